@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What every library uses: errors that a user can read, a growing string, small helpers. Plain C, no threads inside. */
+#pragma once
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define CACHE_LINE 64
+#define WR_ALIGNED(n) __attribute__((aligned(n)))
+#define WR_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#define WR_PACKED __attribute__((packed))
+
+/* Failure for a user's eyes: what was given, what is allowed, what to do next. */
+struct err {
+	char text[1024];
+	int col; /* 0-based byte column in the text that was parsed, -1: none */
+};
+
+/* Fill *e (may be NULL) with text, col = -1; returns -code, so that callers write `return err_set(e, EINVAL, ...)`. */
+int err_set(struct err *e, int code, const char *fmt, ...) WR_PRINTF(3, 4);
+/* The same with a column. */
+int err_at(struct err *e, int code, int col, const char *fmt, ...) WR_PRINTF(4, 5);
+
+/* Growing NUL-terminated string. Zero-initialise; s is NULL until the first add. Caller frees with sbuf_free(). */
+struct sbuf {
+	char *s;
+	size_t len, cap;
+};
+void sbuf_add(struct sbuf *b, const char *text);
+void sbuf_addn(struct sbuf *b, const char *text, size_t n);
+void sbuf_addf(struct sbuf *b, const char *fmt, ...) WR_PRINTF(2, 3);
+void sbuf_addc(struct sbuf *b, char c);
+void sbuf_reset(struct sbuf *b); /* length 0, memory kept */
+void sbuf_free(struct sbuf *b);
+const char *sbuf_str(const struct sbuf *b); /* never NULL */
+
+/* Small heap allocations of control; out of memory ends the process with a message. Zeroed. */
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *p, size_t size);
+char *xstrdup(const char *s);
+
+/* Nearest word of list (n words) to `word` by Damerau-Levenshtein distance, or NULL when none is near enough
+ * to be a plausible typo. */
+const char *str_nearest(const char *word, const char *const *list, size_t n);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The two tables of the command language and the loops over them: split, match, complete, help, dump. Knows no port and no
+ * control: a host gives objects. Everything that follows from a row is a loop here; no setting has code elsewhere.
+ * Control thread. */
+#pragma once
+#include <jansson.h>
+#include "value.h"
+
+enum cmd_scope { SCOPE_GLOBAL, SCOPE_PORT, SCOPE_STREAM };
+
+enum setting_flags {
+	SET_STOPPED = 1, /* refused while the port sends */
+	SET_RESTART = 2, /* the device is restarted (implies SET_STOPPED) */
+	SET_LATER = 4,   /* known word, "not in this version" */
+};
+
+struct setting;
+
+/* How a row's value is kept when it is not a plain member of the scope's struct (header fields). */
+struct setting_store {
+	void (*put)(const struct setting *, void *obj, const void *val);
+	/* false: not set, *val is what would be used (the default in force) */
+	bool (*get)(const struct setting *, const void *obj, void *val);
+	void (*unset)(const struct setting *, void *obj);
+};
+
+struct setting { /* one row = one noun, the only statement about it */
+	const char *name;    /* "rate", "udp.dst" */
+	const char *alias;   /* Pktgen's spellings, comma separated, words by blanks: "dst ip,dip" */
+	enum cmd_scope scope;
+	struct vspec v;
+	const char *dflt;    /* text; must parse */
+	const char *unit;    /* for help */
+	const char *help;
+	uint32_t offset;     /* into the scope's struct */
+	uint32_t flags;
+	const struct setting_store *store; /* NULL: plain member at offset */
+	const void *arg;     /* for the store */
+	/* Rules between settings, after the write would be done: a warning text or NULL. Never refuses (DESIGN 4). obj has the new value. */
+	bool (*check)(const struct setting *, const void *obj, struct err *warn);
+	/* An alias row that stands for another row, chosen per object ("dport" is udp.dst or tcp.dst by the stack): never stored. */
+	const struct setting *(*resolve)(const struct setting *, const void *obj, struct err *e);
+};
+
+struct cmd; /* the running language: tables + host */
+struct cmd_run;
+
+enum arg_kind { ARG_END, ARG_WORD, ARG_TARGETS, ARG_VALUE, ARG_SETTING, ARG_REST, ARG_FILE, ARG_CHOICE };
+enum arg_flags { ARG_OPT = 1 };
+struct arg_spec {
+	enum arg_kind kind;
+	const char *name;      /* "ports", "DURATION"; ARG_WORD: the literal word */
+	uint32_t flags;        /* ARG_OPT: this and what follows up to the next mandatory may be left out */
+	struct vspec v;        /* ARG_VALUE: type; ARG_CHOICE: v.choices */
+};
+struct arg_val {
+	bool given;
+	int col;               /* column in the line */
+	const char *text;
+	struct target target;  /* ARG_TARGETS */
+	int choice;            /* ARG_CHOICE */
+	union { uint64_t u; uint8_t raw[64]; } v; /* ARG_VALUE */
+};
+#define CMD_MAX_ARGS 16
+
+enum verb_flags {
+	VERB_LATER = 1,    /* known word, "not in this version" (exit code 2) */
+	VERB_NO_LOAD = 2,  /* not allowed in a file read by `load` */
+	VERB_HIDDEN = 4,   /* left out of the short help list */
+};
+enum { VERB_DONE = 0, VERB_PENDING = 1 }; /* run/poll results; negative: -errno with err filled */
+
+struct verb { /* one file each */
+	const char *name, *alias; /* alias: comma separated */
+	const struct arg_spec *args; /* ends with ARG_END */
+	const char *help;            /* first line: one sentence; then more */
+	uint32_t flags;
+	/* Nothing sleeps: a verb that takes time returns VERB_PENDING and is polled each turn until it is done; cancel ends it early.
+	 * args[i] matches args spec i. state: VERB_STATE_BYTES of zeroed memory of this run. */
+	int (*run)(struct cmd_run *r, const struct arg_val *args, struct err *e);
+	int (*poll)(struct cmd_run *r, struct err *e);
+	void (*cancel)(struct cmd_run *r);
+};
+#define VERB_STATE_BYTES 4096
+
+/* One execution of one command. */
+struct cmd_run {
+	struct cmd *cmd;
+	void *host;            /* the host's object: app context */
+	const struct verb *verb;
+	const char *line;
+	int out_mode;          /* enum out_mode of the session */
+	struct sbuf *out;      /* results */
+	struct sbuf *note;     /* warnings and remarks, for stderr */
+	int exit_code;         /* 0; 1 criterion failed .. 5 (DESIGN 4) for a verb that ends done but not passed */
+	bool batch;            /* no person at the other end */
+	_Alignas(16) uint8_t state[VERB_STATE_BYTES];
+};
+
+struct cmd_host {
+	void *arg;
+	unsigned (*nports)(void *arg);
+	unsigned (*nstreams)(void *arg, unsigned port);
+	void *(*object)(void *arg, enum cmd_scope, unsigned port, unsigned stream);
+	/* May this row be set now? 0 or -EBUSY with text (SET_STOPPED on a sending port names `stop`). */
+	int (*may_set)(void *arg, const struct setting *, unsigned port, struct err *e);
+	/* A value was written. */
+	void (*changed)(void *arg, const struct setting *, unsigned port, unsigned stream);
+};
+
+struct cmd *cmd_new(const struct setting *const *settings, unsigned nsettings, const struct verb *const *verbs, unsigned nverbs,
+		    const struct cmd_host *host);
+void cmd_free(struct cmd *);
+
+/* Split into words: blanks, "..." '...' {...} quoting, # comment. Words keep their column. */
+struct cmd_word { const char *text; int col; bool quoted; };
+int cmd_split(const char *line, struct cmd_word *words, unsigned max, char *buf, size_t bufsz, struct err *e); /* count or -errno */
+/* Cut the next command (separated by ; or newline outside quotes) off *text; false at the end. */
+bool cmd_next(const char **text, struct sbuf *one);
+
+/* Run one command. VERB_DONE, VERB_PENDING (then cmd_poll until done) or -errno with *e (col in r->line). Errors: what was given,
+ * what is allowed, nearest known word. -ENOTSUP: not in this version. State is untouched by a refused command. */
+int cmd_exec(struct cmd *, struct cmd_run *r, const char *line, struct err *e);
+int cmd_poll(struct cmd_run *r, struct err *e);
+void cmd_cancel(struct cmd_run *r);
+/* Only look: parse and match, run nothing (for `load`'s check of a whole file). */
+int cmd_check(struct cmd *, const char *line, struct err *e);
+
+/* "line\n   ^ text" for people. */
+void cmd_err_print(const char *line, const struct err *e, struct sbuf *out);
+
+/* Offer words that could stand at the cursor; start = column where the word begins. Words, settings, values, ports, files. */
+void cmd_complete(struct cmd *, const char *line, int cursor, int *start, void (*offer)(void *arg, const char *word, const char *help),
+		  void *arg);
+
+/* Iterate and look up. */
+const struct setting *cmd_setting_find(const struct cmd *, const char *name, struct err *e); /* name, alias or unique prefix */
+unsigned cmd_nsettings(const struct cmd *);
+const struct setting *cmd_setting_at(const struct cmd *, unsigned i);
+unsigned cmd_nverbs(const struct cmd *);
+const struct verb *cmd_verb_at(const struct cmd *, unsigned i);
+/* Value of a row as canonical text; true when it differs from the default. */
+bool cmd_setting_text(const struct cmd *, const struct setting *, unsigned port, unsigned stream, struct sbuf *out);
+/* Parse and write one value to all targets, or to none. The `set` verb, Lua and JSON end here. note gets warnings. */
+int cmd_set(struct cmd *, const struct target *t, const struct setting *, const char *value, struct sbuf *note, struct err *e);
+
+void cmd_help(struct cmd *, const char *word, struct sbuf *out);      /* NULL: the list */
+json_t *cmd_dump(struct cmd *);                                       /* both tables as JSON */
+void cmd_man(struct cmd *, const char *name, const char *version, struct sbuf *out); /* roff, section 1 */
+/* The verbs every program needs, made from the tables: set, help. */
+extern const struct verb verb_set, verb_help;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Control: owns ports, settings, placement, plans and run life. The only face that commands, pages and scripts see of the
+ * packet world; no DPDK in it. Everything here is called on the control thread. */
+#pragma once
+#include <jansson.h>
+#include "cfg.h"
+#include "place.h"
+#include "snap.h"
+
+struct ctl;
+struct loop;
+
+struct ctl_opts {
+	const char *prog;
+	const char *const *ports; unsigned nports;      /* -p specs; none and no EAL device option: one "wire" */
+	const char *const *maps; unsigned nmaps;        /* -m */
+	char *const *eal_args; unsigned neal_args;      /* user's EAL options, without program name */
+	bool promiscuous;                               /* -P */
+	bool take;                                      /* --take: xdp: on an interface with an address */
+	uint64_t mbufs, txd, rxd, mtu;                  /* start values that memory depends on; 0: default */
+};
+
+/* Failure classes of ctl_open: -EINVAL usage (exit 2), -ENODEV environment lacks something (exit 3). */
+int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e);
+/* Stop all ports, workers, devices; remove what we attached to kernel interfaces; free. Bounded: well under 1 s. */
+void ctl_close(struct ctl *);
+/* Once per turn of the loop: build and post plans for touched ports, take events, free acknowledged plans. */
+void ctl_turn(struct ctl *);
+/* ns until ctl_turn has something to do by itself (UINT64_MAX: nothing), for the loop's timeout. */
+uint64_t ctl_next_ns(const struct ctl *);
+/* The 1 s statistics timer (rates, links). */
+void ctl_tick(struct ctl *);
+
+unsigned ctl_nports(const struct ctl *);
+const char *ctl_port_name(const struct ctl *, unsigned port);
+unsigned ctl_nstreams(const struct ctl *, unsigned port);
+struct port_cfg *ctl_port_cfg(struct ctl *, unsigned port);
+struct stream_cfg *ctl_stream_cfg(struct ctl *, unsigned port, unsigned stream);
+/* A setting of the port or of a stream was written: a plan is built at the end of this turn. restart: the device must be restarted with
+ * the new values (mtu, descriptors, pools) before the next start. */
+void ctl_touch(struct ctl *, unsigned port, bool restart);
+/* Apply a pending device restart now; names the failure. Refused (-EBUSY) while sending. */
+int ctl_apply(struct ctl *, unsigned port, struct err *e);
+void ctl_reset(struct ctl *, unsigned port); /* all settings back to defaults */
+bool ctl_sending(const struct ctl *, unsigned port);
+
+/* Start all or none; one start time. duration_ns 0: by count or without bound. Refuses: sending ports, ports without Tx queue, frames that
+ * cannot be built; e names port and the smallest change that helps. */
+int ctl_start(struct ctl *, const struct portset *ports, uint64_t duration_ns, struct err *e);
+void ctl_stop(struct ctl *, const struct portset *ports);
+bool ctl_bounded(const struct ctl *, unsigned port); /* the running start has a count or duration */
+/* `wait`: 1 when the ports stopped sending, their frames are accepted and no Rx counter of any port moved for 20 ms (at most 2 s after the last
+ * frame), 0 not yet. Poll it each turn. */
+int ctl_settled(struct ctl *, const struct portset *ports);
+void ctl_clear(struct ctl *, const struct portset *ports); /* baselines of counters */
+
+/* New snapshot, read now. Caller frees with snap_free() and free(). Exact when nothing is sending. */
+struct snap *ctl_snapshot(struct ctl *);
+
+/* Facts for show, as JSON trees (new references). */
+json_t *ctl_ports_json(struct ctl *);   /* {"show":"ports","ports":[{"port","name","spec","driver","link","speed_mbps","mac","mtu","node","used",
+					 * "rx_queues","tx_queues","rxd","txd","mbufs","memory_bytes","offloads","rss","flow_control","promiscuous",
+					 * "notes":[..]}]} */
+json_t *ctl_plan_json(struct ctl *);    /* what each worker runs now */
+json_t *ctl_xstats_json(struct ctl *, const struct portset *ports);
+json_t *ctl_clock_json(struct ctl *);
+const struct placement *ctl_placement(const struct ctl *);
+const struct place_in *ctl_place_in(const struct ctl *);
+/* The frame that stream would send now, without FCS. */
+int ctl_frame(struct ctl *, unsigned port, unsigned stream, struct frame *out, struct err *e);
+/* Frames per second that the port's rate asks of the wire; *max: as fast as possible. */
+double ctl_asked_pps(struct ctl *, unsigned port, bool *max);
+
+/* Things that happened (link up/down, run ended, interface gone): taken by the sessions' notes. NULL text: none. */
+struct ctl_event { unsigned port; char text[256]; };
+bool ctl_event_next(struct ctl *, struct ctl_event *out);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Core maps -> placement: which worker serves which queues. A pure function: no DPDK, no state; the same input gives the same
+ * output. Grammar: reference Pktgen 1.3 plus "*N" (DESIGN 4, -m). */
+#pragma once
+#include "base.h"
+
+#define PLACE_MAX_LCORES 1024
+#define PLACE_MAX_QUEUES 256
+
+struct place_lcore { unsigned lcore; int cpu; int node; };  /* lcore number, its CPU, NUMA node (-1 unknown) */
+struct place_port { unsigned max_rxq, max_txq; int node; bool needs_rx, needs_tx; }; /* needs_*: a side without a core is an error */
+
+struct place_in {
+	const struct place_lcore *lcore; unsigned nlcores; /* workers only, ascending */
+	unsigned control;                                  /* lcore of control */
+	const struct place_port *port; unsigned nports;
+};
+
+struct place_queue { uint16_t port, queue; bool tx; unsigned lcore; };
+struct placement {
+	unsigned n;
+	struct place_queue *q;       /* sorted by port, rx before tx, queue; numbering dense per port and side */
+	unsigned nports;
+	struct { uint16_t nrxq, ntxq; } *port; /* both 0: unused, no map names it */
+};
+
+/* Read maps ("1.0, 2.1", "2-5:6-9.0", "[1/3-4].0", "{1:3}.0", "[1:2].[0-1]", "1:2.0*4", each a comma list; spaces allowed). Errors
+ * (-EINVAL): column, reason and what is allowed, in e. maps[i] index in *which (may be NULL) tells which text. */
+int place_maps(const char *const *maps, unsigned nmaps, const struct place_in *in, struct placement *out, unsigned *which, struct err *e);
+/* Only the lcore numbers that maps name (before EAL starts), into set (PLACE_MAX_LCORES bytes of bool). */
+int place_lcores(const char *const *maps, unsigned nmaps, bool *set, unsigned *which, struct err *e);
+/* Highest port number named + 1, for checks before ports exist; 0 none. */
+/* No maps: choose. NUMA-near lcores first; a worker per side per port while there are enough, else they share. */
+int place_auto(const struct place_in *in, struct placement *out, struct err *e);
+void placement_free(struct placement *);
+/* Queues per side that a map asks of each port, without knowing the devices (memory is computed from it before EAL starts).
+ * nq[port][0]=rx, [1]=tx for port < nports. */
+int place_count(const char *const *maps, unsigned nmaps, unsigned nports, uint16_t (*nq)[2], unsigned *which, struct err *e);
+/* The picture of `show map`: ports, queues and cores. name(arg, port) gives the port's name. */
+void place_draw(const struct placement *, const struct place_in *in, const char *(*name)(void *arg, unsigned port), void *arg, struct sbuf *out);

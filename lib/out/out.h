@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One writer for text, CSV and JSON. A result is a JSON tree (base units, integers); a view says how its rows are laid out for
+ * people and for spreadsheets. No command formats twice. */
+#pragma once
+#include <jansson.h>
+#include "base.h"
+
+enum out_mode { OUT_TEXT, OUT_CSV, OUT_JSON };
+
+enum out_fmt {
+	OF_STR,     /* as it is */
+	OF_COUNT,   /* 12'345'678 in text, plain elsewhere */
+	OF_PPS,     /* 1.000M in text: four significant digits, k M G */
+	OF_BPS,
+	OF_NS,      /* a duration with unit in text */
+	OF_PERCENT,
+	OF_MBPS,    /* link speed: 10G */
+};
+
+struct out_col {
+	const char *key;   /* dotted path inside a row: "tx.packets" */
+	const char *title; /* text heading */
+	enum out_fmt fmt;
+};
+
+/* A table over an array in the tree. rows: dotted path of the array ("ports"). sub (may be NULL): array inside each row that is
+ * expanded to rows of its own ("queues"), whose columns are sub_cols. A missing key prints "-" (text) or nothing (CSV). */
+struct out_view {
+	const char *rows;
+	const struct out_col *cols; unsigned ncols;
+	const char *sub;
+	const struct out_col *sub_cols; unsigned nsub_cols;
+	bool transpose; /* text: one line per col, one column per row (Pktgen's way) */
+};
+
+/* Append tree in the mode. JSON: one line. doc is not consumed. A NULL view prints key: value lines in text. */
+void out_write(enum out_mode mode, const json_t *doc, const struct out_view *view, struct sbuf *out);
+/* Numbers for people: "1.000M", "999.8k", "14.88M". */
+void out_si(double v, struct sbuf *out);
+void out_duration(uint64_t ns, struct sbuf *out);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A session: what a front end holds. Four calls: exec, complete, snapshot, next event. The local session runs the command
+ * language in this process; a remote one will send the same calls as JSON lines. Control thread. */
+#pragma once
+#include <jansson.h>
+#include "cmd.h"
+#include "loop.h"
+
+struct sess;
+
+enum sess_event_kind { SESS_RESULT, SESS_NOTE, SESS_ERROR, SESS_DONE };
+struct sess_event {
+	enum sess_event_kind kind;
+	const char *text;    /* RESULT: for stdout; NOTE, ERROR: for stderr */
+	const char *line;    /* the command it belongs to */
+	int rc;              /* DONE: 0 or -errno of that line */
+	int exit_code;       /* DONE: exit code the command asks for */
+};
+typedef void sess_event_fn(void *arg, const struct sess_event *);
+
+/* out_mode: text, CSV or JSON. batch: no person. keep_going: a refused line does not drop the rest of the queue. */
+struct sess_opts {
+	int out_mode;
+	bool batch, keep_going;
+};
+struct sess *sess_local(struct cmd *cmd, void *host, json_t *(*snapshot)(void *host), struct loop *loop, const struct sess_opts *opts,
+			sess_event_fn *fn, void *arg);
+void sess_free(struct sess *);
+
+/* Queue text (any number of commands). where ("file:12", may be NULL) prefixes errors; line counts on from there. */
+void sess_exec(struct sess *, const char *text, const char *where);
+bool sess_busy(const struct sess *);      /* a verb holds the line or commands are queued */
+void sess_cancel(struct sess *);          /* cancel the running verb and drop the queue; ports keep sending */
+void sess_poll(struct sess *);            /* once per turn of the loop */
+int sess_exit_code(const struct sess *);  /* worst so far */
+bool sess_failed(const struct sess *);    /* a command was refused and the queue was dropped */
+void sess_complete(struct sess *, const char *line, int cursor, int *start,
+		   void (*offer)(void *arg, const char *word, const char *help), void *arg);
+json_t *sess_snapshot(struct sess *);     /* new reference: full JSON form of a snapshot */
+void sess_set_out_mode(struct sess *, int out_mode);

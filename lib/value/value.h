@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Value types of settings and verb arguments: text <-> typed value. Strict: the whole text must be the value; nothing is
+ * clamped. For every type print(parse(t)) parses to the same value. Pure functions, any thread. */
+#pragma once
+#include "base.h"
+
+enum rate_kind { RATE_MAX, RATE_PERCENT, RATE_PPS, RATE_L1_BPS, RATE_L2_BPS };
+
+/* Offered load as the user wrote it. value: percent, frames/s or bit/s by kind; 0 for RATE_MAX. */
+struct rate {
+	enum rate_kind kind;
+	double value;
+};
+
+#define PORTSET_MAX 1024
+/* Set of port (or any small) numbers. */
+struct portset {
+	uint64_t w[PORTSET_MAX / 64];
+};
+static inline void portset_add(struct portset *s, unsigned i) { s->w[i / 64] |= 1ull << (i % 64); }
+static inline bool portset_has(const struct portset *s, unsigned i)
+{
+	return i < PORTSET_MAX && (s->w[i / 64] >> (i % 64) & 1);
+}
+bool portset_empty(const struct portset *s);
+
+struct vtype;
+
+/* What a row says about its value beside the type. Units are in the row's help. */
+struct vspec {
+	const struct vtype *type;
+	uint64_t min, max;          /* inclusive; integers, sizes, durations (ns); both 0: the type's whole range */
+	uint16_t bits;              /* width for VT_FIELD-like unsigned values, 0: 64 */
+	const char *const *choices; /* NULL-terminated words for enum and flags types */
+};
+
+struct vtype {
+	const char *name;   /* "rate" */
+	const char *syntax; /* what help and errors show as allowed: "10% | 1.5Mpps | 3Gbps[/l2] | max" */
+	size_t size;        /* bytes of the typed value */
+	/* Text (whole) to value; on failure -EINVAL or -ERANGE, e->col relative to text, *out untouched.
+	 * -ENOTSUP: valid grammar of a later version ("not in this version"). */
+	int (*parse)(const struct vspec *, const char *text, void *out, struct err *e);
+	void (*print)(const struct vspec *, const void *v, struct sbuf *out); /* canonical text */
+	/* Offer completions of prefix; may be NULL. */
+	void (*complete)(const struct vspec *, const char *prefix, void (*offer)(void *arg, const char *word), void *arg);
+};
+
+/* bool: on|off|enable|disable|yes|no|true|false */ extern const struct vtype vt_bool;
+/* uint64_t, decimal or 0x hex, digits with optional k M G suffix (powers of 1000) */ extern const struct vtype vt_uint;
+/* struct rate; a bare number is percent */ extern const struct vtype vt_rate;
+/* uint64_t ns; ns us ms s m h, a bare number is refused (names the units) */ extern const struct vtype vt_duration;
+/* uint16_t frame size in bytes with FCS; 0 = auto. Lists, ranges and imix: -ENOTSUP until variation exists */
+extern const struct vtype vt_size;
+/* uint64_t bit/s: 100G, 2.5Gbps, 40000Mbps */ extern const struct vtype vt_speed;
+/* int: index into choices; unique prefixes allowed */ extern const struct vtype vt_enum;
+/* char[VT_TEXT_MAX]: any text; quotes already removed */ extern const struct vtype vt_text;
+#define VT_TEXT_MAX 256
+
+/* Values of header fields: uint8_t[VT_FIELD_BYTES], big-endian, right-aligned: the last vspec.bits bits are the value. A
+ * variation ("1..5", "random", "list 1,2", prefixes "10.0.0.0/16") answers -ENOTSUP. */
+#define VT_FIELD_BYTES 16
+/* unsigned of vspec.bits bits, decimal or 0x */ extern const struct vtype vt_fuint;
+/* aa:bb:cc:dd:ee:ff, aabb:ccdd:eeff, aa-bb-.. */ extern const struct vtype vt_mac;
+/* dotted quad */ extern const struct vtype vt_ip4;
+/* RFC 4291 text */ extern const struct vtype vt_ip6;
+/* comma list of choices (bit i = choices[i]) or a number: tcp.flags */ extern const struct vtype vt_fflags;
+
+/* port-list grammar (DESIGN 4): item{,item}, item = ports[/streams], each all, N or N-M. One pair per item. */
+struct target {
+	struct { uint32_t p0, p1, s0, s1; bool has_streams; } item[64]; /* inclusive; "all" = 0..UINT32_MAX */
+	unsigned n;
+};
+int target_parse(const char *text, struct target *out, struct err *e);
