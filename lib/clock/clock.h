@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Time. The TSC is calibrated against CLOCK_MONOTONIC_RAW from the moment of clock_init() on; every refinement lengthens the
+ * span and so sharpens the frequency. DPDK's own figure is not used: it can be off by 1500 ppm. Conversions on the control thread;
+ * clock_tsc() anywhere. */
+#pragma once
+#include "base.h"
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+static inline uint64_t clock_tsc(void) { return __rdtsc(); }
+#elif defined(__aarch64__)
+static inline uint64_t clock_tsc(void)
+{
+	uint64_t v;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
+	return v;
+}
+#else
+#error "no cycle counter known for this architecture"
+#endif
+
+struct clock_info {
+	double hz;            /* calibrated */
+	double uncertainty_ppm; /* from the width of the bracketed readings */
+	uint64_t span_ns;     /* time between the two readings */
+	bool constant, nonstop; /* CPU flags constant_tsc, nonstop_tsc (x86) */
+};
+
+void clock_init(void);   /* take the first reading; cheap, first thing in main */
+void clock_refine(void); /* take another reading: hz gets sharper */
+double clock_hz(void);   /* cycles per second; waits until 10 ms have passed since clock_init() */
+void clock_info(struct clock_info *out);
+uint64_t clock_raw_ns(void);  /* CLOCK_MONOTONIC_RAW */
+uint64_t clock_wall_ns(void); /* CLOCK_REALTIME */
+uint64_t clock_ns(uint64_t cycles);  /* length of a span of cycles in ns */
+uint64_t clock_cycles(uint64_t ns);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rate -> absolute deadlines in cycles. Frame k is due at t0 + (k - k0) x period; periods are 64.64 fixed point and are multiplied,
+ * never added up, so that nothing drifts. No clock inside; pure arithmetic, any thread. */
+#pragma once
+#include "base.h"
+
+/* RFC 2544 / IEEE 802.3: preamble 7, SFD 1, inter-frame gap 12. */
+#define PACE_WIRE_OVERHEAD 20
+
+struct pace_period {
+	uint64_t cycles, frac; /* cycles + frac / 2^64 per frame; both 0: no pacing, as fast as possible */
+};
+
+struct pace {
+	struct pace_period period;
+	uint64_t k0, t0; /* anchor: frame k0 is due at t0 cycles */
+};
+
+static inline bool pace_is_max(const struct pace *p) { return (p->period.cycles | p->period.frac) == 0; }
+
+/* When frame k >= k0 is due, in cycles. */
+static inline uint64_t pace_due(const struct pace *p, uint64_t k)
+{
+	uint64_t n = k - p->k0;
+
+	return p->t0 + n * p->period.cycles + (uint64_t)((unsigned __int128)n * p->period.frac >> 64);
+}
+
+/* How many of the frames k, k + step, ... (at most max) are due at `now`. */
+static inline unsigned pace_ready(const struct pace *p, uint64_t k, uint64_t step, unsigned max, uint64_t now)
+{
+	if (max == 0 || (int64_t)(now - pace_due(p, k)) < 0)
+		return 0;
+	if ((int64_t)(now - pace_due(p, k + (uint64_t)(max - 1) * step)) >= 0)
+		return max;
+	unsigned lo = 1, hi = max - 1; /* at least lo are due, at most hi */
+	while (lo < hi) {
+		unsigned mid = (lo + hi + 1) / 2;
+		if ((int64_t)(now - pace_due(p, k + (uint64_t)(mid - 1) * step)) >= 0)
+			lo = mid;
+		else
+			hi = mid - 1;
+	}
+	return lo;
+}
+
+/* Cycles per frame at pps frames/s (> 0) on a clock of hz. Periods above 2^63 cycles saturate. */
+struct pace_period pace_period(double hz, double pps);
+/* Bits of a frame of size bytes (with FCS) on the wire, and without preamble, SFD and gap (layer 2). */
+static inline uint64_t pace_l1_bits(uint64_t size) { return (size + PACE_WIRE_OVERHEAD) * 8; }
+static inline uint64_t pace_l2_bits(uint64_t size) { return size * 8; }
+/* Frames whose deadline k / pps lies in [0, duration_ns). */
+uint64_t pace_frames(double pps, uint64_t duration_ns);
