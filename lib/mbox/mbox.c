@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mbox.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "dpdk.h"
+
+#define DOWN_SLOTS 64
+#define UP_SLOTS 1024
+
+struct mbox {
+	struct rte_ring *down, *up;
+};
+
+int mbox_new(struct mbox **out, const char *name, int socket, struct err *e)
+{
+	char n[RTE_RING_NAMESIZE];
+	struct mbox *mb = xcalloc(1, sizeof(*mb));
+
+	snprintf(n, sizeof(n), "%.20s_d", name);
+	mb->down = rte_ring_create(n, DOWN_SLOTS, socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	snprintf(n, sizeof(n), "%.20s_u", name);
+	mb->up = rte_ring_create_elem(n, sizeof(struct mbox_event), UP_SLOTS, socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	if (mb->down == NULL || mb->up == NULL) {
+		mbox_free(mb);
+		return err_set(e, ENOMEM, "no memory for the message rings of %s (%s)", name, rte_strerror(rte_errno));
+	}
+	*out = mb;
+	return 0;
+}
+
+void mbox_free(struct mbox *mb)
+{
+	if (mb == NULL)
+		return;
+	rte_ring_free(mb->down);
+	rte_ring_free(mb->up);
+	free(mb);
+}
+
+bool mbox_post(struct mbox *mb, void *msg)
+{
+	return rte_ring_sp_enqueue(mb->down, msg) == 0;
+}
+
+void *mbox_take(struct mbox *mb)
+{
+	void *msg = NULL;
+
+	return rte_ring_sc_dequeue(mb->down, &msg) == 0 ? msg : NULL;
+}
+
+bool mbox_event(struct mbox *mb, const struct mbox_event *ev)
+{
+	return rte_ring_sp_enqueue_elem(mb->up, (void *)(uintptr_t)ev, sizeof(*ev)) == 0;
+}
+
+bool mbox_event_next(struct mbox *mb, struct mbox_event *out)
+{
+	return rte_ring_sc_dequeue_elem(mb->up, out, sizeof(*out)) == 0;
+}
