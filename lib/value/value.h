@@ -44,7 +44,14 @@ struct vtype {
 	void (*print)(const struct vspec *, const void *v, struct sbuf *out); /* canonical text */
 	/* Offer completions of prefix; may be NULL. */
 	void (*complete)(const struct vspec *, const char *prefix, void (*offer)(void *arg, const char *word), void *arg);
+	/* What is allowed under this spec, for help and errors; NULL: syntax. */
+	void (*allowed)(const struct vspec *, struct sbuf *out);
 };
+
+/* What the spec allows, in one line: syntax, choices and limits. A NULL type adds nothing. */
+void vspec_allowed(const struct vspec *s, struct sbuf *out);
+/* For the parse function of any type: `"text" reason; allowed: ...` in *e with the column; returns -code. */
+int vspec_fail(const struct vspec *s, int code, int col, struct err *e, const char *text, const char *reason, ...) WR_PRINTF(6, 7);
 
 /* bool: on|off|enable|disable|yes|no|true|false */ extern const struct vtype vt_bool;
 /* uint64_t, decimal or 0x hex, digits with optional k M G suffix (powers of 1000) */ extern const struct vtype vt_uint;
@@ -52,7 +59,7 @@ struct vtype {
 /* uint64_t ns; ns us ms s m h, a bare number is refused (names the units) */ extern const struct vtype vt_duration;
 /* uint16_t frame size in bytes with FCS; 0 = auto. Lists, ranges and imix: -ENOTSUP until variation exists */
 extern const struct vtype vt_size;
-/* uint64_t bit/s: 100G, 2.5Gbps, 40000Mbps */ extern const struct vtype vt_speed;
+/* uint64_t bit/s: 100G, 2.5Gbps, 40000Mbps; auto = 0 (what the device says), outside of min and max */ extern const struct vtype vt_speed;
 /* int: index into choices; unique prefixes allowed */ extern const struct vtype vt_enum;
 /* char[VT_TEXT_MAX]: any text; quotes already removed */ extern const struct vtype vt_text;
 #define VT_TEXT_MAX 256
@@ -64,11 +71,14 @@ extern const struct vtype vt_size;
 /* aa:bb:cc:dd:ee:ff, aabb:ccdd:eeff, aa-bb-.. */ extern const struct vtype vt_mac;
 /* dotted quad */ extern const struct vtype vt_ip4;
 /* RFC 4291 text */ extern const struct vtype vt_ip6;
-/* comma list of choices (bit i = choices[i]) or a number: tcp.flags */ extern const struct vtype vt_fflags;
+/* comma list of choices (bit i = choices[i], "" has no name), none, clr (both 0) or a number: tcp.flags */ extern const struct vtype vt_fflags;
 
 /* port-list grammar (DESIGN 4): item{,item}, item = ports[/streams], each all, N or N-M. One pair per item. */
 struct target {
 	struct { uint32_t p0, p1, s0, s1; bool has_streams; } item[64]; /* inclusive; "all" = 0..UINT32_MAX */
 	unsigned n;
 };
+#define TARGET_MAX_PORT (PORTSET_MAX - 1)
+#define TARGET_MAX_STREAM 999999
 int target_parse(const char *text, struct target *out, struct err *e);
+void target_print(const struct target *t, struct sbuf *out);

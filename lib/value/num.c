@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whole numbers with units: uint, duration, speed, size. */
+#include "value_impl.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEC_MAX ((u128)1000000000000000ull * 10000000000ull) /* 1e25: times an hour in ns it still fits 128 bits */
+#define DEC_MAX_FRAC 30
+
+int dec_scan(const char *text, struct dec *out)
+{
+	struct dec d = {0};
+	const char *p = text;
+	bool frac = false, many = false;
+
+	if (!isdigit((unsigned char)*p))
+		return -EINVAL;
+	for (;; p++) {
+		if (*p == '.' && !frac && isdigit((unsigned char)p[1])) {
+			frac = true;
+			continue;
+		}
+		if (!isdigit((unsigned char)*p))
+			break;
+		if (d.m > DEC_MAX / 10 - 1 || d.frac >= DEC_MAX_FRAC) {
+			many = true;
+			continue;
+		}
+		d.m = d.m * 10 + (unsigned)(*p - '0');
+		d.frac += frac;
+	}
+	d.len = (size_t)(p - text);
+	*out = d;
+	return many ? -ERANGE : 0;
+}
+
+int unit_fail(const struct vspec *s, const struct unit *units, const char *text, size_t at, struct err *e)
+{
+	const char *names[16], *tail = text + at;
+	size_t n = 0;
+
+	for (; units->name != NULL && n < ARRAY_SIZE(names); units++)
+		if (units->name[0] != '\0')
+			names[n++] = units->name;
+	const char *near = str_nearest(tail, names, n);
+	if (near != NULL)
+		return vspec_fail(s, EINVAL, (int)at, e, text, "ends in \"%.20s\", did you mean \"%s\"", tail, near);
+	return vspec_fail(s, EINVAL, (int)at, e, text, "ends in \"%.20s\", which is not a unit", tail);
+}
+
+/* Why a text that does not start with a digit is no number. */
+static int number_fail(const struct vspec *s, const char *text, const char *what, struct err *e)
+{
+	if (text[0] == '\0')
+		return vspec_fail(s, EINVAL, 0, e, text, "is empty, not %s", what);
+	if (text[0] == '-' && isdigit((unsigned char)text[1]))
+		return vspec_fail(s, EINVAL, 0, e, text, "is negative");
+	return vspec_fail(s, EINVAL, 0, e, text, "is not %s", what);
+}
+
+int whole_parse(const struct vspec *s, const char *text, const struct unit *units, const char *what, uint64_t *out, struct err *e)
+{
+	struct dec d;
+	int rc = dec_scan(text, &d);
+
+	if (rc == -EINVAL)
+		return number_fail(s, text, what, e);
+	const char *tail = text + d.len;
+	const struct unit *u = units;
+	while (u->name != NULL && strcmp(u->name, tail) != 0)
+		u++;
+	if (u->name == NULL) {
+		if (tail[0] == '\0')
+			return vspec_fail(s, EINVAL, (int)d.len, e, text, "has no unit");
+		size_t blanks = strspn(tail, " \t");
+		if (blanks > 0)
+			return vspec_fail(s, EINVAL, (int)(d.len + blanks), e, text, "has more after the number");
+		return unit_fail(s, units, text, d.len, e);
+	}
+	if (rc == -ERANGE)
+		return vspec_fail(s, ERANGE, 0, e, text, "has too many digits");
+	u128 v = d.m * u->mult;
+	for (unsigned i = 0; i < d.frac; i++) {
+		if (v % 10 != 0)
+			return vspec_fail(s, EINVAL, 0, e, text, "is not a whole number of the smallest unit");
+		v /= 10;
+	}
+	if (v > UINT64_MAX)
+		return vspec_fail(s, ERANGE, 0, e, text, "is out of range");
+	*out = (uint64_t)v;
+	return 0;
+}
+
+static void spec_limits(const struct vspec *s, uint64_t *lo, uint64_t *hi)
+{
+	if (s->min != 0 || s->max != 0) {
+		*lo = s->min;
+		*hi = s->max;
+	}
+}
+
+int whole_limits(const struct vspec *s, const char *text, uint64_t v, uint64_t lo, uint64_t hi, struct err *e)
+{
+	spec_limits(s, &lo, &hi);
+	if (v < lo)
+		return vspec_fail(s, ERANGE, 0, e, text, "is too small");
+	if (v > hi)
+		return vspec_fail(s, ERANGE, 0, e, text, "is too large");
+	return 0;
+}
+
+void whole_put(uint64_t v, uint64_t mult, struct sbuf *out)
+{
+	uint64_t rest = v % mult;
+
+	sbuf_addf(out, "%" PRIu64, v / mult);
+	if (rest == 0)
+		return;
+	sbuf_addc(out, '.');
+	for (uint64_t unit = mult / 10; rest != 0; unit /= 10) {
+		sbuf_addc(out, (char)('0' + rest / unit));
+		rest %= unit;
+	}
+}
+
+void unit_complete(const struct unit *units, const char *prefix, void (*offer)(void *, const char *), void *arg)
+{
+	struct dec d;
+	char word[128];
+
+	if (dec_scan(prefix, &d) != 0 || d.len > 64)
+		return;
+	for (; units->name != NULL; units++) {
+		if (units->name[0] == '\0' || !word_starts(units->name, prefix + d.len))
+			continue;
+		snprintf(word, sizeof(word), "%.*s%s", (int)d.len, prefix, units->name);
+		offer(arg, word);
+	}
+}
+
+/* syntax and limits, these printed by the type itself. */
+static void allowed_limits(const struct vspec *s, uint64_t lo, uint64_t hi, void (*put)(uint64_t v, struct sbuf *out),
+			   struct sbuf *out)
+{
+	spec_limits(s, &lo, &hi);
+	sbuf_addf(out, "%s, ", s->type->syntax);
+	put(lo, out);
+	sbuf_add(out, " to ");
+	put(hi, out);
+}
+
+/* uint */
+
+static const struct unit uint_units[] = { { "", 1 }, { "k", 1000 }, { "M", 1000000 }, { "G", 1000000000 }, { NULL, 0 } };
+
+static uint64_t uint_top(const struct vspec *s)
+{
+	return s->bits > 0 && s->bits < 64 ? (1ull << s->bits) - 1 : UINT64_MAX;
+}
+
+static int hex_parse(const struct vspec *s, const char *text, uint64_t *out, struct err *e)
+{
+	uint64_t v = 0;
+	size_t i;
+
+	for (i = 2; isxdigit((unsigned char)text[i]); i++) {
+		int c = tolower((unsigned char)text[i]);
+		if (v >> 60)
+			return vspec_fail(s, ERANGE, 0, e, text, "is too large");
+		v = v << 4 | (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+	}
+	if (i == 2 || text[i] != '\0')
+		return vspec_fail(s, EINVAL, (int)i, e, text, "is not a hexadecimal number");
+	*out = v;
+	return 0;
+}
+
+static int uint_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	uint64_t v = 0;
+	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	int rc = hex ? hex_parse(s, text, &v, e) : whole_parse(s, text, uint_units, "a number", &v, e);
+
+	if (rc == 0)
+		rc = whole_limits(s, text, v, 0, uint_top(s), e);
+	if (rc == 0)
+		memcpy(out, &v, sizeof(v));
+	return rc;
+}
+
+static void uint_put(uint64_t v, struct sbuf *out)
+{
+	sbuf_addf(out, "%" PRIu64, v);
+}
+
+static void uint_print(const struct vspec *s, const void *v, struct sbuf *out)
+{
+	uint64_t n;
+
+	(void)s;
+	memcpy(&n, v, sizeof(n));
+	uint_put(n, out);
+}
+
+static void uint_allowed(const struct vspec *s, struct sbuf *out)
+{
+	allowed_limits(s, 0, uint_top(s), uint_put, out);
+}
+
+const struct vtype vt_uint = { .name = "number", .syntax = "N[k|M|G] or 0xHEX", .size = sizeof(uint64_t), .parse = uint_parse,
+			       .print = uint_print, .allowed = uint_allowed };
+
+/* duration */
+
+#define NS_MAX ((uint64_t)INT64_MAX)
+#define NS_S UINT64_C(1000000000)
+static const struct unit time_units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", NS_S },
+					  { "m", 60 * NS_S }, { "h", 3600 * NS_S }, { NULL, 0 } };
+
+static int duration_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	uint64_t v = 0;
+	int rc = whole_parse(s, text, time_units, "a duration", &v, e);
+
+	if (rc == 0)
+		rc = whole_limits(s, text, v, 0, NS_MAX, e);
+	if (rc == 0)
+		memcpy(out, &v, sizeof(v));
+	return rc;
+}
+
+static void duration_put(uint64_t v, struct sbuf *out)
+{
+	if (v == 0)
+		sbuf_add(out, "0s");
+	else if (v % (3600 * NS_S) == 0)
+		sbuf_addf(out, "%" PRIu64 "h", v / (3600 * NS_S));
+	else if (v % (60 * NS_S) == 0)
+		sbuf_addf(out, "%" PRIu64 "m", v / (60 * NS_S));
+	else {
+		const struct unit *u = v >= NS_S ? &time_units[3] : v >= 1000000 ? &time_units[2] : &time_units[v >= 1000];
+		whole_put(v, u->mult, out);
+		sbuf_add(out, u->name);
+	}
+}
+
+static void duration_print(const struct vspec *s, const void *v, struct sbuf *out)
+{
+	uint64_t n;
+
+	(void)s;
+	memcpy(&n, v, sizeof(n));
+	duration_put(n, out);
+}
+
+static void duration_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+{
+	(void)s;
+	unit_complete(time_units, prefix, offer, arg);
+}
+
+static void duration_allowed(const struct vspec *s, struct sbuf *out)
+{
+	if (s->min != 0 || s->max != 0)
+		allowed_limits(s, 0, NS_MAX, duration_put, out);
+	else
+		sbuf_add(out, s->type->syntax);
+}
+
+const struct vtype vt_duration = { .name = "duration", .syntax = "a number with ns, us, ms, s, m or h: 10s, 1.5ms",
+				   .size = sizeof(uint64_t), .parse = duration_parse, .print = duration_print,
+				   .complete = duration_complete, .allowed = duration_allowed };
+
+/* speed */
+
+#define SPEED_MIN 1000ull
+#define SPEED_MAX 1000000000000000ull
+static const struct unit speed_units[] = { { "kbps", 1000 }, { "Mbps", 1000000 }, { "Gbps", 1000000000 }, { "Tbps", 1000000000000 },
+					   { "k", 1000 }, { "M", 1000000 }, { "G", 1000000000 }, { "T", 1000000000000 },
+					   { "bps", 1 }, { NULL, 0 } };
+
+static int speed_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	uint64_t v = 0;
+	int rc = 0;
+
+	if (strcmp(text, "auto") != 0) {
+		rc = whole_parse(s, text, speed_units, "a speed", &v, e);
+		if (rc == 0)
+			rc = whole_limits(s, text, v, SPEED_MIN, SPEED_MAX, e);
+		if (rc == 0 && v == 0)
+			rc = vspec_fail(s, ERANGE, 0, e, text, "is too small");
+	}
+	if (rc == 0)
+		memcpy(out, &v, sizeof(v));
+	return rc;
+}
+
+static void speed_put(uint64_t v, struct sbuf *out)
+{
+	static const unsigned order[] = { 3, 2, 1, 0, 8 };
+
+	if (v == 0) {
+		sbuf_add(out, "auto");
+		return;
+	}
+	for (unsigned i = 0; i < ARRAY_SIZE(order); i++) {
+		const struct unit *u = &speed_units[order[i]];
+		if (v < u->mult)
+			continue;
+		whole_put(v, u->mult, out);
+		sbuf_add(out, u->name);
+		return;
+	}
+}
+
+static void speed_print(const struct vspec *s, const void *v, struct sbuf *out)
+{
+	uint64_t n;
+
+	(void)s;
+	memcpy(&n, v, sizeof(n));
+	speed_put(n, out);
+}
+
+static void speed_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+{
+	(void)s;
+	if (word_starts("auto", prefix))
+		offer(arg, "auto");
+	unit_complete(speed_units, prefix, offer, arg);
+}
+
+static void speed_allowed(const struct vspec *s, struct sbuf *out)
+{
+	allowed_limits(s, SPEED_MIN, SPEED_MAX, speed_put, out);
+}
+
+const struct vtype vt_speed = { .name = "speed", .syntax = "100G | 2.5Gbps | 40000Mbps | auto", .size = sizeof(uint64_t),
+				.parse = speed_parse, .print = speed_print, .complete = speed_complete, .allowed = speed_allowed };
+
+/* size */
+
+#define SIZE_MIN 64
+#define SIZE_MAX_FRAME 16384
+static const struct unit size_units[] = { { "", 1 }, { NULL, 0 } };
+
+static int size_one(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	uint64_t v = 0;
+	uint16_t n = 0;
+
+	if (strcmp(text, "auto") != 0) {
+		int rc = whole_parse(s, text, size_units, "a frame size", &v, e);
+		if (rc == 0)
+			rc = whole_limits(s, text, v, SIZE_MIN, SIZE_MAX_FRAME, e);
+		if (rc == 0 && (v == 0 || v > UINT16_MAX))
+			rc = vspec_fail(s, ERANGE, 0, e, text, "is out of range");
+		if (rc != 0)
+			return rc;
+		n = (uint16_t)v;
+	}
+	memcpy(out, &n, sizeof(n));
+	return 0;
+}
+
+/* "64:7,570:4,1518:1": sizes with weights. */
+static bool is_imix(const struct vspec *s, const char *text)
+{
+	static const struct vspec weight = { .type = &vt_uint, .min = 1, .max = 1000000 };
+	char item[32];
+
+	for (;;) {
+		size_t n = strcspn(text, ",");
+		if (n == 0 || n >= sizeof(item))
+			return false;
+		memcpy(item, text, n);
+		item[n] = '\0';
+		char *colon = strchr(item, ':');
+		uint16_t size;
+		uint64_t w;
+		if (colon == NULL)
+			return false;
+		*colon = '\0';
+		if (size_one(s, item, &size, NULL) != 0 || uint_parse(&weight, colon + 1, &w, NULL) != 0)
+			return false;
+		if (text[n] == '\0')
+			return true;
+		text += n + 1;
+	}
+}
+
+static int size_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	if (strcmp(text, "imix") == 0 || is_imix(s, text))
+		return later_fail(text, "a mix of sizes", "64", e);
+	return one_or_later(s, text, size_one, out, e);
+}
+
+static void size_put(uint64_t v, struct sbuf *out)
+{
+	if (v == 0)
+		sbuf_add(out, "auto");
+	else
+		sbuf_addf(out, "%" PRIu64, v);
+}
+
+static void size_print(const struct vspec *s, const void *v, struct sbuf *out)
+{
+	uint16_t n;
+
+	(void)s;
+	memcpy(&n, v, sizeof(n));
+	size_put(n, out);
+}
+
+static void size_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+{
+	/* the sizes of RFC 2544 section 9.1 */
+	static const char *const words[] = { "auto", "64", "128", "256", "512", "1024", "1280", "1518" };
+	uint16_t n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (word_starts(words[i], prefix) && size_one(s, words[i], &n, NULL) == 0)
+			offer(arg, words[i]);
+}
+
+static void size_allowed(const struct vspec *s, struct sbuf *out)
+{
+	allowed_limits(s, SIZE_MIN, SIZE_MAX_FRAME, size_put, out);
+}
+
+const struct vtype vt_size = { .name = "size", .syntax = "bytes with FCS or auto", .size = sizeof(uint16_t),
+			       .parse = size_parse, .print = size_print, .complete = size_complete, .allowed = size_allowed };

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "value_impl.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define TARGET_SYNTAX "all | N | N-M, each with /streams if wanted, joined by commas without blanks: 0,2-3,1/0-7"
+
+static int fail(struct err *e, int code, size_t col, const char *text, const char *reason)
+{
+	return err_at(e, code, (int)col, "\"%.40s\" is not a port list: %s; allowed: " TARGET_SYNTAX, text, reason);
+}
+
+static int number(const char *text, size_t *at, uint32_t top, uint32_t *out, struct err *e)
+{
+	uint64_t v = 0;
+	size_t start = *at;
+
+	if (!isdigit((unsigned char)text[start])) {
+		if (text[start] == '-')
+			return fail(e, EINVAL, start, text, "a number is never negative");
+		return fail(e, EINVAL, start, text, "a number or \"all\" is wanted here");
+	}
+	for (; isdigit((unsigned char)text[*at]); (*at)++)
+		if (v <= top)
+			v = v * 10 + (unsigned)(text[*at] - '0');
+	if (v > top)
+		return err_at(e, ERANGE, (int)start, "\"%.40s\": the number is too large; allowed: 0 to %" PRIu32, text, top);
+	*out = (uint32_t)v;
+	return 0;
+}
+
+static int range(const char *text, size_t *at, uint32_t top, uint32_t *lo, uint32_t *hi, struct err *e)
+{
+	size_t start = *at;
+
+	if (strncmp(text + start, "all", 3) == 0 && !isalnum((unsigned char)text[start + 3])) {
+		*lo = 0;
+		*hi = UINT32_MAX;
+		*at += 3;
+		return 0;
+	}
+	int rc = number(text, at, top, lo, e);
+	*hi = *lo;
+	if (rc != 0 || text[*at] != '-')
+		return rc;
+	(*at)++;
+	rc = number(text, at, top, hi, e);
+	if (rc == 0 && *hi < *lo)
+		return fail(e, EINVAL, start, text, "the range runs backwards");
+	return rc;
+}
+
+int target_parse(const char *text, struct target *out, struct err *e)
+{
+	struct target t = {0};
+	size_t at = 0;
+
+	for (;; at++) {
+		uint32_t p0 = 0, p1 = 0, s0 = 0, s1 = 0;
+		bool streams = false;
+		if (t.n == ARRAY_SIZE(t.item))
+			return fail(e, ERANGE, at, text, "more than 64 items");
+		int rc = range(text, &at, TARGET_MAX_PORT, &p0, &p1, e);
+		if (rc == 0 && text[at] == '/') {
+			at++;
+			streams = true;
+			rc = range(text, &at, TARGET_MAX_STREAM, &s0, &s1, e);
+		}
+		if (rc != 0)
+			return rc;
+		t.item[t.n].p0 = p0;
+		t.item[t.n].p1 = p1;
+		t.item[t.n].s0 = s0;
+		t.item[t.n].s1 = s1;
+		t.item[t.n++].has_streams = streams;
+		if (text[at] == '\0')
+			break;
+		if (text[at] != ',')
+			return fail(e, EINVAL, at, text, "a comma or the end is wanted here");
+	}
+	*out = t;
+	return 0;
+}
+
+static void put_range(uint32_t lo, uint32_t hi, struct sbuf *out)
+{
+	if (lo == 0 && hi == UINT32_MAX)
+		sbuf_add(out, "all");
+	else if (lo == hi)
+		sbuf_addf(out, "%" PRIu32, lo);
+	else
+		sbuf_addf(out, "%" PRIu32 "-%" PRIu32, lo, hi);
+}
+
+void target_print(const struct target *t, struct sbuf *out)
+{
+	for (unsigned i = 0; i < t->n; i++) {
+		if (i > 0)
+			sbuf_addc(out, ',');
+		put_range(t->item[i].p0, t->item[i].p1, out);
+		if (!t->item[i].has_streams)
+			continue;
+		sbuf_addc(out, '/');
+		put_range(t->item[i].s0, t->item[i].s1, out);
+	}
+}
