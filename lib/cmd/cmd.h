@@ -29,16 +29,19 @@ struct setting { /* one row = one noun, the only statement about it */
 	const char *alias;   /* Pktgen's spellings, comma separated, words by blanks: "dst ip,dip" */
 	enum cmd_scope scope;
 	struct vspec v;
-	const char *dflt;    /* text; must parse */
+	const char *dflt;    /* text; must parse. NULL only with a store (the row may be unset) or a resolve */
 	const char *unit;    /* for help */
 	const char *help;
 	uint32_t offset;     /* into the scope's struct */
 	uint32_t flags;
 	const struct setting_store *store; /* NULL: plain member at offset */
 	const void *arg;     /* for the store */
-	/* Rules between settings, after the write would be done: a warning text or NULL. Never refuses (DESIGN 4). obj has the new value. */
+	/* Rules between settings, called after the write, so obj has the new value. Never refuses (DESIGN 4): a text left in *warn is
+	 * a warning for cmd_run.note, an empty text is none. The result is not looked at. */
 	bool (*check)(const struct setting *, const void *obj, struct err *warn);
-	/* An alias row that stands for another row, chosen per object ("dport" is udp.dst or tcp.dst by the stack): never stored. */
+	/* An alias row that stands for another row of the same scope, chosen per object ("dport" is udp.dst or tcp.dst by the stack): never
+	 * stored. NULL with *e: the object has nothing that the row could mean. v.type may be NULL; if it is there, it serves help and
+	 * completion. */
 	const struct setting *(*resolve)(const struct setting *, const void *obj, struct err *e);
 };
 
@@ -46,37 +49,43 @@ struct cmd; /* the running language: tables + host */
 struct cmd_run;
 
 enum arg_kind { ARG_END, ARG_WORD, ARG_TARGETS, ARG_VALUE, ARG_SETTING, ARG_REST, ARG_FILE, ARG_CHOICE };
+/* ARG_WORD a literal word; TARGETS a port list, checked against the host's ports; VALUE one word of a type; SETTING a row's name (may be
+ * several words) of the scope that the targets before it say; REST all words left, joined by one blank; FILE one word; CHOICE one of
+ * v.choices. Words and choices may be given as unique prefixes. */
 enum arg_flags { ARG_OPT = 1 };
 struct arg_spec {
 	enum arg_kind kind;
 	const char *name;      /* "ports", "DURATION"; ARG_WORD: the literal word */
-	uint32_t flags;        /* ARG_OPT: this and what follows up to the next mandatory may be left out */
+	/* ARG_OPT: may be left out. An ARG_WORD with ARG_OPT begins a group: it and the arguments after it, up to the next that is an
+	 * ARG_WORD or has no ARG_OPT itself, come together or not at all ("[for DURATION]": both have ARG_OPT). */
+	uint32_t flags;
 	struct vspec v;        /* ARG_VALUE: type; ARG_CHOICE: v.choices */
 };
 struct arg_val {
 	bool given;
 	int col;               /* column in the line */
-	const char *text;
+	const char *text;      /* unquoted; valid until run returns */
+	const struct setting *setting; /* ARG_SETTING */
 	struct target target;  /* ARG_TARGETS */
 	int choice;            /* ARG_CHOICE */
-	union { uint64_t u; uint8_t raw[64]; } v; /* ARG_VALUE */
+	union { uint64_t u; uint8_t raw[64]; } v; /* ARG_VALUE; a type larger than this (vt_text) is checked and left as text */
 };
 #define CMD_MAX_ARGS 16
 
 enum verb_flags {
 	VERB_LATER = 1,    /* known word, "not in this version" (exit code 2) */
 	VERB_NO_LOAD = 2,  /* not allowed in a file read by `load` */
-	VERB_HIDDEN = 4,   /* left out of the short help list */
+	VERB_HIDDEN = 4,   /* left out of the short help list and of prefix matching while a visible verb matches */
 };
 enum { VERB_DONE = 0, VERB_PENDING = 1 }; /* run/poll results; negative: -errno with err filled */
 
 struct verb { /* one file each */
 	const char *name, *alias; /* alias: comma separated */
-	const struct arg_spec *args; /* ends with ARG_END */
+	const struct arg_spec *args; /* ends with ARG_END; NULL: none */
 	const char *help;            /* first line: one sentence; then more */
 	uint32_t flags;
 	/* Nothing sleeps: a verb that takes time returns VERB_PENDING and is polled each turn until it is done; cancel ends it early.
-	 * args[i] matches args spec i. state: VERB_STATE_BYTES of zeroed memory of this run. */
+	 * args[i] matches args spec i and lives until run returns. state: VERB_STATE_BYTES of zeroed memory of this run. */
 	int (*run)(struct cmd_run *r, const struct arg_val *args, struct err *e);
 	int (*poll)(struct cmd_run *r, struct err *e);
 	void (*cancel)(struct cmd_run *r);
@@ -97,6 +106,8 @@ struct cmd_run {
 	_Alignas(16) uint8_t state[VERB_STATE_BYTES];
 };
 
+/* What the language asks of the program. nports, nstreams and object must be there, the rest may be NULL. port and stream of a
+ * SCOPE_GLOBAL row are 0, stream of a SCOPE_PORT row too. */
 struct cmd_host {
 	void *arg;
 	unsigned (*nports)(void *arg);
@@ -108,28 +119,38 @@ struct cmd_host {
 	void (*changed)(void *arg, const struct setting *, unsigned port, unsigned stream);
 };
 
+/* The rows must outlive the result; the arrays of pointers and the host record are copied. */
 struct cmd *cmd_new(const struct setting *const *settings, unsigned nsettings, const struct verb *const *verbs, unsigned nverbs,
 		    const struct cmd_host *host);
 void cmd_free(struct cmd *);
 
-/* Split into words: blanks, "..." '...' {...} quoting, # comment. Words keep their column. */
+/* Split into words: blanks, "..." '...' {...} quoting, # comment. A word begins with its quote or has none: inside a word quote
+ * characters and # are plain. In "..." a backslash makes " and \ plain; {...} nests; newlines may stand inside. Words keep their column. */
 struct cmd_word { const char *text; int col; bool quoted; };
 int cmd_split(const char *line, struct cmd_word *words, unsigned max, char *buf, size_t bufsz, struct err *e); /* count or -errno */
-/* Cut the next command (separated by ; or newline outside quotes) off *text; false at the end. */
+/* Cut the next command (separated by ; or newline outside quotes) off *text; false at the end. Also gives empty commands, so that a
+ * caller can count lines: *text moves just past the separator. */
 bool cmd_next(const char **text, struct sbuf *one);
 
-/* Run one command. VERB_DONE, VERB_PENDING (then cmd_poll until done) or -errno with *e (col in r->line). Errors: what was given,
- * what is allowed, nearest known word. -ENOTSUP: not in this version. State is untouched by a refused command. */
+/* Append text so that cmd_split gives it back as one word (quoted only where it must be). */
+void cmd_quote(const char *text, struct sbuf *out);
+
+/* Run one command. The caller fills host, out_mode, out, note and batch of *r; cmd, verb, line, exit_code and state are set here. line must
+ * live until the run has ended. VERB_DONE, VERB_PENDING (then cmd_poll until done) or -errno with *e (col in r->line). Errors: what was
+ * given, what is allowed, nearest known word. -ENOTSUP: not in this version. State is untouched by a refused command. An empty line is
+ * done at once. */
 int cmd_exec(struct cmd *, struct cmd_run *r, const char *line, struct err *e);
 int cmd_poll(struct cmd_run *r, struct err *e);
 void cmd_cancel(struct cmd_run *r);
-/* Only look: parse and match, run nothing (for `load`'s check of a whole file). */
+/* Only look: parse and match, run nothing (for `load`'s check of a whole file; VERB_NO_LOAD verbs are refused). Values are checked too,
+ * but not what depends on earlier lines: the row that an alias row stands for, and may_set. */
 int cmd_check(struct cmd *, const char *line, struct err *e);
 
 /* "line\n   ^ text" for people. */
 void cmd_err_print(const char *line, const struct err *e, struct sbuf *out);
 
-/* Offer words that could stand at the cursor; start = column where the word begins. Words, settings, values, ports, files. */
+/* Offer words that could stand at the cursor; *start = column where the word begins; a taken word replaces line[*start, cursor). help may
+ * be NULL. Words, settings, values, ports, files. line may hold several commands. */
 void cmd_complete(struct cmd *, const char *line, int cursor, int *start, void (*offer)(void *arg, const char *word, const char *help),
 		  void *arg);
 
@@ -139,13 +160,24 @@ unsigned cmd_nsettings(const struct cmd *);
 const struct setting *cmd_setting_at(const struct cmd *, unsigned i);
 unsigned cmd_nverbs(const struct cmd *);
 const struct verb *cmd_verb_at(const struct cmd *, unsigned i);
-/* Value of a row as canonical text; true when it differs from the default. */
+/* Value of a row as canonical text (not quoted); true when it differs from the default. A resolve row gives the text of the row that it
+ * stands for and is never "different". */
 bool cmd_setting_text(const struct cmd *, const struct setting *, unsigned port, unsigned stream, struct sbuf *out);
-/* Parse and write one value to all targets, or to none. The `set` verb, Lua and JSON end here. note gets warnings. */
+/* Parse and write one value to all targets, or to none. The `set` verb, Lua and JSON end here. note (may be NULL) gets warnings. t is NULL
+ * for SCOPE_GLOBAL. The value "default" unsets a stored row, else writes dflt (a type that knows the word itself keeps it). e->col is
+ * relative to value, -1 for what concerns the targets. */
 int cmd_set(struct cmd *, const struct target *t, const struct setting *, const char *value, struct sbuf *note, struct err *e);
+
+/* The ports of a list, each checked to be there (-EINVAL names those that are); items with streams count as their port. */
+int cmd_target_ports(const struct cmd *, const struct target *, struct portset *out, struct err *e);
 
 void cmd_help(struct cmd *, const char *word, struct sbuf *out);      /* NULL: the list */
 json_t *cmd_dump(struct cmd *);                                       /* both tables as JSON */
 void cmd_man(struct cmd *, const char *name, const char *version, struct sbuf *out); /* roff, section 1 */
+/* Words of the language as a libFuzzer dictionary. */
+void cmd_dict(struct cmd *, struct sbuf *out);
+/* For tests: walk both tables. No duplicate name or alias within a scope, no empty help, defaults parse, print(parse(default)) parses to the
+ * same text, every choice completes, argument templates are sound. Number of problems, one line each. */
+int cmd_table_check(const struct cmd *, struct sbuf *problems);
 /* The verbs every program needs, made from the tables: set, help. */
 extern const struct verb verb_set, verb_help;
