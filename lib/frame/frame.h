@@ -60,13 +60,15 @@ struct frame {
 };
 
 /* Build the frame of spec. dflt (may be NULL): values used where spec sets none (port MACs, addresses), before the field's own
- * default. Roles fill themselves unless spec sets the field. -EINVAL with text when the size is below the stack's length (names the
- * smallest size) or above max_size (with FCS). */
+ * default; those of the first header of a kind serve further ones that have none of their own. Roles fill themselves over the
+ * bytes that are really there, unless spec sets the field. Payload fills up to the size. -EINVAL with text when the size is below
+ * 64 or the stack's length (names the smallest size), above max_size (with FCS), or a user pattern has no text. */
 int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size, struct frame *out, struct err *e);
 
 /* Dissect len bytes by the same tables: new JSON {"size":S,"stack":"eth/ipv4/udp","headers":[{"name":"eth","offset":0,
- * "fields":{"dst":"..",..}}, ..],"payload":{"offset":..,"len":..},"hex":".."}; checksum fields get "<name>_ok": bool beside them.
- * Never fails: undecodable rest is payload. Caller decrefs. */
+ * "fields":{"dst":"..",..}}, ..],"payload":{"offset":..,"len":..},"hex":".."}; checksum fields get "<name>_ok": bool beside them
+ * where they can be judged (not in UDP without checksum, in fragments, in what is cut off). A header may have "options" (hex) and
+ * "malformed" (why); bytes after the end that lengths give are "padding". Never fails: undecodable rest is payload. Caller decrefs. */
 json_t *frame_dissect(const uint8_t *bytes, unsigned len);
 /* The same for a person: one line per header with its fields, then a hex dump with offsets. */
 void frame_print(const uint8_t *bytes, unsigned len, struct sbuf *out);

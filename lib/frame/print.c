@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dissect.h"
+
+#include <ctype.h>
+
+static void print_field(const struct walk *w, const uint8_t *bytes, unsigned i, const struct field *f, struct sbuf *out)
+{
+	const uint8_t *hdr = bytes + w->l.h[i].off;
+	struct vspec spec;
+	uint8_t v[VT_FIELD_BYTES];
+
+	sbuf_addf(out, "  %s ", f->name);
+	if (f->hex && f->bits <= 64) {
+		sbuf_addf(out, "0x%0*llx", (f->bits + 3) / 4, (unsigned long long)proto_get_u64(f, hdr));
+	} else {
+		proto_vspec(f, &spec);
+		proto_get(f, hdr, v);
+		spec.type->print(&spec, v, out);
+	}
+	switch (frame_sum_state(w, bytes, i, f)) {
+	case SUM_GOOD:
+		sbuf_add(out, " (good)");
+		break;
+	case SUM_BAD:
+		sbuf_add(out, " (bad)");
+		break;
+	case SUM_UNKNOWN:
+		sbuf_add(out, w->unsure[i] ? " (not checked)" : " (none)");
+		break;
+	case SUM_NO_FIELD:
+		break;
+	}
+}
+
+static void print_hex(const uint8_t *bytes, unsigned len, struct sbuf *out)
+{
+	for (unsigned at = 0; at < len; at += 16) {
+		sbuf_addf(out, "%04x ", at);
+		for (unsigned i = at; i < at + 16; i++) {
+			const char *gap = i % 8 == 0 ? " " : "";
+			if (i < len)
+				sbuf_addf(out, "%s%02x ", gap, bytes[i]);
+			else
+				sbuf_addf(out, "%s   ", gap);
+		}
+		sbuf_addc(out, ' ');
+		for (unsigned i = at; i < at + 16 && i < len; i++)
+			sbuf_addc(out, bytes[i] < 0x80 && isprint(bytes[i]) ? (char)bytes[i] : '.');
+		sbuf_addc(out, '\n');
+	}
+}
+
+static void print_rest(const char *name, unsigned from, unsigned to, struct sbuf *out)
+{
+	if (to > from)
+		sbuf_addf(out, "%-8s %4u  %u byte%s\n", name, from, to - from, to - from == 1 ? "" : "s");
+}
+
+void frame_print(const uint8_t *bytes, unsigned len, struct sbuf *out)
+{
+	struct walk w;
+
+	frame_walk(bytes, len, &w);
+	sbuf_addf(out, "%u bytes with FCS\n", len + FRAME_FCS);
+	for (unsigned i = 0; i < w.l.n; i++) {
+		const struct proto *p = w.l.h[i].proto;
+		sbuf_addf(out, "%-8s %4u", p->name, w.l.h[i].off);
+		for (const struct field *f = p->fields; f->name != NULL; f++)
+			print_field(&w, bytes, i, f, out);
+		if (w.l.h[i].hlen > p->len) {
+			sbuf_add(out, "  options ");
+			for (unsigned k = p->len; k < w.l.h[i].hlen; k++)
+				sbuf_addf(out, "%02x", bytes[w.l.h[i].off + k]);
+		}
+		if (verdict_text(w.verdict[i]) != NULL)
+			sbuf_addf(out, "  [%s]", verdict_text(w.verdict[i]));
+		sbuf_addc(out, '\n');
+	}
+	print_rest("payload", w.payload, w.padding, out);
+	print_rest("padding", w.padding, w.len, out);
+	print_hex(bytes, len, out);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto.h"
+
+/* IEEE 802.3 3.2, type interpretation. */
+static const struct field fields[] = {
+	{ .name = "dst", .word = "dst mac", .help = "destination MAC address",
+	  .kind = FIELD_MAC, .bit = 0, .bits = 48, .since = "0.1" },
+	{ .name = "src", .word = "src mac", .help = "source MAC address",
+	  .kind = FIELD_MAC, .bit = 48, .bits = 48, .since = "0.1" },
+	{ .name = "type", .help = "EtherType; fills itself from the next header",
+	  .role = ROLE_NEXT, .bit = 96, .bits = 16, .hex = true, .since = "0.1" },
+	{ 0 },
+};
+
+static const struct bind binds[] = { { 0 } };
+
+const struct proto proto_eth = {
+	.name = "eth", .help = "Ethernet II", .len = 14, .fields = fields, .binds = binds, .starts = true,
+};

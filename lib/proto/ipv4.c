@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto.h"
+
+/* RFC 791 3.1: bit 0 of the three is the highest; "rb" is the reserved one. */
+static const char *const flag_names[] = { "mf", "df", "rb", NULL };
+
+static const struct field fields[] = {
+	{ .name = "version", .help = "IP version",
+	  .role = ROLE_VERSION, .bit = 0, .bits = 4, .dflt = "4", .since = "0.1" },
+	{ .name = "ihl", .help = "header length in units of 4 bytes; fills itself",
+	  .role = ROLE_HLEN, .bit = 4, .bits = 4, .len_unit = 4, .since = "0.1" },
+	{ .name = "tos", .word = "tos", .help = "type of service: DSCP and ECN",
+	  .bit = 8, .bits = 8, .dflt = "0", .hex = true, .since = "0.1" },
+	{ .name = "len", .help = "length in bytes from this header to the end; fills itself",
+	  .role = ROLE_LEN, .bit = 16, .bits = 16, .since = "0.1" },
+	{ .name = "id", .help = "identification",
+	  .bit = 32, .bits = 16, .dflt = "0", .hex = true, .since = "0.1" },
+	{ .name = "flags", .help = "fragmentation flags",
+	  .kind = FIELD_FLAGS, .role = ROLE_MORE, .bit = 48, .bits = 3, .choices = flag_names, .since = "0.1" },
+	{ .name = "frag", .help = "fragment offset in units of 8 bytes",
+	  .role = ROLE_FRAG, .bit = 51, .bits = 13, .dflt = "0", .since = "0.1" },
+	{ .name = "ttl", .word = "ttl", .help = "time to live, hops",
+	  .bit = 64, .bits = 8, .dflt = "64", .since = "0.1" },
+	{ .name = "proto", .help = "protocol number; fills itself from the next header",
+	  .role = ROLE_NEXT, .bit = 72, .bits = 8, .since = "0.1" },
+	{ .name = "cksum", .help = "header checksum; fills itself",
+	  .role = ROLE_SUM_HDR, .bit = 80, .bits = 16, .hex = true, .since = "0.1" },
+	{ .name = "src", .word = "src ip", .help = "source address",
+	  .kind = FIELD_IP4, .bit = 96, .bits = 32, .since = "0.1" },
+	{ .name = "dst", .word = "dst ip", .help = "destination address",
+	  .kind = FIELD_IP4, .bit = 128, .bits = 32, .since = "0.1" },
+	{ 0 },
+};
+
+/* Behind ipv4 it is IP in IP, RFC 2003. */
+static const struct bind binds[] = {
+	{ .lower = "eth", .value = 0x0800 }, { .lower = "vlan", .value = 0x0800 }, { .lower = "ipv4", .value = 4 }, { 0 },
+};
+
+const struct proto proto_ipv4 = {
+	.name = "ipv4", .help = "Internet Protocol version 4", .len = 20, .fields = fields, .binds = binds, .has_pseudo = true,
+};

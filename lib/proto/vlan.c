@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto.h"
+
+/* IEEE 802.1Q 9.6. The header begins after the tag's own EtherType, which is the lower header's type. */
+static const struct field fields[] = {
+	{ .name = "pcp", .word = "cos", .help = "priority code point (802.1p)",
+	  .bit = 0, .bits = 3, .since = "0.1" },
+	{ .name = "dei", .help = "drop eligible indicator",
+	  .bit = 3, .bits = 1, .since = "0.1" },
+	{ .name = "vid", .word = "vlan,vlanid", .help = "VLAN id",
+	  .bit = 4, .bits = 12, .dflt = "1", .since = "0.1" },
+	{ .name = "type", .help = "EtherType; fills itself from the next header",
+	  .role = ROLE_NEXT, .bit = 16, .bits = 16, .hex = true, .since = "0.1" },
+	{ 0 },
+};
+
+static const struct bind binds[] = { { .lower = "eth", .value = 0x8100 }, { .lower = "vlan", .value = 0x8100 }, { 0 } };
+
+const struct proto proto_vlan = {
+	.name = "vlan", .help = "VLAN tag (802.1Q)", .len = 4, .fields = fields, .binds = binds,
+};
