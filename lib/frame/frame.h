@@ -33,6 +33,10 @@ bool frame_vals_unset(struct frame_vals *a, const struct proto *p, unsigned nth,
 const struct frame_val *frame_vals_find(const struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f);
 void frame_vals_copy(struct frame_vals *dst, const struct frame_vals *src);
 void frame_vals_free(struct frame_vals *a);
+/* "udp.dst", "ipv4[2].src" -> protocol, which of its kind (1 = outermost) and field. -EINVAL with column and nearest word. */
+int frame_field_parse(const char *text, const struct proto **p, unsigned *nth, const struct field **f, struct err *e);
+/* Set the field of that name to a value's text. e->col is relative to the field's name or to the value, whichever is wrong. */
+int frame_vals_parse(struct frame_vals *a, const char *field, const char *value, struct err *e);
 
 enum frame_fill { FILL_ABC, FILL_ZERO, FILL_NONE, FILL_USER }; /* Pktgen's payload patterns; NONE = zero bytes, unspecified */
 

@@ -29,7 +29,7 @@ static void list_allowed(const struct proto *lower, struct sbuf *out)
 
 static int unknown_name(const char *name, int col, const struct proto *lower, struct err *e)
 {
-	const char *names[MAX_PROTOS];
+	const char *names[MAX_PROTOS] = {0};
 	size_t n = 0;
 
 	for (const struct proto *const *p = proto_table; *p != NULL && n < MAX_PROTOS; p++)
