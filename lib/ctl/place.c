@@ -58,7 +58,8 @@ static int check_lcore(struct dealer *d, const struct map_item *core)
 	if (there.len == 0)
 		sbuf_add(&there, "none, give EAL more with --lcores");
 	if (core->num == d->in->control)
-		rc = err_at(d->e, EINVAL, core->col, "lcore %u is control (prompt and timers) and carries no traffic; workers: %s", core->num,
+		rc = err_at(d->e, EINVAL, core->col,
+			    "lcore %u is control (prompt and timers) and carries no traffic; workers: %s", core->num,
 			    sbuf_str(&there));
 	else
 		rc = err_at(d->e, EINVAL, core->col, "there is no lcore %u; workers: %s", core->num, sbuf_str(&there));
@@ -71,7 +72,8 @@ static int check_port(struct dealer *d, const struct map_item *port)
 	if (port->num < d->nports)
 		return 0;
 	if (d->nports == 0)
-		return err_at(d->e, EINVAL, port->col, "there is no port %u: no port was given, add one with -p", port->num);
+		return err_at(d->e, EINVAL, port->col, "there is no port %u: no port was given, add one with -p",
+			      port->num);
 	if (d->nports == 1)
 		return err_at(d->e, EINVAL, port->col, "there is no port %u: the only port is 0", port->num);
 	return err_at(d->e, EINVAL, port->col, "there is no port %u; ports: 0-%u", port->num, d->nports - 1);
@@ -93,12 +95,13 @@ static int check_room(struct dealer *d, const struct map_entry *m, unsigned port
 	if (have + more <= max)
 		return 0;
 	if (max == 0)
-		return err_at(d->e, EINVAL, core->col, "port %u has no %s queues: leave that side empty, %s%u%s.%u", port, side_name[side],
-			      side ? "" : ":", core->v[0].num, side ? ":" : "", port);
+		return err_at(d->e, EINVAL, core->col, "port %u has no %s queues: leave that side empty, %s%u%s.%u",
+			      port, side_name[side], side ? "" : ":", core->v[0].num, side ? ":" : "", port);
 	/* The caret stands under "*N", or under the first core that no queue is left for. */
 	int col = m->nq ? m->nq_col : core->v[max > have ? max - have : 0].col;
-	return err_at(d->e, EINVAL, col, "port %u has at most %u %s queue%s and the maps ask for %u or more: %s", port, max, side_name[side],
-		      max == 1 ? "" : "s", have + more, m->nq ? "write a smaller *N" : "name fewer cores");
+	return err_at(d->e, EINVAL, col, "port %u has at most %u %s queue%s and the maps ask for %u or more: %s", port,
+		      max, side_name[side], max == 1 ? "" : "s", have + more,
+		      m->nq ? "write a smaller *N" : "name fewer cores");
 }
 
 static void push(struct dealer *d, unsigned port, int side, unsigned lcore)
@@ -132,8 +135,10 @@ static int deal_side(struct dealer *d, const struct map_entry *m, int side)
 			bool *used = &d->used[(port * 2 + (unsigned)side) * PLACE_MAX_LCORES + core->v[i].num];
 
 			if (*used)
-				return err_at(d->e, EINVAL, core->v[i].col, "lcore %u is named twice for %s of port %u: name it once, or add *N "
-					      "after the port for several queues per core", core->v[i].num, side_name[side], port);
+				return err_at(d->e, EINVAL, core->v[i].col,
+					      "lcore %u is named twice for %s of port %u: name it once, or add *N "
+					      "after the port for several queues per core",
+					      core->v[i].num, side_name[side], port);
 			*used = true;
 		}
 		if (d->first[port] == NULL)
@@ -160,8 +165,10 @@ static int check_needs(struct dealer *d)
 			if (d->nq[p][side] > 0 || !(side ? d->in->port[p].needs_tx : d->in->port[p].needs_rx))
 				continue;
 			d->which = m->which;
-			return err_at(d->e, EINVAL, m->core[side].col, "port %u has no %s core and needs one: write [RX:TX].%u with cores on "
-				      "both sides, or a core without ':' for both", p, side_name[side], p);
+			return err_at(d->e, EINVAL, m->core[side].col,
+				      "port %u has no %s core and needs one: write [RX:TX].%u with cores on "
+				      "both sides, or a core without ':' for both",
+				      p, side_name[side], p);
 		}
 	}
 	return 0;
@@ -181,7 +188,8 @@ static int deal(struct dealer *d)
 	return check_needs(d);
 }
 
-static void dealer_init(struct dealer *d, const struct map_set *set, const struct place_in *in, unsigned nports, struct err *e)
+static void dealer_init(struct dealer *d, const struct map_set *set, const struct place_in *in, unsigned nports,
+			struct err *e)
 {
 	*d = (struct dealer){.set = set, .in = in, .nports = nports, .e = e};
 	d->nq = xcalloc(nports, sizeof(*d->nq));
@@ -225,8 +233,8 @@ static void finish(struct dealer *d, struct placement *out)
 }
 
 /* One run over the maps: in NULL when only counts are asked for, out NULL when no placement is. */
-static int read_maps(const char *const *maps, unsigned nmaps, const struct place_in *in, unsigned nports, struct placement *out,
-		     uint16_t (*nq)[2], unsigned *which, struct err *e)
+static int read_maps(const char *const *maps, unsigned nmaps, const struct place_in *in, unsigned nports,
+		     struct placement *out, uint16_t (*nq)[2], unsigned *which, struct err *e)
 {
 	struct map_set set;
 	struct dealer d;
@@ -247,13 +255,15 @@ static int read_maps(const char *const *maps, unsigned nmaps, const struct place
 	return rc;
 }
 
-int place_maps(const char *const *maps, unsigned nmaps, const struct place_in *in, struct placement *out, unsigned *which, struct err *e)
+int place_maps(const char *const *maps, unsigned nmaps, const struct place_in *in, struct placement *out,
+	       unsigned *which, struct err *e)
 {
 	*out = (struct placement){0};
 	return read_maps(maps, nmaps, in, in->nports, out, NULL, which, e);
 }
 
-int place_count(const char *const *maps, unsigned nmaps, unsigned nports, uint16_t (*nq)[2], unsigned *which, struct err *e)
+int place_count(const char *const *maps, unsigned nmaps, unsigned nports, uint16_t (*nq)[2], unsigned *which,
+		struct err *e)
 {
 	return read_maps(maps, nmaps, NULL, nports, NULL, nq, which, e);
 }
@@ -294,7 +304,7 @@ static int pick(const struct place_in *in, const unsigned *load, unsigned room, 
 	return best;
 }
 
-/* Near workers are dealt first, so that a port which does not care about its node takes none away from one that does. */
+/* Near workers are dealt first, so that a port without a node takes none away from a port with one. */
 static void choose(const struct place_in *in, struct unit *u, unsigned n)
 {
 	unsigned *load = xcalloc(in->nlcores, sizeof(*load));
@@ -321,8 +331,11 @@ int place_auto(const struct place_in *in, struct placement *out, struct err *e)
 
 	*out = (struct placement){0};
 	if (in->nlcores == 0)
-		return err_set(e, EINVAL, "there is no lcore besides control (lcore %u) to carry traffic: give EAL one more, for example "
-			       "--lcores '%u,%u@0'", in->control, in->control, in->control + 1);
+		return err_set(
+			e, EINVAL,
+			"there is no lcore besides control (lcore %u) to carry traffic: give EAL one more, for example "
+			"--lcores '%u,%u@0'",
+			in->control, in->control, in->control + 1);
 	for (unsigned p = 0; p < in->nports; p++)
 		nsides += (in->port[p].max_rxq > 0) + (in->port[p].max_txq > 0);
 

@@ -69,7 +69,8 @@ static void add_duties(struct sbuf *b, const struct placement *p, unsigned lcore
 
 		if (q->lcore != lcore)
 			continue;
-		while (i + 1 < p->n && p->q[i + 1].lcore == lcore && p->q[i + 1].port == q->port && p->q[i + 1].tx == q->tx)
+		while (i + 1 < p->n && p->q[i + 1].lcore == lcore && p->q[i + 1].port == q->port &&
+		       p->q[i + 1].tx == q->tx)
 			end = &p->q[++i];
 		if (last == NULL || last->port != q->port)
 			sbuf_addf(b, "%sport %u", last ? "; " : "", q->port);
@@ -85,7 +86,8 @@ static void add_duties(struct sbuf *b, const struct placement *p, unsigned lcore
 		sbuf_add(b, "idle");
 }
 
-void place_draw(const struct placement *p, const struct place_in *in, const char *(*name)(void *arg, unsigned port), void *arg, struct sbuf *out)
+void place_draw(const struct placement *p, const struct place_in *in, const char *(*name)(void *arg, unsigned port),
+		void *arg, struct sbuf *out)
 {
 	struct sbuf *title = xcalloc(p->nports, sizeof(*title));
 	size_t width = 16;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any text as core maps: refused with a column inside the text, or placed with every queue served once. A newline starts the next -m. */
+/* Any text as core maps: refused with a column inside the text, or placed with every queue served once. A newline
+ * starts the next -m. */
 #include "place.h"
 
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define CHECK(x) do { if (!(x)) abort(); } while (0)
+#define CHECK(x) ((x) ? (void)0 : abort())
 
 static void check(const struct place_in *in, const struct placement *p)
 {
@@ -17,8 +18,8 @@ static void check(const struct place_in *in, const struct placement *p)
 	for (unsigned port = 0; port < p->nports; port++)
 		for (int side = 0; side < 2; side++)
 			for (unsigned q = 0; q < (side ? p->port[port].ntxq : p->port[port].nrxq); q++, at++)
-				CHECK(at < p->n && p->q[at].port == port && p->q[at].tx == (side == 1) && p->q[at].queue == q &&
-				      p->q[at].lcore >= 1 && p->q[at].lcore <= in->nlcores);
+				CHECK(at < p->n && p->q[at].port == port && p->q[at].tx == (side == 1) &&
+				      p->q[at].queue == q && p->q[at].lcore >= 1 && p->q[at].lcore <= in->nlcores);
 	CHECK(at == p->n);
 	place_draw(p, in, NULL, NULL, &b);
 	sbuf_free(&b);

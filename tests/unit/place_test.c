@@ -9,8 +9,10 @@
 /* cmocka wants the four above first */
 #include <cmocka.h>
 
-static const struct place_lcore lcores[] = {{1, 1, 0}, {2, 2, 0}, {3, 3, 0}, {4, 4, 0}, {5, 5, 0}, {6, 6, 0}, {7, 7, 0}, {8, 8, 0}, {9, 9, 0}, {11, 11, 1}};
-static const struct place_port ports[] = {{16, 16, -1, false, false}, {16, 16, -1, false, false}, {1, 1, -1, false, false}, {16, 0, -1, false, false}};
+static const struct place_lcore lcores[] = {{1, 1, 0}, {2, 2, 0}, {3, 3, 0}, {4, 4, 0}, {5, 5, 0},
+					    {6, 6, 0}, {7, 7, 0}, {8, 8, 0}, {9, 9, 0}, {11, 11, 1}};
+static const struct place_port ports[] = {
+	{16, 16, -1, false, false}, {16, 16, -1, false, false}, {1, 1, -1, false, false}, {16, 0, -1, false, false}};
 static const struct place_in in = {lcores, ARRAY_SIZE(lcores), 0, ports, ARRAY_SIZE(ports)};
 
 /* "0R0=1 0T0=1": port, side, queue, lcore, in the placement's order. */
@@ -18,7 +20,8 @@ static void describe(const struct placement *p, struct sbuf *b)
 {
 	sbuf_reset(b);
 	for (unsigned i = 0; i < p->n; i++)
-		sbuf_addf(b, "%s%u%c%u=%u", i ? " " : "", p->q[i].port, p->q[i].tx ? 'T' : 'R', p->q[i].queue, p->q[i].lcore);
+		sbuf_addf(b, "%s%u%c%u=%u", i ? " " : "", p->q[i].port, p->q[i].tx ? 'T' : 'R', p->q[i].queue,
+			  p->q[i].lcore);
 }
 
 static void expect(const char *text, const char *want)
@@ -344,7 +347,8 @@ static void check_placement(const struct place_in *i, const struct placement *p,
 
 				assert_true(at < p->n);
 				if (p->q[at].port != port || p->q[at].tx != (side == 1) || p->q[at].queue != q)
-					fail_msg("%s: entry %u is not port %u side %d queue %u", text, at, port, side, q);
+					fail_msg("%s: entry %u is not port %u side %d queue %u", text, at, port, side,
+						 q);
 				for (unsigned k = 0; k < i->nlcores; k++)
 					there |= i->lcore[k].lcore == p->q[at].lcore;
 				assert_true(there);
@@ -358,8 +362,8 @@ static void same(const struct placement *a, const struct placement *b)
 {
 	assert_int_equal(a->n, b->n);
 	for (unsigned k = 0; k < a->n; k++)
-		assert_true(a->q[k].port == b->q[k].port && a->q[k].queue == b->q[k].queue && a->q[k].tx == b->q[k].tx &&
-			    a->q[k].lcore == b->q[k].lcore);
+		assert_true(a->q[k].port == b->q[k].port && a->q[k].queue == b->q[k].queue &&
+			    a->q[k].tx == b->q[k].tx && a->q[k].lcore == b->q[k].lcore);
 }
 
 static void random_maps(void **state)
@@ -508,31 +512,31 @@ static void picture(void **state)
 
 	assert_int_equal(place_maps(&map, 1, &i, &p, NULL, &e), 0);
 	place_draw(&p, &i, port_name, names, &b);
-	assert_string_equal(b.s,
-		"+- port 0  wire0 -----------------+\n"
-		"|  Rx 0                           |----> lcore 1  CPU 1  node 0\n"
-		"|  Rx 1                           |----> lcore 2  CPU 2  node 0\n"
-		"|  Rx 2                           |----> lcore 1  CPU 1  node 0\n"
-		"|  Tx 0                           |<---- lcore 3  CPU 3  node 0\n"
-		"|  Tx 1                           |<---- lcore 3  CPU 3  node 0\n"
-		"|  Tx 2                           |<---- lcore 3  CPU 3  node 0\n"
-		"+---------------------------------+\n"
-		"\n"
-		"+- port 1  wire1 -----------------+\n"
-		"|  unused                         |\n"
-		"+---------------------------------+\n"
-		"\n"
-		"+- port 2  enp129s0f0np0  node 0 -+\n"
-		"|  Rx 0                           |----> lcore 11  CPU 27  node 1  (far: the port is on node 0)\n"
-		"|  Tx 0                           |<---- lcore 11  CPU 27  node 1  (far: the port is on node 0)\n"
-		"+---------------------------------+\n"
-		"\n"
-		"lcore 0  control\n"
-		"lcore 1  CPU 1  node 0  port 0 Rx 0,2\n"
-		"lcore 2  CPU 2  node 0  port 0 Rx 1\n"
-		"lcore 3  CPU 3  node 0  port 0 Tx 0-2\n"
-		"lcore 4  idle\n"
-		"lcore 11  CPU 27  node 1  port 2 Rx 0 Tx 0\n");
+	assert_string_equal(
+		b.s, "+- port 0  wire0 -----------------+\n"
+		     "|  Rx 0                           |----> lcore 1  CPU 1  node 0\n"
+		     "|  Rx 1                           |----> lcore 2  CPU 2  node 0\n"
+		     "|  Rx 2                           |----> lcore 1  CPU 1  node 0\n"
+		     "|  Tx 0                           |<---- lcore 3  CPU 3  node 0\n"
+		     "|  Tx 1                           |<---- lcore 3  CPU 3  node 0\n"
+		     "|  Tx 2                           |<---- lcore 3  CPU 3  node 0\n"
+		     "+---------------------------------+\n"
+		     "\n"
+		     "+- port 1  wire1 -----------------+\n"
+		     "|  unused                         |\n"
+		     "+---------------------------------+\n"
+		     "\n"
+		     "+- port 2  enp129s0f0np0  node 0 -+\n"
+		     "|  Rx 0                           |----> lcore 11  CPU 27  node 1  (far: the port is on node 0)\n"
+		     "|  Tx 0                           |<---- lcore 11  CPU 27  node 1  (far: the port is on node 0)\n"
+		     "+---------------------------------+\n"
+		     "\n"
+		     "lcore 0  control\n"
+		     "lcore 1  CPU 1  node 0  port 0 Rx 0,2\n"
+		     "lcore 2  CPU 2  node 0  port 0 Rx 1\n"
+		     "lcore 3  CPU 3  node 0  port 0 Tx 0-2\n"
+		     "lcore 4  idle\n"
+		     "lcore 11  CPU 27  node 1  port 2 Rx 0 Tx 0\n");
 	placement_free(&p);
 	sbuf_free(&b);
 }
@@ -540,22 +544,14 @@ static void picture(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forms),
-		cmocka_unit_test(sides),
-		cmocka_unit_test(written_order),
-		cmocka_unit_test(many_queues),
-		cmocka_unit_test(several_texts),
-		cmocka_unit_test(wrong_numbers),
-		cmocka_unit_test(twice),
-		cmocka_unit_test(junk),
-		cmocka_unit_test(needed_sides),
-		cmocka_unit_test(no_workers_no_ports),
-		cmocka_unit_test(lcores_named),
-		cmocka_unit_test(counts),
-		cmocka_unit_test(random_maps),
-		cmocka_unit_test(chosen),
-		cmocka_unit_test(chosen_near),
-		cmocka_unit_test(chosen_random),
+		cmocka_unit_test(forms),	 cmocka_unit_test(sides),
+		cmocka_unit_test(written_order), cmocka_unit_test(many_queues),
+		cmocka_unit_test(several_texts), cmocka_unit_test(wrong_numbers),
+		cmocka_unit_test(twice),	 cmocka_unit_test(junk),
+		cmocka_unit_test(needed_sides),	 cmocka_unit_test(no_workers_no_ports),
+		cmocka_unit_test(lcores_named),	 cmocka_unit_test(counts),
+		cmocka_unit_test(random_maps),	 cmocka_unit_test(chosen),
+		cmocka_unit_test(chosen_near),	 cmocka_unit_test(chosen_random),
 		cmocka_unit_test(picture),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
