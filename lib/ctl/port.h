@@ -9,38 +9,49 @@
 
 struct port;
 
-/* What must be known before EAL starts (memory without hugepages never grows). */
+/* What must be known before EAL starts (memory without hugepages never grows). Zeroed by the caller; node is -1 when unknown. */
 struct port_need {
 	unsigned nports;          /* ports this spec makes: 2 for wire */
-	unsigned max_rxq, max_txq;/* most queues per side, as far as known before EAL */
-	bool pci;                 /* EAL must probe the PCI bus */
+	unsigned max_rxq, max_txq;/* most queues per side; PORT_MAX_QUEUES when only the device knows */
+	bool pci;                 /* EAL must scan the PCI bus; pci_addr is the device (probed by open, not by EAL) */
+	char pci_addr[16];
 	bool root;                /* needs CAP_NET_ADMIN/CAP_NET_RAW */
 	bool rx_pool;             /* receives into a pool of ours (not wire, not null) */
-	unsigned min_rxd, min_txd;/* rings of kernel ports hold at least 4096 frames */
-	unsigned extra_mbufs;     /* further buffers per queue that the driver keeps (AF_XDP umem) */
+	bool paired;              /* the driver wants as many Rx as Tx queues: configure and set up max(nrxq, ntxq) of both, each Rx
+				   * queue with a pool of its own */
+	unsigned min_rxd, min_txd;/* descriptors that the driver must be given */
+	unsigned extra_mbufs;     /* buffers per Rx queue that the driver keeps or takes for itself (AF_XDP: umem) */
+	unsigned min_data_room;   /* bytes behind the headroom that the driver asks of an Rx buffer, 0: none */
+	unsigned max_data_room;   /* most that it can use, 0: no limit (AF_XDP: a buffer must fit into a page) */
 	int node;                 /* NUMA node or -1 */
 };
 
 struct port_spec {            /* const, named port_spec_<file> */
 	const char *prefix;       /* "wire", "null", "if", ... : text before ':' */
 	const char *syntax, *help;
-	/* Check the text after "prefix:" (or "" without ':'), before EAL. instance counts specs of this prefix from 0. -EINVAL usage,
-	 * -ENODEV environment: what was tried, what was found, the one command that helps. */
+	/* Check the text after "prefix:" ("" when there is no ':'), before EAL. -EINVAL usage, -ENODEV environment: what was tried, what
+	 * was found, the one command that helps. */
 	int (*parse)(const char *arg, bool take, struct port_need *need, struct err *e);
-	/* After EAL: create the device(s). nrxq/ntxq[i] are the queues that the placement uses for port i of this spec (0 allowed). Fills p[i].dev,
-	 * name, and private state. */
+	/* After EAL: create the device(s). p[i]->id, nrxq, ntxq (queues that the placement uses, 0 allowed), rxd, txd and cfg are filled. Fills
+	 * dev, name, node, mac (all zero: ask the device) and priv. n is need.nports. After a failure nothing is left open. */
 	int (*open)(const char *arg, struct port *const *p, unsigned n, struct err *e);
-	/* All below may be NULL. */
-	void (*started)(struct port *p);                 /* after rte_eth_dev_start: attach filters and the like */
-	void (*link)(struct port *p, enum snap_link *link, uint64_t *speed_mbps); /* replaces rte_eth_link_get */
-	void (*stats)(struct port *p, struct snap_port *s); /* after the generic fill: nic.*, missed, confirmed */
+	/* All below may be NULL. They get ports that open() filled. */
+	void (*started)(struct port *p);                 /* after rte_eth_dev_start, before any worker polls the port */
+	void (*link)(struct port *p, enum snap_link *link, uint64_t *speed_mbps); /* replaces rte_eth_link_get; each tick */
+	/* After the generic fill: nic.*, unconfirmed, rx_missed, rx_errors, tx_errors, all since open. s->tx and s->rx must hold
+	 * the sums since open too; baselines of `clear` are subtracted afterwards, from unconfirmed down to 0 at least. */
+	void (*stats)(struct port *p, struct snap_port *s);
+	/* Replaces rte_eth_dev_set_mtu; then configure with rxmode.mtu 0. Called only for an mtu that the user set. */
 	int (*set_mtu)(struct port *p, uint16_t mtu, struct err *e);
-	void (*close)(struct port *p);                   /* before rte_eth_dev_close: remove what we attached */
+	/* Replaces rte_eth_promiscuous_enable/disable: what the kernel takes back by itself when the process dies. */
+	int (*set_promisc)(struct port *p, bool on, struct err *e);
+	/* After rte_eth_dev_stop and before pools are freed: give back frames that wait inside the device. No worker may poll this port nor one
+	 * that sends to it. */
+	void (*drain)(struct port *p);
+	void (*close)(struct port *p);                   /* before rte_eth_dev_stop/close: remove what we attached; frees priv */
 	void (*notes)(struct port *p, json_t *array);    /* sentences for `show ports` */
 	bool virtual_speed;                              /* wire, null, pcap: speed is a setting, 10 Gbit/s by default */
 	bool no_restart;                                 /* opened once: a restart would lose data (pcap) */
-	bool no_offload_loss;
-	bool always_stop_free;                           /* spare */
 };
 
 struct port {                 /* control owns it */
@@ -50,14 +61,22 @@ struct port {                 /* control owns it */
 	const struct port_spec *spec;
 	void *priv;               /* the spec's own state, freed by its close() */
 	uint16_t nrxq, ntxq;      /* queues in use */
+	uint16_t dev_mtu;         /* kernel ports: the interface's MTU now, else 0 */
 	struct rte_ether_addr mac;
 	int node;
 	unsigned rxd, txd;        /* descriptors in use */
 	struct port_cfg cfg;
 };
 
-/* Shared by the specs: hotplug a virtual device; every failure names the spec and what helps. */
+/* Shared by the specs: hotplug a device; every failure names the spec and what helps. -ENODEV. */
 int port_vdev_add(const char *devname, const char *args, uint16_t *dev, const char *spec, struct err *e);
+int port_dev_add(const char *bus, const char *devname, const char *args, uint16_t *dev, const char *spec, struct err *e);
+/* Free name "<driver><number>" for a new virtual device. */
+void port_dev_name(char *out, size_t size, const char *driver);
+/* MAC of ports that have none of their own: 02:77:72:00:00:<port>. */
+void port_own_mac(struct port *p);
 
 /* List of all specs from the build's file list, ends with NULL. */
 extern const struct port_spec *const port_specs[];
+/* The spec of a -p text "prefix[:arg]"; *arg points behind the ':'. NULL: unknown, e names the known ones. */
+const struct port_spec *port_spec_find(const char *text, const char **arg, struct err *e);
