@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the program's verbs get as their host, and what ties control to the command language. No DPDK. Control thread. */
+#pragma once
+#include <jansson.h>
+#include "cmd.h"
+#include "ctl.h"
+#include "loop.h"
+
+struct app {
+	struct ctl *ctl;
+	struct cmd *cmd;
+	struct loop *loop;
+	bool oneshot; /* the words after the options are the only command: an unbounded `start` would end at once */
+	bool quit;    /* `quit` was said; the loop is stopped too, and sessions run nothing more */
+};
+
+/* The host of cmd_new: ports, streams and their settings from app->ctl. *host points to app. */
+void app_host(struct app *app, struct cmd_host *host);
+/* For sess_local: the full JSON form of a snapshot, new reference. host is a struct app. */
+json_t *app_snapshot(void *host);
+
+/* Ports of a target, all of which must exist: 0 or -EINVAL with text. Streams in the target are refused when !streams_ok. */
+int app_ports(const struct app *app, const struct target *t, bool streams_ok, struct portset *out, struct err *e);
+/* All ports there are. */
+void app_all_ports(const struct app *app, struct portset *out);
+
+/* Verbs of the build's file list, for cmd_new (set and help among them). */
+const struct verb *const *cmd_verbs(unsigned *n);
+
+static inline struct app *app_of(const struct cmd_run *r)
+{
+	return r->host;
+}
