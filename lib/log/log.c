@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define NS_PER_S 1000000000ull
+
+static struct {
+	struct log_entry ring[LOG_RING]; /* texts are ours */
+	uint64_t next;
+	FILE *file;
+	enum log_level stderr_max;
+	void (*listen)(void *arg, const struct log_entry *);
+	void *listen_arg;
+	bool telling; /* a listener that logs must not be told about its own message */
+} lg = {.stderr_max = LOG_LVL_WARN};
+
+static const char level_letter[] = "EWID";
+
+int log_open(const char *path, struct err *e)
+{
+	FILE *f = NULL;
+
+	if (path != NULL) {
+		f = fopen(path, "ae");
+		if (f == NULL)
+			return err_set(e, errno, "cannot write the log file '%s': %m; name a file in a directory that you can write",
+				       path);
+		setvbuf(f, NULL, _IOLBF, 0);
+	}
+	if (lg.file != NULL)
+		fclose(lg.file);
+	lg.file = f;
+	return 0;
+}
+
+void log_stderr(enum log_level max)
+{
+	lg.stderr_max = max;
+}
+
+static void to_file(const struct log_entry *m)
+{
+	time_t s = (time_t)(m->wall_ns / NS_PER_S);
+	struct tm tm;
+	char stamp[32];
+
+	localtime_r(&s, &tm);
+	strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &tm);
+	fprintf(lg.file, "%c %s.%03u %s\n", level_letter[m->level], stamp, (unsigned)(m->wall_ns % NS_PER_S / 1000000), m->text);
+}
+
+void log_msg(enum log_level level, const char *fmt, ...)
+{
+	struct log_entry *m = &lg.ring[lg.next % LOG_RING];
+	struct timespec t;
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+		text[--n] = '\0';
+	/* One message, one line, and nothing that moves a terminal's cursor. */
+	for (char *p = text; *p != '\0'; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = ' ';
+	clock_gettime(CLOCK_REALTIME, &t);
+	free((char *)m->text);
+	*m = (struct log_entry){(uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec, lg.next++, level, text};
+	if (lg.file != NULL)
+		to_file(m);
+	if (lg.listen == NULL) {
+		if (level <= lg.stderr_max)
+			fprintf(stderr, "wirerate: %s\n", text);
+	} else if (!lg.telling) {
+		struct log_entry copy = *m;
+		lg.telling = true;
+		lg.listen(lg.listen_arg, &copy);
+		lg.telling = false;
+	}
+}
+
+uint64_t log_next(void)
+{
+	return lg.next;
+}
+
+bool log_get(uint64_t seq, struct log_entry *out)
+{
+	if (seq >= lg.next || lg.next - seq > LOG_RING)
+		return false;
+	*out = lg.ring[seq % LOG_RING];
+	return true;
+}
+
+void log_listen(void (*fn)(void *arg, const struct log_entry *), void *arg)
+{
+	lg.listen = fn;
+	lg.listen_arg = arg;
+}
