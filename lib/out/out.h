@@ -10,11 +10,11 @@ enum out_mode { OUT_TEXT, OUT_CSV, OUT_JSON };
 enum out_fmt {
 	OF_STR,     /* as it is */
 	OF_COUNT,   /* 12'345'678 in text, plain elsewhere */
-	OF_PPS,     /* 1.000M in text: four significant digits, k M G */
-	OF_BPS,
+	OF_PPS,     /* 1.000M in text: four significant digits, k M G T */
+	OF_BPS,     /* likewise, bit/s */
 	OF_NS,      /* a duration with unit in text */
-	OF_PERCENT,
-	OF_MBPS,    /* link speed: 10G */
+	OF_PERCENT, /* a share, 0..1; 12.5% in text */
+	OF_MBPS,    /* link speed in Mbit/s: 10G in text */
 };
 
 struct out_col {
@@ -33,8 +33,16 @@ struct out_view {
 	bool transpose; /* text: one line per col, one column per row (Pktgen's way) */
 };
 
-/* Append tree in the mode. JSON: one line. doc is not consumed. A NULL view prints key: value lines in text. */
+/* Append tree in the mode. JSON: one line. doc is not consumed. CSV: a heading of keys, then one line per row (RFC 4180 quoting, but
+ * lines end with LF). A NULL view prints "key: value" lines in text and key,value rows in CSV; nested keys are dotted, elements of
+ * arrays of objects numbered: "ports[0].name". */
 void out_write(enum out_mode mode, const json_t *doc, const struct out_view *view, struct sbuf *out);
 /* Numbers for people: "1.000M", "999.8k", "14.88M". */
 void out_si(double v, struct sbuf *out);
 void out_duration(uint64_t ns, struct sbuf *out);
+/* One value as text of a cell; a missing or null value gives "-". */
+void out_cell(const json_t *v, enum out_fmt fmt, struct sbuf *out);
+/* A JSON string of any bytes: what is not UTF-8 becomes '?' (json_string() would give NULL). New reference. */
+json_t *out_json_text(const char *text);
+/* Member by dotted path, NULL when missing. Borrowed. */
+json_t *out_get(const json_t *obj, const char *path);

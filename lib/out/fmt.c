@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values as text for people. */
+#include "out.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NS_PER_US 1000ull
+#define NS_PER_MS 1000000ull
+#define NS_PER_S 1000000000ull
+
+void out_si(double v, struct sbuf *out)
+{
+	static const char unit[] = {0, 'k', 'M', 'G', 'T', 'P'};
+	unsigned u = 0;
+
+	if (!isfinite(v)) {
+		sbuf_add(out, "-");
+		return;
+	}
+	if (v < 0) {
+		sbuf_addc(out, '-');
+		v = -v;
+	}
+	if (v < 1000 && v == floor(v)) {
+		sbuf_addf(out, "%.0f", v);
+		return;
+	}
+	/* 999950 rounds to 1000k with four digits: the unit is chosen after rounding. */
+	while (v >= (u == 0 ? 1000 : 999.95) && u + 1 < ARRAY_SIZE(unit)) {
+		v /= 1000;
+		u++;
+	}
+	int decimals = v < 9.9995 ? 3 : v < 99.995 ? 2 : v < 999.95 ? 1 : 0;
+	sbuf_addf(out, "%.*f", decimals, v);
+	if (unit[u] != 0)
+		sbuf_addc(out, unit[u]);
+}
+
+/* v/unit with at most three decimals and no zeros at the end. */
+static void trimmed(uint64_t v, uint64_t unit, const char *name, struct sbuf *out)
+{
+	unsigned frac = (unsigned)(v % unit * 1000 / unit), decimals = 3;
+
+	sbuf_addf(out, "%" PRIu64, v / unit);
+	if (frac != 0) {
+		while (frac % 10 == 0) {
+			frac /= 10;
+			decimals--;
+		}
+		sbuf_addf(out, ".%0*u", (int)decimals, frac);
+	}
+	sbuf_add(out, name);
+}
+
+void out_duration(uint64_t ns, struct sbuf *out)
+{
+	uint64_t s = ns / NS_PER_S;
+
+	if (ns < NS_PER_US)
+		sbuf_addf(out, "%" PRIu64 "ns", ns);
+	else if (ns < NS_PER_MS)
+		trimmed(ns, NS_PER_US, "us", out);
+	else if (ns < NS_PER_S)
+		trimmed(ns, NS_PER_MS, "ms", out);
+	else if (s < 60)
+		trimmed(ns, NS_PER_S, "s", out);
+	else if (s < 3600)
+		sbuf_addf(out, "%" PRIu64 "m%02" PRIu64 "s", s / 60, s % 60);
+	else
+		sbuf_addf(out, "%" PRIu64 "h%02" PRIu64 "m%02" PRIu64 "s", s / 3600, s / 60 % 60, s % 60);
+}
+
+static void grouped(int64_t v, struct sbuf *out)
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, v < 0 ? -(uint64_t)v : (uint64_t)v);
+
+	if (v < 0)
+		sbuf_addc(out, '-');
+	for (int i = 0; i < n; i++) {
+		if (i > 0 && (n - i) % 3 == 0)
+			sbuf_addc(out, '\'');
+		sbuf_addc(out, digits[i]);
+	}
+}
+
+static void mbps(double v, struct sbuf *out)
+{
+	if (v <= 0)
+		sbuf_addc(out, '-');
+	else if (v < 1000)
+		sbuf_addf(out, "%gM", v);
+	else
+		sbuf_addf(out, "%gG", v / 1000);
+}
+
+static void number(const json_t *v, enum out_fmt fmt, struct sbuf *out)
+{
+	double d = json_number_value(v);
+
+	switch (fmt) {
+	case OF_PPS:
+	case OF_BPS:
+		out_si(d, out);
+		break;
+	case OF_NS:
+		out_duration(d < 0 ? 0 : json_is_integer(v) ? (uint64_t)json_integer_value(v) : (uint64_t)d, out);
+		break;
+	case OF_PERCENT:
+		sbuf_addf(out, "%.1f%%", 100 * d);
+		break;
+	case OF_MBPS:
+		mbps(d, out);
+		break;
+	case OF_COUNT:
+		if (json_is_integer(v)) {
+			grouped(json_integer_value(v), out);
+			break;
+		}
+		/* fall through */
+	default:
+		if (json_is_integer(v))
+			sbuf_addf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+		else
+			sbuf_addf(out, "%.10g", d);
+	}
+}
+
+void out_cell(const json_t *v, enum out_fmt fmt, struct sbuf *out)
+{
+	const json_t *item;
+	size_t i;
+
+	switch (v != NULL ? json_typeof(v) : JSON_NULL) {
+	case JSON_STRING:
+		sbuf_add(out, json_string_value(v));
+		break;
+	case JSON_INTEGER:
+	case JSON_REAL:
+		number(v, fmt, out);
+		break;
+	case JSON_TRUE:
+		sbuf_add(out, "yes");
+		break;
+	case JSON_FALSE:
+		sbuf_add(out, "no");
+		break;
+	case JSON_ARRAY:
+		if (json_array_size(v) == 0)
+			sbuf_addc(out, '-');
+		json_array_foreach(v, i, item) {
+			if (i > 0)
+				sbuf_add(out, ", ");
+			out_cell(item, fmt, out);
+		}
+		break;
+	case JSON_OBJECT: {
+		char *s = json_dumps(v, JSON_COMPACT);
+		sbuf_add(out, s != NULL ? s : "-");
+		free(s);
+		break;
+	}
+	default:
+		sbuf_addc(out, '-');
+	}
+}
+
+json_t *out_json_text(const char *text)
+{
+	json_t *v = json_string(text);
+
+	if (v != NULL)
+		return v;
+	char *copy = xstrdup(text);
+	for (char *p = copy; *p != '\0'; p++)
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	v = json_string(copy);
+	free(copy);
+	return v;
+}
+
+json_t *out_get(const json_t *obj, const char *path)
+{
+	while (obj != NULL) {
+		const char *dot = strchr(path, '.');
+		char key[64];
+
+		/* A key may itself contain a dot ("udp.dst"): the whole rest is tried first. */
+		json_t *whole = json_object_get(obj, path);
+		if (whole != NULL || dot == NULL)
+			return whole;
+		if ((size_t)(dot - path) >= sizeof(key))
+			return NULL;
+		memcpy(key, path, (size_t)(dot - path));
+		key[dot - path] = '\0';
+		obj = json_object_get(obj, key);
+		path = dot + 1;
+	}
+	return NULL;
+}

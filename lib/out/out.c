@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tables and trees in the three modes. */
+#include "out.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COL_GAP "  "
+
+/* A view applied to a tree: cells by row, each a string of ours. */
+struct grid {
+	const struct out_view *view;
+	unsigned ncols;
+	size_t nrows;
+	char **cell; /* nrows x ncols */
+	bool csv;
+};
+
+static const struct out_col *grid_col(const struct grid *g, unsigned c)
+{
+	return c < g->view->ncols ? &g->view->cols[c] : &g->view->sub_cols[c - g->view->ncols];
+}
+
+/* Values for spreadsheets: plain numbers in base units, true/false, nothing for what is missing. */
+static void csv_value(const json_t *v, struct sbuf *out)
+{
+	if (v == NULL || json_is_null(v) || (json_is_array(v) && json_array_size(v) == 0))
+		return;
+	if (json_is_boolean(v))
+		sbuf_add(out, json_is_true(v) ? "true" : "false");
+	else
+		out_cell(v, OF_STR, out);
+}
+
+static void csv_quote(const char *s, struct sbuf *out)
+{
+	if (strpbrk(s, ",\"\n\r") == NULL && s[0] != ' ') {
+		sbuf_add(out, s);
+		return;
+	}
+	sbuf_addc(out, '"');
+	for (; *s != '\0'; s++) {
+		if (*s == '"')
+			sbuf_addc(out, '"');
+		sbuf_addc(out, *s);
+	}
+	sbuf_addc(out, '"');
+}
+
+static void grid_row(struct grid *g, const json_t *row, const json_t *sub)
+{
+	g->cell = xrealloc(g->cell, (g->nrows + 1) * g->ncols * sizeof(*g->cell));
+	for (unsigned c = 0; c < g->ncols; c++) {
+		const struct out_col *col = grid_col(g, c);
+		const json_t *v = out_get(c < g->view->ncols ? row : sub, col->key);
+		struct sbuf b = {0};
+
+		if (g->csv)
+			csv_value(v, &b);
+		else
+			out_cell(v, col->fmt, &b);
+		g->cell[g->nrows * g->ncols + c] = xstrdup(sbuf_str(&b));
+		sbuf_free(&b);
+	}
+	g->nrows++;
+}
+
+static void grid_fill(struct grid *g, const json_t *doc)
+{
+	const json_t *row, *sub;
+	size_t i, j;
+
+	g->ncols = g->view->ncols + (g->view->sub != NULL ? g->view->nsub_cols : 0);
+	json_array_foreach(out_get(doc, g->view->rows), i, row) {
+		if (g->view->sub == NULL) {
+			grid_row(g, row, NULL);
+			continue;
+		}
+		json_array_foreach(out_get(row, g->view->sub), j, sub)
+			grid_row(g, row, sub);
+	}
+}
+
+static void grid_free(struct grid *g)
+{
+	for (size_t i = 0; i < g->nrows * g->ncols; i++)
+		free(g->cell[i]);
+	free(g->cell);
+}
+
+/* Screen columns of UTF-8 text, one per code point. */
+static int width(const char *s)
+{
+	int n = 0;
+
+	for (; *s != '\0'; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+static void pad(const char *s, int w, bool right, struct sbuf *out)
+{
+	int fill = w - width(s);
+
+	if (!right)
+		sbuf_add(out, s);
+	for (int i = 0; i < fill; i++)
+		sbuf_addc(out, ' ');
+	if (right)
+		sbuf_add(out, s);
+}
+
+static void end_line(struct sbuf *out)
+{
+	while (out->len > 0 && out->s[out->len - 1] == ' ')
+		out->s[--out->len] = '\0';
+	sbuf_addc(out, '\n');
+}
+
+static void text_table(const struct grid *g, struct sbuf *out)
+{
+	int *w = xcalloc(g->ncols, sizeof(*w));
+
+	for (unsigned c = 0; c < g->ncols; c++) {
+		w[c] = width(grid_col(g, c)->title);
+		for (size_t r = 0; r < g->nrows; r++)
+			if (width(g->cell[r * g->ncols + c]) > w[c])
+				w[c] = width(g->cell[r * g->ncols + c]);
+	}
+	for (size_t r = 0; r <= g->nrows; r++) {
+		for (unsigned c = 0; c < g->ncols; c++) {
+			const struct out_col *col = grid_col(g, c);
+			if (c > 0)
+				sbuf_add(out, COL_GAP);
+			pad(r == 0 ? col->title : g->cell[(r - 1) * g->ncols + c], w[c], col->fmt != OF_STR, out);
+		}
+		end_line(out);
+	}
+	free(w);
+}
+
+static void text_transposed(const struct grid *g, struct sbuf *out)
+{
+	int *w = xcalloc(g->nrows, sizeof(*w)), label = 0;
+
+	for (unsigned c = 0; c < g->ncols; c++) {
+		if (width(grid_col(g, c)->title) > label)
+			label = width(grid_col(g, c)->title);
+		for (size_t r = 0; r < g->nrows; r++)
+			if (width(g->cell[r * g->ncols + c]) > w[r])
+				w[r] = width(g->cell[r * g->ncols + c]);
+	}
+	for (unsigned c = 0; c < g->ncols; c++) {
+		pad(grid_col(g, c)->title, label, false, out);
+		for (size_t r = 0; r < g->nrows; r++) {
+			sbuf_add(out, COL_GAP);
+			pad(g->cell[r * g->ncols + c], w[r], true, out);
+		}
+		end_line(out);
+	}
+	free(w);
+}
+
+static void csv_table(const struct grid *g, struct sbuf *out)
+{
+	for (size_t r = 0; r <= g->nrows; r++) {
+		for (unsigned c = 0; c < g->ncols; c++) {
+			if (c > 0)
+				sbuf_addc(out, ',');
+			csv_quote(r == 0 ? grid_col(g, c)->key : g->cell[(r - 1) * g->ncols + c], out);
+		}
+		sbuf_addc(out, '\n');
+	}
+}
+
+static bool array_of_objects(const json_t *v)
+{
+	return json_is_array(v) && json_is_object(json_array_get(v, 0));
+}
+
+static void flat(const json_t *v, const char *name, enum out_mode mode, struct sbuf *out)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+	struct sbuf b = {0};
+
+	if (json_is_object(v)) {
+		json_object_foreach((json_t *)v, key, item) {
+			sbuf_reset(&b);
+			sbuf_addf(&b, "%s%s%s", name, name[0] != '\0' ? "." : "", key);
+			flat(item, sbuf_str(&b), mode, out);
+		}
+	} else if (array_of_objects(v)) {
+		json_array_foreach(v, i, item) {
+			sbuf_reset(&b);
+			sbuf_addf(&b, "%s[%zu]", name, i);
+			flat(item, sbuf_str(&b), mode, out);
+		}
+	} else if (mode == OUT_CSV) {
+		csv_quote(name, out);
+		sbuf_addc(out, ',');
+		csv_value(v, &b);
+		csv_quote(sbuf_str(&b), out);
+		sbuf_addc(out, '\n');
+	} else {
+		out_cell(v, OF_STR, &b);
+		sbuf_addf(out, "%s: %s\n", name, sbuf_str(&b));
+	}
+	sbuf_free(&b);
+}
+
+void out_write(enum out_mode mode, const json_t *doc, const struct out_view *view, struct sbuf *out)
+{
+	if (mode == OUT_JSON) {
+		char *s = json_dumps(doc, JSON_COMPACT | JSON_ENCODE_ANY);
+		sbuf_addf(out, "%s\n", s != NULL ? s : "null");
+		free(s);
+		return;
+	}
+	if (view == NULL) {
+		if (mode == OUT_CSV)
+			sbuf_add(out, "key,value\n");
+		flat(doc, "", mode, out);
+		return;
+	}
+	struct grid g = {.view = view, .csv = mode == OUT_CSV};
+	grid_fill(&g, doc);
+	if (mode == OUT_CSV)
+		csv_table(&g, out);
+	else if (view->transpose)
+		text_transposed(&g, out);
+	else
+		text_table(&g, out);
+	grid_free(&g);
+}
