@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "snap.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const link_names[] = {[LINK_DOWN] = "down", [LINK_UP] = "up", [LINK_UNKNOWN] = "unknown"};
+static const char *const run_names[] = {[RUN_IDLE] = "idle", [RUN_SENDING] = "sending", [RUN_DRAINING] = "draining"};
+
+void snap_free(struct snap *s)
+{
+	if (s == NULL)
+		return;
+	for (unsigned i = 0; s->port != NULL && i < s->nports; i++)
+		free(s->port[i].queue);
+	free(s->port);
+	free(s->worker);
+	*s = (struct snap){0};
+}
+
+static void put(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+/* Rates are whole numbers of base units, as every number of a snapshot. */
+static void put_rate(json_t *o, const char *key, double v)
+{
+	json_object_set_new(o, key, isfinite(v) ? json_integer((json_int_t)llround(v)) : json_null());
+}
+
+/* Names come from outside (interfaces, files) and may be any bytes. */
+static json_t *text(const char *s)
+{
+	json_t *v = json_string(s);
+
+	return v != NULL ? v : json_string("?");
+}
+
+static json_t *counters(const struct counter *table, const void *cells)
+{
+	json_t *o = json_object();
+
+	for (const struct counter *c = table; c->name != NULL; c++)
+		put(o, c->name, *(const uint64_t *)((const char *)cells + c->offset));
+	return o;
+}
+
+static void add_rate(json_t *o, const struct snap_rate *r)
+{
+	put_rate(o, "pps", r->pps);
+	put_rate(o, "l1_bps", r->l1_bps);
+}
+
+static void add_worker(json_t *o, int lcore)
+{
+	if (lcore >= 0)
+		put(o, "worker", (uint64_t)lcore);
+}
+
+static json_t *queue_json(const struct snap_queue *q, unsigned n)
+{
+	json_t *o = json_object(), *side;
+
+	put(o, "queue", n);
+	if (q->has_tx) {
+		side = counters(cnt_tx_table, &q->tx);
+		add_rate(side, &q->tx_rate);
+		add_worker(side, q->tx_worker);
+		json_object_set_new(o, "tx", side);
+	}
+	if (q->has_rx) {
+		side = counters(cnt_rx_table, &q->rx);
+		add_rate(side, &q->rx_rate);
+		add_worker(side, q->rx_worker);
+		json_object_set_new(o, "rx", side);
+	}
+	return o;
+}
+
+static json_t *run_json(const struct snap_port *p)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "state", json_string(run_names[p->state]));
+	put(o, "sent", p->run.sent);
+	put(o, "duration_ns", p->run.duration_ns);
+	/* "As fast as possible" asks for no number. */
+	if (p->run.asked_max)
+		json_object_set_new(o, "asked_pps", json_null());
+	else
+		put_rate(o, "asked_pps", p->run.asked_pps);
+	json_object_set_new(o, "asked_max", json_boolean(p->run.asked_max));
+	put_rate(o, "mean_pps", p->run.mean_pps);
+	return o;
+}
+
+static json_t *nic_json(const struct snap_nic *n)
+{
+	json_t *o = json_object(), *tx = json_object(), *rx = json_object();
+
+	if (n->source != NULL)
+		json_object_set_new(o, "source", text(n->source));
+	if (n->has_tx_packets)
+		put(tx, "packets", n->tx_packets);
+	if (n->has_tx_bytes)
+		put(tx, "bytes", n->tx_bytes);
+	put(tx, "errors", n->tx_errors);
+	if (n->has_rx_packets)
+		put(rx, "packets", n->rx_packets);
+	if (n->has_rx_bytes)
+		put(rx, "bytes", n->rx_bytes);
+	put(rx, "errors", n->rx_errors);
+	json_object_set_new(o, "tx", tx);
+	json_object_set_new(o, "rx", rx);
+	if (n->has_unconfirmed)
+		put(o, "unconfirmed", n->unconfirmed);
+	return o;
+}
+
+static json_t *port_json(const struct snap_port *p)
+{
+	json_t *o = json_object(), *tx = counters(cnt_tx_table, &p->tx), *rx = counters(cnt_rx_table, &p->rx), *queues = json_array();
+
+	put(o, "port", p->port);
+	json_object_set_new(o, "name", text(p->name));
+	json_object_set_new(o, "link", json_string(link_names[p->link]));
+	put(o, "speed_mbps", p->speed_mbps);
+	json_object_set_new(o, "run", run_json(p));
+	put(tx, "errors", p->tx_errors);
+	add_rate(tx, &p->tx_rate);
+	json_object_set_new(o, "tx", tx);
+	put(rx, "missed", p->rx_missed);
+	put(rx, "nombuf", p->rx_nombuf);
+	put(rx, "errors", p->rx_errors);
+	add_rate(rx, &p->rx_rate);
+	json_object_set_new(o, "rx", rx);
+	json_object_set_new(o, "nic", nic_json(&p->nic));
+	for (unsigned q = 0; q < p->nqueues; q++)
+		json_array_append_new(queues, queue_json(&p->queue[q], q));
+	json_object_set_new(o, "queues", queues);
+	json_object_set_new(o, "used", json_boolean(p->used));
+	return o;
+}
+
+static json_t *worker_json(const struct snap_worker *w)
+{
+	json_t *o = json_object();
+
+	put(o, "lcore", w->lcore);
+	json_object_set_new(o, "cpu", json_integer(w->cpu));
+	json_object_set_new(o, "busy", isfinite(w->busy) ? json_real(w->busy) : json_null());
+	json_object_set_new(o, "asleep", json_boolean(w->asleep));
+	put(o, "loops", w->loops);
+	put(o, "sleeps", w->sleeps);
+	put(o, "yields", w->yields);
+	put(o, "events_lost", w->events_lost);
+	put(o, "plan", w->plan);
+	put(o, "tasks", w->tasks);
+	put(o, "rx_queues", w->rx_queues);
+	return o;
+}
+
+json_t *snap_json(const struct snap *s)
+{
+	json_t *o = json_object(), *ports = json_array(), *workers = json_array();
+
+	json_object_set_new(o, "show", json_string("stats"));
+	put(o, "time_ns", s->time_ns);
+	put(o, "wall_ns", s->wall_ns);
+	for (unsigned i = 0; i < s->nports; i++)
+		json_array_append_new(ports, port_json(&s->port[i]));
+	json_object_set_new(o, "ports", ports);
+	for (unsigned i = 0; i < s->nworkers; i++)
+		json_array_append_new(workers, worker_json(&s->worker[i]));
+	json_object_set_new(o, "workers", workers);
+	return o;
+}

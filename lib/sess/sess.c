@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sess.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A pending verb is looked at this often. It bounds how late `sleep` and `wait` end. */
+#define POLL_NS 1000000ull
+
+enum { EXIT_REFUSED = 2, EXIT_ENVIRONMENT = 3 };
+
+struct item {
+	struct item *next;
+	char *line, *where; /* where: "file:12" or NULL */
+	unsigned group;     /* commands of one sess_exec() */
+};
+
+struct sess {
+	struct cmd *cmd;
+	void *host;
+	json_t *(*snapshot)(void *host);
+	struct loop *loop;
+	struct sess_opts opts;
+	sess_event_fn *fn;
+	void *arg;
+
+	struct item *head, **tail;
+	struct item *running; /* its verb is pending */
+	struct cmd_run run;
+	struct sbuf out, note;
+	unsigned group;
+	int timer;
+	int exit_code;
+	bool failed, in_poll;
+};
+
+struct sess *sess_local(struct cmd *cmd, void *host, json_t *(*snapshot)(void *host), struct loop *loop, const struct sess_opts *opts,
+			sess_event_fn *fn, void *arg)
+{
+	struct sess *s = xcalloc(1, sizeof(*s));
+
+	s->cmd = cmd;
+	s->host = host;
+	s->snapshot = snapshot;
+	s->loop = loop;
+	s->opts = *opts;
+	s->fn = fn;
+	s->arg = arg;
+	s->tail = &s->head;
+	s->timer = -1;
+	return s;
+}
+
+static void item_free(struct item *it)
+{
+	free(it->line);
+	free(it->where);
+	free(it);
+}
+
+/* Drop what is queued; any group, or one only. */
+static void drop(struct sess *s, bool all, unsigned group)
+{
+	struct item **p = &s->head;
+
+	while (*p != NULL) {
+		struct item *it = *p;
+		if (all || it->group == group) {
+			*p = it->next;
+			item_free(it);
+		} else {
+			p = &it->next;
+		}
+	}
+	s->tail = p;
+}
+
+/* The timer only wakes the loop; the turn that follows polls. */
+static void wake(void *arg)
+{
+	(void)arg;
+}
+
+static void hold(struct sess *s, bool on)
+{
+	if (s->loop == NULL || on == (s->timer >= 0))
+		return;
+	if (on) {
+		s->timer = loop_timer(s->loop, POLL_NS, POLL_NS, wake, NULL);
+	} else {
+		loop_timer_del(s->loop, s->timer);
+		s->timer = -1;
+	}
+}
+
+void sess_free(struct sess *s)
+{
+	if (s == NULL)
+		return;
+	if (s->running != NULL) {
+		cmd_cancel(&s->run);
+		item_free(s->running);
+	}
+	hold(s, false);
+	drop(s, true, 0);
+	sbuf_free(&s->out);
+	sbuf_free(&s->note);
+	free(s);
+}
+
+static void tell(struct sess *s, enum sess_event_kind kind, const char *text, const struct item *it, int rc, int exit_code)
+{
+	struct sess_event ev = {kind, text, it->line, rc, exit_code};
+
+	s->fn(s->arg, &ev);
+}
+
+static void flush(struct sess *s, const struct item *it)
+{
+	if (s->out.len > 0)
+		tell(s, SESS_RESULT, sbuf_str(&s->out), it, 0, 0);
+	sbuf_reset(&s->out);
+	if (s->note.len > 0)
+		tell(s, SESS_NOTE, sbuf_str(&s->note), it, 0, 0);
+	sbuf_reset(&s->note);
+}
+
+static void tell_error(struct sess *s, const struct item *it, const struct err *e, int rc, int code)
+{
+	struct sbuf text = {0}, line = {0};
+	struct err shifted = *e;
+
+	if (it->where == NULL) {
+		cmd_err_print(it->line, e, &text);
+	} else if (e->col < 0) {
+		sbuf_addf(&text, "%s: %s\n", it->where, e->text);
+	} else {
+		/* "file:12: set 0 rate abc5" in one line, so that editors can jump; the caret moves along. */
+		sbuf_addf(&line, "%s: %s", it->where, it->line);
+		shifted.col += (int)strlen(it->where) + 2;
+		cmd_err_print(sbuf_str(&line), &shifted, &text);
+	}
+	tell(s, SESS_ERROR, sbuf_str(&text), it, rc, code);
+	sbuf_free(&text);
+	sbuf_free(&line);
+}
+
+/* rc: result of exec or poll that is not VERB_PENDING. Takes the item. */
+static void finish(struct sess *s, struct item *it, int rc, const struct err *e)
+{
+	int code = s->run.exit_code;
+
+	s->running = NULL;
+	hold(s, false);
+	flush(s, it);
+	if (rc < 0) {
+		if (code == 0)
+			code = rc == -ENODEV ? EXIT_ENVIRONMENT : EXIT_REFUSED;
+		if (!s->opts.keep_going) {
+			/* A file or a line stops at its first refused command; what a person typed ahead is another line. */
+			s->failed = true;
+			drop(s, s->opts.batch, it->group);
+		}
+		tell_error(s, it, e, rc, code);
+	}
+	if (code > s->exit_code)
+		s->exit_code = code;
+	tell(s, SESS_DONE, NULL, it, rc, code);
+	item_free(it);
+}
+
+static int run_one(struct sess *s, struct item *it, struct err *e)
+{
+	memset(&s->run, 0, sizeof(s->run));
+	s->run.cmd = s->cmd;
+	s->run.host = s->host;
+	s->run.line = it->line;
+	s->run.out_mode = s->opts.out_mode;
+	s->run.out = &s->out;
+	s->run.note = &s->note;
+	s->run.batch = s->opts.batch;
+	return cmd_exec(s->cmd, &s->run, it->line, e);
+}
+
+void sess_poll(struct sess *s)
+{
+	if (s->in_poll)
+		return;
+	s->in_poll = true;
+	for (;;) {
+		struct err e = {.col = -1};
+		struct item *it = s->running;
+		int rc;
+
+		if (it != NULL) {
+			rc = cmd_poll(&s->run, &e);
+		} else {
+			/* After `quit` nothing more is run. */
+			if (s->loop != NULL && loop_stopped(s->loop))
+				drop(s, true, 0);
+			it = s->head;
+			if (it == NULL)
+				break;
+			s->head = it->next;
+			if (s->head == NULL)
+				s->tail = &s->head;
+			rc = run_one(s, it, &e);
+		}
+		if (rc == VERB_PENDING) {
+			s->running = it;
+			hold(s, true);
+			flush(s, it);
+			break;
+		}
+		finish(s, it, rc, &e);
+	}
+	s->in_poll = false;
+}
+
+static char *where_line(const char *where, unsigned long more)
+{
+	const char *colon = strrchr(where, ':');
+	char *end;
+	struct sbuf b = {0};
+	char *text;
+
+	unsigned long n = colon != NULL ? strtoul(colon + 1, &end, 10) : 0;
+	if (colon == NULL || end == colon + 1 || *end != '\0') {
+		text = xstrdup(where);
+	} else {
+		sbuf_addn(&b, where, (size_t)(colon - where));
+		sbuf_addf(&b, ":%lu", n + more);
+		text = xstrdup(sbuf_str(&b));
+		sbuf_free(&b);
+	}
+	return text;
+}
+
+static unsigned long newlines(const char *from, const char *to)
+{
+	unsigned long n = 0;
+
+	for (; from < to; from++)
+		n += *from == '\n';
+	return n;
+}
+
+/* Where the first word of what lies in [from, to) begins: behind blanks, separators and comments. */
+static const char *first_word(const char *from, const char *to)
+{
+	while (from < to) {
+		if (*from == '#')
+			while (from < to && *from != '\n')
+				from++;
+		else if (strchr(" \t\r\n;", *from) != NULL)
+			from++;
+		else
+			break;
+	}
+	return from;
+}
+
+void sess_exec(struct sess *s, const char *text, const char *where)
+{
+	struct sbuf one = {0};
+	unsigned long line = 0;
+	const char *from = text;
+
+	if (s->failed && s->opts.batch)
+		return;
+	s->failed = false;
+	s->group++;
+	while (cmd_next(&text, &one)) {
+		const char *word = first_word(from, text);
+		struct item *it = xcalloc(1, sizeof(*it));
+
+		it->line = xstrdup(sbuf_str(&one));
+		it->where = where != NULL ? where_line(where, line + newlines(from, word)) : NULL;
+		it->group = s->group;
+		*s->tail = it;
+		s->tail = &it->next;
+		line += newlines(from, text);
+		from = text;
+		sbuf_reset(&one);
+	}
+	sbuf_free(&one);
+}
+
+bool sess_busy(const struct sess *s)
+{
+	return s->running != NULL || s->head != NULL;
+}
+
+void sess_cancel(struct sess *s)
+{
+	struct item *it = s->running;
+
+	drop(s, true, 0);
+	if (it == NULL)
+		return;
+	cmd_cancel(&s->run);
+	s->running = NULL;
+	hold(s, false);
+	flush(s, it);
+	tell(s, SESS_DONE, NULL, it, -ECANCELED, s->run.exit_code);
+	item_free(it);
+}
+
+int sess_exit_code(const struct sess *s)
+{
+	return s->exit_code;
+}
+
+bool sess_failed(const struct sess *s)
+{
+	return s->failed;
+}
+
+void sess_complete(struct sess *s, const char *line, int cursor, int *start,
+		   void (*offer)(void *arg, const char *word, const char *help), void *arg)
+{
+	cmd_complete(s->cmd, line, cursor, start, offer, arg);
+}
+
+json_t *sess_snapshot(struct sess *s)
+{
+	return s->snapshot != NULL ? s->snapshot(s->host) : NULL;
+}
+
+void sess_set_out_mode(struct sess *s, int out_mode)
+{
+	s->opts.out_mode = out_mode;
+}
