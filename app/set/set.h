@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of the setting table, for cmd_new. Field rows are made once from the protocol table. */
+/* Rows of the setting table, for cmd_new: one file per scope. Field rows are made once from the protocol table. */
 #pragma once
 #include "cmd.h"
 
+struct app;
+
+/* A row that is another way to write a different row ("proto udp" rewrites "frame"): never listed, never saved. Bits from 0x100 on
+ * are the program's; lib/cmd does not look at them. */
+#define SET_DERIVED 0x100
+
+/* All rows, made at the first call and valid until the program ends. */
 const struct setting *const *set_rows(unsigned *n);
+/* Which program the rows' checks look at: a rule between a stream and its port needs both, and a row gets one object only. */
+void set_bind(const struct app *app);

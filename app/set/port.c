@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Settings of a port: struct port_cfg. */
+#include "rows.h"
+
+#define MTU_MIN 68 /* RFC 791 3.2: what every module must be able to forward */
+#define MTU_MAX (FRAME_MAX_LEN - 14)
+
+static const char *const idle_words[] = {"auto", "busy", NULL};
+
+static void idle_put(const struct setting *row, void *obj, const void *val)
+{
+	(void)row;
+	((struct port_cfg *)obj)->idle_busy = *(const int *)val == 1;
+}
+
+static bool idle_get(const struct setting *row, const void *obj, void *val)
+{
+	bool busy = ((const struct port_cfg *)obj)->idle_busy;
+
+	(void)row;
+	*(int *)val = busy;
+	return busy;
+}
+
+static void idle_unset(const struct setting *row, void *obj)
+{
+	(void)row;
+	((struct port_cfg *)obj)->idle_busy = false;
+}
+
+static const struct setting_store idle_store = {idle_put, idle_get, idle_unset};
+
+#define AT(member) offsetof(struct port_cfg, member)
+
+const struct setting set_port_rows[] = {
+	{.name = "rate", .scope = SCOPE_PORT, .v = {&vt_rate}, .dflt = "100%", .offset = AT(rate),
+	 .help = "offered load of the port, over all its Tx queues: percent of the link speed, frames or bits per second, or max"},
+	{.name = "count", .scope = SCOPE_PORT, .v = {&vt_uint}, .dflt = "0", .unit = "frames", .offset = AT(count),
+	 .help = "frames to send per start, over all Tx queues; 0 sends until stop"},
+	{.name = "burst", .alias = "txburst", .scope = SCOPE_PORT, .v = {&vt_uint, 1, 512}, .dflt = "32", .unit = "frames",
+	 .offset = AT(burst), .help = "most frames that are handed to the device at once"},
+	{.name = "rxburst", .scope = SCOPE_PORT, .v = {&vt_uint, 1, 512}, .dflt = "64", .unit = "frames", .offset = AT(rxburst),
+	 .help = "most frames that are taken from the device at once"},
+	{.name = "speed", .scope = SCOPE_PORT, .v = {&vt_speed}, .dflt = "0", .unit = "bit/s", .offset = AT(speed_bps),
+	 .help = "link speed that percent rates refer to; 0 is what the device says, 10G on wire, null and pcap"},
+	{.name = "mtu", .scope = SCOPE_PORT, .v = {&vt_uint, MTU_MIN, MTU_MAX}, .dflt = "1500", .unit = "bytes", .offset = AT(mtu),
+	 .flags = SET_RESTART, .check = set_check_port, .help = "largest frame without Ethernet header and FCS"},
+	{.name = "txd", .alias = "tx descriptors", .scope = SCOPE_PORT, .v = {&vt_uint, 32, 32768}, .dflt = "1024",
+	 .unit = "descriptors", .offset = AT(txd), .flags = SET_RESTART, .help = "size of each Tx ring"},
+	{.name = "rxd", .alias = "rx descriptors", .scope = SCOPE_PORT, .v = {&vt_uint, 32, 32768}, .dflt = "1024",
+	 .unit = "descriptors", .offset = AT(rxd), .flags = SET_RESTART, .help = "size of each Rx ring"},
+	{.name = "mbufs", .scope = SCOPE_PORT, .v = {&vt_uint, 0, 1 << 24}, .dflt = "0", .unit = "buffers", .offset = AT(mbufs),
+	 .flags = SET_RESTART, .help = "buffers in each pool; 0 follows descriptors and bursts"},
+	{.name = "promiscuous", .scope = SCOPE_PORT, .v = {&vt_bool}, .dflt = "off", .offset = AT(promiscuous),
+	 .help = "receive frames for any destination address"},
+	{.name = "idle", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = idle_words}, .dflt = "auto", .store = &idle_store,
+	 .help = "what workers do without traffic: auto sleeps after 50 ms, busy never sleeps"},
+};
+const unsigned set_nport_rows = ARRAY_SIZE(set_port_rows);

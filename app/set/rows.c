@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rows.h"
+#include "app.h"
+
+#include <stdlib.h>
+
+static const struct app *bound;
+
+void set_bind(const struct app *app)
+{
+	bound = app;
+}
+
+bool set_find_port(const void *port_cfg, unsigned *port)
+{
+	if (bound == NULL || bound->ctl == NULL)
+		return false;
+	for (unsigned p = 0; p < ctl_nports(bound->ctl); p++) {
+		if (ctl_port_cfg(bound->ctl, p) == port_cfg) {
+			*port = p;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool set_find_stream(const void *stream_cfg, unsigned *port, unsigned *stream)
+{
+	if (bound == NULL || bound->ctl == NULL)
+		return false;
+	for (unsigned p = 0; p < ctl_nports(bound->ctl); p++) {
+		for (unsigned s = 0; s < ctl_nstreams(bound->ctl, p); s++) {
+			if (ctl_stream_cfg(bound->ctl, p, s) == stream_cfg) {
+				*port = p;
+				*stream = s;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Too large for the stack of a function that is called row by row. */
+static struct frame scratch;
+
+bool set_check_stream(const struct setting *row, const void *stream_cfg, struct err *warn)
+{
+	unsigned port, stream;
+
+	(void)row;
+	return !set_find_stream(stream_cfg, &port, &stream) || ctl_frame(bound->ctl, port, stream, &scratch, warn) == 0;
+}
+
+bool set_check_port(const struct setting *row, const void *port_cfg, struct err *warn)
+{
+	unsigned port;
+
+	(void)row;
+	if (!set_find_port(port_cfg, &port))
+		return true;
+	for (unsigned s = 0; s < ctl_nstreams(bound->ctl, port); s++)
+		if (ctl_frame(bound->ctl, port, s, &scratch, warn) < 0)
+			return false;
+	return true;
+}
+
+const struct frame *set_frame_now(const void *stream_cfg)
+{
+	unsigned port, stream;
+
+	if (!set_find_stream(stream_cfg, &port, &stream) || ctl_frame(bound->ctl, port, stream, &scratch, NULL) < 0)
+		return NULL;
+	return &scratch;
+}
+
+const struct setting *const *set_rows(unsigned *n)
+{
+	static const struct setting **rows;
+	static unsigned nrows;
+
+	if (rows == NULL) {
+		unsigned nfields;
+		const struct setting *fields = set_field_rows(&nfields);
+		const struct { const struct setting *row; unsigned n; } part[] = {
+			{set_port_rows, set_nport_rows},
+			{set_stream_rows, set_nstream_rows},
+			{fields, nfields},
+			{set_later_rows, set_nlater_rows},
+		};
+		for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+			rows = xrealloc(rows, (nrows + part[i].n + 1) * sizeof(*rows));
+			for (unsigned k = 0; k < part[i].n; k++)
+				rows[nrows++] = &part[i].row[k];
+		}
+	}
+	*n = nrows;
+	return rows;
+}

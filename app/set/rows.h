@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside app/set: the tables of each file, and what their checks share. */
+#pragma once
+#include "set.h"
+#include "ctl.h"
+
+extern const struct setting set_port_rows[], set_stream_rows[], set_later_rows[];
+extern const unsigned set_nport_rows, set_nstream_rows, set_nlater_rows;
+
+/* Field rows "udp.dst" and word rows "dport"; made once. */
+const struct setting *set_field_rows(unsigned *n);
+
+/* Port and stream that a row's object belongs to; false when there is none (tables read without ports). */
+bool set_find_port(const void *port_cfg, unsigned *port);
+bool set_find_stream(const void *stream_cfg, unsigned *port, unsigned *stream);
+/* Can the frame of a stream be built now? The same answer as `start` gives, as a warning. */
+bool set_check_stream(const struct setting *row, const void *stream_cfg, struct err *warn);
+bool set_check_port(const struct setting *row, const void *port_cfg, struct err *warn);
+/* The bytes that a stream would send now, or NULL. Valid until the next call. */
+const struct frame *set_frame_now(const void *stream_cfg);
