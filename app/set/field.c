@@ -113,6 +113,16 @@ static bool field_has_word(const struct field *f, const char *word)
 	return false;
 }
 
+bool set_applies(const struct setting *row, const void *obj)
+{
+	const struct field_arg *a = row->arg;
+
+	if (row->flags & (SET_DERIVED | SET_LATER) || row->resolve != NULL)
+		return false;
+	return row->store != &field_store || header_at(&spec_of(obj)->stack, a->proto, a->nth) >= 0 ||
+	       frame_vals_find(&spec_of(obj)->vals, a->proto, a->nth, a->field) != NULL;
+}
+
 static const struct setting *field_row(const struct proto *p, unsigned nth, const struct field *f)
 {
 	for (unsigned i = 0; i < nfields; i++) {
@@ -125,7 +135,7 @@ static const struct setting *field_row(const struct proto *p, unsigned nth, cons
 
 static const struct setting *word_in_header(const struct proto *p, const char *word)
 {
-	for (const struct field *f = p->fields; f->name != NULL; f++)
+	for (const struct field *f = p->fields; f != NULL && f->name != NULL; f++)
 		if (field_has_word(f, word))
 			return field_row(p, 1, f);
 	return NULL;

@@ -13,3 +13,6 @@ struct app;
 const struct setting *const *set_rows(unsigned *n);
 /* Which program the rows' checks look at: a rule between a stream and its port needs both, and a row gets one object only. */
 void set_bind(const struct app *app);
+/* Whether `show settings` lists the row for this object: not an alias, and no field of a header that the frame does not have, unless it
+ * was set. */
+bool set_applies(const struct setting *row, const void *obj);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "verbs.h"
+
+static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	struct portset ports;
+	int rc = arg_ports(r, &args[0], &ports, e);
+
+	if (rc == 0)
+		ctl_clear(app_of(r)->ctl, &ports);
+	return rc;
+}
+
+static const struct arg_spec args_clear[] = {{ARG_TARGETS, "ports"}, {ARG_WORD, "stats", ARG_OPT}, {ARG_END}};
+
+const struct verb verb_clear = {
+	.name = "clear", .args = args_clear, .run = run,
+	.help = "Counters of the ports count from 0 again. Nothing stops, no setting changes.",
+};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "verbs.h"
+
+#define NS_PER_MS 1000000ull
+
+static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	(void)e;
+	return pause_start(r, args[0].v.u * NS_PER_MS);
+}
+
+static void cancel(struct cmd_run *r)
+{
+	(void)r;
+}
+
+/* A day: beyond it the product would still fit, but it is a typo. */
+static const struct arg_spec args_delay[] = {{ARG_VALUE, "MILLISECONDS", 0, {&vt_uint, 0, 86400000}}, {ARG_END}};
+
+const struct verb verb_delay = {
+	.name = "delay", .args = args_delay, .run = run, .poll = pause_poll, .cancel = cancel,
+	.help = "Pktgen's pause in milliseconds; `sleep 100ms` is the same.",
+};

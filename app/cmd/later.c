@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Words whose feature comes with a later version: known, completed, and refused by name. */
+#include "verbs.h"
+
+static const struct arg_spec any[] = {{ARG_REST, "...", ARG_OPT}, {ARG_END}};
+
+#define LATER(name_, alias_, help_) {.name = name_, .alias = alias_, .args = any, .help = help_, .flags = VERB_LATER | VERB_HIDDEN}
+
+const struct verb verbs_later[] = {
+	LATER("save", NULL, "Write the settings as a command file."),
+	LATER("load", NULL, "Check a command file as a whole, then apply it."),
+	LATER("script", NULL, "Run a Lua file."),
+	LATER("lua", NULL, "Run a piece of Lua."),
+	LATER("stream", NULL, "Add, list and remove streams."),
+	LATER("range", NULL, "Pktgen's ranges: how fields change from frame to frame."),
+	LATER("sequence", "seq", "Pktgen's sequence slots."),
+	LATER("enable", NULL, "Turn a feature of ports on."),
+	LATER("disable", NULL, "Turn a feature of ports off."),
+	LATER("trial", NULL, "Send for a time and judge what arrived."),
+	LATER("capture", NULL, "Write received frames to a file."),
+	LATER("pcap", NULL, "Replay a capture file."),
+	LATER("latency", NULL, "Latency settings."),
+	LATER("ping4", NULL, "Send an ICMP echo request."),
+	LATER("ping6", NULL, "Send an ICMPv6 echo request."),
+	LATER("restart", NULL, "Stop and start the devices."),
+	LATER("page", NULL, "Choose a page of the screen."),
+	LATER("port", NULL, "Port that single-port pages show."),
+	LATER("screen", "on,off", "Turn the full screen on or off."),
+	LATER("theme", NULL, "Colours of the screen."),
+	LATER("cls", "redisplay", "Draw the screen anew."),
+	LATER("geometry", "geom", "Size of the screen."),
+	LATER("plugin", NULL, "Load code at run time."),
+	LATER("bonding", NULL, "State of bonded devices."),
+	LATER("dbg", NULL, "Pktgen's debug commands; `show plan`, `show xstats` and `show log` answer most of them."),
+};
+const unsigned nverbs_later = ARRAY_SIZE(verbs_later);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "verbs.h"
+
+static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	struct app *app = app_of(r);
+
+	(void)args;
+	(void)e;
+	app->quit = true;
+	loop_stop(app->loop);
+	return 0;
+}
+
+static const struct arg_spec none[] = {{ARG_END}};
+
+const struct verb verb_quit = {
+	.name = "quit", .alias = "exit", .args = none, .run = run, .flags = VERB_NO_LOAD,
+	.help = "Stop all ports and leave.",
+};

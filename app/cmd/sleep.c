@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "verbs.h"
+
+#include <string.h>
+#include <time.h>
+
+#define NS_PER_S 1000000000ull
+
+uint64_t verb_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+int pause_start(struct cmd_run *r, uint64_t ns)
+{
+	uint64_t until = verb_now_ns() + ns;
+
+	memcpy(r->state, &until, sizeof(until));
+	return ns == 0 ? VERB_DONE : VERB_PENDING;
+}
+
+int pause_poll(struct cmd_run *r, struct err *e)
+{
+	uint64_t until;
+
+	(void)e;
+	memcpy(&until, r->state, sizeof(until));
+	return verb_now_ns() < until ? VERB_PENDING : VERB_DONE;
+}
+
+static void cancel(struct cmd_run *r)
+{
+	(void)r;
+}
+
+static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	(void)e;
+	return pause_start(r, args[0].v.u);
+}
+
+static int parse(const struct vspec *v, const char *text, void *out, struct err *e)
+{
+	struct sbuf b = {0};
+	int rc;
+
+	/* Pktgen's `sleep 2`: a bare number is seconds here, as `wait 0 2` must not be. */
+	if (text[0] != '\0' && text[strspn(text, "0123456789.")] == '\0') {
+		sbuf_addf(&b, "%ss", text);
+		text = sbuf_str(&b);
+	}
+	rc = vt_duration.parse(v, text, out, e);
+	sbuf_free(&b);
+	return rc;
+}
+
+static void print(const struct vspec *v, const void *val, struct sbuf *out)
+{
+	vt_duration.print(v, val, out);
+}
+
+static const struct vtype vt_seconds = {
+	.name = "duration", .syntax = "100ms | 1.5s | 2m; a bare number is seconds", .size = sizeof(uint64_t), .parse = parse, .print = print,
+};
+
+static const struct arg_spec args_sleep[] = {{ARG_VALUE, "DURATION", 0, {&vt_seconds}}, {ARG_END}};
+
+const struct verb verb_sleep = {
+	.name = "sleep", .args = args_sleep, .run = run, .poll = pause_poll, .cancel = cancel,
+	.help = "Let time pass before the next command. A bare number is seconds, as in Pktgen.",
+};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "verbs.h"
+
+#include <errno.h>
+
+/* One-shot use ends with the command, so a start without a bound would send nothing that anyone asked for. */
+static int check_bound(const struct cmd_run *r, const struct portset *ports, struct err *e)
+{
+	struct app *app = app_of(r);
+
+	if (!r->batch || !app->oneshot)
+		return 0;
+	for (unsigned p = 0; p < ctl_nports(app->ctl); p++)
+		if (portset_has(ports, p) && ctl_port_cfg(app->ctl, p)->count == 0)
+			return err_set(e, EINVAL, "port %u would send without a bound, and the program ends with this command; "
+				       "say how long, `start %u for 10s`, or how many before it, -e 'set %u count 1000'", p, p, p);
+	return 0;
+}
+
+int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duration_ns, struct err *e)
+{
+	if (duration_ns == 0) {
+		int rc = check_bound(r, ports, e);
+		if (rc < 0)
+			return rc;
+	}
+	return ctl_start(app_of(r)->ctl, ports, duration_ns, e);
+}
+
+static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	struct portset ports;
+	int rc = arg_ports(r, &args[0], &ports, e);
+
+	if (rc < 0)
+		return rc;
+	if (args[1].given != args[2].given)
+		return err_at(e, EINVAL, args[1].given ? args[1].col : args[2].col,
+			      "a run is bounded by `for` and a duration: start %s for 10s", args[0].text);
+	if (args[2].given && args[2].v.u == 0)
+		return err_at(e, EINVAL, args[2].col, "a run of no time sends nothing; allowed are durations above 0, like 10s or 1.5ms");
+	return start_ports(r, &ports, args[2].given ? args[2].v.u : 0, e);
+}
+
+static const struct arg_spec args_start[] = {
+	{ARG_TARGETS, "ports"}, {ARG_WORD, "for", ARG_OPT}, {ARG_VALUE, "DURATION", ARG_OPT, {&vt_duration}}, {ARG_END},
+};
+
+const struct verb verb_start = {
+	.name = "start", .args = args_start, .run = run,
+	.help = "Start sending, all ports at the same time.\n"
+		"With `for` exactly the frames whose time lies within the duration are sent; else `set <ports> count` bounds the run,\n"
+		"or it goes on until `stop`.",
+};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "verbs.h"
+
+#define VERB(name) extern const struct verb verb_##name;
+#include "verb_list.h"
+#undef VERB
+
+#define VERB(name) &verb_##name,
+static const struct verb *const listed[] = {
+#include "verb_list.h"
+	&verb_set, &verb_help,
+};
+#undef VERB
+
+const struct verb *const *cmd_verbs(unsigned *n)
+{
+	static const struct verb **all;
+
+	if (all == NULL) {
+		all = xcalloc(ARRAY_SIZE(listed) + nverbs_later, sizeof(*all));
+		for (unsigned i = 0; i < ARRAY_SIZE(listed); i++)
+			all[i] = listed[i];
+		for (unsigned i = 0; i < nverbs_later; i++)
+			all[ARRAY_SIZE(listed) + i] = &verbs_later[i];
+	}
+	*n = ARRAY_SIZE(listed) + nverbs_later;
+	return all;
+}
+
+int arg_ports(const struct cmd_run *r, const struct arg_val *a, struct portset *out, struct err *e)
+{
+	int rc = app_ports(app_of(r), &a->target, false, out, e);
+
+	if (rc < 0)
+		e->col = a->col;
+	return rc;
+}
+
+int arg_ports_or_all(const struct cmd_run *r, const struct arg_val *a, struct portset *out, struct err *e)
+{
+	if (a->given)
+		return arg_ports(r, a, out, e);
+	app_all_ports(app_of(r), out);
+	return 0;
+}
+
+void ports_print(const struct portset *ports, struct sbuf *out)
+{
+	const char *sep = "";
+
+	for (unsigned p = 0; p < PORTSET_MAX; p++) {
+		if (!portset_has(ports, p))
+			continue;
+		sbuf_addf(out, "%s%u", sep, p);
+		sep = ", ";
+	}
+}

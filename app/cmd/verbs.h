@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What verbs share. Each file of this folder defines one verb, verb_NAME; the build's list makes the registry. */
+#pragma once
+#include "app.h"
+
+/* Ports of an argument; an error points at it. */
+int arg_ports(const struct cmd_run *r, const struct arg_val *a, struct portset *out, struct err *e);
+/* The same for an optional argument: left out means all ports. */
+int arg_ports_or_all(const struct cmd_run *r, const struct arg_val *a, struct portset *out, struct err *e);
+
+/* "0, 2" */
+void ports_print(const struct portset *ports, struct sbuf *out);
+
+/* start.c, also for `str`. duration_ns 0: by count, or without bound where that is allowed. */
+int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duration_ns, struct err *e);
+/* reset.c, also for `rst`. */
+int reset_ports(struct cmd_run *r, const struct portset *ports, struct err *e);
+
+/* sleep.c, also for `delay`: CLOCK_MONOTONIC, and the three functions of a verb that only passes time. */
+uint64_t verb_now_ns(void);
+int pause_start(struct cmd_run *r, uint64_t ns);
+int pause_poll(struct cmd_run *r, struct err *e);
+
+/* Words whose feature comes later (later.c). */
+extern const struct verb verbs_later[];
+extern const unsigned nverbs_later;

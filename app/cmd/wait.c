@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "verbs.h"
+
+#include <errno.h>
+
+struct waiting {
+	struct portset ports;
+	uint64_t limit_ns, deadline_ns; /* limit 0: none */
+};
+_Static_assert(sizeof(struct waiting) <= VERB_STATE_BYTES, "state of a verb");
+
+static struct waiting *state(struct cmd_run *r)
+{
+	return (struct waiting *)r->state;
+}
+
+static int poll_wait(struct cmd_run *r, struct err *e)
+{
+	struct waiting *w = state(r);
+	struct sbuf took = {0};
+
+	(void)e;
+	if (ctl_settled(app_of(r)->ctl, &w->ports) == 1)
+		return VERB_DONE;
+	if (w->limit_ns == 0 || verb_now_ns() < w->deadline_ns)
+		return VERB_PENDING;
+	vt_duration.print(&(struct vspec){&vt_duration}, &w->limit_ns, &took);
+	sbuf_addf(r->note, "wait: not done after %s, port ", sbuf_str(&took));
+	ports_print(&w->ports, r->note);
+	sbuf_add(r->note, "\n");
+	sbuf_free(&took);
+	r->exit_code = 1;
+	return VERB_DONE;
+}
+
+static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	struct app *app = app_of(r);
+	struct waiting *w = state(r);
+	int rc = arg_ports(r, &args[0], &w->ports, e);
+
+	if (rc < 0)
+		return rc;
+	for (unsigned p = 0; r->batch && !args[1].given && p < ctl_nports(app->ctl); p++)
+		if (portset_has(&w->ports, p) && ctl_sending(app->ctl, p) && !ctl_bounded(app->ctl, p))
+			return err_at(e, EINVAL, args[0].col, "port %u sends without a bound, so this would never end; `wait %u 10s`, "
+				      "`start %u for 10s` or `set %u count N` before the start bound it", p, p, p, p);
+	if (args[1].given && args[1].v.u == 0) {
+		rc = ctl_settled(app->ctl, &w->ports);
+		r->exit_code = rc == 1 ? 0 : 1;
+		return VERB_DONE;
+	}
+	w->limit_ns = args[1].given ? args[1].v.u : 0;
+	w->deadline_ns = verb_now_ns() + w->limit_ns;
+	return VERB_PENDING;
+}
+
+/* The ports go on; only the line is free again. */
+static void cancel(struct cmd_run *r)
+{
+	(void)r;
+}
+
+static const struct arg_spec args_wait[] = {
+	{ARG_TARGETS, "ports"}, {ARG_VALUE, "DURATION", ARG_OPT, {&vt_duration}}, {ARG_END},
+};
+
+const struct verb verb_wait = {
+	.name = "wait", .args = args_wait, .run = run, .poll = poll_wait, .cancel = cancel,
+	.help = "Wait until the ports have stopped sending and their frames have arrived.\n"
+		"They are taken as arrived when no Rx counter of any port has moved for 20 ms, at most 2 s after the last frame.\n"
+		"If DURATION passes first, the exit code is 1. Ctrl-C ends the waiting, not the sending.",
+};

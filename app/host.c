@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command language's host: its objects are the settings that control owns. */
+#include "app.h"
+#include "set/set.h"
+
+#include <errno.h>
+
+static unsigned host_nports(void *arg)
+{
+	const struct app *app = arg;
+
+	return app->ctl != NULL ? ctl_nports(app->ctl) : 0;
+}
+
+static unsigned host_nstreams(void *arg, unsigned port)
+{
+	const struct app *app = arg;
+
+	return ctl_nstreams(app->ctl, port);
+}
+
+static void *host_object(void *arg, enum cmd_scope scope, unsigned port, unsigned stream)
+{
+	struct app *app = arg;
+
+	switch (scope) {
+	case SCOPE_PORT:
+		return ctl_port_cfg(app->ctl, port);
+	case SCOPE_STREAM:
+		return ctl_stream_cfg(app->ctl, port, stream);
+	default:
+		return app;
+	}
+}
+
+static int host_may_set(void *arg, const struct setting *row, unsigned port, struct err *e)
+{
+	const struct app *app = arg;
+
+	if (row->scope == SCOPE_GLOBAL || !(row->flags & (SET_STOPPED | SET_RESTART)) || !ctl_sending(app->ctl, port))
+		return 0;
+	return err_set(e, EBUSY, "'%s' cannot change while port %u is sending; `stop %u` first", row->name, port, port);
+}
+
+static void host_changed(void *arg, const struct setting *row, unsigned port, unsigned stream)
+{
+	const struct app *app = arg;
+
+	(void)stream;
+	if (row->scope != SCOPE_GLOBAL)
+		ctl_touch(app->ctl, port, (row->flags & SET_RESTART) != 0);
+}
+
+void app_host(struct app *app, struct cmd_host *host)
+{
+	*host = (struct cmd_host){
+		.arg = app,
+		.nports = host_nports,
+		.nstreams = host_nstreams,
+		.object = host_object,
+		.may_set = host_may_set,
+		.changed = host_changed,
+	};
+	set_bind(app);
+}
+
+json_t *app_snapshot(void *host)
+{
+	struct app *app = host;
+	struct snap *s = ctl_snapshot(app->ctl);
+	json_t *doc = snap_json(s);
+
+	snap_free(s);
+	free(s);
+	return doc;
+}
+
+void app_all_ports(const struct app *app, struct portset *out)
+{
+	*out = (struct portset){0};
+	for (unsigned p = 0; p < ctl_nports(app->ctl) && p < PORTSET_MAX; p++)
+		portset_add(out, p);
+}
+
+int app_ports(const struct app *app, const struct target *t, bool streams_ok, struct portset *out, struct err *e)
+{
+	unsigned nports = ctl_nports(app->ctl);
+	struct portset set = {0};
+
+	for (unsigned i = 0; i < t->n; i++) {
+		uint32_t last = t->item[i].p1;
+
+		if (t->item[i].has_streams && !streams_ok)
+			return err_set(e, EINVAL, "this command takes ports, not streams; leave out what follows the '/'");
+		if (last == UINT32_MAX)
+			last = nports - 1;
+		if (nports == 0 || last >= nports)
+			return err_set(e, EINVAL, "there is no port %u; ports are 0 to %u, `show ports` lists them", last, nports - 1);
+		for (uint32_t p = t->item[i].p0; p <= last; p++)
+			portset_add(&set, p);
+	}
+	*out = set;
+	return 0;
+}
