@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "batch.h"
+
+#include <unistd.h>
+
+#include "ui/feed.h"
+
+#define SETTLE_POLL_NS 1000000ull
+
+static void wake(void *arg)
+{
+	(void)arg;
+}
+
+/* The ports that will end by themselves; the others are stopped. */
+static void stop_unbounded(struct app *app, struct portset *bounded)
+{
+	struct portset rest = {0};
+
+	*bounded = (struct portset){0};
+	for (unsigned p = 0; p < ctl_nports(app->ctl); p++)
+		if (ctl_sending(app->ctl, p))
+			portset_add(ctl_bounded(app->ctl, p) ? bounded : &rest, p);
+	ctl_stop(app->ctl, &rest);
+}
+
+static void end_of_input(struct app *app, const struct batch_opts *opts)
+{
+	struct portset bounded;
+
+	stop_unbounded(app, &bounded);
+	if (portset_empty(&bounded))
+		return;
+	int timer = loop_timer(app->loop, SETTLE_POLL_NS, SETTLE_POLL_NS, wake, NULL);
+	while (!loop_stopped(app->loop) && ctl_settled(app->ctl, &bounded) == 0)
+		opts->turn(opts->arg);
+	loop_timer_del(app->loop, timer);
+}
+
+void batch_run(struct app *app, struct sess *sess, const struct batch_opts *opts)
+{
+	struct feed *feed = opts->read_stdin ? feed_new(app->loop, sess, STDIN_FILENO, "stdin") : NULL;
+
+	if (opts->command != NULL)
+		sess_exec(sess, opts->command, NULL);
+	while (!loop_stopped(app->loop) && !sess_failed(sess)) {
+		if (feed != NULL)
+			feed_turn(feed);
+		if (!sess_busy(sess) && (feed == NULL || feed_ended(feed)))
+			break;
+		opts->turn(opts->arg);
+	}
+	feed_free(feed);
+	/* A script that was stopped half-way, by a refused command, a signal or `quit`, waits for nothing. */
+	if (!loop_stopped(app->loop) && !sess_failed(sess))
+		end_of_input(app, opts);
+}

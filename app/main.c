@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The program from its first instruction to its exit code. */
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app.h"
+#include "args.h"
+#include "batch.h"
+#include "log.h"
+#include "out.h"
+#include "sess.h"
+#include "set/set.h"
+#include "ui/console.h"
+#include "ui/tty.h"
+
+enum { EXIT_USAGE = 2, EXIT_LACKING = 3 };
+
+#define TICK_NS 1000000000ull
+
+struct prog {
+	struct args args;
+	struct app app;
+	struct sess *sess;
+	struct console *console;
+	bool interactive;
+	int signo;   /* ends by it */
+	int out_err; /* stdout cannot be written: -errno */
+};
+
+/* A file opened later must not take the place of a closed standard stream and receive what is printed there. */
+static void open_std_fds(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+static int usage_error(const struct err *e)
+{
+	fprintf(stderr, "wirerate: %s\n", e->text);
+	return EXIT_USAGE;
+}
+
+static struct cmd *open_tables(struct app *app)
+{
+	struct cmd_host host;
+	unsigned nsettings, nverbs;
+	const struct setting *const *settings = set_rows(&nsettings);
+	const struct verb *const *verbs = cmd_verbs(&nverbs);
+
+	app_host(app, &host);
+	return cmd_new(settings, nsettings, verbs, nverbs, &host);
+}
+
+/* Results: stdout is flushed after each, so that it keeps its place beside stderr. */
+static int write_out(const char *text)
+{
+	errno = 0;
+	if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
+		return errno != 0 ? -errno : -EIO;
+	return 0;
+}
+
+static int out_status(int rc)
+{
+	if (rc == 0 || rc == -EPIPE)
+		return 0;
+	fprintf(stderr, "wirerate: cannot write results to standard output: %s\n", strerror(-rc));
+	return EXIT_LACKING;
+}
+
+/* What needs no port and no EAL: help, version, tables, manual page. */
+static int print_about(enum args_what what)
+{
+	struct app app = {0};
+	struct sbuf out = {0};
+	struct cmd *cmd = what == ARGS_DUMP || what == ARGS_MAN ? open_tables(&app) : NULL;
+
+	if (what == ARGS_HELP) {
+		args_help(&out);
+	} else if (what == ARGS_VERSION) {
+		sbuf_add(&out, "wirerate " WIRERATE_VERSION "\n");
+	} else if (what == ARGS_DUMP) {
+		json_t *doc = cmd_dump(cmd);
+		out_write(OUT_JSON, doc, NULL, &out);
+		json_decref(doc);
+	} else {
+		cmd_man(cmd, "wirerate", WIRERATE_VERSION, &out);
+		args_man(&out);
+	}
+	int rc = write_out(sbuf_str(&out));
+	cmd_free(cmd);
+	sbuf_free(&out);
+	return out_status(rc);
+}
+
+static void on_session(void *arg, const struct sess_event *ev)
+{
+	struct prog *p = arg;
+	int rc;
+
+	switch (ev->kind) {
+	case SESS_RESULT:
+		rc = p->out_err == 0 ? console_print(p->console, true, ev->text) : 0;
+		if (rc != 0) {
+			p->out_err = rc;
+			loop_stop(p->app.loop);
+		}
+		break;
+	case SESS_NOTE: console_print(p->console, false, ev->text); break;
+	case SESS_ERROR: console_error(p->console, ev->text); break;
+	case SESS_DONE:
+		if (ev->rc == -ECANCELED && p->signo == 0)
+			console_print(p->console, false, "cancelled");
+		break;
+	}
+}
+
+static void on_log(void *arg, const struct log_entry *m)
+{
+	struct prog *p = arg;
+
+	if (m->level == LOG_LVL_ERROR)
+		console_error(p->console, m->text);
+	else if (m->level <= LOG_LVL_INFO)
+		console_print(p->console, false, m->text);
+}
+
+static void stop_all(struct app *app)
+{
+	struct portset all;
+
+	app_all_ports(app, &all);
+	ctl_stop(app->ctl, &all);
+}
+
+/* Clean-up takes a moment; whoever presses Ctrl-C again does not want to wait for it. */
+static void at_once(int signo)
+{
+	struct sigaction dfl = {.sa_handler = SIG_DFL};
+
+	tty_restore();
+	sigaction(signo, &dfl, NULL);
+	raise(signo); /* taken when the handler returns */
+}
+
+static void arm_second_interrupt(void)
+{
+	struct sigaction sa = {.sa_handler = at_once}, old;
+	sigset_t set;
+
+	if (sigaction(SIGINT, NULL, &old) != 0 || old.sa_handler == SIG_IGN)
+		return;
+	sigemptyset(&sa.sa_mask);
+	sigaction(SIGINT, &sa, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void on_end(void *arg, int signo)
+{
+	struct prog *p = arg;
+
+	p->signo = signo;
+	stop_all(&p->app);
+	loop_stop(p->app.loop);
+	sess_cancel(p->sess);
+	arm_second_interrupt();
+}
+
+static void on_interrupt(void *arg, int signo)
+{
+	struct prog *p = arg;
+
+	if (p->interactive)
+		console_interrupt(p->console);
+	else
+		on_end(p, signo);
+}
+
+static void on_terminal(void *arg, int signo)
+{
+	struct prog *p = arg;
+
+	if (signo == SIGWINCH)
+		console_resize(p->console);
+	else if (signo == SIGTSTP)
+		console_suspend(p->console);
+	else
+		console_continue(p->console);
+}
+
+static void on_turn(void *arg)
+{
+	struct prog *p = arg;
+	struct ctl_event ev;
+
+	sess_poll(p->sess);
+	ctl_turn(p->app.ctl);
+	while (ctl_event_next(p->app.ctl, &ev))
+		log_msg(LOG_LVL_INFO, "%s", ev.text);
+}
+
+static void on_tick(void *arg)
+{
+	struct prog *p = arg;
+
+	ctl_tick(p->app.ctl);
+}
+
+static void turn(void *arg)
+{
+	struct prog *p = arg;
+
+	loop_turn(p->app.loop, ctl_next_ns(p->app.ctl));
+}
+
+static int open_control(struct prog *p)
+{
+	const struct args *a = &p->args;
+	const struct ctl_opts opts = {
+		.prog = "wirerate", .ports = a->port, .nports = a->nports, .maps = a->map, .nmaps = a->nmaps, .eal_args = a->eal,
+		.neal_args = a->neal, .promiscuous = a->promiscuous, .take = a->take, .mbufs = a->mbufs, .txd = a->txd, .rxd = a->rxd,
+		.mtu = a->mtu,
+	};
+	struct err e;
+	int rc = ctl_open(&p->app.ctl, &opts, &e);
+
+	if (rc == 0)
+		return 0;
+	fprintf(stderr, "wirerate: %s\n", e.text);
+	return rc == -EINVAL || rc == -ENOTSUP ? EXIT_USAGE : EXIT_LACKING;
+}
+
+static void open_session(struct prog *p)
+{
+	const struct console_opts con = {.loop = p->app.loop, .color = p->args.color, .turn = turn, .arg = p};
+	const struct sess_opts opts = {.out_mode = p->args.out_mode, .batch = !p->interactive, .keep_going = p->args.keep_going};
+	static const int terminal[] = {SIGWINCH, SIGTSTP, SIGCONT}, ends[] = {SIGTERM, SIGHUP};
+
+	p->app.cmd = open_tables(&p->app);
+	p->app.oneshot = p->args.command != NULL;
+	p->console = console_new(&con);
+	p->sess = sess_local(p->app.cmd, &p->app, app_snapshot, p->app.loop, &opts, on_session, p);
+	log_listen(on_log, p);
+	loop_each_turn(p->app.loop, on_turn, p);
+	loop_timer(p->app.loop, TICK_NS, TICK_NS, on_tick, p);
+	loop_signal(p->app.loop, SIGINT, on_interrupt, p);
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		loop_signal(p->app.loop, ends[i], on_end, p);
+	for (size_t i = 0; i < ARRAY_SIZE(terminal); i++)
+		loop_signal(p->app.loop, terminal[i], on_terminal, p);
+}
+
+static void run_session(struct prog *p)
+{
+	const struct args *a = &p->args;
+	const struct batch_opts opts = {
+		.command = a->command, .read_stdin = a->command == NULL && !isatty(STDIN_FILENO), .turn = turn, .arg = p,
+	};
+
+	for (unsigned i = 0; i < a->nitems; i++)
+		sess_exec(p->sess, a->item[i].text, a->item[i].where);
+	if (p->interactive)
+		console_run(p->console, p->sess);
+	else
+		batch_run(&p->app, p->sess, &opts);
+}
+
+static int close_session(struct prog *p)
+{
+	int code = p->interactive ? 0 : sess_exit_code(p->sess);
+
+	arm_second_interrupt();
+	log_listen(NULL, NULL);
+	sess_free(p->sess);
+	cmd_free(p->app.cmd);
+	console_free(p->console);
+	return p->out_err != 0 && code == 0 ? out_status(p->out_err) : code;
+}
+
+int main(int argc, char **argv)
+{
+	struct prog p = {0};
+	struct err e;
+	int code;
+
+	open_std_fds();
+	tty_save();
+	setlocale(LC_CTYPE, "");
+	signal(SIGPIPE, SIG_IGN);
+	if (args_parse(&p.args, argc, argv, &e) != 0 || log_open(p.args.log_file, &e) != 0)
+		return usage_error(&e);
+	if (p.args.what != ARGS_RUN)
+		return print_about(p.args.what);
+	p.interactive = p.args.command == NULL && !p.args.batch && isatty(STDIN_FILENO);
+	p.app.loop = loop_new();
+	if (p.app.loop == NULL) {
+		fprintf(stderr, "wirerate: cannot make an event loop: %s\n", strerror(errno));
+		return EXIT_LACKING;
+	}
+	tty_on_fatal();
+	code = open_control(&p);
+	if (code == 0) {
+		open_session(&p);
+		run_session(&p);
+		code = close_session(&p);
+		ctl_close(p.app.ctl);
+	}
+	loop_free(p.app.loop);
+	log_open(NULL, NULL);
+	args_free(&p.args);
+	if (p.signo != 0)
+		tty_die(p.signo);
+	return code;
+}

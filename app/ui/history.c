@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "history.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log.h"
+
+#define HISTORY_LINES 1000
+
+struct history {
+	History *h;
+	char *path; /* NULL: not kept */
+	char *last;
+};
+
+/* Every folder above path, 0700 as the XDG base directory specification asks. */
+static int make_parents(char *path)
+{
+	for (char *p = strchr(path + 1, '/'); p != NULL; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		int rc = mkdir(path, 0700);
+		*p = '/';
+		if (rc != 0 && errno != EEXIST)
+			return -errno;
+	}
+	return 0;
+}
+
+/* XDG: a relative path is invalid and ignored. */
+static char *file_path(void)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	struct sbuf b = {0};
+
+	if (state != NULL && *state == '/')
+		sbuf_addf(&b, "%s/wirerate/history", state);
+	else if (home != NULL && *home == '/')
+		sbuf_addf(&b, "%s/.local/state/wirerate/history", home);
+	return b.s;
+}
+
+static FILE *file_append(struct history *y)
+{
+	int fd = open(y->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return NULL;
+	fchmod(fd, 0600);
+	FILE *f = fdopen(fd, "a");
+	if (f == NULL)
+		close(fd);
+	return f;
+}
+
+static void give_up(struct history *y, int code)
+{
+	log_msg(LOG_LVL_DEBUG, "history is not kept: '%s': %s", y->path, strerror(code));
+	free(y->path);
+	y->path = NULL;
+}
+
+struct history *history_open(void)
+{
+	struct history *y = xcalloc(1, sizeof(*y));
+	HistEvent ev;
+
+	y->h = history_init();
+	if (y->h == NULL) {
+		free(y);
+		return NULL;
+	}
+	history(y->h, &ev, H_SETSIZE, HISTORY_LINES);
+	history(y->h, &ev, H_SETUNIQUE, 1);
+	y->path = file_path();
+	if (y->path == NULL)
+		return y;
+	int rc = make_parents(y->path);
+	int lines = history(y->h, &ev, H_LOAD, y->path);
+	if (rc != 0)
+		give_up(y, -rc);
+	else if (lines > 2 * HISTORY_LINES)
+		history(y->h, &ev, H_SAVE, y->path);
+	if (history(y->h, &ev, H_FIRST) == 0 && ev.str != NULL)
+		y->last = xstrdup(ev.str);
+	return y;
+}
+
+void history_close(struct history *y)
+{
+	if (y == NULL)
+		return;
+	history_end(y->h);
+	free(y->path);
+	free(y->last);
+	free(y);
+}
+
+History *history_lines(struct history *y)
+{
+	return y->h;
+}
+
+/* The library can only write whole histories: one of one line, written behind what is there. */
+static void append(struct history *y, const char *line)
+{
+	HistEvent ev;
+	FILE *f = file_append(y);
+
+	if (f == NULL) {
+		give_up(y, errno);
+		return;
+	}
+	History *one = history_init();
+	fseek(f, 0, SEEK_END);
+	if (one != NULL) {
+		history(one, &ev, H_SETSIZE, 1);
+		history(one, &ev, H_ENTER, line);
+		history(one, &ev, H_SAVE_FP, f);
+		history_end(one);
+	}
+	int bad = ferror(f) ? EIO : 0;
+	if (fclose(f) != 0)
+		bad = errno;
+	if (bad != 0)
+		give_up(y, bad);
+}
+
+void history_add(struct history *y, const char *line)
+{
+	HistEvent ev;
+
+	if (y->last != NULL && strcmp(y->last, line) == 0)
+		return;
+	free(y->last);
+	y->last = xstrdup(line);
+	history(y->h, &ev, H_ENTER, line);
+	if (y->path != NULL)
+		append(y, line);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tty.h"
+
+#include <curses.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <term.h>
+#include <termios.h>
+#include <unistd.h>
+
+static struct termios found;
+static volatile sig_atomic_t have, touched;
+
+void tty_save(void)
+{
+	have = tcgetattr(STDIN_FILENO, &found) == 0;
+}
+
+void tty_touch(void)
+{
+	static bool hooked;
+
+	if (!hooked)
+		atexit(tty_restore);
+	hooked = true;
+	touched = 1;
+}
+
+void tty_restore(void)
+{
+	sigset_t ttou, old;
+
+	if (!have || !touched)
+		return;
+	touched = 0;
+	/* A process in the background would be stopped by SIGTTOU here, and never end. */
+	sigemptyset(&ttou);
+	sigaddset(&ttou, SIGTTOU);
+	pthread_sigmask(SIG_BLOCK, &ttou, &old);
+	tcsetattr(STDIN_FILENO, TCSANOW, &found);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* SA_RESETHAND has put the default back: the signal ends the process when it comes again, for a fault by itself. */
+static void fatal(int signo)
+{
+	tty_restore();
+	raise(signo);
+}
+
+void tty_on_fatal(void)
+{
+	static const int fatals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT};
+	struct sigaction sa = {.sa_handler = fatal, .sa_flags = SA_RESETHAND | SA_NODEFER}, old;
+
+	sigemptyset(&sa.sa_mask);
+	for (size_t i = 0; i < ARRAY_SIZE(fatals); i++) {
+		/* Ignored by the parent (nohup, a shell's background job) or taken by a sanitizer: theirs. */
+		if (sigaction(fatals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+			sigaction(fatals[i], &sa, NULL);
+	}
+}
+
+void tty_die(int signo)
+{
+	sigset_t set;
+
+	tty_restore();
+	fflush(NULL);
+	signal(signo, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, signo);
+	raise(signo);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* Without "$<5>": no terminal of today needs the padding, and only tputs() understands it. */
+static char *unpadded(const char *s)
+{
+	struct sbuf b = {0};
+
+	while (*s != '\0') {
+		const char *end = s[0] == '$' && s[1] == '<' ? strchr(s, '>') : NULL;
+		if (end != NULL)
+			s = end + 1;
+		else
+			sbuf_addc(&b, *s++);
+	}
+	return b.s != NULL ? b.s : xstrdup("");
+}
+
+static char *cap(const char *name)
+{
+	const char *s = tigetstr((char *)name);
+
+	return unpadded(s == NULL || s == (char *)-1 ? "" : s);
+}
+
+bool tty_caps(struct tty_caps *t, int fd)
+{
+	const char *type = getenv("TERM");
+	int err;
+
+	*t = (struct tty_caps){0};
+	bool ok = type != NULL && *type != '\0' && strcmp(type, "dumb") != 0 && setupterm((char *)type, fd, &err) == OK;
+	if (ok) {
+		t->cr = cap("cr");
+		t->up = cap("cuu1");
+		t->clear_down = cap("ed");
+		t->bold = cap("bold");
+		t->normal = cap("sgr0");
+		const char *fg = tigetstr((char *)"setaf");
+		t->red = unpadded(fg == NULL || fg == (char *)-1 ? "" : tparm((char *)fg, COLOR_RED, 0, 0, 0, 0, 0, 0, 0, 0));
+		/* Ours alone: the line editor and curses load the terminal's description for themselves. */
+		TERMINAL *mine = set_curterm(NULL);
+		if (mine != NULL)
+			del_curterm(mine);
+		ok = *t->cr != '\0' && *t->up != '\0' && *t->clear_down != '\0';
+	}
+	if (!ok) {
+		tty_caps_free(t);
+		char **all[] = {&t->cr, &t->up, &t->clear_down, &t->bold, &t->red, &t->normal};
+		for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+			*all[i] = xstrdup("");
+	}
+	return ok;
+}
+
+void tty_caps_free(struct tty_caps *t)
+{
+	free(t->cr);
+	free(t->up);
+	free(t->clear_down);
+	free(t->bold);
+	free(t->red);
+	free(t->normal);
+	*t = (struct tty_caps){0};
+}
+
+bool tty_wants_color(int fd)
+{
+	const char *type = getenv("TERM"), *no = getenv("NO_COLOR");
+
+	return isatty(fd) && type != NULL && *type != '\0' && strcmp(type, "dumb") != 0 && (no == NULL || *no == '\0');
+}
+
+unsigned tty_columns(int fd)
+{
+	struct winsize w;
+	const char *env = getenv("COLUMNS");
+
+	/* A terminal of one column is a window that has no size yet. */
+	if (ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 1)
+		return w.ws_col;
+	unsigned long n = env != NULL ? strtoul(env, NULL, 10) : 0;
+	return n > 1 && n < 10000 ? (unsigned)n : 80;
+}

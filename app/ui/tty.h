@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The terminal as it was found, and what it can do. */
+#pragma once
+#include "base.h"
+
+/* First thing in main: keep the modes of the terminal on stdin, if it is one. */
+void tty_save(void);
+/* From now on the modes may differ from what was kept: tty_restore() writes them back, also at exit(). */
+void tty_touch(void);
+/* Async-signal-safe; does nothing before tty_touch(). */
+void tty_restore(void);
+/* Restore the modes, then die by the signal, on SIGSEGV SIGBUS SIGFPE SIGILL SIGABRT SIGQUIT. */
+void tty_on_fatal(void);
+/* Restore the modes and end by this signal. Returns only if the signal does not end processes. */
+void tty_die(int signo);
+
+/* Strings of the terminal type, "" where it has none. Owned; tty_caps_free(). */
+struct tty_caps {
+	char *cr, *up, *clear_down; /* start of line, one row up, erase to the end of the screen */
+	char *bold, *red, *normal;
+};
+/* False: no terminal type, or one that cannot move its cursor (TERM unset, "dumb", unknown); the strings are then "". */
+bool tty_caps(struct tty_caps *t, int fd);
+void tty_caps_free(struct tty_caps *t);
+/* May colour be written to fd without being asked: a terminal, TERM not dumb, NO_COLOR unset or empty. */
+bool tty_wants_color(int fd);
+/* Columns of the terminal on fd: what it says, else COLUMNS, else 80. */
+unsigned tty_columns(int fd);
