@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cfg.h"
+
+#include <string.h>
+
+void port_cfg_init(struct port_cfg *c)
+{
+	*c = (struct port_cfg){
+		.rate = {.kind = RATE_PERCENT, .value = 100}, .burst = 32, .rxburst = 64, .mtu = 1500, .txd = 1024, .rxd = 1024,
+	};
+}
+
+void stream_cfg_init(struct stream_cfg *s)
+{
+	*s = (struct stream_cfg){.enabled = true};
+	frame_stack_parse("eth/ipv4/tcp", &s->frame.stack, NULL);
+	strcpy(s->frame.user, "0123456789abcde");
+}
+
+void stream_cfg_free(struct stream_cfg *s)
+{
+	frame_vals_free(&s->frame.vals);
+	frame_vals_free(&s->dflt);
+	*s = (struct stream_cfg){0};
+}

@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opening and closing: specs, EAL, placement, ports, workers. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl_int.h"
+
+/* Devices that the user named with EAL's own options. */
+static int eal_spec_open(const char *arg, struct port *const *p, unsigned n, struct err *e)
+{
+	uint16_t dev, seen = 0;
+
+	(void)n;
+	RTE_ETH_FOREACH_DEV(dev)
+		if (seen++ == (uint16_t)atoi(arg)) {
+			p[0]->dev = dev;
+			rte_eth_dev_get_name_by_port(dev, p[0]->name);
+			return 0;
+		}
+	return err_set(e, ENODEV, "EAL's device options name more devices than EAL found (%u); see -l FILE for its log", seen);
+}
+
+static const struct port_spec spec_eal = {.prefix = "eal", .syntax = "(EAL -a, --vdev)", .open = eal_spec_open};
+
+static int add_ports(struct ctl *c, const struct port_spec *spec, const char *text, const struct port_need *need, struct err *e)
+{
+	for (unsigned i = 0; i < need->nports; i++) {
+		if (c->nports == CTL_MAX_PORTS)
+			return err_set(e, EINVAL, "port spec \"%s\": more than %d ports", text, CTL_MAX_PORTS);
+		struct ctl_port *cp = xcalloc(1, sizeof(*cp));
+		cp->group = c->nports - i;
+		cp->p.id = c->nports;
+		cp->p.spec = spec;
+		cp->p.node = need->node;
+		cp->need = *need;
+		snprintf(cp->p.spec_text, sizeof(cp->p.spec_text), "%s", text);
+		snprintf(cp->p.name, sizeof(cp->p.name), "%s", text);
+		c->port[c->nports++] = cp;
+		ctl_reset(c, cp->p.id);
+	}
+	return 0;
+}
+
+static unsigned eal_devices(const struct ctl_opts *o)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < o->neal_args; i++) {
+		const char *a = o->eal_args[i];
+		n += strncmp(a, "-a", 2) == 0 || strncmp(a, "--allow", 7) == 0 || strncmp(a, "--vdev", 6) == 0;
+	}
+	return n;
+}
+
+static int parse_specs(struct ctl *c, struct err *e)
+{
+	static const char *const wire[] = {"wire"};
+	const char *const *specs = c->opts.ports;
+	unsigned n = c->opts.nports, ndev = eal_devices(&c->opts);
+	int rc;
+
+	if (n == 0 && ndev == 0) {
+		specs = wire;
+		n = 1;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		struct port_need need = {.nports = 1, .max_rxq = PORT_MAX_QUEUES, .max_txq = PORT_MAX_QUEUES, .node = -1};
+		const char *arg;
+		const struct port_spec *spec = port_spec_find(specs[i], &arg, e);
+		if (spec == NULL)
+			return -EINVAL;
+		rc = spec->parse(arg, c->opts.take, &need, e);
+		if (rc < 0)
+			return rc;
+		rc = add_ports(c, spec, specs[i], &need, e);
+		if (rc < 0)
+			return rc;
+	}
+	for (unsigned i = 0; i < ndev && c->opts.nports == 0; i++) {
+		struct port_need need = {.nports = 1, .max_rxq = PORT_MAX_QUEUES, .max_txq = PORT_MAX_QUEUES, .rx_pool = true, .node = -1};
+		char text[32];
+		snprintf(text, sizeof(text), "eal:%u", i);
+		rc = add_ports(c, &spec_eal, text, &need, e);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int place(struct ctl *c, struct err *e)
+{
+	unsigned l, n = 0, which = 0;
+	int rc;
+
+	c->plcore = xcalloc(rte_lcore_count(), sizeof(*c->plcore));
+	RTE_LCORE_FOREACH_WORKER(l)
+		c->plcore[n++] = (struct place_lcore){.lcore = l, .cpu = rte_lcore_to_cpu_id((int)l), .node = (int)rte_lcore_to_socket_id(l)};
+	for (unsigned i = 0; i < c->nports; i++)
+		c->pport[i] = (struct place_port){.max_rxq = c->port[i]->need.max_rxq, .max_txq = c->port[i]->need.max_txq,
+						  .node = c->port[i]->need.node};
+	c->pin = (struct place_in){.lcore = c->plcore, .nlcores = n, .control = rte_get_main_lcore(), .port = c->pport, .nports = c->nports};
+	if (n == 0)
+		return err_set(e, EINVAL, "EAL has only the control lcore %u; give at least one more, as in -l 0,1", rte_get_main_lcore());
+	rc = c->opts.nmaps > 0 ? place_maps(c->opts.maps, c->opts.nmaps, &c->pin, &c->place, &which, e) : place_auto(&c->pin, &c->place, e);
+	if (rc < 0 && c->opts.nmaps > 0) {
+		struct sbuf s = {0};
+		struct err why = *e;
+		sbuf_addf(&s, "core map: %s", why.text);
+		if (why.col >= 0)
+			sbuf_addf(&s, "\n  %s\n  %*s^", c->opts.maps[which], why.col, "");
+		rc = err_set(e, EINVAL, "%s", s.s);
+		sbuf_free(&s);
+	}
+	return rc;
+}
+
+static int worker_of(struct ctl *c, unsigned lcore)
+{
+	for (unsigned w = 0; w < c->nworkers; w++)
+		if (c->worker[w].lcore == lcore)
+			return (int)w;
+	return -1;
+}
+
+/* Another thread of the process may run on this lcore's CPUs: workers then give way when they have nothing to do. */
+static bool shares_cpu(unsigned lcore)
+{
+	rte_cpuset_t mine = rte_lcore_cpuset(lcore), other, both;
+	unsigned l;
+
+	RTE_LCORE_FOREACH(l) {
+		if (l == lcore)
+			continue;
+		other = rte_lcore_cpuset(l);
+		CPU_AND(&both, &mine, &other);
+		if (CPU_COUNT(&both) > 0)
+			return true;
+	}
+	return false;
+}
+
+static int make_workers(struct ctl *c, struct err *e)
+{
+	c->worker = xcalloc(c->pin.nlcores, sizeof(*c->worker));
+	for (unsigned i = 0; i < c->place.n; i++) {
+		unsigned lcore = c->place.q[i].lcore;
+		char name[32];
+		if (worker_of(c, lcore) >= 0)
+			continue;
+		struct ctl_worker *cw = &c->worker[c->nworkers];
+		int node = (int)rte_lcore_to_socket_id(lcore);
+		cw->w = rte_zmalloc_socket("worker", sizeof(*cw->w), CACHE_LINE, node);
+		if (cw->w == NULL)
+			cw->w = rte_zmalloc("worker", sizeof(*cw->w), CACHE_LINE);
+		if (cw->w == NULL)
+			return err_set(e, ENODEV, "no memory for worker %u", lcore);
+		cw->lcore = cw->w->lcore = lcore;
+		cw->cpu = rte_lcore_to_cpu_id((int)lcore);
+		cw->node = node;
+		cw->w->shares_cpu = shares_cpu(lcore);
+		snprintf(name, sizeof(name), "wr%u", lcore);
+		c->nworkers++;
+		int rc = mbox_new(&cw->w->mbox, name, SOCKET_ID_ANY, e);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static void *state_new(size_t size, int node)
+{
+	void *p = rte_zmalloc_socket("state", size, CACHE_LINE, node >= 0 ? node : SOCKET_ID_ANY);
+
+	return p != NULL ? p : rte_zmalloc("state", size, CACHE_LINE);
+}
+
+/* Queue objects and task states of a port; all live as long as the port. */
+static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
+{
+	uint16_t nr = cp->p.nrxq, nt = cp->p.ntxq;
+
+	cp->nqueues = nr > nt ? nr : nt;
+	cp->txq = xcalloc(nt + 1u, sizeof(*cp->txq));
+	cp->gen = xcalloc(nt + 1u, sizeof(*cp->gen));
+	cp->tx_worker = xcalloc(nt + 1u, sizeof(*cp->tx_worker));
+	cp->rxq = xcalloc(nr + 1u, sizeof(*cp->rxq));
+	cp->sink = xcalloc(nr + 1u, sizeof(*cp->sink));
+	cp->rx_worker = xcalloc(nr + 1u, sizeof(*cp->rx_worker));
+	for (unsigned i = 0; i < c->place.n; i++) {
+		const struct place_queue *pq = &c->place.q[i];
+		if (pq->port != cp->p.id)
+			continue;
+		int node = c->worker[worker_of(c, pq->lcore)].node;
+		if (pq->tx) {
+			struct dp_txq *q = cp->txq[pq->queue] = state_new(sizeof(*q), node);
+			cp->gen[pq->queue] = state_new(dp_kind_gen.mem(), node);
+			if (q == NULL || cp->gen[pq->queue] == NULL)
+				return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", pq->queue, cp->p.id);
+			q->port = (uint16_t)cp->p.id;
+			q->dev = cp->p.dev;
+			q->queue = pq->queue;
+			cp->tx_worker[pq->queue] = worker_of(c, pq->lcore);
+		} else {
+			struct dp_rxq *q = cp->rxq[pq->queue] = state_new(sizeof(*q), node);
+			cp->sink[pq->queue] = state_new(dp_kind_sink.mem(), node);
+			if (q == NULL || cp->sink[pq->queue] == NULL)
+				return err_set(e, ENODEV, "no memory for Rx queue %u of port %u", pq->queue, cp->p.id);
+			q->port = (uint16_t)cp->p.id;
+			q->dev = cp->p.dev;
+			q->queue = pq->queue;
+			cp->rx_worker[pq->queue] = worker_of(c, pq->lcore);
+		}
+	}
+	return stat_init(cp);
+}
+
+static int open_spec(struct ctl *c, unsigned first, struct err *e)
+{
+	struct port *p[CTL_MAX_PORTS];
+	const struct ctl_port *head = c->port[first];
+	unsigned n = head->need.nports;
+	const char *arg = strchr(head->p.spec_text, ':');
+	bool used = false;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct ctl_port *cp = c->port[first + i];
+		cp->p.nrxq = c->place.port[first + i].nrxq;
+		cp->p.ntxq = c->place.port[first + i].ntxq;
+		cp->used = cp->p.nrxq + cp->p.ntxq > 0;
+		used |= cp->used;
+		cp->p.rxd = (unsigned)(cp->p.cfg.rxd > cp->need.min_rxd ? cp->p.cfg.rxd : cp->need.min_rxd);
+		cp->p.txd = (unsigned)(cp->p.cfg.txd > cp->need.min_txd ? cp->p.cfg.txd : cp->need.min_txd);
+		p[i] = &cp->p;
+	}
+	if (!used)
+		return 0;
+	int rc = head->p.spec->open(arg != NULL ? arg + 1 : "", p, n, e);
+	eal_log_drain();
+	for (unsigned i = 0; i < n && rc == 0; i++)
+		c->port[first + i]->opened = true;
+	return rc;
+}
+
+static void value_of(struct frame_vals *v, const char *proto, const char *field, const uint8_t *bytes, unsigned n)
+{
+	const struct proto *p = proto_find(proto);
+	uint8_t b[VT_FIELD_BYTES] = {0};
+
+	memcpy(b + VT_FIELD_BYTES - n, bytes, n);
+	frame_vals_set(v, p, 1, proto_field(p, field), b);
+}
+
+/* Addresses as users of Pktgen know them: to the neighbour port, 192.168.port.1. */
+static void default_addresses(struct ctl *c, struct ctl_port *cp)
+{
+	unsigned peer = cp->p.id ^ 1;
+	struct frame_vals *v = &cp->stream.dflt;
+	static const uint8_t zero[6];
+	uint8_t src[4] = {192, 168, (uint8_t)cp->p.id, 1}, dst[4] = {192, 168, (uint8_t)peer, 1};
+
+	frame_vals_free(v);
+	value_of(v, "eth", "src", cp->p.mac.addr_bytes, 6);
+	value_of(v, "eth", "dst", peer < c->nports && c->port[peer]->used ? c->port[peer]->p.mac.addr_bytes : zero, 6);
+	value_of(v, "ipv4", "src", src, 4);
+	value_of(v, "ipv4", "dst", dst, 4);
+}
+
+static int launch(struct ctl *c, struct err *e)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		c->port[i]->touched = true;
+	plan_post_all(c);
+	for (unsigned w = 0; w < c->nworkers; w++) {
+		struct ctl_worker *cw = &c->worker[w];
+		if (cw->posted == NULL) /* no queue at all: an empty plan */
+			cw->dirty = true;
+		int rc = rte_eal_remote_launch(dp_worker_main, cw->w, cw->lcore);
+		if (rc < 0)
+			return err_set(e, ENODEV, "worker lcore %u does not start: %s", cw->lcore, rte_strerror(-rc));
+		cw->launched = true;
+	}
+	return 0;
+}
+
+static int open_all(struct ctl *c, struct err *e)
+{
+	int rc = parse_specs(c, e);
+
+	if (rc < 0 || (rc = eal_start(c, e)) < 0 || (rc = dev_dummy_pool(e)) < 0 || (rc = place(c, e)) < 0 ||
+	    (rc = make_workers(c, e)) < 0)
+		return rc;
+	for (unsigned i = 0; i < c->nports; i += c->port[i]->need.nports)
+		if ((rc = open_spec(c, i, e)) < 0)
+			return rc;
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *cp = c->port[i];
+		if (!cp->used) {
+			log_msg(LOG_LVL_WARN, "port %u (%s) is not used: no map names it", i, cp->p.spec_text);
+			continue;
+		}
+		if ((rc = make_queues(c, cp, e)) < 0 || (rc = dev_setup(c, cp, e)) < 0)
+			return rc;
+		dev_link(cp);
+	}
+	for (unsigned i = 0; i < c->nports; i++)
+		default_addresses(c, c->port[i]);
+	return launch(c, e);
+}
+
+int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
+{
+	struct ctl *c = xcalloc(1, sizeof(*c));
+	struct portset all = {{0}};
+
+	clock_init();
+	c->opts = *opts;
+	int rc = open_all(c, e);
+	if (rc < 0) {
+		ctl_close(c);
+		return rc;
+	}
+	for (unsigned i = 0; i < c->nports; i++)
+		portset_add(&all, i);
+	*out = c;
+	ctl_tick(c);
+	return 0;
+}
+
+static void stop_workers(struct ctl *c)
+{
+	for (unsigned w = 0; w < c->nworkers; w++) {
+		struct ctl_worker *cw = &c->worker[w];
+		struct dp_plan *p = cw->launched ? plan_build(c, w, true) : NULL;
+		if (p == NULL)
+			continue;
+		p->quit = true;
+		if (mbox_post(cw->w->mbox, p))
+			cw->posted = p;
+	}
+	bool all = plan_wait_acks(c, 500000000ull);
+	for (unsigned w = 0; w < c->nworkers && all; w++)
+		if (c->worker[w].launched)
+			rte_eal_wait_lcore(c->worker[w].lcore);
+}
+
+static void port_free(struct ctl_port *cp)
+{
+	stream_cfg_free(&cp->stream);
+	stat_free(cp);
+	free(cp->txq);
+	free(cp->rxq);
+	free(cp->gen);
+	free(cp->sink);
+	free(cp->tx_worker);
+	free(cp->rx_worker);
+	free(cp->rx_pool);
+	free(cp);
+}
+
+void ctl_close(struct ctl *c)
+{
+	if (c == NULL)
+		return;
+	stop_workers(c);
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->opened)
+			dev_close(c->port[i]);
+	for (unsigned i = 0; i < c->nports; i++)
+		port_free(c->port[i]);
+	for (unsigned w = 0; w < c->nworkers; w++) {
+		if (c->worker[w].w != NULL)
+			mbox_free(c->worker[w].w->mbox);
+		rte_free(c->worker[w].w);
+		free(c->worker[w].posted);
+	}
+	for (unsigned i = 0; i < c->nold; i++)
+		free(c->old[i].plan);
+	free(c->old);
+	free(c->worker);
+	free(c->plcore);
+	placement_free(&c->place);
+	eal_log_drain();
+	free(c);
+	rte_eal_cleanup();
+}
+
+void ctl_turn(struct ctl *c)
+{
+	bool work = false;
+
+	eal_log_drain();
+	run_events(c);
+	for (unsigned i = 0; i < c->nports; i++)
+		work |= c->port[i]->touched;
+	for (unsigned w = 0; w < c->nworkers; w++)
+		work |= c->worker[w].dirty;
+	if (work)
+		plan_post_all(c);
+	if (c->nold > 0)
+		plan_reap(c);
+}
+
+uint64_t ctl_next_ns(const struct ctl *c)
+{
+	for (unsigned w = 0; w < c->nworkers; w++)
+		if (c->worker[w].dirty)
+			return 100000;
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->run.active)
+			return 5000000;
+	return c->nold > 0 || c->ev_n > 0 ? 5000000 : UINT64_MAX;
+}
+
+unsigned ctl_nports(const struct ctl *c)
+{
+	return c->nports;
+}
+
+const char *ctl_port_name(const struct ctl *c, unsigned port)
+{
+	return c->port[port]->p.name;
+}
+
+unsigned ctl_nstreams(const struct ctl *c, unsigned port)
+{
+	(void)c, (void)port;
+	return 1;
+}
+
+struct port_cfg *ctl_port_cfg(struct ctl *c, unsigned port)
+{
+	return &c->port[port]->p.cfg;
+}
+
+struct stream_cfg *ctl_stream_cfg(struct ctl *c, unsigned port, unsigned stream)
+{
+	return stream == 0 ? &c->port[port]->stream : NULL;
+}
+
+static bool restart_pending(const struct ctl_port *cp)
+{
+	const struct port_cfg *a = &cp->p.cfg, *b = &cp->applied;
+
+	return a->mtu != b->mtu || a->txd != b->txd || a->rxd != b->rxd || a->mbufs != b->mbufs || a->promiscuous != b->promiscuous;
+}
+
+void ctl_touch(struct ctl *c, unsigned port, bool restart)
+{
+	struct ctl_port *cp = c->port[port];
+
+	cp->touched = true;
+	if (restart)
+		cp->restart = cp->used && restart_pending(cp);
+}
+
+/* Ports that one spec made belong together: the frames of one wait in the other. */
+static void group_started(struct ctl *c, const struct ctl_port *cp, bool started)
+{
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *o = c->port[i];
+		if (o->group == cp->group && o->used && (o->started || started)) {
+			o->started = started;
+			o->touched = true;
+		}
+	}
+}
+
+int ctl_apply(struct ctl *c, unsigned port, struct err *e)
+{
+	struct ctl_port *cp = c->port[port];
+
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->group == cp->group && c->port[i]->run.active)
+			return err_set(e, EBUSY, "port %u (%s) is sending; stop %u first", i, c->port[i]->p.name, i);
+	if (!cp->restart)
+		return 0;
+	group_started(c, cp, false); /* plans without them */
+	plan_post_all(c);
+	if (!plan_wait_acks(c, 500000000ull)) {
+		group_started(c, cp, true);
+		return err_set(e, EBUSY, "port %u (%s): a worker did not let go of it within 0.5 s; try again", port, cp->p.name);
+	}
+	int rc = dev_restart(c, cp, e);
+	bool alive = cp->started;
+	group_started(c, cp, true);
+	cp->started = alive;
+	if (rc == 0)
+		cp->restart = false;
+	return rc;
+}
+
+void ctl_reset(struct ctl *c, unsigned port)
+{
+	struct ctl_port *cp = c->port[port];
+	struct frame_vals dflt = cp->stream.dflt;
+
+	cp->stream.dflt = (struct frame_vals){0};
+	stream_cfg_free(&cp->stream);
+	stream_cfg_init(&cp->stream);
+	cp->stream.dflt = dflt;
+	port_cfg_init(&cp->p.cfg);
+	cp->p.cfg.promiscuous = c->opts.promiscuous;
+	if (c->opts.mbufs != 0)
+		cp->p.cfg.mbufs = c->opts.mbufs;
+	if (c->opts.txd != 0)
+		cp->p.cfg.txd = c->opts.txd;
+	if (c->opts.rxd != 0)
+		cp->p.cfg.rxd = c->opts.rxd;
+	if (c->opts.mtu != 0)
+		cp->p.cfg.mtu = c->opts.mtu;
+	ctl_touch(c, port, true);
+}
+
+const struct placement *ctl_placement(const struct ctl *c)
+{
+	return &c->place;
+}
+
+const struct place_in *ctl_place_in(const struct ctl *c)
+{
+	return &c->pin;
+}
+
+int ctl_frame(struct ctl *c, unsigned port, unsigned stream, struct frame *out, struct err *e)
+{
+	if (port >= c->nports || stream >= ctl_nstreams(c, port))
+		return err_set(e, EINVAL, "no stream %u/%u", port, stream);
+	return plan_template(c, c->port[port], out, e);
+}
+
+double ctl_asked_pps(struct ctl *c, unsigned port, bool *max)
+{
+	static struct frame f;
+	struct ctl_port *cp = c->port[port];
+
+	if (plan_template(c, cp, &f, NULL) < 0) {
+		*max = false;
+		return 0;
+	}
+	return plan_pps(&cp->p.cfg.rate, plan_speed(cp), f.len + FRAME_FCS, max);
+}

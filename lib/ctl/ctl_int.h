@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside lib/ctl: the state of control. Control thread only, except where a member says otherwise. */
+#pragma once
+#include "clock.h"
+#include "ctl.h"
+#include "dp.h"
+#include "log.h"
+#include "port.h"
+
+#define CTL_MAX_PORTS RTE_MAX_ETHPORTS
+#define CTL_EVENTS 64
+#define DEFAULT_SPEED_BPS 10000000000ull
+#define TICK_NS 1000000000ull
+
+/* A start of a port, or the last one. */
+struct run {
+	uint64_t id;           /* 0: never started */
+	uint64_t group;        /* ports of one start share it */
+	bool armed;            /* start_tsc is set when the plan is built */
+	bool active;           /* not all queues have reported the end */
+	bool stop;
+	bool rate_changed;     /* the frame count of a bounded time no longer follows from one rate */
+	uint64_t start_tsc, duration_ns, end_tsc, frames; /* frames: of the duration at the first rate, UINT64_MAX: none */
+	double asked_pps;
+	bool asked_max;
+	uint64_t end_ns;       /* when the last queue reported, CLOCK_MONOTONIC_RAW */
+};
+
+struct template {
+	bool valid;
+	uint32_t tag;
+	struct frame frame;
+};
+
+/* Counters of a queue or port as plain numbers at one moment: baselines and the tick before. */
+struct q_raw { struct cnt_tx tx; struct cnt_rx rx; };
+struct ctl_base {
+	struct q_raw *q;           /* nqueues */
+	struct snap_port dev;      /* the device's numbers: tx_errors, rx_missed, ..., nic */
+};
+
+struct ctl_port {
+	struct port p;
+	struct port_need need;
+	unsigned group;            /* first port of the spec that made it */
+	bool used, opened, started, touched, restart;
+	char restart_note[160];
+	unsigned nqueues;          /* max(nrxq, ntxq) */
+	struct rte_mempool **rx_pool; /* per Rx queue of the device, dev_nrxq of them */
+	uint16_t dev_nrxq, dev_ntxq; /* as configured: a paired driver has as many of both */
+	struct dp_txq **txq;
+	struct dp_rxq **rxq;
+	struct gen_state **gen;
+	struct sink_state **sink;
+	int *tx_worker, *rx_worker; /* index into ctl.worker, -1 none */
+	struct stream_cfg stream;
+	struct port_cfg applied;   /* values the device runs with: mtu, txd, rxd, mbufs */
+	struct template tmpl;
+	struct run run;
+	struct ctl_base base, prev;
+	struct snap_rate *tx_rate, *rx_rate; /* per queue, last full interval */
+	enum snap_link link;
+	uint64_t link_mbps;
+	uint64_t memory_bytes;
+	char rss[96], fc[64], offloads[256];
+};
+
+struct ctl_worker {
+	struct dp_worker *w;
+	unsigned lcore;
+	int cpu, node;
+	bool launched;
+	struct dp_plan *posted;    /* the newest */
+	struct dp_plan *old;       /* not yet acknowledged away, linked */
+	uint64_t prev_busy, prev_tsc;
+	double busy;
+	bool dirty;
+};
+
+struct old_plan { struct dp_plan *plan; struct ctl_worker *w; };
+
+struct ctl {
+	struct ctl_opts opts;
+	struct place_port pport[CTL_MAX_PORTS];
+	struct place_lcore *plcore;
+	struct place_in pin;
+	struct placement place;
+	struct ctl_port *port[CTL_MAX_PORTS];
+	unsigned nports;
+	struct ctl_worker *worker;
+	unsigned nworkers;
+	struct old_plan *old;      /* posted plans that a later one has replaced */
+	unsigned nold, cap_old;
+	uint64_t plan_seq, run_seq, group_seq;
+	uint32_t tag_seq;
+	uint64_t prev_tick_ns;
+	uint64_t tick_count;
+	/* settling */
+	uint64_t rx_sum, rx_moved_ns;
+	struct ctl_event ev[CTL_EVENTS];
+	unsigned ev_head, ev_n;
+	uint64_t eal_memory;
+};
+
+/* eal.c */
+int eal_start(struct ctl *c, struct err *e);       /* needs parsed specs: c->opts, need of each port */
+void eal_log_drain(void);                          /* EAL's text so far -> log */
+unsigned eal_data_room(uint64_t mtu);
+unsigned eal_rx_room(uint64_t mtu, const struct port_need *need);
+unsigned eal_tx_frames(const struct port_cfg *cfg, const struct port_need *need);
+unsigned eal_rx_frames(const struct port_cfg *cfg, const struct port_need *need);
+
+/* dev.c */
+int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e);  /* configure, queues, start */
+void dev_close(struct ctl_port *cp);
+int dev_restart(struct ctl *c, struct ctl_port *cp, struct err *e); /* workers must not use it */
+void dev_link(struct ctl_port *cp);
+int dev_dummy_pool(struct err *e);
+
+bool dev_mtu_set(const struct ctl_port *cp);  /* the user asked for an mtu, or had asked for one */
+uint64_t dev_mtu(const struct ctl_port *cp);  /* the mtu in force */
+
+/* plan.c */
+double plan_pps(const struct rate *r, uint64_t speed_bps, uint32_t size, bool *max);
+uint64_t plan_speed(const struct ctl_port *cp);
+unsigned plan_max_size(const struct ctl_port *cp);
+int plan_template(struct ctl *c, struct ctl_port *cp, struct frame *out, struct err *e);
+struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports);
+void plan_post_all(struct ctl *c);                 /* for dirty workers */
+void plan_reap(struct ctl *c);
+bool plan_wait_acks(struct ctl *c, uint64_t max_ns);
+
+/* run.c */
+void run_events(struct ctl *c);
+void run_arm(struct ctl *c);                       /* give armed starts their time; called before plans are built */
+void ctl_note(struct ctl *c, unsigned port, const char *fmt, ...) WR_PRINTF(3, 4);
+
+/* stat.c */
+int stat_init(struct ctl_port *cp);
+void stat_free(struct ctl_port *cp);
+/* Sums of our cells and the device's numbers since open, no baseline. */
+void stat_dev(struct ctl_port *cp, struct snap_port *out);

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One device: pools, queues, start, restart, link. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl_int.h"
+
+#define DEFAULT_MTU 1500
+#define RSS_WANTED (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_SCTP)
+
+/* Devices that never receive into a pool of ours still want one to be named. */
+static struct rte_mempool *dummy;
+
+static unsigned pool_serial;
+
+static int socket_of(int node)
+{
+	return node >= 0 ? node : SOCKET_ID_ANY;
+}
+
+bool dev_mtu_set(const struct ctl_port *cp)
+{
+	return cp->p.cfg.mtu != DEFAULT_MTU || (cp->applied.mtu != 0 && cp->applied.mtu != DEFAULT_MTU);
+}
+
+uint64_t dev_mtu(const struct ctl_port *cp)
+{
+	if (cp->p.dev_mtu != 0)
+		return cp->p.dev_mtu;
+	return cp->applied.mtu != 0 ? cp->applied.mtu : cp->p.cfg.mtu;
+}
+
+static uint64_t buffer_mtu(const struct ctl_port *cp)
+{
+	return cp->p.dev_mtu > cp->p.cfg.mtu ? cp->p.dev_mtu : cp->p.cfg.mtu;
+}
+
+static struct rte_mempool *pool_new(struct ctl_port *cp, const char *what, unsigned q, unsigned n, unsigned room)
+{
+	char name[RTE_MEMPOOL_NAMESIZE];
+	unsigned cache = DP_POOL_CACHE;
+
+	while (cache > 0 && cache * 3 / 2 > n)
+		cache /= 2;
+	snprintf(name, sizeof(name), "%s%u_%u_%u", what, cp->p.id, q, pool_serial++);
+	struct rte_mempool *mp = rte_pktmbuf_pool_create(name, n, cache, 0, (uint16_t)room, socket_of(cp->p.node));
+	if (mp == NULL && cp->p.node >= 0) /* memory without hugepages lives on one node */
+		mp = rte_pktmbuf_pool_create(name, n, cache, 0, (uint16_t)room, SOCKET_ID_ANY);
+	if (mp != NULL)
+		cp->memory_bytes += (uint64_t)n * (mp->elt_size + mp->header_size + mp->trailer_size);
+	return mp;
+}
+
+int dev_dummy_pool(struct err *e)
+{
+	dummy = rte_pktmbuf_pool_create("dummy", 63, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	return dummy != NULL ? 0 : err_set(e, ENODEV, "no memory for the first buffer pool: %s", rte_strerror(rte_errno));
+}
+
+static int no_memory(struct ctl_port *cp, const char *what, unsigned n, struct err *e)
+{
+	return err_set(e, ENODEV,
+		       "port %u (%s): no memory for %u %s buffers of %u bytes (%s); start with smaller --mbufs/--txd/--rxd, or, when a larger "
+		       "mtu is wanted, with --mtu %llu so that memory is reserved for it",
+		       cp->p.id, cp->p.name, n, what, eal_data_room(cp->p.cfg.mtu), rte_strerror(rte_errno),
+		       (unsigned long long)cp->p.cfg.mtu);
+}
+
+static void pools_free(struct rte_mempool **mp, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (mp[i] != dummy)
+			rte_mempool_free(mp[i]);
+}
+
+/* One pool per queue of either side: no two workers share one. */
+static int make_pools(struct ctl_port *cp, struct rte_mempool **rx, struct rte_mempool **tx, struct err *e)
+{
+	unsigned nrx = eal_rx_frames(&cp->p.cfg, &cp->need), ntx = eal_tx_frames(&cp->p.cfg, &cp->need);
+	int rc;
+
+	cp->memory_bytes = 0;
+	for (unsigned q = 0; q < cp->dev_nrxq; q++) {
+		rx[q] = nrx == 0 ? dummy : pool_new(cp, "rx", q, nrx, eal_rx_room(buffer_mtu(cp), &cp->need));
+		if (rx[q] == NULL) {
+			rc = no_memory(cp, "receive", nrx, e);
+			pools_free(rx, q);
+			return rc;
+		}
+	}
+	for (unsigned q = 0; q < cp->p.ntxq; q++) {
+		tx[q] = pool_new(cp, "tx", q, ntx, eal_data_room(buffer_mtu(cp)));
+		if (tx[q] == NULL) {
+			rc = no_memory(cp, "transmit", ntx, e);
+			pools_free(tx, q);
+			pools_free(rx, cp->dev_nrxq);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+static int fail(struct ctl_port *cp, int rc, const char *what, struct err *e)
+{
+	eal_log_drain();
+	return err_set(e, ENODEV, "port %u (%s): %s failed: %s", cp->p.id, cp->p.spec_text, what, rte_strerror(-rc));
+}
+
+static void rss_and_offloads(struct ctl_port *cp, const struct rte_eth_dev_info *info, struct rte_eth_conf *conf)
+{
+	uint64_t hf = RSS_WANTED & info->flow_type_rss_offloads;
+
+	snprintf(cp->rss, sizeof(cp->rss), "off (one Rx queue)");
+	if (cp->p.nrxq > 1) {
+		if (hf != 0) {
+			conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+			conf->rx_adv_conf.rss_conf.rss_hf = hf;
+			conf->rx_adv_conf.rss_conf.rss_key_len = 0;
+			snprintf(cp->rss, sizeof(cp->rss), "%s%s", hf & RTE_ETH_RSS_IP ? "ip " : "",
+				 hf & (RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP) ? "l4" : "");
+		} else {
+			snprintf(cp->rss, sizeof(cp->rss), "not offered by the device");
+		}
+	}
+	if (info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE) {
+		conf->txmode.offloads |= RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+		snprintf(cp->offloads, sizeof(cp->offloads), "mbuf_fast_free");
+	} else {
+		snprintf(cp->offloads, sizeof(cp->offloads), "none");
+	}
+}
+
+static void flow_control_off(struct ctl_port *cp)
+{
+	struct rte_eth_fc_conf fc = {0};
+	int rc = rte_eth_dev_flow_ctrl_get(cp->p.dev, &fc);
+
+	if (rc == 0) {
+		fc.mode = RTE_ETH_FC_NONE;
+		rc = rte_eth_dev_flow_ctrl_set(cp->p.dev, &fc);
+	}
+	snprintf(cp->fc, sizeof(cp->fc), "%s",
+		 rc == 0 ? "off" : rc == -ENOTSUP || rc == -ENOSYS ? "not offered by the device" : "cannot be turned off");
+}
+
+static int setup_queues(struct ctl_port *cp, struct rte_mempool **rx, struct rte_mempool **tx, struct rte_eth_dev_info *info, struct err *e)
+{
+	uint16_t rxd = (uint16_t)(cp->p.cfg.rxd > cp->need.min_rxd ? cp->p.cfg.rxd : cp->need.min_rxd);
+	uint16_t txd = (uint16_t)(cp->p.cfg.txd > cp->need.min_txd ? cp->p.cfg.txd : cp->need.min_txd);
+	int socket = rte_eth_dev_socket_id(cp->p.dev), rc;
+
+	rc = rte_eth_dev_adjust_nb_rx_tx_desc(cp->p.dev, &rxd, &txd);
+	if (rc < 0 && rc != -ENOTSUP)
+		return fail(cp, rc, "setting the number of descriptors", e);
+	cp->p.rxd = rxd;
+	cp->p.txd = txd;
+	for (uint16_t q = 0; q < cp->dev_nrxq; q++) {
+		rc = rte_eth_rx_queue_setup(cp->p.dev, q, rxd, (unsigned)socket, &info->default_rxconf, rx[q]);
+		if (rc < 0)
+			return fail(cp, rc, "setting up an Rx queue", e);
+	}
+	for (uint16_t q = 0; q < cp->dev_ntxq; q++) {
+		struct rte_eth_txconf tc = info->default_txconf;
+		tc.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+		rc = rte_eth_tx_queue_setup(cp->p.dev, q, txd, (unsigned)socket, &tc);
+		if (rc < 0)
+			return fail(cp, rc, "setting up a Tx queue", e);
+		if (q >= cp->p.ntxq)
+			continue;
+		cp->txq[q]->pool = tx[q];
+		cp->txq[q]->pool_size = tx[q]->size;
+		cp->txq[q]->tag = 0; /* fresh buffers hold no template */
+	}
+	return 0;
+}
+
+static int set_mtu(struct ctl_port *cp, const struct rte_eth_dev_info *info, struct err *e)
+{
+	uint64_t mtu = cp->p.cfg.mtu;
+	int rc;
+
+	if (!dev_mtu_set(cp))
+		return 0;
+	if (cp->p.spec->set_mtu != NULL)
+		return cp->p.spec->set_mtu(&cp->p, (uint16_t)mtu, e);
+	if (info->max_mtu != 0 && mtu > info->max_mtu)
+		return err_set(e, EINVAL, "port %u (%s): mtu %llu is above the device's limit of %u", cp->p.id, cp->p.name,
+			       (unsigned long long)mtu, info->max_mtu);
+	rc = rte_eth_dev_set_mtu(cp->p.dev, (uint16_t)mtu);
+	return rc == 0 ? 0 : fail(cp, rc, "setting the mtu", e);
+}
+
+static void promiscuous(struct ctl_port *cp)
+{
+	bool on = cp->p.cfg.promiscuous;
+	struct err why = {.text = ""};
+	int rc;
+
+	if (!on && !cp->applied.promiscuous)
+		return;
+	if (cp->p.spec->set_promisc != NULL)
+		rc = cp->p.spec->set_promisc(&cp->p, on, &why);
+	else
+		rc = on ? rte_eth_promiscuous_enable(cp->p.dev) : rte_eth_promiscuous_disable(cp->p.dev);
+	if (rc < 0)
+		log_msg(LOG_LVL_WARN, "port %u (%s): promiscuous mode: %s", cp->p.id, cp->p.name,
+			why.text[0] != '\0' ? why.text : rte_strerror(-rc));
+}
+
+int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e)
+{
+	struct rte_eth_dev_info info = {0};
+	struct rte_eth_conf conf = {0};
+	struct rte_mempool *rx[PORT_MAX_QUEUES], *tx[PORT_MAX_QUEUES];
+	uint16_t most = cp->p.nrxq > cp->p.ntxq ? cp->p.nrxq : cp->p.ntxq;
+	int rc = rte_eth_dev_info_get(cp->p.dev, &info);
+
+	(void)c;
+	if (rc < 0)
+		return fail(cp, rc, "asking the device what it can do", e);
+	if (cp->p.nrxq > info.max_rx_queues || cp->p.ntxq > info.max_tx_queues)
+		return err_set(e, EINVAL, "port %u (%s): the map asks for %u Rx and %u Tx queues; the device has %u and %u", cp->p.id,
+			       cp->p.name, cp->p.nrxq, cp->p.ntxq, info.max_rx_queues, info.max_tx_queues);
+	cp->dev_nrxq = cp->need.paired ? most : cp->p.nrxq;
+	cp->dev_ntxq = cp->need.paired ? most : cp->p.ntxq;
+	rss_and_offloads(cp, &info, &conf);
+	rc = rte_eth_dev_configure(cp->p.dev, cp->dev_nrxq, cp->dev_ntxq, &conf);
+	if (rc < 0)
+		return fail(cp, rc, "configuring the device", e);
+	rc = make_pools(cp, rx, tx, e);
+	if (rc < 0)
+		return rc;
+	cp->rx_pool = xrealloc(cp->rx_pool, PORT_MAX_QUEUES * sizeof(*cp->rx_pool));
+	memcpy(cp->rx_pool, rx, cp->dev_nrxq * sizeof(*rx));
+	rc = setup_queues(cp, rx, tx, &info, e);
+	if (rc < 0)
+		return rc;
+	rc = set_mtu(cp, &info, e);
+	if (rc < 0)
+		return rc;
+	flow_control_off(cp);
+	rc = rte_eth_dev_start(cp->p.dev);
+	if (rc < 0)
+		return fail(cp, rc, "starting the device", e);
+	promiscuous(cp);
+	if (rte_is_zero_ether_addr(&cp->p.mac))
+		rte_eth_macaddr_get(cp->p.dev, &cp->p.mac);
+	cp->started = true;
+	cp->applied = cp->p.cfg;
+	if (cp->p.spec->started != NULL)
+		cp->p.spec->started(&cp->p);
+	eal_log_drain();
+	return 0;
+}
+
+/* A pool may go only when all its buffers are home; frames may still lie in a ring between two ports. */
+static void pool_retire(struct rte_mempool *mp)
+{
+	if (mp == NULL || mp == dummy)
+		return;
+	if (rte_mempool_full(mp))
+		rte_mempool_free(mp);
+	else
+		log_msg(LOG_LVL_DEBUG, "pool %s is kept: %u buffers are in flight", mp->name, rte_mempool_in_use_count(mp));
+}
+
+static int reopen(struct ctl *c, struct ctl_port *cp, struct err *e)
+{
+	rte_eth_dev_stop(cp->p.dev);
+	cp->started = false;
+	if (cp->p.spec->drain != NULL)
+		cp->p.spec->drain(&cp->p);
+	for (unsigned q = 0; q < cp->dev_nrxq; q++)
+		pool_retire(cp->rx_pool[q]);
+	for (unsigned q = 0; q < cp->p.ntxq; q++)
+		pool_retire(cp->txq[q]->pool);
+	return dev_setup(c, cp, e);
+}
+
+int dev_restart(struct ctl *c, struct ctl_port *cp, struct err *e)
+{
+	struct port_cfg wanted = cp->p.cfg, had = cp->applied;
+	int rc;
+
+	if (cp->p.spec->no_restart)
+		return err_set(e, EINVAL, "port %u (%s): a restart of the device would lose its file; give --mtu/--txd/--rxd/--mbufs at start",
+			       cp->p.id, cp->p.spec_text);
+	rc = reopen(c, cp, e);
+	if (rc == 0)
+		return 0;
+	cp->p.cfg.mtu = had.mtu;
+	cp->p.cfg.txd = had.txd;
+	cp->p.cfg.rxd = had.rxd;
+	cp->p.cfg.mbufs = had.mbufs;
+	if (reopen(c, cp, NULL) < 0)
+		log_msg(LOG_LVL_ERROR, "port %u (%s) could not be brought back with its former values and is stopped", cp->p.id, cp->p.name);
+	had = cp->p.cfg;
+	cp->p.cfg = wanted; /* settings stay as the user wrote them; the device runs with cp->applied */
+	cp->applied = had;
+	return rc;
+}
+
+void dev_close(struct ctl_port *cp)
+{
+	if (cp->p.spec != NULL && cp->p.spec->close != NULL)
+		cp->p.spec->close(&cp->p);
+	if (cp->used && cp->started)
+		rte_eth_dev_stop(cp->p.dev);
+	cp->started = false;
+	rte_eth_dev_close(cp->p.dev);
+}
+
+void dev_link(struct ctl_port *cp)
+{
+	if (cp->p.spec->link != NULL) {
+		cp->p.spec->link(&cp->p, &cp->link, &cp->link_mbps);
+	} else {
+		struct rte_eth_link l = {0};
+		if (rte_eth_link_get_nowait(cp->p.dev, &l) < 0) {
+			cp->link = LINK_UNKNOWN;
+			return;
+		}
+		cp->link = l.link_status == RTE_ETH_LINK_UP ? LINK_UP : LINK_DOWN;
+		cp->link_mbps = l.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : l.link_speed;
+	}
+}

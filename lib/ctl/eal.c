@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Starting EAL: everything that decides its arguments is known before (memory without hugepages never grows). */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ctl_int.h"
+
+#define MEM_MARGIN 1.25
+#define BASE_BYTES (12ull << 20)     /* EAL's own, device data, rings, states */
+#define QUEUE_BYTES (192ull << 10)
+#define CACHED (DP_POOL_CACHE + DP_POOL_CACHE / 2) /* a cache keeps up to 1.5 times its size */
+#define MAX_ARGS 256
+#define MAX_LCORES 128
+
+/* EAL and drivers log from any thread; control takes it over once per turn. */
+static pthread_mutex_t text_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sbuf text;
+static char last_error[512];
+
+static ssize_t text_write(void *cookie, const char *s, size_t n)
+{
+	(void)cookie;
+	pthread_mutex_lock(&text_lock);
+	if (text.len < 1 << 20)
+		sbuf_addn(&text, s, n);
+	pthread_mutex_unlock(&text_lock);
+	return (ssize_t)n;
+}
+
+void eal_log_drain(void)
+{
+	struct sbuf got;
+
+	pthread_mutex_lock(&text_lock);
+	got = text;
+	text = (struct sbuf){0};
+	pthread_mutex_unlock(&text_lock);
+	for (char *line = got.s, *next; line != NULL && *line != '\0'; line = next) {
+		next = strchr(line, '\n');
+		if (next != NULL)
+			*next++ = '\0';
+		if (*line != '\0') {
+			log_msg(LOG_LVL_DEBUG, "dpdk: %s", line);
+			snprintf(last_error, sizeof(last_error), "%s", line);
+		}
+		if (next == NULL)
+			break;
+	}
+	sbuf_free(&got);
+}
+
+unsigned eal_data_room(uint64_t mtu)
+{
+	/* Ethernet header, two VLAN tags, FCS that some drivers keep */
+	uint64_t frame = mtu + RTE_ETHER_HDR_LEN + 8 + RTE_ETHER_CRC_LEN;
+
+	frame = frame < 2048 ? 2048 : (frame + 63) & ~63ull;
+	return RTE_PKTMBUF_HEADROOM + (unsigned)frame;
+}
+
+unsigned eal_rx_room(uint64_t mtu, const struct port_need *need)
+{
+	unsigned room = eal_data_room(mtu);
+
+	if (room < RTE_PKTMBUF_HEADROOM + need->min_data_room)
+		room = RTE_PKTMBUF_HEADROOM + need->min_data_room;
+	if (need->max_data_room != 0 && room > RTE_PKTMBUF_HEADROOM + need->max_data_room)
+		room = RTE_PKTMBUF_HEADROOM + need->max_data_room;
+	return room;
+}
+
+unsigned eal_tx_frames(const struct port_cfg *cfg, const struct port_need *need)
+{
+	uint64_t d = cfg->txd > cfg->rxd ? cfg->txd : cfg->rxd;
+
+	if (cfg->mbufs != 0)
+		return (unsigned)cfg->mbufs;
+	if (d < need->min_txd)
+		d = need->min_txd;
+	/* descriptors or the ring, the tail, a burst in the receiver's hands, the caches of sender and receiver */
+	return (unsigned)d + DP_BURST_MAX + 2 * CACHED;
+}
+
+unsigned eal_rx_frames(const struct port_cfg *cfg, const struct port_need *need)
+{
+	uint64_t d = cfg->rxd > need->min_rxd ? cfg->rxd : need->min_rxd;
+
+	if (!need->rx_pool)
+		return 0;
+	if (cfg->mbufs != 0)
+		return (unsigned)cfg->mbufs;
+	return (unsigned)d + DP_BURST_MAX + 2 * CACHED + need->extra_mbufs;
+}
+
+static uint64_t pool_bytes(unsigned n, unsigned room)
+{
+	uint64_t obj = sizeof(struct rte_mempool_objhdr) + sizeof(struct rte_mbuf) + room + 2 * RTE_CACHE_LINE_SIZE;
+	uint64_t ring = 8;
+
+	while (ring < 8ull * (n + 1))
+		ring *= 2;
+	return n * obj + ring + RTE_MAX_LCORE * (sizeof(struct rte_mempool_cache) + 64);
+}
+
+static uint64_t memory_need(const struct ctl *c, const uint16_t (*nq)[2])
+{
+	uint64_t sum = BASE_BYTES;
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		const struct ctl_port *cp = c->port[i];
+		const struct port_cfg *cfg = &cp->p.cfg;
+		uint16_t nrx = cp->need.paired && nq[i][1] > nq[i][0] ? nq[i][1] : nq[i][0];
+		sum += nrx * (QUEUE_BYTES + pool_bytes(eal_rx_frames(cfg, &cp->need), eal_rx_room(cfg->mtu, &cp->need)));
+		sum += nq[i][1] * (QUEUE_BYTES + pool_bytes(eal_tx_frames(cfg, &cp->need), eal_data_room(cfg->mtu)));
+	}
+	return sum;
+}
+
+static uint64_t free_hugepage_bytes(void)
+{
+	uint64_t sum = 0;
+	DIR *d = opendir("/sys/kernel/mm/hugepages");
+	struct dirent *de;
+
+	while (d != NULL && (de = readdir(d)) != NULL) {
+		unsigned long kb, n = 0;
+		char path[300];
+		FILE *f;
+
+		if (sscanf(de->d_name, "hugepages-%lukB", &kb) != 1)
+			continue;
+		snprintf(path, sizeof(path), "/sys/kernel/mm/hugepages/%s/free_hugepages", de->d_name);
+		f = fopen(path, "r");
+		if (f == NULL)
+			continue;
+		if (fscanf(f, "%lu", &n) == 1)
+			sum += (uint64_t)n * kb * 1024;
+		fclose(f);
+	}
+	if (d != NULL)
+		closedir(d);
+	return sum;
+}
+
+/* Whether the user's EAL options contain one of names (`--x`, `--x=..`, `-l`, `-l..`). */
+static bool has_option(const struct ctl *c, const char *const *names)
+{
+	for (unsigned i = 0; i < c->opts.neal_args; i++) {
+		const char *a = c->opts.eal_args[i];
+		for (const char *const *n = names; *n != NULL; n++) {
+			size_t len = strlen(*n);
+			bool is_long = (*n)[1] == '-';
+			if (strncmp(a, *n, len) == 0 && (!is_long || a[len] == '\0' || a[len] == '='))
+				return true;
+		}
+	}
+	return false;
+}
+
+static const char *const memory_options[] = {"-m", "--no-huge", "--in-memory", "--socket-mem", "--huge-dir", "--legacy-mem",
+	"--single-file-segments", "--socket-limit", "--huge-unlink", "--file-prefix", "--match-allocations", NULL};
+static const char *const lcore_options[] = {"-l", "-c", "--lcores", "-s", NULL};
+static const char *const pci_options[] = {"--no-pci", "-a", "--allow", "-b", "--block", NULL};
+
+/* lcore n is CPU n of the affinity mask; the lowest is control; with one CPU a worker shares it. */
+static int lcores_text(const struct ctl *c, struct sbuf *out, struct err *e)
+{
+	cpu_set_t *set = CPU_ALLOC(4096);
+	size_t size = CPU_ALLOC_SIZE(4096);
+	int cpu[MAX_LCORES];
+	unsigned n = 0;
+	bool named[PLACE_MAX_LCORES] = {false};
+
+	CPU_ZERO_S(size, set);
+	if (sched_getaffinity(0, size, set) != 0) {
+		CPU_FREE(set);
+		return err_set(e, ENODEV, "cannot read the CPU affinity mask: %s", strerror(errno));
+	}
+	for (int i = 0; i < 4096 && n < MAX_LCORES; i++)
+		if (CPU_ISSET_S(i, size, set))
+			cpu[n++] = i;
+	CPU_FREE(set);
+	if (c->opts.nmaps > 0) {
+		unsigned which = 0;
+		int rc = place_lcores(c->opts.maps, c->opts.nmaps, named, &which, e);
+		if (rc < 0)
+			return rc;
+	}
+	sbuf_addf(out, "0@%d", cpu[0]);
+	for (unsigned i = 1; i < n; i++)
+		if (c->opts.nmaps == 0 || named[i])
+			sbuf_addf(out, ",%u@%d", i, cpu[i]);
+	if (n == 1)
+		sbuf_addf(out, ",1@%d", cpu[0]);
+	/* a map that names more lcores than there are CPUs is refused by the placement, which knows the column */
+	return 0;
+}
+
+static int count_queues(const struct ctl *c, uint16_t (*nq)[2], struct err *e)
+{
+	if (c->opts.nmaps > 0) {
+		unsigned which = 0;
+		return place_count(c->opts.maps, c->opts.nmaps, c->nports, nq, &which, e);
+	}
+	for (unsigned i = 0; i < c->nports; i++)
+		nq[i][0] = nq[i][1] = 1;
+	return 0;
+}
+
+struct args { char *v[MAX_ARGS]; int n; };
+
+static void arg_add(struct args *a, const char *s)
+{
+	if (a->n < MAX_ARGS - 1)
+		a->v[a->n++] = xstrdup(s);
+}
+
+static int build_args(struct ctl *c, struct args *a, struct err *e)
+{
+	uint16_t nq[CTL_MAX_PORTS][2] = {{0}};
+	bool pci = false;
+	char buf[32];
+	int rc = count_queues(c, nq, e);
+
+	if (rc < 0)
+		return rc;
+	if (c->opts.neal_args > MAX_ARGS - 16)
+		return err_set(e, EINVAL, "%u EAL options given; at most %d are taken", c->opts.neal_args, MAX_ARGS - 16);
+	arg_add(a, c->opts.prog);
+	for (unsigned i = 0; i < c->opts.neal_args; i++)
+		arg_add(a, c->opts.eal_args[i]);
+	for (unsigned i = 0; i < c->nports; i++)
+		pci |= c->port[i]->need.pci;
+	if (!has_option(c, (const char *const[]){"--no-telemetry", "--telemetry", NULL}))
+		arg_add(a, "--no-telemetry");
+	if (!pci && !has_option(c, pci_options))
+		arg_add(a, "--no-pci");
+	if (!has_option(c, lcore_options)) {
+		struct sbuf l = {0};
+		rc = lcores_text(c, &l, e);
+		if (rc < 0)
+			return rc;
+		arg_add(a, "--lcores");
+		arg_add(a, l.s);
+		sbuf_free(&l);
+	}
+	c->eal_memory = memory_need(c, (const uint16_t(*)[2])nq);
+	if (has_option(c, memory_options))
+		return 0;
+	if (free_hugepage_bytes() >= c->eal_memory * MEM_MARGIN) {
+		arg_add(a, "--in-memory");
+		return 0;
+	}
+	arg_add(a, "--no-huge");
+	arg_add(a, "--no-shconf");
+	arg_add(a, "-m");
+	snprintf(buf, sizeof(buf), "%llu", (unsigned long long)((double)c->eal_memory * MEM_MARGIN / (1 << 20)) + 1);
+	arg_add(a, buf);
+	return 0;
+}
+
+/* EAL prints its usage on stdout when it dislikes an option; results alone belong there. */
+static int init_quietly(struct args *a)
+{
+	int keep = dup(STDOUT_FILENO), mem = memfd_create("eal", MFD_CLOEXEC), rc;
+	FILE *log = fopencookie(NULL, "w", (cookie_io_functions_t){.write = text_write});
+
+	if (log != NULL) {
+		setvbuf(log, NULL, _IOLBF, 0);
+		rte_openlog_stream(log);
+	}
+	fflush(stdout);
+	if (mem >= 0 && keep >= 0)
+		dup2(mem, STDOUT_FILENO);
+	rc = rte_eal_init(a->n, a->v);
+	fflush(stdout);
+	if (keep >= 0) {
+		dup2(keep, STDOUT_FILENO);
+		close(keep);
+	}
+	if (mem >= 0)
+		close(mem);
+	return rc;
+}
+
+int eal_start(struct ctl *c, struct err *e)
+{
+	static bool tried;
+	struct args a = {0};
+	struct sbuf shown = {0};
+	int rc;
+
+	if (tried)
+		return err_set(e, EINVAL, "DPDK was started once in this process and cannot be started again; start a new process");
+	rc = build_args(c, &a, e);
+	if (rc < 0)
+		return rc;
+	tried = true;
+	for (int i = 1; i < a.n; i++)
+		sbuf_addf(&shown, "%s%s", i > 1 ? " " : "", a.v[i]);
+	log_msg(LOG_LVL_INFO, "EAL options: %s", sbuf_str(&shown));
+	rc = init_quietly(&a);
+	int why = rte_errno;
+	eal_log_drain();
+	if (rc < 0)
+		rc = err_set(e, why == EINVAL && c->opts.neal_args > 0 ? EINVAL : ENODEV,
+			     "DPDK's EAL did not start (%s) with: %s\n  its last word: %s\n  "
+			     "try without EAL options of your own; -l FILE keeps the whole log",
+			     rte_strerror(why), sbuf_str(&shown), last_error[0] != '\0' ? last_error : "(none)");
+	else
+		rc = 0;
+	sbuf_free(&shown);
+	return rc; /* EAL keeps pointers into the arguments: they stay */
+}

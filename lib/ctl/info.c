@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Facts for `show` as JSON trees. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ctl_int.h"
+
+static const char *link_word(enum snap_link l)
+{
+	return l == LINK_UP ? "up" : l == LINK_DOWN ? "down" : "unknown";
+}
+
+static json_t *one_port(struct ctl *c, struct ctl_port *cp)
+{
+	struct rte_eth_dev_info info = {0};
+	char mac[RTE_ETHER_ADDR_FMT_SIZE];
+	json_t *notes = json_array(), *o;
+
+	(void)c;
+	if (cp->opened)
+		rte_eth_dev_info_get(cp->p.dev, &info);
+	rte_ether_format_addr(mac, sizeof(mac), &cp->p.mac);
+	if (!cp->used)
+		json_array_append_new(notes, json_string("not used: no map names it"));
+	if (cp->restart)
+		json_array_append_new(notes, json_string("changed settings need a restart of the device; the next start does it"));
+	if (cp->used && cp->p.spec->notes != NULL)
+		cp->p.spec->notes(&cp->p, notes);
+	o = json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:i, s:b, s:i, s:i, s:i, s:i, s:I, s:I, s:s, s:s, s:s, s:b}", "port",
+		      (int)cp->p.id, "name", cp->p.name, "spec", cp->p.spec_text, "driver", info.driver_name ? info.driver_name : "-", "link",
+		      link_word(cp->link), "speed_mbps", (json_int_t)(plan_speed(cp) / 1000000), "mac", mac, "mtu",
+		      (json_int_t)cp->applied.mtu, "node", cp->p.node, "used", (int)cp->used, "rx_queues", (int)cp->p.nrxq, "tx_queues",
+		      (int)cp->p.ntxq, "rxd", (int)cp->p.rxd, "txd", (int)cp->p.txd, "mbufs",
+		      (json_int_t)(cp->p.ntxq && cp->txq != NULL ? cp->txq[0]->pool_size : 0), "memory_bytes", (json_int_t)cp->memory_bytes,
+		      "offloads", cp->offloads, "rss", cp->rss, "flow_control", cp->fc, "promiscuous", (int)cp->applied.promiscuous);
+	json_object_set_new(o, "notes", notes);
+	return o;
+}
+
+json_t *ctl_ports_json(struct ctl *c)
+{
+	json_t *a = json_array();
+
+	for (unsigned i = 0; i < c->nports; i++)
+		json_array_append_new(a, one_port(c, c->port[i]));
+	return json_pack("{s:s, s:o}", "show", "ports", "ports", a);
+}
+
+static json_t *gen_row(const struct gen_job *j)
+{
+	json_t *o = json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:i, s:b}", "kind", "gen", "port", (int)j->txq->port, "tx_queue", (int)j->queue,
+			      "queues", (int)j->nqueues, "size", (int)j->len + FRAME_FCS, "run", (json_int_t)j->run, "burst", (int)j->burst,
+			      "stop", (int)j->stop);
+
+	json_object_set_new(o, "template", json_integer(j->tag));
+	json_object_set_new(o, "period_cycles", json_real((double)j->period.cycles + (double)j->period.frac / 0x1p64));
+	if (j->limit != UINT64_MAX)
+		json_object_set_new(o, "frames", json_integer((json_int_t)j->limit));
+	return o;
+}
+
+json_t *ctl_plan_json(struct ctl *c)
+{
+	json_t *a = json_array();
+
+	for (unsigned w = 0; w < c->nworkers; w++) {
+		const struct ctl_worker *cw = &c->worker[w];
+		json_t *tasks = json_array();
+		for (unsigned t = 0; cw->posted != NULL && t < cw->posted->ntasks; t++) {
+			const struct dp_task *task = &cw->posted->task[t];
+			if (task->kind == &dp_kind_gen)
+				json_array_append_new(tasks, gen_row(task->job));
+		}
+		for (unsigned r = 0; cw->posted != NULL && r < cw->posted->nrx; r++) {
+			const struct dp_rx_slot *s = &cw->posted->rx[r];
+			json_array_append_new(tasks, json_pack("{s:s, s:i, s:i, s:i}", "kind", cw->posted->task[s->owner].kind->name, "port",
+							       (int)s->q->port, "rx_queue", (int)s->q->queue, "burst", (int)s->burst));
+		}
+		json_array_append_new(a, json_pack("{s:i, s:i, s:I, s:I, s:b, s:o}", "lcore", (int)cw->lcore, "cpu", cw->cpu, "plan",
+						   (json_int_t)(cw->posted != NULL ? cw->posted->seq : 0), "acknowledged",
+						   (json_int_t)cell_get(&cw->w->cells.acked), "shares_cpu", (int)cw->w->shares_cpu, "tasks",
+						   tasks));
+	}
+	return json_pack("{s:s, s:I, s:o}", "show", "plan", "memory_reserved_bytes", (json_int_t)c->eal_memory, "workers", a);
+}
+
+static json_t *port_xstats(struct ctl_port *cp)
+{
+	json_t *o = json_object();
+	int n = rte_eth_xstats_get_names(cp->p.dev, NULL, 0);
+
+	if (n <= 0)
+		return o;
+	struct rte_eth_xstat_name *name = xcalloc((size_t)n, sizeof(*name));
+	struct rte_eth_xstat *val = xcalloc((size_t)n, sizeof(*val));
+	if (rte_eth_xstats_get_names(cp->p.dev, name, (unsigned)n) == n && rte_eth_xstats_get(cp->p.dev, val, (unsigned)n) == n)
+		for (int i = 0; i < n; i++)
+			if (val[i].id < (uint64_t)n)
+				json_object_set_new(o, name[val[i].id].name, json_integer((json_int_t)val[i].value));
+	free(name);
+	free(val);
+	return o;
+}
+
+json_t *ctl_xstats_json(struct ctl *c, const struct portset *ports)
+{
+	json_t *a = json_array();
+
+	for (unsigned i = 0; i < c->nports; i++)
+		if (portset_has(ports, i) && c->port[i]->used)
+			json_array_append_new(a, json_pack("{s:i, s:s, s:o}", "port", (int)i, "name", c->port[i]->p.name, "xstats",
+							   port_xstats(c->port[i])));
+	return json_pack("{s:s, s:o}", "show", "xstats", "ports", a);
+}
+
+json_t *ctl_clock_json(struct ctl *c)
+{
+	struct clock_info i;
+	double dpdk = (double)rte_get_tsc_hz();
+
+	(void)c;
+	clock_refine();
+	clock_info(&i);
+	return json_pack("{s:s, s:f, s:f, s:I, s:b, s:b, s:f, s:f}", "show", "clock", "hz", i.hz, "uncertainty_ppm", i.uncertainty_ppm, "span_ns",
+			 (json_int_t)i.span_ns, "constant_tsc", (int)i.constant, "nonstop_tsc", (int)i.nonstop, "dpdk_hz", dpdk,
+			 "dpdk_off_ppm", (dpdk - i.hz) / i.hz * 1e6);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Settings, placement and run life -> immutable plans, and their way to the workers and back. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ctl_int.h"
+
+#define IDLE_NS 50000000ull     /* without work for so long: sleep */
+#define GIVEUP_NS 1000000000ull /* after the end of a timed run without any accepted frame */
+#define FORGIVE_NS 50000000ull
+
+double plan_pps(const struct rate *r, uint64_t speed_bps, uint32_t size, bool *max)
+{
+	*max = r->kind == RATE_MAX;
+	switch (r->kind) {
+	case RATE_PERCENT:
+		return (double)speed_bps * r->value / 100 / (double)pace_l1_bits(size);
+	case RATE_PPS:
+		return r->value;
+	case RATE_L1_BPS:
+		return r->value / (double)pace_l1_bits(size);
+	case RATE_L2_BPS:
+		return r->value / (double)pace_l2_bits(size);
+	case RATE_MAX:
+		break;
+	}
+	return 0;
+}
+
+uint64_t plan_speed(const struct ctl_port *cp)
+{
+	if (cp->p.cfg.speed_bps != 0)
+		return cp->p.cfg.speed_bps;
+	if (!cp->p.spec->virtual_speed && cp->link_mbps != 0)
+		return cp->link_mbps * 1000000;
+	return DEFAULT_SPEED_BPS;
+}
+
+unsigned plan_max_size(const struct ctl_port *cp)
+{
+	unsigned tags = 0;
+
+	for (unsigned i = 0; i < cp->stream.frame.stack.n; i++) {
+		const char *n = cp->stream.frame.stack.hdr[i]->name;
+		tags += strcmp(n, "vlan") == 0 || strcmp(n, "qinq") == 0;
+	}
+	return (unsigned)dev_mtu(cp) + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 4 * tags;
+}
+
+int plan_template(struct ctl *c, struct ctl_port *cp, struct frame *out, struct err *e)
+{
+	struct err why;
+	int rc = frame_build(&cp->stream.frame, &cp->stream.dflt, plan_max_size(cp), out, &why);
+
+	(void)c;
+	if (rc < 0)
+		return err_set(e, -rc, "port %u: %s", cp->p.id, why.text);
+	if (out->len > eal_data_room(dev_mtu(cp)) - RTE_PKTMBUF_HEADROOM)
+		return err_set(e, EINVAL, "port %u: a frame of %u bytes does not fit a buffer; set %u mtu %u", cp->p.id, out->len + FRAME_FCS,
+			       cp->p.id, out->len - RTE_ETHER_HDR_LEN);
+	return 0;
+}
+
+/* A port's template follows its settings; while it sends, one that cannot be built is not taken over. */
+static void refresh_template(struct ctl *c, struct ctl_port *cp)
+{
+	static struct frame f; /* 16 KB, control thread only */
+	struct err e;
+	struct template *t = &cp->tmpl;
+
+	if (plan_template(c, cp, &f, &e) < 0) {
+		if (cp->run.active)
+			ctl_note(c, cp->p.id, "%s; the frames in flight stay as they were", e.text);
+		return;
+	}
+	if (t->valid && t->frame.len == f.len && memcmp(t->frame.bytes, f.bytes, f.len) == 0)
+		return;
+	t->frame = f;
+	t->valid = true;
+	t->tag = ++c->tag_seq;
+}
+
+static uint64_t run_limit(const struct ctl_port *cp)
+{
+	uint64_t n = cp->p.cfg.count != 0 ? cp->p.cfg.count : UINT64_MAX;
+
+	if (!cp->run.rate_changed && cp->run.frames < n)
+		n = cp->run.frames;
+	return n;
+}
+
+static void fill_gen(const struct ctl_port *cp, unsigned q, struct gen_job *j, uint8_t *bytes)
+{
+	const struct run *r = &cp->run;
+	double hz = clock_hz();
+
+	memcpy(bytes, cp->tmpl.frame.bytes, cp->tmpl.frame.len);
+	*j = (struct gen_job){
+		.txq = cp->txq[q], .frame = bytes, .len = cp->tmpl.frame.len, .burst = (uint16_t)cp->p.cfg.burst, .tag = cp->tmpl.tag,
+		.queue = (uint16_t)q, .nqueues = cp->p.ntxq, .stop = r->stop, .run = r->id, .start_tsc = r->start_tsc,
+		.end_tsc = r->end_tsc, .limit = run_limit(cp), .giveup_cycles = (uint64_t)(hz * GIVEUP_NS / 1e9),
+		.forgive_cycles = (uint64_t)(hz * FORGIVE_NS / 1e9),
+	};
+	if (!r->asked_max)
+		j->period = pace_period(hz, r->asked_pps);
+}
+
+static bool gen_wanted(const struct ctl_port *cp)
+{
+	return cp->used && cp->started && cp->tmpl.valid && cp->run.id != 0;
+}
+
+struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
+{
+	unsigned ntasks = 0, nrx = 0;
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *cp = c->port[i];
+		if (!cp->used || !cp->started || without_ports)
+			continue;
+		for (unsigned q = 0; q < cp->p.nrxq; q++)
+			nrx += cp->rx_worker[q] == (int)worker;
+		for (unsigned q = 0; q < cp->p.ntxq; q++)
+			if (cp->tx_worker[q] == (int)worker && gen_wanted(cp)) {
+				ntasks++;
+				bytes += sizeof(struct gen_job) + RTE_ALIGN_CEIL(cp->tmpl.frame.len, CACHE_LINE);
+			}
+	}
+	ntasks += nrx;
+	size_t head = RTE_ALIGN_CEIL(sizeof(struct dp_plan) + ntasks * sizeof(struct dp_task) + nrx * sizeof(struct dp_rx_slot), CACHE_LINE);
+	struct dp_plan *p = aligned_alloc(CACHE_LINE, RTE_ALIGN_CEIL(head + bytes + (size_t)ntasks * CACHE_LINE, CACHE_LINE));
+	if (p == NULL)
+		return NULL;
+	*p = (struct dp_plan){.seq = ++c->plan_seq, .may_sleep = true, .idle_cycles = (uint64_t)(clock_hz() * IDLE_NS / 1e9)};
+	p->task = (struct dp_task *)(p + 1);
+	p->rx = (struct dp_rx_slot *)(p->task + ntasks);
+	uint8_t *mem = (uint8_t *)p + head;
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *cp = c->port[i];
+		if (!cp->used || !cp->started || without_ports)
+			continue;
+		for (unsigned q = 0; q < cp->p.ntxq; q++) {
+			if (cp->tx_worker[q] != (int)worker || !gen_wanted(cp))
+				continue;
+			struct gen_job *j = (struct gen_job *)mem;
+			mem += RTE_ALIGN_CEIL(sizeof(*j), CACHE_LINE);
+			fill_gen(cp, q, j, mem);
+			mem += RTE_ALIGN_CEIL(cp->tmpl.frame.len, CACHE_LINE);
+			p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_gen, .state = &cp->gen[q]->base, .job = j};
+		}
+		for (unsigned q = 0; q < cp->p.nrxq; q++) {
+			if (cp->rx_worker[q] != (int)worker)
+				continue;
+			p->may_sleep &= !cp->p.cfg.idle_busy;
+			p->rx[p->nrx++] = (struct dp_rx_slot){.q = cp->rxq[q], .burst = (uint16_t)cp->p.cfg.rxburst, .owner = p->ntasks};
+			p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_sink, .state = &cp->sink[q]->base};
+		}
+	}
+	return p;
+}
+
+void plan_post_all(struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *cp = c->port[i];
+		if (!cp->touched || !cp->used)
+			continue;
+		cp->touched = false;
+		if (cp->started)
+			refresh_template(c, cp);
+		if (cp->run.id != 0 && cp->tmpl.valid) {
+			double was = cp->run.asked_pps;
+			bool was_max = cp->run.asked_max;
+			cp->run.asked_pps = plan_pps(&cp->p.cfg.rate, plan_speed(cp), cp->tmpl.frame.len + FRAME_FCS, &cp->run.asked_max);
+			cp->run.rate_changed |= cp->run.asked_pps != was || cp->run.asked_max != was_max;
+		}
+		for (unsigned q = 0; q < cp->p.nrxq; q++)
+			c->worker[cp->rx_worker[q]].dirty = true;
+		for (unsigned q = 0; q < cp->p.ntxq; q++)
+			c->worker[cp->tx_worker[q]].dirty = true;
+	}
+	run_arm(c);
+	for (unsigned w = 0; w < c->nworkers; w++) {
+		struct ctl_worker *cw = &c->worker[w];
+		if (!cw->dirty)
+			continue;
+		struct dp_plan *p = plan_build(c, w, false);
+		if (p == NULL || !mbox_post(cw->w->mbox, p)) { /* ring full: next turn */
+			free(p);
+			continue;
+		}
+		cw->dirty = false;
+		if (cw->posted != NULL) {
+			if (c->nold == c->cap_old) {
+				c->cap_old = c->cap_old ? 2 * c->cap_old : 16;
+				c->old = xrealloc(c->old, c->cap_old * sizeof(*c->old));
+			}
+			c->old[c->nold++] = (struct old_plan){.plan = cw->posted, .w = cw};
+		}
+		cw->posted = p;
+	}
+}
+
+void plan_reap(struct ctl *c)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < c->nold; i++) {
+		struct old_plan *o = &c->old[i];
+		if (o->plan->seq < __atomic_load_n(&o->w->w->cells.acked, __ATOMIC_ACQUIRE))
+			free(o->plan);
+		else
+			c->old[kept++] = *o;
+	}
+	c->nold = kept;
+}
+
+bool plan_wait_acks(struct ctl *c, uint64_t max_ns)
+{
+	uint64_t until = clock_raw_ns() + max_ns;
+
+	for (;;) {
+		bool all = true;
+		for (unsigned w = 0; w < c->nworkers; w++) {
+			struct ctl_worker *cw = &c->worker[w];
+			all &= !cw->launched || cw->posted == NULL ||
+			       __atomic_load_n(&cw->w->cells.acked, __ATOMIC_ACQUIRE) >= cw->posted->seq;
+		}
+		if (all || clock_raw_ns() > until)
+			return all;
+		nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+	}
+}

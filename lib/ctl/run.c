@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a run: start, stop, end, settling. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl_int.h"
+
+#define LEAD_NS 3000000ull     /* workers asleep wake within a millisecond; all shall have their plan before the start */
+#define QUIET_NS 20000000ull
+#define SETTLE_MAX_NS 2000000000ull
+
+void ctl_note(struct ctl *c, unsigned port, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (c->ev_n == CTL_EVENTS) { /* the oldest goes */
+		c->ev_head = (c->ev_head + 1) % CTL_EVENTS;
+		c->ev_n--;
+	}
+	struct ctl_event *ev = &c->ev[(c->ev_head + c->ev_n++) % CTL_EVENTS];
+	ev->port = port;
+	va_start(ap, fmt);
+	vsnprintf(ev->text, sizeof(ev->text), fmt, ap);
+	va_end(ap);
+}
+
+bool ctl_event_next(struct ctl *c, struct ctl_event *out)
+{
+	if (c->ev_n == 0)
+		return false;
+	*out = c->ev[c->ev_head];
+	c->ev_head = (c->ev_head + 1) % CTL_EVENTS;
+	c->ev_n--;
+	return true;
+}
+
+bool ctl_sending(const struct ctl *c, unsigned port)
+{
+	return port < c->nports && c->port[port]->run.active;
+}
+
+bool ctl_bounded(const struct ctl *c, unsigned port)
+{
+	const struct ctl_port *cp = c->port[port];
+
+	return cp->run.active && (cp->run.duration_ns != 0 || cp->p.cfg.count != 0);
+}
+
+static int may_start(struct ctl *c, struct ctl_port *cp, struct err *e)
+{
+	static struct frame f;
+
+	if (!cp->used)
+		return err_set(e, EINVAL, "port %u (%s) is not used: no map names it; add -m \"1.%u\"", cp->p.id, cp->p.name, cp->p.id);
+	if (cp->p.ntxq == 0)
+		return err_set(e, EINVAL, "port %u (%s) has no Tx queue: its map names no sending core; add one after ':', as in -m \"1:2.%u\"",
+			       cp->p.id, cp->p.name, cp->p.id);
+	if (cp->run.active)
+		return err_set(e, EBUSY, "port %u (%s) is sending already; stop %u first", cp->p.id, cp->p.name, cp->p.id);
+	if (cp->restart) {
+		int rc = ctl_apply(c, cp->p.id, e);
+		if (rc < 0)
+			return rc;
+	}
+	if (!cp->started)
+		return err_set(e, ENODEV, "port %u (%s): the device is not running; see `show log`", cp->p.id, cp->p.name);
+	return plan_template(c, cp, &f, e);
+}
+
+int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, struct err *e)
+{
+	for (unsigned i = 0; i < c->nports; i++) {
+		if (!portset_has(ports, i))
+			continue;
+		int rc = may_start(c, c->port[i], e);
+		if (rc < 0)
+			return rc;
+	}
+	c->group_seq++;
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *cp = c->port[i];
+		if (!portset_has(ports, i))
+			continue;
+		cp->run = (struct run){.id = ++c->run_seq, .group = c->group_seq, .armed = true, .active = true, .duration_ns = duration_ns};
+		cp->touched = true;
+	}
+	return 0;
+}
+
+void run_arm(struct ctl *c)
+{
+	uint64_t start = 0;
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *cp = c->port[i];
+		struct run *r = &cp->run;
+		if (!r->armed)
+			continue;
+		if (start == 0)
+			start = clock_tsc() + clock_cycles(LEAD_NS);
+		r->armed = false;
+		r->rate_changed = false;
+		r->start_tsc = start;
+		r->frames = UINT64_MAX;
+		r->end_tsc = UINT64_MAX;
+		if (r->duration_ns == 0)
+			continue;
+		r->end_tsc = start + clock_cycles(r->duration_ns);
+		if (r->asked_max)
+			continue;
+		/* the number of frames follows from the exact rate; the last deadline must not be lost to the clock's rounding */
+		struct pace p = {.period = pace_period(clock_hz(), r->asked_pps), .t0 = start};
+		r->frames = pace_frames(r->asked_pps, r->duration_ns);
+		if (r->frames > 0 && pace_due(&p, r->frames - 1) >= r->end_tsc)
+			r->end_tsc = pace_due(&p, r->frames - 1) + 1;
+	}
+}
+
+void ctl_stop(struct ctl *c, const struct portset *ports)
+{
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *cp = c->port[i];
+		if (portset_has(ports, i) && cp->run.active) {
+			cp->run.stop = true;
+			cp->touched = true;
+		}
+	}
+}
+
+static bool all_done(const struct ctl_port *cp)
+{
+	for (unsigned q = 0; q < cp->p.ntxq; q++) {
+		const struct gen_state *g = cp->gen[q];
+		if (__atomic_load_n(&g->state, __ATOMIC_ACQUIRE) != GEN_DONE || cell_get(&g->run) != cp->run.id)
+			return false;
+	}
+	return true;
+}
+
+/* The queues' own state is the truth; events only wake us sooner. */
+void run_events(struct ctl *c)
+{
+	struct mbox_event ev;
+
+	for (unsigned w = 0; w < c->nworkers; w++)
+		while (mbox_event_next(c->worker[w].w->mbox, &ev))
+			;
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *cp = c->port[i];
+		if (!cp->run.active || cp->run.armed)
+			continue;
+		if (cp->run.stop && !cp->started) { /* the device is gone and its tasks with it */
+			cp->run.active = false;
+			continue;
+		}
+		if (all_done(cp)) {
+			cp->run.active = false;
+			cp->run.end_ns = clock_raw_ns();
+		}
+	}
+}
+
+static uint64_t rx_total(struct ctl *c)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *cp = c->port[i];
+		struct snap_port s = {0};
+		if (!cp->used || !cp->started)
+			continue;
+		for (unsigned q = 0; q < cp->p.nrxq; q++)
+			sum += cell_get(&cp->rxq[q]->cnt.packets);
+		stat_dev(cp, &s);
+		sum += s.rx_missed + s.rx_nombuf + s.rx_errors;
+		if (s.nic.has_rx_packets)
+			sum += s.nic.rx_packets;
+		/* what the kernel has not sent yet is on its way */
+		if (s.nic.has_unconfirmed)
+			sum += s.nic.tx_packets;
+	}
+	return sum;
+}
+
+static uint64_t last_frame_ns(const struct ctl *c)
+{
+	uint64_t last = 0;
+
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->run.end_ns > last)
+			last = c->port[i]->run.end_ns;
+	return last;
+}
+
+int ctl_settled(struct ctl *c, const struct portset *ports)
+{
+	uint64_t now = clock_raw_ns(), sum;
+	bool sending = false;
+
+	run_events(c);
+	for (unsigned i = 0; i < c->nports; i++)
+		sending |= portset_has(ports, i) && c->port[i]->run.active;
+	if (sending) {
+		c->rx_moved_ns = 0;
+		return 0;
+	}
+	sum = rx_total(c);
+	if (c->rx_moved_ns == 0 || sum != c->rx_sum) {
+		c->rx_sum = sum;
+		c->rx_moved_ns = now;
+	}
+	if (now - c->rx_moved_ns >= QUIET_NS || now - last_frame_ns(c) >= SETTLE_MAX_NS) {
+		c->rx_moved_ns = 0;
+		return 1;
+	}
+	return 0;
+}

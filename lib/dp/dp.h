@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The data plane: what runs on workers, and how control hands work to it. A worker runs the few tasks of its plan; a plan is immutable
+ * once posted; everything that outlives a plan (queues, task states) is owned by control and written by one worker. A worker never
+ * waits for another thread, locks, allocates or logs; its only system calls are in idle.c. */
+#pragma once
+#include "count.h"
+#include "dpdk.h"
+#include "mbox.h"
+
+#define DP_BURST_MAX 512
+#define DP_POOL_CACHE 256
+
+struct dp_task;
+struct dp_rxq;
+struct dp_worker;
+
+/* The first member of every task's state. Written by its worker. */
+struct dp_state {
+	bool active; /* sends or waits for a start time: its worker does not sleep */
+	uint32_t job_seq;
+};
+
+enum dp_needs { DP_NEEDS_SYMMETRIC_RSS = 1, DP_NEEDS_TIMER = 2 };
+
+/* A kind of work. All functions run on the worker and return at once. */
+struct dp_kind {
+	const char *name;
+	const struct counter *counters;    /* rows of the state's own counters, or NULL */
+	size_t (*mem)(void);               /* bytes of state, zeroed, NUMA-local, allocated once by control */
+	/* A new plan is in use; t->job may differ from before, old is the previous job of the same state (NULL: none). */
+	void (*adopt)(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now);
+	/* Received frames of a queue this task owns: it takes the mbufs. NULL: the kind owns no Rx queue. */
+	void (*rx)(const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, uint64_t now);
+	/* Once per turn; may send through its Tx queue. Returns frames moved (0: nothing to do). NULL: nothing. */
+	unsigned (*poll)(struct dp_worker *w, const struct dp_task *t, uint64_t now);
+	bool (*drained)(const struct dp_task *t);
+	/* The plan that comes no longer has this task: give back what is held. */
+	void (*drop)(const struct dp_task *t);
+	uint32_t needs;
+	bool writes_rx;                    /* writes into frames that it received: clean-pool shortcuts are off on its ports */
+};
+
+/* A read-only look at received frames before the owner takes them. */
+struct dp_tap {
+	void (*rx)(void *state, const struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, uint64_t now);
+	void *state;
+};
+
+/* One Rx queue; const part by control before use, cells by its worker. */
+struct dp_rxq {
+	uint16_t port, dev, queue;
+	WR_ALIGNED(CACHE_LINE) struct cnt_rx cnt;
+	cell_t polls_full; /* bursts that came back full: the queue may hold more */
+} WR_ALIGNED(CACHE_LINE);
+
+/* One Tx queue: owns its pool, its unsent tail and its counters; every task sends through it. */
+struct dp_txq {
+	uint16_t port, dev, queue;
+	struct rte_mempool *pool;
+	uint32_t pool_size;
+	/* worker */
+	WR_ALIGNED(CACHE_LINE) struct cnt_tx cnt;
+	cell_t last_tsc;         /* when the device last accepted a frame */
+	WR_ALIGNED(CACHE_LINE) uint32_t tag; /* template that clean buffers hold */
+	uint32_t stale;          /* buffers not known to hold it; 0: no check needed */
+	uint32_t swept;          /* buffers taken through the pool's back end since the last cache flush */
+	uint16_t head, n;        /* m[head..n) is the unsent tail */
+	uint32_t frame_bytes;    /* of each frame in the tail, with FCS */
+	struct rte_mbuf *m[DP_BURST_MAX];
+} WR_ALIGNED(CACHE_LINE);
+
+struct dp_task {
+	const struct dp_kind *kind;
+	struct dp_state *state;
+	const void *job; /* the kind's own immutable part, inside the plan's memory */
+};
+
+#define DP_MAX_TAPS 4
+struct dp_rx_slot {
+	struct dp_rxq *q;
+	uint16_t burst, owner; /* owner: index into task[] */
+	uint16_t ntaps;
+	struct dp_tap tap[DP_MAX_TAPS];
+};
+
+/* Everything one worker needs for its job. One allocation of control, freed when a later plan was acknowledged. */
+struct dp_plan {
+	uint64_t seq;
+	bool quit;               /* leave the loop */
+	bool may_sleep;          /* idle: sleep after idle_cycles without work */
+	uint64_t idle_cycles;
+	uint16_t ntasks, nrx;
+	struct dp_task *task;
+	struct dp_rx_slot *rx;
+};
+
+struct dp_worker_cells { /* written by the worker, one line */
+	cell_t acked;            /* seq of the oldest plan that it still uses */
+	cell_t loops, busy_tsc, tsc, sleeps, yields, events_lost, asleep;
+} WR_ALIGNED(CACHE_LINE);
+
+struct dp_worker {
+	unsigned lcore;
+	struct mbox *mbox;
+	bool shares_cpu;         /* another thread of the process may need this CPU: yield when there is nothing to do */
+	struct dp_worker_cells cells;
+	/* worker's own */
+	WR_ALIGNED(CACHE_LINE) const struct dp_plan *plan;
+	uint32_t barren;         /* turns without progress */
+	uint64_t progress_tsc;
+} WR_ALIGNED(CACHE_LINE);
+
+enum dp_event { DP_EV_RUN_DONE = 1 };
+
+/* The worker's main loop, for rte_eal_remote_launch(); arg: struct dp_worker. Returns when a plan says quit. */
+int dp_worker_main(void *arg);
+/* idle.c: what to do after a turn that moved `progress` frames. */
+void dp_idle(struct dp_worker *w, unsigned progress, bool active, uint64_t now);
+void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue, uint64_t value);
+
+/* All kinds, by the build's file list; ends with NULL. */
+extern const struct dp_kind *const dp_kinds[];
+
+/* ---- kind "gen" ---- */
+#include "pace.h"
+
+enum gen_state_id { GEN_IDLE, GEN_SENDING, GEN_DRAINING, GEN_DONE };
+
+/* What one Tx queue of a port sends: frames k = queue, queue + nqueues, ... of the port's run. */
+struct gen_job {
+	struct dp_txq *txq;
+	const uint8_t *frame;    /* template, in the plan's memory */
+	uint16_t len;            /* without FCS */
+	uint16_t burst;
+	uint32_t tag;            /* names template and payload class; never reused, never 0 */
+	uint16_t queue, nqueues;
+	bool stop;
+	bool rx_written;         /* somebody may write into our frames: check the mark of every buffer */
+	uint64_t run;            /* number of the start; a new number begins at frame 0 */
+	uint64_t start_tsc;
+	uint64_t end_tsc;        /* frames due before it are sent; UINT64_MAX: no end */
+	uint64_t limit;          /* frames k < limit are sent; UINT64_MAX: no bound */
+	uint64_t giveup_cycles;  /* after end_tsc, without any accepted frame for so long: the rest is unsent */
+	uint64_t forgive_cycles; /* a lag beyond this is dropped when the rate changes */
+	struct pace_period period;
+};
+
+/* Read by control. */
+struct gen_state {
+	struct dp_state base;
+	WR_ALIGNED(CACHE_LINE) cell_t run, state, sent, start_tsc, last_tsc, next_k;
+	WR_ALIGNED(CACHE_LINE) uint64_t i;   /* ordinal of this queue's next frame: k = queue + i x nqueues */
+	uint64_t k, limit_i;
+	uint64_t base_packets;
+	struct pace pace;
+	uint64_t progress_tsc;
+};
+
+/* ---- kind "sink" ---- */
+struct sink_state {
+	struct dp_state base;
+};
+
+/* Free n received frames: one raw put when all are single, unshared and of one pool, else one by one. */
+static inline void dp_free_burst(struct rte_mbuf **m, unsigned n);
+
+/* A frame that this worker did not build was written to: its buffer must be filled anew before its owner sends it. */
+static inline void frame_touch(struct rte_mbuf *m) { m->hash.usr = 0; }
+
+#define DP_REARM_REFCNT_SEGS_MASK 0x0000ffffffff0000ull /* little endian: data_off, refcnt, nb_segs, port */
+#define DP_REARM_REFCNT_SEGS_ONE 0x0000000100010000ull
+
+static inline void dp_free_burst(struct rte_mbuf **m, unsigned n)
+{
+#if RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN
+	struct rte_mempool *pool = m[0]->pool;
+	uint64_t odd = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t rearm;
+
+		memcpy(&rearm, m[i]->rearm_data, sizeof(rearm));
+		odd |= (rearm ^ DP_REARM_REFCNT_SEGS_ONE) & DP_REARM_REFCNT_SEGS_MASK;
+		odd |= (uint64_t)(uintptr_t)m[i]->pool ^ (uint64_t)(uintptr_t)pool;
+		odd |= m[i]->ol_flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL);
+		__asm__("" : "+r"(odd)); /* keeps gcc from making gathers of it */
+	}
+	if (likely(odd == 0)) {
+		rte_mempool_put_bulk(pool, (void **)m, n);
+		return;
+	}
+#endif
+	rte_pktmbuf_free_bulk(m, n);
+}
+
+extern const struct dp_kind dp_kind_gen, dp_kind_sink;

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind "gen": frames k = queue, queue + nqueues, ... of a port's run, each at its deadline, through one Tx queue. */
+#include "dp.h"
+#include "txq.h"
+
+#define SWEEP 32
+
+static size_t gen_mem(void)
+{
+	return sizeof(struct gen_state);
+}
+
+static void set_state(struct gen_state *g, enum gen_state_id id)
+{
+	__atomic_store_n(&g->state, id, __ATOMIC_RELEASE);
+	g->base.active = id == GEN_SENDING || id == GEN_DRAINING;
+}
+
+static uint64_t sent_so_far(const struct gen_state *g, const struct dp_txq *q)
+{
+	return cell_get(&q->cnt.packets) - g->base_packets;
+}
+
+static void finish(struct dp_worker *w, const struct gen_job *j, struct gen_state *g)
+{
+	cell_set(&g->sent, sent_so_far(g, j->txq));
+	cell_set(&g->next_k, g->k);
+	set_state(g, GEN_DONE);
+	dp_event_post(w, DP_EV_RUN_DONE, j->txq->port, j->queue, j->run);
+}
+
+static void begin(const struct gen_job *j, struct gen_state *g, uint64_t now)
+{
+	g->i = 0;
+	g->k = j->queue;
+	g->pace = (struct pace){.period = j->period, .k0 = 0, .t0 = j->start_tsc};
+	g->base_packets = cell_get(&j->txq->cnt.packets);
+	g->progress_tsc = now;
+	cell_set(&g->sent, 0);
+	cell_set(&g->start_tsc, j->start_tsc);
+	cell_set(&g->last_tsc, j->start_tsc);
+	cell_set(&g->run, j->run);
+	set_state(g, GEN_SENDING);
+}
+
+/* A new rate counts from the last frame sent, so that neither a gap nor a doubled frame results. A lag beyond what scheduling
+ * explains is a debt of the old rate and not carried into the new one. */
+static void change_rate(const struct gen_job *j, struct gen_state *g, uint64_t now)
+{
+	struct pace was = g->pace;
+
+	g->pace.period = j->period;
+	if (pace_is_max(&g->pace))
+		return;
+	if (pace_is_max(&was)) {
+		g->pace.k0 = g->k;
+		g->pace.t0 = now > j->start_tsc ? now : j->start_tsc;
+		return;
+	}
+	if (g->i == 0)
+		return;
+	struct pace step = {.period = j->period};
+	uint64_t last = pace_due(&was, g->k - j->nqueues), due = last + pace_due(&step, j->nqueues);
+	if ((int64_t)(now - due) > (int64_t)j->forgive_cycles)
+		due = now;
+	g->pace.k0 = g->k;
+	g->pace.t0 = due;
+}
+
+static void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
+{
+	const struct gen_job *j = t->job, *oj = old;
+	struct gen_state *g = (struct gen_state *)t->state;
+	struct dp_txq *q = j->txq;
+
+	/* a buffer that somebody wrote to is counted twice when it is filled again: start over when that ends */
+	if (q->tag != j->tag || (oj != NULL && oj->rx_written && !j->rx_written)) {
+		q->tag = j->tag;
+		q->stale = q->pool_size;
+		q->swept = 0;
+	}
+	if (j->run == 0)
+		return;
+	if (j->run != cell_get(&g->run)) {
+		if (j->stop)
+			return;
+		txq_drop_tail(q);
+		begin(j, g, now);
+	} else if (!g->base.active) {
+		return;
+	} else if (j->stop) {
+		txq_drop_tail(q);
+		finish(w, j, g);
+		return;
+	} else if (oj == NULL || oj->period.cycles != j->period.cycles || oj->period.frac != j->period.frac) {
+		change_rate(j, g, now);
+	}
+	g->limit_i = j->limit > j->queue ? (j->limit - j->queue - 1) / j->nqueues + 1 : 0;
+	if (j->limit == UINT64_MAX)
+		g->limit_i = UINT64_MAX;
+}
+
+static void gen_drop(const struct dp_task *t)
+{
+	const struct gen_job *j = t->job;
+	struct gen_state *g = (struct gen_state *)t->state;
+
+	txq_drop_tail(j->txq);
+	if (g->base.active) {
+		cell_set(&g->sent, sent_so_far(g, j->txq));
+		set_state(g, GEN_DONE);
+	}
+}
+
+static __rte_noinline void refill(struct dp_txq *q, const struct gen_job *j, struct rte_mbuf *m)
+{
+	m->data_off = RTE_PKTMBUF_HEADROOM;
+	m->nb_segs = 1;
+	m->next = NULL;
+	m->ol_flags = 0;
+	m->data_len = j->len;
+	m->pkt_len = j->len;
+	m->hash.usr = j->tag;
+	memcpy(rte_pktmbuf_mtod(m, void *), j->frame, j->len);
+	if (q->stale > 0)
+		q->stale--;
+}
+
+/* While some buffers are not known to be clean, take a few more through the pool's back end each turn: the pool hands out the same
+ * buffers again and again, so that without this the check would never end. */
+static __rte_noinline void sweep(struct dp_txq *q, const struct gen_job *j)
+{
+	void *obj[SWEEP];
+
+	if (rte_mempool_ops_dequeue_bulk(q->pool, obj, SWEEP) == 0) {
+		for (unsigned i = 0; i < SWEEP; i++) {
+			struct rte_mbuf *m = obj[i];
+			if (m->hash.usr != j->tag)
+				refill(q, j, m);
+		}
+		rte_mempool_ops_enqueue_bulk(q->pool, obj, SWEEP);
+		q->swept += SWEEP;
+	} else {
+		q->swept = q->pool_size;
+	}
+	if (q->swept >= q->pool_size) {
+		struct rte_mempool_cache *c = rte_mempool_default_cache(q->pool, rte_lcore_id());
+		if (c != NULL)
+			rte_mempool_cache_flush(c, q->pool);
+		q->swept = 0;
+	}
+}
+
+/* Take n clean buffers of this template into q->m. */
+static __rte_always_inline bool fill(struct dp_txq *q, const struct gen_job *j, unsigned n)
+{
+	if (unlikely(rte_mempool_get_bulk(q->pool, (void **)q->m, n) < 0)) {
+		cell_add(&q->cnt.nombuf, 1);
+		return false;
+	}
+	if (unlikely(q->stale > 0 || j->rx_written)) {
+		for (unsigned i = 0; i < n; i++)
+			if (q->m[i]->hash.usr != j->tag)
+				refill(q, j, q->m[i]);
+		if (q->stale > 0)
+			sweep(q, j);
+	}
+	return true;
+}
+
+/* Frames of this queue that may leave now: due, inside the run's bounds, at most a burst. *over: no more will come. */
+static __rte_always_inline unsigned ready(const struct gen_job *j, struct gen_state *g, uint64_t now, bool *over)
+{
+	uint64_t left = g->limit_i - g->i;
+	unsigned most = left < j->burst ? (unsigned)left : j->burst;
+
+	*over = left == 0;
+	if (pace_is_max(&g->pace)) {
+		if (unlikely((int64_t)(now - j->start_tsc) < 0))
+			return 0;
+		if (unlikely(now >= j->end_tsc)) {
+			*over = true;
+			return 0;
+		}
+		return most;
+	}
+	uint64_t until = unlikely(now >= j->end_tsc) ? j->end_tsc - 1 : now;
+	unsigned n = pace_ready(&g->pace, g->k, j->nqueues, most, until);
+	if (unlikely(n == 0 && now >= j->end_tsc))
+		*over = true;
+	return n;
+}
+
+/* The time of a bounded run is over and the device takes nothing: what is left will not be sent. */
+static void give_up(struct dp_worker *w, const struct gen_job *j, struct gen_state *g)
+{
+	uint64_t left = g->limit_i == UINT64_MAX ? 0 : g->limit_i - g->i;
+
+	cell_add(&j->txq->cnt.unsent, left);
+	txq_drop_tail(j->txq);
+	finish(w, j, g);
+}
+
+static __rte_noinline unsigned flush_tail(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+{
+	unsigned sent = txq_flush(j->txq, now);
+
+	if (sent > 0) {
+		g->progress_tsc = now;
+		cell_set(&g->sent, sent_so_far(g, j->txq));
+		cell_set(&g->last_tsc, now);
+	}
+	if (txq_has_tail(j->txq)) {
+		if (now >= j->end_tsc && now - g->progress_tsc > j->giveup_cycles)
+			give_up(w, j, g);
+	} else if (cell_get(&g->state) == GEN_DRAINING) {
+		finish(w, j, g);
+	}
+	return sent;
+}
+
+static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t now)
+{
+	const struct gen_job *j = t->job;
+	struct gen_state *g = (struct gen_state *)t->state;
+	struct dp_txq *q = j->txq;
+	bool over;
+
+	if (unlikely(txq_has_tail(q)))
+		return flush_tail(w, j, g, now);
+	unsigned n = ready(j, g, now, &over);
+	if (unlikely(over)) {
+		finish(w, j, g);
+		return 0;
+	}
+	if (n == 0)
+		return 0;
+	if (!fill(q, j, n)) {
+		if (now >= j->end_tsc && now - g->progress_tsc > j->giveup_cycles)
+			give_up(w, j, g);
+		return 0;
+	}
+	unsigned sent = txq_send(q, n, j->len + RTE_ETHER_CRC_LEN, now);
+	g->i += n;
+	g->k += (uint64_t)n * j->nqueues;
+	if (likely(sent > 0)) {
+		g->progress_tsc = now;
+		cell_set(&g->sent, sent_so_far(g, q));
+		cell_set(&g->last_tsc, now);
+	}
+	if (unlikely(g->i == g->limit_i)) {
+		if (txq_has_tail(q))
+			set_state(g, GEN_DRAINING);
+		else
+			finish(w, j, g);
+	}
+	return sent;
+}
+
+static bool gen_drained(const struct dp_task *t)
+{
+	const struct gen_job *j = t->job;
+
+	return !((const struct gen_state *)t->state)->base.active && !txq_has_tail(j->txq);
+}
+
+const struct dp_kind dp_kind_gen = {
+	.name = "gen", .mem = gen_mem, .adopt = gen_adopt, .poll = gen_poll, .drained = gen_drained, .drop = gen_drop,
+};

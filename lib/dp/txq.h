@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bounded transmit through a queue object. Inline: hot path. Runs on the queue's worker. */
+#pragma once
+#include "dp.h"
+
+static inline bool txq_has_tail(const struct dp_txq *q) { return q->head < q->n; }
+
+static inline void txq_count(struct dp_txq *q, unsigned sent, uint64_t now)
+{
+	cell_add(&q->cnt.packets, sent);
+	cell_add(&q->cnt.bytes, (uint64_t)sent * q->frame_bytes);
+	cell_set(&q->last_tsc, now);
+}
+
+/* Offer q->m[0..n), each frame_bytes long with FCS; what the device does not take stays as the tail. Returns frames accepted. */
+static inline unsigned txq_send(struct dp_txq *q, unsigned n, uint32_t frame_bytes, uint64_t now)
+{
+	unsigned sent = rte_eth_tx_burst(q->dev, q->queue, q->m, (uint16_t)n);
+
+	q->frame_bytes = frame_bytes;
+	if (likely(sent > 0))
+		txq_count(q, sent, now);
+	if (unlikely(sent < n)) {
+		q->head = (uint16_t)sent;
+		q->n = (uint16_t)n;
+		cell_add(&q->cnt.stalls, 1);
+	}
+	return sent;
+}
+
+/* Offer the tail again. */
+static inline unsigned txq_flush(struct dp_txq *q, uint64_t now)
+{
+	unsigned n = q->n - q->head;
+	unsigned sent = rte_eth_tx_burst(q->dev, q->queue, q->m + q->head, (uint16_t)n);
+
+	if (sent > 0)
+		txq_count(q, sent, now);
+	q->head = (uint16_t)(q->head + sent);
+	if (sent < n)
+		cell_add(&q->cnt.stalls, 1);
+	else
+		q->head = q->n = 0;
+	return sent;
+}
+
+/* Give up the tail: its frames were built and are not sent. */
+static inline void txq_drop_tail(struct dp_txq *q)
+{
+	unsigned n = q->n - q->head;
+
+	if (n == 0)
+		return;
+	rte_mempool_put_bulk(q->pool, (void **)(q->m + q->head), n);
+	cell_add(&q->cnt.dropped, n);
+	q->head = q->n = 0;
+}

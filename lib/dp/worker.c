@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dp.h"
+
+void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue, uint64_t value)
+{
+	struct mbox_event ev = {.kind = kind, .port = port, .queue = queue, .value = value};
+
+	if (!mbox_event(w->mbox, &ev))
+		cell_add(&w->cells.events_lost, 1);
+}
+
+static const struct dp_task *task_of_state(const struct dp_plan *p, const struct dp_state *s)
+{
+	for (unsigned i = 0; p != NULL && i < p->ntasks; i++)
+		if (p->task[i].state == s)
+			return &p->task[i];
+	return NULL;
+}
+
+static void adopt(struct dp_worker *w, const struct dp_plan *next, uint64_t now)
+{
+	const struct dp_plan *old = w->plan;
+
+	for (unsigned i = 0; old != NULL && i < old->ntasks; i++) {
+		const struct dp_task *t = &old->task[i];
+		if (t->kind->drop != NULL && task_of_state(next, t->state) == NULL)
+			t->kind->drop(t);
+	}
+	w->plan = next;
+	for (unsigned i = 0; i < next->ntasks; i++) {
+		const struct dp_task *t = &next->task[i], *was = task_of_state(old, t->state);
+		t->kind->adopt(w, t, was != NULL ? was->job : NULL, now);
+	}
+	w->barren = 0;
+	w->progress_tsc = now;
+	/* control may free the old plan from here on */
+	__atomic_store_n(&w->cells.acked, next->seq, __ATOMIC_RELEASE);
+}
+
+static unsigned receive(const struct dp_plan *p, uint64_t now)
+{
+	unsigned total = 0;
+
+	for (unsigned i = 0; i < p->nrx; i++) {
+		const struct dp_rx_slot *s = &p->rx[i];
+		struct rte_mbuf *m[DP_BURST_MAX];
+		unsigned n = rte_eth_rx_burst(s->q->dev, s->q->queue, m, s->burst);
+
+		if (n == 0)
+			continue;
+		for (unsigned t = 0; t < s->ntaps; t++)
+			s->tap[t].rx(s->tap[t].state, s->q, m, n, now);
+		if (n == s->burst)
+			cell_add(&s->q->polls_full, 1);
+		p->task[s->owner].kind->rx(&p->task[s->owner], s->q, m, n, now);
+		total += n;
+	}
+	return total;
+}
+
+int dp_worker_main(void *arg)
+{
+	struct dp_worker *w = arg;
+	uint64_t prev = rte_rdtsc();
+	bool busy = false;
+
+	for (;;) {
+		uint64_t now = rte_rdtsc();
+		const struct dp_plan *next = mbox_take(w->mbox);
+
+		if (busy)
+			cell_add(&w->cells.busy_tsc, now - prev);
+		prev = now;
+		cell_add(&w->cells.loops, 1);
+		cell_set(&w->cells.tsc, now);
+		if (unlikely(w->cells.asleep))
+			cell_set(&w->cells.asleep, 0);
+		if (unlikely(next != NULL)) {
+			adopt(w, next, now);
+			if (next->quit)
+				return 0;
+		}
+		const struct dp_plan *p = w->plan;
+		unsigned progress = 0;
+		bool active = false;
+		if (likely(p != NULL)) {
+			progress = receive(p, now);
+			for (unsigned i = 0; i < p->ntasks; i++) {
+				const struct dp_task *t = &p->task[i];
+				if (t->kind->poll != NULL && t->state->active) {
+					active = true;
+					progress += t->kind->poll(w, t, now);
+				}
+			}
+			busy = progress > 0;
+			dp_idle(w, progress, active, now);
+		} else if (w->shares_cpu) {
+			rte_pause();
+		}
+	}
+}
