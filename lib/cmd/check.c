@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What every row must keep, for the tests of whoever writes rows. */
+#include "cmd_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct checking {
+	struct sbuf *out;
+	int problems;
+};
+
+static void WR_PRINTF(3, 4) problem(struct checking *k, const char *row, const char *fmt, ...)
+{
+	char text[600];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	sbuf_addf(k->out, "%s: %s\n", row, text);
+	k->problems++;
+}
+
+static bool list_has(const char *list, const char *word, size_t wn)
+{
+	const char *name;
+	size_t len;
+
+	while (name_next(&list, &name, &len))
+		if (len == wn && strncmp(name, word, len) == 0)
+			return true;
+	return false;
+}
+
+/* Names of one row against another's. */
+static void check_names(struct checking *k, const char *name, const char *alias, const char *other, const char *other_alias)
+{
+	const char *lists[] = { name, alias }, *one;
+	size_t len;
+
+	for (unsigned i = 0; i < 2; i++)
+		while (name_next(&lists[i], &one, &len))
+			if (list_has(other, one, len) || list_has(other_alias, one, len))
+				problem(k, name, "\"%.*s\" is also a name of %s", (int)len, one, other);
+}
+
+struct wanted {
+	const char *word;
+	bool found;
+};
+
+static void want(void *arg, const char *word)
+{
+	struct wanted *w = arg;
+
+	w->found |= strcmp(w->word, word) == 0;
+}
+
+static void check_choices(struct checking *k, const char *row, const struct vspec *v)
+{
+	for (unsigned i = 0; v->choices != NULL && v->choices[i] != NULL; i++) {
+		struct wanted w = { .word = v->choices[i] };
+		if (v->choices[i][0] == '\0')
+			continue;
+		if (v->type->complete != NULL)
+			v->type->complete(v, w.word, want, &w);
+		if (!w.found)
+			problem(k, row, "choice \"%s\" does not complete", w.word);
+		for (unsigned j = 0; j < i; j++)
+			if (strcmp(v->choices[j], w.word) == 0)
+				problem(k, row, "choice \"%s\" twice", w.word);
+	}
+}
+
+static void check_spec(struct checking *k, const char *row, const struct vspec *v)
+{
+	if (v->type->name == NULL || v->type->syntax == NULL || v->type->size == 0 || v->type->parse == NULL || v->type->print == NULL) {
+		problem(k, row, "its type is incomplete");
+		return;
+	}
+	if (v->max < v->min)
+		problem(k, row, "its limits run backwards");
+	if (v->type == &vt_enum && (v->choices == NULL || v->choices[0] == NULL))
+		problem(k, row, "a choice without choices");
+	check_choices(k, row, v);
+}
+
+/* The default parses, and its printed form parses to what prints the same. */
+static void check_default(struct checking *k, const struct setting *s)
+{
+	const struct vtype *t = s->v.type;
+	void *val = xcalloc(1, t->size), *again = xcalloc(1, t->size);
+	struct sbuf text = {0}, text2 = {0};
+	struct err e;
+
+	if (t->parse(&s->v, s->dflt, val, &e) != 0) {
+		problem(k, s->name, "its default does not parse: %s", e.text);
+	} else {
+		t->print(&s->v, val, &text);
+		if (t->parse(&s->v, sbuf_str(&text), again, &e) != 0)
+			problem(k, s->name, "its printed default does not parse: %s", e.text);
+		else
+			t->print(&s->v, again, &text2);
+		if (strcmp(sbuf_str(&text), sbuf_str(&text2)) != 0)
+			problem(k, s->name, "its default prints as \"%s\", then as \"%s\"", sbuf_str(&text), sbuf_str(&text2));
+	}
+	sbuf_free(&text);
+	sbuf_free(&text2);
+	free(val);
+	free(again);
+}
+
+static void check_setting(struct checking *k, const struct cmd *c, unsigned i)
+{
+	const struct setting *s = c->settings[i];
+
+	if (s->help == NULL || s->help[0] == '\0')
+		problem(k, s->name, "no help");
+	if (strpbrk(s->name, " ,;#\"'{\n") != NULL)
+		problem(k, s->name, "a name is one plain word");
+	if (looks_like_targets(s->name) && s->scope == SCOPE_GLOBAL)
+		problem(k, s->name, "its name reads as a port list");
+	for (unsigned j = 0; j < i; j++)
+		if (c->settings[j]->scope == s->scope)
+			check_names(k, s->name, s->alias, c->settings[j]->name, c->settings[j]->alias);
+	if (list_has(s->alias, s->name, strlen(s->name)))
+		problem(k, s->name, "its alias repeats its name");
+	if (s->store != NULL && (s->store->put == NULL || s->store->get == NULL))
+		problem(k, s->name, "its store lacks put or get");
+	if (s->v.type == NULL) {
+		if (s->resolve == NULL && !(s->flags & SET_LATER))
+			problem(k, s->name, "no type");
+		return;
+	}
+	check_spec(k, s->name, &s->v);
+	if (s->dflt != NULL)
+		check_default(k, s);
+	else if (s->store == NULL && s->resolve == NULL && !(s->flags & SET_LATER))
+		problem(k, s->name, "no default");
+}
+
+static void check_args(struct checking *k, const struct verb *v)
+{
+	unsigned n = verb_nargs(v);
+
+	if (n == CMD_MAX_ARGS)
+		problem(k, v->name, "more than %d arguments", CMD_MAX_ARGS - 1);
+	for (unsigned i = 0; i < n; i++) {
+		const struct arg_spec *a = &v->args[i];
+		if (a->kind == ARG_WORD && (a->name == NULL || a->name[0] == '\0'))
+			problem(k, v->name, "argument %u: a word without text", i);
+		if (a->kind == ARG_REST && i + 1 < n)
+			problem(k, v->name, "argument %u takes the rest, but more follows", i);
+		if (a->kind == ARG_WORD && (a->flags & ARG_OPT) && i + 1 < n && !(v->args[i + 1].flags & ARG_OPT) &&
+		    v->args[i + 1].kind != ARG_WORD)
+			problem(k, v->name, "argument %u: what follows an optional word must be marked optional too", i);
+		if (a->kind == ARG_VALUE && a->v.type == NULL) {
+			problem(k, v->name, "argument %u: a value without a type", i);
+		} else if (a->kind == ARG_VALUE) {
+			check_spec(k, v->name, &a->v);
+		} else if (a->kind == ARG_CHOICE) {
+			struct vspec choice = { .type = &vt_enum, .choices = a->v.choices };
+			check_spec(k, v->name, &choice);
+		}
+	}
+}
+
+static void check_verb(struct checking *k, const struct cmd *c, unsigned i)
+{
+	const struct verb *v = c->verbs[i];
+
+	if (v->help == NULL || v->help[0] == '\0')
+		problem(k, v->name, "no help");
+	for (unsigned j = 0; j < i; j++)
+		check_names(k, v->name, v->alias, c->verbs[j]->name, c->verbs[j]->alias);
+	if (list_has(v->alias, v->name, strlen(v->name)))
+		problem(k, v->name, "its alias repeats its name");
+	if (v->run == NULL && !(v->flags & VERB_LATER))
+		problem(k, v->name, "nothing to run");
+	check_args(k, v);
+}
+
+int cmd_table_check(const struct cmd *c, struct sbuf *problems)
+{
+	struct checking k = { .out = problems };
+
+	for (unsigned i = 0; i < c->nsettings; i++)
+		check_setting(&k, c, i);
+	for (unsigned i = 0; i < c->nverbs; i++)
+		check_verb(&k, c, i);
+	return k.problems;
+}

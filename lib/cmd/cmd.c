@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cmd_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cmd *cmd_new(const struct setting *const *settings, unsigned nsettings, const struct verb *const *verbs, unsigned nverbs,
+		    const struct cmd_host *host)
+{
+	struct cmd *c = xcalloc(1, sizeof(*c));
+
+	c->settings = xcalloc(nsettings, sizeof(*settings));
+	c->verbs = xcalloc(nverbs, sizeof(*verbs));
+	for (unsigned i = 0; i < nsettings; i++)
+		c->settings[i] = settings[i];
+	for (unsigned i = 0; i < nverbs; i++)
+		c->verbs[i] = verbs[i];
+	c->nsettings = nsettings;
+	c->nverbs = nverbs;
+	c->host = *host;
+	return c;
+}
+
+void cmd_free(struct cmd *c)
+{
+	if (c == NULL)
+		return;
+	free(c->settings);
+	free(c->verbs);
+	free(c);
+}
+
+unsigned cmd_nsettings(const struct cmd *c)
+{
+	return c->nsettings;
+}
+
+const struct setting *cmd_setting_at(const struct cmd *c, unsigned i)
+{
+	return i < c->nsettings ? c->settings[i] : NULL;
+}
+
+unsigned cmd_nverbs(const struct cmd *c)
+{
+	return c->nverbs;
+}
+
+const struct verb *cmd_verb_at(const struct cmd *c, unsigned i)
+{
+	return i < c->nverbs ? c->verbs[i] : NULL;
+}
+
+/* A command as read: words, verb, typed arguments. */
+struct parsed {
+	struct line_words l;
+	const struct verb *verb; /* NULL: empty line */
+	struct arg_val args[CMD_MAX_ARGS + 1];
+	struct sbuf text[CMD_MAX_ARGS];
+};
+
+static void parsed_free(struct parsed *p)
+{
+	line_free(&p->l);
+	for (unsigned i = 0; i < CMD_MAX_ARGS; i++)
+		sbuf_free(&p->text[i]);
+	free(p);
+}
+
+static int parse(const struct cmd *c, const char *line, struct parsed *p, struct err *e)
+{
+	int rc = line_split(line, &p->l, e);
+
+	if (rc != 0 || p->l.n == 0)
+		return rc;
+	const struct verb *v = verb_match(c, &p->l.w[0], e);
+	if (v == NULL)
+		return -EINVAL;
+	if (v->flags & VERB_LATER)
+		return err_at(e, ENOTSUP, p->l.w[0].col, "%s: not in this version", v->name);
+	rc = args_match(c, v, &p->l, line, p->args, p->text, e);
+	if (rc == 0)
+		p->verb = v;
+	return rc;
+}
+
+int cmd_exec(struct cmd *c, struct cmd_run *r, const char *line, struct err *e)
+{
+	struct parsed *p = xcalloc(1, sizeof(*p));
+
+	r->cmd = c;
+	r->verb = NULL;
+	r->line = line;
+	r->exit_code = 0;
+	int rc = parse(c, line, p, e);
+	if (rc == 0 && p->verb != NULL) {
+		memset(r->state, 0, sizeof(r->state));
+		r->verb = p->verb;
+		rc = p->verb->run(r, p->args, e);
+	}
+	parsed_free(p);
+	return rc;
+}
+
+int cmd_poll(struct cmd_run *r, struct err *e)
+{
+	return r->verb != NULL && r->verb->poll != NULL ? r->verb->poll(r, e) : VERB_DONE;
+}
+
+void cmd_cancel(struct cmd_run *r)
+{
+	if (r->verb != NULL && r->verb->cancel != NULL)
+		r->verb->cancel(r);
+}
+
+/* A setting followed by the rest of the line is a value of it, whatever the verb. */
+static int check_values(struct cmd *c, const struct parsed *p, const char *line, struct err *e)
+{
+	const struct target *t = NULL;
+	bool in_value;
+
+	for (unsigned i = 0; i + 1 < verb_nargs(p->verb); i++) {
+		if (p->verb->args[i].kind == ARG_TARGETS && p->args[i].given)
+			t = &p->args[i].target;
+		if (p->args[i].setting == NULL || p->verb->args[i + 1].kind != ARG_REST || !p->args[i + 1].given)
+			continue;
+		struct err own = { .col = -1 };
+		int rc = set_apply(c, t, p->args[i].setting, p->args[i + 1].text, true, NULL, &in_value, &own);
+		if (rc == 0)
+			continue;
+		own.col = in_value ? line_rest_col(line, p->args[i + 1].col, own.col > 0 ? own.col : 0) : p->args[i].col;
+		if (e != NULL)
+			*e = own;
+		return rc;
+	}
+	return 0;
+}
+
+int cmd_check(struct cmd *c, const char *line, struct err *e)
+{
+	struct parsed *p = xcalloc(1, sizeof(*p));
+	int rc = parse(c, line, p, e);
+
+	if (rc == 0 && p->verb != NULL && (p->verb->flags & VERB_NO_LOAD))
+		rc = err_at(e, EINVAL, p->l.w[0].col, "%s is not allowed in a file that is loaded", p->verb->name);
+	if (rc == 0 && p->verb != NULL)
+		rc = check_values(c, p, line, e);
+	parsed_free(p);
+	return rc;
+}

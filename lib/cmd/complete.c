@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What could stand at the cursor: the template is walked like in a match, but every way is followed. */
+#include "cmd_impl.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_NUMBERS 64 /* port and stream numbers offered; more than that nobody reads */
+
+struct completion {
+	const struct cmd *c;
+	const struct verb *verb;
+	const struct cmd_word *w; /* complete words of this command, the verb first */
+	unsigned n;
+	const char *prefix;       /* what stands of the word at the cursor, unquoted */
+	bool quoted;
+	struct target targets;
+	bool targets_possible, targets_given;
+	const struct setting *setting;
+	void (*offer)(void *arg, const char *word, const char *help);
+	void *arg;
+	char **seen;
+	unsigned nseen;
+	const char *head;         /* words before the cursor that a value's own completion repeats */
+};
+
+static void give(struct completion *k, const char *word, const char *help)
+{
+	struct sbuf text = {0}, first = {0};
+
+	for (unsigned i = 0; i < k->nseen; i++)
+		if (strcmp(k->seen[i], word) == 0)
+			return;
+	k->seen = xrealloc(k->seen, (k->nseen + 1) * sizeof(*k->seen));
+	k->seen[k->nseen++] = xstrdup(word);
+	cmd_quote(word, &text);
+	help_first(help, &first);
+	k->offer(k->arg, sbuf_str(&text), help != NULL ? sbuf_str(&first) : NULL);
+	sbuf_free(&text);
+	sbuf_free(&first);
+}
+
+static void give_value(void *arg, const char *word)
+{
+	struct completion *k = arg;
+
+	if (k->head != NULL && word_prefix(word, k->head))
+		word += strlen(k->head);
+	give(k, word, NULL);
+}
+
+static void offer_verbs(struct completion *k)
+{
+	const char *name;
+	size_t len;
+
+	for (unsigned i = 0; i < k->c->nverbs; i++) {
+		const struct verb *v = k->c->verbs[i];
+		if (!(v->flags & (VERB_HIDDEN | VERB_LATER)) && word_prefix(v->name, k->prefix))
+			give(k, v->name, v->help);
+	}
+	if (k->nseen > 0 || k->prefix[0] == '\0')
+		return;
+	for (unsigned i = 0; i < k->c->nverbs; i++) {
+		const struct verb *v = k->c->verbs[i];
+		const char *lists[] = { v->name, v->alias };
+		for (unsigned a = 0; a < 2; a++) {
+			while (name_next(&lists[a], &name, &len)) {
+				char *copy = xcalloc(len + 1, 1);
+				memcpy(copy, name, len);
+				if (word_prefix(copy, k->prefix))
+					give(k, copy, v->help);
+				free(copy);
+			}
+		}
+	}
+}
+
+static void offer_numbers(struct completion *k, const char *head, size_t head_len, const char *prefix, unsigned n)
+{
+	struct sbuf word = {0};
+	char num[16];
+
+	for (unsigned i = 0; i <= n && i <= MAX_NUMBERS; i++) {
+		if (i == 0)
+			snprintf(num, sizeof(num), "all");
+		else
+			snprintf(num, sizeof(num), "%u", i - 1);
+		if (n == 0 || !word_prefix(num, prefix))
+			continue;
+		sbuf_reset(&word);
+		sbuf_addn(&word, head, head_len);
+		sbuf_add(&word, num);
+		give(k, word.s, i == 0 ? "all of them" : NULL);
+	}
+	sbuf_free(&word);
+}
+
+static void offer_targets(struct completion *k)
+{
+	const struct cmd_host *h = &k->c->host;
+	const char *item = strrchr(k->prefix, ',');
+
+	item = item != NULL ? item + 1 : k->prefix;
+	const char *slash = strchr(item, '/');
+	if (slash != NULL) {
+		unsigned port = (unsigned)strtoul(item, NULL, 10);
+		if (port < h->nports(h->arg))
+			offer_numbers(k, k->prefix, (size_t)(slash + 1 - k->prefix), slash + 1, h->nstreams(h->arg, port));
+		return;
+	}
+	offer_numbers(k, k->prefix, (size_t)(item - k->prefix), item, h->nports(h->arg));
+}
+
+/* The next word of every name that begins with the k->w[at..] words and goes on with the prefix. */
+static void offer_name_words(struct completion *k, const struct setting *s, const char *list, unsigned at)
+{
+	const char *name;
+	size_t len;
+
+	while (name_next(&list, &name, &len)) {
+		const char *p = name, *end = name + len;
+		unsigned i = at;
+		for (; i < k->n && p < end; i++) {
+			size_t n = strcspn(p, " ,"), wn = strlen(k->w[i].text);
+			if (wn == 0 || wn > n || strncmp(p, k->w[i].text, wn) != 0)
+				break;
+			p += n;
+			while (p < end && *p == ' ')
+				p++;
+		}
+		if (i < k->n || p >= end)
+			continue;
+		char *word = xcalloc(len + 1, 1);
+		memcpy(word, p, strcspn(p, " ,"));
+		if (word_prefix(word, k->prefix))
+			give(k, word, s->help);
+		free(word);
+	}
+}
+
+/* Does the row belong to what stands before it? */
+static bool row_fits(const struct completion *k, const struct setting *s)
+{
+	enum find_in in = !k->targets_possible ? FIND_ANY : find_in_targets(k->targets_given ? &k->targets : NULL);
+
+	return setting_fits(s, in, -1, NULL) == 0 && !(s->flags & SET_LATER);
+}
+
+static void offer_settings(struct completion *k, unsigned at)
+{
+	unsigned before = k->nseen;
+
+	for (unsigned i = 0; i < k->c->nsettings; i++) {
+		const struct setting *s = k->c->settings[i];
+		if (row_fits(k, s))
+			offer_name_words(k, s, s->name, at);
+	}
+	/* aliases would double the list; they are for those who type them */
+	if (at == k->n && (k->prefix[0] == '\0' || k->nseen > before))
+		return;
+	for (unsigned i = 0; i < k->c->nsettings; i++) {
+		const struct setting *s = k->c->settings[i];
+		if (row_fits(k, s))
+			offer_name_words(k, s, s->alias, at);
+	}
+}
+
+static void offer_rest(struct completion *k, unsigned at)
+{
+	const struct setting *s = k->setting;
+	struct sbuf head = {0}, text = {0};
+
+	if (k->verb == &verb_help) {
+		if (at == k->n)
+			offer_verbs(k);
+		offer_settings(k, at);
+		return;
+	}
+	if (s == NULL)
+		return;
+	if (s->resolve != NULL && k->targets.n > 0) {
+		const struct cmd_host *h = &k->c->host;
+		unsigned p = k->targets.item[0].p0;
+		void *obj = p < h->nports(h->arg) ? h->object(h->arg, s->scope, p, k->targets.item[0].s0) : NULL;
+		const struct setting *real = obj != NULL ? s->resolve(s, obj, NULL) : NULL;
+		s = real != NULL ? real : s;
+	}
+	if (s->v.type == NULL)
+		return;
+	for (unsigned i = at; i < k->n; i++)
+		sbuf_addf(&head, "%s ", k->w[i].text);
+	sbuf_addf(&text, "%s%s", sbuf_str(&head), k->prefix);
+	k->head = head.len > 0 ? head.s : NULL;
+	if (s->v.type->complete != NULL)
+		s->v.type->complete(&s->v, text.s, give_value, k);
+	k->head = NULL;
+	if (at == k->n && k->prefix[0] != '\0' && word_prefix("default", k->prefix))
+		give(k, "default", "take the setting back");
+	sbuf_free(&head);
+	sbuf_free(&text);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void offer_files(struct completion *k)
+{
+	const char *slash = strrchr(k->prefix, '/');
+	size_t dir_len = slash != NULL ? (size_t)(slash - k->prefix) + 1 : 0, n = 0;
+	const char *base = k->prefix + dir_len;
+	struct sbuf dir = {0}, path = {0};
+	char **names = NULL;
+	struct dirent *d;
+
+	sbuf_addn(&dir, k->prefix, dir_len);
+	DIR *open = opendir(dir_len > 0 ? dir.s : ".");
+	while (open != NULL && (d = readdir(open)) != NULL) {
+		if (!word_prefix(d->d_name, base) || (d->d_name[0] == '.' && base[0] != '.'))
+			continue;
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+			continue;
+		names = xrealloc(names, (n + 1) * sizeof(*names));
+		names[n++] = xstrdup(d->d_name);
+	}
+	if (open != NULL)
+		closedir(open);
+	if (n > 0)
+		qsort(names, n, sizeof(*names), by_name);
+	for (size_t i = 0; i < n; i++) {
+		struct stat st;
+		sbuf_reset(&path);
+		sbuf_addf(&path, "%s%s", sbuf_str(&dir), names[i]);
+		if (stat(path.s, &st) == 0 && S_ISDIR(st.st_mode))
+			sbuf_addc(&path, '/');
+		give(k, path.s, NULL);
+		free(names[i]);
+	}
+	free(names);
+	sbuf_free(&dir);
+	sbuf_free(&path);
+}
+
+static void offer_arg(struct completion *k, const struct arg_spec *a, unsigned at)
+{
+	switch (a->kind) {
+	case ARG_WORD:
+		if (word_prefix(a->name, k->prefix))
+			give(k, a->name, NULL);
+		break;
+	case ARG_TARGETS:
+		if (!(a->flags & ARG_OPT) || k->prefix[0] == '\0' || looks_like_targets(k->prefix) || word_prefix("all", k->prefix))
+			offer_targets(k);
+		break;
+	case ARG_CHOICE: {
+		struct vspec choice = { .type = &vt_enum, .choices = a->v.choices };
+		vt_enum.complete(&choice, k->prefix, give_value, k);
+		break;
+	}
+	case ARG_VALUE:
+		if (a->v.type->complete != NULL)
+			a->v.type->complete(&a->v, k->prefix, give_value, k);
+		break;
+	case ARG_SETTING:
+		offer_settings(k, at);
+		break;
+	case ARG_REST:
+		offer_rest(k, at);
+		break;
+	case ARG_FILE:
+		offer_files(k);
+		break;
+	case ARG_END:
+		break;
+	}
+}
+
+static bool fits_arg(const struct arg_spec *a, const char *word)
+{
+	_Alignas(16) uint8_t raw[sizeof(((struct arg_val *)0)->v)];
+	struct vspec choice = { .type = &vt_enum, .choices = a->v.choices };
+
+	switch (a->kind) {
+	case ARG_WORD:
+		return word[0] != '\0' && word_prefix(a->name, word);
+	case ARG_CHOICE:
+		return vt_enum.parse(&choice, word, raw, NULL) == 0;
+	case ARG_VALUE:
+		return a->v.type->size > sizeof(raw) || a->v.type->parse(&a->v, word, raw, NULL) == 0;
+	case ARG_FILE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Argument i against the complete words from `at` on. */
+static void walk(struct completion *k, unsigned i, unsigned at, bool grouped)
+{
+	const struct arg_spec *a = k->verb->args;
+
+	if (i >= verb_nargs(k->verb))
+		return;
+	bool opt = a[i].flags & ARG_OPT, needed = !opt || (grouped && a[i].kind != ARG_WORD);
+	bool in_group = opt && (a[i].kind == ARG_WORD || grouped);
+	if (at == k->n) {
+		offer_arg(k, &a[i], at);
+	} else if (a[i].kind == ARG_REST) {
+		offer_rest(k, at);
+		return;
+	} else if (a[i].kind == ARG_SETTING) {
+		unsigned used = 0;
+		enum find_in in = !k->targets_possible ? FIND_ANY : find_in_targets(k->targets_given ? &k->targets : NULL);
+		offer_settings(k, at);
+		k->setting = setting_match(k->c, in, k->w + at, k->n - at, &used, NULL);
+		if (k->setting != NULL)
+			walk(k, i + 1, at + used, false);
+		return;
+	} else if (a[i].kind == ARG_TARGETS) {
+		if (target_parse(k->w[at].text, &k->targets, NULL) == 0) {
+			k->targets_given = true;
+			walk(k, i + 1, at + 1, false);
+			k->targets_given = false;
+			return;
+		}
+	} else if (fits_arg(&a[i], k->w[at].text)) {
+		walk(k, i + 1, at + 1, in_group);
+	}
+	if (!needed)
+		walk(k, group_end(a, i), at, false);
+}
+
+/* The command at the cursor, split as far as it is complete; an open quote counts as closed at the cursor. */
+static bool split_here(const char *text, struct line_words *l)
+{
+	static const char *const closers[] = { "", "\"", "'", "}", "}}", "}}}" };
+	struct sbuf closed = {0};
+	bool ok = false;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(closers) && !ok; i++) {
+		sbuf_reset(&closed);
+		sbuf_addf(&closed, "%s%s", text, closers[i]);
+		ok = line_split(sbuf_str(&closed), l, NULL) == 0;
+	}
+	sbuf_free(&closed);
+	return ok;
+}
+
+/* Is the end of text inside a comment? A word put there would vanish too. */
+static bool in_comment(const char *text, const struct line_words *l)
+{
+	struct line_words more;
+	struct sbuf probe = {0};
+
+	sbuf_addf(&probe, "%s x", text);
+	bool inside = line_split(probe.s, &more, NULL) == 0 && more.n == l->n;
+	if (inside)
+		line_free(&more);
+	sbuf_free(&probe);
+	return inside;
+}
+
+void cmd_complete(struct cmd *c, const char *line, int cursor, int *start, void (*offer)(void *arg, const char *word, const char *help),
+		  void *arg)
+{
+	struct completion k = { .c = c, .offer = offer, .arg = arg, .prefix = "" };
+	struct line_words l;
+	struct sbuf text = {0}, one = {0};
+	size_t len = strlen(line);
+
+	if (cursor >= 0 && (size_t)cursor < len)
+		len = (size_t)cursor;
+	sbuf_addn(&text, line, len);
+	*start = (int)len;
+	const char *rest = text.s, *begin = text.s;
+	/* a piece that ended at a separator is longer than its text */
+	while (cmd_next(&rest, &one))
+		if ((size_t)(rest - begin) > one.len)
+			begin = rest;
+	if (split_here(begin, &l)) {
+		char last = len > 0 ? text.s[len - 1] : ' ';
+		const struct cmd_word *cur = l.n > 0 ? &l.w[l.n - 1] : NULL;
+		bool open = cur != NULL && (cur->quoted || (last != ' ' && last != '\t'));
+		struct line_words plain;
+		/* a closed quote before a blank is a complete word */
+		if (cur != NULL && cur->quoted && (last == ' ' || last == '\t') && line_split(begin, &plain, NULL) == 0) {
+			open = false;
+			line_free(&plain);
+		}
+		if (!in_comment(begin, &l)) {
+			k.w = l.w;
+			k.n = open ? l.n - 1 : l.n;
+			if (open) {
+				k.prefix = cur->text;
+				*start = (int)(begin - text.s) + cur->col;
+			}
+			if (k.n == 0) {
+				offer_verbs(&k);
+			} else {
+				k.verb = verb_match(c, &l.w[0], NULL);
+				for (unsigned i = 0; k.verb != NULL && i < verb_nargs(k.verb); i++)
+					k.targets_possible |= k.verb->args[i].kind == ARG_TARGETS;
+				if (k.verb != NULL && !(k.verb->flags & VERB_LATER))
+					walk(&k, 0, 1, false);
+			}
+		}
+		line_free(&l);
+	}
+	for (unsigned i = 0; i < k.nseen; i++)
+		free(k.seen[i]);
+	free(k.seen);
+	sbuf_free(&text);
+	sbuf_free(&one);
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Words to rows: exact names, aliases of several words, unique prefixes, the nearest known word. */
+#include "cmd_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_WORDS 4
+#define MAX_TOLD 12 /* candidates named in an error */
+
+bool word_prefix(const char *word, const char *prefix)
+{
+	return strncmp(word, prefix, strlen(prefix)) == 0;
+}
+
+bool name_next(const char **list, const char **name, size_t *len)
+{
+	const char *p = *list;
+
+	while (p != NULL && (*p == ',' || *p == ' '))
+		p++;
+	if (p == NULL || *p == '\0')
+		return false;
+	*name = p;
+	*len = strcspn(p, ",");
+	*list = p + *len;
+	while (*len > 0 && p[*len - 1] == ' ')
+		(*len)--;
+	return true;
+}
+
+enum find_in find_in_targets(const struct target *t)
+{
+	if (t == NULL || t->n == 0)
+		return FIND_GLOBAL;
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->item[i].has_streams)
+			return FIND_STREAMS;
+	return FIND_BARE;
+}
+
+/* Lower is better: which row a word means when several scopes have it. */
+static unsigned scope_rank(enum find_in in, enum cmd_scope s)
+{
+	static const uint8_t rank[4][3] = {
+		[FIND_ANY] = { 0, 0, 0 },
+		[FIND_GLOBAL] = { [SCOPE_GLOBAL] = 0, [SCOPE_PORT] = 1, [SCOPE_STREAM] = 2 },
+		[FIND_BARE] = { [SCOPE_PORT] = 0, [SCOPE_STREAM] = 1, [SCOPE_GLOBAL] = 2 },
+		[FIND_STREAMS] = { [SCOPE_STREAM] = 0, [SCOPE_PORT] = 1, [SCOPE_GLOBAL] = 2 },
+	};
+
+	return rank[in][s];
+}
+
+enum how { HOW_NO, HOW_PREFIX, HOW_EXACT };
+
+/* How the k words of w name `name` (len bytes, words separated by single blanks). */
+static enum how name_match(const char *name, size_t len, const struct cmd_word *w, unsigned k)
+{
+	bool exact = true;
+	const char *p = name, *end = name + len;
+
+	for (unsigned i = 0; i < k; i++) {
+		if (p >= end)
+			return HOW_NO;
+		const char *stop = memchr(p, ' ', (size_t)(end - p));
+		size_t n = (size_t)((stop ? stop : end) - p), wn = strlen(w[i].text);
+		if (wn == 0 || wn > n || strncmp(p, w[i].text, wn) != 0)
+			return HOW_NO;
+		exact = exact && wn == n;
+		p += n;
+		while (p < end && *p == ' ')
+			p++;
+	}
+	return p < end ? HOW_NO : exact ? HOW_EXACT : HOW_PREFIX;
+}
+
+/* The row best named by k words; *many gets candidates when that is not clear. */
+static const struct setting *match_k(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned k, enum how how,
+				     bool aliases, struct sbuf *many)
+{
+	const struct setting *best = NULL;
+	unsigned best_rank = 0, told = 0;
+
+	for (unsigned i = 0; i < c->nsettings; i++) {
+		const struct setting *s = c->settings[i];
+		const char *list = aliases ? s->alias : s->name, *name;
+		size_t len;
+		while (name_next(&list, &name, &len)) {
+			if (name_match(name, len, w, k) < how)
+				continue;
+			unsigned rank = scope_rank(in, s->scope);
+			if (best == NULL || rank < best_rank) {
+				best = s;
+				best_rank = rank;
+				told = 0;
+				sbuf_reset(many);
+				sbuf_addn(many, name, len);
+			} else if (s != best && rank == best_rank && how == HOW_PREFIX && told++ < MAX_TOLD) {
+				sbuf_addf(many, ", %.*s", (int)len, name);
+			}
+			break;
+		}
+	}
+	if (told > MAX_TOLD)
+		sbuf_addf(many, " and %u more", told - MAX_TOLD);
+	if (told == 0)
+		sbuf_reset(many);
+	return best;
+}
+
+/* Second words of the names that begin with this one: "src" -> "src ip, src mac". */
+static void names_begun(const struct cmd *c, const char *word, struct sbuf *out)
+{
+	size_t wn = strlen(word);
+
+	for (unsigned i = 0; i < c->nsettings; i++) {
+		const char *list = c->settings[i]->alias, *name;
+		size_t len;
+		while (name_next(&list, &name, &len))
+			if (len > wn && strncmp(name, word, wn) == 0 && name[wn] == ' ')
+				sbuf_addf(out, "%s%.*s", out->len ? ", " : "", (int)len, name);
+	}
+}
+
+/* The nearest single-word name to a typo; a copy that the caller frees. */
+static char *setting_nearest(const struct cmd *c, const struct cmd_word *w, unsigned n)
+{
+	struct sbuf names = {0}, given = {0};
+	unsigned count = 0, cap = 0;
+	char **words = NULL, *near = NULL;
+
+	for (unsigned i = 0; i < c->nsettings; i++) {
+		const char *lists[] = { c->settings[i]->name, c->settings[i]->alias }, *name;
+		size_t len;
+		for (unsigned k = 0; k < 2; k++) {
+			while (name_next(&lists[k], &name, &len)) {
+				if (count == cap)
+					words = xrealloc(words, (cap = cap ? cap * 2 : 64) * sizeof(*words));
+				words[count] = xcalloc(len + 1, 1);
+				memcpy(words[count++], name, len);
+			}
+		}
+	}
+	const char *found = NULL;
+	sbuf_add(&given, w[0].text);
+	if (n > 1) {
+		sbuf_addf(&given, " %s", w[1].text);
+		found = str_nearest(given.s, (const char *const *)words, count);
+		if (found != NULL && strchr(found, ' ') == NULL)
+			found = NULL;
+	}
+	if (found == NULL)
+		found = str_nearest(w[0].text, (const char *const *)words, count);
+	if (found != NULL)
+		near = xstrdup(found);
+	for (unsigned i = 0; i < count; i++)
+		free(words[i]);
+	free(words);
+	sbuf_free(&names);
+	sbuf_free(&given);
+	return near;
+}
+
+static void setting_unknown(const struct cmd *c, const struct cmd_word *w, unsigned n, struct err *e)
+{
+	struct sbuf begun = {0};
+
+	if (e == NULL)
+		return;
+	if (w[0].text[0] != '\0')
+		names_begun(c, w[0].text, &begun);
+	if (begun.len > 0) {
+		err_at(e, EINVAL, w[0].col, "no setting \"%.40s\" by itself; there is %s", w[0].text, begun.s);
+	} else {
+		char *near = w[0].text[0] != '\0' ? setting_nearest(c, w, n) : NULL;
+		if (near != NULL)
+			err_at(e, EINVAL, w[0].col, "no setting \"%.40s\", did you mean \"%s\"? \"help\" lists all", w[0].text, near);
+		else
+			err_at(e, EINVAL, w[0].col, "no setting \"%.40s\"; \"help\" lists all", w[0].text);
+		free(near);
+	}
+	sbuf_free(&begun);
+}
+
+const struct setting *setting_match(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned n, unsigned *used,
+				    struct err *e)
+{
+	struct sbuf many = {0};
+	const struct setting *s = NULL;
+
+	for (int how = HOW_EXACT; how >= HOW_PREFIX; how--) {
+		for (unsigned k = n < NAME_MAX_WORDS ? n : NAME_MAX_WORDS; k > 0; k--) {
+			for (int aliases = 0; aliases < 2; aliases++) {
+				s = match_k(c, in, w, k, (enum how)how, aliases, &many);
+				if (s == NULL)
+					continue;
+				*used = k;
+				if (many.len > 0) {
+					err_at(e, EINVAL, w[0].col, "\"%.40s\" is ambiguous: %s", w[0].text, many.s);
+					s = NULL;
+				}
+				sbuf_free(&many);
+				return s;
+			}
+		}
+	}
+	sbuf_free(&many);
+	setting_unknown(c, w, n, e);
+	return NULL;
+}
+
+const char *scope_name(enum cmd_scope s)
+{
+	static const char *const names[] = { "global", "port", "stream" };
+
+	return names[s];
+}
+
+int setting_fits(const struct setting *s, enum find_in in, int col, struct err *e)
+{
+	if (in == FIND_ANY)
+		return 0;
+	if (s->scope == SCOPE_GLOBAL && in != FIND_GLOBAL)
+		return err_at(e, EINVAL, col, "%s belongs to no port; write: set %s <value>", s->name, s->name);
+	if (s->scope != SCOPE_GLOBAL && in == FIND_GLOBAL)
+		return err_at(e, EINVAL, col, "%s belongs to a %s; write: set <ports> %s <value>, for example set 0 %s %s", s->name,
+			      scope_name(s->scope), s->name, s->name, s->dflt != NULL ? s->dflt : "...");
+	if (s->scope == SCOPE_PORT && in == FIND_STREAMS)
+		return err_at(e, EINVAL, col, "%s belongs to a port, not to its streams; name the ports alone: set 0 %s ...", s->name,
+			      s->name);
+	return 0;
+}
+
+int setting_later(const struct setting *s, struct err *e)
+{
+	if (s->flags & SET_LATER)
+		return err_set(e, ENOTSUP, "%s: not in this version", s->name);
+	return 0;
+}
+
+const struct setting *cmd_setting_find(const struct cmd *c, const char *name, struct err *e)
+{
+	struct line_words l;
+	const struct setting *s = NULL;
+	unsigned used = 0;
+
+	if (line_split(name, &l, e) != 0)
+		return NULL;
+	if (l.n == 0)
+		err_set(e, EINVAL, "a setting's name is wanted; \"help\" lists all");
+	else
+		s = setting_match(c, FIND_ANY, l.w, l.n, &used, e);
+	if (s != NULL && used < l.n) {
+		s = NULL;
+		setting_unknown(c, l.w, l.n, e);
+	}
+	line_free(&l);
+	return s;
+}
+
+/* Verbs by one word: every name exactly, then prefixes of the visible names, then of all. */
+static const struct verb *verb_find(const struct cmd *c, const char *word, struct sbuf *many)
+{
+	size_t wn = strlen(word);
+
+	for (int pass = 0; pass < 3 && wn > 0; pass++) {
+		const struct verb *found = NULL;
+		for (unsigned i = 0; i < c->nverbs; i++) {
+			const struct verb *v = c->verbs[i];
+			const char *lists[] = { v->name, v->alias }, *name;
+			size_t len;
+			bool hit = false;
+			for (unsigned k = 0; k < 2 && !hit; k++) {
+				if (pass == 1 && (k == 1 || (v->flags & VERB_HIDDEN)))
+					continue;
+				while (!hit && name_next(&lists[k], &name, &len))
+					hit = len >= wn && strncmp(name, word, wn) == 0 && (pass > 0 || len == wn);
+			}
+			if (!hit)
+				continue;
+			if (found != NULL)
+				sbuf_addf(many, "%s%s", many->len ? ", " : "", v->name);
+			else
+				found = v;
+		}
+		if (found != NULL) {
+			if (many->len == 0 || pass == 0)
+				return found;
+			sbuf_addf(many, ", %s", found->name);
+			return NULL;
+		}
+	}
+	return NULL;
+}
+
+const struct verb *verb_match(const struct cmd *c, const struct cmd_word *w, struct err *e)
+{
+	struct sbuf many = {0};
+	const struct verb *v = verb_find(c, w->text, &many);
+
+	if (v == NULL && many.len > 0) {
+		err_at(e, EINVAL, w->col, "\"%.40s\" is ambiguous: %s", w->text, many.s);
+	} else if (v == NULL) {
+		const char **names = xcalloc(c->nverbs, sizeof(*names));
+		for (unsigned i = 0; i < c->nverbs; i++)
+			names[i] = c->verbs[i]->name;
+		const char *near = w->text[0] != '\0' ? str_nearest(w->text, names, c->nverbs) : NULL;
+		if (near != NULL)
+			err_at(e, EINVAL, w->col, "no command \"%.40s\", did you mean \"%s\"? \"help\" lists all", w->text, near);
+		else
+			err_at(e, EINVAL, w->col, "no command \"%.40s\"; \"help\" lists all", w->text);
+		free(names);
+	}
+	sbuf_free(&many);
+	return v;
+}

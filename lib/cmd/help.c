@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Help texts out of the rows. */
+#include "cmd_impl.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+void help_first(const char *help, struct sbuf *out)
+{
+	if (help != NULL)
+		sbuf_addn(out, help, strcspn(help, "\n"));
+}
+
+static void arg_syntax(const struct arg_spec *a, struct sbuf *out)
+{
+	const char *name = arg_name(a);
+
+	if (a->kind == ARG_WORD || isupper((unsigned char)name[0]))
+		sbuf_add(out, name);
+	else if (a->kind == ARG_CHOICE && a->name == NULL) {
+		for (unsigned i = 0; a->v.choices != NULL && a->v.choices[i] != NULL; i++)
+			sbuf_addf(out, "%s%s", i ? "|" : "", a->v.choices[i]);
+	} else
+		sbuf_addf(out, "<%s>", name);
+}
+
+void verb_syntax(const struct verb *v, struct sbuf *out)
+{
+	unsigned n = verb_nargs(v);
+
+	sbuf_add(out, v->name);
+	for (unsigned i = 0; i < n;) {
+		bool opt = v->args[i].flags & ARG_OPT;
+		unsigned end = opt ? group_end(v->args, i) : i + 1;
+		sbuf_add(out, opt ? " [" : " ");
+		for (unsigned k = i; k < end; k++) {
+			if (k > i)
+				sbuf_addc(out, ' ');
+			arg_syntax(&v->args[k], out);
+		}
+		if (opt)
+			sbuf_addc(out, ']');
+		i = end;
+	}
+}
+
+void setting_syntax(const struct setting *s, struct sbuf *out)
+{
+	static const char *const before[] = { [SCOPE_GLOBAL] = "", [SCOPE_PORT] = "<ports> ", [SCOPE_STREAM] = "<streams> " };
+
+	sbuf_addf(out, "set %s%s <value>", before[s->scope], s->name);
+}
+
+void setting_allowed(const struct setting *s, struct sbuf *out)
+{
+	if (s->v.type != NULL)
+		vspec_allowed(&s->v, out);
+	else
+		sbuf_add(out, "as for the setting that it stands for");
+}
+
+static void put_aliases(const char *alias, struct sbuf *out)
+{
+	const char *name;
+	size_t len;
+	bool first = true;
+
+	while (name_next(&alias, &name, &len)) {
+		sbuf_addf(out, "%s%.*s", first ? "  also:    " : ", ", (int)len, name);
+		first = false;
+	}
+	if (!first)
+		sbuf_addc(out, '\n');
+}
+
+/* Help text, each line indented. */
+static void put_help(const char *help, struct sbuf *out)
+{
+	while (help != NULL && *help != '\0') {
+		size_t n = strcspn(help, "\n");
+		sbuf_addf(out, "  %.*s\n", (int)n, help);
+		help += n + (help[n] == '\n');
+	}
+}
+
+static void verb_help_put(const struct verb *v, struct sbuf *out)
+{
+	verb_syntax(v, out);
+	sbuf_addc(out, '\n');
+	put_help(v->help, out);
+	for (unsigned i = 0; i < verb_nargs(v); i++) {
+		const struct arg_spec *a = &v->args[i];
+		struct vspec spec = a->v;
+		if (a->kind == ARG_CHOICE)
+			spec.type = &vt_enum;
+		if (a->kind == ARG_TARGETS)
+			sbuf_addf(out, "  %s: all | N | N-M, joined by commas; streams as port/stream: 0,2-3,1/0-7\n", arg_name(a));
+		if (spec.type == NULL)
+			continue;
+		sbuf_addf(out, "  %s: ", arg_name(a));
+		vspec_allowed(&spec, out);
+		sbuf_addc(out, '\n');
+	}
+	put_aliases(v->alias, out);
+	if (v->flags & VERB_LATER)
+		sbuf_add(out, "  not in this version\n");
+}
+
+static void setting_help_put(const struct setting *s, struct sbuf *out)
+{
+	setting_syntax(s, out);
+	sbuf_addc(out, '\n');
+	put_help(s->help, out);
+	sbuf_add(out, "  allowed: ");
+	setting_allowed(s, out);
+	sbuf_addc(out, '\n');
+	if (s->unit != NULL)
+		sbuf_addf(out, "  unit:    %s\n", s->unit);
+	if (s->dflt != NULL)
+		sbuf_addf(out, "  default: %s\n", s->dflt);
+	put_aliases(s->alias, out);
+	if (s->flags & SET_RESTART)
+		sbuf_add(out, "  needs a stopped port, whose device is restarted\n");
+	else if (s->flags & SET_STOPPED)
+		sbuf_add(out, "  needs a stopped port\n");
+	if (s->flags & SET_LATER)
+		sbuf_add(out, "  not in this version\n");
+}
+
+static void two_columns(const char *left, const char *right, struct sbuf *out)
+{
+	if (strlen(left) <= 34)
+		sbuf_addf(out, "  %-34s  ", left);
+	else
+		sbuf_addf(out, "  %s\n%38s", left, "");
+	help_first(right, out);
+	sbuf_addc(out, '\n');
+}
+
+static size_t name_head(const char *name)
+{
+	return strcspn(name, ".");
+}
+
+/* Settings of a header ("udp.dst") are many: one line per header. */
+static void list_fields(const struct cmd *c, enum cmd_scope scope, struct sbuf *out)
+{
+	for (unsigned i = 0; i < c->nsettings; i++) {
+		const char *name = c->settings[i]->name;
+		size_t head = name_head(name), col = 0;
+		bool seen = name[head] == '\0' || c->settings[i]->scope != scope;
+		for (unsigned k = 0; k < i && !seen; k++)
+			seen = c->settings[k]->scope == scope && strncmp(c->settings[k]->name, name, head + 1) == 0;
+		if (seen)
+			continue;
+		for (unsigned k = i; k < c->nsettings; k++) {
+			const struct setting *s = c->settings[k];
+			if (s->scope != scope || strncmp(s->name, name, head + 1) != 0 || (s->flags & SET_LATER))
+				continue;
+			size_t len = strlen(s->name) + 1;
+			if (col == 0 || col + len > 78) {
+				sbuf_add(out, col == 0 ? "  " : "\n    ");
+				col = col == 0 ? 2 : 4;
+			}
+			sbuf_addf(out, "%s ", s->name);
+			col += len;
+		}
+		if (col > 0)
+			sbuf_addc(out, '\n');
+	}
+}
+
+static void list_settings(const struct cmd *c, enum cmd_scope scope, struct sbuf *out)
+{
+	static const char *const titles[] = {
+		[SCOPE_GLOBAL] = "Settings of the program: set <setting> <value>",
+		[SCOPE_PORT] = "Settings of a port: set <ports> <setting> <value>",
+		[SCOPE_STREAM] = "Settings of a stream: set <streams> <setting> <value>; a bare port means its stream 0",
+	};
+	bool any = false;
+
+	for (unsigned i = 0; i < c->nsettings; i++) {
+		const struct setting *s = c->settings[i];
+		if (s->scope != scope || (s->flags & SET_LATER))
+			continue;
+		if (!any)
+			sbuf_addf(out, "\n%s\n", titles[scope]);
+		any = true;
+		if (s->name[name_head(s->name)] == '\0')
+			two_columns(s->name, s->help, out);
+	}
+	if (any)
+		list_fields(c, scope, out);
+}
+
+static void help_list(const struct cmd *c, struct sbuf *out)
+{
+	struct sbuf syntax = {0};
+
+	sbuf_add(out, "Commands; words may be shortened while they stay unique, \";\" separates, # begins a comment\n");
+	for (unsigned i = 0; i < c->nverbs; i++) {
+		if (c->verbs[i]->flags & (VERB_HIDDEN | VERB_LATER))
+			continue;
+		sbuf_reset(&syntax);
+		verb_syntax(c->verbs[i], &syntax);
+		two_columns(syntax.s, c->verbs[i]->help, out);
+	}
+	for (int scope = SCOPE_GLOBAL; scope <= SCOPE_STREAM; scope++)
+		list_settings(c, (enum cmd_scope)scope, out);
+	sbuf_add(out, "\n\"help <word>\" tells more about a command or a setting.\n");
+	sbuf_free(&syntax);
+}
+
+static bool has_name(const char *list, const char *word)
+{
+	const char *name;
+	size_t len;
+
+	while (name_next(&list, &name, &len))
+		if (strlen(word) == len && strncmp(name, word, len) == 0)
+			return true;
+	return false;
+}
+
+/* All rows that have exactly this name: a word may be verb and setting, and a setting of several scopes. */
+static unsigned help_exact(const struct cmd *c, const char *word, struct sbuf *out)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < c->nverbs; i++) {
+		const struct verb *v = c->verbs[i];
+		if (!has_name(v->name, word) && !has_name(v->alias, word))
+			continue;
+		if (n++ > 0)
+			sbuf_addc(out, '\n');
+		verb_help_put(v, out);
+	}
+	for (unsigned i = 0; i < c->nsettings; i++) {
+		const struct setting *s = c->settings[i];
+		if (!has_name(s->name, word) && !has_name(s->alias, word))
+			continue;
+		if (n++ > 0)
+			sbuf_addc(out, '\n');
+		setting_help_put(s, out);
+	}
+	return n;
+}
+
+/* All rows that begin so, one line each when they are several. */
+static unsigned help_prefix(const struct cmd *c, const char *word, struct sbuf *out)
+{
+	unsigned n = 0;
+	const struct verb *verb = NULL;
+	const struct setting *setting = NULL;
+	struct sbuf lines = {0}, syntax = {0};
+
+	for (unsigned i = 0; i < c->nverbs; i++) {
+		if (!word_prefix(c->verbs[i]->name, word) || (c->verbs[i]->flags & VERB_HIDDEN))
+			continue;
+		n++;
+		verb = c->verbs[i];
+		sbuf_reset(&syntax);
+		verb_syntax(verb, &syntax);
+		two_columns(syntax.s, verb->help, &lines);
+	}
+	for (unsigned i = 0; i < c->nsettings; i++) {
+		if (!word_prefix(c->settings[i]->name, word))
+			continue;
+		n++;
+		setting = c->settings[i];
+		two_columns(setting->name, setting->help, &lines);
+	}
+	if (n == 1 && verb != NULL)
+		verb_help_put(verb, out);
+	else if (n == 1)
+		setting_help_put(setting, out);
+	else
+		sbuf_add(out, sbuf_str(&lines));
+	sbuf_free(&lines);
+	sbuf_free(&syntax);
+	return n;
+}
+
+static int help_word(struct cmd *c, const char *word, struct sbuf *out, struct err *e)
+{
+	struct cmd_word w = { .text = word };
+	struct err own;
+
+	if (word[0] != '\0' && (help_exact(c, word, out) > 0 || help_prefix(c, word, out) > 0))
+		return 0;
+	const struct setting *s = cmd_setting_find(c, word, &own);
+	if (s != NULL) {
+		setting_help_put(s, out);
+		return 0;
+	}
+	/* of the two suggestions the commands' one is given when there is one */
+	struct err verb_err;
+	verb_match(c, &w, &verb_err);
+	const char *text = strstr(verb_err.text, "did you mean") != NULL ? verb_err.text : own.text;
+	return err_set(e, EINVAL, "%s", text);
+}
+
+void cmd_help(struct cmd *c, const char *word, struct sbuf *out)
+{
+	struct err e;
+
+	if (word == NULL)
+		help_list(c, out);
+	else if (help_word(c, word, out, &e) != 0)
+		sbuf_addf(out, "%s\n", e.text);
+}
+
+static int verb_help_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	int rc = 0;
+
+	if (args[0].given)
+		rc = help_word(r->cmd, args[0].text, r->out, e);
+	else
+		help_list(r->cmd, r->out);
+	if (rc != 0 && e != NULL)
+		e->col = args[0].col;
+	return rc;
+}
+
+static const struct arg_spec help_args[] = {
+	{ ARG_REST, "word", .flags = ARG_OPT },
+	{ ARG_END },
+};
+
+const struct verb verb_help = {
+	.name = "help",
+	.alias = "?",
+	.args = help_args,
+	.help = "List the commands and settings, or tell about one of them.",
+	.flags = VERB_NO_LOAD,
+	.run = verb_help_run,
+};

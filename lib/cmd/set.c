@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values of rows: write to all objects or to none, read back as text. */
+#include "cmd_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct slot { /* one object that is to get the value */
+	unsigned port, stream;
+	const struct setting *row;
+	void *obj, *val; /* val NULL: unset */
+};
+
+struct slots {
+	struct slot *s;
+	unsigned n, cap;
+};
+
+static void slot_add(struct slots *all, unsigned port, unsigned stream)
+{
+	if (all->n == all->cap) {
+		all->cap = all->cap ? all->cap * 2 : 8;
+		all->s = xrealloc(all->s, all->cap * sizeof(*all->s));
+	}
+	all->s[all->n++] = (struct slot){ .port = port, .stream = stream };
+}
+
+static void slots_free(struct slots *all)
+{
+	for (unsigned i = 0; i < all->n; i++)
+		free(all->s[i].val);
+	free(all->s);
+}
+
+static int slot_cmp(const void *a, const void *b)
+{
+	const struct slot *x = a, *y = b;
+
+	if (x->port != y->port)
+		return x->port < y->port ? -1 : 1;
+	return x->stream < y->stream ? -1 : x->stream > y->stream;
+}
+
+static void slots_unique(struct slots *all)
+{
+	unsigned n = 0;
+
+	if (all->n == 0)
+		return;
+	qsort(all->s, all->n, sizeof(*all->s), slot_cmp);
+	for (unsigned i = 1; i < all->n; i++)
+		if (slot_cmp(&all->s[n], &all->s[i]) != 0)
+			all->s[++n] = all->s[i];
+	all->n = n + 1;
+}
+
+static unsigned host_nports(const struct cmd *c)
+{
+	unsigned n = c->host.nports(c->host.arg);
+
+	return n < PORTSET_MAX ? n : PORTSET_MAX;
+}
+
+static int no_port(unsigned p, unsigned n, struct err *e)
+{
+	if (n == 0)
+		return err_set(e, EINVAL, "there is no port; add some with the option -p");
+	if (n == 1)
+		return err_set(e, EINVAL, "no port %u; the only port is 0", p);
+	return err_set(e, EINVAL, "no port %u; there are ports 0 to %u", p, n - 1);
+}
+
+static int no_stream(unsigned p, unsigned s, unsigned n, struct err *e)
+{
+	if (n == 0)
+		return err_set(e, EINVAL, "port %u has no stream", p);
+	if (n == 1)
+		return err_set(e, EINVAL, "no stream %u/%u; port %u has stream 0 only", p, s, p);
+	return err_set(e, EINVAL, "no stream %u/%u; port %u has streams 0 to %u", p, s, p, n - 1);
+}
+
+/* Every object of a list for a scope; bare ports mean stream 0. */
+static int expand(const struct cmd *c, const struct target *t, enum cmd_scope scope, struct slots *all, struct err *e)
+{
+	unsigned np = host_nports(c);
+
+	for (unsigned i = 0; i < t->n; i++) {
+		unsigned p1 = t->item[i].p1 == UINT32_MAX ? np - 1 : t->item[i].p1;
+		if (np == 0 || p1 >= np)
+			return no_port(t->item[i].p0 >= np ? t->item[i].p0 : np, np, e);
+		for (unsigned p = t->item[i].p0; p <= p1; p++) {
+			if (scope == SCOPE_PORT) {
+				slot_add(all, p, 0);
+				continue;
+			}
+			unsigned ns = c->host.nstreams(c->host.arg, p), s0 = t->item[i].s0;
+			unsigned s1 = t->item[i].s1 == UINT32_MAX ? ns - 1 : t->item[i].s1;
+			if (ns == 0 || s1 >= ns)
+				return no_stream(p, s0 >= ns ? s0 : ns, ns, e);
+			for (unsigned s = s0; s <= s1; s++)
+				slot_add(all, p, s);
+		}
+	}
+	slots_unique(all);
+	return 0;
+}
+
+int target_check(const struct cmd *c, const struct target *t, struct err *e)
+{
+	unsigned np = host_nports(c);
+
+	for (unsigned i = 0; i < t->n; i++) {
+		unsigned p1 = t->item[i].p1 == UINT32_MAX ? np - 1 : t->item[i].p1;
+		if (np == 0 || p1 >= np)
+			return no_port(t->item[i].p0 >= np ? t->item[i].p0 : np, np, e);
+		for (unsigned p = t->item[i].p0; p <= p1 && t->item[i].has_streams; p++) {
+			unsigned ns = c->host.nstreams(c->host.arg, p);
+			unsigned s1 = t->item[i].s1 == UINT32_MAX ? ns - 1 : t->item[i].s1;
+			if (ns == 0 || s1 >= ns)
+				return no_stream(p, t->item[i].s0 >= ns ? t->item[i].s0 : ns, ns, e);
+		}
+	}
+	return 0;
+}
+
+int cmd_target_ports(const struct cmd *c, const struct target *t, struct portset *out, struct err *e)
+{
+	struct portset set = {0};
+	int rc = target_check(c, t, e);
+
+	if (rc != 0)
+		return rc;
+	for (unsigned i = 0; i < t->n; i++)
+		for (unsigned p = t->item[i].p0, n = host_nports(c); p <= t->item[i].p1 && p < n; p++)
+			portset_add(&set, p);
+	*out = set;
+	return 0;
+}
+
+static void err_prefix(struct err *e, const char *name)
+{
+	struct err inner;
+
+	if (e == NULL)
+		return;
+	inner = *e;
+	err_at(e, 0, inner.col, "%s: %.900s", name, inner.text);
+}
+
+/* Text to *val (new memory, NULL: unset). */
+static int value_parse(const struct setting *row, const char *text, void **val, struct err *e)
+{
+	const struct vtype *t = row->v.type;
+	void *v = xcalloc(1, t->size);
+	int rc = t->parse(&row->v, text, v, e);
+
+	if (rc != 0 && strcmp(text, "default") == 0) {
+		if (row->store != NULL && row->store->unset != NULL) {
+			free(v);
+			*val = NULL;
+			return 0;
+		}
+		if (row->dflt != NULL)
+			rc = t->parse(&row->v, row->dflt, v, e);
+	}
+	if (rc != 0) {
+		free(v);
+		err_prefix(e, row->name);
+		return rc;
+	}
+	*val = v;
+	return 0;
+}
+
+static int slot_fill(struct cmd *c, struct slot *s, const struct setting *row, const char *value, bool *in_value, struct err *e)
+{
+	const struct cmd_host *h = &c->host;
+
+	s->obj = h->object(h->arg, row->scope, s->port, s->stream);
+	if (s->obj == NULL)
+		return err_set(e, ENODEV, "%s: port %u cannot be set now", row->name, s->port);
+	const struct setting *real = row;
+	if (row->resolve != NULL) {
+		err_set(e, 0, "%s: port %u has nothing that this could mean", row->name, s->port);
+		real = row->resolve(row, s->obj, e);
+		if (real == NULL)
+			return -EINVAL;
+	}
+	int rc = setting_later(real, e);
+	if (rc != 0)
+		return rc;
+	*in_value = true;
+	rc = value_parse(real, value, &s->val, e);
+	if (rc != 0)
+		return rc;
+	*in_value = false;
+	s->row = real;
+	return h->may_set != NULL ? h->may_set(h->arg, real, s->port, e) : 0;
+}
+
+static void slot_write(struct cmd *c, const struct slot *s)
+{
+	const struct setting *row = s->row;
+
+	if (row->store == NULL)
+		memcpy((char *)s->obj + row->offset, s->val, row->v.type->size);
+	else if (s->val == NULL)
+		row->store->unset(row, s->obj);
+	else
+		row->store->put(row, s->obj, s->val);
+	if (c->host.changed != NULL)
+		c->host.changed(c->host.arg, row, s->port, s->stream);
+}
+
+static void slot_warn(const struct slot *s, struct sbuf *note)
+{
+	struct err warn = { .col = -1 };
+
+	if (s->row->check == NULL || note == NULL)
+		return;
+	s->row->check(s->row, s->obj, &warn);
+	if (warn.text[0] == '\0')
+		return;
+	if (s->row->scope == SCOPE_GLOBAL)
+		sbuf_addf(note, "warning: %s\n", warn.text);
+	else if (s->row->scope == SCOPE_PORT || s->stream == 0)
+		sbuf_addf(note, "warning: port %u: %s\n", s->port, warn.text);
+	else
+		sbuf_addf(note, "warning: stream %u/%u: %s\n", s->port, s->stream, warn.text);
+}
+
+/* The part that needs no object: what `load` can say before anything is applied. */
+static int set_look(const struct setting *s, const char *value, bool *in_value, struct err *e)
+{
+	void *val = NULL;
+
+	if (s->v.type == NULL)
+		return 0;
+	*in_value = true;
+	int rc = value_parse(s, value, &val, e);
+	free(val);
+	return rc;
+}
+
+int set_apply(struct cmd *c, const struct target *t, const struct setting *s, const char *value, bool dry, struct sbuf *note,
+	      bool *in_value, struct err *e)
+{
+	struct slots all = {0};
+
+	*in_value = false;
+	int rc = setting_later(s, e);
+	if (rc == 0)
+		rc = setting_fits(s, find_in_targets(t), -1, e);
+	if (rc == 0 && s->scope == SCOPE_GLOBAL)
+		slot_add(&all, 0, 0);
+	else if (rc == 0)
+		rc = expand(c, t, s->scope, &all, e);
+	if (rc == 0 && dry)
+		rc = set_look(s, value, in_value, e);
+	for (unsigned i = 0; rc == 0 && !dry && i < all.n; i++)
+		rc = slot_fill(c, &all.s[i], s, value, in_value, e);
+	if (rc == 0 && !dry) {
+		for (unsigned i = 0; i < all.n; i++)
+			slot_write(c, &all.s[i]);
+		for (unsigned i = 0; i < all.n; i++)
+			slot_warn(&all.s[i], note);
+	}
+	slots_free(&all);
+	return rc;
+}
+
+int cmd_set(struct cmd *c, const struct target *t, const struct setting *s, const char *value, struct sbuf *note, struct err *e)
+{
+	bool in_value;
+	int rc = set_apply(c, t, s, value, false, note, &in_value, e);
+
+	if (rc != 0 && !in_value && e != NULL)
+		e->col = -1;
+	return rc;
+}
+
+bool cmd_setting_text(const struct cmd *c, const struct setting *s, unsigned port, unsigned stream, struct sbuf *out)
+{
+	void *obj = c->host.object(c->host.arg, s->scope, port, stream);
+	const struct setting *row = s;
+
+	if (obj != NULL && s->resolve != NULL)
+		row = s->resolve(s, obj, NULL);
+	if (obj == NULL || row == NULL || row->v.type == NULL)
+		return false;
+	const struct vtype *t = row->v.type;
+	struct sbuf now = {0}, dflt = {0};
+	void *val = xcalloc(1, t->size), *dval = xcalloc(1, t->size);
+	bool set = true;
+	if (row->store != NULL)
+		set = row->store->get(row, obj, val);
+	else
+		memcpy(val, (char *)obj + row->offset, t->size);
+	t->print(&row->v, val, &now);
+	/* as text, because the bytes of a struct may differ in padding alone */
+	if (row->store == NULL && row->dflt != NULL && t->parse(&row->v, row->dflt, dval, NULL) == 0) {
+		t->print(&row->v, dval, &dflt);
+		set = strcmp(sbuf_str(&now), sbuf_str(&dflt)) != 0;
+	}
+	sbuf_add(out, sbuf_str(&now));
+	sbuf_free(&now);
+	sbuf_free(&dflt);
+	free(val);
+	free(dval);
+	return set && s->resolve == NULL;
+}
+
+static int verb_set_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	bool in_value;
+	const struct target *t = args[0].given ? &args[0].target : NULL;
+	struct err own = { .col = -1 };
+	int rc = set_apply(r->cmd, t, args[1].setting, args[2].text, false, r->note, &in_value, &own);
+
+	if (rc == 0)
+		return VERB_DONE;
+	if (in_value)
+		own.col = line_rest_col(r->line, args[2].col, own.col > 0 ? own.col : 0);
+	else
+		own.col = args[0].given ? args[0].col : args[1].col;
+	if (e != NULL)
+		*e = own;
+	return rc;
+}
+
+static const struct arg_spec set_args[] = {
+	{ ARG_TARGETS, "ports", .flags = ARG_OPT },
+	{ ARG_SETTING, "setting" },
+	{ ARG_REST, "value" },
+	{ ARG_END },
+};
+
+const struct verb verb_set = {
+	.name = "set",
+	.args = set_args,
+	.help = "Give a setting a new value, on all the ports or streams named or on none.\n"
+		"\"help <setting>\" says what is allowed; the value \"default\" takes the setting back.",
+	.run = verb_set_run,
+};
