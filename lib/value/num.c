@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define DEC_MAX ((u128)1000000000000000ull * 10000000000ull) /* 1e25: times an hour in ns it still fits 128 bits */
 #define DEC_MAX_FRAC 30
@@ -40,13 +41,18 @@ int dec_scan(const char *text, struct dec *out)
 
 int unit_fail(const struct vspec *s, const struct unit *units, const char *text, size_t at, struct err *e)
 {
-	const char *names[16], *tail = text + at;
+	const char *names[16], *tail = text + at, *near = NULL;
 	size_t n = 0;
 
-	for (; units->name != NULL && n < ARRAY_SIZE(names); units++)
+	for (; units->name != NULL && n < ARRAY_SIZE(names); units++) {
 		if (units->name[0] != '\0')
 			names[n++] = units->name;
-	const char *near = str_nearest(tail, names, n);
+		if (strcasecmp(units->name, tail) == 0)
+			near = units->name;
+	}
+	/* of units of one or two letters everything is near */
+	if (near == NULL && strlen(tail) > 2)
+		near = str_nearest(tail, names, n);
 	if (near != NULL)
 		return vspec_fail(s, EINVAL, (int)at, e, text, "ends in \"%.20s\", did you mean \"%s\"", tail, near);
 	return vspec_fail(s, EINVAL, (int)at, e, text, "ends in \"%.20s\", which is not a unit", tail);

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "value.h"
+
+static const char *const protos[] = { "udp", "tcp", "icmp", "icmpv6", NULL };
+static const char *const tcp_flags[] = { "fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr", NULL };
+
+static const struct vspec v_bool = { .type = &vt_bool };
+static const struct vspec v_uint = { .type = &vt_uint };
+static const struct vspec v_burst = { .type = &vt_uint, .min = 1, .max = 512 };
+static const struct vspec v_rate = { .type = &vt_rate };
+static const struct vspec v_dur = { .type = &vt_duration };
+static const struct vspec v_size = { .type = &vt_size, .min = 64, .max = 1518 };
+static const struct vspec v_anysize = { .type = &vt_size };
+static const struct vspec v_speed = { .type = &vt_speed };
+static const struct vspec v_enum = { .type = &vt_enum, .choices = protos };
+static const struct vspec v_text = { .type = &vt_text };
+static const struct vspec v_u16 = { .type = &vt_fuint, .bits = 16 };
+static const struct vspec v_vlan = { .type = &vt_fuint, .bits = 12, .min = 1, .max = 4095 };
+static const struct vspec v_u128 = { .type = &vt_fuint, .bits = 128 };
+static const struct vspec v_mac = { .type = &vt_mac, .bits = 48 };
+static const struct vspec v_ip4 = { .type = &vt_ip4, .bits = 32 };
+static const struct vspec v_ip6 = { .type = &vt_ip6, .bits = 128 };
+static const struct vspec v_flags = { .type = &vt_fflags, .bits = 8, .choices = tcp_flags };
+
+static const struct vspec *const specs[] = { &v_bool, &v_uint, &v_burst, &v_rate, &v_dur, &v_size, &v_anysize, &v_speed, &v_enum,
+					     &v_text, &v_u16, &v_vlan, &v_u128, &v_mac, &v_ip4, &v_ip6, &v_flags };
+
+static _Alignas(16) uint8_t val[VT_TEXT_MAX], again[VT_TEXT_MAX];
+
+/* Canonical text of a text, which must parse, print and parse to the same value. */
+static void is(const struct vspec *s, const char *text, const char *canon)
+{
+	struct sbuf out = {0}, out2 = {0};
+	struct err e;
+
+	memset(val, 0, sizeof(val));
+	memset(again, 0, sizeof(again));
+	if (s->type->parse(s, text, val, &e) != 0)
+		fail_msg("%s: %s", text, e.text);
+	s->type->print(s, val, &out);
+	assert_string_equal(sbuf_str(&out), canon);
+	if (s->type->parse(s, sbuf_str(&out), again, &e) != 0)
+		fail_msg("printed %s: %s", sbuf_str(&out), e.text);
+	assert_memory_equal(val, again, s->type->size);
+	s->type->print(s, again, &out2);
+	assert_string_equal(sbuf_str(&out), sbuf_str(&out2));
+	sbuf_free(&out);
+	sbuf_free(&out2);
+}
+
+/* A refused text: code, column, a part of the message; the message quotes what was given and the value is untouched. */
+static void not(const struct vspec *s, const char *text, int rc, int col, const char *part)
+{
+	struct err e = {0};
+
+	memset(val, 0xa5, sizeof(val));
+	memset(again, 0xa5, sizeof(again));
+	int got = s->type->parse(s, text, val, &e);
+	if (got != rc || e.col != col || strstr(e.text, part) == NULL)
+		fail_msg("\"%s\": %d at %d, expected %d at %d with \"%s\": %s", text, got, e.col, rc, col, part, e.text);
+	assert_memory_equal(val, again, sizeof(val));
+	assert_int_equal(s->type->parse(s, text, val, NULL), rc);
+	assert_non_null(strstr(e.text, rc == -ENOTSUP ? "not in this version" : "allowed: "));
+}
+
+static void test_numbers(void **state)
+{
+	(void)state;
+	is(&v_uint, "0", "0");
+	is(&v_uint, "007", "7");
+	is(&v_uint, "0x1F", "31");
+	is(&v_uint, "5k", "5000");
+	is(&v_uint, "1.5M", "1500000");
+	is(&v_uint, "2G", "2000000000");
+	is(&v_uint, "18446744073709551615", "18446744073709551615");
+	is(&v_uint, "0xffffffffffffffff", "18446744073709551615");
+	is(&v_burst, "1", "1");
+	is(&v_burst, "512", "512");
+	not(&v_uint, "abc5", -EINVAL, 0, "\"abc5\" is not a number");
+	not(&v_uint, "-5", -EINVAL, 0, "is negative");
+	not(&v_uint, "+5", -EINVAL, 0, "is not a number");
+	not(&v_uint, "1e99", -EINVAL, 1, "\"e99\"");
+	not(&v_uint, "5 6", -EINVAL, 2, "more after the number");
+	not(&v_uint, " 5", -EINVAL, 0, "is not a number");
+	not(&v_uint, "5x", -EINVAL, 1, "unit");
+	not(&v_uint, "5m", -EINVAL, 1, "did you mean \"M\"");
+	not(&v_uint, "1.5", -EINVAL, 0, "whole number");
+	not(&v_uint, "5.", -EINVAL, 1, "unit");
+	not(&v_uint, "", -EINVAL, 0, "is empty");
+	not(&v_uint, "0x", -EINVAL, 2, "hexadecimal");
+	not(&v_uint, "0xg", -EINVAL, 2, "hexadecimal");
+	not(&v_uint, "18446744073709551616", -ERANGE, 0, "out of range");
+	not(&v_uint, "0x10000000000000000", -ERANGE, 0, "too large");
+	not(&v_uint, "99999999999999999999999999999999999999999999999999", -ERANGE, 0, "digits");
+	not(&v_burst, "0", -ERANGE, 0, "1 to 512");
+	not(&v_burst, "513", -ERANGE, 0, "too large");
+	not(&v_burst, "1k", -ERANGE, 0, "1 to 512");
+}
+
+static void rate_is(const char *text, enum rate_kind kind, double v, const char *canon)
+{
+	struct rate r;
+
+	is(&v_rate, text, canon);
+	memcpy(&r, val, sizeof(r));
+	assert_int_equal(r.kind, kind);
+	assert_true(r.value == v);
+}
+
+static void test_rate(void **state)
+{
+	(void)state;
+	rate_is("max", RATE_MAX, 0, "max");
+	rate_is("10%", RATE_PERCENT, 10, "10%");
+	rate_is("10", RATE_PERCENT, 10, "10%");
+	rate_is("0.1", RATE_PERCENT, 0.1, "0.1%");
+	rate_is("100.0", RATE_PERCENT, 100, "100%");
+	rate_is("0.000001%", RATE_PERCENT, 0.000001, "0.000001%");
+	rate_is("33.333333333333336", RATE_PERCENT, 33.333333333333336, "33.333333333333336%");
+	rate_is("1.5Mpps", RATE_PPS, 1500000, "1.5Mpps");
+	rate_is("1500000pps", RATE_PPS, 1500000, "1.5Mpps");
+	rate_is("999pps", RATE_PPS, 999, "999pps");
+	rate_is("1000pps", RATE_PPS, 1000, "1kpps");
+	rate_is("14880952.380952380pps", RATE_PPS, 14880952.380952380, "14.88095238095238Mpps");
+	rate_is("0.5pps", RATE_PPS, 0.5, "0.5pps");
+	rate_is("3Gbps", RATE_L1_BPS, 3e9, "3Gbps");
+	rate_is("3Gbps/l1", RATE_L1_BPS, 3e9, "3Gbps");
+	rate_is("3000Mbps/l2", RATE_L2_BPS, 3e9, "3Gbps/l2");
+	rate_is("1.2Tbps", RATE_L1_BPS, 1.2e12, "1.2Tbps");
+	not(&v_rate, "abc5", -EINVAL, 0, "is not a rate");
+	not(&v_rate, "-5", -EINVAL, 0, "is negative");
+	not(&v_rate, "1e99", -EINVAL, 1, "\"e99\"");
+	not(&v_rate, "0", -ERANGE, 0, "above 0 to 100%");
+	not(&v_rate, "0pps", -ERANGE, 0, "stop");
+	not(&v_rate, "101%", -ERANGE, 0, "above 0 to 100%");
+	not(&v_rate, "100.00000000001", -ERANGE, 0, "100%");
+	not(&v_rate, "10 %", -EINVAL, 3, "more after");
+	not(&v_rate, "10%%", -EINVAL, 2, "%%");
+	not(&v_rate, "5M", -EINVAL, 1, "Mpps or Mbps");
+	not(&v_rate, "5mpps", -EINVAL, 1, "did you mean \"Mpps\"");
+	not(&v_rate, "5Gbps/l3", -EINVAL, 5, "/l3");
+	not(&v_rate, "5Mpps/l2", -EINVAL, 5, "/l2");
+	not(&v_rate, "maximum", -EINVAL, 0, "is not a rate");
+	not(&v_rate, "2000Gpps", -ERANGE, 0, "1000Gpps");
+	not(&v_rate, "inf", -EINVAL, 0, "is not a rate");
+	not(&v_rate, "nan", -EINVAL, 0, "is not a rate");
+}
+
+/* The decimal point is a point, whatever the user's language. */
+static void test_locale(void **state)
+{
+	(void)state;
+	static const char *const names[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "ps_AF.UTF-8" };
+	bool any = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (setlocale(LC_ALL, names[i]) == NULL)
+			continue;
+		any = true;
+		rate_is("1.5Mpps", RATE_PPS, 1500000, "1.5Mpps");
+		is(&v_dur, "1.5ms", "1.5ms");
+		not(&v_rate, "1,5Mpps", -EINVAL, 1, "unit");
+	}
+	setlocale(LC_ALL, "C");
+	if (!any)
+		skip();
+}
+
+static void test_durations(void **state)
+{
+	uint64_t ns;
+
+	(void)state;
+	is(&v_dur, "1.5ms", "1.5ms");
+	memcpy(&ns, val, sizeof(ns));
+	assert_int_equal(ns, 1500000);
+	is(&v_dur, "10s", "10s");
+	is(&v_dur, "2m", "2m");
+	is(&v_dur, "120s", "2m");
+	is(&v_dur, "90s", "90s");
+	is(&v_dur, "1.5h", "90m");
+	is(&v_dur, "24h", "24h");
+	is(&v_dur, "1000ns", "1us");
+	is(&v_dur, "0s", "0s");
+	is(&v_dur, "0.000000001s", "1ns");
+	not(&v_dur, "10", -EINVAL, 2, "has no unit");
+	not(&v_dur, "10", -EINVAL, 2, "ns, us, ms, s, m or h");
+	not(&v_dur, "0.5ns", -EINVAL, 0, "whole number");
+	not(&v_dur, "10 s", -EINVAL, 3, "more after");
+	not(&v_dur, "10sec", -EINVAL, 2, "\"sec\"");
+	not(&v_dur, "-1s", -EINVAL, 0, "negative");
+	not(&v_dur, "99999999999h", -ERANGE, 0, "out of range");
+}
+
+static void test_sizes(void **state)
+{
+	(void)state;
+	is(&v_size, "64", "64");
+	is(&v_size, "1518", "1518");
+	is(&v_size, "auto", "auto");
+	is(&v_anysize, "9000", "9000");
+	not(&v_size, "63", -ERANGE, 0, "64 to 1518");
+	not(&v_size, "1519", -ERANGE, 0, "64 to 1518");
+	not(&v_size, "64k", -EINVAL, 2, "unit");
+	not(&v_size, "64..1518", -ENOTSUP, 0, "a range");
+	not(&v_size, "imix", -ENOTSUP, 0, "mix");
+	not(&v_size, "64:7,570:4,1518:1", -ENOTSUP, 0, "mix");
+	not(&v_size, "64,128", -ENOTSUP, 0, "a list");
+	not(&v_size, "random 64..128", -ENOTSUP, 0, "random");
+	not(&v_size, "64..99999", -EINVAL, 2, "unit");
+	not(&v_size, "64:0", -EINVAL, 2, "unit");
+}
+
+static void test_speeds(void **state)
+{
+	uint64_t bps;
+
+	(void)state;
+	is(&v_speed, "100G", "100Gbps");
+	memcpy(&bps, val, sizeof(bps));
+	assert_true(bps == 100000000000);
+	is(&v_speed, "2.5Gbps", "2.5Gbps");
+	is(&v_speed, "40000Mbps", "40Gbps");
+	is(&v_speed, "auto", "auto");
+	not(&v_speed, "100", -EINVAL, 3, "has no unit");
+	not(&v_speed, "0G", -ERANGE, 0, "too small");
+	not(&v_speed, "100Gpps", -EINVAL, 3, "Gbps");
+}
+
+static void test_words(void **state)
+{
+	int choice;
+	char longer[VT_TEXT_MAX + 8];
+
+	(void)state;
+	is(&v_bool, "on", "on");
+	is(&v_bool, "disable", "off");
+	is(&v_bool, "yes", "on");
+	is(&v_bool, "false", "off");
+	not(&v_bool, "1", -EINVAL, 0, "on | off");
+	not(&v_bool, "onn", -EINVAL, 0, "neither");
+	is(&v_enum, "tcp", "tcp");
+	is(&v_enum, "t", "tcp");
+	is(&v_enum, "icmp", "icmp");
+	memcpy(&choice, val, sizeof(choice));
+	assert_int_equal(choice, 2);
+	not(&v_enum, "ic", -EINVAL, 0, "ambiguous (icmp, icmpv6)");
+	not(&v_enum, "utp", -EINVAL, 0, "did you mean \"udp\"");
+	not(&v_enum, "zzzzzz", -EINVAL, 0, "udp | tcp | icmp");
+	not(&v_enum, "", -EINVAL, 0, "unknown");
+	is(&v_text, "any text; # at all", "any text; # at all");
+	is(&v_text, "", "");
+	memset(longer, 'x', sizeof(longer));
+	longer[VT_TEXT_MAX] = '\0';
+	not(&v_text, longer, -ERANGE, VT_TEXT_MAX - 1, "too long");
+	longer[VT_TEXT_MAX - 1] = '\0';
+	is(&v_text, longer, longer);
+}
+
+static void test_field_numbers(void **state)
+{
+	(void)state;
+	is(&v_u16, "65535", "65535");
+	is(&v_u16, "0xffff", "65535");
+	assert_int_equal(val[14], 0xff);
+	assert_int_equal(val[13], 0);
+	is(&v_vlan, "1", "1");
+	is(&v_u128, "0xffffffffffffffffffffffffffffffff", "0xffffffffffffffffffffffffffffffff");
+	is(&v_u128, "18446744073709551616", "0x10000000000000000");
+	not(&v_u16, "65536", -ERANGE, 0, "0 to 65535");
+	not(&v_vlan, "0", -ERANGE, 0, "1 to 4095");
+	not(&v_vlan, "4096", -ERANGE, 0, "1 to 4095");
+	not(&v_u16, "1000 2000", -EINVAL, 4, "more after");
+	not(&v_u16, "80x", -EINVAL, 2, "more after");
+	not(&v_u16, "1..5", -ENOTSUP, 0, "for example 1");
+	not(&v_u16, "1000..2000 step 4", -ENOTSUP, 0, "a range");
+	not(&v_u16, "random", -ENOTSUP, 0, "random");
+	not(&v_u16, "random 1..100", -ENOTSUP, 0, "random");
+	not(&v_u16, "list 1,2,3", -ENOTSUP, 0, "list");
+	not(&v_u16, "1..70000", -EINVAL, 1, "more after");
+	not(&v_u16, "randomly", -EINVAL, 0, "not a number");
+	not(&v_u128, "0x100000000000000000000000000000000", -ERANGE, 0, "too large");
+}
+
+static void test_addresses(void **state)
+{
+	static const uint8_t mac[] = { 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0x0f };
+
+	(void)state;
+	is(&v_mac, "aa:bb:cc:dd:ee:0F", "aa:bb:cc:dd:ee:0f");
+	assert_memory_equal(val + 10, mac, 6);
+	is(&v_mac, "aabb:ccdd:ee0f", "aa:bb:cc:dd:ee:0f");
+	is(&v_mac, "aa-bb-cc-dd-ee-0f", "aa:bb:cc:dd:ee:0f");
+	not(&v_mac, "aa:bb:cc:dd:ee", -EINVAL, 14, "MAC");
+	not(&v_mac, "aa:bb:cc:dd:ee:ff:00", -EINVAL, 17, "MAC");
+	not(&v_mac, "aa:bb:cc:dd:ee:fg", -EINVAL, 16, "MAC");
+	not(&v_mac, "aa:bb-cc:dd:ee:ff", -EINVAL, 5, "MAC");
+	not(&v_mac, "aabbccddeeff", -EINVAL, 12, "MAC");
+	not(&v_mac, "aa:bb:cc:dd:ee:", -EINVAL, 15, "MAC");
+	not(&v_mac, "a:b:c:d:e:f", -EINVAL, 1, "MAC");
+	is(&v_ip4, "192.168.0.1", "192.168.0.1");
+	not(&v_ip4, "192.168.0", -EINVAL, 9, "IPv4");
+	not(&v_ip4, "192.168.0.256", -ERANGE, 10, "0 to 255");
+	not(&v_ip4, "192.168.0.01", -ERANGE, 10, "leading zeros");
+	not(&v_ip4, "192.168.0.1.", -EINVAL, 11, "more after");
+	not(&v_ip4, "::1", -EINVAL, 0, "is not an IPv4 address");
+	not(&v_ip4, "10.0.0.0/16", -ENOTSUP, 0, "for example 10.0.0.0");
+	not(&v_ip4, "10.0.0.0/33", -EINVAL, 8, "more after");
+	not(&v_ip4, "10.0.0.1..10.0.0.9", -ENOTSUP, 0, "a range");
+	is(&v_ip6, "2001:DB8:0:0::1", "2001:db8::1");
+	is(&v_ip6, "::", "::");
+	is(&v_ip6, "::ffff:1.2.3.4", "::ffff:1.2.3.4");
+	not(&v_ip6, "10.0.0.1", -EINVAL, 0, "is an IPv4 address");
+	not(&v_ip6, "2001:db8::g", -EINVAL, 10, "IPv6");
+	not(&v_ip6, "2001:db8::/32", -ENOTSUP, 0, "prefix");
+}
+
+static void test_flags(void **state)
+{
+	(void)state;
+	is(&v_flags, "syn,ack", "syn,ack");
+	assert_int_equal(val[15], 0x12);
+	is(&v_flags, "ack,syn", "syn,ack");
+	is(&v_flags, "none", "none");
+	is(&v_flags, "clr", "none");
+	is(&v_flags, "0x12", "syn,ack");
+	is(&v_flags, "255", "fin,syn,rst,psh,ack,urg,ece,cwr");
+	not(&v_flags, "syn,akc", -EINVAL, 4, "did you mean \"ack\"");
+	not(&v_flags, "syn,", -EINVAL, 4, "unknown flag");
+	not(&v_flags, "256", -ERANGE, 0, "too large");
+}
+
+static void target_is(const char *text, const char *canon)
+{
+	struct target t, u;
+	struct err e;
+	struct sbuf out = {0};
+
+	if (target_parse(text, &t, &e) != 0)
+		fail_msg("%s: %s", text, e.text);
+	target_print(&t, &out);
+	assert_string_equal(sbuf_str(&out), canon);
+	assert_int_equal(target_parse(out.s, &u, &e), 0);
+	assert_int_equal(t.n, u.n);
+	assert_memory_equal(t.item, u.item, t.n * sizeof(t.item[0]));
+	sbuf_free(&out);
+}
+
+static void target_not(const char *text, int rc, int col, const char *part)
+{
+	struct target t;
+	struct err e = {0};
+
+	int got = target_parse(text, &t, &e);
+	if (got != rc || e.col != col || strstr(e.text, part) == NULL)
+		fail_msg("\"%s\": %d at %d: %s", text, got, e.col, e.text);
+}
+
+static void test_targets(void **state)
+{
+	char many[512] = "0";
+
+	(void)state;
+	target_is("0", "0");
+	target_is("all", "all");
+	target_is("0,2-3,1/0-7,all/all,5/3", "0,2-3,1/0-7,all/all,5/3");
+	target_is("2-2", "2");
+	target_not("", -EINVAL, 0, "port list");
+	target_not("0,", -EINVAL, 2, "wanted here");
+	target_not("0,,1", -EINVAL, 2, "wanted here");
+	target_not("3-1", -EINVAL, 0, "backwards");
+	target_not("-1", -EINVAL, 0, "negative");
+	target_not("0/", -EINVAL, 2, "wanted here");
+	target_not("abc", -EINVAL, 0, "wanted here");
+	target_not("allx", -EINVAL, 0, "wanted here");
+	target_not("0x", -EINVAL, 1, "comma");
+	target_not("1024", -ERANGE, 0, "0 to 1023");
+	target_not("0-99999999999999999999", -ERANGE, 2, "0 to 1023");
+	for (int i = 0; i < 63; i++)
+		strcat(many, ",1");
+	target_is(many, many);
+	strcat(many, ",1");
+	target_not(many, -ERANGE, 128, "more than 64");
+}
+
+static uint64_t rnd(void)
+{
+	static uint64_t s = 0x9e3779b97f4a7c15;
+
+	s ^= s << 13;
+	s ^= s >> 7;
+	return s ^= s << 17;
+}
+
+/* Every number of a type prints to a text that gives it again. */
+static void test_round_trip_values(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		struct rate r = { .kind = 1 + rnd() % 4 }, back;
+		struct sbuf out = {0};
+		uint64_t n = rnd() >> (rnd() % 63 + 1), m;
+		double f = (double)(rnd() >> 11) / 9007199254740992.0 + 1e-5;
+		r.value = r.kind == RATE_PERCENT ? 100 * (f < 1 ? f : 1) : 1 + f * (double)(rnd() >> (20 + rnd() % 40));
+		if (r.value > 1e12)
+			r.value = 1e12;
+		vt_rate.print(&v_rate, &r, &out);
+		if (vt_rate.parse(&v_rate, out.s, &back, NULL) != 0 || back.kind != r.kind || back.value != r.value)
+			fail_msg("rate %d %.17g prints as %s", r.kind, r.value, out.s);
+		sbuf_reset(&out);
+		vt_duration.print(&v_dur, &n, &out);
+		if (vt_duration.parse(&v_dur, out.s, &m, NULL) != 0 || m != n)
+			fail_msg("duration %llu prints as %s", (unsigned long long)n, out.s);
+		sbuf_reset(&out);
+		n = n % 1000000000000000 + 1000;
+		if (n > 1000000000000000)
+			n = 1000000000000000;
+		vt_speed.print(&v_speed, &n, &out);
+		if (vt_speed.parse(&v_speed, out.s, &m, NULL) != 0 || m != n)
+			fail_msg("speed %llu prints as %s", (unsigned long long)n, out.s);
+		sbuf_free(&out);
+	}
+}
+
+/* Random texts out of the pieces that values are made of: what parses, prints and parses to the same. */
+static void test_round_trip_texts(void **state)
+{
+	static const char *const piece[] = { "1", "0", "9", ".", "5", "%", "k", "M", "G", "pps", "bps", "/l2", "ms", "s", "h", "x", "ff",
+					     ":", "aa", "auto", "max", "on", "-", ",", "syn", "..", " ", "random", "/", "tcp" };
+	unsigned parsed = 0;
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		char text[128] = "";
+		for (unsigned n = 1 + rnd() % 8; n > 0; n--)
+			strcat(text, piece[rnd() % ARRAY_SIZE(piece)]);
+		const struct vspec *s = specs[rnd() % ARRAY_SIZE(specs)];
+		struct sbuf a = {0}, b = {0};
+		struct err e;
+		memset(val, 0, sizeof(val));
+		memset(again, 0, sizeof(again));
+		if (s->type->parse(s, text, val, &e) == 0) {
+			parsed++;
+			s->type->print(s, val, &a);
+			if (s->type->parse(s, sbuf_str(&a), again, &e) != 0)
+				fail_msg("\"%s\" prints as \"%s\": %s", text, sbuf_str(&a), e.text);
+			s->type->print(s, again, &b);
+			assert_string_equal(sbuf_str(&a), sbuf_str(&b));
+		} else {
+			assert_true(e.col >= 0 && e.col <= (int)strlen(text));
+		}
+		sbuf_free(&a);
+		sbuf_free(&b);
+	}
+	assert_true(parsed > 5000);
+}
+
+static void offer(void *arg, const char *word)
+{
+	sbuf_addf(arg, "%s ", word);
+}
+
+static void completes(const struct vspec *s, const char *prefix, const char *words)
+{
+	struct sbuf out = {0};
+
+	s->type->complete(s, prefix, offer, &out);
+	assert_string_equal(sbuf_str(&out), words);
+	sbuf_free(&out);
+}
+
+static void test_complete(void **state)
+{
+	(void)state;
+	completes(&v_bool, "", "on off ");
+	completes(&v_bool, "e", "enable ");
+	completes(&v_enum, "ic", "icmp icmpv6 ");
+	completes(&v_rate, "m", "max ");
+	completes(&v_rate, "5M", "5Mpps 5Mbps ");
+	completes(&v_dur, "10", "10ns 10us 10ms 10s 10m 10h ");
+	completes(&v_dur, "10m", "10ms 10m ");
+	completes(&v_flags, "syn,a", "syn,ack ");
+	completes(&v_size, "15", "1518 ");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_numbers), cmocka_unit_test(test_rate), cmocka_unit_test(test_locale),
+		cmocka_unit_test(test_durations), cmocka_unit_test(test_sizes), cmocka_unit_test(test_speeds),
+		cmocka_unit_test(test_words), cmocka_unit_test(test_field_numbers), cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_flags), cmocka_unit_test(test_targets), cmocka_unit_test(test_round_trip_values),
+		cmocka_unit_test(test_round_trip_texts), cmocka_unit_test(test_complete),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
