@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "show.h"
+
+#include <errno.h>
+
+enum takes { TAKES_NONE, TAKES_PORTS, TAKES_STREAMS };
+
+/* In the order of the words below. */
+static const struct {
+	show_fn *fn;
+	enum takes takes;
+} kinds[] = {
+	{show_stats, TAKES_PORTS},
+	{show_rates, TAKES_PORTS},
+	{show_queues, TAKES_PORTS},
+	{show_xstats, TAKES_PORTS},
+	{show_ports, TAKES_PORTS},
+	{show_map, TAKES_NONE},
+	{show_plan, TAKES_NONE},
+	{show_frame, TAKES_STREAMS},
+	{show_settings, TAKES_STREAMS},
+	{show_log, TAKES_NONE},
+	{show_clock, TAKES_NONE},
+};
+static const char *const words[] = {
+	"stats", "rates", "queues", "xstats", "ports", "map", "plan", "frame", "settings", "log", "clock", NULL,
+};
+_Static_assert(ARRAY_SIZE(words) == ARRAY_SIZE(kinds) + 1, "a word for each kind");
+
+json_t *show_doc(const char *what)
+{
+	json_t *doc = json_object();
+
+	json_object_set_new(doc, "show", json_string(what));
+	return doc;
+}
+
+void show_filter(json_t *doc, const struct show_sel *sel)
+{
+	json_t *ports = json_object_get(doc, "ports");
+
+	for (size_t i = json_array_size(ports); sel->given && i-- > 0;) {
+		json_int_t p = json_integer_value(json_object_get(json_array_get(ports, i), "port"));
+		if (p < 0 || !portset_has(&sel->ports, (unsigned)p))
+			json_array_remove(ports, i);
+	}
+}
+
+int show_out(struct cmd_run *r, json_t *doc, const struct out_view *view)
+{
+	out_write((enum out_mode)r->out_mode, doc, view, r->out);
+	json_decref(doc);
+	return 0;
+}
+
+static int streams_of(struct cmd_run *r, unsigned port, uint32_t s0, uint32_t s1,
+		      int (*fn)(struct cmd_run *r, unsigned port, unsigned stream, void *arg, struct err *e), void *arg, struct err *e)
+{
+	unsigned n = ctl_nstreams(app_of(r)->ctl, port);
+	int rc = 0;
+
+	if (s1 == UINT32_MAX)
+		s1 = n - 1;
+	if (s1 >= n)
+		return err_set(e, EINVAL, "port %u has no stream %u; its streams are 0 to %u", port, s1, n - 1);
+	for (uint32_t s = s0; s <= s1 && rc == 0; s++)
+		rc = fn(r, port, s, arg, e);
+	return rc;
+}
+
+int show_streams(struct cmd_run *r, const struct show_sel *sel, bool all,
+		 int (*fn)(struct cmd_run *r, unsigned port, unsigned stream, void *arg, struct err *e), void *arg, struct err *e)
+{
+	unsigned nports = ctl_nports(app_of(r)->ctl);
+	uint32_t last = all ? UINT32_MAX : 0;
+	int rc = 0;
+
+	if (!sel->given) {
+		for (unsigned p = 0; p < nports && rc == 0; p++)
+			rc = streams_of(r, p, 0, last, fn, arg, e);
+		return rc;
+	}
+	for (unsigned i = 0; i < sel->target->n; i++) {
+		bool has = sel->target->item[i].has_streams;
+		for (uint32_t p = sel->target->item[i].p0; p <= sel->target->item[i].p1 && p < nports && rc == 0; p++)
+			rc = streams_of(r, p, has ? sel->target->item[i].s0 : 0, has ? sel->target->item[i].s1 : last, fn, arg, e);
+	}
+	return rc;
+}
+
+static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	struct show_sel sel = {.given = args[1].given, .target = &args[1].target, .col = args[1].col};
+	int what = args[0].choice, rc = 0;
+
+	if (!sel.given)
+		app_all_ports(app_of(r), &sel.ports);
+	else if (kinds[what].takes == TAKES_NONE)
+		return err_at(e, EINVAL, sel.col, "`show %s` takes no ports; leave them out", words[what]);
+	else
+		rc = app_ports(app_of(r), sel.target, kinds[what].takes == TAKES_STREAMS, &sel.ports, e);
+	if (rc == 0)
+		rc = kinds[what].fn(r, &sel, e);
+	if (rc < 0 && e->col < 0 && sel.given)
+		e->col = sel.col;
+	return rc;
+}
+
+static const struct arg_spec args_show[] = {
+	{ARG_CHOICE, "what", 0, {.type = &vt_enum, .choices = words}}, {ARG_TARGETS, "ports", ARG_OPT}, {ARG_END},
+};
+
+const struct verb verb_show = {
+	.name = "show", .args = args_show, .run = run,
+	.help = "Print a result: as text, or with --json and --csv for programs.\n"
+		"stats: counters of each port; rates: asked beside offered, marked where they differ by 0.1 %; queues: counters of each queue;\n"
+		"xstats: the device's own counters; ports: devices and what is known about them; map: which core serves which queue;\n"
+		"plan: what each worker runs now; frame: the frame that is sent (`show frame 0`); settings: values in force;\n"
+		"log: the last messages; clock: how the clock was calibrated.",
+};

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* show ports, xstats, map, plan, clock: facts that control knows. */
+#include "show.h"
+
+static const struct out_col port_cols[] = {
+	{"port", "port", OF_COUNT},
+	{"name", "name", OF_STR},
+	{"driver", "driver", OF_STR},
+	{"link", "link", OF_STR},
+	{"speed_mbps", "speed", OF_MBPS},
+	{"mac", "mac", OF_STR},
+	{"mtu", "mtu", OF_COUNT},
+	{"node", "node", OF_COUNT},
+	{"used", "used", OF_STR},
+	{"rx_queues", "rxq", OF_COUNT},
+	{"tx_queues", "txq", OF_COUNT},
+	{"rxd", "rxd", OF_COUNT},
+	{"txd", "txd", OF_COUNT},
+	{"mbufs", "mbufs", OF_COUNT},
+	{"memory_bytes", "memory", OF_BPS},
+	{"promiscuous", "promisc", OF_STR},
+	{"rss", "rss", OF_STR},
+	{"flow_control", "flow control", OF_STR},
+	{"notes", "notes", OF_STR},
+};
+/* Sentences do not fit a table: in text they follow it. */
+static const struct out_view port_view = {.rows = "ports", .cols = port_cols, .ncols = ARRAY_SIZE(port_cols) - 1};
+static const struct out_view port_view_csv = {.rows = "ports", .cols = port_cols, .ncols = ARRAY_SIZE(port_cols)};
+
+int show_ports(struct cmd_run *r, const struct show_sel *sel, struct err *e)
+{
+	json_t *doc = ctl_ports_json(app_of(r)->ctl), *port, *note;
+	size_t i, k;
+
+	(void)e;
+	show_filter(doc, sel);
+	if (r->out_mode != OUT_TEXT)
+		return show_out(r, doc, &port_view_csv);
+	out_write(OUT_TEXT, doc, &port_view, r->out);
+	json_array_foreach(json_object_get(doc, "ports"), i, port) {
+		json_array_foreach(json_object_get(port, "notes"), k, note)
+			sbuf_addf(r->out, "port %d: %s\n", (int)json_integer_value(json_object_get(port, "port")),
+				  json_string_value(note));
+	}
+	json_decref(doc);
+	return 0;
+}
+
+int show_xstats(struct cmd_run *r, const struct show_sel *sel, struct err *e)
+{
+	(void)e;
+	return show_out(r, ctl_xstats_json(app_of(r)->ctl, &sel->ports), NULL);
+}
+
+int show_plan(struct cmd_run *r, const struct show_sel *sel, struct err *e)
+{
+	(void)sel;
+	(void)e;
+	return show_out(r, ctl_plan_json(app_of(r)->ctl), NULL);
+}
+
+int show_clock(struct cmd_run *r, const struct show_sel *sel, struct err *e)
+{
+	(void)sel;
+	(void)e;
+	return show_out(r, ctl_clock_json(app_of(r)->ctl), NULL);
+}
+
+static const struct out_col map_cols[] = {
+	{"port", "port", OF_COUNT}, {"side", "side", OF_STR}, {"queue", "queue", OF_COUNT}, {"lcore", "lcore", OF_COUNT},
+};
+static const struct out_view map_view = {.rows = "queues", .cols = map_cols, .ncols = ARRAY_SIZE(map_cols)};
+
+static json_t *map_json(const struct ctl *ctl)
+{
+	const struct placement *pl = ctl_placement(ctl);
+	const struct place_in *in = ctl_place_in(ctl);
+	json_t *doc = show_doc("map"), *ports = json_array(), *queues = json_array(), *lcores = json_array();
+
+	for (unsigned p = 0; p < pl->nports; p++)
+		json_array_append_new(ports, json_pack("{s:i,s:o,s:i,s:i}", "port", (int)p, "name", out_json_text(ctl_port_name(ctl, p)),
+						       "rx_queues", (int)pl->port[p].nrxq, "tx_queues", (int)pl->port[p].ntxq));
+	for (unsigned i = 0; i < pl->n; i++)
+		json_array_append_new(queues, json_pack("{s:i,s:s,s:i,s:i}", "port", (int)pl->q[i].port, "side",
+							pl->q[i].tx ? "tx" : "rx", "queue", (int)pl->q[i].queue, "lcore",
+							(int)pl->q[i].lcore));
+	for (unsigned i = 0; i < in->nlcores; i++)
+		json_array_append_new(lcores, json_pack("{s:i,s:i,s:i}", "lcore", (int)in->lcore[i].lcore, "cpu", in->lcore[i].cpu,
+							"node", in->lcore[i].node));
+	json_object_set_new(doc, "control", json_integer(in->control));
+	json_object_set_new(doc, "ports", ports);
+	json_object_set_new(doc, "queues", queues);
+	json_object_set_new(doc, "lcores", lcores);
+	return doc;
+}
+
+static const char *port_name(void *arg, unsigned port)
+{
+	return ctl_port_name(arg, port);
+}
+
+int show_map(struct cmd_run *r, const struct show_sel *sel, struct err *e)
+{
+	struct ctl *ctl = app_of(r)->ctl;
+
+	(void)sel;
+	(void)e;
+	if (r->out_mode != OUT_TEXT)
+		return show_out(r, map_json(ctl), &map_view);
+	place_draw(ctl_placement(ctl), ctl_place_in(ctl), port_name, ctl, r->out);
+	return 0;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* show settings, frame: what would be sent. */
+#include "show.h"
+#include "set/set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Largest value of any row's type; checked before use. */
+#define VALUE_MAX 1024
+
+/* Text of the row's value in obj; true: the user set it. */
+static bool value_text(const struct setting *row, const void *obj, struct sbuf *out)
+{
+	_Alignas(16) uint8_t val[VALUE_MAX], dflt[VALUE_MAX];
+	struct sbuf d = {0};
+	bool set = true;
+
+	if (row->v.type->size > sizeof(val))
+		return false;
+	if (row->store != NULL) {
+		set = row->store->get(row, obj, val);
+		row->v.type->print(&row->v, val, out);
+		return set;
+	}
+	row->v.type->print(&row->v, (const char *)obj + row->offset, out);
+	if (row->dflt != NULL && row->v.type->parse(&row->v, row->dflt, dflt, NULL) == 0) {
+		row->v.type->print(&row->v, dflt, &d);
+		set = strcmp(sbuf_str(&d), sbuf_str(out)) != 0;
+	}
+	sbuf_free(&d);
+	return set;
+}
+
+static void add_rows(json_t *list, enum cmd_scope scope, const void *obj, unsigned port, unsigned stream)
+{
+	unsigned n;
+	const struct setting *const *rows = set_rows(&n);
+
+	for (unsigned i = 0; i < n; i++) {
+		struct sbuf text = {0}, target = {0};
+
+		if (rows[i]->scope != scope || !set_applies(rows[i], obj))
+			continue;
+		bool set = value_text(rows[i], obj, &text);
+		json_t *o = json_object();
+		sbuf_addf(&target, scope == SCOPE_STREAM ? "%u/%u" : "%u", port, stream);
+		json_object_set_new(o, "target", json_string(sbuf_str(&target)));
+		json_object_set_new(o, "port", json_integer(port));
+		if (scope == SCOPE_STREAM)
+			json_object_set_new(o, "stream", json_integer(stream));
+		json_object_set_new(o, "name", json_string(rows[i]->name));
+		json_object_set_new(o, "value", out_json_text(sbuf_str(&text)));
+		json_object_set_new(o, "default", json_boolean(!set));
+		if (rows[i]->unit != NULL)
+			json_object_set_new(o, "unit", json_string(rows[i]->unit));
+		json_array_append_new(list, o);
+		sbuf_free(&text);
+		sbuf_free(&target);
+	}
+}
+
+struct settings_walk {
+	json_t *list;
+	struct portset ports_done;
+};
+
+static int add_stream(struct cmd_run *r, unsigned port, unsigned stream, void *arg, struct err *e)
+{
+	struct settings_walk *w = arg;
+	struct ctl *ctl = app_of(r)->ctl;
+
+	(void)e;
+	if (!portset_has(&w->ports_done, port)) {
+		portset_add(&w->ports_done, port);
+		add_rows(w->list, SCOPE_PORT, ctl_port_cfg(ctl, port), port, 0);
+	}
+	add_rows(w->list, SCOPE_STREAM, ctl_stream_cfg(ctl, port, stream), port, stream);
+	return 0;
+}
+
+static const struct out_col setting_cols[] = {
+	{"target", "target", OF_STR}, {"name", "setting", OF_STR}, {"value", "value", OF_STR}, {"unit", "unit", OF_STR},
+	{"default", "default", OF_STR},
+};
+static const struct out_view setting_view = {.rows = "settings", .cols = setting_cols, .ncols = ARRAY_SIZE(setting_cols)};
+
+int show_settings(struct cmd_run *r, const struct show_sel *sel, struct err *e)
+{
+	struct settings_walk w = {.list = json_array()};
+	json_t *doc = show_doc("settings");
+	int rc = show_streams(r, sel, true, add_stream, &w, e);
+
+	json_object_set_new(doc, "settings", w.list);
+	if (rc < 0) {
+		json_decref(doc);
+		return rc;
+	}
+	return show_out(r, doc, &setting_view);
+}
+
+static int add_frame(struct cmd_run *r, unsigned port, unsigned stream, void *arg, struct err *e)
+{
+	struct frame *f = xcalloc(1, sizeof(*f));
+	int rc = ctl_frame(app_of(r)->ctl, port, stream, f, e);
+
+	if (rc == 0 && r->out_mode == OUT_TEXT) {
+		sbuf_addf(r->out, "port %u stream %u: %u bytes with FCS\n", port, stream, f->len + FRAME_FCS);
+		frame_print(f->bytes, f->len, r->out);
+	} else if (rc == 0) {
+		json_t *o = frame_dissect(f->bytes, f->len);
+		json_object_set_new(o, "port", json_integer(port));
+		json_object_set_new(o, "stream", json_integer(stream));
+		json_array_append_new(arg, o);
+	}
+	free(f);
+	return rc;
+}
+
+int show_frame(struct cmd_run *r, const struct show_sel *sel, struct err *e)
+{
+	json_t *doc = show_doc("frame"), *frames = json_array();
+	int rc = show_streams(r, sel, false, add_frame, frames, e);
+
+	json_object_set_new(doc, "frames", frames);
+	if (rc == 0 && r->out_mode != OUT_TEXT)
+		return show_out(r, doc, NULL);
+	json_decref(doc);
+	return rc;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* show stats, rates, queues: views of one snapshot. */
+#include "show.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_S 1000000000ull
+#define WIRE_EXTRA 20 /* preamble 7, SFD 1, inter-frame gap 12 */
+
+static const struct out_col stats_cols[] = {
+	{"port", "port", OF_COUNT},
+	{"name", "name", OF_STR},
+	{"link", "link", OF_STR},
+	{"speed_mbps", "speed", OF_MBPS},
+	{"run.state", "state", OF_STR},
+	{"run.sent", "run sent", OF_COUNT},
+	{"run.duration_ns", "run time", OF_NS},
+	{"run.mean_pps", "run mean pps", OF_PPS},
+	{"tx.packets", "tx packets", OF_COUNT},
+	{"tx.bytes", "tx bytes", OF_COUNT},
+	{"tx.pps", "tx pps", OF_PPS},
+	{"tx.l1_bps", "tx l1 bit/s", OF_BPS},
+	{"tx.dropped", "tx dropped", OF_COUNT},
+	{"tx.stalls", "tx stalls", OF_COUNT},
+	{"tx.unsent", "tx unsent", OF_COUNT},
+	{"tx.nombuf", "tx nombuf", OF_COUNT},
+	{"tx.errors", "tx errors", OF_COUNT},
+	{"rx.packets", "rx packets", OF_COUNT},
+	{"rx.bytes", "rx bytes", OF_COUNT},
+	{"rx.pps", "rx pps", OF_PPS},
+	{"rx.l1_bps", "rx l1 bit/s", OF_BPS},
+	{"rx.missed", "rx missed", OF_COUNT},
+	{"rx.nombuf", "rx nombuf", OF_COUNT},
+	{"rx.errors", "rx errors", OF_COUNT},
+	{"nic.tx.packets", "nic tx packets", OF_COUNT},
+	{"nic.rx.packets", "nic rx packets", OF_COUNT},
+	{"nic.unconfirmed", "unconfirmed", OF_COUNT},
+};
+
+/* Pktgen's way: a column for each port. */
+static const struct out_view stats_view = {.rows = "ports", .cols = stats_cols, .ncols = ARRAY_SIZE(stats_cols), .transpose = true};
+
+static struct snap *snapshot(struct cmd_run *r)
+{
+	return ctl_snapshot(app_of(r)->ctl);
+}
+
+static void snapshot_free(struct snap *s)
+{
+	snap_free(s);
+	free(s);
+}
+
+static json_t *snapshot_json(struct cmd_run *r, const struct show_sel *sel)
+{
+	struct snap *s = snapshot(r);
+	json_t *doc = snap_json(s);
+
+	snapshot_free(s);
+	show_filter(doc, sel);
+	return doc;
+}
+
+int show_stats(struct cmd_run *r, const struct show_sel *sel, struct err *e)
+{
+	(void)e;
+	return show_out(r, snapshot_json(r, sel), &stats_view);
+}
+
+static const struct out_col queue_port_cols[] = {{"port", "port", OF_COUNT}};
+static const struct out_col queue_cols[] = {
+	{"queue", "queue", OF_COUNT},
+	{"tx.packets", "tx packets", OF_COUNT},
+	{"tx.bytes", "tx bytes", OF_COUNT},
+	{"tx.pps", "tx pps", OF_PPS},
+	{"tx.l1_bps", "tx l1 bit/s", OF_BPS},
+	{"tx.stalls", "stalls", OF_COUNT},
+	{"tx.dropped", "dropped", OF_COUNT},
+	{"tx.unsent", "unsent", OF_COUNT},
+	{"tx.nombuf", "nombuf", OF_COUNT},
+	{"tx.worker", "tx core", OF_COUNT},
+	{"rx.packets", "rx packets", OF_COUNT},
+	{"rx.bytes", "rx bytes", OF_COUNT},
+	{"rx.pps", "rx pps", OF_PPS},
+	{"rx.l1_bps", "rx l1 bit/s", OF_BPS},
+	{"rx.worker", "rx core", OF_COUNT},
+};
+static const struct out_view queue_view = {
+	.rows = "ports", .cols = queue_port_cols, .ncols = ARRAY_SIZE(queue_port_cols),
+	.sub = "queues", .sub_cols = queue_cols, .nsub_cols = ARRAY_SIZE(queue_cols),
+};
+
+int show_queues(struct cmd_run *r, const struct show_sel *sel, struct err *e)
+{
+	static const char *const keep[] = {"port", "name", "queues"};
+	json_t *stats = snapshot_json(r, sel), *doc = show_doc("queues"), *ports = json_array(), *port;
+	size_t i;
+
+	(void)e;
+	json_object_set(doc, "time_ns", json_object_get(stats, "time_ns"));
+	json_object_set(doc, "wall_ns", json_object_get(stats, "wall_ns"));
+	json_array_foreach(json_object_get(stats, "ports"), i, port) {
+		json_t *o = json_object();
+		for (size_t k = 0; k < ARRAY_SIZE(keep); k++)
+			json_object_set(o, keep[k], json_object_get(port, keep[k]));
+		json_array_append_new(ports, o);
+	}
+	json_object_set_new(doc, "ports", ports);
+	json_decref(stats);
+	return show_out(r, doc, &queue_view);
+}
+
+static const struct out_col rate_cols[] = {
+	{"port", "port", OF_COUNT},
+	{"name", "name", OF_STR},
+	{"state", "state", OF_STR},
+	{"rate", "rate", OF_STR},
+	{"asked_pps", "asked pps", OF_PPS},
+	{"offered_pps", "offered pps", OF_PPS},
+	{"asked_l1_bps", "asked l1 bit/s", OF_BPS},
+	{"offered_l1_bps", "offered l1 bit/s", OF_BPS},
+	{"mark", "", OF_STR},
+};
+static const struct out_view rate_view = {.rows = "ports", .cols = rate_cols, .ncols = ARRAY_SIZE(rate_cols)};
+
+/* Bits that one frame of the port occupies on the wire; 0: no frame can be built. */
+static double frame_l1_bits(struct cmd_run *r, unsigned port)
+{
+	struct frame *f = xcalloc(1, sizeof(*f));
+	double bits = 0;
+
+	if (ctl_frame(app_of(r)->ctl, port, 0, f, NULL) == 0)
+		bits = 8.0 * (f->len + FRAME_FCS + WIRE_EXTRA);
+	free(f);
+	return bits;
+}
+
+/* What the port offers: the last interval of the 1 s timer once a whole one lies within the run, before that and afterwards the mean of
+ * the run. *seconds: how long was measured. */
+static double offered_pps(const struct snap_port *p, double *seconds)
+{
+	if (p->state == RUN_SENDING && p->run.duration_ns >= 2 * NS_PER_S) {
+		*seconds = 1;
+		return p->tx_rate.pps;
+	}
+	*seconds = (double)p->run.duration_ns / NS_PER_S;
+	return p->run.mean_pps;
+}
+
+static void put_pps(json_t *o, const char *key, double v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)llround(v)));
+}
+
+static json_t *rate_row(struct cmd_run *r, const struct snap_port *p)
+{
+	static const char *const states[] = {[RUN_IDLE] = "idle", [RUN_SENDING] = "sending", [RUN_DRAINING] = "draining"};
+	const struct port_cfg *cfg = ctl_port_cfg(app_of(r)->ctl, p->port);
+	bool max = p->run.asked_max, ran = p->run.duration_ns > 0;
+	double asked = p->run.asked_pps, seconds = 0, offered = offered_pps(p, &seconds), bits = frame_l1_bits(r, p->port);
+	json_t *o = json_object();
+	struct sbuf text = {0};
+
+	if (!ran || p->state == RUN_SENDING) /* the settings in force; later those of the run */
+		asked = ctl_asked_pps(app_of(r)->ctl, p->port, &max);
+	/* A rate is known no better than to one frame in the time it was measured. */
+	double off = fabs(offered - asked);
+	bool differs = ran && !max && off >= 0.001 * asked && off * seconds > 1;
+
+	vt_rate.print(&(struct vspec){&vt_rate}, &cfg->rate, &text);
+	json_object_set_new(o, "port", json_integer(p->port));
+	json_object_set_new(o, "name", out_json_text(p->name));
+	json_object_set_new(o, "state", json_string(states[p->state]));
+	json_object_set_new(o, "rate", out_json_text(sbuf_str(&text)));
+	if (max) {
+		json_object_set_new(o, "asked_pps", json_null());
+		json_object_set_new(o, "asked_l1_bps", json_null());
+	} else {
+		put_pps(o, "asked_pps", asked);
+		put_pps(o, "asked_l1_bps", asked * bits);
+	}
+	put_pps(o, "offered_pps", offered);
+	put_pps(o, "offered_l1_bps", offered * bits);
+	json_object_set_new(o, "differs", json_boolean(differs));
+	json_object_set_new(o, "mark", json_string(differs ? "!" : ""));
+	sbuf_free(&text);
+	return o;
+}
+
+int show_rates(struct cmd_run *r, const struct show_sel *sel, struct err *e)
+{
+	struct snap *s = snapshot(r);
+	json_t *doc = show_doc("rates"), *ports = json_array();
+
+	(void)e;
+	json_object_set_new(doc, "time_ns", json_integer((json_int_t)s->time_ns));
+	json_object_set_new(doc, "wall_ns", json_integer((json_int_t)s->wall_ns));
+	for (unsigned i = 0; i < s->nports; i++)
+		if (portset_has(&sel->ports, s->port[i].port))
+			json_array_append_new(ports, rate_row(r, &s->port[i]));
+	json_object_set_new(doc, "ports", ports);
+	snapshot_free(s);
+	return show_out(r, doc, &rate_view);
+}
