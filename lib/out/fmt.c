@@ -28,8 +28,8 @@ void out_si(double v, struct sbuf *out)
 		sbuf_addf(out, "%.0f", v);
 		return;
 	}
-	/* 999950 rounds to 1000k with four digits: the unit is chosen after rounding. */
-	while (v >= (u == 0 ? 1000 : 999.95) && u + 1 < ARRAY_SIZE(unit)) {
+	/* 999.95 rounds to 1000 with four digits: the unit is chosen after rounding. */
+	while (v >= 999.95 && u + 1 < ARRAY_SIZE(unit)) {
 		v /= 1000;
 		u++;
 	}

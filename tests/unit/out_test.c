@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "out.h"
+
+#include <string.h>
+
+static struct sbuf b;
+
+static const char *si(double v)
+{
+	sbuf_reset(&b);
+	out_si(v, &b);
+	return sbuf_str(&b);
+}
+
+static const char *dur(uint64_t ns)
+{
+	sbuf_reset(&b);
+	out_duration(ns, &b);
+	return sbuf_str(&b);
+}
+
+static void test_si(void **state)
+{
+	(void)state;
+	assert_string_equal(si(0), "0");
+	assert_string_equal(si(64), "64");
+	assert_string_equal(si(999), "999");
+	assert_string_equal(si(12.34), "12.34");
+	assert_string_equal(si(1000), "1.000k");
+	assert_string_equal(si(999800), "999.8k");
+	assert_string_equal(si(999949), "999.9k");
+	assert_string_equal(si(999950), "1.000M");
+	assert_string_equal(si(999999.9), "1.000M");
+	assert_string_equal(si(999.99), "1.000k");
+	assert_string_equal(si(1e6), "1.000M");
+	assert_string_equal(si(14880952), "14.88M");
+	assert_string_equal(si(1e10), "10.00G");
+	assert_string_equal(si(-1500), "-1.500k");
+	assert_string_equal(si(0.0 / 0.0), "-");
+}
+
+static void test_duration(void **state)
+{
+	(void)state;
+	assert_string_equal(dur(0), "0ns");
+	assert_string_equal(dur(999), "999ns");
+	assert_string_equal(dur(1500), "1.5us");
+	assert_string_equal(dur(20000000), "20ms");
+	assert_string_equal(dur(1234567890), "1.234s");
+	assert_string_equal(dur(2050000000), "2.05s");
+	assert_string_equal(dur(90ull * 1000000000), "1m30s");
+	assert_string_equal(dur(3725ull * 1000000000), "1h02m05s");
+}
+
+static json_t *sample(void)
+{
+	json_t *doc = json_loads("{\"show\":\"x\",\"ports\":["
+		"{\"port\":0,\"name\":\"wire0\",\"up\":true,\"speed\":10000,\"tx\":{\"packets\":1234567,\"pps\":999950},\"ns\":1500000,"
+		"\"q\":[{\"n\":0,\"v\":1},{\"n\":1}],\"notes\":[\"a\",\"b\"]},"
+		"{\"port\":10,\"name\":\"a, \\\"b\\\"\",\"up\":false,\"speed\":0,\"tx\":{\"packets\":7},\"busy\":0.125,\"q\":[{\"n\":0,\"v\":null}],"
+		"\"notes\":[]}]}", 0, NULL);
+
+	assert_non_null(doc);
+	return doc;
+}
+
+static const struct out_col cols[] = {
+	{"port", "port", OF_COUNT}, {"name", "name", OF_STR}, {"up", "up", OF_STR}, {"speed", "speed", OF_MBPS},
+	{"tx.packets", "packets", OF_COUNT}, {"tx.pps", "pps", OF_PPS}, {"ns", "time", OF_NS}, {"busy", "busy", OF_PERCENT},
+	{"notes", "notes", OF_STR},
+};
+
+static const char *write_doc(enum out_mode mode, const struct out_view *v)
+{
+	json_t *doc = sample();
+
+	sbuf_reset(&b);
+	out_write(mode, doc, v, &b);
+	json_decref(doc);
+	return sbuf_str(&b);
+}
+
+static void test_text_table(void **state)
+{
+	struct out_view v = {.rows = "ports", .cols = cols, .ncols = ARRAY_SIZE(cols)};
+
+	(void)state;
+	assert_string_equal(write_doc(OUT_TEXT, &v),
+		"port  name    up   speed    packets     pps   time   busy  notes\n"
+		"   0  wire0   yes    10G  1'234'567  1.000M  1.5ms      -  a, b\n"
+		"  10  a, \"b\"  no       -          7       -      -  12.5%  -\n");
+}
+
+static void test_csv_table(void **state)
+{
+	struct out_view v = {.rows = "ports", .cols = cols, .ncols = ARRAY_SIZE(cols)};
+
+	(void)state;
+	assert_string_equal(write_doc(OUT_CSV, &v),
+		"port,name,up,speed,tx.packets,tx.pps,ns,busy,notes\n"
+		"0,wire0,true,10000,1234567,999950,1500000,,\"a, b\"\n"
+		"10,\"a, \"\"b\"\"\",false,0,7,,,0.125,\n");
+}
+
+static void test_transposed(void **state)
+{
+	struct out_view v = {.rows = "ports", .cols = cols, .ncols = 2, .transpose = true};
+
+	(void)state;
+	assert_string_equal(write_doc(OUT_TEXT, &v), "port      0      10\nname  wire0  a, \"b\"\n");
+}
+
+static void test_sub_rows(void **state)
+{
+	static const struct out_col sub[] = {{"n", "n", OF_COUNT}, {"v", "v", OF_COUNT}};
+	struct out_view v = {.rows = "ports", .cols = cols, .ncols = 1, .sub = "q", .sub_cols = sub, .nsub_cols = 2};
+
+	(void)state;
+	assert_string_equal(write_doc(OUT_CSV, &v), "port,n,v\n0,0,1\n0,1,\n10,0,\n");
+	assert_string_equal(write_doc(OUT_TEXT, &v), "port  n  v\n   0  0  1\n   0  1  -\n  10  0  -\n");
+}
+
+static void test_no_rows(void **state)
+{
+	struct out_view v = {.rows = "nothing", .cols = cols, .ncols = 2};
+
+	(void)state;
+	assert_string_equal(write_doc(OUT_TEXT, &v), "port  name\n");
+}
+
+static void test_json_is_one_line(void **state)
+{
+	struct out_view v = {.rows = "ports", .cols = cols, .ncols = 2};
+	const char *s = write_doc(OUT_JSON, &v);
+	json_t *back = json_loads(s, 0, NULL), *doc = sample();
+
+	(void)state;
+	assert_true(json_equal(back, doc));
+	assert_ptr_equal(strchr(s, '\n'), s + strlen(s) - 1);
+	json_decref(back);
+	json_decref(doc);
+}
+
+static void test_no_view(void **state)
+{
+	json_t *doc = json_loads("{\"a\":1,\"b\":{\"c\":\"x,y\",\"d\":[1,2]},\"e\":[{\"f\":true},{\"f\":null}]}", 0, NULL);
+
+	(void)state;
+	sbuf_reset(&b);
+	out_write(OUT_TEXT, doc, NULL, &b);
+	assert_string_equal(sbuf_str(&b), "a: 1\nb.c: x,y\nb.d: 1, 2\ne[0].f: yes\ne[1].f: -\n");
+	sbuf_reset(&b);
+	out_write(OUT_CSV, doc, NULL, &b);
+	assert_string_equal(sbuf_str(&b), "key,value\na,1\nb.c,\"x,y\"\nb.d,\"1, 2\"\ne[0].f,true\ne[1].f,\n");
+	json_decref(doc);
+}
+
+static void test_any_bytes(void **state)
+{
+	json_t *v = out_json_text("caf\xe9");
+
+	(void)state;
+	assert_string_equal(json_string_value(v), "caf?");
+	json_decref(v);
+	v = out_json_text("caf\xc3\xa9");
+	assert_string_equal(json_string_value(v), "caf\xc3\xa9");
+	json_decref(v);
+}
+
+static void test_get(void **state)
+{
+	json_t *doc = json_loads("{\"udp.dst\":1,\"a\":{\"udp.dst\":2,\"b\":{\"c\":3}}}", 0, NULL);
+
+	(void)state;
+	assert_int_equal(json_integer_value(out_get(doc, "udp.dst")), 1);
+	assert_int_equal(json_integer_value(out_get(doc, "a.udp.dst")), 2);
+	assert_int_equal(json_integer_value(out_get(doc, "a.b.c")), 3);
+	assert_null(out_get(doc, "a.b.c.d"));
+	assert_null(out_get(doc, "x.y"));
+	json_decref(doc);
+}
+
+static int done(void **state)
+{
+	(void)state;
+	sbuf_free(&b);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_si), cmocka_unit_test(test_duration), cmocka_unit_test(test_text_table),
+		cmocka_unit_test(test_csv_table), cmocka_unit_test(test_transposed), cmocka_unit_test(test_sub_rows),
+		cmocka_unit_test(test_no_rows), cmocka_unit_test(test_json_is_one_line), cmocka_unit_test(test_no_view),
+		cmocka_unit_test(test_any_bytes), cmocka_unit_test(test_get),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, done);
+}
