@@ -6,33 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Largest value of any row's type; checked before use. */
-#define VALUE_MAX 1024
-
-/* Text of the row's value in obj; true: the user set it. */
-static bool value_text(const struct setting *row, const void *obj, struct sbuf *out)
-{
-	_Alignas(16) uint8_t val[VALUE_MAX], dflt[VALUE_MAX];
-	struct sbuf d = {0};
-	bool set = true;
-
-	if (row->v.type->size > sizeof(val))
-		return false;
-	if (row->store != NULL) {
-		set = row->store->get(row, obj, val);
-		row->v.type->print(&row->v, val, out);
-		return set;
-	}
-	row->v.type->print(&row->v, (const char *)obj + row->offset, out);
-	if (row->dflt != NULL && row->v.type->parse(&row->v, row->dflt, dflt, NULL) == 0) {
-		row->v.type->print(&row->v, dflt, &d);
-		set = strcmp(sbuf_str(&d), sbuf_str(out)) != 0;
-	}
-	sbuf_free(&d);
-	return set;
-}
-
-static void add_rows(json_t *list, enum cmd_scope scope, const void *obj, unsigned port, unsigned stream)
+static void add_rows(struct cmd_run *r, json_t *list, enum cmd_scope scope, const void *obj, unsigned port, unsigned stream)
 {
 	unsigned n;
 	const struct setting *const *rows = set_rows(&n);
@@ -42,7 +16,7 @@ static void add_rows(json_t *list, enum cmd_scope scope, const void *obj, unsign
 
 		if (rows[i]->scope != scope || !set_applies(rows[i], obj))
 			continue;
-		bool set = value_text(rows[i], obj, &text);
+		bool set = cmd_setting_text(r->cmd, rows[i], port, stream, &text);
 		json_t *o = json_object();
 		sbuf_addf(&target, scope == SCOPE_STREAM ? "%u/%u" : "%u", port, stream);
 		json_object_set_new(o, "target", json_string(sbuf_str(&target)));
@@ -73,9 +47,9 @@ static int add_stream(struct cmd_run *r, unsigned port, unsigned stream, void *a
 	(void)e;
 	if (!portset_has(&w->ports_done, port)) {
 		portset_add(&w->ports_done, port);
-		add_rows(w->list, SCOPE_PORT, ctl_port_cfg(ctl, port), port, 0);
+		add_rows(r, w->list, SCOPE_PORT, ctl_port_cfg(ctl, port), port, 0);
 	}
-	add_rows(w->list, SCOPE_STREAM, ctl_stream_cfg(ctl, port, stream), port, stream);
+	add_rows(r, w->list, SCOPE_STREAM, ctl_stream_cfg(ctl, port, stream), port, stream);
 	return 0;
 }
 

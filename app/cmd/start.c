@@ -34,9 +34,6 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 	if (rc < 0)
 		return rc;
-	if (args[1].given != args[2].given)
-		return err_at(e, EINVAL, args[1].given ? args[1].col : args[2].col,
-			      "a run is bounded by `for` and a duration: start %s for 10s", args[0].text);
 	if (args[2].given && args[2].v.u == 0)
 		return err_at(e, EINVAL, args[2].col, "a run of no time sends nothing; allowed are durations above 0, like 10s or 1.5ms");
 	return start_ports(r, &ports, args[2].given ? args[2].v.u : 0, e);

@@ -95,8 +95,13 @@ static void known_vcomplete(const struct vspec *v, const char *prefix, void (*of
 	vt_enum.complete(v, prefix, offer, arg);
 }
 
-static const struct vtype vt_known = {
-	.name = "word", .syntax = "one of the words", .size = sizeof(int), .parse = known_vparse, .print = known_vprint,
+static const struct vtype vt_type = {
+	.name = "word", .syntax = "ipv4 | vlan", .size = sizeof(int), .parse = known_vparse, .print = known_vprint,
+	.complete = known_vcomplete,
+};
+
+static const struct vtype vt_proto = {
+	.name = "word", .syntax = "tcp | udp", .size = sizeof(int), .parse = known_vparse, .print = known_vprint,
 	.complete = known_vcomplete,
 };
 
@@ -220,10 +225,10 @@ const struct setting set_stream_rows[] = {
 	 .help = "what fills the payload"},
 	{.name = "userpattern", .alias = "user pattern", .scope = SCOPE_STREAM, .v = {&vt_user}, .dflt = "0123456789abcde",
 	 .offset = AT(frame.user), .help = "text that `pattern user` repeats"},
-	{.name = "type", .scope = SCOPE_STREAM, .v = {&vt_known, .choices = type_words}, .dflt = "ipv4", .flags = SET_DERIVED,
+	{.name = "type", .scope = SCOPE_STREAM, .v = {&vt_type, .choices = type_words}, .dflt = "ipv4", .flags = SET_DERIVED,
 	 .store = &type_store, .check = set_check_stream,
 	 .help = "Pktgen's way to choose the network layer; the same as an edit of `frame`"},
-	{.name = "proto", .scope = SCOPE_STREAM, .v = {&vt_known, .choices = proto_words}, .dflt = "tcp", .flags = SET_DERIVED,
+	{.name = "proto", .scope = SCOPE_STREAM, .v = {&vt_proto, .choices = proto_words}, .dflt = "tcp", .flags = SET_DERIVED,
 	 .store = &proto_store, .check = set_check_stream,
 	 .help = "Pktgen's way to choose the transport layer; the same as an edit of `frame`"},
 };

@@ -273,8 +273,12 @@ void sess_exec(struct sess *s, const char *text, const char *where)
 	s->group++;
 	while (cmd_next(&text, &one)) {
 		const char *word = first_word(from, text);
+		if (word == text) { /* nothing but blanks and comments */
+			line += newlines(from, text);
+			from = text;
+			continue;
+		}
 		struct item *it = xcalloc(1, sizeof(*it));
-
 		it->line = xstrdup(sbuf_str(&one));
 		it->where = where != NULL ? where_line(where, line + newlines(from, word)) : NULL;
 		it->group = s->group;
@@ -282,7 +286,6 @@ void sess_exec(struct sess *s, const char *text, const char *where)
 		s->tail = &it->next;
 		line += newlines(from, text);
 		from = text;
-		sbuf_reset(&one);
 	}
 	sbuf_free(&one);
 }
