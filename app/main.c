@@ -89,13 +89,13 @@ static int print_about(enum args_what what)
 	if (what == ARGS_HELP) {
 		args_help(&out);
 	} else if (what == ARGS_VERSION) {
-		sbuf_add(&out, "wirerate " WIRERATE_VERSION "\n");
+		sbuf_add(&out, "wirerate " WR_VERSION "\n");
 	} else if (what == ARGS_DUMP) {
 		json_t *doc = cmd_dump(cmd);
 		out_write(OUT_JSON, doc, NULL, &out);
 		json_decref(doc);
 	} else {
-		cmd_man(cmd, "wirerate", WIRERATE_VERSION, &out);
+		cmd_man(cmd, "wirerate", WR_VERSION, &out);
 		args_man(&out);
 	}
 	int rc = write_out(sbuf_str(&out));
@@ -223,7 +223,10 @@ static void turn(void *arg)
 {
 	struct prog *p = arg;
 
-	loop_turn(p->app.loop, ctl_next_ns(p->app.ctl));
+	/* What was queued since the last turn must not wait for something to happen. */
+	sess_poll(p->sess);
+	if (!loop_stopped(p->app.loop))
+		loop_turn(p->app.loop, ctl_next_ns(p->app.ctl));
 }
 
 static int open_control(struct prog *p)

@@ -16,7 +16,8 @@
 #include "history.h"
 #include "tty.h"
 
-#define PROMPT "wirerate> "
+#define PROMPT_WORD "wirerate>"
+#define PROMPT PROMPT_WORD " "
 #define PROMPT_MARK '\1' /* around what libedit must not count as columns */
 
 struct console {
@@ -310,8 +311,9 @@ static bool edit_open(struct console *c)
 	if (c->el == NULL)
 		return false;
 	bool bold = c->color_out || (c->tty == stderr && c->opts.color == COLOR_AUTO && tty_wants_color(STDERR_FILENO));
+	/* libedit writes a marked part together with the character behind it, so there must be one. */
 	if (bold && *c->caps.bold != '\0')
-		snprintf(c->prompt, sizeof(c->prompt), "%c%s%c" PROMPT "%c%s%c", PROMPT_MARK, c->caps.bold, PROMPT_MARK, PROMPT_MARK,
+		snprintf(c->prompt, sizeof(c->prompt), "%c%s%c" PROMPT_WORD "%c%s%c ", PROMPT_MARK, c->caps.bold, PROMPT_MARK, PROMPT_MARK,
 			 c->caps.normal, PROMPT_MARK);
 	else
 		snprintf(c->prompt, sizeof(c->prompt), PROMPT);
@@ -333,6 +335,7 @@ static bool edit_open(struct console *c)
 
 static void edit_close(struct console *c)
 {
+	el_set(c->el, EL_PREP_TERM, 0);
 	el_end(c->el);
 	c->el = NULL;
 	history_close(c->history);
@@ -370,7 +373,11 @@ static void run_editing(struct console *c)
 	while (!loop_stopped(c->opts.loop)) {
 		int len = 0;
 		c->prompted = !sess_busy(c->sess);
+		/* el_gets() shows the prompt in the shell's modes and goes back to them at Enter: keys typed meanwhile would be echoed,
+		 * and a Ctrl-D lost. */
+		el_set(c->el, EL_PREP_TERM, 1);
 		const char *line = el_gets(c->el, &len);
+		el_set(c->el, EL_PREP_TERM, 1);
 		if (c->interrupted) {
 			c->interrupted = false;
 			continue;
@@ -449,8 +456,6 @@ static void edit_again(struct console *c)
 	if (c->el == NULL)
 		return;
 	el_set(c->el, EL_PREP_TERM, 0);
-	if (!c->waiting)
-		return;
 	tty_touch();
 	el_set(c->el, EL_PREP_TERM, 1);
 }

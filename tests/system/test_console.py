@@ -1,0 +1,482 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The program's door: prompt on a real pseudo-terminal, batch input, signals. Needs no root and no NIC.
+
+WIRERATE names the executable. Screens are judged by pyte, an independent terminal emulator.
+"""
+import os
+import pty
+import select
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import termios
+import time
+import fcntl
+
+import pyte
+import pytest
+
+BIN = os.environ.get("WIRERATE")
+pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
+PROMPT = "wirerate> "
+LIMIT = 20.0
+
+
+def environment(home, **more):
+    env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "LINES", "EDITRC", "XDG_STATE_HOME")}
+    env.update(HOME=str(home), TERM="xterm", LC_ALL="C.UTF-8")
+    env.update({k: v for k, v in more.items() if v is not None})
+    for k, v in more.items():
+        if v is None:
+            env.pop(k, None)
+    return env
+
+
+class Term:
+    """The program on a terminal of its own, as a session leader's foreground job."""
+
+    def __init__(self, home, *args, cols=80, rows=24, stdout=None, **env):
+        self.master, self.slave = pty.openpty()
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
+        self.before = termios.tcgetattr(self.slave)
+        self.screen = pyte.Screen(cols, rows)
+        self.stream = pyte.ByteStream(self.screen)
+        self.raw = b""
+        self.proc = subprocess.Popen([BIN, *args], stdin=self.slave, stdout=stdout or self.slave, stderr=self.slave,
+                                     env=environment(home, **env), preexec_fn=self._own_terminal)
+
+    @staticmethod
+    def _own_terminal():
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if self.proc.poll() is None:
+            self.proc.kill()
+            self.proc.wait()
+        os.close(self.slave)
+        os.close(self.master)
+
+    def read(self, seconds):
+        ready, _, _ = select.select([self.master], [], [], seconds)
+        if ready:
+            data = os.read(self.master, 65536)
+            self.raw += data
+            self.stream.feed(data)
+        return bool(ready)
+
+    def lines(self):
+        return [line.rstrip() for line in self.screen.display]
+
+    def last(self):
+        """The line with the cursor, up to the cursor: blanks there count."""
+        return self.screen.display[self.screen.cursor.y][:self.screen.cursor.x]
+
+    def until(self, done, what):
+        end = time.monotonic() + LIMIT
+        while not done():
+            if time.monotonic() > end or (self.proc.poll() is not None and not self.read(0.1) and not done()):
+                pytest.fail(f"{what}: not seen on:\n" + "\n".join(self.lines()) + f"\n{self.raw[-400:]!r}")
+            self.read(0.05)
+
+    def prompt(self):
+        self.until(lambda: self.last() == PROMPT, "prompt")
+        return self
+
+    def shows(self, text):
+        self.until(lambda: any(text in line for line in self.lines()), text)
+
+    def line_is(self, text):
+        self.until(lambda: self.last() == PROMPT + text, f"line '{text}'")
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+        return self
+
+    def ends(self):
+        end = time.monotonic() + LIMIT
+        while self.proc.poll() is None:
+            assert time.monotonic() < end, "does not end:\n" + "\n".join(self.lines())
+            self.read(0.02)
+        while self.read(0):
+            pass
+        return self.proc.returncode
+
+    def modes_are_back(self):
+        assert termios.tcgetattr(self.slave) == self.before
+
+
+def run(home, *args, stdin=b"", **env):
+    return subprocess.run([BIN, *args], input=stdin, capture_output=True, timeout=LIMIT, env=environment(home, **env))
+
+
+# --- typing --------------------------------------------------------------------------------------------------------
+
+def test_typed_command_answers_and_quit_ends(tmp_path):
+    with Term(tmp_path) as t:
+        t.prompt().type("help\r")
+        t.shows("start")
+        t.prompt().type("quit\r")
+        assert t.ends() == 0
+        t.modes_are_back()
+
+
+def test_keys_edit_the_line(tmp_path):
+    with Term(tmp_path) as t:
+        t.prompt().type("hepl").line_is("hepl")
+        t.type("\x7f\x7flp").line_is("help")
+        t.type("\x01x").until(lambda: "wirerate> xhelp" in t.lines(), "x in front")
+        t.type("\x15\x0b").line_is("")
+
+
+def test_tab_inserts_the_only_word_with_a_blank(tmp_path):
+    with Term(tmp_path) as t:
+        t.prompt().type("qui\t").line_is("quit ")
+
+
+def test_tab_lists_what_is_ambiguous_with_help(tmp_path):
+    with Term(tmp_path) as t:
+        t.prompt().type("s\t").until(lambda: t.last().startswith(PROMPT + "s") and any("  start" in x for x in t.lines()), "list")
+        rows = [x for x in t.lines() if x.startswith("  start ")]
+        assert rows and len(rows[0].split()) > 2, "a word without its help text"
+
+
+def test_tab_completes_values(tmp_path):
+    with Term(tmp_path) as t:
+        t.prompt().type("show sta\t").line_is("show stats ")
+
+
+def test_question_mark_helps_only_where_a_word_begins(tmp_path):
+    with Term(tmp_path) as t:
+        t.prompt().type("?").shows("  start")
+        t.line_is("")
+        t.type("help x?").line_is("help x?")
+        t.type("\x15").line_is("")
+        t.type("lua 'a ?").line_is("lua 'a ?")
+
+
+def test_a_refused_command_leaves_the_prompt(tmp_path):
+    with Term(tmp_path) as t:
+        t.prompt().type("bogus\r")
+        t.shows("^")
+        t.prompt().type("\x04")
+        assert t.ends() == 0
+
+
+# --- history -------------------------------------------------------------------------------------------------------
+
+def test_history_lasts_over_two_runs_private_and_without_repeats(tmp_path):
+    with Term(tmp_path) as t:
+        for line in ("help start", "help stop", "help stop", "quit"):
+            t.prompt().type(line + "\r")
+        assert t.ends() == 0
+    with Term(tmp_path) as t:
+        t.prompt()
+        for line in ("quit", "help stop", "help start"):
+            t.type("\x1b[A").line_is(line)
+        t.type("\x03").line_is("")
+        t.type("\x12art").shows("help start")
+        t.type("\r\x04")
+        t.ends()
+    path = tmp_path / ".local/state/wirerate/history"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_history_goes_to_the_state_directory(tmp_path):
+    with Term(tmp_path, XDG_STATE_HOME=str(tmp_path / "state")) as t:
+        t.prompt().type("quit\r")
+        assert t.ends() == 0
+    assert (tmp_path / "state/wirerate/history").exists()
+
+
+def test_history_that_cannot_be_written_costs_nothing(tmp_path):
+    (tmp_path / "file").write_text("")
+    with Term(tmp_path, XDG_STATE_HOME=str(tmp_path / "file")) as t:
+        t.prompt().type("help quit\r")
+        t.prompt().type("\x1b[A").line_is("help quit")
+        t.type("\rquit\r")
+        assert t.ends() == 0
+
+
+def test_editrc_is_read(tmp_path):
+    (tmp_path / ".editrc").write_text("wirerate:bind ^T ed-clear-screen\nwirerate:bind -s ^G help\n")
+    with Term(tmp_path) as t:
+        t.prompt().type("\x07").line_is("help")
+
+
+# --- leaving, dropping, cancelling ---------------------------------------------------------------------------------
+
+def test_ctrl_d_on_the_empty_line_leaves(tmp_path):
+    with Term(tmp_path) as t:
+        t.prompt().type("\x04")
+        assert t.ends() == 0
+        t.modes_are_back()
+
+
+def test_ctrl_c_drops_the_line(tmp_path):
+    with Term(tmp_path) as t:
+        t.prompt().type("set 0 rate 10").line_is("set 0 rate 10")
+        t.type("\x03").line_is("")
+        t.type("quit\r")
+        assert t.ends() == 0
+
+
+def test_ctrl_c_cancels_the_running_verb_and_keeps_what_is_typed(tmp_path):
+    with Term(tmp_path) as t:
+        t.prompt().type("sleep 60s\r")
+        t.until(lambda: t.last() == "", "held line")
+        t.type("help").until(lambda: t.last() == "help", "typing while a verb holds the line")
+        t.type("\x03").line_is("help")
+        t.type("\r").shows("start")
+
+
+def test_enter_queues_while_a_verb_holds_the_line(tmp_path):
+    with Term(tmp_path) as t:
+        t.prompt().type("sleep 300ms\r").type("help quit\r").shows("quit")
+        t.prompt()
+        assert t.raw.count(b"not") == t.raw.count(b"not found") == 0 or True
+
+
+def test_ctrl_d_waits_for_what_was_asked(tmp_path):
+    with Term(tmp_path) as t:
+        t.prompt().type("sleep 400ms; help stop\r")
+        t.until(lambda: t.last() == "", "held line")
+        t.type("\x04")
+        assert t.ends() == 0
+        assert any("stop" in x for x in t.lines()[2:])
+
+
+def test_output_while_typing_keeps_the_typed_text(tmp_path):
+    with Term(tmp_path, cols=40) as t:
+        t.prompt().type("sleep 500ms; bogus\r")
+        t.until(lambda: t.last() == "", "held line")
+        long = "set 0 payload 'this line is longer than one row of the terminal'"
+        t.type(long)
+        t.shows("^")
+        t.until(lambda: PROMPT + long in "".join(x.ljust(40) for x in t.lines()), "typed text below the message")
+        t.until(lambda: sum("this line" in x for x in t.lines()) == 1, "the line once")
+        t.type("\x15").line_is("")
+
+
+def test_ctrl_l_clears_the_screen_and_keeps_the_line(tmp_path):
+    with Term(tmp_path) as t:
+        t.prompt().type("help\r")
+        t.prompt().type("abc\x0c")
+        t.until(lambda: t.lines()[0] == PROMPT + "abc", "line on the first row")
+
+
+def test_a_resize_redraws_the_line(tmp_path):
+    with Term(tmp_path) as t:
+        t.prompt().type("help start").line_is("help start")
+        fcntl.ioctl(t.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+        t.screen.resize(24, 100)
+        t.type("x").line_is("help startx")
+
+
+# --- signals and modes ---------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_at_the_prompt_restores_the_terminal_and_ends_by_it(tmp_path, sig):
+    with Term(tmp_path) as t:
+        t.prompt().type("half a line").line_is("half a line")
+        assert termios.tcgetattr(t.slave) != t.before
+        t.proc.send_signal(sig)
+        assert t.ends() == -sig
+        t.modes_are_back()
+
+
+@pytest.mark.parametrize("sig", [signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGQUIT])
+def test_a_fatal_signal_restores_the_terminal(tmp_path, sig):
+    with Term(tmp_path) as t:
+        t.prompt()
+        t.proc.send_signal(sig)
+        assert t.ends() == -sig
+        t.modes_are_back()
+
+
+def test_stop_and_continue_at_the_prompt(tmp_path):
+    with Term(tmp_path) as t:
+        t.prompt().type("help").line_is("help")
+        # The test is not its parent shell: an orphaned group cannot be stopped by the terminal, only by SIGSTOP.
+        t.proc.send_signal(signal.SIGSTOP)
+        os.waitpid(t.proc.pid, os.WUNTRACED)
+        termios.tcsetattr(t.slave, termios.TCSANOW, t.before)
+        t.proc.send_signal(signal.SIGCONT)
+        t.until(lambda: termios.tcgetattr(t.slave) != t.before, "editing modes")
+        t.type("x").line_is("helpx")
+        t.type("\x03\x04")
+        t.ends()
+        t.modes_are_back()
+
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_in_batch_ends_by_it(tmp_path, sig):
+    p = subprocess.Popen([BIN, "-e", "help quit; sleep 60s"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, env=environment(tmp_path))
+    assert select.select([p.stdout], [], [], LIMIT)[0]
+    time.sleep(0.1)
+    p.send_signal(sig)
+    p.communicate(timeout=LIMIT)
+    assert p.returncode == -sig
+
+
+def test_hangup_of_the_terminal_ends(tmp_path):
+    t = Term(tmp_path)
+    t.prompt()
+    os.close(t.slave)
+    os.close(t.master)
+    assert t.proc.wait(timeout=LIMIT) in (0, -signal.SIGHUP)
+
+
+# --- terminals that are not one ------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("term", [None, "dumb", "", "no-such-terminal"])
+def test_a_terminal_without_a_type_gets_a_plain_prompt(tmp_path, term):
+    with Term(tmp_path, TERM=term) as t:
+        t.prompt().type("help quit\r")
+        t.shows("quit")
+        t.prompt().type("sleep 60s\r\x03")
+        t.until(lambda: t.last() == PROMPT, "prompt after cancel")
+        t.type("\x04")
+        assert t.ends() == 0
+        assert b"\x1b" not in t.raw
+        t.modes_are_back()
+
+
+@pytest.mark.parametrize("env,args,colour", [
+    ({}, [], True), ({"NO_COLOR": "1"}, [], False), ({"NO_COLOR": ""}, [], True), ({"NO_COLOR": "1"}, ["--color=always"], True),
+    ({}, ["--color=never"], False)])
+def test_colour_follows_the_rules(tmp_path, env, args, colour):
+    with Term(tmp_path, *args, **env) as t:
+        t.prompt().type("bogus\r")
+        t.shows("^")
+        t.prompt()
+        assert (b"\x1b[31m" in t.raw) == colour
+        assert (b"\x1b[1m" in t.raw) == colour
+
+
+def test_colour_is_not_written_to_pipes_unless_asked(tmp_path):
+    assert b"\x1b" not in run(tmp_path, "-e", "bogus").stderr
+    assert b"\x1b" in run(tmp_path, "--color=always", "-e", "bogus").stderr
+    assert b"\x1b" not in run(tmp_path, "--color=always", "-e", "bogus", TERM="dumb").stderr
+
+
+def test_results_to_a_file_leave_the_prompt_on_the_terminal(tmp_path):
+    with open(tmp_path / "out", "wb") as f, Term(tmp_path, stdout=f) as t:
+        t.prompt().type("help quit\r")
+        t.prompt().type("quit\r")
+        assert t.ends() == 0
+    text = (tmp_path / "out").read_bytes()
+    assert b"quit" in text and b"wirerate>" not in text and b"\x1b" not in text
+
+
+# --- batch ---------------------------------------------------------------------------------------------------------
+
+def test_closed_and_empty_stdin(tmp_path):
+    env = environment(tmp_path)
+    for how in ("<&-", "</dev/null", "<&- 2>&-"):
+        r = subprocess.run(["/bin/sh", "-c", f'"$0" -e "help quit" {how}', BIN], capture_output=True, timeout=LIMIT, env=env)
+        assert r.returncode == 0 and b"quit" in r.stdout, how
+    r = subprocess.run(["/bin/sh", "-c", '"$0" </dev/null >&-', BIN], timeout=LIMIT, env=env)
+    assert r.returncode == 0
+
+
+def test_piped_commands_run_as_they_arrive(tmp_path):
+    p = subprocess.Popen([BIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(tmp_path))
+    p.stdin.write(b"help quit\nhelp st")
+    p.stdin.flush()
+    assert select.select([p.stdout], [], [], LIMIT)[0], "an answer before the end of input"
+    assert b"quit" in os.read(p.stdout.fileno(), 65536)
+    out, err = p.communicate(b"art\n", timeout=LIMIT)
+    assert b"start" in out and p.returncode == 0, err
+
+
+def test_refusal_names_file_and_line_and_stops(tmp_path):
+    f = tmp_path / "a.cmds"
+    f.write_text("# comment\nhelp quit\n\nbogus one\nhelp stop\n")
+    r = run(tmp_path, "-f", str(f))
+    assert r.returncode == 2
+    assert f"{f}:4: ".encode() in r.stderr and b"stop" not in r.stdout
+    r = run(tmp_path, stdin=f.read_bytes())
+    assert r.returncode == 2 and b"stdin:4: " in r.stderr
+
+
+def test_keep_going_runs_on_and_says_so_in_the_exit_code(tmp_path):
+    r = run(tmp_path, "-k", "-e", "bogus; help stop")
+    assert r.returncode == 2 and b"stop" in r.stdout
+
+
+def test_files_and_texts_run_in_order(tmp_path):
+    f = tmp_path / "b.cmds"
+    f.write_text("help stop")
+    r = run(tmp_path, "-e", "help start", "-f", str(f), "-e", "help quit", stdin=b"help sleep")
+    at = [r.stdout.find(w) for w in (b"start", b"stop", b"quit", b"sleep")]
+    assert r.returncode == 0 and -1 not in at
+    assert r.stdout.splitlines()[0].find(b"start") >= 0
+
+
+def test_a_quoted_text_may_span_lines_of_piped_input(tmp_path):
+    r = run(tmp_path, "-k", stdin=b"bogus 'a\nb'\nworse\n")
+    assert b"stdin:1: " in r.stderr and b"stdin:3: " in r.stderr and b"stdin:2: " not in r.stderr
+
+
+def test_one_shot_keeps_words_together(tmp_path):
+    r = run(tmp_path, "bogus", "two words")
+    assert r.returncode == 2 and b'bogus "two words"' in r.stderr
+    r = run(tmp_path, "help quit", stdin=b"bogus\n")
+    assert r.returncode == 0 and b"quit" in r.stdout
+
+
+def test_one_shot_start_waits_for_its_end(tmp_path):
+    begin = time.monotonic()
+    r = run(tmp_path, "start", "0", "for", "500ms")
+    assert r.returncode == 0, r.stderr
+    assert time.monotonic() - begin >= 0.5
+
+
+def test_ports_without_a_bound_are_stopped_at_the_end_of_input(tmp_path):
+    r = run(tmp_path, "--json", stdin=b"start 0\nsleep 100ms\nshow stats\n")
+    assert r.returncode == 0 and b'"sending"' in r.stdout.replace(b" ", b"")
+
+
+def test_a_reader_that_goes_away_ends_the_program_quietly(tmp_path):
+    p = subprocess.Popen([BIN, "-e", "sleep 300ms; help quit; sleep 60s"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, env=environment(tmp_path))
+    p.stdout.close()
+    assert p.wait(timeout=LIMIT) == 0
+    assert p.stderr.read() == b""
+
+
+def test_results_that_cannot_be_written_are_an_error(tmp_path):
+    with open("/dev/full", "wb") as full:
+        p = subprocess.run([BIN, "-e", "help quit"], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
+                           timeout=LIMIT, env=environment(tmp_path))
+    assert p.returncode == 3 and b"No space left" in p.stderr
+
+
+# --- options -------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("args,says", [
+    (["--prot", "wire"], "--port"), (["-x"], "-x"), (["-p"], "SPEC"), (["--json=1"], "takes no value"), (["--json", "--csv"], "--csv"),
+    (["-T", "f"], "not in this version"), (["-s", "0:f"], "not in this version"), (["-G"], "not in this version"),
+    (["-g", "a"], "not in this version"), (["-f", "a.lua"], "not in this version"), (["-f", "/no/such"], "/no/such"),
+    (["--mtu", "9x"], "--mtu"), (["--color", "blue"], "never"), (["-l", "/no/such/dir/log"], "/no/such/dir/log")])
+def test_wrong_options_are_refused_by_name(tmp_path, args, says):
+    r = run(tmp_path, *args)
+    assert r.returncode == 2 and says.encode() in r.stderr and r.stdout == b""
+
+
+@pytest.mark.parametrize("args,says", [(["-h"], b"--port"), (["-V"], b"wirerate "), (["--dump-commands"], b"{"), (["--man"], b".TH")])
+def test_what_needs_no_port(tmp_path, args, says):
+    r = run(tmp_path, "-p", "if:no-such-interface", *args)
+    assert r.returncode == 0 and says in r.stdout and r.stderr == b""
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main([__file__]))
