@@ -215,7 +215,8 @@ static int get_key(EditLine *el, wchar_t *wc)
 			line_show(c);
 		}
 		c->opts.turn(c->opts.arg);
-		if (ready && (got = read_key(c, wc)) != 0)
+		/* What is typed behind Ctrl-C belongs to the next line. */
+		if (ready && !c->interrupted && (got = read_key(c, wc)) != 0)
 			break;
 		ready = false;
 	}
