@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the system tests share: the program as a process, an interface pair, a sender on the kernel's side."""
+import ctypes
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+# Promises of one second are checked with some room, because the machines that run tests are shared.
+ONE_SECOND = 1.5
+
+
+def binary():
+    path = os.environ.get("WIRERATE", "")
+    if not os.access(path, os.X_OK):
+        raise RuntimeError(f"WIRERATE={path!r}: set it to the path of the built program")
+    return os.path.abspath(path)
+
+
+def cpus():
+    return sorted(os.sched_getaffinity(0))
+
+
+def lcores(workers, one_cpu=False):
+    """EAL options for lcore 0 (control) and the given number of workers, whatever CPUs there are."""
+    have = cpus()
+    where = str(have[0]) if one_cpu else "(" + ",".join(str(c) for c in have) + ")"
+    text = ",".join([f"0@{have[0]}"] + [f"{n}@{where}" for n in range(1, workers + 1)])
+    return ["--lcores", text, "--"]
+
+
+def run(args, stdin=None, timeout=60, prefix=(), **kw):
+    """One run of the program to its end. stdin: text, or None for /dev/null."""
+    how = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
+    return subprocess.run([*prefix, binary(), *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=timeout, **how, **kw)
+
+
+def good(args, **kw):
+    """A run that must succeed."""
+    r = run(args, **kw)
+    assert r.returncode == 0, f"{args}: exit code {r.returncode}\n{r.stderr}{r.stdout}"
+    return r
+
+
+def as_json(args):
+    """--json goes where our own options begin: after EAL's."""
+    at = args.index("--") + 1 if "--" in args else 0
+    return [*args[:at], "--json", *args[at:]]
+
+
+def documents(r):
+    """Every line of stdout as one JSON document."""
+    return [json.loads(line) for line in r.stdout.splitlines()]
+
+
+def stats(args, **kw):
+    """Ports by number, of the last `show stats` in the output of a run that must succeed."""
+    return ports_of(documents(good(as_json(args), **kw))[-1])
+
+
+def ports_of(doc):
+    assert doc["show"] == "stats"
+    return {p["port"]: p for p in doc["ports"]}
+
+
+class Live:
+    """A running program that is driven line by line through its standard input."""
+
+    def __init__(self, args, prefix=(), **kw):
+        self.log = open(f"/tmp/wirerate-live-{os.getpid()}.err", "w+")
+        self.proc = subprocess.Popen([*prefix, binary(), *as_json(args)], stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE, stderr=self.log, **kw)
+        os.unlink(self.log.name)
+        self.buf = b""
+
+    @property
+    def pid(self):
+        return self.proc.pid
+
+    def errors(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def send(self, line):
+        self.proc.stdin.write(line.encode() + b"\n")
+        self.proc.stdin.flush()
+
+    def line(self, timeout=10.0):
+        until = time.monotonic() + timeout
+        while b"\n" not in self.buf:
+            left = until - time.monotonic()
+            ready = select.select([self.proc.stdout], [], [], max(left, 0))[0]
+            assert ready, f"no answer in {timeout} s\n{self.errors()}"
+            more = os.read(self.proc.stdout.fileno(), 65536)
+            assert more, f"the program ended with {self.proc.wait(5)}\n{self.errors()}"
+            self.buf += more
+        text, self.buf = self.buf.split(b"\n", 1)
+        return text.decode()
+
+    def ask(self, line, timeout=10.0):
+        self.send(line)
+        return json.loads(self.line(timeout))
+
+    def stats(self, timeout=10.0):
+        return ports_of(self.ask("show stats", timeout))
+
+    def until(self, what, timeout):
+        """Statistics as soon as what(ports) holds, with the seconds that it took."""
+        begin = time.monotonic()
+        while True:
+            ports = self.stats()
+            took = time.monotonic() - begin
+            if what(ports):
+                return ports, took
+            assert took < timeout, f"not seen in {timeout} s: {ports}\n{self.errors()}"
+            time.sleep(0.05)
+
+    def quit(self, timeout=10.0):
+        """Exit code and seconds."""
+        begin = time.monotonic()
+        self.send("quit")
+        code = self.proc.wait(timeout)
+        return code, time.monotonic() - begin
+
+    def close(self):
+        if self.proc.poll() is None:
+            self.proc.send_signal(signal.SIGKILL)
+            self.proc.wait()
+        for f in (self.proc.stdin, self.proc.stdout, self.log):
+            try:
+                f.close()
+            except BrokenPipeError:
+                pass
+
+
+class Veth:
+    """A pair of interfaces in a namespace of its own: `a` is for the program, `b` is the kernel's end."""
+
+    serial = 0
+
+    def __init__(self):
+        Veth.serial += 1
+        self.ns = f"wirerate-{os.getpid()}-{Veth.serial}"
+        self.a, self.b = "wra", "wrb"
+        self.prefix = ["ip", "netns", "exec", self.ns]
+        subprocess.run(["ip", "netns", "add", self.ns], check=True)
+        try:
+            self.do("sysctl", "-q", "net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1")
+            self.do("ip", "link", "add", "name", self.a, "type", "veth", "peer", "name", self.b)
+            for end in (self.a, self.b):
+                self.do("ethtool", "-K", end, "gso", "off", "tso", "off", "gro", "off", "tx", "off")
+                self.do("ip", "link", "set", end, "up")
+        except BaseException:
+            self.remove()
+            raise
+
+    def do(self, *cmd):
+        return subprocess.run([*self.prefix, *cmd], check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True).stdout
+
+    def link(self, end):
+        return json.loads(self.do("ip", "-s", "-j", "link", "show", end))[0]
+
+    def packets(self, end, side):
+        return self.link(end)["stats64"][side]["packets"]
+
+    def sender(self, frames, pps):
+        """Frames from the kernel's end, paced, as a process."""
+        return subprocess.Popen([*self.prefix, sys.executable, __file__, self.b, str(frames), str(pps)])
+
+    def remove(self):
+        subprocess.run(["ip", "netns", "del", self.ns], check=False)
+
+
+class Tcpdump:
+    """Capture on the kernel's end into a file."""
+
+    def __init__(self, veth, path):
+        self.path = path
+        # A buffer that holds everything, so that the file is the whole truth.
+        self.proc = subprocess.Popen([*veth.prefix, "tcpdump", "-i", veth.b, "-Q", "in", "-n", "-U", "-Z", "root", "-B", "65536",
+                                      "-w", str(path)], stderr=subprocess.PIPE, text=True)
+        line = self.proc.stderr.readline()
+        while line and "listening on" not in line:
+            line = self.proc.stderr.readline()
+
+    def stop(self):
+        time.sleep(0.3)
+        self.proc.send_signal(signal.SIGINT)
+        _, text = self.proc.communicate(timeout=10)
+        assert "\n0 packets dropped by kernel" in "\n" + text, text
+
+
+def tshark(path, show, *fields):
+    """Rows of fields, of the frames that the display filter shows."""
+    cmd = ["tshark", "-n", "-r", str(path), "-Y", show, "-T", "fields"]
+    for proto in ("ip", "udp", "tcp"):
+        cmd += ["-o", f"{proto}.check_checksum:TRUE"]
+    for f in fields or ("frame.number",):
+        cmd += ["-e", f]
+    r = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert r.returncode == 0, r.stderr
+    return [line.split("\t") for line in r.stdout.splitlines()]
+
+
+def judge(path, count, l4="udp"):
+    """tshark's verdict: all frames there, none malformed, IPv4 and L4 checksums good."""
+    assert len(tshark(path, "frame")) == count
+    assert tshark(path, "_ws.malformed || _ws.short", "frame.number", "_ws.col.Info") == []
+    assert len(tshark(path, f"ip.checksum.status == 1 && {l4}.checksum.status == 1")) == count
+
+
+def cpu_seconds(pid):
+    """CPU time of each thread so far."""
+    hz = os.sysconf("SC_CLK_TCK")
+    out = {}
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/stat") as f:
+            rest = f.read().rsplit(")", 1)[1].split()
+        out[tid] = (int(rest[11]) + int(rest[12])) / hz
+    return out
+
+
+def send_paced(ifname, frames, pps):
+    """Small bursts by sendmmsg on an AF_PACKET socket, each at its time."""
+
+    class Iovec(ctypes.Structure):
+        _fields_ = [("base", ctypes.c_void_p), ("len", ctypes.c_size_t)]
+
+    class Msghdr(ctypes.Structure):
+        _fields_ = [("name", ctypes.c_void_p), ("namelen", ctypes.c_uint32), ("iov", ctypes.POINTER(Iovec)),
+                    ("iovlen", ctypes.c_size_t), ("control", ctypes.c_void_p), ("controllen", ctypes.c_size_t),
+                    ("flags", ctypes.c_int)]
+
+    class Mmsghdr(ctypes.Structure):
+        _fields_ = [("hdr", Msghdr), ("len", ctypes.c_uint)]
+
+    burst = 10
+    libc = ctypes.CDLL(None, use_errno=True)
+    sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+    sock.bind((ifname, 0))
+    frame = ctypes.create_string_buffer(bytes.fromhex("ffffffffffff0200000000aa88b5") + bytes(46), 60)
+    iov = Iovec(ctypes.addressof(frame), 60)
+    msgs = (Mmsghdr * burst)()
+    for m in msgs:
+        m.hdr.iov, m.hdr.iovlen = ctypes.pointer(iov), 1
+    sent, begin = 0, time.monotonic()
+    while sent < frames:
+        due = begin + sent / pps
+        now = time.monotonic()
+        if now < due:
+            if due - now > 0.0005:
+                time.sleep(due - now - 0.0003)
+            continue
+        n = libc.sendmmsg(sock.fileno(), msgs, min(burst, frames - sent), 0)
+        if n < 0:
+            raise OSError(ctypes.get_errno(), "sendmmsg")
+        sent += n
+
+
+if __name__ == "__main__":
+    send_paced(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))

@@ -1,0 +1,502 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The program as a process: options, exit codes, output forms, places where it must run, signals, silence."""
+import csv
+import io
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import termios
+import time
+
+import pytest
+
+import harness
+from harness import ONE_SECOND, cpu_seconds, cpus, documents, good, ports_of, stats
+
+THOUSAND = "set 0 count 1000; start 0; wait 0; show stats"
+
+
+def thousand(args=(), **kw):
+    assert stats([*args, "-e", THOUSAND], **kw)[1]["rx"]["packets"] == 1000
+
+
+# Options and exit codes
+
+def test_help_and_version(run):
+    for opt in ("-h", "--help", "-V", "--version"):
+        r = run([opt])
+        assert r.returncode == 0 and "wirerate" in r.stdout and r.stderr == "", opt
+
+
+def test_dump_commands_is_json():
+    assert json.loads(good(["--dump-commands"]).stdout)
+
+
+USAGE = {
+    "unknown option": ["--no-such-option"],
+    "option without its value": ["-m"],
+    "unknown verb": ["frobnicate", "0"],
+    "unknown setting": ["set", "0", "colour", "red"],
+    "no such port": ["set", "7", "count", "1"],
+    "one-shot start without a bound": ["start", "0"],
+    "batch wait without a bound": ["-e", "start 0; wait 0"],
+    "unknown port spec": ["-p", "bogus:x", "show", "ports"],
+    "empty port spec": ["-p", "", "show", "ports"],
+    "wire with a tail": ["-p", "wire:x", "show", "ports"],
+    "junk in a map": ["-m", "1.0x", "show", "map"],
+    "control in a map": ["-m", "0.0", "show", "map"],
+    "port of a map": ["-m", "1.9", "show", "map"],
+    "twice in a map": ["-m", "1.0, 1.0", "show", "map"],
+    "queues of a map": ["-m", "1:1.0*17", "show", "map"],
+    "missing file": ["-f", "/no/such/file"],
+    "a verb of a later version": ["page", "main"],
+    "an option of a later version": ["-G"],
+    "count abc5": ["set", "0", "count", "abc5"],
+    "count 5abc": ["set", "0", "count", "5abc"],
+    "count -5": ["set", "0", "count", "-5"],
+    "count 1e99": ["set", "0", "count", "1e99"],
+    "rate -1": ["set", "0", "rate", "-1"],
+    "rate 101%": ["set", "0", "rate", "101%"],
+    "rate of no unit": ["set", "0", "rate", "5furlongs"],
+    "size 63": ["set", "0", "size", "63"],
+    "burst 0": ["set", "0", "burst", "0"],
+    "burst 513": ["set", "0", "burst", "513"],
+    "trailing words": ["set", "0", "count", "5", "6"],
+    "address": ["set", "0", "ipv4.dst", "10.0.0.256"],
+}
+
+
+@pytest.mark.parametrize("what", USAGE)
+def test_usage_is_refused_with_2(run, what):
+    r = run(USAGE[what], timeout=20)
+    assert r.returncode == 2, r.stderr
+    assert r.stderr.strip() != ""
+    assert r.stdout == ""
+
+
+def test_what_comes_later_says_so(run):
+    for args in (["page", "main"], ["-G"]):
+        assert "not in this version" in run(args).stderr
+
+
+def test_a_typo_gets_the_nearest_word_and_a_caret(run):
+    r = run(["-e", "set 0 cuont 5"])
+    assert r.returncode == 2
+    assert "count" in r.stderr and "^" in r.stderr
+
+
+def test_a_wrong_map_shows_its_column(run):
+    r = run(["-m", "1.0, 99.1", "show", "map"])
+    assert r.returncode == 2
+    assert "99" in r.stderr and "1.0, 99.1" in r.stderr
+    lines = r.stderr.splitlines()
+    text = next(i for i, s in enumerate(lines) if "1.0, 99.1" in s and i + 1 < len(lines) and lines[i + 1].strip().startswith("^"))
+    assert lines[text + 1].index("^") == lines[text].index("99.1")
+
+
+@pytest.mark.parametrize("spec", ["if:nosuch0", "packet:nosuch0", "xdp:nosuch0", "pci:0000:ff:1f.7", "pcap:rx=/no/such.pcap"])
+def test_what_is_not_there_is_3(run, spec):
+    r = run(["-p", spec, "show", "ports"])
+    assert r.returncode == 3, r.stderr
+    assert spec in r.stderr
+    assert r.stdout == ""
+
+
+def test_wait_that_runs_out_is_1(run):
+    r = run(["-e", "set 0 rate 1kpps; set 0 count 3000; start 0; wait 0 200ms"])
+    assert r.returncode == 1, r.stderr
+
+
+def test_a_refused_command_changes_nothing():
+    r = harness.run(["-k", "--json", "-e", "set 0 count 1000; set 0,7 count 5; set 0 count 5x; start 0; wait 0; show stats"])
+    assert r.returncode == 2
+    assert ports_of(documents(r)[-1])[1]["rx"]["packets"] == 1000
+
+
+def test_one_shot():
+    r = good(["--json", "start", "0", "for", "10ms"])
+    assert r.stdout == "" or documents(r)
+    assert harness.ports_of(documents(good(["--json", "show", "stats"]))[0])[0]["run"]["state"] == "idle"
+
+
+def test_ports_with_a_bound_are_waited_for_at_the_end(tmp_path):
+    out = tmp_path / "t.pcap"
+    good(["-p", f"pcap:tx={out}", "-e", "set 0 rate 2kpps; set 0 count 1000; start 0"])
+    from scapy.utils import rdpcap
+    assert len(rdpcap(str(out))) == 1000
+
+
+# Files, -e, pipes
+
+def test_file_and_execute_in_order(tmp_path):
+    f = tmp_path / "a.wr"
+    f.write_text("set 0 count 2000\nset 0 size 128\n")
+    ports = stats(["-e", "set 0 count 1000", "-f", str(f), "-e", "set 0 size 256; start 0; wait 0; show stats"])
+    assert ports[0]["tx"]["packets"] == 2000
+    assert ports[0]["tx"]["bytes"] == 2000 * 256
+
+
+def test_newlines_in_execute():
+    assert stats(["-e", "set 0 count 7\nstart 0\nwait 0\nshow stats"])[1]["rx"]["packets"] == 7
+
+
+def test_a_refusal_in_a_file_names_file_and_line_and_stops(run, tmp_path):
+    f = tmp_path / "bad.wr"
+    f.write_text("set 0 count 10\n\nset 0 count ten\nstart 0\nwait 0\nshow stats\n")
+    r = run(["--json", "-f", str(f)])
+    assert r.returncode == 2
+    assert f"{f}:3" in r.stderr
+    assert r.stdout == ""
+    r = run(["--json", "-k", "-f", str(f)])
+    assert r.returncode == 2
+    assert ports_of(documents(r)[-1])[1]["rx"]["packets"] == 10
+
+
+def test_piped_input(run):
+    r = run(["--json"], stdin="set 0 count 1000\nstart 0\nwait 0\nshow stats\n")
+    assert r.returncode == 0, r.stderr
+    assert ports_of(documents(r)[-1])[1]["rx"]["packets"] == 1000
+    r = run(["--json"], stdin="set 0 count 1000\nset 0 nonsense 1\nshow stats\n")
+    assert r.returncode == 2 and r.stdout == ""
+    r = run(["-b"], stdin="")
+    assert r.returncode == 0
+
+
+def test_the_last_line_needs_no_newline(run):
+    r = run(["--json"], stdin="show stats")
+    assert r.returncode == 0 and len(documents(r)) == 1
+
+
+# Output forms
+
+@pytest.mark.parametrize("what", ["stats", "rates", "queues", "xstats", "ports", "map", "plan", "frame", "settings"])
+def test_show(what):
+    docs = documents(good(["--json", "show", what]))
+    assert len(docs) == 1
+    text = good(["show", what]).stdout
+    assert text.strip() != "" and "\x1b" not in text
+    rows = list(csv.reader(io.StringIO(good(["--csv", "show", what]).stdout)))
+    assert rows and all(len(r) == len(rows[0]) for r in rows), rows[:3]
+
+
+def test_stats_have_the_agreed_keys():
+    doc = documents(good(["--json", "-e", THOUSAND]))[-1]
+    assert doc["show"] == "stats" and doc["time_ns"] > 0 and doc["wall_ns"] > 1.7e18
+    p = doc["ports"][0]
+    assert {"port", "name", "link", "speed_mbps", "run", "tx", "rx", "nic", "queues"} <= set(p)
+    assert {"state", "sent", "duration_ns", "asked_pps", "mean_pps"} <= set(p["run"])
+    assert {"packets", "bytes", "dropped", "stalls", "unsent", "errors", "pps", "l1_bps"} <= set(p["tx"])
+    assert {"packets", "bytes", "missed", "nombuf", "errors", "pps", "l1_bps"} <= set(p["rx"])
+    assert {"packets", "bytes", "dropped", "stalls"} <= set(p["queues"][0]["tx"])
+    assert {"packets", "bytes"} <= set(p["queues"][0]["rx"])
+    assert p["name"] == "wire0"
+
+
+def test_csv_has_the_numbers():
+    rows = list(csv.reader(io.StringIO(good(["--csv", "-e", "set 0 count 12347; start 0; wait 0; show stats"]).stdout)))
+    assert any("12347" in row for row in rows)
+
+
+def test_results_go_to_stdout_alone(run):
+    r = run(["--json", "-e", THOUSAND])
+    assert len(r.stdout.splitlines()) == 1
+    assert "EAL:" not in r.stderr
+
+
+def test_a_queue_costs_little_memory():
+    doc = documents(good(["--json", "show", "ports"]))[0]
+    for p in doc["ports"]:
+        assert 0 < p["memory_bytes"] <= 24 << 20
+
+
+# Places
+
+def test_several_instances_at_once():
+    procs = [subprocess.Popen([harness.binary(), "--json", "-e", "set 0 rate max; set 0 count 200000; start 0; wait 0; show stats"],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    for p in procs:
+        out, err = p.communicate(timeout=60)
+        assert p.returncode == 0, err
+        assert ports_of(json.loads(out.splitlines()[-1]))[1]["rx"]["packets"] == 200000
+
+
+def test_unprivileged(need, tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("already unprivileged: every other test shows it")
+    need("setpriv")
+    who = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--no-new-privs"]
+    if subprocess.run([*who, "test", "-x", harness.binary()]).returncode != 0:
+        pytest.skip("an unprivileged user cannot reach the program where it was built")
+    env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+    thousand(prefix=who, env=env, cwd="/")
+    r = harness.run(["-p", "packet:lo", "show", "ports"], prefix=who, env=env, cwd="/")
+    assert r.returncode == 3, r.stderr
+    assert "packet:lo" in r.stderr
+
+
+def test_without_term():
+    thousand(env={k: v for k, v in os.environ.items() if k != "TERM"})
+    thousand(env={})
+
+
+@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- 2>&-"])
+def test_closed_descriptors(closed):
+    r = subprocess.run(["sh", "-c", f'exec "$0" "$@" {closed}', harness.binary(), "--json", "-e", THOUSAND], stdin=subprocess.DEVNULL,
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert r.returncode == 0, r.stderr
+    assert ports_of(documents(r)[-1])[1]["rx"]["packets"] == 1000
+
+
+def test_all_descriptors_closed(tmp_path):
+    out = tmp_path / "t.pcap"
+    r = subprocess.run(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', harness.binary(), "-p", f"pcap:tx={out}", "-e",
+                        "set 0 count 1000; start 0; wait 0; show stats; show ports"], timeout=60)
+    assert r.returncode == 0
+    # nothing that was printed went into the file that took a low descriptor
+    from scapy.utils import rdpcap
+    assert len(rdpcap(str(out))) == 1000
+
+
+def test_one_cpu(need):
+    need("taskset")
+    prefix = ["taskset", "-c", str(cpus()[0])]
+    thousand(prefix=prefix)
+    assert stats(["-e", "set all rate max; set all count 300000; start all; wait all; show stats"], prefix=prefix)[1]["rx"]["packets"] == 300000
+    last = ["taskset", "-c", str(cpus()[-1])]
+    thousand(prefix=last)
+
+
+def hugepages_free():
+    with open("/proc/meminfo") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("HugePages_Free"))
+
+
+def test_hugepages(live):
+    knob = "/proc/sys/vm/nr_hugepages"
+    if not os.access(knob, os.W_OK):
+        pytest.skip(f"needs write access to {knob}")
+    with open(knob) as f:
+        before = f.read()
+    try:
+        with open(knob, "w") as f:
+            f.write("128")
+        free = hugepages_free()
+        if free < 128:
+            pytest.skip(f"the kernel gave {free} hugepages of 128")
+        w = live([])
+        w.stats()
+        assert hugepages_free() < free, "hugepages are there and not used"
+        w.send("set 0 count 1000; start 0; wait 0")
+        assert w.stats()[1]["rx"]["packets"] == 1000
+        assert w.quit()[0] == 0
+        assert hugepages_free() == free, "hugepages are still taken after the end"
+        thousand()
+    finally:
+        with open(knob, "w") as f:
+            f.write(before)
+
+
+def test_eal_options_of_the_user():
+    first = str(cpus()[0])
+    r = good(["--lcores", f"0@{first},5@{first}", "--no-huge", "-m", "256", "--", "--json", "-m", "5.0, 5.1", "-e", THOUSAND])
+    assert ports_of(documents(r)[-1])[1]["rx"]["packets"] == 1000
+    r = good(["--lcores", f"0@{first},1@{first}", "--vdev", "net_null0", "--", "--json", "show", "ports"])
+    assert len(documents(r)[0]["ports"]) == 1
+
+
+def test_map_picks_the_lcores():
+    need = [c for c in cpus() if c != cpus()[0]]
+    if not need:
+        pytest.skip("needs two CPUs")
+    text = good(["-m", f"{need[0]}.0,{need[0]}.1", "show", "map"]).stdout
+    assert f"lcore {need[0]}" in text and "Rx 0" in text and "Tx 0" in text
+
+
+def test_ports_that_no_map_names():
+    n = cpus()[-1]
+    if len(cpus()) < 2:
+        pytest.skip("needs two CPUs")
+    r = good(["-p", "null", "-p", "null", "-m", f"{n}.1", "-e", "set 1 count 10; start 1; wait 1; show map"])
+    assert "unused" in r.stdout
+    assert harness.run(["-p", "null", "-p", "null", "-m", f"{n}.1", "-e", "start 0 for 10ms"]).returncode == 2
+
+
+# pcap
+
+def test_pcap_is_judged_by_others(need, tmp_path):
+    need("tshark")
+    from scapy.all import UDP, Dot1Q, Ether, IP, rdpcap
+    out = tmp_path / "out.pcap"
+    good(["-p", f"pcap:tx={out}", "-e", "set 0 frame eth/vlan/ipv4/udp; set 0 vlan.vid 7; set 0 ipv4.dst 10.1.2.3; set 0 udp.dst 5000; "
+          "set 0 size 100; set 0 count 500; start 0; wait 0; set 0 frame eth/ipv4/udp; set 0 udp.src 77; set 0 size 64; start 0"])
+    harness.judge(out, 1000)
+    frames = rdpcap(str(out))
+    assert len(frames) == 1000
+    for f in frames[:500]:
+        assert len(f) == 96 and f[Dot1Q].vlan == 7 and f[IP].dst == "10.1.2.3" and f[UDP].dport == 5000
+    for f in frames[500:]:
+        assert len(f) == 60 and Dot1Q not in f and f[UDP].sport == 77
+    again = Ether(bytes(frames[0]))
+    del again[IP].chksum, again[UDP].chksum
+    assert bytes(Ether(bytes(again))) == bytes(frames[0])
+
+
+def test_pcap_of_tcp(need, tmp_path):
+    need("tshark")
+    out = tmp_path / "out.pcap"
+    good(["-p", f"pcap:tx={out}", "-e", "set 0 frame eth/ipv4/tcp; set 0 size 200; set 0 count 100; start 0"])
+    harness.judge(out, 100, "tcp")
+
+
+def test_pcap_is_received(tmp_path):
+    from scapy.all import Ether, wrpcap
+    path = tmp_path / "in.pcap"
+    wrpcap(str(path), [Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02", type=0x88b5) / bytes(46 + i % 50) for i in range(300)])
+    ports = stats(["-p", f"pcap:rx={path},tx={tmp_path / 'out.pcap'}", "-e", "sleep 200ms; wait 0; show stats"])
+    assert ports[0]["rx"]["packets"] == 300
+    assert ports[0]["rx"]["bytes"] == sum(60 + i % 50 + 4 for i in range(300))
+
+
+# Signals, silence, the terminal
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("doing", ["set 0 rate max; start 0", "set 0 rate 1pps; set 0 count 10000; start 0; wait 0", "sleep 1000s", ""])
+def test_signals_end_the_program(live, sig, doing):
+    w = live(["-k"])
+    w.stats()
+    if doing:
+        w.send(doing)
+    time.sleep(0.3)
+    begin = time.monotonic()
+    w.proc.send_signal(sig)
+    assert w.proc.wait(10) == -sig
+    assert time.monotonic() - begin < ONE_SECOND
+
+
+@pytest.mark.parametrize("before", ["", "set 0 count 100000; start 0; wait 0", "start 0; sleep 100ms; stop 0; wait 0"],
+                         ids=["fresh", "after count", "after stop"])
+def test_idle_is_quiet(live, before):
+    w = live([*harness.lcores(4), "-m", "1:2.0,3:4.1"])
+    if before:
+        w.send(before)
+    w.stats(20)
+    time.sleep(2)
+    begin, first = time.monotonic(), cpu_seconds(w.pid)
+    time.sleep(3)
+    last, took = cpu_seconds(w.pid), time.monotonic() - begin
+    shares = {tid: (last[tid] - first.get(tid, 0)) / took for tid in last}
+    assert max(shares.values()) < 0.05, shares
+    w.send("set 0 count 1000; clear all; start 0; wait 0")
+    assert w.stats()[1]["rx"]["packets"] == 1000
+    assert w.quit()[0] == 0
+
+
+def test_end_of_input_while_a_port_sends_without_bound(live):
+    w = live([])
+    w.send("start 0")
+    w.stats()
+    w.proc.stdin.close()
+    assert w.proc.wait(5) == 0
+
+
+class Terminal:
+    """The program on a terminal of its own."""
+
+    def __init__(self, args=(), **env):
+        self.master, self.slave = pty.openpty()
+        self.before = termios.tcgetattr(self.slave)
+        self.proc = subprocess.Popen([harness.binary(), *args], stdin=self.slave, stdout=self.slave, stderr=self.slave, start_new_session=True,
+                                     env={**os.environ, "TERM": "xterm", "XDG_STATE_HOME": "/nonexistent", **env})
+        self.seen = ""
+
+    def until(self, text, timeout=15):
+        end = time.monotonic() + timeout
+        while text not in self.seen:
+            left = end - time.monotonic()
+            assert left > 0 and harness.select.select([self.master], [], [], left)[0], f"{text!r} not in {self.seen!r}"
+            self.seen += os.read(self.master, 65536).decode(errors="replace")
+        self.seen = self.seen.split(text, 1)[1]
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+
+    def drain(self):
+        while harness.select.select([self.master], [], [], 0)[0]:
+            self.seen += os.read(self.master, 65536).decode(errors="replace")
+
+    def wait(self, timeout=5):
+        end = time.monotonic() + timeout
+        while self.proc.poll() is None and time.monotonic() < end:
+            self.drain()
+            time.sleep(0.02)
+        return self.proc.poll()
+
+    def close(self):
+        if self.proc.poll() is None:
+            self.proc.kill()
+            self.proc.wait()
+        os.close(self.master)
+        os.close(self.slave)
+
+
+@pytest.fixture
+def terminal():
+    t = Terminal()
+    yield t
+    t.close()
+
+
+def test_prompt(terminal):
+    t = terminal
+    t.until("> ")
+    t.type("set 0 count 12345\r")
+    t.until("> ")
+    t.type("start 0\r")
+    t.until("> ")
+    t.type("wait 0\r")
+    t.until("> ")
+    t.type("show stats\r")
+    t.until("12345")
+    t.type("quit\r")
+    assert t.wait() == 0
+    assert termios.tcgetattr(t.slave) == t.before
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_at_the_prompt_restores_the_terminal(terminal, sig):
+    t = terminal
+    t.until("> ")
+    t.type("start 0\r")
+    t.until("> ")
+    t.proc.send_signal(sig)
+    if sig == signal.SIGINT and t.wait(1) is None:
+        # Ctrl-C at the prompt drops the line; the program lives on
+        t.type("quit\r")
+        assert t.wait() == 0
+    else:
+        assert t.wait() == -sig
+    assert termios.tcgetattr(t.slave) == t.before
+
+
+def test_ctrl_c_cancels_a_wait_and_the_port_goes_on(terminal):
+    t = terminal
+    t.until("> ")
+    t.type("set 0 rate 1kpps\rset 0 count 1000000\rstart 0\rwait 0\r")
+    time.sleep(1.0)
+    t.type("\x03")
+    time.sleep(0.3)
+    t.type("show stats\r")
+    t.until("sending")
+    t.type("quit\r")
+    assert t.wait() == 0
+
+
+def test_ctrl_d_leaves(terminal):
+    t = terminal
+    t.until("> ")
+    t.type("\x04")
+    assert t.wait() == 0
+    assert termios.tcgetattr(t.slave) == t.before

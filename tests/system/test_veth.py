@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernel interfaces: what we say that we sent and received is what the kernel says, and nothing hangs when they go away."""
+import signal
+import time
+
+import pytest
+
+import harness
+from harness import ONE_SECOND, Tcpdump, documents, good, run, stats
+
+KINDS = ["if", "xdp", "packet"]
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return request.param
+
+
+def confirmed(port):
+    return port["nic"]["tx"]["packets"]
+
+
+def unconfirmed(port):
+    return port["nic"]["unconfirmed"]
+
+
+@pytest.mark.parametrize("rate,count", [("10kpps", 2000), ("100kpps", 50000), ("max", 100000)])
+def test_the_peer_gets_what_we_sent(veth, kind, rate, count):
+    before = veth.packets(veth.b, "rx")
+    ports = stats(["-p", f"{kind}:{veth.a}", "-e", f"set 0 rate {rate}; set 0 count {count}; start 0; wait 0; show stats"], prefix=veth.prefix)
+    assert ports[0]["tx"]["packets"] == count
+    assert veth.packets(veth.b, "rx") - before == count
+    assert confirmed(ports[0]) == count
+    assert unconfirmed(ports[0]) == 0
+    assert ports[0]["rx"]["packets"] == 0, "our own frames came back"
+
+
+def test_others_see_the_frames(veth, kind, need, tmp_path):
+    need("tcpdump", "tshark")
+    from scapy.all import IP, UDP, rdpcap
+    dump = Tcpdump(veth, tmp_path / "t.pcap")
+    ports = stats(["-p", f"{kind}:{veth.a}", "-e", "set 0 frame eth/ipv4/udp; set 0 ipv4.dst 10.9.8.7; set 0 udp.dst 5000; set 0 size 100; "
+                   "set 0 rate 20kpps; set 0 count 4000; start 0; wait 0; show stats"], prefix=veth.prefix)
+    dump.stop()
+    assert ports[0]["tx"]["packets"] == 4000
+    harness.judge(dump.path, 4000)
+    for f in rdpcap(str(dump.path)):
+        assert len(f) == 96 and f[IP].dst == "10.9.8.7" and f[UDP].dport == 5000
+
+
+def test_a_change_while_sending_reaches_the_wire(veth, kind, need, tmp_path):
+    need("tcpdump", "tshark")
+    dump = Tcpdump(veth, tmp_path / "t.pcap")
+    stats(["-p", f"{kind}:{veth.a}", "-e", "set 0 frame eth/ipv4/udp; set 0 size 64; set 0 rate 20kpps; set 0 count 10000; start 0; sleep 100ms; "
+           "set 0 udp.dst 7000; set 0 size 128; wait 0; show stats"], prefix=veth.prefix)
+    dump.stop()
+    harness.judge(dump.path, 10000)
+    seen = [(int(port), int(length)) for port, length in harness.tshark(dump.path, "udp", "udp.dstport", "frame.len")]
+    old, new = seen[0], (7000, 124)
+    assert old[0] != 7000 and old[1] == 60
+    assert set(seen) == {old, new}, "a frame is half old and half new"
+    first = seen.index(new)
+    assert 0 < first < 10000
+    assert set(seen[first:]) == {new}, "an old frame left after a new one"
+
+
+@pytest.mark.parametrize("idle", [False, True], ids=["at once", "after idling"])
+def test_frames_of_the_kernel_are_all_counted(veth, kind, live, idle):
+    n = 100_000
+    before = veth.packets(veth.a, "rx")
+    w = live(["-p", f"{kind}:{veth.a}"], prefix=veth.prefix)
+    w.stats()
+    if idle:
+        time.sleep(2)
+    assert veth.sender(n, 100_000).wait(60) == 0
+    w.send("wait 0")
+    port = w.stats()[0]
+    arrived = veth.packets(veth.a, "rx") - before
+    assert arrived == n
+    assert port["rx"]["packets"] + port["rx"]["missed"] == arrived
+    assert port["rx"]["missed"] == 0
+    assert port["rx"]["bytes"] == n * 64
+    assert w.quit()[0] == 0
+
+
+def test_both_ways_at_once(veth, kind, live):
+    n = 30_000
+    before = {end: veth.packets(end, "rx") for end in (veth.a, veth.b)}
+    w = live(["-p", f"{kind}:{veth.a}"], prefix=veth.prefix)
+    w.send("set 0 rate 20kpps; set 0 count 30000; start 0")
+    w.until(lambda p: p[0]["tx"]["packets"] > 0, 5)
+    assert veth.sender(n, 30_000).wait(60) == 0
+    w.send("wait 0")
+    port = w.stats(20)[0]
+    assert port["tx"]["packets"] == veth.packets(veth.b, "rx") - before[veth.b] == 30000
+    assert port["rx"]["packets"] + port["rx"]["missed"] == veth.packets(veth.a, "rx") - before[veth.a] == n
+    assert port["rx"]["missed"] == 0
+
+
+@pytest.mark.parametrize("trouble", ["own link down", "peer down", "deleted"])
+@pytest.mark.parametrize("rate", ["10kpps", "max"])
+def test_trouble_while_sending(veth, kind, live, trouble, rate):
+    w = live(["-p", f"{kind}:{veth.a}"], prefix=veth.prefix)
+    w.send(f"set 0 rate {rate}; start 0")
+    ports, _ = w.until(lambda p: p[0]["tx"]["packets"] > 100, 5)
+    assert ports[0]["link"] == "up"
+    if trouble == "own link down":
+        veth.do("ip", "link", "set", veth.a, "down")
+    elif trouble == "peer down":
+        veth.do("ip", "link", "set", veth.b, "down")
+    else:
+        veth.do("ip", "link", "del", veth.a)
+    _, took = w.until(lambda p: p[0]["link"] == "down", 5)
+    assert took < ONE_SECOND
+    w.send("stop 0; wait 0")
+    port = w.stats(15)[0]
+    assert port["run"]["state"] == "idle"
+    assert port["tx"]["packets"] == confirmed(port) + unconfirmed(port)
+    if trouble != "deleted":
+        assert confirmed(port) == veth.packets(veth.a, "tx")
+    code, took = w.quit()
+    assert code == 0
+    assert took < ONE_SECOND
+
+
+@pytest.mark.parametrize("trouble", ["own link down", "deleted"])
+def test_quit_at_once_after_trouble(veth, kind, live, trouble):
+    w = live(["-p", f"{kind}:{veth.a}"], prefix=veth.prefix)
+    w.send("set 0 rate max; start 0")
+    w.until(lambda p: p[0]["tx"]["packets"] > 100, 5)
+    veth.do("ip", "link", *(["set", veth.a, "down"] if trouble == "own link down" else ["del", veth.a]))
+    code, took = w.quit()
+    assert code == 0
+    assert took < ONE_SECOND
+
+
+def test_trouble_of_one_port_is_its_own(veth, kind, live):
+    w = live(["-p", f"{kind}:{veth.a}", "-p", "wire"], prefix=veth.prefix)
+    w.send("set 0 rate 10kpps; start 0")
+    w.until(lambda p: p[0]["tx"]["packets"] > 100, 5)
+    veth.do("ip", "link", "del", veth.a)
+    w.send("set 1 rate 1Mpps; set 1 count 100000; start 1; wait 1")
+    assert w.stats(15)[2]["rx"]["packets"] == 100000
+    assert w.quit()[0] == 0
+
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_signal_while_sending(veth, kind, live, sig):
+    w = live(["-p", f"{kind}:{veth.a}"], prefix=veth.prefix)
+    w.send("set 0 rate max; start 0")
+    w.until(lambda p: p[0]["tx"]["packets"] > 0, 5)
+    begin = time.monotonic()
+    w.proc.send_signal(sig)
+    assert w.proc.wait(10) == -sig
+    assert time.monotonic() - begin < ONE_SECOND
+    assert "xdp" not in veth.link(veth.a)
+
+
+def test_xdp_needs_take_on_an_interface_in_use(veth):
+    veth.do("ip", "addr", "add", "10.9.0.1/24", "dev", veth.a)
+    r = run(["-p", f"xdp:{veth.a}", "show", "ports"], prefix=veth.prefix)
+    assert r.returncode in (2, 3)
+    assert "--take" in r.stderr and veth.a in r.stderr
+    assert "xdp" not in veth.link(veth.a)
+    good(["--take", "-p", f"xdp:{veth.a}", "show", "ports"], prefix=veth.prefix)
+
+
+def test_if_leaves_an_interface_in_use_to_the_kernel(veth):
+    veth.do("ip", "addr", "add", "10.9.0.1/24", "dev", veth.a)
+    doc = documents(good(["--json", "-p", f"if:{veth.a}", "show", "ports"], prefix=veth.prefix))[0]
+    assert "packet" in doc["ports"][0]["driver"]
+
+
+def test_the_xdp_program_is_gone_afterwards(veth, live):
+    w = live(["-p", f"xdp:{veth.a}"], prefix=veth.prefix)
+    w.stats()
+    assert "xdp" in veth.link(veth.a)
+    assert w.quit()[0] == 0
+    assert "xdp" not in veth.link(veth.a)
+
+
+def test_an_xdp_program_left_by_a_kill_is_removed_at_the_next_start(veth, live):
+    w = live(["-p", f"xdp:{veth.a}"], prefix=veth.prefix)
+    w.stats()
+    w.proc.send_signal(signal.SIGKILL)
+    w.proc.wait()
+    ports = stats(["-p", f"xdp:{veth.a}", "-e", "set 0 rate 10kpps; set 0 count 1000; start 0; wait 0; show stats"], prefix=veth.prefix)
+    assert ports[0]["tx"]["packets"] == 1000
+    assert "xdp" not in veth.link(veth.a)
+
+
+def test_several_queues_on_a_packet_port(veth):
+    before = veth.packets(veth.b, "rx")
+    r = good([*harness.lcores(3), "--json", "-p", f"packet:{veth.a}", "-m", "1:2-3.0*2", "-e",
+              "set 0 rate 100kpps; set 0 count 10001; start 0; wait 0; show stats"], prefix=veth.prefix)
+    port = documents(r)[-1]["ports"][0]
+    assert port["tx"]["packets"] == veth.packets(veth.b, "rx") - before == 10001
+    assert {q["queue"]: q["tx"]["packets"] for q in port["queues"]} == {0: 5001, 1: 5000}
+
+
+def test_kernel_facts_are_shown(veth, kind):
+    veth.do("ip", "link", "set", veth.b, "down")
+    doc = documents(good(["--json", "-p", f"{kind}:{veth.a}", "show", "stats"], prefix=veth.prefix))[0]
+    assert doc["ports"][0]["link"] == "down"
+    veth.do("ip", "link", "set", veth.b, "up")
+    veth.do("ip", "link", "set", veth.a, "mtu", "1400")
+    doc = documents(good(["--json", "-p", f"{kind}:{veth.a}", "show", "ports"], prefix=veth.prefix))[0]
+    assert doc["ports"][0]["mtu"] == 1400
+    assert doc["ports"][0]["mac"] == veth.link(veth.a)["address"]
+
+
+def test_idle_on_a_kernel_port_is_quiet(veth, kind, live):
+    w = live(["-p", f"{kind}:{veth.a}"], prefix=veth.prefix)
+    w.stats()
+    time.sleep(2)
+    begin, first = time.monotonic(), harness.cpu_seconds(w.pid)
+    time.sleep(3)
+    last, took = harness.cpu_seconds(w.pid), time.monotonic() - begin
+    shares = {tid: (last[tid] - first.get(tid, 0)) / took for tid in last}
+    assert max(shares.values()) < 0.05, shares

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exact counts on the built-in wire: every frame that is sent arrives, on the queue that it belongs to."""
+import pytest
+
+from harness import Live, as_json, documents, good, lcores, ports_of, stats
+
+MILLION = 1_000_000
+
+# Tx queues of port 0, Rx queues of port 1, maps, workers
+SHAPES = {
+    "1q": (1, 1, ["1:2.0", "3:4.1"], 4),
+    "2q": (2, 2, ["1:2-3.0*2", "4:4.1*2"], 4),
+    "4q": (4, 4, ["1:2-5.0*4", "6:6.1*4"], 6),
+    "2q-1rx": (2, 1, ["1:2-3.0", "4:4.1"], 4),
+    "4q-1rx": (4, 1, ["1:2-5.0", "6:6.1"], 6),
+    "4q-1worker": (4, 4, ["1:2.0*4", "3:3.1*4"], 3),
+    "2q-1worker-1rx": (2, 1, ["1:1.0*2", "2:2.1"], 2),
+}
+
+
+def args_of(shape, one_cpu):
+    _, _, maps, workers = SHAPES[shape]
+    args = lcores(workers, one_cpu)
+    for m in maps:
+        args += ["-m", m]
+    return args
+
+
+def share(count, queues, q):
+    """Frames of queue q when it sends every k with k mod queues == q."""
+    return (count - q + queues - 1) // queues
+
+
+def check(ports, count, ntx, nrx):
+    tx, rx = ports[0]["tx"], ports[1]["rx"]
+    assert rx["packets"] == count
+    assert tx["packets"] == count
+    assert tx["bytes"] == rx["bytes"]
+    assert tx["dropped"] == 0 and tx["errors"] == 0
+    assert rx["missed"] == 0 and rx["nombuf"] == 0 and rx["errors"] == 0
+    assert ports[0]["run"]["sent"] == count
+    assert ports[0]["run"]["state"] == "idle"
+    sent = {q["queue"]: q["tx"]["packets"] for q in ports[0]["queues"] if "tx" in q}
+    assert sent == {q: share(count, ntx, q) for q in range(ntx)}
+    got = {q["queue"]: q["rx"]["packets"] for q in ports[1]["queues"] if "rx" in q}
+    want = dict.fromkeys(range(nrx), 0)
+    for q in range(ntx):
+        want[q % nrx] += sent[q]
+    assert got == want
+
+
+@pytest.mark.parametrize("one_cpu", [False, True], ids=["spread", "one-cpu"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("rate,rounds", [("max", 20), ("10%", 3), ("1Mpps", 3)], ids=["max", "10%", "1Mpps"])
+def test_a_million(shape, one_cpu, rate, rounds):
+    ntx, nrx, _, _ = SHAPES[shape]
+    once = "clear all; start 0; wait 0; show stats"
+    cmds = f"set 0 rate {rate}; set 0 count {MILLION}; " + "; ".join([once] * rounds)
+    args = args_of(shape, one_cpu)
+    r = good([*as_json(args), "-e", cmds], timeout=300)
+    docs = documents(r)
+    assert len(docs) == rounds
+    for doc in docs:
+        check(ports_of(doc), MILLION, ntx, nrx)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 31, 33, 1_000_003])
+def test_counts_that_do_not_divide(count):
+    args = args_of("4q", False)
+    docs = documents(good([*as_json(args), "-e", f"set 0 rate max; set 0 count {count}; start 0; wait 0; show stats"]))
+    check(ports_of(docs[-1]), count, 4, 4)
+
+
+def test_the_default_is_a_wire():
+    ports = stats(["-e", "set 0 count 1000; start 0; wait 0; show stats"])
+    assert sorted(ports) == [0, 1]
+    assert ports[1]["rx"]["packets"] == 1000
+    assert ports[0]["link"] == "up" and ports[0]["speed_mbps"] == 10000
+
+
+@pytest.mark.parametrize("shape", ["1q", "2q", "4q"])
+def test_for_sends_the_frames_due_in_that_time(shape):
+    args = args_of(shape, False)
+    cmds = "set 0 rate 100kpps; start 0 for 100ms; wait 0; show stats; " \
+           "clear all; set 0 size 64; set 0 rate 10%; start 0 for 10ms; wait 0; show stats"
+    docs = documents(good([*as_json(args), "-e", cmds]))
+    check(ports_of(docs[0]), 10_000, SHAPES[shape][0], SHAPES[shape][1])
+    # 84 bytes on a wire of 10 Gbit/s, every tenth: 672 ns apart; 14881 of them begin before 10 ms
+    check(ports_of(docs[1]), 14_881, SHAPES[shape][0], SHAPES[shape][1])
+
+
+def test_count_and_for_whichever_is_first():
+    ports = stats(["-e", "set 0 rate 100kpps; set 0 count 500; start 0 for 1s; wait 0; set 1 rate 100kpps; set 1 count 500000; "
+                   "start 1 for 10ms; wait 1; show stats"])
+    assert ports[1]["rx"]["packets"] == 500
+    assert ports[0]["rx"]["packets"] == 1000
+
+
+def test_stop_in_between_and_count_is_per_start():
+    docs = documents(good(["--json", "-e", "set 0 rate 200kpps; set 0 count 1000000; start 0; sleep 100ms; stop 0; wait 0; show stats; "
+                           "set 0 rate max; set 0 count 50000; start 0; wait 0; show stats"]))
+    first, second = (ports_of(d) for d in docs)
+    stopped = first[0]["tx"]["packets"]
+    assert 0 < stopped < 1000000
+    assert first[0]["run"]["sent"] == stopped
+    assert first[1]["rx"]["packets"] == stopped
+    assert second[0]["run"]["sent"] == 50000
+    assert second[0]["tx"]["packets"] == stopped + 50000
+    assert second[1]["rx"]["packets"] == stopped + 50000
+
+
+def test_stop_at_max_loses_nothing_unnamed():
+    args = args_of("4q", False)
+    docs = documents(good([*as_json(args), "-e", "set 0 rate max; " +
+                           "; ".join(["start 0; sleep 20ms; stop 0; wait 0; show stats"] * 10)]))
+    for doc in docs:
+        ports = ports_of(doc)
+        assert ports[0]["tx"]["packets"] == ports[1]["rx"]["packets"] > 0
+
+
+def test_two_ports_of_one_start():
+    ports = stats(["-e", "set all rate 1Mpps; set 0 count 30000; set 1 count 40000; start all; wait all; show stats"])
+    assert ports[0]["tx"]["packets"] == ports[1]["rx"]["packets"] == 30000
+    assert ports[1]["tx"]["packets"] == ports[0]["rx"]["packets"] == 40000
+
+
+def test_start_on_a_sending_port_is_refused(run):
+    cmds = "set all rate 1Mpps; set all count 300000; start 0; start 0; start 0-1; wait 0; show stats"
+    r = run(["--json", "-k", "-e", cmds])
+    assert r.returncode == 2, r.stderr
+    ports = ports_of(documents(r)[-1])
+    assert ports[1]["rx"]["packets"] == 300000
+    assert ports[0]["run"]["sent"] == 300000
+    # refused as a whole: port 1 did not start either
+    assert ports[1]["tx"]["packets"] == 0
+    assert run(["-e", cmds]).returncode == 2
+
+
+def test_changes_while_sending_keep_the_total():
+    cmds = "set 0 frame eth/ipv4/udp; set 0 size 64; set 0 rate 100kpps; set 0 count 300000; start 0; sleep 50ms; set 0 size 128; " \
+           "sleep 50ms; set 0 rate 500kpps; sleep 50ms; set 0 udp.dst 7000; sleep 50ms; set 0 rate max; wait 0; show stats"
+    for shape in ("1q", "4q"):
+        args = args_of(shape, False)
+            ports = ports_of(documents(good([*as_json(args), "-e", cmds]))[-1])
+        assert ports[1]["rx"]["packets"] == 300000
+        assert ports[0]["run"]["sent"] == 300000
+        assert ports[0]["tx"]["bytes"] == ports[1]["rx"]["bytes"]
+        # at 100 kpps about 5000 frames left before the size changed
+        assert 300000 * 128 - 100000 * 64 < ports[1]["rx"]["bytes"] < 300000 * 128
+
+
+def test_a_change_is_adopted_without_a_gap(live):
+    w = live([])
+    w.send("set 0 size 64; set 0 rate 10kpps; start 0")
+    w.until(lambda p: p[0]["tx"]["packets"] > 100, 5)
+    w.send("set 0 rate 50kpps")
+    ports, _ = w.until(lambda p: p[0]["tx"]["pps"] > 40000, 5)
+    assert ports[0]["run"]["state"] == "sending"
+    w.send("stop 0; wait 0")
+    ports = w.stats()
+    assert ports[0]["run"]["state"] == "idle"
+    assert ports[0]["tx"]["packets"] == ports[1]["rx"]["packets"] == ports[0]["run"]["sent"]
+    assert w.quit()[0] == 0
+
+
+def test_clear():
+    docs = documents(good(["--json", "-e", "set 0 count 1000; start 0; wait 0; clear 0; show stats; clear 1; show stats; start 0; wait 0; show stats"]))
+    a, b, c = (ports_of(d) for d in docs)
+    assert a[0]["tx"]["packets"] == 0 and a[1]["rx"]["packets"] == 1000
+    assert b[1]["rx"]["packets"] == 0 and b[1]["rx"]["bytes"] == 0
+    assert all(q["rx"]["packets"] == 0 for q in b[1]["queues"])
+    assert c[0]["tx"]["packets"] == c[1]["rx"]["packets"] == 1000
+
+
+def test_reset_brings_the_defaults_back():
+    ports = stats(["-e", "set 0 count 10; set 0 size 1000; set 0 rate 1kpps; reset 0; start 0 for 5ms; wait 0; show stats"])
+    sent = ports[0]["tx"]["packets"]
+    assert sent > 1000
+    assert ports[0]["tx"]["bytes"] == sent * 64
+
+
+def test_null_takes_frames():
+    ports = stats(["-p", "null", "-e", "set 0 rate max; set 0 count 1000000; start 0; wait 0; show stats"])
+    assert ports[0]["tx"]["packets"] == MILLION
+    assert ports[0]["rx"]["packets"] == 0
+
+
+def test_several_wires_and_nulls():
+    ports = stats(["-p", "wire", "-p", "null", "-p", "wire", "-e",
+                   "set all rate max; set all count 1000; start all; wait all; show stats"])
+    assert sorted(ports) == [0, 1, 2, 3, 4]
+    assert [ports[p]["rx"]["packets"] for p in range(5)] == [1000, 1000, 0, 1000, 1000]
+
+
+@pytest.mark.parametrize("size", [64, 65, 128, 512, 1024, 1518])
+def test_sizes_include_the_fcs(size):
+    ports = stats(["-e", f"set 0 size {size}; set 0 count 1000; start 0; wait 0; show stats"])
+    assert ports[0]["tx"]["bytes"] == ports[1]["rx"]["bytes"] == size * 1000
+
+
+def test_a_run_in_sight(live):
+    """Counters grow while sending, the rate of the last second is near what was asked, and end and sum agree."""
+    w: Live = live(["-e", "set 0 rate 20kpps"])
+    w.send("start 0 for 4s")
+    seen = w.until(lambda p: p[0]["run"]["state"] == "sending" and p[0]["tx"]["pps"] > 0, 4)[0]
+    assert seen[0]["run"]["asked_pps"] == pytest.approx(20000)
+    w.send("wait 0")
+    ports = w.stats(15)
+    assert ports[1]["rx"]["packets"] == 80000
+    assert ports[0]["run"]["duration_ns"] == pytest.approx(4e9, rel=0.05)
+    assert ports[0]["run"]["mean_pps"] == pytest.approx(20000, rel=0.05)
