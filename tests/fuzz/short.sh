@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# short.sh DIR SECONDS [NAME...]: build the fuzzers with clang under ASan and UBSan in DIR and let each run for that long.
+# What it finds stays in DIR/found; the corpus grows in DIR/corpus from the seeds in tests/fuzz/corpus/NAME.
+set -eu
+dir=$1 seconds=$2
+shift 2
+here=$(cd "$(dirname "$0")" && pwd)
+[ -f "$dir/build.ninja" ] || CC=clang meson setup "$dir" -Dfuzz=true -Dtests=disabled -Db_sanitize=address,undefined \
+	-Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link,undefined\ -fno-sanitize-recover=all
+ninja -C "$dir" --quiet
+
+passed=0 failed=0
+mkdir -p "$dir/found"
+for program in "$dir"/tests/fuzz/*_fuzz; do
+	name=$(basename "$program" _fuzz)
+	case " $* " in
+	"  " | *" $name "*) ;;
+	*) continue ;;
+	esac
+	corpus=$dir/corpus/$name
+	mkdir -p "$corpus"
+	seeds=
+	[ ! -d "$here/corpus/$name" ] || seeds=$here/corpus/$name
+	dict=
+	[ ! -f "$here/$name.dict" ] || dict=-dict=$here/$name.dict
+	echo "-- $name, $seconds s"
+	# shellcheck disable=SC2086 # empty or one word
+	if "$program" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
+		-artifact_prefix="$dir/found/$name-" $dict "$corpus" $seeds; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+	fi
+done
+if [ $((passed + failed)) -eq 0 ]; then
+	echo "no fuzzer was built"
+	exit 1
+fi
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed -eq 0 ]
