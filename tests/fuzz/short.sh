@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# short.sh DIR SECONDS [NAME...]: build the fuzzers with clang under ASan and UBSan in DIR and let each run for that long.
+# short.sh DIR SECONDS [NAME...]: build the fuzzers with clang under ASan and UBSan in DIR, let each run for so long.
 # What it finds stays in DIR/found; the corpus grows in DIR/corpus from the seeds in tests/fuzz/corpus/NAME.
 set -eu
 dir=$1 seconds=$2
 shift 2
 here=$(cd "$(dirname "$0")" && pwd)
 [ -f "$dir/build.ninja" ] || CC=clang meson setup "$dir" -Dfuzz=true -Dtests=disabled -Db_sanitize=address,undefined \
-	-Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link,undefined\ -fno-sanitize-recover=all
+	-Db_lundef=false \
+	"-Dc_args=-fsanitize=fuzzer-no-link -fno-sanitize-recover=all"
 ninja -C "$dir" --quiet
 
 passed=0 failed=0

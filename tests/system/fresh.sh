@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The README's two commands on an empty Debian 12: a minimal root with git and nothing else, made by debootstrap in a
-# temporary directory from this machine's own apt sources, with a clone of the committed tree in it. Not part of ./dev test:
-# it installs everything again. Needs root, debootstrap, some 4 GB and 10 to 20 minutes. Exit code 77: cannot be tried here.
+# temporary directory from this machine's own apt sources, with a clone of the committed tree in it. Not part of
+# ./dev test: it installs everything again. Needs root, debootstrap, some 4 GB and 10 to 20 minutes. Exit code 77:
+# cannot be tried here.
 #
 #   tests/system/fresh.sh [-k] [-p] [-u]
 #     -k  keep the root for a look (its place is printed)
@@ -71,7 +72,7 @@ inside()
 {
 	limit=$1
 	shift
-	timeout -k 30 "$limit" chroot "$root" /usr/bin/env -i HOME=/root LANG=C.UTF-8 TERM=dumb \
+	timeout -k 30 "$limit" chroot "$root" /usr/bin/env -i HOME=/srv LANG=C.UTF-8 TERM=dumb \
 		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@" </dev/null
 }
 
@@ -100,10 +101,9 @@ ln -s pts/ptmx "$root/dev/ptmx"
 ln -s /proc/self/fd "$root/dev/fd"
 
 step "clone"
-home=/root
-[ "$user" = no ] || home=/home/someone
+home=/srv
 if [ "$user" = yes ]; then
-	inside 60 useradd -m -s /bin/sh someone
+	inside 60 useradd -d /srv -s /bin/sh someone
 	echo "someone ALL=(ALL) NOPASSWD: ALL" >"$root/etc/sudoers.d/someone"
 	chmod 0440 "$root/etc/sudoers.d/someone"
 fi

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The include rule. Every #include of lib/, app/ and examples/ against the layers.
+
+The build gives each library only the paths that its meson.build names; this says which names are allowed there.
+"""
+import os
+import re
+
+import tree
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+DPDK = re.compile(r"^(rte_\w+|dpdk|ethdev_\w+)\.h$")
+TERMINAL = re.compile(r"^(histedit|editline/readline|n?cursesw?|term|panel)\.h$")
+LUA = re.compile(r"^(lua|lauxlib|lualib|luajit)\.h$")
+
+# The order of the libraries has one place, the top meson.build: each may use those before it.
+ORDER = re.findall(r"'(\w+)'", re.search(r"foreach l : \[(.*?)\]", tree.read("meson.build"), re.S).group(1))
+PLAIN = {"base", "value", "clock", "count", "hist", "log", "pace", "pcapio", "out"}
+# Beyond the order. `place` is the pure function in lib/ctl.
+ONLY = {"dp": {"base", "clock", "count", "hist", "pace", "mbox", "proto", "vary", "frame"}, "place": {"base"}}
+NEVER = {"ctl": {"cmd", "out", "sess", "script"}, "sess": {"log"}, "script": {"dp", "mbox"}}
+RUN_HALF = {"proto", "vary", "frame"}  # of these, lib/dp sees NAME_run.h alone
+MAY_DPDK = {"mbox", "dp", "ctl"}
+
+
+def library(name):
+    parts = name.split("/")
+    if parts[0] != "lib":
+        return None
+    return "place" if parts[1] == "ctl" and parts[2].startswith("place") else parts[1]
+
+
+headers = {}
+found = tree.Findings()
+for name in tree.files(".h", under=("lib/",)):
+    base = os.path.basename(name)
+    if base in headers:
+        found.add(name, f"there is already {headers[base]}: names of headers are unique")
+    headers[base] = name
+
+
+def check_library(name, where, user, target):
+    owner = library(target)
+    if user == owner or (user == "ctl" and owner == "place"):
+        return
+    if user == "place" and owner != "base":
+        found.add(where, f"placement knows only base, not {target}")
+        return
+    if owner == "place" or user == "place":
+        return
+    if user not in ORDER:
+        found.add(where, f"library {user} is not in the order of the top meson.build")
+    elif ORDER.index(owner) > ORDER.index(user) if owner in ORDER else True:
+        found.add(where, f"{user} may not use {target}: arrows go down only")
+    elif user in ONLY and owner not in ONLY[user]:
+        found.add(where, f"{user} may use only {', '.join(sorted(ONLY[user]))}, not {target}")
+    elif owner in NEVER.get(user, ()):
+        found.add(where, f"{user} works without {owner}: {target}")
+    elif user == "dp" and owner in RUN_HALF and not target.endswith("_run.h"):
+        found.add(where, f"workers see only the run half of {owner}: {owner}_run.h, not {target}")
+
+
+def check(name, where, system, target_name):
+    user = library(name)
+    top = name.split("/")[0]
+    if DPDK.match(target_name):
+        if top == "app":
+            found.add(where, f"the program knows no DPDK: {target_name}")
+        elif user is not None and user not in MAY_DPDK and name != "lib/base/dpdk.h":
+            found.add(where, f"{user} is plain C, without DPDK: {target_name}")
+        return
+    if TERMINAL.match(target_name) and not name.startswith("app/ui/"):
+        found.add(where, f"only app/ui knows the terminal: {target_name}")
+    if LUA.match(target_name) and user != "script":
+        found.add(where, f"only lib/script knows Lua: {target_name}")
+    if system:
+        return
+    here = os.path.normpath(os.path.join(os.path.dirname(name), target_name))
+    target = headers.get(os.path.basename(target_name))
+    if (tree.ROOT / here).exists() or (tree.ROOT / (here + ".in")).exists():  # .in: made by the build
+        target = here
+    if target is None:
+        found.add(where, f"no such header in the tree: {target_name}")
+        return
+    if "/" in target_name and target.startswith("lib/"):
+        found.add(where, f"name the header alone, the build knows where it is: {os.path.basename(target_name)}")
+    if user is not None:
+        if not target.startswith("lib/"):
+            found.add(where, f"a library does not use {target}")
+            return
+        check_library(name, where, user, target)
+        if "/dp/kind/" in name and "/dp/kind/" in target and \
+                os.path.splitext(os.path.basename(name))[0] != os.path.splitext(os.path.basename(target))[0]:
+            found.add(where, f"a kind does not use another kind: {target}")
+        return
+    owner = library(target)
+    if top == "app" and owner in ("dp", "mbox"):
+        found.add(where, f"the program sees control, not the workers: {target}")
+    if top == "app" and target == "lib/ctl/port.h":
+        found.add(where, f"the program sees ctl.h, not the inside of control: {target}")
+    if name.startswith("app/ui/") and owner in ("ctl", "place"):
+        found.add(where, f"front ends see sess, not control: {target}")
+
+
+for name in tree.files(".c", ".h", under=("lib/", "app/", "examples/")):
+    text = tree.read(name)
+    for match in INCLUDE.finditer(text):
+        line = text.count("\n", 0, match.start(2)) + 1
+        check(name, f"{name}:{line}", match.group(1) == "<", match.group(2))
+    if name != "lib/base/dpdk.h" and re.search(r"\bRTE_VERSION(_NUM)?\b", text):
+        found.add(name, "differences between DPDK versions belong into lib/base/dpdk.h")
+found.end()

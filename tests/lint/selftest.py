@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each check is given a breach of its rule, in a copy of the house's frame, and must find it."""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import tree
+
+SPDX = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
+# check, file, text, part of the finding
+BREACHES = [
+    ("spdx", "lib/base/x.c", "int x;\n", "no line with SPDX"),
+    ("text", "lib/base/x.c", SPDX + "int x; \n", "end of the line"),
+    ("text", "lib/base/x.c", SPDX + "        int x;\n", "indent with tabs"),
+    ("text", "app/x.c", SPDX + 'char *p = "/ho' + 'me/me/x";\n', "path of one machine"),
+    ("length", "lib/base/x.c", SPDX + "int x;\n" * 700, "at most 600"),
+    ("scripts", "tests/x.sh", "#!/bin/sh\n# SPDX\nif true\n", "x.sh"),
+    ("scripts", "tests/x.py", "def x(:\n", "invalid syntax"),
+    ("layers", "lib/base/x.c", SPDX + '#include "value.h"\n', "arrows go down"),
+    ("layers", "lib/value/x.c", SPDX + "#include <rte_mbuf.h>\n", "plain C"),
+    ("layers", "lib/dp/x.c", SPDX + '#include "log.h"\n', "may use only"),
+    ("layers", "lib/dp/x.c", SPDX + '#include "cmd.h"\n', "may use only"),
+    ("layers", "lib/dp/x.c", SPDX + '#include "ctl.h"\n', "arrows go down"),
+    ("layers", "lib/dp/x.c", SPDX + '#include "frame.h"\n', "run half"),
+    ("layers", "lib/dp/kind/x.c", SPDX + '#include "y.h"\n', "another kind"),
+    ("layers", "lib/ctl/x.c", SPDX + '#include "cmd.h"\n', "works without cmd"),
+    ("layers", "lib/ctl/place.c", SPDX + '#include "value.h"\n', "placement knows only base"),
+    ("layers", "app/x.c", SPDX + "#include <rte_ethdev.h>\n", "knows no DPDK"),
+    ("layers", "app/x.c", SPDX + '#include "dpdk.h"\n', "knows no DPDK"),
+    ("layers", "app/ui/x.c", SPDX + '#include "ctl.h"\n', "see sess"),
+    ("layers", "app/cmd/x.c", SPDX + "#include <histedit.h>\n", "only app/ui"),
+    ("layers", "lib/ctl/x.c", SPDX + "#if RTE_VERSION > 1\n#endif\n", "belong into lib/base/dpdk.h"),
+    ("layers", "lib/ctl/x.c", SPDX + '#include "nowhere.h"\n', "no such header"),
+]
+WORKER = """
+#include <stdlib.h>
+#include <stdio.h>
+#include <unistd.h>
+void *work(void);
+void *work(void) { printf("%d", getpid()); return malloc(9); }
+"""
+
+
+def run(copy, check, *arguments):
+    done = subprocess.run([sys.executable, copy / "tests/lint" / (check + ".py"), *arguments], capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def expect(found, name, result, part):
+    rc, output = result
+    if rc == 0 or part not in output:
+        found.add(f"tests/lint/{name}.py", f"did not find what it should ({part}): exit code {rc}\n{output}")
+
+
+found = tree.Findings()
+with tempfile.TemporaryDirectory() as place:
+    copy = pathlib.Path(place)
+    shutil.copytree(tree.ROOT / "tests/lint", copy / "tests/lint", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(tree.ROOT / "meson.build", copy)
+    for name in tree.files(".h", under=("lib/",)):
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(tree.ROOT / name, copy / name)
+    (copy / "lib/dp/kind").mkdir(parents=True, exist_ok=True)
+    (copy / "lib/dp/kind/y.h").write_text(SPDX)
+    for check in ("spdx", "text", "layers", "length", "scripts"):
+        rc, output = run(copy, check)
+        if rc and "lib/" not in output:
+            found.add(f"tests/lint/{check}.py", f"finds something in the frame itself:\n{output}")
+    for check, name, text, part in BREACHES:
+        path = copy / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        expect(found, check, run(copy, check), part)
+        path.unlink()
+
+    build = copy / "build"
+    (build / "lib/dp").mkdir(parents=True)
+    (build / "x.c").write_text(WORKER)
+    subprocess.run(["gcc", "-c", build / "x.c", "-o", build / "x.o"], check=True)
+    subprocess.run(["ar", "rc", build / "lib/dp/libdp.a", build / "x.o"], check=True)
+    for symbol in ("malloc", "printf", "getpid"):
+        expect(found, "symbols", run(copy, "symbols", build), f"may not call {symbol}")
+    bare = copy / "lib/base/bare.h"
+    bare.write_text(SPDX + "size_t bare(void);\n")
+    (build / "compile_commands.json").write_text(
+        '[{"command": "gcc -I%s -std=gnu11 -c x.c", "file": "x.c", "directory": "."}]' % (copy / "lib/base"))
+    expect(found, "headers", run(copy, "headers", build), "bare.h: does not compile alone")
+found.end()
