@@ -72,7 +72,7 @@ def count(directory, name, command, began, rc, output):
         total = from_junit(xml)
     elif TALLY.search(output):
         total = add(*(tuple(map(int, found)) for found in TALLY.findall(output)))
-    elif "No suitable tests defined" in output:
+    elif re.search("^No (suitable )?tests defined", output, re.M):
         total = (0, 0, 0)
     else:
         return {0: (1, 0, 0), 77: (0, 0, 1)}.get(rc, (0, 1, 0))

@@ -61,6 +61,12 @@ def check_library(name, where, user, target):
         found.add(where, f"workers see only the run half of {owner}: {owner}_run.h, not {target}")
 
 
+def made_by_build(name):
+    """A list that the build makes of file names stands in its folder's meson.build."""
+    rules = tree.ROOT / os.path.dirname(name) / "meson.build"
+    return rules.exists() and f"'{os.path.basename(name)}'" in rules.read_text()
+
+
 def check(name, where, system, target_name):
     user = library(name)
     top = name.split("/")[0]
@@ -78,7 +84,7 @@ def check(name, where, system, target_name):
         return
     here = os.path.normpath(os.path.join(os.path.dirname(name), target_name))
     target = headers.get(os.path.basename(target_name))
-    if (tree.ROOT / here).exists() or (tree.ROOT / (here + ".in")).exists():  # .in: made by the build
+    if (tree.ROOT / here).exists() or made_by_build(here):
         target = here
     if target is None:
         found.add(where, f"no such header in the tree: {target_name}")
