@@ -62,9 +62,10 @@ def check_library(name, where, user, target):
 
 
 def made_by_build(name):
-    """A list that the build makes of file names stands in its folder's meson.build."""
-    rules = tree.ROOT / os.path.dirname(name) / "meson.build"
-    return rules.exists() and f"'{os.path.basename(name)}'" in rules.read_text()
+    """A list that the build makes of file names stands in the meson.build of its folder or of the one above."""
+    folders = (tree.ROOT / name).parents
+    return any(f"'{os.path.basename(name)}'" in (folder / "meson.build").read_text()
+               for folder in folders[:2] if (folder / "meson.build").exists())
 
 
 def check(name, where, system, target_name):
@@ -82,10 +83,12 @@ def check(name, where, system, target_name):
         found.add(where, f"only lib/script knows Lua: {target_name}")
     if system:
         return
-    here = os.path.normpath(os.path.join(os.path.dirname(name), target_name))
     target = headers.get(os.path.basename(target_name))
-    if (tree.ROOT / here).exists() or made_by_build(here):
-        target = here
+    for folder in (os.path.dirname(name), top):  # app/ is on its own include path
+        here = os.path.normpath(os.path.join(folder, target_name))
+        if (tree.ROOT / here).exists() or made_by_build(here):
+            target = here
+            break
     if target is None:
         found.add(where, f"no such header in the tree: {target_name}")
         return
