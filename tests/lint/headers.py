@@ -15,7 +15,7 @@ found = tree.Findings()
 commands = []
 for entry in json.loads((build / "compile_commands.json").read_text()):
     words = shlex.split(entry["command"])
-    flags = [word for word in words[1:] if word.startswith(("-I", "-D", "-std=", "-W", "-m"))]
+    flags = [word for word in words[1:] if word.startswith(("-I", "-isystem/", "-D", "-std=", "-W", "-m"))]
     for option in ("-isystem", "-include"):
         flags += [part for i, word in enumerate(words[:-1]) if word == option for part in (option, words[i + 1])]
     paths = {os.path.normpath(build / word[2:]) for word in words if word.startswith("-I")}
