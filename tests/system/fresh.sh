@@ -43,12 +43,11 @@ clean_up()
 {
 	rc=$?
 	trap - EXIT INT TERM HUP
-	for dir in dev/shm dev/pts dev sys proc; do
-		if mountpoint -q "$root/$dir"; then
-			umount "$root/$dir" || umount -l "$root/$dir" || true
-		fi
+	# The last mounted first; tests may have left network namespaces mounted too.
+	awk -v under="$root/" 'index($2, under) == 1 { print $2 }' /proc/mounts | tac | while read -r dir; do
+		umount "$dir" || umount -l "$dir" || true
 	done
-	# Never delete through a mount that could not be undone: it may be this machine's own /dev.
+	# Never delete through a mount that could not be undone.
 	if [ "$keep" = yes ]; then
 		echo "the root stays in $root"
 	elif ! grep -q " $root/" /proc/mounts; then
