@@ -96,7 +96,7 @@ struct dp_plan {
 
 struct dp_worker_cells { /* written by the worker, one line */
 	cell_t acked;            /* seq of the oldest plan that it still uses */
-	cell_t loops, busy_tsc, tsc, sleeps, yields, events_lost, asleep;
+	cell_t loops, busy_tsc, sleeps, yields, events_lost, asleep;
 } WR_ALIGNED(CACHE_LINE);
 
 struct dp_worker {
@@ -107,13 +107,16 @@ struct dp_worker {
 	/* worker's own */
 	WR_ALIGNED(CACHE_LINE) const struct dp_plan *plan;
 	uint32_t barren;         /* turns without progress */
-	uint64_t progress_tsc;
+	uint64_t progress_tsc, turn_tsc;
+	bool busy;               /* the last turn moved frames */
 } WR_ALIGNED(CACHE_LINE);
 
 enum dp_event { DP_EV_RUN_DONE = 1 };
 
 /* The worker's main loop, for rte_eal_remote_launch(); arg: struct dp_worker. Returns when a plan says quit. */
 int dp_worker_main(void *arg);
+/* One turn of the loop; false: the plan said quit. */
+bool dp_turn(struct dp_worker *w);
 /* idle.c: what to do after a turn that moved `progress` frames. */
 void dp_idle(struct dp_worker *w, unsigned progress, bool active, uint64_t now);
 void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue, uint64_t value);

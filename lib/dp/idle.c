@@ -28,6 +28,7 @@ void dp_idle(struct dp_worker *w, unsigned progress, bool active, uint64_t now)
 		cell_set(&w->cells.asleep, 1);
 		cell_add(&w->cells.sleeps, 1);
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+		cell_set(&w->cells.asleep, 0);
 	} else if (w->shares_cpu && w->barren % BARREN_TURNS == 0) {
 		cell_add(&w->cells.yields, 1);
 		sched_yield();

@@ -58,44 +58,43 @@ static unsigned receive(const struct dp_plan *p, uint64_t now)
 	return total;
 }
 
-int dp_worker_main(void *arg)
+bool dp_turn(struct dp_worker *w)
 {
-	struct dp_worker *w = arg;
-	uint64_t prev = rte_rdtsc();
-	bool busy = false;
+	uint64_t now = rte_rdtsc();
+	const struct dp_plan *next = mbox_take(w->mbox), *p;
+	unsigned progress;
+	bool active = false;
 
-	for (;;) {
-		uint64_t now = rte_rdtsc();
-		const struct dp_plan *next = mbox_take(w->mbox);
-
-		if (busy)
-			cell_add(&w->cells.busy_tsc, now - prev);
-		prev = now;
-		cell_add(&w->cells.loops, 1);
-		cell_set(&w->cells.tsc, now);
-		if (unlikely(w->cells.asleep))
-			cell_set(&w->cells.asleep, 0);
-		if (unlikely(next != NULL)) {
-			adopt(w, next, now);
-			if (next->quit)
-				return 0;
-		}
-		const struct dp_plan *p = w->plan;
-		unsigned progress = 0;
-		bool active = false;
-		if (likely(p != NULL)) {
-			progress = receive(p, now);
-			for (unsigned i = 0; i < p->ntasks; i++) {
-				const struct dp_task *t = &p->task[i];
-				if (t->kind->poll != NULL && t->state->active) {
-					active = true;
-					progress += t->kind->poll(w, t, now);
-				}
-			}
-			busy = progress > 0;
-			dp_idle(w, progress, active, now);
-		} else if (w->shares_cpu) {
-			rte_pause();
+	if (w->busy)
+		cell_add(&w->cells.busy_tsc, now - w->turn_tsc);
+	w->turn_tsc = now;
+	cell_add(&w->cells.loops, 1);
+	if (unlikely(next != NULL)) {
+		adopt(w, next, now);
+		if (next->quit)
+			return false;
+	}
+	p = w->plan;
+	if (unlikely(p == NULL)) {
+		rte_pause();
+		return true;
+	}
+	progress = receive(p, now);
+	for (unsigned i = 0; i < p->ntasks; i++) {
+		const struct dp_task *t = &p->task[i];
+		if (t->state->active) {
+			active = true;
+			progress += t->kind->poll(w, t, now);
 		}
 	}
+	w->busy = progress > 0;
+	dp_idle(w, progress, active, now);
+	return true;
+}
+
+int dp_worker_main(void *arg)
+{
+	while (dp_turn(arg))
+		;
+	return 0;
 }

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Hot path against bare loops, in one process: short slices in random order, ratios within a round, median over the rounds. One
+ * process is one sample of memory layout; bench.py takes the median over several. Prints one JSON line. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "dp.h"
+
+#define SLICE 64000
+#define ROUNDS 31
+#define POOL 4095
+#define HOLD 1024
+
+struct variant {
+	const char *name, *base; /* base: the variant whose slices of the same round it is divided by */
+	double (*slice)(struct variant *v); /* cycles per frame of one slice */
+	unsigned burst;
+	uint16_t dev;
+	/* wirerate */
+	struct dp_worker *w;
+	struct dp_txq *txq;
+	struct dp_rxq *rxq;
+	/* bare */
+	struct rte_mempool *pool;
+	double cyc[ROUNDS], ratio[ROUNDS];
+};
+
+static uint8_t frame[60] = {0x02, 0x77, 0x72, 0, 0, 1, 0x02, 0x77, 0x72, 0, 0, 0, 0x08, 0x00, 0x45};
+
+static void die(const char *what)
+{
+	fprintf(stderr, "bench: %s: %s\n", what, rte_strerror(rte_errno));
+	exit(3);
+}
+
+/* ---- a driver with frames in flight: holds HOLD of them, gives back the oldest, as a NIC with fast free does ---- */
+
+struct hold { struct rte_mbuf *m[HOLD]; unsigned head; };
+
+static uint16_t hold_tx(void *q, struct rte_mbuf **m, uint16_t n)
+{
+	struct hold *h = q;
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf **slot = &h->m[(h->head + i) % HOLD];
+		if (*slot != NULL && h->head % HOLD + n <= HOLD) {
+			/* all slots of the burst are full and contiguous: one put */
+			rte_mempool_put_bulk(slot[0]->pool, (void **)slot, n);
+			memcpy(slot, m, n * sizeof(*m));
+			break;
+		}
+		if (*slot != NULL)
+			rte_mempool_put(slot[0]->pool, *slot);
+		*slot = m[i];
+	}
+	h->head += n;
+	return n;
+}
+
+static uint16_t hold_dev(void)
+{
+	static uint16_t dev = RTE_MAX_ETHPORTS - 1;
+	struct hold **slot = calloc(1, sizeof(*slot));
+
+	*slot = calloc(1, sizeof(struct hold));
+	rte_eth_fp_ops[dev].tx_pkt_burst = hold_tx;
+	rte_eth_fp_ops[dev].txq.data = (void **)slot;
+	rte_eth_fp_ops[dev].txq.clbk = calloc(1, sizeof(void *));
+	return dev--;
+}
+
+static uint16_t null_dev(const char *name, const char *args, struct rte_mempool *mp)
+{
+	struct rte_eth_conf conf = {0};
+	uint16_t dev;
+
+	if (rte_eal_hotplug_add("vdev", name, args) < 0 || rte_eth_dev_get_port_by_name(name, &dev) < 0)
+		die(name);
+	if (rte_eth_dev_configure(dev, 1, 1, &conf) < 0 || rte_eth_rx_queue_setup(dev, 0, 1024, 0, NULL, mp) < 0 ||
+	    rte_eth_tx_queue_setup(dev, 0, 1024, 0, NULL) < 0 || rte_eth_dev_start(dev) < 0)
+		die(name);
+	return dev;
+}
+
+static struct rte_mempool *new_pool(void)
+{
+	static unsigned n;
+	char name[32];
+
+	snprintf(name, sizeof(name), "pool%u", n++);
+	struct rte_mempool *mp = rte_pktmbuf_pool_create(name, POOL, DP_POOL_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	if (mp == NULL)
+		die("pool");
+	return mp;
+}
+
+/* ---- wirerate: a real worker, turned by hand ---- */
+
+static struct dp_worker *new_worker(const char *name)
+{
+	struct dp_worker *w = aligned_alloc(CACHE_LINE, sizeof(*w));
+	struct err e;
+
+	memset(w, 0, sizeof(*w));
+	if (mbox_new(&w->mbox, name, SOCKET_ID_ANY, &e) < 0)
+		die(e.text);
+	return w;
+}
+
+static void *zeroed(size_t n)
+{
+	void *p = aligned_alloc(CACHE_LINE, RTE_ALIGN_CEIL(n, CACHE_LINE));
+
+	memset(p, 0, n);
+	return p;
+}
+
+static struct dp_plan *new_plan(unsigned ntasks, unsigned nrx)
+{
+	static uint64_t seq;
+	struct dp_plan *p = zeroed(sizeof(*p));
+
+	p->seq = ++seq;
+	p->task = zeroed(ntasks * sizeof(*p->task) + 1);
+	p->rx = zeroed(nrx * sizeof(*p->rx) + 1);
+	p->ntasks = (uint16_t)ntasks;
+	p->nrx = (uint16_t)nrx;
+	return p;
+}
+
+/* rate 0: as fast as possible; else frames/s far above reach, so that every turn computes and compares deadlines. */
+static void gen_open(struct variant *v, uint16_t dev, unsigned burst, double pps, bool written)
+{
+	static uint32_t tag;
+	struct dp_plan *p = new_plan(1, 0);
+	struct gen_job *j = zeroed(sizeof(*j));
+	struct gen_state *g = zeroed(dp_kind_gen.mem());
+
+	v->w = new_worker(v->name);
+	v->txq = zeroed(sizeof(*v->txq));
+	v->txq->dev = dev;
+	v->txq->pool = new_pool();
+	v->txq->pool_size = v->txq->pool->size;
+	*j = (struct gen_job){.txq = v->txq, .frame = frame, .len = sizeof(frame), .burst = (uint16_t)burst, .tag = ++tag, .nqueues = 1,
+			      .run = 1, .start_tsc = clock_tsc(), .end_tsc = UINT64_MAX, .limit = UINT64_MAX, .rx_written = written};
+	if (pps > 0)
+		j->period = pace_period(clock_hz(), pps);
+	p->task[0] = (struct dp_task){.kind = &dp_kind_gen, .state = &g->base, .job = j};
+	mbox_post(v->w->mbox, p);
+	v->burst = burst;
+	for (int i = 0; i < 4000; i++) /* until all buffers are clean */
+		dp_turn(v->w);
+	if (!written && v->txq->stale != 0)
+		die("buffers did not become clean");
+}
+
+static double gen_slice(struct variant *v)
+{
+	uint64_t before = v->txq->cnt.packets, t0 = clock_tsc();
+
+	while (v->txq->cnt.packets - before < SLICE)
+		dp_turn(v->w);
+	return (double)(clock_tsc() - t0) / (double)(v->txq->cnt.packets - before);
+}
+
+static void sink_open(struct variant *v, uint16_t dev, unsigned burst)
+{
+	struct dp_plan *p = new_plan(1, 1);
+	struct sink_state *s = zeroed(dp_kind_sink.mem());
+
+	v->w = new_worker(v->name);
+	v->rxq = zeroed(sizeof(*v->rxq));
+	v->rxq->dev = dev;
+	p->rx[0] = (struct dp_rx_slot){.q = v->rxq, .burst = (uint16_t)burst};
+	p->task[0] = (struct dp_task){.kind = &dp_kind_sink, .state = &s->base};
+	mbox_post(v->w->mbox, p);
+	v->burst = burst;
+}
+
+static double sink_slice(struct variant *v)
+{
+	uint64_t before = v->rxq->cnt.packets, t0 = clock_tsc();
+
+	while (v->rxq->cnt.packets - before < SLICE)
+		dp_turn(v->w);
+	return (double)(clock_tsc() - t0) / (double)(v->rxq->cnt.packets - before);
+}
+
+/* ---- bare loops ---- */
+
+static double bare_tx(struct variant *v)
+{
+	struct rte_mbuf *m[DP_BURST_MAX];
+	uint64_t sent = 0, t0 = clock_tsc();
+
+	while (sent < SLICE) {
+		if (rte_mempool_get_bulk(v->pool, (void **)m, v->burst) < 0)
+			die("bare loop: pool empty");
+		sent += rte_eth_tx_burst(v->dev, 0, m, (uint16_t)v->burst);
+	}
+	return (double)(clock_tsc() - t0) / (double)sent;
+}
+
+static double bare_rx(struct variant *v)
+{
+	struct rte_mbuf *m[DP_BURST_MAX];
+	uint64_t got = 0, t0 = clock_tsc();
+	volatile uint64_t bytes = 0;
+
+	while (got < SLICE) {
+		uint16_t n = rte_eth_rx_burst(v->dev, 0, m, (uint16_t)v->burst);
+		uint64_t b = 0;
+		for (uint16_t i = 0; i < n; i++)
+			b += m[i]->pkt_len;
+		bytes += b;
+		got += n;
+		rte_pktmbuf_free_bulk(m, n);
+	}
+	return (double)(clock_tsc() - t0) / (double)got;
+}
+
+static void set_lengths(struct rte_mempool *mp, void *arg, void *obj, unsigned i)
+{
+	struct rte_mbuf *m = obj;
+
+	(void)mp, (void)arg, (void)i;
+	m->data_len = sizeof(frame);
+	m->pkt_len = sizeof(frame);
+	memcpy(rte_pktmbuf_mtod(m, void *), frame, sizeof(frame));
+}
+
+static void bare_tx_open(struct variant *v, uint16_t dev, unsigned burst)
+{
+	v->dev = dev;
+	v->burst = burst;
+	v->pool = new_pool();
+	rte_mempool_obj_iter(v->pool, set_lengths, NULL);
+}
+
+enum { BARE32, GEN32, GEN32_PACED, GEN32_CHECKED, BARE64, GEN64, BARE_HOLD, GEN_HOLD, BARE_RX, SINK, NVARIANTS };
+
+static struct variant variant[NVARIANTS] = {
+	[BARE32] = {.name = "bare_tx_32", .slice = bare_tx},
+	[GEN32] = {.name = "gen_32", .base = "bare_tx_32", .slice = gen_slice},
+	[GEN32_PACED] = {.name = "gen_32_paced", .base = "bare_tx_32", .slice = gen_slice},
+	[GEN32_CHECKED] = {.name = "gen_32_marks", .base = "bare_tx_32", .slice = gen_slice},
+	[BARE64] = {.name = "bare_tx_64", .slice = bare_tx},
+	[GEN64] = {.name = "gen_64", .base = "bare_tx_64", .slice = gen_slice},
+	[BARE_HOLD] = {.name = "bare_tx_flight", .slice = bare_tx},
+	[GEN_HOLD] = {.name = "gen_32_flight", .base = "bare_tx_flight", .slice = gen_slice},
+	[BARE_RX] = {.name = "bare_rx_32", .slice = bare_rx},
+	[SINK] = {.name = "sink_32", .base = "bare_rx_32", .slice = sink_slice},
+};
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *v)
+{
+	qsort(v, ROUNDS, sizeof(*v), by_value);
+	return v[ROUNDS / 2];
+}
+
+static void run_rounds(void)
+{
+	for (int r = -2; r < ROUNDS; r++) { /* two to warm up */
+		int order[NVARIANTS];
+		for (int i = 0; i < NVARIANTS; i++)
+			order[i] = i;
+		for (int i = NVARIANTS - 1; i > 0; i--) {
+			int k = rand() % (i + 1), t = order[i];
+			order[i] = order[k];
+			order[k] = t;
+		}
+		for (int i = 0; i < NVARIANTS; i++) {
+			struct variant *v = &variant[order[i]];
+			double c = v->slice(v);
+			if (r >= 0)
+				v->cyc[r] = c;
+		}
+	}
+	for (int i = 0; i < NVARIANTS; i++)
+		for (int b = 0; b < NVARIANTS && variant[i].base != NULL; b++)
+			if (strcmp(variant[b].name, variant[i].base) == 0)
+				for (int r = 0; r < ROUNDS; r++)
+					variant[i].ratio[r] = variant[b].cyc[r] / variant[i].cyc[r];
+}
+
+int main(int argc, char **argv)
+{
+	char *args[] = {argv[0], "--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--no-shconf", "-l", argc > 1 ? argv[1] : "0",
+			"--log-level", "3"};
+
+	clock_init();
+	if (rte_eal_init((int)ARRAY_SIZE(args), args) < 0)
+		die("EAL");
+	struct rte_mempool *mp = new_pool(), *rx1 = new_pool(), *rx2 = new_pool();
+	uint16_t null = null_dev("net_null0", "no-rx=1", mp);
+
+	bare_tx_open(&variant[BARE32], null, 32);
+	gen_open(&variant[GEN32], null, 32, 0, false);
+	gen_open(&variant[GEN32_PACED], null, 32, 1e10, false);
+	gen_open(&variant[GEN32_CHECKED], null, 32, 0, true);
+	bare_tx_open(&variant[BARE64], null, 64);
+	gen_open(&variant[GEN64], null, 64, 0, false);
+	bare_tx_open(&variant[BARE_HOLD], hold_dev(), 32);
+	gen_open(&variant[GEN_HOLD], hold_dev(), 32, 0, false);
+	variant[BARE_RX].dev = null_dev("net_null1", "size=60", rx1);
+	variant[BARE_RX].burst = 32;
+	sink_open(&variant[SINK], null_dev("net_null2", "size=60", rx2), 32);
+	srand((unsigned)clock_raw_ns());
+	run_rounds();
+	printf("{\"dpdk\":\"%s\",\"hz\":%.0f", rte_version() + 5, clock_hz());
+	for (int i = 0; i < NVARIANTS; i++) {
+		double ratio = variant[i].base != NULL ? median(variant[i].ratio) : 1, cyc = median(variant[i].cyc);
+		printf(",\"%s\":{\"cycles\":%.2f,\"mpps\":%.2f,\"ratio\":%.4f}", variant[i].name, cyc, clock_hz() / cyc / 1e6, ratio);
+	}
+	printf("}\n");
+	return 0;
+}
