@@ -163,7 +163,7 @@ static int make_workers(struct ctl *c, struct err *e)
 		cw->w->shares_cpu = shares_cpu(lcore);
 		snprintf(name, sizeof(name), "wr%u", lcore);
 		c->nworkers++;
-		int rc = mbox_new(&cw->w->mbox, name, SOCKET_ID_ANY, e);
+		int rc = mbox_open(&cw->w->mbox, name, SOCKET_ID_ANY, e);
 		if (rc < 0)
 			return rc;
 	}
@@ -337,7 +337,7 @@ static void stop_workers(struct ctl *c)
 		if (p == NULL)
 			continue;
 		p->quit = true;
-		if (mbox_post(cw->w->mbox, p))
+		if (mbox_post(&cw->w->mbox, p))
 			cw->posted = p;
 	}
 	bool all = plan_wait_acks(c, 500000000ull);
@@ -372,7 +372,7 @@ void ctl_close(struct ctl *c)
 		port_free(c->port[i]);
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		if (c->worker[w].w != NULL)
-			mbox_free(c->worker[w].w->mbox);
+			mbox_close(&c->worker[w].w->mbox);
 		rte_free(c->worker[w].w);
 		free(c->worker[w].posted);
 	}

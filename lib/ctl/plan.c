@@ -188,7 +188,7 @@ void plan_post_all(struct ctl *c)
 		if (!cw->dirty)
 			continue;
 		struct dp_plan *p = plan_build(c, w, false);
-		if (p == NULL || !mbox_post(cw->w->mbox, p)) { /* ring full: next turn */
+		if (p == NULL || !mbox_post(&cw->w->mbox, p)) { /* ring full: next turn */
 			free(p);
 			continue;
 		}

@@ -144,7 +144,7 @@ void run_events(struct ctl *c)
 	struct mbox_event ev;
 
 	for (unsigned w = 0; w < c->nworkers; w++)
-		while (mbox_event_next(c->worker[w].w->mbox, &ev))
+		while (mbox_event_next(&c->worker[w].w->mbox, &ev))
 			;
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];

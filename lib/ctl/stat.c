@@ -184,9 +184,10 @@ static void run_times(const struct ctl_port *cp, struct snap_port *s)
 		const struct gen_state *g = cp->gen[q];
 		if (cell_get(&g->run) != r->id)
 			continue;
-		sent += cell_get(&g->sent);
-		if (cell_get(&g->last_tsc) > last)
-			last = cell_get(&g->last_tsc);
+		bool over = __atomic_load_n(&g->state, __ATOMIC_ACQUIRE) == GEN_DONE;
+		uint64_t t = cell_get(over ? &g->last_tsc : &cp->txq[q]->last_tsc);
+		sent += over ? cell_get(&g->sent) : cell_get(&cp->txq[q]->cnt.packets) - cell_get(&g->base_packets);
+		last = t > last ? t : last;
 	}
 	s->run.sent = sent;
 	s->run.asked_pps = r->asked_pps;

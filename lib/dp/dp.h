@@ -62,11 +62,12 @@ struct dp_txq {
 	WR_ALIGNED(CACHE_LINE) struct cnt_tx cnt;
 	cell_t last_tsc;         /* when the device last accepted a frame */
 	WR_ALIGNED(CACHE_LINE) uint32_t tag; /* template that clean buffers hold */
+	struct rte_mempool_cache *cache; /* this worker's, of pool */
 	uint32_t stale;          /* buffers not known to hold it; 0: no check needed */
 	uint32_t swept;          /* buffers taken through the pool's back end since the last cache flush */
 	uint16_t head, n;        /* m[head..n) is the unsent tail */
 	uint32_t frame_bytes;    /* of each frame in the tail, with FCS */
-	struct rte_mbuf *m[DP_BURST_MAX];
+	WR_ALIGNED(CACHE_LINE) struct rte_mbuf *m[DP_BURST_MAX];
 } WR_ALIGNED(CACHE_LINE);
 
 struct dp_task {
@@ -99,16 +100,20 @@ struct dp_worker_cells { /* written by the worker, one line */
 	cell_t loops, busy_tsc, sleeps, yields, events_lost, asleep;
 } WR_ALIGNED(CACHE_LINE);
 
+/* Turns between looks at what need not be exact to the turn (loops, busy time). */
+#define DP_PUBLISH_TURNS 64
+
 struct dp_worker {
 	unsigned lcore;
-	struct mbox *mbox;
+	struct mbox mbox;
 	bool shares_cpu;         /* another thread of the process may need this CPU: yield when there is nothing to do */
 	struct dp_worker_cells cells;
 	/* worker's own */
 	WR_ALIGNED(CACHE_LINE) const struct dp_plan *plan;
 	uint32_t barren;         /* turns without progress */
+	uint32_t turns;
 	uint64_t progress_tsc, turn_tsc;
-	bool busy;               /* the last turn moved frames */
+	uint64_t busy_tsc;       /* not yet published */
 } WR_ALIGNED(CACHE_LINE);
 
 enum dp_event { DP_EV_RUN_DONE = 1 };
@@ -117,8 +122,8 @@ enum dp_event { DP_EV_RUN_DONE = 1 };
 int dp_worker_main(void *arg);
 /* One turn of the loop; false: the plan said quit. */
 bool dp_turn(struct dp_worker *w);
-/* idle.c: what to do after a turn that moved `progress` frames. */
-void dp_idle(struct dp_worker *w, unsigned progress, bool active, uint64_t now);
+/* idle.c: what to do after a turn that moved nothing. active: some task waits for its time and must not oversleep it. */
+void dp_idle(struct dp_worker *w, bool active, uint64_t now);
 void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue, uint64_t value);
 
 /* All kinds, by the build's file list; ends with NULL. */
@@ -151,10 +156,10 @@ struct gen_job {
 /* Read by control. */
 struct gen_state {
 	struct dp_state base;
-	WR_ALIGNED(CACHE_LINE) cell_t run, state, sent, start_tsc, last_tsc, next_k;
+	/* sent: of a run that ended; while it lasts, the queue's packets - base_packets. last_tsc: likewise, else the queue's */
+	WR_ALIGNED(CACHE_LINE) cell_t run, state, base_packets, sent, start_tsc, last_tsc;
 	WR_ALIGNED(CACHE_LINE) uint64_t i;   /* ordinal of this queue's next frame: k = queue + i x nqueues */
 	uint64_t k, limit_i;
-	uint64_t base_packets;
 	struct pace pace;
 	uint64_t progress_tsc;
 };

@@ -8,13 +8,8 @@
 #define BARREN_TURNS 64 /* without the yield two workers on one CPU reach 0.1 Mpps, with it 7 to 19 */
 #define MS 1000000l
 
-void dp_idle(struct dp_worker *w, unsigned progress, bool active, uint64_t now)
+void dp_idle(struct dp_worker *w, bool active, uint64_t now)
 {
-	if (likely(progress > 0)) {
-		w->barren = 0;
-		w->progress_tsc = now;
-		return;
-	}
 	w->barren++;
 	if (!active && w->plan->may_sleep && now - w->progress_tsc > w->plan->idle_cycles) {
 		struct timespec t;

@@ -5,7 +5,7 @@ void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t q
 {
 	struct mbox_event ev = {.kind = kind, .port = port, .queue = queue, .value = value};
 
-	if (!mbox_event(w->mbox, &ev))
+	if (!mbox_event(&w->mbox, &ev))
 		cell_add(&w->cells.events_lost, 1);
 }
 
@@ -58,20 +58,26 @@ static unsigned receive(const struct dp_plan *p, uint64_t now)
 	return total;
 }
 
+static void publish(struct dp_worker *w)
+{
+	cell_add(&w->cells.loops, w->turns);
+	cell_add(&w->cells.busy_tsc, w->busy_tsc);
+	w->turns = 0;
+	w->busy_tsc = 0;
+}
+
 bool dp_turn(struct dp_worker *w)
 {
 	uint64_t now = rte_rdtsc();
-	const struct dp_plan *next = mbox_take(w->mbox), *p;
+	const struct dp_plan *p;
 	unsigned progress;
 	bool active = false;
 
-	if (w->busy)
-		cell_add(&w->cells.busy_tsc, now - w->turn_tsc);
-	w->turn_tsc = now;
-	cell_add(&w->cells.loops, 1);
-	if (unlikely(next != NULL)) {
-		adopt(w, next, now);
-		if (next->quit)
+	if (unlikely(mbox_waiting(&w->mbox))) {
+		const struct dp_plan *next = mbox_take(&w->mbox);
+		if (next != NULL)
+			adopt(w, next, now);
+		if (next != NULL && next->quit)
 			return false;
 	}
 	p = w->plan;
@@ -79,7 +85,7 @@ bool dp_turn(struct dp_worker *w)
 		rte_pause();
 		return true;
 	}
-	progress = receive(p, now);
+	progress = p->nrx > 0 ? receive(p, now) : 0;
 	for (unsigned i = 0; i < p->ntasks; i++) {
 		const struct dp_task *t = &p->task[i];
 		if (t->state->active) {
@@ -87,8 +93,17 @@ bool dp_turn(struct dp_worker *w)
 			progress += t->kind->poll(w, t, now);
 		}
 	}
-	w->busy = progress > 0;
-	dp_idle(w, progress, active, now);
+	if (w->barren == 0)
+		w->busy_tsc += now - w->turn_tsc;
+	w->turn_tsc = now;
+	if (++w->turns == DP_PUBLISH_TURNS)
+		publish(w);
+	if (likely(progress > 0)) {
+		w->barren = 0;
+		w->progress_tsc = now;
+	} else {
+		dp_idle(w, active, now);
+	}
 	return true;
 }
 

@@ -3,41 +3,30 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include "dpdk.h"
 
 #define DOWN_SLOTS 64
 #define UP_SLOTS 1024
 
-struct mbox {
-	struct rte_ring *down, *up;
-};
-
-int mbox_new(struct mbox **out, const char *name, int socket, struct err *e)
+int mbox_open(struct mbox *mb, const char *name, int socket, struct err *e)
 {
 	char n[RTE_RING_NAMESIZE];
-	struct mbox *mb = xcalloc(1, sizeof(*mb));
 
 	snprintf(n, sizeof(n), "%.20s_d", name);
 	mb->down = rte_ring_create(n, DOWN_SLOTS, socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
 	snprintf(n, sizeof(n), "%.20s_u", name);
 	mb->up = rte_ring_create_elem(n, sizeof(struct mbox_event), UP_SLOTS, socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
 	if (mb->down == NULL || mb->up == NULL) {
-		mbox_free(mb);
+		mbox_close(mb);
 		return err_set(e, ENOMEM, "no memory for the message rings of %s (%s)", name, rte_strerror(rte_errno));
 	}
-	*out = mb;
 	return 0;
 }
 
-void mbox_free(struct mbox *mb)
+void mbox_close(struct mbox *mb)
 {
-	if (mb == NULL)
-		return;
 	rte_ring_free(mb->down);
 	rte_ring_free(mb->up);
-	free(mb);
+	*mb = (struct mbox){0};
 }
 
 bool mbox_post(struct mbox *mb, void *msg)

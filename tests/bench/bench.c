@@ -35,27 +35,29 @@ static void die(const char *what)
 	exit(3);
 }
 
-/* ---- a driver with frames in flight: holds HOLD of them, gives back the oldest, as a NIC with fast free does ---- */
+/* ---- a NIC in software: writes descriptors, keeps HOLD frames in flight, gives the oldest back to their pool at once (fast free) ---- */
 
-struct hold { struct rte_mbuf *m[HOLD]; unsigned head; };
+struct desc { uint64_t addr; uint32_t len, flags; };
+struct hold {
+	struct desc desc[HOLD];
+	struct rte_mbuf *m[HOLD];
+	unsigned head;
+	volatile unsigned tail; /* doorbell */
+};
 
 static uint16_t hold_tx(void *q, struct rte_mbuf **m, uint16_t n)
 {
 	struct hold *h = q;
+	unsigned at = h->head % HOLD; /* bursts divide HOLD: they never wrap */
 
-	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf **slot = &h->m[(h->head + i) % HOLD];
-		if (*slot != NULL && h->head % HOLD + n <= HOLD) {
-			/* all slots of the burst are full and contiguous: one put */
-			rte_mempool_put_bulk(slot[0]->pool, (void **)slot, n);
-			memcpy(slot, m, n * sizeof(*m));
-			break;
-		}
-		if (*slot != NULL)
-			rte_mempool_put(slot[0]->pool, *slot);
-		*slot = m[i];
+	if (h->m[at] != NULL)
+		rte_mempool_put_bulk(h->m[at]->pool, (void **)&h->m[at], n);
+	for (unsigned i = 0; i < n; i++) {
+		h->m[at + i] = m[i];
+		h->desc[at + i] = (struct desc){.addr = rte_mbuf_data_iova(m[i]), .len = m[i]->data_len, .flags = 0x80000000};
 	}
 	h->head += n;
+	h->tail = h->head;
 	return n;
 }
 
@@ -104,7 +106,7 @@ static struct dp_worker *new_worker(const char *name)
 	struct err e;
 
 	memset(w, 0, sizeof(*w));
-	if (mbox_new(&w->mbox, name, SOCKET_ID_ANY, &e) < 0)
+	if (mbox_open(&w->mbox, name, SOCKET_ID_ANY, &e) < 0)
 		die(e.text);
 	return w;
 }
@@ -148,7 +150,7 @@ static void gen_open(struct variant *v, uint16_t dev, unsigned burst, double pps
 	if (pps > 0)
 		j->period = pace_period(clock_hz(), pps);
 	p->task[0] = (struct dp_task){.kind = &dp_kind_gen, .state = &g->base, .job = j};
-	mbox_post(v->w->mbox, p);
+	mbox_post(&v->w->mbox, p);
 	v->burst = burst;
 	for (int i = 0; i < 4000; i++) /* until all buffers are clean */
 		dp_turn(v->w);
@@ -175,7 +177,7 @@ static void sink_open(struct variant *v, uint16_t dev, unsigned burst)
 	v->rxq->dev = dev;
 	p->rx[0] = (struct dp_rx_slot){.q = v->rxq, .burst = (uint16_t)burst};
 	p->task[0] = (struct dp_task){.kind = &dp_kind_sink, .state = &s->base};
-	mbox_post(v->w->mbox, p);
+	mbox_post(&v->w->mbox, p);
 	v->burst = burst;
 }
 

@@ -18,14 +18,22 @@ static void set_state(struct gen_state *g, enum gen_state_id id)
 
 static uint64_t sent_so_far(const struct gen_state *g, const struct dp_txq *q)
 {
-	return cell_get(&q->cnt.packets) - g->base_packets;
+	return cell_get(&q->cnt.packets) - cell_get(&g->base_packets);
+}
+
+static void close_run(struct gen_state *g, const struct dp_txq *q)
+{
+	uint64_t last = cell_get(&q->last_tsc);
+
+	cell_set(&g->sent, sent_so_far(g, q));
+	if (last > cell_get(&g->start_tsc))
+		cell_set(&g->last_tsc, last);
+	set_state(g, GEN_DONE);
 }
 
 static void finish(struct dp_worker *w, const struct gen_job *j, struct gen_state *g)
 {
-	cell_set(&g->sent, sent_so_far(g, j->txq));
-	cell_set(&g->next_k, g->k);
-	set_state(g, GEN_DONE);
+	close_run(g, j->txq);
 	dp_event_post(w, DP_EV_RUN_DONE, j->txq->port, j->queue, j->run);
 }
 
@@ -34,7 +42,7 @@ static void begin(const struct gen_job *j, struct gen_state *g, uint64_t now)
 	g->i = 0;
 	g->k = j->queue;
 	g->pace = (struct pace){.period = j->period, .k0 = 0, .t0 = j->start_tsc};
-	g->base_packets = cell_get(&j->txq->cnt.packets);
+	cell_set(&g->base_packets, cell_get(&j->txq->cnt.packets));
 	g->progress_tsc = now;
 	cell_set(&g->sent, 0);
 	cell_set(&g->start_tsc, j->start_tsc);
@@ -79,6 +87,7 @@ static void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *
 		q->stale = q->pool_size;
 		q->swept = 0;
 	}
+	q->cache = rte_mempool_default_cache(q->pool, rte_lcore_id());
 	if (j->run == 0)
 		return;
 	if (j->run != cell_get(&g->run)) {
@@ -106,10 +115,8 @@ static void gen_drop(const struct dp_task *t)
 	struct gen_state *g = (struct gen_state *)t->state;
 
 	txq_drop_tail(j->txq);
-	if (g->base.active) {
-		cell_set(&g->sent, sent_so_far(g, j->txq));
-		set_state(g, GEN_DONE);
-	}
+	if (g->base.active)
+		close_run(g, j->txq);
 }
 
 static __rte_noinline void refill(struct dp_txq *q, const struct gen_job *j, struct rte_mbuf *m)
@@ -144,9 +151,8 @@ static __rte_noinline void sweep(struct dp_txq *q, const struct gen_job *j)
 		q->swept = q->pool_size;
 	}
 	if (q->swept >= q->pool_size) {
-		struct rte_mempool_cache *c = rte_mempool_default_cache(q->pool, rte_lcore_id());
-		if (c != NULL)
-			rte_mempool_cache_flush(c, q->pool);
+		if (q->cache != NULL)
+			rte_mempool_cache_flush(q->cache, q->pool);
 		q->swept = 0;
 	}
 }
@@ -154,7 +160,7 @@ static __rte_noinline void sweep(struct dp_txq *q, const struct gen_job *j)
 /* Take n clean buffers of this template into q->m. */
 static __rte_always_inline bool fill(struct dp_txq *q, const struct gen_job *j, unsigned n)
 {
-	if (unlikely(rte_mempool_get_bulk(q->pool, (void **)q->m, n) < 0)) {
+	if (unlikely(rte_mempool_generic_get(q->pool, (void **)q->m, n, q->cache) < 0)) {
 		cell_add(&q->cnt.nombuf, 1);
 		return false;
 	}
@@ -205,11 +211,8 @@ static __rte_noinline unsigned flush_tail(struct dp_worker *w, const struct gen_
 {
 	unsigned sent = txq_flush(j->txq, now);
 
-	if (sent > 0) {
+	if (sent > 0)
 		g->progress_tsc = now;
-		cell_set(&g->sent, sent_so_far(g, j->txq));
-		cell_set(&g->last_tsc, now);
-	}
 	if (txq_has_tail(j->txq)) {
 		if (now >= j->end_tsc && now - g->progress_tsc > j->giveup_cycles)
 			give_up(w, j, g);
@@ -235,7 +238,8 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 	}
 	if (n == 0)
 		return 0;
-	if (!fill(q, j, n)) {
+	/* a constant count makes gcc unroll and vectorise what lies inside */
+	if (unlikely(!(n == 32 ? fill(q, j, 32) : n == 64 ? fill(q, j, 64) : fill(q, j, n)))) {
 		if (now >= j->end_tsc && now - g->progress_tsc > j->giveup_cycles)
 			give_up(w, j, g);
 		return 0;
@@ -243,11 +247,8 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 	unsigned sent = txq_send(q, n, j->len + RTE_ETHER_CRC_LEN, now);
 	g->i += n;
 	g->k += (uint64_t)n * j->nqueues;
-	if (likely(sent > 0)) {
+	if (likely(sent > 0))
 		g->progress_tsc = now;
-		cell_set(&g->sent, sent_so_far(g, q));
-		cell_set(&g->last_tsc, now);
-	}
 	if (unlikely(g->i == g->limit_i)) {
 		if (txq_has_tail(q))
 			set_state(g, GEN_DRAINING);
