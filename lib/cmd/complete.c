@@ -196,7 +196,7 @@ static void offer_rest(struct completion *k, unsigned at)
 	sbuf_addf(&text, "%s%s", sbuf_str(&head), k->prefix);
 	k->head = head.len > 0 ? head.s : NULL;
 	if (s->v.type->complete != NULL)
-		s->v.type->complete(&s->v, text.s, give_value, k);
+		s->v.type->complete(&s->v, sbuf_str(&text), give_value, k);
 	k->head = NULL;
 	if (at == k->n && k->prefix[0] != '\0' && word_prefix("default", k->prefix))
 		give(k, "default", "take the setting back");
@@ -358,9 +358,11 @@ static bool in_comment(const char *text, const struct line_words *l)
 	struct sbuf probe = {0};
 
 	sbuf_addf(&probe, "%s x", text);
-	bool inside = line_split(probe.s, &more, NULL) == 0 && more.n == l->n;
-	if (inside)
+	bool inside = false;
+	if (line_split(probe.s, &more, NULL) == 0) {
+		inside = more.n == l->n;
 		line_free(&more);
+	}
 	sbuf_free(&probe);
 	return inside;
 }

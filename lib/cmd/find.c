@@ -81,7 +81,9 @@ static const struct setting *match_k(const struct cmd *c, enum find_in in, const
 				     bool aliases, struct sbuf *many)
 {
 	const struct setting *best = NULL;
+	const char *best_name = NULL;
 	unsigned best_rank = 0, told = 0;
+	size_t best_len = 0;
 
 	for (unsigned i = 0; i < c->nsettings; i++) {
 		const struct setting *s = c->settings[i];
@@ -91,14 +93,23 @@ static const struct setting *match_k(const struct cmd *c, enum find_in in, const
 			if (name_match(name, len, w, k) < how)
 				continue;
 			unsigned rank = scope_rank(in, s->scope);
-			if (best == NULL || rank < best_rank) {
+			bool same = best != NULL && len == best_len && strncmp(name, best_name, len) == 0;
+			/* a shortened word after bare ports may mean a port's or a stream's setting: nothing is chosen silently */
+			bool rival = how == HOW_PREFIX && !same &&
+				     (rank == best_rank || (in == FIND_BARE && rank < 2 && best_rank < 2));
+			if (best != NULL && rival) {
+				if (told++ < MAX_TOLD)
+					sbuf_addf(many, ", %.*s", (int)len, name);
+			} else if (best == NULL || rank < best_rank) {
 				best = s;
 				best_rank = rank;
-				told = 0;
-				sbuf_reset(many);
-				sbuf_addn(many, name, len);
-			} else if (s != best && rank == best_rank && how == HOW_PREFIX && told++ < MAX_TOLD) {
-				sbuf_addf(many, ", %.*s", (int)len, name);
+				best_name = name;
+				best_len = len;
+				if (!same || told == 0) {
+					told = 0;
+					sbuf_reset(many);
+					sbuf_addn(many, name, len);
+				}
 			}
 			break;
 		}

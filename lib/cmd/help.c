@@ -16,7 +16,7 @@ static void arg_syntax(const struct arg_spec *a, struct sbuf *out)
 {
 	const char *name = arg_name(a);
 
-	if (a->kind == ARG_WORD || isupper((unsigned char)name[0]))
+	if (a->kind == ARG_WORD || !islower((unsigned char)name[0]))
 		sbuf_add(out, name);
 	else if (a->kind == ARG_CHOICE && a->name == NULL) {
 		for (unsigned i = 0; a->v.choices != NULL && a->v.choices[i] != NULL; i++)
