@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* First byte: which type; the rest: text. What parses must print to a text that parses and prints the same; what does not must
+ * leave the value alone and name a column inside the text. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "value.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const words[] = { "udp", "tcp", "icmp", "icmpv6", NULL };
+static const char *const flags[] = { "fin", "syn", "", "psh", "ack", NULL };
+static const struct vspec specs[] = {
+	{ .type = &vt_bool },
+	{ .type = &vt_uint },
+	{ .type = &vt_uint, .min = 1, .max = 512 },
+	{ .type = &vt_rate },
+	{ .type = &vt_duration },
+	{ .type = &vt_duration, .min = 1000, .max = 1000000000 },
+	{ .type = &vt_size },
+	{ .type = &vt_size, .min = 64, .max = 1518 },
+	{ .type = &vt_speed },
+	{ .type = &vt_enum, .choices = words },
+	{ .type = &vt_text },
+	{ .type = &vt_fuint, .bits = 16 },
+	{ .type = &vt_fuint, .bits = 12, .min = 1, .max = 4095 },
+	{ .type = &vt_fuint, .bits = 128 },
+	{ .type = &vt_mac, .bits = 48 },
+	{ .type = &vt_ip4, .bits = 32 },
+	{ .type = &vt_ip6, .bits = 128 },
+	{ .type = &vt_fflags, .bits = 8, .choices = flags },
+};
+
+static void demand(bool holds, const char *what, const char *text)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "broken: %s: \"%s\"\n", what, text);
+	abort();
+}
+
+static void ignore(void *arg, const char *word)
+{
+	demand(word[0] != '\0', "an empty completion", arg);
+}
+
+static void one_value(const struct vspec *s, const char *text)
+{
+	static _Alignas(16) uint8_t v[VT_TEXT_MAX], v2[VT_TEXT_MAX];
+	struct sbuf a = {0}, b = {0};
+	struct err e = { .col = -2 };
+
+	memset(v, 0x5a, sizeof(v));
+	memset(v2, 0x5a, sizeof(v2));
+	int rc = s->type->parse(s, text, v, &e);
+	demand(rc == s->type->parse(s, text, v2, NULL), "the result depends on the error", text);
+	if (rc == 0) {
+		s->type->print(s, v, &a);
+		demand(s->type->parse(s, sbuf_str(&a), v2, &e) == 0, "the printed value does not parse", text);
+		s->type->print(s, v2, &b);
+		demand(strcmp(sbuf_str(&a), sbuf_str(&b)) == 0, "printed twice it differs", text);
+	} else {
+		demand(rc == -EINVAL || rc == -ERANGE || rc == -ENOTSUP, "an odd code", text);
+		demand(e.col >= 0 && (size_t)e.col <= strlen(text), "the column is outside", text);
+		demand(e.text[0] != '\0', "no text", text);
+		for (size_t i = 0; i < sizeof(v); i++)
+			demand(v[i] == 0x5a, "a refused value was written", text);
+	}
+	if (s->type->complete != NULL)
+		s->type->complete(s, text, ignore, (void *)(uintptr_t)text);
+	sbuf_free(&a);
+	sbuf_free(&b);
+}
+
+static void one_target(const char *text)
+{
+	struct target t, u;
+	struct err e = { .col = -2 };
+	struct sbuf a = {0}, b = {0};
+
+	if (target_parse(text, &t, &e) == 0) {
+		target_print(&t, &a);
+		demand(target_parse(a.s, &u, &e) == 0, "the printed list does not parse", text);
+		target_print(&u, &b);
+		demand(strcmp(a.s, b.s) == 0, "the printed list differs", text);
+	} else {
+		demand(e.col >= 0 && (size_t)e.col <= strlen(text), "the column is outside", text);
+	}
+	sbuf_free(&a);
+	sbuf_free(&b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 1)
+		return 0;
+	char *text = malloc(size);
+	if (text == NULL)
+		return 0;
+	memcpy(text, data + 1, size - 1);
+	text[size - 1] = '\0';
+	unsigned which = data[0] % (ARRAY_SIZE(specs) + 1);
+	if (which == ARRAY_SIZE(specs))
+		one_target(text);
+	else
+		one_value(&specs[which], text);
+	free(text);
+	return 0;
+}
