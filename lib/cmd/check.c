@@ -35,9 +35,10 @@ static bool list_has(const char *list, const char *word, size_t wn)
 }
 
 /* Names of one row against another's. */
-static void check_names(struct checking *k, const char *name, const char *alias, const char *other, const char *other_alias)
+static void check_names(struct checking *k, const char *name, const char *alias, const char *other,
+			const char *other_alias)
 {
-	const char *lists[] = { name, alias }, *one;
+	const char *lists[] = {name, alias}, *one;
 	size_t len;
 
 	for (unsigned i = 0; i < 2; i++)
@@ -61,7 +62,7 @@ static void want(void *arg, const char *word)
 static void check_choices(struct checking *k, const char *row, const struct vspec *v)
 {
 	for (unsigned i = 0; v->choices != NULL && v->choices[i] != NULL; i++) {
-		struct wanted w = { .word = v->choices[i] };
+		struct wanted w = {.word = v->choices[i]};
 		if (v->choices[i][0] == '\0')
 			continue;
 		if (v->type->complete != NULL)
@@ -76,7 +77,8 @@ static void check_choices(struct checking *k, const char *row, const struct vspe
 
 static void check_spec(struct checking *k, const char *row, const struct vspec *v)
 {
-	if (v->type->name == NULL || v->type->syntax == NULL || v->type->size == 0 || v->type->parse == NULL || v->type->print == NULL) {
+	if (v->type->name == NULL || v->type->syntax == NULL || v->type->size == 0 || v->type->parse == NULL ||
+	    v->type->print == NULL) {
 		problem(k, row, "its type is incomplete");
 		return;
 	}
@@ -104,7 +106,8 @@ static void check_default(struct checking *k, const struct setting *s)
 		else
 			t->print(&s->v, again, &text2);
 		if (strcmp(sbuf_str(&text), sbuf_str(&text2)) != 0)
-			problem(k, s->name, "its default prints as \"%s\", then as \"%s\"", sbuf_str(&text), sbuf_str(&text2));
+			problem(k, s->name, "its default prints as \"%s\", then as \"%s\"", sbuf_str(&text),
+				sbuf_str(&text2));
 	}
 	sbuf_free(&text);
 	sbuf_free(&text2);
@@ -155,13 +158,14 @@ static void check_args(struct checking *k, const struct verb *v)
 			problem(k, v->name, "argument %u takes the rest, but more follows", i);
 		if (a->kind == ARG_WORD && (a->flags & ARG_OPT) && i + 1 < n && !(v->args[i + 1].flags & ARG_OPT) &&
 		    v->args[i + 1].kind != ARG_WORD)
-			problem(k, v->name, "argument %u: what follows an optional word must be marked optional too", i);
+			problem(k, v->name, "argument %u: what follows an optional word must be marked optional too",
+				i);
 		if (a->kind == ARG_VALUE && a->v.type == NULL) {
 			problem(k, v->name, "argument %u: a value without a type", i);
 		} else if (a->kind == ARG_VALUE) {
 			check_spec(k, v->name, &a->v);
 		} else if (a->kind == ARG_CHOICE) {
-			struct vspec choice = { .type = &vt_enum, .choices = a->v.choices };
+			struct vspec choice = {.type = &vt_enum, .choices = a->v.choices};
 			check_spec(k, v->name, &choice);
 		}
 	}
@@ -184,7 +188,7 @@ static void check_verb(struct checking *k, const struct cmd *c, unsigned i)
 
 int cmd_table_check(const struct cmd *c, struct sbuf *problems)
 {
-	struct checking k = { .out = problems };
+	struct checking k = {.out = problems};
 
 	for (unsigned i = 0; i < c->nsettings; i++)
 		check_setting(&k, c, i);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct cmd *cmd_new(const struct setting *const *settings, unsigned nsettings, const struct verb *const *verbs, unsigned nverbs,
-		    const struct cmd_host *host)
+struct cmd *cmd_new(const struct setting *const *settings, unsigned nsettings, const struct verb *const *verbs,
+		    unsigned nverbs, const struct cmd_host *host)
 {
 	struct cmd *c = xcalloc(1, sizeof(*c));
 
@@ -18,7 +18,8 @@ struct cmd *cmd_new(const struct setting *const *settings, unsigned nsettings, c
 		c->verbs[i] = verbs[i];
 	c->nsettings = nsettings;
 	c->nverbs = nverbs;
-	c->host = *host;
+	if (host != NULL)
+		c->host = *host;
 	return c;
 }
 
@@ -124,11 +125,12 @@ static int check_values(struct cmd *c, const struct parsed *p, const char *line,
 			t = &p->args[i].target;
 		if (p->args[i].setting == NULL || p->verb->args[i + 1].kind != ARG_REST || !p->args[i + 1].given)
 			continue;
-		struct err own = { .col = -1 };
+		struct err own = {.col = -1};
 		int rc = set_apply(c, t, p->args[i].setting, p->args[i + 1].text, true, NULL, &in_value, &own);
 		if (rc == 0)
 			continue;
-		own.col = in_value ? line_rest_col(line, p->args[i + 1].col, own.col > 0 ? own.col : 0) : p->args[i].col;
+		own.col =
+			in_value ? line_rest_col(line, p->args[i + 1].col, own.col > 0 ? own.col : 0) : p->args[i].col;
 		if (e != NULL)
 			*e = own;
 		return rc;

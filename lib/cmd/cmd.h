@@ -119,7 +119,8 @@ struct cmd_host {
 	void (*changed)(void *arg, const struct setting *, unsigned port, unsigned stream);
 };
 
-/* The rows must outlive the result; the arrays of pointers and the host record are copied. */
+/* The rows must outlive the result; the arrays of pointers and the host record are copied. host may be NULL for what looks at the rows alone
+ * (help, dump, man, dict, table check). */
 struct cmd *cmd_new(const struct setting *const *settings, unsigned nsettings, const struct verb *const *verbs, unsigned nverbs,
 		    const struct cmd_host *host);
 void cmd_free(struct cmd *);

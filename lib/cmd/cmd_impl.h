@@ -30,16 +30,16 @@ enum find_in { FIND_ANY, FIND_GLOBAL, FIND_BARE, FIND_STREAMS };
 enum find_in find_in_targets(const struct target *t);
 /* Row whose name or alias stands at w[0..]; *used words. Exact before prefix, long before short, names before aliases. NULL with *e,
  * column of the word in its line. */
-const struct setting *setting_match(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned n, unsigned *used,
-				    struct err *e);
+const struct setting *setting_match(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned n,
+				    unsigned *used, struct err *e);
 /* -EINVAL when the row does not belong to what stands before it. */
 int setting_fits(const struct setting *s, enum find_in in, int col, struct err *e);
 const struct verb *verb_match(const struct cmd *c, const struct cmd_word *w, struct err *e);
 int setting_later(const struct setting *s, struct err *e);
 
 /* Match words after the verb against its template. args: CMD_MAX_ARGS. *text holds the joined texts, caller frees. */
-int args_match(const struct cmd *c, const struct verb *v, const struct line_words *l, const char *line, struct arg_val *args,
-	       struct sbuf text[CMD_MAX_ARGS], struct err *e);
+int args_match(const struct cmd *c, const struct verb *v, const struct line_words *l, const char *line,
+	       struct arg_val *args, struct sbuf text[CMD_MAX_ARGS], struct err *e);
 unsigned verb_nargs(const struct verb *v);
 /* Index after the optional group that begins at i. */
 unsigned group_end(const struct arg_spec *a, unsigned i);
@@ -48,8 +48,8 @@ bool word_prefix(const char *word, const char *prefix);
 bool looks_like_targets(const char *word);
 
 /* cmd_set; dry: only look. *in_value: the error is about the value. */
-int set_apply(struct cmd *c, const struct target *t, const struct setting *s, const char *value, bool dry, struct sbuf *note,
-	      bool *in_value, struct err *e);
+int set_apply(struct cmd *c, const struct target *t, const struct setting *s, const char *value, bool dry,
+	      struct sbuf *note, bool *in_value, struct err *e);
 int target_check(const struct cmd *c, const struct target *t, struct err *e);
 
 const char *scope_name(enum cmd_scope s);
@@ -57,5 +57,7 @@ const char *arg_name(const struct arg_spec *a);
 void verb_syntax(const struct verb *v, struct sbuf *out);
 void setting_syntax(const struct setting *s, struct sbuf *out);
 void setting_allowed(const struct setting *s, struct sbuf *out);
+/* {"commands":[..],"settings":[..]} of some rows. */
+json_t *rows_json(const struct verb *const *v, unsigned nverbs, const struct setting *const *s, unsigned nsettings);
 /* First line of a help text. */
 void help_first(const char *help, struct sbuf *out);

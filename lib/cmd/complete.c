@@ -15,7 +15,7 @@ struct completion {
 	const struct verb *verb;
 	const struct cmd_word *w; /* complete words of this command, the verb first */
 	unsigned n;
-	const char *prefix;       /* what stands of the word at the cursor, unquoted */
+	const char *prefix; /* what stands of the word at the cursor, unquoted */
 	bool quoted;
 	struct target targets;
 	bool targets_possible, targets_given;
@@ -24,7 +24,7 @@ struct completion {
 	void *arg;
 	char **seen;
 	unsigned nseen;
-	const char *head;         /* words before the cursor that a value's own completion repeats */
+	const char *head; /* words before the cursor that a value's own completion repeats */
 };
 
 static void give(struct completion *k, const char *word, const char *help)
@@ -66,7 +66,7 @@ static void offer_verbs(struct completion *k)
 		return;
 	for (unsigned i = 0; i < k->c->nverbs; i++) {
 		const struct verb *v = k->c->verbs[i];
-		const char *lists[] = { v->name, v->alias };
+		const char *lists[] = {v->name, v->alias};
 		for (unsigned a = 0; a < 2; a++) {
 			while (name_next(&lists[a], &name, &len)) {
 				char *copy = xcalloc(len + 1, 1);
@@ -109,7 +109,8 @@ static void offer_targets(struct completion *k)
 	if (slash != NULL) {
 		unsigned port = (unsigned)strtoul(item, NULL, 10);
 		if (port < h->nports(h->arg))
-			offer_numbers(k, k->prefix, (size_t)(slash + 1 - k->prefix), slash + 1, h->nstreams(h->arg, port));
+			offer_numbers(k, k->prefix, (size_t)(slash + 1 - k->prefix), slash + 1,
+				      h->nstreams(h->arg, port));
 		return;
 	}
 	offer_numbers(k, k->prefix, (size_t)(item - k->prefix), item, h->nports(h->arg));
@@ -254,11 +255,12 @@ static void offer_arg(struct completion *k, const struct arg_spec *a, unsigned a
 			give(k, a->name, NULL);
 		break;
 	case ARG_TARGETS:
-		if (!(a->flags & ARG_OPT) || k->prefix[0] == '\0' || looks_like_targets(k->prefix) || word_prefix("all", k->prefix))
+		if (!(a->flags & ARG_OPT) || k->prefix[0] == '\0' || looks_like_targets(k->prefix) ||
+		    word_prefix("all", k->prefix))
 			offer_targets(k);
 		break;
 	case ARG_CHOICE: {
-		struct vspec choice = { .type = &vt_enum, .choices = a->v.choices };
+		struct vspec choice = {.type = &vt_enum, .choices = a->v.choices};
 		vt_enum.complete(&choice, k->prefix, give_value, k);
 		break;
 	}
@@ -283,7 +285,7 @@ static void offer_arg(struct completion *k, const struct arg_spec *a, unsigned a
 static bool fits_arg(const struct arg_spec *a, const char *word)
 {
 	_Alignas(16) uint8_t raw[sizeof(((struct arg_val *)0)->v)];
-	struct vspec choice = { .type = &vt_enum, .choices = a->v.choices };
+	struct vspec choice = {.type = &vt_enum, .choices = a->v.choices};
 
 	switch (a->kind) {
 	case ARG_WORD:
@@ -315,7 +317,8 @@ static void walk(struct completion *k, unsigned i, unsigned at, bool grouped)
 		return;
 	} else if (a[i].kind == ARG_SETTING) {
 		unsigned used = 0;
-		enum find_in in = !k->targets_possible ? FIND_ANY : find_in_targets(k->targets_given ? &k->targets : NULL);
+		enum find_in in =
+			!k->targets_possible ? FIND_ANY : find_in_targets(k->targets_given ? &k->targets : NULL);
 		offer_settings(k, at);
 		k->setting = setting_match(k->c, in, k->w + at, k->n - at, &used, NULL);
 		if (k->setting != NULL)
@@ -338,7 +341,7 @@ static void walk(struct completion *k, unsigned i, unsigned at, bool grouped)
 /* The command at the cursor, split as far as it is complete; an open quote counts as closed at the cursor. */
 static bool split_here(const char *text, struct line_words *l)
 {
-	static const char *const closers[] = { "", "\"", "'", "}", "}}", "}}}" };
+	static const char *const closers[] = {"", "\"", "'", "}", "}}", "}}}"};
 	struct sbuf closed = {0};
 	bool ok = false;
 
@@ -367,10 +370,10 @@ static bool in_comment(const char *text, const struct line_words *l)
 	return inside;
 }
 
-void cmd_complete(struct cmd *c, const char *line, int cursor, int *start, void (*offer)(void *arg, const char *word, const char *help),
-		  void *arg)
+void cmd_complete(struct cmd *c, const char *line, int cursor, int *start,
+		  void (*offer)(void *arg, const char *word, const char *help), void *arg)
 {
-	struct completion k = { .c = c, .offer = offer, .arg = arg, .prefix = "" };
+	struct completion k = {.c = c, .offer = offer, .arg = arg, .prefix = ""};
 	struct line_words l;
 	struct sbuf text = {0}, one = {0};
 	size_t len = strlen(line);
@@ -390,7 +393,8 @@ void cmd_complete(struct cmd *c, const char *line, int cursor, int *start, void 
 		bool open = cur != NULL && (cur->quoted || (last != ' ' && last != '\t'));
 		struct line_words plain;
 		/* a closed quote before a blank is a complete word */
-		if (cur != NULL && cur->quoted && (last == ' ' || last == '\t') && line_split(begin, &plain, NULL) == 0) {
+		if (cur != NULL && cur->quoted && (last == ' ' || last == '\t') &&
+		    line_split(begin, &plain, NULL) == 0) {
 			open = false;
 			line_free(&plain);
 		}

@@ -64,7 +64,7 @@ static json_t *flags_json(uint32_t flags, const char *const *names, unsigned n)
 
 static json_t *setting_json(const struct setting *s)
 {
-	static const char *const flags[] = { "stopped", "restart", "later" };
+	static const char *const flags[] = {"stopped", "restart", "later"};
 	struct sbuf syntax = {0};
 	json_t *o = json_object();
 
@@ -85,10 +85,10 @@ static json_t *setting_json(const struct setting *s)
 
 static json_t *verb_json(const struct verb *v)
 {
-	static const char *const kinds[] = { [ARG_END] = "end", [ARG_WORD] = "word", [ARG_TARGETS] = "targets", [ARG_VALUE] = "value",
-					     [ARG_SETTING] = "setting", [ARG_REST] = "rest", [ARG_FILE] = "file",
-					     [ARG_CHOICE] = "choice" };
-	static const char *const flags[] = { "later", "no_load", "hidden" };
+	static const char *const kinds[] = {
+		[ARG_END] = "end",         [ARG_WORD] = "word", [ARG_TARGETS] = "targets", [ARG_VALUE] = "value",
+		[ARG_SETTING] = "setting", [ARG_REST] = "rest", [ARG_FILE] = "file",       [ARG_CHOICE] = "choice"};
+	static const char *const flags[] = {"later", "no_load", "hidden"};
 	struct sbuf syntax = {0};
 	json_t *o = json_object(), *args = json_array();
 
@@ -114,17 +114,22 @@ static json_t *verb_json(const struct verb *v)
 	return o;
 }
 
-json_t *cmd_dump(struct cmd *c)
+json_t *rows_json(const struct verb *const *v, unsigned nverbs, const struct setting *const *s, unsigned nsettings)
 {
 	json_t *o = json_object(), *settings = json_array(), *verbs = json_array();
 
-	for (unsigned i = 0; i < c->nverbs; i++)
-		json_array_append_new(verbs, verb_json(c->verbs[i]));
-	for (unsigned i = 0; i < c->nsettings; i++)
-		json_array_append_new(settings, setting_json(c->settings[i]));
+	for (unsigned i = 0; i < nverbs; i++)
+		json_array_append_new(verbs, verb_json(v[i]));
+	for (unsigned i = 0; i < nsettings; i++)
+		json_array_append_new(settings, setting_json(s[i]));
 	json_object_set_new(o, "commands", verbs);
 	json_object_set_new(o, "settings", settings);
 	return o;
+}
+
+json_t *cmd_dump(struct cmd *c)
+{
+	return rows_json(c->verbs, c->nverbs, c->settings, c->nsettings);
 }
 
 /* Text as roff shows it: no request at a line's start, no escape, hyphens that can be copied. */
@@ -167,9 +172,12 @@ static void man_verbs(const struct cmd *c, struct sbuf *out)
 {
 	struct sbuf text = {0};
 
-	sbuf_add(out, ".SH COMMANDS\nWords may be shortened while they stay unique. \\(dq;\\(dq and newlines separate commands, # begins a "
-		      "comment,\n\\(dq...\\(dq, \\(aq...\\(aq and {...} make one word of several. Port lists are items joined by commas; an item is "
-		      "\\(dqall\\(dq,\na number or a range, followed by a slash and streams where streams are meant.\n");
+	sbuf_add(out,
+		 ".SH COMMANDS\nWords may be shortened while they stay unique. \\(dq;\\(dq and newlines separate "
+		 "commands, # begins a "
+		 "comment,\n\\(dq...\\(dq, \\(aq...\\(aq and {...} make one word of several. Port lists are items "
+		 "joined by commas; an item is "
+		 "\\(dqall\\(dq,\na number or a range, followed by a slash and streams where streams are meant.\n");
 	for (unsigned i = 0; i < c->nverbs; i++) {
 		const struct verb *v = c->verbs[i];
 		if (v->flags & VERB_LATER)
@@ -194,7 +202,8 @@ static void man_settings(const struct cmd *c, struct sbuf *out)
 {
 	struct sbuf text = {0};
 
-	sbuf_add(out, ".SH SETTINGS\nA bare port number addresses the port for the settings of a port, else its stream 0. A list applies to all "
+	sbuf_add(out, ".SH SETTINGS\nA bare port number addresses the port for the settings of a port, else its stream "
+		      "0. A list applies to all "
 		      "or to none.\n");
 	for (unsigned i = 0; i < c->nsettings; i++) {
 		const struct setting *s = c->settings[i];
@@ -210,7 +219,10 @@ static void man_settings(const struct cmd *c, struct sbuf *out)
 		roff_line("Default", s->dflt, out);
 		roff_line("Also", s->alias, out);
 		if (s->flags & (SET_STOPPED | SET_RESTART))
-			roff_line("Needs", s->flags & SET_RESTART ? "a stopped port, whose device is restarted" : "a stopped port", out);
+			roff_line("Needs",
+				  s->flags & SET_RESTART ? "a stopped port, whose device is restarted"
+							 : "a stopped port",
+				  out);
 	}
 	sbuf_free(&text);
 }
@@ -220,7 +232,8 @@ void cmd_man(struct cmd *c, const char *name, const char *version, struct sbuf *
 	sbuf_add(out, ".TH ");
 	for (const char *p = name; *p != '\0'; p++)
 		sbuf_addc(out, (char)toupper((unsigned char)*p));
-	sbuf_addf(out, " 1 \"\" \"%s %s\" \"User Commands\"\n.SH NAME\n%s \\- interactive packet generator\n", name, version, name);
+	sbuf_addf(out, " 1 \"\" \"%s %s\" \"User Commands\"\n.SH NAME\n%s \\- interactive packet generator\n", name,
+		  version, name);
 	sbuf_addf(out, ".SH SYNOPSIS\n.B %s\n[EAL options \\-\\-] [options] [command ...]\n", name);
 	man_verbs(c, out);
 	man_settings(c, out);

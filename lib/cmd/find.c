@@ -44,10 +44,10 @@ enum find_in find_in_targets(const struct target *t)
 static unsigned scope_rank(enum find_in in, enum cmd_scope s)
 {
 	static const uint8_t rank[4][3] = {
-		[FIND_ANY] = { 0, 0, 0 },
-		[FIND_GLOBAL] = { [SCOPE_GLOBAL] = 0, [SCOPE_PORT] = 1, [SCOPE_STREAM] = 2 },
-		[FIND_BARE] = { [SCOPE_PORT] = 0, [SCOPE_STREAM] = 1, [SCOPE_GLOBAL] = 2 },
-		[FIND_STREAMS] = { [SCOPE_STREAM] = 0, [SCOPE_PORT] = 1, [SCOPE_GLOBAL] = 2 },
+		[FIND_ANY] = {0, 0, 0},
+		[FIND_GLOBAL] = {[SCOPE_GLOBAL] = 0, [SCOPE_PORT] = 1, [SCOPE_STREAM] = 2},
+		[FIND_BARE] = {[SCOPE_PORT] = 0, [SCOPE_STREAM] = 1, [SCOPE_GLOBAL] = 2},
+		[FIND_STREAMS] = {[SCOPE_STREAM] = 0, [SCOPE_PORT] = 1, [SCOPE_GLOBAL] = 2},
 	};
 
 	return rank[in][s];
@@ -77,8 +77,8 @@ static enum how name_match(const char *name, size_t len, const struct cmd_word *
 }
 
 /* The row best named by k words; *many gets candidates when that is not clear. */
-static const struct setting *match_k(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned k, enum how how,
-				     bool aliases, struct sbuf *many)
+static const struct setting *match_k(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned k,
+				     enum how how, bool aliases, struct sbuf *many)
 {
 	const struct setting *best = NULL;
 	const char *best_name = NULL;
@@ -143,7 +143,7 @@ static char *setting_nearest(const struct cmd *c, const struct cmd_word *w, unsi
 	char **words = NULL, *near = NULL;
 
 	for (unsigned i = 0; i < c->nsettings; i++) {
-		const char *lists[] = { c->settings[i]->name, c->settings[i]->alias }, *name;
+		const char *lists[] = {c->settings[i]->name, c->settings[i]->alias}, *name;
 		size_t len;
 		for (unsigned k = 0; k < 2; k++) {
 			while (name_next(&lists[k], &name, &len)) {
@@ -187,7 +187,8 @@ static void setting_unknown(const struct cmd *c, const struct cmd_word *w, unsig
 	} else {
 		char *near = w[0].text[0] != '\0' ? setting_nearest(c, w, n) : NULL;
 		if (near != NULL)
-			err_at(e, EINVAL, w[0].col, "no setting \"%.40s\", did you mean \"%s\"? \"help\" lists all", w[0].text, near);
+			err_at(e, EINVAL, w[0].col, "no setting \"%.40s\", did you mean \"%s\"? \"help\" lists all",
+			       w[0].text, near);
 		else
 			err_at(e, EINVAL, w[0].col, "no setting \"%.40s\"; \"help\" lists all", w[0].text);
 		free(near);
@@ -195,8 +196,8 @@ static void setting_unknown(const struct cmd *c, const struct cmd_word *w, unsig
 	sbuf_free(&begun);
 }
 
-const struct setting *setting_match(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned n, unsigned *used,
-				    struct err *e)
+const struct setting *setting_match(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned n,
+				    unsigned *used, struct err *e)
 {
 	struct sbuf many = {0};
 	const struct setting *s = NULL;
@@ -224,7 +225,7 @@ const struct setting *setting_match(const struct cmd *c, enum find_in in, const 
 
 const char *scope_name(enum cmd_scope s)
 {
-	static const char *const names[] = { "global", "port", "stream" };
+	static const char *const names[] = {"global", "port", "stream"};
 
 	return names[s];
 }
@@ -236,10 +237,12 @@ int setting_fits(const struct setting *s, enum find_in in, int col, struct err *
 	if (s->scope == SCOPE_GLOBAL && in != FIND_GLOBAL)
 		return err_at(e, EINVAL, col, "%s belongs to no port; write: set %s <value>", s->name, s->name);
 	if (s->scope != SCOPE_GLOBAL && in == FIND_GLOBAL)
-		return err_at(e, EINVAL, col, "%s belongs to a %s; write: set <ports> %s <value>, for example set 0 %s %s", s->name,
+		return err_at(e, EINVAL, col,
+			      "%s belongs to a %s; write: set <ports> %s <value>, for example set 0 %s %s", s->name,
 			      scope_name(s->scope), s->name, s->name, s->dflt != NULL ? s->dflt : "...");
 	if (s->scope == SCOPE_PORT && in == FIND_STREAMS)
-		return err_at(e, EINVAL, col, "%s belongs to a port, not to its streams; name the ports alone: set 0 %s ...", s->name,
+		return err_at(e, EINVAL, col,
+			      "%s belongs to a port, not to its streams; name the ports alone: set 0 %s ...", s->name,
 			      s->name);
 	return 0;
 }
@@ -280,7 +283,7 @@ static const struct verb *verb_find(const struct cmd *c, const char *word, struc
 		const struct verb *found = NULL;
 		for (unsigned i = 0; i < c->nverbs; i++) {
 			const struct verb *v = c->verbs[i];
-			const char *lists[] = { v->name, v->alias }, *name;
+			const char *lists[] = {v->name, v->alias}, *name;
 			size_t len;
 			bool hit = false;
 			for (unsigned k = 0; k < 2 && !hit; k++) {
@@ -306,6 +309,14 @@ static const struct verb *verb_find(const struct cmd *c, const char *word, struc
 	return NULL;
 }
 
+static bool setting_named(const struct cmd *c, const char *word)
+{
+	for (unsigned i = 0; i < c->nsettings; i++)
+		if (strcmp(c->settings[i]->name, word) == 0)
+			return true;
+	return false;
+}
+
 const struct verb *verb_match(const struct cmd *c, const struct cmd_word *w, struct err *e)
 {
 	struct sbuf many = {0};
@@ -313,13 +324,17 @@ const struct verb *verb_match(const struct cmd *c, const struct cmd_word *w, str
 
 	if (v == NULL && many.len > 0) {
 		err_at(e, EINVAL, w->col, "\"%.40s\" is ambiguous: %s", w->text, many.s);
+	} else if (v == NULL && setting_named(c, w->text)) {
+		err_at(e, EINVAL, w->col, "%s is a setting, not a command; \"help %s\" shows how it is set", w->text,
+		       w->text);
 	} else if (v == NULL) {
 		const char **names = xcalloc(c->nverbs, sizeof(*names));
 		for (unsigned i = 0; i < c->nverbs; i++)
 			names[i] = c->verbs[i]->name;
 		const char *near = w->text[0] != '\0' ? str_nearest(w->text, names, c->nverbs) : NULL;
 		if (near != NULL)
-			err_at(e, EINVAL, w->col, "no command \"%.40s\", did you mean \"%s\"? \"help\" lists all", w->text, near);
+			err_at(e, EINVAL, w->col, "no command \"%.40s\", did you mean \"%s\"? \"help\" lists all",
+			       w->text, near);
 		else
 			err_at(e, EINVAL, w->col, "no command \"%.40s\"; \"help\" lists all", w->text);
 		free(names);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Help texts out of the rows. */
 #include "cmd_impl.h"
+#include "out.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 void help_first(const char *help, struct sbuf *out)
@@ -47,7 +49,8 @@ void verb_syntax(const struct verb *v, struct sbuf *out)
 
 void setting_syntax(const struct setting *s, struct sbuf *out)
 {
-	static const char *const before[] = { [SCOPE_GLOBAL] = "", [SCOPE_PORT] = "<ports> ", [SCOPE_STREAM] = "<streams> " };
+	static const char *const before[] = {
+		[SCOPE_GLOBAL] = "", [SCOPE_PORT] = "<ports> ", [SCOPE_STREAM] = "<streams> "};
 
 	sbuf_addf(out, "set %s%s <value>", before[s->scope], s->name);
 }
@@ -95,7 +98,8 @@ static void verb_help_put(const struct verb *v, struct sbuf *out)
 		if (a->kind == ARG_CHOICE)
 			spec.type = &vt_enum;
 		if (a->kind == ARG_TARGETS)
-			sbuf_addf(out, "  %s: all | N | N-M, joined by commas; streams as port/stream: 0,2-3,1/0-7\n", arg_name(a));
+			sbuf_addf(out, "  %s: all | N | N-M, joined by commas; streams as port/stream: 0,2-3,1/0-7\n",
+				  arg_name(a));
 		if (spec.type == NULL)
 			continue;
 		sbuf_addf(out, "  %s: ", arg_name(a));
@@ -176,7 +180,8 @@ static void list_settings(const struct cmd *c, enum cmd_scope scope, struct sbuf
 	static const char *const titles[] = {
 		[SCOPE_GLOBAL] = "Settings of the program: set <setting> <value>",
 		[SCOPE_PORT] = "Settings of a port: set <ports> <setting> <value>",
-		[SCOPE_STREAM] = "Settings of a stream: set <streams> <setting> <value>; a bare port means its stream 0",
+		[SCOPE_STREAM] =
+			"Settings of a stream: set <streams> <setting> <value>; a bare port means its stream 0",
 	};
 	bool any = false;
 
@@ -223,110 +228,131 @@ static bool has_name(const char *list, const char *word)
 	return false;
 }
 
-/* All rows that have exactly this name: a word may be verb and setting, and a setting of several scopes. */
-static unsigned help_exact(const struct cmd *c, const char *word, struct sbuf *out)
-{
-	unsigned n = 0;
+/* The rows that a word names. */
+struct found {
+	const struct verb **verbs;
+	const struct setting **settings;
+	unsigned nverbs, nsettings;
+};
 
+static void found_free(struct found *f)
+{
+	free(f->verbs);
+	free(f->settings);
+}
+
+/* All rows whose name (alias too, when exact) is the word or begins with it: a word may be verb and setting, and a setting of
+ * several scopes. */
+static unsigned find_rows(const struct cmd *c, const char *word, bool exact, struct found *f)
+{
 	for (unsigned i = 0; i < c->nverbs; i++) {
 		const struct verb *v = c->verbs[i];
-		if (!has_name(v->name, word) && !has_name(v->alias, word))
-			continue;
-		if (n++ > 0)
-			sbuf_addc(out, '\n');
-		verb_help_put(v, out);
+		if (exact ? has_name(v->name, word) || has_name(v->alias, word)
+			  : word_prefix(v->name, word) && !(v->flags & VERB_HIDDEN))
+			f->verbs[f->nverbs++] = v;
 	}
 	for (unsigned i = 0; i < c->nsettings; i++) {
 		const struct setting *s = c->settings[i];
-		if (!has_name(s->name, word) && !has_name(s->alias, word))
-			continue;
-		if (n++ > 0)
-			sbuf_addc(out, '\n');
-		setting_help_put(s, out);
+		if (exact ? has_name(s->name, word) || has_name(s->alias, word) : word_prefix(s->name, word))
+			f->settings[f->nsettings++] = s;
 	}
-	return n;
+	return f->nverbs + f->nsettings;
 }
 
-/* All rows that begin so, one line each when they are several. */
-static unsigned help_prefix(const struct cmd *c, const char *word, struct sbuf *out)
+static int help_find(struct cmd *c, const char *word, struct found *f, struct err *e)
 {
-	unsigned n = 0;
-	const struct verb *verb = NULL;
-	const struct setting *setting = NULL;
-	struct sbuf lines = {0}, syntax = {0};
+	struct cmd_word w = {.text = word};
+	struct err own, verb_err;
 
-	for (unsigned i = 0; i < c->nverbs; i++) {
-		if (!word_prefix(c->verbs[i]->name, word) || (c->verbs[i]->flags & VERB_HIDDEN))
-			continue;
-		n++;
-		verb = c->verbs[i];
-		sbuf_reset(&syntax);
-		verb_syntax(verb, &syntax);
-		two_columns(syntax.s, verb->help, &lines);
-	}
-	for (unsigned i = 0; i < c->nsettings; i++) {
-		if (!word_prefix(c->settings[i]->name, word))
-			continue;
-		n++;
-		setting = c->settings[i];
-		two_columns(setting->name, setting->help, &lines);
-	}
-	if (n == 1 && verb != NULL)
-		verb_help_put(verb, out);
-	else if (n == 1)
-		setting_help_put(setting, out);
-	else
-		sbuf_add(out, sbuf_str(&lines));
-	sbuf_free(&lines);
-	sbuf_free(&syntax);
-	return n;
-}
-
-static int help_word(struct cmd *c, const char *word, struct sbuf *out, struct err *e)
-{
-	struct cmd_word w = { .text = word };
-	struct err own;
-
-	if (word[0] != '\0' && (help_exact(c, word, out) > 0 || help_prefix(c, word, out) > 0))
+	*f = (struct found){.verbs = xcalloc(c->nverbs, sizeof(*f->verbs)),
+			    .settings = xcalloc(c->nsettings, sizeof(*f->settings))};
+	if (word[0] != '\0' && (find_rows(c, word, true, f) > 0 || find_rows(c, word, false, f) > 0))
 		return 0;
 	const struct setting *s = cmd_setting_find(c, word, &own);
 	if (s != NULL) {
-		setting_help_put(s, out);
+		f->settings[f->nsettings++] = s;
 		return 0;
 	}
 	/* of the two suggestions the commands' one is given when there is one */
-	struct err verb_err;
 	verb_match(c, &w, &verb_err);
-	const char *text = strstr(verb_err.text, "did you mean") != NULL ? verb_err.text : own.text;
-	return err_set(e, EINVAL, "%s", text);
+	found_free(f);
+	return err_set(e, EINVAL, "%s", strstr(verb_err.text, "did you mean") != NULL ? verb_err.text : own.text);
+}
+
+/* A few rows in full, many with one line each. */
+static void found_put(const struct found *f, struct sbuf *out)
+{
+	bool full = f->nverbs + f->nsettings <= 3;
+	struct sbuf syntax = {0};
+
+	for (unsigned i = 0; i < f->nverbs; i++) {
+		sbuf_reset(&syntax);
+		verb_syntax(f->verbs[i], &syntax);
+		if (full)
+			verb_help_put(f->verbs[i], out);
+		else
+			two_columns(syntax.s, f->verbs[i]->help, out);
+	}
+	for (unsigned i = 0; i < f->nsettings; i++) {
+		if (full)
+			setting_help_put(f->settings[i], out);
+		else
+			two_columns(f->settings[i]->name, f->settings[i]->help, out);
+	}
+	sbuf_free(&syntax);
 }
 
 void cmd_help(struct cmd *c, const char *word, struct sbuf *out)
 {
+	struct found f;
 	struct err e;
 
-	if (word == NULL)
+	if (word == NULL) {
 		help_list(c, out);
-	else if (help_word(c, word, out, &e) != 0)
+	} else if (help_find(c, word, &f, &e) != 0) {
 		sbuf_addf(out, "%s\n", e.text);
+	} else {
+		found_put(&f, out);
+		found_free(&f);
+	}
+}
+
+static void help_json(const struct found *f, const char *word, struct sbuf *out)
+{
+	json_t *o = rows_json(f->verbs, f->nverbs, f->settings, f->nsettings);
+
+	json_object_set_new(o, "help", word != NULL ? json_string(word) : json_null());
+	char *text = json_dumps(o, JSON_COMPACT);
+	sbuf_addf(out, "%s\n", text != NULL ? text : "{}");
+	free(text);
+	json_decref(o);
 }
 
 static int verb_help_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
-	int rc = 0;
+	struct cmd *c = r->cmd;
+	struct found f = {c->verbs, c->settings, c->nverbs, c->nsettings};
+	const char *word = args[0].given ? args[0].text : NULL;
 
-	if (args[0].given)
-		rc = help_word(r->cmd, args[0].text, r->out, e);
+	if (word != NULL && help_find(c, word, &f, e) != 0) {
+		if (e != NULL)
+			e->col = args[0].col;
+		return -EINVAL;
+	}
+	if (r->out_mode == OUT_JSON)
+		help_json(&f, word, r->out);
+	else if (word == NULL)
+		help_list(c, r->out);
 	else
-		help_list(r->cmd, r->out);
-	if (rc != 0 && e != NULL)
-		e->col = args[0].col;
-	return rc;
+		found_put(&f, r->out);
+	if (word != NULL)
+		found_free(&f);
+	return VERB_DONE;
 }
 
 static const struct arg_spec help_args[] = {
-	{ ARG_REST, "word", .flags = ARG_OPT },
-	{ ARG_END },
+	{ARG_REST, "word", .flags = ARG_OPT},
+	{ARG_END},
 };
 
 const struct verb verb_help = {

@@ -12,12 +12,12 @@ struct matching {
 	const struct cmd *c;
 	const struct verb *verb;
 	const struct line_words *l;
-	int end_col;          /* where a missing word would stand */
+	int end_col; /* where a missing word would stand */
 	struct arg_val *args;
 	struct sbuf *text;
 	const struct target *targets;
 	bool targets_possible;
-	unsigned best;        /* word index * 2 + (1: says more than "unexpected") + 1 */
+	unsigned best; /* word index * 2 + (1: says more than "unexpected") + 1 */
 	int rc;
 	struct err err;
 };
@@ -35,16 +35,17 @@ unsigned group_end(const struct arg_spec *a, unsigned i)
 {
 	bool word = a[i].kind == ARG_WORD;
 
-	for (i++; word && i < CMD_MAX_ARGS && (a[i].flags & ARG_OPT) && a[i].kind != ARG_WORD && a[i].kind != ARG_END; i++)
+	for (i++; word && i < CMD_MAX_ARGS && (a[i].flags & ARG_OPT) && a[i].kind != ARG_WORD && a[i].kind != ARG_END;
+	     i++)
 		;
 	return i;
 }
 
 const char *arg_name(const struct arg_spec *a)
 {
-	static const char *const names[] = { [ARG_END] = "", [ARG_WORD] = "", [ARG_TARGETS] = "ports", [ARG_VALUE] = "value",
-					     [ARG_SETTING] = "setting", [ARG_REST] = "text", [ARG_FILE] = "FILE",
-					     [ARG_CHOICE] = "word" };
+	static const char *const names[] = {[ARG_END] = "",        [ARG_WORD] = "",           [ARG_TARGETS] = "ports",
+					    [ARG_VALUE] = "value", [ARG_SETTING] = "setting", [ARG_REST] = "text",
+					    [ARG_FILE] = "FILE",   [ARG_CHOICE] = "word"};
 
 	return a->name != NULL ? a->name : names[a->kind];
 }
@@ -75,7 +76,8 @@ static bool unexpected(struct matching *m, unsigned at, const char *word)
 
 	verb_syntax(m->verb, &syntax);
 	if (word != NULL)
-		err_at(&e, EINVAL, m->l->w[at].col, "\"%.40s\" is not \"%s\"; syntax: %s", m->l->w[at].text, word, syntax.s);
+		err_at(&e, EINVAL, m->l->w[at].col, "\"%.40s\" is not \"%s\"; syntax: %s", m->l->w[at].text, word,
+		       syntax.s);
 	else
 		err_at(&e, EINVAL, m->l->w[at].col, "unexpected \"%.40s\"; syntax: %s", m->l->w[at].text, syntax.s);
 	sbuf_free(&syntax);
@@ -100,8 +102,9 @@ static bool missing(struct matching *m, unsigned at, const struct arg_spec *a)
 			v.type = &vt_enum;
 		vspec_allowed(&v, &allowed);
 	}
-	err_at(&e, EINVAL, m->end_col, "%s%s%s is missing%s%s; syntax: %s", s != NULL ? s->name : "", s != NULL ? ": the " : "",
-	       a->kind == ARG_WORD ? a->name : arg_name(a), allowed.len ? "; allowed: " : "", sbuf_str(&allowed), syntax.s);
+	err_at(&e, EINVAL, m->end_col, "%s%s%s is missing%s%s; syntax: %s", s != NULL ? s->name : "",
+	       s != NULL ? ": the " : "", a->kind == ARG_WORD ? a->name : arg_name(a), allowed.len ? "; allowed: " : "",
+	       sbuf_str(&allowed), syntax.s);
 	sbuf_free(&syntax);
 	sbuf_free(&allowed);
 	return keep(m, at, true, -EINVAL, &e);
@@ -109,11 +112,11 @@ static bool missing(struct matching *m, unsigned at, const struct arg_spec *a)
 
 static bool match_value(struct matching *m, const struct arg_spec *a, struct arg_val *v, unsigned at)
 {
-	struct err e = { .col = -1 };
+	struct err e = {.col = -1};
 	int rc;
 
 	if (a->kind == ARG_CHOICE) {
-		struct vspec choice = { .type = &vt_enum, .choices = a->v.choices };
+		struct vspec choice = {.type = &vt_enum, .choices = a->v.choices};
 		rc = vt_enum.parse(&choice, v->text, &v->choice, &e);
 	} else if (a->v.type->size <= sizeof(v->v)) {
 		rc = a->v.type->parse(&a->v, v->text, &v->v, &e);
@@ -133,7 +136,7 @@ static bool match_value(struct matching *m, const struct arg_spec *a, struct arg
 static bool match_targets(struct matching *m, const struct arg_spec *a, struct arg_val *v, unsigned at)
 {
 	const struct cmd_word *w = &m->l->w[at];
-	struct err e = { .col = -1 };
+	struct err e = {.col = -1};
 
 	if ((a->flags & ARG_OPT) && !looks_like_targets(w->text))
 		return false;
@@ -163,7 +166,7 @@ static bool match_setting(struct matching *m, unsigned i, unsigned at, unsigned 
 {
 	const struct cmd_word *w = &m->l->w[at];
 	enum find_in in = m->targets_possible ? find_in_targets(m->targets) : FIND_ANY;
-	struct err e = { .col = -1 };
+	struct err e = {.col = -1};
 	const struct setting *s = setting_match(m->c, in, w, m->l->n - at, used, &e);
 
 	if (s == NULL)
@@ -187,7 +190,7 @@ static bool match_one(struct matching *m, unsigned i, unsigned at, unsigned *use
 	const struct cmd_word *w = &m->l->w[at];
 	struct arg_val *v = &m->args[i];
 
-	*v = (struct arg_val){ .col = w->col, .text = w->text, .choice = -1 };
+	*v = (struct arg_val){.col = w->col, .text = w->text, .choice = -1};
 	*used = 1;
 	switch (a->kind) {
 	case ARG_WORD:
@@ -233,20 +236,20 @@ static bool match_from(struct matching *m, unsigned i, unsigned at, bool grouped
 		if (match_from(m, i + 1, at + used, in_group))
 			return true;
 	}
-	m->args[i] = (struct arg_val){ .col = m->end_col, .choice = -1 };
+	m->args[i] = (struct arg_val){.col = m->end_col, .choice = -1};
 	m->targets = before;
 	if (needed)
 		return false;
 	unsigned next = group_end(a, i);
 	for (unsigned k = i; k < next; k++)
-		m->args[k] = (struct arg_val){ .col = m->end_col, .choice = -1 };
+		m->args[k] = (struct arg_val){.col = m->end_col, .choice = -1};
 	return match_from(m, next, at, false);
 }
 
-int args_match(const struct cmd *c, const struct verb *v, const struct line_words *l, const char *line, struct arg_val *args,
-	       struct sbuf text[CMD_MAX_ARGS], struct err *e)
+int args_match(const struct cmd *c, const struct verb *v, const struct line_words *l, const char *line,
+	       struct arg_val *args, struct sbuf text[CMD_MAX_ARGS], struct err *e)
 {
-	struct matching m = { .c = c, .verb = v, .l = l, .args = args, .text = text };
+	struct matching m = {.c = c, .verb = v, .l = l, .args = args, .text = text};
 	size_t end = strlen(line);
 
 	while (end > 0 && isspace((unsigned char)line[end - 1]))

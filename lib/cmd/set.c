@@ -23,7 +23,7 @@ static void slot_add(struct slots *all, unsigned port, unsigned stream)
 		all->cap = all->cap ? all->cap * 2 : 8;
 		all->s = xrealloc(all->s, all->cap * sizeof(*all->s));
 	}
-	all->s[all->n++] = (struct slot){ .port = port, .stream = stream };
+	all->s[all->n++] = (struct slot){.port = port, .stream = stream};
 }
 
 static void slots_free(struct slots *all)
@@ -173,7 +173,8 @@ static int value_parse(const struct setting *row, const char *text, void **val, 
 	return 0;
 }
 
-static int slot_fill(struct cmd *c, struct slot *s, const struct setting *row, const char *value, bool *in_value, struct err *e)
+static int slot_fill(struct cmd *c, struct slot *s, const struct setting *row, const char *value, bool *in_value,
+		     struct err *e)
 {
 	const struct cmd_host *h = &c->host;
 
@@ -215,7 +216,7 @@ static void slot_write(struct cmd *c, const struct slot *s)
 
 static void slot_warn(const struct slot *s, struct sbuf *note)
 {
-	struct err warn = { .col = -1 };
+	struct err warn = {.col = -1};
 
 	if (s->row->check == NULL || note == NULL)
 		return;
@@ -235,7 +236,7 @@ static int set_look(const struct setting *s, const char *value, bool *in_value, 
 {
 	void *val = NULL;
 
-	if (s->v.type == NULL)
+	if (s->resolve != NULL || s->v.type == NULL)
 		return 0;
 	*in_value = true;
 	int rc = value_parse(s, value, &val, e);
@@ -243,8 +244,8 @@ static int set_look(const struct setting *s, const char *value, bool *in_value, 
 	return rc;
 }
 
-int set_apply(struct cmd *c, const struct target *t, const struct setting *s, const char *value, bool dry, struct sbuf *note,
-	      bool *in_value, struct err *e)
+int set_apply(struct cmd *c, const struct target *t, const struct setting *s, const char *value, bool dry,
+	      struct sbuf *note, bool *in_value, struct err *e)
 {
 	struct slots all = {0};
 
@@ -270,7 +271,8 @@ int set_apply(struct cmd *c, const struct target *t, const struct setting *s, co
 	return rc;
 }
 
-int cmd_set(struct cmd *c, const struct target *t, const struct setting *s, const char *value, struct sbuf *note, struct err *e)
+int cmd_set(struct cmd *c, const struct target *t, const struct setting *s, const char *value, struct sbuf *note,
+	    struct err *e)
 {
 	bool in_value;
 	int rc = set_apply(c, t, s, value, false, note, &in_value, e);
@@ -315,7 +317,7 @@ static int verb_set_run(struct cmd_run *r, const struct arg_val *args, struct er
 {
 	bool in_value;
 	const struct target *t = args[0].given ? &args[0].target : NULL;
-	struct err own = { .col = -1 };
+	struct err own = {.col = -1};
 	int rc = set_apply(r->cmd, t, args[1].setting, args[2].text, false, r->note, &in_value, &own);
 
 	if (rc == 0)
@@ -330,10 +332,10 @@ static int verb_set_run(struct cmd_run *r, const struct arg_val *args, struct er
 }
 
 static const struct arg_spec set_args[] = {
-	{ ARG_TARGETS, "ports", .flags = ARG_OPT },
-	{ ARG_SETTING, "setting" },
-	{ ARG_REST, "value" },
-	{ ARG_END },
+	{ARG_TARGETS, "ports", .flags = ARG_OPT},
+	{ARG_SETTING, "setting"},
+	{ARG_REST, "value"},
+	{ARG_END},
 };
 
 const struct verb verb_set = {

@@ -90,17 +90,19 @@ int cmd_split(const char *line, struct cmd_word *words, unsigned max, char *buf,
 		if (*p == '\0')
 			return (int)n;
 		if (*p == ';')
-			return err_at(e, EINVAL, (int)(p - line), "\";\" separates commands, one command is wanted here");
+			return err_at(e, EINVAL, (int)(p - line),
+				      "\";\" separates commands, one command is wanted here");
 		if (n == max)
 			return err_at(e, E2BIG, (int)(p - line), "more than %u words", max);
 		struct cmd_word *w = &words[n++];
-		*w = (struct cmd_word){ .text = buf, .col = (int)(p - line), .quoted = is_quote(*p) };
+		*w = (struct cmd_word){.text = buf, .col = (int)(p - line), .quoted = is_quote(*p)};
 		if (w->quoted) {
 			const char *end = skip_quoted(p, &buf);
 			if (end == NULL)
 				return err_at(e, EINVAL, w->col, "no closing %c for this quote", *p == '{' ? '}' : *p);
 			if (!ends_word(*end))
-				return err_at(e, EINVAL, (int)(end - line), "a blank is wanted after the closing quote");
+				return err_at(e, EINVAL, (int)(end - line),
+					      "a blank is wanted after the closing quote");
 			p = end;
 		} else {
 			while (!ends_word(*p))

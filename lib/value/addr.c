@@ -68,8 +68,11 @@ static void mac_print(const struct vspec *s, const void *v, struct sbuf *out)
 	sbuf_addf(out, "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
 }
 
-const struct vtype vt_mac = { .name = "mac", .syntax = "aa:bb:cc:dd:ee:ff | aabb:ccdd:eeff | aa-bb-cc-dd-ee-ff",
-			      .size = VT_FIELD_BYTES, .parse = mac_parse, .print = mac_print };
+const struct vtype vt_mac = {.name = "mac",
+			     .syntax = "aa:bb:cc:dd:ee:ff | aabb:ccdd:eeff | aa-bb-cc-dd-ee-ff",
+			     .size = VT_FIELD_BYTES,
+			     .parse = mac_parse,
+			     .print = mac_print};
 
 static int ip4_one(const struct vspec *s, const char *text, void *out, struct err *e)
 {
@@ -86,7 +89,8 @@ static int ip4_one(const struct vspec *s, const char *text, void *out, struct er
 		if (i == start)
 			return vspec_fail(s, EINVAL, (int)i, e, text, "is not an IPv4 address");
 		if (v > 255 || (text[start] == '0' && i - start > 1))
-			return vspec_fail(s, ERANGE, (int)start, e, text, "has a part that is not 0 to 255 without leading zeros");
+			return vspec_fail(s, ERANGE, (int)start, e, text,
+					  "has a part that is not 0 to 255 without leading zeros");
 		ip[part] = (uint8_t)v;
 		if (part < 3 && text[i++] != '.')
 			return vspec_fail(s, EINVAL, (int)i - 1, e, text, "is not an IPv4 address");
@@ -109,7 +113,8 @@ static bool is_prefix(const struct vspec *s, const char *text, unsigned bits, va
 		return false;
 	memcpy(addr, text, (size_t)(slash - text));
 	addr[slash - text] = '\0';
-	return one(s, addr, out, NULL) == 0 && dec_scan(slash + 1, &d) == 0 && d.frac == 0 && slash[1 + d.len] == '\0' && d.m <= bits;
+	return one(s, addr, out, NULL) == 0 && dec_scan(slash + 1, &d) == 0 && d.frac == 0 &&
+	       slash[1 + d.len] == '\0' && d.m <= bits;
 }
 
 static int ip_parse(const struct vspec *s, const char *text, unsigned bits, value_one_fn *one, void *out, struct err *e)
@@ -135,8 +140,11 @@ static void ip4_print(const struct vspec *s, const void *v, struct sbuf *out)
 	sbuf_addf(out, "%u.%u.%u.%u", a[0], a[1], a[2], a[3]);
 }
 
-const struct vtype vt_ip4 = { .name = "ipv4", .syntax = "A.B.C.D, each 0 to 255", .size = VT_FIELD_BYTES, .parse = ip4_parse,
-			      .print = ip4_print };
+const struct vtype vt_ip4 = {.name = "ipv4",
+			     .syntax = "A.B.C.D, each 0 to 255",
+			     .size = VT_FIELD_BYTES,
+			     .parse = ip4_parse,
+			     .print = ip4_print};
 
 static int ip6_one(const struct vspec *s, const char *text, void *out, struct err *e)
 {
@@ -166,5 +174,8 @@ static void ip6_print(const struct vspec *s, const void *v, struct sbuf *out)
 	sbuf_add(out, text);
 }
 
-const struct vtype vt_ip6 = { .name = "ipv6", .syntax = "an IPv6 address: 2001:db8::1", .size = VT_FIELD_BYTES, .parse = ip6_parse,
-			      .print = ip6_print };
+const struct vtype vt_ip6 = {.name = "ipv6",
+			     .syntax = "an IPv6 address: 2001:db8::1",
+			     .size = VT_FIELD_BYTES,
+			     .parse = ip6_parse,
+			     .print = ip6_print};

@@ -131,8 +131,12 @@ static void fuint_allowed(const struct vspec *s, struct sbuf *out)
 	put_number(top, out);
 }
 
-const struct vtype vt_fuint = { .name = "number", .syntax = "N or 0xHEX", .size = VT_FIELD_BYTES, .parse = fuint_parse,
-				.print = fuint_print, .allowed = fuint_allowed };
+const struct vtype vt_fuint = {.name = "number",
+			       .syntax = "N or 0xHEX",
+			       .size = VT_FIELD_BYTES,
+			       .parse = fuint_parse,
+			       .print = fuint_print,
+			       .allowed = fuint_allowed};
 
 /* flags */
 
@@ -150,7 +154,8 @@ static int flag_fail(const struct vspec *s, const char *text, size_t at, const c
 	const char *near = word[0] != '\0' ? str_nearest(word, s->choices, nflags(s)) : NULL;
 
 	if (near != NULL && near[0] != '\0')
-		return vspec_fail(s, EINVAL, (int)at, e, text, "has an unknown flag \"%s\", did you mean \"%s\"", word, near);
+		return vspec_fail(s, EINVAL, (int)at, e, text, "has an unknown flag \"%s\", did you mean \"%s\"", word,
+				  near);
 	return vspec_fail(s, EINVAL, (int)at, e, text, "has an unknown flag \"%s\"", word);
 }
 
@@ -251,6 +256,10 @@ static void fflags_allowed(const struct vspec *s, struct sbuf *out)
 	put_number(field_top(s), out);
 }
 
-const struct vtype vt_fflags = { .name = "flags", .syntax = "a comma list of flags, none, or a number", .size = VT_FIELD_BYTES,
-				 .parse = fflags_parse, .print = fflags_print, .complete = fflags_complete,
-				 .allowed = fflags_allowed };
+const struct vtype vt_fflags = {.name = "flags",
+				.syntax = "a comma list of flags, none, or a number",
+				.size = VT_FIELD_BYTES,
+				.parse = fflags_parse,
+				.print = fflags_print,
+				.complete = fflags_complete,
+				.allowed = fflags_allowed};

@@ -68,7 +68,8 @@ static int number_fail(const struct vspec *s, const char *text, const char *what
 	return vspec_fail(s, EINVAL, 0, e, text, "is not %s", what);
 }
 
-int whole_parse(const struct vspec *s, const char *text, const struct unit *units, const char *what, uint64_t *out, struct err *e)
+int whole_parse(const struct vspec *s, const char *text, const struct unit *units, const char *what, uint64_t *out,
+		struct err *e)
 {
 	struct dec d;
 	int rc = dec_scan(text, &d);
@@ -161,7 +162,7 @@ static void allowed_limits(const struct vspec *s, uint64_t lo, uint64_t hi, void
 
 /* uint */
 
-static const struct unit uint_units[] = { { "", 1 }, { "k", 1000 }, { "M", 1000000 }, { "G", 1000000000 }, { NULL, 0 } };
+static const struct unit uint_units[] = {{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {NULL, 0}};
 
 static uint64_t uint_top(const struct vspec *s)
 {
@@ -217,15 +218,19 @@ static void uint_allowed(const struct vspec *s, struct sbuf *out)
 	allowed_limits(s, 0, uint_top(s), uint_put, out);
 }
 
-const struct vtype vt_uint = { .name = "number", .syntax = "N[k|M|G] or 0xHEX", .size = sizeof(uint64_t), .parse = uint_parse,
-			       .print = uint_print, .allowed = uint_allowed };
+const struct vtype vt_uint = {.name = "number",
+			      .syntax = "N[k|M|G] or 0xHEX",
+			      .size = sizeof(uint64_t),
+			      .parse = uint_parse,
+			      .print = uint_print,
+			      .allowed = uint_allowed};
 
 /* duration */
 
 #define NS_MAX ((uint64_t)INT64_MAX)
 #define NS_S UINT64_C(1000000000)
-static const struct unit time_units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", NS_S },
-					  { "m", 60 * NS_S }, { "h", 3600 * NS_S }, { NULL, 0 } };
+static const struct unit time_units[] = {{"ns", 1},        {"us", 1000},       {"ms", 1000000}, {"s", NS_S},
+					 {"m", 60 * NS_S}, {"h", 3600 * NS_S}, {NULL, 0}};
 
 static int duration_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
@@ -248,7 +253,9 @@ static void duration_put(uint64_t v, struct sbuf *out)
 	else if (v % (60 * NS_S) == 0)
 		sbuf_addf(out, "%" PRIu64 "m", v / (60 * NS_S));
 	else {
-		const struct unit *u = v >= NS_S ? &time_units[3] : v >= 1000000 ? &time_units[2] : &time_units[v >= 1000];
+		const struct unit *u = v >= NS_S      ? &time_units[3]
+				       : v >= 1000000 ? &time_units[2]
+						      : &time_units[v >= 1000];
 		whole_put(v, u->mult, out);
 		sbuf_add(out, u->name);
 	}
@@ -277,17 +284,23 @@ static void duration_allowed(const struct vspec *s, struct sbuf *out)
 		sbuf_add(out, s->type->syntax);
 }
 
-const struct vtype vt_duration = { .name = "duration", .syntax = "a number with ns, us, ms, s, m or h: 10s, 1.5ms",
-				   .size = sizeof(uint64_t), .parse = duration_parse, .print = duration_print,
-				   .complete = duration_complete, .allowed = duration_allowed };
+const struct vtype vt_duration = {.name = "duration",
+				  .syntax = "a number with ns, us, ms, s, m or h: 10s, 1.5ms",
+				  .size = sizeof(uint64_t),
+				  .parse = duration_parse,
+				  .print = duration_print,
+				  .complete = duration_complete,
+				  .allowed = duration_allowed};
 
 /* speed */
 
 #define SPEED_MIN 1000ull
 #define SPEED_MAX 1000000000000000ull
-static const struct unit speed_units[] = { { "kbps", 1000 }, { "Mbps", 1000000 }, { "Gbps", 1000000000 }, { "Tbps", 1000000000000 },
-					   { "k", 1000 }, { "M", 1000000 }, { "G", 1000000000 }, { "T", 1000000000000 },
-					   { "bps", 1 }, { NULL, 0 } };
+static const struct unit speed_units[] = {{"kbps", 1000},       {"Mbps", 1000000},
+					  {"Gbps", 1000000000}, {"Tbps", 1000000000000},
+					  {"k", 1000},          {"M", 1000000},
+					  {"G", 1000000000},    {"T", 1000000000000},
+					  {"bps", 1},           {NULL, 0}};
 
 static int speed_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
@@ -308,7 +321,7 @@ static int speed_parse(const struct vspec *s, const char *text, void *out, struc
 
 static void speed_put(uint64_t v, struct sbuf *out)
 {
-	static const unsigned order[] = { 3, 2, 1, 0, 8 };
+	static const unsigned order[] = {3, 2, 1, 0, 8};
 
 	if (v == 0) {
 		sbuf_add(out, "auto");
@@ -346,14 +359,19 @@ static void speed_allowed(const struct vspec *s, struct sbuf *out)
 	allowed_limits(s, SPEED_MIN, SPEED_MAX, speed_put, out);
 }
 
-const struct vtype vt_speed = { .name = "speed", .syntax = "100G | 2.5Gbps | 40000Mbps | auto", .size = sizeof(uint64_t),
-				.parse = speed_parse, .print = speed_print, .complete = speed_complete, .allowed = speed_allowed };
+const struct vtype vt_speed = {.name = "speed",
+			       .syntax = "100G | 2.5Gbps | 40000Mbps | auto",
+			       .size = sizeof(uint64_t),
+			       .parse = speed_parse,
+			       .print = speed_print,
+			       .complete = speed_complete,
+			       .allowed = speed_allowed};
 
 /* size */
 
 #define SIZE_MIN 64
 #define SIZE_MAX_FRAME 16384
-static const struct unit size_units[] = { { "", 1 }, { NULL, 0 } };
+static const struct unit size_units[] = {{"", 1}, {NULL, 0}};
 
 static int size_one(const struct vspec *s, const char *text, void *out, struct err *e)
 {
@@ -377,7 +395,7 @@ static int size_one(const struct vspec *s, const char *text, void *out, struct e
 /* "64:7,570:4,1518:1": sizes with weights. */
 static bool is_imix(const struct vspec *s, const char *text)
 {
-	static const struct vspec weight = { .type = &vt_uint, .min = 1, .max = 1000000 };
+	static const struct vspec weight = {.type = &vt_uint, .min = 1, .max = 1000000};
 	char item[32];
 
 	for (;;) {
@@ -427,7 +445,7 @@ static void size_print(const struct vspec *s, const void *v, struct sbuf *out)
 static void size_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
 {
 	/* the sizes of RFC 2544 section 9.1 */
-	static const char *const words[] = { "auto", "64", "128", "256", "512", "1024", "1280", "1518" };
+	static const char *const words[] = {"auto", "64", "128", "256", "512", "1024", "1280", "1518"};
 	uint16_t n;
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
@@ -440,5 +458,10 @@ static void size_allowed(const struct vspec *s, struct sbuf *out)
 	allowed_limits(s, SIZE_MIN, SIZE_MAX_FRAME, size_put, out);
 }
 
-const struct vtype vt_size = { .name = "size", .syntax = "bytes with FCS or auto", .size = sizeof(uint16_t),
-			       .parse = size_parse, .print = size_print, .complete = size_complete, .allowed = size_allowed };
+const struct vtype vt_size = {.name = "size",
+			      .syntax = "bytes with FCS or auto",
+			      .size = sizeof(uint16_t),
+			      .parse = size_parse,
+			      .print = size_print,
+			      .complete = size_complete,
+			      .allowed = size_allowed};

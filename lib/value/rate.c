@@ -12,22 +12,22 @@ static const struct rate_unit {
 	bool bits;
 	unsigned exp;
 } rate_units[] = {
-	{ "pps", false, 0 }, { "kpps", false, 3 }, { "Mpps", false, 6 }, { "Gpps", false, 9 },
-	{ "bps", true, 0 }, { "kbps", true, 3 }, { "Mbps", true, 6 }, { "Gbps", true, 9 }, { "Tbps", true, 12 },
+	{"pps", false, 0}, {"kpps", false, 3}, {"Mpps", false, 6}, {"Gpps", false, 9}, {"bps", true, 0},
+	{"kbps", true, 3}, {"Mbps", true, 6},  {"Gbps", true, 9},  {"Tbps", true, 12},
 };
 /* The same names for completion and for the nearest word. */
-static const struct unit rate_names[] = { { "%", 1 }, { "pps", 1 }, { "kpps", 1 }, { "Mpps", 1 }, { "Gpps", 1 }, { "bps", 1 },
-					  { "kbps", 1 }, { "Mbps", 1 }, { "Gbps", 1 }, { "Tbps", 1 }, { NULL, 0 } };
+static const struct unit rate_names[] = {{"%", 1},    {"pps", 1},  {"kpps", 1}, {"Mpps", 1}, {"Gpps", 1}, {"bps", 1},
+					 {"kbps", 1}, {"Mbps", 1}, {"Gbps", 1}, {"Tbps", 1}, {NULL, 0}};
 
 /* Below the smallest nothing is sent in a lifetime; above the largest no device exists. */
 static const struct {
 	double lo, hi;
 	const char *text;
 } rate_limits[] = {
-	[RATE_PERCENT] = { 1e-6, 100, "above 0 to 100%" },
-	[RATE_PPS] = { 1e-6, 1e12, "above 0 to 1000Gpps" },
-	[RATE_L1_BPS] = { 1, 1e15, "1bps to 1000Tbps" },
-	[RATE_L2_BPS] = { 1, 1e15, "1bps to 1000Tbps" },
+	[RATE_PERCENT] = {1e-6, 100, "above 0 to 100%"},
+	[RATE_PPS] = {1e-6, 1e12, "above 0 to 1000Gpps"},
+	[RATE_L1_BPS] = {1, 1e15, "1bps to 1000Tbps"},
+	[RATE_L2_BPS] = {1, 1e15, "1bps to 1000Tbps"},
 };
 
 /* The nearest double to m * 10^exp. The text given to strtod has no decimal point, so no locale matters. */
@@ -78,7 +78,7 @@ static int rate_unit_parse(const struct vspec *s, const char *text, size_t at, s
 
 static int rate_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
-	struct rate r = { RATE_MAX, 0 };
+	struct rate r = {RATE_MAX, 0};
 	struct dec d;
 	int exp;
 
@@ -175,7 +175,7 @@ static void rate_print(const struct vspec *s, const void *v, struct sbuf *out)
 
 static void rate_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
 {
-	static const char *const words[] = { "max", "1%", "10%", "50%", "100%" };
+	static const char *const words[] = {"max", "1%", "10%", "50%", "100%"};
 
 	(void)s;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
@@ -184,5 +184,9 @@ static void rate_complete(const struct vspec *s, const char *prefix, void (*offe
 	unit_complete(rate_names, prefix, offer, arg);
 }
 
-const struct vtype vt_rate = { .name = "rate", .syntax = "10% | 1.5Mpps | 3Gbps[/l2] | max", .size = sizeof(struct rate),
-			       .parse = rate_parse, .print = rate_print, .complete = rate_complete };
+const struct vtype vt_rate = {.name = "rate",
+			      .syntax = "10% | 1.5Mpps | 3Gbps[/l2] | max",
+			      .size = sizeof(struct rate),
+			      .parse = rate_parse,
+			      .print = rate_print,
+			      .complete = rate_complete};

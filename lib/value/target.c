@@ -27,7 +27,8 @@ static int number(const char *text, size_t *at, uint32_t top, uint32_t *out, str
 		if (v <= top)
 			v = v * 10 + (unsigned)(text[*at] - '0');
 	if (v > top)
-		return err_at(e, ERANGE, (int)start, "\"%.40s\": the number is too large; allowed: 0 to %" PRIu32, text, top);
+		return err_at(e, ERANGE, (int)start, "\"%.40s\": the number is too large; allowed: 0 to %" PRIu32, text,
+			      top);
 	*out = (uint32_t)v;
 	return 0;
 }

@@ -22,7 +22,8 @@ struct unit {
 
 /* A whole number of base units. units ends with name == NULL; a unit "" allows a bare number. what: "a duration". On
  * failure the reason is in *e. Limits of the spec are not looked at. */
-int whole_parse(const struct vspec *s, const char *text, const struct unit *units, const char *what, uint64_t *out, struct err *e);
+int whole_parse(const struct vspec *s, const char *text, const struct unit *units, const char *what, uint64_t *out,
+		struct err *e);
 /* Against min and max of the spec, or lo and hi when it has none. */
 int whole_limits(const struct vspec *s, const char *text, uint64_t v, uint64_t lo, uint64_t hi, struct err *e);
 /* v / mult as a decimal, exact; mult is a power of ten. */

@@ -64,7 +64,8 @@ int later_fail(const char *text, const char *form, const char *example, struct e
 	char shown[64];
 
 	show_text(text, shown, sizeof(shown));
-	return err_at(e, ENOTSUP, 0, "\"%s\" is %s: not in this version; give one value, for example %s", shown, form, example);
+	return err_at(e, ENOTSUP, 0, "\"%s\" is %s: not in this version; give one value, for example %s", shown, form,
+		      example);
 }
 
 static bool one_ok(const struct vspec *s, const char *text, size_t n, value_one_fn *one)
@@ -91,7 +92,8 @@ static bool is_range(const struct vspec *s, const char *text, value_one_fn *one)
 		return false;
 	const char *step = strstr(dots, " step ");
 	size_t hi = step ? (size_t)(step - dots) - 2 : strlen(dots + 2);
-	return one_ok(s, text, (size_t)(dots - text), one) && one_ok(s, dots + 2, hi, one) && (step == NULL || step[6] != '\0');
+	return one_ok(s, text, (size_t)(dots - text), one) && one_ok(s, dots + 2, hi, one) &&
+	       (step == NULL || step[6] != '\0');
 }
 
 static bool is_list(const struct vspec *s, const char *text, value_one_fn *one)

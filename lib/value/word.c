@@ -9,8 +9,8 @@
 static const struct {
 	const char *word;
 	bool v;
-} bools[] = { { "on", true }, { "off", false }, { "enable", true }, { "disable", false },
-	      { "yes", true }, { "no", false }, { "true", true }, { "false", false } };
+} bools[] = {{"on", true},  {"off", false}, {"enable", true}, {"disable", false},
+	     {"yes", true}, {"no", false},  {"true", true},   {"false", false}};
 
 static int bool_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
@@ -40,8 +40,12 @@ static void bool_complete(const struct vspec *s, const char *prefix, void (*offe
 			offer(arg, bools[i].word);
 }
 
-const struct vtype vt_bool = { .name = "switch", .syntax = "on | off (also enable, disable, yes, no, true, false)",
-			       .size = sizeof(bool), .parse = bool_parse, .print = bool_print, .complete = bool_complete };
+const struct vtype vt_bool = {.name = "switch",
+			      .syntax = "on | off (also enable, disable, yes, no, true, false)",
+			      .size = sizeof(bool),
+			      .parse = bool_parse,
+			      .print = bool_print,
+			      .complete = bool_complete};
 
 /* enum */
 
@@ -103,8 +107,13 @@ static void enum_allowed(const struct vspec *s, struct sbuf *out)
 		sbuf_addf(out, "%s%s", i ? " | " : "", s->choices[i]);
 }
 
-const struct vtype vt_enum = { .name = "choice", .syntax = "one of the words", .size = sizeof(int), .parse = enum_parse,
-			       .print = enum_print, .complete = enum_complete, .allowed = enum_allowed };
+const struct vtype vt_enum = {.name = "choice",
+			      .syntax = "one of the words",
+			      .size = sizeof(int),
+			      .parse = enum_parse,
+			      .print = enum_print,
+			      .complete = enum_complete,
+			      .allowed = enum_allowed};
 
 /* text */
 
@@ -125,5 +134,8 @@ static void text_print(const struct vspec *s, const void *v, struct sbuf *out)
 	sbuf_addn(out, v, strnlen(v, VT_TEXT_MAX));
 }
 
-const struct vtype vt_text = { .name = "text", .syntax = "any text of at most 255 bytes", .size = VT_TEXT_MAX, .parse = text_parse,
-			       .print = text_print };
+const struct vtype vt_text = {.name = "text",
+			      .syntax = "any text of at most 255 bytes",
+			      .size = VT_TEXT_MAX,
+			      .parse = text_parse,
+			      .print = text_print};

@@ -58,9 +58,9 @@ static void unset(const struct setting *s, void *obj)
 	((struct obj *)obj)->has = false;
 }
 
-static const struct setting_store store = { put, get, unset };
-static const char *const protos[] = { "udp", "tcp", "icmp", NULL };
-static const char *const tcp_flags[] = { "fin", "syn", "rst", "psh", "ack", "urg", NULL };
+static const struct setting_store store = {put, get, unset};
+static const char *const protos[] = {"udp", "tcp", "icmp", NULL};
+static const char *const tcp_flags[] = {"fin", "syn", "rst", "psh", "ack", "urg", NULL};
 static const struct setting *resolve(const struct setting *s, const void *obj, struct err *e);
 
 static bool check(const struct setting *s, const void *obj, struct err *warn)
@@ -74,22 +74,31 @@ static bool check(const struct setting *s, const void *obj, struct err *warn)
 
 #define AT(m) offsetof(struct obj, m)
 static const struct setting rows[] = {
-	{ "udp.dst", "dport,dst port", SCOPE_STREAM, { &vt_fuint, .bits = 16 }, NULL, NULL, "x", 0, 0, &store },
-	{ "ports_per_page", NULL, SCOPE_GLOBAL, { &vt_uint, .min = 1, .max = 6 }, "4", NULL, "x", AT(num) },
-	{ "rate", NULL, SCOPE_PORT, { &vt_rate }, "100%", NULL, "x", AT(rate) },
-	{ "count", NULL, SCOPE_PORT, { &vt_uint }, "0", NULL, "x", AT(num) },
-	{ "speed", NULL, SCOPE_PORT, { &vt_speed }, "auto", NULL, "x", AT(speed) },
-	{ "hold", NULL, SCOPE_PORT, { &vt_duration }, "1s", NULL, "x", AT(time), SET_STOPPED },
-	{ "promiscuous", NULL, SCOPE_PORT, { &vt_bool }, "off", NULL, "x", AT(on) },
-	{ "size", NULL, SCOPE_STREAM, { &vt_size }, "auto", NULL, "x", AT(size), .check = check },
-	{ "proto", NULL, SCOPE_STREAM, { &vt_enum, .choices = protos }, "udp", NULL, "x", AT(word) },
-	{ "pattern", "user pattern", SCOPE_STREAM, { &vt_text }, "abc", NULL, "x", AT(text) },
-	{ "eth.src", "src mac", SCOPE_STREAM, { &vt_mac, .bits = 48 }, NULL, NULL, "x", 0, 0, &store },
-	{ "ipv4.src", "src ip,sip", SCOPE_STREAM, { &vt_ip4, .bits = 32 }, NULL, NULL, "x", 0, 0, &store },
-	{ "ipv6.src", "src ip6", SCOPE_STREAM, { &vt_ip6, .bits = 128 }, NULL, NULL, "x", 0, 0, &store },
-	{ "tcp.flags", "tcp flags", SCOPE_STREAM, { &vt_fflags, .bits = 8, .choices = tcp_flags }, NULL, NULL, "x", 0, 0, &store },
-	{ "ttl", "hop limit", SCOPE_STREAM, { NULL }, NULL, NULL, "x", .resolve = resolve },
-	{ "latency", NULL, SCOPE_PORT, { NULL }, NULL, NULL, "x", 0, SET_LATER },
+	{"udp.dst", "dport,dst port", SCOPE_STREAM, {&vt_fuint, .bits = 16}, NULL, NULL, "x", 0, 0, &store},
+	{"ports_per_page", NULL, SCOPE_GLOBAL, {&vt_uint, .min = 1, .max = 6}, "4", NULL, "x", AT(num)},
+	{"rate", NULL, SCOPE_PORT, {&vt_rate}, "100%", NULL, "x", AT(rate)},
+	{"count", NULL, SCOPE_PORT, {&vt_uint}, "0", NULL, "x", AT(num)},
+	{"speed", NULL, SCOPE_PORT, {&vt_speed}, "auto", NULL, "x", AT(speed)},
+	{"hold", NULL, SCOPE_PORT, {&vt_duration}, "1s", NULL, "x", AT(time), SET_STOPPED},
+	{"promiscuous", NULL, SCOPE_PORT, {&vt_bool}, "off", NULL, "x", AT(on)},
+	{"size", NULL, SCOPE_STREAM, {&vt_size}, "auto", NULL, "x", AT(size), .check = check},
+	{"proto", NULL, SCOPE_STREAM, {&vt_enum, .choices = protos}, "udp", NULL, "x", AT(word)},
+	{"pattern", "user pattern", SCOPE_STREAM, {&vt_text}, "abc", NULL, "x", AT(text)},
+	{"eth.src", "src mac", SCOPE_STREAM, {&vt_mac, .bits = 48}, NULL, NULL, "x", 0, 0, &store},
+	{"ipv4.src", "src ip,sip", SCOPE_STREAM, {&vt_ip4, .bits = 32}, NULL, NULL, "x", 0, 0, &store},
+	{"ipv6.src", "src ip6", SCOPE_STREAM, {&vt_ip6, .bits = 128}, NULL, NULL, "x", 0, 0, &store},
+	{"tcp.flags",
+	 "tcp flags",
+	 SCOPE_STREAM,
+	 {&vt_fflags, .bits = 8, .choices = tcp_flags},
+	 NULL,
+	 NULL,
+	 "x",
+	 0,
+	 0,
+	 &store},
+	{"ttl", "hop limit", SCOPE_STREAM, {NULL}, NULL, NULL, "x", .resolve = resolve},
+	{"latency", NULL, SCOPE_PORT, {NULL}, NULL, NULL, "x", 0, SET_LATER},
 };
 
 static const struct setting *resolve(const struct setting *s, const void *obj, struct err *e)
@@ -109,29 +118,30 @@ static int run_any(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 	(void)e;
 	if (args[0].given && args[0].target.n > 0)
-		demand(cmd_target_ports(r->cmd, &args[0].target, &set, NULL) == 0 && !portset_empty(&set), "ports that are not there",
-		       r->line);
+		demand(cmd_target_ports(r->cmd, &args[0].target, &set, NULL) == 0 && !portset_empty(&set),
+		       "ports that are not there", r->line);
 	return VERB_DONE;
 }
 
-static const char *const whats[] = { "stats", "rates", "queues", NULL };
-static const struct arg_spec start_args[] = { { ARG_TARGETS, "ports" },
-					      { ARG_WORD, "for", ARG_OPT },
-					      { ARG_VALUE, "DURATION", ARG_OPT, { &vt_duration } },
-					      { ARG_WORD, "prime", ARG_OPT },
-					      { ARG_END } };
-static const struct arg_spec show_args[] = { { ARG_TARGETS, "ports", ARG_OPT },
-					     { ARG_CHOICE, "what", 0, { .choices = whats } },
-					     { ARG_VALUE, "text", ARG_OPT, { &vt_text } },
-					     { ARG_SETTING, "setting", ARG_OPT },
-					     { ARG_END } };
-static const struct arg_spec lua_args[] = { { ARG_VALUE, "n", ARG_OPT, { &vt_uint } }, { ARG_REST, "CHUNK" }, { ARG_END } };
-static const struct verb verb_start = { "start", NULL, start_args, "x", 0, run_any };
-static const struct verb verb_str = { "str", "begin", NULL, "x", VERB_HIDDEN, run_any };
-static const struct verb verb_show = { "show", NULL, show_args, "x", 0, run_any };
-static const struct verb verb_lua = { "lua", NULL, lua_args, "x", VERB_NO_LOAD, run_any };
-static const struct verb verb_ping = { "ping4", NULL, NULL, "x", VERB_LATER };
-static const struct verb *const verbs[] = { &verb_set, &verb_help, &verb_start, &verb_str, &verb_show, &verb_lua, &verb_ping };
+static const char *const whats[] = {"stats", "rates", "queues", NULL};
+static const struct arg_spec start_args[] = {{ARG_TARGETS, "ports"},
+					     {ARG_WORD, "for", ARG_OPT},
+					     {ARG_VALUE, "DURATION", ARG_OPT, {&vt_duration}},
+					     {ARG_WORD, "prime", ARG_OPT},
+					     {ARG_END}};
+static const struct arg_spec show_args[] = {{ARG_TARGETS, "ports", ARG_OPT},
+					    {ARG_CHOICE, "what", 0, {.choices = whats}},
+					    {ARG_VALUE, "text", ARG_OPT, {&vt_text}},
+					    {ARG_SETTING, "setting", ARG_OPT},
+					    {ARG_END}};
+static const struct arg_spec lua_args[] = {{ARG_VALUE, "n", ARG_OPT, {&vt_uint}}, {ARG_REST, "CHUNK"}, {ARG_END}};
+static const struct verb verb_start = {"start", NULL, start_args, "x", 0, run_any};
+static const struct verb verb_str = {"str", "begin", NULL, "x", VERB_HIDDEN, run_any};
+static const struct verb verb_show = {"show", NULL, show_args, "x", 0, run_any};
+static const struct verb verb_lua = {"lua", NULL, lua_args, "x", VERB_NO_LOAD, run_any};
+static const struct verb verb_ping = {"ping4", NULL, NULL, "x", VERB_LATER};
+static const struct verb *const verbs[] = {&verb_set,  &verb_help, &verb_start, &verb_str,
+					   &verb_show, &verb_lua,  &verb_ping};
 
 static unsigned nports(void *arg)
 {
@@ -161,7 +171,10 @@ static int may_set(void *arg, const struct setting *s, unsigned port, struct err
 
 static struct cmd *lang(void)
 {
-	static const struct cmd_host host = { .nports = nports, .nstreams = nstreams, .object = object, .may_set = may_set };
+	static const struct cmd_host host = {.nports = nports,
+					     .nstreams = nstreams,
+					     .object = object,
+					     .may_set = may_set};
 	static struct cmd *c;
 	const struct setting *list[ARRAY_SIZE(rows)];
 
@@ -187,7 +200,7 @@ static void one_command(const char *line, int cursor)
 	static struct cmd_run r;
 	static struct obj before[1 + NPORTS + NPORTS * NSTREAMS];
 	struct sbuf out = {0}, note = {0};
-	struct err e = { .col = -2 };
+	struct err e = {.col = -2};
 	size_t len = strlen(line);
 	int start = -2;
 
@@ -201,8 +214,10 @@ static void one_command(const char *line, int cursor)
 	if (rc < 0) {
 		demand(e.col >= -1 && e.col <= (int)len, "the column is outside", line);
 		demand(e.text[0] != '\0', "no text", line);
-		demand(memcmp(&before[0], &global, sizeof(global)) == 0 && memcmp(&before[1], ports, sizeof(ports)) == 0 &&
-		       memcmp(&before[1 + NPORTS], streams, sizeof(streams)) == 0, "a refused command changed something", line);
+		demand(memcmp(&before[0], &global, sizeof(global)) == 0 &&
+			       memcmp(&before[1], ports, sizeof(ports)) == 0 &&
+			       memcmp(&before[1 + NPORTS], streams, sizeof(streams)) == 0,
+		       "a refused command changed something", line);
 		cmd_err_print(line, &e, &out);
 	}
 	cmd_complete(lang(), line, cursor, &start, offered, (void *)(uintptr_t)line);

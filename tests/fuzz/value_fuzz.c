@@ -10,27 +10,27 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const words[] = { "udp", "tcp", "icmp", "icmpv6", NULL };
-static const char *const flags[] = { "fin", "syn", "", "psh", "ack", NULL };
+static const char *const words[] = {"udp", "tcp", "icmp", "icmpv6", NULL};
+static const char *const flags[] = {"fin", "syn", "", "psh", "ack", NULL};
 static const struct vspec specs[] = {
-	{ .type = &vt_bool },
-	{ .type = &vt_uint },
-	{ .type = &vt_uint, .min = 1, .max = 512 },
-	{ .type = &vt_rate },
-	{ .type = &vt_duration },
-	{ .type = &vt_duration, .min = 1000, .max = 1000000000 },
-	{ .type = &vt_size },
-	{ .type = &vt_size, .min = 64, .max = 1518 },
-	{ .type = &vt_speed },
-	{ .type = &vt_enum, .choices = words },
-	{ .type = &vt_text },
-	{ .type = &vt_fuint, .bits = 16 },
-	{ .type = &vt_fuint, .bits = 12, .min = 1, .max = 4095 },
-	{ .type = &vt_fuint, .bits = 128 },
-	{ .type = &vt_mac, .bits = 48 },
-	{ .type = &vt_ip4, .bits = 32 },
-	{ .type = &vt_ip6, .bits = 128 },
-	{ .type = &vt_fflags, .bits = 8, .choices = flags },
+	{.type = &vt_bool},
+	{.type = &vt_uint},
+	{.type = &vt_uint, .min = 1, .max = 512},
+	{.type = &vt_rate},
+	{.type = &vt_duration},
+	{.type = &vt_duration, .min = 1000, .max = 1000000000},
+	{.type = &vt_size},
+	{.type = &vt_size, .min = 64, .max = 1518},
+	{.type = &vt_speed},
+	{.type = &vt_enum, .choices = words},
+	{.type = &vt_text},
+	{.type = &vt_fuint, .bits = 16},
+	{.type = &vt_fuint, .bits = 12, .min = 1, .max = 4095},
+	{.type = &vt_fuint, .bits = 128},
+	{.type = &vt_mac, .bits = 48},
+	{.type = &vt_ip4, .bits = 32},
+	{.type = &vt_ip6, .bits = 128},
+	{.type = &vt_fflags, .bits = 8, .choices = flags},
 };
 
 static void demand(bool holds, const char *what, const char *text)
@@ -50,7 +50,7 @@ static void one_value(const struct vspec *s, const char *text)
 {
 	static _Alignas(16) uint8_t v[VT_TEXT_MAX], v2[VT_TEXT_MAX];
 	struct sbuf a = {0}, b = {0};
-	struct err e = { .col = -2 };
+	struct err e = {.col = -2};
 
 	memset(v, 0x5a, sizeof(v));
 	memset(v2, 0x5a, sizeof(v2));
@@ -77,7 +77,7 @@ static void one_value(const struct vspec *s, const char *text)
 static void one_target(const char *text)
 {
 	struct target t, u;
-	struct err e = { .col = -2 };
+	struct err e = {.col = -2};
 	struct sbuf a = {0}, b = {0};
 
 	if (target_parse(text, &t, &e) == 0) {

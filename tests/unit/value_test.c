@@ -12,29 +12,30 @@
 
 #include "value.h"
 
-static const char *const protos[] = { "udp", "tcp", "icmp", "icmpv6", NULL };
-static const char *const tcp_flags[] = { "fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr", NULL };
+static const char *const protos[] = {"udp", "tcp", "icmp", "icmpv6", NULL};
+static const char *const tcp_flags[] = {"fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr", NULL};
 
-static const struct vspec v_bool = { .type = &vt_bool };
-static const struct vspec v_uint = { .type = &vt_uint };
-static const struct vspec v_burst = { .type = &vt_uint, .min = 1, .max = 512 };
-static const struct vspec v_rate = { .type = &vt_rate };
-static const struct vspec v_dur = { .type = &vt_duration };
-static const struct vspec v_size = { .type = &vt_size, .min = 64, .max = 1518 };
-static const struct vspec v_anysize = { .type = &vt_size };
-static const struct vspec v_speed = { .type = &vt_speed };
-static const struct vspec v_enum = { .type = &vt_enum, .choices = protos };
-static const struct vspec v_text = { .type = &vt_text };
-static const struct vspec v_u16 = { .type = &vt_fuint, .bits = 16 };
-static const struct vspec v_vlan = { .type = &vt_fuint, .bits = 12, .min = 1, .max = 4095 };
-static const struct vspec v_u128 = { .type = &vt_fuint, .bits = 128 };
-static const struct vspec v_mac = { .type = &vt_mac, .bits = 48 };
-static const struct vspec v_ip4 = { .type = &vt_ip4, .bits = 32 };
-static const struct vspec v_ip6 = { .type = &vt_ip6, .bits = 128 };
-static const struct vspec v_flags = { .type = &vt_fflags, .bits = 8, .choices = tcp_flags };
+static const struct vspec v_bool = {.type = &vt_bool};
+static const struct vspec v_uint = {.type = &vt_uint};
+static const struct vspec v_burst = {.type = &vt_uint, .min = 1, .max = 512};
+static const struct vspec v_rate = {.type = &vt_rate};
+static const struct vspec v_dur = {.type = &vt_duration};
+static const struct vspec v_size = {.type = &vt_size, .min = 64, .max = 1518};
+static const struct vspec v_anysize = {.type = &vt_size};
+static const struct vspec v_speed = {.type = &vt_speed};
+static const struct vspec v_enum = {.type = &vt_enum, .choices = protos};
+static const struct vspec v_text = {.type = &vt_text};
+static const struct vspec v_u16 = {.type = &vt_fuint, .bits = 16};
+static const struct vspec v_vlan = {.type = &vt_fuint, .bits = 12, .min = 1, .max = 4095};
+static const struct vspec v_u128 = {.type = &vt_fuint, .bits = 128};
+static const struct vspec v_mac = {.type = &vt_mac, .bits = 48};
+static const struct vspec v_ip4 = {.type = &vt_ip4, .bits = 32};
+static const struct vspec v_ip6 = {.type = &vt_ip6, .bits = 128};
+static const struct vspec v_flags = {.type = &vt_fflags, .bits = 8, .choices = tcp_flags};
 
-static const struct vspec *const specs[] = { &v_bool, &v_uint, &v_burst, &v_rate, &v_dur, &v_size, &v_anysize, &v_speed, &v_enum,
-					     &v_text, &v_u16, &v_vlan, &v_u128, &v_mac, &v_ip4, &v_ip6, &v_flags };
+static const struct vspec *const specs[] = {&v_bool,    &v_uint,  &v_burst, &v_rate, &v_dur,  &v_size,
+					    &v_anysize, &v_speed, &v_enum,  &v_text, &v_u16,  &v_vlan,
+					    &v_u128,    &v_mac,   &v_ip4,   &v_ip6,  &v_flags};
 
 static _Alignas(16) uint8_t val[VT_TEXT_MAX], again[VT_TEXT_MAX];
 
@@ -68,7 +69,8 @@ static void not(const struct vspec *s, const char *text, int rc, int col, const 
 	memset(again, 0xa5, sizeof(again));
 	int got = s->type->parse(s, text, val, &e);
 	if (got != rc || e.col != col || strstr(e.text, part) == NULL)
-		fail_msg("\"%s\": %d at %d, expected %d at %d with \"%s\": %s", text, got, e.col, rc, col, part, e.text);
+		fail_msg("\"%s\": %d at %d, expected %d at %d with \"%s\": %s", text, got, e.col, rc, col, part,
+			 e.text);
 	assert_memory_equal(val, again, sizeof(val));
 	assert_int_equal(s->type->parse(s, text, val, NULL), rc);
 	assert_non_null(strstr(e.text, rc == -ENOTSUP ? "not in this version" : "allowed: "));
@@ -161,7 +163,7 @@ static void test_rate(void **state)
 static void test_locale(void **state)
 {
 	(void)state;
-	static const char *const names[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "ps_AF.UTF-8" };
+	static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "ps_AF.UTF-8"};
 	bool any = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -295,7 +297,7 @@ static void test_field_numbers(void **state)
 
 static void test_addresses(void **state)
 {
-	static const uint8_t mac[] = { 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0x0f };
+	static const uint8_t mac[] = {0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0x0f};
 
 	(void)state;
 	is(&v_mac, "aa:bb:cc:dd:ee:0F", "aa:bb:cc:dd:ee:0f");
@@ -408,7 +410,7 @@ static void test_round_trip_values(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 20000; i++) {
-		struct rate r = { .kind = 1 + rnd() % 4 }, back;
+		struct rate r = {.kind = 1 + rnd() % 4}, back;
 		struct sbuf out = {0};
 		uint64_t n = rnd() >> (rnd() % 63 + 1), m;
 		double f = (double)(rnd() >> 11) / 9007199254740992.0 + 1e-5;
@@ -436,8 +438,9 @@ static void test_round_trip_values(void **state)
 /* Random texts out of the pieces that values are made of: what parses, prints and parses to the same. */
 static void test_round_trip_texts(void **state)
 {
-	static const char *const piece[] = { "1", "0", "9", ".", "5", "%", "k", "M", "G", "pps", "bps", "/l2", "ms", "s", "h", "x", "ff",
-					     ":", "aa", "auto", "max", "on", "-", ",", "syn", "..", " ", "random", "/", "tcp" };
+	static const char *const piece[] = {"1",   "0",   "9",  ".", "5",   "%",  "k",  "M",      "G",  "pps",
+					    "bps", "/l2", "ms", "s", "h",   "x",  "ff", ":",      "aa", "auto",
+					    "max", "on",  "-",  ",", "syn", "..", " ",  "random", "/",  "tcp"};
 	unsigned parsed = 0;
 
 	(void)state;
@@ -497,11 +500,20 @@ static void test_complete(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers), cmocka_unit_test(test_rate), cmocka_unit_test(test_locale),
-		cmocka_unit_test(test_durations), cmocka_unit_test(test_sizes), cmocka_unit_test(test_speeds),
-		cmocka_unit_test(test_words), cmocka_unit_test(test_field_numbers), cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_flags), cmocka_unit_test(test_targets), cmocka_unit_test(test_round_trip_values),
-		cmocka_unit_test(test_round_trip_texts), cmocka_unit_test(test_complete),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_rate),
+		cmocka_unit_test(test_locale),
+		cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_speeds),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_field_numbers),
+		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_round_trip_values),
+		cmocka_unit_test(test_round_trip_texts),
+		cmocka_unit_test(test_complete),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
