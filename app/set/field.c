@@ -199,26 +199,45 @@ static void add_field(const struct proto *p, unsigned nth, const struct field *f
 
 static bool word_known(const char *word)
 {
-	for (unsigned i = nfields; i < nrows; i++)
+	char buf[64];
+
+	for (unsigned i = nfields; i < nrows; i++) {
+		const char *list = rows[i].alias;
 		if (strcmp(rows[i].arg, word) == 0)
 			return true;
+		while (next_word(&list, buf, sizeof(buf)) != NULL)
+			if (strcmp(buf, word) == 0)
+				return true;
+	}
 	return false;
 }
 
-static void add_word(const char *word, const struct field *f)
+/* One row for a field's word list: the first word that no earlier row has is its name, those after it are aliases. */
+static void add_words(const struct field *f)
 {
-	struct setting *row = row_new();
-	struct sbuf help = {0};
-	char *name = xstrdup(word);
+	const char *list = f->word;
+	char word[64], *first = NULL;
+	struct sbuf alias = {0}, help = {0};
 
+	while (next_word(&list, word, sizeof(word)) != NULL) {
+		if (word_known(word))
+			continue;
+		if (first == NULL)
+			first = xstrdup(word);
+		if (first != NULL && (strcmp(first, word) != 0 || strchr(word, ' ') != NULL))
+			sbuf_addf(&alias, "%s%s", alias.len > 0 ? "," : "", word);
+	}
+	if (first == NULL)
+		return;
+	struct setting *row = row_new();
+	char *name = xstrdup(first);
 	for (char *p = name; *p != '\0'; p++)
 		if (*p == ' ')
 			*p = '-';
 	sbuf_addf(&help, "%s, in the outermost header that has it", f->help);
 	row->name = name;
-	row->arg = xstrdup(word);
-	if (strcmp(name, word) != 0)
-		row->alias = row->arg;
+	row->alias = alias.s;
+	row->arg = first;
 	row->scope = SCOPE_STREAM;
 	proto_vspec(f, &row->v);
 	row->dflt = f->dflt;
@@ -228,8 +247,6 @@ static void add_word(const char *word, const struct field *f)
 
 const struct setting *set_field_rows(unsigned *n)
 {
-	char word[64];
-
 	if (rows == NULL) {
 		for (const struct proto *const *p = proto_table; *p != NULL; p++)
 			for (unsigned nth = 1; nth <= (proto_bind(*p, *p) != NULL ? 2u : 1u); nth++)
@@ -237,12 +254,8 @@ const struct setting *set_field_rows(unsigned *n)
 					add_field(*p, nth, f);
 		nfields = nrows;
 		for (const struct proto *const *p = proto_table; *p != NULL; p++) {
-			for (const struct field *f = (*p)->fields; f != NULL && f->name != NULL; f++) {
-				const char *list = f->word;
-				while (next_word(&list, word, sizeof(word)) != NULL)
-					if (!word_known(word))
-						add_word(word, f);
-			}
+			for (const struct field *f = (*p)->fields; f != NULL && f->name != NULL; f++)
+				add_words(f);
 		}
 	}
 	*n = nrows;

@@ -73,9 +73,9 @@ int frame_field_parse(const char *text, const struct proto **p, unsigned *nth, c
 
 int frame_vals_parse(struct frame_vals *a, const char *field, const char *value, struct err *e)
 {
-	const struct proto *p;
-	const struct field *f;
-	unsigned nth;
+	const struct proto *p = NULL;
+	const struct field *f = NULL;
+	unsigned nth = 0;
 	struct vspec spec;
 	uint8_t v[VT_FIELD_BYTES];
 

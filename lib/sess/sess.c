@@ -279,7 +279,7 @@ void sess_exec(struct sess *s, const char *text, const char *where)
 			continue;
 		}
 		struct item *it = xcalloc(1, sizeof(*it));
-		it->line = xstrdup(sbuf_str(&one));
+		it->line = xstrdup(sbuf_str(&one) + strspn(sbuf_str(&one), " \t\r"));
 		it->where = where != NULL ? where_line(where, line + newlines(from, word)) : NULL;
 		it->group = s->group;
 		*s->tail = it;
