@@ -96,7 +96,7 @@ static int ip4_one(const struct vspec *s, const char *text, void *out, struct er
 			return vspec_fail(s, EINVAL, (int)i - 1, e, text, "is not an IPv4 address");
 	}
 	if (text[i] != '\0')
-		return vspec_fail(s, EINVAL, (int)i, e, text, "has more after the address");
+		return vspec_fail(s, EINVAL, (int)(i + strspn(text + i, " \t")), e, text, "has more after the address");
 	field_put(out, ip, sizeof(ip));
 	return 0;
 }

@@ -79,7 +79,7 @@ static int number_parse(const struct vspec *s, const char *text, u128 top, u128 
 	if (i == start)
 		return vspec_fail(s, EINVAL, (int)i, e, text, "is not a number");
 	if (text[i] != '\0')
-		return vspec_fail(s, EINVAL, (int)i, e, text, "has more after the number");
+		return vspec_fail(s, EINVAL, (int)(i + strspn(text + i, " \t")), e, text, "has more after the number");
 	if (large || v > top)
 		return vspec_fail(s, ERANGE, 0, e, text, "is too large");
 	*out = v;

@@ -58,6 +58,20 @@ int unit_fail(const struct vspec *s, const struct unit *units, const char *text,
 	return vspec_fail(s, EINVAL, (int)at, e, text, "ends in \"%.20s\", which is not a unit", tail);
 }
 
+size_t trailing_words(const char *text, size_t at)
+{
+	size_t blank = at + strcspn(text + at, " \t"), word = blank + strspn(text + blank, " \t");
+
+	return text[blank] != '\0' ? word : 0;
+}
+
+int trailing_fail(const struct vspec *s, const char *text, size_t at, struct err *e)
+{
+	const char *what = text[at] == ' ' || text[at] == '\t' ? "number" : "value";
+
+	return vspec_fail(s, EINVAL, (int)trailing_words(text, at), e, text, "has more after the %s", what);
+}
+
 /* Why a text that does not start with a digit is no number. */
 static int number_fail(const struct vspec *s, const char *text, const char *what, struct err *e)
 {
@@ -83,9 +97,8 @@ int whole_parse(const struct vspec *s, const char *text, const struct unit *unit
 	if (u->name == NULL) {
 		if (tail[0] == '\0')
 			return vspec_fail(s, EINVAL, (int)d.len, e, text, "has no unit");
-		size_t blanks = strspn(tail, " \t");
-		if (blanks > 0)
-			return vspec_fail(s, EINVAL, (int)(d.len + blanks), e, text, "has more after the number");
+		if (trailing_words(text, d.len) != 0)
+			return trailing_fail(s, text, d.len, e);
 		return unit_fail(s, units, text, d.len, e);
 	}
 	if (rc == -ERANGE)

@@ -53,9 +53,8 @@ static int rate_unit_parse(const struct vspec *s, const char *text, size_t at, s
 	r->kind = RATE_PERCENT;
 	if (tail[0] == '\0' || strcmp(tail, "%") == 0)
 		return 0;
-	size_t blanks = strspn(tail, " \t");
-	if (blanks > 0)
-		return vspec_fail(s, EINVAL, (int)(at + blanks), e, text, "has more after the number");
+	if (trailing_words(text, at) != 0)
+		return trailing_fail(s, text, at, e);
 	for (size_t i = 0; i < ARRAY_SIZE(rate_units); i++) {
 		const struct rate_unit *u = &rate_units[i];
 		if (!word_starts(tail, u->name))

@@ -30,12 +30,16 @@ int whole_limits(const struct vspec *s, const char *text, uint64_t v, uint64_t l
 void whole_put(uint64_t v, uint64_t mult, struct sbuf *out);
 /* Offer number + unit when prefix is a number without one. */
 void unit_complete(const struct unit *units, const char *prefix, void (*offer)(void *, const char *), void *arg);
+/* Column of what follows the first blank after `at`, 0: there is no blank. */
+size_t trailing_words(const char *text, size_t at);
+int trailing_fail(const struct vspec *s, const char *text, size_t at, struct err *e);
 /* `"x" is not a unit` with the nearest one. */
 int unit_fail(const struct vspec *s, const struct unit *units, const char *text, size_t at, struct err *e);
 
 typedef int value_one_fn(const struct vspec *, const char *text, void *out, struct err *e);
 /* Parse one value by `one`; a text that is a variation of such values answers -ENOTSUP. out: at most VT_FIELD_BYTES. */
 int one_or_later(const struct vspec *s, const char *text, value_one_fn *one, void *out, struct err *e);
+/* example may be NULL. */
 int later_fail(const char *text, const char *form, const char *example, struct err *e);
 
 bool word_starts(const char *word, const char *prefix);

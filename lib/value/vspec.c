@@ -64,8 +64,8 @@ int later_fail(const char *text, const char *form, const char *example, struct e
 	char shown[64];
 
 	show_text(text, shown, sizeof(shown));
-	return err_at(e, ENOTSUP, 0, "\"%s\" is %s: not in this version; give one value, for example %s", shown, form,
-		      example);
+	return err_at(e, ENOTSUP, 0, "\"%s\" is %s: not in this version; give one value%s%s", shown, form,
+		      example != NULL ? ", for example " : "", example != NULL ? example : "");
 }
 
 static bool one_ok(const struct vspec *s, const char *text, size_t n, value_one_fn *one)
@@ -111,11 +111,12 @@ static bool is_list(const struct vspec *s, const char *text, value_one_fn *one)
 int one_or_later(const struct vspec *s, const char *text, value_one_fn *one, void *out, struct err *e)
 {
 	int rc = one(s, text, out, e);
-	const char *example = s->type->name;
+	const char *example = NULL;
 
 	if (rc == 0)
 		return 0;
-	size_t first = strcspn(text, ".,");
+	const char *dots = strstr(text, "..");
+	size_t first = dots != NULL ? (size_t)(dots - text) : strcspn(text, ",");
 	char lead[64] = "";
 	if (first < sizeof(lead))
 		memcpy(lead, text, first);
