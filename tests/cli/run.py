@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Replay transcripts: what is typed, and what wirerate answers.
+
+    # a comment
+    $ -p null               options of the program for the commands that follow; starts it anew
+    > set 0 rate abc5       a command; what follows is its output, results and errors as they come
+    = 2                     exit code of the commands since `$`, without --keep-going
+    ! -m 1.0,1.0 show map   the program with these arguments; what follows is its output
+    !SIGTERM -b -e 'start 0' -e @mark -e 'sleep 10s'
+                            the same, and the signal as soon as @mark was refused; `= -15` is an end by signal 15
+
+An expected line `...` stands for any lines, `~ REGEX` for one line that matches as a whole. --update writes what came
+into the files, leaving alone what matched: read the difference before you commit it.
+"""
+import argparse
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+
+MARK = "@mark"  # no command: its refusal, on the same pipe, says where one command's output ends and the next begins
+TIMEOUT_S = 60
+
+
+class Step:
+    def __init__(self, kind, text):
+        self.kind, self.text = kind, text
+        self.expect = []  # lines
+        self.trailer = []  # comments and blank lines behind
+
+
+def read(path):
+    """Lines of a file as steps; a step of kind '' holds the lines before the first."""
+    steps = [Step("", "")]
+    with open(path, encoding="utf-8") as f:
+        for line in f.read().splitlines():
+            m = re.match(r"(!SIG[A-Z]+|[$>=!])( |$)(.*)", line)
+            if m:
+                steps.append(Step(m[1], m[3]))
+            elif line.startswith("#") or line == "":
+                steps[-1].trailer.append(line)
+            else:
+                steps[-1].expect.extend(steps[-1].trailer)
+                steps[-1].trailer = []
+                steps[-1].expect.append(line)
+    return steps
+
+
+def write(path, steps):
+    with open(path, "w", encoding="utf-8") as f:
+        for s in steps:
+            if s.kind:
+                f.write(f"{s.kind} {s.text}".rstrip() + "\n")
+            for line in s.expect + s.trailer:
+                f.write(line + "\n")
+
+
+def matches(expect, got):
+    if not expect:
+        return not got
+    if expect[0] == "...":
+        return any(matches(expect[1:], got[i:]) for i in range(len(got) + 1))
+    if not got:
+        return False
+    if expect[0].startswith("~ "):
+        return re.fullmatch(expect[0][2:], got[0]) is not None and matches(expect[1:], got[1:])
+    return expect[0] == got[0] and matches(expect[1:], got[1:])
+
+
+def clean(text):
+    # A blank line would end the expectation; blanks at the end of lines cannot be seen in review.
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+class Runner:
+    def __init__(self, program, cwd):
+        self.program, self.cwd = os.path.abspath(program), cwd
+        self.env = dict(os.environ, LC_ALL="C.UTF-8", TZ="UTC", NO_COLOR="1")
+
+    def popen(self, args):
+        return subprocess.Popen([self.program, *args], cwd=self.cwd, env=self.env, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+
+    def run(self, args, sig=None):
+        with self.popen(args) as p:
+            try:
+                if sig is None:
+                    out, _ = p.communicate(timeout=TIMEOUT_S)
+                    return out, p.returncode
+                out = ""
+                while f'"{MARK}"' not in out:
+                    line = p.stdout.readline()
+                    if line == "":
+                        break
+                    out += line
+                p.send_signal(sig)
+                rest, _ = p.communicate(timeout=TIMEOUT_S)
+                return out + rest, p.returncode
+            except subprocess.TimeoutExpired:
+                p.kill()
+                p.communicate()
+                return f"no end after {TIMEOUT_S} s\n", None
+
+    def commands(self, options, commands):
+        """Output of each command of one process, as lists of lines."""
+        args = [*options, "-b", "-k", "-e", MARK]
+        for c in commands:
+            args += ["-e", c, "-e", MARK]
+        out, _ = self.run(args)
+        parts = re.split(rf"(?m)^.*{MARK}\n.*\"{MARK}\".*\n", out)
+        parts = [clean(p) for p in parts[1:]]  # before the first mark: what the start said
+        while len(parts) < len(commands):
+            parts.append(["(no answer: the program ended)"] + (clean(out)[-3:] if not parts else []))
+        if len(parts) > len(commands) + 1:
+            parts = [["(cannot tell the commands apart)"] + clean(out)] * len(commands)
+        elif len(parts) == len(commands) + 1:
+            parts[len(commands) - 1 if commands else 0] += parts.pop() if commands else []
+        return parts
+
+    def exit_code(self, options, commands):
+        args = [*options, "-b"]
+        for c in commands:
+            args += ["-e", c]
+        return self.run(args)[1]
+
+
+def replay(runner, steps):
+    """Pairs of step and what came, in the order of the file."""
+    results, options, i = [], [], 0
+    block, code = [], None
+    while i < len(steps):
+        s = steps[i]
+        if s.kind == "$":
+            options, block = shlex.split(s.text), []
+        elif s.kind == ">":
+            block = []
+            while i < len(steps) and steps[i].kind == ">":
+                block.append(steps[i])
+                i += 1
+            texts = [b.text for b in block]
+            results += list(zip(block, runner.commands(options, texts)))
+            if i < len(steps) and steps[i].kind == "=":
+                results.append((steps[i], str(runner.exit_code(options, texts))))
+                i += 1
+            continue
+        elif s.kind.startswith("!"):
+            sig = getattr(signal, s.kind[1:]) if len(s.kind) > 1 else None
+            out, code = runner.run(shlex.split(s.text), sig)
+            results.append((s, clean(out)))
+        elif s.kind == "=":
+            results.append((s, str(code)))
+        i += 1
+    return results
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("--program", required=True)
+    ap.add_argument("--update", action="store_true", help="write what came into the files")
+    ap.add_argument("file", nargs="+")
+    a = ap.parse_args()
+    bad = 0
+    for path in a.file:
+        steps = read(path)
+        runner = Runner(a.program, os.path.dirname(os.path.abspath(path)))
+        changed = False
+        for step, got in replay(runner, steps):
+            same = got == step.text if step.kind == "=" else matches(step.expect, got)
+            if same:
+                continue
+            changed = True
+            if a.update:
+                if step.kind == "=":
+                    step.text = got
+                else:
+                    step.expect = got
+                continue
+            bad += 1
+            want = [step.text] if step.kind == "=" else step.expect
+            came = [got] if step.kind == "=" else got
+            print(f"{os.path.basename(path)}: {step.kind} {step.text}")
+            print("".join(f"  want  {line}\n" for line in want or ["(nothing)"]) +
+                  "".join(f"  came  {line}\n" for line in came or ["(nothing)"]))
+        if changed and a.update:
+            write(path, steps)
+            print(f"{path}: updated")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
