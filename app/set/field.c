@@ -143,30 +143,36 @@ static const struct setting *word_in_header(const struct proto *p, const char *w
 
 static const struct setting *word_resolve(const struct setting *row, const void *obj, struct err *e)
 {
-	const struct setting *found = NULL;
+	const struct setting *first = NULL;
 	struct sbuf stack = {0}, has = {0};
+	unsigned n = 0;
 
 	if (obj != NULL) {
 		const struct frame_stack *s = &spec_of(obj)->stack;
-		for (unsigned i = 0; i < s->n && found == NULL; i++)
-			found = word_in_header(s->hdr[i], row->arg);
-		if (found != NULL)
-			return found;
+		for (unsigned i = 0; i < s->n; i++) {
+			const struct setting *found = word_in_header(s->hdr[i], row->arg);
+			if (found != NULL)
+				return found;
+		}
 		frame_stack_print(s, &stack);
 	}
 	for (const struct proto *const *p = proto_table; *p != NULL; p++) {
 		const struct setting *r = word_in_header(*p, row->arg);
 		if (r == NULL)
 			continue;
-		if (obj == NULL)
-			return r;
-		sbuf_addf(&has, "%s%s", has.len > 0 ? ", " : "", r->name);
+		sbuf_addf(&has, "%s%s", n > 0 ? ", " : "", r->name);
+		if (n++ == 0)
+			first = r;
 	}
-	err_set(e, EINVAL, "no header of the frame %s has '%s', which is %s; set that field by its name, or the frame first",
-		sbuf_str(&stack), (const char *)row->arg, sbuf_str(&has));
+	/* A word with one meaning needs no header yet: the order of lines does not matter, and the field's own rule warns. */
+	if (obj != NULL && n > 1) {
+		err_set(e, EINVAL, "no header of the frame %s has '%s', which could be %s; set that field by its name, or the frame first",
+			sbuf_str(&stack), (const char *)row->arg, sbuf_str(&has));
+		first = NULL;
+	}
 	sbuf_free(&stack);
 	sbuf_free(&has);
-	return NULL;
+	return first;
 }
 
 static struct setting *row_new(void)

@@ -189,6 +189,9 @@ static void test_word_without_header(void **state)
 	assert_true(try("set 0 dport 80", &e) < 0);
 	assert_non_null(strstr(e.text, "udp.dst"));
 	assert_non_null(strstr(e.text, "tcp.dst"));
+	/* One meaning only: it may come before the frame. */
+	set("set 0 vlan 7");
+	is("vlan.vid", "7");
 }
 
 /* The second header of a kind has values of its own. */
