@@ -2,7 +2,8 @@
 #include "rows.h"
 #include "app.h"
 
-#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
 
 static const struct app *bound;
 
@@ -43,12 +44,25 @@ bool set_find_stream(const void *stream_cfg, unsigned *port, unsigned *stream)
 /* Too large for the stack of a function that is called row by row. */
 static struct frame scratch;
 
+/* ctl_frame() names the port, and so does whoever prints a warning of `set`. */
+static bool frame_ok(unsigned port, unsigned stream, struct err *warn)
+{
+	char prefix[32];
+
+	if (ctl_frame(bound->ctl, port, stream, &scratch, warn) == 0)
+		return true;
+	int n = snprintf(prefix, sizeof(prefix), "port %u: ", port);
+	if (strncmp(warn->text, prefix, (size_t)n) == 0)
+		memmove(warn->text, warn->text + n, strlen(warn->text + n) + 1);
+	return false;
+}
+
 bool set_check_stream(const struct setting *row, const void *stream_cfg, struct err *warn)
 {
 	unsigned port, stream;
 
 	(void)row;
-	return !set_find_stream(stream_cfg, &port, &stream) || ctl_frame(bound->ctl, port, stream, &scratch, warn) == 0;
+	return !set_find_stream(stream_cfg, &port, &stream) || frame_ok(port, stream, warn);
 }
 
 bool set_check_port(const struct setting *row, const void *port_cfg, struct err *warn)
@@ -59,7 +73,7 @@ bool set_check_port(const struct setting *row, const void *port_cfg, struct err 
 	if (!set_find_port(port_cfg, &port))
 		return true;
 	for (unsigned s = 0; s < ctl_nstreams(bound->ctl, port); s++)
-		if (ctl_frame(bound->ctl, port, s, &scratch, warn) < 0)
+		if (!frame_ok(port, s, warn))
 			return false;
 	return true;
 }
