@@ -372,7 +372,7 @@ void args_man(struct sbuf *out)
 {
 	struct sbuf head = {0};
 
-	sbuf_add(out, ".SH OPTIONS\n.B wirerate\n[EAL options \\-\\-] [options] [command ...]\n");
+	sbuf_add(out, ".SH OPTIONS\n");
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
 		const char *p = opts[i].help;
 		sbuf_reset(&head);
@@ -391,6 +391,10 @@ void args_man(struct sbuf *out)
 		}
 	}
 	sbuf_free(&head);
+}
+
+void args_man_exit(struct sbuf *out)
+{
 	sbuf_add(out, ".SH EXIT STATUS\n0 done; 1 a criterion failed; 2 usage or a command was refused; 3 the environment lacks something;\n"
 		      "4 the measurement is not valid; 5 a peer failed. A signal ends the process by that signal.\n");
 }

@@ -34,5 +34,6 @@ struct args {
 int args_parse(struct args *a, int argc, char **argv, struct err *e);
 void args_free(struct args *a);
 void args_help(struct sbuf *out);
-/* The sections of the manual page that the options make, roff. */
+/* The sections of the manual page that are the program's own: its options, its exit codes. roff. */
 void args_man(struct sbuf *out);
+void args_man_exit(struct sbuf *out);

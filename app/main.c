@@ -79,6 +79,21 @@ static int out_status(int rc)
 	return EXIT_LACKING;
 }
 
+/* The language writes the page; the options go before its commands, where a manual page has them. */
+static void print_man(struct cmd *cmd, struct sbuf *out)
+{
+	struct sbuf page = {0};
+
+	cmd_man(cmd, "wirerate", WR_VERSION, &page);
+	const char *all = sbuf_str(&page), *commands = strstr(all, ".SH COMMANDS\n");
+	size_t head = commands != NULL ? (size_t)(commands - all) : page.len;
+	sbuf_addn(out, all, head);
+	args_man(out);
+	sbuf_add(out, all + head);
+	args_man_exit(out);
+	sbuf_free(&page);
+}
+
 /* What needs no port and no EAL: help, version, tables, manual page. */
 static int print_about(enum args_what what)
 {
@@ -95,8 +110,7 @@ static int print_about(enum args_what what)
 		out_write(OUT_JSON, doc, NULL, &out);
 		json_decref(doc);
 	} else {
-		cmd_man(cmd, "wirerate", WR_VERSION, &out);
-		args_man(&out);
+		print_man(cmd, &out);
 	}
 	int rc = write_out(sbuf_str(&out));
 	cmd_free(cmd);

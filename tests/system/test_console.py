@@ -119,8 +119,8 @@ def run(home, *args, stdin=b"", **env):
 
 def test_typed_command_answers_and_quit_ends(tmp_path):
     with Term(tmp_path) as t:
-        t.prompt().type("help\r")
-        t.shows("start")
+        t.prompt().type("help stop\r")
+        t.shows("  Stop sending")
         t.prompt().type("quit\r")
         assert t.ends() == 0
         t.modes_are_back()
@@ -231,9 +231,9 @@ def test_ctrl_c_cancels_the_running_verb_and_keeps_what_is_typed(tmp_path):
     with Term(tmp_path) as t:
         t.prompt().type("sleep 60s\r")
         t.until(lambda: t.last() == "", "held line")
-        t.type("help").until(lambda: t.last() == "help", "typing while a verb holds the line")
-        t.type("\x03").line_is("help")
-        t.type("\r").shows("start")
+        t.type("help stop").until(lambda: t.last() == "help stop", "typing while a verb holds the line")
+        t.type("\x03").line_is("help stop")
+        t.type("\r").shows("  Stop sending")
 
 
 def test_enter_queues_while_a_verb_holds_the_line(tmp_path):
