@@ -237,10 +237,12 @@ static void turn(void *arg)
 {
 	struct prog *p = arg;
 
-	/* What was queued since the last turn must not wait for something to happen. */
+	/* What was queued since the last turn must not wait for something to happen, nor must who waits for its end. */
+	bool busy = sess_busy(p->sess);
 	sess_poll(p->sess);
+	bool ended = busy && !sess_busy(p->sess);
 	if (!loop_stopped(p->app.loop))
-		loop_turn(p->app.loop, ctl_next_ns(p->app.ctl));
+		loop_turn(p->app.loop, ended ? 0 : ctl_next_ns(p->app.ctl));
 }
 
 static int open_control(struct prog *p)

@@ -360,10 +360,12 @@ static void entered(struct console *c, const char *text, int len)
 	sbuf_free(&line);
 }
 
-/* What was asked for before Ctrl-D is done first. */
+/* What was asked for before Ctrl-D is done first; after a hangup nobody waits for it. */
 static void leave(struct console *c)
 {
 	c->leaving = true;
+	if (c->hangup)
+		sess_cancel(c->sess);
 	while (sess_busy(c->sess) && !loop_stopped(c->opts.loop))
 		c->opts.turn(c->opts.arg);
 }

@@ -252,16 +252,29 @@ def test_ctrl_d_waits_for_what_was_asked(tmp_path):
         assert any("stop" in x for x in t.lines()[2:])
 
 
-def test_output_while_typing_keeps_the_typed_text(tmp_path):
-    with Term(tmp_path, cols=40) as t:
+# Around the width of the terminal and of what is left of it behind the prompt, where the line wraps.
+@pytest.mark.parametrize("length", [5, 29, 30, 31, 39, 40, 41, 75])
+def test_output_while_typing_keeps_the_typed_text(tmp_path, length):
+    with Term(tmp_path, cols=40, rows=12) as t:
         t.prompt().type("sleep 500ms; bogus\r")
         t.until(lambda: t.last() == "", "held line")
-        long = "set 0 payload 'this line is longer than one row of the terminal'"
-        t.type(long)
+        text = ("abcdefghi " * 10)[:length - 1] + "z"
+        t.type(text)
         t.shows("^")
-        t.until(lambda: PROMPT + long in "".join(x.ljust(40) for x in t.lines()), "typed text below the message")
-        t.until(lambda: sum("this line" in x for x in t.lines()) == 1, "the line once")
-        t.type("\x15").line_is("")
+
+        def tail():
+            return "".join(x.ljust(40) for x in t.screen.display).rstrip()
+        t.until(lambda: tail().endswith(PROMPT + text), "typed text below the message")
+        assert tail().count("z") == 1, "the line is there twice:\n" + "\n".join(t.lines())
+        t.type("!").until(lambda: tail().endswith(PROMPT + text + "!"), "cursor at the end")
+        t.type("\x15").until(lambda: tail().endswith(PROMPT.rstrip()), "empty line")
+
+
+def test_keys_of_any_locale(tmp_path):
+    with Term(tmp_path) as t:
+        t.prompt().type("h\u00fc\u4e16x\x7f").until(lambda: "h\u00fc\u4e16" in t.lines()[0], "wide characters")
+    with Term(tmp_path, LC_ALL="C") as t:
+        t.prompt().type("h\u00fcx").shows("x")
 
 
 def test_ctrl_l_clears_the_screen_and_keeps_the_line(tmp_path):
