@@ -10,22 +10,26 @@
 #include "out.h"
 #include "value.h"
 
-enum opt_id {
-	OPT_FIRST = 256, /* above every short option */
-	OPT_PORT, OPT_MAP, OPT_FILE, OPT_EXECUTE, OPT_BATCH, OPT_KEEP, OPT_JSON, OPT_CSV, OPT_COLOR, OPT_PROMISC, OPT_TAKE, OPT_MBUFS,
-	OPT_TXD, OPT_RXD, OPT_MTU, OPT_LOG, OPT_LATER, OPT_DUMP, OPT_MAN, OPT_HELP, OPT_VERSION
-};
+struct opt;
+typedef int opt_fn(struct args *a, const struct opt *o, const char *value, struct err *e);
 
 struct opt {
 	char letter; /* 0: none */
 	const char *name;
 	const char *arg; /* NULL: takes none */
-	enum opt_id id;
-	const char *help; /* lines; the first one stands beside the option */
+	opt_fn *take;
+	size_t offset;     /* of the member that it sets */
+	uint64_t min, max; /* of a number; min is what an option without a value means */
+	const char *help;  /* lines; the first one stands beside the option */
 };
 
+static opt_fn take_port, take_map, take_file, take_text, take_flag, take_out, take_color, take_number, take_log,
+	take_what, take_later;
+
+#define AT(member) offsetof(struct args, member)
+
 static const struct opt opts[] = {
-	{'p', "port", "SPEC", OPT_PORT,
+	{'p', "port", "SPEC", take_port, 0, 0, 0,
 	 "add a port; repeatable. Without -p and EAL device options: wire\n"
 	 "wire            two ports cross-connected inside the process\n"
 	 "null            takes frames, gives none\n"
@@ -37,44 +41,52 @@ static const struct opt opts[] = {
 	 "pcap:rx=F,tx=F  capture files\n"
 	 "memif:ARGS      shared memory to another process\n"
 	 "vdev:ARGS       any DPDK virtual device"},
-	{'m', "map", "MAP", OPT_MAP, "core map, \"1.0, 2-3:4.1\": cores that receive : send . port; repeatable.\nNone: chosen automatically"},
-	{'f', "file", "FILE", OPT_FILE, "run a command file; repeatable, in order with -e"},
-	{'e', "execute", "CMDS", OPT_EXECUTE, "run commands, separated by ; or newlines; repeatable"},
-	{'b', "batch", NULL, OPT_BATCH, "no prompt; end when files, -e and piped input are done"},
-	{'k', "keep-going", NULL, OPT_KEEP, "in batch: go on after a refused command, exit code 2 at the end"},
-	{0, "json", NULL, OPT_JSON, "every result as one JSON document on one line"},
-	{0, "csv", NULL, OPT_CSV, "every result as CSV"},
-	{0, "color", "WHEN", OPT_COLOR, "colours: auto (default), always, never"},
-	{'P', "promiscuous", NULL, OPT_PROMISC, "ports start promiscuous"},
-	{0, "take", NULL, OPT_TAKE, "let xdp: take an interface that has an address"},
-	{0, "mbufs", "N", OPT_MBUFS, "buffers per pool at start"},
-	{0, "txd", "N", OPT_TXD, "Tx descriptors per queue at start"},
-	{0, "rxd", "N", OPT_RXD, "Rx descriptors per queue at start"},
-	{0, "mtu", "BYTES", OPT_MTU, "MTU at start; buffers are sized for it"},
-	{'l', "log", "FILE", OPT_LOG, "append the log to a file"},
-	{'T', "theme", "FILE", OPT_LATER, "theme file (not in this version)"},
-	{'s', "replay", "P:FILE", OPT_LATER, "replay file of a port (not in this version)"},
-	{'G', "listen", NULL, OPT_LATER, "remote socket on the default address (not in this version)"},
-	{'g', "listen-on", "ADDR", OPT_LATER, "remote socket on ADDR (not in this version)"},
-	{0, "dump-commands", NULL, OPT_DUMP, "print the tables of settings and commands as JSON"},
-	{0, "man", NULL, OPT_MAN, "print the manual page (roff)"},
-	{'h', "help", NULL, OPT_HELP, "print this help"},
-	{'V', "version", NULL, OPT_VERSION, "print the version"},
+	{'m', "map", "MAP", take_map, 0, 0, 0,
+	 "core map, \"1.0, 2-3:4.1\": cores that receive : send . port; repeatable.\n"
+	 "None: chosen automatically"},
+	{'f', "file", "FILE", take_file, 0, 0, 0, "run a command file; repeatable, in order with -e"},
+	{'e', "execute", "CMDS", take_text, 0, 0, 0, "run commands, separated by ; or newlines; repeatable"},
+	{'b', "batch", NULL, take_flag, AT(batch), 0, 0, "no prompt; end when files, -e and piped input are done"},
+	{'k', "keep-going", NULL, take_flag, AT(keep_going), 0, 0,
+	 "in batch: go on after a refused command, exit code 2 at the end"},
+	{0, "json", NULL, take_out, 0, OUT_JSON, 0, "every result as one JSON document on one line"},
+	{0, "csv", NULL, take_out, 0, OUT_CSV, 0, "every result as CSV"},
+	{0, "color", "WHEN", take_color, 0, 0, 0, "colours: auto (default), always, never"},
+	{'P', "promiscuous", NULL, take_flag, AT(promiscuous), 0, 0, "ports start promiscuous"},
+	{0, "take", NULL, take_flag, AT(take), 0, 0, "let xdp: take an interface that has an address"},
+	{0, "mbufs", "N", take_number, AT(mbufs), 1, 1u << 30, "buffers per pool at start"},
+	{0, "txd", "N", take_number, AT(txd), 1, UINT16_MAX, "Tx descriptors per queue at start"},
+	{0, "rxd", "N", take_number, AT(rxd), 1, UINT16_MAX, "Rx descriptors per queue at start"},
+	{0, "mtu", "BYTES", take_number, AT(mtu), 68, UINT16_MAX, "MTU at start; buffers are sized for it"},
+	{'l', "log", "FILE", take_log, 0, 0, 0, "append the log to a file"},
+	{'T', "theme", "FILE", take_later, 0, 0, 0, "theme file (not in this version)"},
+	{'s', "replay", "P:FILE", take_later, 0, 0, 0, "replay file of a port (not in this version)"},
+	{'G', "listen", NULL, take_later, 0, 0, 0, "remote socket on the default address (not in this version)"},
+	{'g', "listen-on", "ADDR", take_later, 0, 0, 0, "remote socket on ADDR (not in this version)"},
+	{0, "dump-commands", NULL, take_what, 0, ARGS_DUMP, 0, "print the tables of settings and commands as JSON"},
+	{0, "man", NULL, take_what, 0, ARGS_MAN, 0, "print the manual page (roff)"},
+	{'h', "help", NULL, take_what, 0, ARGS_HELP, 0, "print this help"},
+	{'V', "version", NULL, take_what, 0, ARGS_VERSION, 0, "print the version"},
 };
 
-static const char usage[] =
-	"usage: wirerate [EAL options --] [options] [command ...]\n"
-	"\n"
-	"With a terminal: a prompt. Words after the options are one command, run once:\n"
-	"  wirerate -p wire start 0 for 2s\n";
-static const char exit_codes[] =
-	"exit codes: 0 done, 1 a criterion failed, 2 usage or a command was refused, 3 the\n"
-	"environment lacks something, 4 the measurement is not valid, 5 a peer failed\n";
+#define LONG_ONLY 256 /* getopt's value of a row without letter: this and its index */
+
+static const char usage[] = "usage: wirerate [EAL options --] [options] [command ...]\n"
+			    "\n"
+			    "With a terminal: a prompt. Words after the options are one command, run once:\n"
+			    "  wirerate -p wire start 0 for 2s\n";
+static const char exit_codes[] = "exit codes: 0 done, 1 a criterion failed, 2 usage or a command was refused, 3 the\n"
+				 "environment lacks something, 4 the measurement is not valid, 5 a peer failed\n";
+
+static int opt_id(const struct opt *o)
+{
+	return o->letter != 0 ? o->letter : LONG_ONLY + (int)(o - opts);
+}
 
 static const struct opt *opt_by_id(int id)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++)
-		if (opts[i].letter == id || (opts[i].letter == 0 && (int)opts[i].id == id))
+		if (opt_id(&opts[i]) == id)
 			return &opts[i];
 	return NULL;
 }
@@ -94,8 +106,7 @@ static void make_getopt(char *shorts, struct option *longs)
 	*shorts++ = ':';
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
 		const struct opt *o = &opts[i];
-		longs[i] = (struct option){o->name, o->arg != NULL ? required_argument : no_argument, NULL,
-					   o->letter != 0 ? o->letter : (int)o->id};
+		longs[i] = (struct option){o->name, o->arg != NULL ? required_argument : no_argument, NULL, opt_id(o)};
 		if (o->letter == 0)
 			continue;
 		*shorts++ = o->letter;
@@ -117,22 +128,26 @@ static int unknown_option(const char *word, int letter, struct err *e)
 		return err_set(e, EINVAL, "option %s takes no value: '%s'", name, word);
 	}
 	if (letter != 0)
-		return err_set(e, EINVAL, "unknown option -%c; EAL options stand before \"--\"; wirerate --help lists the options", letter);
+		return err_set(e, EINVAL,
+			       "unknown option -%c; EAL options stand before \"--\"; wirerate --help lists the options",
+			       letter);
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++)
 		names[i] = opts[i].name;
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
 	const char *near = str_nearest(name, names, ARRAY_SIZE(names));
 	if (near != NULL)
-		return err_set(e, EINVAL, "unknown option --%s; did you mean --%s? wirerate --help lists the options", name, near);
-	return err_set(e, EINVAL, "unknown option --%s; EAL options stand before \"--\"; wirerate --help lists the options", name);
+		return err_set(e, EINVAL, "unknown option --%s; did you mean --%s? wirerate --help lists the options",
+			       name, near);
+	return err_set(e, EINVAL,
+		       "unknown option --%s; EAL options stand before \"--\"; wirerate --help lists the options", name);
 }
 
-static int number(const struct opt *o, const char *text, uint64_t min, uint64_t max, uint64_t *out, struct err *e)
+static int take_number(struct args *a, const struct opt *o, const char *value, struct err *e)
 {
-	const struct vspec spec = {.type = &vt_uint, .min = min, .max = max};
+	const struct vspec spec = {.type = &vt_uint, .min = o->min, .max = o->max};
 	struct err why;
 	char name[48];
-	int rc = vt_uint.parse(&spec, text, out, &why);
+	int rc = vt_uint.parse(&spec, value, (char *)a + o->offset, &why);
 
 	if (rc == 0)
 		return 0;
@@ -140,16 +155,60 @@ static int number(const struct opt *o, const char *text, uint64_t min, uint64_t 
 	return err_set(e, EINVAL, "option %s: %s", name, why.text);
 }
 
-static int color(const char *text, enum args_color *out, struct err *e)
+static int take_flag(struct args *a, const struct opt *o, const char *value, struct err *e)
+{
+	(void)value;
+	(void)e;
+	*(bool *)((char *)a + o->offset) = true;
+	return 0;
+}
+
+static int take_what(struct args *a, const struct opt *o, const char *value, struct err *e)
+{
+	(void)value;
+	(void)e;
+	a->what = (enum args_what)o->min;
+	return 0;
+}
+
+static int take_out(struct args *a, const struct opt *o, const char *value, struct err *e)
+{
+	(void)value;
+	if (a->out_mode != OUT_TEXT && a->out_mode != (int)o->min)
+		return err_set(e, EINVAL, "--json and --csv exclude each other; give one of them");
+	a->out_mode = (int)o->min;
+	return 0;
+}
+
+static int take_later(struct args *a, const struct opt *o, const char *value, struct err *e)
+{
+	char name[48];
+
+	(void)a;
+	(void)value;
+	opt_name(o, name, sizeof(name));
+	return err_set(e, EINVAL, "option %s: not in this version", name);
+}
+
+static int take_color(struct args *a, const struct opt *o, const char *value, struct err *e)
 {
 	static const char *const words[] = {"auto", "always", "never"};
 
+	(void)o;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (strcmp(text, words[i]) == 0) {
-			*out = (enum args_color)i;
+		if (strcmp(value, words[i]) == 0) {
+			a->color = (enum args_color)i;
 			return 0;
 		}
-	return err_set(e, EINVAL, "option --color: '%s'; allowed: auto, always, never", text);
+	return err_set(e, EINVAL, "option --color: '%s'; allowed: auto, always, never", value);
+}
+
+static int take_log(struct args *a, const struct opt *o, const char *value, struct err *e)
+{
+	(void)o;
+	(void)e;
+	a->log_file = value;
+	return 0;
 }
 
 /* Whole files are read before anything starts: a missing one is told at once, not after the ones before it have run. */
@@ -185,63 +244,51 @@ static struct args_item *add_item(struct args *a, const char *where)
 	return it;
 }
 
-static int add_file(struct args *a, const char *path, struct err *e)
+static int take_file(struct args *a, const struct opt *o, const char *value, struct err *e)
 {
-	size_t n = strlen(path);
+	size_t n = strlen(value);
 
-	if (n >= 4 && strcmp(path + n - 4, ".lua") == 0)
-		return err_set(e, EINVAL, "option -f, --file: '%s' is a Lua script: not in this version; give a file of commands", path);
-	struct args_item *it = add_item(a, path);
-	return read_file(path, &it->text, e);
+	(void)o;
+	if (n >= 4 && strcmp(value + n - 4, ".lua") == 0)
+		return err_set(e, EINVAL,
+			       "option -f, --file: '%s' is a Lua script: not in this version; give a file of commands",
+			       value);
+	struct args_item *it = add_item(a, value);
+	return read_file(value, &it->text, e);
 }
 
-static void add_text(const char ***list, unsigned *n, const char *text)
+static int take_text(struct args *a, const struct opt *o, const char *value, struct err *e)
+{
+	(void)o;
+	(void)e;
+	add_item(a, "-e")->text = xstrdup(value);
+	return 0;
+}
+
+static void add_word(const char ***list, unsigned *n, const char *text)
 {
 	*list = xrealloc(*list, (*n + 1) * sizeof(**list));
 	(*list)[(*n)++] = text;
 }
 
-static int set_out_mode(struct args *a, int mode, struct err *e)
+static int take_port(struct args *a, const struct opt *o, const char *value, struct err *e)
 {
-	if (a->out_mode != OUT_TEXT && a->out_mode != mode)
-		return err_set(e, EINVAL, "--json and --csv exclude each other; give one of them");
-	a->out_mode = mode;
+	(void)o;
+	(void)e;
+	add_word(&a->port, &a->nports, value);
 	return 0;
 }
 
-static int take(struct args *a, const struct opt *o, struct err *e)
+static int take_map(struct args *a, const struct opt *o, const char *value, struct err *e)
 {
-	char name[48];
-
-	switch (o->id) {
-	case OPT_PORT: add_text(&a->port, &a->nports, optarg); return 0;
-	case OPT_MAP: add_text(&a->map, &a->nmaps, optarg); return 0;
-	case OPT_FILE: return add_file(a, optarg, e);
-	case OPT_EXECUTE: add_item(a, "-e")->text = xstrdup(optarg); return 0;
-	case OPT_BATCH: a->batch = true; return 0;
-	case OPT_KEEP: a->keep_going = true; return 0;
-	case OPT_JSON: return set_out_mode(a, OUT_JSON, e);
-	case OPT_CSV: return set_out_mode(a, OUT_CSV, e);
-	case OPT_COLOR: return color(optarg, &a->color, e);
-	case OPT_PROMISC: a->promiscuous = true; return 0;
-	case OPT_TAKE: a->take = true; return 0;
-	case OPT_MBUFS: return number(o, optarg, 1, 1u << 30, &a->mbufs, e);
-	case OPT_TXD: return number(o, optarg, 1, UINT16_MAX, &a->txd, e);
-	case OPT_RXD: return number(o, optarg, 1, UINT16_MAX, &a->rxd, e);
-	case OPT_MTU: return number(o, optarg, 68, UINT16_MAX, &a->mtu, e);
-	case OPT_LOG: a->log_file = optarg; return 0;
-	case OPT_DUMP: a->what = ARGS_DUMP; return 0;
-	case OPT_MAN: a->what = ARGS_MAN; return 0;
-	case OPT_HELP: a->what = ARGS_HELP; return 0;
-	case OPT_VERSION: a->what = ARGS_VERSION; return 0;
-	default:
-		opt_name(o, name, sizeof(name));
-		return err_set(e, EINVAL, "option %s: not in this version", name);
-	}
+	(void)o;
+	(void)e;
+	add_word(&a->map, &a->nmaps, value);
+	return 0;
 }
 
-/* The shell has split and unquoted the words: what it took away is put back, so that the command reads the same. A lone word
- * with blanks is not a quoted word but the whole command: wirerate "start 0 for 2s". */
+/* The shell has split and unquoted the words: what it took away is put back, so that the command reads the same. A
+ * lone word with blanks is not a quoted word but the whole command: wirerate "start 0 for 2s". */
 static char *join(char **word, int n)
 {
 	struct sbuf b = {0};
@@ -298,7 +345,7 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 			return err_set(e, EINVAL, "option %s needs a value: %s", name, o != NULL ? o->arg : "");
 		}
 		const struct opt *o = opt_by_id(c);
-		if (o != NULL && (rc = take(a, o, e)) != 0)
+		if (o != NULL && (rc = o->take(a, o, optarg, e)) != 0)
 			return rc;
 	}
 	if (optind < argc)
@@ -395,6 +442,7 @@ void args_man(struct sbuf *out)
 
 void args_man_exit(struct sbuf *out)
 {
-	sbuf_add(out, ".SH EXIT STATUS\n0 done; 1 a criterion failed; 2 usage or a command was refused; 3 the environment lacks something;\n"
+	sbuf_add(out, ".SH EXIT STATUS\n0 done; 1 a criterion failed; 2 usage or a command was refused; 3 the "
+		      "environment lacks something;\n"
 		      "4 the measurement is not valid; 5 a peer failed. A signal ends the process by that signal.\n");
 }

@@ -5,12 +5,12 @@
 #include "sess.h"
 
 struct batch_opts {
-	const char *command;   /* the only command, NULL: none */
+	const char *command; /* the only command, NULL: none */
 	bool read_stdin;
 	void (*turn)(void *arg); /* one turn of the loop */
 	void *arg;
 };
 
-/* Until all that the session holds and standard input are done, a command is refused or the loop is stopped. At the end of input ports with a
- * bound are waited for; the others are stopped. */
+/* Until all that the session holds and standard input are done, a command is refused or the loop is stopped. At the end
+ * of input ports with a bound are waited for; the others are stopped. */
 void batch_run(struct app *app, struct sess *sess, const struct batch_opts *opts);

@@ -131,8 +131,12 @@ static void on_session(void *arg, const struct sess_event *ev)
 			loop_stop(p->app.loop);
 		}
 		break;
-	case SESS_NOTE: console_print(p->console, false, ev->text); break;
-	case SESS_ERROR: console_error(p->console, ev->text); break;
+	case SESS_NOTE:
+		console_print(p->console, false, ev->text);
+		break;
+	case SESS_ERROR:
+		console_error(p->console, ev->text);
+		break;
 	case SESS_DONE:
 		if (ev->rc == -ECANCELED && p->signo == 0)
 			console_print(p->console, false, "cancelled");
@@ -249,8 +253,18 @@ static int open_control(struct prog *p)
 {
 	const struct args *a = &p->args;
 	const struct ctl_opts opts = {
-		.prog = "wirerate", .ports = a->port, .nports = a->nports, .maps = a->map, .nmaps = a->nmaps, .eal_args = a->eal,
-		.neal_args = a->neal, .promiscuous = a->promiscuous, .take = a->take, .mbufs = a->mbufs, .txd = a->txd, .rxd = a->rxd,
+		.prog = "wirerate",
+		.ports = a->port,
+		.nports = a->nports,
+		.maps = a->map,
+		.nmaps = a->nmaps,
+		.eal_args = a->eal,
+		.neal_args = a->neal,
+		.promiscuous = a->promiscuous,
+		.take = a->take,
+		.mbufs = a->mbufs,
+		.txd = a->txd,
+		.rxd = a->rxd,
 		.mtu = a->mtu,
 	};
 	struct err e;
@@ -265,7 +279,9 @@ static int open_control(struct prog *p)
 static void open_session(struct prog *p)
 {
 	const struct console_opts con = {.loop = p->app.loop, .color = p->args.color, .turn = turn, .arg = p};
-	const struct sess_opts opts = {.out_mode = p->args.out_mode, .batch = !p->interactive, .keep_going = p->args.keep_going};
+	const struct sess_opts opts = {.out_mode = p->args.out_mode,
+				       .batch = !p->interactive,
+				       .keep_going = p->args.keep_going};
 	static const int terminal[] = {SIGWINCH, SIGTSTP, SIGCONT}, ends[] = {SIGTERM, SIGHUP};
 
 	p->app.cmd = open_tables(&p->app);
@@ -286,7 +302,10 @@ static void run_session(struct prog *p)
 {
 	const struct args *a = &p->args;
 	const struct batch_opts opts = {
-		.command = a->command, .read_stdin = a->command == NULL && !isatty(STDIN_FILENO), .turn = turn, .arg = p,
+		.command = a->command,
+		.read_stdin = a->command == NULL && !isatty(STDIN_FILENO),
+		.turn = turn,
+		.arg = p,
 	};
 
 	for (unsigned i = 0; i < a->nitems; i++)

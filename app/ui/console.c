@@ -22,18 +22,18 @@
 
 struct console {
 	struct console_opts opts;
-	struct sess *sess;      /* while running */
+	struct sess *sess; /* while running */
 	struct tty_caps caps;
-	FILE *tty;              /* where the line is edited: stdout, or stderr when results go elsewhere */
+	FILE *tty; /* where the line is edited: stdout, or stderr when results go elsewhere */
 	bool can_edit, color_out, color_err;
 	EditLine *el;
 	struct history *history;
-	struct feed *feed;      /* the plain prompt */
+	struct feed *feed; /* the plain prompt */
 	char prompt[128];
 	mbstate_t mbs;
-	bool waiting;           /* in get_key: the line is on the screen */
-	bool prompted;          /* it is there with its prompt */
-	unsigned long lines;    /* of the feed when the plain prompt was written */
+	bool waiting;        /* in get_key: the line is on the screen */
+	bool prompted;       /* it is there with its prompt */
+	unsigned long lines; /* of the feed when the plain prompt was written */
 	bool interrupted, hangup, leaving;
 };
 
@@ -314,8 +314,8 @@ static bool edit_open(struct console *c)
 	bool bold = c->color_out || (c->tty == stderr && c->opts.color == COLOR_AUTO && tty_wants_color(STDERR_FILENO));
 	/* libedit writes a marked part together with the character behind it, so there must be one. */
 	if (bold && *c->caps.bold != '\0')
-		snprintf(c->prompt, sizeof(c->prompt), "%c%s%c" PROMPT_WORD "%c%s%c ", PROMPT_MARK, c->caps.bold, PROMPT_MARK, PROMPT_MARK,
-			 c->caps.normal, PROMPT_MARK);
+		snprintf(c->prompt, sizeof(c->prompt), "%c%s%c" PROMPT_WORD "%c%s%c ", PROMPT_MARK, c->caps.bold,
+			 PROMPT_MARK, PROMPT_MARK, c->caps.normal, PROMPT_MARK);
 	else
 		snprintf(c->prompt, sizeof(c->prompt), PROMPT);
 	el_set(c->el, EL_CLIENTDATA, c);
@@ -376,8 +376,8 @@ static void run_editing(struct console *c)
 	while (!loop_stopped(c->opts.loop)) {
 		int len = 0;
 		c->prompted = !sess_busy(c->sess);
-		/* el_gets() shows the prompt in the shell's modes and goes back to them at Enter: keys typed meanwhile would be echoed,
-		 * and a Ctrl-D lost. */
+		/* el_gets() shows the prompt in the shell's modes and goes back to them at Enter: keys typed meanwhile
+		 * would be echoed, and a Ctrl-D lost. */
 		el_set(c->el, EL_PREP_TERM, 1);
 		const char *line = el_gets(c->el, &len);
 		el_set(c->el, EL_PREP_TERM, 1);
@@ -481,7 +481,7 @@ void console_suspend(struct console *c)
 	line_show(c);
 }
 
-/* Also after a SIGSTOP, which nobody sees coming. The shell has changed the modes meanwhile; libedit thinks that it has not. */
+/* Also after a SIGSTOP, which nobody sees coming. The shell has changed the modes meanwhile; libedit does not know. */
 void console_continue(struct console *c)
 {
 	edit_again(c);

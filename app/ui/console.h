@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The prompt: libedit on the terminal, fed key by key from the loop, so that ports, timers and signals go on while a line is
- * edited. A terminal that cannot move its cursor gets a plain prompt. Sees a session and nothing of control. */
+/* The prompt: libedit on the terminal, fed key by key from the loop, so that ports, timers and signals go on while a
+ * line is edited. A terminal that cannot move its cursor gets a plain prompt. Sees a session and nothing of control. */
 #pragma once
 #include "args.h"
 #include "loop.h"

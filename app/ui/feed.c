@@ -13,8 +13,8 @@ struct feed {
 	struct sess *sess;
 	int fd;
 	const char *name;
-	unsigned long line; /* of the first byte of text */
-	struct sbuf text;   /* read and not handed over: at most an unfinished line, or a quote that is open */
+	unsigned long line;  /* of the first byte of text */
+	struct sbuf text;    /* read and not handed over: at most an unfinished line, or a quote that is open */
 	unsigned long lines; /* newlines read */
 	bool reading, ended;
 };
@@ -55,8 +55,8 @@ static void hand_over(struct feed *f, size_t n)
 	sbuf_free(&where);
 }
 
-/* Does a command end behind these n bytes, whose last one is a newline, or is a quote open there? Asked of the command language itself: a mark
- * behind them is a command of its own only outside quotes. */
+/* Does a command end behind these n bytes, whose last one is a newline, or is a quote open there? Asked of the command
+ * language itself: a mark behind them is a command of its own only outside quotes. */
 static bool complete(struct feed *f, size_t n)
 {
 	struct sbuf probe = {0}, one = {0};

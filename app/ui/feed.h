@@ -9,8 +9,8 @@ struct feed;
 /* name: what errors call the input ("stdin"), NULL: lines are not counted. fd stays open, and as blocking as it is. */
 struct feed *feed_new(struct loop *loop, struct sess *sess, int fd, const char *name);
 void feed_free(struct feed *);
-/* Before each turn of the loop: reads on while the session has nothing to do, so that a long input is not kept in memory and input that was
- * not read yet is left to whom it concerns. */
+/* Before each turn of the loop: reads on while the session has nothing to do, so that a long input is not kept in
+ * memory. */
 void feed_turn(struct feed *);
 /* The input has ended and all of it was handed to the session. */
 bool feed_ended(const struct feed *);

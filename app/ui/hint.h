@@ -3,8 +3,12 @@
 #pragma once
 #include "sess.h"
 
+struct hint {
+	char *word, *help;
+};
+
 struct hint_list {
-	struct { char *word, *help; } *item;
+	struct hint *item;
 	unsigned n;
 	int start; /* byte of the line where the word begins */
 };
@@ -12,8 +16,8 @@ struct hint_list {
 /* line: what stands before the cursor. Caller frees with hint_free(). */
 void hint_find(struct sess *sess, const char *line, struct hint_list *l);
 void hint_free(struct hint_list *l);
-/* What TAB inserts into *more: the rest that all words share, a blank behind the only one. Returns how many bytes before the cursor it replaces (the
- * word was written differently: other case, an alias). */
+/* What TAB inserts into *more: the rest that all words share, a blank behind the only one. Returns how many bytes
+ * before the cursor it replaces (the word was written differently: other case, an alias). */
 int hint_complete(const struct hint_list *l, const char *line, struct sbuf *more);
 void hint_print(const struct hint_list *l, unsigned columns, struct sbuf *out);
 /* A word could begin behind line: at its start or behind a blank, outside quotes. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The prompt's history and its file, $XDG_STATE_HOME/wirerate/history. A history that cannot be kept is logged and costs nothing else. */
+/* The prompt's history and its file, $XDG_STATE_HOME/wirerate/history. A history that cannot be kept is logged and
+ * costs nothing else. */
 #pragma once
 #include <histedit.h>
 #include "base.h"

@@ -113,7 +113,8 @@ bool tty_caps(struct tty_caps *t, int fd)
 		t->bold = cap("bold");
 		t->normal = cap("sgr0");
 		const char *fg = tigetstr((char *)"setaf");
-		t->red = unpadded(fg == NULL || fg == (char *)-1 ? "" : tparm((char *)fg, COLOR_RED, 0, 0, 0, 0, 0, 0, 0, 0));
+		t->red = unpadded(
+			fg == NULL || fg == (char *)-1 ? "" : tparm((char *)fg, COLOR_RED, 0, 0, 0, 0, 0, 0, 0, 0));
 		/* Ours alone: the line editor and curses load the terminal's description for themselves. */
 		TERMINAL *mine = set_curterm(NULL);
 		if (mine != NULL)

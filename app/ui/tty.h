@@ -19,7 +19,7 @@ struct tty_caps {
 	char *cr, *up, *clear_down; /* start of line, one row up, erase to the end of the screen */
 	char *bold, *red, *normal;
 };
-/* False: no terminal type, or one that cannot move its cursor (TERM unset, "dumb", unknown); the strings are then "". */
+/* False: no terminal type, or one that cannot move its cursor (TERM unset, "dumb", unknown); all strings are "". */
 bool tty_caps(struct tty_caps *t, int fd);
 void tty_caps_free(struct tty_caps *t);
 /* May colour be written to fd without being asked: a terminal, TERM not dumb, NO_COLOR unset or empty. */

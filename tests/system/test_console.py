@@ -141,7 +141,8 @@ def test_tab_inserts_the_only_word_with_a_blank(tmp_path):
 
 def test_tab_lists_what_is_ambiguous_with_help(tmp_path):
     with Term(tmp_path) as t:
-        t.prompt().type("s\t").until(lambda: t.last().startswith(PROMPT + "s") and any("  start" in x for x in t.lines()), "list")
+        t.prompt().type("s\t").shows("  start")
+        t.line_is("s")
         rows = [x for x in t.lines() if x.startswith("  start ")]
         assert rows and len(rows[0].split()) > 2, "a word without its help text"
 
@@ -265,7 +266,7 @@ def test_output_while_typing_keeps_the_typed_text(tmp_path, length):
         def tail():
             return "".join(x.ljust(40) for x in t.screen.display).rstrip()
         t.until(lambda: tail().endswith(PROMPT + text), "typed text below the message")
-        assert tail().count("z") == 1, "the line is there twice:\n" + "\n".join(t.lines())
+        assert "abc" not in tail()[:-len(PROMPT + text)], "the line is there twice:\n" + "\n".join(t.lines())
         t.type("!").until(lambda: tail().endswith(PROMPT + text + "!"), "cursor at the end")
         t.type("\x15").until(lambda: tail().endswith(PROMPT.rstrip()), "empty line")
 
@@ -304,7 +305,8 @@ def test_a_signal_at_the_prompt_restores_the_terminal_and_ends_by_it(tmp_path, s
         t.modes_are_back()
 
 
-@pytest.mark.parametrize("sig", [signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGQUIT])
+@pytest.mark.parametrize("sig", [signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL,
+                                 signal.SIGQUIT])
 def test_a_fatal_signal_restores_the_terminal(tmp_path, sig):
     with Term(tmp_path) as t:
         t.prompt()
@@ -363,7 +365,8 @@ def test_a_terminal_without_a_type_gets_a_plain_prompt(tmp_path, term):
 
 
 @pytest.mark.parametrize("env,args,colour", [
-    ({}, [], True), ({"NO_COLOR": "1"}, [], False), ({"NO_COLOR": ""}, [], True), ({"NO_COLOR": "1"}, ["--color=always"], True),
+    ({}, [], True), ({"NO_COLOR": "1"}, [], False), ({"NO_COLOR": ""}, [], True),
+    ({"NO_COLOR": "1"}, ["--color=always"], True),
     ({}, ["--color=never"], False)])
 def test_colour_follows_the_rules(tmp_path, env, args, colour):
     with Term(tmp_path, *args, **env) as t:
@@ -394,14 +397,16 @@ def test_results_to_a_file_leave_the_prompt_on_the_terminal(tmp_path):
 def test_closed_and_empty_stdin(tmp_path):
     env = environment(tmp_path)
     for how in ("<&-", "</dev/null", "<&- 2>&-"):
-        r = subprocess.run(["/bin/sh", "-c", f'"$0" -e "help quit" {how}', BIN], capture_output=True, timeout=LIMIT, env=env)
+        r = subprocess.run(["/bin/sh", "-c", f'"$0" -e "help quit" {how}', BIN], capture_output=True, timeout=LIMIT,
+                           env=env)
         assert r.returncode == 0 and b"quit" in r.stdout, how
     r = subprocess.run(["/bin/sh", "-c", '"$0" </dev/null >&-', BIN], timeout=LIMIT, env=env)
     assert r.returncode == 0
 
 
 def test_piped_commands_run_as_they_arrive(tmp_path):
-    p = subprocess.Popen([BIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(tmp_path))
+    p = subprocess.Popen([BIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         env=environment(tmp_path))
     p.stdin.write(b"help quit\nhelp st")
     p.stdin.flush()
     assert select.select([p.stdout], [], [], LIMIT)[0], "an answer before the end of input"
@@ -459,8 +464,8 @@ def test_ports_without_a_bound_are_stopped_at_the_end_of_input(tmp_path):
 
 
 def test_a_reader_that_goes_away_ends_the_program_quietly(tmp_path):
-    p = subprocess.Popen([BIN, "-e", "sleep 300ms; help quit; sleep 60s"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.PIPE, env=environment(tmp_path))
+    p = subprocess.Popen([BIN, "-e", "sleep 300ms; help quit; sleep 60s"], stdin=subprocess.DEVNULL,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(tmp_path))
     p.stdout.close()
     assert p.wait(timeout=LIMIT) == 0
     assert p.stderr.read() == b""
@@ -476,7 +481,8 @@ def test_results_that_cannot_be_written_are_an_error(tmp_path):
 # --- options -------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("args,says", [
-    (["--prot", "wire"], "--port"), (["-x"], "-x"), (["-p"], "SPEC"), (["--json=1"], "takes no value"), (["--json", "--csv"], "--csv"),
+    (["--prot", "wire"], "--port"), (["-x"], "-x"), (["-p"], "SPEC"), (["--json=1"], "takes no value"),
+    (["--json", "--csv"], "--csv"),
     (["-T", "f"], "not in this version"), (["-s", "0:f"], "not in this version"), (["-G"], "not in this version"),
     (["-g", "a"], "not in this version"), (["-f", "a.lua"], "not in this version"), (["-f", "/no/such"], "/no/such"),
     (["--mtu", "9x"], "--mtu"), (["--color", "blue"], "never"), (["-l", "/no/such/dir/log"], "/no/such/dir/log")])
@@ -485,7 +491,8 @@ def test_wrong_options_are_refused_by_name(tmp_path, args, says):
     assert r.returncode == 2 and says.encode() in r.stderr and r.stdout == b""
 
 
-@pytest.mark.parametrize("args,says", [(["-h"], b"--port"), (["-V"], b"wirerate "), (["--dump-commands"], b"{"), (["--man"], b".TH")])
+@pytest.mark.parametrize("args,says", [(["-h"], b"--port"), (["-V"], b"wirerate "), (["--dump-commands"], b"{"),
+                                       (["--man"], b".TH")])
 def test_what_needs_no_port(tmp_path, args, says):
     r = run(tmp_path, "-p", "if:no-such-interface", *args)
     assert r.returncode == 0 and says in r.stdout and r.stderr == b""
