@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "layout.h"
+#include "frame_layout.h"
 
 #include <errno.h>
 #include <string.h>
@@ -25,16 +25,22 @@ static int choose_len(const struct frame_spec *spec, unsigned max_size, unsigned
 	frame_stack_print(&spec->stack, &stack);
 	if (size < min + FRAME_FCS) {
 		if (hdrs > FRAME_MIN_LEN)
-			rc = err_set(e, EINVAL, "size %u is too small for %s: the smallest is %u (%u bytes of headers and %u of FCS)",
-				     size, sbuf_str(&stack), min + FRAME_FCS, hdrs, FRAME_FCS);
+			rc = err_set(
+				e, EINVAL,
+				"size %u is too small for %s: the smallest is %u (%u bytes of headers and %u of FCS)",
+				size, sbuf_str(&stack), min + FRAME_FCS, hdrs, FRAME_FCS);
 		else
-			rc = err_set(e, EINVAL, "size %u is too small: the smallest Ethernet frame is %u bytes with FCS", size,
+			rc = err_set(e, EINVAL,
+				     "size %u is too small: the smallest Ethernet frame is %u bytes with FCS", size,
 				     min + FRAME_FCS);
 	} else if (size > limit && size <= FRAME_MAX_LEN + FRAME_FCS) {
-		rc = err_set(e, EINVAL, "size %u is above %u, the largest frame at this MTU: set a size up to %u, or mtu %u or more",
-			     size, limit, limit, size - FRAME_FCS - 14);
+		rc = err_set(
+			e, EINVAL,
+			"size %u is above %u, the largest frame at this MTU: set a size up to %u, or mtu %u or more",
+			size, limit, limit, size - FRAME_FCS - 14);
 	} else if (size > limit) {
-		rc = err_set(e, EINVAL, "size %u is above %u, the largest frame possible: set a smaller size", size, limit);
+		rc = err_set(e, EINVAL, "size %u is above %u, the largest frame possible: set a smaller size", size,
+			     limit);
 	}
 	sbuf_free(&stack);
 	*len = size - FRAME_FCS;
@@ -56,8 +62,9 @@ static int fill(const struct frame_spec *spec, uint8_t *p, unsigned n, struct er
 		text = spec->user;
 		len = strnlen(spec->user, sizeof(spec->user));
 		if (len == 0)
-			return err_set(e, EINVAL, "the payload pattern is user, but the user pattern is empty: set its text, "
-						  "or pattern abc or zero");
+			return err_set(e, EINVAL,
+				       "the payload pattern is user, but the user pattern is empty: set its text, "
+				       "or pattern abc or zero");
 		break;
 	case FILL_ZERO:
 	case FILL_NONE:
@@ -101,10 +108,12 @@ static const struct bind *bind_above(const struct build *b, unsigned i)
 	return NULL;
 }
 
-static int put_number(const struct build *b, unsigned i, const struct field *f, uint64_t v, const char *what, struct err *e)
+static int put_number(const struct build *b, unsigned i, const struct field *f, uint64_t v, const char *what,
+		      struct err *e)
 {
 	if (f->bits < 64 && v >> f->bits != 0)
-		return err_set(e, EINVAL, "%s.%s cannot hold %s %llu: it ends at %llu. Set it yourself, or a smaller size",
+		return err_set(e, EINVAL,
+			       "%s.%s cannot hold %s %llu: it ends at %llu. Set it yourself, or a smaller size",
 			       b->l.h[i].proto->name, f->name, what, (unsigned long long)v,
 			       (unsigned long long)((1ull << f->bits) - 1));
 	proto_put_u64(f, b->out->bytes + b->l.h[i].off, v);
@@ -147,7 +156,8 @@ static int put_field(const struct build *b, unsigned i, const struct field *f, s
 		return put_number(b, i, f, bind->value, "the next header's number", e);
 	/* Rounded up: a unit that is begun is needed. */
 	if (f->role == ROLE_LEN)
-		return put_number(b, i, f, (b->l.h[i].end - off - (unsigned)f->len_from + unit - 1) / unit, "the length", e);
+		return put_number(b, i, f, (b->l.h[i].end - off - (unsigned)f->len_from + unit - 1) / unit,
+				  "the length", e);
 	if (f->role == ROLE_HLEN)
 		return put_number(b, i, f, (b->l.h[i].hlen - (unsigned)f->len_from + unit - 1) / unit, "the length", e);
 	if (is_sum(f))
@@ -186,9 +196,10 @@ static void place(struct build *b, unsigned len)
 	b->out->len = (uint16_t)len;
 }
 
-int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size, struct frame *out, struct err *e)
+int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size, struct frame *out,
+		struct err *e)
 {
-	struct build b = { .spec = spec, .dflt = dflt, .out = out };
+	struct build b = {.spec = spec, .dflt = dflt, .out = out};
 	unsigned len, hdrs = frame_stack_len(&spec->stack);
 
 	if (spec->stack.n == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dissect.h"
+#include "frame_walk.h"
 
 #include <string.h>
 
@@ -39,7 +39,8 @@ struct reading {
 	enum verdict verdict;
 };
 
-static void read_field(const struct proto *p, const struct field *f, const uint8_t *hdr, unsigned off, struct reading *r)
+static void read_field(const struct proto *p, const struct field *f, const uint8_t *hdr, unsigned off,
+		       struct reading *r)
 {
 	uint64_t v = f->bits <= 64 ? proto_get_u64(f, hdr) : 0;
 	uint64_t bytes = v * (f->len_unit != 0 ? f->len_unit : 1) + (uint64_t)f->len_from;
@@ -93,7 +94,7 @@ void frame_walk(const uint8_t *bytes, unsigned len, struct walk *w)
 	while (p != NULL && w->l.n < FRAME_MAX_HDRS && end - off >= p->len) {
 		unsigned i = w->l.n++;
 		const uint8_t *hdr = bytes + off;
-		struct reading r = { .hlen = p->len, .end = end };
+		struct reading r = {.hlen = p->len, .end = end};
 
 		for (const struct field *f = p->fields; f->name != NULL; f++)
 			if (!r.stop)
@@ -200,10 +201,12 @@ json_t *frame_dissect(const uint8_t *bytes, unsigned len)
 		sbuf_addf(&stack, "%s%s", i != 0 ? "/" : "", w.l.h[i].proto->name);
 		json_array_append_new(headers, header_json(&w, bytes, i));
 	}
-	json_t *j = json_pack("{s:i, s:s, s:o, s:{s:i, s:i}}", "size", (int)(len + FRAME_FCS), "stack", sbuf_str(&stack), "headers",
-			      headers, "payload", "offset", (int)w.payload, "len", (int)(w.padding - w.payload));
+	json_t *j =
+		json_pack("{s:i, s:s, s:o, s:{s:i, s:i}}", "size", (int)(len + FRAME_FCS), "stack", sbuf_str(&stack),
+			  "headers", headers, "payload", "offset", (int)w.payload, "len", (int)(w.padding - w.payload));
 	if (w.len > w.padding)
-		json_object_set_new(j, "padding", json_pack("{s:i, s:i}", "offset", (int)w.padding, "len", (int)(w.len - w.padding)));
+		json_object_set_new(j, "padding",
+				    json_pack("{s:i, s:i}", "offset", (int)w.padding, "len", (int)(w.len - w.padding)));
 	json_object_set_new(j, "hex", hex_json(bytes, len));
 	sbuf_free(&stack);
 	return j;

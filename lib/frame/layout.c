@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "layout.h"
+#include "frame_layout.h"
 
 /* RFC 1071: one's complement sum of 16-bit words, an odd last byte is padded with a zero byte. */
 static uint64_t sum_words(const uint8_t *p, unsigned n)
@@ -24,7 +24,7 @@ static uint16_t fold(uint64_t sum)
  * and number differs between IPv4 and IPv6, their sum does not. */
 static uint64_t sum_pseudo(const struct layout *l, const uint8_t *bytes, unsigned i, unsigned len)
 {
-	static const char *const addresses[] = { "src", "dst" };
+	static const char *const addresses[] = {"src", "dst"};
 	uint64_t sum = l->h[i].proto->pseudo_proto + (uint64_t)len;
 
 	for (unsigned j = i; j-- > 0;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dissect.h"
+#include "frame_walk.h"
 
 #include <ctype.h>
 

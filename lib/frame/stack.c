@@ -40,7 +40,8 @@ static int unknown_name(const char *name, int col, const struct proto *lower, st
 	if (*name == '\0')
 		err_at(e, EINVAL, col, "a header name is missing here; possible here: %s", sbuf_str(&allowed));
 	else if (near != NULL)
-		err_at(e, EINVAL, col, "unknown header \"%s\": did you mean %s? Possible here: %s", name, near, sbuf_str(&allowed));
+		err_at(e, EINVAL, col, "unknown header \"%s\": did you mean %s? Possible here: %s", name, near,
+		       sbuf_str(&allowed));
 	else
 		err_at(e, EINVAL, col, "unknown header \"%s\"; possible here: %s", name, sbuf_str(&allowed));
 	sbuf_free(&allowed);
@@ -53,13 +54,15 @@ static int not_allowed(const struct proto *lower, const struct proto *upper, int
 
 	list_allowed(lower, &allowed);
 	if (lower == NULL)
-		err_at(e, EINVAL, col, "a frame cannot start with %s; it may start with: %s", upper->name, sbuf_str(&allowed));
+		err_at(e, EINVAL, col, "a frame cannot start with %s; it may start with: %s", upper->name,
+		       sbuf_str(&allowed));
 	else if (lower->is_payload)
-		err_at(e, EINVAL, col, "%s cannot follow %s, which fills the rest of the frame; put %s last or leave it out",
+		err_at(e, EINVAL, col,
+		       "%s cannot follow %s, which fills the rest of the frame; put %s last or leave it out",
 		       upper->name, lower->name, lower->name);
 	else
-		err_at(e, EINVAL, col, "%s cannot follow %s; after %s may come: %s", upper->name, lower->name, lower->name,
-		       sbuf_str(&allowed));
+		err_at(e, EINVAL, col, "%s cannot follow %s; after %s may come: %s", upper->name, lower->name,
+		       lower->name, sbuf_str(&allowed));
 	sbuf_free(&allowed);
 	return -EINVAL;
 }
@@ -76,7 +79,8 @@ static int parse(const char *text, struct frame_stack *out, const struct proto *
 		char name[MAX_NAME];
 
 		if (len >= sizeof(name))
-			return err_at(e, EINVAL, col, "unknown header \"%.*s...\": no header has so long a name", MAX_NAME - 1, at);
+			return err_at(e, EINVAL, col, "unknown header \"%.*s...\": no header has so long a name",
+				      MAX_NAME - 1, at);
 		memcpy(name, at, len);
 		name[len] = '\0';
 		const struct proto *p = proto_find(name);
@@ -87,7 +91,8 @@ static int parse(const char *text, struct frame_stack *out, const struct proto *
 		/* Every stack that can end in payload does so, written or not. */
 		if (!p->is_payload) {
 			if (s.n == FRAME_MAX_HDRS)
-				return err_at(e, EINVAL, col, "a frame has at most %u headers; leave out what follows here",
+				return err_at(e, EINVAL, col,
+					      "a frame has at most %u headers; leave out what follows here",
 					      FRAME_MAX_HDRS);
 			s.hdr[s.n++] = p;
 		}

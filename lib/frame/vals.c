@@ -14,7 +14,8 @@ static struct frame_val *find(const struct frame_vals *a, const struct proto *p,
 	return NULL;
 }
 
-const struct frame_val *frame_vals_find(const struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f)
+const struct frame_val *frame_vals_find(const struct frame_vals *a, const struct proto *p, unsigned nth,
+					const struct field *f)
 {
 	return find(a, p, nth, f);
 }
@@ -29,7 +30,7 @@ void frame_vals_set(struct frame_vals *a, const struct proto *p, unsigned nth, c
 			a->val = xrealloc(a->val, a->cap * sizeof(*a->val));
 		}
 		val = &a->val[a->n++];
-		*val = (struct frame_val){ .proto = p, .field = f, .nth = (uint8_t)nth };
+		*val = (struct frame_val){.proto = p, .field = f, .nth = (uint8_t)nth};
 	}
 	memcpy(val->v, v, VT_FIELD_BYTES);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
 
+/* One field, one row. */
+/* clang-format off */
+
 /* IEEE 802.3 3.2, type interpretation. */
 static const struct field fields[] = {
 	{ .name = "dst", .word = "dst mac", .help = "destination MAC address",

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
 
+/* One field, one row. */
+/* clang-format off */
+
 /* RFC 791 3.1: bit 0 of the three is the highest; "rb" is the reserved one. */
 static const char *const flag_names[] = { "mf", "df", "rb", NULL };
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
 
+/* One field, one row. */
+/* clang-format off */
+
 static const struct field fields[] = { { 0 } };
 
 /* Values that are set aside for experiments, so that no receiver takes bare payload for a protocol: local experimental

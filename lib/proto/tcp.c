@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
 
+/* One field, one row. */
+/* clang-format off */
+
 static const char *const flag_names[] = { "fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr", NULL };
 
 /* RFC 9293 3.1. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
 
+/* One field, one row. */
+/* clang-format off */
+
 /* RFC 768. */
 static const struct field fields[] = {
 	{ .name = "src", .word = "sport,src port", .help = "source port",

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
 
+/* One field, one row. */
+/* clang-format off */
+
 /* IEEE 802.1Q 9.6. The header begins after the tag's own EtherType, which is the lower header's type. */
 static const struct field fields[] = {
 	{ .name = "pcp", .word = "cos", .help = "priority code point (802.1p)",

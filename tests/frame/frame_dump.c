@@ -10,7 +10,8 @@
 static int read_line(char *line, struct frame_spec *spec, struct err *e)
 {
 	char *save = NULL;
-	const char *stack = strtok_r(line, " \n", &save), *size = strtok_r(NULL, " \n", &save), *fill = strtok_r(NULL, " \n", &save);
+	const char *stack = strtok_r(line, " \n", &save), *size = strtok_r(NULL, " \n", &save),
+		   *fill = strtok_r(NULL, " \n", &save);
 
 	if (fill == NULL)
 		return err_set(e, 1, "expected: stack size fill [field=value ...]");

@@ -5,7 +5,11 @@
 
 #include "frame.h"
 
-#define CHECK(x) do { if (!(x)) __builtin_trap(); } while (0)
+#define CHECK(x)                          \
+	do {                              \
+		if (!(x))                 \
+			__builtin_trap(); \
+	} while (0)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,8 +25,10 @@ static void dissect(const uint8_t *bytes, unsigned len)
 	json_t *j = frame_dissect(bytes, len);
 	json_t *payload = json_object_get(j, "payload"), *padding = json_object_get(j, "padding");
 
-	CHECK(json_integer_value(json_object_get(payload, "offset")) + json_integer_value(json_object_get(payload, "len")) +
-		      json_integer_value(json_object_get(padding, "len")) == (json_int_t)len);
+	CHECK(json_integer_value(json_object_get(payload, "offset")) +
+		      json_integer_value(json_object_get(payload, "len")) +
+		      json_integer_value(json_object_get(padding, "len")) ==
+	      (json_int_t)len);
 	frame_print(bytes, len, &out);
 	sbuf_free(&out);
 	json_decref(j);
@@ -49,7 +55,7 @@ static void check_plain(const struct frame_spec *spec, const struct frame *f)
 static void build(const struct frame_spec *spec)
 {
 	static struct frame f;
-	struct err e = { .text = "" };
+	struct err e = {.text = ""};
 
 	if (frame_build(spec, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, &e) != 0) {
 		CHECK(e.text[0] != '\0');
@@ -65,10 +71,10 @@ static void build(const struct frame_spec *spec)
 /* "stack field=value field=value ..." */
 static void text_input(char *text, unsigned size, enum frame_fill fill)
 {
-	struct frame_spec spec = { .size = (uint16_t)size, .fill = fill, .user = "user text" };
+	struct frame_spec spec = {.size = (uint16_t)size, .fill = fill, .user = "user text"};
 	struct frame_stack again;
 	struct sbuf printed = {0};
-	struct err e = { .text = "" };
+	struct err e = {.text = ""};
 	char *save = NULL, *stack = strtok_r(text, " \n", &save);
 
 	if (stack == NULL)

@@ -299,24 +299,10 @@ static void sizes_are_checked_and_auto_fits_the_stack(void **state)
 	assert_int_equal(frame_build(&spec, NULL, 1518, &f, &e), -EINVAL);
 }
 
-static void lengths_cover_the_rest_of_the_frame(void **state)
-{
-	struct frame f;
-
-	(void)state;
-	for (unsigned size = 78; size < 200; size++) {
-		must_build("eth/ipv4/ipv4/udp", "", size, &f);
-		assert_int_equal(f.len, size - 4);
-		assert_int_equal(be16(f.bytes + 16), size - 4 - 14);
-		assert_int_equal(be16(f.bytes + 36), size - 4 - 34);
-		assert_int_equal(be16(f.bytes + 58), size - 4 - 54);
-	}
-}
-
 static void dissection_finds_what_was_built(void **state)
 {
 	static const char *const stacks[] = { "eth",	       "eth/vlan",	    "eth/ipv4",		 "eth/ipv4/udp",
-					      "eth/ipv4/tcp",  "eth/vlan/ipv4/udp", "eth/vlan/vlan/ipv4/tcp",
+					      "eth/ipv4/tcp", "eth/vlan/ipv4/udp", "eth/vlan/vlan/ipv4/tcp",
 					      "eth/ipv4/ipv4", "eth/ipv4/ipv4/udp", "eth/vlan/ipv4/ipv4/ipv4/tcp" };
 
 	(void)state;
@@ -332,11 +318,10 @@ static void dissection_finds_what_was_built(void **state)
 			assert_int_equal(json_integer_value(json_object_get(j, "size")), f.len + 4);
 			assert_null(json_object_get(j, "padding"));
 			json_array_foreach(json_object_get(j, "headers"), k, h) {
-				json_t *ok = field_of(j, (unsigned)k, "cksum_ok");
 				assert_int_equal(json_integer_value(json_object_get(h, "offset")), f.off[k]);
 				assert_null(json_object_get(h, "malformed"));
 				if (field_of(j, (unsigned)k, "cksum") != NULL)
-					assert_true(json_is_true(ok));
+					assert_true(json_is_true(field_of(j, (unsigned)k, "cksum_ok")));
 			}
 			json_decref(j);
 		}
@@ -348,8 +333,8 @@ static void dissection_shows_values(void **state)
 	struct frame f;
 
 	(void)state;
-	must_build("eth/vlan/ipv4/tcp", "vlan.vid=4095 vlan.pcp=5 ipv4.src=10.1.2.3 tcp.flags=syn,ack tcp.seq=4294967295 eth.src=0a:0b:0c:0d:0e:0f", 0,
-		   &f);
+	must_build("eth/vlan/ipv4/tcp",
+		   "vlan.vid=4095 vlan.pcp=5 ipv4.src=10.1.2.3 tcp.flags=syn,ack tcp.seq=4294967295 eth.src=0a:0b:0c:0d:0e:0f", 0, &f);
 	json_t *j = dissected(&f);
 	assert_string_equal(json_string_value(field_of(j, 0, "src")), "0a:0b:0c:0d:0e:0f");
 	assert_int_equal(json_integer_value(field_of(j, 0, "type")), 0x8100);
@@ -594,7 +579,6 @@ int main(void)
 		cmocka_unit_test(values_are_set_replaced_and_removed),
 		cmocka_unit_test(frames_have_the_bytes_known_from_elsewhere),
 		cmocka_unit_test(sizes_are_checked_and_auto_fits_the_stack),
-		cmocka_unit_test(lengths_cover_the_rest_of_the_frame),
 		cmocka_unit_test(dissection_finds_what_was_built),
 		cmocka_unit_test(dissection_shows_values),
 		cmocka_unit_test(values_are_taken_before_defaults),

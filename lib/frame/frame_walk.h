@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside lib/frame: a walk through the headers of a frame by the bindings, which JSON and text are made from. */
 #pragma once
-#include "layout.h"
+#include "frame_layout.h"
 
 enum verdict {
 	HDR_GOOD,
@@ -13,8 +13,8 @@ enum verdict {
 struct walk {
 	struct layout l;
 	enum verdict verdict[FRAME_MAX_HDRS];
-	bool unsure[FRAME_MAX_HDRS];      /* not all bytes that a checksum covers are here: a fragment or cut off */
-	unsigned payload, padding, len;   /* payload from..padding, padding from..len */
+	bool unsure[FRAME_MAX_HDRS];    /* not all bytes that a checksum covers are here: a fragment or cut off */
+	unsigned payload, padding, len; /* payload from..padding, padding from..len */
 };
 
 void frame_walk(const uint8_t *bytes, unsigned len, struct walk *w);
