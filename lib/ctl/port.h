@@ -48,7 +48,11 @@ struct port_spec {            /* const, named port_spec_<file> */
 	/* After rte_eth_dev_stop and before pools are freed: give back frames that wait inside the device. No worker may poll this port nor one
 	 * that sends to it. */
 	void (*drain)(struct port *p);
-	void (*close)(struct port *p);                   /* before rte_eth_dev_stop/close: remove what we attached; frees priv */
+	void (*close)(struct port *p);                   /* before rte_eth_dev_stop/close: remove what we attached */
+	void (*closed)(struct port *p);                  /* after rte_eth_dev_close: make sure that the driver left nothing; frees priv */
+	/* rte_eth_dev_configure or a queue setup failed: open the device in another way (`if` without AF_XDP). 0: dev, name and priv are
+	 * new, configure once more; -ENODEV: e keeps the reason of the first failure. */
+	int (*fallback)(struct port *p, struct err *e);
 	void (*notes)(struct port *p, json_t *array);    /* sentences for `show ports` */
 	bool virtual_speed;                              /* wire, null, pcap: speed is a setting, 10 Gbit/s by default */
 	bool no_restart;                                 /* opened once: a restart would lose data (pcap) */
@@ -80,3 +84,6 @@ void port_own_mac(struct port *p);
 extern const struct port_spec *const port_specs[];
 /* The spec of a -p text "prefix[:arg]"; *arg points behind the ':'. NULL: unknown, e names the known ones. */
 const struct port_spec *port_spec_find(const char *text, const char **arg, struct err *e);
+
+/* Descriptor that turns readable when an interface of a kernel port changed (link, deletion), or -1. Then call spec->link of all ports. */
+int port_event_fd(void);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kern.h"
 #include "port_list.h"
 
 #define X(name) extern const struct port_spec port_spec_##name;
@@ -133,4 +134,9 @@ int port_dev_add(const char *bus, const char *devname, const char *args, uint16_
 int port_vdev_add(const char *devname, const char *args, uint16_t *dev, const char *spec, struct err *e)
 {
 	return port_dev_add("vdev", devname, args, dev, spec, e);
+}
+
+int port_event_fd(void)
+{
+	return kern_event_fd();
 }

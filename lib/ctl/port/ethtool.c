@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Facts of an interface that rtnetlink does not tell: ethtool's, by ioctl, so that they belong to our network namespace (the sysfs that a
+ * process sees may belong to another one). */
+#include "kern.h"
+
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static int ethtool(const char *name, void *cmd)
+{
+	struct ifreq ifr = {0};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
+	ifr.ifr_data = cmd;
+	int rc = ioctl(fd, SIOCETHTOOL, &ifr) < 0 ? -errno : 0;
+	close(fd);
+	return rc;
+}
+
+uint64_t kern_speed_mbps(const char *name)
+{
+	/* The kernel first tells how many words its bit masks have, as a negative number. */
+	struct {
+		struct ethtool_link_settings s;
+		uint32_t words[3 * 127];
+	} cmd = { .s.cmd = ETHTOOL_GLINKSETTINGS };
+
+	if (ethtool(name, &cmd) != 0 || cmd.s.link_mode_masks_nwords >= 0)
+		return 0;
+	cmd.s = (struct ethtool_link_settings){ .cmd = ETHTOOL_GLINKSETTINGS,
+						.link_mode_masks_nwords = (int8_t)-cmd.s.link_mode_masks_nwords };
+	if (ethtool(name, &cmd) != 0 || cmd.s.speed == 0 || cmd.s.speed == (uint32_t)SPEED_UNKNOWN)
+		return 0;
+	return cmd.s.speed;
+}
+
+int kern_channels(const char *name)
+{
+	struct ethtool_channels ch = { .cmd = ETHTOOL_GCHANNELS };
+
+	if (ethtool(name, &ch) != 0)
+		return 1;
+	unsigned n = ch.combined_count > 0 ? ch.combined_count : ch.rx_count < ch.tx_count ? ch.rx_count : ch.tx_count;
+	return n > 0 ? (int)n : 1;
+}
+
+bool kern_merges_frames(const char *name)
+{
+	struct ethtool_value gro = { .cmd = ETHTOOL_GGRO }, flags = { .cmd = ETHTOOL_GFLAGS };
+
+	return (ethtool(name, &gro) == 0 && gro.data != 0) || (ethtool(name, &flags) == 0 && (flags.data & ETH_FLAG_LRO));
+}
+
+int kern_node(const char *name)
+{
+	char path[64 + IF_NAMESIZE];
+	int node = -1;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/device/numa_node", name);
+	FILE *f = fopen(path, "re");
+	if (f == NULL)
+		return -1;
+	if (fscanf(f, "%d", &node) != 1)
+		node = -1;
+	fclose(f);
+	return node;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* if: a Linux interface, through AF_XDP where nobody else uses it and AF_XDP opens, else through AF_PACKET. */
+#include "kport.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Whether AF_XDP is what we would try. need holds its demands then. */
+static bool want_xdp(const char *name, const char *spec, struct port_need *need)
+{
+	struct kern_if k;
+
+	return kport_check_xdp(name, spec, false, &k, need, NULL) == 0;
+}
+
+static int if_parse(const char *arg, bool take, struct port_need *need, struct err *e)
+{
+	struct port_need packet = { .node = -1 }, xdp = { .node = -1 };
+	struct kern_if k;
+	char spec[160];
+
+	(void)take;
+	snprintf(spec, sizeof(spec), "if:%s", arg);
+	int rc = kport_check_packet(arg, spec, &k, &packet, e);
+	if (rc != 0)
+		return rc;
+	*need = packet;
+	if (want_xdp(arg, spec, &xdp)) {
+		/* Enough for both, since AF_XDP may still not open; AF_PACKET can have as few queues as AF_XDP. */
+		*need = xdp;
+		if (need->min_data_room < packet.min_data_room)
+			need->min_data_room = packet.min_data_room;
+	}
+	return 0;
+}
+
+static int if_open(const char *arg, struct port *const *p, unsigned n, struct err *e)
+{
+	struct port_need need = { .node = -1 };
+	char spec[160];
+
+	(void)n;
+	snprintf(spec, sizeof(spec), "if:%s", arg);
+	if (want_xdp(arg, spec, &need) && kport_open_xdp(arg, spec, p[0], e) == 0)
+		return 0;
+	return kport_open_packet(arg, spec, p[0], e);
+}
+
+/* The sockets of AF_XDP are made with the queues, so that is where it turns out whether they open. */
+static int if_fallback(struct port *p, struct err *e)
+{
+	const char *name = p->spec_text + strcspn(p->spec_text, ":") + 1;
+	char spec[160], devname[RTE_ETH_NAME_MAX_LEN], arg[IF_NAMESIZE];
+	struct err again;
+
+	(void)e;
+	if (!kport_is_xdp(p) || rte_eth_dev_get_name_by_port(p->dev, devname) != 0)
+		return -ENODEV;
+	snprintf(arg, sizeof(arg), "%s", name);
+	snprintf(spec, sizeof(spec), "if:%s", arg);
+	kport_close(p);
+	rte_eal_hotplug_remove("vdev", devname);
+	kport_closed(p);
+	return kport_open_packet(arg, spec, p, &again) == 0 ? 0 : -ENODEV;
+}
+
+const struct port_spec port_spec_if = {
+	.prefix = "if",
+	.syntax = "if:NAME",
+	.help = "a Linux interface: AF_XDP where it carries no address and no route and AF_XDP opens, else AF_PACKET",
+	.parse = if_parse,
+	.open = if_open,
+	.fallback = if_fallback,
+	KPORT_HOOKS,
+	.no_restart = true,
+};

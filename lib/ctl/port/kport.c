@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "kport.h"
+
+#include <errno.h>
+#include <linux/if_link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "ksock.h"
+#include "kxdp.h"
+
+#define RING_FRAMES 4096u   /* a sleeping worker must not lose frames */
+#define BLOCK_SIZE 65536u   /* of an AF_PACKET ring */
+#define FRAME_MAX 16384u
+#define FRAME_HEAD 32u      /* of an AF_PACKET frame: what the driver's data starts behind */
+#define XDP_ROOM_MAX 3072u  /* buffer behind the headroom: with its head it must fit into a page */
+#define XDP_FILL 2048u      /* buffers that the AF_XDP driver gives to the kernel */
+
+enum how { HOW_PACKET, HOW_XDP, HOW_TAP };
+
+struct kport {
+	struct kern_if k;           /* as last read */
+	struct kern_stats base;     /* counters when the port was ready to receive */
+	enum how how;
+	bool based;
+	int fds[KSOCK_MAX];         /* the driver's sockets, queue by queue */
+	unsigned nfds;
+	unsigned frame_size, blocks;/* of the AF_PACKET rings */
+	uint64_t drops;             /* frames that found no room in our rings, since base */
+	uint64_t drops_base[KSOCK_MAX]; /* AF_XDP: what the sockets had counted at base */
+	int tap;                    /* our own socket, -1: none */
+	uint64_t host_sent;         /* frames that the host itself sent, since base */
+	bool was_promisc, promisc;
+	uint32_t was_mtu;           /* before the user set ours, 0: untouched */
+	int lock;                   /* AF_XDP: lock file, -1: none */
+};
+
+/* AF_PACKET frame that holds the interface's largest frame with two tags; a power of two, so that blocks are filled. */
+static unsigned frame_size(uint32_t mtu)
+{
+	uint32_t want = mtu + 14 + 8 + FRAME_HEAD;
+
+	if (want > FRAME_MAX)
+		return FRAME_MAX;
+	return want < 2048 ? 2048 : rte_align32pow2(want);
+}
+
+static int check_caps(const char *spec, bool xdp, struct err *e)
+{
+	if (!kern_cap(KERN_CAP_NET_RAW))
+		return err_set(e, ENODEV, "port '%s': this process may not open raw sockets (CAP_NET_RAW is missing); run it with sudo, or: "
+			       "sudo setcap cap_net_raw,cap_net_admin,cap_ipc_lock=ep PROGRAM", spec);
+	if (xdp && (!kern_cap(KERN_CAP_NET_ADMIN) || (!kern_cap(KERN_CAP_BPF) && !kern_cap(KERN_CAP_SYS_ADMIN))))
+		return err_set(e, ENODEV, "port '%s': AF_XDP needs CAP_NET_ADMIN and CAP_BPF; run it with sudo, or use packet:", spec);
+	return 0;
+}
+
+static int check_up(const struct kern_if *k, const char *spec, struct err *e)
+{
+	if (k->flags & IFF_UP)
+		return 0;
+	return err_set(e, ENODEV, "port '%s': interface %s is down; ip link set %s up", spec, k->name, k->name);
+}
+
+/* The driver locks its rings into memory. */
+static int check_memlock(const char *spec, size_t bytes, struct err *e)
+{
+	struct rlimit r;
+
+	if (kern_cap(KERN_CAP_IPC_LOCK) || getrlimit(RLIMIT_MEMLOCK, &r) != 0 || r.rlim_cur == RLIM_INFINITY)
+		return 0;
+	if (r.rlim_cur < bytes && r.rlim_max >= bytes) {
+		r.rlim_cur = r.rlim_max;
+		setrlimit(RLIMIT_MEMLOCK, &r);
+	}
+	if (r.rlim_cur >= bytes)
+		return 0;
+	return err_set(e, ENODEV, "port '%s': its rings lock %zu kB of memory per queue, the limit is %lu kB; run: ulimit -l unlimited "
+		       "(as root), or give the program CAP_IPC_LOCK", spec, bytes / 1024, (unsigned long)r.rlim_cur / 1024);
+}
+
+int kport_check_packet(const char *name, const char *spec, struct kern_if *k, struct port_need *need, struct err *e)
+{
+	bool removed;
+	int rc = kern_find(name, k, spec, e);
+
+	if (rc == 0)
+		rc = check_caps(spec, false, e);
+	if (rc == 0)
+		rc = check_up(k, spec, e);
+	if (rc == 0)
+		rc = check_memlock(spec, 2ul * RING_FRAMES * frame_size(k->mtu), e);
+	if (rc != 0)
+		return rc;
+	/* A leftover of ours would take every frame before AF_PACKET sees it; somebody else's program is named by notes(). */
+	kxdp_clean(k, &removed, spec, NULL);
+	need->nports = 1;
+	need->max_rxq = need->max_txq = 16;
+	need->root = need->rx_pool = true;
+	need->min_data_room = frame_size(k->mtu) - FRAME_HEAD;
+	need->node = kern_node(name);
+	return 0;
+}
+
+int kport_check_xdp(const char *name, const char *spec, bool take, struct kern_if *k, struct port_need *need, struct err *e)
+{
+	char why[128];
+	bool removed;
+	int rc = kern_find(name, k, spec, e);
+
+	if (rc == 0)
+		rc = check_caps(spec, true, e);
+	if (rc == 0)
+		rc = check_up(k, spec, e);
+	if (rc != 0)
+		return rc;
+	if (!take && kern_in_use(k, why, sizeof(why)))
+		return err_set(e, ENODEV, "port '%s': %s carries %s, and AF_XDP takes every frame away from the kernel; use packet:%s, or add "
+			       "--take if the kernel's traffic there may stop", spec, name, why, name);
+	rc = kxdp_clean(k, &removed, spec, e);
+	if (rc != 0)
+		return -ENODEV;
+	int fd = socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return err_set(e, ENODEV, "port '%s': this kernel gives no AF_XDP socket: %s; use packet:%s", spec, strerror(errno), name);
+	close(fd);
+	need->nports = 1;
+	need->max_rxq = need->max_txq = (unsigned)kern_channels(name);
+	need->root = need->rx_pool = need->paired = true;
+	need->min_rxd = need->min_txd = XDP_FILL;
+	/* Filled into the kernel's ring, waiting in the Tx ring, and waiting to be freed after sending. */
+	need->extra_mbufs = 3 * XDP_FILL;
+	/* Headroom that XDP keeps, the frame, two tags; and the whole buffer must fit into a page. */
+	need->min_data_room = 2048;
+	need->max_data_room = XDP_ROOM_MAX;
+	need->node = kern_node(name);
+	if (k->mtu > need->max_data_room - 256 - 22)
+		return err_set(e, ENODEV, "port '%s': %s has MTU %u; AF_XDP takes frames up to MTU %u; ip link set %s mtu 1500, or use packet:%s",
+			       spec, name, k->mtu, need->max_data_room - 256 - 22, name, name);
+	return 0;
+}
+
+static struct kport *kport_new(const char *name, const char *spec, enum how how, struct err *e)
+{
+	struct kport *kp = xcalloc(1, sizeof(*kp));
+
+	kp->how = how;
+	kp->tap = kp->lock = -1;
+	if (kern_find(name, &kp->k, spec, e) != 0) {
+		free(kp);
+		return NULL;
+	}
+	kp->was_promisc = (kp->k.flags & IFF_PROMISC) != 0;
+	return kp;
+}
+
+static void kport_ready(struct port *p, struct kport *kp, const char *kind)
+{
+	p->priv = kp;
+	p->node = kern_node(kp->k.name);
+	p->dev_mtu = (uint16_t)RTE_MIN(kp->k.mtu, (uint32_t)UINT16_MAX);
+	snprintf(p->name, sizeof(p->name), "%s:%s", kind, kp->k.name);
+	kern_watch(&kp->k);
+	kp->tap = ksock_tap_open(kp->k.ifindex);
+}
+
+int kport_open_packet(const char *name, const char *spec, struct port *p, struct err *e)
+{
+	char devname[RTE_ETH_NAME_MAX_LEN], args[256];
+	int before[KSOCK_MAX];
+	struct kport *kp = kport_new(name, spec, HOW_PACKET, e);
+
+	if (kp == NULL)
+		return -ENODEV;
+	unsigned queues = RTE_MAX(RTE_MAX(p->nrxq, p->ntxq), 1);
+	unsigned frames = rte_align32pow2(RTE_MAX(RTE_MAX(p->rxd, p->txd), RING_FRAMES));
+	kp->frame_size = frame_size(kp->k.mtu);
+	kp->blocks = frames / (BLOCK_SIZE / kp->frame_size);
+	/* Sockets of another port on the same interface would be taken for this one's. */
+	if (ksock_packet_fds(kp->k.ifindex, before, KSOCK_MAX) > 0) {
+		free(kp);
+		return err_set(e, EINVAL, "port '%s': %s is open as another port already; name each interface once", spec, name);
+	}
+	port_dev_name(devname, sizeof(devname), "net_af_packet");
+	snprintf(args, sizeof(args), "iface=%s,qpairs=%u,blocksz=%u,framesz=%u,framecnt=%u,qdisc_bypass=1", name, queues, BLOCK_SIZE,
+		 kp->frame_size, frames);
+	int rc = port_vdev_add(devname, args, &p->dev, spec, e);
+	if (rc != 0) {
+		free(kp);
+		return rc;
+	}
+	kp->nfds = ksock_packet_fds(kp->k.ifindex, kp->fds, KSOCK_MAX);
+	for (unsigned i = 0; i < kp->nfds; i++) {
+		/* Until started() nothing shall fill the rings. */
+		ksock_filter(kp->fds[i], false);
+		ksock_no_wait(kp->fds[i]);
+	}
+	kport_ready(p, kp, "packet");
+	return 0;
+}
+
+int kport_open_xdp(const char *name, const char *spec, struct port *p, struct err *e)
+{
+	char devname[RTE_ETH_NAME_MAX_LEN], args[128];
+	struct kport *kp = kport_new(name, spec, HOW_XDP, e);
+
+	if (kp == NULL)
+		return -ENODEV;
+	unsigned queues = RTE_MAX(RTE_MAX(p->nrxq, p->ntxq), 1);
+	kp->lock = kxdp_lock(&kp->k);
+	if (kp->lock == -EBUSY) {
+		free(kp);
+		return err_set(e, ENODEV, "port '%s': another wirerate uses %s through AF_XDP; stop it, or use another interface", spec, name);
+	}
+	port_dev_name(devname, sizeof(devname), "net_af_xdp");
+	snprintf(args, sizeof(args), "iface=%s,start_queue=0,queue_count=%u", name, queues);
+	int rc = port_vdev_add(devname, args, &p->dev, spec, e);
+	if (rc != 0) {
+		kxdp_unlock(kp->lock, &kp->k);
+		free(kp);
+		return rc;
+	}
+	kport_ready(p, kp, "xdp");
+	return 0;
+}
+
+int kport_open_tap(const char *name, const char *spec, struct port *p, struct err *e)
+{
+	char devname[RTE_ETH_NAME_MAX_LEN], args[64];
+
+	port_dev_name(devname, sizeof(devname), "net_tap");
+	snprintf(args, sizeof(args), "iface=%s", name);
+	int rc = port_vdev_add(devname, args, &p->dev, spec, e);
+	if (rc != 0)
+		return rc;
+	struct kport *kp = kport_new(name, spec, HOW_TAP, e);
+	if (kp == NULL) {
+		rte_eal_hotplug_remove("vdev", devname);
+		return -ENODEV;
+	}
+	/* What the host sends waits here for our workers. */
+	kern_set_txqlen(name, RING_FRAMES);
+	kport_ready(p, kp, "tap");
+	return 0;
+}
+
+bool kport_is_xdp(const struct port *p)
+{
+	return ((const struct kport *)p->priv)->how == HOW_XDP;
+}
+
+static uint64_t drain(const struct port *p)
+{
+	struct rte_mbuf *m[64];
+	uint64_t total = 0;
+
+	for (uint16_t q = 0; q < p->nrxq; q++) {
+		/* Bounded: under a flood the ring never runs empty. */
+		for (unsigned turn = 0; turn < 4096 / ARRAY_SIZE(m); turn++) {
+			uint16_t n = rte_eth_rx_burst(p->dev, q, m, ARRAY_SIZE(m));
+			if (n == 0)
+				break;
+			rte_pktmbuf_free_bulk(m, n);
+			total += n;
+		}
+	}
+	return total;
+}
+
+static void read_drops(const struct port *p, struct kport *kp)
+{
+	uint64_t v, sum = 0;
+
+	for (unsigned i = 0; i < kp->nfds; i++) {
+		if (kp->how == HOW_PACKET)
+			kp->drops += ksock_packet_drops(kp->fds[i]);
+		else if (i < p->nrxq && ksock_xdp_drops(kp->fds[i], &v))
+			sum += v - kp->drops_base[i];
+	}
+	if (kp->how == HOW_XDP && sum > kp->drops)
+		kp->drops = sum;
+}
+
+static void reset_drops(struct kport *kp)
+{
+	for (unsigned i = 0; i < kp->nfds; i++) {
+		if (kp->how == HOW_PACKET)
+			ksock_packet_drops(kp->fds[i]);
+		else
+			ksock_xdp_drops(kp->fds[i], &kp->drops_base[i]);
+	}
+	kp->drops = 0;
+	if (kp->tap >= 0)
+		ksock_tap_sent(kp->tap);
+	kp->host_sent = 0;
+}
+
+/* The counters of the interface at a moment when nothing waits in our rings: from here on, received + missed = the interface's. A frame
+ * that comes between the reading and the look into the rings makes us try again. */
+static void take_base(struct port *p, struct kport *kp)
+{
+	for (unsigned i = 0; i < 100; i++) {
+		drain(p);
+		reset_drops(kp);
+		kern_read(&kp->k);
+		if (drain(p) == 0)
+			break;
+	}
+	kp->base = kp->k.st;
+	kp->based = true;
+}
+
+static int xdp_known[KSOCK_MAX];
+static unsigned xdp_nknown;
+
+/* AF_XDP sockets come into being with their queues: the first unknown ones, in the order of the queues. */
+static void find_xdp_sockets(const struct port *p, struct kport *kp)
+{
+	int fds[KSOCK_MAX];
+	unsigned n = ksock_xdp_fds(fds, KSOCK_MAX), want = RTE_MAX(p->nrxq, p->ntxq);
+
+	for (unsigned i = 0; i < n && kp->nfds < want; i++) {
+		bool known = xdp_nknown == KSOCK_MAX;
+		for (unsigned j = 0; j < xdp_nknown; j++)
+			known |= xdp_known[j] == fds[i];
+		if (known)
+			continue;
+		xdp_known[xdp_nknown++] = fds[i];
+		kp->fds[kp->nfds++] = fds[i];
+		ksock_no_wait(fds[i]);
+	}
+}
+
+static void forget_xdp_sockets(const struct kport *kp)
+{
+	for (unsigned i = 0; i < kp->nfds; i++)
+		for (unsigned j = 0; j < xdp_nknown; j++)
+			if (xdp_known[j] == kp->fds[i])
+				xdp_known[j--] = xdp_known[--xdp_nknown];
+}
+
+void kport_started(struct port *p)
+{
+	struct kport *kp = p->priv;
+
+	/* The drivers set the interface's promiscuous flag to their own idea when they start. */
+	kern_read(&kp->k);
+	if (kp->was_promisc && !(kp->k.flags & IFF_PROMISC))
+		rte_eth_promiscuous_enable(p->dev);
+	if (kp->based)
+		return;
+	if (kp->how == HOW_XDP) {
+		find_xdp_sockets(p, kp);
+		kern_read(&kp->k);
+		kxdp_record(kp->lock, &kp->k);
+	}
+	for (unsigned i = 0; kp->how == HOW_PACKET && i < kp->nfds; i++) {
+		/* A socket that nobody polls must not be given frames; without any receiver, none shall count as missed. */
+		if (p->nrxq > 0 && i >= p->nrxq)
+			ksock_fill_rx(kp->fds[i], BLOCK_SIZE, kp->blocks, kp->frame_size);
+		ksock_filter(kp->fds[i], p->nrxq > 0);
+	}
+	take_base(p, kp);
+}
+
+void kport_link(struct port *p, enum snap_link *link, uint64_t *speed_mbps)
+{
+	struct kport *kp = p->priv;
+
+	kern_read(&kp->k);
+	*link = kern_up(&kp->k) ? LINK_UP : LINK_DOWN;
+	p->dev_mtu = (uint16_t)RTE_MIN(kp->k.mtu, (uint32_t)UINT16_MAX);
+	/* A tap has no speed, though the kernel names one. */
+	if (kp->how == HOW_TAP)
+		*speed_mbps = p->cfg.speed_bps > 0 ? p->cfg.speed_bps / 1000000 : 10000;
+	else
+		*speed_mbps = kp->k.gone ? 0 : kern_speed_mbps(kp->k.name);
+}
+
+static void count(const struct kport *kp, struct snap_port *s)
+{
+	struct kern_stats d = {
+		.tx_packets = kp->k.st.tx_packets - kp->base.tx_packets, .tx_bytes = kp->k.st.tx_bytes - kp->base.tx_bytes,
+		.rx_packets = kp->k.st.rx_packets - kp->base.rx_packets, .rx_bytes = kp->k.st.rx_bytes - kp->base.rx_bytes,
+	};
+	uint64_t sent = d.tx_packets - RTE_MIN(kp->host_sent, d.tx_packets);
+
+	s->rx_missed = kp->drops;
+	s->tx_errors = kp->k.st.tx_errors - kp->base.tx_errors;
+	s->rx_errors = kp->k.st.rx_errors - kp->base.rx_errors;
+	if (kp->how == HOW_TAP) {
+		/* What we send the kernel receives, and the other way round. */
+		d = (struct kern_stats){ .tx_packets = d.rx_packets, .tx_bytes = d.rx_bytes, .rx_packets = d.tx_packets, .rx_bytes = d.tx_bytes };
+		sent = d.tx_packets;
+		s->rx_missed = kp->k.st.tx_dropped - kp->base.tx_dropped;
+		s->tx_errors = kp->k.st.rx_errors - kp->base.rx_errors;
+		s->rx_errors = kp->k.st.tx_errors - kp->base.tx_errors;
+	}
+	s->nic.source = "kernel";
+	s->nic.tx_packets = d.tx_packets;
+	s->nic.rx_packets = d.rx_packets;
+	/* The kernel counts frames without FCS. */
+	s->nic.tx_bytes = d.tx_bytes + 4 * d.tx_packets;
+	s->nic.rx_bytes = d.rx_bytes + 4 * d.rx_packets;
+	s->nic.tx_errors = s->tx_errors;
+	s->nic.rx_errors = s->rx_errors;
+	s->nic.has_tx_packets = s->nic.has_tx_bytes = s->nic.has_rx_packets = s->nic.has_rx_bytes = true;
+	s->nic.unconfirmed = s->tx.packets - RTE_MIN(sent, s->tx.packets);
+	s->nic.has_unconfirmed = true;
+}
+
+void kport_stats(struct port *p, struct snap_port *s)
+{
+	struct kport *kp = p->priv;
+
+	for (unsigned turn = 0; turn < 2; turn++) {
+		kern_read(&kp->k);
+		read_drops(p, kp);
+		if (kp->tap >= 0)
+			kp->host_sent += ksock_tap_sent(kp->tap);
+		count(kp, s);
+		if (s->nic.unconfirmed == 0 || kp->how == HOW_TAP || kp->k.gone)
+			break;
+		/* Frames may wait in a ring that nobody kicks any more: the driver does it only when it sends. */
+		for (unsigned i = 0; i < kp->nfds && i < p->ntxq; i++)
+			ksock_kick(kp->fds[i]);
+	}
+}
+
+int kport_set_mtu(struct port *p, uint16_t mtu, struct err *e)
+{
+	struct kport *kp = p->priv;
+
+	if (mtu == kp->k.mtu)
+		return 0;
+	if (kp->how == HOW_PACKET && mtu + 14u + 8u + FRAME_HEAD > kp->frame_size)
+		return err_set(e, EINVAL, "port %u (%s): MTU %u does not fit into rings made for MTU %u; leave, run ip link set %s mtu %u, "
+			       "start again", p->id, p->name, mtu, kp->frame_size - 14 - 8 - FRAME_HEAD, kp->k.name, mtu);
+	if (kp->how == HOW_XDP && mtu > XDP_ROOM_MAX - 256 - 22)
+		return err_set(e, EINVAL, "port %u (%s): MTU %u is too large for AF_XDP; at most %u", p->id, p->name, mtu,
+			       XDP_ROOM_MAX - 256 - 22);
+	int rc = kern_set_mtu(kp->k.name, mtu);
+	if (rc != 0)
+		return err_set(e, EINVAL, "port %u (%s): the kernel refuses MTU %u: %s", p->id, p->name, mtu, strerror(-rc));
+	if (kp->was_mtu == 0)
+		kp->was_mtu = kp->k.mtu;
+	kern_read(&kp->k);
+	p->dev_mtu = (uint16_t)kp->k.mtu;
+	return 0;
+}
+
+int kport_set_promisc(struct port *p, bool on, struct err *e)
+{
+	struct kport *kp = p->priv;
+
+	if (on == kp->promisc)
+		return 0;
+	/* Held by our socket, so it ends with the process however that ends. */
+	int rc = kp->tap < 0 ? -EBADF : ksock_promisc(kp->tap, kp->k.ifindex, on);
+	if (rc != 0)
+		return err_set(e, ENODEV, "port %u (%s): cannot switch promiscuous mode: %s", p->id, p->name, strerror(-rc));
+	kp->promisc = on;
+	return 0;
+}
+
+void kport_close(struct port *p)
+{
+	struct kport *kp = p->priv;
+
+	if (kp == NULL)
+		return;
+	if (kp->was_mtu != 0 && !kp->k.gone)
+		kern_set_mtu(kp->k.name, kp->was_mtu);
+	if (kp->tap >= 0)
+		close(kp->tap);
+	kp->tap = -1;
+}
+
+void kport_closed(struct port *p)
+{
+	struct kport *kp = p->priv;
+
+	if (kp == NULL)
+		return;
+	kport_close(p);
+	if (kp->how == HOW_XDP) {
+		forget_xdp_sockets(kp);
+		kxdp_unlock(kp->lock, &kp->k);
+	}
+	kern_unwatch(&kp->k);
+	free(kp);
+	p->priv = NULL;
+}
+
+static void note(json_t *array, const char *fmt, ...) WR_PRINTF(2, 3);
+static void note(json_t *array, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	json_array_append_new(array, json_string(text));
+}
+
+static void notes_packet(const struct port *p, const struct kport *kp, json_t *array)
+{
+	const char *name = kp->k.name;
+
+	note(array, "AF_PACKET puts IPv4 fragments together before we receive them");
+	if (kern_merges_frames(name))
+		note(array, "GRO or LRO is on: merged frames arrive as one, cut to %u bytes; ethtool -K %s gro off lro off",
+		     kp->frame_size - FRAME_HEAD, name);
+	else
+		note(array, "frames that a local sender has not segmented (GSO) arrive as one, cut to %u bytes; at the sender: ethtool -K IF gso "
+		     "off tso off", kp->frame_size - FRAME_HEAD);
+	if (kp->k.xdp_prog != 0)
+		note(array, "an XDP program (id %u) sees the frames first and may take them; ip link set dev %s xdp off", kp->k.xdp_prog, name);
+	if (p->nrxq > 1)
+		note(array, "a flow moves to another Rx queue while its own is full");
+}
+
+static void notes_xdp(const struct port *p, const struct kport *kp, json_t *array)
+{
+	const char *name = kp->k.name;
+	int channels = kern_channels(name);
+
+	note(array, "every frame that arrives at %s is taken from the kernel while this port is open", name);
+	if (channels > (int)p->nrxq && !kp->k.gone)
+		note(array, "%s has %d channels and %u are received: frames of the others go to the kernel; ethtool -L %s combined %u", name,
+		     channels, p->nrxq, name, p->nrxq ? p->nrxq : 1u);
+	if (kp->k.xdp_mode == XDP_ATTACHED_SKB)
+		note(array, "XDP runs in generic mode here: slower, and after the kernel has made a socket buffer of each frame");
+	if (kp->k.kind[0] == '\0')
+		note(array, "tags that the NIC strips are lost; ethtool -K %s rxvlan off", name);
+	if (kp->lock < 0)
+		note(array, "no lock file could be made in /run/wirerate: after a kill, remove the program with ip link set dev %s xdp off", name);
+}
+
+void kport_notes(struct port *p, json_t *array)
+{
+	const struct kport *kp = p->priv;
+
+	if (kp->k.gone)
+		note(array, "interface %s was deleted; its last counters are shown; start again when it is back", kp->k.name);
+	if (kp->how == HOW_PACKET)
+		notes_packet(p, kp, array);
+	else if (kp->how == HOW_XDP)
+		notes_xdp(p, kp, array);
+	else
+		note(array, "what this port sends, the host receives on %s", kp->k.name);
+	if (kp->how != HOW_TAP)
+		note(array, "frames above the interface's MTU (%u) are dropped by the kernel without a word and show as unconfirmed", kp->k.mtu);
+	if (kp->how != HOW_TAP && kp->host_sent > 0)
+		note(array, "this host has sent %lu frames of its own through %s; the kernel's Tx counter holds them too, unconfirmed does not",
+		     (unsigned long)kp->host_sent, kp->k.name);
+}
