@@ -243,6 +243,8 @@ int kport_open_tap(const char *name, const char *spec, struct port *p, struct er
 	}
 	/* What the host sends waits here for our workers. */
 	kern_set_txqlen(name, RING_FRAMES);
+	/* The driver takes the interface's own MAC, and the host drops frames that seem to come from itself. */
+	port_own_mac(p);
 	kport_ready(p, kp, "tap");
 	return 0;
 }
@@ -408,6 +410,9 @@ static void count(const struct kport *kp, struct snap_port *s)
 	s->nic.tx_errors = s->tx_errors;
 	s->nic.rx_errors = s->rx_errors;
 	s->nic.has_tx_packets = s->nic.has_tx_bytes = s->nic.has_rx_packets = s->nic.has_rx_bytes = true;
+	/* A veth with XDP counts received bytes without the Ethernet header. */
+	if (kp->how == HOW_XDP && strcmp(kp->k.kind, "veth") == 0)
+		s->nic.has_tx_bytes = s->nic.has_rx_bytes = false;
 	s->nic.unconfirmed = s->tx.packets - RTE_MIN(sent, s->tx.packets);
 	s->nic.has_unconfirmed = true;
 }
