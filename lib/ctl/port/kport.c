@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kport.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/if_link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "ksock.h"
 #include "kxdp.h"
-
-#define RING_FRAMES 4096u   /* a sleeping worker must not lose frames */
-#define BLOCK_SIZE 65536u   /* of an AF_PACKET ring */
-#define FRAME_MAX 16384u
-#define FRAME_HEAD 32u      /* of an AF_PACKET frame: what the driver's data starts behind */
-#define XDP_ROOM_MAX 3072u  /* buffer behind the headroom: with its head it must fit into a page */
-#define XDP_FILL 2048u      /* buffers that the AF_XDP driver gives to the kernel */
 
 enum how { HOW_PACKET, HOW_XDP, HOW_TAP };
 
@@ -37,111 +30,6 @@ struct kport {
 	uint32_t was_mtu;           /* before the user set ours, 0: untouched */
 	int lock;                   /* AF_XDP: lock file, -1: none */
 };
-
-/* AF_PACKET frame that holds the interface's largest frame with two tags; a power of two, so that blocks are filled. */
-static unsigned frame_size(uint32_t mtu)
-{
-	uint32_t want = mtu + 14 + 8 + FRAME_HEAD;
-
-	if (want > FRAME_MAX)
-		return FRAME_MAX;
-	return want < 2048 ? 2048 : rte_align32pow2(want);
-}
-
-static int check_caps(const char *spec, bool xdp, struct err *e)
-{
-	if (!kern_cap(KERN_CAP_NET_RAW))
-		return err_set(e, ENODEV, "port '%s': this process may not open raw sockets (CAP_NET_RAW is missing); run it with sudo, or: "
-			       "sudo setcap cap_net_raw,cap_net_admin,cap_ipc_lock=ep PROGRAM", spec);
-	if (xdp && (!kern_cap(KERN_CAP_NET_ADMIN) || (!kern_cap(KERN_CAP_BPF) && !kern_cap(KERN_CAP_SYS_ADMIN))))
-		return err_set(e, ENODEV, "port '%s': AF_XDP needs CAP_NET_ADMIN and CAP_BPF; run it with sudo, or use packet:", spec);
-	return 0;
-}
-
-static int check_up(const struct kern_if *k, const char *spec, struct err *e)
-{
-	if (k->flags & IFF_UP)
-		return 0;
-	return err_set(e, ENODEV, "port '%s': interface %s is down; ip link set %s up", spec, k->name, k->name);
-}
-
-/* The driver locks its rings into memory. */
-static int check_memlock(const char *spec, size_t bytes, struct err *e)
-{
-	struct rlimit r;
-
-	if (kern_cap(KERN_CAP_IPC_LOCK) || getrlimit(RLIMIT_MEMLOCK, &r) != 0 || r.rlim_cur == RLIM_INFINITY)
-		return 0;
-	if (r.rlim_cur < bytes && r.rlim_max >= bytes) {
-		r.rlim_cur = r.rlim_max;
-		setrlimit(RLIMIT_MEMLOCK, &r);
-	}
-	if (r.rlim_cur >= bytes)
-		return 0;
-	return err_set(e, ENODEV, "port '%s': its rings lock %zu kB of memory per queue, the limit is %lu kB; run: ulimit -l unlimited "
-		       "(as root), or give the program CAP_IPC_LOCK", spec, bytes / 1024, (unsigned long)r.rlim_cur / 1024);
-}
-
-int kport_check_packet(const char *name, const char *spec, struct kern_if *k, struct port_need *need, struct err *e)
-{
-	bool removed;
-	int rc = kern_find(name, k, spec, e);
-
-	if (rc == 0)
-		rc = check_caps(spec, false, e);
-	if (rc == 0)
-		rc = check_up(k, spec, e);
-	if (rc == 0)
-		rc = check_memlock(spec, 2ul * RING_FRAMES * frame_size(k->mtu), e);
-	if (rc != 0)
-		return rc;
-	/* A leftover of ours would take every frame before AF_PACKET sees it; somebody else's program is named by notes(). */
-	kxdp_clean(k, &removed, spec, NULL);
-	need->nports = 1;
-	need->max_rxq = need->max_txq = 16;
-	need->root = need->rx_pool = true;
-	need->min_data_room = frame_size(k->mtu) - FRAME_HEAD;
-	need->node = kern_node(name);
-	return 0;
-}
-
-int kport_check_xdp(const char *name, const char *spec, bool take, struct kern_if *k, struct port_need *need, struct err *e)
-{
-	char why[128];
-	bool removed;
-	int rc = kern_find(name, k, spec, e);
-
-	if (rc == 0)
-		rc = check_caps(spec, true, e);
-	if (rc == 0)
-		rc = check_up(k, spec, e);
-	if (rc != 0)
-		return rc;
-	if (!take && kern_in_use(k, why, sizeof(why)))
-		return err_set(e, ENODEV, "port '%s': %s carries %s, and AF_XDP takes every frame away from the kernel; use packet:%s, or add "
-			       "--take if the kernel's traffic there may stop", spec, name, why, name);
-	rc = kxdp_clean(k, &removed, spec, e);
-	if (rc != 0)
-		return -ENODEV;
-	int fd = socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return err_set(e, ENODEV, "port '%s': this kernel gives no AF_XDP socket: %s; use packet:%s", spec, strerror(errno), name);
-	close(fd);
-	need->nports = 1;
-	need->max_rxq = need->max_txq = (unsigned)kern_channels(name);
-	need->root = need->rx_pool = need->paired = true;
-	need->min_rxd = need->min_txd = XDP_FILL;
-	/* Filled into the kernel's ring, waiting in the Tx ring, and waiting to be freed after sending. */
-	need->extra_mbufs = 3 * XDP_FILL;
-	/* Headroom that XDP keeps, the frame, two tags; and the whole buffer must fit into a page. */
-	need->min_data_room = 2048;
-	need->max_data_room = XDP_ROOM_MAX;
-	need->node = kern_node(name);
-	if (k->mtu > need->max_data_room - 256 - 22)
-		return err_set(e, ENODEV, "port '%s': %s has MTU %u; AF_XDP takes frames up to MTU %u; ip link set %s mtu 1500, or use packet:%s",
-			       spec, name, k->mtu, need->max_data_room - 256 - 22, name, name);
-	return 0;
-}
 
 static struct kport *kport_new(const char *name, const char *spec, enum how how, struct err *e)
 {
@@ -177,7 +65,7 @@ int kport_open_packet(const char *name, const char *spec, struct port *p, struct
 		return -ENODEV;
 	unsigned queues = RTE_MAX(RTE_MAX(p->nrxq, p->ntxq), 1);
 	unsigned frames = rte_align32pow2(RTE_MAX(RTE_MAX(p->rxd, p->txd), RING_FRAMES));
-	kp->frame_size = frame_size(kp->k.mtu);
+	kp->frame_size = kport_frame_size(kp->k.mtu);
 	kp->blocks = frames / (BLOCK_SIZE / kp->frame_size);
 	/* Sockets of another port on the same interface would be taken for this one's. */
 	if (ksock_packet_fds(kp->k.ifindex, before, KSOCK_MAX) > 0) {
@@ -202,6 +90,28 @@ int kport_open_packet(const char *name, const char *spec, struct port *p, struct
 	return 0;
 }
 
+static int lib_log(int level, const char *fmt, va_list ap)
+{
+	return rte_vlog(level <= 1 ? RTE_LOG_NOTICE : RTE_LOG_DEBUG, RTE_LOGTYPE_USER1, fmt, ap);
+}
+
+/* libxdp and libbpf, which come with the driver, write to stderr by themselves; their words belong into the log. */
+static void quiet_libraries(void)
+{
+	static const char *const lib[][2] = { { "libxdp.so.1", "libxdp_set_print" }, { "libbpf.so.1", "libbpf_set_print" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(lib); i++) {
+		void *h = dlopen(lib[i][0], RTLD_LAZY | RTLD_NOLOAD);
+		void *(*set)(int (*)(int, const char *, va_list)) = NULL;
+		if (h == NULL)
+			continue;
+		*(void **)&set = dlsym(h, lib[i][1]);
+		if (set != NULL)
+			set(lib_log);
+		dlclose(h);
+	}
+}
+
 int kport_open_xdp(const char *name, const char *spec, struct port *p, struct err *e)
 {
 	char devname[RTE_ETH_NAME_MAX_LEN], args[128];
@@ -215,6 +125,7 @@ int kport_open_xdp(const char *name, const char *spec, struct port *p, struct er
 		free(kp);
 		return err_set(e, ENODEV, "port '%s': another wirerate uses %s through AF_XDP; stop it, or use another interface", spec, name);
 	}
+	quiet_libraries();
 	port_dev_name(devname, sizeof(devname), "net_af_xdp");
 	snprintf(args, sizeof(args), "iface=%s,start_queue=0,queue_count=%u", name, queues);
 	int rc = port_vdev_add(devname, args, &p->dev, spec, e);
@@ -536,8 +447,8 @@ static void notes_xdp(const struct port *p, const struct kport *kp, json_t *arra
 
 	note(array, "every frame that arrives at %s is taken from the kernel while this port is open", name);
 	if (channels > (int)p->nrxq && !kp->k.gone)
-		note(array, "%s has %d channels and %u are received: frames of the others go to the kernel; ethtool -L %s combined %u", name,
-		     channels, p->nrxq, name, p->nrxq ? p->nrxq : 1u);
+		note(array, "%s has %d channels and %u of them are received: frames in the others are not seen; ethtool -L %s combined %u",
+		     name, channels, p->nrxq, name, p->nrxq ? p->nrxq : 1u);
 	if (kp->k.xdp_mode == XDP_ATTACHED_SKB)
 		note(array, "XDP runs in generic mode here: slower, and after the kernel has made a socket buffer of each frame");
 	if (kp->k.kind[0] == '\0')
@@ -556,8 +467,11 @@ void kport_notes(struct port *p, json_t *array)
 		notes_packet(p, kp, array);
 	else if (kp->how == HOW_XDP)
 		notes_xdp(p, kp, array);
-	else
+	else if (p->nrxq >= p->ntxq)
 		note(array, "what this port sends, the host receives on %s", kp->k.name);
+	else
+		note(array, "%s has %u queues and %u of them are received: what the host sends into the others waits and is lost; give the port as "
+		     "many Rx cores as Tx cores", kp->k.name, p->ntxq, p->nrxq);
 	if (kp->how != HOW_TAP)
 		note(array, "frames above the interface's MTU (%u) are dropped by the kernel without a word and show as unconfirmed", kp->k.mtu);
 	if (kp->how != HOW_TAP && kp->host_sent > 0)

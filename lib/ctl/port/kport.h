@@ -5,6 +5,15 @@
 #include "port.h"
 #include "kern.h"
 
+#define RING_FRAMES 4096u   /* a sleeping worker must not lose frames */
+#define BLOCK_SIZE 65536u   /* of an AF_PACKET ring */
+#define FRAME_MAX 16384u
+#define FRAME_HEAD 32u      /* of an AF_PACKET frame: what the driver's data starts behind */
+#define XDP_ROOM_MAX 3072u  /* buffer behind the headroom: with its head it must fit into a page */
+#define XDP_FILL 2048u      /* buffers that the AF_XDP driver gives to the kernel */
+
+/* AF_PACKET frame that holds the interface's largest frame with two tags; a power of two, so that blocks are filled. */
+unsigned kport_frame_size(uint32_t mtu);
 /* What the interface lets us do, found before EAL. All fill need and name what is wrong. */
 int kport_check_packet(const char *name, const char *spec, struct kern_if *k, struct port_need *need, struct err *e);
 int kport_check_xdp(const char *name, const char *spec, bool take, struct kern_if *k, struct port_need *need, struct err *e);

@@ -26,26 +26,34 @@ static int int_cmp(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
+static bool of_family(int fd, int family)
+{
+	int domain = 0;
+	socklen_t len = sizeof(domain);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == family;
+}
+
 /* Descriptors of sockets of one address family. */
 static unsigned family_fds(int family, bool (*want)(int fd, int arg), int arg, int *fds, unsigned max)
 {
 	DIR *d = opendir("/proc/self/fd");
-	struct dirent *de;
 	unsigned n = 0;
 
-	while (d != NULL && n < max && (de = readdir(d)) != NULL) {
+	if (d == NULL) {
+		/* A program with file capabilities may not look into its own /proc. */
+		for (int fd = 0; fd < 65536 && n < max; fd++)
+			if (of_family(fd, family) && (want == NULL || want(fd, arg)))
+				fds[n++] = fd;
+		return n;
+	}
+	for (struct dirent *de; n < max && (de = readdir(d)) != NULL;) {
 		char *end;
-		int fd = (int)strtol(de->d_name, &end, 10), domain = 0;
-		socklen_t len = sizeof(domain);
-		if (*end != '\0' || end == de->d_name || fd == dirfd(d))
-			continue;
-		if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) != 0 || domain != family)
-			continue;
-		if (want == NULL || want(fd, arg))
+		int fd = (int)strtol(de->d_name, &end, 10);
+		if (*end == '\0' && end != de->d_name && of_family(fd, family) && (want == NULL || want(fd, arg)))
 			fds[n++] = fd;
 	}
-	if (d != NULL)
-		closedir(d);
+	closedir(d);
 	qsort(fds, n, sizeof(*fds), int_cmp);
 	return n;
 }

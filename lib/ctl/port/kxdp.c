@@ -105,15 +105,17 @@ static void remove_pins(const struct kern_if *k, uint32_t prog)
 	rmdir(dir);
 }
 
-static void lock_drop(int lock)
+/* The file goes while the lock is still held, so that nobody else's fresh file goes. */
+static void lock_drop(int lock, const struct kern_if *k)
 {
-	char link[64], path[PATH_SIZE];
+	char buf[256], path[PATH_SIZE];
+	struct stat a, b;
+	const char *dir;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", lock);
-	ssize_t n = readlink(link, path, sizeof(path) - 1);
-	if (n > 0) {
-		path[n] = '\0';
-		unlink(path);
+	for (unsigned i = 0; fstat(lock, &a) == 0 && (dir = lock_dir(i, buf, sizeof(buf))) != NULL; i++) {
+		lock_path(k, dir, path, sizeof(path));
+		if (stat(path, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev)
+			unlink(path);
 	}
 	close(lock);
 }
@@ -147,7 +149,7 @@ void kxdp_unlock(int lock, struct kern_if *k)
 	if (prog != 0)
 		remove_pins(k, prog);
 	if (lock >= 0)
-		lock_drop(lock);
+		lock_drop(lock, k);
 }
 
 static void prog_name(uint32_t id, char *out, size_t size)
@@ -186,7 +188,7 @@ int kxdp_clean(struct kern_if *k, bool *removed, const char *spec, struct err *e
 			*removed = kern_xdp_detach(k, k->xdp_prog) == 0;
 			kern_read(k);
 		}
-		lock_drop(fd);
+		lock_drop(fd, k);
 	}
 	if (k->xdp_prog == 0)
 		return 0;
