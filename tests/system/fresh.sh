@@ -44,14 +44,14 @@ clean_up()
 	rc=$?
 	trap - EXIT INT TERM HUP
 	# The last mounted first; tests may have left network namespaces mounted too.
-	awk -v under="$root/" 'index($2, under) == 1 { print $2 }' /proc/mounts | tac | while read -r dir; do
+	awk -v root="$root" 'index($2 "/", root "/") == 1 { print $2 }' /proc/mounts | tac | while read -r dir; do
 		umount "$dir" || umount -l "$dir" || true
 	done
 	# Never delete through a mount that could not be undone.
 	if [ "$keep" = yes ]; then
 		echo "the root stays in $root"
-	elif ! grep -q " $root/" /proc/mounts; then
-		rm -rf "$work"
+	elif ! grep -q " $root[/ ]" /proc/mounts; then
+		rm -rf --one-file-system "$work"
 	else
 		echo "still mounted, not removed: $root" >&2
 	fi
@@ -85,6 +85,8 @@ fi
 echo "$sources" >"$root/etc/apt/sources.list"
 apt-config dump | grep -E '^Acquire::(Check|http|https)[^"]*"[^"]' >"$root/etc/apt/apt.conf.d/90host" || true
 cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+# A root that is a mount of its own, as a machine has it: `ip netns exec` insists on it.
+mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
 mount -t sysfs sysfs "$root/sys"
 mount -t tmpfs -o mode=0755 dev "$root/dev"
