@@ -4,7 +4,12 @@
 set -eu
 dir=$1 compiler=$2 suite=$3
 shift 3
-[ -f "$dir/build.ninja" ] || CC=$compiler meson setup "$dir" --werror -Dtests=enabled "$@"
+if [ ! -f "$dir/build.ninja" ]; then
+	CC=$compiler meson setup "$dir" --werror -Dtests=enabled "$@" >"$dir.log" 2>&1 || {
+		cat "$dir.log"
+		exit 1
+	}
+fi
 ninja -C "$dir" --quiet
 run=
 # A thread sanitizer of 2022 cannot place its shadow where newer kernels put mappings at random.

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """symbols.py BUILD: what the code on workers may call. The undefined symbols of the archives of lib/dp against a list.
 
-A worker never waits, locks, allocates, logs or enters the kernel; only idle.c may yield and sleep.
+A worker never waits, locks, allocates, logs or enters the kernel; only idle.c may yield and sleep. And nobody, on
+whatever thread, ends the process as an answer to an error.
 """
 import collections
 import pathlib
@@ -18,7 +19,9 @@ ALLOWED = re.compile("|".join(f"(?:{pattern})$" for pattern in (
     # DPDK: what its inline functions of the fast path refer to, and the reading of clocks.
     r"per_lcore_\w+", r"rte_eth_fp_ops", r"rte_eth_devices", r"rte_mempool_ops_table", r"rte_mempool_contig_blocks_\w+",
     r"rte_pktmbuf_\w+", r"__rte_pktmbuf_\w+", r"rte_mbuf_\w+", r"rte_get_tsc_hz", r"rte_rtm_supported", r"rte_cpu_\w+",
-    r"rte_mbuf_dynflag_\w+", r"rte_mbuf_dynfield_\w+",
+    r"rte_mbuf_dynflag_\w+", r"rte_mbuf_dynfield_\w+", r"rte_eth_call_[rt]x_callbacks",
+    # rte_mempool_get_ops() verifies its index; a panic of our own is found in the source, below.
+    r"__rte_panic",
     r"rte_eth_tx_done_cleanup", r"rte_net_get_ptype", r"rte_thash_\w+",
     # Our own libraries below: functions that say in their header that they run on workers.
     r"(mbox|clock|pace|hist|count|cell|vary|frame|proto)_\w+")))
@@ -58,4 +61,8 @@ for archive, users, _ in parts:
             if ALLOWED.match(symbol) or ("idle" in member and IDLE.match(symbol)):
                 continue
             found.add(f"{archive.name}({member})", f"a worker may not call {symbol}")
+for name in tree.files(".c", ".h", under=("lib/", "app/")):
+    for number, line in enumerate(tree.read(name).split("\n"), 1):
+        if re.search(r"\b(rte_panic|rte_exit|abort)\s*\(", line):
+            found.add(f"{name}:{number}", "no panic, exit or abort: return an error that a user can read")
 found.end()

@@ -131,6 +131,7 @@ def counted_round(wr, rnd):
 def soak(wr, seconds, rnd):
     began = time.monotonic()
     rounds, settled = 0, None
+    wr.tell("set all frame eth/ipv4/udp")
     while time.monotonic() - began < seconds or rounds < 2:
         ports = (changing_round, counted_round)[rounds % 2](wr, rnd)
         rounds += 1
