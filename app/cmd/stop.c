@@ -1,18 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "verbs.h"
 
+/* Workers take the message within milliseconds; a verb does not hold the line for one that does not come. */
+#define LIMIT_NS 1000000000ull
+
+struct stopping {
+	struct portset ports;
+	uint64_t deadline_ns;
+};
+_Static_assert(sizeof(struct stopping) <= VERB_STATE_BYTES, "state of a verb");
+
+/* Done when the ports are idle, so that what follows on the line finds them so. */
+int stop_poll(struct cmd_run *r, struct err *e)
+{
+	const struct stopping *s = (const struct stopping *)r->state;
+	const struct ctl *ctl = app_of(r)->ctl;
+
+	(void)e;
+	for (unsigned p = 0; p < ctl_nports(ctl); p++)
+		if (portset_has(&s->ports, p) && ctl_sending(ctl, p) && verb_now_ns() < s->deadline_ns)
+			return VERB_PENDING;
+	return VERB_DONE;
+}
+
+int stop_ports(struct cmd_run *r, const struct portset *ports, struct err *e)
+{
+	struct stopping *s = (struct stopping *)r->state;
+
+	s->ports = *ports;
+	s->deadline_ns = verb_now_ns() + LIMIT_NS;
+	ctl_stop(app_of(r)->ctl, ports);
+	return stop_poll(r, e);
+}
+
 static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct portset ports;
 	int rc = arg_ports(r, &args[0], &ports, e);
 
-	if (rc == 0)
-		ctl_stop(app_of(r)->ctl, &ports);
-	return rc;
+	return rc == 0 ? stop_ports(r, &ports, e) : rc;
 }
 
 static const struct arg_spec args_stop[] = {{ARG_TARGETS, "ports"}, {ARG_END}};
 
 const struct verb verb_stop = {
-	.name = "stop", .args = args_stop, .run = run, .help = "Stop sending. Does nothing on a port that is idle.",
+	.name = "stop", .args = args_stop, .run = run, .poll = stop_poll,
+	.help = "Stop sending. Does nothing on a port that is idle.",
 };

@@ -6,12 +6,10 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	struct portset ports;
 
 	(void)args;
-	(void)e;
 	app_all_ports(app_of(r), &ports);
-	ctl_stop(app_of(r)->ctl, &ports);
-	return 0;
+	return stop_ports(r, &ports, e);
 }
 
 static const struct arg_spec none[] = {{ARG_END}};
 
-const struct verb verb_stp = {.name = "stp", .args = none, .run = run, .help = "Short for `stop all`."};
+const struct verb verb_stp = {.name = "stp", .args = none, .run = run, .poll = stop_poll, .help = "Short for `stop all`."};

@@ -13,6 +13,9 @@ void ports_print(const struct portset *ports, struct sbuf *out);
 
 /* start.c, also for `str`. duration_ns 0: by count, or without bound where that is allowed. */
 int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duration_ns, struct err *e);
+/* stop.c, also for `stp`: stop and hold the line until the ports are idle. */
+int stop_ports(struct cmd_run *r, const struct portset *ports, struct err *e);
+int stop_poll(struct cmd_run *r, struct err *e);
 /* reset.c, also for `rst`. */
 int reset_ports(struct cmd_run *r, const struct portset *ports, struct err *e);
 

@@ -90,6 +90,16 @@ static int parse_specs(struct ctl *c, struct err *e)
 	return 0;
 }
 
+void ctl_map_error(const struct ctl *c, unsigned which, struct err *e)
+{
+	struct err why = *e;
+
+	if (why.col >= 0)
+		err_set(e, EINVAL, "core map: %.600s\n  %.200s\n  %*s^", why.text, c->opts.maps[which], why.col, "");
+	else
+		err_set(e, EINVAL, "core map: %.900s", why.text);
+}
+
 static int place(struct ctl *c, struct err *e)
 {
 	unsigned l, n = 0, which = 0;
@@ -105,15 +115,8 @@ static int place(struct ctl *c, struct err *e)
 	if (n == 0)
 		return err_set(e, EINVAL, "EAL has only the control lcore %u; give at least one more, as in -l 0,1", rte_get_main_lcore());
 	rc = c->opts.nmaps > 0 ? place_maps(c->opts.maps, c->opts.nmaps, &c->pin, &c->place, &which, e) : place_auto(&c->pin, &c->place, e);
-	if (rc < 0 && c->opts.nmaps > 0) {
-		struct sbuf s = {0};
-		struct err why = *e;
-		sbuf_addf(&s, "core map: %s", why.text);
-		if (why.col >= 0)
-			sbuf_addf(&s, "\n  %s\n  %*s^", c->opts.maps[which], why.col, "");
-		rc = err_set(e, EINVAL, "%s", s.s);
-		sbuf_free(&s);
-	}
+	if (rc < 0 && c->opts.nmaps > 0)
+		ctl_map_error(c, which, e);
 	return rc;
 }
 
@@ -384,7 +387,7 @@ void ctl_close(struct ctl *c)
 	placement_free(&c->place);
 	eal_log_drain();
 	free(c);
-	rte_eal_cleanup();
+	eal_stop();
 }
 
 void ctl_turn(struct ctl *c)

@@ -104,11 +104,15 @@ struct ctl {
 
 /* eal.c */
 int eal_start(struct ctl *c, struct err *e);       /* needs parsed specs: c->opts, need of each port */
+void eal_stop(void);
 void eal_log_drain(void);                          /* EAL's text so far -> log */
 unsigned eal_data_room(uint64_t mtu);
 unsigned eal_rx_room(uint64_t mtu, const struct port_need *need);
 unsigned eal_tx_frames(const struct port_cfg *cfg, const struct port_need *need);
 unsigned eal_rx_frames(const struct port_cfg *cfg, const struct port_need *need);
+
+/* ctl.c */
+void ctl_map_error(const struct ctl *c, unsigned which, struct err *e); /* the map's text and a caret under the column */
 
 /* dev.c */
 int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e);  /* configure, queues, start */

@@ -27,6 +27,8 @@ bool dev_mtu_set(const struct ctl_port *cp)
 
 uint64_t dev_mtu(const struct ctl_port *cp)
 {
+	if (cp->restart && cp->p.cfg.mtu != cp->applied.mtu)
+		return cp->p.cfg.mtu; /* from the next start on */
 	if (cp->p.dev_mtu != 0)
 		return cp->p.dev_mtu;
 	return cp->applied.mtu != 0 ? cp->applied.mtu : cp->p.cfg.mtu;

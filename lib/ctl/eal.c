@@ -171,13 +171,12 @@ static const char *const lcore_options[] = {"-l", "-c", "--lcores", "-s", NULL};
 static const char *const pci_options[] = {"--no-pci", "-a", "--allow", "-b", "--block", NULL};
 
 /* lcore n is CPU n of the affinity mask; the lowest is control; with one CPU a worker shares it. */
-static int lcores_text(const struct ctl *c, struct sbuf *out, struct err *e)
+static int lcores_text(struct sbuf *out, struct err *e)
 {
 	cpu_set_t *set = CPU_ALLOC(4096);
 	size_t size = CPU_ALLOC_SIZE(4096);
 	int cpu[MAX_LCORES];
 	unsigned n = 0;
-	bool named[PLACE_MAX_LCORES] = {false};
 
 	CPU_ZERO_S(size, set);
 	if (sched_getaffinity(0, size, set) != 0) {
@@ -188,19 +187,11 @@ static int lcores_text(const struct ctl *c, struct sbuf *out, struct err *e)
 		if (CPU_ISSET_S(i, size, set))
 			cpu[n++] = i;
 	CPU_FREE(set);
-	if (c->opts.nmaps > 0) {
-		unsigned which = 0;
-		int rc = place_lcores(c->opts.maps, c->opts.nmaps, named, &which, e);
-		if (rc < 0)
-			return rc;
-	}
 	sbuf_addf(out, "0@%d", cpu[0]);
-	for (unsigned i = 1; i < n; i++)
-		if (c->opts.nmaps == 0 || named[i])
-			sbuf_addf(out, ",%u@%d", i, cpu[i]);
+	for (unsigned i = 1; i < n; i++) /* those without work sleep in the kernel */
+		sbuf_addf(out, ",%u@%d", i, cpu[i]);
 	if (n == 1)
 		sbuf_addf(out, ",1@%d", cpu[0]);
-	/* a map that names more lcores than there are CPUs is refused by the placement, which knows the column */
 	return 0;
 }
 
@@ -208,7 +199,10 @@ static int count_queues(const struct ctl *c, uint16_t (*nq)[2], struct err *e)
 {
 	if (c->opts.nmaps > 0) {
 		unsigned which = 0;
-		return place_count(c->opts.maps, c->opts.nmaps, c->nports, nq, &which, e);
+		int rc = place_count(c->opts.maps, c->opts.nmaps, c->nports, nq, &which, e);
+		if (rc < 0)
+			ctl_map_error(c, which, e);
+		return rc;
 	}
 	for (unsigned i = 0; i < c->nports; i++)
 		nq[i][0] = nq[i][1] = 1;
@@ -232,6 +226,8 @@ static int build_args(struct ctl *c, struct args *a, struct err *e)
 
 	if (rc < 0)
 		return rc;
+	if (has_option(c, (const char *const[]){"-h", "--help", NULL}))
+		return err_set(e, EINVAL, "EAL's own help ends the process; its options are in DPDK's guide, ours in `wirerate --help`");
 	if (c->opts.neal_args > MAX_ARGS - 16)
 		return err_set(e, EINVAL, "%u EAL options given; at most %d are taken", c->opts.neal_args, MAX_ARGS - 16);
 	arg_add(a, c->opts.prog);
@@ -245,7 +241,7 @@ static int build_args(struct ctl *c, struct args *a, struct err *e)
 		arg_add(a, "--no-pci");
 	if (!has_option(c, lcore_options)) {
 		struct sbuf l = {0};
-		rc = lcores_text(c, &l, e);
+		rc = lcores_text(&l, e);
 		if (rc < 0)
 			return rc;
 		arg_add(a, "--lcores");
@@ -291,9 +287,17 @@ static int init_quietly(struct args *a)
 	return rc;
 }
 
+static bool tried, running;
+
+void eal_stop(void)
+{
+	if (running)
+		rte_eal_cleanup();
+	running = false;
+}
+
 int eal_start(struct ctl *c, struct err *e)
 {
-	static bool tried;
 	struct args a = {0};
 	struct sbuf shown = {0};
 	int rc;
@@ -317,6 +321,7 @@ int eal_start(struct ctl *c, struct err *e)
 			     rte_strerror(why), sbuf_str(&shown), last_error[0] != '\0' ? last_error : "(none)");
 	else
 		rc = 0;
+	running = rc == 0;
 	sbuf_free(&shown);
 	return rc; /* EAL keeps pointers into the arguments: they stay */
 }

@@ -44,7 +44,33 @@ bool ctl_bounded(const struct ctl *c, unsigned port)
 {
 	const struct ctl_port *cp = c->port[port];
 
-	return cp->run.active && (cp->run.duration_ns != 0 || cp->p.cfg.count != 0);
+	return cp->run.active && (cp->run.stop || cp->run.duration_ns != 0 || cp->p.cfg.count != 0);
+}
+
+/* A value that would silently not be sent is a mistake or a leftover: both are named. */
+static int stray_values(const struct ctl_port *cp, struct err *e)
+{
+	const struct frame_spec *f = &cp->stream.frame;
+
+	for (unsigned i = 0; i < f->vals.n; i++) {
+		const struct frame_val *v = &f->vals.val[i];
+		unsigned seen = 0;
+		char nth[8] = "";
+		struct sbuf stack = {0};
+		for (unsigned h = 0; h < f->stack.n; h++)
+			seen += f->stack.hdr[h] == v->proto;
+		if (seen >= v->nth)
+			continue;
+		if (v->nth > 1)
+			snprintf(nth, sizeof(nth), "[%u]", v->nth);
+		frame_stack_print(&f->stack, &stack);
+		err_set(e, EINVAL, "port %u: %s%s.%s is set, but the frame is %s: `set %u %s%s.%s default` takes the value back, "
+			"`set %u frame ...` with %s%s in it uses it", cp->p.id, v->proto->name, nth, v->field->name, sbuf_str(&stack),
+			cp->p.id, v->proto->name, nth, v->field->name, cp->p.id, v->proto->name, nth);
+		sbuf_free(&stack);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 static int may_start(struct ctl *c, struct ctl_port *cp, struct err *e)
@@ -65,7 +91,8 @@ static int may_start(struct ctl *c, struct ctl_port *cp, struct err *e)
 	}
 	if (!cp->started)
 		return err_set(e, ENODEV, "port %u (%s): the device is not running; see `show log`", cp->p.id, cp->p.name);
-	return plan_template(c, cp, &f, e);
+	int rc = stray_values(cp, e);
+	return rc < 0 ? rc : plan_template(c, cp, &f, e);
 }
 
 int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, struct err *e)

@@ -72,7 +72,7 @@ static bool usable(const char *driver)
 static int pci_parse(const char *arg, bool take, struct port_need *need, struct err *e)
 {
 	char addr[16], path[PATH_MAX], driver[64];
-	const char *args;
+	const char *args = NULL;
 	int rc = split(arg, addr, &args, e);
 
 	(void)take;
@@ -102,7 +102,7 @@ static int pci_parse(const char *arg, bool take, struct port_need *need, struct 
 static int pci_open(const char *arg, struct port *const *p, unsigned n, struct err *e)
 {
 	char addr[16], spec[160];
-	const char *args;
+	const char *args = NULL;
 	int rc = split(arg, addr, &args, e);
 
 	(void)n;
