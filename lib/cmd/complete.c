@@ -157,7 +157,8 @@ static void offer_settings(struct completion *k, unsigned at)
 
 	for (unsigned i = 0; i < k->c->nsettings; i++) {
 		const struct setting *s = k->c->settings[i];
-		if (row_fits(k, s))
+		/* fields of a second header of a kind ("vlan[2].vid") only for who asks for them */
+		if (row_fits(k, s) && (strchr(s->name, '[') == NULL || strchr(k->prefix, '[') != NULL))
 			offer_name_words(k, s, s->name, at);
 	}
 	/* aliases would double the list; they are for those who type them */

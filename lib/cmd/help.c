@@ -147,27 +147,34 @@ static size_t name_head(const char *name)
 	return strcspn(name, ".");
 }
 
-/* Settings of a header ("udp.dst") are many: one line per header. */
+/* Settings of a header ("udp.dst") are many: they share lines. Those of a second header of a kind ("vlan[2].vid") are left out. */
+static bool is_field_of(const struct setting *s, enum cmd_scope scope, const char *head, size_t len)
+{
+	return s->scope == scope && strncmp(s->name, head, len) == 0 && !(s->flags & SET_LATER) &&
+	       strchr(s->name, '[') == NULL;
+}
+
 static void list_fields(const struct cmd *c, enum cmd_scope scope, struct sbuf *out)
 {
 	for (unsigned i = 0; i < c->nsettings; i++) {
 		const char *name = c->settings[i]->name;
-		size_t head = name_head(name), col = 0;
-		bool seen = name[head] == '\0' || c->settings[i]->scope != scope;
+		size_t head = name_head(name) + 1, col = 0;
+		bool seen = name[head - 1] == '\0' || !is_field_of(c->settings[i], scope, name, head);
 		for (unsigned k = 0; k < i && !seen; k++)
-			seen = c->settings[k]->scope == scope && strncmp(c->settings[k]->name, name, head + 1) == 0;
-		if (seen)
-			continue;
-		for (unsigned k = i; k < c->nsettings; k++) {
+			seen = is_field_of(c->settings[k], scope, name, head);
+		for (unsigned k = i; k < c->nsettings && !seen; k++) {
 			const struct setting *s = c->settings[k];
-			if (s->scope != scope || strncmp(s->name, name, head + 1) != 0 || (s->flags & SET_LATER))
-				continue;
 			size_t len = strlen(s->name) + 1;
-			if (col == 0 || col + len > 78) {
-				sbuf_add(out, col == 0 ? "  " : "\n    ");
-				col = col == 0 ? 2 : 4;
+			if (!is_field_of(s, scope, name, head))
+				continue;
+			bool first = col == 0;
+			if (first || col + len > 79) {
+				col = first ? 2 : 4;
+				sbuf_addf(out, "%s%*s", first ? "" : "\n", (int)col, "");
+			} else {
+				sbuf_addc(out, ' ');
 			}
-			sbuf_addf(out, "%s ", s->name);
+			sbuf_add(out, s->name);
 			col += len;
 		}
 		if (col > 0)

@@ -223,6 +223,16 @@ static void fflags_print(const struct vspec *s, const void *v, struct sbuf *out)
 	}
 }
 
+static bool list_has(const char *list, size_t len, const char *word)
+{
+	size_t wn = strlen(word);
+
+	for (size_t at = 0; at < len; at += strcspn(list + at, ",") + 1)
+		if (strcspn(list + at, ",") == wn && strncmp(list + at, word, wn) == 0)
+			return true;
+	return false;
+}
+
 static void fflags_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
 {
 	const char *comma = strrchr(prefix, ',');
@@ -232,7 +242,8 @@ static void fflags_complete(const struct vspec *s, const char *prefix, void (*of
 	if (head == 0 && word_starts("none", prefix))
 		offer(arg, "none");
 	for (unsigned i = 0; i < nflags(s); i++) {
-		if (s->choices[i][0] == '\0' || !word_starts(s->choices[i], prefix + head))
+		if (s->choices[i][0] == '\0' || !word_starts(s->choices[i], prefix + head) ||
+		    list_has(prefix, head, s->choices[i]))
 			continue;
 		sbuf_reset(&word);
 		sbuf_addn(&word, prefix, head);

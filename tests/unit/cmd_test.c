@@ -389,6 +389,8 @@ static void test_complete(void **state)
 	completes("set 0/1 p", 8, "proto pattern ");
 	completes("set 0 dst ", 10, "port ");
 	completes("set 0 ds", 6, "dst ");
+	completes("set 0 vl", 6, "");
+	completes("set 0 vlan[", 6, "vlan[2].vid ");
 	completes("set p", 4, "ports_per_page ");
 	completes("set ", 4, "all 0 1 ports_per_page ");
 	completes("set 0 proto ", 12, "udp tcp icmp ");
@@ -432,9 +434,10 @@ static void test_help(void **state)
 	ok("help");
 	assert_non_null(strstr(out.s, "start <ports> [for DURATION]"));
 	assert_non_null(strstr(out.s, "Offered load."));
-	assert_non_null(strstr(out.s, "udp.src udp.dst"));
+	assert_non_null(strstr(out.s, "\n  udp.src udp.dst\n  tcp.dst\n"));
 	assert_null(strstr(out.s, "Pktgen's start"));
 	assert_null(strstr(out.s, "latency"));
+	assert_null(strstr(out.s, "vlan[2]"));
 	ok("help burst");
 	assert_string_equal(out.s,
 			    "set <ports> burst <value>\n  Frames per burst.\n  allowed: N[k|M|G] or 0xHEX, 1 to 512\n"

@@ -95,6 +95,7 @@ enum {
 	R_UDST,
 	R_TDST,
 	R_DPORT,
+	R_VLAN2,
 	R_LATENCY,
 	R_SRCIP,
 	N_ROWS
@@ -217,6 +218,7 @@ static const struct setting rows[N_ROWS] = {
 		     NULL,
 		     NULL,
 		     port_resolve},
+	[R_VLAN2] = {"vlan[2].vid", NULL, SCOPE_STREAM, {&vt_fuint, .bits = 12}, NULL, NULL, "Inner tag.", 0, 0, &store},
 	[R_LATENCY] = {"latency", NULL, SCOPE_PORT, {NULL}, NULL, NULL, "Latency probes.", 0, SET_LATER},
 	[R_SRCIP] = {"src",
 		     "src ip",

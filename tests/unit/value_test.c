@@ -496,6 +496,7 @@ static void test_complete(void **state)
 	completes(&v_dur, "10", "10ns 10us 10ms 10s 10m 10h ");
 	completes(&v_dur, "10m", "10ms 10m ");
 	completes(&v_flags, "syn,a", "syn,ack ");
+	completes(&v_flags, "fin,syn,rst,psh,ack,urg,", "fin,syn,rst,psh,ack,urg,ece fin,syn,rst,psh,ack,urg,cwr ");
 	completes(&v_size, "15", "1518 ");
 }
 
