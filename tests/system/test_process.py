@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The program as a process: options, exit codes, output forms, places where it must run, signals, silence."""
 import csv
+import fcntl
 import io
 import json
 import os
 import pty
-import shutil
+import re
 import signal
 import subprocess
 import termios
@@ -402,6 +403,9 @@ def test_end_of_input_while_a_port_sends_without_bound(live):
     assert w.proc.wait(5) == 0
 
 
+ESCAPES = re.compile(r"\x1b(\[[0-9;?]*[A-Za-z]|[()][A-Z0-9]|[=>])")
+
+
 class Terminal:
     """The program on a terminal of its own."""
 
@@ -409,23 +413,32 @@ class Terminal:
         self.master, self.slave = pty.openpty()
         self.before = termios.tcgetattr(self.slave)
         self.proc = subprocess.Popen([harness.binary(), *args], stdin=self.slave, stdout=self.slave, stderr=self.slave, start_new_session=True,
+                                     preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
                                      env={**os.environ, "TERM": "xterm", "XDG_STATE_HOME": "/nonexistent", **env})
-        self.seen = ""
+        self.seen, self.raw = "", ""
 
     def until(self, text, timeout=15):
         end = time.monotonic() + timeout
         while text not in self.seen:
             left = end - time.monotonic()
             assert left > 0 and harness.select.select([self.master], [], [], left)[0], f"{text!r} not in {self.seen!r}"
-            self.seen += os.read(self.master, 65536).decode(errors="replace")
+            self.read()
         self.seen = self.seen.split(text, 1)[1]
+
+    def read(self):
+        """What a reader sees: without colours and cursor movements."""
+        self.raw += os.read(self.master, 65536).decode(errors="replace")
+        cut = self.raw.rfind("\x1b")
+        whole = len(self.raw) if cut < 0 or ESCAPES.match(self.raw, cut) else cut
+        self.seen += ESCAPES.sub("", self.raw[:whole])
+        self.raw = self.raw[whole:]
 
     def type(self, text):
         os.write(self.master, text.encode())
 
     def drain(self):
         while harness.select.select([self.master], [], [], 0)[0]:
-            self.seen += os.read(self.master, 65536).decode(errors="replace")
+            self.read()
 
     def wait(self, timeout=5):
         end = time.monotonic() + timeout
@@ -459,7 +472,7 @@ def test_prompt(terminal):
     t.type("wait 0\r")
     t.until("> ")
     t.type("show stats\r")
-    t.until("12345")
+    t.until("12'345")
     t.type("quit\r")
     assert t.wait() == 0
     assert termios.tcgetattr(t.slave) == t.before
