@@ -33,6 +33,7 @@ const struct port_spec *port_spec_find(const char *text, const char **arg, struc
 		const char *prefix = port_specs[i]->prefix;
 		if (strlen(prefix) == n && strncmp(prefix, text, n) == 0) {
 			*arg = text[n] == ':' ? text + n + 1 : text + n;
+			sbuf_free(&list);
 			return port_specs[i];
 		}
 		known[nknown++] = prefix;

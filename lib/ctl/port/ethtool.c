@@ -28,19 +28,20 @@ static int ethtool(const char *name, void *cmd)
 
 uint64_t kern_speed_mbps(const char *name)
 {
-	/* The kernel first tells how many words its bit masks have, as a negative number. */
-	struct {
-		struct ethtool_link_settings s;
-		uint32_t words[3 * 127];
-	} cmd = { .s.cmd = ETHTOOL_GLINKSETTINGS };
+	/* Three bit masks follow the struct; the kernel first tells their length in words, as a negative number. */
+	uint32_t buf[(sizeof(struct ethtool_link_settings) + 3 * 4 * 127) / 4] = {0};
+	struct ethtool_link_settings *s = (struct ethtool_link_settings *)buf;
 
-	if (ethtool(name, &cmd) != 0 || cmd.s.link_mode_masks_nwords >= 0)
+	s->cmd = ETHTOOL_GLINKSETTINGS;
+	if (ethtool(name, s) != 0 || s->link_mode_masks_nwords >= 0)
 		return 0;
-	cmd.s = (struct ethtool_link_settings){ .cmd = ETHTOOL_GLINKSETTINGS,
-						.link_mode_masks_nwords = (int8_t)-cmd.s.link_mode_masks_nwords };
-	if (ethtool(name, &cmd) != 0 || cmd.s.speed == 0 || cmd.s.speed == (uint32_t)SPEED_UNKNOWN)
+	int8_t words = (int8_t)-s->link_mode_masks_nwords;
+	memset(buf, 0, sizeof(buf));
+	s->cmd = ETHTOOL_GLINKSETTINGS;
+	s->link_mode_masks_nwords = words;
+	if (ethtool(name, s) != 0 || s->speed == 0 || s->speed == (uint32_t)SPEED_UNKNOWN)
 		return 0;
-	return cmd.s.speed;
+	return s->speed;
 }
 
 int kern_channels(const char *name)

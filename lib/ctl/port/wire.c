@@ -43,7 +43,7 @@ static void end_free(struct wire_end *end)
 static struct wire_end *end_new(struct port *to, const struct port *from, struct err *e)
 {
 	struct wire_end *end = xcalloc(1, sizeof(*end));
-	unsigned want = to->nrxq > 0 ? to->nrxq : from->ntxq > 0 ? 1 : 0;
+	unsigned want = RTE_MAX(to->nrxq, 1); /* the driver makes no device without queues */
 	unsigned size = rte_align32pow2(to->rxd > 0 ? to->rxd : 1024);
 
 	end->port = to;
@@ -84,9 +84,10 @@ static int end_open(struct wire_end *end, struct err *e)
 	struct port *p = end->port;
 	struct rte_ring *tx[WIRE_QUEUES];
 
-	for (unsigned i = 0; i < p->ntxq; i++)
+	unsigned ntx = RTE_MAX(p->ntxq, 1);
+	for (unsigned i = 0; i < ntx; i++)
 		tx[i] = end->peer->ring[i % end->peer->nrings];
-	int dev = rte_eth_from_rings(p->name, end->ring, p->nrxq, tx, p->ntxq, (unsigned)p->node);
+	int dev = rte_eth_from_rings(p->name, end->ring, end->nrings, tx, ntx, (unsigned)p->node);
 	if (dev < 0)
 		return err_set(e, ENODEV, "port 'wire': DPDK's ring driver refused %u Rx and %u Tx queues: %s", p->nrxq, p->ntxq,
 			       rte_strerror(rte_errno));
