@@ -22,7 +22,7 @@ import sys
 import time
 import xml.etree.ElementTree as ET
 
-LIMIT_S = 600
+LIMIT_S = 900
 SHOWN_LINES = 300
 TALLY = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
 CASE = re.compile(r"^\[\s+(OK|FAILED|SKIPPED)\s+\] (?!\d+ test)", re.M)
