@@ -73,6 +73,7 @@ struct ctl_worker {
 	struct dp_plan *posted;    /* the newest */
 	struct dp_plan *old;       /* not yet acknowledged away, linked */
 	uint64_t prev_busy, prev_tsc;
+	uint64_t quiet_barren, quiet_loops; /* turns at the last move of an Rx counter */
 	double busy;
 	bool dirty;
 };

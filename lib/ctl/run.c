@@ -220,6 +220,19 @@ static uint64_t last_frame_ns(const struct ctl *c)
 	return last;
 }
 
+/* A worker that had no CPU for a while has frames waiting: quiet counts only when all have looked at their queues since. The first turn
+ * that is seen may have begun before; a worker that is never idle publishes its turns by the batch. */
+static bool all_looked(const struct ctl *c)
+{
+	for (unsigned w = 0; w < c->nworkers; w++) {
+		const struct ctl_worker *cw = &c->worker[w];
+		if (cell_get(&cw->w->cells.barren) < cw->quiet_barren + 2 &&
+		    cell_get(&cw->w->cells.loops) < cw->quiet_loops + 2 * DP_PUBLISH_TURNS)
+			return false;
+	}
+	return true;
+}
+
 int ctl_settled(struct ctl *c, const struct portset *ports)
 {
 	uint64_t now = clock_raw_ns(), sum;
@@ -236,8 +249,12 @@ int ctl_settled(struct ctl *c, const struct portset *ports)
 	if (c->rx_moved_ns == 0 || sum != c->rx_sum) {
 		c->rx_sum = sum;
 		c->rx_moved_ns = now;
+		for (unsigned w = 0; w < c->nworkers; w++) {
+			c->worker[w].quiet_barren = cell_get(&c->worker[w].w->cells.barren);
+			c->worker[w].quiet_loops = cell_get(&c->worker[w].w->cells.loops);
+		}
 	}
-	if (now - c->rx_moved_ns >= QUIET_NS || now - last_frame_ns(c) >= SETTLE_MAX_NS) {
+	if ((now - c->rx_moved_ns >= QUIET_NS && all_looked(c)) || now - last_frame_ns(c) >= SETTLE_MAX_NS) {
 		c->rx_moved_ns = 0;
 		return 1;
 	}

@@ -97,7 +97,8 @@ struct dp_plan {
 
 struct dp_worker_cells { /* written by the worker, one line */
 	cell_t acked;            /* seq of the oldest plan that it still uses */
-	cell_t loops, busy_tsc, sleeps, yields, events_lost, asleep;
+	cell_t barren;           /* turns that moved nothing: each looked at all its Rx queues and found them empty */
+	cell_t loops, busy_tsc, sleeps, yields, events_lost, asleep; /* loops, busy_tsc: every DP_PUBLISH_TURNS */
 } WR_ALIGNED(CACHE_LINE);
 
 /* Turns between looks at what need not be exact to the turn (loops, busy time). */

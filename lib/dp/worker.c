@@ -96,12 +96,13 @@ bool dp_turn(struct dp_worker *w)
 	if (w->barren == 0)
 		w->busy_tsc += now - w->turn_tsc;
 	w->turn_tsc = now;
-	if (++w->turns == DP_PUBLISH_TURNS)
+	if (++w->turns >= DP_PUBLISH_TURNS)
 		publish(w);
 	if (likely(progress > 0)) {
 		w->barren = 0;
 		w->progress_tsc = now;
 	} else {
+		cell_add(&w->cells.barren, 1);
 		dp_idle(w, active, now);
 	}
 	return true;
