@@ -45,12 +45,12 @@ static struct kport *kport_new(const char *name, const char *spec, enum how how,
 	return kp;
 }
 
-static void kport_ready(struct port *p, struct kport *kp, const char *kind)
+static void kport_ready(struct port *p, struct kport *kp, const char *spec)
 {
 	p->priv = kp;
 	p->node = kern_node(kp->k.name);
 	p->dev_mtu = (uint16_t)RTE_MIN(kp->k.mtu, (uint32_t)UINT16_MAX);
-	snprintf(p->name, sizeof(p->name), "%s:%s", kind, kp->k.name);
+	snprintf(p->name, sizeof(p->name), "%s", spec); /* `if:eth1` stays that, whichever way it was opened */
 	kern_watch(&kp->k);
 	kp->tap = ksock_tap_open(kp->k.ifindex);
 }
@@ -86,7 +86,7 @@ int kport_open_packet(const char *name, const char *spec, struct port *p, struct
 		ksock_filter(kp->fds[i], false);
 		ksock_no_wait(kp->fds[i]);
 	}
-	kport_ready(p, kp, "packet");
+	kport_ready(p, kp, spec);
 	return 0;
 }
 
@@ -134,7 +134,7 @@ int kport_open_xdp(const char *name, const char *spec, struct port *p, struct er
 		free(kp);
 		return rc;
 	}
-	kport_ready(p, kp, "xdp");
+	kport_ready(p, kp, spec);
 	return 0;
 }
 
@@ -156,7 +156,7 @@ int kport_open_tap(const char *name, const char *spec, struct port *p, struct er
 	kern_set_txqlen(name, RING_FRAMES);
 	/* The driver takes the interface's own MAC, and the host drops frames that seem to come from itself. */
 	port_own_mac(p);
-	kport_ready(p, kp, "tap");
+	kport_ready(p, kp, spec);
 	return 0;
 }
 
