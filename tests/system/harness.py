@@ -182,14 +182,20 @@ class Tcpdump:
     def __init__(self, veth, path):
         self.path = path
         # A buffer that holds everything, so that the file is the whole truth.
-        self.proc = subprocess.Popen([*veth.prefix, "tcpdump", "-i", veth.b, "-Q", "in", "-n", "-U", "-Z", "root", "-B", "65536",
+        self.proc = subprocess.Popen([*veth.prefix, "tcpdump", "-i", veth.b, "-Q", "in", "-n", "-U", "--immediate-mode", "-Z", "root", "-B", "65536",
                                       "-w", str(path)], stderr=subprocess.PIPE, text=True)
         line = self.proc.stderr.readline()
         while line and "listening on" not in line:
             line = self.proc.stderr.readline()
 
     def stop(self):
-        time.sleep(0.3)
+        """An interrupt drops what is still in its buffer, so the file must have stopped growing."""
+        size, still = -1, 0
+        while still < 5:
+            time.sleep(0.1)
+            now = os.path.getsize(self.path)
+            still = still + 1 if now == size else 0
+            size = now
         self.proc.send_signal(signal.SIGINT)
         _, text = self.proc.communicate(timeout=10)
         assert "\n0 packets dropped by kernel" in "\n" + text, text
