@@ -235,10 +235,11 @@ static bool all_looked(const struct ctl *c)
 
 int ctl_settled(struct ctl *c, const struct portset *ports)
 {
-	uint64_t now = clock_raw_ns(), sum;
+	uint64_t now, sum;
 	bool sending = false;
 
 	run_events(c);
+	now = clock_raw_ns(); /* not before the ends that were just noted */
 	for (unsigned i = 0; i < c->nports; i++)
 		sending |= portset_has(ports, i) && c->port[i]->run.active;
 	if (sending) {
