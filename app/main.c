@@ -237,6 +237,14 @@ static void on_tick(void *arg)
 	ctl_tick(p->app.ctl);
 }
 
+static void on_links(void *arg, short revents)
+{
+	struct prog *p = arg;
+
+	(void)revents;
+	ctl_links(p->app.ctl);
+}
+
 static void turn(void *arg)
 {
 	struct prog *p = arg;
@@ -291,6 +299,8 @@ static void open_session(struct prog *p)
 	log_listen(on_log, p);
 	loop_each_turn(p->app.loop, on_turn, p);
 	loop_timer(p->app.loop, TICK_NS, TICK_NS, on_tick, p);
+	if (ctl_link_fd(p->app.ctl) >= 0)
+		loop_fd(p->app.loop, ctl_link_fd(p->app.ctl), POLLIN, on_links, p);
 	loop_signal(p->app.loop, SIGINT, on_interrupt, p);
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		loop_signal(p->app.loop, ends[i], on_end, p);

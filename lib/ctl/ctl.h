@@ -31,6 +31,10 @@ uint64_t ctl_next_ns(const struct ctl *);
 /* The 1 s statistics timer (rates, links). */
 void ctl_tick(struct ctl *);
 
+/* Descriptor that turns readable when an interface of the host changed (-1: none); then call ctl_links(). */
+int ctl_link_fd(struct ctl *);
+void ctl_links(struct ctl *);
+
 unsigned ctl_nports(const struct ctl *);
 const char *ctl_port_name(const struct ctl *, unsigned port);
 unsigned ctl_nstreams(const struct ctl *, unsigned port);

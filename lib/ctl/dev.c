@@ -211,32 +211,58 @@ static void promiscuous(struct ctl_port *cp)
 			why.text[0] != '\0' ? why.text : rte_strerror(-rc));
 }
 
-int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e)
+/* Pools, queues and all that may fail because the driver cannot do it; leaves no pool behind then. */
+static int configure(struct ctl_port *cp, struct rte_eth_dev_info *info, struct err *e)
 {
-	struct rte_eth_dev_info info = {0};
 	struct rte_eth_conf conf = {0};
 	struct rte_mempool *rx[PORT_MAX_QUEUES], *tx[PORT_MAX_QUEUES];
 	uint16_t most = cp->p.nrxq > cp->p.ntxq ? cp->p.nrxq : cp->p.ntxq;
-	int rc = rte_eth_dev_info_get(cp->p.dev, &info);
+	int rc = rte_eth_dev_info_get(cp->p.dev, info);
 
-	(void)c;
 	if (rc < 0)
 		return fail(cp, rc, "asking the device what it can do", e);
-	if (cp->p.nrxq > info.max_rx_queues || cp->p.ntxq > info.max_tx_queues)
+	if (cp->p.nrxq > info->max_rx_queues || cp->p.ntxq > info->max_tx_queues)
 		return err_set(e, EINVAL, "port %u (%s): the map asks for %u Rx and %u Tx queues; the device has %u and %u", cp->p.id,
-			       cp->p.name, cp->p.nrxq, cp->p.ntxq, info.max_rx_queues, info.max_tx_queues);
+			       cp->p.name, cp->p.nrxq, cp->p.ntxq, info->max_rx_queues, info->max_tx_queues);
 	cp->dev_nrxq = cp->need.paired ? most : cp->p.nrxq;
 	cp->dev_ntxq = cp->need.paired ? most : cp->p.ntxq;
-	rss_and_offloads(cp, &info, &conf);
+	rss_and_offloads(cp, info, &conf);
 	rc = rte_eth_dev_configure(cp->p.dev, cp->dev_nrxq, cp->dev_ntxq, &conf);
 	if (rc < 0)
 		return fail(cp, rc, "configuring the device", e);
 	rc = make_pools(cp, rx, tx, e);
 	if (rc < 0)
 		return rc;
+	rc = setup_queues(cp, rx, tx, info, e);
+	if (rc < 0) {
+		pools_free(rx, cp->dev_nrxq);
+		pools_free(tx, cp->p.ntxq);
+		return rc;
+	}
 	cp->rx_pool = xrealloc(cp->rx_pool, PORT_MAX_QUEUES * sizeof(*cp->rx_pool));
 	memcpy(cp->rx_pool, rx, cp->dev_nrxq * sizeof(*rx));
-	rc = setup_queues(cp, rx, tx, &info, e);
+	return 0;
+}
+
+/* The device became another one: its queue objects follow. */
+static void rename_device(struct ctl_port *cp)
+{
+	for (unsigned q = 0; q < cp->p.nrxq; q++)
+		cp->rxq[q]->dev = cp->p.dev;
+	for (unsigned q = 0; q < cp->p.ntxq; q++)
+		cp->txq[q]->dev = cp->p.dev;
+}
+
+int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e)
+{
+	struct rte_eth_dev_info info = {0};
+	int rc = configure(cp, &info, e);
+
+	(void)c;
+	if (rc < 0 && cp->p.spec->fallback != NULL && cp->p.spec->fallback(&cp->p, e) == 0) {
+		rename_device(cp);
+		rc = configure(cp, &info, e);
+	}
 	if (rc < 0)
 		return rc;
 	rc = set_mtu(cp, &info, e);
@@ -287,7 +313,7 @@ int dev_restart(struct ctl *c, struct ctl_port *cp, struct err *e)
 	int rc;
 
 	if (cp->p.spec->no_restart)
-		return err_set(e, EINVAL, "port %u (%s): a restart of the device would lose its file; give --mtu/--txd/--rxd/--mbufs at start",
+		return err_set(e, EINVAL, "port %u (%s): its driver cannot be set up twice; give --mtu, --txd, --rxd or --mbufs at start",
 			       cp->p.id, cp->p.spec_text);
 	rc = reopen(c, cp, e);
 	if (rc == 0)
@@ -312,6 +338,8 @@ void dev_close(struct ctl_port *cp)
 		rte_eth_dev_stop(cp->p.dev);
 	cp->started = false;
 	rte_eth_dev_close(cp->p.dev);
+	if (cp->p.spec->closed != NULL)
+		cp->p.spec->closed(&cp->p);
 }
 
 void dev_link(struct ctl_port *cp)

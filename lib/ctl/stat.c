@@ -131,14 +131,35 @@ static struct snap_rate rate_of(uint64_t packets, uint64_t bytes, double seconds
 				  .l1_bps = ((double)bytes + (double)packets * PACE_WIRE_OVERHEAD) * 8 / seconds};
 }
 
-static void tick_port(struct ctl *c, struct ctl_port *cp, double seconds)
+static void look_at_link(struct ctl *c, struct ctl_port *cp)
 {
 	enum snap_link was = cp->link;
+	uint64_t was_mbps = cp->link_mbps;
 
 	dev_link(cp);
-	if (cp->link != was && c->tick_count > 0)
+	if (cp->link_mbps != was_mbps)
+		cp->touched = true; /* a rate in percent follows the speed */
+	if (cp->link != was)
 		ctl_note(c, cp->p.id, "port %u (%s): link %s", cp->p.id, cp->p.name,
 			 cp->link == LINK_UP ? "up" : cp->link == LINK_DOWN ? "down" : "unknown");
+}
+
+int ctl_link_fd(struct ctl *c)
+{
+	(void)c;
+	return port_event_fd();
+}
+
+void ctl_links(struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->used)
+			look_at_link(c, c->port[i]);
+}
+
+static void tick_port(struct ctl *c, struct ctl_port *cp, double seconds)
+{
+	look_at_link(c, cp);
 	for (unsigned q = 0; q < cp->nqueues; q++) {
 		struct q_raw now;
 		read_queue(cp, q, &now);
@@ -253,7 +274,8 @@ static void snap_one(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 	snprintf(s->name, sizeof(s->name), "%s", cp->p.name);
 	snprintf(s->spec, sizeof(s->spec), "%s", cp->p.spec_text);
 	s->used = cp->used;
-	dev_link(cp);
+	if (cp->used)
+		look_at_link(c, cp);
 	s->link = cp->link;
 	s->speed_mbps = plan_speed(cp) / 1000000;
 	s->state = run_state(cp);
