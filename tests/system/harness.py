@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 # Promises of one second are checked with some room, because the machines that run tests are shared.
@@ -72,10 +73,9 @@ class Live:
     """A running program that is driven line by line through its standard input."""
 
     def __init__(self, args, prefix=(), **kw):
-        self.log = open(f"/tmp/wirerate-live-{os.getpid()}.err", "w+")
+        self.log = tempfile.TemporaryFile("w+")
         self.proc = subprocess.Popen([*prefix, binary(), *as_json(args)], stdin=subprocess.PIPE,
                                      stdout=subprocess.PIPE, stderr=self.log, **kw)
-        os.unlink(self.log.name)
         self.buf = b""
 
     @property

@@ -222,3 +222,16 @@ def test_idle_on_a_kernel_port_is_quiet(veth, kind, live):
     last, took = harness.cpu_seconds(w.pid), time.monotonic() - begin
     shares = {tid: (last[tid] - first.get(tid, 0)) / took for tid in last}
     assert max(shares.values()) < 0.05, shares
+
+
+def test_tap(veth, live):
+    if not os.path.exists("/dev/net/tun"):
+        pytest.skip("needs /dev/net/tun")
+    w = live(["-p", "tap:wrtap0"], prefix=veth.prefix)
+    w.stats()
+    before = veth.packets("wrtap0", "rx")
+    w.send("set 0 rate 50kpps; set 0 count 10000; start 0; wait 0")
+    assert w.stats(20)[0]["tx"]["packets"] == 10000
+    assert veth.packets("wrtap0", "rx") - before == 10000
+    assert w.quit()[0] == 0
+    assert "wrtap0" not in veth.do("ip", "-o", "link")

@@ -70,6 +70,12 @@ def test_counts_that_do_not_divide(count):
     check(stats([*args, "-e", f"set 0 rate max; set 0 count {count}; start 0; wait 0; show stats"]), count, 4, 4)
 
 
+@pytest.mark.parametrize("ntx,nrx", [(16, 16), (16, 1), (1, 16), (7, 3)])
+def test_many_queues(ntx, nrx):
+    args = [*lcores(2), "-m", f":1.0*{ntx}", "-m", "1:.0", "-m", f"2:.1*{nrx}", "-m", ":2.1"]
+    check(stats([*args, "-e", "set 0 rate max; set 0 count 100003; start 0; wait 0; show stats"]), 100_003, ntx, nrx)
+
+
 def test_the_default_is_a_wire():
     ports = stats(["-e", "set 0 count 1000; start 0; wait 0; show stats"])
     assert sorted(ports) == [0, 1]
