@@ -348,10 +348,15 @@ int main(int argc, char **argv)
 	tty_save();
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
-	if (args_parse(&p.args, argc, argv, &e) != 0 || log_open(p.args.log_file, &e) != 0)
+	if (args_parse(&p.args, argc, argv, &e) != 0 || log_open(p.args.log_file, &e) != 0) {
+		args_free(&p.args);
 		return usage_error(&e);
-	if (p.args.what != ARGS_RUN)
-		return print_about(p.args.what);
+	}
+	if (p.args.what != ARGS_RUN) {
+		code = print_about(p.args.what);
+		args_free(&p.args);
+		return code;
+	}
 	p.interactive = p.args.command == NULL && !p.args.batch && isatty(STDIN_FILENO);
 	p.app.loop = loop_new();
 	if (p.app.loop == NULL) {

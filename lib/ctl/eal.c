@@ -298,20 +298,25 @@ void eal_stop(void)
 
 int eal_start(struct ctl *c, struct err *e)
 {
-	struct args a = {0};
+	/* EAL keeps pointers to the words and changes the array: both stay, and the words have a list of their own. */
+	static struct args a, given;
 	struct sbuf shown = {0};
 	int rc;
 
 	if (tried)
 		return err_set(e, EINVAL, "DPDK was started once in this process and cannot be started again; start a new process");
 	rc = build_args(c, &a, e);
-	if (rc < 0)
+	if (rc < 0) {
+		while (a.n > 0)
+			free(a.v[--a.n]);
 		return rc;
+	}
 	tried = true;
 	for (int i = 1; i < a.n; i++)
 		sbuf_addf(&shown, "%s%s", i > 1 ? " " : "", a.v[i]);
 	log_msg(LOG_LVL_INFO, "EAL options: %s", sbuf_str(&shown));
-	rc = init_quietly(&a);
+	given = a;
+	rc = init_quietly(&given);
 	int why = rte_errno;
 	eal_log_drain();
 	if (rc < 0)
@@ -323,5 +328,5 @@ int eal_start(struct ctl *c, struct err *e)
 		rc = 0;
 	running = rc == 0;
 	sbuf_free(&shown);
-	return rc; /* EAL keeps pointers into the arguments: they stay */
+	return rc;
 }

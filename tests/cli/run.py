@@ -79,8 +79,6 @@ class Runner:
     def __init__(self, program, cwd):
         self.program, self.cwd = os.path.abspath(program), cwd
         self.env = dict(os.environ, LC_ALL="C.UTF-8", TZ="UTC", NO_COLOR="1")
-        # What is still held when the program refuses to start is no answer to a user; unit tests look for leaks.
-        self.env.setdefault("ASAN_OPTIONS", "detect_leaks=0")
 
     def popen(self, args):
         return subprocess.Popen([self.program, *args], cwd=self.cwd, env=self.env, stdin=subprocess.DEVNULL,
