@@ -79,7 +79,7 @@ static int add_frame(struct cmd_run *r, unsigned port, unsigned stream, void *ar
 	int rc = ctl_frame(app_of(r)->ctl, port, stream, f, e);
 
 	if (rc == 0 && r->out_mode == OUT_TEXT) {
-		sbuf_addf(r->out, "port %u stream %u: %u bytes with FCS\n", port, stream, f->len + FRAME_FCS);
+		sbuf_addf(r->out, "port %u stream %u: ", port, stream);
 		frame_print(f->bytes, f->len, r->out);
 	} else if (rc == 0) {
 		json_t *o = frame_dissect(f->bytes, f->len);

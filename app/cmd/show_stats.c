@@ -137,16 +137,53 @@ static double frame_l1_bits(struct cmd_run *r, unsigned port)
 	return bits;
 }
 
-/* What the port offers: the last interval of the 1 s timer once a whole one lies within the run, before that and afterwards the mean of
- * the run. *seconds: how long was measured. */
-static double offered_pps(const struct snap_port *p, double *seconds)
+struct load { double asked_pps, asked_l1_bps, offered_pps, offered_l1_bps; bool asked_known, differs; };
+
+/* Settings in force and the last interval of the 1 s timer; before a whole one lies within the run, its mean. */
+static void load_now(struct cmd_run *r, const struct snap_port *p, double bits, struct load *l)
 {
-	if (p->state == RUN_SENDING && p->run.duration_ns >= 2 * NS_PER_S) {
-		*seconds = 1;
-		return p->tx_rate.pps;
+	const bool whole = p->run.duration_ns >= 2 * NS_PER_S;
+	bool max;
+
+	l->asked_pps = ctl_asked_pps(app_of(r)->ctl, p->port, &max);
+	l->asked_l1_bps = l->asked_pps * bits;
+	l->asked_known = !max;
+	if (whole) {
+		l->offered_pps = p->tx_rate.pps;
+		l->offered_l1_bps = p->tx_rate.l1_bps;
 	}
-	*seconds = (double)p->run.duration_ns / NS_PER_S;
-	return p->run.mean_pps;
+	/* An interval with a change in it compares nothing. */
+	l->differs = p->run.steady_ns >= 2 * NS_PER_S || (!whole && !p->run.rate_changed);
+}
+
+/* The mean of the last run, in the frames that it sent. */
+static void load_ran(const struct snap_port *p, double bits, struct load *l)
+{
+	double seconds = (double)p->run.duration_ns / NS_PER_S;
+
+	if (p->run.sent > 0)
+		bits = 8 * ((double)p->run.bytes / (double)p->run.sent + WIRE_EXTRA);
+	l->asked_pps = p->run.asked_pps;
+	l->asked_l1_bps = l->asked_pps * bits;
+	l->asked_known = !p->run.asked_max && !p->run.rate_changed;
+	l->offered_pps = p->run.mean_pps;
+	l->offered_l1_bps = seconds > 0 ? (double)p->run.sent * bits / seconds : 0;
+	l->differs = true;
+}
+
+static void load_of(struct cmd_run *r, const struct snap_port *p, struct load *l)
+{
+	double bits = frame_l1_bits(r, p->port), seconds = (double)p->run.duration_ns / NS_PER_S;
+
+	*l = (struct load){0};
+	load_ran(p, bits, l);
+	if (p->run.duration_ns == 0 || p->state == RUN_SENDING)
+		load_now(r, p, bits, l);
+	/* A rate is known no better than to one frame in the time it was measured. */
+	double off = fabs(l->offered_pps - l->asked_pps);
+	if (p->state == RUN_SENDING && seconds >= 2)
+		seconds = 1;
+	l->differs &= p->run.duration_ns > 0 && l->asked_known && off >= 0.001 * l->asked_pps && off * seconds > 1;
 }
 
 static void put_pps(json_t *o, const char *key, double v)
@@ -158,33 +195,27 @@ static json_t *rate_row(struct cmd_run *r, const struct snap_port *p)
 {
 	static const char *const states[] = {[RUN_IDLE] = "idle", [RUN_SENDING] = "sending", [RUN_DRAINING] = "draining"};
 	const struct port_cfg *cfg = ctl_port_cfg(app_of(r)->ctl, p->port);
-	bool max = p->run.asked_max, ran = p->run.duration_ns > 0;
-	double asked = p->run.asked_pps, seconds = 0, offered = offered_pps(p, &seconds), bits = frame_l1_bits(r, p->port);
 	json_t *o = json_object();
 	struct sbuf text = {0};
+	struct load l;
 
-	if (!ran || p->state == RUN_SENDING) /* the settings in force; later those of the run */
-		asked = ctl_asked_pps(app_of(r)->ctl, p->port, &max);
-	/* A rate is known no better than to one frame in the time it was measured. */
-	double off = fabs(offered - asked);
-	bool differs = ran && !max && off >= 0.001 * asked && off * seconds > 1;
-
+	load_of(r, p, &l);
 	vt_rate.print(&(struct vspec){&vt_rate}, &cfg->rate, &text);
 	json_object_set_new(o, "port", json_integer(p->port));
 	json_object_set_new(o, "name", out_json_text(p->name));
 	json_object_set_new(o, "state", json_string(states[p->state]));
 	json_object_set_new(o, "rate", out_json_text(sbuf_str(&text)));
-	if (max) {
+	if (l.asked_known) {
+		put_pps(o, "asked_pps", l.asked_pps);
+		put_pps(o, "asked_l1_bps", l.asked_l1_bps);
+	} else {
 		json_object_set_new(o, "asked_pps", json_null());
 		json_object_set_new(o, "asked_l1_bps", json_null());
-	} else {
-		put_pps(o, "asked_pps", asked);
-		put_pps(o, "asked_l1_bps", asked * bits);
 	}
-	put_pps(o, "offered_pps", offered);
-	put_pps(o, "offered_l1_bps", offered * bits);
-	json_object_set_new(o, "differs", json_boolean(differs));
-	json_object_set_new(o, "mark", json_string(differs ? "!" : ""));
+	put_pps(o, "offered_pps", l.offered_pps);
+	put_pps(o, "offered_l1_bps", l.offered_l1_bps);
+	json_object_set_new(o, "differs", json_boolean(l.differs));
+	json_object_set_new(o, "mark", json_string(l.differs ? "!" : ""));
 	sbuf_free(&text);
 	return o;
 }

@@ -84,6 +84,7 @@ static json_t *run_json(const struct snap_port *p)
 
 	json_object_set_new(o, "state", json_string(run_names[p->state]));
 	put(o, "sent", p->run.sent);
+	put(o, "bytes", p->run.bytes);
 	put(o, "duration_ns", p->run.duration_ns);
 	/* "As fast as possible" asks for no number. */
 	if (p->run.asked_max)
@@ -91,6 +92,7 @@ static json_t *run_json(const struct snap_port *p)
 	else
 		put_rate(o, "asked_pps", p->run.asked_pps);
 	json_object_set_new(o, "asked_max", json_boolean(p->run.asked_max));
+	json_object_set_new(o, "rate_changed", json_boolean(p->run.rate_changed));
 	put_rate(o, "mean_pps", p->run.mean_pps);
 	return o;
 }

@@ -39,6 +39,9 @@ struct snap_port {
 		uint64_t sent, duration_ns;
 		double asked_pps, mean_pps;     /* asked 0: max */
 		bool asked_max;
+		bool rate_changed;              /* while it was sending: one number does not tell what was asked of all of it */
+		uint64_t steady_ns;             /* since the rate or the frame last changed */
+		uint64_t bytes;                 /* of the frames sent, with FCS */
 	} run;                              /* the current or last run */
 	struct cnt_tx tx;                   /* sums over queues */
 	struct cnt_rx rx;

@@ -23,6 +23,8 @@ struct run {
 	uint64_t start_tsc, duration_ns, end_tsc, frames; /* frames: of the duration at the first rate, UINT64_MAX: none */
 	double asked_pps;
 	bool asked_max;
+	uint64_t base_bytes;   /* sent by the port's queues before this run */
+	uint64_t changed_ns;   /* when the rate or the frame last changed, CLOCK_MONOTONIC_RAW */
 	uint64_t end_ns;       /* when the last queue reported, CLOCK_MONOTONIC_RAW */
 };
 

@@ -162,6 +162,20 @@ struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 	return p;
 }
 
+static void refresh_asked(struct ctl_port *cp, bool other_frame)
+{
+	struct run *r = &cp->run;
+	double was = r->asked_pps;
+	bool was_max = r->asked_max;
+
+	r->asked_pps = plan_pps(&cp->p.cfg.rate, plan_speed(cp), cp->tmpl.frame.len + FRAME_FCS, &r->asked_max);
+	if (r->asked_pps != was || r->asked_max != was_max)
+		r->rate_changed = true;
+	else if (!other_frame)
+		return;
+	r->changed_ns = clock_raw_ns();
+}
+
 void plan_post_all(struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
@@ -169,14 +183,12 @@ void plan_post_all(struct ctl *c)
 		if (!cp->touched || !cp->used)
 			continue;
 		cp->touched = false;
+		uint32_t tag = cp->tmpl.tag;
 		if (cp->started)
 			refresh_template(c, cp);
-		if (cp->run.id != 0 && cp->tmpl.valid) {
-			double was = cp->run.asked_pps;
-			bool was_max = cp->run.asked_max;
-			cp->run.asked_pps = plan_pps(&cp->p.cfg.rate, plan_speed(cp), cp->tmpl.frame.len + FRAME_FCS, &cp->run.asked_max);
-			cp->run.rate_changed |= cp->run.asked_pps != was || cp->run.asked_max != was_max;
-		}
+		/* What a run that is over had asked for is history. */
+		if (cp->run.active && cp->tmpl.valid)
+			refresh_asked(cp, cp->tmpl.tag != tag);
 		for (unsigned q = 0; q < cp->p.nrxq; q++)
 			c->worker[cp->rx_worker[q]].dirty = true;
 		for (unsigned q = 0; q < cp->p.ntxq; q++)

@@ -95,6 +95,15 @@ static int may_start(struct ctl *c, struct ctl_port *cp, struct err *e)
 	return rc < 0 ? rc : plan_template(c, cp, &f, e);
 }
 
+static uint64_t tx_bytes(const struct ctl_port *cp)
+{
+	uint64_t sum = 0;
+
+	for (unsigned q = 0; q < cp->p.ntxq; q++)
+		sum += cell_get(&cp->txq[q]->cnt.bytes);
+	return sum;
+}
+
 int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, struct err *e)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
@@ -109,7 +118,8 @@ int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, 
 		struct ctl_port *cp = c->port[i];
 		if (!portset_has(ports, i))
 			continue;
-		cp->run = (struct run){.id = ++c->run_seq, .group = c->group_seq, .armed = true, .active = true, .duration_ns = duration_ns};
+		cp->run = (struct run){.id = ++c->run_seq, .group = c->group_seq, .armed = true, .active = true, .duration_ns = duration_ns,
+			.base_bytes = tx_bytes(cp)};
 		cp->touched = true;
 	}
 	return 0;

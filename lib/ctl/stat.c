@@ -199,10 +199,11 @@ void ctl_tick(struct ctl *c)
 static void run_times(const struct ctl_port *cp, struct snap_port *s)
 {
 	const struct run *r = &cp->run;
-	uint64_t sent = 0, last = 0, end;
+	uint64_t sent = 0, bytes = 0, last = 0, end;
 
 	for (unsigned q = 0; q < cp->p.ntxq; q++) {
 		const struct gen_state *g = cp->gen[q];
+		bytes += cell_get(&cp->txq[q]->cnt.bytes);
 		if (cell_get(&g->run) != r->id)
 			continue;
 		bool over = __atomic_load_n(&g->state, __ATOMIC_ACQUIRE) == GEN_DONE;
@@ -211,6 +212,9 @@ static void run_times(const struct ctl_port *cp, struct snap_port *s)
 		last = t > last ? t : last;
 	}
 	s->run.sent = sent;
+	s->run.bytes = bytes > r->base_bytes ? bytes - r->base_bytes : 0;
+	s->run.rate_changed = r->rate_changed;
+	s->run.steady_ns = r->changed_ns != 0 ? clock_raw_ns() - r->changed_ns : 0;
 	s->run.asked_pps = r->asked_pps;
 	s->run.asked_max = r->asked_max;
 	if (r->armed || r->start_tsc == 0)

@@ -10,13 +10,9 @@ static void print_field(const struct walk *w, const uint8_t *bytes, unsigned i, 
 	uint8_t v[VT_FIELD_BYTES];
 
 	sbuf_addf(out, "  %s ", f->name);
-	if (f->hex && f->bits <= 64) {
-		sbuf_addf(out, "0x%0*llx", (f->bits + 3) / 4, (unsigned long long)proto_get_u64(f, hdr));
-	} else {
-		proto_vspec(f, &spec);
-		proto_get(f, hdr, v);
-		spec.type->print(&spec, v, out);
-	}
+	proto_vspec(f, &spec);
+	proto_get(f, hdr, v);
+	spec.type->print(&spec, v, out);
 	switch (frame_sum_state(w, bytes, i, f)) {
 	case SUM_GOOD:
 		sbuf_add(out, " (good)");

@@ -64,6 +64,7 @@ void proto_vspec(const struct field *f, struct vspec *out)
 		.max = f->max,
 		.bits = f->bits,
 		.choices = f->choices,
+		.hex = f->hex,
 	};
 }
 

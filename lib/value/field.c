@@ -42,14 +42,14 @@ static void put_dec(u128 v, struct sbuf *out)
 	sbuf_add(out, p);
 }
 
-static void put_hex(u128 v, struct sbuf *out)
+/* At least `wide` digits. */
+static void put_hex(u128 v, unsigned wide, struct sbuf *out)
 {
 	char digits[48], *p = digits + sizeof(digits);
 
 	*--p = '\0';
-	do
+	for (unsigned n = 0; n < wide || v != 0; n++, v >>= 4)
 		*--p = "0123456789abcdef"[(unsigned)(v & 15)];
-	while ((v >>= 4) != 0);
 	sbuf_addf(out, "0x%s", p);
 }
 
@@ -108,15 +108,17 @@ static int fuint_parse(const struct vspec *s, const char *text, void *out, struc
 static void put_number(u128 v, struct sbuf *out)
 {
 	if (v > UINT64_MAX)
-		put_hex(v, out);
+		put_hex(v, 1, out);
 	else
 		put_dec(v, out);
 }
 
 static void fuint_print(const struct vspec *s, const void *v, struct sbuf *out)
 {
-	(void)s;
-	put_number(field_load(v), out);
+	if (s->hex)
+		put_hex(field_load(v), ((s->bits ? s->bits : 64) + 3) / 4, out);
+	else
+		put_number(field_load(v), out);
 }
 
 static void fuint_allowed(const struct vspec *s, struct sbuf *out)
@@ -212,7 +214,7 @@ static void fflags_print(const struct vspec *s, const void *v, struct sbuf *out)
 		return;
 	}
 	if (bits & ~named) {
-		put_hex(bits, out);
+		put_hex(bits, 1, out);
 		return;
 	}
 	for (unsigned i = 0; i < n; i++) {

@@ -31,6 +31,7 @@ struct vspec {
 	const struct vtype *type;
 	uint64_t min, max;          /* inclusive; integers, sizes, durations (ns); both 0: the type's whole range */
 	uint16_t bits;              /* width for VT_FIELD-like unsigned values, 0: 64 */
+	bool hex;                   /* print such a value as 0x..., with the digits of its width */
 	const char *const *choices; /* NULL-terminated words for enum and flags types */
 };
 
