@@ -36,7 +36,7 @@ static int add_ports(struct ctl *c, const struct port_spec *spec, const char *te
 		cp->p.spec = spec;
 		cp->p.node = need->node;
 		cp->need = *need;
-		snprintf(cp->p.spec_text, sizeof(cp->p.spec_text), "%s", text);
+		cp->p.spec_text = xstrdup(text);
 		snprintf(cp->p.name, sizeof(cp->p.name), "%s", text);
 		c->port[c->nports++] = cp;
 		ctl_reset(c, cp->p.id);
@@ -351,6 +351,7 @@ static void stop_workers(struct ctl *c)
 
 static void port_free(struct ctl_port *cp)
 {
+	free((char *)cp->p.spec_text);
 	stream_cfg_free(&cp->stream);
 	stat_free(cp);
 	free(cp->txq);

@@ -110,6 +110,7 @@ int eal_start(struct ctl *c, struct err *e);       /* needs parsed specs: c->opt
 void eal_stop(void);
 void eal_log_drain(void);                          /* EAL's text so far -> log */
 unsigned eal_data_room(uint64_t mtu);
+bool eal_by_page(const struct port_need *need);
 unsigned eal_rx_room(uint64_t mtu, const struct port_need *need);
 unsigned eal_tx_frames(const struct port_cfg *cfg, const struct port_need *need);
 unsigned eal_rx_frames(const struct port_cfg *cfg, const struct port_need *need);

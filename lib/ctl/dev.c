@@ -39,7 +39,39 @@ static uint64_t buffer_mtu(const struct ctl_port *cp)
 	return cp->p.dev_mtu > cp->p.cfg.mtu ? cp->p.dev_mtu : cp->p.cfg.mtu;
 }
 
-static struct rte_mempool *pool_new(struct ctl_port *cp, const char *what, unsigned q, unsigned n, unsigned room)
+/* A pool of mbufs; by hand, because rte_pktmbuf_pool_create() takes no flags. Without hugepages DPDK keeps objects from crossing a
+ * 4 KB page, which doubles the memory and puts all mbufs on the same few cache sets. Memory is one range there, in virtual and in
+ * I/O addresses alike, so only a driver that cuts the pool into pages of its own needs that. */
+static struct rte_mempool *mbuf_pool(const char *name, unsigned n, unsigned cache, unsigned room, int socket, bool by_page)
+{
+	struct rte_pktmbuf_pool_private priv = {.mbuf_data_room_size = (uint16_t)room};
+	unsigned flags = by_page || rte_eal_iova_mode() != RTE_IOVA_VA ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
+	struct rte_mempool *mp = rte_mempool_create_empty(name, n, (unsigned)sizeof(struct rte_mbuf) + room, cache, sizeof(priv), socket, flags);
+	int rc;
+
+	if (mp == NULL)
+		return NULL;
+	rc = rte_mempool_set_ops_byname(mp, rte_mbuf_best_mempool_ops(), NULL);
+	if (rc == 0) {
+		rte_pktmbuf_pool_init(mp, &priv);
+		rc = rte_mempool_populate_default(mp);
+	}
+	if (rc < 0) {
+		rte_mempool_free(mp);
+		rte_errno = -rc;
+		return NULL;
+	}
+	rte_mempool_obj_iter(mp, rte_pktmbuf_init, NULL);
+	return mp;
+}
+
+static void add_held(struct rte_mempool *mp, void *sum, struct rte_mempool_memhdr *h, unsigned i)
+{
+	(void)mp, (void)i;
+	*(uint64_t *)sum += h->len;
+}
+
+static struct rte_mempool *pool_new(struct ctl_port *cp, const char *what, unsigned q, unsigned n, unsigned room, bool by_page)
 {
 	char name[RTE_MEMPOOL_NAMESIZE];
 	unsigned cache = DP_POOL_CACHE;
@@ -47,17 +79,17 @@ static struct rte_mempool *pool_new(struct ctl_port *cp, const char *what, unsig
 	while (cache > 0 && cache * 3 / 2 > n)
 		cache /= 2;
 	snprintf(name, sizeof(name), "%s%u_%u_%u", what, cp->p.id, q, pool_serial++);
-	struct rte_mempool *mp = rte_pktmbuf_pool_create(name, n, cache, 0, (uint16_t)room, socket_of(cp->p.node));
+	struct rte_mempool *mp = mbuf_pool(name, n, cache, room, socket_of(cp->p.node), by_page);
 	if (mp == NULL && cp->p.node >= 0) /* memory without hugepages lives on one node */
-		mp = rte_pktmbuf_pool_create(name, n, cache, 0, (uint16_t)room, SOCKET_ID_ANY);
+		mp = mbuf_pool(name, n, cache, room, SOCKET_ID_ANY, by_page);
 	if (mp != NULL)
-		cp->memory_bytes += (uint64_t)n * (mp->elt_size + mp->header_size + mp->trailer_size);
+		rte_mempool_mem_iter(mp, add_held, &cp->memory_bytes);
 	return mp;
 }
 
 int dev_dummy_pool(struct err *e)
 {
-	dummy = rte_pktmbuf_pool_create("dummy", 63, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	dummy = mbuf_pool("dummy", 63, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY, false);
 	return dummy != NULL ? 0 : err_set(e, ENODEV, "no memory for the first buffer pool: %s", rte_strerror(rte_errno));
 }
 
@@ -85,7 +117,8 @@ static int make_pools(struct ctl_port *cp, struct rte_mempool **rx, struct rte_m
 
 	cp->memory_bytes = 0;
 	for (unsigned q = 0; q < cp->dev_nrxq; q++) {
-		rx[q] = nrx == 0 ? dummy : pool_new(cp, "rx", q, nrx, eal_rx_room(buffer_mtu(cp), &cp->need));
+		rx[q] = nrx == 0 ? dummy : pool_new(cp, "rx", q, nrx, eal_rx_room(buffer_mtu(cp), &cp->need),
+							  eal_by_page(&cp->need));
 		if (rx[q] == NULL) {
 			rc = no_memory(cp, "receive", nrx, e);
 			pools_free(rx, q);
@@ -93,7 +126,7 @@ static int make_pools(struct ctl_port *cp, struct rte_mempool **rx, struct rte_m
 		}
 	}
 	for (unsigned q = 0; q < cp->p.ntxq; q++) {
-		tx[q] = pool_new(cp, "tx", q, ntx, eal_data_room(buffer_mtu(cp)));
+		tx[q] = pool_new(cp, "tx", q, ntx, eal_data_room(buffer_mtu(cp)), false);
 		if (tx[q] == NULL) {
 			rc = no_memory(cp, "transmit", ntx, e);
 			pools_free(tx, q);

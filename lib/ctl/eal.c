@@ -100,11 +100,18 @@ unsigned eal_rx_frames(const struct port_cfg *cfg, const struct port_need *need)
 	return (unsigned)d + DP_BURST_MAX + 2 * CACHED + need->extra_mbufs;
 }
 
-static uint64_t pool_bytes(unsigned n, unsigned room)
+bool eal_by_page(const struct port_need *need)
+{
+	return need->max_data_room != 0; /* AF_XDP maps the pool page by page */
+}
+
+static uint64_t pool_bytes(unsigned n, unsigned room, bool by_page)
 {
 	uint64_t obj = sizeof(struct rte_mempool_objhdr) + sizeof(struct rte_mbuf) + room + 2 * RTE_CACHE_LINE_SIZE;
-	uint64_t ring = 8;
+	uint64_t ring = 8, page = 4096;
 
+	if (by_page)
+		obj = obj <= page ? page / (page / obj) : (obj + page - 1) / page * page;
 	while (ring < 8ull * (n + 1))
 		ring *= 2;
 	return n * obj + ring + RTE_MAX_LCORE * (sizeof(struct rte_mempool_cache) + 64);
@@ -118,8 +125,9 @@ static uint64_t memory_need(const struct ctl *c, const uint16_t (*nq)[2])
 		const struct ctl_port *cp = c->port[i];
 		const struct port_cfg *cfg = &cp->p.cfg;
 		uint16_t nrx = cp->need.paired && nq[i][1] > nq[i][0] ? nq[i][1] : nq[i][0];
-		sum += nrx * (QUEUE_BYTES + pool_bytes(eal_rx_frames(cfg, &cp->need), eal_rx_room(cfg->mtu, &cp->need)));
-		sum += nq[i][1] * (QUEUE_BYTES + pool_bytes(eal_tx_frames(cfg, &cp->need), eal_data_room(cfg->mtu)));
+		sum += nrx * (QUEUE_BYTES + pool_bytes(eal_rx_frames(cfg, &cp->need), eal_rx_room(cfg->mtu, &cp->need),
+								  eal_by_page(&cp->need)));
+		sum += nq[i][1] * (QUEUE_BYTES + pool_bytes(eal_tx_frames(cfg, &cp->need), eal_data_room(cfg->mtu), false));
 	}
 	return sum;
 }

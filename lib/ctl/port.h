@@ -61,7 +61,8 @@ struct port_spec {            /* const, named port_spec_<file> */
 struct port {                 /* control owns it */
 	unsigned id;              /* our number, 0.. */
 	uint16_t dev;             /* DPDK port id */
-	char name[64], spec_text[128];
+	char name[64];
+	const char *spec_text;    /* the -p text, whole */
 	const struct port_spec *spec;
 	void *priv;               /* the spec's own state, freed by its close() */
 	uint16_t nrxq, ntxq;      /* queues in use */

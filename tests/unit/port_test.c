@@ -148,7 +148,7 @@ static void open_ports(const char *text, struct port *p, unsigned n, const unsig
 		p[i].ntxq = (uint16_t)queues[i][1];
 		p[i].node = -1;
 		p[i].rxd = p[i].txd = 64;
-		snprintf(p[i].spec_text, sizeof(p[i].spec_text), "%s", text);
+		p[i].spec_text = text;
 	}
 	if (p[0].spec->open(arg, list, n, &e) != 0)
 		fail_msg("%s: %s", text, e.text);
