@@ -6,7 +6,8 @@
   phase.py total DIR                    print "N passed, N failed, N skipped" over all parts
 
 Where the numbers come from, first that fits:
-  - meson test --logbase NAME: BUILD/meson-logs/NAME.json; a cmocka program counts with each of its cases
+  - meson test --logbase NAME: BUILD/meson-logs/NAME.json; a cmocka program counts with each of its cases, and one
+    that has its own count with that
   - pytest: DIR/NAME.xml (PYTEST_ADDOPTS asks for it)
   - lines "N passed, N failed, N skipped" of the output, one for each program that has its own count
   - the exit code: 0 one passed, 77 one skipped, else one failed
@@ -32,12 +33,17 @@ def add(*tallies):
     return tuple(sum(column) for column in zip((0, 0, 0), *tallies))
 
 
+def tallied(text):
+    return add(*(tuple(map(int, found)) for found in TALLY.findall(text)))
+
+
 def from_meson(path):
     total = (0, 0, 0)
     for line in path.read_text().splitlines():
         test = json.loads(line)
-        words = CASE.findall(test.get("stdout", "") + "\n" + test.get("stderr", ""))
-        cases = (words.count("OK"), words.count("FAILED"), words.count("SKIPPED"))
+        text = test.get("stdout", "") + "\n" + test.get("stderr", "")
+        words = CASE.findall(text)
+        cases = add((words.count("OK"), words.count("FAILED"), words.count("SKIPPED")), tallied(text))
         if test["result"] == "SKIP" and not any(cases):
             cases = (0, 0, 1)
         elif test["result"] in ("OK", "EXPECTEDFAIL"):
@@ -71,7 +77,7 @@ def count(directory, name, command, began, rc, output):
     elif xml.exists():
         total = from_junit(xml)
     elif TALLY.search(output):
-        total = add(*(tuple(map(int, found)) for found in TALLY.findall(output)))
+        total = tallied(output)
     elif re.search("^No (suitable )?tests defined", output, re.M):
         total = (0, 0, 0)
     else:

@@ -11,7 +11,7 @@
                             the same, and the signal as soon as @mark was refused; `= -15` is an end by signal 15
 
 An expected line `...` stands for any lines, `~ REGEX` for one line that matches as a whole. --update writes what came
-into the files, leaving alone what matched: read the difference before you commit it.
+into the files, leaving alone what matched: read the difference before you commit it. The last line is the count.
 """
 import argparse
 import os
@@ -162,7 +162,7 @@ def main():
     ap.add_argument("--update", action="store_true", help="write what came into the files")
     ap.add_argument("file", nargs="+")
     a = ap.parse_args()
-    bad = 0
+    good = bad = 0
     for path in a.file:
         steps = read(path)
         runner = Runner(a.program, os.path.dirname(os.path.abspath(path)))
@@ -170,6 +170,7 @@ def main():
         for step, got in replay(runner, steps):
             same = got == step.text if step.kind == "=" else matches(step.expect, got)
             if same:
+                good += step.kind != "$"
                 continue
             changed = True
             if a.update:
@@ -187,6 +188,8 @@ def main():
         if changed and a.update:
             write(path, steps)
             print(f"{path}: updated")
+    if not a.update:
+        print(f"{good} passed, {bad} failed, 0 skipped")
     return 1 if bad else 0
 
 

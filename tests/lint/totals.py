@@ -43,6 +43,8 @@ with tempfile.TemporaryDirectory() as place:
     expect(results, "broken", "2 1 0", "false", meson_log(results, "broken", ("FAIL", CASES)))
     expect(results, "failed", "2 1 0", "false", meson_log(results, "failed", ("FAIL", CASES + "[  FAILED  ] c\n")))
     expect(results, "limit", "1 1 1", "false", meson_log(results, "limit", ("OK", ""), ("TIMEOUT", ""), ("SKIP", "")))
+    expect(results, "replayed", "7 1 0", "false", meson_log(
+        results, "replayed", ("OK", "4 passed, 0 failed, 0 skipped\n"), ("FAIL", "x\n3 passed, 1 failed, 0 skipped\n")))
     (results / "x_test.py").write_text(PYTEST)
     if subprocess.run([sys.executable, "-c", "import pytest"], capture_output=True).returncode == 0:
         expect(results, "pytest", "1 1 1", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", place + "/x_test.py")
