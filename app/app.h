@@ -24,6 +24,11 @@ int app_ports(const struct app *app, const struct target *t, bool streams_ok, st
 /* All ports there are. */
 void app_all_ports(const struct app *app, struct portset *out);
 
+/* Bytes of a frame of the port, with FCS; 0: none can be built. */
+unsigned app_frame_size(const struct app *app, unsigned port);
+/* "1.488Mpps = 10% = ... of 64-byte frames"; false: no frame can be built, nothing is added. */
+bool app_load_text(const struct app *app, unsigned port, struct sbuf *out);
+
 /* Verbs of the build's file list, for cmd_new (set and help among them). */
 const struct verb *const *cmd_verbs(unsigned *n);
 

@@ -5,7 +5,7 @@
 
 enum takes { TAKES_NONE, TAKES_PORTS, TAKES_STREAMS };
 
-/* In the order of the words below. */
+/* Three lists in one order. */
 static const struct {
 	show_fn *fn;
 	enum takes takes;
@@ -25,7 +25,21 @@ static const struct {
 static const char *const words[] = {
 	"stats", "rates", "queues", "xstats", "ports", "map", "plan", "frame", "settings", "log", "clock", NULL,
 };
+static const char *const about[] = {
+	"counters of each port",
+	"asked beside offered, marked where they differ by 0.1 %",
+	"counters of each queue",
+	"the device's own counters",
+	"devices and what is known about them",
+	"which core serves which queue",
+	"what each worker runs now",
+	"the frame that is sent, header by header, and its bytes",
+	"values in force",
+	"the last messages",
+	"how the clock was calibrated",
+};
 _Static_assert(ARRAY_SIZE(words) == ARRAY_SIZE(kinds) + 1, "a word for each kind");
+_Static_assert(ARRAY_SIZE(about) == ARRAY_SIZE(kinds), "a line for each kind");
 
 json_t *show_doc(const char *what)
 {
@@ -88,11 +102,27 @@ int show_streams(struct cmd_run *r, const struct show_sel *sel, bool all,
 	return rc;
 }
 
+static const struct out_col what_cols[] = {{"name", "show", OF_STR}, {"takes", "of", OF_STR}, {"help", "", OF_STR}};
+static const struct out_view what_view = {.rows = "results", .cols = what_cols, .ncols = ARRAY_SIZE(what_cols)};
+
+static int show_what(struct cmd_run *r)
+{
+	static const char *const takes[] = {[TAKES_NONE] = "-", [TAKES_PORTS] = "[<ports>]", [TAKES_STREAMS] = "[<streams>]"};
+	json_t *doc = show_doc("show"), *list = json_array();
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", words[i], "takes", takes[kinds[i].takes], "help", about[i]));
+	json_object_set_new(doc, "results", list);
+	return show_out(r, doc, &what_view);
+}
+
 static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct show_sel sel = {.given = args[1].given, .target = &args[1].target, .col = args[1].col};
 	int what = args[0].choice, rc = 0;
 
+	if (!args[0].given)
+		return show_what(r);
 	if (!sel.given)
 		app_all_ports(app_of(r), &sel.ports);
 	else if (kinds[what].takes == TAKES_NONE)
@@ -107,14 +137,12 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 }
 
 static const struct arg_spec args_show[] = {
-	{ARG_CHOICE, "what", 0, {.type = &vt_enum, .choices = words}}, {ARG_TARGETS, "ports", ARG_OPT}, {ARG_END},
+	{ARG_CHOICE, "what", ARG_OPT, {.type = &vt_enum, .choices = words}, about},
+	{ARG_TARGETS, "ports", ARG_OPT | ARG_AFTER},
+	{ARG_END},
 };
 
 const struct verb verb_show = {
 	.name = "show", .args = args_show, .run = run,
-	.help = "Print a result: as text, or with --json and --csv for programs.\n"
-		"stats: counters of each port; rates: asked beside offered, marked where they differ by 0.1 %; queues: counters of each queue;\n"
-		"xstats: the device's own counters; ports: devices and what is known about them; map: which core serves which queue;\n"
-		"plan: what each worker runs now; frame: the frame that is sent (`show frame 0`); settings: values in force;\n"
-		"log: the last messages; clock: how the clock was calibrated.",
+	.help = "Print a result: as text, or with --json and --csv for programs. Alone: what can be shown.",
 };

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NS_PER_S 1000000000ull
 #define WIRE_EXTRA 20 /* preamble 7, SFD 1, inter-frame gap 12 */
@@ -128,13 +127,9 @@ static const struct out_view rate_view = {.rows = "ports", .cols = rate_cols, .n
 /* Bits that one frame of the port occupies on the wire; 0: no frame can be built. */
 static double frame_l1_bits(struct cmd_run *r, unsigned port)
 {
-	struct frame *f = xcalloc(1, sizeof(*f));
-	double bits = 0;
+	unsigned size = app_frame_size(app_of(r), port);
 
-	if (ctl_frame(app_of(r)->ctl, port, 0, f, NULL) == 0)
-		bits = 8.0 * (f->len + FRAME_FCS + WIRE_EXTRA);
-	free(f);
-	return bits;
+	return size > 0 ? 8.0 * (size + WIRE_EXTRA) : 0;
 }
 
 struct load { double asked_pps, asked_l1_bps, offered_pps, offered_l1_bps; bool asked_known, differs; };
@@ -152,8 +147,9 @@ static void load_now(struct cmd_run *r, const struct snap_port *p, double bits, 
 		l->offered_pps = p->tx_rate.pps;
 		l->offered_l1_bps = p->tx_rate.l1_bps;
 	}
-	/* An interval with a change in it compares nothing. */
-	l->differs = p->run.steady_ns >= 2 * NS_PER_S || (!whole && !p->run.rate_changed);
+	/* An interval with a change in it compares nothing, nor does a change that is not yet with the workers. */
+	l->differs = l->asked_pps == p->run.asked_pps;
+	l->differs &= p->run.steady_ns >= 2 * NS_PER_S || (!whole && !p->run.rate_changed);
 }
 
 /* The mean of the last run, in the frames that it sent. */

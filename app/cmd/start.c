@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "out.h"
 #include "verbs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 /* One-shot use ends with the command, so a start without a bound would send nothing that anyone asked for. */
 static int check_bound(const struct cmd_run *r, const struct portset *ports, struct err *e)
@@ -17,6 +19,27 @@ static int check_bound(const struct cmd_run *r, const struct portset *ports, str
 	return 0;
 }
 
+/* "port 0: 1.488Mpps = 10% = ... of 64-byte frames, for 10s" */
+static void tell(const struct app *app, unsigned port, uint64_t duration_ns, struct sbuf *note)
+{
+	uint64_t count = ctl_port_cfg(app->ctl, port)->count;
+	struct sbuf text = {0};
+
+	if (app_load_text(app, port, &text)) {
+		sbuf_addf(note, "port %u: %s", port, sbuf_str(&text));
+		if (duration_ns != 0) {
+			sbuf_add(note, ", for ");
+			out_duration(duration_ns, note);
+		}
+		if (count != 0)
+			sbuf_addf(note, ", %s%" PRIu64 " frame%s", duration_ns != 0 ? "at most " : "", count, count == 1 ? "" : "s");
+		if (duration_ns == 0 && count == 0)
+			sbuf_addf(note, ", until `stop %u`", port);
+		sbuf_addc(note, '\n');
+	}
+	sbuf_free(&text);
+}
+
 int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duration_ns, struct err *e)
 {
 	if (duration_ns == 0) {
@@ -24,7 +47,12 @@ int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duratio
 		if (rc < 0)
 			return rc;
 	}
-	return ctl_start(app_of(r)->ctl, ports, duration_ns, e);
+	struct app *app = app_of(r);
+	int rc = ctl_start(app->ctl, ports, duration_ns, e);
+	for (unsigned p = 0; rc == 0 && !r->batch && p < ctl_nports(app->ctl); p++)
+		if (portset_has(ports, p))
+			tell(app, p, duration_ns, r->note);
+	return rc;
 }
 
 static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "out.h"
 #include "verbs.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 
 struct waiting {
 	struct portset ports;
@@ -14,14 +17,49 @@ static struct waiting *state(struct cmd_run *r)
 	return (struct waiting *)r->state;
 }
 
+/* A run that this machine could not send as it was asked to is told: its numbers stand for something else. Nothing is said for less than
+ * a millisecond, which a short run loses to scheduling, and where there is nothing to compare. */
+static void tell_limited(const struct snap_port *p, struct sbuf *note)
+{
+	double asked = p->run.asked_pps, took = (double)p->run.duration_ns;
+
+	if (p->state != RUN_IDLE || p->run.asked_max || p->run.rate_changed || p->run.sent == 0 || asked <= 0)
+		return;
+	double due = (double)p->run.sent * 1e9 / asked;
+	if (took < due * 1.001 || took < due + 1e6)
+		return;
+	sbuf_addf(note, "tester limited: port %u sent ", p->port);
+	out_si(p->run.mean_pps, note);
+	sbuf_add(note, "pps, asked ");
+	out_si(asked, note);
+	sbuf_addf(note, "pps; %" PRIu64 " frames took ", p->run.sent);
+	out_duration(p->run.duration_ns, note);
+	sbuf_add(note, " instead of ");
+	out_duration((uint64_t)due, note);
+	sbuf_add(note, "\n");
+}
+
+static void tell_all(struct cmd_run *r, const struct portset *ports)
+{
+	struct snap *s = ctl_snapshot(app_of(r)->ctl);
+
+	for (unsigned i = 0; i < s->nports; i++)
+		if (portset_has(ports, s->port[i].port))
+			tell_limited(&s->port[i], r->note);
+	snap_free(s);
+	free(s);
+}
+
 static int poll_wait(struct cmd_run *r, struct err *e)
 {
 	struct waiting *w = state(r);
 	struct sbuf took = {0};
 
 	(void)e;
-	if (ctl_settled(app_of(r)->ctl, &w->ports) == 1)
+	if (ctl_settled(app_of(r)->ctl, &w->ports) == 1) {
+		tell_all(r, &w->ports);
 		return VERB_DONE;
+	}
 	if (w->limit_ns == 0 || verb_now_ns() < w->deadline_ns)
 		return VERB_PENDING;
 	vt_duration.print(&(struct vspec){&vt_duration}, &w->limit_ns, &took);

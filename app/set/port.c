@@ -33,7 +33,7 @@ static const struct setting_store idle_store = {idle_put, idle_get, idle_unset};
 #define AT(member) offsetof(struct port_cfg, member)
 
 const struct setting set_port_rows[] = {
-	{.name = "rate", .scope = SCOPE_PORT, .v = {&vt_rate}, .dflt = "100%", .offset = AT(rate),
+	{.name = "rate", .scope = SCOPE_PORT, .v = {&vt_rate}, .dflt = "100%", .offset = AT(rate), .echo = set_echo_load,
 	 .help = "offered load of the port, over all its Tx queues: percent of the link speed, frames or bits per second, or max"},
 	{.name = "count", .scope = SCOPE_PORT, .v = {&vt_uint}, .dflt = "0", .unit = "frames", .offset = AT(count),
 	 .help = "frames to send per start, over all Tx queues; 0 sends until stop"},
@@ -42,7 +42,7 @@ const struct setting set_port_rows[] = {
 	{.name = "rxburst", .scope = SCOPE_PORT, .v = {&vt_uint, 1, 512}, .dflt = "64", .unit = "frames", .offset = AT(rxburst),
 	 .help = "most frames that are taken from the device at once"},
 	{.name = "speed", .scope = SCOPE_PORT, .v = {&vt_speed}, .dflt = "auto", .unit = "bit/s", .offset = AT(speed_bps),
-	 .help = "link speed that percent rates refer to; auto is what the device says, 10G on wire, null and pcap"},
+	 .echo = set_echo_load, .help = "link speed that percent rates refer to; auto is what the device says, 10G on wire, null and pcap"},
 	{.name = "mtu", .scope = SCOPE_PORT, .v = {&vt_uint, MTU_MIN, MTU_MAX}, .dflt = "1500", .unit = "bytes", .offset = AT(mtu),
 	 .flags = SET_RESTART, .check = set_check_port, .help = "largest frame without Ethernet header and FCS"},
 	{.name = "txd", .alias = "tx descriptors", .scope = SCOPE_PORT, .v = {&vt_uint, 32, 32768}, .dflt = "1024",

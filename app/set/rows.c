@@ -78,6 +78,17 @@ bool set_check_port(const struct setting *row, const void *port_cfg, struct err 
 	return true;
 }
 
+void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf *note)
+{
+	struct sbuf text = {0};
+	unsigned port;
+
+	(void)row;
+	if (set_find_port(port_cfg, &port) && app_load_text(bound, port, &text))
+		sbuf_addf(note, "port %u: %s\n", port, sbuf_str(&text));
+	sbuf_free(&text);
+}
+
 const struct frame *set_frame_now(const void *stream_cfg)
 {
 	unsigned port, stream;

@@ -266,7 +266,7 @@ static unsigned char on_tab(EditLine *el, int ch)
 	char *line = before_cursor(el);
 	hint_find(c->sess, line, &l);
 	int drop = hint_complete(&l, line, &more);
-	if (l.n == 0) {
+	if (l.n == 0 && l.forms.len == 0) {
 		rc = CC_REFRESH_BEEP;
 	} else if (drop > 0 || more.len > 0) {
 		if (drop > 0)

@@ -11,6 +11,10 @@ static void offer(void *arg, const char *word, const char *help)
 {
 	struct hint_list *l = arg;
 
+	if (word == NULL) {
+		sbuf_addf(&l->forms, "  %s\n", help);
+		return;
+	}
 	for (unsigned i = 0; i < l->n; i++)
 		if (strcmp(l->item[i].word, word) == 0)
 			return;
@@ -33,6 +37,7 @@ void hint_free(struct hint_list *l)
 		free(l->item[i].help);
 	}
 	free(l->item);
+	sbuf_free(&l->forms);
 	*l = (struct hint_list){0};
 }
 
@@ -89,7 +94,8 @@ void hint_print(const struct hint_list *l, unsigned columns, struct sbuf *out)
 	}
 	if (shown < l->n)
 		sbuf_addf(out, "  and %u more\n", l->n - shown);
-	if (l->n == 0)
+	sbuf_add(out, sbuf_str(&l->forms));
+	if (l->n == 0 && l->forms.len == 0)
 		sbuf_add(out, "  nothing more, or a value of your own\n");
 }
 

@@ -10,6 +10,7 @@ struct hint {
 struct hint_list {
 	struct hint *item;
 	unsigned n;
+	struct sbuf forms; /* lines: what may stand there that is no word of the list */
 	int start; /* byte of the line where the word begins */
 };
 

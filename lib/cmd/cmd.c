@@ -126,7 +126,7 @@ static int check_values(struct cmd *c, const struct parsed *p, const char *line,
 		if (p->args[i].setting == NULL || p->verb->args[i + 1].kind != ARG_REST || !p->args[i + 1].given)
 			continue;
 		struct err own = {.col = -1};
-		int rc = set_apply(c, t, p->args[i].setting, p->args[i + 1].text, true, NULL, &in_value, &own);
+		int rc = set_apply(c, t, p->args[i].setting, p->args[i + 1].text, SET_LOOK, NULL, &in_value, &own);
 		if (rc == 0)
 			continue;
 		own.col =

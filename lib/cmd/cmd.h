@@ -43,6 +43,8 @@ struct setting { /* one row = one noun, the only statement about it */
 	 * stored. NULL with *e: the object has nothing that the row could mean. v.type may be NULL; if it is there, it serves help and
 	 * completion. */
 	const struct setting *(*resolve)(const struct setting *, const void *obj, struct err *e);
+	/* What the new value comes to, in other words, as lines for cmd_run.note; called after the write where a person typed it. May be NULL. */
+	void (*echo)(const struct setting *, const void *obj, struct sbuf *note);
 };
 
 struct cmd; /* the running language: tables + host */
@@ -52,7 +54,10 @@ enum arg_kind { ARG_END, ARG_WORD, ARG_TARGETS, ARG_VALUE, ARG_SETTING, ARG_REST
 /* ARG_WORD a literal word; TARGETS a port list, checked against the host's ports; VALUE one word of a type; SETTING a row's name (may be
  * several words) of the scope that the targets before it say; REST all words left, joined by one blank; FILE one word; CHOICE one of
  * v.choices. Words and choices may be given as unique prefixes. */
-enum arg_flags { ARG_OPT = 1 };
+enum arg_flags {
+	ARG_OPT = 1,
+	ARG_AFTER = 2, /* beside ARG_OPT: only where the optional argument before it was given ("[<what> [<ports>]]") */
+};
 struct arg_spec {
 	enum arg_kind kind;
 	const char *name;      /* "ports", "DURATION"; ARG_WORD: the literal word */
@@ -60,6 +65,7 @@ struct arg_spec {
 	 * ARG_WORD or has no ARG_OPT itself, come together or not at all ("[for DURATION]": both have ARG_OPT). */
 	uint32_t flags;
 	struct vspec v;        /* ARG_VALUE: type; ARG_CHOICE: v.choices */
+	const char *const *about; /* ARG_CHOICE: a line for each choice, or NULL */
 };
 struct arg_val {
 	bool given;
@@ -151,7 +157,8 @@ int cmd_check(struct cmd *, const char *line, struct err *e);
 void cmd_err_print(const char *line, const struct err *e, struct sbuf *out);
 
 /* Offer words that could stand at the cursor; *start = column where the word begins; a taken word replaces line[*start, cursor). help may
- * be NULL. Words, settings, values, ports, files. line may hold several commands. */
+ * be NULL. Words, settings, values, ports, files. line may hold several commands. A NULL word is no word: its help says what else may begin
+ * there ("DURATION: a number with ..."). */
 void cmd_complete(struct cmd *, const char *line, int cursor, int *start, void (*offer)(void *arg, const char *word, const char *help),
 		  void *arg);
 

@@ -47,8 +47,9 @@ bool word_prefix(const char *word, const char *prefix);
 /* A word that can only be meant as a port list. */
 bool looks_like_targets(const char *word);
 
-/* cmd_set; dry: only look. *in_value: the error is about the value. */
-int set_apply(struct cmd *c, const struct target *t, const struct setting *s, const char *value, bool dry,
+enum set_how { SET_LOOK /* write nothing */, SET_WRITE, SET_ECHO /* and say what it comes to */ };
+/* cmd_set. *in_value: the error is about the value. */
+int set_apply(struct cmd *c, const struct target *t, const struct setting *s, const char *value, enum set_how how,
 	      struct sbuf *note, bool *in_value, struct err *e);
 int target_check(const struct cmd *c, const struct target *t, struct err *e);
 

@@ -43,6 +43,19 @@ static void give(struct completion *k, const char *word, const char *help)
 	sbuf_free(&first);
 }
 
+/* What may stand here beside the words offered; who has begun a word knows. */
+static void give_form(struct completion *k, const char *name, const struct vspec *v)
+{
+	struct sbuf form = {0};
+
+	if (k->prefix[0] != '\0' || v->type == NULL || v->type == &vt_enum)
+		return;
+	sbuf_addf(&form, "%s: ", name);
+	vspec_allowed(v, &form);
+	k->offer(k->arg, NULL, sbuf_str(&form));
+	sbuf_free(&form);
+}
+
 static void give_value(void *arg, const char *word)
 {
 	struct completion *k = arg;
@@ -200,6 +213,8 @@ static void offer_rest(struct completion *k, unsigned at)
 	if (s->v.type->complete != NULL)
 		s->v.type->complete(&s->v, sbuf_str(&text), give_value, k);
 	k->head = NULL;
+	if (at == k->n)
+		give_form(k, s->name, &s->v);
 	if (at == k->n && k->prefix[0] != '\0' && word_prefix("default", k->prefix))
 		give(k, "default", "take the setting back");
 	sbuf_free(&head);
@@ -260,14 +275,15 @@ static void offer_arg(struct completion *k, const struct arg_spec *a, unsigned a
 		    word_prefix("all", k->prefix))
 			offer_targets(k);
 		break;
-	case ARG_CHOICE: {
-		struct vspec choice = {.type = &vt_enum, .choices = a->v.choices};
-		vt_enum.complete(&choice, k->prefix, give_value, k);
+	case ARG_CHOICE:
+		for (unsigned i = 0; a->v.choices[i] != NULL; i++)
+			if (word_prefix(a->v.choices[i], k->prefix))
+				give(k, a->v.choices[i], a->about != NULL ? a->about[i] : NULL);
 		break;
-	}
 	case ARG_VALUE:
 		if (a->v.type->complete != NULL)
 			a->v.type->complete(&a->v, k->prefix, give_value, k);
+		give_form(k, arg_name(a), &a->v);
 		break;
 	case ARG_SETTING:
 		offer_settings(k, at);

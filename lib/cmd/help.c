@@ -37,9 +37,12 @@ void verb_syntax(const struct verb *v, struct sbuf *out)
 		unsigned end = opt ? group_end(v->args, i) : i + 1;
 		sbuf_add(out, opt ? " [" : " ");
 		for (unsigned k = i; k < end; k++) {
+			bool after = k > i && (v->args[k].flags & ARG_AFTER);
 			if (k > i)
-				sbuf_addc(out, ' ');
+				sbuf_add(out, after ? " [" : " ");
 			arg_syntax(&v->args[k], out);
+			if (after)
+				sbuf_addc(out, ']');
 		}
 		if (opt)
 			sbuf_addc(out, ']');
@@ -101,6 +104,10 @@ static void verb_help_put(const struct verb *v, struct sbuf *out)
 			sbuf_addf(out, "  %s: all | N | N-M, joined by commas; streams as port/stream: 0,2-3,1/0-7\n",
 				  arg_name(a));
 		if (spec.type == NULL)
+			continue;
+		for (unsigned k = 0; a->kind == ARG_CHOICE && a->about != NULL && a->v.choices[k] != NULL; k++)
+			sbuf_addf(out, "  %-9s %s\n", a->v.choices[k], a->about[k]);
+		if (a->kind == ARG_CHOICE && a->about != NULL)
 			continue;
 		sbuf_addf(out, "  %s: ", arg_name(a));
 		vspec_allowed(&spec, out);

@@ -35,9 +35,9 @@ unsigned group_end(const struct arg_spec *a, unsigned i)
 {
 	bool word = a[i].kind == ARG_WORD;
 
-	for (i++; word && i < CMD_MAX_ARGS && (a[i].flags & ARG_OPT) && a[i].kind != ARG_WORD && a[i].kind != ARG_END;
-	     i++)
-		;
+	for (i++; i < CMD_MAX_ARGS && a[i].kind != ARG_END; i++)
+		if (!(a[i].flags & ARG_AFTER) && !(word && (a[i].flags & ARG_OPT) && a[i].kind != ARG_WORD))
+			break;
 	return i;
 }
 

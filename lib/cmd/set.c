@@ -244,10 +244,11 @@ static int set_look(const struct setting *s, const char *value, bool *in_value, 
 	return rc;
 }
 
-int set_apply(struct cmd *c, const struct target *t, const struct setting *s, const char *value, bool dry,
+int set_apply(struct cmd *c, const struct target *t, const struct setting *s, const char *value, enum set_how how,
 	      struct sbuf *note, bool *in_value, struct err *e)
 {
 	struct slots all = {0};
+	bool dry = how == SET_LOOK;
 
 	*in_value = false;
 	int rc = setting_later(s, e);
@@ -266,6 +267,9 @@ int set_apply(struct cmd *c, const struct target *t, const struct setting *s, co
 			slot_write(c, &all.s[i]);
 		for (unsigned i = 0; i < all.n; i++)
 			slot_warn(&all.s[i], note);
+		for (unsigned i = 0; how == SET_ECHO && note != NULL && i < all.n; i++)
+			if (all.s[i].row->echo != NULL)
+				all.s[i].row->echo(all.s[i].row, all.s[i].obj, note);
 	}
 	slots_free(&all);
 	return rc;
@@ -275,7 +279,7 @@ int cmd_set(struct cmd *c, const struct target *t, const struct setting *s, cons
 	    struct err *e)
 {
 	bool in_value;
-	int rc = set_apply(c, t, s, value, false, note, &in_value, e);
+	int rc = set_apply(c, t, s, value, SET_WRITE, note, &in_value, e);
 
 	if (rc != 0 && !in_value && e != NULL)
 		e->col = -1;
@@ -318,7 +322,7 @@ static int verb_set_run(struct cmd_run *r, const struct arg_val *args, struct er
 	bool in_value;
 	const struct target *t = args[0].given ? &args[0].target : NULL;
 	struct err own = {.col = -1};
-	int rc = set_apply(r->cmd, t, args[1].setting, args[2].text, false, r->note, &in_value, &own);
+	int rc = set_apply(r->cmd, t, args[1].setting, args[2].text, r->batch ? SET_WRITE : SET_ECHO, r->note, &in_value, &own);
 
 	if (rc == 0)
 		return VERB_DONE;

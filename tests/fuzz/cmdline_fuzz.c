@@ -191,7 +191,7 @@ static void offered(void *arg, const char *word, const char *help)
 	char buf[4096];
 
 	(void)help;
-	if (strlen(word) < sizeof(buf))
+	if (word != NULL && strlen(word) < sizeof(buf))
 		demand(cmd_split(word, w, 2, buf, sizeof(buf), NULL) == 1, "an offered word is not one word", arg);
 }
 

@@ -351,8 +351,10 @@ static void test_find(void **state)
 
 static void take(void *arg, const char *word, const char *help)
 {
-	(void)help;
-	sbuf_addf(arg, "%s ", word);
+	if (word != NULL)
+		sbuf_addf(arg, "%s ", word);
+	else
+		sbuf_addf(arg, "(%s) ", help);
 }
 
 static void completes(const char *line, int start, const char *words)
@@ -397,6 +399,11 @@ static void test_complete(void **state)
 	completes("set 0 proto t", 12, "tcp ");
 	completes("set 0 rate m", 11, "max ");
 	completes("set 0 rate def", 11, "default ");
+	/* what stands there beside words */
+	completes("set 0 rate ", 11, "max 1% 10% 50% 100% (rate: 10% | 1.5Mpps | 3Gbps[/l2] | max) ");
+	completes("set 0 udp.dst ", 14, "(udp.dst: N or 0xHEX, 0 to 65535) ");
+	completes("set 0 dport 7", 12, "");
+	completes("wait 0 ", 7, "(DURATION: a number with ns, us, ms, s, m or h: 10s, 1.5ms) ");
 	completes("set 0 rate 5; se", 14, "set ");
 	completes("set 0 rate 5;", 13, "set help start show wait lua load quit ");
 	completes("set 0 # r", 9, "");
