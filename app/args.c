@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "out.h"
+#include "set/set.h"
 #include "value.h"
 
 struct opt;
@@ -18,8 +19,8 @@ struct opt {
 	const char *name;
 	const char *arg; /* NULL: takes none */
 	opt_fn *take;
-	size_t offset;     /* of the member that it sets */
-	uint64_t min, max; /* of a number; min is what an option without a value means */
+	size_t offset;  /* of the member that it sets */
+	uint64_t means; /* what an option without a value means */
 	const char *help;  /* lines; the first one stands beside the option */
 };
 
@@ -29,7 +30,7 @@ static opt_fn take_port, take_map, take_file, take_text, take_flag, take_out, ta
 #define AT(member) offsetof(struct args, member)
 
 static const struct opt opts[] = {
-	{'p', "port", "SPEC", take_port, 0, 0, 0,
+	{'p', "port", "SPEC", take_port, 0, 0,
 	 "add a port; repeatable. Without -p and EAL device options: wire\n"
 	 "wire            two ports cross-connected inside the process\n"
 	 "null            takes frames, gives none\n"
@@ -41,32 +42,32 @@ static const struct opt opts[] = {
 	 "pcap:rx=F,tx=F  capture files\n"
 	 "memif:ARGS      shared memory to another process\n"
 	 "vdev:ARGS       any DPDK virtual device"},
-	{'m', "map", "MAP", take_map, 0, 0, 0,
+	{'m', "map", "MAP", take_map, 0, 0,
 	 "core map, \"1.0, 2-3:4.1\": cores that receive : send . port; repeatable.\n"
 	 "None: chosen automatically"},
-	{'f', "file", "FILE", take_file, 0, 0, 0, "run a command file; repeatable, in order with -e"},
-	{'e', "execute", "CMDS", take_text, 0, 0, 0, "run commands, separated by ; or newlines; repeatable"},
-	{'b', "batch", NULL, take_flag, AT(batch), 0, 0, "no prompt; end when files, -e and piped input are done"},
-	{'k', "keep-going", NULL, take_flag, AT(keep_going), 0, 0,
+	{'f', "file", "FILE", take_file, 0, 0, "run a command file; repeatable, in order with -e"},
+	{'e', "execute", "CMDS", take_text, 0, 0, "run commands, separated by ; or newlines; repeatable"},
+	{'b', "batch", NULL, take_flag, AT(batch), 0, "no prompt; end when files, -e and piped input are done"},
+	{'k', "keep-going", NULL, take_flag, AT(keep_going), 0,
 	 "in batch: go on after a refused command, exit code 2 at the end"},
-	{0, "json", NULL, take_out, 0, OUT_JSON, 0, "every result as one JSON document on one line"},
-	{0, "csv", NULL, take_out, 0, OUT_CSV, 0, "every result as CSV"},
-	{0, "color", "WHEN", take_color, 0, 0, 0, "colours: auto (default), always, never"},
-	{'P', "promiscuous", NULL, take_flag, AT(promiscuous), 0, 0, "ports start promiscuous"},
-	{0, "take", NULL, take_flag, AT(take), 0, 0, "let xdp: take an interface that has an address"},
-	{0, "mbufs", "N", take_number, AT(mbufs), 1, 1u << 30, "buffers per pool at start"},
-	{0, "txd", "N", take_number, AT(txd), 1, UINT16_MAX, "Tx descriptors per queue at start"},
-	{0, "rxd", "N", take_number, AT(rxd), 1, UINT16_MAX, "Rx descriptors per queue at start"},
-	{0, "mtu", "BYTES", take_number, AT(mtu), 68, UINT16_MAX, "MTU at start; buffers are sized for it"},
-	{'l', "log", "FILE", take_log, 0, 0, 0, "append the log to a file"},
-	{'T', "theme", "FILE", take_later, 0, 0, 0, "theme file (not in this version)"},
-	{'s', "replay", "P:FILE", take_later, 0, 0, 0, "replay file of a port (not in this version)"},
-	{'G', "listen", NULL, take_later, 0, 0, 0, "remote socket on the default address (not in this version)"},
-	{'g', "listen-on", "ADDR", take_later, 0, 0, 0, "remote socket on ADDR (not in this version)"},
-	{0, "dump-commands", NULL, take_what, 0, ARGS_DUMP, 0, "print the tables of settings and commands as JSON"},
-	{0, "man", NULL, take_what, 0, ARGS_MAN, 0, "print the manual page (roff)"},
-	{'h', "help", NULL, take_what, 0, ARGS_HELP, 0, "print this help"},
-	{'V', "version", NULL, take_what, 0, ARGS_VERSION, 0, "print the version"},
+	{0, "json", NULL, take_out, 0, OUT_JSON, "every result as one JSON document on one line"},
+	{0, "csv", NULL, take_out, 0, OUT_CSV, "every result as CSV"},
+	{0, "color", "WHEN", take_color, 0, 0, "colours: auto (default), always, never"},
+	{'P', "promiscuous", NULL, take_flag, AT(promiscuous), 0, "ports start promiscuous"},
+	{0, "take", NULL, take_flag, AT(take), 0, "let xdp: take an interface that has an address"},
+	{0, "mbufs", "N", take_number, AT(mbufs), 0, "buffers per pool at start"},
+	{0, "txd", "N", take_number, AT(txd), 0, "Tx descriptors per queue at start"},
+	{0, "rxd", "N", take_number, AT(rxd), 0, "Rx descriptors per queue at start"},
+	{0, "mtu", "BYTES", take_number, AT(mtu), 0, "MTU at start; buffers are sized for it"},
+	{'l', "log", "FILE", take_log, 0, 0, "append the log to a file"},
+	{'T', "theme", "FILE", take_later, 0, 0, "theme file (not in this version)"},
+	{'s', "replay", "P:FILE", take_later, 0, 0, "replay file of a port (not in this version)"},
+	{'G', "listen", NULL, take_later, 0, 0, "remote socket on the default address (not in this version)"},
+	{'g', "listen-on", "ADDR", take_later, 0, 0, "remote socket on ADDR (not in this version)"},
+	{0, "dump-commands", NULL, take_what, 0, ARGS_DUMP, "print the tables of settings and commands as JSON"},
+	{0, "man", NULL, take_what, 0, ARGS_MAN, "print the manual page (roff)"},
+	{'h', "help", NULL, take_what, 0, ARGS_HELP, "print this help"},
+	{'V', "version", NULL, take_what, 0, ARGS_VERSION, "print the version"},
 };
 
 #define LONG_ONLY 256 /* getopt's value of a row without letter: this and its index */
@@ -144,11 +145,17 @@ static int unknown_option(const char *word, int letter, struct err *e)
 
 static int take_number(struct args *a, const struct opt *o, const char *value, struct err *e)
 {
-	const struct vspec spec = {.type = &vt_uint, .min = o->min, .max = o->max};
+	const struct setting *const *rows, *row = NULL;
 	struct err why;
+	unsigned n;
 	char name[48];
-	int rc = vt_uint.parse(&spec, value, (char *)a + o->offset, &why);
 
+	/* The setting of the same name says what is allowed. */
+	rows = set_rows(&n);
+	for (unsigned i = 0; row == NULL && i < n; i++)
+		if (strcmp(rows[i]->name, o->name) == 0)
+			row = rows[i];
+	int rc = row != NULL ? row->v.type->parse(&row->v, value, (char *)a + o->offset, &why) : -EINVAL;
 	if (rc == 0)
 		return 0;
 	opt_name(o, name, sizeof(name));
@@ -167,16 +174,16 @@ static int take_what(struct args *a, const struct opt *o, const char *value, str
 {
 	(void)value;
 	(void)e;
-	a->what = (enum args_what)o->min;
+	a->what = (enum args_what)o->means;
 	return 0;
 }
 
 static int take_out(struct args *a, const struct opt *o, const char *value, struct err *e)
 {
 	(void)value;
-	if (a->out_mode != OUT_TEXT && a->out_mode != (int)o->min)
+	if (a->out_mode != OUT_TEXT && a->out_mode != (int)o->means)
 		return err_set(e, EINVAL, "--json and --csv exclude each other; give one of them");
-	a->out_mode = (int)o->min;
+	a->out_mode = (int)o->means;
 	return 0;
 }
 
