@@ -64,6 +64,7 @@ struct dp_txq {
 	WR_ALIGNED(CACHE_LINE) uint32_t tag; /* template that clean buffers hold */
 	struct rte_mempool_cache *cache; /* this worker's, of pool */
 	uint32_t stale;          /* buffers not known to hold it; 0: no check needed */
+	bool written;            /* stale is not exact: somebody may write into frames */
 	uint32_t swept;          /* buffers taken through the pool's back end since the last cache flush */
 	uint16_t head, n;        /* m[head..n) is the unsent tail */
 	uint32_t frame_bytes;    /* of each frame in the tail, with FCS */
@@ -144,7 +145,7 @@ struct gen_job {
 	uint32_t tag;            /* names template and payload class; never reused, never 0 */
 	uint16_t queue, nqueues;
 	bool stop;
-	bool rx_written;         /* somebody may write into our frames: check the mark of every buffer */
+	bool rx_written;         /* somebody may write into our frames: check the mark of every buffer. The check ends with this and a new tag */
 	uint64_t run;            /* number of the start; a new number begins at frame 0 */
 	uint64_t start_tsc;
 	uint64_t end_tsc;        /* frames due before it are sent; UINT64_MAX: no end */
@@ -164,6 +165,14 @@ struct gen_state {
 	struct pace pace;
 	uint64_t progress_tsc;
 };
+
+/* State of that run on this queue; GEN_IDLE until the worker has taken it up. Any thread. */
+static inline enum gen_state_id gen_run_state(const struct gen_state *g, uint64_t run)
+{
+	if (__atomic_load_n(&g->run, __ATOMIC_ACQUIRE) != run)
+		return GEN_IDLE;
+	return (enum gen_state_id)__atomic_load_n(&g->state, __ATOMIC_ACQUIRE);
+}
 
 /* ---- kind "sink" ---- */
 struct sink_state {

@@ -33,6 +33,7 @@ static void adopt(struct dp_worker *w, const struct dp_plan *next, uint64_t now)
 	}
 	w->barren = 0;
 	w->progress_tsc = now;
+	w->turn_tsc = now; /* the time before, asleep or without a plan, was not busy */
 	/* control may free the old plan from here on */
 	__atomic_store_n(&w->cells.acked, next->seq, __ATOMIC_RELEASE);
 }

@@ -7,13 +7,25 @@ struct pace_period pace_period(double hz, double pps)
 {
 	long double c = (long double)hz / (long double)pps;
 
-	if (!(c < 0x1p63L))
-		return (struct pace_period){.cycles = 1ull << 63};
+	if (!(c < ldexpl(1, PACE_MAX_BITS)))
+		return (struct pace_period){.cycles = 1ull << PACE_MAX_BITS};
 	long double whole = floorl(c), frac = (c - whole) * 0x1p64L;
 	struct pace_period p = {.cycles = (uint64_t)whole, .frac = (uint64_t)frac};
 	if ((p.cycles | p.frac) == 0)
 		p.frac = 1; /* zero means "no pacing" */
 	return p;
+}
+
+static long double cycles_of(const struct pace_period *p)
+{
+	return (long double)p->cycles + (long double)p->frac * 0x1p-64L;
+}
+
+uint64_t pace_scale(uint64_t cycles, const struct pace_period *from, const struct pace_period *to)
+{
+	long double c = (long double)cycles * (cycles_of(to) / cycles_of(from));
+
+	return c < 0x1p63L ? (uint64_t)c : (1ull << 63) - 1;
 }
 
 uint64_t pace_frames(double pps, uint64_t duration_ns)

@@ -16,6 +16,11 @@ struct pace {
 	uint64_t k0, t0; /* anchor: frame k0 is due at t0 cycles */
 };
 
+/* Periods are below 2^PACE_MAX_BITS cycles, 50 days and more on any clock: the frame that comes next on one of 256 queues is within reach of a
+ * signed comparison. */
+#define PACE_MAX_BITS 54
+#define PACE_FAR (1ull << 40)
+
 static inline bool pace_is_max(const struct pace *p) { return (p->period.cycles | p->period.frac) == 0; }
 
 /* When frame k >= k0 is due, in cycles. */
@@ -31,6 +36,8 @@ static inline unsigned pace_ready(const struct pace *p, uint64_t k, uint64_t ste
 {
 	if (max == 0 || (int64_t)(now - pace_due(p, k)) < 0)
 		return 0;
+	if (__builtin_expect(p->period.cycles > PACE_FAR, 0))
+		max = 1; /* minutes apart: a look ahead by a burst on many queues would leave the range of the clock */
 	if ((int64_t)(now - pace_due(p, k + (uint64_t)(max - 1) * step)) >= 0)
 		return max;
 	unsigned lo = 1, hi = max - 1; /* at least lo are due, at most hi */
@@ -44,8 +51,10 @@ static inline unsigned pace_ready(const struct pace *p, uint64_t k, uint64_t ste
 	return lo;
 }
 
-/* Cycles per frame at pps frames/s (> 0) on a clock of hz. Periods above 2^63 cycles saturate. */
+/* Cycles per frame at pps frames/s (> 0) on a clock of hz. Periods above 2^PACE_MAX_BITS cycles saturate. */
 struct pace_period pace_period(double hz, double pps);
+/* What a wait of so many cycles at one period becomes at another one (neither is "no pacing"). */
+uint64_t pace_scale(uint64_t cycles, const struct pace_period *from, const struct pace_period *to);
 /* Bits of a frame of size bytes (with FCS) on the wire, and without preamble, SFD and gap (layer 2). */
 static inline uint64_t pace_l1_bits(uint64_t size) { return (size + PACE_WIRE_OVERHEAD) * 8; }
 static inline uint64_t pace_l2_bits(uint64_t size) { return size * 8; }

@@ -47,76 +47,35 @@ static void begin(const struct gen_job *j, struct gen_state *g, uint64_t now)
 	cell_set(&g->sent, 0);
 	cell_set(&g->start_tsc, j->start_tsc);
 	cell_set(&g->last_tsc, j->start_tsc);
-	cell_set(&g->run, j->run);
 	set_state(g, GEN_SENDING);
+	/* last: who sees the number must not see the state of the run before */
+	__atomic_store_n(&g->run, j->run, __ATOMIC_RELEASE);
 }
 
-/* A new rate counts from the last frame sent, so that neither a gap nor a doubled frame results. A lag beyond what scheduling
- * explains is a debt of the old rate and not carried into the new one. */
+/* A new rate scales what is left of the wait for the next frame: the rate changes at this moment, without a gap or a frame too many, and
+ * queues keep their order. Frames that are due already stay due; a lag beyond what scheduling explains is a debt of the old rate and
+ * not carried into the new one. */
 static void change_rate(const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct pace was = g->pace;
+	uint64_t from = (int64_t)(now - j->start_tsc) > 0 ? now : j->start_tsc;
 
 	g->pace.period = j->period;
 	if (pace_is_max(&g->pace))
 		return;
 	if (pace_is_max(&was)) {
-		g->pace.k0 = g->k;
-		g->pace.t0 = now > j->start_tsc ? now : j->start_tsc;
+		g->pace.k0 = g->k - j->queue;
+		g->pace.t0 = from;
 		return;
 	}
-	if (g->i == 0)
-		return;
-	struct pace step = {.period = j->period};
-	uint64_t last = pace_due(&was, g->k - j->nqueues), due = last + pace_due(&step, j->nqueues);
-	if ((int64_t)(now - due) > (int64_t)j->forgive_cycles)
-		due = now;
+	uint64_t due = pace_due(&was, g->k);
+	int64_t wait = (int64_t)(due - from);
+	if (wait > 0)
+		due = from + pace_scale((uint64_t)wait, &was.period, &j->period);
+	else if (-wait > (int64_t)j->forgive_cycles)
+		due = from;
 	g->pace.k0 = g->k;
 	g->pace.t0 = due;
-}
-
-static void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
-{
-	const struct gen_job *j = t->job, *oj = old;
-	struct gen_state *g = (struct gen_state *)t->state;
-	struct dp_txq *q = j->txq;
-
-	/* a buffer that somebody wrote to is counted twice when it is filled again: start over when that ends */
-	if (q->tag != j->tag || (oj != NULL && oj->rx_written && !j->rx_written)) {
-		q->tag = j->tag;
-		q->stale = q->pool_size;
-		q->swept = 0;
-	}
-	q->cache = rte_mempool_default_cache(q->pool, rte_lcore_id());
-	if (j->run == 0)
-		return;
-	if (j->run != cell_get(&g->run)) {
-		if (j->stop)
-			return;
-		txq_drop_tail(q);
-		begin(j, g, now);
-	} else if (!g->base.active) {
-		return;
-	} else if (j->stop) {
-		txq_drop_tail(q);
-		finish(w, j, g);
-		return;
-	} else if (oj == NULL || oj->period.cycles != j->period.cycles || oj->period.frac != j->period.frac) {
-		change_rate(j, g, now);
-	}
-	g->limit_i = j->limit > j->queue ? (j->limit - j->queue - 1) / j->nqueues + 1 : 0;
-	if (j->limit == UINT64_MAX)
-		g->limit_i = UINT64_MAX;
-}
-
-static void gen_drop(const struct dp_task *t)
-{
-	const struct gen_job *j = t->job;
-	struct gen_state *g = (struct gen_state *)t->state;
-
-	txq_drop_tail(j->txq);
-	if (g->base.active)
-		close_run(g, j->txq);
 }
 
 static __rte_noinline void refill(struct dp_txq *q, const struct gen_job *j, struct rte_mbuf *m)
@@ -131,6 +90,64 @@ static __rte_noinline void refill(struct dp_txq *q, const struct gen_job *j, str
 	memcpy(rte_pktmbuf_mtod(m, void *), j->frame, j->len);
 	if (q->stale > 0)
 		q->stale--;
+}
+
+/* The device has not taken the tail: its frames are still ours and follow the plan. */
+static void refresh_tail(struct dp_txq *q, const struct gen_job *j)
+{
+	for (unsigned i = q->head; i < q->n; i++)
+		if (q->m[i]->hash.usr != j->tag)
+			refill(q, j, q->m[i]);
+	q->frame_bytes = j->len + RTE_ETHER_CRC_LEN;
+}
+
+static void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
+{
+	const struct gen_job *j = t->job;
+	struct gen_state *g = (struct gen_state *)t->state;
+	struct dp_txq *q = j->txq;
+
+	(void)old;
+	/* a buffer that somebody wrote to is counted twice when it is filled again: start over when that ends */
+	if (q->tag != j->tag || (q->written && !j->rx_written)) {
+		q->tag = j->tag;
+		q->stale = q->pool_size;
+		q->swept = 0;
+	}
+	q->written = j->rx_written;
+	q->cache = rte_mempool_default_cache(q->pool, rte_lcore_id());
+	if (j->run == 0)
+		return;
+	if (j->run != cell_get(&g->run)) {
+		txq_drop_tail(q);
+		begin(j, g, now);
+	} else if (!g->base.active) {
+		return;
+	}
+	if (j->stop) { /* also of a run that no plan before this one had */
+		txq_drop_tail(q);
+		finish(w, j, g);
+		return;
+	}
+	if (g->pace.period.cycles != j->period.cycles || g->pace.period.frac != j->period.frac)
+		change_rate(j, g, now);
+	if (txq_has_tail(q))
+		refresh_tail(q, j);
+	g->limit_i = j->limit > j->queue ? (j->limit - j->queue - 1) / j->nqueues + 1 : 0;
+	if (j->limit == UINT64_MAX)
+		g->limit_i = UINT64_MAX;
+	if (g->limit_i < g->i) /* a bound below what was sent already */
+		g->limit_i = g->i;
+}
+
+static void gen_drop(const struct dp_task *t)
+{
+	const struct gen_job *j = t->job;
+	struct gen_state *g = (struct gen_state *)t->state;
+
+	txq_drop_tail(j->txq);
+	if (g->base.active)
+		close_run(g, j->txq);
 }
 
 /* While some buffers are not known to be clean, take a few more through the pool's back end each turn: the pool hands out the same

@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind gen and the worker's turn, by hand and against a device that says no at random; and plans handed from one thread to another. */
+#include "dp_fake.h"
+
+#include <pthread.h>
+
+#define HZ ((double)rte_get_tsc_hz())
+
+static void test_count(void **state)
+{
+	static const uint64_t counts[] = {1, 2, 3, 31, 32, 33, 1000, 1001};
+
+	(void)state;
+	for (unsigned nq = 1; nq <= 4; nq++) {
+		struct world *x = world_new(nq, 2047);
+		struct mbox_event ev;
+		uint64_t before[FAKE_QUEUES] = {0};
+
+		for (unsigned c = 0; c < ARRAY_SIZE(counts); c++) {
+			x->job.run = c + 1;
+			x->job.limit = counts[c];
+			adopt_now(x);
+			run_to_end(x);
+			for (unsigned q = 0; q < nq; q++) {
+				uint64_t share = counts[c] > q ? (counts[c] - q - 1) / nq + 1 : 0;
+				assert_int_equal(fake[q].frames - before[q], share);
+				assert_int_equal(x->gen[q]->sent, share);
+				before[q] = fake[q].frames;
+				assert_true(mbox_event_next(&x->w->mbox, &ev));
+				assert_int_equal(ev.kind, DP_EV_RUN_DONE);
+				assert_int_equal(ev.value, c + 1);
+			}
+			assert_false(mbox_event_next(&x->w->mbox, &ev));
+		}
+		turns(x, 10); /* done is done */
+		assert_int_equal(TOTAL(x, packets), 1 + 2 + 3 + 31 + 32 + 33 + 1000 + 1001);
+		assert_int_equal(TOTAL(x, stalls) + TOTAL(x, dropped) + TOTAL(x, unsent), 0);
+		world_free(x);
+	}
+}
+
+static void test_burst(void **state)
+{
+	static const uint16_t bursts[] = {1, 7, 32, 64, 511, 512};
+
+	(void)state;
+	for (unsigned b = 0; b < ARRAY_SIZE(bursts); b++) {
+		struct world *x = world_new(1, 2047);
+		x->job.burst = bursts[b];
+		x->job.limit = 1000;
+		adopt_now(x);
+		run_to_end(x);
+		assert_int_equal(fake[0].frames, 1000);
+		assert_int_equal(fake[0].calls, (1000 + bursts[b] - 1) / bursts[b]);
+		world_free(x);
+	}
+}
+
+static void test_random_device(void **state)
+{
+	(void)state;
+	for (unsigned nq = 1; nq <= 3; nq++) {
+		struct world *x = world_new(nq, 700);
+		for (unsigned q = 0; q < nq; q++) {
+			fake[q].take = TAKE_RANDOM;
+			fake[q].hold = 400;
+		}
+		x->job.limit = 20001;
+		adopt_now(x);
+		run_to_end(x);
+		assert_int_equal(TOTAL(x, packets), 20001);
+		assert_int_equal(TOTAL(x, bytes), 20001 * 64);
+		assert_true(TOTAL(x, stalls) > 0);
+		assert_int_equal(TOTAL(x, dropped) + TOTAL(x, unsent), 0);
+		world_free(x);
+	}
+}
+
+static void test_stop_with_tail(void **state)
+{
+	struct world *x = world_new(2, 700);
+
+	(void)state;
+	adopt_now(x);
+	turns(x, 9);
+	fake[0].take = TAKE_NONE;
+	turns(x, 5);
+	uint64_t sent = TOTAL(x, packets);
+	assert_int_equal(sent, 32 * (10 + 15));
+	x->job.stop = true;
+	adopt_now(x);
+	assert_true(all_done(x));
+	fake[0].nrefused = 0; /* they were ours and are gone */
+	turns(x, 5);
+	assert_int_equal(TOTAL(x, packets), sent);
+	assert_int_equal(x->txq[0]->cnt.dropped, 32);
+	assert_int_equal(x->txq[1]->cnt.dropped, 0);
+	assert_int_equal(x->gen[0]->sent + x->gen[1]->sent, sent);
+	/* the next start begins at frame 0 with its own count */
+	x->job.stop = false;
+	x->job.run = 2;
+	x->job.limit = 100;
+	fake[0].take = TAKE_ALL;
+	adopt_now(x);
+	run_to_end(x);
+	assert_int_equal(x->gen[0]->sent, 50);
+	assert_int_equal(TOTAL(x, packets), sent + 100);
+	world_free(x);
+}
+
+/* One plan may bring a start and its stop: nothing is sent, and control hears of the end. */
+static void test_stop_before_start(void **state)
+{
+	struct world *x = world_new(2, 127);
+
+	(void)state;
+	x->job.run = 7;
+	x->job.stop = true;
+	adopt_now(x);
+	assert_true(all_done(x));
+	assert_int_equal(TOTAL(x, packets), 0);
+	assert_int_equal(x->gen[0]->sent, 0);
+	world_free(x);
+}
+
+static void test_pool_empty(void **state)
+{
+	struct world *x = world_new(1, 100);
+
+	(void)state;
+	fake[0].keep = true;
+	x->job.limit = 500;
+	adopt_now(x);
+	turns(x, 50);
+	assert_int_equal(TOTAL(x, packets), 96);
+	assert_true(TOTAL(x, nombuf) > 0);
+	assert_int_equal(gen_run_state(x->gen[0], 1), GEN_SENDING);
+	fake[0].keep = false;
+	fake_release(&fake[0], 0);
+	run_to_end(x);
+	assert_int_equal(TOTAL(x, packets), 500);
+	world_free(x);
+}
+
+/* A changed rate, burst or bound keeps k and what remains. */
+static void test_changes(void **state)
+{
+	struct world *x = world_new(3, 1500);
+
+	(void)state;
+	for (unsigned q = 0; q < 3; q++)
+		fake[q].take = TAKE_RANDOM;
+	x->job.limit = 200000;
+	for (unsigned i = 0; i < 40; i++) {
+		x->job.burst = (uint16_t)(1 + any(64));
+		x->job.period = any(4) == 0 ? (struct pace_period){0} : pace_period(HZ, 1e6 + any(1000000) * 1e3);
+		adopt_now(x);
+		turns(x, any(20));
+		for (unsigned q = 0; q < 3; q++) {
+			assert_int_equal(x->gen[q]->k, q + 3 * x->gen[q]->i);
+			assert_int_equal(x->gen[q]->i, x->txq[q]->cnt.packets + x->txq[q]->n - x->txq[q]->head);
+		}
+	}
+	assert_true(TOTAL(x, packets) > 0 && TOTAL(x, packets) < 200000);
+	x->job.period = (struct pace_period){0};
+	adopt_now(x);
+	run_to_end(x);
+	assert_int_equal(TOTAL(x, packets), 200000);
+	world_free(x);
+}
+
+/* A bound below what was sent already ends the run, also with a tail. */
+static void test_bound_lowered(void **state)
+{
+	struct world *x = world_new(2, 1000);
+
+	(void)state;
+	adopt_now(x);
+	turns(x, 10);
+	fake[1].take = TAKE_NONE;
+	turns(x, 1);
+	uint64_t built = x->gen[0]->i + x->gen[1]->i;
+	x->job.limit = 100;
+	adopt_now(x);
+	turns(x, 3);
+	assert_int_equal(gen_run_state(x->gen[0], 1), GEN_DONE);
+	fake[1].take = TAKE_ALL;
+	run_to_end(x);
+	assert_int_equal(TOTAL(x, packets), built);
+	world_free(x);
+}
+
+/* When the next frame of queue q is due, seen from now. */
+static int64_t wait_of(const struct world *x, unsigned q)
+{
+	return (int64_t)(pace_due(&x->gen[q]->pace, x->gen[q]->k) - rte_rdtsc());
+}
+
+/* Slow rates change between two frames: what is left of the wait is scaled, however often. */
+static void test_rate_between_frames(void **state)
+{
+	static const double pps[] = {1, 0.37, 1.37, 1000, 0.001, 7, 0.5};
+	struct world *x = world_new(3, 127);
+
+	(void)state;
+	x->job.period = pace_period(HZ, 3);
+	for (unsigned q = 0; q < 3; q++)
+		fake[q].hold = 64;
+	adopt_now(x);
+	while (x->gen[0]->i == 0) /* frame 0 is due at once */
+		dp_turn(x->w);
+	for (unsigned round = 0; round < 30; round++) {
+		double was[3], scale = (double)x->job.period.cycles;
+		uint64_t i[3];
+		unsigned n = any(ARRAY_SIZE(pps));
+
+		for (unsigned q = 0; q < 3; q++) {
+			was[q] = (double)wait_of(x, q);
+			i[q] = x->gen[q]->i;
+		}
+		x->job.period = pace_period(HZ, pps[n]);
+		scale = (double)x->job.period.cycles / scale;
+		adopt_now(x);
+		for (unsigned q = 0; q < 3; q++) {
+			if (x->gen[q]->i != i[q] || was[q] < HZ / 100) /* due in the meantime */
+				continue;
+			assert_true((double)wait_of(x, q) <= was[q] * scale * 1.000001 + 1);
+			assert_true((double)wait_of(x, q) > -10 * HZ);
+		}
+		/* never more than three frames of the slowest queue away */
+		for (unsigned q = 0; q < 3; q++)
+			assert_true((double)wait_of(x, q) <= 3.01 * HZ / pps[n]);
+	}
+	world_free(x);
+}
+
+/* A rate far above the one before brings no burst: only frames that the new rate makes due since the change. */
+static void test_rate_up_no_burst(void **state)
+{
+	struct world *x = world_new(1, 4095);
+	uint64_t t0;
+
+	(void)state;
+	x->job.period = pace_period(HZ, 100);
+	adopt_now(x);
+	while (x->gen[0]->i == 0)
+		dp_turn(x->w);
+	do { /* into the wait for a frame */
+		t0 = rte_rdtsc();
+		while (rte_rdtsc() - t0 < HZ / 500)
+			dp_turn(x->w);
+		t0 = rte_rdtsc();
+	} while ((int64_t)(pace_due(&x->gen[0]->pace, x->gen[0]->k) - t0) < (int64_t)(HZ / 1000));
+	uint64_t sent = TOTAL(x, packets);
+	x->job.period = pace_period(HZ, 1e6);
+	post(x);
+	while (TOTAL(x, packets) == sent)
+		dp_turn(x->w);
+	turns(x, 3);
+	double most = (double)(rte_rdtsc() - t0) / HZ * 1e6 + 1;
+	assert_true((double)(TOTAL(x, packets) - sent) <= most + 1);
+	world_free(x);
+}
+
+/* From "as fast as possible" to a rate: queues take their turns from the moment of the change. */
+static void test_rate_from_max(void **state)
+{
+	struct world *x = world_new(3, 1000);
+
+	(void)state;
+	adopt_now(x);
+	turns(x, 5);
+	x->job.period = pace_period(HZ, 10);
+	adopt_now(x);
+	for (unsigned q = 1; q < 3; q++) {
+		assert_true((double)wait_of(x, q) <= q * HZ / 10);
+		assert_int_equal(x->gen[q]->i, 6 * 32);
+	}
+	world_free(x);
+}
+
+static void test_template_change(void **state)
+{
+	struct world *x = world_new(2, 1500);
+
+	(void)state;
+	for (unsigned q = 0; q < 2; q++) {
+		fake[q].take = TAKE_RANDOM;
+		fake[q].hold = 300;
+	}
+	adopt_now(x);
+	turns(x, 200);
+	for (unsigned i = 0; i < 50; i++) {
+		/* from the adoption on, the tail included, only new frames leave; the device checks */
+		if (i % 2 == 0)
+			want(x, frame_b, sizeof(frame_b), 2 + i);
+		else
+			want(x, frame_a, sizeof(frame_a), 2 + i);
+		adopt_now(x);
+		turns(x, any(30));
+	}
+	for (unsigned i = 0; i < 100000 && x->txq[0]->stale + x->txq[1]->stale > 0; i++)
+		turns(x, 1);
+	assert_int_equal(x->txq[0]->stale + x->txq[1]->stale, 0);
+	x->job.limit = TOTAL(x, packets) + 40000; /* without the check of marks */
+	adopt_now(x);
+	run_to_end(x);
+	world_free(x);
+}
+
+/* Somebody writes into our frames before they come back, and clears their mark. */
+static void test_touched_frames(void **state)
+{
+	struct world *x = world_new(1, 1500);
+
+	(void)state;
+	fake[0].hold = 500;
+	fake[0].take = TAKE_RANDOM;
+	fake[0].scribble = true;
+	x->job.rx_written = true;
+	adopt_now(x);
+	turns(x, 3000);
+	want(x, frame_b, sizeof(frame_b), 2);
+	adopt_now(x);
+	turns(x, 3000);
+	/* a plan without the task in between must not hide that the marks were not exact */
+	struct dp_plan *none = plan_new(x, 0, 0);
+	x->job.run = 2;
+	assert_true(mbox_post(&x->w->mbox, none));
+	turns(x, 1);
+	fake[0].nrefused = 0;
+	fake[0].scribble = false;
+	fake_release(&fake[0], 0);
+	x->job.rx_written = false;
+	adopt_now(x);
+	assert_true(x->txq[0]->stale > 0);
+	turns(x, 3000);
+	want(x, frame_a, sizeof(frame_a), 3); /* a new tag ends the check */
+	adopt_now(x);
+	for (unsigned i = 0; i < 100000 && x->txq[0]->stale > 0; i++)
+		turns(x, 1);
+	assert_int_equal(x->txq[0]->stale, 0);
+	turns(x, 3000);
+	fake[0].take = TAKE_ALL; /* no tail is left */
+	turns(x, 1);
+	world_free(x);
+}
+
+static void test_deadlines(void **state)
+{
+	struct pace pace[3];
+
+	(void)state;
+	for (unsigned nq = 1; nq <= 3; nq++) {
+		struct world *x = world_new(nq, 1500);
+		x->job.period = pace_period(HZ, 2e6);
+		x->job.start_tsc = rte_rdtsc() + (uint64_t)(HZ / 1000);
+		x->job.limit = 10001;
+		for (unsigned q = 0; q < nq; q++) {
+			pace[q] = (struct pace){.period = x->job.period, .t0 = x->job.start_tsc};
+			fake[q].pace = &pace[q];
+			fake[q].at = q;
+			fake[q].step = nq;
+			fake[q].take = TAKE_RANDOM;
+		}
+		adopt_now(x);
+		assert_int_equal(TOTAL(x, packets), 0);
+		run_to_end(x);
+		assert_int_equal(TOTAL(x, packets), 10001);
+		for (unsigned q = 0; q < nq; q++)
+			assert_true(x->gen[q]->last_tsc >= pace_due(&pace[q], 10000 - nq));
+		world_free(x);
+	}
+}
+
+/* Frames whose deadline lies before the end, all of them and no other, however late the worker is. */
+static void test_timed(void **state)
+{
+	(void)state;
+	for (unsigned nq = 1; nq <= 3; nq++) {
+		for (unsigned late = 0; late < 2; late++) {
+			struct world *x = world_new(nq, 1500);
+			x->job.period = (struct pace_period){.cycles = 1000};
+			x->job.start_tsc = late ? rte_rdtsc() - 3 * 1000 * 1000 : rte_rdtsc() + 100000;
+			x->job.end_tsc = x->job.start_tsc + 1000 * 1000; /* frame 1000 is due at the end, not before it */
+			adopt_now(x);
+			run_to_end(x);
+			assert_int_equal(TOTAL(x, packets), 1000);
+			world_free(x);
+		}
+	}
+	struct world *x = world_new(2, 1500); /* max */
+	x->job.start_tsc = rte_rdtsc() + (uint64_t)(HZ / 1000);
+	x->job.end_tsc = x->job.start_tsc + (uint64_t)(HZ / 1000);
+	adopt_now(x);
+	assert_int_equal(TOTAL(x, packets), 0);
+	run_to_end(x);
+	assert_true(rte_rdtsc() >= x->job.end_tsc);
+	world_free(x);
+}
+
+static void test_give_up(void **state)
+{
+	struct world *x = world_new(2, 700);
+
+	(void)state;
+	x->job.period = (struct pace_period){.cycles = 100};
+	x->job.end_tsc = x->job.start_tsc + 1000 * 100;
+	x->job.limit = 1000;
+	adopt_now(x);
+	turns(x, 1);
+	fake[0].take = fake[1].take = TAKE_NONE;
+	run_to_end(x);
+	fake[0].nrefused = fake[1].nrefused = 0;
+	assert_true(TOTAL(x, unsent) > 0);
+	assert_int_equal(TOTAL(x, packets) + TOTAL(x, dropped) + TOTAL(x, unsent), 1000);
+	world_free(x);
+
+	x = world_new(1, 100); /* a device that keeps all buffers */
+	fake[0].keep = true;
+	x->job.end_tsc = x->job.start_tsc + 1000;
+	x->job.period = (struct pace_period){.cycles = 1};
+	x->job.limit = 1000;
+	adopt_now(x);
+	run_to_end(x);
+	assert_int_equal(TOTAL(x, packets), 96);
+	assert_int_equal(TOTAL(x, unsent), 904);
+	world_free(x);
+}
+
+/* Plans are taken one per turn and in order; a task that the next plan lacks gives back what it holds; quit ends the loop. */
+static void test_adoption(void **state)
+{
+	struct world *x = world_new(1, 127);
+
+	(void)state;
+	assert_true(dp_turn(x->w)); /* no plan yet */
+	assert_int_equal(x->w->cells.acked, 0);
+	fake[0].take = TAKE_NONE;
+	for (unsigned i = 0; i < 5; i++)
+		post(x);
+	for (unsigned i = 1; i <= 5; i++) {
+		turns(x, 1);
+		assert_int_equal(x->w->cells.acked, i);
+	}
+	assert_int_equal(x->txq[0]->n - x->txq[0]->head, 32);
+	struct dp_plan *p = plan_new(x, 0, 0);
+	assert_true(mbox_post(&x->w->mbox, p));
+	turns(x, 1);
+	assert_int_equal(x->txq[0]->cnt.dropped, 32);
+	assert_int_equal(gen_run_state(x->gen[0], 1), GEN_DONE);
+	assert_true(rte_mempool_full(x->txq[0]->pool));
+	p = plan_new(x, 0, 0);
+	p->quit = true;
+	assert_true(mbox_post(&x->w->mbox, p));
+	assert_false(dp_turn(x->w));
+	assert_int_equal(x->w->cells.acked, 7);
+	world_free(x);
+}
+
+static void test_events(void **state)
+{
+	struct world *x = world_new(1, 127);
+	struct mbox_event ev;
+	unsigned n = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 2000; i++)
+		dp_event_post(x->w, DP_EV_RUN_DONE, 1, 2, i);
+	for (; mbox_event_next(&x->w->mbox, &ev); n++)
+		assert_int_equal(ev.value, n);
+	assert_int_equal(n + x->w->cells.events_lost, 2000);
+	assert_true(n >= 512 && x->w->cells.events_lost > 0);
+	world_free(x);
+}
+
+/* With nothing to do a worker sleeps; with a task that waits for its time it does not; beside another thread it yields. */
+static void test_idle(void **state)
+{
+	struct world *x = world_new(1, 127);
+
+	(void)state;
+	struct dp_plan *p = plan_new(x, 0, 0);
+	p->may_sleep = true;
+	assert_true(mbox_post(&x->w->mbox, p));
+	turns(x, 5);
+	assert_true(x->w->cells.sleeps >= 4);
+	assert_int_equal(x->w->cells.asleep, 0);
+	assert_int_equal(x->w->cells.barren, 5);
+	uint64_t slept = x->w->cells.sleeps;
+	x->w->shares_cpu = true;
+	x->job.start_tsc = rte_rdtsc() + 3600 * rte_get_tsc_hz();
+	post(x);
+	x->plan[x->nplans - 1]->may_sleep = true;
+	turns(x, 1000);
+	assert_int_equal(x->w->cells.sleeps, slept);
+	assert_in_range(x->w->cells.yields, 10, 16);
+	assert_true(x->w->cells.loops > 900);
+	world_free(x);
+}
+
+/* ---- two threads ---- */
+
+static void *worker_thread(void *w)
+{
+	dp_worker_main(w);
+	return NULL;
+}
+
+/* Control posts plans and frees those that were acknowledged while the worker sends by them. */
+static void test_hand_over(void **state)
+{
+	struct world *x = world_new(2, 1500);
+	struct dp_plan *quit;
+	pthread_t t;
+
+	(void)state;
+	for (unsigned q = 0; q < 2; q++) {
+		fake[q].take = TAKE_RANDOM;
+		fake[q].want = NULL; /* it would be changed by one thread and read by the other */
+		fake[q].drops = true;
+	}
+	post(x);
+	assert_int_equal(pthread_create(&t, NULL, worker_thread, x->w), 0);
+	for (uint32_t i = 2; i < 3000; i++) {
+		x->job.frame = i % 2 ? frame_a : frame_b;
+		x->job.len = i % 2 ? sizeof(frame_a) : sizeof(frame_b);
+		x->job.tag = i;
+		x->job.burst = (uint16_t)(1 + i % 64);
+		x->job.run = i / 10;
+		x->job.stop = i % 10 == 9;
+		x->job.period = (struct pace_period){.cycles = i % 7 * 100};
+		while (x->nplans > 40 || __atomic_load_n(&x->w->cells.acked, __ATOMIC_ACQUIRE) + 40 < x->seq)
+			reap(x);
+		post(x);
+		for (unsigned q = 0; q < 2; q++) { /* as control reads them */
+			(void)gen_run_state(x->gen[q], x->job.run);
+			(void)cell_get(&x->gen[q]->sent);
+			(void)cell_get(&x->txq[q]->cnt.packets);
+		}
+	}
+	x->job.stop = true;
+	post(x);
+	while (!all_done(x))
+		sched_yield();
+	quit = plan_new(x, 0, 0);
+	quit->quit = true;
+	while (!mbox_post(&x->w->mbox, quit))
+		sched_yield();
+	pthread_join(t, NULL);
+	assert_int_equal(x->w->cells.acked, quit->seq);
+	assert_true(TOTAL(x, packets) > 0);
+	world_free(x);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_count), cmocka_unit_test(test_burst), cmocka_unit_test(test_random_device),
+		cmocka_unit_test(test_stop_with_tail), cmocka_unit_test(test_stop_before_start), cmocka_unit_test(test_pool_empty),
+		cmocka_unit_test(test_changes), cmocka_unit_test(test_bound_lowered), cmocka_unit_test(test_rate_between_frames),
+		cmocka_unit_test(test_rate_up_no_burst), cmocka_unit_test(test_rate_from_max), cmocka_unit_test(test_template_change),
+		cmocka_unit_test(test_touched_frames), cmocka_unit_test(test_deadlines), cmocka_unit_test(test_timed),
+		cmocka_unit_test(test_give_up), cmocka_unit_test(test_adoption), cmocka_unit_test(test_events),
+		cmocka_unit_test(test_idle), cmocka_unit_test(test_hand_over),
+	};
+	int rc = eal_or_skip(argv[argc - 1]);
+
+	return rc != 0 ? rc : cmocka_run_group_tests(tests, NULL, NULL);
+}
