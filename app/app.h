@@ -21,6 +21,8 @@ json_t *app_snapshot(void *host);
 
 /* Ports of a target, all of which must exist: 0 or -EINVAL with text. Streams in the target are refused when !streams_ok. */
 int app_ports(const struct app *app, const struct target *t, bool streams_ok, struct portset *out, struct err *e);
+/* Which of the ports are not waited for any longer, because their device takes nothing. */
+void app_tell_stuck(const struct app *app, const struct portset *ports, struct sbuf *note);
 /* All ports there are. */
 void app_all_ports(const struct app *app, struct portset *out);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "batch.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 #include "ui/feed.h"
@@ -24,20 +25,29 @@ static void stop_unbounded(struct app *app, struct portset *bounded)
 	ctl_stop(app->ctl, &rest);
 }
 
-static void end_of_input(struct app *app, const struct batch_opts *opts)
+/* 0, or 1 when a port's frames cannot be sent. */
+static int end_of_input(struct app *app, const struct batch_opts *opts)
 {
 	struct portset bounded;
+	struct sbuf note = {0};
+	int rc = 0;
 
 	stop_unbounded(app, &bounded);
 	if (portset_empty(&bounded))
-		return;
+		return 0;
 	int timer = loop_timer(app->loop, SETTLE_POLL_NS, SETTLE_POLL_NS, wake, NULL);
-	while (!loop_stopped(app->loop) && ctl_settled(app->ctl, &bounded) == 0)
+	while (!loop_stopped(app->loop) && (rc = ctl_settled(app->ctl, &bounded)) == 0)
 		opts->turn(opts->arg);
 	loop_timer_del(app->loop, timer);
+	if (rc >= 0)
+		return 0;
+	app_tell_stuck(app, &bounded, &note);
+	fputs(sbuf_str(&note), stderr);
+	sbuf_free(&note);
+	return 1;
 }
 
-void batch_run(struct app *app, struct sess *sess, const struct batch_opts *opts)
+int batch_run(struct app *app, struct sess *sess, const struct batch_opts *opts)
 {
 	struct feed *feed = opts->read_stdin ? feed_new(app->loop, sess, STDIN_FILENO, "stdin") : NULL;
 
@@ -53,5 +63,6 @@ void batch_run(struct app *app, struct sess *sess, const struct batch_opts *opts
 	feed_free(feed);
 	/* A script that was stopped half-way, by a refused command, a signal or `quit`, waits for nothing. */
 	if (!loop_stopped(app->loop) && !sess_failed(sess))
-		end_of_input(app, opts);
+		return end_of_input(app, opts);
+	return 0;
 }

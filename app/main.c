@@ -30,6 +30,7 @@ struct prog {
 	struct console *console;
 	bool interactive;
 	int signo;   /* ends by it */
+	int batch_code; /* of what was waited for at the end of input */
 	int out_err; /* stdout cannot be written: -errno */
 };
 
@@ -323,13 +324,15 @@ static void run_session(struct prog *p)
 	if (p->interactive)
 		console_run(p->console, p->sess);
 	else
-		batch_run(&p->app, p->sess, &opts);
+		p->batch_code = batch_run(&p->app, p->sess, &opts);
 }
 
 static int close_session(struct prog *p)
 {
 	int code = p->interactive ? 0 : sess_exit_code(p->sess);
 
+	if (code == 0)
+		code = p->batch_code;
 	arm_second_interrupt();
 	log_listen(NULL, NULL);
 	sess_free(p->sess);

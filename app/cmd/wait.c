@@ -56,8 +56,15 @@ static int poll_wait(struct cmd_run *r, struct err *e)
 	struct sbuf took = {0};
 
 	(void)e;
-	if (ctl_settled(app_of(r)->ctl, &w->ports) == 1) {
+	switch (ctl_settled(app_of(r)->ctl, &w->ports)) {
+	case 1:
 		tell_all(r, &w->ports);
+		return VERB_DONE;
+	case 0:
+		break;
+	default:
+		app_tell_stuck(app_of(r), &w->ports, r->note);
+		r->exit_code = 1;
 		return VERB_DONE;
 	}
 	if (w->limit_ns == 0 || verb_now_ns() < w->deadline_ns)
@@ -107,5 +114,6 @@ const struct verb verb_wait = {
 	.name = "wait", .args = args_wait, .run = run, .poll = poll_wait, .cancel = cancel,
 	.help = "Wait until the ports have stopped sending and their frames have arrived.\n"
 		"They are taken as arrived when no Rx counter of any port has moved for 20 ms, at most 2 s after the last frame.\n"
-		"If DURATION passes first, the exit code is 1. Ctrl-C ends the waiting, not the sending.",
+		"If DURATION passes first, or a device takes no frame for 10 s, the exit code is 1. Ctrl-C ends the waiting, not the\n"
+		"sending.",
 };

@@ -54,8 +54,9 @@ int ctl_start(struct ctl *, const struct portset *ports, uint64_t duration_ns, s
 void ctl_stop(struct ctl *, const struct portset *ports);
 bool ctl_bounded(const struct ctl *, unsigned port); /* the running start has a count or duration */
 /* `wait`: 1 when the ports stopped sending, their frames are accepted and no Rx counter of any port moved for 20 ms (at most 2 s after the last
- * frame), 0 not yet. Poll it each turn. */
+ * frame), 0 not yet; -ETIMEDOUT when one of them has frames to send and its device took none for 10 s. Poll it each turn. */
 int ctl_settled(struct ctl *, const struct portset *ports);
+bool ctl_stuck(const struct ctl *, unsigned port); /* the port for which it gave up */
 void ctl_clear(struct ctl *, const struct portset *ports); /* baselines of counters */
 
 /* New snapshot, read now. Caller frees with snap_free() and free(). Exact when nothing is sending. */

@@ -61,6 +61,7 @@ struct ctl_port {
 	struct run run;
 	struct ctl_base base, prev;
 	struct snap_rate *tx_rate, *rx_rate; /* per queue, last full interval */
+	unsigned stuck_ticks;      /* seconds in which frames were offered and none was taken */
 	enum snap_link link;
 	uint64_t link_mbps;
 	uint64_t memory_bytes;

@@ -8,6 +8,7 @@
 
 #define LEAD_NS 3000000ull     /* workers asleep wake within a millisecond; all shall have their plan before the start */
 #define QUIET_NS 20000000ull
+#define STUCK_TICKS 10          /* a device that took nothing for so many seconds is not waited for */
 #define SETTLE_MAX_NS 2000000000ull
 
 void ctl_note(struct ctl *c, unsigned port, const char *fmt, ...)
@@ -154,6 +155,11 @@ void run_arm(struct ctl *c)
 	}
 }
 
+bool ctl_stuck(const struct ctl *c, unsigned port)
+{
+	return c->port[port]->run.active && c->port[port]->stuck_ticks >= STUCK_TICKS;
+}
+
 void ctl_stop(struct ctl *c, const struct portset *ports)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
@@ -251,7 +257,11 @@ int ctl_settled(struct ctl *c, const struct portset *ports)
 	run_events(c);
 	now = clock_raw_ns(); /* not before the ends that were just noted */
 	for (unsigned i = 0; i < c->nports; i++)
-		sending |= portset_has(ports, i) && c->port[i]->run.active;
+		if (portset_has(ports, i) && c->port[i]->run.active) {
+			sending = true;
+			if (c->port[i]->stuck_ticks >= STUCK_TICKS)
+				return -ETIMEDOUT;
+		}
 	if (sending) {
 		c->rx_moved_ns = 0;
 		return 0;

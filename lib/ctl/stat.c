@@ -160,6 +160,8 @@ void ctl_links(struct ctl *c)
 static void tick_port(struct ctl *c, struct ctl_port *cp, double seconds)
 {
 	look_at_link(c, cp);
+	uint64_t taken = 0, refused = 0;
+
 	for (unsigned q = 0; q < cp->nqueues; q++) {
 		struct q_raw now;
 		read_queue(cp, q, &now);
@@ -170,7 +172,10 @@ static void tick_port(struct ctl *c, struct ctl_port *cp, double seconds)
 			cp->rx_rate[q] = rate_of(d.rx.packets, d.rx.bytes, seconds);
 		}
 		cp->prev.q[q] = now;
+		taken += d.tx.packets;
+		refused += d.tx.stalls + d.tx.nombuf;
 	}
+	cp->stuck_ticks = cp->run.active && taken == 0 && refused > 0 ? cp->stuck_ticks + 1 : 0;
 }
 
 void ctl_tick(struct ctl *c)

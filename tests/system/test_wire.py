@@ -2,7 +2,7 @@
 """Exact counts on the built-in wire: every frame that is sent arrives, on the queue that it belongs to."""
 import pytest
 
-from harness import Live, as_json, documents, good, lcores, ports_of, stats
+from harness import Live, as_json, documents, good, lcores, ports_of, run, stats
 
 MILLION = 1_000_000
 
@@ -214,3 +214,13 @@ def test_a_run_in_sight(live):
     assert ports[1]["rx"]["packets"] == 80000
     assert ports[0]["run"]["duration_ns"] == pytest.approx(4e9, rel=0.05)
     assert ports[0]["run"]["mean_pps"] == pytest.approx(20000, rel=0.05)
+
+
+def test_a_full_ring_is_not_waited_for_for_ever():
+    """Nobody receives: one ring of frames is taken, then none. wait says so and ends, and so does the end of input."""
+    r = run(["-m", ":1.0", "-b", "--json", "-e", "set 0 rate max; set 0 count 5000; start 0; wait 0; show stats"], timeout=60)
+    assert r.returncode == 1, r.stderr
+    assert "taken no frame for 10 s" in r.stderr
+    port = ports_of(documents(r)[-1])[0]
+    assert port["run"]["state"] in ("sending", "draining")
+    assert port["tx"]["packets"] < 5000 and port["tx"]["stalls"] > 0
