@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "ctl_int.h"
 
@@ -316,7 +317,6 @@ static int open_all(struct ctl *c, struct err *e)
 int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 {
 	struct ctl *c = xcalloc(1, sizeof(*c));
-	struct portset all = {{0}};
 
 	clock_init();
 	c->opts = *opts;
@@ -325,28 +325,54 @@ int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 		ctl_close(c);
 		return rc;
 	}
-	for (unsigned i = 0; i < c->nports; i++)
-		portset_add(&all, i);
 	*out = c;
 	ctl_tick(c);
 	return 0;
 }
 
-static void stop_workers(struct ctl *c)
+static bool stop_worker(struct ctl *c, unsigned w)
 {
-	for (unsigned w = 0; w < c->nworkers; w++) {
-		struct ctl_worker *cw = &c->worker[w];
-		struct dp_plan *p = cw->launched ? plan_build(c, w, true) : NULL;
-		if (p == NULL)
-			continue;
-		p->quit = true;
-		if (mbox_post(&cw->w->mbox, p))
-			cw->posted = p;
+	struct ctl_worker *cw = &c->worker[w];
+	struct dp_plan *p = plan_build(c, w, true);
+
+	cw->dirty = false;
+	if (p == NULL)
+		return false;
+	p->quit = true;
+	for (unsigned i = 0; i < 500; i++) {
+		if (plan_post(c, cw, p))
+			return true;
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* the ring is full: the worker had no CPU for long */
 	}
-	bool all = plan_wait_acks(c, 500000000ull);
+	free(p);
+	return false;
+}
+
+/* false: some worker does not answer and may use anything that it knows. */
+static bool stop_workers(struct ctl *c)
+{
+	bool all = true;
+
+	for (unsigned w = 0; w < c->nworkers; w++)
+		if (c->worker[w].launched)
+			all &= stop_worker(c, w);
+	all &= plan_wait_acks(c, 500000000ull);
 	for (unsigned w = 0; w < c->nworkers && all; w++)
 		if (c->worker[w].launched)
 			rte_eal_wait_lcore(c->worker[w].lcore);
+	return all;
+}
+
+/* Memory and devices stay until the process ends; what we attached to the kernel does not end with it and goes. */
+static void leave(struct ctl *c)
+{
+	log_msg(LOG_LVL_ERROR, "a worker does not answer; its devices are left as they are");
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct port *p = &c->port[i]->p;
+		if (c->port[i]->opened && c->port[i]->need.root && p->spec->close != NULL)
+			p->spec->close(p);
+	}
+	eal_log_drain();
 }
 
 static void port_free(struct ctl_port *cp)
@@ -368,7 +394,10 @@ void ctl_close(struct ctl *c)
 {
 	if (c == NULL)
 		return;
-	stop_workers(c);
+	if (!stop_workers(c)) {
+		leave(c);
+		return;
+	}
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->opened)
 			dev_close(c->port[i]);
@@ -448,7 +477,7 @@ static bool restart_pending(const struct ctl_port *cp)
 {
 	const struct port_cfg *a = &cp->p.cfg, *b = &cp->applied;
 
-	return a->mtu != b->mtu || a->txd != b->txd || a->rxd != b->rxd || a->mbufs != b->mbufs || a->promiscuous != b->promiscuous;
+	return a->mtu != b->mtu || a->txd != b->txd || a->rxd != b->rxd || a->mbufs != b->mbufs;
 }
 
 void ctl_touch(struct ctl *c, unsigned port, bool restart)
@@ -461,14 +490,15 @@ void ctl_touch(struct ctl *c, unsigned port, bool restart)
 }
 
 /* Ports that one spec made belong together: the frames of one wait in the other. */
-static void group_started(struct ctl *c, const struct ctl_port *cp, bool started)
+static void group_pause(struct ctl *c, const struct ctl_port *cp, bool pause)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *o = c->port[i];
-		if (o->group == cp->group && o->used && (o->started || started)) {
-			o->started = started;
-			o->touched = true;
-		}
+		if (o->group != cp->group || (pause ? !o->started : !o->paused))
+			continue;
+		o->started = !pause;
+		o->paused = pause;
+		o->touched = true;
 	}
 }
 
@@ -481,16 +511,19 @@ int ctl_apply(struct ctl *c, unsigned port, struct err *e)
 			return err_set(e, EBUSY, "port %u (%s) is sending; stop %u first", i, c->port[i]->p.name, i);
 	if (!cp->restart)
 		return 0;
-	group_started(c, cp, false); /* plans without them */
+	if (cp->p.spec->no_restart)
+		return err_set(e, EINVAL, "port %u (%s): its driver cannot be set up twice; give --mtu, --txd, --rxd or --mbufs at start",
+			       cp->p.id, cp->p.spec_text);
+	group_pause(c, cp, true); /* plans without them */
 	plan_post_all(c);
 	if (!plan_wait_acks(c, 500000000ull)) {
-		group_started(c, cp, true);
+		group_pause(c, cp, false);
 		return err_set(e, EBUSY, "port %u (%s): a worker did not let go of it within 0.5 s; try again", port, cp->p.name);
 	}
 	int rc = dev_restart(c, cp, e);
-	bool alive = cp->started;
-	group_started(c, cp, true);
-	cp->started = alive;
+	cp->paused = false;
+	cp->touched = true;
+	group_pause(c, cp, false);
 	if (rc == 0)
 		cp->restart = false;
 	return rc;

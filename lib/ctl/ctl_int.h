@@ -21,8 +21,10 @@ struct run {
 	bool stop;
 	bool rate_changed;     /* the frame count of a bounded time no longer follows from one rate */
 	uint64_t start_tsc, duration_ns, end_tsc, frames; /* frames: of the duration at the first rate, UINT64_MAX: none */
+	uint64_t count;        /* of the settings at the start, 0: no bound */
 	double asked_pps;
 	bool asked_max;
+	struct pace_period period; /* of asked_pps on the clock as it was known then: later plans of the same rate must not differ */
 	uint64_t base_bytes;   /* sent by the port's queues before this run */
 	uint64_t changed_ns;   /* when the rate or the frame last changed, CLOCK_MONOTONIC_RAW */
 	uint64_t end_ns;       /* when the last queue reported, CLOCK_MONOTONIC_RAW */
@@ -46,6 +48,8 @@ struct ctl_port {
 	struct port_need need;
 	unsigned group;            /* first port of the spec that made it */
 	bool used, opened, started, touched, restart;
+	bool paused;               /* started, and taken from the workers while a device of its group is restarted */
+	bool promiscuous;          /* last asked of the device */
 	char restart_note[160];
 	unsigned nqueues;          /* max(nrxq, ntxq) */
 	struct rte_mempool **rx_pool; /* per Rx queue of the device, dev_nrxq of them */
@@ -126,6 +130,8 @@ int dev_restart(struct ctl *c, struct ctl_port *cp, struct err *e); /* workers m
 void dev_link(struct ctl_port *cp);
 int dev_dummy_pool(struct err *e);
 
+void dev_promiscuous(struct ctl *c, struct ctl_port *cp); /* follows the setting, also while sending */
+
 bool dev_mtu_set(const struct ctl_port *cp);  /* the user asked for an mtu, or had asked for one */
 uint64_t dev_mtu(const struct ctl_port *cp);  /* the mtu in force */
 
@@ -134,10 +140,12 @@ double plan_pps(const struct rate *r, uint64_t speed_bps, uint32_t size, bool *m
 uint64_t plan_speed(const struct ctl_port *cp);
 unsigned plan_max_size(const struct ctl_port *cp);
 int plan_template(struct ctl *c, struct ctl_port *cp, struct frame *out, struct err *e);
+void plan_refresh(struct ctl *c, struct ctl_port *cp); /* template and size from the settings */
 struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports);
+bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p); /* takes p; false: the ring is full, p is still the caller's */
 void plan_post_all(struct ctl *c);                 /* for dirty workers */
 void plan_reap(struct ctl *c);
-bool plan_wait_acks(struct ctl *c, uint64_t max_ns);
+bool plan_wait_acks(struct ctl *c, uint64_t max_ns); /* all plans are posted, and in use */
 
 /* run.c */
 void run_events(struct ctl *c);

@@ -27,7 +27,7 @@ bool dev_mtu_set(const struct ctl_port *cp)
 
 uint64_t dev_mtu(const struct ctl_port *cp)
 {
-	if (cp->restart && cp->p.cfg.mtu != cp->applied.mtu)
+	if (cp->restart && !cp->run.active && cp->p.cfg.mtu != cp->applied.mtu)
 		return cp->p.cfg.mtu; /* from the next start on */
 	if (cp->p.dev_mtu != 0)
 		return cp->p.dev_mtu;
@@ -76,7 +76,8 @@ static struct rte_mempool *pool_new(struct ctl_port *cp, const char *what, unsig
 	char name[RTE_MEMPOOL_NAMESIZE];
 	unsigned cache = DP_POOL_CACHE;
 
-	while (cache > 0 && cache * 3 / 2 > n)
+	/* the caches of sender and receiver together must leave a burst for the device */
+	while (cache > 0 && cache * 3 + DP_BURST_MAX > n)
 		cache /= 2;
 	snprintf(name, sizeof(name), "%s%u_%u_%u", what, cp->p.id, q, pool_serial++);
 	struct rte_mempool *mp = mbuf_pool(name, n, cache, room, socket_of(cp->p.node), by_page);
@@ -180,7 +181,7 @@ static void flow_control_off(struct ctl_port *cp)
 		 rc == 0 ? "off" : rc == -ENOTSUP || rc == -ENOSYS ? "not offered by the device" : "cannot be turned off");
 }
 
-static int setup_queues(struct ctl_port *cp, struct rte_mempool **rx, struct rte_mempool **tx, struct rte_eth_dev_info *info, struct err *e)
+static int setup_queues(struct ctl_port *cp, struct rte_mempool **rx, struct rte_eth_dev_info *info, struct err *e)
 {
 	uint16_t rxd = (uint16_t)(cp->p.cfg.rxd > cp->need.min_rxd ? cp->p.cfg.rxd : cp->need.min_rxd);
 	uint16_t txd = (uint16_t)(cp->p.cfg.txd > cp->need.min_txd ? cp->p.cfg.txd : cp->need.min_txd);
@@ -202,11 +203,6 @@ static int setup_queues(struct ctl_port *cp, struct rte_mempool **rx, struct rte
 		rc = rte_eth_tx_queue_setup(cp->p.dev, q, txd, (unsigned)socket, &tc);
 		if (rc < 0)
 			return fail(cp, rc, "setting up a Tx queue", e);
-		if (q >= cp->p.ntxq)
-			continue;
-		cp->txq[q]->pool = tx[q];
-		cp->txq[q]->pool_size = tx[q]->size;
-		cp->txq[q]->tag = 0; /* fresh buffers hold no template */
 	}
 	return 0;
 }
@@ -227,21 +223,24 @@ static int set_mtu(struct ctl_port *cp, const struct rte_eth_dev_info *info, str
 	return rc == 0 ? 0 : fail(cp, rc, "setting the mtu", e);
 }
 
-static void promiscuous(struct ctl_port *cp)
+void dev_promiscuous(struct ctl *c, struct ctl_port *cp)
 {
 	bool on = cp->p.cfg.promiscuous;
 	struct err why = {.text = ""};
 	int rc;
 
-	if (!on && !cp->applied.promiscuous)
+	if (!cp->started || on == cp->promiscuous)
 		return;
+	cp->promiscuous = on;
 	if (cp->p.spec->set_promisc != NULL)
 		rc = cp->p.spec->set_promisc(&cp->p, on, &why);
 	else
 		rc = on ? rte_eth_promiscuous_enable(cp->p.dev) : rte_eth_promiscuous_disable(cp->p.dev);
-	if (rc < 0)
-		log_msg(LOG_LVL_WARN, "port %u (%s): promiscuous mode: %s", cp->p.id, cp->p.name,
-			why.text[0] != '\0' ? why.text : rte_strerror(-rc));
+	if (rc == 0)
+		cp->applied.promiscuous = on;
+	else
+		ctl_note(c, cp->p.id, "port %u (%s): promiscuous mode: %s", cp->p.id, cp->p.name,
+			 why.text[0] != '\0' ? why.text : rte_strerror(-rc));
 }
 
 /* Pools, queues and all that may fail because the driver cannot do it; leaves no pool behind then. */
@@ -266,7 +265,7 @@ static int configure(struct ctl_port *cp, struct rte_eth_dev_info *info, struct 
 	rc = make_pools(cp, rx, tx, e);
 	if (rc < 0)
 		return rc;
-	rc = setup_queues(cp, rx, tx, info, e);
+	rc = setup_queues(cp, rx, info, e);
 	if (rc < 0) {
 		pools_free(rx, cp->dev_nrxq);
 		pools_free(tx, cp->p.ntxq);
@@ -274,6 +273,11 @@ static int configure(struct ctl_port *cp, struct rte_eth_dev_info *info, struct 
 	}
 	cp->rx_pool = xrealloc(cp->rx_pool, PORT_MAX_QUEUES * sizeof(*cp->rx_pool));
 	memcpy(cp->rx_pool, rx, cp->dev_nrxq * sizeof(*rx));
+	for (unsigned q = 0; q < cp->p.ntxq; q++) {
+		cp->txq[q]->pool = tx[q];
+		cp->txq[q]->pool_size = tx[q]->size;
+		cp->txq[q]->tag = 0; /* fresh buffers hold no template */
+	}
 	return 0;
 }
 
@@ -284,6 +288,16 @@ static void rename_device(struct ctl_port *cp)
 		cp->rxq[q]->dev = cp->p.dev;
 	for (unsigned q = 0; q < cp->p.ntxq; q++)
 		cp->txq[q]->dev = cp->p.dev;
+	cp->promiscuous = cp->applied.promiscuous = false;
+}
+
+/* Promiscuous mode is asked for by itself, and a device keeps it over a restart. */
+static void apply_cfg(struct ctl_port *cp)
+{
+	bool promisc = cp->applied.promiscuous;
+
+	cp->applied = cp->p.cfg;
+	cp->applied.promiscuous = promisc;
 }
 
 int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e)
@@ -291,7 +305,6 @@ int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e)
 	struct rte_eth_dev_info info = {0};
 	int rc = configure(cp, &info, e);
 
-	(void)c;
 	if (rc < 0 && cp->p.spec->fallback != NULL && cp->p.spec->fallback(&cp->p, e) == 0) {
 		rename_device(cp);
 		rc = configure(cp, &info, e);
@@ -305,11 +318,11 @@ int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e)
 	rc = rte_eth_dev_start(cp->p.dev);
 	if (rc < 0)
 		return fail(cp, rc, "starting the device", e);
-	promiscuous(cp);
 	if (rte_is_zero_ether_addr(&cp->p.mac))
 		rte_eth_macaddr_get(cp->p.dev, &cp->p.mac);
 	cp->started = true;
-	cp->applied = cp->p.cfg;
+	apply_cfg(cp);
+	dev_promiscuous(c, cp);
 	if (cp->p.spec->started != NULL)
 		cp->p.spec->started(&cp->p);
 	eal_log_drain();
@@ -317,8 +330,11 @@ int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e)
 }
 
 /* A pool may go only when all its buffers are home; frames may still lie in a ring between two ports. */
-static void pool_retire(struct rte_mempool *mp)
+static void pool_retire(struct rte_mempool **from)
 {
+	struct rte_mempool *mp = *from;
+
+	*from = NULL; /* what comes next may fail and retire once more */
 	if (mp == NULL || mp == dummy)
 		return;
 	if (rte_mempool_full(mp))
@@ -334,9 +350,9 @@ static int reopen(struct ctl *c, struct ctl_port *cp, struct err *e)
 	if (cp->p.spec->drain != NULL)
 		cp->p.spec->drain(&cp->p);
 	for (unsigned q = 0; q < cp->dev_nrxq; q++)
-		pool_retire(cp->rx_pool[q]);
+		pool_retire(&cp->rx_pool[q]);
 	for (unsigned q = 0; q < cp->p.ntxq; q++)
-		pool_retire(cp->txq[q]->pool);
+		pool_retire(&cp->txq[q]->pool);
 	return dev_setup(c, cp, e);
 }
 
@@ -345,9 +361,6 @@ int dev_restart(struct ctl *c, struct ctl_port *cp, struct err *e)
 	struct port_cfg wanted = cp->p.cfg, had = cp->applied;
 	int rc;
 
-	if (cp->p.spec->no_restart)
-		return err_set(e, EINVAL, "port %u (%s): its driver cannot be set up twice; give --mtu, --txd, --rxd or --mbufs at start",
-			       cp->p.id, cp->p.spec_text);
 	rc = reopen(c, cp, e);
 	if (rc == 0)
 		return 0;
@@ -357,9 +370,8 @@ int dev_restart(struct ctl *c, struct ctl_port *cp, struct err *e)
 	cp->p.cfg.mbufs = had.mbufs;
 	if (reopen(c, cp, NULL) < 0)
 		log_msg(LOG_LVL_ERROR, "port %u (%s) could not be brought back with its former values and is stopped", cp->p.id, cp->p.name);
-	had = cp->p.cfg;
+	apply_cfg(cp);
 	cp->p.cfg = wanted; /* settings stay as the user wrote them; the device runs with cp->applied */
-	cp->applied = had;
 	return rc;
 }
 

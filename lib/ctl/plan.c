@@ -49,6 +49,16 @@ unsigned plan_max_size(const struct ctl_port *cp)
 	return (unsigned)dev_mtu(cp) + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 4 * tags;
 }
 
+/* What a buffer takes: of the pools that there are, or of those that the next start makes. An interface's mtu may grow beyond both. */
+static unsigned tx_room(const struct ctl_port *cp)
+{
+	bool remade = cp->restart && !cp->run.active;
+
+	if (cp->started && !remade && cp->p.ntxq > 0)
+		return rte_pktmbuf_data_room_size(cp->txq[0]->pool) - RTE_PKTMBUF_HEADROOM;
+	return eal_data_room(dev_mtu(cp)) - RTE_PKTMBUF_HEADROOM;
+}
+
 int plan_template(struct ctl *c, struct ctl_port *cp, struct frame *out, struct err *e)
 {
 	struct err why;
@@ -57,14 +67,14 @@ int plan_template(struct ctl *c, struct ctl_port *cp, struct frame *out, struct 
 	(void)c;
 	if (rc < 0)
 		return err_set(e, -rc, "port %u: %s", cp->p.id, why.text);
-	if (out->len > eal_data_room(dev_mtu(cp)) - RTE_PKTMBUF_HEADROOM)
+	if (out->len > tx_room(cp))
 		return err_set(e, EINVAL, "port %u: a frame of %u bytes does not fit a buffer; set %u mtu %u", cp->p.id, out->len + FRAME_FCS,
 			       cp->p.id, out->len - RTE_ETHER_HDR_LEN);
 	return 0;
 }
 
 /* A port's template follows its settings; while it sends, one that cannot be built is not taken over. */
-static void refresh_template(struct ctl *c, struct ctl_port *cp)
+void plan_refresh(struct ctl *c, struct ctl_port *cp)
 {
 	static struct frame f; /* 16 KB, control thread only */
 	struct err e;
@@ -84,7 +94,7 @@ static void refresh_template(struct ctl *c, struct ctl_port *cp)
 
 static uint64_t run_limit(const struct ctl_port *cp)
 {
-	uint64_t n = cp->p.cfg.count != 0 ? cp->p.cfg.count : UINT64_MAX;
+	uint64_t n = cp->run.count != 0 ? cp->run.count : UINT64_MAX;
 
 	if (!cp->run.rate_changed && cp->run.frames < n)
 		n = cp->run.frames;
@@ -101,10 +111,8 @@ static void fill_gen(const struct ctl_port *cp, unsigned q, struct gen_job *j, u
 		.txq = cp->txq[q], .frame = bytes, .len = cp->tmpl.frame.len, .burst = (uint16_t)cp->p.cfg.burst, .tag = cp->tmpl.tag,
 		.queue = (uint16_t)q, .nqueues = cp->p.ntxq, .stop = r->stop, .run = r->id, .start_tsc = r->start_tsc,
 		.end_tsc = r->end_tsc, .limit = run_limit(cp), .giveup_cycles = (uint64_t)(hz * GIVEUP_NS / 1e9),
-		.forgive_cycles = (uint64_t)(hz * FORGIVE_NS / 1e9),
+		.forgive_cycles = (uint64_t)(hz * FORGIVE_NS / 1e9), .period = r->period,
 	};
-	if (!r->asked_max)
-		j->period = pace_period(hz, r->asked_pps);
 }
 
 static bool gen_wanted(const struct ctl_port *cp)
@@ -162,18 +170,37 @@ struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 	return p;
 }
 
-static void refresh_asked(struct ctl_port *cp, bool other_frame)
+/* The rate of a run that goes on; one that is over keeps what it was asked. */
+static void ask_rate(struct ctl_port *cp, bool other_frame)
 {
 	struct run *r = &cp->run;
-	double was = r->asked_pps;
-	bool was_max = r->asked_max;
+	bool max;
+	double pps = plan_pps(&cp->p.cfg.rate, plan_speed(cp), cp->tmpl.frame.len + FRAME_FCS, &max);
 
-	r->asked_pps = plan_pps(&cp->p.cfg.rate, plan_speed(cp), cp->tmpl.frame.len + FRAME_FCS, &r->asked_max);
-	if (r->asked_pps != was || r->asked_max != was_max)
-		r->rate_changed = true;
-	else if (!other_frame)
+	if (other_frame)
+		r->changed_ns = clock_raw_ns();
+	if (!r->armed && pps == r->asked_pps && max == r->asked_max)
 		return;
+	r->asked_pps = pps;
+	r->asked_max = max;
+	r->period = max ? (struct pace_period){0} : pace_period(clock_hz(), pps);
+	r->rate_changed = true;
 	r->changed_ns = clock_raw_ns();
+}
+
+bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p)
+{
+	if (!mbox_post(&cw->w->mbox, p))
+		return false;
+	if (cw->posted != NULL) {
+		if (c->nold == c->cap_old) {
+			c->cap_old = c->cap_old ? 2 * c->cap_old : 16;
+			c->old = xrealloc(c->old, c->cap_old * sizeof(*c->old));
+		}
+		c->old[c->nold++] = (struct old_plan){.plan = cw->posted, .w = cw};
+	}
+	cw->posted = p;
+	return true;
 }
 
 void plan_post_all(struct ctl *c)
@@ -184,11 +211,11 @@ void plan_post_all(struct ctl *c)
 			continue;
 		cp->touched = false;
 		uint32_t tag = cp->tmpl.tag;
+		dev_promiscuous(c, cp);
 		if (cp->started)
-			refresh_template(c, cp);
-		/* What a run that is over had asked for is history. */
+			plan_refresh(c, cp);
 		if (cp->run.active && cp->tmpl.valid)
-			refresh_asked(cp, cp->tmpl.tag != tag);
+			ask_rate(cp, cp->tmpl.tag != tag);
 		for (unsigned q = 0; q < cp->p.nrxq; q++)
 			c->worker[cp->rx_worker[q]].dirty = true;
 		for (unsigned q = 0; q < cp->p.ntxq; q++)
@@ -200,19 +227,10 @@ void plan_post_all(struct ctl *c)
 		if (!cw->dirty)
 			continue;
 		struct dp_plan *p = plan_build(c, w, false);
-		if (p == NULL || !mbox_post(&cw->w->mbox, p)) { /* ring full: next turn */
+		if (p != NULL && plan_post(c, cw, p))
+			cw->dirty = false;
+		else /* ring full: next turn */
 			free(p);
-			continue;
-		}
-		cw->dirty = false;
-		if (cw->posted != NULL) {
-			if (c->nold == c->cap_old) {
-				c->cap_old = c->cap_old ? 2 * c->cap_old : 16;
-				c->old = xrealloc(c->old, c->cap_old * sizeof(*c->old));
-			}
-			c->old[c->nold++] = (struct old_plan){.plan = cw->posted, .w = cw};
-		}
-		cw->posted = p;
 	}
 }
 
@@ -235,11 +253,16 @@ bool plan_wait_acks(struct ctl *c, uint64_t max_ns)
 	uint64_t until = clock_raw_ns() + max_ns;
 
 	for (;;) {
-		bool all = true;
+		bool all = true, dirty = false;
 		for (unsigned w = 0; w < c->nworkers; w++) {
 			struct ctl_worker *cw = &c->worker[w];
+			dirty |= cw->dirty;
 			all &= !cw->launched || cw->posted == NULL ||
 			       __atomic_load_n(&cw->w->cells.acked, __ATOMIC_ACQUIRE) >= cw->posted->seq;
+		}
+		if (dirty) { /* what the worker shall let go of has not been told to it */
+			plan_post_all(c);
+			all = false;
 		}
 		if (all || clock_raw_ns() > until)
 			return all;

@@ -45,7 +45,7 @@ bool ctl_bounded(const struct ctl *c, unsigned port)
 {
 	const struct ctl_port *cp = c->port[port];
 
-	return cp->run.active && (cp->run.stop || cp->run.duration_ns != 0 || cp->p.cfg.count != 0);
+	return cp->run.active && (cp->run.stop || cp->run.duration_ns != 0 || cp->run.count != 0);
 }
 
 /* A value that would silently not be sent is a mistake or a leftover: both are named. */
@@ -92,6 +92,10 @@ static int may_start(struct ctl *c, struct ctl_port *cp, struct err *e)
 	}
 	if (!cp->started)
 		return err_set(e, ENODEV, "port %u (%s): the device is not running; see `show log`", cp->p.id, cp->p.name);
+	if (cp->p.cfg.burst > cp->txq[0]->pool_size)
+		return err_set(e, EINVAL, "port %u (%s): a burst of %llu frames never finds as many buffers in a pool of %u; `set %u burst %u`, "
+			       "or more with `set %u mbufs`", cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst,
+			       cp->txq[0]->pool_size, cp->p.id, cp->txq[0]->pool_size, cp->p.id);
 	int rc = stray_values(cp, e);
 	return rc < 0 ? rc : plan_template(c, cp, &f, e);
 }
@@ -120,8 +124,9 @@ int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, 
 		if (!portset_has(ports, i))
 			continue;
 		cp->run = (struct run){.id = ++c->run_seq, .group = c->group_seq, .armed = true, .active = true, .duration_ns = duration_ns,
-			.base_bytes = tx_bytes(cp)};
+				       .count = cp->p.cfg.count, .base_bytes = tx_bytes(cp)};
 		cp->touched = true;
+		plan_refresh(c, cp); /* what was checked is sent, whatever is set before the plan is built */
 	}
 	return 0;
 }
@@ -148,7 +153,7 @@ void run_arm(struct ctl *c)
 		if (r->asked_max)
 			continue;
 		/* the number of frames follows from the exact rate; the last deadline must not be lost to the clock's rounding */
-		struct pace p = {.period = pace_period(clock_hz(), r->asked_pps), .t0 = start};
+		struct pace p = {.period = r->period, .t0 = start};
 		r->frames = pace_frames(r->asked_pps, r->duration_ns);
 		if (r->frames > 0 && pace_due(&p, r->frames - 1) >= r->end_tsc)
 			r->end_tsc = pace_due(&p, r->frames - 1) + 1;
@@ -173,11 +178,9 @@ void ctl_stop(struct ctl *c, const struct portset *ports)
 
 static bool all_done(const struct ctl_port *cp)
 {
-	for (unsigned q = 0; q < cp->p.ntxq; q++) {
-		const struct gen_state *g = cp->gen[q];
-		if (__atomic_load_n(&g->state, __ATOMIC_ACQUIRE) != GEN_DONE || cell_get(&g->run) != cp->run.id)
+	for (unsigned q = 0; q < cp->p.ntxq; q++)
+		if (gen_run_state(cp->gen[q], cp->run.id) != GEN_DONE)
 			return false;
-	}
 	return true;
 }
 

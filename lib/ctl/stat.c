@@ -209,9 +209,10 @@ static void run_times(const struct ctl_port *cp, struct snap_port *s)
 	for (unsigned q = 0; q < cp->p.ntxq; q++) {
 		const struct gen_state *g = cp->gen[q];
 		bytes += cell_get(&cp->txq[q]->cnt.bytes);
-		if (cell_get(&g->run) != r->id)
+		enum gen_state_id st = gen_run_state(g, r->id);
+		if (st == GEN_IDLE)
 			continue;
-		bool over = __atomic_load_n(&g->state, __ATOMIC_ACQUIRE) == GEN_DONE;
+		bool over = st == GEN_DONE;
 		uint64_t t = cell_get(over ? &g->last_tsc : &cp->txq[q]->last_tsc);
 		sent += over ? cell_get(&g->sent) : cell_get(&cp->txq[q]->cnt.packets) - cell_get(&g->base_packets);
 		last = t > last ? t : last;
@@ -226,7 +227,7 @@ static void run_times(const struct ctl_port *cp, struct snap_port *s)
 		return;
 	end = r->active ? clock_tsc() : last;
 	if (!r->active && !r->asked_max && !r->rate_changed && sent > 0) {
-		struct pace p = {.period = pace_period(clock_hz(), r->asked_pps), .t0 = r->start_tsc};
+		struct pace p = {.period = r->period, .t0 = r->start_tsc};
 		if (pace_due(&p, sent) > end)
 			end = pace_due(&p, sent);
 	}
@@ -242,8 +243,8 @@ static enum snap_run run_state(const struct ctl_port *cp)
 	if (!cp->run.active)
 		return RUN_IDLE;
 	for (unsigned q = 0; q < cp->p.ntxq; q++) {
-		uint64_t st = cell_get(&cp->gen[q]->state);
-		if (cell_get(&cp->gen[q]->run) != cp->run.id || st == GEN_SENDING)
+		enum gen_state_id st = gen_run_state(cp->gen[q], cp->run.id);
+		if (st == GEN_IDLE || st == GEN_SENDING)
 			return RUN_SENDING;
 	}
 	return RUN_DRAINING;
