@@ -26,7 +26,9 @@ import xml.etree.ElementTree as ET
 LIMIT_S = 900
 SHOWN_LINES = 300
 TALLY = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
-CASE = re.compile(r"^\[\s+(OK|FAILED|SKIPPED)\s+\] (?!\d+ test)", re.M)
+CASE = re.compile(r"^\[\s+(OK|FAILED|SKIPPED)\s+\] ", re.M)
+# cmocka ends by naming again what was not OK.
+NAMED_AGAIN = re.compile(r"^(\[\s+(?:FAILED|SKIPPED)\s+\]) \d+ test.*\n(?:\1 .*\n?)*", re.M)
 
 
 def add(*tallies):
@@ -42,7 +44,7 @@ def from_meson(path):
     for line in path.read_text().splitlines():
         test = json.loads(line)
         text = test.get("stdout", "") + "\n" + test.get("stderr", "")
-        words = CASE.findall(text)
+        words = CASE.findall(NAMED_AGAIN.sub("", text))
         cases = add((words.count("OK"), words.count("FAILED"), words.count("SKIPPED")), tallied(text))
         if test["result"] == "SKIP" and not any(cases):
             cases = (0, 0, 1)

@@ -81,7 +81,7 @@ static bool field_check(const struct setting *row, const void *obj, struct err *
 	const struct frame_stack *s = &spec_of(obj)->stack;
 	struct sbuf stack = {0};
 
-	if (header_at(s, a->proto, a->nth) >= 0)
+	if (header_at(s, a->proto, a->nth) >= 0 || frame_vals_find(&spec_of(obj)->vals, a->proto, a->nth, a->field) == NULL)
 		return true;
 	frame_stack_print(s, &stack);
 	err_set(warn, EINVAL, "'%s' is set, but the frame %s has no such header; `set <ports> frame ...` adds it", row->name,

@@ -11,6 +11,7 @@ import tree
 
 PHASE = tree.ROOT / "tests/phase.py"
 CASES = "[       OK ] a\n[       OK ] b\n[==========] 3 test(s) run.\n[  PASSED  ] 2 test(s).\n"
+LAST = "[  {0} ] {1}\n[  {0} ] 1 test(s), listed below:\n[  {0} ] {1}\n\n"
 PYTEST = "import pytest\ndef test_a(): pass\ndef test_b(): assert 0\ndef test_c(): pytest.skip('no')\n"
 found = tree.Findings()
 
@@ -42,6 +43,8 @@ with tempfile.TemporaryDirectory() as place:
     expect(results, "cases", "2 0 0", "true", meson_log(results, "cases", ("OK", CASES)))
     expect(results, "broken", "2 1 0", "false", meson_log(results, "broken", ("FAIL", CASES)))
     expect(results, "failed", "2 1 0", "false", meson_log(results, "failed", ("FAIL", CASES + "[  FAILED  ] c\n")))
+    expect(results, "again", "2 1 1", "false", meson_log(
+        results, "again", ("FAIL", CASES + LAST.format("SKIPPED", "c") + LAST.format("FAILED", "d") + " 1 FAILED TEST(S)\n")))
     expect(results, "limit", "1 1 1", "false", meson_log(results, "limit", ("OK", ""), ("TIMEOUT", ""), ("SKIP", "")))
     expect(results, "replayed", "7 1 0", "false", meson_log(
         results, "replayed", ("OK", "4 passed, 0 failed, 0 skipped\n"), ("FAIL", "x\n3 passed, 1 failed, 0 skipped\n")))
