@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -117,7 +118,7 @@ static uint64_t pool_bytes(unsigned n, unsigned room, bool by_page)
 	return n * obj + ring + RTE_MAX_LCORE * (sizeof(struct rte_mempool_cache) + 64);
 }
 
-static uint64_t memory_need(const struct ctl *c, const uint16_t (*nq)[2])
+static uint64_t memory_need(const struct ctl *c, const uint16_t (*nq)[2], bool huge)
 {
 	uint64_t sum = BASE_BYTES;
 
@@ -126,10 +127,25 @@ static uint64_t memory_need(const struct ctl *c, const uint16_t (*nq)[2])
 		const struct port_cfg *cfg = &cp->p.cfg;
 		uint16_t nrx = cp->need.paired && nq[i][1] > nq[i][0] ? nq[i][1] : nq[i][0];
 		sum += nrx * (QUEUE_BYTES + pool_bytes(eal_rx_frames(cfg, &cp->need), eal_rx_room(cfg->mtu, &cp->need),
-								  eal_by_page(&cp->need)));
+								  !huge && eal_by_page(&cp->need)));
 		sum += nq[i][1] * (QUEUE_BYTES + pool_bytes(eal_tx_frames(cfg, &cp->need), eal_data_room(cfg->mtu), false));
 	}
 	return sum;
+}
+
+/* UINT64_MAX: not known. */
+static uint64_t available_bytes(void)
+{
+	uint64_t kb = UINT64_MAX >> 10;
+	char line[128];
+	FILE *f = fopen("/proc/meminfo", "re");
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+		if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &kb) == 1)
+			break;
+	if (f != NULL)
+		fclose(f);
+	return kb << 10;
 }
 
 static uint64_t free_hugepage_bytes(void)
@@ -256,13 +272,19 @@ static int build_args(struct ctl *c, struct args *a, struct err *e)
 		arg_add(a, l.s);
 		sbuf_free(&l);
 	}
-	c->eal_memory = memory_need(c, (const uint16_t(*)[2])nq);
+	c->eal_memory = memory_need(c, (const uint16_t(*)[2])nq, true);
 	if (has_option(c, memory_options))
 		return 0;
 	if (free_hugepage_bytes() >= c->eal_memory * MEM_MARGIN) {
 		arg_add(a, "--in-memory");
 		return 0;
 	}
+	c->eal_memory = memory_need(c, (const uint16_t(*)[2])nq, false);
+	/* Linux would hand out more than there is, and kill somebody when it is used. */
+	if (c->eal_memory > available_bytes())
+		return err_set(e, ENODEV, "the ports need %" PRIu64 " MB of memory and %" PRIu64 " MB are available; "
+			       "smaller --mbufs, --txd, --rxd or --mtu need less",
+			       c->eal_memory >> 20, available_bytes() >> 20);
 	arg_add(a, "--no-huge");
 	arg_add(a, "--no-shconf");
 	arg_add(a, "-m");
@@ -330,8 +352,10 @@ int eal_start(struct ctl *c, struct err *e)
 	if (rc < 0)
 		rc = err_set(e, why == EINVAL && c->opts.neal_args > 0 ? EINVAL : ENODEV,
 			     "DPDK's EAL did not start (%s) with: %s\n  its last word: %s\n  "
-			     "try without EAL options of your own; -l FILE keeps the whole log",
-			     rte_strerror(why), sbuf_str(&shown), last_error[0] != '\0' ? last_error : "(none)");
+			     "%s; -l FILE keeps the whole log",
+			     rte_strerror(why), sbuf_str(&shown), last_error[0] != '\0' ? last_error : "(none)",
+			     c->opts.neal_args > 0 ? "try without EAL options of your own"
+						   : "smaller --mbufs, --txd, --rxd or --mtu need less memory");
 	else
 		rc = 0;
 	running = rc == 0;
