@@ -46,17 +46,49 @@ int show_ports(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 	return 0;
 }
 
+static const struct out_col xstat_cols[] = {
+	{"port", "port", OF_COUNT}, {"name", "name", OF_STR}, {"xstat", "xstat", OF_STR}, {"value", "value", OF_COUNT},
+};
+static const struct out_view xstat_view = {.rows = "rows", .cols = xstat_cols, .ncols = ARRAY_SIZE(xstat_cols)};
+
+/* Each port has counters of its own, so a table has a line for each. */
 int show_xstats(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
+	json_t *doc = ctl_xstats_json(app_of(r)->ctl, &sel->ports), *rows = json_array(), *port, *value;
+	const char *key;
+	size_t i;
+
 	(void)e;
-	return show_out(r, ctl_xstats_json(app_of(r)->ctl, &sel->ports), NULL);
+	json_array_foreach(json_object_get(doc, "ports"), i, port) {
+		json_object_foreach(json_object_get(port, "xstats"), key, value)
+			json_array_append_new(rows, json_pack("{s:O, s:O, s:s, s:O}", "port", json_object_get(port, "port"), "name",
+							      json_object_get(port, "name"), "xstat", key, "value", value));
+	}
+	if (r->out_mode != OUT_JSON)
+		json_object_set(doc, "rows", rows);
+	json_decref(rows);
+	return show_out(r, doc, &xstat_view);
 }
+
+static const struct out_col plan_worker_cols[] = {
+	{"lcore", "lcore", OF_COUNT}, {"cpu", "cpu", OF_COUNT}, {"shares_cpu", "shares", OF_STR}, {"plan", "plan", OF_COUNT},
+	{"acknowledged", "acked", OF_COUNT},
+};
+static const struct out_col plan_task_cols[] = {
+	{"kind", "task", OF_STR}, {"port", "port", OF_COUNT}, {"tx_queue", "txq", OF_COUNT}, {"rx_queue", "rxq", OF_COUNT},
+	{"burst", "burst", OF_COUNT}, {"size", "size", OF_COUNT}, {"frames", "frames", OF_COUNT},
+	{"period_cycles", "cycles/frame", OF_STR}, {"run", "run", OF_COUNT}, {"stop", "stop", OF_STR}, {"template", "template", OF_COUNT},
+};
+static const struct out_view plan_view = {
+	.rows = "workers", .cols = plan_worker_cols, .ncols = ARRAY_SIZE(plan_worker_cols),
+	.sub = "tasks", .sub_cols = plan_task_cols, .nsub_cols = ARRAY_SIZE(plan_task_cols),
+};
 
 int show_plan(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
 	(void)sel;
 	(void)e;
-	return show_out(r, ctl_plan_json(app_of(r)->ctl), NULL);
+	return show_out(r, ctl_plan_json(app_of(r)->ctl), &plan_view);
 }
 
 int show_clock(struct cmd_run *r, const struct show_sel *sel, struct err *e)

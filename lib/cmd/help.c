@@ -290,7 +290,11 @@ static int help_find(struct cmd *c, const char *word, struct found *f, struct er
 	/* of the two suggestions the commands' one is given when there is one */
 	verb_match(c, &w, &verb_err);
 	found_free(f);
-	return err_set(e, EINVAL, "%s", strstr(verb_err.text, "did you mean") != NULL ? verb_err.text : own.text);
+	if (strstr(verb_err.text, "did you mean") != NULL && strchr(word, ' ') == NULL)
+		return err_set(e, EINVAL, "%s", verb_err.text);
+	if (strstr(own.text, "no setting") != own.text || strstr(own.text, "did you mean") != NULL)
+		return err_set(e, EINVAL, "%s", own.text);
+	return err_set(e, EINVAL, "no command or setting \"%.40s\"; \"help\" lists all", word);
 }
 
 /* A few rows in full, many with one line each. */

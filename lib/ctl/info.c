@@ -2,6 +2,7 @@
 /* Facts for `show` as JSON trees. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ctl_int.h"
 
@@ -84,19 +85,34 @@ json_t *ctl_plan_json(struct ctl *c)
 	return json_pack("{s:s, s:I, s:o}", "show", "plan", "memory_reserved_bytes", (json_int_t)c->eal_memory, "workers", a);
 }
 
+/* Some virtual drivers count frames and no bytes; a 0 would be a lie. */
+static bool not_counted(const struct rte_eth_stats *st, const char *name, uint64_t value)
+{
+	const char *end = strrchr(name, '_');
+
+	if (value != 0 || end == NULL || strcmp(end, "_bytes") != 0)
+		return false;
+	return (name[0] == 't' && st->opackets != 0 && st->obytes == 0) || (name[0] == 'r' && st->ipackets != 0 && st->ibytes == 0);
+}
+
 static json_t *port_xstats(struct ctl_port *cp)
 {
 	json_t *o = json_object();
+	struct rte_eth_stats st = {0};
 	int n = rte_eth_xstats_get_names(cp->p.dev, NULL, 0);
 
 	if (n <= 0)
 		return o;
 	struct rte_eth_xstat_name *name = xcalloc((size_t)n, sizeof(*name));
 	struct rte_eth_xstat *val = xcalloc((size_t)n, sizeof(*val));
+	rte_eth_stats_get(cp->p.dev, &st);
 	if (rte_eth_xstats_get_names(cp->p.dev, name, (unsigned)n) == n && rte_eth_xstats_get(cp->p.dev, val, (unsigned)n) == n)
 		for (int i = 0; i < n; i++)
 			if (val[i].id < (uint64_t)n)
-				json_object_set_new(o, name[val[i].id].name, json_integer((json_int_t)val[i].value));
+				json_object_set_new(o, name[val[i].id].name,
+						    not_counted(&st, name[val[i].id].name, val[i].value)
+							    ? json_null()
+							    : json_integer((json_int_t)val[i].value));
 	free(name);
 	free(val);
 	return o;

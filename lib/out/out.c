@@ -2,6 +2,7 @@
 /* Tables and trees in the three modes. */
 #include "out.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +60,12 @@ static void grid_row(struct grid *g, const json_t *row, const json_t *sub)
 			csv_value(v, &b);
 		else
 			out_cell(v, col->fmt, &b);
-		g->cell[g->nrows * g->ncols + c] = xstrdup(sbuf_str(&b));
+		char *cell = xstrdup(sbuf_str(&b));
+		/* What a user typed goes back to a terminal: no newline, no escape. */
+		for (char *p = cell; !g->csv && *p != '\0'; p++)
+			if (iscntrl((unsigned char)*p))
+				*p = '?';
+		g->cell[g->nrows * g->ncols + c] = cell;
 		sbuf_free(&b);
 	}
 	g->nrows++;

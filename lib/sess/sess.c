@@ -126,6 +126,34 @@ static void flush(struct sess *s, const struct item *it)
 	sbuf_reset(&s->note);
 }
 
+static char *where_line(const char *where, unsigned long more)
+{
+	const char *colon = strrchr(where, ':');
+	char *end;
+	struct sbuf b = {0};
+	char *text;
+
+	unsigned long n = colon != NULL ? strtoul(colon + 1, &end, 10) : 0;
+	if (colon == NULL || end == colon + 1 || *end != '\0') {
+		text = xstrdup(where);
+	} else {
+		sbuf_addn(&b, where, (size_t)(colon - where));
+		sbuf_addf(&b, ":%lu", n + more);
+		text = xstrdup(sbuf_str(&b));
+		sbuf_free(&b);
+	}
+	return text;
+}
+
+static unsigned long newlines(const char *from, const char *to)
+{
+	unsigned long n = 0;
+
+	for (; from < to; from++)
+		n += *from == '\n';
+	return n;
+}
+
 static void tell_error(struct sess *s, const struct item *it, const struct err *e, int rc, int code)
 {
 	struct sbuf text = {0}, line = {0};
@@ -136,10 +164,16 @@ static void tell_error(struct sess *s, const struct item *it, const struct err *
 	} else if (e->col < 0) {
 		sbuf_addf(&text, "%s: %s\n", it->where, e->text);
 	} else {
-		/* "file:12: set 0 rate abc5" in one line, so that editors can jump; the caret moves along. */
-		sbuf_addf(&line, "%s: %s", it->where, it->line);
-		shifted.col += (int)strlen(it->where) + 2;
+		/* "file:12: set 0 rate abc5" in one line, so that editors can jump; the caret moves along. Of several lines in quotes the
+		 * one with the caret is named and shown. */
+		int col = e->col < (int)strlen(it->line) ? e->col : (int)strlen(it->line), from = col;
+		while (from > 0 && it->line[from - 1] != '\n')
+			from--;
+		char *where = where_line(it->where, newlines(it->line, it->line + from));
+		sbuf_addf(&line, "%s: %s", where, it->line + from);
+		shifted.col = col - from + (int)strlen(where) + 2;
 		cmd_err_print(sbuf_str(&line), &shifted, &text);
+		free(where);
 	}
 	tell(s, SESS_ERROR, sbuf_str(&text), it, rc, code);
 	sbuf_free(&text);
@@ -216,34 +250,6 @@ void sess_poll(struct sess *s)
 		finish(s, it, rc, &e);
 	}
 	s->in_poll = false;
-}
-
-static char *where_line(const char *where, unsigned long more)
-{
-	const char *colon = strrchr(where, ':');
-	char *end;
-	struct sbuf b = {0};
-	char *text;
-
-	unsigned long n = colon != NULL ? strtoul(colon + 1, &end, 10) : 0;
-	if (colon == NULL || end == colon + 1 || *end != '\0') {
-		text = xstrdup(where);
-	} else {
-		sbuf_addn(&b, where, (size_t)(colon - where));
-		sbuf_addf(&b, ":%lu", n + more);
-		text = xstrdup(sbuf_str(&b));
-		sbuf_free(&b);
-	}
-	return text;
-}
-
-static unsigned long newlines(const char *from, const char *to)
-{
-	unsigned long n = 0;
-
-	for (; from < to; from++)
-		n += *from == '\n';
-	return n;
 }
 
 /* Where the first word of what lies in [from, to) begins: behind blanks, separators and comments. */
