@@ -33,8 +33,8 @@ uint64_t pace_frames(double pps, uint64_t duration_ns)
 	long double n = (long double)pps * (long double)duration_ns / 1e9L;
 	long double near = roundl(n);
 
-	/* a product that is whole but for rounding is whole: its last frame lies on the excluded end */
-	if (fabsl(n - near) <= 1e-12L * near)
+	/* a product that is whole but for the rounding of pps is whole: its last frame lies on the excluded end */
+	if (fabsl(n - near) <= 1e-15L * near)
 		n = near;
 	n = ceill(n);
 	return n >= 0x1p64L ? UINT64_MAX : (uint64_t)n;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "dp.h"
+#include "eal_skip.h"
 
 #define FAKE_DEV (RTE_MAX_ETHPORTS - 1)
 #define FAKE_QUEUES 8
@@ -127,18 +128,6 @@ static inline void fake_open(void)
 	rte_eth_fp_ops[FAKE_DEV].tx_pkt_burst = fake_tx;
 	rte_eth_fp_ops[FAKE_DEV].txq.data = data;
 	rte_eth_fp_ops[FAKE_DEV].txq.clbk = none;
-}
-
-static inline int eal_or_skip(const char *prog)
-{
-	char name[64];
-	char *args[] = {name, "--no-huge", "-m", "64", "--no-pci", "--no-telemetry", "--no-shconf", "-l", "0", "--log-level", "3"};
-
-	snprintf(name, sizeof(name), "%s", prog);
-	if (rte_eal_init((int)ARRAY_SIZE(args), args) >= 0)
-		return 0;
-	fprintf(stderr, "skipped: EAL does not start here: %s\n", rte_strerror(rte_errno));
-	return 77;
 }
 
 static inline struct rte_mempool *pool_of(unsigned n)

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calibrated clock against the kernel's; conversions. No time is expected to be short: a machine may stop any thread for long. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <time.h>
+
+#include "clock.h"
+
+static void pause_ms(long ms)
+{
+	nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+/* Cycles between two brackets lie between the inner and the outer span of raw time. */
+static void test_frequency(void **state)
+{
+	struct clock_info i;
+
+	(void)state;
+	clock_init();
+	uint64_t a0 = clock_raw_ns(), t0 = clock_tsc(), b0 = clock_raw_ns();
+	pause_ms(60);
+	uint64_t a1 = clock_raw_ns(), t1 = clock_tsc(), b1 = clock_raw_ns();
+	clock_refine();
+	clock_info(&i);
+	assert_true(i.hz == clock_hz());
+	assert_true(i.hz > 1e6 && i.hz < 1e11);
+	assert_true(i.span_ns >= 60000000);
+	assert_true(i.uncertainty_ppm >= 0);
+	double slack = 1 + (i.uncertainty_ppm + 20) * 1e-6;
+	assert_true((double)(t1 - t0) / i.hz * 1e9 * slack >= (double)(a1 - b0));
+	assert_true((double)(t1 - t0) / i.hz * 1e9 <= (double)(b1 - a0) * slack);
+}
+
+/* A later reading lengthens the span; a reading too soon after the first is not taken. */
+static void test_refine(void **state)
+{
+	struct clock_info a, b;
+
+	(void)state;
+	clock_init();
+	clock_info(&a); /* waits for the shortest span */
+	assert_true(a.span_ns >= 10000000);
+	pause_ms(5);
+	clock_refine();
+	clock_info(&b);
+	assert_true(b.span_ns >= a.span_ns + 5000000);
+	assert_true(fabs(b.hz / a.hz - 1) * 1e6 <= a.uncertainty_ppm + b.uncertainty_ppm + 100);
+}
+
+static void test_conversions(void **state)
+{
+	static const uint64_t ns[] = {0, 1, 999, 1000, 1000000007, 3600000000000, 31536000000000000, INT64_MAX / 16};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(ns); i++) {
+		uint64_t back = clock_ns(clock_cycles(ns[i]));
+		/* half a cycle of rounding there and half a ns back */
+		double most = 1 + 0.5e9 / clock_hz();
+		assert_true((double)(back > ns[i] ? back - ns[i] : ns[i] - back) <= most);
+		if (i > 0)
+			assert_true(clock_cycles(ns[i]) > clock_cycles(ns[i - 1]) || ns[i] < 100);
+	}
+	assert_true(fabs((double)clock_ns((uint64_t)clock_hz()) - 1e9) <= 1e9 / clock_hz() + 1);
+}
+
+static void test_monotone(void **state)
+{
+	uint64_t t = clock_tsc(), r = clock_raw_ns();
+
+	(void)state;
+	for (unsigned i = 0; i < 200000; i++) {
+		uint64_t t2 = clock_tsc();
+		assert_true((int64_t)(t2 - t) >= 0);
+		t = t2;
+	}
+	for (unsigned i = 0; i < 20000; i++) {
+		uint64_t r2 = clock_raw_ns();
+		assert_true(r2 >= r);
+		r = r2;
+	}
+	assert_true(clock_wall_ns() > 1600000000ull * 1000000000ull);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_frequency), cmocka_unit_test(test_refine), cmocka_unit_test(test_conversions),
+		cmocka_unit_test(test_monotone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
