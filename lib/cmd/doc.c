@@ -102,6 +102,11 @@ static json_t *verb_json(const struct verb *v)
 		if (v->args[i].kind == ARG_CHOICE)
 			spec.type = &vt_enum;
 		put_spec(a, &spec);
+		for (unsigned k = 0; v->args[i].about != NULL && v->args[i].v.choices[k] != NULL; k++) {
+			if (k == 0)
+				json_object_set_new(a, "about", json_object());
+			json_object_set_new(json_object_get(a, "about"), v->args[i].v.choices[k], json_string(v->args[i].about[k]));
+		}
 		json_array_append_new(args, a);
 	}
 	json_object_set_new(o, "name", json_string(v->name));
@@ -186,9 +191,14 @@ static void man_verbs(const struct cmd *c, struct sbuf *out)
 		verb_syntax(v, &text);
 		roff_head(text.s, v->help, out);
 		for (unsigned k = 0; k < verb_nargs(v); k++) {
-			struct vspec spec = v->args[k].v;
-			if (v->args[k].kind == ARG_CHOICE)
+			const struct arg_spec *a = &v->args[k];
+			struct vspec spec = a->v;
+			if (a->kind == ARG_CHOICE)
 				spec.type = &vt_enum;
+			for (unsigned n = 0; a->kind == ARG_CHOICE && a->about != NULL && a->v.choices[n] != NULL; n++)
+				roff_line(a->v.choices[n], a->about[n], out);
+			if (a->kind == ARG_CHOICE && a->about != NULL)
+				continue;
 			sbuf_reset(&text);
 			vspec_allowed(&spec, &text);
 			roff_line(arg_name(&v->args[k]), sbuf_str(&text), out);
@@ -204,10 +214,12 @@ static void man_settings(const struct cmd *c, struct sbuf *out)
 
 	sbuf_add(out, ".SH SETTINGS\nA bare port number addresses the port for the settings of a port, else its stream "
 		      "0. A list applies to all "
-		      "or to none.\n");
+		      "or to none.\nvlan[2].vid is the vid of the second vlan header, and so for every header that can follow "
+		      "itself.\n");
 	for (unsigned i = 0; i < c->nsettings; i++) {
 		const struct setting *s = c->settings[i];
-		if (s->flags & SET_LATER)
+		/* a field of a second header ("vlan[2].vid") is told with the first */
+		if ((s->flags & SET_LATER) || strchr(s->name, '[') != NULL)
 			continue;
 		sbuf_reset(&text);
 		setting_syntax(s, &text);
