@@ -36,7 +36,7 @@ const struct setting set_port_rows[] = {
 	{.name = "rate", .scope = SCOPE_PORT, .v = {&vt_rate}, .dflt = "100%", .offset = AT(rate), .echo = set_echo_load,
 	 .help = "offered load of the port, over all its Tx queues: percent of the link speed, frames or bits per second, or max"},
 	{.name = "count", .scope = SCOPE_PORT, .v = {&vt_uint}, .dflt = "0", .unit = "frames", .offset = AT(count),
-	 .help = "frames to send per start, over all Tx queues; 0 sends until stop"},
+	 .check = set_check_per_start, .help = "frames to send per start, over all Tx queues; 0 sends until stop"},
 	{.name = "burst", .alias = "txburst", .scope = SCOPE_PORT, .v = {&vt_uint, 1, 512}, .dflt = "32", .unit = "frames",
 	 .offset = AT(burst), .help = "most frames that are handed to the device at once"},
 	{.name = "rxburst", .scope = SCOPE_PORT, .v = {&vt_uint, 1, 512}, .dflt = "64", .unit = "frames", .offset = AT(rxburst),

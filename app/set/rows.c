@@ -2,6 +2,7 @@
 #include "rows.h"
 #include "app.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,6 +77,16 @@ bool set_check_port(const struct setting *row, const void *port_cfg, struct err 
 		if (!frame_ok(port, s, warn))
 			return false;
 	return true;
+}
+
+bool set_check_per_start(const struct setting *row, const void *port_cfg, struct err *warn)
+{
+	unsigned port;
+
+	if (!set_find_port(port_cfg, &port) || !ctl_sending(bound->ctl, port))
+		return true;
+	err_set(warn, EBUSY, "it is sending; the new %s is that of the next start", row->name);
+	return false;
 }
 
 void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf *note)

@@ -16,6 +16,8 @@ bool set_find_stream(const void *stream_cfg, unsigned *port, unsigned *stream);
 /* Can the frame of a stream be built now? The same answer as `start` gives, as a warning. */
 bool set_check_stream(const struct setting *row, const void *stream_cfg, struct err *warn);
 bool set_check_port(const struct setting *row, const void *port_cfg, struct err *warn);
+/* What counts from the next start only is told while the port sends. */
+bool set_check_per_start(const struct setting *row, const void *port_cfg, struct err *warn);
 /* "port 0: 1.488Mpps = 10% = ..." */
 void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf *note);
 /* The bytes that a stream would send now, or NULL. Valid until the next call. */
