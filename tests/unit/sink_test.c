@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind sink and the receive side of a turn: what is counted, and that every buffer goes home, also the odd ones. */
+#include "dp_fake.h"
+
+#define MAX_RX 4096
+
+static struct rte_mbuf *line[MAX_RX]; /* what the device will deliver */
+static unsigned at, ready, polls;
+
+static uint16_t fake_rx(void *queue, struct rte_mbuf **m, uint16_t n)
+{
+	unsigned k = ready - at < n ? ready - at : n;
+
+	(void)queue;
+	polls++;
+	memcpy(m, line + at, k * sizeof(*m));
+	at += k;
+	return (uint16_t)k;
+}
+
+static struct rte_mbuf *frame_of(struct rte_mempool *mp, unsigned len)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(mp);
+
+	assert_non_null(m);
+	assert_non_null(rte_pktmbuf_append(m, (uint16_t)len));
+	return m;
+}
+
+struct sink_world {
+	struct dp_worker w;
+	struct dp_plan plan;
+	struct dp_task task;
+	struct dp_rx_slot slot;
+	struct dp_rxq rxq;
+};
+
+static struct sink_world *sink_new(unsigned burst)
+{
+	static void *data[FAKE_QUEUES], *none[FAKE_QUEUES];
+	struct sink_world *x = zeroed(sizeof(*x));
+	static unsigned serial;
+	char name[24];
+	struct err e;
+
+	at = ready = polls = 0;
+	rte_eth_fp_ops[FAKE_DEV].rx_pkt_burst = fake_rx;
+	rte_eth_fp_ops[FAKE_DEV].rxq.data = data;
+	rte_eth_fp_ops[FAKE_DEV].rxq.clbk = none;
+	snprintf(name, sizeof(name), "s%u", serial++);
+	assert_int_equal(mbox_open(&x->w.mbox, name, SOCKET_ID_ANY, &e), 0);
+	x->rxq.dev = FAKE_DEV;
+	x->task = (struct dp_task){.kind = &dp_kind_sink, .state = zeroed(dp_kind_sink.mem())};
+	x->slot = (struct dp_rx_slot){.q = &x->rxq, .burst = (uint16_t)burst};
+	x->plan = (struct dp_plan){.seq = 1, .ntasks = 1, .nrx = 1, .task = &x->task, .rx = &x->slot};
+	assert_true(mbox_post(&x->w.mbox, &x->plan));
+	return x;
+}
+
+static void sink_free(struct sink_world *x)
+{
+	mbox_close(&x->w.mbox);
+	free(x->task.state);
+	free(x);
+}
+
+static void receive_all(struct sink_world *x)
+{
+	uint64_t barren = x->w.cells.barren;
+
+	while (at < ready)
+		assert_true(dp_turn(&x->w));
+	assert_int_equal(x->w.cells.barren, barren); /* every turn moved something */
+	dp_turn(&x->w);
+	assert_int_equal(x->w.cells.barren, barren + 1);
+}
+
+static void test_counts(void **state)
+{
+	static const unsigned bursts[] = {1, 31, 64, 512};
+
+	(void)state;
+	for (unsigned b = 0; b < ARRAY_SIZE(bursts); b++) {
+		struct rte_mempool *mp = pool_of(1100);
+		struct sink_world *x = sink_new(bursts[b]);
+		uint64_t bytes = 0;
+
+		for (ready = 0; ready < 1000; ready++) {
+			unsigned len = 60 + any(1455);
+			line[ready] = frame_of(mp, len);
+			bytes += len + 4; /* with FCS */
+		}
+		receive_all(x);
+		assert_int_equal(x->rxq.cnt.packets, 1000);
+		assert_int_equal(x->rxq.cnt.bytes, bytes);
+		assert_int_equal(x->rxq.polls_full, 1000 / bursts[b]);
+		assert_true(rte_mempool_full(mp));
+		rte_mempool_free(mp);
+		sink_free(x);
+	}
+}
+
+/* A frame that somebody else holds too, frames of segments, frames of another pool, clones: each goes where it belongs, whatever the burst is
+ * made of. */
+static void test_odd_buffers(void **state)
+{
+	(void)state;
+	for (unsigned kind = 0; kind < 5; kind++)
+		for (unsigned place = 0; place < 3; place++) {
+			struct rte_mempool *a = pool_of(127), *b = pool_of(63);
+			struct sink_world *x = sink_new(32);
+			struct rte_mbuf *m, *more, *kept = NULL;
+			uint64_t bytes = 0;
+
+			for (ready = 0; ready < 32; ready++)
+				line[ready] = frame_of(a, 60 + ready);
+			m = line[place * 15 + place / 2]; /* first, in between, last */
+			switch (kind) {
+			case 0:
+				break;
+			case 1:
+				rte_mbuf_refcnt_update(m, 1);
+				kept = m;
+				break;
+			case 2:
+				more = frame_of(b, 500);
+				assert_int_equal(rte_pktmbuf_chain(m, more), 0);
+				break;
+			case 3:
+				rte_pktmbuf_free(m);
+				m = line[place * 15 + place / 2] = frame_of(b, 99);
+				break;
+			case 4:
+				kept = m;
+				m = line[place * 15 + place / 2] = rte_pktmbuf_clone(kept, b);
+				assert_non_null(m);
+				break;
+			}
+			for (unsigned i = 0; i < ready; i++)
+				bytes += line[i]->pkt_len + 4;
+			receive_all(x);
+			assert_int_equal(x->rxq.cnt.packets, 32);
+			assert_int_equal(x->rxq.cnt.bytes, bytes);
+			if (kept != NULL) {
+				assert_int_equal(rte_mbuf_refcnt_read(kept), 1);
+				assert_int_equal(rte_mempool_in_use_count(a), 1);
+				rte_pktmbuf_free(kept);
+			}
+			assert_true(rte_mempool_full(a));
+			assert_true(rte_mempool_full(b));
+			/* buffers come out of the pool as a driver may expect them */
+			for (unsigned i = 0; i < 127; i++) {
+				line[i] = rte_mbuf_raw_alloc(a);
+				assert_non_null(line[i]);
+				assert_int_equal(rte_mbuf_refcnt_read(line[i]), 1);
+				assert_int_equal(line[i]->nb_segs, 1);
+				assert_null(line[i]->next);
+			}
+			for (unsigned i = 0; i < 127; i++)
+				rte_mbuf_raw_free(line[i]);
+			rte_mempool_free(a);
+			rte_mempool_free(b);
+			sink_free(x);
+		}
+}
+
+static unsigned tapped;
+static uint64_t tap_bytes;
+
+static void tap(void *state, const struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, uint64_t now)
+{
+	(void)q, (void)now;
+	assert_ptr_equal(state, &tapped);
+	tapped += n;
+	for (unsigned i = 0; i < n; i++)
+		tap_bytes += m[i]->pkt_len + 4;
+}
+
+/* Taps see every frame before the owner gives it back. */
+static void test_taps(void **state)
+{
+	struct rte_mempool *mp = pool_of(1100);
+	struct sink_world *x = sink_new(64);
+
+	(void)state;
+	x->slot.ntaps = 2;
+	x->slot.tap[0] = x->slot.tap[1] = (struct dp_tap){tap, &tapped};
+	for (ready = 0; ready < 500; ready++)
+		line[ready] = frame_of(mp, 60 + any(1000));
+	receive_all(x);
+	assert_int_equal(tapped, 1000);
+	assert_int_equal(tap_bytes, 2 * x->rxq.cnt.bytes);
+	assert_true(rte_mempool_full(mp));
+	rte_mempool_free(mp);
+	sink_free(x);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counts), cmocka_unit_test(test_odd_buffers), cmocka_unit_test(test_taps),
+	};
+	int rc = eal_or_skip(argv[argc - 1]);
+
+	return rc != 0 ? rc : cmocka_run_group_tests(tests, NULL, NULL);
+}
