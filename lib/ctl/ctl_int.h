@@ -65,6 +65,7 @@ struct ctl_port {
 	struct run run;
 	struct ctl_base base, prev;
 	struct snap_rate *tx_rate, *rx_rate; /* per queue, last full interval */
+	uint64_t *prev_retries;    /* per Tx queue, at the tick before */
 	unsigned stuck_ticks;      /* seconds in which frames were offered and none was taken */
 	enum snap_link link;
 	uint64_t link_mbps;

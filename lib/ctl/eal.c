@@ -293,10 +293,36 @@ static int build_args(struct ctl *c, struct args *a, struct err *e)
 	return 0;
 }
 
-/* EAL prints its usage on stdout when it dislikes an option; results alone belong there. */
+/* Standard streams while EAL starts: it prints its usage on stdout and alarms on stderr, beside the log that it is given. */
+struct captured { int fd, keep, file; };
+
+static void capture(struct captured *c, int fd)
+{
+	*c = (struct captured){.fd = fd, .keep = dup(fd), .file = memfd_create("eal", MFD_CLOEXEC)};
+	if (c->keep >= 0 && c->file >= 0)
+		dup2(c->file, fd);
+}
+
+static void release(struct captured *c)
+{
+	char buf[4096];
+	ssize_t n;
+
+	if (c->keep >= 0) {
+		dup2(c->keep, c->fd);
+		close(c->keep);
+	}
+	if (c->file < 0)
+		return;
+	lseek(c->file, 0, SEEK_SET);
+	while ((n = read(c->file, buf, sizeof(buf))) > 0)
+		text_write(NULL, buf, (size_t)n);
+	close(c->file);
+}
+
 static int init_quietly(struct args *a)
 {
-	int keep = dup(STDOUT_FILENO), mem = memfd_create("eal", MFD_CLOEXEC), rc;
+	struct captured out, err;
 	FILE *log = fopencookie(NULL, "w", (cookie_io_functions_t){.write = text_write});
 
 	if (log != NULL) {
@@ -304,16 +330,14 @@ static int init_quietly(struct args *a)
 		rte_openlog_stream(log);
 	}
 	fflush(stdout);
-	if (mem >= 0 && keep >= 0)
-		dup2(mem, STDOUT_FILENO);
-	rc = rte_eal_init(a->n, a->v);
+	fflush(stderr);
+	capture(&out, STDOUT_FILENO);
+	capture(&err, STDERR_FILENO);
+	int rc = rte_eal_init(a->n, a->v);
 	fflush(stdout);
-	if (keep >= 0) {
-		dup2(keep, STDOUT_FILENO);
-		close(keep);
-	}
-	if (mem >= 0)
-		close(mem);
+	fflush(stderr);
+	release(&out);
+	release(&err);
 	return rc;
 }
 

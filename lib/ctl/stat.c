@@ -12,6 +12,7 @@ int stat_init(struct ctl_port *cp)
 
 	cp->base.q = xcalloc(n, sizeof(*cp->base.q));
 	cp->prev.q = xcalloc(n, sizeof(*cp->prev.q));
+	cp->prev_retries = xcalloc(n, sizeof(*cp->prev_retries));
 	cp->tx_rate = xcalloc(n, sizeof(*cp->tx_rate));
 	cp->rx_rate = xcalloc(n, sizeof(*cp->rx_rate));
 	return 0;
@@ -21,6 +22,7 @@ void stat_free(struct ctl_port *cp)
 {
 	free(cp->base.q);
 	free(cp->prev.q);
+	free(cp->prev_retries);
 	free(cp->tx_rate);
 	free(cp->rx_rate);
 }
@@ -174,6 +176,11 @@ static void tick_port(struct ctl *c, struct ctl_port *cp, double seconds)
 		cp->prev.q[q] = now;
 		taken += d.tx.packets;
 		refused += d.tx.stalls + d.tx.nombuf;
+		if (q < cp->p.ntxq) {
+			uint64_t retries = cell_get(&cp->txq[q]->retries);
+			refused += retries - cp->prev_retries[q];
+			cp->prev_retries[q] = retries;
+		}
 	}
 	cp->stuck_ticks = cp->run.active && taken == 0 && refused > 0 ? cp->stuck_ticks + 1 : 0;
 }

@@ -61,6 +61,7 @@ struct dp_txq {
 	/* worker */
 	WR_ALIGNED(CACHE_LINE) struct cnt_tx cnt;
 	cell_t last_tsc;         /* when the device last accepted a frame */
+	cell_t retries;          /* offers of a tail that was not taken whole: how control sees a device that takes nothing */
 	WR_ALIGNED(CACHE_LINE) uint32_t tag; /* template that clean buffers hold */
 	struct rte_mempool_cache *cache; /* this worker's, of pool */
 	uint32_t stale;          /* buffers not known to hold it; 0: no check needed */

@@ -38,7 +38,7 @@ static inline unsigned txq_flush(struct dp_txq *q, uint64_t now)
 		txq_count(q, sent, now);
 	q->head = (uint16_t)(q->head + sent);
 	if (sent < n)
-		cell_add(&q->cnt.stalls, 1);
+		cell_add(&q->retries, 1);
 	else
 		q->head = q->n = 0;
 	return sent;
