@@ -143,7 +143,7 @@ static void settle(unsigned port)
 
 	for (unsigned i = 0; i < 60000; i++) {
 		ctl_turn(c);
-		if (ctl_settled(c, &s))
+		if (ctl_settled(c, &s) == 1)
 			return;
 		pause_ms(1);
 	}
