@@ -107,6 +107,6 @@ void app_tell_stuck(const struct app *app, const struct portset *ports, struct s
 {
 	for (unsigned p = 0; p < ctl_nports(app->ctl); p++)
 		if (portset_has(ports, p) && ctl_stuck(app->ctl, p))
-			sbuf_addf(note, "wait: port %u: the device has taken no frame for 10 s (`show stats`: link, stalls); stop %u gives up the rest\n",
-				  p, p);
+			sbuf_addf(note, "wait: port %u: the device has taken no frame for 10 s (`show stats`: link, stalls); "
+				  "stop %u gives up the rest\n", p, p);
 }
