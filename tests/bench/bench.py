@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Speed: bench.py BUILD [--runs N] [--json [FILE]] [--cpu N] [--no-huge]
+
+Runs BUILD/tests/bench/bench (hot path against bare loops, in one process) and dpdk-testpmd (txonly, rxonly) in turn on one
+CPU, N times, and prints the medians over the processes. A target that is missed is named; it does not fail. Exit code 3:
+something could not run. As root, hugepages are switched on for the time of the measurement.
+"""
+import argparse
+import datetime
+import json
+import os
+import re
+import select
+import signal
+import statistics
+import subprocess
+import sys
+import time
+
+KNOB = "/proc/sys/vm/nr_hugepages"
+HUGE_BYTES = 1200 << 20
+WINDOWS = 5
+WINDOW_S = 0.2
+# name in bench's line -> what it is divided by, least ratio (or none)
+TARGETS = {
+    "gen_32": ("bare_tx_32", 0.95),
+    "gen_32 / txonly": ("testpmd txonly", 1.8),
+    "sink_32 / rxonly": ("testpmd rxonly", 1.2),
+}
+
+
+class CannotRun(Exception):
+    pass
+
+
+def meminfo(key):
+    with open("/proc/meminfo", encoding="ascii") as f:
+        return next((int(line.split()[1]) for line in f if line.startswith(key + ":")), 0)
+
+
+class Hugepages:
+    """Enough free hugepages for the time of a with block; .on says whether there are."""
+
+    def __init__(self, wanted):
+        self.wanted, self.on, self.former, self.why = wanted, False, None, "not wanted"
+
+    def __enter__(self):
+        if not self.wanted:
+            return self
+        size = meminfo("Hugepagesize") << 10
+        if size == 0:
+            self.why = "the kernel has none"
+            return self
+        need = -(-HUGE_BYTES // size)
+        free = meminfo("HugePages_Free")
+        if free < need:
+            try:
+                with open(KNOB, encoding="ascii") as f:
+                    former = int(f.read())
+                with open(KNOB, "w", encoding="ascii") as f:
+                    self.former = former
+                    f.write(str(former + need - free))
+            except OSError as e:
+                self.why = f"{KNOB}: {e.strerror}"
+        self.on = meminfo("HugePages_Free") >= need
+        if not self.on:
+            if self.former is not None:
+                self.why = f"the kernel gave {meminfo('HugePages_Free')} of {need}"
+            self.restore()
+        return self
+
+    def restore(self):
+        if self.former is not None:
+            with open(KNOB, "w", encoding="ascii") as f:
+                f.write(str(self.former))
+            self.former = None
+
+    def __exit__(self, *_):
+        self.restore()
+
+
+def bench(args, huge):
+    try:
+        p = subprocess.run([args.bench, str(args.cpu), "huge" if huge else "no-huge"], capture_output=True, text=True, timeout=120)
+    except (OSError, subprocess.TimeoutExpired) as e:
+        raise CannotRun(f"{args.bench}: {e}") from e
+    if p.returncode != 0:
+        raise CannotRun(f"{args.bench}: {(p.stderr or p.stdout).strip()}")
+    return json.loads(p.stdout)
+
+
+class Testpmd:
+    """One forwarding core on our CPU; the main lcore, which only reads commands, elsewhere if there is another CPU."""
+
+    def __init__(self, args, huge, mode):
+        main = next((c for c in sorted(os.sched_getaffinity(0)) if c != args.cpu), args.cpu)
+        device = "net_null0,no-rx=1" if mode == "txonly" else "net_null0,size=60"
+        memory = ["--in-memory"] if huge else ["--no-huge", "-m", "256", "--no-shconf"]
+        command = ["dpdk-testpmd", "--lcores", f"0@{main},1@{args.cpu}", *memory, "--no-pci", "--no-telemetry", "--log-level", "3",
+                   "--vdev", device, "--", "-i", "--nb-cores=1", "--burst=32", f"--forward-mode={mode}",
+                   "--total-num-mbufs=4095", "--mbcache=256", "--no-lsc-interrupt"]
+        self.mode, self.text = mode, ""
+        self.out, its = os.openpty()  # into a pipe it would print when its buffer is full
+        try:
+            self.p = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=its, stderr=its)
+        except OSError as e:
+            os.close(self.out)
+            raise CannotRun(f"dpdk-testpmd (Debian package dpdk-dev): {e.strerror}") from e
+        finally:
+            os.close(its)
+
+    def expect(self, pattern, seconds=30):
+        end = time.monotonic() + seconds
+        while True:
+            m = re.search(pattern, self.text)
+            if m:
+                self.text = self.text[m.end():]
+                return m
+            left = end - time.monotonic()
+            ready = left > 0 and select.select([self.out], [], [], left)[0]
+            try:
+                data = os.read(self.out, 65536) if ready else b""
+            except OSError:  # it ended
+                data = b""
+            if not data:
+                raise CannotRun(f"dpdk-testpmd {self.mode} did not print {pattern!r}: {self.text[-400:]}")
+            self.text += data.decode(errors="replace")
+
+    def say(self, line):
+        self.p.stdin.write(line.encode() + b"\n")
+        self.p.stdin.flush()
+
+    def packets(self):
+        """Frames so far, and the time on the CPU that its worker had for them: others may run there too."""
+        self.say("show port stats 0")
+        m = self.expect(r"RX-packets: (\d+)(?:.|\n)*?TX-packets: (\d+)(?:.|\n)*?TX-errors")
+        return int(m[2 if self.mode == "txonly" else 1]), self.worker_ns()
+
+    def worker_ns(self):
+        tasks = f"/proc/{self.p.pid}/task"
+        for tid in os.listdir(tasks):
+            with open(f"{tasks}/{tid}/comm", encoding="ascii") as f:
+                if "worker" not in f.read():
+                    continue
+            try:
+                with open(f"{tasks}/{tid}/schedstat", encoding="ascii") as f:
+                    return int(f.read().split()[0])
+            except OSError:
+                break
+        return time.monotonic_ns()
+
+    def mpps(self):
+        try:
+            self.expect("testpmd> ")
+            self.say("start")
+            self.expect("testpmd> ")
+            time.sleep(WINDOW_S)
+            rates, before = [], self.packets()
+            for _ in range(WINDOWS):
+                time.sleep(WINDOW_S)
+                after = self.packets()
+                rates.append((after[0] - before[0]) * 1e3 / (after[1] - before[1]))
+                before = after
+            self.say("stop\nquit")
+            self.expect("Bye")
+            return statistics.median(rates)
+        except (OSError, subprocess.TimeoutExpired, ZeroDivisionError) as e:
+            raise CannotRun(f"dpdk-testpmd {self.mode}: {e}") from e
+        finally:
+            os.close(self.out)
+            if self.p.poll() is None:
+                self.p.kill()
+                self.p.wait()
+
+
+def cpu_model():
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        return next((line.split(":", 1)[1].strip() for line in f if line.startswith("model name")), os.uname().machine)
+
+
+def progress(text):
+    if sys.stderr.isatty():
+        print(f"\r{text:<16}\r{text}", end="", file=sys.stderr, flush=True)
+
+
+def measure(args, huge):
+    runs = []
+    for i in range(args.runs):
+        progress(f"run {i + 1} of {args.runs}")
+        run = {"testpmd txonly": Testpmd(args, huge, "txonly").mpps()}
+        run["bench"] = bench(args, huge)
+        run["testpmd rxonly"] = Testpmd(args, huge, "rxonly").mpps()
+        runs.append(run)
+    progress("")
+    return runs
+
+
+def evaluate(runs):
+    """Rows of the table, as dictionaries."""
+    rows = []
+
+    def row(name, samples, base=None, ratios=None):
+        against, target = TARGETS.get(name, (base, None))
+        r = {"variant": name, "mpps": round(statistics.median(s["mpps"] for s in samples), 2),
+             "cycles": round(statistics.median(s["cycles"] for s in samples), 2)}
+        if against is not None:
+            r |= {"ratio": round(statistics.median(ratios), 4), "to": against, "low": round(min(ratios), 4), "high": round(max(ratios), 4)}
+        if target is not None:
+            r |= {"target": target, "ok": r["ratio"] >= target}
+        rows.append(r)
+
+    benches = [r["bench"] for r in runs]
+    variants = {k: v for k, v in benches[0].items() if isinstance(v, dict)}
+    for name, v in variants.items():
+        samples = [b[name] for b in benches]
+        row(name, samples, v.get("base"), [s["ratio"] for s in samples])
+    for ours, theirs in (("gen_32", "testpmd txonly"), ("sink_32", "testpmd rxonly")):
+        row(theirs, [{"mpps": r[theirs], "cycles": r["bench"]["hz"] / r[theirs] / 1e6} for r in runs])
+        row(f"{ours} / {theirs.split()[1]}", [b[ours] for b in benches], theirs, [r["bench"][ours]["mpps"] / r[theirs] for r in runs])
+    return rows
+
+
+def print_table(doc):
+    print(f"DPDK {doc['dpdk']}, {doc['cpu']}, TSC {doc['tsc_hz'] / 1e9:.3f} GHz, CPU {doc['lcore']}, {doc['memory']}")
+    print(f"64-byte frames, net_null, one worker; medians over {len(doc['runs'])} processes (lowest-highest)\n")
+    print(f"{'variant':<18}{'cycles/frame':>13}{'Mpps':>9}  {'ratio':<22}{'to':<16}{'target':>6}")
+    for r in doc["results"]:
+        ratio = f"{r['ratio']:.3f} ({r['low']:.3f}-{r['high']:.3f})" if "ratio" in r else ""
+        target = f"{r['target']:>6.2f}  {'ok' if r['ok'] else 'below'}" if "target" in r else ""
+        print(f"{r['variant']:<18}{r['cycles']:>13.2f}{r['mpps']:>9.1f}  {ratio:<22}{r.get('to', ''):<16}{target}".rstrip())
+    print()
+    missed = [r for r in doc["results"] if not r.get("ok", True)]
+    for r in missed:
+        print(f"missed: {r['variant']} reaches {r['ratio']:.3f} of {r['to']}, the target is {r['target']}")
+    if not missed:
+        print("all targets reached")
+
+
+def arguments():
+    cpus = sorted(os.sched_getaffinity(0))
+    p = argparse.ArgumentParser(description=__doc__.split("\n\n")[1], usage="bench.py BUILD [options]")
+    p.add_argument("build")
+    p.add_argument("--runs", type=int, default=7, help="processes of each (default 7, at least 5)")
+    p.add_argument("--cpu", type=int, default=cpus[-1], help="CPU to measure on (default: the last one)")
+    p.add_argument("--json", nargs="?", const="-", metavar="FILE", help="one JSON document to FILE, or instead of the table to stdout")
+    p.add_argument("--no-huge", action="store_true", help="measure without hugepages")
+    args = p.parse_args()
+    if args.runs < 5:
+        p.error(f"--runs {args.runs}: at least 5 processes, since one in ten has an unlucky memory layout")
+    if args.cpu not in cpus:
+        p.error(f"--cpu {args.cpu}: not among this process's CPUs ({', '.join(map(str, cpus))})")
+    args.bench = os.path.join(args.build, "tests", "bench", "bench")
+    return args
+
+
+def main():
+    args = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that hugepages are given back
+    began = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    try:
+        with Hugepages(not args.no_huge) as pages:
+            runs = measure(args, pages.on)
+    except CannotRun as e:
+        print(f"bench: {e}", file=sys.stderr)
+        return 3
+    except KeyboardInterrupt:
+        return 130
+    doc = {"bench": 1, "time": began, "dpdk": runs[0]["bench"]["dpdk"], "cpu": cpu_model(), "lcore": args.cpu,
+           "tsc_hz": runs[0]["bench"]["hz"], "memory": "hugepages" if pages.on else f"4 KB pages ({pages.why})",
+           "results": evaluate(runs), "runs": runs}
+    if args.json == "-":
+        print(json.dumps(doc))
+        return 0
+    print_table(doc)
+    if args.json:
+        with open(args.json, "w", encoding="utf-8") as f:
+            json.dump(doc, f)
+            f.write("\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
