@@ -177,7 +177,7 @@ static __rte_noinline void sweep(struct dp_txq *q, const struct gen_job *j)
 /* Take n clean buffers of this template into q->m. */
 static __rte_always_inline bool fill(struct dp_txq *q, const struct gen_job *j, unsigned n)
 {
-	if (unlikely(rte_mempool_generic_get(q->pool, (void **)q->m, n, q->cache) < 0)) {
+	if (unlikely(txq_take(q, n) < 0)) {
 		cell_add(&q->cnt.nombuf, 1);
 		return false;
 	}
