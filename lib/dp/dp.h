@@ -123,8 +123,9 @@ enum dp_event { DP_EV_RUN_DONE = 1 };
 
 /* The worker's main loop, for rte_eal_remote_launch(); arg: struct dp_worker. Returns when a plan says quit. */
 int dp_worker_main(void *arg);
-/* One turn of the loop; false: the plan said quit. */
+/* One turn of the loop, or so many; false: the plan said quit. */
 bool dp_turn(struct dp_worker *w);
+bool dp_turns(struct dp_worker *w, unsigned turns);
 /* idle.c: what to do after a turn that moved nothing. active: some task waits for its time and must not oversleep it. */
 void dp_idle(struct dp_worker *w, bool active, uint64_t now);
 void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue, uint64_t value);
