@@ -174,6 +174,26 @@ static __rte_noinline void sweep(struct dp_txq *q, const struct gen_job *j)
 	}
 }
 
+/* Fill those of q->m[0..n) that do not hold the template. */
+static __rte_noinline void clean(struct dp_txq *q, const struct gen_job *j, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (q->m[i]->hash.usr != j->tag)
+			refill(q, j, q->m[i]);
+	if (q->stale > 0)
+		sweep(q, j);
+}
+
+/* Whether all of m[0..n) carry the mark. A branch each, unrolled: cheaper than any way to join the tests. */
+static __rte_always_inline bool marked(struct rte_mbuf *const *m, uint32_t tag, unsigned n)
+{
+#pragma GCC unroll 16
+	for (unsigned i = 0; i < n; i++)
+		if (unlikely(m[i]->hash.usr != tag))
+			return false;
+	return true;
+}
+
 /* Take n clean buffers of this template into q->m. */
 static __rte_always_inline bool fill(struct dp_txq *q, const struct gen_job *j, unsigned n)
 {
@@ -181,13 +201,10 @@ static __rte_always_inline bool fill(struct dp_txq *q, const struct gen_job *j, 
 		cell_add(&q->cnt.nombuf, 1);
 		return false;
 	}
-	if (unlikely(q->stale > 0 || j->rx_written)) {
-		for (unsigned i = 0; i < n; i++)
-			if (q->m[i]->hash.usr != j->tag)
-				refill(q, j, q->m[i]);
-		if (q->stale > 0)
-			sweep(q, j);
-	}
+	if (unlikely(q->stale > 0))
+		clean(q, j, n);
+	else if (j->rx_written && unlikely(!marked(q->m, j->tag, n)))
+		clean(q, j, n);
 	return true;
 }
 
