@@ -14,6 +14,7 @@
 
 #include "ctl_int.h"
 
+#define HUGE_SHIFT 26 /* MAP_HUGE_SHIFT of linux/mman.h */
 #define MEM_MARGIN 1.25
 #define BASE_BYTES (12ull << 20)     /* EAL's own, device data, rings, states */
 #define QUEUE_BYTES (192ull << 10)
@@ -148,13 +149,28 @@ static uint64_t available_bytes(void)
 	return kb << 10;
 }
 
-static uint64_t free_hugepage_bytes(void)
+/* Free pages may be out of reach (rights, a cgroup's limit) or gone a moment later, and EAL cannot be started twice: try them. */
+static bool can_map(uint64_t bytes, unsigned long kb)
 {
-	uint64_t sum = 0;
+	uint64_t page = (uint64_t)kb * 1024;
+	size_t len = (bytes + page - 1) / page * page;
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE | __builtin_ctzl(page) << HUGE_SHIFT, -1, 0);
+
+	if (p == MAP_FAILED)
+		return false;
+	munmap(p, len);
+	return true;
+}
+
+/* Whether hugepages of one size hold that much. */
+static bool hugepages_for(uint64_t bytes)
+{
 	DIR *d = opendir("/sys/kernel/mm/hugepages");
 	struct dirent *de;
+	bool found = false;
 
-	while (d != NULL && (de = readdir(d)) != NULL) {
+	while (d != NULL && !found && (de = readdir(d)) != NULL) {
 		unsigned long kb, n = 0;
 		char path[300];
 		FILE *f;
@@ -165,13 +181,12 @@ static uint64_t free_hugepage_bytes(void)
 		f = fopen(path, "r");
 		if (f == NULL)
 			continue;
-		if (fscanf(f, "%lu", &n) == 1)
-			sum += (uint64_t)n * kb * 1024;
+		found = fscanf(f, "%lu", &n) == 1 && (uint64_t)n * kb * 1024 >= bytes && can_map(bytes, kb);
 		fclose(f);
 	}
 	if (d != NULL)
 		closedir(d);
-	return sum;
+	return found;
 }
 
 /* Whether the user's EAL options contain one of names (`--x`, `--x=..`, `-l`, `-l..`). */
@@ -275,7 +290,7 @@ static int build_args(struct ctl *c, struct args *a, struct err *e)
 	c->eal_memory = memory_need(c, (const uint16_t(*)[2])nq, true);
 	if (has_option(c, memory_options))
 		return 0;
-	if (free_hugepage_bytes() >= c->eal_memory * MEM_MARGIN) {
+	if (hugepages_for((uint64_t)((double)c->eal_memory * MEM_MARGIN))) {
 		arg_add(a, "--in-memory");
 		return 0;
 	}
