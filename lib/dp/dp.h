@@ -181,36 +181,46 @@ struct sink_state {
 	struct dp_state base;
 };
 
-/* Free n received frames: one raw put when all are single, unshared and of one pool, else one by one. */
-static inline void dp_free_burst(struct rte_mbuf **m, unsigned n);
-
 /* A frame that this worker did not build was written to: its buffer must be filled anew before its owner sends it. */
 static inline void frame_touch(struct rte_mbuf *m) { m->hash.usr = 0; }
+
+/* What n > 0 received frames have in common, found in one pass over their first cache lines. */
+struct dp_burst {
+	uint64_t bytes; /* without FCS */
+	bool plain;     /* all single, unshared and of one pool: they can go back by a raw put */
+};
 
 #define DP_REARM_REFCNT_SEGS_MASK 0x0000ffffffff0000ull /* little endian: data_off, refcnt, nb_segs, port */
 #define DP_REARM_REFCNT_SEGS_ONE 0x0000000100010000ull
 
-static inline void dp_free_burst(struct rte_mbuf **m, unsigned n)
+static __rte_always_inline struct dp_burst dp_look(struct rte_mbuf *const *m, unsigned n)
 {
-#if RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN
-	struct rte_mempool *pool = m[0]->pool;
-	uint64_t odd = 0;
+	uint64_t bytes = 0, flags = 0, any = 0, all = UINT64_MAX, rearm = 0;
+	uintptr_t pool = (uintptr_t)m[0]->pool, odd = 0;
 
+#pragma GCC unroll 8
 	for (unsigned i = 0; i < n; i++) {
-		uint64_t rearm;
-
+		bytes += m[i]->pkt_len;
 		memcpy(&rearm, m[i]->rearm_data, sizeof(rearm));
-		odd |= (rearm ^ DP_REARM_REFCNT_SEGS_ONE) & DP_REARM_REFCNT_SEGS_MASK;
-		odd |= (uint64_t)(uintptr_t)m[i]->pool ^ (uint64_t)(uintptr_t)pool;
-		odd |= m[i]->ol_flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL);
-		__asm__("" : "+r"(odd)); /* keeps gcc from making gathers of it */
+		any |= rearm;
+		all &= rearm;
+		odd |= (uintptr_t)m[i]->pool ^ pool;
+		flags |= m[i]->ol_flags;
+		__asm__("" : "+r"(bytes)); /* keeps gcc from making gathers of it */
 	}
-	if (likely(odd == 0)) {
-		rte_mempool_put_bulk(pool, (void **)m, n);
-		return;
-	}
-#endif
-	rte_pktmbuf_free_bulk(m, n);
+	flags &= RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
+	/* equal to ONE in every frame: no bit that is not in ONE, none of its bits missing */
+	any = ((any ^ DP_REARM_REFCNT_SEGS_ONE) | (all ^ DP_REARM_REFCNT_SEGS_ONE)) & DP_REARM_REFCNT_SEGS_MASK;
+	return (struct dp_burst){.bytes = bytes, .plain = RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN && (any | odd | flags) == 0};
+}
+
+/* Free n received frames: one raw put where dp_look() said that they are plain, else one by one. */
+static inline void dp_free_burst(struct rte_mbuf **m, unsigned n, bool plain)
+{
+	if (likely(plain))
+		rte_mempool_put_bulk(m[0]->pool, (void **)m, n);
+	else
+		rte_pktmbuf_free_bulk(m, n);
 }
 
 extern const struct dp_kind dp_kind_gen, dp_kind_sink;

@@ -14,18 +14,13 @@ static void sink_adopt(struct dp_worker *w, const struct dp_task *t, const void 
 
 static void sink_rx(const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, uint64_t now)
 {
-	uint64_t bytes = (uint64_t)n * RTE_ETHER_CRC_LEN;
-
 	(void)t, (void)now;
 	for (unsigned i = 0; i < n; i++) /* another core wrote them: all misses at once instead of one by one */
 		rte_prefetch0(m[i]);
-	for (unsigned i = 0; i < n; i++) {
-		bytes += m[i]->pkt_len;
-		__asm__("" : "+r"(bytes));
-	}
+	struct dp_burst b = dp_look(m, n);
 	cell_add(&q->cnt.packets, n);
-	cell_add(&q->cnt.bytes, bytes);
-	dp_free_burst(m, n);
+	cell_add(&q->cnt.bytes, b.bytes + (uint64_t)n * RTE_ETHER_CRC_LEN);
+	dp_free_burst(m, n, b.plain);
 }
 
 static bool sink_drained(const struct dp_task *t)
