@@ -5,8 +5,9 @@
 
 static inline bool txq_has_tail(const struct dp_txq *q) { return q->head < q->n; }
 
-/* Take n buffers of the queue's pool into q->m; 0 or -ENOENT. What rte_mempool_generic_get() does, but a burst that the worker's
- * cache holds whole is one copy of constant length (DPDK 22.11 tests every object). Call it with a literal n where possible. */
+/* Take n buffers of the queue's pool into q->m; 0 or -ENOENT. What rte_mempool_generic_get() does, but a burst that
+ * the worker's cache holds whole is one copy of constant length (DPDK 22.11 tests every object). Call it with a
+ * literal n where possible. */
 static __rte_always_inline int txq_take(struct dp_txq *q, unsigned n)
 {
 #if !defined(RTE_LIBRTE_MEMPOOL_DEBUG) && !defined(RTE_LIBRTE_MEMPOOL_STATS)

@@ -67,8 +67,8 @@ static void publish(struct dp_worker *w)
 	w->busy_tsc = 0;
 }
 
-/* What a turn needs of the plan stays in registers from turn to turn: the drivers' atomic operations keep loads from running ahead,
- * so that every pointer followed before the first buffer is taken costs its whole latency. */
+/* What a turn needs of the plan stays in registers from turn to turn: the drivers' atomic operations keep loads from
+ * running ahead, so that every pointer followed before the first buffer is taken costs its whole latency. */
 bool dp_turns(struct dp_worker *w, unsigned turns)
 {
 	const struct dp_plan *p = w->plan;

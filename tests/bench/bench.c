@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_eth_ring.h>
+
 #include "clock.h"
 #include "dp.h"
 
@@ -83,17 +85,35 @@ static uint16_t hold_dev(void)
 	return dev--;
 }
 
-static uint16_t null_dev(const char *name, const char *args, struct rte_mempool *mp)
+static void start_dev(uint16_t dev, const char *name, struct rte_mempool *mp)
 {
 	struct rte_eth_conf conf = {0};
+
+	if (rte_eth_dev_configure(dev, 1, 1, &conf) < 0 || rte_eth_rx_queue_setup(dev, 0, 1024, 0, NULL, mp) < 0 ||
+	    rte_eth_tx_queue_setup(dev, 0, 1024, 0, NULL) < 0 || rte_eth_dev_start(dev) < 0)
+		die(name);
+}
+
+static uint16_t null_dev(const char *name, const char *args, struct rte_mempool *mp)
+{
 	uint16_t dev;
 
 	if (rte_eal_hotplug_add("vdev", name, args) < 0 || rte_eth_dev_get_port_by_name(name, &dev) < 0)
 		die(name);
-	if (rte_eth_dev_configure(dev, 1, 1, &conf) < 0 || rte_eth_rx_queue_setup(dev, 0, 1024, 0, NULL, mp) < 0 ||
-	    rte_eth_tx_queue_setup(dev, 0, 1024, 0, NULL) < 0 || rte_eth_dev_start(dev) < 0)
-		die(name);
+	start_dev(dev, name, mp);
 	return dev;
+}
+
+/* What it sends, it receives. */
+static uint16_t loop_dev(const char *name, struct rte_mempool *mp)
+{
+	struct rte_ring *r = rte_ring_create(name, 1024, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	int dev = r != NULL ? rte_eth_from_ring(r) : -1;
+
+	if (dev < 0)
+		die(name);
+	start_dev((uint16_t)dev, name, mp);
+	return (uint16_t)dev;
 }
 
 static struct rte_mempool *new_pool(void)
@@ -134,13 +154,26 @@ static struct dp_plan *new_plan(unsigned ntasks, unsigned nrx)
 	return p;
 }
 
-/* On the device, the buffers and with the burst of its bare loop: one pool in two differs from the next by some percent, by where its
- * buffers lie. rate 0: as fast as possible; else frames/s far above reach, so that every turn computes and compares deadlines. */
-static void gen_open(struct variant *v, const struct variant *bare, double pps, bool written)
+static void add_sink(struct variant *v, struct dp_plan *p, uint16_t at, uint16_t dev, unsigned burst)
+{
+	struct sink_state *s = zeroed(dp_kind_sink.mem());
+
+	v->rxq = zeroed(sizeof(*v->rxq));
+	v->rxq->dev = dev;
+	p->rx[0] = (struct dp_rx_slot){.q = v->rxq, .burst = (uint16_t)burst, .owner = at};
+	p->task[at] = (struct dp_task){.kind = &dp_kind_sink, .state = &s->base};
+}
+
+/* On the device, the buffers and with the burst of its bare loop: two pools differ by some percent, by where their
+ * buffers lie. pps 0: as fast as possible; else frames/s far above reach, so that every turn computes and compares
+ * deadlines. */
+enum { WRITTEN = 1, WITH_SINK = 2 };
+static void gen_open(struct variant *v, const struct variant *bare, double pps, unsigned flags)
 {
 	static uint32_t tag; /* a new one each: the last to open a pool leaves its mark, which gen_32_marks relies on */
 	unsigned burst = bare->burst;
-	struct dp_plan *p = new_plan(1, 0);
+	bool sink = flags & WITH_SINK;
+	struct dp_plan *p = new_plan(1 + sink, sink);
 	struct gen_job *j = zeroed(sizeof(*j));
 	struct gen_state *g = zeroed(dp_kind_gen.mem());
 
@@ -150,15 +183,17 @@ static void gen_open(struct variant *v, const struct variant *bare, double pps, 
 	v->txq->pool = bare->pool;
 	v->txq->pool_size = v->txq->pool->size;
 	*j = (struct gen_job){.txq = v->txq, .frame = frame, .len = sizeof(frame), .burst = (uint16_t)burst, .tag = ++tag, .nqueues = 1,
-			      .run = 1, .start_tsc = clock_tsc(), .end_tsc = UINT64_MAX, .limit = UINT64_MAX, .rx_written = written};
+			      .run = 1, .start_tsc = clock_tsc(), .end_tsc = UINT64_MAX, .limit = UINT64_MAX, .rx_written = flags & WRITTEN};
 	if (pps > 0)
 		j->period = pace_period(clock_hz(), pps);
 	p->task[0] = (struct dp_task){.kind = &dp_kind_gen, .state = &g->base, .job = j};
+	if (sink)
+		add_sink(v, p, 1, bare->dev, burst);
 	mbox_post(&v->w->mbox, p);
 	v->burst = burst;
 	for (int i = 0; i < 4000; i++) /* until all buffers are clean */
 		dp_turn(v->w);
-	if (!written && v->txq->stale != 0)
+	if (!(flags & WRITTEN) && v->txq->stale != 0)
 		die("buffers did not become clean");
 }
 
@@ -173,13 +208,9 @@ static double gen_slice(struct variant *v)
 static void sink_open(struct variant *v, uint16_t dev, unsigned burst)
 {
 	struct dp_plan *p = new_plan(1, 1);
-	struct sink_state *s = zeroed(dp_kind_sink.mem());
 
 	v->w = new_worker(v->name);
-	v->rxq = zeroed(sizeof(*v->rxq));
-	v->rxq->dev = dev;
-	p->rx[0] = (struct dp_rx_slot){.q = v->rxq, .burst = (uint16_t)burst};
-	p->task[0] = (struct dp_task){.kind = &dp_kind_sink, .state = &s->base};
+	add_sink(v, p, 0, dev, burst);
 	mbox_post(&v->w->mbox, p);
 	v->burst = burst;
 }
@@ -224,6 +255,25 @@ static double bare_rx(struct variant *v)
 	return (double)(clock_tsc() - t0) / (double)got;
 }
 
+static double bare_loop(struct variant *v)
+{
+	struct rte_mbuf *m[DP_BURST_MAX];
+	uint64_t got = 0, bytes = 0, t0 = clock_tsc();
+
+	while (got < SLICE) {
+		if (rte_mempool_get_bulk(v->pool, (void **)m, v->burst) < 0 ||
+		    rte_eth_tx_burst(v->dev, 0, m, (uint16_t)v->burst) < v->burst)
+			die("bare loop: stuck");
+		uint16_t n = rte_eth_rx_burst(v->dev, 0, m, (uint16_t)v->burst);
+		for (uint16_t i = 0; i < n; i++)
+			bytes += m[i]->pkt_len;
+		got += n;
+		rte_pktmbuf_free_bulk(m, n);
+	}
+	__asm__ volatile("" : : "r"(bytes)); /* counted for its cost */
+	return (double)(clock_tsc() - t0) / (double)got;
+}
+
 static void set_lengths(struct rte_mempool *mp, void *arg, void *obj, unsigned i)
 {
 	struct rte_mbuf *m = obj;
@@ -242,7 +292,7 @@ static void bare_tx_open(struct variant *v, uint16_t dev, unsigned burst)
 	rte_mempool_obj_iter(v->pool, set_lengths, NULL);
 }
 
-enum { BARE32, GEN32, GEN32_PACED, GEN32_CHECKED, BARE64, GEN64, BARE_HOLD, GEN_HOLD, BARE_RX, SINK, NVARIANTS };
+enum { BARE32, GEN32, GEN32_PACED, GEN32_CHECKED, BARE64, GEN64, BARE_HOLD, GEN_HOLD, BARE_RX, SINK, BARE_LOOP, BOTH, NVARIANTS };
 
 static struct variant variant[NVARIANTS] = {
 	[BARE32] = {.name = "bare_tx_32", .slice = bare_tx},
@@ -255,6 +305,8 @@ static struct variant variant[NVARIANTS] = {
 	[GEN_HOLD] = {.name = "gen_32_flight", .base = "bare_tx_flight", .slice = gen_slice},
 	[BARE_RX] = {.name = "bare_rx_32", .slice = bare_rx},
 	[SINK] = {.name = "sink_32", .base = "bare_rx_32", .slice = sink_slice},
+	[BARE_LOOP] = {.name = "bare_loop_32", .slice = bare_loop},
+	[BOTH] = {.name = "gen_sink_32", .base = "bare_loop_32", .slice = gen_slice},
 };
 
 static int by_value(const void *a, const void *b)
@@ -316,16 +368,18 @@ int main(int argc, char **argv)
 	uint16_t null = null_dev("net_null0", "no-rx=1", mp);
 
 	bare_tx_open(&variant[BARE32], null, 32);
-	gen_open(&variant[GEN32], &variant[BARE32], 0, false);
-	gen_open(&variant[GEN32_PACED], &variant[BARE32], 1e10, false);
-	gen_open(&variant[GEN32_CHECKED], &variant[BARE32], 0, true);
+	gen_open(&variant[GEN32], &variant[BARE32], 0, 0);
+	gen_open(&variant[GEN32_PACED], &variant[BARE32], 1e10, 0);
+	gen_open(&variant[GEN32_CHECKED], &variant[BARE32], 0, WRITTEN);
 	bare_tx_open(&variant[BARE64], null, 64);
-	gen_open(&variant[GEN64], &variant[BARE64], 0, false);
+	gen_open(&variant[GEN64], &variant[BARE64], 0, 0);
 	bare_tx_open(&variant[BARE_HOLD], hold_dev(), 32);
-	gen_open(&variant[GEN_HOLD], &variant[BARE_HOLD], 0, false);
+	gen_open(&variant[GEN_HOLD], &variant[BARE_HOLD], 0, 0);
 	variant[BARE_RX].dev = null_dev("net_null1", "size=60", rx1);
 	variant[BARE_RX].burst = 32;
 	sink_open(&variant[SINK], null_dev("net_null2", "size=60", rx2), 32);
+	bare_tx_open(&variant[BARE_LOOP], loop_dev("loop", rx1), 32);
+	gen_open(&variant[BOTH], &variant[BARE_LOOP], 0, WITH_SINK);
 	srand((unsigned)clock_raw_ns());
 	run_rounds();
 	printf("{\"dpdk\":\"%s\",\"hz\":%.0f", rte_version() + 5, clock_hz());
