@@ -43,7 +43,8 @@ class Hugepages:
     """Enough free hugepages for the time of a with block; .on says whether there are."""
 
     def __init__(self, wanted):
-        self.wanted, self.on, self.former, self.why = wanted, False, None, "not wanted"
+        self.wanted, self.on, self.why = wanted, False, "not wanted"
+        self.former = self.ours = None
 
     def __enter__(self):
         if not self.wanted:
@@ -59,8 +60,8 @@ class Hugepages:
                 with open(KNOB, encoding="ascii") as f:
                     former = int(f.read())
                 with open(KNOB, "w", encoding="ascii") as f:
-                    self.former = former
-                    f.write(str(former + need - free))
+                    self.former, self.ours = former, former + need - free
+                    f.write(str(self.ours))
             except OSError as e:
                 self.why = f"{KNOB}: {e.strerror}"
         self.on = meminfo("HugePages_Free") >= need
@@ -71,10 +72,16 @@ class Hugepages:
         return self
 
     def restore(self):
-        if self.former is not None:
+        if self.former is None:
+            return
+        with open(KNOB, encoding="ascii") as f:
+            now = int(f.read())
+        if now > self.ours or now == self.former:  # somebody else has set it meanwhile
+            print(f"bench: {KNOB} is {now}, set by somebody else; it was {self.former}", file=sys.stderr)
+        else:
             with open(KNOB, "w", encoding="ascii") as f:
                 f.write(str(self.former))
-            self.former = None
+        self.former = None
 
     def __exit__(self, *_):
         self.restore()
