@@ -76,7 +76,7 @@ class Hugepages:
             return
         with open(KNOB, encoding="ascii") as f:
             now = int(f.read())
-        if now > self.ours or now == self.former:  # somebody else has set it meanwhile
+        if now > self.ours:
             print(f"bench: {KNOB} is {now}, set by somebody else; it was {self.former}", file=sys.stderr)
         else:
             with open(KNOB, "w", encoding="ascii") as f:
