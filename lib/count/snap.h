@@ -30,7 +30,6 @@ struct snap_nic {
 struct snap_port {
 	unsigned port;
 	char name[64];                      /* "wire0", "if:eth1" */
-	char spec[256];
 	bool used;                          /* named by the map */
 	enum snap_link link;
 	uint64_t speed_mbps;

@@ -321,6 +321,7 @@ int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 	clock_init();
 	c->opts = *opts;
 	int rc = open_all(c, e);
+	eal_memory_taken();
 	if (rc < 0) {
 		ctl_close(c);
 		return rc;

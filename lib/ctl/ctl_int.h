@@ -113,6 +113,7 @@ struct ctl {
 
 /* eal.c */
 int eal_start(struct ctl *c, struct err *e);       /* needs parsed specs: c->opts, need of each port */
+void eal_memory_taken(void);                       /* the ports have their buffers: the next instance may start */
 void eal_stop(void);
 void eal_log_drain(void);                          /* EAL's text so far -> log */
 unsigned eal_data_room(uint64_t mtu);

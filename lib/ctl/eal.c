@@ -9,11 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ctl_int.h"
 
+#define LOCK_TRIES 100 /* of 10 ms */
 #define HUGE_SHIFT 26 /* MAP_HUGE_SHIFT of linux/mman.h */
 #define MEM_MARGIN 1.25
 #define BASE_BYTES (12ull << 20)     /* EAL's own, device data, rings, states */
@@ -163,8 +166,34 @@ static bool can_map(uint64_t bytes, unsigned long kb)
 	return true;
 }
 
+/* EAL takes its pages one by one, and a second instance that starts at the same time would count the same ones as free. Instances take
+ * turns: a lock on the directory that tells how many there are, from the count until the ports have their buffers. */
+static int pages_lock = -1;
+
+static bool lock_pages(void)
+{
+	int fd = open("/sys/kernel/mm/hugepages", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	for (int i = 0; fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
+		if (i == LOCK_TRIES) {
+			close(fd);
+			return false;
+		}
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+	}
+	pages_lock = fd;
+	return fd >= 0;
+}
+
+void eal_memory_taken(void)
+{
+	if (pages_lock >= 0)
+		close(pages_lock);
+	pages_lock = -1;
+}
+
 /* Whether hugepages of one size hold that much. */
-static bool hugepages_for(uint64_t bytes)
+static bool find_hugepages(uint64_t bytes)
 {
 	DIR *d = opendir("/sys/kernel/mm/hugepages");
 	struct dirent *de;
@@ -187,6 +216,16 @@ static bool hugepages_for(uint64_t bytes)
 	if (d != NULL)
 		closedir(d);
 	return found;
+}
+
+static bool hugepages_for(uint64_t bytes)
+{
+	if (!find_hugepages(bytes) || !lock_pages())
+		return false;
+	if (find_hugepages(bytes)) /* still, now that nobody else takes them */
+		return true;
+	eal_memory_taken();
+	return false;
 }
 
 /* Whether the user's EAL options contain one of names (`--x`, `--x=..`, `-l`, `-l..`). */

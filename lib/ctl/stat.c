@@ -289,7 +289,6 @@ static void snap_one(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 
 	s->port = cp->p.id;
 	snprintf(s->name, sizeof(s->name), "%s", cp->p.name);
-	snprintf(s->spec, sizeof(s->spec), "%s", cp->p.spec_text);
 	s->used = cp->used;
 	if (cp->used)
 		look_at_link(c, cp);

@@ -332,7 +332,8 @@ def test_pcap_is_judged_by_others(need, tmp_path):
     from scapy.all import UDP, Dot1Q, Ether, IP, rdpcap
     out = tmp_path / "out.pcap"
     good(["-p", f"pcap:tx={out}", "-e", "set 0 frame eth/vlan/ipv4/udp; set 0 vlan.vid 7; set 0 ipv4.dst 10.1.2.3; set 0 udp.dst 5000; "
-          "set 0 size 100; set 0 count 500; start 0; wait 0; set 0 vlan.vid default; set 0 frame eth/ipv4/udp; set 0 udp.src 77; set 0 size 64; start 0"])
+          "set 0 size 100; set 0 count 500; start 0; wait 0; set 0 vlan.vid default; set 0 frame eth/ipv4/udp; "
+          "set 0 udp.src 77; set 0 size 64; start 0"])
     harness.judge(out, 1000)
     frames = rdpcap(str(out))
     assert len(frames) == 1000

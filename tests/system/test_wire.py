@@ -169,7 +169,8 @@ def test_a_change_is_adopted_without_a_gap(live):
 
 
 def test_clear():
-    docs = documents(good(["--json", "-e", "set 0 count 1000; start 0; wait 0; clear 0; show stats; clear 1; show stats; start 0; wait 0; show stats"]))
+    docs = documents(good(["--json", "-e", "set 0 count 1000; start 0; wait 0; clear 0; show stats; clear 1; show stats; "
+                                           "start 0; wait 0; show stats"]))
     a, b, c = (ports_of(d) for d in docs)
     assert a[0]["tx"]["packets"] == 0 and a[1]["rx"]["packets"] == 1000
     assert b[1]["rx"]["packets"] == 0 and b[1]["rx"]["bytes"] == 0
