@@ -90,6 +90,8 @@ unsigned eal_tx_frames(const struct port_cfg *cfg, const struct port_need *need)
 		return (unsigned)cfg->mbufs;
 	if (d < need->min_txd)
 		d = need->min_txd;
+	if (need->tx_frees_at_once)
+		d = 0;
 	/* descriptors or the ring, the tail, a burst in the receiver's hands, the caches of sender and receiver */
 	return (unsigned)d + DP_BURST_MAX + 2 * CACHED;
 }
@@ -102,7 +104,8 @@ unsigned eal_rx_frames(const struct port_cfg *cfg, const struct port_need *need)
 		return 0;
 	if (cfg->mbufs != 0)
 		return (unsigned)cfg->mbufs;
-	return (unsigned)d + DP_BURST_MAX + 2 * CACHED + need->extra_mbufs;
+	/* descriptors, a burst in hand, the cache of the one worker that takes and frees them */
+	return (unsigned)d + DP_BURST_MAX + CACHED + need->extra_mbufs;
 }
 
 bool eal_by_page(const struct port_need *need)

@@ -23,6 +23,7 @@ struct port_need {
 	unsigned extra_mbufs;     /* buffers per Rx queue that the driver keeps or takes for itself (AF_XDP: umem) */
 	unsigned min_data_room;   /* bytes behind the headroom that the driver asks of an Rx buffer, 0: none */
 	unsigned max_data_room;   /* most that it can use, 0: no limit (AF_XDP: a buffer must fit into a page) */
+	bool tx_frees_at_once;    /* the driver copies or drops what it sends: none of our Tx buffers stays with it */
 	int node;                 /* NUMA node or -1 */
 };
 

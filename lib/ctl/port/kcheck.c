@@ -68,6 +68,7 @@ int kport_check_packet(const char *name, const char *spec, struct kern_if *k, st
 	/* A leftover of ours would take every frame before AF_PACKET sees it; somebody else's program is named by notes(). */
 	kxdp_clean(k, &removed, spec, NULL);
 	need->nports = 1;
+	need->tx_frees_at_once = true;
 	need->max_rxq = need->max_txq = 16;
 	need->root = need->rx_pool = true;
 	need->min_data_room = kport_frame_size(k->mtu) - FRAME_HEAD;
@@ -101,8 +102,10 @@ int kport_check_xdp(const char *name, const char *spec, bool take, struct kern_i
 	need->max_rxq = need->max_txq = (unsigned)kern_channels(name);
 	need->root = need->rx_pool = need->paired = true;
 	need->min_rxd = need->min_txd = XDP_FILL;
-	/* Filled into the kernel's ring, waiting in the Tx ring, and waiting to be freed after sending. */
-	need->extra_mbufs = 3 * XDP_FILL;
+	/* The kernel holds as many buffers as the driver filled in, on their way in or waiting to be received; beside them come
+	 * copies of frames until they are sent. */
+	need->extra_mbufs = XDP_FILL;
+	need->tx_frees_at_once = true;
 	/* Headroom that XDP keeps, the frame, two tags; and the whole buffer must fit into a page. */
 	need->min_data_room = 2048;
 	need->max_data_room = XDP_ROOM_MAX;
