@@ -327,12 +327,27 @@ static void run_session(struct prog *p)
 		p->batch_code = batch_run(&p->app, p->sess, &opts);
 }
 
+/* An interrupt that came before the end and was not looked at yet: at the prompt it would only have dropped a line, in batch it ends
+ * the program by it, after clean-up. It is not the second one. */
+static void take_late_interrupt(struct prog *p)
+{
+	const struct timespec now = {0};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	if (sigtimedwait(&set, NULL, &now) == SIGINT && !p->interactive && p->signo == 0)
+		p->signo = SIGINT;
+}
+
 static int close_session(struct prog *p)
 {
 	int code = p->interactive ? 0 : sess_exit_code(p->sess);
 
 	if (code == 0)
 		code = p->batch_code;
+	if (p->signo == 0)
+		take_late_interrupt(p);
 	arm_second_interrupt();
 	log_listen(NULL, NULL);
 	sess_free(p->sess);
