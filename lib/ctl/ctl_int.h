@@ -79,7 +79,6 @@ struct ctl_worker {
 	int cpu, node;
 	bool launched;
 	struct dp_plan *posted;    /* the newest */
-	struct dp_plan *old;       /* not yet acknowledged away, linked */
 	uint64_t prev_busy, prev_tsc;
 	uint64_t quiet_barren, quiet_loops; /* turns at the last move of an Rx counter */
 	double busy;
@@ -103,7 +102,6 @@ struct ctl {
 	uint64_t plan_seq, run_seq, group_seq;
 	uint32_t tag_seq;
 	uint64_t prev_tick_ns;
-	uint64_t tick_count;
 	/* settling */
 	uint64_t rx_sum, rx_moved_ns;
 	struct ctl_event ev[CTL_EVENTS];

@@ -204,7 +204,6 @@ void ctl_tick(struct ctl *c)
 		cw->prev_busy = busy;
 	}
 	c->prev_tick_ns = now;
-	c->tick_count++;
 }
 
 /* A paced frame occupies its slot to the end: n frames at p frames/s last n / p, not (n - 1) / p. */
