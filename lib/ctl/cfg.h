@@ -3,12 +3,35 @@
  * tables in app/set name their members. No DPDK. */
 #pragma once
 #include "frame.h"
+#include "sizes.h"
 #include "value.h"
 
+#define CTL_MAX_STREAMS 4096
+
+/* Rate of a stream: its own, or none: it takes its turns in the port's schedule. */
+struct own_rate {
+	bool set;
+	struct rate rate;
+};
+
+/* A variation that is written down but not in use: Pktgen's `range` rows until `enable <ports> range`. One word of Pktgen's each. */
+#define HELD_MAX 32
+struct held_range {
+	bool set;                       /* any of the four was given */
+	uint8_t v[4][VT_FIELD_BYTES];   /* start, min, max, inc */
+};
+
 struct stream_cfg {
-	bool enabled;
-	struct frame_spec frame;
+	uint32_t port, id;        /* where it is; not settings */
+	bool enabled;             /* default: stream 0 */
+	uint64_t weight;          /* turns per cycle of the port's schedule, 1..65535 */
+	struct own_rate rate;
+	uint64_t count;           /* frames per start, 0: no bound of its own */
+	struct sizes sizes;
+	struct frame_spec frame;  /* its size member is not used */
 	struct frame_vals dflt;   /* the port's own defaults: MACs and addresses (reference: Pktgen 4.2); not settings */
+	bool range_on;            /* the held ranges are in use */
+	struct held_range held[HELD_MAX]; /* by the index of app/set's table of range words */
 };
 
 struct port_cfg {
@@ -21,8 +44,10 @@ struct port_cfg {
 	uint64_t mbufs;           /* buffers per pool, 0: from descriptors and bursts */
 	bool promiscuous;         /* default off, -P turns it on */
 	bool idle_busy;           /* idle: workers never sleep */
+	bool no_offload;          /* checksums are made in software even where the device offers it */
 };
 
 void stream_cfg_init(struct stream_cfg *);
 void stream_cfg_free(struct stream_cfg *);
+void stream_cfg_copy(struct stream_cfg *dst, const struct stream_cfg *src); /* deep; dst is overwritten, not freed first */
 void port_cfg_init(struct port_cfg *);

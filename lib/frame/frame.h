@@ -4,6 +4,7 @@
 #pragma once
 #include <jansson.h>
 #include "proto.h"
+#include "vary.h"
 
 #define FRAME_MAX_HDRS 64
 #define FRAME_FCS 4
@@ -20,7 +21,9 @@ struct frame_val {
 	const struct proto *proto;
 	const struct field *field;
 	uint8_t nth;
-	uint8_t v[VT_FIELD_BYTES];
+	uint8_t v[VT_FIELD_BYTES]; /* that of ordinal 0 where it varies */
+	struct vary *vary;         /* NULL: fixed. Owned by the array, as is: */
+	struct hexbytes *bytes;    /* FIELD_BYTES: the bytes, NULL: none */
 };
 
 struct frame_vals { /* growing array, owned by its holder */
@@ -29,6 +32,10 @@ struct frame_vals { /* growing array, owned by its holder */
 };
 /* Set (replace or add), remove, find. The array may hold values of headers that the stack does not have: they are kept. */
 void frame_vals_set(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f, const uint8_t *v);
+/* A value that changes from frame to frame (copied); a FIXED one is set as such. */
+void frame_vals_vary(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f, const struct vary *v);
+/* Bytes of a FIELD_BYTES field (copied). */
+void frame_vals_bytes(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f, const struct hexbytes *b);
 bool frame_vals_unset(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f);
 const struct frame_val *frame_vals_find(const struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f);
 void frame_vals_copy(struct frame_vals *dst, const struct frame_vals *src);
@@ -38,7 +45,35 @@ int frame_field_parse(const char *text, const struct proto **p, unsigned *nth, c
 /* Set the field of that name to a value's text. e->col is relative to the field's name or to the value, whichever is wrong. */
 int frame_vals_parse(struct frame_vals *a, const char *field, const char *value, struct err *e);
 
-enum frame_fill { FILL_ABC, FILL_ZERO, FILL_NONE, FILL_USER }; /* Pktgen's payload patterns; NONE = zero bytes, unspecified */
+/* What lies between the headers and the end. ABC, ZERO, NONE, USER: Pktgen's patterns; NONE = zero bytes, unspecified. INC: 0, 1, .. 255, 0, ...
+ * RANDOM: another piece of frame_random_block(seed) in each frame. HEX, FILE: data, repeated to the end. */
+enum frame_fill { FILL_ABC, FILL_ZERO, FILL_NONE, FILL_USER, FILL_INC, FILL_RANDOM, FILL_HEX, FILL_FILE };
+
+/* The payload of the frame with ordinal o is block[w .. w + n), w = o * FRAME_RANDOM_STEP mod FRAME_RANDOM_WINDOWS. */
+#define FRAME_RANDOM_WINDOWS 65536
+#define FRAME_RANDOM_STEP 40503
+#define FRAME_RANDOM_BLOCK (FRAME_RANDOM_WINDOWS + 16384)
+/* Byte 4 i + b of the block is byte b, most significant first, of r32(seed, 0, i) (vary.h). out: FRAME_RANDOM_BLOCK bytes. */
+void frame_random_block(uint64_t seed, uint8_t *out);
+
+/* Fields that step one after the other like the digits of a counter, fastest first. A field moves on when all digits before it have gone
+ * once through their values; fields of one digit step together, and the digit has as many values as its first field. Fields that are
+ * in no digit step with every frame. */
+#define FRAME_MAX_NEST 16
+struct frame_nest {
+	unsigned n;
+	struct { const struct proto *proto; const struct field *field; uint8_t nth; bool same_digit; } at[FRAME_MAX_NEST];
+};
+
+/* Bits of the finished frame that change at random, wherever they lie (Pktgen's rnd): bit 31 - i of the masks is bit i counted from byte
+ * `off`, most significant first. */
+#define FRAME_MAX_RND 32
+struct frame_rnd {
+	bool on;
+	uint16_t off;           /* byte of the frame */
+	uint8_t nbits;          /* 1..32 */
+	uint32_t one, zero, rnd; /* bits set, cleared, random; the others stay */
+};
 
 struct frame_spec {
 	struct frame_stack stack;
@@ -46,15 +81,24 @@ struct frame_spec {
 	uint16_t size;            /* with FCS; 0 = auto: 64 or the stack's own length, whichever is larger */
 	enum frame_fill fill;
 	char user[64];            /* FILL_USER: repeated text */
+	uint64_t fill_seed;       /* FILL_RANDOM */
+	struct hexbytes *data;    /* FILL_HEX, FILL_FILE; owned by the holder of the spec */
+	struct frame_nest nest;
+	bool rnd_on;              /* use rnd */
+	struct frame_rnd rnd[FRAME_MAX_RND];
 };
+void frame_spec_copy(struct frame_spec *dst, const struct frame_spec *src); /* dst is overwritten, not freed first */
+void frame_spec_free(struct frame_spec *);
 
 /* "eth/vlan/ipv4/udp" -> stack; checks names and bindings, names the column and the nearest/allowed words. */
 int frame_stack_parse(const char *text, struct frame_stack *out, struct err *e);
 void frame_stack_print(const struct frame_stack *s, struct sbuf *out);
 /* Words that may follow prefix text, for completion. */
 void frame_stack_complete(const char *text, void (*offer)(void *arg, const char *word), void *arg);
-/* Header length of the stack, without payload and FCS. */
+/* Header length of the stack's fixed parts, without options, payload and FCS. */
 unsigned frame_stack_len(const struct frame_stack *s);
+/* Header length of spec, options included, without payload and FCS. */
+unsigned frame_headers_len(const struct frame_spec *spec);
 
 struct frame {
 	uint16_t len;                     /* without FCS */
@@ -68,6 +112,51 @@ struct frame {
  * bytes that are really there, unless spec sets the field. Payload fills up to the size. -EINVAL with text when the size is below
  * 64 or the stack's length (names the smallest size), above max_size (with FCS), or a user pattern has no text. */
 int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size, struct frame *out, struct err *e);
+
+/* ---- frames that change: the template and what moves in it ---- */
+
+struct frame_var {
+	uint32_t bit;            /* offset in the frame, bit 0 = most significant of byte 0 */
+	uint16_t bits;           /* 1..128 */
+	struct vary v;           /* seeds are final; v.list is owned by the plan */
+	uint64_t id;             /* equal in two plans: the same field changes in the same way */
+};
+
+/* A checksum that the builder fills in. */
+struct frame_sum {
+	uint16_t off;            /* of its field */
+	bool crc32c;             /* 4 bytes, little endian (RFC 9260 appendix A); else 2 bytes, RFC 1071 */
+	bool zero_is_none;       /* 0 is sent as 0xffff */
+	uint16_t from, to;       /* bytes covered */
+	uint16_t src, dst, alen; /* pseudo header: offsets of the addresses and their length; alen 0: none */
+	uint32_t pseudo;         /* and the sum of its other words (length, protocol) */
+};
+
+/* A frame and what changes in it. With V the number in var v's bits, the one's complement sum that sum c (no crc) covers, its own field
+ * counted as 0, is congruent mod 65535 to const + sum over v of coef[c * nvars + v] * V; a checksum inside the bytes that another one
+ * covers is in these coefficients. */
+struct frame_plan {
+	uint16_t len, hdr_len;   /* without FCS; where the payload begins */
+	uint8_t *bytes;          /* the frame of ordinal 0 */
+	uint16_t nvars, nsums;
+	struct frame_var *var;   /* in ascending order of bit */
+	struct frame_sum *sum;   /* the inner before the outer */
+	uint16_t *coef;
+	bool linear;             /* coef holds for all sums; false: a crc is among what varies covers, or bits of a sum vary: compute anew */
+	bool random_payload;
+	uint64_t fill_seed;
+	uint16_t *pay_coef;      /* random_payload: what the sum of the payload's words, taken from its first byte, adds to each sum */
+	/* What a NIC could fill in itself: eth[/vlan..]/ip/udp|tcp alone, checksums not set by the user. */
+	bool offload, offload_ip4, offload_ip6, offload_udp, offload_tcp;
+	uint16_t l2_len, l3_len, l4_len;
+};
+
+/* The template of spec at spec->size, and its variations. Errors as frame_build(), and: a nested field that has no end, a varied field whose header
+ * the stack lacks, rnd bits beyond the frame's end. Values of lengths and of what names the next header may vary too; the frame is built as of ordinal 0. */
+int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size, struct frame_plan *out, struct err *e);
+void frame_plan_free(struct frame_plan *);
+/* The frame of ordinal o by the plain way, slow: what every faster way is judged by. out: plan->len bytes. */
+void frame_plan_at(const struct frame_plan *plan, uint64_t o, uint8_t *out);
 
 /* Dissect len bytes by the same tables: new JSON {"size":S,"stack":"eth/ipv4/udp","headers":[{"name":"eth","offset":0,
  * "fields":{"dst":"..",..}}, ..],"payload":{"offset":..,"len":..},"hex":".."}; checksum fields get "<name>_ok": bool beside them

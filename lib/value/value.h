@@ -33,6 +33,7 @@ struct vspec {
 	uint16_t bits;              /* width for VT_FIELD-like unsigned values, 0: 64 */
 	bool hex;                   /* print such a value as 0x..., with the digits of its width */
 	const char *const *choices; /* NULL-terminated words for enum and flags types */
+	const struct vspec *of;     /* for a type that is made of values of another one */
 };
 
 struct vtype {
@@ -58,21 +59,30 @@ int vspec_fail(const struct vspec *s, int code, int col, struct err *e, const ch
 /* uint64_t, decimal or 0x hex, digits with optional k M G suffix (powers of 1000) */ extern const struct vtype vt_uint;
 /* struct rate; a bare number is percent */ extern const struct vtype vt_rate;
 /* uint64_t ns; ns us ms s m h, a bare number is refused (names the units) */ extern const struct vtype vt_duration;
-/* uint16_t frame size in bytes with FCS; 0 = auto. Lists, ranges and imix: -ENOTSUP until variation exists */
-extern const struct vtype vt_size;
+/* uint16_t frame size in bytes with FCS; 0 = auto. One size; vt_sizes (lib/vary) takes sequences */ extern const struct vtype vt_size;
 /* uint64_t bit/s: 100G, 2.5Gbps, 40000Mbps; auto = 0 (what the device says), outside of min and max */ extern const struct vtype vt_speed;
 /* int: index into choices; unique prefixes allowed */ extern const struct vtype vt_enum;
 /* char[VT_TEXT_MAX]: any text; quotes already removed */ extern const struct vtype vt_text;
 #define VT_TEXT_MAX 256
 
-/* Values of header fields: uint8_t[VT_FIELD_BYTES], big-endian, right-aligned: the last vspec.bits bits are the value. A
- * variation ("1..5", "random", "list 1,2", prefixes "10.0.0.0/16") answers -ENOTSUP. */
+/* Values of header fields: uint8_t[VT_FIELD_BYTES], big-endian, right-aligned: the last vspec.bits bits are the value. One
+ * value only; vt_vary (lib/vary) takes variations. */
 #define VT_FIELD_BYTES 16
 /* unsigned of vspec.bits bits, decimal or 0x */ extern const struct vtype vt_fuint;
 /* aa:bb:cc:dd:ee:ff, aabb:ccdd:eeff, aa-bb-.. */ extern const struct vtype vt_mac;
 /* dotted quad */ extern const struct vtype vt_ip4;
 /* RFC 4291 text */ extern const struct vtype vt_ip6;
 /* comma list of choices (bit i = choices[i], "" has no name), none, clr (both 0) or a number: tcp.flags */ extern const struct vtype vt_fflags;
+
+/* struct hexbytes: bytes in hexadecimal, blanks, colons and 0x allowed: 0102aa, "01:02 aa"; vspec.max = most bytes (0: HEXBYTES_MAX) */
+extern const struct vtype vt_hex;
+#define HEXBYTES_MAX 2046
+struct hexbytes {
+	uint16_t n;
+	uint8_t b[];
+};
+#define HEXBYTES_SIZE (sizeof(struct hexbytes) + HEXBYTES_MAX)
+struct hexbytes *hexbytes_copy(const struct hexbytes *); /* new, free() it; NULL of NULL */
 
 /* port-list grammar (DESIGN 4): item{,item}, item = ports[/streams], each all, N or N-M. One pair per item. */
 struct target {

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The worker's half of lib/frame: writes the frames of one Tx queue, burst by burst. Plain bytes, no DPDK. A `struct frun` is made by control
+ * from the port's schedule and is immutable; its state belongs to the worker.
+ *
+ * The port's schedule is a cycle of ncycle frames: frame k is of slot k mod ncycle, and the ordinal of a stream's frame is the number of frames of
+ * that stream before it (plus o0). The queue's own frames are k = first + i * nqueues, i = 0, 1, ...; they run through `nlanes` lanes in turn, own
+ * frame i is of lane i mod nlanes, and from visit to visit a lane's ordinal grows by the same stride. */
+#pragma once
+#include "base.h"
+
+struct frun;
+struct frame_plan; /* frame.h */
+
+struct frun_slot {           /* one frame of the port's cycle */
+	uint16_t stream;     /* index into stream_id */
+	uint16_t plan;       /* index into plan */
+};
+
+struct frun_spec {
+	const struct frun_slot *cycle;
+	unsigned ncycle;     /* 1..FRUN_MAX_CYCLE */
+	const struct frame_plan *const *plan; /* of every stream and size; copied into the frun as far as needed */
+	unsigned nplans;
+	const uint32_t *stream_id; /* stable number of each stream index */
+	const uint64_t *o0;  /* per stream index: its ordinal at k = 0; NULL: all 0 */
+	unsigned nstreams;
+	unsigned first, nqueues;
+	uint64_t sched_id;   /* equal numbers: the same cycle, so that a position in one is a position in the other */
+	bool offload;        /* checksums that the plans say a NIC can fill in are left to it: their fields hold 0 */
+	/* Objects that frun_fill() gets: where in them the frame begins, and where lengths go that differ from frame to frame. */
+	uint32_t data_off, len16_off, len32_off;
+	const char *isa;     /* "scalar", "ssse3", "avx2", "avx512", "neon": at most that one; NULL: the best of this machine */
+};
+#define FRUN_MAX_CYCLE 65536
+#define FRUN_MAX_BURST 512
+
+/* Control. New program, one allocation, or NULL with *e (too many lanes). */
+struct frun *frun_new(const struct frun_spec *spec, struct err *e);
+void frun_free(struct frun *);
+size_t frun_state_size(const struct frun *); /* bytes, to be zeroed, aligned to 64 */
+size_t frun_size(const struct frun *);       /* bytes of the program itself */
+/* "fixed", "copy", "affine", "columns", "scalar", with the variant: "affine/avx512"; how sums are kept: "none", "incremental", "full", "nic". For show plan. */
+const char *frun_engine(const struct frun *);
+const char *frun_sums(const struct frun *);
+unsigned frun_lanes(const struct frun *);
+
+/* Buffers hold what does not change: the image of a payload class, written once per buffer and recognized by a mark. frun_fill() writes the rest. */
+struct frun_class {
+	const uint8_t *bytes; /* image */
+	uint16_t len;         /* of its longest frame */
+	uint16_t from;        /* bytes before are written by frun_fill() each time; 0: the image is the whole frame */
+	bool offload, ip4, ip6, udp, tcp; /* what the NIC does for these frames */
+	uint16_t l2_len, l3_len, l4_len;
+};
+unsigned frun_nclasses(const struct frun *);
+const struct frun_class *frun_class(const struct frun *, unsigned c);
+/* Class of own frame i; only needed with more than one class. */
+unsigned frun_class_of(const struct frun *, uint64_t i);
+/* All frames of one size? Then its length without FCS, else 0: frun_fill() writes the lengths into the objects. */
+unsigned frun_len(const struct frun *);
+/* Nothing to write per frame: the image is all. */
+bool frun_is_fixed(const struct frun *);
+
+/* ---- worker ---- */
+
+/* The state of a new program: a run begins at i = 0. */
+void frun_begin(const struct frun *f, void *state);
+/* A changed program takes over while the run goes on; both programs are of the same queue. Same sched_id: the position stays. Otherwise the cycle of `to` begins
+ * anew, and streams (by stream_id) keep their ordinals: base of the new cycle is k = i * nqueues of the old one. Variations (by id) that both have go on;
+ * one that is new in `to` starts at its first value. Returns the position i in `to`. */
+uint64_t frun_move(const struct frun *from, const void *from_state, const struct frun *to, void *state);
+/* The next phase of the same schedule: ordinals come from to's o0, variations keep their own starts. */
+void frun_next(const struct frun *from, const void *from_state, const struct frun *to, void *state);
+/* Own frames i.. are to be built next (after a tail that was given back). */
+void frun_seek(const struct frun *f, void *state, uint64_t i);
+uint64_t frun_pos(const struct frun *f, const void *state);
+/* Write the next n <= FRUN_MAX_BURST own frames into obj[0..n), each of which holds the image of its class. */
+void frun_fill(const struct frun *f, void *state, void *const *obj, unsigned n);
+
+/* ---- both: pure in f ---- */
+
+/* Bytes with FCS of own frames i .. i + n - 1. */
+uint64_t frun_bytes(const struct frun *f, uint64_t i, uint64_t n);
+/* Bytes on the wire (size + 20) of the port's frames 0 .. k - 1, all queues; exact, k without limit. */
+uint64_t frun_wire(const struct frun *f, uint64_t k);
+/* The same at layer 2 (size with FCS). */
+uint64_t frun_l2(const struct frun *f, uint64_t k);
+/* Own frames before i, added up per stream index: frames[nstreams], bytes[nstreams] (with FCS). */
+void frun_count(const struct frun *f, uint64_t i, uint64_t *frames, uint64_t *bytes);
+unsigned frun_nstreams(const struct frun *f);
+uint32_t frun_stream_id(const struct frun *f, unsigned index);
