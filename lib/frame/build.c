@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "fill.h"
 #include "frame_layout.h"
 
 #include <errno.h>
@@ -45,35 +46,6 @@ static int choose_len(const struct frame_spec *spec, unsigned max_size, unsigned
 	sbuf_free(&stack);
 	*len = size - FRAME_FCS;
 	return rc;
-}
-
-static int fill(const struct frame_spec *spec, uint8_t *p, unsigned n, struct err *e)
-{
-	static const char abc[] = "abcdefghijklmnopqrstuvwxyz012345";
-	const char *text = NULL;
-	size_t len = 0;
-
-	switch (spec->fill) {
-	case FILL_ABC:
-		text = abc;
-		len = sizeof(abc) - 1;
-		break;
-	case FILL_USER:
-		text = spec->user;
-		len = strnlen(spec->user, sizeof(spec->user));
-		if (len == 0)
-			return err_set(e, EINVAL,
-				       "the payload pattern is user, but the user pattern is empty: set its text, "
-				       "or pattern abc or zero");
-		break;
-	case FILL_ZERO:
-	case FILL_NONE:
-		memset(p, 0, n);
-		return 0;
-	}
-	for (unsigned i = 0; i < n; i++)
-		p[i] = (uint8_t)text[i % len];
-	return 0;
 }
 
 static bool is_sum(const struct field *f)
@@ -209,7 +181,7 @@ int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, un
 		return rc;
 	place(&b, len);
 	memset(out->bytes, 0, hdrs);
-	rc = fill(spec, out->bytes + hdrs, len - hdrs, e);
+	rc = frame_payload(spec, out->bytes + hdrs, len - hdrs, e);
 	for (unsigned i = 0; rc == 0 && i < b.l.n; i++)
 		for (const struct field *f = b.l.h[i].proto->fields; rc == 0 && f->name != NULL; f++)
 			rc = put_field(&b, i, f, e);

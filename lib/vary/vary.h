@@ -3,7 +3,7 @@
 #pragma once
 #include "value.h"
 
-typedef unsigned __int128 vary_u;
+__extension__ typedef unsigned __int128 vary_u;
 
 enum vary_kind { VARY_FIXED, VARY_RANGE, VARY_LIST, VARY_RANDOM, VARY_MASK };
 
@@ -55,13 +55,14 @@ static inline uint32_t vary_r32(uint64_t key, uint64_t o)
 
 /* The value at ordinal o. */
 vary_u vary_at(const struct vary *v, uint64_t o);
-/* Least p > 0 with value(o + p) == value(o) for all o, div included; 0: none (random without repeat, a range that begins off its own
- * lattice) or above 2^63. */
+/* p > 0 with value(o + p) == value(o) for all o: the values until it starts over (of a range as many as it has, of a list n, of random
+ * values repeat) times div, 1 for what never changes; 0: none (random without repeat, a range that begins off its own lattice) or above
+ * 2^63. */
 uint64_t vary_period(const struct vary *v);
 /* From ordinal o in strides: *delta (mod 2^128) and the number of steps n >= 0 for which value(o + (i + 1) * stride) == value(o + i * stride)
  * + *delta holds for all i < n. n is as large as the kind's structure tells (to the next wrap of a range; UINT64_MAX: for ever). Random: 0. */
 uint64_t vary_steps(const struct vary *v, uint64_t o, uint64_t stride, vary_u *delta);
-/* Equal functions? */
+/* Equal functions? Variations of different kinds are equal only where both never change. */
 bool vary_equal(const struct vary *a, const struct vary *b);
 /* A number that equal functions share (FNV-1a of what they say); never 0. */
 uint64_t vary_hash(const struct vary *v);
