@@ -46,8 +46,9 @@ static void host_changed(void *arg, const struct setting *row, unsigned port, un
 {
 	const struct app *app = arg;
 
-	(void)stream;
-	if (row->scope != SCOPE_GLOBAL)
+	if (row->scope == SCOPE_STREAM)
+		ctl_touch_stream(app->ctl, port, (int)stream);
+	else if (row->scope == SCOPE_PORT)
 		ctl_touch(app->ctl, port, (row->flags & SET_RESTART) != 0);
 }
 
