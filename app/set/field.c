@@ -119,6 +119,8 @@ bool set_applies(const struct setting *row, const void *obj)
 
 	if (row->flags & (SET_DERIVED | SET_LATER) || row->resolve != NULL)
 		return false;
+	if (set_is_held(row))
+		return set_held_given(row, obj);
 	return row->store != &field_store || header_at(&spec_of(obj)->stack, a->proto, a->nth) >= 0 ||
 	       frame_vals_find(&spec_of(obj)->vals, a->proto, a->nth, a->field) != NULL;
 }

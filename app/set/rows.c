@@ -13,6 +13,11 @@ void set_bind(const struct app *app)
 	bound = app;
 }
 
+struct ctl *set_ctl(void)
+{
+	return bound != NULL ? bound->ctl : NULL;
+}
+
 bool set_find_port(const void *port_cfg, unsigned *port)
 {
 	if (bound == NULL || bound->ctl == NULL)
@@ -110,12 +115,15 @@ const struct setting *const *set_rows(unsigned *n)
 	static unsigned nrows;
 
 	if (rows == NULL) {
-		unsigned nfields;
-		const struct setting *fields = set_field_rows(&nfields);
+		unsigned nfields, nranges;
+		const struct setting *fields = set_field_rows(&nfields), *ranges = set_range_rows(&nranges);
 		const struct { const struct setting *row; unsigned n; } part[] = {
 			{set_port_rows, set_nport_rows},
 			{set_stream_rows, set_nstream_rows},
 			{fields, nfields},
+			{ranges, nranges},
+			{set_pktgen_rows, set_npktgen_rows},
+			{set_seq_rows, set_nseq_rows},
 			{set_later_rows, set_nlater_rows},
 		};
 		for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
