@@ -204,18 +204,47 @@ static int parse(struct line *l, struct err *e)
 	return long_form(l, strcmp(first, "dst") == 0, e);
 }
 
-static void take_back(struct ctl *ctl, const struct portset *made, unsigned stream)
+/* A slot as it was before the line. */
+struct before {
+	bool named, made;
+	struct stream_cfg cfg;
+};
+
+static void take_back(struct ctl *ctl, struct before *was, unsigned stream)
 {
-	for (unsigned p = 0; p < ctl_nports(ctl); p++)
-		if (portset_has(made, p))
+	for (unsigned p = 0; p < ctl_nports(ctl); p++) {
+		struct stream_cfg *c = ctl_stream_cfg(ctl, p, stream);
+		if (was[p].made) {
 			ctl_stream_delete(ctl, p, stream, NULL);
+		} else if (was[p].named && c != NULL) {
+			stream_cfg_free(c);
+			*c = was[p].cfg;
+			was[p].named = false;
+			ctl_touch_stream(ctl, p, (int)stream);
+		}
+	}
 }
 
-static int write(struct line *l, const struct portset *ports, unsigned stream, struct err *e)
+static int write_rows(struct line *l, const struct target *t, struct err *e)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < l->nsets && rc == 0; i++) {
+		const struct setting *row = cmd_setting_find(l->r->cmd, l->set[i].row, e);
+		/* one look at the whole is enough */
+		struct sbuf *note = i + 1 == l->nsets ? l->r->note : NULL;
+		rc = row == NULL ? -EINVAL : cmd_set(l->r->cmd, t, row, l->set[i].text, note, e);
+		if (rc < 0)
+			e->col = l->set[i].col + (e->col > 0 && l->set[i].col >= 0 ? e->col : 0);
+	}
+	return rc;
+}
+
+static int write_all(struct line *l, const struct portset *ports, unsigned stream, struct err *e)
 {
 	struct ctl *ctl = app_of(l->r)->ctl;
+	struct before *was = xcalloc(ctl_nports(ctl) + 1, sizeof(*was));
 	struct target t = {0};
-	struct portset made = {0};
 	int rc = 0;
 
 	for (unsigned p = 0; p < ctl_nports(ctl) && rc == 0; p++) {
@@ -224,19 +253,23 @@ static int write(struct line *l, const struct portset *ports, unsigned stream, s
 		t.item[t.n].p0 = t.item[t.n].p1 = p;
 		t.item[t.n].s0 = t.item[t.n].s1 = stream;
 		t.item[t.n++].has_streams = true;
-		if (ctl_stream_cfg(ctl, p, stream) == NULL && (rc = set_slot_make(ctl, p, stream, e)) == 0)
-			portset_add(&made, p);
+		const struct stream_cfg *c = ctl_stream_cfg(ctl, p, stream);
+		if (c != NULL) {
+			stream_cfg_copy(&was[p].cfg, c);
+			was[p].named = true;
+		} else {
+			rc = set_slot_make(ctl, p, stream, e);
+			was[p].made = rc == 0;
+		}
 	}
-	for (unsigned i = 0; i < l->nsets && rc == 0; i++) {
-		const struct setting *row = cmd_setting_find(l->r->cmd, l->set[i].row, e);
-		/* one look at the whole is enough */
-		struct sbuf *note = i + 1 == l->nsets ? l->r->note : NULL;
-		rc = row == NULL ? -EINVAL : cmd_set(l->r->cmd, &t, row, l->set[i].text, note, e);
-		if (rc < 0)
-			e->col = l->set[i].col + (e->col > 0 && l->set[i].col >= 0 ? e->col : 0);
-	}
+	if (rc == 0)
+		rc = write_rows(l, &t, e);
 	if (rc < 0)
-		take_back(ctl, &made, stream);
+		take_back(ctl, was, stream);
+	for (unsigned p = 0; p < ctl_nports(ctl); p++)
+		if (was[p].named)
+			stream_cfg_free(&was[p].cfg);
+	free(was);
 	return rc;
 }
 
@@ -258,7 +291,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 		l.n = (unsigned)n - first;
 		rc = parse(&l, &own);
 		if (rc >= 0)
-			rc = write(&l, &ports, (unsigned)args[SLOT].v.u + 1, &own);
+			rc = write_all(&l, &ports, (unsigned)args[SLOT].v.u + 1, &own);
 	}
 	free(buf);
 	if (rc < 0 && e != NULL)
@@ -268,7 +301,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 static const struct arg_spec args_sequence[] = {
 	[SLOT] = {ARG_VALUE, "N", 0, {&vt_uint, 0, CTL_MAX_STREAMS - 2}},
-	[PORTS] = {ARG_TARGETS, "ports"},
+	[PORTS] = {ARG_TARGETS, "ports", ARG_NEW},
 	[REST] = {ARG_REST, "DMAC SMAC DIP SIP/LEN SPORT DPORT ipv4|ipv6 udp|tcp|icmp VLAN SIZE [TEID]"},
 	{ARG_END},
 };
