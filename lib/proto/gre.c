@@ -9,7 +9,7 @@ enum { P_CKSUM, P_KEY, P_SEQ };
 static const struct part parts[] = {
 	[P_CKSUM] = { .name = "cksum", .len = 4, .optional = true,
 		.seen = { COND("c", {1, 1}) } },
-	[P_KEY] = { .name = "key", .word = "gre key", .len = 4, .optional = true,
+	[P_KEY] = { .name = "key", .len = 4, .optional = true,
 		.seen = { COND("k", {1, 1}) } },
 	[P_SEQ] = { .name = "seq", .len = 4, .optional = true,
 		.seen = { COND("s", {1, 1}) } },
