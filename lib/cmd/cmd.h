@@ -57,6 +57,7 @@ enum arg_kind { ARG_END, ARG_WORD, ARG_TARGETS, ARG_VALUE, ARG_SETTING, ARG_REST
 enum arg_flags {
 	ARG_OPT = 1,
 	ARG_AFTER = 2, /* beside ARG_OPT: only where the optional argument before it was given ("[<what> [<ports>]]") */
+	ARG_NEW = 4,   /* ARG_TARGETS: the streams need not be there, the verb looks at them itself */
 };
 struct arg_spec {
 	enum arg_kind kind;
@@ -86,7 +87,7 @@ enum verb_flags {
 enum { VERB_DONE = 0, VERB_PENDING = 1 }; /* run/poll results; negative: -errno with err filled */
 
 struct verb { /* one file each */
-	const char *name, *alias; /* alias: comma separated */
+	const char *name, *alias; /* name: one word, or two ("stream add"); alias: comma separated */
 	const struct arg_spec *args; /* ends with ARG_END; NULL: none */
 	const char *help;            /* first line: one sentence; then more */
 	uint32_t flags;
@@ -106,14 +107,15 @@ struct cmd_run {
 	const char *line;
 	int out_mode;          /* enum out_mode of the session */
 	struct sbuf *out;      /* results */
-	struct sbuf *note;     /* warnings and remarks, for stderr */
+	struct sbuf *note;     /* warnings and remarks, for stderr; NULL: none are wanted, and the rows' checks are not called */
 	int exit_code;         /* 0; 1 criterion failed .. 5 (DESIGN 4) for a verb that ends done but not passed */
 	bool batch;            /* no person at the other end */
 	_Alignas(16) uint8_t state[VERB_STATE_BYTES];
 };
 
 /* What the language asks of the program. nports, nstreams and object must be there, the rest may be NULL. port and stream of a
- * SCOPE_GLOBAL row are 0, stream of a SCOPE_PORT row too. */
+ * SCOPE_GLOBAL row are 0, stream of a SCOPE_PORT row too. nstreams is the highest stream + 1; object gives NULL for a stream below it that is
+ * not there. */
 struct cmd_host {
 	void *arg;
 	unsigned (*nports)(void *arg);
@@ -123,6 +125,9 @@ struct cmd_host {
 	int (*may_set)(void *arg, const struct setting *, unsigned port, struct err *e);
 	/* A value was written. */
 	void (*changed)(void *arg, const struct setting *, unsigned port, unsigned stream);
+	/* A row that the table does not list, for a name that is no row's exactly ("ipv4[3].src"); NULL: there is none. Valid as long as the
+	 * table's rows. */
+	const struct setting *(*row)(void *arg, const char *name);
 };
 
 /* The rows must outlive the result; the arrays of pointers and the host record are copied. host may be NULL for what looks at the rows alone
@@ -150,7 +155,7 @@ int cmd_exec(struct cmd *, struct cmd_run *r, const char *line, struct err *e);
 int cmd_poll(struct cmd_run *r, struct err *e);
 void cmd_cancel(struct cmd_run *r);
 /* Only look: parse and match, run nothing (for `load`'s check of a whole file; VERB_NO_LOAD verbs are refused). Values are checked too,
- * but not what depends on earlier lines: the row that an alias row stands for, and may_set. */
+ * but not what depends on earlier lines: the row that an alias row stands for, which streams there are, and may_set. */
 int cmd_check(struct cmd *, const char *line, struct err *e);
 
 /* "line\n   ^ text" for people. */
@@ -176,6 +181,8 @@ bool cmd_setting_text(const struct cmd *, const struct setting *, unsigned port,
  * relative to value, -1 for what concerns the targets. */
 int cmd_set(struct cmd *, const struct target *t, const struct setting *, const char *value, struct sbuf *note, struct err *e);
 
+/* The streams of a port as text: "0-3, 7". No port: nothing. */
+void cmd_streams_text(const struct cmd *, unsigned port, struct sbuf *out);
 /* The ports of a list, each checked to be there (-EINVAL names those that are); items with streams count as their port. */
 int cmd_target_ports(const struct cmd *, const struct target *, struct portset *out, struct err *e);
 

@@ -20,19 +20,50 @@ const struct frame_val *frame_vals_find(const struct frame_vals *a, const struct
 	return find(a, p, nth, f);
 }
 
-void frame_vals_set(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f, const uint8_t *v)
+/* The entry of that field, which holds no value yet: what it had is freed. */
+static struct frame_val *emptied(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f)
 {
 	struct frame_val *val = find(a, p, nth, f);
 
-	if (val == NULL) {
+	if (val != NULL) {
+		free(val->vary);
+		free(val->bytes);
+	} else {
 		if (a->n == a->cap) {
 			a->cap = a->cap != 0 ? a->cap * 2 : 8;
 			a->val = xrealloc(a->val, a->cap * sizeof(*a->val));
 		}
 		val = &a->val[a->n++];
-		*val = (struct frame_val){.proto = p, .field = f, .nth = (uint8_t)nth};
 	}
-	memcpy(val->v, v, VT_FIELD_BYTES);
+	*val = (struct frame_val){.proto = p, .field = f, .nth = (uint8_t)nth};
+	return val;
+}
+
+void frame_vals_set(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f, const uint8_t *v)
+{
+	uint8_t copy[VT_FIELD_BYTES]; /* v may lie in the array that grows */
+
+	memcpy(copy, v, sizeof(copy));
+	memcpy(emptied(a, p, nth, f)->v, copy, sizeof(copy));
+}
+
+void frame_vals_vary(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f,
+		     const struct vary *v)
+{
+	struct vary *copy = v->kind != VARY_FIXED ? vary_copy(v) : NULL;
+	vary_u first = vary_at(v, 0);
+	struct frame_val *val = emptied(a, p, nth, f);
+
+	val->vary = copy;
+	vary_store(first, val->v);
+}
+
+void frame_vals_bytes(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f,
+		      const struct hexbytes *b)
+{
+	struct hexbytes *copy = hexbytes_copy(b);
+
+	emptied(a, p, nth, f)->bytes = copy;
 }
 
 bool frame_vals_unset(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f)
@@ -41,6 +72,8 @@ bool frame_vals_unset(struct frame_vals *a, const struct proto *p, unsigned nth,
 
 	if (val == NULL)
 		return false;
+	free(val->vary);
+	free(val->bytes);
 	a->n--;
 	memmove(val, val + 1, (size_t)(&a->val[a->n] - val) * sizeof(*val));
 	return true;
@@ -50,17 +83,29 @@ void frame_vals_copy(struct frame_vals *dst, const struct frame_vals *src)
 {
 	if (dst == src)
 		return;
+	for (unsigned i = 0; i < dst->n; i++) {
+		free(dst->val[i].vary);
+		free(dst->val[i].bytes);
+	}
 	if (dst->cap < src->n) {
 		dst->val = xrealloc(dst->val, src->n * sizeof(*dst->val));
 		dst->cap = src->n;
 	}
-	if (src->n != 0)
-		memcpy(dst->val, src->val, src->n * sizeof(*dst->val));
 	dst->n = src->n;
+	for (unsigned i = 0; i < src->n; i++) {
+		dst->val[i] = src->val[i];
+		if (src->val[i].vary != NULL)
+			dst->val[i].vary = vary_copy(src->val[i].vary);
+		dst->val[i].bytes = hexbytes_copy(src->val[i].bytes);
+	}
 }
 
 void frame_vals_free(struct frame_vals *a)
 {
+	for (unsigned i = 0; i < a->n; i++) {
+		free(a->val[i].vary);
+		free(a->val[i].bytes);
+	}
 	free(a->val);
 	*a = (struct frame_vals){0};
 }

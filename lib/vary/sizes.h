@@ -30,5 +30,6 @@ void sizes_expand(const struct sizes *s, uint16_t *out);
 void sizes_bounds(const struct sizes *s, uint16_t *min, uint16_t *max);
 
 /* Typed value: struct sizes. auto | N | A..B [step S] | A,B,C | A:W,B:W | imix (64:7,570:4,1518:1) | random A..B [repeat N] [seed S] |
- * imix LETTERS (RFC 6985: a 64, b 128, c 256, d 512, e 1024, f 1280, g 1518, h 2112, in the order written, a letter may repeat). */
+ * imix LETTERS (RFC 6985: a 64, b 128, c 256, d 512, e 1024, f 1280, g 1518, h 2112, in the order written, a letter may repeat).
+ * Each size is one of the spec's limits, or 64 to 16384. */
 extern const struct vtype vt_sizes;

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sizes.h"
+
+#include "vary.h"
+
+unsigned sizes_count(const struct sizes *s)
+{
+	unsigned n = 0;
+
+	switch (s->kind) {
+	case SIZES_RANGE:
+		return (unsigned)(s->hi - s->lo) / s->step + 1;
+	case SIZES_LIST:
+		for (unsigned i = 0; i < s->n; i++)
+			n += s->item[i].weight;
+		return n;
+	case SIZES_RANDOM:
+		return (unsigned)s->repeat;
+	default:
+		return 1;
+	}
+}
+
+static void expand_list(const struct sizes *s, uint16_t *out)
+{
+	for (unsigned round = 0, more = 1; more != 0; round++) {
+		more = 0;
+		for (unsigned i = 0; i < s->n; i++) {
+			if (s->item[i].weight <= round)
+				continue;
+			*out++ = s->item[i].size;
+			more |= s->item[i].weight > round + 1;
+		}
+	}
+}
+
+void sizes_expand(const struct sizes *s, uint16_t *out)
+{
+	unsigned n = sizes_count(s);
+
+	switch (s->kind) {
+	case SIZES_RANGE:
+		for (unsigned i = 0; i < n; i++)
+			out[i] = (uint16_t)(s->down ? s->hi - i * s->step : s->lo + i * s->step);
+		break;
+	case SIZES_LIST:
+		expand_list(s, out);
+		break;
+	case SIZES_RANDOM:
+		for (unsigned i = 0; i < n; i++)
+			out[i] = (uint16_t)(s->lo + (vary_r32(vary_key(s->seed, 0, i), i) * (uint64_t)(s->hi - s->lo + 1) >> 32));
+		break;
+	case SIZES_FIXED:
+		out[0] = s->item[0].size;
+		break;
+	default:
+		out[0] = 0;
+		break;
+	}
+}
+
+void sizes_bounds(const struct sizes *s, uint16_t *min, uint16_t *max)
+{
+	unsigned n = s->kind == SIZES_FIXED ? 1 : s->kind == SIZES_LIST ? s->n : 0, steps;
+
+	*min = *max = n != 0 ? s->item[0].size : 0;
+	for (unsigned i = 1; i < n; i++) {
+		if (s->item[i].size < *min)
+			*min = s->item[i].size;
+		if (s->item[i].size > *max)
+			*max = s->item[i].size;
+	}
+	if (s->kind == SIZES_RANGE || s->kind == SIZES_RANDOM) {
+		*min = s->lo;
+		*max = s->hi;
+	}
+	/* the end that the step does not hit is no size of the range */
+	if (s->kind == SIZES_RANGE) {
+		steps = sizes_count(s) - 1;
+		if (s->down)
+			*min = (uint16_t)(s->hi - steps * s->step);
+		else
+			*max = (uint16_t)(s->lo + steps * s->step);
+	}
+}
