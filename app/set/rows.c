@@ -28,18 +28,14 @@ bool set_find_port(const void *port_cfg, unsigned *port)
 
 bool set_find_stream(const void *stream_cfg, unsigned *port, unsigned *stream)
 {
-	if (bound == NULL || bound->ctl == NULL)
+	const struct stream_cfg *c = stream_cfg;
+
+	/* an object of no port says that it is stream 0 of port 0 */
+	if (bound == NULL || bound->ctl == NULL || c->port >= ctl_nports(bound->ctl) || ctl_stream_cfg(bound->ctl, c->port, c->id) != c)
 		return false;
-	for (unsigned p = 0; p < ctl_nports(bound->ctl); p++) {
-		for (unsigned s = 0; s < ctl_nstreams(bound->ctl, p); s++) {
-			if (ctl_stream_cfg(bound->ctl, p, s) == stream_cfg) {
-				*port = p;
-				*stream = s;
-				return true;
-			}
-		}
-	}
-	return false;
+	*port = c->port;
+	*stream = c->id;
+	return true;
 }
 
 /* Too large for the stack of a function that is called row by row. */
@@ -74,7 +70,7 @@ bool set_check_port(const struct setting *row, const void *port_cfg, struct err 
 	if (!set_find_port(port_cfg, &port))
 		return true;
 	for (unsigned s = 0; s < ctl_nstreams(bound->ctl, port); s++)
-		if (!frame_ok(port, s, warn))
+		if (ctl_stream_cfg(bound->ctl, port, s) != NULL && !frame_ok(port, s, warn))
 			return false;
 	return true;
 }
@@ -109,25 +105,32 @@ const struct frame *set_frame_now(const void *stream_cfg)
 	return &scratch;
 }
 
+static void add_table(const struct setting ***rows, unsigned *n, const struct setting *table, unsigned count)
+{
+	*rows = xrealloc(*rows, (*n + count) * sizeof(**rows));
+	for (unsigned i = 0; i < count; i++)
+		(*rows)[(*n)++] = &table[i];
+}
+
 const struct setting *const *set_rows(unsigned *n)
 {
 	static const struct setting **rows;
-	static unsigned nrows;
+	static unsigned nrows, nmore;
+	const struct setting *next;
 
 	if (rows == NULL) {
-		unsigned nfields;
-		const struct setting *fields = set_field_rows(&nfields);
-		const struct { const struct setting *row; unsigned n; } part[] = {
-			{set_port_rows, set_nport_rows},
-			{set_stream_rows, set_nstream_rows},
-			{fields, nfields},
-			{set_later_rows, set_nlater_rows},
-		};
-		for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
-			rows = xrealloc(rows, (nrows + part[i].n + 1) * sizeof(*rows));
-			for (unsigned k = 0; k < part[i].n; k++)
-				rows[nrows++] = &part[i].row[k];
-		}
+		unsigned nrnd;
+		const struct setting *rnd = set_rnd_rows(&nrnd);
+		add_table(&rows, &nrows, set_port_rows, set_nport_rows);
+		add_table(&rows, &nrows, set_stream_rows, set_nstream_rows);
+		add_table(&rows, &nrows, set_payload_rows, set_npayload_rows);
+		add_table(&rows, &nrows, rnd, nrnd);
+		set_field_rows(&rows, &nrows);
+		add_table(&rows, &nrows, set_later_rows, set_nlater_rows);
+	}
+	for (; (next = set_more_row(nmore)) != NULL; nmore++) {
+		rows = xrealloc(rows, (nrows + 1) * sizeof(*rows));
+		rows[nrows++] = next;
 	}
 	*n = nrows;
 	return rows;
