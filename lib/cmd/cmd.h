@@ -22,6 +22,9 @@ struct setting_store {
 	/* false: not set, *val is what would be used (the default in force) */
 	bool (*get)(const struct setting *, const void *obj, void *val);
 	void (*unset)(const struct setting *, void *obj);
+	/* A row whose value is an edit that the object may not be able to take (a tunnel for a frame without IP): 0, or -errno with *e, and nothing
+	 * is written, to none of the targets. May be NULL. */
+	int (*may)(const struct setting *, const void *obj, const void *val, struct err *e);
 };
 
 struct setting { /* one row = one noun, the only statement about it */
@@ -107,7 +110,7 @@ struct cmd_run {
 	const char *line;
 	int out_mode;          /* enum out_mode of the session */
 	struct sbuf *out;      /* results */
-	struct sbuf *note;     /* warnings and remarks, for stderr; NULL: none are wanted, and the rows' checks are not called */
+	struct sbuf *note;     /* warnings and remarks, for stderr */
 	int exit_code;         /* 0; 1 criterion failed .. 5 (DESIGN 4) for a verb that ends done but not passed */
 	bool batch;            /* no person at the other end */
 	_Alignas(16) uint8_t state[VERB_STATE_BYTES];
@@ -143,6 +146,11 @@ int cmd_split(const char *line, struct cmd_word *words, unsigned max, char *buf,
 /* Cut the next command (separated by ; or newline outside quotes) off *text; false at the end. Also gives empty commands, so that a
  * caller can count lines: *text moves just past the separator. */
 bool cmd_next(const char **text, struct sbuf *one);
+/* The next command that is more than blanks and comments, without blanks before it. *line counts the newlines passed, *at is what it was
+ * at the command's first word. Both begin at 0. */
+bool cmd_next_command(const char **text, unsigned long *line, struct sbuf *one, unsigned long *at);
+/* "file:12" and 3 more lines -> "file:15", new; without a number at its end, the same text. */
+char *cmd_where(const char *where, unsigned long more);
 
 /* Append text so that cmd_split gives it back as one word (quoted only where it must be). */
 void cmd_quote(const char *text, struct sbuf *out);
@@ -160,6 +168,9 @@ int cmd_check(struct cmd *, const char *line, struct err *e);
 
 /* "line\n   ^ text" for people. */
 void cmd_err_print(const char *line, const struct err *e, struct sbuf *out);
+/* "file:12: set 0 rate abc5\n   ^ text", so that editors can jump. where is that of the line's begin: of several lines in quotes the one with the
+ * caret is named and shown. */
+void cmd_err_print_at(const char *where, const char *line, const struct err *e, struct sbuf *out);
 
 /* Offer words that could stand at the cursor; *start = column where the word begins; a taken word replaces line[*start, cursor). help may
  * be NULL. Words, settings, values, ports, files. line may hold several commands. A NULL word is no word: its help says what else may begin
@@ -176,13 +187,19 @@ const struct verb *cmd_verb_at(const struct cmd *, unsigned i);
 /* Value of a row as canonical text (not quoted); true when it differs from the default. A resolve row gives the text of the row that it
  * stands for and is never "different". */
 bool cmd_setting_text(const struct cmd *, const struct setting *, unsigned port, unsigned stream, struct sbuf *out);
+/* The same for a row that is no resolve row, read from an object at hand. */
+bool cmd_value_text(const struct setting *, const void *obj, struct sbuf *out);
+/* From now on until it is taken back the rows' checks are not called: whoever runs many lines looks at the result once. */
+void cmd_hold_checks(struct cmd *, bool on);
 /* Parse and write one value to all targets, or to none. The `set` verb, Lua and JSON end here. note (may be NULL) gets warnings. t is NULL
  * for SCOPE_GLOBAL. The value "default" unsets a stored row, else writes dflt (a type that knows the word itself keeps it). e->col is
  * relative to value, -1 for what concerns the targets. */
 int cmd_set(struct cmd *, const struct target *t, const struct setting *, const char *value, struct sbuf *note, struct err *e);
 
-/* The streams of a port as text: "0-3, 7". No port: nothing. */
+/* The streams of a port as text: "0-3, 7". */
 void cmd_streams_text(const struct cmd *, unsigned port, struct sbuf *out);
+/* "no stream 0/4; port 0 has streams 0-3"; gives -EINVAL. */
+int cmd_no_stream(const struct cmd *, unsigned port, unsigned stream, struct err *e);
 /* The ports of a list, each checked to be there (-EINVAL names those that are); items with streams count as their port. */
 int cmd_target_ports(const struct cmd *, const struct target *, struct portset *out, struct err *e);
 

@@ -30,6 +30,7 @@ struct cmd {
 	unsigned nverbs;
 	struct names setting_names, verb_names;
 	struct cmd_host host;
+	bool checks_held;
 };
 
 /* Words of one line with the memory behind them. */

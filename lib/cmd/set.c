@@ -112,7 +112,7 @@ void cmd_streams_text(const struct cmd *c, unsigned port, struct sbuf *out)
 	}
 }
 
-static int no_stream(const struct cmd *c, unsigned p, unsigned s, struct err *e)
+int cmd_no_stream(const struct cmd *c, unsigned p, unsigned s, struct err *e)
 {
 	struct sbuf there = {0};
 
@@ -134,7 +134,7 @@ static int expand_streams(const struct cmd *c, unsigned p, unsigned s0, unsigned
 	if (s1 == UINT32_MAX)
 		s1 = n - 1;
 	if (n == 0 || s1 >= n)
-		return no_stream(c, p, s0 >= n ? s0 : n, e);
+		return cmd_no_stream(c, p, s0 >= n ? s0 : n, e);
 	for (unsigned s = s0; s <= s1; s++) {
 		if (!stream_there(c, p, s))
 			continue;
@@ -142,7 +142,7 @@ static int expand_streams(const struct cmd *c, unsigned p, unsigned s0, unsigned
 		if (all != NULL)
 			slot_add(all, p, s);
 	}
-	return found > 0 ? 0 : no_stream(c, p, s0, e);
+	return found > 0 ? 0 : cmd_no_stream(c, p, s0, e);
 }
 
 /* Every object of a list for a scope; bare ports mean stream 0. */
@@ -273,6 +273,11 @@ static int slot_fill(struct cmd *c, struct slots *all, unsigned i, const struct 
 		return rc;
 	*in_value = false;
 	s->row = real;
+	if (real->store != NULL && real->store->may != NULL && s->val != NULL) {
+		rc = real->store->may(real, s->obj, s->val, e);
+		if (rc != 0)
+			return rc;
+	}
 	/* the streams of a port share its answer */
 	if (h->may_set == NULL || (i > 0 && s[-1].port == s->port && s[-1].row == real))
 		return 0;
@@ -367,7 +372,7 @@ int set_apply(struct cmd *c, const struct target *t, const struct setting *s, co
 	if (rc == 0 && !dry) {
 		for (unsigned i = 0; i < all.n; i++)
 			slot_write(c, &all.s[i]);
-		if (note != NULL)
+		if (note != NULL && !c->checks_held)
 			slots_warn(&all, note);
 		for (unsigned i = 0; how == SET_ECHO && note != NULL && i < all.n; i++)
 			if (all.s[i].row->echo != NULL)
@@ -388,6 +393,39 @@ int cmd_set(struct cmd *c, const struct target *t, const struct setting *s, cons
 	return rc;
 }
 
+void cmd_hold_checks(struct cmd *c, bool on)
+{
+	c->checks_held = on;
+}
+
+bool cmd_value_text(const struct setting *row, const void *obj, struct sbuf *out)
+{
+	const struct vtype *t = row->v.type;
+	struct sbuf now = {0}, dflt = {0};
+	void *val = xcalloc(1, t->size), *dval = NULL;
+	bool set = true;
+
+	if (row->store != NULL)
+		set = row->store->get(row, obj, val);
+	else
+		memcpy(val, (const char *)obj + row->offset, t->size);
+	t->print(&row->v, val, &now);
+	/* as text, because the bytes of a struct may differ in padding alone */
+	if (row->store == NULL && row->dflt != NULL) {
+		dval = xcalloc(1, t->size);
+		if (t->parse(&row->v, row->dflt, dval, NULL) == 0) {
+			t->print(&row->v, dval, &dflt);
+			set = strcmp(sbuf_str(&now), sbuf_str(&dflt)) != 0;
+		}
+	}
+	sbuf_add(out, sbuf_str(&now));
+	sbuf_free(&now);
+	sbuf_free(&dflt);
+	free(val);
+	free(dval);
+	return set;
+}
+
 bool cmd_setting_text(const struct cmd *c, const struct setting *s, unsigned port, unsigned stream, struct sbuf *out)
 {
 	void *obj = c->host.object(c->host.arg, s->scope, port, stream);
@@ -397,26 +435,7 @@ bool cmd_setting_text(const struct cmd *c, const struct setting *s, unsigned por
 		row = s->resolve(s, obj, NULL);
 	if (obj == NULL || row == NULL || row->v.type == NULL)
 		return false;
-	const struct vtype *t = row->v.type;
-	struct sbuf now = {0}, dflt = {0};
-	void *val = xcalloc(1, t->size), *dval = xcalloc(1, t->size);
-	bool set = true;
-	if (row->store != NULL)
-		set = row->store->get(row, obj, val);
-	else
-		memcpy(val, (char *)obj + row->offset, t->size);
-	t->print(&row->v, val, &now);
-	/* as text, because the bytes of a struct may differ in padding alone */
-	if (row->store == NULL && row->dflt != NULL && t->parse(&row->v, row->dflt, dval, NULL) == 0) {
-		t->print(&row->v, dval, &dflt);
-		set = strcmp(sbuf_str(&now), sbuf_str(&dflt)) != 0;
-	}
-	sbuf_add(out, sbuf_str(&now));
-	sbuf_free(&now);
-	sbuf_free(&dflt);
-	free(val);
-	free(dval);
-	return set && s->resolve == NULL;
+	return cmd_value_text(row, obj, out) && s->resolve == NULL;
 }
 
 static int verb_set_run(struct cmd_run *r, const struct arg_val *args, struct err *e)

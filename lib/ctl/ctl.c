@@ -521,21 +521,26 @@ int ctl_apply(struct ctl *c, unsigned port, struct err *e)
 	return rc;
 }
 
+void ctl_port_defaults(const struct ctl *c, struct port_cfg *out)
+{
+	port_cfg_init(out);
+	out->promiscuous = c->opts.promiscuous;
+	if (c->opts.mbufs != 0)
+		out->mbufs = c->opts.mbufs;
+	if (c->opts.txd != 0)
+		out->txd = c->opts.txd;
+	if (c->opts.rxd != 0)
+		out->rxd = c->opts.rxd;
+	if (c->opts.mtu != 0)
+		out->mtu = c->opts.mtu;
+}
+
 void ctl_reset(struct ctl *c, unsigned port)
 {
 	struct ctl_port *cp = c->port[port];
 
 	streams_default(cp);
-	port_cfg_init(&cp->p.cfg);
-	cp->p.cfg.promiscuous = c->opts.promiscuous;
-	if (c->opts.mbufs != 0)
-		cp->p.cfg.mbufs = c->opts.mbufs;
-	if (c->opts.txd != 0)
-		cp->p.cfg.txd = c->opts.txd;
-	if (c->opts.rxd != 0)
-		cp->p.cfg.rxd = c->opts.rxd;
-	if (c->opts.mtu != 0)
-		cp->p.cfg.mtu = c->opts.mtu;
+	ctl_port_defaults(c, &cp->p.cfg);
 	ctl_touch(c, port, true);
 }
 

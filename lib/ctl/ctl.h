@@ -61,6 +61,7 @@ void ctl_touch_stream(struct ctl *, unsigned port, int stream);
 /* Apply a pending device restart now; names the failure. Refused (-EBUSY) while sending. */
 int ctl_apply(struct ctl *, unsigned port, struct err *e);
 void ctl_reset(struct ctl *, unsigned port); /* all settings back to defaults: one stream, 0 */
+void ctl_port_defaults(const struct ctl *, struct port_cfg *out); /* what a reset gives: options like -P are in it */
 bool ctl_sending(const struct ctl *, unsigned port);
 
 /* Start all or none; one start time. duration_ns 0: by count or without bound. Refuses: sending ports, ports without Tx queue, frames that
