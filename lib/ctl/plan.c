@@ -68,10 +68,14 @@ static unsigned tx_room(const struct ctl_port *cp)
 int plan_template(struct ctl *c, struct ctl_port *cp, struct frame *out, struct err *e)
 {
 	const struct stream_cfg *s = &stream_first(cp)->cfg;
+	struct frame_spec spec = s->frame; /* what it owns stays the stream's */
+	static uint16_t sizes[SIZES_MAX_COUNT];
 	struct err why;
-	int rc = frame_build(&s->frame, &s->dflt, plan_max_size(cp), out, &why);
 
 	(void)c;
+	sizes_expand(&s->sizes, sizes);
+	spec.size = sizes[0];
+	int rc = frame_build(&spec, &s->dflt, plan_max_size(cp), out, &why);
 	if (rc < 0)
 		return err_set(e, -rc, "port %u: %s", cp->p.id, why.text);
 	if (out->len > tx_room(cp))
