@@ -13,11 +13,6 @@ static void random_bytes(uint64_t seed, uint8_t *p, unsigned n)
 		p[i] = (uint8_t)(vary_r32(key, i / 4) >> (24 - i % 4 * 8));
 }
 
-void frame_random_block(uint64_t seed, uint8_t *out)
-{
-	random_bytes(seed, out, FRAME_RANDOM_BLOCK);
-}
-
 static void repeat(const uint8_t *what, size_t len, uint8_t *p, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)

@@ -3,8 +3,8 @@
  * Sizes that users see include the 4 FCS bytes; `len` here never does (an mbuf's length). */
 #pragma once
 #include <jansson.h>
+#include "frame_plan.h"
 #include "proto.h"
-#include "vary.h"
 
 #define FRAME_MAX_HDRS 64
 #define FRAME_FCS 4
@@ -48,13 +48,6 @@ int frame_vals_parse(struct frame_vals *a, const char *field, const char *value,
 /* What lies between the headers and the end. ABC, ZERO, NONE, USER: Pktgen's patterns; NONE = zero bytes, unspecified. INC: 0, 1, .. 255, 0, ...
  * RANDOM: another piece of frame_random_block(seed) in each frame. HEX, FILE: data, repeated to the end. */
 enum frame_fill { FILL_ABC, FILL_ZERO, FILL_NONE, FILL_USER, FILL_INC, FILL_RANDOM, FILL_HEX, FILL_FILE };
-
-/* The payload of the frame with ordinal o is block[w .. w + n), w = o * FRAME_RANDOM_STEP mod FRAME_RANDOM_WINDOWS. */
-#define FRAME_RANDOM_WINDOWS 65536
-#define FRAME_RANDOM_STEP 40503
-#define FRAME_RANDOM_BLOCK (FRAME_RANDOM_WINDOWS + 16384)
-/* Byte 4 i + b of the block is byte b, most significant first, of r32(seed, 0, i) (vary.h). out: FRAME_RANDOM_BLOCK bytes. */
-void frame_random_block(uint64_t seed, uint8_t *out);
 
 /* Fields that step one after the other like the digits of a counter, fastest first. A field moves on when all digits before it have gone
  * once through their values; fields of one digit step together, and the digit has as many values as its first field. Fields that are
@@ -113,50 +106,13 @@ struct frame {
  * 64 or the stack's length (names the smallest size), above max_size (with FCS), or a user pattern has no text. */
 int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size, struct frame *out, struct err *e);
 
-/* ---- frames that change: the template and what moves in it ---- */
-
-struct frame_var {
-	uint32_t bit;            /* offset in the frame, bit 0 = most significant of byte 0 */
-	uint16_t bits;           /* 1..128 */
-	struct vary v;           /* seeds are final; v.list is owned by the plan */
-	uint64_t id;             /* equal in two plans: the same field changes in the same way */
-};
-
-/* A checksum that the builder fills in. */
-struct frame_sum {
-	uint16_t off;            /* of its field */
-	bool crc32c;             /* 4 bytes, little endian (RFC 9260 appendix A); else 2 bytes, RFC 1071 */
-	bool zero_is_none;       /* 0 is sent as 0xffff */
-	uint16_t from, to;       /* bytes covered */
-	uint16_t src, dst, alen; /* pseudo header: offsets of the addresses and their length; alen 0: none */
-	uint32_t pseudo;         /* and the sum of its other words (length, protocol) */
-};
-
-/* A frame and what changes in it. With V the number in var v's bits, the one's complement sum that sum c (no crc) covers, its own field
- * counted as 0, is congruent mod 65535 to const + sum over v of coef[c * nvars + v] * V; a checksum inside the bytes that another one
- * covers is in these coefficients. */
-struct frame_plan {
-	uint16_t len, hdr_len;   /* without FCS; where the payload begins */
-	uint8_t *bytes;          /* the frame of ordinal 0 */
-	uint16_t nvars, nsums;
-	struct frame_var *var;   /* in ascending order of bit */
-	struct frame_sum *sum;   /* the inner before the outer */
-	uint16_t *coef;
-	bool linear;             /* coef holds for all sums; false: a crc is among what varies covers, or bits of a sum vary: compute anew */
-	bool random_payload;
-	uint64_t fill_seed;
-	uint16_t *pay_coef;      /* random_payload: what the sum of the payload's words, taken from its first byte, adds to each sum */
-	/* What a NIC could fill in itself: eth[/vlan..]/ip/udp|tcp alone, checksums not set by the user. */
-	bool offload, offload_ip4, offload_ip6, offload_udp, offload_tcp;
-	uint16_t l2_len, l3_len, l4_len;
-};
+/* ---- frames that change (frame_plan.h) ---- */
 
 /* The template of spec at spec->size, and its variations. Errors as frame_build(), and: a nested field that has no end, a varied field whose header
- * the stack lacks, rnd bits beyond the frame's end. Values of lengths and of what names the next header may vary too; the frame is built as of ordinal 0. */
+ * the stack lacks, rnd bits beyond the frame's end. Values of lengths and of what names the next header may vary too; the frame is built as of ordinal 0.
+ * A seed of 0 becomes the FNV-1a 64 of the field's name, "udp.src" or "ipv4[2].src"; that of entry i of rnd is the hash of "rnd[i]". */
 int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size, struct frame_plan *out, struct err *e);
 void frame_plan_free(struct frame_plan *);
-/* The frame of ordinal o by the plain way, slow: what every faster way is judged by. out: plan->len bytes. */
-void frame_plan_at(const struct frame_plan *plan, uint64_t o, uint8_t *out);
 
 /* Dissect len bytes by the same tables: new JSON {"size":S,"stack":"eth/ipv4/udp","headers":[{"name":"eth","offset":0,
  * "fields":{"dst":"..",..}}, ..],"payload":{"offset":..,"len":..},"hex":".."}; checksum fields get "<name>_ok": bool beside them

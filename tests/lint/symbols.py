@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""symbols.py BUILD: what the code on workers may call. The undefined symbols of the archives of lib/dp against a list.
+"""symbols.py BUILD: what the code on workers may call. The undefined symbols of the archives of lib/dp, and of what it links of
+lib/frame, against a list.
 
 A worker never waits, locks, allocates, logs or enters the kernel; only idle.c may yield and sleep. And nobody, on
 whatever thread, ends the process as an answer to an error.
@@ -24,12 +25,12 @@ ALLOWED = re.compile("|".join(f"(?:{pattern})$" for pattern in (
     r"__rte_panic",
     r"rte_eth_tx_done_cleanup", r"rte_net_get_ptype", r"rte_thash_\w+",
     # Our own libraries below: functions that say in their header that they run on workers.
-    r"(mbox|clock|pace|hist|count|cell|vary|frame|proto)_\w+")))
+    r"(mbox|clock|pace|hist|count|cell|vary|frame|frun|proto)_\w+")))
 IDLE = re.compile(r"(sched_yield|nanosleep|clock_nanosleep|usleep|poll|ppoll|read|__errno_location|rte_pause)$")
 
 
 def archives(build):
-    return sorted(path for path in build.glob("lib/dp/**/*.a") if path.is_file())
+    return sorted(path for part in ("lib/dp/**/*.a", "lib/frame/libframe_run.a") for path in build.glob(part) if path.is_file())
 
 
 def undefined(archive):

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "compile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One plan while it is made. */
+struct compile {
+	const struct frame_spec *spec;
+	struct frame_plan *out;
+	struct frame frame;
+	unsigned cap; /* of out->var */
+};
+
+/* Fowler, Noll and Vo, 64 bits, variant 1a (RFC 9923 section 2). */
+static uint64_t name_hash(const char *text)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	while (*text != '\0')
+		h = (h ^ (uint8_t)*text++) * 0x100000001b3ull;
+	return h != 0 ? h : 1;
+}
+
+static void field_name(const struct proto *p, unsigned nth, const struct field *f, struct sbuf *out)
+{
+	sbuf_reset(out);
+	if (nth > 1)
+		sbuf_addf(out, "%s[%u].%s", p->name, nth, f->name);
+	else
+		sbuf_addf(out, "%s.%s", p->name, f->name);
+}
+
+static struct frame_var *add_var(struct compile *c, uint32_t bit, unsigned bits, const struct vary *v, const char *name)
+{
+	struct frame_plan *p = c->out;
+
+	if (p->nvars == c->cap) {
+		c->cap = c->cap != 0 ? 2 * c->cap : 8;
+		p->var = xrealloc(p->var, c->cap * sizeof(*p->var));
+	}
+	struct frame_var *var = &p->var[p->nvars++];
+	*var = (struct frame_var){.bit = bit, .bits = (uint16_t)bits, .v = *v};
+	var->v.bits = (uint8_t)bits;
+	if (var->v.seed == 0 && (v->kind == VARY_RANDOM || v->kind == VARY_MASK))
+		var->v.seed = name_hash(name);
+	if (v->kind == VARY_LIST) {
+		vary_u *list = xcalloc(v->n, sizeof(*list));
+		memcpy(list, v->list, v->n * sizeof(*list));
+		var->v.list = list;
+	}
+	return var;
+}
+
+/* How often frames pass before the digit moves on in which val is; 1: it is in none. */
+static int nest_div(const struct frame_spec *spec, const struct frame_val *val, uint64_t *div, struct err *e)
+{
+	uint64_t before = 1, period = 1;
+
+	*div = 1;
+	for (unsigned i = 0; i < spec->nest.n; i++) {
+		const struct frame_val *first = frame_vals_find(&spec->vals, spec->nest.at[i].proto, spec->nest.at[i].nth,
+								spec->nest.at[i].field);
+		if (i == 0 || !spec->nest.at[i].same_digit) {
+			before = period > INT64_MAX / before ? INT64_MAX : before * period;
+			period = 1;
+			if (first != NULL && first->vary != NULL) {
+				struct vary v = *first->vary;
+				v.div = 1;
+				period = vary_period(&v);
+			}
+		}
+		if (first == val)
+			*div = before;
+		bool last = i + 1 == spec->nest.n;
+		if (period != 0 || last)
+			continue;
+		struct sbuf name = {0};
+		field_name(spec->nest.at[i].proto, spec->nest.at[i].nth, spec->nest.at[i].field, &name);
+		int rc = err_set(e, EINVAL,
+				 "%s has no end, so the fields nested behind it would never change: make it a range or a list, "
+				 "random with repeat, or the last of nest",
+				 sbuf_str(&name));
+		sbuf_free(&name);
+		return rc;
+	}
+	return 0;
+}
+
+static int lacks_header(const struct frame_spec *spec, const char *name, struct err *e)
+{
+	struct sbuf stack = {0};
+
+	frame_stack_print(&spec->stack, &stack);
+	int rc = err_set(e, EINVAL, "%s varies, but the frame %s has no such field: give it a fixed value, or another frame",
+			 name, sbuf_str(&stack));
+	sbuf_free(&stack);
+	return rc;
+}
+
+/* The variations of fields: seeds and nesting are settled here, so that the values of ordinal 0 go into the template that is then built. */
+static int settle(struct compile *c, struct frame_vals *vals, struct err *e)
+{
+	struct sbuf name = {0};
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < c->spec->vals.n; i++) {
+		const struct frame_val *val = &c->spec->vals.val[i];
+		if (val->vary == NULL)
+			continue;
+		struct vary v = *val->vary;
+		uint64_t div;
+		rc = nest_div(c->spec, val, &div, e);
+		field_name(val->proto, val->nth, val->field, &name);
+		if (v.seed == 0)
+			v.seed = name_hash(sbuf_str(&name));
+		v.div = div * (v.div > 1 ? v.div : 1);
+		if (rc == 0)
+			frame_vals_vary(vals, val->proto, val->nth, val->field, &v);
+	}
+	sbuf_free(&name);
+	return rc;
+}
+
+static int add_fields(struct compile *c, const struct frame_vals *vals, struct err *e)
+{
+	struct sbuf name = {0};
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < vals->n; i++) {
+		const struct frame_val *val = &vals->val[i];
+		uint32_t bit;
+		if (val->vary == NULL)
+			continue;
+		field_name(val->proto, val->nth, val->field, &name);
+		if (!compile_field_bit(c->spec, &c->frame, val, &bit)) {
+			rc = lacks_header(c->spec, sbuf_str(&name), e);
+			break;
+		}
+		struct frame_var *var = add_var(c, bit, val->field->bits, val->vary, sbuf_str(&name));
+		var->id = name_hash(sbuf_str(&name)) ^ vary_hash(&var->v);
+	}
+	sbuf_free(&name);
+	return rc;
+}
+
+/* Bits that belong to another piece of the frame than the bit before them: where fields that vary, checksums and other random bits begin and
+ * end. */
+static bool border(const struct compile *c, unsigned nfields, uint32_t bit)
+{
+	const struct frame_plan *p = c->out;
+
+	for (unsigned i = 0; i < nfields; i++)
+		if (bit == p->var[i].bit || bit == p->var[i].bit + p->var[i].bits)
+			return true;
+	for (unsigned i = 0; i < p->nsums; i++) {
+		const struct frame_sum *s = &p->sum[i];
+		uint32_t at[] = {s->off, s->off + (s->crc32c ? 4u : 2u), s->from, s->to, s->src, s->src + s->alen, s->dst, s->dst + s->alen};
+		for (unsigned j = 0; j < ARRAY_SIZE(at); j++)
+			if (bit == 8 * at[j])
+				return true;
+	}
+	for (unsigned i = 0; i < FRAME_MAX_RND; i++) {
+		const struct frame_rnd *r = &c->spec->rnd[i];
+		if (r->on && (bit == 8u * r->off || bit == 8u * r->off + r->nbits))
+			return true;
+	}
+	return false;
+}
+
+/* The random bits of entry i: one variation where that says it all, else one for every run of bits that lie in one piece of the frame. */
+static void add_rnd(struct compile *c, unsigned nfields, unsigned i)
+{
+	const struct frame_rnd *r = &c->spec->rnd[i];
+	uint32_t mask = r->rnd >> (32 - r->nbits), base = 8u * r->off, run = 0;
+	struct vary v = {.kind = VARY_MASK, .div = 1};
+	bool parts = false;
+	char name[24];
+
+	if (mask == 0)
+		return;
+	unsigned low = (unsigned)__builtin_ctz(mask), first = r->nbits - 32 + (unsigned)__builtin_clz(mask), end = r->nbits - low;
+	for (uint32_t b = first; b < end; b++)
+		parts |= b > first && border(c, nfields, base + b);
+	for (uint32_t b = first; parts && b < end; b++) {
+		bool on = mask >> (r->nbits - 1 - b) & 1, next = b + 1 < end && (mask >> (r->nbits - 2 - b) & 1);
+		run = on ? run + 1 : 0;
+		if (run == 0 || (next && !border(c, nfields, base + b + 1)))
+			continue;
+		snprintf(name, sizeof(name), "rnd[%u]+%u", i, b + 1 - run);
+		v.mask = ((vary_u)1 << run) - 1;
+		struct frame_var *var = add_var(c, base + b + 1 - run, run, &v, name);
+		var->id = name_hash(name) ^ vary_hash(&var->v) ^ var->bit;
+		run = 0;
+	}
+	if (parts)
+		return;
+	snprintf(name, sizeof(name), "rnd[%u]", i);
+	v.mask = mask >> low;
+	v.first = bits_get(c->frame.bytes, base + first, end - first) & ~v.mask;
+	struct frame_var *var = add_var(c, base + first, end - first, &v, name);
+	var->id = name_hash(name) ^ vary_hash(&var->v) ^ var->bit;
+}
+
+static int rnd_check(const struct frame_rnd *r, unsigned i, unsigned len, struct err *e)
+{
+	if (r->nbits >= 1 && r->nbits <= 32 && 8u * r->off + r->nbits <= 8u * len)
+		return 0;
+	return err_set(e, EINVAL,
+		       "random bits %u begin at byte %u and are %u, but the frame has %u bytes without FCS: choose an offset "
+		       "within it, or a larger size",
+		       i, r->off, r->nbits, len);
+}
+
+/* Bits set or cleared, and the checksums whose own bits that changes: they are as the user wants them. */
+static int apply_rnd(struct compile *c, struct err *e)
+{
+	struct frame_plan *p = c->out;
+
+	for (unsigned i = 0; i < FRAME_MAX_RND; i++) {
+		const struct frame_rnd *r = &c->spec->rnd[i];
+		if (!r->on)
+			continue;
+		int rc = rnd_check(r, i, c->frame.len, e);
+		if (rc != 0)
+			return rc;
+		for (unsigned b = 0; b < r->nbits; b++) {
+			uint32_t bit = 8u * r->off + b;
+			if (r->one >> (31 - b) & 1)
+				bits_put(c->frame.bytes, bit, 1, 1);
+			else if (r->zero >> (31 - b) & 1)
+				bits_put(c->frame.bytes, bit, 1, 0);
+			else if (!(r->rnd >> (31 - b) & 1))
+				continue;
+			compile_drop_sum(p, bit, 1);
+		}
+	}
+	return 0;
+}
+
+static int by_bit(const void *a, const void *b)
+{
+	const struct frame_var *x = a, *y = b;
+
+	return x->bit != y->bit ? (x->bit < y->bit ? -1 : 1) : (y->bits < x->bits ? -1 : y->bits > x->bits);
+}
+
+static int add_all_rnd(struct compile *c, struct err *e)
+{
+	unsigned nfields = c->out->nvars;
+
+	if (!c->spec->rnd_on)
+		return 0;
+	int rc = apply_rnd(c, e);
+	for (unsigned i = 0; rc == 0 && i < FRAME_MAX_RND; i++)
+		if (c->spec->rnd[i].on)
+			add_rnd(c, nfields, i);
+	return rc;
+}
+
+/* The template with all values of ordinal 0, checksums included. */
+static void make_template(struct compile *c)
+{
+	struct frame_plan *p = c->out;
+
+	p->len = c->frame.len;
+	p->bytes = xcalloc(1, p->len + 4u);
+	memcpy(p->bytes, c->frame.bytes, p->len);
+	uint8_t *at0 = xcalloc(1, p->len + 4u);
+	frame_plan_at(p, 0, at0);
+	free(p->bytes);
+	p->bytes = at0;
+}
+
+int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size, struct frame_plan *out,
+		  struct err *e)
+{
+	struct compile *c = xcalloc(1, sizeof(*c));
+	struct frame_spec settled = *spec;
+
+	*out = (struct frame_plan){0};
+	c->spec = spec;
+	c->out = out;
+	settled.vals = (struct frame_vals){0};
+	frame_vals_copy(&settled.vals, &spec->vals);
+	int rc = settle(c, &settled.vals, e);
+	if (rc == 0)
+		rc = frame_build(&settled, dflt, max_size, &c->frame, e);
+	if (rc == 0) {
+		out->hdr_len = (uint16_t)compile_headers_len(&settled, &c->frame);
+		out->random_payload = spec->fill == FILL_RANDOM && out->hdr_len < c->frame.len;
+		out->fill_seed = spec->fill_seed;
+		compile_sums(&settled, &c->frame, out);
+		rc = add_fields(c, &settled.vals, e);
+	}
+	if (rc == 0)
+		rc = add_all_rnd(c, e);
+	if (rc == 0) {
+		for (unsigned i = 0; i < out->nvars; i++)
+			compile_drop_sum(out, out->var[i].bit, out->var[i].bits);
+		if (out->nvars > 1)
+			qsort(out->var, out->nvars, sizeof(*out->var), by_bit);
+		make_template(c);
+		compile_coef(out);
+		compile_offload(&settled, &c->frame, out);
+	} else {
+		frame_plan_free(out);
+	}
+	frame_vals_free(&settled.vals);
+	free(c);
+	return rc;
+}
+
+void frame_plan_free(struct frame_plan *p)
+{
+	for (unsigned i = 0; i < p->nvars; i++)
+		free((void *)(uintptr_t)p->var[i].v.list);
+	free(p->bytes);
+	free(p->var);
+	free(p->sum);
+	free(p->coef);
+	free(p->pay_coef);
+	*p = (struct frame_plan){0};
+}

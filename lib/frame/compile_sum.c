@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "compile.h"
+#include "frame_layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void layout_of(const struct frame_spec *spec, const struct frame *f, struct layout *l)
+{
+	l->n = f->n;
+	for (unsigned i = 0; i < f->n; i++) {
+		l->h[i].proto = spec->stack.hdr[i];
+		l->h[i].off = f->off[i];
+		l->h[i].hlen = spec->stack.hdr[i]->len;
+		l->h[i].end = f->len;
+	}
+}
+
+static unsigned nth_of(const struct frame_spec *spec, unsigned i)
+{
+	unsigned nth = 1;
+
+	for (unsigned j = 0; j < i; j++)
+		nth += spec->stack.hdr[j] == spec->stack.hdr[i];
+	return nth;
+}
+
+bool compile_field_bit(const struct frame_spec *spec, const struct frame *f, const struct frame_val *val, uint32_t *bit)
+{
+	for (unsigned i = 0; i < f->n; i++)
+		if (spec->stack.hdr[i] == val->proto && nth_of(spec, i) == val->nth) {
+			*bit = 8u * f->off[i] + val->field->bit;
+			return true;
+		}
+	return false;
+}
+
+unsigned compile_headers_len(const struct frame_spec *spec, const struct frame *f)
+{
+	(void)f;
+	return frame_stack_len(&spec->stack);
+}
+
+static void add_sum(const struct layout *l, unsigned i, const struct field *f, struct frame_plan *p)
+{
+	unsigned from, to;
+	struct frame_sum s = {.off = (uint16_t)(l->h[i].off + f->bit / 8), .zero_is_none = f->zero_is_none};
+
+	layout_sum_range(l, i, f, &from, &to);
+	s.from = (uint16_t)from;
+	s.to = (uint16_t)to;
+	if (f->role == ROLE_SUM_L4 && l->h[i].proto->pseudo_proto != 0)
+		for (unsigned j = i; j-- > 0;) {
+			if (!l->h[j].proto->has_pseudo)
+				continue;
+			const struct field *src = proto_field(l->h[j].proto, "src"), *dst = proto_field(l->h[j].proto, "dst");
+			s.src = (uint16_t)(l->h[j].off + src->bit / 8);
+			s.dst = (uint16_t)(l->h[j].off + dst->bit / 8);
+			s.alen = src->bits / 8;
+			s.pseudo = l->h[i].proto->pseudo_proto + to - from;
+			break;
+		}
+	p->sum = xrealloc(p->sum, (p->nsums + 1u) * sizeof(*p->sum));
+	p->sum[p->nsums++] = s;
+}
+
+void compile_sums(const struct frame_spec *spec, const struct frame *f, struct frame_plan *p)
+{
+	struct layout l;
+
+	layout_of(spec, f, &l);
+	for (unsigned i = l.n; i-- > 0;)
+		for (const struct field *fd = l.h[i].proto->fields; fd->name != NULL; fd++)
+			if ((fd->role == ROLE_SUM_HDR || fd->role == ROLE_SUM_L4) &&
+			    frame_vals_find(&spec->vals, l.h[i].proto, nth_of(spec, i), fd) == NULL)
+				add_sum(&l, i, fd, p);
+}
+
+static unsigned sum_len(const struct frame_sum *s)
+{
+	return s->crc32c ? 4 : 2;
+}
+
+void compile_drop_sum(struct frame_plan *p, uint32_t bit, unsigned bits)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < p->nsums; i++) {
+		const struct frame_sum *s = &p->sum[i];
+		if (bit < 8 * (s->off + sum_len(s)) && bit + bits > 8u * s->off)
+			continue;
+		p->sum[n++] = *s;
+	}
+	p->nsums = (uint16_t)n;
+}
+
+/* 2^n mod 65535: what a bit n places above the lowest of its 16-bit word is worth. */
+static uint32_t power(unsigned n)
+{
+	return 1u << n % 16;
+}
+
+/* What bits [bit, bit + n) as a number add to a sum of the bytes [from, to), -1: only some of them are covered. */
+static int32_t share(uint32_t bit, uint32_t n, uint32_t from, uint32_t to)
+{
+	uint32_t end = bit + n;
+
+	if (end <= 8 * from || bit >= 8 * to)
+		return 0;
+	if (bit < 8 * from || end > 8 * to)
+		return -1;
+	return (int32_t)power(15 - (end - 1 - 8 * from) % 16);
+}
+
+static bool covers(const struct frame_sum *s, uint32_t bit, uint32_t n)
+{
+	return bit < 8u * s->to && bit + n > 8u * s->from;
+}
+
+/* What bits of the frame add to sum c, the checksums that it covers apart; false: that is no number. */
+static bool direct(const struct frame_sum *s, uint32_t bit, uint32_t n, uint32_t *out)
+{
+	int32_t a = share(bit, n, s->from, s->to), b = 0, d = 0;
+
+	if (s->alen != 0) {
+		b = share(bit, n, s->src, s->src + s->alen);
+		d = share(bit, n, s->dst, s->dst + s->alen);
+	}
+	if (a < 0 || b < 0 || d < 0)
+		return false;
+	*out = (uint32_t)(a + b + d) % 65535;
+	return true;
+}
+
+/* An inner checksum that an outer one covers takes part in it with its negative. */
+static uint32_t with_inner(const struct frame_plan *p, unsigned c, uint32_t own, const uint32_t *inner)
+{
+	const struct frame_sum *s = &p->sum[c];
+	uint64_t sum = own;
+
+	for (unsigned i = 0; i < c; i++)
+		if (!p->sum[i].crc32c && covers(s, 8u * p->sum[i].off, 16))
+			sum += (uint64_t)power((p->sum[i].off - s->from) % 2 * 8) * (65535 - inner[i]);
+	return (uint32_t)(sum % 65535);
+}
+
+/* Sums of bytes that may all be 0 have no single representative: 0 and 0xffff are one number but two checksums. */
+static bool may_be_zero(const struct frame_plan *p, const struct frame_sum *s)
+{
+	uint8_t *b = xcalloc(1, p->len + 4u), any = 0;
+
+	memcpy(b, p->bytes, p->len);
+	for (unsigned i = 0; i < p->nvars; i++)
+		bits_put(b, p->var[i].bit, p->var[i].bits, 0);
+	for (unsigned i = 0; i < p->nsums; i++)
+		memset(b + p->sum[i].off, 0, sum_len(&p->sum[i]));
+	if (p->random_payload)
+		memset(b + p->hdr_len, 0, p->len - p->hdr_len);
+	for (unsigned i = s->from; i < s->to; i++)
+		any |= b[i];
+	for (unsigned i = 0; i < s->alen; i++)
+		any |= b[s->src + i] | b[s->dst + i];
+	free(b);
+	return any == 0 && s->pseudo == 0;
+}
+
+static bool overlap(const struct frame_plan *p)
+{
+	uint32_t end = 0;
+
+	for (unsigned i = 0; i < p->nvars; i++) {
+		const struct frame_var *v = &p->var[i];
+		if (v->bit < end || (p->random_payload && v->bit + v->bits > 8u * p->hdr_len))
+			return true;
+		end = v->bit + v->bits;
+	}
+	return false;
+}
+
+static bool crc_moves(const struct frame_plan *p)
+{
+	for (unsigned c = 0; c < p->nsums; c++) {
+		const struct frame_sum *s = &p->sum[c];
+		if (!s->crc32c)
+			continue;
+		if (p->random_payload && s->to > p->hdr_len)
+			return true;
+		for (unsigned v = 0; v < p->nvars; v++)
+			if (covers(s, p->var[v].bit, p->var[v].bits))
+				return true;
+		/* inner checksums that follow what varies */
+		for (unsigned i = 0; p->nvars != 0 && i < c; i++)
+			if (covers(s, 8u * p->sum[i].off, 8 * sum_len(&p->sum[i])))
+				return true;
+	}
+	return false;
+}
+
+/* The payload of a random window: all or nothing of it is covered. */
+static bool pay_share(const struct frame_plan *p, const struct frame_sum *s, uint32_t *out)
+{
+	*out = 0;
+	if (!p->random_payload || s->to <= p->hdr_len)
+		return true;
+	*out = power((p->hdr_len - s->from) % 2 * 8);
+	return s->to == p->len && s->from <= p->hdr_len;
+}
+
+void compile_coef(struct frame_plan *p)
+{
+	p->coef = xcalloc((size_t)p->nsums * p->nvars + 1, sizeof(*p->coef));
+	p->pay_coef = xcalloc(p->nsums + 1u, sizeof(*p->pay_coef));
+	p->linear = !overlap(p) && !crc_moves(p);
+	uint32_t *inner = xcalloc(p->nsums + 1u, sizeof(*inner));
+	for (unsigned v = 0; v <= p->nvars; v++)
+		for (unsigned c = 0; c < p->nsums; c++) {
+			const struct frame_sum *s = &p->sum[c];
+			uint32_t own = 0;
+			inner[c] = 0;
+			if (s->crc32c)
+				continue;
+			if (!(v < p->nvars ? direct(s, p->var[v].bit, p->var[v].bits, &own) : pay_share(p, s, &own)))
+				p->linear = false;
+			inner[c] = with_inner(p, c, own, inner);
+			if (v < p->nvars)
+				p->coef[c * p->nvars + v] = (uint16_t)inner[c];
+			else
+				p->pay_coef[c] = (uint16_t)inner[c];
+		}
+	free(inner);
+	for (unsigned c = 0; c < p->nsums; c++)
+		if (may_be_zero(p, &p->sum[c]))
+			p->linear = false;
+}
+
+static bool set_by_user(const struct frame_spec *spec, unsigned i)
+{
+	static const enum field_role roles[] = {ROLE_LEN, ROLE_HLEN, ROLE_VERSION, ROLE_NEXT, ROLE_FRAG, ROLE_MORE};
+
+	for (const struct field *f = spec->stack.hdr[i]->fields; f->name != NULL; f++)
+		for (unsigned r = 0; r < ARRAY_SIZE(roles); r++)
+			if (f->role == roles[r] && frame_vals_find(&spec->vals, spec->stack.hdr[i], nth_of(spec, i), f) != NULL)
+				return true;
+	return false;
+}
+
+/* Only what every driver understands: its own lengths and protocol numbers in the headers, no fragments, nothing above. */
+void compile_offload(const struct frame_spec *spec, const struct frame *f, struct frame_plan *p)
+{
+	const struct frame_stack *s = &spec->stack;
+	unsigned i = 1;
+
+	if (spec->rnd_on || s->n < 3 || strcmp(s->hdr[0]->name, "eth") != 0)
+		return;
+	while (i < s->n && (strcmp(s->hdr[i]->name, "vlan") == 0 || strcmp(s->hdr[i]->name, "qinq") == 0))
+		i++;
+	if (i + 1 >= s->n || (i + 2 < s->n && !s->hdr[i + 2]->is_payload) || i + 3 < s->n)
+		return;
+	const char *ip = s->hdr[i]->name, *l4 = s->hdr[i + 1]->name;
+	bool ip4 = strcmp(ip, "ipv4") == 0, ip6 = strcmp(ip, "ipv6") == 0;
+	bool udp = strcmp(l4, "udp") == 0, tcp = strcmp(l4, "tcp") == 0;
+	if (!(ip4 || ip6) || !(udp || tcp) || p->nsums != (ip4 ? 2 : 1) || set_by_user(spec, i) || set_by_user(spec, i + 1))
+		return;
+	p->offload = true;
+	p->offload_ip4 = ip4;
+	p->offload_ip6 = ip6;
+	p->offload_udp = udp;
+	p->offload_tcp = tcp;
+	p->l2_len = f->off[i];
+	p->l3_len = (uint16_t)(f->off[i + 1] - f->off[i]);
+	p->l4_len = (uint16_t)(p->hdr_len - f->off[i + 1]);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run_int.h"
+
+#include <string.h>
+
+unsigned frun_nclasses(const struct frun *f) { return f->nclasses; }
+const struct frun_class *frun_class(const struct frun *f, unsigned c) { return &f->class[c]; }
+unsigned frun_len(const struct frun *f) { return f->len; }
+bool frun_is_fixed(const struct frun *f) { return f->fixed; }
+size_t frun_state_size(const struct frun *f) { return f->state_size; }
+size_t frun_size(const struct frun *f) { return f->size; }
+const char *frun_engine(const struct frun *f) { return f->engine; }
+const char *frun_sums(const struct frun *f) { return f->sums; }
+unsigned frun_lanes(const struct frun *f) { return f->lanes; }
+unsigned frun_nstreams(const struct frun *f) { return f->nstreams; }
+uint32_t frun_stream_id(const struct frun *f, unsigned index) { return f->stream_id[index]; }
+
+unsigned frun_class_of(const struct frun *f, uint64_t i)
+{
+	return f->nclasses == 1 ? 0 : f->plan[f->slot[i % f->own].plan].class;
+}
+
+static uint64_t before(const uint32_t *sum, uint32_t n, uint64_t i)
+{
+	return i / n * sum[n] + sum[i % n];
+}
+
+uint64_t frun_bytes(const struct frun *f, uint64_t i, uint64_t n)
+{
+	if (f->len != 0)
+		return n * (f->len + 4u);
+	return before(f->own_before, f->own, i + n) - before(f->own_before, f->own, i);
+}
+
+uint64_t frun_l2(const struct frun *f, uint64_t k)
+{
+	return before(f->size_before, f->ncycle, k);
+}
+
+uint64_t frun_wire(const struct frun *f, uint64_t k)
+{
+	return frun_l2(f, k) + 20 * k;
+}
+
+void frun_count(const struct frun *f, uint64_t i, uint64_t *frames, uint64_t *bytes)
+{
+	uint64_t cycles = i / f->own, more = i % f->own;
+
+	memset(frames, 0, f->nstreams * sizeof(*frames));
+	memset(bytes, 0, f->nstreams * sizeof(*bytes));
+	for (uint32_t c = 0; c < f->own; c++) {
+		const struct run_plan *p = &f->plan[f->slot[c].plan];
+		uint64_t n = cycles + (c < more);
+		frames[p->stream] += n;
+		bytes[p->stream] += n * (p->len + 4u);
+	}
+}
+
+/* ---- position ---- */
+
+uint64_t frun_pos(const struct frun *f, const void *state)
+{
+	(void)f;
+	return ((const struct run_state *)state)->pos;
+}
+
+void frun_seek(const struct frun *f, void *state, uint64_t i)
+{
+	struct run_state *st = state;
+
+	st->pos = i;
+	st->turn = i / f->lanes;
+	st->lane = (uint32_t)(i % f->lanes);
+	memset(st->rest, 0, f->stale_size);
+}
+
+/* The arrays lie behind what belongs to the engine. */
+static void lay_out(const struct frun *f, struct run_state *st)
+{
+	st->o0 = (uint64_t *)(void *)(st->rest + f->engine_size);
+	st->base = st->o0 + f->nstreams;
+}
+
+void frun_begin(const struct frun *f, void *state)
+{
+	struct run_state *st = state;
+
+	lay_out(f, st);
+	memcpy(st->o0, f->o0, f->nstreams * sizeof(*st->o0));
+	memset(st->base, 0, f->nslots * sizeof(*st->base));
+	frun_seek(f, state, 0);
+}
+
+/* Frames of stream s among the first n of the port's cycle. */
+static uint32_t rank(const struct frun *f, unsigned s, uint32_t n)
+{
+	uint32_t low = f->place0[s], high = f->place0[s + 1];
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (f->place[mid] < n)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low - f->place0[s];
+}
+
+static uint64_t ordinal_at(const struct frun *f, const struct run_state *st, unsigned s, uint64_t k)
+{
+	return st->o0[s] + k / f->ncycle * (f->place0[s + 1] - f->place0[s]) + rank(f, s, (uint32_t)(k % f->ncycle));
+}
+
+/* Variations that both have go on. fresh: where the others begin. */
+static void move_bases(const struct frun *from, const struct run_state *a, unsigned sa, const struct frun *to,
+		       struct run_state *b, unsigned sb, uint64_t fresh)
+{
+	uint32_t i = sa < from->nstreams ? from->slot0[sa] : 0, end = sa < from->nstreams ? from->slot0[sa + 1] : 0;
+
+	for (uint32_t j = to->slot0[sb]; j < to->slot0[sb + 1]; j++) {
+		while (i < end && from->slot_id[i] < to->slot_id[j])
+			i++;
+		b->base[j] = i < end && from->slot_id[i] == to->slot_id[j] ? a->base[i] : fresh;
+	}
+}
+
+/* Of both programs' streams the pairs with equal ids; nstreams: the old one lacks it. */
+static unsigned partner(const struct frun *from, uint32_t *at, uint32_t id)
+{
+	while (*at < from->nstreams && from->stream_id[from->by_id[*at]] < id)
+		(*at)++;
+	return *at < from->nstreams && from->stream_id[from->by_id[*at]] == id ? from->by_id[*at] : from->nstreams;
+}
+
+uint64_t frun_move(const struct frun *from, const void *from_state, const struct frun *to, void *state)
+{
+	const struct run_state *a = from_state;
+	struct run_state *b = state;
+	bool same = from->sched_id == to->sched_id;
+	uint64_t k = a->pos * from->nqueues;
+	uint32_t at = 0;
+
+	lay_out(to, b);
+	for (unsigned n = 0; n < to->nstreams; n++) {
+		unsigned sb = to->by_id[n], sa = partner(from, &at, to->stream_id[sb]);
+		b->o0[sb] = sa == from->nstreams ? to->o0[sb] : same ? a->o0[sa] : ordinal_at(from, a, sa, k);
+		move_bases(from, a, sa, to, b, sb, same ? ordinal_at(to, b, sb, k) : b->o0[sb]);
+	}
+	frun_seek(to, state, same ? a->pos : 0);
+	return b->pos;
+}
+
+void frun_next(const struct frun *from, const void *from_state, const struct frun *to, void *state)
+{
+	struct run_state *b = state;
+	uint32_t at = 0;
+
+	lay_out(to, b);
+	memcpy(b->o0, to->o0, to->nstreams * sizeof(*b->o0));
+	for (unsigned n = 0; n < to->nstreams; n++) {
+		unsigned sb = to->by_id[n], sa = partner(from, &at, to->stream_id[sb]);
+		move_bases(from, from_state, sa, to, b, sb, 0);
+	}
+	frun_seek(to, state, 0);
+}

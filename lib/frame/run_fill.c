@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run_int.h"
+
+#include <string.h>
+
+/* Sum of the payload's n bytes from byte w of the block, as words from its first byte. */
+static uint64_t window_sum(const struct run_block *b, unsigned w, unsigned n)
+{
+	const uint32_t *before = b->before[w % 2];
+	uint64_t sum = before[w / 2 + n / 2] - before[w / 2];
+
+	return n % 2 != 0 ? sum + ((uint32_t)b->bytes[w + n - 1] << 8) : sum;
+}
+
+static uint32_t mod_sum(vary_u v)
+{
+	uint64_t x = (uint64_t)v % 65535;
+
+	/* 2^64 is 1 mod 65535 */
+	return v >> 64 != 0 ? (uint32_t)((x + (uint64_t)(v >> 64) % 65535) % 65535) : (uint32_t)x;
+}
+
+/* The checksum for a sum in 0..65534: that of bytes that are not all 0 is never 0xffff, but where 0 means none. */
+static uint16_t sum_field(uint64_t sum, bool zero_is_none)
+{
+	uint32_t h = 65535 - (uint32_t)(sum % 65535);
+
+	if (h == 65535)
+		return zero_is_none ? 65535 : 0;
+	return (uint16_t)h;
+}
+
+static void put_lines(const struct frun *f, const struct run_plan *p, uint8_t *dst)
+{
+	for (uint32_t l = 0; l < f->nlines; l++) {
+		unsigned off = f->line_off[l], n = RUN_LINE;
+		if (off + RUN_LINE > RUN_SAFE_END)
+			n = p->len <= off ? 0 : p->len - off < RUN_LINE ? p->len - off : RUN_LINE;
+		memcpy(dst + off, f->line + p->line + l * RUN_LINE, n);
+	}
+}
+
+static uint64_t put_vars(const struct frun *f, const struct run_state *st, const struct run_plan *p, uint64_t o, uint8_t *dst,
+			 uint64_t *sums)
+{
+	for (unsigned i = 0; i < p->nvars; i++) {
+		const struct run_var *v = &f->var[p->var + i];
+		vary_u x = vary_at(&v->v, o - st->base[v->slot]);
+		bits_put(dst, v->bit, v->bits, x);
+		uint32_t m = mod_sum(x);
+		for (unsigned c = 0; c < p->nsums; c++)
+			sums[c] += (uint64_t)f->coef[p->coef + c * p->nvars + i] * m;
+	}
+	return o;
+}
+
+void run_put_frame(const struct frun *f, const struct run_state *st, const struct run_plan *p, uint64_t o, uint8_t *dst)
+{
+	uint64_t sums[RUN_MAX_SUMS];
+
+	for (unsigned c = 0; c < p->nsums; c++)
+		sums[c] = f->sum[p->sum + c].base;
+	put_lines(f, p, dst);
+	if (p->random) {
+		const struct run_block *b = &f->block[p->block];
+		unsigned w = (unsigned)(o * FRAME_RANDOM_STEP % FRAME_RANDOM_WINDOWS), n = p->len - p->hdr_len;
+		memcpy(dst + p->hdr_len, b->bytes + w, n);
+		uint64_t pay = window_sum(b, w, n) % 65535;
+		for (unsigned c = 0; c < p->nsums; c++)
+			sums[c] += f->pay_coef[p->pay_coef + c] * pay;
+	}
+	put_vars(f, st, p, o, dst, sums);
+	for (unsigned c = 0; c < p->nsums; c++) {
+		const struct frame_sum *s = &f->sum[p->sum + c].s;
+		if (!p->linear) {
+			plan_sum(s, dst);
+			continue;
+		}
+		if (s->crc32c)
+			continue;
+		uint16_t h = sum_field(sums[c], s->zero_is_none);
+		dst[s->off] = (uint8_t)(h >> 8);
+		dst[s->off + 1] = (uint8_t)h;
+	}
+}
+
+void run_fill_scalar(const struct frun *f, struct run_state *st, void *const *obj, unsigned n)
+{
+	for (unsigned j = 0; j < n; j++) {
+		const struct run_plan *p = &f->plan[f->slot[st->lane].plan];
+		uint8_t *o = obj[j];
+		run_put_frame(f, st, p, run_ordinal(f, st, st->lane, st->turn), o + f->data_off);
+		run_put_len(f, o, p->len);
+		st->turn += ++st->lane == f->lanes;
+		st->lane = st->lane == f->lanes ? 0 : st->lane;
+	}
+	st->pos += n;
+}
+
+void frun_fill(const struct frun *f, void *state, void *const *obj, unsigned n)
+{
+	f->fill(f, state, obj, n);
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run_new.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Room for n more in an array of *count. */
+#define EXTEND(array, count, n) ((array) = xrealloc((array), ((size_t)(count) + (n) + 1) * sizeof(*(array))))
+
+static unsigned gcd(unsigned a, unsigned b)
+{
+	while (b != 0) {
+		unsigned rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+static int check(const struct frun_spec *s, struct err *e)
+{
+	if (s->ncycle == 0 || s->ncycle > FRUN_MAX_CYCLE)
+		return err_set(e, EINVAL, "a cycle of %u frames: 1 to %u are possible, use smaller weights", s->ncycle, FRUN_MAX_CYCLE);
+	if (s->nqueues == 0 || s->first >= s->nqueues || s->nstreams == 0 || s->nstreams > FRUN_MAX_CYCLE || s->nplans == 0 ||
+	    s->nplans > 65536)
+		return err_set(e, EINVAL, "no frames to send: queue %u of %u, %u streams, %u frames", s->first, s->nqueues, s->nstreams,
+			       s->nplans);
+	for (unsigned i = 0; i < s->ncycle; i++)
+		if (s->cycle[i].stream >= s->nstreams || s->cycle[i].plan >= s->nplans)
+			return err_set(e, EINVAL, "slot %u of the cycle names a stream or frame that is not there", i);
+	return 0;
+}
+
+static int by_id(const void *a, const void *b, void *ids)
+{
+	uint32_t x = ((uint32_t *)ids)[*(const uint32_t *)a], y = ((uint32_t *)ids)[*(const uint32_t *)b];
+
+	return x < y ? -1 : x > y;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void make_streams(struct run_make *m)
+{
+	const struct frun_spec *s = m->spec;
+	struct frun *f = &m->f;
+
+	f->stream_id = xcalloc(s->nstreams, sizeof(*f->stream_id));
+	f->by_id = xcalloc(s->nstreams, sizeof(*f->by_id));
+	f->o0 = xcalloc(s->nstreams, sizeof(*f->o0));
+	f->step = xcalloc(s->nstreams, sizeof(*f->step));
+	f->place0 = xcalloc(s->nstreams + 1u, sizeof(*f->place0));
+	f->place = xcalloc(s->ncycle, sizeof(*f->place));
+	for (unsigned i = 0; i < s->nstreams; i++) {
+		f->stream_id[i] = s->stream_id[i];
+		f->by_id[i] = i;
+		f->o0[i] = s->o0 != NULL ? s->o0[i] : 0;
+	}
+	qsort_r(f->by_id, s->nstreams, sizeof(*f->by_id), by_id, f->stream_id);
+	for (unsigned k = 0; k < s->ncycle; k++)
+		f->place0[s->cycle[k].stream + 1]++;
+	uint32_t *next = xcalloc(s->nstreams + 1u, sizeof(*next));
+	for (unsigned i = 0; i < s->nstreams; i++) {
+		f->step[i] = (uint64_t)f->place0[i + 1] * ((uint64_t)f->own * s->nqueues / s->ncycle);
+		f->place0[i + 1] += f->place0[i];
+		next[i] = f->place0[i];
+	}
+	for (unsigned k = 0; k < s->ncycle; k++)
+		f->place[next[s->cycle[k].stream]++] = (uint16_t)k;
+	free(next);
+}
+
+/* Own frames of the cycle, and a run_plan for every pair of stream and plan among them. */
+static void make_slots(struct run_make *m)
+{
+	const struct frun_spec *s = m->spec;
+	struct frun *f = &m->f;
+	uint64_t *pair = xcalloc(f->own, sizeof(*pair)), *all = xcalloc(f->own, sizeof(*all));
+	uint32_t *rank = xcalloc(s->ncycle, sizeof(*rank));
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < s->nstreams; i++)
+		for (uint32_t j = f->place0[i]; j < f->place0[i + 1]; j++)
+			rank[f->place[j]] = j - f->place0[i];
+	for (uint32_t c = 0; c < f->own; c++) {
+		const struct frun_slot *slot = &s->cycle[(s->first + (uint64_t)c * s->nqueues) % s->ncycle];
+		all[c] = pair[c] = (uint64_t)slot->stream << 16 | slot->plan;
+	}
+	qsort(all, f->own, sizeof(*all), by_number);
+	for (uint32_t c = 0; c < f->own; c++)
+		if (c == 0 || all[c] != all[n - 1])
+			all[n++] = all[c];
+	f->nplans = n;
+	f->plan = xcalloc(n, sizeof(*f->plan));
+	m->source = xcalloc(n, sizeof(*m->source));
+	for (unsigned i = 0; i < n; i++) {
+		f->plan[i].stream = (uint16_t)(all[i] >> 16);
+		m->source[i] = s->plan[all[i] & 0xffff];
+	}
+	f->slot = xcalloc(f->own, sizeof(*f->slot));
+	for (uint32_t c = 0; c < f->own; c++) {
+		uint64_t k = s->first + (uint64_t)c * s->nqueues;
+		unsigned st = (unsigned)(pair[c] >> 16);
+		f->slot[c].plan = (uint32_t)((uint64_t *)bsearch(&pair[c], all, n, sizeof(*all), by_number) - all);
+		f->slot[c].ordinal = k / s->ncycle * (f->place0[st + 1] - f->place0[st]) + rank[k % s->ncycle];
+	}
+	free(pair);
+	free(all);
+	free(rank);
+}
+
+/* The variations of each stream, by id: of all that it sends, on whatever queue, so that every queue keeps their beginnings. */
+static void make_starts(struct run_make *m)
+{
+	const struct frun_spec *s = m->spec;
+	struct frun *f = &m->f;
+	uint64_t *pair = xcalloc(s->ncycle, sizeof(*pair));
+	uint32_t i = 0;
+
+	for (uint32_t k = 0; k < s->ncycle; k++)
+		pair[k] = (uint64_t)s->cycle[k].stream << 16 | s->cycle[k].plan;
+	qsort(pair, s->ncycle, sizeof(*pair), by_number);
+	f->slot0 = xcalloc(f->nstreams + 1u, sizeof(*f->slot0));
+	for (unsigned st = 0; st < f->nstreams; st++) {
+		uint32_t begin = f->nslots, end = begin;
+		for (; i < s->ncycle && pair[i] >> 16 == st; i++) {
+			const struct frame_plan *p = s->plan[pair[i] & 0xffff];
+			if ((i > 0 && pair[i] == pair[i - 1]) || p->nvars == 0)
+				continue;
+			EXTEND(f->slot_id, end, p->nvars);
+			for (unsigned v = 0; v < p->nvars; v++)
+				f->slot_id[end++] = p->var[v].id;
+		}
+		if (end > begin)
+			qsort(f->slot_id + begin, end - begin, sizeof(*f->slot_id), by_number);
+		for (uint32_t j = begin; j < end; j++)
+			if (j == begin || f->slot_id[j] != f->slot_id[f->nslots - 1])
+				f->slot_id[f->nslots++] = f->slot_id[j];
+		f->slot0[st + 1] = f->nslots;
+	}
+	free(pair);
+}
+
+static void copy_vars(struct run_make *m, struct run_plan *p, const struct frame_plan *from)
+{
+	struct frun *f = &m->f;
+
+	p->var = m->nvars;
+	EXTEND(f->var, m->nvars, from->nvars);
+	for (unsigned i = 0; i < from->nvars; i++) {
+		const struct frame_var *v = &from->var[i];
+		struct run_var *to = &f->var[m->nvars++];
+		*to = (struct run_var){.v = v->v, .bit = v->bit, .bits = v->bits, .id = v->id};
+		const uint64_t *ids = f->slot_id + f->slot0[p->stream];
+		to->slot = (uint32_t)((uint64_t *)bsearch(&v->id, ids, f->slot0[p->stream + 1] - f->slot0[p->stream], sizeof(*ids),
+							  by_number) -
+				      f->slot_id);
+		to->v.list = NULL;
+		if (v->v.kind != VARY_LIST)
+			continue;
+		EXTEND(f->list, m->nlist, v->v.n);
+		memcpy(f->list + m->nlist, v->v.list, v->v.n * sizeof(*f->list));
+		to->list = m->nlist;
+		m->nlist += v->v.n;
+	}
+}
+
+static uint32_t mod_sum(vary_u v)
+{
+	return (uint32_t)(v % 65535);
+}
+
+/* What a sum is without what varies, out of what the template holds. */
+static uint32_t sum_base(const struct frame_plan *p, unsigned c)
+{
+	const uint8_t *field = p->bytes + p->sum[c].off;
+	uint64_t sum = 65535 - (field[0] << 8 | field[1]), pay = 0;
+
+	for (unsigned v = 0; v < p->nvars; v++) {
+		uint64_t x = mod_sum(bits_get(p->bytes, p->var[v].bit, p->var[v].bits));
+		sum += (65535 - x) * p->coef[c * p->nvars + v] % 65535;
+	}
+	if (p->random_payload)
+		for (unsigned i = p->hdr_len; i < p->len; i++)
+			pay += (uint32_t)p->bytes[i] << ((i - p->hdr_len) % 2 == 0 ? 8 : 0);
+	sum += (65535 - pay % 65535) * p->pay_coef[c] % 65535;
+	return (uint32_t)(sum % 65535);
+}
+
+static void copy_sums(struct run_make *m, struct run_plan *p, const struct frame_plan *from)
+{
+	struct frun *f = &m->f;
+	size_t ncoef = (size_t)from->nsums * from->nvars;
+
+	p->sum = m->nsums;
+	p->coef = m->ncoef;
+	p->pay_coef = m->npay;
+	if (m->spec->offload && from->offload)
+		return;
+	p->nsums = from->nsums;
+	EXTEND(f->sum, m->nsums, from->nsums);
+	EXTEND(f->coef, m->ncoef, ncoef);
+	EXTEND(f->pay_coef, m->npay, from->nsums);
+	for (unsigned c = 0; c < from->nsums; c++)
+		f->sum[m->nsums++] = (struct run_sum){.s = from->sum[c], .base = from->sum[c].crc32c ? 0 : sum_base(from, c)};
+	memcpy(f->coef + m->ncoef, from->coef, ncoef * sizeof(*f->coef));
+	memcpy(f->pay_coef + m->npay, from->pay_coef, from->nsums * sizeof(*f->pay_coef));
+	m->ncoef += (uint32_t)ncoef;
+	m->npay += from->nsums;
+}
+
+static uint32_t block_of(struct frun *f, uint64_t seed)
+{
+	for (unsigned i = 0; i < f->nblocks; i++)
+		if (f->block[i].seed == seed)
+			return i;
+	EXTEND(f->block, f->nblocks, 1);
+	struct run_block *b = &f->block[f->nblocks];
+	b->seed = seed;
+	frame_random_block(seed, b->bytes);
+	for (unsigned odd = 0; odd < 2; odd++) {
+		b->before[odd][0] = 0;
+		for (unsigned i = 0; i < FRAME_RANDOM_BLOCK / 2; i++) {
+			unsigned at = 2 * i + odd, low = at + 1 < FRAME_RANDOM_BLOCK ? b->bytes[at + 1] : 0;
+			b->before[odd][i + 1] = b->before[odd][i] + ((uint32_t)b->bytes[at] << 8 | low);
+		}
+	}
+	return f->nblocks++;
+}
+
+static int make_plans(struct run_make *m, struct err *e)
+{
+	struct frun *f = &m->f;
+
+	for (unsigned i = 0; i < f->nplans; i++) {
+		const struct frame_plan *from = m->source[i];
+		struct run_plan *p = &f->plan[i];
+		if (from->nsums > RUN_MAX_SUMS)
+			return err_set(e, E2BIG, "a frame with %u checksums: %u are possible", from->nsums, RUN_MAX_SUMS);
+		p->len = from->len;
+		p->hdr_len = from->hdr_len;
+		p->nvars = from->nvars;
+		p->linear = from->linear;
+		p->random = from->random_payload;
+		p->moves = from->nvars != 0 || from->random_payload;
+		copy_vars(m, p, from);
+		copy_sums(m, p, from);
+		if (p->random)
+			p->block = block_of(f, from->fill_seed);
+	}
+	return 0;
+}
+
+/* Bytes before each place of the port's cycle and of the own one. */
+static void make_sizes(struct run_make *m)
+{
+	const struct frun_spec *s = m->spec;
+	struct frun *f = &m->f;
+
+	f->size_before = xcalloc(s->ncycle + 1u, sizeof(*f->size_before));
+	f->own_before = xcalloc(f->own + 1u, sizeof(*f->own_before));
+	for (unsigned k = 0; k < s->ncycle; k++)
+		f->size_before[k + 1] = f->size_before[k] + s->plan[s->cycle[k].plan]->len + 4;
+	f->len = f->plan[f->slot[0].plan].len;
+	for (uint32_t c = 0; c < f->own; c++) {
+		uint16_t len = f->plan[f->slot[c].plan].len;
+		f->own_before[c + 1] = f->own_before[c] + len + 4;
+		if (len != f->len)
+			f->len = 0;
+	}
+}
+
+static void describe(struct run_make *m)
+{
+	struct frun *f = &m->f;
+	bool full = false, any = false, nic = false, random = false;
+
+	for (unsigned i = 0; i < f->nplans; i++) {
+		nic |= m->spec->offload && m->source[i]->offload;
+		any |= f->plan[i].nsums != 0 && f->plan[i].moves;
+		full |= f->plan[i].nsums != 0 && !f->plan[i].linear;
+		random |= f->plan[i].moves;
+	}
+	f->nic = nic;
+	f->full = full;
+	f->fixed = f->nplans == 1 && !random && !nic;
+	f->sums = nic ? "nic" : full ? "full" : any ? "incremental" : "none";
+}
+
+struct piece {
+	void **at;
+	size_t n;
+};
+
+/* Everything into one block. The temporary arrays are freed. */
+static struct frun *pack(struct run_make *m)
+{
+	struct frun *f = &m->f;
+#define PIECE(array, count) {(void **)&f->array, (size_t)(count) * sizeof(*f->array)}
+	struct piece piece[] = {
+		PIECE(lane_line, f->lane_line_size), PIECE(line, m->nline), PIECE(image, m->nimage), PIECE(slot, f->own),
+		PIECE(line_off, f->nlines), PIECE(plan, f->nplans), PIECE(var, m->nvars), PIECE(sum, m->nsums), PIECE(coef, m->ncoef),
+		PIECE(pay_coef, m->npay), PIECE(list, m->nlist), PIECE(block, f->nblocks), PIECE(stream_id, f->nstreams),
+		PIECE(by_id, f->nstreams), PIECE(o0, f->nstreams), PIECE(step, f->nstreams), PIECE(slot0, f->nstreams + 1),
+		PIECE(slot_id, f->nslots), PIECE(place0, f->nstreams + 1), PIECE(place, f->ncycle), PIECE(size_before, f->ncycle + 1),
+		PIECE(own_before, f->own + 1), PIECE(class, f->nclasses), PIECE(lane_len, f->lane_len_size),
+	};
+#undef PIECE
+	size_t total = (sizeof(*f) + 63) / 64 * 64;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(piece); i++)
+		total += *piece[i].at != NULL ? (piece[i].n + 63) / 64 * 64 : 0;
+	uint8_t *block = aligned_alloc(CACHE_LINE, total), *next = block;
+	if (block != NULL)
+		next += (sizeof(*f) + 63) / 64 * 64;
+	for (unsigned i = 0; i < ARRAY_SIZE(piece); i++) {
+		void *array = *piece[i].at;
+		if (array != NULL && block != NULL) {
+			*piece[i].at = memcpy(next, array, piece[i].n);
+			next += (piece[i].n + 63) / 64 * 64;
+		}
+		free(array);
+	}
+	f->size = total;
+	return block != NULL ? memcpy(block, f, sizeof(*f)) : NULL;
+}
+
+/* Pointers between the parts. */
+static void link_parts(struct frun *f, const struct run_make *m)
+{
+	for (uint32_t i = 0; i < m->nvars; i++)
+		if (f->var[i].v.kind == VARY_LIST)
+			f->var[i].v.list = f->list + f->var[i].list;
+	for (unsigned c = 0; c < f->nclasses; c++)
+		f->class[c].bytes = f->image + m->class_at[c];
+}
+
+struct frun *frun_new(const struct frun_spec *spec, struct err *e)
+{
+	struct run_make *m;
+	struct frun *f = NULL;
+
+	if (check(spec, e) != 0)
+		return NULL;
+	m = xcalloc(1, sizeof(*m));
+	m->spec = spec;
+	m->f.ncycle = spec->ncycle;
+	m->f.first = spec->first;
+	m->f.nqueues = spec->nqueues;
+	m->f.nstreams = spec->nstreams;
+	m->f.sched_id = spec->sched_id;
+	m->f.data_off = spec->data_off;
+	m->f.len16_off = spec->len16_off;
+	m->f.len32_off = spec->len32_off;
+	m->f.own = spec->ncycle / gcd(spec->ncycle, spec->nqueues);
+	make_streams(m);
+	make_slots(m);
+	make_starts(m);
+	int rc = make_plans(m, e);
+	if (rc == 0) {
+		make_sizes(m);
+		describe(m);
+		run_make_images(m);
+		rc = run_make_engine(m, e);
+	}
+	m->f.state_size = sizeof(struct run_state) + m->f.engine_size + (m->f.nstreams + m->f.nslots) * sizeof(uint64_t);
+	m->f.state_size = (m->f.state_size + 63) / 64 * 64;
+	f = pack(m);
+	if (f == NULL)
+		(void)err_set(e, ENOMEM, "no memory for a program of %u streams and %u frames", spec->nstreams, m->f.nplans);
+	else
+		link_parts(f, m);
+	free(m->class_at);
+	free(m->source);
+	free(m);
+	if (rc != 0) {
+		frun_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+void frun_free(struct frun *f)
+{
+	free(f);
+}

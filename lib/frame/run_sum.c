@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run_bits.h"
+
+#include <string.h>
+
+/* RFC 1071: one's complement sum of 16-bit words, an odd last byte is padded with a zero byte. */
+static uint64_t sum_words(const uint8_t *p, unsigned n)
+{
+	uint64_t sum = 0;
+
+	for (; n >= 2; p += 2, n -= 2)
+		sum += (uint64_t)p[0] << 8 | p[1];
+	return n != 0 ? sum + ((uint64_t)p[0] << 8) : sum;
+}
+
+uint16_t plan_rfc1071(const struct frame_sum *s, const uint8_t *frame)
+{
+	uint64_t sum = sum_words(frame + s->from, s->to - s->from);
+
+	if (s->alen != 0)
+		sum += sum_words(frame + s->src, s->alen) + sum_words(frame + s->dst, s->alen);
+	sum += s->pseudo;
+	while (sum >> 16 != 0)
+		sum = (sum & 0xffff) + (sum >> 16);
+	sum = ~sum & 0xffff;
+	return sum == 0 && s->zero_is_none ? 0xffff : (uint16_t)sum;
+}
+
+/* RFC 9260 appendix A: polynomial 0x1edc6f41, reflected, bit by bit. */
+uint32_t plan_crc32c(const uint8_t *p, unsigned n)
+{
+	uint32_t crc = UINT32_MAX;
+
+	while (n-- > 0) {
+		crc ^= *p++;
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
+	}
+	return ~crc;
+}
+
+void plan_sum(const struct frame_sum *s, uint8_t *frame)
+{
+	uint8_t *field = frame + s->off;
+
+	if (s->crc32c) {
+		memset(field, 0, 4);
+		uint32_t crc = plan_crc32c(frame + s->from, s->to - s->from);
+		for (unsigned i = 0; i < 4; i++)
+			field[i] = (uint8_t)(crc >> 8 * i);
+		return;
+	}
+	memset(field, 0, 2);
+	uint16_t v = plan_rfc1071(s, frame);
+	field[0] = (uint8_t)(v >> 8);
+	field[1] = (uint8_t)v;
+}
