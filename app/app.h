@@ -11,6 +11,7 @@ struct app {
 	struct cmd *cmd;
 	struct loop *loop;
 	bool oneshot; /* the words after the options are the only command: an unbounded `start` would end at once */
+	struct portset written; /* ports whose settings or streams were written since `load` began */
 	bool quit;    /* `quit` was said; the loop is stopped too, and sessions run nothing more */
 };
 
@@ -21,6 +22,8 @@ json_t *app_snapshot(void *host);
 
 /* Ports of a target, all of which must exist: 0 or -EINVAL with text. Streams in the target are refused when !streams_ok. */
 int app_ports(const struct app *app, const struct target *t, bool streams_ok, struct portset *out, struct err *e);
+/* The lowest stream of a port. */
+unsigned app_first_stream(const struct app *app, unsigned port);
 /* Which of the ports are not waited for any longer, because their device takes nothing. */
 void app_tell_stuck(const struct app *app, const struct portset *ports, struct sbuf *note);
 /* All ports there are. */

@@ -44,10 +44,13 @@ static int host_may_set(void *arg, const struct setting *row, unsigned port, str
 
 static void host_changed(void *arg, const struct setting *row, unsigned port, unsigned stream)
 {
-	const struct app *app = arg;
+	struct app *app = arg;
 
-	(void)stream;
 	if (row->scope != SCOPE_GLOBAL)
+		portset_add(&app->written, port);
+	if (row->scope == SCOPE_STREAM)
+		ctl_touch_stream(app->ctl, port, (int)stream);
+	else if (row->scope == SCOPE_PORT)
 		ctl_touch(app->ctl, port, (row->flags & SET_RESTART) != 0);
 }
 
@@ -101,6 +104,15 @@ int app_ports(const struct app *app, const struct target *t, bool streams_ok, st
 	}
 	*out = set;
 	return 0;
+}
+
+unsigned app_first_stream(const struct app *app, unsigned port)
+{
+	unsigned n = ctl_nstreams(app->ctl, port), s = 0;
+
+	while (s + 1 < n && ctl_stream_cfg(app->ctl, port, s) == NULL)
+		s++;
+	return s;
 }
 
 void app_tell_stuck(const struct app *app, const struct portset *ports, struct sbuf *note)

@@ -11,7 +11,7 @@
 unsigned app_frame_size(const struct app *app, unsigned port)
 {
 	struct frame *f = xcalloc(1, sizeof(*f));
-	unsigned size = ctl_frame(app->ctl, port, 0, f, NULL) == 0 ? f->len + FRAME_FCS : 0;
+	unsigned size = ctl_frame(app->ctl, port, app_first_stream(app, port), f, NULL) == 0 ? f->len + FRAME_FCS : 0;
 
 	free(f);
 	return size;

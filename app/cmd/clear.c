@@ -14,6 +14,6 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 static const struct arg_spec args_clear[] = {{ARG_TARGETS, "ports"}, {ARG_WORD, "stats", ARG_OPT}, {ARG_END}};
 
 const struct verb verb_clear = {
-	.name = "clear", .args = args_clear, .run = run,
+	.name = "clear", .args = args_clear, .run = run, .flags = VERB_NO_LOAD,
 	.help = "Counters of the ports count from 0 again. Nothing stops, no setting changes.",
 };

@@ -7,11 +7,8 @@ static const struct arg_spec any[] = {{ARG_REST, "...", ARG_OPT}, {ARG_END}};
 #define LATER(name_, alias_, help_) {.name = name_, .alias = alias_, .args = any, .help = help_, .flags = VERB_LATER | VERB_HIDDEN}
 
 const struct verb verbs_later[] = {
-	LATER("save", NULL, "Write the settings as a command file."),
-	LATER("load", NULL, "Check a command file as a whole, then apply it."),
 	LATER("script", NULL, "Run a Lua file."),
 	LATER("lua", NULL, "Run a piece of Lua."),
-	LATER("stream", NULL, "Add, list and remove streams."),
 	LATER("range", NULL, "Pktgen's ranges: how fields change from frame to frame."),
 	LATER("sequence", "seq", "Pktgen's sequence slots."),
 	LATER("enable", NULL, "Turn a feature of ports on."),

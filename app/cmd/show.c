@@ -70,16 +70,18 @@ int show_out(struct cmd_run *r, json_t *doc, const struct out_view *view)
 static int streams_of(struct cmd_run *r, unsigned port, uint32_t s0, uint32_t s1,
 		      int (*fn)(struct cmd_run *r, unsigned port, unsigned stream, void *arg, struct err *e), void *arg, struct err *e)
 {
-	unsigned n = ctl_nstreams(app_of(r)->ctl, port);
+	struct ctl *ctl = app_of(r)->ctl;
+	unsigned n = ctl_nstreams(ctl, port);
+	bool any = false;
 	int rc = 0;
 
-	if (s1 == UINT32_MAX)
-		s1 = n - 1;
-	if (s1 >= n)
-		return err_set(e, EINVAL, "port %u has no stream %u; its streams are 0 to %u", port, s1, n - 1);
-	for (uint32_t s = s0; s <= s1 && rc == 0; s++)
+	for (uint32_t s = s0; s <= s1 && s < n && rc == 0; s++) {
+		if (ctl_stream_cfg(ctl, port, s) == NULL)
+			continue;
+		any = true;
 		rc = fn(r, port, s, arg, e);
-	return rc;
+	}
+	return any ? rc : cmd_no_stream(r->cmd, port, s0, e);
 }
 
 int show_streams(struct cmd_run *r, const struct show_sel *sel, bool all,
@@ -89,11 +91,12 @@ int show_streams(struct cmd_run *r, const struct show_sel *sel, bool all,
 	uint32_t last = all ? UINT32_MAX : 0;
 	int rc = 0;
 
-	if (!sel->given) {
-		for (unsigned p = 0; p < nports && rc == 0; p++)
-			rc = streams_of(r, p, 0, last, fn, arg, e);
-		return rc;
+	for (unsigned p = 0; !sel->given && p < nports && rc == 0; p++) {
+		uint32_t first = all ? 0 : app_first_stream(app_of(r), p);
+		rc = streams_of(r, p, first, all ? last : first, fn, arg, e);
 	}
+	if (!sel->given)
+		return rc;
 	for (unsigned i = 0; i < sel->target->n; i++) {
 		bool has = sel->target->item[i].has_streams;
 		for (uint32_t p = sel->target->item[i].p0; p <= sel->target->item[i].p1 && p < nports && rc == 0; p++)
@@ -143,6 +146,6 @@ static const struct arg_spec args_show[] = {
 };
 
 const struct verb verb_show = {
-	.name = "show", .args = args_show, .run = run,
+	.name = "show", .args = args_show, .run = run, .flags = VERB_NO_LOAD,
 	.help = "Print a result: as text, or with --json and --csv for programs. Alone: what can be shown.",
 };

@@ -24,6 +24,6 @@ json_t *show_doc(const char *what);
 void show_filter(json_t *doc, const struct show_sel *sel);
 /* Write doc in the session's mode and release it. */
 int show_out(struct cmd_run *r, json_t *doc, const struct out_view *view);
-/* Call fn for each selected stream; without a target, for stream 0 of each port (all: for every stream). Stops at the first error. */
+/* Call fn for each selected stream; without a target, for the first stream of each port (all: for every stream). Stops at the first error. */
 int show_streams(struct cmd_run *r, const struct show_sel *sel, bool all,
 		 int (*fn)(struct cmd_run *r, unsigned port, unsigned stream, void *arg, struct err *e), void *arg, struct err *e);

@@ -72,7 +72,7 @@ static const struct arg_spec args_start[] = {
 };
 
 const struct verb verb_start = {
-	.name = "start", .args = args_start, .run = run,
+	.name = "start", .args = args_start, .run = run, .flags = VERB_NO_LOAD,
 	.help = "Start sending, all ports at the same time.\n"
 		"With `for` exactly the frames whose time lies within the duration are sent; else `set <ports> count` bounds the run,\n"
 		"or it goes on until `stop`.",

@@ -44,6 +44,6 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 static const struct arg_spec args_stop[] = {{ARG_TARGETS, "ports"}, {ARG_END}};
 
 const struct verb verb_stop = {
-	.name = "stop", .args = args_stop, .run = run, .poll = stop_poll,
+	.name = "stop", .args = args_stop, .run = run, .flags = VERB_NO_LOAD, .poll = stop_poll,
 	.help = "Stop sending. Does nothing on a port that is idle.",
 };

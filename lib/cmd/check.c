@@ -34,17 +34,40 @@ static bool list_has(const char *list, const char *word, size_t wn)
 	return false;
 }
 
-/* Names of one row against another's. */
-static void check_names(struct checking *k, const char *name, const char *alias, const char *other,
-			const char *other_alias)
+/* The names of row i among those of the rows before it; `of` tells which rows share a name space. */
+static void check_names(struct checking *k, const struct cmd *c, const struct names *t, unsigned i, const char *const lists[2],
+			const char *(*of)(const struct cmd *c, unsigned i, unsigned j))
 {
-	const char *lists[] = {name, alias}, *one;
+	struct line_words l;
 	size_t len;
 
-	for (unsigned i = 0; i < 2; i++)
-		while (name_next(&lists[i], &one, &len))
-			if (list_has(other, one, len) || list_has(other_alias, one, len))
-				problem(k, name, "\"%.*s\" is also a name of %s", (int)len, one, other);
+	for (unsigned a = 0; a < 2; a++) {
+		const char *list = lists[a], *name;
+		while (name_next(&list, &name, &len)) {
+			struct sbuf text = {0};
+			sbuf_addn(&text, name, len);
+			if (line_split(text.s, &l, NULL) == 0) {
+				for (const struct name *e = names_find(t, l.w, l.n); e != NULL; e = names_more(t, e, l.w)) {
+					const char *other = e->row < i ? of(c, i, e->row) : NULL;
+					if (other != NULL)
+						problem(k, lists[0], "\"%s\" is also a name of %s", text.s, other);
+				}
+				line_free(&l);
+			}
+			sbuf_free(&text);
+		}
+	}
+}
+
+static const char *same_scope(const struct cmd *c, unsigned i, unsigned j)
+{
+	return c->settings[i]->scope == c->settings[j]->scope ? c->settings[j]->name : NULL;
+}
+
+static const char *any_verb(const struct cmd *c, unsigned i, unsigned j)
+{
+	(void)i;
+	return c->verbs[j]->name;
 }
 
 struct wanted {
@@ -125,9 +148,7 @@ static void check_setting(struct checking *k, const struct cmd *c, unsigned i)
 		problem(k, s->name, "a name is one plain word");
 	if (looks_like_targets(s->name) && s->scope == SCOPE_GLOBAL)
 		problem(k, s->name, "its name reads as a port list");
-	for (unsigned j = 0; j < i; j++)
-		if (c->settings[j]->scope == s->scope)
-			check_names(k, s->name, s->alias, c->settings[j]->name, c->settings[j]->alias);
+	check_names(k, c, &c->setting_names, i, (const char *const[]){s->name, s->alias}, same_scope);
 	if (list_has(s->alias, s->name, strlen(s->name)))
 		problem(k, s->name, "its alias repeats its name");
 	if (s->store != NULL && (s->store->put == NULL || s->store->get == NULL))
@@ -177,8 +198,9 @@ static void check_verb(struct checking *k, const struct cmd *c, unsigned i)
 
 	if (v->help == NULL || v->help[0] == '\0')
 		problem(k, v->name, "no help");
-	for (unsigned j = 0; j < i; j++)
-		check_names(k, v->name, v->alias, c->verbs[j]->name, c->verbs[j]->alias);
+	check_names(k, c, &c->verb_names, i, (const char *const[]){v->name, v->alias}, any_verb);
+	if (name_words(v->name, strlen(v->name)) > 2)
+		problem(k, v->name, "a command's name has one word or two");
 	if (list_has(v->alias, v->name, strlen(v->name)))
 		problem(k, v->name, "its alias repeats its name");
 	if (v->run == NULL && !(v->flags & VERB_LATER))

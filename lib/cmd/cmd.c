@@ -18,6 +18,16 @@ struct cmd *cmd_new(const struct setting *const *settings, unsigned nsettings, c
 		c->verbs[i] = verbs[i];
 	c->nsettings = nsettings;
 	c->nverbs = nverbs;
+	for (unsigned i = 0; i < nsettings; i++) {
+		names_add(&c->setting_names, settings[i]->name, false, i);
+		names_add(&c->setting_names, settings[i]->alias, true, i);
+	}
+	for (unsigned i = 0; i < nverbs; i++) {
+		names_add(&c->verb_names, verbs[i]->name, false, i);
+		names_add(&c->verb_names, verbs[i]->alias, true, i);
+	}
+	names_index(&c->setting_names);
+	names_index(&c->verb_names);
 	if (host != NULL)
 		c->host = *host;
 	return c;
@@ -27,6 +37,8 @@ void cmd_free(struct cmd *c)
 {
 	if (c == NULL)
 		return;
+	names_free(&c->setting_names);
+	names_free(&c->verb_names);
 	free(c->settings);
 	free(c->verbs);
 	free(c);
@@ -68,18 +80,23 @@ static void parsed_free(struct parsed *p)
 	free(p);
 }
 
-static int parse(const struct cmd *c, const char *line, struct parsed *p, struct err *e)
+/* look: for a check of a line whose streams may be made by a line before it. */
+static int parse(const struct cmd *c, const char *line, bool look, struct parsed *p, struct err *e)
 {
+	unsigned used = 1;
 	int rc = line_split(line, &p->l, e);
 
 	if (rc != 0 || p->l.n == 0)
 		return rc;
-	const struct verb *v = verb_match(c, &p->l.w[0], e);
+	const struct verb *v = verb_match(c, p->l.w, p->l.n, &used, e);
 	if (v == NULL)
 		return -EINVAL;
 	if (v->flags & VERB_LATER)
 		return err_at(e, ENOTSUP, p->l.w[0].col, "%s: not in this version", v->name);
-	rc = args_match(c, v, &p->l, line, p->args, p->text, e);
+	if (look && (v->flags & VERB_NO_LOAD))
+		return err_at(e, EINVAL, p->l.w[0].col, "%s is not allowed in a file that is loaded: it holds settings and streams; "
+			      "-f FILE runs all commands", v->name);
+	rc = args_match(c, v, &p->l, line, used, look, p->args, p->text, e);
 	if (rc == 0)
 		p->verb = v;
 	return rc;
@@ -93,7 +110,7 @@ int cmd_exec(struct cmd *c, struct cmd_run *r, const char *line, struct err *e)
 	r->verb = NULL;
 	r->line = line;
 	r->exit_code = 0;
-	int rc = parse(c, line, p, e);
+	int rc = parse(c, line, false, p, e);
 	if (rc == 0 && p->verb != NULL) {
 		memset(r->state, 0, sizeof(r->state));
 		r->verb = p->verb;
@@ -141,10 +158,8 @@ static int check_values(struct cmd *c, const struct parsed *p, const char *line,
 int cmd_check(struct cmd *c, const char *line, struct err *e)
 {
 	struct parsed *p = xcalloc(1, sizeof(*p));
-	int rc = parse(c, line, p, e);
+	int rc = parse(c, line, true, p, e);
 
-	if (rc == 0 && p->verb != NULL && (p->verb->flags & VERB_NO_LOAD))
-		rc = err_at(e, EINVAL, p->l.w[0].col, "%s is not allowed in a file that is loaded", p->verb->name);
 	if (rc == 0 && p->verb != NULL)
 		rc = check_values(c, p, line, e);
 	parsed_free(p);

@@ -57,6 +57,7 @@ enum arg_kind { ARG_END, ARG_WORD, ARG_TARGETS, ARG_VALUE, ARG_SETTING, ARG_REST
 enum arg_flags {
 	ARG_OPT = 1,
 	ARG_AFTER = 2, /* beside ARG_OPT: only where the optional argument before it was given ("[<what> [<ports>]]") */
+	ARG_NEW = 4,   /* ARG_TARGETS: the streams need not be there, the verb looks at them itself */
 };
 struct arg_spec {
 	enum arg_kind kind;
@@ -86,7 +87,7 @@ enum verb_flags {
 enum { VERB_DONE = 0, VERB_PENDING = 1 }; /* run/poll results; negative: -errno with err filled */
 
 struct verb { /* one file each */
-	const char *name, *alias; /* alias: comma separated */
+	const char *name, *alias; /* name: one word, or two ("stream add"); alias: comma separated */
 	const struct arg_spec *args; /* ends with ARG_END; NULL: none */
 	const char *help;            /* first line: one sentence; then more */
 	uint32_t flags;
@@ -113,7 +114,8 @@ struct cmd_run {
 };
 
 /* What the language asks of the program. nports, nstreams and object must be there, the rest may be NULL. port and stream of a
- * SCOPE_GLOBAL row are 0, stream of a SCOPE_PORT row too. */
+ * SCOPE_GLOBAL row are 0, stream of a SCOPE_PORT row too. nstreams is the highest stream + 1; object gives NULL for a stream below it that is
+ * not there. */
 struct cmd_host {
 	void *arg;
 	unsigned (*nports)(void *arg);
@@ -123,6 +125,9 @@ struct cmd_host {
 	int (*may_set)(void *arg, const struct setting *, unsigned port, struct err *e);
 	/* A value was written. */
 	void (*changed)(void *arg, const struct setting *, unsigned port, unsigned stream);
+	/* A row that the table does not list, for a name that is no row's exactly ("ipv4[3].src"); NULL: there is none. Valid as long as the
+	 * table's rows. */
+	const struct setting *(*row)(void *arg, const char *name);
 };
 
 /* The rows must outlive the result; the arrays of pointers and the host record are copied. host may be NULL for what looks at the rows alone
@@ -138,6 +143,11 @@ int cmd_split(const char *line, struct cmd_word *words, unsigned max, char *buf,
 /* Cut the next command (separated by ; or newline outside quotes) off *text; false at the end. Also gives empty commands, so that a
  * caller can count lines: *text moves just past the separator. */
 bool cmd_next(const char **text, struct sbuf *one);
+/* The next command that is more than blanks and comments, without blanks before it. *line counts the newlines passed, *at is what it was
+ * at the command's first word. Both begin at 0. */
+bool cmd_next_command(const char **text, unsigned long *line, struct sbuf *one, unsigned long *at);
+/* "file:12" and 3 more lines -> "file:15", new; without a number at its end, the same text. */
+char *cmd_where(const char *where, unsigned long more);
 
 /* Append text so that cmd_split gives it back as one word (quoted only where it must be). */
 void cmd_quote(const char *text, struct sbuf *out);
@@ -150,11 +160,14 @@ int cmd_exec(struct cmd *, struct cmd_run *r, const char *line, struct err *e);
 int cmd_poll(struct cmd_run *r, struct err *e);
 void cmd_cancel(struct cmd_run *r);
 /* Only look: parse and match, run nothing (for `load`'s check of a whole file; VERB_NO_LOAD verbs are refused). Values are checked too,
- * but not what depends on earlier lines: the row that an alias row stands for, and may_set. */
+ * but not what depends on earlier lines: the row that an alias row stands for, which streams there are, and may_set. */
 int cmd_check(struct cmd *, const char *line, struct err *e);
 
 /* "line\n   ^ text" for people. */
 void cmd_err_print(const char *line, const struct err *e, struct sbuf *out);
+/* "file:12: set 0 rate abc5\n   ^ text", so that editors can jump. where is that of the line's begin: of several lines in quotes the one with the
+ * caret is named and shown. */
+void cmd_err_print_at(const char *where, const char *line, const struct err *e, struct sbuf *out);
 
 /* Offer words that could stand at the cursor; *start = column where the word begins; a taken word replaces line[*start, cursor). help may
  * be NULL. Words, settings, values, ports, files. line may hold several commands. A NULL word is no word: its help says what else may begin
@@ -171,11 +184,19 @@ const struct verb *cmd_verb_at(const struct cmd *, unsigned i);
 /* Value of a row as canonical text (not quoted); true when it differs from the default. A resolve row gives the text of the row that it
  * stands for and is never "different". */
 bool cmd_setting_text(const struct cmd *, const struct setting *, unsigned port, unsigned stream, struct sbuf *out);
+/* The same for a row that is no resolve row, read from an object at hand. */
+bool cmd_value_text(const struct setting *, const void *obj, struct sbuf *out);
+/* From now on until it is taken back the rows' checks are not called: whoever runs many lines looks at the result once. */
+void cmd_hold_checks(struct cmd *, bool on);
 /* Parse and write one value to all targets, or to none. The `set` verb, Lua and JSON end here. note (may be NULL) gets warnings. t is NULL
  * for SCOPE_GLOBAL. The value "default" unsets a stored row, else writes dflt (a type that knows the word itself keeps it). e->col is
  * relative to value, -1 for what concerns the targets. */
 int cmd_set(struct cmd *, const struct target *t, const struct setting *, const char *value, struct sbuf *note, struct err *e);
 
+/* The streams of a port as text: "0-3, 7". */
+void cmd_streams_text(const struct cmd *, unsigned port, struct sbuf *out);
+/* "no stream 0/4; port 0 has streams 0-3"; gives -EINVAL. */
+int cmd_no_stream(const struct cmd *, unsigned port, unsigned stream, struct err *e);
 /* The ports of a list, each checked to be there (-EINVAL names those that are); items with streams count as their port. */
 int cmd_target_ports(const struct cmd *, const struct target *, struct portset *out, struct err *e);
 

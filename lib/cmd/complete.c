@@ -65,30 +65,51 @@ static void give_value(void *arg, const char *word)
 	give(k, word, NULL);
 }
 
-static void offer_verbs(struct completion *k)
+/* The word of a verb's name that follows the complete words from `at` on, when those begin the name and it begins with the prefix. */
+static void offer_verb_word(struct completion *k, const struct verb *v, const char *name, size_t len, unsigned at)
 {
+	struct sbuf word = {0}, help = {0};
+	unsigned skip = k->n - at;
+	const char *p = name, *end = name + len;
+
+	if (skip > 0 && (skip >= name_words(name, len)))
+		return;
+	for (unsigned i = at; i < k->n; i++) {
+		size_t n = strcspn(p, " "), wn = strlen(k->w[i].text);
+		if (wn == 0 || wn > n || strncmp(p, k->w[i].text, wn) != 0)
+			return;
+		p += n + strspn(p + n, " ");
+	}
+	const char *stop = memchr(p, ' ', (size_t)(end - p));
+	sbuf_addn(&word, p, (size_t)((stop != NULL ? stop : end) - p));
+	if (word_prefix(word.s, k->prefix)) {
+		if (stop != NULL)
+			verb_seconds(k->c, word.s, &help);
+		give(k, word.s, stop != NULL ? help.s : v->help);
+	}
+	sbuf_free(&word);
+	sbuf_free(&help);
+}
+
+static void offer_verbs(struct completion *k, unsigned at)
+{
+	unsigned before = k->nseen;
 	const char *name;
 	size_t len;
 
 	for (unsigned i = 0; i < k->c->nverbs; i++) {
 		const struct verb *v = k->c->verbs[i];
-		if (!(v->flags & (VERB_HIDDEN | VERB_LATER)) && word_prefix(v->name, k->prefix))
-			give(k, v->name, v->help);
+		if (!(v->flags & (VERB_HIDDEN | VERB_LATER)))
+			offer_verb_word(k, v, v->name, strlen(v->name), at);
 	}
-	if (k->nseen > 0 || k->prefix[0] == '\0')
+	if (k->nseen > before || k->prefix[0] == '\0')
 		return;
 	for (unsigned i = 0; i < k->c->nverbs; i++) {
 		const struct verb *v = k->c->verbs[i];
 		const char *lists[] = {v->name, v->alias};
-		for (unsigned a = 0; a < 2; a++) {
-			while (name_next(&lists[a], &name, &len)) {
-				char *copy = xcalloc(len + 1, 1);
-				memcpy(copy, name, len);
-				if (word_prefix(copy, k->prefix))
-					give(k, copy, v->help);
-				free(copy);
-			}
-		}
+		for (unsigned a = 0; a < 2; a++)
+			while (name_next(&lists[a], &name, &len))
+				offer_verb_word(k, v, name, len, at);
 	}
 }
 
@@ -190,8 +211,7 @@ static void offer_rest(struct completion *k, unsigned at)
 	struct sbuf head = {0}, text = {0};
 
 	if (k->verb == &verb_help) {
-		if (at == k->n)
-			offer_verbs(k);
+		offer_verbs(k, at);
 		offer_settings(k, at);
 		return;
 	}
@@ -422,14 +442,16 @@ void cmd_complete(struct cmd *c, const char *line, int cursor, int *start,
 				k.prefix = cur->text;
 				*start = (int)(begin - text.s) + cur->col;
 			}
-			if (k.n == 0) {
-				offer_verbs(&k);
+			unsigned used = 0;
+			if (k.n > 0)
+				k.verb = verb_match(c, k.w, k.n, &used, NULL);
+			if (k.verb == NULL) {
+				offer_verbs(&k, 0);
 			} else {
-				k.verb = verb_match(c, &l.w[0], NULL);
-				for (unsigned i = 0; k.verb != NULL && i < verb_nargs(k.verb); i++)
+				for (unsigned i = 0; i < verb_nargs(k.verb); i++)
 					k.targets_possible |= k.verb->args[i].kind == ARG_TARGETS;
-				if (k.verb != NULL && !(k.verb->flags & VERB_LATER))
-					walk(&k, 0, 1, false);
+				if (!(k.verb->flags & VERB_LATER))
+					walk(&k, 0, used, false);
 			}
 		}
 		line_free(&l);

@@ -53,10 +53,16 @@ static unsigned scope_rank(enum find_in in, enum cmd_scope s)
 	return rank[in][s];
 }
 
-enum how { HOW_NO, HOW_PREFIX, HOW_EXACT };
+unsigned name_words(const char *name, size_t len)
+{
+	unsigned n = 0;
 
-/* How the k words of w name `name` (len bytes, words separated by single blanks). */
-static enum how name_match(const char *name, size_t len, const struct cmd_word *w, unsigned k)
+	for (size_t i = 0; i < len; i++)
+		n += name[i] != ' ' && (i == 0 || name[i - 1] == ' ');
+	return n;
+}
+
+enum how name_match(const char *name, size_t len, const struct cmd_word *w, unsigned k)
 {
 	bool exact = true;
 	const char *p = name, *end = name + len;
@@ -76,9 +82,9 @@ static enum how name_match(const char *name, size_t len, const struct cmd_word *
 	return p < end ? HOW_NO : exact ? HOW_EXACT : HOW_PREFIX;
 }
 
-/* The row best named by k words; *many gets candidates when that is not clear. */
-static const struct setting *match_k(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned k,
-				     enum how how, bool aliases, struct sbuf *many)
+/* The row best named by k shortened words; *many gets candidates when that is not clear. */
+static const struct setting *match_k(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned k, bool aliases,
+				     struct sbuf *many)
 {
 	const struct setting *best = NULL;
 	const char *best_name = NULL;
@@ -90,13 +96,12 @@ static const struct setting *match_k(const struct cmd *c, enum find_in in, const
 		const char *list = aliases ? s->alias : s->name, *name;
 		size_t len;
 		while (name_next(&list, &name, &len)) {
-			if (name_match(name, len, w, k) < how)
+			if (name_match(name, len, w, k) == HOW_NO)
 				continue;
 			unsigned rank = scope_rank(in, s->scope);
 			bool same = best != NULL && len == best_len && strncmp(name, best_name, len) == 0;
 			/* a shortened word after bare ports may mean a port's or a stream's setting: nothing is chosen silently */
-			bool rival = how == HOW_PREFIX && !same &&
-				     (rank == best_rank || (in == FIND_BARE && rank < 2 && best_rank < 2));
+			bool rival = !same && (rank == best_rank || (in == FIND_BARE && rank < 2 && best_rank < 2));
 			if (best != NULL && rival) {
 				if (told++ < MAX_TOLD)
 					sbuf_addf(many, ", %.*s", (int)len, name);
@@ -196,26 +201,52 @@ static void setting_unknown(const struct cmd *c, const struct cmd_word *w, unsig
 	sbuf_free(&begun);
 }
 
+/* The row whose name is exactly the first words, as many as can be; names before aliases, then by scope. */
+static const struct setting *match_exact(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned n, unsigned *used)
+{
+	for (unsigned k = n < NAME_MAX_WORDS ? n : NAME_MAX_WORDS; k > 0; k--) {
+		const struct setting *best = NULL;
+		unsigned best_rank = 0;
+		for (const struct name *e = names_find(&c->setting_names, w, k); e != NULL; e = names_more(&c->setting_names, e, w)) {
+			const struct setting *s = c->settings[e->row];
+			unsigned rank = e->alias * 4u + scope_rank(in, s->scope);
+			if (best == NULL || rank < best_rank) {
+				best = s;
+				best_rank = rank;
+			}
+		}
+		if (best != NULL) {
+			*used = k;
+			return best;
+		}
+	}
+	return NULL;
+}
+
 const struct setting *setting_match(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned n,
 				    unsigned *used, struct err *e)
 {
 	struct sbuf many = {0};
-	const struct setting *s = NULL;
+	const struct setting *s = match_exact(c, in, w, n, used);
 
-	for (int how = HOW_EXACT; how >= HOW_PREFIX; how--) {
-		for (unsigned k = n < NAME_MAX_WORDS ? n : NAME_MAX_WORDS; k > 0; k--) {
-			for (int aliases = 0; aliases < 2; aliases++) {
-				s = match_k(c, in, w, k, (enum how)how, aliases, &many);
-				if (s == NULL)
-					continue;
-				*used = k;
-				if (many.len > 0) {
-					err_at(e, EINVAL, w[0].col, "\"%.40s\" is ambiguous: %s", w[0].text, many.s);
-					s = NULL;
-				}
-				sbuf_free(&many);
-				return s;
+	if (s == NULL && c->host.row != NULL) {
+		*used = 1;
+		s = c->host.row(c->host.arg, w[0].text);
+	}
+	if (s != NULL)
+		return s;
+	for (unsigned k = n < NAME_MAX_WORDS ? n : NAME_MAX_WORDS; k > 0; k--) {
+		for (int aliases = 0; aliases < 2; aliases++) {
+			s = match_k(c, in, w, k, aliases, &many);
+			if (s == NULL)
+				continue;
+			*used = k;
+			if (many.len > 0) {
+				err_at(e, EINVAL, w[0].col, "\"%.40s\" is ambiguous: %s", w[0].text, many.s);
+				s = NULL;
 			}
+			sbuf_free(&many);
+			return s;
 		}
 	}
 	sbuf_free(&many);
@@ -274,71 +305,110 @@ const struct setting *cmd_setting_find(const struct cmd *c, const char *name, st
 	return s;
 }
 
-/* Verbs by one word: every name exactly, then prefixes of the visible names, then of all. */
-static const struct verb *verb_find(const struct cmd *c, const char *word, struct sbuf *many)
+/* Does one of a verb's names stand at w[0..n)? hidden: the aliases too. */
+static unsigned verb_begins(const struct verb *v, bool hidden, const struct cmd_word *w, unsigned n)
 {
-	size_t wn = strlen(word);
+	const char *lists[] = {v->name, hidden ? v->alias : NULL}, *name;
+	size_t len;
 
-	for (int pass = 0; pass < 3 && wn > 0; pass++) {
+	for (unsigned k = 0; k < 2; k++) {
+		while (name_next(&lists[k], &name, &len)) {
+			unsigned words = name_words(name, len);
+			if (words <= n && name_match(name, len, w, words) != HOW_NO)
+				return words;
+		}
+	}
+	return 0;
+}
+
+/* Every name exactly, then prefixes of the visible names, then of all. */
+static const struct verb *verb_find(const struct cmd *c, const struct cmd_word *w, unsigned n, unsigned *used, struct sbuf *many)
+{
+	for (unsigned k = n < c->verb_names.max_words ? n : c->verb_names.max_words; k > 0; k--) {
+		const struct name *e = names_find(&c->verb_names, w, k);
+		*used = k;
+		if (e != NULL)
+			return c->verbs[e->row];
+	}
+	for (int hidden = 0; hidden < 2; hidden++) {
 		const struct verb *found = NULL;
 		for (unsigned i = 0; i < c->nverbs; i++) {
 			const struct verb *v = c->verbs[i];
-			const char *lists[] = {v->name, v->alias}, *name;
-			size_t len;
-			bool hit = false;
-			for (unsigned k = 0; k < 2 && !hit; k++) {
-				if (pass == 1 && (k == 1 || (v->flags & VERB_HIDDEN)))
-					continue;
-				while (!hit && name_next(&lists[k], &name, &len))
-					hit = len >= wn && strncmp(name, word, wn) == 0 && (pass > 0 || len == wn);
-			}
-			if (!hit)
+			unsigned words = (v->flags & VERB_HIDDEN) && !hidden ? 0 : verb_begins(v, hidden, w, n);
+			if (words == 0)
 				continue;
-			if (found != NULL)
-				sbuf_addf(many, "%s%s", many->len ? ", " : "", v->name);
-			else
+			if (found == NULL) {
 				found = v;
+				*used = words;
+				continue;
+			}
+			if (many->len == 0)
+				sbuf_add(many, found->name);
+			sbuf_addf(many, ", %s", v->name);
 		}
-		if (found != NULL) {
-			if (many->len == 0 || pass == 0)
-				return found;
-			sbuf_addf(many, ", %s", found->name);
-			return NULL;
-		}
+		if (found != NULL)
+			return many->len == 0 ? found : NULL;
 	}
 	return NULL;
 }
 
-static bool setting_named(const struct cmd *c, const char *word)
+static bool setting_named(const struct cmd *c, const struct cmd_word *w)
 {
-	for (unsigned i = 0; i < c->nsettings; i++)
-		if (strcmp(c->settings[i]->name, word) == 0)
+	for (const struct name *e = names_find(&c->setting_names, w, 1); e != NULL; e = names_more(&c->setting_names, e, w))
+		if (!e->alias)
 			return true;
 	return false;
 }
 
-const struct verb *verb_match(const struct cmd *c, const struct cmd_word *w, struct err *e)
+void verb_seconds(const struct cmd *c, const char *word, struct sbuf *out)
 {
-	struct sbuf many = {0};
-	const struct verb *v = verb_find(c, w->text, &many);
-
-	if (v == NULL && many.len > 0) {
-		err_at(e, EINVAL, w->col, "\"%.40s\" is ambiguous: %s", w->text, many.s);
-	} else if (v == NULL && setting_named(c, w->text)) {
-		err_at(e, EINVAL, w->col, "%s is a setting, not a command; \"help %s\" shows how it is set", w->text,
-		       w->text);
-	} else if (v == NULL) {
-		const char **names = xcalloc(c->nverbs, sizeof(*names));
-		for (unsigned i = 0; i < c->nverbs; i++)
-			names[i] = c->verbs[i]->name;
-		const char *near = w->text[0] != '\0' ? str_nearest(w->text, names, c->nverbs) : NULL;
-		if (near != NULL)
-			err_at(e, EINVAL, w->col, "no command \"%.40s\", did you mean \"%s\"? \"help\" lists all",
-			       w->text, near);
-		else
-			err_at(e, EINVAL, w->col, "no command \"%.40s\"; \"help\" lists all", w->text);
-		free(names);
+	for (unsigned i = 0; i < c->nverbs; i++) {
+		const struct verb *v = c->verbs[i];
+		size_t first = strcspn(v->name, " ");
+		if (v->name[first] != '\0' && word[0] != '\0' && strlen(word) <= first && word_prefix(v->name, word))
+			sbuf_addf(out, "%s%s", out->len ? " | " : "", v->name + first + 1);
 	}
+}
+
+static void verb_unknown(const struct cmd *c, const struct cmd_word *w, struct err *e)
+{
+	char **names = xcalloc(c->nverbs, sizeof(*names));
+
+	for (unsigned i = 0; i < c->nverbs; i++) {
+		names[i] = xstrdup(c->verbs[i]->name);
+		names[i][strcspn(names[i], " ")] = '\0';
+	}
+	const char *near = w->text[0] != '\0' ? str_nearest(w->text, (const char *const *)names, c->nverbs) : NULL;
+	if (near != NULL)
+		err_at(e, EINVAL, w->col, "no command \"%.40s\", did you mean \"%s\"? \"help\" lists all", w->text, near);
+	else
+		err_at(e, EINVAL, w->col, "no command \"%.40s\"; \"help\" lists all", w->text);
+	for (unsigned i = 0; i < c->nverbs; i++)
+		free(names[i]);
+	free(names);
+}
+
+const struct verb *verb_match(const struct cmd *c, const struct cmd_word *w, unsigned n, unsigned *used, struct err *e)
+{
+	struct sbuf many = {0}, seconds = {0};
+	const struct verb *v = verb_find(c, w, n, used, &many);
+
+	if (v != NULL || e == NULL) {
+		sbuf_free(&many);
+		return v;
+	}
+	verb_seconds(c, w->text, &seconds);
+	if (many.len > 0)
+		err_at(e, EINVAL, w->col, "\"%.40s\" is ambiguous: %s", w->text, many.s);
+	else if (seconds.len > 0 && n > 1)
+		err_at(e, EINVAL, w[1].col, "\"%.40s\" is not what \"%.40s\" can do; allowed: %s", w[1].text, w->text, seconds.s);
+	else if (seconds.len > 0)
+		err_at(e, EINVAL, w->col + (int)strlen(w->text), "a word is missing; allowed: %s", seconds.s);
+	else if (setting_named(c, w))
+		err_at(e, EINVAL, w->col, "%s is a setting, not a command; \"help %s\" shows how it is set", w->text, w->text);
+	else
+		verb_unknown(c, w, e);
 	sbuf_free(&many);
-	return v;
+	sbuf_free(&seconds);
+	return NULL;
 }

@@ -276,7 +276,8 @@ static unsigned find_rows(const struct cmd *c, const char *word, bool exact, str
 static int help_find(struct cmd *c, const char *word, struct found *f, struct err *e)
 {
 	struct cmd_word w = {.text = word};
-	struct err own, verb_err;
+	struct err own, verb_err = {.col = -1};
+	unsigned used;
 
 	*f = (struct found){.verbs = xcalloc(c->nverbs, sizeof(*f->verbs)),
 			    .settings = xcalloc(c->nsettings, sizeof(*f->settings))};
@@ -288,7 +289,7 @@ static int help_find(struct cmd *c, const char *word, struct found *f, struct er
 		return 0;
 	}
 	/* of the two suggestions the commands' one is given when there is one */
-	verb_match(c, &w, &verb_err);
+	verb_match(c, &w, 1, &used, &verb_err);
 	found_free(f);
 	if (strstr(verb_err.text, "did you mean") != NULL && strchr(word, ' ') == NULL)
 		return err_set(e, EINVAL, "%s", verb_err.text);

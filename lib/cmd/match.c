@@ -16,7 +16,7 @@ struct matching {
 	struct arg_val *args;
 	struct sbuf *text;
 	const struct target *targets;
-	bool targets_possible;
+	bool targets_possible, look;
 	unsigned best; /* word index * 2 + (1: says more than "unexpected") + 1 */
 	int rc;
 	struct err err;
@@ -142,7 +142,7 @@ static bool match_targets(struct matching *m, const struct arg_spec *a, struct a
 		return false;
 	int rc = target_parse(w->text, &v->target, &e);
 	if (rc == 0)
-		rc = target_check(m->c, &v->target, &e);
+		rc = target_check(m->c, &v->target, !m->look && !(a->flags & ARG_NEW), &e);
 	if (rc == 0) {
 		m->targets = &v->target;
 		return true;
@@ -246,10 +246,10 @@ static bool match_from(struct matching *m, unsigned i, unsigned at, bool grouped
 	return match_from(m, next, at, false);
 }
 
-int args_match(const struct cmd *c, const struct verb *v, const struct line_words *l, const char *line,
+int args_match(const struct cmd *c, const struct verb *v, const struct line_words *l, const char *line, unsigned first, bool look,
 	       struct arg_val *args, struct sbuf text[CMD_MAX_ARGS], struct err *e)
 {
-	struct matching m = {.c = c, .verb = v, .l = l, .args = args, .text = text};
+	struct matching m = {.c = c, .verb = v, .l = l, .args = args, .text = text, .look = look};
 	size_t end = strlen(line);
 
 	while (end > 0 && isspace((unsigned char)line[end - 1]))
@@ -259,7 +259,7 @@ int args_match(const struct cmd *c, const struct verb *v, const struct line_word
 		m.end_col = (int)strlen(line);
 	for (unsigned i = 0; i < verb_nargs(v); i++)
 		m.targets_possible |= v->args[i].kind == ARG_TARGETS;
-	if (match_from(&m, 0, 1, false))
+	if (match_from(&m, 0, first, false))
 		return 0;
 	if (e != NULL)
 		*e = m.err;

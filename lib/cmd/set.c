@@ -9,29 +9,23 @@
 struct slot { /* one object that is to get the value */
 	unsigned port, stream;
 	const struct setting *row;
-	void *obj, *val; /* val NULL: unset */
+	void *obj;
+	const void *val; /* owned by slots.value; NULL: unset */
+};
+
+/* A value as typed for one row: the objects of a list share it. */
+struct value {
+	const struct setting *row;
+	void *val;
 };
 
 struct slots {
 	struct slot *s;
 	unsigned n, cap;
+	bool unsorted;
+	struct value *value;
+	unsigned nvalues;
 };
-
-static void slot_add(struct slots *all, unsigned port, unsigned stream)
-{
-	if (all->n == all->cap) {
-		all->cap = all->cap ? all->cap * 2 : 8;
-		all->s = xrealloc(all->s, all->cap * sizeof(*all->s));
-	}
-	all->s[all->n++] = (struct slot){.port = port, .stream = stream};
-}
-
-static void slots_free(struct slots *all)
-{
-	for (unsigned i = 0; i < all->n; i++)
-		free(all->s[i].val);
-	free(all->s);
-}
 
 static int slot_cmp(const void *a, const void *b)
 {
@@ -42,11 +36,31 @@ static int slot_cmp(const void *a, const void *b)
 	return x->stream < y->stream ? -1 : x->stream > y->stream;
 }
 
+static void slot_add(struct slots *all, unsigned port, unsigned stream)
+{
+	struct slot s = {.port = port, .stream = stream};
+
+	if (all->n == all->cap) {
+		all->cap = all->cap ? all->cap * 2 : 8;
+		all->s = xrealloc(all->s, all->cap * sizeof(*all->s));
+	}
+	all->unsorted |= all->n > 0 && slot_cmp(&all->s[all->n - 1], &s) >= 0;
+	all->s[all->n++] = s;
+}
+
+static void slots_free(struct slots *all)
+{
+	for (unsigned i = 0; i < all->nvalues; i++)
+		free(all->value[i].val);
+	free(all->value);
+	free(all->s);
+}
+
 static void slots_unique(struct slots *all)
 {
 	unsigned n = 0;
 
-	if (all->n == 0)
+	if (!all->unsorted)
 		return;
 	qsort(all->s, all->n, sizeof(*all->s), slot_cmp);
 	for (unsigned i = 1; i < all->n; i++)
@@ -71,63 +85,104 @@ static int no_port(unsigned p, unsigned n, struct err *e)
 	return err_set(e, EINVAL, "no port %u; there are ports 0 to %u", p, n - 1);
 }
 
-static int no_stream(unsigned p, unsigned s, unsigned n, struct err *e)
+static bool stream_there(const struct cmd *c, unsigned p, unsigned s)
 {
-	if (n == 0)
-		return err_set(e, EINVAL, "port %u has no stream", p);
-	if (n == 1)
-		return err_set(e, EINVAL, "no stream %u/%u; port %u has stream 0 only", p, s, p);
-	return err_set(e, EINVAL, "no stream %u/%u; port %u has streams 0 to %u", p, s, p, n - 1);
+	return c->host.object(c->host.arg, SCOPE_STREAM, p, s) != NULL;
+}
+
+#define MAX_RUNS 12 /* a longer list of streams is told in part */
+
+void cmd_streams_text(const struct cmd *c, unsigned port, struct sbuf *out)
+{
+	unsigned n = c->host.nstreams(c->host.arg, port), runs = 0;
+
+	for (unsigned s = 0; s < n; s++) {
+		if (!stream_there(c, port, s))
+			continue;
+		unsigned first = s;
+		while (s + 1 < n && stream_there(c, port, s + 1))
+			s++;
+		if (runs++ == MAX_RUNS) {
+			sbuf_add(out, ", ...");
+			return;
+		}
+		sbuf_addf(out, "%s%u", runs > 1 ? ", " : "", first);
+		if (s > first)
+			sbuf_addf(out, "-%u", s);
+	}
+}
+
+int cmd_no_stream(const struct cmd *c, unsigned p, unsigned s, struct err *e)
+{
+	struct sbuf there = {0};
+
+	cmd_streams_text(c, p, &there);
+	if (there.len == 0)
+		err_set(e, EINVAL, "port %u has no stream", p);
+	else
+		err_set(e, EINVAL, "no stream %u/%u; port %u has stream%s %s", p, s, p, strpbrk(there.s, "-,") != NULL ? "s" : "", there.s);
+	sbuf_free(&there);
+	return -EINVAL;
+}
+
+/* The streams s0..s1 of a port: one that is named must be there, a range leaves out those that are not, but must not go beyond the last
+ * and must not be empty. */
+static int expand_streams(const struct cmd *c, unsigned p, unsigned s0, unsigned s1, struct slots *all, struct err *e)
+{
+	unsigned n = c->host.nstreams(c->host.arg, p), found = 0;
+
+	if (s1 == UINT32_MAX)
+		s1 = n - 1;
+	if (n == 0 || s1 >= n)
+		return cmd_no_stream(c, p, s0 >= n ? s0 : n, e);
+	for (unsigned s = s0; s <= s1; s++) {
+		if (!stream_there(c, p, s))
+			continue;
+		found++;
+		if (all != NULL)
+			slot_add(all, p, s);
+	}
+	return found > 0 ? 0 : cmd_no_stream(c, p, s0, e);
 }
 
 /* Every object of a list for a scope; bare ports mean stream 0. */
 static int expand(const struct cmd *c, const struct target *t, enum cmd_scope scope, struct slots *all, struct err *e)
 {
+	int rc = target_check(c, t, false, e);
 	unsigned np = host_nports(c);
 
-	for (unsigned i = 0; i < t->n; i++) {
-		unsigned p1 = t->item[i].p1 == UINT32_MAX ? np - 1 : t->item[i].p1;
-		if (np == 0 || p1 >= np)
-			return no_port(t->item[i].p0 >= np ? t->item[i].p0 : np, np, e);
-		for (unsigned p = t->item[i].p0; p <= p1; p++) {
-			if (scope == SCOPE_PORT) {
+	for (unsigned i = 0; i < t->n && rc == 0; i++) {
+		for (unsigned p = t->item[i].p0; p <= t->item[i].p1 && p < np && rc == 0; p++) {
+			if (scope == SCOPE_PORT)
 				slot_add(all, p, 0);
-				continue;
-			}
-			unsigned ns = c->host.nstreams(c->host.arg, p), s0 = t->item[i].s0;
-			unsigned s1 = t->item[i].s1 == UINT32_MAX ? ns - 1 : t->item[i].s1;
-			if (ns == 0 || s1 >= ns)
-				return no_stream(p, s0 >= ns ? s0 : ns, ns, e);
-			for (unsigned s = s0; s <= s1; s++)
-				slot_add(all, p, s);
+			else
+				rc = expand_streams(c, p, t->item[i].s0, t->item[i].s1, all, e);
 		}
 	}
-	slots_unique(all);
-	return 0;
+	if (rc == 0)
+		slots_unique(all);
+	return rc;
 }
 
-int target_check(const struct cmd *c, const struct target *t, struct err *e)
+int target_check(const struct cmd *c, const struct target *t, bool streams, struct err *e)
 {
 	unsigned np = host_nports(c);
+	int rc = 0;
 
-	for (unsigned i = 0; i < t->n; i++) {
+	for (unsigned i = 0; i < t->n && rc == 0; i++) {
 		unsigned p1 = t->item[i].p1 == UINT32_MAX ? np - 1 : t->item[i].p1;
 		if (np == 0 || p1 >= np)
 			return no_port(t->item[i].p0 >= np ? t->item[i].p0 : np, np, e);
-		for (unsigned p = t->item[i].p0; p <= p1 && t->item[i].has_streams; p++) {
-			unsigned ns = c->host.nstreams(c->host.arg, p);
-			unsigned s1 = t->item[i].s1 == UINT32_MAX ? ns - 1 : t->item[i].s1;
-			if (ns == 0 || s1 >= ns)
-				return no_stream(p, t->item[i].s0 >= ns ? t->item[i].s0 : ns, ns, e);
-		}
+		for (unsigned p = t->item[i].p0; p <= p1 && streams && t->item[i].has_streams && rc == 0; p++)
+			rc = expand_streams(c, p, t->item[i].s0, t->item[i].s1, NULL, e);
 	}
-	return 0;
+	return rc;
 }
 
 int cmd_target_ports(const struct cmd *c, const struct target *t, struct portset *out, struct err *e)
 {
 	struct portset set = {0};
-	int rc = target_check(c, t, e);
+	int rc = target_check(c, t, true, e);
 
 	if (rc != 0)
 		return rc;
@@ -173,10 +228,31 @@ static int value_parse(const struct setting *row, const char *text, void **val, 
 	return 0;
 }
 
-static int slot_fill(struct cmd *c, struct slot *s, const struct setting *row, const char *value, bool *in_value,
+/* The value for a row, parsed once however many objects get it. */
+static int value_for(struct slots *all, const struct setting *row, const char *text, const void **val, struct err *e)
+{
+	struct value v = {.row = row};
+
+	for (unsigned i = all->nvalues; i-- > 0;) {
+		if (all->value[i].row == row) {
+			*val = all->value[i].val;
+			return 0;
+		}
+	}
+	int rc = value_parse(row, text, &v.val, e);
+	if (rc != 0)
+		return rc;
+	all->value = xrealloc(all->value, (all->nvalues + 1) * sizeof(*all->value));
+	all->value[all->nvalues++] = v;
+	*val = v.val;
+	return 0;
+}
+
+static int slot_fill(struct cmd *c, struct slots *all, unsigned i, const struct setting *row, const char *value, bool *in_value,
 		     struct err *e)
 {
 	const struct cmd_host *h = &c->host;
+	struct slot *s = &all->s[i];
 
 	s->obj = h->object(h->arg, row->scope, s->port, s->stream);
 	if (s->obj == NULL)
@@ -192,12 +268,15 @@ static int slot_fill(struct cmd *c, struct slot *s, const struct setting *row, c
 	if (rc != 0)
 		return rc;
 	*in_value = true;
-	rc = value_parse(real, value, &s->val, e);
+	rc = value_for(all, real, value, &s->val, e);
 	if (rc != 0)
 		return rc;
 	*in_value = false;
 	s->row = real;
-	return h->may_set != NULL ? h->may_set(h->arg, real, s->port, e) : 0;
+	/* the streams of a port share its answer */
+	if (h->may_set == NULL || (i > 0 && s[-1].port == s->port && s[-1].row == real))
+		return 0;
+	return h->may_set(h->arg, real, s->port, e);
 }
 
 static void slot_write(struct cmd *c, const struct slot *s)
@@ -214,21 +293,44 @@ static void slot_write(struct cmd *c, const struct slot *s)
 		c->host.changed(c->host.arg, row, s->port, s->stream);
 }
 
-static void slot_warn(const struct slot *s, struct sbuf *note)
+/* A warning of the slots first..last, streams of one port. */
+static void put_warning(const struct slot *first, const struct slot *last, const char *text, struct sbuf *note)
 {
-	struct err warn = {.col = -1};
-
-	if (s->row->check == NULL || note == NULL)
-		return;
-	s->row->check(s->row, s->obj, &warn);
-	if (warn.text[0] == '\0')
-		return;
-	if (s->row->scope == SCOPE_GLOBAL)
-		sbuf_addf(note, "warning: %s\n", warn.text);
-	else if (s->row->scope == SCOPE_PORT || s->stream == 0)
-		sbuf_addf(note, "warning: port %u: %s\n", s->port, warn.text);
+	if (first->row->scope == SCOPE_GLOBAL)
+		sbuf_addf(note, "warning: %s\n", text);
+	else if (first != last)
+		sbuf_addf(note, "warning: streams %u/%u-%u: %s\n", first->port, first->stream, last->stream, text);
+	else if (first->row->scope == SCOPE_PORT || first->stream == 0)
+		sbuf_addf(note, "warning: port %u: %s\n", first->port, text);
 	else
-		sbuf_addf(note, "warning: stream %u/%u: %s\n", s->port, s->stream, warn.text);
+		sbuf_addf(note, "warning: stream %u/%u: %s\n", first->port, first->stream, text);
+}
+
+/* What the rows' checks say; the same about one stream after the other is said once. */
+static void slots_warn(const struct slots *all, struct sbuf *note)
+{
+	const struct slot *first = NULL, *last = NULL, *end = all->s + all->n;
+	struct err warn, pending;
+
+	for (const struct slot *s = all->s; s < end; s++) {
+		warn.text[0] = '\0';
+		if (s->row->check != NULL)
+			s->row->check(s->row, s->obj, &warn);
+		bool same = first != NULL && s->port == first->port && strcmp(warn.text, pending.text) == 0;
+		if (first != NULL && !same) {
+			put_warning(first, last, pending.text, note);
+			first = NULL;
+		}
+		if (warn.text[0] == '\0')
+			continue;
+		if (first == NULL) {
+			first = s;
+			pending = warn;
+		}
+		last = s;
+	}
+	if (first != NULL)
+		put_warning(first, last, pending.text, note);
 }
 
 /* The part that needs no object: what `load` can say before anything is applied. */
@@ -257,16 +359,16 @@ int set_apply(struct cmd *c, const struct target *t, const struct setting *s, co
 	if (rc == 0 && s->scope == SCOPE_GLOBAL)
 		slot_add(&all, 0, 0);
 	else if (rc == 0)
-		rc = expand(c, t, s->scope, &all, e);
+		rc = dry ? target_check(c, t, false, e) : expand(c, t, s->scope, &all, e);
 	if (rc == 0 && dry)
 		rc = set_look(s, value, in_value, e);
 	for (unsigned i = 0; rc == 0 && !dry && i < all.n; i++)
-		rc = slot_fill(c, &all.s[i], s, value, in_value, e);
+		rc = slot_fill(c, &all, i, s, value, in_value, e);
 	if (rc == 0 && !dry) {
 		for (unsigned i = 0; i < all.n; i++)
 			slot_write(c, &all.s[i]);
-		for (unsigned i = 0; i < all.n; i++)
-			slot_warn(&all.s[i], note);
+		if (note != NULL && !c->checks_held)
+			slots_warn(&all, note);
 		for (unsigned i = 0; how == SET_ECHO && note != NULL && i < all.n; i++)
 			if (all.s[i].row->echo != NULL)
 				all.s[i].row->echo(all.s[i].row, all.s[i].obj, note);
@@ -286,6 +388,39 @@ int cmd_set(struct cmd *c, const struct target *t, const struct setting *s, cons
 	return rc;
 }
 
+void cmd_hold_checks(struct cmd *c, bool on)
+{
+	c->checks_held = on;
+}
+
+bool cmd_value_text(const struct setting *row, const void *obj, struct sbuf *out)
+{
+	const struct vtype *t = row->v.type;
+	struct sbuf now = {0}, dflt = {0};
+	void *val = xcalloc(1, t->size), *dval = NULL;
+	bool set = true;
+
+	if (row->store != NULL)
+		set = row->store->get(row, obj, val);
+	else
+		memcpy(val, (const char *)obj + row->offset, t->size);
+	t->print(&row->v, val, &now);
+	/* as text, because the bytes of a struct may differ in padding alone */
+	if (row->store == NULL && row->dflt != NULL) {
+		dval = xcalloc(1, t->size);
+		if (t->parse(&row->v, row->dflt, dval, NULL) == 0) {
+			t->print(&row->v, dval, &dflt);
+			set = strcmp(sbuf_str(&now), sbuf_str(&dflt)) != 0;
+		}
+	}
+	sbuf_add(out, sbuf_str(&now));
+	sbuf_free(&now);
+	sbuf_free(&dflt);
+	free(val);
+	free(dval);
+	return set;
+}
+
 bool cmd_setting_text(const struct cmd *c, const struct setting *s, unsigned port, unsigned stream, struct sbuf *out)
 {
 	void *obj = c->host.object(c->host.arg, s->scope, port, stream);
@@ -295,26 +430,7 @@ bool cmd_setting_text(const struct cmd *c, const struct setting *s, unsigned por
 		row = s->resolve(s, obj, NULL);
 	if (obj == NULL || row == NULL || row->v.type == NULL)
 		return false;
-	const struct vtype *t = row->v.type;
-	struct sbuf now = {0}, dflt = {0};
-	void *val = xcalloc(1, t->size), *dval = xcalloc(1, t->size);
-	bool set = true;
-	if (row->store != NULL)
-		set = row->store->get(row, obj, val);
-	else
-		memcpy(val, (char *)obj + row->offset, t->size);
-	t->print(&row->v, val, &now);
-	/* as text, because the bytes of a struct may differ in padding alone */
-	if (row->store == NULL && row->dflt != NULL && t->parse(&row->v, row->dflt, dval, NULL) == 0) {
-		t->print(&row->v, dval, &dflt);
-		set = strcmp(sbuf_str(&now), sbuf_str(&dflt)) != 0;
-	}
-	sbuf_add(out, sbuf_str(&now));
-	sbuf_free(&now);
-	sbuf_free(&dflt);
-	free(val);
-	free(dval);
-	return set && s->resolve == NULL;
+	return cmd_value_text(row, obj, out) && s->resolve == NULL;
 }
 
 static int verb_set_run(struct cmd_run *r, const struct arg_val *args, struct err *e)

@@ -72,6 +72,50 @@ bool cmd_next(const char **text, struct sbuf *one)
 	return true;
 }
 
+static unsigned long newlines(const char *from, const char *to)
+{
+	unsigned long n = 0;
+
+	for (; from < to; from++)
+		n += *from == '\n';
+	return n;
+}
+
+/* Where the first word of what lies in [from, to) begins: behind blanks, separators and comments. */
+static const char *first_word(const char *from, const char *to)
+{
+	while (from < to) {
+		if (*from == '#')
+			while (from < to && *from != '\n')
+				from++;
+		else if (strchr(" \t\r\n;", *from) != NULL)
+			from++;
+		else
+			break;
+	}
+	return from;
+}
+
+bool cmd_next_command(const char **text, unsigned long *line, struct sbuf *one, unsigned long *at)
+{
+	const char *from = *text;
+
+	while (cmd_next(text, one)) {
+		const char *word = first_word(from, *text);
+		bool any = word < *text;
+		*at = *line + newlines(from, word);
+		*line += newlines(from, *text);
+		from = *text;
+		if (!any)
+			continue;
+		size_t blanks = strspn(one->s, " \t\r");
+		memmove(one->s, one->s + blanks, one->len + 1 - blanks);
+		one->len -= blanks;
+		return true;
+	}
+	return false;
+}
+
 /* Words of line; the buffer takes at most strlen(line) + 1 bytes. */
 int cmd_split(const char *line, struct cmd_word *words, unsigned max, char *buf, size_t bufsz, struct err *e)
 {
@@ -197,4 +241,43 @@ void cmd_err_print(const char *line, const struct err *e, struct sbuf *out)
 	}
 	sbuf_add(out, e->text);
 	sbuf_addc(out, '\n');
+}
+
+char *cmd_where(const char *where, unsigned long more)
+{
+	const char *colon = strrchr(where, ':');
+	char *end;
+	struct sbuf b = {0};
+	char *text;
+
+	unsigned long n = colon != NULL ? strtoul(colon + 1, &end, 10) : 0;
+	if (colon == NULL || end == colon + 1 || *end != '\0') {
+		text = xstrdup(where);
+	} else {
+		sbuf_addn(&b, where, (size_t)(colon - where));
+		sbuf_addf(&b, ":%lu", n + more);
+		text = xstrdup(sbuf_str(&b));
+		sbuf_free(&b);
+	}
+	return text;
+}
+
+void cmd_err_print_at(const char *where, const char *line, const struct err *e, struct sbuf *out)
+{
+	struct sbuf shown = {0};
+	struct err shifted = *e;
+
+	if (e->col < 0) {
+		sbuf_addf(out, "%s: %s\n", where, e->text);
+		return;
+	}
+	int col = e->col < (int)strlen(line) ? e->col : (int)strlen(line), from = col;
+	while (from > 0 && line[from - 1] != '\n')
+		from--;
+	char *at = cmd_where(where, newlines(line, line + from));
+	sbuf_addf(&shown, "%s: %s", at, line + from);
+	shifted.col = col - from + (int)strlen(at) + 2;
+	cmd_err_print(shown.s, &shifted, out);
+	free(at);
+	sbuf_free(&shown);
 }

@@ -12,14 +12,22 @@ void port_cfg_init(struct port_cfg *c)
 
 void stream_cfg_init(struct stream_cfg *s)
 {
-	*s = (struct stream_cfg){.enabled = true};
+	*s = (struct stream_cfg){.enabled = true, .weight = 1, .sizes = {.kind = SIZES_AUTO}};
 	frame_stack_parse("eth/ipv4/tcp", &s->frame.stack, NULL);
 	strcpy(s->frame.user, "0123456789abcde");
 }
 
 void stream_cfg_free(struct stream_cfg *s)
 {
-	frame_vals_free(&s->frame.vals);
+	frame_spec_free(&s->frame);
 	frame_vals_free(&s->dflt);
 	*s = (struct stream_cfg){0};
+}
+
+void stream_cfg_copy(struct stream_cfg *dst, const struct stream_cfg *src)
+{
+	*dst = *src;
+	frame_spec_copy(&dst->frame, &src->frame);
+	dst->dflt = (struct frame_vals){0};
+	frame_vals_copy(&dst->dflt, &src->dflt);
 }

@@ -23,7 +23,7 @@ struct held_range {
 
 struct stream_cfg {
 	uint32_t port, id;        /* where it is; not settings */
-	bool enabled;             /* default: stream 0 */
+	bool enabled;             /* default: on, also of streams that are added */
 	uint64_t weight;          /* turns per cycle of the port's schedule, 1..65535 */
 	struct own_rate rate;
 	uint64_t count;           /* frames per start, 0: no bound of its own */

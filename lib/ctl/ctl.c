@@ -261,7 +261,7 @@ static void value_of(struct frame_vals *v, const char *proto, const char *field,
 static void default_addresses(struct ctl *c, struct ctl_port *cp)
 {
 	unsigned peer = cp->p.id ^ 1;
-	struct frame_vals *v = &cp->stream.dflt;
+	struct frame_vals *v = &cp->dflt;
 	static const uint8_t zero[6];
 	uint8_t src[4] = {192, 168, (uint8_t)cp->p.id, 1}, dst[4] = {192, 168, (uint8_t)peer, 1};
 
@@ -270,6 +270,7 @@ static void default_addresses(struct ctl *c, struct ctl_port *cp)
 	value_of(v, "eth", "dst", peer < c->nports && c->port[peer]->used ? c->port[peer]->p.mac.addr_bytes : zero, 6);
 	value_of(v, "ipv4", "src", src, 4);
 	value_of(v, "ipv4", "dst", dst, 4);
+	streams_dflt(cp);
 }
 
 static int launch(struct ctl *c, struct err *e)
@@ -379,7 +380,8 @@ static void leave(struct ctl *c)
 static void port_free(struct ctl_port *cp)
 {
 	free((char *)cp->p.spec_text);
-	stream_cfg_free(&cp->stream);
+	streams_free(cp);
+	frame_vals_free(&cp->dflt);
 	stat_free(cp);
 	free(cp->txq);
 	free(cp->rxq);
@@ -458,20 +460,9 @@ const char *ctl_port_name(const struct ctl *c, unsigned port)
 	return c->port[port]->p.name;
 }
 
-unsigned ctl_nstreams(const struct ctl *c, unsigned port)
-{
-	(void)c, (void)port;
-	return 1;
-}
-
 struct port_cfg *ctl_port_cfg(struct ctl *c, unsigned port)
 {
 	return &c->port[port]->p.cfg;
-}
-
-struct stream_cfg *ctl_stream_cfg(struct ctl *c, unsigned port, unsigned stream)
-{
-	return stream == 0 ? &c->port[port]->stream : NULL;
 }
 
 static bool restart_pending(const struct ctl_port *cp)
@@ -530,25 +521,26 @@ int ctl_apply(struct ctl *c, unsigned port, struct err *e)
 	return rc;
 }
 
+void ctl_port_defaults(const struct ctl *c, struct port_cfg *out)
+{
+	port_cfg_init(out);
+	out->promiscuous = c->opts.promiscuous;
+	if (c->opts.mbufs != 0)
+		out->mbufs = c->opts.mbufs;
+	if (c->opts.txd != 0)
+		out->txd = c->opts.txd;
+	if (c->opts.rxd != 0)
+		out->rxd = c->opts.rxd;
+	if (c->opts.mtu != 0)
+		out->mtu = c->opts.mtu;
+}
+
 void ctl_reset(struct ctl *c, unsigned port)
 {
 	struct ctl_port *cp = c->port[port];
-	struct frame_vals dflt = cp->stream.dflt;
 
-	cp->stream.dflt = (struct frame_vals){0};
-	stream_cfg_free(&cp->stream);
-	stream_cfg_init(&cp->stream);
-	cp->stream.dflt = dflt;
-	port_cfg_init(&cp->p.cfg);
-	cp->p.cfg.promiscuous = c->opts.promiscuous;
-	if (c->opts.mbufs != 0)
-		cp->p.cfg.mbufs = c->opts.mbufs;
-	if (c->opts.txd != 0)
-		cp->p.cfg.txd = c->opts.txd;
-	if (c->opts.rxd != 0)
-		cp->p.cfg.rxd = c->opts.rxd;
-	if (c->opts.mtu != 0)
-		cp->p.cfg.mtu = c->opts.mtu;
+	streams_default(cp);
+	ctl_port_defaults(c, &cp->p.cfg);
 	ctl_touch(c, port, true);
 }
 
@@ -564,8 +556,8 @@ const struct place_in *ctl_place_in(const struct ctl *c)
 
 int ctl_frame(struct ctl *c, unsigned port, unsigned stream, struct frame *out, struct err *e)
 {
-	if (port >= c->nports || stream >= ctl_nstreams(c, port))
-		return err_set(e, EINVAL, "no stream %u/%u", port, stream);
+	if (port >= c->nports || stream_at(c->port[port], stream) == NULL)
+		return err_set(e, EINVAL, "there is no stream %u/%u", port, stream);
 	return plan_template(c, c->port[port], out, e);
 }
 

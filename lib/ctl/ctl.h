@@ -53,12 +53,15 @@ void ctl_restore(struct ctl *, const struct ctl_saved *);
 void ctl_saved_free(struct ctl_saved *);
 struct port_cfg *ctl_port_cfg(struct ctl *, unsigned port);
 struct stream_cfg *ctl_stream_cfg(struct ctl *, unsigned port, unsigned stream);
-/* A setting of the port or of a stream was written: a plan is built at the end of this turn. restart: the device must be restarted with
+/* A setting of the port was written: a plan is built at the end of this turn. restart: the device must be restarted with
  * the new values (mtu, descriptors, pools) before the next start. */
 void ctl_touch(struct ctl *, unsigned port, bool restart);
+/* A setting of that stream (-1: of any) was written: its frames are made anew at the end of this turn. */
+void ctl_touch_stream(struct ctl *, unsigned port, int stream);
 /* Apply a pending device restart now; names the failure. Refused (-EBUSY) while sending. */
 int ctl_apply(struct ctl *, unsigned port, struct err *e);
-void ctl_reset(struct ctl *, unsigned port); /* all settings back to defaults */
+void ctl_reset(struct ctl *, unsigned port); /* all settings back to defaults: one stream, 0 */
+void ctl_port_defaults(const struct ctl *, struct port_cfg *out); /* what a reset gives: options like -P are in it */
 bool ctl_sending(const struct ctl *, unsigned port);
 
 /* Start all or none; one start time. duration_ns 0: by count or without bound. Refuses: sending ports, ports without Tx queue, frames that

@@ -30,6 +30,15 @@ struct run {
 	uint64_t end_ns;       /* when the last queue reported, CLOCK_MONOTONIC_RAW */
 };
 
+/* Streams keep a number of their own while ids change: of their counters, and of their ordinals while the port sends. */
+#define CTL_CELLS (2 * CTL_MAX_STREAMS)
+
+struct stream {
+	struct stream_cfg cfg;
+	uint32_t cell;
+	bool dirty;            /* settings changed since plans were made */
+};
+
 struct template {
 	bool valid;
 	uint32_t tag;
@@ -59,7 +68,10 @@ struct ctl_port {
 	struct gen_state **gen;
 	struct sink_state **sink;
 	int *tx_worker, *rx_worker; /* index into ctl.worker, -1 none */
-	struct stream_cfg stream;
+	struct stream **stream;    /* by id; NULL: a hole */
+	unsigned nstreams, cap_streams, total;
+	uint64_t cell_used[CTL_CELLS / 64], cell_kept[CTL_CELLS / 64];
+	struct frame_vals dflt;    /* what each stream gets as its dflt */
 	struct port_cfg applied;   /* values the device runs with: mtu, txd, rxd, mbufs */
 	struct template tmpl;
 	struct run run;
@@ -135,7 +147,15 @@ void dev_promiscuous(struct ctl *c, struct ctl_port *cp); /* follows the setting
 bool dev_mtu_set(const struct ctl_port *cp);  /* the user asked for an mtu, or had asked for one */
 uint64_t dev_mtu(const struct ctl_port *cp);  /* the mtu in force */
 
+/* stream.c */
+struct stream *stream_at(const struct ctl_port *cp, unsigned id); /* NULL: a hole */
+struct stream *stream_first(const struct ctl_port *cp);           /* the lowest id: a port has one at least */
+void streams_free(struct ctl_port *cp);
+void streams_default(struct ctl_port *cp); /* one stream 0 as it comes */
+void streams_dflt(struct ctl_port *cp);    /* cp->dflt is known */
+
 /* plan.c */
+void stream_plans_free(struct stream *s);
 double plan_pps(const struct rate *r, uint64_t speed_bps, uint32_t size, bool *max);
 uint64_t plan_speed(const struct ctl_port *cp);
 unsigned plan_max_size(const struct ctl_port *cp);
@@ -155,5 +175,6 @@ void ctl_note(struct ctl *c, unsigned port, const char *fmt, ...) WR_PRINTF(3, 4
 /* stat.c */
 int stat_init(struct ctl_port *cp);
 void stat_free(struct ctl_port *cp);
+void stat_stream_begins(struct ctl_port *cp, struct stream *s); /* its counters are 0 */
 /* Sums of our cells and the device's numbers since open, no baseline. */
 void stat_dev(struct ctl_port *cp, struct snap_port *out);

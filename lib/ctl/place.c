@@ -268,21 +268,6 @@ int place_count(const char *const *maps, unsigned nmaps, unsigned nports, uint16
 	return read_maps(maps, nmaps, NULL, nports, NULL, nq, which, e);
 }
 
-int place_lcores(const char *const *maps, unsigned nmaps, bool *set, unsigned *which, struct err *e)
-{
-	struct map_set m;
-	int rc = map_set_parse(maps, nmaps, &m, which, e);
-
-	if (rc < 0)
-		return rc;
-	for (unsigned i = 0; i < m.n; i++)
-		for (int side = 0; side < 2; side++)
-			for (unsigned k = 0; k < m.v[i].core[side].n; k++)
-				set[m.v[i].core[side].v[k].num] = true;
-	map_set_free(&m);
-	return 0;
-}
-
 /* What one worker is chosen for: a side of a port, or both when they share. */
 struct unit {
 	unsigned port;

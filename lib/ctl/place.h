@@ -30,8 +30,6 @@ struct placement {
  * be NULL) tells the text: maps[*which]. Caller frees with placement_free(). */
 int place_maps(const char *const *maps, unsigned nmaps, const struct place_in *in, struct placement *out,
 	       unsigned *which, struct err *e);
-/* Only the lcore numbers that maps name (before EAL starts), into set (PLACE_MAX_LCORES bytes of bool). */
-int place_lcores(const char *const *maps, unsigned nmaps, bool *set, unsigned *which, struct err *e);
 /* No maps: choose one queue per side. NUMA-near lcores first; a worker per side per port while there are enough, else a port's Rx
  * and Tx share one, else ports share. -EINVAL without a worker. */
 int place_auto(const struct place_in *in, struct placement *out, struct err *e);

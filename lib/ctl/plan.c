@@ -11,6 +11,11 @@
 #define GIVEUP_NS 1000000000ull /* after the end of a timed run without any accepted frame */
 #define FORGIVE_NS 50000000ull
 
+void stream_plans_free(struct stream *s)
+{
+	(void)s;
+}
+
 double plan_pps(const struct rate *r, uint64_t speed_bps, uint32_t size, bool *max)
 {
 	*max = r->kind == RATE_MAX;
@@ -40,10 +45,11 @@ uint64_t plan_speed(const struct ctl_port *cp)
 
 unsigned plan_max_size(const struct ctl_port *cp)
 {
+	const struct stream_cfg *s = &stream_first(cp)->cfg;
 	unsigned tags = 0;
 
-	for (unsigned i = 0; i < cp->stream.frame.stack.n; i++) {
-		const char *n = cp->stream.frame.stack.hdr[i]->name;
+	for (unsigned i = 0; i < s->frame.stack.n; i++) {
+		const char *n = s->frame.stack.hdr[i]->name;
 		tags += strcmp(n, "vlan") == 0 || strcmp(n, "qinq") == 0;
 	}
 	return (unsigned)dev_mtu(cp) + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 4 * tags;
@@ -61,8 +67,9 @@ static unsigned tx_room(const struct ctl_port *cp)
 
 int plan_template(struct ctl *c, struct ctl_port *cp, struct frame *out, struct err *e)
 {
+	const struct stream_cfg *s = &stream_first(cp)->cfg;
 	struct err why;
-	int rc = frame_build(&cp->stream.frame, &cp->stream.dflt, plan_max_size(cp), out, &why);
+	int rc = frame_build(&s->frame, &s->dflt, plan_max_size(cp), out, &why);
 
 	(void)c;
 	if (rc < 0)

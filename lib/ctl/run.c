@@ -51,7 +51,7 @@ bool ctl_bounded(const struct ctl *c, unsigned port)
 /* A value that would silently not be sent is a mistake or a leftover: both are named. */
 static int stray_values(const struct ctl_port *cp, struct err *e)
 {
-	const struct frame_spec *f = &cp->stream.frame;
+	const struct frame_spec *f = &stream_first(cp)->cfg.frame;
 
 	for (unsigned i = 0; i < f->vals.n; i++) {
 		const struct frame_val *v = &f->vals.val[i];

@@ -27,6 +27,12 @@ void stat_free(struct ctl_port *cp)
 	free(cp->rx_rate);
 }
 
+void stat_stream_begins(struct ctl_port *cp, struct stream *s)
+{
+	(void)cp;
+	(void)s;
+}
+
 /* Tables describe these structs as rows of uint64_t: reading and subtracting is one loop for any of them. */
 static void cells_read(void *dst, const void *src, size_t bytes)
 {

@@ -48,6 +48,23 @@ static void csv_quote(const char *s, struct sbuf *out)
 	sbuf_addc(out, '"');
 }
 
+/* At most w columns of UTF-8 text; what is cut off shows as "~". */
+static void cut(char *s, int w)
+{
+	char *last = s;
+
+	for (int n = 0; *s != '\0'; s++) {
+		if (((unsigned char)*s & 0xc0) == 0x80)
+			continue;
+		if (++n == w)
+			last = s;
+		if (n > w) {
+			strcpy(last, "~");
+			return;
+		}
+	}
+}
+
 static void grid_row(struct grid *g, const json_t *row, const json_t *sub)
 {
 	g->cell = xrealloc(g->cell, (g->nrows + 1) * g->ncols * sizeof(*g->cell));
@@ -65,6 +82,8 @@ static void grid_row(struct grid *g, const json_t *row, const json_t *sub)
 		for (char *p = cell; !g->csv && *p != '\0'; p++)
 			if (iscntrl((unsigned char)*p))
 				*p = '?';
+		if (!g->csv && col->width > 0)
+			cut(cell, col->width);
 		g->cell[g->nrows * g->ncols + c] = cell;
 		sbuf_free(&b);
 	}

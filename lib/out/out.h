@@ -21,6 +21,7 @@ struct out_col {
 	const char *key;   /* dotted path inside a row: "tx.packets" */
 	const char *title; /* text heading */
 	enum out_fmt fmt;
+	int width;         /* text: a longer cell is cut and ends in "~"; 0: it is not */
 };
 
 /* A table over an array in the tree. rows: dotted path of the array ("ports"). sub (may be NULL): array inside each row that is

@@ -126,58 +126,16 @@ static void flush(struct sess *s, const struct item *it)
 	sbuf_reset(&s->note);
 }
 
-static char *where_line(const char *where, unsigned long more)
-{
-	const char *colon = strrchr(where, ':');
-	char *end;
-	struct sbuf b = {0};
-	char *text;
-
-	unsigned long n = colon != NULL ? strtoul(colon + 1, &end, 10) : 0;
-	if (colon == NULL || end == colon + 1 || *end != '\0') {
-		text = xstrdup(where);
-	} else {
-		sbuf_addn(&b, where, (size_t)(colon - where));
-		sbuf_addf(&b, ":%lu", n + more);
-		text = xstrdup(sbuf_str(&b));
-		sbuf_free(&b);
-	}
-	return text;
-}
-
-static unsigned long newlines(const char *from, const char *to)
-{
-	unsigned long n = 0;
-
-	for (; from < to; from++)
-		n += *from == '\n';
-	return n;
-}
-
 static void tell_error(struct sess *s, const struct item *it, const struct err *e, int rc, int code)
 {
-	struct sbuf text = {0}, line = {0};
-	struct err shifted = *e;
+	struct sbuf text = {0};
 
-	if (it->where == NULL) {
+	if (it->where == NULL)
 		cmd_err_print(it->line, e, &text);
-	} else if (e->col < 0) {
-		sbuf_addf(&text, "%s: %s\n", it->where, e->text);
-	} else {
-		/* "file:12: set 0 rate abc5" in one line, so that editors can jump; the caret moves along. Of several lines in quotes the
-		 * one with the caret is named and shown. */
-		int col = e->col < (int)strlen(it->line) ? e->col : (int)strlen(it->line), from = col;
-		while (from > 0 && it->line[from - 1] != '\n')
-			from--;
-		char *where = where_line(it->where, newlines(it->line, it->line + from));
-		sbuf_addf(&line, "%s: %s", where, it->line + from);
-		shifted.col = col - from + (int)strlen(where) + 2;
-		cmd_err_print(sbuf_str(&line), &shifted, &text);
-		free(where);
-	}
+	else
+		cmd_err_print_at(it->where, it->line, e, &text);
 	tell(s, SESS_ERROR, sbuf_str(&text), it, rc, code);
 	sbuf_free(&text);
-	sbuf_free(&line);
 }
 
 /* rc: result of exec or poll that is not VERB_PENDING. Takes the item. */
@@ -252,46 +210,22 @@ void sess_poll(struct sess *s)
 	s->in_poll = false;
 }
 
-/* Where the first word of what lies in [from, to) begins: behind blanks, separators and comments. */
-static const char *first_word(const char *from, const char *to)
-{
-	while (from < to) {
-		if (*from == '#')
-			while (from < to && *from != '\n')
-				from++;
-		else if (strchr(" \t\r\n;", *from) != NULL)
-			from++;
-		else
-			break;
-	}
-	return from;
-}
-
 void sess_exec(struct sess *s, const char *text, const char *where)
 {
 	struct sbuf one = {0};
-	unsigned long line = 0;
-	const char *from = text;
+	unsigned long line = 0, at;
 
 	if (s->failed && s->opts.batch)
 		return;
 	s->failed = false;
 	s->group++;
-	while (cmd_next(&text, &one)) {
-		const char *word = first_word(from, text);
-		if (word == text) { /* nothing but blanks and comments */
-			line += newlines(from, text);
-			from = text;
-			continue;
-		}
+	while (cmd_next_command(&text, &line, &one, &at)) {
 		struct item *it = xcalloc(1, sizeof(*it));
-		it->line = xstrdup(sbuf_str(&one) + strspn(sbuf_str(&one), " \t\r"));
-		it->where = where != NULL ? where_line(where, line + newlines(from, word)) : NULL;
+		it->line = xstrdup(sbuf_str(&one));
+		it->where = where != NULL ? cmd_where(where, at) : NULL;
 		it->group = s->group;
 		*s->tail = it;
 		s->tail = &it->next;
-		line += newlines(from, text);
-		from = text;
 	}
 	sbuf_free(&one);
 }

@@ -24,7 +24,7 @@ static int hexval(char c)
 	return c >= '0' && c <= '9' ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
 }
 
-static int mac_one(const struct vspec *s, const char *text, void *out, struct err *e)
+static int mac_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	uint8_t mac[6];
 	unsigned n = 0, group = 0;
@@ -55,11 +55,6 @@ static int mac_one(const struct vspec *s, const char *text, void *out, struct er
 	return 0;
 }
 
-static int mac_parse(const struct vspec *s, const char *text, void *out, struct err *e)
-{
-	return one_or_later(s, text, mac_one, out, e);
-}
-
 static void mac_print(const struct vspec *s, const void *v, struct sbuf *out)
 {
 	const uint8_t *m = field_tail(v, 6);
@@ -74,7 +69,7 @@ const struct vtype vt_mac = {.name = "mac",
 			     .parse = mac_parse,
 			     .print = mac_print};
 
-static int ip4_one(const struct vspec *s, const char *text, void *out, struct err *e)
+static int ip4_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	uint8_t ip[4];
 	size_t i = 0;
@@ -101,37 +96,6 @@ static int ip4_one(const struct vspec *s, const char *text, void *out, struct er
 	return 0;
 }
 
-/* address/length, a variation over the host part */
-static bool is_prefix(const struct vspec *s, const char *text, unsigned bits, value_one_fn *one)
-{
-	uint8_t out[VT_FIELD_BYTES];
-	struct dec d;
-	char addr[64];
-	const char *slash = strchr(text, '/');
-
-	if (slash == NULL || (size_t)(slash - text) >= sizeof(addr))
-		return false;
-	memcpy(addr, text, (size_t)(slash - text));
-	addr[slash - text] = '\0';
-	return one(s, addr, out, NULL) == 0 && dec_scan(slash + 1, &d) == 0 && d.frac == 0 &&
-	       slash[1 + d.len] == '\0' && d.m <= bits;
-}
-
-static int ip_parse(const struct vspec *s, const char *text, unsigned bits, value_one_fn *one, void *out, struct err *e)
-{
-	char addr[64] = "";
-
-	if (!is_prefix(s, text, bits, one))
-		return one_or_later(s, text, one, out, e);
-	memcpy(addr, text, strcspn(text, "/"));
-	return later_fail(text, "a prefix (all its addresses in turn)", addr, e);
-}
-
-static int ip4_parse(const struct vspec *s, const char *text, void *out, struct err *e)
-{
-	return ip_parse(s, text, 32, ip4_one, out, e);
-}
-
 static void ip4_print(const struct vspec *s, const void *v, struct sbuf *out)
 {
 	const uint8_t *a = field_tail(v, 4);
@@ -146,23 +110,18 @@ const struct vtype vt_ip4 = {.name = "ipv4",
 			     .parse = ip4_parse,
 			     .print = ip4_print};
 
-static int ip6_one(const struct vspec *s, const char *text, void *out, struct err *e)
+static int ip6_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	uint8_t ip[16], four[VT_FIELD_BYTES];
 
 	if (inet_pton(AF_INET6, text, ip) != 1) {
 		size_t bad = strspn(text, "0123456789abcdefABCDEF:.");
-		if (ip4_one(s, text, four, NULL) == 0)
+		if (ip4_parse(s, text, four, NULL) == 0)
 			return vspec_fail(s, EINVAL, 0, e, text, "is an IPv4 address");
 		return vspec_fail(s, EINVAL, text[bad] != '\0' ? (int)bad : 0, e, text, "is not an IPv6 address");
 	}
 	field_put(out, ip, sizeof(ip));
 	return 0;
-}
-
-static int ip6_parse(const struct vspec *s, const char *text, void *out, struct err *e)
-{
-	return ip_parse(s, text, 128, ip6_one, out, e);
 }
 
 static void ip6_print(const struct vspec *s, const void *v, struct sbuf *out)

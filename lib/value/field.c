@@ -86,7 +86,7 @@ static int number_parse(const struct vspec *s, const char *text, u128 top, u128 
 	return 0;
 }
 
-static int fuint_one(const struct vspec *s, const char *text, void *out, struct err *e)
+static int fuint_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	u128 v = 0, top = field_top(s);
 
@@ -98,11 +98,6 @@ static int fuint_one(const struct vspec *s, const char *text, void *out, struct 
 	if (rc == 0)
 		field_store(out, v);
 	return rc;
-}
-
-static int fuint_parse(const struct vspec *s, const char *text, void *out, struct err *e)
-{
-	return one_or_later(s, text, fuint_one, out, e);
 }
 
 static void put_number(u128 v, struct sbuf *out)
@@ -161,7 +156,7 @@ static int flag_fail(const struct vspec *s, const char *text, size_t at, const c
 	return vspec_fail(s, EINVAL, (int)at, e, text, "has an unknown flag \"%s\"", word);
 }
 
-static int fflags_one(const struct vspec *s, const char *text, void *out, struct err *e)
+static int fflags_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	unsigned n = nflags(s);
 	u128 v = 0;
@@ -193,11 +188,6 @@ static int fflags_one(const struct vspec *s, const char *text, void *out, struct
 	}
 	field_store(out, v);
 	return 0;
-}
-
-static int fflags_parse(const struct vspec *s, const char *text, void *out, struct err *e)
-{
-	return one_or_later(s, text, fflags_one, out, e);
 }
 
 static void fflags_print(const struct vspec *s, const void *v, struct sbuf *out)

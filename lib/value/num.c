@@ -386,7 +386,7 @@ const struct vtype vt_speed = {.name = "speed",
 #define SIZE_MAX_FRAME 16384
 static const struct unit size_units[] = {{"", 1}, {NULL, 0}};
 
-static int size_one(const struct vspec *s, const char *text, void *out, struct err *e)
+static int size_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	uint64_t v = 0;
 	uint16_t n = 0;
@@ -403,39 +403,6 @@ static int size_one(const struct vspec *s, const char *text, void *out, struct e
 	}
 	memcpy(out, &n, sizeof(n));
 	return 0;
-}
-
-/* "64:7,570:4,1518:1": sizes with weights. */
-static bool is_imix(const struct vspec *s, const char *text)
-{
-	static const struct vspec weight = {.type = &vt_uint, .min = 1, .max = 1000000};
-	char item[32];
-
-	for (;;) {
-		size_t n = strcspn(text, ",");
-		if (n == 0 || n >= sizeof(item))
-			return false;
-		memcpy(item, text, n);
-		item[n] = '\0';
-		char *colon = strchr(item, ':');
-		uint16_t size;
-		uint64_t w;
-		if (colon == NULL)
-			return false;
-		*colon = '\0';
-		if (size_one(s, item, &size, NULL) != 0 || uint_parse(&weight, colon + 1, &w, NULL) != 0)
-			return false;
-		if (text[n] == '\0')
-			return true;
-		text += n + 1;
-	}
-}
-
-static int size_parse(const struct vspec *s, const char *text, void *out, struct err *e)
-{
-	if (strcmp(text, "imix") == 0 || is_imix(s, text))
-		return later_fail(text, "a mix of sizes", "64", e);
-	return one_or_later(s, text, size_one, out, e);
 }
 
 static void size_put(uint64_t v, struct sbuf *out)
@@ -462,7 +429,7 @@ static void size_complete(const struct vspec *s, const char *prefix, void (*offe
 	uint16_t n;
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (word_starts(words[i], prefix) && size_one(s, words[i], &n, NULL) == 0)
+		if (word_starts(words[i], prefix) && size_parse(s, words[i], &n, NULL) == 0)
 			offer(arg, words[i]);
 }
 

@@ -40,8 +40,7 @@ struct vtype {
 	const char *name;   /* "rate" */
 	const char *syntax; /* what help and errors show as allowed: "10% | 1.5Mpps | 3Gbps[/l2] | max" */
 	size_t size;        /* bytes of the typed value */
-	/* Text (whole) to value; on failure -EINVAL or -ERANGE, e->col relative to text, *out untouched.
-	 * -ENOTSUP: valid grammar of a later version ("not in this version"). */
+	/* Text (whole) to value; on failure -EINVAL or -ERANGE, e->col relative to text, *out untouched. */
 	int (*parse)(const struct vspec *, const char *text, void *out, struct err *e);
 	void (*print)(const struct vspec *, const void *v, struct sbuf *out); /* canonical text */
 	/* Offer completions of prefix; may be NULL. */
@@ -74,7 +73,8 @@ int vspec_fail(const struct vspec *s, int code, int col, struct err *e, const ch
 /* RFC 4291 text */ extern const struct vtype vt_ip6;
 /* comma list of choices (bit i = choices[i], "" has no name), none, clr (both 0) or a number: tcp.flags */ extern const struct vtype vt_fflags;
 
-/* struct hexbytes: bytes in hexadecimal, blanks, colons and 0x allowed: 0102aa, "01:02 aa"; vspec.max = most bytes (0: HEXBYTES_MAX) */
+/* struct hexbytes: bytes in hexadecimal, separators (blank : - . ,) between bytes and 0x allowed: 0102aa, "01:02 aa"; none or an empty text
+ * is no byte. vspec.min, max: least and most bytes (max 0: HEXBYTES_MAX) */
 extern const struct vtype vt_hex;
 #define HEXBYTES_MAX 2046
 struct hexbytes {

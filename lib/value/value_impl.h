@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared inside lib/value: exact decimal numbers, units, forms of later versions. */
+/* Shared inside lib/value: exact decimal numbers, units. */
 #pragma once
 #include "value.h"
 
@@ -35,11 +35,5 @@ size_t trailing_words(const char *text, size_t at);
 int trailing_fail(const struct vspec *s, const char *text, size_t at, struct err *e);
 /* `"x" is not a unit` with the nearest one. */
 int unit_fail(const struct vspec *s, const struct unit *units, const char *text, size_t at, struct err *e);
-
-typedef int value_one_fn(const struct vspec *, const char *text, void *out, struct err *e);
-/* Parse one value by `one`; a text that is a variation of such values answers -ENOTSUP. out: at most VT_FIELD_BYTES. */
-int one_or_later(const struct vspec *s, const char *text, value_one_fn *one, void *out, struct err *e);
-/* example may be NULL. */
-int later_fail(const char *text, const char *form, const char *example, struct err *e);
 
 bool word_starts(const char *word, const char *prefix);

@@ -72,7 +72,8 @@ struct vary *vary_copy(const struct vary *v);
 /* Typed value of a setting that may vary: text <-> struct vary_val. vspec.of describes one value (vt_fuint, vt_mac, vt_ip4, vt_ip6,
  * vt_fflags). Forms beside one value V:
  *   A..B [step S] [from F]      up, or down when A > B; inclusive, wraps; from: the first value (default A)
- *   V/LEN                       all addresses of the prefix, ascending (IPv4, IPv6)
+ *   V/LEN [step S] [from F]     all addresses of the prefix, ascending (IPv4, IPv6). Where V has bits beside the prefix (192.168.0.1/24) it is
+ *                               the one address, as interfaces are given theirs
  *   A,B,C  or  list A,B,C       in that order (flags need the word: their commas are their own, values joined by '|')
  *   random [A..B] [repeat N] [seed S]
  *   V mask M [repeat N] [seed S]    V with the bits of M random
@@ -80,6 +81,7 @@ struct vary *vary_copy(const struct vary *v);
  * masks are MACs or numbers; address steps and masks are addresses or numbers. print(parse(t)) is canonical. */
 struct vary_val {
 	struct vary v;                 /* v.list points to list, or to memory of whoever filled it in */
+	bool one_of_prefix;            /* parsed from an address with bits beside its prefix: worth a warning that it does not vary */
 	vary_u list[VARY_LIST_MAX];
 };
 extern const struct vtype vt_vary;

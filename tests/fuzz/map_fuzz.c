@@ -34,7 +34,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *maps[8];
 	unsigned n = 0, which = 0;
 	uint16_t nq[ARRAY_SIZE(port)][2];
-	bool set[PLACE_MAX_LCORES] = {false};
 	struct placement p;
 	struct err e = {.col = -1};
 
@@ -45,11 +44,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(&in, &p);
 		placement_free(&p);
 		CHECK(place_count(maps, n, in.nports, nq, NULL, &e) == 0);
-		CHECK(place_lcores(maps, n, set, NULL, &e) == 0);
 	} else {
 		CHECK(which < n && e.text[0] != '\0' && e.col >= 0 && (size_t)e.col <= strlen(maps[which]));
 		place_count(maps, n, in.nports, nq, NULL, NULL);
-		place_lcores(maps, n, set, NULL, NULL);
 	}
 	free(text);
 	return 0;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cmd_world.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 static void splits(const char *line, const char *words)
 {
 	struct cmd_word w[16];
@@ -178,7 +175,7 @@ static void test_slips(void **state)
 	refused("set 0x rate 10", -EINVAL, 5, "comma");
 	refused("set 5 rate 10", -EINVAL, 4, "no port 5; there are ports 0 to 1");
 	refused("set 0-5 rate 10", -EINVAL, 4, "no port 2; there are ports 0 to 1");
-	refused("set 0/7 size 64", -EINVAL, 4, "no stream 0/7; port 0 has streams 0 to 2");
+	refused("set 0/7 size 64", -EINVAL, 4, "no stream 0/7; port 0 has streams 0-2");
 	refused("set 0/1 rate 10", -EINVAL, 8, "belongs to a port");
 	refused("set 0 rte 10", -EINVAL, 6, "did you mean \"rate\"");
 	refused("set 0 dst prot 5", -EINVAL, 6, "there is dst port");
@@ -223,9 +220,133 @@ static void test_all_or_none(void **state)
 	assert_true(world.stream[0][0].has[1] && world.stream[0][1].has[2] && !world.stream[0][1].has[1]);
 }
 
+/* Streams are numbers that stay: what is between them may be missing. */
+static void test_holes(void **state)
+{
+	struct sbuf b = {0};
+
+	(void)state;
+	world.hole[0][1] = world.hole[1][0] = true;
+	ok("set 0/all size 100");
+	assert_int_equal(changes, 2);
+	ok("set 0/0-2 size 101");
+	assert_int_equal(changes, 4);
+	ok("set all/1-2 size 102"); /* 0/2, 1/1, 1/2 */
+	assert_int_equal(changes, 7);
+	assert_int_equal(world.stream[0][1].size, 0);
+	ok("show stats 0/1-2");
+	refused("set 0/1 size 99", -EINVAL, 4, "no stream 0/1; port 0 has streams 0, 2");
+	refused("set 0/0,0/1 size 99", -EINVAL, 4, "no stream 0/1");
+	refused("set 0/2-3 size 99", -EINVAL, 4, "no stream 0/3; port 0 has streams 0, 2");
+	refused("set 1 size 99", -EINVAL, 4, "no stream 1/0; port 1 has streams 1-2");
+	refused("set all size 99", -EINVAL, 4, "no stream 1/0");
+	refused("show stats 0/1", -EINVAL, 11, "no stream 0/1");
+	world.hole[0][2] = true;
+	refused("set 0/1-2 size 99", -EINVAL, 4, "no stream 0/1; port 0 has stream 0");
+	world.hole[0][0] = true;
+	refused("set 0/all size 99", -EINVAL, 4, "port 0 has no stream");
+	ok("set 0 rate 5");
+	cmd_streams_text(lang, 1, &b);
+	assert_string_equal(b.s, "1-2");
+	sbuf_free(&b);
+}
+
+/* A line that is only looked at may name streams that a line before it makes. */
+static void test_check_before_streams(void **state)
+{
+	struct err e;
+
+	(void)state;
+	world.hole[0][1] = true;
+	assert_int_equal(cmd_check(lang, "set 0/1,1/7-9 size 100", &e), 0);
+	assert_int_equal(cmd_check(lang, "set 0/1 size 5", &e), -ERANGE);
+	assert_int_equal(cmd_check(lang, "set 2/1 size 100", &e), -EINVAL);
+	assert_non_null(strstr(e.text, "no port 2"));
+	assert_int_equal(cmd_check(lang, "stream delete 0/7", &e), 0);
+	assert_int_equal(cmd_check(lang, "quit now", &e), -EINVAL);
+	assert_non_null(strstr(e.text, "quit is not allowed in a file that is loaded"));
+}
+
+/* Verbs of two words, and streams that a verb is to make. */
+static void test_two_words(void **state)
+{
+	(void)state;
+	ok("stream add 0");
+	assert_string_equal(last_text, "0 -1 -");
+	ok("stream add 0,1 4 like 1/2");
+	assert_string_equal(last_text, "0,1 4 1/2");
+	ok("strea a 0/7-9 l 0/1");
+	assert_string_equal(last_text, "0/7-9 -1 0/1");
+	ok("stream d 0/1");
+	refused("stream add 9/0", -EINVAL, 11, "no port 9");
+	refused("stream add 0 like 0/7", -EINVAL, 18, "no stream 0/7");
+	refused("stream add 0 like", -EINVAL, 17, "stream is missing; syntax: stream add <ports> [N] [like <stream>]");
+	refused("stream delete 0/7", -EINVAL, 14, "no stream 0/7");
+	refused("stream", -EINVAL, 6, "a word is missing; allowed: add | delete");
+	refused("stream ad", -EINVAL, 9, "ports is missing; syntax: stream add");
+	refused("stream del", -EINVAL, 10, "ports is missing; syntax: stream delete");
+	refused("stream foo 0", -EINVAL, 7, "\"foo\" is not what \"stream\" can do; allowed: add | delete");
+	refused("streem add", -EINVAL, 0, "did you mean \"stream\"");
+	refused("st a 0", -EINVAL, 0, "ambiguous: start, stream add");
+	ok("help stream");
+	assert_non_null(strstr(out.s, "stream add <ports> [N] [like <stream>]\n  Make streams."));
+	assert_non_null(strstr(out.s, "stream delete"));
+	ok("help stream d");
+	assert_null(strstr(out.s, "Make streams."));
+}
+
+/* Names that the host knows beyond the table, exactly as written only. */
+static void test_rows_of_the_host(void **state)
+{
+	(void)state;
+	ok("set 0 ipv4[3].ttl 200");
+	assert_int_equal(world.stream[0][0].field[1][15], 200);
+	refused("set 0 ipv4[3].ttl 256", -ERANGE, 18, "ipv4[3].ttl");
+	refused("set 0 ipv4[3].tt 25", -EINVAL, 6, "no setting");
+	refused("set 0 ipv4[2].ttl 25", -EINVAL, 6, "no setting");
+	ok("help ipv4[9].ttl");
+	assert_non_null(strstr(out.s, "set <streams> ipv4[9].ttl <value>"));
+}
+
+/* An exact name is that row, whatever it is a prefix of; names before aliases, the longest alias, the scope of the targets. */
+static void test_exact_names(void **state)
+{
+	static const struct setting r[] = {
+		{"mac", "a b", SCOPE_PORT, {&vt_uint}, "0", NULL, "x"},
+		{"macs", "mac", SCOPE_STREAM, {&vt_uint}, "0", NULL, "x"},
+		{"a", "b  c", SCOPE_STREAM, {&vt_uint}, "0", NULL, "x"},
+		{"size", NULL, SCOPE_PORT, {&vt_uint}, "0", NULL, "x"},
+		{"size", NULL, SCOPE_STREAM, {&vt_uint}, "0", NULL, "x"},
+	};
+	const struct setting *list[ARRAY_SIZE(r)];
+	static const struct verb v1 = {"go", NULL, NULL, "x", 0, run_text}, v2 = {"gone", "g o", NULL, "x", 0, run_text};
+	static const struct verb *const v[] = {&v1, &v2};
+	struct err e;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(r); i++)
+		list[i] = &r[i];
+	struct cmd *c = cmd_new(list, ARRAY_SIZE(r), v, 2, NULL);
+	assert_ptr_equal(cmd_setting_find(c, "mac", &e), &r[0]);
+	assert_ptr_equal(cmd_setting_find(c, "macs", &e), &r[1]);
+	assert_ptr_equal(cmd_setting_find(c, "a b", &e), &r[0]);
+	assert_ptr_equal(cmd_setting_find(c, "a", &e), &r[2]);
+	assert_ptr_equal(cmd_setting_find(c, "b c", &e), &r[2]);
+	assert_ptr_equal(cmd_setting_find(c, "  b    c ", &e), &r[2]);
+	assert_ptr_equal(cmd_setting_find(c, "size", &e), &r[3]);
+	assert_null(cmd_setting_find(c, "b", &e));
+	assert_null(cmd_setting_find(c, "a b c", &e));
+	cmd_free(c);
+	assert_int_equal(exec("set 0 size 100", &e), 0);
+}
+
 static void test_warnings(void **state)
 {
 	(void)state;
+	ok("set 0/all,1/1 size 64");
+	assert_string_equal(note.s, "warning: streams 0/0-2: size 64 is below the stack's 100 bytes\n"
+				    "warning: stream 1/1: size 64 is below the stack's 100 bytes\n");
+	ok("set all/all size default");
 	ok("set 0/1,1 size 64");
 	assert_string_equal(note.s, "warning: stream 0/1: size 64 is below the stack's 100 bytes\n"
 				    "warning: port 1: size 64 is below the stack's 100 bytes\n");
@@ -349,229 +470,14 @@ static void test_find(void **state)
 	assert_null(cmd_verb_at(lang, 99));
 }
 
-static void take(void *arg, const char *word, const char *help)
-{
-	if (word != NULL)
-		sbuf_addf(arg, "%s ", word);
-	else
-		sbuf_addf(arg, "(%s) ", help);
-}
-
-static void completes(const char *line, int start, const char *words)
-{
-	struct sbuf b = {0};
-	int at = -1;
-
-	cmd_complete(lang, line, (int)strlen(line), &at, take, &b);
-	if (at != start || strcmp(sbuf_str(&b), words) != 0)
-		fail_msg("\"%s\": %s at %d, expected %s at %d", line, sbuf_str(&b), at, words, start);
-	sbuf_free(&b);
-}
-
-static void test_complete(void **state)
-{
-	char dir[] = "/tmp/wr-cmd-test-XXXXXX", path[128], line[160], want[160];
-	struct sbuf b = {0};
-	int at;
-
-	(void)state;
-	completes("", 0, "set help start show wait lua load quit ");
-	completes("st", 0, "start ");
-	completes("str", 0, "str ");
-	completes("start ", 6, "all 0 1 ");
-	completes("start 0,", 6, "0,all 0,0 0,1 ");
-	completes("start 0/", 6, "0/all 0/0 0/1 0/2 ");
-	completes("start 0 ", 8, "for ");
-	completes("start 0 for 10", 12, "10ns 10us 10ms 10s 10m 10h ");
-	completes("start 0 for 10s ", 16, "");
-	completes("show ", 5, "stats rates queues ");
-	completes("show q", 5, "queues ");
-	completes("set 0 r", 6, "rate rxburst ");
-	completes("set 0/1 r", 8, "");
-	completes("set 0/1 p", 8, "proto pattern ");
-	completes("set 0 dst ", 10, "port ");
-	completes("set 0 ds", 6, "dst ");
-	completes("set 0 vl", 6, "");
-	completes("set 0 vlan[", 6, "vlan[2].vid ");
-	completes("set p", 4, "ports_per_page ");
-	completes("set ", 4, "all 0 1 ports_per_page ");
-	completes("set 0 proto ", 12, "udp tcp icmp ");
-	completes("set 0 proto t", 12, "tcp ");
-	completes("set 0 rate m", 11, "max ");
-	completes("set 0 rate def", 11, "default ");
-	/* what stands there beside words */
-	completes("set 0 rate ", 11, "max 1% 10% 50% 100% (rate: 10% | 1.5Mpps | 3Gbps[/l2] | max) ");
-	completes("set 0 udp.dst ", 14, "(udp.dst: N or 0xHEX, 0 to 65535) ");
-	completes("set 0 dport 7", 12, "");
-	completes("wait 0 ", 7, "(DURATION: a number with ns, us, ms, s, m or h: 10s, 1.5ms) ");
-	completes("set 0 rate 5; se", 14, "set ");
-	completes("set 0 rate 5;", 13, "set help start show wait lua load quit ");
-	completes("set 0 # r", 9, "");
-	completes("set 0 'ra", 6, "rate ");
-	completes("help promi", 5, "promiscuous ");
-	completes("ping4 ", 6, "");
-	completes("set 0 proto tcp ", 16, "");
-	cmd_complete(lang, "set 0 ra 5", 8, &at, take, &b);
-	assert_string_equal(b.s, "rate ");
-	assert_int_equal(at, 6);
-	sbuf_free(&b);
-
-	assert_non_null(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/sub", dir);
-	assert_int_equal(mkdir(path, 0700), 0);
-	snprintf(path, sizeof(path), "%s/two words", dir);
-	FILE *f = fopen(path, "w");
-	assert_non_null(f);
-	fclose(f);
-	snprintf(line, sizeof(line), "load %s/", dir);
-	snprintf(want, sizeof(want), "%s/sub/ '%s/two words' ", dir, dir);
-	completes(line, 5, want);
-	snprintf(line, sizeof(line), "load '%s/two w", dir);
-	snprintf(want, sizeof(want), "'%s/two words' ", dir);
-	completes(line, 5, want);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s/sub", dir);
-	rmdir(path);
-	rmdir(dir);
-}
-
-static void test_help(void **state)
-{
-	(void)state;
-	ok("help");
-	assert_non_null(strstr(out.s, "start <ports> [for DURATION]"));
-	assert_non_null(strstr(out.s, "Offered load."));
-	assert_non_null(strstr(out.s, "\n  udp.src udp.dst\n  tcp.dst\n"));
-	assert_null(strstr(out.s, "Pktgen's start"));
-	assert_null(strstr(out.s, "latency"));
-	assert_null(strstr(out.s, "vlan[2]"));
-	ok("help burst");
-	assert_string_equal(out.s,
-			    "set <ports> burst <value>\n  Frames per burst.\n  allowed: N[k|M|G] or 0xHEX, 1 to 512\n"
-			    "  unit:    frames\n  default: 32\n  also:    txburst\n");
-	ok("help mtu");
-	assert_non_null(strstr(out.s, "needs a stopped port, whose device is restarted"));
-	ok("help start");
-	assert_non_null(strstr(out.s, "DURATION: a number with ns"));
-	ok("help dst port");
-	assert_non_null(strstr(out.s, "set <streams> dport"));
-	ok("help wa");
-	assert_non_null(strstr(out.s, "wait <ports> [DURATION]"));
-	ok("help st");
-	assert_non_null(strstr(out.s, "Begin to send."));
-	ok("help ping4");
-	assert_non_null(strstr(out.s, "not in this version"));
-	refused("rate 0 5", -EINVAL, 0, "rate is a setting, not a command");
-	ok("help udp");
-	assert_non_null(strstr(out.s, "set <streams> udp.src"));
-	run.out_mode = 2; /* OUT_JSON */
-	ok("help burst");
-	json_t *o = json_loads(out.s, 0, NULL);
-	assert_non_null(o);
-	assert_int_equal(json_array_size(json_object_get(o, "settings")), 1);
-	assert_int_equal(json_array_size(json_object_get(o, "commands")), 0);
-	assert_string_equal(json_string_value(json_object_get(o, "help")), "burst");
-	json_decref(o);
-	ok("help");
-	o = json_loads(out.s, 0, NULL);
-	assert_int_equal(json_array_size(json_object_get(o, "settings")), N_ROWS);
-	json_decref(o);
-	run.out_mode = 0;
-	refused("help strat", -EINVAL, 5, "did you mean \"start\"");
-	refused("help rte", -EINVAL, 5, "did you mean");
-}
-
-static void test_dump(void **state)
-{
-	json_t *o = cmd_dump(lang), *s, *v;
-	struct sbuf b = {0};
-
-	(void)state;
-	assert_int_equal(json_array_size(json_object_get(o, "settings")), N_ROWS);
-	assert_int_equal(json_array_size(json_object_get(o, "commands")), ARRAY_SIZE(verbs));
-	s = json_array_get(json_object_get(o, "settings"), R_BURST);
-	assert_string_equal(json_string_value(json_object_get(s, "name")), "burst");
-	assert_string_equal(json_string_value(json_array_get(json_object_get(s, "aliases"), 0)), "txburst");
-	assert_int_equal(json_integer_value(json_object_get(s, "max")), 512);
-	assert_string_equal(json_string_value(json_object_get(s, "default")), "32");
-	assert_string_equal(json_string_value(json_object_get(s, "scope")), "port");
-	v = json_array_get(json_object_get(o, "commands"), 2);
-	assert_string_equal(json_string_value(json_object_get(v, "usage")), "start <ports> [for DURATION]");
-	assert_int_equal(json_array_size(json_object_get(v, "args")), 3);
-	json_decref(o);
-
-	cmd_man(lang, "wirerate", "1.2.3", &b);
-	assert_non_null(strstr(b.s, ".TH WIRERATE 1"));
-	assert_non_null(strstr(b.s, ".SH COMMANDS"));
-	assert_non_null(strstr(b.s, ".B start <ports> [for DURATION]"));
-	assert_non_null(strstr(b.s, ".B set <ports> burst <value>"));
-	assert_null(strstr(b.s, "\n'"));
-	sbuf_reset(&b);
-	cmd_dict(lang, &b);
-	assert_non_null(strstr(b.s, "\"ports_per_page\"\n"));
-	assert_non_null(strstr(b.s, "\"dst port\"\n"));
-	assert_non_null(strstr(b.s, "\"tcp\"\n"));
-	sbuf_free(&b);
-}
-
-static void test_table_check(void **state)
-{
-	static const char *const twice[] = {"a", "a", NULL};
-	static const struct setting bad[] = {
-		{"one", "two,one", SCOPE_PORT, {&vt_uint, .min = 1, .max = 5}, "9", NULL, "x"},
-		{"two", NULL, SCOPE_PORT, {&vt_uint}, "1", NULL, ""},
-		{"two", NULL, SCOPE_STREAM, {&vt_uint}, NULL, NULL, "x"},
-		{"four", NULL, SCOPE_PORT, {&vt_enum, .choices = twice}, "a", NULL, "x"},
-		{"five", NULL, SCOPE_PORT, {NULL}, "a", NULL, "x"},
-		{"six seven", NULL, SCOPE_PORT, {&vt_uint, .min = 7, .max = 5}, "5", NULL, "x"},
-	};
-	static const struct arg_spec bad_args[] = {
-		{ARG_WORD, "for", ARG_OPT}, {ARG_VALUE, "V"}, {ARG_REST, "x"}, {ARG_WORD, NULL}, {ARG_END}};
-	static const struct verb bad_verbs[] = {{"v", "v,w", bad_args, "x", 0, run_text}, {"w", NULL, NULL, NULL}};
-	const struct setting *list[ARRAY_SIZE(bad)];
-	const struct verb *vlist[] = {&bad_verbs[0], &bad_verbs[1]};
-	static const struct cmd_host host = {NULL, h_nports, h_nstreams, h_object};
-	struct sbuf b = {0};
-	static const char *const want[] = {"one: its alias repeats",
-					   "one: its default does not parse",
-					   "two: no help",
-					   "two: \"two\" is also",
-					   "two: no default",
-					   "four: choice \"a\" twice",
-					   "five: no type",
-					   "six seven: a name is one plain",
-					   "six seven: its limits",
-					   "v: its alias repeats",
-					   "v: argument 0: what follows",
-					   "v: argument 1: a value without",
-					   "v: argument 2 takes the rest",
-					   "v: argument 3: a word",
-					   "w: no help",
-					   "w: nothing to run",
-					   "w: \"w\" is also"};
-
-	(void)state;
-	if (cmd_table_check(lang, &b) != 0)
-		fail_msg("%s", b.s);
-	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++)
-		list[i] = &bad[i];
-	struct cmd *c = cmd_new(list, ARRAY_SIZE(bad), vlist, 2, &host);
-	assert_true(cmd_table_check(c, &b) >= (int)ARRAY_SIZE(want));
-	for (unsigned i = 0; i < ARRAY_SIZE(want); i++)
-		if (strstr(b.s, want[i]) == NULL)
-			fail_msg("not told: %s; told:\n%s", want[i], b.s);
-	cmd_free(c);
-	sbuf_free(&b);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		T(test_split),    T(test_next),  T(test_quote),        T(test_err_print),
 		T(test_set),      T(test_slips), T(test_all_or_none),  T(test_warnings),
+		T(test_holes),    T(test_check_before_streams), T(test_two_words), T(test_rows_of_the_host), T(test_exact_names),
 		T(test_verbs),    T(test_check), T(test_setting_text), T(test_find),
-		T(test_complete), T(test_help),  T(test_dump),         T(test_table_check),
 #undef T
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For cmd_test.c: a program in small, two ports of three streams, rows and verbs of every kind. */
+/* For cmd_test.c and cmd_doc_test.c: a program in small, two ports of three streams, rows and verbs of every kind. */
 #pragma once
 #include <errno.h>
 #include <setjmp.h>
@@ -34,6 +34,7 @@ static struct world {
 	struct port_obj port[NPORTS];
 	struct stream_obj stream[NPORTS][NSTREAMS];
 	uint64_t per_page;
+	bool hole[NPORTS][NSTREAMS];
 } world;
 static unsigned nports = NPORTS, changes, busy_port = 99;
 static unsigned runs, polls, cancels, last_ports;
@@ -268,6 +269,15 @@ static int run_show(struct cmd_run *r, const struct arg_val *args, struct err *e
 	return VERB_DONE;
 }
 
+static int run_add(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	(void)r;
+	(void)e;
+	snprintf(last_text, sizeof(last_text), "%s %d %s", args[0].text, args[1].given ? (int)args[1].v.u : -1,
+		 args[3].given ? args[3].text : "-");
+	return VERB_DONE;
+}
+
 static int run_text(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	(void)r;
@@ -308,6 +318,11 @@ static const struct arg_spec show_args[] = {{ARG_CHOICE, "what", 0, {.choices = 
 static const struct arg_spec wait_args[] = {{ARG_TARGETS, "ports"},
 					    {ARG_VALUE, "DURATION", ARG_OPT, {&vt_duration}},
 					    {ARG_END}};
+static const struct arg_spec add_args[] = {{ARG_TARGETS, "ports", ARG_NEW},
+					   {ARG_VALUE, "N", ARG_OPT, {&vt_uint, .min = 1, .max = 99}},
+					   {ARG_WORD, "like", ARG_OPT},
+					   {ARG_TARGETS, "stream", ARG_OPT},
+					   {ARG_END}};
 static const struct arg_spec lua_args[] = {{ARG_REST, "CHUNK"}, {ARG_END}};
 static const struct arg_spec file_args[] = {{ARG_FILE, "FILE"}, {ARG_END}};
 
@@ -318,9 +333,11 @@ static const struct verb verb_wait = {"wait", NULL, wait_args, "Wait.", 0, run_w
 static const struct verb verb_lua = {"lua", NULL, lua_args, "Run a chunk.", VERB_NO_LOAD, run_text};
 static const struct verb verb_load = {"load", NULL, file_args, "Read commands.", VERB_NO_LOAD, run_text};
 static const struct verb verb_quit = {"quit", "exit,q", NULL, "Leave.", VERB_NO_LOAD, run_text};
+static const struct verb verb_add = {"stream add", NULL, add_args, "Make streams.", 0, run_add};
+static const struct verb verb_del = {"stream delete", NULL, start_args, "Remove streams.", 0, run_note};
 static const struct verb verb_ping = {"ping4", NULL, NULL, "Send an ICMP echo.", VERB_LATER};
 static const struct verb *const verbs[] = {&verb_set,  &verb_help, &verb_start, &verb_str,  &verb_show,
-					   &verb_wait, &verb_lua,  &verb_load,  &verb_quit, &verb_ping};
+					   &verb_wait, &verb_lua,  &verb_load,  &verb_quit, &verb_ping, &verb_add, &verb_del};
 
 static unsigned h_nports(void *arg)
 {
@@ -341,7 +358,8 @@ static void *h_object(void *arg, enum cmd_scope scope, unsigned port, unsigned s
 	assert_true(scope == SCOPE_GLOBAL || (port < nports && stream < NSTREAMS));
 	return scope == SCOPE_GLOBAL ? (void *)&world
 	       : scope == SCOPE_PORT ? (void *)&world.port[port]
-				     : (void *)&world.stream[port][stream];
+	       : world.hole[port][stream] ? NULL
+					  : (void *)&world.stream[port][stream];
 }
 
 static int h_may_set(void *arg, const struct setting *s, unsigned port, struct err *e)
@@ -360,12 +378,31 @@ static void h_changed(void *arg, const struct setting *s, unsigned port, unsigne
 	changes++;
 }
 
+/* Rows that no table lists: "ipv4[N].ttl", 3 <= N <= 9. */
+static const struct setting *h_row(void *arg, const char *name)
+{
+	static struct setting made[10];
+	static char names[10][32];
+	unsigned n;
+
+	(void)arg;
+	if (sscanf(name, "ipv4[%u]", &n) != 1 || n < 3 || n > 9)
+		return NULL;
+	snprintf(names[n], sizeof(names[n]), "ipv4[%u].ttl", n);
+	if (strcmp(names[n], name) != 0)
+		return NULL;
+	made[n] = rows[R_UDST];
+	made[n].name = names[n];
+	made[n].v.bits = 8;
+	return &made[n];
+}
+
 static struct cmd *lang;
 static struct sbuf out, note;
 
 static int setup(void **state)
 {
-	static const struct cmd_host host = {NULL, h_nports, h_nstreams, h_object, h_may_set, h_changed};
+	static const struct cmd_host host = {NULL, h_nports, h_nstreams, h_object, h_may_set, h_changed, h_row};
 	const struct setting *list[N_ROWS];
 
 	(void)state;

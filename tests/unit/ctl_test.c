@@ -41,18 +41,18 @@ static struct ctl_port *bare_port(const struct port_spec *spec)
 {
 	struct ctl_port *cp = xcalloc(1, sizeof(*cp));
 
+	cp->p.id = 3;
 	port_cfg_init(&cp->p.cfg);
-	stream_cfg_init(&cp->stream);
+	streams_default(cp);
 	cp->applied = cp->p.cfg;
 	cp->p.spec = spec;
-	cp->p.id = 3;
 	cp->used = true;
 	return cp;
 }
 
 static void bare_free(struct ctl_port *cp)
 {
-	stream_cfg_free(&cp->stream);
+	streams_free(cp);
 	free(cp);
 }
 
@@ -81,10 +81,10 @@ static void test_frame_limits(void **state)
 
 	(void)state;
 	assert_int_equal(plan_max_size(cp), 1518);
-	cp->stream.frame.size = 1519;
+	cp->stream[0]->cfg.frame.size = 1519;
 	assert_int_equal(plan_template(NULL, cp, &f, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "port 3"));
-	assert_int_equal(frame_stack_parse("eth/vlan/vlan/ipv4/udp", &cp->stream.frame.stack, &e), 0);
+	assert_int_equal(frame_stack_parse("eth/vlan/vlan/ipv4/udp", &cp->stream[0]->cfg.frame.stack, &e), 0);
 	assert_int_equal(plan_max_size(cp), 1526); /* tags do not count */
 	assert_int_equal(plan_template(NULL, cp, &f, &e), 0);
 	assert_int_equal(f.len, 1515);

@@ -96,6 +96,17 @@ static void test_text_table(void **state)
 		"  10  a, \"b\"  no       -          7       -      -  12.5%  -\n");
 }
 
+/* A long cell does not push the others off the screen; programs get all of it. */
+static void test_cut_cells(void **state)
+{
+	static const struct out_col few[] = {{"name", "n", OF_STR, 4}, {"port", "port", OF_COUNT}};
+	struct out_view v = {.rows = "ports", .cols = few, .ncols = ARRAY_SIZE(few)};
+
+	(void)state;
+	assert_string_equal(write_doc(OUT_TEXT, &v), "n     port\nwir~     0\na, ~    10\n");
+	assert_string_equal(write_doc(OUT_CSV, &v), "name,port\nwire0,0\n\"a, \"\"b\"\"\",10\n");
+}
+
 static void test_csv_table(void **state)
 {
 	struct out_view v = {.rows = "ports", .cols = cols, .ncols = ARRAY_SIZE(cols)};
@@ -196,7 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_si), cmocka_unit_test(test_duration), cmocka_unit_test(test_text_table),
-		cmocka_unit_test(test_csv_table), cmocka_unit_test(test_transposed), cmocka_unit_test(test_sub_rows),
+		cmocka_unit_test(test_cut_cells), cmocka_unit_test(test_csv_table), cmocka_unit_test(test_transposed), cmocka_unit_test(test_sub_rows),
 		cmocka_unit_test(test_no_rows), cmocka_unit_test(test_json_is_one_line), cmocka_unit_test(test_no_view),
 		cmocka_unit_test(test_any_bytes), cmocka_unit_test(test_get),
 	};

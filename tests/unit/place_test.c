@@ -245,24 +245,6 @@ static void no_workers_no_ports(void **state)
 	placement_free(&p);
 }
 
-static void lcores_named(void **state)
-{
-	(void)state;
-	const char *maps[] = {"1:3.0", "[5-6/1023].7*9"}, *bad = "1.0,x";
-	bool set[PLACE_MAX_LCORES] = {false};
-	struct err e;
-	unsigned which = 9, n = 0;
-
-	assert_int_equal(place_lcores(maps, 2, set, &which, &e), 0);
-	for (unsigned i = 0; i < PLACE_MAX_LCORES; i++)
-		n += set[i];
-	assert_int_equal(n, 5);
-	assert_true(set[1] && set[3] && set[5] && set[6] && set[1023]);
-	assert_int_equal(place_lcores(&bad, 1, set, &which, &e), -EINVAL);
-	assert_int_equal(which, 0);
-	assert_int_equal(e.col, 4);
-}
-
 static void counts(void **state)
 {
 	(void)state;
@@ -548,8 +530,7 @@ int main(void)
 		cmocka_unit_test(written_order), cmocka_unit_test(many_queues),
 		cmocka_unit_test(several_texts), cmocka_unit_test(wrong_numbers),
 		cmocka_unit_test(twice),	 cmocka_unit_test(junk),
-		cmocka_unit_test(needed_sides),	 cmocka_unit_test(no_workers_no_ports),
-		cmocka_unit_test(lcores_named),	 cmocka_unit_test(counts),
+		cmocka_unit_test(needed_sides),	 cmocka_unit_test(no_workers_no_ports),	 cmocka_unit_test(counts),
 		cmocka_unit_test(random_maps),	 cmocka_unit_test(chosen),
 		cmocka_unit_test(chosen_near),	 cmocka_unit_test(chosen_random),
 		cmocka_unit_test(picture),

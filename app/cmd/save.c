@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* save: a command file that gives these settings again. `reset all` first, then of each port the streams that there are and what differs from
+ * the defaults, in table order; streams in a row that have the same are one line. */
+#include "file.h"
+#include "verbs.h"
+#include "set/set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One value of one stream. */
+struct entry {
+	unsigned order;  /* of the row: place in the table, then which header of its kind */
+	unsigned stream;
+	const struct setting *row;
+	char *text;
+};
+
+/* Row of a field, kept: a file of thousands of streams asks for the same few. */
+struct known_field {
+	const struct field *field;
+	unsigned nth, order;
+	const struct setting *row;
+};
+
+struct saving {
+	struct cmd_run *r;
+	struct ctl *ctl;
+	struct sbuf out;
+	const struct setting *const *rows;
+	unsigned nrows;
+	bool *is_field; /* rows whose values are in stream_cfg.frame.vals */
+	struct known_field *known;
+	unsigned nknown;
+	struct entry *e;
+	unsigned n, cap;
+	unsigned *next; /* of each stream of the port: the one after it */
+};
+
+#define MAX_NTH 256
+
+static bool is_saved(const struct setting *row)
+{
+	return !(row->flags & (SET_DERIVED | SET_LATER)) && row->resolve == NULL;
+}
+
+/* Words that blanks separate stay as they are, everything else is quoted as one word. */
+static void put_value(const char *text, struct sbuf *out)
+{
+	struct sbuf word = {0};
+	bool plain = text[0] != '\0';
+
+	for (const char *p = text; plain; p++) {
+		size_t n = strcspn(p, " ");
+		struct sbuf quoted = {0};
+		sbuf_reset(&word);
+		sbuf_addn(&word, p, n);
+		cmd_quote(sbuf_str(&word), &quoted);
+		plain = n > 0 && strcmp(quoted.s, sbuf_str(&word)) == 0;
+		sbuf_free(&quoted);
+		p += n;
+		if (*p == '\0')
+			break;
+	}
+	if (plain)
+		sbuf_add(out, text);
+	else
+		cmd_quote(text, out);
+	sbuf_free(&word);
+}
+
+static void put_line(struct sbuf *out, const char *name, const char *text)
+{
+	sbuf_addf(out, " %s ", name);
+	put_value(text, out);
+	sbuf_addc(out, '\n');
+}
+
+static void put_global(struct saving *s)
+{
+	for (unsigned i = 0; i < s->nrows; i++) {
+		struct sbuf text = {0};
+		if (s->rows[i]->scope == SCOPE_GLOBAL && is_saved(s->rows[i]) && cmd_setting_text(s->r->cmd, s->rows[i], 0, 0, &text)) {
+			sbuf_add(&s->out, "set");
+			put_line(&s->out, s->rows[i]->name, sbuf_str(&text));
+		}
+		sbuf_free(&text);
+	}
+}
+
+/* Which streams there are, beside stream 0, which a reset leaves. */
+static void put_streams(struct saving *s, unsigned port)
+{
+	unsigned n = ctl_nstreams(s->ctl, port);
+
+	for (unsigned i = 1; i < n; i++) {
+		unsigned first = i;
+		if (ctl_stream_cfg(s->ctl, port, i) == NULL)
+			continue;
+		while (i + 1 < n && ctl_stream_cfg(s->ctl, port, i + 1) != NULL)
+			i++;
+		sbuf_addf(&s->out, i > first ? "stream add %u/%u-%u\n" : "stream add %u/%u\n", port, first, i);
+	}
+	if (ctl_stream_cfg(s->ctl, port, 0) == NULL)
+		sbuf_addf(&s->out, "stream delete %u/0\n", port);
+}
+
+/* The program's options may give other start values than the table does (-P): those are what a reset gives, so such a row is always
+ * written. */
+static void put_port(struct saving *s, unsigned port)
+{
+	const struct port_cfg *cfg = ctl_port_cfg(s->ctl, port);
+	struct port_cfg start;
+
+	ctl_port_defaults(s->ctl, &start);
+	for (unsigned i = 0; i < s->nrows; i++) {
+		struct sbuf text = {0}, first = {0};
+		if (s->rows[i]->scope != SCOPE_PORT || !is_saved(s->rows[i]))
+			continue;
+		bool differs = cmd_value_text(s->rows[i], cfg, &text);
+		if (cmd_value_text(s->rows[i], &start, &first) || differs) {
+			sbuf_addf(&s->out, "set %u", port);
+			put_line(&s->out, s->rows[i]->name, sbuf_str(&text));
+		}
+		sbuf_free(&text);
+		sbuf_free(&first);
+	}
+}
+
+static void add_entry(struct saving *s, unsigned order, unsigned stream, const struct setting *row, const char *text)
+{
+	if (s->n == s->cap) {
+		s->cap = s->cap ? s->cap * 2 : 1024;
+		s->e = xrealloc(s->e, s->cap * sizeof(*s->e));
+	}
+	s->e[s->n++] = (struct entry){order, stream, row, xstrdup(text)};
+}
+
+static const struct setting *find_field(struct saving *s, const struct frame_val *v, unsigned nth)
+{
+	struct sbuf name = {0};
+
+	sbuf_add(&name, v->proto->name);
+	if (nth > 1)
+		sbuf_addf(&name, "[%u]", nth);
+	sbuf_addf(&name, ".%s", v->field->name);
+	const struct setting *row = cmd_setting_find(s->r->cmd, name.s, NULL);
+	sbuf_free(&name);
+	return row;
+}
+
+static const struct known_field *field_row(struct saving *s, const struct frame_val *v)
+{
+	struct known_field k = {.field = v->field, .nth = v->nth};
+
+	for (unsigned i = 0; i < s->nknown; i++)
+		if (s->known[i].field == v->field && s->known[i].nth == v->nth)
+			return &s->known[i];
+	/* a third header's row is not in the table: it goes behind the first one's */
+	const struct setting *first = find_field(s, v, 1);
+	while (k.order < s->nrows && s->rows[k.order] != first)
+		k.order++;
+	k.order = k.order * MAX_NTH + v->nth;
+	k.row = find_field(s, v, v->nth);
+	s->known = xrealloc(s->known, (s->nknown + 1) * sizeof(*s->known));
+	s->known[s->nknown] = k;
+	return &s->known[s->nknown++];
+}
+
+static void collect_stream(struct saving *s, unsigned stream, const struct stream_cfg *cfg)
+{
+	struct sbuf text = {0};
+
+	for (unsigned i = 0; i < s->nrows; i++) {
+		const struct setting *row = s->rows[i];
+		if (row->scope != SCOPE_STREAM || s->is_field[i] || !is_saved(row))
+			continue;
+		sbuf_reset(&text);
+		if (cmd_value_text(row, cfg, &text))
+			add_entry(s, i * MAX_NTH, stream, row, sbuf_str(&text));
+	}
+	for (unsigned i = 0; i < cfg->frame.vals.n; i++) {
+		const struct known_field *k = field_row(s, &cfg->frame.vals.val[i]);
+		sbuf_reset(&text);
+		if (k->row != NULL && cmd_value_text(k->row, cfg, &text))
+			add_entry(s, k->order, stream, k->row, sbuf_str(&text));
+	}
+	sbuf_free(&text);
+}
+
+static int by_row(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->order != y->order)
+		return x->order < y->order ? -1 : 1;
+	return x->stream < y->stream ? -1 : x->stream > y->stream;
+}
+
+static void put_stream_rows(struct saving *s, unsigned port)
+{
+	unsigned n = ctl_nstreams(s->ctl, port), last = UINT32_MAX;
+
+	s->n = 0;
+	s->next = xrealloc(s->next, n * sizeof(*s->next));
+	for (unsigned i = n; i-- > 0;) {
+		s->next[i] = last;
+		if (ctl_stream_cfg(s->ctl, port, i) != NULL)
+			last = i;
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (ctl_stream_cfg(s->ctl, port, i) != NULL)
+			collect_stream(s, i, ctl_stream_cfg(s->ctl, port, i));
+	if (s->n > 0)
+		qsort(s->e, s->n, sizeof(*s->e), by_row);
+	for (unsigned i = 0; i < s->n;) {
+		unsigned k = i;
+		while (k + 1 < s->n && s->e[k + 1].row == s->e[i].row && s->e[k + 1].stream == s->next[s->e[k].stream] &&
+		       strcmp(s->e[k + 1].text, s->e[i].text) == 0)
+			k++;
+		sbuf_addf(&s->out, k > i ? "set %u/%u-%u" : "set %u/%u", port, s->e[i].stream, s->e[k].stream);
+		put_line(&s->out, s->e[i].row->name, s->e[i].text);
+		i = k + 1;
+	}
+	for (unsigned i = 0; i < s->n; i++)
+		free(s->e[i].text);
+}
+
+static void save_text(struct cmd_run *r, struct sbuf *out)
+{
+	struct saving s = {.r = r, .ctl = app_of(r)->ctl};
+
+	s.rows = set_rows(&s.nrows);
+	s.is_field = xcalloc(s.nrows, sizeof(*s.is_field));
+	for (unsigned i = 0; i < s.nrows; i++) {
+		const struct proto *p;
+		const struct field *f;
+		unsigned nth;
+		s.is_field[i] = s.rows[i]->scope == SCOPE_STREAM && frame_field_parse(s.rows[i]->name, &p, &nth, &f, NULL) == 0;
+	}
+	sbuf_addf(&s.out, "# wirerate " WR_VERSION ": settings and streams, for `load`\nreset all\n");
+	put_global(&s);
+	for (unsigned p = 0; p < ctl_nports(s.ctl); p++) {
+		put_streams(&s, p);
+		put_port(&s, p);
+		put_stream_rows(&s, p);
+	}
+	sbuf_addn(out, s.out.s, s.out.len);
+	sbuf_free(&s.out);
+	free(s.is_field);
+	free(s.known);
+	free(s.next);
+	free(s.e);
+}
+
+static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	struct sbuf text = {0};
+
+	save_text(r, &text);
+	int rc = file_replace(args[0].text, text.s, text.len, e);
+	sbuf_free(&text);
+	return rc;
+}
+
+static const struct arg_spec args_save[] = {{ARG_FILE, "FILE"}, {ARG_END}};
+
+const struct verb verb_save = {
+	.name = "save", .args = args_save, .run = run, .flags = VERB_NO_LOAD,
+	.help = "Write the settings and streams of all ports as a command file, for `load` or the option -f.\n"
+		"What has its default is left out, and the file begins with `reset all`. If it cannot be written, the old one stays.",
+};

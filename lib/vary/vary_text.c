@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* vt_vary: variations as text. */
+#include "form.h"
+#include "vary.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BIT(w) (1u << (w))
+#define RANGE_WORDS (BIT(FORM_STEP) | BIT(FORM_FROM))
+#define RANDOM_WORDS (BIT(FORM_REPEAT) | BIT(FORM_SEED))
+
+static unsigned width(const struct vspec *s)
+{
+	const struct vspec *of = s->of;
+
+	if (of->bits != 0)
+		return of->bits;
+	return of->type == &vt_mac ? 48 : of->type == &vt_ip4 ? 32 : of->type == &vt_ip6 ? 128 : 64;
+}
+
+static vary_u top_of(unsigned bits)
+{
+	return bits >= 128 ? ~(vary_u)0 : ((vary_u)1 << bits) - 1;
+}
+
+static bool is_ip(const struct vspec *s)
+{
+	return s->of->type == &vt_ip4 || s->of->type == &vt_ip6;
+}
+
+static bool is_flags(const struct vspec *s)
+{
+	return s->of->type == &vt_fflags;
+}
+
+/* The field's own limits. */
+static void limits(const struct vspec *s, vary_u *lo, vary_u *hi)
+{
+	const struct vspec *of = s->of;
+
+	*lo = 0;
+	*hi = top_of(width(s));
+	if (of->type != &vt_fuint || (of->min == 0 && of->max == 0))
+		return;
+	*lo = of->min;
+	if (of->max < *hi)
+		*hi = of->max;
+}
+
+static void allowed_put(const struct vspec *s, struct sbuf *out)
+{
+	vspec_allowed(s->of, out);
+	sbuf_addf(out, "; varying: A..B [step S] [from F]%s, %s, random [A..B], V mask M, random ones with [repeat N] [seed S]",
+		  is_ip(s) ? ", A/LEN" : "", is_flags(s) ? "list A,B|C" : "A,B,C");
+}
+
+static int one_value(const struct vspec *s, const struct form *f, size_t at, size_t len, vary_u *out, struct err *e)
+{
+	uint8_t v[VT_FIELD_BYTES];
+	int rc = form_value(f, s->of, at, len, v, e);
+
+	if (rc == 0)
+		*out = vary_load(v);
+	return rc;
+}
+
+/* A step or a mask: a value of the field's kind, or a number as wide as it. */
+static int amount(const struct vspec *s, const struct form *f, enum form_word w, vary_u *out, struct err *e)
+{
+	const struct vspec number = {.type = &vt_fuint, .bits = (uint16_t)width(s)};
+	uint8_t v[VT_FIELD_BYTES];
+	size_t at = f->opt[w].at, len = f->opt[w].len;
+	int rc = -1;
+
+	if (s->of->type != &vt_fuint)
+		rc = form_value(f, s->of, at, len, v, NULL);
+	if (rc != 0)
+		rc = form_value(f, &number, at, len, v, e);
+	if (rc == 0)
+		*out = vary_load(v);
+	return rc;
+}
+
+static int random_words(const struct form *f, struct vary *v, struct err *e)
+{
+	int rc = form_number(f, FORM_REPEAT, UINT64_MAX, &v->repeat, e);
+
+	return rc == 0 ? form_number(f, FORM_SEED, UINT64_MAX, &v->seed, e) : rc;
+}
+
+static int two_bounds(const struct vspec *s, const struct form *f, size_t dots, vary_u *a, vary_u *b, struct err *e)
+{
+	size_t left = dots, right = dots + 2, end = f->at + f->len;
+
+	while (left > f->at && isblank((unsigned char)f->text[left - 1]))
+		left--;
+	while (right < end && isblank((unsigned char)f->text[right]))
+		right++;
+	if (left == f->at || right == end)
+		return vspec_fail(s, EINVAL, (int)(left == f->at ? left : right), e, f->text, "has no %s bound",
+				  left == f->at ? "first" : "last");
+	int rc = one_value(s, f, f->at, left - f->at, a, e);
+	return rc == 0 ? one_value(s, f, right, end - right, b, e) : rc;
+}
+
+/* A range of one value is that value. */
+static void settle(struct vary *v)
+{
+	if (v->kind == VARY_RANGE && v->first == (v->down ? v->hi : v->lo) && v->hi - v->lo < v->step)
+		*v = (struct vary){.bits = v->bits, .div = 1, .first = v->first};
+}
+
+static int range_words(const struct vspec *s, const struct form *f, struct vary *v, struct err *e)
+{
+	int rc = form_only(s, f, RANGE_WORDS, "a range", e);
+
+	v->kind = VARY_RANGE;
+	v->step = 1;
+	v->first = v->down ? v->hi : v->lo;
+	if (rc == 0 && f->opt[FORM_STEP].len != 0)
+		rc = amount(s, f, FORM_STEP, &v->step, e);
+	if (rc == 0 && v->step == 0)
+		return vspec_fail(s, ERANGE, (int)f->opt[FORM_STEP].at, e, f->text, "has a step of 0; give the value alone, or a step of 1");
+	if (rc == 0 && f->opt[FORM_FROM].len != 0)
+		rc = one_value(s, f, f->opt[FORM_FROM].at, f->opt[FORM_FROM].len, &v->first, e);
+	if (rc == 0 && (v->first < v->lo || v->first > v->hi))
+		return vspec_fail(s, ERANGE, (int)f->opt[FORM_FROM].at, e, f->text, "begins outside of its own range");
+	if (rc == 0)
+		settle(v);
+	return rc;
+}
+
+static int parse_range(const struct vspec *s, const struct form *f, size_t dots, struct vary *v, struct err *e)
+{
+	vary_u a, b;
+	int rc = two_bounds(s, f, dots, &a, &b, e);
+
+	if (rc != 0)
+		return rc;
+	v->down = a > b;
+	v->lo = v->down ? b : a;
+	v->hi = v->down ? a : b;
+	return range_words(s, f, v, e);
+}
+
+static int parse_random(const struct vspec *s, const struct form *f, struct vary *v, struct err *e)
+{
+	int rc = form_only(s, f, RANDOM_WORDS, "random values", e);
+	size_t dots = form_dots(f);
+	vary_u a, b;
+
+	if (rc != 0)
+		return rc;
+	v->kind = VARY_RANDOM;
+	limits(s, &v->lo, &v->hi);
+	if (f->len != 0 && dots == SIZE_MAX)
+		return vspec_fail(s, EINVAL, (int)f->at, e, f->text, "has no range A..B after random");
+	if (f->len != 0) {
+		rc = two_bounds(s, f, dots, &a, &b, e);
+		if (rc != 0)
+			return rc;
+		v->lo = a < b ? a : b;
+		v->hi = a < b ? b : a;
+	}
+	rc = random_words(f, v, e);
+	if (rc == 0 && v->lo == v->hi)
+		*v = (struct vary){.bits = v->bits, .div = 1, .first = v->lo};
+	return rc;
+}
+
+static int parse_mask(const struct vspec *s, const struct form *f, struct vary *v, struct err *e)
+{
+	vary_u lo, hi;
+	int rc = form_only(s, f, RANDOM_WORDS | BIT(FORM_MASK), "a mask", e);
+
+	v->kind = VARY_MASK;
+	if (rc == 0)
+		rc = one_value(s, f, f->at, f->len, &v->first, e);
+	if (rc == 0)
+		rc = amount(s, f, FORM_MASK, &v->mask, e);
+	if (rc == 0)
+		rc = random_words(f, v, e);
+	if (rc != 0)
+		return rc;
+	limits(s, &lo, &hi);
+	if ((v->first & ~v->mask) < lo || (v->first | v->mask) > hi)
+		return vspec_fail(s, ERANGE, (int)f->opt[FORM_MASK].at, e, f->text, "gives values outside of the field's limits");
+	if (v->mask == 0)
+		*v = (struct vary){.bits = v->bits, .div = 1, .first = v->first};
+	return 0;
+}
+
+/* All addresses of a prefix. With bits beside the prefix it is an address as interfaces are given theirs (Pktgen's habit): that one. */
+static int parse_prefix(const struct vspec *s, const struct form *f, size_t slash, struct vary *v, bool *one, struct err *e)
+{
+	const struct vspec length = {.type = &vt_uint, .max = width(s)}, *len = &length;
+	uint64_t n;
+	vary_u host;
+	int rc = one_value(s, f, f->at, slash - f->at, &v->first, e);
+
+	if (rc == 0)
+		rc = form_value(f, len, slash + 1, f->at + f->len - slash - 1, &n, e);
+	if (rc != 0)
+		return rc;
+	host = n == 0 ? top_of(width(s)) : top_of(width(s)) & (((vary_u)1 << (width(s) - n)) - 1);
+	if (n == width(s))
+		host = 0;
+	if ((v->first & host) != 0) {
+		*one = true;
+		return form_only(s, f, 0, "one address; a prefix has no bits beside its length", e);
+	}
+	v->lo = v->first;
+	v->hi = v->first | host;
+	return range_words(s, f, v, e);
+}
+
+/* Items of flags are joined by |, which is a comma to the flags' own type. */
+static int list_item(const struct vspec *s, const struct form *f, size_t at, size_t len, vary_u *out, struct err *e)
+{
+	char buf[256];
+	struct form part = {.text = buf};
+
+	if (!is_flags(s) || len >= sizeof(buf))
+		return one_value(s, f, at, len, out, e);
+	for (size_t i = 0; i < len; i++)
+		buf[i] = f->text[at + i] == '|' ? ',' : f->text[at + i];
+	buf[len] = '\0';
+	int rc = one_value(s, &part, 0, len, out, e);
+	if (rc != 0 && e != NULL)
+		e->col += (int)at;
+	return rc;
+}
+
+static int parse_list(const struct vspec *s, const struct form *f, struct vary *v, vary_u **list, struct err *e)
+{
+	size_t at = f->at, item, len;
+	vary_u *all = xcalloc(VARY_LIST_MAX, sizeof(*all));
+	int rc = form_only(s, f, 0, "a list", e);
+
+	while (rc == 0 && form_item(f, &at, &item, &len)) {
+		if (len == 0)
+			rc = vspec_fail(s, EINVAL, (int)item, e, f->text, "has an empty place in its list");
+		else if (v->n == VARY_LIST_MAX)
+			rc = vspec_fail(s, ERANGE, (int)item, e, f->text, "has more than %d values", VARY_LIST_MAX);
+		else
+			rc = list_item(s, f, item, len, &all[v->n], e);
+		v->n += rc == 0;
+	}
+	v->first = all[0];
+	if (rc == 0 && v->n > 1) {
+		v->kind = VARY_LIST;
+		*list = all;
+		return 0;
+	}
+	v->n = 0;
+	free(all);
+	return rc;
+}
+
+/* The words that a wrong single value could have meant. */
+static const char *meant(const struct vspec *s, const char *text, char *buf, size_t size)
+{
+	static const char *const forms[] = {"random", "list"};
+	size_t n = strcspn(text, " \t");
+	uint8_t v[VT_FIELD_BYTES];
+	char word[16] = "";
+	const char *dash = strchr(text, '-');
+
+	if (dash != NULL && dash > text && strlen(text) + 2 < size && s->of->type != &vt_mac) {
+		struct form f = {.text = text};
+		if (form_value(&f, s->of, 0, (size_t)(dash - text), v, NULL) == 0 &&
+		    form_value(&f, s->of, (size_t)(dash - text) + 1, strlen(dash + 1), v, NULL) == 0) {
+			snprintf(buf, size, "%.*s..%s", (int)(dash - text), text, dash + 1);
+			return buf;
+		}
+	}
+	if (n == 0 || n >= sizeof(word) || !isalpha((unsigned char)text[0]))
+		return NULL;
+	memcpy(word, text, n);
+	return strcmp(word, "rand") == 0 || strcmp(word, "rnd") == 0 ? "random" : str_nearest(word, forms, ARRAY_SIZE(forms));
+}
+
+/* The base type's own complaint, with all that is allowed here. */
+static int parse_single(const struct vspec *s, const struct form *f, struct vary *v, struct err *e)
+{
+	struct vtype type = *s->of->type;
+	struct vspec base = *s->of;
+	char buf[128];
+	int rc = form_only(s, f, 0, "a single value; a range is A..B", e);
+
+	type.allowed = allowed_put;
+	base.type = &type;
+	base.of = s->of;
+	if (rc != 0)
+		return rc;
+	struct vspec wide = {.type = s->type, .of = &base};
+	rc = one_value(&wide, f, f->at, f->len, &v->first, e);
+	const char *hint = rc != 0 && f->at == 0 ? meant(s, f->text, buf, sizeof(buf)) : NULL;
+	if (hint != NULL)
+		return vspec_fail(s, EINVAL, 0, e, f->text, "is unknown, did you mean \"%s\"", hint);
+	return rc;
+}
+
+static int vary_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	struct vary_val *val = out;
+	struct vary v = {.bits = (uint8_t)width(s), .div = 1};
+	vary_u *list = NULL;
+	struct form f;
+	bool one = false;
+	int rc = form_scan(s, text, BIT(FORM_NWORDS) - 1, &f, e);
+
+	if (rc != 0)
+		return rc;
+	size_t dots = form_dots(&f);
+	const char *slash = is_ip(s) ? memchr(text + f.at, '/', f.len) : NULL;
+	if (f.random)
+		rc = parse_random(s, &f, &v, e);
+	else if (f.list)
+		rc = parse_list(s, &f, &v, &list, e);
+	else if (f.opt[FORM_MASK].len != 0)
+		rc = parse_mask(s, &f, &v, e);
+	else if (dots != SIZE_MAX)
+		rc = parse_range(s, &f, dots, &v, e);
+	else if (!is_flags(s) && memchr(text + f.at, ',', f.len) != NULL)
+		rc = parse_list(s, &f, &v, &list, e);
+	else if (slash != NULL)
+		rc = parse_prefix(s, &f, (size_t)(slash - text), &v, &one, e);
+	else
+		rc = parse_single(s, &f, &v, e);
+	if (rc != 0)
+		return rc;
+	val->v = v;
+	val->one_of_prefix = one;
+	val->v.list = NULL;
+	if (list != NULL) {
+		memcpy(val->list, list, v.n * sizeof(*list));
+		val->v.list = val->list;
+		free(list);
+	}
+	return 0;
+}
+
+/* print */
+
+static void put_one(const struct vspec *s, vary_u x, struct sbuf *out)
+{
+	uint8_t v[VT_FIELD_BYTES];
+
+	vary_store(x, v);
+	s->of->type->print(s->of, v, out);
+}
+
+static void put_number(vary_u x, bool hex, struct sbuf *out)
+{
+	const struct vspec number = {.type = &vt_fuint, .bits = 128};
+	uint8_t v[VT_FIELD_BYTES];
+
+	vary_store(x, v);
+	if (hex && x <= UINT64_MAX)
+		sbuf_addf(out, "0x%" PRIx64, (uint64_t)x);
+	else
+		vt_fuint.print(&number, v, out);
+}
+
+/* Bounds: the names of flags have commas between them. */
+static void put_bound(const struct vspec *s, vary_u x, struct sbuf *out)
+{
+	if (is_flags(s))
+		put_number(x, true, out);
+	else
+		put_one(s, x, out);
+}
+
+/* Small steps are read as numbers, large ones of addresses as addresses. */
+static void put_amount(const struct vspec *s, vary_u x, bool hex, struct sbuf *out)
+{
+	if (s->of->type == &vt_fuint || is_flags(s) || (!hex && x < 256))
+		put_number(x, hex, out);
+	else
+		put_one(s, x, out);
+}
+
+static void put_item(const struct vspec *s, vary_u x, struct sbuf *out)
+{
+	size_t at = out->len;
+
+	put_one(s, x, out);
+	for (; is_flags(s) && at < out->len; at++)
+		if (out->s[at] == ',')
+			out->s[at] = '|';
+}
+
+static void put_range(const struct vspec *s, const struct vary *v, struct sbuf *out)
+{
+	vary_u span = v->hi - v->lo, base = v->down ? v->hi : v->lo;
+	unsigned len = width(s);
+
+	/* from four addresses on a prefix is easier to read than its bounds */
+	if (is_ip(s) && !v->down && span >= 3 && (span & (span + 1)) == 0 && (v->lo & span) == 0) {
+		for (vary_u host = span; host != 0; host >>= 1)
+			len--;
+		put_one(s, v->lo, out);
+		sbuf_addf(out, "/%u", len);
+	} else {
+		put_bound(s, base, out);
+		sbuf_add(out, "..");
+		put_bound(s, v->down ? v->lo : v->hi, out);
+	}
+	if (v->step != 1) {
+		sbuf_add(out, " step ");
+		put_amount(s, v->step, false, out);
+	}
+	if (v->first != base) {
+		sbuf_add(out, " from ");
+		put_bound(s, v->first, out);
+	}
+}
+
+static void put_random_words(const struct vary *v, struct sbuf *out)
+{
+	if (v->repeat != 0)
+		sbuf_addf(out, " repeat %" PRIu64, v->repeat);
+	if (v->seed != 0)
+		sbuf_addf(out, " seed %" PRIu64, v->seed);
+}
+
+static void put_random(const struct vspec *s, const struct vary *v, struct sbuf *out)
+{
+	vary_u lo, hi;
+
+	limits(s, &lo, &hi);
+	sbuf_add(out, "random");
+	if (v->lo != lo || v->hi != hi) {
+		sbuf_addc(out, ' ');
+		put_bound(s, v->lo, out);
+		sbuf_add(out, "..");
+		put_bound(s, v->hi, out);
+	}
+	put_random_words(v, out);
+}
+
+static void vary_print(const struct vspec *s, const void *val, struct sbuf *out)
+{
+	const struct vary *v = &((const struct vary_val *)val)->v;
+
+	switch (v->kind) {
+	case VARY_RANGE:
+		put_range(s, v, out);
+		break;
+	case VARY_LIST:
+		if (is_flags(s))
+			sbuf_add(out, "list ");
+		for (uint32_t i = 0; i < v->n; i++) {
+			if (i > 0)
+				sbuf_addc(out, ',');
+			put_item(s, v->list[i], out);
+		}
+		break;
+	case VARY_RANDOM:
+		put_random(s, v, out);
+		break;
+	case VARY_MASK:
+		put_one(s, v->first, out);
+		sbuf_add(out, " mask ");
+		put_amount(s, v->mask, true, out);
+		put_random_words(v, out);
+		break;
+	default:
+		put_one(s, v->first, out);
+		break;
+	}
+}
+
+static void vary_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+{
+	if (s->of->type->complete != NULL && strpbrk(prefix, " \t") == NULL)
+		s->of->type->complete(s->of, prefix, offer, arg);
+	/* an address with a length is a range */
+	unsigned single = BIT(FORM_MASK) | (is_ip(s) && strchr(prefix, '/') != NULL ? RANGE_WORDS : 0);
+	form_complete(prefix, RANGE_WORDS, RANDOM_WORDS, single, offer, arg);
+}
+
+const struct vtype vt_vary = {.name = "variation",
+			      .syntax = "V | A..B [step S] [from F] | A,B,C | random [A..B] | V mask M",
+			      .size = sizeof(struct vary_val),
+			      .parse = vary_parse,
+			      .print = vary_print,
+			      .complete = vary_complete,
+			      .allowed = allowed_put};
