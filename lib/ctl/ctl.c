@@ -201,7 +201,9 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 		if (pq->tx) {
 			struct dp_txq *q = cp->txq[pq->queue] = state_new(sizeof(*q), node);
 			cp->gen[pq->queue] = state_new(dp_kind_gen.mem(), node);
-			if (q == NULL || cp->gen[pq->queue] == NULL)
+			if (cp->gen[pq->queue] != NULL)
+				cp->gen[pq->queue]->cell = state_new(GEN_MAX_STREAMS * sizeof(struct gen_cell), node);
+			if (q == NULL || cp->gen[pq->queue] == NULL || cp->gen[pq->queue]->cell == NULL)
 				return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", pq->queue, cp->p.id);
 			q->port = (uint16_t)cp->p.id;
 			q->dev = cp->p.dev;
@@ -410,10 +412,10 @@ void ctl_close(struct ctl *c)
 		if (c->worker[w].w != NULL)
 			mbox_close(&c->worker[w].w->mbox);
 		rte_free(c->worker[w].w);
-		free(c->worker[w].posted);
+		plan_free(c->worker[w].posted);
 	}
 	for (unsigned i = 0; i < c->nold; i++)
-		free(c->old[i].plan);
+		plan_free(c->old[i].plan);
 	free(c->old);
 	free(c->worker);
 	free(c->plcore);

@@ -43,6 +43,7 @@ struct template {
 	bool valid;
 	uint32_t tag;
 	struct frame frame;
+	struct frame_plan plan;    /* the same, for programs */
 };
 
 /* Counters of a queue or port as plain numbers at one moment: baselines and the tick before. */
@@ -162,6 +163,7 @@ unsigned plan_max_size(const struct ctl_port *cp);
 int plan_template(struct ctl *c, struct ctl_port *cp, struct frame *out, struct err *e);
 void plan_refresh(struct ctl *c, struct ctl_port *cp); /* template and size from the settings */
 struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports);
+void plan_free(struct dp_plan *p);
 bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p); /* takes p; false: the ring is full, p is still the caller's */
 void plan_post_all(struct ctl *c);                 /* for dirty workers */
 void plan_reap(struct ctl *c);

@@ -49,14 +49,17 @@ json_t *ctl_ports_json(struct ctl *c)
 
 static json_t *gen_row(const struct gen_job *j)
 {
+	const struct gen_group *g = j->group;
+	const struct frun *f = g->phase->prog;
 	json_t *o = json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:i, s:b}", "kind", "gen", "port", (int)j->txq->port, "tx_queue", (int)j->queue,
-			      "queues", (int)j->nqueues, "size", (int)j->len + FRAME_FCS, "run", (json_int_t)j->run, "burst", (int)j->burst,
-			      "stop", (int)j->stop);
+			      "queues", (int)j->nqueues, "size", (int)frun_len(f) + FRAME_FCS, "run", (json_int_t)j->run, "burst",
+			      (int)j->burst, "stop", (int)j->stop);
 
-	json_object_set_new(o, "template", json_integer(j->tag));
-	json_object_set_new(o, "period_cycles", json_real((double)j->period.cycles + (double)j->period.frac / 0x1p64));
-	if (j->limit != UINT64_MAX)
-		json_object_set_new(o, "frames", json_integer((json_int_t)j->limit));
+	json_object_set_new(o, "template", json_integer(g->phase->tag[0]));
+	json_object_set_new(o, "engine", json_string(frun_engine(f)));
+	json_object_set_new(o, "period_cycles", json_real((double)g->period.cycles + (double)g->period.frac / 0x1p64));
+	if (g->limit != UINT64_MAX)
+		json_object_set_new(o, "frames", json_integer((json_int_t)g->limit));
 	return o;
 }
 

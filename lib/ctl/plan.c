@@ -84,6 +84,7 @@ int plan_template(struct ctl *c, struct ctl_port *cp, struct frame *out, struct 
 void plan_refresh(struct ctl *c, struct ctl_port *cp)
 {
 	static struct frame f; /* 16 KB, control thread only */
+	struct frame_plan plan;
 	struct err e;
 	struct template *t = &cp->tmpl;
 
@@ -94,7 +95,14 @@ void plan_refresh(struct ctl *c, struct ctl_port *cp)
 	}
 	if (t->valid && t->frame.len == f.len && memcmp(t->frame.bytes, f.bytes, f.len) == 0)
 		return;
+	if (frame_compile(&cp->stream.frame, &cp->stream.dflt, plan_max_size(cp), &plan, &e) < 0) {
+		ctl_note(c, cp->p.id, "%s", e.text);
+		return;
+	}
+	if (t->valid)
+		frame_plan_free(&t->plan);
 	t->frame = f;
+	t->plan = plan;
 	t->valid = true;
 	t->tag = ++c->tag_seq;
 }
@@ -108,18 +116,66 @@ static uint64_t run_limit(const struct ctl_port *cp)
 	return n;
 }
 
-static void fill_gen(const struct ctl_port *cp, unsigned q, struct gen_job *j, uint8_t *bytes)
+/* The program of one queue, in use by one plan. */
+static struct frun *program(const struct ctl_port *cp, unsigned q)
+{
+	static const struct frun_slot slot;
+	static const uint32_t id;
+	const struct frame_plan *plan = &cp->tmpl.plan;
+	struct frun_spec spec = {
+		.cycle = &slot, .ncycle = 1, .plan = &plan, .nplans = 1, .stream_id = &id, .nstreams = 1, .first = q, .nqueues = cp->p.ntxq,
+		.sched_id = 1, .data_off = GEN_DATA_OFF, .len16_off = GEN_LEN16_OFF, .len32_off = GEN_LEN32_OFF,
+	};
+	struct err e;
+
+	return frun_new(&spec, &e);
+}
+
+struct gen_mem {
+	struct gen_job job;
+	struct gen_group group;
+	struct gen_phase phase;
+	uint32_t tag;
+};
+
+/* One allocation, and the program: they live as long as the plan. */
+static const struct gen_job *new_gen(const struct ctl_port *cp, unsigned q)
 {
 	const struct run *r = &cp->run;
 	double hz = clock_hz();
+	struct frun *f = program(cp, q);
+	size_t head = RTE_ALIGN_CEIL(sizeof(struct gen_mem), CACHE_LINE), own = RTE_ALIGN_CEIL(gen_mem_size(1), CACHE_LINE);
+	size_t all = f != NULL ? head + own + RTE_ALIGN_CEIL(frun_state_size(f), CACHE_LINE) : 0;
+	uint8_t *mem = f != NULL ? aligned_alloc(CACHE_LINE, all) : NULL;
+	struct gen_mem *m = (struct gen_mem *)mem;
 
-	memcpy(bytes, cp->tmpl.frame.bytes, cp->tmpl.frame.len);
-	*j = (struct gen_job){
-		.txq = cp->txq[q], .frame = bytes, .len = cp->tmpl.frame.len, .burst = (uint16_t)cp->p.cfg.burst, .tag = cp->tmpl.tag,
+	if (mem == NULL) {
+		frun_free(f);
+		return NULL;
+	}
+	memset(mem, 0, all);
+	m->tag = cp->tmpl.tag;
+	m->phase = (struct gen_phase){.end = UINT64_MAX, .prog = f, .state = mem + head + own, .tag = &m->tag};
+	m->group = (struct gen_group){.stream = -1, .nphases = 1, .phase = &m->phase, .period = r->period, .limit = run_limit(cp)};
+	m->job = (struct gen_job){
+		.txq = cp->txq[q], .ngroups = 1, .group = &m->group, .mem = mem + head, .burst = (uint16_t)cp->p.cfg.burst,
 		.queue = (uint16_t)q, .nqueues = cp->p.ntxq, .stop = r->stop, .run = r->id, .start_tsc = r->start_tsc,
-		.end_tsc = r->end_tsc, .limit = run_limit(cp), .giveup_cycles = (uint64_t)(hz * GIVEUP_NS / 1e9),
-		.forgive_cycles = (uint64_t)(hz * FORGIVE_NS / 1e9), .period = r->period,
+		.end_tsc = r->end_tsc, .giveup_cycles = (uint64_t)(hz * GIVEUP_NS / 1e9),
+		.forgive_cycles = (uint64_t)(hz * FORGIVE_NS / 1e9),
 	};
+	return &m->job;
+}
+
+void plan_free(struct dp_plan *p)
+{
+	for (unsigned t = 0; p != NULL && t < p->ntasks; t++) {
+		if (p->task[t].kind != &dp_kind_gen)
+			continue;
+		struct gen_mem *m = (struct gen_mem *)(uintptr_t)p->task[t].job;
+		frun_free((struct frun *)(uintptr_t)m->phase.prog);
+		free(m);
+	}
+	free(p);
 }
 
 static bool gen_wanted(const struct ctl_port *cp)
@@ -130,7 +186,6 @@ static bool gen_wanted(const struct ctl_port *cp)
 struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 {
 	unsigned ntasks = 0, nrx = 0;
-	size_t bytes = 0;
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
@@ -139,20 +194,16 @@ struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 		for (unsigned q = 0; q < cp->p.nrxq; q++)
 			nrx += cp->rx_worker[q] == (int)worker;
 		for (unsigned q = 0; q < cp->p.ntxq; q++)
-			if (cp->tx_worker[q] == (int)worker && gen_wanted(cp)) {
-				ntasks++;
-				bytes += sizeof(struct gen_job) + RTE_ALIGN_CEIL(cp->tmpl.frame.len, CACHE_LINE);
-			}
+			ntasks += cp->tx_worker[q] == (int)worker && gen_wanted(cp);
 	}
 	ntasks += nrx;
-	size_t head = RTE_ALIGN_CEIL(sizeof(struct dp_plan) + ntasks * sizeof(struct dp_task) + nrx * sizeof(struct dp_rx_slot), CACHE_LINE);
-	struct dp_plan *p = aligned_alloc(CACHE_LINE, RTE_ALIGN_CEIL(head + bytes + (size_t)ntasks * CACHE_LINE, CACHE_LINE));
+	size_t bytes = sizeof(struct dp_plan) + ntasks * sizeof(struct dp_task) + nrx * sizeof(struct dp_rx_slot);
+	struct dp_plan *p = aligned_alloc(CACHE_LINE, RTE_ALIGN_CEIL(bytes, CACHE_LINE));
 	if (p == NULL)
 		return NULL;
 	*p = (struct dp_plan){.seq = ++c->plan_seq, .may_sleep = true, .idle_cycles = (uint64_t)(clock_hz() * IDLE_NS / 1e9)};
 	p->task = (struct dp_task *)(p + 1);
 	p->rx = (struct dp_rx_slot *)(p->task + ntasks);
-	uint8_t *mem = (uint8_t *)p + head;
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		if (!cp->used || !cp->started || without_ports)
@@ -160,10 +211,11 @@ struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 		for (unsigned q = 0; q < cp->p.ntxq; q++) {
 			if (cp->tx_worker[q] != (int)worker || !gen_wanted(cp))
 				continue;
-			struct gen_job *j = (struct gen_job *)mem;
-			mem += RTE_ALIGN_CEIL(sizeof(*j), CACHE_LINE);
-			fill_gen(cp, q, j, mem);
-			mem += RTE_ALIGN_CEIL(cp->tmpl.frame.len, CACHE_LINE);
+			const struct gen_job *j = new_gen(cp, q);
+			if (j == NULL) {
+				plan_free(p);
+				return NULL;
+			}
 			p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_gen, .state = &cp->gen[q]->base, .job = j};
 		}
 		for (unsigned q = 0; q < cp->p.nrxq; q++) {
@@ -237,7 +289,7 @@ void plan_post_all(struct ctl *c)
 		if (p != NULL && plan_post(c, cw, p))
 			cw->dirty = false;
 		else /* ring full: next turn */
-			free(p);
+			plan_free(p);
 	}
 }
 
@@ -248,7 +300,7 @@ void plan_reap(struct ctl *c)
 	for (unsigned i = 0; i < c->nold; i++) {
 		struct old_plan *o = &c->old[i];
 		if (o->plan->seq < __atomic_load_n(&o->w->w->cells.acked, __ATOMIC_ACQUIRE))
-			free(o->plan);
+			plan_free(o->plan);
 		else
 			c->old[kept++] = *o;
 	}
