@@ -20,6 +20,11 @@ unsigned frun_class_of(const struct frun *f, uint64_t i)
 	return f->nclasses == 1 ? 0 : f->plan[f->slot[i % f->own].plan].class;
 }
 
+unsigned frun_stream_at(const struct frun *f, uint64_t i)
+{
+	return f->plan[f->slot[i % f->own].plan].stream;
+}
+
 static uint64_t before(const uint32_t *sum, uint32_t n, uint64_t i)
 {
 	return i / n * sum[n] + sum[i % n];
@@ -152,14 +157,15 @@ uint64_t frun_move(const struct frun *from, const void *from_state, const struct
 
 void frun_next(const struct frun *from, const void *from_state, const struct frun *to, void *state)
 {
+	const struct run_state *a = from_state;
 	struct run_state *b = state;
 	uint32_t at = 0;
 
 	lay_out(to, b);
-	memcpy(b->o0, to->o0, to->nstreams * sizeof(*b->o0));
 	for (unsigned n = 0; n < to->nstreams; n++) {
 		unsigned sb = to->by_id[n], sa = partner(from, &at, to->stream_id[sb]);
-		move_bases(from, from_state, sa, to, b, sb, 0);
+		b->o0[sb] = to->o0[sb] + (sa < from->nstreams ? a->o0[sa] - from->o0[sa] : 0);
+		move_bases(from, a, sa, to, b, sb, 0);
 	}
 	frun_seek(to, state, 0);
 }
