@@ -64,7 +64,9 @@ static int edit_may(const struct setting *row, const void *obj, const void *val,
 	frame_spec_copy(&f, &stream_of(obj)->frame);
 	int rc = edit(row, &f, val, &why);
 	frame_spec_free(&f);
-	return rc < 0 ? err_set(e, -rc, "%s: %.900s", row->name, why.text) : 0;
+	if (rc < 0)
+		err_set(e, -rc, "%s: stream %u/%u: %.900s", row->name, stream_of(obj)->port, stream_of(obj)->id, why.text);
+	return rc;
 }
 
 static void edit_put(const struct setting *row, void *obj, const void *val)
