@@ -80,14 +80,20 @@ int frame_vals_parse(struct frame_vals *a, const char *field, const char *value,
 	const struct field *f = NULL;
 	unsigned nth = 0;
 	struct vspec spec;
-	uint8_t v[VT_FIELD_BYTES];
+	union {
+		struct hexbytes bytes;
+		uint8_t room[HEXBYTES_SIZE];
+		uint8_t v[VT_FIELD_BYTES];
+	} u;
 
 	int rc = frame_field_parse(field, &p, &nth, &f, e);
 	if (rc != 0)
 		return rc;
 	proto_vspec(f, &spec);
-	rc = spec.type->parse(&spec, value, v, e);
-	if (rc == 0)
-		frame_vals_set(a, p, nth, f, v);
+	rc = spec.type->parse(&spec, value, &u, e);
+	if (rc == 0 && f->kind == FIELD_BYTES)
+		frame_vals_bytes(a, p, nth, f, &u.bytes);
+	else if (rc == 0)
+		frame_vals_set(a, p, nth, f, u.v);
 	return rc;
 }
