@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fill.h"
 #include "frame_place.h"
+#include "run_bits.h"
 
 #include <errno.h>
 #include <string.h>
@@ -242,7 +243,7 @@ int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, un
 	/* From the inside out: an outer checksum covers the inner ones. */
 	nsums = layout_sums(&out->l, out->bytes, sums, LAYOUT_MAX_SUMS);
 	for (unsigned k = 0; k < nsums; k++)
-		frame_sum_put(&sums[k], out->bytes);
+		plan_sum(&sums[k], out->bytes);
 	return 0;
 }
 

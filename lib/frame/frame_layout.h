@@ -21,8 +21,5 @@ bool layout_sum(const struct layout *l, const uint8_t *bytes, unsigned i, const 
 /* All sums that the builder fills in, the inner before the outer; at most max of them are written, the number of all is returned. */
 unsigned layout_sums(const struct layout *l, const uint8_t *bytes, struct frame_sum *out, unsigned max);
 #define LAYOUT_MAX_SUMS (2 * FRAME_MAX_HDRS)
-/* The right value of the field, computed with the field as 0. */
-uint32_t frame_sum_value(const struct frame_sum *s, const uint8_t *bytes);
-void frame_sum_put(const struct frame_sum *s, uint8_t *bytes);
 /* Is what stands there right? */
 bool frame_sum_good(const struct frame_sum *s, const uint8_t *bytes);

@@ -36,8 +36,10 @@ static const struct bind *bind_above(const struct build *b, unsigned i)
 	return NULL;
 }
 
-/* A field's value as conditions see it, before the frame has bytes. */
-static uint64_t number_now(const struct build *b, unsigned i, const struct field *f)
+static uint64_t has(const struct build *b, unsigned i, const struct field *f, const struct part *except);
+
+/* A field's value as conditions see it, before the frame has bytes. `except`: the part that asks, which is no reason for itself. */
+static uint64_t number_now(const struct build *b, unsigned i, const struct field *f, const struct part *except)
 {
 	const struct frame_val *v = place_user(b, i, f);
 	uint8_t raw[VT_FIELD_BYTES];
@@ -45,16 +47,16 @@ static uint64_t number_now(const struct build *b, unsigned i, const struct field
 	if (v != NULL)
 		return low64(v->v);
 	if (f->role == ROLE_HAS)
-		return place_has(b, i, f);
+		return has(b, i, f, except);
 	if (b->bind_field[i] == f)
 		return b->bind[i]->value;
 	proto_default(b->l->h[i].proto, f, raw);
 	return low64(raw);
 }
 
-static bool holds(const struct build *b, unsigned i, const struct cond *c)
+static bool holds(const struct build *b, unsigned i, const struct cond *c, const struct part *except)
 {
-	return c->field == NULL || cond_has(c, number_now(b, i, proto_field(b->l->h[i].proto, c->field)));
+	return c->field == NULL || cond_has(c, number_now(b, i, proto_field(b->l->h[i].proto, c->field), except));
 }
 
 /* Does the user's value of the field ask for its part? */
@@ -73,7 +75,7 @@ static bool part_here(const struct build *b, unsigned i, const struct part *part
 {
 	const struct proto *p = b->l->h[i].proto;
 
-	if (!holds(b, i, &part->when))
+	if (!holds(b, i, &part->when, part))
 		return false;
 	if (!part->optional)
 		return true;
@@ -83,26 +85,31 @@ static bool part_here(const struct build *b, unsigned i, const struct part *part
 	for (unsigned k = 0; k < ARRAY_SIZE(part->seen) && part->seen[k].field != NULL; k++) {
 		const struct field *f = proto_field(p, part->seen[k].field);
 		/* What fills itself inside of a part is no reason: it would be its own. */
-		if ((is_set(b, i, f) || (f->role == ROLE_HAS && f->part == NULL)) && holds(b, i, &part->seen[k]))
+		if ((is_set(b, i, f) || (f->role == ROLE_HAS && f->part == NULL)) && holds(b, i, &part->seen[k], part))
 			return true;
 	}
 	return false;
 }
 
-uint64_t place_has(const struct build *b, unsigned i, const struct field *f)
+static uint64_t has(const struct build *b, unsigned i, const struct field *f, const struct part *except)
 {
 	const struct proto *p = b->l->h[i].proto;
 	uint64_t yes = f->has_value != 0 ? f->has_value : 1;
 	uint8_t no[VT_FIELD_BYTES];
 
 	for (const struct part *part = p->parts; part != NULL && part->name != NULL; part++)
-		if (proto_of_has(f, part->name) && part_here(b, i, part))
+		if (part != except && proto_of_has(f, part->name) && part_here(b, i, part))
 			return yes;
 	for (const struct field *g = p->fields; g->name != NULL && b->l->h[i].set != 0; g++)
 		if (is_set(b, i, g) && proto_of_has(f, g->name))
 			return yes;
 	proto_default(p, f, no);
 	return low64(no);
+}
+
+uint64_t place_has(const struct build *b, unsigned i, const struct field *f)
+{
+	return has(b, i, f, NULL);
 }
 
 /* Bytes of the part's FIELD_BYTES field, if it has one. */
@@ -193,7 +200,7 @@ void place_ends(struct build *b, unsigned len)
 	unsigned end = len;
 
 	/* What a closed header does not carry pads the Ethernet frame that it is in. */
-	if (top != NULL && top->closed && holds(b, l->n - 1, &top->closed_when))
+	if (top != NULL && top->closed && holds(b, l->n - 1, &top->closed_when, NULL))
 		end = l->tail;
 	for (unsigned i = l->n; i-- > 0;) {
 		if (l->h[i].proto->starts)

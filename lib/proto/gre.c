@@ -36,7 +36,7 @@ static const struct field fields[] = {
 	  .role = ROLE_SUM_L4, .part = &parts[P_CKSUM], .bit = 0, .bits = 16, .hex = true, .since = "0.1" },
 	{ .name = "offset", .help = "reserved, offset in RFC 1701",
 	  .part = &parts[P_CKSUM], .bit = 16, .bits = 16, .since = "0.1" },
-	{ .name = "key", .help = "key",
+	{ .name = "key", .word = "gre key", .help = "key",
 	  .part = &parts[P_KEY], .bit = 0, .bits = 32, .since = "0.1" },
 	{ .name = "seq", .help = "sequence number",
 	  .part = &parts[P_SEQ], .bit = 0, .bits = 32, .since = "0.1" },

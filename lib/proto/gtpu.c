@@ -32,7 +32,7 @@ static const struct field fields[] = {
 	  .bit = 8, .bits = 8, .dflt = "255", .since = "0.1" },
 	{ .name = "len", .help = "length in bytes behind the first 8; fills itself",
 	  .role = ROLE_LEN, .bit = 16, .bits = 16, .len_from = 8, .since = "0.1" },
-	{ .name = "teid", .help = "tunnel endpoint identifier",
+	{ .name = "teid", .word = "teid", .help = "tunnel endpoint identifier",
 	  .bit = 32, .bits = 32, .since = "0.1" },
 	{ .name = "seq", .help = "sequence number",
 	  .part = &parts[P_OPT], .bit = 0, .bits = 16, .since = "0.1" },

@@ -8,7 +8,7 @@
 static const struct field fields[] = {
 	{ .name = "version", .help = "IP version",
 	  .role = ROLE_VERSION, .bit = 0, .bits = 4, .dflt = "6", .since = "0.1" },
-	{ .name = "tc", .word = "tos", .help = "traffic class: DSCP and ECN",
+	{ .name = "tc", .word = "tos,traffic_class", .help = "traffic class: DSCP and ECN",
 	  .bit = 4, .bits = 8, .hex = true, .since = "0.1" },
 	{ .name = "flow", .help = "flow label",
 	  .bit = 12, .bits = 20, .hex = true, .since = "0.1" },
@@ -16,7 +16,7 @@ static const struct field fields[] = {
 	  .role = ROLE_LEN, .bit = 32, .bits = 16, .len_from = 40, .since = "0.1" },
 	{ .name = "nh", .help = "next header; fills itself",
 	  .role = ROLE_NEXT, .bit = 48, .bits = 8, .since = "0.1" },
-	{ .name = "hlim", .word = "ttl", .help = "hop limit",
+	{ .name = "hlim", .word = "ttl,hop_limits", .help = "hop limit",
 	  .bit = 56, .bits = 8, .dflt = "64", .since = "0.1" },
 	{ .name = "src", .word = "src ip", .help = "source address",
 	  .kind = FIELD_IP6, .bit = 64, .bits = 128, .since = "0.1" },

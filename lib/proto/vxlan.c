@@ -10,7 +10,7 @@ static const struct field fields[] = {
 	  .bit = 0, .bits = 16, .dflt = "0x0800", .hex = true, .since = "0.1" },
 	{ .name = "gid", .help = "group policy id",
 	  .bit = 16, .bits = 16, .since = "0.1" },
-	{ .name = "vni", .help = "network identifier",
+	{ .name = "vni", .word = "vni", .help = "network identifier",
 	  .bit = 32, .bits = 24, .since = "0.1" },
 	{ .name = "res", .help = "reserved",
 	  .bit = 56, .bits = 8, .since = "0.1" },
