@@ -35,30 +35,40 @@ static const struct vtype vt_frame = {
 	.parse = frame_vparse, .print = frame_vprint, .complete = frame_vcomplete,
 };
 
-/* The text that the user pattern repeats. */
+/* A rate of the stream's own, or none. */
 
-#define USER_MAX sizeof(((struct frame_spec *)0)->user)
-
-static int user_vparse(const struct vspec *v, const char *text, void *out, struct err *e)
+static int own_vparse(const struct vspec *v, const char *text, void *out, struct err *e)
 {
-	size_t n = strlen(text);
+	struct own_rate own;
 
-	(void)v;
-	if (n < 1 || n >= USER_MAX)
-		return err_at(e, ERANGE, 0, "the pattern has %zu bytes; allowed are 1 to %zu", n, USER_MAX - 1);
-	memset(out, 0, USER_MAX);
-	memcpy(out, text, n);
-	return 0;
+	memset(&own, 0, sizeof(own));
+	own.set = strcmp(text, "none") != 0;
+	int rc = own.set ? vt_rate.parse(v, text, &own.rate, e) : 0;
+	if (rc == 0)
+		memcpy(out, &own, sizeof(own));
+	return rc;
 }
 
-static void user_vprint(const struct vspec *v, const void *val, struct sbuf *out)
+static void own_vprint(const struct vspec *v, const void *val, struct sbuf *out)
 {
-	(void)v;
-	sbuf_add(out, val);
+	const struct own_rate *own = val;
+
+	if (own->set)
+		vt_rate.print(v, &own->rate, out);
+	else
+		sbuf_add(out, "none");
 }
 
-static const struct vtype vt_user = {
-	.name = "text", .syntax = "1 to 63 bytes of text", .size = USER_MAX, .parse = user_vparse, .print = user_vprint,
+static void own_vcomplete(const struct vspec *v, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+{
+	if (strncmp("none", prefix, strlen(prefix)) == 0)
+		offer(arg, "none");
+	vt_rate.complete(v, prefix, offer, arg);
+}
+
+static const struct vtype vt_own_rate = {
+	.name = "rate", .syntax = "none | 10% | 1.5Mpps | 3Gbps[/l2] | max", .size = sizeof(struct own_rate),
+	.parse = own_vparse, .print = own_vprint, .complete = own_vcomplete,
 };
 
 /* Pktgen's `type` and `proto` are edits of the frame: the layer that they name is exchanged, the rest stays. */
@@ -210,21 +220,24 @@ static void keep(const struct setting *row, void *obj)
 
 static const struct setting_store type_store = {type_put, type_get, keep};
 static const struct setting_store proto_store = {proto_put_word, proto_get_word, keep};
-static const char *const fill_words[] = {
-	[FILL_ABC] = "abc", [FILL_ZERO] = "zero", [FILL_NONE] = "none", [FILL_USER] = "user", NULL,
-};
 
 #define AT(member) offsetof(struct stream_cfg, member)
 
 const struct setting set_stream_rows[] = {
 	{.name = "frame", .scope = SCOPE_STREAM, .v = {&vt_frame}, .dflt = "eth/ipv4/tcp", .offset = AT(frame.stack),
 	 .check = set_check_stream, .help = "headers of the frame, outermost first"},
-	{.name = "size", .scope = SCOPE_STREAM, .v = {&vt_size}, .dflt = "auto", .unit = "bytes", .offset = AT(frame.size),
-	 .check = set_check_stream, .help = "frame size with FCS; auto is 64 or the headers' own length, whichever is larger"},
-	{.name = "pattern", .scope = SCOPE_STREAM, .v = {&vt_enum, .choices = fill_words}, .dflt = "abc", .offset = AT(frame.fill),
-	 .help = "what fills the payload"},
-	{.name = "userpattern", .alias = "user pattern", .scope = SCOPE_STREAM, .v = {&vt_user}, .dflt = "0123456789abcde",
-	 .offset = AT(frame.user), .help = "text that `pattern user` repeats"},
+	{.name = "size", .scope = SCOPE_STREAM, .v = {&vt_sizes}, .dflt = "auto", .unit = "bytes", .offset = AT(sizes),
+	 .check = set_check_stream, .help = "frame sizes with FCS, in turn; auto is 64 or the headers' own length, whichever is larger"},
+	{.name = "enabled", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "on", .offset = AT(enabled),
+	 .help = "whether the stream takes part in what its port sends"},
+	{.name = "weight", .scope = SCOPE_STREAM, .v = {&vt_uint, 1, UINT16_MAX}, .dflt = "1", .unit = "turns", .offset = AT(weight),
+	 .help = "frames of the stream per cycle of the port's streams, each stream in its turn"},
+	{.name = "rate", .scope = SCOPE_STREAM, .v = {&vt_own_rate}, .dflt = "none", .offset = AT(rate),
+	 .help = "load of the stream alone, which then takes no turn in the port's rate: percent of the link speed, frames or bits per second"},
+	{.name = "count", .scope = SCOPE_STREAM, .v = {&vt_uint}, .dflt = "0", .unit = "frames", .offset = AT(count),
+	 .help = "frames of the stream per start; 0 is no bound of its own"},
+	{.name = "nest", .scope = SCOPE_STREAM, .v = {&set_vt_nest}, .dflt = "none", .offset = AT(frame.nest), .check = set_check_nest,
+	 .help = "varying fields that count like the digits of a number, all combinations in order; the others step with every frame"},
 	{.name = "type", .scope = SCOPE_STREAM, .v = {&vt_type, .choices = type_words}, .dflt = "ipv4", .flags = SET_DERIVED,
 	 .store = &type_store, .check = set_check_stream,
 	 .help = "Pktgen's way to choose the network layer; the same as an edit of `frame`"},

@@ -30,7 +30,7 @@ static void size_allowed(const struct vspec *s, struct sbuf *out)
 	const struct vspec one = {.type = &vt_size, .min = s->min, .max = s->max};
 
 	vspec_allowed(&one, out);
-	sbuf_add(out, "; varying: A..B [step S], A,B,C, A:W,B:W with weights, imix, imix LETTERS (a to h, RFC 6985), "
+	sbuf_add(out, "; varying: A..B [step S] | A,B,C | A:W,B:W with weights | imix | imix LETTERS (a to h, RFC 6985) | "
 		      "random A..B [repeat N] [seed S]");
 }
 

@@ -55,8 +55,8 @@ static void limits(const struct vspec *s, vary_u *lo, vary_u *hi)
 static void allowed_put(const struct vspec *s, struct sbuf *out)
 {
 	vspec_allowed(s->of, out);
-	sbuf_addf(out, "; varying: A..B [step S] [from F]%s, %s, random [A..B], V mask M, random ones with [repeat N] [seed S]",
-		  is_ip(s) ? ", A/LEN" : "", is_flags(s) ? "list A,B|C" : "A,B,C");
+	sbuf_addf(out, "; varying: A..B%s [step S] [from F] | %s | random [A..B], V mask M, both with [repeat N] [seed S]",
+		  is_ip(s) ? " or A/LEN" : "", is_flags(s) ? "list A,B,C (joined by |, not commas)" : "A,B,C");
 }
 
 static int one_value(const struct vspec *s, const struct form *f, size_t at, size_t len, vary_u *out, struct err *e)
