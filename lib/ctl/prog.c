@@ -90,7 +90,7 @@ static bool same_group(const struct group *g, const struct members *m, const str
 	if (g->n != m->n || g->offload != offload || g->nqueues != nqueues)
 		return false;
 	for (unsigned i = 0; i < m->n; i++)
-		if (g->member[i].cell != m->s[i]->cell || g->member[i].version != m->s[i]->version)
+		if (g->member[i].cell != m->s[i]->cell || g->member[i].version != m->s[i]->version || g->in[i].id != m->in[i].id)
 			return false;
 	return sched_equal(&g->sched, g->in, s, m->in);
 }
