@@ -50,7 +50,8 @@ static struct group_rate asked(const struct rate *r, uint64_t speed_bps, const s
 
 static bool same(const struct group_rate *a, const struct group_rate *b)
 {
-	return a->by_bytes == b->by_bytes && a->l2 == b->l2 && a->max == b->max && a->per_s == b->per_s && a->sizes == b->sizes;
+	return a->by_bytes == b->by_bytes && a->l2 == b->l2 && a->max == b->max && a->per_s == b->per_s &&
+	       a->sizes == b->sizes;
 }
 
 static const struct group_rate *rate_of(const struct ctl_port *cp, int32_t cell)
@@ -93,7 +94,8 @@ void rates_follow(struct ctl_port *cp)
 		} else {
 			to[i].changed = !r->armed;
 			if (!to[i].max)
-				to[i].period = to[i].by_bytes ? pace_byte_period(clock_hz(), to[i].per_s) : pace_period(clock_hz(), to[i].per_s);
+				to[i].period = to[i].by_bytes ? pace_byte_period(clock_hz(), to[i].per_s)
+							      : pace_period(clock_hz(), to[i].per_s);
 			other = true;
 		}
 		r->asked_pps += to[i].pps;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What control makes of the streams of a port, without devices: the frames of all its queues together are the sequence that schedule.h defines, and what
- * has not changed is taken over. */
+/* What control makes of the streams of a port, without devices: the frames of all its queues together are the sequence that schedule.h
+ * defines, and what has not changed is taken over. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,7 +101,10 @@ static void run_through(struct stream_cfg *s, const char *proto, const char *fie
 
 #define MAX_FRAMES 5000
 
-struct one { unsigned id, size; uint64_t o; };
+struct one {
+	unsigned id, size;
+	uint64_t o;
+};
 
 static unsigned size_at(const struct stream_cfg *s, uint64_t o)
 {
@@ -124,7 +127,8 @@ static unsigned naive(struct ctl *c, uint64_t limit, struct one *out)
 		for (unsigned r = 0; r < 10; r++)
 			for (unsigned i = 0; i < ctl_nstreams(c, 0); i++) {
 				const struct stream_cfg *s = ctl_stream_cfg(c, 0, i);
-				if (s == NULL || !s->enabled || s->rate.set || s->weight <= r || (s->count != 0 && o[i] >= s->count))
+				if (s == NULL || !s->enabled || s->rate.set || s->weight <= r ||
+				    (s->count != 0 && o[i] >= s->count))
 					continue;
 				if (k == MAX_FRAMES || k == limit)
 					return k;
@@ -179,8 +183,9 @@ static void play(const struct group *g, unsigned q, const struct one *want, unsi
 				frun_fill(pr->run, pr->state, &one, 1);
 			struct one got = read_frame(pr->run);
 			if (got.id != want[k].id || got.size != want[k].size || got.o != want[k].o)
-				fail_msg("queue %u of %u, frame %llu: stream %u size %u ordinal %llu, not %u %u %llu", q, nq, (unsigned long long)k, got.id,
-					 got.size, (unsigned long long)got.o, want[k].id, want[k].size, (unsigned long long)want[k].o);
+				fail_msg("queue %u of %u, frame %llu: stream %u size %u ordinal %llu, not %u %u %llu",
+					 q, nq, (unsigned long long)k, got.id, got.size, (unsigned long long)got.o,
+					 want[k].id, want[k].size, (unsigned long long)want[k].o);
 		}
 	}
 }
@@ -449,8 +454,14 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_union_of_queues), cmocka_unit_test(test_reuse), cmocka_unit_test(test_tags), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_follow), cmocka_unit_test(test_offload), cmocka_unit_test(test_held), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_union_of_queues),
+		cmocka_unit_test(test_reuse),
+		cmocka_unit_test(test_tags),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_follow),
+		cmocka_unit_test(test_offload),
+		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_many),
 	};
 
 	seed = (uint64_t)time(NULL) * 0x9e3779b97f4a7c15ull | 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports that send many streams, by control's face with real workers: counts, rates of their own, sizes that differ, changes while sending, and what is said of
- * it afterwards. Ports 0 and 1 are a wire, 2 is null. */
+/* Ports that send many streams, by control's face with real workers: counts, rates of their own, sizes that differ, changes while sending,
+ * and what is said of it afterwards. Ports 0 and 1 are a wire, 2 is null. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -320,7 +320,7 @@ static void test_order_is_kept_to_a_count(void **state)
 	ctl_touch(c, 2, false);
 	ctl_turn(c);
 	assert_false(ctl_event_next(c, &ev)); /* said once */
-	fixed_size(2, 1, 100); /* a value */
+	fixed_size(2, 1, 100);                /* a value */
 	ctl_turn(c);
 	assert_int_equal(ctl_stream_add(c, 2, -1, 1, -1, NULL), 2);
 	ctl_turn(c);
@@ -369,8 +369,9 @@ static void test_what_is_said(void **state)
 	fresh(2, 3)->count = 10;
 	stream(2, 1)->weight = 3;
 	assert_int_equal(frame_vals_parse(&stream(2, 1)->frame.vals, "tcp.src", "9", NULL), 0);
-	frame_vals_vary(&stream(2, 1)->frame.vals, proto_find("tcp"), 1, proto_field(proto_find("tcp"), "src"),
-			&(struct vary){.kind = VARY_RANGE, .bits = 16, .lo = 1, .first = 1, .hi = 9, .step = 1, .div = 1});
+	frame_vals_vary(
+		&stream(2, 1)->frame.vals, proto_find("tcp"), 1, proto_field(proto_find("tcp"), "src"),
+		&(struct vary){.kind = VARY_RANGE, .bits = 16, .lo = 1, .first = 1, .hi = 9, .step = 1, .div = 1});
 	own_pps(2, 2, 1e5);
 	stream(2, 2)->count = 4;
 	start(2, 0);
@@ -404,7 +405,8 @@ static void test_what_is_said(void **state)
 			assert_int_equal(json_integer_value(json_object_get(task, "streams")), 2);
 			assert_int_equal(json_integer_value(json_object_get(task, "frames")), 10);
 			assert_int_equal(json_integer_value(json_object_get(json_array_get(groups, 1), "stream")), 2);
-			assert_true(json_is_string(json_object_get(task, "engine")) && json_is_string(json_object_get(task, "sums")));
+			assert_true(json_is_string(json_object_get(task, "engine")) &&
+				    json_is_string(json_object_get(task, "sums")));
 			assert_true(json_integer_value(json_object_get(task, "memory_bytes")) > 0);
 		}
 	}
@@ -443,7 +445,8 @@ static void test_many(void **state)
 	json_t *all = streams_of(2);
 	for (unsigned i = 0; i < CTL_MAX_STREAMS; i++) {
 		json_t *row = json_array_get(json_object_get(all, "streams"), i);
-		assert_int_equal(json_integer_value(json_object_get(json_object_get(row, "tx"), "packets")), i < 5 ? 4 : 3);
+		assert_int_equal(json_integer_value(json_object_get(json_object_get(row, "tx"), "packets")),
+				 i < 5 ? 4 : 3);
 	}
 	json_decref(all);
 	for (unsigned i = 0; i < CTL_MAX_STREAMS; i++) /* all by themselves */
@@ -467,10 +470,17 @@ int main(void)
 {
 	static const char *const specs[] = {"wire", "null"};
 	const struct CMUnitTest live[] = {
-		cmocka_unit_test(test_weights_and_count), cmocka_unit_test(test_counts_of_streams), cmocka_unit_test(test_own_rates),
-		cmocka_unit_test(test_mixed_sizes_in_time), cmocka_unit_test(test_changes_while_sending),
-		cmocka_unit_test(test_order_is_kept_to_a_count), cmocka_unit_test(test_a_bad_change_waits), cmocka_unit_test(test_what_is_said),
-		cmocka_unit_test(test_first_frame), cmocka_unit_test(test_many), cmocka_unit_test(test_close),
+		cmocka_unit_test(test_weights_and_count),
+		cmocka_unit_test(test_counts_of_streams),
+		cmocka_unit_test(test_own_rates),
+		cmocka_unit_test(test_mixed_sizes_in_time),
+		cmocka_unit_test(test_changes_while_sending),
+		cmocka_unit_test(test_order_is_kept_to_a_count),
+		cmocka_unit_test(test_a_bad_change_waits),
+		cmocka_unit_test(test_what_is_said),
+		cmocka_unit_test(test_first_frame),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_close),
 	};
 	struct ctl_opts o = {.prog = "ctl_run_test", .ports = specs, .nports = 2};
 	struct err e = {.text = ""};
