@@ -1,30 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fill.h"
-#include "frame_layout.h"
+#include "frame_place.h"
+#include "run_bits.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* One frame while it is built. */
-struct build {
-	const struct frame_spec *spec;
-	const struct frame_vals *dflt;
-	struct frame *out;
-	struct layout l;
-	uint8_t nth[FRAME_MAX_HDRS]; /* how many headers of its protocol there are up to this one */
-};
-
-/* From the stack, the size in bytes without FCS. */
-static int choose_len(const struct frame_spec *spec, unsigned max_size, unsigned *len, struct err *e)
+/* From the length of the headers, the size in bytes without FCS. */
+static int choose_len(const struct frame_spec *spec, unsigned hdrs, unsigned max_size, unsigned *len, struct err *e)
 {
-	unsigned hdrs = frame_stack_len(&spec->stack), min = hdrs > FRAME_MIN_LEN ? hdrs : FRAME_MIN_LEN;
+	unsigned min = hdrs > FRAME_MIN_LEN ? hdrs : FRAME_MIN_LEN;
 	unsigned size = spec->size != 0 ? spec->size : min + FRAME_FCS;
 	unsigned limit = max_size < FRAME_MAX_LEN + FRAME_FCS ? max_size : FRAME_MAX_LEN + FRAME_FCS;
 	struct sbuf stack = {0};
 	int rc = 0;
 
 	frame_stack_print(&spec->stack, &stack);
-	if (size < min + FRAME_FCS) {
+	if (hdrs > FRAME_MAX_LEN) {
+		rc = err_set(e, EINVAL, "the headers and options of %s take %u bytes, a frame has at most %u: leave some out",
+			     sbuf_str(&stack), hdrs, FRAME_MAX_LEN);
+	} else if (size < min + FRAME_FCS) {
 		if (hdrs > FRAME_MIN_LEN)
 			rc = err_set(
 				e, EINVAL,
@@ -48,148 +43,222 @@ static int choose_len(const struct frame_spec *spec, unsigned max_size, unsigned
 	return rc;
 }
 
-static bool is_sum(const struct field *f)
+static bool is_set(const struct build *b, unsigned i, const struct field *f)
 {
-	return f->role == ROLE_SUM_HDR || f->role == ROLE_SUM_L4;
+	return (b->l->h[i].set >> (f - b->l->h[i].proto->fields) & 1) != 0;
 }
 
-static const struct frame_val *user_value(const struct build *b, unsigned i, const struct field *f)
-{
-	return frame_vals_find(&b->spec->vals, b->l.h[i].proto, b->nth[i], f);
-}
-
-/* The port's default. What it says of the first header serves further ones of the kind that have none of their own. */
-static const struct frame_val *port_value(const struct build *b, unsigned i, const struct field *f)
-{
-	if (b->dflt == NULL)
-		return NULL;
-	const struct frame_val *v = frame_vals_find(b->dflt, b->l.h[i].proto, b->nth[i], f);
-	return v != NULL ? v : frame_vals_find(b->dflt, b->l.h[i].proto, 1, f);
-}
-
-/* The header above i, or the payload where it has a binding of its own, or NULL. */
-static const struct bind *bind_above(const struct build *b, unsigned i)
-{
-	const struct proto *lower = b->l.h[i].proto;
-
-	if (i + 1 < b->l.n)
-		return proto_bind(lower, b->l.h[i + 1].proto);
-	for (const struct proto *const *p = proto_table; *p != NULL; p++)
-		if ((*p)->is_payload)
-			return proto_bind(lower, *p);
-	return NULL;
-}
-
-static int put_number(const struct build *b, unsigned i, const struct field *f, uint64_t v, const char *what,
-		      struct err *e)
+static int put_number(const struct build *b, uint8_t *bytes, unsigned i, const struct field *f, uint64_t v,
+		      const char *what, struct err *e)
 {
 	if (f->bits < 64 && v >> f->bits != 0)
 		return err_set(e, EINVAL,
-			       "%s.%s cannot hold %s %llu: it ends at %llu. Set it yourself, or a smaller size",
-			       b->l.h[i].proto->name, f->name, what, (unsigned long long)v,
+			       "%s.%s cannot hold %s %llu: it ends at %llu. Set it yourself, or a smaller size or fewer options",
+			       b->l->h[i].proto->name, f->name, what, (unsigned long long)v,
 			       (unsigned long long)((1ull << f->bits) - 1));
-	proto_put_u64(f, b->out->bytes + b->l.h[i].off, v);
+	layout_put_u64(b->l, bytes, i, f, v);
 	return 0;
 }
 
-static int put_default(const struct build *b, unsigned i, const struct field *f, struct err *e)
+/* PadN, RFC 8200 4.2; one byte is Pad1. */
+static void pad_ip6(uint8_t *p, unsigned n)
 {
-	const struct frame_val *v = port_value(b, i, f);
-	uint8_t *hdr = b->out->bytes + b->l.h[i].off;
-	uint8_t raw[VT_FIELD_BYTES];
-	struct vspec spec;
-
-	if (v != NULL) {
-		proto_put(f, hdr, v->v);
-		return 0;
-	}
-	if (f->dflt == NULL)
-		return 0;
-	proto_vspec(f, &spec);
-	int rc = spec.type->parse(&spec, f->dflt, raw, e);
-	if (rc == 0)
-		proto_put(f, hdr, raw);
-	return rc;
-}
-
-/* Everything but checksums. Lengths and next-header values do not depend on what other fields hold: what the user has set
- * wrong on purpose spoils nothing else. */
-static int put_field(const struct build *b, unsigned i, const struct field *f, struct err *e)
-{
-	const struct frame_val *user = user_value(b, i, f);
-	const struct bind *bind = bind_above(b, i);
-	unsigned off = b->l.h[i].off, unit = f->len_unit != 0 ? f->len_unit : 1;
-
-	if (user != NULL) {
-		proto_put(f, b->out->bytes + off, user->v);
-		return 0;
-	}
-	if (bind != NULL && proto_bind_field(b->l.h[i].proto, bind) == f)
-		return put_number(b, i, f, bind->value, "the next header's number", e);
-	/* Rounded up: a unit that is begun is needed. */
-	if (f->role == ROLE_LEN)
-		return put_number(b, i, f, (b->l.h[i].end - off - (unsigned)f->len_from + unit - 1) / unit,
-				  "the length", e);
-	if (f->role == ROLE_HLEN)
-		return put_number(b, i, f, (b->l.h[i].hlen - (unsigned)f->len_from + unit - 1) / unit, "the length", e);
-	if (is_sum(f))
-		return 0;
-	return put_default(b, i, f, e);
-}
-
-static void put_sum(const struct build *b, unsigned i, const struct field *f)
-{
-	if (!is_sum(f) || user_value(b, i, f) != NULL)
+	if (n < 2)
 		return;
-	uint16_t v = (uint16_t)~layout_sum(&b->l, b->out->bytes, i, f);
-	if (v == 0 && f->zero_is_none)
-		v = 0xffff;
-	proto_put_u64(f, b->out->bytes + b->l.h[i].off, v);
+	p[0] = 1;
+	p[1] = (uint8_t)(n - 2);
 }
 
-static void place(struct build *b, unsigned len)
+/* The header with all defaults of its own, and padding. bytes are zero there. */
+static void put_image(const struct build *b, uint8_t *bytes, unsigned i)
 {
-	const struct frame_stack *s = &b->spec->stack;
-	unsigned off = 0;
+	const struct layout *l = b->l;
+	const struct proto *p = l->h[i].proto;
+	unsigned end = l->h[i].off + p->len;
 
-	b->l.n = s->n;
-	for (unsigned i = 0; i < s->n; i++) {
-		b->nth[i] = 1;
-		for (unsigned j = 0; j < i; j++)
-			b->nth[i] += s->hdr[j] == s->hdr[i];
-		b->l.h[i].proto = s->hdr[i];
-		b->l.h[i].off = off;
-		b->l.h[i].hlen = s->hdr[i]->len;
-		b->l.h[i].end = len;
-		b->out->off[i] = (uint16_t)off;
-		off += s->hdr[i]->len;
+	proto_image(p, NULL, bytes + l->h[i].off);
+	for (unsigned k = l->h[i].part; k < l->h[i].part + l->h[i].nparts; k++) {
+		proto_image(p, l->part[k].part, bytes + l->part[k].off);
+		end = l->part[k].off + l->part[k].len;
 	}
-	b->out->n = s->n;
-	b->out->len = (uint16_t)len;
+	if (p->options == OPTIONS_IP6)
+		pad_ip6(bytes + end, l->h[i].off + l->h[i].hlen - end);
+}
+
+/* The port's values. What it says of the first header serves further ones of the kind that have none of their own. */
+static void put_port(const struct build *b, uint8_t *bytes, unsigned i)
+{
+	const struct proto *p = b->l->h[i].proto;
+	unsigned nth = b->l->h[i].nth;
+
+	for (unsigned k = 0; b->dflt != NULL && k < b->dflt->n; k++) {
+		const struct frame_val *v = &b->dflt->val[k];
+		if (v->proto != p || (v->nth != nth && (v->nth != 1 || frame_vals_find(b->dflt, p, nth, v->field) != NULL)))
+			continue;
+		if (v->field->kind != FIELD_BYTES && v->field->when.field == NULL)
+			layout_put(b->l, bytes, i, v->field, v->v);
+	}
+}
+
+static const struct field *of_bytes(const struct proto *p, const struct field *f)
+{
+	for (const struct field *g = p->fields; g->name != NULL; g++)
+		if (g->kind == FIELD_BYTES && proto_of_has(f, g->name))
+			return g;
+	return NULL;
+}
+
+/* What fills itself, checksums apart. Lengths and next-header values do not depend on what other fields hold: what the user has set
+ * wrong on purpose spoils nothing else. */
+static int put_role(const struct build *b, uint8_t *bytes, unsigned i, const struct field *f, struct err *e)
+{
+	const struct layout *l = b->l;
+	unsigned off = l->h[i].off, unit = f->len_unit != 0 ? f->len_unit : 1;
+	int units;
+
+	/* Rounded up: a unit that is begun is needed. */
+	switch (f->role) {
+	case ROLE_LEN:
+		return put_number(b, bytes, i, f, (l->h[i].end - off - (unsigned)f->len_from + unit - 1) / unit,
+				  "the length", e);
+	case ROLE_HLEN:
+		return put_number(b, bytes, i, f, (l->h[i].hlen - (unsigned)f->len_from + unit - 1) / unit,
+				  "the length", e);
+	case ROLE_COUNT:
+		units = (int)(layout_bytes_len(l, i, of_bytes(l->h[i].proto, f)) / unit) + f->len_from;
+		return put_number(b, bytes, i, f, units > 0 ? (uint64_t)units : 0, "the number", e);
+	case ROLE_HAS:
+		layout_put_u64(l, bytes, i, f, place_has(b, i, f));
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* The fields that say what the next header is. */
+static int put_bind(const struct build *b, uint8_t *bytes, unsigned i, struct err *e)
+{
+	const struct bind *bind = b->bind[i];
+	const struct field *f = b->bind_field[i];
+	uint64_t v = bind->value;
+
+	if (bind->is_len) {
+		v = b->l->h[i].end - b->l->h[i].off - b->l->h[i].hlen;
+		if (v > bind->value && !is_set(b, i, f))
+			return err_set(e, EINVAL,
+				       "%s.%s cannot hold the length %llu of what follows it: it ends at %llu. Set it yourself, or a size smaller by %llu",
+				       b->l->h[i].proto->name, f->name, (unsigned long long)v,
+				       (unsigned long long)bind->value, (unsigned long long)(v - bind->value));
+	}
+	if (!is_set(b, i, f))
+		layout_put_u64(b->l, bytes, i, f, v);
+	if (bind->also != NULL && !is_set(b, i, proto_field(b->l->h[i].proto, bind->also)))
+		layout_put_u64(b->l, bytes, i, proto_field(b->l->h[i].proto, bind->also), v);
+	return 0;
+}
+
+static void put_bytes(const struct build *b, uint8_t *bytes, unsigned i, const struct field *f)
+{
+	const struct frame_val *v = place_user(b, i, f);
+	const struct hexbytes *from = v != NULL ? v->bytes : proto_default_bytes(b->l->h[i].proto, f);
+	int at = layout_field(b->l, i, f);
+
+	if (at >= 0 && from != NULL)
+		memcpy(bytes + at / 8, from->b, from->n);
+}
+
+static void put_conditional(const struct build *b, uint8_t *bytes, unsigned i, const struct field *f)
+{
+	const struct frame_val *v = place_user(b, i, f);
+	uint8_t raw[VT_FIELD_BYTES];
+
+	if (!layout_has(b->l, bytes, i, f) || (v == NULL && f->role != ROLE_PLAIN))
+		return;
+	if (v == NULL)
+		proto_default(b->l->h[i].proto, f, raw);
+	if (v != NULL || f->dflt != NULL)
+		layout_put(b->l, bytes, i, f, v != NULL ? v->v : raw);
+}
+
+static void put_user(const struct build *b, uint8_t *bytes, unsigned i)
+{
+	const struct layout *l = b->l;
+
+	for (unsigned k = 0; l->h[i].set != 0 && k < b->spec->vals.n; k++) {
+		const struct frame_val *v = &b->spec->vals.val[k];
+		if (v->proto == l->h[i].proto && v->nth == l->h[i].nth && v->field->bits != 0 &&
+		    v->field->when.field == NULL)
+			layout_put(l, bytes, i, v->field, v->v);
+	}
+}
+
+/* Everything but checksums. */
+static int put_header(const struct build *b, uint8_t *bytes, unsigned i, struct err *e)
+{
+	const struct proto *p = b->l->h[i].proto;
+	int rc = 0;
+
+	put_image(b, bytes, i);
+	put_port(b, bytes, i);
+	if (b->bind_field[i] != NULL)
+		rc = put_bind(b, bytes, i, e);
+	put_user(b, bytes, i);
+	/* What depends on another field's value comes when that stands. */
+	for (const struct field *f = p->fields; rc == 0 && f->name != NULL; f++) {
+		if (f->kind == FIELD_BYTES)
+			put_bytes(b, bytes, i, f);
+		else if (f->when.field != NULL)
+			put_conditional(b, bytes, i, f);
+		if (f->role != ROLE_PLAIN && !is_set(b, i, f) && layout_has(b->l, bytes, i, f))
+			rc = put_role(b, bytes, i, f, e);
+	}
+	return rc;
 }
 
 int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size, struct frame *out,
 		struct err *e)
 {
-	struct build b = {.spec = spec, .dflt = dflt, .out = out};
-	unsigned len, hdrs = frame_stack_len(&spec->stack);
+	struct build b = {.spec = spec, .dflt = dflt, .l = &out->l};
+	struct frame_sum sums[LAYOUT_MAX_SUMS];
+	unsigned len, nsums;
 
 	if (spec->stack.n == 0)
 		return err_set(e, EINVAL, "the frame has no headers: set a stack, such as eth/ipv4/udp");
-	int rc = choose_len(spec, max_size, &len, e);
+	int rc = place_headers(&b, e);
+	if (rc == 0)
+		rc = choose_len(spec, out->l.tail, max_size, &len, e);
 	if (rc != 0)
 		return rc;
-	place(&b, len);
-	memset(out->bytes, 0, hdrs);
-	rc = frame_payload(spec, out->bytes + hdrs, len - hdrs, e);
-	for (unsigned i = 0; rc == 0 && i < b.l.n; i++)
-		for (const struct field *f = b.l.h[i].proto->fields; rc == 0 && f->name != NULL; f++)
-			rc = put_field(&b, i, f, e);
+	place_ends(&b, len);
+	out->n = out->l.n;
+	out->len = (uint16_t)len;
+	memset(out->bytes, 0, out->l.tail);
+	rc = frame_payload(spec, out->bytes + out->l.tail, len - out->l.tail, e);
+	for (unsigned i = 0; rc == 0 && i < out->n; i++) {
+		out->off[i] = (uint16_t)out->l.h[i].off;
+		rc = put_header(&b, out->bytes, i, e);
+	}
 	if (rc != 0)
 		return rc;
 	/* From the inside out: an outer checksum covers the inner ones. */
-	for (unsigned i = b.l.n; i-- > 0;)
-		for (const struct field *f = b.l.h[i].proto->fields; f->name != NULL; f++)
-			put_sum(&b, i, f);
+	nsums = layout_sums(&out->l, out->bytes, sums, LAYOUT_MAX_SUMS);
+	for (unsigned k = 0; k < nsums; k++)
+		plan_sum(&sums[k], out->bytes);
 	return 0;
+}
+
+unsigned frame_headers_len(const struct frame_spec *spec)
+{
+	struct layout l;
+	struct build b = {.spec = spec, .l = &l};
+
+	place_headers(&b, NULL);
+	return l.tail;
+}
+
+unsigned frame_stack_len(const struct frame_stack *s)
+{
+	struct frame_spec spec = {.stack = *s};
+
+	return frame_headers_len(&spec);
 }

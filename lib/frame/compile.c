@@ -135,7 +135,7 @@ static int add_fields(struct compile *c, const struct frame_vals *vals, struct e
 		if (val->vary == NULL)
 			continue;
 		field_name(val->proto, val->nth, val->field, &name);
-		if (!compile_field_bit(c->spec, &c->frame, val, &bit)) {
+		if (!compile_field_bit(&c->frame, val, &bit)) {
 			rc = lacks_header(c->spec, sbuf_str(&name), e);
 			break;
 		}
@@ -289,10 +289,10 @@ int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, 
 	if (rc == 0)
 		rc = frame_build(&settled, dflt, max_size, &c->frame, e);
 	if (rc == 0) {
-		out->hdr_len = (uint16_t)compile_headers_len(&settled, &c->frame);
+		out->hdr_len = (uint16_t)c->frame.l.tail;
 		out->random_payload = spec->fill == FILL_RANDOM && out->hdr_len < c->frame.len;
 		out->fill_seed = spec->fill_seed;
-		compile_sums(&settled, &c->frame, out);
+		compile_sums(&c->frame, out);
 		rc = add_fields(c, &settled.vals, e);
 	}
 	if (rc == 0)

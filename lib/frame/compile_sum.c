@@ -5,75 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void layout_of(const struct frame_spec *spec, const struct frame *f, struct layout *l)
+bool compile_field_bit(const struct frame *f, const struct frame_val *val, uint32_t *bit)
 {
-	l->n = f->n;
-	for (unsigned i = 0; i < f->n; i++) {
-		l->h[i].proto = spec->stack.hdr[i];
-		l->h[i].off = f->off[i];
-		l->h[i].hlen = spec->stack.hdr[i]->len;
-		l->h[i].end = f->len;
-	}
-}
-
-static unsigned nth_of(const struct frame_spec *spec, unsigned i)
-{
-	unsigned nth = 1;
-
-	for (unsigned j = 0; j < i; j++)
-		nth += spec->stack.hdr[j] == spec->stack.hdr[i];
-	return nth;
-}
-
-bool compile_field_bit(const struct frame_spec *spec, const struct frame *f, const struct frame_val *val, uint32_t *bit)
-{
-	for (unsigned i = 0; i < f->n; i++)
-		if (spec->stack.hdr[i] == val->proto && nth_of(spec, i) == val->nth) {
-			*bit = 8u * f->off[i] + val->field->bit;
+	for (unsigned i = 0; i < f->l.n; i++)
+		if (f->l.h[i].proto == val->proto && f->l.h[i].nth == val->nth && val->field->bits != 0 &&
+		    layout_has(&f->l, f->bytes, i, val->field)) {
+			*bit = (uint32_t)layout_field(&f->l, i, val->field);
 			return true;
 		}
 	return false;
 }
 
-unsigned compile_headers_len(const struct frame_spec *spec, const struct frame *f)
+void compile_sums(const struct frame *f, struct frame_plan *p)
 {
-	(void)f;
-	return frame_stack_len(&spec->stack);
-}
-
-static void add_sum(const struct layout *l, unsigned i, const struct field *f, struct frame_plan *p)
-{
-	unsigned from, to;
-	struct frame_sum s = {.off = (uint16_t)(l->h[i].off + f->bit / 8), .zero_is_none = f->zero_is_none};
-
-	layout_sum_range(l, i, f, &from, &to);
-	s.from = (uint16_t)from;
-	s.to = (uint16_t)to;
-	if (f->role == ROLE_SUM_L4 && l->h[i].proto->pseudo_proto != 0)
-		for (unsigned j = i; j-- > 0;) {
-			if (!l->h[j].proto->has_pseudo)
-				continue;
-			const struct field *src = proto_field(l->h[j].proto, "src"), *dst = proto_field(l->h[j].proto, "dst");
-			s.src = (uint16_t)(l->h[j].off + src->bit / 8);
-			s.dst = (uint16_t)(l->h[j].off + dst->bit / 8);
-			s.alen = src->bits / 8;
-			s.pseudo = l->h[i].proto->pseudo_proto + to - from;
-			break;
-		}
-	p->sum = xrealloc(p->sum, (p->nsums + 1u) * sizeof(*p->sum));
-	p->sum[p->nsums++] = s;
-}
-
-void compile_sums(const struct frame_spec *spec, const struct frame *f, struct frame_plan *p)
-{
-	struct layout l;
-
-	layout_of(spec, f, &l);
-	for (unsigned i = l.n; i-- > 0;)
-		for (const struct field *fd = l.h[i].proto->fields; fd->name != NULL; fd++)
-			if ((fd->role == ROLE_SUM_HDR || fd->role == ROLE_SUM_L4) &&
-			    frame_vals_find(&spec->vals, l.h[i].proto, nth_of(spec, i), fd) == NULL)
-				add_sum(&l, i, fd, p);
+	p->nsums = (uint16_t)layout_sums(&f->l, f->bytes, NULL, 0);
+	p->sum = xcalloc(p->nsums + 1u, sizeof(*p->sum));
+	layout_sums(&f->l, f->bytes, p->sum, p->nsums);
 }
 
 static unsigned sum_len(const struct frame_sum *s)
@@ -233,18 +180,20 @@ void compile_coef(struct frame_plan *p)
 			p->linear = false;
 }
 
-static bool set_by_user(const struct frame_spec *spec, unsigned i)
+static bool set_by_user(const struct frame *frame, unsigned i)
 {
 	static const enum field_role roles[] = {ROLE_LEN, ROLE_HLEN, ROLE_VERSION, ROLE_NEXT, ROLE_FRAG, ROLE_MORE};
 
-	for (const struct field *f = spec->stack.hdr[i]->fields; f->name != NULL; f++)
+	const struct field *fields = frame->l.h[i].proto->fields;
+
+	for (const struct field *f = fields; f->name != NULL; f++)
 		for (unsigned r = 0; r < ARRAY_SIZE(roles); r++)
-			if (f->role == roles[r] && frame_vals_find(&spec->vals, spec->stack.hdr[i], nth_of(spec, i), f) != NULL)
+			if (f->role == roles[r] && (frame->l.h[i].set >> (f - fields) & 1) != 0)
 				return true;
 	return false;
 }
 
-/* Only what every driver understands: its own lengths and protocol numbers in the headers, no fragments, nothing above. */
+/* Only what every driver understands: its own lengths and protocol numbers in the headers, no IP options, no fragments, nothing above. */
 void compile_offload(const struct frame_spec *spec, const struct frame *f, struct frame_plan *p)
 {
 	const struct frame_stack *s = &spec->stack;
@@ -259,7 +208,8 @@ void compile_offload(const struct frame_spec *spec, const struct frame *f, struc
 	const char *ip = s->hdr[i]->name, *l4 = s->hdr[i + 1]->name;
 	bool ip4 = strcmp(ip, "ipv4") == 0, ip6 = strcmp(ip, "ipv6") == 0;
 	bool udp = strcmp(l4, "udp") == 0, tcp = strcmp(l4, "tcp") == 0;
-	if (!(ip4 || ip6) || !(udp || tcp) || p->nsums != (ip4 ? 2 : 1) || set_by_user(spec, i) || set_by_user(spec, i + 1))
+	if (!(ip4 || ip6) || !(udp || tcp) || p->nsums != (ip4 ? 2 : 1) || set_by_user(f, i) || set_by_user(f, i + 1) ||
+	    f->l.h[i].nparts != 0)
 		return;
 	p->offload = true;
 	p->offload_ip4 = ip4;

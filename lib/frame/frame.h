@@ -42,7 +42,7 @@ void frame_vals_copy(struct frame_vals *dst, const struct frame_vals *src);
 void frame_vals_free(struct frame_vals *a);
 /* "udp.dst", "ipv4[2].src" -> protocol, which of its kind (1 = outermost) and field. -EINVAL with column and nearest word. */
 int frame_field_parse(const char *text, const struct proto **p, unsigned *nth, const struct field **f, struct err *e);
-/* Set the field of that name to a value's text. e->col is relative to the field's name or to the value, whichever is wrong. */
+/* Set the field of that name to a value's or a variation's text. e->col is relative to the field's name or to the value, whichever is wrong. */
 int frame_vals_parse(struct frame_vals *a, const char *field, const char *value, struct err *e);
 
 /* What lies between the headers and the end. ABC, ZERO, NONE, USER: Pktgen's patterns; NONE = zero bytes, unspecified. INC: 0, 1, .. 255, 0, ...
@@ -88,17 +88,43 @@ int frame_stack_parse(const char *text, struct frame_stack *out, struct err *e);
 void frame_stack_print(const struct frame_stack *s, struct sbuf *out);
 /* Words that may follow prefix text, for completion. */
 void frame_stack_complete(const char *text, void (*offer)(void *arg, const char *word), void *arg);
-/* Header length of the stack's fixed parts, without options, payload and FCS. */
+/* Header length of the stack when no option is set, without payload and FCS. */
 unsigned frame_stack_len(const struct frame_stack *s);
-/* Header length of spec, options included, without payload and FCS. */
+/* Header length of spec, options included, without payload and FCS. May be above FRAME_MAX_LEN, then frame_build() refuses it. */
 unsigned frame_headers_len(const struct frame_spec *spec);
+
+/* Where the headers of a frame lie. The builder makes it from a spec, the dissector from bytes. */
+#define FRAME_MAX_PARTS 512
+struct layout {
+	unsigned n, nparts;
+	uint32_t tail; /* first byte behind the headers */
+	struct {
+		const struct proto *proto;
+		uint32_t off;      /* first byte */
+		uint32_t hlen;     /* bytes of this header itself, parts and padding included */
+		uint32_t end;      /* first byte that no longer belongs to what this header carries */
+		uint64_t set;      /* builder: bit i: the spec sets field i of the protocol */
+		uint16_t part, nparts; /* its parts in this->part */
+		uint8_t nth;       /* how many headers of its protocol there are up to this one */
+	} h[FRAME_MAX_HDRS];
+	struct layout_part {
+		const struct part *part;
+		uint32_t off, len; /* len without padding */
+	} part[FRAME_MAX_PARTS];
+};
 
 struct frame {
 	uint16_t len;                     /* without FCS */
 	uint8_t bytes[FRAME_MAX_LEN + 4];
 	unsigned n;                       /* headers */
 	uint16_t off[FRAME_MAX_HDRS];     /* byte offset of each header */
+	struct layout l;
 };
+/* The field of header i of a frame that was built, VT_FIELD_BYTES. False: this frame has no such field (an option that is not set, a field of
+ * another message type). ROLE_HERE fields are 1 where their part is. Not for FIELD_BYTES. */
+bool frame_field_get(const struct frame *f, unsigned i, const struct field *field, uint8_t v[VT_FIELD_BYTES]);
+/* The bytes of a FIELD_BYTES field in the frame, or NULL. */
+const uint8_t *frame_field_bytes(const struct frame *f, unsigned i, const struct field *field, unsigned *n);
 
 /* Build the frame of spec. dflt (may be NULL): values used where spec sets none (port MACs, addresses), before the field's own
  * default; those of the first header of a kind serve further ones that have none of their own. Roles fill themselves over the

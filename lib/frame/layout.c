@@ -1,57 +1,97 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "frame_layout.h"
 
-/* RFC 1071: one's complement sum of 16-bit words, an odd last byte is padded with a zero byte. */
-static uint64_t sum_words(const uint8_t *p, unsigned n)
-{
-	uint64_t sum = 0;
+#include <string.h>
 
-	for (; n >= 2; p += 2, n -= 2)
-		sum += (uint64_t)p[0] << 8 | p[1];
-	if (n != 0)
-		sum += (uint64_t)p[0] << 8;
-	return sum;
+/* First byte of what the field's offset counts from; -1: its part is not there. */
+static int base_of(const struct layout *l, unsigned i, const struct field *f)
+{
+	if (f->part == NULL)
+		return (int)l->h[i].off;
+	for (unsigned k = l->h[i].part; k < l->h[i].part + l->h[i].nparts; k++)
+		if (l->part[k].part == f->part)
+			return (int)l->part[k].off;
+	return -1;
 }
 
-static uint16_t fold(uint64_t sum)
+int layout_field(const struct layout *l, unsigned i, const struct field *f)
 {
-	while (sum >> 16 != 0)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)sum;
+	int base = base_of(l, i, f);
+
+	if (base < 0)
+		return -1;
+	return f->kind == FIELD_BYTES ? (base + f->part->len) * 8 : base * 8 + f->bit;
 }
 
-/* The addresses come from the nearest header below that has them (RFC 768, RFC 9293 3.1, RFC 8200 8.1). The width of length
- * and number differs between IPv4 and IPv6, their sum does not. */
-static uint64_t sum_pseudo(const struct layout *l, const uint8_t *bytes, unsigned i, unsigned len)
+bool layout_has(const struct layout *l, const uint8_t *bytes, unsigned i, const struct field *f)
 {
-	static const char *const addresses[] = {"src", "dst"};
-	uint64_t sum = l->h[i].proto->pseudo_proto + (uint64_t)len;
+	if (f->part != NULL && layout_field(l, i, f) < 0)
+		return false;
+	if (f->when.field == NULL)
+		return true;
+	return cond_has(&f->when, layout_get_u64(l, bytes, i, proto_field(l->h[i].proto, f->when.field)));
+}
 
-	for (unsigned j = i; j-- > 0;) {
-		if (!l->h[j].proto->has_pseudo)
-			continue;
-		for (unsigned a = 0; a < ARRAY_SIZE(addresses); a++) {
-			const struct field *f = proto_field(l->h[j].proto, addresses[a]);
-			sum += sum_words(bytes + l->h[j].off + f->bit / 8, f->bits / 8);
-		}
-		return sum;
-	}
+unsigned layout_bytes_len(const struct layout *l, unsigned i, const struct field *f)
+{
+	for (unsigned k = l->h[i].part; k < l->h[i].part + l->h[i].nparts; k++)
+		if (l->part[k].part == f->part)
+			return l->part[k].len - f->part->len;
 	return 0;
 }
 
-void layout_sum_range(const struct layout *l, unsigned i, const struct field *f, unsigned *from, unsigned *to)
+void layout_get(const struct layout *l, const uint8_t *bytes, unsigned i, const struct field *f,
+		uint8_t v[VT_FIELD_BYTES])
 {
-	*from = l->h[i].off;
-	*to = f->role == ROLE_SUM_HDR ? *from + l->h[i].hlen : l->h[i].end;
+	int base = base_of(l, i, f);
+
+	memset(v, 0, VT_FIELD_BYTES);
+	if (f->role == ROLE_HERE)
+		v[VT_FIELD_BYTES - 1] = base >= 0;
+	else if (base >= 0)
+		proto_get(f, bytes + base, v);
 }
 
-uint16_t layout_sum(const struct layout *l, const uint8_t *bytes, unsigned i, const struct field *f)
+uint64_t layout_get_u64(const struct layout *l, const uint8_t *bytes, unsigned i, const struct field *f)
 {
-	unsigned from, to;
+	uint8_t v[VT_FIELD_BYTES];
+	uint64_t x = 0;
 
-	layout_sum_range(l, i, f, &from, &to);
-	uint64_t sum = sum_words(bytes + from, to - from);
-	if (f->role == ROLE_SUM_L4 && l->h[i].proto->pseudo_proto != 0)
-		sum += sum_pseudo(l, bytes, i, to - from);
-	return fold(sum);
+	layout_get(l, bytes, i, f, v);
+	for (unsigned k = VT_FIELD_BYTES - 8; k < VT_FIELD_BYTES; k++)
+		x = x << 8 | v[k];
+	return x;
+}
+
+void layout_put(const struct layout *l, uint8_t *bytes, unsigned i, const struct field *f,
+		const uint8_t v[VT_FIELD_BYTES])
+{
+	int base = base_of(l, i, f);
+
+	if (base >= 0)
+		proto_put(f, bytes + base, v);
+}
+
+void layout_put_u64(const struct layout *l, uint8_t *bytes, unsigned i, const struct field *f, uint64_t v)
+{
+	int base = base_of(l, i, f);
+
+	if (base >= 0)
+		proto_put_u64(f, bytes + base, v);
+}
+
+bool frame_field_get(const struct frame *f, unsigned i, const struct field *field, uint8_t v[VT_FIELD_BYTES])
+{
+	if (i >= f->l.n || field->kind == FIELD_BYTES || !layout_has(&f->l, f->bytes, i, field))
+		return false;
+	layout_get(&f->l, f->bytes, i, field, v);
+	return true;
+}
+
+const uint8_t *frame_field_bytes(const struct frame *f, unsigned i, const struct field *field, unsigned *n)
+{
+	if (i >= f->l.n || field->kind != FIELD_BYTES || !layout_has(&f->l, f->bytes, i, field))
+		return NULL;
+	*n = layout_bytes_len(&f->l, i, field);
+	return f->bytes + layout_field(&f->l, i, field) / 8;
 }

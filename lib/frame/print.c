@@ -5,13 +5,18 @@
 
 static void print_field(const struct walk *w, const uint8_t *bytes, unsigned i, const struct field *f, struct sbuf *out)
 {
-	const uint8_t *hdr = bytes + w->l.h[i].off;
 	struct vspec spec;
 	uint8_t v[VT_FIELD_BYTES];
 
 	sbuf_addf(out, "  %s ", f->name);
+	if (f->kind == FIELD_BYTES) {
+		const uint8_t *at = bytes + layout_field(&w->l, i, f) / 8;
+		for (unsigned k = 0, n = layout_bytes_len(&w->l, i, f); k < n; k++)
+			sbuf_addf(out, "%02x", at[k]);
+		return;
+	}
 	proto_vspec(f, &spec);
-	proto_get(f, hdr, v);
+	layout_get(&w->l, bytes, i, f, v);
 	spec.type->print(&spec, v, out);
 	switch (frame_sum_state(w, bytes, i, f)) {
 	case SUM_GOOD:
@@ -62,12 +67,8 @@ void frame_print(const uint8_t *bytes, unsigned len, struct sbuf *out)
 		const struct proto *p = w.l.h[i].proto;
 		sbuf_addf(out, "%-8s %4u", p->name, w.l.h[i].off);
 		for (const struct field *f = p->fields; f->name != NULL; f++)
-			print_field(&w, bytes, i, f, out);
-		if (w.l.h[i].hlen > p->len) {
-			sbuf_add(out, "  options ");
-			for (unsigned k = p->len; k < w.l.h[i].hlen; k++)
-				sbuf_addf(out, "%02x", bytes[w.l.h[i].off + k]);
-		}
+			if (layout_has(&w.l, bytes, i, f))
+				print_field(&w, bytes, i, f, out);
 		if (verdict_text(w.verdict[i]) != NULL)
 			sbuf_addf(out, "  [%s]", verdict_text(w.verdict[i]));
 		sbuf_addc(out, '\n');

@@ -158,12 +158,3 @@ void frame_stack_complete(const char *text, void (*offer)(void *arg, const char 
 out:
 	sbuf_free(&base);
 }
-
-unsigned frame_stack_len(const struct frame_stack *s)
-{
-	unsigned len = 0;
-
-	for (unsigned i = 0; i < s->n; i++)
-		len += s->hdr[i]->len;
-	return len;
-}

@@ -10,12 +10,18 @@ static const struct field fields[] = {
 	  .kind = FIELD_MAC, .bit = 0, .bits = 48, .since = "0.1" },
 	{ .name = "src", .word = "src mac", .help = "source MAC address",
 	  .kind = FIELD_MAC, .bit = 48, .bits = 48, .since = "0.1" },
-	{ .name = "type", .help = "EtherType; fills itself from the next header",
+	{ .name = "type", .help = "EtherType, or the length in front of llc; fills itself from the next header",
 	  .role = ROLE_NEXT, .bit = 96, .bits = 16, .hex = true, .since = "0.1" },
 	{ 0 },
 };
 
-static const struct bind binds[] = { { 0 } };
+/* Inside of tunnels: RFC 7348, transparent Ethernet bridging (RFC 1701, RFC 8926), pseudowire without control word (RFC 4448). */
+static const struct bind binds[] = {
+	{ .lower = "vxlan" },
+	{ .lower = "gre", .value = 0x6558 }, { .lower = "geneve", .value = 0x6558 },
+	{ .lower = "mpls", .value = 1, .field = "bos" },
+	{ 0 },
+};
 
 const struct proto proto_eth = {
 	.name = "eth", .help = "Ethernet II", .len = 14, .fields = fields, .binds = binds, .starts = true,

@@ -7,6 +7,14 @@
 /* RFC 791 3.1: bit 0 of the three is the highest; "rb" is the reserved one. */
 static const char *const flag_names[] = { "mf", "df", "rb", NULL };
 
+enum { P_RALERT, P_OPTIONS };
+
+static const struct part parts[] = {
+	[P_RALERT] = { .name = "ralert", .len = 4, .optional = true, .option = true, .head_len = 2, .head = {0x94, 4} },
+	[P_OPTIONS] = { .name = "options", .len = 0, .optional = true },
+	{ 0 },
+};
+
 static const struct field fields[] = {
 	{ .name = "version", .help = "IP version",
 	  .role = ROLE_VERSION, .bit = 0, .bits = 4, .dflt = "4", .since = "0.1" },
@@ -32,14 +40,26 @@ static const struct field fields[] = {
 	  .kind = FIELD_IP4, .bit = 96, .bits = 32, .since = "0.1" },
 	{ .name = "dst", .word = "dst ip", .help = "destination address",
 	  .kind = FIELD_IP4, .bit = 128, .bits = 32, .since = "0.1" },
+	{ .name = "ralert", .help = "router alert option (RFC 2113)",
+	  .part = &parts[P_RALERT], .bit = 16, .bits = 16, .since = "0.1" },
+	{ .name = "options", .help = "further options as bytes, padded to 4",
+	  .kind = FIELD_BYTES, .part = &parts[P_OPTIONS], .bit = 0, .max = 40, .since = "0.1" },
 	{ 0 },
 };
 
-/* Behind ipv4 it is IP in IP, RFC 2003. */
+/* Behind ipv4 it is IP in IP, RFC 2003; behind icmp what an error message quotes, RFC 792. */
 static const struct bind binds[] = {
-	{ .lower = "eth", .value = 0x0800 }, { .lower = "vlan", .value = 0x0800 }, { .lower = "ipv4", .value = 4 }, { 0 },
+	BIND_ETHERTYPE(0x0800), { .lower = "gre", .value = 0x0800 }, { .lower = "geneve", .value = 0x0800 }, BIND_IP_PROTO(4),
+	{ .lower = "pppoe", .value = 0x0021 },
+	{ .lower = "mpls", .value = 1, .field = "bos", .peek = 0x40, .peek_mask = 0xf0 },
+	{ .lower = "gtpu", .value = 255, .field = "type", .peek = 0x40, .peek_mask = 0xf0 },
+	{ .lower = "icmp", .value = 3, .field = "type" }, { .lower = "icmp", .value = 4, .field = "type" },
+	{ .lower = "icmp", .value = 5, .field = "type" }, { .lower = "icmp", .value = 11, .field = "type" },
+	{ .lower = "icmp", .value = 12, .field = "type" },
+	{ 0 },
 };
 
 const struct proto proto_ipv4 = {
-	.name = "ipv4", .help = "Internet Protocol version 4", .len = 20, .fields = fields, .binds = binds, .has_pseudo = true,
+	.name = "ipv4", .help = "Internet Protocol version 4", .len = 20, .fields = fields, .parts = parts, .binds = binds, .has_pseudo = true,
+	.options = OPTIONS_IP, .pad = 4,
 };

@@ -9,8 +9,11 @@ static const struct field fields[] = { { 0 } };
 /* Values that are set aside for experiments, so that no receiver takes bare payload for a protocol: local experimental
  * EtherType 1 (IEEE 802 9.2.3) and IP protocol 253 (RFC 3692). */
 static const struct bind binds[] = {
-	{ .lower = "eth", .value = 0x88b5 }, { .lower = "vlan", .value = 0x88b5 }, { .lower = "ipv4", .value = 253 },
-	{ .lower = "udp" }, { .lower = "tcp" }, { 0 },
+	BIND_ETHERTYPE(0x88b5), { .lower = "gre", .value = 0x88b5 }, { .lower = "geneve", .value = 0x88b5 },
+	BIND_IP_PROTO(253), { .lower = "pppoe", .value = 0x00c1 },
+	{ .lower = "mpls", .value = 1, .field = "bos" }, { .lower = "llc", .value = 0, .field = "dsap", .also = "ssap" },
+	{ .lower = "icmp" }, { .lower = "icmpv6" }, { .lower = "udp" }, { .lower = "tcp" }, { .lower = "sctp" }, { .lower = "vxlan" },
+	{ .lower = "gtpu" }, { .lower = "esp" }, { 0 },
 };
 
 const struct proto proto_payload = {

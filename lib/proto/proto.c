@@ -51,18 +51,36 @@ const struct field *proto_bind_field(const struct proto *lower, const struct bin
 	return b->field != NULL ? proto_field(lower, b->field) : proto_role(lower, ROLE_NEXT);
 }
 
+bool cond_has(const struct cond *c, uint64_t v)
+{
+	for (unsigned i = 0; i < c->n; i++)
+		if (v >= c->in[i].lo && v <= c->in[i].hi)
+			return true;
+	return c->field == NULL;
+}
+
+bool proto_of_has(const struct field *f, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = f->of; at != NULL && *at != '\0'; at += strcspn(at, ","), at += *at == ',')
+		if (strcspn(at, ",") == n && strncmp(at, name, n) == 0)
+			return true;
+	return false;
+}
+
 void proto_vspec(const struct field *f, struct vspec *out)
 {
 	static const struct vtype *const types[] = {
 		[FIELD_UINT] = &vt_fuint, [FIELD_MAC] = &vt_mac,      [FIELD_IP4] = &vt_ip4,
-		[FIELD_IP6] = &vt_ip6,    [FIELD_FLAGS] = &vt_fflags, [FIELD_BYTES] = &vt_fuint,
+		[FIELD_IP6] = &vt_ip6,    [FIELD_FLAGS] = &vt_fflags, [FIELD_BYTES] = &vt_hex,
 	};
 
 	*out = (struct vspec){
 		.type = types[f->kind],
 		.min = f->min,
 		.max = f->max,
-		.bits = f->bits,
+		.bits = f->role == ROLE_HERE ? 1 : f->bits,
 		.choices = f->choices,
 		.hex = f->hex,
 	};

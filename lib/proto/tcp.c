@@ -6,7 +6,18 @@
 
 static const char *const flag_names[] = { "fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr", NULL };
 
-/* RFC 9293 3.1. */
+enum { P_MSS, P_SACKOK, P_TS, P_WSCALE, P_OPTIONS };
+
+static const struct part parts[] = {
+	[P_MSS] = { .name = "mss", .len = 4, .optional = true, .option = true, .head_len = 2, .head = {2, 4} },
+	[P_SACKOK] = { .name = "sackok", .len = 2, .optional = true, .option = true, .head_len = 2, .head = {4, 2} },
+	[P_TS] = { .name = "ts", .len = 10, .optional = true, .option = true, .head_len = 2, .head = {8, 10} },
+	[P_WSCALE] = { .name = "wscale", .len = 3, .optional = true, .option = true, .head_len = 2, .head = {3, 3} },
+	[P_OPTIONS] = { .name = "options", .len = 0, .optional = true },
+	{ 0 },
+};
+
+/* RFC 9293 3.1; options: RFC 2018, RFC 7323. */
 static const struct field fields[] = {
 	{ .name = "src", .word = "sport,src port", .help = "source port",
 	  .bit = 0, .bits = 16, .dflt = "1234", .since = "0.1" },
@@ -28,11 +39,27 @@ static const struct field fields[] = {
 	  .role = ROLE_SUM_L4, .bit = 128, .bits = 16, .hex = true, .since = "0.1" },
 	{ .name = "urgptr", .help = "urgent pointer",
 	  .bit = 144, .bits = 16, .dflt = "0", .since = "0.1" },
+	{ .name = "mss", .help = "maximum segment size option, bytes",
+	  .part = &parts[P_MSS], .bit = 16, .bits = 16, .dflt = "1460", .since = "0.1" },
+	{ .name = "sackok", .help = "1: SACK permitted option",
+	  .role = ROLE_HERE, .part = &parts[P_SACKOK], .bit = 0, .since = "0.1" },
+	{ .name = "tsval", .help = "timestamps option: value",
+	  .part = &parts[P_TS], .bit = 16, .bits = 32, .since = "0.1" },
+	{ .name = "tsecr", .help = "timestamps option: echo reply",
+	  .part = &parts[P_TS], .bit = 48, .bits = 32, .since = "0.1" },
+	{ .name = "wscale", .help = "window scale option: shift, bits",
+	  .part = &parts[P_WSCALE], .bit = 16, .bits = 8, .dflt = "7", .since = "0.1" },
+	{ .name = "options", .help = "further options as bytes, padded to 4",
+	  .kind = FIELD_BYTES, .part = &parts[P_OPTIONS], .bit = 0, .max = 40, .since = "0.1" },
 	{ 0 },
 };
 
-static const struct bind binds[] = { { .lower = "ipv4", .value = 6 }, { 0 } };
+static const struct bind binds[] = {
+	BIND_IP_PROTO(6),
+	{ 0 },
+};
 
 const struct proto proto_tcp = {
-	.name = "tcp", .help = "Transmission Control Protocol", .len = 20, .fields = fields, .binds = binds, .pseudo_proto = 6,
+	.name = "tcp", .help = "Transmission Control Protocol", .len = 20, .fields = fields, .parts = parts, .binds = binds, .pseudo_proto = 6,
+	.options = OPTIONS_IP, .pad = 4,
 };

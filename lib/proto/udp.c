@@ -17,7 +17,10 @@ static const struct field fields[] = {
 	{ 0 },
 };
 
-static const struct bind binds[] = { { .lower = "ipv4", .value = 17 }, { 0 } };
+static const struct bind binds[] = {
+	BIND_IP_PROTO(17),
+	{ 0 },
+};
 
 const struct proto proto_udp = {
 	.name = "udp", .help = "User Datagram Protocol", .len = 8, .fields = fields, .binds = binds, .pseudo_proto = 17,

@@ -12,12 +12,15 @@ static const struct field fields[] = {
 	  .bit = 3, .bits = 1, .since = "0.1" },
 	{ .name = "vid", .word = "vlan,vlanid", .help = "VLAN id",
 	  .bit = 4, .bits = 12, .dflt = "1", .since = "0.1" },
-	{ .name = "type", .help = "EtherType; fills itself from the next header",
+	{ .name = "type", .help = "EtherType, or the length in front of llc; fills itself from the next header",
 	  .role = ROLE_NEXT, .bit = 16, .bits = 16, .hex = true, .since = "0.1" },
 	{ 0 },
 };
 
-static const struct bind binds[] = { { .lower = "eth", .value = 0x8100 }, { .lower = "vlan", .value = 0x8100 }, { 0 } };
+static const struct bind binds[] = {
+	{ .lower = "eth", .value = 0x8100 }, { .lower = "vlan", .value = 0x8100 }, { .lower = "qinq", .value = 0x8100 },
+	{ 0 },
+};
 
 const struct proto proto_vlan = {
 	.name = "vlan", .help = "VLAN tag (802.1Q)", .len = 4, .fields = fields, .binds = binds,

@@ -14,7 +14,9 @@
 
 static void every_protocol_is_found_by_its_name(void **state)
 {
-	static const char *const names[] = { "eth", "vlan", "ipv4", "udp", "tcp", "payload" };
+	static const char *const names[] = { "eth", "vlan", "qinq", "mpls", "arp", "ipv4", "ipv6", "ipv6hbh", "ipv6rt", "ipv6frag",
+					     "ipv6dst", "icmp", "icmpv6", "igmp", "udp", "tcp", "sctp", "gre", "vxlan", "geneve",
+					     "gtpu", "pppoe", "esp", "ah", "llc", "snap", "payload" };
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
@@ -28,17 +30,120 @@ static void every_protocol_is_found_by_its_name(void **state)
 		assert_ptr_equal(proto_find((*p)->name), *p);
 }
 
-static void fields_tile_the_header(void **state)
+/* Bits that both could hold at once: their conditions do not exclude each other. */
+static bool exclude(const struct field *f, const struct field *g)
+{
+	if (f->when.field == NULL || g->when.field == NULL || strcmp(f->when.field, g->when.field) != 0)
+		return false;
+	for (unsigned v = 0; v < 256; v++)
+		if (cond_has(&f->when, v) && cond_has(&g->when, v))
+			return false;
+	return true;
+}
+
+static void fields_lie_inside_and_do_not_overlap(void **state)
+{
+	(void)state;
+	EACH_PROTO(p) EACH_FIELD(f, *p) {
+		unsigned len = f->part != NULL ? f->part->len : (*p)->len;
+		if (f->bit + f->bits > len * 8)
+			fail_msg("%s.%s ends behind its %s", (*p)->name, f->name, f->part != NULL ? "part" : "header");
+		if (f->part != NULL && f->bits != 0)
+			assert_in_range(f->bit, f->part->head_len * 8, len * 8);
+		for (const struct field *g = (*p)->fields; g < f; g++) {
+			if (g->part == f->part && g->bit < f->bit + f->bits && f->bit < g->bit + g->bits && !exclude(f, g))
+				fail_msg("%s.%s and %s overlap", (*p)->name, f->name, g->name);
+		}
+	}
+}
+
+/* Bits of the fixed bytes without a name could never be set. Where fields depend on a type, some message of it may leave some free. */
+static void fields_without_condition_leave_no_holes(void **state)
 {
 	(void)state;
 	EACH_PROTO(p) {
-		unsigned bit = 0;
+		bool named[64 * 8] = {0}, some = false;
 		EACH_FIELD(f, *p) {
-			assert_int_equal(f->bit, bit);
-			assert_in_range(f->bits, 1, VT_FIELD_BYTES * 8);
-			bit += f->bits;
+			for (unsigned b = 0; f->part == NULL && b < f->bits; b++)
+				named[f->bit + b] = true;
+			some |= f->when.field != NULL;
 		}
-		assert_int_equal(bit, (*p)->len * 8);
+		for (unsigned b = 0; b < (*p)->len * 8u; b++)
+			if (!named[b])
+				fail_msg("%s: bit %u has no field%s", (*p)->name, b, some ? " under any condition" : "");
+	}
+}
+
+static void check_cond(const struct proto *p, const struct cond *c)
+{
+	if (c->field == NULL)
+		return;
+	const struct field *f = proto_field(p, c->field);
+	assert_non_null(f);
+	assert_in_range(c->n, 1, ARRAY_SIZE(c->in));
+	for (unsigned i = 0; i < c->n; i++) {
+		assert_true(c->in[i].lo <= c->in[i].hi);
+		assert_true(c->in[i].hi >> f->bits == 0);
+	}
+}
+
+static void parts_are_sound(void **state)
+{
+	(void)state;
+	EACH_PROTO(p) {
+		unsigned nparts = 0, raw = 0;
+
+		check_cond(*p, &(*p)->closed_when);
+		for (const struct part *part = (*p)->parts; part != NULL && part->name != NULL; part++, nparts++) {
+			unsigned nbytes = 0;
+			check_cond(*p, &part->when);
+			for (unsigned k = 0; k < ARRAY_SIZE(part->seen); k++)
+				check_cond(*p, &part->seen[k]);
+			EACH_FIELD(f, *p)
+				nbytes += f->part == part && f->kind == FIELD_BYTES;
+			assert_in_range(nbytes, 0, 1);
+			assert_in_range(part->head_len, 0, sizeof(part->head));
+			assert_true(part->head_len <= part->len);
+			if (part->option) {
+				assert_true(part->optional && (*p)->options != OPTIONS_NONE && part->head_len >= 2);
+				assert_int_equal(nbytes, 0);
+			} else if (nbytes != 0 && (*p)->options != OPTIONS_NONE) {
+				raw++;
+			}
+		}
+		assert_in_range(nparts, 0, PROTO_MAX_PARTS);
+		assert_int_equal(raw, (*p)->options != OPTIONS_NONE);
+	}
+}
+
+static void conditions_and_names_in_fields_are_known(void **state)
+{
+	(void)state;
+	EACH_PROTO(p) {
+		unsigned n = 0;
+		EACH_FIELD(f, *p) {
+			n++;
+			check_cond(*p, &f->when);
+			if (f->kind == FIELD_BYTES) {
+				assert_non_null(f->part);
+				assert_int_equal(f->bits, 0);
+				assert_true(f->max <= HEXBYTES_MAX);
+			} else {
+				assert_int_equal(f->bits == 0, f->role == ROLE_HERE);
+				assert_true(f->part == NULL || (f->part >= (*p)->parts && f->part < (*p)->parts + PROTO_MAX_PARTS));
+			}
+			if (f->role != ROLE_HAS && f->role != ROLE_COUNT) {
+				assert_null(f->of);
+				continue;
+			}
+			bool known = false;
+			EACH_FIELD(g, *p)
+				known |= proto_of_has(f, g->name) && (f->role == ROLE_HAS || g->kind == FIELD_BYTES);
+			for (const struct part *part = (*p)->parts; part->name != NULL; part++)
+				known |= f->role == ROLE_HAS && proto_of_has(f, part->name);
+			assert_true(known);
+		}
+		assert_in_range(n, 0, PROTO_MAX_FIELDS);
 	}
 }
 
@@ -82,15 +187,47 @@ static void defaults_parse_and_fit(void **state)
 
 		proto_vspec(f, &spec);
 		assert_non_null(spec.type);
-		assert_int_equal(spec.type->size, VT_FIELD_BYTES);
-		assert_int_equal(spec.bits, f->bits);
-		if (f->dflt == NULL)
+		if (f->kind == FIELD_BYTES) {
+			struct hexbytes *bytes = malloc(HEXBYTES_SIZE);
+			assert_int_equal(spec.type->size, HEXBYTES_SIZE);
+			assert_int_equal(f->dflt != NULL, proto_default_bytes(*p, f) != NULL);
+			if (f->dflt != NULL) {
+				assert_int_equal(spec.type->parse(&spec, f->dflt, bytes, &e), 0);
+				assert_int_equal(bytes->n, proto_default_bytes(*p, f)->n);
+			}
+			free(bytes);
 			continue;
+		}
+		assert_int_equal(spec.type->size, VT_FIELD_BYTES);
+		assert_int_equal(spec.bits, f->role == ROLE_HERE ? 1 : f->bits);
+		proto_default(*p, f, back);
+		if (f->dflt == NULL) {
+			assert_memory_equal(back, (uint8_t[VT_FIELD_BYTES]){0}, sizeof(back));
+			continue;
+		}
 		if (spec.type->parse(&spec, f->dflt, v, &e) != 0)
 			fail_msg("%s.%s: %s", (*p)->name, f->name, e.text);
+		assert_memory_equal(v, back, sizeof(v));
 		proto_put(f, hdr, v);
 		proto_get(f, hdr, back);
 		assert_memory_equal(v, back, sizeof(v));
+	}
+}
+
+static void images_hold_the_defaults(void **state)
+{
+	uint8_t img[64] = {0}, v[VT_FIELD_BYTES], back[VT_FIELD_BYTES];
+
+	(void)state;
+	EACH_PROTO(p) EACH_FIELD(f, *p) {
+		if (f->bits == 0 || f->when.field != NULL)
+			continue;
+		memset(img, 0xff, sizeof(img));
+		proto_image(*p, f->part, img);
+		proto_default(*p, f, v);
+		proto_get(f, img, back);
+		assert_memory_equal(v, back, sizeof(v));
+		assert_int_equal(img[f->part != NULL ? f->part->len : (*p)->len], 0xff);
 	}
 }
 
@@ -102,28 +239,36 @@ static void bindings_name_protocols_and_fit_their_field(void **state)
 		for (const struct bind *b = (*p)->binds; b->lower != NULL; b++) {
 			const struct proto *lower = proto_find(b->lower);
 			assert_non_null(lower);
-			assert_ptr_equal(proto_bind(lower, *p), b);
+			const struct bind *first = proto_bind(lower, *p);
+			assert_true(first != NULL && first <= b);
 			const struct field *f = proto_bind_field(lower, b);
 			if (b->field != NULL)
 				assert_non_null(f);
 			if (f != NULL)
 				assert_int_equal(b->value >> f->bits, 0);
+			if (b->also != NULL)
+				assert_non_null(proto_field(lower, b->also));
+			assert_int_equal(b->peek & ~b->peek_mask, 0);
 			reachable = true;
 		}
 		assert_true(reachable);
 	}
 }
 
-/* Two headers with the same number above one header could not be told apart by the dissector. */
+/* Two headers with the same number above one header are told apart by their first byte; one may be what is left. */
 static void bindings_are_unambiguous(void **state)
 {
 	(void)state;
 	EACH_PROTO(p) EACH_PROTO(q) {
 		for (const struct bind *a = (*p)->binds; p != q && a->lower != NULL; a++) {
-			const struct proto *lower = proto_find(a->lower);
-			const struct bind *b = proto_bind(lower, *q);
-			if (b != NULL && proto_bind_field(lower, a) != NULL && proto_bind_field(lower, a) == proto_bind_field(lower, b))
-				assert_int_not_equal(a->value, b->value);
+			for (const struct bind *b = (*q)->binds; !(*p)->is_payload && !(*q)->is_payload && b->lower != NULL; b++) {
+				const struct proto *lower = proto_find(a->lower);
+				if (strcmp(a->lower, b->lower) != 0 || proto_bind_field(lower, a) != proto_bind_field(lower, b) ||
+				    a->value != b->value)
+					continue;
+				if (a->peek_mask == b->peek_mask && a->peek == b->peek)
+					fail_msg("%s and %s above %s", (*p)->name, (*q)->name, a->lower);
+			}
 		}
 	}
 }
@@ -133,6 +278,13 @@ static void binding_values_are_the_assigned_numbers(void **state)
 	static const struct { const char *lower, *upper; uint64_t value; } known[] = {
 		{ "eth", "vlan", 0x8100 }, { "eth", "ipv4", 0x0800 }, { "vlan", "ipv4", 0x0800 }, { "vlan", "vlan", 0x8100 },
 		{ "ipv4", "ipv4", 4 },	   { "ipv4", "tcp", 6 },      { "ipv4", "udp", 17 },
+		{ "eth", "qinq", 0x88a8 }, { "qinq", "vlan", 0x8100 }, { "eth", "arp", 0x0806 },  { "vlan", "ipv6", 0x86dd },
+		{ "eth", "mpls", 0x8847 }, { "eth", "pppoe", 0x8864 }, { "ipv6", "tcp", 6 },	  { "ipv6", "icmpv6", 58 },
+		{ "ipv4", "icmp", 1 },	   { "ipv4", "igmp", 2 },      { "ipv4", "sctp", 132 },	  { "ipv6", "ipv6hbh", 0 },
+		{ "ipv6", "ipv6rt", 43 },  { "ipv6rt", "ipv6frag", 44 }, { "ipv6frag", "ipv6dst", 60 }, { "ipv4", "gre", 47 },
+		{ "ipv4", "esp", 50 },	   { "ipv6dst", "ah", 51 },    { "ah", "udp", 17 },	  { "gre", "eth", 0x6558 },
+		{ "geneve", "eth", 0x6558 }, { "udp", "vxlan", 4789 }, { "udp", "geneve", 6081 }, { "udp", "gtpu", 2152 },
+		{ "pppoe", "ipv4", 0x21 }, { "pppoe", "ipv6", 0x57 },  { "llc", "snap", 0xaa },	  { "ipv4", "ipv6", 41 },
 	};
 
 	(void)state;
@@ -206,9 +358,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_protocol_is_found_by_its_name),
-		cmocka_unit_test(fields_tile_the_header),
+		cmocka_unit_test(fields_lie_inside_and_do_not_overlap),
+		cmocka_unit_test(fields_without_condition_leave_no_holes),
+		cmocka_unit_test(parts_are_sound),
+		cmocka_unit_test(conditions_and_names_in_fields_are_known),
 		cmocka_unit_test(rows_are_complete_and_sound),
 		cmocka_unit_test(defaults_parse_and_fit),
+		cmocka_unit_test(images_hold_the_defaults),
 		cmocka_unit_test(bindings_name_protocols_and_fit_their_field),
 		cmocka_unit_test(bindings_are_unambiguous),
 		cmocka_unit_test(binding_values_are_the_assigned_numbers),

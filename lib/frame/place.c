@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "frame_place.h"
+
+#include <errno.h>
+#include <string.h>
+
+static uint64_t low64(const uint8_t v[VT_FIELD_BYTES])
+{
+	uint64_t x = 0;
+
+	for (unsigned k = VT_FIELD_BYTES - 8; k < VT_FIELD_BYTES; k++)
+		x = x << 8 | v[k];
+	return x;
+}
+
+static bool is_set(const struct build *b, unsigned i, const struct field *f)
+{
+	return (b->l->h[i].set >> (f - b->l->h[i].proto->fields) & 1) != 0;
+}
+
+const struct frame_val *place_user(const struct build *b, unsigned i, const struct field *f)
+{
+	return is_set(b, i, f) ? frame_vals_find(&b->spec->vals, b->l->h[i].proto, b->l->h[i].nth, f) : NULL;
+}
+
+/* The header above i, or the payload where it has a binding of its own, or NULL. */
+static const struct bind *bind_above(const struct build *b, unsigned i)
+{
+	const struct proto *lower = b->l->h[i].proto;
+
+	if (i + 1 < b->l->n)
+		return proto_bind(lower, b->l->h[i + 1].proto);
+	for (const struct proto *const *p = proto_table; *p != NULL; p++)
+		if ((*p)->is_payload)
+			return proto_bind(lower, *p);
+	return NULL;
+}
+
+static uint64_t has(const struct build *b, unsigned i, const struct field *f, const struct part *except);
+
+/* A field's value as conditions see it, before the frame has bytes. `except`: the part that asks, which is no reason for itself. */
+static uint64_t number_now(const struct build *b, unsigned i, const struct field *f, const struct part *except)
+{
+	const struct frame_val *v = place_user(b, i, f);
+	uint8_t raw[VT_FIELD_BYTES];
+
+	if (v != NULL)
+		return low64(v->v);
+	if (f->role == ROLE_HAS)
+		return has(b, i, f, except);
+	if (b->bind_field[i] == f)
+		return b->bind[i]->value;
+	proto_default(b->l->h[i].proto, f, raw);
+	return low64(raw);
+}
+
+static bool holds(const struct build *b, unsigned i, const struct cond *c, const struct part *except)
+{
+	return c->field == NULL || cond_has(c, number_now(b, i, proto_field(b->l->h[i].proto, c->field), except));
+}
+
+/* Does the user's value of the field ask for its part? */
+static bool asks(const struct build *b, unsigned i, const struct field *f)
+{
+	const struct frame_val *v = place_user(b, i, f);
+
+	if (v == NULL)
+		return false;
+	if (f->kind == FIELD_BYTES)
+		return v->bytes != NULL && v->bytes->n != 0;
+	return f->role != ROLE_HERE || low64(v->v) != 0;
+}
+
+static bool part_here(const struct build *b, unsigned i, const struct part *part)
+{
+	const struct proto *p = b->l->h[i].proto;
+
+	if (!holds(b, i, &part->when, part))
+		return false;
+	if (!part->optional)
+		return true;
+	for (const struct field *f = p->fields; f->name != NULL && b->l->h[i].set != 0; f++)
+		if (f->part == part && asks(b, i, f))
+			return true;
+	for (unsigned k = 0; k < ARRAY_SIZE(part->seen) && part->seen[k].field != NULL; k++) {
+		const struct field *f = proto_field(p, part->seen[k].field);
+		/* What fills itself inside of a part is no reason: it would be its own. */
+		if ((is_set(b, i, f) || (f->role == ROLE_HAS && f->part == NULL)) && holds(b, i, &part->seen[k], part))
+			return true;
+	}
+	return false;
+}
+
+static uint64_t has(const struct build *b, unsigned i, const struct field *f, const struct part *except)
+{
+	const struct proto *p = b->l->h[i].proto;
+	uint64_t yes = f->has_value != 0 ? f->has_value : 1;
+	uint8_t no[VT_FIELD_BYTES];
+
+	for (const struct part *part = p->parts; part != NULL && part->name != NULL; part++)
+		if (part != except && proto_of_has(f, part->name) && part_here(b, i, part))
+			return yes;
+	for (const struct field *g = p->fields; g->name != NULL && b->l->h[i].set != 0; g++)
+		if (is_set(b, i, g) && proto_of_has(f, g->name))
+			return yes;
+	proto_default(p, f, no);
+	return low64(no);
+}
+
+uint64_t place_has(const struct build *b, unsigned i, const struct field *f)
+{
+	return has(b, i, f, NULL);
+}
+
+/* Bytes of the part's FIELD_BYTES field, if it has one. */
+static unsigned bytes_of(const struct build *b, unsigned i, const struct part *part)
+{
+	const struct proto *p = b->l->h[i].proto;
+
+	for (const struct field *f = p->fields; f->name != NULL; f++) {
+		if (f->part != part || f->kind != FIELD_BYTES)
+			continue;
+		const struct frame_val *v = place_user(b, i, f);
+		const struct hexbytes *bytes = v != NULL ? v->bytes : proto_default_bytes(p, f);
+		return bytes != NULL ? bytes->n : 0;
+	}
+	return 0;
+}
+
+static int place_parts(struct build *b, unsigned i, unsigned *off, struct err *e)
+{
+	struct layout *l = b->l;
+	const struct proto *p = l->h[i].proto;
+
+	for (const struct part *part = p->parts; part != NULL && part->name != NULL; part++) {
+		if (!part_here(b, i, part))
+			continue;
+		if (l->nparts == FRAME_MAX_PARTS)
+			return err_set(e, EINVAL, "the frame has too many options, at most %u: leave some out",
+				       FRAME_MAX_PARTS);
+		unsigned len = part->len + bytes_of(b, i, part);
+		l->part[l->nparts++] = (struct layout_part){part, *off, len};
+		l->h[i].nparts++;
+		*off += len;
+	}
+	return 0;
+}
+
+static void note_set(struct build *b, unsigned i)
+{
+	const struct proto *p = b->l->h[i].proto;
+
+	for (unsigned k = 0; k < b->spec->vals.n; k++) {
+		const struct frame_val *v = &b->spec->vals.val[k];
+		if (v->proto == p && v->nth == b->l->h[i].nth)
+			b->l->h[i].set |= 1ull << (v->field - p->fields);
+	}
+}
+
+int place_headers(struct build *b, struct err *e)
+{
+	const struct frame_stack *s = &b->spec->stack;
+	struct layout *l = b->l;
+	unsigned off = 0;
+	int rc = 0;
+
+	l->n = s->n;
+	l->nparts = 0;
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct proto *p = s->hdr[i];
+		l->h[i].proto = p;
+		l->h[i].set = 0;
+		l->h[i].nth = 1;
+		for (unsigned j = 0; j < i; j++)
+			l->h[i].nth += s->hdr[j] == p;
+		note_set(b, i);
+	}
+	for (unsigned i = 0; rc == 0 && i < s->n; i++) {
+		const struct proto *p = s->hdr[i];
+		b->bind[i] = bind_above(b, i);
+		b->bind_field[i] = b->bind[i] != NULL ? proto_bind_field(p, b->bind[i]) : NULL;
+		l->h[i].off = off;
+		l->h[i].part = (uint16_t)l->nparts;
+		l->h[i].nparts = 0;
+		off += p->len;
+		if (p->parts != NULL)
+			rc = place_parts(b, i, &off, e);
+		unsigned over = p->pad != 0 ? (off - l->h[i].off) % p->pad : 0;
+		off += over != 0 ? p->pad - over : 0;
+		l->h[i].hlen = off - l->h[i].off;
+	}
+	l->tail = off;
+	return rc;
+}
+
+void place_ends(struct build *b, unsigned len)
+{
+	struct layout *l = b->l;
+	const struct proto *top = l->n != 0 ? l->h[l->n - 1].proto : NULL;
+	unsigned end = len;
+
+	/* What a closed header does not carry pads the Ethernet frame that it is in. */
+	if (top != NULL && top->closed && holds(b, l->n - 1, &top->closed_when, NULL))
+		end = l->tail;
+	for (unsigned i = l->n; i-- > 0;) {
+		if (l->h[i].proto->starts)
+			end = len;
+		l->h[i].end = end;
+	}
+}
