@@ -16,6 +16,7 @@ const struct setting *const *set_rows(unsigned *n);
 const struct setting *set_row_named(const char *name);
 /* Which program the rows' checks look at: a rule between a stream and its port needs both, and a row gets one object only. */
 void set_bind(const struct app *app);
-/* Whether `show settings` lists the row for this object: not an alias, and no field of a header that the frame does not have, unless it
- * was set. */
+/* Whether `show settings` lists the row for this object: not an alias, and no field that the frame does not have, unless it was set. */
 bool set_applies(const struct setting *row, const void *obj);
+/* From hold(true) to hold(false) no setting changes: the frame that rows read is built once per stream, not once per row. */
+void set_hold(bool on);
