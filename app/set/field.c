@@ -281,6 +281,8 @@ bool set_applies(const struct setting *row, const void *obj)
 
 	if (row->flags & (SET_DERIVED | SET_LATER) || row->resolve != NULL)
 		return false;
+	if (set_is_held(row))
+		return set_held_given(row, obj);
 	if (!is_field_row(row))
 		return row->scope != SCOPE_STREAM || !set_payload_idle(row, obj);
 	if (val_of(a, obj) != NULL)

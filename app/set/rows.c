@@ -13,6 +13,11 @@ void set_bind(const struct app *app)
 	bound = app;
 }
 
+struct ctl *set_ctl(void)
+{
+	return bound != NULL ? bound->ctl : NULL;
+}
+
 bool set_find_port(const void *port_cfg, unsigned *port)
 {
 	if (bound == NULL || bound->ctl == NULL)
@@ -135,13 +140,16 @@ const struct setting *const *set_rows(unsigned *n)
 	const struct setting *next;
 
 	if (rows == NULL) {
-		unsigned nrnd;
-		const struct setting *rnd = set_rnd_rows(&nrnd);
+		unsigned nrnd, nranges;
+		const struct setting *rnd = set_rnd_rows(&nrnd), *ranges = set_range_rows(&nranges);
 		add_table(&rows, &nrows, set_port_rows, set_nport_rows);
 		add_table(&rows, &nrows, set_stream_rows, set_nstream_rows);
 		add_table(&rows, &nrows, set_payload_rows, set_npayload_rows);
 		add_table(&rows, &nrows, rnd, nrnd);
 		set_field_rows(&rows, &nrows);
+		add_table(&rows, &nrows, ranges, nranges);
+		add_table(&rows, &nrows, set_pktgen_rows, set_npktgen_rows);
+		add_table(&rows, &nrows, set_seq_rows, set_nseq_rows);
 		add_table(&rows, &nrows, set_later_rows, set_nlater_rows);
 	}
 	for (; (next = set_more_row(nmore)) != NULL; nmore++) {

@@ -7,6 +7,16 @@
 extern const struct setting set_port_rows[], set_stream_rows[], set_payload_rows[], set_later_rows[];
 extern const unsigned set_nport_rows, set_nstream_rows, set_npayload_rows, set_nlater_rows;
 
+extern const struct setting set_pktgen_rows[], set_seq_rows[];
+extern const unsigned set_npktgen_rows, set_nseq_rows;
+
+/* Rows of Pktgen's ranges, made once from lib/ctl's table. */
+const struct setting *set_range_rows(unsigned *n);
+bool set_is_held(const struct setting *row);
+bool set_held_given(const struct setting *row, const void *stream_cfg);
+/* Control of the program that is bound, NULL: none. */
+struct ctl *set_ctl(void);
+
 /* Type and check of the row `nest`. */
 extern const struct vtype set_vt_nest;
 bool set_check_nest(const struct setting *row, const void *stream_cfg, struct err *warn);

@@ -9,7 +9,7 @@ unsigned frun_len(const struct frun *f) { return f->len; }
 bool frun_is_fixed(const struct frun *f) { return f->fixed; }
 size_t frun_state_size(const struct frun *f) { return f->state_size; }
 size_t frun_size(const struct frun *f) { return f->size; }
-const char *frun_engine(const struct frun *f) { return f->engine; }
+const char *frun_engine(const struct frun *f) { return f->engine_name; }
 const char *frun_sums(const struct frun *f) { return f->sums; }
 unsigned frun_lanes(const struct frun *f) { return f->lanes; }
 unsigned frun_nstreams(const struct frun *f) { return f->nstreams; }
@@ -76,6 +76,17 @@ void frun_seek(const struct frun *f, void *state, uint64_t i)
 	st->pos = i;
 	st->turn = i / f->lanes;
 	st->lane = (uint32_t)(i % f->lanes);
+	/* lanes that are all ready stay so: what they hold does not depend on the turn */
+	if (st->built < f->lanes)
+		run_reset(f, st);
+}
+
+void run_reset(const struct frun *f, struct run_state *st)
+{
+	st->built = 0;
+	st->start = st->lane;
+	st->left = 0;
+	st->epoch = st->turn;
 	memset(st->rest, 0, f->stale_size);
 }
 
@@ -84,6 +95,7 @@ static void lay_out(const struct frun *f, struct run_state *st)
 {
 	st->o0 = (uint64_t *)(void *)(st->rest + f->engine_size);
 	st->base = st->o0 + f->nstreams;
+	st->built = 0;
 }
 
 void frun_begin(const struct frun *f, void *state)
