@@ -101,13 +101,29 @@ void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf 
 	sbuf_free(&text);
 }
 
+static struct {
+	bool on;
+	const void *cfg;              /* whose frame it is, NULL: nobody's */
+	const struct frame *frame;
+} held;
+static struct frame now;
+
+void set_hold(bool on)
+{
+	held.on = on;
+	held.cfg = NULL;
+}
+
 const struct frame *set_frame_now(const void *stream_cfg)
 {
 	unsigned port, stream;
 
-	if (!set_find_stream(stream_cfg, &port, &stream) || ctl_frame(bound->ctl, port, stream, &scratch, NULL) < 0)
-		return NULL;
-	return &scratch;
+	if (held.on && held.cfg == stream_cfg)
+		return held.frame;
+	bool ok = set_find_stream(stream_cfg, &port, &stream) && ctl_frame(bound->ctl, port, stream, &now, NULL) == 0;
+	held.cfg = stream_cfg;
+	held.frame = ok ? &now : NULL;
+	return held.frame;
 }
 
 static void add_table(const struct setting ***rows, unsigned *n, const struct setting *table, unsigned count)
