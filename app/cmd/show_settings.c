@@ -11,6 +11,7 @@ static void add_rows(struct cmd_run *r, json_t *list, enum cmd_scope scope, cons
 	unsigned n;
 	const struct setting *const *rows = set_rows(&n);
 
+	set_hold(true);
 	for (unsigned i = 0; i < n; i++) {
 		struct sbuf text = {0}, target = {0};
 
@@ -32,6 +33,7 @@ static void add_rows(struct cmd_run *r, json_t *list, enum cmd_scope scope, cons
 		sbuf_free(&text);
 		sbuf_free(&target);
 	}
+	set_hold(false);
 }
 
 struct settings_walk {

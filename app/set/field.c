@@ -67,21 +67,29 @@ static int header_at(const struct frame_stack *s, const struct proto *p, unsigne
 	return -1;
 }
 
-/* What would be used when the user says nothing: read from the frame itself, so lengths and checksums are the true ones; without such
- * a header, the port's default or the field's. */
+/* The frame that would be sent now and the header of the field in it, NULL: there is none. */
+static const struct frame *frame_of(const struct field_arg *a, const struct stream_cfg *c, unsigned *h)
+{
+	int at = header_at(&c->frame.stack, a->proto, a->nth);
+
+	*h = (unsigned)at;
+	return at >= 0 ? set_frame_now(c) : NULL;
+}
+
+/* What would be used when the user says nothing: read from the frame itself, so lengths and checksums are the true ones; where it has no
+ * such field, the port's default or the field's. */
 static void field_in_force(const struct field_arg *a, const struct stream_cfg *c, uint8_t *v)
 {
-	int h = header_at(&c->frame.stack, a->proto, a->nth);
-	const struct frame *f = h >= 0 ? set_frame_now(c) : NULL;
+	unsigned h;
+	const struct frame *f = frame_of(a, c, &h);
 	const struct frame_val *d = frame_vals_find(&c->dflt, a->proto, a->nth, a->field);
 
-	memset(v, 0, VT_FIELD_BYTES);
-	if (f != NULL)
-		proto_get(a->field, f->bytes + f->off[h], v);
-	else if (d != NULL)
+	if (f != NULL && frame_field_get(f, h, a->field, v))
+		return;
+	if (d != NULL)
 		memcpy(v, d->v, VT_FIELD_BYTES);
-	else if (a->field->dflt != NULL)
-		a->one.type->parse(&a->one, a->field->dflt, v, NULL);
+	else
+		proto_default(a->proto, a->field, v);
 }
 
 static void field_unset(const struct setting *row, void *obj)
@@ -138,13 +146,19 @@ static bool bytes_get(const struct setting *row, const void *obj, void *val)
 {
 	const struct field_arg *a = row->arg;
 	const struct frame_val *set = val_of(a, obj);
+	const struct hexbytes *from = set != NULL ? set->bytes : proto_default_bytes(a->proto, a->field);
 	struct hexbytes *out = val;
+	unsigned h, n = 0;
+	const struct frame *f = set == NULL ? frame_of(a, obj, &h) : NULL;
+	const uint8_t *b = f != NULL ? frame_field_bytes(f, h, a->field, &n) : NULL;
 
 	out->n = 0;
-	if (set != NULL && set->bytes != NULL)
-		memcpy(out, set->bytes, sizeof(*out) + set->bytes->n);
-	else if (set == NULL && a->field->dflt != NULL)
-		a->one.type->parse(&a->one, a->field->dflt, val, NULL);
+	if (b != NULL && n <= HEXBYTES_MAX) {
+		out->n = (uint16_t)n;
+		memcpy(out->b, b, n);
+	} else if (from != NULL) {
+		memcpy(out, from, sizeof(*out) + from->n);
+	}
 	return set != NULL;
 }
 
@@ -177,26 +191,78 @@ static bool is_field_row(const struct setting *row)
 	return row->store == &vary_store_fns || row->store == &bytes_store || row->store == &here_store;
 }
 
+static bool absent_header(const struct setting *row, const struct frame_stack *stack, struct err *warn)
+{
+	struct sbuf text = {0};
+
+	frame_stack_print(stack, &text);
+	err_set(warn, EINVAL, "'%s' is set, but the frame %s has no such header; `set <ports> frame ...` adds it", row->name,
+		sbuf_str(&text));
+	sbuf_free(&text);
+	return false;
+}
+
+/* A value that says that its part is there; of none, or 0 for a part itself, nobody expects to see anything. */
+static bool asks(const struct field_arg *a, const struct frame_val *set)
+{
+	if (a->field->kind == FIELD_BYTES)
+		return set->bytes != NULL && set->bytes->n != 0;
+	return a->field->bits != 0 || set->v[VT_FIELD_BYTES - 1] != 0;
+}
+
+static bool in_frame(const struct field_arg *a, const struct frame *f, unsigned h)
+{
+	uint8_t v[VT_FIELD_BYTES];
+	unsigned n;
+
+	return a->field->kind == FIELD_BYTES ? frame_field_bytes(f, h, a->field, &n) != NULL : frame_field_get(f, h, a->field, v);
+}
+
+/* A field that its header has not with what another field says: icmp.id with a type that knows none. */
+static void absent_field(const struct setting *row, const struct frame *f, unsigned h, struct err *warn)
+{
+	const struct field_arg *a = row->arg;
+	const char *by = a->field->when.field != NULL ? a->field->when.field : a->field->part != NULL ? a->field->part->when.field : NULL;
+	const struct field *field = by != NULL ? proto_field(a->proto, by) : NULL;
+	uint8_t v[VT_FIELD_BYTES];
+	struct sbuf text = {0};
+
+	if (field != NULL && frame_field_get(f, h, field, v)) {
+		struct vspec one;
+		proto_vspec(field, &one);
+		one.type->print(&one, v, &text);
+		err_set(warn, EINVAL, "'%s' is set, but with %s.%s %s the header has no such field", row->name, a->proto->name, by, text.s);
+	} else {
+		err_set(warn, EINVAL, "'%s' is set, but the header has no such field as it is", row->name);
+	}
+	sbuf_free(&text);
+}
+
 static bool field_check(const struct setting *row, const void *obj, struct err *warn)
 {
 	const struct field_arg *a = row->arg;
 	const struct frame_stack *s = &spec_of(obj)->stack;
 	const struct frame_val *set = val_of(a, obj);
 	struct sbuf text = {0};
+	unsigned h;
 
-	if (set != NULL && header_at(s, a->proto, a->nth) < 0) {
-		frame_stack_print(s, &text);
-		err_set(warn, EINVAL, "'%s' is set, but the frame %s has no such header; `set <ports> frame ...` adds it", row->name,
-			sbuf_str(&text));
-	} else if (set != NULL && one_of_prefix == row && set->vary == NULL) {
+	if (set == NULL)
+		return true;
+	if (header_at(s, a->proto, a->nth) < 0)
+		return absent_header(row, s, warn);
+	const struct frame *f = asks(a, set) && (a->field->part != NULL || a->field->when.field != NULL) ? frame_of(a, obj, &h) : NULL;
+	if (f != NULL && !in_frame(a, f, h)) {
+		absent_field(row, f, h, warn);
+		return false;
+	}
+	if (one_of_prefix == row && set->vary == NULL) {
 		a->one.type->print(&a->one, set->v, &text);
 		err_set(warn, EINVAL, "'%s' is %s in every frame, because it has bits beside the prefix; the prefix without them gives all of "
 			"its addresses", row->name, sbuf_str(&text));
-	} else {
-		return true;
+		sbuf_free(&text);
+		return false;
 	}
-	sbuf_free(&text);
-	return false;
+	return true;
 }
 
 /* Next word of a comma list into buf; NULL at the end. */
@@ -221,7 +287,13 @@ bool set_applies(const struct setting *row, const void *obj)
 		return set_held_given(row, obj);
 	if (!is_field_row(row))
 		return row->scope != SCOPE_STREAM || !set_payload_idle(row, obj);
-	return header_at(&spec_of(obj)->stack, a->proto, a->nth) >= 0 || val_of(a, obj) != NULL;
+	if (val_of(a, obj) != NULL)
+		return true;
+	if (a->field->part == NULL && a->field->when.field == NULL)
+		return header_at(&spec_of(obj)->stack, a->proto, a->nth) >= 0;
+	unsigned h;
+	const struct frame *f = frame_of(a, obj, &h);
+	return f != NULL && in_frame(a, f, h);
 }
 
 static struct field_row *field_row(const struct proto *p, const struct field *f)
