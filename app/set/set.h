@@ -21,6 +21,9 @@ void set_rows_for(const void *stream_cfg);
 void set_bind(const struct app *app);
 /* A new slot of Pktgen's sequence: a stream with the defaults and with the tags and tunnels of stream 0, not enabled. */
 int set_slot_make(struct ctl *ctl, unsigned port, unsigned stream, struct err *e);
+struct stream_cfg;
+/* What the rows' checks would say of a stream as it is now, for who did not let them: false with the first of it. */
+bool set_check_whole(const struct stream_cfg *cfg, struct err *warn);
 /* Whether `show settings` lists the row for this object: not an alias, and no field that the frame does not have, unless it was set. */
 bool set_applies(const struct setting *row, const void *obj);
 /* From hold(true) to hold(false) no setting changes: the frame that rows read is built once per stream, not once per row. */

@@ -50,15 +50,22 @@ static struct group_rate asked(const struct rate *r, uint64_t speed_bps, const s
 
 static bool same(const struct group_rate *a, const struct group_rate *b)
 {
-	return a->by_bytes == b->by_bytes && a->l2 == b->l2 && a->max == b->max && a->per_s == b->per_s && a->sizes == b->sizes;
+	return a->by_bytes == b->by_bytes && a->l2 == b->l2 && a->max == b->max && a->per_s == b->per_s &&
+	       a->sizes == b->sizes;
 }
 
 static const struct group_rate *rate_of(const struct ctl_port *cp, int32_t cell)
 {
-	for (unsigned i = 0; i < cp->nrates; i++) /* few, or asked for in their order */
-		if (cp->rate[i].cell == cell)
-			return &cp->rate[i];
-	return NULL;
+	unsigned lo = 0, hi = cp->nrates;
+
+	while (lo < hi) {
+		unsigned mid = (lo + hi) / 2;
+		if (cp->rate[mid].cell < cell)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < cp->nrates && cp->rate[lo].cell == cell ? &cp->rate[lo] : NULL;
 }
 
 static const struct rate *setting_of(const struct ctl_port *cp, const struct group *g)
@@ -80,14 +87,15 @@ void rates_follow(struct ctl_port *cp)
 	r->asked_max = false;
 	for (unsigned i = 0; i < p->ngroups; i++) {
 		const struct group *g = p->group[i];
-		const struct group_rate *had = i < cp->nrates && cp->rate[i].cell == g->cell ? &cp->rate[i] : rate_of(cp, g->cell);
+		const struct group_rate *had = rate_of(cp, g->cell);
 		to[i] = asked(setting_of(cp, g), plan_speed(cp), g);
 		if (had != NULL && !r->armed && same(had, &to[i])) {
 			to[i] = *had;
 		} else {
 			to[i].changed = !r->armed;
 			if (!to[i].max)
-				to[i].period = to[i].by_bytes ? pace_byte_period(clock_hz(), to[i].per_s) : pace_period(clock_hz(), to[i].per_s);
+				to[i].period = to[i].by_bytes ? pace_byte_period(clock_hz(), to[i].per_s)
+							      : pace_period(clock_hz(), to[i].per_s);
 			other = true;
 		}
 		r->asked_pps += to[i].pps;
