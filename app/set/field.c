@@ -4,6 +4,8 @@
  * that has it. */
 #include "rows.h"
 
+#include "edit.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,6 +316,10 @@ static const struct setting *word_resolve(const struct setting *row, const void 
 		for (unsigned i = 0; i < w->n; i++)
 			if (w->in[i].proto == s->hdr[h])
 				return w->in[i].row;
+	/* nor does one of a header that comes and goes */
+	const struct frame_val val = {.proto = w->in[0].proto, .field = ((const struct field_arg *)w->in[0].row->arg)->field, .nth = 1};
+	if (frame_val_waits(&val))
+		return w->in[0].row;
 	frame_stack_print(s, &stack);
 	for (unsigned i = 0; i < w->n; i++)
 		sbuf_addf(&has, "%s%s", i > 0 ? ", " : "", w->in[i].row->name);

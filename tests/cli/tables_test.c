@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "app.h"
+#include "edit.h"
 #include "set/set.h"
 
 #include <errno.h>
@@ -172,10 +173,19 @@ static void test_type_and_proto_edit_the_frame(void **state)
 	is("frame", "eth/vlan/ipv4/udp");
 	set("set 0 dport 53");
 	is("udp.dst", "53");
+	set("set 0 type ipv6");
+	is("frame", "eth/vlan/ipv6/udp");
+	set("set 0 proto icmp");
+	is("frame", "eth/vlan/ipv6/icmpv6");
 	set("set 0 type ipv4");
-	is("frame", "eth/ipv4/udp");
+	is("frame", "eth/vlan/ipv4/icmp");
+	set("set 0 with.vlan off");
+	is("frame", "eth/ipv4/icmp");
+	set("set 0 proto udp");
+	set("set 0 dport 53");
 	set("set 0 proto tcp");
 	is("frame", "eth/ipv4/tcp");
+	is("tcp.dst", "53");
 	set("set 0 frame eth");
 	set("set 0 proto udp");
 	is("frame", "eth/ipv4/udp");
@@ -184,6 +194,12 @@ static void test_type_and_proto_edit_the_frame(void **state)
 	is("frame", "eth/vlan/ipv4/tcp");
 	assert_int_equal(try("set 0 proto foo", &e), -EINVAL);
 	is("frame", "eth/vlan/ipv4/tcp");
+	set("set 0 type arp");
+	is("frame", "eth/vlan/arp");
+	/* an edit that the frame cannot take is refused, on all the ports named */
+	assert_int_equal(try("set 0,1 with.vxlan on", &e), -EINVAL);
+	is("frame", "eth/vlan/arp");
+	assert_false(frame_has_header(&stream[1].frame.stack, "vxlan"));
 }
 
 static void test_word_without_header(void **state)
