@@ -354,12 +354,17 @@ void set_field_name(const struct proto *p, unsigned nth, const struct field *f, 
 
 static void row_init(struct field_row *r, const struct proto *p, unsigned nth, const struct field *f)
 {
-	struct sbuf name = {0};
+	struct sbuf name = {0}, help = {0};
 
 	set_field_name(p, nth, f, &name);
 	r->arg = (struct field_arg){.proto = p, .field = f, .nth = nth};
 	proto_vspec(f, &r->arg.one);
 	r->row = (struct setting){.name = name.s, .scope = SCOPE_STREAM, .dflt = f->dflt, .help = f->help, .arg = &r->arg, .check = field_check};
+	if (f->kind == FIELD_IP4 || f->kind == FIELD_IP6) {
+		const char *net = f->kind == FIELD_IP4 ? "10.0.0." : "2001:db8::", *all = f->kind == FIELD_IP4 ? "0" : "";
+		sbuf_addf(&help, "%s; %s%s/24 gives all addresses of the prefix, %s1/24 that one", f->help, net, all, net);
+		r->row.help = help.s;
+	}
 	row_type(&r->row, &r->arg);
 }
 
@@ -395,15 +400,13 @@ static struct setting *word_new(const char *word, struct field_row *r)
 {
 	struct setting *row = xcalloc(1, sizeof(*row));
 	struct word_arg *w = xcalloc(1, sizeof(*w));
-	struct sbuf help = {0};
 	char *name = xstrdup(word);
 
 	w->word = xstrdup(word);
 	for (char *c = name; *c != '\0'; c++)
 		if (*c == ' ')
 			*c = '-';
-	sbuf_addf(&help, "%s, in the outermost header that has it", r->arg.field->help);
-	*row = (struct setting){.name = name, .arg = w, .scope = SCOPE_STREAM, .v = r->row.v, .dflt = r->row.dflt, .help = help.s,
+	*row = (struct setting){.name = name, .arg = w, .scope = SCOPE_STREAM, .v = r->row.v, .dflt = r->row.dflt, .help = r->row.help,
 				.resolve = word_resolve};
 	words = xrealloc(words, (nwords + 1) * sizeof(*words));
 	return words[nwords++] = row;
@@ -436,6 +439,37 @@ static void add_words(const struct proto *p, struct field_row *r)
 		row->alias = alias.s;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Help, type and default of a word: what its fields agree in. */
+static void word_finish(struct setting *row)
+{
+	const struct word_arg *w = row->arg;
+	const struct field_arg *first = w->in[0].row->arg;
+	struct sbuf help = {0};
+
+	if (w->n > 1) {
+		for (unsigned i = 0; i < w->n; i++)
+			sbuf_addf(&help, "%s%s", i == 0 ? "" : i + 1 < w->n ? ", " : " or ", w->in[i].row->name);
+		sbuf_add(&help, ": the one of the outermost header that has it");
+	} else {
+		sbuf_addf(&help, "%s; the same as %s", row->help, w->in[0].row->name);
+	}
+	row->help = help.s;
+	for (unsigned i = 1; i < w->n; i++) {
+		const struct field_arg *a = w->in[i].row->arg;
+		if (!same_text(row->dflt, w->in[i].row->dflt))
+			row->dflt = NULL;
+		if (a->one.type != first->one.type || a->one.bits != first->one.bits)
+			row->v = (struct vspec){0};
+	}
+	if (row->v.type == NULL)
+		row->dflt = NULL;
+}
+
 static void make_rows(void)
 {
 	for (const struct proto *const *p = proto_table; *p != NULL; p++, nprotos++) {
@@ -450,6 +484,8 @@ static void make_rows(void)
 	for (unsigned i = 0; i < nprotos; i++)
 		for (struct field_row *r = protos[i].field; r->row.name != NULL; r++)
 			add_words(protos[i].proto, r);
+	for (unsigned i = 0; i < nwords; i++)
+		word_finish(words[i]);
 }
 
 static void add_row(const struct setting ***rows, unsigned *n, const struct setting *row)
@@ -474,14 +510,9 @@ const struct setting *set_more_row(unsigned i)
 	return i < nmore ? more[i] : NULL;
 }
 
-const struct setting *set_row_named(const char *name)
+/* The row of a field of the nth header of its kind. */
+static const struct setting *nth_row(const struct proto *p, unsigned nth, const struct field *f)
 {
-	const struct proto *p;
-	const struct field *f;
-	unsigned nth;
-
-	if (strchr(name, '[') == NULL || frame_field_parse(name, &p, &nth, &f, NULL) != 0)
-		return NULL;
 	if (protos == NULL)
 		make_rows();
 	struct field_row *first = field_row(p, f);
@@ -498,4 +529,28 @@ const struct setting *set_row_named(const char *name)
 		more[nmore++] = &r->row;
 	}
 	return *known;
+}
+
+const struct setting *set_row_named(const char *name)
+{
+	const struct proto *p;
+	const struct field *f;
+	unsigned nth;
+
+	if (strchr(name, '[') == NULL || frame_field_parse(name, &p, &nth, &f, NULL) != 0)
+		return NULL;
+	return nth_row(p, nth, f);
+}
+
+void set_rows_for(const void *stream_cfg)
+{
+	const struct frame_stack *s = &spec_of(stream_cfg)->stack;
+
+	for (unsigned h = 0; h < s->n; h++) {
+		unsigned nth = 1;
+		for (unsigned i = 0; i < h; i++)
+			nth += s->hdr[i] == s->hdr[h];
+		for (const struct field *f = s->hdr[h]->fields; nth > 1 && f != NULL && f->name != NULL; f++)
+			nth_row(s->hdr[h], nth, f);
+	}
 }
