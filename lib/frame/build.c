@@ -143,7 +143,8 @@ static int put_bind(const struct build *b, uint8_t *bytes, unsigned i, struct er
 	uint64_t v = bind->value;
 
 	if (bind->is_len) {
-		v = b->l->h[i].end - b->l->h[i].off - b->l->h[i].hlen;
+		/* Not the padding of a short frame (IEEE 802.3 3.2.8). */
+		v = i + 1 < b->l->n ? b->l->h[i + 1].end - b->l->h[i + 1].off : 0;
 		if (v > bind->value && !is_set(b, i, f))
 			return err_set(e, EINVAL,
 				       "%s.%s cannot hold the length %llu of what follows it: it ends at %llu. Set it yourself, or a size smaller by %llu",
