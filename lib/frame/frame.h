@@ -42,7 +42,7 @@ void frame_vals_copy(struct frame_vals *dst, const struct frame_vals *src);
 void frame_vals_free(struct frame_vals *a);
 /* "udp.dst", "ipv4[2].src" -> protocol, which of its kind (1 = outermost) and field. -EINVAL with column and nearest word. */
 int frame_field_parse(const char *text, const struct proto **p, unsigned *nth, const struct field **f, struct err *e);
-/* Set the field of that name to a value's text. e->col is relative to the field's name or to the value, whichever is wrong. */
+/* Set the field of that name to a value's or a variation's text. e->col is relative to the field's name or to the value, whichever is wrong. */
 int frame_vals_parse(struct frame_vals *a, const char *field, const char *value, struct err *e);
 
 /* What lies between the headers and the end. ABC, ZERO, NONE, USER: Pktgen's patterns; NONE = zero bytes, unspecified. INC: 0, 1, .. 255, 0, ...
