@@ -181,6 +181,8 @@ static bool field_check(const struct setting *row, const void *obj, struct err *
 	const struct frame_stack *s = &spec_of(obj)->stack;
 	const struct frame_val *set = val_of(a, obj);
 	struct sbuf text = {0};
+	const struct field *by;
+	uint64_t says;
 
 	if (set != NULL && header_at(s, a->proto, a->nth) < 0) {
 		frame_stack_print(s, &text);
@@ -190,6 +192,9 @@ static bool field_check(const struct setting *row, const void *obj, struct err *
 		a->one.type->print(&a->one, set->v, &text);
 		err_set(warn, EINVAL, "'%s' is %s in every frame, because it has bits beside the prefix; the prefix without them gives all of "
 			"its addresses", row->name, sbuf_str(&text));
+	} else if (set != NULL && (by = frame_val_idle(spec_of(obj), set, &says)) != NULL) {
+		err_set(warn, EINVAL, "'%s' is set, but %s has no such field while its %s is %llu; `set <ports> %s.%s ...` changes that", row->name,
+			a->proto->name, by->name, (unsigned long long)says, a->proto->name, by->name);
 	} else {
 		return true;
 	}

@@ -147,7 +147,8 @@ static int put_bind(const struct build *b, uint8_t *bytes, unsigned i, struct er
 		v = b->l->h[i + 1].end - b->l->h[i + 1].off;
 		if (v > bind->value && !is_set(b, i, f))
 			return err_set(e, EINVAL,
-				       "%s.%s cannot hold the length %llu of what follows it: it ends at %llu. Set it yourself, or a size smaller by %llu",
+				       "%s.%s cannot hold the length %llu of what follows it: it ends at %llu. "
+				       "Set it yourself, or a size smaller by %llu",
 				       b->l->h[i].proto->name, f->name, (unsigned long long)v,
 				       (unsigned long long)bind->value, (unsigned long long)(v - bind->value));
 	}

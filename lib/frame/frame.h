@@ -113,6 +113,10 @@ struct layout {
 	} part[FRAME_MAX_PARTS];
 };
 
+/* A header may have fields that only some of its messages have (icmp.id). Where the spec's own value v is for one that the frame does not have,
+ * the field that says so (icmp.type), and its value; else NULL. Such values are kept and change nothing. */
+const struct field *frame_val_idle(const struct frame_spec *spec, const struct frame_val *v, uint64_t *says);
+
 struct frame {
 	uint16_t len;                     /* without FCS */
 	uint8_t bytes[FRAME_MAX_LEN + 4];

@@ -316,6 +316,32 @@ static void fields_that_are_not_in_the_frame_are_not_found(void **state)
 	assert_memory_equal(f.bytes, g.bytes, f.len);
 }
 
+static void values_of_other_messages_name_what_keeps_them_out(void **state)
+{
+	static const struct { const char *val, *by; unsigned says; } cases[] = {
+		{ "icmp.id=1", "type", 3 }, { "icmp.gateway=1.2.3.4", "type", 3 }, { "icmp.orig=1", "type", 3 }, { "icmp.mtu=9", NULL, 0 },
+		{ "icmp.code=1", NULL, 0 }, { "icmp[2].id=1", NULL, 0 }, { "ipv4.ralert=1", NULL, 0 }, { "icmp.type=4", NULL, 0 },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct frame_spec spec = {0};
+		char text[64];
+		uint64_t says = 0;
+
+		snprintf(text, sizeof(text), "%s", cases[i].val);
+		*strchr(text, '=') = '\0';
+		assert_int_equal(frame_stack_parse("eth/ipv4/icmp/ipv4", &spec.stack, NULL), 0); /* which makes it type 3 */
+		assert_int_equal(frame_vals_parse(&spec.vals, text, strchr(cases[i].val, '=') + 1, NULL), 0);
+		const struct field *by = frame_val_idle(&spec, &spec.vals.val[0], &says);
+		assert_int_equal(by != NULL, cases[i].by != NULL);
+		if (by != NULL)
+			assert_string_equal(by->name, cases[i].by);
+		assert_int_equal(says, cases[i].says);
+		frame_vals_free(&spec.vals);
+	}
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
 	static const struct { const char *stack, *vals; unsigned size; const char *says; } cases[] = {
@@ -413,6 +439,7 @@ int main(void)
 		cmocka_unit_test(what_fills_itself_has_the_bytes_of_the_standards),
 		cmocka_unit_test(sctp_has_a_crc32c),
 		cmocka_unit_test(fields_that_are_not_in_the_frame_are_not_found),
+		cmocka_unit_test(values_of_other_messages_name_what_keeps_them_out),
 		cmocka_unit_test(what_does_not_fit_is_refused),
 		cmocka_unit_test(padding_follows_what_carries_nothing),
 		cmocka_unit_test(any_bytes_are_dissected_without_harm),
