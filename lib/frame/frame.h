@@ -147,7 +147,8 @@ void frame_plan_free(struct frame_plan *);
 /* Dissect len bytes by the same tables: new JSON {"size":S,"stack":"eth/ipv4/udp","headers":[{"name":"eth","offset":0,
  * "fields":{"dst":"..",..}}, ..],"payload":{"offset":..,"len":..},"hex":".."}; checksum fields get "<name>_ok": bool beside them
  * where they can be judged (not in UDP without checksum, in fragments, in what is cut off). A header may have "options" (hex) and
- * "malformed" (why); bytes after the end that lengths give are "padding". Never fails: undecodable rest is payload. Caller decrefs. */
+ * "malformed" (why). "fields" has the fields that this message has, known options among them; "options" beside it is all option bytes. Bytes
+ * after the end that lengths give are "padding". Never fails: undecodable rest is payload. Caller decrefs. */
 json_t *frame_dissect(const uint8_t *bytes, unsigned len);
 /* The same for a person: one line per header with its fields, then a hex dump with offsets. */
 void frame_print(const uint8_t *bytes, unsigned len, struct sbuf *out);
