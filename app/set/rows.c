@@ -13,6 +13,11 @@ void set_bind(const struct app *app)
 	bound = app;
 }
 
+struct ctl *set_ctl(void)
+{
+	return bound != NULL ? bound->ctl : NULL;
+}
+
 bool set_find_port(const void *port_cfg, unsigned *port)
 {
 	if (bound == NULL || bound->ctl == NULL)
@@ -28,12 +33,13 @@ bool set_find_port(const void *port_cfg, unsigned *port)
 
 bool set_find_stream(const void *stream_cfg, unsigned *port, unsigned *stream)
 {
-	const struct stream_cfg *cfg = stream_cfg;
+	const struct stream_cfg *c = stream_cfg;
 
-	if (bound == NULL || bound->ctl == NULL || cfg->port >= ctl_nports(bound->ctl) || ctl_stream_cfg(bound->ctl, cfg->port, cfg->id) != cfg)
+	/* an object of no port says that it is stream 0 of port 0 */
+	if (bound == NULL || bound->ctl == NULL || c->port >= ctl_nports(bound->ctl) || ctl_stream_cfg(bound->ctl, c->port, c->id) != c)
 		return false;
-	*port = cfg->port;
-	*stream = cfg->id;
+	*port = c->port;
+	*stream = c->id;
 	return true;
 }
 
@@ -104,25 +110,35 @@ const struct frame *set_frame_now(const void *stream_cfg)
 	return &scratch;
 }
 
+static void add_table(const struct setting ***rows, unsigned *n, const struct setting *table, unsigned count)
+{
+	*rows = xrealloc(*rows, (*n + count) * sizeof(**rows));
+	for (unsigned i = 0; i < count; i++)
+		(*rows)[(*n)++] = &table[i];
+}
+
 const struct setting *const *set_rows(unsigned *n)
 {
 	static const struct setting **rows;
-	static unsigned nrows;
+	static unsigned nrows, nmore;
+	const struct setting *next;
 
 	if (rows == NULL) {
-		unsigned nfields;
-		const struct setting *fields = set_field_rows(&nfields);
-		const struct { const struct setting *row; unsigned n; } part[] = {
-			{set_port_rows, set_nport_rows},
-			{set_stream_rows, set_nstream_rows},
-			{fields, nfields},
-			{set_later_rows, set_nlater_rows},
-		};
-		for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
-			rows = xrealloc(rows, (nrows + part[i].n + 1) * sizeof(*rows));
-			for (unsigned k = 0; k < part[i].n; k++)
-				rows[nrows++] = &part[i].row[k];
-		}
+		unsigned nrnd, nranges;
+		const struct setting *rnd = set_rnd_rows(&nrnd), *ranges = set_range_rows(&nranges);
+		add_table(&rows, &nrows, set_port_rows, set_nport_rows);
+		add_table(&rows, &nrows, set_stream_rows, set_nstream_rows);
+		add_table(&rows, &nrows, set_payload_rows, set_npayload_rows);
+		add_table(&rows, &nrows, rnd, nrnd);
+		set_field_rows(&rows, &nrows);
+		add_table(&rows, &nrows, ranges, nranges);
+		add_table(&rows, &nrows, set_pktgen_rows, set_npktgen_rows);
+		add_table(&rows, &nrows, set_seq_rows, set_nseq_rows);
+		add_table(&rows, &nrows, set_later_rows, set_nlater_rows);
+	}
+	for (; (next = set_more_row(nmore)) != NULL; nmore++) {
+		rows = xrealloc(rows, (nrows + 1) * sizeof(*rows));
+		rows[nrows++] = next;
 	}
 	*n = nrows;
 	return rows;

@@ -47,16 +47,42 @@ json_t *ctl_ports_json(struct ctl *c)
 	return json_pack("{s:s, s:o}", "show", "ports", "ports", a);
 }
 
-static json_t *gen_row(const struct gen_job *j)
+/* One group of frames on one queue; the program of its first phase speaks for all. */
+static json_t *group_row(const struct gen_group *from, const struct group *g)
 {
-	json_t *o = json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:i, s:b}", "kind", "gen", "port", (int)j->txq->port, "tx_queue", (int)j->queue,
-			      "queues", (int)j->nqueues, "size", (int)j->len + FRAME_FCS, "run", (json_int_t)j->run, "burst", (int)j->burst,
-			      "stop", (int)j->stop);
+	const struct frun *f = from->phase[0].prog;
+	json_t *o = json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:b, s:I}", "engine", frun_engine(f), "sums", frun_sums(f), "lanes", (int)frun_lanes(f),
+			      "classes", (int)frun_nclasses(f), "phases", (int)from->nphases, "cycle", (json_int_t)g->sched.phase[0].ncycle, "offload",
+			      (int)g->offload, "memory_bytes", (json_int_t)g->bytes);
 
-	json_object_set_new(o, "template", json_integer(j->tag));
-	json_object_set_new(o, "period_cycles", json_real((double)j->period.cycles + (double)j->period.frac / 0x1p64));
-	if (j->limit != UINT64_MAX)
-		json_object_set_new(o, "frames", json_integer((json_int_t)j->limit));
+	if (from->stream >= 0)
+		json_object_set_new(o, "stream", json_integer(g->in[0].id));
+	else
+		json_object_set_new(o, "streams", json_integer(g->n));
+	if (g->size != 0)
+		json_object_set_new(o, "size", json_integer(g->size));
+	json_object_set_new(o, "mean_size", json_real(g->mean_size));
+	json_object_set_new(o, "template", json_integer(from->phase[0].tag[0]));
+	json_object_set_new(o, from->by_bytes ? "period_cycles_per_byte" : "period_cycles",
+			    json_real((double)from->period.cycles + (double)from->period.frac / 0x1p64));
+	if (from->limit != UINT64_MAX)
+		json_object_set_new(o, "frames", json_integer((json_int_t)from->limit));
+	return o;
+}
+
+/* ref: the groups of the job, in its order. The first group's facts are the row's own too: most ports have one. */
+static json_t *gen_row(const struct gen_job *j, struct group *const *ref)
+{
+	json_t *o = json_pack("{s:s, s:i, s:i, s:i, s:I, s:i, s:b, s:b}", "kind", "gen", "port", (int)j->txq->port, "tx_queue", (int)j->queue,
+			      "queues", (int)j->nqueues, "run", (json_int_t)j->run, "burst", (int)j->burst, "stop", (int)j->stop, "prepare",
+			      (int)j->prepare);
+	json_t *groups = json_array();
+
+	for (unsigned i = 0; i < j->ngroups; i++)
+		json_array_append_new(groups, group_row(&j->group[i], ref[i]));
+	if (j->ngroups > 0)
+		json_object_update(o, json_array_get(groups, 0));
+	json_object_set_new(o, "groups", groups);
 	return o;
 }
 
@@ -67,10 +93,14 @@ json_t *ctl_plan_json(struct ctl *c)
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		const struct ctl_worker *cw = &c->worker[w];
 		json_t *tasks = json_array();
+		struct group *const *ref = cw->posted != NULL ? plan_groups(cw->posted) : NULL;
 		for (unsigned t = 0; cw->posted != NULL && t < cw->posted->ntasks; t++) {
 			const struct dp_task *task = &cw->posted->task[t];
-			if (task->kind == &dp_kind_gen)
-				json_array_append_new(tasks, gen_row(task->job));
+			if (task->kind != &dp_kind_gen)
+				continue;
+			const struct gen_job *j = task->job;
+			json_array_append_new(tasks, gen_row(j, ref));
+			ref += j->ngroups;
 		}
 		for (unsigned r = 0; cw->posted != NULL && r < cw->posted->nrx; r++) {
 			const struct dp_rx_slot *s = &cw->posted->rx[r];

@@ -83,7 +83,7 @@ static struct stream *put(struct ctl_port *cp, unsigned id, const struct stream_
 	make_place(cp, id);
 	cp->stream[id] = s;
 	cp->total++;
-	stat_stream_begins(cp, s);
+	stream_begins(cp, s);
 	return s;
 }
 
@@ -175,6 +175,18 @@ struct stream *stream_first(const struct ctl_port *cp)
 	return cp->stream[i];
 }
 
+struct stream *stream_of_cell(const struct ctl_port *cp, uint32_t cell, unsigned id)
+{
+	struct stream *s = stream_at(cp, id);
+
+	if (s != NULL && s->cell == cell)
+		return s;
+	for (unsigned i = 0; i < cp->nstreams; i++)
+		if (cp->stream[i] != NULL && cp->stream[i]->cell == cell)
+			return cp->stream[i];
+	return NULL;
+}
+
 struct stream_cfg *ctl_stream_cfg(struct ctl *c, unsigned port, unsigned stream)
 {
 	struct stream *s = stream_at(c->port[port], stream);
@@ -186,13 +198,12 @@ void ctl_touch_stream(struct ctl *c, unsigned port, int stream)
 {
 	struct ctl_port *cp = c->port[port];
 
+	unsigned from = stream < 0 ? 0 : (unsigned)stream, to = stream < 0 ? cp->nstreams : from + 1;
+
 	cp->touched = true;
-	for (unsigned i = 0; i < cp->nstreams; i++)
-		if (cp->stream[i] != NULL && (stream < 0 || stream == (int)i)) {
+	for (unsigned i = from; i < to; i++)
+		if (stream_at(cp, i) != NULL)
 			cp->stream[i]->dirty = true;
-			if (stream >= 0)
-				break;
-		}
 }
 
 static int no_port(const struct ctl *c, unsigned port, struct err *e)

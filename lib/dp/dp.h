@@ -62,13 +62,12 @@ struct dp_txq {
 	WR_ALIGNED(CACHE_LINE) struct cnt_tx cnt;
 	cell_t last_tsc;         /* when the device last accepted a frame */
 	cell_t retries;          /* offers of a tail that was not taken whole: how control sees a device that takes nothing */
-	WR_ALIGNED(CACHE_LINE) uint32_t tag; /* template that clean buffers hold */
+	WR_ALIGNED(CACHE_LINE) uint32_t tag; /* mark that clean buffers carry; 0: every burst is looked at */
 	struct rte_mempool_cache *cache; /* this worker's, of pool */
 	uint32_t stale;          /* buffers not known to hold it; 0: no check needed */
 	bool written;            /* stale is not exact: somebody may write into frames */
 	uint32_t swept;          /* buffers taken through the pool's back end since the last cache flush */
 	uint16_t head, n;        /* m[head..n) is the unsent tail */
-	uint32_t frame_bytes;    /* of each frame in the tail, with FCS */
 	WR_ALIGNED(CACHE_LINE) struct rte_mbuf *m[DP_BURST_MAX];
 } WR_ALIGNED(CACHE_LINE);
 
@@ -134,39 +133,84 @@ void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t q
 extern const struct dp_kind *const dp_kinds[];
 
 /* ---- kind "gen" ---- */
+#include "frame_run.h"
 #include "pace.h"
+
+#define GEN_MAX_STREAMS 8192 /* numbers of streams are below */
+
+/* Where a frame and its lengths lie in the buffers of our pools (frun_spec): these are made without private bytes between the mbuf and its data. */
+#define GEN_DATA_OFF (sizeof(struct rte_mbuf) + RTE_PKTMBUF_HEADROOM)
+#define GEN_LEN16_OFF offsetof(struct rte_mbuf, data_len)
+#define GEN_LEN32_OFF offsetof(struct rte_mbuf, pkt_len)
+static inline bool gen_pool_fits(struct rte_mempool *mp) { return rte_pktmbuf_priv_size(mp) == 0; }
 
 enum gen_state_id { GEN_IDLE, GEN_SENDING, GEN_DRAINING, GEN_DONE };
 
-/* What one Tx queue of a port sends: frames k = queue, queue + nqueues, ... of the port's run. */
-struct gen_job {
-	struct dp_txq *txq;
-	const uint8_t *frame;    /* template, in the plan's memory */
-	uint16_t len;            /* without FCS */
-	uint16_t burst;
-	uint32_t tag;            /* names template and payload class; never reused, never 0 */
-	uint16_t queue, nqueues;
-	bool stop;
-	bool rx_written;         /* somebody may write into our frames: check the mark of every buffer. The check ends with this and a new tag */
-	uint64_t run;            /* number of the start; a new number begins at frame 0 */
-	uint64_t start_tsc;
-	uint64_t end_tsc;        /* frames due before it are sent; UINT64_MAX: no end */
-	uint64_t limit;          /* frames k < limit are sent; UINT64_MAX: no bound */
-	uint64_t giveup_cycles;  /* after end_tsc, without any accepted frame for so long: the rest is unsent */
-	uint64_t forgive_cycles; /* a lag beyond this is dropped when the rate changes */
-	struct pace_period period;
+/* One Tx queue's share of a port's run is one or more groups of frames, each with its own k and its own pace: group 0 is the port's schedule (may be
+ * absent), the others are streams with a rate of their own. Of a group, this queue sends k = queue, queue + nqueues, ... */
+
+/* Frames k0 <= k < end of a group follow one schedule; a stream that has sent its count leaves it with the next phase. */
+struct gen_phase {
+	uint64_t k0, end;         /* end: UINT64_MAX for the last */
+	const struct frun *prog;  /* first own frame of the phase is its own frame 0 */
+	void *state;              /* the worker's, zeroed by control when prog is new; the same prog in the next plan comes with the same state */
+	const uint32_t *tag;      /* mark of each class of prog: names image, lengths and offload; never reused, never 0 */
 };
 
-/* Read by control. */
+struct gen_group {
+	int32_t stream;           /* id of the stream whose own rate this is; -1: the port's schedule */
+	uint16_t nphases;
+	const struct gen_phase *phase; /* the first has k0 = 0 */
+	/* Number of the schedule. The same as in the plan before: k goes on and says which phase it is. Another one: this queue begins the new
+	 * schedule at k = 0 and streams keep their ordinals; phases count from there. */
+	uint64_t epoch;
+	bool by_bytes;            /* the period is that of a byte on the wire (l1) or of a byte of a frame with FCS (l2), not of a frame */
+	bool l2;
+	struct pace_period period;
+	uint64_t limit;           /* frames k < limit are sent, counted from the start of the run; UINT64_MAX: no bound */
+};
+
+struct gen_job {
+	struct dp_txq *txq;
+	uint16_t ngroups;
+	const struct gen_group *group; /* ascending by stream */
+	void *mem;                /* the worker's: gen_mem_size(ngroups) bytes, aligned to a cache line, zeroed by control for each plan */
+	uint16_t burst;
+	uint16_t queue, nqueues;
+	bool stop;
+	bool prepare;             /* rte_eth_tx_prepare() before each burst: checksums are the NIC's */
+	bool rx_written;          /* somebody may write into our frames: check the mark of every buffer. The check ends with this and a new tag */
+	uint64_t run;             /* number of the start; a new number begins at frame 0 */
+	uint64_t start_tsc;
+	uint64_t end_tsc;         /* frames due before it are sent; UINT64_MAX: no end */
+	uint64_t giveup_cycles;   /* after end_tsc, without any accepted frame for so long: the rest is unsent */
+	uint64_t forgive_cycles;  /* a lag beyond this is dropped when the rate changes */
+};
+
+/* Frames that the device accepted, per stream id. */
+struct gen_cell { cell_t packets, bytes; };
+
+/* Bytes behind gen_job.mem: what a group keeps while it runs, and the order in which groups are due. */
+size_t gen_mem_size(unsigned ngroups);
+
+/* Read by control. Streams: cell[id] holds what was folded in, and for the port's schedule the frames since then follow from its program:
+ * frun_count(prog, accepted). Read `epoch` before and after: odd or changed, read again. The sums are exact, mod 2^64; prog is NULL
+ * when no run is going on. gen_counts() does it. */
 struct gen_state {
 	struct dp_state base;
+	struct gen_cell *cell;    /* by stream id; control's memory, written by the worker */
 	/* sent: of a run that ended; while it lasts, the queue's packets - base_packets. last_tsc: likewise, else the queue's */
 	WR_ALIGNED(CACHE_LINE) cell_t run, state, base_packets, sent, start_tsc, last_tsc;
-	WR_ALIGNED(CACHE_LINE) uint64_t i;   /* ordinal of this queue's next frame: k = queue + i x nqueues */
-	uint64_t k, limit_i;
-	struct pace pace;
-	uint64_t progress_tsc;
+	cell_t epoch;             /* even: settled */
+	cell_t accepted;          /* own frames of `prog` that are through: accepted, or refused by the driver and taken off their cell */
+	const struct frun *prog;  /* group 0's, NULL: none; read with an atomic load */
+	/* worker's own, see gen_own.h */
+	WR_ALIGNED(CACHE_LINE) uint8_t own[512];
 };
+
+/* Add the exact numbers of this queue per stream to sum[0..n), n <= GEN_MAX_STREAMS. Control thread; prog must live. false: the worker is
+ * just taking over a plan, ask again in a moment. */
+bool gen_counts(const struct gen_state *g, struct gen_cell *sum, unsigned n);
 
 /* State of that run on this queue; GEN_IDLE until the worker has taken it up. Any thread. */
 static inline enum gen_state_id gen_run_state(const struct gen_state *g, uint64_t run)

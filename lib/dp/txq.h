@@ -27,26 +27,41 @@ static __rte_always_inline int txq_take(struct dp_txq *q, unsigned n)
 	return rte_mempool_generic_get(q->pool, (void **)q->m, n, q->cache);
 }
 
-static inline void txq_count(struct dp_txq *q, unsigned sent, uint64_t now)
+static inline void txq_count(struct dp_txq *q, unsigned sent, uint64_t bytes, uint64_t now)
 {
 	cell_add(&q->cnt.packets, sent);
-	cell_add(&q->cnt.bytes, (uint64_t)sent * q->frame_bytes);
+	cell_add(&q->cnt.bytes, bytes);
 	cell_set(&q->last_tsc, now);
 }
 
-/* Offer q->m[0..n), each frame_bytes long with FCS; what the device does not take stays as the tail. Returns frames accepted. */
-static inline unsigned txq_send(struct dp_txq *q, unsigned n, uint32_t frame_bytes, uint64_t now)
+/* Bytes with FCS of frames that are ours. */
+static inline uint64_t txq_bytes(struct rte_mbuf *const *m, unsigned n)
+{
+	uint64_t bytes = (uint64_t)n * RTE_ETHER_CRC_LEN;
+
+	for (unsigned i = 0; i < n; i++)
+		bytes += m[i]->pkt_len;
+	return bytes;
+}
+
+static __rte_noinline void txq_keep_tail(struct dp_txq *q, unsigned sent, unsigned n)
+{
+	q->head = (uint16_t)sent;
+	q->n = (uint16_t)n;
+	cell_add(&q->cnt.stalls, 1);
+}
+
+/* Offer q->m[0..n), of so many bytes with FCS in all; what the device does not take stays as the tail. Returns frames accepted. */
+static inline unsigned txq_send(struct dp_txq *q, unsigned n, uint64_t bytes, uint64_t now)
 {
 	unsigned sent = rte_eth_tx_burst(q->dev, q->queue, q->m, (uint16_t)n);
 
-	q->frame_bytes = frame_bytes;
-	if (likely(sent > 0))
-		txq_count(q, sent, now);
 	if (unlikely(sent < n)) {
-		q->head = (uint16_t)sent;
-		q->n = (uint16_t)n;
-		cell_add(&q->cnt.stalls, 1);
+		txq_keep_tail(q, sent, n);
+		bytes -= txq_bytes(q->m + sent, n - sent);
 	}
+	if (likely(sent > 0))
+		txq_count(q, sent, bytes, now);
 	return sent;
 }
 
@@ -54,11 +69,12 @@ static inline unsigned txq_send(struct dp_txq *q, unsigned n, uint32_t frame_byt
 static inline unsigned txq_flush(struct dp_txq *q, uint64_t now)
 {
 	unsigned n = q->n - q->head;
+	uint64_t bytes = txq_bytes(q->m + q->head, n);
 	unsigned sent = rte_eth_tx_burst(q->dev, q->queue, q->m + q->head, (uint16_t)n);
 
-	if (sent > 0)
-		txq_count(q, sent, now);
 	q->head = (uint16_t)(q->head + sent);
+	if (sent > 0)
+		txq_count(q, sent, bytes - txq_bytes(q->m + q->head, n - sent), now);
 	if (sent < n)
 		cell_add(&q->retries, 1);
 	else
@@ -66,14 +82,25 @@ static inline unsigned txq_flush(struct dp_txq *q, uint64_t now)
 	return sent;
 }
 
-/* Give up the tail: its frames were built and are not sent. */
-static inline void txq_drop_tail(struct dp_txq *q)
+/* Give buffers that were taken back to the pool. */
+static inline void txq_give(struct dp_txq *q, struct rte_mbuf **m, unsigned n)
+{
+	if (n > 0)
+		rte_mempool_generic_put(q->pool, (void **)m, n, q->cache);
+}
+
+/* The tail's frames will be built anew. Returns how many. */
+static inline unsigned txq_return_tail(struct dp_txq *q)
 {
 	unsigned n = q->n - q->head;
 
-	if (n == 0)
-		return;
-	rte_mempool_put_bulk(q->pool, (void **)(q->m + q->head), n);
-	cell_add(&q->cnt.dropped, n);
+	txq_give(q, q->m + q->head, n);
 	q->head = q->n = 0;
+	return n;
+}
+
+/* Give up the tail: its frames were built and are not sent. */
+static inline void txq_drop_tail(struct dp_txq *q)
+{
+	cell_add(&q->cnt.dropped, txq_return_tail(q));
 }

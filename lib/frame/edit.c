@@ -301,6 +301,11 @@ static int find_vlan(const struct frame_stack *s)
 	return -1;
 }
 
+bool frame_has_header(const struct frame_stack *s, const char *name)
+{
+	return find(s, name) >= 0;
+}
+
 bool frame_has(const struct frame_stack *s, enum frame_part part)
 {
 	switch (part) {

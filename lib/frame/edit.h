@@ -6,6 +6,7 @@
 
 enum frame_part { PART_VLAN, PART_QINQ, PART_MPLS, PART_GRE, PART_GRE_ETH, PART_VXLAN, PART_GTPU };
 
+bool frame_has_header(const struct frame_stack *s, const char *name);
 bool frame_has(const struct frame_stack *s, enum frame_part part);
 /* Nothing is done where the frame has (lacks) the part already. Where they go:
  * VLAN    behind eth and an outer tag

@@ -69,7 +69,8 @@ void frun_begin(const struct frun *f, void *state);
  * anew, and streams (by stream_id) keep their ordinals: base of the new cycle is k = i * nqueues of the old one. Variations (by id) that both have go on;
  * one that is new in `to` starts at its first value. Returns the position i in `to`. */
 uint64_t frun_move(const struct frun *from, const void *from_state, const struct frun *to, void *state);
-/* The next phase of the same schedule: ordinals come from to's o0, variations keep their own starts. */
+/* The next phase of the same schedule: ordinals come from to's o0, counted from where the schedule began if frun_move() began it later than
+ * the run; variations keep their own starts. */
 void frun_next(const struct frun *from, const void *from_state, const struct frun *to, void *state);
 /* Own frames i.. are to be built next (after a tail that was given back). */
 void frun_seek(const struct frun *f, void *state, uint64_t i);
@@ -89,3 +90,5 @@ uint64_t frun_l2(const struct frun *f, uint64_t k);
 void frun_count(const struct frun *f, uint64_t i, uint64_t *frames, uint64_t *bytes);
 unsigned frun_nstreams(const struct frun *f);
 uint32_t frun_stream_id(const struct frun *f, unsigned index);
+/* Stream index of own frame i. */
+unsigned frun_stream_at(const struct frun *f, uint64_t i);

@@ -9,7 +9,7 @@ unsigned frun_len(const struct frun *f) { return f->len; }
 bool frun_is_fixed(const struct frun *f) { return f->fixed; }
 size_t frun_state_size(const struct frun *f) { return f->state_size; }
 size_t frun_size(const struct frun *f) { return f->size; }
-const char *frun_engine(const struct frun *f) { return f->engine; }
+const char *frun_engine(const struct frun *f) { return f->engine_name; }
 const char *frun_sums(const struct frun *f) { return f->sums; }
 unsigned frun_lanes(const struct frun *f) { return f->lanes; }
 unsigned frun_nstreams(const struct frun *f) { return f->nstreams; }
@@ -18,6 +18,11 @@ uint32_t frun_stream_id(const struct frun *f, unsigned index) { return f->stream
 unsigned frun_class_of(const struct frun *f, uint64_t i)
 {
 	return f->nclasses == 1 ? 0 : f->plan[f->slot[i % f->own].plan].class;
+}
+
+unsigned frun_stream_at(const struct frun *f, uint64_t i)
+{
+	return f->plan[f->slot[i % f->own].plan].stream;
 }
 
 static uint64_t before(const uint32_t *sum, uint32_t n, uint64_t i)
@@ -71,6 +76,17 @@ void frun_seek(const struct frun *f, void *state, uint64_t i)
 	st->pos = i;
 	st->turn = i / f->lanes;
 	st->lane = (uint32_t)(i % f->lanes);
+	/* lanes that are all ready stay so: what they hold does not depend on the turn */
+	if (st->built < f->lanes)
+		run_reset(f, st);
+}
+
+void run_reset(const struct frun *f, struct run_state *st)
+{
+	st->built = 0;
+	st->start = st->lane;
+	st->left = 0;
+	st->epoch = st->turn;
 	memset(st->rest, 0, f->stale_size);
 }
 
@@ -79,6 +95,7 @@ static void lay_out(const struct frun *f, struct run_state *st)
 {
 	st->o0 = (uint64_t *)(void *)(st->rest + f->engine_size);
 	st->base = st->o0 + f->nstreams;
+	st->built = 0;
 }
 
 void frun_begin(const struct frun *f, void *state)
@@ -152,14 +169,15 @@ uint64_t frun_move(const struct frun *from, const void *from_state, const struct
 
 void frun_next(const struct frun *from, const void *from_state, const struct frun *to, void *state)
 {
+	const struct run_state *a = from_state;
 	struct run_state *b = state;
 	uint32_t at = 0;
 
 	lay_out(to, b);
-	memcpy(b->o0, to->o0, to->nstreams * sizeof(*b->o0));
 	for (unsigned n = 0; n < to->nstreams; n++) {
 		unsigned sb = to->by_id[n], sa = partner(from, &at, to->stream_id[sb]);
-		move_bases(from, from_state, sa, to, b, sb, 0);
+		b->o0[sb] = to->o0[sb] + (sa < from->nstreams ? a->o0[sa] - from->o0[sa] : 0);
+		move_bases(from, a, sa, to, b, sb, 0);
 	}
 	frun_seek(to, state, 0);
 }

@@ -1,24 +1,258 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Which engine writes the frames of a program, chosen once. From the cheapest: nothing moves; every lane has its bytes ready; words grow by constants;
+ * anything else is made frame by frame. */
 #include "run_new.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Lanes that are worth it where periods are written out, and bytes that all lanes may take. */
+#define MANY_LANES 4096
+#define MANY_BYTES (64u << 20)
+/* Frames between two looks at a lane's arithmetic that make it cheap. */
+#define GOOD_SEGMENT 48
+#define MANY_TRIES 64
 
 static void fill_fixed(const struct frun *f, struct run_state *st, void *const *obj, unsigned n)
 {
-	(void)f;
+	uint64_t own = f->own;
+
 	(void)obj;
 	st->pos += n;
+	st->turn = st->pos / own;
+	st->lane = (uint32_t)(st->pos % own);
+}
+
+static const struct run_isa *choose_isa(const char *at_most, struct err *e)
+{
+	static const char *const names[] = {"scalar", "neon", "ssse3", "avx2", "avx512"};
+	unsigned level = 4;
+
+	if (at_most != NULL)
+		for (level = 0; level < ARRAY_SIZE(names) && strcmp(names[level], at_most) != 0; level++)
+			;
+	if (level == ARRAY_SIZE(names)) {
+		err_set(e, EINVAL, "\"%s\" is no variant of the frame writers: scalar, neon, ssse3, avx2, avx512", at_most);
+		return NULL;
+	}
+#if defined(__x86_64__)
+	__builtin_cpu_init();
+	if (level >= 4 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+		return &run_isa_avx512;
+	if (level >= 3 && __builtin_cpu_supports("avx2"))
+		return &run_isa_avx2;
+	if (level >= 2 && __builtin_cpu_supports("ssse3"))
+		return &run_isa_ssse3;
+#endif
+	return &run_isa_plain;
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+	while (b != 0) {
+		uint64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Least common multiple, or 0 when it is above the limit. */
+static uint64_t lcm(uint64_t a, uint64_t b, uint64_t limit)
+{
+	uint64_t part = a / gcd(a, b);
+
+	return part == 0 || part > limit / b ? 0 : part * b;
+}
+
+/* Own cycles after which v is where it was; 0: never, or not soon. */
+static uint64_t cycles_of(const struct frun *f, const struct run_plan *p, const struct vary *v)
+{
+	uint64_t period = vary_period(v);
+
+	return period == 0 ? 0 : period / gcd(period, f->step[p->stream]);
+}
+
+/* Does v move in long straight segments when its stream goes on by so many own cycles? */
+static bool straight(const struct frun *f, const struct run_plan *p, const struct run_var *v, uint64_t cycles)
+{
+	uint64_t o = 0, stride = f->step[p->stream] * cycles, tries = 0;
+	vary_u delta;
+
+	for (; tries < MANY_TRIES && o / stride < MANY_TRIES * GOOD_SEGMENT; tries++) {
+		uint64_t n = vary_steps(&v->v, o, stride, &delta);
+		/* words of 16 bits: the low one carries after so many steps */
+		unsigned up = (16 - (v->bit + v->bits) % 16) % 16;
+		uint32_t low = (uint32_t)(delta << up) & 0xffff, d = low < 0x8000 ? low : 0x10000 - low;
+		uint64_t carry = v->bits + up > 16 && d != 0 ? 65536 / d : UINT64_MAX;
+		n = n < carry ? n : carry;
+		o += (n < UINT64_MAX / 2 / stride ? n + 1 : UINT64_MAX / 2 / stride) * stride;
+	}
+	return o / stride >= tries * GOOD_SEGMENT;
+}
+
+/* All that the frames' sums do in one turn: a step of a checksum that is large both ways ends every segment soon. */
+static bool straight_sums(const struct frun *f, const struct run_plan *p, uint64_t cycles)
+{
+	uint64_t stride = f->step[p->stream] * cycles;
+
+	for (unsigned c = 0; c < p->nsums; c++) {
+		uint64_t less = 0;
+		for (unsigned i = 0; i < p->nvars; i++) {
+			const struct vary *v = &f->var[p->var + i].v;
+			vary_u delta, x = vary_at(v, 0);
+			if (vary_steps(v, 0, stride, &delta) == 0)
+				continue;
+			uint32_t m = x + delta < x ? 65535 - run_mod(-delta) : run_mod(delta);
+			less += (uint64_t)f->coef[p->coef + c * p->nvars + i] * m;
+		}
+		less %= 65535;
+		less = less > 32767 ? 65535 - less : less;
+		if (less != 0 && 65535 / less < GOOD_SEGMENT)
+			return false;
+	}
+	return true;
+}
+
+/* Lanes can be made at all: sums follow from what varies, and lie on whole words. */
+static bool simple(const struct frun *f)
+{
+	for (uint32_t i = 0; i < f->nplans; i++) {
+		const struct run_plan *p = &f->plan[i];
+		if (p->random || (p->moves && p->nsums != 0 && !p->linear))
+			return false;
+		for (unsigned c = 0; c < p->nsums; c++)
+			if (f->sum[p->sum + c].s.off % 2 != 0)
+				return false;
+	}
+	return true;
+}
+
+/* Own cycles per turn so that every lane's bytes are always the same; 0: too many. */
+static uint64_t turns_constant(const struct frun *f)
+{
+	uint64_t turns = 1, limit = f->own < MANY_LANES ? MANY_LANES / f->own : 1;
+
+	for (uint32_t i = 0; i < f->nplans; i++)
+		for (unsigned v = 0; v < f->plan[i].nvars; v++) {
+			uint64_t n = cycles_of(f, &f->plan[i], &f->var[f->plan[i].var + v].v);
+			turns = n == 0 || n > limit ? 0 : lcm(turns, n, limit);
+			if (turns == 0)
+				return 0;
+		}
+	return turns;
+}
+
+/* Own cycles per turn so that every lane moves in straight segments; 0: it does not. */
+static uint64_t turns_affine(const struct frun *f)
+{
+	uint64_t turns = 1, limit = f->own < MANY_LANES ? MANY_LANES / f->own : 1;
+
+	for (uint32_t i = 0; i < f->nplans; i++)
+		for (unsigned v = 0; v < f->plan[i].nvars; v++) {
+			const struct run_plan *p = &f->plan[i];
+			if (straight(f, p, &f->var[p->var + v], 1))
+				continue;
+			uint64_t n = cycles_of(f, p, &f->var[p->var + v].v);
+			turns = n == 0 || n > limit ? 0 : lcm(turns, n, limit);
+			if (turns == 0)
+				return 0;
+		}
+	/* what was straight in single cycles need not be in steps of many */
+	for (uint32_t i = 0; i < f->nplans; i++) {
+		const struct run_plan *p = &f->plan[i];
+		for (unsigned v = 0; v < p->nvars; v++)
+			if (!straight(f, p, &f->var[p->var + v], turns))
+				return 0;
+		if (!straight_sums(f, p, turns))
+			return 0;
+	}
+	return turns;
+}
+
+static void lay_lanes(struct frun *f, uint64_t turns, size_t bytes_per_lane)
+{
+	f->turns = (uint32_t)turns;
+	f->lanes = (uint32_t)(f->own * turns);
+	f->engine_size = bytes_per_lane * f->lanes;
+	f->lane_len = xcalloc(f->lanes + (size_t)FRUN_MAX_BURST, sizeof(*f->lane_len));
+	for (size_t l = 0; l < f->lanes + (size_t)FRUN_MAX_BURST; l++)
+		f->lane_len[l] = f->plan[f->slot[l % f->own].plan].len;
+}
+
+static void use_copy(struct frun *f, const struct run_isa *isa, uint64_t turns)
+{
+	size_t size = (size_t)f->nlines * RUN_LINE;
+
+	lay_lanes(f, turns, size);
+	f->engine_size += size * FRUN_MAX_BURST;
+	f->engine = "copy";
+	f->fill = f->nlines != 1 || f->line_off[0] + RUN_LINE > RUN_SAFE_END ? isa->copy_lines : f->len != 0 ? isa->copy : isa->copy_len;
+}
+
+/* A turn of a few frames more, where that makes it whole bursts. */
+static uint64_t whole_bursts(const struct frun *f, uint64_t turns)
+{
+	uint64_t lanes = f->own * turns, more = 32 / gcd(lanes, 32);
+
+	if (lanes * more > 512)
+		more = lanes < 64 ? (64 + lanes - 1) / lanes : 1;
+	return turns * more;
+}
+
+static void use_affine(struct frun *f, const struct run_isa *isa, uint64_t turns)
+{
+	size_t size = 2 * (size_t)f->nlines * RUN_LINE;
+	bool one = f->nlines == 1 && f->line_off[0] == 0;
+
+	f->engine = "affine";
+	if (f->own == 1 && turns == 1) {
+		lay_lanes(f, 1, size);
+		f->fill = one ? isa->affine : isa->affine_lines;
+		return;
+	}
+	lay_lanes(f, whole_bursts(f, turns), size);
+	f->stale_size = run_lanes_at(f);
+	f->engine_size += f->stale_size;
+	f->fill = !one ? isa->lanes_lines : f->len != 0 ? isa->lanes : isa->lanes_len;
+}
+
+static void choose(struct run_make *m, const struct run_isa *isa)
+{
+	struct frun *f = &m->f;
+	size_t line = (size_t)f->nlines * RUN_LINE;
+	uint64_t turns;
+
+	f->lanes = f->own;
+	f->turns = 1;
+	f->fill = run_fill_scalar;
+	f->engine = "frames";
+	if (f->fixed) {
+		f->fill = fill_fixed;
+		f->engine = "fixed";
+		return;
+	}
+	if (!simple(f))
+		return;
+	turns = turns_constant(f);
+	if (turns != 0 && (f->own * turns + FRUN_MAX_BURST) * line <= MANY_BYTES) {
+		use_copy(f, isa, turns);
+		return;
+	}
+	turns = turns_affine(f);
+	if (turns != 0 && f->own * turns * 2 * line <= MANY_BYTES)
+		use_affine(f, isa, turns);
 }
 
 int run_make_engine(struct run_make *m, struct err *e)
 {
 	struct frun *f = &m->f;
+	const struct run_isa *isa = choose_isa(m->spec->isa, e);
 
-	(void)e;
-	f->lanes = f->own;
-	f->fill = run_fill_scalar;
-	f->engine = "scalar";
-	if (f->fixed) {
-		f->fill = fill_fixed;
-		f->engine = "fixed";
-	}
+	if (isa == NULL)
+		return -EINVAL;
+	choose(m, isa);
+	snprintf(f->engine_name, sizeof(f->engine_name), "%s%s%s", f->engine, f->lane_len != NULL ? "/" : "", f->lane_len != NULL ? isa->name : "");
 	return 0;
 }

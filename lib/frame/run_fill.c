@@ -4,30 +4,12 @@
 #include <string.h>
 
 /* Sum of the payload's n bytes from byte w of the block, as words from its first byte. */
-static uint64_t window_sum(const struct run_block *b, unsigned w, unsigned n)
+uint64_t run_window_sum(const struct run_block *b, unsigned w, unsigned n)
 {
 	const uint32_t *before = b->before[w % 2];
 	uint64_t sum = before[w / 2 + n / 2] - before[w / 2];
 
 	return n % 2 != 0 ? sum + ((uint32_t)b->bytes[w + n - 1] << 8) : sum;
-}
-
-static uint32_t mod_sum(vary_u v)
-{
-	uint64_t x = (uint64_t)v % 65535;
-
-	/* 2^64 is 1 mod 65535 */
-	return v >> 64 != 0 ? (uint32_t)((x + (uint64_t)(v >> 64) % 65535) % 65535) : (uint32_t)x;
-}
-
-/* The checksum for a sum in 0..65534: that of bytes that are not all 0 is never 0xffff, but where 0 means none. */
-static uint16_t sum_field(uint64_t sum, bool zero_is_none)
-{
-	uint32_t h = 65535 - (uint32_t)(sum % 65535);
-
-	if (h == 65535)
-		return zero_is_none ? 65535 : 0;
-	return (uint16_t)h;
 }
 
 static void put_lines(const struct frun *f, const struct run_plan *p, uint8_t *dst)
@@ -47,7 +29,7 @@ static uint64_t put_vars(const struct frun *f, const struct run_state *st, const
 		const struct run_var *v = &f->var[p->var + i];
 		vary_u x = vary_at(&v->v, o - st->base[v->slot]);
 		bits_put(dst, v->bit, v->bits, x);
-		uint32_t m = mod_sum(x);
+		uint32_t m = run_mod(x);
 		for (unsigned c = 0; c < p->nsums; c++)
 			sums[c] += (uint64_t)f->coef[p->coef + c * p->nvars + i] * m;
 	}
@@ -65,7 +47,7 @@ void run_put_frame(const struct frun *f, const struct run_state *st, const struc
 		const struct run_block *b = &f->block[p->block];
 		unsigned w = (unsigned)(o * FRAME_RANDOM_STEP % FRAME_RANDOM_WINDOWS), n = p->len - p->hdr_len;
 		memcpy(dst + p->hdr_len, b->bytes + w, n);
-		uint64_t pay = window_sum(b, w, n) % 65535;
+		uint64_t pay = run_window_sum(b, w, n) % 65535;
 		for (unsigned c = 0; c < p->nsums; c++)
 			sums[c] += f->pay_coef[p->pay_coef + c] * pay;
 	}
@@ -78,7 +60,7 @@ void run_put_frame(const struct frun *f, const struct run_state *st, const struc
 		}
 		if (s->crc32c)
 			continue;
-		uint16_t h = sum_field(sums[c], s->zero_is_none);
+		uint16_t h = run_sum_field(sums[c], s->zero_is_none);
 		dst[s->off] = (uint8_t)(h >> 8);
 		dst[s->off + 1] = (uint8_t)h;
 	}
@@ -91,10 +73,8 @@ void run_fill_scalar(const struct frun *f, struct run_state *st, void *const *ob
 		uint8_t *o = obj[j];
 		run_put_frame(f, st, p, run_ordinal(f, st, st->lane, st->turn), o + f->data_off);
 		run_put_len(f, o, p->len);
-		st->turn += ++st->lane == f->lanes;
-		st->lane = st->lane == f->lanes ? 0 : st->lane;
+		run_advance(f, st, 1);
 	}
-	st->pos += n;
 }
 
 void frun_fill(const struct frun *f, void *state, void *const *obj, unsigned n)

@@ -175,10 +175,13 @@ void run_make_images(struct run_make *m)
 		f->nlines += m->written[l];
 	f->line_off = xcalloc(f->nlines + 1u, sizeof(*f->line_off));
 	f->line = xcalloc((size_t)f->nplans * f->nlines + 1, RUN_LINE);
+	f->line_of = xcalloc(ARRAY_SIZE(m->written), sizeof(*f->line_of));
 	unsigned n = 0;
-	for (unsigned l = 0; l < ARRAY_SIZE(m->written); l++)
+	for (unsigned l = 0; l < ARRAY_SIZE(m->written); l++) {
+		f->line_of[l] = (uint16_t)n;
 		if (m->written[l])
 			f->line_off[n++] = (uint16_t)(l * RUN_LINE);
+	}
 	for (uint32_t i = 0; i < f->nplans; i++) {
 		uint8_t *b = run_template(m, i);
 		f->plan[i].line = m->nline;

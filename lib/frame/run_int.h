@@ -64,6 +64,7 @@ struct frun {
 	unsigned ncycle, first, nqueues, nstreams, nslots, nplans, nclasses, nblocks;
 	uint64_t sched_id;
 	const char *engine, *sums;
+	char engine_name[24];    /* with its variant */
 	size_t size, state_size;
 	size_t engine_size;      /* of the state: what the engine keeps */
 	size_t stale_size;       /* and how much of it is 0 when nothing is known of the position */
@@ -89,17 +90,18 @@ struct frun {
 	uint32_t *own_before;    /* [own + 1] */
 	struct frun_class *class;
 	uint8_t *image;
-	/* engine */
-	uint8_t *lane_line;      /* templates of lanes, ready; size in bytes */
-	size_t lane_line_size;
-	uint16_t *lane_len;      /* lengths of lanes */
-	size_t lane_len_size;
+	uint16_t *line_of;       /* [256] of each line of the frame: its place among the written ones */
+	uint32_t turns;          /* own cycles that make one turn of the lanes */
+	uint16_t *lane_len;      /* [lanes + FRUN_MAX_BURST] length of each lane's frames, the first lanes again at the end */
 };
 
 struct run_state {
 	uint64_t pos;            /* own frame that comes next */
 	uint64_t turn;           /* pos / lanes */
 	uint32_t lane;           /* pos mod lanes */
+	uint32_t built, start;   /* copy: so many lanes from this one on are ready */
+	uint64_t epoch;          /* lanes: turn of the last reset, from which their ends are counted */
+	uint64_t left;           /* affine, one lane: frames until it is to be built anew */
 	uint64_t *o0;            /* [nstreams] ordinal of each stream at k = 0 */
 	uint64_t *base;          /* [nslots] ordinal of each variation's first value */
 	WR_ALIGNED(CACHE_LINE) uint8_t rest[];
@@ -122,6 +124,66 @@ static inline void run_put_len(const struct frun *f, uint8_t *obj, uint16_t len)
 	memcpy(obj + f->len16_off, &len, sizeof(len));
 	memcpy(obj + f->len32_off, &wide, sizeof(wide));
 }
+/* After n more frames. */
+static inline void run_advance(const struct frun *f, struct run_state *st, unsigned n)
+{
+	st->pos += n;
+	st->lane += n;
+	if (st->lane >= f->lanes) {
+		st->turn += st->lane / f->lanes;
+		st->lane %= f->lanes;
+	}
+}
+/* Where byte `at` of the frame, in a line that is written each time, lies among these lines. */
+static inline uint32_t run_at(const struct frun *f, uint32_t at)
+{
+	return f->line_of[at / RUN_LINE] * RUN_LINE + at % RUN_LINE;
+}
+/* Nothing is known of the lanes. */
+void run_reset(const struct frun *f, struct run_state *st);
+/* run_lane.c: the written lines of lane's frame in turn `turn` (sums are linear, payload not random). */
+void run_put_lane(const struct frun *f, const struct run_state *st, uint32_t lane, uint64_t turn, uint8_t *lines);
+/* The same as 16-bit words in host order, what is added to each of them from turn to turn, and for how many frames that is right, the first
+ * included; at least 1, at most RUN_MAX_LEFT. */
+uint32_t run_affine_lane(const struct frun *f, const struct run_state *st, uint32_t lane, uint64_t turn, uint16_t *z, uint16_t *inc);
+#define RUN_MAX_LEFT (1u << 30)
 /* run_fill.c: one frame of plan p with ordinal o, complete. */
 void run_put_frame(const struct frun *f, const struct run_state *st, const struct run_plan *p, uint64_t o, uint8_t *dst);
+uint64_t run_window_sum(const struct run_block *b, unsigned w, unsigned n);
 run_fill_fn run_fill_scalar;
+
+static inline uint32_t run_mod(vary_u v)
+{
+	uint64_t x = (uint64_t)v % 65535;
+
+	/* 2^64 is 1 mod 65535 */
+	return v >> 64 != 0 ? (uint32_t)((x + (uint64_t)(v >> 64) % 65535) % 65535) : (uint32_t)x;
+}
+
+/* The checksum for a sum in 0..65534: that of bytes that are not all 0 is never 0xffff, but where 0 means none. */
+static inline uint16_t run_sum_field(uint64_t sum, bool zero_is_none)
+{
+	uint32_t h = 65535 - (uint32_t)(sum % 65535);
+
+	return h != 65535 ? (uint16_t)h : zero_is_none ? 65535 : 0;
+}
+
+/* Copy: lanes from st->lane on are ready for the next n frames. */
+void run_copy_build(const struct frun *f, struct run_state *st, unsigned n);
+/* Many affine lanes: those of the next n, none beyond the last lane, that are due are built anew. */
+void run_lanes_build(const struct frun *f, struct run_state *st, unsigned n);
+/* What an engine keeps in st->rest. Copy: the lanes' lines, the first FRUN_MAX_BURST of them again at the end. Affine: z and inc. Many affine
+ * lanes: the turns, from epoch on, in which each is to be built anew; then z and inc of each. */
+static inline size_t run_lanes_at(const struct frun *f)
+{
+	return ((size_t)f->lanes * sizeof(uint32_t) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+
+/* Engines in variants for what the CPU can do: run_plain.c, run_ssse3.c, run_avx2.c, run_avx512.c. */
+struct run_isa {
+	const char *name;
+	run_fill_fn *copy, *copy_len, *copy_lines; /* lanes of one line; the same and lengths; any */
+	run_fill_fn *affine, *affine_lines;        /* one lane of one line; of any */
+	run_fill_fn *lanes, *lanes_len, *lanes_lines; /* many affine lanes */
+};
+extern const struct run_isa run_isa_plain, run_isa_ssse3, run_isa_avx2, run_isa_avx512;

@@ -233,6 +233,13 @@ static uint32_t block_of(struct frun *f, uint64_t seed)
 	return f->nblocks++;
 }
 
+static void link_lists(struct frun *f, uint32_t nvars)
+{
+	for (uint32_t i = 0; i < nvars; i++)
+		if (f->var[i].v.kind == VARY_LIST)
+			f->var[i].v.list = f->list + f->var[i].list;
+}
+
 static int make_plans(struct run_make *m, struct err *e)
 {
 	struct frun *f = &m->f;
@@ -253,6 +260,7 @@ static int make_plans(struct run_make *m, struct err *e)
 		if (p->random)
 			p->block = block_of(f, from->fill_seed);
 	}
+	link_lists(f, m->nvars);
 	return 0;
 }
 
@@ -303,12 +311,12 @@ static struct frun *pack(struct run_make *m)
 	struct frun *f = &m->f;
 #define PIECE(array, count) {(void **)&f->array, (size_t)(count) * sizeof(*f->array)}
 	struct piece piece[] = {
-		PIECE(lane_line, f->lane_line_size), PIECE(line, m->nline), PIECE(image, m->nimage), PIECE(slot, f->own),
+		PIECE(line, m->nline), PIECE(image, m->nimage), PIECE(slot, f->own),
 		PIECE(line_off, f->nlines), PIECE(plan, f->nplans), PIECE(var, m->nvars), PIECE(sum, m->nsums), PIECE(coef, m->ncoef),
 		PIECE(pay_coef, m->npay), PIECE(list, m->nlist), PIECE(block, f->nblocks), PIECE(stream_id, f->nstreams),
 		PIECE(by_id, f->nstreams), PIECE(o0, f->nstreams), PIECE(step, f->nstreams), PIECE(slot0, f->nstreams + 1),
 		PIECE(slot_id, f->nslots), PIECE(place0, f->nstreams + 1), PIECE(place, f->ncycle), PIECE(size_before, f->ncycle + 1),
-		PIECE(own_before, f->own + 1), PIECE(class, f->nclasses), PIECE(lane_len, f->lane_len_size),
+		PIECE(own_before, f->own + 1), PIECE(class, f->nclasses), PIECE(lane_len, f->lanes + FRUN_MAX_BURST), PIECE(line_of, ARRAY_SIZE(m->written)),
 	};
 #undef PIECE
 	size_t total = (sizeof(*f) + 63) / 64 * 64;
@@ -333,9 +341,7 @@ static struct frun *pack(struct run_make *m)
 /* Pointers between the parts. */
 static void link_parts(struct frun *f, const struct run_make *m)
 {
-	for (uint32_t i = 0; i < m->nvars; i++)
-		if (f->var[i].v.kind == VARY_LIST)
-			f->var[i].v.list = f->list + f->var[i].list;
+	link_lists(f, m->nvars);
 	for (unsigned c = 0; c < f->nclasses; c++)
 		f->class[c].bytes = f->image + m->class_at[c];
 }

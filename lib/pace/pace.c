@@ -3,17 +3,27 @@
 
 #include <math.h>
 
-struct pace_period pace_period(double hz, double pps)
+static struct pace_period period_of(double hz, double per_s, int max_bits)
 {
-	long double c = (long double)hz / (long double)pps;
+	long double c = (long double)hz / (long double)per_s;
 
-	if (!(c < ldexpl(1, PACE_MAX_BITS)))
-		return (struct pace_period){.cycles = 1ull << PACE_MAX_BITS};
+	if (!(c < ldexpl(1, max_bits)))
+		return (struct pace_period){.cycles = 1ull << max_bits};
 	long double whole = floorl(c), frac = (c - whole) * 0x1p64L;
 	struct pace_period p = {.cycles = (uint64_t)whole, .frac = (uint64_t)frac};
 	if ((p.cycles | p.frac) == 0)
 		p.frac = 1; /* zero means "no pacing" */
 	return p;
+}
+
+struct pace_period pace_period(double hz, double pps)
+{
+	return period_of(hz, pps, PACE_MAX_BITS);
+}
+
+struct pace_period pace_byte_period(double hz, double bytes_per_s)
+{
+	return period_of(hz, bytes_per_s, PACE_MAX_BITS - PACE_FRAME_BITS);
 }
 
 static long double cycles_of(const struct pace_period *p)

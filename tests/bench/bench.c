@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hot path against bare loops, in one process: short slices in random order, ratios within a round, median over the rounds. One
  * process is one sample of memory layout; bench.py takes the median over several. Prints one JSON line.
- * Arguments: the lcore (default 0), and "huge" to use hugepages. */
+ * Arguments: the lcore (default 0), "huge" to use hugepages, and --isa NAME for at most that instruction set. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +9,12 @@
 
 #include <rte_eth_ring.h>
 
+#include "bench.h"
 #include "clock.h"
-#include "dp.h"
 
 #define SLICE 64000
+#define FRAME_LEN 60
+#define MAX_VARIANTS 40
 #define ROUNDS 31
 #define POOL 4095
 #define HOLD 1024
@@ -28,19 +30,19 @@ struct variant {
 	struct dp_rxq *rxq;
 	/* bare */
 	struct rte_mempool *pool;
+	const char *engine;
 	double cyc[ROUNDS], ratio[ROUNDS];
 };
 
-static uint8_t frame[60] = {0x02, 0x77, 0x72, 0, 0, 1, 0x02, 0x77, 0x72, 0, 0, 0, 0x08, 0x00, 0x45};
+static const char *isa; /* NULL: the best there is */
 
-static __rte_noreturn void die(const char *what)
+void die(const char *what)
 {
 	fprintf(stderr, "bench: %s: %s\n", what, rte_strerror(rte_errno));
 	exit(3);
 }
 
-/* Memory of its own cache lines; small things live as long as the process. */
-static void *zeroed(size_t n)
+void *zeroed(size_t n)
 {
 	void *p = aligned_alloc(CACHE_LINE, RTE_ALIGN_CEIL(n, CACHE_LINE));
 
@@ -167,15 +169,13 @@ static void add_sink(struct variant *v, struct dp_plan *p, uint16_t at, uint16_t
 
 /* On the device, the buffers and with the burst of its bare loop: two pools differ by some percent, by where their
  * buffers lie. pps 0: as fast as possible; else frames/s far above reach, so that every turn computes and compares
- * deadlines. */
+ * deadlines. false: the row's protocols are not in this build. */
 enum { WRITTEN = 1, WITH_SINK = 2 };
-static void gen_open(struct variant *v, const struct variant *bare, double pps, unsigned flags)
+static bool gen_open(struct variant *v, const struct row *row, const struct variant *bare, double pps, unsigned flags)
 {
-	static uint32_t tag; /* a new one each: the last to open a pool leaves its mark, which gen_32_marks relies on */
-	unsigned burst = bare->burst;
+	unsigned burst = row->burst != 0 ? row->burst : bare->burst;
 	bool sink = flags & WITH_SINK;
 	struct dp_plan *p = new_plan(1 + sink, sink);
-	struct gen_job *j = zeroed(sizeof(*j));
 	struct gen_state *g = zeroed(dp_kind_gen.mem());
 
 	v->w = new_worker(v->name);
@@ -183,10 +183,13 @@ static void gen_open(struct variant *v, const struct variant *bare, double pps, 
 	v->txq->dev = bare->dev;
 	v->txq->pool = bare->pool;
 	v->txq->pool_size = v->txq->pool->size;
-	*j = (struct gen_job){.txq = v->txq, .frame = frame, .len = sizeof(frame), .burst = (uint16_t)burst, .tag = ++tag, .nqueues = 1,
-			      .run = 1, .start_tsc = clock_tsc(), .end_tsc = UINT64_MAX, .limit = UINT64_MAX, .rx_written = flags & WRITTEN};
+	g->cell = zeroed(GEN_MAX_STREAMS * sizeof(*g->cell));
+	struct gen_job *j = row_job(row, v->txq, burst, isa, &v->engine);
+	if (j == NULL)
+		return false;
+	j->rx_written = flags & WRITTEN;
 	if (pps > 0)
-		j->period = pace_period(clock_hz(), pps);
+		((struct gen_group *)(uintptr_t)j->group)->period = pace_period(clock_hz(), pps);
 	p->task[0] = (struct dp_task){.kind = &dp_kind_gen, .state = &g->base, .job = j};
 	if (sink)
 		add_sink(v, p, 1, bare->dev, burst);
@@ -196,6 +199,7 @@ static void gen_open(struct variant *v, const struct variant *bare, double pps, 
 		dp_turn(v->w);
 	if (!(flags & WRITTEN) && v->txq->stale != 0)
 		die("buffers did not become clean");
+	return true;
 }
 
 static double gen_slice(struct variant *v)
@@ -280,9 +284,9 @@ static void set_lengths(struct rte_mempool *mp, void *arg, void *obj, unsigned i
 	struct rte_mbuf *m = obj;
 
 	(void)mp, (void)arg, (void)i;
-	m->data_len = sizeof(frame);
-	m->pkt_len = sizeof(frame);
-	memcpy(rte_pktmbuf_mtod(m, void *), frame, sizeof(frame));
+	m->data_len = FRAME_LEN;
+	m->pkt_len = FRAME_LEN;
+	memset(rte_pktmbuf_mtod(m, void *), 0, FRAME_LEN);
 }
 
 static void bare_tx_open(struct variant *v, uint16_t dev, unsigned burst)
@@ -293,22 +297,34 @@ static void bare_tx_open(struct variant *v, uint16_t dev, unsigned burst)
 	rte_mempool_obj_iter(v->pool, set_lengths, NULL);
 }
 
-enum { BARE32, GEN32, GEN32_PACED, GEN32_CHECKED, BARE64, GEN64, BARE_HOLD, GEN_HOLD, BARE_RX, SINK, BARE_LOOP, BOTH, NVARIANTS };
+static struct variant variant[MAX_VARIANTS];
+static int nvariants;
 
-static struct variant variant[NVARIANTS] = {
-	[BARE32] = {.name = "bare_tx_32", .slice = bare_tx},
-	[GEN32] = {.name = "gen_32", .base = "bare_tx_32", .slice = gen_slice},
-	[GEN32_PACED] = {.name = "gen_32_paced", .base = "bare_tx_32", .slice = gen_slice},
-	[GEN32_CHECKED] = {.name = "gen_32_marks", .base = "bare_tx_32", .slice = gen_slice},
-	[BARE64] = {.name = "bare_tx_64", .slice = bare_tx},
-	[GEN64] = {.name = "gen_64", .base = "bare_tx_64", .slice = gen_slice},
-	[BARE_HOLD] = {.name = "bare_tx_flight", .slice = bare_tx},
-	[GEN_HOLD] = {.name = "gen_32_flight", .base = "bare_tx_flight", .slice = gen_slice},
-	[BARE_RX] = {.name = "bare_rx_32", .slice = bare_rx},
-	[SINK] = {.name = "sink_32", .base = "bare_rx_32", .slice = sink_slice},
-	[BARE_LOOP] = {.name = "bare_loop_32", .slice = bare_loop},
-	[BOTH] = {.name = "gen_sink_32", .base = "bare_loop_32", .slice = gen_slice},
-};
+static struct variant *add(const char *name, const char *base, double (*slice)(struct variant *v))
+{
+	struct variant *v = &variant[nvariants++];
+
+	if (nvariants > MAX_VARIANTS)
+		die("too many rows");
+	*v = (struct variant){.name = name, .base = base, .slice = slice};
+	return v;
+}
+
+static const struct variant *find(const char *name)
+{
+	for (int i = 0; i < nvariants; i++)
+		if (strcmp(variant[i].name, name) == 0)
+			return &variant[i];
+	die(name);
+}
+
+static void add_gen(const char *name, const struct row *row, const char *base, double pps, unsigned flags)
+{
+	struct variant *v = add(name, base, gen_slice);
+
+	if (!gen_open(v, row, find(base), pps, flags))
+		nvariants--;
+}
 
 static int by_value(const void *a, const void *b)
 {
@@ -326,23 +342,23 @@ static double median(double *v)
 static void run_rounds(void)
 {
 	for (int r = -2; r < ROUNDS; r++) { /* two to warm up */
-		int order[NVARIANTS];
-		for (int i = 0; i < NVARIANTS; i++)
+		int order[MAX_VARIANTS];
+		for (int i = 0; i < nvariants; i++)
 			order[i] = i;
-		for (int i = NVARIANTS - 1; i > 0; i--) {
+		for (int i = nvariants - 1; i > 0; i--) {
 			int k = rand() % (i + 1), t = order[i];
 			order[i] = order[k];
 			order[k] = t;
 		}
-		for (int i = 0; i < NVARIANTS; i++) {
+		for (int i = 0; i < nvariants; i++) {
 			struct variant *v = &variant[order[i]];
 			double c = v->slice(v);
 			if (r >= 0)
 				v->cyc[r] = c;
 		}
 	}
-	for (int i = 0; i < NVARIANTS; i++)
-		for (int b = 0; b < NVARIANTS && variant[i].base != NULL; b++)
+	for (int i = 0; i < nvariants; i++)
+		for (int b = 0; b < nvariants && variant[i].base != NULL; b++)
 			if (strcmp(variant[b].name, variant[i].base) == 0)
 				for (int r = 0; r < ROUNDS; r++)
 					variant[i].ratio[r] = variant[b].cyc[r] / variant[i].cyc[r];
@@ -358,19 +374,19 @@ static void *measure(void *arg)
 	struct rte_mempool *mp = new_pool(), *rx1 = new_pool(), *rx2 = new_pool();
 	uint16_t null = null_dev("net_null0", "no-rx=1", mp);
 
-	bare_tx_open(&variant[BARE32], null, 32);
-	gen_open(&variant[GEN32], &variant[BARE32], 0, 0);
-	gen_open(&variant[GEN32_PACED], &variant[BARE32], 1e10, 0);
-	gen_open(&variant[GEN32_CHECKED], &variant[BARE32], 0, WRITTEN);
-	bare_tx_open(&variant[BARE64], null, 64);
-	gen_open(&variant[GEN64], &variant[BARE64], 0, 0);
-	bare_tx_open(&variant[BARE_HOLD], hold_dev(), 32);
-	gen_open(&variant[GEN_HOLD], &variant[BARE_HOLD], 0, 0);
-	variant[BARE_RX].dev = null_dev("net_null1", "size=60", rx1);
-	variant[BARE_RX].burst = 32;
-	sink_open(&variant[SINK], null_dev("net_null2", "size=60", rx2), 32);
-	bare_tx_open(&variant[BARE_LOOP], loop_dev("loop", rx1), 32);
-	gen_open(&variant[BOTH], &variant[BARE_LOOP], 0, WITH_SINK);
+	bare_tx_open(add("bare_tx_32", NULL, bare_tx), null, 32);
+	bare_tx_open(add("bare_tx_64", NULL, bare_tx), null, 64);
+	bare_tx_open(add("bare_tx_flight", NULL, bare_tx), hold_dev(), 32);
+	for (unsigned i = 0; i < nrows; i++)
+		add_gen(rows[i].name, &rows[i], rows[i].base, 0, 0);
+	add_gen("gen_32_paced", &rows[0], "bare_tx_32", 1e10, 0);
+	add_gen("gen_32_marks", &rows[0], "bare_tx_32", 0, WRITTEN);
+	struct variant *v = add("bare_rx_32", NULL, bare_rx);
+	v->dev = null_dev("net_null1", "size=60", rx1);
+	v->burst = 32;
+	sink_open(add("sink_32", "bare_rx_32", sink_slice), null_dev("net_null2", "size=60", rx2), 32);
+	bare_tx_open(add("bare_loop_32", NULL, bare_loop), loop_dev("loop", rx1), 32);
+	add_gen("gen_sink_32", &rows[0], "bare_loop_32", 0, WITH_SINK);
 	srand((unsigned)clock_raw_ns());
 	run_rounds();
 	return NULL;
@@ -378,11 +394,16 @@ static void *measure(void *arg)
 
 int main(int argc, char **argv)
 {
-	bool huge = argc > 2 && strcmp(argv[2], "huge") == 0;
+	bool huge = false;
 	char *args[12] = {argv[0], "--no-pci", "--no-telemetry", "--log-level", "3", "-l", argc > 1 ? argv[1] : "0"};
 	int nargs = 7;
 	pthread_t thread;
 
+	for (int i = 2; i < argc; i++) {
+		if (strcmp(argv[i], "--isa") == 0 && i + 1 < argc)
+			isa = argv[++i];
+		huge |= strcmp(argv[i], "huge") == 0;
+	}
 	if (huge) {
 		args[nargs++] = "--in-memory";
 	} else {
@@ -397,11 +418,13 @@ int main(int argc, char **argv)
 	if (pthread_create(&thread, NULL, measure, NULL) != 0 || pthread_join(thread, NULL) != 0)
 		die("thread");
 	printf("{\"dpdk\":\"%s\",\"hz\":%.0f", rte_version() + 5, clock_hz());
-	for (int i = 0; i < NVARIANTS; i++) {
+	for (int i = 0; i < nvariants; i++) {
 		double ratio = variant[i].base != NULL ? median(variant[i].ratio) : 1, cyc = median(variant[i].cyc);
 		printf(",\"%s\":{\"cycles\":%.2f,\"mpps\":%.2f,\"ratio\":%.4f", variant[i].name, cyc, clock_hz() / cyc / 1e6, ratio);
 		if (variant[i].base != NULL)
 			printf(",\"base\":\"%s\"", variant[i].base);
+		if (variant[i].engine != NULL)
+			printf(",\"engine\":\"%s\"", variant[i].engine);
 		printf("}");
 	}
 	printf("}\n");

@@ -245,10 +245,11 @@ def test_streams_come_and_go_while_sending(live, tmp_path):
     p = live(["-p", f"pcap:tx={out}"])
     for line in ("set 0 frame eth/ipv4/udp", "set 0 rate 20kpps", "set 0 udp.dst 0..65535", "set 0 udp.src 100", "start 0"):
         p.send(line)
-    for line in ("stream add 0 2; set 0/1-2 frame eth/ipv4/udp; set 0/1-2 udp.dst 0..65535; set 0/1 udp.src 101; set 0/2 udp.src 102", "stream delete 0/1", "set 0/0 enabled off"):
-        time.sleep(0.15)
-        p.send(line)
     time.sleep(0.15)
+    assert p.ask("stream add 0 2")["made"] == [{"port": 0, "first": 1, "last": 2}]
+    for line in ("set 0/1-2 frame eth/ipv4/udp; set 0/1-2 udp.dst 0..65535; set 0/1 udp.src 101; set 0/2 udp.src 102", "stream delete 0/1", "set 0/0 enabled off"):
+        p.send(line)
+        time.sleep(0.15)
     p.send("stop 0")
     p.until(lambda ports: ports[0]["run"]["state"] == "idle", 5)
     streams = {s["stream"]: s["tx"]["packets"] for s in p.ask("show streams 0")["streams"]}
@@ -344,7 +345,8 @@ def test_offloaded_checksums_are_the_same_on_the_wire(namespaces, live, tmp_path
             p = live(["-p", "tap:wrtap0"], prefix=v.prefix)
             p.stats()
             dump = Tcpdump(v, path)
-            for line in ("stream add 0 2", "set 0/all frame eth/ipv4/udp", "set 0/1 frame eth/vlan/ipv4/tcp", "set 0/2 frame eth/ipv6/udp", "set 0/all size 64..300",
+            p.ask("stream add 0 2")
+            for line in ("set 0/all frame eth/ipv4/udp", "set 0/1 frame eth/vlan/ipv4/tcp", "set 0/2 frame eth/ipv6/udp", "set 0/all size 64..300",
                          "set 0 ipv4.dst 10.0.0.0/16", "set 0/1 tcp.src random seed 3", "set 0/2 ipv6.dst 2001:db8::/112", "set 0/all eth.src 02:00:00:00:00:01",
                          "set 0/2 size 90..300", f"set 0 offload {how}", "set 0 count 3000", "set 0 rate 20kpps", "start 0"):
                 p.send(line)

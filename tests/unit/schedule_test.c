@@ -10,14 +10,14 @@
 
 #include <cmocka.h>
 
-#include "sched.h"
+#include "schedule.h"
 
 #define MAX_STREAMS 4096
 #define MAX_FRAMES 300000
 
 struct one { uint32_t id, item; uint64_t o; };
 
-/* As sched.h says it. Returns the frames before the end or max. */
+/* As schedule.h says it. Returns the frames before the end or max. */
 static uint64_t naive(const struct sched_in *in, unsigned n, uint64_t limit, struct one *out, uint64_t max)
 {
 	static uint64_t o[MAX_STREAMS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sched.h"
+#include "schedule.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -281,6 +281,26 @@ void sched_free(struct sched *s)
 	}
 	free(s->phase);
 	*s = (struct sched){0};
+}
+
+static void *copy_of(const void *p, size_t bytes)
+{
+	void *to = xcalloc(1, bytes);
+
+	memcpy(to, p, bytes);
+	return to;
+}
+
+void sched_copy(struct sched *dst, const struct sched *src)
+{
+	*dst = *src;
+	dst->phase = copy_of(src->phase, src->nphases * sizeof(*src->phase));
+	for (unsigned i = 0; i < src->nphases; i++) {
+		struct sched_phase *p = &dst->phase[i];
+		p->slot = copy_of(p->slot, p->ncycle * sizeof(*p->slot));
+		p->stream = copy_of(p->stream, p->nstreams * sizeof(*p->stream));
+		p->o0 = copy_of(p->o0, p->nstreams * sizeof(*p->o0));
+	}
 }
 
 bool sched_equal(const struct sched *a, const struct sched_in *ain, const struct sched *b, const struct sched_in *bin)

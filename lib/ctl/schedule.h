@@ -48,5 +48,6 @@ struct sched {
 /* The schedule of in[n], n >= 1, to frame `limit` (UINT64_MAX: no limit). Refuses what does not repeat within the bounds above; e names streams of `port` and what helps. */
 int sched_make(const struct sched_in *in, unsigned n, uint64_t limit, unsigned port, struct sched *out, struct err *e);
 void sched_free(struct sched *);
+void sched_copy(struct sched *dst, const struct sched *src); /* deep; dst is overwritten, not freed first */
 /* Equal order of equal streams (by key)? */
 bool sched_equal(const struct sched *a, const struct sched_in *ain, const struct sched *b, const struct sched_in *bin);

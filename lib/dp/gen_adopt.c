@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind "gen" from plan to plan: starts, ends, phases, other programs, other rates; and the numbers of streams. */
+#include "gen_own.h"
+
+_Static_assert(sizeof(struct gen_own) <= sizeof(((struct gen_state *)NULL)->own), "own part of a queue's state");
+
+#define SLOT_BYTES(ngroups) RTE_ALIGN_CEIL(((size_t)(ngroups) + 1) * sizeof(struct gen_slot), CACHE_LINE)
+
+size_t gen_mem_size(unsigned ngroups)
+{
+	return SLOT_BYTES(ngroups) + (ngroups > 1 ? ngroups - 1 : 0) * sizeof(struct gen_grp);
+}
+
+/* ---- counts of streams ---- */
+
+/* Control reads between two looks at the epoch. */
+static void unsettle(struct gen_state *g)
+{
+	(void)__atomic_exchange_n(&g->epoch, g->epoch + 1, __ATOMIC_ACQ_REL);
+}
+
+static void settle(struct gen_state *g)
+{
+	__atomic_store_n(&g->epoch, g->epoch + 1, __ATOMIC_RELEASE);
+}
+
+/* Own frames 0 .. i - 1 of a program go over into the cells of their streams, once or (mod 2^64) times. */
+static __rte_noinline void fold(struct gen_state *g, const struct frun *f, uint64_t i, uint64_t times)
+{
+	uint64_t frames[GEN_MAX_STREAMS], bytes[GEN_MAX_STREAMS];
+
+	if (i == 0)
+		return;
+	frun_count(f, i, frames, bytes);
+	for (unsigned s = 0; s < frun_nstreams(f); s++) {
+		struct gen_cell *c = &g->cell[frun_stream_id(f, s)];
+		cell_add(&c->packets, times * frames[s]);
+		cell_add(&c->bytes, times * bytes[s]);
+	}
+}
+
+static void publish(struct gen_state *g, const struct frun *prog, uint64_t accepted)
+{
+	__atomic_store_n(&g->prog, prog, __ATOMIC_RELEASE);
+	cell_set(&g->accepted, accepted);
+}
+
+/* No frame follows from a program any more. */
+static void fold_all(struct gen_state *g)
+{
+	if (g->prog == NULL)
+		return;
+	unsettle(g);
+	fold(g, g->prog, cell_get(&g->accepted), 1);
+	publish(g, NULL, 0);
+	settle(g);
+}
+
+bool gen_counts(const struct gen_state *g, struct gen_cell *sum, unsigned n)
+{
+	struct gen_cell now[GEN_MAX_STREAMS];
+	uint64_t frames[GEN_MAX_STREAMS], bytes[GEN_MAX_STREAMS];
+	uint64_t epoch = __atomic_load_n(&g->epoch, __ATOMIC_ACQUIRE);
+	const struct frun *prog = __atomic_load_n(&g->prog, __ATOMIC_ACQUIRE);
+	uint64_t accepted = __atomic_load_n(&g->accepted, __ATOMIC_ACQUIRE);
+
+	if (epoch % 2 != 0)
+		return false;
+	for (unsigned s = 0; s < n; s++) {
+		now[s].packets = __atomic_load_n(&g->cell[s].packets, __ATOMIC_ACQUIRE);
+		now[s].bytes = __atomic_load_n(&g->cell[s].bytes, __ATOMIC_ACQUIRE);
+	}
+	if (__atomic_load_n(&g->epoch, __ATOMIC_ACQUIRE) != epoch)
+		return false;
+	for (unsigned s = 0; s < n; s++) {
+		sum[s].packets += now[s].packets;
+		sum[s].bytes += now[s].bytes;
+	}
+	if (prog == NULL || accepted == 0)
+		return true;
+	frun_count(prog, accepted, frames, bytes);
+	for (unsigned s = 0; s < frun_nstreams(prog); s++) {
+		uint32_t id = frun_stream_id(prog, s);
+		if (id < n) {
+			sum[id].packets += frames[s];
+			sum[id].bytes += bytes[s];
+		}
+	}
+	return true;
+}
+
+void gen_skip(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, uint64_t bytes)
+{
+	if (gr->stream < 0) {
+		uint32_t id = frun_stream_id(gr->prog, frun_stream_at(gr->prog, gr->i - gr->prog_i));
+		unsettle(g);
+		cell_add(&g->accepted, 1);
+		cell_add(&g->cell[id].packets, UINT64_MAX);
+		cell_add(&g->cell[id].bytes, -bytes);
+		settle(g);
+	}
+	gr->i++;
+	gr->unit = gen_unit(j, gr, gr->i);
+}
+
+/* ---- start and end ---- */
+
+void gen_set_state(struct gen_state *g, enum gen_state_id id)
+{
+	__atomic_store_n(&g->state, id, __ATOMIC_RELEASE);
+	g->base.active = id == GEN_SENDING || id == GEN_DRAINING;
+}
+
+static void close_run(struct gen_state *g, const struct dp_txq *q)
+{
+	uint64_t last = cell_get(&q->last_tsc);
+
+	fold_all(g);
+	cell_set(&g->sent, cell_get(&q->cnt.packets) - cell_get(&g->base_packets));
+	if (last > cell_get(&g->start_tsc))
+		cell_set(&g->last_tsc, last);
+	gen_set_state(g, GEN_DONE);
+}
+
+void gen_finish(struct dp_worker *w, const struct gen_job *j, struct gen_state *g)
+{
+	close_run(g, j->txq);
+	dp_event_post(w, DP_EV_RUN_DONE, j->txq->port, j->queue, j->run);
+}
+
+void gen_drop(const struct dp_task *t)
+{
+	const struct gen_job *j = t->job;
+	struct gen_state *g = (struct gen_state *)t->state;
+
+	txq_drop_tail(j->txq);
+	if (g->base.active)
+		close_run(g, j->txq);
+}
+
+/* ---- images ---- */
+
+static uint64_t offload_flags(const struct frun_class *c)
+{
+	uint64_t flags = 0;
+
+	if (c->ip4)
+		flags |= RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM;
+	if (c->ip6)
+		flags |= RTE_MBUF_F_TX_IPV6;
+	if (c->udp)
+		flags |= RTE_MBUF_F_TX_UDP_CKSUM;
+	if (c->tcp)
+		flags |= RTE_MBUF_F_TX_TCP_CKSUM;
+	return flags;
+}
+
+__rte_noinline void gen_refill(const struct gen_grp *gr, unsigned c, struct rte_mbuf *m)
+{
+	const struct frun_class *cls = frun_class(gr->prog, c);
+
+	m->data_off = RTE_PKTMBUF_HEADROOM;
+	m->nb_segs = 1;
+	m->next = NULL;
+	m->ol_flags = 0;
+	m->tx_offload = 0;
+	if (cls->offload) {
+		m->ol_flags = offload_flags(cls);
+		m->l2_len = cls->l2_len;
+		m->l3_len = cls->l3_len;
+		m->l4_len = cls->l4_len;
+	}
+	m->data_len = cls->len;
+	m->pkt_len = cls->len;
+	m->hash.usr = gr->phase->tag[c];
+	memcpy(rte_pktmbuf_mtod(m, void *), cls->bytes, cls->len);
+}
+
+/* The queue's mark is that of all frames that leave it, or none. */
+static void mark_queue(struct dp_txq *q, uint32_t tag)
+{
+	if (q->tag == tag)
+		return;
+	q->tag = tag;
+	q->stale = tag != 0 ? q->pool_size : 0;
+	q->swept = 0;
+}
+
+static bool one_mark(const struct gen_job *j)
+{
+	for (unsigned n = 0; j->ngroups > 1 && n < j->ngroups; n++)
+		for (unsigned p = 0; p < j->group[n].nphases; p++) {
+			const struct gen_phase *ph = &j->group[n].phase[p];
+			if (frun_nclasses(ph->prog) > 1 || ph->tag[0] != j->group[0].phase[0].tag[0])
+				return false;
+		}
+	return true;
+}
+
+/* ---- phases ---- */
+
+static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, const struct gen_phase *ph)
+{
+	gr->phase = ph;
+	gr->prog = ph->prog;
+	gr->state = ph->state;
+	gr->prog_i = gr->epoch_i + gen_own_before(j, ph->k0);
+	gr->end_i = gr->limit_i;
+	if (ph->end != UINT64_MAX && gr->epoch_i + gen_own_before(j, ph->end) < gr->limit_i)
+		gr->end_i = gr->epoch_i + gen_own_before(j, ph->end);
+	gr->tag = ph->tag[0];
+	gr->len = (uint16_t)frun_len(ph->prog);
+	gr->nclasses = (uint16_t)frun_nclasses(ph->prog);
+	gr->fixed = frun_is_fixed(ph->prog);
+	gr->mends = false;
+	for (unsigned c = 0; j->prepare && c < gr->nclasses; c++)
+		gr->mends |= gen_mended(frun_class(ph->prog, c)) > 0;
+	gr->plain = gen_own(g)->one_mark && gr->nclasses == 1;
+	if (j->ngroups == 1 || gr->stream == j->group[0].stream)
+		mark_queue(j->txq, gr->plain ? gr->tag : 0);
+}
+
+static void set_units(const struct gen_job *j, struct gen_grp *gr)
+{
+	gr->unit = gen_unit(j, gr, gr->i);
+	if (!gr->bytes)
+		gr->step = j->nqueues;
+	else
+		gr->step = gr->len != 0 ? gen_phase_bytes(gr, j->nqueues) : 0;
+}
+
+/* Fixed frames are not built one by one. */
+static void seek(const struct gen_grp *gr)
+{
+	frun_seek(gr->prog, gr->state, gr->i - gr->prog_i);
+}
+
+/* All frames of the phase are gone: the next one in which this queue has any. */
+static void next_phase(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr)
+{
+	const struct gen_phase *last = gr->group->phase + gr->group->nphases - 1;
+
+	unsettle(g);
+	while (gr->i >= gr->end_i && gr->i < gr->limit_i && gr->phase < last) {
+		const struct gen_phase *from = gr->phase;
+		uint64_t ended = gen_phase_bytes(gr, from->end - from->k0);
+
+		if (gr->stream < 0)
+			fold(g, from->prog, gr->i - gr->prog_i, 1);
+		seek(gr);
+		frun_next(from->prog, from->state, from[1].prog, from[1].state);
+		gr->off += gr->bytes ? ended : 0;
+		enter(j, g, gr, from + 1);
+		if (gr->i != gr->prog_i)
+			seek(gr);
+		if (gr->stream < 0) {
+			fold(g, gr->prog, gr->i - gr->prog_i, UINT64_MAX);
+			publish(g, gr->prog, gr->i - gr->prog_i);
+		}
+	}
+	settle(g);
+	set_units(j, gr);
+}
+
+bool gen_next_phase(const struct gen_job *j, struct gen_state *g)
+{
+	struct gen_grp *gr = gen_top(gen_own(g));
+
+	if (gr->i < gr->limit_i)
+		next_phase(j, g, gr);
+	return gr->i < gr->end_i;
+}
+
+/* ---- rates ---- */
+
+static bool same_rate(const struct gen_grp *gr, const struct gen_group *group)
+{
+	bool bytes = group->by_bytes && (group->period.cycles | group->period.frac) != 0;
+
+	return gr->pace.period.cycles == group->period.cycles && gr->pace.period.frac == group->period.frac && gr->bytes == bytes &&
+	       (!bytes || gr->l2 == group->l2);
+}
+
+static void set_rate(struct gen_grp *gr, const struct gen_group *group)
+{
+	gr->pace.period = group->period;
+	gr->bytes = group->by_bytes && !pace_is_max(&gr->pace);
+	gr->l2 = group->l2;
+}
+
+/* So many frames' time, for the ratio of two rates. */
+static struct pace_period mean_period(const struct gen_grp *gr)
+{
+	return pace_times(&gr->pace.period, gr->bytes ? gen_phase_bytes(gr, 512) : 512);
+}
+
+/* A new rate scales what is left of the wait for the next frame: the rate changes at this moment, without a gap or a frame too many, and
+ * queues keep their order. Frames that are due already stay due; a lag beyond what scheduling explains is a debt of the old rate and
+ * not carried into the new one. */
+static void change_rate(const struct gen_job *j, const struct gen_grp *was, struct gen_grp *gr, uint64_t now)
+{
+	uint64_t from = (int64_t)(now - j->start_tsc) > 0 ? now : j->start_tsc;
+
+	set_rate(gr, gr->group);
+	gr->off = 0;
+	set_units(j, gr);
+	if (pace_is_max(&gr->pace))
+		return;
+	if (pace_is_max(&was->pace)) { /* queues take their turns from here on */
+		uint64_t before = j->queue;
+		if (gr->bytes) {
+			uint64_t k = gen_phase_k(j, gr, gr->i);
+			before = gen_phase_bytes(gr, k) - gen_phase_bytes(gr, k > j->queue ? k - j->queue : 0);
+		}
+		gr->pace.k0 = gr->unit - before;
+		gr->pace.t0 = from;
+		return;
+	}
+	uint64_t due = pace_due(&was->pace, was->unit);
+	int64_t wait = (int64_t)(due - from);
+	if (wait > 0) {
+		struct pace_period a = mean_period(was), b = mean_period(gr);
+		bool alike = was->bytes == gr->bytes && was->l2 == gr->l2;
+		due = from + pace_scale((uint64_t)wait, alike ? &was->pace.period : &a, alike ? &gr->pace.period : &b);
+	} else if (-wait > (int64_t)j->forgive_cycles) {
+		due = from;
+	}
+	gr->pace.k0 = gr->unit;
+	gr->pace.t0 = due;
+}
+
+/* ---- groups ---- */
+
+static void set_limit(const struct gen_job *j, struct gen_grp *gr)
+{
+	gr->limit_i = gr->group->limit == UINT64_MAX ? UINT64_MAX : gen_own_before(j, gr->group->limit);
+	if (gr->limit_i < gr->i) /* a bound below what was sent already */
+		gr->limit_i = gr->i;
+}
+
+static void start_group(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, const struct gen_group *group, uint64_t t0)
+{
+	*gr = (struct gen_grp){.stream = group->stream, .group = group, .epoch = group->epoch};
+	set_limit(j, gr);
+	set_rate(gr, group);
+	gr->pace.t0 = t0;
+	frun_begin(group->phase->prog, group->phase->state);
+	enter(j, g, gr, group->phase);
+	set_units(j, gr);
+}
+
+/* The group goes on by the new plan: its frames, its rate and its bounds are that plan's from the next frame on. */
+static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, const struct gen_group *group, uint64_t now)
+{
+	struct gen_grp was = *gr;
+	const struct gen_phase *ph = group->phase;
+
+	gr->group = group;
+	set_limit(j, gr);
+	if (group->epoch == was.epoch)
+		while (ph->end != UINT64_MAX && gr->i >= gr->epoch_i + gen_own_before(j, ph->end))
+			ph++;
+	if (ph->prog != was.prog) {
+		seek(&was);
+		uint64_t pos = frun_move(was.prog, was.state, ph->prog, ph->state);
+		if (group->epoch != was.epoch)
+			gr->epoch_i = gr->i - pos;
+		enter(j, g, gr, ph);
+		if (gr->i - gr->prog_i != pos)
+			seek(gr);
+		if (gr->stream < 0) {
+			fold(g, was.prog, was.i - was.prog_i, 1);
+			fold(g, gr->prog, gr->i - gr->prog_i, UINT64_MAX);
+		}
+	} else {
+		if (group->epoch != was.epoch)
+			gr->epoch_i = gr->prog_i;
+		enter(j, g, gr, ph);
+	}
+	gr->epoch = group->epoch;
+	if (!same_rate(&was, group)) {
+		change_rate(j, &was, gr, now);
+	} else { /* the time of the next frame does not change with its size */
+		gr->off = 0;
+		gr->off = gr->bytes ? was.unit - gen_unit(j, gr, gr->i) : 0;
+		set_units(j, gr);
+	}
+}
+
+/* The device has not taken the tail: its frames are still ours, and the new plan builds them anew. */
+static void take_back_tail(const struct gen_job *j, struct gen_state *g)
+{
+	struct gen_grp *gr = gen_top(gen_own(g));
+
+	if (!txq_has_tail(j->txq))
+		return;
+	gr->i -= txq_return_tail(j->txq);
+	gr->unit = gen_unit(j, gr, gr->i);
+	seek(gr);
+}
+
+static void lay_out(const struct gen_job *j, struct gen_own *o)
+{
+	o->ngroups = j->ngroups;
+	o->nlive = 0;
+	o->slot = j->mem;
+	o->more = (struct gen_grp *)(void *)((char *)j->mem + SLOT_BYTES(j->ngroups));
+	o->one_mark = one_mark(j);
+}
+
+/* All groups stand at their next frame: which of them have one, and in what order. */
+static void line_up(const struct gen_job *j, struct gen_state *g, uint64_t now)
+{
+	struct gen_own *o = gen_own(g);
+
+	for (unsigned n = 0; n < o->ngroups; n++) {
+		struct gen_grp *gr = gen_grp(o, n);
+		if (gr->i >= gr->end_i && gr->i < gr->limit_i)
+			next_phase(j, g, gr);
+		if (gr->i < gr->end_i)
+			o->slot[++o->nlive] = (struct gen_slot){.due = gen_due(gr, now), .grp = n};
+	}
+	for (unsigned at = o->nlive / 2; at > 0; at--)
+		gen_sift(o, at);
+	gen_set_state(g, GEN_SENDING);
+}
+
+void gen_leave(struct gen_own *o)
+{
+	if (o->nlive == 0)
+		return;
+	o->slot[1] = o->slot[o->nlive--];
+	if (o->nlive > 0)
+		gen_sift(o, 1);
+}
+
+static void begin(const struct gen_job *j, struct gen_state *g, uint64_t now)
+{
+	struct gen_own *o = gen_own(g);
+
+	lay_out(j, o);
+	o->progress_tsc = now;
+	for (unsigned n = 0; n < j->ngroups; n++)
+		start_group(j, g, gen_grp(o, n), &j->group[n], j->start_tsc);
+	if (j->ngroups > 0 && j->group[0].stream < 0)
+		publish(g, o->first.prog, 0);
+	cell_set(&g->base_packets, cell_get(&j->txq->cnt.packets));
+	cell_set(&g->sent, 0);
+	cell_set(&g->start_tsc, j->start_tsc);
+	cell_set(&g->last_tsc, j->start_tsc);
+	line_up(j, g, (int64_t)(now - j->start_tsc) > 0 ? now : j->start_tsc);
+	/* last: who sees the number must not see the state of the run before */
+	__atomic_store_n(&g->run, j->run, __ATOMIC_RELEASE);
+}
+
+/* Groups of the old plan that the new one has too go on, others start or end here. */
+static void regroup(const struct gen_job *j, struct gen_state *g, uint64_t now)
+{
+	struct gen_own *o = gen_own(g), old = *o;
+	unsigned was = 0;
+
+	lay_out(j, o);
+	for (unsigned n = 0; n <= j->ngroups; n++) {
+		const struct gen_group *group = n < j->ngroups ? &j->group[n] : NULL;
+		for (; was < old.ngroups && (group == NULL || gen_grp(&old, was)->stream < group->stream); was++)
+			if (gen_grp(&old, was)->stream < 0)
+				fold(g, gen_grp(&old, was)->prog, gen_grp(&old, was)->i - gen_grp(&old, was)->prog_i, 1);
+		if (group == NULL)
+			break;
+		struct gen_grp *gr = gen_grp(o, n);
+		if (was < old.ngroups && gen_grp(&old, was)->stream == group->stream) {
+			*gr = *gen_grp(&old, was++);
+			lead_over(j, g, gr, group, now);
+		} else {
+			start_group(j, g, gr, group, (int64_t)(now - j->start_tsc) > 0 ? now : j->start_tsc);
+		}
+	}
+	if (j->ngroups > 0 && j->group[0].stream < 0)
+		publish(g, o->first.prog, o->first.i - o->first.prog_i);
+	else
+		publish(g, NULL, 0);
+}
+
+void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
+{
+	const struct gen_job *j = t->job;
+	struct gen_state *g = (struct gen_state *)t->state;
+	struct dp_txq *q = j->txq;
+
+	(void)old;
+	if (q->written && !j->rx_written) /* a buffer that somebody wrote to is counted twice when it is filled again: start over */
+		q->tag = 0;
+	q->written = j->rx_written;
+	q->cache = rte_mempool_default_cache(q->pool, rte_lcore_id());
+	if (j->run == 0)
+		return;
+	if (j->run != cell_get(&g->run)) {
+		txq_drop_tail(q);
+		fold_all(g);
+		begin(j, g, now);
+	} else if (!g->base.active) {
+		return;
+	} else if (!j->stop) {
+		take_back_tail(j, g);
+		unsettle(g);
+		regroup(j, g, now);
+		settle(g);
+		line_up(j, g, now);
+	}
+	if (j->stop) { /* also of a run that no plan before this one had */
+		txq_drop_tail(q);
+		gen_finish(w, j, g);
+	}
+}
+
+/* ---- what a device that takes nothing leaves over ---- */
+
+static uint64_t frames_before(const struct gen_job *j, const struct gen_grp *gr, uint64_t tsc)
+{
+	uint64_t most = gr->limit_i - gr->i, hi = 1, lo = 0;
+
+	if (pace_is_max(&gr->pace) || tsc == UINT64_MAX)
+		return gr->limit_i == UINT64_MAX ? 0 : most;
+	/* lo frames are due before tsc, frame hi is not or there is none */
+	for (; hi < most && hi >> 40 == 0 && (int64_t)(tsc - 1 - pace_due(&gr->pace, gen_unit(j, gr, gr->i + hi - 1))) >= 0; hi *= 2)
+		lo = hi;
+	hi = hi < most ? hi : most;
+	while (lo < hi) {
+		uint64_t mid = (lo + hi + 1) / 2;
+		if ((int64_t)(tsc - 1 - pace_due(&gr->pace, gen_unit(j, gr, gr->i + mid - 1))) >= 0)
+			lo = mid;
+		else
+			hi = mid - 1;
+	}
+	return lo;
+}
+
+uint64_t gen_left(const struct gen_job *j, struct gen_own *o)
+{
+	uint64_t left = 0;
+
+	for (unsigned n = 0; n < o->ngroups; n++)
+		left += frames_before(j, gen_grp(o, n), j->end_tsc);
+	return left;
+}
