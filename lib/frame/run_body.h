@@ -50,7 +50,7 @@ BODY void copy_any(uint8_t *frame, const uint8_t *src, unsigned off, unsigned le
 
 BODY void copy_one(const uint8_t *src, const uint16_t *len, const struct frun *f, void *const *obj, bool lens, unsigned n)
 {
-	uint32_t at = f->data_off, off16 = f->len16_off, off32 = f->len32_off;
+	uint32_t at = f->write_off, off16 = f->len16_off, off32 = f->len32_off;
 
 #pragma GCC unroll 8
 	for (unsigned j = 0; j < n; j++) {
@@ -148,7 +148,7 @@ BODY void affine_step(const struct frun *f, struct run_state *st, void *const *o
 	uint32_t size = f->nlines * RUN_LINE;
 
 	if (one) {
-		COUNTED(m, affine_one, st->rest, f->data_off, obj);
+		COUNTED(m, affine_one, st->rest, f->write_off, obj);
 		return;
 	}
 	for (unsigned j = 0; j < m; j++)
@@ -197,7 +197,7 @@ BODY bool lanes_due(const uint32_t *until, uint32_t t, unsigned n)
 
 BODY void lanes_one(uint8_t *lane, const uint16_t *len, const struct frun *f, void *const *obj, bool lens, unsigned n)
 {
-	uint32_t at = f->data_off, off16 = f->len16_off, off32 = f->len32_off;
+	uint32_t at = f->write_off, off16 = f->len16_off, off32 = f->len32_off;
 
 #pragma GCC unroll 4
 	for (unsigned j = 0; j < n; j++) {

@@ -181,6 +181,15 @@ static void lay_lanes(struct frun *f, uint64_t turns, size_t bytes_per_lane)
 		f->lane_len[l] = f->plan[f->slot[l % f->own].plan].len;
 }
 
+/* A single line that may be stored whole in every buffer. */
+static bool one_line(struct frun *f)
+{
+	if (f->nlines != 1 || f->line_off[0] + RUN_LINE > RUN_SAFE_END)
+		return false;
+	f->write_off = f->data_off + f->line_off[0];
+	return true;
+}
+
 static void use_copy(struct frun *f, const struct run_isa *isa, uint64_t turns)
 {
 	size_t size = (size_t)f->nlines * RUN_LINE;
@@ -188,7 +197,7 @@ static void use_copy(struct frun *f, const struct run_isa *isa, uint64_t turns)
 	lay_lanes(f, turns, size);
 	f->engine_size += size * FRUN_MAX_BURST;
 	f->engine = "copy";
-	f->fill = f->nlines != 1 || f->line_off[0] + RUN_LINE > RUN_SAFE_END ? isa->copy_lines : f->len != 0 ? isa->copy : isa->copy_len;
+	f->fill = !one_line(f) ? isa->copy_lines : f->len != 0 ? isa->copy : isa->copy_len;
 }
 
 /* A turn of a few frames more, where that makes it whole bursts. */
@@ -204,7 +213,7 @@ static uint64_t whole_bursts(const struct frun *f, uint64_t turns)
 static void use_affine(struct frun *f, const struct run_isa *isa, uint64_t turns)
 {
 	size_t size = 2 * (size_t)f->nlines * RUN_LINE;
-	bool one = f->nlines == 1 && f->line_off[0] == 0;
+	bool one = one_line(f);
 
 	f->engine = "affine";
 	if (f->own == 1 && turns == 1) {

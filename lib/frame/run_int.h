@@ -56,6 +56,7 @@ typedef void run_fill_fn(const struct frun *f, struct run_state *st, void *const
 struct frun {
 	run_fill_fn *fill;
 	uint32_t data_off, len16_off, len32_off;
+	uint32_t write_off;      /* of the first written line in an object */
 	uint16_t len;            /* of all frames, 0: they differ */
 	bool fixed, nic, full;
 	uint32_t nlines;         /* lines of RUN_LINE bytes that are written each time */

@@ -346,13 +346,24 @@ static void link_parts(struct frun *f, const struct run_make *m)
 		f->class[c].bytes = f->image + m->class_at[c];
 }
 
-struct frun *frun_new(const struct frun_spec *spec, struct err *e)
+/* A cycle that says the same again and again is a short one. */
+static unsigned shortest(const struct frun_spec *s)
 {
+	for (unsigned i = 1; i < s->ncycle; i++)
+		if (s->cycle[i].stream != s->cycle[0].stream || s->cycle[i].plan != s->cycle[0].plan)
+			return s->ncycle;
+	return 1;
+}
+
+struct frun *frun_new(const struct frun_spec *asked, struct err *e)
+{
+	struct frun_spec once = *asked, *spec = &once;
 	struct run_make *m;
 	struct frun *f = NULL;
 
 	if (check(spec, e) != 0)
 		return NULL;
+	once.ncycle = shortest(asked);
 	m = xcalloc(1, sizeof(*m));
 	m->spec = spec;
 	m->f.ncycle = spec->ncycle;
