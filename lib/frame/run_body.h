@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside lib/frame: the engines, for vectors of RUN_VB bytes. Who includes this defines RUN_VB, RUN_TARGET (an attribute), RUN_SWAP(v) (the bytes
- * of each 16-bit word exchanged), RUN_ISA (the name of the table) and RUN_ISA_NAME. Bodies are inlined with literal counts, which compilers
+ * of each 16-bit word exchanged), RUN_PICK(row, at) (from the 16 bytes at row those that at names, 0x80: 0) where there is such a thing, RUN_ISA (the name of the table) and RUN_ISA_NAME. Bodies are inlined with literal counts, which compilers
  * unroll and vectorize. */
 #pragma once
 #include "run_int.h"
@@ -277,6 +277,8 @@ ENTRY lanes_lines_fill(const struct frun *f, struct run_state *st, void *const *
 	lanes_all(f, st, obj, LANES_MANY, n);
 }
 
+#include "run_cols.h"
+
 const struct run_isa RUN_ISA = {
 	.name = RUN_ISA_NAME,
 	.copy = copy_fill,
@@ -287,4 +289,7 @@ const struct run_isa RUN_ISA = {
 	.lanes = lanes_fill,
 	.lanes_len = lanes_len_fill,
 	.lanes_lines = lanes_lines_fill,
+	.cols = cols_fill,
+	.cols_len = cols_len_fill,
+	.cols_lines = cols_lines_fill,
 };

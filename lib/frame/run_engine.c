@@ -120,7 +120,7 @@ static bool simple(const struct frun *f)
 {
 	for (uint32_t i = 0; i < f->nplans; i++) {
 		const struct run_plan *p = &f->plan[i];
-		if (p->random || (p->moves && p->nsums != 0 && !p->linear))
+		if (p->random || (p->moves && !p->linear))
 			return false;
 		for (unsigned c = 0; c < p->nsums; c++)
 			if (f->sum[p->sum + c].s.off % 2 != 0)
@@ -227,6 +227,20 @@ static void use_affine(struct frun *f, const struct run_isa *isa, uint64_t turns
 	f->fill = !one ? isa->lanes_lines : f->len != 0 ? isa->lanes : isa->lanes_len;
 }
 
+static bool use_cols(struct run_make *m, const struct run_isa *isa)
+{
+	struct frun *f = &m->f;
+	bool one = one_line(f) && !f->plan[0].random;
+
+	if (!run_make_cols(m))
+		return false;
+	lay_lanes(f, 1, 0);
+	f->engine = "columns";
+	f->stale_size = f->engine_size = f->cols->nvars * sizeof(struct run_segment);
+	f->fill = !one ? isa->cols_lines : f->len != 0 ? isa->cols : isa->cols_len;
+	return true;
+}
+
 static void choose(struct run_make *m, const struct run_isa *isa)
 {
 	struct frun *f = &m->f;
@@ -242,16 +256,16 @@ static void choose(struct run_make *m, const struct run_isa *isa)
 		f->engine = "fixed";
 		return;
 	}
-	if (!simple(f))
-		return;
-	turns = turns_constant(f);
+	turns = simple(f) ? turns_constant(f) : 0;
 	if (turns != 0 && (f->own * turns + FRUN_MAX_BURST) * line <= MANY_BYTES) {
 		use_copy(f, isa, turns);
 		return;
 	}
-	turns = turns_affine(f);
+	turns = simple(f) ? turns_affine(f) : 0;
 	if (turns != 0 && f->own * turns * 2 * line <= MANY_BYTES)
 		use_affine(f, isa, turns);
+	else if ((f->own + FRUN_MAX_BURST) * line <= MANY_BYTES)
+		(void)use_cols(m, isa);
 }
 
 int run_make_engine(struct run_make *m, struct err *e)
