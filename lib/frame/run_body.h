@@ -12,6 +12,8 @@
 typedef uint16_t vec __attribute__((vector_size(RUN_VB)));
 typedef uint16_t vec_any __attribute__((vector_size(RUN_VB), aligned(1), may_alias));
 
+static const uint32_t run_count_up[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
 /* Call body with a literal count where it is a usual one. */
 #define COUNTED(n, body, ...) \
 	do { \

@@ -3,6 +3,19 @@
  * the frame; sums are added up beside them; at the end each frame's words are picked into its template and stored at once. */
 #pragma once
 
+/* Vectors of 32-bit values, and the 16-bit halves of as many. */
+typedef uint32_t dvec __attribute__((vector_size(RUN_VB), may_alias));
+typedef uint32_t dvec_any __attribute__((vector_size(RUN_VB), aligned(4), may_alias));
+typedef uint16_t hvec __attribute__((vector_size(RUN_VB / 2), may_alias));
+#define NDVEC (RUN_VB / 4)
+#define NWVEC (RUN_VB / 2)
+#define DV(array, j) (*(dvec *)(void *)&(array)[j])
+#define HV(array, j) (*(hvec *)(void *)&(array)[j])
+#define DVC(array) (*(const dvec_any *)(const void *)(array))
+#define WV(array, j) (*(vec_own *)(void *)&(array)[j])
+typedef uint16_t vec_own __attribute__((vector_size(RUN_VB), may_alias));
+
+/* Arrays are filled to 32 or 64 values, whatever the burst: `all` below; n are wanted. */
 struct col_burst {
 	WR_ALIGNED(CACHE_LINE) uint32_t limb[RUN_COL_LIMBS][RUN_COL_BURST];
 	uint32_t random[4][RUN_COL_BURST], index[RUN_COL_BURST];
@@ -12,13 +25,13 @@ struct col_burst {
 	uint8_t row[RUN_COL_ROWS][RUN_COL_BURST][16];
 };
 
-/* One's complement addition of 16 bits. */
-BODY uint16_t add_ones(uint16_t a, uint16_t b)
-{
-	uint16_t t = (uint16_t)(a + b);
-
-	return (uint16_t)(t + (t < a));
-}
+/* One's complement addition of 16 bits: a += b. The comparison is -1 where it carried. */
+#define ADD_ONES(a, b) \
+	do { \
+		__typeof__(a) add_ = (b); \
+		(a) += add_; \
+		(a) -= (__typeof__(a))((a) < add_); \
+	} while (0)
 
 /* ---- values ---- */
 
@@ -31,23 +44,18 @@ BODY void limbs_of(struct col_burst *b, const struct run_col_var *v, unsigned j,
 		b->limb[l][j] = l < 4 ? (uint32_t)(x >> 32 * l) : (uint32_t)top;
 }
 
-BODY void col_any(const struct frun *f, struct col_burst *b, const struct run_col_var *v, uint64_t own, unsigned n)
-{
-	for (unsigned j = 0; j < n; j++)
-		limbs_of(b, v, j, vary_at(&f->var[v->var].v, own + (uint64_t)j * f->nqueues));
-}
-
 /* Ordinals of random values, all with the same upper half; false: they are not. */
-BODY bool col_index(const struct frun *f, struct col_burst *b, const struct run_col_var *v, uint64_t own, uint64_t *high, unsigned n)
+BODY bool col_index(const struct frun *f, struct col_burst *b, const struct run_col_var *v, uint64_t own, uint64_t *high, unsigned n,
+		    unsigned all)
 {
 	const struct vary *vary = &f->var[v->var].v;
 	uint32_t step = f->nqueues;
 
 	if (vary->repeat == 0) {
-		uint32_t first = (uint32_t)own;
+		dvec o = DVC(run_count_up) * step + (uint32_t)own;
 		*high = own >> 32;
-		for (unsigned j = 0; j < n; j++)
-			b->index[j] = first + j * step;
+		for (unsigned j = 0; j < all; j += NDVEC, o += step * NDVEC)
+			DV(b->index, j) = o;
 		return (own + (uint64_t)(n - 1) * step) >> 32 == *high;
 	}
 	if (vary->repeat >> 32 != 0)
@@ -62,100 +70,90 @@ BODY bool col_index(const struct frun *f, struct col_burst *b, const struct run_
 	return true;
 }
 
-BODY bool col_random(const struct frun *f, struct col_burst *b, const struct run_col_var *v, uint64_t own, unsigned n)
+BODY bool col_random(const struct frun *f, struct col_burst *b, const struct run_col_var *v, uint64_t own, unsigned n, unsigned all)
 {
 	uint64_t high;
 
-	if (!col_index(f, b, v, own, &high, n))
+	if (!col_index(f, b, v, own, &high, n, all))
 		return false;
 	for (unsigned w = 0; w < v->nrandom; w++) {
 		uint64_t key = high == 0 ? v->key[w] : vary_key(f->var[v->var].v.seed, w, high << 32);
 		uint32_t *r = b->random[v->nrandom - 1 - w];
-		for (unsigned j = 0; j < n; j++)
-			r[j] = vary_r32(key, b->index[j]);
+		for (unsigned j = 0; j < all; j += NDVEC) {
+			dvec x = DV(b->index, j) + (uint32_t)key;
+			x = (x ^ x >> 16) * 0x7feb352du;
+			x = (x ^ x >> 15) * 0x846ca68bu;
+			DV(r, j) = (x ^ x >> 16) ^ (uint32_t)(key >> 32);
+		}
 	}
 	return true;
 }
 
-BODY void col_bits(struct col_burst *b, const struct run_col_var *v, unsigned n)
+BODY void col_bits(struct col_burst *b, const struct run_col_var *v, unsigned all)
 {
 	for (int l = 0; l < v->limbs; l++) {
 		int from = 32 * l - v->up, q = (from + 320) / 32 - 10;
 		unsigned r = (unsigned)(from - 32 * q);
-		uint32_t mask = v->mask[l], fixed = v->fixed[l];
 		bool low = q >= 0 && q < v->nrandom, next = r != 0 && q + 1 >= 0 && q + 1 < v->nrandom;
-		const uint32_t *a = b->random[low ? q : 0], *c = b->random[next ? q + 1 : 0];
-		uint32_t *out = b->limb[l];
-		if (low && next)
-			for (unsigned j = 0; j < n; j++)
-				out[j] = (((a[j] >> r) | (c[j] << (32 - r))) & mask) | fixed;
-		else if (low)
-			for (unsigned j = 0; j < n; j++)
-				out[j] = ((a[j] >> r) & mask) | fixed;
-		else if (next)
-			for (unsigned j = 0; j < n; j++)
-				out[j] = ((c[j] << (32 - r)) & mask) | fixed;
-		else
-			for (unsigned j = 0; j < n; j++)
-				out[j] = fixed;
+		for (unsigned j = 0; j < all; j += NDVEC) {
+			dvec x = {0};
+			if (low)
+				x = DV(b->random[q], j) >> r;
+			if (next)
+				x |= DV(b->random[q + 1], j) << (32 - r);
+			DV(b->limb[l], j) = (x & v->mask[l]) | v->fixed[l];
+		}
 	}
 }
 
-/* x has at most 32 bits: shifted it has two limbs at most. */
-BODY void col_shift(struct col_burst *b, const struct run_col_var *v, unsigned n)
+BODY void col_span(struct col_burst *b, const struct run_col_var *v, unsigned all)
 {
-	unsigned up = v->shift;
+	uint32_t low = v->low, span = v->span, up = v->shift;
 
-	if (v->limbs > 1)
-		for (unsigned j = 0; j < n; j++)
-			b->limb[1][j] = b->limb[0][j] >> (32 - up);
-	if (up != 0)
-		for (unsigned j = 0; j < n; j++)
-			b->limb[0][j] <<= up;
-}
-
-BODY void col_span(struct col_burst *b, const struct run_col_var *v, unsigned n)
-{
-	uint32_t low = v->low, span = v->span;
-
-	for (unsigned j = 0; j < n; j++)
-		b->limb[0][j] = low + (uint32_t)((uint64_t)b->random[0][j] * span >> 32);
-	col_shift(b, v, n);
+	for (unsigned j = 0; j < all; j++)
+		b->limb[0][j] = (uint32_t)((uint64_t)b->random[0][j] * span >> 32);
+	for (unsigned j = 0; j < all; j += NDVEC) {
+		dvec x = DV(b->limb[0], j) + low;
+		DV(b->limb[0], j) = x << up;
+		if (v->limbs > 1)
+			DV(b->limb[1], j) = x >> (32 - up);
+	}
 }
 
 BODY void col_list(const struct frun *f, struct col_burst *b, const struct run_col_var *v, uint64_t own, unsigned n)
 {
 	const struct vary *vary = &f->var[v->var].v;
-	uint32_t q = (uint32_t)(own % vary->n), step = f->nqueues % vary->n;
+	uint32_t q = (uint32_t)(own % vary->n), step = f->nqueues % vary->n, up = v->shift;
 
 	for (unsigned j = 0; j < n; j++) {
-		limbs_of(b, v, j, vary->list[q]);
+		if (v->limbs == 1)
+			b->limb[0][j] = (uint32_t)vary->list[q] << up;
+		else
+			limbs_of(b, v, j, vary->list[q]);
 		q += step;
 		q -= q >= vary->n ? vary->n : 0;
 	}
 }
 
 /* A straight run of m values from j on. */
-BODY void col_run(struct col_burst *b, const struct run_col_var *v, struct run_segment *s, unsigned j, unsigned m)
+BODY void col_run(struct col_burst *b, const struct run_col_var *v, const struct run_segment *s, unsigned j, unsigned m)
 {
-	if (v->limbs > 2 || v->words > 2) {
-		vary_u x = s->x;
-		for (unsigned i = 0; i < m; i++, x += s->delta)
-			limbs_of(b, v, j + i, x);
-		return;
-	}
-	uint32_t x = (uint32_t)s->x << v->shift, delta = (uint32_t)s->delta << v->shift;
-	for (unsigned i = 0; i < m; i++)
-		b->limb[0][j + i] = x + i * delta;
+	vary_u x = s->x;
+
+	for (unsigned i = 0; i < m; i++, x += s->delta)
+		limbs_of(b, v, j + i, x);
 }
 
 BODY void col_step(const struct frun *f, struct run_state *st, struct col_burst *b, const struct run_col_var *v, unsigned which, uint64_t o,
-		   unsigned n)
+		   unsigned n, unsigned all)
 {
 	struct run_segment *s = (struct run_segment *)(void *)st->rest + which;
 
-	if (s->left >= n) {
-		col_run(b, v, s, 0, n);
+	if (s->left >= n && v->limbs == 1) {
+		uint32_t delta = (uint32_t)s->delta << v->shift;
+		dvec x = DVC(run_count_up) * delta + ((uint32_t)s->x << v->shift);
+		for (unsigned j = 0; j < all; j += NDVEC, x += delta * NDVEC)
+			DV(b->limb[0], j) = x;
 		s->x += s->delta * n;
 		s->left -= n;
 		return;
@@ -171,24 +169,24 @@ BODY void col_step(const struct frun *f, struct run_state *st, struct col_burst 
 	}
 }
 
-BODY void col_values(const struct frun *f, struct run_state *st, struct col_burst *b, unsigned which, uint64_t o, unsigned n)
+BODY void col_values(const struct frun *f, struct run_state *st, struct col_burst *b, unsigned which, uint64_t o, unsigned n, unsigned all)
 {
 	const struct run_col_var *v = &f->cols->var[which];
 	uint64_t own = o - st->base[f->var[v->var].slot];
 
 	switch (v->source) {
 	case SOURCE_BITS:
-		if (!col_random(f, b, v, own, n))
+		if (!col_random(f, b, v, own, n, all))
 			break;
-		col_bits(b, v, n);
+		col_bits(b, v, all);
 		return;
 	case SOURCE_SPAN:
-		if (!col_random(f, b, v, own, n))
+		if (!col_random(f, b, v, own, n, all))
 			break;
-		col_span(b, v, n);
+		col_span(b, v, all);
 		return;
 	case SOURCE_STEP:
-		col_step(f, st, b, v, which, o, n);
+		col_step(f, st, b, v, which, o, n, all);
 		return;
 	case SOURCE_LIST:
 		col_list(f, b, v, own, n);
@@ -196,38 +194,42 @@ BODY void col_values(const struct frun *f, struct run_state *st, struct col_burs
 	case SOURCE_ANY:
 		break;
 	}
-	col_any(f, b, v, own, n);
+	for (unsigned j = 0; j < n; j++)
+		limbs_of(b, v, j, vary_at(&f->var[v->var].v, own + (uint64_t)j * f->nqueues));
 }
 
 /* ---- words and sums ---- */
 
 /* The words of a field go to their columns, and their sum to b->words. */
-BODY void col_words(struct col_burst *b, const struct run_col_var *v, unsigned n)
+BODY void col_words(struct col_burst *b, const struct run_col_var *v, unsigned all)
 {
-	for (unsigned t = 0; t < v->words; t++) {
-		const uint32_t *limb = b->limb[t / 2];
-		unsigned down = 16 * (t % 2);
-		uint16_t *col = b->col[v->slot[t]];
-		for (unsigned j = 0; j < n; j++) {
-			uint16_t w = (uint16_t)(limb[j] >> down);
-			col[j] |= w;
-			b->words[j] = t == 0 ? w : add_ones(b->words[j], w);
+	for (unsigned j = 0; j < all; j += NDVEC) {
+		hvec sum = __builtin_convertvector(DV(b->limb[0], j), hvec);
+		HV(b->col[v->slot[0]], j) |= sum;
+		for (unsigned t = 1; t < v->words; t++) {
+			dvec x = DV(b->limb[t / 2], j);
+			hvec w = __builtin_convertvector(t % 2 != 0 ? x >> 16 : x, hvec);
+			HV(b->col[v->slot[t]], j) |= w;
+			ADD_ONES(sum, w);
 		}
+		HV(b->words, j) = sum;
 	}
 }
 
 /* b->words times ratio, mod 65535, to the sum. */
-BODY void col_add(struct col_burst *b, unsigned c, uint16_t ratio, unsigned n)
+BODY void col_add(struct col_burst *b, unsigned c, uint16_t ratio, unsigned all)
 {
 	uint16_t *acc = b->acc[c];
 
 	if (ratio == 1)
-		for (unsigned j = 0; j < n; j++)
-			acc[j] = add_ones(acc[j], b->words[j]);
+		for (unsigned j = 0; j < all; j += NWVEC)
+			ADD_ONES(WV(acc, j), WV(b->words, j));
 	else if (ratio != 0)
-		for (unsigned j = 0; j < n; j++) {
-			uint32_t x = (uint32_t)b->words[j] * ratio;
-			acc[j] = add_ones(acc[j], add_ones((uint16_t)x, (uint16_t)(x >> 16)));
+		for (unsigned j = 0; j < all; j++) {
+			uint32_t x = (uint32_t)b->words[j] * ratio, y = acc[j];
+			y += (x & 0xffff) + (x >> 16);
+			y = (y & 0xffff) + (y >> 16);
+			acc[j] = (uint16_t)((y & 0xffff) + (y >> 16));
 		}
 }
 
@@ -246,25 +248,56 @@ BODY void col_window(const struct frun *f, const struct run_state *st, struct co
 	}
 }
 
-BODY void col_sums(const struct run_cols *k, struct col_burst *b, unsigned which, unsigned n)
+BODY void col_sums(const struct run_cols *k, struct col_burst *b, unsigned which, unsigned all)
 {
 	for (unsigned c = 0; c < k->nsums; c++)
-		col_add(b, c, k->sum[c].ratio[which], n);
+		col_add(b, c, k->sum[c].ratio[which], all);
 }
 
-BODY void col_finish(const struct run_cols *k, struct col_burst *b, unsigned n)
+BODY void col_finish(const struct run_cols *k, struct col_burst *b, unsigned all)
 {
-	for (unsigned c = 0; c < k->nsums; c++) {
-		uint16_t *col = b->col[k->sum[c].slot], *acc = b->acc[c];
-		if (k->sum[c].zero_is_none)
-			for (unsigned j = 0; j < n; j++) {
-				uint16_t h = (uint16_t)~acc[j];
-				col[j] = h != 0 ? h : 65535;
-			}
-		else
-			for (unsigned j = 0; j < n; j++)
-				col[j] = (uint16_t)~acc[j];
+	for (unsigned c = 0; c < k->nsums; c++)
+		for (unsigned j = 0; j < all; j += NWVEC) {
+			vec_own h = ~WV(b->acc[c], j);
+			if (k->sum[c].zero_is_none)
+				h |= (vec_own)(h == 0);
+			WV(b->col[k->sum[c].slot], j) = h;
+		}
+}
+
+BODY void cols_make(const struct frun *f, struct run_state *st, struct col_burst *b, unsigned n, unsigned all)
+{
+	const struct run_cols *k = f->cols;
+	uint64_t o = st->o0[f->plan[0].stream] + f->first + st->pos * f->nqueues;
+	size_t lanes = f->lanes + (size_t)FRUN_MAX_BURST;
+
+	for (unsigned s = 0; s < k->nslots; s++)
+		for (unsigned j = 0; j < all; j += NWVEC)
+			WV(b->col[s], j) = (vec_own){0};
+	for (unsigned c = 0; c < k->nsums; c++)
+		for (unsigned j = 0; j < all; j += NWVEC)
+			WV(b->acc[c], j) = *(const vec_any *)(const void *)&f->lane_base[c * lanes + st->lane + j];
+	for (unsigned v = 0; v < k->nvars; v++) {
+		col_values(f, st, b, v, o, n, all);
+		col_words(b, &k->var[v], all);
+		col_sums(k, b, v, all);
 	}
+	if (k->random) {
+		col_window(f, st, b, o, n);
+		col_sums(k, b, k->nvars, all);
+	}
+	col_finish(k, b, all);
+}
+
+/* Once for all that store in different ways. */
+static __attribute__((noinline)) RUN_TARGET void cols_make_32(const struct frun *f, struct run_state *st, struct col_burst *b, unsigned n)
+{
+	cols_make(f, st, b, n, 32);
+}
+
+static __attribute__((noinline)) RUN_TARGET void cols_make_64(const struct frun *f, struct run_state *st, struct col_burst *b, unsigned n)
+{
+	cols_make(f, st, b, n, 64);
 }
 
 /* ---- rows: the words of a frame side by side ---- */
@@ -432,24 +465,11 @@ enum cols_kind { COLS_ONE, COLS_LEN, COLS_LINES };
 BODY void cols_burst(const struct frun *f, struct run_state *st, void *const *obj, enum cols_kind kind, unsigned n)
 {
 	struct col_burst burst, *b = &burst;
-	const struct run_cols *k = f->cols;
-	uint64_t o = st->o0[f->plan[0].stream] + f->first + st->pos * f->nqueues;
 
-	for (unsigned s = 0; s < 8 * k->nrows; s++)
-		for (unsigned j = 0; j < n; j++)
-			b->col[s][j] = 0;
-	for (unsigned c = 0; c < k->nsums; c++)
-		memcpy(b->acc[c], f->lane_base + c * (f->lanes + (size_t)FRUN_MAX_BURST) + st->lane, n * sizeof(uint16_t));
-	for (unsigned v = 0; v < k->nvars; v++) {
-		col_values(f, st, b, v, o, n);
-		col_words(b, &k->var[v], n);
-		col_sums(k, b, v, n);
-	}
-	if (k->random) {
-		col_window(f, st, b, o, n);
-		col_sums(k, b, k->nvars, n);
-	}
-	col_finish(k, b, n);
+	if (n <= 32)
+		cols_make_32(f, st, b, n);
+	else
+		cols_make_64(f, st, b, n);
 	if (kind == COLS_LINES)
 		store_lines(f, st, b, obj, n);
 	else

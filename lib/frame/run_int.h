@@ -87,6 +87,7 @@ struct run_col_sum {
 
 struct run_cols {
 	unsigned nvars, nsums, nrows;
+	unsigned nslots;         /* columns, those that are not used included */
 	bool narrow;             /* one row of at most 4 words */
 	bool random;             /* payload */
 	uint32_t block, hdr_len;

@@ -147,6 +147,7 @@ static bool make_rows(const struct frun *f, struct run_cols *k)
 		used++;
 	}
 	k->narrow = k->nrows == 1 && n <= 4;
+	k->nslots = k->narrow ? 4 : 8 * k->nrows;
 	return true;
 }
 
