@@ -78,7 +78,8 @@ def test_nested_fields_give_all_combinations(tmp_path):
 def test_wide_fields(tmp_path):
     """MACs, IPv6 addresses and a flow label carry over their 16-bit words."""
     frames = sent(tmp_path, 40000, "set 0 eth.src 02:00:00:00:ff:f0..02:00:00:02:00:00",
-                  "set 0 ipv6.dst 2001:db8::ffff:ff00..2001:db8::1:0:ffff step 7", "set 0 ipv6.flow 0xff00..0x1ffff step 3", "set 0 ipv6.src fd00::/112", "set 0 udp.dst 65530..9", frame="eth/ipv6/udp")
+                  "set 0 ipv6.dst 2001:db8::ffff:ff00..2001:db8::1:0:ffff step 7", "set 0 ipv6.flow 0xff00..0x1ffff step 3",
+            "set 0 ipv6.src fd00::/112", "set 0 udp.dst 65530..9", frame="eth/ipv6/udp")
     number = lambda f, at, n: int.from_bytes(f[at:at + n], "big")
     assert [number(f, 6, 6) for f in frames] == [ranged(0x02000000FFF0, 0x020000020000, 1, o) for o in range(40000)]
     low = 0x20010DB8 << 96
@@ -171,7 +172,8 @@ def test_holes_and_order_by_id(tmp_path):
 
 
 def test_own_rates_pace_each_stream_for_itself():
-    lines = ["stream add 0 2", "set 0 rate 3kpps", "set 0/1 rate 1kpps", "set 0/2 rate 5.12Mbps/l2", "set 0/2 size 640", "start 0 for 500ms", "wait 0",
+    lines = ["stream add 0 2", "set 0 rate 3kpps", "set 0/1 rate 1kpps", "set 0/2 rate 5.12Mbps/l2", "set 0/2 size 640", "start 0 for 500ms",
+             "wait 0",
              "show streams 0"]
     doc = documents(good(["--json", "-e", "; ".join(lines)]))[-1]
     assert [s["tx"]["packets"] for s in doc["streams"]] == [1500, 500, 500]
@@ -272,7 +274,8 @@ def test_streams_come_and_go_while_sending(live, tmp_path):
 # Pktgen's words
 
 def test_sequence_slots_leave_in_order(tmp_path):
-    lines = [f"seq {i} 0 02:00:00:00:00:0{i} 02:00:00:00:01:0{i} 10.0.0.{i} 10.0.1.{i}/24 {1000 + i} {2000 + i} ipv4 udp 1 {64 + i}" for i in range(4)]
+    lines = [f"seq {i} 0 02:00:00:00:00:0{i} 02:00:00:00:01:0{i} 10.0.0.{i} 10.0.1.{i}/24 {1000 + i} {2000 + i} ipv4 udp 1 {64 + i}"
+             for i in range(4)]
     frames = sent(tmp_path, 400, *lines, "set 0 seq_cnt 4")
     assert [f[5] for f in frames] == [0, 1, 2, 3] * 100
     for k, f in enumerate(frames):
@@ -354,7 +357,8 @@ def test_offloaded_checksums_are_the_same_on_the_wire(namespaces, live, tmp_path
             p.ask("stream add 0 2")
             for line in ("set 0/all frame eth/ipv4/udp", "set 0/1 frame eth/vlan/ipv4/tcp", "set 0/2 frame eth/ipv6/udp",
                          "set 0/all size 64..300", "set 0 ipv4.dst 10.0.0.0/16", "set 0/1 tcp.src random seed 3",
-                         "set 0/2 ipv6.dst 2001:db8::/112", "set 0/all eth.src 02:00:00:00:00:01", "set 0/2 size 90..300", f"set 0 offload {how}", "set 0 count 3000", "set 0 rate 20kpps", "start 0"):
+                         "set 0/2 ipv6.dst 2001:db8::/112", "set 0/all eth.src 02:00:00:00:00:01", "set 0/2 size 90..300",
+            f"set 0 offload {how}", "set 0 count 3000", "set 0 rate 20kpps", "start 0"):
                 p.send(line)
             p.until(lambda ports: ports[0]["tx"]["packets"] == 3000 and ports[0]["run"]["state"] == "idle", 10)
             dump.stop()
