@@ -44,9 +44,10 @@ static const struct feature features[] = {
 	{.why = LATER, .code = ENOTSUP},
 };
 static const char *const about[] = {
-	"a VLAN tag in the frames", "a service tag and a VLAN tag", "an MPLS label", "a GRE tunnel with IP inside", "a GRE tunnel with Ethernet inside",
-	"a VXLAN tunnel", "random bits: `set <ports> rnd ...`", "the ranges of `range <ports> ...`", "random source addresses", "random source ports",
-	LATER, LATER, LATER, LATER, LATER, LATER, "bonded devices", LATER, "rates", LATER, "the clock", LATER,
+	"a VLAN tag in the frames", "a service tag and a VLAN tag", "an MPLS label", "a GRE tunnel with IP inside",
+	"a GRE tunnel with Ethernet inside", "a VXLAN tunnel", "random bits: `set <ports> rnd ...`", "the ranges of `range <ports> ...`",
+	"random source addresses", "random source ports", LATER, LATER, LATER, LATER, LATER, LATER, "bonded devices", LATER, "rates", LATER,
+	"the clock", LATER,
 };
 _Static_assert(ARRAY_SIZE(words) == ARRAY_SIZE(features) + 1 && ARRAY_SIZE(about) == ARRAY_SIZE(features), "one row for each word");
 

@@ -183,7 +183,8 @@ def test_ranges_change_while_sending(live, tmp_path):
     """New limits are taken over without a stop and begin at their start; a field that they do not touch goes on; and back to the single packet."""
     out = tmp_path / "out.pcap"
     p = live(["-p", f"pcap:tx={out}"])
-    for line in ("set 0 proto udp", "set 0 rate 20kpps", "range 0 dst port 1000 1000 1099 1", "range 0 src port 1 1 65535 1", "enable 0 range", "start 0"):
+    for line in ("set 0 proto udp", "set 0 rate 20kpps", "range 0 dst port 1000 1000 1099 1", "range 0 src port 1 1 65535 1", "enable 0 range",
+                 "start 0"):
         p.send(line)
     for line in ("range 0 dst port 5000 5000 5099 1", "disable 0 range"):
         p.until(lambda ports, at=p.stats()[0]["tx"]["packets"]: ports[0]["tx"]["packets"] > at + 500, 10)
