@@ -4,6 +4,8 @@
  * that has it. */
 #include "rows.h"
 
+#include "edit.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +40,7 @@ static struct proto_rows *protos;
 static unsigned nprotos;
 static struct setting **words; /* arg: struct word_arg */
 static unsigned nwords;
-static struct setting **more; /* rows of further headers, in the order in which they were made */
+static const struct setting **more; /* rows of further headers, sorted by protocol, header and field */
 static unsigned nmore;
 
 static const struct frame_spec *spec_of(const void *obj)
@@ -314,6 +316,10 @@ static const struct setting *word_resolve(const struct setting *row, const void 
 		for (unsigned i = 0; i < w->n; i++)
 			if (w->in[i].proto == s->hdr[h])
 				return w->in[i].row;
+	/* nor does one of a header that comes and goes */
+	const struct frame_val val = {.proto = w->in[0].proto, .field = ((const struct field_arg *)w->in[0].row->arg)->field, .nth = 1};
+	if (frame_val_waits(&val))
+		return w->in[0].row;
 	frame_stack_print(s, &stack);
 	for (unsigned i = 0; i < w->n; i++)
 		sbuf_addf(&has, "%s%s", i > 0 ? ", " : "", w->in[i].row->name);
@@ -348,12 +354,17 @@ void set_field_name(const struct proto *p, unsigned nth, const struct field *f, 
 
 static void row_init(struct field_row *r, const struct proto *p, unsigned nth, const struct field *f)
 {
-	struct sbuf name = {0};
+	struct sbuf name = {0}, help = {0};
 
 	set_field_name(p, nth, f, &name);
 	r->arg = (struct field_arg){.proto = p, .field = f, .nth = nth};
 	proto_vspec(f, &r->arg.one);
 	r->row = (struct setting){.name = name.s, .scope = SCOPE_STREAM, .dflt = f->dflt, .help = f->help, .arg = &r->arg, .check = field_check};
+	if (f->kind == FIELD_IP4 || f->kind == FIELD_IP6) {
+		const char *net = f->kind == FIELD_IP4 ? "10.0.0." : "2001:db8::", *all = f->kind == FIELD_IP4 ? "0" : "";
+		sbuf_addf(&help, "%s; %s%s/24 gives all addresses of the prefix, %s1/24 that one", f->help, net, all, net);
+		r->row.help = help.s;
+	}
 	row_type(&r->row, &r->arg);
 }
 
@@ -389,15 +400,13 @@ static struct setting *word_new(const char *word, struct field_row *r)
 {
 	struct setting *row = xcalloc(1, sizeof(*row));
 	struct word_arg *w = xcalloc(1, sizeof(*w));
-	struct sbuf help = {0};
 	char *name = xstrdup(word);
 
 	w->word = xstrdup(word);
 	for (char *c = name; *c != '\0'; c++)
 		if (*c == ' ')
 			*c = '-';
-	sbuf_addf(&help, "%s, in the outermost header that has it", r->arg.field->help);
-	*row = (struct setting){.name = name, .arg = w, .scope = SCOPE_STREAM, .v = r->row.v, .dflt = r->row.dflt, .help = help.s,
+	*row = (struct setting){.name = name, .arg = w, .scope = SCOPE_STREAM, .v = r->row.v, .dflt = r->row.dflt, .help = r->row.help,
 				.resolve = word_resolve};
 	words = xrealloc(words, (nwords + 1) * sizeof(*words));
 	return words[nwords++] = row;
@@ -430,6 +439,37 @@ static void add_words(const struct proto *p, struct field_row *r)
 		row->alias = alias.s;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Help, type and default of a word: what its fields agree in. */
+static void word_finish(struct setting *row)
+{
+	const struct word_arg *w = row->arg;
+	const struct field_arg *first = w->in[0].row->arg;
+	struct sbuf help = {0};
+
+	if (w->n > 1) {
+		for (unsigned i = 0; i < w->n; i++)
+			sbuf_addf(&help, "%s%s", i == 0 ? "" : i + 1 < w->n ? ", " : " or ", w->in[i].row->name);
+		sbuf_add(&help, ": the one of the outermost header that has it");
+	} else {
+		sbuf_addf(&help, "%s; the same as %s", row->help, w->in[0].row->name);
+	}
+	row->help = help.s;
+	for (unsigned i = 1; i < w->n; i++) {
+		const struct field_arg *a = w->in[i].row->arg;
+		if (!same_text(row->dflt, w->in[i].row->dflt))
+			row->dflt = NULL;
+		if (a->one.type != first->one.type || a->one.bits != first->one.bits)
+			row->v = (struct vspec){0};
+	}
+	if (row->v.type == NULL)
+		row->dflt = NULL;
+}
+
 static void make_rows(void)
 {
 	for (const struct proto *const *p = proto_table; *p != NULL; p++, nprotos++) {
@@ -444,6 +484,8 @@ static void make_rows(void)
 	for (unsigned i = 0; i < nprotos; i++)
 		for (struct field_row *r = protos[i].field; r->row.name != NULL; r++)
 			add_words(protos[i].proto, r);
+	for (unsigned i = 0; i < nwords; i++)
+		word_finish(words[i]);
 }
 
 static void add_row(const struct setting ***rows, unsigned *n, const struct setting *row)
@@ -463,19 +505,42 @@ void set_field_rows(const struct setting ***rows, unsigned *n)
 		add_row(rows, n, words[i]);
 }
 
-const struct setting *set_more_row(unsigned i)
+unsigned set_more_rows(const struct setting *const **rows)
 {
-	return i < nmore ? more[i] : NULL;
+	*rows = more;
+	return nmore;
 }
 
-const struct setting *set_row_named(const char *name)
+static unsigned proto_index(const struct proto *p)
 {
-	const struct proto *p;
-	const struct field *f;
-	unsigned nth;
+	unsigned i = 0;
 
-	if (strchr(name, '[') == NULL || frame_field_parse(name, &p, &nth, &f, NULL) != 0)
-		return NULL;
+	while (i < nprotos && protos[i].proto != p)
+		i++;
+	return i;
+}
+
+static bool comes_before(const struct field_arg *a, const struct field_arg *b)
+{
+	if (a->proto != b->proto)
+		return proto_index(a->proto) < proto_index(b->proto);
+	return a->nth != b->nth ? a->nth < b->nth : a->field < b->field;
+}
+
+static void more_add(const struct field_row *r)
+{
+	unsigned at = nmore;
+
+	more = xrealloc(more, (nmore + 1) * sizeof(*more));
+	for (; at > 0 && comes_before(&r->arg, more[at - 1]->arg); at--)
+		more[at] = more[at - 1];
+	more[at] = &r->row;
+	nmore++;
+}
+
+/* The row of a field of the nth header of its kind. */
+static const struct setting *nth_row(const struct proto *p, unsigned nth, const struct field *f)
+{
 	if (protos == NULL)
 		make_rows();
 	struct field_row *first = field_row(p, f);
@@ -488,8 +553,31 @@ const struct setting *set_row_named(const char *name)
 		struct field_row *r = xcalloc(1, sizeof(*r));
 		row_init(r, p, nth, f);
 		*known = &r->row;
-		more = xrealloc(more, (nmore + 1) * sizeof(struct setting *));
-		more[nmore++] = &r->row;
+		more_add(r);
 	}
 	return *known;
+}
+
+const struct setting *set_row_named(const char *name)
+{
+	const struct proto *p;
+	const struct field *f;
+	unsigned nth;
+
+	if (strchr(name, '[') == NULL || frame_field_parse(name, &p, &nth, &f, NULL) != 0)
+		return NULL;
+	return nth_row(p, nth, f);
+}
+
+void set_rows_for(const void *stream_cfg)
+{
+	const struct frame_stack *s = &spec_of(stream_cfg)->stack;
+
+	for (unsigned h = 0; h < s->n; h++) {
+		unsigned nth = 1;
+		for (unsigned i = 0; i < h; i++)
+			nth += s->hdr[i] == s->hdr[h];
+		for (const struct field *f = s->hdr[h]->fields; nth > 1 && f != NULL && f->name != NULL; f++)
+			nth_row(s->hdr[h], nth, f);
+	}
 }

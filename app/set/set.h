@@ -10,11 +10,13 @@ struct ctl;
  * are the program's; lib/cmd does not look at them. */
 #define SET_DERIVED 0x100
 
-/* All rows, valid until the program ends; the array is until the next call. Rows of further headers of a kind ("vlan[2].vid") are at its end, in
- * the order in which they were asked for. */
+/* All rows, valid until the program ends; the array is until the next call. Rows of further headers of a kind ("vlan[2].vid"), as far
+ * as somebody asked for them, are at its end. */
 const struct setting *const *set_rows(unsigned *n);
 /* A field's row by its name; those of further headers are made here. NULL: there is no such field. */
 const struct setting *set_row_named(const char *name);
+/* Make the rows of further headers of a kind that this stream's frame has. */
+void set_rows_for(const void *stream_cfg);
 /* Which program the rows' checks look at: a rule between a stream and its port needs both, and a row gets one object only. */
 void set_bind(const struct app *app);
 /* A new slot of Pktgen's sequence: a stream with the defaults and with the tags and tunnels of stream 0, not enabled. */

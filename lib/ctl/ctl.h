@@ -96,5 +96,5 @@ int ctl_frame(struct ctl *, unsigned port, unsigned stream, struct frame *out, s
 double ctl_asked_pps(struct ctl *, unsigned port, bool *max);
 
 /* Things that happened (link up/down, run ended, interface gone): taken by the sessions' notes. NULL text: none. */
-struct ctl_event { unsigned port; char text[256]; };
+struct ctl_event { unsigned port; char text[512]; };
 bool ctl_event_next(struct ctl *, struct ctl_event *out);

@@ -133,6 +133,14 @@ static uint64_t frames_before(const struct group *g, const struct group_rate *a,
 	return lo;
 }
 
+bool all_counted(const struct program *p)
+{
+	for (unsigned i = 0; i < p->ngroups; i++)
+		if (p->group[i]->sched.total == UINT64_MAX)
+			return false;
+	return true;
+}
+
 void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns)
 {
 	struct run *r = &cp->run;
@@ -140,6 +148,7 @@ void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns)
 	r->start_tsc = start_tsc;
 	r->end_tsc = UINT64_MAX;
 	r->rate_changed = false;
+	r->bounded = all_counted(&cp->program);
 	if (duration_ns == 0)
 		return;
 	r->end_tsc = start_tsc + clock_cycles(duration_ns);
@@ -163,6 +172,41 @@ uint64_t rate_limit(const struct ctl_port *cp, unsigned i)
 	uint64_t n = cp->program.group[i]->sched.total;
 
 	return !a->changed && a->frames < n ? a->frames : n;
+}
+
+/* When the slot of the last of its frames ends, in cycles from the start of a finished run; 0: nothing to go by. all: frames that were asked for. */
+uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all)
+{
+	uint64_t last = 0;
+
+	*all = cp->nrates == 1 ? sent : 0;
+	for (unsigned i = 0; i < cp->nrates; i++) {
+		const struct group_rate *a = &cp->rate[i];
+		struct pace p = {.period = a->period};
+		uint64_t n = rate_limit(cp, i), at;
+		if (cp->nrates == 1) {
+			at = !a->by_bytes ? sent : bytes + (a->l2 ? 0 : sent * PACE_WIRE_OVERHEAD);
+		} else if (n == UINT64_MAX) {
+			return 0; /* it was stopped */
+		} else {
+			*all += n;
+			at = begins(cp->program.group[i], a, n);
+		}
+		uint64_t due = pace_due(&p, at);
+		last = due > last ? due : last;
+	}
+	return last;
+}
+
+/* Does the rate at which frames are due differ from time to time, because streams end before others or phases have other sizes? */
+bool rates_vary(const struct ctl_port *cp)
+{
+	for (unsigned i = 0; i < cp->nrates && !cp->run.armed; i++) {
+		const struct sched *s = &cp->program.group[i]->sched;
+		if (cp->nrates > 1 ? s->total != UINT64_MAX : cp->rate[i].by_bytes && s->nphases > 1)
+			return true;
+	}
+	return false;
 }
 
 double ctl_asked_pps(struct ctl *c, unsigned port, bool *max)

@@ -68,16 +68,6 @@ static int check_streams(const struct ctl_port *cp, uint64_t duration_ns, struct
 	return rc;
 }
 
-static int make_program(struct ctl *c, struct ctl_port *cp, struct err *e)
-{
-	struct program p;
-	int rc = program_make(c, cp, &cp->program, cp->p.cfg.count != 0 ? cp->p.cfg.count : UINT64_MAX, &p, e);
-
-	if (rc == 0)
-		plan_take(c, cp, &p);
-	return rc;
-}
-
 static int may_start(struct ctl *c, struct ctl_port *cp, uint64_t duration_ns, struct err *e)
 {
 	if (!cp->used)
@@ -107,15 +97,9 @@ static int may_start(struct ctl *c, struct ctl_port *cp, uint64_t duration_ns, s
 			       cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst, cp->txq[0]->pool_size,
 			       cp->p.id, cp->txq[0]->pool_size, cp->p.id);
 	int rc = check_streams(cp, duration_ns, e);
-	return rc < 0 ? rc : make_program(c, cp, e);
-}
-
-static bool all_counted(const struct program *p)
-{
-	for (unsigned i = 0; i < p->ngroups; i++)
-		if (p->group[i]->sched.total == UINT64_MAX)
-			return false;
-	return true;
+	if (rc < 0)
+		return rc;
+	return program_make(c, cp, &cp->program, cp->p.cfg.count != 0 ? cp->p.cfg.count : UINT64_MAX, &cp->next, e);
 }
 
 static uint64_t tx_bytes(const struct ctl_port *cp)
@@ -129,18 +113,22 @@ static uint64_t tx_bytes(const struct ctl_port *cp)
 
 int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, struct err *e)
 {
-	for (unsigned i = 0; i < c->nports; i++) {
-		if (!portset_has(ports, i))
-			continue;
-		int rc = may_start(c, c->port[i], duration_ns, e);
-		if (rc < 0)
-			return rc;
-	}
+	int rc = 0;
+
+	for (unsigned i = 0; i < c->nports && rc == 0; i++)
+		if (portset_has(ports, i))
+			rc = may_start(c, c->port[i], duration_ns, e);
+	for (unsigned i = 0; i < c->nports && rc < 0; i++) /* all or none */
+		program_free(c, &c->port[i]->next);
+	if (rc < 0)
+		return rc;
 	c->group_seq++;
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		if (!portset_has(ports, i))
 			continue;
+		plan_take(c, cp, &cp->next);
+		cp->next = (struct program){0};
 		cp->run = (struct run){.id = ++c->run_seq,
 				       .group = c->group_seq,
 				       .armed = true,
