@@ -44,36 +44,39 @@ static const struct feature features[] = {
 	{.why = LATER, .code = ENOTSUP},
 };
 static const char *const about[] = {
-	"a VLAN tag in the frames", "a service tag and a VLAN tag", "an MPLS label", "a GRE tunnel with IP inside", "a GRE tunnel with Ethernet inside",
-	"a VXLAN tunnel", "random bits: `set <ports> rnd ...`", "the ranges of `range <ports> ...`", "random source addresses", "random source ports",
-	LATER, LATER, LATER, LATER, LATER, LATER, "bonded devices", LATER, "rates", LATER, "the clock", LATER,
+	"a VLAN tag in the frames", "a service tag and a VLAN tag", "an MPLS label", "a GRE tunnel with IP inside",
+	"a GRE tunnel with Ethernet inside", "a VXLAN tunnel", "random bits: `set <ports> rnd ...`", "the ranges of `range <ports> ...`",
+	"random source addresses", "random source ports", LATER, LATER, LATER, LATER, LATER, LATER, "bonded devices", LATER, "rates", LATER,
+	"the clock", LATER,
 };
 _Static_assert(ARRAY_SIZE(words) == ARRAY_SIZE(features) + 1 && ARRAY_SIZE(about) == ARRAY_SIZE(features), "one row for each word");
 
 enum { PORTS, WORD };
 
-/* A sequence in use on these ports ends. */
+/* A sequence in use ends, on the ports of the list that are named without streams. */
 static int to_single(struct cmd_run *r, const struct target *t, struct err *e)
 {
 	const struct setting *row = cmd_setting_find(r->cmd, "seq_cnt", e);
-	struct target ports = *t;
-	unsigned np = ctl_nports(app_of(r)->ctl);
+	struct target bare = {0}, one = {.n = 1};
+	struct portset ports;
 
-	for (unsigned i = 0; i < t->n && row != NULL; i++) {
-		if (t->item[i].has_streams)
+	for (unsigned i = 0; i < t->n; i++)
+		if (!t->item[i].has_streams)
+			bare.item[bare.n++] = t->item[i];
+	if (row == NULL || cmd_target_ports(r->cmd, &bare, &ports, e) < 0)
+		return -EINVAL;
+	for (unsigned p = 0; p < PORTSET_MAX; p++) {
+		struct sbuf now = {0};
+		if (!portset_has(&ports, p))
 			continue;
-		for (unsigned p = t->item[i].p0; p <= t->item[i].p1 && p < np; p++) {
-			struct sbuf now = {0};
-			cmd_setting_text(r->cmd, row, p, 0, &now);
-			bool on = strcmp(sbuf_str(&now), "0") != 0;
-			sbuf_free(&now);
-			ports.n = 1;
-			ports.item[0].p0 = ports.item[0].p1 = p;
-			if (on && cmd_set(r->cmd, &ports, row, "0", r->note, e) < 0)
-				return -EINVAL;
-		}
+		cmd_setting_text(r->cmd, row, p, 0, &now);
+		bool on = strcmp(sbuf_str(&now), "0") != 0;
+		sbuf_free(&now);
+		one.item[0].p0 = one.item[0].p1 = p;
+		if (on && cmd_set(r->cmd, &one, row, "0", r->note, e) < 0)
+			return -EINVAL;
 	}
-	return row != NULL ? 0 : -EINVAL;
+	return 0;
 }
 
 int feature_set(struct cmd_run *r, const struct arg_val *args, bool on, struct err *e)

@@ -24,6 +24,12 @@ struct known_field {
 	const struct setting *row;
 };
 
+/* What a row of streams needs to be read thousands of times. */
+struct reader {
+	void *val, *dflt;  /* one value, and the default; NULL: it has a store */
+	struct sbuf dflt_text;
+};
+
 struct saving {
 	struct cmd *cmd;
 	const struct cmd_host *host;
@@ -31,7 +37,7 @@ struct saving {
 	struct sbuf *out;
 	const struct setting *const *rows;
 	unsigned nrows;
-	bool *is_field; /* rows whose values are in stream_cfg.frame.vals */
+	struct reader *reader; /* of the rows of streams whose values are not in stream_cfg.frame.vals */
 	struct known_field *known;
 	unsigned nknown;
 	struct entry *e;
@@ -172,17 +178,40 @@ static const struct known_field *field_row(struct saving *s, const struct frame_
 	return &s->known[s->nknown++];
 }
 
+static void reader_open(struct reader *rd, const struct setting *row)
+{
+	rd->val = xcalloc(1, row->v.type->size);
+	if (row->store != NULL || row->dflt == NULL)
+		return;
+	rd->dflt = xcalloc(1, row->v.type->size);
+	row->v.type->parse(&row->v, row->dflt, rd->dflt, NULL);
+	row->v.type->print(&row->v, rd->dflt, &rd->dflt_text);
+}
+
+/* cmd_value_text() of what differs from the default; what does not is left unread as early as can be. */
+static bool differs(const struct reader *rd, const struct setting *row, const void *obj, struct sbuf *out)
+{
+	const void *val = (const char *)obj + row->offset;
+
+	sbuf_reset(out);
+	if (row->store != NULL) {
+		if (!row->store->get(row, obj, rd->val))
+			return false;
+		val = rd->val;
+	} else if (memcmp(val, rd->dflt, row->v.type->size) == 0) {
+		return false;
+	}
+	row->v.type->print(&row->v, val, out);
+	return row->store != NULL || strcmp(sbuf_str(out), sbuf_str(&rd->dflt_text)) != 0;
+}
+
 static void collect_stream(struct saving *s, unsigned stream, const struct stream_cfg *cfg)
 {
 	struct sbuf text = {0};
 
 	for (unsigned i = 0; i < s->nrows; i++) {
-		const struct setting *row = s->rows[i];
-		if (row->scope != SCOPE_STREAM || s->is_field[i] || !is_saved(row))
-			continue;
-		sbuf_reset(&text);
-		if (cmd_value_text(row, cfg, &text))
-			add_entry(s, i * MAX_NTH, stream, row, sbuf_str(&text));
+		if (s->reader[i].val != NULL && differs(&s->reader[i], s->rows[i], cfg, &text))
+			add_entry(s, i * MAX_NTH, stream, s->rows[i], sbuf_str(&text));
 	}
 	for (unsigned i = 0; i < cfg->frame.vals.n; i++) {
 		const struct known_field *k = field_row(s, &cfg->frame.vals.val[i]);
@@ -236,12 +265,13 @@ void save_text(struct cmd *cmd, const struct cmd_host *host, const struct port_c
 	struct saving s = {.cmd = cmd, .host = host, .start = start, .out = out};
 
 	s.rows = set_rows(&s.nrows);
-	s.is_field = xcalloc(s.nrows, sizeof(*s.is_field));
+	s.reader = xcalloc(s.nrows, sizeof(*s.reader));
 	for (unsigned i = 0; i < s.nrows; i++) {
 		const struct proto *p;
 		const struct field *f;
 		unsigned nth;
-		s.is_field[i] = s.rows[i]->scope == SCOPE_STREAM && frame_field_parse(s.rows[i]->name, &p, &nth, &f, NULL) == 0;
+		if (s.rows[i]->scope == SCOPE_STREAM && is_saved(s.rows[i]) && frame_field_parse(s.rows[i]->name, &p, &nth, &f, NULL) != 0)
+			reader_open(&s.reader[i], s.rows[i]);
 	}
 	sbuf_add(out, "# wirerate " WR_VERSION ": settings and streams, for `load`\nreset all\n");
 	put_global(&s);
@@ -250,7 +280,12 @@ void save_text(struct cmd *cmd, const struct cmd_host *host, const struct port_c
 		put_port(&s, p);
 		put_stream_rows(&s, p);
 	}
-	free(s.is_field);
+	for (unsigned i = 0; i < s.nrows; i++) {
+		free(s.reader[i].val);
+		free(s.reader[i].dflt);
+		sbuf_free(&s.reader[i].dflt_text);
+	}
+	free(s.reader);
 	free(s.known);
 	free(s.next);
 	free(s.e);

@@ -245,8 +245,8 @@ static int run_delete(struct cmd_run *r, const struct arg_val *args, struct err 
 	}
 	for (unsigned p = 0; p < np && rc == 0; p++)
 		if (count[p] > 0 && count[p] == ctl_stream_total(ctl, p))
-			rc = err_at(e, EINVAL, args[0].col, "a port keeps one stream at least, and this is all of port %u; `reset %u` makes stream 0 anew, "
-				    "`set %u/all enabled off` silences them", p, p, p);
+			rc = err_at(e, EINVAL, args[0].col, "a port keeps one stream at least, and this is all of port %u; "
+				    "`reset %u` makes stream 0 anew, `set %u/all enabled off` silences them", p, p, p);
 	for (unsigned p = 0; p < np && rc == 0; p++) {
 		for (unsigned s = CTL_MAX_STREAMS; s-- > 0 && rc == 0;)
 			if (map[p * MAP_WORDS + s / 64] >> (s % 64) & 1)
@@ -270,14 +270,17 @@ static int run_move(struct cmd_run *r, const struct arg_val *args, struct err *e
 	for (unsigned i = 0; i < t->n; i++) {
 		uint32_t s = t->item[i].s0;
 		if (s != t->item[i].s1)
-			return err_at(e, EINVAL, args[0].col, "\"%.60s\" is more than one stream, which cannot all become stream %u", args[0].text, to);
+			return err_at(e, EINVAL, args[0].col, "\"%.60s\" is more than one stream, which cannot all become stream %u",
+				      args[0].text, to);
 		for (unsigned p = t->item[i].p0; p <= t->item[i].p1 && p < np; p++) {
 			if (!there(ctl, p, s))
 				return no_stream(r, p, s, args[0].col, e);
 			if (portset_has(&seen, p))
-				return err_at(e, EINVAL, args[0].col, "port %u is named twice, and only one stream can become %u/%u", p, p, to);
+				return err_at(e, EINVAL, args[0].col, "port %u is named twice, and only one stream can become %u/%u", p, p,
+					      to);
 			if (s != to && there(ctl, p, to))
-				return err_at(e, EEXIST, args[1].col, "there is a stream %u/%u already; `stream delete %u/%u` removes it", p, to, p, to);
+				return err_at(e, EEXIST, args[1].col, "there is a stream %u/%u already; `stream delete %u/%u` removes it", p,
+					      to, p, to);
 			portset_add(&seen, p);
 		}
 	}
@@ -301,7 +304,8 @@ static const struct arg_spec args_move[] = {{ARG_TARGETS, "stream"}, {ARG_VALUE,
 const struct verb verb_stream_add = {
 	.name = "stream add", .args = args_add, .run = run_add,
 	.help = "Make streams: N more (or one) behind the last, or those that are named: `stream add 0/4-7`.\n"
-		"They are enabled and have the default settings, or with `like` those of another stream: `stream add 0 3 like 0/1`.\n"
+		"They are enabled and have the default settings, or with `like` those of another stream:\n"
+		"`stream add 0 3 like 0/1`.\n"
 		"A port has 1 to 4096 streams, 0/0 to 0/4095; `show streams` lists them.",
 };
 const struct verb verb_stream_copy = {

@@ -264,7 +264,8 @@ static void mpls_vprint(const struct vspec *s, const void *val, struct sbuf *out
 }
 
 static const struct vtype vt_mpls = {
-	.name = "entry", .syntax = "8 hexadecimal digits: label, class, bottom, ttl", .size = sizeof(uint32_t), .parse = mpls_vparse, .print = mpls_vprint,
+	.name = "entry", .syntax = "8 hexadecimal digits: label, class, bottom, ttl", .size = sizeof(uint32_t),
+	.parse = mpls_vparse, .print = mpls_vprint,
 };
 
 static void mpls_put(const struct setting *row, void *obj, const void *val)

@@ -191,7 +191,8 @@ static bool held_check(const struct setting *row, const void *obj, struct err *w
 	if (!c->range_on)
 		return true;
 	if (held_count(c) == 0) {
-		err_set(warn, EINVAL, "no range is given yet, so all frames stay the same; for example `range %u dst port 1000 1000 1999 1`", c->port);
+		err_set(warn, EINVAL, "no range is given yet, so all frames stay the same; for example `range %u dst port 1000 1000 1999 1`",
+			c->port);
 		return false;
 	}
 	frame_spec_copy(&spec, &c->frame);
@@ -204,7 +205,8 @@ static bool held_check(const struct setting *row, const void *obj, struct err *w
 }
 
 static const struct setting ranges_row = {
-	.name = "ranges", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .offset = offsetof(struct stream_cfg, range_on), .check = held_check,
+	.name = "ranges", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .offset = offsetof(struct stream_cfg, range_on),
+	.check = held_check,
 	.help = "whether the ranges (range.dst-port ...) are in use; `enable <ports> range`",
 };
 

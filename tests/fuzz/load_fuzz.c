@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Text -> lines of a file for `load`, with the program's own rows and two ports that are only their settings. Every line is checked without
- * being run; then the `set` lines are run, and what `save` writes of the result must be taken back line by line and be saved the same.
+ * being run; then the `set` lines, and Pktgen's words for them, are run, and what `save` writes of the result must be taken back line by line and be saved the same.
  * The dictionary is made from the rows at start. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +100,17 @@ static void save(struct sbuf *out)
 	save_text(lang(), &host, &start, out);
 }
 
+/* Commands that are settings in other words, and need no control. */
+static bool is_run(const char *line)
+{
+	static const char *const verbs[] = {"set ", "range ", "enable ", "disable "};
+
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (strncmp(line, verbs[i], strlen(verbs[i])) == 0)
+			return true;
+	return false;
+}
+
 /* must: the program's own text, of which nothing may be refused. */
 static void run_lines(const char *text, bool must)
 {
@@ -118,7 +129,7 @@ static void run_lines(const char *text, bool must)
 		int rc = cmd_check(lang(), one.s, &e);
 		demand(rc == 0 || (e.text[0] != '\0' && e.col >= -1 && e.col <= (int)one.len), "an error without text or place", one.s);
 		demand(rc == 0 || !must, "a saved line does not pass", one.s);
-		if (strncmp(one.s, "set ", 4) != 0)
+		if (!is_run(one.s))
 			continue;
 		int ran = cmd_exec(lang(), &r, one.s, &e);
 		demand(ran <= 0, "a setting takes time", one.s);

@@ -73,7 +73,7 @@ class Live:
     """A running program that is driven line by line through its standard input."""
 
     def __init__(self, args, prefix=(), **kw):
-        self.log = tempfile.TemporaryFile("w+")
+        self.log = tempfile.TemporaryFile("w+", errors="replace")
         self.proc = subprocess.Popen([*prefix, binary(), *as_json(args)], stdin=subprocess.PIPE,
                                      stdout=subprocess.PIPE, stderr=self.log, **kw)
         self.buf = b""
