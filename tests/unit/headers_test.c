@@ -91,6 +91,9 @@ static const struct { const char *stack, *vals; } built[] = {
 	{ "eth/ipv6/ipv6dst/udp", "ipv6dst.homeaddr=2001:db8::7" },
 	{ "eth/ipv6/ipv6rt/udp", "ipv6rt.segleft=1 ipv6rt.flags=0x40 ipv6rt.tag=0x1234 ipv6rt.addrs=20010db800000000000000000000000920010db8000000000000000000000008" },
 	{ "eth/ipv6/ipv6rt/tcp", "ipv6rt.type=0 ipv6rt.res=0x01020304 ipv6rt.segleft=2 ipv6rt.addrs=20010db800000000000000000000000920010db8000000000000000000000008" },
+	{ "eth/ipv6/ipv6rt/udp", "ipv6rt.addr1=2001:db8::5" },
+	{ "eth/ipv6/ipv6rt/udp", "ipv6rt.segleft=2 ipv6rt.addr3=2001:db8::5 ipv6rt.addr1=2001:db8::6" },
+	{ "eth/ipv6/ipv6rt/udp", "ipv6rt.type=0 ipv6rt.segleft=2 ipv6rt.addr2=2001:db8::7" },
 	{ "eth/ipv6/ipv6frag/udp", "ipv6frag.res=1 ipv6frag.res2=2" },
 	{ "eth/ipv4/icmp", "icmp.id=0x1234 icmp.seq=9" },
 	{ "eth/ipv4/icmp", "icmp.type=13 icmp.id=0x0001 icmp.orig=1 icmp.recv=2 icmp.xmit=4294967295" },
@@ -227,6 +230,8 @@ static void what_fills_itself_has_the_bytes_of_the_standards(void **state)
 		{ "eth/ipv6/ipv6hbh/udp", "ipv6hbh.options=1e0101", 54, "1100" "1e0101" "010100" },
 		{ "eth/ipv6/ipv6dst/udp", "ipv6dst.options=1e03010203", 54, "1100" "1e03010203" "00" },
 		{ "eth/ipv6/ipv6rt/udp", "ipv6rt.addrs=0000000000000000000000000000000100000000000000000000000000000002", 54, "1104" "0400" "01000000" },
+		{ "eth/ipv6/ipv6rt/udp", "ipv6rt.addr2=::2", 54, "1104" "0400" "01000000" "00000000000000000000000000000000" "00000000000000000000000000000002" },
+		{ "eth/ipv6/ipv6rt/udp", "ipv6rt.addr1=::2 ipv6rt.addrs=11111111111111111111111111111111aa", 54 + 8, "00000000000000000000000000000002" "aa" "00000000000000" "04d2" },
 		{ "eth/ipv4/gre/ipv4", "", 34, "00000800" }, { "eth/ipv4/gre/ipv4", "gre.key=1", 34, "20000800" "00000001" "45" },
 		{ "eth/ipv4/gre/ipv4", "gre.seq=2 gre.k=1", 34, "30000800" "00000000" "00000002" "45" },
 		{ "eth/ipv4/gre/ipv4", "gre.k=0 gre.key=1", 34, "00000800" "00000001" "45" }, /* wrong on purpose */
