@@ -47,7 +47,8 @@ static int fits(const struct ctl_port *cp, unsigned len, struct err *e)
 {
 	if (len <= tx_room(cp))
 		return 0;
-	return err_set(e, EINVAL, "a frame of %u bytes does not fit a buffer; set %u mtu %u", len + FRAME_FCS, cp->p.id, len - RTE_ETHER_HDR_LEN);
+	return err_set(e, EINVAL, "a frame of %u bytes does not fit a buffer; set %u mtu %u", len + FRAME_FCS, cp->p.id,
+		       len - RTE_ETHER_HDR_LEN);
 }
 
 /* What a stream says of its frames, with the held ranges in it where they are in use. */
@@ -92,8 +93,8 @@ unsigned stream_nsizes(const struct stream *s)
 	return n;
 }
 
-static int compile_at(const struct ctl_port *cp, const struct stream_cfg *cfg, const struct frame_spec *spec, uint16_t size, struct frame_plan *out,
-		      struct err *e)
+static int compile_at(const struct ctl_port *cp, const struct stream_cfg *cfg, const struct frame_spec *spec,
+		      uint16_t size, struct frame_plan *out, struct err *e)
 {
 	struct frame_spec one = *spec; /* shares what it points to */
 
@@ -109,7 +110,8 @@ static int compile_at(const struct ctl_port *cp, const struct stream_cfg *cfg, c
 
 static int compile(struct ctl_port *cp, struct stream *s, struct err *e)
 {
-	static uint16_t size[SIZES_MAX_COUNT], plan_of[UINT16_MAX + 1]; /* control thread only; 1 + the plan of a size, 0 between calls */
+	static uint16_t size[SIZES_MAX_COUNT],
+		plan_of[UINT16_MAX + 1]; /* control thread only; 1 + the plan of a size, 0 between calls */
 	struct view v;
 	uint64_t bytes = 0;
 	int rc = view_open(&s->cfg, &v, e);
@@ -221,9 +223,11 @@ int stream_stray(const struct ctl_port *cp, const struct stream *s, struct err *
 		stream_name(cp, s, name, sizeof(name));
 		snprintf(where, sizeof(where), s->cfg.id == 0 ? "%u" : "%u/%u", cp->p.id, s->cfg.id);
 		frame_stack_print(&f->stack, &stack);
-		err_set(e, EINVAL, "%s: %s%s.%s is set, but the frame is %s: `set %s %s%s.%s default` takes the value back, "
-			"`set %s frame ...` with %s%s in it uses it", name, v->proto->name, nth, v->field->name, sbuf_str(&stack),
-			where, v->proto->name, nth, v->field->name, where, v->proto->name, nth);
+		err_set(e, EINVAL,
+			"%s: %s%s.%s is set, but the frame is %s: `set %s %s%s.%s default` takes the value back, "
+			"`set %s frame ...` with %s%s in it uses it",
+			name, v->proto->name, nth, v->field->name, sbuf_str(&stack), where, v->proto->name, nth,
+			v->field->name, where, v->proto->name, nth);
 		sbuf_free(&stack);
 		return -EINVAL;
 	}

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define RUN_LINE 64
-/* A store of a whole line may go beyond a frame's end up to here: no buffer is smaller. */
-#define RUN_SAFE_END (2048 - 128)
+/* A store of a whole line may go beyond a frame's end up to here. */
+#define RUN_SAFE_END FRUN_MIN_ROOM
 #define RUN_MAX_SUMS 64
 
 struct run_var {
@@ -71,6 +71,7 @@ struct run_col_var {
 	uint32_t var;            /* index of run_var */
 	uint8_t shift;           /* to the left, so that the field ends with a word */
 	uint8_t limbs, words;    /* of the shifted number */
+	uint16_t first;          /* bit t: no field before this one has a part in the column of word t */
 	uint8_t nrandom;         /* random words per value */
 	int16_t up;              /* BITS: random words move so far to the left in all */
 	uint8_t slot[2 * RUN_COL_LIMBS]; /* column of each word, lowest first */
