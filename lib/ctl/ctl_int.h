@@ -92,6 +92,7 @@ struct ctl_port {
 	struct frame_vals dflt;    /* what each stream gets as its dflt */
 	struct port_cfg applied;   /* values the device runs with: mtu, txd, rxd, mbufs */
 	struct program program;    /* what it sends, or sent last */
+	struct program next;       /* what a start would send that is being checked */
 	struct group_rate *rate;   /* of each group of it */
 	unsigned nrates;
 	char said[SAID_MAX];          /* the last note about what could not be taken over */
@@ -193,6 +194,9 @@ double plan_pps(const struct rate *r, uint64_t speed_bps, double size, bool *max
 uint64_t plan_speed(const struct ctl_port *cp);
 void rates_follow(struct ctl_port *cp);             /* cp->rate and what the run is asked, from settings and cp->program */
 void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns);
+bool all_counted(const struct program *p);          /* everything in it comes to an end */
+uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all);
+bool rates_vary(const struct ctl_port *cp);
 uint64_t rate_limit(const struct ctl_port *cp, unsigned group);
 
 /* plan.c */

@@ -52,7 +52,9 @@ static void keep_order(struct ctl *c, struct ctl_port *cp, struct program *now, 
 	struct err e;
 
 	program_free(c, now);
-	snprintf(text, size, "port %u: a stream has a count: the order of its streams stays as it is until the next start", cp->p.id);
+	snprintf(text, size,
+		 "port %u: a stream has a count: the order of its streams stays as it is until the next start",
+		 cp->p.id);
 	int rc = program_follow(c, cp, &cp->program, &follow, &e);
 	if (rc == 0)
 		*now = follow;
@@ -110,8 +112,10 @@ static unsigned phases_of(const struct program *p)
 
 static size_t gen_bytes(const struct program *p)
 {
-	return RTE_ALIGN_CEIL(sizeof(struct gen_job), CACHE_LINE) + RTE_ALIGN_CEIL(p->ngroups * sizeof(struct gen_group), CACHE_LINE) +
-	       RTE_ALIGN_CEIL(phases_of(p) * sizeof(struct gen_phase), CACHE_LINE) + RTE_ALIGN_CEIL(gen_mem_size(p->ngroups), CACHE_LINE);
+	return RTE_ALIGN_CEIL(sizeof(struct gen_job), CACHE_LINE) +
+	       RTE_ALIGN_CEIL(p->ngroups * sizeof(struct gen_group), CACHE_LINE) +
+	       RTE_ALIGN_CEIL(phases_of(p) * sizeof(struct gen_phase), CACHE_LINE) +
+	       RTE_ALIGN_CEIL(gen_mem_size(p->ngroups), CACHE_LINE);
 }
 
 static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct gen_phase *ph, struct gen_group *out)
@@ -122,11 +126,20 @@ static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct
 
 	for (unsigned p = 0; p < np; p++) {
 		const struct prog *from = &g->prog[q * np + p];
-		ph[p] = (struct gen_phase){.k0 = g->sched.phase[p].k0, .end = g->sched.phase[p].end, .prog = from->run, .state = from->state,
+		ph[p] = (struct gen_phase){.k0 = g->sched.phase[p].k0,
+					   .end = g->sched.phase[p].end,
+					   .prog = from->run,
+					   .state = from->state,
 					   .tag = from->tag};
 	}
-	*out = (struct gen_group){.stream = g->cell, .nphases = (uint16_t)np, .phase = ph, .epoch = g->epoch, .by_bytes = a->by_bytes, .l2 = a->l2,
-				  .period = a->period, .limit = rate_limit(cp, i)};
+	*out = (struct gen_group){.stream = g->cell,
+				  .nphases = (uint16_t)np,
+				  .phase = ph,
+				  .epoch = g->epoch,
+				  .by_bytes = a->by_bytes,
+				  .l2 = a->l2,
+				  .period = a->period,
+				  .limit = rate_limit(cp, i)};
 }
 
 static struct gen_job *fill_gen(const struct ctl_port *cp, unsigned q, uint8_t **mem, struct ctl_plan *plan)
@@ -141,9 +154,19 @@ static struct gen_job *fill_gen(const struct ctl_port *cp, unsigned q, uint8_t *
 
 	memset(own, 0, gen_mem_size(pr->ngroups));
 	*j = (struct gen_job){
-		.txq = cp->txq[q], .ngroups = (uint16_t)pr->ngroups, .group = g, .mem = own, .burst = (uint16_t)cp->p.cfg.burst,
-		.queue = (uint16_t)q, .nqueues = cp->p.ntxq, .stop = r->stop, .run = r->id, .start_tsc = r->start_tsc, .end_tsc = r->end_tsc,
-		.giveup_cycles = (uint64_t)(hz * GIVEUP_NS / 1e9), .forgive_cycles = (uint64_t)(hz * FORGIVE_NS / 1e9),
+		.txq = cp->txq[q],
+		.ngroups = (uint16_t)pr->ngroups,
+		.group = g,
+		.mem = own,
+		.burst = (uint16_t)cp->p.cfg.burst,
+		.queue = (uint16_t)q,
+		.nqueues = cp->p.ntxq,
+		.stop = r->stop,
+		.run = r->id,
+		.start_tsc = r->start_tsc,
+		.end_tsc = r->end_tsc,
+		.giveup_cycles = (uint64_t)(hz * GIVEUP_NS / 1e9),
+		.forgive_cycles = (uint64_t)(hz * FORGIVE_NS / 1e9),
 	};
 	for (unsigned i = 0; i < pr->ngroups; i++) {
 		fill_group(cp, q, i, ph, &g[i]);
@@ -193,12 +216,15 @@ static void add_port(struct ctl_port *cp, unsigned worker, struct ctl_plan *plan
 
 	for (unsigned q = 0; q < cp->p.ntxq; q++)
 		if (cp->tx_worker[q] == (int)worker && gen_wanted(cp))
-			p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_gen, .state = &cp->gen[q]->base, .job = fill_gen(cp, q, mem, plan)};
+			p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_gen,
+								.state = &cp->gen[q]->base,
+								.job = fill_gen(cp, q, mem, plan)};
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
 		if (cp->rx_worker[q] != (int)worker)
 			continue;
 		p->may_sleep &= !cp->p.cfg.idle_busy;
-		p->rx[p->nrx++] = (struct dp_rx_slot){.q = cp->rxq[q], .burst = (uint16_t)cp->p.cfg.rxburst, .owner = p->ntasks};
+		p->rx[p->nrx++] =
+			(struct dp_rx_slot){.q = cp->rxq[q], .burst = (uint16_t)cp->p.cfg.rxburst, .owner = p->ntasks};
 		p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_sink, .state = &cp->sink[q]->base};
 	}
 }
@@ -206,12 +232,16 @@ static void add_port(struct ctl_port *cp, unsigned worker, struct ctl_plan *plan
 struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 {
 	struct extent x = without_ports ? (struct extent){0} : measure(c, worker);
-	size_t head = RTE_ALIGN_CEIL(sizeof(struct ctl_plan) + x.ntasks * sizeof(struct dp_task) + x.nrx * sizeof(struct dp_rx_slot), CACHE_LINE);
+	size_t head = RTE_ALIGN_CEIL(sizeof(struct ctl_plan) + x.ntasks * sizeof(struct dp_task) +
+					     x.nrx * sizeof(struct dp_rx_slot),
+				     CACHE_LINE);
 	struct ctl_plan *plan = aligned_alloc(CACHE_LINE, head + x.bytes);
 
 	if (plan == NULL)
 		return NULL;
-	*plan = (struct ctl_plan){.p = {.seq = ++c->plan_seq, .may_sleep = true, .idle_cycles = (uint64_t)(clock_hz() * IDLE_NS / 1e9)},
+	*plan = (struct ctl_plan){.p = {.seq = ++c->plan_seq,
+					.may_sleep = true,
+					.idle_cycles = (uint64_t)(clock_hz() * IDLE_NS / 1e9)},
 				  .ref = xcalloc(x.nrefs + 1, sizeof(struct group *))};
 	plan->p.task = (struct dp_task *)(plan + 1);
 	plan->p.rx = (struct dp_rx_slot *)(plan->p.task + x.ntasks);

@@ -76,7 +76,8 @@ static bool all_offload(const struct ctl_port *cp, const struct members *m)
 	for (unsigned i = 0; i < m->n; i++)
 		for (unsigned k = 0; k < m->s[i]->nplans; k++) {
 			const struct frame_plan *p = &m->s[i]->plan[k];
-			uint64_t need = (p->offload_ip4 ? RTE_ETH_TX_OFFLOAD_IPV4_CKSUM : 0) | (p->offload_udp ? RTE_ETH_TX_OFFLOAD_UDP_CKSUM : 0) |
+			uint64_t need = (p->offload_ip4 ? RTE_ETH_TX_OFFLOAD_IPV4_CKSUM : 0) |
+					(p->offload_udp ? RTE_ETH_TX_OFFLOAD_UDP_CKSUM : 0) |
 					(p->offload_tcp ? RTE_ETH_TX_OFFLOAD_TCP_CKSUM : 0);
 			if (!p->offload || (need & ~cp->tx_offloads) != 0)
 				return false;
@@ -85,12 +86,14 @@ static bool all_offload(const struct ctl_port *cp, const struct members *m)
 }
 
 /* Nothing that a group is made of has changed. */
-static bool same_group(const struct group *g, const struct members *m, const struct sched *s, bool offload, unsigned nqueues)
+static bool same_group(const struct group *g, const struct members *m, const struct sched *s, bool offload,
+		       unsigned nqueues)
 {
 	if (g->n != m->n || g->offload != offload || g->nqueues != nqueues)
 		return false;
 	for (unsigned i = 0; i < m->n; i++)
-		if (g->member[i].cell != m->s[i]->cell || g->member[i].version != m->s[i]->version)
+		if (g->member[i].cell != m->s[i]->cell || g->member[i].version != m->s[i]->version ||
+		    g->in[i].id != m->in[i].id)
 			return false;
 	return sched_equal(&g->sched, g->in, s, m->in);
 }
@@ -121,7 +124,8 @@ struct phase_spec {
 	unsigned nplans;
 };
 
-static int phase_spec(struct group *g, const struct members *m, const struct sched_phase *ph, struct phase_spec *out, struct err *e)
+static int phase_spec(struct group *g, const struct members *m, const struct sched_phase *ph, struct phase_spec *out,
+		      struct err *e)
 {
 	uint32_t *base = xcalloc(ph->nstreams, sizeof(*base)), n = 0;
 
@@ -132,9 +136,12 @@ static int phase_spec(struct group *g, const struct members *m, const struct sch
 	}
 	if (n > UINT16_MAX + 1u) {
 		free(base);
-		return err_set(e, EINVAL, "its streams have %u different frames, at most %u; fewer sizes help", n, UINT16_MAX + 1u);
+		return err_set(e, EINVAL, "its streams have %u different frames, at most %u; fewer sizes help", n,
+			       UINT16_MAX + 1u);
 	}
-	*out = (struct phase_spec){.nplans = n, .cycle = xcalloc(ph->ncycle, sizeof(*out->cycle)), .plan = xcalloc(n, sizeof(*out->plan)),
+	*out = (struct phase_spec){.nplans = n,
+				   .cycle = xcalloc(ph->ncycle, sizeof(*out->cycle)),
+				   .plan = xcalloc(n, sizeof(*out->plan)),
 				   .cell = xcalloc(ph->nstreams, sizeof(*out->cell))};
 	for (unsigned i = 0; i < ph->nstreams; i++) {
 		const struct stream *s = m->s[ph->stream[i]];
@@ -145,7 +152,8 @@ static int phase_spec(struct group *g, const struct members *m, const struct sch
 	for (unsigned i = 0; i < ph->ncycle; i++) {
 		const struct sched_slot *slot = &ph->slot[i];
 		const struct stream *s = m->s[ph->stream[slot->stream]];
-		out->cycle[i] = (struct frun_slot){.stream = slot->stream, .plan = (uint16_t)(base[slot->stream] + s->item[slot->item])};
+		out->cycle[i] = (struct frun_slot){.stream = slot->stream,
+						   .plan = (uint16_t)(base[slot->stream] + s->item[slot->item])};
 		g->sizes = (g->sizes ^ s->plan[s->item[slot->item]].len) * 0x100000001b3ull;
 	}
 	free(base);
@@ -164,9 +172,20 @@ static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct m
 	for (unsigned q = 0; q < nq && rc == 0; q++) {
 		struct prog *to = &g->prog[q * g->sched.nphases + p];
 		struct frun_spec spec = {
-			.cycle = ps.cycle, .ncycle = ph->ncycle, .plan = ps.plan, .nplans = ps.nplans, .stream_id = ps.cell, .o0 = ph->o0,
-			.nstreams = ph->nstreams, .first = (unsigned)((q + nq - ph->k0 % nq) % nq), .nqueues = nq, .sched_id = g->sched_id + p,
-			.offload = g->offload, .data_off = GEN_DATA_OFF, .len16_off = GEN_LEN16_OFF, .len32_off = GEN_LEN32_OFF,
+			.cycle = ps.cycle,
+			.ncycle = ph->ncycle,
+			.plan = ps.plan,
+			.nplans = ps.nplans,
+			.stream_id = ps.cell,
+			.o0 = ph->o0,
+			.nstreams = ph->nstreams,
+			.first = (unsigned)((q + nq - ph->k0 % nq) % nq),
+			.nqueues = nq,
+			.sched_id = g->sched_id + p,
+			.offload = g->offload,
+			.data_off = GEN_DATA_OFF,
+			.len16_off = GEN_LEN16_OFF,
+			.len32_off = GEN_LEN32_OFF,
 		};
 		to->run = frun_new(&spec, e);
 		rc = to->run == NULL ? -EINVAL : tag_prog(c, to, e);
@@ -199,8 +218,8 @@ static void group_sizes(struct group *g, const struct members *m)
 }
 
 /* Takes sched. old: the group of the same cell before, or NULL. */
-static int group_make(struct ctl *c, struct ctl_port *cp, int32_t cell, const struct members *m, struct sched *sched, struct group *old,
-		      struct group **out, struct err *e)
+static int group_make(struct ctl *c, struct ctl_port *cp, int32_t cell, const struct members *m, struct sched *sched,
+		      struct group *old, struct group **out, struct err *e)
 {
 	bool offload = all_offload(cp, m);
 	int rc = 0;
@@ -212,7 +231,13 @@ static int group_make(struct ctl *c, struct ctl_port *cp, int32_t cell, const st
 		return 0;
 	}
 	struct group *g = xcalloc(1, sizeof(*g));
-	*g = (struct group){.refs = 1, .cell = cell, .sched = *sched, .n = m->n, .nqueues = cp->p.ntxq, .offload = offload, .sizes = 1};
+	*g = (struct group){.refs = 1,
+			    .cell = cell,
+			    .sched = *sched,
+			    .n = m->n,
+			    .nqueues = cp->p.ntxq,
+			    .offload = offload,
+			    .sizes = 1};
 	*sched = (struct sched){0};
 	unsigned np = g->sched.nphases;
 	g->in = xcalloc(m->n, sizeof(*g->in));
@@ -259,7 +284,11 @@ static struct group *group_of(const struct program *p, int32_t cell)
 
 static struct sched_in in_of(const struct stream *s)
 {
-	return (struct sched_in){.id = s->cfg.id, .key = s->cell, .weight = (uint32_t)s->cfg.weight, .nsizes = stream_nsizes(s), .count = s->cfg.count};
+	return (struct sched_in){.id = s->cfg.id,
+				 .key = s->cell,
+				 .weight = (uint32_t)s->cfg.weight,
+				 .nsizes = stream_nsizes(s),
+				 .count = s->cfg.count};
 }
 
 static int by_cell(const void *a, const void *b)
@@ -280,7 +309,8 @@ static int pick(const struct ctl_port *cp, struct picked *out, struct err *e)
 {
 	uint64_t sizes = 0;
 
-	*out = (struct picked){.turn = xcalloc(cp->total, sizeof(*out->turn)), .own = xcalloc(cp->total, sizeof(*out->own)),
+	*out = (struct picked){.turn = xcalloc(cp->total, sizeof(*out->turn)),
+			       .own = xcalloc(cp->total, sizeof(*out->own)),
 			       .in = xcalloc(cp->total, sizeof(*out->in))};
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		struct stream *s = cp->stream[i];
@@ -296,10 +326,13 @@ static int pick(const struct ctl_port *cp, struct picked *out, struct err *e)
 	}
 	qsort(out->own, out->nown, sizeof(*out->own), by_cell);
 	if (out->nturn + out->nown == 0)
-		return err_set(e, EINVAL, "port %u: no stream is enabled; `set %u/%u enabled on` enables one", cp->p.id, cp->p.id, stream_first(cp)->cfg.id);
+		return err_set(e, EINVAL, "port %u: no stream is enabled; `set %u/%u enabled on` enables one", cp->p.id,
+			       cp->p.id, stream_first(cp)->cfg.id);
 	if (sizes > MAX_SIZES)
-		return err_set(e, EINVAL, "port %u: its streams have %llu frame sizes in all, at most %d; fewer sizes or streams help", cp->p.id,
-			       (unsigned long long)sizes, MAX_SIZES);
+		return err_set(
+			e, EINVAL,
+			"port %u: its streams have %llu frame sizes in all, at most %d; fewer sizes or streams help",
+			cp->p.id, (unsigned long long)sizes, MAX_SIZES);
 	return 0;
 }
 
@@ -319,8 +352,8 @@ static int compile_all(struct ctl *c, struct ctl_port *cp, struct stream *const 
 	return rc;
 }
 
-static int add_group(struct ctl *c, struct ctl_port *cp, struct program *to, int32_t cell, const struct members *m, struct sched *sched,
-		     const struct program *old, struct err *e)
+static int add_group(struct ctl *c, struct ctl_port *cp, struct program *to, int32_t cell, const struct members *m,
+		     struct sched *sched, const struct program *old, struct err *e)
 {
 	struct err why = {.text = ""};
 	int rc = group_make(c, cp, cell, m, sched, group_of(old, cell), &to->group[to->ngroups], &why);
@@ -333,7 +366,8 @@ static int add_group(struct ctl *c, struct ctl_port *cp, struct program *to, int
 	return 0;
 }
 
-static int add_own(struct ctl *c, struct ctl_port *cp, struct program *to, struct stream *s, const struct program *old, struct err *e)
+static int add_own(struct ctl *c, struct ctl_port *cp, struct program *to, struct stream *s, const struct program *old,
+		   struct err *e)
 {
 	struct sched_in in = in_of(s);
 	struct members m = {.s = &s, .in = &in, .n = 1};
@@ -343,7 +377,8 @@ static int add_own(struct ctl *c, struct ctl_port *cp, struct program *to, struc
 	return rc < 0 ? rc : add_group(c, cp, to, (int32_t)s->cell, &m, &sched, old, e);
 }
 
-int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, struct err *e)
+int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out,
+		 struct err *e)
 {
 	struct sched sched = {0};
 	struct picked p;
@@ -357,7 +392,8 @@ int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, 
 	if (rc == 0)
 		rc = compile_all(c, cp, p.own, p.nown, e);
 	if (rc == 0 && p.nturn > 0)
-		rc = add_group(c, cp, out, -1, &(struct members){.s = p.turn, .in = p.in, .n = p.nturn}, &sched, old, e);
+		rc = add_group(c, cp, out, -1, &(struct members){.s = p.turn, .in = p.in, .n = p.nturn}, &sched, old,
+			       e);
 	for (unsigned i = 0; i < p.nown && rc == 0; i++)
 		rc = add_own(c, cp, out, p.own[i], old, e);
 	sched_free(&sched);
@@ -367,8 +403,8 @@ int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, 
 	return rc;
 }
 
-static int follow_group(struct ctl *c, struct ctl_port *cp, const struct program *old, const struct group *g, struct stream *const *of_cell,
-			struct program *out, struct err *e)
+static int follow_group(struct ctl *c, struct ctl_port *cp, const struct program *old, const struct group *g,
+			struct stream *const *of_cell, struct program *out, struct err *e)
 {
 	struct members m = {.s = xcalloc(g->n, sizeof(*m.s)), .in = g->in, .n = g->n};
 	struct sched sched;

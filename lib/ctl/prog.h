@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside lib/ctl: what a port sends, ready for its workers. A group is the port's schedule, or one stream with a rate of its own: a program and its worker's
- * state for each phase and Tx queue. Groups are shared by all plans that send the same and go with the last one. */
+/* Inside lib/ctl: what a port sends, ready for its workers. A group is the port's schedule, or one stream with a rate of its own: a
+ * program and its worker's state for each phase and Tx queue. Groups are shared by all plans that send the same and go with the last one. */
 #pragma once
 #include "dp.h"
 #include "schedule.h"
@@ -51,8 +51,8 @@ struct program {
 void group_ref(struct group *g);
 void group_unref(struct ctl *c, struct group *g);
 void program_free(struct ctl *c, struct program *p);
-/* What the enabled streams of a port make, into a new *out; parts of `old` (may be NULL) are taken over where nothing changed. limit: frames of the port's count, UINT64_MAX:
- * none. Errors name the port or stream. */
+/* What the enabled streams of a port make, into a new *out; parts of `old` (may be NULL) are taken over where nothing changed. limit: frames
+ * of the port's count, UINT64_MAX: none. Errors name the port or stream. */
 int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, struct err *e);
 /* As old is, with the frames that its streams have now; -ESTALE: an order other than that of old is asked for. */
 int program_follow(struct ctl *c, struct ctl_port *cp, const struct program *old, struct program *out, struct err *e);

@@ -50,15 +50,22 @@ static struct group_rate asked(const struct rate *r, uint64_t speed_bps, const s
 
 static bool same(const struct group_rate *a, const struct group_rate *b)
 {
-	return a->by_bytes == b->by_bytes && a->l2 == b->l2 && a->max == b->max && a->per_s == b->per_s && a->sizes == b->sizes;
+	return a->by_bytes == b->by_bytes && a->l2 == b->l2 && a->max == b->max && a->per_s == b->per_s &&
+	       a->sizes == b->sizes;
 }
 
 static const struct group_rate *rate_of(const struct ctl_port *cp, int32_t cell)
 {
-	for (unsigned i = 0; i < cp->nrates; i++) /* few, or asked for in their order */
-		if (cp->rate[i].cell == cell)
-			return &cp->rate[i];
-	return NULL;
+	unsigned lo = 0, hi = cp->nrates;
+
+	while (lo < hi) {
+		unsigned mid = (lo + hi) / 2;
+		if (cp->rate[mid].cell < cell)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < cp->nrates && cp->rate[lo].cell == cell ? &cp->rate[lo] : NULL;
 }
 
 static const struct rate *setting_of(const struct ctl_port *cp, const struct group *g)
@@ -80,14 +87,15 @@ void rates_follow(struct ctl_port *cp)
 	r->asked_max = false;
 	for (unsigned i = 0; i < p->ngroups; i++) {
 		const struct group *g = p->group[i];
-		const struct group_rate *had = i < cp->nrates && cp->rate[i].cell == g->cell ? &cp->rate[i] : rate_of(cp, g->cell);
+		const struct group_rate *had = rate_of(cp, g->cell);
 		to[i] = asked(setting_of(cp, g), plan_speed(cp), g);
 		if (had != NULL && !r->armed && same(had, &to[i])) {
 			to[i] = *had;
 		} else {
 			to[i].changed = !r->armed;
 			if (!to[i].max)
-				to[i].period = to[i].by_bytes ? pace_byte_period(clock_hz(), to[i].per_s) : pace_period(clock_hz(), to[i].per_s);
+				to[i].period = to[i].by_bytes ? pace_byte_period(clock_hz(), to[i].per_s)
+							      : pace_period(clock_hz(), to[i].per_s);
 			other = true;
 		}
 		r->asked_pps += to[i].pps;
@@ -125,6 +133,14 @@ static uint64_t frames_before(const struct group *g, const struct group_rate *a,
 	return lo;
 }
 
+bool all_counted(const struct program *p)
+{
+	for (unsigned i = 0; i < p->ngroups; i++)
+		if (p->group[i]->sched.total == UINT64_MAX)
+			return false;
+	return true;
+}
+
 void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns)
 {
 	struct run *r = &cp->run;
@@ -132,6 +148,7 @@ void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns)
 	r->start_tsc = start_tsc;
 	r->end_tsc = UINT64_MAX;
 	r->rate_changed = false;
+	r->bounded = all_counted(&cp->program);
 	if (duration_ns == 0)
 		return;
 	r->end_tsc = start_tsc + clock_cycles(duration_ns);
@@ -155,6 +172,41 @@ uint64_t rate_limit(const struct ctl_port *cp, unsigned i)
 	uint64_t n = cp->program.group[i]->sched.total;
 
 	return !a->changed && a->frames < n ? a->frames : n;
+}
+
+/* When the slot of the last of its frames ends, in cycles from the start of a finished run; 0: nothing to go by. all: frames that were asked for. */
+uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all)
+{
+	uint64_t last = 0;
+
+	*all = cp->nrates == 1 ? sent : 0;
+	for (unsigned i = 0; i < cp->nrates; i++) {
+		const struct group_rate *a = &cp->rate[i];
+		struct pace p = {.period = a->period};
+		uint64_t n = rate_limit(cp, i), at;
+		if (cp->nrates == 1) {
+			at = !a->by_bytes ? sent : bytes + (a->l2 ? 0 : sent * PACE_WIRE_OVERHEAD);
+		} else if (n == UINT64_MAX) {
+			return 0; /* it was stopped */
+		} else {
+			*all += n;
+			at = begins(cp->program.group[i], a, n);
+		}
+		uint64_t due = pace_due(&p, at);
+		last = due > last ? due : last;
+	}
+	return last;
+}
+
+/* Does the rate at which frames are due differ from time to time, because streams end before others or phases have other sizes? */
+bool rates_vary(const struct ctl_port *cp)
+{
+	for (unsigned i = 0; i < cp->nrates && !cp->run.armed; i++) {
+		const struct sched *s = &cp->program.group[i]->sched;
+		if (cp->nrates > 1 ? s->total != UINT64_MAX : cp->rate[i].by_bytes && s->nphases > 1)
+			return true;
+	}
+	return false;
 }
 
 double ctl_asked_pps(struct ctl *c, unsigned port, bool *max)

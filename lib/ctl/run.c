@@ -6,9 +6,9 @@
 
 #include "ctl_int.h"
 
-#define LEAD_NS 3000000ull     /* workers asleep wake within a millisecond; all shall have their plan before the start */
+#define LEAD_NS 3000000ull /* workers asleep wake within a millisecond; all shall have their plan before the start */
 #define QUIET_NS 20000000ull
-#define STUCK_TICKS 10          /* a device that took nothing for so many seconds is not waited for */
+#define STUCK_TICKS 10 /* a device that took nothing for so many seconds is not waited for */
 #define SETTLE_MAX_NS 2000000000ull
 
 void ctl_note(struct ctl *c, unsigned port, const char *fmt, ...)
@@ -59,52 +59,47 @@ static int check_streams(const struct ctl_port *cp, uint64_t duration_ns, struct
 			continue;
 		rc = stream_stray(cp, s, e);
 		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && cp->p.cfg.count != 0 && duration_ns == 0)
-			rc = err_set(e, EINVAL, "port %u has a count, but stream %u/%u has a rate of its own and no end: `set %u/%u count N` gives it one, "
-				     "or `start %u for 10s`", cp->p.id, cp->p.id, i, cp->p.id, i, cp->p.id);
+			rc = err_set(e, EINVAL,
+				     "port %u has a count, but stream %u/%u has a rate of its own and no end: `set "
+				     "%u/%u count N` gives it one, "
+				     "or `start %u for 10s`",
+				     cp->p.id, cp->p.id, i, cp->p.id, i, cp->p.id);
 	}
-	return rc;
-}
-
-static int make_program(struct ctl *c, struct ctl_port *cp, struct err *e)
-{
-	struct program p;
-	int rc = program_make(c, cp, &cp->program, cp->p.cfg.count != 0 ? cp->p.cfg.count : UINT64_MAX, &p, e);
-
-	if (rc == 0)
-		plan_take(c, cp, &p);
 	return rc;
 }
 
 static int may_start(struct ctl *c, struct ctl_port *cp, uint64_t duration_ns, struct err *e)
 {
 	if (!cp->used)
-		return err_set(e, EINVAL, "port %u (%s) is not used: no map names it; add -m \"1.%u\"", cp->p.id, cp->p.name, cp->p.id);
+		return err_set(e, EINVAL, "port %u (%s) is not used: no map names it; add -m \"1.%u\"", cp->p.id,
+			       cp->p.name, cp->p.id);
 	if (cp->p.ntxq == 0)
-		return err_set(e, EINVAL, "port %u (%s) has no Tx queue: its map names no sending core; add one after ':', as in -m \"1:2.%u\"",
+		return err_set(e, EINVAL,
+			       "port %u (%s) has no Tx queue: its map names no sending core; add one after ':', as in "
+			       "-m \"1:2.%u\"",
 			       cp->p.id, cp->p.name, cp->p.id);
 	if (cp->run.active)
-		return err_set(e, EBUSY, "port %u (%s) is sending already; stop %u first", cp->p.id, cp->p.name, cp->p.id);
+		return err_set(e, EBUSY, "port %u (%s) is sending already; stop %u first", cp->p.id, cp->p.name,
+			       cp->p.id);
 	if (cp->restart) {
 		int rc = ctl_apply(c, cp->p.id, e);
 		if (rc < 0)
 			return rc;
 	}
 	if (!cp->started)
-		return err_set(e, ENODEV, "port %u (%s): the device is not running; see `show log`", cp->p.id, cp->p.name);
+		return err_set(e, ENODEV, "port %u (%s): the device is not running; see `show log`", cp->p.id,
+			       cp->p.name);
 	if (cp->p.cfg.burst > cp->txq[0]->pool_size)
-		return err_set(e, EINVAL, "port %u (%s): a burst of %llu frames never finds as many buffers in a pool of %u; `set %u burst %u`, "
-			       "or more with `set %u mbufs`", cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst,
-			       cp->txq[0]->pool_size, cp->p.id, cp->txq[0]->pool_size, cp->p.id);
+		return err_set(e, EINVAL,
+			       "port %u (%s): a burst of %llu frames never finds as many buffers in a pool of %u; `set "
+			       "%u burst %u`, "
+			       "or more with `set %u mbufs`",
+			       cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst, cp->txq[0]->pool_size,
+			       cp->p.id, cp->txq[0]->pool_size, cp->p.id);
 	int rc = check_streams(cp, duration_ns, e);
-	return rc < 0 ? rc : make_program(c, cp, e);
-}
-
-static bool all_counted(const struct program *p)
-{
-	for (unsigned i = 0; i < p->ngroups; i++)
-		if (p->group[i]->sched.total == UINT64_MAX)
-			return false;
-	return true;
+	if (rc < 0)
+		return rc;
+	return program_make(c, cp, &cp->program, cp->p.cfg.count != 0 ? cp->p.cfg.count : UINT64_MAX, &cp->next, e);
 }
 
 static uint64_t tx_bytes(const struct ctl_port *cp)
@@ -118,20 +113,30 @@ static uint64_t tx_bytes(const struct ctl_port *cp)
 
 int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, struct err *e)
 {
-	for (unsigned i = 0; i < c->nports; i++) {
-		if (!portset_has(ports, i))
-			continue;
-		int rc = may_start(c, c->port[i], duration_ns, e);
-		if (rc < 0)
-			return rc;
-	}
+	int rc = 0;
+
+	for (unsigned i = 0; i < c->nports && rc == 0; i++)
+		if (portset_has(ports, i))
+			rc = may_start(c, c->port[i], duration_ns, e);
+	for (unsigned i = 0; i < c->nports && rc < 0; i++) /* all or none */
+		program_free(c, &c->port[i]->next);
+	if (rc < 0)
+		return rc;
 	c->group_seq++;
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		if (!portset_has(ports, i))
 			continue;
-		cp->run = (struct run){.id = ++c->run_seq, .group = c->group_seq, .armed = true, .active = true, .duration_ns = duration_ns,
-				       .count = cp->p.cfg.count, .bounded = all_counted(&cp->program), .base_bytes = tx_bytes(cp)};
+		plan_take(c, cp, &cp->next);
+		cp->next = (struct program){0};
+		cp->run = (struct run){.id = ++c->run_seq,
+				       .group = c->group_seq,
+				       .armed = true,
+				       .active = true,
+				       .duration_ns = duration_ns,
+				       .count = cp->p.cfg.count,
+				       .bounded = all_counted(&cp->program),
+				       .base_bytes = tx_bytes(cp)};
 		cp->said[0] = '\0';
 		cp->touched = true;
 	}

@@ -12,11 +12,11 @@ struct make {
 	const struct sched_in *in;
 	unsigned n, port;
 	uint64_t limit;
-	uint64_t k, pass;      /* where the next phase begins */
-	uint64_t *o;           /* per stream: frames before it */
-	uint32_t *weight;      /* as used: all 1 when all are equal */
-	uint16_t *active;      /* streams of the phase that is made */
-	uint32_t *turns;       /* of each of them, in one pass */
+	uint64_t k, pass; /* where the next phase begins */
+	uint64_t *o;      /* per stream: frames before it */
+	uint32_t *weight; /* as used: all 1 when all are equal */
+	uint16_t *active; /* streams of the phase that is made */
+	uint32_t *turns;  /* of each of them, in one pass */
 	uint16_t *alive;
 	unsigned nactive, slots;
 	struct sched *out;
@@ -46,7 +46,8 @@ static void equal_weights_are_one(uint32_t *w, unsigned n)
 		w[i] = 1;
 }
 
-/* Streams of the next phase and the turns that each has in a pass. Returns the passes that all of them go through whole; 0: one pass, in which one ends. */
+/* Streams of the next phase and the turns that each has in a pass. Returns the passes that all of them go through whole; 0: one pass,
+ * in which one ends. */
 static uint64_t find_active(struct make *m)
 {
 	uint64_t whole = UINT64_MAX;
@@ -86,9 +87,12 @@ static int too_many_turns(const struct make *m, uint64_t turns, struct err *e)
 	for (unsigned a = 1; a < m->nactive; a++)
 		if (m->turns[a] > m->turns[most])
 			most = a;
-	return err_set(e, EINVAL, "port %u: the weights of its %u streams add up to %llu frames, and the order must repeat within %u: smaller weights "
-		       "in the same proportion help, as in `set %u/%u weight %llu`", m->port, m->nactive, (unsigned long long)turns, SCHED_MAX_CYCLE,
-		       m->port, m->in[m->active[most]].id,
+	return err_set(e, EINVAL,
+		       "port %u: the weights of its %u streams add up to %llu frames, and the order must repeat within "
+		       "%u: smaller weights "
+		       "in the same proportion help, as in `set %u/%u weight %llu`",
+		       m->port, m->nactive, (unsigned long long)turns, SCHED_MAX_CYCLE, m->port,
+		       m->in[m->active[most]].id,
 		       (unsigned long long)((uint64_t)m->turns[most] * (SCHED_MAX_CYCLE / 2) / turns + 1));
 }
 
@@ -103,12 +107,19 @@ static int too_long(const struct make *m, uint64_t frames, const uint16_t *worst
 	else
 		snprintf(many, sizeof(many), "%llu", (unsigned long long)frames);
 	if (worst[0] == worst[1])
-		return err_set(e, EINVAL, "port %u: the %u sizes of stream %u/%u take their turns with %u streams, and all that repeats only after %s frames "
-			       "(at most %u): fewer sizes help, or `set %u/%u rate ...` gives the stream a rate of its own", m->port, a->nsizes, m->port,
-			       a->id, m->nactive, many, SCHED_MAX_CYCLE, m->port, a->id);
-	return err_set(e, EINVAL, "port %u: the %u sizes of stream %u/%u and the %u of stream %u/%u come together again only after %s frames (at most %u): "
-		       "numbers of sizes that divide each other help, or `set %u/%u rate ...` gives the stream a rate of its own", m->port, a->nsizes,
-		       m->port, a->id, b->nsizes, m->port, b->id, many, SCHED_MAX_CYCLE, m->port, a->id);
+		return err_set(
+			e, EINVAL,
+			"port %u: the %u sizes of stream %u/%u take their turns with %u streams, and all that repeats "
+			"only after %s frames "
+			"(at most %u): fewer sizes help, or `set %u/%u rate ...` gives the stream a rate of its own",
+			m->port, a->nsizes, m->port, a->id, m->nactive, many, SCHED_MAX_CYCLE, m->port, a->id);
+	return err_set(e, EINVAL,
+		       "port %u: the %u sizes of stream %u/%u and the %u of stream %u/%u come together again only "
+		       "after %s frames (at most %u): "
+		       "numbers of sizes that divide each other help, or `set %u/%u rate ...` gives the stream a rate "
+		       "of its own",
+		       m->port, a->nsizes, m->port, a->id, b->nsizes, m->port, b->id, many, SCHED_MAX_CYCLE, m->port,
+		       a->id);
 }
 
 static int too_many_phases(const struct make *m, struct err *e)
@@ -117,9 +128,11 @@ static int too_many_phases(const struct make *m, struct err *e)
 
 	for (unsigned s = 0; s < m->n; s++)
 		with += m->in[s].count != 0;
-	return err_set(e, EINVAL, "port %u: %u streams end at different times, which makes too many different orders (%u slots, at most %u): counts in "
-		       "proportion to the weights help, or a rate of its own for each, `set %u/... rate ...`", m->port, with, m->slots, SCHED_MAX_SLOTS,
-		       m->port);
+	return err_set(e, EINVAL,
+		       "port %u: %u streams end at different times, which makes too many different orders (%u slots, "
+		       "at most %u): counts in "
+		       "proportion to the weights help, or a rate of its own for each, `set %u/... rate ...`",
+		       m->port, with, m->slots, SCHED_MAX_SLOTS, m->port);
 }
 
 /* Passes after which the sizes of all streams are where they were; UINT64_MAX: beyond all bounds. worst: the streams that make it long. */
@@ -173,7 +186,10 @@ static struct sched_phase *add_phase(struct make *m, unsigned ncycle, uint64_t f
 	if ((s->nphases & (s->nphases - 1)) == 0)
 		s->phase = xrealloc(s->phase, (s->nphases ? 2 * s->nphases : 1) * sizeof(*s->phase));
 	struct sched_phase *p = &s->phase[s->nphases++];
-	*p = (struct sched_phase){.k0 = m->k, .end = frames > UINT64_MAX - m->k ? UINT64_MAX : m->k + frames, .ncycle = ncycle, .nstreams = m->nactive};
+	*p = (struct sched_phase){.k0 = m->k,
+				  .end = frames > UINT64_MAX - m->k ? UINT64_MAX : m->k + frames,
+				  .ncycle = ncycle,
+				  .nstreams = m->nactive};
 	p->slot = xcalloc(ncycle, sizeof(*p->slot));
 	p->stream = xcalloc(m->nactive, sizeof(*p->stream));
 	p->o0 = xcalloc(m->nactive, sizeof(*p->o0));
@@ -229,7 +245,8 @@ static int next_phase(struct make *m, struct err *e)
 	if (cycle > wanted)
 		cycle = wanted;
 	if (cycle > SCHED_MAX_CYCLE)
-		return turns > SCHED_MAX_CYCLE ? too_many_turns(m, turns, e) : too_long(m, cycle == wanted ? UINT64_MAX : cycle, worst, e);
+		return turns > SCHED_MAX_CYCLE ? too_many_turns(m, turns, e)
+					       : too_long(m, cycle == wanted ? UINT64_MAX : cycle, worst, e);
 	m->slots += (unsigned)cycle;
 	if (m->slots > SCHED_MAX_SLOTS)
 		return too_many_phases(m, e);
@@ -310,7 +327,8 @@ bool sched_equal(const struct sched *a, const struct sched_in *ain, const struct
 	for (unsigned i = 0; i < a->nphases; i++) {
 		const struct sched_phase *p = &a->phase[i], *q = &b->phase[i];
 		if (p->k0 != q->k0 || p->end != q->end || p->ncycle != q->ncycle || p->nstreams != q->nstreams ||
-		    memcmp(p->slot, q->slot, p->ncycle * sizeof(*p->slot)) != 0 || memcmp(p->o0, q->o0, p->nstreams * sizeof(*p->o0)) != 0)
+		    memcmp(p->slot, q->slot, p->ncycle * sizeof(*p->slot)) != 0 ||
+		    memcmp(p->o0, q->o0, p->nstreams * sizeof(*p->o0)) != 0)
 			return false;
 		for (unsigned s = 0; s < p->nstreams; s++)
 			if (ain[p->stream[s]].key != bin[q->stream[s]].key)

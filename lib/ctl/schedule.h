@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In which order the streams of a port are sent: a pure function of their weights, counts and numbers of sizes. With streams in ascending order of id, all
- * enabled and without a rate of their own, frame k = 0, 1, ... of the port is what this gives:
+/* In which order the streams of a port are sent: a pure function of their weights, counts and numbers of sizes. With streams in ascending
+ * order of id, all enabled and without a rate of their own, frame k = 0, 1, ... of the port is what this gives:
  *
  *	o = [0] * n
  *	while any(count[s] == 0 or o[s] < count[s] for s in streams):
@@ -45,7 +45,8 @@ struct sched {
 	uint64_t total;        /* frames in all; UINT64_MAX: no end */
 };
 
-/* The schedule of in[n], n >= 1, to frame `limit` (UINT64_MAX: no limit). Refuses what does not repeat within the bounds above; e names streams of `port` and what helps. */
+/* The schedule of in[n], n >= 1, to frame `limit` (UINT64_MAX: no limit). Refuses what does not repeat within the bounds above; e names
+ * streams of `port` and what helps. */
 int sched_make(const struct sched_in *in, unsigned n, uint64_t limit, unsigned port, struct sched *out, struct err *e);
 void sched_free(struct sched *);
 void sched_copy(struct sched *dst, const struct sched *src); /* deep; dst is overwritten, not freed first */

@@ -227,19 +227,19 @@ static void run_times(const struct ctl_port *cp, struct snap_port *s)
 	}
 	s->run.sent = sent;
 	s->run.bytes = bytes > r->base_bytes ? bytes - r->base_bytes : 0;
-	s->run.rate_changed = r->rate_changed;
+	s->run.rate_changed = r->rate_changed || ((r->active || r->stop) && rates_vary(cp));
 	s->run.steady_ns = r->changed_ns != 0 ? clock_raw_ns() - r->changed_ns : 0;
 	s->run.asked_pps = r->asked_pps;
 	s->run.asked_max = r->asked_max;
 	if (r->armed || r->start_tsc == 0)
 		return;
 	end = r->active ? clock_tsc() : last;
-	if (!r->active && !r->asked_max && !r->rate_changed && sent > 0 && cp->nrates == 1) {
-		const struct group_rate *a = &cp->rate[0];
-		struct pace p = {.period = a->period, .t0 = r->start_tsc};
-		uint64_t at = !a->by_bytes ? sent : s->run.bytes + (a->l2 ? 0 : sent * PACE_WIRE_OVERHEAD);
-		if (pace_due(&p, at) > end)
-			end = pace_due(&p, at);
+	if (!r->active && !r->asked_max && !s->run.rate_changed && sent > 0) {
+		uint64_t all, due = rates_end(cp, sent, s->run.bytes, &all);
+		if (r->start_tsc + due > end)
+			end = r->start_tsc + due;
+		if (due > 0 && (cp->nrates > 1 || cp->rate[0].by_bytes)) /* it follows from more than one number */
+			s->run.asked_pps = (double)all * 1e9 / (double)clock_ns(due);
 	}
 	if (end > r->start_tsc) {
 		s->run.duration_ns = clock_ns(end - r->start_tsc);

@@ -47,7 +47,8 @@ static int fits(const struct ctl_port *cp, unsigned len, struct err *e)
 {
 	if (len <= tx_room(cp))
 		return 0;
-	return err_set(e, EINVAL, "a frame of %u bytes does not fit a buffer; set %u mtu %u", len + FRAME_FCS, cp->p.id, len - RTE_ETHER_HDR_LEN);
+	return err_set(e, EINVAL, "a frame of %u bytes does not fit a buffer; set %u mtu %u", len + FRAME_FCS, cp->p.id,
+		       len - RTE_ETHER_HDR_LEN);
 }
 
 /* What a stream says of its frames, with the held ranges in it where they are in use. */
@@ -92,8 +93,8 @@ unsigned stream_nsizes(const struct stream *s)
 	return n;
 }
 
-static int compile_at(const struct ctl_port *cp, const struct stream_cfg *cfg, const struct frame_spec *spec, uint16_t size, struct frame_plan *out,
-		      struct err *e)
+static int compile_at(const struct ctl_port *cp, const struct stream_cfg *cfg, const struct frame_spec *spec,
+		      uint16_t size, struct frame_plan *out, struct err *e)
 {
 	struct frame_spec one = *spec; /* shares what it points to */
 
@@ -109,7 +110,8 @@ static int compile_at(const struct ctl_port *cp, const struct stream_cfg *cfg, c
 
 static int compile(struct ctl_port *cp, struct stream *s, struct err *e)
 {
-	static uint16_t size[SIZES_MAX_COUNT], plan_of[UINT16_MAX + 1]; /* control thread only; 1 + the plan of a size, 0 between calls */
+	static uint16_t size[SIZES_MAX_COUNT],
+		plan_of[UINT16_MAX + 1]; /* control thread only; 1 + the plan of a size, 0 between calls */
 	struct view v;
 	uint64_t bytes = 0;
 	int rc = view_open(&s->cfg, &v, e);
@@ -178,6 +180,23 @@ void stream_name(const struct ctl_port *cp, const struct stream *s, char *out, s
 		snprintf(out, size, "stream %u/%u", cp->p.id, s->cfg.id);
 }
 
+/* A field that the header has not in this message. */
+static int stray_field(const struct ctl_port *cp, const struct stream *s, const struct frame_val *v, const char *nth, struct err *e)
+{
+	char name[32], where[24];
+	uint64_t says;
+	const struct field *by = frame_val_idle(&s->cfg.frame, v, &says);
+	const char *p = v->proto->name;
+
+	if (by == NULL)
+		return 0;
+	stream_name(cp, s, name, sizeof(name));
+	snprintf(where, sizeof(where), s->cfg.id == 0 ? "%u" : "%u/%u", cp->p.id, s->cfg.id);
+	return err_set(e, EINVAL, "%s: %s%s.%s is set, but %s has no such field while its %s is %llu: `set %s %s%s.%s default` takes the value "
+		       "back, `set %s %s%s.%s ...` makes it another message", name, p, nth, v->field->name, p, by->name, (unsigned long long)says,
+		       where, p, nth, v->field->name, where, p, nth, by->name);
+}
+
 /* A value that would silently not be sent is a mistake or a leftover: both are named. */
 int stream_stray(const struct ctl_port *cp, const struct stream *s, struct err *e)
 {
@@ -191,16 +210,24 @@ int stream_stray(const struct ctl_port *cp, const struct stream *s, struct err *
 		struct sbuf stack = {0};
 		for (unsigned h = 0; h < f->stack.n; h++)
 			seen += f->stack.hdr[h] == v->proto;
-		if (seen >= v->nth || frame_val_waits(v))
-			continue;
 		if (v->nth > 1)
 			snprintf(nth, sizeof(nth), "[%u]", v->nth);
+		if (seen >= v->nth) {
+			int rc = stray_field(cp, s, v, nth, e);
+			if (rc < 0)
+				return rc;
+			continue;
+		}
+		if (frame_val_waits(v))
+			continue;
 		stream_name(cp, s, name, sizeof(name));
 		snprintf(where, sizeof(where), s->cfg.id == 0 ? "%u" : "%u/%u", cp->p.id, s->cfg.id);
 		frame_stack_print(&f->stack, &stack);
-		err_set(e, EINVAL, "%s: %s%s.%s is set, but the frame is %s: `set %s %s%s.%s default` takes the value back, "
-			"`set %s frame ...` with %s%s in it uses it", name, v->proto->name, nth, v->field->name, sbuf_str(&stack),
-			where, v->proto->name, nth, v->field->name, where, v->proto->name, nth);
+		err_set(e, EINVAL,
+			"%s: %s%s.%s is set, but the frame is %s: `set %s %s%s.%s default` takes the value back, "
+			"`set %s frame ...` with %s%s in it uses it",
+			name, v->proto->name, nth, v->field->name, sbuf_str(&stack), where, v->proto->name, nth,
+			v->field->name, where, v->proto->name, nth);
 		sbuf_free(&stack);
 		return -EINVAL;
 	}

@@ -21,7 +21,8 @@ static struct gen_cell *read_cells(const struct ctl_port *cp)
 
 static struct stream_count count_of(const struct gen_cell *sum, const struct stream *s)
 {
-	return (struct stream_count){.packets = cell_get(&sum[s->cell].packets), .bytes = cell_get(&sum[s->cell].bytes)};
+	return (struct stream_count){.packets = cell_get(&sum[s->cell].packets),
+				     .bytes = cell_get(&sum[s->cell].bytes)};
 }
 
 void stream_begins(struct ctl_port *cp, struct stream *s)
@@ -93,7 +94,8 @@ static json_t *varies(const struct stream_cfg *s)
 	for (unsigned i = 0; i < s->frame.vals.n; i++) {
 		const struct frame_val *v = &s->frame.vals.val[i];
 		if (v->vary != NULL && v->vary->kind != VARY_FIXED)
-			json_array_append_new(a, v->nth > 1 ? json_sprintf("%s[%u].%s", v->proto->name, v->nth, v->field->name)
+			json_array_append_new(a, v->nth > 1 ? json_sprintf("%s[%u].%s", v->proto->name, v->nth,
+									   v->field->name)
 							    : json_sprintf("%s.%s", v->proto->name, v->field->name));
 	}
 	for (unsigned i = 0; s->range_on && i < held_nwords; i++)
@@ -129,13 +131,17 @@ static json_t *one_stream(const struct ctl_port *cp, const struct stream *s, con
 	const struct stream_cfg *cfg = &s->cfg;
 	struct stream_count now = count_of(sum, s);
 	const struct group *g = group_with(cp, s);
-	json_t *o = json_pack("{s:i, s:i, s:b, s:o, s:o, s:I, s:o, s:I, s:o, s:{s:I, s:I}, s:f}", "port", (int)cp->p.id, "stream", (int)cfg->id,
-			      "enabled", (int)cfg->enabled, "frame", stack_text(&cfg->frame.stack), "size", printed(&vt_sizes, &cfg->sizes),
-			      "weight", (json_int_t)cfg->weight, "rate", cfg->rate.set ? printed(&vt_rate, &cfg->rate.rate) : json_null(),
-			      "count", (json_int_t)cfg->count, "varies", varies(cfg), "tx", "packets",
-			      (json_int_t)(now.packets - s->base.packets), "bytes", (json_int_t)(now.bytes - s->base.bytes), "pps", s->pps);
+	json_t *o =
+		json_pack("{s:i, s:i, s:b, s:o, s:o, s:I, s:o, s:I, s:o, s:{s:I, s:I}, s:f}", "port", (int)cp->p.id,
+			  "stream", (int)cfg->id, "enabled", (int)cfg->enabled, "frame", stack_text(&cfg->frame.stack),
+			  "size", printed(&vt_sizes, &cfg->sizes), "weight", (json_int_t)cfg->weight, "rate",
+			  cfg->rate.set ? printed(&vt_rate, &cfg->rate.rate) : json_null(), "count",
+			  (json_int_t)cfg->count, "varies", varies(cfg), "tx", "packets",
+			  (json_int_t)(now.packets - s->base.packets), "bytes", (json_int_t)(now.bytes - s->base.bytes),
+			  "pps", s->pps);
 
-	json_object_set_new(o, "share", cfg->enabled && !cfg->rate.set ? json_real((double)cfg->weight / weights) : json_null());
+	json_object_set_new(o, "share",
+			    cfg->enabled && !cfg->rate.set ? json_real((double)cfg->weight / weights) : json_null());
 	json_object_set_new(o, "engine", g != NULL ? json_string(frun_engine(g->prog[0].run)) : json_null());
 	return o;
 }

@@ -147,7 +147,8 @@ static int put_bind(const struct build *b, uint8_t *bytes, unsigned i, struct er
 		v = b->l->h[i + 1].end - b->l->h[i + 1].off;
 		if (v > bind->value && !is_set(b, i, f))
 			return err_set(e, EINVAL,
-				       "%s.%s cannot hold the length %llu of what follows it: it ends at %llu. Set it yourself, or a size smaller by %llu",
+				       "%s.%s cannot hold the length %llu of what follows it: it ends at %llu. "
+				       "Set it yourself, or a size smaller by %llu",
 				       b->l->h[i].proto->name, f->name, (unsigned long long)v,
 				       (unsigned long long)bind->value, (unsigned long long)(v - bind->value));
 	}
@@ -203,12 +204,13 @@ static int put_header(const struct build *b, uint8_t *bytes, unsigned i, struct 
 	put_port(b, bytes, i);
 	if (b->bind_field[i] != NULL)
 		rc = put_bind(b, bytes, i, e);
+	for (const struct field *f = p->fields; b->l->h[i].nparts != 0 && f->name != NULL; f++)
+		if (f->kind == FIELD_BYTES)
+			put_bytes(b, bytes, i, f);
 	put_user(b, bytes, i);
 	/* What depends on another field's value comes when that stands. */
 	for (const struct field *f = p->fields; rc == 0 && f->name != NULL; f++) {
-		if (f->kind == FIELD_BYTES)
-			put_bytes(b, bytes, i, f);
-		else if (f->when.field != NULL)
+		if (f->when.field != NULL)
 			put_conditional(b, bytes, i, f);
 		if (f->role != ROLE_PLAIN && !is_set(b, i, f) && layout_has(b->l, bytes, i, f))
 			rc = put_role(b, bytes, i, f, e);

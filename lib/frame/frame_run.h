@@ -58,6 +58,8 @@ const struct frun_class *frun_class(const struct frun *, unsigned c);
 unsigned frun_class_of(const struct frun *, uint64_t i);
 /* All frames of one size? Then its length without FCS, else 0: frun_fill() writes the lengths into the objects. */
 unsigned frun_len(const struct frun *);
+/* The same of the port's frames, whatever queue sends them. */
+unsigned frun_port_len(const struct frun *);
 /* Nothing to write per frame: the image is all. */
 bool frun_is_fixed(const struct frun *);
 

@@ -116,15 +116,22 @@ uint64_t place_has(const struct build *b, unsigned i, const struct field *f)
 static unsigned bytes_of(const struct build *b, unsigned i, const struct part *part)
 {
 	const struct proto *p = b->l->h[i].proto;
+	unsigned n = 0;
 
 	for (const struct field *f = p->fields; f->name != NULL; f++) {
-		if (f->part != part || f->kind != FIELD_BYTES)
+		unsigned end = (f->bit + f->bits) / 8;
+		if (f->part != part)
 			continue;
 		const struct frame_val *v = place_user(b, i, f);
-		const struct hexbytes *bytes = v != NULL ? v->bytes : proto_default_bytes(p, f);
-		return bytes != NULL ? bytes->n : 0;
+		if (f->kind == FIELD_BYTES) {
+			const struct hexbytes *bytes = v != NULL ? v->bytes : proto_default_bytes(p, f);
+			end = part->len + (bytes != NULL ? bytes->n : 0);
+		} else if (v == NULL) {
+			continue;
+		}
+		n = end > part->len + n ? end - part->len : n;
 	}
-	return 0;
+	return n;
 }
 
 static int place_parts(struct build *b, unsigned i, unsigned *off, struct err *e)
@@ -207,4 +214,24 @@ void place_ends(struct build *b, unsigned len)
 			end = len;
 		l->h[i].end = end;
 	}
+}
+
+const struct field *frame_val_idle(const struct frame_spec *spec, const struct frame_val *v, uint64_t *says)
+{
+	const struct cond *own = &v->field->when, *part = v->field->part != NULL ? &v->field->part->when : own;
+	struct layout l;
+	struct build b = {.spec = spec, .l = &l};
+
+	if ((own->field == NULL && part->field == NULL) || place_headers(&b, NULL) != 0)
+		return NULL;
+	for (unsigned i = 0; i < l.n; i++) {
+		if (l.h[i].proto != v->proto || l.h[i].nth != v->nth)
+			continue;
+		const struct cond *c = !holds(&b, i, part, NULL) ? part : !holds(&b, i, own, NULL) ? own : NULL;
+		const struct field *f = c != NULL ? proto_field(v->proto, c->field) : NULL;
+		if (f != NULL)
+			*says = number_now(&b, i, f, NULL);
+		return f;
+	}
+	return NULL;
 }

@@ -3,17 +3,34 @@
  * the frame; sums are added up beside them; at the end each frame's words are picked into its template and stored at once. */
 #pragma once
 
-/* Vectors of 32-bit values, and the 16-bit halves of as many. */
+/* Vectors of 32-bit values; half as many of them as of words. */
 typedef uint32_t dvec __attribute__((vector_size(RUN_VB), may_alias));
 typedef uint32_t dvec_any __attribute__((vector_size(RUN_VB), aligned(4), may_alias));
-typedef uint16_t hvec __attribute__((vector_size(RUN_VB / 2), may_alias));
+typedef uint16_t wvec __attribute__((vector_size(RUN_VB), may_alias));
 #define NDVEC (RUN_VB / 4)
 #define NWVEC (RUN_VB / 2)
 #define DV(array, j) (*(dvec *)(void *)&(array)[j])
-#define HV(array, j) (*(hvec *)(void *)&(array)[j])
-#define DVC(array) (*(const dvec_any *)(const void *)(array))
-#define WV(array, j) (*(vec_own *)(void *)&(array)[j])
-typedef uint16_t vec_own __attribute__((vector_size(RUN_VB), may_alias));
+#define WV(array, j) (*(wvec *)(void *)&(array)[j])
+#define COUNT_UP (*(const dvec_any *)(const void *)run_count_up)
+
+/* The even or the odd words of two vectors, one after the other. */
+#if RUN_VB == 64
+#define EVERY_OTHER(n) \
+	(n), (n) + 2, (n) + 4, (n) + 6, (n) + 8, (n) + 10, (n) + 12, (n) + 14, (n) + 16, (n) + 18, (n) + 20, (n) + 22, (n) + 24, (n) + 26, \
+		(n) + 28, (n) + 30, (n) + 32, (n) + 34, (n) + 36, (n) + 38, (n) + 40, (n) + 42, (n) + 44, (n) + 46, (n) + 48, (n) + 50, (n) + 52, \
+		(n) + 54, (n) + 56, (n) + 58, (n) + 60, (n) + 62
+#elif RUN_VB == 32
+#define EVERY_OTHER(n) \
+	(n), (n) + 2, (n) + 4, (n) + 6, (n) + 8, (n) + 10, (n) + 12, (n) + 14, (n) + 16, (n) + 18, (n) + 20, (n) + 22, (n) + 24, (n) + 26, (n) + 28, \
+		(n) + 30
+#else
+#define EVERY_OTHER(n) (n), (n) + 2, (n) + 4, (n) + 6, (n) + 8, (n) + 10, (n) + 12, (n) + 14
+#endif
+#ifdef __clang__
+#define HALVES(x, y, n) ((wvec)__builtin_shufflevector((vec)(x), (vec)(y), EVERY_OTHER(n)))
+#else
+#define HALVES(x, y, n) ((wvec)__builtin_shuffle((vec)(x), (vec)(y), (vec){EVERY_OTHER(n)}))
+#endif
 
 /* Arrays are filled to 32 or 64 values, whatever the burst: `all` below; n are wanted. */
 struct col_burst {
@@ -22,7 +39,7 @@ struct col_burst {
 	uint16_t col[RUN_COL_SLOTS][RUN_COL_BURST];
 	uint16_t acc[RUN_COL_SUMS][RUN_COL_BURST];
 	uint16_t words[RUN_COL_BURST];
-	uint8_t row[RUN_COL_ROWS][RUN_COL_BURST][16];
+	uint8_t row[RUN_COL_ROWS][RUN_COL_BURST * 16]; /* in the order of frame_row() */
 };
 
 /* One's complement addition of 16 bits: a += b. The comparison is -1 where it carried. */
@@ -32,6 +49,72 @@ struct col_burst {
 		(a) += add_; \
 		(a) -= (__typeof__(a))((a) < add_); \
 	} while (0)
+
+/* ---- words and sums ---- */
+
+/* b->words times ratio, mod 65535, to the sum. */
+BODY void col_add(struct col_burst *b, unsigned c, uint16_t ratio, unsigned all)
+{
+	uint16_t *acc = b->acc[c];
+
+	for (unsigned j = 0; j < all; j++) {
+		uint32_t x = (uint32_t)b->words[j] * ratio, y = acc[j];
+		y += (x & 0xffff) + (x >> 16);
+		y = (y & 0xffff) + (y >> 16);
+		acc[j] = (uint16_t)((y & 0xffff) + (y >> 16));
+	}
+}
+
+BODY void col_sums(const struct run_cols *k, struct col_burst *b, unsigned which, unsigned all)
+{
+	for (unsigned c = 0; c < k->nsums; c++) {
+		uint16_t ratio = k->sum[c].ratio[which];
+		if (ratio == 1)
+			for (unsigned j = 0; j < all; j += NWVEC)
+				ADD_ONES(WV(b->acc[c], j), WV(b->words, j));
+		else if (ratio != 0)
+			col_add(b, c, ratio, all);
+	}
+}
+
+BODY void col_put(struct col_burst *b, const struct run_col_var *v, unsigned t, unsigned j, wvec w)
+{
+	wvec *col = &WV(b->col[v->slot[t]], j);
+
+	if (v->first >> t & 1)
+		*col = w;
+	else
+		*col |= w;
+}
+
+/* The words of a field of one limb, out of registers; x: those of the first half of the values, y: of the second. */
+BODY void col_emit(struct col_burst *b, const struct run_col_var *v, unsigned j, dvec x, dvec y)
+{
+	wvec sum = HALVES(x, y, 0);
+
+	col_put(b, v, 0, j, sum);
+	if (v->words > 1) {
+		wvec w = HALVES(x, y, 1);
+		col_put(b, v, 1, j, w);
+		ADD_ONES(sum, w);
+	}
+	WV(b->words, j) = sum;
+}
+
+/* The words of a field go to their columns, and their sum to b->words. */
+BODY void col_words(struct col_burst *b, const struct run_col_var *v, unsigned all)
+{
+	for (unsigned j = 0; j < all; j += NWVEC) {
+		wvec sum = {0};
+		for (unsigned t = 0; t < v->words; t++) {
+			const uint32_t *limb = b->limb[t / 2];
+			wvec w = t % 2 == 0 ? HALVES(DV(limb, j), DV(limb, j + NDVEC), 0) : HALVES(DV(limb, j), DV(limb, j + NDVEC), 1);
+			col_put(b, v, t, j, w);
+			ADD_ONES(sum, w);
+		}
+		WV(b->words, j) = sum;
+	}
+}
 
 /* ---- values ---- */
 
@@ -52,7 +135,7 @@ BODY bool col_index(const struct frun *f, struct col_burst *b, const struct run_
 	uint32_t step = f->nqueues;
 
 	if (vary->repeat == 0) {
-		dvec o = DVC(run_count_up) * step + (uint32_t)own;
+		dvec o = COUNT_UP * step + (uint32_t)own;
 		*high = own >> 32;
 		for (unsigned j = 0; j < all; j += NDVEC, o += step * NDVEC)
 			DV(b->index, j) = o;
@@ -70,6 +153,15 @@ BODY bool col_index(const struct frun *f, struct col_burst *b, const struct run_
 	return true;
 }
 
+BODY dvec random_of(dvec index, uint64_t key)
+{
+	dvec x = index + (uint32_t)key;
+
+	x = (x ^ x >> 16) * 0x7feb352du;
+	x = (x ^ x >> 15) * 0x846ca68bu;
+	return (x ^ x >> 16) ^ (uint32_t)(key >> 32);
+}
+
 BODY bool col_random(const struct frun *f, struct col_burst *b, const struct run_col_var *v, uint64_t own, unsigned n, unsigned all)
 {
 	uint64_t high;
@@ -79,12 +171,8 @@ BODY bool col_random(const struct frun *f, struct col_burst *b, const struct run
 	for (unsigned w = 0; w < v->nrandom; w++) {
 		uint64_t key = high == 0 ? v->key[w] : vary_key(f->var[v->var].v.seed, w, high << 32);
 		uint32_t *r = b->random[v->nrandom - 1 - w];
-		for (unsigned j = 0; j < all; j += NDVEC) {
-			dvec x = DV(b->index, j) + (uint32_t)key;
-			x = (x ^ x >> 16) * 0x7feb352du;
-			x = (x ^ x >> 15) * 0x846ca68bu;
-			DV(r, j) = (x ^ x >> 16) ^ (uint32_t)(key >> 32);
-		}
+		for (unsigned j = 0; j < all; j += NDVEC)
+			DV(r, j) = random_of(DV(b->index, j), key);
 	}
 	return true;
 }
@@ -145,19 +233,10 @@ BODY void col_run(struct col_burst *b, const struct run_col_var *v, const struct
 }
 
 BODY void col_step(const struct frun *f, struct run_state *st, struct col_burst *b, const struct run_col_var *v, unsigned which, uint64_t o,
-		   unsigned n, unsigned all)
+		   unsigned n)
 {
 	struct run_segment *s = (struct run_segment *)(void *)st->rest + which;
 
-	if (s->left >= n && v->limbs == 1) {
-		uint32_t delta = (uint32_t)s->delta << v->shift;
-		dvec x = DVC(run_count_up) * delta + ((uint32_t)s->x << v->shift);
-		for (unsigned j = 0; j < all; j += NDVEC, x += delta * NDVEC)
-			DV(b->limb[0], j) = x;
-		s->x += s->delta * n;
-		s->left -= n;
-		return;
-	}
 	for (unsigned j = 0; j < n;) {
 		if (s->left == 0)
 			run_col_segment(f, st, v, o + (uint64_t)j * f->nqueues, s);
@@ -169,6 +248,38 @@ BODY void col_step(const struct frun *f, struct run_state *st, struct col_burst 
 	}
 }
 
+/* The usual case of col_bits: one random word, one limb, nothing but registers between. */
+BODY bool col_bits_small(const struct frun *f, struct col_burst *b, const struct run_col_var *v, uint64_t own, unsigned all)
+{
+	uint32_t step = f->nqueues, mask = v->mask[0], fixed = v->fixed[0];
+	unsigned up = v->up > 0 ? (unsigned)v->up : 0, down = v->up < 0 ? (unsigned)-v->up : 0;
+	dvec o = COUNT_UP * step + (uint32_t)own;
+
+	if (v->limbs != 1 || v->nrandom != 1 || f->var[v->var].v.repeat != 0 || (own + (uint64_t)all * step) >> 32 != 0)
+		return false;
+	for (unsigned j = 0; j < all; j += NWVEC, o += 2 * NDVEC * step) {
+		dvec x = random_of(o, v->key[0]), y = random_of(o + NDVEC * step, v->key[0]);
+		col_emit(b, v, j, ((x >> down << up) & mask) | fixed, ((y >> down << up) & mask) | fixed);
+	}
+	return true;
+}
+
+/* And of col_step. */
+BODY bool col_step_small(struct run_state *st, struct col_burst *b, const struct run_col_var *v, unsigned which, unsigned n, unsigned all)
+{
+	struct run_segment *s = (struct run_segment *)(void *)st->rest + which;
+	uint32_t delta = (uint32_t)s->delta << v->shift;
+	dvec x = COUNT_UP * delta + ((uint32_t)s->x << v->shift);
+
+	if (s->left < n || v->limbs != 1)
+		return false;
+	for (unsigned j = 0; j < all; j += NWVEC, x += 2 * NDVEC * delta)
+		col_emit(b, v, j, x, x + NDVEC * delta);
+	s->x += s->delta * n;
+	s->left -= n;
+	return true;
+}
+
 BODY void col_values(const struct frun *f, struct run_state *st, struct col_burst *b, unsigned which, uint64_t o, unsigned n, unsigned all)
 {
 	const struct run_col_var *v = &f->cols->var[which];
@@ -176,61 +287,35 @@ BODY void col_values(const struct frun *f, struct run_state *st, struct col_burs
 
 	switch (v->source) {
 	case SOURCE_BITS:
+		if (col_bits_small(f, b, v, own, all))
+			return;
 		if (!col_random(f, b, v, own, n, all))
 			break;
 		col_bits(b, v, all);
+		col_words(b, v, all);
 		return;
 	case SOURCE_SPAN:
 		if (!col_random(f, b, v, own, n, all))
 			break;
 		col_span(b, v, all);
+		col_words(b, v, all);
 		return;
 	case SOURCE_STEP:
-		col_step(f, st, b, v, which, o, n, all);
+		if (col_step_small(st, b, v, which, n, all))
+			return;
+		col_step(f, st, b, v, which, o, n);
+		col_words(b, v, all);
 		return;
 	case SOURCE_LIST:
 		col_list(f, b, v, own, n);
+		col_words(b, v, all);
 		return;
 	case SOURCE_ANY:
 		break;
 	}
 	for (unsigned j = 0; j < n; j++)
 		limbs_of(b, v, j, vary_at(&f->var[v->var].v, own + (uint64_t)j * f->nqueues));
-}
-
-/* ---- words and sums ---- */
-
-/* The words of a field go to their columns, and their sum to b->words. */
-BODY void col_words(struct col_burst *b, const struct run_col_var *v, unsigned all)
-{
-	for (unsigned j = 0; j < all; j += NDVEC) {
-		hvec sum = __builtin_convertvector(DV(b->limb[0], j), hvec);
-		HV(b->col[v->slot[0]], j) |= sum;
-		for (unsigned t = 1; t < v->words; t++) {
-			dvec x = DV(b->limb[t / 2], j);
-			hvec w = __builtin_convertvector(t % 2 != 0 ? x >> 16 : x, hvec);
-			HV(b->col[v->slot[t]], j) |= w;
-			ADD_ONES(sum, w);
-		}
-		HV(b->words, j) = sum;
-	}
-}
-
-/* b->words times ratio, mod 65535, to the sum. */
-BODY void col_add(struct col_burst *b, unsigned c, uint16_t ratio, unsigned all)
-{
-	uint16_t *acc = b->acc[c];
-
-	if (ratio == 1)
-		for (unsigned j = 0; j < all; j += NWVEC)
-			ADD_ONES(WV(acc, j), WV(b->words, j));
-	else if (ratio != 0)
-		for (unsigned j = 0; j < all; j++) {
-			uint32_t x = (uint32_t)b->words[j] * ratio, y = acc[j];
-			y += (x & 0xffff) + (x >> 16);
-			y = (y & 0xffff) + (y >> 16);
-			acc[j] = (uint16_t)((y & 0xffff) + (y >> 16));
-		}
+	col_words(b, v, all);
 }
 
 BODY void col_window(const struct frun *f, const struct run_state *st, struct col_burst *b, uint64_t o, unsigned n)
@@ -248,19 +333,13 @@ BODY void col_window(const struct frun *f, const struct run_state *st, struct co
 	}
 }
 
-BODY void col_sums(const struct run_cols *k, struct col_burst *b, unsigned which, unsigned all)
-{
-	for (unsigned c = 0; c < k->nsums; c++)
-		col_add(b, c, k->sum[c].ratio[which], all);
-}
-
 BODY void col_finish(const struct run_cols *k, struct col_burst *b, unsigned all)
 {
 	for (unsigned c = 0; c < k->nsums; c++)
 		for (unsigned j = 0; j < all; j += NWVEC) {
-			vec_own h = ~WV(b->acc[c], j);
+			wvec h = ~WV(b->acc[c], j);
 			if (k->sum[c].zero_is_none)
-				h |= (vec_own)(h == 0);
+				h |= (wvec)(h == 0);
 			WV(b->col[k->sum[c].slot], j) = h;
 		}
 }
@@ -271,15 +350,11 @@ BODY void cols_make(const struct frun *f, struct run_state *st, struct col_burst
 	uint64_t o = st->o0[f->plan[0].stream] + f->first + st->pos * f->nqueues;
 	size_t lanes = f->lanes + (size_t)FRUN_MAX_BURST;
 
-	for (unsigned s = 0; s < k->nslots; s++)
-		for (unsigned j = 0; j < all; j += NWVEC)
-			WV(b->col[s], j) = (vec_own){0};
 	for (unsigned c = 0; c < k->nsums; c++)
 		for (unsigned j = 0; j < all; j += NWVEC)
 			WV(b->acc[c], j) = *(const vec_any *)(const void *)&f->lane_base[c * lanes + st->lane + j];
 	for (unsigned v = 0; v < k->nvars; v++) {
 		col_values(f, st, b, v, o, n, all);
-		col_words(b, &k->var[v], all);
 		col_sums(k, b, v, all);
 	}
 	if (k->random) {
@@ -302,74 +377,79 @@ static __attribute__((noinline)) RUN_TARGET void cols_make_64(const struct frun 
 
 /* ---- rows: the words of a frame side by side ---- */
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#ifdef RUN_PICK
+#define MM(a, op, b) ((wvec)RUN_MM(op)((RUN_MI)(a), (RUN_MI)(b)))
 
-BODY __m128i col_load(const struct col_burst *b, unsigned slot, unsigned j)
+/* Four columns: the words of two frames side by side in every 16 bytes. */
+BODY void rows_narrow(struct col_burst *b, unsigned all)
 {
-	return _mm_load_si128((const __m128i *)(const void *)&b->col[slot][j]);
-}
-
-BODY void rows_narrow(struct col_burst *b, unsigned n)
-{
-	for (unsigned j = 0; j < n; j += 8) {
-		__m128i a = col_load(b, 0, j), c = col_load(b, 1, j), d = col_load(b, 2, j), e = col_load(b, 3, j);
-		__m128i low = _mm_unpacklo_epi16(a, c), high = _mm_unpackhi_epi16(a, c);
-		__m128i low2 = _mm_unpacklo_epi16(d, e), high2 = _mm_unpackhi_epi16(d, e);
-		__m128i *out = (__m128i *)(void *)(b->row[0][0] + 8 * j);
-		_mm_store_si128(out, _mm_unpacklo_epi32(low, low2));
-		_mm_store_si128(out + 1, _mm_unpackhi_epi32(low, low2));
-		_mm_store_si128(out + 2, _mm_unpacklo_epi32(high, high2));
-		_mm_store_si128(out + 3, _mm_unpackhi_epi32(high, high2));
+	for (unsigned j = 0; j < all; j += NWVEC) {
+		wvec a = WV(b->col[0], j), c = WV(b->col[1], j), d = WV(b->col[2], j), e = WV(b->col[3], j);
+		wvec low = MM(a, unpacklo_epi16, c), high = MM(a, unpackhi_epi16, c);
+		wvec low2 = MM(d, unpacklo_epi16, e), high2 = MM(d, unpackhi_epi16, e);
+		wvec *out = (wvec *)(void *)(b->row[0] + 8 * j);
+		out[0] = MM(low, unpacklo_epi32, low2);
+		out[1] = MM(low, unpackhi_epi32, low2);
+		out[2] = MM(high, unpacklo_epi32, high2);
+		out[3] = MM(high, unpackhi_epi32, high2);
 	}
 }
 
-BODY void rows_wide(struct col_burst *b, unsigned row, unsigned n)
+/* Eight: those of one. */
+BODY void rows_wide(struct col_burst *b, unsigned row, unsigned all)
 {
-	for (unsigned j = 0; j < n; j += 8) {
-		__m128i x[8], y[8];
+	for (unsigned j = 0; j < all; j += NWVEC) {
+		wvec x[8], y[8], *out = (wvec *)(void *)(b->row[row] + 16 * j);
 		for (unsigned i = 0; i < 4; i++) {
-			__m128i a = col_load(b, 8 * row + 2 * i, j), c = col_load(b, 8 * row + 2 * i + 1, j);
-			x[i] = _mm_unpacklo_epi16(a, c);
-			x[4 + i] = _mm_unpackhi_epi16(a, c);
+			wvec a = WV(b->col[8 * row + 2 * i], j), c = WV(b->col[8 * row + 2 * i + 1], j);
+			x[i] = MM(a, unpacklo_epi16, c);
+			x[4 + i] = MM(a, unpackhi_epi16, c);
 		}
 		for (unsigned i = 0; i < 8; i += 2) {
-			y[i] = _mm_unpacklo_epi32(x[i], x[i + 1]);
-			y[i + 1] = _mm_unpackhi_epi32(x[i], x[i + 1]);
+			y[i] = MM(x[i], unpacklo_epi32, x[i + 1]);
+			y[i + 1] = MM(x[i], unpackhi_epi32, x[i + 1]);
 		}
 		for (unsigned i = 0; i < 8; i += 4)
 			for (unsigned p = 0; p < 2; p++) {
-				__m128i *out = (__m128i *)(void *)b->row[row][j + i + 2 * p];
-				_mm_store_si128(out, _mm_unpacklo_epi64(y[i + p], y[i + p + 2]));
-				_mm_store_si128(out + 1, _mm_unpackhi_epi64(y[i + p], y[i + p + 2]));
+				out[i + 2 * p] = MM(y[i + p], unpacklo_epi64, y[i + p + 2]);
+				out[i + 2 * p + 1] = MM(y[i + p], unpackhi_epi64, y[i + p + 2]);
 			}
 	}
 }
-#endif
 
-#ifdef RUN_PICK
+/* Where the words of frame j lie in a row: vectors interleave by 16 bytes, each of which keeps its 8 frames. */
+BODY unsigned frame_row(unsigned j, bool narrow)
+{
+	unsigned block = j / NWVEC, lane = j % NWVEC / 8, i = j % 8;
+
+	return narrow ? block * 4 * RUN_VB + i / 2 * RUN_VB + lane * 16 + i % 2 * 8 : block * 8 * RUN_VB + i * RUN_VB + lane * 16;
+}
+
 BODY void col_rows(const struct run_cols *k, struct col_burst *b, unsigned n)
 {
+	unsigned all = n <= 32 ? 32 : 64;
+
 	if (k->narrow)
-		rows_narrow(b, n);
+		rows_narrow(b, all);
 	else
 		for (unsigned r = 0; r < k->nrows; r++)
-			rows_wide(b, r, n);
+			rows_wide(b, r, all);
 }
 
 BODY void store_narrow(const struct frun *f, const struct run_state *st, struct col_burst *b, void *const *obj, bool lens, unsigned n)
 {
-	const uint8_t *src = f->lane_line + (size_t)st->lane * RUN_LINE, *row = b->row[0][0];
+	const uint8_t *src = f->lane_line + (size_t)st->lane * RUN_LINE, *row = b->row[0];
 	const uint16_t *len = f->lane_len + st->lane;
 	uint32_t at = f->write_off, off16 = f->len16_off, off32 = f->len32_off;
 	vec pick[NVEC];
 
 	for (unsigned i = 0; i < NVEC; i++)
 		pick[i] = ((const vec_any *)f->cols->pick[0])[i];
+#pragma GCC unroll 8
 	for (unsigned j = 0; j < n; j++) {
 		uint8_t *o = obj[j];
 		for (unsigned i = 0; i < NVEC; i++)
-			((vec_any *)(o + at))[i] = RUN_PICK(row + 8 * j, pick[i]) | ((const vec_any *)(src + (size_t)j * RUN_LINE))[i];
+			((vec_any *)(o + at))[i] = RUN_PICK8(row + frame_row(j, true), pick[i]) | ((const vec_any *)(src + (size_t)j * RUN_LINE))[i];
 		if (lens)
 			put_lens(o, off16, off32, len[j]);
 	}
@@ -387,7 +467,7 @@ BODY void store_wide(const struct frun *f, const struct run_state *st, struct co
 		for (unsigned i = 0; i < NVEC; i++) {
 			vec x = ((const vec_any *)(src + (size_t)j * RUN_LINE))[i];
 			for (unsigned r = 0; r < nrows; r++)
-				x |= RUN_PICK(b->row[r][j], ((const vec_any *)f->cols->pick[r])[i]);
+				x |= RUN_PICK(b->row[r] + frame_row(j, false), ((const vec_any *)f->cols->pick[r])[i]);
 			((vec_any *)(o + at))[i] = x;
 		}
 		if (lens)

@@ -71,6 +71,7 @@ struct run_col_var {
 	uint32_t var;            /* index of run_var */
 	uint8_t shift;           /* to the left, so that the field ends with a word */
 	uint8_t limbs, words;    /* of the shifted number */
+	uint16_t first;          /* bit t: no field before this one has a part in the column of word t */
 	uint8_t nrandom;         /* random words per value */
 	int16_t up;              /* BITS: random words move so far to the left in all */
 	uint8_t slot[2 * RUN_COL_LIMBS]; /* column of each word, lowest first */

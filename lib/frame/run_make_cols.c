@@ -213,10 +213,15 @@ bool run_make_cols(struct run_make *m)
 		free(k);
 		return false;
 	}
+	bool taken[RUN_COL_SLOTS] = {false};
 	for (unsigned v = 0; v < k->nvars; v++) {
 		const struct run_var *var = &f->var[p->var + v];
-		for (unsigned t = 0; t < k->var[v].words; t++)
-			k->var[v].slot[t] = slot_of(k, (run_at(f, (var->bit + var->bits - 1) / 8) & ~1u) - 2 * t);
+		for (unsigned t = 0; t < k->var[v].words; t++) {
+			uint8_t slot = slot_of(k, (run_at(f, (var->bit + var->bits - 1) / 8) & ~1u) - 2 * t);
+			k->var[v].slot[t] = slot;
+			k->var[v].first |= (uint16_t)(!taken[slot] << t);
+			taken[slot] = true;
+		}
 	}
 	make_sums(f, k);
 	f->cols = k;

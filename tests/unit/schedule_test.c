@@ -15,7 +15,10 @@
 #define MAX_STREAMS 4096
 #define MAX_FRAMES 300000
 
-struct one { uint32_t id, item; uint64_t o; };
+struct one {
+	uint32_t id, item;
+	uint64_t o;
+};
 
 /* As schedule.h says it. Returns the frames before the end or max. */
 static uint64_t naive(const struct sched_in *in, unsigned n, uint64_t limit, struct one *out, uint64_t max)
@@ -45,7 +48,8 @@ static uint64_t naive(const struct sched_in *in, unsigned n, uint64_t limit, str
 }
 
 /* The frames k = first, first + step, ... of a schedule, each found from k alone. */
-static void walk(const struct sched *s, const struct sched_in *in, unsigned first, unsigned step, const struct one *want, uint64_t n)
+static void walk(const struct sched *s, const struct sched_in *in, unsigned first, unsigned step,
+		 const struct one *want, uint64_t n)
 {
 	static uint64_t o[MAX_STREAMS];
 	unsigned p = 0;
@@ -64,8 +68,8 @@ static void walk(const struct sched *s, const struct sched_in *in, unsigned firs
 			continue;
 		if (in[ph->stream[slot->stream]].id != want[k].id || slot->item != want[k].item || ordinal != want[k].o)
 			fail_msg("frame %llu: stream %u size %u ordinal %llu, not %u %u %llu", (unsigned long long)k,
-				 in[ph->stream[slot->stream]].id, slot->item, (unsigned long long)ordinal, want[k].id, want[k].item,
-				 (unsigned long long)want[k].o);
+				 in[ph->stream[slot->stream]].id, slot->item, (unsigned long long)ordinal, want[k].id,
+				 want[k].item, (unsigned long long)want[k].o);
 	}
 }
 
@@ -113,7 +117,9 @@ static void test_any(void **state)
 	for (unsigned i = 0; i < 400; i++) {
 		unsigned n = 1 + rnd(i % 3 == 0 ? 12 : 4), equal = rnd(3) == 0 ? 1 + rnd(9) : 0, counts = rnd(3);
 		for (unsigned s = 0; s < n; s++) {
-			in[s] = (struct sched_in){.id = s * 3 + rnd(3), .weight = equal ? equal : 1 + rnd(7), .nsizes = sizes[rnd(ARRAY_SIZE(sizes))]};
+			in[s] = (struct sched_in){.id = s * 3 + rnd(3),
+						  .weight = equal ? equal : 1 + rnd(7),
+						  .nsizes = sizes[rnd(ARRAY_SIZE(sizes))]};
 			if (counts == 2 || (counts == 1 && rnd(2) == 0))
 				in[s].count = 1 + rnd(rnd(2) ? 20 : 900);
 		}
@@ -177,7 +183,8 @@ static void refused(const struct sched_in *in, unsigned n, uint64_t limit, const
 	struct sched s;
 	int rc = sched_make(in, n, limit, 2, &s, &e);
 
-	if (rc != -EINVAL || strstr(e.text, word) == NULL || strstr(e.text, help) == NULL || strstr(e.text, "port 2") == NULL)
+	if (rc != -EINVAL || strstr(e.text, word) == NULL || strstr(e.text, help) == NULL ||
+	    strstr(e.text, "port 2") == NULL)
 		fail_msg("%d '%s'; wanted '%s' and '%s'", rc, e.text, word, help);
 	assert_int_equal(s.nphases, 0);
 }
@@ -210,7 +217,9 @@ static void test_refused(void **state)
 
 static void test_equal(void **state)
 {
-	struct sched_in a[2] = {{.id = 0, .weight = 2, .nsizes = 1, .key = 0}, {.id = 1, .weight = 1, .nsizes = 2, .key = 1}}, b[2];
+	struct sched_in a[2] = {{.id = 0, .weight = 2, .nsizes = 1, .key = 0},
+				{.id = 1, .weight = 1, .nsizes = 2, .key = 1}},
+			b[2];
 	struct sched x, y;
 
 	(void)state;
@@ -235,8 +244,8 @@ static void test_equal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any), cmocka_unit_test(test_words), cmocka_unit_test(test_many), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_equal),
+		cmocka_unit_test(test_any),     cmocka_unit_test(test_words), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_equal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
