@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define RUN_LINE 64
-/* A store of a whole line may go beyond a frame's end up to here: no buffer is smaller. */
-#define RUN_SAFE_END (2048 - 128)
+/* A store of a whole line may go beyond a frame's end up to here. */
+#define RUN_SAFE_END FRUN_MIN_ROOM
 #define RUN_MAX_SUMS 64
 /* Frames that are written without a look at the end of the lanes: behind the last one the first come again. */
 #define RUN_OVER 64
