@@ -54,6 +54,12 @@ static void host_changed(void *arg, const struct setting *row, unsigned port, un
 		ctl_touch(app->ctl, port, (row->flags & SET_RESTART) != 0);
 }
 
+static const struct setting *host_row(void *arg, const char *name)
+{
+	(void)arg;
+	return set_row_named(name);
+}
+
 void app_host(struct app *app, struct cmd_host *host)
 {
 	*host = (struct cmd_host){
@@ -63,6 +69,7 @@ void app_host(struct app *app, struct cmd_host *host)
 		.object = host_object,
 		.may_set = host_may_set,
 		.changed = host_changed,
+		.row = host_row,
 	};
 	set_bind(app);
 }

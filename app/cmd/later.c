@@ -9,10 +9,6 @@ static const struct arg_spec any[] = {{ARG_REST, "...", ARG_OPT}, {ARG_END}};
 const struct verb verbs_later[] = {
 	LATER("script", NULL, "Run a Lua file."),
 	LATER("lua", NULL, "Run a piece of Lua."),
-	LATER("range", NULL, "Pktgen's ranges: how fields change from frame to frame."),
-	LATER("sequence", "seq", "Pktgen's sequence slots."),
-	LATER("enable", NULL, "Turn a feature of ports on."),
-	LATER("disable", NULL, "Turn a feature of ports off."),
 	LATER("trial", NULL, "Send for a time and judge what arrived."),
 	LATER("capture", NULL, "Write received frames to a file."),
 	LATER("pcap", NULL, "Replay a capture file."),

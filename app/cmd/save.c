@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* save: a command file that gives these settings again. `reset all` first, then of each port the streams that there are and what differs from
  * the defaults, in table order; streams in a row that have the same are one line. */
+#include "save.h"
 #include "file.h"
 #include "verbs.h"
 #include "set/set.h"
@@ -24,9 +25,10 @@ struct known_field {
 };
 
 struct saving {
-	struct cmd_run *r;
-	struct ctl *ctl;
-	struct sbuf out;
+	struct cmd *cmd;
+	const struct cmd_host *host;
+	const struct port_cfg *start;
+	struct sbuf *out;
 	const struct setting *const *rows;
 	unsigned nrows;
 	bool *is_field; /* rows whose values are in stream_cfg.frame.vals */
@@ -38,6 +40,11 @@ struct saving {
 };
 
 #define MAX_NTH 256
+
+static const struct stream_cfg *stream(const struct saving *s, unsigned port, unsigned id)
+{
+	return s->host->object(s->host->arg, SCOPE_STREAM, port, id);
+}
 
 static bool is_saved(const struct setting *row)
 {
@@ -80,9 +87,9 @@ static void put_global(struct saving *s)
 {
 	for (unsigned i = 0; i < s->nrows; i++) {
 		struct sbuf text = {0};
-		if (s->rows[i]->scope == SCOPE_GLOBAL && is_saved(s->rows[i]) && cmd_setting_text(s->r->cmd, s->rows[i], 0, 0, &text)) {
-			sbuf_add(&s->out, "set");
-			put_line(&s->out, s->rows[i]->name, sbuf_str(&text));
+		if (s->rows[i]->scope == SCOPE_GLOBAL && is_saved(s->rows[i]) && cmd_setting_text(s->cmd, s->rows[i], 0, 0, &text)) {
+			sbuf_add(s->out, "set");
+			put_line(s->out, s->rows[i]->name, sbuf_str(&text));
 		}
 		sbuf_free(&text);
 	}
@@ -91,36 +98,34 @@ static void put_global(struct saving *s)
 /* Which streams there are, beside stream 0, which a reset leaves. */
 static void put_streams(struct saving *s, unsigned port)
 {
-	unsigned n = ctl_nstreams(s->ctl, port);
+	unsigned n = s->host->nstreams(s->host->arg, port);
 
 	for (unsigned i = 1; i < n; i++) {
 		unsigned first = i;
-		if (ctl_stream_cfg(s->ctl, port, i) == NULL)
+		if (stream(s, port, i) == NULL)
 			continue;
-		while (i + 1 < n && ctl_stream_cfg(s->ctl, port, i + 1) != NULL)
+		while (i + 1 < n && stream(s, port, i + 1) != NULL)
 			i++;
-		sbuf_addf(&s->out, i > first ? "stream add %u/%u-%u\n" : "stream add %u/%u\n", port, first, i);
+		sbuf_addf(s->out, i > first ? "stream add %u/%u-%u\n" : "stream add %u/%u\n", port, first, i);
 	}
-	if (ctl_stream_cfg(s->ctl, port, 0) == NULL)
-		sbuf_addf(&s->out, "stream delete %u/0\n", port);
+	if (stream(s, port, 0) == NULL)
+		sbuf_addf(s->out, "stream delete %u/0\n", port);
 }
 
 /* The program's options may give other start values than the table does (-P): those are what a reset gives, so such a row is always
  * written. */
 static void put_port(struct saving *s, unsigned port)
 {
-	const struct port_cfg *cfg = ctl_port_cfg(s->ctl, port);
-	struct port_cfg start;
+	const struct port_cfg *cfg = s->host->object(s->host->arg, SCOPE_PORT, port, 0);
 
-	ctl_port_defaults(s->ctl, &start);
 	for (unsigned i = 0; i < s->nrows; i++) {
 		struct sbuf text = {0}, first = {0};
 		if (s->rows[i]->scope != SCOPE_PORT || !is_saved(s->rows[i]))
 			continue;
 		bool differs = cmd_value_text(s->rows[i], cfg, &text);
-		if (cmd_value_text(s->rows[i], &start, &first) || differs) {
-			sbuf_addf(&s->out, "set %u", port);
-			put_line(&s->out, s->rows[i]->name, sbuf_str(&text));
+		if (cmd_value_text(s->rows[i], s->start, &first) || differs) {
+			sbuf_addf(s->out, "set %u", port);
+			put_line(s->out, s->rows[i]->name, sbuf_str(&text));
 		}
 		sbuf_free(&text);
 		sbuf_free(&first);
@@ -144,7 +149,7 @@ static const struct setting *find_field(struct saving *s, const struct frame_val
 	if (nth > 1)
 		sbuf_addf(&name, "[%u]", nth);
 	sbuf_addf(&name, ".%s", v->field->name);
-	const struct setting *row = cmd_setting_find(s->r->cmd, name.s, NULL);
+	const struct setting *row = cmd_setting_find(s->cmd, name.s, NULL);
 	sbuf_free(&name);
 	return row;
 }
@@ -199,18 +204,18 @@ static int by_row(const void *a, const void *b)
 
 static void put_stream_rows(struct saving *s, unsigned port)
 {
-	unsigned n = ctl_nstreams(s->ctl, port), last = UINT32_MAX;
+	unsigned n = s->host->nstreams(s->host->arg, port), last = UINT32_MAX;
 
 	s->n = 0;
 	s->next = xrealloc(s->next, n * sizeof(*s->next));
 	for (unsigned i = n; i-- > 0;) {
 		s->next[i] = last;
-		if (ctl_stream_cfg(s->ctl, port, i) != NULL)
+		if (stream(s, port, i) != NULL)
 			last = i;
 	}
 	for (unsigned i = 0; i < n; i++)
-		if (ctl_stream_cfg(s->ctl, port, i) != NULL)
-			collect_stream(s, i, ctl_stream_cfg(s->ctl, port, i));
+		if (stream(s, port, i) != NULL)
+			collect_stream(s, i, stream(s, port, i));
 	if (s->n > 0)
 		qsort(s->e, s->n, sizeof(*s->e), by_row);
 	for (unsigned i = 0; i < s->n;) {
@@ -218,17 +223,17 @@ static void put_stream_rows(struct saving *s, unsigned port)
 		while (k + 1 < s->n && s->e[k + 1].row == s->e[i].row && s->e[k + 1].stream == s->next[s->e[k].stream] &&
 		       strcmp(s->e[k + 1].text, s->e[i].text) == 0)
 			k++;
-		sbuf_addf(&s->out, k > i ? "set %u/%u-%u" : "set %u/%u", port, s->e[i].stream, s->e[k].stream);
-		put_line(&s->out, s->e[i].row->name, s->e[i].text);
+		sbuf_addf(s->out, k > i ? "set %u/%u-%u" : "set %u/%u", port, s->e[i].stream, s->e[k].stream);
+		put_line(s->out, s->e[i].row->name, s->e[i].text);
 		i = k + 1;
 	}
 	for (unsigned i = 0; i < s->n; i++)
 		free(s->e[i].text);
 }
 
-static void save_text(struct cmd_run *r, struct sbuf *out)
+void save_text(struct cmd *cmd, const struct cmd_host *host, const struct port_cfg *start, struct sbuf *out)
 {
-	struct saving s = {.r = r, .ctl = app_of(r)->ctl};
+	struct saving s = {.cmd = cmd, .host = host, .start = start, .out = out};
 
 	s.rows = set_rows(&s.nrows);
 	s.is_field = xcalloc(s.nrows, sizeof(*s.is_field));
@@ -238,15 +243,13 @@ static void save_text(struct cmd_run *r, struct sbuf *out)
 		unsigned nth;
 		s.is_field[i] = s.rows[i]->scope == SCOPE_STREAM && frame_field_parse(s.rows[i]->name, &p, &nth, &f, NULL) == 0;
 	}
-	sbuf_addf(&s.out, "# wirerate " WR_VERSION ": settings and streams, for `load`\nreset all\n");
+	sbuf_add(out, "# wirerate " WR_VERSION ": settings and streams, for `load`\nreset all\n");
 	put_global(&s);
-	for (unsigned p = 0; p < ctl_nports(s.ctl); p++) {
+	for (unsigned p = 0; p < host->nports(host->arg); p++) {
 		put_streams(&s, p);
 		put_port(&s, p);
 		put_stream_rows(&s, p);
 	}
-	sbuf_addn(out, s.out.s, s.out.len);
-	sbuf_free(&s.out);
 	free(s.is_field);
 	free(s.known);
 	free(s.next);
@@ -256,8 +259,12 @@ static void save_text(struct cmd_run *r, struct sbuf *out)
 static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct sbuf text = {0};
+	struct cmd_host host;
+	struct port_cfg start;
 
-	save_text(r, &text);
+	app_host(app_of(r), &host);
+	ctl_port_defaults(app_of(r)->ctl, &start);
+	save_text(r->cmd, &host, &start, &text);
 	int rc = file_replace(args[0].text, text.s, text.len, e);
 	sbuf_free(&text);
 	return rc;

@@ -76,8 +76,9 @@ static const struct out_col plan_worker_cols[] = {
 };
 static const struct out_col plan_task_cols[] = {
 	{"kind", "task", OF_STR}, {"port", "port", OF_COUNT}, {"tx_queue", "txq", OF_COUNT}, {"rx_queue", "rxq", OF_COUNT},
-	{"burst", "burst", OF_COUNT}, {"size", "size", OF_COUNT}, {"frames", "frames", OF_COUNT},
-	{"period_cycles", "cycles/frame", OF_STR}, {"run", "run", OF_COUNT}, {"stop", "stop", OF_STR}, {"template", "template", OF_COUNT},
+	{"burst", "burst", OF_COUNT}, {"streams", "streams", OF_COUNT}, {"size", "size", OF_COUNT}, {"frames", "frames", OF_COUNT},
+	{"period_cycles", "cycles/frame", OF_STR}, {"engine", "engine", OF_STR}, {"sums", "checksums", OF_STR}, {"lanes", "lanes", OF_COUNT},
+	{"memory_bytes", "memory", OF_COUNT}, {"run", "run", OF_COUNT}, {"stop", "stop", OF_STR}, {"template", "template", OF_COUNT},
 };
 static const struct out_view plan_view = {
 	.rows = "workers", .cols = plan_worker_cols, .ncols = ARRAY_SIZE(plan_worker_cols),

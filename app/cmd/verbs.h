@@ -19,6 +19,10 @@ int stop_poll(struct cmd_run *r, struct err *e);
 /* reset.c, also for `rst`. */
 int reset_ports(struct cmd_run *r, const struct portset *ports, struct err *e);
 
+/* enable.c, also for `disable`. */
+int feature_set(struct cmd_run *r, const struct arg_val *args, bool on, struct err *e);
+extern const struct arg_spec feature_args[];
+
 /* sleep.c, also for `delay`: CLOCK_MONOTONIC, and the three functions of a verb that only passes time. */
 uint64_t verb_now_ns(void);
 int pause_start(struct cmd_run *r, uint64_t ns);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows for every field of every protocol, made from the protocol table: "udp.dst", "vlan[2].vid", and one row per Pktgen word
- * ("dport", "dst-ip", typed "dst ip") that stands for the outermost header of the stream's frame that has it. */
+/* Rows for every field of every protocol, made from the protocol table: "udp.dst", those of further headers ("vlan[2].vid") when they are
+ * asked for, and one row per Pktgen word ("dport", "dst-ip", typed "dst ip") that stands for the outermost header of the stream's frame
+ * that has it. */
 #include "rows.h"
+
+#include "edit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,14 +14,48 @@ struct field_arg {
 	const struct proto *proto;
 	const struct field *field;
 	unsigned nth; /* 1: first header of this protocol in the stack */
+	struct vspec one; /* of one value */
 };
 
-static struct setting *rows;
-static unsigned nrows, nfields; /* field rows first, then word rows */
+struct field_row {
+	struct setting row;
+	struct field_arg arg;
+	struct setting **more; /* of the first header: rows of the further ones, made when they are asked for */
+};
+
+/* Rows of one protocol, in the order of its fields. */
+struct proto_rows {
+	const struct proto *proto;
+	struct field_row *field;
+};
+
+/* Pktgen's word and the fields that it may mean, one per protocol. */
+struct word_arg {
+	char *word;
+	unsigned n;
+	struct { const struct proto *proto; const struct setting *row; } *in;
+};
+
+static struct proto_rows *protos;
+static unsigned nprotos;
+static struct setting **words; /* arg: struct word_arg */
+static unsigned nwords;
+static const struct setting **more; /* rows of further headers, sorted by protocol, header and field */
+static unsigned nmore;
 
 static const struct frame_spec *spec_of(const void *obj)
 {
 	return &((const struct stream_cfg *)obj)->frame;
+}
+
+static struct frame_vals *vals_of(void *obj)
+{
+	return &((struct stream_cfg *)obj)->frame.vals;
+}
+
+static const struct frame_val *val_of(const struct field_arg *a, const void *obj)
+{
+	return frame_vals_find(&spec_of(obj)->vals, a->proto, a->nth, a->field);
 }
 
 /* Index of the nth header of p in the stack, -1: not there. */
@@ -30,64 +67,202 @@ static int header_at(const struct frame_stack *s, const struct proto *p, unsigne
 	return -1;
 }
 
-static void field_put(const struct setting *row, void *obj, const void *val)
+/* The frame that would be sent now and the header of the field in it, NULL: there is none. */
+static const struct frame *frame_of(const struct field_arg *a, const struct stream_cfg *c, unsigned *h)
 {
-	const struct field_arg *a = row->arg;
+	int at = header_at(&c->frame.stack, a->proto, a->nth);
 
-	frame_vals_set(&((struct stream_cfg *)obj)->frame.vals, a->proto, a->nth, a->field, val);
+	*h = (unsigned)at;
+	return at >= 0 ? set_frame_now(c) : NULL;
 }
 
-/* What would be used when the user says nothing: read from the frame itself, so lengths and checksums are the true ones; without such
- * a header, the port's default or the field's. */
-static void field_in_force(const struct field_arg *a, const struct setting *row, const struct stream_cfg *c, uint8_t *v)
+/* What would be used when the user says nothing: read from the frame itself, so lengths and checksums are the true ones; where it has no
+ * such field, the port's default or the field's. */
+static void field_in_force(const struct field_arg *a, const struct stream_cfg *c, uint8_t *v)
 {
-	int h = header_at(&c->frame.stack, a->proto, a->nth);
-	const struct frame *f = h >= 0 ? set_frame_now(c) : NULL;
+	unsigned h;
+	const struct frame *f = frame_of(a, c, &h);
 	const struct frame_val *d = frame_vals_find(&c->dflt, a->proto, a->nth, a->field);
 
-	memset(v, 0, VT_FIELD_BYTES);
-	if (f != NULL)
-		proto_get(a->field, f->bytes + f->off[h], v);
-	else if (d != NULL)
+	if (f != NULL && frame_field_get(f, h, a->field, v))
+		return;
+	if (d != NULL)
 		memcpy(v, d->v, VT_FIELD_BYTES);
-	else if (a->field->dflt != NULL)
-		row->v.type->parse(&row->v, a->field->dflt, v, NULL);
-}
-
-static bool field_get(const struct setting *row, const void *obj, void *val)
-{
-	const struct field_arg *a = row->arg;
-	const struct frame_val *set = frame_vals_find(&spec_of(obj)->vals, a->proto, a->nth, a->field);
-
-	if (set != NULL)
-		memcpy(val, set->v, VT_FIELD_BYTES);
 	else
-		field_in_force(a, row, obj, val);
-	return set != NULL;
+		proto_default(a->proto, a->field, v);
 }
 
 static void field_unset(const struct setting *row, void *obj)
 {
 	const struct field_arg *a = row->arg;
 
-	frame_vals_unset(&((struct stream_cfg *)obj)->frame.vals, a->proto, a->nth, a->field);
+	frame_vals_unset(vals_of(obj), a->proto, a->nth, a->field);
 }
 
-static const struct setting_store field_store = {field_put, field_get, field_unset};
+/* The row whose last value was an address with bits beside its prefix: told by its check, which is called after the write. */
+static const struct setting *one_of_prefix;
+
+static void vary_put(const struct setting *row, void *obj, const void *val)
+{
+	const struct field_arg *a = row->arg;
+	const struct vary_val *v = val;
+
+	frame_vals_vary(vals_of(obj), a->proto, a->nth, a->field, &v->v);
+	one_of_prefix = v->one_of_prefix ? row : NULL;
+}
+
+static bool vary_get(const struct setting *row, const void *obj, void *val)
+{
+	const struct field_arg *a = row->arg;
+	const struct frame_val *set = val_of(a, obj);
+	struct vary_val *out = val;
+	uint8_t v[VT_FIELD_BYTES];
+
+	out->one_of_prefix = false;
+	if (set != NULL && set->vary != NULL) {
+		out->v = *set->vary;
+		if (out->v.kind == VARY_LIST)
+			out->v.list = memcpy(out->list, set->vary->list, out->v.n * sizeof(out->list[0]));
+		return true;
+	}
+	if (set != NULL)
+		memcpy(v, set->v, sizeof(v));
+	else
+		field_in_force(a, obj, v);
+	out->v = (struct vary){.bits = (uint8_t)a->one.bits, .div = 1, .first = vary_load(v)};
+	return set != NULL;
+}
+
+static const struct setting_store vary_store_fns = {vary_put, vary_get, field_unset};
+
+static void bytes_put(const struct setting *row, void *obj, const void *val)
+{
+	const struct field_arg *a = row->arg;
+
+	frame_vals_bytes(vals_of(obj), a->proto, a->nth, a->field, val);
+}
+
+static bool bytes_get(const struct setting *row, const void *obj, void *val)
+{
+	const struct field_arg *a = row->arg;
+	const struct frame_val *set = val_of(a, obj);
+	const struct hexbytes *from = set != NULL ? set->bytes : proto_default_bytes(a->proto, a->field);
+	struct hexbytes *out = val;
+	unsigned h, n = 0;
+	const struct frame *f = set == NULL ? frame_of(a, obj, &h) : NULL;
+	const uint8_t *b = f != NULL ? frame_field_bytes(f, h, a->field, &n) : NULL;
+
+	out->n = 0;
+	if (b != NULL && n <= HEXBYTES_MAX) {
+		out->n = (uint16_t)n;
+		memcpy(out->b, b, n);
+	} else if (from != NULL) {
+		memcpy(out, from, sizeof(*out) + from->n);
+	}
+	return set != NULL;
+}
+
+static const struct setting_store bytes_store = {bytes_put, bytes_get, field_unset};
+
+/* A field without bits of its own says only that a part of its header is there. */
+static void here_put(const struct setting *row, void *obj, const void *val)
+{
+	const struct field_arg *a = row->arg;
+
+	frame_vals_set(vals_of(obj), a->proto, a->nth, a->field, val);
+}
+
+static bool here_get(const struct setting *row, const void *obj, void *val)
+{
+	const struct field_arg *a = row->arg;
+	const struct frame_val *set = val_of(a, obj);
+
+	if (set != NULL)
+		memcpy(val, set->v, VT_FIELD_BYTES);
+	else
+		field_in_force(a, obj, val);
+	return set != NULL;
+}
+
+static const struct setting_store here_store = {here_put, here_get, field_unset};
+
+static bool is_field_row(const struct setting *row)
+{
+	return row->store == &vary_store_fns || row->store == &bytes_store || row->store == &here_store;
+}
+
+static bool absent_header(const struct setting *row, const struct frame_stack *stack, struct err *warn)
+{
+	struct sbuf text = {0};
+
+	frame_stack_print(stack, &text);
+	err_set(warn, EINVAL, "'%s' is set, but the frame %s has no such header; `set <ports> frame ...` adds it", row->name,
+		sbuf_str(&text));
+	sbuf_free(&text);
+	return false;
+}
+
+/* A value that says that its part is there; of none, or 0 for a part itself, nobody expects to see anything. */
+static bool asks(const struct field_arg *a, const struct frame_val *set)
+{
+	if (a->field->kind == FIELD_BYTES)
+		return set->bytes != NULL && set->bytes->n != 0;
+	return a->field->bits != 0 || set->v[VT_FIELD_BYTES - 1] != 0;
+}
+
+static bool in_frame(const struct field_arg *a, const struct frame *f, unsigned h)
+{
+	uint8_t v[VT_FIELD_BYTES];
+	unsigned n;
+
+	return a->field->kind == FIELD_BYTES ? frame_field_bytes(f, h, a->field, &n) != NULL : frame_field_get(f, h, a->field, v);
+}
+
+/* A field that its header has not with what another field says: icmp.id with a type that knows none. */
+static void absent_field(const struct setting *row, const struct frame *f, unsigned h, struct err *warn)
+{
+	const struct field_arg *a = row->arg;
+	const char *by = a->field->when.field != NULL ? a->field->when.field : a->field->part != NULL ? a->field->part->when.field : NULL;
+	const struct field *field = by != NULL ? proto_field(a->proto, by) : NULL;
+	uint8_t v[VT_FIELD_BYTES];
+	struct sbuf text = {0};
+
+	if (field != NULL && frame_field_get(f, h, field, v)) {
+		struct vspec one;
+		proto_vspec(field, &one);
+		one.type->print(&one, v, &text);
+		err_set(warn, EINVAL, "'%s' is set, but with %s.%s %s the header has no such field", row->name, a->proto->name, by, text.s);
+	} else {
+		err_set(warn, EINVAL, "'%s' is set, but the header has no such field as it is", row->name);
+	}
+	sbuf_free(&text);
+}
 
 static bool field_check(const struct setting *row, const void *obj, struct err *warn)
 {
 	const struct field_arg *a = row->arg;
 	const struct frame_stack *s = &spec_of(obj)->stack;
-	struct sbuf stack = {0};
+	const struct frame_val *set = val_of(a, obj);
+	struct sbuf text = {0};
+	unsigned h;
 
-	if (header_at(s, a->proto, a->nth) >= 0 || frame_vals_find(&spec_of(obj)->vals, a->proto, a->nth, a->field) == NULL)
+	if (set == NULL)
 		return true;
-	frame_stack_print(s, &stack);
-	err_set(warn, EINVAL, "'%s' is set, but the frame %s has no such header; `set <ports> frame ...` adds it", row->name,
-		sbuf_str(&stack));
-	sbuf_free(&stack);
-	return false;
+	if (header_at(s, a->proto, a->nth) < 0)
+		return absent_header(row, s, warn);
+	const struct frame *f = asks(a, set) && (a->field->part != NULL || a->field->when.field != NULL) ? frame_of(a, obj, &h) : NULL;
+	if (f != NULL && !in_frame(a, f, h)) {
+		absent_field(row, f, h, warn);
+		return false;
+	}
+	if (one_of_prefix == row && set->vary == NULL) {
+		a->one.type->print(&a->one, set->v, &text);
+		err_set(warn, EINVAL, "'%s' is %s in every frame, because it has bits beside the prefix; the prefix without them gives all of "
+			"its addresses", row->name, sbuf_str(&text));
+		sbuf_free(&text);
+		return false;
+	}
+	return true;
 }
 
 /* Next word of a comma list into buf; NULL at the end. */
@@ -102,168 +277,307 @@ static const char *next_word(const char **list, char *buf, size_t bufsz)
 	return buf;
 }
 
-static bool field_has_word(const struct field *f, const char *word)
-{
-	const char *list = f->word;
-	char buf[64];
-
-	while (next_word(&list, buf, sizeof(buf)) != NULL)
-		if (strcmp(buf, word) == 0)
-			return true;
-	return false;
-}
-
 bool set_applies(const struct setting *row, const void *obj)
 {
 	const struct field_arg *a = row->arg;
 
 	if (row->flags & (SET_DERIVED | SET_LATER) || row->resolve != NULL)
 		return false;
-	return row->store != &field_store || header_at(&spec_of(obj)->stack, a->proto, a->nth) >= 0 ||
-	       frame_vals_find(&spec_of(obj)->vals, a->proto, a->nth, a->field) != NULL;
+	if (set_is_held(row))
+		return set_held_given(row, obj);
+	if (!is_field_row(row))
+		return row->scope != SCOPE_STREAM || !set_payload_idle(row, obj);
+	if (val_of(a, obj) != NULL)
+		return true;
+	if (a->field->part == NULL && a->field->when.field == NULL)
+		return header_at(&spec_of(obj)->stack, a->proto, a->nth) >= 0;
+	unsigned h;
+	const struct frame *f = frame_of(a, obj, &h);
+	return f != NULL && in_frame(a, f, h);
 }
 
-static const struct setting *field_row(const struct proto *p, unsigned nth, const struct field *f)
+static struct field_row *field_row(const struct proto *p, const struct field *f)
 {
-	for (unsigned i = 0; i < nfields; i++) {
-		const struct field_arg *a = rows[i].arg;
-		if (a->proto == p && a->nth == nth && a->field == f)
-			return &rows[i];
-	}
-	return NULL;
-}
-
-static const struct setting *word_in_header(const struct proto *p, const char *word)
-{
-	for (const struct field *f = p->fields; f != NULL && f->name != NULL; f++)
-		if (field_has_word(f, word))
-			return field_row(p, 1, f);
+	for (unsigned i = 0; i < nprotos; i++)
+		if (protos[i].proto == p)
+			return &protos[i].field[f - p->fields];
 	return NULL;
 }
 
 static const struct setting *word_resolve(const struct setting *row, const void *obj, struct err *e)
 {
-	const struct setting *first = NULL;
+	const struct word_arg *w = row->arg;
 	struct sbuf stack = {0}, has = {0};
-	unsigned n = 0;
 
-	if (obj != NULL) {
-		const struct frame_stack *s = &spec_of(obj)->stack;
-		for (unsigned i = 0; i < s->n; i++) {
-			const struct setting *found = word_in_header(s->hdr[i], row->arg);
-			if (found != NULL)
-				return found;
-		}
-		frame_stack_print(s, &stack);
-	}
-	for (const struct proto *const *p = proto_table; *p != NULL; p++) {
-		const struct setting *r = word_in_header(*p, row->arg);
-		if (r == NULL)
-			continue;
-		sbuf_addf(&has, "%s%s", n > 0 ? ", " : "", r->name);
-		if (n++ == 0)
-			first = r;
-	}
-	/* A word with one meaning needs no header yet: the order of lines does not matter, and the field's own rule warns. */
-	if (obj != NULL && n > 1) {
-		err_set(e, EINVAL, "no header of the frame %s has '%s', which could be %s; set that field by its name, or the frame first",
-			sbuf_str(&stack), (const char *)row->arg, sbuf_str(&has));
-		first = NULL;
-	}
+	if (obj == NULL || w->n == 1) /* a word with one meaning needs no header yet: the field's own rule warns */
+		return w->in[0].row;
+	const struct frame_stack *s = &spec_of(obj)->stack;
+	for (unsigned h = 0; h < s->n; h++)
+		for (unsigned i = 0; i < w->n; i++)
+			if (w->in[i].proto == s->hdr[h])
+				return w->in[i].row;
+	/* nor does one of a header that comes and goes */
+	const struct frame_val val = {.proto = w->in[0].proto, .field = ((const struct field_arg *)w->in[0].row->arg)->field, .nth = 1};
+	if (frame_val_waits(&val))
+		return w->in[0].row;
+	frame_stack_print(s, &stack);
+	for (unsigned i = 0; i < w->n; i++)
+		sbuf_addf(&has, "%s%s", i > 0 ? ", " : "", w->in[i].row->name);
+	err_set(e, EINVAL, "no header of the frame %s has '%s', which could be %s; set that field by its name, or the frame first",
+		sbuf_str(&stack), w->word, sbuf_str(&has));
 	sbuf_free(&stack);
 	sbuf_free(&has);
-	return first;
+	return NULL;
 }
 
-static struct setting *row_new(void)
+/* Value type and store: what a field's kind allows. */
+static void row_type(struct setting *row, const struct field_arg *a)
 {
-	rows = xrealloc(rows, (nrows + 1) * sizeof(*rows));
-	memset(&rows[nrows], 0, sizeof(*rows));
-	return &rows[nrows++];
+	row->v = a->one;
+	if (a->field->kind == FIELD_BYTES) {
+		row->store = &bytes_store;
+	} else if (a->field->bits == 0) {
+		row->store = &here_store;
+	} else {
+		row->v = (struct vspec){.type = &vt_vary, .of = &a->one};
+		row->store = &vary_store_fns;
+	}
 }
 
-static void add_field(const struct proto *p, unsigned nth, const struct field *f)
+void set_field_name(const struct proto *p, unsigned nth, const struct field *f, struct sbuf *out)
 {
-	struct setting *row = row_new();
-	struct field_arg *a = xcalloc(1, sizeof(*a));
-	struct sbuf name = {0};
-
-	*a = (struct field_arg){p, f, nth};
-	sbuf_add(&name, p->name);
+	sbuf_add(out, p->name);
 	if (nth > 1)
-		sbuf_addf(&name, "[%u]", nth);
-	sbuf_addf(&name, ".%s", f->name);
-	row->name = name.s;
-	row->scope = SCOPE_STREAM;
-	proto_vspec(f, &row->v);
-	row->dflt = f->dflt;
-	row->help = f->help;
-	row->store = &field_store;
-	row->arg = a;
-	row->check = field_check;
+		sbuf_addf(out, "[%u]", nth);
+	sbuf_addf(out, ".%s", f->name);
 }
 
-static bool word_known(const char *word)
+static void row_init(struct field_row *r, const struct proto *p, unsigned nth, const struct field *f)
+{
+	struct sbuf name = {0}, help = {0};
+
+	set_field_name(p, nth, f, &name);
+	r->arg = (struct field_arg){.proto = p, .field = f, .nth = nth};
+	proto_vspec(f, &r->arg.one);
+	r->row = (struct setting){.name = name.s, .scope = SCOPE_STREAM, .dflt = f->dflt, .help = f->help, .arg = &r->arg, .check = field_check};
+	if (f->kind == FIELD_IP4 || f->kind == FIELD_IP6) {
+		const char *net = f->kind == FIELD_IP4 ? "10.0.0." : "2001:db8::", *all = f->kind == FIELD_IP4 ? "0" : "";
+		sbuf_addf(&help, "%s; %s%s/24 gives all addresses of the prefix, %s1/24 that one", f->help, net, all, net);
+		r->row.help = help.s;
+	}
+	row_type(&r->row, &r->arg);
+}
+
+/* The row that has the word as its name or alias. */
+static struct setting *word_row(const char *word)
 {
 	char buf[64];
 
-	for (unsigned i = nfields; i < nrows; i++) {
-		const char *list = rows[i].alias;
-		if (strcmp(rows[i].arg, word) == 0)
-			return true;
+	for (unsigned i = 0; i < nwords; i++) {
+		const char *list = words[i]->alias;
+		if (strcmp(((const struct word_arg *)words[i]->arg)->word, word) == 0)
+			return words[i];
 		while (next_word(&list, buf, sizeof(buf)) != NULL)
 			if (strcmp(buf, word) == 0)
-				return true;
+				return words[i];
 	}
-	return false;
+	return NULL;
 }
 
-/* One row for a field's word list: the first word that no earlier row has is its name, those after it are aliases. */
-static void add_words(const struct field *f)
+static void word_means(struct setting *row, const struct proto *p, const struct setting *field)
 {
-	const char *list = f->word;
-	char word[64], *first = NULL;
-	struct sbuf alias = {0}, help = {0};
+	struct word_arg *w = (struct word_arg *)(uintptr_t)row->arg;
+
+	for (unsigned i = 0; i < w->n; i++)
+		if (w->in[i].proto == p)
+			return;
+	w->in = xrealloc(w->in, (w->n + 1) * sizeof(*w->in));
+	w->in[w->n].proto = p;
+	w->in[w->n++].row = field;
+}
+
+static struct setting *word_new(const char *word, struct field_row *r)
+{
+	struct setting *row = xcalloc(1, sizeof(*row));
+	struct word_arg *w = xcalloc(1, sizeof(*w));
+	char *name = xstrdup(word);
+
+	w->word = xstrdup(word);
+	for (char *c = name; *c != '\0'; c++)
+		if (*c == ' ')
+			*c = '-';
+	*row = (struct setting){.name = name, .arg = w, .scope = SCOPE_STREAM, .v = r->row.v, .dflt = r->row.dflt, .help = r->row.help,
+				.resolve = word_resolve};
+	words = xrealloc(words, (nwords + 1) * sizeof(*words));
+	return words[nwords++] = row;
+}
+
+/* One row for a field's word list: the first word that no earlier row has is its name, those after it are aliases. A word that has a row
+ * means this field too, in headers of this protocol. */
+static void add_words(const struct proto *p, struct field_row *r)
+{
+	const char *list = r->arg.field->word;
+	struct setting *row = NULL;
+	struct sbuf alias = {0};
+	char word[64];
 
 	while (next_word(&list, word, sizeof(word)) != NULL) {
-		if (word_known(word))
+		struct setting *known = word_row(word);
+		bool first = row == NULL;
+		if (known != NULL && known != row)
+			word_means(known, p, &r->row);
+		if (known != NULL)
 			continue;
-		if (first == NULL)
-			first = xstrdup(word);
-		if (first != NULL && (strcmp(first, word) != 0 || strchr(word, ' ') != NULL))
+		if (first) {
+			row = word_new(word, r);
+			word_means(row, p, &r->row);
+		}
+		if (!first || strchr(word, ' ') != NULL)
 			sbuf_addf(&alias, "%s%s", alias.len > 0 ? "," : "", word);
 	}
-	if (first == NULL)
-		return;
-	struct setting *row = row_new();
-	char *name = xstrdup(first);
-	for (char *p = name; *p != '\0'; p++)
-		if (*p == ' ')
-			*p = '-';
-	sbuf_addf(&help, "%s, in the outermost header that has it", f->help);
-	row->name = name;
-	row->alias = alias.s;
-	row->arg = first;
-	row->scope = SCOPE_STREAM;
-	proto_vspec(f, &row->v);
-	row->dflt = f->dflt;
-	row->help = help.s;
-	row->resolve = word_resolve;
+	if (row != NULL)
+		row->alias = alias.s;
 }
 
-const struct setting *set_field_rows(unsigned *n)
+static bool same_text(const char *a, const char *b)
 {
-	if (rows == NULL) {
-		for (const struct proto *const *p = proto_table; *p != NULL; p++)
-			for (unsigned nth = 1; nth <= (proto_bind(*p, *p) != NULL ? 2u : 1u); nth++)
-				for (const struct field *f = (*p)->fields; f != NULL && f->name != NULL; f++)
-					add_field(*p, nth, f);
-		nfields = nrows;
-		for (const struct proto *const *p = proto_table; *p != NULL; p++) {
-			for (const struct field *f = (*p)->fields; f != NULL && f->name != NULL; f++)
-				add_words(f);
-		}
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Help, type and default of a word: what its fields agree in. */
+static void word_finish(struct setting *row)
+{
+	const struct word_arg *w = row->arg;
+	const struct field_arg *first = w->in[0].row->arg;
+	struct sbuf help = {0};
+
+	if (w->n > 1) {
+		for (unsigned i = 0; i < w->n; i++)
+			sbuf_addf(&help, "%s%s", i == 0 ? "" : i + 1 < w->n ? ", " : " or ", w->in[i].row->name);
+		sbuf_add(&help, ": the one of the outermost header that has it");
+	} else {
+		sbuf_addf(&help, "%s; the same as %s", row->help, w->in[0].row->name);
 	}
-	*n = nrows;
-	return rows;
+	row->help = help.s;
+	for (unsigned i = 1; i < w->n; i++) {
+		const struct field_arg *a = w->in[i].row->arg;
+		if (!same_text(row->dflt, w->in[i].row->dflt))
+			row->dflt = NULL;
+		if (a->one.type != first->one.type || a->one.bits != first->one.bits)
+			row->v = (struct vspec){0};
+	}
+	if (row->v.type == NULL)
+		row->dflt = NULL;
+}
+
+static void make_rows(void)
+{
+	for (const struct proto *const *p = proto_table; *p != NULL; p++, nprotos++) {
+		unsigned n = 0;
+		while ((*p)->fields != NULL && (*p)->fields[n].name != NULL)
+			n++;
+		protos = xrealloc(protos, (nprotos + 1) * sizeof(*protos));
+		protos[nprotos] = (struct proto_rows){*p, xcalloc(n + 1, sizeof(struct field_row))};
+		for (unsigned i = 0; i < n; i++)
+			row_init(&protos[nprotos].field[i], *p, 1, &(*p)->fields[i]);
+	}
+	for (unsigned i = 0; i < nprotos; i++)
+		for (struct field_row *r = protos[i].field; r->row.name != NULL; r++)
+			add_words(protos[i].proto, r);
+	for (unsigned i = 0; i < nwords; i++)
+		word_finish(words[i]);
+}
+
+static void add_row(const struct setting ***rows, unsigned *n, const struct setting *row)
+{
+	*rows = xrealloc(*rows, (*n + 1) * sizeof(**rows));
+	(*rows)[(*n)++] = row;
+}
+
+void set_field_rows(const struct setting ***rows, unsigned *n)
+{
+	if (protos == NULL)
+		make_rows();
+	for (unsigned i = 0; i < nprotos; i++)
+		for (const struct field_row *r = protos[i].field; r->row.name != NULL; r++)
+			add_row(rows, n, &r->row);
+	for (unsigned i = 0; i < nwords; i++)
+		add_row(rows, n, words[i]);
+}
+
+unsigned set_more_rows(const struct setting *const **rows)
+{
+	*rows = more;
+	return nmore;
+}
+
+static unsigned proto_index(const struct proto *p)
+{
+	unsigned i = 0;
+
+	while (i < nprotos && protos[i].proto != p)
+		i++;
+	return i;
+}
+
+static bool comes_before(const struct field_arg *a, const struct field_arg *b)
+{
+	if (a->proto != b->proto)
+		return proto_index(a->proto) < proto_index(b->proto);
+	return a->nth != b->nth ? a->nth < b->nth : a->field < b->field;
+}
+
+static void more_add(const struct field_row *r)
+{
+	unsigned at = nmore;
+
+	more = xrealloc(more, (nmore + 1) * sizeof(*more));
+	for (; at > 0 && comes_before(&r->arg, more[at - 1]->arg); at--)
+		more[at] = more[at - 1];
+	more[at] = &r->row;
+	nmore++;
+}
+
+/* The row of a field of the nth header of its kind. */
+static const struct setting *nth_row(const struct proto *p, unsigned nth, const struct field *f)
+{
+	if (protos == NULL)
+		make_rows();
+	struct field_row *first = field_row(p, f);
+	if (first == NULL || nth == 1)
+		return first != NULL ? &first->row : NULL;
+	if (first->more == NULL)
+		first->more = xcalloc(FRAME_MAX_HDRS - 1, sizeof(struct setting *));
+	struct setting **known = &first->more[nth - 2];
+	if (*known == NULL) {
+		struct field_row *r = xcalloc(1, sizeof(*r));
+		row_init(r, p, nth, f);
+		*known = &r->row;
+		more_add(r);
+	}
+	return *known;
+}
+
+const struct setting *set_row_named(const char *name)
+{
+	const struct proto *p;
+	const struct field *f;
+	unsigned nth;
+
+	if (strchr(name, '[') == NULL || frame_field_parse(name, &p, &nth, &f, NULL) != 0)
+		return NULL;
+	return nth_row(p, nth, f);
+}
+
+void set_rows_for(const void *stream_cfg)
+{
+	const struct frame_stack *s = &spec_of(stream_cfg)->stack;
+
+	for (unsigned h = 0; h < s->n; h++) {
+		unsigned nth = 1;
+		for (unsigned i = 0; i < h; i++)
+			nth += s->hdr[i] == s->hdr[h];
+		for (const struct field *f = s->hdr[h]->fields; nth > 1 && f != NULL && f->name != NULL; f++)
+			nth_row(s->hdr[h], nth, f);
+	}
 }

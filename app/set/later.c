@@ -10,11 +10,7 @@ const struct setting set_later_rows[] = {
 	LATER(SCOPE_PORT, "prime", NULL, "frames that `start <ports> prime` sends"),
 	LATER(SCOPE_PORT, "dump", NULL, "received frames to dump into the log"),
 	LATER(SCOPE_PORT, "jitter", NULL, "jitter threshold in microseconds"),
-	LATER(SCOPE_PORT, "seq_cnt", "seqcnt,seqCnt", "slots of the sequence in use"),
 	LATER(SCOPE_PORT, "latsampler", NULL, "latency sampler"),
 	LATER(SCOPE_PORT, "tx_cycles", NULL, "raw cycles between bursts; `rate` says it in frames per second"),
-	LATER(SCOPE_STREAM, "rnd", NULL, "random bits in a frame"),
-	LATER(SCOPE_STREAM, "qinqids", NULL, "outer and inner VLAN of a QinQ frame"),
-	LATER(SCOPE_STREAM, "vxlan", NULL, "VXLAN flags, group and network identifier"),
 };
 const unsigned set_nlater_rows = ARRAY_SIZE(set_later_rows);

@@ -30,6 +30,31 @@ static void idle_unset(const struct setting *row, void *obj)
 
 static const struct setting_store idle_store = {idle_put, idle_get, idle_unset};
 
+static const char *const offload_words[] = {"auto", "off", NULL};
+
+static void offload_put(const struct setting *row, void *obj, const void *val)
+{
+	(void)row;
+	((struct port_cfg *)obj)->no_offload = *(const int *)val == 1;
+}
+
+static bool offload_get(const struct setting *row, const void *obj, void *val)
+{
+	bool off = ((const struct port_cfg *)obj)->no_offload;
+
+	(void)row;
+	*(int *)val = off;
+	return off;
+}
+
+static void offload_unset(const struct setting *row, void *obj)
+{
+	(void)row;
+	((struct port_cfg *)obj)->no_offload = false;
+}
+
+static const struct setting_store offload_store = {offload_put, offload_get, offload_unset};
+
 #define AT(member) offsetof(struct port_cfg, member)
 
 const struct setting set_port_rows[] = {
@@ -55,5 +80,7 @@ const struct setting set_port_rows[] = {
 	 .help = "receive frames for any destination address"},
 	{.name = "idle", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = idle_words}, .dflt = "auto", .store = &idle_store,
 	 .help = "what workers do without traffic: auto sleeps after 50 ms, busy never sleeps"},
+	{.name = "offload", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = offload_words}, .dflt = "auto", .store = &offload_store,
+	 .help = "checksums of plain IP, TCP and UDP: auto leaves them to the device where it offers that, off makes them in software"},
 };
 const unsigned set_nport_rows = ARRAY_SIZE(set_port_rows);

@@ -13,6 +13,11 @@ void set_bind(const struct app *app)
 	bound = app;
 }
 
+struct ctl *set_ctl(void)
+{
+	return bound != NULL ? bound->ctl : NULL;
+}
+
 bool set_find_port(const void *port_cfg, unsigned *port)
 {
 	if (bound == NULL || bound->ctl == NULL)
@@ -28,29 +33,65 @@ bool set_find_port(const void *port_cfg, unsigned *port)
 
 bool set_find_stream(const void *stream_cfg, unsigned *port, unsigned *stream)
 {
-	const struct stream_cfg *cfg = stream_cfg;
+	const struct stream_cfg *c = stream_cfg;
 
-	if (bound == NULL || bound->ctl == NULL || cfg->port >= ctl_nports(bound->ctl) || ctl_stream_cfg(bound->ctl, cfg->port, cfg->id) != cfg)
+	/* an object of no port says that it is stream 0 of port 0 */
+	if (bound == NULL || bound->ctl == NULL || c->port >= ctl_nports(bound->ctl) || ctl_stream_cfg(bound->ctl, c->port, c->id) != c)
 		return false;
-	*port = cfg->port;
-	*stream = cfg->id;
+	*port = c->port;
+	*stream = c->id;
 	return true;
 }
 
 /* Too large for the stack of a function that is called row by row. */
 static struct frame scratch;
 
-/* ctl_frame() names the port, and so does whoever prints a warning of `set`. */
+/* ctl_frame() names the port or the stream, and so does whoever prints a warning of `set`. */
 static bool frame_ok(unsigned port, unsigned stream, struct err *warn)
 {
-	char prefix[32];
+	char prefix[2][32];
 
 	if (ctl_frame(bound->ctl, port, stream, &scratch, warn) == 0)
 		return true;
-	int n = snprintf(prefix, sizeof(prefix), "port %u: ", port);
-	if (strncmp(warn->text, prefix, (size_t)n) == 0)
-		memmove(warn->text, warn->text + n, strlen(warn->text + n) + 1);
+	snprintf(prefix[0], sizeof(prefix[0]), "port %u: ", port);
+	snprintf(prefix[1], sizeof(prefix[1]), "stream %u/%u: ", port, stream);
+	for (unsigned i = 0; i < 2; i++) {
+		size_t n = strlen(prefix[i]);
+		if (strncmp(warn->text, prefix[i], n) == 0)
+			memmove(warn->text, warn->text + n, strlen(warn->text + n) + 1);
+	}
 	return false;
+}
+
+/* The header that a value is for, is it in the stack? */
+static bool has_header(const struct frame_stack *s, const struct frame_val *v)
+{
+	unsigned seen = 0;
+
+	for (unsigned i = 0; i < s->n; i++)
+		seen += s->hdr[i] == v->proto;
+	return seen >= v->nth;
+}
+
+bool set_check_whole(const struct stream_cfg *cfg, struct err *warn)
+{
+	unsigned port, stream;
+
+	warn->text[0] = '\0';
+	for (unsigned i = 0; i < cfg->frame.vals.n; i++) {
+		const struct frame_val *v = &cfg->frame.vals.val[i];
+		struct sbuf name = {0};
+		if (has_header(&cfg->frame.stack, v))
+			continue;
+		sbuf_addf(&name, "%s[%u].%s", v->proto->name, v->nth, v->field->name);
+		const struct setting *row = set_row_named(name.s);
+		sbuf_free(&name);
+		if (row != NULL && row->check != NULL)
+			row->check(row, cfg, warn);
+		if (warn->text[0] != '\0')
+			return false;
+	}
+	return !set_find_stream(cfg, &port, &stream) || frame_ok(port, stream, warn);
 }
 
 bool set_check_stream(const struct setting *row, const void *stream_cfg, struct err *warn)
@@ -95,35 +136,61 @@ void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf 
 	sbuf_free(&text);
 }
 
+static struct {
+	bool on;
+	const void *cfg;              /* whose frame it is, NULL: nobody's */
+	const struct frame *frame;
+} held;
+static struct frame now;
+
+void set_hold(bool on)
+{
+	held.on = on;
+	held.cfg = NULL;
+}
+
 const struct frame *set_frame_now(const void *stream_cfg)
 {
 	unsigned port, stream;
 
-	if (!set_find_stream(stream_cfg, &port, &stream) || ctl_frame(bound->ctl, port, stream, &scratch, NULL) < 0)
-		return NULL;
-	return &scratch;
+	if (held.on && held.cfg == stream_cfg)
+		return held.frame;
+	bool ok = set_find_stream(stream_cfg, &port, &stream) && ctl_frame(bound->ctl, port, stream, &now, NULL) == 0;
+	held.cfg = stream_cfg;
+	held.frame = ok ? &now : NULL;
+	return held.frame;
+}
+
+static void add_table(const struct setting ***rows, unsigned *n, const struct setting *table, unsigned count)
+{
+	*rows = xrealloc(*rows, (*n + count) * sizeof(**rows));
+	for (unsigned i = 0; i < count; i++)
+		(*rows)[(*n)++] = &table[i];
 }
 
 const struct setting *const *set_rows(unsigned *n)
 {
 	static const struct setting **rows;
 	static unsigned nrows;
+	const struct setting *const *more;
+	unsigned nmore = set_more_rows(&more);
 
 	if (rows == NULL) {
-		unsigned nfields;
-		const struct setting *fields = set_field_rows(&nfields);
-		const struct { const struct setting *row; unsigned n; } part[] = {
-			{set_port_rows, set_nport_rows},
-			{set_stream_rows, set_nstream_rows},
-			{fields, nfields},
-			{set_later_rows, set_nlater_rows},
-		};
-		for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
-			rows = xrealloc(rows, (nrows + part[i].n + 1) * sizeof(*rows));
-			for (unsigned k = 0; k < part[i].n; k++)
-				rows[nrows++] = &part[i].row[k];
-		}
+		unsigned nrnd, nranges;
+		const struct setting *rnd = set_rnd_rows(&nrnd), *ranges = set_range_rows(&nranges);
+		add_table(&rows, &nrows, set_port_rows, set_nport_rows);
+		add_table(&rows, &nrows, set_stream_rows, set_nstream_rows);
+		add_table(&rows, &nrows, set_payload_rows, set_npayload_rows);
+		add_table(&rows, &nrows, rnd, nrnd);
+		set_field_rows(&rows, &nrows);
+		add_table(&rows, &nrows, ranges, nranges);
+		add_table(&rows, &nrows, set_pktgen_rows, set_npktgen_rows);
+		add_table(&rows, &nrows, set_seq_rows, set_nseq_rows);
+		add_table(&rows, &nrows, set_later_rows, set_nlater_rows);
 	}
-	*n = nrows;
+	rows = xrealloc(rows, (nrows + nmore) * sizeof(*rows));
+	for (unsigned i = 0; i < nmore; i++)
+		rows[nrows + i] = more[i];
+	*n = nrows + nmore;
 	return rows;
 }

@@ -4,15 +4,37 @@
 #include "set.h"
 #include "ctl.h"
 
-extern const struct setting set_port_rows[], set_stream_rows[], set_later_rows[];
-extern const unsigned set_nport_rows, set_nstream_rows, set_nlater_rows;
+extern const struct setting set_port_rows[], set_stream_rows[], set_payload_rows[], set_later_rows[];
+extern const unsigned set_nport_rows, set_nstream_rows, set_npayload_rows, set_nlater_rows;
 
-/* Field rows "udp.dst" and word rows "dport"; made once. */
-const struct setting *set_field_rows(unsigned *n);
+extern const struct setting set_pktgen_rows[], set_seq_rows[];
+extern const unsigned set_npktgen_rows, set_nseq_rows;
+
+/* Rows of Pktgen's ranges, made once from lib/ctl's table. */
+const struct setting *set_range_rows(unsigned *n);
+bool set_is_held(const struct setting *row);
+bool set_held_given(const struct setting *row, const void *stream_cfg);
+/* Control of the program that is bound, NULL: none. */
+struct ctl *set_ctl(void);
+
+/* Type and check of the row `nest`. */
+extern const struct vtype set_vt_nest;
+bool set_check_nest(const struct setting *row, const void *stream_cfg, struct err *warn);
+/* A row of the payload that says nothing about this stream as it is: `show settings` leaves it out. */
+bool set_payload_idle(const struct setting *row, const void *obj);
+/* rnd.0 .. rnd.31, made at the first call. */
+const struct setting *set_rnd_rows(unsigned *n);
+
+/* Append field rows "udp.dst" and word rows "dport" to an array; made once. */
+void set_field_rows(const struct setting ***rows, unsigned *n);
+/* The rows that set_row_named() has made; their number. Valid until the next is made. */
+unsigned set_more_rows(const struct setting *const **rows);
 
 /* Port and stream that a row's object belongs to; false when there is none (tables read without ports). */
 bool set_find_port(const void *port_cfg, unsigned *port);
 bool set_find_stream(const void *stream_cfg, unsigned *port, unsigned *stream);
+/* The program's own name of a field: "udp.dst", "ipv4[2].src". */
+void set_field_name(const struct proto *p, unsigned nth, const struct field *f, struct sbuf *out);
 /* Can the frame of a stream be built now? The same answer as `start` gives, as a warning. */
 bool set_check_stream(const struct setting *row, const void *stream_cfg, struct err *warn);
 bool set_check_port(const struct setting *row, const void *port_cfg, struct err *warn);

@@ -22,6 +22,9 @@ struct setting_store {
 	/* false: not set, *val is what would be used (the default in force) */
 	bool (*get)(const struct setting *, const void *obj, void *val);
 	void (*unset)(const struct setting *, void *obj);
+	/* A row whose value is an edit that the object may not be able to take (a tunnel for a frame without IP): 0, or -errno with *e, and nothing
+	 * is written, to none of the targets. May be NULL. */
+	int (*may)(const struct setting *, const void *obj, const void *val, struct err *e);
 };
 
 struct setting { /* one row = one noun, the only statement about it */

@@ -44,6 +44,11 @@ static void put_spec(json_t *o, const struct vspec *v)
 	}
 	if (v->bits != 0)
 		json_object_set_new(o, "bits", json_integer(v->bits));
+	if (v->of != NULL) {
+		json_t *of = json_object();
+		put_spec(of, v->of);
+		json_object_set_new(o, "of", of);
+	}
 	if (v->choices == NULL)
 		return;
 	json_t *choices = json_array();

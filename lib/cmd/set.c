@@ -273,6 +273,11 @@ static int slot_fill(struct cmd *c, struct slots *all, unsigned i, const struct 
 		return rc;
 	*in_value = false;
 	s->row = real;
+	if (real->store != NULL && real->store->may != NULL && s->val != NULL) {
+		rc = real->store->may(real, s->obj, s->val, e);
+		if (rc != 0)
+			return rc;
+	}
 	/* the streams of a port share its answer */
 	if (h->may_set == NULL || (i > 0 && s[-1].port == s->port && s[-1].row == real))
 		return 0;

@@ -189,6 +189,7 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 	cp->nqueues = nr > nt ? nr : nt;
 	cp->txq = xcalloc(nt + 1u, sizeof(*cp->txq));
 	cp->gen = xcalloc(nt + 1u, sizeof(*cp->gen));
+	cp->cell = xcalloc(nt + 1u, sizeof(*cp->cell));
 	cp->tx_worker = xcalloc(nt + 1u, sizeof(*cp->tx_worker));
 	cp->rxq = xcalloc(nr + 1u, sizeof(*cp->rxq));
 	cp->sink = xcalloc(nr + 1u, sizeof(*cp->sink));
@@ -201,10 +202,9 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 		if (pq->tx) {
 			struct dp_txq *q = cp->txq[pq->queue] = state_new(sizeof(*q), node);
 			cp->gen[pq->queue] = state_new(dp_kind_gen.mem(), node);
-			if (cp->gen[pq->queue] != NULL)
-				cp->gen[pq->queue]->cell = state_new(GEN_MAX_STREAMS * sizeof(struct gen_cell), node);
-			if (q == NULL || cp->gen[pq->queue] == NULL || cp->gen[pq->queue]->cell == NULL)
+			if (q == NULL || cp->gen[pq->queue] == NULL)
 				return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", pq->queue, cp->p.id);
+			cp->gen[pq->queue]->cell = cp->cell[pq->queue] = xcalloc(CTL_CELLS, sizeof(struct gen_cell));
 			q->port = (uint16_t)cp->p.id;
 			q->dev = cp->p.dev;
 			q->queue = pq->queue;
@@ -253,25 +253,33 @@ static int open_spec(struct ctl *c, unsigned first, struct err *e)
 static void value_of(struct frame_vals *v, const char *proto, const char *field, const uint8_t *bytes, unsigned n)
 {
 	const struct proto *p = proto_find(proto);
+	const struct field *f = p != NULL ? proto_field(p, field) : NULL;
 	uint8_t b[VT_FIELD_BYTES] = {0};
 
 	memcpy(b + VT_FIELD_BYTES - n, bytes, n);
-	frame_vals_set(v, p, 1, proto_field(p, field), b);
+	if (f != NULL)
+		frame_vals_set(v, p, 1, f, b);
 }
 
-/* Addresses as users of Pktgen know them: to the neighbour port, 192.168.port.1. */
+/* Addresses as users of Pktgen know them: to the neighbour port, 192.168.port.1, fd00::port:1. */
 static void default_addresses(struct ctl *c, struct ctl_port *cp)
 {
 	unsigned peer = cp->p.id ^ 1;
 	struct frame_vals *v = &cp->dflt;
 	static const uint8_t zero[6];
 	uint8_t src[4] = {192, 168, (uint8_t)cp->p.id, 1}, dst[4] = {192, 168, (uint8_t)peer, 1};
+	uint8_t src6[16] = {0xfd, [13] = (uint8_t)cp->p.id, [15] = 1}, dst6[16] = {0xfd, [13] = (uint8_t)peer, [15] = 1};
 
 	frame_vals_free(v);
 	value_of(v, "eth", "src", cp->p.mac.addr_bytes, 6);
 	value_of(v, "eth", "dst", peer < c->nports && c->port[peer]->used ? c->port[peer]->p.mac.addr_bytes : zero, 6);
 	value_of(v, "ipv4", "src", src, 4);
 	value_of(v, "ipv4", "dst", dst, 4);
+	value_of(v, "ipv6", "src", src6, 16);
+	value_of(v, "ipv6", "dst", dst6, 16);
+	value_of(v, "arp", "hwsrc", cp->p.mac.addr_bytes, 6);
+	value_of(v, "arp", "psrc", src, 4);
+	value_of(v, "arp", "pdst", dst, 4);
 	streams_dflt(cp);
 }
 
@@ -348,7 +356,7 @@ static bool stop_worker(struct ctl *c, unsigned w)
 			return true;
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* the ring is full: the worker had no CPU for long */
 	}
-	free(p);
+	plan_free(c, p);
 	return false;
 }
 
@@ -379,14 +387,19 @@ static void leave(struct ctl *c)
 	eal_log_drain();
 }
 
-static void port_free(struct ctl_port *cp)
+static void port_free(struct ctl *c, struct ctl_port *cp)
 {
+	program_free(c, &cp->program);
+	free(cp->rate);
 	free((char *)cp->p.spec_text);
 	streams_free(cp);
 	frame_vals_free(&cp->dflt);
 	stat_free(cp);
 	free(cp->txq);
 	free(cp->rxq);
+	for (unsigned q = 0; q < cp->p.ntxq && cp->cell != NULL; q++)
+		free(cp->cell[q]);
+	free(cp->cell);
 	free(cp->gen);
 	free(cp->sink);
 	free(cp->tx_worker);
@@ -406,16 +419,17 @@ void ctl_close(struct ctl *c)
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->opened)
 			dev_close(c->port[i]);
-	for (unsigned i = 0; i < c->nports; i++)
-		port_free(c->port[i]);
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		if (c->worker[w].w != NULL)
 			mbox_close(&c->worker[w].w->mbox);
 		rte_free(c->worker[w].w);
-		plan_free(c->worker[w].posted);
+		plan_free(c, c->worker[w].posted);
 	}
 	for (unsigned i = 0; i < c->nold; i++)
-		plan_free(c->old[i].plan);
+		plan_free(c, c->old[i].plan);
+	for (unsigned i = 0; i < c->nports; i++)
+		port_free(c, c->port[i]);
+	tags_free(c);
 	free(c->old);
 	free(c->worker);
 	free(c->plcore);
@@ -560,17 +574,5 @@ int ctl_frame(struct ctl *c, unsigned port, unsigned stream, struct frame *out, 
 {
 	if (port >= c->nports || stream_at(c->port[port], stream) == NULL)
 		return err_set(e, EINVAL, "there is no stream %u/%u", port, stream);
-	return plan_template(c, c->port[port], out, e);
-}
-
-double ctl_asked_pps(struct ctl *c, unsigned port, bool *max)
-{
-	static struct frame f;
-	struct ctl_port *cp = c->port[port];
-
-	if (plan_template(c, cp, &f, NULL) < 0) {
-		*max = false;
-		return 0;
-	}
-	return plan_pps(&cp->p.cfg.rate, plan_speed(cp), f.len + FRAME_FCS, max);
+	return stream_frame(c->port[port], c->port[port]->stream[stream], out, e);
 }

@@ -40,8 +40,8 @@ const char *ctl_port_name(const struct ctl *, unsigned port);
 /* Streams have ids 0 .. CTL_MAX_STREAMS - 1 that stay; a deleted one leaves a hole. ctl_nstreams: highest id + 1. ctl_stream_cfg: NULL for a hole. */
 unsigned ctl_nstreams(const struct ctl *, unsigned port);
 unsigned ctl_stream_total(const struct ctl *, unsigned port); /* without holes */
-/* New streams with the settings of `like` (-1: the defaults, enabled) at ids id .. id + n - 1; id -1: the lowest free ones above the highest. Returns the
- * first id; refuses ids that are taken and more than there can be, with nothing changed. */
+/* New streams with the settings of `like` (-1: the defaults, enabled) at ids id .. id + n - 1; id -1: the lowest free ones above the
+ * highest. Returns the first id; refuses ids that are taken and more than there can be, with nothing changed. */
 int ctl_stream_add(struct ctl *, unsigned port, int id, unsigned n, int like, struct err *e);
 /* Remove; the last stream of a port cannot go. */
 int ctl_stream_delete(struct ctl *, unsigned port, unsigned id, struct err *e);
@@ -87,14 +87,16 @@ json_t *ctl_xstats_json(struct ctl *, const struct portset *ports);
 json_t *ctl_clock_json(struct ctl *);
 const struct placement *ctl_placement(const struct ctl *);
 const struct place_in *ctl_place_in(const struct ctl *);
-/* {"show":"streams","streams":[{"port","stream","enabled","frame","size","weight","rate","count","varies":[names],"tx":{"packets","bytes"},"pps", "share",
- * "engine"}]}; counters since open or clear, exact when nothing is sending. */
+/* {"show":"streams","streams":[{"port","stream","enabled","frame","size","weight","rate","count","varies":[names],
+ * "tx":{"packets","bytes"},"pps","share","engine"}]}; counters since open or clear, exact when nothing is sending. */
 json_t *ctl_streams_json(struct ctl *, const struct portset *ports);
 /* The first frame that stream would send after a start (ordinal 0 at its first size), without FCS. */
 int ctl_frame(struct ctl *, unsigned port, unsigned stream, struct frame *out, struct err *e);
-/* Frames per second that the port's rate asks of the wire; *max: as fast as possible. */
-double ctl_asked_pps(struct ctl *, unsigned port, bool *max);
+/* What the rates of the port and of its streams ask of the wire. min, max, mean: sizes of the frames, with FCS, the mean by what the rates give
+ * each; is_max: as fast as possible, pps is then of the other streams. -EINVAL with text: no frame can be built. */
+struct ctl_load { double pps, l1_bps, l2_bps, mean_size; unsigned min_size, max_size; bool is_max; };
+int ctl_load(struct ctl *, unsigned port, struct ctl_load *out, struct err *e);
 
 /* Things that happened (link up/down, run ended, interface gone): taken by the sessions' notes. NULL text: none. */
-struct ctl_event { unsigned port; char text[256]; };
+struct ctl_event { unsigned port; char text[512]; };
 bool ctl_event_next(struct ctl *, struct ctl_event *out);

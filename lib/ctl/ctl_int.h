@@ -6,9 +6,11 @@
 #include "dp.h"
 #include "log.h"
 #include "port.h"
+#include "prog.h"
 
 #define CTL_MAX_PORTS RTE_MAX_ETHPORTS
 #define CTL_EVENTS 64
+#define SAID_MAX (sizeof(struct err) + 64)
 #define DEFAULT_SPEED_BPS 10000000000ull
 #define TICK_NS 1000000000ull
 
@@ -20,11 +22,11 @@ struct run {
 	bool active;           /* not all queues have reported the end */
 	bool stop;
 	bool rate_changed;     /* the frame count of a bounded time no longer follows from one rate */
-	uint64_t start_tsc, duration_ns, end_tsc, frames; /* frames: of the duration at the first rate, UINT64_MAX: none */
+	uint64_t start_tsc, duration_ns, end_tsc;
 	uint64_t count;        /* of the settings at the start, 0: no bound */
+	bool bounded;          /* all that is sent has a count */
 	double asked_pps;
 	bool asked_max;
-	struct pace_period period; /* of asked_pps on the clock as it was known then: later plans of the same rate must not differ */
 	uint64_t base_bytes;   /* sent by the port's queues before this run */
 	uint64_t changed_ns;   /* when the rate or the frame last changed, CLOCK_MONOTONIC_RAW */
 	uint64_t end_ns;       /* when the last queue reported, CLOCK_MONOTONIC_RAW */
@@ -37,13 +39,27 @@ struct stream {
 	struct stream_cfg cfg;
 	uint32_t cell;
 	bool dirty;            /* settings changed since plans were made */
+	uint64_t version;      /* of the plans; 0: never made */
+	unsigned for_max, for_room; /* they depend on the port's mtu and buffers */
+	int rc;                /* they could not be made: */
+	char *why;
+	unsigned nplans, nitems;
+	struct frame_plan *plan; /* one for each different size */
+	uint16_t *item;        /* number of the size in the sequence -> plan */
+	double mean_size;      /* with FCS */
+	struct stream_count { uint64_t packets, bytes; } base, prev; /* at `clear`, at the tick before */
+	double pps;
 };
 
-struct template {
-	bool valid;
-	uint32_t tag;
-	struct frame frame;
-	struct frame_plan plan;    /* the same, for programs */
+/* The rate of a group of frames in a run. */
+struct group_rate {
+	int32_t cell;
+	bool by_bytes, l2, max;
+	bool changed;          /* since the start */
+	double pps, per_s;     /* frames; frames or bytes, whatever is paced */
+	struct pace_period period; /* on the clock as it was known then */
+	uint64_t frames;       /* of the run's time at the first rate, UINT64_MAX: none */
+	uint64_t sizes;        /* by_bytes: names the sequence of sizes */
 };
 
 /* Counters of a queue or port as plain numbers at one moment: baselines and the tick before. */
@@ -68,13 +84,19 @@ struct ctl_port {
 	struct dp_rxq **rxq;
 	struct gen_state **gen;
 	struct sink_state **sink;
+	struct gen_cell **cell;    /* per Tx queue: frames of each stream, by its cell */
 	int *tx_worker, *rx_worker; /* index into ctl.worker, -1 none */
 	struct stream **stream;    /* by id; NULL: a hole */
 	unsigned nstreams, cap_streams, total;
 	uint64_t cell_used[CTL_CELLS / 64], cell_kept[CTL_CELLS / 64];
 	struct frame_vals dflt;    /* what each stream gets as its dflt */
 	struct port_cfg applied;   /* values the device runs with: mtu, txd, rxd, mbufs */
-	struct template tmpl;
+	struct program program;    /* what it sends, or sent last */
+	struct program next;       /* what a start would send that is being checked */
+	struct group_rate *rate;   /* of each group of it */
+	unsigned nrates;
+	char said[SAID_MAX];          /* the last note about what could not be taken over */
+	uint64_t tx_offloads;      /* that the device was set up with */
 	struct run run;
 	struct ctl_base base, prev;
 	struct snap_rate *tx_rate, *rx_rate; /* per queue, last full interval */
@@ -113,7 +135,8 @@ struct ctl {
 	struct old_plan *old;      /* posted plans that a later one has replaced */
 	unsigned nold, cap_old;
 	uint64_t plan_seq, run_seq, group_seq;
-	uint32_t tag_seq;
+	uint64_t version_seq, epoch_seq, sched_seq;
+	struct tags *tags;
 	uint64_t prev_tick_ns;
 	/* settling */
 	uint64_t rx_sum, rx_moved_ns;
@@ -150,20 +173,38 @@ uint64_t dev_mtu(const struct ctl_port *cp);  /* the mtu in force */
 
 /* stream.c */
 struct stream *stream_at(const struct ctl_port *cp, unsigned id); /* NULL: a hole */
+struct stream *stream_of_cell(const struct ctl_port *cp, uint32_t cell, unsigned id); /* id: where it was last */
 struct stream *stream_first(const struct ctl_port *cp);           /* the lowest id: a port has one at least */
 void streams_free(struct ctl_port *cp);
 void streams_default(struct ctl_port *cp); /* one stream 0 as it comes */
 void streams_dflt(struct ctl_port *cp);    /* cp->dflt is known */
 
-/* plan.c */
+/* stream_plan.c */
+unsigned plan_max_size(const struct ctl_port *cp, const struct frame_stack *stack);
 void stream_plans_free(struct stream *s);
-double plan_pps(const struct rate *r, uint64_t speed_bps, uint32_t size, bool *max);
+/* The plans of its frames as its settings are now: s->plan, s->item. */
+int stream_plans(struct ctl *c, struct ctl_port *cp, struct stream *s, struct err *e);
+unsigned stream_nsizes(const struct stream *s);
+int stream_stray(const struct ctl_port *cp, const struct stream *s, struct err *e);
+int stream_frame(const struct ctl_port *cp, const struct stream *s, struct frame *out, struct err *e);
+void stream_name(const struct ctl_port *cp, const struct stream *s, char *out, size_t size); /* "port 0", "stream 0/3" */
+
+/* rate.c */
+double plan_pps(const struct rate *r, uint64_t speed_bps, double size, bool *max); /* size: mean, with FCS */
 uint64_t plan_speed(const struct ctl_port *cp);
-unsigned plan_max_size(const struct ctl_port *cp);
-int plan_template(struct ctl *c, struct ctl_port *cp, struct frame *out, struct err *e);
-void plan_refresh(struct ctl *c, struct ctl_port *cp); /* template and size from the settings */
+void rates_follow(struct ctl_port *cp);             /* cp->rate and what the run is asked, from settings and cp->program */
+void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns);
+bool all_counted(const struct program *p);          /* everything in it comes to an end */
+uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all);
+bool rates_vary(const struct ctl_port *cp);
+uint64_t rate_limit(const struct ctl_port *cp, unsigned group);
+
+/* plan.c */
+void plan_refresh(struct ctl *c, struct ctl_port *cp); /* the program of a port that sends, from the settings */
+void plan_take(struct ctl *c, struct ctl_port *cp, struct program *p);
+void plan_free(struct ctl *c, struct dp_plan *p);
+struct group *const *plan_groups(const struct dp_plan *p); /* of its gen tasks, in their order */
 struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports);
-void plan_free(struct dp_plan *p);
 bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p); /* takes p; false: the ring is full, p is still the caller's */
 void plan_post_all(struct ctl *c);                 /* for dirty workers */
 void plan_reap(struct ctl *c);
@@ -177,6 +218,10 @@ void ctl_note(struct ctl *c, unsigned port, const char *fmt, ...) WR_PRINTF(3, 4
 /* stat.c */
 int stat_init(struct ctl_port *cp);
 void stat_free(struct ctl_port *cp);
-void stat_stream_begins(struct ctl_port *cp, struct stream *s); /* its counters are 0 */
 /* Sums of our cells and the device's numbers since open, no baseline. */
 void stat_dev(struct ctl_port *cp, struct snap_port *out);
+
+/* stream_stat.c */
+void stream_begins(struct ctl_port *cp, struct stream *s); /* its counters are 0 */
+void streams_clear(struct ctl_port *cp);
+void streams_tick(struct ctl_port *cp, double seconds);

@@ -144,6 +144,25 @@ static int fail(struct ctl_port *cp, int rc, const char *what, struct err *e)
 	return err_set(e, ENODEV, "port %u (%s): %s failed: %s", cp->p.id, cp->p.spec_text, what, rte_strerror(-rc));
 }
 
+/* Asked for wherever the device has them; checksums are left to it by the plan, packet by packet. */
+#define TX_CKSUMS (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM)
+#define TX_WANTED (RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE | TX_CKSUMS)
+
+static void offload_words(struct ctl_port *cp)
+{
+	static const struct { uint64_t bit; const char *word; } words[] = {
+		{RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE, "mbuf_fast_free"}, {RTE_ETH_TX_OFFLOAD_IPV4_CKSUM, "ipv4_cksum"},
+		{RTE_ETH_TX_OFFLOAD_UDP_CKSUM, "udp_cksum"}, {RTE_ETH_TX_OFFLOAD_TCP_CKSUM, "tcp_cksum"},
+	};
+	struct sbuf b = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (cp->tx_offloads & words[i].bit)
+			sbuf_addf(&b, "%s%s", b.len > 0 ? " " : "", words[i].word);
+	snprintf(cp->offloads, sizeof(cp->offloads), "%s", b.len > 0 ? b.s : "none");
+	sbuf_free(&b);
+}
+
 static void rss_and_offloads(struct ctl_port *cp, const struct rte_eth_dev_info *info, struct rte_eth_conf *conf)
 {
 	uint64_t hf = RSS_WANTED & info->flow_type_rss_offloads;
@@ -160,12 +179,9 @@ static void rss_and_offloads(struct ctl_port *cp, const struct rte_eth_dev_info 
 			snprintf(cp->rss, sizeof(cp->rss), "not offered by the device");
 		}
 	}
-	if (info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE) {
-		conf->txmode.offloads |= RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
-		snprintf(cp->offloads, sizeof(cp->offloads), "mbuf_fast_free");
-	} else {
-		snprintf(cp->offloads, sizeof(cp->offloads), "none");
-	}
+	cp->tx_offloads = info->tx_offload_capa & TX_WANTED;
+	conf->txmode.offloads |= cp->tx_offloads;
+	offload_words(cp);
 }
 
 static void flow_control_off(struct ctl_port *cp)
@@ -199,7 +215,7 @@ static int setup_queues(struct ctl_port *cp, struct rte_mempool **rx, struct rte
 	}
 	for (uint16_t q = 0; q < cp->dev_ntxq; q++) {
 		struct rte_eth_txconf tc = info->default_txconf;
-		tc.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+		tc.offloads = cp->tx_offloads;
 		rc = rte_eth_tx_queue_setup(cp->p.dev, q, txd, (unsigned)socket, &tc);
 		if (rc < 0)
 			return fail(cp, rc, "setting up a Tx queue", e);

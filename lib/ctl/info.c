@@ -24,16 +24,21 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 	if (!cp->used)
 		json_array_append_new(notes, json_string("not used: no map names it"));
 	if (cp->restart)
-		json_array_append_new(notes, json_string("changed settings need a restart of the device; the next start does it"));
+		json_array_append_new(notes,
+				      json_string(
+					      "changed settings need a restart of the device; the next start does it"));
 	if (cp->used && cp->p.spec->notes != NULL)
 		cp->p.spec->notes(&cp->p, notes);
-	o = json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:i, s:b, s:i, s:i, s:i, s:i, s:I, s:I, s:s, s:s, s:s, s:b}", "port",
-		      (int)cp->p.id, "name", cp->p.name, "spec", cp->p.spec_text, "driver", info.driver_name ? info.driver_name : "-", "link",
-		      link_word(cp->link), "speed_mbps", (json_int_t)(plan_speed(cp) / 1000000), "mac", mac, "mtu",
-		      (json_int_t)dev_mtu(cp), "node", cp->p.node, "used", (int)cp->used, "rx_queues", (int)cp->p.nrxq, "tx_queues",
-		      (int)cp->p.ntxq, "rxd", (int)cp->p.rxd, "txd", (int)cp->p.txd, "mbufs",
-		      (json_int_t)(cp->p.ntxq && cp->txq != NULL ? cp->txq[0]->pool_size : 0), "memory_bytes", (json_int_t)cp->memory_bytes,
-		      "offloads", cp->offloads, "rss", cp->rss, "flow_control", cp->fc, "promiscuous", (int)cp->applied.promiscuous);
+	o = json_pack(
+		"{s:i, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:i, s:b, s:i, s:i, s:i, s:i, s:I, s:I, s:s, s:s, s:s, s:b}",
+		"port", (int)cp->p.id, "name", cp->p.name, "spec", cp->p.spec_text, "driver",
+		info.driver_name ? info.driver_name : "-", "link", link_word(cp->link), "speed_mbps",
+		(json_int_t)(plan_speed(cp) / 1000000), "mac", mac, "mtu", (json_int_t)dev_mtu(cp), "node", cp->p.node,
+		"used", (int)cp->used, "rx_queues", (int)cp->p.nrxq, "tx_queues", (int)cp->p.ntxq, "rxd",
+		(int)cp->p.rxd, "txd", (int)cp->p.txd, "mbufs",
+		(json_int_t)(cp->p.ntxq && cp->txq != NULL ? cp->txq[0]->pool_size : 0), "memory_bytes",
+		(json_int_t)cp->memory_bytes, "offloads", cp->offloads, "rss", cp->rss, "flow_control", cp->fc,
+		"promiscuous", (int)cp->applied.promiscuous);
 	json_object_set_new(o, "notes", notes);
 	return o;
 }
@@ -47,19 +52,43 @@ json_t *ctl_ports_json(struct ctl *c)
 	return json_pack("{s:s, s:o}", "show", "ports", "ports", a);
 }
 
-static json_t *gen_row(const struct gen_job *j)
+/* One group of frames on one queue; the program of its first phase speaks for all. */
+static json_t *group_row(const struct gen_group *from, const struct group *g)
 {
-	const struct gen_group *g = j->group;
-	const struct frun *f = g->phase->prog;
-	json_t *o = json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:i, s:b}", "kind", "gen", "port", (int)j->txq->port, "tx_queue", (int)j->queue,
-			      "queues", (int)j->nqueues, "size", (int)frun_len(f) + FRAME_FCS, "run", (json_int_t)j->run, "burst",
-			      (int)j->burst, "stop", (int)j->stop);
+	const struct frun *f = from->phase[0].prog;
+	json_t *o = json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:b, s:I}", "engine", frun_engine(f), "sums",
+			      frun_sums(f), "lanes", (int)frun_lanes(f), "classes", (int)frun_nclasses(f), "phases",
+			      (int)from->nphases, "cycle", (json_int_t)g->sched.phase[0].ncycle, "offload",
+			      (int)g->offload, "memory_bytes", (json_int_t)g->bytes);
 
-	json_object_set_new(o, "template", json_integer(g->phase->tag[0]));
-	json_object_set_new(o, "engine", json_string(frun_engine(f)));
-	json_object_set_new(o, "period_cycles", json_real((double)g->period.cycles + (double)g->period.frac / 0x1p64));
-	if (g->limit != UINT64_MAX)
-		json_object_set_new(o, "frames", json_integer((json_int_t)g->limit));
+	if (from->stream >= 0)
+		json_object_set_new(o, "stream", json_integer(g->in[0].id));
+	else
+		json_object_set_new(o, "streams", json_integer(g->n));
+	if (g->size != 0)
+		json_object_set_new(o, "size", json_integer(g->size));
+	json_object_set_new(o, "mean_size", json_real(g->mean_size));
+	json_object_set_new(o, "template", json_integer(from->phase[0].tag[0]));
+	json_object_set_new(o, from->by_bytes ? "period_cycles_per_byte" : "period_cycles",
+			    json_real((double)from->period.cycles + (double)from->period.frac / 0x1p64));
+	if (from->limit != UINT64_MAX)
+		json_object_set_new(o, "frames", json_integer((json_int_t)from->limit));
+	return o;
+}
+
+/* ref: the groups of the job, in its order. The first group's facts are the row's own too: most ports have one. */
+static json_t *gen_row(const struct gen_job *j, struct group *const *ref)
+{
+	json_t *o = json_pack("{s:s, s:i, s:i, s:i, s:I, s:i, s:b, s:b}", "kind", "gen", "port", (int)j->txq->port,
+			      "tx_queue", (int)j->queue, "queues", (int)j->nqueues, "run", (json_int_t)j->run, "burst",
+			      (int)j->burst, "stop", (int)j->stop, "prepare", (int)j->prepare);
+	json_t *groups = json_array();
+
+	for (unsigned i = 0; i < j->ngroups; i++)
+		json_array_append_new(groups, group_row(&j->group[i], ref[i]));
+	if (j->ngroups > 0)
+		json_object_update(o, json_array_get(groups, 0));
+	json_object_set_new(o, "groups", groups);
 	return o;
 }
 
@@ -70,22 +99,30 @@ json_t *ctl_plan_json(struct ctl *c)
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		const struct ctl_worker *cw = &c->worker[w];
 		json_t *tasks = json_array();
+		struct group *const *ref = cw->posted != NULL ? plan_groups(cw->posted) : NULL;
 		for (unsigned t = 0; cw->posted != NULL && t < cw->posted->ntasks; t++) {
 			const struct dp_task *task = &cw->posted->task[t];
-			if (task->kind == &dp_kind_gen)
-				json_array_append_new(tasks, gen_row(task->job));
+			if (task->kind != &dp_kind_gen)
+				continue;
+			const struct gen_job *j = task->job;
+			json_array_append_new(tasks, gen_row(j, ref));
+			ref += j->ngroups;
 		}
 		for (unsigned r = 0; cw->posted != NULL && r < cw->posted->nrx; r++) {
 			const struct dp_rx_slot *s = &cw->posted->rx[r];
-			json_array_append_new(tasks, json_pack("{s:s, s:i, s:i, s:i}", "kind", cw->posted->task[s->owner].kind->name, "port",
-							       (int)s->q->port, "rx_queue", (int)s->q->queue, "burst", (int)s->burst));
+			json_array_append_new(tasks,
+					      json_pack("{s:s, s:i, s:i, s:i}", "kind",
+							cw->posted->task[s->owner].kind->name, "port", (int)s->q->port,
+							"rx_queue", (int)s->q->queue, "burst", (int)s->burst));
 		}
-		json_array_append_new(a, json_pack("{s:i, s:i, s:I, s:I, s:b, s:o}", "lcore", (int)cw->lcore, "cpu", cw->cpu, "plan",
-						   (json_int_t)(cw->posted != NULL ? cw->posted->seq : 0), "acknowledged",
-						   (json_int_t)cell_get(&cw->w->cells.acked), "shares_cpu", (int)cw->w->shares_cpu, "tasks",
-						   tasks));
+		json_array_append_new(a,
+				      json_pack("{s:i, s:i, s:I, s:I, s:b, s:o}", "lcore", (int)cw->lcore, "cpu",
+						cw->cpu, "plan", (json_int_t)(cw->posted != NULL ? cw->posted->seq : 0),
+						"acknowledged", (json_int_t)cell_get(&cw->w->cells.acked), "shares_cpu",
+						(int)cw->w->shares_cpu, "tasks", tasks));
 	}
-	return json_pack("{s:s, s:I, s:o}", "show", "plan", "memory_reserved_bytes", (json_int_t)c->eal_memory, "workers", a);
+	return json_pack("{s:s, s:I, s:o}", "show", "plan", "memory_reserved_bytes", (json_int_t)c->eal_memory,
+			 "workers", a);
 }
 
 /* Some virtual drivers count frames and no bytes; a 0 would be a lie. */
@@ -95,7 +132,8 @@ static bool not_counted(const struct rte_eth_stats *st, const char *name, uint64
 
 	if (value != 0 || end == NULL || strcmp(end, "_bytes") != 0)
 		return false;
-	return (name[0] == 't' && st->opackets != 0 && st->obytes == 0) || (name[0] == 'r' && st->ipackets != 0 && st->ibytes == 0);
+	return (name[0] == 't' && st->opackets != 0 && st->obytes == 0) ||
+	       (name[0] == 'r' && st->ipackets != 0 && st->ibytes == 0);
 }
 
 static json_t *port_xstats(struct ctl_port *cp)
@@ -109,7 +147,8 @@ static json_t *port_xstats(struct ctl_port *cp)
 	struct rte_eth_xstat_name *name = xcalloc((size_t)n, sizeof(*name));
 	struct rte_eth_xstat *val = xcalloc((size_t)n, sizeof(*val));
 	rte_eth_stats_get(cp->p.dev, &st);
-	if (rte_eth_xstats_get_names(cp->p.dev, name, (unsigned)n) == n && rte_eth_xstats_get(cp->p.dev, val, (unsigned)n) == n)
+	if (rte_eth_xstats_get_names(cp->p.dev, name, (unsigned)n) == n &&
+	    rte_eth_xstats_get(cp->p.dev, val, (unsigned)n) == n)
 		for (int i = 0; i < n; i++)
 			if (val[i].id < (uint64_t)n)
 				json_object_set_new(o, name[val[i].id].name,
@@ -127,8 +166,8 @@ json_t *ctl_xstats_json(struct ctl *c, const struct portset *ports)
 
 	for (unsigned i = 0; i < c->nports; i++)
 		if (portset_has(ports, i) && c->port[i]->used)
-			json_array_append_new(a, json_pack("{s:i, s:s, s:o}", "port", (int)i, "name", c->port[i]->p.name, "xstats",
-							   port_xstats(c->port[i])));
+			json_array_append_new(a, json_pack("{s:i, s:s, s:o}", "port", (int)i, "name",
+							   c->port[i]->p.name, "xstats", port_xstats(c->port[i])));
 	return json_pack("{s:s, s:o}", "show", "xstats", "ports", a);
 }
 
@@ -140,7 +179,7 @@ json_t *ctl_clock_json(struct ctl *c)
 	(void)c;
 	clock_refine();
 	clock_info(&i);
-	return json_pack("{s:s, s:f, s:f, s:I, s:b, s:b, s:f, s:f}", "show", "clock", "hz", i.hz, "uncertainty_ppm", i.uncertainty_ppm, "span_ns",
-			 (json_int_t)i.span_ns, "constant_tsc", (int)i.constant, "nonstop_tsc", (int)i.nonstop, "dpdk_hz", dpdk,
-			 "dpdk_off_ppm", (dpdk - i.hz) / i.hz * 1e6);
+	return json_pack("{s:s, s:f, s:f, s:I, s:b, s:b, s:f, s:f}", "show", "clock", "hz", i.hz, "uncertainty_ppm",
+			 i.uncertainty_ppm, "span_ns", (json_int_t)i.span_ns, "constant_tsc", (int)i.constant,
+			 "nonstop_tsc", (int)i.nonstop, "dpdk_hz", dpdk, "dpdk_off_ppm", (dpdk - i.hz) / i.hz * 1e6);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Settings, placement and run life -> immutable plans, and their way to the workers and back. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,240 +12,244 @@
 #define GIVEUP_NS 1000000000ull /* after the end of a timed run without any accepted frame */
 #define FORGIVE_NS 50000000ull
 
-void stream_plans_free(struct stream *s)
+/* What a worker is given, with what must live as long. */
+struct ctl_plan {
+	struct dp_plan p;
+	unsigned nrefs;
+	struct group **ref;
+};
+
+void plan_free(struct ctl *c, struct dp_plan *p)
 {
-	(void)s;
+	struct ctl_plan *cpl = (struct ctl_plan *)p;
+
+	if (p == NULL)
+		return;
+	for (unsigned i = 0; i < cpl->nrefs; i++)
+		group_unref(c, cpl->ref[i]);
+	free(cpl->ref);
+	free(cpl);
 }
 
-double plan_pps(const struct rate *r, uint64_t speed_bps, uint32_t size, bool *max)
+struct group *const *plan_groups(const struct dp_plan *p)
 {
-	*max = r->kind == RATE_MAX;
-	switch (r->kind) {
-	case RATE_PERCENT:
-		return (double)speed_bps * r->value / 100 / (double)pace_l1_bits(size);
-	case RATE_PPS:
-		return r->value;
-	case RATE_L1_BPS:
-		return r->value / (double)pace_l1_bits(size);
-	case RATE_L2_BPS:
-		return r->value / (double)pace_l2_bits(size);
-	case RATE_MAX:
-		break;
-	}
-	return 0;
+	return ((const struct ctl_plan *)p)->ref;
 }
 
-uint64_t plan_speed(const struct ctl_port *cp)
+/* Said once, not at each plan in which it still holds. */
+static void say(struct ctl *c, struct ctl_port *cp, const char *text)
 {
-	if (cp->p.cfg.speed_bps != 0)
-		return cp->p.cfg.speed_bps;
-	if (!cp->p.spec->virtual_speed && cp->link_mbps != 0)
-		return cp->link_mbps * 1000000;
-	return DEFAULT_SPEED_BPS;
+	if (strcmp(cp->said, text) == 0)
+		return;
+	snprintf(cp->said, sizeof(cp->said), "%s", text);
+	if (text[0] != '\0')
+		ctl_note(c, cp->p.id, "%s", text);
 }
 
-unsigned plan_max_size(const struct ctl_port *cp)
+static void keep_order(struct ctl *c, struct ctl_port *cp, struct program *now, char *text, size_t size)
 {
-	const struct stream_cfg *s = &stream_first(cp)->cfg;
-	unsigned tags = 0;
+	struct program follow;
+	struct err e;
 
-	for (unsigned i = 0; i < s->frame.stack.n; i++) {
-		const char *n = s->frame.stack.hdr[i]->name;
-		tags += strcmp(n, "vlan") == 0 || strcmp(n, "qinq") == 0;
-	}
-	return (unsigned)dev_mtu(cp) + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 4 * tags;
+	program_free(c, now);
+	snprintf(text, size,
+		 "port %u: a stream has a count: the order of its streams stays as it is until the next start",
+		 cp->p.id);
+	int rc = program_follow(c, cp, &cp->program, &follow, &e);
+	if (rc == 0)
+		*now = follow;
+	else if (rc != -ESTALE)
+		snprintf(text, size, "%s; the frames in flight stay as they were", e.text);
 }
 
-/* What a buffer takes: of the pools that there are, or of those that the next start makes. An interface's mtu may grow beyond both. */
-static unsigned tx_room(const struct ctl_port *cp)
-{
-	bool remade = cp->restart && !cp->run.active;
-
-	if (cp->started && !remade && cp->p.ntxq > 0)
-		return rte_pktmbuf_data_room_size(cp->txq[0]->pool) - RTE_PKTMBUF_HEADROOM;
-	return eal_data_room(dev_mtu(cp)) - RTE_PKTMBUF_HEADROOM;
-}
-
-int plan_template(struct ctl *c, struct ctl_port *cp, struct frame *out, struct err *e)
-{
-	const struct stream_cfg *s = &stream_first(cp)->cfg;
-	struct err why;
-	int rc = frame_build(&s->frame, &s->dflt, plan_max_size(cp), out, &why);
-
-	(void)c;
-	if (rc < 0)
-		return err_set(e, -rc, "port %u: %s", cp->p.id, why.text);
-	if (out->len > tx_room(cp))
-		return err_set(e, EINVAL, "port %u: a frame of %u bytes does not fit a buffer; set %u mtu %u", cp->p.id, out->len + FRAME_FCS,
-			       cp->p.id, out->len - RTE_ETHER_HDR_LEN);
-	return 0;
-}
-
-/* A port's template follows its settings; while it sends, one that cannot be built is not taken over. */
+/* The program of a port that sends follows its settings; one that cannot be made is not taken over. */
 void plan_refresh(struct ctl *c, struct ctl_port *cp)
 {
-	static struct frame f; /* 16 KB, control thread only */
-	struct frame_plan plan;
+	struct program now;
 	struct err e;
-	struct template *t = &cp->tmpl;
+	char text[sizeof(cp->said)] = "";
+	uint64_t limit = cp->run.count != 0 ? cp->run.count : UINT64_MAX;
+	int rc = program_make(c, cp, &cp->program, limit, &now, &e);
 
-	if (plan_template(c, cp, &f, &e) < 0) {
-		if (cp->run.active)
-			ctl_note(c, cp->p.id, "%s; the frames in flight stay as they were", e.text);
-		return;
-	}
-	if (t->valid && t->frame.len == f.len && memcmp(t->frame.bytes, f.bytes, f.len) == 0)
-		return;
-	if (frame_compile(&cp->stream.frame, &cp->stream.dflt, plan_max_size(cp), &plan, &e) < 0) {
-		ctl_note(c, cp->p.id, "%s", e.text);
-		return;
-	}
-	if (t->valid)
-		frame_plan_free(&t->plan);
-	t->frame = f;
-	t->plan = plan;
-	t->valid = true;
-	t->tag = ++c->tag_seq;
+	if (rc < 0)
+		snprintf(text, sizeof(text), "%s; the frames in flight stay as they were", e.text);
+	else if (!cp->run.armed && (now.counted || cp->program.counted) && !program_same_order(&now, &cp->program))
+		keep_order(c, cp, &now, text, sizeof(text));
+	say(c, cp, text);
+	if (rc == 0 && now.ngroups > 0)
+		plan_take(c, cp, &now);
 }
 
-static uint64_t run_limit(const struct ctl_port *cp)
+/* Takes p. */
+void plan_take(struct ctl *c, struct ctl_port *cp, struct program *p)
 {
-	uint64_t n = cp->run.count != 0 ? cp->run.count : UINT64_MAX;
+	bool other = p->ngroups != cp->program.ngroups;
 
-	if (!cp->run.rate_changed && cp->run.frames < n)
-		n = cp->run.frames;
+	for (unsigned i = 0; i < p->ngroups && !other; i++)
+		other = p->group[i] != cp->program.group[i];
+	program_free(c, &cp->program);
+	cp->program = *p;
+	if (other)
+		cp->run.changed_ns = clock_raw_ns();
+}
+
+static uint8_t *carve(uint8_t **mem, size_t bytes)
+{
+	uint8_t *p = *mem;
+
+	*mem += RTE_ALIGN_CEIL(bytes, CACHE_LINE);
+	return p;
+}
+
+static unsigned phases_of(const struct program *p)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < p->ngroups; i++)
+		n += p->group[i]->sched.nphases;
 	return n;
 }
 
-/* The program of one queue, in use by one plan. */
-static struct frun *program(const struct ctl_port *cp, unsigned q)
+static size_t gen_bytes(const struct program *p)
 {
-	static const struct frun_slot slot;
-	static const uint32_t id;
-	const struct frame_plan *plan = &cp->tmpl.plan;
-	struct frun_spec spec = {
-		.cycle = &slot, .ncycle = 1, .plan = &plan, .nplans = 1, .stream_id = &id, .nstreams = 1, .first = q, .nqueues = cp->p.ntxq,
-		.sched_id = 1, .data_off = GEN_DATA_OFF, .len16_off = GEN_LEN16_OFF, .len32_off = GEN_LEN32_OFF,
-	};
-	struct err e;
-
-	return frun_new(&spec, &e);
+	return RTE_ALIGN_CEIL(sizeof(struct gen_job), CACHE_LINE) +
+	       RTE_ALIGN_CEIL(p->ngroups * sizeof(struct gen_group), CACHE_LINE) +
+	       RTE_ALIGN_CEIL(phases_of(p) * sizeof(struct gen_phase), CACHE_LINE) +
+	       RTE_ALIGN_CEIL(gen_mem_size(p->ngroups), CACHE_LINE);
 }
 
-struct gen_mem {
-	struct gen_job job;
-	struct gen_group group;
-	struct gen_phase phase;
-	uint32_t tag;
-};
-
-/* One allocation, and the program: they live as long as the plan. */
-static const struct gen_job *new_gen(const struct ctl_port *cp, unsigned q)
+static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct gen_phase *ph, struct gen_group *out)
 {
+	const struct group *g = cp->program.group[i];
+	const struct group_rate *a = &cp->rate[i];
+	unsigned np = g->sched.nphases;
+
+	for (unsigned p = 0; p < np; p++) {
+		const struct prog *from = &g->prog[q * np + p];
+		ph[p] = (struct gen_phase){.k0 = g->sched.phase[p].k0,
+					   .end = g->sched.phase[p].end,
+					   .prog = from->run,
+					   .state = from->state,
+					   .tag = from->tag};
+	}
+	*out = (struct gen_group){.stream = g->cell,
+				  .nphases = (uint16_t)np,
+				  .phase = ph,
+				  .epoch = g->epoch,
+				  .by_bytes = a->by_bytes,
+				  .l2 = a->l2,
+				  .period = a->period,
+				  .limit = rate_limit(cp, i)};
+}
+
+static struct gen_job *fill_gen(const struct ctl_port *cp, unsigned q, uint8_t **mem, struct ctl_plan *plan)
+{
+	const struct program *pr = &cp->program;
 	const struct run *r = &cp->run;
 	double hz = clock_hz();
-	struct frun *f = program(cp, q);
-	size_t head = RTE_ALIGN_CEIL(sizeof(struct gen_mem), CACHE_LINE), own = RTE_ALIGN_CEIL(gen_mem_size(1), CACHE_LINE);
-	size_t all = f != NULL ? head + own + RTE_ALIGN_CEIL(frun_state_size(f), CACHE_LINE) : 0;
-	uint8_t *mem = f != NULL ? aligned_alloc(CACHE_LINE, all) : NULL;
-	struct gen_mem *m = (struct gen_mem *)mem;
+	struct gen_job *j = (struct gen_job *)carve(mem, sizeof(*j));
+	struct gen_group *g = (struct gen_group *)carve(mem, pr->ngroups * sizeof(*g));
+	struct gen_phase *ph = (struct gen_phase *)carve(mem, phases_of(pr) * sizeof(*ph));
+	void *own = carve(mem, gen_mem_size(pr->ngroups));
 
-	if (mem == NULL) {
-		frun_free(f);
-		return NULL;
-	}
-	memset(mem, 0, all);
-	m->tag = cp->tmpl.tag;
-	m->phase = (struct gen_phase){.end = UINT64_MAX, .prog = f, .state = mem + head + own, .tag = &m->tag};
-	m->group = (struct gen_group){.stream = -1, .nphases = 1, .phase = &m->phase, .period = r->period, .limit = run_limit(cp)};
-	m->job = (struct gen_job){
-		.txq = cp->txq[q], .ngroups = 1, .group = &m->group, .mem = mem + head, .burst = (uint16_t)cp->p.cfg.burst,
-		.queue = (uint16_t)q, .nqueues = cp->p.ntxq, .stop = r->stop, .run = r->id, .start_tsc = r->start_tsc,
-		.end_tsc = r->end_tsc, .giveup_cycles = (uint64_t)(hz * GIVEUP_NS / 1e9),
+	memset(own, 0, gen_mem_size(pr->ngroups));
+	*j = (struct gen_job){
+		.txq = cp->txq[q],
+		.ngroups = (uint16_t)pr->ngroups,
+		.group = g,
+		.mem = own,
+		.burst = (uint16_t)cp->p.cfg.burst,
+		.queue = (uint16_t)q,
+		.nqueues = cp->p.ntxq,
+		.stop = r->stop,
+		.run = r->id,
+		.start_tsc = r->start_tsc,
+		.end_tsc = r->end_tsc,
+		.giveup_cycles = (uint64_t)(hz * GIVEUP_NS / 1e9),
 		.forgive_cycles = (uint64_t)(hz * FORGIVE_NS / 1e9),
 	};
-	return &m->job;
-}
-
-void plan_free(struct dp_plan *p)
-{
-	for (unsigned t = 0; p != NULL && t < p->ntasks; t++) {
-		if (p->task[t].kind != &dp_kind_gen)
-			continue;
-		struct gen_mem *m = (struct gen_mem *)(uintptr_t)p->task[t].job;
-		frun_free((struct frun *)(uintptr_t)m->phase.prog);
-		free(m);
+	for (unsigned i = 0; i < pr->ngroups; i++) {
+		fill_group(cp, q, i, ph, &g[i]);
+		ph += pr->group[i]->sched.nphases;
+		j->prepare |= pr->group[i]->offload;
+		group_ref(pr->group[i]);
+		plan->ref[plan->nrefs++] = pr->group[i];
 	}
-	free(p);
+	return j;
 }
 
 static bool gen_wanted(const struct ctl_port *cp)
 {
-	return cp->used && cp->started && cp->tmpl.valid && cp->run.id != 0;
+	return cp->used && cp->started && cp->program.ngroups > 0 && cp->run.id != 0;
+}
+
+/* What a plan takes: tasks and memory behind its head. */
+struct extent {
+	unsigned ntasks, nrx, nrefs;
+	size_t bytes;
+};
+
+static struct extent measure(const struct ctl *c, unsigned worker)
+{
+	struct extent x = {0};
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		const struct ctl_port *cp = c->port[i];
+		if (!cp->used || !cp->started)
+			continue;
+		for (unsigned q = 0; q < cp->p.nrxq; q++)
+			x.nrx += cp->rx_worker[q] == (int)worker;
+		for (unsigned q = 0; q < cp->p.ntxq; q++)
+			if (cp->tx_worker[q] == (int)worker && gen_wanted(cp)) {
+				x.ntasks++;
+				x.nrefs += cp->program.ngroups;
+				x.bytes += gen_bytes(&cp->program);
+			}
+	}
+	x.ntasks += x.nrx;
+	return x;
+}
+
+static void add_port(struct ctl_port *cp, unsigned worker, struct ctl_plan *plan, uint8_t **mem)
+{
+	struct dp_plan *p = &plan->p;
+
+	for (unsigned q = 0; q < cp->p.ntxq; q++)
+		if (cp->tx_worker[q] == (int)worker && gen_wanted(cp))
+			p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_gen,
+								.state = &cp->gen[q]->base,
+								.job = fill_gen(cp, q, mem, plan)};
+	for (unsigned q = 0; q < cp->p.nrxq; q++) {
+		if (cp->rx_worker[q] != (int)worker)
+			continue;
+		p->may_sleep &= !cp->p.cfg.idle_busy;
+		p->rx[p->nrx++] =
+			(struct dp_rx_slot){.q = cp->rxq[q], .burst = (uint16_t)cp->p.cfg.rxburst, .owner = p->ntasks};
+		p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_sink, .state = &cp->sink[q]->base};
+	}
 }
 
 struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 {
-	unsigned ntasks = 0, nrx = 0;
+	struct extent x = without_ports ? (struct extent){0} : measure(c, worker);
+	size_t head = RTE_ALIGN_CEIL(sizeof(struct ctl_plan) + x.ntasks * sizeof(struct dp_task) +
+					     x.nrx * sizeof(struct dp_rx_slot),
+				     CACHE_LINE);
+	struct ctl_plan *plan = aligned_alloc(CACHE_LINE, head + x.bytes);
 
-	for (unsigned i = 0; i < c->nports; i++) {
-		struct ctl_port *cp = c->port[i];
-		if (!cp->used || !cp->started || without_ports)
-			continue;
-		for (unsigned q = 0; q < cp->p.nrxq; q++)
-			nrx += cp->rx_worker[q] == (int)worker;
-		for (unsigned q = 0; q < cp->p.ntxq; q++)
-			ntasks += cp->tx_worker[q] == (int)worker && gen_wanted(cp);
-	}
-	ntasks += nrx;
-	size_t bytes = sizeof(struct dp_plan) + ntasks * sizeof(struct dp_task) + nrx * sizeof(struct dp_rx_slot);
-	struct dp_plan *p = aligned_alloc(CACHE_LINE, RTE_ALIGN_CEIL(bytes, CACHE_LINE));
-	if (p == NULL)
+	if (plan == NULL)
 		return NULL;
-	*p = (struct dp_plan){.seq = ++c->plan_seq, .may_sleep = true, .idle_cycles = (uint64_t)(clock_hz() * IDLE_NS / 1e9)};
-	p->task = (struct dp_task *)(p + 1);
-	p->rx = (struct dp_rx_slot *)(p->task + ntasks);
-	for (unsigned i = 0; i < c->nports; i++) {
-		struct ctl_port *cp = c->port[i];
-		if (!cp->used || !cp->started || without_ports)
-			continue;
-		for (unsigned q = 0; q < cp->p.ntxq; q++) {
-			if (cp->tx_worker[q] != (int)worker || !gen_wanted(cp))
-				continue;
-			const struct gen_job *j = new_gen(cp, q);
-			if (j == NULL) {
-				plan_free(p);
-				return NULL;
-			}
-			p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_gen, .state = &cp->gen[q]->base, .job = j};
-		}
-		for (unsigned q = 0; q < cp->p.nrxq; q++) {
-			if (cp->rx_worker[q] != (int)worker)
-				continue;
-			p->may_sleep &= !cp->p.cfg.idle_busy;
-			p->rx[p->nrx++] = (struct dp_rx_slot){.q = cp->rxq[q], .burst = (uint16_t)cp->p.cfg.rxburst, .owner = p->ntasks};
-			p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_sink, .state = &cp->sink[q]->base};
-		}
-	}
-	return p;
-}
-
-/* The rate of a run that goes on; one that is over keeps what it was asked. */
-static void ask_rate(struct ctl_port *cp, bool other_frame)
-{
-	struct run *r = &cp->run;
-	bool max;
-	double pps = plan_pps(&cp->p.cfg.rate, plan_speed(cp), cp->tmpl.frame.len + FRAME_FCS, &max);
-
-	if (other_frame)
-		r->changed_ns = clock_raw_ns();
-	if (!r->armed && pps == r->asked_pps && max == r->asked_max)
-		return;
-	r->asked_pps = pps;
-	r->asked_max = max;
-	r->period = max ? (struct pace_period){0} : pace_period(clock_hz(), pps);
-	r->rate_changed = true;
-	r->changed_ns = clock_raw_ns();
+	*plan = (struct ctl_plan){.p = {.seq = ++c->plan_seq,
+					.may_sleep = true,
+					.idle_cycles = (uint64_t)(clock_hz() * IDLE_NS / 1e9)},
+				  .ref = xcalloc(x.nrefs + 1, sizeof(struct group *))};
+	plan->p.task = (struct dp_task *)(plan + 1);
+	plan->p.rx = (struct dp_rx_slot *)(plan->p.task + x.ntasks);
+	uint8_t *mem = (uint8_t *)plan + head;
+	for (unsigned i = 0; i < c->nports && !without_ports; i++)
+		if (c->port[i]->used && c->port[i]->started)
+			add_port(c->port[i], worker, plan, &mem);
+	return &plan->p;
 }
 
 bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p)
@@ -269,12 +274,11 @@ void plan_post_all(struct ctl *c)
 		if (!cp->touched || !cp->used)
 			continue;
 		cp->touched = false;
-		uint32_t tag = cp->tmpl.tag;
 		dev_promiscuous(c, cp);
-		if (cp->started)
+		if (cp->started && cp->run.active)
 			plan_refresh(c, cp);
-		if (cp->run.active && cp->tmpl.valid)
-			ask_rate(cp, cp->tmpl.tag != tag);
+		if (cp->run.active && cp->program.ngroups > 0)
+			rates_follow(cp);
 		for (unsigned q = 0; q < cp->p.nrxq; q++)
 			c->worker[cp->rx_worker[q]].dirty = true;
 		for (unsigned q = 0; q < cp->p.ntxq; q++)
@@ -289,7 +293,7 @@ void plan_post_all(struct ctl *c)
 		if (p != NULL && plan_post(c, cw, p))
 			cw->dirty = false;
 		else /* ring full: next turn */
-			plan_free(p);
+			plan_free(c, p);
 	}
 }
 
@@ -300,7 +304,7 @@ void plan_reap(struct ctl *c)
 	for (unsigned i = 0; i < c->nold; i++) {
 		struct old_plan *o = &c->old[i];
 		if (o->plan->seq < __atomic_load_n(&o->w->w->cells.acked, __ATOMIC_ACQUIRE))
-			plan_free(o->plan);
+			plan_free(c, o->plan);
 		else
 			c->old[kept++] = *o;
 	}

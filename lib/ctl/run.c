@@ -6,9 +6,9 @@
 
 #include "ctl_int.h"
 
-#define LEAD_NS 3000000ull     /* workers asleep wake within a millisecond; all shall have their plan before the start */
+#define LEAD_NS 3000000ull /* workers asleep wake within a millisecond; all shall have their plan before the start */
 #define QUIET_NS 20000000ull
-#define STUCK_TICKS 10          /* a device that took nothing for so many seconds is not waited for */
+#define STUCK_TICKS 10 /* a device that took nothing for so many seconds is not waited for */
 #define SETTLE_MAX_NS 2000000000ull
 
 void ctl_note(struct ctl *c, unsigned port, const char *fmt, ...)
@@ -45,59 +45,61 @@ bool ctl_bounded(const struct ctl *c, unsigned port)
 {
 	const struct ctl_port *cp = c->port[port];
 
-	return cp->run.active && (cp->run.stop || cp->run.duration_ns != 0 || cp->run.count != 0);
+	return cp->run.active && (cp->run.stop || cp->run.duration_ns != 0 || cp->run.bounded);
 }
 
-/* A value that would silently not be sent is a mistake or a leftover: both are named. */
-static int stray_values(const struct ctl_port *cp, struct err *e)
+/* What the streams say together. A port's count would never end a stream that has its own rate and no count. */
+static int check_streams(const struct ctl_port *cp, uint64_t duration_ns, struct err *e)
 {
-	const struct frame_spec *f = &stream_first(cp)->cfg.frame;
+	int rc = 0;
 
-	for (unsigned i = 0; i < f->vals.n; i++) {
-		const struct frame_val *v = &f->vals.val[i];
-		unsigned seen = 0;
-		char nth[8] = "";
-		struct sbuf stack = {0};
-		for (unsigned h = 0; h < f->stack.n; h++)
-			seen += f->stack.hdr[h] == v->proto;
-		if (seen >= v->nth)
+	for (unsigned i = 0; i < cp->nstreams && rc == 0; i++) {
+		const struct stream *s = cp->stream[i];
+		if (s == NULL || !s->cfg.enabled)
 			continue;
-		if (v->nth > 1)
-			snprintf(nth, sizeof(nth), "[%u]", v->nth);
-		frame_stack_print(&f->stack, &stack);
-		err_set(e, EINVAL, "port %u: %s%s.%s is set, but the frame is %s: `set %u %s%s.%s default` takes the value back, "
-			"`set %u frame ...` with %s%s in it uses it", cp->p.id, v->proto->name, nth, v->field->name, sbuf_str(&stack),
-			cp->p.id, v->proto->name, nth, v->field->name, cp->p.id, v->proto->name, nth);
-		sbuf_free(&stack);
-		return -EINVAL;
+		rc = stream_stray(cp, s, e);
+		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && cp->p.cfg.count != 0 && duration_ns == 0)
+			rc = err_set(e, EINVAL,
+				     "port %u has a count, but stream %u/%u has a rate of its own and no end: `set "
+				     "%u/%u count N` gives it one, "
+				     "or `start %u for 10s`",
+				     cp->p.id, cp->p.id, i, cp->p.id, i, cp->p.id);
 	}
-	return 0;
+	return rc;
 }
 
-static int may_start(struct ctl *c, struct ctl_port *cp, struct err *e)
+static int may_start(struct ctl *c, struct ctl_port *cp, uint64_t duration_ns, struct err *e)
 {
-	static struct frame f;
-
 	if (!cp->used)
-		return err_set(e, EINVAL, "port %u (%s) is not used: no map names it; add -m \"1.%u\"", cp->p.id, cp->p.name, cp->p.id);
+		return err_set(e, EINVAL, "port %u (%s) is not used: no map names it; add -m \"1.%u\"", cp->p.id,
+			       cp->p.name, cp->p.id);
 	if (cp->p.ntxq == 0)
-		return err_set(e, EINVAL, "port %u (%s) has no Tx queue: its map names no sending core; add one after ':', as in -m \"1:2.%u\"",
+		return err_set(e, EINVAL,
+			       "port %u (%s) has no Tx queue: its map names no sending core; add one after ':', as in "
+			       "-m \"1:2.%u\"",
 			       cp->p.id, cp->p.name, cp->p.id);
 	if (cp->run.active)
-		return err_set(e, EBUSY, "port %u (%s) is sending already; stop %u first", cp->p.id, cp->p.name, cp->p.id);
+		return err_set(e, EBUSY, "port %u (%s) is sending already; stop %u first", cp->p.id, cp->p.name,
+			       cp->p.id);
 	if (cp->restart) {
 		int rc = ctl_apply(c, cp->p.id, e);
 		if (rc < 0)
 			return rc;
 	}
 	if (!cp->started)
-		return err_set(e, ENODEV, "port %u (%s): the device is not running; see `show log`", cp->p.id, cp->p.name);
+		return err_set(e, ENODEV, "port %u (%s): the device is not running; see `show log`", cp->p.id,
+			       cp->p.name);
 	if (cp->p.cfg.burst > cp->txq[0]->pool_size)
-		return err_set(e, EINVAL, "port %u (%s): a burst of %llu frames never finds as many buffers in a pool of %u; `set %u burst %u`, "
-			       "or more with `set %u mbufs`", cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst,
-			       cp->txq[0]->pool_size, cp->p.id, cp->txq[0]->pool_size, cp->p.id);
-	int rc = stray_values(cp, e);
-	return rc < 0 ? rc : plan_template(c, cp, &f, e);
+		return err_set(e, EINVAL,
+			       "port %u (%s): a burst of %llu frames never finds as many buffers in a pool of %u; `set "
+			       "%u burst %u`, "
+			       "or more with `set %u mbufs`",
+			       cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst, cp->txq[0]->pool_size,
+			       cp->p.id, cp->txq[0]->pool_size, cp->p.id);
+	int rc = check_streams(cp, duration_ns, e);
+	if (rc < 0)
+		return rc;
+	return program_make(c, cp, &cp->program, cp->p.cfg.count != 0 ? cp->p.cfg.count : UINT64_MAX, &cp->next, e);
 }
 
 static uint64_t tx_bytes(const struct ctl_port *cp)
@@ -111,22 +113,32 @@ static uint64_t tx_bytes(const struct ctl_port *cp)
 
 int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, struct err *e)
 {
-	for (unsigned i = 0; i < c->nports; i++) {
-		if (!portset_has(ports, i))
-			continue;
-		int rc = may_start(c, c->port[i], e);
-		if (rc < 0)
-			return rc;
-	}
+	int rc = 0;
+
+	for (unsigned i = 0; i < c->nports && rc == 0; i++)
+		if (portset_has(ports, i))
+			rc = may_start(c, c->port[i], duration_ns, e);
+	for (unsigned i = 0; i < c->nports && rc < 0; i++) /* all or none */
+		program_free(c, &c->port[i]->next);
+	if (rc < 0)
+		return rc;
 	c->group_seq++;
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		if (!portset_has(ports, i))
 			continue;
-		cp->run = (struct run){.id = ++c->run_seq, .group = c->group_seq, .armed = true, .active = true, .duration_ns = duration_ns,
-				       .count = cp->p.cfg.count, .base_bytes = tx_bytes(cp)};
+		plan_take(c, cp, &cp->next);
+		cp->next = (struct program){0};
+		cp->run = (struct run){.id = ++c->run_seq,
+				       .group = c->group_seq,
+				       .armed = true,
+				       .active = true,
+				       .duration_ns = duration_ns,
+				       .count = cp->p.cfg.count,
+				       .bounded = all_counted(&cp->program),
+				       .base_bytes = tx_bytes(cp)};
+		cp->said[0] = '\0';
 		cp->touched = true;
-		plan_refresh(c, cp); /* what was checked is sent, whatever is set before the plan is built */
 	}
 	return 0;
 }
@@ -143,20 +155,7 @@ void run_arm(struct ctl *c)
 		if (start == 0)
 			start = clock_tsc() + clock_cycles(LEAD_NS);
 		r->armed = false;
-		r->rate_changed = false;
-		r->start_tsc = start;
-		r->frames = UINT64_MAX;
-		r->end_tsc = UINT64_MAX;
-		if (r->duration_ns == 0)
-			continue;
-		r->end_tsc = start + clock_cycles(r->duration_ns);
-		if (r->asked_max)
-			continue;
-		/* the number of frames follows from the exact rate; the last deadline must not be lost to the clock's rounding */
-		struct pace p = {.period = r->period, .t0 = start};
-		r->frames = pace_frames(r->asked_pps, r->duration_ns);
-		if (r->frames > 0 && pace_due(&p, r->frames - 1) >= r->end_tsc)
-			r->end_tsc = pace_due(&p, r->frames - 1) + 1;
+		rates_arm(cp, start, r->duration_ns);
 	}
 }
 

@@ -27,12 +27,6 @@ void stat_free(struct ctl_port *cp)
 	free(cp->rx_rate);
 }
 
-void stat_stream_begins(struct ctl_port *cp, struct stream *s)
-{
-	(void)cp;
-	(void)s;
-}
-
 /* Tables describe these structs as rows of uint64_t: reading and subtracting is one loop for any of them. */
 static void cells_read(void *dst, const void *src, size_t bytes)
 {
@@ -125,6 +119,7 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 		struct ctl_port *cp = c->port[i];
 		if (!portset_has(ports, i) || !cp->used)
 			continue;
+		streams_clear(cp);
 		cp->base.dev = (struct snap_port){0};
 		stat_dev(cp, &cp->base.dev);
 		for (unsigned q = 0; q < cp->nqueues; q++)
@@ -188,6 +183,7 @@ static void tick_port(struct ctl *c, struct ctl_port *cp, double seconds)
 			cp->prev_retries[q] = retries;
 		}
 	}
+	streams_tick(cp, seconds);
 	cp->stuck_ticks = cp->run.active && taken == 0 && refused > 0 ? cp->stuck_ticks + 1 : 0;
 }
 
@@ -231,17 +227,19 @@ static void run_times(const struct ctl_port *cp, struct snap_port *s)
 	}
 	s->run.sent = sent;
 	s->run.bytes = bytes > r->base_bytes ? bytes - r->base_bytes : 0;
-	s->run.rate_changed = r->rate_changed;
+	s->run.rate_changed = r->rate_changed || ((r->active || r->stop) && rates_vary(cp));
 	s->run.steady_ns = r->changed_ns != 0 ? clock_raw_ns() - r->changed_ns : 0;
 	s->run.asked_pps = r->asked_pps;
 	s->run.asked_max = r->asked_max;
 	if (r->armed || r->start_tsc == 0)
 		return;
 	end = r->active ? clock_tsc() : last;
-	if (!r->active && !r->asked_max && !r->rate_changed && sent > 0) {
-		struct pace p = {.period = r->period, .t0 = r->start_tsc};
-		if (pace_due(&p, sent) > end)
-			end = pace_due(&p, sent);
+	if (!r->active && !r->asked_max && !s->run.rate_changed && sent > 0) {
+		uint64_t all, due = rates_end(cp, sent, s->run.bytes, &all);
+		if (r->start_tsc + due > end)
+			end = r->start_tsc + due;
+		if (due > 0 && (cp->nrates > 1 || cp->rate[0].by_bytes)) /* it follows from more than one number */
+			s->run.asked_pps = (double)all * 1e9 / (double)clock_ns(due);
 	}
 	if (end > r->start_tsc) {
 		s->run.duration_ns = clock_ns(end - r->start_tsc);

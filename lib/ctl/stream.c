@@ -83,7 +83,7 @@ static struct stream *put(struct ctl_port *cp, unsigned id, const struct stream_
 	make_place(cp, id);
 	cp->stream[id] = s;
 	cp->total++;
-	stat_stream_begins(cp, s);
+	stream_begins(cp, s);
 	return s;
 }
 
@@ -175,6 +175,18 @@ struct stream *stream_first(const struct ctl_port *cp)
 	return cp->stream[i];
 }
 
+struct stream *stream_of_cell(const struct ctl_port *cp, uint32_t cell, unsigned id)
+{
+	struct stream *s = stream_at(cp, id);
+
+	if (s != NULL && s->cell == cell)
+		return s;
+	for (unsigned i = 0; i < cp->nstreams; i++)
+		if (cp->stream[i] != NULL && cp->stream[i]->cell == cell)
+			return cp->stream[i];
+	return NULL;
+}
+
 struct stream_cfg *ctl_stream_cfg(struct ctl *c, unsigned port, unsigned stream)
 {
 	struct stream *s = stream_at(c->port[port], stream);
@@ -186,13 +198,12 @@ void ctl_touch_stream(struct ctl *c, unsigned port, int stream)
 {
 	struct ctl_port *cp = c->port[port];
 
+	unsigned from = stream < 0 ? 0 : (unsigned)stream, to = stream < 0 ? cp->nstreams : from + 1;
+
 	cp->touched = true;
-	for (unsigned i = 0; i < cp->nstreams; i++)
-		if (cp->stream[i] != NULL && (stream < 0 || stream == (int)i)) {
+	for (unsigned i = from; i < to; i++)
+		if (stream_at(cp, i) != NULL)
 			cp->stream[i]->dirty = true;
-			if (stream >= 0)
-				break;
-		}
 }
 
 static int no_port(const struct ctl *c, unsigned port, struct err *e)
@@ -202,8 +213,10 @@ static int no_port(const struct ctl *c, unsigned port, struct err *e)
 
 static int no_stream(const struct ctl_port *cp, unsigned id, struct err *e)
 {
-	return err_set(e, EINVAL, "there is no stream %u/%u; `show streams %u` lists those that there are, `stream add %u/%u` makes it", cp->p.id, id,
-		       cp->p.id, cp->p.id, id);
+	return err_set(
+		e, EINVAL,
+		"there is no stream %u/%u; `show streams %u` lists those that there are, `stream add %u/%u` makes it",
+		cp->p.id, id, cp->p.id, cp->p.id, id);
 }
 
 static int check_add(struct ctl_port *cp, unsigned id, unsigned n, struct err *e)
@@ -211,15 +224,19 @@ static int check_add(struct ctl_port *cp, unsigned id, unsigned n, struct err *e
 	unsigned port = cp->p.id;
 
 	if (n == 0)
-		return err_set(e, EINVAL, "port %u: no stream to add; give a number from 1 to %d", port, CTL_MAX_STREAMS);
+		return err_set(e, EINVAL, "port %u: no stream to add; give a number from 1 to %d", port,
+			       CTL_MAX_STREAMS);
 	if (id >= CTL_MAX_STREAMS || n > CTL_MAX_STREAMS - id)
 		return err_set(e, ERANGE, "port %u: streams %u to %llu are beyond the last id, %d", port, id,
 			       (unsigned long long)id + n - 1, CTL_MAX_STREAMS - 1);
 	for (unsigned i = id; i < id + n; i++)
 		if (stream_at(cp, i) != NULL)
-			return err_set(e, EEXIST, "there is a stream %u/%u already; `stream delete %u/%u` removes it", port, i, port, i);
+			return err_set(e, EEXIST, "there is a stream %u/%u already; `stream delete %u/%u` removes it",
+				       port, i, port, i);
 	if (cells_free(cp) < n)
-		return err_set(e, EBUSY, "port %u: too many streams were deleted and added while it sends; stop %u first", port, port);
+		return err_set(e, EBUSY,
+			       "port %u: too many streams were deleted and added while it sends; stop %u first", port,
+			       port);
 	return 0;
 }
 
@@ -256,8 +273,9 @@ int ctl_stream_delete(struct ctl *c, unsigned port, unsigned id, struct err *e)
 	if (stream_at(cp, id) == NULL)
 		return no_stream(cp, id, e);
 	if (cp->total == 1)
-		return err_set(e, EINVAL, "stream %u/%u is the last one of port %u and stays; `set %u/%u enabled off` silences it", port, id, port, port,
-			       id);
+		return err_set(e, EINVAL,
+			       "stream %u/%u is the last one of port %u and stays; `set %u/%u enabled off` silences it",
+			       port, id, port, port, id);
 	drop(cp, id);
 	shrink(cp);
 	cp->touched = true;
@@ -277,7 +295,8 @@ int ctl_stream_move(struct ctl *c, unsigned port, unsigned from, unsigned to, st
 	if (to >= CTL_MAX_STREAMS)
 		return err_set(e, ERANGE, "stream %u/%u is beyond the last id, %d", port, to, CTL_MAX_STREAMS - 1);
 	if (stream_at(cp, to) != NULL)
-		return err_set(e, EEXIST, "there is a stream %u/%u already; `stream delete %u/%u` removes it", port, to, port, to);
+		return err_set(e, EEXIST, "there is a stream %u/%u already; `stream delete %u/%u` removes it", port, to,
+			       port, to);
 	cp->stream[from] = NULL;
 	make_place(cp, to);
 	cp->stream[to] = s;

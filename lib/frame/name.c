@@ -2,6 +2,7 @@
 #include "frame.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_WORDS 64
@@ -74,26 +75,37 @@ int frame_field_parse(const char *text, const struct proto **p, unsigned *nth, c
 	return 0;
 }
 
+static int parse_bytes(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f,
+		       const char *text, struct err *e)
+{
+	struct hexbytes *bytes = xcalloc(1, HEXBYTES_SIZE);
+	struct vspec spec;
+
+	proto_vspec(f, &spec);
+	int rc = spec.type->parse(&spec, text, bytes, e);
+	if (rc == 0)
+		frame_vals_bytes(a, p, nth, f, bytes);
+	free(bytes);
+	return rc;
+}
+
 int frame_vals_parse(struct frame_vals *a, const char *field, const char *value, struct err *e)
 {
 	const struct proto *p = NULL;
 	const struct field *f = NULL;
 	unsigned nth = 0;
-	struct vspec spec;
-	union {
-		struct hexbytes bytes;
-		uint8_t room[HEXBYTES_SIZE];
-		uint8_t v[VT_FIELD_BYTES];
-	} u;
+	struct vspec one;
 
 	int rc = frame_field_parse(field, &p, &nth, &f, e);
 	if (rc != 0)
 		return rc;
-	proto_vspec(f, &spec);
-	rc = spec.type->parse(&spec, value, &u, e);
-	if (rc == 0 && f->kind == FIELD_BYTES)
-		frame_vals_bytes(a, p, nth, f, &u.bytes);
-	else if (rc == 0)
-		frame_vals_set(a, p, nth, f, u.v);
+	if (f->kind == FIELD_BYTES)
+		return parse_bytes(a, p, nth, f, value, e);
+	struct vary_val *val = xcalloc(1, sizeof(*val));
+	proto_vspec(f, &one);
+	rc = vt_vary.parse(&(struct vspec){.type = &vt_vary, .of = &one}, value, val, e);
+	if (rc == 0)
+		frame_vals_vary(a, p, nth, f, &val->v);
+	free(val);
 	return rc;
 }

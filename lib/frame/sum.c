@@ -25,21 +25,34 @@ static unsigned final_dst(const struct layout *l, const uint8_t *bytes, unsigned
 	return layout_get_u64(l, bytes, i, type) == 4 ? at : at + (n - 1) * IP6_BYTES;
 }
 
+/* A home address option stands for the source (RFC 6275 9.3.1). 0: there is none. */
+static unsigned final_src(const struct layout *l, unsigned i)
+{
+	const struct field *home = proto_field(l->h[i].proto, "homeaddr");
+
+	return home != NULL && layout_field(l, i, home) >= 0 ? (unsigned)layout_field(l, i, home) / 8 : 0;
+}
+
 /* The addresses come from the nearest header below that has them (RFC 768, RFC 9293 3.1, RFC 8200 8.1). The width of length
  * and number differs between IPv4 and IPv6, their sum does not. */
 static void add_pseudo(const struct layout *l, const uint8_t *bytes, unsigned i, struct frame_sum *s)
 {
-	unsigned dst = 0;
+	unsigned src = 0, dst = 0;
 
 	for (unsigned j = i; j-- > 0;) {
 		const struct proto *p = l->h[j].proto;
+		if (src == 0)
+			src = final_src(l, j);
 		if (dst == 0)
 			dst = final_dst(l, bytes, j);
 		if (!p->has_pseudo)
 			continue;
-		const struct field *src = proto_field(p, "src");
-		s->alen = src->bits / 8;
-		s->src = (uint16_t)(layout_field(l, j, src) / 8);
+		const struct field *from = proto_field(p, "src");
+		s->alen = from->bits / 8;
+		/* Extension headers may stand behind AH over IPv4 too; what they say of addresses is IPv6's. */
+		if (s->alen != IP6_BYTES)
+			src = dst = 0;
+		s->src = (uint16_t)(src != 0 ? src : (unsigned)layout_field(l, j, from) / 8);
 		s->dst = (uint16_t)(dst != 0 ? dst : (unsigned)layout_field(l, j, proto_field(p, "dst")) / 8);
 		s->pseudo = l->h[i].proto->pseudo_proto + (uint32_t)(s->to - s->from);
 		return;

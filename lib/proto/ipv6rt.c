@@ -30,7 +30,8 @@ static const struct field fields[] = {
 	{ .name = "res", .help = "reserved",
 	  .bit = 32, .bits = 32, .when = COND("type", {0, 3}, {5, 255}), .hex = true, .since = "0.1" },
 	{ .name = "addrs", .help = "addresses as bytes, 16 each; for type 4 the last segment comes first",
-	  .kind = FIELD_BYTES, .part = &parts[P_ADDRS], .bit = 0, .max = 2032, .since = "0.1" },
+	  .kind = FIELD_BYTES, .part = &parts[P_ADDRS], .bit = 0, .dflt = "00000000000000000000000000000000",
+	  .max = 2032, .since = "0.1" },
 	{ 0 },
 };
 

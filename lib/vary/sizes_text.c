@@ -30,8 +30,7 @@ static void size_allowed(const struct vspec *s, struct sbuf *out)
 	const struct vspec one = {.type = &vt_size, .min = s->min, .max = s->max};
 
 	vspec_allowed(&one, out);
-	sbuf_add(out, "; varying: A..B [step S], A,B,C, A:W,B:W with weights, imix, imix LETTERS (a to h, RFC 6985), "
-		      "random A..B [repeat N] [seed S]");
+	sbuf_add(out, "; or A..B [step S] | A,B,C | A:W,B:W | imix [LETTERS] | random A..B [repeat N] [seed S]");
 }
 
 static int bounds(const struct vspec *s, const struct form *f, struct sizes *z, struct err *e)
@@ -175,19 +174,21 @@ static bool starts_word(const char *text, const char *word)
 	return strncmp(text, word, n) == 0 && (text[n] == '\0' || text[n] == ' ' || text[n] == '\t');
 }
 
-/* The size type's own complaint, with all that is allowed here. */
+/* The size type's own complaint; where it is not about a limit, with all forms that are allowed here. */
 static int parse_single(const struct vspec *s, const struct form *f, struct sizes *z, struct err *e)
 {
 	static const char *const forms[] = {"imix", "random", "list", "auto"};
 	struct vtype type = vt_size;
-	const struct vspec one = {.type = &type, .min = s->min, .max = s->max};
+	const struct vspec one = {.type = &type, .min = s->min, .max = s->max}, base = {.type = &vt_size, .min = s->min, .max = s->max};
 	int rc = form_only(s, f, 0, "a single size; a range is A..B", e);
 	char word[16] = "";
 
 	type.allowed = size_allowed;
 	if (rc != 0)
 		return rc;
-	rc = form_value(f, &one, f->at, f->len, &z->item[0].size, e);
+	rc = form_value(f, &base, f->at, f->len, &z->item[0].size, e);
+	if (rc != 0 && rc != -ERANGE)
+		rc = form_value(f, &one, f->at, f->len, &z->item[0].size, e);
 	size_t n = strcspn(f->text, " \t0123456789");
 	if (rc != 0 && n > 1 && n < sizeof(word)) {
 		memcpy(word, f->text, n);

@@ -55,8 +55,8 @@ static void limits(const struct vspec *s, vary_u *lo, vary_u *hi)
 static void allowed_put(const struct vspec *s, struct sbuf *out)
 {
 	vspec_allowed(s->of, out);
-	sbuf_addf(out, "; varying: A..B [step S] [from F]%s, %s, random [A..B], V mask M, random ones with [repeat N] [seed S]",
-		  is_ip(s) ? ", A/LEN" : "", is_flags(s) ? "list A,B|C" : "A,B,C");
+	sbuf_addf(out, "; or A..B%s [step S] [from F] | %s | (random [A..B] | V mask M) [repeat N] [seed S]", is_ip(s) ? " or A/LEN" : "",
+		  is_flags(s) ? "list A,B|C" : "A,B,C");
 }
 
 static int one_value(const struct vspec *s, const struct form *f, size_t at, size_t len, vary_u *out, struct err *e)
@@ -198,15 +198,15 @@ static int parse_mask(const struct vspec *s, const struct form *f, struct vary *
 /* All addresses of a prefix. With bits beside the prefix it is an address as interfaces are given theirs (Pktgen's habit): that one. */
 static int parse_prefix(const struct vspec *s, const struct form *f, size_t slash, struct vary *v, bool *one, struct err *e)
 {
-	const struct vspec length = {.type = &vt_uint, .max = width(s)}, *len = &length;
+	const struct vspec length = {.type = &vt_uint, .max = width(s)};
 	uint64_t n;
 	vary_u host;
 	int rc = one_value(s, f, f->at, slash - f->at, &v->first, e);
 
-	if (rc == 0)
-		rc = form_value(f, len, slash + 1, f->at + f->len - slash - 1, &n, e);
 	if (rc != 0)
 		return rc;
+	if (form_value(f, &length, slash + 1, f->at + f->len - slash - 1, &n, NULL) != 0)
+		return vspec_fail(s, ERANGE, (int)slash + 1, e, f->text, "has a prefix length that is not 0 to %u", width(s));
 	host = n == 0 ? top_of(width(s)) : top_of(width(s)) & (((vary_u)1 << (width(s) - n)) - 1);
 	if (n == width(s))
 		host = 0;
@@ -285,7 +285,7 @@ static const char *meant(const struct vspec *s, const char *text, char *buf, siz
 	return strcmp(word, "rand") == 0 || strcmp(word, "rnd") == 0 ? "random" : str_nearest(word, forms, ARRAY_SIZE(forms));
 }
 
-/* The base type's own complaint, with all that is allowed here. */
+/* The base type's own complaint; where it is not about a limit, with all forms that are allowed here. */
 static int parse_single(const struct vspec *s, const struct form *f, struct vary *v, struct err *e)
 {
 	struct vtype type = *s->of->type;
@@ -299,8 +299,11 @@ static int parse_single(const struct vspec *s, const struct form *f, struct vary
 	if (rc != 0)
 		return rc;
 	struct vspec wide = {.type = s->type, .of = &base};
+	rc = one_value(s, f, f->at, f->len, &v->first, e);
+	if (rc == 0 || rc == -ERANGE)
+		return rc;
 	rc = one_value(&wide, f, f->at, f->len, &v->first, e);
-	const char *hint = rc != 0 && f->at == 0 ? meant(s, f->text, buf, sizeof(buf)) : NULL;
+	const char *hint = f->at == 0 ? meant(s, f->text, buf, sizeof(buf)) : NULL;
 	if (hint != NULL)
 		return vspec_fail(s, EINVAL, 0, e, f->text, "is unknown, did you mean \"%s\"", hint);
 	return rc;

@@ -7,6 +7,8 @@
     > set 0 rate abc5       a command; what follows is its output, results and errors as they come
     = 2                     exit code of the commands since `$`, without --keep-going
     ! -m 1.0,1.0 show map   the program with these arguments; what follows is its output
+    + NAME                  a file of the lines that follow, in a directory of its own that commands name as @tmp
+    < NAME                  what is in that file now
     !SIGTERM -b -e 'start 0' -e @mark -e 'sleep 10s'
                             the same, and the signal as soon as @mark was refused; `= -15` is an end by signal 15
 
@@ -21,10 +23,12 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 
 MARK = "@mark"  # no command: its refusal, on the same pipe, says where one command's output ends and the next begins
 TIMEOUT_S = 60
 LIMITED = "tester limited: "
+TMP = "@tmp"
 
 
 class Step:
@@ -39,7 +43,7 @@ def read(path):
     steps = [Step("", "")]
     with open(path, encoding="utf-8") as f:
         for line in f.read().splitlines():
-            m = re.match(r"(!SIG[A-Z]+|[$>=!])( |$)(.*)", line)
+            m = re.match(r"(!SIG[A-Z]+|[$>=!+<])( |$)(.*)", line)
             if m:
                 steps.append(Step(m[1], m[3]))
             elif line.startswith("#") or line == "":
@@ -77,20 +81,34 @@ def clean(text):
 
 
 class Runner:
-    def __init__(self, program, cwd):
-        self.program, self.cwd = os.path.abspath(program), cwd
+    def __init__(self, program, cwd, tmp):
+        self.program, self.cwd, self.tmp = os.path.abspath(program), cwd, tmp
         self.env = dict(os.environ, LC_ALL="C.UTF-8", TZ="UTC", NO_COLOR="1")
 
+    def file(self, name):
+        return os.path.join(self.tmp, name)
+
     def popen(self, args):
+        args = [a.replace(TMP, self.tmp) for a in args]
         return subprocess.Popen([self.program, *args], cwd=self.cwd, env=self.env, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+
+    def shown(self, text):
+        """The directory under its name; a caret below a line that has it moves along."""
+        lines, shift = text.splitlines(keepends=True), 0
+        for i, line in enumerate(lines):
+            if shift and re.match(r" *\^ ", line):
+                lines[i] = line = line[min(shift, len(line) - len(line.lstrip())):]
+            shift = line.count(self.tmp) * (len(self.tmp) - len(TMP))
+            lines[i] = line.replace(self.tmp, TMP)
+        return "".join(lines)
 
     def run(self, args, sig=None):
         with self.popen(args) as p:
             try:
                 if sig is None:
                     out, _ = p.communicate(timeout=TIMEOUT_S)
-                    return out, p.returncode
+                    return self.shown(out), p.returncode
                 out = ""
                 while f'"{MARK}"' not in out:
                     line = p.stdout.readline()
@@ -99,7 +117,7 @@ class Runner:
                     out += line
                 p.send_signal(sig)
                 rest, _ = p.communicate(timeout=TIMEOUT_S)
-                return out + rest, p.returncode
+                return self.shown(out + rest), p.returncode
             except subprocess.TimeoutExpired:
                 p.kill()
                 p.communicate()
@@ -153,6 +171,12 @@ def replay(runner, steps):
             results.append((s, clean(out)))
         elif s.kind == "=":
             results.append((s, str(code)))
+        elif s.kind == "+":
+            with open(runner.file(s.text), "w", encoding="utf-8") as f:
+                f.writelines(line + "\n" for line in s.expect)
+        elif s.kind == "<":
+            with open(runner.file(s.text), encoding="utf-8") as f:
+                results.append((s, clean(f.read())))
         i += 1
     return results
 
@@ -166,9 +190,10 @@ def main():
     good = bad = 0
     for path in a.file:
         steps = read(path)
-        runner = Runner(a.program, os.path.dirname(os.path.abspath(path)))
         changed = False
-        for step, got in replay(runner, steps):
+        with tempfile.TemporaryDirectory() as tmp:
+            results = replay(Runner(a.program, os.path.dirname(os.path.abspath(path)), tmp), steps)
+        for step, got in results:
             same = got == step.text if step.kind == "=" else matches(step.expect, got)
             if same:
                 good += step.kind != "$"

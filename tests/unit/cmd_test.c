@@ -60,6 +60,47 @@ static void test_next(void **state)
 	sbuf_free(&one);
 }
 
+/* With the line of each command's first word, as errors name it. */
+static void test_next_command(void **state)
+{
+	static const struct { const char *text; unsigned long at; } want[] = {{"a 1", 0}, {"b {x\n}", 2}, {"c", 3}, {"d # e; f", 5}, {"g", 7}};
+	const char *text = "  a 1\n# no; no\n b {x\n}; ;c;#\n;\nd # e; f\n \n\tg";
+	struct sbuf one = {0};
+	unsigned long line = 0, at = 99;
+	unsigned n = 0;
+
+	(void)state;
+	while (cmd_next_command(&text, &line, &one, &at)) {
+		assert_true(n < ARRAY_SIZE(want));
+		assert_string_equal(one.s, want[n].text);
+		assert_int_equal(at, want[n++].at);
+	}
+	assert_int_equal(n, ARRAY_SIZE(want));
+	assert_int_equal(line, 7);
+	text = " # nothing\n;;";
+	assert_false(cmd_next_command(&text, &line, &one, &at));
+	sbuf_free(&one);
+}
+
+static void test_err_print_at(void **state)
+{
+	struct sbuf b = {0};
+
+	(void)state;
+	cmd_err_print_at("f.cmd:7", "set x y", &(struct err){.text = "bad", .col = 4}, &b);
+	assert_string_equal(b.s, "f.cmd:7: set x y\n             ^ bad\n");
+	sbuf_reset(&b);
+	cmd_err_print_at("f.cmd:7", "lua {a\nb c\nd}", &(struct err){.text = "bad", .col = 9}, &b);
+	assert_string_equal(b.s, "f.cmd:8: b c\n           ^ bad\n");
+	sbuf_reset(&b);
+	cmd_err_print_at("f.cmd:7", "set x y", &(struct err){.text = "bad", .col = -1}, &b);
+	assert_string_equal(b.s, "f.cmd:7: bad\n");
+	sbuf_free(&b);
+	char *where = cmd_where("stdin", 3);
+	assert_string_equal(where, "stdin");
+	free(where);
+}
+
 static void test_quote(void **state)
 {
 	static const char *const texts[] = {"plain", "",  "two words", "#x",   "a;b", "don't", "'", "\"",
@@ -160,7 +201,7 @@ static void test_slips(void **state)
 	refused("set 0 burst 0", -ERANGE, 12, "1 to 512");
 	refused("set 0 burst 513", -ERANGE, 12, "1 to 512");
 	refused("set 0 size 63", -ERANGE, 11, "64 to 1518");
-	refused("set 0 size 64..128", -ENOTSUP, 11, "not in this version");
+	refused("set 0 size 64..128", -EINVAL, 13, "which is not a unit; allowed: bytes with FCS or auto, 64 to 1518");
 	refused("set ports_per_page", -EINVAL, 18, "ports_per_page: the value is missing; allowed: N");
 	refused("set ports_per_page 0", -ERANGE, 19, "1 to 6");
 	refused("set 0 ports_per_page 4", -EINVAL, 6, "write: set ports_per_page <value>");
@@ -353,6 +394,13 @@ static void test_warnings(void **state)
 	assert_int_equal(world.stream[1][0].size, 64);
 	ok("set 0 size 100");
 	assert_int_equal(note.len, 0);
+	/* who runs many lines looks at what they come to by himself */
+	cmd_hold_checks(lang, true);
+	ok("set 0 size 64");
+	assert_int_equal(note.len, 0);
+	cmd_hold_checks(lang, false);
+	ok("set 0 size 64");
+	assert_true(note.len > 0);
 }
 
 static void test_verbs(void **state)
@@ -474,7 +522,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_split),    T(test_next),  T(test_quote),        T(test_err_print),
+		T(test_split),    T(test_next),  T(test_next_command), T(test_err_print_at), T(test_quote),        T(test_err_print),
 		T(test_set),      T(test_slips), T(test_all_or_none),  T(test_warnings),
 		T(test_holes),    T(test_check_before_streams), T(test_two_words), T(test_rows_of_the_host), T(test_exact_names),
 		T(test_verbs),    T(test_check), T(test_setting_text), T(test_find),

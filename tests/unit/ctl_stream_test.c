@@ -22,7 +22,9 @@ static struct ctl *world(unsigned nports)
 		cp->p.id = i;
 		cp->p.spec = &plain;
 		cp->used = true;
-		assert_int_equal(frame_vals_parse(&cp->dflt, "eth.src", i == 0 ? "02:00:00:00:00:01" : "02:00:00:00:00:02", NULL), 0);
+		assert_int_equal(frame_vals_parse(&cp->dflt, "eth.src",
+						  i == 0 ? "02:00:00:00:00:01" : "02:00:00:00:00:02", NULL),
+				 0);
 		ctl_reset(c, i);
 		cp->applied = cp->p.cfg;
 		cp->restart = false;
@@ -255,8 +257,8 @@ static void test_save_and_restore(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_ids), cmocka_unit_test(test_limits), cmocka_unit_test(test_cells),
-		cmocka_unit_test(test_copies), cmocka_unit_test(test_save_and_restore),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_ids),    cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_cells),    cmocka_unit_test(test_copies), cmocka_unit_test(test_save_and_restore),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,17 +76,18 @@ static void test_frame_limits(void **state)
 {
 	static const struct port_spec nic = {.prefix = "nic"};
 	struct ctl_port *cp = bare_port(&nic);
+	struct stream_cfg *s = &cp->stream[0]->cfg;
 	static struct frame f;
 	struct err e = {.text = ""};
 
 	(void)state;
-	assert_int_equal(plan_max_size(cp), 1518);
-	cp->stream[0]->cfg.frame.size = 1519;
-	assert_int_equal(plan_template(NULL, cp, &f, &e), -EINVAL);
+	assert_int_equal(plan_max_size(cp, &s->frame.stack), 1518);
+	s->sizes = (struct sizes){.kind = SIZES_FIXED, .n = 1, .item = {{1519, 1}}};
+	assert_int_equal(stream_frame(cp, cp->stream[0], &f, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "port 3"));
-	assert_int_equal(frame_stack_parse("eth/vlan/vlan/ipv4/udp", &cp->stream[0]->cfg.frame.stack, &e), 0);
-	assert_int_equal(plan_max_size(cp), 1526); /* tags do not count */
-	assert_int_equal(plan_template(NULL, cp, &f, &e), 0);
+	assert_int_equal(frame_stack_parse("eth/vlan/vlan/ipv4/udp", &s->frame.stack, &e), 0);
+	assert_int_equal(plan_max_size(cp, &s->frame.stack), 1526); /* tags do not count */
+	assert_int_equal(stream_frame(cp, cp->stream[0], &f, &e), 0);
 	assert_int_equal(f.len, 1515);
 	cp->p.cfg.mtu = 9000; /* the next start makes it so, a run that goes on does not know of it */
 	cp->restart = true;
@@ -361,8 +362,9 @@ static void test_frame_beyond_buffers(void **state)
 		;
 	assert_int_equal(start(2, 0, NULL), 0);
 	cfg->mtu = 9000;
-	s->frame.size = 5000;
+	s->sizes = (struct sizes){.kind = SIZES_FIXED, .n = 1, .item = {{5000, 1}}};
 	ctl_touch(c, 2, true);
+	ctl_touch_stream(c, 2, 0);
 	ctl_turn(c);
 	while (port_now(2).run.sent < 500)
 		ctl_turn(c);

@@ -145,8 +145,9 @@ static void test_prefixes(void **state)
 	assert_true(val.one_of_prefix);
 	not(&v_ip4, "192.168.0.1/24 step 2", -EINVAL, 15, "one address");
 	not(&v_ip4, "10.0.0.0/33", -ERANGE, 9, "0 to 32");
-	not(&v_ip4, "10.0.0.0/", -EINVAL, 9, "is empty");
-	not(&v_ip4, "10.0.0.0/255.0.0.0", -EINVAL, 14, "unit");
+	not(&v_ip4, "10.0.0.0/", -ERANGE, 9, "0 to 32");
+	not(&v_ip4, "10.0.0.0/255.0.0.0", -ERANGE, 9, "prefix length");
+	not(&v_ip6, "::/129", -ERANGE, 3, "0 to 128");
 	not(&v_u16, "10/2", -EINVAL, 2, "more after");
 }
 
@@ -233,7 +234,7 @@ static void test_refused(void **state)
 	(void)state;
 	not(&v_u16, "", -EINVAL, 0, "is empty");
 	not(&v_u16, "abc", -EINVAL, 0, "A..B [step S]");
-	not(&v_u16, "70000", -ERANGE, 0, "0 to 65535; varying: ");
+	not(&v_u16, "70000", -ERANGE, 0, "0 to 65535");
 	not(&v_u16, "1000..70000", -ERANGE, 6, "\"70000\" is too large");
 	not(&v_u16, "..5", -EINVAL, 0, "no first bound");
 	not(&v_u16, "5..", -EINVAL, 3, "no last bound");
@@ -363,7 +364,8 @@ static void test_sizes(void **state)
 		assert_true(seen[i] > 150);
 	not(&v_small, "64..1519", -ERANGE, 4, "64 to 1518");
 	not(&v_small, "imix h", -ERANGE, 5, "2112");
-	not(&v_sizes, "63", -ERANGE, 0, "imix LETTERS");
+	not(&v_sizes, "63", -ERANGE, 0, "64 to 16384");
+	not(&v_sizes, "64b", -EINVAL, 2, "imix [LETTERS]");
 	not(&v_sizes, "64,auto", -EINVAL, 3, "stands alone");
 	not(&v_sizes, "64:0", -ERANGE, 3, "too small");
 	not(&v_sizes, "64:40000,65:40000", -ERANGE, 0, "65536 frames");

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pktgen's ranges as rows: range.dst-port and so on, one per word of lib/ctl's table, held until the row `ranges` is on. */
+#include "rows.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "held.h"
+
+/* What is written of the four values: all of them, or one by its name. */
+struct held_val {
+	uint8_t mask;
+	uint8_t v[4][VT_FIELD_BYTES];
+};
+#define ALL_FOUR 15
+
+static struct setting *rows;
+static struct vspec (*specs)[2]; /* of each word: of the values, of the increment */
+
+static const struct {
+	const char *word;
+	unsigned which;
+} parts[] = {
+	{"start", RANGE_START}, {"min", RANGE_MIN}, {"minimum", RANGE_MIN}, {"max", RANGE_MAX}, {"maximum", RANGE_MAX},
+	{"inc", RANGE_INC}, {"increment", RANGE_INC},
+};
+
+/* One word of text, a value of the first or second spec of `of`. */
+static int parse_one(const struct vspec *of, bool inc, const char *text, size_t len, uint8_t v[VT_FIELD_BYTES], struct err *e)
+{
+	struct vspec number = {.type = &vt_fuint, .bits = of[0].bits};
+	char word[64];
+	int choice = 0;
+
+	if (len >= sizeof(word))
+		return vspec_fail(&of[inc], EINVAL, 0, e, text, "is no value");
+	memcpy(word, text, len);
+	word[len] = '\0';
+	if (of->type == &vt_enum) {
+		int rc = vt_enum.parse(of, word, &choice, e);
+		v[VT_FIELD_BYTES - 1] = (uint8_t)choice;
+		return rc;
+	}
+	/* what is added to an address may be a plain number */
+	if (inc && of->type != &vt_fuint && number.type->parse(&number, word, v, NULL) == 0)
+		return 0;
+	return of[inc].type->parse(&of[inc], word, v, e);
+}
+
+static bool is_single(const struct vspec *of)
+{
+	return of->type == &vt_enum || of->type == &vt_fflags;
+}
+
+/* Index of the part that the word names, -1: none. */
+static int part_of(const char *word, size_t len)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(parts); i++)
+		if (strlen(parts[i].word) == len && strncmp(parts[i].word, word, len) == 0)
+			return (int)parts[i].which;
+	return -1;
+}
+
+static int held_vparse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	struct held_val val = {0};
+	unsigned n = 0, want = is_single(s->of) ? 1 : 4;
+	const char *p = text;
+	int which = -1;
+
+	for (;; n++) {
+		p += strspn(p, " ");
+		size_t len = strcspn(p, " ");
+		if (len == 0)
+			break;
+		if (n == 0 && which < 0 && want == 4 && (which = part_of(p, len)) >= 0) {
+			want = 1;
+			p += len + strspn(p + len, " ");
+			len = strcspn(p, " ");
+			if (len == 0)
+				break;
+		}
+		if (n == want)
+			return vspec_fail(s, EINVAL, (int)(p - text), e, text, "has more than %u value%s", want, want == 1 ? "" : "s");
+		unsigned at = which >= 0 ? (unsigned)which : n;
+		int rc = parse_one(s->of, at == RANGE_INC, p, len, val.v[at], e);
+		if (rc < 0) {
+			if (e != NULL)
+				e->col = (int)(p - text) + (e->col > 0 ? e->col : 0);
+			return rc;
+		}
+		val.mask |= (uint8_t)(1u << at);
+		p += len;
+	}
+	if (n < want)
+		return vspec_fail(s, EINVAL, (int)strlen(text), e, text, "has %u of %u values", n, want);
+	memcpy(out, &val, sizeof(val));
+	return 0;
+}
+
+static void held_vprint(const struct vspec *s, const void *v, struct sbuf *out)
+{
+	const struct held_val *val = v;
+	unsigned n = is_single(s->of) ? 1 : 4;
+	const char *sep = "";
+
+	for (unsigned i = 0; i < n; i++) {
+		if ((val->mask >> i & 1) == 0)
+			continue;
+		sbuf_add(out, sep);
+		if (n == 4 && val->mask != ALL_FOUR)
+			sbuf_addf(out, "%s ", i == RANGE_START ? "start" : i == RANGE_MIN ? "min" : i == RANGE_MAX ? "max" : "inc");
+		if (s->of->type == &vt_enum)
+			sbuf_add(out, s->of->choices[val->v[i][VT_FIELD_BYTES - 1]]);
+		else
+			s->of[i == RANGE_INC].type->print(&s->of[i == RANGE_INC], val->v[i], out);
+		sep = " ";
+	}
+}
+
+static void held_vallowed(const struct vspec *s, struct sbuf *out)
+{
+	if (!is_single(s->of))
+		sbuf_add(out, "START MIN MAX INC, or start|min|max|inc V; V: ");
+	vspec_allowed(s->of, out);
+}
+
+static void held_vcomplete(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+{
+	if (is_single(s->of)) {
+		s->of->type->complete(s->of, prefix, offer, arg);
+		return;
+	}
+	for (unsigned i = 0; i < ARRAY_SIZE(parts); i++)
+		if (strncmp(parts[i].word, prefix, strlen(prefix)) == 0)
+			offer(arg, parts[i].word);
+}
+
+static const struct vtype vt_held = {
+	.name = "range", .syntax = "START MIN MAX INC", .size = sizeof(struct held_val), .parse = held_vparse, .print = held_vprint,
+	.complete = held_vcomplete, .allowed = held_vallowed,
+};
+
+static unsigned index_of(const struct setting *row)
+{
+	return (unsigned)((const struct held_word *)row->arg - held_words);
+}
+
+static void held_put(const struct setting *row, void *obj, const void *val)
+{
+	struct stream_cfg *c = obj;
+	const struct held_val *new = val;
+	unsigned i = index_of(row);
+	uint8_t v[4][VT_FIELD_BYTES];
+
+	held_values(c, i, v);
+	for (unsigned k = 0; k < 4; k++)
+		if (new->mask >> k & 1)
+			memcpy(v[k], new->v[k], VT_FIELD_BYTES);
+	memcpy(c->held[i].v, v, sizeof(v));
+	c->held[i].set = true;
+}
+
+static bool held_get(const struct setting *row, const void *obj, void *val)
+{
+	const struct stream_cfg *c = obj;
+	struct held_val *out = val;
+	unsigned i = index_of(row);
+
+	out->mask = ALL_FOUR;
+	held_values(c, i, out->v);
+	return c->held[i].set;
+}
+
+static void held_unset(const struct setting *row, void *obj)
+{
+	memset(&((struct stream_cfg *)obj)->held[index_of(row)], 0, sizeof(struct held_range));
+}
+
+static const struct setting_store held_store = {.put = held_put, .get = held_get, .unset = held_unset};
+
+/* Ranges that are not in use are right in any order of lines. */
+static bool held_check(const struct setting *row, const void *obj, struct err *warn)
+{
+	const struct stream_cfg *c = obj;
+	struct frame_spec spec;
+	struct sizes sizes = c->sizes;
+	struct sbuf unused = {0};
+
+	(void)row;
+	if (!c->range_on)
+		return true;
+	if (held_count(c) == 0) {
+		err_set(warn, EINVAL, "no range is given yet, so all frames stay the same; for example `range %u dst port 1000 1000 1999 1`", c->port);
+		return false;
+	}
+	frame_spec_copy(&spec, &c->frame);
+	int rc = held_apply(c, &spec, &sizes, warn);
+	frame_spec_free(&spec);
+	if (rc == 0 && held_unused(c, &unused) > 0)
+		rc = err_set(warn, EINVAL, "not in use, because the frame has no such header: range %s", sbuf_str(&unused));
+	sbuf_free(&unused);
+	return rc == 0;
+}
+
+static const struct setting ranges_row = {
+	.name = "ranges", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .offset = offsetof(struct stream_cfg, range_on), .check = held_check,
+	.help = "whether the ranges (range.dst-port ...) are in use; `enable <ports> range`",
+};
+
+bool set_is_held(const struct setting *row)
+{
+	return row->store == &held_store;
+}
+
+bool set_held_given(const struct setting *row, const void *stream_cfg)
+{
+	return ((const struct stream_cfg *)stream_cfg)->held[index_of(row)].set;
+}
+
+const struct setting *set_range_rows(unsigned *n)
+{
+	*n = held_nwords + 1;
+	if (rows != NULL)
+		return rows;
+	rows = xcalloc(held_nwords + 1, sizeof(*rows));
+	specs = xcalloc(held_nwords, sizeof(*specs));
+	for (unsigned i = 0; i < held_nwords; i++) {
+		const struct held_word *w = &held_words[i];
+		struct sbuf name = {0}, help = {0};
+		held_vspec(w, false, &specs[i][0]);
+		held_vspec(w, true, &specs[i][1]);
+		sbuf_addf(&name, "range.%s", w->name);
+		sbuf_addf(&help, "%s, while ranges are on: `range <ports> %s ...`", w->help, w->words);
+		rows[i] = (struct setting){
+			.name = name.s, .scope = SCOPE_STREAM, .v = {.type = &vt_held, .of = specs[i]}, .store = &held_store, .arg = w,
+			.check = held_check, .help = help.s,
+		};
+	}
+	rows[held_nwords] = ranges_row;
+	return rows;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pktgen's sequence: slot N is stream N + 1, and the number of slots in use says which streams are enabled. */
+#include "rows.h"
+
+#include <string.h>
+
+#include "app.h"
+#include "edit.h"
+
+/* In Pktgen tags and tunnels are a matter of the port, so a new slot has those of the single packet. */
+int set_slot_make(struct ctl *ctl, unsigned port, unsigned stream, struct err *e)
+{
+	int rc = ctl_stream_add(ctl, port, (int)stream, 1, -1, e);
+
+	if (rc < 0)
+		return rc;
+	struct stream_cfg *c = ctl_stream_cfg(ctl, port, stream);
+	const struct stream_cfg *single = ctl_stream_cfg(ctl, port, 0);
+	c->enabled = false;
+	for (unsigned part = PART_VLAN; single != NULL && part < PART_GTPU; part++)
+		if (frame_has(&single->frame.stack, (enum frame_part)part))
+			frame_add(&c->frame, (enum frame_part)part, NULL);
+	ctl_touch_stream(ctl, port, (int)stream);
+	return 0;
+}
+
+static void enable(struct ctl *ctl, unsigned port, unsigned stream, bool on)
+{
+	struct stream_cfg *c = ctl_stream_cfg(ctl, port, stream);
+
+	if (c == NULL && on && set_slot_make(ctl, port, stream, NULL) == 0)
+		c = ctl_stream_cfg(ctl, port, stream);
+	if (c == NULL || c->enabled == on)
+		return;
+	c->enabled = on;
+	ctl_touch_stream(ctl, port, (int)stream);
+}
+
+static void seq_cnt_put(const struct setting *row, void *obj, const void *val)
+{
+	struct ctl *ctl = set_ctl();
+	uint64_t k = *(const uint64_t *)val;
+	unsigned port;
+
+	(void)row;
+	if (!set_find_port(obj, &port))
+		return;
+	enable(ctl, port, 0, k == 0);
+	for (unsigned s = 1; s <= k; s++)
+		enable(ctl, port, s, true);
+	for (unsigned s = (unsigned)k + 1; s < ctl_nstreams(ctl, port); s++)
+		enable(ctl, port, s, false);
+}
+
+static bool is_enabled(struct ctl *ctl, unsigned port, unsigned stream)
+{
+	const struct stream_cfg *c = ctl_stream_cfg(ctl, port, stream);
+
+	return c != NULL && c->enabled;
+}
+
+static bool seq_cnt_get(const struct setting *row, const void *obj, void *val)
+{
+	struct ctl *ctl = set_ctl();
+	uint64_t k = 0;
+	unsigned port;
+
+	(void)row;
+	if (set_find_port(obj, &port) && !is_enabled(ctl, port, 0))
+		while (is_enabled(ctl, port, (unsigned)k + 1))
+			k++;
+	*(uint64_t *)val = k;
+	return false;
+}
+
+static void keep(const struct setting *row, void *obj)
+{
+	(void)row;
+	(void)obj;
+}
+
+static const struct setting_store seq_cnt_store = {.put = seq_cnt_put, .get = seq_cnt_get, .unset = keep};
+
+const struct setting set_seq_rows[] = {
+	{.name = "seq_cnt", .alias = "seqcnt,seqCnt", .scope = SCOPE_PORT, .v = {&vt_uint, 0, CTL_MAX_STREAMS - 1}, .dflt = "0", .unit = "slots",
+	 .flags = SET_DERIVED, .store = &seq_cnt_store,
+	 .help = "slots of Pktgen's sequence in use: K enables the streams 1 to K alone, 0 stream 0 alone; the same as edits of `enabled`"},
+};
+const unsigned set_nseq_rows = ARRAY_SIZE(set_seq_rows);

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What rates ask of frames: periods, and how many frames a time has. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl_int.h"
+
+double plan_pps(const struct rate *r, uint64_t speed_bps, double size, bool *max)
+{
+	*max = r->kind == RATE_MAX;
+	switch (r->kind) {
+	case RATE_PERCENT:
+		return (double)speed_bps * r->value / 100 / ((size + PACE_WIRE_OVERHEAD) * 8);
+	case RATE_PPS:
+		return r->value;
+	case RATE_L1_BPS:
+		return r->value / ((size + PACE_WIRE_OVERHEAD) * 8);
+	case RATE_L2_BPS:
+		return r->value / (size * 8);
+	case RATE_MAX:
+		break;
+	}
+	return 0;
+}
+
+uint64_t plan_speed(const struct ctl_port *cp)
+{
+	if (cp->p.cfg.speed_bps != 0)
+		return cp->p.cfg.speed_bps;
+	if (!cp->p.spec->virtual_speed && cp->link_mbps != 0)
+		return cp->link_mbps * 1000000;
+	return DEFAULT_SPEED_BPS;
+}
+
+/* The rate of a group as it is asked. Frames of one size are paced as frames at any rate. */
+static struct group_rate asked(const struct rate *r, uint64_t speed_bps, const struct group *g)
+{
+	struct group_rate a = {.cell = g->cell, .frames = UINT64_MAX};
+
+	a.pps = plan_pps(r, speed_bps, g->mean_size, &a.max);
+	a.per_s = a.pps;
+	if (g->size != 0 || r->kind == RATE_PPS || r->kind == RATE_MAX)
+		return a;
+	a.by_bytes = true;
+	a.l2 = r->kind == RATE_L2_BPS;
+	a.per_s = (r->kind == RATE_PERCENT ? (double)speed_bps * r->value / 100 : r->value) / 8;
+	a.sizes = g->sizes;
+	return a;
+}
+
+static bool same(const struct group_rate *a, const struct group_rate *b)
+{
+	return a->by_bytes == b->by_bytes && a->l2 == b->l2 && a->max == b->max && a->per_s == b->per_s &&
+	       a->sizes == b->sizes;
+}
+
+static const struct group_rate *rate_of(const struct ctl_port *cp, int32_t cell)
+{
+	unsigned lo = 0, hi = cp->nrates;
+
+	while (lo < hi) {
+		unsigned mid = (lo + hi) / 2;
+		if (cp->rate[mid].cell < cell)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < cp->nrates && cp->rate[lo].cell == cell ? &cp->rate[lo] : NULL;
+}
+
+static const struct rate *setting_of(const struct ctl_port *cp, const struct group *g)
+{
+	const struct stream *s = g->cell >= 0 ? stream_of_cell(cp, (uint32_t)g->cell, g->in[0].id) : NULL;
+
+	return s != NULL && s->cfg.rate.set ? &s->cfg.rate.rate : &cp->p.cfg.rate;
+}
+
+/* A rate that stays is kept as it is: the clock is known better each second, and later plans of the same rate must not differ. */
+void rates_follow(struct ctl_port *cp)
+{
+	const struct program *p = &cp->program;
+	struct group_rate *to = xcalloc(p->ngroups + 1, sizeof(*to));
+	struct run *r = &cp->run;
+	bool other = cp->nrates != p->ngroups;
+
+	r->asked_pps = 0;
+	r->asked_max = false;
+	for (unsigned i = 0; i < p->ngroups; i++) {
+		const struct group *g = p->group[i];
+		const struct group_rate *had = rate_of(cp, g->cell);
+		to[i] = asked(setting_of(cp, g), plan_speed(cp), g);
+		if (had != NULL && !r->armed && same(had, &to[i])) {
+			to[i] = *had;
+		} else {
+			to[i].changed = !r->armed;
+			if (!to[i].max)
+				to[i].period = to[i].by_bytes ? pace_byte_period(clock_hz(), to[i].per_s)
+							      : pace_period(clock_hz(), to[i].per_s);
+			other = true;
+		}
+		r->asked_pps += to[i].pps;
+		r->asked_max |= to[i].max;
+	}
+	free(cp->rate);
+	cp->rate = to;
+	cp->nrates = p->ngroups;
+	if (other && !r->armed) {
+		r->rate_changed = true;
+		r->changed_ns = clock_raw_ns();
+	}
+}
+
+/* Position at which frame k of a group begins, in what its rate counts: frames or bytes. */
+static uint64_t begins(const struct group *g, const struct group_rate *a, uint64_t k)
+{
+	return a->by_bytes ? group_wire(g, k, a->l2) : k;
+}
+
+/* Frames that begin before position x. */
+static uint64_t frames_before(const struct group *g, const struct group_rate *a, uint64_t x)
+{
+	uint64_t lo = 0, hi = x;
+
+	if (!a->by_bytes)
+		return x;
+	while (lo < hi) { /* the first frame that begins at x or later */
+		uint64_t mid = lo + (hi - lo) / 2;
+		if (group_wire(g, mid, a->l2) >= x)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+bool all_counted(const struct program *p)
+{
+	for (unsigned i = 0; i < p->ngroups; i++)
+		if (p->group[i]->sched.total == UINT64_MAX)
+			return false;
+	return true;
+}
+
+void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns)
+{
+	struct run *r = &cp->run;
+
+	r->start_tsc = start_tsc;
+	r->end_tsc = UINT64_MAX;
+	r->rate_changed = false;
+	r->bounded = all_counted(&cp->program);
+	if (duration_ns == 0)
+		return;
+	r->end_tsc = start_tsc + clock_cycles(duration_ns);
+	for (unsigned i = 0; i < cp->nrates; i++) {
+		struct group_rate *a = &cp->rate[i];
+		const struct group *g = cp->program.group[i];
+		if (a->max)
+			continue;
+		/* the number of frames follows from the exact rate; the last deadline must not be lost to the clock's rounding */
+		struct pace p = {.period = a->period, .t0 = start_tsc};
+		a->frames = frames_before(g, a, pace_frames(a->per_s, duration_ns));
+		uint64_t due = a->frames > 0 ? pace_due(&p, begins(g, a, a->frames - 1)) : 0;
+		if (due >= r->end_tsc)
+			r->end_tsc = due + 1;
+	}
+}
+
+uint64_t rate_limit(const struct ctl_port *cp, unsigned i)
+{
+	const struct group_rate *a = &cp->rate[i];
+	uint64_t n = cp->program.group[i]->sched.total;
+
+	return !a->changed && a->frames < n ? a->frames : n;
+}
+
+/* When the slot of the last of its frames ends, in cycles from the start of a finished run; 0: nothing to go by. all: frames that were asked for. */
+uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all)
+{
+	uint64_t last = 0;
+
+	*all = cp->nrates == 1 ? sent : 0;
+	for (unsigned i = 0; i < cp->nrates; i++) {
+		const struct group_rate *a = &cp->rate[i];
+		struct pace p = {.period = a->period};
+		uint64_t n = rate_limit(cp, i), at;
+		if (cp->nrates == 1) {
+			at = !a->by_bytes ? sent : bytes + (a->l2 ? 0 : sent * PACE_WIRE_OVERHEAD);
+		} else if (n == UINT64_MAX) {
+			return 0; /* it was stopped */
+		} else {
+			*all += n;
+			at = begins(cp->program.group[i], a, n);
+		}
+		uint64_t due = pace_due(&p, at);
+		last = due > last ? due : last;
+	}
+	return last;
+}
+
+/* Does the rate at which frames are due differ from time to time, because streams end before others or phases have other sizes? */
+bool rates_vary(const struct ctl_port *cp)
+{
+	for (unsigned i = 0; i < cp->nrates && !cp->run.armed; i++) {
+		const struct sched *s = &cp->program.group[i]->sched;
+		if (cp->nrates > 1 ? s->total != UINT64_MAX : cp->rate[i].by_bytes && s->nphases > 1)
+			return true;
+	}
+	return false;
+}
+
+static void add_load(struct ctl_load *l, const struct rate *r, uint64_t speed_bps, double size)
+{
+	bool max;
+	double pps = plan_pps(r, speed_bps, size, &max);
+
+	l->is_max |= max;
+	l->pps += pps;
+	l->l2_bps += pps * size * 8;
+	l->l1_bps += pps * (size + PACE_WIRE_OVERHEAD) * 8;
+}
+
+int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
+{
+	struct ctl_port *cp = c->port[port];
+	double sum = 0, weights = 0, sizes = 0, all = 0;
+	struct ctl_load l = {.min_size = UINT_MAX};
+
+	for (unsigned i = 0; i < cp->nstreams; i++) {
+		struct stream *s = cp->stream[i];
+		if (s == NULL || !s->cfg.enabled)
+			continue;
+		int rc = stream_plans(c, cp, s, e);
+		if (rc < 0)
+			return rc;
+		for (unsigned k = 0; k < s->nplans; k++) {
+			unsigned size = s->plan[k].len + FRAME_FCS;
+			l.min_size = size < l.min_size ? size : l.min_size;
+			l.max_size = size > l.max_size ? size : l.max_size;
+		}
+		if (s->cfg.rate.set) {
+			add_load(&l, &s->cfg.rate.rate, plan_speed(cp), s->mean_size);
+			sizes += s->mean_size;
+			all++;
+			continue;
+		}
+		sum += s->mean_size * (double)s->cfg.weight;
+		weights += (double)s->cfg.weight;
+	}
+	if (l.max_size == 0)
+		return err_set(e, EINVAL, "port %u: no stream is enabled; `set %u enabled on`", port, port);
+	if (weights > 0)
+		add_load(&l, &cp->p.cfg.rate, plan_speed(cp), sum / weights);
+	l.mean_size = l.pps > 0 ? l.l2_bps / 8 / l.pps : weights > 0 ? sum / weights : sizes / all;
+	*out = l;
+	return 0;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Settings of a stream -> the plans of its frames, one for each of its sizes; kept until the settings change. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl_int.h"
+#include "edit.h"
+#include "held.h"
+
+void stream_plans_free(struct stream *s)
+{
+	for (unsigned i = 0; i < s->nplans; i++)
+		frame_plan_free(&s->plan[i]);
+	free(s->plan);
+	free(s->item);
+	free(s->why);
+	s->plan = NULL;
+	s->item = NULL;
+	s->why = NULL;
+	s->nplans = s->nitems = 0;
+}
+
+unsigned plan_max_size(const struct ctl_port *cp, const struct frame_stack *stack)
+{
+	unsigned tags = 0;
+
+	for (unsigned i = 0; i < stack->n; i++) {
+		const char *n = stack->hdr[i]->name;
+		tags += strcmp(n, "vlan") == 0 || strcmp(n, "qinq") == 0;
+	}
+	return (unsigned)dev_mtu(cp) + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 4 * tags;
+}
+
+/* What a buffer takes: of the pools that there are, or of those that the next start makes. An interface's mtu may grow beyond both. */
+static unsigned tx_room(const struct ctl_port *cp)
+{
+	bool remade = cp->restart && !cp->run.active;
+
+	if (cp->started && !remade && cp->p.ntxq > 0)
+		return rte_pktmbuf_data_room_size(cp->txq[0]->pool) - RTE_PKTMBUF_HEADROOM;
+	return eal_data_room(dev_mtu(cp)) - RTE_PKTMBUF_HEADROOM;
+}
+
+static int fits(const struct ctl_port *cp, unsigned len, struct err *e)
+{
+	if (len <= tx_room(cp))
+		return 0;
+	return err_set(e, EINVAL, "a frame of %u bytes does not fit a buffer; set %u mtu %u", len + FRAME_FCS, cp->p.id,
+		       len - RTE_ETHER_HDR_LEN);
+}
+
+/* What a stream says of its frames, with the held ranges in it where they are in use. */
+struct view {
+	const struct frame_spec *spec;
+	const struct sizes *sizes;
+	struct frame_spec own_spec;
+	struct sizes own_sizes;
+	bool owned;
+};
+
+static int view_open(const struct stream_cfg *cfg, struct view *v, struct err *e)
+{
+	*v = (struct view){.spec = &cfg->frame, .sizes = &cfg->sizes};
+	if (!cfg->range_on)
+		return 0;
+	frame_spec_copy(&v->own_spec, &cfg->frame);
+	v->own_sizes = cfg->sizes;
+	v->spec = &v->own_spec;
+	v->sizes = &v->own_sizes;
+	v->owned = true;
+	return held_apply(cfg, &v->own_spec, &v->own_sizes, e);
+}
+
+static void view_close(struct view *v)
+{
+	if (v->owned)
+		frame_spec_free(&v->own_spec);
+}
+
+unsigned stream_nsizes(const struct stream *s)
+{
+	struct err e;
+	struct view v;
+	unsigned n = 1;
+
+	if (!s->dirty && s->nitems > 0)
+		return s->nitems;
+	if (view_open(&s->cfg, &v, &e) == 0)
+		n = sizes_count(v.sizes);
+	view_close(&v);
+	return n;
+}
+
+static int compile_at(const struct ctl_port *cp, const struct stream_cfg *cfg, const struct frame_spec *spec,
+		      uint16_t size, struct frame_plan *out, struct err *e)
+{
+	struct frame_spec one = *spec; /* shares what it points to */
+
+	one.size = size;
+	int rc = frame_compile(&one, &cfg->dflt, plan_max_size(cp, &spec->stack), out, e);
+	if (rc < 0)
+		return rc;
+	rc = fits(cp, out->len, e);
+	if (rc < 0)
+		frame_plan_free(out);
+	return rc;
+}
+
+static int compile(struct ctl_port *cp, struct stream *s, struct err *e)
+{
+	static uint16_t size[SIZES_MAX_COUNT],
+		plan_of[UINT16_MAX + 1]; /* control thread only; 1 + the plan of a size, 0 between calls */
+	struct view v;
+	uint64_t bytes = 0;
+	int rc = view_open(&s->cfg, &v, e);
+
+	if (rc == 0) {
+		s->nitems = sizes_count(v.sizes);
+		sizes_expand(v.sizes, size);
+		s->item = xcalloc(s->nitems, sizeof(*s->item));
+	}
+	for (unsigned i = 0, cap = 0; rc == 0 && i < s->nitems; i++) {
+		uint16_t *at = &plan_of[size[i]];
+		if (*at == 0) {
+			if (s->nplans == cap) {
+				cap = cap ? 2 * cap : 1;
+				s->plan = xrealloc(s->plan, cap * sizeof(*s->plan));
+			}
+			rc = compile_at(cp, &s->cfg, v.spec, size[i], &s->plan[s->nplans], e);
+			if (rc < 0)
+				break;
+			*at = (uint16_t)++s->nplans;
+		}
+		s->item[i] = *at - 1;
+		bytes += s->plan[*at - 1].len + FRAME_FCS;
+	}
+	for (unsigned i = 0; i < s->nitems; i++)
+		plan_of[size[i]] = 0;
+	s->mean_size = rc == 0 ? (double)bytes / s->nitems : 0;
+	view_close(&v);
+	return rc;
+}
+
+static int cached(const struct stream *s, struct err *e)
+{
+	return s->rc < 0 ? err_set(e, -s->rc, "%s", s->why) : 0;
+}
+
+int stream_plans(struct ctl *c, struct ctl_port *cp, struct stream *s, struct err *e)
+{
+	unsigned max = plan_max_size(cp, &s->cfg.frame.stack), room = tx_room(cp);
+	struct err why = {.text = ""};
+
+	if (!s->dirty && s->version != 0 && s->for_max == max && s->for_room == room)
+		return cached(s, e);
+	stream_plans_free(s);
+	s->rc = compile(cp, s, &why);
+	if (s->rc < 0) {
+		char name[32];
+		stream_name(cp, s, name, sizeof(name));
+		stream_plans_free(s);
+		struct sbuf text = {0};
+		sbuf_addf(&text, "%s: %s", name, why.text);
+		s->why = text.s;
+	}
+	s->dirty = false;
+	s->for_max = max;
+	s->for_room = room;
+	s->version = ++c->version_seq;
+	return cached(s, e);
+}
+
+void stream_name(const struct ctl_port *cp, const struct stream *s, char *out, size_t size)
+{
+	if (cp->total == 1 && s->cfg.id == 0)
+		snprintf(out, size, "port %u", cp->p.id);
+	else
+		snprintf(out, size, "stream %u/%u", cp->p.id, s->cfg.id);
+}
+
+/* A field that the header has not in this message. */
+static int stray_field(const struct ctl_port *cp, const struct stream *s, const struct frame_val *v, const char *nth, struct err *e)
+{
+	char name[32], where[24];
+	uint64_t says;
+	const struct field *by = frame_val_idle(&s->cfg.frame, v, &says);
+	const char *p = v->proto->name;
+
+	if (by == NULL)
+		return 0;
+	stream_name(cp, s, name, sizeof(name));
+	snprintf(where, sizeof(where), s->cfg.id == 0 ? "%u" : "%u/%u", cp->p.id, s->cfg.id);
+	return err_set(e, EINVAL, "%s: %s%s.%s is set, but %s has no such field while its %s is %llu: `set %s %s%s.%s default` takes the value "
+		       "back, `set %s %s%s.%s ...` makes it another message", name, p, nth, v->field->name, p, by->name, (unsigned long long)says,
+		       where, p, nth, v->field->name, where, p, nth, by->name);
+}
+
+/* A value that would silently not be sent is a mistake or a leftover: both are named. */
+int stream_stray(const struct ctl_port *cp, const struct stream *s, struct err *e)
+{
+	const struct frame_spec *f = &s->cfg.frame;
+	char name[32], where[24];
+
+	for (unsigned i = 0; i < f->vals.n; i++) {
+		const struct frame_val *v = &f->vals.val[i];
+		unsigned seen = 0;
+		char nth[8] = "";
+		struct sbuf stack = {0};
+		for (unsigned h = 0; h < f->stack.n; h++)
+			seen += f->stack.hdr[h] == v->proto;
+		if (v->nth > 1)
+			snprintf(nth, sizeof(nth), "[%u]", v->nth);
+		if (seen >= v->nth) {
+			int rc = stray_field(cp, s, v, nth, e);
+			if (rc < 0)
+				return rc;
+			continue;
+		}
+		if (frame_val_waits(v))
+			continue;
+		stream_name(cp, s, name, sizeof(name));
+		snprintf(where, sizeof(where), s->cfg.id == 0 ? "%u" : "%u/%u", cp->p.id, s->cfg.id);
+		frame_stack_print(&f->stack, &stack);
+		err_set(e, EINVAL,
+			"%s: %s%s.%s is set, but the frame is %s: `set %s %s%s.%s default` takes the value back, "
+			"`set %s frame ...` with %s%s in it uses it",
+			name, v->proto->name, nth, v->field->name, sbuf_str(&stack), where, v->proto->name, nth,
+			v->field->name, where, v->proto->name, nth);
+		sbuf_free(&stack);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* The frame of ordinal 0, with the places of its headers. */
+int stream_frame(const struct ctl_port *cp, const struct stream *s, struct frame *out, struct err *e)
+{
+	static uint16_t size[SIZES_MAX_COUNT];
+	struct frame_plan plan;
+	struct err why = {.text = ""};
+	struct view v;
+	int rc = view_open(&s->cfg, &v, &why);
+
+	if (rc == 0) {
+		sizes_expand(v.sizes, size);
+		struct frame_spec one = *v.spec;
+		one.size = size[0];
+		rc = frame_build(&one, &s->cfg.dflt, plan_max_size(cp, &v.spec->stack), out, &why);
+		if (rc == 0)
+			rc = compile_at(cp, &s->cfg, v.spec, size[0], &plan, &why);
+		if (rc == 0) {
+			memcpy(out->bytes, plan.bytes, plan.len);
+			out->len = plan.len;
+			frame_plan_free(&plan);
+		}
+	}
+	view_close(&v);
+	if (rc < 0) {
+		char name[32];
+		stream_name(cp, s, name, sizeof(name));
+		err_set(e, -rc, "%s: %s", name, why.text);
+	}
+	return rc;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What each stream has sent, and what there is to say of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl_int.h"
+#include "held.h"
+
+#define LOOKS 1000000 /* at a worker that takes over a plan: it does so within microseconds while it has a CPU */
+
+/* Frames of each cell that all queues have sent since open. The caller frees. */
+static struct gen_cell *read_cells(const struct ctl_port *cp)
+{
+	struct gen_cell *sum = xcalloc(CTL_CELLS, sizeof(*sum));
+
+	for (unsigned q = 0; q < cp->p.ntxq && cp->gen != NULL; q++)
+		for (unsigned i = 0; cp->gen[q] != NULL && !gen_counts(cp->gen[q], sum, CTL_CELLS) && i < LOOKS; i++)
+			rte_pause();
+	return sum;
+}
+
+static struct stream_count count_of(const struct gen_cell *sum, const struct stream *s)
+{
+	return (struct stream_count){.packets = cell_get(&sum[s->cell].packets),
+				     .bytes = cell_get(&sum[s->cell].bytes)};
+}
+
+void stream_begins(struct ctl_port *cp, struct stream *s)
+{
+	/* a cell is taken again only when nothing is being sent, so what is folded in is all that there is */
+	s->base = (struct stream_count){0};
+	for (unsigned q = 0; q < cp->p.ntxq && cp->cell != NULL; q++) {
+		s->base.packets += cell_get(&cp->cell[q][s->cell].packets);
+		s->base.bytes += cell_get(&cp->cell[q][s->cell].bytes);
+	}
+	s->prev = s->base;
+}
+
+void streams_clear(struct ctl_port *cp)
+{
+	struct gen_cell *sum = read_cells(cp);
+
+	for (unsigned i = 0; i < cp->nstreams; i++)
+		if (cp->stream[i] != NULL)
+			cp->stream[i]->base = count_of(sum, cp->stream[i]);
+	free(sum);
+}
+
+void streams_tick(struct ctl_port *cp, double seconds)
+{
+	if (cp->run.id == 0)
+		return;
+	struct gen_cell *sum = read_cells(cp);
+	for (unsigned i = 0; i < cp->nstreams; i++) {
+		struct stream *s = cp->stream[i];
+		if (s == NULL)
+			continue;
+		struct stream_count now = count_of(sum, s);
+		if (seconds > 0)
+			s->pps = (double)(now.packets - s->prev.packets) / seconds;
+		s->prev = now;
+	}
+	free(sum);
+}
+
+/* ---- show streams ---- */
+
+static json_t *printed(const struct vtype *type, const void *value)
+{
+	struct vspec spec = {.type = type};
+	struct sbuf b = {0};
+
+	type->print(&spec, value, &b);
+	json_t *text = json_string(sbuf_str(&b));
+	sbuf_free(&b);
+	return text;
+}
+
+static json_t *stack_text(const struct frame_stack *stack)
+{
+	struct sbuf b = {0};
+
+	frame_stack_print(stack, &b);
+	json_t *text = json_string(sbuf_str(&b));
+	sbuf_free(&b);
+	return text;
+}
+
+/* Names of what changes from frame to frame. */
+static json_t *varies(const struct stream_cfg *s)
+{
+	json_t *a = json_array();
+
+	for (unsigned i = 0; i < s->frame.vals.n; i++) {
+		const struct frame_val *v = &s->frame.vals.val[i];
+		if (v->vary != NULL && v->vary->kind != VARY_FIXED)
+			json_array_append_new(a, v->nth > 1 ? json_sprintf("%s[%u].%s", v->proto->name, v->nth,
+									   v->field->name)
+							    : json_sprintf("%s.%s", v->proto->name, v->field->name));
+	}
+	for (unsigned i = 0; s->range_on && i < held_nwords; i++)
+		if (s->held[i].set)
+			json_array_append_new(a, json_sprintf("range.%s", held_words[i].name));
+	if (sizes_count(&s->sizes) > 1)
+		json_array_append_new(a, json_string("size"));
+	if (s->frame.fill == FILL_RANDOM)
+		json_array_append_new(a, json_string("payload"));
+	for (unsigned i = 0; s->frame.rnd_on && i < FRAME_MAX_RND; i++)
+		if (s->frame.rnd[i].on && s->frame.rnd[i].rnd != 0)
+			json_array_append_new(a, json_sprintf("rnd.%u", i));
+	return a;
+}
+
+/* The group that sends a stream now or did last; NULL: none. */
+static const struct group *group_with(const struct ctl_port *cp, const struct stream *s)
+{
+	const struct program *p = &cp->program;
+
+	for (unsigned i = 0; i < p->ngroups; i++) {
+		const struct group *g = p->group[i];
+		if (g->cell >= 0 ? g->cell == (int32_t)s->cell : !s->cfg.rate.set && s->cfg.enabled)
+			return g;
+		if (g->cell > (int32_t)s->cell)
+			break;
+	}
+	return NULL;
+}
+
+static json_t *one_stream(const struct ctl_port *cp, const struct stream *s, const struct gen_cell *sum, double weights)
+{
+	const struct stream_cfg *cfg = &s->cfg;
+	struct stream_count now = count_of(sum, s);
+	const struct group *g = group_with(cp, s);
+	json_t *o =
+		json_pack("{s:i, s:i, s:b, s:o, s:o, s:I, s:o, s:I, s:o, s:{s:I, s:I}, s:f}", "port", (int)cp->p.id,
+			  "stream", (int)cfg->id, "enabled", (int)cfg->enabled, "frame", stack_text(&cfg->frame.stack),
+			  "size", printed(&vt_sizes, &cfg->sizes), "weight", (json_int_t)cfg->weight, "rate",
+			  cfg->rate.set ? printed(&vt_rate, &cfg->rate.rate) : json_null(), "count",
+			  (json_int_t)cfg->count, "varies", varies(cfg), "tx", "packets",
+			  (json_int_t)(now.packets - s->base.packets), "bytes", (json_int_t)(now.bytes - s->base.bytes),
+			  "pps", s->pps);
+
+	json_object_set_new(o, "share",
+			    cfg->enabled && !cfg->rate.set ? json_real((double)cfg->weight / weights) : json_null());
+	json_object_set_new(o, "engine", g != NULL ? json_string(frun_engine(g->prog[0].run)) : json_null());
+	return o;
+}
+
+json_t *ctl_streams_json(struct ctl *c, const struct portset *ports)
+{
+	json_t *a = json_array();
+
+	for (unsigned p = 0; p < c->nports; p++) {
+		const struct ctl_port *cp = c->port[p];
+		double weights = 0;
+		if (!portset_has(ports, p))
+			continue;
+		struct gen_cell *sum = read_cells(cp);
+		for (unsigned i = 0; i < cp->nstreams; i++)
+			if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled && !cp->stream[i]->cfg.rate.set)
+				weights += (double)cp->stream[i]->cfg.weight;
+		for (unsigned i = 0; i < cp->nstreams; i++)
+			if (cp->stream[i] != NULL)
+				json_array_append_new(a, one_stream(cp, cp->stream[i], sum, weights));
+		free(sum);
+	}
+	return json_pack("{s:s, s:o}", "show", "streams", "streams", a);
+}

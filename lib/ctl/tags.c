@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl_int.h"
+
+#define BUCKETS 4096
+
+/* What a buffer holds and what its mbuf says, but for what is written each time. */
+struct tag_entry {
+	struct tag_entry *next;
+	uint32_t tag;
+	unsigned refs;
+	uint64_t hash;
+	struct frun_class k; /* k.bytes: own copy from k.from on */
+	unsigned len;        /* of all frames of the program, 0: lengths are written each time */
+};
+
+struct tags {
+	struct tag_entry *bucket[BUCKETS];
+	uint32_t last;
+};
+
+static uint64_t mix(uint64_t h, const void *p, size_t n)
+{
+	const uint8_t *b = p;
+
+	for (; n >= 8; n -= 8, b += 8) {
+		uint64_t w;
+		memcpy(&w, b, 8);
+		h = (h ^ w) * 0x9e3779b97f4a7c15ull;
+		h ^= h >> 29;
+	}
+	for (; n > 0; n--)
+		h = (h ^ *b++) * 0x100000001b3ull;
+	return h ^ h >> 32;
+}
+
+static unsigned tail_len(const struct frun_class *k)
+{
+	return k->len > k->from ? (unsigned)(k->len - k->from) : 0;
+}
+
+static uint64_t flags_of(const struct frun_class *k)
+{
+	return (uint64_t)k->offload | (uint64_t)k->ip4 << 1 | (uint64_t)k->ip6 << 2 | (uint64_t)k->udp << 3 |
+	       (uint64_t)k->tcp << 4;
+}
+
+static bool same(const struct tag_entry *t, const struct frun_class *k, unsigned len)
+{
+	return t->len == len && t->k.len == k->len && t->k.from == k->from && flags_of(&t->k) == flags_of(k) &&
+	       t->k.l2_len == k->l2_len && t->k.l3_len == k->l3_len && t->k.l4_len == k->l4_len &&
+	       memcmp(t->k.bytes, k->bytes + k->from, tail_len(k)) == 0;
+}
+
+struct tag_entry *tag_take(struct ctl *c, const struct frun *f, const struct frun_class *k)
+{
+	uint64_t facts[] = {frun_len(f), k->len, k->from, flags_of(k),
+			    (uint64_t)k->l2_len << 32 | (uint64_t)k->l3_len << 16 | k->l4_len};
+	uint64_t hash = mix(mix(1, facts, sizeof(facts)), k->bytes + k->from, tail_len(k));
+
+	if (c->tags == NULL)
+		c->tags = xcalloc(1, sizeof(*c->tags));
+	struct tag_entry **at = &c->tags->bucket[hash % BUCKETS];
+	for (struct tag_entry *t = *at; t != NULL; t = t->next)
+		if (t->hash == hash && same(t, k, frun_len(f))) {
+			t->refs++;
+			return t;
+		}
+	struct tag_entry *t = xcalloc(1, sizeof(*t) + tail_len(k));
+	*t = (struct tag_entry){
+		.next = *at, .tag = ++c->tags->last, .refs = 1, .hash = hash, .k = *k, .len = frun_len(f)};
+	memcpy(t + 1, k->bytes + k->from, tail_len(k));
+	t->k.bytes = (const uint8_t *)(t + 1);
+	*at = t;
+	return t;
+}
+
+uint32_t tag_number(const struct tag_entry *t)
+{
+	return t->tag;
+}
+
+void tag_give(struct ctl *c, struct tag_entry *t)
+{
+	if (--t->refs > 0)
+		return;
+	struct tag_entry **at = &c->tags->bucket[t->hash % BUCKETS];
+	while (*at != t)
+		at = &(*at)->next;
+	*at = t->next;
+	free(t);
+}
+
+void tags_free(struct ctl *c)
+{
+	free(c->tags);
+	c->tags = NULL;
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What control makes of the streams of a port, without devices: the frames of all its queues together are the sequence that schedule.h
+ * defines, and what has not changed is taken over. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "ctl_int.h"
+#include "held.h"
+
+static const struct port_spec plain = {.prefix = "plain"};
+static uint64_t seed;
+
+static unsigned rnd(unsigned n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (unsigned)(seed >> 20) % n;
+}
+
+static struct ctl *world(unsigned queues)
+{
+	struct ctl *c = xcalloc(1, sizeof(*c));
+	struct ctl_port *cp = c->port[c->nports++] = xcalloc(1, sizeof(*cp));
+
+	cp->p.spec = &plain;
+	cp->p.ntxq = (uint16_t)queues;
+	ctl_reset(c, 0);
+	cp->applied = cp->p.cfg;
+	cp->restart = false;
+	return c;
+}
+
+static void world_free(struct ctl *c)
+{
+	struct ctl_port *cp = c->port[0];
+
+	program_free(c, &cp->program);
+	free(cp->rate);
+	streams_free(cp);
+	frame_vals_free(&cp->dflt);
+	free(cp);
+	tags_free(c);
+	free(c);
+}
+
+static struct stream_cfg *cfg_of(struct ctl *c, unsigned id)
+{
+	if (ctl_stream_cfg(c, 0, id) == NULL)
+		assert_int_equal(ctl_stream_add(c, 0, (int)id, 1, -1, NULL), id);
+	ctl_touch_stream(c, 0, (int)id);
+	return ctl_stream_cfg(c, 0, id);
+}
+
+static void make(struct ctl *c, uint64_t limit)
+{
+	struct ctl_port *cp = c->port[0];
+	struct program p;
+	struct err e = {.text = ""};
+
+	if (program_make(c, cp, &cp->program, limit, &p, &e) < 0)
+		fail_msg("%s", e.text);
+	plan_take(c, cp, &p);
+}
+
+static void refused(struct ctl *c, const char *word, const char *help)
+{
+	struct program p;
+	struct err e = {.text = ""};
+	int rc = program_make(c, c->port[0], NULL, UINT64_MAX, &p, &e);
+
+	if (rc >= 0 || strstr(e.text, word) == NULL || strstr(e.text, help) == NULL)
+		fail_msg("%d '%s'; wanted '%s' and '%s'", rc, e.text, word, help);
+	assert_int_equal(p.ngroups, 0);
+}
+
+static void set(struct stream_cfg *s, const char *field, const char *value)
+{
+	struct err e = {.text = ""};
+
+	if (frame_vals_parse(&s->frame.vals, field, value, &e) < 0)
+		fail_msg("%s", e.text);
+}
+
+static void run_through(struct stream_cfg *s, const char *proto, const char *field, uint64_t hi)
+{
+	const struct proto *p = proto_find(proto);
+
+	frame_vals_vary(&s->frame.vals, p, 1, proto_field(p, field),
+			&(struct vary){.kind = VARY_RANGE, .bits = 16, .lo = 0, .hi = hi, .step = 1, .div = 1});
+}
+
+/* ---- what is sent ---- */
+
+#define MAX_FRAMES 5000
+
+struct one {
+	unsigned id, size;
+	uint64_t o;
+};
+
+static unsigned size_at(const struct stream_cfg *s, uint64_t o)
+{
+	static uint16_t size[SIZES_MAX_COUNT];
+
+	sizes_expand(&s->sizes, size);
+	uint16_t n = size[o % sizes_count(&s->sizes)];
+	return n != 0 ? n : 64;
+}
+
+static unsigned naive(struct ctl *c, uint64_t limit, struct one *out)
+{
+	static uint64_t o[CTL_MAX_STREAMS];
+	unsigned k = 0;
+	bool some = true;
+
+	memset(o, 0, sizeof(o));
+	while (some) {
+		some = false;
+		for (unsigned r = 0; r < 10; r++)
+			for (unsigned i = 0; i < ctl_nstreams(c, 0); i++) {
+				const struct stream_cfg *s = ctl_stream_cfg(c, 0, i);
+				if (s == NULL || !s->enabled || s->rate.set || s->weight <= r ||
+				    (s->count != 0 && o[i] >= s->count))
+					continue;
+				if (k == MAX_FRAMES || k == limit)
+					return k;
+				out[k++] = (struct one){i, size_at(s, o[i]), o[i]};
+				o[i]++;
+				some = true;
+			}
+	}
+	return k;
+}
+
+static uint8_t obj[GEN_DATA_OFF + 2048];
+
+static struct one read_frame(const struct frun *f)
+{
+	const uint8_t *b = obj + GEN_DATA_OFF;
+	uint16_t len;
+	uint32_t len32;
+
+	memcpy(&len, obj + GEN_LEN16_OFF, sizeof(len));
+	memcpy(&len32, obj + GEN_LEN32_OFF, sizeof(len32));
+	if (frun_len(f) != 0)
+		len32 = len = (uint16_t)frun_len(f);
+	assert_int_equal(len, len32);
+	assert_int_equal(b[16] << 8 | b[17], len - 14); /* ipv4.len: the frame is as long as its mbuf says */
+	return (struct one){.id = (unsigned)(b[4] << 8 | b[5]), .size = len + 4u, .o = (uint64_t)(b[34] << 8 | b[35])};
+}
+
+/* What the worker of queue q does with its phases, frame by frame. */
+static void play(const struct group *g, unsigned q, const struct one *want, unsigned n)
+{
+	unsigned np = g->sched.nphases, nq = g->nqueues;
+	const struct prog *from = NULL;
+	void *one = obj;
+
+	for (unsigned p = 0; p < np; p++) {
+		const struct prog *pr = &g->prog[q * np + p];
+		uint64_t k0 = g->sched.phase[p].k0, end = g->sched.phase[p].end;
+		if (from == NULL)
+			frun_begin(pr->run, pr->state);
+		else
+			frun_next(from->run, from->state, pr->run, pr->state);
+		from = pr;
+		uint64_t k = k0 + (q + nq - k0 % nq) % nq;
+		for (uint64_t i = 0; k < end && k < n; i++, k += nq) {
+			unsigned cls = frun_nclasses(pr->run) > 1 ? frun_class_of(pr->run, i) : 0;
+			const struct frun_class *image = frun_class(pr->run, cls);
+			memcpy(obj + GEN_DATA_OFF, image->bytes, image->len);
+			if (frun_is_fixed(pr->run))
+				frun_seek(pr->run, pr->state, i + 1);
+			else
+				frun_fill(pr->run, pr->state, &one, 1);
+			struct one got = read_frame(pr->run);
+			if (got.id != want[k].id || got.size != want[k].size || got.o != want[k].o)
+				fail_msg("queue %u of %u, frame %llu: stream %u size %u ordinal %llu, not %u %u %llu",
+					 q, nq, (unsigned long long)k, got.id, got.size, (unsigned long long)got.o,
+					 want[k].id, want[k].size, (unsigned long long)want[k].o);
+		}
+	}
+}
+
+static void random_stream(struct stream_cfg *s, bool counts)
+{
+	char mac[32];
+
+	snprintf(mac, sizeof(mac), "02:00:00:00:%02x:%02x", s->id >> 8, s->id & 255);
+	set(s, "eth.dst", mac);
+	run_through(s, "tcp", "src", 65535);
+	s->weight = 1 + rnd(rnd(2) ? 9 : 2);
+	s->count = counts && rnd(3) == 0 ? 1 + rnd(300) : 0;
+	switch (rnd(4)) {
+	case 0:
+		s->sizes = (struct sizes){.kind = SIZES_LIST, .n = 2, .item = {{64, 1 + (uint16_t)rnd(3)}, {128, 1}}};
+		break;
+	case 1:
+		s->sizes = (struct sizes){.kind = SIZES_RANGE, .lo = 100, .hi = 124, .step = 6};
+		break;
+	default:
+		s->sizes = (struct sizes){.kind = SIZES_AUTO};
+	}
+}
+
+static void test_union_of_queues(void **state)
+{
+	static struct one want[MAX_FRAMES];
+
+	(void)state;
+	for (unsigned i = 0; i < 60; i++) {
+		unsigned nq = 1 + rnd(5), n = 1 + rnd(6);
+		struct ctl *c = world(nq);
+		uint64_t limit = rnd(3) == 0 ? 1 + rnd(2000) : UINT64_MAX;
+		for (unsigned s = 0; s < n; s++)
+			random_stream(cfg_of(c, s * (1 + i % 3)), i % 2 == 0);
+		make(c, limit);
+		struct program *p = &c->port[0]->program;
+		assert_int_equal(p->ngroups, 1);
+		unsigned frames = naive(c, limit, want);
+		assert_true(frames == MAX_FRAMES || p->group[0]->sched.total == frames);
+		uint64_t l1 = 0, l2 = 0;
+		for (unsigned k = 0; k < frames; k++) {
+			if (k % 97 == 0) {
+				assert_int_equal(group_wire(p->group[0], k, false), l1);
+				assert_int_equal(group_wire(p->group[0], k, true), l2);
+			}
+			l1 += want[k].size + 20;
+			l2 += want[k].size;
+		}
+		for (unsigned q = 0; q < nq; q++)
+			play(p->group[0], q, want, frames);
+		world_free(c);
+	}
+}
+
+/* ---- what is kept ---- */
+
+static void test_reuse(void **state)
+{
+	struct ctl *c = world(2);
+	struct program *p = &c->port[0]->program;
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++)
+		set(cfg_of(c, i), "tcp.dst", "7");
+	cfg_of(c, 3)->rate = (struct own_rate){.set = true, .rate = {.kind = RATE_PPS, .value = 10}};
+	make(c, UINT64_MAX);
+	assert_int_equal(p->ngroups, 2);
+	struct group a = *p->group[0], own = *p->group[1], *first = p->group[0], *second = p->group[1];
+	uint32_t tag = a.prog[0].tag[0];
+	group_ref(first); /* as a plan that is still in use would */
+	assert_int_equal(own.cell, c->port[0]->stream[3]->cell);
+	c->port[0]->p.cfg.rate.value = 3; /* a rate is not part of it */
+	c->port[0]->stream[3]->cfg.rate.rate.value = 3;
+	make(c, UINT64_MAX);
+	assert_ptr_equal(p->group[0], first);
+	assert_ptr_equal(p->group[1], second);
+	set(cfg_of(c, 1), "tcp.dst", "8"); /* a value: the same order, other frames */
+	make(c, UINT64_MAX);
+	assert_ptr_not_equal(p->group[0]->prog[0].run, a.prog[0].run);
+	assert_ptr_equal(p->group[1], second);
+	assert_int_equal(p->group[0]->epoch, a.epoch);
+	assert_int_equal(p->group[0]->sched_id, a.sched_id);
+	assert_int_not_equal(p->group[1]->epoch, a.epoch);
+	cfg_of(c, 1)->weight = 2; /* another order */
+	make(c, UINT64_MAX);
+	assert_int_not_equal(p->group[0]->epoch, a.epoch);
+	assert_int_not_equal(p->group[0]->sched_id, a.sched_id);
+	assert_ptr_equal(p->group[1], second);
+	cfg_of(c, 1)->weight = 1;
+	set(cfg_of(c, 1), "tcp.dst", "7");
+	make(c, UINT64_MAX); /* as at first: buffers that hold it are good again */
+	assert_int_equal(p->group[0]->prog[0].tag[0], tag);
+	group_unref(c, first);
+	world_free(c);
+}
+
+/* Equal contents have one mark, other contents never do. */
+static void test_tags(void **state)
+{
+	struct ctl *c = world(3);
+	struct program *p = &c->port[0]->program, old;
+
+	(void)state;
+	cfg_of(c, 0)->sizes = (struct sizes){.kind = SIZES_FIXED, .n = 1, .item = {{200, 1}}};
+	make(c, UINT64_MAX);
+	uint32_t a = p->group[0]->prog[0].tag[0];
+	assert_int_not_equal(a, 0);
+	assert_int_equal(a, p->group[0]->prog[1].tag[0]);
+	old = *p; /* somebody still has it */
+	group_ref(old.group[0]);
+	struct group *kept = old.group[0];
+	cfg_of(c, 0)->frame.fill = FILL_ZERO;
+	make(c, UINT64_MAX);
+	uint32_t b = p->group[0]->prog[0].tag[0];
+	assert_int_not_equal(a, b);
+	cfg_of(c, 0)->frame.fill = FILL_ABC;
+	make(c, UINT64_MAX);
+	assert_int_equal(p->group[0]->prog[0].tag[0], a);
+	group_unref(c, kept);
+	cfg_of(c, 0)->frame.fill = FILL_ZERO;
+	make(c, UINT64_MAX);
+	assert_int_not_equal(p->group[0]->prog[0].tag[0], b); /* its last user was gone meanwhile */
+	world_free(c);
+}
+
+static void test_refused(void **state)
+{
+	struct ctl *c = world(1);
+
+	(void)state;
+	cfg_of(c, 0)->enabled = false;
+	cfg_of(c, 2)->enabled = false;
+	refused(c, "port 0: no stream is enabled", "set 0/0 enabled on");
+	cfg_of(c, 2)->enabled = true;
+	cfg_of(c, 2)->sizes = (struct sizes){.kind = SIZES_FIXED, .n = 1, .item = {{1519, 1}}};
+	refused(c, "stream 0/2", "1518");
+	cfg_of(c, 2)->sizes = (struct sizes){.kind = SIZES_RANGE, .lo = 64, .hi = 1518, .step = 1};
+	for (unsigned i = 3; i < 100; i++)
+		cfg_of(c, i);
+	refused(c, "1455 sizes", "set 0/2 rate");
+	for (unsigned i = 2; i < 200; i++) {
+		cfg_of(c, i)->sizes = (struct sizes){.kind = SIZES_RANGE, .lo = 64, .hi = 1518, .step = 1};
+		cfg_of(c, i)->rate = (struct own_rate){.set = true, .rate = {.kind = RATE_PPS, .value = 1}};
+	}
+	refused(c, "288090 frame sizes", "fewer");
+	world_free(c);
+}
+
+/* A port whose streams end: values change, the order stays. */
+static void test_follow(void **state)
+{
+	static struct one want[MAX_FRAMES];
+	struct ctl *c = world(2);
+	struct ctl_port *cp = c->port[0];
+	struct program p;
+	struct err e;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		random_stream(cfg_of(c, i), false);
+		cfg_of(c, i)->count = 10 + i;
+	}
+	make(c, UINT64_MAX);
+	unsigned n = naive(c, UINT64_MAX, want);
+	uint64_t epoch = cp->program.group[0]->epoch;
+	cfg_of(c, 1)->weight = 5;
+	cfg_of(c, 1)->count = 0;
+	set(cfg_of(c, 1), "tcp.dst", "9");
+	assert_int_equal(program_make(c, cp, &cp->program, UINT64_MAX, &p, &e), 0);
+	assert_false(program_same_order(&p, &cp->program));
+	program_free(c, &p);
+	assert_int_equal(program_follow(c, cp, &cp->program, &p, &e), 0);
+	assert_true(program_same_order(&p, &cp->program));
+	assert_int_equal(p.group[0]->epoch, epoch);
+	for (unsigned q = 0; q < 2; q++)
+		play(p.group[0], q, want, n);
+	plan_take(c, cp, &p);
+	assert_int_equal(ctl_stream_delete(c, 0, 2, NULL), 0);
+	assert_int_equal(program_follow(c, cp, &cp->program, &p, &e), -ESTALE);
+	world_free(c);
+}
+
+/* Checksums are the device's only where it has all that the frames need, and the user does not object. */
+static void test_offload(void **state)
+{
+	struct ctl *c = world(1);
+	struct ctl_port *cp = c->port[0];
+	struct program *p = &cp->program;
+
+	(void)state;
+	cfg_of(c, 1);
+	make(c, UINT64_MAX);
+	assert_false(p->group[0]->offload);
+	cp->tx_offloads = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE | RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
+	make(c, UINT64_MAX);
+	assert_false(p->group[0]->offload); /* tcp is not among them */
+	cp->tx_offloads |= RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
+	make(c, UINT64_MAX);
+	assert_true(p->group[0]->offload);
+	assert_string_equal(frun_sums(p->group[0]->prog[0].run), "nic");
+	assert_true(frun_class(p->group[0]->prog[0].run, 0)->ip4 && frun_class(p->group[0]->prog[0].run, 0)->tcp);
+	uint32_t tag = p->group[0]->prog[0].tag[0];
+	cp->p.cfg.no_offload = true;
+	make(c, UINT64_MAX);
+	assert_false(p->group[0]->offload);
+	assert_int_not_equal(p->group[0]->prog[0].tag[0], tag);
+	cp->p.cfg.no_offload = false;
+	set(cfg_of(c, 1), "tcp.cksum", "1"); /* one frame that no NIC can make: all are made here */
+	make(c, UINT64_MAX);
+	assert_false(p->group[0]->offload);
+	world_free(c);
+}
+
+static void test_held(void **state)
+{
+	struct ctl *c = world(1);
+	struct stream_cfg *s = cfg_of(c, 0);
+	const struct group *g;
+	int w = held_find("src-port");
+	void *one = obj;
+
+	(void)state;
+	assert_true(w >= 0);
+	run_through(s, "tcp", "dst", 10);
+	s->held[w].set = true;
+	for (unsigned i = 0; i < 4; i++)
+		s->held[w].v[i][VT_FIELD_BYTES - 1] = (uint8_t[]){50, 50, 51, 1}[i];
+	for (unsigned on = 0; on < 2; on++) {
+		cfg_of(c, 0)->range_on = on != 0;
+		make(c, UINT64_MAX);
+		g = c->port[0]->program.group[0];
+		frun_begin(g->prog[0].run, g->prog[0].state);
+		for (unsigned i = 0; i < 6; i++) {
+			const struct frun_class *image = frun_class(g->prog[0].run, 0);
+			memcpy(obj + GEN_DATA_OFF, image->bytes, image->len);
+			frun_fill(g->prog[0].run, g->prog[0].state, &one, 1);
+			assert_int_equal(obj[GEN_DATA_OFF + 37], i);
+			assert_int_equal(obj[GEN_DATA_OFF + 35] - 50, on ? i % 2 : (1234 & 255) - 50);
+		}
+	}
+	static struct frame f;
+	assert_int_equal(stream_frame(c->port[0], c->port[0]->stream[0], &f, NULL), 0);
+	assert_int_equal(f.bytes[35], 50);
+	world_free(c);
+}
+
+static void test_many(void **state)
+{
+	struct ctl *c = world(2);
+	struct ctl_port *cp = c->port[0];
+
+	(void)state;
+	assert_int_equal(ctl_stream_add(c, 0, -1, CTL_MAX_STREAMS - 1, -1, NULL), 1);
+	for (unsigned i = 0; i < CTL_MAX_STREAMS; i++)
+		run_through(ctl_stream_cfg(c, 0, i), "tcp", "src", 1000 + i);
+	for (unsigned i = 0; i < 3; i++) {
+		ctl_touch_stream(c, 0, i == 0 ? -1 : 77);
+		make(c, UINT64_MAX);
+	}
+	assert_int_equal(cp->program.group[0]->sched.phase[0].ncycle, CTL_MAX_STREAMS);
+	world_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_union_of_queues),
+		cmocka_unit_test(test_reuse),
+		cmocka_unit_test(test_tags),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_follow),
+		cmocka_unit_test(test_offload),
+		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_many),
+	};
+
+	seed = (uint64_t)time(NULL) * 0x9e3779b97f4a7c15ull | 1;
+	print_message("seed %llu\n", (unsigned long long)seed);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

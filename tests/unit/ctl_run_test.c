@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ports that send many streams, by control's face with real workers: counts, rates of their own, sizes that differ, changes while sending,
+ * and what is said of it afterwards. Ports 0 and 1 are a wire, 2 is null. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "ctl_int.h"
+
+static struct ctl *c;
+
+static struct portset only(unsigned port)
+{
+	struct portset s = {{0}};
+
+	portset_add(&s, port);
+	return s;
+}
+
+static void pause_ms(long ms)
+{
+	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+static void settle(unsigned port)
+{
+	struct portset s = only(port);
+
+	for (unsigned i = 0; i < 60000; i++) {
+		ctl_turn(c);
+		if (ctl_settled(c, &s) == 1)
+			return;
+		pause_ms(1);
+	}
+	fail_msg("port %u does not come to an end", port);
+}
+
+static void start(unsigned port, uint64_t ns)
+{
+	struct portset s = only(port);
+	struct err e = {.text = ""};
+
+	if (ctl_start(c, &s, ns, &e) < 0)
+		fail_msg("%s", e.text);
+	ctl_turn(c);
+}
+
+static void stop(unsigned port)
+{
+	struct portset s = only(port);
+
+	ctl_stop(c, &s);
+	settle(port);
+}
+
+static void refused(unsigned port, const char *word, const char *help)
+{
+	struct portset s = only(port);
+	struct err e = {.text = ""};
+	int rc = ctl_start(c, &s, 0, &e);
+
+	if (rc >= 0 || strstr(e.text, word) == NULL || strstr(e.text, help) == NULL)
+		fail_msg("%d '%s'; wanted '%s' and '%s'", rc, e.text, word, help);
+	assert_false(ctl_sending(c, port));
+}
+
+static struct port_cfg *fresh(unsigned port, unsigned streams)
+{
+	struct portset all = only(0);
+
+	portset_add(&all, 1);
+	portset_add(&all, 2);
+	ctl_reset(c, port);
+	if (streams > 1)
+		assert_int_equal(ctl_stream_add(c, port, -1, streams - 1, -1, NULL), 1);
+	ctl_turn(c);
+	ctl_clear(c, &all);
+	ctl_port_cfg(c, port)->rate = (struct rate){.kind = RATE_MAX};
+	return ctl_port_cfg(c, port);
+}
+
+static struct stream_cfg *stream(unsigned port, unsigned id)
+{
+	ctl_touch_stream(c, port, (int)id);
+	return ctl_stream_cfg(c, port, id);
+}
+
+static void own_pps(unsigned port, unsigned id, double pps)
+{
+	stream(port, id)->rate = (struct own_rate){.set = true, .rate = {.kind = RATE_PPS, .value = pps}};
+}
+
+static void fixed_size(unsigned port, unsigned id, unsigned size)
+{
+	stream(port, id)->sizes = (struct sizes){.kind = SIZES_FIXED, .n = 1, .item = {{(uint16_t)size, 1}}};
+}
+
+static struct snap_port now(unsigned port)
+{
+	struct snap *s = ctl_snapshot(c);
+	struct snap_port p = s->port[port];
+
+	p.queue = NULL;
+	snap_free(s);
+	free(s);
+	return p;
+}
+
+static json_t *streams_of(unsigned port)
+{
+	struct portset s = only(port);
+
+	return ctl_streams_json(c, &s);
+}
+
+static json_int_t sent(unsigned port, unsigned id, const char *what)
+{
+	json_t *all = streams_of(port), *row;
+	json_int_t n = -1;
+	size_t i;
+
+	json_array_foreach(json_object_get(all, "streams"), i, row)
+		if (json_integer_value(json_object_get(row, "stream")) == (json_int_t)id)
+			n = json_integer_value(json_object_get(json_object_get(row, "tx"), what));
+	json_decref(all);
+	return n;
+}
+
+static void test_weights_and_count(void **state)
+{
+	struct portset all = only(0);
+
+	(void)state;
+	fresh(0, 3)->count = 4001;
+	stream(0, 0)->weight = 2;
+	fixed_size(0, 1, 200);
+	stream(0, 2)->enabled = false;
+	start(0, 0);
+	assert_true(ctl_bounded(c, 0) || !ctl_sending(c, 0));
+	settle(0);
+	assert_int_equal(now(0).run.sent, 4001);
+	assert_int_equal(now(1).rx.packets, 4001);
+	assert_int_equal(sent(0, 0, "packets"), 2667);
+	assert_int_equal(sent(0, 1, "packets"), 1334);
+	assert_int_equal(sent(0, 1, "bytes"), 1334 * 200);
+	assert_int_equal(sent(0, 2, "packets"), 0);
+	assert_int_equal(now(0).run.bytes, 2667 * 64 + 1334 * 200);
+	ctl_clear(c, &all);
+	assert_int_equal(sent(0, 0, "packets"), 0);
+	start(0, 0);
+	settle(0);
+	assert_int_equal(sent(0, 0, "packets"), 2667);
+	assert_int_equal(sent(0, 0, "bytes"), 2667 * 64);
+}
+
+static void test_counts_of_streams(void **state)
+{
+	(void)state;
+	fresh(0, 4)->count = 0;
+	for (unsigned i = 0; i < 4; i++)
+		stream(0, i)->count = 100 + 77 * i;
+	own_pps(0, 3, 50000);
+	start(0, 0);
+	assert_true(ctl_bounded(c, 0) || !ctl_sending(c, 0));
+	settle(0);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(sent(0, i, "packets"), 100 + 77 * i);
+	assert_int_equal(now(0).run.sent, 400 + 77 * 6);
+	assert_int_equal(now(1).rx.packets, 400 + 77 * 6);
+	stream(0, 1)->count = 0; /* one goes on for ever */
+	start(0, 0);
+	assert_false(ctl_bounded(c, 0));
+	stop(0);
+}
+
+static void test_own_rates(void **state)
+{
+	(void)state;
+	fresh(2, 4)->rate = (struct rate){.kind = RATE_PPS, .value = 3000};
+	own_pps(2, 1, 1000);
+	own_pps(2, 3, 7777);
+	start(2, 100000000);
+	assert_true(now(2).run.asked_pps == 11777);
+	settle(2);
+	assert_int_equal(sent(2, 0, "packets"), 150);
+	assert_int_equal(sent(2, 2, "packets"), 150);
+	assert_int_equal(sent(2, 1, "packets"), 100);
+	assert_int_equal(sent(2, 3, "packets"), 778); /* ceil(777.7): the first is due at 0 */
+	assert_int_equal(now(2).run.sent, 1178);
+	assert_true(fabs(now(2).run.asked_pps - 11775.5) < 0.5); /* the last frame of each has its time */
+	struct ctl_load l;
+	assert_int_equal(ctl_load(c, 2, &l, NULL), 0);
+	assert_true(l.pps == 11777 && l.l2_bps == 11777 * 64 * 8 && l.l1_bps == 11777 * 84 * 8 && l.mean_size == 64);
+	assert_true(l.min_size == 64 && l.max_size == 64 && !l.is_max);
+	ctl_port_cfg(c, 2)->count = 10;
+	refused(2, "stream 2/1 has a rate of its own", "set 2/1 count");
+	start(2, 10000000);
+	settle(2);
+	assert_int_equal(sent(2, 0, "packets") + sent(2, 2, "packets"), 310);
+}
+
+/* Of frames of many sizes: exactly those whose first bit is due in the time. */
+static void timed(enum rate_kind kind, double value, double bits_per_s, unsigned extra)
+{
+	static const unsigned size[] = {64, 64, 1518, 570};
+	uint64_t k = 0, bytes = 0;
+	double bits = bits_per_s * 0.05;
+
+	fresh(2, 2)->rate = (struct rate){.kind = kind, .value = value};
+	stream(2, 0)->sizes = (struct sizes){.kind = SIZES_LIST, .n = 2, .item = {{64, 1}, {1518, 1}}};
+	stream(2, 1)->sizes = (struct sizes){.kind = SIZES_LIST, .n = 2, .item = {{64, 1}, {570, 1}}};
+	for (double at = 0; at < bits - 1e-6; at += (size[(k - 1) % 4] + extra) * 8.0)
+		bytes += size[k++ % 4];
+	start(2, 50000000);
+	settle(2);
+	struct snap_port p = now(2);
+	assert_int_equal(p.run.sent, k);
+	assert_int_equal(p.run.bytes, bytes);
+	assert_true(fabs(p.run.asked_pps - (double)k * bits_per_s / ((double)(bytes + k * extra) * 8)) < 1e-4 * p.run.asked_pps);
+	assert_true(p.run.duration_ns >= 49000000);
+}
+
+static void test_mixed_sizes_in_time(void **state)
+{
+	(void)state;
+	timed(RATE_PERCENT, 1, 1e8, 20);
+	timed(RATE_L1_BPS, 123456789, 123456789, 20);
+	timed(RATE_L2_BPS, 77e6, 77e6, 0);
+	fresh(2, 1)->rate = (struct rate){.kind = RATE_PPS, .value = 20000}; /* frames, whatever their size */
+	stream(2, 0)->sizes = (struct sizes){.kind = SIZES_LIST, .n = 2, .item = {{64, 2}, {1518, 1}}};
+	start(2, 50000000);
+	settle(2);
+	assert_int_equal(now(2).run.sent, 1000);
+}
+
+/* Streams come, go, move and change: every frame of the port is somebody's. */
+static void test_changes_while_sending(void **state)
+{
+	uint64_t gone = 0, sum = 0;
+
+	(void)state;
+	fresh(0, 8);
+	start(0, 0);
+	for (unsigned i = 0; i < 40; i++) {
+		switch (i % 5) {
+		case 0:
+			assert_int_equal(ctl_stream_add(c, 0, 20 + (int)i, 2, -1, NULL), 20 + i);
+			break;
+		case 1:
+			stream(0, 1)->weight = 1 + i % 7;
+			break;
+		case 2:
+			fixed_size(0, 2, 64 + i);
+			break;
+		case 3:
+			assert_int_equal(ctl_stream_move(c, 0, i == 3 ? 7 : 100 + i - 5, 100 + i, NULL), 0);
+			break;
+		default:
+			own_pps(0, 3, 1000 * i);
+			ctl_stream_cfg(c, 0, 3)->rate.set = i % 2 == 0;
+		}
+		ctl_turn(c);
+		pause_ms(2);
+	}
+	assert_true(ctl_sending(c, 0));
+	json_int_t before = sent(0, 4, "packets");
+	while (sent(0, 4, "packets") == before)
+		ctl_turn(c);
+	stop(0);
+	gone = (uint64_t)sent(0, 2, "packets");
+	for (unsigned i = 0; i < ctl_nstreams(c, 0); i++)
+		if (ctl_stream_cfg(c, 0, i) != NULL)
+			sum += (uint64_t)sent(0, i, "packets");
+	struct snap_port p = now(0);
+	assert_int_equal(sum, p.tx.packets);
+	assert_int_equal(p.tx.packets, now(1).rx.packets + now(1).rx_missed);
+	assert_int_equal(ctl_stream_delete(c, 0, 2, NULL), 0); /* its frames stay the port's */
+	ctl_turn(c);
+	assert_int_equal(now(0).tx.packets, sum);
+	assert_int_equal(ctl_stream_add(c, 0, 2, 1, -1, NULL), 2);
+	assert_int_equal(sent(0, 2, "packets"), 0);
+	assert_true(gone > 0);
+	ctl_port_cfg(c, 0)->count = 1000;
+	start(0, 0);
+	settle(0);
+	assert_true(sent(0, 2, "packets") > 0);
+}
+
+static void no_events(void)
+{
+	struct ctl_event ev;
+
+	while (ctl_event_next(c, &ev))
+		;
+}
+
+static void test_order_is_kept_to_a_count(void **state)
+{
+	struct ctl_event ev = {.port = 9};
+
+	(void)state;
+	fresh(2, 2)->rate = (struct rate){.kind = RATE_PPS, .value = 20000};
+	stream(2, 0)->count = 1000;
+	stream(2, 1)->count = 1000;
+	start(2, 0);
+	no_events();
+	while (now(2).run.sent < 100)
+		ctl_turn(c);
+	stream(2, 0)->count = 5; /* of the next start */
+	stream(2, 1)->weight = 9;
+	ctl_turn(c);
+	assert_true(ctl_event_next(c, &ev));
+	assert_int_equal(ev.port, 2);
+	assert_non_null(strstr(ev.text, "next start"));
+	ctl_touch(c, 2, false);
+	ctl_turn(c);
+	assert_false(ctl_event_next(c, &ev)); /* said once */
+	fixed_size(2, 1, 100);                /* a value */
+	ctl_turn(c);
+	assert_int_equal(ctl_stream_add(c, 2, -1, 1, -1, NULL), 2);
+	ctl_turn(c);
+	settle(2);
+	assert_int_equal(sent(2, 0, "packets"), 1000);
+	assert_int_equal(sent(2, 1, "packets"), 1000);
+	assert_true(sent(2, 1, "bytes") > 64000 && sent(2, 1, "bytes") < 100000);
+	assert_int_equal(sent(2, 2, "packets"), 0);
+}
+
+static void test_a_bad_change_waits(void **state)
+{
+	struct ctl_event ev = {.port = 9};
+
+	(void)state;
+	fresh(2, 2);
+	start(2, 0);
+	no_events();
+	fixed_size(2, 1, 3000);
+	ctl_turn(c);
+	assert_true(ctl_event_next(c, &ev));
+	assert_non_null(strstr(ev.text, "stream 2/1"));
+	assert_non_null(strstr(ev.text, "stay as they were"));
+	stream(2, 0)->enabled = false; /* with it nothing can be made, so this waits too */
+	ctl_turn(c);
+	json_int_t before = sent(2, 0, "packets");
+	while (sent(2, 0, "packets") == before)
+		ctl_turn(c);
+	fixed_size(2, 1, 300);
+	ctl_turn(c);
+	while (sent(2, 1, "bytes") < 2 * 64 * sent(2, 1, "packets") && sent(2, 1, "packets") < 1 << 30)
+		ctl_turn(c);
+	stream(2, 1)->enabled = false;
+	ctl_turn(c);
+	no_events();
+	assert_true(ctl_sending(c, 2));
+	stop(2);
+	refused(2, "no stream is enabled", "set 2/0 enabled on");
+}
+
+static void test_what_is_said(void **state)
+{
+	json_t *all, *row, *plan, *task, *groups;
+
+	(void)state;
+	fresh(2, 3)->count = 10;
+	stream(2, 1)->weight = 3;
+	assert_int_equal(frame_vals_parse(&stream(2, 1)->frame.vals, "tcp.src", "9", NULL), 0);
+	frame_vals_vary(
+		&stream(2, 1)->frame.vals, proto_find("tcp"), 1, proto_field(proto_find("tcp"), "src"),
+		&(struct vary){.kind = VARY_RANGE, .bits = 16, .lo = 1, .first = 1, .hi = 9, .step = 1, .div = 1});
+	own_pps(2, 2, 1e5);
+	stream(2, 2)->count = 4;
+	start(2, 0);
+	settle(2);
+	all = streams_of(2);
+	assert_string_equal(json_string_value(json_object_get(all, "show")), "streams");
+	assert_int_equal(json_array_size(json_object_get(all, "streams")), 3);
+	row = json_array_get(json_object_get(all, "streams"), 1);
+	assert_string_equal(json_string_value(json_object_get(row, "frame")), "eth/ipv4/tcp");
+	assert_string_equal(json_string_value(json_object_get(row, "size")), "auto");
+	assert_true(json_is_null(json_object_get(row, "rate")));
+	assert_true(json_real_value(json_object_get(row, "share")) == 0.75);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(row, "varies"), 0)), "tcp.src");
+	assert_true(json_is_string(json_object_get(row, "engine")));
+	row = json_array_get(json_object_get(all, "streams"), 2);
+	assert_string_equal(json_string_value(json_object_get(row, "rate")), "100kpps");
+	assert_true(json_is_null(json_object_get(row, "share")));
+	assert_int_equal(json_integer_value(json_object_get(row, "count")), 4);
+	json_decref(all);
+	plan = ctl_plan_json(c);
+	bool seen = false;
+	for (size_t w = 0; w < json_array_size(json_object_get(plan, "workers")); w++) {
+		json_t *tasks = json_object_get(json_array_get(json_object_get(plan, "workers"), w), "tasks");
+		size_t t;
+		json_array_foreach(tasks, t, task) {
+			groups = json_object_get(task, "groups");
+			if (groups == NULL || json_integer_value(json_object_get(task, "port")) != 2)
+				continue;
+			seen = true;
+			assert_int_equal(json_array_size(groups), 2);
+			assert_int_equal(json_integer_value(json_object_get(task, "streams")), 2);
+			assert_int_equal(json_integer_value(json_object_get(task, "frames")), 10);
+			assert_int_equal(json_integer_value(json_object_get(json_array_get(groups, 1), "stream")), 2);
+			assert_true(json_is_string(json_object_get(task, "engine")) &&
+				    json_is_string(json_object_get(task, "sums")));
+			assert_true(json_integer_value(json_object_get(task, "memory_bytes")) > 0);
+		}
+	}
+	assert_true(seen);
+	json_decref(plan);
+}
+
+/* What ctl_frame() shows is what the wire carries first. */
+static void test_first_frame(void **state)
+{
+	static struct frame f;
+	struct err e = {.text = ""};
+
+	(void)state;
+	fresh(2, 2);
+	stream(2, 1)->sizes = (struct sizes){.kind = SIZES_LIST, .n = 2, .item = {{99, 1}, {64, 1}}};
+	assert_int_equal(ctl_frame(c, 2, 1, &f, &e), 0);
+	assert_int_equal(f.len, 95);
+	assert_int_equal(f.n, 3);
+	assert_int_equal(ctl_frame(c, 2, 0, &f, &e), 0);
+	assert_int_equal(f.len, 60);
+	assert_int_equal(ctl_frame(c, 2, 7, &f, &e), -EINVAL);
+	assert_int_equal(ctl_frame(c, 9, 0, &f, &e), -EINVAL);
+	fixed_size(2, 1, 1519);
+	assert_int_equal(ctl_frame(c, 2, 1, &f, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "stream 2/1"));
+}
+
+static void test_many(void **state)
+{
+	(void)state;
+	fresh(2, CTL_MAX_STREAMS)->count = 3 * CTL_MAX_STREAMS + 5;
+	start(2, 0);
+	settle(2);
+	assert_int_equal(now(2).run.sent, 3 * CTL_MAX_STREAMS + 5);
+	json_t *all = streams_of(2);
+	for (unsigned i = 0; i < CTL_MAX_STREAMS; i++) {
+		json_t *row = json_array_get(json_object_get(all, "streams"), i);
+		assert_int_equal(json_integer_value(json_object_get(json_object_get(row, "tx"), "packets")),
+				 i < 5 ? 4 : 3);
+	}
+	json_decref(all);
+	for (unsigned i = 0; i < CTL_MAX_STREAMS; i++) /* all by themselves */
+		own_pps(2, i, 20);
+	ctl_port_cfg(c, 2)->count = 0;
+	start(2, 100000000);
+	settle(2);
+	assert_int_equal(now(2).run.sent, 2 * CTL_MAX_STREAMS);
+}
+
+static void test_close(void **state)
+{
+	(void)state;
+	fresh(0, 5);
+	start(0, 0);
+	pause_ms(5);
+	ctl_close(c);
+}
+
+int main(void)
+{
+	static const char *const specs[] = {"wire", "null"};
+	const struct CMUnitTest live[] = {
+		cmocka_unit_test(test_weights_and_count),
+		cmocka_unit_test(test_counts_of_streams),
+		cmocka_unit_test(test_own_rates),
+		cmocka_unit_test(test_mixed_sizes_in_time),
+		cmocka_unit_test(test_changes_while_sending),
+		cmocka_unit_test(test_order_is_kept_to_a_count),
+		cmocka_unit_test(test_a_bad_change_waits),
+		cmocka_unit_test(test_what_is_said),
+		cmocka_unit_test(test_first_frame),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_close),
+	};
+	struct ctl_opts o = {.prog = "ctl_run_test", .ports = specs, .nports = 2};
+	struct err e = {.text = ""};
+
+	if (ctl_open(&c, &o, &e) < 0) {
+		fprintf(stderr, "skipped: %s\n", e.text);
+		return 77;
+	}
+	return cmocka_run_group_tests(live, NULL, NULL);
+}
