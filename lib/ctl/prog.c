@@ -21,7 +21,7 @@ static void prog_free(struct ctl *c, struct prog *p)
 		tag_give(c, p->entry[i]);
 	free(p->entry);
 	free(p->tag);
-	free(p->state);
+	free(p->mem);
 	if (p->run != NULL)
 		frun_free(p->run);
 }
@@ -98,22 +98,19 @@ static bool same_group(const struct group *g, const struct members *m, const str
 	return sched_equal(&g->sched, g->in, s, m->in);
 }
 
-static int tag_prog(struct ctl *c, struct prog *p, struct err *e)
+static void equip(struct ctl *c, struct prog *p)
 {
 	unsigned n = frun_nclasses(p->run);
-	size_t bytes = RTE_ALIGN_CEIL(frun_state_size(p->run) + 1, CACHE_LINE);
 
-	p->state = aligned_alloc(CACHE_LINE, bytes);
-	if (p->state == NULL)
-		return err_set(e, ENOMEM, "no memory for the state of its streams");
-	memset(p->state, 0, bytes);
+	p->mem = xrealloc(NULL, frun_state_size(p->run) + CACHE_LINE);
+	p->state = RTE_PTR_ALIGN_CEIL(p->mem, CACHE_LINE);
+	memset(p->state, 0, frun_state_size(p->run)); /* also so that no worker is the first to touch a page */
 	p->tag = xcalloc(n, sizeof(*p->tag));
 	p->entry = xcalloc(n, sizeof(*p->entry));
 	for (unsigned i = 0; i < n; i++) {
 		p->entry[i] = tag_take(c, p->run, frun_class(p->run, i));
 		p->tag[i] = tag_number(p->entry[i]);
 	}
-	return 0;
 }
 
 /* What the frun of each queue is made of in one phase. */
@@ -188,8 +185,12 @@ static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct m
 			.len32_off = GEN_LEN32_OFF,
 		};
 		to->run = frun_new(&spec, e);
-		rc = to->run == NULL ? -EINVAL : tag_prog(c, to, e);
-		if (rc == 0 && q == 0)
+		if (to->run == NULL) {
+			rc = -EINVAL;
+			break;
+		}
+		equip(c, to);
+		if (q == 0)
 			g->bytes += frun_size(to->run) + frun_state_size(to->run);
 	}
 	if (rc == 0 && p + 1 < g->sched.nphases) {

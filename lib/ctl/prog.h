@@ -14,7 +14,7 @@ struct tag_entry;
 /* One phase on one Tx queue. */
 struct prog {
 	struct frun *run;
-	void *state;
+	void *state, *mem;         /* mem: the allocation that state lies in */
 	uint32_t *tag;             /* of each class; NULL: none */
 	struct tag_entry **entry;
 };
