@@ -2,6 +2,7 @@
 /* load: check a command file as a whole, then apply it, or nothing of it. */
 #include "file.h"
 #include "verbs.h"
+#include "set/set.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -97,10 +98,9 @@ static int run_all(struct cmd_run *r, const char *file, const struct lines *all,
 	return rc;
 }
 
-/* What each `set` would have warned of, once: frames of the written ports that cannot be built as it is now. */
+/* What each `set` would have warned of, once, about the streams that `start` would send. */
 static void warn_frames(struct app *app, unsigned port, struct sbuf *note)
 {
-	struct frame *f = xcalloc(1, sizeof(*f));
 	unsigned n = ctl_nstreams(app->ctl, port), first = 0, last = 0;
 	struct err why, pending = {0};
 
@@ -109,8 +109,8 @@ static void warn_frames(struct app *app, unsigned port, struct sbuf *note)
 		if (cfg == NULL && s < n)
 			continue;
 		why.text[0] = '\0';
-		if (cfg != NULL && cfg->enabled && ctl_frame(app->ctl, port, s, f, &why) >= 0)
-			why.text[0] = '\0';
+		if (cfg != NULL && cfg->enabled)
+			set_check_whole(cfg, &why);
 		if (pending.text[0] != '\0' && strcmp(pending.text, why.text) == 0) {
 			last = s;
 			continue;
@@ -122,7 +122,6 @@ static void warn_frames(struct app *app, unsigned port, struct sbuf *note)
 		pending = why;
 		first = last = s;
 	}
-	free(f);
 }
 
 static void warn_all(struct cmd_run *r, const uint64_t *counts)

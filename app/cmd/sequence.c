@@ -46,8 +46,13 @@ static int fail(const struct line *l, unsigned at, struct err *e, const char *wh
 	int col = at < l->n ? l->w[at].col : l->end_col;
 
 	if (found != NULL)
-		return err_at(e, EINVAL, col, "\"%.40s\" is not %s; `help sequence` shows the forms", found, what);
+		return err_at(e, EINVAL, col, "\"%s\" is wanted here, not \"%.40s\"; `help sequence` shows the forms", what, found);
 	return err_at(e, EINVAL, col, "%s is missing; `help sequence` shows the forms", what);
+}
+
+static int too_many(const struct line *l, struct err *e)
+{
+	return err_at(e, EINVAL, l->w[l->at].col, "unexpected \"%.40s\"; `help sequence` shows the forms", l->w[l->at].text);
 }
 
 static void add(struct line *l, const char *row, const char *text, int col)
@@ -128,7 +133,7 @@ static int long_form(struct line *l, bool keys, struct err *e)
 		at[i] = l->at - 1;
 	}
 	if (l->at < l->n)
-		return fail(l, l->at, e, "part of this line", l->w[l->at].text);
+		return too_many(l, e);
 	int net = one_of(l, at[NET], nets, e), l4 = net < 0 ? -1 : one_of(l, at[L4], l4s, e);
 	if (net < 0 || l4 < 0)
 		return -EINVAL;
@@ -192,7 +197,7 @@ static int short_form(struct line *l, struct err *e)
 			return -EINVAL;
 		add(l, "tcp.flags", w[1]->text, w[1]->col);
 	}
-	return l->at == l->n ? 0 : fail(l, l->at, e, "part of this line", l->w[l->at].text);
+	return l->at == l->n ? 0 : too_many(l, e);
 }
 
 static int parse(struct line *l, struct err *e)

@@ -19,11 +19,12 @@ static const struct {
 	{show_plan, TAKES_NONE},
 	{show_frame, TAKES_STREAMS},
 	{show_settings, TAKES_STREAMS},
+	{show_stream_list, TAKES_STREAMS},
 	{show_log, TAKES_NONE},
 	{show_clock, TAKES_NONE},
 };
 static const char *const words[] = {
-	"stats", "rates", "queues", "xstats", "ports", "map", "plan", "frame", "settings", "log", "clock", NULL,
+	"stats", "rates", "queues", "xstats", "ports", "map", "plan", "frame", "settings", "streams", "log", "clock", NULL,
 };
 static const char *const about[] = {
 	"counters of each port",
@@ -35,6 +36,7 @@ static const char *const about[] = {
 	"what each worker runs now",
 	"the frame that is sent, header by header, and its bytes",
 	"values in force",
+	"streams of each port, and what they have sent",
 	"the last messages",
 	"how the clock was calibrated",
 };

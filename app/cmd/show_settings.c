@@ -9,8 +9,11 @@
 static void add_rows(struct cmd_run *r, json_t *list, enum cmd_scope scope, const void *obj, unsigned port, unsigned stream)
 {
 	unsigned n;
-	const struct setting *const *rows = set_rows(&n);
 
+	if (scope == SCOPE_STREAM)
+		set_rows_for(obj);
+	const struct setting *const *rows = set_rows(&n);
+	set_hold(true);
 	for (unsigned i = 0; i < n; i++) {
 		struct sbuf text = {0}, target = {0};
 
@@ -32,6 +35,7 @@ static void add_rows(struct cmd_run *r, json_t *list, enum cmd_scope scope, cons
 		sbuf_free(&text);
 		sbuf_free(&target);
 	}
+	set_hold(false);
 }
 
 struct settings_walk {

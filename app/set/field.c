@@ -4,6 +4,8 @@
  * that has it. */
 #include "rows.h"
 
+#include "edit.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,21 +67,29 @@ static int header_at(const struct frame_stack *s, const struct proto *p, unsigne
 	return -1;
 }
 
-/* What would be used when the user says nothing: read from the frame itself, so lengths and checksums are the true ones; without such
- * a header, the port's default or the field's. */
+/* The frame that would be sent now and the header of the field in it, NULL: there is none. */
+static const struct frame *frame_of(const struct field_arg *a, const struct stream_cfg *c, unsigned *h)
+{
+	int at = header_at(&c->frame.stack, a->proto, a->nth);
+
+	*h = (unsigned)at;
+	return at >= 0 ? set_frame_now(c) : NULL;
+}
+
+/* What would be used when the user says nothing: read from the frame itself, so lengths and checksums are the true ones; where it has no
+ * such field, the port's default or the field's. */
 static void field_in_force(const struct field_arg *a, const struct stream_cfg *c, uint8_t *v)
 {
-	int h = header_at(&c->frame.stack, a->proto, a->nth);
-	const struct frame *f = h >= 0 ? set_frame_now(c) : NULL;
+	unsigned h;
+	const struct frame *f = frame_of(a, c, &h);
 	const struct frame_val *d = frame_vals_find(&c->dflt, a->proto, a->nth, a->field);
 
-	memset(v, 0, VT_FIELD_BYTES);
-	if (f != NULL)
-		proto_get(a->field, f->bytes + f->off[h], v);
-	else if (d != NULL)
+	if (f != NULL && frame_field_get(f, h, a->field, v))
+		return;
+	if (d != NULL)
 		memcpy(v, d->v, VT_FIELD_BYTES);
-	else if (a->field->dflt != NULL)
-		a->one.type->parse(&a->one, a->field->dflt, v, NULL);
+	else
+		proto_default(a->proto, a->field, v);
 }
 
 static void field_unset(const struct setting *row, void *obj)
@@ -136,13 +146,19 @@ static bool bytes_get(const struct setting *row, const void *obj, void *val)
 {
 	const struct field_arg *a = row->arg;
 	const struct frame_val *set = val_of(a, obj);
+	const struct hexbytes *from = set != NULL ? set->bytes : proto_default_bytes(a->proto, a->field);
 	struct hexbytes *out = val;
+	unsigned h, n = 0;
+	const struct frame *f = set == NULL ? frame_of(a, obj, &h) : NULL;
+	const uint8_t *b = f != NULL ? frame_field_bytes(f, h, a->field, &n) : NULL;
 
 	out->n = 0;
-	if (set != NULL && set->bytes != NULL)
-		memcpy(out, set->bytes, sizeof(*out) + set->bytes->n);
-	else if (set == NULL && a->field->dflt != NULL)
-		a->one.type->parse(&a->one, a->field->dflt, val, NULL);
+	if (b != NULL && n <= HEXBYTES_MAX) {
+		out->n = (uint16_t)n;
+		memcpy(out->b, b, n);
+	} else if (from != NULL) {
+		memcpy(out, from, sizeof(*out) + from->n);
+	}
 	return set != NULL;
 }
 
@@ -175,26 +191,78 @@ static bool is_field_row(const struct setting *row)
 	return row->store == &vary_store_fns || row->store == &bytes_store || row->store == &here_store;
 }
 
+static bool absent_header(const struct setting *row, const struct frame_stack *stack, struct err *warn)
+{
+	struct sbuf text = {0};
+
+	frame_stack_print(stack, &text);
+	err_set(warn, EINVAL, "'%s' is set, but the frame %s has no such header; `set <ports> frame ...` adds it", row->name,
+		sbuf_str(&text));
+	sbuf_free(&text);
+	return false;
+}
+
+/* A value that says that its part is there; of none, or 0 for a part itself, nobody expects to see anything. */
+static bool asks(const struct field_arg *a, const struct frame_val *set)
+{
+	if (a->field->kind == FIELD_BYTES)
+		return set->bytes != NULL && set->bytes->n != 0;
+	return a->field->bits != 0 || set->v[VT_FIELD_BYTES - 1] != 0;
+}
+
+static bool in_frame(const struct field_arg *a, const struct frame *f, unsigned h)
+{
+	uint8_t v[VT_FIELD_BYTES];
+	unsigned n;
+
+	return a->field->kind == FIELD_BYTES ? frame_field_bytes(f, h, a->field, &n) != NULL : frame_field_get(f, h, a->field, v);
+}
+
+/* A field that its header has not with what another field says: icmp.id with a type that knows none. */
+static void absent_field(const struct setting *row, const struct frame *f, unsigned h, struct err *warn)
+{
+	const struct field_arg *a = row->arg;
+	const char *by = a->field->when.field != NULL ? a->field->when.field : a->field->part != NULL ? a->field->part->when.field : NULL;
+	const struct field *field = by != NULL ? proto_field(a->proto, by) : NULL;
+	uint8_t v[VT_FIELD_BYTES];
+	struct sbuf text = {0};
+
+	if (field != NULL && frame_field_get(f, h, field, v)) {
+		struct vspec one;
+		proto_vspec(field, &one);
+		one.type->print(&one, v, &text);
+		err_set(warn, EINVAL, "'%s' is set, but with %s.%s %s the header has no such field", row->name, a->proto->name, by, text.s);
+	} else {
+		err_set(warn, EINVAL, "'%s' is set, but the header has no such field as it is", row->name);
+	}
+	sbuf_free(&text);
+}
+
 static bool field_check(const struct setting *row, const void *obj, struct err *warn)
 {
 	const struct field_arg *a = row->arg;
 	const struct frame_stack *s = &spec_of(obj)->stack;
 	const struct frame_val *set = val_of(a, obj);
 	struct sbuf text = {0};
+	unsigned h;
 
-	if (set != NULL && header_at(s, a->proto, a->nth) < 0) {
-		frame_stack_print(s, &text);
-		err_set(warn, EINVAL, "'%s' is set, but the frame %s has no such header; `set <ports> frame ...` adds it", row->name,
-			sbuf_str(&text));
-	} else if (set != NULL && one_of_prefix == row && set->vary == NULL) {
+	if (set == NULL)
+		return true;
+	if (header_at(s, a->proto, a->nth) < 0)
+		return absent_header(row, s, warn);
+	const struct frame *f = asks(a, set) && (a->field->part != NULL || a->field->when.field != NULL) ? frame_of(a, obj, &h) : NULL;
+	if (f != NULL && !in_frame(a, f, h)) {
+		absent_field(row, f, h, warn);
+		return false;
+	}
+	if (one_of_prefix == row && set->vary == NULL) {
 		a->one.type->print(&a->one, set->v, &text);
 		err_set(warn, EINVAL, "'%s' is %s in every frame, because it has bits beside the prefix; the prefix without them gives all of "
 			"its addresses", row->name, sbuf_str(&text));
-	} else {
-		return true;
+		sbuf_free(&text);
+		return false;
 	}
-	sbuf_free(&text);
-	return false;
+	return true;
 }
 
 /* Next word of a comma list into buf; NULL at the end. */
@@ -219,7 +287,13 @@ bool set_applies(const struct setting *row, const void *obj)
 		return set_held_given(row, obj);
 	if (!is_field_row(row))
 		return row->scope != SCOPE_STREAM || !set_payload_idle(row, obj);
-	return header_at(&spec_of(obj)->stack, a->proto, a->nth) >= 0 || val_of(a, obj) != NULL;
+	if (val_of(a, obj) != NULL)
+		return true;
+	if (a->field->part == NULL && a->field->when.field == NULL)
+		return header_at(&spec_of(obj)->stack, a->proto, a->nth) >= 0;
+	unsigned h;
+	const struct frame *f = frame_of(a, obj, &h);
+	return f != NULL && in_frame(a, f, h);
 }
 
 static struct field_row *field_row(const struct proto *p, const struct field *f)
@@ -242,6 +316,10 @@ static const struct setting *word_resolve(const struct setting *row, const void 
 		for (unsigned i = 0; i < w->n; i++)
 			if (w->in[i].proto == s->hdr[h])
 				return w->in[i].row;
+	/* nor does one of a header that comes and goes */
+	const struct frame_val val = {.proto = w->in[0].proto, .field = ((const struct field_arg *)w->in[0].row->arg)->field, .nth = 1};
+	if (frame_val_waits(&val))
+		return w->in[0].row;
 	frame_stack_print(s, &stack);
 	for (unsigned i = 0; i < w->n; i++)
 		sbuf_addf(&has, "%s%s", i > 0 ? ", " : "", w->in[i].row->name);
@@ -276,12 +354,17 @@ void set_field_name(const struct proto *p, unsigned nth, const struct field *f, 
 
 static void row_init(struct field_row *r, const struct proto *p, unsigned nth, const struct field *f)
 {
-	struct sbuf name = {0};
+	struct sbuf name = {0}, help = {0};
 
 	set_field_name(p, nth, f, &name);
 	r->arg = (struct field_arg){.proto = p, .field = f, .nth = nth};
 	proto_vspec(f, &r->arg.one);
 	r->row = (struct setting){.name = name.s, .scope = SCOPE_STREAM, .dflt = f->dflt, .help = f->help, .arg = &r->arg, .check = field_check};
+	if (f->kind == FIELD_IP4 || f->kind == FIELD_IP6) {
+		const char *net = f->kind == FIELD_IP4 ? "10.0.0." : "2001:db8::", *all = f->kind == FIELD_IP4 ? "0" : "";
+		sbuf_addf(&help, "%s; %s%s/24 gives all addresses of the prefix, %s1/24 that one", f->help, net, all, net);
+		r->row.help = help.s;
+	}
 	row_type(&r->row, &r->arg);
 }
 
@@ -317,15 +400,13 @@ static struct setting *word_new(const char *word, struct field_row *r)
 {
 	struct setting *row = xcalloc(1, sizeof(*row));
 	struct word_arg *w = xcalloc(1, sizeof(*w));
-	struct sbuf help = {0};
 	char *name = xstrdup(word);
 
 	w->word = xstrdup(word);
 	for (char *c = name; *c != '\0'; c++)
 		if (*c == ' ')
 			*c = '-';
-	sbuf_addf(&help, "%s, in the outermost header that has it", r->arg.field->help);
-	*row = (struct setting){.name = name, .arg = w, .scope = SCOPE_STREAM, .v = r->row.v, .dflt = r->row.dflt, .help = help.s,
+	*row = (struct setting){.name = name, .arg = w, .scope = SCOPE_STREAM, .v = r->row.v, .dflt = r->row.dflt, .help = r->row.help,
 				.resolve = word_resolve};
 	words = xrealloc(words, (nwords + 1) * sizeof(*words));
 	return words[nwords++] = row;
@@ -358,6 +439,37 @@ static void add_words(const struct proto *p, struct field_row *r)
 		row->alias = alias.s;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Help, type and default of a word: what its fields agree in. */
+static void word_finish(struct setting *row)
+{
+	const struct word_arg *w = row->arg;
+	const struct field_arg *first = w->in[0].row->arg;
+	struct sbuf help = {0};
+
+	if (w->n > 1) {
+		for (unsigned i = 0; i < w->n; i++)
+			sbuf_addf(&help, "%s%s", i == 0 ? "" : i + 1 < w->n ? ", " : " or ", w->in[i].row->name);
+		sbuf_add(&help, ": the one of the outermost header that has it");
+	} else {
+		sbuf_addf(&help, "%s; the same as %s", row->help, w->in[0].row->name);
+	}
+	row->help = help.s;
+	for (unsigned i = 1; i < w->n; i++) {
+		const struct field_arg *a = w->in[i].row->arg;
+		if (!same_text(row->dflt, w->in[i].row->dflt))
+			row->dflt = NULL;
+		if (a->one.type != first->one.type || a->one.bits != first->one.bits)
+			row->v = (struct vspec){0};
+	}
+	if (row->v.type == NULL)
+		row->dflt = NULL;
+}
+
 static void make_rows(void)
 {
 	for (const struct proto *const *p = proto_table; *p != NULL; p++, nprotos++) {
@@ -372,6 +484,8 @@ static void make_rows(void)
 	for (unsigned i = 0; i < nprotos; i++)
 		for (struct field_row *r = protos[i].field; r->row.name != NULL; r++)
 			add_words(protos[i].proto, r);
+	for (unsigned i = 0; i < nwords; i++)
+		word_finish(words[i]);
 }
 
 static void add_row(const struct setting ***rows, unsigned *n, const struct setting *row)
@@ -396,14 +510,9 @@ const struct setting *set_more_row(unsigned i)
 	return i < nmore ? more[i] : NULL;
 }
 
-const struct setting *set_row_named(const char *name)
+/* The row of a field of the nth header of its kind. */
+static const struct setting *nth_row(const struct proto *p, unsigned nth, const struct field *f)
 {
-	const struct proto *p;
-	const struct field *f;
-	unsigned nth;
-
-	if (strchr(name, '[') == NULL || frame_field_parse(name, &p, &nth, &f, NULL) != 0)
-		return NULL;
 	if (protos == NULL)
 		make_rows();
 	struct field_row *first = field_row(p, f);
@@ -420,4 +529,28 @@ const struct setting *set_row_named(const char *name)
 		more[nmore++] = &r->row;
 	}
 	return *known;
+}
+
+const struct setting *set_row_named(const char *name)
+{
+	const struct proto *p;
+	const struct field *f;
+	unsigned nth;
+
+	if (strchr(name, '[') == NULL || frame_field_parse(name, &p, &nth, &f, NULL) != 0)
+		return NULL;
+	return nth_row(p, nth, f);
+}
+
+void set_rows_for(const void *stream_cfg)
+{
+	const struct frame_stack *s = &spec_of(stream_cfg)->stack;
+
+	for (unsigned h = 0; h < s->n; h++) {
+		unsigned nth = 1;
+		for (unsigned i = 0; i < h; i++)
+			nth += s->hdr[i] == s->hdr[h];
+		for (const struct field *f = s->hdr[h]->fields; nth > 1 && f != NULL && f->name != NULL; f++)
+			nth_row(s->hdr[h], nth, f);
+	}
 }

@@ -12,6 +12,5 @@ const struct setting set_later_rows[] = {
 	LATER(SCOPE_PORT, "jitter", NULL, "jitter threshold in microseconds"),
 	LATER(SCOPE_PORT, "latsampler", NULL, "latency sampler"),
 	LATER(SCOPE_PORT, "tx_cycles", NULL, "raw cycles between bursts; `rate` says it in frames per second"),
-	LATER(SCOPE_STREAM, "rnd", NULL, "random bits in a frame"),
 };
 const unsigned set_nlater_rows = ARRAY_SIZE(set_later_rows);

@@ -253,15 +253,14 @@ static const struct vtype vt_rnd = {
 
 static bool rnd_check(const struct setting *row, const void *obj, struct err *warn)
 {
-	const struct stream_cfg *c = obj;
 	const struct frame_rnd *r = (const void *)((const char *)obj + row->offset);
-	const struct frame *f = r->on ? set_frame_now(obj) : NULL;
 
-	if (f != NULL && r->off * 8u + r->nbits > f->len * 8u)
-		err_set(warn, EINVAL, "'%s' reaches beyond the %u bytes of the frame", row->name, f->len);
-	else if (r->on && !c->frame.rnd_on)
-		err_set(warn, EINVAL, "'%s' waits until `set <ports> random on`", row->name);
-	return true;
+	if (!r->on)
+		return true;
+	if (((const struct stream_cfg *)obj)->frame.rnd_on)
+		return set_check_stream(row, obj, warn);
+	err_set(warn, EINVAL, "'%s' waits until `set <ports> random on`", row->name);
+	return false;
 }
 
 #define AT(member) offsetof(struct stream_cfg, member)
@@ -299,7 +298,8 @@ bool set_payload_idle(const struct setting *row, const void *obj)
 
 const struct setting set_payload_rows[] = {
 	{.name = "pattern", .scope = SCOPE_STREAM, .v = {&vt_enum, .choices = fill_words}, .dflt = "abc", .offset = AT(frame.fill),
-	 .check = set_check_stream, .help = "what fills the payload; user repeats userpattern, hex and file repeat the bytes of pattern.hex and pattern.file"},
+	 .check = set_check_stream,
+	 .help = "what fills the payload; user repeats userpattern, hex and file the bytes of pattern.hex and pattern.file"},
 	{.name = "userpattern", .alias = "user pattern", .scope = SCOPE_STREAM, .v = {&vt_user}, .dflt = "0123456789abcde",
 	 .offset = AT(frame.user), .help = "text that `pattern user` repeats"},
 	{.name = "pattern.seed", .scope = SCOPE_STREAM, .v = {&vt_uint}, .dflt = "0", .offset = AT(frame.fill_seed),

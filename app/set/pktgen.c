@@ -64,7 +64,9 @@ static int edit_may(const struct setting *row, const void *obj, const void *val,
 	frame_spec_copy(&f, &stream_of(obj)->frame);
 	int rc = edit(row, &f, val, &why);
 	frame_spec_free(&f);
-	return rc < 0 ? err_set(e, -rc, "%s: %.900s", row->name, why.text) : 0;
+	if (rc < 0)
+		err_set(e, -rc, "%s: stream %u/%u: %.900s", row->name, stream_of(obj)->port, stream_of(obj)->id, why.text);
+	return rc;
 }
 
 static void edit_put(const struct setting *row, void *obj, const void *val)
@@ -294,6 +296,86 @@ static bool mpls_get(const struct setting *row, const void *obj, void *val)
 static const struct setting_store mpls_store = {.put = mpls_put, .get = mpls_get, .unset = keep};
 static const struct fields mpls_fields = {0, {NULL}, "mpls"};
 
+/* ---- random bits: `rnd 3 20 XXXX` is `rnd.3 20 XXXX` ---- */
+
+struct rnd_val {
+	unsigned i;
+	struct frame_rnd bits;
+};
+
+static int bits_vparse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	unsigned n;
+	const struct setting *rows = set_rnd_rows(&n);
+	struct rnd_val v = {0};
+	size_t len = strspn(text, "0123456789"), at = len + strspn(text + len, " ");
+
+	for (size_t i = 0; i < len && v.i < 1000; i++)
+		v.i = v.i * 10 + (unsigned)(text[i] - '0');
+	if (len == 0 || (text[len] != ' ' && text[len] != '\0'))
+		return vspec_fail(s, EINVAL, 0, e, text, "does not begin with a number");
+	if (v.i >= n)
+		return vspec_fail(s, ERANGE, 0, e, text, "begins with %u, and the last is %u", v.i, n - 1);
+	int rc = rows[v.i].v.type->parse(&rows[v.i].v, text + at, &v.bits, e);
+	if (rc < 0 && e != NULL)
+		e->col = (int)at + (e->col > 0 ? e->col : 0);
+	if (rc == 0)
+		memcpy(out, &v, sizeof(v));
+	return rc;
+}
+
+static void bits_vprint(const struct vspec *s, const void *val, struct sbuf *out)
+{
+	unsigned n;
+	const struct rnd_val *v = val;
+	const struct setting *row = &set_rnd_rows(&n)[v->i];
+
+	(void)s;
+	sbuf_addf(out, "%u ", v->i);
+	row->v.type->print(&row->v, &v->bits, out);
+}
+
+static const struct vtype vt_bits = {
+	.name = "bits", .syntax = "INDEX OFFSET MASK, or INDEX off; index 0 to 31, mask of 1 to 32 bits: 0, 1, . as it is, X random",
+	.size = sizeof(struct rnd_val), .parse = bits_vparse, .print = bits_vprint,
+};
+
+static void bits_put(const struct setting *row, void *obj, const void *val)
+{
+	const struct rnd_val *v = val;
+
+	(void)row;
+	((struct stream_cfg *)obj)->frame.rnd[v->i] = v->bits;
+}
+
+/* The first that is given. */
+static bool bits_get(const struct setting *row, const void *obj, void *val)
+{
+	const struct frame_rnd *rnd = stream_of(obj)->frame.rnd;
+	struct rnd_val v = {0};
+
+	(void)row;
+	while (v.i < FRAME_MAX_RND - 1 && !rnd[v.i].on)
+		v.i++;
+	v.i = rnd[v.i].on ? v.i : 0;
+	v.bits = rnd[v.i];
+	memcpy(val, &v, sizeof(v));
+	return false;
+}
+
+static bool bits_check(const struct setting *row, const void *obj, struct err *warn)
+{
+	struct rnd_val v;
+
+	bits_get(row, obj, &v);
+	if (!v.bits.on || stream_of(obj)->frame.rnd_on)
+		return set_check_stream(row, obj, warn);
+	err_set(warn, EINVAL, "the random bits wait until `enable <ports> random`");
+	return false;
+}
+
+static const struct setting_store bits_store = {.put = bits_put, .get = bits_get, .unset = keep};
+
 /* ---- random source address and port ---- */
 
 struct rnd_word {
@@ -408,6 +490,8 @@ const struct setting set_pktgen_rows[] = {
 	 .store = &fields_store, .arg = &vxlan_fields, .check = fields_check, .help = "vxlan.flags, vxlan.gid and vxlan.vni by one line"},
 	{.name = "mpls-entry", .alias = "mpls entry", .scope = SCOPE_STREAM, .v = {&vt_mpls}, .dflt = "0x00010140", .flags = SET_DERIVED,
 	 .store = &mpls_store, .arg = &mpls_fields, .check = fields_check, .help = "mpls.label, mpls.tc and mpls.ttl as one number"},
+	{.name = "rnd", .scope = SCOPE_STREAM, .v = {&vt_bits}, .dflt = "0 off", .flags = SET_DERIVED, .store = &bits_store, .check = bits_check,
+	 .help = "Pktgen's way to write rnd.0 to rnd.31"},
 	{.name = "rnd_s_ip", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .flags = SET_DERIVED, .store = &rnd_store, .arg = &rnd_ip,
 	 .check = set_check_stream, .help = "a random source address in each frame; the same as a variation of ipv4.src"},
 	{.name = "rnd_s_pt", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .flags = SET_DERIVED, .store = &rnd_store, .arg = &rnd_pt,

@@ -46,17 +46,52 @@ bool set_find_stream(const void *stream_cfg, unsigned *port, unsigned *stream)
 /* Too large for the stack of a function that is called row by row. */
 static struct frame scratch;
 
-/* ctl_frame() names the port, and so does whoever prints a warning of `set`. */
+/* ctl_frame() names the port or the stream, and so does whoever prints a warning of `set`. */
 static bool frame_ok(unsigned port, unsigned stream, struct err *warn)
 {
-	char prefix[32];
+	char prefix[2][32];
 
 	if (ctl_frame(bound->ctl, port, stream, &scratch, warn) == 0)
 		return true;
-	int n = snprintf(prefix, sizeof(prefix), "port %u: ", port);
-	if (strncmp(warn->text, prefix, (size_t)n) == 0)
-		memmove(warn->text, warn->text + n, strlen(warn->text + n) + 1);
+	snprintf(prefix[0], sizeof(prefix[0]), "port %u: ", port);
+	snprintf(prefix[1], sizeof(prefix[1]), "stream %u/%u: ", port, stream);
+	for (unsigned i = 0; i < 2; i++) {
+		size_t n = strlen(prefix[i]);
+		if (strncmp(warn->text, prefix[i], n) == 0)
+			memmove(warn->text, warn->text + n, strlen(warn->text + n) + 1);
+	}
 	return false;
+}
+
+/* The header that a value is for, is it in the stack? */
+static bool has_header(const struct frame_stack *s, const struct frame_val *v)
+{
+	unsigned seen = 0;
+
+	for (unsigned i = 0; i < s->n; i++)
+		seen += s->hdr[i] == v->proto;
+	return seen >= v->nth;
+}
+
+bool set_check_whole(const struct stream_cfg *cfg, struct err *warn)
+{
+	unsigned port, stream;
+
+	warn->text[0] = '\0';
+	for (unsigned i = 0; i < cfg->frame.vals.n; i++) {
+		const struct frame_val *v = &cfg->frame.vals.val[i];
+		struct sbuf name = {0};
+		if (has_header(&cfg->frame.stack, v))
+			continue;
+		sbuf_addf(&name, "%s[%u].%s", v->proto->name, v->nth, v->field->name);
+		const struct setting *row = set_row_named(name.s);
+		sbuf_free(&name);
+		if (row != NULL && row->check != NULL)
+			row->check(row, cfg, warn);
+		if (warn->text[0] != '\0')
+			return false;
+	}
+	return !set_find_stream(cfg, &port, &stream) || frame_ok(port, stream, warn);
 }
 
 bool set_check_stream(const struct setting *row, const void *stream_cfg, struct err *warn)
@@ -101,13 +136,29 @@ void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf 
 	sbuf_free(&text);
 }
 
+static struct {
+	bool on;
+	const void *cfg;              /* whose frame it is, NULL: nobody's */
+	const struct frame *frame;
+} held;
+static struct frame now;
+
+void set_hold(bool on)
+{
+	held.on = on;
+	held.cfg = NULL;
+}
+
 const struct frame *set_frame_now(const void *stream_cfg)
 {
 	unsigned port, stream;
 
-	if (!set_find_stream(stream_cfg, &port, &stream) || ctl_frame(bound->ctl, port, stream, &scratch, NULL) < 0)
-		return NULL;
-	return &scratch;
+	if (held.on && held.cfg == stream_cfg)
+		return held.frame;
+	bool ok = set_find_stream(stream_cfg, &port, &stream) && ctl_frame(bound->ctl, port, stream, &now, NULL) == 0;
+	held.cfg = stream_cfg;
+	held.frame = ok ? &now : NULL;
+	return held.frame;
 }
 
 static void add_table(const struct setting ***rows, unsigned *n, const struct setting *table, unsigned count)

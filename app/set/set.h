@@ -15,10 +15,16 @@ struct ctl;
 const struct setting *const *set_rows(unsigned *n);
 /* A field's row by its name; those of further headers are made here. NULL: there is no such field. */
 const struct setting *set_row_named(const char *name);
+/* Make the rows of further headers of a kind that this stream's frame has. */
+void set_rows_for(const void *stream_cfg);
 /* Which program the rows' checks look at: a rule between a stream and its port needs both, and a row gets one object only. */
 void set_bind(const struct app *app);
 /* A new slot of Pktgen's sequence: a stream with the defaults and with the tags and tunnels of stream 0, not enabled. */
 int set_slot_make(struct ctl *ctl, unsigned port, unsigned stream, struct err *e);
-/* Whether `show settings` lists the row for this object: not an alias, and no field of a header that the frame does not have, unless it
- * was set. */
+struct stream_cfg;
+/* What the rows' checks would say of a stream as it is now, for who did not let them: false with the first of it. */
+bool set_check_whole(const struct stream_cfg *cfg, struct err *warn);
+/* Whether `show settings` lists the row for this object: not an alias, and no field that the frame does not have, unless it was set. */
 bool set_applies(const struct setting *row, const void *obj);
+/* From hold(true) to hold(false) no setting changes: the frame that rows read is built once per stream, not once per row. */
+void set_hold(bool on);

@@ -185,6 +185,28 @@ static bool row_fits(const struct completion *k, const struct setting *s)
 	return setting_fits(s, in, -1, NULL) == 0 && !(s->flags & SET_LATER);
 }
 
+/* Rows that the table does not list, after "vlan[2].": those whose first of a kind it lists. */
+static void offer_more_rows(struct completion *k)
+{
+	const struct cmd_host *h = &k->c->host;
+	const char *open = strchr(k->prefix, '['), *dot = open != NULL ? strstr(open, "].") : NULL;
+	size_t head = dot != NULL ? (size_t)(open - k->prefix) : 0;
+	struct sbuf name = {0};
+
+	for (unsigned i = 0; dot != NULL && h->row != NULL && i < k->c->nsettings; i++) {
+		const struct setting *s = k->c->settings[i];
+		if (strncmp(s->name, k->prefix, head) != 0 || s->name[head] != '.' || !row_fits(k, s))
+			continue;
+		sbuf_reset(&name);
+		sbuf_addn(&name, k->prefix, (size_t)(dot + 1 - k->prefix));
+		sbuf_add(&name, s->name + head);
+		const struct setting *row = word_prefix(name.s, k->prefix) ? h->row(h->arg, name.s) : NULL;
+		if (row != NULL)
+			give(k, name.s, row->help);
+	}
+	sbuf_free(&name);
+}
+
 static void offer_settings(struct completion *k, unsigned at)
 {
 	unsigned before = k->nseen;
@@ -195,6 +217,8 @@ static void offer_settings(struct completion *k, unsigned at)
 		if (row_fits(k, s) && (strchr(s->name, '[') == NULL || strchr(k->prefix, '[') != NULL))
 			offer_name_words(k, s, s->name, at);
 	}
+	if (at == k->n)
+		offer_more_rows(k);
 	/* aliases would double the list; they are for those who type them */
 	if (at == k->n && (k->prefix[0] == '\0' || k->nseen > before))
 		return;

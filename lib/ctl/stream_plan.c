@@ -186,6 +186,23 @@ void stream_name(const struct ctl_port *cp, const struct stream *s, char *out, s
 		snprintf(out, size, "stream %u/%u", cp->p.id, s->cfg.id);
 }
 
+/* A field that the header has not in this message. */
+static int stray_field(const struct ctl_port *cp, const struct stream *s, const struct frame_val *v, const char *nth, struct err *e)
+{
+	char name[32], where[24];
+	uint64_t says;
+	const struct field *by = frame_val_idle(&s->cfg.frame, v, &says);
+	const char *p = v->proto->name;
+
+	if (by == NULL)
+		return 0;
+	stream_name(cp, s, name, sizeof(name));
+	snprintf(where, sizeof(where), s->cfg.id == 0 ? "%u" : "%u/%u", cp->p.id, s->cfg.id);
+	return err_set(e, EINVAL, "%s: %s%s.%s is set, but %s has no such field while its %s is %llu: `set %s %s%s.%s default` takes the value "
+		       "back, `set %s %s%s.%s ...` makes it another message", name, p, nth, v->field->name, p, by->name, (unsigned long long)says,
+		       where, p, nth, v->field->name, where, p, nth, by->name);
+}
+
 /* A value that would silently not be sent is a mistake or a leftover: both are named. */
 int stream_stray(const struct ctl_port *cp, const struct stream *s, struct err *e)
 {
@@ -199,10 +216,16 @@ int stream_stray(const struct ctl_port *cp, const struct stream *s, struct err *
 		struct sbuf stack = {0};
 		for (unsigned h = 0; h < f->stack.n; h++)
 			seen += f->stack.hdr[h] == v->proto;
-		if (seen >= v->nth || frame_val_waits(v))
-			continue;
 		if (v->nth > 1)
 			snprintf(nth, sizeof(nth), "[%u]", v->nth);
+		if (seen >= v->nth) {
+			int rc = stray_field(cp, s, v, nth, e);
+			if (rc < 0)
+				return rc;
+			continue;
+		}
+		if (frame_val_waits(v))
+			continue;
 		stream_name(cp, s, name, sizeof(name));
 		snprintf(where, sizeof(where), s->cfg.id == 0 ? "%u" : "%u/%u", cp->p.id, s->cfg.id);
 		frame_stack_print(&f->stack, &stack);

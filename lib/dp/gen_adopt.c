@@ -210,12 +210,14 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 		gr->end_i = gr->epoch_i + gen_own_before(j, ph->end);
 	gr->tag = ph->tag[0];
 	gr->len = (uint16_t)frun_len(ph->prog);
+	gr->port_len = (uint16_t)frun_port_len(ph->prog);
 	gr->nclasses = (uint16_t)frun_nclasses(ph->prog);
 	gr->fixed = frun_is_fixed(ph->prog);
 	gr->mends = false;
 	for (unsigned c = 0; j->prepare && c < gr->nclasses; c++)
 		gr->mends |= gen_mended(frun_class(ph->prog, c)) > 0;
 	gr->plain = gen_own(g)->one_mark && gr->nclasses == 1;
+	gr->simple = j->ngroups == 1 && gr->stream < 0 && gr->plain && gr->port_len != 0 && !j->prepare;
 	if (j->ngroups == 1 || gr->stream == j->group[0].stream)
 		mark_queue(j->txq, gr->plain ? gr->tag : 0);
 }
@@ -226,7 +228,7 @@ static void set_units(const struct gen_job *j, struct gen_grp *gr)
 	if (!gr->bytes)
 		gr->step = j->nqueues;
 	else
-		gr->step = gr->len != 0 ? gen_phase_bytes(gr, j->nqueues) : 0;
+		gr->step = gr->port_len != 0 ? gen_phase_bytes(gr, j->nqueues) : 0;
 }
 
 /* Fixed frames are not built one by one. */

@@ -17,10 +17,12 @@ struct gen_grp {
 	const struct frun *prog;
 	void *state;
 	uint32_t tag;         /* of class 0 */
-	uint16_t len;         /* without FCS of every frame; 0: they differ */
+	uint16_t len;         /* without FCS of every own frame; 0: they differ */
+	uint16_t port_len;    /* the same of all queues' frames */
 	bool plain;           /* one class, and its mark is the queue's */
 	bool fixed, bytes, l2;
 	bool mends;           /* the driver writes into frames although their mark stays */
+	bool simple;          /* the port's only group, plain, of one length, without prepare */
 	int32_t stream;
 	/* at the end of a phase, and for a new plan */
 	uint16_t nclasses;
@@ -66,8 +68,8 @@ static inline uint64_t gen_phase_k(const struct gen_job *j, const struct gen_grp
 /* Bytes of the first k frames of the phase, on the wire or with FCS. */
 static inline uint64_t gen_phase_bytes(const struct gen_grp *gr, uint64_t k)
 {
-	if (gr->len != 0)
-		return k * (gr->len + GEN_FCS + (gr->l2 ? 0u : PACE_WIRE_OVERHEAD));
+	if (gr->port_len != 0)
+		return k * (gr->port_len + GEN_FCS + (gr->l2 ? 0u : PACE_WIRE_OVERHEAD));
 	return gr->l2 ? frun_l2(gr->prog, k) : frun_wire(gr->prog, k);
 }
 

@@ -143,10 +143,12 @@ static int put_bind(const struct build *b, uint8_t *bytes, unsigned i, struct er
 	uint64_t v = bind->value;
 
 	if (bind->is_len) {
-		v = b->l->h[i].end - b->l->h[i].off - b->l->h[i].hlen;
+		/* What pads the frame behind it does not count (IEEE 802.3 3.2.7). */
+		v = b->l->h[i + 1].end - b->l->h[i + 1].off;
 		if (v > bind->value && !is_set(b, i, f))
 			return err_set(e, EINVAL,
-				       "%s.%s cannot hold the length %llu of what follows it: it ends at %llu. Set it yourself, or a size smaller by %llu",
+				       "%s.%s cannot hold the length %llu of what follows it: it ends at %llu. "
+				       "Set it yourself, or a size smaller by %llu",
 				       b->l->h[i].proto->name, f->name, (unsigned long long)v,
 				       (unsigned long long)bind->value, (unsigned long long)(v - bind->value));
 	}

@@ -113,6 +113,10 @@ struct layout {
 	} part[FRAME_MAX_PARTS];
 };
 
+/* A header may have fields that only some of its messages have (icmp.id). Where the spec's own value v is for one that the frame does not have,
+ * the field that says so (icmp.type), and its value; else NULL. Such values are kept and change nothing. */
+const struct field *frame_val_idle(const struct frame_spec *spec, const struct frame_val *v, uint64_t *says);
+
 struct frame {
 	uint16_t len;                     /* without FCS */
 	uint8_t bytes[FRAME_MAX_LEN + 4];
@@ -143,7 +147,8 @@ void frame_plan_free(struct frame_plan *);
 /* Dissect len bytes by the same tables: new JSON {"size":S,"stack":"eth/ipv4/udp","headers":[{"name":"eth","offset":0,
  * "fields":{"dst":"..",..}}, ..],"payload":{"offset":..,"len":..},"hex":".."}; checksum fields get "<name>_ok": bool beside them
  * where they can be judged (not in UDP without checksum, in fragments, in what is cut off). A header may have "options" (hex) and
- * "malformed" (why); bytes after the end that lengths give are "padding". Never fails: undecodable rest is payload. Caller decrefs. */
+ * "malformed" (why). "fields" has the fields that this message has, known options among them; "options" beside it is all option bytes. Bytes
+ * after the end that lengths give are "padding". Never fails: undecodable rest is payload. Caller decrefs. */
 json_t *frame_dissect(const uint8_t *bytes, unsigned len);
 /* The same for a person: one line per header with its fields, then a hex dump with offsets. */
 void frame_print(const uint8_t *bytes, unsigned len, struct sbuf *out);

@@ -58,6 +58,8 @@ const struct frun_class *frun_class(const struct frun *, unsigned c);
 unsigned frun_class_of(const struct frun *, uint64_t i);
 /* All frames of one size? Then its length without FCS, else 0: frun_fill() writes the lengths into the objects. */
 unsigned frun_len(const struct frun *);
+/* The same of the port's frames, whatever queue sends them. */
+unsigned frun_port_len(const struct frun *);
 /* Nothing to write per frame: the image is all. */
 bool frun_is_fixed(const struct frun *);
 
@@ -75,6 +77,8 @@ void frun_next(const struct frun *from, const void *from_state, const struct fru
 /* Own frames i.. are to be built next (after a tail that was given back). */
 void frun_seek(const struct frun *f, void *state, uint64_t i);
 uint64_t frun_pos(const struct frun *f, const void *state);
+/* Objects have room for this much behind data_off, however short their frames are: whole lines are stored. */
+#define FRUN_MIN_ROOM (2048 - 128)
 /* Write the next n <= FRUN_MAX_BURST own frames into obj[0..n), each of which holds the image of its class. */
 void frun_fill(const struct frun *f, void *state, void *const *obj, unsigned n);
 

@@ -208,3 +208,23 @@ void place_ends(struct build *b, unsigned len)
 		l->h[i].end = end;
 	}
 }
+
+const struct field *frame_val_idle(const struct frame_spec *spec, const struct frame_val *v, uint64_t *says)
+{
+	const struct cond *own = &v->field->when, *part = v->field->part != NULL ? &v->field->part->when : own;
+	struct layout l;
+	struct build b = {.spec = spec, .l = &l};
+
+	if ((own->field == NULL && part->field == NULL) || place_headers(&b, NULL) != 0)
+		return NULL;
+	for (unsigned i = 0; i < l.n; i++) {
+		if (l.h[i].proto != v->proto || l.h[i].nth != v->nth)
+			continue;
+		const struct cond *c = !holds(&b, i, part, NULL) ? part : !holds(&b, i, own, NULL) ? own : NULL;
+		const struct field *f = c != NULL ? proto_field(v->proto, c->field) : NULL;
+		if (f != NULL)
+			*says = number_now(&b, i, f, NULL);
+		return f;
+	}
+	return NULL;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside lib/frame: the engines, for vectors of RUN_VB bytes. Who includes this defines RUN_VB, RUN_TARGET (an attribute), RUN_SWAP(v) (the bytes
- * of each 16-bit word exchanged), RUN_ISA (the name of the table) and RUN_ISA_NAME. Bodies are inlined with literal counts, which compilers
+ * of each 16-bit word exchanged), RUN_PICK(row, at) (from the 16 bytes at row those that at names, 0x80: 0), RUN_PICK8 (of 8 bytes), RUN_MM(op) and
+ * RUN_MI (names of intrinsics and of their type) where there is such a thing, RUN_ISA (the name of the table) and RUN_ISA_NAME. Bodies are inlined with literal counts, which compilers
  * unroll and vectorize. */
 #pragma once
 #include "run_int.h"
@@ -11,6 +12,8 @@
 
 typedef uint16_t vec __attribute__((vector_size(RUN_VB)));
 typedef uint16_t vec_any __attribute__((vector_size(RUN_VB), aligned(1), may_alias));
+
+static const uint32_t run_count_up[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /* Call body with a literal count where it is a usual one. */
 #define COUNTED(n, body, ...) \
@@ -50,7 +53,7 @@ BODY void copy_any(uint8_t *frame, const uint8_t *src, unsigned off, unsigned le
 
 BODY void copy_one(const uint8_t *src, const uint16_t *len, const struct frun *f, void *const *obj, bool lens, unsigned n)
 {
-	uint32_t at = f->data_off, off16 = f->len16_off, off32 = f->len32_off;
+	uint32_t at = f->write_off, off16 = f->len16_off, off32 = f->len32_off;
 
 #pragma GCC unroll 8
 	for (unsigned j = 0; j < n; j++) {
@@ -148,7 +151,7 @@ BODY void affine_step(const struct frun *f, struct run_state *st, void *const *o
 	uint32_t size = f->nlines * RUN_LINE;
 
 	if (one) {
-		COUNTED(m, affine_one, st->rest, f->data_off, obj);
+		COUNTED(m, affine_one, st->rest, f->write_off, obj);
 		return;
 	}
 	for (unsigned j = 0; j < m; j++)
@@ -197,7 +200,7 @@ BODY bool lanes_due(const uint32_t *until, uint32_t t, unsigned n)
 
 BODY void lanes_one(uint8_t *lane, const uint16_t *len, const struct frun *f, void *const *obj, bool lens, unsigned n)
 {
-	uint32_t at = f->data_off, off16 = f->len16_off, off32 = f->len32_off;
+	uint32_t at = f->write_off, off16 = f->len16_off, off32 = f->len32_off;
 
 #pragma GCC unroll 4
 	for (unsigned j = 0; j < n; j++) {
@@ -277,6 +280,8 @@ ENTRY lanes_lines_fill(const struct frun *f, struct run_state *st, void *const *
 	lanes_all(f, st, obj, LANES_MANY, n);
 }
 
+#include "run_cols.h"
+
 const struct run_isa RUN_ISA = {
 	.name = RUN_ISA_NAME,
 	.copy = copy_fill,
@@ -287,4 +292,7 @@ const struct run_isa RUN_ISA = {
 	.lanes = lanes_fill,
 	.lanes_len = lanes_len_fill,
 	.lanes_lines = lanes_lines_fill,
+	.cols = cols_fill,
+	.cols_len = cols_len_fill,
+	.cols_lines = cols_lines_fill,
 };

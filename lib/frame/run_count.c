@@ -20,6 +20,14 @@ unsigned frun_class_of(const struct frun *f, uint64_t i)
 	return f->nclasses == 1 ? 0 : f->plan[f->slot[i % f->own].plan].class;
 }
 
+unsigned frun_port_len(const struct frun *f)
+{
+	for (unsigned c = 1; c < f->ncycle; c++)
+		if (f->size_before[c + 1] - f->size_before[c] != f->size_before[1])
+			return 0;
+	return f->size_before[1] - 4;
+}
+
 unsigned frun_stream_at(const struct frun *f, uint64_t i)
 {
 	return f->plan[f->slot[i % f->own].plan].stream;

@@ -120,7 +120,7 @@ static bool simple(const struct frun *f)
 {
 	for (uint32_t i = 0; i < f->nplans; i++) {
 		const struct run_plan *p = &f->plan[i];
-		if (p->random || (p->moves && p->nsums != 0 && !p->linear))
+		if (p->random || (p->moves && !p->linear))
 			return false;
 		for (unsigned c = 0; c < p->nsums; c++)
 			if (f->sum[p->sum + c].s.off % 2 != 0)
@@ -181,6 +181,15 @@ static void lay_lanes(struct frun *f, uint64_t turns, size_t bytes_per_lane)
 		f->lane_len[l] = f->plan[f->slot[l % f->own].plan].len;
 }
 
+/* A single line that may be stored whole in every buffer. */
+static bool one_line(struct frun *f)
+{
+	if (f->nlines != 1 || f->line_off[0] + RUN_LINE > RUN_SAFE_END)
+		return false;
+	f->write_off = f->data_off + f->line_off[0];
+	return true;
+}
+
 static void use_copy(struct frun *f, const struct run_isa *isa, uint64_t turns)
 {
 	size_t size = (size_t)f->nlines * RUN_LINE;
@@ -188,7 +197,7 @@ static void use_copy(struct frun *f, const struct run_isa *isa, uint64_t turns)
 	lay_lanes(f, turns, size);
 	f->engine_size += size * FRUN_MAX_BURST;
 	f->engine = "copy";
-	f->fill = f->nlines != 1 || f->line_off[0] + RUN_LINE > RUN_SAFE_END ? isa->copy_lines : f->len != 0 ? isa->copy : isa->copy_len;
+	f->fill = !one_line(f) ? isa->copy_lines : f->len != 0 ? isa->copy : isa->copy_len;
 }
 
 /* A turn of a few frames more, where that makes it whole bursts. */
@@ -204,7 +213,7 @@ static uint64_t whole_bursts(const struct frun *f, uint64_t turns)
 static void use_affine(struct frun *f, const struct run_isa *isa, uint64_t turns)
 {
 	size_t size = 2 * (size_t)f->nlines * RUN_LINE;
-	bool one = f->nlines == 1 && f->line_off[0] == 0;
+	bool one = one_line(f);
 
 	f->engine = "affine";
 	if (f->own == 1 && turns == 1) {
@@ -216,6 +225,20 @@ static void use_affine(struct frun *f, const struct run_isa *isa, uint64_t turns
 	f->stale_size = run_lanes_at(f);
 	f->engine_size += f->stale_size;
 	f->fill = !one ? isa->lanes_lines : f->len != 0 ? isa->lanes : isa->lanes_len;
+}
+
+static bool use_cols(struct run_make *m, const struct run_isa *isa)
+{
+	struct frun *f = &m->f;
+	bool one = one_line(f) && !f->plan[0].random;
+
+	if (!run_make_cols(m))
+		return false;
+	lay_lanes(f, 1, 0);
+	f->engine = "columns";
+	f->stale_size = f->engine_size = f->cols->nvars * sizeof(struct run_segment);
+	f->fill = !one ? isa->cols_lines : f->len != 0 ? isa->cols : isa->cols_len;
+	return true;
 }
 
 static void choose(struct run_make *m, const struct run_isa *isa)
@@ -233,16 +256,16 @@ static void choose(struct run_make *m, const struct run_isa *isa)
 		f->engine = "fixed";
 		return;
 	}
-	if (!simple(f))
-		return;
-	turns = turns_constant(f);
+	turns = simple(f) ? turns_constant(f) : 0;
 	if (turns != 0 && (f->own * turns + FRUN_MAX_BURST) * line <= MANY_BYTES) {
 		use_copy(f, isa, turns);
 		return;
 	}
-	turns = turns_affine(f);
+	turns = simple(f) ? turns_affine(f) : 0;
 	if (turns != 0 && f->own * turns * 2 * line <= MANY_BYTES)
 		use_affine(f, isa, turns);
+	else if ((f->own + FRUN_MAX_BURST) * line <= MANY_BYTES)
+		(void)use_cols(m, isa);
 }
 
 int run_make_engine(struct run_make *m, struct err *e)

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define RUN_LINE 64
-/* A store of a whole line may go beyond a frame's end up to here: no buffer is smaller. */
-#define RUN_SAFE_END (2048 - 128)
+/* A store of a whole line may go beyond a frame's end up to here. */
+#define RUN_SAFE_END FRUN_MIN_ROOM
 #define RUN_MAX_SUMS 64
 
 struct run_var {
@@ -50,12 +50,67 @@ struct run_slot {            /* of one own frame of the cycle */
 	uint64_t ordinal;        /* of its stream at the first own cycle, without o0 */
 };
 
+/* Columns: the values of a burst, field by field, then all stores. For programs of one stream whose frames all have the same fields. */
+#define RUN_COL_VARS 16
+#define RUN_COL_SUMS 8
+#define RUN_COL_ROWS 8       /* of 8 words, all in one line of the frame */
+#define RUN_COL_SLOTS (RUN_COL_ROWS * 8)
+#define RUN_COL_LIMBS 5      /* of 32 bits: a field of 128 bits that begins within a word */
+#define RUN_COL_BURST 64
+
+enum run_source {
+	SOURCE_BITS,         /* random bits: fixed | (r >> n) & mask */
+	SOURCE_SPAN,         /* random below a span, fields of at most 32 bits */
+	SOURCE_STEP,         /* straight segments */
+	SOURCE_LIST,
+	SOURCE_ANY,          /* one by one */
+};
+
+struct run_col_var {
+	enum run_source source;
+	uint32_t var;            /* index of run_var */
+	uint8_t shift;           /* to the left, so that the field ends with a word */
+	uint8_t limbs, words;    /* of the shifted number */
+	uint16_t first;          /* bit t: no field before this one has a part in the column of word t */
+	uint8_t nrandom;         /* random words per value */
+	int16_t up;              /* BITS: random words move so far to the left in all */
+	uint8_t slot[2 * RUN_COL_LIMBS]; /* column of each word, lowest first */
+	uint32_t mask[RUN_COL_LIMBS], fixed[RUN_COL_LIMBS];
+	uint64_t key[4];         /* of ordinals below 2^32, of the most significant random word first */
+	uint32_t low, span;
+};
+
+struct run_col_sum {
+	uint8_t slot;
+	bool zero_is_none;
+	uint16_t ratio[RUN_COL_VARS + 1]; /* what 1 in the words of each variation adds, and the payload at the end */
+};
+
+struct run_cols {
+	unsigned nvars, nsums, nrows;
+	unsigned nslots;         /* columns, those that are not used included */
+	bool narrow;             /* one row of at most 4 words */
+	bool random;             /* payload */
+	uint32_t block, hdr_len;
+	struct run_col_var var[RUN_COL_VARS];
+	struct run_col_sum sum[RUN_COL_SUMS];
+	uint16_t row_line[RUN_COL_ROWS];           /* index of the written line */
+	WR_ALIGNED(CACHE_LINE) uint8_t pick[RUN_COL_ROWS][RUN_LINE]; /* byte of the row that goes there, 0x80: none */
+	uint32_t slot_at[RUN_COL_SLOTS];           /* where its word goes among the written lines; UINT32_MAX: unused */
+};
+
+struct run_segment {         /* SOURCE_STEP, in the state */
+	vary_u x, delta;
+	uint64_t left;
+};
+
 struct run_state;
 typedef void run_fill_fn(const struct frun *f, struct run_state *st, void *const *obj, unsigned n);
 
 struct frun {
 	run_fill_fn *fill;
 	uint32_t data_off, len16_off, len32_off;
+	uint32_t write_off;      /* of the first written line in an object */
 	uint16_t len;            /* of all frames, 0: they differ */
 	bool fixed, nic, full;
 	uint32_t nlines;         /* lines of RUN_LINE bytes that are written each time */
@@ -92,6 +147,9 @@ struct frun {
 	uint8_t *image;
 	uint16_t *line_of;       /* [256] of each line of the frame: its place among the written ones */
 	uint32_t turns;          /* own cycles that make one turn of the lanes */
+	struct run_cols *cols;
+	uint8_t *lane_line;      /* columns: [lanes + FRUN_MAX_BURST] templates, 0 where columns go */
+	uint16_t *lane_base;     /* columns: of each sum [lanes + FRUN_MAX_BURST] what does not vary of it, never 0 */
 	uint16_t *lane_len;      /* [lanes + FRUN_MAX_BURST] length of each lane's frames, the first lanes again at the end */
 };
 
@@ -172,6 +230,8 @@ static inline uint16_t run_sum_field(uint64_t sum, bool zero_is_none)
 void run_copy_build(const struct frun *f, struct run_state *st, unsigned n);
 /* Many affine lanes: those of the next n, none beyond the last lane, that are due are built anew. */
 void run_lanes_build(const struct frun *f, struct run_state *st, unsigned n);
+/* Columns: the segment of v that begins at ordinal o of its stream. */
+void run_col_segment(const struct frun *f, const struct run_state *st, const struct run_col_var *v, uint64_t o, struct run_segment *s);
 /* What an engine keeps in st->rest. Copy: the lanes' lines, the first FRUN_MAX_BURST of them again at the end. Affine: z and inc. Many affine
  * lanes: the turns, from epoch on, in which each is to be built anew; then z and inc of each. */
 static inline size_t run_lanes_at(const struct frun *f)
@@ -185,5 +245,6 @@ struct run_isa {
 	run_fill_fn *copy, *copy_len, *copy_lines; /* lanes of one line; the same and lengths; any */
 	run_fill_fn *affine, *affine_lines;        /* one lane of one line; of any */
 	run_fill_fn *lanes, *lanes_len, *lanes_lines; /* many affine lanes */
+	run_fill_fn *cols, *cols_len, *cols_lines;
 };
 extern const struct run_isa run_isa_plain, run_isa_ssse3, run_isa_avx2, run_isa_avx512;

@@ -159,3 +159,13 @@ void run_lanes_build(const struct frun *f, struct run_state *st, unsigned n)
 		until[lane] = t + run_affine_lane(f, st, lane, st->turn, z, z + size / 4);
 	}
 }
+
+void run_col_segment(const struct frun *f, const struct run_state *st, const struct run_col_var *v, uint64_t o, struct run_segment *s)
+{
+	const struct run_var *var = &f->var[v->var];
+	uint64_t own = o - st->base[var->slot];
+	uint64_t n = vary_steps(&var->v, own, f->nqueues, &s->delta);
+
+	s->x = vary_at(&var->v, own);
+	s->left = n < RUN_MAX_LEFT ? n + 1 : RUN_MAX_LEFT;
+}

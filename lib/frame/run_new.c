@@ -317,6 +317,8 @@ static struct frun *pack(struct run_make *m)
 		PIECE(by_id, f->nstreams), PIECE(o0, f->nstreams), PIECE(step, f->nstreams), PIECE(slot0, f->nstreams + 1),
 		PIECE(slot_id, f->nslots), PIECE(place0, f->nstreams + 1), PIECE(place, f->ncycle), PIECE(size_before, f->ncycle + 1),
 		PIECE(own_before, f->own + 1), PIECE(class, f->nclasses), PIECE(lane_len, f->lanes + FRUN_MAX_BURST), PIECE(line_of, ARRAY_SIZE(m->written)),
+		PIECE(cols, 1), PIECE(lane_line, (f->lanes + (size_t)FRUN_MAX_BURST) * f->nlines * RUN_LINE),
+		PIECE(lane_base, (f->lanes + (size_t)FRUN_MAX_BURST) * (f->cols != NULL ? f->cols->nsums : 0)),
 	};
 #undef PIECE
 	size_t total = (sizeof(*f) + 63) / 64 * 64;
@@ -346,13 +348,24 @@ static void link_parts(struct frun *f, const struct run_make *m)
 		f->class[c].bytes = f->image + m->class_at[c];
 }
 
-struct frun *frun_new(const struct frun_spec *spec, struct err *e)
+/* A cycle that says the same again and again is a short one. */
+static unsigned shortest(const struct frun_spec *s)
 {
+	for (unsigned i = 1; i < s->ncycle; i++)
+		if (s->cycle[i].stream != s->cycle[0].stream || s->cycle[i].plan != s->cycle[0].plan)
+			return s->ncycle;
+	return 1;
+}
+
+struct frun *frun_new(const struct frun_spec *asked, struct err *e)
+{
+	struct frun_spec once = *asked, *spec = &once;
 	struct run_make *m;
 	struct frun *f = NULL;
 
 	if (check(spec, e) != 0)
 		return NULL;
+	once.ncycle = shortest(asked);
 	m = xcalloc(1, sizeof(*m));
 	m->spec = spec;
 	m->f.ncycle = spec->ncycle;

@@ -49,6 +49,9 @@ static void add_pseudo(const struct layout *l, const uint8_t *bytes, unsigned i,
 			continue;
 		const struct field *from = proto_field(p, "src");
 		s->alen = from->bits / 8;
+		/* Extension headers may stand behind AH over IPv4 too; what they say of addresses is IPv6's. */
+		if (s->alen != IP6_BYTES)
+			src = dst = 0;
 		s->src = (uint16_t)(src != 0 ? src : (unsigned)layout_field(l, j, from) / 8);
 		s->dst = (uint16_t)(dst != 0 ? dst : (unsigned)layout_field(l, j, proto_field(p, "dst")) / 8);
 		s->pseudo = l->h[i].proto->pseudo_proto + (uint32_t)(s->to - s->from);

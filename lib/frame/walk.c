@@ -354,7 +354,7 @@ enum sum_state frame_sum_state(const struct walk *w, const uint8_t *bytes, unsig
 
 	if (!layout_sum(&w->l, bytes, i, f, &s))
 		return SUM_NO_FIELD;
-	if ((f->role != ROLE_SUM_HDR && w->unsure[i]) || s.to < s.off + 2u ||
+	if (w->len > UINT16_MAX || (f->role != ROLE_SUM_HDR && w->unsure[i]) || s.to < s.off + 2u ||
 	    (f->zero_is_none && layout_get_u64(&w->l, bytes, i, f) == 0))
 		return SUM_UNKNOWN;
 	return frame_sum_good(&s, bytes) ? SUM_GOOD : SUM_BAD;

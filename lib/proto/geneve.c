@@ -40,5 +40,6 @@ static const struct bind binds[] = {
 };
 
 const struct proto proto_geneve = {
-	.name = "geneve", .help = "Generic Network Virtualization Encapsulation", .len = 8, .fields = fields, .parts = parts, .binds = binds, .pad = 4,
+	.name = "geneve", .help = "Generic Network Virtualization Encapsulation", .len = 8, .fields = fields, .parts = parts,
+	.binds = binds, .pad = 4,
 };

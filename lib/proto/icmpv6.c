@@ -13,8 +13,10 @@ static const struct part parts[] = {
 	[P_REDIRECT] = { .name = "redirect", .len = 16, .when = COND("type", {137, 137}) },
 	[P_SLLA] = { .name = "slla", .len = 8, .optional = true, .option = true, .head_len = 2, .head = {1, 1}, .when = COND("type", {133, 137}) },
 	[P_TLLA] = { .name = "tlla", .len = 8, .optional = true, .option = true, .head_len = 2, .head = {2, 1}, .when = COND("type", {133, 137}) },
-	[P_PREFIX] = { .name = "prefix", .len = 32, .optional = true, .option = true, .head_len = 2, .head = {3, 4}, .when = COND("type", {133, 137}) },
-	[P_LINKMTU] = { .name = "linkmtu", .len = 8, .optional = true, .option = true, .head_len = 2, .head = {5, 1}, .when = COND("type", {133, 137}) },
+	[P_PREFIX] = { .name = "prefix", .len = 32, .optional = true, .option = true, .head_len = 2, .head = {3, 4},
+		.when = COND("type", {133, 137}) },
+	[P_LINKMTU] = { .name = "linkmtu", .len = 8, .optional = true, .option = true, .head_len = 2, .head = {5, 1},
+		.when = COND("type", {133, 137}) },
 	[P_OPTIONS] = { .name = "options", .len = 0, .optional = true, .when = COND("type", {133, 137}) },
 	{ 0 },
 };

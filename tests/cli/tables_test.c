@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "app.h"
+#include "edit.h"
 #include "set/set.h"
 
 #include <errno.h>
@@ -172,20 +173,33 @@ static void test_type_and_proto_edit_the_frame(void **state)
 	is("frame", "eth/vlan/ipv4/udp");
 	set("set 0 dport 53");
 	is("udp.dst", "53");
+	set("set 0 type ipv6");
+	is("frame", "eth/vlan/ipv6/udp");
+	set("set 0 proto icmp");
+	is("frame", "eth/vlan/ipv6/icmpv6");
 	set("set 0 type ipv4");
-	is("frame", "eth/ipv4/udp");
+	is("frame", "eth/vlan/ipv4/icmp");
+	set("set 0 with.vlan off");
+	is("frame", "eth/ipv4/icmp");
+	set("set 0 proto udp");
+	set("set 0 dport 53");
 	set("set 0 proto tcp");
 	is("frame", "eth/ipv4/tcp");
+	is("tcp.dst", "53");
 	set("set 0 frame eth");
 	set("set 0 proto udp");
 	is("frame", "eth/ipv4/udp");
 	set("set 0 frame eth/vlan");
 	set("set 0 type vlan");
 	is("frame", "eth/vlan/ipv4/tcp");
-	assert_int_equal(try("set 0 proto icmp", &e), -ENOTSUP);
-	assert_int_equal(try("set 0 type arp", &e), -ENOTSUP);
 	assert_int_equal(try("set 0 proto foo", &e), -EINVAL);
 	is("frame", "eth/vlan/ipv4/tcp");
+	set("set 0 type arp");
+	is("frame", "eth/vlan/arp");
+	/* an edit that the frame cannot take is refused, on all the ports named */
+	assert_int_equal(try("set 0,1 with.vxlan on", &e), -EINVAL);
+	is("frame", "eth/vlan/arp");
+	assert_false(frame_has_header(&stream[1].frame.stack, "vxlan"));
 }
 
 static void test_word_without_header(void **state)
@@ -240,6 +254,39 @@ static void test_rows_on_demand(void **state)
 	assert_int_equal(before, after);
 	set("set 0 ipv4[64].src 10.0.0.0/8");
 	is("ipv4[64].src", "10.0.0.0/8");
+}
+
+static void offer(void *arg, const char *word, const char *help)
+{
+	(void)help;
+	if (word != NULL)
+		sbuf_addf(arg, "%s ", word);
+}
+
+static void completes(const char *line, const char *words)
+{
+	struct sbuf got = {0};
+	int start;
+
+	cmd_complete(cmd, line, (int)strlen(line), &start, offer, &got);
+	assert_string_equal(sbuf_str(&got), words);
+	sbuf_free(&got);
+}
+
+static void test_completion(void **state)
+{
+	(void)state;
+	completes("set 0 vlan[3].v", "vlan[3].vid ");
+	completes("set 0 vlan[3].p", "vlan[3].pcp ");
+	completes("set 0 vlan[99].v", "");
+	completes("set 0 udp.dst 1..5 ", "step from ");
+	completes("set 0 udp.dst r", "random ");
+	completes("set 0 udp.dst random r", "repeat ");
+	completes("set 0 ipv4.src 10.0.0.0/8 f", "from ");
+	completes("set 0 size im", "imix ");
+	completes("set 0 nest udp.src,udp.d", "udp.src,udp.dst ");
+	completes("set 0 pattern h", "hex ");
+	completes("set 0 rnd.1 o", "off ");
 }
 
 static void test_variations(void **state)
@@ -415,7 +462,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_sound), T(test_defaults_agree), T(test_pktgen_spellings), T(test_type_and_proto_edit_the_frame),
 		T(test_word_without_header), T(test_nth_header), T(test_rows_on_demand),
-		T(test_variations), T(test_every_field_varies), T(test_nest_rows), T(test_payload_bytes), T(test_rnd_rows),
+		T(test_variations), T(test_every_field_varies), T(test_nest_rows), T(test_payload_bytes), T(test_rnd_rows), T(test_completion),
 		T(test_stream_rows), T(test_all_or_none),
 	};
 

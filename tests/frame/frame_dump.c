@@ -1,79 +1,301 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads lines "stack size fill [field=value ...]" and prints for each the frame's hex, a blank, and its dissection as JSON;
- * or "error: text". size 0 is auto; fill is abc, zero, or user:TEXT. A line "hex BYTES" is only dissected. */
+/* Reads descriptions of frames, one JSON object per line, and prints for each {"frames":[hex, ..],"dissect":[..]} or {"error":text}.
+ *   stack, size (0 is auto), fill (abc zero none user inc random hex file), user, seed, data (hex)
+ *   set: {field: text}   nest: [[field, steps together with the one before], ..]   rnd: [{off,nbits,one,zero,rnd}, ..]
+ *   at: ordinals whose frames are wanted   engine: {isa, queues}: from the worker's engine instead of the plain way
+ *   dissect: are dissections wanted too?
+ * {"hex": bytes} is only dissected. --table prints the protocol table. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
+#include "frame_dump.h"
+#include "frame_run.h"
 
-static int read_line(char *line, struct frame_spec *spec, struct err *e)
+static const char *word_of(json_t *j, const char *key)
 {
-	char *save = NULL;
-	const char *stack = strtok_r(line, " \n", &save), *size = strtok_r(NULL, " \n", &save),
-		   *fill = strtok_r(NULL, " \n", &save);
+	const char *s = json_string_value(json_object_get(j, key));
 
-	if (fill == NULL)
-		return err_set(e, 1, "expected: stack size fill [field=value ...]");
-	spec->size = (uint16_t)strtoul(size, NULL, 10);
-	spec->fill = strcmp(fill, "zero") == 0 ? FILL_ZERO : FILL_ABC;
-	if (strncmp(fill, "user:", 5) == 0) {
-		spec->fill = FILL_USER;
-		strncpy(spec->user, fill + 5, sizeof(spec->user) - 1);
-	}
-	int rc = frame_stack_parse(stack, &spec->stack, e);
-	for (char *w; rc == 0 && (w = strtok_r(NULL, " \n", &save)) != NULL;) {
-		char *eq = strchr(w, '=');
-		if (eq == NULL)
-			return err_set(e, 1, "%s: expected field=value", w);
-		*eq = '\0';
-		rc = frame_vals_parse(&spec->vals, w, eq + 1, e);
+	return s != NULL ? s : "";
+}
+
+static uint64_t number_of(json_t *j, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(j, key));
+}
+
+static struct hexbytes *bytes_of(const char *hex)
+{
+	unsigned n = (unsigned)strlen(hex) / 2;
+	struct hexbytes *b = xcalloc(1, sizeof(*b) + n);
+
+	for (b->n = 0; b->n < n && sscanf(hex + 2 * b->n, "%2hhx", &b->b[b->n]) == 1; b->n++)
+		;
+	return b;
+}
+
+static int read_fill(json_t *ask, struct frame_spec *spec, struct err *e)
+{
+	static const char *const words[] = {
+		[FILL_ABC] = "abc", [FILL_ZERO] = "zero",     [FILL_NONE] = "none", [FILL_USER] = "user",
+		[FILL_INC] = "inc", [FILL_RANDOM] = "random", [FILL_HEX] = "hex",   [FILL_FILE] = "file",
+	};
+	const char *fill = word_of(ask, "fill");
+	unsigned i = 0;
+
+	while (i < ARRAY_SIZE(words) && strcmp(words[i], fill) != 0)
+		i++;
+	if (i == ARRAY_SIZE(words))
+		return err_set(e, 1, "unknown fill \"%s\"", fill);
+	spec->fill = (enum frame_fill)i;
+	spec->fill_seed = number_of(ask, "seed");
+	strncpy(spec->user, word_of(ask, "user"), sizeof(spec->user));
+	if (json_object_get(ask, "data") != NULL)
+		spec->data = bytes_of(word_of(ask, "data"));
+	return 0;
+}
+
+static int read_nest(json_t *nest, struct frame_nest *out, struct err *e)
+{
+	size_t i;
+	json_t *pair;
+	int rc = 0;
+
+	json_array_foreach(nest, i, pair) {
+		unsigned nth;
+		if (rc != 0 || i >= FRAME_MAX_NEST)
+			break;
+		rc = frame_field_parse(json_string_value(json_array_get(pair, 0)), &out->at[i].proto, &nth,
+				       &out->at[i].field, e);
+		out->at[i].nth = (uint8_t)nth;
+		out->at[i].same_digit = json_is_true(json_array_get(pair, 1));
+		out->n++;
 	}
 	return rc;
 }
 
-static void show(const uint8_t *bytes, unsigned len)
+static void read_rnd(json_t *rnd, struct frame_spec *spec)
 {
-	json_t *j = frame_dissect(bytes, len);
-	char *text = json_dumps(j, JSON_COMPACT);
+	size_t i;
+	json_t *r;
+
+	json_array_foreach(rnd, i, r) {
+		if (i >= FRAME_MAX_RND)
+			break;
+		spec->rnd_on = true;
+		spec->rnd[i] = (struct frame_rnd){.on = true,
+						  .off = (uint16_t)number_of(r, "off"),
+						  .nbits = (uint8_t)number_of(r, "nbits"),
+						  .one = (uint32_t)number_of(r, "one"),
+						  .zero = (uint32_t)number_of(r, "zero"),
+						  .rnd = (uint32_t)number_of(r, "rnd")};
+	}
+}
+
+static int read_spec(json_t *ask, struct frame_spec *spec, struct err *e)
+{
+	const char *field;
+	json_t *value;
+
+	spec->size = (uint16_t)number_of(ask, "size");
+	int rc = read_fill(ask, spec, e);
+	if (rc == 0)
+		rc = frame_stack_parse(word_of(ask, "stack"), &spec->stack, e);
+	json_object_foreach(json_object_get(ask, "set"), field, value)
+		if (rc == 0)
+			rc = frame_vals_parse(&spec->vals, field, json_string_value(value), e);
+	if (rc == 0)
+		rc = read_nest(json_object_get(ask, "nest"), &spec->nest, e);
+	read_rnd(json_object_get(ask, "rnd"), spec);
+	return rc;
+}
+
+static void add_frame(json_t *answer, const uint8_t *bytes, unsigned len, bool dissect)
+{
+	struct sbuf hex = {0};
 
 	for (unsigned i = 0; i < len; i++)
-		printf("%02x", bytes[i]);
-	printf(" %s\n", text);
-	free(text);
-	json_decref(j);
+		sbuf_addf(&hex, "%02x", bytes[i]);
+	json_array_append_new(json_object_get(answer, "frames"), json_string(sbuf_str(&hex)));
+	if (dissect)
+		json_array_append_new(json_object_get(answer, "dissect"), frame_dissect(bytes, len));
+	sbuf_free(&hex);
 }
 
-static unsigned read_hex(const char *hex, uint8_t *out, unsigned max)
+/* ---- the worker's engine ---- */
+
+/* One stream on some queues. The objects are as control makes them: the image of their class behind room for lengths. */
+enum { DATA = 64, OBJS = 13, OBJ_SIZE = DATA + FRAME_MAX_LEN + 256 };
+
+struct engine {
+	struct frun_spec spec;
+	struct frun *f;
+	void *state;
+	void *obj[OBJS];
+};
+
+static int engine_open(struct engine *en, unsigned queue, struct err *e)
 {
-	unsigned n = 0;
-
-	while (n < max && sscanf(hex + 2 * n, "%2hhx", &out[n]) == 1)
-		n++;
-	return n;
+	en->spec.first = queue;
+	en->f = frun_new(&en->spec, e);
+	if (en->f == NULL)
+		return -1;
+	const struct frun_class *c = frun_class(en->f, 0);
+	size_t size = (frun_state_size(en->f) + 63) / 64 * 64 + 64;
+	en->state = aligned_alloc(64, size);
+	memset(en->state, 0, size);
+	for (unsigned i = 0; i < OBJS; i++) {
+		en->obj[i] = aligned_alloc(64, OBJ_SIZE / 64 * 64);
+		memset(en->obj[i], 0xee, OBJ_SIZE / 64 * 64);
+		memcpy((uint8_t *)en->obj[i] + DATA, c->bytes, c->len);
+	}
+	frun_begin(en->f, en->state);
+	return 0;
 }
 
-int main(void)
+static void engine_close(struct engine *en)
+{
+	frun_free(en->f);
+	free(en->state);
+	for (unsigned i = 0; i < OBJS; i++)
+		free(en->obj[i]);
+}
+
+/* Frame k is of queue k mod queues. Bursts of different lengths lead to it, the last part of a long way at least. */
+static const uint8_t *engine_frame(struct engine *en, uint64_t k)
+{
+	uint64_t want = k / en->spec.nqueues, i = want > 100 ? want - 37 : 0;
+	unsigned last = 0;
+
+	if (frun_is_fixed(en->f))
+		return (uint8_t *)en->obj[0] + DATA;
+	frun_seek(en->f, en->state, i);
+	for (unsigned n = 1; i <= want; n = n % OBJS + 1) {
+		unsigned burst = want + 1 - i < n ? (unsigned)(want + 1 - i) : n;
+		frun_fill(en->f, en->state, en->obj, burst);
+		i += burst;
+		last = burst - 1;
+	}
+	return (uint8_t *)en->obj[last] + DATA;
+}
+
+static int engine_frames(json_t *ask, const struct frame_plan *plan, json_t *answer, struct err *e)
+{
+	static const struct frun_slot slot;
+	static const uint32_t id;
+	json_t *how = json_object_get(ask, "engine"), *k;
+	struct engine en = {
+		.spec = {.cycle = &slot, .ncycle = 1, .plan = &plan, .nplans = 1, .stream_id = &id, .nstreams = 1}};
+	size_t i;
+	int rc = 0;
+
+	en.spec.nqueues = (unsigned)number_of(how, "queues");
+	en.spec.isa = json_string_value(json_object_get(how, "isa"));
+	en.spec.data_off = DATA;
+	en.spec.len16_off = 0;
+	en.spec.len32_off = 8;
+	json_array_foreach(json_object_get(ask, "at"), i, k) {
+		if (rc != 0)
+			break;
+		uint64_t at = (uint64_t)json_integer_value(k);
+		rc = engine_open(&en, (unsigned)(at % en.spec.nqueues), e);
+		if (rc == 0) {
+			add_frame(answer, engine_frame(&en, at), plan->len,
+				  json_is_true(json_object_get(ask, "dissect")));
+			json_object_set_new(answer, "engine", json_string(frun_engine(en.f)));
+			json_object_set_new(answer, "sums", json_string(frun_sums(en.f)));
+			engine_close(&en);
+		}
+	}
+	return rc;
+}
+
+static int plain_frames(json_t *ask, const struct frame_plan *plan, json_t *answer)
+{
+	static uint8_t bytes[FRAME_MAX_LEN + 4];
+	size_t i;
+	json_t *o;
+
+	json_array_foreach(json_object_get(ask, "at"), i, o) {
+		frame_plan_at(plan, (uint64_t)json_integer_value(o), bytes);
+		add_frame(answer, bytes, plan->len, json_is_true(json_object_get(ask, "dissect")));
+	}
+	return 0;
+}
+
+/* frame_build() makes the frame of ordinal 0, and the plan must say the same; bits that vary anywhere are the plan's alone. */
+static int check_build(const struct frame_spec *spec, const struct frame_plan *plan, struct err *e)
 {
 	static struct frame f;
-	static char line[2 * FRAME_MAX_LEN + 64];
+	int rc = frame_build(spec, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, e);
 
-	while (fgets(line, sizeof(line), stdin) != NULL) {
-		struct frame_spec spec = {0};
-		struct err e;
+	if (rc == 0 && !spec->rnd_on && (f.len != plan->len || memcmp(f.bytes, plan->bytes, f.len) != 0))
+		return err_set(e, 1, "frame_build() and frame_compile() do not make the same frame");
+	return rc;
+}
 
-		if (strncmp(line, "hex ", 4) == 0) {
-			show(f.bytes, read_hex(line + 4, f.bytes, FRAME_MAX_LEN));
-			continue;
-		}
-		int rc = read_line(line, &spec, &e);
-		if (rc == 0)
-			rc = frame_build(&spec, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, &e);
-		frame_vals_free(&spec.vals);
-		if (rc == 0)
-			show(f.bytes, f.len);
-		else
-			printf("error: %s\n", e.text);
+static int answer_spec(json_t *ask, json_t *answer, struct err *e)
+{
+	struct frame_spec spec = {0};
+	struct frame_plan plan = {0};
+
+	int rc = read_spec(ask, &spec, e);
+	if (rc == 0)
+		rc = frame_compile(&spec, NULL, FRAME_MAX_LEN + FRAME_FCS, &plan, e);
+	if (rc == 0) {
+		rc = check_build(&spec, &plan, e);
+		if (rc == 0 && json_object_get(ask, "engine") != NULL)
+			rc = engine_frames(ask, &plan, answer, e);
+		else if (rc == 0)
+			rc = plain_frames(ask, &plan, answer);
+		json_object_set_new(answer, "vars", json_integer(plan.nvars));
+		frame_plan_free(&plan);
 	}
+	frame_spec_free(&spec);
+	return rc;
+}
+
+static void answer_line(json_t *ask)
+{
+	json_t *answer = json_pack("{s:[], s:[]}", "frames", "dissect"), *hex = json_object_get(ask, "hex");
+	struct err e = {.text = ""};
+	int rc = 0;
+
+	if (hex != NULL) {
+		struct hexbytes *b = bytes_of(json_string_value(hex));
+		add_frame(answer, b->b, b->n, true);
+		free(b);
+	} else {
+		rc = answer_spec(ask, answer, &e);
+	}
+	if (rc != 0) {
+		json_decref(answer);
+		answer = json_pack("{s:s}", "error", e.text);
+	}
+	json_dumpf(answer, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(answer);
+}
+
+int main(int argc, char **argv)
+{
+	char *line = NULL;
+	size_t cap = 0;
+
+	if (argc == 2 && strcmp(argv[1], "--table") == 0) {
+		json_t *table = table_json();
+		json_dumpf(table, stdout, 0);
+		json_decref(table);
+		return 0;
+	}
+	while (getline(&line, &cap, stdin) > 0) {
+		json_t *ask = json_loads(line, 0, NULL);
+		if (ask == NULL)
+			return 1;
+		answer_line(ask);
+		json_decref(ask);
+	}
+	free(line);
 	return 0;
 }

@@ -19,7 +19,7 @@ struct tphase {
 	uint64_t o0[MAX_IDS];
 	uint64_t sched;
 	bool offload;
-	uint32_t tag[MAX_IDS];
+	uint32_t tag[FAKE_QUEUES][MAX_IDS];
 	struct frun *prog[FAKE_QUEUES];
 	void *state[FAKE_QUEUES];
 	struct tphase *older;
@@ -68,7 +68,8 @@ struct world {
 /* ---- streams and schedules ---- */
 
 /* eth/ipv4/udp of that size with FCS; its source port runs from lo to hi, ascending. lo == hi: nothing varies. */
-static inline const struct frame_plan *frames_of(struct world *x, unsigned id, unsigned size, unsigned lo, unsigned hi)
+static inline const struct frame_plan *filled_frames(struct world *x, unsigned id, unsigned size, unsigned lo, unsigned hi,
+						       enum frame_fill fill)
 {
 	struct frame_spec *s = calloc(1, sizeof(*s));
 	struct frame_plan *p = &x->frames[x->nframes++];
@@ -86,10 +87,16 @@ static inline const struct frame_plan *frames_of(struct world *x, unsigned id, u
 	struct vary v = {.kind = lo == hi ? VARY_FIXED : VARY_RANGE, .bits = 16, .first = lo, .lo = lo, .hi = hi, .step = 1, .div = 1};
 	frame_vals_vary(&s->vals, proto, nth, field, &v);
 	s->size = (uint16_t)size;
+	s->fill = fill;
 	assert_int_equal(frame_compile(s, NULL, 16000, p, &e), 0);
 	frame_spec_free(s);
 	free(s);
 	return p;
+}
+
+static inline const struct frame_plan *frames_of(struct world *x, unsigned id, unsigned size, unsigned lo, unsigned hi)
+{
+	return filled_frames(x, id, size, lo, hi, FILL_ABC);
 }
 
 /* An empty schedule. */
@@ -137,9 +144,9 @@ static inline void phase_ready(struct world *x, struct tphase *p)
 		p->prog[q] = frun_new(&spec, &e);
 		assert_non_null(p->prog[q]);
 		p->state[q] = zeroed(frun_state_size(p->prog[q]));
+		for (unsigned c = 0; c < frun_nclasses(p->prog[q]); c++)
+			p->tag[q][c] = ++x->tag;
 	}
-	for (unsigned c = 0; c < frun_nclasses(p->prog[0]); c++)
-		p->tag[c] = ++x->tag;
 }
 
 /* Frames of the stream among the first k of the phase. */
@@ -255,14 +262,16 @@ static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 static void judge(void *arg, const struct rte_mbuf *m) { through(arg, m, true); }
 static void judge_rejected(void *arg, const struct rte_mbuf *m) { through(arg, m, false); }
 
-/* The schedule begins anew: streams keep their ordinals. */
+/* The schedule begins anew: streams that were in it keep their ordinals. */
 static inline void restart(struct follow *f, const struct tgroup *was, const struct tgroup *g, unsigned nq)
 {
 	uint64_t k = (f->i - f->epoch_i) * nq; /* as far as this queue knows */
 	const struct tphase *p = phase_at(was, k);
+	uint64_t base[MAX_IDS] = {0};
 
 	for (unsigned s = 0; s < p->nstreams; s++)
-		f->base[p->id[s]] += p->o0[s] + of_stream(p, s, k - p->k0);
+		base[p->id[s]] = f->base[p->id[s]] + p->o0[s] + of_stream(p, s, k - p->k0);
+	memcpy(f->base, base, sizeof(base));
 	f->epoch = g->epoch;
 	f->epoch_i = f->i;
 }
@@ -300,7 +309,7 @@ static inline void follow_plan(struct world *x, unsigned q)
 			if (f->epoch != g->epoch)
 				restart(f, was, g, x->nq);
 			vary_anew(f, old, phase_at(g, (f->i - f->epoch_i) * x->nq), x->nq);
-			f->timed &= f->epoch_i == 0 && memcmp(&was->period, &g->period, sizeof(g->period)) == 0;
+			f->timed &= f->epoch_i == 0 && (!g->by_bytes || g->phase[0] == was->phase[0]) && memcmp(&was->period, &g->period, sizeof(g->period)) == 0;
 			next[n] = *f;
 		} else {
 			bool first = x->gen[q]->run != x->job.run;
@@ -362,7 +371,7 @@ static inline struct dp_plan *plan_make(struct world *x)
 			for (unsigned i = 0; i < g->nphases; i++) {
 				struct tphase *ph = g->phase[i];
 				phase_ready(x, ph);
-				m->phase[n][i] = (struct gen_phase){.k0 = ph->k0, .end = ph->end, .prog = ph->prog[q], .state = ph->state[q], .tag = ph->tag};
+				m->phase[n][i] = (struct gen_phase){.k0 = ph->k0, .end = ph->end, .prog = ph->prog[q], .state = ph->state[q], .tag = ph->tag[q]};
 			}
 		}
 		m->job = x->job;

@@ -112,6 +112,28 @@ static void test_slow(void **state)
 	assert_true(pace_is_max(&p));
 }
 
+/* Rates of bytes: a frame of n bytes is n units long, and many frames of one size are one long product. */
+static void test_bytes(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 200000; i++) {
+		struct pace p = {.period = {.cycles = rnd() % 50, .frac = rnd()}, .t0 = rnd()};
+		uint64_t size = 84 + rnd() % 16320, k = rnd() % 1000000000;
+		struct pace frames = {.period = pace_times(&p.period, size), .t0 = p.t0};
+		assert_int_equal(pace_due(&frames, k), pace_due(&p, k * size));
+		uint64_t step = 1 + rnd() % 64, now = pace_due(&frames, k) + rnd() % (1 + 40 * step * frames.period.cycles);
+		assert_int_equal(pace_ready(&frames, k, step, 32, now), pace_ready(&p, k * size, step * size, 32, now));
+	}
+	/* 10 Gbit/s on a clock of 2.5 GHz: 84 bytes on the wire every 168 cycles */
+	struct pace p = {.period = pace_byte_period(2.5e9, 1.25e9)};
+	assert_int_equal(pace_due(&p, 84 * 1000000), 168 * 1000000);
+	/* the slowest: the next frame of 256 queues, however long, stays within a signed comparison */
+	p.period = pace_byte_period(1e9, 1e-30);
+	assert_true((int64_t)pace_due(&p, 256 * 16404) > 0);
+	assert_int_equal(pace_ready(&p, 256 * 16404, 256 * 16404, 512, pace_due(&p, 256 * 16404)), 1);
+	assert_int_equal(pace_ready(&p, 256 * 16404, 256 * 16404, 512, pace_due(&p, 256 * 16404) - 1), 0);
+}
+
 static void test_scale(void **state)
 {
 	(void)state;
@@ -191,7 +213,7 @@ static void test_wire(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_deadline), cmocka_unit_test(test_product), cmocka_unit_test(test_ready), cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_deadline), cmocka_unit_test(test_product), cmocka_unit_test(test_ready), cmocka_unit_test(test_slow), cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_scale), cmocka_unit_test(test_frames), cmocka_unit_test(test_wire),
 	};
 

@@ -86,13 +86,13 @@ static __rte_always_inline bool marked(struct rte_mbuf *const *m, uint32_t tag, 
 }
 
 /* Take n buffers that hold the images of the group's next frames into q->m. */
-static __rte_always_inline bool fill(struct dp_txq *q, const struct gen_job *j, const struct gen_grp *gr, unsigned n)
+static __rte_always_inline bool take(struct dp_txq *q, const struct gen_job *j, const struct gen_grp *gr, unsigned n, bool plain)
 {
 	if (unlikely(txq_take(q, n) < 0)) {
 		cell_add(&q->cnt.nombuf, 1);
 		return false;
 	}
-	if (unlikely(!gr->plain))
+	if (!plain)
 		sort_out(q, gr, n);
 	else if (unlikely(q->stale > 0))
 		clean(q, gr, n);
@@ -249,16 +249,66 @@ static __rte_noinline unsigned group_over(struct dp_worker *w, const struct gen_
 	return 0;
 }
 
+/* The group's next n frames. simple: a literal; the port sends one schedule of frames of one length and class, which the driver takes as
+ * they are. Everything else is looked at where it is not so. */
+static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n,
+					  uint64_t now, const bool simple)
+{
+	struct gen_own *o = gen_own(g);
+	struct dp_txq *q = j->txq;
+	bool plain = simple || gr->plain;
+
+	/* a constant count makes gcc unroll and vectorise what lies inside */
+	if (unlikely(!(n == 32 ? take(q, j, gr, 32, plain) : n == 64 ? take(q, j, gr, 64, plain) : take(q, j, gr, n, plain)))) {
+		if (gives_up(j, g, now))
+			give_up(w, j, g);
+		return 0;
+	}
+	if (!simple && gr->mends)
+		mend(q, gr, n);
+	if (!gr->fixed)
+		frun_fill(gr->prog, gr->state, (void *const *)q->m, n);
+	if (!simple && j->prepare) {
+		n = prepare(w, j, g, gr, n, now);
+		if (n == 0)
+			return 1;
+	}
+	uint64_t before = cell_get(&q->cnt.bytes);
+	uint64_t bytes = simple || gr->len != 0 ? (uint64_t)n * (gr->len + GEN_FCS) : frun_bytes(gr->prog, gr->i - gr->prog_i, n);
+	unsigned sent = txq_send(q, n, bytes, now);
+	gr->i += n;
+	gr->unit = simple || gr->step != 0 ? gr->unit + n * gr->step : gen_unit(j, gr, gr->i);
+	if (likely(sent > 0)) {
+		o->progress_tsc = now;
+		if (simple)
+			cell_add(&g->accepted, sent);
+		else
+			credit(g, gr, sent, cell_get(&q->cnt.bytes) - before);
+	}
+	if (unlikely(sent < n)) {
+		if (gr->i == gr->limit_i && o->nlive == 1)
+			gen_set_state(g, GEN_DRAINING);
+	} else if (unlikely(gr->i == gr->end_i) || (!simple && o->ngroups > 1)) {
+		arrive(w, j, g, now);
+	}
+	return sent;
+}
+
+static __rte_noinline unsigned any_burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n,
+					 uint64_t now)
+{
+	return burst(w, j, g, gr, n, now, false);
+}
+
 static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 {
 	const struct gen_job *j = t->job;
 	struct gen_state *g = (struct gen_state *)t->state;
 	struct gen_own *o = gen_own(g);
 	struct gen_grp *gr = &o->first;
-	struct dp_txq *q = j->txq;
 	bool over;
 
-	if (unlikely(txq_has_tail(q)))
+	if (unlikely(txq_has_tail(j->txq)))
 		return flush_tail(w, j, g, now);
 	if (unlikely(o->ngroups != 1)) {
 		gr = due_group(w, j, g, now);
@@ -270,37 +320,7 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 		return group_over(w, j, g);
 	if (n == 0)
 		return 0;
-	/* a constant count makes gcc unroll and vectorise what lies inside */
-	if (unlikely(!(n == 32 ? fill(q, j, gr, 32) : n == 64 ? fill(q, j, gr, 64) : fill(q, j, gr, n)))) {
-		if (gives_up(j, g, now))
-			give_up(w, j, g);
-		return 0;
-	}
-	if (unlikely(gr->mends))
-		mend(q, gr, n);
-	if (!gr->fixed)
-		frun_fill(gr->prog, gr->state, (void *const *)q->m, n);
-	if (unlikely(j->prepare)) {
-		n = prepare(w, j, g, gr, n, now);
-		if (n == 0)
-			return 1;
-	}
-	uint64_t bytes = gr->len != 0 ? (uint64_t)n * (gr->len + GEN_FCS) : frun_bytes(gr->prog, gr->i - gr->prog_i, n);
-	uint64_t before = cell_get(&q->cnt.bytes);
-	unsigned sent = txq_send(q, n, bytes, now);
-	gr->i += n;
-	gr->unit = likely(gr->step != 0) ? gr->unit + n * gr->step : gen_unit(j, gr, gr->i);
-	if (likely(sent > 0)) {
-		o->progress_tsc = now;
-		credit(g, gr, sent, cell_get(&q->cnt.bytes) - before);
-	}
-	if (unlikely(txq_has_tail(q))) {
-		if (gr->i == gr->limit_i && o->nlive == 1)
-			gen_set_state(g, GEN_DRAINING);
-	} else if (unlikely(gr->i == gr->end_i || o->ngroups != 1)) {
-		arrive(w, j, g, now);
-	}
-	return sent;
+	return likely(gr->simple) ? burst(w, j, g, gr, n, now, true) : any_burst(w, j, g, gr, n, now);
 }
 
 static bool gen_drained(const struct dp_task *t)

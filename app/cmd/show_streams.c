@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* show streams: one line each. Control knows what they are and what they sent. */
+#include "show.h"
+
+static const struct out_col cols[] = {
+	{"port", "port", OF_COUNT},
+	{"stream", "stream", OF_COUNT},
+	{"enabled", "on", OF_STR},
+	{"frame", "frame", OF_STR, 30},
+	{"size", "size", OF_STR, 12},
+	{"weight", "weight", OF_COUNT},
+	{"rate", "rate", OF_STR, 9},
+	{"count", "count", OF_COUNT, 7},
+	{"varies", "varies", OF_STR, 18},
+	{"share", "share", OF_PERCENT},
+	{"tx.packets", "tx packets", OF_COUNT},
+	{"pps", "pps", OF_PPS},
+};
+static const struct out_col cols_csv[] = {
+	{"port", "port", OF_COUNT}, {"stream", "stream", OF_COUNT}, {"enabled", "on", OF_STR}, {"frame", "frame", OF_STR},
+	{"size", "size", OF_STR}, {"weight", "weight", OF_COUNT}, {"rate", "rate", OF_STR}, {"count", "count", OF_COUNT},
+	{"varies", "varies", OF_STR}, {"share", "share", OF_PERCENT}, {"tx.packets", "tx packets", OF_COUNT}, {"tx.bytes", "tx bytes", OF_COUNT},
+	{"pps", "pps", OF_PPS}, {"engine", "engine", OF_STR},
+};
+static const struct out_view view = {.rows = "streams", .cols = cols, .ncols = ARRAY_SIZE(cols)};
+static const struct out_view view_csv = {.rows = "streams", .cols = cols_csv, .ncols = ARRAY_SIZE(cols_csv)};
+
+static bool selected(const struct show_sel *sel, uint64_t port, uint64_t stream)
+{
+	for (unsigned i = 0; i < sel->target->n; i++)
+		if (port >= sel->target->item[i].p0 && port <= sel->target->item[i].p1 &&
+		    (!sel->target->item[i].has_streams || (stream >= sel->target->item[i].s0 && stream <= sel->target->item[i].s1)))
+			return true;
+	return false;
+}
+
+int show_stream_list(struct cmd_run *r, const struct show_sel *sel, struct err *e)
+{
+	json_t *doc = ctl_streams_json(app_of(r)->ctl, &sel->ports), *kept = json_array(), *s;
+	size_t i;
+
+	(void)e;
+	json_array_foreach(json_object_get(doc, "streams"), i, s) {
+		json_int_t port = json_integer_value(json_object_get(s, "port")), id = json_integer_value(json_object_get(s, "stream"));
+		if (!sel->given || selected(sel, (uint64_t)port, (uint64_t)id))
+			json_array_append(kept, s);
+	}
+	json_object_set_new(doc, "streams", kept);
+	return show_out(r, doc, r->out_mode == OUT_TEXT ? &view : &view_csv);
+}
