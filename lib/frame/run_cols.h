@@ -348,7 +348,7 @@ BODY void cols_make(const struct frun *f, struct run_state *st, struct col_burst
 {
 	const struct run_cols *k = f->cols;
 	uint64_t o = st->o0[f->plan[0].stream] + f->first + st->pos * f->nqueues;
-	size_t lanes = f->lanes + (size_t)FRUN_MAX_BURST;
+	size_t lanes = f->lanes + (size_t)RUN_OVER;
 
 	for (unsigned c = 0; c < k->nsums; c++)
 		for (unsigned j = 0; j < all; j += NWVEC)
