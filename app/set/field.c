@@ -40,7 +40,7 @@ static struct proto_rows *protos;
 static unsigned nprotos;
 static struct setting **words; /* arg: struct word_arg */
 static unsigned nwords;
-static struct setting **more; /* rows of further headers, in the order in which they were made */
+static const struct setting **more; /* rows of further headers, sorted by protocol, header and field */
 static unsigned nmore;
 
 static const struct frame_spec *spec_of(const void *obj)
@@ -505,9 +505,37 @@ void set_field_rows(const struct setting ***rows, unsigned *n)
 		add_row(rows, n, words[i]);
 }
 
-const struct setting *set_more_row(unsigned i)
+unsigned set_more_rows(const struct setting *const **rows)
 {
-	return i < nmore ? more[i] : NULL;
+	*rows = more;
+	return nmore;
+}
+
+static unsigned proto_index(const struct proto *p)
+{
+	unsigned i = 0;
+
+	while (i < nprotos && protos[i].proto != p)
+		i++;
+	return i;
+}
+
+static bool comes_before(const struct field_arg *a, const struct field_arg *b)
+{
+	if (a->proto != b->proto)
+		return proto_index(a->proto) < proto_index(b->proto);
+	return a->nth != b->nth ? a->nth < b->nth : a->field < b->field;
+}
+
+static void more_add(const struct field_row *r)
+{
+	unsigned at = nmore;
+
+	more = xrealloc(more, (nmore + 1) * sizeof(*more));
+	for (; at > 0 && comes_before(&r->arg, more[at - 1]->arg); at--)
+		more[at] = more[at - 1];
+	more[at] = &r->row;
+	nmore++;
 }
 
 /* The row of a field of the nth header of its kind. */
@@ -525,8 +553,7 @@ static const struct setting *nth_row(const struct proto *p, unsigned nth, const 
 		struct field_row *r = xcalloc(1, sizeof(*r));
 		row_init(r, p, nth, f);
 		*known = &r->row;
-		more = xrealloc(more, (nmore + 1) * sizeof(struct setting *));
-		more[nmore++] = &r->row;
+		more_add(r);
 	}
 	return *known;
 }

@@ -171,8 +171,9 @@ static void add_table(const struct setting ***rows, unsigned *n, const struct se
 const struct setting *const *set_rows(unsigned *n)
 {
 	static const struct setting **rows;
-	static unsigned nrows, nmore;
-	const struct setting *next;
+	static unsigned nrows;
+	const struct setting *const *more;
+	unsigned nmore = set_more_rows(&more);
 
 	if (rows == NULL) {
 		unsigned nrnd, nranges;
@@ -187,10 +188,9 @@ const struct setting *const *set_rows(unsigned *n)
 		add_table(&rows, &nrows, set_seq_rows, set_nseq_rows);
 		add_table(&rows, &nrows, set_later_rows, set_nlater_rows);
 	}
-	for (; (next = set_more_row(nmore)) != NULL; nmore++) {
-		rows = xrealloc(rows, (nrows + 1) * sizeof(*rows));
-		rows[nrows++] = next;
-	}
-	*n = nrows;
+	rows = xrealloc(rows, (nrows + nmore) * sizeof(*rows));
+	for (unsigned i = 0; i < nmore; i++)
+		rows[nrows + i] = more[i];
+	*n = nrows + nmore;
 	return rows;
 }

@@ -27,8 +27,8 @@ const struct setting *set_rnd_rows(unsigned *n);
 
 /* Append field rows "udp.dst" and word rows "dport" to an array; made once. */
 void set_field_rows(const struct setting ***rows, unsigned *n);
-/* Row number i of those that set_row_named() has made, NULL: no more. */
-const struct setting *set_more_row(unsigned i);
+/* The rows that set_row_named() has made; their number. Valid until the next is made. */
+unsigned set_more_rows(const struct setting *const **rows);
 
 /* Port and stream that a row's object belongs to; false when there is none (tables read without ports). */
 bool set_find_port(const void *port_cfg, unsigned *port);

@@ -10,8 +10,8 @@ struct ctl;
  * are the program's; lib/cmd does not look at them. */
 #define SET_DERIVED 0x100
 
-/* All rows, valid until the program ends; the array is until the next call. Rows of further headers of a kind ("vlan[2].vid") are at its end, in
- * the order in which they were asked for. */
+/* All rows, valid until the program ends; the array is until the next call. Rows of further headers of a kind ("vlan[2].vid"), as far
+ * as somebody asked for them, are at its end. */
 const struct setting *const *set_rows(unsigned *n);
 /* A field's row by its name; those of further headers are made here. NULL: there is no such field. */
 const struct setting *set_row_named(const char *name);
