@@ -7,6 +7,8 @@
 #include "ctl_int.h"
 
 #define MAX_SIZES 262144 /* of all streams of a port: each is a frame that is made */
+#define MANY_PROGRAMS 16 /* of a queue: more of them share so many frames that are kept ready: */
+#define MANY_LANES 65536
 
 void group_ref(struct group *g)
 {
@@ -67,6 +69,7 @@ struct members {
 	struct stream **s;
 	struct sched_in *in;
 	unsigned n;
+	unsigned of; /* groups of the port */
 };
 
 static bool all_offload(const struct ctl_port *cp, const struct members *m)
@@ -157,6 +160,13 @@ static int phase_spec(struct group *g, const struct members *m, const struct sch
 	return 0;
 }
 
+static uint32_t lanes_of(const struct group *g)
+{
+	unsigned n = g->of * g->sched.nphases, lanes = n > 0 ? MANY_LANES / n : 0;
+
+	return n <= MANY_PROGRAMS ? 0 : lanes > MANY_PROGRAMS ? lanes : MANY_PROGRAMS;
+}
+
 static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct members *m, struct err *e)
 {
 	const struct sched_phase *ph = &g->sched.phase[p];
@@ -183,6 +193,7 @@ static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct m
 			.data_off = GEN_DATA_OFF,
 			.len16_off = GEN_LEN16_OFF,
 			.len32_off = GEN_LEN32_OFF,
+			.max_lanes = lanes_of(g),
 		};
 		to->run = frun_new(&spec, e);
 		if (to->run == NULL) {
@@ -236,6 +247,7 @@ static int group_make(struct ctl *c, struct ctl_port *cp, int32_t cell, const st
 			    .cell = cell,
 			    .sched = *sched,
 			    .n = m->n,
+			    .of = m->of,
 			    .nqueues = cp->p.ntxq,
 			    .offload = offload,
 			    .sizes = 1};
@@ -367,11 +379,11 @@ static int add_group(struct ctl *c, struct ctl_port *cp, struct program *to, int
 	return 0;
 }
 
-static int add_own(struct ctl *c, struct ctl_port *cp, struct program *to, struct stream *s, const struct program *old,
-		   struct err *e)
+static int add_own(struct ctl *c, struct ctl_port *cp, struct program *to, struct stream *s, unsigned of,
+		   const struct program *old, struct err *e)
 {
 	struct sched_in in = in_of(s);
-	struct members m = {.s = &s, .in = &in, .n = 1};
+	struct members m = {.s = &s, .in = &in, .n = 1, .of = of};
 	struct sched sched;
 	int rc = sched_make(&in, 1, UINT64_MAX, cp->p.id, &sched, e);
 
@@ -393,10 +405,10 @@ int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, 
 	if (rc == 0)
 		rc = compile_all(c, cp, p.own, p.nown, e);
 	if (rc == 0 && p.nturn > 0)
-		rc = add_group(c, cp, out, -1, &(struct members){.s = p.turn, .in = p.in, .n = p.nturn}, &sched, old,
-			       e);
+		rc = add_group(c, cp, out, -1, &(struct members){.s = p.turn, .in = p.in, .n = p.nturn, .of = 1},
+			       &sched, old, e);
 	for (unsigned i = 0; i < p.nown && rc == 0; i++)
-		rc = add_own(c, cp, out, p.own[i], old, e);
+		rc = add_own(c, cp, out, p.own[i], p.nown, old, e);
 	sched_free(&sched);
 	picked_free(&p);
 	if (rc < 0)
@@ -407,7 +419,7 @@ int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, 
 static int follow_group(struct ctl *c, struct ctl_port *cp, const struct program *old, const struct group *g,
 			struct stream *const *of_cell, struct program *out, struct err *e)
 {
-	struct members m = {.s = xcalloc(g->n, sizeof(*m.s)), .in = g->in, .n = g->n};
+	struct members m = {.s = xcalloc(g->n, sizeof(*m.s)), .in = g->in, .n = g->n, .of = g->of};
 	struct sched sched;
 	int rc = 0;
 
