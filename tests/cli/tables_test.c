@@ -338,8 +338,14 @@ static void test_every_field_varies(void **state)
 	for (unsigned i = 0; i < n; i++) {
 		for (unsigned k = 0; rows[i]->v.type == &vt_vary && rows[i]->resolve == NULL && k < ARRAY_SIZE(forms); k++) {
 			const struct vspec *of = rows[i]->v.of;
-			const char *low = of->type == &vt_mac ? "00:00:00:00:00:00" : of->type == &vt_ip4 ? "0.0.0.0" : of->type == &vt_ip6 ? "::" : "0";
-			const char *high = of->type == &vt_mac ? "00:00:00:00:00:01" : of->type == &vt_ip4 ? "0.0.0.1" : of->type == &vt_ip6 ? "::1" : "1";
+			const char *low = of->type == &vt_mac   ? "00:00:00:00:00:00"
+					  : of->type == &vt_ip4 ? "0.0.0.0"
+					  : of->type == &vt_ip6 ? "::"
+								: "0";
+			const char *high = of->type == &vt_mac   ? "00:00:00:00:00:01"
+					   : of->type == &vt_ip4 ? "0.0.0.1"
+					   : of->type == &vt_ip6 ? "::1"
+								 : "1";
 			struct sbuf line = {0}, first = {0}, second = {0};
 			sbuf_addf(&line, "set 0 %s ", rows[i]->name);
 			sbuf_addf(&line, forms[k], low, high);

@@ -207,7 +207,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_si), cmocka_unit_test(test_duration), cmocka_unit_test(test_text_table),
-		cmocka_unit_test(test_cut_cells), cmocka_unit_test(test_csv_table), cmocka_unit_test(test_transposed), cmocka_unit_test(test_sub_rows),
+		cmocka_unit_test(test_cut_cells), cmocka_unit_test(test_csv_table),
+		cmocka_unit_test(test_transposed), cmocka_unit_test(test_sub_rows),
 		cmocka_unit_test(test_no_rows), cmocka_unit_test(test_json_is_one_line), cmocka_unit_test(test_no_view),
 		cmocka_unit_test(test_any_bytes), cmocka_unit_test(test_get),
 	};
