@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside lib/frame, a part of run_body.h: columns. Values of the burst are made field by field in loops over the frames, in 16-bit words that lie as in
- * the frame; sums are added up beside them; at the end each frame's words are picked into its template and stored at once. */
+/* Inside lib/frame, a part of run_body.h: columns. Values of the burst are made field by field in loops over the frames, in 16-bit words
+ * that lie as in the frame; sums are added up beside them; at the end each frame's words are picked into its template and stored at once. */
 #pragma once
 
 /* Vectors of 32-bit values; half as many of them as of words. */
