@@ -184,7 +184,8 @@ static void random_spec(struct frame_spec *spec, unsigned often)
 			struct vary v;
 			bool odd = f->role == ROLE_SUM_HDR || f->role == ROLE_SUM_L4;
 			/* Fields of another message type are in no frame. */
-			if (f->bits == 0 || f->when.field != NULL || (f->part != NULL && f->part->when.field != NULL) || below(often * (odd ? 20 : 1)) != 0)
+			if (f->bits == 0 || f->when.field != NULL || (f->part != NULL && f->part->when.field != NULL) ||
+			    below(often * (odd ? 20 : 1)) != 0)
 				continue;
 			random_vary(&v, f->bits, list);
 			frame_vals_vary(&spec->vals, p, nth[h], f, &v);
