@@ -139,7 +139,8 @@ int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, un
 /* ---- frames that change (frame_plan.h) ---- */
 
 /* The template of spec at spec->size, and its variations. Errors as frame_build(), and: a nested field that has no end, a varied field whose header
- * the stack lacks, rnd bits beyond the frame's end. Values of lengths and of what names the next header may vary too; the frame is built as of ordinal 0.
+ * the stack lacks, rnd bits beyond the frame's end. Values of lengths and of what names the next header may vary too;
+ * the frame is built as of ordinal 0.
  * A seed of 0 becomes the FNV-1a 64 of the field's name, "udp.src" or "ipv4[2].src"; that of entry i of rnd is the hash of "rnd[i]". */
 int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size, struct frame_plan *out, struct err *e);
 void frame_plan_free(struct frame_plan *);

@@ -40,7 +40,8 @@ struct frun *frun_new(const struct frun_spec *spec, struct err *e);
 void frun_free(struct frun *);
 size_t frun_state_size(const struct frun *); /* bytes, to be zeroed, aligned to 64 */
 size_t frun_size(const struct frun *);       /* bytes of the program itself */
-/* "fixed", "copy", "affine", "columns", "scalar", with the variant: "affine/avx512"; how sums are kept: "none", "incremental", "full", "nic". For show plan. */
+/* "fixed", "copy", "affine", "columns", "scalar", with the variant: "affine/avx512"; how sums are kept: "none", "incremental", "full",
+ * "nic". For show plan. */
 const char *frun_engine(const struct frun *);
 const char *frun_sums(const struct frun *);
 unsigned frun_lanes(const struct frun *);
@@ -68,9 +69,9 @@ bool frun_is_fixed(const struct frun *);
 
 /* The state of a new program: a run begins at i = 0. */
 void frun_begin(const struct frun *f, void *state);
-/* A changed program takes over while the run goes on; both programs are of the same queue. Same sched_id: the position stays. Otherwise the cycle of `to` begins
- * anew, and streams (by stream_id) keep their ordinals: base of the new cycle is k = i * nqueues of the old one. Variations (by id) that both have go on;
- * one that is new in `to` starts at its first value. Returns the position i in `to`. */
+/* A changed program takes over while the run goes on; both programs are of the same queue. Same sched_id: the position stays. Otherwise
+ * the cycle of `to` begins anew, and streams (by stream_id) keep their ordinals: base of the new cycle is k = i * nqueues of the old one.
+ * Variations (by id) that both have go on; one that is new in `to` starts at its first value. Returns the position i in `to`. */
 uint64_t frun_move(const struct frun *from, const void *from_state, const struct frun *to, void *state);
 /* The next phase of the same schedule: ordinals come from to's o0, counted from where the schedule began if frun_move() began it later than
  * the run; variations keep their own starts. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside lib/frame: the engines, for vectors of RUN_VB bytes. Who includes this defines RUN_VB, RUN_TARGET (an attribute), RUN_SWAP(v) (the bytes
- * of each 16-bit word exchanged), RUN_PICK(row, at) (from the 16 bytes at row those that at names, 0x80: 0), RUN_PICK8 (of 8 bytes), RUN_MM(op) and
- * RUN_MI (names of intrinsics and of their type) where there is such a thing, RUN_ISA (the name of the table) and RUN_ISA_NAME. Bodies are inlined with literal counts, which compilers
- * unroll and vectorize. */
+/* Inside lib/frame: the engines, for vectors of RUN_VB bytes. Who includes this defines RUN_VB, RUN_TARGET (an attribute), RUN_SWAP(v)
+ * (the bytes of each 16-bit word exchanged), RUN_PICK(row, at) (from the 16 bytes at row those that at names, 0x80: 0), RUN_PICK8 (of 8
+ * bytes), RUN_MM(op) and RUN_MI (names of intrinsics and of their type) where there is such a thing, RUN_ISA (the name of the table) and
+ * RUN_ISA_NAME. Bodies are inlined with literal counts, which compilers unroll and vectorize. */
 #pragma once
 #include "run_int.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which engine writes the frames of a program, chosen once. From the cheapest: nothing moves; every lane has its bytes ready; words grow by constants;
+/* Which engine writes the frames of a program, chosen once. From the cheapest: nothing moves; every lane has its bytes ready; words
+ * grow by constants;
  * anything else is made frame by frame. */
 #include "run_new.h"
 

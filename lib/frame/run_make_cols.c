@@ -15,7 +15,8 @@ static bool alike(const struct run_make *m)
 			return false;
 	for (uint32_t i = 0; i < f->nplans; i++) {
 		const struct run_plan *b = &f->plan[i];
-		if (b->nvars != a->nvars || b->nsums != a->nsums || b->random != a->random || b->hdr_len != a->hdr_len || b->block != a->block || !b->linear)
+		if (b->nvars != a->nvars || b->nsums != a->nsums || b->random != a->random ||
+		    b->hdr_len != a->hdr_len || b->block != a->block || !b->linear)
 			return false;
 		for (unsigned v = 0; v < a->nvars; v++) {
 			const struct run_var *x = &f->var[a->var + v], *y = &f->var[b->var + v];
@@ -28,7 +29,8 @@ static bool alike(const struct run_make *m)
 			    f->pay_coef[a->pay_coef + c] != f->pay_coef[b->pay_coef + c])
 				return false;
 		}
-		if (memcmp(f->coef + a->coef, f->coef + b->coef, (size_t)a->nsums * a->nvars * sizeof(*f->coef)) != 0)
+		if (a->nsums != 0 && a->nvars != 0 &&
+		    memcmp(f->coef + a->coef, f->coef + b->coef, (size_t)a->nsums * a->nvars * sizeof(*f->coef)) != 0)
 			return false;
 	}
 	return a->nvars <= RUN_COL_VARS && a->nsums <= RUN_COL_SUMS;
