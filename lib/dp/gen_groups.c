@@ -78,6 +78,7 @@ static inline void fetch(struct gen_own *o, unsigned slot)
 		const struct gen_grp *gr = gen_grp(o, o->slot[slot].grp);
 		rte_prefetch0(gr);
 		rte_prefetch0((const char *)gr + CACHE_LINE);
+		rte_prefetch0(gr->small);
 	}
 }
 

@@ -9,7 +9,7 @@
 /* A group: the schedule of the port, or a stream of its own rate. Own frame i, counted from the start of the run, is frame
  * k = queue + i x nqueues. */
 struct gen_grp {
-	/* for each burst: two cache lines */
+	/* for each burst: two cache lines, and a third for the image of a small frame: those of many programs lie on few cache sets */
 	uint64_t i;           /* own frames that were built */
 	uint64_t end_i;       /* where the phase or the run ends */
 	struct pace pace;     /* over frames, or bytes where the rate is one of bits */
@@ -29,6 +29,7 @@ struct gen_grp {
 	bool fixed, bytes, l2;
 	bool mends;           /* the driver writes into frames although their mark stays */
 	bool simple;          /* the port's only group, plain, of one length, without prepare */
+	WR_ALIGNED(CACHE_LINE) uint8_t small[CACHE_LINE];
 	/* at the end of a phase, and for a new plan */
 	const struct gen_group *group;
 	const struct gen_phase *phase;
