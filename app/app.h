@@ -29,8 +29,7 @@ void app_tell_stuck(const struct app *app, const struct portset *ports, struct s
 /* All ports there are. */
 void app_all_ports(const struct app *app, struct portset *out);
 
-/* Bytes of a frame of the port, with FCS; 0: none can be built. */
-unsigned app_frame_size(const struct app *app, unsigned port);
+#define APP_WIRE_EXTRA 20 /* preamble 7, SFD 1, inter-frame gap 12 */
 /* "1.488Mpps = 10% = ... of 64-byte frames"; false: no frame can be built, nothing is added. */
 bool app_load_text(const struct app *app, unsigned port, struct sbuf *out);
 

@@ -3,19 +3,7 @@
 #include "app.h"
 #include "out.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-#define WIRE_EXTRA 20 /* preamble 7, SFD 1, inter-frame gap 12 */
-
-unsigned app_frame_size(const struct app *app, unsigned port)
-{
-	struct frame *f = xcalloc(1, sizeof(*f));
-	unsigned size = ctl_frame(app->ctl, port, app_first_stream(app, port), f, NULL) == 0 ? f->len + FRAME_FCS : 0;
-
-	free(f);
-	return size;
-}
 
 /* What percent refers to, bit/s. */
 static double link_bps(const struct app *app, unsigned port)
@@ -39,24 +27,26 @@ static void put(double v, const char *unit, struct sbuf *out)
 
 bool app_load_text(const struct app *app, unsigned port, struct sbuf *out)
 {
-	bool max;
-	double pps = ctl_asked_pps(app->ctl, port, &max), speed = link_bps(app, port);
-	unsigned size = app_frame_size(app, port);
+	struct ctl_load l;
+	double speed = link_bps(app, port);
 
-	if (size == 0)
+	if (ctl_load(app->ctl, port, &l, NULL) < 0)
 		return false;
-	double l1 = 8.0 * (size + WIRE_EXTRA), share = 100 * pps * l1 / speed;
-	if (max) {
+	double share = 100 * l.l1_bps / speed;
+	if (l.is_max) {
 		sbuf_add(out, "as fast as the device takes them; the link carries ");
-		put(speed / l1, "pps", out);
+		put(speed / (8 * (l.mean_size + APP_WIRE_EXTRA)), "pps", out);
 	} else {
-		put(pps, "pps = ", out);
+		put(l.pps, "pps = ", out);
 		sbuf_addf(out, "%.4g%% = ", share);
-		put(pps * l1, "bps/l1 = ", out);
-		put(pps * 8.0 * size, "bps/l2", out);
+		put(l.l1_bps, "bps/l1 = ", out);
+		put(l.l2_bps, "bps/l2", out);
 	}
-	sbuf_addf(out, " of %u-byte frames", size);
-	if (!max && share > 100.001) {
+	if (l.min_size == l.max_size)
+		sbuf_addf(out, " of %u-byte frames", l.min_size);
+	else
+		sbuf_addf(out, " of frames of %u to %u bytes, %.5g on average", l.min_size, l.max_size, l.mean_size);
+	if (!l.is_max && share > 100.001) {
 		sbuf_add(out, ", more than the link carries (");
 		put(speed, "bps)", out);
 	}

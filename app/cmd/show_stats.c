@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #define NS_PER_S 1000000000ull
-#define WIRE_EXTRA 20 /* preamble 7, SFD 1, inter-frame gap 12 */
 
 static const struct out_col stats_cols[] = {
 	{"port", "port", OF_COUNT},
@@ -124,41 +123,33 @@ static const struct out_col rate_cols[] = {
 };
 static const struct out_view rate_view = {.rows = "ports", .cols = rate_cols, .ncols = ARRAY_SIZE(rate_cols)};
 
-/* Bits that one frame of the port occupies on the wire; 0: no frame can be built. */
-static double frame_l1_bits(struct cmd_run *r, unsigned port)
-{
-	unsigned size = app_frame_size(app_of(r), port);
-
-	return size > 0 ? 8.0 * (size + WIRE_EXTRA) : 0;
-}
-
 struct load { double asked_pps, asked_l1_bps, offered_pps, offered_l1_bps; bool asked_known, differs; };
 
 /* Settings in force and the last interval of the 1 s timer; before a whole one lies within the run, its mean. */
-static void load_now(struct cmd_run *r, const struct snap_port *p, double bits, struct load *l)
+static void load_now(struct cmd_run *r, const struct snap_port *p, struct load *l)
 {
 	const bool whole = p->run.duration_ns >= 2 * NS_PER_S;
-	bool max;
+	struct ctl_load asked = {0};
 
-	l->asked_pps = ctl_asked_pps(app_of(r)->ctl, p->port, &max);
-	l->asked_l1_bps = l->asked_pps * bits;
-	l->asked_known = !max;
+	l->asked_known = ctl_load(app_of(r)->ctl, p->port, &asked, NULL) == 0 && !asked.is_max;
+	l->asked_pps = asked.pps;
+	l->asked_l1_bps = asked.l1_bps;
 	if (whole) {
 		l->offered_pps = p->tx_rate.pps;
 		l->offered_l1_bps = p->tx_rate.l1_bps;
 	}
 	/* An interval with a change in it compares nothing, nor does a change that is not yet with the workers. */
-	l->differs = l->asked_pps == p->run.asked_pps;
+	l->differs = fabs(l->asked_pps - p->run.asked_pps) <= 1e-9 * l->asked_pps;
 	l->differs &= p->run.steady_ns >= 2 * NS_PER_S || (!whole && !p->run.rate_changed);
 }
 
 /* The mean of the last run, in the frames that it sent. */
-static void load_ran(const struct snap_port *p, double bits, struct load *l)
+static void load_ran(const struct snap_port *p, struct load *l)
 {
-	double seconds = (double)p->run.duration_ns / NS_PER_S;
+	double seconds = (double)p->run.duration_ns / NS_PER_S, bits = 0;
 
 	if (p->run.sent > 0)
-		bits = 8 * ((double)p->run.bytes / (double)p->run.sent + WIRE_EXTRA);
+		bits = 8 * ((double)p->run.bytes / (double)p->run.sent + APP_WIRE_EXTRA);
 	l->asked_pps = p->run.asked_pps;
 	l->asked_l1_bps = l->asked_pps * bits;
 	l->asked_known = !p->run.asked_max && !p->run.rate_changed;
@@ -169,12 +160,12 @@ static void load_ran(const struct snap_port *p, double bits, struct load *l)
 
 static void load_of(struct cmd_run *r, const struct snap_port *p, struct load *l)
 {
-	double bits = frame_l1_bits(r, p->port), seconds = (double)p->run.duration_ns / NS_PER_S;
+	double seconds = (double)p->run.duration_ns / NS_PER_S;
 
 	*l = (struct load){0};
-	load_ran(p, bits, l);
+	load_ran(p, l);
 	if (p->run.duration_ns == 0 || p->state == RUN_SENDING)
-		load_now(r, p, bits, l);
+		load_now(r, p, l);
 	/* A rate is known no better than to one frame in the time it was measured. */
 	double off = fabs(l->offered_pps - l->asked_pps);
 	if (p->state == RUN_SENDING && seconds >= 2)

@@ -92,8 +92,10 @@ const struct place_in *ctl_place_in(const struct ctl *);
 json_t *ctl_streams_json(struct ctl *, const struct portset *ports);
 /* The first frame that stream would send after a start (ordinal 0 at its first size), without FCS. */
 int ctl_frame(struct ctl *, unsigned port, unsigned stream, struct frame *out, struct err *e);
-/* Frames per second that the port's rate asks of the wire; *max: as fast as possible. */
-double ctl_asked_pps(struct ctl *, unsigned port, bool *max);
+/* What the rates of the port and of its streams ask of the wire. min, max, mean: sizes of the frames, with FCS, the mean by what the rates give
+ * each; is_max: as fast as possible, pps is then of the other streams. -EINVAL with text: no frame can be built. */
+struct ctl_load { double pps, l1_bps, l2_bps, mean_size; unsigned min_size, max_size; bool is_max; };
+int ctl_load(struct ctl *, unsigned port, struct ctl_load *out, struct err *e);
 
 /* Things that happened (link up/down, run ended, interface gone): taken by the sessions' notes. NULL text: none. */
 struct ctl_event { unsigned port; char text[512]; };

@@ -7,6 +7,8 @@
 #include "ctl_int.h"
 
 #define MAX_SIZES 262144 /* of all streams of a port: each is a frame that is made */
+#define MANY_PROGRAMS 16 /* of a queue: more of them share so many frames that are kept ready: */
+#define MANY_LANES 65536
 
 void group_ref(struct group *g)
 {
@@ -21,7 +23,7 @@ static void prog_free(struct ctl *c, struct prog *p)
 		tag_give(c, p->entry[i]);
 	free(p->entry);
 	free(p->tag);
-	free(p->state);
+	free(p->mem);
 	if (p->run != NULL)
 		frun_free(p->run);
 }
@@ -67,6 +69,7 @@ struct members {
 	struct stream **s;
 	struct sched_in *in;
 	unsigned n;
+	unsigned of; /* groups of the port */
 };
 
 static bool all_offload(const struct ctl_port *cp, const struct members *m)
@@ -98,22 +101,19 @@ static bool same_group(const struct group *g, const struct members *m, const str
 	return sched_equal(&g->sched, g->in, s, m->in);
 }
 
-static int tag_prog(struct ctl *c, struct prog *p, struct err *e)
+static void equip(struct ctl *c, struct prog *p)
 {
 	unsigned n = frun_nclasses(p->run);
-	size_t bytes = RTE_ALIGN_CEIL(frun_state_size(p->run) + 1, CACHE_LINE);
 
-	p->state = aligned_alloc(CACHE_LINE, bytes);
-	if (p->state == NULL)
-		return err_set(e, ENOMEM, "no memory for the state of its streams");
-	memset(p->state, 0, bytes);
+	p->mem = xrealloc(NULL, frun_state_size(p->run) + CACHE_LINE);
+	p->state = RTE_PTR_ALIGN_CEIL(p->mem, CACHE_LINE);
+	memset(p->state, 0, frun_state_size(p->run)); /* also so that no worker is the first to touch a page */
 	p->tag = xcalloc(n, sizeof(*p->tag));
 	p->entry = xcalloc(n, sizeof(*p->entry));
 	for (unsigned i = 0; i < n; i++) {
 		p->entry[i] = tag_take(c, p->run, frun_class(p->run, i));
 		p->tag[i] = tag_number(p->entry[i]);
 	}
-	return 0;
 }
 
 /* What the frun of each queue is made of in one phase. */
@@ -160,6 +160,13 @@ static int phase_spec(struct group *g, const struct members *m, const struct sch
 	return 0;
 }
 
+static uint32_t lanes_of(const struct group *g)
+{
+	unsigned n = g->of * g->sched.nphases, lanes = n > 0 ? MANY_LANES / n : 0;
+
+	return n <= MANY_PROGRAMS ? 0 : lanes > MANY_PROGRAMS ? lanes : MANY_PROGRAMS;
+}
+
 static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct members *m, struct err *e)
 {
 	const struct sched_phase *ph = &g->sched.phase[p];
@@ -186,10 +193,15 @@ static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct m
 			.data_off = GEN_DATA_OFF,
 			.len16_off = GEN_LEN16_OFF,
 			.len32_off = GEN_LEN32_OFF,
+			.max_lanes = lanes_of(g),
 		};
 		to->run = frun_new(&spec, e);
-		rc = to->run == NULL ? -EINVAL : tag_prog(c, to, e);
-		if (rc == 0 && q == 0)
+		if (to->run == NULL) {
+			rc = -EINVAL;
+			break;
+		}
+		equip(c, to);
+		if (q == 0)
 			g->bytes += frun_size(to->run) + frun_state_size(to->run);
 	}
 	if (rc == 0 && p + 1 < g->sched.nphases) {
@@ -235,6 +247,7 @@ static int group_make(struct ctl *c, struct ctl_port *cp, int32_t cell, const st
 			    .cell = cell,
 			    .sched = *sched,
 			    .n = m->n,
+			    .of = m->of,
 			    .nqueues = cp->p.ntxq,
 			    .offload = offload,
 			    .sizes = 1};
@@ -366,11 +379,11 @@ static int add_group(struct ctl *c, struct ctl_port *cp, struct program *to, int
 	return 0;
 }
 
-static int add_own(struct ctl *c, struct ctl_port *cp, struct program *to, struct stream *s, const struct program *old,
-		   struct err *e)
+static int add_own(struct ctl *c, struct ctl_port *cp, struct program *to, struct stream *s, unsigned of,
+		   const struct program *old, struct err *e)
 {
 	struct sched_in in = in_of(s);
-	struct members m = {.s = &s, .in = &in, .n = 1};
+	struct members m = {.s = &s, .in = &in, .n = 1, .of = of};
 	struct sched sched;
 	int rc = sched_make(&in, 1, UINT64_MAX, cp->p.id, &sched, e);
 
@@ -392,10 +405,10 @@ int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, 
 	if (rc == 0)
 		rc = compile_all(c, cp, p.own, p.nown, e);
 	if (rc == 0 && p.nturn > 0)
-		rc = add_group(c, cp, out, -1, &(struct members){.s = p.turn, .in = p.in, .n = p.nturn}, &sched, old,
-			       e);
+		rc = add_group(c, cp, out, -1, &(struct members){.s = p.turn, .in = p.in, .n = p.nturn, .of = 1},
+			       &sched, old, e);
 	for (unsigned i = 0; i < p.nown && rc == 0; i++)
-		rc = add_own(c, cp, out, p.own[i], old, e);
+		rc = add_own(c, cp, out, p.own[i], p.nown, old, e);
 	sched_free(&sched);
 	picked_free(&p);
 	if (rc < 0)
@@ -406,7 +419,7 @@ int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, 
 static int follow_group(struct ctl *c, struct ctl_port *cp, const struct program *old, const struct group *g,
 			struct stream *const *of_cell, struct program *out, struct err *e)
 {
-	struct members m = {.s = xcalloc(g->n, sizeof(*m.s)), .in = g->in, .n = g->n};
+	struct members m = {.s = xcalloc(g->n, sizeof(*m.s)), .in = g->in, .n = g->n, .of = g->of};
 	struct sched sched;
 	int rc = 0;
 

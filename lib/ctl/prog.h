@@ -14,7 +14,7 @@ struct tag_entry;
 /* One phase on one Tx queue. */
 struct prog {
 	struct frun *run;
-	void *state;
+	void *state, *mem;         /* mem: the allocation that state lies in */
 	uint32_t *tag;             /* of each class; NULL: none */
 	struct tag_entry **entry;
 };
@@ -31,6 +31,7 @@ struct group {
 	struct sched_in *in;       /* what the schedule was made of */
 	struct group_member *member; /* in the order of in */
 	unsigned n, nqueues;
+	unsigned of;               /* groups like it that the port has */
 	struct prog *prog;         /* [queue * sched.nphases + phase] */
 	uint64_t epoch, sched_id;  /* of the order: equal numbers, equal order */
 	uint64_t *l1, *l2;         /* per phase: bytes on the wire and at layer 2 of all frames before it */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What rates ask of frames: periods, and how many frames a time has. */
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,32 +211,49 @@ bool rates_vary(const struct ctl_port *cp)
 	return false;
 }
 
-double ctl_asked_pps(struct ctl *c, unsigned port, bool *max)
+static void add_load(struct ctl_load *l, const struct rate *r, uint64_t speed_bps, double size)
+{
+	bool max;
+	double pps = plan_pps(r, speed_bps, size, &max);
+
+	l->is_max |= max;
+	l->pps += pps;
+	l->l2_bps += pps * size * 8;
+	l->l1_bps += pps * (size + PACE_WIRE_OVERHEAD) * 8;
+}
+
+int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
 {
 	struct ctl_port *cp = c->port[port];
-	double sum = 0, weights = 0, pps = 0;
-	bool one;
+	double sum = 0, weights = 0, sizes = 0, all = 0;
+	struct ctl_load l = {.min_size = UINT_MAX};
 
-	*max = false;
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		struct stream *s = cp->stream[i];
 		if (s == NULL || !s->cfg.enabled)
 			continue;
-		if (stream_plans(c, cp, s, NULL) < 0) {
-			*max = false;
-			return 0;
+		int rc = stream_plans(c, cp, s, e);
+		if (rc < 0)
+			return rc;
+		for (unsigned k = 0; k < s->nplans; k++) {
+			unsigned size = s->plan[k].len + FRAME_FCS;
+			l.min_size = size < l.min_size ? size : l.min_size;
+			l.max_size = size > l.max_size ? size : l.max_size;
 		}
 		if (s->cfg.rate.set) {
-			pps += plan_pps(&s->cfg.rate.rate, plan_speed(cp), s->mean_size, &one);
-			*max |= one;
+			add_load(&l, &s->cfg.rate.rate, plan_speed(cp), s->mean_size);
+			sizes += s->mean_size;
+			all++;
 			continue;
 		}
 		sum += s->mean_size * (double)s->cfg.weight;
 		weights += (double)s->cfg.weight;
 	}
-	if (weights > 0) {
-		pps += plan_pps(&cp->p.cfg.rate, plan_speed(cp), sum / weights, &one);
-		*max |= one;
-	}
-	return pps;
+	if (l.max_size == 0)
+		return err_set(e, EINVAL, "port %u: no stream is enabled; `set %u enabled on`", port, port);
+	if (weights > 0)
+		add_load(&l, &cp->p.cfg.rate, plan_speed(cp), sum / weights);
+	l.mean_size = l.pps > 0 ? l.l2_bps / 8 / l.pps : weights > 0 ? sum / weights : sizes / all;
+	*out = l;
+	return 0;
 }

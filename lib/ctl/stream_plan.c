@@ -24,12 +24,15 @@ void stream_plans_free(struct stream *s)
 
 unsigned plan_max_size(const struct ctl_port *cp, const struct frame_stack *stack)
 {
+	static const struct proto *vlan, *qinq;
 	unsigned tags = 0;
 
-	for (unsigned i = 0; i < stack->n; i++) {
-		const char *n = stack->hdr[i]->name;
-		tags += strcmp(n, "vlan") == 0 || strcmp(n, "qinq") == 0;
+	if (vlan == NULL) {
+		vlan = proto_find("vlan");
+		qinq = proto_find("qinq");
 	}
+	for (unsigned i = 0; i < stack->n; i++)
+		tags += stack->hdr[i] == vlan || stack->hdr[i] == qinq;
 	return (unsigned)dev_mtu(cp) + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 4 * tags;
 }
 
@@ -62,7 +65,9 @@ struct view {
 
 static int view_open(const struct stream_cfg *cfg, struct view *v, struct err *e)
 {
-	*v = (struct view){.spec = &cfg->frame, .sizes = &cfg->sizes};
+	v->spec = &cfg->frame;
+	v->sizes = &cfg->sizes;
+	v->owned = false; /* the rest stays as it is: it is large */
 	if (!cfg->range_on)
 		return 0;
 	frame_spec_copy(&v->own_spec, &cfg->frame);
@@ -93,13 +98,11 @@ unsigned stream_nsizes(const struct stream *s)
 	return n;
 }
 
-static int compile_at(const struct ctl_port *cp, const struct stream_cfg *cfg, const struct frame_spec *spec,
-		      uint16_t size, struct frame_plan *out, struct err *e)
+static int compile_at(const struct ctl_port *cp, const struct stream_cfg *cfg, const struct frame_spec *spec, struct frame_plan *out,
+		      struct err *e)
 {
-	struct frame_spec one = *spec; /* shares what it points to */
+	int rc = frame_compile(spec, &cfg->dflt, plan_max_size(cp, &spec->stack), out, e);
 
-	one.size = size;
-	int rc = frame_compile(&one, &cfg->dflt, plan_max_size(cp, &spec->stack), out, e);
 	if (rc < 0)
 		return rc;
 	rc = fits(cp, out->len, e);
@@ -114,9 +117,11 @@ static int compile(struct ctl_port *cp, struct stream *s, struct err *e)
 		plan_of[UINT16_MAX + 1]; /* control thread only; 1 + the plan of a size, 0 between calls */
 	struct view v;
 	uint64_t bytes = 0;
+	struct frame_spec one; /* shares what it points to; only its size is its own */
 	int rc = view_open(&s->cfg, &v, e);
 
 	if (rc == 0) {
+		one = *v.spec;
 		s->nitems = sizes_count(v.sizes);
 		sizes_expand(v.sizes, size);
 		s->item = xcalloc(s->nitems, sizeof(*s->item));
@@ -128,7 +133,8 @@ static int compile(struct ctl_port *cp, struct stream *s, struct err *e)
 				cap = cap ? 2 * cap : 1;
 				s->plan = xrealloc(s->plan, cap * sizeof(*s->plan));
 			}
-			rc = compile_at(cp, &s->cfg, v.spec, size[i], &s->plan[s->nplans], e);
+			one.size = size[i];
+			rc = compile_at(cp, &s->cfg, &one, &s->plan[s->nplans], e);
 			if (rc < 0)
 				break;
 			*at = (uint16_t)++s->nplans;
@@ -151,7 +157,7 @@ static int cached(const struct stream *s, struct err *e)
 int stream_plans(struct ctl *c, struct ctl_port *cp, struct stream *s, struct err *e)
 {
 	unsigned max = plan_max_size(cp, &s->cfg.frame.stack), room = tx_room(cp);
-	struct err why = {.text = ""};
+	struct err why;
 
 	if (!s->dirty && s->version != 0 && s->for_max == max && s->for_room == room)
 		return cached(s, e);
@@ -249,7 +255,7 @@ int stream_frame(const struct ctl_port *cp, const struct stream *s, struct frame
 		one.size = size[0];
 		rc = frame_build(&one, &s->cfg.dflt, plan_max_size(cp, &v.spec->stack), out, &why);
 		if (rc == 0)
-			rc = compile_at(cp, &s->cfg, v.spec, size[0], &plan, &why);
+			rc = compile_at(cp, &s->cfg, &one, &plan, &why);
 		if (rc == 0) {
 			memcpy(out->bytes, plan.bytes, plan.len);
 			out->len = plan.len;

@@ -4,11 +4,12 @@
 
 _Static_assert(sizeof(struct gen_own) <= sizeof(((struct gen_state *)NULL)->own), "own part of a queue's state");
 
-#define SLOT_BYTES(ngroups) RTE_ALIGN_CEIL(((size_t)(ngroups) + 1) * sizeof(struct gen_slot), CACHE_LINE)
+#define SLOT_BYTES(ngroups) RTE_ALIGN_CEIL(GEN_SLOT_OFF + (size_t)(ngroups) * sizeof(struct gen_slot), CACHE_LINE)
+#define RUN_BYTES RTE_ALIGN_CEIL(DP_BURST_MAX * sizeof(struct gen_run), CACHE_LINE)
 
 size_t gen_mem_size(unsigned ngroups)
 {
-	return SLOT_BYTES(ngroups) + (ngroups > 1 ? ngroups - 1 : 0) * sizeof(struct gen_grp);
+	return SLOT_BYTES(ngroups) + RUN_BYTES + (ngroups > 1 ? ngroups - 1 : 0) * sizeof(struct gen_grp);
 }
 
 /* ---- counts of streams ---- */
@@ -140,10 +141,12 @@ void gen_drop(const struct dp_task *t)
 
 /* ---- images ---- */
 
-static uint64_t offload_flags(const struct frun_class *c)
+uint64_t gen_offload_flags(const struct frun_class *c)
 {
 	uint64_t flags = 0;
 
+	if (!c->offload)
+		return 0;
 	if (c->ip4)
 		flags |= RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM;
 	if (c->ip6)
@@ -153,27 +156,6 @@ static uint64_t offload_flags(const struct frun_class *c)
 	if (c->tcp)
 		flags |= RTE_MBUF_F_TX_TCP_CKSUM;
 	return flags;
-}
-
-__rte_noinline void gen_refill(const struct gen_grp *gr, unsigned c, struct rte_mbuf *m)
-{
-	const struct frun_class *cls = frun_class(gr->prog, c);
-
-	m->data_off = RTE_PKTMBUF_HEADROOM;
-	m->nb_segs = 1;
-	m->next = NULL;
-	m->ol_flags = 0;
-	m->tx_offload = 0;
-	if (cls->offload) {
-		m->ol_flags = offload_flags(cls);
-		m->l2_len = cls->l2_len;
-		m->l3_len = cls->l3_len;
-		m->l4_len = cls->l4_len;
-	}
-	m->data_len = cls->len;
-	m->pkt_len = cls->len;
-	m->hash.usr = gr->phase->tag[c];
-	memcpy(rte_pktmbuf_mtod(m, void *), cls->bytes, cls->len);
 }
 
 /* The queue's mark is that of all frames that leave it, or none. */
@@ -201,7 +183,13 @@ static bool one_mark(const struct gen_job *j)
 
 static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, const struct gen_phase *ph)
 {
+	const struct frun_class *cls = frun_class(ph->prog, 0);
+
 	gr->phase = ph;
+	gr->image = cls->bytes;
+	gr->image_len = cls->len;
+	gr->ol_flags = gen_offload_flags(cls);
+	gr->tx_offload = cls->offload ? rte_mbuf_tx_offload(cls->l2_len, cls->l3_len, cls->l4_len, 0, 0, 0, 0) : 0;
 	gr->prog = ph->prog;
 	gr->state = ph->state;
 	gr->prog_i = gr->epoch_i + gen_own_before(j, ph->k0);
@@ -231,12 +219,6 @@ static void set_units(const struct gen_job *j, struct gen_grp *gr)
 		gr->step = gr->port_len != 0 ? gen_phase_bytes(gr, j->nqueues) : 0;
 }
 
-/* Fixed frames are not built one by one. */
-static void seek(const struct gen_grp *gr)
-{
-	frun_seek(gr->prog, gr->state, gr->i - gr->prog_i);
-}
-
 /* All frames of the phase are gone: the next one in which this queue has any. */
 static void next_phase(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr)
 {
@@ -249,12 +231,12 @@ static void next_phase(const struct gen_job *j, struct gen_state *g, struct gen_
 
 		if (gr->stream < 0)
 			fold(g, from->prog, gr->i - gr->prog_i, 1);
-		seek(gr);
+		gen_seek(gr);
 		frun_next(from->prog, from->state, from[1].prog, from[1].state);
 		gr->off += gr->bytes ? ended : 0;
 		enter(j, g, gr, from + 1);
 		if (gr->i != gr->prog_i)
-			seek(gr);
+			gen_seek(gr);
 		if (gr->stream < 0) {
 			fold(g, gr->prog, gr->i - gr->prog_i, UINT64_MAX);
 			publish(g, gr->prog, gr->i - gr->prog_i);
@@ -363,13 +345,13 @@ static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_g
 		while (ph->end != UINT64_MAX && gr->i >= gr->epoch_i + gen_own_before(j, ph->end))
 			ph++;
 	if (ph->prog != was.prog) {
-		seek(&was);
+		gen_seek(&was);
 		uint64_t pos = frun_move(was.prog, was.state, ph->prog, ph->state);
 		if (group->epoch != was.epoch)
 			gr->epoch_i = gr->i - pos;
 		enter(j, g, gr, ph);
 		if (gr->i - gr->prog_i != pos)
-			seek(gr);
+			gen_seek(gr);
 		if (gr->stream < 0) {
 			fold(g, was.prog, was.i - was.prog_i, 1);
 			fold(g, gr->prog, gr->i - gr->prog_i, UINT64_MAX);
@@ -389,24 +371,14 @@ static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_g
 	}
 }
 
-/* The device has not taken the tail: its frames are still ours, and the new plan builds them anew. */
-static void take_back_tail(const struct gen_job *j, struct gen_state *g)
-{
-	struct gen_grp *gr = gen_top(gen_own(g));
-
-	if (!txq_has_tail(j->txq))
-		return;
-	gr->i -= txq_return_tail(j->txq);
-	gr->unit = gen_unit(j, gr, gr->i);
-	seek(gr);
-}
-
 static void lay_out(const struct gen_job *j, struct gen_own *o)
 {
 	o->ngroups = j->ngroups;
 	o->nlive = 0;
-	o->slot = j->mem;
-	o->more = (struct gen_grp *)(void *)((char *)j->mem + SLOT_BYTES(j->ngroups));
+	o->nruns = o->run_at = 0;
+	o->slot = (struct gen_slot *)(void *)((char *)j->mem + GEN_SLOT_OFF);
+	o->run = (struct gen_run *)(void *)((char *)j->mem + SLOT_BYTES(j->ngroups));
+	o->more = (struct gen_grp *)(void *)((char *)o->run + RUN_BYTES);
 	o->one_mark = one_mark(j);
 }
 
@@ -420,20 +392,12 @@ static void line_up(const struct gen_job *j, struct gen_state *g, uint64_t now)
 		if (gr->i >= gr->end_i && gr->i < gr->limit_i)
 			next_phase(j, g, gr);
 		if (gr->i < gr->end_i)
-			o->slot[++o->nlive] = (struct gen_slot){.due = gen_due(gr, now), .grp = n};
+			o->slot[o->nlive++] = (struct gen_slot){.due = gen_due(gr, now), .grp = n};
 	}
-	for (unsigned at = o->nlive / 2; at > 0; at--)
-		gen_sift(o, at);
+	for (unsigned at = o->nlive / 4 + 1; at-- > 0;)
+		if (at < o->nlive)
+			gen_sift(o, at, o->slot[at]);
 	gen_set_state(g, GEN_SENDING);
-}
-
-void gen_leave(struct gen_own *o)
-{
-	if (o->nlive == 0)
-		return;
-	o->slot[1] = o->slot[o->nlive--];
-	if (o->nlive > 0)
-		gen_sift(o, 1);
 }
 
 static void begin(const struct gen_job *j, struct gen_state *g, uint64_t now)
@@ -503,7 +467,7 @@ void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, ui
 	} else if (!g->base.active) {
 		return;
 	} else if (!j->stop) {
-		take_back_tail(j, g);
+		gen_rewind(j, g);
 		unsettle(g);
 		regroup(j, g, now);
 		settle(g);

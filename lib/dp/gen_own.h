@@ -6,9 +6,10 @@
 
 #define GEN_FCS RTE_ETHER_CRC_LEN
 
-/* A group: the schedule of the port, or a stream of its own rate. Own frame i, counted from the start of the run, is frame k = queue + i x nqueues. */
+/* A group: the schedule of the port, or a stream of its own rate. Own frame i, counted from the start of the run, is frame
+ * k = queue + i x nqueues. */
 struct gen_grp {
-	/* for each burst */
+	/* for each burst: two cache lines */
 	uint64_t i;           /* own frames that were built */
 	uint64_t end_i;       /* where the phase or the run ends */
 	struct pace pace;     /* over frames, or bytes where the rate is one of bits */
@@ -16,42 +17,52 @@ struct gen_grp {
 	uint64_t step;        /* units from one own frame to the next; 0: sizes differ */
 	const struct frun *prog;
 	void *state;
-	uint32_t tag;         /* of class 0 */
+	const uint8_t *image; /* of class 0 */
+	uint64_t ol_flags, tx_offload;
+	uint32_t tag;
+	int32_t stream;
 	uint16_t len;         /* without FCS of every own frame; 0: they differ */
 	uint16_t port_len;    /* the same of all queues' frames */
+	uint16_t image_len;
+	uint16_t nclasses;
 	bool plain;           /* one class, and its mark is the queue's */
 	bool fixed, bytes, l2;
 	bool mends;           /* the driver writes into frames although their mark stays */
 	bool simple;          /* the port's only group, plain, of one length, without prepare */
-	int32_t stream;
 	/* at the end of a phase, and for a new plan */
-	uint16_t nclasses;
 	const struct gen_group *group;
 	const struct gen_phase *phase;
 	uint64_t limit_i;
 	uint64_t epoch, epoch_i; /* number of the schedule and the own frame it began with */
 	uint64_t prog_i;      /* own frame 0 of prog */
 	uint64_t off;         /* bytes: units before the phase's first frame, mod 2^64 */
-};
+} WR_ALIGNED(CACHE_LINE);
 
-/* A group that is not over, in a binary heap: the one that is due first is on top. */
+/* A group that is not over, in a heap of four branches: the one that is due first is slot 0. The children of a slot share a cache line. */
 struct gen_slot { uint64_t due; uint32_t grp; };
+#define GEN_SLOT_OFF (CACHE_LINE - sizeof(struct gen_slot))
+
+/* Frames of one group in the queue's burst, own frame i and those after it; done of them are accepted. */
+struct gen_run { uint64_t i; uint32_t grp; uint16_t n, done; };
 
 struct gen_own {
 	struct gen_grp first; /* group 0 lies in the state itself: one load less for the port that sends one schedule */
 	uint16_t ngroups, nlive;
 	bool one_mark;        /* all frames of the plan carry the same one */
 	uint64_t progress_tsc;
-	struct gen_slot *slot; /* nlive of them, from 1 on; both in the plan's memory */
+	/* in the plan's memory; where there is one group, none of it */
+	struct gen_slot *slot; /* nlive of them */
 	struct gen_grp *more;  /* groups 1, 2, ... */
+	struct gen_run *run;   /* what the last burst was made of */
+	uint16_t nruns, run_at;
 };
 
 static inline struct gen_own *gen_own(struct gen_state *g) { return (struct gen_own *)(void *)g->own; }
 
 static inline struct gen_grp *gen_grp(struct gen_own *o, unsigned n) { return n == 0 ? &o->first : &o->more[n - 1]; }
 
-/* The group whose frames are in the tail, or that was found due: bursts are of one group, and it stays on top until they are gone. */
-static inline struct gen_grp *gen_top(struct gen_own *o) { return o->ngroups == 1 ? &o->first : gen_grp(o, o->slot[1].grp); }
+/* The group that is due first; one that has reached the end of a phase stays there until all its frames are gone. */
+static inline struct gen_grp *gen_top(struct gen_own *o) { return o->ngroups == 1 ? &o->first : gen_grp(o, o->slot[0].grp); }
 
 /* Own frames of a queue among frames 0 .. k - 1. */
 static inline uint64_t gen_own_before(const struct gen_job *j, uint64_t k)
@@ -91,19 +102,143 @@ static inline unsigned gen_mended(const struct frun_class *c)
 	return c->offload && c->from == 0 ? c->l2_len + c->l3_len + c->l4_len : 0;
 }
 
-static inline void gen_sift(struct gen_own *o, unsigned at)
-{
-	struct gen_slot s = o->slot[at];
+static inline bool gen_sooner(const struct gen_slot *a, const struct gen_slot *b) { return (int64_t)(a->due - b->due) < 0; }
 
-	for (unsigned child; (child = 2 * at) <= o->nlive; at = child) {
-		if (child < o->nlive && (int64_t)(o->slot[child + 1].due - o->slot[child].due) < 0)
-			child++;
-		if ((int64_t)(o->slot[child].due - s.due) >= 0)
+/* Slot `at` holds s now, or one of those below it that is sooner. */
+static inline void gen_sift(struct gen_own *o, unsigned at, struct gen_slot s)
+{
+	struct gen_slot *slot = o->slot;
+	unsigned n = o->nlive;
+
+	for (;;) {
+		unsigned c = 4 * at + 1;
+		if (likely(c + 3 < n)) { /* without branches: which of them is as good as random */
+			unsigned a = c + gen_sooner(&slot[c + 1], &slot[c]), b = c + 2 + gen_sooner(&slot[c + 3], &slot[c + 2]);
+			c = gen_sooner(&slot[b], &slot[a]) ? b : a;
+		} else if (c < n) {
+			for (unsigned k = c + 1; k < n; k++)
+				c = gen_sooner(&slot[k], &slot[c]) ? k : c;
+		} else {
 			break;
-		o->slot[at] = o->slot[child];
+		}
+		if (!gen_sooner(&slot[c], &s))
+			break;
+		slot[at] = slot[c];
+		at = c;
 	}
-	o->slot[at] = s;
+	slot[at] = s;
 }
+
+/* ---- taking ---- */
+
+/* The slow halves, in kind/gen.c: search where sizes differ; images into buffers that do not have them. */
+unsigned gen_ready_mixed(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t now);
+void gen_clean(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n);
+void gen_sort_out(const struct gen_grp *gr, struct rte_mbuf **m, unsigned n);
+
+/* A buffer gets the image of the group's one class, and its mark. */
+static inline void gen_stamp(const struct gen_grp *gr, struct rte_mbuf *m)
+{
+	m->data_off = RTE_PKTMBUF_HEADROOM;
+	m->nb_segs = 1;
+	m->next = NULL;
+	m->ol_flags = gr->ol_flags;
+	m->tx_offload = gr->tx_offload;
+	m->data_len = gr->image_len;
+	m->pkt_len = gr->image_len;
+	m->hash.usr = gr->tag;
+	memcpy(rte_pktmbuf_mtod(m, void *), gr->image, gr->image_len);
+}
+
+/* Whether all of m[0..n) carry the mark. A branch each, unrolled: cheaper than any way to join the tests. */
+static __rte_always_inline bool gen_marked(struct rte_mbuf *const *m, uint32_t tag, unsigned n)
+{
+#pragma GCC unroll 16
+	for (unsigned i = 0; i < n; i++)
+		if (unlikely(m[i]->hash.usr != tag))
+			return false;
+	return true;
+}
+
+/* Take n buffers that hold the images of the group's next frames into m. */
+static __rte_always_inline bool gen_take(struct dp_txq *q, const struct gen_job *j, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n,
+					 bool plain)
+{
+	if (unlikely(txq_take(q, m, n) < 0)) {
+		cell_add(&q->cnt.nombuf, 1);
+		return false;
+	}
+	if (!plain)
+		gen_sort_out(gr, m, n);
+	else if (unlikely(q->stale > 0))
+		gen_clean(q, gr, m, n);
+	else if (j->rx_written && unlikely(!gen_marked(m, gr->tag, n)))
+		gen_clean(q, gr, m, n);
+	return true;
+}
+
+/* Frames of the group that may leave now: due, inside the phase and the run's bounds, at most so many. *over: no more will come. */
+static __rte_always_inline unsigned gen_ready(const struct gen_job *j, const struct gen_grp *gr, unsigned max, uint64_t now, bool *over)
+{
+	uint64_t left = gr->end_i - gr->i;
+	unsigned most = left < max ? (unsigned)left : max, n;
+
+	*over = left == 0;
+	if (pace_is_max(&gr->pace)) {
+		if (unlikely((int64_t)(now - j->start_tsc) < 0))
+			return 0;
+		if (unlikely(now >= j->end_tsc)) {
+			*over = true;
+			return 0;
+		}
+		return most;
+	}
+	uint64_t until = unlikely(now >= j->end_tsc) ? j->end_tsc - 1 : now;
+	if (likely(gr->step != 0))
+		n = pace_ready(&gr->pace, gr->unit, gr->step, most, until);
+	else
+		n = gen_ready_mixed(j, gr, most, until);
+	if (unlikely(n == 0 && now >= j->end_tsc))
+		*over = true;
+	return n;
+}
+
+/* Frames that the device took: the schedule's follow from their number, those of a stream with its own rate are counted here. */
+static __rte_always_inline void gen_credit(struct gen_state *g, const struct gen_grp *gr, unsigned sent, uint64_t bytes)
+{
+	if (gr->stream < 0) {
+		cell_add(&g->accepted, sent);
+	} else {
+		cell_add(&g->cell[gr->stream].packets, sent);
+		cell_add(&g->cell[gr->stream].bytes, bytes);
+	}
+}
+
+static inline uint64_t gen_bytes(const struct gen_grp *gr, uint64_t i, unsigned n)
+{
+	return gr->len != 0 ? (uint64_t)n * (gr->len + GEN_FCS) : frun_bytes(gr->prog, i - gr->prog_i, n);
+}
+
+/* Behind n frames. */
+static inline void gen_advance(const struct gen_job *j, struct gen_grp *gr, unsigned n)
+{
+	gr->i += n;
+	gr->unit = likely(gr->step != 0) ? gr->unit + n * gr->step : gen_unit(j, gr, gr->i);
+}
+
+/* kind/gen.c */
+/* The top group's frames are gone: on to its next phase, or it is over and perhaps the run with it. */
+void gen_arrive(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
+/* One burst of frames of one group, any kind. */
+unsigned gen_burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n, uint64_t now);
+/* The time of a bounded run is over and the device takes nothing: what is left will not be sent. */
+void gen_give_up(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
+
+/* gen_groups.c: a turn where there are none or several. */
+unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
+/* The device has not taken the tail: its frames are to be built again. */
+void gen_rewind(const struct gen_job *j, struct gen_state *g);
+void gen_leave(struct gen_own *o);
 
 /* gen_adopt.c */
 void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now);
@@ -113,10 +248,10 @@ void gen_set_state(struct gen_state *g, enum gen_state_id id);
 void gen_finish(struct dp_worker *w, const struct gen_job *j, struct gen_state *g);
 /* The top group has reached the end of a phase, without a tail: on to the next one; false: it has no more frames and is gone. */
 bool gen_next_phase(const struct gen_job *j, struct gen_state *g);
-void gen_leave(struct gen_own *o);
 /* The driver refused the top group's next frame, of so many bytes: it counts as through, and not as its stream's. */
 void gen_skip(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, uint64_t bytes);
 /* Own frames that are due before the end of the run and were not built. */
 uint64_t gen_left(const struct gen_job *j, struct gen_own *o);
-/* A buffer gets the image of class c of the group's program, and its mark. */
-void gen_refill(const struct gen_grp *gr, unsigned c, struct rte_mbuf *m);
+uint64_t gen_offload_flags(const struct frun_class *c);
+/* Position of the group's program, which bursts of fixed frames leave behind. */
+static inline void gen_seek(const struct gen_grp *gr) { frun_seek(gr->prog, gr->state, gr->i - gr->prog_i); }

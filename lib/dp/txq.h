@@ -5,10 +5,10 @@
 
 static inline bool txq_has_tail(const struct dp_txq *q) { return q->head < q->n; }
 
-/* Take n buffers of the queue's pool into q->m; 0 or -ENOENT. What rte_mempool_generic_get() does, but a burst that
+/* Take n buffers of the queue's pool into m; 0 or -ENOENT. What rte_mempool_generic_get() does, but a burst that
  * the worker's cache holds whole is one copy of constant length (DPDK 22.11 tests every object). Call it with a
  * literal n where possible. */
-static __rte_always_inline int txq_take(struct dp_txq *q, unsigned n)
+static __rte_always_inline int txq_take(struct dp_txq *q, struct rte_mbuf **m, unsigned n)
 {
 #if !defined(RTE_LIBRTE_MEMPOOL_DEBUG) && !defined(RTE_LIBRTE_MEMPOOL_STATS)
 	struct rte_mempool_cache *c = q->cache;
@@ -16,7 +16,7 @@ static __rte_always_inline int txq_take(struct dp_txq *q, unsigned n)
 	if (likely(c != NULL && c->len >= n)) {
 		uint32_t left = c->len - n;
 		void *const *restrict from = &c->objs[left];
-		struct rte_mbuf **restrict to = q->m;
+		struct rte_mbuf **restrict to = m;
 
 		for (unsigned i = 0; i < n; i++)
 			to[i] = from[i];
@@ -24,7 +24,7 @@ static __rte_always_inline int txq_take(struct dp_txq *q, unsigned n)
 		return 0;
 	}
 #endif
-	return rte_mempool_generic_get(q->pool, (void **)q->m, n, q->cache);
+	return rte_mempool_generic_get(q->pool, (void **)m, n, q->cache);
 }
 
 static inline void txq_count(struct dp_txq *q, unsigned sent, uint64_t bytes, uint64_t now)

@@ -204,12 +204,13 @@ static int put_header(const struct build *b, uint8_t *bytes, unsigned i, struct 
 	put_port(b, bytes, i);
 	if (b->bind_field[i] != NULL)
 		rc = put_bind(b, bytes, i, e);
+	for (const struct field *f = p->fields; b->l->h[i].nparts != 0 && f->name != NULL; f++)
+		if (f->kind == FIELD_BYTES)
+			put_bytes(b, bytes, i, f);
 	put_user(b, bytes, i);
 	/* What depends on another field's value comes when that stands. */
 	for (const struct field *f = p->fields; rc == 0 && f->name != NULL; f++) {
-		if (f->kind == FIELD_BYTES)
-			put_bytes(b, bytes, i, f);
-		else if (f->when.field != NULL)
+		if (f->when.field != NULL)
 			put_conditional(b, bytes, i, f);
 		if (f->role != ROLE_PLAIN && !is_set(b, i, f) && layout_has(b->l, bytes, i, f))
 			rc = put_role(b, bytes, i, f, e);

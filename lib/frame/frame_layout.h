@@ -3,8 +3,8 @@
 #pragma once
 #include "frame.h"
 
-/* Bit offset in the frame of a field of header i; -1: its part is not there. Of a FIELD_BYTES field: its first byte. Whether the field's own
- * condition holds is not asked, see layout_has(). */
+/* Bit offset in the frame of a field of header i; -1: its part is not there or too short for it. Of a FIELD_BYTES field: its first byte.
+ * Whether the field's own condition holds is not asked, see layout_has(). */
 int layout_field(const struct layout *l, unsigned i, const struct field *f);
 /* Its part is there and its condition holds in these bytes. */
 bool layout_has(const struct layout *l, const uint8_t *bytes, unsigned i, const struct field *f);

@@ -29,6 +29,7 @@ struct frun_spec {
 	bool offload;        /* checksums that the plans say a NIC can fill in are left to it: their fields hold 0 */
 	/* Objects that frun_fill() gets: where in them the frame begins, and where lengths go that differ from frame to frame. */
 	uint32_t data_off, len16_off, len32_off;
+	uint32_t max_lanes;  /* short periods are written out to so many lanes at most; 0: what is fastest. Small where programs are many */
 	const char *isa;     /* "scalar", "ssse3", "avx2", "avx512", "neon": at most that one; NULL: the best of this machine */
 };
 #define FRUN_MAX_CYCLE 65536

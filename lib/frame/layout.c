@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-/* First byte of what the field's offset counts from; -1: its part is not there. */
+/* First byte of what the field's offset counts from; -1: its part is not there or does not reach so far. */
 static int base_of(const struct layout *l, unsigned i, const struct field *f)
 {
 	if (f->part == NULL)
 		return (int)l->h[i].off;
 	for (unsigned k = l->h[i].part; k < l->h[i].part + l->h[i].nparts; k++)
 		if (l->part[k].part == f->part)
-			return (int)l->part[k].off;
+			return f->bit + f->bits <= l->part[k].len * 8 ? (int)l->part[k].off : -1;
 	return -1;
 }
 

@@ -116,15 +116,22 @@ uint64_t place_has(const struct build *b, unsigned i, const struct field *f)
 static unsigned bytes_of(const struct build *b, unsigned i, const struct part *part)
 {
 	const struct proto *p = b->l->h[i].proto;
+	unsigned n = 0;
 
 	for (const struct field *f = p->fields; f->name != NULL; f++) {
-		if (f->part != part || f->kind != FIELD_BYTES)
+		unsigned end = (f->bit + f->bits) / 8;
+		if (f->part != part)
 			continue;
 		const struct frame_val *v = place_user(b, i, f);
-		const struct hexbytes *bytes = v != NULL ? v->bytes : proto_default_bytes(p, f);
-		return bytes != NULL ? bytes->n : 0;
+		if (f->kind == FIELD_BYTES) {
+			const struct hexbytes *bytes = v != NULL ? v->bytes : proto_default_bytes(p, f);
+			end = part->len + (bytes != NULL ? bytes->n : 0);
+		} else if (v == NULL) {
+			continue;
+		}
+		n = end > part->len + n ? end - part->len : n;
 	}
-	return 0;
+	return n;
 }
 
 static int place_parts(struct build *b, unsigned i, unsigned *off, struct err *e)

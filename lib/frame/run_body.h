@@ -80,17 +80,24 @@ BODY void copy_few(const struct frun *f, struct run_state *st, void *const *obj,
 	run_advance(f, st, n);
 }
 
+BODY void copy_all(const struct frun *f, struct run_state *st, void *const *obj, bool lens, unsigned n)
+{
+	for (; n > RUN_OVER; n -= RUN_OVER, obj += RUN_OVER)
+		copy_few(f, st, obj, lens, RUN_OVER);
+	copy_few(f, st, obj, lens, n);
+}
+
 ENTRY copy_fill(const struct frun *f, struct run_state *st, void *const *obj, unsigned n)
 {
-	copy_few(f, st, obj, false, n);
+	copy_all(f, st, obj, false, n);
 }
 
 ENTRY copy_len_fill(const struct frun *f, struct run_state *st, void *const *obj, unsigned n)
 {
-	copy_few(f, st, obj, true, n);
+	copy_all(f, st, obj, true, n);
 }
 
-ENTRY copy_lines_fill(const struct frun *f, struct run_state *st, void *const *obj, unsigned n)
+BODY void copy_many(const struct frun *f, struct run_state *st, void *const *obj, unsigned n)
 {
 	uint32_t nlines = f->nlines, at = f->data_off;
 	const uint8_t *src = st->rest + (size_t)st->lane * nlines * RUN_LINE;
@@ -106,6 +113,13 @@ ENTRY copy_lines_fill(const struct frun *f, struct run_state *st, void *const *o
 			put_lens(o, f->len16_off, f->len32_off, len[j]);
 	}
 	run_advance(f, st, n);
+}
+
+ENTRY copy_lines_fill(const struct frun *f, struct run_state *st, void *const *obj, unsigned n)
+{
+	for (; n > RUN_OVER; n -= RUN_OVER, obj += RUN_OVER)
+		copy_many(f, st, obj, RUN_OVER);
+	copy_many(f, st, obj, n);
 }
 
 /* ---- affine: words that grow by a constant from frame to frame ---- */

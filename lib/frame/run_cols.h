@@ -32,14 +32,14 @@ typedef uint16_t wvec __attribute__((vector_size(RUN_VB), may_alias));
 #define HALVES(x, y, n) ((wvec)__builtin_shuffle((vec)(x), (vec)(y), (vec){EVERY_OTHER(n)}))
 #endif
 
-/* Arrays are filled to 32 or 64 values, whatever the burst: `all` below; n are wanted. */
+/* Frames are made NWVEC at a time: a column is one vector. n of them are wanted, the others are thrown away. */
 struct col_burst {
-	WR_ALIGNED(CACHE_LINE) uint32_t limb[RUN_COL_LIMBS][RUN_COL_BURST];
-	uint32_t random[4][RUN_COL_BURST], index[RUN_COL_BURST];
-	uint16_t col[RUN_COL_SLOTS][RUN_COL_BURST];
-	uint16_t acc[RUN_COL_SUMS][RUN_COL_BURST];
-	uint16_t words[RUN_COL_BURST];
-	uint8_t row[RUN_COL_ROWS][RUN_COL_BURST * 16]; /* in the order of frame_row() */
+	WR_ALIGNED(CACHE_LINE) uint32_t limb[RUN_COL_LIMBS][NWVEC];
+	uint32_t random[4][NWVEC], index[NWVEC];
+	uint16_t col[RUN_COL_SLOTS][NWVEC];
+	uint16_t acc[RUN_COL_SUMS][NWVEC];
+	uint16_t words[NWVEC];
+	uint8_t row[RUN_COL_ROWS][NWVEC * 16]; /* in the order of frame_row() */
 };
 
 /* One's complement addition of 16 bits: a += b. The comparison is -1 where it carried. */
@@ -50,36 +50,11 @@ struct col_burst {
 		(a) -= (__typeof__(a))((a) < add_); \
 	} while (0)
 
-/* ---- words and sums ---- */
+/* ---- words ---- */
 
-/* b->words times ratio, mod 65535, to the sum. */
-BODY void col_add(struct col_burst *b, unsigned c, uint16_t ratio, unsigned all)
+BODY void col_put(struct col_burst *b, const struct run_col_var *v, unsigned t, wvec w)
 {
-	uint16_t *acc = b->acc[c];
-
-	for (unsigned j = 0; j < all; j++) {
-		uint32_t x = (uint32_t)b->words[j] * ratio, y = acc[j];
-		y += (x & 0xffff) + (x >> 16);
-		y = (y & 0xffff) + (y >> 16);
-		acc[j] = (uint16_t)((y & 0xffff) + (y >> 16));
-	}
-}
-
-BODY void col_sums(const struct run_cols *k, struct col_burst *b, unsigned which, unsigned all)
-{
-	for (unsigned c = 0; c < k->nsums; c++) {
-		uint16_t ratio = k->sum[c].ratio[which];
-		if (ratio == 1)
-			for (unsigned j = 0; j < all; j += NWVEC)
-				ADD_ONES(WV(b->acc[c], j), WV(b->words, j));
-		else if (ratio != 0)
-			col_add(b, c, ratio, all);
-	}
-}
-
-BODY void col_put(struct col_burst *b, const struct run_col_var *v, unsigned t, unsigned j, wvec w)
-{
-	wvec *col = &WV(b->col[v->slot[t]], j);
+	wvec *col = &WV(b->col[v->slot[t]], 0);
 
 	if (v->first >> t & 1)
 		*col = w;
@@ -87,33 +62,30 @@ BODY void col_put(struct col_burst *b, const struct run_col_var *v, unsigned t, 
 		*col |= w;
 }
 
-/* The words of a field of one limb, out of registers; x: those of the first half of the values, y: of the second. */
-BODY void col_emit(struct col_burst *b, const struct run_col_var *v, unsigned j, dvec x, dvec y)
-{
-	wvec sum = HALVES(x, y, 0);
+/* The words of a field of one limb, out of registers, and their sum; x: those of the first half of the values, y: of the second. */
+#define COL_EMIT(sum, b, v, x, y) \
+	do { \
+		(sum) = HALVES(x, y, 0); \
+		col_put(b, v, 0, sum); \
+		if ((v)->words > 1) { \
+			wvec w_ = HALVES(x, y, 1); \
+			col_put(b, v, 1, w_); \
+			ADD_ONES(sum, w_); \
+		} \
+	} while (0)
 
-	col_put(b, v, 0, j, sum);
-	if (v->words > 1) {
-		wvec w = HALVES(x, y, 1);
-		col_put(b, v, 1, j, w);
+/* The same of any field, out of its limbs. */
+BODY void col_words(struct col_burst *b, const struct run_col_var *v, wvec *out)
+{
+	wvec sum = {0};
+
+	for (unsigned t = 0; t < v->words; t++) {
+		const uint32_t *limb = b->limb[t / 2];
+		wvec w = t % 2 == 0 ? HALVES(DV(limb, 0), DV(limb, NDVEC), 0) : HALVES(DV(limb, 0), DV(limb, NDVEC), 1);
+		col_put(b, v, t, w);
 		ADD_ONES(sum, w);
 	}
-	WV(b->words, j) = sum;
-}
-
-/* The words of a field go to their columns, and their sum to b->words. */
-BODY void col_words(struct col_burst *b, const struct run_col_var *v, unsigned all)
-{
-	for (unsigned j = 0; j < all; j += NWVEC) {
-		wvec sum = {0};
-		for (unsigned t = 0; t < v->words; t++) {
-			const uint32_t *limb = b->limb[t / 2];
-			wvec w = t % 2 == 0 ? HALVES(DV(limb, j), DV(limb, j + NDVEC), 0) : HALVES(DV(limb, j), DV(limb, j + NDVEC), 1);
-			col_put(b, v, t, j, w);
-			ADD_ONES(sum, w);
-		}
-		WV(b->words, j) = sum;
-	}
+	*out = sum;
 }
 
 /* ---- values ---- */
@@ -128,8 +100,7 @@ BODY void limbs_of(struct col_burst *b, const struct run_col_var *v, unsigned j,
 }
 
 /* Ordinals of random values, all with the same upper half; false: they are not. */
-BODY bool col_index(const struct frun *f, struct col_burst *b, const struct run_col_var *v, uint64_t own, uint64_t *high, unsigned n,
-		    unsigned all)
+BODY bool col_index(const struct frun *f, struct col_burst *b, const struct run_col_var *v, uint64_t own, uint64_t *high)
 {
 	const struct vary *vary = &f->var[v->var].v;
 	uint32_t step = f->nqueues;
@@ -137,53 +108,52 @@ BODY bool col_index(const struct frun *f, struct col_burst *b, const struct run_
 	if (vary->repeat == 0) {
 		dvec o = COUNT_UP * step + (uint32_t)own;
 		*high = own >> 32;
-		for (unsigned j = 0; j < all; j += NDVEC, o += step * NDVEC)
-			DV(b->index, j) = o;
-		return (own + (uint64_t)(n - 1) * step) >> 32 == *high;
+		DV(b->index, 0) = o;
+		DV(b->index, NDVEC) = o + step * NDVEC;
+		return (own + (uint64_t)NWVEC * step) >> 32 == *high;
 	}
 	if (vary->repeat >> 32 != 0)
 		return false;
 	uint32_t repeat = (uint32_t)vary->repeat, q = (uint32_t)(own % repeat);
 	step %= repeat;
 	*high = 0;
-	for (unsigned j = 0; j < n; j++) {
+	for (unsigned j = 0; j < NWVEC; j++) {
 		b->index[j] = q;
 		q = repeat - q > step ? q + step : q - (repeat - step);
 	}
 	return true;
 }
 
-BODY dvec random_of(dvec index, uint64_t key)
-{
-	dvec x = index + (uint32_t)key;
+#define RANDOM_OF(x, index, key) \
+	do { \
+		(x) = (index) + (uint32_t)(key); \
+		(x) = ((x) ^ (x) >> 16) * 0x7feb352du; \
+		(x) = ((x) ^ (x) >> 15) * 0x846ca68bu; \
+		(x) = ((x) ^ (x) >> 16) ^ (uint32_t)((key) >> 32); \
+	} while (0)
 
-	x = (x ^ x >> 16) * 0x7feb352du;
-	x = (x ^ x >> 15) * 0x846ca68bu;
-	return (x ^ x >> 16) ^ (uint32_t)(key >> 32);
-}
-
-BODY bool col_random(const struct frun *f, struct col_burst *b, const struct run_col_var *v, uint64_t own, unsigned n, unsigned all)
+BODY bool col_random(const struct frun *f, struct col_burst *b, const struct run_col_var *v, uint64_t own)
 {
 	uint64_t high;
 
-	if (!col_index(f, b, v, own, &high, n, all))
+	if (!col_index(f, b, v, own, &high))
 		return false;
 	for (unsigned w = 0; w < v->nrandom; w++) {
 		uint64_t key = high == 0 ? v->key[w] : vary_key(f->var[v->var].v.seed, w, high << 32);
 		uint32_t *r = b->random[v->nrandom - 1 - w];
-		for (unsigned j = 0; j < all; j += NDVEC)
-			DV(r, j) = random_of(DV(b->index, j), key);
+		RANDOM_OF(DV(r, 0), DV(b->index, 0), key);
+		RANDOM_OF(DV(r, NDVEC), DV(b->index, NDVEC), key);
 	}
 	return true;
 }
 
-BODY void col_bits(struct col_burst *b, const struct run_col_var *v, unsigned all)
+BODY void col_bits(struct col_burst *b, const struct run_col_var *v)
 {
 	for (int l = 0; l < v->limbs; l++) {
 		int from = 32 * l - v->up, q = (from + 320) / 32 - 10;
 		unsigned r = (unsigned)(from - 32 * q);
 		bool low = q >= 0 && q < v->nrandom, next = r != 0 && q + 1 >= 0 && q + 1 < v->nrandom;
-		for (unsigned j = 0; j < all; j += NDVEC) {
+		for (unsigned j = 0; j < NWVEC; j += NDVEC) {
 			dvec x = {0};
 			if (low)
 				x = DV(b->random[q], j) >> r;
@@ -194,13 +164,33 @@ BODY void col_bits(struct col_burst *b, const struct run_col_var *v, unsigned al
 	}
 }
 
-BODY void col_span(struct col_burst *b, const struct run_col_var *v, unsigned all)
+/* The usual case: one random word, one limb, nothing but registers between. */
+BODY bool col_bits_small(const struct frun *f, struct col_burst *b, const struct run_col_var *v, uint64_t own, wvec *out)
+{
+	uint32_t step = f->nqueues, mask = v->mask[0], fixed = v->fixed[0];
+	unsigned up = v->up > 0 ? (unsigned)v->up : 0, down = v->up < 0 ? (unsigned)-v->up : 0;
+	dvec o = COUNT_UP * step + (uint32_t)own, x, y;
+	uint64_t key = v->key[0];
+	wvec sum;
+
+	if (v->limbs != 1 || v->nrandom != 1 || f->var[v->var].v.repeat != 0 || (own + (uint64_t)NWVEC * step) >> 32 != 0)
+		return false;
+	RANDOM_OF(x, o, key);
+	RANDOM_OF(y, o + NDVEC * step, key);
+	x = ((x >> down << up) & mask) | fixed;
+	y = ((y >> down << up) & mask) | fixed;
+	COL_EMIT(sum, b, v, x, y);
+	*out = sum;
+	return true;
+}
+
+BODY void col_span(struct col_burst *b, const struct run_col_var *v)
 {
 	uint32_t low = v->low, span = v->span, up = v->shift;
 
-	for (unsigned j = 0; j < all; j++)
+	for (unsigned j = 0; j < NWVEC; j++)
 		b->limb[0][j] = (uint32_t)((uint64_t)b->random[0][j] * span >> 32);
-	for (unsigned j = 0; j < all; j += NDVEC) {
+	for (unsigned j = 0; j < NWVEC; j += NDVEC) {
 		dvec x = DV(b->limb[0], j) + low;
 		DV(b->limb[0], j) = x << up;
 		if (v->limbs > 1)
@@ -208,12 +198,12 @@ BODY void col_span(struct col_burst *b, const struct run_col_var *v, unsigned al
 	}
 }
 
-BODY void col_list(const struct frun *f, struct col_burst *b, const struct run_col_var *v, uint64_t own, unsigned n)
+BODY void col_list(const struct frun *f, struct col_burst *b, const struct run_col_var *v, uint64_t own)
 {
 	const struct vary *vary = &f->var[v->var].v;
 	uint32_t q = (uint32_t)(own % vary->n), step = f->nqueues % vary->n, up = v->shift;
 
-	for (unsigned j = 0; j < n; j++) {
+	for (unsigned j = 0; j < NWVEC; j++) {
 		if (v->limbs == 1)
 			b->limb[0][j] = (uint32_t)vary->list[q] << up;
 		else
@@ -223,99 +213,114 @@ BODY void col_list(const struct frun *f, struct col_burst *b, const struct run_c
 	}
 }
 
-/* A straight run of m values from j on. */
-BODY void col_run(struct col_burst *b, const struct run_col_var *v, const struct run_segment *s, unsigned j, unsigned m)
-{
-	vary_u x = s->x;
-
-	for (unsigned i = 0; i < m; i++, x += s->delta)
-		limbs_of(b, v, j + i, x);
-}
-
 BODY void col_step(const struct frun *f, struct run_state *st, struct col_burst *b, const struct run_col_var *v, unsigned which, uint64_t o,
 		   unsigned n)
 {
 	struct run_segment *s = (struct run_segment *)(void *)st->rest + which;
 
-	for (unsigned j = 0; j < n;) {
+	for (unsigned j = 0; j < n; j++) {
 		if (s->left == 0)
 			run_col_segment(f, st, v, o + (uint64_t)j * f->nqueues, s);
-		unsigned m = s->left < n - j ? (unsigned)s->left : n - j;
-		col_run(b, v, s, j, m);
-		s->x += s->delta * m;
-		s->left -= m;
-		j += m;
+		limbs_of(b, v, j, s->x);
+		s->x += s->delta;
+		s->left--;
 	}
 }
 
-/* The usual case of col_bits: one random word, one limb, nothing but registers between. */
-BODY bool col_bits_small(const struct frun *f, struct col_burst *b, const struct run_col_var *v, uint64_t own, unsigned all)
-{
-	uint32_t step = f->nqueues, mask = v->mask[0], fixed = v->fixed[0];
-	unsigned up = v->up > 0 ? (unsigned)v->up : 0, down = v->up < 0 ? (unsigned)-v->up : 0;
-	dvec o = COUNT_UP * step + (uint32_t)own;
-
-	if (v->limbs != 1 || v->nrandom != 1 || f->var[v->var].v.repeat != 0 || (own + (uint64_t)all * step) >> 32 != 0)
-		return false;
-	for (unsigned j = 0; j < all; j += NWVEC, o += 2 * NDVEC * step) {
-		dvec x = random_of(o, v->key[0]), y = random_of(o + NDVEC * step, v->key[0]);
-		col_emit(b, v, j, ((x >> down << up) & mask) | fixed, ((y >> down << up) & mask) | fixed);
-	}
-	return true;
-}
-
-/* And of col_step. */
-BODY bool col_step_small(struct run_state *st, struct col_burst *b, const struct run_col_var *v, unsigned which, unsigned n, unsigned all)
+/* The usual case of it. */
+BODY bool col_step_small(struct run_state *st, struct col_burst *b, const struct run_col_var *v, unsigned which, unsigned n, wvec *out)
 {
 	struct run_segment *s = (struct run_segment *)(void *)st->rest + which;
 	uint32_t delta = (uint32_t)s->delta << v->shift;
 	dvec x = COUNT_UP * delta + ((uint32_t)s->x << v->shift);
+	wvec sum;
 
 	if (s->left < n || v->limbs != 1)
 		return false;
-	for (unsigned j = 0; j < all; j += NWVEC, x += 2 * NDVEC * delta)
-		col_emit(b, v, j, x, x + NDVEC * delta);
+	COL_EMIT(sum, b, v, x, x + NDVEC * delta);
 	s->x += s->delta * n;
 	s->left -= n;
+	*out = sum;
 	return true;
 }
 
-BODY void col_values(const struct frun *f, struct run_state *st, struct col_burst *b, unsigned which, uint64_t o, unsigned n, unsigned all)
+/* The values of field number `which` for the next n frames, into their columns; sum: of their words. */
+BODY void col_values(const struct frun *f, struct run_state *st, struct col_burst *b, unsigned which, uint64_t o, unsigned n, wvec *sum)
 {
 	const struct run_col_var *v = &f->cols->var[which];
 	uint64_t own = o - st->base[f->var[v->var].slot];
 
 	switch (v->source) {
 	case SOURCE_BITS:
-		if (col_bits_small(f, b, v, own, all))
+		if (col_bits_small(f, b, v, own, sum))
 			return;
-		if (!col_random(f, b, v, own, n, all))
+		if (!col_random(f, b, v, own))
 			break;
-		col_bits(b, v, all);
-		col_words(b, v, all);
+		col_bits(b, v);
+		col_words(b, v, sum);
 		return;
 	case SOURCE_SPAN:
-		if (!col_random(f, b, v, own, n, all))
+		if (!col_random(f, b, v, own))
 			break;
-		col_span(b, v, all);
-		col_words(b, v, all);
+		col_span(b, v);
+		col_words(b, v, sum);
 		return;
 	case SOURCE_STEP:
-		if (col_step_small(st, b, v, which, n, all))
+		if (col_step_small(st, b, v, which, n, sum))
 			return;
 		col_step(f, st, b, v, which, o, n);
-		col_words(b, v, all);
+		col_words(b, v, sum);
 		return;
 	case SOURCE_LIST:
-		col_list(f, b, v, own, n);
-		col_words(b, v, all);
+		col_list(f, b, v, own);
+		col_words(b, v, sum);
 		return;
 	case SOURCE_ANY:
 		break;
 	}
 	for (unsigned j = 0; j < n; j++)
 		limbs_of(b, v, j, vary_at(&f->var[v->var].v, own + (uint64_t)j * f->nqueues));
-	col_words(b, v, all);
+	col_words(b, v, sum);
+}
+
+/* ---- sums ---- */
+
+/* Sums of words times ratio, mod 65535, to acc. */
+BODY void col_add(struct col_burst *b, wvec *acc, const wvec *words, uint16_t ratio)
+{
+	WV(b->words, 0) = *words;
+	WV(b->acc[0], 0) = *acc;
+	for (unsigned j = 0; j < NWVEC; j++) {
+		uint32_t x = (uint32_t)b->words[j] * ratio, y = b->acc[0][j];
+		y += (x & 0xffff) + (x >> 16);
+		y = (y & 0xffff) + (y >> 16);
+		b->acc[0][j] = (uint16_t)((y & 0xffff) + (y >> 16));
+	}
+	*acc = WV(b->acc[0], 0);
+}
+
+BODY void col_sum(struct col_burst *b, wvec *acc, const wvec *words, uint16_t ratio)
+{
+	if (ratio == 1)
+		ADD_ONES(*acc, *words);
+	else if (ratio != 0)
+		col_add(b, acc, words, ratio);
+}
+
+/* Two sums in registers, more of them in memory. */
+struct col_accs {
+	wvec first, second;
+};
+
+BODY void col_sums(const struct run_cols *k, struct col_burst *b, struct col_accs *a, const wvec *words, unsigned which)
+{
+	col_sum(b, &a->first, words, k->sum[0].ratio[which]);
+	col_sum(b, &a->second, words, k->sum[1].ratio[which]);
+	for (unsigned c = 2; c < k->nsums; c++) {
+		wvec acc = WV(b->acc[c], 0);
+		col_sum(b, &acc, words, k->sum[c].ratio[which]);
+		WV(b->acc[c], 0) = acc;
+	}
 }
 
 BODY void col_window(const struct frun *f, const struct run_state *st, struct col_burst *b, uint64_t o, unsigned n)
@@ -333,46 +338,45 @@ BODY void col_window(const struct frun *f, const struct run_state *st, struct co
 	}
 }
 
-BODY void col_finish(const struct run_cols *k, struct col_burst *b, unsigned all)
+BODY void col_finish(const struct run_cols *k, struct col_burst *b, unsigned c, const wvec *acc)
 {
-	for (unsigned c = 0; c < k->nsums; c++)
-		for (unsigned j = 0; j < all; j += NWVEC) {
-			wvec h = ~WV(b->acc[c], j);
-			if (k->sum[c].zero_is_none)
-				h |= (wvec)(h == 0);
-			WV(b->col[k->sum[c].slot], j) = h;
-		}
+	wvec h = ~*acc;
+
+	if (k->sum[c].zero_is_none)
+		h |= (wvec)(h == 0);
+	if (c < k->nsums)
+		WV(b->col[k->sum[c].slot], 0) = h;
 }
 
-BODY void cols_make(const struct frun *f, struct run_state *st, struct col_burst *b, unsigned n, unsigned all)
+/* The columns of the next n frames. */
+BODY void cols_make(const struct frun *f, struct run_state *st, struct col_burst *b, unsigned n)
 {
 	const struct run_cols *k = f->cols;
 	uint64_t o = st->o0[f->plan[0].stream] + f->first + st->pos * f->nqueues;
-	size_t lanes = f->lanes + (size_t)FRUN_MAX_BURST;
+	size_t lanes = f->lanes + (size_t)RUN_OVER;
+	const uint16_t *base = f->lane_base + st->lane;
+	struct col_accs a = {{0}, {0}};
+	wvec sum;
 
-	for (unsigned c = 0; c < k->nsums; c++)
-		for (unsigned j = 0; j < all; j += NWVEC)
-			WV(b->acc[c], j) = *(const vec_any *)(const void *)&f->lane_base[c * lanes + st->lane + j];
+	if (k->nsums > 0)
+		a.first = (wvec) * (const vec_any *)(const void *)base;
+	if (k->nsums > 1)
+		a.second = (wvec) * (const vec_any *)(const void *)(base + lanes);
+	for (unsigned c = 2; c < k->nsums; c++)
+		WV(b->acc[c], 0) = (wvec) * (const vec_any *)(const void *)(base + c * lanes);
 	for (unsigned v = 0; v < k->nvars; v++) {
-		col_values(f, st, b, v, o, n, all);
-		col_sums(k, b, v, all);
+		col_values(f, st, b, v, o, n, &sum);
+		col_sums(k, b, &a, &sum, v);
 	}
 	if (k->random) {
 		col_window(f, st, b, o, n);
-		col_sums(k, b, k->nvars, all);
+		sum = WV(b->words, 0);
+		col_sums(k, b, &a, &sum, k->nvars);
 	}
-	col_finish(k, b, all);
-}
-
-/* Once for all that store in different ways. */
-static __attribute__((noinline)) RUN_TARGET void cols_make_32(const struct frun *f, struct run_state *st, struct col_burst *b, unsigned n)
-{
-	cols_make(f, st, b, n, 32);
-}
-
-static __attribute__((noinline)) RUN_TARGET void cols_make_64(const struct frun *f, struct run_state *st, struct col_burst *b, unsigned n)
-{
-	cols_make(f, st, b, n, 64);
+	col_finish(k, b, 0, &a.first);
+	col_finish(k, b, 1, &a.second);
+	for (unsigned c = 2; c < k->nsums; c++)
+		col_finish(k, b, c, &WV(b->acc[c], 0));
 }
 
 /* ---- rows: the words of a frame side by side ---- */
@@ -381,65 +385,48 @@ static __attribute__((noinline)) RUN_TARGET void cols_make_64(const struct frun 
 #define MM(a, op, b) ((wvec)RUN_MM(op)((RUN_MI)(a), (RUN_MI)(b)))
 
 /* Four columns: the words of two frames side by side in every 16 bytes. */
-BODY void rows_narrow(struct col_burst *b, unsigned all)
+BODY void rows_narrow(struct col_burst *b)
 {
-	for (unsigned j = 0; j < all; j += NWVEC) {
-		wvec a = WV(b->col[0], j), c = WV(b->col[1], j), d = WV(b->col[2], j), e = WV(b->col[3], j);
-		wvec low = MM(a, unpacklo_epi16, c), high = MM(a, unpackhi_epi16, c);
-		wvec low2 = MM(d, unpacklo_epi16, e), high2 = MM(d, unpackhi_epi16, e);
-		wvec *out = (wvec *)(void *)(b->row[0] + 8 * j);
-		out[0] = MM(low, unpacklo_epi32, low2);
-		out[1] = MM(low, unpackhi_epi32, low2);
-		out[2] = MM(high, unpacklo_epi32, high2);
-		out[3] = MM(high, unpackhi_epi32, high2);
-	}
+	wvec a = WV(b->col[0], 0), c = WV(b->col[1], 0), d = WV(b->col[2], 0), e = WV(b->col[3], 0);
+	wvec low = MM(a, unpacklo_epi16, c), high = MM(a, unpackhi_epi16, c);
+	wvec low2 = MM(d, unpacklo_epi16, e), high2 = MM(d, unpackhi_epi16, e), *out = (wvec *)(void *)b->row[0];
+
+	out[0] = MM(low, unpacklo_epi32, low2);
+	out[1] = MM(low, unpackhi_epi32, low2);
+	out[2] = MM(high, unpacklo_epi32, high2);
+	out[3] = MM(high, unpackhi_epi32, high2);
 }
 
 /* Eight: those of one. */
-BODY void rows_wide(struct col_burst *b, unsigned row, unsigned all)
+BODY void rows_wide(struct col_burst *b, unsigned row)
 {
-	for (unsigned j = 0; j < all; j += NWVEC) {
-		wvec x[8], y[8], *out = (wvec *)(void *)(b->row[row] + 16 * j);
-		for (unsigned i = 0; i < 4; i++) {
-			wvec a = WV(b->col[8 * row + 2 * i], j), c = WV(b->col[8 * row + 2 * i + 1], j);
-			x[i] = MM(a, unpacklo_epi16, c);
-			x[4 + i] = MM(a, unpackhi_epi16, c);
-		}
-		for (unsigned i = 0; i < 8; i += 2) {
-			y[i] = MM(x[i], unpacklo_epi32, x[i + 1]);
-			y[i + 1] = MM(x[i], unpackhi_epi32, x[i + 1]);
-		}
-		for (unsigned i = 0; i < 8; i += 4)
-			for (unsigned p = 0; p < 2; p++) {
-				out[i + 2 * p] = MM(y[i + p], unpacklo_epi64, y[i + p + 2]);
-				out[i + 2 * p + 1] = MM(y[i + p], unpackhi_epi64, y[i + p + 2]);
-			}
+	wvec x[8], y[8], *out = (wvec *)(void *)b->row[row];
+
+	for (unsigned i = 0; i < 4; i++) {
+		wvec a = WV(b->col[8 * row + 2 * i], 0), c = WV(b->col[8 * row + 2 * i + 1], 0);
+		x[i] = MM(a, unpacklo_epi16, c);
+		x[4 + i] = MM(a, unpackhi_epi16, c);
 	}
+	for (unsigned i = 0; i < 8; i += 2) {
+		y[i] = MM(x[i], unpacklo_epi32, x[i + 1]);
+		y[i + 1] = MM(x[i], unpackhi_epi32, x[i + 1]);
+	}
+	for (unsigned i = 0; i < 8; i += 4)
+		for (unsigned p = 0; p < 2; p++) {
+			out[i + 2 * p] = MM(y[i + p], unpacklo_epi64, y[i + p + 2]);
+			out[i + 2 * p + 1] = MM(y[i + p], unpackhi_epi64, y[i + p + 2]);
+		}
 }
 
-/* Where the words of frame j lie in a row: vectors interleave by 16 bytes, each of which keeps its 8 frames. */
-BODY unsigned frame_row(unsigned j, bool narrow)
+/* Where the words of frame 8 lane + i lie in a row: vectors interleave by 16 bytes, each of which keeps its 8 frames. */
+BODY unsigned frame_row(unsigned lane, unsigned i, bool narrow)
 {
-	unsigned block = j / NWVEC, lane = j % NWVEC / 8, i = j % 8;
-
-	return narrow ? block * 4 * RUN_VB + i / 2 * RUN_VB + lane * 16 + i % 2 * 8 : block * 8 * RUN_VB + i * RUN_VB + lane * 16;
+	return narrow ? i / 2 * RUN_VB + lane * 16 + i % 2 * 8 : i * RUN_VB + lane * 16;
 }
 
-BODY void col_rows(const struct run_cols *k, struct col_burst *b, unsigned n)
+BODY void store_narrow(const struct frun *f, const uint8_t *src, const uint8_t *row, const uint16_t *len, void *const *obj, bool lens,
+		       unsigned lane, unsigned n)
 {
-	unsigned all = n <= 32 ? 32 : 64;
-
-	if (k->narrow)
-		rows_narrow(b, all);
-	else
-		for (unsigned r = 0; r < k->nrows; r++)
-			rows_wide(b, r, all);
-}
-
-BODY void store_narrow(const struct frun *f, const struct run_state *st, struct col_burst *b, void *const *obj, bool lens, unsigned n)
-{
-	const uint8_t *src = f->lane_line + (size_t)st->lane * RUN_LINE, *row = b->row[0];
-	const uint16_t *len = f->lane_len + st->lane;
 	uint32_t at = f->write_off, off16 = f->len16_off, off32 = f->len32_off;
 	vec pick[NVEC];
 
@@ -449,16 +436,16 @@ BODY void store_narrow(const struct frun *f, const struct run_state *st, struct 
 	for (unsigned j = 0; j < n; j++) {
 		uint8_t *o = obj[j];
 		for (unsigned i = 0; i < NVEC; i++)
-			((vec_any *)(o + at))[i] = RUN_PICK8(row + frame_row(j, true), pick[i]) | ((const vec_any *)(src + (size_t)j * RUN_LINE))[i];
+			((vec_any *)(o + at))[i] =
+				RUN_PICK8(row + frame_row(lane, j, true), pick[i]) | ((const vec_any *)(src + (size_t)j * RUN_LINE))[i];
 		if (lens)
 			put_lens(o, off16, off32, len[j]);
 	}
 }
 
-BODY void store_wide(const struct frun *f, const struct run_state *st, struct col_burst *b, void *const *obj, bool lens, unsigned n)
+BODY void store_wide(const struct frun *f, const uint8_t *src, const struct col_burst *b, const uint16_t *len, void *const *obj, bool lens,
+		     unsigned lane, unsigned n)
 {
-	const uint8_t *src = f->lane_line + (size_t)st->lane * RUN_LINE;
-	const uint16_t *len = f->lane_len + st->lane;
 	uint32_t at = f->write_off, off16 = f->len16_off, off32 = f->len32_off;
 	unsigned nrows = f->cols->nrows;
 
@@ -467,7 +454,7 @@ BODY void store_wide(const struct frun *f, const struct run_state *st, struct co
 		for (unsigned i = 0; i < NVEC; i++) {
 			vec x = ((const vec_any *)(src + (size_t)j * RUN_LINE))[i];
 			for (unsigned r = 0; r < nrows; r++)
-				x |= RUN_PICK(b->row[r] + frame_row(j, false), ((const vec_any *)f->cols->pick[r])[i]);
+				x |= RUN_PICK(b->row[r] + frame_row(lane, j, false), ((const vec_any *)f->cols->pick[r])[i]);
 			((vec_any *)(o + at))[i] = x;
 		}
 		if (lens)
@@ -475,13 +462,25 @@ BODY void store_wide(const struct frun *f, const struct run_state *st, struct co
 	}
 }
 
+/* Eight frames at a time, those of one 16-byte lane. */
 BODY void store_cols(const struct frun *f, const struct run_state *st, struct col_burst *b, void *const *obj, bool lens, unsigned n)
 {
-	col_rows(f->cols, b, n);
-	if (f->cols->narrow)
-		store_narrow(f, st, b, obj, lens, n);
-	else
-		store_wide(f, st, b, obj, lens, n);
+	const uint8_t *src = f->lane_line + (size_t)st->lane * RUN_LINE;
+	const uint16_t *len = f->lane_len + st->lane;
+	bool narrow = f->cols->narrow;
+
+	if (narrow)
+		rows_narrow(b);
+	for (unsigned r = 0; !narrow && r < f->cols->nrows; r++)
+		rows_wide(b, r);
+	for (unsigned g = 0; g < n; g += 8, src += 8 * RUN_LINE, len += 8) {
+		if (narrow && n - g >= 8)
+			store_narrow(f, src, b->row[0], len, obj + g, lens, g / 8, 8);
+		else if (narrow)
+			store_narrow(f, src, b->row[0], len, obj + g, lens, g / 8, n - g);
+		else
+			store_wide(f, src, b, len, obj + g, lens, g / 8, n - g < 8 ? n - g : 8);
+	}
 }
 #else
 /* Without a way to pick bytes: the template, then word by word. */
@@ -544,26 +543,21 @@ enum cols_kind { COLS_ONE, COLS_LEN, COLS_LINES };
 
 BODY void cols_burst(const struct frun *f, struct run_state *st, void *const *obj, enum cols_kind kind, unsigned n)
 {
-	struct col_burst burst, *b = &burst;
+	struct col_burst burst;
 
-	if (n <= 32)
-		cols_make_32(f, st, b, n);
-	else
-		cols_make_64(f, st, b, n);
+	cols_make(f, st, &burst, n);
 	if (kind == COLS_LINES)
-		store_lines(f, st, b, obj, n);
+		store_lines(f, st, &burst, obj, n);
 	else
-		store_cols(f, st, b, obj, kind == COLS_LEN, n);
+		store_cols(f, st, &burst, obj, kind == COLS_LEN, n);
 	run_advance(f, st, n);
 }
 
 BODY void cols_all(const struct frun *f, struct run_state *st, void *const *obj, enum cols_kind kind, unsigned n)
 {
-	for (; n >= RUN_COL_BURST; n -= RUN_COL_BURST, obj += RUN_COL_BURST)
-		cols_burst(f, st, obj, kind, RUN_COL_BURST);
-	if (n == 32)
-		cols_burst(f, st, obj, kind, 32);
-	else if (n != 0)
+	for (; n >= NWVEC; n -= NWVEC, obj += NWVEC)
+		cols_burst(f, st, obj, kind, NWVEC);
+	if (n != 0)
 		cols_burst(f, st, obj, kind, n);
 }
 

@@ -130,9 +130,9 @@ static bool simple(const struct frun *f)
 }
 
 /* Own cycles per turn so that every lane's bytes are always the same; 0: too many. */
-static uint64_t turns_constant(const struct frun *f)
+static uint64_t turns_constant(const struct frun *f, uint64_t limit)
 {
-	uint64_t turns = 1, limit = f->own < MANY_LANES ? MANY_LANES / f->own : 1;
+	uint64_t turns = 1;
 
 	for (uint32_t i = 0; i < f->nplans; i++)
 		for (unsigned v = 0; v < f->plan[i].nvars; v++) {
@@ -145,9 +145,9 @@ static uint64_t turns_constant(const struct frun *f)
 }
 
 /* Own cycles per turn so that every lane moves in straight segments; 0: it does not. */
-static uint64_t turns_affine(const struct frun *f)
+static uint64_t turns_affine(const struct frun *f, uint64_t limit)
 {
-	uint64_t turns = 1, limit = f->own < MANY_LANES ? MANY_LANES / f->own : 1;
+	uint64_t turns = 1;
 
 	for (uint32_t i = 0; i < f->nplans; i++)
 		for (unsigned v = 0; v < f->plan[i].nvars; v++) {
@@ -176,8 +176,8 @@ static void lay_lanes(struct frun *f, uint64_t turns, size_t bytes_per_lane)
 	f->turns = (uint32_t)turns;
 	f->lanes = (uint32_t)(f->own * turns);
 	f->engine_size = bytes_per_lane * f->lanes;
-	f->lane_len = xcalloc(f->lanes + (size_t)FRUN_MAX_BURST, sizeof(*f->lane_len));
-	for (size_t l = 0; l < f->lanes + (size_t)FRUN_MAX_BURST; l++)
+	f->lane_len = xcalloc(f->lanes + (size_t)RUN_OVER, sizeof(*f->lane_len));
+	for (size_t l = 0; l < f->lanes + (size_t)RUN_OVER; l++)
 		f->lane_len[l] = f->plan[f->slot[l % f->own].plan].len;
 }
 
@@ -195,22 +195,22 @@ static void use_copy(struct frun *f, const struct run_isa *isa, uint64_t turns)
 	size_t size = (size_t)f->nlines * RUN_LINE;
 
 	lay_lanes(f, turns, size);
-	f->engine_size += size * FRUN_MAX_BURST;
+	f->engine_size += size * RUN_OVER;
 	f->engine = "copy";
 	f->fill = !one_line(f) ? isa->copy_lines : f->len != 0 ? isa->copy : isa->copy_len;
 }
 
 /* A turn of a few frames more, where that makes it whole bursts. */
-static uint64_t whole_bursts(const struct frun *f, uint64_t turns)
+static uint64_t whole_bursts(const struct frun *f, uint64_t turns, uint64_t most)
 {
 	uint64_t lanes = f->own * turns, more = 32 / gcd(lanes, 32);
 
 	if (lanes * more > 512)
 		more = lanes < 64 ? (64 + lanes - 1) / lanes : 1;
-	return turns * more;
+	return lanes * more <= most ? turns * more : turns;
 }
 
-static void use_affine(struct frun *f, const struct run_isa *isa, uint64_t turns)
+static void use_affine(struct frun *f, const struct run_isa *isa, uint64_t turns, uint64_t most)
 {
 	size_t size = 2 * (size_t)f->nlines * RUN_LINE;
 	bool one = one_line(f);
@@ -221,7 +221,7 @@ static void use_affine(struct frun *f, const struct run_isa *isa, uint64_t turns
 		f->fill = one ? isa->affine : isa->affine_lines;
 		return;
 	}
-	lay_lanes(f, whole_bursts(f, turns), size);
+	lay_lanes(f, whole_bursts(f, turns, most), size);
 	f->stale_size = run_lanes_at(f);
 	f->engine_size += f->stale_size;
 	f->fill = !one ? isa->lanes_lines : f->len != 0 ? isa->lanes : isa->lanes_len;
@@ -245,7 +245,8 @@ static void choose(struct run_make *m, const struct run_isa *isa)
 {
 	struct frun *f = &m->f;
 	size_t line = (size_t)f->nlines * RUN_LINE;
-	uint64_t turns;
+	uint64_t turns, most = m->spec->max_lanes != 0 && m->spec->max_lanes < MANY_LANES ? m->spec->max_lanes : MANY_LANES;
+	uint64_t limit = f->own < most ? most / f->own : 1;
 
 	f->lanes = f->own;
 	f->turns = 1;
@@ -256,15 +257,15 @@ static void choose(struct run_make *m, const struct run_isa *isa)
 		f->engine = "fixed";
 		return;
 	}
-	turns = simple(f) ? turns_constant(f) : 0;
-	if (turns != 0 && (f->own * turns + FRUN_MAX_BURST) * line <= MANY_BYTES) {
+	turns = simple(f) ? turns_constant(f, limit) : 0;
+	if (turns != 0 && (f->own * turns + RUN_OVER) * line <= MANY_BYTES) {
 		use_copy(f, isa, turns);
 		return;
 	}
-	turns = simple(f) ? turns_affine(f) : 0;
+	turns = simple(f) ? turns_affine(f, limit) : 0;
 	if (turns != 0 && f->own * turns * 2 * line <= MANY_BYTES)
-		use_affine(f, isa, turns);
-	else if ((f->own + FRUN_MAX_BURST) * line <= MANY_BYTES)
+		use_affine(f, isa, turns, most);
+	else if ((f->own + RUN_OVER) * line <= MANY_BYTES)
 		(void)use_cols(m, isa);
 }
 

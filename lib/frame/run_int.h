@@ -10,6 +10,8 @@
 /* A store of a whole line may go beyond a frame's end up to here. */
 #define RUN_SAFE_END FRUN_MIN_ROOM
 #define RUN_MAX_SUMS 64
+/* Frames that are written without a look at the end of the lanes: behind the last one the first come again. */
+#define RUN_OVER 64
 
 struct run_var {
 	struct vary v;
@@ -56,7 +58,7 @@ struct run_slot {            /* of one own frame of the cycle */
 #define RUN_COL_ROWS 8       /* of 8 words, all in one line of the frame */
 #define RUN_COL_SLOTS (RUN_COL_ROWS * 8)
 #define RUN_COL_LIMBS 5      /* of 32 bits: a field of 128 bits that begins within a word */
-#define RUN_COL_BURST 64
+#define RUN_COL_BURST RUN_OVER
 
 enum run_source {
 	SOURCE_BITS,         /* random bits: fixed | (r >> n) & mask */
@@ -148,9 +150,9 @@ struct frun {
 	uint16_t *line_of;       /* [256] of each line of the frame: its place among the written ones */
 	uint32_t turns;          /* own cycles that make one turn of the lanes */
 	struct run_cols *cols;
-	uint8_t *lane_line;      /* columns: [lanes + FRUN_MAX_BURST] templates, 0 where columns go */
-	uint16_t *lane_base;     /* columns: of each sum [lanes + FRUN_MAX_BURST] what does not vary of it, never 0 */
-	uint16_t *lane_len;      /* [lanes + FRUN_MAX_BURST] length of each lane's frames, the first lanes again at the end */
+	uint8_t *lane_line;      /* columns: [lanes + RUN_OVER] templates, 0 where columns go */
+	uint16_t *lane_base;     /* columns: of each sum [lanes + RUN_OVER] what does not vary of it, never 0 */
+	uint16_t *lane_len;      /* [lanes + RUN_OVER] length of each lane's frames, the first lanes again at the end */
 };
 
 struct run_state {
@@ -232,7 +234,7 @@ void run_copy_build(const struct frun *f, struct run_state *st, unsigned n);
 void run_lanes_build(const struct frun *f, struct run_state *st, unsigned n);
 /* Columns: the segment of v that begins at ordinal o of its stream. */
 void run_col_segment(const struct frun *f, const struct run_state *st, const struct run_col_var *v, uint64_t o, struct run_segment *s);
-/* What an engine keeps in st->rest. Copy: the lanes' lines, the first FRUN_MAX_BURST of them again at the end. Affine: z and inc. Many affine
+/* What an engine keeps in st->rest. Copy: the lanes' lines, the first RUN_OVER of them again at the end. Affine: z and inc. Many affine
  * lanes: the turns, from epoch on, in which each is to be built anew; then z and inc of each. */
 static inline size_t run_lanes_at(const struct frun *f)
 {

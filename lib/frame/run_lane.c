@@ -140,7 +140,7 @@ void run_copy_build(const struct frun *f, struct run_state *st, unsigned n)
 		uint8_t *lines = st->rest + (size_t)lane * size;
 		/* as of its next visit: what lies behind may be before a variation's beginning */
 		run_put_lane(f, st, lane, st->turn + (lane < st->lane), lines);
-		for (uint32_t again = lane + f->lanes; again < f->lanes + FRUN_MAX_BURST; again += f->lanes)
+		for (uint32_t again = lane + f->lanes; again < f->lanes + RUN_OVER; again += f->lanes)
 			memcpy(st->rest + (size_t)again * size, lines, size);
 	}
 }

@@ -169,7 +169,7 @@ static void make_sums(const struct frun *f, struct run_cols *k)
 /* Templates of the lanes, 0 where columns go, and the sums of the rest. */
 static void make_lanes(struct frun *f, const struct run_cols *k)
 {
-	size_t size = (size_t)f->nlines * RUN_LINE, lanes = f->lanes + (size_t)FRUN_MAX_BURST;
+	size_t size = (size_t)f->nlines * RUN_LINE, lanes = f->lanes + (size_t)RUN_OVER;
 
 	f->lane_line = xcalloc(lanes, size);
 	f->lane_base = xcalloc(lanes * k->nsums + 1, sizeof(*f->lane_base));

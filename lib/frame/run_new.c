@@ -316,9 +316,9 @@ static struct frun *pack(struct run_make *m)
 		PIECE(pay_coef, m->npay), PIECE(list, m->nlist), PIECE(block, f->nblocks), PIECE(stream_id, f->nstreams),
 		PIECE(by_id, f->nstreams), PIECE(o0, f->nstreams), PIECE(step, f->nstreams), PIECE(slot0, f->nstreams + 1),
 		PIECE(slot_id, f->nslots), PIECE(place0, f->nstreams + 1), PIECE(place, f->ncycle), PIECE(size_before, f->ncycle + 1),
-		PIECE(own_before, f->own + 1), PIECE(class, f->nclasses), PIECE(lane_len, f->lanes + FRUN_MAX_BURST), PIECE(line_of, ARRAY_SIZE(m->written)),
-		PIECE(cols, 1), PIECE(lane_line, (f->lanes + (size_t)FRUN_MAX_BURST) * f->nlines * RUN_LINE),
-		PIECE(lane_base, (f->lanes + (size_t)FRUN_MAX_BURST) * (f->cols != NULL ? f->cols->nsums : 0)),
+		PIECE(own_before, f->own + 1), PIECE(class, f->nclasses), PIECE(lane_len, f->lanes + RUN_OVER), PIECE(line_of, ARRAY_SIZE(m->written)),
+		PIECE(cols, 1), PIECE(lane_line, (f->lanes + (size_t)RUN_OVER) * f->nlines * RUN_LINE),
+		PIECE(lane_base, (f->lanes + (size_t)RUN_OVER) * (f->cols != NULL ? f->cols->nsums : 0)),
 	};
 #undef PIECE
 	size_t total = (sizeof(*f) + 63) / 64 * 64;

@@ -47,7 +47,8 @@ static void draw(const struct proto *p, const struct part *part, uint8_t *out)
 	if (part != NULL)
 		memcpy(out, part->head, part->head_len);
 	for (const struct field *f = p->fields; f->name != NULL; f++) {
-		if (f->part != part || f->dflt == NULL || f->bits == 0 || f->when.field != NULL)
+		if (f->part != part || f->dflt == NULL || f->bits == 0 || f->when.field != NULL ||
+		    (part != NULL && f->bit + f->bits > part->len * 8))
 			continue;
 		parse_default(f, v);
 		proto_put(f, out, v);

@@ -31,6 +31,6 @@ static const struct bind binds[] = {
 };
 
 const struct proto proto_ipv6dst = {
-	.name = "ipv6dst", .help = "IPv6 destination options", .len = 2, .fields = fields, .parts = parts, .binds = binds, 
+	.name = "ipv6dst", .help = "IPv6 destination options", .len = 2, .fields = fields, .parts = parts, .binds = binds,
 	.options = OPTIONS_IP6, .pad = 8,
 };

@@ -31,6 +31,6 @@ static const struct bind binds[] = {
 };
 
 const struct proto proto_ipv6hbh = {
-	.name = "ipv6hbh", .help = "IPv6 hop-by-hop options", .len = 2, .fields = fields, .parts = parts, .binds = binds, 
+	.name = "ipv6hbh", .help = "IPv6 hop-by-hop options", .len = 2, .fields = fields, .parts = parts, .binds = binds,
 	.options = OPTIONS_IP6, .pad = 8,
 };

@@ -7,10 +7,10 @@
 static const struct field fields[] = { { 0 } };
 
 /* Values that are set aside for experiments, so that no receiver takes bare payload for a protocol: local experimental
- * EtherType 1 (IEEE 802 9.2.3) and IP protocol 253 (RFC 3692). */
+ * EtherType 1 (IEEE 802 9.2.3) and IP protocol 253 (RFC 3692); of PPP, which has none, a number that nobody has (RFC 3818), of LLC the null SAP. */
 static const struct bind binds[] = {
 	BIND_ETHERTYPE(0x88b5), { .lower = "gre", .value = 0x88b5 }, { .lower = "geneve", .value = 0x88b5 },
-	BIND_IP_PROTO(253), { .lower = "pppoe", .value = 0x00c1 },
+	BIND_IP_PROTO(253), { .lower = "pppoe", .value = 0x0079 },
 	{ .lower = "mpls", .value = 1, .field = "bos" }, { .lower = "llc", .value = 0, .field = "dsap", .also = "ssap" },
 	{ .lower = "icmp" }, { .lower = "icmpv6" }, { .lower = "udp" }, { .lower = "tcp" }, { .lower = "sctp" }, { .lower = "vxlan" },
 	{ .lower = "gtpu" }, { .lower = "esp" }, { 0 },

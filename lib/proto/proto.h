@@ -10,7 +10,9 @@ enum field_kind {
 	FIELD_IP4,
 	FIELD_IP6,
 	FIELD_FLAGS,
-	FIELD_BYTES, /* as many bytes as are given, at the end of its part; bits is 0, max the most bytes (0: HEXBYTES_MAX) */
+	/* As many bytes as are given, at the end of its part; bits is 0, max the most bytes (0: HEXBYTES_MAX). Other fields of the part may lie
+	 * behind its fixed bytes, as a view of these: they are there when the bytes reach them, and setting one makes them reach, with zeros. */
+	FIELD_BYTES,
 };
 
 enum field_role {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Speed: bench.py BUILD [--runs N] [--json [FILE]] [--cpu N] [--no-huge]
+"""Speed: bench.py BUILD [--runs N] [--json [FILE]] [--cpu N] [--no-huge] [--isa NAME]
 
 Runs BUILD/tests/bench/bench (hot path against bare loops, in one process) and dpdk-testpmd (txonly, rxonly) in turn on one
 CPU, N times, and prints the medians over the processes. A target that is missed is named; it does not fail. Exit code 3:
@@ -25,6 +25,16 @@ WINDOW_S = 0.2
 # name in bench's line -> what it is divided by, least ratio (or none)
 TARGETS = {
     "gen_32": ("bare_tx_32", 0.95),
+    "one": ("bare_tx_32", 0.85),
+    "two": ("bare_tx_32", 0.84),
+    "five_ipv6": ("bare_tx_32", 0.80),
+    "random": ("bare_tx_32", 0.78),
+    "list": ("bare_tx_32", 0.78),
+    "seq16": ("bare_tx_32", 0.84),
+    "seq16_mixed": ("bare_tx_32", 0.80),
+    "s4096": ("bare_tx_32", 0.83),
+    "s4096_running": ("bare_tx_32", 0.72),
+    "imix": ("bare_tx_32", 0.80),
     "gen_32 / txonly": ("testpmd txonly", 1.8),
     "sink_32 / rxonly": ("testpmd rxonly", 1.2),
 }
@@ -89,7 +99,8 @@ class Hugepages:
 
 def bench(args, huge):
     try:
-        p = subprocess.run([args.bench, str(args.cpu), "huge" if huge else "no-huge"], capture_output=True, text=True, timeout=120)
+        isa = ["--isa", args.isa] if args.isa else []
+        p = subprocess.run([args.bench, str(args.cpu), "huge" if huge else "no-huge", *isa], capture_output=True, text=True, timeout=120)
     except (OSError, subprocess.TimeoutExpired) as e:
         raise CannotRun(f"{args.bench}: {e}") from e
     if p.returncode != 0:
@@ -207,7 +218,7 @@ def evaluate(runs):
     """Rows of the table, as dictionaries."""
     rows = []
 
-    def row(name, samples, base=None, ratios=None):
+    def row(name, samples, base=None, ratios=None, engine=None):
         against, target = TARGETS.get(name, (base, None))
         r = {"variant": name, "mpps": round(statistics.median(s["mpps"] for s in samples), 2),
              "cycles": round(statistics.median(s["cycles"] for s in samples), 2)}
@@ -215,13 +226,15 @@ def evaluate(runs):
             r |= {"ratio": round(statistics.median(ratios), 4), "to": against, "low": round(min(ratios), 4), "high": round(max(ratios), 4)}
         if target is not None:
             r |= {"target": target, "ok": r["ratio"] >= target}
+        if engine is not None:
+            r["engine"] = engine
         rows.append(r)
 
     benches = [r["bench"] for r in runs]
     variants = {k: v for k, v in benches[0].items() if isinstance(v, dict)}
     for name, v in variants.items():
         samples = [b[name] for b in benches]
-        row(name, samples, v.get("base"), [s["ratio"] for s in samples])
+        row(name, samples, v.get("base"), [s["ratio"] for s in samples], v.get("engine"))
     for ours, theirs in (("gen_32", "testpmd txonly"), ("sink_32", "testpmd rxonly")):
         row(theirs, [{"mpps": r[theirs], "cycles": r["bench"]["hz"] / r[theirs] / 1e6} for r in runs])
         row(f"{ours} / {theirs.split()[1]}", [b[ours] for b in benches], theirs, [r["bench"][ours]["mpps"] / r[theirs] for r in runs])
@@ -231,16 +244,19 @@ def evaluate(runs):
 def print_table(doc):
     print(f"DPDK {doc['dpdk']}, {doc['cpu']}, TSC {doc['tsc_hz'] / 1e9:.3f} GHz, CPU {doc['lcore']}, {doc['memory']}")
     print(f"64-byte frames, net_null, one worker; medians over {len(doc['runs'])} processes (lowest-highest)\n")
-    print(f"{'variant':<18}{'cycles/frame':>13}{'Mpps':>9}  {'ratio':<22}{'to':<16}{'target':>6}")
+    print(f"{'variant':<18}{'cycles/frame':>13}{'Mpps':>9}  {'ratio':<22}{'to':<16}{'target':<14}engine")
     for r in doc["results"]:
         ratio = f"{r['ratio']:.3f} ({r['low']:.3f}-{r['high']:.3f})" if "ratio" in r else ""
-        target = f"{r['target']:>6.2f}  {'ok' if r['ok'] else 'below'}" if "target" in r else ""
-        print(f"{r['variant']:<18}{r['cycles']:>13.2f}{r['mpps']:>9.1f}  {ratio:<22}{r.get('to', ''):<16}{target}".rstrip())
+        target = f"{r['target']:.2f}  {'ok' if r['ok'] else 'below'}" if "target" in r else ""
+        print(f"{r['variant']:<18}{r['cycles']:>13.2f}{r['mpps']:>9.1f}  {ratio:<22}{r.get('to', ''):<16}{target:<14}{r.get('engine', '')}".rstrip())
     print()
     missed = [r for r in doc["results"] if not r.get("ok", True)]
+    absent = [name for name in TARGETS if all(r["variant"] != name for r in doc["results"])]
+    for name in absent:
+        print(f"not measured: {name}")
     for r in missed:
         print(f"missed: {r['variant']} reaches {r['ratio']:.3f} of {r['to']}, the target is {r['target']}")
-    if not missed:
+    if not missed and not absent:
         print("all targets reached")
 
 
@@ -251,6 +267,7 @@ def arguments():
     p.add_argument("--runs", type=int, default=7, help="processes of each (default 7, at least 5)")
     p.add_argument("--cpu", type=int, default=cpus[-1], help="CPU to measure on (default: the last one)")
     p.add_argument("--json", nargs="?", const="-", metavar="FILE", help="one JSON document to FILE, or instead of the table to stdout")
+    p.add_argument("--isa", help="at most this instruction set: scalar, ssse3, avx2, avx512 or neon (default: the CPU's best)")
     p.add_argument("--no-huge", action="store_true", help="measure without hugepages")
     args = p.parse_args()
     if args.runs < 5:

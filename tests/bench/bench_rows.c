@@ -216,7 +216,10 @@ const struct row rows[] = {
 	{.name = "s4096_running", .base = "bare_tx_32", .make = make_s4096_run},
 	{.name = "imix", .base = "bare_tx_32", .make = make_imix},
 	{.name = "random_1518", .base = "bare_tx_64", .make = make_random_payload},
+	{.name = "gen_1", .base = "bare_tx_32", .make = make_fixed, .burst = 1},
 	{.name = "own_16", .base = "bare_tx_32", .make = make_seq16, .own_rates = true},
+	{.name = "own_4096", .base = "bare_tx_32", .make = make_s4096, .own_rates = true},
+	{.name = "own_16_single", .base = "bare_tx_32", .make = make_seq16, .own_rates = true, .burst = 1},
 	{.name = "own_4096_single", .base = "bare_tx_32", .make = make_s4096, .own_rates = true, .burst = 1},
 };
 const unsigned nrows = ARRAY_SIZE(rows);

@@ -6,9 +6,9 @@ import ipaddress
 import json
 import os
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from formulas import Vary, random_payload
+from formulas import Vary, name_seed, random_payload
 
 DUMP = os.environ.get("FRAME_DUMP")
 ABC = b"abcdefghijklmnopqrstuvwxyz012345"
@@ -109,7 +109,9 @@ class Case:
 
     def value(self, key, ordinal):
         value = self.values.get(key)
-        return value.at(ordinal // self.div(key)) if isinstance(value, Vary) else value
+        if not isinstance(value, Vary):
+            return value
+        return replace(value, seed=value.seed or name_seed(spell(key))).at(ordinal // self.div(key))
 
     def payload(self, ordinal, n):
         if self.fill == "random":

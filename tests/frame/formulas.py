@@ -24,6 +24,14 @@ def words(seed, n, o):
     return value
 
 
+def name_seed(name):
+    """FNV-1a, 64 bits."""
+    seed = 0xCBF29CE484222325
+    for byte in name.encode():
+        seed = (seed ^ byte) * 0x100000001B3 & U64
+    return seed
+
+
 def random_payload(seed, ordinal, n):
     """Bytes of a block that the seed alone decides, from a window that moves with the ordinal."""
     first = ordinal * 40503 % 65536
@@ -44,7 +52,7 @@ class Vary:
     down: bool = False
     values: list = field(default_factory=list)
     mask: int = 0
-    seed: int = 1
+    seed: int = 0  # 0: that of the field's name
     repeat: int = 0
     whole: bool = False  # random over the width, written without bounds
     prefix: int = 0  # range written as address/length
@@ -79,7 +87,7 @@ class Vary:
         return self.lo + words(self.seed, 4, q) % span
 
     def text(self, show):
-        tail = (f" repeat {self.repeat}" if self.repeat else "") + f" seed {self.seed}"
+        tail = (f" repeat {self.repeat}" if self.repeat else "") + (f" seed {self.seed}" if self.seed else "")
         if self.kind == "range" and self.prefix:
             return f"{show(self.lo)}/{self.prefix}"
         if self.kind == "range":

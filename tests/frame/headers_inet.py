@@ -24,12 +24,23 @@ def addresses(data):
     return [scapy.inet_ntop(10, data[i : i + 16]) for i in range(0, len(data), 16)]
 
 
+def route(header):
+    """The addresses of a routing header as bytes; addr1..addr4 are views of them, which reach as far as they are set."""
+    data = bytearray(header.get("addrs") or b"")
+    for k in range(4):
+        one = header.given(f"addr{k + 1}")
+        if one is not None:
+            data += bytes(max(0, 16 * (k + 1) - len(data)))
+            data[16 * k:16 * (k + 1)] = one.to_bytes(16, "big")
+    return bytes(data)
+
+
 def final_destination(h, ip):
     """RFC 8200 8.1: with segments left it is the last address of the routing header."""
     for i in reversed(range(ip.i, h.i)):
         header = h.at(i)
-        if header.name == "ipv6rt" and header.get("segleft") and header.get("addrs"):
-            addrs = header.get("addrs")
+        if header.name == "ipv6rt" and header.get("segleft") and route(header):
+            addrs = route(header)
             return addrs[:16] if header.get("type") == 4 else addrs[-16:]
     return (ip.get("dst") or 0).to_bytes(16, "big")
 
@@ -115,7 +126,7 @@ def ipv6dst(h):
 
 
 def ipv6rt(h):
-    kind, addrs, left, nh = h.get("type"), addresses(h.get("addrs") or b""), h.get("segleft"), h.get("nh", number_above(h))
+    kind, addrs, left, nh = h.get("type"), addresses(route(h)), h.get("segleft"), h.get("nh", number_above(h))
     if kind == 4:
         flags, last = h.get("flags"), h.given("last")
         return scapy.IPv6ExtHdrSegmentRouting(

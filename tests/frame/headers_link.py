@@ -4,10 +4,10 @@
 import scapy.all as scapy
 from scapy.contrib.mpls import MPLS
 
-# IANA's registries of EtherTypes and PPP protocols. 0x88b5 is one for experiments: payload alone; 0x00c1 is not assigned.
+# IANA's registries of EtherTypes and PPP protocols. 0x88b5 is one for experiments: payload alone; 0x0079 is not assigned.
 ETHERTYPES = {"ipv4": 0x0800, "arp": 0x0806, "vlan": 0x8100, "ipv6": 0x86DD, "mpls": 0x8847, "pppoe": 0x8864, "qinq": 0x88A8, "eth": 0x6558}
 PPP = {"ipv4": 0x0021, "ipv6": 0x0057, "mpls": 0x0281}
-EXPERIMENT, PPP_EXPERIMENT = 0x88B5, 0x00C1
+EXPERIMENT, PPP_EXPERIMENT = 0x88B5, 0x0079
 
 
 class PPPoE(scapy.Packet):

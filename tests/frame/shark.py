@@ -54,11 +54,11 @@ def write_pcap(frames, path):
             f.write(struct.pack("<IIII", i, 0, len(data), len(data)) + data)
 
 
-def look(frames, folder, fields):
+def look(frames, folder):
     """One dict of tshark's fields per frame: lists of what it saw, outermost first."""
     path = folder / "frames.pcap"
     write_pcap(frames, path)
-    names = list(dict.fromkeys(EXTRA + list(STATUS.values()) + fields))
+    names = EXTRA + list(STATUS.values())
     cmd = ["tshark", "-n", "-r", str(path), "-T", "fields", "-E", "separator=|", "-E", "occurrence=a", "-E", "aggregator=~"]
     cmd += ["-d", f"mpls.label=={ETHERNET_LABEL},pwethnocw"]
     for pref in PREFERENCES:

@@ -83,6 +83,7 @@ def needed(stack, values):
 def random_range(rng, row, low, high):
     count = rng.choice([2, 3, 7, 100, 300, 70000])
     step = rng.choice([1, 1, 1, 2, 5, max(1, (high - low) // count), rng.randint(1, max(1, (high - low) // 2))])
+    step = min(step, high - low)  # it is a value of the field
     lo = rng.choice([low, rng.randint(low, high)])
     hi = min(high, lo + step * (count - 1) + rng.randrange(step))
     if hi == lo:
@@ -103,7 +104,7 @@ def random_prefix(rng, row):
 
 def random_vary(rng, stack, key, row):
     low, high = limits(row)
-    bits, seed = row["bits"], rng.randint(1, (1 << 63) - 1)
+    bits, seed = row["bits"], rng.choice([0, rng.randint(1, (1 << 63) - 1)])
     repeat = rng.choice([0, 0, 2, 5, 1000])
     listed = words(stack, key)
     if listed:

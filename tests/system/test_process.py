@@ -231,7 +231,7 @@ def test_unprivileged(need, tmp_path):
     who = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--no-new-privs"]
     if subprocess.run([*who, "test", "-x", harness.binary()]).returncode != 0:
         pytest.skip("an unprivileged user cannot reach the program where it was built")
-    env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+    env = {"PATH": os.environ["PATH"], "HOME": "/proc/none"}
     thousand(prefix=who, env=env, cwd="/")
     r = harness.run(["-p", "packet:lo", "show", "ports"], prefix=who, env=env, cwd="/")
     assert r.returncode == 3, r.stderr
@@ -415,7 +415,7 @@ class Terminal:
         self.before = termios.tcgetattr(self.slave)
         self.proc = subprocess.Popen([harness.binary(), *args], stdin=self.slave, stdout=self.slave, stderr=self.slave, start_new_session=True,
                                      preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-                                     env={**os.environ, "TERM": "xterm", "XDG_STATE_HOME": "/nonexistent", **env})
+                                     env={**os.environ, "TERM": "xterm", "XDG_STATE_HOME": "/proc/none", **env})
         self.seen, self.raw = "", ""
 
     def until(self, text, timeout=15):

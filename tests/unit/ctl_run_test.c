@@ -195,9 +195,10 @@ static void test_own_rates(void **state)
 	assert_int_equal(sent(2, 3, "packets"), 778); /* ceil(777.7): the first is due at 0 */
 	assert_int_equal(now(2).run.sent, 1178);
 	assert_true(fabs(now(2).run.asked_pps - 11775.5) < 0.5); /* the last frame of each has its time */
-	bool max;
-	assert_true(ctl_asked_pps(c, 2, &max) == 11777);
-	assert_false(max);
+	struct ctl_load l;
+	assert_int_equal(ctl_load(c, 2, &l, NULL), 0);
+	assert_true(l.pps == 11777 && l.l2_bps == 11777 * 64 * 8 && l.l1_bps == 11777 * 84 * 8 && l.mean_size == 64);
+	assert_true(l.min_size == 64 && l.max_size == 64 && !l.is_max);
 	ctl_port_cfg(c, 2)->count = 10;
 	refused(2, "stream 2/1 has a rate of its own", "set 2/1 count");
 	start(2, 10000000);

@@ -309,7 +309,8 @@ static inline void follow_plan(struct world *x, unsigned q)
 			if (f->epoch != g->epoch)
 				restart(f, was, g, x->nq);
 			vary_anew(f, old, phase_at(g, (f->i - f->epoch_i) * x->nq), x->nq);
-			f->timed &= f->epoch_i == 0 && (!g->by_bytes || g->phase[0] == was->phase[0]) && memcmp(&was->period, &g->period, sizeof(g->period)) == 0;
+			f->timed &= f->epoch_i == 0 && (!g->by_bytes || g->phase[0] == was->phase[0]);
+			f->timed &= memcmp(&was->period, &g->period, sizeof(g->period)) == 0 && was->by_bytes == g->by_bytes && was->l2 == g->l2;
 			next[n] = *f;
 		} else {
 			bool first = x->gen[q]->run != x->job.run;
@@ -366,12 +367,16 @@ static inline struct dp_plan *plan_make(struct world *x)
 		struct queue_mem *m = (struct queue_mem *)(void *)at;
 		for (unsigned n = 0; n < x->ngroups; n++) {
 			const struct tgroup *g = &x->group[n];
-			m->group[n] = (struct gen_group){.stream = g->stream, .nphases = (uint16_t)g->nphases, .phase = m->phase[n], .epoch = g->epoch,
-							 .by_bytes = g->by_bytes, .l2 = g->l2, .period = g->period, .limit = g->limit};
+			m->group[n] = (struct gen_group){
+				.stream = g->stream, .nphases = (uint16_t)g->nphases, .phase = m->phase[n], .epoch = g->epoch,
+				.by_bytes = g->by_bytes, .l2 = g->l2, .period = g->period, .limit = g->limit,
+			};
 			for (unsigned i = 0; i < g->nphases; i++) {
 				struct tphase *ph = g->phase[i];
 				phase_ready(x, ph);
-				m->phase[n][i] = (struct gen_phase){.k0 = ph->k0, .end = ph->end, .prog = ph->prog[q], .state = ph->state[q], .tag = ph->tag[q]};
+				m->phase[n][i] = (struct gen_phase){
+					.k0 = ph->k0, .end = ph->end, .prog = ph->prog[q], .state = ph->state[q], .tag = ph->tag[q],
+				};
 			}
 		}
 		m->job = x->job;

@@ -430,8 +430,10 @@ static void test_classes(void **state)
 		struct world *x = world_new(2, 1500);
 		struct tphase *p = phase_new(x);
 
-		for (unsigned s = 0; s < 6; s++)
-			phase_add(p, s, filled_frames(x, s, 300 + (round % 2) * 30 * s, 1, 1 + 500 * (s % 2), (enum frame_fill)(s % 3 == 2 ? FILL_INC : s % 3)));
+		for (unsigned s = 0; s < 6; s++) {
+			static const enum frame_fill fill[] = {FILL_ABC, FILL_ZERO, FILL_INC};
+			phase_add(p, s, filled_frames(x, s, 300 + (round % 2) * 30 * s, 1, 1 + 500 * (s % 2), fill[s % 3]));
+		}
 		for (unsigned q = 0; q < 2; q++) {
 			fake[q].take = TAKE_RANDOM;
 			fake[q].hold = 400;

@@ -445,7 +445,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_count), cmocka_unit_test(test_burst), cmocka_unit_test(test_random_device),
 		cmocka_unit_test(test_stop_with_tail), cmocka_unit_test(test_stop_before_start), cmocka_unit_test(test_pool_empty),
-		cmocka_unit_test(test_changes), cmocka_unit_test(test_bound_lowered),		cmocka_unit_test(test_template_change), cmocka_unit_test(test_touched_frames),
+		cmocka_unit_test(test_changes), cmocka_unit_test(test_bound_lowered),
+		cmocka_unit_test(test_template_change), cmocka_unit_test(test_touched_frames),
 		cmocka_unit_test(test_give_up), cmocka_unit_test(test_adoption), cmocka_unit_test(test_events),
 		cmocka_unit_test(test_idle), cmocka_unit_test(test_hand_over),
 	};

@@ -355,6 +355,7 @@ static struct frun *program(struct port *p, unsigned queue, const char *isa)
 		.nstreams = p->nstreams, .first = queue, .nqueues = p->nqueues, .sched_id = p->sched_id, .offload = p->offload,
 		.data_off = offsetof(struct object, data) + DATA, .len16_off = offsetof(struct object, narrow),
 		.len32_off = offsetof(struct object, wide), .isa = isa,
+		.max_lanes = below(4) == 0 ? 1 + (uint32_t)below(40) : 0,
 	};
 	struct err e;
 	struct frun *f = frun_new(&spec, &e);

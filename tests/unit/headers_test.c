@@ -80,17 +80,24 @@ static json_t *dissect_sound(const char *stack, const char *vals, const struct f
 /* Options, parts and fields of a message type, alone and together. */
 static const struct { const char *stack, *vals; } built[] = {
 	{ "eth/qinq/vlan/ipv4/tcp", "qinq.vid=7 qinq.pcp=3 vlan.vid=9" },
-	{ "eth/vlan/vlan/mpls/mpls/ipv4/udp/vxlan/eth/ipv6/tcp", "mpls.label=1048575 mpls[2].tc=7 vxlan.vni=16777215 eth[2].src=02:00:00:00:00:09 ipv6.flow=0xabcde" },
+	{ "eth/vlan/vlan/mpls/mpls/ipv4/udp/vxlan/eth/ipv6/tcp", "mpls.label=1048575 mpls[2].tc=7 vxlan.vni=16777215 "
+	  "eth[2].src=02:00:00:00:00:09 ipv6.flow=0xabcde" },
 	{ "eth/mpls/ipv6/udp", "mpls.ttl=1" },
 	{ "eth/arp", "arp.op=2 arp.hwsrc=02:00:00:00:00:01 arp.psrc=10.0.0.1 arp.hwdst=02:00:00:00:00:02 arp.pdst=10.0.0.2" },
 	{ "eth/ipv4/udp", "ipv4.ralert=5" },
 	{ "eth/ipv4/udp", "ipv4.options=070804000000000a" },
 	{ "eth/ipv4/udp", "ipv4.ralert=1 ipv4.options=070b0400000000000000ff" },
-	{ "eth/ipv6/ipv6hbh/ipv6dst/ipv6rt/ipv6frag/ipv6dst/ah/udp", "ipv6hbh.ralert=1 ipv6dst.options=1e020102 ipv6frag.id=0x12345678 ipv6rt.addrs=20010db8000000000000000000000009" },
+	{ "eth/ipv6/ipv6hbh/ipv6dst/ipv6rt/ipv6frag/ipv6dst/ah/udp", "ipv6hbh.ralert=1 ipv6dst.options=1e020102 ipv6frag.id=0x12345678 "
+	  "ipv6rt.addrs=20010db8000000000000000000000009" },
 	{ "eth/ipv6/ipv6hbh/tcp", "ipv6hbh.options=1e0b0102030405060708090a0b" },
 	{ "eth/ipv6/ipv6dst/udp", "ipv6dst.homeaddr=2001:db8::7" },
-	{ "eth/ipv6/ipv6rt/udp", "ipv6rt.segleft=1 ipv6rt.flags=0x40 ipv6rt.tag=0x1234 ipv6rt.addrs=20010db800000000000000000000000920010db8000000000000000000000008" },
-	{ "eth/ipv6/ipv6rt/tcp", "ipv6rt.type=0 ipv6rt.res=0x01020304 ipv6rt.segleft=2 ipv6rt.addrs=20010db800000000000000000000000920010db8000000000000000000000008" },
+	{ "eth/ipv6/ipv6rt/udp", "ipv6rt.segleft=1 ipv6rt.flags=0x40 ipv6rt.tag=0x1234 "
+	  "ipv6rt.addrs=20010db800000000000000000000000920010db8000000000000000000000008" },
+	{ "eth/ipv6/ipv6rt/tcp", "ipv6rt.type=0 ipv6rt.res=0x01020304 ipv6rt.segleft=2 "
+	  "ipv6rt.addrs=20010db800000000000000000000000920010db8000000000000000000000008" },
+	{ "eth/ipv6/ipv6rt/udp", "ipv6rt.addr1=2001:db8::5" },
+	{ "eth/ipv6/ipv6rt/udp", "ipv6rt.segleft=2 ipv6rt.addr3=2001:db8::5 ipv6rt.addr1=2001:db8::6" },
+	{ "eth/ipv6/ipv6rt/udp", "ipv6rt.type=0 ipv6rt.segleft=2 ipv6rt.addr2=2001:db8::7" },
 	{ "eth/ipv6/ipv6frag/udp", "ipv6frag.res=1 ipv6frag.res2=2" },
 	{ "eth/ipv4/icmp", "icmp.id=0x1234 icmp.seq=9" },
 	{ "eth/ipv4/icmp", "icmp.type=13 icmp.id=0x0001 icmp.orig=1 icmp.recv=2 icmp.xmit=4294967295" },
@@ -103,7 +110,9 @@ static const struct { const char *stack, *vals; } built[] = {
 	{ "eth/ipv6/icmpv6/ipv6/udp", "icmpv6.type=4 icmpv6.ptr=40" },
 	{ "eth/ipv6/ipv6hbh/icmpv6", "icmpv6.type=131 icmpv6.maxresp=5 icmpv6.maddr=ff02::5" },
 	{ "eth/ipv6/icmpv6", "icmpv6.type=133 icmpv6.slla=02:00:00:00:00:05" },
-	{ "eth/ipv6/icmpv6", "icmpv6.type=134 icmpv6.curhlim=5 icmpv6.managed=1 icmpv6.other=1 icmpv6.lifetime=9 icmpv6.reachable=7 icmpv6.retrans=8 icmpv6.slla=02:00:00:00:00:05 icmpv6.prefix=2001:db8:: icmpv6.prefixlen=48 icmpv6.onlink=0 icmpv6.auto=1 icmpv6.valid=5 icmpv6.preferred=4 icmpv6.linkmtu=9000" },
+	{ "eth/ipv6/icmpv6", "icmpv6.type=134 icmpv6.curhlim=5 icmpv6.managed=1 icmpv6.other=1 icmpv6.lifetime=9 icmpv6.reachable=7 "
+	  "icmpv6.retrans=8 icmpv6.slla=02:00:00:00:00:05 icmpv6.prefix=2001:db8:: icmpv6.prefixlen=48 icmpv6.onlink=0 icmpv6.auto=1 "
+	  "icmpv6.valid=5 icmpv6.preferred=4 icmpv6.linkmtu=9000" },
 	{ "eth/ipv6/icmpv6", "icmpv6.type=135 icmpv6.target=2001:db8::2 icmpv6.slla=02:00:00:00:00:05 icmpv6.options=0e01010203040506" },
 	{ "eth/ipv6/icmpv6", "icmpv6.type=136 icmpv6.r=1 icmpv6.s=1 icmpv6.o=1 icmpv6.target=2001:db8::2 icmpv6.tlla=02:00:00:00:00:05" },
 	{ "eth/ipv6/icmpv6", "icmpv6.type=137 icmpv6.target=2001:db8::2 icmpv6.dst=2001:db8::3" },
@@ -221,12 +230,19 @@ static void what_fills_itself_has_the_bytes_of_the_standards(void **state)
 		{ "eth/qinq/vlan/ipv6", "", 12, "88a8" "00018100" "000186dd" "6" "0" },
 		{ "eth/ipv4/udp", "ipv4.ralert=0", 14, "46" }, { "eth/ipv4/udp", "ipv4.ralert=0", 34, "94040000" },
 		{ "eth/ipv4/udp", "ipv4.options=0703", 34, "07030000" },
-		{ "eth/ipv4/tcp", "tcp.sackok=1 tcp.mss=1", 34 + 12, "7" "0" }, { "eth/ipv4/tcp", "tcp.sackok=1 tcp.mss=1", 54, "02040001" "0402" "0000" },
+		{ "eth/ipv4/tcp", "tcp.sackok=1 tcp.mss=1", 34 + 12, "7" "0" }, { "eth/ipv4/tcp", "tcp.sackok=1 tcp.mss=1", 54,
+		  "02040001" "0402" "0000" },
 		{ "eth/ipv4/tcp", "tcp.sackok=0", 34 + 12, "50" }, { "eth/ipv4/tcp", "tcp.tsecr=1", 54, "080a" "00000000" "00000001" "0000" },
-		{ "eth/ipv6/ipv6hbh/udp", "", 54, "1100" "010400000000" }, { "eth/ipv6/ipv6hbh/udp", "ipv6hbh.ralert=0", 54, "1100" "05020000" "0100" },
+		{ "eth/ipv6/ipv6hbh/udp", "", 54, "1100" "010400000000" }, { "eth/ipv6/ipv6hbh/udp", "ipv6hbh.ralert=0", 54, "1100"
+		  "05020000" "0100" },
 		{ "eth/ipv6/ipv6hbh/udp", "ipv6hbh.options=1e0101", 54, "1100" "1e0101" "010100" },
 		{ "eth/ipv6/ipv6dst/udp", "ipv6dst.options=1e03010203", 54, "1100" "1e03010203" "00" },
-		{ "eth/ipv6/ipv6rt/udp", "ipv6rt.addrs=0000000000000000000000000000000100000000000000000000000000000002", 54, "1104" "0400" "01000000" },
+		{ "eth/ipv6/ipv6rt/udp", "ipv6rt.addrs=0000000000000000000000000000000100000000000000000000000000000002", 54, "1104"
+		  "0400" "01000000" },
+		{ "eth/ipv6/ipv6rt/udp", "ipv6rt.addr2=::2", 54, "1104" "0400" "01000000" "00000000000000000000000000000000"
+		  "00000000000000000000000000000002" },
+		{ "eth/ipv6/ipv6rt/udp", "ipv6rt.addr1=::2 ipv6rt.addrs=11111111111111111111111111111111aa", 54 + 8,
+		  "00000000000000000000000000000002" "aa" "00000000000000" "04d2" },
 		{ "eth/ipv4/gre/ipv4", "", 34, "00000800" }, { "eth/ipv4/gre/ipv4", "gre.key=1", 34, "20000800" "00000001" "45" },
 		{ "eth/ipv4/gre/ipv4", "gre.seq=2 gre.k=1", 34, "30000800" "00000000" "00000002" "45" },
 		{ "eth/ipv4/gre/ipv4", "gre.k=0 gre.key=1", 34, "00000800" "00000001" "45" }, /* wrong on purpose */

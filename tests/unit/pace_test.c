@@ -213,8 +213,8 @@ static void test_wire(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_deadline), cmocka_unit_test(test_product), cmocka_unit_test(test_ready), cmocka_unit_test(test_slow), cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_scale), cmocka_unit_test(test_frames), cmocka_unit_test(test_wire),
+		cmocka_unit_test(test_deadline), cmocka_unit_test(test_product), cmocka_unit_test(test_ready), cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_bytes), cmocka_unit_test(test_scale), cmocka_unit_test(test_frames), cmocka_unit_test(test_wire),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@ static size_t gen_mem(void)
 
 static void refill(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf *m)
 {
-	gen_refill(gr, 0, m);
+	gen_stamp(gr, m);
 	if (q->stale > 0)
 		q->stale--;
 }
@@ -40,26 +40,36 @@ static __rte_noinline void sweep(struct dp_txq *q, const struct gen_grp *gr)
 	}
 }
 
-/* Fill those of q->m[0..n) that do not hold the image. */
-static __rte_noinline void clean(struct dp_txq *q, const struct gen_grp *gr, unsigned n)
+/* Fill those of m[0..n) that do not hold the image. */
+__rte_noinline void gen_clean(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (q->m[i]->hash.usr != gr->tag)
-			refill(q, gr, q->m[i]);
+		if (m[i]->hash.usr != gr->tag)
+			refill(q, gr, m[i]);
 	if (q->stale > 0)
 		sweep(q, gr);
 }
 
-/* Images of several classes take turns in the buffers: each is looked at, always. */
-static __rte_noinline void sort_out(struct dp_txq *q, const struct gen_grp *gr, unsigned n)
+static void stamp_class(const struct gen_grp *gr, unsigned c, struct rte_mbuf *m)
 {
-	const uint32_t *tag = gr->phase->tag;
-	uint64_t at = gr->i - gr->prog_i;
+	const struct frun_class *cls = frun_class(gr->prog, c);
+	struct gen_grp one = {
+		.ol_flags = gen_offload_flags(cls), .tag = gr->phase->tag[c], .image = cls->bytes, .image_len = cls->len,
+		.tx_offload = cls->offload ? rte_mbuf_tx_offload(cls->l2_len, cls->l3_len, cls->l4_len, 0, 0, 0, 0) : 0,
+	};
 
+	gen_stamp(&one, m);
+}
+
+/* Images of several classes or groups take turns in the buffers: each is looked at, always. */
+__rte_noinline void gen_sort_out(const struct gen_grp *gr, struct rte_mbuf **m, unsigned n)
+{
 	for (unsigned i = 0; i < n; i++) {
-		unsigned c = gr->nclasses > 1 ? frun_class_of(gr->prog, at + i) : 0;
-		if (q->m[i]->hash.usr != tag[c])
-			gen_refill(gr, c, q->m[i]);
+		unsigned c = gr->nclasses > 1 ? frun_class_of(gr->prog, gr->i - gr->prog_i + i) : 0;
+		if (c == 0 && m[i]->hash.usr != gr->tag)
+			gen_stamp(gr, m[i]);
+		else if (c > 0 && m[i]->hash.usr != gr->phase->tag[c])
+			stamp_class(gr, c, m[i]);
 	}
 }
 
@@ -75,34 +85,8 @@ static __rte_noinline void mend(struct dp_txq *q, const struct gen_grp *gr, unsi
 	}
 }
 
-/* Whether all of m[0..n) carry the mark. A branch each, unrolled: cheaper than any way to join the tests. */
-static __rte_always_inline bool marked(struct rte_mbuf *const *m, uint32_t tag, unsigned n)
-{
-#pragma GCC unroll 16
-	for (unsigned i = 0; i < n; i++)
-		if (unlikely(m[i]->hash.usr != tag))
-			return false;
-	return true;
-}
-
-/* Take n buffers that hold the images of the group's next frames into q->m. */
-static __rte_always_inline bool take(struct dp_txq *q, const struct gen_job *j, const struct gen_grp *gr, unsigned n, bool plain)
-{
-	if (unlikely(txq_take(q, n) < 0)) {
-		cell_add(&q->cnt.nombuf, 1);
-		return false;
-	}
-	if (!plain)
-		sort_out(q, gr, n);
-	else if (unlikely(q->stale > 0))
-		clean(q, gr, n);
-	else if (j->rx_written && unlikely(!marked(q->m, gr->tag, n)))
-		clean(q, gr, n);
-	return true;
-}
-
 /* The same search as pace_ready() makes, where frames have different lengths. */
-static __rte_noinline unsigned ready_mixed(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t now)
+__rte_noinline unsigned gen_ready_mixed(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t now)
 {
 	uint64_t longest = (uint64_t)j->nqueues << PACE_FRAME_BITS;
 	unsigned lo = 1, hi = most;
@@ -120,47 +104,16 @@ static __rte_noinline unsigned ready_mixed(const struct gen_job *j, const struct
 	return lo;
 }
 
-/* Frames of the group that may leave now: due, inside the phase and the run's bounds, at most a burst. *over: no more will come. */
-static __rte_always_inline unsigned ready(const struct gen_job *j, const struct gen_grp *gr, uint64_t now, bool *over)
+__rte_noinline void gen_give_up(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
-	uint64_t left = gr->end_i - gr->i;
-	unsigned most = left < j->burst ? (unsigned)left : j->burst, n;
-
-	*over = left == 0;
-	if (pace_is_max(&gr->pace)) {
-		if (unlikely((int64_t)(now - j->start_tsc) < 0))
-			return 0;
-		if (unlikely(now >= j->end_tsc)) {
-			*over = true;
-			return 0;
-		}
-		return most;
-	}
-	uint64_t until = unlikely(now >= j->end_tsc) ? j->end_tsc - 1 : now;
-	if (likely(gr->step != 0))
-		n = pace_ready(&gr->pace, gr->unit, gr->step, most, until);
-	else
-		n = ready_mixed(j, gr, most, until);
-	if (unlikely(n == 0 && now >= j->end_tsc))
-		*over = true;
-	return n;
-}
-
-/* The time of a bounded run is over and the device takes nothing: what is left will not be sent. */
-static void give_up(struct dp_worker *w, const struct gen_job *j, struct gen_state *g)
-{
+	if (now < j->end_tsc || now - gen_own(g)->progress_tsc <= j->giveup_cycles)
+		return;
 	cell_add(&j->txq->cnt.unsent, gen_left(j, gen_own(g)));
 	txq_drop_tail(j->txq);
 	gen_finish(w, j, g);
 }
 
-static bool gives_up(const struct gen_job *j, struct gen_state *g, uint64_t now)
-{
-	return now >= j->end_tsc && now - gen_own(g)->progress_tsc > j->giveup_cycles;
-}
-
-/* The top group's burst is gone. */
-static __rte_noinline void arrive(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+__rte_noinline void gen_arrive(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
 	struct gen_grp *gr = gen_top(o);
@@ -170,19 +123,7 @@ static __rte_noinline void arrive(struct dp_worker *w, const struct gen_job *j, 
 		if (o->nlive == 0)
 			gen_finish(w, j, g);
 	} else if (o->ngroups > 1) {
-		o->slot[1].due = gen_due(gr, now);
-		gen_sift(o, 1);
-	}
-}
-
-/* Frames that the device took: the schedule's follow from their number, those of a stream with its own rate are counted here. */
-static __rte_always_inline void credit(struct gen_state *g, const struct gen_grp *gr, unsigned sent, uint64_t bytes)
-{
-	if (likely(gr->stream < 0)) {
-		cell_add(&g->accepted, sent);
-	} else {
-		cell_add(&g->cell[gr->stream].packets, sent);
-		cell_add(&g->cell[gr->stream].bytes, bytes);
+		gen_sift(o, 0, (struct gen_slot){.due = gen_due(gr, now), .grp = o->slot[0].grp});
 	}
 }
 
@@ -194,12 +135,12 @@ static __rte_noinline unsigned flush_tail(struct dp_worker *w, const struct gen_
 
 	if (sent > 0) {
 		o->progress_tsc = now;
-		credit(g, gen_top(o), sent, cell_get(&j->txq->cnt.bytes) - before);
+		gen_credit(g, &o->first, sent, cell_get(&j->txq->cnt.bytes) - before);
 	}
-	if (!txq_has_tail(j->txq))
-		arrive(w, j, g, now);
-	else if (gives_up(j, g, now))
-		give_up(w, j, g);
+	if (txq_has_tail(j->txq))
+		gen_give_up(w, j, g, now);
+	else if (o->first.i == o->first.end_i)
+		gen_arrive(w, j, g, now);
 	return sent;
 }
 
@@ -222,31 +163,8 @@ static __rte_noinline unsigned prepare(struct dp_worker *w, const struct gen_job
 	}
 	frun_seek(gr->prog, gr->state, gr->i + ok - gr->prog_i);
 	if (ok == 0)
-		arrive(w, j, g, now);
+		gen_arrive(w, j, g, now);
 	return ok;
-}
-
-/* The group to be served, NULL: none is due. */
-static __rte_noinline struct gen_grp *due_group(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
-{
-	struct gen_own *o = gen_own(g);
-
-	if (unlikely(o->nlive == 0)) {
-		gen_finish(w, j, g);
-		return NULL;
-	}
-	if ((int64_t)(now - o->slot[1].due) < 0 && now < j->end_tsc)
-		return NULL;
-	return gen_top(o);
-}
-
-/* No frame of the group is left to be built. */
-static __rte_noinline unsigned group_over(struct dp_worker *w, const struct gen_job *j, struct gen_state *g)
-{
-	gen_leave(gen_own(g));
-	if (gen_own(g)->nlive == 0)
-		gen_finish(w, j, g);
-	return 0;
 }
 
 /* The group's next n frames. simple: a literal; the port sends one schedule of frames of one length and class, which the driver takes as
@@ -259,9 +177,9 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 	bool plain = simple || gr->plain;
 
 	/* a constant count makes gcc unroll and vectorise what lies inside */
-	if (unlikely(!(n == 32 ? take(q, j, gr, 32, plain) : n == 64 ? take(q, j, gr, 64, plain) : take(q, j, gr, n, plain)))) {
-		if (gives_up(j, g, now))
-			give_up(w, j, g);
+	if (unlikely(!(n == 32 ? gen_take(q, j, gr, q->m, 32, plain) : n == 64 ? gen_take(q, j, gr, q->m, 64, plain) :
+		       gen_take(q, j, gr, q->m, n, plain)))) {
+		gen_give_up(w, j, g, now);
 		return 0;
 	}
 	if (!simple && gr->mends)
@@ -274,28 +192,35 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 			return 1;
 	}
 	uint64_t before = cell_get(&q->cnt.bytes);
-	uint64_t bytes = simple || gr->len != 0 ? (uint64_t)n * (gr->len + GEN_FCS) : frun_bytes(gr->prog, gr->i - gr->prog_i, n);
-	unsigned sent = txq_send(q, n, bytes, now);
-	gr->i += n;
-	gr->unit = simple || gr->step != 0 ? gr->unit + n * gr->step : gen_unit(j, gr, gr->i);
+	unsigned sent = txq_send(q, n, simple ? (uint64_t)n * (gr->len + GEN_FCS) : gen_bytes(gr, gr->i, n), now);
+	if (simple) {
+		gr->i += n;
+		gr->unit += n * gr->step;
+	} else {
+		gen_advance(j, gr, n);
+	}
 	if (likely(sent > 0)) {
 		o->progress_tsc = now;
 		if (simple)
 			cell_add(&g->accepted, sent);
 		else
-			credit(g, gr, sent, cell_get(&q->cnt.bytes) - before);
+			gen_credit(g, gr, sent, cell_get(&q->cnt.bytes) - before);
 	}
 	if (unlikely(sent < n)) {
 		if (gr->i == gr->limit_i && o->nlive == 1)
 			gen_set_state(g, GEN_DRAINING);
+		if (!simple && o->ngroups > 1) {
+			o->run[0] = (struct gen_run){.i = gr->i - n + sent, .grp = o->slot[0].grp, .n = (uint16_t)(n - sent)};
+			o->nruns = 1;
+			o->run_at = 0;
+		}
 	} else if (unlikely(gr->i == gr->end_i) || (!simple && o->ngroups > 1)) {
-		arrive(w, j, g, now);
+		gen_arrive(w, j, g, now);
 	}
 	return sent;
 }
 
-static __rte_noinline unsigned any_burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n,
-					 uint64_t now)
+__rte_noinline unsigned gen_burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n, uint64_t now)
 {
 	return burst(w, j, g, gr, n, now, false);
 }
@@ -308,19 +233,19 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 	struct gen_grp *gr = &o->first;
 	bool over;
 
+	if (unlikely(o->ngroups != 1))
+		return gen_poll_groups(w, j, g, now);
 	if (unlikely(txq_has_tail(j->txq)))
 		return flush_tail(w, j, g, now);
-	if (unlikely(o->ngroups != 1)) {
-		gr = due_group(w, j, g, now);
-		if (gr == NULL)
-			return 0;
+	unsigned n = gen_ready(j, gr, j->burst, now, &over);
+	if (unlikely(over)) {
+		gen_leave(o);
+		gen_finish(w, j, g);
+		return 0;
 	}
-	unsigned n = ready(j, gr, now, &over);
-	if (unlikely(over))
-		return group_over(w, j, g);
 	if (n == 0)
 		return 0;
-	return likely(gr->simple) ? burst(w, j, g, gr, n, now, true) : any_burst(w, j, g, gr, n, now);
+	return likely(gr->simple) ? burst(w, j, g, gr, n, now, true) : gen_burst(w, j, g, gr, n, now);
 }
 
 static bool gen_drained(const struct dp_task *t)

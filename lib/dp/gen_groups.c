@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind "gen" where the port's schedule and streams with rates of their own share a queue: a burst takes from each group what is due, the most
+ * overdue first. */
+#include "gen_own.h"
+
+void gen_leave(struct gen_own *o)
+{
+	if (o->nlive == 0)
+		return;
+	if (--o->nlive > 0)
+		gen_sift(o, 0, o->slot[o->nlive]);
+}
+
+void gen_rewind(const struct gen_job *j, struct gen_state *g)
+{
+	struct gen_own *o = gen_own(g);
+	unsigned n = txq_return_tail(j->txq);
+
+	if (n == 0)
+		return;
+	if (o->ngroups == 1) {
+		o->first.i -= n;
+		o->first.unit = gen_unit(j, &o->first, o->first.i);
+		gen_seek(&o->first);
+		return;
+	}
+	while (o->nruns > o->run_at) { /* the last first: a group may be in it twice */
+		struct gen_run *r = &o->run[--o->nruns];
+		struct gen_grp *gr = gen_grp(o, r->grp);
+		gr->i = r->i + r->done;
+		gr->unit = gen_unit(j, gr, gr->i);
+		gen_seek(gr);
+	}
+}
+
+/* The device took so many of the frames that lie in runs. */
+static void credit_runs(struct gen_state *g, unsigned sent)
+{
+	struct gen_own *o = gen_own(g);
+
+	while (sent > 0) {
+		struct gen_run *r = &o->run[o->run_at];
+		const struct gen_grp *gr = gen_grp(o, r->grp);
+		unsigned n = r->n - r->done;
+
+		n = n < sent ? n : sent;
+		gen_credit(g, gr, n, gen_bytes(gr, r->i + r->done, n));
+		r->done = (uint16_t)(r->done + n);
+		o->run_at += r->done == r->n;
+		sent -= n;
+	}
+}
+
+static void progress(struct gen_state *g, unsigned sent, uint64_t now)
+{
+	if (sent == 0)
+		return;
+	gen_own(g)->progress_tsc = now;
+	credit_runs(g, sent);
+}
+
+static unsigned flush(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+{
+	unsigned sent = txq_flush(j->txq, now);
+
+	progress(g, sent, now);
+	if (txq_has_tail(j->txq))
+		gen_give_up(w, j, g, now);
+	else if (gen_own(g)->nlive > 0)
+		gen_arrive(w, j, g, now);
+	return sent;
+}
+
+/* What the top group's next frames need soon. */
+static inline void fetch(struct gen_own *o, unsigned slot)
+{
+	if (slot < o->nlive) {
+		const struct gen_grp *gr = gen_grp(o, o->slot[slot].grp);
+		rte_prefetch0(gr);
+		rte_prefetch0((const char *)gr + CACHE_LINE);
+	}
+}
+
+/* Frames of the groups that are due, at most a burst, into the queue's array. A group at the end of its phase or of its frames is the last: it
+ * stays on top until they are gone. Returns their number; *bytes: theirs. */
+static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t now, uint64_t *bytes)
+{
+	struct gen_own *o = gen_own(g);
+	struct dp_txq *q = j->txq;
+	unsigned n = 0;
+
+	o->nruns = o->run_at = 0;
+	while (n < j->burst && o->nlive > 0) {
+		struct gen_grp *gr = gen_top(o);
+		bool over;
+
+		if ((int64_t)(now - o->slot[0].due) < 0 && now < j->end_tsc)
+			break;
+		for (unsigned s = 1; s <= 4; s++)
+			fetch(o, s);
+		unsigned part = gen_ready(j, gr, j->burst - n, now, &over);
+		if (over) {
+			gen_leave(o);
+			continue;
+		}
+		if (part == 0 || !gen_take(q, j, gr, q->m + n, part, gr->plain))
+			break;
+		if (!gr->fixed)
+			frun_fill(gr->prog, gr->state, (void *const *)(q->m + n), part);
+		o->run[o->nruns++] = (struct gen_run){.i = gr->i, .grp = o->slot[0].grp, .n = (uint16_t)part};
+		*bytes += gen_bytes(gr, gr->i, part);
+		n += part;
+		gen_advance(j, gr, part);
+		if (gr->i == gr->end_i)
+			break;
+		gen_sift(o, 0, (struct gen_slot){.due = gen_due(gr, now), .grp = o->slot[0].grp});
+	}
+	return n;
+}
+
+/* Drivers that prepare frames may refuse some: bursts are of one group there. */
+static unsigned one_burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+{
+	struct gen_own *o = gen_own(g);
+	struct gen_grp *gr = gen_top(o);
+	bool over;
+
+	if ((int64_t)(now - o->slot[0].due) < 0 && now < j->end_tsc)
+		return 0;
+	unsigned n = gen_ready(j, gr, j->burst, now, &over);
+	if (over)
+		gen_leave(o);
+	return n > 0 ? gen_burst(w, j, g, gr, n, now) : 0;
+}
+
+unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+{
+	struct gen_own *o = gen_own(g);
+	uint64_t bytes = 0, nombuf = cell_get(&j->txq->cnt.nombuf);
+
+	if (txq_has_tail(j->txq))
+		return flush(w, j, g, now);
+	if (o->nlive == 0) {
+		gen_finish(w, j, g);
+		return 0;
+	}
+	if (j->prepare)
+		return one_burst(w, j, g, now);
+	unsigned n = gather(j, g, now, &bytes);
+	if (n == 0) {
+		if (cell_get(&j->txq->cnt.nombuf) != nombuf)
+			gen_give_up(w, j, g, now);
+		return 0;
+	}
+	unsigned sent = txq_send(j->txq, n, bytes, now);
+	progress(g, sent, now);
+	if (sent < n) {
+		if (o->nlive == 0 || (o->nlive == 1 && gen_top(o)->i == gen_top(o)->limit_i))
+			gen_set_state(g, GEN_DRAINING);
+	} else if (o->nlive > 0 && gen_top(o)->i == gen_top(o)->end_i) {
+		gen_arrive(w, j, g, now);
+	}
+	return sent;
+}
