@@ -141,6 +141,12 @@ static const struct vtype vt_held = {
 	.complete = held_vcomplete, .allowed = held_vallowed,
 };
 
+/* A word that holds one value. */
+static const struct vtype vt_held_one = {
+	.name = "held", .syntax = "one value", .size = sizeof(struct held_val), .parse = held_vparse, .print = held_vprint,
+	.complete = held_vcomplete, .allowed = held_vallowed,
+};
+
 static unsigned index_of(const struct setting *row)
 {
 	return (unsigned)((const struct held_word *)row->arg - held_words);
@@ -234,9 +240,10 @@ const struct setting *set_range_rows(unsigned *n)
 		held_vspec(w, true, &specs[i][1]);
 		sbuf_addf(&name, "range.%s", w->name);
 		sbuf_addf(&help, "%s, while ranges are on: `range <ports> %s ...`", w->help, w->words);
+		bool one = is_single(specs[i]);
 		rows[i] = (struct setting){
-			.name = name.s, .scope = SCOPE_STREAM, .v = {.type = &vt_held, .of = specs[i]}, .store = &held_store, .arg = w,
-			.check = held_check, .help = help.s,
+			.name = name.s, .scope = SCOPE_STREAM, .v = {.type = one ? &vt_held_one : &vt_held, .of = specs[i]}, .store = &held_store,
+			.dflt = one ? w->dflt[RANGE_START] : NULL, .arg = w, .check = held_check, .help = help.s,
 		};
 	}
 	rows[held_nwords] = ranges_row;

@@ -12,8 +12,8 @@ const char *const held_l4s[] = {"tcp", "udp", "icmp", NULL};
 /* One word, one row. Pktgen never sets MAC and IPv6 limits; these are the whole width. */
 /* clang-format off */
 const struct held_word held_words[] = {
-	{ "type", "type", HELD_NET, .dflt = { "ipv4" }, .help = "network layer while the ranges are on" },
-	{ "proto", "proto", HELD_L4, .dflt = { "tcp" }, .help = "transport layer while the ranges are on" },
+	{ "type", "type", HELD_NET, .dflt = { "ipv4" }, .help = "network layer" },
+	{ "proto", "proto", HELD_L4, .dflt = { "tcp" }, .help = "transport layer" },
 	{ "dst-mac", "dst mac", HELD_RANGE, "eth", "dst", "dst mac", { NULL, "00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff", "0" },
 	  "destination MAC address" },
 	{ "src-mac", "src mac", HELD_RANGE, "eth", "src", "src mac", { NULL, "00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff", "0" },
@@ -36,7 +36,7 @@ const struct held_word held_words[] = {
 	{ "hop-limits", "hop_limits", HELD_RANGE, "ipv6", "hlim", NULL, { "64", "0", "255", "0" }, "IPv6 hop limit" },
 	{ "traffic-class", "traffic_class", HELD_RANGE, "ipv6", "tc", NULL, { "0", "0", "255", "0" }, "IPv6 traffic class" },
 	{ "teid", "gtpu", HELD_RANGE, "gtpu", "teid", NULL, { "0", "0", "0xffffffff", "0" },
-	  "GTP-U tunnel endpoint; puts gtpu behind udp while the ranges are on" },
+	  "GTP-U tunnel endpoint, puts gtpu behind udp" },
 	{ "gid", "vxlan gid", HELD_RANGE, "vxlan", "gid", NULL, { "0", "0", "65535", "0" }, "VXLAN group" },
 	{ "vni", "vxlan vni", HELD_RANGE, "vxlan", "vni", NULL, { "0", "0", "65535", "0" }, "VXLAN network identifier" },
 	{ "size", "size", HELD_SIZE, .dflt = { "64", "64", "1518", "0" }, .help = "frame size with FCS" },

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Text -> lines of a file for `load`, with the program's own rows and two ports that are only their settings. Every line is checked without
- * being run; then the `set` lines, and Pktgen's words for them, are run, and what `save` writes of the result must be taken back line by
- * line and be saved the same.
- * The dictionary is made from the rows at start. */
+ * being run; then the `set` lines, and Pktgen's words for them, are run, and what `save` writes of the result must be taken back line by line
+ * and be saved the same. The dictionary is made from the rows at start. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
