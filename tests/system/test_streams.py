@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Streams and variation through the front door: what is set is what leaves, frame by frame, judged by the plain oracle."""
-import random
 import time
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from harness import Tcpdump, Veth, documents, good, lcores
 from oracle import checksums_good, field_seed, randomly, ranged, read_pcap, round_robin, schedule, u16, u32
 
-SEED = random.randrange(1 << 30)
 # eth/ipv4/udp: where the fields lie
 IP_SRC, IP_DST, SPORT, DPORT, SIZE_FCS = 26, 30, 34, 36, 4
 NET10 = 10 << 24
