@@ -27,7 +27,8 @@ struct frun_spec {
 	unsigned first, nqueues;
 	uint64_t sched_id;   /* equal numbers: the same cycle, so that a position in one is a position in the other */
 	bool offload;        /* checksums that the plans say a NIC can fill in are left to it: their fields hold 0 */
-	/* Objects that frun_fill() gets: where in them the frame begins, and where lengths go that differ from frame to frame. */
+	/* Objects that frun_fill() gets: where in them the frame begins, and where lengths go that differ from frame to frame. Where the
+	 * short one lies right behind the long one, one store writes both, and 0 to the two bytes that follow. */
 	uint32_t data_off, len16_off, len32_off;
 	uint32_t max_lanes;  /* short periods are written out to so many lanes at most; 0: what is fastest. Small where programs are many */
 	const char *isa;     /* "scalar", "ssse3", "avx2", "avx512", "neon": at most that one; NULL: the best of this machine */

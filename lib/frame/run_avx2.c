@@ -14,5 +14,5 @@
 #define RUN_MI __m256i
 #define RUN_ISA run_isa_avx2
 #define RUN_ISA_NAME "avx2"
-#include "run_body.h"
+#include "run_body.inc"
 #endif

@@ -14,5 +14,5 @@
 #define RUN_MI __m512i
 #define RUN_ISA run_isa_avx512
 #define RUN_ISA_NAME "avx512"
-#include "run_body.h"
+#include "run_body.inc"
 #endif

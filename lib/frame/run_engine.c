@@ -237,7 +237,8 @@ static bool use_cols(struct run_make *m, const struct run_isa *isa)
 		return false;
 	lay_lanes(f, 1, 0);
 	f->engine = "columns";
-	f->stale_size = f->engine_size = f->cols->nvars * sizeof(struct run_segment);
+	f->stale_size = run_cols_at(f->cols);
+	f->engine_size = f->stale_size + f->cols->nslots * RUN_COL_MOST * sizeof(uint16_t);
 	f->fill = !one ? isa->cols_lines : f->len != 0 ? isa->cols : isa->cols_len;
 	return true;
 }

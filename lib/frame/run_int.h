@@ -58,7 +58,7 @@ struct run_slot {            /* of one own frame of the cycle */
 #define RUN_COL_ROWS 8       /* of 8 words, all in one line of the frame */
 #define RUN_COL_SLOTS (RUN_COL_ROWS * 8)
 #define RUN_COL_LIMBS 5      /* of 32 bits: a field of 128 bits that begins within a word */
-#define RUN_COL_BURST RUN_OVER
+#define RUN_COL_MOST 32      /* frames whose columns are made at once: a vector of words */
 
 enum run_source {
 	SOURCE_BITS,         /* random bits: fixed | (r >> n) & mask */
@@ -104,6 +104,13 @@ struct run_cols {
 struct run_segment {         /* SOURCE_STEP, in the state */
 	vary_u x, delta;
 	uint64_t left;
+};
+
+/* Columns, in the state: those of the frames that come next are made behind the stores of the frames before, for stores that wait for
+ * them cost more than both. */
+struct run_col_state {
+	uint32_t ready;          /* columns of so many frames from pos on are there, and segments stand behind these */
+	struct run_segment segment[];
 };
 
 struct run_state;
@@ -239,6 +246,17 @@ void run_col_segment(const struct frun *f, const struct run_state *st, const str
 static inline size_t run_lanes_at(const struct frun *f)
 {
 	return ((size_t)f->lanes * sizeof(uint32_t) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+
+static inline struct run_col_state *run_col_state(struct run_state *st)
+{
+	return (struct run_col_state *)(void *)st->rest;
+}
+
+/* Where in st->rest the columns themselves lie. */
+static inline size_t run_cols_at(const struct run_cols *k)
+{
+	return (sizeof(struct run_col_state) + k->nvars * sizeof(struct run_segment) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
 /* Engines in variants for what the CPU can do: run_plain.c, run_ssse3.c, run_avx2.c, run_avx512.c. */

@@ -9,4 +9,4 @@
 #else
 #define RUN_ISA_NAME "scalar"
 #endif
-#include "run_body.h"
+#include "run_body.inc"

@@ -13,5 +13,5 @@
 #define RUN_MI __m128i
 #define RUN_ISA run_isa_ssse3
 #define RUN_ISA_NAME "ssse3"
-#include "run_body.h"
+#include "run_body.inc"
 #endif

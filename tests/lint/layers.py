@@ -112,7 +112,7 @@ def check(name, where, system, target_name):
         found.add(where, f"front ends see sess, not control: {target}")
 
 
-for name in tree.files(".c", ".h", under=("lib/", "app/", "examples/")):
+for name in tree.files(".c", ".h", ".inc", under=("lib/", "app/", "examples/")):
     text = tree.read(name)
     for match in INCLUDE.finditer(text):
         line = text.count("\n", 0, match.start(2)) + 1

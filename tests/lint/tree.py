@@ -30,7 +30,7 @@ def read(name):
 def kind(name):
     """c, py, sh, meson or ''."""
     base = os.path.basename(name)
-    if base.endswith((".c", ".h")):
+    if base.endswith((".c", ".h", ".inc")):
         return "c"
     if base in ("meson.build", "meson_options.txt"):
         return "meson"
