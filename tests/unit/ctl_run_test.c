@@ -333,6 +333,25 @@ static void test_order_is_kept_to_a_count(void **state)
 	assert_int_equal(sent(2, 2, "packets"), 0);
 }
 
+/* A stream of its own rate and without an end may come to a port that has a count. */
+static void test_bound_goes(void **state)
+{
+	(void)state;
+	fresh(2, 1)->count = 1000000000;
+	ctl_port_cfg(c, 2)->rate = (struct rate){.kind = RATE_PPS, .value = 1000};
+	start(2, 0);
+	assert_true(ctl_bounded(c, 2));
+	assert_int_equal(ctl_stream_add(c, 2, 1, 1, -1, NULL), 1);
+	own_pps(2, 1, 100);
+	ctl_turn(c);
+	assert_false(ctl_bounded(c, 2));
+	stream(2, 1)->enabled = false;
+	ctl_turn(c);
+	assert_true(ctl_bounded(c, 2));
+	stop(2);
+	fresh(2, 1);
+}
+
 /* A rate of its own stays as it is too: the port's would send it out of all proportion. */
 static void test_order_keeps_own_rates(void **state)
 {
@@ -504,6 +523,7 @@ int main(void)
 		cmocka_unit_test(test_mixed_sizes_in_time),
 		cmocka_unit_test(test_changes_while_sending),
 		cmocka_unit_test(test_order_is_kept_to_a_count),
+		cmocka_unit_test(test_bound_goes),
 		cmocka_unit_test(test_order_keeps_own_rates),
 		cmocka_unit_test(test_a_bad_change_waits),
 		cmocka_unit_test(test_what_is_said),
