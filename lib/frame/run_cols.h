@@ -325,7 +325,7 @@ BODY void col_sums(const struct run_cols *k, struct col_burst *b, struct col_acc
 
 BODY void col_window(const struct frun *f, const struct run_state *st, struct col_burst *b, uint64_t o, unsigned n)
 {
-	const struct run_block *block = &f->block[f->cols->block];
+	const struct run_block *block = f->cols->block;
 
 	for (unsigned j = 0; j < n; j++) {
 		unsigned w = (unsigned)((o + (uint64_t)j * f->nqueues) * FRAME_RANDOM_STEP % FRAME_RANDOM_WINDOWS);
@@ -533,7 +533,7 @@ BODY void store_lines(const struct frun *f, const struct run_state *st, struct c
 			frame[to + 1] = (uint8_t)w;
 		}
 		if (k->random)
-			memcpy(frame + k->hdr_len, f->block[k->block].bytes + b->index[j], len - k->hdr_len);
+			memcpy(frame + k->hdr_len, k->block->bytes + b->index[j], len - k->hdr_len);
 		if (f->len == 0)
 			put_lens(o, f->len16_off, f->len32_off, (uint16_t)len);
 	}
