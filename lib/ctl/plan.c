@@ -78,6 +78,7 @@ void plan_refresh(struct ctl *c, struct ctl_port *cp)
 	say(c, cp, text);
 	if (rc == 0 && now.ngroups > 0)
 		plan_take(c, cp, &now);
+	cp->run.bounded = all_counted(&cp->program);
 }
 
 /* Takes p. */

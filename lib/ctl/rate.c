@@ -70,11 +70,14 @@ static const struct group_rate *rate_of(const struct ctl_port *cp, int32_t cell)
 	return lo < cp->nrates && cp->rate[lo].cell == cell ? &cp->rate[lo] : NULL;
 }
 
+/* NULL: of a stream that had a rate of its own and has none now, or is gone; its frames go on where the order stays as it is. */
 static const struct rate *setting_of(const struct ctl_port *cp, const struct group *g)
 {
 	const struct stream *s = g->cell >= 0 ? stream_of_cell(cp, (uint32_t)g->cell, g->in[0].id) : NULL;
 
-	return s != NULL && s->cfg.rate.set ? &s->cfg.rate.rate : &cp->p.cfg.rate;
+	if (g->cell < 0)
+		return &cp->p.cfg.rate;
+	return s != NULL && s->cfg.rate.set ? &s->cfg.rate.rate : NULL;
 }
 
 /* A rate that stays is kept as it is: the clock is known better each second, and later plans of the same rate must not differ. */
@@ -90,8 +93,9 @@ void rates_follow(struct ctl_port *cp)
 	for (unsigned i = 0; i < p->ngroups; i++) {
 		const struct group *g = p->group[i];
 		const struct group_rate *had = rate_of(cp, g->cell);
-		to[i] = asked(setting_of(cp, g), plan_speed(cp), g);
-		if (had != NULL && !r->armed && same(had, &to[i])) {
+		const struct rate *set = setting_of(cp, g);
+		to[i] = asked(set != NULL ? set : &cp->p.cfg.rate, plan_speed(cp), g);
+		if (had != NULL && !r->armed && (set == NULL || same(had, &to[i]))) {
 			to[i] = *had;
 		} else {
 			to[i].changed = !r->armed;

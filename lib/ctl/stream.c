@@ -8,10 +8,17 @@
 
 #define NO_CELL UINT32_MAX
 
+struct saved_stream {
+	struct stream_cfg cfg;
+	uint32_t cell;             /* says which stream it is, and has its counters */
+	struct stream_count base, prev;
+	double pps;
+};
+
 struct saved_port {
 	struct port_cfg cfg;
 	unsigned n;
-	struct stream_cfg *stream; /* ascending by id */
+	struct saved_stream *stream; /* ascending by id */
 };
 
 struct ctl_saved {
@@ -70,8 +77,8 @@ static void shrink(struct ctl_port *cp)
 		cp->nstreams--;
 }
 
-/* Takes the contents of cfg; its dflt too. */
-static struct stream *put(struct ctl_port *cp, unsigned id, const struct stream_cfg *cfg)
+/* Takes the contents of cfg; its dflt too. cell: from cell_take(). */
+static struct stream *put(struct ctl_port *cp, unsigned id, uint32_t cell, const struct stream_cfg *cfg)
 {
 	struct stream *s = xcalloc(1, sizeof(*s));
 
@@ -79,7 +86,7 @@ static struct stream *put(struct ctl_port *cp, unsigned id, const struct stream_
 	s->cfg.port = cp->p.id;
 	s->cfg.id = id;
 	s->dirty = true;
-	s->cell = cell_take(cp, id);
+	s->cell = cell;
 	make_place(cp, id);
 	cp->stream[id] = s;
 	cp->total++;
@@ -136,7 +143,7 @@ void streams_default(struct ctl_port *cp)
 	if (stream_at(cp, 0) != NULL)
 		change(cp->stream[0], &cfg);
 	else
-		put(cp, 0, &cfg);
+		put(cp, 0, cell_take(cp, 0), &cfg);
 	cp->touched = true;
 }
 
@@ -259,7 +266,7 @@ int ctl_stream_add(struct ctl *c, unsigned port, int id, unsigned n, int like, s
 			stream_cfg_init(&cfg);
 			frame_vals_copy(&cfg.dflt, &cp->dflt);
 		}
-		put(cp, first + i, &cfg);
+		put(cp, first + i, cell_take(cp, first + i), &cfg);
 	}
 	cp->touched = true;
 	return (int)first;
@@ -318,30 +325,46 @@ struct ctl_saved *ctl_save(struct ctl *c)
 		struct saved_port *to = &s->port[p];
 		to->cfg = cp->p.cfg;
 		to->stream = xcalloc(cp->total, sizeof(*to->stream));
-		for (unsigned i = 0; i < cp->nstreams; i++)
-			if (cp->stream[i] != NULL)
-				stream_cfg_copy(&to->stream[to->n++], &cp->stream[i]->cfg);
+		for (unsigned i = 0; i < cp->nstreams; i++) {
+			const struct stream *from = cp->stream[i];
+			if (from == NULL)
+				continue;
+			struct saved_stream *st = &to->stream[to->n++];
+			*st = (struct saved_stream){
+				.cell = from->cell, .base = from->base, .prev = from->prev, .pps = from->pps};
+			stream_cfg_copy(&st->cfg, &from->cfg);
+		}
 	}
 	return s;
+}
+
+/* A stream that went since then comes back with its cell: while the port sends nobody else has got it, and all others may be taken. */
+static void put_back(struct ctl_port *cp, const struct saved_stream *from, struct stream_cfg *cfg)
+{
+	cp->cell_used[from->cell / 64] |= 1ull << (from->cell % 64);
+	struct stream *s = put(cp, from->cfg.id, from->cell, cfg);
+	s->base = from->base;
+	s->prev = from->prev;
+	s->pps = from->pps;
 }
 
 /* A stream that is still there keeps its counters. */
 static void restore_streams(struct ctl_port *cp, const struct saved_port *from)
 {
-	unsigned next = 0;
-
-	for (unsigned i = 0; i < CTL_MAX_STREAMS && (i < cp->nstreams || next < from->n); i++) {
-		bool wanted = next < from->n && from->stream[next].id == i;
-		struct stream *s = stream_at(cp, i);
-		if (!wanted) {
-			if (s != NULL)
-				drop(cp, i);
-			continue;
-		}
+	for (unsigned i = 0, next = 0; i < cp->nstreams; i++) {
+		while (next < from->n && from->stream[next].cfg.id < i)
+			next++;
+		bool was = next < from->n && from->stream[next].cfg.id == i;
+		if (cp->stream[i] != NULL && !(was && from->stream[next].cell == cp->stream[i]->cell))
+			drop(cp, i);
+	}
+	for (unsigned n = 0; n < from->n; n++) {
+		const struct saved_stream *st = &from->stream[n];
+		struct stream *s = stream_at(cp, st->cfg.id);
 		struct stream_cfg cfg;
-		stream_cfg_copy(&cfg, &from->stream[next++]);
+		stream_cfg_copy(&cfg, &st->cfg);
 		if (s == NULL)
-			put(cp, i, &cfg);
+			put_back(cp, st, &cfg);
 		else
 			change(s, &cfg);
 	}
@@ -364,7 +387,7 @@ void ctl_saved_free(struct ctl_saved *s)
 		return;
 	for (unsigned p = 0; p < s->nports; p++) {
 		for (unsigned i = 0; i < s->port[p].n; i++)
-			stream_cfg_free(&s->port[p].stream[i]);
+			stream_cfg_free(&s->port[p].stream[i].cfg);
 		free(s->port[p].stream);
 	}
 	free(s);

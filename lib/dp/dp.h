@@ -62,7 +62,8 @@ struct dp_txq {
 	WR_ALIGNED(CACHE_LINE) struct cnt_tx cnt;
 	cell_t last_tsc;         /* when the device last accepted a frame */
 	cell_t retries;          /* offers of a tail that was not taken whole: how control sees a device that takes nothing */
-	WR_ALIGNED(CACHE_LINE) uint32_t tag; /* mark that clean buffers carry; 0: every burst is looked at */
+	WR_ALIGNED(CACHE_LINE) uint32_t tag; /* of what clean buffers hold; 0: every burst is looked at */
+	uint32_t mark;           /* that they carry for it; no number comes twice, so each buffer is filled once */
 	struct rte_mempool_cache *cache; /* this worker's, of pool */
 	uint32_t stale;          /* buffers not known to hold it; 0: no check needed */
 	bool written;            /* stale is not exact: somebody may write into frames */
@@ -137,6 +138,7 @@ extern const struct dp_kind *const dp_kinds[];
 #include "pace.h"
 
 #define GEN_MAX_STREAMS 8192 /* numbers of streams are below */
+#define GEN_MARKS (1u << 31) /* marks from here on are those of queues */
 
 /* Where a frame and its lengths lie in the buffers of our pools (frun_spec): these are made without private bytes between the mbuf and its data. */
 #define GEN_DATA_OFF (sizeof(struct rte_mbuf) + RTE_PKTMBUF_HEADROOM)
@@ -154,7 +156,7 @@ struct gen_phase {
 	uint64_t k0, end;         /* end: UINT64_MAX for the last */
 	const struct frun *prog;  /* first own frame of the phase is its own frame 0 */
 	void *state;              /* the worker's, zeroed by control when prog is new; the same prog in the next plan comes with the same state */
-	const uint32_t *tag;      /* mark of each class of prog: names image, lengths and offload; never reused, never 0 */
+	const uint32_t *tag;      /* mark of each class of prog: names image, lengths and offload; never reused, from 1 to GEN_MARKS - 1 */
 };
 
 struct gen_group {
@@ -179,7 +181,7 @@ struct gen_job {
 	uint16_t queue, nqueues;
 	bool stop;
 	bool prepare;             /* rte_eth_tx_prepare() before each burst: checksums are the NIC's */
-	bool rx_written;          /* somebody may write into our frames: check the mark of every buffer. The check ends with this and a new tag */
+	bool rx_written;          /* somebody may write into our frames: check the mark of every buffer */
 	uint64_t run;             /* number of the start; a new number begins at frame 0 */
 	uint64_t start_tsc;
 	uint64_t end_tsc;         /* frames due before it are sent; UINT64_MAX: no end */

@@ -158,12 +158,14 @@ uint64_t gen_offload_flags(const struct frun_class *c)
 	return flags;
 }
 
-/* The queue's mark is that of all frames that leave it, or none. */
+/* The queue's mark is that of all frames that leave it, or none. A tag that comes again gets a new mark: buffers that still hold it would
+ * otherwise never be counted as clean, and the look at every burst would never end. */
 static void mark_queue(struct dp_txq *q, uint32_t tag)
 {
 	if (q->tag == tag)
 		return;
 	q->tag = tag;
+	q->mark = GEN_MARKS | (q->mark + 1);
 	q->stale = tag != 0 ? q->pool_size : 0;
 	q->swept = 0;
 }
@@ -198,7 +200,6 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 	gr->end_i = gr->limit_i;
 	if (ph->end != UINT64_MAX && gr->epoch_i + gen_own_before(j, ph->end) < gr->limit_i)
 		gr->end_i = gr->epoch_i + gen_own_before(j, ph->end);
-	gr->tag = ph->tag[0];
 	gr->len = (uint16_t)frun_len(ph->prog);
 	gr->port_len = (uint16_t)frun_port_len(ph->prog);
 	gr->nclasses = (uint16_t)frun_nclasses(ph->prog);
@@ -209,7 +210,8 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 	gr->plain = gen_own(g)->one_mark && gr->nclasses == 1;
 	gr->simple = j->ngroups == 1 && gr->stream < 0 && gr->plain && gr->port_len != 0 && !j->prepare;
 	if (j->ngroups == 1 || gr->stream == j->group[0].stream)
-		mark_queue(j->txq, gr->plain ? gr->tag : 0);
+		mark_queue(j->txq, gr->plain ? ph->tag[0] : 0);
+	gr->tag = gr->plain ? j->txq->mark : ph->tag[0];
 }
 
 static void set_units(const struct gen_job *j, struct gen_grp *gr)

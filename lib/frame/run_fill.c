@@ -44,7 +44,7 @@ void run_put_frame(const struct frun *f, const struct run_state *st, const struc
 		sums[c] = f->sum[p->sum + c].base;
 	put_lines(f, p, dst);
 	if (p->random) {
-		const struct run_block *b = &f->block[p->block];
+		const struct run_block *b = p->block;
 		unsigned w = (unsigned)(o * FRAME_RANDOM_STEP % FRAME_RANDOM_WINDOWS), n = p->len - p->hdr_len;
 		memcpy(dst + p->hdr_len, b->bytes + w, n);
 		uint64_t pay = run_window_sum(b, w, n) % 65535;

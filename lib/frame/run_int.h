@@ -36,13 +36,15 @@ struct run_plan {
 	bool random;             /* payload */
 	bool moves;              /* not the same bytes each time */
 	uint32_t var, sum, coef, pay_coef; /* where its own begin in the program's arrays */
-	uint32_t block;          /* random: index of its block */
+	const struct run_block *block; /* random */
 	uint32_t line;           /* its template: the written lines, one after the other */
 };
 
 /* Random bytes, and what sums of pieces of them are. */
 struct run_block {
 	uint64_t seed;
+	unsigned refs;
+	struct run_block *next;
 	uint8_t bytes[FRAME_RANDOM_BLOCK];
 	uint32_t before[2][FRAME_RANDOM_BLOCK / 2 + 1]; /* sum of the words before the n-th, words from byte 0 or from byte 1 */
 };
@@ -93,7 +95,8 @@ struct run_cols {
 	unsigned nslots;         /* columns, those that are not used included */
 	bool narrow;             /* one row of at most 4 words */
 	bool random;             /* payload */
-	uint32_t block, hdr_len;
+	uint32_t hdr_len;
+	const struct run_block *block;
 	struct run_col_var var[RUN_COL_VARS];
 	struct run_col_sum sum[RUN_COL_SUMS];
 	uint16_t row_line[RUN_COL_ROWS];           /* index of the written line */
@@ -141,7 +144,7 @@ struct frun {
 	uint16_t *coef, *pay_coef;
 	uint8_t *line;           /* templates */
 	vary_u *list;
-	struct run_block *block;
+	struct run_block **block; /* [nblocks] that it keeps */
 	uint32_t *stream_id;     /* [nstreams] */
 	uint32_t *by_id;         /* [nstreams] stream indexes in ascending order of their ids */
 	uint64_t *o0;            /* [nstreams] */

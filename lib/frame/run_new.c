@@ -214,23 +214,14 @@ static void copy_sums(struct run_make *m, struct run_plan *p, const struct frame
 	m->npay += from->nsums;
 }
 
-static uint32_t block_of(struct frun *f, uint64_t seed)
+static const struct run_block *block_of(struct frun *f, uint64_t seed)
 {
 	for (unsigned i = 0; i < f->nblocks; i++)
-		if (f->block[i].seed == seed)
-			return i;
+		if (f->block[i]->seed == seed)
+			return f->block[i];
 	EXTEND(f->block, f->nblocks, 1);
-	struct run_block *b = &f->block[f->nblocks];
-	b->seed = seed;
-	frame_random_block(seed, b->bytes);
-	for (unsigned odd = 0; odd < 2; odd++) {
-		b->before[odd][0] = 0;
-		for (unsigned i = 0; i < FRAME_RANDOM_BLOCK / 2; i++) {
-			unsigned at = 2 * i + odd, low = at + 1 < FRAME_RANDOM_BLOCK ? b->bytes[at + 1] : 0;
-			b->before[odd][i + 1] = b->before[odd][i] + ((uint32_t)b->bytes[at] << 8 | low);
-		}
-	}
-	return f->nblocks++;
+	f->block[f->nblocks] = run_block_take(seed);
+	return f->block[f->nblocks++];
 }
 
 static void link_lists(struct frun *f, uint32_t nvars)
@@ -329,6 +320,8 @@ static struct frun *pack(struct run_make *m)
 	uint8_t *block = aligned_alloc(CACHE_LINE, total), *next = block;
 	if (block != NULL)
 		next += (sizeof(*f) + 63) / 64 * 64;
+	for (unsigned i = 0; i < f->nblocks && block == NULL; i++)
+		run_block_give(f->block[i]);
 	for (unsigned i = 0; i < ARRAY_SIZE(piece); i++) {
 		void *array = *piece[i].at;
 		if (array != NULL && block != NULL) {
@@ -407,5 +400,7 @@ struct frun *frun_new(const struct frun_spec *asked, struct err *e)
 
 void frun_free(struct frun *f)
 {
+	for (unsigned i = 0; f != NULL && i < f->nblocks; i++)
+		run_block_give(f->block[i]);
 	free(f);
 }

@@ -16,6 +16,9 @@ struct run_make {
 void run_make_images(struct run_make *m);
 /* run_make_cols.c: f.cols and what goes with it; false: these frames are not of that kind. f.lanes is f.own. */
 bool run_make_cols(struct run_make *m);
+/* run_block.c: the random bytes of that seed, for as long as somebody has them. */
+struct run_block *run_block_take(uint64_t seed);
+void run_block_give(struct run_block *b);
 /* run_engine.c: how frames are written. */
 int run_make_engine(struct run_make *m, struct err *e);
 /* The template of run_plan i as this program wants it: without the checksums that a NIC fills in. Caller frees; len + 64 bytes, 0 behind. */

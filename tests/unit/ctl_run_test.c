@@ -333,6 +333,51 @@ static void test_order_is_kept_to_a_count(void **state)
 	assert_int_equal(sent(2, 2, "packets"), 0);
 }
 
+/* A stream of its own rate and without an end may come to a port that has a count. */
+static void test_bound_goes(void **state)
+{
+	(void)state;
+	fresh(2, 1)->count = 1000000000;
+	ctl_port_cfg(c, 2)->rate = (struct rate){.kind = RATE_PPS, .value = 1000};
+	start(2, 0);
+	assert_true(ctl_bounded(c, 2));
+	assert_int_equal(ctl_stream_add(c, 2, 1, 1, -1, NULL), 1);
+	own_pps(2, 1, 100);
+	ctl_turn(c);
+	assert_false(ctl_bounded(c, 2));
+	stream(2, 1)->enabled = false;
+	ctl_turn(c);
+	assert_true(ctl_bounded(c, 2));
+	stop(2);
+	fresh(2, 1);
+}
+
+/* A rate of its own stays as it is too: the port's would send it out of all proportion. */
+static void test_order_keeps_own_rates(void **state)
+{
+	(void)state;
+	fresh(2, 4)->rate = (struct rate){.kind = RATE_PPS, .value = 100000};
+	own_pps(2, 1, 100);
+	own_pps(2, 2, 200);
+	own_pps(2, 3, 300);
+	stream(2, 3)->count = 1000000;
+	start(2, 0);
+	while (now(2).run.sent < 1000)
+		ctl_turn(c);
+	assert_true(now(2).run.asked_pps == 100600);
+	assert_int_equal(ctl_stream_delete(c, 2, 1, NULL), 0);
+	ctl_turn(c);
+	assert_true(now(2).run.asked_pps == 100600);
+	stream(2, 2)->rate.set = false;
+	ctl_turn(c);
+	assert_true(now(2).run.asked_pps == 100600);
+	own_pps(2, 2, 250);
+	ctl_turn(c);
+	assert_true(now(2).run.asked_pps == 100650);
+	stop(2);
+	fresh(2, 1);
+}
+
 static void test_a_bad_change_waits(void **state)
 {
 	struct ctl_event ev = {.port = 9};
@@ -478,6 +523,8 @@ int main(void)
 		cmocka_unit_test(test_mixed_sizes_in_time),
 		cmocka_unit_test(test_changes_while_sending),
 		cmocka_unit_test(test_order_is_kept_to_a_count),
+		cmocka_unit_test(test_bound_goes),
+		cmocka_unit_test(test_order_keeps_own_rates),
 		cmocka_unit_test(test_a_bad_change_waits),
 		cmocka_unit_test(test_what_is_said),
 		cmocka_unit_test(test_first_frame),

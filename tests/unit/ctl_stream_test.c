@@ -254,11 +254,47 @@ static void test_save_and_restore(void **state)
 	world_free(c);
 }
 
+/* However many streams came and went: the way back needs no new counters, and streams come back with theirs. */
+static void test_restore_while_sending(void **state)
+{
+	struct ctl *c = world(1);
+	struct ctl_port *cp = c->port[0];
+
+	(void)state;
+	cp->run.active = true;
+	assert_int_equal(ctl_stream_add(c, 0, 1, CTL_MAX_STREAMS - 1, -1, NULL), 1);
+	for (unsigned i = 1; i < CTL_MAX_STREAMS; i++)
+		assert_int_equal(ctl_stream_delete(c, 0, i, NULL), 0);
+	assert_int_equal(ctl_stream_add(c, 0, 1, CTL_MAX_STREAMS - 1, -1, NULL), 1);
+	cp->stream[7]->base.packets = 70;
+	uint32_t first = cp->stream[0]->cell, seventh = cp->stream[7]->cell;
+	struct ctl_saved *saved = ctl_save(c);
+	for (unsigned i = 1; i < CTL_MAX_STREAMS; i++)
+		assert_int_equal(ctl_stream_delete(c, 0, i, NULL), 0);
+	assert_int_equal(ctl_stream_add(c, 0, 7, 1, -1, NULL), 7);
+	assert_int_equal(ctl_stream_move(c, 0, 0, 9, NULL), 0);
+	assert_int_not_equal(cp->stream[7]->cell, seventh);
+	ctl_restore(c, saved);
+	ctl_saved_free(saved);
+	assert_int_equal(ctl_stream_total(c, 0), CTL_MAX_STREAMS);
+	assert_int_equal(cp->stream[0]->cell, first);
+	assert_int_equal(cp->stream[7]->cell, seventh);
+	assert_int_equal(cp->stream[7]->base.packets, 70);
+	static bool seen[CTL_CELLS];
+	for (unsigned i = 0; i < CTL_MAX_STREAMS; i++) {
+		uint32_t cell = cp->stream[i]->cell;
+		assert_true(cell < CTL_CELLS && !seen[cell] && (cp->cell_used[cell / 64] >> (cell % 64) & 1));
+		seen[cell] = true;
+	}
+	world_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_ids),    cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_cells),    cmocka_unit_test(test_copies), cmocka_unit_test(test_save_and_restore),
+		cmocka_unit_test(test_restore_while_sending),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -224,6 +224,51 @@ static void test_template_change(void **state)
 	world_free(x);
 }
 
+static void clean(struct world *x)
+{
+	for (unsigned i = 0; i < 100000 && x->txq[0]->stale > 0; i++)
+		turns(x, 1);
+	assert_int_equal(x->txq[0]->stale, 0);
+}
+
+/* Frames that come again, while some buffers still hold them: the look at every burst ends all the same. */
+static void test_template_comes_back(void **state)
+{
+	struct world *x = world_new(1, 1500);
+	struct tphase *one = x->group[0].phase[0], *two;
+
+	(void)state;
+	fake[0].hold = 300;
+	adopt_now(x);
+	clean(x);
+	other_frames(x, 1);
+	two = x->group[0].phase[0];
+	for (unsigned i = 0; i < 6; i++) {
+		adopt_now(x);
+		turns(x, any(5));
+		x->group[0].phase[0] = i % 2 ? two : one;
+	}
+	adopt_now(x);
+	clean(x);
+	x->ngroups = 2; /* frames of two kinds, for some bursts */
+	x->group[1] = x->group[0];
+	x->group[1].stream = 1;
+	x->group[1].epoch = 77;
+	x->group[1].phase[0] = phase_new(x);
+	phase_add(x->group[1].phase[0], 1, frames_of(x, 1, 64, 5, 5));
+	adopt_now(x);
+	assert_int_equal(x->txq[0]->tag, 0);
+	turns(x, 3);
+	x->ngroups = 1;
+	adopt_now(x);
+	assert_true(x->txq[0]->stale > 0);
+	clean(x);
+	x->group[0].limit = TOTAL(x, packets) + 4000;
+	adopt_now(x);
+	run_to_end(x);
+	world_free(x);
+}
+
 /* Somebody writes into our frames before they come back, and clears their mark. */
 static void test_touched_frames(void **state)
 {
@@ -446,7 +491,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_count), cmocka_unit_test(test_burst), cmocka_unit_test(test_random_device),
 		cmocka_unit_test(test_stop_with_tail), cmocka_unit_test(test_stop_before_start), cmocka_unit_test(test_pool_empty),
 		cmocka_unit_test(test_changes), cmocka_unit_test(test_bound_lowered),
-		cmocka_unit_test(test_template_change), cmocka_unit_test(test_touched_frames),
+		cmocka_unit_test(test_template_change),
+		cmocka_unit_test(test_template_comes_back), cmocka_unit_test(test_touched_frames),
 		cmocka_unit_test(test_give_up), cmocka_unit_test(test_adoption), cmocka_unit_test(test_events),
 		cmocka_unit_test(test_idle), cmocka_unit_test(test_hand_over),
 	};

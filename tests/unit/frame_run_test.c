@@ -549,12 +549,41 @@ static void changes(void **state)
 	}
 }
 
+/* Random bytes are large: programs share those of one seed, in whatever order they go. */
+static void random_payload_is_shared(void **state)
+{
+	struct queue q[4];
+	struct port *p = calloc(1, sizeof(*p));
+
+	(void)state;
+	*p = (struct port){.nstreams = 1, .nplans = 2, .ncycle = 2, .nqueues = 4, .sched_id = 1};
+	for (unsigned i = 0; i < 2; i++) {
+		struct frame_spec spec = {.fill = FILL_RANDOM, .fill_seed = 7 * i, .size = (uint16_t)(900 + i)};
+		assert_int_equal(frame_stack_parse("eth/ipv4/udp", &spec.stack, NULL), 0);
+		compile(&spec, &p->plan[i]);
+		p->planp[i] = &p->plan[i];
+		p->cycle[i].plan = (uint16_t)i;
+		frame_spec_free(&spec);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		open_queue(&q[i], p, i, NULL);
+		assert_true(frun_size(q[i].f) < FRAME_RANDOM_BLOCK / 2);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned n = (i + 2) % 4; /* the first of them is neither the first nor the last */
+		burst(p, &q[n], FRUN_MAX_BURST);
+		close_queue(&q[n]);
+	}
+	free_port(p);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plan_at),
 		cmocka_unit_test(any_frames),
 		cmocka_unit_test(changes),
+		cmocka_unit_test(random_payload_is_shared),
 	};
 	const char *given = getenv("FRAME_RUN_SEED");
 
