@@ -188,6 +188,6 @@ static const struct arg_spec args_load[] = {{ARG_FILE, "FILE"}, {ARG_END}};
 const struct verb verb_load = {
 	.name = "load", .args = args_load, .run = run, .flags = VERB_NO_LOAD,
 	.help = "Check a file of settings and streams as a whole, then apply it, or nothing of it.\n"
-		"It may hold set, reset, stream and Pktgen's words for settings. Commands that do something, like start, go into a file for\n"
-		"the option -f.",
+		"It may hold set, reset, stream and Pktgen's words for settings. Commands that do something, like start, go into a file\n"
+		"for the option -f.",
 };

@@ -51,9 +51,8 @@ static void row_name(const char *words, bool v6, struct sbuf *out)
 static int no_such(const char *word, const struct arg_val *args, struct err *e)
 {
 	struct sbuf can = {0}, words = {0}, row = {0};
-	const char *given = args[0].given ? seconds[args[0].choice] : args[1].given ? parts[args[1].choice] : args[2].text;
+	const char *given = args[0].given ? seconds[args[0].choice] : args[1].given ? parts[args[1].choice] : args[2].given ? args[2].text : "";
 	int col = args[0].given ? args[0].col : args[1].given ? args[1].col : args[2].col;
-	bool known = false;
 
 	for (unsigned i = 0; seconds[i] != NULL; i++) {
 		sbuf_reset(&words);
@@ -63,14 +62,15 @@ static int no_such(const char *word, const struct arg_val *args, struct err *e)
 		if (row.len == 0)
 			continue;
 		sbuf_addf(&can, "%s%s", can.len > 0 ? ", " : "", seconds[i]);
-		known |= strcmp(given, seconds[i]) == 0;
 	}
-	if (known)
-		err_at(e, EINVAL, col, "range %s %s: the values are missing; allowed: START MIN MAX INC, or start|min|max|inc and one", word, given);
+	const char *one_of = strchr(sbuf_str(&can), ',') != NULL ? "one of " : "";
+	if (given[0] == '\0' && can.len > 0)
+		err_at(e, EINVAL, col, "range %s: %s%s is missing", word, one_of, sbuf_str(&can));
 	else if (can.len == 0)
 		err_at(e, EINVAL, col, "range %s: \"%.40s\" has no meaning here; a value is wanted", word, given);
 	else
-		err_at(e, EINVAL, col, "range %s: one of %s is wanted here, not \"%.40s\"", word, sbuf_str(&can), given);
+		err_at(e, EINVAL, col, "range %s: %s%s is wanted here, not \"%.*s\"", word, one_of, sbuf_str(&can),
+		       (int)strcspn(given, " "), given);
 	sbuf_free(&can);
 	sbuf_free(&words);
 	sbuf_free(&row);
@@ -87,14 +87,18 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	sbuf_add(&words, firsts[args[FIRST].choice]);
 	if (args[SECOND].given)
 		sbuf_addf(&words, " %s", seconds[args[SECOND].choice]);
-	row_name(sbuf_str(&words), strchr(args[VALUE].text, ':') != NULL, &name);
+	const char *given = args[VALUE].given ? args[VALUE].text : "";
+	row_name(sbuf_str(&words), strchr(given, ':') != NULL, &name);
 	int rc = name.len == 0 ? no_such(firsts[args[FIRST].choice], &args[SECOND], &own) : 0;
 	const struct setting *row = rc == 0 ? cmd_setting_find(r->cmd, sbuf_str(&name), &own) : NULL;
-	if (row != NULL) {
+	if (row != NULL && !args[PART].given && !args[VALUE].given) {
+		rc = err_at(&own, EINVAL, args[VALUE].col, "range %s: the value is missing; `help %s` shows what is allowed", sbuf_str(&words),
+			    row->name);
+	} else if (row != NULL) {
 		int col = args[PART].given ? args[PART].col : args[VALUE].col;
 		if (args[PART].given)
-			sbuf_addf(&value, "%s ", parts[args[PART].choice]);
-		sbuf_add(&value, args[VALUE].text);
+			sbuf_addf(&value, "%s%s", parts[args[PART].choice], given[0] != '\0' ? " " : "");
+		sbuf_add(&value, given);
 		rc = cmd_set(r->cmd, &args[PORTS].target, row, sbuf_str(&value), r->note, &own);
 		own.col = own.col >= 0 ? col + own.col : args[PORTS].col;
 	} else if (rc == 0) {
@@ -113,14 +117,15 @@ static const struct arg_spec args_range[] = {
 	[FIRST] = {ARG_CHOICE, "word", 0, {.choices = firsts}, about_first},
 	[SECOND] = {ARG_CHOICE, "of", ARG_OPT, {.choices = seconds}},
 	[PART] = {ARG_CHOICE, "part", ARG_OPT, {.choices = parts}},
-	[VALUE] = {ARG_REST, "value"},
+	[VALUE] = {ARG_REST, "value", ARG_OPT},
 	{ARG_END},
 };
 
 const struct verb verb_range = {
 	.name = "range", .args = args_range, .run = run,
-	.help = "Say how a field changes from frame to frame, in Pktgen's words: start, min, max and inc, all four at once or one by its name.\n"
-		"The ranges are held until `enable <ports> range`. The first frame has the value start; each next one inc more, and behind max\n"
-		"comes min; inc 0 keeps the start. For example: range 0 dst port 1000 1000 1999 1; enable 0 range.\n"
+	.help = "Say how a field changes from frame to frame, in Pktgen's words.\n"
+		"start, min, max and inc are given all four at once, or one by its name.\n"
+		"The ranges are held until `enable <ports> range`. The first frame has the value start; each next one inc more, and\n"
+		"behind max comes min; inc 0 keeps the start. For example: range 0 dst port 1000 1000 1999 1; enable 0 range.\n"
 		"`set <ports> udp.dst 1000..1999` varies a field at once, without this.",
 };

@@ -245,19 +245,27 @@ static int write_rows(struct line *l, const struct target *t, struct err *e)
 	return rc;
 }
 
-static int write_all(struct line *l, const struct portset *ports, unsigned stream, struct err *e)
+/* The list that was given, of the slot's stream on each port: it never has more items than fit. */
+static void slot_target(const struct target *given, unsigned stream, struct target *t)
+{
+	*t = *given;
+	for (unsigned i = 0; i < t->n; i++) {
+		t->item[i].s0 = t->item[i].s1 = stream;
+		t->item[i].has_streams = true;
+	}
+}
+
+static int write_all(struct line *l, const struct target *given, const struct portset *ports, unsigned stream, struct err *e)
 {
 	struct ctl *ctl = app_of(l->r)->ctl;
 	struct before *was = xcalloc(ctl_nports(ctl) + 1, sizeof(*was));
-	struct target t = {0};
+	struct target t;
 	int rc = 0;
 
+	slot_target(given, stream, &t);
 	for (unsigned p = 0; p < ctl_nports(ctl) && rc == 0; p++) {
 		if (!portset_has(ports, p))
 			continue;
-		t.item[t.n].p0 = t.item[t.n].p1 = p;
-		t.item[t.n].s0 = t.item[t.n].s1 = stream;
-		t.item[t.n++].has_streams = true;
 		const struct stream_cfg *c = ctl_stream_cfg(ctl, p, stream);
 		if (c != NULL) {
 			stream_cfg_copy(&was[p].cfg, c);
@@ -296,7 +304,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 		l.n = (unsigned)n - first;
 		rc = parse(&l, &own);
 		if (rc >= 0)
-			rc = write_all(&l, &ports, (unsigned)args[SLOT].v.u + 1, &own);
+			rc = write_all(&l, &args[PORTS].target, &ports, (unsigned)args[SLOT].v.u + 1, &own);
 	}
 	free(buf);
 	if (rc < 0 && e != NULL)
@@ -313,12 +321,13 @@ static const struct arg_spec args_sequence[] = {
 
 const struct verb verb_sequence = {
 	.name = "sequence", .alias = "seq", .args = args_sequence, .run = run,
-	.help = "Write slot N of Pktgen's sequence, which is stream N + 1 of the ports; `set <ports> seq_cnt K` puts the first K slots to use.\n"
+	.help = "Write slot N of Pktgen's sequence, which is stream N + 1 of the ports.\n"
+		"`set <ports> seq_cnt K` puts the first K slots to use.\n"
 		"seq N P DMAC SMAC DIP SIP/LEN SPORT DPORT ipv4|ipv6 udp|tcp|icmp VLAN SIZE [TEID]\n"
 		"seq N P dst DMAC src SMAC dst DIP src SIP sport V dport V ipv4|ipv6 udp|tcp|icmp vlan V size V [teid V]\n"
 		"seq N P cos C tos T\n"
 		"seq N P vxlan FLAGS gid G vid V\n"
 		"seq N P tcp flags LIST\n"
-		"A slot that is not there is made, with the tags and tunnels of stream 0. The VLAN id counts while `enable <ports> vlan` is on.\n"
-		"A TEID other than 0 puts gtpu behind udp. The mask of the source address has no effect.",
+		"A slot that is not there is made, with the tags and tunnels of stream 0. The VLAN id counts while\n"
+		"`enable <ports> vlan` is on. A TEID other than 0 puts gtpu behind udp. The mask of the source address has no effect.",
 };

@@ -236,7 +236,7 @@ static int run_delete(struct cmd_run *r, const struct arg_val *args, struct err 
 
 	for (unsigned i = 0; i < t->n && rc == 0; i++) {
 		if (!t->item[i].has_streams) {
-			rc = err_at(e, EINVAL, args[0].col, "which streams? Name them: %u/1, %u/1-4; `reset %u` leaves the port's stream 0 alone",
+			rc = err_at(e, EINVAL, args[0].col, "which streams? Name them: %u/1, %u/1-4; `reset %u` leaves nothing but a stream 0 with its defaults",
 				    t->item[i].p0, t->item[i].p0, t->item[i].p0);
 			break;
 		}
@@ -319,5 +319,6 @@ const struct verb verb_stream_delete = {
 };
 const struct verb verb_stream_move = {
 	.name = "stream move", .args = args_move, .run = run_move,
-	.help = "Give a stream another id, which must be free: `stream move 0/3 12`. Streams take their turns in the order of their ids.",
+	.help = "Give a stream another id, which must be free: `stream move 0/3 12`.\n"
+		"Streams take their turns in the order of their ids.",
 };

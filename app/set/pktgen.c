@@ -146,6 +146,9 @@ static int fields_vparse(const struct vspec *s, const char *text, void *out, str
 			return vspec_fail(s, EINVAL, (int)(p - text), e, text, "is no number");
 		snprintf(word, sizeof(word), "%s%.*s", lead, (int)len, p);
 		int rc = s->of[i].type->parse(&s->of[i], word, v[i], e);
+		if (rc < 0 && lead[0] != '\0')
+			return vspec_fail(s, EINVAL, (int)(p - text), e, text, "has \"%.*s\", which is no hexadecimal number of %u bits",
+					  (int)len, p, s->of[i].bits);
 		if (rc < 0) {
 			if (e != NULL)
 				e->col = (int)(p - text);

@@ -82,8 +82,12 @@ enum how name_match(const char *name, size_t len, const struct cmd_word *w, unsi
 	return p < end ? HOW_NO : exact ? HOW_EXACT : HOW_PREFIX;
 }
 
+/* Which names shortened words are looked for in, one kind after the other: what is found in one hides the next. The many
+ * HEADER.FIELD and their like would make every short word ambiguous. */
+enum name_kind { NAMES_PLAIN, NAMES_DOTTED, NAMES_ALIAS, NAMES_KINDS };
+
 /* The row best named by k shortened words; *many gets candidates when that is not clear. */
-static const struct setting *match_k(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned k, bool aliases,
+static const struct setting *match_k(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned k, enum name_kind kind,
 				     struct sbuf *many)
 {
 	const struct setting *best = NULL;
@@ -93,10 +97,11 @@ static const struct setting *match_k(const struct cmd *c, enum find_in in, const
 
 	for (unsigned i = 0; i < c->nsettings; i++) {
 		const struct setting *s = c->settings[i];
-		const char *list = aliases ? s->alias : s->name, *name;
+		const char *list = kind == NAMES_ALIAS ? s->alias : s->name, *name;
 		size_t len;
 		while (name_next(&list, &name, &len)) {
-			if (name_match(name, len, w, k) == HOW_NO)
+			bool dotted = memchr(name, '.', len) != NULL;
+			if (name_match(name, len, w, k) == HOW_NO || (kind != NAMES_ALIAS && dotted != (kind == NAMES_DOTTED)))
 				continue;
 			unsigned rank = scope_rank(in, s->scope);
 			bool same = best != NULL && len == best_len && strncmp(name, best_name, len) == 0;
@@ -236,8 +241,8 @@ const struct setting *setting_match(const struct cmd *c, enum find_in in, const 
 	if (s != NULL)
 		return s;
 	for (unsigned k = n < NAME_MAX_WORDS ? n : NAME_MAX_WORDS; k > 0; k--) {
-		for (int aliases = 0; aliases < 2; aliases++) {
-			s = match_k(c, in, w, k, aliases, &many);
+		for (int kind = 0; kind < NAMES_KINDS; kind++) {
+			s = match_k(c, in, w, k, (enum name_kind)kind, &many);
 			if (s == NULL)
 				continue;
 			*used = k;

@@ -66,6 +66,28 @@ void setting_allowed(const struct setting *s, struct sbuf *out)
 		sbuf_add(out, "as for the setting that it stands for");
 }
 
+#define MAX_COL 120 /* no line of a help text is wider */
+
+/* Text that begins at column col, in lines that are not too wide; what does not fit goes on behind indent blanks. */
+static void put_wrapped(const char *text, size_t col, size_t indent, struct sbuf *out)
+{
+	size_t at = col;
+
+	for (size_t n; *text != '\0'; text += n + (text[n] == ' ')) {
+		n = strcspn(text, " ");
+		if (at > col && at + 1 + n > MAX_COL) {
+			sbuf_addf(out, "\n%*s", (int)indent, "");
+			at = col = indent;
+		} else if (at > col) {
+			sbuf_addc(out, ' ');
+			at++;
+		}
+		sbuf_addn(out, text, n);
+		at += n;
+	}
+	sbuf_addc(out, '\n');
+}
+
 static void put_aliases(const char *alias, struct sbuf *out)
 {
 	const char *name;
@@ -83,11 +105,28 @@ static void put_aliases(const char *alias, struct sbuf *out)
 /* Help text, each line indented. */
 static void put_help(const char *help, struct sbuf *out)
 {
+	struct sbuf line = {0};
+
 	while (help != NULL && *help != '\0') {
 		size_t n = strcspn(help, "\n");
-		sbuf_addf(out, "  %.*s\n", (int)n, help);
+		sbuf_reset(&line);
+		sbuf_addn(&line, help, n);
+		sbuf_add(out, "  ");
+		put_wrapped(sbuf_str(&line), 2, 2, out);
 		help += n + (help[n] == '\n');
 	}
+	sbuf_free(&line);
+}
+
+/* The words of an argument and what each is about. */
+static void put_choices(const struct arg_spec *a, struct sbuf *out)
+{
+	int width = 9;
+
+	for (unsigned k = 0; a->v.choices[k] != NULL; k++)
+		width = (int)strlen(a->v.choices[k]) > width ? (int)strlen(a->v.choices[k]) : width;
+	for (unsigned k = 0; a->v.choices[k] != NULL; k++)
+		sbuf_addf(out, "  %-*s %s\n", width, a->v.choices[k], a->about[k]);
 }
 
 static void verb_help_put(const struct verb *v, struct sbuf *out)
@@ -105,10 +144,10 @@ static void verb_help_put(const struct verb *v, struct sbuf *out)
 				  arg_name(a));
 		if (spec.type == NULL)
 			continue;
-		for (unsigned k = 0; a->kind == ARG_CHOICE && a->about != NULL && a->v.choices[k] != NULL; k++)
-			sbuf_addf(out, "  %-9s %s\n", a->v.choices[k], a->about[k]);
-		if (a->kind == ARG_CHOICE && a->about != NULL)
+		if (a->kind == ARG_CHOICE && a->about != NULL) {
+			put_choices(a, out);
 			continue;
+		}
 		sbuf_addf(out, "  %s: ", arg_name(a));
 		vspec_allowed(&spec, out);
 		sbuf_addc(out, '\n');
@@ -120,12 +159,15 @@ static void verb_help_put(const struct verb *v, struct sbuf *out)
 
 static void setting_help_put(const struct setting *s, struct sbuf *out)
 {
+	struct sbuf allowed = {0};
+
 	setting_syntax(s, out);
 	sbuf_addc(out, '\n');
 	put_help(s->help, out);
 	sbuf_add(out, "  allowed: ");
-	setting_allowed(s, out);
-	sbuf_addc(out, '\n');
+	setting_allowed(s, &allowed);
+	put_wrapped(sbuf_str(&allowed), 11, 11, out);
+	sbuf_free(&allowed);
 	if (s->unit != NULL)
 		sbuf_addf(out, "  unit:    %s\n", s->unit);
 	if (s->dflt != NULL)
@@ -141,12 +183,15 @@ static void setting_help_put(const struct setting *s, struct sbuf *out)
 
 static void two_columns(const char *left, const char *right, struct sbuf *out)
 {
+	struct sbuf first = {0};
+
 	if (strlen(left) <= 34)
 		sbuf_addf(out, "  %-34s  ", left);
 	else
 		sbuf_addf(out, "  %s\n%38s", left, "");
-	help_first(right, out);
-	sbuf_addc(out, '\n');
+	help_first(right, &first);
+	put_wrapped(sbuf_str(&first), 38, 38, out);
+	sbuf_free(&first);
 }
 
 static size_t name_head(const char *name)
@@ -288,6 +333,13 @@ static int help_find(struct cmd *c, const char *word, struct found *f, struct er
 		f->settings[f->nsettings++] = s;
 		return 0;
 	}
+	/* "show frame": the help of show tells about its words */
+	size_t first = strcspn(word, " ");
+	for (unsigned i = 0; word[first] != '\0' && i < c->nverbs; i++)
+		if (strlen(c->verbs[i]->name) == first && strncmp(c->verbs[i]->name, word, first) == 0)
+			f->verbs[f->nverbs++] = c->verbs[i];
+	if (f->nverbs > 0)
+		return 0;
 	/* of the two suggestions the commands' one is given when there is one */
 	verb_match(c, &w, 1, &used, &verb_err);
 	found_free(f);

@@ -86,6 +86,17 @@ static json_t *stack_text(const struct frame_stack *stack)
 	return text;
 }
 
+/* A word of Pktgen's that was given a range and steps through it. */
+static bool held_varies(const struct stream_cfg *s, unsigned i)
+{
+	uint8_t v[4][VT_FIELD_BYTES];
+
+	if (!s->held[i].set || (held_words[i].kind != HELD_RANGE && held_words[i].kind != HELD_SIZE))
+		return false;
+	held_values(s, i, v);
+	return vary_load(v[RANGE_INC]) != 0 && memcmp(v[RANGE_MIN], v[RANGE_MAX], VT_FIELD_BYTES) != 0;
+}
+
 /* Names of what changes from frame to frame. */
 static json_t *varies(const struct stream_cfg *s)
 {
@@ -99,7 +110,7 @@ static json_t *varies(const struct stream_cfg *s)
 							    : json_sprintf("%s.%s", v->proto->name, v->field->name));
 	}
 	for (unsigned i = 0; s->range_on && i < held_nwords; i++)
-		if (s->held[i].set)
+		if (held_varies(s, i))
 			json_array_append_new(a, json_sprintf("range.%s", held_words[i].name));
 	if (sizes_count(&s->sizes) > 1)
 		json_array_append_new(a, json_string("size"));

@@ -94,8 +94,9 @@ static int lacks_header(const struct frame_spec *spec, const char *name, struct 
 	struct sbuf stack = {0};
 
 	frame_stack_print(&spec->stack, &stack);
-	int rc = err_set(e, EINVAL, "%s varies, but the frame %s has no such field: give it a fixed value, or another frame",
-			 name, sbuf_str(&stack));
+	int rc = err_set(e, EINVAL, "%s varies, but the frame %s has no such field: `set <ports> %s default` takes the value back, "
+			 "`set <ports> frame ...` gives another frame",
+			 name, sbuf_str(&stack), name);
 	sbuf_free(&stack);
 	return rc;
 }

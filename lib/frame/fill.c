@@ -38,8 +38,8 @@ static int given_bytes(const struct frame_spec *spec, uint8_t *p, unsigned n, st
 	if (data == NULL || data->n == 0)
 		return err_set(
 			e, EINVAL,
-			"the payload pattern is %s, but there are no bytes: give them, or set pattern abc or zero",
-			spec->fill == FILL_HEX ? "hex" : "file");
+			"the payload pattern is %s, but there are no bytes: `set <ports> pattern.%s ...` gives them",
+			spec->fill == FILL_HEX ? "hex" : "file", spec->fill == FILL_HEX ? "hex" : "file");
 	repeat(data->b, data->n, p, n);
 	return 0;
 }

@@ -469,6 +469,43 @@ static void test_all_or_none(void **state)
 	is("rate", "100%");
 }
 
+/* The many dotted names leave short words of the plain ones alone, and can be shortened themselves. */
+static void test_short_words(void **state)
+{
+	(void)state;
+	set("set 0 pat zero");
+	is("pattern", "zero");
+	set("set 0 nes udp.src,udp.dst");
+	is("nest", "udp.src,udp.dst");
+	set("set 0 pattern.s 7");
+	is("pattern.seed", "7");
+	assert_true(try("set 0 ud 7", NULL) < 0);
+}
+
+/* Nothing that help says is wider than 120 columns. */
+static void test_help_is_narrow(void **state)
+{
+	unsigned ns, nv, lines = 0;
+	const struct setting *const *settings = set_rows(&ns);
+	const struct verb *const *verbs = cmd_verbs(&nv);
+	struct sbuf out = {0};
+
+	(void)state;
+	cmd_help(cmd, NULL, &out);
+	for (unsigned i = 0; i < ns; i++)
+		cmd_help(cmd, settings[i]->name, &out);
+	for (unsigned i = 0; i < nv; i++)
+		cmd_help(cmd, verbs[i]->name, &out);
+	for (const char *p = out.s; *p != '\0'; lines++) {
+		size_t n = strcspn(p, "\n");
+		if (n > 120)
+			fail_msg("%zu columns: %.*s", n, (int)n, p);
+		p += n + (p[n] == '\n');
+	}
+	assert_true(lines > ns);
+	sbuf_free(&out);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, open_tables, close_tables)
 
 int main(void)
@@ -477,7 +514,7 @@ int main(void)
 		T(test_sound), T(test_defaults_agree), T(test_pktgen_spellings), T(test_type_and_proto_edit_the_frame),
 		T(test_word_without_header), T(test_nth_header), T(test_rows_on_demand),
 		T(test_variations), T(test_every_field_varies), T(test_nest_rows), T(test_payload_bytes), T(test_rnd_rows), T(test_completion),
-		T(test_stream_rows), T(test_all_or_none),
+		T(test_stream_rows), T(test_all_or_none), T(test_short_words), T(test_help_is_narrow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,6 +52,12 @@ set 0 vxlan 0x0 0 0
 range 0 gre key 0
 #
 # Port flag values:
+disable 0 icmp
+disable 0 pcap
+disable 0 range
+disable 0 latency
+disable 0 process
+disable 0 capture
 disable 0 vlan
 #
 # Range packet information:
