@@ -109,7 +109,7 @@ static void wrong_stacks_are_refused_with_column_and_help(void **state)
 		{ "eth//ipv4", 4, "missing" },
 		{ "eth/", 4, "missing" },
 		{ "eth/payload/ipv4", 12, "fills the rest" },
-		{ "eth/ ipv4", 4, "unknown header" },
+		{ "eth/ ipv4", 4, "without blanks" },
 		{ "eth/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 4, "so long" },
 	};
 
