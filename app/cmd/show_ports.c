@@ -72,12 +72,12 @@ int show_xstats(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 
 /* What fits a terminal of 120 columns; JSON has everything. */
 static const struct out_col plan_worker_cols[] = {
-	{"lcore", "lcore", OF_COUNT}, {"cpu", "cpu", OF_COUNT}, {"plan", "plan", OF_COUNT}, {"acknowledged", "acked", OF_COUNT},
+	{"lcore", "lcore", OF_COUNT}, {"cpu", "cpu", OF_COUNT}, {"plan", "plan", OF_COUNT}, {"acknowledged", "ack", OF_COUNT},
 };
 static const struct out_col plan_task_cols[] = {
 	{"kind", "task", OF_STR}, {"port", "port", OF_COUNT}, {"tx_queue", "txq", OF_COUNT}, {"rx_queue", "rxq", OF_COUNT},
 	{"streams", "streams", OF_COUNT}, {"size", "size", OF_COUNT}, {"frames", "frames", OF_COUNT},
-	{"period_cycles", "cycles/frame", OF_STR}, {"engine", "engine", OF_STR}, {"sums", "checksums", OF_STR}, {"lanes", "lanes", OF_COUNT},
+	{"period_cycles", "cycles", OF_PPS}, {"engine", "engine", OF_STR}, {"sums", "checksums", OF_STR}, {"lanes", "lanes", OF_COUNT},
 	{"memory_bytes", "memory", OF_COUNT}, {"run", "run", OF_COUNT},
 };
 static const struct out_view plan_view = {

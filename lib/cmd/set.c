@@ -171,6 +171,9 @@ int target_check(const struct cmd *c, const struct target *t, bool streams, stru
 
 	for (unsigned i = 0; i < t->n && rc == 0; i++) {
 		unsigned p1 = t->item[i].p1 == UINT32_MAX ? np - 1 : t->item[i].p1;
+		if (p1 >= np && i > 0 && t->item[i - 1].has_streams && !t->item[i].has_streams)
+			return err_set(e, EINVAL, "no port %u; streams of one port are written with it each time: %u/%u,%u/%u", t->item[i].p0,
+				       t->item[i - 1].p0, t->item[i - 1].s0, t->item[i - 1].p0, t->item[i].p0);
 		if (np == 0 || p1 >= np)
 			return no_port(t->item[i].p0 >= np ? t->item[i].p0 : np, np, e);
 		for (unsigned p = t->item[i].p0; p <= p1 && streams && t->item[i].has_streams && rc == 0; p++)

@@ -33,6 +33,30 @@ static void print_field(const struct walk *w, const uint8_t *bytes, unsigned i, 
 	}
 }
 
+#define MAX_COL 120
+#define NAME_COL 13 /* name and offset of a header stand before it */
+
+/* A header's fields, in lines that are not too wide; only bytes of an option may be longer than a line. */
+static void print_fields(const struct walk *w, const uint8_t *bytes, unsigned i, struct sbuf *out)
+{
+	struct sbuf one = {0};
+	size_t col = NAME_COL;
+
+	for (const struct field *f = w->l.h[i].proto->fields; f->name != NULL; f++) {
+		if (!layout_has(&w->l, bytes, i, f))
+			continue;
+		sbuf_reset(&one);
+		print_field(w, bytes, i, f, &one);
+		if (col > NAME_COL && col + one.len > MAX_COL) {
+			sbuf_addf(out, "\n%*s", NAME_COL, "");
+			col = NAME_COL;
+		}
+		sbuf_add(out, sbuf_str(&one));
+		col += one.len;
+	}
+	sbuf_free(&one);
+}
+
 static void print_hex(const uint8_t *bytes, unsigned len, struct sbuf *out)
 {
 	for (unsigned at = 0; at < len; at += 16) {
@@ -66,9 +90,7 @@ void frame_print(const uint8_t *bytes, unsigned len, struct sbuf *out)
 	for (unsigned i = 0; i < w.l.n; i++) {
 		const struct proto *p = w.l.h[i].proto;
 		sbuf_addf(out, "%-8s %4u", p->name, w.l.h[i].off);
-		for (const struct field *f = p->fields; f->name != NULL; f++)
-			if (layout_has(&w.l, bytes, i, f))
-				print_field(&w, bytes, i, f, out);
+		print_fields(&w, bytes, i, out);
 		if (verdict_text(w.verdict[i]) != NULL)
 			sbuf_addf(out, "  [%s]", verdict_text(w.verdict[i]));
 		sbuf_addc(out, '\n');

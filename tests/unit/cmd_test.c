@@ -216,6 +216,7 @@ static void test_slips(void **state)
 	refused("set 0x rate 10", -EINVAL, 5, "comma");
 	refused("set 5 rate 10", -EINVAL, 4, "no port 5; there are ports 0 to 1");
 	refused("set 0-5 rate 10", -EINVAL, 4, "no port 2; there are ports 0 to 1");
+	refused("set 0/1,2 size 64", -EINVAL, 4, "no port 2; streams of one port are written with it each time: 0/1,0/2");
 	refused("set 0/7 size 64", -EINVAL, 4, "no stream 0/7; port 0 has streams 0-2");
 	refused("set 0/1 rate 10", -EINVAL, 8, "belongs to a port");
 	refused("set 0 rte 10", -EINVAL, 6, "did you mean \"rate\"");

@@ -109,7 +109,8 @@ static void wrong_stacks_are_refused_with_column_and_help(void **state)
 		{ "eth//ipv4", 4, "missing" },
 		{ "eth/", 4, "missing" },
 		{ "eth/payload/ipv4", 12, "fills the rest" },
-		{ "eth/ ipv4", 4, "without blanks" },
+		{ "eth/ ipv4", 4, "joined by" },
+		{ "eth ipv4", 3, "joined by" },
 		{ "eth/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 4, "so long" },
 	};
 
@@ -531,7 +532,7 @@ static void printing_shows_headers_and_bytes(void **state)
 		"64 bytes with FCS\n",
 		"eth         0  dst 02:77:72:00:00:01  src 02:77:72:00:00:00  type 0x0800\n",
 		"ipv4       14  version 4  ihl 5",
-		"cksum 0x0001 (bad)",
+		"proto 17  cksum 0x0001 (bad)\n               src 192.168.0.1  dst 192.168.1.1\n",
 		"udp        34  src 1234  dst 5678  len 26  cksum 0x0000 (none)\n",
 		"payload    42  18 bytes\n",
 		"0000  02 77 72 00 00 01 02 77  72 00 00 00 08 00 45 00  .wr....wr.....E.\n",
