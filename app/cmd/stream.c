@@ -237,7 +237,8 @@ static int run_delete(struct cmd_run *r, const struct arg_val *args, struct err 
 	for (unsigned i = 0; i < t->n && rc == 0; i++) {
 		if (!t->item[i].has_streams) {
 			rc = err_at(e, EINVAL, args[0].col,
-				    "which streams? Name them: %u/1, %u/1-4; `reset %u` leaves nothing but a stream 0 with its defaults", t->item[i].p0, t->item[i].p0, t->item[i].p0);
+				    "which streams? Name them: %u/1, %u/1-4; `reset %u` leaves nothing but a stream 0 with its defaults",
+				    t->item[i].p0, t->item[i].p0, t->item[i].p0);
 			break;
 		}
 		for (unsigned p = t->item[i].p0; p <= t->item[i].p1 && p < np; p++)
