@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ports with random streams, and queues whose every frame is judged by the plain way: for tests of the frames that workers write. */
+#pragma once
+#include <stdint.h>
+
+#include "frame.h"
+#include "frame_run.h"
+
+#define MAX_STREAMS 8
+#define MAX_PLANS 64
+#define MAX_CYCLE 96
+#define MAX_QUEUES 8
+#define DATA 128
+#define ROOM 2304
+#define NOBJ (FRUN_MAX_BURST + 8)
+
+/* ---- a port: streams, plans, a cycle ---- */
+
+struct port {
+	unsigned nstreams, nplans, ncycle, nqueues;
+	struct frame_plan plan[MAX_PLANS];
+	const struct frame_plan *planp[MAX_PLANS];
+	unsigned owner[MAX_PLANS]; /* stream of each plan */
+	struct frun_slot cycle[MAX_CYCLE];
+	uint32_t id[MAX_STREAMS];
+	uint64_t o0[MAX_STREAMS];
+	uint64_t sched_id;
+	bool offload;
+	bool apart; /* lengths do not lie side by side in objects */
+	/* where the variations of a stream begin, by their id */
+	struct { uint32_t stream_id; uint64_t var_id, base; } base[1024];
+	unsigned nbases;
+};
+
+/* ---- one queue ---- */
+
+struct object {
+	uint32_t wide;
+	uint16_t narrow, spare;
+	uint16_t apart; /* in place of narrow */
+	int class; /* whose image it holds, -1: none */
+	uint8_t data[DATA + ROOM];
+};
+
+struct queue {
+	unsigned number;
+	struct frun *f;
+	void *state;
+	struct object *obj;
+};
+
+/* FRAME_RUN_SEED or the time, which is printed. */
+void port_seed(void);
+uint64_t pick(uint64_t n); /* 0..n-1 */
+uint64_t pick_wide(void);
+/* NULL or the name of an instruction set. */
+const char *pick_isa(void);
+unsigned pick_burst(void);
+
+struct port *random_port(void);
+void free_port(struct port *p);
+/* Where that variation of a stream begins, NULL: at its ordinal 0. */
+uint64_t *base_of(struct port *p, unsigned stream, uint64_t id);
+/* Of stream's next frame when the port has sent k. */
+uint64_t ordinal(const struct port *p, unsigned stream, uint64_t k);
+/* Frame k as it must be. */
+const struct frame_plan *expect(struct port *p, uint64_t k, uint8_t *out);
+void compile(const struct frame_spec *spec, struct frame_plan *out);
+
+struct frun *program(struct port *p, unsigned queue, const char *isa);
+void *state_of(const struct frun *f);
+void open_queue(struct queue *q, struct port *p, unsigned number, const char *isa);
+void close_queue(struct queue *q);
+/* Another program takes the queue's place, with its own state and the same buffers, none of which holds an image of it. */
+void next_queue(struct queue *q, struct frun *f, void *state);
+/* The next n own frames, written and judged. */
+void burst(struct port *p, struct queue *q, unsigned n);
