@@ -595,6 +595,5 @@ int main(void)
 		cmocka_unit_test(a_udp_checksum_of_zero_is_sent_as_ones), cmocka_unit_test(payload_patterns_fill_to_the_end),
 		cmocka_unit_test(printing_shows_headers_and_bytes), cmocka_unit_test(any_bytes_are_dissected_without_harm),
 	};
-
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
