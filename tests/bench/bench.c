@@ -183,6 +183,7 @@ static void add_sink(struct variant *v, struct dp_plan *p, uint16_t at, uint16_t
 enum { WRITTEN = 1, WITH_SINK = 2 };
 static bool gen_open(struct variant *v, const struct row *row, const struct variant *bare, double pps, unsigned flags)
 {
+	static uint32_t opened; /* queues of one pool: each has marks of its own */
 	unsigned burst = row->burst != 0 ? row->burst : bare->burst;
 	bool sink = flags & WITH_SINK;
 	struct dp_plan *p = new_plan(1 + sink, sink);
@@ -193,6 +194,7 @@ static bool gen_open(struct variant *v, const struct row *row, const struct vari
 	v->txq->dev = bare->dev;
 	v->txq->pool = bare->pool;
 	v->txq->pool_size = v->txq->pool->size;
+	v->txq->mark = ++opened << 8;
 	g->cell = zeroed(GEN_MAX_STREAMS * sizeof(*g->cell));
 	struct gen_job *j = row_job(row, v->txq, burst, isa, &v->engine);
 	if (j == NULL)
