@@ -44,3 +44,14 @@ char *xstrdup(const char *s);
 /* Nearest word of list (n words) to `word` by Damerau-Levenshtein distance, or NULL when none is near enough
  * to be a plausible typo. */
 const char *str_nearest(const char *word, const char *const *list, size_t n);
+
+/* Greatest common divisor; of a number and 0 it is the number. */
+static inline uint64_t gcd(uint64_t a, uint64_t b)
+{
+	while (b != 0) {
+		uint64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
+}

@@ -22,16 +22,6 @@ struct make {
 	struct sched *out;
 };
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-	while (b != 0) {
-		uint64_t t = a % b;
-		a = b;
-		b = t;
-	}
-	return a;
-}
-
 static uint64_t passes_of(const struct make *m, unsigned s)
 {
 	return m->in[s].count == 0 ? UINT64_MAX : m->in[s].count / m->weight[s];

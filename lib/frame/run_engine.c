@@ -49,16 +49,6 @@ static const struct run_isa *choose_isa(const char *at_most, struct err *e)
 	return &run_isa_plain;
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-	while (b != 0) {
-		uint64_t rest = a % b;
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* Least common multiple, or 0 when it is above the limit. */
 static uint64_t lcm(uint64_t a, uint64_t b, uint64_t limit)
 {

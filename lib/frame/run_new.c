@@ -7,16 +7,6 @@
 /* Room for n more in an array of *count. */
 #define EXTEND(array, count, n) ((array) = xrealloc((array), ((size_t)(count) + (n) + 1) * sizeof(*(array))))
 
-static unsigned gcd(unsigned a, unsigned b)
-{
-	while (b != 0) {
-		unsigned rest = a % b;
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 static int check(const struct frun_spec *s, struct err *e)
 {
 	if (s->ncycle == 0 || s->ncycle > FRUN_MAX_CYCLE)
@@ -370,7 +360,7 @@ struct frun *frun_new(const struct frun_spec *asked, struct err *e)
 	m->f.data_off = spec->data_off;
 	m->f.len16_off = spec->len16_off;
 	m->f.len32_off = spec->len32_off;
-	m->f.own = spec->ncycle / gcd(spec->ncycle, spec->nqueues);
+	m->f.own = spec->ncycle / (unsigned)gcd(spec->ncycle, spec->nqueues);
 	make_streams(m);
 	make_slots(m);
 	make_starts(m);
