@@ -17,8 +17,6 @@ struct app {
 
 /* The host of cmd_new: ports, streams and their settings from app->ctl. *host points to app. */
 void app_host(struct app *app, struct cmd_host *host);
-/* For sess_local: the full JSON form of a snapshot, new reference. host is a struct app. */
-json_t *app_snapshot(void *host);
 
 /* Ports of a target, all of which must exist: 0 or -EINVAL with text. Streams in the target are refused when !streams_ok. */
 int app_ports(const struct app *app, const struct target *t, bool streams_ok, struct portset *out, struct err *e);

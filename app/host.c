@@ -74,17 +74,6 @@ void app_host(struct app *app, struct cmd_host *host)
 	set_bind(app);
 }
 
-json_t *app_snapshot(void *host)
-{
-	struct app *app = host;
-	struct snap *s = ctl_snapshot(app->ctl);
-	json_t *doc = snap_json(s);
-
-	snap_free(s);
-	free(s);
-	return doc;
-}
-
 void app_all_ports(const struct app *app, struct portset *out)
 {
 	*out = (struct portset){0};

@@ -16,6 +16,7 @@
 #include "out.h"
 #include "sess.h"
 #include "set/set.h"
+#include "snapshot.h"
 #include "ui/console.h"
 #include "ui/tty.h"
 

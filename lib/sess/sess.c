@@ -19,7 +19,7 @@ struct item {
 struct sess {
 	struct cmd *cmd;
 	void *host;
-	json_t *(*snapshot)(void *host);
+	sess_snapshot_fn *snapshot;
 	struct loop *loop;
 	struct sess_opts opts;
 	sess_event_fn *fn;
@@ -35,7 +35,7 @@ struct sess {
 	bool failed, in_poll;
 };
 
-struct sess *sess_local(struct cmd *cmd, void *host, json_t *(*snapshot)(void *host), struct loop *loop, const struct sess_opts *opts,
+struct sess *sess_local(struct cmd *cmd, void *host, sess_snapshot_fn *snapshot, struct loop *loop, const struct sess_opts *opts,
 			sess_event_fn *fn, void *arg)
 {
 	struct sess *s = xcalloc(1, sizeof(*s));
@@ -266,9 +266,12 @@ void sess_complete(struct sess *s, const char *line, int cursor, int *start,
 	cmd_complete(s->cmd, line, cursor, start, offer, arg);
 }
 
-json_t *sess_snapshot(struct sess *s)
+json_t *sess_snapshot(struct sess *s, const char *parts, struct err *e)
 {
-	return s->snapshot != NULL ? s->snapshot(s->host) : NULL;
+	if (s->snapshot != NULL)
+		return s->snapshot(s->host, parts, e);
+	err_set(e, ENOTSUP, "this session has no snapshots");
+	return NULL;
 }
 
 void sess_set_out_mode(struct sess *s, int out_mode)

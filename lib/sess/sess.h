@@ -17,13 +17,14 @@ struct sess_event {
 	int exit_code;       /* DONE: exit code the command asks for */
 };
 typedef void sess_event_fn(void *arg, const struct sess_event *);
+typedef json_t *sess_snapshot_fn(void *host, const char *parts, struct err *e);
 
 /* out_mode: text, CSV or JSON. batch: no person. keep_going: a refused line does not drop the rest of the queue. */
 struct sess_opts {
 	int out_mode;
 	bool batch, keep_going;
 };
-struct sess *sess_local(struct cmd *cmd, void *host, json_t *(*snapshot)(void *host), struct loop *loop, const struct sess_opts *opts,
+struct sess *sess_local(struct cmd *cmd, void *host, sess_snapshot_fn *snapshot, struct loop *loop, const struct sess_opts *opts,
 			sess_event_fn *fn, void *arg);
 void sess_free(struct sess *);
 
@@ -36,5 +37,6 @@ int sess_exit_code(const struct sess *);  /* worst so far */
 bool sess_failed(const struct sess *);    /* a command was refused and the queue was dropped */
 void sess_complete(struct sess *, const char *line, int cursor, int *start,
 		   void (*offer)(void *arg, const char *word, const char *help), void *arg);
-json_t *sess_snapshot(struct sess *);     /* new reference: full JSON form of a snapshot */
+/* New reference: the full JSON form of a snapshot with those parts ("stats,streams:0"; app/snapshot.h lists them). NULL with *e: there is no such part. */
+json_t *sess_snapshot(struct sess *, const char *parts, struct err *e);
 void sess_set_out_mode(struct sess *, int out_mode);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pages: each a file in ui/page/, a function from a snapshot to a grid. Nothing else reaches it: no control, no curses, no clock, so that
+ * it is tested with fixed snapshots, printed by `show page`, and can be drawn by a client in another process. */
+#pragma once
+#include <jansson.h>
+#include "grid.h"
+
+struct page_in {
+	const json_t *snap;  /* a snapshot with the page's parts (app/snapshot.h says what is in each) */
+	unsigned port;       /* the selected one, by its number */
+	unsigned stream;     /* the selected one */
+	unsigned first;      /* place in the list of the first port that is shown, where ports lie beside or below each other */
+	unsigned max_ports;  /* at most so many at once; 0: as many as there is room for */
+	unsigned top;        /* first row of what is longer than the grid */
+	bool ascii;          /* no characters beyond ASCII */
+	unsigned spin;       /* counts redraws */
+};
+
+/* What there is beyond what was drawn, for keys that page. */
+struct page_out {
+	unsigned shown, of;  /* ports drawn, and how many there are; of 0: the page has no such list */
+	unsigned rows, all;  /* rows of a long list drawn, and how many there are; all 0: no such list */
+};
+
+struct page {            /* const, named page_<file> */
+	const char *name, *alias; /* alias: other names, comma separated (Pktgen's); may be NULL */
+	const char *help;    /* one sentence */
+	const char *parts;   /* of a snapshot: "stats,brief"; '@' stands for the selected port, '#' for the selected stream: "stats,frame:@/#" */
+	bool one_port;       /* shows the selected port alone */
+	/* Draw into g, which is blank and any size, below the head line. The least important columns and rows are left out first. */
+	void (*draw)(const struct page_in *in, struct grid *g, struct page_out *out);
+};
+
+/* All pages in the order of their keys, ends with NULL. */
+extern const struct page *const pages[];
+/* By name, alias or unique prefix; NULL: unknown, e names the known ones. */
+const struct page *page_find(const char *name, struct err *e);
+/* page->parts with the selected port and stream in it. */
+void page_parts(const struct page *, unsigned port, unsigned stream, struct sbuf *out);
+/* Head line (spinner, page, ports a-b of n, program) and the page below it. Whole grid. */
+void page_draw(const struct page *, const struct page_in *in, struct grid *g, struct page_out *out);
+
+/* Helpers for pages. */
+/* The elements of "ports" of a snapshot that pages show (used ones), in order. Borrowed. *n: how many. The caller frees the array. */
+const json_t **page_ports(const json_t *snap, unsigned *n);
+const json_t *page_port(const json_t *snap, unsigned port); /* element of "ports" by number, NULL */
+double page_num(const json_t *obj, const char *path, double missing);
+const char *page_str(const json_t *obj, const char *path, const char *missing);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Roles of what is on the screen, and the colours that a theme gives them. No curses: ui/paint.c turns a style into what the terminal can do.
+ * Names of roles are Pktgen's, and some of our own. Control thread. */
+#pragma once
+#include "base.h"
+
+/* ROLE(identifier, name, what it is used for): Pktgen's 34 first, in its order. */
+#define THEME_ROLES(ROLE) \
+	ROLE(DEFAULT, "default", "everything that has no colour of its own") \
+	ROLE(TOP_SPINNER, "top.spinner", "the mark that turns with each redraw") \
+	ROLE(TOP_PORTS, "top.ports", "ports on this page") \
+	ROLE(TOP_PAGE, "top.page", "name of the page") \
+	ROLE(TOP_COPYRIGHT, "top.copyright", "name of the program") \
+	ROLE(TOP_POWEREDBY, "top.poweredby", "version of DPDK") \
+	ROLE(SEP_DASH, "sep.dash", "lines between areas") \
+	ROLE(SEP_TEXT, "sep.text", "text in such a line") \
+	ROLE(PORT_LABEL, "stats.port.label", "heading of a port's column") \
+	ROLE(PORT_FLAGS, "stats.port.flags", "flags of a port") \
+	ROLE(PORT_DATA, "stats.port.data", "facts of a port") \
+	ROLE(PORT_STATUS, "stats.port.status", "state of a port") \
+	ROLE(PORT_LINKLBL, "stats.port.linklbl", "label of the link's state") \
+	ROLE(PORT_LINK, "stats.port.link", "state of the link") \
+	ROLE(PORT_RATELBL, "stats.port.ratelbl", "labels of rates") \
+	ROLE(PORT_RATE, "stats.port.rate", "rates") \
+	ROLE(PORT_SIZELBL, "stats.port.sizelbl", "labels of frame sizes") \
+	ROLE(PORT_SIZES, "stats.port.sizes", "frames by size") \
+	ROLE(PORT_ERRLBL, "stats.port.errlbl", "labels of errors and losses") \
+	ROLE(PORT_ERRORS, "stats.port.errors", "errors and losses") \
+	ROLE(PORT_TOTLBL, "stats.port.totlbl", "labels of totals") \
+	ROLE(PORT_TOTALS, "stats.port.totals", "totals") \
+	ROLE(DYN_LABEL, "stats.dyn.label", "labels of what changes each second") \
+	ROLE(DYN_VALUES, "stats.dyn.values", "what changes each second") \
+	ROLE(STAT_LABEL, "stats.stat.label", "labels of settings") \
+	ROLE(STAT_VALUES, "stats.stat.values", "settings") \
+	ROLE(TOTAL_LABEL, "stats.total.label", "heading of the column of totals") \
+	ROLE(TOTAL_DATA, "stats.total.data", "sums over ports") \
+	ROLE(COLON, "stats.colon", "the colon behind a label") \
+	ROLE(RATE_COUNT, "stats.rate.count", "count and rate of a port") \
+	ROLE(BDF, "stats.bdf", "bus address of a device") \
+	ROLE(MAC, "stats.mac", "MAC addresses") \
+	ROLE(IP, "stats.ip", "IP addresses") \
+	ROLE(PROMPT, "pktgen.prompt", "the prompt") \
+	ROLE(INPUT, "input.text", "what is typed") \
+	ROLE(LOG_TEXT, "log.text", "results and messages") \
+	ROLE(LOG_ERROR, "log.error", "errors") \
+	ROLE(LOG_ECHO, "log.command", "commands as they were entered") \
+	ROLE(BAR, "bar.full", "bars and sparklines") \
+	ROLE(BAR_EMPTY, "bar.empty", "the rest of a bar") \
+	ROLE(WARN, "mark.warning", "what asks for attention: imbalance, drops, differences") \
+	ROLE(GOOD, "mark.good", "what is as it should be") \
+	ROLE(SELECTED, "mark.selected", "the selected port") \
+	ROLE(VARIES, "mark.varies", "fields that change from frame to frame") \
+	ROLE(KEY, "footer.key", "names of keys in the footer") \
+	ROLE(KEY_TEXT, "footer.text", "what the keys do")
+
+enum role {
+#define ROLE(id, name, help) ROLE_##id,
+	THEME_ROLES(ROLE)
+#undef ROLE
+	ROLES
+};
+
+/* A colour: an index 0..255 of the terminal's palette (0-7 the eight names, 8-15 their bright twins), or 0xRRGGBB | THEME_RGB, or
+ * one of the two below. */
+#define THEME_RGB (1 << 24)
+#define THEME_NONE (-2)    /* leave what is there: the colour of role "default" */
+#define THEME_TERM (-1)    /* the terminal's own */
+enum theme_attr { ATTR_BOLD = 1, ATTR_UNDERSCORE = 2, ATTR_BLINK = 4, ATTR_REVERSE = 8, ATTR_CONCEALED = 16 };
+
+struct theme_style {
+	int32_t fg, bg;
+	uint32_t attr; /* of enum theme_attr */
+};
+
+struct theme {
+	bool on;                   /* off: no colours, attributes alone */
+	struct theme_style style[ROLES];
+	uint64_t version;          /* counts changes */
+};
+
+extern const char *const theme_role_name[ROLES + 1]; /* ends with NULL */
+extern const char *const theme_role_help[ROLES];
+
+/* The built-in default (that of themes/dark.theme). */
+void theme_default(struct theme *);
+/* Role by name; -EINVAL names the nearest. */
+int theme_role(const char *name, enum role *out, struct err *e);
+/* "red", "bright_red", "default", "none", "default_fg", "default_bg", "208", "#ff8700" ... */
+int theme_color(const char *text, int32_t *out, struct err *e);
+/* "bold", "underscore", "bold,reverse", "off", "default" ... */
+int theme_attr(const char *text, uint32_t *out, struct err *e);
+void theme_color_print(int32_t color, struct sbuf *out);
+void theme_attr_print(uint32_t attr, struct sbuf *out);
+/* One style as the command that makes it: "theme top.page white blue bold". */
+void theme_line(const struct theme *, enum role, struct sbuf *out);

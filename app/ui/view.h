@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the user looks at: kept by the program, written by verbs and by keys, read by the screen. Also there without a screen, so that the same
+ * command files run everywhere. Control thread. */
+#pragma once
+#include "page.h"
+#include "theme.h"
+
+struct view {
+	const struct page *page;
+	unsigned port, stream;  /* selected */
+	unsigned first;         /* first port of the page, by its place in the list */
+	unsigned top;           /* first row of a long page */
+	bool screen;            /* the full screen is wanted, where there is a terminal for it */
+	bool frozen;            /* `off`: the page is not redrawn */
+	uint64_t interval_ns;   /* between redraws of the page */
+	uint64_t max_ports;     /* beside each other on a page; 0: as many as fit */
+	int glyphs;             /* 0: as the locale says, 1: UTF-8, 2: ASCII */
+	bool mouse;             /* the mouse is ours: wheel and clicks; else the terminal's */
+	unsigned repaint;       /* counts requests to draw everything anew (cls, redisplay) */
+	unsigned version;       /* counts changes of anything above */
+	struct theme theme;
+	/* Size of the screen, written by it; 0: there is none. */
+	int rows, cols;
+};
+
+void view_init(struct view *);
+/* After a change: the screen draws at the next turn. */
+static inline void view_touch(struct view *v) { v->version++; }
