@@ -6,7 +6,8 @@
  *
  *	stats       nothing more
  *	config      "config":  [one object per port, as in `show ports`]; and "map"
- *	brief       "brief":   [{"port", "mode", "flags", "frame", "streams", "count", "rate", "size", "burst", "rxburst", "sport", "dport", "type", "proto",
+ *	brief       "brief":   [{"port", "mode", "flags", "frame", "streams", "count", "rate", "size", "burst", "rxburst", "sport",
+ *	                    "dport", "type", "proto",
  *	                         "vlan", "tcp_flags", "ip_dst", "ip_src", "mac_dst", "mac_src", "node", "pci"}]: what Pktgen's main page says of a
  *	                        port's first stream, as text ready to show, null where the frame has no such thing
  *	streams:P   "streams": [as in `show streams`, with "fields": [{"name", "value", "varies"}] of those that are set or vary]

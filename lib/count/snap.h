@@ -71,13 +71,16 @@ struct snap {
 
 /* Further keys of the JSON form, on the way: present when their numbers are, so readers must take a missing one as "not known".
  *	ports[].max         {"tx":{"pps","l1_bps"},"rx":{"pps","l1_bps"}}: highest full interval since open or clear
- *	ports[].history     {"interval_ns":1000000000,"tx_pps":[..],"rx_pps":[..],"tx_l1_bps":[..],"rx_l1_bps":[..]}: the last 60 full intervals at most,
+ *	ports[].history     {"interval_ns":1000000000,"tx_pps":[..],"rx_pps":[..],"tx_l1_bps":[..],"rx_l1_bps":[..]}: the last 60 full
+ *	                    intervals at most,
  *	                    oldest first
- *	ports[].rx.sizes, ports[].tx.sizes   {"0-63","64","65-127","128-255","256-511","512-1023","1024-1522","1523-"}: frames by size with FCS, counted
+ *	ports[].rx.sizes, ports[].tx.sizes   {"0-63","64","65-127","128-255","256-511","512-1023","1024-1522","1523-"}: frames by size
+ *	                    with FCS, counted
  *	                    by our workers; ports[].rx.broadcast, .multicast: likewise
  *	ports[].queues[].tx "bursts","cycles_per_burst" (mean of the last interval, null: none), "dropped_pps","stalls_per_s","nombuf_per_s"
  *	ports[].queues[].rx "bursts","cycles_per_burst","full" (bursts that came back full)
- *	workers[]           "loops_per_s","pps","cycles_per_packet" (null: none),"wait" (share of the last interval that the thread was ready and had no
+ *	workers[]           "loops_per_s","pps","cycles_per_packet" (null: none),"wait" (share of the last interval that the thread
+ *	                    was ready and had no
  *	                    CPU, 0..1),"stalls_per_s","node" */
 void snap_free(struct snap *);
 /* The whole snapshot in the form of DESIGN 4 "show stats" (keys are only ever added): {"show":"stats","time_ns":..,"ports":[..],

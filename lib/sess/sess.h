@@ -37,6 +37,7 @@ int sess_exit_code(const struct sess *);  /* worst so far */
 bool sess_failed(const struct sess *);    /* a command was refused and the queue was dropped */
 void sess_complete(struct sess *, const char *line, int cursor, int *start,
 		   void (*offer)(void *arg, const char *word, const char *help), void *arg);
-/* New reference: the full JSON form of a snapshot with those parts ("stats,streams:0"; app/snapshot.h lists them). NULL with *e: there is no such part. */
+/* New reference: the full JSON form of a snapshot with those parts ("stats,streams:0"; app/snapshot.h lists them). NULL with *e: there is
+ * no such part. */
 json_t *sess_snapshot(struct sess *, const char *parts, struct err *e);
 void sess_set_out_mode(struct sess *, int out_mode);
