@@ -100,7 +100,7 @@ static void head(const struct page *page, const struct page_in *in, struct grid 
 	else if (o->of > 0)
 		col += grid_putf(g, 0, col, -1, ROLE_TOP_PORTS, "%u port%s", o->of, o->of == 1 ? "" : "s") + 2;
 	if (o->all > o->rows)
-		col += grid_putf(g, 0, col, -1, ROLE_TOP_PORTS, "rows %u-%u of %u", in->top + 1, in->top + o->rows, o->all) + 2;
+		col += grid_putf(g, 0, col, -1, ROLE_TOP_PORTS, "rows %u-%u of %u", o->top + 1, o->top + o->rows, o->all) + 2;
 	if (col + (int)strlen(program) <= g->cols)
 		grid_right(g, 0, col, g->cols - col, ROLE_TOP_COPYRIGHT, program);
 }
