@@ -84,6 +84,18 @@ static void view_close(struct view *v)
 		frame_spec_free(&v->own_spec);
 }
 
+int ctl_stream_spec(struct ctl *c, unsigned port, unsigned stream, struct frame_spec *spec, struct sizes *sizes, struct err *e)
+{
+	const struct stream *s = port < c->nports ? stream_at(c->port[port], stream) : NULL;
+
+	*spec = (struct frame_spec){0};
+	if (s == NULL)
+		return err_set(e, EINVAL, "there is no stream %u/%u", port, stream);
+	frame_spec_copy(spec, &s->cfg.frame);
+	*sizes = s->cfg.sizes;
+	return s->cfg.range_on ? held_apply(&s->cfg, spec, sizes, e) : 0;
+}
+
 unsigned stream_nsizes(const struct stream *s)
 {
 	struct err e;

@@ -42,6 +42,8 @@ void frame_vals_copy(struct frame_vals *dst, const struct frame_vals *src);
 void frame_vals_free(struct frame_vals *a);
 /* "udp.dst", "ipv4[2].src" -> protocol, which of its kind (1 = outermost) and field. -EINVAL with column and nearest word. */
 int frame_field_parse(const char *text, const struct proto **p, unsigned *nth, const struct field **f, struct err *e);
+/* The name of a field as frame_field_parse() takes it, appended. */
+void frame_field_name(const struct proto *p, unsigned nth, const struct field *f, struct sbuf *out);
 /* Set the field of that name to a value's or a variation's text. e->col is relative to the field's name or to the value, whichever is wrong. */
 int frame_vals_parse(struct frame_vals *a, const char *field, const char *value, struct err *e);
 
