@@ -147,6 +147,14 @@ int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, un
 int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size, struct frame_plan *out, struct err *e);
 void frame_plan_free(struct frame_plan *);
 
+/* Which bits of the frame differ from one frame to the next: those that were told to, and those of checksums that follow them. Both are
+ * plan->len bytes, zeroed. */
+void frame_moves(const struct frame_plan *plan, uint8_t *varies, uint8_t *follows);
+/* Names of the fields of f that have marked bits, in the order of the frame, "payload" at last: ["ipv4.src","payload"]. New reference. */
+json_t *frame_mask_names(const struct frame *f, const uint8_t *mask);
+/* Bytes that have marked bits: [[offset,length],..]. New reference. */
+json_t *frame_mask_bytes(const struct frame *f, const uint8_t *mask);
+
 /* Dissect len bytes by the same tables: new JSON {"size":S,"stack":"eth/ipv4/udp","headers":[{"name":"eth","offset":0,
  * "fields":{"dst":"..",..}}, ..],"payload":{"offset":..,"len":..},"hex":".."}; checksum fields get "<name>_ok": bool beside them
  * where they can be judged (not in UDP without checksum, in fragments, in what is cut off). A header may have "options" (hex) and
