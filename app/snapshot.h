@@ -23,3 +23,5 @@
 
 /* For sess_local: host is a struct app. New reference; NULL with *e for an unknown part, port or stream. */
 json_t *app_snapshot(void *host, const char *parts, struct err *e);
+/* "stats, config, log[:N], ..." */
+void snapshot_forms(struct sbuf *out);
