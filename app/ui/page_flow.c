@@ -118,16 +118,13 @@ void flow_show(const struct flow *f, struct grid *to, int row, int rows, int col
 	}
 }
 
-void pairs_add(struct pairs *p, const char *name, const char *value, bool varies)
+void pairs_add(struct pairs *p, const char *name, const char *value, enum pair_mark mark)
 {
 	if (p->n == p->cap) {
 		p->cap = p->cap > 0 ? 2 * p->cap : 16;
 		p->list = xrealloc(p->list, p->cap * sizeof(*p->list));
 	}
-	p->list[p->n++] = (struct pair){
-		.name = xstrdup(name), .value = xstrdup(value), .varies = varies,
-		.label = varies ? ROLE_VARIES : ROLE_STAT_LABEL, .role = varies ? ROLE_VARIES : ROLE_STAT_VALUES,
-	};
+	p->list[p->n++] = (struct pair){.name = xstrdup(name), .value = xstrdup(value), .mark = mark};
 }
 
 void pairs_free(struct pairs *p)
@@ -138,6 +135,18 @@ void pairs_free(struct pairs *p)
 	}
 	free(p->list);
 	*p = (struct pairs){0};
+}
+
+static const char *const marks[] = {[PAIR_FIXED] = " ", [PAIR_VARIES] = "*", [PAIR_FOLLOWS] = "+"};
+
+static enum role label_role(const struct pair *x)
+{
+	return x->mark == PAIR_FIXED ? ROLE_STAT_LABEL : ROLE_VARIES;
+}
+
+static enum role value_role(const struct pair *x)
+{
+	return x->mark == PAIR_FIXED ? ROLE_STAT_VALUES : ROLE_VARIES;
 }
 
 void flow_pairs(struct flow *f, int col, int width, const struct pairs *p)
@@ -152,19 +161,18 @@ void flow_pairs(struct flow *f, int col, int width, const struct pairs *p)
 			at = 0;
 		}
 		flow_room(f, 1);
-		if (x->varies)
-			grid_put(&f->g, f->row, col + at, 1, ROLE_VARIES, "*");
+		grid_put(&f->g, f->row, col + at, 1, label_role(x), marks[x->mark]);
 		if (need > width) {
-			grid_left(&f->g, f->row, col + 1, width - 1, x->label, x->name);
+			grid_left(&f->g, f->row, col + 1, width - 1, label_role(x), x->name);
 			bool below = name + 2 >= width / 2;
 			int shift = below ? 2 : name + 2;
 			if (below)
 				f->row++;
-			f->row += flow_wrap(f, f->row, col + shift, width - shift, x->role, x->value);
+			f->row += flow_wrap(f, f->row, col + shift, width - shift, value_role(x), x->value);
 			continue;
 		}
-		grid_put(&f->g, f->row, col + at + 1, name, x->label, x->name);
-		grid_put(&f->g, f->row, col + at + 1 + name + 1, width - at, x->role, x->value);
+		grid_put(&f->g, f->row, col + at + 1, name, label_role(x), x->name);
+		grid_put(&f->g, f->row, col + at + 1 + name + 1, width - at, value_role(x), x->value);
 		at = (at + need + GAP - 1 + STEP - 1) / STEP * STEP;
 	}
 	if (at > 0)
@@ -194,10 +202,9 @@ void flow_columns(struct flow *f, int col, int width, const struct pairs *p)
 	for (int i = 0; i < (int)p->n; i++) {
 		const struct pair *x = &p->list[i];
 		int c = col + i / down * (need + GAP), r = f->row + i % down;
-		if (x->varies)
-			grid_put(&f->g, r, c, 1, ROLE_VARIES, "*");
-		grid_put(&f->g, r, c + 1, name, x->label, x->name);
-		grid_put(&f->g, r, c + 1 + name + GAP, value, x->role, x->value);
+		grid_put(&f->g, r, c, 1, label_role(x), marks[x->mark]);
+		grid_put(&f->g, r, c + 1, name, label_role(x), x->name);
+		grid_put(&f->g, r, c + 1 + name + GAP, value, value_role(x), x->value);
 		tallest = i % down + 1 > tallest ? i % down + 1 : tallest;
 	}
 	f->row += tallest;

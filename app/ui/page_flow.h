@@ -23,18 +23,19 @@ void flow_show(const struct flow *, struct grid *to, int row, int rows, int col,
 /* The first row of a window of `rows` on a list of n that was asked to begin at top. */
 unsigned flow_top(unsigned top, unsigned rows, unsigned n);
 
+enum pair_mark { PAIR_FIXED, PAIR_VARIES, PAIR_FOLLOWS }; /* '*' and '+' before the name, and the role of what varies */
+
 /* A name with its value. */
 struct pair {
 	char *name, *value;
-	bool varies;         /* marked: '*' before the name, and by its role */
-	enum role label, role;
+	enum pair_mark mark;
 };
 struct pairs {
 	struct pair *list;
 	unsigned n, cap;
 };
 
-void pairs_add(struct pairs *, const char *name, const char *value, bool varies);
+void pairs_add(struct pairs *, const char *name, const char *value, enum pair_mark);
 void pairs_free(struct pairs *);
 /* Beside each other in columns that begin at multiples of 8, those that are too long wrapped; ->row moves below them. */
 void flow_pairs(struct flow *, int col, int width, const struct pairs *);

@@ -24,7 +24,7 @@ static bool has_name(const json_t *list, const char *name)
 }
 
 /* "udp.dst", "ipv4[2].src": as the settings are called. */
-static bool field_varies(const json_t *frame, size_t header, const char *field)
+static enum pair_mark field_mark(const json_t *frame, size_t header, const char *field)
 {
 	const json_t *headers = json_object_get(frame, "headers");
 	const char *name = page_str(json_array_get(headers, header), "name", "");
@@ -37,7 +37,9 @@ static bool field_varies(const json_t *frame, size_t header, const char *field)
 		snprintf(full, sizeof(full), "%s[%u].%s", name, nth, field);
 	else
 		snprintf(full, sizeof(full), "%s.%s", name, field);
-	return has_name(json_object_get(frame, "varies"), full);
+	return has_name(json_object_get(frame, "varies"), full)    ? PAIR_VARIES
+	       : has_name(json_object_get(frame, "follows"), full) ? PAIR_FOLLOWS
+								   : PAIR_FIXED;
 }
 
 static const char *sum_word(const json_t *fields, const char *field)
@@ -64,9 +66,8 @@ static void add_fields(const json_t *frame, size_t header, struct pairs *p)
 		const json_t *shown = json_object_get(text, key);
 		sbuf_reset(&b);
 		out_cell(shown != NULL ? shown : v, OF_STR, &b);
-		if (shown == NULL)
-			sbuf_add(&b, sum_word(fields, key));
-		pairs_add(p, key, sbuf_str(&b), field_varies(frame, header, key));
+		sbuf_add(&b, sum_word(fields, key));
+		pairs_add(p, key, sbuf_str(&b), field_mark(frame, header, key));
 	}
 	sbuf_free(&b);
 }
@@ -94,7 +95,7 @@ static void rest(struct flow *f, const json_t *frame, const char *name)
 	if (len <= 0)
 		return;
 	snprintf(text, sizeof(text), "%.0f", len);
-	pairs_add(&p, len == 1 ? "byte" : "bytes", text, has_name(json_object_get(frame, "varies"), name));
+	pairs_add(&p, len == 1 ? "byte" : "bytes", text, has_name(json_object_get(frame, "varies"), name) ? PAIR_VARIES : PAIR_FIXED);
 	header_block(f, name, page_num(r, "offset", 0), &p);
 	pairs_free(&p);
 }
@@ -109,12 +110,12 @@ static void variations(struct flow *f, const struct page_in *in, const json_t *f
 
 	json_array_foreach(json_object_get(s, "fields"), i, x)
 		if (json_is_true(json_object_get(x, "varies")))
-			pairs_add(&p, page_str(x, "name", "?"), page_str(x, "value", "-"), true);
+			pairs_add(&p, page_str(x, "name", "?"), page_str(x, "value", "-"), PAIR_VARIES);
 	if (p.n == 0)
 		json_array_foreach(names, i, name)
-			pairs_add(&p, json_is_string(name) ? json_string_value(name) : "?", "varies", true);
+			pairs_add(&p, json_is_string(name) ? json_string_value(name) : "?", "varies", PAIR_VARIES);
 	if (p.n > 0) {
-		flow_text(f, 0, f->g.cols, ROLE_PORT_LABEL, "varies from frame to frame:");
+		flow_text(f, 0, f->g.cols, ROLE_PORT_LABEL, "* [ ] varies from frame to frame, + ( ) follows it:");
 		flow_columns(f, 0, f->g.cols, &p);
 	}
 	pairs_free(&p);
@@ -145,23 +146,21 @@ static int nibble(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Which bytes vary: [[offset, length], ...]. The caller frees. */
-static bool *byte_marks(const json_t *frame, size_t len)
+/* runs: [[offset, length], ...]. */
+static void mark_bytes(const json_t *runs, enum pair_mark what, uint8_t *mark, size_t len)
 {
-	bool *mark = xcalloc(len + 1, sizeof(*mark));
 	const json_t *run;
 	size_t i;
 
-	json_array_foreach(json_object_get(frame, "bytes"), i, run) {
+	json_array_foreach(runs, i, run) {
 		json_int_t at = json_integer_value(json_array_get(run, 0)), n = json_integer_value(json_array_get(run, 1));
-		for (json_int_t k = at; k >= 0 && k < at + n && k < (json_int_t)len; k++)
-			mark[k] = true;
+		for (json_int_t k = at; k >= 0 && n > 0 && k < (json_int_t)len && k - at < n; k++)
+			mark[k] = (uint8_t)what;
 	}
-	return mark;
 }
 
 /* One line: offset, bytes, what varies in brackets that fill the gaps, characters. */
-static void hex_line(struct flow *f, const char *hex, const bool *mark, size_t at, size_t len, int per)
+static void hex_line(struct flow *f, const char *hex, const uint8_t *mark, size_t at, size_t len, int per)
 {
 	int col = 6, chars = col + per * 3 + per / 8;
 
@@ -174,12 +173,12 @@ static void hex_line(struct flow *f, const char *hex, const bool *mark, size_t a
 		int hi = nibble(hex[2 * k]), lo = nibble(hex[2 * k + 1]);
 		int byte = hi < 0 || lo < 0 ? '?' : hi << 4 | lo;
 		int c = col + i * 3 + i / 8;
-		enum role role = mark[k] ? ROLE_VARIES : ROLE_STAT_VALUES;
+		enum role role = mark[k] != PAIR_FIXED ? ROLE_VARIES : ROLE_STAT_VALUES;
 		grid_putf(&f->g, f->row, c, 2, role, "%02x", (unsigned)byte);
-		if (mark[k] && (i == 0 || !mark[k - 1]))
-			grid_put(&f->g, f->row, c - 1, 1, ROLE_VARIES, "[");
-		if (mark[k] && (i + 1 == per || k + 1 == len || !mark[k + 1]))
-			grid_put(&f->g, f->row, c + 2, 1, ROLE_VARIES, "]");
+		if (mark[k] != PAIR_FIXED && (i == 0 || mark[k - 1] != mark[k]))
+			grid_put(&f->g, f->row, c - 1, 1, ROLE_VARIES, mark[k] == PAIR_VARIES ? "[" : "(");
+		if (mark[k] != PAIR_FIXED && (i + 1 == per || k + 1 == len || mark[k + 1] == PAIR_FIXED))
+			grid_put(&f->g, f->row, c + 2, 1, ROLE_VARIES, mark[k] == PAIR_VARIES ? "]" : ")");
 		if (chars + per <= f->g.cols)
 			grid_putf(&f->g, f->row, chars + i, 1, role, "%c", byte < 0x80 && isprint(byte) ? byte : '.');
 	}
@@ -190,9 +189,11 @@ static void hex_dump(struct flow *f, const json_t *frame)
 {
 	const char *hex = page_str(frame, "hex", "");
 	size_t len = strlen(hex) / 2;
-	bool *mark = byte_marks(frame, len);
+	uint8_t *mark = xcalloc(len + 1, 1);
 	int per = f->g.cols >= 73 ? 16 : f->g.cols >= 39 ? 8 : 4;
 
+	mark_bytes(json_object_get(frame, "follows_bytes"), PAIR_FOLLOWS, mark, len);
+	mark_bytes(json_object_get(frame, "bytes"), PAIR_VARIES, mark, len);
 	for (size_t at = 0; at < len; at += (size_t)per)
 		hex_line(f, hex, mark, at, len, per);
 	free(mark);
@@ -227,6 +228,6 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 }
 
 const struct page page_frame = {
-	.name = "frame", .alias = "packet", .parts = "frame:@/#,streams:@/#", .one_port = true, .draw = draw,
+	.name = "frame", .alias = "packet", .parts = "frame:@/#,streams:@/#~1", .one_port = true, .draw = draw,
 	.help = "The frame of the selected stream, header by header and as bytes; what varies is marked.",
 };

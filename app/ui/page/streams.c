@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams of the selected port, one line each, and below them what the selected one sets and varies: Pktgen's range, sequence and random pages. */
+/* Streams of the selected port, one line each, and below them what the selected one sets and varies: Pktgen's range, sequence and random
+ * pages. The list follows the selected stream; page_in.top scrolls what is below. */
 #include <stdio.h>
 #include <string.h>
 
@@ -65,9 +66,31 @@ static enum role cell_role(const json_t *s, unsigned i)
 	}
 }
 
-static const json_t *selected_of(const json_t *list, unsigned stream)
+/* What the snapshot has of the list, a window of it, and which of that is shown. */
+struct list {
+	const json_t *json;
+	unsigned n, before, total; /* in the window, before it, all of the port */
+	unsigned top, shown;
+};
+
+static void list_read(const struct page_in *in, struct list *l)
 {
-	return page_by(list, "stream", stream);
+	*l = (struct list){.json = json_object_get(in->snap, "streams")};
+	l->n = (unsigned)json_array_size(l->json);
+	double before = page_num(in->snap, "streams_before", 0), total = page_num(in->snap, "streams_total", l->n);
+	l->before = before > 0 && before < UINT32_MAX ? (unsigned)before : 0;
+	l->total = total > l->before + l->n && total < UINT32_MAX ? (unsigned)total : l->before + l->n;
+}
+
+/* The selected stream stands in the middle, or as near to it as the ends of the list allow. */
+static void list_show(const struct page_in *in, struct list *l, unsigned rows)
+{
+	unsigned at = 0;
+
+	while (at < l->n && page_num(json_array_get(l->json, at), "stream", -1) < in->stream)
+		at++;
+	l->shown = rows < l->n ? rows : l->n;
+	l->top = flow_top(at > l->shown / 2 ? at - l->shown / 2 : 0, l->shown, l->n);
 }
 
 /* What the selected stream sets and varies. */
@@ -78,7 +101,7 @@ static void detail(const struct page_in *in, const json_t *s, struct flow *f)
 	size_t i;
 
 	json_array_foreach(fields, i, x)
-		pairs_add(&p, page_str(x, "name", "?"), page_str(x, "value", "-"), json_is_true(json_object_get(x, "varies")));
+		pairs_add(&p, page_str(x, "name", "?"), page_str(x, "value", "-"), json_is_true(json_object_get(x, "varies")) ? PAIR_VARIES : PAIR_FIXED);
 	if (s == NULL) {
 		struct sbuf b = {0};
 		sbuf_addf(&b, "port %u has no stream %u", in->port, in->stream);
@@ -91,8 +114,21 @@ static void detail(const struct page_in *in, const json_t *s, struct flow *f)
 	pairs_free(&p);
 }
 
-/* "--- stream 0/3: eth/ipv4/udp, * varies, 4 of 9 rows ---" */
-static void separator(const struct page_in *in, const json_t *s, struct grid *g, int row, unsigned shown, unsigned all)
+/* Places of the list that are shown, of all: "~ 5-9 of 4096 streams". */
+static void list_mark(const struct list *l, struct grid *g, int row, int right)
+{
+	struct sbuf b = {0};
+
+	sbuf_addf(&b, " %u-%u of %u streams ", l->before + l->top + 1, l->before + l->top + l->shown, l->total);
+	if (l->shown < l->total && grid_width(sbuf_str(&b)) <= right)
+		grid_right(g, row, g->cols - right, right - 1, ROLE_SEP_TEXT, sbuf_str(&b));
+	else if (l->shown < l->total)
+		grid_put(g, row, g->cols - 1, 1, ROLE_SEP_TEXT, "~");
+	sbuf_free(&b);
+}
+
+/* "--- stream 0/3 eth/ipv4/udp, * varies ------- 5-9 of 4096 streams ---" */
+static void separator(const struct page_in *in, const json_t *s, const struct list *l, struct grid *g, int row)
 {
 	struct sbuf b = {0};
 
@@ -102,14 +138,15 @@ static void separator(const struct page_in *in, const json_t *s, struct grid *g,
 		sbuf_addf(&b, "%s ", page_str(s, "frame", "-"));
 	if (json_array_size(json_object_get(s, "varies")) > 0)
 		sbuf_add(&b, "* varies ");
-	if (shown < all)
-		sbuf_addf(&b, "~ %u of %u rows ", shown, all);
-	grid_left(g, row, 2, g->cols - 2, ROLE_SEP_TEXT, sbuf_str(&b));
+	int n = grid_left(g, row, 2, g->cols - 2, ROLE_SEP_TEXT, sbuf_str(&b));
+	list_mark(l, g, row, g->cols - 2 - n);
 	sbuf_free(&b);
 }
 
-static void table_of(const struct page_in *in, const json_t *list, struct grid *g, unsigned first, unsigned n)
+static void table_of(const struct page_in *in, const struct list *l, struct grid *g)
 {
+	const json_t *list = l->json;
+	unsigned first = l->top, n = l->shown;
 	struct table_col col[COLS];
 	struct table t = {.col = col, .n = COLS};
 	struct sbuf b = {0};
@@ -143,36 +180,38 @@ static void table_of(const struct page_in *in, const json_t *list, struct grid *
 
 static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
-	const json_t *list = json_object_get(in->snap, "streams"), *s = selected_of(list, in->stream);
-	int n = (int)json_array_size(list), rows = g->rows - 1, shown = n, below = 0;
+	struct list l;
+	int rows = g->rows - 1, below = 0;
 	struct flow f;
 
-	if (n == 0) {
-		grid_put(g, 0, 0, -1, ROLE_STAT_LABEL, "this port has no streams");
+	list_read(in, &l);
+	if (l.n == 0) {
+		grid_left(g, 0, 0, g->cols, ROLE_STAT_LABEL, "this port has no streams");
 		return;
 	}
+	const json_t *s = page_by(l.json, "stream", in->stream);
 	flow_init(&f, g->cols);
 	detail(in, s, &f);
-	/* The list comes first; what is selected gets the rest, at least a third where there is room for both. */
+	/* The list comes first; what the selected stream sets gets the rest, and a third where there is not room for both. */
 	if (rows >= 6) {
-		int least = f.row + 1 < rows / 3 + 1 ? f.row + 1 : rows / 3 + 1;
-		below = rows - n > least ? rows - n : least;
-		below = below > f.row + 1 ? f.row + 1 : below;
+		int least = f.row < rows / 3 ? f.row : rows / 3;
+		below = rows - (int)l.n > least + 1 ? rows - (int)l.n : least + 1;
 	}
-	shown = rows - below < n ? rows - below : n;
-	shown = shown > 0 ? shown : 0;
-	out->rows = (unsigned)shown;
-	out->all = (unsigned)n;
-	out->top = flow_top(in->top, out->rows, out->all);
-	table_of(in, list, g, out->top, out->rows);
+	list_show(in, &l, rows > below ? (unsigned)(rows - below) : 0);
+	table_of(in, &l, g);
 	if (below > 1) {
-		separator(in, s, g, 1 + shown, (unsigned)below - 1, (unsigned)f.row);
-		flow_show(&f, g, 2 + shown, below - 1, 0, 0, NULL);
+		separator(in, s, &l, g, 1 + (int)l.shown);
+		flow_show(&f, g, 2 + (int)l.shown, below - 1, 0, in->top, out);
+	} else if (l.shown > 0 || rows > 0) {
+		list_mark(&l, g, 0, 0);
+		out->rows = l.shown;
+		out->all = l.total;
+		out->top = l.before + l.top;
 	}
 	flow_free(&f);
 }
 
 const struct page page_streams = {
-	.name = "streams", .alias = "range,sequence,seq,rnd", .parts = "streams:@/#", .one_port = true, .draw = draw,
+	.name = "streams", .alias = "range,sequence,seq,rnd", .parts = "streams:@/#~200", .one_port = true, .draw = draw,
 	.help = "Streams of the selected port, what they send, and what the selected one sets and varies.",
 };
