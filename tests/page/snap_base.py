@@ -186,7 +186,8 @@ def zero():
     """Just started, nothing sent yet."""
     s = two()
     s["ports"] = scaled(s["ports"], lambda v: 0)
-    s["workers"] = [{**w, "busy": 0.0, "pps": 0, "cycles_per_packet": None, "loops_per_s": 1000, "asleep": True} for w in scaled(s["workers"], lambda v: 0)]
+    idle = {"busy": 0.0, "pps": 0, "cycles_per_packet": None, "loops_per_s": 1000, "asleep": True}
+    s["workers"] = [{**w, **idle} for w in scaled(s["workers"], lambda v: 0)]
     for p in s["ports"]:
         p["run"]["state"] = "idle"
         p["speed_mbps"] = 10000
