@@ -87,7 +87,7 @@ def check(name, where, system, target_name):
     if system:
         return
     target = headers.get(os.path.basename(target_name))
-    for folder in (os.path.dirname(name), top):  # app/ is on its own include path
+    for folder in (os.path.dirname(name), top, "app/ui" if PAGE_FILE.match(name) else top):  # app/ is on its own include path
         here = os.path.normpath(os.path.join(folder, target_name))
         if (tree.ROOT / here).exists() or made_by_build(here):
             target = here
