@@ -115,7 +115,7 @@ static void head(const struct page *page, const struct page_in *in, struct grid 
 	else if (o->of > 0)
 		head_add(g, &col, ROLE_TOP_PORTS, "%u port%s", o->of, o->of == 1 ? "" : "s");
 	if (o->all > o->rows)
-		head_add(g, &col, ROLE_TOP_PORTS, "rows %u-%u of %u", in->top + 1, in->top + o->rows, o->all);
+		head_add(g, &col, ROLE_TOP_PORTS, "rows %u-%u of %u", page_top(in, o) + 1, page_top(in, o) + o->rows, o->all);
 	if (col + (int)strlen(program) <= g->cols)
 		grid_right(g, 0, col, g->cols - col, ROLE_TOP_COPYRIGHT, program);
 }
@@ -181,6 +181,13 @@ const char *page_str(const json_t *obj, const char *path, const char *missing)
 unsigned page_first(const struct page_in *in, unsigned n)
 {
 	return in->first < n ? in->first : 0;
+}
+
+unsigned page_top(const struct page_in *in, const struct page_out *out)
+{
+	unsigned last = out->all > out->rows ? out->all - out->rows : 0;
+
+	return in->top < last ? in->top : last;
 }
 
 void page_fit(const int *size, const int *rank, unsigned n, int gap, int room, int *at)

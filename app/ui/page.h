@@ -50,6 +50,8 @@ void page_put_si(struct grid *, int row, int col, int width, enum role, double v
 void page_put_count(struct grid *, int row, int col, int width, enum role, const json_t *v);
 /* in->first, or 0 where there are no so many ports. */
 unsigned page_first(const struct page_in *, unsigned n);
+/* in->top, but no further down than the list of out->all rows needs with out->rows of them shown. */
+unsigned page_top(const struct page_in *, const struct page_out *out);
 /* The element of an array whose member `key` is this number. Borrowed, NULL. */
 const json_t *page_by(const json_t *list, const char *key, unsigned number);
 /* The elements of "ports" of a snapshot that pages show (used ones), in order. Borrowed. *n: how many. The caller frees the array. */
