@@ -23,8 +23,8 @@ NEVER = {"ctl": {"cmd", "out", "sess", "script"}, "sess": {"log"}, "script": {"d
 RUN_HALF = {"proto", "vary", "frame"}  # of these, lib/dp sees NAME_run.h alone
 MAY_DPDK = {"mbox", "dp", "ctl"}
 # A page is a function from a snapshot to a grid, and knows nothing else.
-PAGE_FILE = re.compile(r"^app/ui/(grid\.[ch]|page\.[ch]|page/.*)$")
-PAGE_SEES = re.compile(r"^(app/ui/(grid\.h|page\.h|page_list\.h|theme\.h|page/.*)|lib/(base|out)/\w+\.h)$")
+PAGE_FILE = re.compile(r"^app/ui/(grid\.[ch]|page(_\w+)?\.[ch]|keys_help\.[ch]|page/.*)$")
+PAGE_SEES = re.compile(r"^(app/ui/(grid\.h|page(_\w+)?\.h|keys_help\.h|theme\.h|page/.*)|lib/(base|out)/\w+\.h)$")
 
 
 def library(name):

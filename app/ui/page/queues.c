@@ -14,6 +14,7 @@
 /* A worker that has no time left. */
 #define BUSY_FULL 0.95
 #define BAR_MOST 24
+#define NAME_MOST 16
 
 struct entry {
 	const json_t *port, *queue; /* queue NULL: the port itself */
@@ -97,7 +98,7 @@ static void draw_name(const struct col *col, const struct cell *c)
 		grid_putf(c->g, c->row, c->col, c->width, selected ? ROLE_SELECTED : ROLE_DYN_LABEL, "  %u q%u", port, c->e->number);
 		return;
 	}
-	sbuf_addf(&b, "%s%u:%s", selected ? ">" : "", port, page_str(c->e->port, "name", "-"));
+	page_port_name(c->e->port, c->in, c->width, &b);
 	grid_left(c->g, c->row, c->col, c->width, selected ? ROLE_SELECTED : ROLE_PORT_LABEL, sbuf_str(&b));
 	if (selected)
 		grid_reverse(c->g, c->row, c->col, c->width);
@@ -127,12 +128,23 @@ static double share_of(const struct col *col, const struct entry *e)
 	return value(col, e) / (mean * queues);
 }
 
+/* In a port's row its link stands there, and what it does beside it. */
 static void draw_share(const struct col *col, const struct cell *c)
 {
 	double share = share_of(col, c->e);
 
 	if (isfinite(share))
 		grid_rightf(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "%.1f%%", 100 * share);
+	if (c->e->queue != NULL || !is_rx(col))
+		return;
+	const char *link = page_str(c->e->port, "link", "-");
+	struct sbuf b = {0};
+	if (strcmp(link, "up") == 0)
+		out_cell(json_object_get(c->e->port, "speed_mbps"), OF_MBPS, &b);
+	else
+		sbuf_add(&b, strcmp(link, "unknown") == 0 ? "link ?" : link);
+	grid_right(c->g, c->row, c->col, c->width, strcmp(link, "down") == 0 ? ROLE_WARN : ROLE_PORT_LINK, sbuf_str(&b));
+	sbuf_free(&b);
 }
 
 static void draw_bar(const struct col *col, const struct cell *c)
@@ -141,6 +153,8 @@ static void draw_bar(const struct col *col, const struct cell *c)
 
 	if (isfinite(share))
 		grid_bar(c->g, c->row, c->col, c->width, share, c->in->ascii);
+	if (c->e->queue == NULL && is_rx(col))
+		grid_left(c->g, c->row, c->col, c->width, ROLE_PORT_STATUS, page_str(c->e->port, "run.state", "-"));
 }
 
 static void draw_si(const struct col *col, const struct cell *c)
@@ -206,32 +220,9 @@ static void draw_worker(const struct col *col, const struct cell *c)
 		grid_rightf(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "%.0f    -", lcore);
 }
 
-static void draw_link(const struct col *col, const struct cell *c)
-{
-	const char *link = page_str(c->e->port, "link", "-");
-	struct sbuf b = {0};
-
-	(void)col;
-	if (c->e->queue != NULL)
-		return;
-	out_cell(json_object_get(c->e->port, "speed_mbps"), OF_MBPS, &b);
-	grid_right(c->g, c->row, c->col, c->width, strcmp(link, "down") == 0 ? ROLE_WARN : ROLE_PORT_LINK,
-		   strcmp(link, "up") == 0 ? sbuf_str(&b) : link);
-	sbuf_free(&b);
-}
-
-static void draw_state(const struct col *col, const struct cell *c)
-{
-	(void)col;
-	if (c->e->queue == NULL)
-		grid_right(c->g, c->row, c->col, c->width, ROLE_PORT_STATUS, page_str(c->e->port, "run.state", "-"));
-}
-
 /* The one table of columns, from left to right; the highest rank goes first where there is no room. */
 static const struct col cols[] = {
 	{"Port", "  Queue", 10, 0, draw_name},
-	{"Link", "bit/s", 7, 18, draw_link},
-	{"State", "", 8, 19, draw_state},
 	{"Rx ", "pkt/s ", 7, 1, draw_rate, "rx.pps"},
 	{"Rx", "share", 6, 6, draw_share, "rx.pps"},
 	{"of port", "", 8, 7, draw_bar, "rx.pps"},
@@ -280,7 +271,7 @@ static struct entry *entries(const struct page_in *in, unsigned *n, unsigned *np
 	return list;
 }
 
-/* Columns that have room, and what is left over to the bars. */
+/* Columns that have room; what is left goes to the names, then to the bars. */
 static void lay_out(int room, int *width, int *at)
 {
 	int rank[NCOLS], used = 0, bars = 0;
@@ -295,10 +286,12 @@ static void lay_out(int room, int *width, int *at)
 			used = at[i] + width[i];
 		bars += at[i] >= 0 && cols[i].draw == draw_bar;
 	}
+	int spare = room > used ? room - used : 0, name = spare < NAME_MOST - width[0] ? spare : NAME_MOST - width[0];
+	width[0] += name;
 	for (size_t i = 0; i < NCOLS && bars > 0; i++)
 		if (at[i] >= 0 && cols[i].draw == draw_bar) {
-			int more = (room - used) / bars;
-			width[i] += more > BAR_MOST - width[i] ? BAR_MOST - width[i] : more > 0 ? more : 0;
+			int more = (spare - name) / bars;
+			width[i] += more > BAR_MOST - width[i] ? BAR_MOST - width[i] : more;
 		}
 	page_fit(width, rank, NCOLS, 1, room, at);
 }
@@ -327,11 +320,9 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	lay_out(g->cols, width, at);
 	if (n > 0)
 		draw_titles(g, width, at, titles);
-	out->all = n;
-	out->rows = (unsigned)(g->rows - titles) < n ? (unsigned)(g->rows - titles) : n;
-	unsigned top = page_top(in, out);
+	page_list(in, n, g->rows - titles, out);
 	for (unsigned r = 0; r < out->rows; r++) {
-		const struct entry *e = &list[top + r];
+		const struct entry *e = &list[out->top + r];
 		out->shown += r == 0 || e->queue == NULL;
 		for (size_t i = 0; i < NCOLS; i++) {
 			struct cell c = {.in = in, .e = e, .g = g, .row = titles + (int)r, .col = at[i], .width = width[i]};
@@ -343,6 +334,6 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 }
 
 const struct page page_queues = {
-	.name = "queues", .alias = "qstats", .parts = "stats", .draw = draw,
+	.name = "queues", .alias = "qstats,stats", .parts = "stats", .draw = draw,
 	.help = "Rates, losses and workers of each queue, and its share of its port.",
 };

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The keys of the screen and what they do, stated once: for the help page and for the footer. */
+#pragma once
+
+struct key_help {
+	const char *key, *text;
+};
+
+extern const struct key_help keys_help[]; /* ends with {NULL, NULL} */
