@@ -112,7 +112,9 @@ struct ctl_port {
 	uint64_t tx_offloads;      /* that the device was set up with */
 	struct run run;
 	struct ctl_base base;
-	struct q_raw *prev;        /* at the tick before */
+	struct q_raw *prev;        /* at the tick before, */
+	uint64_t prev_ns;          /* and when that was */
+	uint64_t streams_ns;       /* likewise of streams */
 	struct q_rate *last;       /* per queue */
 	struct snap_interval max, history[SNAP_HISTORY]; /* a ring: the next one goes to history[nhistory % SNAP_HISTORY] */
 	uint64_t nhistory;
@@ -246,4 +248,4 @@ void link_look(struct ctl *c, struct ctl_port *cp);
 /* stream_stat.c */
 void stream_begins(struct ctl_port *cp, struct stream *s); /* its counters are 0 */
 void streams_clear(struct ctl_port *cp);
-void streams_tick(struct ctl_port *cp, double seconds);
+void streams_tick(struct ctl_port *cp);

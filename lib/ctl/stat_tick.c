@@ -72,10 +72,11 @@ static void tick_queue(struct ctl *c, struct ctl_port *cp, unsigned q, double se
 		};
 }
 
-static void tick_port(struct ctl *c, struct ctl_port *cp, double seconds)
+static void tick_port(struct ctl *c, struct ctl_port *cp)
 {
+	uint64_t now = clock_raw_ns(), taken = 0, refused = 0;
+	double seconds = cp->prev_ns != 0 ? (double)(now - cp->prev_ns) / 1e9 : 0;
 	struct snap_interval sum = {0};
-	uint64_t taken = 0, refused = 0;
 
 	for (unsigned q = 0; q < cp->nqueues; q++) {
 		struct q_raw d;
@@ -87,7 +88,7 @@ static void tick_port(struct ctl *c, struct ctl_port *cp, double seconds)
 	}
 	if (seconds > 0)
 		remember(cp, &sum, seconds);
-	streams_tick(cp, seconds);
+	cp->prev_ns = now;
 	cp->stuck_ticks = cp->run.active && taken == 0 && refused > 0 ? cp->stuck_ticks + 1 : 0;
 }
 
@@ -107,12 +108,13 @@ static bool delay_ns(const struct ctl_worker *cw, uint64_t *ns)
 	return got;
 }
 
-static void tick_worker(struct ctl_worker *cw, double seconds)
+static void tick_worker(struct ctl_worker *cw)
 {
 	uint64_t tsc = clock_tsc(), busy = cell_get(&cw->w->cells.busy_tsc), loops = cell_get(&cw->w->cells.loops), delay = 0;
 	bool known = delay_ns(cw, &delay), before = cw->delay_known;
+	double seconds = cw->prev_tsc != 0 ? (double)clock_ns(tsc - cw->prev_tsc) / 1e9 : 0;
 
-	if (seconds > 0 && cw->prev_tsc != 0) {
+	if (seconds > 0) {
 		cw->busy = fmin((double)(busy - cw->prev_busy) / (double)(tsc - cw->prev_tsc), 1);
 		cw->loops_per_s = (double)(loops - cw->prev_loops) / seconds;
 		cw->pps = (double)cw->moved / seconds;
@@ -132,18 +134,20 @@ static void tick_worker(struct ctl_worker *cw, double seconds)
 void ctl_tick(struct ctl *c)
 {
 	uint64_t now = clock_raw_ns();
-	double seconds = c->prev_tick_ns != 0 ? (double)(now - c->prev_tick_ns) / 1e9 : 0;
 
 	clock_refine();
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->used)
 			link_look(c, c->port[i]);
-	if (seconds > 0 && seconds < 0.5) /* the one before was late: both are one interval */
+	if (c->prev_tick_ns != 0 && now - c->prev_tick_ns < TICK_NS / 2) /* the one before was late: both are one interval */
 		return;
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->used)
-			tick_port(c, c->port[i], seconds);
+			tick_port(c, c->port[i]);
 	for (unsigned w = 0; w < c->nworkers; w++)
-		tick_worker(&c->worker[w], seconds);
+		tick_worker(&c->worker[w]);
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->used)
+			streams_tick(c->port[i]);
 	c->prev_tick_ns = now;
 }
