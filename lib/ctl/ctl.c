@@ -245,8 +245,10 @@ static int open_spec(struct ctl *c, unsigned first, struct err *e)
 		return 0;
 	int rc = head->p.spec->open(arg != NULL ? arg + 1 : "", p, n, e);
 	eal_log_drain();
-	for (unsigned i = 0; i < n && rc == 0; i++)
+	for (unsigned i = 0; i < n && rc == 0; i++) {
 		c->port[first + i]->opened = true;
+		dev_bus(c->port[first + i]);
+	}
 	return rc;
 }
 
@@ -474,6 +476,14 @@ unsigned ctl_nports(const struct ctl *c)
 const char *ctl_port_name(const struct ctl *c, unsigned port)
 {
 	return c->port[port]->p.name;
+}
+
+const char *ctl_port_bus(const struct ctl *c, unsigned port, int *node)
+{
+	const struct port *p = &c->port[port]->p;
+
+	*node = p->node;
+	return p->pci[0] != '\0' ? p->pci : NULL;
 }
 
 struct port_cfg *ctl_port_cfg(struct ctl *c, unsigned port)
