@@ -309,7 +309,7 @@ static int open_control(struct prog *p)
 
 static void open_session(struct prog *p)
 {
-	const struct console_opts con = {.loop = p->app.loop, .color = p->args.color, .turn = turn, .arg = p};
+	const struct console_opts con = {.loop = p->app.loop, .color = p->args.color, .view = &p->app.view, .turn = turn, .arg = p};
 	const struct sess_opts opts = {.out_mode = p->args.out_mode,
 				       .batch = !p->interactive,
 				       .keep_going = p->args.keep_going};
@@ -373,6 +373,7 @@ static int close_session(struct prog *p)
 	arm_second_interrupt();
 	log_listen(NULL, NULL);
 	sess_free(p->sess);
+	snapshot_forget(&p->app);
 	cmd_free(p->app.cmd);
 	console_free(p->console);
 	return p->out_err != 0 && code == 0 ? out_status(p->out_err) : code;
@@ -398,6 +399,7 @@ int main(int argc, char **argv)
 		args_free(&p.args);
 		return code;
 	}
+	p.app.view.screen = !p.args.no_screen;
 	p.interactive = p.args.command == NULL && !p.args.batch && isatty(STDIN_FILENO);
 	if (open_theme(&p, &e) != 0) {
 		args_free(&p.args);

@@ -20,6 +20,7 @@ struct page_in {
 struct page_out {
 	unsigned shown, of;  /* ports drawn, and how many there are; of 0: the page has no such list */
 	unsigned rows, all;  /* rows of a long list drawn, and how many there are; all 0: no such list */
+	unsigned top;        /* the first of those rows: in->top, or less where the list ends before */
 };
 
 struct page {            /* const, named page_<file> */
@@ -27,6 +28,7 @@ struct page {            /* const, named page_<file> */
 	const char *help;    /* one sentence */
 	const char *parts;   /* of a snapshot: "stats,brief"; '@' stands for the selected port, '#' for the selected stream: "stats,frame:@/#" */
 	bool one_port;       /* shows the selected port alone */
+	bool tail;           /* a list whose newest row is at the bottom: page_in.top counts rows back from it */
 	/* Draw into g, which is blank and any size, below the head line. The least important columns and rows are left out first. */
 	void (*draw)(const struct page_in *in, struct grid *g, struct page_out *out);
 };
@@ -50,6 +52,10 @@ void page_put_si(struct grid *, int row, int col, int width, enum role, double v
 void page_put_count(struct grid *, int row, int col, int width, enum role, const json_t *v);
 /* in->first, or 0 where there are no so many ports. */
 unsigned page_first(const struct page_in *, unsigned n);
+/* A list of `all` rows, of which `room` are shown from in->top on, or from where the end just fits: sets out->rows, all and top. */
+void page_list(const struct page_in *, unsigned all, int room, struct page_out *out);
+/* "0:wire0", ">0:wire0" when it is selected. Of a name that is too long the end stays ("4:~00:05:00.0"): there they differ. */
+void page_port_name(const json_t *port, const struct page_in *, int width, struct sbuf *out);
 /* The element of an array whose member `key` is this number. Borrowed, NULL. */
 const json_t *page_by(const json_t *list, const char *key, unsigned number);
 /* The elements of "ports" of a snapshot that pages show (used ones), in order. Borrowed. *n: how many. The caller frees the array. */
