@@ -17,6 +17,7 @@ import time
 
 import pyte
 import pytest
+from wcwidth import wcwidth
 
 BIN = os.environ.get("WIRERATE")
 PROMPT = "wirerate> "
@@ -35,32 +36,139 @@ def environment(home, **more):
 
 
 class Emulator(pyte.Screen):
-    """pyte and what programs use of xterm besides: the alternate screen, scrolling, repetition."""
+    """pyte and what programs use of xterm besides: the alternate screen, scrolling, repetition, erasing with the
+    background's colour, wide characters of which a half is overwritten."""
 
     def __init__(self, columns, lines):
         self.main_buffer = None
         self.last_drawn = " "
+        self.wide = False
         super().__init__(columns, lines)
 
+    # --- cells and rows ---
+
+    def blank(self):
+        return self.default_char._replace(bg=self.cursor.attrs.bg)
+
+    def row(self, y):
+        return [self.buffer[y][x] for x in range(self.columns)]
+
+    def put_row(self, y, cells):
+        self.buffer.pop(y, None)
+        line, plain = self.buffer[y], self.default_char
+        for x, cell in enumerate(cells[:self.columns]):
+            if cell != plain:
+                line[x] = cell
+        self.mend(y)
+
+    def mend(self, y):
+        """Halves of wide characters that lost the other one become blanks."""
+        if not self.wide:
+            return
+        line, skip = self.buffer[y], False
+        for x in range(self.columns):
+            cell = line[x]
+            if skip:
+                skip = False
+            elif cell.data == "":
+                line[x] = cell._replace(data=" ")
+            elif wcwidth(cell.data[0]) == 2:
+                skip = x + 1 < self.columns and line[x + 1].data == ""
+                if not skip:
+                    line[x] = cell._replace(data=" ")
+
+    def text(self, y, end=None):
+        return "".join(cell.data for cell in self.row(y)[:end])
+
+    @property
+    def display(self):
+        return [self.text(y) for y in range(self.lines)]
+
+    # --- what the program sends ---
+
     def draw(self, data):
-        if data:
-            self.last_drawn = data[-1]
+        if not data:
+            return
+        self.last_drawn = data[-1]
+        self.wide = self.wide or any(ord(c) > 0x10ff and wcwidth(c) == 2 for c in data)
+        before = self.cursor.y
         super().draw(data)
+        for y in range(min(before, self.cursor.y), self.cursor.y + 1):
+            self.mend(y)
+
+    def erase_in_line(self, how=0, private=False):
+        row, x = self.row(self.cursor.y), min(self.cursor.x, self.columns - 1)
+        at = range(x, self.columns) if how == 0 else range(x + 1) if how == 1 else range(self.columns)
+        for i in at:
+            row[i] = self.blank()
+        self.put_row(self.cursor.y, row)
+
+    def erase_in_display(self, how=0, private=False):
+        y = self.cursor.y
+        for i in range(y + 1, self.lines) if how == 0 else range(y) if how == 1 else range(self.lines):
+            self.put_row(i, [self.blank()] * self.columns)
+        if how in (0, 1):
+            self.erase_in_line(how)
+
+    def erase_characters(self, count=None):
+        row, x = self.row(self.cursor.y), self.cursor.x
+        for i in range(x, min(x + (count or 1), self.columns)):
+            row[i] = self.blank()
+        self.put_row(self.cursor.y, row)
+
+    def insert_characters(self, count=None):
+        row, x = self.row(self.cursor.y), self.cursor.x
+        self.put_row(self.cursor.y, row[:x] + [self.blank()] * (count or 1) + row[x:])
+
+    def delete_characters(self, count=None):
+        row, x = self.row(self.cursor.y), self.cursor.x
+        row = row[:x] + row[x + (count or 1):]
+        self.put_row(self.cursor.y, row + [self.blank()] * (self.columns - len(row)))
+
+    def shift_rows(self, first, count):
+        """Rows from first to the bottom of the region go up, or down where count is below 0."""
+        bottom = (self.margins or (0, self.lines - 1))[1]
+        rows = [self.row(y) for y in range(first, bottom + 1)]
+        n = min(abs(count), len(rows))
+        new = [[self.blank()] * self.columns for _ in range(n)]
+        rows = rows[n:] + new if count > 0 else new + rows[:len(rows) - n]
+        for i, row in enumerate(rows):
+            self.put_row(first + i, row)
+
+    def in_region(self):
+        top, bottom = self.margins or (0, self.lines - 1)
+        return top <= self.cursor.y <= bottom
+
+    def insert_lines(self, count=None):
+        if self.in_region():
+            self.shift_rows(self.cursor.y, -(count or 1))
+            self.cursor.x = 0
+
+    def delete_lines(self, count=None):
+        if self.in_region():
+            self.shift_rows(self.cursor.y, count or 1)
+            self.cursor.x = 0
+
+    def scroll_up(self, count=None, **_):
+        self.shift_rows((self.margins or (0, 0))[0], count or 1)
+
+    def scroll_down(self, count=None, **_):
+        self.shift_rows((self.margins or (0, 0))[0], -(count or 1))
+
+    def index(self):
+        if self.cursor.y == (self.margins or (0, self.lines - 1))[1]:
+            self.scroll_up(1)
+        elif self.cursor.y < self.lines - 1:
+            self.cursor.y += 1
+
+    def reverse_index(self):
+        if self.cursor.y == (self.margins or (0, 0))[0]:
+            self.scroll_down(1)
+        elif self.cursor.y > 0:
+            self.cursor.y -= 1
 
     def repeat(self, count=None):
         self.draw(self.last_drawn * (count or 1))
-
-    def scroll_up(self, count=None, **_):
-        y, x = self.cursor.y, self.cursor.x
-        self.cursor.y = (self.margins or (0, 0))[0]
-        self.delete_lines(count)
-        self.cursor.y, self.cursor.x = y, x
-
-    def scroll_down(self, count=None, **_):
-        y, x = self.cursor.y, self.cursor.x
-        self.cursor.y = (self.margins or (0, 0))[0]
-        self.insert_lines(count)
-        self.cursor.y, self.cursor.x = y, x
 
     def tab_back(self, count=None):
         for _ in range(count or 1):
@@ -162,11 +270,7 @@ class Term:
     def last(self):
         """The line with the cursor, up to the cursor: blanks there count."""
         y = min(self.screen.cursor.y, self.screen.lines - 1)
-        row, out, x = self.screen.buffer[y], "", 0
-        while x < self.screen.cursor.x:
-            out += row[x].data
-            x += 1
-        return out
+        return self.screen.text(y, self.screen.cursor.x)
 
     def cells(self):
         """All that can be seen, the cursor included."""
