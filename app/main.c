@@ -363,6 +363,7 @@ int main(int argc, char **argv)
 	struct err e;
 	int code;
 
+	view_init(&p.app.view);
 	open_std_fds();
 	tty_save();
 	setlocale(LC_CTYPE, "");

@@ -41,6 +41,17 @@ void page_parts(const struct page *, unsigned port, unsigned stream, struct sbuf
 void page_draw(const struct page *, const struct page_in *in, struct grid *g, struct page_out *out);
 
 /* Helpers for pages. */
+/* Which of n columns stand beside each other in `room` columns, with `gap` between them: while they do not fit, the one with the highest rank goes
+ * (of several the last), and rank 0 stays always. at[i]: where column i begins; -1: left out. Of rows too (size 1, gap 0). */
+void page_fit(const int *size, const int *rank, unsigned n, int gap, int room, int *at);
+/* Four significant digits with unit, flush right; NAN: "-". */
+void page_put_si(struct grid *, int row, int col, int width, enum role, double v);
+/* A whole count, 12'345'678, or as above where that is too long; missing: "-". */
+void page_put_count(struct grid *, int row, int col, int width, enum role, const json_t *v);
+/* in->first, or 0 where there are no so many ports. */
+unsigned page_first(const struct page_in *, unsigned n);
+/* The element of an array whose member `key` is this number. Borrowed, NULL. */
+const json_t *page_by(const json_t *list, const char *key, unsigned number);
 /* The elements of "ports" of a snapshot that pages show (used ones), in order. Borrowed. *n: how many. The caller frees the array. */
 const json_t **page_ports(const json_t *snap, unsigned *n);
 const json_t *page_port(const json_t *snap, unsigned port); /* element of "ports" by number, NULL */

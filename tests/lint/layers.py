@@ -22,6 +22,9 @@ ONLY = {"dp": {"base", "clock", "count", "hist", "pace", "mbox", "proto", "vary"
 NEVER = {"ctl": {"cmd", "out", "sess", "script"}, "sess": {"log"}, "script": {"dp", "mbox"}}
 RUN_HALF = {"proto", "vary", "frame"}  # of these, lib/dp sees NAME_run.h alone
 MAY_DPDK = {"mbox", "dp", "ctl"}
+# A page is a function from a snapshot to a grid, and knows nothing else.
+PAGE_FILE = re.compile(r"^app/ui/(grid\.[ch]|page\.[ch]|page/.*)$")
+PAGE_SEES = re.compile(r"^(app/ui/(grid\.h|page\.h|page_list\.h|theme\.h|page/.*)|lib/(base|out)/\w+\.h)$")
 
 
 def library(name):
@@ -108,6 +111,8 @@ def check(name, where, system, target_name):
         found.add(where, f"the program sees control, not the workers: {target}")
     if top == "app" and target == "lib/ctl/port.h":
         found.add(where, f"the program sees ctl.h, not the inside of control: {target}")
+    if PAGE_FILE.match(name) and not PAGE_SEES.match(target):
+        found.add(where, f"a page sees a snapshot and a grid, not {target}")
     if name.startswith("app/ui/") and owner in ("ctl", "place"):
         found.add(where, f"front ends see sess, not control: {target}")
 
