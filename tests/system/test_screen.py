@@ -33,10 +33,11 @@ class On:
         return any("F5" in line and "F6" in line for line in self.lines()[-3:])
 
     def title(self):
-        return self.lines()[0]
+        """The head line without its spinner."""
+        return self.lines()[0][self.lines()[0].index("<"):]
 
     def on_page(self, name):
-        return self.until(lambda: re.search(rf"\b{name}\b", self.title()), f"page {name}")
+        return self.until(lambda: f"<{name}>" in self.lines()[0], f"page {name}")
 
     def cmd(self, line):
         """A command, after which the prompt is back."""
@@ -99,7 +100,9 @@ def test_opens_by_itself_with_page_log_prompt_and_footer(tmp_path):
         assert t.footer()
         t.cmd("bogus")
         assert "bogus" in t.above()
+        assert not re.search(rb"\x1b\[\?(9|100\d|1015)h", t.raw), "the mouse is the terminal's"
         t.type("quit\r").left(0)
+        assert "Stop sending" in t.text(), "what the log showed stays in the terminal"
 
 
 def test_no_screen_gives_the_plain_prompt(tmp_path):
