@@ -33,6 +33,10 @@ void app_all_ports(const struct app *app, struct portset *out);
 /* "1.488Mpps = 10% = ... of 64-byte frames"; false: no frame can be built, nothing is added. */
 bool app_load_text(const struct app *app, unsigned port, struct sbuf *out);
 
+/* Trees that `show` lays out and that snapshots hand out; new references. */
+json_t *app_log_json(unsigned last);              /* messages, oldest first; last: at most so many of the newest, 0: all that are kept */
+json_t *app_map_json(const struct app *app);
+
 /* Verbs of the build's file list, for cmd_new (set and help among them). */
 const struct verb *const *cmd_verbs(unsigned *n);
 

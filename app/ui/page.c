@@ -2,8 +2,7 @@
 #include "page.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -83,24 +82,40 @@ void page_parts(const struct page *page, unsigned port, unsigned stream, struct 
 	}
 }
 
+/* What stands in the head line, with two blanks before it; cut where the line ends. */
+static void head_add(struct grid *g, int *col, enum role role, const char *fmt, ...) WR_PRINTF(4, 5);
+static void head_add(struct grid *g, int *col, enum role role, const char *fmt, ...)
+{
+	char text[160];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (*col < g->cols)
+		*col += grid_left(g, 0, *col, g->cols - *col, role, text) + 2;
+}
+
 static void head(const struct page *page, const struct page_in *in, struct grid *g, const struct page_out *o)
 {
 	static const char program[] = "wirerate";
-	unsigned first = in->first < o->of ? in->first : 0;
+	unsigned first = page_first(in, o->of) + 1;
 	int col = 2;
 
 	if (g->rows == 0)
 		return;
 	grid_fill(g, 0, 0, 1, ROLE_TOP_SPINNER, (wchar_t)"-\\|/"[in->spin % 4]);
-	col += grid_putf(g, 0, col, -1, ROLE_TOP_PAGE, "<%s>", page->name) + 2;
+	head_add(g, &col, ROLE_TOP_PAGE, "<%s>", page->name);
 	if (page->one_port)
-		col += grid_putf(g, 0, col, -1, ROLE_TOP_PORTS, "port %u", in->port) + 2;
-	else if (o->of > 0 && o->shown > 0 && o->shown < o->of)
-		col += grid_putf(g, 0, col, -1, ROLE_TOP_PORTS, "ports %u-%u of %u", first + 1, first + o->shown, o->of) + 2;
+		head_add(g, &col, ROLE_TOP_PORTS, "port %u", in->port);
+	else if (o->shown > 0 && o->shown < o->of && o->shown == 1)
+		head_add(g, &col, ROLE_TOP_PORTS, "port %u of %u", first, o->of);
+	else if (o->shown > 0 && o->shown < o->of)
+		head_add(g, &col, ROLE_TOP_PORTS, "ports %u-%u of %u", first, first + o->shown - 1, o->of);
 	else if (o->of > 0)
-		col += grid_putf(g, 0, col, -1, ROLE_TOP_PORTS, "%u port%s", o->of, o->of == 1 ? "" : "s") + 2;
+		head_add(g, &col, ROLE_TOP_PORTS, "%u port%s", o->of, o->of == 1 ? "" : "s");
 	if (o->all > o->rows)
-		col += grid_putf(g, 0, col, -1, ROLE_TOP_PORTS, "rows %u-%u of %u", in->top + 1, in->top + o->rows, o->all) + 2;
+		head_add(g, &col, ROLE_TOP_PORTS, "rows %u-%u of %u", o->top + 1, o->top + o->rows, o->all);
 	if (col + (int)strlen(program) <= g->cols)
 		grid_right(g, 0, col, g->cols - col, ROLE_TOP_COPYRIGHT, program);
 }

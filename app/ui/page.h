@@ -20,6 +20,7 @@ struct page_in {
 struct page_out {
 	unsigned shown, of;  /* ports drawn, and how many there are; of 0: the page has no such list */
 	unsigned rows, all;  /* rows of a long list drawn, and how many there are; all 0: no such list */
+	unsigned top;        /* the first of those rows: in->top, or less where the list ends before */
 };
 
 struct page {            /* const, named page_<file> */
@@ -27,6 +28,7 @@ struct page {            /* const, named page_<file> */
 	const char *help;    /* one sentence */
 	const char *parts;   /* of a snapshot: "stats,brief"; '@' stands for the selected port, '#' for the selected stream: "stats,frame:@/#" */
 	bool one_port;       /* shows the selected port alone */
+	bool tail;           /* a list whose newest row is at the bottom: page_in.top counts rows back from it */
 	/* Draw into g, which is blank and any size, below the head line. The least important columns and rows are left out first. */
 	void (*draw)(const struct page_in *in, struct grid *g, struct page_out *out);
 };

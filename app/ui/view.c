@@ -3,6 +3,6 @@
 
 void view_init(struct view *v)
 {
-	*v = (struct view){.screen = true, .interval_ns = VIEW_INTERVAL_NS};
+	*v = (struct view){.page = pages[0], .screen = true, .interval_ns = VIEW_INTERVAL_NS};
 	theme_default(&v->theme);
 }

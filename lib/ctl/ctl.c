@@ -569,10 +569,3 @@ const struct place_in *ctl_place_in(const struct ctl *c)
 {
 	return &c->pin;
 }
-
-int ctl_frame(struct ctl *c, unsigned port, unsigned stream, struct frame *out, struct err *e)
-{
-	if (port >= c->nports || stream_at(c->port[port], stream) == NULL)
-		return err_set(e, EINVAL, "there is no stream %u/%u", port, stream);
-	return stream_frame(c->port[port], c->port[port]->stream[stream], out, e);
-}

@@ -23,8 +23,8 @@ NEVER = {"ctl": {"cmd", "out", "sess", "script"}, "sess": {"log"}, "script": {"d
 RUN_HALF = {"proto", "vary", "frame"}  # of these, lib/dp sees NAME_run.h alone
 MAY_DPDK = {"mbox", "dp", "ctl"}
 # A page is a function from a snapshot to a grid, and knows nothing else.
-PAGE_FILE = re.compile(r"^app/ui/(grid\.[ch]|page\.[ch]|page/.*)$")
-PAGE_SEES = re.compile(r"^(app/ui/(grid\.h|page\.h|page_list\.h|theme\.h|page/.*)|lib/(base|out)/\w+\.h)$")
+PAGE_FILE = re.compile(r"^app/ui/(grid\.[ch]|page(_\w+)?\.[ch]|keys_help\.[ch]|page/.*)$")
+PAGE_SEES = re.compile(r"^(app/ui/(grid\.h|page(_\w+)?\.h|keys_help\.h|theme\.h|page/.*)|lib/(base|out)/\w+\.h)$")
 
 
 def library(name):
@@ -87,7 +87,7 @@ def check(name, where, system, target_name):
     if system:
         return
     target = headers.get(os.path.basename(target_name))
-    for folder in (os.path.dirname(name), top):  # app/ is on its own include path
+    for folder in (os.path.dirname(name), top, "app/ui" if PAGE_FILE.match(name) else top):  # app/ is on its own include path
         here = os.path.normpath(os.path.join(folder, target_name))
         if (tree.ROOT / here).exists() or made_by_build(here):
             target = here
