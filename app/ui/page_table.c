@@ -3,6 +3,19 @@
 
 #define GAP 2
 
+/* The column that lacks least of what it wants; n: none lacks anything. */
+static unsigned poorest(const struct table *t, const int *size)
+{
+	unsigned found = t->n;
+
+	for (unsigned i = 0; i < t->n; i++) {
+		int more = t->col[i].want - size[i];
+		if (t->at[i] >= 0 && more > 0 && (found == t->n || more < t->col[found].want - size[found]))
+			found = i;
+	}
+	return found;
+}
+
 void table_fit(struct table *t, int room)
 {
 	int size[TABLE_COLS], rank[TABLE_COLS], used = -GAP, place = 0;
@@ -14,16 +27,11 @@ void table_fit(struct table *t, int room)
 	page_fit(size, rank, t->n, GAP, room, t->at);
 	for (unsigned i = 0; i < t->n; i++)
 		used += t->at[i] >= 0 ? size[i] + GAP : 0;
-	/* What is left goes to the columns in the order of their ranks. */
-	for (int r = 0; used < room && r < 2 * TABLE_COLS; r++) {
-		for (unsigned i = 0; i < t->n; i++) {
-			int more = t->col[i].want - size[i];
-			if (t->at[i] < 0 || rank[i] != r || more <= 0)
-				continue;
-			more = more < room - used ? more : room - used;
-			size[i] += more;
-			used += more;
-		}
+	/* What is left goes first to those that lack little, so that most columns are whole. */
+	for (unsigned i = poorest(t, size); used < room && i < t->n; i = poorest(t, size)) {
+		int more = t->col[i].want - size[i] < room - used ? t->col[i].want - size[i] : room - used;
+		size[i] += more;
+		used += more;
 	}
 	for (unsigned i = 0; i < t->n; i++) {
 		if (t->at[i] < 0)
