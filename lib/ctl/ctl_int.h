@@ -161,6 +161,7 @@ void ctl_map_error(const struct ctl *c, unsigned which, struct err *e); /* the m
 
 /* dev.c */
 int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e);  /* configure, queues, start */
+void dev_bus(struct ctl_port *cp);     /* p.pci, where its spec did not say */
 void dev_close(struct ctl_port *cp);
 int dev_restart(struct ctl *c, struct ctl_port *cp, struct err *e); /* workers must not use it */
 void dev_link(struct ctl_port *cp);
