@@ -204,14 +204,30 @@ static __rte_always_inline unsigned gen_ready(const struct gen_job *j, const str
 	return n;
 }
 
-/* Frames that the device took: the schedule's follow from their number, those of a stream with its own rate are counted here. */
-static __rte_always_inline void gen_credit(struct gen_state *g, const struct gen_grp *gr, unsigned sent, uint64_t bytes)
+/* Sizes of own frames i .. i + n - 1 of the group. */
+static inline void gen_count_sizes(struct gen_state *g, const struct gen_grp *gr, uint64_t i, unsigned n)
+{
+	struct cnt_sizes some = {0};
+
+	if (likely(gr->len != 0)) {
+		cell_add(&g->sizes.n[cnt_size_class(gr->len + GEN_FCS)], n);
+		return;
+	}
+	frun_sizes(gr->prog, i - gr->prog_i, n, some.n);
+	for (unsigned s = 0; s < CNT_NSIZES; s++)
+		cell_add(&g->sizes.n[s], some.n[s]);
+}
+
+/* Frames i .. i + sent - 1, which the device took: the schedule's follow from their number, those of a stream with its own rate are counted
+ * here. */
+static __rte_always_inline void gen_credit(struct gen_state *g, const struct gen_grp *gr, uint64_t i, unsigned sent, uint64_t bytes)
 {
 	if (gr->stream < 0) {
 		cell_add(&g->accepted, sent);
 	} else {
 		cell_add(&g->cell[gr->stream].packets, sent);
 		cell_add(&g->cell[gr->stream].bytes, bytes);
+		gen_count_sizes(g, gr, i, sent);
 	}
 }
 

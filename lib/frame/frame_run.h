@@ -95,6 +95,8 @@ uint64_t frun_wire(const struct frun *f, uint64_t k);
 uint64_t frun_l2(const struct frun *f, uint64_t k);
 /* Own frames before i, added up per stream index: frames[nstreams], bytes[nstreams] (with FCS). */
 void frun_count(const struct frun *f, uint64_t i, uint64_t *frames, uint64_t *bytes);
+/* Own frames i .. i + n - 1 by size with FCS, added to sizes[CNT_NSIZES] (count.h). */
+void frun_sizes(const struct frun *f, uint64_t i, uint64_t n, uint64_t *sizes);
 unsigned frun_nstreams(const struct frun *f);
 uint32_t frun_stream_id(const struct frun *f, unsigned index);
 /* Stream index of own frame i. */
