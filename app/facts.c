@@ -59,6 +59,7 @@ json_t *app_map_json(const struct app *app)
 		json_array_append_new(lcores, json_pack("{s:i,s:i,s:i}", "lcore", (int)in->lcore[i].lcore, "cpu", in->lcore[i].cpu,
 							"node", in->lcore[i].node));
 	json_object_set_new(doc, "control", json_integer(in->control));
+	json_object_set_new(doc, "control_cpu", in->control_cpu >= 0 ? json_integer(in->control_cpu) : json_null());
 	json_object_set_new(doc, "ports", ports);
 	json_object_set_new(doc, "queues", queues);
 	json_object_set_new(doc, "lcores", lcores);

@@ -24,5 +24,8 @@
 
 /* For sess_local: host is a struct app. New reference; NULL with *e for an unknown part, port or stream. */
 json_t *app_snapshot(void *host, const char *parts, struct err *e);
+/* Free what snapshots keep between one and the next. */
+struct app;
+void snapshot_forget(struct app *);
 /* "stats, config, log[:N], ..." */
 void snapshot_forms(struct sbuf *out);

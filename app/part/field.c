@@ -57,7 +57,21 @@ const struct frame_val *field_val(const struct frame_spec *spec, unsigned h, con
 	return frame_vals_find(&spec->vals, spec->stack.hdr[h], nth, field);
 }
 
-bool field_text(const struct frame_spec *spec, const struct frame *f, unsigned h, const struct field *field, struct sbuf *out)
+static bool default_text(const struct proto *p, const struct field *field, const struct frame_vals *dflt, struct sbuf *out)
+{
+	const struct frame_val *own = frame_vals_find(dflt, p, 1, field);
+	uint8_t v[VT_FIELD_BYTES];
+
+	if (own == NULL && (field->dflt == NULL || field->kind == FIELD_BYTES))
+		return false;
+	if (own == NULL)
+		proto_default(p, field, v);
+	one_text(field, own != NULL ? own->v : v, out);
+	return true;
+}
+
+bool field_text(const struct frame_spec *spec, const struct frame *f, const struct frame_vals *dflt, unsigned h, const struct field *field,
+		struct sbuf *out)
 {
 	const struct frame_val *val = field_val(spec, h, field);
 	uint8_t v[VT_FIELD_BYTES];
@@ -67,10 +81,12 @@ bool field_text(const struct frame_spec *spec, const struct frame *f, unsigned h
 		field_val_text(val, out);
 		return true;
 	}
-	const uint8_t *bytes = f != NULL ? frame_field_bytes(f, h, field, &n) : NULL;
+	if (f == NULL)
+		return default_text(spec->stack.hdr[h], field, dflt, out);
+	const uint8_t *bytes = frame_field_bytes(f, h, field, &n);
 	if (bytes != NULL)
 		hex_text(bytes, n, out);
-	else if (f != NULL && frame_field_get(f, h, field, v))
+	else if (frame_field_get(f, h, field, v))
 		one_text(field, v, out);
 	else
 		return false;

@@ -108,7 +108,9 @@ static void head(const struct page *page, const struct page_in *in, struct grid 
 	head_add(g, &col, ROLE_TOP_PAGE, "<%s>", page->name);
 	if (page->one_port)
 		head_add(g, &col, ROLE_TOP_PORTS, "port %u", in->port);
-	else if (o->shown > 0 && o->shown < o->of && o->shown == 1)
+	else if (o->all > o->rows && o->top > 0)
+		; /* the ports in a list that was scrolled are seen in it */
+	else if (o->shown == 1 && o->of > 1)
 		head_add(g, &col, ROLE_TOP_PORTS, "port %u of %u", first, o->of);
 	else if (o->shown > 0 && o->shown < o->of)
 		head_add(g, &col, ROLE_TOP_PORTS, "ports %u-%u of %u", first, first + o->shown - 1, o->of);
@@ -181,6 +183,30 @@ const char *page_str(const json_t *obj, const char *path, const char *missing)
 unsigned page_first(const struct page_in *in, unsigned n)
 {
 	return in->first < n ? in->first : 0;
+}
+
+void page_list(const struct page_in *in, unsigned all, int room, struct page_out *out)
+{
+	out->all = all;
+	out->rows = room <= 0 ? 0 : (unsigned)room < all ? (unsigned)room : all;
+	out->top = in->top < all - out->rows ? in->top : all - out->rows;
+}
+
+void page_port_name(const json_t *port, const struct page_in *in, int width, struct sbuf *out)
+{
+	double number = page_num(port, "port", 0);
+	const char *name = page_str(port, "name", "-");
+	size_t before = out->len;
+
+	sbuf_addf(out, "%s%.0f:", number == in->port ? ">" : "", number);
+	int room = width - grid_width(sbuf_str(out) + before);
+	if (grid_width(name) > room) {
+		while (*name != '\0' && grid_width(name) > room - 1)
+			for (name++; ((unsigned char)*name & 0xc0) == 0x80; name++)
+				;
+		sbuf_addc(out, '~');
+	}
+	sbuf_add(out, name);
 }
 
 void page_fit(const int *size, const int *rank, unsigned n, int gap, int room, int *at)

@@ -52,6 +52,10 @@ void page_put_si(struct grid *, int row, int col, int width, enum role, double v
 void page_put_count(struct grid *, int row, int col, int width, enum role, const json_t *v);
 /* in->first, or 0 where there are no so many ports. */
 unsigned page_first(const struct page_in *, unsigned n);
+/* A list of `all` rows, of which `room` are shown from in->top on, or from where the end just fits: sets out->rows, all and top. */
+void page_list(const struct page_in *, unsigned all, int room, struct page_out *out);
+/* "0:wire0", ">0:wire0" when it is selected. Of a name that is too long the end stays ("4:~00:05:00.0"): there they differ. */
+void page_port_name(const json_t *port, const struct page_in *, int width, struct sbuf *out);
 /* The element of an array whose member `key` is this number. Borrowed, NULL. */
 const json_t *page_by(const json_t *list, const char *key, unsigned number);
 /* The elements of "ports" of a snapshot that pages show (used ones), in order. Borrowed. *n: how many. The caller frees the array. */

@@ -37,6 +37,8 @@ void ctl_links(struct ctl *);
 
 unsigned ctl_nports(const struct ctl *);
 const char *ctl_port_name(const struct ctl *, unsigned port);
+/* PCI address of its device, with domain, NULL: none; *node: its NUMA node, -1 unknown. */
+const char *ctl_port_bus(const struct ctl *, unsigned port, int *node);
 /* Streams have ids 0 .. CTL_MAX_STREAMS - 1 that stay; a deleted one leaves a hole. ctl_nstreams: highest id + 1. ctl_stream_cfg: NULL for a hole. */
 unsigned ctl_nstreams(const struct ctl *, unsigned port);
 unsigned ctl_stream_total(const struct ctl *, unsigned port); /* without holes */
@@ -79,7 +81,7 @@ void ctl_clear(struct ctl *, const struct portset *ports); /* baselines of count
 struct snap *ctl_snapshot(struct ctl *);
 
 /* Facts for show, as JSON trees (new references). */
-json_t *ctl_ports_json(struct ctl *);   /* {"show":"ports","ports":[{"port","name","spec","driver","link","speed_mbps","mac","mtu","node","used",
+json_t *ctl_ports_json(struct ctl *);   /* {"show":"ports","ports":[{"port","name","spec","driver","pci","link","speed_mbps","mac","mtu","node","used",
 					 * "rx_queues","tx_queues","rxd","txd","mbufs","memory_bytes","offloads","rss","flow_control","promiscuous",
 					 * "notes":[..]}]} */
 json_t *ctl_plan_json(struct ctl *);    /* what each worker runs now */

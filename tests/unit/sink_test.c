@@ -93,7 +93,7 @@ static void test_counts(void **state)
 		receive_all(x);
 		assert_int_equal(x->rxq.cnt.packets, 1000);
 		assert_int_equal(x->rxq.cnt.bytes, bytes);
-		assert_int_equal(x->rxq.polls_full, 1000 / bursts[b]);
+		assert_int_equal(x->rxq.cnt.full, 1000 / bursts[b]);
 		assert_true(rte_mempool_full(mp));
 		rte_mempool_free(mp);
 		sink_free(x);

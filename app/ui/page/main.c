@@ -128,22 +128,10 @@ static void fill_losses(const struct row *r, struct cell *c)
 static void fill_name(const struct row *r, struct cell *c)
 {
 	(void)r;
-	if (c->port == NULL) {
+	if (c->port == NULL)
 		sbuf_add(&c->text, "Total");
-		return;
-	}
-	double port = page_num(c->port, "port", 0);
-	const char *name = page_str(c->port, "name", "-");
-	sbuf_addf(&c->text, "%s%.0f:", port == c->in->port ? ">" : "", port);
-	/* Long names ("0000:03:00.1") differ at their ends. */
-	int room = c->width - grid_width(sbuf_str(&c->text));
-	if (grid_width(name) > room) {
-		while (*name != '\0' && grid_width(name) > room - 1)
-			for (name++; ((unsigned char)*name & 0xc0) == 0x80; name++)
-				;
-		sbuf_addc(&c->text, '~');
-	}
-	sbuf_add(&c->text, name);
+	else
+		page_port_name(c->port, c->in, c->width, &c->text);
 }
 
 /* How many ports have this text at path. */
