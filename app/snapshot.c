@@ -20,7 +20,7 @@ static const struct snap_part *const parts[] = {
 #undef PART
 
 static const char *const forms[] = {
-	[PART_ALONE] = "", [PART_LAST] = "[:N]", [PART_PORT] = ":P", [PART_STREAM] = ":P/S", [PART_WINDOW] = ":P[/FIRST+N]",
+	[PART_ALONE] = "", [PART_LAST] = "[:N]", [PART_PORT] = ":P", [PART_STREAM] = ":P/S", [PART_WINDOW] = ":P[/FIRST+N|/S~N]",
 };
 
 /* One item of the list: the part and what stands behind its name. */
@@ -85,8 +85,12 @@ static bool arg_parse(enum part_takes takes, const char *at, const char *end, st
 		break;
 	case PART_WINDOW:
 		ok = ok && number(&at, end, &out->port);
-		if (ok && take(&at, end, '/'))
-			ok = number(&at, end, &out->first) && take(&at, end, '+') && number(&at, end, &out->n) && out->n > 0;
+		if (ok && take(&at, end, '/')) {
+			ok = number(&at, end, &out->first);
+			out->around = ok && take(&at, end, '~');
+			out->stream = out->around ? out->first : 0;
+			ok = ok && (out->around || take(&at, end, '+')) && number(&at, end, &out->n) && out->n > 0;
+		}
 		break;
 	}
 	return ok && at == end;

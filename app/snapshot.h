@@ -11,6 +11,7 @@
  *	                         "vlan", "tcp_flags", "ip_dst", "ip_src", "mac_dst", "mac_src", "node", "pci"}]: what Pktgen's main page says of a
  *	                        port's first stream, as text ready to show, null where the frame has no such thing
  *	streams:P   "streams": [as in `show streams`, with "fields": [{"name", "value", "varies"}] of those that are set or vary]
+ *	streams:P/S~N  likewise N streams around stream S, "fields" of S alone
  *	frame:P/S   "frame":   as an element of `show frame`, with "varies": [names] and, for what varies, "bytes": [[offset, length], ...]; null
  *	                        and "frame_error" where none can be built
  *	xstats:P    "xstats":  {"port", "name", "values": [{"name", "value", "per_s"}]}; per_s null until it was read twice

@@ -8,12 +8,13 @@ enum part_takes {
 	PART_LAST,   /* "log", "log:N" */
 	PART_PORT,   /* "xstats:P" */
 	PART_STREAM, /* "frame:P/S" */
-	PART_WINDOW, /* "streams:P", "streams:P/FIRST+N" */
+	PART_WINDOW, /* "streams:P", "streams:P/FIRST+N", "streams:P/S~N" */
 };
 
 struct part_arg {
 	unsigned port, stream;
 	unsigned first, n; /* PART_WINDOW, PART_LAST; n: at most so many, 0: it was not given */
+	bool around;       /* PART_WINDOW: n of them around `stream` */
 };
 
 /* One per file, const, part_NAME. add: 0, or -errno with *e; snap is what the object was begun with. */

@@ -96,9 +96,22 @@ static json_t *fields_of(struct app *app, unsigned port, unsigned stream)
 	return list;
 }
 
+/* The id from which on a window of n streams has `stream` in its middle, or is full where the streams end. */
+static unsigned first_around(struct ctl *ctl, unsigned port, unsigned stream, unsigned n)
+{
+	unsigned ids = ctl_nstreams(ctl, port), first = stream < ids ? stream : ids, after = 0, before;
+
+	for (unsigned i = first; i < ids && after < n - n / 2; i++)
+		after += ctl_stream_cfg(ctl, port, i) != NULL;
+	for (before = n - after; first > 0 && before > 0; first--)
+		before -= ctl_stream_cfg(ctl, port, first - 1) != NULL;
+	return first;
+}
+
 static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
-	json_t *part = ctl_streams_part_json(app->ctl, arg->port, arg->first, arg->n != 0 ? arg->n : WINDOW), *s;
+	unsigned first = arg->around ? first_around(app->ctl, arg->port, arg->stream, arg->n) : arg->first;
+	json_t *part = ctl_streams_part_json(app->ctl, arg->port, first, arg->n != 0 ? arg->n : WINDOW), *s;
 	size_t i;
 
 	(void)snap;
@@ -106,7 +119,8 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	json_array_foreach(json_object_get(part, "streams"), i, s) {
 		unsigned id = (unsigned)json_integer_value(json_object_get(s, "stream"));
 		json_object_set_new(s, "ranges", json_boolean(ctl_stream_cfg(app->ctl, arg->port, id)->range_on));
-		json_object_set_new(s, "fields", fields_of(app, arg->port, id));
+		if (!arg->around || id == arg->stream)
+			json_object_set_new(s, "fields", fields_of(app, arg->port, id));
 	}
 	json_object_set(doc, "streams", json_object_get(part, "streams"));
 	json_object_set(doc, "streams_total", json_object_get(part, "total"));
