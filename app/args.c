@@ -50,6 +50,7 @@ static const struct opt opts[] = {
 	{'b', "batch", NULL, take_flag, AT(batch), 0, "no prompt; end when files, -e and piped input are done"},
 	{'k', "keep-going", NULL, take_flag, AT(keep_going), 0,
 	 "in batch: go on after a refused command, exit code 2 at the end"},
+	{0, "no-screen", NULL, take_flag, AT(no_screen), 0, "begin with the prompt alone; `screen on` opens the full screen"},
 	{0, "json", NULL, take_out, 0, OUT_JSON, "every result as one JSON document on one line"},
 	{0, "csv", NULL, take_out, 0, OUT_CSV, "every result as CSV"},
 	{0, "color", "WHEN", take_color, 0, 0, "colours: auto (default), always, never"},
@@ -74,7 +75,7 @@ static const struct opt opts[] = {
 
 static const char usage[] = "usage: wirerate [EAL options --] [options] [command ...]\n"
 			    "\n"
-			    "With a terminal: a prompt. Words after the options are one command, run once:\n"
+			    "With a terminal: a full screen with a prompt. Words after the options are one command, run once:\n"
 			    "  wirerate -p wire start 0 for 2s\n";
 static const char exit_codes[] = "exit codes: 0 done, 1 a criterion failed, 2 usage or a command was refused, 3 the\n"
 				 "environment lacks something, 4 the measurement is not valid, 5 a peer failed\n";

@@ -16,7 +16,7 @@ struct args {
 	enum args_what what;
 	enum args_color color;
 	int out_mode; /* enum out_mode */
-	bool batch, keep_going, promiscuous, take;
+	bool batch, keep_going, promiscuous, take, no_screen;
 	const char *log_file;
 	uint64_t mbufs, txd, rxd, mtu; /* 0: not given */
 	const char **port;

@@ -288,7 +288,7 @@ static int open_control(struct prog *p)
 
 static void open_session(struct prog *p)
 {
-	const struct console_opts con = {.loop = p->app.loop, .color = p->args.color, .turn = turn, .arg = p};
+	const struct console_opts con = {.loop = p->app.loop, .color = p->args.color, .view = &p->app.view, .turn = turn, .arg = p};
 	const struct sess_opts opts = {.out_mode = p->args.out_mode,
 				       .batch = !p->interactive,
 				       .keep_going = p->args.keep_going};
@@ -364,6 +364,7 @@ int main(int argc, char **argv)
 	struct err e;
 	int code;
 
+	view_init(&p.app.view);
 	open_std_fds();
 	tty_save();
 	setlocale(LC_CTYPE, "");
@@ -377,6 +378,7 @@ int main(int argc, char **argv)
 		args_free(&p.args);
 		return code;
 	}
+	p.app.view.screen = !p.args.no_screen;
 	p.interactive = p.args.command == NULL && !p.args.batch && isatty(STDIN_FILENO);
 	p.app.loop = loop_new();
 	if (p.app.loop == NULL) {

@@ -23,6 +23,8 @@ struct view {
 	int rows, cols;
 };
 
+#define VIEW_INTERVAL_NS 1000000000ull
+
 void view_init(struct view *);
 /* After a change: the screen draws at the next turn. */
 static inline void view_touch(struct view *v) { v->version++; }
