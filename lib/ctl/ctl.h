@@ -99,9 +99,9 @@ json_t *ctl_streams_part_json(struct ctl *, unsigned port, unsigned first, unsig
 int ctl_stream_spec(struct ctl *, unsigned port, unsigned stream, struct frame_spec *spec, struct sizes *sizes, struct err *e);
 /* The first frame that stream would send after a start (ordinal 0 at its first size), without FCS. */
 int ctl_frame(struct ctl *, unsigned port, unsigned stream, struct frame *out, struct err *e);
-/* The same as frame_dissect() gives it, and "port", "stream", "varies" and "follows": names of fields that change from frame to frame as they were
- * told to ("size" when sizes differ), and of checksums and lengths that change with them; "bytes" (of varies) and
- * "follows_bytes": where something of that changes, [[offset,length],..] in this frame. NULL with *e where no frame can be built. */
+/* The same as frame_dissect() gives it, and "port", "stream", "varies" and "follows": names of fields that change from frame to frame as they
+ * were told to ("size" when sizes differ), and of checksums and lengths that change with them; "bytes" (of varies) and "follows_bytes": where
+ * something of that changes, [[offset,length],..] in this frame. NULL with *e where no frame can be built. */
 json_t *ctl_frame_json(struct ctl *, unsigned port, unsigned stream, struct err *e);
 /* What the rates of the port and of its streams ask of the wire. min, max, mean: sizes of the frames, with FCS, the mean by what the rates give
  * each; is_max: as fast as possible, pps is then of the other streams. -EINVAL with text: no frame can be built. */
