@@ -2,10 +2,10 @@
 /* Another order while streams with counts are sent, each exactly so often as its count says, in the whole run and by all queues together.
  *
  * Queues stand at different frames, and each of them begins the new order where it stands, so what is left of a stream is known only afterwards.
- * Therefore two steps. First a group is held: its queues begin the new order without ends, and none of them sends more of a stream than it was to
- * send before the change anyway. These shares add up to the stream's count, so that it does not matter which queue has heard of what. When all
- * have begun, what each had sent is known; the order with its ends is made of what is left, as a continuation of the held one: its first phase
- * agrees with it for as many passes as any queue was allowed to go through. */
+ * Therefore two steps. First a group is held: its queues begin the new order without ends. Before, each of them had a share of every count, and
+ * the shares add up to it: whatever the other queues have sent by then, at least the rest of a queue's own share is left of a stream when that
+ * queue begins the new order, and it goes through no more passes than this rest has. When all have begun, what each had sent is known. The
+ * order with its ends is made of what is left, as a continuation of the held one: its first phase has at least those passes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +21,8 @@ struct change {
 	bool *in_old;              /* by cell: old sends it */
 	uint64_t *count;           /* by cell: that old sends it to; 0: without end */
 	uint64_t *share;           /* [queue * CTL_CELLS + cell] frames since open that old has the queue send */
+	struct group_member *idle; /* streams that the run has sent and that are not in a group now */
+	unsigned nidle;
 	bool breaks;               /* the rate of the whole run no longer follows from one number */
 };
 
@@ -106,14 +108,14 @@ static void look_at_old(struct change *x)
 
 static void change_free(struct change *x)
 {
+	free(x->idle);
 	free(x->sent);
 	free(x->in_old);
 	free(x->count);
 	free(x->share);
 }
 
-/* Frames of a stream since open that a queue may have sent before it hears what is left. The sum over the queues is within the count whichever of
- * them still go by the old order. */
+/* This, less what the queue has sent of the stream since open, is left of the count whichever queues still go by the old order. */
 static uint64_t most_of(const struct change *x, unsigned q, uint32_t cell, uint64_t count)
 {
 	unsigned nq = x->cp->p.ntxq;
@@ -122,11 +124,28 @@ static uint64_t most_of(const struct change *x, unsigned q, uint32_t cell, uint6
 	if (!x->in_old[cell]) { /* nobody sends it now */
 		for (unsigned i = 0; i < nq; i++)
 			had += cell_at(x->cp, i, cell);
-		return cell_at(x->cp, q, cell) + (count_end > had ? count_end - had : 0) / nq;
+		return cell_at(x->cp, q, cell) + (count_end > had ? count_end - had : 0);
 	}
-	if (x->count[cell] == 0 || x->count[cell] > count) /* queues that have not heard of it may send more than that */
+	if (x->count[cell] == 0 || x->count[cell] > count) /* queues that have not heard of it may send more */
 		return 0;
-	return x->share[(size_t)q * CTL_CELLS + cell] + (count - x->count[cell]) / nq;
+	return x->share[(size_t)q * CTL_CELLS + cell] + (count - x->count[cell]);
+}
+
+/* Streams that are off, or have sent their count before the order that comes: when they come back they go on where they stand. */
+static void find_idle(struct change *x)
+{
+	struct ctl_port *cp = x->cp;
+	struct err e;
+
+	x->idle = xcalloc(cp->total, sizeof(*x->idle));
+	for (unsigned i = 0; i < cp->nstreams; i++) {
+		struct stream *s = cp->stream[i];
+		if (s == NULL || sent_of(x, s->cell) == 0)
+			continue;
+		bool off = !s->cfg.enabled, over = !s->cfg.rate.set && s->cfg.count != 0 && sent_of(x, s->cell) >= s->cfg.count;
+		if ((off || over) && stream_plans(x->c, cp, s, &e) == 0)
+			x->idle[x->nidle++] = member_of(s);
+	}
 }
 
 /* ---- an order that begins ---- */
@@ -232,6 +251,10 @@ static int begin(struct change *x, int32_t cell, const struct asked *p, unsigned
 	x->breaks |= was != NULL && has_ended(x, was);
 	if (p->n == 0)
 		return 0;
+	if (cell < 0) {
+		spec.idle = x->idle;
+		spec.nidle = x->nidle;
+	}
 	int rc = sched_make(p->in, p->n, limit, x->cp->p.id, &spec.sched, e);
 	if (rc < 0)
 		return rc;
@@ -263,7 +286,7 @@ static bool same_order(const struct group *g, const struct sched_in *want, unsig
 static int go_on(struct change *x, struct group *g, struct stream *const *s, const struct asked *p, struct err *e)
 {
 	struct group_spec spec = {.cell = g->cell, .n = g->n, .nwant = p->nwant, .of = g->of, .member = xcalloc(g->n, sizeof(*spec.member)),
-				  .in = xcalloc(g->n, sizeof(*spec.in)), .want = p->want, .like = g, .bounded = g->bounded};
+				  .in = xcalloc(g->n, sizeof(*spec.in)), .want = p->want, .idle = g->idle, .nidle = g->nidle, .like = g, .bounded = g->bounded};
 	struct err why = {.text = ""};
 	struct group *now;
 
@@ -303,8 +326,10 @@ int program_change(struct ctl *c, struct ctl_port *cp, const struct program *old
 	*out = (struct program){.group = xcalloc(p.nown + 1, sizeof(*out->group))};
 	if (rc == 0)
 		rc = streams_compile(c, cp, &p, e);
-	if (rc == 0)
+	if (rc == 0) {
 		look_at_old(&x);
+		find_idle(&x);
+	}
 	if (rc == 0 && p.nturn > 0)
 		rc = change_group(&x, -1, p.turn, p.nturn, 1, e);
 	for (unsigned i = 0; i < p.nown && rc == 0; i++)
@@ -343,20 +368,26 @@ static uint64_t left_of(const struct ctl_port *cp, const struct group *g, unsign
 static int settle(struct ctl *c, struct ctl_port *cp, struct group *g, uint64_t limit, struct program *out, struct err *e)
 {
 	struct asked p = {.member = xcalloc(g->n, sizeof(*p.member)), .in = xcalloc(g->n, sizeof(*p.in))};
+	struct group_member *idle = xcalloc(g->n + g->nidle, sizeof(*idle));
+	unsigned nidle = g->nidle;
 	struct err why = {.text = ""};
 	struct group *now;
 	int rc = 0;
 
 	took_up(g);
+	memcpy(idle, g->idle, nidle * sizeof(*idle));
 	for (unsigned m = 0; m < g->n; m++) {
 		uint64_t left = g->member[m].count != 0 ? left_of(cp, g, m) : 0;
-		if (g->member[m].count != 0 && left == 0)
+		if (g->member[m].count != 0 && left == 0) {
+			idle[nidle++] = g->member[m];
 			continue;
+		}
 		p.member[p.n] = g->member[m];
 		p.in[p.n] = g->in[m];
 		p.in[p.n++].count = left;
 	}
-	struct group_spec spec = {.cell = g->cell, .n = p.n, .nwant = g->nwant, .of = g->of, .member = p.member, .in = p.in, .want = g->want, .like = g};
+	struct group_spec spec = {.cell = g->cell, .n = p.n, .nwant = g->nwant, .of = g->of, .member = p.member, .in = p.in, .want = g->want,
+				  .idle = idle, .nidle = nidle, .like = g};
 	if (p.n > 0)
 		rc = sched_make(p.in, p.n, g->cell < 0 ? limit : UINT64_MAX, cp->p.id, &spec.sched, e);
 	if (p.n > 0 && rc == 0) {
@@ -366,6 +397,7 @@ static int settle(struct ctl *c, struct ctl_port *cp, struct group *g, uint64_t 
 			program_add(out, now);
 	}
 	asked_free(&p);
+	free(idle);
 	return rc;
 }
 

@@ -47,6 +47,9 @@ void group_unref(struct ctl *c, struct group *g)
 		prog_free(c, &g->prog[i]);
 	for (unsigned i = 0; i < g->n; i++)
 		frames_unref(g->member[i].frames);
+	for (unsigned i = 0; i < g->nidle; i++)
+		frames_unref(g->idle[i].frames);
+	free(g->idle);
 	if (g->hold != NULL) {
 		free(g->hold->member);
 		free(g->hold->cap);
@@ -136,47 +139,91 @@ static void equip(struct ctl *c, struct prog *p)
 	}
 }
 
-/* What the frun of each queue is made of in one phase. */
+/* What the frun of each queue is made of in one phase: the streams that take turns, and behind them those that do not. */
 struct phase_spec {
-	struct frun_slot *cycle;
+	struct frun_slot *cycle, *idle;
 	const struct frame_plan **plan;
 	uint32_t *cell;
-	unsigned nplans;
+	uint64_t *o0;
+	unsigned nplans, nstreams, nidle;
 };
 
-static int phase_spec(struct group *g, const struct group_spec *m, const struct sched_phase *ph, struct phase_spec *out,
-		      struct err *e)
+static void phase_spec_free(struct phase_spec *ps)
 {
-	uint32_t *base = xcalloc(ph->nstreams, sizeof(*base)), n = 0;
+	free(ps->cycle);
+	free(ps->idle);
+	free(ps->plan);
+	free(ps->cell);
+	free(ps->o0);
+}
 
-	*out = (struct phase_spec){0};
+/* Returns the first of its plans. */
+static unsigned add_stream(struct phase_spec *ps, const struct group_member *m, uint64_t o0)
+{
+	unsigned first = ps->nplans;
+
+	ps->cell[ps->nstreams] = m->cell;
+	ps->o0[ps->nstreams++] = o0;
+	for (unsigned k = 0; k < m->frames->nplans; k++)
+		ps->plan[ps->nplans++] = &m->frames->plan[k];
+	return first;
+}
+
+/* What does not vary has nothing to keep but its ordinal. */
+static void add_idle(struct phase_spec *ps, const struct group_member *m, uint64_t o0)
+{
+	if (ps->nplans + m->frames->nplans > UINT16_MAX + 1u)
+		return;
+	unsigned s = ps->nstreams, first = add_stream(ps, m, o0);
+	for (unsigned k = first; k < ps->nplans; k++)
+		ps->idle[ps->nidle++] = (struct frun_slot){.stream = (uint16_t)s, .plan = (uint16_t)k};
+}
+
+static unsigned all_plans(const struct group_spec *m)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < m->n; i++)
+		n += m->member[i].frames->nplans;
+	for (unsigned i = 0; i < m->nidle; i++)
+		n += m->idle[i].frames->nplans;
+	return n;
+}
+
+static int phase_spec(struct group *g, const struct group_spec *m, const struct sched_phase *ph, struct phase_spec *ps, struct err *e)
+{
+	unsigned plans = all_plans(m), n = 0, turn = 0;
+	uint32_t *base = xcalloc(ph->nstreams, sizeof(*base));
+
+	*ps = (struct phase_spec){.cycle = xcalloc(ph->ncycle, sizeof(*ps->cycle)),
+				  .idle = xcalloc(plans, sizeof(*ps->idle)),
+				  .plan = xcalloc(plans, sizeof(*ps->plan)),
+				  .cell = xcalloc(m->n + m->nidle, sizeof(*ps->cell)),
+				  .o0 = xcalloc(m->n + m->nidle, sizeof(*ps->o0))};
 	for (unsigned i = 0; i < ph->nstreams; i++) {
-		base[i] = n;
-		n += m->member[ph->stream[i]].frames->nplans;
+		base[i] = add_stream(ps, &m->member[ph->stream[i]], ph->o0[i]);
+		n = ps->nplans;
 	}
+	for (unsigned i = 0; i < ph->ncycle && n <= UINT16_MAX + 1u; i++) {
+		const struct sched_slot *slot = &ph->slot[i];
+		const struct stream_frames *s = m->member[ph->stream[slot->stream]].frames;
+		ps->cycle[i] = (struct frun_slot){.stream = slot->stream,
+						  .plan = (uint16_t)(base[slot->stream] + s->item[slot->item])};
+		g->sizes = fnv1a_number(g->sizes, s->plan[s->item[slot->item]].len);
+	}
+	free(base);
 	if (n > UINT16_MAX + 1u) {
-		free(base);
+		phase_spec_free(ps);
 		return err_set(e, EINVAL, "its streams have %u different frames, at most %u; fewer sizes help", n,
 			       UINT16_MAX + 1u);
 	}
-	*out = (struct phase_spec){.nplans = n,
-				   .cycle = xcalloc(ph->ncycle, sizeof(*out->cycle)),
-				   .plan = xcalloc(n, sizeof(*out->plan)),
-				   .cell = xcalloc(ph->nstreams, sizeof(*out->cell))};
-	for (unsigned i = 0; i < ph->nstreams; i++) {
-		const struct stream_frames *s = m->member[ph->stream[i]].frames;
-		out->cell[i] = m->member[ph->stream[i]].cell;
-		for (unsigned k = 0; k < s->nplans; k++)
-			out->plan[base[i] + k] = &s->plan[k];
+	for (unsigned i = 0; i < m->n; i++) { /* those that have sent their count */
+		turn += turn < ph->nstreams && ph->stream[turn] < i;
+		if (turn == ph->nstreams || ph->stream[turn] != i)
+			add_idle(ps, &m->member[i], m->in[i].count);
 	}
-	for (unsigned i = 0; i < ph->ncycle; i++) {
-		const struct sched_slot *slot = &ph->slot[i];
-		const struct stream_frames *s = m->member[ph->stream[slot->stream]].frames;
-		out->cycle[i] = (struct frun_slot){.stream = slot->stream,
-						   .plan = (uint16_t)(base[slot->stream] + s->item[slot->item])};
-		g->sizes = (g->sizes ^ s->plan[s->item[slot->item]].len) * 0x100000001b3ull;
-	}
-	free(base);
+	for (unsigned i = 0; i < m->nidle; i++)
+		add_idle(ps, &m->idle[i], 0);
 	return 0;
 }
 
@@ -204,8 +251,10 @@ static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct g
 			.plan = ps.plan,
 			.nplans = ps.nplans,
 			.stream_id = ps.cell,
-			.o0 = ph->o0,
-			.nstreams = ph->nstreams,
+			.o0 = ps.o0,
+			.nstreams = ps.nstreams,
+			.idle = ps.idle,
+			.nidle = ps.nidle,
 			.first = (unsigned)((q + nq - ph->k0 % nq) % nq),
 			.nqueues = nq,
 			.sched_id = g->sched_id + p,
@@ -228,9 +277,7 @@ static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct g
 		g->l1[p + 1] = g->l1[p] + frun_wire(g->prog[p].run, ph->end - ph->k0);
 		g->l2[p + 1] = g->l2[p] + frun_l2(g->prog[p].run, ph->end - ph->k0);
 	}
-	free(ps.cycle);
-	free(ps.plan);
-	free(ps.cell);
+	phase_spec_free(&ps);
 	return rc;
 }
 
@@ -299,6 +346,7 @@ int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, stru
 			    .sched = spec->sched,
 			    .n = spec->n,
 			    .nwant = spec->nwant,
+			    .nidle = spec->nidle,
 			    .of = spec->of,
 			    .nqueues = cp->p.ntxq,
 			    .bounded = spec->bounded,
@@ -311,6 +359,9 @@ int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, stru
 	g->member = copy_of(spec->member, g->n * sizeof(*g->member));
 	for (unsigned i = 0; i < g->n; i++)
 		g->member[i].frames->refs++;
+	g->idle = copy_of(spec->idle, g->nidle * sizeof(*g->idle));
+	for (unsigned i = 0; i < g->nidle; i++)
+		g->idle[i].frames->refs++;
 	g->from = xcalloc((size_t)g->n * g->nqueues, sizeof(*g->from));
 	number(c, g, like);
 	g->prog = xcalloc((size_t)np * g->nqueues, sizeof(*g->prog));

@@ -37,8 +37,9 @@ struct group_member {
 /* What a group is made of; `sched` is taken. */
 struct group_spec {
 	int32_t cell;
-	unsigned n, nwant, of;
+	unsigned n, nwant, nidle, of;
 	struct group_member *member;
+	const struct group_member *idle; /* streams that do not take part, and may again: they keep their ordinals */
 	struct sched_in *in;
 	const struct sched_in *want;
 	struct sched sched;
@@ -64,6 +65,8 @@ struct group {
 	unsigned n, nqueues;
 	struct sched_in *want;     /* what was asked for: whole counts, with streams that have sent theirs */
 	unsigned nwant;
+	struct group_member *idle; /* streams of the run that are not sent now */
+	unsigned nidle;
 	uint64_t *from;            /* [queue * n + member] frames that the queue had sent since open when the order began; of those with a count */
 	struct group_hold *hold;   /* NULL: the schedule is known to its end */
 	bool bounded;              /* it ends by counts */

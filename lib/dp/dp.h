@@ -162,11 +162,11 @@ struct gen_phase {
 /* A stream with a count, in an order that is not known to its end yet. */
 struct gen_cap {
 	uint32_t cell, weight;    /* its id, and its turns in a pass */
-	uint64_t most;            /* frames of it that this queue may have sent in all; what all queues may have together is its count */
+	uint64_t most;            /* less what this queue has sent of it in all: so many are left for all queues together at least */
 };
 
 /* The order of streams with counts changed: each queue begins the new one where it stands, and only then control can know what is left of each
- * stream. Until the plan that says it, a queue goes on for so many passes as keep every stream within its cap, then waits. */
+ * stream. Until the plan that says it, a queue goes on through the passes of which no stream can run out, then waits. */
 struct gen_hold {
 	uint32_t ncaps;           /* 0: it goes on for as long as there is time */
 	uint64_t pass;            /* frames of a pass, all queues */

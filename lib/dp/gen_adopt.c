@@ -331,8 +331,8 @@ static void set_limit(const struct gen_job *j, struct gen_grp *gr)
 		gr->limit_i = gr->i;
 }
 
-/* How far the group may go by itself. All that was sent before its epoch is in the cells: of a stream, queues together cannot pass the sum
- * of their caps, and the passes that one of them goes through are whole in the order that control makes of what is left. */
+/* How far the group may go by itself. All that was sent before its epoch is in the cells. The passes that are allowed are whole ones in the order
+ * that control makes of what is left. */
 static void set_hold(const struct gen_job *j, const struct gen_state *g, struct gen_grp *gr, bool begins)
 {
 	const struct gen_hold *h = gr->group->hold;

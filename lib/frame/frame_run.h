@@ -24,6 +24,9 @@ struct frun_spec {
 	const uint32_t *stream_id; /* stable number of each stream index */
 	const uint64_t *o0;  /* per stream index: its ordinal at k = 0; NULL: all 0 */
 	unsigned nstreams;
+	/* Streams without a turn in the cycle, with the frames that they would send: their ordinals and variations stay for when they come back. */
+	const struct frun_slot *idle;
+	unsigned nidle;
 	unsigned first, nqueues;
 	uint64_t sched_id;   /* equal numbers: the same cycle, so that a position in one is a position in the other */
 	bool offload;        /* checksums that the plans say a NIC can fill in are left to it: their fields hold 0 */
