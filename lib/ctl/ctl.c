@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening and closing: specs, EAL, placement, ports, workers. */
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,6 +165,7 @@ static int make_workers(struct ctl *c, struct err *e)
 		cw->lcore = cw->w->lcore = lcore;
 		cw->cpu = rte_lcore_to_cpu_id((int)lcore);
 		cw->node = node;
+		cw->wait = cw->cycles_per_packet = (double)NAN;
 		cw->w->shares_cpu = shares_cpu(lcore);
 		snprintf(name, sizeof(name), "wr%u", lcore);
 		c->nworkers++;

@@ -60,10 +60,23 @@ struct group_rate {
 };
 
 /* Counters of a queue or port as plain numbers at one moment: baselines and the tick before. */
-struct q_raw { struct cnt_tx tx; struct cnt_rx rx; };
+struct q_raw {
+	struct cnt_tx tx;
+	struct cnt_rx rx;
+	struct cnt_sizes rx_sizes;
+	struct dp_times tx_times, rx_times;
+	uint64_t retries;
+};
 struct ctl_base {
 	struct q_raw *q;           /* nqueues */
 	struct snap_port dev;      /* the device's numbers: tx_errors, rx_missed, ..., nic */
+	struct cnt_sizes tx_sizes;
+};
+
+/* The last full interval of a queue. */
+struct q_rate {
+	struct snap_rate tx, rx;
+	double dropped_pps, stalls_per_s, nombuf_per_s, tx_cycles, rx_cycles; /* cycles of a burst, NAN: none was sampled */
 };
 
 struct ctl_port {
@@ -98,9 +111,14 @@ struct ctl_port {
 	char said[SAID_MAX];          /* the last note about what could not be taken over */
 	uint64_t tx_offloads;      /* that the device was set up with */
 	struct run run;
-	struct ctl_base base, prev;
-	struct snap_rate *tx_rate, *rx_rate; /* per queue, last full interval */
-	uint64_t *prev_retries;    /* per Tx queue, at the tick before */
+	struct ctl_base base;
+	struct q_raw *prev;        /* at the tick before, */
+	uint64_t prev_ns;          /* and when that was */
+	uint64_t streams_ns;       /* likewise of streams */
+	struct q_rate *last;       /* per queue */
+	struct snap_interval max, history[SNAP_HISTORY]; /* a ring: the next one goes to history[nhistory % SNAP_HISTORY] */
+	uint64_t nhistory;
+	bool cleared;              /* within this interval: it is not a full one since then */
 	unsigned stuck_ticks;      /* seconds in which frames were offered and none was taken */
 	enum snap_link link;
 	uint64_t link_mbps;
@@ -114,9 +132,11 @@ struct ctl_worker {
 	int cpu, node;
 	bool launched;
 	struct dp_plan *posted;    /* the newest */
-	uint64_t prev_busy, prev_tsc;
+	uint64_t prev_busy, prev_tsc, prev_loops, prev_delay_ns;
+	bool delay_known;
+	uint64_t moved, stalls;    /* in this interval: frames, bursts not taken whole */
 	uint64_t quiet_barren, quiet_loops; /* turns at the last move of an Rx counter */
-	double busy;
+	double busy, wait, loops_per_s, pps, cycles_per_packet, stalls_per_s; /* last full interval, see snap_worker */
 	bool dirty;
 };
 
@@ -222,6 +242,10 @@ int stat_init(struct ctl_port *cp);
 void stat_free(struct ctl_port *cp);
 /* Sums of our cells and the device's numbers since open, no baseline. */
 void stat_dev(struct ctl_port *cp, struct snap_port *out);
+void stat_queue(const struct ctl_port *cp, unsigned q, struct q_raw *out);
+/* Counters as rows of uint64_t: a -= b. */
+void cells_sub(void *a, const void *b, size_t bytes);
+void link_look(struct ctl *c, struct ctl_port *cp);
 
 /* stream_stat.c */
 /* Frames of each cell that all queues have sent since open, [CTL_CELLS]; the caller frees. Exact when nothing is sending; of a queue that takes over
@@ -229,4 +253,4 @@ void stat_dev(struct ctl_port *cp, struct snap_port *out);
 struct gen_cell *stream_cells(struct ctl_port *cp);
 void stream_begins(struct ctl_port *cp, struct stream *s); /* its counters are 0 */
 void streams_clear(struct ctl_port *cp);
-void streams_tick(struct ctl_port *cp, double seconds);
+void streams_tick(struct ctl_port *cp);

@@ -73,8 +73,12 @@ void streams_clear(struct ctl_port *cp)
 	free(sum);
 }
 
-void streams_tick(struct ctl_port *cp, double seconds)
+void streams_tick(struct ctl_port *cp)
 {
+	uint64_t now_ns = clock_raw_ns();
+	double seconds = cp->streams_ns != 0 ? (double)(now_ns - cp->streams_ns) / 1e9 : 0;
+
+	cp->streams_ns = now_ns;
 	if (cp->run.id == 0)
 		return;
 	struct gen_cell *sum = stream_cells(cp);

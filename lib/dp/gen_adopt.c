@@ -30,8 +30,13 @@ static __rte_noinline void fold(struct gen_state *g, const struct frun *f, uint6
 {
 	uint64_t frames[GEN_MAX_STREAMS], bytes[GEN_MAX_STREAMS];
 
+	struct cnt_sizes sizes = {0};
+
 	if (i == 0)
 		return;
+	frun_sizes(f, 0, i, sizes.n);
+	for (unsigned s = 0; s < CNT_NSIZES; s++)
+		cell_add(&g->sizes.n[s], times * sizes.n[s]);
 	frun_count(f, i, frames, bytes);
 	for (unsigned s = 0; s < frun_nstreams(f); s++) {
 		struct gen_cell *c = &g->cell[frun_stream_id(f, s)];
@@ -90,6 +95,23 @@ bool gen_counts(const struct gen_state *g, struct gen_cell *sum, unsigned n)
 	return true;
 }
 
+bool gen_sizes(const struct gen_state *g, struct cnt_sizes *sum)
+{
+	uint64_t epoch = __atomic_load_n(&g->epoch, __ATOMIC_ACQUIRE), now[CNT_NSIZES];
+	const struct frun *prog = __atomic_load_n(&g->prog, __ATOMIC_ACQUIRE);
+	uint64_t accepted = __atomic_load_n(&g->accepted, __ATOMIC_ACQUIRE);
+
+	for (unsigned s = 0; s < CNT_NSIZES; s++)
+		now[s] = __atomic_load_n(&g->sizes.n[s], __ATOMIC_ACQUIRE);
+	if (epoch % 2 != 0 || __atomic_load_n(&g->epoch, __ATOMIC_ACQUIRE) != epoch)
+		return false;
+	if (prog != NULL)
+		frun_sizes(prog, 0, accepted, now);
+	for (unsigned s = 0; s < CNT_NSIZES; s++)
+		sum->n[s] += now[s];
+	return true;
+}
+
 void gen_skip(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, uint64_t bytes)
 {
 	if (gr->stream < 0) {
@@ -98,6 +120,7 @@ void gen_skip(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, 
 		cell_add(&g->accepted, 1);
 		cell_add(&g->cell[id].packets, UINT64_MAX);
 		cell_add(&g->cell[id].bytes, -bytes);
+		cell_add(&g->sizes.n[cnt_size_class(bytes)], UINT64_MAX);
 		settle(g);
 	}
 	gr->i++;
@@ -194,6 +217,7 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 		gr->image = memcpy(gr->small, cls->bytes, cls->len);
 	gr->image_len = cls->len;
 	gr->ol_flags = gen_offload_flags(cls);
+	gr->dst = gen_dst(cls);
 	gr->tx_offload = cls->offload ? rte_mbuf_tx_offload(cls->l2_len, cls->l3_len, cls->l4_len, 0, 0, 0, 0) : 0;
 	gr->prog = ph->prog;
 	gr->state = ph->state;

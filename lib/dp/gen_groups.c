@@ -44,7 +44,7 @@ static void credit_runs(struct gen_state *g, unsigned sent)
 		unsigned n = r->n - r->done;
 
 		n = n < sent ? n : sent;
-		gen_credit(g, gr, n, gen_bytes(gr, r->i + r->done, n));
+		gen_credit(g, gr, r->i + r->done, n, gen_bytes(gr, r->i + r->done, n));
 		r->done = (uint16_t)(r->done + n);
 		o->run_at += r->done == r->n;
 		sent -= n;

@@ -50,12 +50,16 @@ const char *frun_engine(const struct frun *);
 const char *frun_sums(const struct frun *);
 unsigned frun_lanes(const struct frun *);
 
+/* What all frames of a class are addressed to. */
+enum frun_dst { FRUN_DST_ANY, FRUN_DST_UNICAST, FRUN_DST_MULTICAST, FRUN_DST_BROADCAST };
+
 /* Buffers hold what does not change: the image of a payload class, written once per buffer and recognized by a mark. frun_fill() writes the rest. */
 struct frun_class {
 	const uint8_t *bytes; /* image */
 	uint16_t len;         /* of its longest frame */
 	uint16_t from;        /* bytes before are written by frun_fill() each time; 0: the image is the whole frame */
 	bool offload, ip4, ip6, udp, tcp; /* what the NIC does for these frames */
+	enum frun_dst dst;
 	uint16_t l2_len, l3_len, l4_len;
 };
 unsigned frun_nclasses(const struct frun *);
@@ -101,6 +105,8 @@ uint64_t frun_wire(const struct frun *f, uint64_t k);
 uint64_t frun_l2(const struct frun *f, uint64_t k);
 /* Own frames before i, added up per stream index: frames[nstreams], bytes[nstreams] (with FCS). */
 void frun_count(const struct frun *f, uint64_t i, uint64_t *frames, uint64_t *bytes);
+/* Own frames i .. i + n - 1 by size with FCS, added to sizes[CNT_NSIZES] (count.h). */
+void frun_sizes(const struct frun *f, uint64_t i, uint64_t n, uint64_t *sizes);
 unsigned frun_nstreams(const struct frun *f);
 uint32_t frun_stream_id(const struct frun *f, unsigned index);
 /* Stream index of own frame i. */

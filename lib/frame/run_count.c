@@ -74,6 +74,31 @@ void frun_count(const struct frun *f, uint64_t i, uint64_t *frames, uint64_t *by
 	}
 }
 
+/* Of the own frames before i, so many times. */
+static void sizes_before(const struct frun *f, uint64_t i, uint64_t times, uint64_t *sizes)
+{
+	const uint32_t *all = f->sizes + (f->own / RUN_SIZES_STEP + 1) * CNT_NSIZES;
+	uint32_t end = (uint32_t)(i % f->own), from = end / RUN_SIZES_STEP;
+
+	for (unsigned s = 0; s < CNT_NSIZES; s++)
+		sizes[s] += times * (i / f->own * all[s] + f->sizes[from * CNT_NSIZES + s]);
+	for (uint32_t c = from * RUN_SIZES_STEP; c < end; c++)
+		sizes[cnt_size_class(f->plan[f->slot[c].plan].len + 4u)] += times;
+}
+
+void frun_sizes(const struct frun *f, uint64_t i, uint64_t n, uint64_t *sizes)
+{
+	if (f->len != 0) {
+		sizes[cnt_size_class(f->len + 4u)] += n;
+	} else if (n < RUN_SIZES_STEP) {
+		for (uint32_t c = (uint32_t)(i % f->own); n > 0; n--, c = c + 1 < f->own ? c + 1 : 0)
+			sizes[cnt_size_class(f->plan[f->slot[c].plan].len + 4u)]++;
+	} else {
+		sizes_before(f, i + n, 1, sizes);
+		sizes_before(f, i, UINT64_MAX, sizes);
+	}
+}
+
 /* ---- position ---- */
 
 uint64_t frun_pos(const struct frun *f, const void *state)

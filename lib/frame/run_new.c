@@ -269,6 +269,21 @@ static void make_sizes(struct run_make *m)
 	}
 }
 
+static void make_size_classes(struct frun *f)
+{
+	uint32_t steps = f->own / RUN_SIZES_STEP + 1, sum[CNT_NSIZES] = {0};
+
+	if (f->len != 0)
+		return;
+	f->sizes = xcalloc((steps + 1) * CNT_NSIZES, sizeof(*f->sizes));
+	for (uint32_t c = 0; c < f->own; c++) {
+		if (c % RUN_SIZES_STEP == 0)
+			memcpy(f->sizes + c / RUN_SIZES_STEP * CNT_NSIZES, sum, sizeof(sum));
+		sum[cnt_size_class(f->plan[f->slot[c].plan].len + 4u)]++;
+	}
+	memcpy(f->sizes + steps * CNT_NSIZES, sum, sizeof(sum));
+}
+
 static void describe(struct run_make *m)
 {
 	struct frun *f = &m->f;
@@ -303,7 +318,8 @@ static struct frun *pack(struct run_make *m)
 		PIECE(by_id, f->nstreams), PIECE(o0, f->nstreams), PIECE(step, f->nstreams), PIECE(slot0, f->nstreams + 1),
 		PIECE(slot_id, f->nslots), PIECE(place0, f->nstreams + 1), PIECE(place, f->ncycle), PIECE(size_before, f->ncycle + 1),
 		PIECE(own_before,
-		f->own + 1), PIECE(class, f->nclasses), PIECE(lane_len, f->lanes + RUN_OVER), PIECE(line_of, ARRAY_SIZE(m->written)),
+		f->own + 1), PIECE(class, f->nclasses),
+		PIECE(sizes, (f->own / RUN_SIZES_STEP + 2) * CNT_NSIZES), PIECE(lane_len, f->lanes + RUN_OVER), PIECE(line_of, ARRAY_SIZE(m->written)),
 		PIECE(cols, 1), PIECE(lane_line, (f->lanes + (size_t)RUN_OVER) * f->nlines * RUN_LINE),
 		PIECE(lane_base, (f->lanes + (size_t)RUN_OVER) * (f->cols != NULL ? f->cols->nsums : 0)),
 	};
@@ -372,6 +388,7 @@ struct frun *frun_new(const struct frun_spec *asked, struct err *e)
 	int rc = make_plans(m, e);
 	if (rc == 0) {
 		make_sizes(m);
+		make_size_classes(&m->f);
 		describe(m);
 		run_make_images(m);
 		rc = run_make_engine(m, e);
