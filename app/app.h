@@ -12,6 +12,7 @@ struct app {
 	struct loop *loop;
 	bool oneshot; /* the words after the options are the only command: an unbounded `start` would end at once */
 	struct portset written; /* ports whose settings or streams were written since `load` began */
+	struct xstats_memory *xstats; /* of snapshots, for rates; NULL: none was asked for */
 	bool quit;    /* `quit` was said; the loop is stopped too, and sessions run nothing more */
 };
 
@@ -30,6 +31,10 @@ void app_all_ports(const struct app *app, struct portset *out);
 #define APP_WIRE_EXTRA 20 /* preamble 7, SFD 1, inter-frame gap 12 */
 /* "1.488Mpps = 10% = ... of 64-byte frames"; false: no frame can be built, nothing is added. */
 bool app_load_text(const struct app *app, unsigned port, struct sbuf *out);
+
+/* Trees that `show` lays out and that snapshots hand out; new references. */
+json_t *app_log_json(unsigned last);              /* messages, oldest first; last: at most so many of the newest, 0: all that are kept */
+json_t *app_map_json(const struct app *app);
 
 /* Verbs of the build's file list, for cmd_new (set and help among them). */
 const struct verb *const *cmd_verbs(unsigned *n);

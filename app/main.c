@@ -352,6 +352,7 @@ static int close_session(struct prog *p)
 	arm_second_interrupt();
 	log_listen(NULL, NULL);
 	sess_free(p->sess);
+	snapshot_forget(&p->app);
 	cmd_free(p->app.cmd);
 	console_free(p->console);
 	return p->out_err != 0 && code == 0 ? out_status(p->out_err) : code;

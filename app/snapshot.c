@@ -1,40 +1,182 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "snapshot.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app.h"
+#include "part/part.h"
 
-/* The part behind *at, without blanks and commas around it; false at the end. */
-static bool next_part(const char **at, struct sbuf *out)
+#define PART(name) extern const struct snap_part part_##name;
+#include "part_list.h"
+#undef PART
+
+#define PART(name) &part_##name,
+static const struct snap_part *const parts[] = {
+#include "part_list.h"
+};
+#undef PART
+
+static const char *const forms[] = {
+	[PART_ALONE] = "", [PART_LAST] = "[:N]", [PART_PORT] = ":P", [PART_STREAM] = ":P/S", [PART_WINDOW] = ":P[/FIRST+N|/S~N]",
+};
+
+/* One item of the list: the part and what stands behind its name. */
+struct item {
+	const struct snap_part *part;
+	struct part_arg arg;
+};
+
+void snapshot_forms(struct sbuf *out)
 {
-	const char *p = *at + strspn(*at, ", ");
-	size_t n = strcspn(p, ", ");
-
-	sbuf_reset(out);
-	sbuf_addn(out, p, n);
-	*at = p + n;
-	return n > 0;
+	sbuf_add(out, "stats");
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		sbuf_addf(out, ", %s%s", parts[i]->name, forms[parts[i]->takes]);
 }
 
-json_t *app_snapshot(void *host, const char *parts, struct err *e)
+static int unknown(const char *text, size_t len, struct err *e)
+{
+	struct sbuf all = {0};
+
+	snapshot_forms(&all);
+	int rc = err_set(e, EINVAL, "there is no part '%.*s' of a snapshot; there are: %s", len < 60 ? (int)len : 60, text, sbuf_str(&all));
+	sbuf_free(&all);
+	return rc;
+}
+
+/* A number of at most 9 digits at *at, which moves behind it. */
+static bool number(const char **at, const char *end, unsigned *out)
+{
+	const char *p = *at;
+
+	for (*out = 0; p < end && isdigit((unsigned char)*p) && p - *at < 9; p++)
+		*out = *out * 10 + (unsigned)(*p - '0');
+	bool any = p > *at;
+	*at = p;
+	return any;
+}
+
+static bool take(const char **at, const char *end, char c)
+{
+	bool there = *at < end && **at == c;
+
+	*at += there;
+	return there;
+}
+
+static bool arg_parse(enum part_takes takes, const char *at, const char *end, struct part_arg *out)
+{
+	bool ok = at == end || (take(&at, end, ':') && takes != PART_ALONE);
+
+	*out = (struct part_arg){0};
+	switch (takes) {
+	case PART_ALONE:
+		break;
+	case PART_LAST:
+		ok = ok && (at == end || (number(&at, end, &out->n) && out->n > 0));
+		break;
+	case PART_PORT:
+		ok = ok && number(&at, end, &out->port);
+		break;
+	case PART_STREAM:
+		ok = ok && number(&at, end, &out->port) && take(&at, end, '/') && number(&at, end, &out->stream);
+		break;
+	case PART_WINDOW:
+		ok = ok && number(&at, end, &out->port);
+		if (ok && take(&at, end, '/')) {
+			ok = number(&at, end, &out->first);
+			out->around = ok && take(&at, end, '~');
+			out->stream = out->around ? out->first : 0;
+			ok = ok && (out->around || take(&at, end, '+')) && number(&at, end, &out->n) && out->n > 0;
+		}
+		break;
+	}
+	return ok && at == end;
+}
+
+static int there(const struct app *app, const struct item *it, struct err *e)
+{
+	unsigned n = ctl_nports(app->ctl);
+
+	if (it->part->takes < PART_PORT)
+		return 0;
+	if (it->arg.port >= n)
+		return err_set(e, EINVAL, "part '%s': there is no port %u; ports are 0 to %u", it->part->name, it->arg.port, n - 1);
+	if (it->part->takes != PART_STREAM || ctl_stream_cfg(app->ctl, it->arg.port, it->arg.stream) != NULL)
+		return 0;
+	return cmd_no_stream(app->cmd, it->arg.port, it->arg.stream, e);
+}
+
+/* part NULL: stats, which needs nothing more. */
+static int item_parse(const struct app *app, const char *text, size_t len, struct item *out, struct err *e)
+{
+	size_t name = strcspn(text, ":, ");
+
+	name = name < len ? name : len;
+	*out = (struct item){0};
+	if (name == 5 && strncmp(text, "stats", 5) == 0)
+		return name == len ? 0 : unknown(text, len, e);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (strlen(parts[i]->name) == name && strncmp(parts[i]->name, text, name) == 0)
+			out->part = parts[i];
+	if (out->part == NULL)
+		return unknown(text, len, e);
+	if (!arg_parse(out->part->takes, text + name, text + len, &out->arg))
+		return err_set(e, EINVAL, "'%.*s' is not how this part is asked for: %s%s", len < 60 ? (int)len : 60, text, out->part->name,
+			       forms[out->part->takes]);
+	return there(app, out, e);
+}
+
+static bool same_arg(const struct part_arg *a, const struct part_arg *b)
+{
+	return a->port == b->port && a->stream == b->stream && a->first == b->first && a->n == b->n && a->around == b->around;
+}
+
+/* Each part has one key: the same may be asked for twice, but not of two ports. */
+static int item_add(struct item *items, unsigned *n, const struct item *it, struct err *e)
+{
+	for (unsigned i = 0; i < *n; i++) {
+		if (items[i].part != it->part)
+			continue;
+		if (same_arg(&items[i].arg, &it->arg))
+			return 0;
+		return err_set(e, EINVAL, "part '%s' is asked for twice, each time of something else; take two snapshots", it->part->name);
+	}
+	if (it->part != NULL)
+		items[(*n)++] = *it;
+	return 0;
+}
+
+json_t *app_snapshot(void *host, const char *list, struct err *e)
 {
 	struct app *app = host;
-	struct sbuf part = {0};
+	struct item items[ARRAY_SIZE(parts)];
+	unsigned n = 0;
+	int rc = 0;
+
+	for (const char *at = list + strspn(list, ", "); *at != '\0' && rc == 0; at += strspn(at, ", ")) {
+		struct item it;
+		size_t len = strcspn(at, ", ");
+		rc = item_parse(app, at, len, &it, e);
+		if (rc == 0)
+			rc = item_add(items, &n, &it, e);
+		if (rc < 0 && e != NULL)
+			e->col = (int)(at - list);
+		at += len;
+	}
+	if (rc < 0)
+		return NULL;
 	struct snap *s = ctl_snapshot(app->ctl);
 	json_t *doc = snap_json(s);
-
-	snap_free(s);
-	free(s);
-	while (doc != NULL && next_part(&parts, &part)) {
-		if (strcmp(sbuf_str(&part), "stats") == 0)
-			continue;
-		err_set(e, EINVAL, "there is no part '%s' of a snapshot; there is: stats", sbuf_str(&part));
+	for (unsigned i = 0; i < n && rc == 0; i++)
+		rc = items[i].part->add(app, s, &items[i].arg, doc, e);
+	if (rc < 0) {
 		json_decref(doc);
 		doc = NULL;
 	}
-	sbuf_free(&part);
+	snap_free(s);
+	free(s);
 	return doc;
 }

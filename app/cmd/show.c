@@ -117,6 +117,8 @@ static int show_what(struct cmd_run *r)
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", words[i], "takes", takes[kinds[i].takes], "help", about[i]));
+	json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", "snapshot", "takes", "[<parts>]", "help",
+					      "what pages and other clients get, as JSON"));
 	json_object_set_new(doc, "results", list);
 	return show_out(r, doc, &what_view);
 }

@@ -104,29 +104,6 @@ static const struct out_col map_cols[] = {
 };
 static const struct out_view map_view = {.rows = "queues", .cols = map_cols, .ncols = ARRAY_SIZE(map_cols)};
 
-static json_t *map_json(const struct ctl *ctl)
-{
-	const struct placement *pl = ctl_placement(ctl);
-	const struct place_in *in = ctl_place_in(ctl);
-	json_t *doc = show_doc("map"), *ports = json_array(), *queues = json_array(), *lcores = json_array();
-
-	for (unsigned p = 0; p < pl->nports; p++)
-		json_array_append_new(ports, json_pack("{s:i,s:o,s:i,s:i}", "port", (int)p, "name", out_json_text(ctl_port_name(ctl, p)),
-						       "rx_queues", (int)pl->port[p].nrxq, "tx_queues", (int)pl->port[p].ntxq));
-	for (unsigned i = 0; i < pl->n; i++)
-		json_array_append_new(queues, json_pack("{s:i,s:s,s:i,s:i}", "port", (int)pl->q[i].port, "side",
-							pl->q[i].tx ? "tx" : "rx", "queue", (int)pl->q[i].queue, "lcore",
-							(int)pl->q[i].lcore));
-	for (unsigned i = 0; i < in->nlcores; i++)
-		json_array_append_new(lcores, json_pack("{s:i,s:i,s:i}", "lcore", (int)in->lcore[i].lcore, "cpu", in->lcore[i].cpu,
-							"node", in->lcore[i].node));
-	json_object_set_new(doc, "control", json_integer(in->control));
-	json_object_set_new(doc, "ports", ports);
-	json_object_set_new(doc, "queues", queues);
-	json_object_set_new(doc, "lcores", lcores);
-	return doc;
-}
-
 static const char *port_name(void *arg, unsigned port)
 {
 	return ctl_port_name(arg, port);
@@ -138,8 +115,12 @@ int show_map(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 
 	(void)sel;
 	(void)e;
-	if (r->out_mode != OUT_TEXT)
-		return show_out(r, map_json(ctl), &map_view);
+	if (r->out_mode != OUT_TEXT) {
+		json_t *doc = show_doc("map"), *map = app_map_json(app_of(r));
+		json_object_update(doc, map);
+		json_decref(map);
+		return show_out(r, doc, &map_view);
+	}
 	place_draw(ctl_placement(ctl), ctl_place_in(ctl), port_name, ctl, r->out);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include "show.h"
 #include "set/set.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,17 +80,15 @@ int show_settings(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 
 static int add_frame(struct cmd_run *r, unsigned port, unsigned stream, void *arg, struct err *e)
 {
+	if (r->out_mode != OUT_TEXT) {
+		json_t *o = ctl_frame_json(app_of(r)->ctl, port, stream, e);
+		return o != NULL ? json_array_append_new(arg, o) : -EINVAL;
+	}
 	struct frame *f = xcalloc(1, sizeof(*f));
 	int rc = ctl_frame(app_of(r)->ctl, port, stream, f, e);
-
-	if (rc == 0 && r->out_mode == OUT_TEXT) {
+	if (rc == 0) {
 		sbuf_addf(r->out, "port %u stream %u: ", port, stream);
 		frame_print(f->bytes, f->len, r->out);
-	} else if (rc == 0) {
-		json_t *o = frame_dissect(f->bytes, f->len);
-		json_object_set_new(o, "port", json_integer(port));
-		json_object_set_new(o, "stream", json_integer(stream));
-		json_array_append_new(arg, o);
 	}
 	free(f);
 	return rc;

@@ -344,19 +344,11 @@ static void row_type(struct setting *row, const struct field_arg *a)
 	}
 }
 
-void set_field_name(const struct proto *p, unsigned nth, const struct field *f, struct sbuf *out)
-{
-	sbuf_add(out, p->name);
-	if (nth > 1)
-		sbuf_addf(out, "[%u]", nth);
-	sbuf_addf(out, ".%s", f->name);
-}
-
 static void row_init(struct field_row *r, const struct proto *p, unsigned nth, const struct field *f)
 {
 	struct sbuf name = {0}, help = {0};
 
-	set_field_name(p, nth, f, &name);
+	frame_field_name(p, nth, f, &name);
 	r->arg = (struct field_arg){.proto = p, .field = f, .nth = nth};
 	proto_vspec(f, &r->arg.one);
 	r->row = (struct setting){.name = name.s, .scope = SCOPE_STREAM, .dflt = f->dflt, .help = f->help, .arg = &r->arg, .check = field_check};

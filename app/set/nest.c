@@ -66,7 +66,7 @@ static void nest_vprint(const struct vspec *s, const void *val, struct sbuf *out
 	for (unsigned i = 0; i < n->n; i++) {
 		if (i > 0)
 			sbuf_addc(out, n->at[i].same_digit ? '+' : ',');
-		set_field_name(n->at[i].proto, n->at[i].nth, n->at[i].field, out);
+		frame_field_name(n->at[i].proto, n->at[i].nth, n->at[i].field, out);
 	}
 }
 
@@ -84,7 +84,7 @@ static void nest_vcomplete(const struct vspec *s, const char *prefix, void (*off
 	for (const struct proto *const *p = proto_table; *p != NULL; p++) {
 		for (const struct field *f = (*p)->fields; f != NULL && f->name != NULL; f++) {
 			sbuf_reset(&name);
-			set_field_name(*p, 1, f, &name);
+			frame_field_name(*p, 1, f, &name);
 			if (f->bits == 0 || strncmp(name.s, prefix + head, strlen(prefix + head)) != 0)
 				continue;
 			sbuf_reset(&word);
@@ -112,7 +112,7 @@ bool set_check_nest(const struct setting *row, const void *stream_cfg, struct er
 	for (unsigned i = 0; ok && i < f->nest.n; i++) {
 		const struct frame_val *v = frame_vals_find(&f->vals, f->nest.at[i].proto, f->nest.at[i].nth, f->nest.at[i].field);
 		sbuf_reset(&name);
-		set_field_name(f->nest.at[i].proto, f->nest.at[i].nth, f->nest.at[i].field, &name);
+		frame_field_name(f->nest.at[i].proto, f->nest.at[i].nth, f->nest.at[i].field, &name);
 		ok = v != NULL && v->vary != NULL && vary_period(v->vary) != 0;
 		if (!ok && (v == NULL || v->vary == NULL))
 			err_set(warn, EINVAL, "'%s' is in the nest, but does not vary", name.s);

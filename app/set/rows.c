@@ -168,6 +168,24 @@ static void add_table(const struct setting ***rows, unsigned *n, const struct se
 		(*rows)[(*n)++] = &table[i];
 }
 
+const struct setting *const *set_extra_rows(unsigned *n)
+{
+	static const struct setting **rows;
+	static unsigned nrows;
+
+	if (rows == NULL) {
+		unsigned nrnd;
+		const struct setting *rnd = set_rnd_rows(&nrnd);
+		for (unsigned i = 0; i < set_nstream_rows; i++)
+			if (strcmp(set_stream_rows[i].name, "nest") == 0)
+				add_table(&rows, &nrows, &set_stream_rows[i], 1);
+		add_table(&rows, &nrows, set_payload_rows, set_npayload_rows);
+		add_table(&rows, &nrows, rnd, nrnd);
+	}
+	*n = nrows;
+	return rows;
+}
+
 const struct setting *const *set_rows(unsigned *n)
 {
 	static const struct setting **rows;

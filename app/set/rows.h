@@ -33,8 +33,6 @@ unsigned set_more_rows(const struct setting *const **rows);
 /* Port and stream that a row's object belongs to; false when there is none (tables read without ports). */
 bool set_find_port(const void *port_cfg, unsigned *port);
 bool set_find_stream(const void *stream_cfg, unsigned *port, unsigned *stream);
-/* The program's own name of a field: "udp.dst", "ipv4[2].src". */
-void set_field_name(const struct proto *p, unsigned nth, const struct field *f, struct sbuf *out);
 /* Can the frame of a stream be built now? The same answer as `start` gives, as a warning. */
 bool set_check_stream(const struct setting *row, const void *stream_cfg, struct err *warn);
 bool set_check_port(const struct setting *row, const void *port_cfg, struct err *warn);

@@ -26,5 +26,7 @@ struct stream_cfg;
 bool set_check_whole(const struct stream_cfg *cfg, struct err *warn);
 /* Whether `show settings` lists the row for this object: not an alias, and no field that the frame does not have, unless it was set. */
 bool set_applies(const struct setting *row, const void *obj);
+/* Rows of a stream that are no field and say how its frames change or what is in them: nest, payload, random bits. */
+const struct setting *const *set_extra_rows(unsigned *n);
 /* From hold(true) to hold(false) no setting changes: the frame that rows read is built once per stream, not once per row. */
 void set_hold(bool on);

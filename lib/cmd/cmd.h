@@ -203,6 +203,8 @@ int cmd_no_stream(const struct cmd *, unsigned port, unsigned stream, struct err
 /* The ports of a list, each checked to be there (-EINVAL names those that are); items with streams count as their port. */
 int cmd_target_ports(const struct cmd *, const struct target *, struct portset *out, struct err *e);
 
+/* "start <ports> [for DURATION]" */
+void cmd_verb_syntax(const struct verb *, struct sbuf *out);
 void cmd_help(struct cmd *, const char *word, struct sbuf *out);      /* NULL: the list */
 json_t *cmd_dump(struct cmd *);                                       /* both tables as JSON */
 void cmd_man(struct cmd *, const char *name, const char *version, struct sbuf *out); /* roff, section 1 */

@@ -27,6 +27,11 @@ static void arg_syntax(const struct arg_spec *a, struct sbuf *out)
 		sbuf_addf(out, "<%s>", name);
 }
 
+void cmd_verb_syntax(const struct verb *v, struct sbuf *out)
+{
+	verb_syntax(v, out);
+}
+
 void verb_syntax(const struct verb *v, struct sbuf *out)
 {
 	unsigned n = verb_nargs(v);

@@ -102,6 +102,19 @@ void ctl_map_error(const struct ctl *c, unsigned which, struct err *e)
 		err_set(e, EINVAL, "core map: %.900s", why.text);
 }
 
+/* The CPU that an lcore is pinned to, -1: it has several. rte_lcore_to_cpu_id() tells the number of a core within its socket. */
+static int lcore_cpu(unsigned lcore)
+{
+	rte_cpuset_t set = rte_lcore_cpuset(lcore);
+
+	if (CPU_COUNT(&set) != 1)
+		return -1;
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &set))
+			return i;
+	return -1;
+}
+
 static int place(struct ctl *c, struct err *e)
 {
 	unsigned l, n = 0, which = 0;
@@ -109,11 +122,12 @@ static int place(struct ctl *c, struct err *e)
 
 	c->plcore = xcalloc(rte_lcore_count(), sizeof(*c->plcore));
 	RTE_LCORE_FOREACH_WORKER(l)
-		c->plcore[n++] = (struct place_lcore){.lcore = l, .cpu = rte_lcore_to_cpu_id((int)l), .node = (int)rte_lcore_to_socket_id(l)};
+		c->plcore[n++] = (struct place_lcore){.lcore = l, .cpu = lcore_cpu(l), .node = (int)rte_lcore_to_socket_id(l)};
 	for (unsigned i = 0; i < c->nports; i++)
 		c->pport[i] = (struct place_port){.max_rxq = c->port[i]->need.max_rxq, .max_txq = c->port[i]->need.max_txq,
 						  .node = c->port[i]->need.node};
-	c->pin = (struct place_in){.lcore = c->plcore, .nlcores = n, .control = rte_get_main_lcore(), .port = c->pport, .nports = c->nports};
+	c->pin = (struct place_in){.lcore = c->plcore, .nlcores = n, .control = rte_get_main_lcore(),
+				   .control_cpu = lcore_cpu(rte_get_main_lcore()), .port = c->pport, .nports = c->nports};
 	if (n == 0)
 		return err_set(e, EINVAL, "EAL has only the control lcore %u; give at least one more, as in -l 0,1", rte_get_main_lcore());
 	rc = c->opts.nmaps > 0 ? place_maps(c->opts.maps, c->opts.nmaps, &c->pin, &c->place, &which, e) : place_auto(&c->pin, &c->place, e);
@@ -163,7 +177,7 @@ static int make_workers(struct ctl *c, struct err *e)
 		if (cw->w == NULL)
 			return err_set(e, ENODEV, "no memory for worker %u", lcore);
 		cw->lcore = cw->w->lcore = lcore;
-		cw->cpu = rte_lcore_to_cpu_id((int)lcore);
+		cw->cpu = lcore_cpu(lcore);
 		cw->node = node;
 		cw->wait = cw->cycles_per_packet = (double)NAN;
 		cw->w->shares_cpu = shares_cpu(lcore);
@@ -247,8 +261,10 @@ static int open_spec(struct ctl *c, unsigned first, struct err *e)
 		return 0;
 	int rc = head->p.spec->open(arg != NULL ? arg + 1 : "", p, n, e);
 	eal_log_drain();
-	for (unsigned i = 0; i < n && rc == 0; i++)
+	for (unsigned i = 0; i < n && rc == 0; i++) {
 		c->port[first + i]->opened = true;
+		dev_bus(c->port[first + i]);
+	}
 	return rc;
 }
 
@@ -483,6 +499,14 @@ const char *ctl_port_name(const struct ctl *c, unsigned port)
 	return c->port[port]->p.name;
 }
 
+const char *ctl_port_bus(const struct ctl *c, unsigned port, int *node)
+{
+	const struct port *p = &c->port[port]->p;
+
+	*node = p->node;
+	return p->pci[0] != '\0' ? p->pci : NULL;
+}
+
 struct port_cfg *ctl_port_cfg(struct ctl *c, unsigned port)
 {
 	return &c->port[port]->p.cfg;
@@ -575,11 +599,4 @@ const struct placement *ctl_placement(const struct ctl *c)
 const struct place_in *ctl_place_in(const struct ctl *c)
 {
 	return &c->pin;
-}
-
-int ctl_frame(struct ctl *c, unsigned port, unsigned stream, struct frame *out, struct err *e)
-{
-	if (port >= c->nports || stream_at(c->port[port], stream) == NULL)
-		return err_set(e, EINVAL, "there is no stream %u/%u", port, stream);
-	return stream_frame(c->port[port], c->port[port]->stream[stream], out, e);
 }

@@ -37,6 +37,8 @@ void ctl_links(struct ctl *);
 
 unsigned ctl_nports(const struct ctl *);
 const char *ctl_port_name(const struct ctl *, unsigned port);
+/* PCI address of its device, with domain, NULL: none; *node: its NUMA node, -1 unknown. */
+const char *ctl_port_bus(const struct ctl *, unsigned port, int *node);
 /* Streams have ids 0 .. CTL_MAX_STREAMS - 1 that stay; a deleted one leaves a hole. ctl_nstreams: highest id + 1. ctl_stream_cfg: NULL for a hole. */
 unsigned ctl_nstreams(const struct ctl *, unsigned port);
 unsigned ctl_stream_total(const struct ctl *, unsigned port); /* without holes */
@@ -79,9 +81,9 @@ void ctl_clear(struct ctl *, const struct portset *ports); /* baselines of count
 struct snap *ctl_snapshot(struct ctl *);
 
 /* Facts for show, as JSON trees (new references). */
-json_t *ctl_ports_json(struct ctl *);   /* {"show":"ports","ports":[{"port","name","spec","driver","link","speed_mbps","mac","mtu","node","used",
-					 * "rx_queues","tx_queues","rxd","txd","mbufs","memory_bytes","offloads","rss","flow_control","promiscuous",
-					 * "notes":[..]}]} */
+json_t *ctl_ports_json(struct ctl *);   /* {"show":"ports","ports":[{"port","name","spec","driver","pci","link","speed_mbps","mac","mtu","node",
+					 * "used","rx_queues","tx_queues","rxd","txd","mbufs","memory_bytes","offloads","rss","flow_control",
+					 * "promiscuous","notes":[..]}]} */
 json_t *ctl_plan_json(struct ctl *);    /* what each worker runs now */
 json_t *ctl_xstats_json(struct ctl *, const struct portset *ports);
 json_t *ctl_clock_json(struct ctl *);
@@ -90,8 +92,17 @@ const struct place_in *ctl_place_in(const struct ctl *);
 /* {"show":"streams","streams":[{"port","stream","enabled","frame","size","weight","rate","count","varies":[names],
  * "tx":{"packets","bytes"},"pps","share","engine"}]}; counters since open or clear, exact when nothing is sending. */
 json_t *ctl_streams_json(struct ctl *, const struct portset *ports);
+/* The same of one port, at most n streams from id `first` on: {"streams":[..],"total":all of the port,"before":those with lower ids}. */
+json_t *ctl_streams_part_json(struct ctl *, unsigned port, unsigned first, unsigned n);
+/* What a stream says of its frames and their sizes, with Pktgen's ranges in it where they are in use. Deep copy: frame_spec_free(), after a
+ * failure too (ranges that cannot be used; e says why). */
+int ctl_stream_spec(struct ctl *, unsigned port, unsigned stream, struct frame_spec *spec, struct sizes *sizes, struct err *e);
 /* The first frame that stream would send after a start (ordinal 0 at its first size), without FCS. */
 int ctl_frame(struct ctl *, unsigned port, unsigned stream, struct frame *out, struct err *e);
+/* The same as frame_dissect() gives it, and "port", "stream", "varies" and "follows": names of fields that change from frame to frame as they
+ * were told to ("size" when sizes differ), and of checksums and lengths that change with them; "bytes" (of varies) and "follows_bytes": where
+ * something of that changes, [[offset,length],..] in this frame. NULL with *e where no frame can be built. */
+json_t *ctl_frame_json(struct ctl *, unsigned port, unsigned stream, struct err *e);
 /* What the rates of the port and of its streams ask of the wire. min, max, mean: sizes of the frames, with FCS, the mean by what the rates give
  * each; is_max: as fast as possible, pps is then of the other streams. -EINVAL with text: no frame can be built. */
 struct ctl_load { double pps, l1_bps, l2_bps, mean_size; unsigned min_size, max_size; bool is_max; };

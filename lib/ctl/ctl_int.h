@@ -181,6 +181,7 @@ void ctl_map_error(const struct ctl *c, unsigned which, struct err *e); /* the m
 
 /* dev.c */
 int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e);  /* configure, queues, start */
+void dev_bus(struct ctl_port *cp);     /* p.pci, where its spec did not say */
 void dev_close(struct ctl_port *cp);
 int dev_restart(struct ctl *c, struct ctl_port *cp, struct err *e); /* workers must not use it */
 void dev_link(struct ctl_port *cp);
@@ -207,6 +208,9 @@ int stream_plans(struct ctl *c, struct ctl_port *cp, struct stream *s, struct er
 unsigned stream_nsizes(const struct stream *s);
 int stream_stray(const struct ctl_port *cp, const struct stream *s, struct err *e);
 int stream_frame(const struct ctl_port *cp, const struct stream *s, struct frame *out, struct err *e);
+/* The frames of spec, for a buffer of the port. */
+int stream_compile(const struct ctl_port *cp, const struct stream_cfg *cfg, const struct frame_spec *spec, struct frame_plan *out,
+		   struct err *e);
 void stream_name(const struct ctl_port *cp, const struct stream *s, char *out, size_t size); /* "port 0", "stream 0/3" */
 
 /* rate.c */

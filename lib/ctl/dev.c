@@ -297,6 +297,19 @@ static int configure(struct ctl_port *cp, struct rte_eth_dev_info *info, struct 
 	return 0;
 }
 
+void dev_bus(struct ctl_port *cp)
+{
+	struct rte_eth_dev_info info = {0};
+	unsigned domain, bus, slot, fn;
+	int end = -1;
+
+	if (cp->p.pci[0] != '\0' || rte_eth_dev_info_get(cp->p.dev, &info) != 0 || info.device == NULL)
+		return;
+	const char *name = rte_dev_name(info.device);
+	if (sscanf(name, "%8x:%2x:%2x.%1x%n", &domain, &bus, &slot, &fn, &end) == 4 && name[end] == '\0')
+		snprintf(cp->p.pci, sizeof(cp->p.pci), "%s", name);
+}
+
 /* The device became another one: its queue objects follow. */
 static void rename_device(struct ctl_port *cp)
 {

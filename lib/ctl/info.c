@@ -39,6 +39,7 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 		(json_int_t)(cp->p.ntxq && cp->txq != NULL ? cp->txq[0]->pool_size : 0), "memory_bytes",
 		(json_int_t)cp->memory_bytes, "offloads", cp->offloads, "rss", cp->rss, "flow_control", cp->fc,
 		"promiscuous", (int)cp->applied.promiscuous);
+	json_object_set_new(o, "pci", cp->p.pci[0] != '\0' ? json_string(cp->p.pci) : json_null());
 	json_object_set_new(o, "notes", notes);
 	return o;
 }

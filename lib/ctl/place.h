@@ -7,13 +7,14 @@
 #define PLACE_MAX_LCORES 1024
 #define PLACE_MAX_QUEUES 256
 
-struct place_lcore { unsigned lcore; int cpu; int node; };  /* lcore number, its CPU, NUMA node (-1 unknown) */
+struct place_lcore { unsigned lcore; int cpu; int node; };  /* lcore number, its CPU (-1: several), NUMA node (-1 unknown) */
 /* max_*: 0, the side does not exist. needs_*: a map that names the port must give this side a core. */
 struct place_port { unsigned max_rxq, max_txq; int node; bool needs_rx, needs_tx; };
 
 struct place_in {
 	const struct place_lcore *lcore; unsigned nlcores; /* workers only, ascending */
 	unsigned control;                                  /* lcore of control */
+	int control_cpu;                                   /* -1: several */
 	const struct place_port *port; unsigned nports;
 };
 

@@ -70,6 +70,7 @@ struct port {                 /* control owns it */
 	uint16_t dev_mtu;         /* kernel ports: the interface's MTU now, else 0 */
 	struct rte_ether_addr mac;
 	int node;
+	char pci[24];             /* address with domain, "": none */
 	unsigned rxd, txd;        /* descriptors in use */
 	struct port_cfg cfg;
 };

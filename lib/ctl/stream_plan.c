@@ -93,8 +93,8 @@ unsigned stream_nsizes(const struct stream *s)
 	return n;
 }
 
-static int compile_at(const struct ctl_port *cp, const struct stream_cfg *cfg, const struct frame_spec *spec, struct frame_plan *out,
-		      struct err *e)
+int stream_compile(const struct ctl_port *cp, const struct stream_cfg *cfg, const struct frame_spec *spec, struct frame_plan *out,
+		   struct err *e)
 {
 	int rc = frame_compile(spec, &cfg->dflt, plan_max_size(cp, &spec->stack), out, e);
 
@@ -131,7 +131,7 @@ static int compile(struct ctl_port *cp, struct stream *s, struct err *e)
 				f->plan = xrealloc(f->plan, cap * sizeof(*f->plan));
 			}
 			one.size = size[i];
-			rc = compile_at(cp, &s->cfg, &one, &f->plan[f->nplans], e);
+			rc = stream_compile(cp, &s->cfg, &one, &f->plan[f->nplans], e);
 			if (rc < 0)
 				break;
 			*at = (uint16_t)++f->nplans;
@@ -235,35 +235,4 @@ int stream_stray(const struct ctl_port *cp, const struct stream *s, struct err *
 		return -EINVAL;
 	}
 	return 0;
-}
-
-/* The frame of ordinal 0, with the places of its headers. */
-int stream_frame(const struct ctl_port *cp, const struct stream *s, struct frame *out, struct err *e)
-{
-	static uint16_t size[SIZES_MAX_COUNT];
-	struct frame_plan plan;
-	struct err why = {.text = ""};
-	struct view v;
-	int rc = view_open(&s->cfg, &v, &why);
-
-	if (rc == 0) {
-		sizes_expand(v.sizes, size);
-		struct frame_spec one = *v.spec;
-		one.size = size[0];
-		rc = frame_build(&one, &s->cfg.dflt, plan_max_size(cp, &v.spec->stack), out, &why);
-		if (rc == 0)
-			rc = compile_at(cp, &s->cfg, &one, &plan, &why);
-		if (rc == 0) {
-			memcpy(out->bytes, plan.bytes, plan.len);
-			out->len = plan.len;
-			frame_plan_free(&plan);
-		}
-	}
-	view_close(&v);
-	if (rc < 0) {
-		char name[32];
-		stream_name(cp, s, name, sizeof(name));
-		err_set(e, -rc, "%s: %s", name, why.text);
-	}
-	return rc;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What each stream has sent, and what there is to say of it. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,10 +136,12 @@ static json_t *varies(const struct stream_cfg *s)
 
 	for (unsigned i = 0; i < s->frame.vals.n; i++) {
 		const struct frame_val *v = &s->frame.vals.val[i];
-		if (v->vary != NULL && v->vary->kind != VARY_FIXED)
-			json_array_append_new(a, v->nth > 1 ? json_sprintf("%s[%u].%s", v->proto->name, v->nth,
-									   v->field->name)
-							    : json_sprintf("%s.%s", v->proto->name, v->field->name));
+		struct sbuf name = {0};
+		if (v->vary == NULL || v->vary->kind == VARY_FIXED)
+			continue;
+		frame_field_name(v->proto, v->nth, v->field, &name);
+		json_array_append_new(a, json_string(sbuf_str(&name)));
+		sbuf_free(&name);
 	}
 	for (unsigned i = 0; s->range_on && i < held_nwords; i++)
 		if (held_varies(s, i))
@@ -188,23 +191,44 @@ static json_t *one_stream(const struct ctl_port *cp, const struct stream *s, con
 	return o;
 }
 
+/* The streams of a port from id `first` on, at most n. Returns how many there are before them. */
+static unsigned add_streams(struct ctl_port *cp, unsigned first, unsigned n, json_t *list)
+{
+	struct gen_cell *sum = stream_cells(cp);
+	double weights = 0;
+	unsigned before = 0;
+
+	for (unsigned i = 0; i < cp->nstreams; i++) {
+		const struct stream *s = cp->stream[i];
+		before += i < first && s != NULL;
+		if (s != NULL && s->cfg.enabled && !s->cfg.rate.set)
+			weights += (double)s->cfg.weight;
+	}
+	for (unsigned i = first; i < cp->nstreams && n > 0; i++) {
+		if (cp->stream[i] == NULL)
+			continue;
+		json_array_append_new(list, one_stream(cp, cp->stream[i], sum, weights));
+		n--;
+	}
+	free(sum);
+	return before;
+}
+
 json_t *ctl_streams_json(struct ctl *c, const struct portset *ports)
 {
 	json_t *a = json_array();
 
-	for (unsigned p = 0; p < c->nports; p++) {
-		struct ctl_port *cp = c->port[p];
-		double weights = 0;
-		if (!portset_has(ports, p))
-			continue;
-		struct gen_cell *sum = stream_cells(cp);
-		for (unsigned i = 0; i < cp->nstreams; i++)
-			if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled && !cp->stream[i]->cfg.rate.set)
-				weights += (double)cp->stream[i]->cfg.weight;
-		for (unsigned i = 0; i < cp->nstreams; i++)
-			if (cp->stream[i] != NULL)
-				json_array_append_new(a, one_stream(cp, cp->stream[i], sum, weights));
-		free(sum);
-	}
+	for (unsigned p = 0; p < c->nports; p++)
+		if (portset_has(ports, p))
+			add_streams(c->port[p], 0, UINT_MAX, a);
 	return json_pack("{s:s, s:o}", "show", "streams", "streams", a);
+}
+
+json_t *ctl_streams_part_json(struct ctl *c, unsigned port, unsigned first, unsigned n)
+{
+	struct ctl_port *cp = c->port[port];
+	json_t *a = json_array();
+	unsigned before = add_streams(cp, first, n, a);
+
+	return json_pack("{s:o, s:i, s:i}", "streams", a, "total", (int)cp->total, "before", (int)before);
 }

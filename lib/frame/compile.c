@@ -24,10 +24,7 @@ static uint64_t name_hash(const char *text)
 static void field_name(const struct proto *p, unsigned nth, const struct field *f, struct sbuf *out)
 {
 	sbuf_reset(out);
-	if (nth > 1)
-		sbuf_addf(out, "%s[%u].%s", p->name, nth, f->name);
-	else
-		sbuf_addf(out, "%s.%s", p->name, f->name);
+	frame_field_name(p, nth, f, out);
 }
 
 static struct frame_var *add_var(struct compile *c, uint32_t bit, unsigned bits, const struct vary *v, const char *name)

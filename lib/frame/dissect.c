@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "frame_walk.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static json_t *hex_json(const uint8_t *bytes, unsigned n)
 {
 	struct sbuf hex = {0};
@@ -12,16 +15,13 @@ static json_t *hex_json(const uint8_t *bytes, unsigned n)
 	return j;
 }
 
-static json_t *field_json(const struct walk *w, const uint8_t *bytes, unsigned i, const struct field *f)
+/* A field as `set` takes it. */
+static json_t *field_text(const struct walk *w, const uint8_t *bytes, unsigned i, const struct field *f)
 {
 	struct sbuf text = {0};
 	struct vspec spec;
 	uint8_t v[VT_FIELD_BYTES];
 
-	if (f->kind == FIELD_BYTES)
-		return hex_json(bytes + layout_field(&w->l, i, f) / 8, layout_bytes_len(&w->l, i, f));
-	if (f->kind == FIELD_UINT && f->bits < 64)
-		return json_integer((json_int_t)layout_get_u64(&w->l, bytes, i, f));
 	proto_vspec(f, &spec);
 	layout_get(&w->l, bytes, i, f, v);
 	spec.type->print(&spec, v, &text);
@@ -30,17 +30,40 @@ static json_t *field_json(const struct walk *w, const uint8_t *bytes, unsigned i
 	return j;
 }
 
+/* A number that people write otherwise ("0x0800"). */
+static void add_text(json_t *texts, const struct field *f, const json_t *number, json_t *text)
+{
+	char plain[24];
+
+	snprintf(plain, sizeof(plain), "%" JSON_INTEGER_FORMAT, json_integer_value(number));
+	if (strcmp(plain, json_string_value(text)) != 0)
+		json_object_set(texts, f->name, text);
+	json_decref(text);
+}
+
+static json_t *field_json(const struct walk *w, const uint8_t *bytes, unsigned i, const struct field *f)
+{
+	if (f->kind == FIELD_BYTES)
+		return hex_json(bytes + layout_field(&w->l, i, f) / 8, layout_bytes_len(&w->l, i, f));
+	if (f->kind == FIELD_UINT && f->bits < 64)
+		return json_integer((json_int_t)layout_get_u64(&w->l, bytes, i, f));
+	return field_text(w, bytes, i, f);
+}
+
 static json_t *header_json(const struct walk *w, const uint8_t *bytes, unsigned i)
 {
 	const struct proto *p = w->l.h[i].proto;
 	const uint8_t *hdr = bytes + w->l.h[i].off;
-	json_t *fields = json_object();
+	json_t *fields = json_object(), *texts = json_object();
 
 	for (const struct field *f = p->fields; f->name != NULL; f++) {
 		if (!layout_has(&w->l, bytes, i, f))
 			continue;
 		enum sum_state sum = frame_sum_state(w, bytes, i, f);
-		json_object_set_new(fields, f->name, field_json(w, bytes, i, f));
+		json_t *value = field_json(w, bytes, i, f);
+		if (json_is_integer(value))
+			add_text(texts, f, value, field_text(w, bytes, i, f));
+		json_object_set_new(fields, f->name, value);
 		if (sum == SUM_GOOD || sum == SUM_BAD) {
 			struct sbuf key = {0};
 			sbuf_addf(&key, "%s_ok", f->name);
@@ -49,6 +72,7 @@ static json_t *header_json(const struct walk *w, const uint8_t *bytes, unsigned 
 		}
 	}
 	json_t *h = json_pack("{s:s, s:i, s:o}", "name", p->name, "offset", (int)w->l.h[i].off, "fields", fields);
+	json_object_set_new(h, "text", texts);
 	if (w->l.h[i].hlen > p->len && p->options != OPTIONS_NONE && proto_role(p, ROLE_HLEN) != NULL)
 		json_object_set_new(h, "options", hex_json(hdr + p->len, w->l.h[i].hlen - p->len));
 	if (verdict_text(w->verdict[i]) != NULL)

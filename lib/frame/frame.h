@@ -42,6 +42,8 @@ void frame_vals_copy(struct frame_vals *dst, const struct frame_vals *src);
 void frame_vals_free(struct frame_vals *a);
 /* "udp.dst", "ipv4[2].src" -> protocol, which of its kind (1 = outermost) and field. -EINVAL with column and nearest word. */
 int frame_field_parse(const char *text, const struct proto **p, unsigned *nth, const struct field **f, struct err *e);
+/* The name of a field as frame_field_parse() takes it, appended. */
+void frame_field_name(const struct proto *p, unsigned nth, const struct field *f, struct sbuf *out);
 /* Set the field of that name to a value's or a variation's text. e->col is relative to the field's name or to the value, whichever is wrong. */
 int frame_vals_parse(struct frame_vals *a, const char *field, const char *value, struct err *e);
 
@@ -145,11 +147,20 @@ int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, un
 int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size, struct frame_plan *out, struct err *e);
 void frame_plan_free(struct frame_plan *);
 
+/* Which bits of the frame differ from one frame to the next: those that were told to, and those of checksums that follow them. Both are
+ * plan->len bytes, zeroed. */
+void frame_moves(const struct frame_plan *plan, uint8_t *varies, uint8_t *follows);
+/* Names of the fields of f that have marked bits, in the order of the frame, "payload" at last: ["ipv4.src","payload"]. New reference. */
+json_t *frame_mask_names(const struct frame *f, const uint8_t *mask);
+/* Bytes that have marked bits: [[offset,length],..]. New reference. */
+json_t *frame_mask_bytes(const struct frame *f, const uint8_t *mask);
+
 /* Dissect len bytes by the same tables: new JSON {"size":S,"stack":"eth/ipv4/udp","headers":[{"name":"eth","offset":0,
  * "fields":{"dst":"..",..}}, ..],"payload":{"offset":..,"len":..},"hex":".."}; checksum fields get "<name>_ok": bool beside them
  * where they can be judged (not in UDP without checksum, in fragments, in what is cut off). A header may have "options" (hex) and
  * "malformed" (why). "fields" has the fields that this message has, known options among them; "options" beside it is all option bytes. Bytes
- * after the end that lengths give are "padding". Never fails: undecodable rest is payload. Caller decrefs. */
+ * after the end that lengths give are "padding". A header's "text" has the numbers of "fields" that people write otherwise ("0x0800").
+ * Never fails: undecodable rest is payload. Caller decrefs. */
 json_t *frame_dissect(const uint8_t *bytes, unsigned len);
 /* The same for a person: one line per header with its fields, then a hex dump with offsets. */
 void frame_print(const uint8_t *bytes, unsigned len, struct sbuf *out);

@@ -75,6 +75,14 @@ int frame_field_parse(const char *text, const struct proto **p, unsigned *nth, c
 	return 0;
 }
 
+void frame_field_name(const struct proto *p, unsigned nth, const struct field *f, struct sbuf *out)
+{
+	sbuf_add(out, p->name);
+	if (nth > 1)
+		sbuf_addf(out, "[%u]", nth);
+	sbuf_addf(out, ".%s", f->name);
+}
+
 static int parse_bytes(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f,
 		       const char *text, struct err *e)
 {

@@ -75,3 +75,20 @@ int kern_node(const char *name)
 	fclose(f);
 	return node;
 }
+
+/* The device may be a child of the one on the bus: .../0000:00:03.0/virtio0. */
+void kern_pci(const char *name, char *out, size_t size)
+{
+	char path[64 + IF_NAMESIZE];
+	unsigned domain, bus, slot, fn;
+
+	out[0] = '\0';
+	snprintf(path, sizeof(path), "/sys/class/net/%s/device", name);
+	char *real = realpath(path, NULL);
+	for (char *part = real != NULL ? strtok(real, "/") : NULL; part != NULL; part = strtok(NULL, "/")) {
+		int end = -1;
+		if (sscanf(part, "%8x:%2x:%2x.%1x%n", &domain, &bus, &slot, &fn, &end) == 4 && part[end] == '\0')
+			snprintf(out, size, "%s", part);
+	}
+	free(real);
+}

@@ -47,6 +47,7 @@ uint64_t kern_speed_mbps(const char *name);       /* 0: unknown */
 int kern_channels(const char *name);              /* combined Rx/Tx channels, at least 1 */
 bool kern_merges_frames(const char *name);        /* GRO or LRO is on */
 int kern_node(const char *name);                  /* NUMA node, -1: unknown */
+void kern_pci(const char *name, char *out, size_t size); /* PCI address of its device, "": none */
 int kern_set_mtu(const char *name, unsigned mtu); /* 0 or -errno */
 int kern_set_txqlen(const char *name, unsigned len);
 

@@ -49,6 +49,7 @@ static void kport_ready(struct port *p, struct kport *kp, const char *spec)
 {
 	p->priv = kp;
 	p->node = kern_node(kp->k.name);
+	kern_pci(kp->k.name, p->pci, sizeof(p->pci));
 	p->dev_mtu = (uint16_t)RTE_MIN(kp->k.mtu, (uint32_t)UINT16_MAX);
 	snprintf(p->name, sizeof(p->name), "%s", spec); /* `if:eth1` stays that, whichever way it was opened */
 	kern_watch(&kp->k);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "part.h"
+#include "field.h"
+#include "out.h"
+#include "set/set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW 256 /* streams where nobody says how many */
+
+static void put(json_t *list, const char *name, const char *text, bool varies)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "name", json_string(name));
+	json_object_set_new(o, "value", out_json_text(text));
+	json_object_set_new(o, "varies", json_boolean(varies));
+	json_array_append_new(list, o);
+}
+
+struct place {
+	int header;
+	const struct frame_val *val;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->header != y->header)
+		return x->header < y->header ? -1 : 1;
+	return x->val->field < y->val->field ? -1 : x->val->field > y->val->field;
+}
+
+/* In the order of the frame. What waits for a header that the frame has not is not sent and not told. */
+static void add_fields(const struct frame_spec *spec, json_t *list)
+{
+	struct place *at = xcalloc(spec->vals.n + 1, sizeof(*at));
+	struct sbuf name = {0}, text = {0};
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < spec->vals.n; i++) {
+		int h = field_val_header(&spec->stack, &spec->vals.val[i]);
+		if (h >= 0)
+			at[n++] = (struct place){h, &spec->vals.val[i]};
+	}
+	qsort(at, n, sizeof(*at), by_place);
+	for (unsigned i = 0; i < n; i++) {
+		const struct frame_val *v = at[i].val;
+		sbuf_reset(&name);
+		sbuf_reset(&text);
+		frame_field_name(v->proto, v->nth, v->field, &name);
+		field_val_text(v, &text);
+		put(list, sbuf_str(&name), sbuf_str(&text), field_val_varies(v));
+	}
+	sbuf_free(&name);
+	sbuf_free(&text);
+	free(at);
+}
+
+static bool extra_varies(const struct stream_cfg *cfg, const struct setting *row)
+{
+	if (strncmp(row->name, "rnd.", 4) == 0)
+		return cfg->frame.rnd_on && cfg->frame.rnd[strtoul(row->name + 4, NULL, 10)].rnd != 0;
+	return strcmp(row->name, "pattern") == 0 && cfg->frame.fill == FILL_RANDOM;
+}
+
+static void add_extras(const struct stream_cfg *cfg, json_t *list)
+{
+	unsigned n;
+	const struct setting *const *rows = set_extra_rows(&n);
+	struct sbuf text = {0};
+
+	for (unsigned i = 0; i < n; i++) {
+		sbuf_reset(&text);
+		if (set_applies(rows[i], cfg) && cmd_value_text(rows[i], cfg, &text))
+			put(list, rows[i]->name, sbuf_str(&text), extra_varies(cfg, rows[i]));
+	}
+	sbuf_free(&text);
+}
+
+static json_t *fields_of(struct app *app, unsigned port, unsigned stream)
+{
+	json_t *list = json_array();
+	struct frame_spec spec;
+	struct sizes sizes;
+
+	/* Ranges that contradict each other leave what the settings say; `frame_error` and `start` say why. */
+	if (ctl_stream_spec(app->ctl, port, stream, &spec, &sizes, NULL) == 0)
+		add_fields(&spec, list);
+	else
+		add_fields(&ctl_stream_cfg(app->ctl, port, stream)->frame, list);
+	frame_spec_free(&spec);
+	add_extras(ctl_stream_cfg(app->ctl, port, stream), list);
+	return list;
+}
+
+/* The id from which on a window of n streams has `stream` in its middle, or is full where the streams end. */
+static unsigned first_around(struct ctl *ctl, unsigned port, unsigned stream, unsigned n)
+{
+	unsigned ids = ctl_nstreams(ctl, port), first = stream < ids ? stream : ids, after = 0, before;
+
+	for (unsigned i = first; i < ids && after < n - n / 2; i++)
+		after += ctl_stream_cfg(ctl, port, i) != NULL;
+	for (before = n - after; first > 0 && before > 0; first--)
+		before -= ctl_stream_cfg(ctl, port, first - 1) != NULL;
+	return first;
+}
+
+static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+{
+	unsigned first = arg->around ? first_around(app->ctl, arg->port, arg->stream, arg->n) : arg->first;
+	json_t *part = ctl_streams_part_json(app->ctl, arg->port, first, arg->n != 0 ? arg->n : WINDOW), *s;
+	size_t i;
+
+	(void)snap;
+	(void)e;
+	json_array_foreach(json_object_get(part, "streams"), i, s) {
+		unsigned id = (unsigned)json_integer_value(json_object_get(s, "stream"));
+		json_object_set_new(s, "ranges", json_boolean(ctl_stream_cfg(app->ctl, arg->port, id)->range_on));
+		if (!arg->around || id == arg->stream)
+			json_object_set_new(s, "fields", fields_of(app, arg->port, id));
+	}
+	json_object_set(doc, "streams", json_object_get(part, "streams"));
+	json_object_set(doc, "streams_total", json_object_get(part, "total"));
+	json_object_set(doc, "streams_before", json_object_get(part, "before"));
+	json_decref(part);
+	return 0;
+}
+
+const struct snap_part part_streams = {.name = "streams", .takes = PART_WINDOW, .add = add};

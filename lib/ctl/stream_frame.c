@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The first frame of a stream, and what changes in those after it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl_int.h"
+#include "held.h"
+
+static int spec_of(const struct stream *s, struct frame_spec *spec, struct sizes *sizes, struct err *e)
+{
+	frame_spec_copy(spec, &s->cfg.frame);
+	*sizes = s->cfg.sizes;
+	return held_apply(&s->cfg, spec, sizes, e);
+}
+
+static const struct stream *find(const struct ctl *c, unsigned port, unsigned stream, struct err *e)
+{
+	const struct stream *s = port < c->nports ? stream_at(c->port[port], stream) : NULL;
+
+	if (s == NULL)
+		err_set(e, EINVAL, "there is no stream %u/%u", port, stream);
+	return s;
+}
+
+int ctl_stream_spec(struct ctl *c, unsigned port, unsigned stream, struct frame_spec *spec, struct sizes *sizes, struct err *e)
+{
+	const struct stream *s = find(c, port, stream, e);
+
+	*spec = (struct frame_spec){0};
+	return s != NULL ? spec_of(s, spec, sizes, e) : -EINVAL;
+}
+
+static uint16_t first_size(const struct sizes *sizes)
+{
+	static uint16_t size[SIZES_MAX_COUNT]; /* control thread only */
+
+	sizes_expand(sizes, size);
+	return size[0];
+}
+
+/* The frame of ordinal 0 at spec->size with the places of its headers, and its plan. Nothing is left to free after a failure. */
+static int build(const struct ctl_port *cp, const struct stream *s, const struct frame_spec *spec, struct frame *out,
+		 struct frame_plan *plan, struct err *e)
+{
+	int rc = frame_build(spec, &s->cfg.dflt, plan_max_size(cp, &spec->stack), out, e);
+
+	if (rc == 0)
+		rc = stream_compile(cp, &s->cfg, spec, plan, e);
+	if (rc == 0) {
+		memcpy(out->bytes, plan->bytes, plan->len);
+		out->len = plan->len;
+	}
+	return rc;
+}
+
+/* spec is the caller's to free, after a failure too. */
+static int first_frame(const struct ctl_port *cp, const struct stream *s, struct frame_spec *spec, struct sizes *sizes, struct frame *out,
+		       struct frame_plan *plan, struct err *e)
+{
+	struct err why = {.text = ""};
+	char name[32];
+	int rc = spec_of(s, spec, sizes, &why);
+
+	if (rc == 0) {
+		spec->size = first_size(sizes);
+		rc = build(cp, s, spec, out, plan, &why);
+	}
+	if (rc == 0)
+		return 0;
+	stream_name(cp, s, name, sizeof(name));
+	return err_set(e, -rc, "%s: %s", name, why.text);
+}
+
+int stream_frame(const struct ctl_port *cp, const struct stream *s, struct frame *out, struct err *e)
+{
+	struct frame_spec spec;
+	struct sizes sizes;
+	struct frame_plan plan;
+	int rc = first_frame(cp, s, &spec, &sizes, out, &plan, e);
+
+	if (rc == 0)
+		frame_plan_free(&plan);
+	frame_spec_free(&spec);
+	return rc;
+}
+
+int ctl_frame(struct ctl *c, unsigned port, unsigned stream, struct frame *out, struct err *e)
+{
+	const struct stream *s = find(c, port, stream, e);
+
+	return s != NULL ? stream_frame(c->port[port], s, out, e) : -EINVAL;
+}
+
+/* Header bytes that differ between this frame and one of another size, and checksums over the whole of it. */
+static void mark_size(const struct ctl_port *cp, const struct stream *s, const struct frame_spec *spec, uint16_t size,
+		      const struct frame_plan *plan, uint8_t *follows)
+{
+	struct frame_spec one = *spec; /* shares what it points to */
+	struct frame_plan other;
+
+	one.size = size;
+	if (stream_compile(cp, &s->cfg, &one, &other, NULL) < 0)
+		return;
+	for (unsigned i = 0; i < plan->hdr_len && i < other.hdr_len; i++)
+		follows[i] |= plan->bytes[i] ^ other.bytes[i];
+	for (unsigned i = 0; i < plan->nsums && other.len != plan->len; i++)
+		if (plan->sum[i].to >= plan->len)
+			memset(follows + plan->sum[i].off, 0xff, plan->sum[i].crc32c ? 4 : 2);
+	frame_plan_free(&other);
+}
+
+static json_t *frame_json(const struct ctl_port *cp, const struct stream *s, const struct frame_spec *spec, const struct sizes *sizes,
+			  const struct frame *f, const struct frame_plan *plan)
+{
+	uint8_t *varies = xcalloc(2, plan->len), *follows = varies + plan->len;
+	json_t *o = frame_dissect(f->bytes, f->len);
+	uint16_t min, max;
+
+	sizes_bounds(sizes, &min, &max);
+	frame_moves(plan, varies, follows);
+	if (min != max) {
+		mark_size(cp, s, spec, min, plan, follows);
+		mark_size(cp, s, spec, max, plan, follows);
+	}
+	for (unsigned i = 0; i < plan->len; i++)
+		follows[i] &= (uint8_t)~varies[i];
+	json_object_set_new(o, "port", json_integer(cp->p.id));
+	json_object_set_new(o, "stream", json_integer(s->cfg.id));
+	json_object_set_new(o, "varies", frame_mask_names(f, varies));
+	json_object_set_new(o, "bytes", frame_mask_bytes(f, varies));
+	json_object_set_new(o, "follows", frame_mask_names(f, follows));
+	json_object_set_new(o, "follows_bytes", frame_mask_bytes(f, follows));
+	if (min != max)
+		json_array_append_new(json_object_get(o, "varies"), json_string("size"));
+	free(varies);
+	return o;
+}
+
+json_t *ctl_frame_json(struct ctl *c, unsigned port, unsigned stream, struct err *e)
+{
+	const struct stream *s = find(c, port, stream, e);
+	struct frame_spec spec;
+	struct sizes sizes;
+	struct frame_plan plan;
+	json_t *o = NULL;
+
+	if (s == NULL)
+		return NULL;
+	struct frame *f = xcalloc(1, sizeof(*f));
+	if (first_frame(c->port[port], s, &spec, &sizes, f, &plan, e) == 0) {
+		o = frame_json(c->port[port], s, &spec, &sizes, f, &plan);
+		frame_plan_free(&plan);
+	}
+	frame_spec_free(&spec);
+	free(f);
+	return o;
+}

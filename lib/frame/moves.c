@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "frame_layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The highest bit in which two bounds differ, and all below. */
+static vary_u below(vary_u differ)
+{
+	while ((differ & (differ + 1)) != 0)
+		differ |= differ >> 1;
+	return differ;
+}
+
+/* Bits below the lowest of the step stay, unless the first value lies between the others. */
+static vary_u still(const struct vary *v)
+{
+	vary_u low = (v->step & -v->step) - 1, off = v->down ? v->hi - v->first : v->first - v->lo;
+
+	return (off & low) == 0 ? low : 0;
+}
+
+/* The bits that differ between the values of a variation. */
+static vary_u bits_of(const struct vary *v)
+{
+	struct vary each = *v;
+	vary_u differ = 0;
+
+	each.div = 1;
+	if (vary_period(&each) == 1)
+		return 0;
+	switch (v->kind) {
+	case VARY_RANGE:
+		return below(v->lo ^ v->hi) & ~still(v);
+	case VARY_RANDOM:
+		return below(v->lo ^ v->hi);
+	case VARY_LIST:
+		for (unsigned i = 0; i < v->n; i++)
+			differ |= v->list[i] ^ v->list[0];
+		return differ;
+	case VARY_MASK:
+		return v->mask;
+	default:
+		return 0;
+	}
+}
+
+static void mark(uint8_t *mask, uint32_t bit)
+{
+	mask[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
+}
+
+static bool marked(const uint8_t *mask, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++)
+		if (mask[i / 8] >> (7 - i % 8) & 1)
+			return true;
+	return false;
+}
+
+static unsigned sum_bytes(const struct frame_sum *s)
+{
+	return s->crc32c ? 4 : 2;
+}
+
+static bool sum_sees(const struct frame_sum *s, const uint8_t *mask)
+{
+	return marked(mask, 8u * s->from, 8u * s->to) || marked(mask, 8u * s->src, 8u * (s->src + s->alen)) ||
+	       marked(mask, 8u * s->dst, 8u * (s->dst + s->alen));
+}
+
+/* What a checksum inside the bytes of another one does to it is in the plan's numbers, where these hold. */
+static bool sum_follows(const struct frame_plan *p, unsigned c, const uint8_t *varies, const uint8_t *follows)
+{
+	if (!p->linear)
+		return sum_sees(&p->sum[c], varies) || sum_sees(&p->sum[c], follows);
+	for (unsigned v = 0; v < p->nvars; v++)
+		if (p->coef[c * p->nvars + v] != 0 && bits_of(&p->var[v].v) != 0)
+			return true;
+	return p->random_payload && p->pay_coef[c] != 0;
+}
+
+void frame_moves(const struct frame_plan *plan, uint8_t *varies, uint8_t *follows)
+{
+	for (unsigned i = 0; i < plan->nvars; i++) {
+		const struct frame_var *v = &plan->var[i];
+		vary_u bits = bits_of(&v->v);
+		for (unsigned b = 0; b < v->bits; b++)
+			if (bits >> (v->bits - 1u - b) & 1)
+				mark(varies, v->bit + b);
+	}
+	if (plan->random_payload)
+		memset(varies + plan->hdr_len, 0xff, plan->len - plan->hdr_len);
+	for (unsigned c = 0; c < plan->nsums; c++)
+		if (sum_follows(plan, c, varies, follows))
+			memset(follows + plan->sum[c].off, 0xff, sum_bytes(&plan->sum[c]));
+}
+
+static bool field_marked(const struct frame *f, unsigned i, const struct field *field, const uint8_t *mask)
+{
+	if (!layout_has(&f->l, f->bytes, i, field))
+		return false;
+	int bit = layout_field(&f->l, i, field);
+	unsigned bits = field->kind == FIELD_BYTES ? 8 * layout_bytes_len(&f->l, i, field) : field->bits;
+	return bit >= 0 && marked(mask, (uint32_t)bit, (uint32_t)bit + bits);
+}
+
+json_t *frame_mask_names(const struct frame *f, const uint8_t *mask)
+{
+	json_t *names = json_array();
+	struct sbuf name = {0};
+
+	for (unsigned i = 0; i < f->l.n; i++) {
+		const struct proto *p = f->l.h[i].proto;
+		for (const struct field *field = p->fields; field->name != NULL; field++) {
+			if (!field_marked(f, i, field, mask))
+				continue;
+			sbuf_reset(&name);
+			frame_field_name(p, f->l.h[i].nth, field, &name);
+			json_array_append_new(names, json_string(sbuf_str(&name)));
+		}
+	}
+	if (marked(mask, 8 * f->l.tail, 8u * f->len))
+		json_array_append_new(names, json_string("payload"));
+	sbuf_free(&name);
+	return names;
+}
+
+json_t *frame_mask_bytes(const struct frame *f, const uint8_t *mask)
+{
+	json_t *runs = json_array();
+
+	for (unsigned i = 0, n; i < f->len; i += n) {
+		for (n = 0; i + n < f->len && mask[i + n] != 0;)
+			n++;
+		if (n != 0)
+			json_array_append_new(runs, json_pack("[i, i]", (int)i, (int)n));
+		else
+			n = 1;
+	}
+	return runs;
+}
