@@ -26,5 +26,7 @@ struct view {
 #define VIEW_INTERVAL_NS 1000000000ull
 
 void view_init(struct view *);
+/* Pages draw with ASCII alone: asked for, or the locale has no UTF-8. */
+bool view_ascii(const struct view *);
 /* After a change: the screen draws at the next turn. */
 static inline void view_touch(struct view *v) { v->version++; }
