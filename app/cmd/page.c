@@ -45,23 +45,6 @@ static void page_print(const struct vspec *s, const void *v, struct sbuf *out)
 		sbuf_addf(out, "%u", (unsigned)a->group);
 }
 
-static void page_offer(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
-{
-	(void)s;
-	for (unsigned i = 0; pages[i] != NULL; i++)
-		if (strncmp(pages[i]->name, prefix, strlen(prefix)) == 0)
-			offer(arg, pages[i]->name);
-}
-
-static const char *page_about(const struct vspec *s, const char *word)
-{
-	(void)s;
-	for (unsigned i = 0; pages[i] != NULL; i++)
-		if (strcmp(pages[i]->name, word) == 0)
-			return pages[i]->help;
-	return NULL;
-}
-
 static void page_allowed(const struct vspec *s, struct sbuf *out)
 {
 	(void)s;
@@ -70,7 +53,7 @@ static void page_allowed(const struct vspec *s, struct sbuf *out)
 	sbuf_add(out, "the number of a group of ports, from 0");
 }
 
-static const struct vtype vt_page = {
+static const struct vtype vt_page_or_group = {
 	.name = "page", .syntax = "name of a page, or number of a group of ports", .size = sizeof(struct page_arg), .parse = page_parse,
 	.print = page_print, .complete = page_offer, .allowed = page_allowed, .about = page_about,
 };
@@ -121,7 +104,7 @@ static int run_page(struct cmd_run *r, const struct arg_val *args, struct err *e
 	return 0;
 }
 
-static const struct arg_spec args_page[] = {{ARG_VALUE, "PAGE", ARG_OPT, {&vt_page}}, {ARG_END}};
+static const struct arg_spec args_page[] = {{ARG_VALUE, "PAGE", ARG_OPT, {&vt_page_or_group}}, {ARG_END}};
 
 const struct verb verb_page = {
 	.name = "page", .args = args_page, .run = run_page,
