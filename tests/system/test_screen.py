@@ -40,6 +40,11 @@ class On:
     def on_page(self, name):
         return self.until(lambda: f"<{name}>" in self.lines()[0], f"page {name}")
 
+    def state(self, *ports):
+        """What the page main says of its ports."""
+        pattern = r"^State +:" + "".join(f" +{p}" for p in ports) + " "
+        return self.until(lambda: re.search(pattern, self.text(), re.M), f"ports {ports}")
+
     def cmd(self, line):
         """A command, after which the prompt is back."""
         self.type(line).line_is(line)
@@ -300,15 +305,12 @@ def test_function_keys_start_and_stop_and_printable_ones_do_not(tmp_path):
         t.type("".join(chr(c) for c in range(0x20, 0x7f) if chr(c) not in "?") + "\x15").prompt()
         for c in " sStT+-*=/.,:;~!@#$%^&()[]{}|'\"\\" + "bcdefghijklmnopqrruvwxyzABCDEFGHIJKLMNOPQRUVWXYZ":
             t.type(c + "\x15")
-        t.settle().cmd("stop all; show stats 0-1")
+        t.settle().cmd("page main; show stats 0-1").on_page("main")
         assert re.search(r"^tx packets +0 +0", t.text(), re.M), t.text()
-        t.cmd("page main").type(F5).until(lambda: "start 0" in t.text(), "start in the log")
-        t.settle().cmd("show stats 0-1")
-        assert re.search(r"^state +sending +idle", t.text(), re.M), t.text()
-        t.type(F6).until(lambda: "stop 0" in t.text(), "stop in the log")
-        t.cmd("cls").type(RIGHT + F5).until(lambda: "start 1" in t.text(), "start of the selected port")
-        t.settle().cmd("show stats 0-1")
-        assert re.search(r"^state +idle +sending", t.text(), re.M), t.text()
+        t.state("idle", "idle")
+        t.type(F5).until(lambda: "start 0" in t.text(), "start in the log").state("sending", "idle")
+        t.type(F6).until(lambda: "stop 0" in t.text(), "stop in the log").state("idle", "idle")
+        t.type(RIGHT + F5).until(lambda: "start 1" in t.text(), "start of the selected port").state("idle", "sending")
         t.type("x" + F6 + "\x15").settle().cmd("stop 1")
         t.same_after_repaint().type("\x04").left(0)
 
@@ -466,9 +468,9 @@ def test_ctrl_z_and_fg(tmp_path):
             termios.tcsetattr(t.slave, termios.TCSANOW, t.before)
             t.resize(100, 30)
             t.order("fg").until(lambda: ALTERNATE in t.screen.mode, "screen again")
-            t.line_is("help").on_page("main").until(t.footer, "footer")
+            t.line_is("help").on_page("main")
             t.resize(80, 24)
-        t.type("\x15").same_after_repaint()
+        t.type("\x15").until(t.footer, "footer").same_after_repaint()
         t.type("\x04")
         assert t.hears("ended") == "0"
         t.terminal_is_back()
