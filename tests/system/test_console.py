@@ -14,9 +14,22 @@ import time
 
 import pytest
 
-from pty_term import BIN, LIMIT, PROMPT, JobTerm, Term, environment
+import pty_term
+from pty_term import BIN, LIMIT, PROMPT, environment
 
 pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
+
+class Term(pty_term.Term):
+    """The plain prompt."""
+
+    def __init__(self, home, *args, **kw):
+        super().__init__(home, "--no-screen", *args, **kw)
+
+
+class JobTerm(pty_term.JobTerm):
+    def __init__(self, home, *args, **kw):
+        super().__init__(home, "--no-screen", *args, **kw)
+
 
 def run(home, *args, stdin=b"", **env):
     return subprocess.run([BIN, *args], input=stdin, capture_output=True, timeout=LIMIT, env=environment(home, **env))

@@ -18,6 +18,7 @@ from pty_term import ALTERNATE, BIN, BRACKETED_PASTE, PROMPT, JobTerm, Term
 pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
 THEMES = sorted((Path(__file__).resolve().parents[2] / "themes").glob("*.theme"))
 PAGES = ["main", "queues", "cpu", "streams", "frame", "ports", "xstats", "log", "help"]
+MOUSE = {mode << 5 for mode in (9, 1000, 1002, 1003, 1006, 1015)}
 RUNNING = "running> "  # the prompt while a command holds the line
 UP, DOWN, RIGHT, LEFT = "\x1bOA", "\x1bOB", "\x1bOC", "\x1bOD"
 PAGE_UP, PAGE_DOWN, F5, F6 = "\x1b[5~", "\x1b[6~", "\x1b[15~", "\x1b[17~"
@@ -110,7 +111,7 @@ def test_opens_by_itself_with_page_log_prompt_and_footer(tmp_path):
         assert t.footer()
         t.cmd("bogus")
         assert "bogus" in t.above()
-        assert not re.search(rb"\x1b\[\?(9|100\d|1015)h", t.raw), "the mouse is the terminal's"
+        assert not MOUSE & t.screen.mode, "the mouse is the terminal's"
         t.type("quit\r").left(0)
         assert "Stop sending" in t.text(), "what the log showed stays in the terminal"
 
@@ -263,6 +264,28 @@ def test_typing_shows_although_the_page_waits(tmp_path):
         t.type("# abc").line_is("# abc").type("\x04\x15\x04").left(0)
 
 
+def test_any_bytes_do_no_harm(tmp_path):
+    """Pieces of escape sequences among them; without the keys that leave, stop or quote."""
+    rnd = random.Random(3)
+    with Screen(tmp_path) as t:
+        t.ready().cmd("set all rate 1000pps")
+        for _ in range(40):
+            keys = [rnd.choice([27, 27, 91, 79, 59, 63, 126, rnd.randrange(256), rnd.randrange(32, 127)]) for _ in range(60)]
+            t.type(bytes(k for k in keys if k not in b"\x04\x0f\x11\x13\x16\x1a\x1c")).read(0.01)
+        # The end of a paste that may have begun; whatever key has begun ends by it too.
+        t.type("~\x1b[201~").quiet(0.6).type("\x03").prompt()
+        t.cmd("stop all").cmd("page main").on_page("main").same_after_repaint().type("\x04").left(0)
+
+
+def test_a_very_long_line(tmp_path):
+    with Screen(tmp_path) as t:
+        line = "# " + "long " * 1200 + "end"
+        t.ready().type(line).until(lambda: t.last().endswith("long end"), "its end").type("\r").prompt()
+        assert "long end" in t.above()
+        t.same_after_repaint().type("quit\r").left(0)
+    assert history(tmp_path)[0] == line
+
+
 # --- log -----------------------------------------------------------------------------------------------------------
 
 def test_the_log_scrolls_back(tmp_path):
@@ -286,6 +309,19 @@ def test_the_log_scrolls_back(tmp_path):
         t.same_after_repaint().type("\x04").left(0)
 
 
+def test_the_wheel_scrolls_where_the_mouse_is_asked_for(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().cmd(LONG).cmd("set pages mouse on")
+        for n in range(30):
+            t.type(f"# mark {n}.\r")
+        t.until(lambda: "# mark 29." in t.above() and t.last() == PROMPT, "end of the log")
+        t.type("\x1b[<64;10;20M" * 3).until(lambda: "# mark 29." not in t.above() and "# mark 20." in t.above(), "earlier lines")
+        t.type("\x1b[<65;10;20M" * 3).until(lambda: "# mark 29." in t.above(), "the end")
+        assert MOUSE & t.screen.mode
+        t.type("\x04").left(0)
+        assert not MOUSE & t.screen.mode, "the mouse was not given back"
+
+
 # --- pages and keys ------------------------------------------------------------------------------------------------
 
 def test_digits_and_tab_switch_pages(tmp_path):
@@ -301,7 +337,7 @@ def test_digits_and_tab_switch_pages(tmp_path):
 
 def test_function_keys_start_and_stop_and_printable_ones_do_not(tmp_path):
     with Screen(tmp_path, rows=60, cols=120) as t:
-        t.ready().cmd("set 0-1 rate 1000")
+        t.ready().cmd("set 0-1 rate 1000pps")
         t.type("".join(chr(c) for c in range(0x20, 0x7f) if chr(c) not in "?") + "\x15").prompt()
         for c in " sStT+-*=/.,:;~!@#$%^&()[]{}|'\"\\" + "bcdefghijklmnopqrruvwxyzABCDEFGHIJKLMNOPQRUVWXYZ":
             t.type(c + "\x15")
@@ -448,6 +484,31 @@ def test_signals(tmp_path, sig):
         t.left(-sig)
 
 
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGSEGV])
+def test_a_signal_while_a_command_holds_the_line(tmp_path, sig):
+    with Screen(tmp_path) as t:
+        t.ready().type("sleep 60s\r").until(lambda: t.last() == RUNNING, "held line")
+        t.proc.send_signal(sig)
+        t.left(-sig)
+
+
+def test_ctrl_s_holds_the_screen_and_nothing_else(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().type("\x13").quiet().type("start 0 for 10ms; wait 0; save after\r".replace("after", str(tmp_path / "after")))
+        t.until((tmp_path / "after").exists, "a command done behind Ctrl-S")
+        assert "start 0" not in t.text()
+        t.type("\x11").until(lambda: "start 0" in t.above() and t.last() == PROMPT, "the screen goes on")
+        t.same_after_repaint().type("\x04").left(0)
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV])
+def test_a_signal_ends_it_also_behind_ctrl_s(tmp_path, sig):
+    with Screen(tmp_path) as t:
+        t.ready().cmd("start all").type("\x13").quiet()
+        t.proc.send_signal(sig)
+        t.left(-sig)
+
+
 def test_an_interrupt_drops_the_line_and_does_not_end(tmp_path):
     with Screen(tmp_path) as t:
         t.ready().type("abc").line_is("abc")
@@ -470,7 +531,12 @@ def test_ctrl_z_and_fg(tmp_path):
             t.order("fg").until(lambda: ALTERNATE in t.screen.mode, "screen again")
             t.line_is("help").on_page("main")
             t.resize(80, 24)
-        t.type("\x15").until(t.footer, "footer").same_after_repaint()
+        t.type("\x1a")
+        t.hears("stopped")
+        t.order("bg")
+        assert t.hears("stopped") == str(int(signal.SIGTTOU)), "in the background it may not touch the terminal"
+        t.modes_are_back()
+        t.order("fg").line_is("help").type("\x15").until(t.footer, "footer").same_after_repaint()
         t.type("\x04")
         assert t.hears("ended") == "0"
         t.terminal_is_back()
