@@ -61,7 +61,8 @@ static void enter(struct fullscreen *s)
 		sbuf_addf(&echo, PROMPT "%s", text);
 		scroll_add(s->f->log, ROLE_LOG_ECHO, sbuf_str(&echo), false);
 	}
-	s->due_page = s->due_log = true;
+	s->due_page = s->due_page || !s->f->view->frozen;
+	s->due_log = true;
 	front_entered(s->f, text);
 	scroll_from(s->f->log, mark); /* a long answer is read from its beginning */
 	sbuf_free(&echo);
@@ -77,7 +78,8 @@ static void command(struct fullscreen *s, const char *verb)
 	sbuf_addf(&echo, PROMPT "%s", sbuf_str(&line));
 	scroll_end(s->f->log);
 	scroll_add(s->f->log, ROLE_LOG_ECHO, sbuf_str(&echo), false);
-	s->due_page = s->due_log = true;
+	s->due_page = s->due_page || !s->f->view->frozen;
+	s->due_log = true;
 	sess_exec(s->f->sess, sbuf_str(&line), NULL);
 	sess_poll(s->f->sess);
 	sbuf_free(&line);

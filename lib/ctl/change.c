@@ -70,7 +70,7 @@ static uint64_t own_before(unsigned q, unsigned nq, uint64_t k)
 
 static void add_shares(struct change *x, const struct group *g, unsigned q)
 {
-	uint64_t *frames = xcalloc(2 * (size_t)g->n, sizeof(*frames)), *share = x->share + (size_t)q * CTL_CELLS;
+	uint64_t *frames = xcalloc(2 * (size_t)(g->n + g->nidle), sizeof(*frames)), *share = x->share + (size_t)q * CTL_CELLS;
 	unsigned np = g->sched.nphases, nq = g->nqueues;
 
 	for (unsigned m = 0; m < g->n; m++)
@@ -80,7 +80,7 @@ static void add_shares(struct change *x, const struct group *g, unsigned q)
 		uint64_t end = p + 1 < np ? ph->end : g->sched.total, own = own_before(q, nq, end) - own_before(q, nq, ph->k0);
 		if (end <= ph->k0)
 			continue;
-		frun_count(g->prog[q * np + p].run, own, frames, frames + g->n);
+		frun_count(g->prog[q * np + p].run, own, frames, frames + g->n + g->nidle); /* the idle ones are the last */
 		for (unsigned s = 0; s < ph->nstreams; s++)
 			share[g->member[ph->stream[s]].cell] += frames[s];
 	}

@@ -277,8 +277,8 @@ static void change(struct bench *b)
 	case 0:
 		s->cfg.weight = 1 + any(5);
 		break;
-	case 1:
-		s->cfg.enabled = !s->cfg.enabled;
+	case 1: /* with none enabled all would go on as it is */
+		s->cfg.enabled = !s->cfg.enabled || streams_on(b) == 1;
 		b->loose[s->cell] = true;
 		break;
 	case 2:
@@ -286,7 +286,7 @@ static void change(struct bench *b)
 			add(b, other);
 		break;
 	case 3:
-		if (b->cp->total > 2)
+		if (streams_on(b) > s->cfg.enabled)
 			assert_int_equal(ctl_stream_delete(b->c, 0, id, NULL), 0);
 		break;
 	case 4:
@@ -306,7 +306,6 @@ static void change(struct bench *b)
 		break;
 	default:
 		if (s->cfg.count != 0) {
-			b->loose[s->cell] = true;
 			s->cfg.count += any(1000);
 			if (s->cfg.count > b->expect[s->cell])
 				b->expect[s->cell] = s->cfg.count;
