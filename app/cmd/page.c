@@ -70,7 +70,7 @@ static void page_allowed(const struct vspec *s, struct sbuf *out)
 	sbuf_add(out, "the number of a group of ports, from 0");
 }
 
-static const struct vtype vt_page = {
+static const struct vtype vt_page_or_group = {
 	.name = "page", .syntax = "name of a page, or number of a group of ports", .size = sizeof(struct page_arg), .parse = page_parse,
 	.print = page_print, .complete = page_offer, .allowed = page_allowed, .about = page_about,
 };
@@ -121,7 +121,7 @@ static int run_page(struct cmd_run *r, const struct arg_val *args, struct err *e
 	return 0;
 }
 
-static const struct arg_spec args_page[] = {{ARG_VALUE, "PAGE", ARG_OPT, {&vt_page}}, {ARG_END}};
+static const struct arg_spec args_page[] = {{ARG_VALUE, "PAGE", ARG_OPT, {&vt_page_or_group}}, {ARG_END}};
 
 const struct verb verb_page = {
 	.name = "page", .args = args_page, .run = run_page,

@@ -31,6 +31,9 @@ uint64_t verb_now_ns(void);
 int pause_start(struct cmd_run *r, uint64_t ns);
 int pause_poll(struct cmd_run *r, struct err *e);
 
+/* show_page.c: the type of an argument that is a page; its value is a const struct page *. */
+extern const struct vtype vt_page;
+
 /* Words whose feature comes later (later.c). */
 extern const struct verb verbs_later[];
 extern const unsigned nverbs_later;

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>
@@ -192,16 +191,4 @@ bool tty_wants_color(int fd)
 	const char *type = getenv("TERM"), *no = getenv("NO_COLOR");
 
 	return isatty(fd) && type != NULL && *type != '\0' && strcmp(type, "dumb") != 0 && (no == NULL || *no == '\0');
-}
-
-unsigned tty_columns(int fd)
-{
-	struct winsize w;
-	const char *env = getenv("COLUMNS");
-
-	/* A terminal of one column is a window that has no size yet. */
-	if (ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 1)
-		return w.ws_col;
-	unsigned long n = env != NULL ? strtoul(env, NULL, 10) : 0;
-	return n > 1 && n < 10000 ? (unsigned)n : 80;
 }

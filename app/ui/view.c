@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "view.h"
 
+#include <langinfo.h>
+#include <string.h>
+
 void view_init(struct view *v)
 {
 	*v = (struct view){.page = pages[0], .screen = true, .interval_ns = VIEW_INTERVAL_NS};
@@ -26,4 +29,9 @@ void view_restore(struct view *v, const struct view *before)
 	v->theme.version = now.theme.version + 1;
 	v->version = now.version;
 	view_touch(v);
+}
+
+bool view_ascii(const struct view *v)
+{
+	return v->glyphs == 2 || (v->glyphs == 0 && strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
 }

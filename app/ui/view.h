@@ -34,5 +34,7 @@ void view_init(struct view *);
 unsigned view_group(const struct view *);
 /* Back to what it was, for who takes a change back: counters still go up, and the screen's size stays. */
 void view_restore(struct view *, const struct view *before);
+/* Pages draw with ASCII alone: asked for, or the locale has no UTF-8. */
+bool view_ascii(const struct view *);
 /* After a change: the screen draws at the next turn. */
 static inline void view_touch(struct view *v) { v->version++; }

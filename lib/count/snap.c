@@ -101,6 +101,7 @@ static json_t *run_json(const struct snap_port *p)
 	put(o, "sent", p->run.sent);
 	put(o, "bytes", p->run.bytes);
 	put(o, "duration_ns", p->run.duration_ns);
+	put(o, "steady_ns", p->run.steady_ns);
 	/* "As fast as possible" asks for no number. */
 	put_rate(o, "asked_pps", p->run.asked_max ? (double)NAN : p->run.asked_pps);
 	put_rate(o, "asked_l1_bps", p->run.asked_max ? (double)NAN : p->run.asked_l1_bps);

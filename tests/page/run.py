@@ -54,13 +54,28 @@ def draw(program, page, path, words):
     return lines
 
 
+def at_random(program, rounds, known):
+    """All snapshots to a program that draws them spoilt; a fresh seed in each run, PAGE_SEED repeats one."""
+    seed = os.environ.get("PAGE_SEED") or str(int.from_bytes(os.urandom(4), "big"))
+    with tempfile.TemporaryDirectory() as place:
+        paths = []
+        for name, make in known.items():
+            paths.append(os.path.join(place, name))
+            with open(paths[-1], "w", encoding="utf-8") as f:
+                json.dump(make(), f)
+        return subprocess.run([program, seed, str(rounds), *paths]).returncode
+
+
 def main():
     ap = argparse.ArgumentParser()
-    ap.add_argument("--program", required=True, help="page_grid")
+    ap.add_argument("--program", required=True, help="page_grid, or page_random with --random")
     ap.add_argument("--update", action="store_true")
-    ap.add_argument("files", nargs="+")
+    ap.add_argument("--random", type=int, metavar="ROUNDS")
+    ap.add_argument("files", nargs="*")
     args = ap.parse_args()
     known = snapshots()
+    if args.random:
+        return at_random(args.program, args.random, known)
     passed = failed = 0
     with tempfile.TemporaryDirectory() as place:
         for path in args.files:

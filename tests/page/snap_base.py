@@ -75,9 +75,9 @@ def worker(lcore, busy, **more):
     return w
 
 
-def brief(number, mode="single", **more):
+def brief(number, mode="Single", **more):
     b = {
-        "port": number, "mode": mode, "flags": "P--------", "frame": "eth/ipv4/udp", "streams": "1", "count": "forever", "rate": "100%",
+        "port": number, "stream": 0, "mode": mode, "flags": "P--------", "encap": "", "error": None, "frame": "eth/ipv4/udp", "streams": "1", "count": "Forever", "rate": "100%",
         "size": "64", "burst": "32", "rxburst": "64", "sport": "1234", "dport": "5678", "type": "IPv4", "proto": "UDP", "vlan": None,
         "tcp_flags": None, "ip_dst": f"192.168.{number ^ 1}.1", "ip_src": f"192.168.{number}.1", "mac_dst": f"52:54:00:00:00:{number ^ 1:02x}",
         "mac_src": f"52:54:00:00:00:{number:02x}", "node": "0", "pci": f"0000:{3 + number // 2:02x}:00.{number % 2}",
@@ -91,11 +91,12 @@ def cpu(sockets=1, cores=4, threads=2, used=()):
     cpus = []
     for n in range(sockets * cores * threads):
         socket = n % (sockets * cores) // cores
-        lcore = n if n in used else None
-        cpus.append({"cpu": n, "socket": socket, "core": n % cores, "node": socket, "lcore": lcore,
-                     "role": None if lcore is None else "control" if n == used[0] else "worker"})
+        lcores = [n] if n in used else []
+        role = "control" if lcores and n == used[0] else "rx 0.0 tx 1.0-3" if lcores else None
+        cpus.append({"cpu": n, "socket": socket, "core": n % cores, "node": socket, "isolated": None, "nohz_full": None, "governor": None,
+                     "khz": None, "max_khz": None, "lcore": lcores[0] if lcores else None, "lcores": lcores, "role": role})
     return {"model": "Example CPU @ 2.40GHz", "kernel": "Linux 6.1.0-example", "sockets": sockets, "cores": sockets * cores,
-            "threads": sockets * cores * threads, "cpus": cpus}
+            "threads": sockets * cores * threads, "cpus": cpus, "floating": {"lcore": None, "lcores": [], "role": None}}
 
 
 def snapshot(ports, workers, topology=None):
@@ -254,6 +255,17 @@ def strange():
     return s
 
 
+def crowded():
+    """One worker for everything, on the CPU of control; another one that has no CPU of its own."""
+    s = snapshot([port(n, f"wire{n}", [queue(q, 1000, 1000, 1, 1, 10) for q in range(4)]) for n in range(3)],
+                 [worker(1, 0.5, cpu=0, wait=0.31), worker(2, 0.0, cpu=-1, asleep=True)], cpu(1, 2, 1, range(1)))
+    s["cpu"]["cpus"][0].update(lcores=[0, 1], role="control; rx 0.0-3 tx 0.0-3")
+    s["cpu"]["floating"] = {"lcore": 2, "lcores": [2], "role": "unused"}
+    s["brief"][1].update(mode="Seq", flags="PE--L--r-", encap="VLAN VxLan", ip_dst="2001:db8:85a3::8a2e:370:7334", type="IPv6", vlan="0001",
+                         tcp_flags="0010", proto="TCP", count="1000000", size="64..1518")
+    return s
+
+
 def mixed():
     """Unused ports between used ones, numbers with gaps, unequal numbers of queues a side."""
     ports = [port(n, f"null{n}", [queue(q, 1000 * (q + 1) if q < 2 else None, 500 if q != 1 else None, 1, 2, 10) for q in range(3)])
@@ -267,4 +279,4 @@ def empty():
 
 
 SNAPS = {f.__name__: f for f in (one, two, eight, thirtytwo, sixteen_queues, imbalance, drops, link_down, zero, huge, missing,
-                                 first_version, strange, mixed, empty)}
+                                 first_version, strange, crowded, mixed, empty)}

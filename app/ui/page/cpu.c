@@ -43,7 +43,7 @@ static void draw_number(const struct col *col, const struct cell *c)
 	const json_t *v = json_object_get(c->worker, col->path);
 
 	/* Numbers of CPUs and plans are names, not amounts. */
-	if (json_is_integer(v))
+	if (json_is_integer(v) && json_integer_value(v) >= 0)
 		grid_rightf(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 	else
 		grid_right(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "-");
@@ -86,26 +86,43 @@ static void draw_state(const struct col *col, const struct cell *c)
 	grid_right(c->g, c->row, c->col, c->width, ROLE_PORT_STATUS, json_is_true(v) ? "asleep" : json_is_false(v) ? "awake" : "-");
 }
 
-/* Queues that a worker serves, queue behind port: "rx 0q0 0q1 tx 1q0". */
+/* Queues that a worker serves on one side, as in a map: "0.0-3,1.0", queue behind port. */
+static void add_side(const struct cell *c, int side, struct sbuf *out)
+{
+	const double lcore = page_num(c->worker, "lcore", NAN);
+	const struct served *first = NULL, *last = NULL;
+
+	for (unsigned i = 0; i <= c->nserved; i++) {
+		const struct served *q = i < c->nserved ? &c->served[i] : NULL;
+		if (q != NULL && q->worker[side] != lcore)
+			continue;
+		if (q != NULL && last != NULL && q->port == last->port && q->queue == last->queue + 1) {
+			last = q;
+			continue;
+		}
+		if (first != last)
+			sbuf_addf(out, "-%.0f", last->queue);
+		if (q != NULL)
+			sbuf_addf(out, "%s%.0f.%.0f", first != NULL ? "," : "", q->port, q->queue);
+		first = last = q;
+	}
+}
+
 static void draw_queues(const struct col *col, const struct cell *c)
 {
-	static const char *const side[] = {"rx", "tx"};
-	double lcore = page_num(c->worker, "lcore", NAN);
-	struct sbuf b = {0};
+	struct sbuf rx = {0}, tx = {0}, b = {0};
 
 	(void)col;
-	for (int s = 0; s < 2; s++) {
-		bool named = false;
-		for (unsigned i = 0; i < c->nserved; i++) {
-			if (c->served[i].worker[s] != lcore)
-				continue;
-			if (!named)
-				sbuf_addf(&b, "%s%s", b.len > 0 ? " " : "", side[s]);
-			named = true;
-			sbuf_addf(&b, " %.0fq%.0f", c->served[i].port, c->served[i].queue);
-		}
-	}
+	add_side(c, 0, &rx);
+	add_side(c, 1, &tx);
+	if (rx.len > 0 && tx.len > 0 && strcmp(rx.s, tx.s) == 0)
+		sbuf_addf(&b, "rx+tx %s", rx.s);
+	else
+		sbuf_addf(&b, "%s%s%s%s%s", rx.len > 0 ? "rx " : "", sbuf_str(&rx), rx.len > 0 && tx.len > 0 ? " " : "", tx.len > 0 ? "tx " : "",
+			  sbuf_str(&tx));
 	grid_left(c->g, c->row, c->col, c->width, ROLE_STAT_VALUES, b.len > 0 ? b.s : "-");
+	sbuf_free(&rx);
+	sbuf_free(&tx);
 	sbuf_free(&b);
 }
 
@@ -148,11 +165,28 @@ static void add_text(struct line **list, unsigned *n, enum role role, const char
 
 /* A CPU of the snapshot: looked up once, compared often. */
 struct place {
-	int cpu, socket, core, node, lcore;
-	const char *role;
+	int cpu, socket, core, node;
+	const json_t *json;
 };
 
-/* "core 3: 3 worker 3, 11": the CPUs of the core of p[from], and the lcores that run on them. */
+/* Who runs on a CPU: " control", " lcore 3", several of them where there are too few CPUs. */
+static void add_lcores(const json_t *cpu, struct sbuf *out)
+{
+	const json_t *list = json_object_get(cpu, "lcores"), *lcore;
+	const char *role = page_str(cpu, "role", "");
+	size_t i;
+
+	json_array_foreach(list, i, lcore) {
+		sbuf_add(out, i > 0 ? " +" : "");
+		if (strncmp(role, "control", strlen("control")) == 0)
+			sbuf_add(out, " control");
+		else
+			sbuf_addf(out, " lcore %.0f", json_number_value(lcore));
+		role = strchr(role, ';') != NULL ? strchr(role, ';') + 2 : "";
+	}
+}
+
+/* "core 3: 3 lcore 3, 11": the CPUs of the core of p[from], and who runs on them. */
 static char *core_text(const struct place *p, unsigned n, unsigned from)
 {
 	struct sbuf b = {0};
@@ -162,10 +196,7 @@ static char *core_text(const struct place *p, unsigned n, unsigned from)
 		if (p[i].core != p[from].core || p[i].socket != p[from].socket)
 			continue;
 		sbuf_addf(&b, "%s %d", i > from ? "," : "", p[i].cpu);
-		if (p[i].role != NULL)
-			sbuf_addf(&b, " %s", p[i].role);
-		if (p[i].lcore >= 0)
-			sbuf_addf(&b, " %d", p[i].lcore);
+		add_lcores(p[i].json, &b);
 	}
 	return b.s;
 }
@@ -242,8 +273,15 @@ static void add_topology(struct line **list, unsigned *n, const json_t *cpu, int
 	json_array_foreach(cpus, k, item)
 		p[ncpus++] = (struct place){
 			.cpu = (int)page_num(item, "cpu", -1), .socket = (int)page_num(item, "socket", 0), .core = (int)page_num(item, "core", 0),
-			.node = (int)page_num(item, "node", -1), .lcore = (int)page_num(item, "lcore", -1), .role = page_str(item, "role", NULL),
+			.node = (int)page_num(item, "node", -1), .json = item,
 		};
+	struct sbuf floating = {0};
+	add_lcores(json_object_get(cpu, "floating"), &floating);
+	if (floating.len > 0) {
+		sbuf_add(&floating, ": on no CPU of their own");
+		add_text(list, n, ROLE_WARN, floating.s + 1);
+	}
+	sbuf_free(&floating);
 	for (unsigned i = 0; i < ncpus; i++)
 		if (first_of(p, i, false))
 			add_socket(list, n, p, ncpus, i, columns);
@@ -343,6 +381,6 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 }
 
 const struct page page_cpu = {
-	.name = "cpu", .alias = "workers,sys", .parts = "stats,cpu", .draw = draw,
+	.name = "cpu", .alias = "workers,system,sys", .parts = "stats,cpu", .draw = draw,
 	.help = "What each worker does with its time, and the cores of the machine.",
 };

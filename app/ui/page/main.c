@@ -282,15 +282,19 @@ static void fill_brief(const struct row *r, struct cell *c)
 	}
 }
 
-/* Flags, and the mode where there is room for it. */
+/* Flags, encapsulation and mode: as much as there is room for. */
 static void fill_flags(const struct row *r, struct cell *c)
 {
-	if (c->port == NULL)
-		return;
-	sbuf_addf(&c->text, "%s %s", page_str(c->brief, r->a, "-"), page_str(c->brief, r->b, ""));
-	if (grid_width(sbuf_str(&c->text)) > c->width) {
+	const char *more[] = {page_str(c->brief, "encap", ""), page_str(c->brief, r->b, "")};
+
+	for (size_t skip = 0; skip <= ARRAY_SIZE(more) && c->port != NULL; skip++) {
 		sbuf_reset(&c->text);
 		sbuf_add(&c->text, page_str(c->brief, r->a, "-"));
+		for (size_t i = skip; i < ARRAY_SIZE(more); i++)
+			if (more[i][0] != '\0')
+				sbuf_addf(&c->text, " %s", more[i]);
+		if (grid_width(sbuf_str(&c->text)) <= c->width)
+			return;
 	}
 }
 

@@ -85,7 +85,7 @@ static void summary(const struct page_in *in, struct grid *g, int row, unsigned 
 	if (n + zeros + unknown == 0) {
 		sbuf_addf(&b, "port %u has no counters of its own", in->port);
 	} else {
-		sbuf_addf(&b, "%u hidden: zero", zeros);
+		sbuf_addf(&b, "hidden: %u zero", zeros);
 		if (unknown > 0)
 			sbuf_addf(&b, ", %u not counted by the driver", unknown);
 	}
