@@ -182,10 +182,7 @@ bool screen_fd_ready(int fd, short what)
 
 static void on_interval(void *arg)
 {
-	struct fullscreen *s = arg;
-
-	if (!s->f->view->frozen)
-		s->due_page = true;
+	screen_numbers_due(arg);
 }
 
 static void on_output(void *arg, short revents)
@@ -263,7 +260,8 @@ void screen_step(void *arg)
 	if (busy != s->busy) {
 		s->busy = busy;
 		s->due_prompt = true;
-		s->due_page = s->due_page || !busy;
+		if (!busy)
+			screen_numbers_due(s);
 	}
 	if (s->resized)
 		screen_take_size(s);

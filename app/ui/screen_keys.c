@@ -59,7 +59,8 @@ static void enter(struct fullscreen *s)
 		sbuf_addf(&echo, PROMPT "%s", text);
 		scroll_add(s->f->log, ROLE_LOG_ECHO, sbuf_str(&echo), false);
 	}
-	s->due_page = s->due_log = true;
+	screen_numbers_due(s);
+	s->due_log = true;
 	front_entered(s->f, text);
 	sbuf_free(&echo);
 	free(text);
@@ -74,7 +75,8 @@ static void command(struct fullscreen *s, const char *verb)
 	sbuf_addf(&echo, PROMPT "%s", sbuf_str(&line));
 	scroll_end(s->f->log);
 	scroll_add(s->f->log, ROLE_LOG_ECHO, sbuf_str(&echo), false);
-	s->due_page = s->due_log = true;
+	screen_numbers_due(s);
+	s->due_log = true;
 	sess_exec(s->f->sess, sbuf_str(&line), NULL);
 	sess_poll(s->f->sess);
 	sbuf_free(&line);
