@@ -32,9 +32,6 @@ struct fullscreen {
 	enum { MACRO_MAY, MACRO_ASK, MACRO_DONE } macro; /* has libedit keys of its own left? */
 };
 
-/* New numbers are wanted on the page, unless `off` has stopped them. What the user chooses (another page, port, theme) is drawn all the same. */
-static inline void screen_numbers_due(struct fullscreen *s) { s->due_page = s->due_page || !s->f->view->frozen; }
-
 /* Before each turn of the loop: bring the terminal up to date, if it takes something. */
 void screen_step(void *fullscreen);
 void screen_take_size(struct fullscreen *);
