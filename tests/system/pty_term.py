@@ -429,6 +429,9 @@ def job_shell(orders, news, cmd):
         if word == "fg":
             os.tcsetpgrp(0, pid)
         os.killpg(pid, signal.SIGCONT)
+        # Shells say nothing to a job that runs already when they give it the terminal.
+        if word == "bg" and orders.readline().strip() == "fg":
+            os.tcsetpgrp(0, pid)
 
 
 if __name__ == "__main__":
