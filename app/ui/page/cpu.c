@@ -272,8 +272,8 @@ static void add_topology(struct line **list, unsigned *n, const json_t *cpu, int
 	unsigned ncpus = 0;
 	json_array_foreach(cpus, k, item)
 		p[ncpus++] = (struct place){
-			.cpu = (int)page_num(item, "cpu", -1), .socket = (int)page_num(item, "socket", 0), .core = (int)page_num(item, "core", 0),
-			.node = (int)page_num(item, "node", -1), .json = item,
+			.cpu = page_int(item, "cpu", -1), .socket = page_int(item, "socket", 0), .core = page_int(item, "core", 0),
+			.node = page_int(item, "node", -1), .json = item,
 		};
 	struct sbuf floating = {0};
 	add_lcores(json_object_get(cpu, "floating"), &floating);

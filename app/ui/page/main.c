@@ -467,7 +467,7 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 		c.width = l.width - (l.label > 0);
 		for (unsigned k = 0; k < l.shown + l.total; k++) {
 			c.port = k < l.shown ? c.all[l.first + k] : NULL;
-			c.brief = c.port == NULL ? NULL : page_by(json_object_get(in->snap, "brief"), "port", (unsigned)page_num(c.port, "port", 0));
+			c.brief = c.port == NULL ? NULL : page_by(json_object_get(in->snap, "brief"), "port", (unsigned)page_int(c.port, "port", 0));
 			draw_cell(&rows[i], &c, g, at[i], l.label + (int)k * l.width + (l.label > 0));
 		}
 	}
