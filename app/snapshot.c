@@ -129,15 +129,20 @@ static int item_parse(const struct app *app, const char *text, size_t len, struc
 	return there(app, out, e);
 }
 
+static bool same_arg(const struct part_arg *a, const struct part_arg *b)
+{
+	return a->port == b->port && a->stream == b->stream && a->first == b->first && a->n == b->n && a->around == b->around;
+}
+
 /* Each part has one key: the same may be asked for twice, but not of two ports. */
 static int item_add(struct item *items, unsigned *n, const struct item *it, struct err *e)
 {
 	for (unsigned i = 0; i < *n; i++) {
 		if (items[i].part != it->part)
 			continue;
-		if (memcmp(&items[i].arg, &it->arg, sizeof(it->arg)) == 0)
+		if (same_arg(&items[i].arg, &it->arg))
 			return 0;
-		return err_set(e, EINVAL, "part '%s' is asked for twice; take two snapshots", it->part->name);
+		return err_set(e, EINVAL, "part '%s' is asked for twice, each time of something else; take two snapshots", it->part->name);
 	}
 	if (it->part != NULL)
 		items[(*n)++] = *it;

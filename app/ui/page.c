@@ -48,6 +48,22 @@ static const struct page *page_of(const char *word, bool prefix, unsigned *n)
 	return found;
 }
 
+/* Pages that come with their features. */
+static const struct later_page {
+	const char *name, *with;
+} later_pages[] = {
+	{"latency", "the measurement of latency"},
+	{"pcap", "replay of capture files"},
+};
+
+static const struct later_page *later_find(const char *word)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(later_pages) && word[0] != '\0'; i++)
+		if (in_list(later_pages[i].name, word, true))
+			return &later_pages[i];
+	return NULL;
+}
+
 const struct page *page_find(const char *name, struct err *e)
 {
 	const struct page *p;
@@ -59,6 +75,11 @@ const struct page *page_find(const char *name, struct err *e)
 	p = page_of(name, true, &n);
 	if (n == 1 && name[0] != '\0')
 		return p;
+	const struct later_page *later = n == 0 ? later_find(name) : NULL;
+	if (later != NULL) {
+		err_set(e, EINVAL, "page '%s' comes with %s, which is not in this version", later->name, later->with);
+		return NULL;
+	}
 	struct sbuf known = {0};
 	for (unsigned i = 0; pages[i] != NULL; i++)
 		if (n == 0 || in_list(pages[i]->name, name, true) || in_list(pages[i]->alias, name, true))

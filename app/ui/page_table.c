@@ -1,7 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "page_table.h"
 
+#include <limits.h>
+
 #define GAP 2
+#define LITTLE 8
+
+/* The column that is given room next: first those that lack little, so that most are whole, the one that lacks least before others; then
+ * by rank. n: none lacks anything. */
+static unsigned next_column(const struct table *t, const int *size)
+{
+	unsigned found = t->n;
+
+	for (unsigned i = 0; i < t->n; i++) {
+		int more = t->col[i].want - size[i];
+		if (t->at[i] < 0 || more <= 0)
+			continue;
+		int best = found == t->n ? INT_MAX : t->col[found].want - size[found];
+		if (more <= LITTLE ? more < best : best > LITTLE && (found == t->n || t->col[i].rank < t->col[found].rank))
+			found = i;
+	}
+	return found;
+}
 
 void table_fit(struct table *t, int room)
 {
@@ -14,16 +34,10 @@ void table_fit(struct table *t, int room)
 	page_fit(size, rank, t->n, GAP, room, t->at);
 	for (unsigned i = 0; i < t->n; i++)
 		used += t->at[i] >= 0 ? size[i] + GAP : 0;
-	/* What is left goes to the columns in the order of their ranks. */
-	for (int r = 0; used < room && r < 2 * TABLE_COLS; r++) {
-		for (unsigned i = 0; i < t->n; i++) {
-			int more = t->col[i].want - size[i];
-			if (t->at[i] < 0 || rank[i] != r || more <= 0)
-				continue;
-			more = more < room - used ? more : room - used;
-			size[i] += more;
-			used += more;
-		}
+	for (unsigned i = next_column(t, size); used < room && i < t->n; i = next_column(t, size)) {
+		int more = t->col[i].want - size[i] < room - used ? t->col[i].want - size[i] : room - used;
+		size[i] += more;
+		used += more;
 	}
 	for (unsigned i = 0; i < t->n; i++) {
 		if (t->at[i] < 0)

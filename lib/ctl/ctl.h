@@ -81,9 +81,9 @@ void ctl_clear(struct ctl *, const struct portset *ports); /* baselines of count
 struct snap *ctl_snapshot(struct ctl *);
 
 /* Facts for show, as JSON trees (new references). */
-json_t *ctl_ports_json(struct ctl *);   /* {"show":"ports","ports":[{"port","name","spec","driver","pci","link","speed_mbps","mac","mtu","node","used",
-					 * "rx_queues","tx_queues","rxd","txd","mbufs","memory_bytes","offloads","rss","flow_control","promiscuous",
-					 * "notes":[..]}]} */
+json_t *ctl_ports_json(struct ctl *);   /* {"show":"ports","ports":[{"port","name","spec","driver","pci","link","speed_mbps","mac","mtu","node",
+					 * "used","rx_queues","tx_queues","rxd","txd","mbufs","memory_bytes","offloads","rss","flow_control",
+					 * "promiscuous","notes":[..]}]} */
 json_t *ctl_plan_json(struct ctl *);    /* what each worker runs now */
 json_t *ctl_xstats_json(struct ctl *, const struct portset *ports);
 json_t *ctl_clock_json(struct ctl *);
@@ -99,9 +99,9 @@ json_t *ctl_streams_part_json(struct ctl *, unsigned port, unsigned first, unsig
 int ctl_stream_spec(struct ctl *, unsigned port, unsigned stream, struct frame_spec *spec, struct sizes *sizes, struct err *e);
 /* The first frame that stream would send after a start (ordinal 0 at its first size), without FCS. */
 int ctl_frame(struct ctl *, unsigned port, unsigned stream, struct frame *out, struct err *e);
-/* The same as frame_dissect() gives it, and "port", "stream", "varies" and "follows": names of fields that change from frame to frame as they were
- * told to ("size" when sizes differ), and of checksums and lengths that change with them; "bytes" (of varies) and
- * "follows_bytes": where something of that changes, [[offset,length],..] in this frame. NULL with *e where no frame can be built. */
+/* The same as frame_dissect() gives it, and "port", "stream", "varies" and "follows": names of fields that change from frame to frame as they
+ * were told to ("size" when sizes differ), and of checksums and lengths that change with them; "bytes" (of varies) and "follows_bytes": where
+ * something of that changes, [[offset,length],..] in this frame. NULL with *e where no frame can be built. */
 json_t *ctl_frame_json(struct ctl *, unsigned port, unsigned stream, struct err *e);
 /* What the rates of the port and of its streams ask of the wire. min, max, mean: sizes of the frames, with FCS, the mean by what the rates give
  * each; is_max: as fast as possible, pps is then of the other streams. -EINVAL with text: no frame can be built. */

@@ -11,6 +11,7 @@
 #define PORT_COLS 24 /* at least so many for a port; fewer: one port, values below their labels */
 #define MOST_COLS 56
 #define GAP 2
+#define LCORES 1024  /* more than DPDK has */
 
 typedef void text_fn(const struct page_in *, const json_t *port, struct sbuf *out);
 
@@ -50,7 +51,7 @@ static void t_mac(const struct page_in *in, const json_t *port, struct sbuf *out
 static void t_mtu(const struct page_in *in, const json_t *port, struct sbuf *out)
 {
 	(void)in;
-	plain(port, "mtu", OF_COUNT, out);
+	plain(port, "mtu", OF_STR, out);
 }
 
 static void t_queues(const struct page_in *in, const json_t *port, struct sbuf *out)
@@ -64,33 +65,32 @@ static void t_queues(const struct page_in *in, const json_t *port, struct sbuf *
 static void t_rings(const struct page_in *in, const json_t *port, struct sbuf *out)
 {
 	(void)in;
-	plain(port, "rxd", OF_COUNT, out);
+	plain(port, "rxd", OF_STR, out);
 	sbuf_add(out, " / ");
-	plain(port, "txd", OF_COUNT, out);
+	plain(port, "txd", OF_STR, out);
 }
 
-/* Cores that serve one side, runs of them as a-b: "1-4,7". */
+/* Cores that serve one side, each once, runs of them as a-b: "1-4,7". */
 static void lcores(const struct page_in *in, const json_t *port, const char *side, struct sbuf *out)
 {
-	const json_t *q;
-	double number = page_num(port, "port", -1), from = -1, last = -1;
+	bool serves[LCORES + 1] = {false};
+	double number = page_num(port, "port", -1);
 	size_t start = out->len, i;
+	const json_t *q;
 
 	json_array_foreach(out_get(in->snap, "map.queues"), i, q) {
 		double core = page_num(q, "lcore", -1);
-		if (page_num(q, "port", -2) != number || strcmp(page_str(q, "side", ""), side) != 0 || core == last)
-			continue;
-		if (core == last + 1 && last >= 0) {
-			last = core;
-			continue;
-		}
-		if (last > from)
-			sbuf_addf(out, "-%.0f", last);
-		sbuf_addf(out, "%s%.0f", out->len > start ? "," : "", core);
-		from = last = core;
+		if (page_num(q, "port", -2) == number && strcmp(page_str(q, "side", ""), side) == 0 && core >= 0 && core < LCORES)
+			serves[(unsigned)core] = true;
 	}
-	if (last > from)
-		sbuf_addf(out, "-%.0f", last);
+	for (unsigned from = 0, to; from < LCORES; from = to + 1) {
+		for (to = from; serves[to]; to++)
+			;
+		if (to > from)
+			sbuf_addf(out, "%s%u", out->len > start ? "," : "", from);
+		if (to > from + 1)
+			sbuf_addf(out, "-%u", to - 1);
+	}
 	if (out->len == start)
 		sbuf_addc(out, '-');
 }
@@ -202,13 +202,31 @@ static bool selected(const struct page_in *in, const json_t *port)
 	return page_num(port, "port", -1) == in->port;
 }
 
-/* One port in all the columns there are: a label, its value behind it, or below it where it is long. */
-static void narrow(const struct page_in *in, const json_t *port, struct flow *f)
+/* Does any of these ports have it? */
+static bool worth_a_row(const struct page_in *in, const struct fact *x, const json_t *list, unsigned first, unsigned n)
 {
+	struct sbuf b = {0};
+	bool any = false;
+
+	for (unsigned p = first; p < first + n && !any; p++) {
+		sbuf_reset(&b);
+		x->text(in, json_array_get(list, p), &b);
+		any = strcmp(sbuf_str(&b), "-") != 0;
+	}
+	sbuf_free(&b);
+	return any;
+}
+
+/* One port in all the columns there are: a label, its value behind it, or below it where it is long. */
+static void narrow(const struct page_in *in, const json_t *list, unsigned at, struct flow *f)
+{
+	const json_t *port = json_array_get(list, at);
 	struct sbuf b = {0};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(facts); i++) {
 		const struct fact *x = &facts[i];
+		if (!worth_a_row(in, x, list, at, 1))
+			continue;
 		sbuf_reset(&b);
 		x->text(in, port, &b);
 		int label = grid_width(x->label);
@@ -228,6 +246,8 @@ static void wide(const struct page_in *in, const json_t *list, unsigned first, u
 	for (unsigned i = 0; i < ARRAY_SIZE(facts); i++) {
 		const struct fact *x = &facts[i];
 		int tallest = 1;
+		if (!worth_a_row(in, x, list, first, n))
+			continue;
 		flow_room(f, 1);
 		grid_put(&f->g, f->row, 0, LABEL_COLS - 1, ROLE_STAT_LABEL, x->label);
 		for (unsigned p = 0; p < n; p++) {
@@ -277,7 +297,7 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	for (unsigned i = 0; i < n; i++)
 		heading(in, json_array_get(list, first + i), g, label + (int)i * (width + GAP), width);
 	if (label == 0)
-		narrow(in, json_array_get(list, first), &f);
+		narrow(in, list, first, &f);
 	else
 		wide(in, list, first, n, width, &f);
 	flow_show(&f, g, 1, g->rows - 1, 0, in->top, out);

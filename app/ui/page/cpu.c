@@ -444,6 +444,6 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 }
 
 const struct page page_cpu = {
-	.name = "cpu", .alias = "workers,sys", .parts = "stats,cpu", .draw = draw,
+	.name = "cpu", .alias = "workers,system,sys", .parts = "stats,cpu", .draw = draw,
 	.help = "What each worker does with its time, and the cores of the machine.",
 };

@@ -11,6 +11,7 @@
 #define NAME_COLS 13 /* name and offset of a header before its fields */
 #define HEX_COLS 76  /* 16 bytes a line */
 #define GAP 3
+#define AIRY 20      /* from so many rows on there are blank ones between the areas */
 
 static bool has_name(const json_t *list, const char *name)
 {
@@ -101,7 +102,7 @@ static void rest(struct flow *f, const json_t *frame, const char *name)
 }
 
 /* The variations, each whole. */
-static void variations(struct flow *f, const struct page_in *in, const json_t *frame)
+static void variations(struct flow *f, const struct page_in *in, const json_t *frame, bool airy)
 {
 	const json_t *s = page_by(json_object_get(in->snap, "streams"), "stream", in->stream), *x;
 	const json_t *names = json_object_get(frame, "varies"), *name;
@@ -115,19 +116,20 @@ static void variations(struct flow *f, const struct page_in *in, const json_t *f
 		json_array_foreach(names, i, name)
 			pairs_add(&p, json_is_string(name) ? json_string_value(name) : "?", "varies", PAIR_VARIES);
 	if (p.n > 0) {
+		f->row += airy;
 		flow_text(f, 0, f->g.cols, ROLE_PORT_LABEL, "* [ ] varies from frame to frame, + ( ) follows it:");
 		flow_columns(f, 0, f->g.cols, &p);
 	}
 	pairs_free(&p);
 }
 
-static void headers(struct flow *f, const struct page_in *in, const json_t *frame)
+static void headers(struct flow *f, const struct page_in *in, const json_t *frame, bool airy)
 {
 	const json_t *list = json_object_get(frame, "headers"), *h;
 	struct sbuf b = {0};
 	size_t i;
 
-	sbuf_addf(&b, "%s  %.0f bytes with FCS", page_str(frame, "stack", "-"), page_num(frame, "size", 0));
+	sbuf_addf(&b, "stream %u/%u  %s  %.0f bytes with FCS", in->port, in->stream, page_str(frame, "stack", "-"), page_num(frame, "size", 0));
 	flow_text(f, 0, f->g.cols, ROLE_STAT_VALUES, sbuf_str(&b));
 	sbuf_free(&b);
 	json_array_foreach(list, i, h) {
@@ -138,7 +140,7 @@ static void headers(struct flow *f, const struct page_in *in, const json_t *fram
 	}
 	rest(f, frame, "payload");
 	rest(f, frame, "padding");
-	variations(f, in, frame);
+	variations(f, in, frame, airy);
 }
 
 static int nibble(char c)
@@ -208,7 +210,8 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	flow_init(&f, wide ? g->cols - HEX_COLS - GAP : g->cols);
 	flow_init(&h, wide ? HEX_COLS : g->cols);
 	if (json_is_object(frame)) {
-		headers(&f, in, frame);
+		headers(&f, in, frame, g->rows >= AIRY);
+		f.row += g->rows >= AIRY;
 		hex_dump(wide ? &h : &f, frame);
 	} else {
 		struct sbuf b = {0};

@@ -8,7 +8,8 @@
 #include "page_flow.h"
 #include "page_table.h"
 
-#define MARK 1 /* before each line: which is selected */
+#define MARK 1        /* before each line: which is selected */
+#define COUNT_COLS 15 /* 999'999'999'999 */
 
 enum { C_ID, C_ON, C_FRAME, C_SIZE, C_WEIGHT, C_COUNT, C_PACKETS, C_PPS, C_SHARE, C_ENGINE, C_VARIES, COLS };
 
@@ -20,18 +21,24 @@ static const enum out_fmt fmts[COLS] = {
 	[C_WEIGHT] = OF_COUNT, [C_COUNT] = OF_COUNT, [C_PACKETS] = OF_COUNT, [C_PPS] = OF_PPS, [C_SHARE] = OF_PERCENT,
 };
 static const struct table_col columns[COLS] = {
-	[C_ID] = {"id", 2, 4, 0, true},
+	[C_ID] = {"id", 2, 2, 0, true},
 	[C_ON] = {"on", 3, 3, 4, false},
-	[C_FRAME] = {"frame", 8, 0, 2, false},
-	[C_SIZE] = {"size", 6, 0, 5, true},
-	[C_WEIGHT] = {"weight/rate", 11, 0, 6, true},
-	[C_COUNT] = {"count", 7, 0, 7, true},
+	[C_FRAME] = {"frame", 12, 0, 2, false},
+	[C_SIZE] = {"size", 5, 0, 5, true},
+	[C_WEIGHT] = {"w/rate", 6, 0, 6, true},
+	[C_COUNT] = {"count", 5, 0, 7, true},
 	[C_PACKETS] = {"tx packets", 10, 0, 3, true},
 	[C_PPS] = {"tx pps", 6, 6, 1, true},
 	[C_SHARE] = {"share", 6, 6, 8, true},
 	[C_ENGINE] = {"engine", 6, 0, 10, false},
 	[C_VARIES] = {"varies", 12, 0, 9, false},
 };
+
+/* Counts that are too long for their column are rounded, not cut. */
+static bool is_count(unsigned i)
+{
+	return i == C_COUNT || i == C_PACKETS;
+}
 
 static void cell_text(const json_t *s, unsigned i, struct sbuf *out)
 {
@@ -48,7 +55,7 @@ static void cell_text(const json_t *s, unsigned i, struct sbuf *out)
 		out_cell(out_get(s, keys[i]), fmts[i], out);
 }
 
-static enum role cell_role(const json_t *s, unsigned i)
+static enum role cell_role(const json_t *s, unsigned i, const char *text)
 {
 	bool off = json_is_false(json_object_get(s, "enabled"));
 
@@ -60,10 +67,20 @@ static enum role cell_role(const json_t *s, unsigned i)
 	case C_PPS:
 		return ROLE_DYN_VALUES;
 	case C_VARIES:
-		return ROLE_VARIES;
+		return strcmp(text, "-") == 0 ? ROLE_STAT_VALUES : ROLE_VARIES;
 	default:
 		return ROLE_STAT_VALUES;
 	}
+}
+
+static void put_cell(const struct table *t, struct grid *g, int row, const json_t *s, unsigned i, const char *text)
+{
+	enum role role = cell_role(s, i, text);
+
+	if (is_count(i) && t->at[i] >= 0 && strcmp(text, "-") != 0)
+		page_put_count(g, row, MARK + t->at[i], t->width[i], role, out_get(s, keys[i]));
+	else
+		table_put(t, g, row, MARK, i, role, text);
 }
 
 /* What the snapshot has of the list, a window of it, and which of that is shown. */
@@ -136,6 +153,8 @@ static void separator(const struct page_in *in, const json_t *s, const struct li
 	sbuf_addf(&b, " stream %u/%u ", in->port, in->stream);
 	if (s != NULL && g->cols >= 60)
 		sbuf_addf(&b, "%s ", page_str(s, "frame", "-"));
+	if (json_is_true(json_object_get(s, "ranges")))
+		sbuf_add(&b, "ranges ");
 	if (json_array_size(json_object_get(s, "varies")) > 0)
 		sbuf_add(&b, "* varies ");
 	int n = grid_left(g, row, 2, g->cols - 2, ROLE_SEP_TEXT, sbuf_str(&b));
@@ -156,6 +175,8 @@ static void table_of(const struct page_in *in, const struct list *l, struct grid
 		for (unsigned i = 0; i < COLS; i++) {
 			cell_text(json_array_get(list, r), i, &b);
 			int w = grid_width(sbuf_str(&b));
+			if (is_count(i) && w > COUNT_COLS)
+				w = COUNT_COLS;
 			col[i].want = w > col[i].want ? w : col[i].want;
 		}
 	}
@@ -168,7 +189,7 @@ static void table_of(const struct page_in *in, const struct list *l, struct grid
 		bool selected = (unsigned)page_num(s, "stream", -1) == in->stream;
 		for (unsigned i = 0; i < COLS; i++) {
 			cell_text(s, i, &b);
-			table_put(&t, g, 1 + (int)r, MARK, i, cell_role(s, i), sbuf_str(&b));
+			put_cell(&t, g, 1 + (int)r, s, i, sbuf_str(&b));
 		}
 		if (selected) {
 			grid_put(g, 1 + (int)r, 0, 1, ROLE_SELECTED, ">");

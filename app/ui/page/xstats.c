@@ -85,7 +85,7 @@ static void summary(const struct page_in *in, struct grid *g, int row, unsigned 
 	if (n + zeros + unknown == 0) {
 		sbuf_addf(&b, "port %u has no counters of its own", in->port);
 	} else {
-		sbuf_addf(&b, "%u hidden: zero", zeros);
+		sbuf_addf(&b, "hidden: %u zero", zeros);
 		if (unknown > 0)
 			sbuf_addf(&b, ", %u not counted by the driver", unknown);
 	}
@@ -110,6 +110,9 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 		}
 	}
 	sbuf_free(&b);
+	/* A name tells more than the last digits. */
+	int most = g->cols - 2 - columns[C_VALUE].min;
+	col[C_NAME].min = col[C_NAME].want < most ? col[C_NAME].want : most > columns[C_NAME].min ? most : columns[C_NAME].min;
 	/* As many tables as fit whole beside each other. */
 	int whole = 2 * 2;
 	for (unsigned i = 0; i < COLS; i++)
