@@ -91,7 +91,8 @@ def test_brief_as_it_comes():
     assert set(b) == BRIEF
     assert b == {**b, "port": 0, "stream": 0, "mode": "Single", "flags": "---------", "encap": None, "frame": "eth/ipv4/tcp", "streams": "1",
                  "size": "64", "count": "Forever", "rate": "100%", "burst": "32", "rxburst": "64", "type": "IPv4", "proto": "TCP",
-                 "vlan": None, "sport": "1234", "dport": "5678", "tcp_flags": "ack", "ip_dst": "192.168.1.1", "ip_src": "192.168.0.1", "node": None, "pci": None, "error": None}
+                 "vlan": None, "sport": "1234", "dport": "5678", "tcp_flags": "ack", "ip_dst": "192.168.1.1", "ip_src": "192.168.0.1",
+                 "node": None, "pci": None, "error": None}
     assert len(b["mac_src"]) == 17 and b["mac_dst"] == brief(port=1)["mac_src"]
 
 
