@@ -63,9 +63,9 @@ def streams_strange():
     return streams_of([{"stream": "x", "frame": None, "fields": [1, {"name": 5}], "varies": 3}, None, stream(7, "端口零/\x1b[31m", [field("名", "値")])])
 
 
-def frame_of(frame, error=None, fields=()):
+def frame_of(frame, error=None, fields=(), size="auto"):
     s = snapshot(ports_of(1), [])
-    s.update(frame=frame, frame_error=error, streams=[stream(0, frame["stack"] if frame else "eth", list(fields))])
+    s.update(frame=frame, frame_error=error, streams=[stream(0, frame["stack"] if frame else "eth", list(fields), size=size)])
     return s
 
 
@@ -109,7 +109,7 @@ def frame_tunnel():
         "hex": "".join(f"{(7 * i) % 256:02x}" for i in range(256)),
         "varies": ["ipv4[2].src", "ipv6.dst", "payload", "size"], "bytes": [[76, 4], [108, 16], [150, 100]],
         "follows": ["ipv4.len", "ipv4[2].cksum"], "follows_bytes": [[16, 2], [74, 2]]},
-        fields=[field("ipv4[2].src", "192.168.0.0/24", True), field("ipv6.dst", "fd00::/8", True), field("size", "64..260", True)])
+        size="64..260", fields=[field("ipv4[2].src", "192.168.0.0/24", True), field("ipv6.dst", "fd00::/8", True)])
 
 
 def frame_none():
