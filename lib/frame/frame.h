@@ -159,7 +159,8 @@ json_t *frame_mask_bytes(const struct frame *f, const uint8_t *mask);
  * "fields":{"dst":"..",..}}, ..],"payload":{"offset":..,"len":..},"hex":".."}; checksum fields get "<name>_ok": bool beside them
  * where they can be judged (not in UDP without checksum, in fragments, in what is cut off). A header may have "options" (hex) and
  * "malformed" (why). "fields" has the fields that this message has, known options among them; "options" beside it is all option bytes. Bytes
- * after the end that lengths give are "padding". A header's "text" has the numbers of "fields" that people write otherwise ("0x0800"). Never fails: undecodable rest is payload. Caller decrefs. */
+ * after the end that lengths give are "padding". A header's "text" has the numbers of "fields" that people write otherwise ("0x0800").
+ * Never fails: undecodable rest is payload. Caller decrefs. */
 json_t *frame_dissect(const uint8_t *bytes, unsigned len);
 /* The same for a person: one line per header with its fields, then a hex dump with offsets. */
 void frame_print(const uint8_t *bytes, unsigned len, struct sbuf *out);
