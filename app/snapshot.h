@@ -1,42 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A snapshot as sessions hand it out: one JSON object, put together from parts that the reader asks for. Control thread.
  *
- * parts is a list "stats,streams:0,log", blanks and commas between. The result has the keys of `show stats` ("time_ns", "wall_ns", "ports",
- * "workers", see lib/count/snap.h) always, and those of each part (`show snapshot PARTS` prints all of it). Keys are only ever added. A part may be
+ * parts is a list "stats,streams:0,log". The result has the keys of `show stats` ("time_ns", "wall_ns", "ports", "workers", see
+ * lib/count/snap.h) always, and those of each part; `show snapshot PARTS` prints all of it. Keys are only ever added. A part may be
  * named twice, but not of two ports. An unknown part, port or stream is refused as a whole.
  *
- * stats          nothing more
- * config         "config": [one object per port, as in `show ports`]; "map": as `show map` without its "show"
- * brief          "brief": [one object per port]: what Pktgen's main page says, of the port's lowest enabled stream, else of its lowest. All are texts ready
- *                to show, null where there is no such thing, except "port" and "stream", which are numbers:
- *                "mode"     None: no stream is enabled. Single, Range (fields or sizes step, or `enable range`), Random (others change at random): one is.
- *                           Seq: streams 1 to k are, Pktgen's slots 0 to k - 1. Streams: any others
- *                "flags"    nine letters at their places in Pktgen's PEBILipRc, "-" for what is off or has no meaning here: P promiscuous, i random source
- *                           address, p random source port, R random bits
- *                "encap"    "VLAN", "QnQ", "MPLS", "GREip", "GREet", "VxLan", "GTPu", blanks between
- *                "frame"    the stack. "streams": how many are enabled. "size": as `set` takes it, that of the frame where it is auto
- *                "count"    "Forever" or a number; "rate", "burst", "rxburst": of the port
- *                "type"     IPv4, IPv6, ARP; "proto": TCP, UDP, ICMP, ICMPv6, IGMP, SCTP, ESP, AH; "vlan": "5", with two tags "100/5"
- *                "sport", "dport", "tcp_flags", "ip_dst", "ip_src", "mac_dst", "mac_src": of the outermost header that has it, as `set` takes it, "1..9"
- *                           where it varies, "random" where all of its bits are
- *                "node", "pci"  NUMA node and PCI address with its domain
- *                "error"    why no frame can be built; texts are then those of settings and defaults
- * streams:P      "streams": [at most 256, as in `show streams`, and "ranges": Pktgen's ranges are in use, "fields": [{"name", "value", "varies"}] in the order
- *                of the frame: header fields that are set or vary with the ranges in them, then nest, pattern, random, rnd.N where they are not as
- *                they come]; "streams_total": how many the port has; "streams_before": how many of them have lower ids than the first one here
- * streams:P/FIRST+N  N of them at most, from id FIRST on
- * streams:P/S~N  N of them around stream S, "fields" of S alone
- * frame:P/S      "frame": as an element of `show frame --json`: "varies": names of fields that change from frame to frame, "payload" and "size" among
- *                them; "follows": those that change with them, checksums, and lengths when sizes differ; "bytes" and "follows_bytes": [[offset, length],
- *                ...], where something of that changes. null where no frame can be built, "frame_error" says why, else that is null
- * xstats:P       "xstats": {"port", "name", "interval_ns", "values": [{"name", "value", "per_s"}]} in the device's order. value null: the driver does not
- *                count it. per_s: between the last two readings by anybody that were 0.1 s or more apart, interval_ns; both null until then
- * cpu            "cpu": {"model", "kernel", "sockets", "cores", "threads", "cpus": [{"cpu", "socket", "core", "node", "isolated", "nohz_full", "governor", "khz",
- *                "max_khz", "lcore", "lcores", "role"}], "floating": {"lcore", "lcores", "role"}}. Anything may be null where the kernel does not tell it; cores
- *                count within their socket. lcores: those that are pinned to that CPU, lcore the first of them, floating those that may run on
- *                several. role: "control", "rx 0.0-2,1.0 tx 0.0" (ports and queues), "unused", of several lcores "; " between
- * log, log:N     "log": [as in `show log`, oldest first; the newest N]
- * help           "help": [{"name", "syntax", "help"}] of the verbs that `help` lists */
+ * stats       nothing more
+ * config      "config": [one object per port, as in `show ports`]; "map": as `show map`
+ * brief       "brief": [one object per port]: what Pktgen's main page says, of the port's lowest enabled stream, or of its lowest. Texts
+ *             ready to show, null where there is no such thing; only "port" and "stream" are numbers:
+ *      mode        None: no stream is enabled. One is: Range (fields or sizes step, or `enable range`), Random (others change at
+ *                  random), Single. Seq: streams 1 to k are, Pktgen's slots 0 to k - 1. Streams: any others
+ *      flags       letters at their places in Pktgen's PEBILipRc, "-" for what is off or unknown here: P promiscuous, i random source
+ *                  address, p random source port, R random bits
+ *      encap       VLAN, QnQ, MPLS, GREip, GREet, VxLan, GTPu, blanks between
+ *      frame       the stack; streams: how many are enabled
+ *      size        as `set` takes it; that of the frame where it is auto
+ *      count       "Forever" or a number; rate, burst, rxburst: the port's
+ *      type        IPv4, IPv6, ARP; proto: TCP, UDP, ICMP, ICMPv6, IGMP, SCTP, ESP, AH; vlan: "5", with two tags "100/5"
+ *      sport, dport, tcp_flags, ip_dst, ip_src, mac_dst, mac_src
+ *                  of the outermost header that has it, as `set` takes it: "1..9" where it varies; "random": all bits are
+ *      node, pci   NUMA node, PCI address with its domain
+ *      error       why no frame can be built; the texts are then those of settings and defaults
+ * streams:P   "streams": [as in `show streams`, at most 256, and "ranges": Pktgen's ranges are in use, "fields": [{"name", "value",
+ *             "varies"}]: header fields that are set or vary, in the order of the frame, ranges included; then nest, pattern, random,
+ *             rnd.N where they are not as they come]; "streams_total": of the port; "streams_before": those with lower ids than the
+ *             first one here
+ * streams:P/FIRST+N   N of them at most, from id FIRST on
+ * streams:P/S~N       N of them around stream S, "fields" of S alone
+ * frame:P/S   "frame": as an element of `show frame --json`: "varies": names of fields that change from frame to frame, "payload" and
+ *             "size" among them; "follows": those that change with them, checksums, and lengths when sizes differ; "bytes" and
+ *             "follows_bytes": [[offset, length], ...] where something of that changes. Where no frame can be built it is null and
+ *             "frame_error" says why, else that is null
+ * xstats:P    "xstats": {"port", "name", "interval_ns", "values": [{"name", "value", "per_s"}]} in the device's order. value null: its
+ *             driver does not count it. per_s: between the last two readings 0.1 s or more apart, whoever made them; interval_ns is
+ *             the time between, both are null until then
+ * cpu         "cpu": {"model", "kernel", "sockets", "cores", "threads", "cpus": [{"cpu", "socket", "core", "node", "isolated",
+ *             "nohz_full", "governor", "khz", "max_khz", "lcore", "lcores", "role"}], "floating": {"lcore", "lcores", "role"}}; null
+ *             for what the kernel does not tell. core: within its socket. lcores: pinned to that CPU, lcore is the first of them;
+ *             floating: pinned to several. role: "control", "rx 0.0-2,1.0 tx 0.0" (port.queue), "unused"; "; " between lcores
+ * log, log:N  "log": [as in `show log`, oldest first; the newest N]
+ * help        "help": [{"name", "syntax", "help"}] of the verbs that `help` lists */
 #pragma once
 #include <jansson.h>
 #include "base.h"
