@@ -24,7 +24,7 @@ struct opt {
 	const char *help;  /* lines; the first one stands beside the option */
 };
 
-static opt_fn take_port, take_map, take_file, take_text, take_flag, take_out, take_color, take_number, take_log,
+static opt_fn take_port, take_map, take_file, take_text, take_flag, take_out, take_color, take_number, take_log, take_theme,
 	take_what, take_later;
 
 #define AT(member) offsetof(struct args, member)
@@ -61,7 +61,7 @@ static const struct opt opts[] = {
 	{0, "rxd", "N", take_number, AT(rxd), 0, "Rx descriptors per queue at start"},
 	{0, "mtu", "BYTES", take_number, AT(mtu), 0, "MTU at start; buffers are sized for it"},
 	{'l', "log", "FILE", take_log, 0, 0, "append the log to a file"},
-	{'T', "theme", "FILE", take_later, 0, 0, "theme file (not in this version)"},
+	{'T', "theme", "NAME", take_theme, 0, 0, "colours of the screen: dark, light, high-contrast, colourblind, mono, or a file"},
 	{'s', "replay", "P:FILE", take_later, 0, 0, "replay file of a port (not in this version)"},
 	{'G', "listen", NULL, take_later, 0, 0, "remote socket on the default address (not in this version)"},
 	{'g', "listen-on", "ADDR", take_later, 0, 0, "remote socket on ADDR (not in this version)"},
@@ -216,6 +216,14 @@ static int take_log(struct args *a, const struct opt *o, const char *value, stru
 	(void)o;
 	(void)e;
 	a->log_file = value;
+	return 0;
+}
+
+static int take_theme(struct args *a, const struct opt *o, const char *value, struct err *e)
+{
+	(void)o;
+	(void)e;
+	a->theme = value;
 	return 0;
 }
 

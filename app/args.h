@@ -17,7 +17,7 @@ struct args {
 	enum args_color color;
 	int out_mode; /* enum out_mode */
 	bool batch, keep_going, promiscuous, take, no_screen;
-	const char *log_file;
+	const char *log_file, *theme; /* NULL: not given */
 	uint64_t mbufs, txd, rxd, mtu; /* 0: not given */
 	const char **port;
 	unsigned nports;

@@ -18,6 +18,7 @@
 #include "set/set.h"
 #include "snapshot.h"
 #include "ui/console.h"
+#include "ui/theme_file.h"
 #include "ui/tty.h"
 
 enum { EXIT_USAGE = 2, EXIT_LACKING = 3 };
@@ -94,6 +95,26 @@ static void print_man(struct cmd *cmd, struct sbuf *out)
 	sbuf_add(out, all + head);
 	args_man_exit(out);
 	sbuf_free(&page);
+}
+
+/* The theme of -T, which must be sound; else, for a person, the user's own, which stops nothing. */
+static int open_theme(struct prog *p, struct err *e)
+{
+	struct sbuf path = {0};
+	struct err why;
+	int rc = 0;
+
+	if (p->args.theme != NULL) {
+		rc = theme_find(p->args.theme, &path, &why);
+		if (rc == 0)
+			rc = theme_read(path.s, &p->app.view.theme, &why);
+		if (rc < 0)
+			err_set(e, -rc, "option -T, --theme: %s", why.text);
+	} else if (p->interactive && theme_own(&path) && theme_read(path.s, &p->app.view.theme, &why) < 0) {
+		fprintf(stderr, "wirerate: warning: %s; the built-in theme is used\n", why.text);
+	}
+	sbuf_free(&path);
+	return rc;
 }
 
 /* What needs no port and no EAL: help, version, tables, manual page. */
@@ -380,6 +401,10 @@ int main(int argc, char **argv)
 	}
 	p.app.view.screen = !p.args.no_screen;
 	p.interactive = p.args.command == NULL && !p.args.batch && isatty(STDIN_FILENO);
+	if (open_theme(&p, &e) != 0) {
+		args_free(&p.args);
+		return usage_error(&e);
+	}
 	p.app.loop = loop_new();
 	if (p.app.loop == NULL) {
 		fprintf(stderr, "wirerate: cannot make an event loop: %s\n", strerror(errno));

@@ -23,6 +23,9 @@ int reset_ports(struct cmd_run *r, const struct portset *ports, struct err *e);
 int feature_set(struct cmd_run *r, const struct arg_val *args, bool on, struct err *e);
 extern const struct arg_spec feature_args[];
 
+/* screen.c, also for `enable` and `disable`: stop or go on with redraws of the page. */
+void view_freeze(struct cmd_run *r, bool frozen);
+
 /* sleep.c, also for `delay`: CLOCK_MONOTONIC, and the three functions of a verb that only passes time. */
 uint64_t verb_now_ns(void);
 int pause_start(struct cmd_run *r, uint64_t ns);

@@ -2,6 +2,7 @@
 #include "page.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +193,13 @@ double page_num(const json_t *obj, const char *path, double missing)
 	const json_t *v = out_get(obj, path);
 
 	return json_is_number(v) ? json_number_value(v) : missing;
+}
+
+int page_int(const json_t *obj, const char *path, int missing)
+{
+	double v = page_num(obj, path, missing);
+
+	return v >= INT_MIN && v <= INT_MAX ? (int)v : missing;
 }
 
 const char *page_str(const json_t *obj, const char *path, const char *missing)

@@ -114,16 +114,26 @@ static attr_t attr_bits(uint32_t attr)
 	       (attr & ATTR_REVERSE ? A_REVERSE : 0) | (attr & ATTR_CONCEALED ? A_INVIS : 0);
 }
 
+/* Text in the colour of its ground could not be read, and a theme of Pktgen's has `theme default white white off`: the terminal's
+ * own ground instead. */
+static struct theme_style readable(struct theme_style s)
+{
+	if (s.fg >= 0 && s.fg == s.bg)
+		s.bg = THEME_TERM;
+	return s;
+}
+
 static void set_role(struct paint *p, const struct theme *t, enum role role)
 {
-	const struct theme_style *own = &t->style[role], *base = &t->style[ROLE_DEFAULT];
-	int32_t fg = own->fg == THEME_NONE ? base->fg : own->fg, bg = own->bg == THEME_NONE ? base->bg : own->bg;
+	const struct theme_style base = readable(t->style[ROLE_DEFAULT]), *own = &t->style[role];
+	struct theme_style s = {.fg = own->fg == THEME_NONE ? base.fg : own->fg, .bg = own->bg == THEME_NONE ? base.bg : own->bg};
+	int32_t fg = s.fg, bg = readable(s).bg;
 	struct look *l = &p->look[role];
 
 	*l = (struct look){.attr = attr_bits(own->attr)};
 	if (p->colors == 0 || !t->on) {
 		/* a background of its own is what makes a role stand out: reversed it still does */
-		int32_t ground = base->bg == THEME_NONE ? THEME_TERM : base->bg;
+		int32_t ground = base.bg == THEME_NONE ? THEME_TERM : base.bg;
 		if (bg != THEME_NONE && bg != THEME_TERM && bg != ground)
 			l->attr ^= A_REVERSE;
 		return;

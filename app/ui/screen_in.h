@@ -29,6 +29,7 @@ struct fullscreen {
 	unsigned below;      /* rows of the log below what is shown */
 	wchar_t feed[16];    /* of one key, for the editor */
 	unsigned nfeed;
+	enum { MACRO_MAY, MACRO_ASK, MACRO_DONE } macro; /* has libedit keys of its own left? */
 };
 
 /* Before each turn of the loop: bring the terminal up to date, if it takes something. */

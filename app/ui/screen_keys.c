@@ -28,6 +28,8 @@ void screen_input(void *arg, short revents)
 	unsigned char byte;
 
 	(void)revents;
+	if (s->f->interrupted)
+		return; /* what is typed behind Ctrl-C belongs to the next line */
 	loop_timer_del(s->f->loop, s->esc_timer);
 	s->esc_timer = -1;
 	do {
@@ -277,6 +279,11 @@ int screen_get_key(void *arg, wchar_t *wc)
 	struct fullscreen *s = arg;
 	struct key k;
 
+	if (s->nfeed == 0 && s->macro == MACRO_ASK) {
+		s->macro = MACRO_DONE;
+		errno = EINTR;
+		return -1;
+	}
 	while (s->nfeed == 0) {
 		if (screen_stops(s)) {
 			errno = EINTR;
@@ -318,12 +325,16 @@ void screen_take_key(struct fullscreen *s, const struct key *k)
 	if (take_anywhere(s, k) || (line_empty(s) && take_empty(s, k)) || k->code == K_BACKTAB)
 		return;
 	feed(s, k);
-	while (s->nfeed > 0) {
+	/* A key may stand for many (~/.editrc: bind -s): libedit has them, and is asked until it wants one from us. */
+	for (s->macro = MACRO_MAY; s->macro != MACRO_DONE;) {
 		enum edit_did did = edit_key(s->edit);
 		if (did == EDIT_ENTER)
 			enter(s);
 		s->ended = s->ended || did == EDIT_END;
 		if (screen_stops(s))
-			s->nfeed = 0;
+			break;
+		s->macro = s->nfeed > 0 ? MACRO_MAY : s->macro == MACRO_MAY ? MACRO_ASK : s->macro;
 	}
+	s->macro = MACRO_MAY;
+	s->nfeed = 0;
 }

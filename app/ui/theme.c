@@ -128,11 +128,21 @@ static const char *nearest(const struct word *w, size_t n, const char *text)
 
 int theme_role(const char *name, enum role *out, struct err *e)
 {
-	for (int i = 0; i < ROLES; i++)
-		if (strcasecmp(name, theme_role_name[i]) == 0) {
-			*out = (enum role)i;
+	unsigned begin = 0;
+	size_t len = strlen(name);
+
+	for (int i = 0; i < ROLES && len > 0; i++) {
+		if (strncasecmp(name, theme_role_name[i], len) != 0)
+			continue;
+		*out = (enum role)i;
+		if (theme_role_name[i][len] == '\0')
 			return 0;
-		}
+		begin++;
+	}
+	if (begin == 1)
+		return 0;
+	if (begin > 1)
+		return err_set(e, EINVAL, "\"%.64s\" begins %u roles; `theme show` lists them", name, begin);
 	const char *near = str_nearest(name, theme_role_name, ROLES);
 	if (near != NULL)
 		return err_set(e, EINVAL, "no role \"%.64s\"; did you mean %s? `theme show` lists them", name, near);
@@ -163,14 +173,15 @@ int theme_color(const char *text, int32_t *out, struct err *e)
 		*out = (int32_t)n;
 		return 0;
 	}
-	if (*text == '#' && strlen(text) == 7 && number(text + 1, 0xffffff, 16, &n)) {
+	const char *rgb = *text == '#' ? text + 1 : strncmp(text, "0x", 2) == 0 ? text + 2 : "";
+	if (strlen(rgb) == 6 && number(rgb, 0xffffff, 16, &n)) {
 		*out = (int32_t)n | THEME_RGB;
 		return 0;
 	}
 	const char *near = isalpha((unsigned char)*text) ? nearest(colors, ARRAY_SIZE(colors), text) : NULL;
 	return err_at(e, EINVAL, 0,
 		      "no colour \"%.64s\"%s%s%s; allowed: black, red, green, yellow, blue, magenta, cyan, white, bright_red ..., default "
-		      "(the terminal's own), none (that of the role \"default\"), 0 to 255, #rrggbb",
+		      "(the terminal's own), none (that of the role \"default\"), 0 to 255, 0xrrggbb",
 		      text, near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
 }
 
@@ -211,7 +222,7 @@ void theme_color_print(int32_t color, struct sbuf *out)
 			return;
 		}
 	if (color & THEME_RGB)
-		sbuf_addf(out, "#%06x", (unsigned)color & 0xffffff);
+		sbuf_addf(out, "0x%06x", (unsigned)color & 0xffffff);
 	else
 		sbuf_addf(out, "%d", (int)color);
 }

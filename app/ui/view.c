@@ -10,6 +10,27 @@ void view_init(struct view *v)
 	theme_default(&v->theme);
 }
 
+unsigned view_group(const struct view *v)
+{
+	if (v->max_ports > 0)
+		return (unsigned)v->max_ports;
+	return v->room > 0 ? v->room : VIEW_GROUP;
+}
+
+void view_restore(struct view *v, const struct view *before)
+{
+	struct view now = *v;
+
+	*v = *before;
+	v->room = now.room;
+	v->rows = now.rows;
+	v->cols = now.cols;
+	v->repaint = now.repaint;
+	v->theme.version = now.theme.version + 1;
+	v->version = now.version;
+	view_touch(v);
+}
+
 bool view_ascii(const struct view *v)
 {
 	return v->glyphs == 2 || (v->glyphs == 0 && strcmp(nl_langinfo(CODESET), "UTF-8") != 0);

@@ -44,7 +44,7 @@ static unsigned tail_len(const struct frun_class *k)
 static uint64_t flags_of(const struct frun_class *k)
 {
 	return (uint64_t)k->offload | (uint64_t)k->ip4 << 1 | (uint64_t)k->ip6 << 2 | (uint64_t)k->udp << 3 |
-	       (uint64_t)k->tcp << 4;
+	       (uint64_t)k->tcp << 4 | (uint64_t)k->dst << 5;
 }
 
 static bool same(const struct tag_entry *t, const struct frun_class *k, unsigned len)

@@ -238,14 +238,27 @@ struct sink_state {
 	struct dp_state base;
 };
 
+/* What a frame is addressed to, in bits of packet_type that DPDK has no use for. A sender in this process says it where it is the same for
+ * all that a buffer will hold: the receiver's core then need not fetch the line that the sender's core has just written. */
+#define DP_DST_KNOWN (1u << 28)
+#define DP_DST_GROUP (1u << 29)
+#define DP_DST_BROADCAST (1u << 30)
+#define DP_DST_ALL (DP_DST_KNOWN | DP_DST_GROUP | DP_DST_BROADCAST)
+_Static_assert((DP_DST_ALL & RTE_PTYPE_ALL_MASK) == 0, "bits of packet_type");
+
 /* A frame that this worker did not build was written to: its buffer must be filled anew before its owner sends it. */
-static inline void frame_touch(struct rte_mbuf *m) { m->hash.usr = 0; }
+static inline void frame_touch(struct rte_mbuf *m)
+{
+	m->hash.usr = 0;
+	m->packet_type = 0;
+}
 
 /* What n > 0 received frames have in common. */
 struct dp_burst {
 	uint64_t bytes; /* without FCS */
 	uint32_t len;   /* of each of them, 0: they differ */
-	bool group;     /* some may be for a group address; false: none is */
+	uint32_t dst;   /* DP_DST_* of all of them, 0: not known */
+	bool group;     /* dst not known: some may be for a group address; false: none is */
 	bool plain;     /* all single, unshared and of one pool: they can go back by a raw put */
 };
 
@@ -264,9 +277,9 @@ static __rte_noinline uint64_t dp_bytes(struct rte_mbuf *const *m, unsigned n)
 	return bytes;
 }
 
-/* One pass over the first cache lines and the first bytes of the frames: how each differs from the first one. Frames that do in nothing that
- * counts need no other look. */
-static __rte_always_inline struct dp_burst dp_look(struct rte_mbuf *const *m, unsigned n)
+/* One pass over the first cache lines, and the first bytes of the frames where they are not known: how each differs from the first one. Frames
+ * that do in nothing that counts need no other look. */
+static __rte_always_inline struct dp_burst dp_look_at(struct rte_mbuf *const *m, unsigned n, bool known)
 {
 	const dp_quarter *one = (const void *)m[0];
 	dp_quarter a = one[1], b = one[2], c = one[3], odd_a = {0}, odd_b = {0}, odd_c = {0};
@@ -279,14 +292,21 @@ static __rte_always_inline struct dp_burst dp_look(struct rte_mbuf *const *m, un
 		odd_a |= q[1] ^ a;
 		odd_b |= q[2] ^ b;
 		odd_c |= q[3] ^ c;
-		first |= ((const uint8_t *)m[i]->buf_addr)[at];
+		if (!known)
+			first |= ((const uint8_t *)m[i]->buf_addr)[at];
 	}
-	bool same_len = odd_b[0] >> 32 == 0, same_at = (odd_a[0] & 0xffff) == 0;
+	bool same_len = odd_b[0] >> 32 == 0, same_at = known ? (uint32_t)odd_b[0] == 0 : (odd_a[0] & 0xffff) == 0;
 	bool single = (((a[0] ^ 0x0000000100010000ull) | odd_a[0]) & 0x0000ffffffff0000ull) == 0;
 	bool own = ((a[1] | odd_a[1]) & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) == 0;
 
 	return (struct dp_burst){.bytes = likely(same_len) ? (uint64_t)n * len : dp_bytes(m, n), .len = same_len ? len : 0,
-				 .group = (first & 1) != 0 || !same_at, .plain = single && own && odd_c[1] == 0};
+				 .dst = known && same_at ? (uint32_t)b[0] & DP_DST_ALL : 0, .group = (first & 1) != 0 || !same_at,
+				 .plain = single && own && odd_c[1] == 0};
+}
+
+static __rte_always_inline struct dp_burst dp_look(struct rte_mbuf *const *m, unsigned n)
+{
+	return m[0]->packet_type & DP_DST_KNOWN ? dp_look_at(m, n, true) : dp_look_at(m, n, false);
 }
 
 /* Free n received frames: one raw put where dp_look() said that they are plain, else one by one. */

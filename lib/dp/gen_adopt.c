@@ -216,6 +216,7 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 		gr->image = memcpy(gr->small, cls->bytes, cls->len);
 	gr->image_len = cls->len;
 	gr->ol_flags = gen_offload_flags(cls);
+	gr->dst = gen_dst(cls);
 	gr->tx_offload = cls->offload ? rte_mbuf_tx_offload(cls->l2_len, cls->l3_len, cls->l4_len, 0, 0, 0, 0) : 0;
 	gr->prog = ph->prog;
 	gr->state = ph->state;

@@ -37,6 +37,7 @@ struct gen_grp {
 	uint64_t epoch, epoch_i; /* number of the schedule and the own frame it began with */
 	uint64_t prog_i;      /* own frame 0 of prog */
 	uint64_t off;         /* bytes: units before the phase's first frame, mod 2^64 */
+	uint32_t dst;         /* DP_DST_* of class 0 */
 } WR_ALIGNED(CACHE_LINE);
 
 /* A group that is not over, in a heap of four branches: the one that is due first is slot 0. The children of a slot share a cache line. */
@@ -97,6 +98,13 @@ static inline uint64_t gen_due(const struct gen_grp *gr, uint64_t now)
 	return pace_is_max(&gr->pace) ? now : pace_due(&gr->pace, gr->unit);
 }
 
+static inline uint32_t gen_dst(const struct frun_class *c)
+{
+	static const uint32_t bits[] = {0, DP_DST_KNOWN, DP_DST_KNOWN | DP_DST_GROUP, DP_DST_KNOWN | DP_DST_GROUP | DP_DST_BROADCAST};
+
+	return bits[c->dst];
+}
+
 /* Bytes of a frame that a driver may write into while it prepares it, and that nobody writes anew. */
 static inline unsigned gen_mended(const struct frun_class *c)
 {
@@ -147,6 +155,7 @@ static inline void gen_stamp(const struct gen_grp *gr, struct rte_mbuf *m)
 	m->tx_offload = gr->tx_offload;
 	m->data_len = gr->image_len;
 	m->pkt_len = gr->image_len;
+	m->packet_type = gr->dst;
 	m->hash.usr = gr->tag;
 	memcpy(rte_pktmbuf_mtod(m, void *), gr->image, gr->image_len);
 }

@@ -47,12 +47,16 @@ const char *frun_engine(const struct frun *);
 const char *frun_sums(const struct frun *);
 unsigned frun_lanes(const struct frun *);
 
+/* What all frames of a class are addressed to. */
+enum frun_dst { FRUN_DST_ANY, FRUN_DST_UNICAST, FRUN_DST_MULTICAST, FRUN_DST_BROADCAST };
+
 /* Buffers hold what does not change: the image of a payload class, written once per buffer and recognized by a mark. frun_fill() writes the rest. */
 struct frun_class {
 	const uint8_t *bytes; /* image */
 	uint16_t len;         /* of its longest frame */
 	uint16_t from;        /* bytes before are written by frun_fill() each time; 0: the image is the whole frame */
 	bool offload, ip4, ip6, udp, tcp; /* what the NIC does for these frames */
+	enum frun_dst dst;
 	uint16_t l2_len, l3_len, l4_len;
 };
 unsigned frun_nclasses(const struct frun *);

@@ -54,7 +54,7 @@ static void stamp_class(const struct gen_grp *gr, unsigned c, struct rte_mbuf *m
 {
 	const struct frun_class *cls = frun_class(gr->prog, c);
 	struct gen_grp one = {
-		.ol_flags = gen_offload_flags(cls), .tag = gr->phase->tag[c], .image = cls->bytes, .image_len = cls->len,
+		.ol_flags = gen_offload_flags(cls), .dst = gen_dst(cls), .tag = gr->phase->tag[c], .image = cls->bytes, .image_len = cls->len,
 		.tx_offload = cls->offload ? rte_mbuf_tx_offload(cls->l2_len, cls->l3_len, cls->l4_len, 0, 0, 0, 0) : 0,
 	};
 

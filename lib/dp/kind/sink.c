@@ -54,7 +54,9 @@ static void sink_rx(const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf *
 		cell_add(&q->sizes.n[cnt_size_class(b.len + RTE_ETHER_CRC_LEN)], n);
 	else
 		count_sizes(&q->sizes, m, n);
-	if (unlikely(b.group))
+	if (unlikely(b.dst & DP_DST_GROUP))
+		cell_add(b.dst & DP_DST_BROADCAST ? &q->cnt.broadcast : &q->cnt.multicast, n);
+	else if (unlikely(b.group))
 		count_groups(&q->cnt, m, n);
 	dp_free_burst(m, n, b.plain);
 }
