@@ -45,23 +45,6 @@ static void page_print(const struct vspec *s, const void *v, struct sbuf *out)
 		sbuf_addf(out, "%u", (unsigned)a->group);
 }
 
-static void page_offer(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
-{
-	(void)s;
-	for (unsigned i = 0; pages[i] != NULL; i++)
-		if (strncmp(pages[i]->name, prefix, strlen(prefix)) == 0)
-			offer(arg, pages[i]->name);
-}
-
-static const char *page_about(const struct vspec *s, const char *word)
-{
-	(void)s;
-	for (unsigned i = 0; pages[i] != NULL; i++)
-		if (strcmp(pages[i]->name, word) == 0)
-			return pages[i]->help;
-	return NULL;
-}
-
 static void page_allowed(const struct vspec *s, struct sbuf *out)
 {
 	(void)s;

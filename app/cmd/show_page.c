@@ -35,12 +35,21 @@ static void page_print(const struct vspec *s, const void *v, struct sbuf *out)
 	sbuf_add(out, p->name);
 }
 
-static void page_complete(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+void page_offer(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
 {
 	(void)s;
 	for (unsigned i = 0; pages[i] != NULL; i++)
 		if (strncmp(pages[i]->name, prefix, strlen(prefix)) == 0)
 			offer(arg, pages[i]->name);
+}
+
+const char *page_about(const struct vspec *s, const char *word)
+{
+	(void)s;
+	for (unsigned i = 0; pages[i] != NULL; i++)
+		if (strcmp(pages[i]->name, word) == 0)
+			return pages[i]->help;
+	return NULL;
 }
 
 static void page_allowed(const struct vspec *s, struct sbuf *out)
@@ -52,7 +61,7 @@ static void page_allowed(const struct vspec *s, struct sbuf *out)
 
 const struct vtype vt_page = {
 	.name = "page", .syntax = "name of a page", .size = sizeof(const struct page *),
-	.parse = page_parse, .print = page_print, .complete = page_complete, .allowed = page_allowed,
+	.parse = page_parse, .print = page_print, .complete = page_offer, .allowed = page_allowed, .about = page_about,
 };
 
 /* The one port and stream that an argument names. */

@@ -33,6 +33,8 @@ int pause_poll(struct cmd_run *r, struct err *e);
 
 /* show_page.c: the type of an argument that is a page; its value is a const struct page *. */
 extern const struct vtype vt_page;
+void page_offer(const struct vspec *, const char *prefix, void (*offer)(void *arg, const char *word), void *arg);
+const char *page_about(const struct vspec *, const char *word);
 
 /* Words whose feature comes later (later.c). */
 extern const struct verb verbs_later[];

@@ -72,8 +72,8 @@ const struct page *page_find(const char *name, struct err *e)
 	p = page_of(name, false, &n);
 	if (n == 1)
 		return p;
-	p = page_of(name, true, &n);
-	if (n == 1 && name[0] != '\0')
+	p = name[0] != '\0' ? page_of(name, true, &n) : NULL;
+	if (p != NULL && n == 1)
 		return p;
 	const struct later_page *later = n == 0 ? later_find(name) : NULL;
 	if (later != NULL) {

@@ -17,7 +17,7 @@ from pty_term import ALTERNATE, BIN, BRACKETED_PASTE, PROMPT, JobTerm, Term
 
 pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
 THEMES = sorted((Path(__file__).resolve().parents[2] / "themes").glob("*.theme"))
-PAGES = ["main", "queues", "streams", "frame", "cpu", "ports", "xstats", "log", "help"]
+PAGES = ["main", "queues", "streams", "frame", "ports", "xstats", "log", "help"]
 UP, DOWN, RIGHT, LEFT = "\x1bOA", "\x1bOB", "\x1bOC", "\x1bOD"
 PAGE_UP, PAGE_DOWN, F5, F6 = "\x1b[5~", "\x1b[6~", "\x1b[15~", "\x1b[17~"
 LONG = "set pages interval 60s"  # nothing is redrawn but what keys and commands change
