@@ -14,8 +14,8 @@ struct place_port { unsigned max_rxq, max_txq; int node; bool needs_rx, needs_tx
 struct place_in {
 	const struct place_lcore *lcore; unsigned nlcores; /* workers only, ascending */
 	unsigned control;                                  /* lcore of control */
-	int control_cpu;                                   /* -1: several */
 	const struct place_port *port; unsigned nports;
+	int control_cpu;                                   /* -1: several; not looked at here */
 };
 
 struct place_queue { uint16_t port, queue; bool tx; unsigned lcore; };
