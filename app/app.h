@@ -5,6 +5,7 @@
 #include "cmd.h"
 #include "ctl.h"
 #include "loop.h"
+#include "ui/view.h"
 
 struct app {
 	struct ctl *ctl;
@@ -13,6 +14,7 @@ struct app {
 	bool oneshot; /* the words after the options are the only command: an unbounded `start` would end at once */
 	struct portset written; /* ports whose settings or streams were written since `load` began */
 	struct xstats_memory *xstats; /* of snapshots, for rates; NULL: none was asked for */
+	struct view view; /* what the user looks at, also without a screen */
 	bool quit;    /* `quit` was said; the loop is stopped too, and sessions run nothing more */
 };
 

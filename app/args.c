@@ -24,7 +24,7 @@ struct opt {
 	const char *help;  /* lines; the first one stands beside the option */
 };
 
-static opt_fn take_port, take_map, take_file, take_text, take_flag, take_out, take_color, take_number, take_log,
+static opt_fn take_port, take_map, take_file, take_text, take_flag, take_out, take_color, take_number, take_log, take_theme,
 	take_what, take_later;
 
 #define AT(member) offsetof(struct args, member)
@@ -50,6 +50,7 @@ static const struct opt opts[] = {
 	{'b', "batch", NULL, take_flag, AT(batch), 0, "no prompt; end when files, -e and piped input are done"},
 	{'k', "keep-going", NULL, take_flag, AT(keep_going), 0,
 	 "in batch: go on after a refused command, exit code 2 at the end"},
+	{0, "no-screen", NULL, take_flag, AT(no_screen), 0, "begin with the prompt alone; `screen on` opens the full screen"},
 	{0, "json", NULL, take_out, 0, OUT_JSON, "every result as one JSON document on one line"},
 	{0, "csv", NULL, take_out, 0, OUT_CSV, "every result as CSV"},
 	{0, "color", "WHEN", take_color, 0, 0, "colours: auto (default), always, never"},
@@ -60,7 +61,7 @@ static const struct opt opts[] = {
 	{0, "rxd", "N", take_number, AT(rxd), 0, "Rx descriptors per queue at start"},
 	{0, "mtu", "BYTES", take_number, AT(mtu), 0, "MTU at start; buffers are sized for it"},
 	{'l', "log", "FILE", take_log, 0, 0, "append the log to a file"},
-	{'T', "theme", "FILE", take_later, 0, 0, "theme file (not in this version)"},
+	{'T', "theme", "NAME", take_theme, 0, 0, "colours of the screen: dark, light, high-contrast, colourblind, mono, or a file"},
 	{'s', "replay", "P:FILE", take_later, 0, 0, "replay file of a port (not in this version)"},
 	{'G', "listen", NULL, take_later, 0, 0, "remote socket on the default address (not in this version)"},
 	{'g', "listen-on", "ADDR", take_later, 0, 0, "remote socket on ADDR (not in this version)"},
@@ -74,7 +75,7 @@ static const struct opt opts[] = {
 
 static const char usage[] = "usage: wirerate [EAL options --] [options] [command ...]\n"
 			    "\n"
-			    "With a terminal: a prompt. Words after the options are one command, run once:\n"
+			    "With a terminal: a full screen with a prompt. Words after the options are one command, run once:\n"
 			    "  wirerate -p wire start 0 for 2s\n";
 static const char exit_codes[] = "exit codes: 0 done, 1 a criterion failed, 2 usage or a command was refused, 3 the\n"
 				 "environment lacks something, 4 the measurement is not valid, 5 a peer failed\n";
@@ -215,6 +216,14 @@ static int take_log(struct args *a, const struct opt *o, const char *value, stru
 	(void)o;
 	(void)e;
 	a->log_file = value;
+	return 0;
+}
+
+static int take_theme(struct args *a, const struct opt *o, const char *value, struct err *e)
+{
+	(void)o;
+	(void)e;
+	a->theme = value;
 	return 0;
 }
 

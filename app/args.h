@@ -16,8 +16,8 @@ struct args {
 	enum args_what what;
 	enum args_color color;
 	int out_mode; /* enum out_mode */
-	bool batch, keep_going, promiscuous, take;
-	const char *log_file;
+	bool batch, keep_going, promiscuous, take, no_screen;
+	const char *log_file, *theme; /* NULL: not given */
 	uint64_t mbufs, txd, rxd, mtu; /* 0: not given */
 	const char **port;
 	unsigned nports;

@@ -18,6 +18,7 @@
 #include "set/set.h"
 #include "snapshot.h"
 #include "ui/console.h"
+#include "ui/theme_file.h"
 #include "ui/tty.h"
 
 enum { EXIT_USAGE = 2, EXIT_LACKING = 3 };
@@ -94,6 +95,26 @@ static void print_man(struct cmd *cmd, struct sbuf *out)
 	sbuf_add(out, all + head);
 	args_man_exit(out);
 	sbuf_free(&page);
+}
+
+/* The theme of -T, which must be sound; else, for a person, the user's own, which stops nothing. */
+static int open_theme(struct prog *p, struct err *e)
+{
+	struct sbuf path = {0};
+	struct err why;
+	int rc = 0;
+
+	if (p->args.theme != NULL) {
+		rc = theme_find(p->args.theme, &path, &why);
+		if (rc == 0)
+			rc = theme_read(path.s, &p->app.view.theme, &why);
+		if (rc < 0)
+			err_set(e, -rc, "option -T, --theme: %s", why.text);
+	} else if (p->interactive && theme_own(&path) && theme_read(path.s, &p->app.view.theme, &why) < 0) {
+		fprintf(stderr, "wirerate: warning: %s; the built-in theme is used\n", why.text);
+	}
+	sbuf_free(&path);
+	return rc;
 }
 
 /* What needs no port and no EAL: help, version, tables, manual page. */
@@ -288,7 +309,7 @@ static int open_control(struct prog *p)
 
 static void open_session(struct prog *p)
 {
-	const struct console_opts con = {.loop = p->app.loop, .color = p->args.color, .turn = turn, .arg = p};
+	const struct console_opts con = {.loop = p->app.loop, .color = p->args.color, .view = &p->app.view, .turn = turn, .arg = p};
 	const struct sess_opts opts = {.out_mode = p->args.out_mode,
 				       .batch = !p->interactive,
 				       .keep_going = p->args.keep_going};
@@ -364,6 +385,7 @@ int main(int argc, char **argv)
 	struct err e;
 	int code;
 
+	view_init(&p.app.view);
 	open_std_fds();
 	tty_save();
 	setlocale(LC_CTYPE, "");
@@ -377,7 +399,12 @@ int main(int argc, char **argv)
 		args_free(&p.args);
 		return code;
 	}
+	p.app.view.screen = !p.args.no_screen;
 	p.interactive = p.args.command == NULL && !p.args.batch && isatty(STDIN_FILENO);
+	if (open_theme(&p, &e) != 0) {
+		args_free(&p.args);
+		return usage_error(&e);
+	}
 	p.app.loop = loop_new();
 	if (p.app.loop == NULL) {
 		fprintf(stderr, "wirerate: cannot make an event loop: %s\n", strerror(errno));

@@ -9,6 +9,7 @@ struct feature {
 	const char *row;  /* NULL: there is none, and why not */
 	const char *why;
 	bool all_streams; /* a bare port means all its streams, as Pktgen's tags are of the port */
+	bool screen;      /* no row: redraws of the page */
 	bool single;      /* Pktgen sends the single packet with it: a sequence ends */
 	int code;
 };
@@ -41,13 +42,13 @@ static const struct feature features[] = {
 	{.why = "a port always has a rate; `set <ports> rate 10%` changes it, max is as fast as the device takes frames", .code = EINVAL},
 	{.why = LATER "; `set <ports> dst mac` says where frames go", .code = ENOTSUP},
 	{.why = "the best clock is chosen at start; `show clock` tells which", .code = EINVAL},
-	{.why = LATER, .code = ENOTSUP},
+	{.screen = true},
 };
 static const char *const about[] = {
 	"a VLAN tag in the frames", "a service tag and a VLAN tag", "an MPLS label", "a GRE tunnel with IP inside",
 	"a GRE tunnel with Ethernet inside", "a VXLAN tunnel", "random bits: `set <ports> rnd ...`", "the ranges of `range <ports> ...`",
 	"random source addresses", "random source ports", LATER, LATER, LATER, LATER, LATER, LATER, "bonded devices", LATER, "rates", LATER,
-	"the clock", LATER,
+	"the clock", "redraws of the screen's page, as `on` and `off`",
 };
 _Static_assert(ARRAY_SIZE(words) == ARRAY_SIZE(features) + 1 && ARRAY_SIZE(about) == ARRAY_SIZE(features), "one row for each word");
 
@@ -85,6 +86,12 @@ int feature_set(struct cmd_run *r, const struct arg_val *args, bool on, struct e
 	struct target t = args[PORTS].target;
 	struct err own = {.col = -1};
 
+	if (f->screen && args[PORTS].given)
+		return err_at(e, EINVAL, args[PORTS].col, "the screen belongs to no port; write: %s screen", on ? "enable" : "disable");
+	if (f->screen) {
+		view_freeze(r, !on);
+		return 0;
+	}
 	/* what does not exist is off already: Pktgen's files say so of each feature */
 	if (f->row == NULL && f->code == ENOTSUP && !on)
 		return 0;

@@ -143,6 +143,7 @@ static int apply(struct cmd_run *r, const char *file, const struct lines *all, s
 	unsigned np = ctl_nports(app->ctl), done = 0;
 	struct ctl_saved *saved = ctl_save(app->ctl);
 	uint64_t *counts = xcalloc(np + 1, sizeof(*counts));
+	struct view view = app->view;
 	size_t notes = r->note->len;
 
 	for (unsigned p = 0; p < np; p++)
@@ -155,8 +156,10 @@ static int apply(struct cmd_run *r, const char *file, const struct lines *all, s
 		warn_all(r, counts);
 	} else {
 		/* where the first line was refused nothing needs to go back, and ports that send are left in peace */
-		if (done > 0)
+		if (done > 0) {
 			ctl_restore(app->ctl, saved);
+			view_restore(&app->view, &view);
+		}
 		r->note->len = notes;
 		if (r->note->s != NULL)
 			r->note->s[notes] = '\0';

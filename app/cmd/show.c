@@ -2,6 +2,7 @@
 #include "show.h"
 
 #include <errno.h>
+#include <string.h>
 
 enum takes { TAKES_NONE, TAKES_PORTS, TAKES_STREAMS };
 
@@ -119,6 +120,13 @@ static int show_what(struct cmd_run *r)
 		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", words[i], "takes", takes[kinds[i].takes], "help", about[i]));
 	json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", "snapshot", "takes", "[<parts>]", "help",
 					      "what pages and other clients get, as JSON"));
+	/* Those that are verbs of their own. */
+	for (unsigned i = 0; i < cmd_nverbs(r->cmd); i++) {
+		const struct verb *v = cmd_verb_at(r->cmd, i);
+		if (strncmp(v->name, "show ", 5) != 0)
+			continue;
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s%}", "name", v->name + 5, "takes", "", "help", v->help, strcspn(v->help, "\n")));
+	}
 	json_object_set_new(doc, "results", list);
 	return show_out(r, doc, &what_view);
 }

@@ -22,9 +22,13 @@ static void add_rows(struct cmd_run *r, json_t *list, enum cmd_scope scope, cons
 			continue;
 		bool set = cmd_setting_text(r->cmd, rows[i], port, stream, &text);
 		json_t *o = json_object();
-		sbuf_addf(&target, scope == SCOPE_STREAM ? "%u/%u" : "%u", port, stream);
+		if (scope == SCOPE_GLOBAL)
+			sbuf_add(&target, "-");
+		else
+			sbuf_addf(&target, scope == SCOPE_STREAM ? "%u/%u" : "%u", port, stream);
 		json_object_set_new(o, "target", json_string(sbuf_str(&target)));
-		json_object_set_new(o, "port", json_integer(port));
+		if (scope != SCOPE_GLOBAL)
+			json_object_set_new(o, "port", json_integer(port));
 		if (scope == SCOPE_STREAM)
 			json_object_set_new(o, "stream", json_integer(stream));
 		json_object_set_new(o, "name", json_string(rows[i]->name));
@@ -68,6 +72,9 @@ int show_settings(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
 	struct settings_walk w = {.list = json_array()};
 	json_t *doc = show_doc("settings");
+
+	if (!sel->given)
+		add_rows(r, w.list, SCOPE_GLOBAL, app_of(r), 0, 0);
 	int rc = show_streams(r, sel, true, add_stream, &w, e);
 
 	json_object_set_new(doc, "settings", w.list);

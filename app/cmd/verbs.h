@@ -23,10 +23,18 @@ int reset_ports(struct cmd_run *r, const struct portset *ports, struct err *e);
 int feature_set(struct cmd_run *r, const struct arg_val *args, bool on, struct err *e);
 extern const struct arg_spec feature_args[];
 
+/* screen.c, also for `enable` and `disable`: stop or go on with redraws of the page. */
+void view_freeze(struct cmd_run *r, bool frozen);
+
 /* sleep.c, also for `delay`: CLOCK_MONOTONIC, and the three functions of a verb that only passes time. */
 uint64_t verb_now_ns(void);
 int pause_start(struct cmd_run *r, uint64_t ns);
 int pause_poll(struct cmd_run *r, struct err *e);
+
+/* show_page.c: the type of an argument that is a page; its value is a const struct page *. */
+extern const struct vtype vt_page;
+void page_offer(const struct vspec *, const char *prefix, void (*offer)(void *arg, const char *word), void *arg);
+const char *page_about(const struct vspec *, const char *word);
 
 /* Words whose feature comes later (later.c). */
 extern const struct verb verbs_later[];

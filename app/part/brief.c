@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The stream that is told of, with the ranges that are in use in it. */
-struct view {
+struct shown {
 	struct app *app;
 	unsigned port, stream;
 	const struct stream_cfg *cfg;
@@ -19,7 +19,7 @@ struct view {
 	struct err why;
 };
 
-static void view_open(struct view *v)
+static void view_open(struct shown *v)
 {
 	v->frame = xcalloc(1, sizeof(*v->frame));
 	int rc = ctl_stream_spec(v->app->ctl, v->port, v->stream, &v->spec, &v->sizes, &v->why);
@@ -31,7 +31,7 @@ static void view_open(struct view *v)
 	v->frame = NULL;
 }
 
-static void view_close(struct view *v)
+static void view_close(struct shown *v)
 {
 	frame_spec_free(&v->spec);
 	free(v->frame);
@@ -56,7 +56,7 @@ static bool any_rnd(const struct frame_spec *spec)
 }
 
 /* How one stream changes from frame to frame. */
-static const char *mode_of_one(const struct view *v)
+static const char *mode_of_one(const struct shown *v)
 {
 	bool range = v->cfg->range_on || sizes_count(&v->sizes) > 1, rnd = any_rnd(&v->spec) || v->spec.fill == FILL_RANDOM;
 
@@ -71,7 +71,7 @@ static const char *mode_of_one(const struct view *v)
 }
 
 /* Streams 1 to k alone are what Pktgen calls a sequence. */
-static const char *mode_of(const struct view *v, unsigned enabled, unsigned lowest, unsigned highest)
+static const char *mode_of(const struct shown *v, unsigned enabled, unsigned lowest, unsigned highest)
 {
 	if (enabled == 0)
 		return "None";
@@ -91,7 +91,7 @@ static const struct field *word_field(const struct frame_spec *spec, const char 
 	return NULL;
 }
 
-static bool word_draws(const struct view *v, const char *word)
+static bool word_draws(const struct shown *v, const char *word)
 {
 	unsigned h;
 	const struct field *f = word_field(&v->spec, word, &h);
@@ -100,7 +100,7 @@ static bool word_draws(const struct view *v, const char *word)
 	return val != NULL && draws(val->vary);
 }
 
-static json_t *flags_of(const struct view *v)
+static json_t *flags_of(const struct shown *v)
 {
 	char flags[] = "---------"; /* PEBILipRc: of some there is nothing to tell in this version */
 
@@ -130,7 +130,7 @@ static bool all_random(const struct frame_val *val)
 	       val->vary->mask == ~(vary_u)0 >> (128 - val->field->bits);
 }
 
-static json_t *word_text(const struct view *v, const char *word)
+static json_t *word_text(const struct shown *v, const char *word)
 {
 	struct sbuf text = {0};
 	unsigned h;
@@ -142,7 +142,7 @@ static json_t *word_text(const struct view *v, const char *word)
 }
 
 /* "VLAN VxLan", as Pktgen has them behind the flags. */
-static json_t *encap_of(const struct view *v)
+static json_t *encap_of(const struct shown *v)
 {
 	static const struct { enum frame_part part; const char *name; } parts[] = {
 		{PART_QINQ, "QnQ"}, {PART_VLAN, "VLAN"}, {PART_MPLS, "MPLS"}, {PART_GRE, "GREip"}, {PART_GRE_ETH, "GREet"},
@@ -158,7 +158,7 @@ static json_t *encap_of(const struct view *v)
 }
 
 /* The first header of the stack that is one of the names, as people write it. */
-static json_t *named_header(const struct view *v, const char *const (*names)[2])
+static json_t *named_header(const struct shown *v, const char *const (*names)[2])
 {
 	for (unsigned h = 0; h < v->spec.stack.n; h++)
 		for (unsigned i = 0; names[i][0] != NULL; i++)
@@ -168,7 +168,7 @@ static json_t *named_header(const struct view *v, const char *const (*names)[2])
 }
 
 /* Outer tag first: "100/5". */
-static json_t *vlan_text(const struct view *v)
+static json_t *vlan_text(const struct shown *v)
 {
 	struct sbuf text = {0};
 
@@ -184,7 +184,7 @@ static json_t *vlan_text(const struct view *v)
 	return text_or_null(&text, text.len > 0);
 }
 
-static json_t *size_text(const struct view *v)
+static json_t *size_text(const struct shown *v)
 {
 	struct sbuf text = {0};
 
@@ -203,7 +203,7 @@ static json_t *number_text(uint64_t n)
 	return text_or_null(&text, true);
 }
 
-static json_t *stack_text(const struct view *v)
+static json_t *stack_text(const struct shown *v)
 {
 	struct sbuf text = {0};
 
@@ -211,7 +211,7 @@ static json_t *stack_text(const struct view *v)
 	return text_or_null(&text, true);
 }
 
-static void add_port_words(const struct view *v, json_t *o)
+static void add_port_words(const struct shown *v, json_t *o)
 {
 	const struct port_cfg *cfg = ctl_port_cfg(v->app->ctl, v->port);
 	struct sbuf rate = {0};
@@ -227,7 +227,7 @@ static void add_port_words(const struct view *v, json_t *o)
 	json_object_set_new(o, "pci", pci != NULL ? json_string(pci) : json_null());
 }
 
-static void add_frame_words(const struct view *v, json_t *o)
+static void add_frame_words(const struct shown *v, json_t *o)
 {
 	static const char *const types[][2] = {{"ipv4", "IPv4"}, {"ipv6", "IPv6"}, {"arp", "ARP"}, {0}};
 	static const char *const protos[][2] = {{"tcp", "TCP"}, {"udp", "UDP"}, {"icmp", "ICMP"}, {"icmpv6", "ICMPv6"}, {"igmp", "IGMP"},
@@ -248,7 +248,7 @@ static void add_frame_words(const struct view *v, json_t *o)
 
 static json_t *one_port(struct app *app, unsigned port)
 {
-	struct view v = {.app = app, .port = port, .why = {.text = ""}};
+	struct shown v = {.app = app, .port = port, .why = {.text = ""}};
 	unsigned n = ctl_nstreams(app->ctl, port), enabled = 0, lowest = 0, highest = 0;
 	json_t *o = json_object();
 

@@ -6,7 +6,6 @@
 	{.name = name_, .alias = alias_, .scope = scope_, .v = {&vt_text}, .dflt = "", .flags = SET_LATER, .help = help_}
 
 const struct setting set_later_rows[] = {
-	LATER(SCOPE_GLOBAL, "ports_per_page", NULL, "ports beside each other on the main page"),
 	LATER(SCOPE_PORT, "prime", NULL, "frames that `start <ports> prime` sends"),
 	LATER(SCOPE_PORT, "dump", NULL, "received frames to dump into the log"),
 	LATER(SCOPE_PORT, "jitter", NULL, "jitter threshold in microseconds"),

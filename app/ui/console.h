@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The prompt: libedit on the terminal, fed key by key from the loop, so that ports, timers and signals go on while a
- * line is edited. A terminal that cannot move its cursor gets a plain prompt. Sees a session and nothing of control. */
+/* What a person sits at: the full screen (screen.h), or with view->screen off a prompt on the terminal's own lines (line.h), either fed key
+ * by key from the loop, so that ports, timers and signals go on while a line is edited. A terminal that cannot move its cursor
+ * gets a plain prompt. Sees a session and nothing of control. */
 #pragma once
 #include "args.h"
 #include "loop.h"
 #include "sess.h"
+#include "view.h"
 
 struct console;
 
 struct console_opts {
 	struct loop *loop;
 	enum args_color color;
+	struct view *view;
 	void (*turn)(void *arg); /* one turn of the loop */
 	void *arg;
 };

@@ -21,9 +21,11 @@ void grid_free(struct grid *);
 static inline struct grid_cell *grid_at(struct grid *g, int row, int col) { return &g->cell[row * g->cols + col]; }
 
 /* UTF-8 text from (row, col) on, at most width columns (width < 0: to the grid's edge). Bytes that are no character become '?', control
- * characters too. Returns columns that the text takes. A wide character that does not fit whole is left out. */
+ * characters too; combining marks are left out. Returns columns that the text takes. A wide character that does not fit whole is left out. */
 int grid_put(struct grid *, int row, int col, int width, enum role, const char *text);
 int grid_putf(struct grid *, int row, int col, int width, enum role, const char *fmt, ...) WR_PRINTF(6, 7);
+/* The same, but what is longer is cut at its end and marked with '~'. */
+int grid_left(struct grid *, int row, int col, int width, enum role, const char *text);
 /* The same, flush right in width columns; longer text is cut at its end and marked with '~'. */
 void grid_right(struct grid *, int row, int col, int width, enum role, const char *text);
 void grid_rightf(struct grid *, int row, int col, int width, enum role, const char *fmt, ...) WR_PRINTF(6, 7);
@@ -32,7 +34,8 @@ void grid_fill(struct grid *, int row, int col, int n, enum role, wchar_t ch);
 void grid_reverse(struct grid *, int row, int col, int n); /* mark as selected */
 /* A bar of width columns, share 0..1, in eighths of a column (ascii: '#' and '.', whole columns). */
 void grid_bar(struct grid *, int row, int col, int width, double share, bool ascii);
-/* The last `width` of n values as a sparkline, scaled to the greatest of them; a value above 0 shows at least the lowest mark. NAN: a gap. */
+/* The last `width` of n values as a sparkline, the newest at the right, scaled to the greatest of them; a value above 0 shows at least the
+ * lowest mark, 0 a '_'. NAN: a gap. */
 void grid_spark(struct grid *, int row, int col, int width, const double *value, unsigned n, bool ascii);
 
 /* Rows of text without blanks at their ends, each with a newline; the last rows that are empty are left out. */

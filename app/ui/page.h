@@ -20,6 +20,7 @@ struct page_in {
 struct page_out {
 	unsigned shown, of;  /* ports drawn, and how many there are; of 0: the page has no such list */
 	unsigned rows, all;  /* rows of a long list drawn, and how many there are; all 0: no such list */
+	unsigned top;        /* the first of those rows: in->top, or less where the list ends before */
 };
 
 struct page {            /* const, named page_<file> */
@@ -27,6 +28,7 @@ struct page {            /* const, named page_<file> */
 	const char *help;    /* one sentence */
 	const char *parts;   /* of a snapshot: "stats,brief"; '@' stands for the selected port, '#' for the selected stream: "stats,frame:@/#" */
 	bool one_port;       /* shows the selected port alone */
+	bool tail;           /* a list whose newest row is at the bottom: page_in.top counts rows back from it */
 	/* Draw into g, which is blank and any size, below the head line. The least important columns and rows are left out first. */
 	void (*draw)(const struct page_in *in, struct grid *g, struct page_out *out);
 };
@@ -41,6 +43,21 @@ void page_parts(const struct page *, unsigned port, unsigned stream, struct sbuf
 void page_draw(const struct page *, const struct page_in *in, struct grid *g, struct page_out *out);
 
 /* Helpers for pages. */
+/* Which of n columns stand beside each other in `room` columns, with `gap` between them: while they do not fit, the one with the highest rank goes
+ * (of several the last), and rank 0 stays always. at[i]: where column i begins; -1: left out. Of rows too (size 1, gap 0). */
+void page_fit(const int *size, const int *rank, unsigned n, int gap, int room, int *at);
+/* Four significant digits with unit, flush right; NAN: "-". */
+void page_put_si(struct grid *, int row, int col, int width, enum role, double v);
+/* A whole count, 12'345'678, or as above where that is too long; missing: "-". */
+void page_put_count(struct grid *, int row, int col, int width, enum role, const json_t *v);
+/* in->first, or 0 where there are no so many ports. */
+unsigned page_first(const struct page_in *, unsigned n);
+/* A list of `all` rows, of which `room` are shown from in->top on, or from where the end just fits: sets out->rows, all and top. */
+void page_list(const struct page_in *, unsigned all, int room, struct page_out *out);
+/* "0:wire0", ">0:wire0" when it is selected. Of a name that is too long the end stays ("4:~00:05:00.0"): there they differ. */
+void page_port_name(const json_t *port, const struct page_in *, int width, struct sbuf *out);
+/* The element of an array whose member `key` is this number. Borrowed, NULL. */
+const json_t *page_by(const json_t *list, const char *key, unsigned number);
 /* The elements of "ports" of a snapshot that pages show (used ones), in order. Borrowed. *n: how many. The caller frees the array. */
 const json_t **page_ports(const json_t *snap, unsigned *n);
 const json_t *page_port(const json_t *snap, unsigned port); /* element of "ports" by number, NULL */

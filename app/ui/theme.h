@@ -83,9 +83,9 @@ extern const char *const theme_role_help[ROLES];
 
 /* The built-in default (that of themes/dark.theme). */
 void theme_default(struct theme *);
-/* Role by name; -EINVAL names the nearest. */
+/* Role by name or by what only its name begins with; -EINVAL names the nearest. */
 int theme_role(const char *name, enum role *out, struct err *e);
-/* "red", "bright_red", "default", "none", "default_fg", "default_bg", "208", "#ff8700" ... */
+/* "red", "bright_red", "default", "none", "default_fg", "default_bg", "208", "0xff8700" (or "#ff8700", which is a comment in a command unless quoted) ... */
 int theme_color(const char *text, int32_t *out, struct err *e);
 /* "bold", "underscore", "bold,reverse", "off", "default" ... */
 int theme_attr(const char *text, uint32_t *out, struct err *e);

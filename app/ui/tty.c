@@ -6,13 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>
 
 static struct termios found;
-static volatile sig_atomic_t have, touched;
+static volatile sig_atomic_t have, touched, on_screen;
+static struct {
+	int fd, pipe_fd;
+	size_t n;
+	char leave[256];
+} screen;
 
 void tty_save(void)
 {
@@ -29,6 +33,41 @@ void tty_touch(void)
 	touched = 1;
 }
 
+void tty_screen(int fd, const char *leave, int pipe_fd)
+{
+	on_screen = 0;
+	if (leave == NULL)
+		return;
+	screen.fd = fd;
+	screen.pipe_fd = pipe_fd;
+	screen.n = strlen(leave) < sizeof(screen.leave) ? strlen(leave) : 0;
+	memcpy(screen.leave, leave, screen.n);
+	on_screen = 1;
+}
+
+static void write_all(int fd, const char *text, size_t n)
+{
+	while (n > 0) {
+		ssize_t done = write(fd, text, n);
+		if (done <= 0)
+			return;
+		text += done;
+		n -= (size_t)done;
+	}
+}
+
+/* The pipe does not block. */
+static void leave_screen(void)
+{
+	char text[4096];
+	ssize_t n;
+
+	write_all(screen.fd, screen.leave, screen.n);
+	while (screen.pipe_fd >= 0 && (n = read(screen.pipe_fd, text, sizeof(text))) > 0)
+		for (ssize_t i = 0; i < n; i++)
+			write_all(screen.fd, text[i] == '\n' ? "\r\n" : &text[i], text[i] == '\n' ? 2 : 1);
+}
+
 void tty_restore(void)
 {
 	sigset_t ttou, old;
@@ -40,6 +79,10 @@ void tty_restore(void)
 	sigemptyset(&ttou);
 	sigaddset(&ttou, SIGTTOU);
 	pthread_sigmask(SIG_BLOCK, &ttou, &old);
+	if (on_screen) {
+		on_screen = 0;
+		leave_screen();
+	}
 	tcsetattr(STDIN_FILENO, TCSANOW, &found);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
@@ -115,6 +158,8 @@ bool tty_caps(struct tty_caps *t, int fd)
 		const char *fg = tigetstr((char *)"setaf");
 		t->red = unpadded(
 			fg == NULL || fg == (char *)-1 ? "" : tparm((char *)fg, COLOR_RED, 0, 0, 0, 0, 0, 0, 0, 0));
+		const char *cup = tigetstr((char *)"cup"), *clear_all = tigetstr((char *)"clear");
+		t->can_screen = cup != NULL && cup != (char *)-1 && clear_all != NULL && clear_all != (char *)-1;
 		/* Ours alone: the line editor and curses load the terminal's description for themselves. */
 		TERMINAL *mine = set_curterm(NULL);
 		if (mine != NULL)
@@ -122,7 +167,7 @@ bool tty_caps(struct tty_caps *t, int fd)
 		ok = *t->cr != '\0' && *t->up != '\0' && *t->clear_down != '\0';
 	}
 	if (!ok) {
-		tty_caps_free(t);
+		tty_caps_free(t); /* and no screen */
 		char **all[] = {&t->cr, &t->up, &t->clear_down, &t->bold, &t->red, &t->normal};
 		for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 			*all[i] = xstrdup("");
@@ -146,16 +191,4 @@ bool tty_wants_color(int fd)
 	const char *type = getenv("TERM"), *no = getenv("NO_COLOR");
 
 	return isatty(fd) && type != NULL && *type != '\0' && strcmp(type, "dumb") != 0 && (no == NULL || *no == '\0');
-}
-
-unsigned tty_columns(int fd)
-{
-	struct winsize w;
-	const char *env = getenv("COLUMNS");
-
-	/* A terminal of one column is a window that has no size yet. */
-	if (ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 1)
-		return w.ws_col;
-	unsigned long n = env != NULL ? strtoul(env, NULL, 10) : 0;
-	return n > 1 && n < 10000 ? (unsigned)n : 80;
 }

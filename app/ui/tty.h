@@ -7,6 +7,9 @@
 void tty_save(void);
 /* From now on the modes may differ from what was kept: tty_restore() writes them back, also at exit(). */
 void tty_touch(void);
+/* While a full screen is on the terminal behind fd: what tty_restore() has to write there first, and a pipe (or -1) whose text goes
+ * there too, so that the last words of who dies are read. NULL: it is gone. */
+void tty_screen(int fd, const char *leave, int pipe_fd);
 /* Async-signal-safe; does nothing before tty_touch(). */
 void tty_restore(void);
 /* Restore the modes, then die by the signal, on SIGSEGV SIGBUS SIGFPE SIGILL SIGABRT SIGQUIT. */
@@ -18,6 +21,7 @@ void tty_die(int signo);
 struct tty_caps {
 	char *cr, *up, *clear_down; /* start of line, one row up, erase to the end of the screen */
 	char *bold, *red, *normal;
+	bool can_screen; /* the cursor can be put anywhere */
 };
 /* False: no terminal type, or one that cannot move its cursor (TERM unset, "dumb", unknown); all strings are "". */
 bool tty_caps(struct tty_caps *t, int fd);

@@ -9,6 +9,7 @@ struct view {
 	const struct page *page;
 	unsigned port, stream;  /* selected */
 	unsigned first;         /* first port of the page, by its place in the list */
+	unsigned room;          /* ports that the page has room for, written by the screen; 0: not known */
 	unsigned top;           /* first row of a long page */
 	bool screen;            /* the full screen is wanted, where there is a terminal for it */
 	bool frozen;            /* `off`: the page is not redrawn */
@@ -23,6 +24,17 @@ struct view {
 	int rows, cols;
 };
 
+#define VIEW_INTERVAL_NS 1000000000ull
+
+/* Ports of a group, as `page N` counts them. */
+#define VIEW_GROUP 4
+
 void view_init(struct view *);
+/* How far `page N` goes: max_ports, else what the screen has room for, else VIEW_GROUP. */
+unsigned view_group(const struct view *);
+/* Back to what it was, for who takes a change back: counters still go up, and the screen's size stays. */
+void view_restore(struct view *, const struct view *before);
+/* Pages draw with ASCII alone: asked for, or the locale has no UTF-8. */
+bool view_ascii(const struct view *);
 /* After a change: the screen draws at the next turn. */
 static inline void view_touch(struct view *v) { v->version++; }

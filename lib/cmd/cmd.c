@@ -80,6 +80,12 @@ static void parsed_free(struct parsed *p)
 	free(p);
 }
 
+static int no_load(const char *word, int col, struct err *e)
+{
+	return err_at(e, EINVAL, col, "%s is not allowed in a file that is loaded: it holds settings and streams; -f FILE runs all commands",
+		      word);
+}
+
 /* look: for a check of a line whose streams may be made by a line before it. */
 static int parse(const struct cmd *c, const char *line, bool look, struct parsed *p, struct err *e)
 {
@@ -94,9 +100,11 @@ static int parse(const struct cmd *c, const char *line, bool look, struct parsed
 	if (v->flags & VERB_LATER)
 		return err_at(e, ENOTSUP, p->l.w[0].col, "%s: not in this version", v->name);
 	if (look && (v->flags & VERB_NO_LOAD))
-		return err_at(e, EINVAL, p->l.w[0].col, "%s is not allowed in a file that is loaded: it holds settings and streams; "
-			      "-f FILE runs all commands", v->name);
+		return no_load(v->name, p->l.w[0].col, e);
 	rc = args_match(c, v, &p->l, line, used, look, p->args, p->text, e);
+	for (unsigned i = 0; rc == 0 && look && i < verb_nargs(v); i++)
+		if (p->args[i].given && (v->args[i].flags & ARG_NO_LOAD))
+			return no_load(v->args[i].name, p->args[i].col, e);
 	if (rc == 0)
 		p->verb = v;
 	return rc;

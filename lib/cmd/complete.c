@@ -24,6 +24,7 @@ struct completion {
 	void *arg;
 	char **seen;
 	unsigned nseen;
+	const struct vspec *spec; /* whose words give_value() gets */
 	const char *head; /* words before the cursor that a value's own completion repeats */
 };
 
@@ -60,9 +61,11 @@ static void give_value(void *arg, const char *word)
 {
 	struct completion *k = arg;
 
+	const char *help = k->spec->type->about != NULL ? k->spec->type->about(k->spec, word) : NULL;
+
 	if (k->head != NULL && word_prefix(word, k->head))
 		word += strlen(k->head);
-	give(k, word, NULL);
+	give(k, word, help);
 }
 
 /* The word of a verb's name that follows the complete words from `at` on, when those begin the name and it begins with the prefix. */
@@ -266,6 +269,7 @@ static void offer_rest(struct completion *k, unsigned at)
 		sbuf_addf(&head, "%s ", k->w[i].text);
 	sbuf_addf(&text, "%s%s", sbuf_str(&head), k->prefix);
 	k->head = head.len > 0 ? head.s : NULL;
+	k->spec = &s->v;
 	if (s->v.type->complete != NULL)
 		s->v.type->complete(&s->v, sbuf_str(&text), give_value, k);
 	k->head = NULL;
@@ -337,6 +341,7 @@ static void offer_arg(struct completion *k, const struct arg_spec *a, unsigned a
 				give(k, a->v.choices[i], a->about != NULL ? a->about[i] : NULL);
 		break;
 	case ARG_VALUE:
+		k->spec = &a->v;
 		if (a->v.type->complete != NULL)
 			a->v.type->complete(&a->v, k->prefix, give_value, k);
 		give_form(k, arg_name(a), &a->v);

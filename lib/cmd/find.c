@@ -195,10 +195,11 @@ static void setting_unknown(const struct cmd *c, const struct cmd_word *w, unsig
 	if (begun.len > 0) {
 		err_at(e, EINVAL, w[0].col, "no setting \"%.40s\" by itself; there is %s", w[0].text, begun.s);
 	} else {
+		bool from0 = strstr(w[0].text, "[0]") != NULL; /* ipv4[0].src */
 		char *near = w[0].text[0] != '\0' ? setting_nearest(c, w, n) : NULL;
 		if (near != NULL)
-			err_at(e, EINVAL, w[0].col, "no setting \"%.40s\", did you mean \"%s\"? \"help\" lists all",
-			       w[0].text, near);
+			err_at(e, EINVAL, w[0].col, "no setting \"%.40s\", did you mean \"%s\"? %s\"help\" lists all",
+			       w[0].text, near, from0 ? "(headers of a kind count from 1) " : "");
 		else
 			err_at(e, EINVAL, w[0].col, "no setting \"%.40s\"; \"help\" lists all", w[0].text);
 		free(near);

@@ -11,11 +11,34 @@ const struct counter cnt_tx_table[] = {
 	TX(stalls, "bursts", "bursts that the device did not take whole"),
 	TX(unsent, "slots", "slots skipped because the worker was too far behind the asked rate"),
 	TX(nombuf, "turns", "turns of a worker that found no free buffer"),
+	TX(bursts, "bursts", "calls of the driver that took frames"),
 	{NULL},
 };
 
 const struct counter cnt_rx_table[] = {
 	RX(packets, "frames", "frames that our workers received"),
 	RX(bytes, "bytes", "their bytes with FCS"),
+	RX(broadcast, "frames", "of these to ff:ff:ff:ff:ff:ff"),
+	RX(multicast, "frames", "of these to other group addresses"),
+	RX(bursts, "bursts", "calls of the driver that gave frames"),
+	RX(full, "bursts", "of these that were full: the queue may hold more"),
+	{NULL},
+};
+
+const uint8_t cnt_size_classes[1523] = {
+	[64] = 1, [65 ... 127] = 2, [128 ... 255] = 3, [256 ... 511] = 4, [512 ... 1023] = 5, [1024 ... 1522] = 6,
+};
+
+#define SIZES(i, name, help) {name, "frames", "frames " help " with FCS", offsetof(struct cnt_sizes, n) + (i) * sizeof(uint64_t)}
+
+const struct counter cnt_sizes_table[] = {
+	SIZES(0, "0-63", "below 64 bytes"),
+	SIZES(1, "64", "of 64 bytes"),
+	SIZES(2, "65-127", "of 65 to 127 bytes"),
+	SIZES(3, "128-255", "of 128 to 255 bytes"),
+	SIZES(4, "256-511", "of 256 to 511 bytes"),
+	SIZES(5, "512-1023", "of 512 to 1023 bytes"),
+	SIZES(6, "1024-1522", "of 1024 to 1522 bytes"),
+	SIZES(7, "1523-", "of 1523 bytes and more"),
 	{NULL},
 };

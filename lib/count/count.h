@@ -24,8 +24,20 @@ struct cnt_tx {
 	uint64_t stalls;         /* bursts not taken whole */
 	uint64_t unsent;         /* slots given up by the catch-up policy */
 	uint64_t nombuf;         /* turns that found no free buffer */
+	uint64_t bursts;         /* calls of the driver that took frames */
 };
 struct cnt_rx {
 	uint64_t packets, bytes; /* received by our workers; bytes with FCS */
+	uint64_t broadcast, multicast;
+	uint64_t bursts;         /* calls of the driver that gave frames */
+	uint64_t full;           /* and as many as were asked for: the queue may hold more */
 };
-extern const struct counter cnt_tx_table[], cnt_rx_table[]; /* end with name == NULL */
+
+/* Frames by size with FCS. */
+#define CNT_NSIZES 8
+struct cnt_sizes { uint64_t n[CNT_NSIZES]; };
+
+extern const uint8_t cnt_size_classes[1523];
+static inline unsigned cnt_size_class(uint64_t size) { return size < ARRAY_SIZE(cnt_size_classes) ? cnt_size_classes[size] : CNT_NSIZES - 1; }
+
+extern const struct counter cnt_tx_table[], cnt_rx_table[], cnt_sizes_table[]; /* end with name == NULL */

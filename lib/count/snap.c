@@ -11,8 +11,10 @@ void snap_free(struct snap *s)
 {
 	if (s == NULL)
 		return;
-	for (unsigned i = 0; s->port != NULL && i < s->nports; i++)
+	for (unsigned i = 0; s->port != NULL && i < s->nports; i++) {
 		free(s->port[i].queue);
+		free(s->port[i].history);
+	}
 	free(s->port);
 	free(s->worker);
 	*s = (struct snap){0};
@@ -58,6 +60,14 @@ static void add_worker(json_t *o, int lcore)
 		put(o, "worker", (uint64_t)lcore);
 }
 
+static json_t *rates_json(const struct snap_rate *r)
+{
+	json_t *o = json_object();
+
+	add_rate(o, r);
+	return o;
+}
+
 static json_t *queue_json(const struct snap_queue *q, unsigned n)
 {
 	json_t *o = json_object(), *side;
@@ -66,12 +76,17 @@ static json_t *queue_json(const struct snap_queue *q, unsigned n)
 	if (q->has_tx) {
 		side = counters(cnt_tx_table, &q->tx);
 		add_rate(side, &q->tx_rate);
+		put_rate(side, "dropped_pps", q->dropped_pps);
+		put_rate(side, "stalls_per_s", q->stalls_per_s);
+		put_rate(side, "nombuf_per_s", q->nombuf_per_s);
+		put_rate(side, "cycles_per_burst", q->tx_cycles);
 		add_worker(side, q->tx_worker);
 		json_object_set_new(o, "tx", side);
 	}
 	if (q->has_rx) {
 		side = counters(cnt_rx_table, &q->rx);
 		add_rate(side, &q->rx_rate);
+		put_rate(side, "cycles_per_burst", q->rx_cycles);
 		add_worker(side, q->rx_worker);
 		json_object_set_new(o, "rx", side);
 	}
@@ -86,14 +101,14 @@ static json_t *run_json(const struct snap_port *p)
 	put(o, "sent", p->run.sent);
 	put(o, "bytes", p->run.bytes);
 	put(o, "duration_ns", p->run.duration_ns);
+	put(o, "steady_ns", p->run.steady_ns);
 	/* "As fast as possible" asks for no number. */
-	if (p->run.asked_max)
-		json_object_set_new(o, "asked_pps", json_null());
-	else
-		put_rate(o, "asked_pps", p->run.asked_pps);
+	put_rate(o, "asked_pps", p->run.asked_max ? (double)NAN : p->run.asked_pps);
+	put_rate(o, "asked_l1_bps", p->run.asked_max ? (double)NAN : p->run.asked_l1_bps);
 	json_object_set_new(o, "asked_max", json_boolean(p->run.asked_max));
 	json_object_set_new(o, "rate_changed", json_boolean(p->run.rate_changed));
 	put_rate(o, "mean_pps", p->run.mean_pps);
+	put_rate(o, "mean_l1_bps", p->run.mean_l1_bps);
 	return o;
 }
 
@@ -120,6 +135,32 @@ static json_t *nic_json(const struct snap_nic *n)
 	return o;
 }
 
+static json_t *history_json(const struct snap_port *p)
+{
+	json_t *o = json_object(), *of[4] = {json_array(), json_array(), json_array(), json_array()};
+	static const char *const names[4] = {"tx_pps", "rx_pps", "tx_l1_bps", "rx_l1_bps"};
+
+	put(o, "interval_ns", SNAP_INTERVAL_NS);
+	for (unsigned i = 0; i < p->nhistory; i++) {
+		const struct snap_interval *v = &p->history[i];
+		const double n[4] = {v->tx.pps, v->rx.pps, v->tx.l1_bps, v->rx.l1_bps};
+		for (unsigned k = 0; k < 4; k++)
+			json_array_append_new(of[k], json_integer((json_int_t)llround(n[k])));
+	}
+	for (unsigned k = 0; k < 4; k++)
+		json_object_set_new(o, names[k], of[k]);
+	return o;
+}
+
+static json_t *max_json(const struct snap_port *p)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "tx", rates_json(&p->max.tx));
+	json_object_set_new(o, "rx", rates_json(&p->max.rx));
+	return o;
+}
+
 static json_t *port_json(const struct snap_port *p)
 {
 	json_t *o = json_object(), *tx = counters(cnt_tx_table, &p->tx), *rx = counters(cnt_rx_table, &p->rx), *queues = json_array();
@@ -131,12 +172,16 @@ static json_t *port_json(const struct snap_port *p)
 	json_object_set_new(o, "run", run_json(p));
 	put(tx, "errors", p->tx_errors);
 	add_rate(tx, &p->tx_rate);
+	json_object_set_new(tx, "sizes", counters(cnt_sizes_table, &p->tx_sizes));
 	json_object_set_new(o, "tx", tx);
 	put(rx, "missed", p->rx_missed);
 	put(rx, "nombuf", p->rx_nombuf);
 	put(rx, "errors", p->rx_errors);
 	add_rate(rx, &p->rx_rate);
+	json_object_set_new(rx, "sizes", counters(cnt_sizes_table, &p->rx_sizes));
 	json_object_set_new(o, "rx", rx);
+	json_object_set_new(o, "max", max_json(p));
+	json_object_set_new(o, "history", history_json(p));
 	json_object_set_new(o, "nic", nic_json(&p->nic));
 	for (unsigned q = 0; q < p->nqueues; q++)
 		json_array_append_new(queues, queue_json(&p->queue[q], q));
@@ -145,13 +190,24 @@ static json_t *port_json(const struct snap_port *p)
 	return o;
 }
 
+static json_t *real(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
 static json_t *worker_json(const struct snap_worker *w)
 {
 	json_t *o = json_object();
 
 	put(o, "lcore", w->lcore);
 	json_object_set_new(o, "cpu", json_integer(w->cpu));
-	json_object_set_new(o, "busy", isfinite(w->busy) ? json_real(w->busy) : json_null());
+	json_object_set_new(o, "node", w->node >= 0 ? json_integer(w->node) : json_null());
+	json_object_set_new(o, "busy", real(w->busy));
+	json_object_set_new(o, "wait", real(w->wait));
+	put_rate(o, "loops_per_s", w->loops_per_s);
+	put_rate(o, "pps", w->pps);
+	json_object_set_new(o, "cycles_per_packet", real(w->cycles_per_packet));
+	put_rate(o, "stalls_per_s", w->stalls_per_s);
 	json_object_set_new(o, "asleep", json_boolean(w->asleep));
 	put(o, "loops", w->loops);
 	put(o, "sleeps", w->sleeps);

@@ -10,11 +10,18 @@ enum snap_run { RUN_IDLE, RUN_SENDING, RUN_DRAINING };
 
 struct snap_rate { double pps, l1_bps; };
 
+/* Intervals of the 1 s timer. One that was late by whole seconds stands there as often. */
+#define SNAP_HISTORY 60
+#define SNAP_INTERVAL_NS 1000000000ull
+struct snap_interval { struct snap_rate tx, rx; };
+
 struct snap_queue {
 	bool has_tx, has_rx;
 	struct cnt_tx tx;
 	struct cnt_rx rx;
 	struct snap_rate tx_rate, rx_rate; /* last full interval of the 1 s timer */
+	double dropped_pps, stalls_per_s, nombuf_per_s; /* likewise, Tx */
+	double tx_cycles, rx_cycles;       /* of a burst: building and sending it, receiving it and handing it over; NAN: none was sampled */
 	int tx_worker, rx_worker;          /* lcore, -1: none */
 };
 
@@ -37,6 +44,7 @@ struct snap_port {
 	struct {
 		uint64_t sent, duration_ns;
 		double asked_pps, mean_pps;     /* asked 0: max */
+		double asked_l1_bps, mean_l1_bps;
 		bool asked_max;
 		bool rate_changed;              /* while it was sending: one number does not tell what was asked of all of it */
 		uint64_t steady_ns;             /* since the rate or the frame last changed */
@@ -47,6 +55,10 @@ struct snap_port {
 	uint64_t tx_errors;                 /* the device's */
 	uint64_t rx_missed, rx_nombuf, rx_errors; /* the device's or kernel's */
 	struct snap_rate tx_rate, rx_rate;
+	struct snap_interval max;           /* highest full interval since open or clear, each number for itself */
+	struct cnt_sizes tx_sizes, rx_sizes;
+	unsigned nhistory;
+	struct snap_interval *history;      /* the last full intervals, oldest first */
 	struct snap_nic nic;
 	unsigned nqueues;                   /* max of Rx and Tx queues */
 	struct snap_queue *queue;
@@ -55,7 +67,12 @@ struct snap_port {
 struct snap_worker {
 	unsigned lcore;
 	int cpu;
+	int node;                           /* NUMA, -1: not known */
 	double busy;                        /* share of the last interval spent with work, 0..1 */
+	double wait;                        /* share of it that the thread was ready and had no CPU, 0..1; NAN: the system does not tell */
+	double loops_per_s, pps;            /* turns; frames received and sent */
+	double cycles_per_packet;           /* of the busy time; NAN: no frames */
+	double stalls_per_s;                /* of its Tx queues */
 	bool asleep;
 	uint64_t loops, sleeps, yields, events_lost;
 	uint64_t plan;                      /* number of the plan in use */
@@ -69,20 +86,17 @@ struct snap {
 	struct snap_worker *worker;
 };
 
-/* Further keys of the JSON form, on the way: present when their numbers are, so readers must take a missing one as "not known".
- *	ports[].max         {"tx":{"pps","l1_bps"},"rx":{"pps","l1_bps"}}: highest full interval since open or clear
- *	ports[].history     {"interval_ns":1000000000,"tx_pps":[..],"rx_pps":[..],"tx_l1_bps":[..],"rx_l1_bps":[..]}: the last 60 full
- *	                    intervals at most,
- *	                    oldest first
- *	ports[].rx.sizes, ports[].tx.sizes   {"0-63","64","65-127","128-255","256-511","512-1023","1024-1522","1523-"}: frames by size
- *	                    with FCS, counted
- *	                    by our workers; ports[].rx.broadcast, .multicast: likewise
- *	ports[].queues[].tx "bursts","cycles_per_burst" (mean of the last interval, null: none), "dropped_pps","stalls_per_s","nombuf_per_s"
- *	ports[].queues[].rx "bursts","cycles_per_burst","full" (bursts that came back full)
- *	workers[]           "loops_per_s","pps","cycles_per_packet" (null: none),"wait" (share of the last interval that the thread
- *	                    was ready and had no
- *	                    CPU, 0..1),"stalls_per_s","node" */
 void snap_free(struct snap *);
 /* The whole snapshot in the form of DESIGN 4 "show stats" (keys are only ever added): {"show":"stats","time_ns":..,"ports":[..],
- * "workers":[..]}. Counter keys come from the counter tables. New reference. */
+ * "workers":[..]}. Counter keys come from the counter tables. Rates are null where there is nothing to tell. Beside the counters:
+ *	ports[].run         "state","sent","bytes","duration_ns","asked_pps","asked_l1_bps" (null: max),"asked_max","rate_changed","mean_pps","mean_l1_bps"
+ *	ports[].tx, .rx     "errors", rx "missed","nombuf"; "pps","l1_bps"; "sizes": {"0-63":..,"64":.., ..} as in cnt_sizes_table
+ *	ports[].max         {"tx":{"pps","l1_bps"},"rx":{"pps","l1_bps"}}
+ *	ports[].history     {"interval_ns":1000000000,"tx_pps":[..],"rx_pps":[..],"tx_l1_bps":[..],"rx_l1_bps":[..]}: SNAP_HISTORY at most,
+ *	                    oldest first
+ *	ports[].queues[]    "queue", and where it has that side: tx "pps","l1_bps","dropped_pps","stalls_per_s","nombuf_per_s",
+ *	                    "cycles_per_burst" (null: none),"worker"; rx "pps","l1_bps","cycles_per_burst","worker"
+ *	workers[]           "lcore","cpu","node" (null: not known),"busy","wait" (null: not known),"loops_per_s","pps","cycles_per_packet" (null: none),
+ *	                    "stalls_per_s","asleep","loops","sleeps","yields","events_lost","plan","tasks","rx_queues"
+ * New reference. */
 json_t *snap_json(const struct snap *);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening and closing: specs, EAL, placement, ports, workers. */
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,6 +179,7 @@ static int make_workers(struct ctl *c, struct err *e)
 		cw->lcore = cw->w->lcore = lcore;
 		cw->cpu = lcore_cpu(lcore);
 		cw->node = node;
+		cw->wait = cw->cycles_per_packet = (double)NAN;
 		cw->w->shares_cpu = shares_cpu(lcore);
 		snprintf(name, sizeof(name), "wr%u", lcore);
 		c->nworkers++;
@@ -407,6 +409,7 @@ static void port_free(struct ctl *c, struct ctl_port *cp)
 {
 	program_free(c, &cp->program);
 	free(cp->rate);
+	free(cp->run_base);
 	free((char *)cp->p.spec_text);
 	streams_free(cp);
 	frame_vals_free(&cp->dflt);
@@ -415,6 +418,9 @@ static void port_free(struct ctl *c, struct ctl_port *cp)
 	free(cp->rxq);
 	for (unsigned q = 0; q < cp->p.ntxq && cp->cell != NULL; q++)
 		free(cp->cell[q]);
+	for (unsigned q = 0; q < cp->p.ntxq && cp->seen != NULL; q++)
+		free(cp->seen[q]);
+	free(cp->seen);
 	free(cp->cell);
 	free(cp->gen);
 	free(cp->sink);
@@ -461,8 +467,7 @@ void ctl_turn(struct ctl *c)
 
 	eal_log_drain();
 	run_events(c);
-	for (unsigned i = 0; i < c->nports; i++)
-		work |= c->port[i]->touched;
+	work |= plan_waits(c);
 	for (unsigned w = 0; w < c->nworkers; w++)
 		work |= c->worker[w].dirty;
 	if (work)
@@ -476,6 +481,8 @@ uint64_t ctl_next_ns(const struct ctl *c)
 	for (unsigned w = 0; w < c->nworkers; w++)
 		if (c->worker[w].dirty)
 			return 100000;
+	if (plan_waits(c))
+		return 200000;
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->run.active)
 			return 5000000;

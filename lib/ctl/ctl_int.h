@@ -43,10 +43,7 @@ struct stream {
 	unsigned for_max, for_room; /* they depend on the port's mtu and buffers */
 	int rc;                /* they could not be made: */
 	char *why;
-	unsigned nplans, nitems;
-	struct frame_plan *plan; /* one for each different size */
-	uint16_t *item;        /* number of the size in the sequence -> plan */
-	double mean_size;      /* with FCS */
+	struct stream_frames *frames; /* NULL: not made */
 	struct stream_count { uint64_t packets, bytes; } base, prev; /* at `clear`, at the tick before */
 	double pps;
 };
@@ -63,10 +60,23 @@ struct group_rate {
 };
 
 /* Counters of a queue or port as plain numbers at one moment: baselines and the tick before. */
-struct q_raw { struct cnt_tx tx; struct cnt_rx rx; };
+struct q_raw {
+	struct cnt_tx tx;
+	struct cnt_rx rx;
+	struct cnt_sizes rx_sizes;
+	struct dp_times tx_times, rx_times;
+	uint64_t retries;
+};
 struct ctl_base {
 	struct q_raw *q;           /* nqueues */
 	struct snap_port dev;      /* the device's numbers: tx_errors, rx_missed, ..., nic */
+	struct cnt_sizes tx_sizes;
+};
+
+/* The last full interval of a queue. */
+struct q_rate {
+	struct snap_rate tx, rx;
+	double dropped_pps, stalls_per_s, nombuf_per_s, tx_cycles, rx_cycles; /* cycles of a burst, NAN: none was sampled */
 };
 
 struct ctl_port {
@@ -85,6 +95,7 @@ struct ctl_port {
 	struct gen_state **gen;
 	struct sink_state **sink;
 	struct gen_cell **cell;    /* per Tx queue: frames of each stream, by its cell */
+	struct gen_cell **seen;    /* per Tx queue: the same with what follows from its program, as it was last read; NULL: never */
 	int *tx_worker, *rx_worker; /* index into ctl.worker, -1 none */
 	struct stream **stream;    /* by id; NULL: a hole */
 	unsigned nstreams, cap_streams, total;
@@ -92,15 +103,22 @@ struct ctl_port {
 	struct frame_vals dflt;    /* what each stream gets as its dflt */
 	struct port_cfg applied;   /* values the device runs with: mtu, txd, rxd, mbufs */
 	struct program program;    /* what it sends, or sent last */
+	uint64_t program_seq;      /* plans with a higher number have it */
+	uint64_t *run_base;        /* by cell: frames that all queues had sent since open when the run began */
 	struct program next;       /* what a start would send that is being checked */
 	struct group_rate *rate;   /* of each group of it */
 	unsigned nrates;
 	char said[SAID_MAX];          /* the last note about what could not be taken over */
 	uint64_t tx_offloads;      /* that the device was set up with */
 	struct run run;
-	struct ctl_base base, prev;
-	struct snap_rate *tx_rate, *rx_rate; /* per queue, last full interval */
-	uint64_t *prev_retries;    /* per Tx queue, at the tick before */
+	struct ctl_base base;
+	struct q_raw *prev;        /* at the tick before, */
+	uint64_t prev_ns;          /* and when that was */
+	uint64_t streams_ns;       /* likewise of streams */
+	struct q_rate *last;       /* per queue */
+	struct snap_interval max, history[SNAP_HISTORY]; /* a ring: the next one goes to history[nhistory % SNAP_HISTORY] */
+	uint64_t nhistory;
+	bool cleared;              /* within this interval: it is not a full one since then */
 	unsigned stuck_ticks;      /* seconds in which frames were offered and none was taken */
 	enum snap_link link;
 	uint64_t link_mbps;
@@ -114,9 +132,11 @@ struct ctl_worker {
 	int cpu, node;
 	bool launched;
 	struct dp_plan *posted;    /* the newest */
-	uint64_t prev_busy, prev_tsc;
+	uint64_t prev_busy, prev_tsc, prev_loops, prev_delay_ns;
+	bool delay_known;
+	uint64_t moved, stalls;    /* in this interval: frames, bursts not taken whole */
 	uint64_t quiet_barren, quiet_loops; /* turns at the last move of an Rx counter */
-	double busy;
+	double busy, wait, loops_per_s, pps, cycles_per_packet, stalls_per_s; /* last full interval, see snap_worker */
 	bool dirty;
 };
 
@@ -183,7 +203,7 @@ void streams_dflt(struct ctl_port *cp);    /* cp->dflt is known */
 /* stream_plan.c */
 unsigned plan_max_size(const struct ctl_port *cp, const struct frame_stack *stack);
 void stream_plans_free(struct stream *s);
-/* The plans of its frames as its settings are now: s->plan, s->item. */
+/* The plans of its frames as its settings are now: s->frames. */
 int stream_plans(struct ctl *c, struct ctl_port *cp, struct stream *s, struct err *e);
 unsigned stream_nsizes(const struct stream *s);
 int stream_stray(const struct ctl_port *cp, const struct stream *s, struct err *e);
@@ -201,16 +221,18 @@ void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns);
 bool all_counted(const struct program *p);          /* everything in it comes to an end */
 uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all);
 bool rates_vary(const struct ctl_port *cp);
-uint64_t rate_limit(const struct ctl_port *cp, unsigned group);
+uint64_t rate_limit(const struct ctl_port *cp, unsigned group); /* frames from the start of the run, over all that changed; UINT64_MAX: none */
 
 /* plan.c */
 void plan_refresh(struct ctl *c, struct ctl_port *cp); /* the program of a port that sends, from the settings */
+bool plan_adopted(const struct ctl *c, const struct ctl_port *cp); /* all its Tx queues send by cp->program */
 void plan_take(struct ctl *c, struct ctl_port *cp, struct program *p);
 void plan_free(struct ctl *c, struct dp_plan *p);
 struct group *const *plan_groups(const struct dp_plan *p); /* of its gen tasks, in their order */
 struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports);
 bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p); /* takes p; false: the ring is full, p is still the caller's */
 void plan_post_all(struct ctl *c);                 /* for dirty workers */
+bool plan_waits(const struct ctl *c);              /* some port has a change that waits for its queues */
 void plan_reap(struct ctl *c);
 bool plan_wait_acks(struct ctl *c, uint64_t max_ns); /* all plans are posted, and in use */
 
@@ -224,8 +246,15 @@ int stat_init(struct ctl_port *cp);
 void stat_free(struct ctl_port *cp);
 /* Sums of our cells and the device's numbers since open, no baseline. */
 void stat_dev(struct ctl_port *cp, struct snap_port *out);
+void stat_queue(const struct ctl_port *cp, unsigned q, struct q_raw *out);
+/* Counters as rows of uint64_t: a -= b. */
+void cells_sub(void *a, const void *b, size_t bytes);
+void link_look(struct ctl *c, struct ctl_port *cp);
 
 /* stream_stat.c */
+/* Frames of each cell that all queues have sent since open, [CTL_CELLS]; the caller frees. Exact when nothing is sending; of a queue that takes over
+ * a plan for long, it is what was read last. */
+struct gen_cell *stream_cells(struct ctl_port *cp);
 void stream_begins(struct ctl_port *cp, struct stream *s); /* its counters are 0 */
 void streams_clear(struct ctl_port *cp);
-void streams_tick(struct ctl_port *cp, double seconds);
+void streams_tick(struct ctl_port *cp);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading counters: cells of the workers, numbers of the devices, baselines, rates, snapshots. */
+/* Reading counters: cells of the workers, numbers of the devices, baselines, snapshots. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,20 +12,18 @@ int stat_init(struct ctl_port *cp)
 	unsigned n = cp->nqueues ? cp->nqueues : 1;
 
 	cp->base.q = xcalloc(n, sizeof(*cp->base.q));
-	cp->prev.q = xcalloc(n, sizeof(*cp->prev.q));
-	cp->prev_retries = xcalloc(n, sizeof(*cp->prev_retries));
-	cp->tx_rate = xcalloc(n, sizeof(*cp->tx_rate));
-	cp->rx_rate = xcalloc(n, sizeof(*cp->rx_rate));
+	cp->prev = xcalloc(n, sizeof(*cp->prev));
+	cp->last = xcalloc(n, sizeof(*cp->last));
+	for (unsigned q = 0; q < n; q++)
+		cp->last[q].tx_cycles = cp->last[q].rx_cycles = (double)NAN;
 	return 0;
 }
 
 void stat_free(struct ctl_port *cp)
 {
 	free(cp->base.q);
-	free(cp->prev.q);
-	free(cp->prev_retries);
-	free(cp->tx_rate);
-	free(cp->rx_rate);
+	free(cp->prev);
+	free(cp->last);
 }
 
 /* Tables describe these structs as rows of uint64_t: reading and subtracting is one loop for any of them. */
@@ -37,7 +36,7 @@ static void cells_read(void *dst, const void *src, size_t bytes)
 		d[i] = cell_get(&s[i]);
 }
 
-static void cells_sub(void *a, const void *b, size_t bytes)
+void cells_sub(void *a, const void *b, size_t bytes)
 {
 	uint64_t *d = a;
 	const uint64_t *s = b;
@@ -55,13 +54,29 @@ static void cells_sum(void *a, const void *b, size_t bytes)
 		d[i] += s[i];
 }
 
-static void read_queue(const struct ctl_port *cp, unsigned q, struct q_raw *out)
+void stat_queue(const struct ctl_port *cp, unsigned q, struct q_raw *out)
 {
 	*out = (struct q_raw){0};
-	if (q < cp->p.ntxq)
+	if (q < cp->p.ntxq) {
 		cells_read(&out->tx, &cp->txq[q]->cnt, sizeof(out->tx));
-	if (q < cp->p.nrxq)
+		cells_read(&out->tx_times, &cp->gen[q]->base.times, sizeof(out->tx_times));
+		out->retries = cell_get(&cp->txq[q]->retries);
+	}
+	if (q < cp->p.nrxq) {
 		cells_read(&out->rx, &cp->rxq[q]->cnt, sizeof(out->rx));
+		cells_read(&out->rx_sizes, &cp->rxq[q]->sizes, sizeof(out->rx_sizes));
+		cells_read(&out->rx_times, &cp->rxq[q]->times, sizeof(out->rx_times));
+	}
+}
+
+#define LOOKS 1000000 /* at a worker that takes over a plan: it does so within microseconds while it has a CPU */
+
+static void read_tx_sizes(const struct ctl_port *cp, struct cnt_sizes *out)
+{
+	*out = (struct cnt_sizes){0};
+	for (unsigned q = 0; q < cp->p.ntxq; q++)
+		for (unsigned i = 0; !gen_sizes(cp->gen[q], out) && i < LOOKS; i++)
+			rte_pause();
 }
 
 void stat_dev(struct ctl_port *cp, struct snap_port *out)
@@ -72,7 +87,7 @@ void stat_dev(struct ctl_port *cp, struct snap_port *out)
 		return;
 	for (unsigned q = 0; q < cp->nqueues; q++) {
 		struct q_raw raw;
-		read_queue(cp, q, &raw);
+		stat_queue(cp, q, &raw);
 		cells_sum(&out->tx, &raw.tx, sizeof(out->tx));
 		cells_sum(&out->rx, &raw.rx, sizeof(out->rx));
 	}
@@ -123,18 +138,14 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 		cp->base.dev = (struct snap_port){0};
 		stat_dev(cp, &cp->base.dev);
 		for (unsigned q = 0; q < cp->nqueues; q++)
-			read_queue(cp, q, &cp->base.q[q]);
+			stat_queue(cp, q, &cp->base.q[q]);
+		read_tx_sizes(cp, &cp->base.tx_sizes);
+		cp->max = (struct snap_interval){0};
+		cp->cleared = true;
 	}
 }
 
-static struct snap_rate rate_of(uint64_t packets, uint64_t bytes, double seconds)
-{
-	/* l1: 20 bytes per frame on the wire beside the frame with its FCS */
-	return (struct snap_rate){.pps = (double)packets / seconds,
-				  .l1_bps = ((double)bytes + (double)packets * PACE_WIRE_OVERHEAD) * 8 / seconds};
-}
-
-static void look_at_link(struct ctl *c, struct ctl_port *cp)
+void link_look(struct ctl *c, struct ctl_port *cp)
 {
 	enum snap_link was = cp->link;
 	uint64_t was_mbps = cp->link_mbps;
@@ -157,55 +168,22 @@ void ctl_links(struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->used)
-			look_at_link(c, c->port[i]);
+			link_look(c, c->port[i]);
 }
 
-static void tick_port(struct ctl *c, struct ctl_port *cp, double seconds)
+static double asked_l1_bps(const struct ctl_port *cp)
 {
-	look_at_link(c, cp);
-	uint64_t taken = 0, refused = 0;
+	double sum = 0;
 
-	for (unsigned q = 0; q < cp->nqueues; q++) {
-		struct q_raw now;
-		read_queue(cp, q, &now);
-		struct q_raw d = now;
-		cells_sub(&d, &cp->prev.q[q], sizeof(d));
-		if (seconds > 0) {
-			cp->tx_rate[q] = rate_of(d.tx.packets, d.tx.bytes, seconds);
-			cp->rx_rate[q] = rate_of(d.rx.packets, d.rx.bytes, seconds);
-		}
-		cp->prev.q[q] = now;
-		taken += d.tx.packets;
-		refused += d.tx.stalls + d.tx.nombuf;
-		if (q < cp->p.ntxq) {
-			uint64_t retries = cell_get(&cp->txq[q]->retries);
-			refused += retries - cp->prev_retries[q];
-			cp->prev_retries[q] = retries;
-		}
-	}
-	streams_tick(cp, seconds);
-	cp->stuck_ticks = cp->run.active && taken == 0 && refused > 0 ? cp->stuck_ticks + 1 : 0;
+	for (unsigned i = 0; i < cp->nrates && i < cp->program.ngroups; i++)
+		sum += cp->rate[i].pps * (cp->program.group[i]->mean_size + PACE_WIRE_OVERHEAD) * 8;
+	return sum;
 }
 
-void ctl_tick(struct ctl *c)
+/* Of the frames that the run has sent, in the mean. */
+static double frame_l1_bits(const struct snap_port *s)
 {
-	uint64_t now = clock_raw_ns();
-	double seconds = c->prev_tick_ns != 0 ? (double)(now - c->prev_tick_ns) / 1e9 : 0;
-
-	clock_refine();
-	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->used)
-			tick_port(c, c->port[i], seconds);
-	for (unsigned w = 0; w < c->nworkers; w++) {
-		struct ctl_worker *cw = &c->worker[w];
-		uint64_t tsc = clock_tsc(), busy = cell_get(&cw->w->cells.busy_tsc);
-		if (cw->prev_tsc != 0)
-			cw->busy = (double)(busy - cw->prev_busy) / (double)(tsc - cw->prev_tsc);
-		cw->busy = cw->busy > 1 ? 1 : cw->busy;
-		cw->prev_tsc = tsc;
-		cw->prev_busy = busy;
-	}
-	c->prev_tick_ns = now;
+	return s->run.sent > 0 ? ((double)s->run.bytes / (double)s->run.sent + PACE_WIRE_OVERHEAD) * 8 : 0;
 }
 
 /* A paced frame occupies its slot to the end: n frames at p frames/s last n / p, not (n - 1) / p. */
@@ -231,6 +209,7 @@ static void run_times(const struct ctl_port *cp, struct snap_port *s)
 	s->run.steady_ns = r->changed_ns != 0 ? clock_raw_ns() - r->changed_ns : 0;
 	s->run.asked_pps = r->asked_pps;
 	s->run.asked_max = r->asked_max;
+	s->run.asked_l1_bps = asked_l1_bps(cp);
 	if (r->armed || r->start_tsc == 0)
 		return;
 	end = r->active ? clock_tsc() : last;
@@ -240,11 +219,13 @@ static void run_times(const struct ctl_port *cp, struct snap_port *s)
 			end = r->start_tsc + due;
 		if (due > 0 && (cp->nrates > 1 || cp->rate[0].by_bytes)) /* it follows from more than one number */
 			s->run.asked_pps = (double)all * 1e9 / (double)clock_ns(due);
+		s->run.asked_l1_bps = s->run.asked_pps * frame_l1_bits(s);
 	}
 	if (end > r->start_tsc) {
 		s->run.duration_ns = clock_ns(end - r->start_tsc);
 		if (s->run.duration_ns > 0)
 			s->run.mean_pps = (double)sent * 1e9 / (double)s->run.duration_ns;
+		s->run.mean_l1_bps = s->run.mean_pps * frame_l1_bits(s);
 	}
 }
 
@@ -267,23 +248,40 @@ static void snap_queues(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 	for (unsigned q = 0; q < cp->nqueues; q++) {
 		struct snap_queue *sq = &s->queue[q];
 		struct q_raw raw;
-		read_queue(cp, q, &raw);
+		stat_queue(cp, q, &raw);
 		cells_sub(&raw, &cp->base.q[q], sizeof(raw));
 		sq->has_tx = q < cp->p.ntxq;
 		sq->has_rx = q < cp->p.nrxq;
 		sq->tx = raw.tx;
 		sq->rx = raw.rx;
-		sq->tx_rate = cp->tx_rate[q];
-		sq->rx_rate = cp->rx_rate[q];
+		sq->tx_rate = cp->last[q].tx;
+		sq->rx_rate = cp->last[q].rx;
+		sq->dropped_pps = cp->last[q].dropped_pps;
+		sq->stalls_per_s = cp->last[q].stalls_per_s;
+		sq->nombuf_per_s = cp->last[q].nombuf_per_s;
+		sq->tx_cycles = cp->last[q].tx_cycles;
+		sq->rx_cycles = cp->last[q].rx_cycles;
 		sq->tx_worker = sq->has_tx ? (int)c->worker[cp->tx_worker[q]].lcore : -1;
 		sq->rx_worker = sq->has_rx ? (int)c->worker[cp->rx_worker[q]].lcore : -1;
 		cells_sum(&s->tx, &raw.tx, sizeof(s->tx));
 		cells_sum(&s->rx, &raw.rx, sizeof(s->rx));
+		cells_sum(&s->rx_sizes, &raw.rx_sizes, sizeof(s->rx_sizes));
 		s->tx_rate.pps += sq->tx_rate.pps;
 		s->tx_rate.l1_bps += sq->tx_rate.l1_bps;
 		s->rx_rate.pps += sq->rx_rate.pps;
 		s->rx_rate.l1_bps += sq->rx_rate.l1_bps;
 	}
+}
+
+static void snap_intervals(const struct ctl_port *cp, struct snap_port *s)
+{
+	uint64_t n = cp->nhistory < SNAP_HISTORY ? cp->nhistory : SNAP_HISTORY;
+
+	s->max = cp->max;
+	s->nhistory = (unsigned)n;
+	s->history = xcalloc(SNAP_HISTORY, sizeof(*s->history));
+	for (uint64_t i = 0; i < n; i++)
+		s->history[i] = cp->history[(cp->nhistory - n + i) % SNAP_HISTORY];
 }
 
 static void snap_one(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
@@ -294,16 +292,32 @@ static void snap_one(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 	snprintf(s->name, sizeof(s->name), "%s", cp->p.name);
 	s->used = cp->used;
 	if (cp->used)
-		look_at_link(c, cp);
+		link_look(c, cp);
 	s->link = cp->link;
 	s->speed_mbps = plan_speed(cp) / 1000000;
 	s->state = run_state(cp);
 	snap_queues(c, cp, s);
+	snap_intervals(cp, s);
 	if (!cp->used)
 		return;
+	read_tx_sizes(cp, &s->tx_sizes);
+	cells_sub(&s->tx_sizes, &cp->base.tx_sizes, sizeof(s->tx_sizes));
 	stat_dev(cp, &dev);
 	take_dev(s, &dev, &cp->base.dev);
 	run_times(cp, s);
+}
+
+static void snap_one_worker(const struct ctl_worker *cw, struct snap_worker *s)
+{
+	const struct dp_worker_cells *d = &cw->w->cells;
+
+	*s = (struct snap_worker){
+		.lcore = cw->lcore, .cpu = cw->cpu, .node = cw->node, .busy = cw->busy, .wait = cw->wait, .loops_per_s = cw->loops_per_s,
+		.pps = cw->pps, .cycles_per_packet = cw->cycles_per_packet, .stalls_per_s = cw->stalls_per_s, .asleep = cell_get(&d->asleep) != 0,
+		.loops = cell_get(&d->loops), .sleeps = cell_get(&d->sleeps), .yields = cell_get(&d->yields),
+		.events_lost = cell_get(&d->events_lost), .plan = cell_get(&d->acked), .tasks = cw->posted != NULL ? cw->posted->ntasks : 0,
+		.rx_queues = cw->posted != NULL ? cw->posted->nrx : 0,
+	};
 }
 
 struct snap *ctl_snapshot(struct ctl *c)
@@ -319,15 +333,7 @@ struct snap *ctl_snapshot(struct ctl *c)
 		snap_one(c, c->port[i], &s->port[i]);
 	s->nworkers = c->nworkers;
 	s->worker = xcalloc(c->nworkers ? c->nworkers : 1, sizeof(*s->worker));
-	for (unsigned w = 0; w < c->nworkers; w++) {
-		const struct ctl_worker *cw = &c->worker[w];
-		const struct dp_worker_cells *d = &cw->w->cells;
-		s->worker[w] = (struct snap_worker){
-			.lcore = cw->lcore, .cpu = cw->cpu, .busy = cw->busy, .asleep = cell_get(&d->asleep) != 0, .loops = cell_get(&d->loops),
-			.sleeps = cell_get(&d->sleeps), .yields = cell_get(&d->yields), .events_lost = cell_get(&d->events_lost),
-			.plan = cell_get(&d->acked), .tasks = cw->posted != NULL ? cw->posted->ntasks : 0,
-			.rx_queues = cw->posted != NULL ? cw->posted->nrx : 0,
-		};
-	}
+	for (unsigned w = 0; w < c->nworkers; w++)
+		snap_one_worker(&c->worker[w], &s->worker[w]);
 	return s;
 }

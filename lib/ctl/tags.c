@@ -31,8 +31,7 @@ static uint64_t mix(uint64_t h, const void *p, size_t n)
 		h = (h ^ w) * 0x9e3779b97f4a7c15ull;
 		h ^= h >> 29;
 	}
-	for (; n > 0; n--)
-		h = (h ^ *b++) * 0x100000001b3ull;
+	h = fnv1a(h, b, n);
 	return h ^ h >> 32;
 }
 
@@ -44,7 +43,7 @@ static unsigned tail_len(const struct frun_class *k)
 static uint64_t flags_of(const struct frun_class *k)
 {
 	return (uint64_t)k->offload | (uint64_t)k->ip4 << 1 | (uint64_t)k->ip6 << 2 | (uint64_t)k->udp << 3 |
-	       (uint64_t)k->tcp << 4;
+	       (uint64_t)k->tcp << 4 | (uint64_t)k->dst << 5;
 }
 
 static bool same(const struct tag_entry *t, const struct frun_class *k, unsigned len)

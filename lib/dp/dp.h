@@ -14,10 +14,15 @@ struct dp_task;
 struct dp_rxq;
 struct dp_worker;
 
+/* What bursts cost, from samples: `cycles` of so many bursts. Turns after one that moved nothing are all looked at; of busy ones one in
+ * DP_PUBLISH_TURNS, which counts for as many. */
+struct dp_times { cell_t bursts, cycles; };
+
 /* The first member of every task's state. Written by its worker. */
 struct dp_state {
 	bool active; /* sends or waits for a start time: its worker does not sleep */
 	uint32_t job_seq;
+	struct dp_times times; /* of turns that moved frames */
 };
 
 enum dp_needs { DP_NEEDS_SYMMETRIC_RSS = 1, DP_NEEDS_TIMER = 2 };
@@ -50,7 +55,8 @@ struct dp_tap {
 struct dp_rxq {
 	uint16_t port, dev, queue;
 	WR_ALIGNED(CACHE_LINE) struct cnt_rx cnt;
-	cell_t polls_full; /* bursts that came back full: the queue may hold more */
+	struct dp_times times;     /* taking a burst and handing it to its owner */
+	WR_ALIGNED(CACHE_LINE) struct cnt_sizes sizes;
 } WR_ALIGNED(CACHE_LINE);
 
 /* One Tx queue: owns its pool, its unsent tail and its counters; every task sends through it. */
@@ -110,6 +116,7 @@ struct dp_worker {
 	unsigned lcore;
 	struct mbox mbox;
 	bool shares_cpu;         /* another thread of the process may need this CPU: yield when there is nothing to do */
+	cell_t tid;              /* of the thread that runs it, 0: none yet */
 	struct dp_worker_cells cells;
 	/* worker's own */
 	WR_ALIGNED(CACHE_LINE) const struct dp_plan *plan;
@@ -153,10 +160,25 @@ enum gen_state_id { GEN_IDLE, GEN_SENDING, GEN_DRAINING, GEN_DONE };
 
 /* Frames k0 <= k < end of a group follow one schedule; a stream that has sent its count leaves it with the next phase. */
 struct gen_phase {
-	uint64_t k0, end;         /* end: UINT64_MAX for the last */
+	uint64_t k0, end;         /* of the last: where the schedule ends, UINT64_MAX: never */
 	const struct frun *prog;  /* first own frame of the phase is its own frame 0 */
 	void *state;              /* the worker's, zeroed by control when prog is new; the same prog in the next plan comes with the same state */
 	const uint32_t *tag;      /* mark of each class of prog: names image, lengths and offload; never reused, from 1 to GEN_MARKS - 1 */
+};
+
+/* A stream with a count, in an order that is not known to its end yet. */
+struct gen_cap {
+	uint32_t cell, weight;    /* its id, and its turns in a pass */
+	uint64_t most;            /* less what this queue has sent of it in all: so many are left for all queues together at least */
+};
+
+/* The order of streams with counts changed: each queue begins the new one where it stands, and only then control can know what is left of each
+ * stream. Until the plan that says it, a queue goes on through the passes of which no stream can run out, then waits. */
+struct gen_hold {
+	uint32_t ncaps;           /* 0: it goes on for as long as there is time */
+	uint64_t pass;            /* frames of a pass, all queues */
+	const struct gen_cap *cap;
+	uint64_t *had;            /* the worker's: what this queue had sent of each when it began the order; control reads it once the plan is in use */
 };
 
 struct gen_group {
@@ -164,12 +186,13 @@ struct gen_group {
 	uint16_t nphases;
 	const struct gen_phase *phase; /* the first has k0 = 0 */
 	/* Number of the schedule. The same as in the plan before: k goes on and says which phase it is. Another one: this queue begins the new
-	 * schedule at k = 0 and streams keep their ordinals; phases count from there. */
+	 * schedule at k = 0 and streams keep their ordinals, whatever group they were in; phases count from there. */
 	uint64_t epoch;
+	const struct gen_hold *hold; /* new with its epoch; one phase without end. NULL: the phases say all, and follow what was held */
 	bool by_bytes;            /* the period is that of a byte on the wire (l1) or of a byte of a frame with FCS (l2), not of a frame */
 	bool l2;
 	struct pace_period period;
-	uint64_t limit;           /* frames k < limit are sent, counted from the start of the run; UINT64_MAX: no bound */
+	uint64_t limit;           /* frames k < limit are sent, counted from the start of the run over all epochs; UINT64_MAX: no bound */
 };
 
 struct gen_job {
@@ -203,9 +226,10 @@ struct gen_state {
 	struct gen_cell *cell;    /* by stream id; control's memory, written by the worker */
 	/* sent: of a run that ended; while it lasts, the queue's packets - base_packets. last_tsc: likewise, else the queue's */
 	WR_ALIGNED(CACHE_LINE) cell_t run, state, base_packets, sent, start_tsc, last_tsc;
-	cell_t epoch;             /* even: settled */
+	cell_t epoch;             /* even: settled; of cell[].., sizes, accepted, prog */
 	cell_t accepted;          /* own frames of `prog` that are through: accepted, or refused by the driver and taken off their cell */
 	const struct frun *prog;  /* group 0's, NULL: none; read with an atomic load */
+	WR_ALIGNED(CACHE_LINE) struct cnt_sizes sizes; /* as cell[]: of all streams together, by size */
 	/* worker's own, see gen_own.h */
 	WR_ALIGNED(CACHE_LINE) uint8_t own[512];
 };
@@ -213,6 +237,9 @@ struct gen_state {
 /* Add the exact numbers of this queue per stream to sum[0..n), n <= GEN_MAX_STREAMS. Control thread; prog must live. false: the worker is
  * just taking over a plan, ask again in a moment. */
 bool gen_counts(const struct gen_state *g, struct gen_cell *sum, unsigned n);
+
+/* The same by size, all streams together. */
+bool gen_sizes(const struct gen_state *g, struct cnt_sizes *sum);
 
 /* State of that run on this queue; GEN_IDLE until the worker has taken it up. Any thread. */
 static inline enum gen_state_id gen_run_state(const struct gen_state *g, uint64_t run)
@@ -227,37 +254,75 @@ struct sink_state {
 	struct dp_state base;
 };
 
-/* A frame that this worker did not build was written to: its buffer must be filled anew before its owner sends it. */
-static inline void frame_touch(struct rte_mbuf *m) { m->hash.usr = 0; }
+/* What a frame is addressed to, in bits of packet_type that DPDK has no use for. A sender in this process says it where it is the same for
+ * all that a buffer will hold: the receiver's core then need not fetch the line that the sender's core has just written. */
+#define DP_DST_KNOWN (1u << 28)
+#define DP_DST_GROUP (1u << 29)
+#define DP_DST_BROADCAST (1u << 30)
+#define DP_DST_ALL (DP_DST_KNOWN | DP_DST_GROUP | DP_DST_BROADCAST)
+_Static_assert((DP_DST_ALL & RTE_PTYPE_ALL_MASK) == 0, "bits of packet_type");
 
-/* What n > 0 received frames have in common, found in one pass over their first cache lines. */
+/* A frame that this worker did not build was written to: its buffer must be filled anew before its owner sends it. */
+static inline void frame_touch(struct rte_mbuf *m)
+{
+	m->hash.usr = 0;
+	m->packet_type = 0;
+}
+
+/* What n > 0 received frames have in common. */
 struct dp_burst {
 	uint64_t bytes; /* without FCS */
+	uint32_t len;   /* of each of them, 0: they differ */
+	uint32_t dst;   /* DP_DST_* of all of them, 0: not known */
+	bool group;     /* dst not known: some may be for a group address; false: none is */
 	bool plain;     /* all single, unshared and of one pool: they can go back by a raw put */
 };
 
-#define DP_REARM_REFCNT_SEGS_MASK 0x0000ffffffff0000ull /* little endian: data_off, refcnt, nb_segs, port */
-#define DP_REARM_REFCNT_SEGS_ONE 0x0000000100010000ull
+/* A quarter of an mbuf's first cache line: 1 data_off, refcnt, nb_segs, port | ol_flags; 2 packet_type, pkt_len | ...; 3 ... | pool */
+typedef uint64_t dp_quarter __attribute__((vector_size(16)));
+_Static_assert(RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN, "order of what lies in the words of an mbuf");
+_Static_assert(offsetof(struct rte_mbuf, rearm_data) == 16 && offsetof(struct rte_mbuf, ol_flags) == 24 &&
+	       offsetof(struct rte_mbuf, pkt_len) == 36 && offsetof(struct rte_mbuf, pool) == 56, "places in an mbuf");
 
-static __rte_always_inline struct dp_burst dp_look(struct rte_mbuf *const *m, unsigned n)
+static __rte_noinline uint64_t dp_bytes(struct rte_mbuf *const *m, unsigned n)
 {
-	uint64_t bytes = 0, flags = 0, any = 0, all = UINT64_MAX, rearm = 0;
-	uintptr_t pool = (uintptr_t)m[0]->pool, odd = 0;
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		bytes += m[i]->pkt_len;
+	return bytes;
+}
+
+/* One pass over the first cache lines, and the first bytes of the frames where they are not known: how each differs from the first one. Frames
+ * that do in nothing that counts need no other look. */
+static __rte_always_inline struct dp_burst dp_look_at(struct rte_mbuf *const *m, unsigned n, bool known)
+{
+	const dp_quarter *one = (const void *)m[0];
+	dp_quarter a = one[1], b = one[2], c = one[3], odd_a = {0}, odd_b = {0}, odd_c = {0};
+	uint32_t len = m[0]->pkt_len, at = m[0]->data_off;
+	uint8_t first = 0;
 
 #pragma GCC unroll 8
 	for (unsigned i = 0; i < n; i++) {
-		bytes += m[i]->pkt_len;
-		memcpy(&rearm, m[i]->rearm_data, sizeof(rearm));
-		any |= rearm;
-		all &= rearm;
-		odd |= (uintptr_t)m[i]->pool ^ pool;
-		flags |= m[i]->ol_flags;
-		__asm__("" : "+r"(bytes)); /* keeps gcc from making gathers of it */
+		const dp_quarter *q = (const void *)m[i];
+		odd_a |= q[1] ^ a;
+		odd_b |= q[2] ^ b;
+		odd_c |= q[3] ^ c;
+		if (!known)
+			first |= ((const uint8_t *)m[i]->buf_addr)[at];
 	}
-	flags &= RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
-	/* equal to ONE in every frame: no bit that is not in ONE, none of its bits missing */
-	any = ((any ^ DP_REARM_REFCNT_SEGS_ONE) | (all ^ DP_REARM_REFCNT_SEGS_ONE)) & DP_REARM_REFCNT_SEGS_MASK;
-	return (struct dp_burst){.bytes = bytes, .plain = RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN && (any | odd | flags) == 0};
+	bool same_len = odd_b[0] >> 32 == 0, same_at = known ? (uint32_t)odd_b[0] == 0 : (odd_a[0] & 0xffff) == 0;
+	bool single = (((a[0] ^ 0x0000000100010000ull) | odd_a[0]) & 0x0000ffffffff0000ull) == 0;
+	bool own = ((a[1] | odd_a[1]) & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) == 0;
+
+	return (struct dp_burst){.bytes = likely(same_len) ? (uint64_t)n * len : dp_bytes(m, n), .len = same_len ? len : 0,
+				 .dst = known && same_at ? (uint32_t)b[0] & DP_DST_ALL : 0, .group = (first & 1) != 0 || !same_at,
+				 .plain = single && own && odd_c[1] == 0};
+}
+
+static __rte_always_inline struct dp_burst dp_look(struct rte_mbuf *const *m, unsigned n)
+{
+	return m[0]->packet_type & DP_DST_KNOWN ? dp_look_at(m, n, true) : dp_look_at(m, n, false);
 }
 
 /* Free n received frames: one raw put where dp_look() said that they are plain, else one by one. */

@@ -44,7 +44,7 @@ static void credit_runs(struct gen_state *g, unsigned sent)
 		unsigned n = r->n - r->done;
 
 		n = n < sent ? n : sent;
-		gen_credit(g, gr, n, gen_bytes(gr, r->i + r->done, n));
+		gen_credit(g, gr, r->i + r->done, n, gen_bytes(gr, r->i + r->done, n));
 		r->done = (uint16_t)(r->done + n);
 		o->run_at += r->done == r->n;
 		sent -= n;
@@ -142,7 +142,7 @@ unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct ge
 	if (txq_has_tail(j->txq))
 		return flush(w, j, g, now);
 	if (o->nlive == 0) {
-		gen_finish(w, j, g);
+		gen_run_out(w, j, g);
 		return 0;
 	}
 	if (j->prepare)

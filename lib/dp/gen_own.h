@@ -34,9 +34,11 @@ struct gen_grp {
 	const struct gen_group *group;
 	const struct gen_phase *phase;
 	uint64_t limit_i;
+	uint64_t hold_i;      /* where it waits for its ends; UINT64_MAX: nowhere */
 	uint64_t epoch, epoch_i; /* number of the schedule and the own frame it began with */
 	uint64_t prog_i;      /* own frame 0 of prog */
 	uint64_t off;         /* bytes: units before the phase's first frame, mod 2^64 */
+	uint32_t dst;         /* DP_DST_* of class 0 */
 } WR_ALIGNED(CACHE_LINE);
 
 /* A group that is not over, in a heap of four branches: the one that is due first is slot 0. The children of a slot share a cache line. */
@@ -50,6 +52,9 @@ struct gen_own {
 	struct gen_grp first; /* group 0 lies in the state itself: one load less for the port that sends one schedule */
 	uint16_t ngroups, nlive;
 	bool one_mark;        /* all frames of the plan carry the same one */
+	bool held;            /* the plan has groups whose ends are to come: the run is not over without them */
+	bool laid;            /* groups are those of the newest plan of this run, also after its end */
+	uint64_t gone_i;      /* own frames of the port's schedule when the plan lost it */
 	uint64_t progress_tsc;
 	/* in the plan's memory; where there is one group, none of it */
 	struct gen_slot *slot; /* nlive of them */
@@ -95,6 +100,13 @@ static inline uint64_t gen_unit(const struct gen_job *j, const struct gen_grp *g
 static inline uint64_t gen_due(const struct gen_grp *gr, uint64_t now)
 {
 	return pace_is_max(&gr->pace) ? now : pace_due(&gr->pace, gr->unit);
+}
+
+static inline uint32_t gen_dst(const struct frun_class *c)
+{
+	static const uint32_t bits[] = {0, DP_DST_KNOWN, DP_DST_KNOWN | DP_DST_GROUP, DP_DST_KNOWN | DP_DST_GROUP | DP_DST_BROADCAST};
+
+	return bits[c->dst];
 }
 
 /* Bytes of a frame that a driver may write into while it prepares it, and that nobody writes anew. */
@@ -147,6 +159,7 @@ static inline void gen_stamp(const struct gen_grp *gr, struct rte_mbuf *m)
 	m->tx_offload = gr->tx_offload;
 	m->data_len = gr->image_len;
 	m->pkt_len = gr->image_len;
+	m->packet_type = gr->dst;
 	m->hash.usr = gr->tag;
 	memcpy(rte_pktmbuf_mtod(m, void *), gr->image, gr->image_len);
 }
@@ -204,14 +217,30 @@ static __rte_always_inline unsigned gen_ready(const struct gen_job *j, const str
 	return n;
 }
 
-/* Frames that the device took: the schedule's follow from their number, those of a stream with its own rate are counted here. */
-static __rte_always_inline void gen_credit(struct gen_state *g, const struct gen_grp *gr, unsigned sent, uint64_t bytes)
+/* Sizes of own frames i .. i + n - 1 of the group. */
+static inline void gen_count_sizes(struct gen_state *g, const struct gen_grp *gr, uint64_t i, unsigned n)
+{
+	struct cnt_sizes some = {0};
+
+	if (likely(gr->len != 0)) {
+		cell_add(&g->sizes.n[cnt_size_class(gr->len + GEN_FCS)], n);
+		return;
+	}
+	frun_sizes(gr->prog, i - gr->prog_i, n, some.n);
+	for (unsigned s = 0; s < CNT_NSIZES; s++)
+		cell_add(&g->sizes.n[s], some.n[s]);
+}
+
+/* Frames i .. i + sent - 1, which the device took: the schedule's follow from their number, those of a stream with its own rate are counted
+ * here. */
+static __rte_always_inline void gen_credit(struct gen_state *g, const struct gen_grp *gr, uint64_t i, unsigned sent, uint64_t bytes)
 {
 	if (gr->stream < 0) {
 		cell_add(&g->accepted, sent);
 	} else {
 		cell_add(&g->cell[gr->stream].packets, sent);
 		cell_add(&g->cell[gr->stream].bytes, bytes);
+		gen_count_sizes(g, gr, i, sent);
 	}
 }
 
@@ -247,6 +276,12 @@ void gen_drop(const struct dp_task *t);
 void gen_set_state(struct gen_state *g, enum gen_state_id id);
 /* The run is over: counts are settled, control is told. */
 void gen_finish(struct dp_worker *w, const struct gen_job *j, struct gen_state *g);
+/* No group has a frame left: the same, or more is to come. */
+static inline void gen_run_out(struct dp_worker *w, const struct gen_job *j, struct gen_state *g)
+{
+	if (!gen_own(g)->held)
+		gen_finish(w, j, g);
+}
 /* The top group has reached the end of a phase, without a tail: on to the next one; false: it has no more frames and is gone. */
 bool gen_next_phase(const struct gen_job *j, struct gen_state *g);
 /* The driver refused the top group's next frame, of so many bytes: it counts as through, and not as its stream's. */

@@ -31,6 +31,7 @@ static inline void txq_count(struct dp_txq *q, unsigned sent, uint64_t bytes, ui
 {
 	cell_add(&q->cnt.packets, sent);
 	cell_add(&q->cnt.bytes, bytes);
+	cell_add(&q->cnt.bursts, 1);
 	cell_set(&q->last_tsc, now);
 }
 

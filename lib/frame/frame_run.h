@@ -24,6 +24,9 @@ struct frun_spec {
 	const uint32_t *stream_id; /* stable number of each stream index */
 	const uint64_t *o0;  /* per stream index: its ordinal at k = 0; NULL: all 0 */
 	unsigned nstreams;
+	/* Streams without a turn in the cycle, with the frames that they would send: their ordinals and variations stay for when they come back. */
+	const struct frun_slot *idle;
+	unsigned nidle;
 	unsigned first, nqueues;
 	uint64_t sched_id;   /* equal numbers: the same cycle, so that a position in one is a position in the other */
 	bool offload;        /* checksums that the plans say a NIC can fill in are left to it: their fields hold 0 */
@@ -47,12 +50,16 @@ const char *frun_engine(const struct frun *);
 const char *frun_sums(const struct frun *);
 unsigned frun_lanes(const struct frun *);
 
+/* What all frames of a class are addressed to. */
+enum frun_dst { FRUN_DST_ANY, FRUN_DST_UNICAST, FRUN_DST_MULTICAST, FRUN_DST_BROADCAST };
+
 /* Buffers hold what does not change: the image of a payload class, written once per buffer and recognized by a mark. frun_fill() writes the rest. */
 struct frun_class {
 	const uint8_t *bytes; /* image */
 	uint16_t len;         /* of its longest frame */
 	uint16_t from;        /* bytes before are written by frun_fill() each time; 0: the image is the whole frame */
 	bool offload, ip4, ip6, udp, tcp; /* what the NIC does for these frames */
+	enum frun_dst dst;
 	uint16_t l2_len, l3_len, l4_len;
 };
 unsigned frun_nclasses(const struct frun *);
@@ -74,6 +81,9 @@ void frun_begin(const struct frun *f, void *state);
  * the cycle of `to` begins anew, and streams (by stream_id) keep their ordinals: base of the new cycle is k = i * nqueues of the old one.
  * Variations (by id) that both have go on; one that is new in `to` starts at its first value. Returns the position i in `to`. */
 uint64_t frun_move(const struct frun *from, const void *from_state, const struct frun *to, void *state);
+/* Stream `id` of `to`, at whose position 0 nothing has been filled yet, goes on where it stands in another program of the same queue: its ordinals
+ * and the variations that both have. false: one of them has no such stream. */
+bool frun_take(const struct frun *from, const void *from_state, const struct frun *to, void *state, uint32_t id);
 /* The next phase of the same schedule: ordinals come from to's o0, counted from where the schedule began if frun_move() began it later than
  * the run; variations keep their own starts. */
 void frun_next(const struct frun *from, const void *from_state, const struct frun *to, void *state);
@@ -95,6 +105,8 @@ uint64_t frun_wire(const struct frun *f, uint64_t k);
 uint64_t frun_l2(const struct frun *f, uint64_t k);
 /* Own frames before i, added up per stream index: frames[nstreams], bytes[nstreams] (with FCS). */
 void frun_count(const struct frun *f, uint64_t i, uint64_t *frames, uint64_t *bytes);
+/* Own frames i .. i + n - 1 by size with FCS, added to sizes[CNT_NSIZES] (count.h). */
+void frun_sizes(const struct frun *f, uint64_t i, uint64_t n, uint64_t *sizes);
 unsigned frun_nstreams(const struct frun *f);
 uint32_t frun_stream_id(const struct frun *f, unsigned index);
 /* Stream index of own frame i. */

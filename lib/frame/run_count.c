@@ -74,6 +74,31 @@ void frun_count(const struct frun *f, uint64_t i, uint64_t *frames, uint64_t *by
 	}
 }
 
+/* Of the own frames before i, so many times. */
+static void sizes_before(const struct frun *f, uint64_t i, uint64_t times, uint64_t *sizes)
+{
+	const uint32_t *all = f->sizes + (f->own / RUN_SIZES_STEP + 1) * CNT_NSIZES;
+	uint32_t end = (uint32_t)(i % f->own), from = end / RUN_SIZES_STEP;
+
+	for (unsigned s = 0; s < CNT_NSIZES; s++)
+		sizes[s] += times * (i / f->own * all[s] + f->sizes[from * CNT_NSIZES + s]);
+	for (uint32_t c = from * RUN_SIZES_STEP; c < end; c++)
+		sizes[cnt_size_class(f->plan[f->slot[c].plan].len + 4u)] += times;
+}
+
+void frun_sizes(const struct frun *f, uint64_t i, uint64_t n, uint64_t *sizes)
+{
+	if (f->len != 0) {
+		sizes[cnt_size_class(f->len + 4u)] += n;
+	} else if (n < RUN_SIZES_STEP) {
+		for (uint32_t c = (uint32_t)(i % f->own); n > 0; n--, c = c + 1 < f->own ? c + 1 : 0)
+			sizes[cnt_size_class(f->plan[f->slot[c].plan].len + 4u)]++;
+	} else {
+		sizes_before(f, i + n, 1, sizes);
+		sizes_before(f, i, UINT64_MAX, sizes);
+	}
+}
+
 /* ---- position ---- */
 
 uint64_t frun_pos(const struct frun *f, const void *state)
@@ -178,6 +203,34 @@ uint64_t frun_move(const struct frun *from, const void *from_state, const struct
 	}
 	frun_seek(to, state, same ? a->pos : 0);
 	return b->pos;
+}
+
+/* Index of the stream; nstreams: there is none. */
+static unsigned stream_index(const struct frun *f, uint32_t id)
+{
+	uint32_t low = 0, high = f->nstreams;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (f->stream_id[f->by_id[mid]] < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < f->nstreams && f->stream_id[f->by_id[low]] == id ? f->by_id[low] : f->nstreams;
+}
+
+bool frun_take(const struct frun *from, const void *from_state, const struct frun *to, void *state, uint32_t id)
+{
+	const struct run_state *a = from_state;
+	struct run_state *b = state;
+	unsigned sa = stream_index(from, id), sb = stream_index(to, id);
+
+	if (sa == from->nstreams || sb == to->nstreams)
+		return false;
+	b->o0[sb] = ordinal_at(from, a, sa, a->pos * from->nqueues);
+	move_bases(from, a, sa, to, b, sb, b->o0[sb]);
+	return true;
 }
 
 void frun_next(const struct frun *from, const void *from_state, const struct frun *to, void *state)

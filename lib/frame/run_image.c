@@ -122,6 +122,28 @@ static void classify(struct run_make *m, const uint32_t *order, uint32_t *of)
 	}
 }
 
+static enum frun_dst dst_of(const struct frame_plan *p)
+{
+	static const uint8_t broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+
+	if (p->len < sizeof(broadcast) || (p->nvars > 0 && p->var[0].bit < 8 * sizeof(broadcast)))
+		return FRUN_DST_ANY;
+	if (memcmp(p->bytes, broadcast, sizeof(broadcast)) == 0)
+		return FRUN_DST_BROADCAST;
+	return p->bytes[0] & 1 ? FRUN_DST_MULTICAST : FRUN_DST_UNICAST;
+}
+
+static void find_dst(struct run_make *m, const uint32_t *of)
+{
+	struct frun *f = &m->f;
+
+	for (uint32_t c = 0; c < f->nclasses; c++)
+		f->class[c].dst = dst_of(m->source[of[c]]);
+	for (uint32_t i = 0; i < f->nplans; i++)
+		if (dst_of(m->source[i]) != f->class[f->plan[i].class].dst)
+			f->class[f->plan[i].class].dst = FRUN_DST_ANY;
+}
+
 static int by_len(const void *a, const void *b, void *make)
 {
 	const struct run_make *m = make;
@@ -144,6 +166,7 @@ static void make_classes(struct run_make *m)
 		write_bytes(m, 0, max);
 		classify(m, order, of);
 	}
+	find_dst(m, of);
 	while (from * RUN_LINE < max && m->written[from])
 		from++;
 	m->class_at = xcalloc(f->nclasses, sizeof(*m->class_at));

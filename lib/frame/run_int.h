@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside lib/frame: what a program of frames consists of. Made by run_new.c, read by the worker. */
 #pragma once
+#include "count.h"
 #include "frame_run.h"
 #include "run_bits.h"
 
@@ -12,6 +13,8 @@
 #define RUN_MAX_SUMS 64
 /* Frames that are written without a look at the end of the lanes: behind the last one the first come again. */
 #define RUN_OVER 64
+
+#define RUN_SIZES_STEP 64
 
 struct run_var {
 	struct vary v;
@@ -155,6 +158,7 @@ struct frun {
 	uint16_t *place;         /* [ncycle] the places of each stream in the port's cycle, ascending */
 	uint32_t *size_before;   /* [ncycle + 1] bytes with FCS of the port's cycle */
 	uint32_t *own_before;    /* [own + 1] */
+	uint32_t *sizes;         /* [own / RUN_SIZES_STEP + 2][CNT_NSIZES] where sizes differ: frames of each before every so manieth, and of all */
 	struct frun_class *class;
 	uint8_t *image;
 	uint16_t *line_of;       /* [256] of each line of the frame: its place among the written ones */

@@ -18,6 +18,9 @@ static int check(const struct frun_spec *s, struct err *e)
 	for (unsigned i = 0; i < s->ncycle; i++)
 		if (s->cycle[i].stream >= s->nstreams || s->cycle[i].plan >= s->nplans)
 			return err_set(e, EINVAL, "slot %u of the cycle names a stream or frame that is not there", i);
+	for (unsigned i = 0; i < s->nidle; i++)
+		if (s->idle[i].stream >= s->nstreams || s->idle[i].plan >= s->nplans)
+			return err_set(e, EINVAL, "frame %u that is not sent names a stream or frame that is not there", i);
 	return 0;
 }
 
@@ -104,21 +107,23 @@ static void make_slots(struct run_make *m)
 	free(rank);
 }
 
-/* The variations of each stream, by id: of all that it sends, on whatever queue, so that every queue keeps their beginnings. */
+/* The variations of each stream, by id: of all that it sends, on whatever queue, or would send, so that every queue keeps their beginnings. */
 static void make_starts(struct run_make *m)
 {
 	const struct frun_spec *s = m->spec;
 	struct frun *f = &m->f;
-	uint64_t *pair = xcalloc(s->ncycle, sizeof(*pair));
-	uint32_t i = 0;
+	uint32_t n = s->ncycle + s->nidle, i = 0;
+	uint64_t *pair = xcalloc(n, sizeof(*pair));
 
 	for (uint32_t k = 0; k < s->ncycle; k++)
 		pair[k] = (uint64_t)s->cycle[k].stream << 16 | s->cycle[k].plan;
-	qsort(pair, s->ncycle, sizeof(*pair), by_number);
+	for (uint32_t k = 0; k < s->nidle; k++)
+		pair[s->ncycle + k] = (uint64_t)s->idle[k].stream << 16 | s->idle[k].plan;
+	qsort(pair, n, sizeof(*pair), by_number);
 	f->slot0 = xcalloc(f->nstreams + 1u, sizeof(*f->slot0));
 	for (unsigned st = 0; st < f->nstreams; st++) {
 		uint32_t begin = f->nslots, end = begin;
-		for (; i < s->ncycle && pair[i] >> 16 == st; i++) {
+		for (; i < n && pair[i] >> 16 == st; i++) {
 			const struct frame_plan *p = s->plan[pair[i] & 0xffff];
 			if ((i > 0 && pair[i] == pair[i - 1]) || p->nvars == 0)
 				continue;
@@ -264,6 +269,21 @@ static void make_sizes(struct run_make *m)
 	}
 }
 
+static void make_size_classes(struct frun *f)
+{
+	uint32_t steps = f->own / RUN_SIZES_STEP + 1, sum[CNT_NSIZES] = {0};
+
+	if (f->len != 0)
+		return;
+	f->sizes = xcalloc((steps + 1) * CNT_NSIZES, sizeof(*f->sizes));
+	for (uint32_t c = 0; c < f->own; c++) {
+		if (c % RUN_SIZES_STEP == 0)
+			memcpy(f->sizes + c / RUN_SIZES_STEP * CNT_NSIZES, sum, sizeof(sum));
+		sum[cnt_size_class(f->plan[f->slot[c].plan].len + 4u)]++;
+	}
+	memcpy(f->sizes + steps * CNT_NSIZES, sum, sizeof(sum));
+}
+
 static void describe(struct run_make *m)
 {
 	struct frun *f = &m->f;
@@ -298,7 +318,8 @@ static struct frun *pack(struct run_make *m)
 		PIECE(by_id, f->nstreams), PIECE(o0, f->nstreams), PIECE(step, f->nstreams), PIECE(slot0, f->nstreams + 1),
 		PIECE(slot_id, f->nslots), PIECE(place0, f->nstreams + 1), PIECE(place, f->ncycle), PIECE(size_before, f->ncycle + 1),
 		PIECE(own_before,
-		f->own + 1), PIECE(class, f->nclasses), PIECE(lane_len, f->lanes + RUN_OVER), PIECE(line_of, ARRAY_SIZE(m->written)),
+		f->own + 1), PIECE(class, f->nclasses),
+		PIECE(sizes, (f->own / RUN_SIZES_STEP + 2) * CNT_NSIZES), PIECE(lane_len, f->lanes + RUN_OVER), PIECE(line_of, ARRAY_SIZE(m->written)),
 		PIECE(cols, 1), PIECE(lane_line, (f->lanes + (size_t)RUN_OVER) * f->nlines * RUN_LINE),
 		PIECE(lane_base, (f->lanes + (size_t)RUN_OVER) * (f->cols != NULL ? f->cols->nsums : 0)),
 	};
@@ -367,6 +388,7 @@ struct frun *frun_new(const struct frun_spec *asked, struct err *e)
 	int rc = make_plans(m, e);
 	if (rc == 0) {
 		make_sizes(m);
+		make_size_classes(&m->f);
 		describe(m);
 		run_make_images(m);
 		rc = run_make_engine(m, e);

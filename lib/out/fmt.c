@@ -13,7 +13,7 @@
 
 void out_si(double v, struct sbuf *out)
 {
-	static const char unit[] = {0, 'k', 'M', 'G', 'T', 'P'};
+	static const char unit[] = {0, 'k', 'M', 'G', 'T', 'P', 'E'};
 	unsigned u = 0;
 
 	if (!isfinite(v)) {

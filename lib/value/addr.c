@@ -75,7 +75,8 @@ static int ip4_parse(const struct vspec *s, const char *text, void *out, struct 
 	size_t i = 0;
 
 	if (strchr(text, ':') != NULL)
-		return vspec_fail(s, EINVAL, 0, e, text, "is not an IPv4 address");
+		return vspec_fail(s, EINVAL, 0, e, text, inet_pton(AF_INET6, text, (uint8_t[16]){0}) == 1 ?
+				  "is an IPv6 address, for frames of `type ipv6`" : "is not an IPv4 address");
 	for (unsigned part = 0; part < 4; part++) {
 		size_t start = i;
 		unsigned v = 0;
@@ -117,7 +118,7 @@ static int ip6_parse(const struct vspec *s, const char *text, void *out, struct 
 	if (inet_pton(AF_INET6, text, ip) != 1) {
 		size_t bad = strspn(text, "0123456789abcdefABCDEF:.");
 		if (ip4_parse(s, text, four, NULL) == 0)
-			return vspec_fail(s, EINVAL, 0, e, text, "is an IPv4 address");
+			return vspec_fail(s, EINVAL, 0, e, text, "is an IPv4 address, for frames of `type ipv4`");
 		return vspec_fail(s, EINVAL, text[bad] != '\0' ? (int)bad : 0, e, text, "is not an IPv6 address");
 	}
 	field_put(out, ip, sizeof(ip));

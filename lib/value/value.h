@@ -47,6 +47,8 @@ struct vtype {
 	void (*complete)(const struct vspec *, const char *prefix, void (*offer)(void *arg, const char *word), void *arg);
 	/* What is allowed under this spec, for help and errors; NULL: syntax. */
 	void (*allowed)(const struct vspec *, struct sbuf *out);
+	/* A line about a word that complete() offers, or NULL; may be NULL. */
+	const char *(*about)(const struct vspec *, const char *word);
 };
 
 /* What the spec allows, in one line: syntax, choices and limits. A NULL type adds nothing. */

@@ -53,7 +53,7 @@ static struct cmd_host host = {.nports = nports, .nstreams = nstreams, .object =
 static struct cmd *lang(void)
 {
 	static struct cmd *c;
-	static int global;
+	static struct app global;
 	unsigned ns, nv;
 
 	if (c == NULL) {
@@ -63,6 +63,7 @@ static struct cmd *lang(void)
 		const struct verb *const *verbs = cmd_verbs(&nv);
 		app_host(&app, &real);
 		set_bind(NULL);
+		view_init(&global.view);
 		host.arg = &global;
 		host.row = real.row;
 		c = cmd_new(settings, ns, verbs, nv, &host);

@@ -22,6 +22,9 @@ ONLY = {"dp": {"base", "clock", "count", "hist", "pace", "mbox", "proto", "vary"
 NEVER = {"ctl": {"cmd", "out", "sess", "script"}, "sess": {"log"}, "script": {"dp", "mbox"}}
 RUN_HALF = {"proto", "vary", "frame"}  # of these, lib/dp sees NAME_run.h alone
 MAY_DPDK = {"mbox", "dp", "ctl"}
+# A page is a function from a snapshot to a grid, and knows nothing else.
+PAGE_FILE = re.compile(r"^app/ui/(grid\.[ch]|page(_\w+)?\.[ch]|keys_help\.[ch]|page/.*)$")
+PAGE_SEES = re.compile(r"^(app/ui/(grid\.h|page(_\w+)?\.h|keys_help\.h|theme\.h|page/.*)|lib/(base|out)/\w+\.h)$")
 
 
 def library(name):
@@ -84,7 +87,7 @@ def check(name, where, system, target_name):
     if system:
         return
     target = headers.get(os.path.basename(target_name))
-    for folder in (os.path.dirname(name), top):  # app/ is on its own include path
+    for folder in (os.path.dirname(name), top, "app/ui" if PAGE_FILE.match(name) else top):  # app/ is on its own include path
         here = os.path.normpath(os.path.join(folder, target_name))
         if (tree.ROOT / here).exists() or made_by_build(here):
             target = here
@@ -108,6 +111,8 @@ def check(name, where, system, target_name):
         found.add(where, f"the program sees control, not the workers: {target}")
     if top == "app" and target == "lib/ctl/port.h":
         found.add(where, f"the program sees ctl.h, not the inside of control: {target}")
+    if PAGE_FILE.match(name) and not PAGE_SEES.match(target):
+        found.add(where, f"a page sees a snapshot and a grid, not {target}")
     if name.startswith("app/ui/") and owner in ("ctl", "place"):
         found.add(where, f"front ends see sess, not control: {target}")
 

@@ -31,6 +31,7 @@ BREACHES = [
     ("layers", "app/x.c", SPDX + "#include <rte_ethdev.h>\n", "knows no DPDK"),
     ("layers", "app/x.c", SPDX + '#include "dpdk.h"\n', "knows no DPDK"),
     ("layers", "app/ui/x.c", SPDX + '#include "ctl.h"\n', "see sess"),
+    ("layers", "app/ui/page/x.c", SPDX + '#include "cmd.h"\n', "a page sees"),
     ("layers", "app/cmd/x.c", SPDX + "#include <histedit.h>\n", "only app/ui"),
     ("layers", "lib/ctl/x.c", SPDX + "#if RTE_VERSION > 1\n#endif\n", "belong into lib/base/dpdk.h"),
     ("layers", "lib/ctl/x.c", SPDX + '#include "nowhere.h"\n', "no such header"),

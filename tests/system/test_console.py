@@ -4,112 +4,19 @@
 WIRERATE names the executable. Screens are judged by pyte, an independent terminal emulator.
 """
 import os
-import pty
 import select
 import signal
 import stat
-import struct
 import subprocess
 import sys
 import termios
 import time
-import fcntl
 
-import pyte
 import pytest
 
-BIN = os.environ.get("WIRERATE")
+from pty_term import BIN, LIMIT, PROMPT, JobTerm, Term, environment
+
 pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
-PROMPT = "wirerate> "
-LIMIT = 20.0
-
-
-def environment(home, **more):
-    env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "LINES", "EDITRC", "XDG_STATE_HOME")}
-    env.update(HOME=str(home), TERM="xterm", LC_ALL="C.UTF-8")
-    env.update({k: v for k, v in more.items() if v is not None})
-    for k, v in more.items():
-        if v is None:
-            env.pop(k, None)
-    return env
-
-
-class Term:
-    """The program on a terminal of its own, as a session leader's foreground job."""
-
-    def __init__(self, home, *args, cols=80, rows=24, stdout=None, **env):
-        self.master, self.slave = pty.openpty()
-        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
-        self.before = termios.tcgetattr(self.slave)
-        self.screen = pyte.Screen(cols, rows)
-        self.stream = pyte.ByteStream(self.screen)
-        self.raw = b""
-        self.proc = subprocess.Popen([BIN, *args], stdin=self.slave, stdout=stdout or self.slave, stderr=self.slave,
-                                     env=environment(home, **env), preexec_fn=self._own_terminal)
-
-    @staticmethod
-    def _own_terminal():
-        os.setsid()
-        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        if self.proc.poll() is None:
-            self.proc.kill()
-            self.proc.wait()
-        os.close(self.slave)
-        os.close(self.master)
-
-    def read(self, seconds):
-        ready, _, _ = select.select([self.master], [], [], seconds)
-        if ready:
-            data = os.read(self.master, 65536)
-            self.raw += data
-            self.stream.feed(data)
-        return bool(ready)
-
-    def lines(self):
-        return [line.rstrip() for line in self.screen.display]
-
-    def last(self):
-        """The line with the cursor, up to the cursor: blanks there count."""
-        return self.screen.display[self.screen.cursor.y][:self.screen.cursor.x]
-
-    def until(self, done, what):
-        end = time.monotonic() + LIMIT
-        while not done():
-            if time.monotonic() > end or (self.proc.poll() is not None and not self.read(0.1) and not done()):
-                pytest.fail(f"{what}: not seen on:\n" + "\n".join(self.lines()) + f"\n{self.raw[-400:]!r}")
-            self.read(0.05)
-
-    def prompt(self):
-        self.until(lambda: self.last() == PROMPT, "prompt")
-        return self
-
-    def shows(self, text):
-        self.until(lambda: any(text in line for line in self.lines()), text)
-
-    def line_is(self, text):
-        self.until(lambda: self.last() == PROMPT + text, f"line '{text}'")
-
-    def type(self, text):
-        os.write(self.master, text.encode())
-        return self
-
-    def ends(self):
-        end = time.monotonic() + LIMIT
-        while self.proc.poll() is None:
-            assert time.monotonic() < end, "does not end:\n" + "\n".join(self.lines())
-            self.read(0.02)
-        while self.read(0):
-            pass
-        return self.proc.returncode
-
-    def modes_are_back(self):
-        assert termios.tcgetattr(self.slave) == self.before
-
 
 def run(home, *args, stdin=b"", **env):
     return subprocess.run([BIN, *args], input=stdin, capture_output=True, timeout=LIMIT, env=environment(home, **env))
@@ -239,9 +146,11 @@ def test_ctrl_c_cancels_the_running_verb_and_keeps_what_is_typed(tmp_path):
 
 def test_enter_queues_while_a_verb_holds_the_line(tmp_path):
     with Term(tmp_path) as t:
-        t.prompt().type("sleep 300ms\r").type("help quit\r").shows("quit")
+        t.prompt().type("sleep 300ms; help start\r")
+        t.until(lambda: t.last() == "", "held line")
+        t.type("help quit\r").shows("  Stop all ports")
         t.prompt()
-        assert t.raw.count(b"not") == t.raw.count(b"not found") == 0 or True
+        assert t.text().index("Start sending") < t.text().index("Stop all ports")
 
 
 def test_ctrl_d_waits_for_what_was_asked(tmp_path):
@@ -288,9 +197,7 @@ def test_ctrl_l_clears_the_screen_and_keeps_the_line(tmp_path):
 def test_a_resize_redraws_the_line(tmp_path):
     with Term(tmp_path) as t:
         t.prompt().type("help start").line_is("help start")
-        fcntl.ioctl(t.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
-        t.screen.resize(24, 100)
-        t.type("x").line_is("help startx")
+        t.resize(100, 24).type("x").line_is("help startx")
 
 
 # --- signals and modes ---------------------------------------------------------------------------------------------
@@ -330,6 +237,29 @@ def test_stop_and_continue_at_the_prompt(tmp_path):
         t.modes_are_back()
 
 
+def test_ctrl_z_and_fg(tmp_path):
+    with JobTerm(tmp_path) as t:
+        t.prompt().type("help").line_is("help")
+        for _ in range(2):
+            t.type("\x1a")
+            t.hears("stopped")
+            t.modes_are_back()
+            t.order("fg").until(lambda: termios.tcgetattr(t.slave) != t.before, "editing modes")
+        t.type("x").line_is("helpx")
+        t.type("\x03\x04")
+        assert t.hears("ended") == "0"
+        t.modes_are_back()
+
+
+def test_the_end_of_the_shell_ends_the_program(tmp_path):
+    with JobTerm(tmp_path) as t:
+        t.prompt()
+        t.proc.kill()
+        t.proc.wait()
+        t.has_gone()
+        t.modes_are_back()
+
+
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_in_batch_ends_by_it(tmp_path, sig):
     p = subprocess.Popen([BIN, "-e", "help quit; sleep 60s"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -343,9 +273,7 @@ def test_a_signal_in_batch_ends_by_it(tmp_path, sig):
 
 def test_hangup_of_the_terminal_ends(tmp_path):
     t = Term(tmp_path)
-    t.prompt()
-    os.close(t.slave)
-    os.close(t.master)
+    t.prompt().vanish()
     assert t.proc.wait(timeout=LIMIT) in (0, -signal.SIGHUP)
 
 

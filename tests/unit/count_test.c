@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "snap.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,24 @@ static void test_tables(void **state)
 	(void)state;
 	covers(cnt_tx_table, sizeof(struct cnt_tx));
 	covers(cnt_rx_table, sizeof(struct cnt_rx));
+	covers(cnt_sizes_table, sizeof(struct cnt_sizes));
+}
+
+/* The rows of the table say which sizes they count. */
+static void test_sizes(void **state)
+{
+	(void)state;
+	for (unsigned c = 0; c < CNT_NSIZES; c++) {
+		char *end;
+		unsigned long lo = strtoul(cnt_sizes_table[c].name, &end, 10), hi = *end == '\0' ? lo : UINT32_MAX;
+		if (*end == '-' && end[1] != '\0')
+			hi = strtoul(end + 1, NULL, 10);
+		assert_int_equal(cnt_sizes_table[c].offset, c * sizeof(uint64_t));
+		assert_int_equal(cnt_size_class(lo), c);
+		assert_int_equal(cnt_size_class((lo + hi) / 2), c);
+		assert_int_equal(cnt_size_class(hi), c);
+		assert_int_equal(cnt_size_class(hi + 1), c + 1 < CNT_NSIZES ? c + 1 : c);
+	}
 }
 
 static json_int_t num(const json_t *o, const char *a, const char *b)
@@ -54,7 +73,8 @@ static struct snap *sample(void)
 	s->port = xcalloc(1, sizeof(*s->port));
 	s->nworkers = 1;
 	s->worker = xcalloc(1, sizeof(*s->worker));
-	s->worker[0] = (struct snap_worker){.lcore = 3, .cpu = 5, .busy = 0.5};
+	s->worker[0] = (struct snap_worker){.lcore = 3, .cpu = 5, .busy = 0.5, .node = -1, .wait = 0.25, .loops_per_s = 1e6, .pps = 2e6,
+					    .cycles_per_packet = 17.5, .stalls_per_s = 3};
 	struct snap_port *p = &s->port[0];
 	strcpy(p->name, "wire0");
 	p->link = LINK_UP;
@@ -70,9 +90,24 @@ static struct snap *sample(void)
 	p->rx_errors = 12;
 	p->tx_rate = (struct snap_rate){.pps = 0.4, .l1_bps = 672};
 	p->nic = (struct snap_nic){.source = "kernel", .tx_packets = 13, .has_tx_packets = true, .unconfirmed = 14, .has_unconfirmed = true};
+	p->run.asked_l1_bps = 671999999.7;
+	p->run.mean_l1_bps = 28;
+	for (unsigned c = 0; c < CNT_NSIZES; c++) {
+		p->tx_sizes.n[c] = c;
+		p->rx_sizes.n[c] = 10 + c;
+	}
+	p->rx.broadcast = 2;
+	p->rx.multicast = 3;
+	p->max = (struct snap_interval){.tx = {100, 200}, .rx = {300, 400}};
+	p->nhistory = 2;
+	p->history = xcalloc(2, sizeof(*p->history));
+	p->history[0] = (struct snap_interval){.tx = {1, 2}, .rx = {3, 4}};
+	p->history[1] = (struct snap_interval){.tx = {5, 6}, .rx = {7, 8.5}};
 	p->nqueues = 2;
 	p->queue = xcalloc(2, sizeof(*p->queue));
-	p->queue[0] = (struct snap_queue){.has_tx = true, .has_rx = true, .tx = {.packets = 1}, .tx_worker = 3, .rx_worker = -1};
+	p->queue[0] = (struct snap_queue){.has_tx = true, .has_rx = true, .tx = {.packets = 1, .bursts = 4}, .tx_worker = 3, .rx_worker = -1,
+					   .dropped_pps = 5, .stalls_per_s = 6, .nombuf_per_s = 7, .tx_cycles = 700.4,
+					   .rx_cycles = (double)NAN, .rx = {.bursts = 8, .full = 9}};
 	p->queue[1] = (struct snap_queue){.has_rx = true, .rx = {.packets = 77}};
 	return s;
 }
@@ -114,6 +149,81 @@ static void test_json(void **state)
 	free(s);
 }
 
+static void check_list(const json_t *history, const char *name, json_int_t a, json_int_t b)
+{
+	const json_t *list = json_object_get(history, name);
+
+	assert_int_equal(json_array_size(list), 2);
+	assert_int_equal(json_integer_value(json_array_get(list, 0)), a);
+	assert_int_equal(json_integer_value(json_array_get(list, 1)), b);
+}
+
+/* What pages draw beside the counters. */
+static void test_page_keys(void **state)
+{
+	struct snap *s = sample();
+	json_t *doc = snap_json(s), *port = json_array_get(json_object_get(doc, "ports"), 0), *o;
+
+	(void)state;
+	assert_int_equal(num(port, "run", "asked_l1_bps"), 672000000);
+	assert_int_equal(num(port, "run", "mean_l1_bps"), 28);
+	assert_int_equal(num(port, "rx", "broadcast"), 2);
+	assert_int_equal(num(port, "rx", "multicast"), 3);
+	for (unsigned c = 0; c < CNT_NSIZES; c++) {
+		assert_int_equal(num(json_object_get(port, "tx"), "sizes", cnt_sizes_table[c].name), c);
+		assert_int_equal(num(json_object_get(port, "rx"), "sizes", cnt_sizes_table[c].name), 10 + c);
+	}
+	o = json_object_get(port, "max");
+	assert_int_equal(num(o, "tx", "pps"), 100);
+	assert_int_equal(num(o, "tx", "l1_bps"), 200);
+	assert_int_equal(num(o, "rx", "pps"), 300);
+	assert_int_equal(num(o, "rx", "l1_bps"), 400);
+	o = json_object_get(port, "history");
+	assert_int_equal(num(o, "interval_ns", NULL), 1000000000);
+	check_list(o, "tx_pps", 1, 5);
+	check_list(o, "tx_l1_bps", 2, 6);
+	check_list(o, "rx_pps", 3, 7);
+	check_list(o, "rx_l1_bps", 4, 9);
+	o = json_array_get(json_object_get(port, "queues"), 0);
+	assert_int_equal(num(o, "tx", "bursts"), 4);
+	assert_int_equal(num(o, "tx", "dropped_pps"), 5);
+	assert_int_equal(num(o, "tx", "stalls_per_s"), 6);
+	assert_int_equal(num(o, "tx", "nombuf_per_s"), 7);
+	assert_int_equal(num(o, "tx", "cycles_per_burst"), 700);
+	assert_int_equal(num(o, "rx", "bursts"), 8);
+	assert_int_equal(num(o, "rx", "full"), 9);
+	assert_true(json_is_null(json_object_get(json_object_get(o, "rx"), "cycles_per_burst")));
+	o = json_array_get(json_object_get(doc, "workers"), 0);
+	assert_true(json_is_null(json_object_get(o, "node")));
+	assert_int_equal(num(o, "loops_per_s", NULL), 1000000);
+	assert_int_equal(num(o, "pps", NULL), 2000000);
+	assert_int_equal(num(o, "stalls_per_s", NULL), 3);
+	assert_true(json_real_value(json_object_get(o, "cycles_per_packet")) > 17.4);
+	assert_true(json_real_value(json_object_get(o, "wait")) > 0.2);
+	json_decref(doc);
+	snap_free(s);
+	free(s);
+}
+
+/* What is not known is null: a machine without schedstat, a worker without frames. */
+static void test_unknown_is_null(void **state)
+{
+	struct snap *s = sample();
+
+	(void)state;
+	s->worker[0].wait = s->worker[0].cycles_per_packet = (double)NAN;
+	s->port[0].nhistory = 0;
+	json_t *doc = snap_json(s), *w = json_array_get(json_object_get(doc, "workers"), 0);
+	assert_true(json_is_null(json_object_get(w, "wait")));
+	assert_true(json_is_null(json_object_get(w, "cycles_per_packet")));
+	w = json_object_get(json_array_get(json_object_get(doc, "ports"), 0), "history");
+	assert_int_equal(json_array_size(json_object_get(w, "tx_pps")), 0);
+	assert_true(json_is_array(json_object_get(w, "rx_l1_bps")));
+	json_decref(doc);
+	snap_free(s);
+	free(s);
+}
+
 static void test_absent_side(void **state)
 {
 	struct snap *s = sample();
@@ -143,6 +253,7 @@ static void test_max_asks_no_number(void **state)
 	s->port[0].run.asked_max = true;
 	json_t *doc = snap_json(s), *run = json_object_get(json_array_get(json_object_get(doc, "ports"), 0), "run");
 	assert_true(json_is_null(json_object_get(run, "asked_pps")));
+	assert_true(json_is_null(json_object_get(run, "asked_l1_bps")));
 	json_decref(doc);
 	snap_free(s);
 	snap_free(s); /* what is freed is empty */
@@ -154,7 +265,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tables), cmocka_unit_test(test_json), cmocka_unit_test(test_absent_side),
-		cmocka_unit_test(test_max_asks_no_number),
+		cmocka_unit_test(test_max_asks_no_number), cmocka_unit_test(test_sizes), cmocka_unit_test(test_page_keys),
+		cmocka_unit_test(test_unknown_is_null),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,7 @@ struct world {
 	struct tgroup adopted[MAX_GROUPS];
 	unsigned nadopted;
 	struct { struct world *x; unsigned q, n; struct follow f[MAX_GROUPS]; } at[FAKE_QUEUES];
+	uint64_t sizes[CNT_NSIZES];
 	uint64_t sent[MAX_IDS][2], built[FAKE_QUEUES]; /* frames, bytes per stream; frames that are through */
 	uint64_t seq, sched, now; /* now: 0, the clock is asked */
 	uint32_t tag;
@@ -248,6 +249,7 @@ static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 			want[m->l2_len + m->l3_len + 6] = 0x5a;
 	}
 	assert_memory_equal(got, want, len);
+	assert_int_equal(m->packet_type, DP_DST_KNOWN); /* none of ours is for a group, and all buffers say so */
 	assert_true(f->i * x->nq + at->q < g->limit);
 	if (f->timed)
 		assert_true((int64_t)((x->now != 0 ? x->now : rte_rdtsc()) - due_of(g, f, at->q + f->i * x->nq)) >= 0);
@@ -256,6 +258,7 @@ static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 	if (accepted) {
 		x->sent[id][0]++;
 		x->sent[id][1] += len + 4u;
+		x->sizes[cnt_size_class(len + 4u)]++;
 	}
 }
 
@@ -470,14 +473,19 @@ static inline uint64_t total(const struct world *x, size_t offset)
 }
 #define TOTAL(x, counter) total(x, offsetof(struct cnt_tx, counter))
 
-/* What control reads of each stream is what the device took. */
+/* What control reads of each stream and of each size is what the device took. */
 static inline void check_counts(const struct world *x)
 {
 	static struct gen_cell sum[MAX_IDS];
+	struct cnt_sizes sizes = {0};
 
 	memset(sum, 0, sizeof(sum));
-	for (unsigned q = 0; q < x->nq; q++)
+	for (unsigned q = 0; q < x->nq; q++) {
 		assert_true(gen_counts(x->gen[q], sum, MAX_IDS));
+		assert_true(gen_sizes(x->gen[q], &sizes));
+	}
+	for (unsigned c = 0; c < CNT_NSIZES; c++)
+		assert_int_equal(sizes.n[c], x->sizes[c]);
 	for (unsigned s = 0; s < MAX_IDS; s++) {
 		assert_int_equal(sum[s].packets, x->sent[s][0]);
 		assert_int_equal(sum[s].bytes, x->sent[s][1]);

@@ -458,6 +458,7 @@ static void test_hand_over(void **state)
 			(void)cell_get(&x->gen[q]->sent);
 			(void)cell_get(&x->txq[q]->cnt.packets);
 			(void)gen_counts(x->gen[q], sum, MAX_IDS);
+			(void)gen_sizes(x->gen[q], &(struct cnt_sizes){0});
 		}
 	}
 	x->job.stop = true;
@@ -471,8 +472,15 @@ static void test_hand_over(void **state)
 	pthread_join(t, NULL);
 	assert_int_equal(x->w->cells.acked, quit->seq);
 	memset(sum, 0, sizeof(sum));
-	for (unsigned q = 0; q < 2; q++)
+	struct cnt_sizes sizes = {0};
+	for (unsigned q = 0; q < 2; q++) {
 		assert_true(gen_counts(x->gen[q], sum, MAX_IDS));
+		assert_true(gen_sizes(x->gen[q], &sizes));
+	}
+	uint64_t all = 0;
+	for (unsigned c = 0; c < CNT_NSIZES; c++)
+		all += x->sizes[c] = sizes.n[c];
+	assert_int_equal(all, TOTAL(x, packets));
 	for (unsigned s = 0; s < MAX_IDS; s++) { /* nobody judged; the sums are the device's */
 		x->sent[s][0] = sum[s].packets;
 		x->sent[s][1] = sum[s].bytes;

@@ -339,6 +339,10 @@ static void judge(struct port *p, struct queue *q, uint64_t i, const struct obje
 	uint8_t want[FRAME_MAX_LEN + 4];
 	const struct frame_plan *plan = expect(p, q->number + i * p->nqueues, want);
 
+	enum frun_dst dst = memcmp(want, "\xff\xff\xff\xff\xff\xff", 6) == 0 ? FRUN_DST_BROADCAST :
+			    want[0] & 1 ? FRUN_DST_MULTICAST : FRUN_DST_UNICAST;
+	enum frun_dst said = frun_class(q->f, frun_class_of(q->f, i))->dst;
+	assert_true(said == dst || said == FRUN_DST_ANY);
 	for (unsigned b = 0; b < DATA; b++)
 		assert_int_equal(o->data[b], 0xdd);
 	if (plan->len > 2048)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "count.h"
 #include "frame_port.h"
 
 /* Count what own frames before i were, one by one. */
@@ -27,6 +28,21 @@ static void judge_counts(struct port *p, struct queue *q, uint64_t i)
 		assert_int_equal(got[s], frames[s]);
 		assert_int_equal(got_bytes[s], bytes[s]);
 	}
+	uint64_t from = pick(i + 1), most = pick_wide() >> 8, sizes[CNT_NSIZES] = {0}, some[CNT_NSIZES] = {0}, all = 0;
+	for (uint64_t j = from; j < i; j++) {
+		unsigned size = p->plan[p->cycle[(q->number + j * p->nqueues) % p->ncycle].plan].len + 4u;
+		static const unsigned above[] = {63, 64, 127, 255, 511, 1023, 1522};
+		unsigned c = 0;
+		while (c < ARRAY_SIZE(above) && size > above[c])
+			c++;
+		sizes[c]++;
+	}
+	frun_sizes(q->f, from, i - from, some);
+	assert_memory_equal(some, sizes, sizeof(sizes));
+	frun_sizes(q->f, from, most, some); /* they are added, however many */
+	for (unsigned c = 0; c < CNT_NSIZES; c++)
+		all += some[c];
+	assert_int_equal(all, i - from + most);
 	uint64_t k = pick(1000), l2 = 0;
 	for (uint64_t j = 0; j < k; j++)
 		l2 += p->plan[p->cycle[j % p->ncycle].plan].len + 4u;

@@ -40,6 +40,7 @@ static void test_si(void **state)
 	assert_string_equal(si(1e6), "1.000M");
 	assert_string_equal(si(14880952), "14.88M");
 	assert_string_equal(si(1e10), "10.00G");
+	assert_string_equal(si(9223372036854775807.0), "9.223E");
 	assert_string_equal(si(-1500), "-1.500k");
 	assert_string_equal(si(0.0 / 0.0), "-");
 }

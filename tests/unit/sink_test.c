@@ -93,7 +93,7 @@ static void test_counts(void **state)
 		receive_all(x);
 		assert_int_equal(x->rxq.cnt.packets, 1000);
 		assert_int_equal(x->rxq.cnt.bytes, bytes);
-		assert_int_equal(x->rxq.polls_full, 1000 / bursts[b]);
+		assert_int_equal(x->rxq.cnt.full, 1000 / bursts[b]);
 		assert_true(rte_mempool_full(mp));
 		rte_mempool_free(mp);
 		sink_free(x);
@@ -164,6 +164,116 @@ static void test_odd_buffers(void **state)
 		}
 }
 
+static unsigned class_of(unsigned size)
+{
+	static const unsigned above[] = {63, 64, 127, 255, 511, 1023, 1522};
+	unsigned c = 0;
+
+	while (c < ARRAY_SIZE(above) && size > above[c])
+		c++;
+	return c;
+}
+
+static const char dst_of[4][6] = {"\x02\0\0\0\0\1", "\1\0\x5e\0\0\1", "\xff\xff\xff\xff\xff\xff", "\xff\xff\xff\xff\xff\xfe"};
+static const uint32_t said_of[4] = {DP_DST_KNOWN, DP_DST_KNOWN | DP_DST_GROUP, DP_DST_KNOWN | DP_DST_GROUP | DP_DST_BROADCAST,
+				    DP_DST_KNOWN | DP_DST_GROUP};
+
+/* Bursts of one size or of many, to one address or to many, which the sender says or not; frames that begin elsewhere in their buffers. */
+static void test_classes(void **state)
+{
+	static const unsigned bursts[] = {1, 7, 32, 512};
+
+	(void)state;
+	for (unsigned b = 0; b < 4 * ARRAY_SIZE(bursts); b++) {
+		bool one_size = b & 4, one_dst = b & 8;
+		struct rte_mempool *mp = pool_of(2100);
+		struct sink_world *x = sink_new(bursts[b % 4]);
+		uint64_t sizes[CNT_NSIZES] = {0}, groups[4] = {0};
+		unsigned len = 60, dst = 0;
+
+		for (ready = 0; ready < 2000; ready++) {
+			if (!one_size || ready % 700 == 0)
+				len = any(4) == 0 ? 59 + any(3) : 20 + any(1700);
+			if (!one_dst || ready % 700 == 0)
+				dst = any(4);
+			struct rte_mbuf *m = line[ready] = rte_pktmbuf_alloc(mp);
+			assert_non_null(m);
+			if (any(100) == 0)
+				m->data_off += 2;
+			assert_non_null(rte_pktmbuf_append(m, (uint16_t)len));
+			memcpy(rte_pktmbuf_mtod(m, void *), dst_of[dst], 6);
+			if (any(one_dst ? 100 : 2) > 0)
+				m->packet_type = said_of[dst];
+			sizes[class_of(len + 4)]++;
+			groups[dst == 3 ? 1 : dst]++;
+		}
+		receive_all(x);
+		for (unsigned c = 0; c < CNT_NSIZES; c++)
+			assert_int_equal(x->rxq.sizes.n[c], sizes[c]);
+		assert_int_equal(x->rxq.cnt.broadcast, groups[2]);
+		assert_int_equal(x->rxq.cnt.multicast, groups[1]);
+		assert_int_equal(x->rxq.cnt.bursts, (2000 + bursts[b % 4] - 1) / bursts[b % 4]);
+		assert_true(rte_mempool_full(mp));
+		rte_mempool_free(mp);
+		sink_free(x);
+	}
+}
+
+/* Frames that say to whom they are need not be read; one that was written to since says nothing any more. */
+static void test_said_destinations(void **state)
+{
+	struct rte_mempool *mp = pool_of(1100);
+	struct sink_world *x = sink_new(32);
+
+	(void)state;
+	for (ready = 0; ready < 32; ready++) {
+		line[ready] = frame_of(mp, 60);
+		memcpy(rte_pktmbuf_mtod(line[ready], void *), dst_of[2], 6);
+		line[ready]->packet_type = said_of[0]; /* not so: who looks would see it */
+	}
+	receive_all(x);
+	assert_int_equal(x->rxq.cnt.broadcast, 0);
+	for (at = ready = 0; ready < 32; ready++) {
+		line[ready] = frame_of(mp, 60);
+		memcpy(rte_pktmbuf_mtod(line[ready], void *), dst_of[2], 6);
+		line[ready]->packet_type = said_of[0];
+		frame_touch(line[ready]);
+	}
+	receive_all(x);
+	assert_int_equal(x->rxq.cnt.broadcast, 32);
+	assert_int_equal(x->rxq.cnt.multicast, 0);
+	rte_mempool_free(mp);
+	sink_free(x);
+}
+
+/* Bursts after an idle turn are all timed, later ones from time to time, and each stands for as many. */
+static void test_times(void **state)
+{
+	struct rte_mempool *mp = pool_of(4000);
+	struct sink_world *x = sink_new(1);
+
+	(void)state;
+	for (unsigned n = 1; n <= 20; n++) {
+		dp_turn(&x->w); /* nothing there */
+		at = 0;
+		ready = 1;
+		line[0] = frame_of(mp, 60);
+		uint64_t cycles = x->rxq.times.cycles, bursts = x->rxq.times.bursts;
+		dp_turn(&x->w);
+		assert_int_equal(x->rxq.times.bursts, bursts + 1);
+		assert_true(x->rxq.times.cycles > cycles);
+	}
+	for (at = ready = 0; ready < 10 * DP_PUBLISH_TURNS; ready++)
+		line[ready] = frame_of(mp, 60);
+	uint64_t timed = x->rxq.times.bursts, all = x->rxq.cnt.bursts;
+	receive_all(x);
+	assert_int_equal(x->rxq.cnt.bursts - all, 10 * DP_PUBLISH_TURNS);
+	timed = x->rxq.times.bursts - timed;
+	assert_true(timed >= 9 * DP_PUBLISH_TURNS && timed <= 11 * DP_PUBLISH_TURNS);
+	rte_mempool_free(mp);
+	sink_free(x);
+}
+
 static unsigned tapped;
 static uint64_t tap_bytes;
 
@@ -199,6 +309,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts), cmocka_unit_test(test_odd_buffers), cmocka_unit_test(test_taps),
+		cmocka_unit_test(test_classes), cmocka_unit_test(test_said_destinations), cmocka_unit_test(test_times),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

@@ -335,13 +335,13 @@ static void test_addresses(void **state)
 	not(&v_ip4, "192.168.0.256", -ERANGE, 10, "0 to 255");
 	not(&v_ip4, "192.168.0.01", -ERANGE, 10, "leading zeros");
 	not(&v_ip4, "192.168.0.1.", -EINVAL, 11, "more after");
-	not(&v_ip4, "::1", -EINVAL, 0, "is not an IPv4 address");
+	not(&v_ip4, "::1", -EINVAL, 0, "is an IPv6 address, for frames of `type ipv6`");
 	not(&v_ip4, "10.0.0.0/16", -EINVAL, 8, "more after");
 	not(&v_ip4, "10.0.0.0/33", -EINVAL, 8, "more after");
 	is(&v_ip6, "2001:DB8:0:0::1", "2001:db8::1");
 	is(&v_ip6, "::", "::");
 	is(&v_ip6, "::ffff:1.2.3.4", "::ffff:1.2.3.4");
-	not(&v_ip6, "10.0.0.1", -EINVAL, 0, "is an IPv4 address");
+	not(&v_ip6, "10.0.0.1", -EINVAL, 0, "is an IPv4 address, for frames of `type ipv4`");
 	not(&v_ip6, "2001:db8::g", -EINVAL, 10, "IPv6");
 	not(&v_ip6, "2001:db8::/32", -EINVAL, 10, "IPv6");
 }

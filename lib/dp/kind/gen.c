@@ -54,7 +54,7 @@ static void stamp_class(const struct gen_grp *gr, unsigned c, struct rte_mbuf *m
 {
 	const struct frun_class *cls = frun_class(gr->prog, c);
 	struct gen_grp one = {
-		.ol_flags = gen_offload_flags(cls), .tag = gr->phase->tag[c], .image = cls->bytes, .image_len = cls->len,
+		.ol_flags = gen_offload_flags(cls), .dst = gen_dst(cls), .tag = gr->phase->tag[c], .image = cls->bytes, .image_len = cls->len,
 		.tx_offload = cls->offload ? rte_mbuf_tx_offload(cls->l2_len, cls->l3_len, cls->l4_len, 0, 0, 0, 0) : 0,
 	};
 
@@ -121,7 +121,7 @@ __rte_noinline void gen_arrive(struct dp_worker *w, const struct gen_job *j, str
 	if (gr->i == gr->end_i && !gen_next_phase(j, g)) {
 		gen_leave(o);
 		if (o->nlive == 0)
-			gen_finish(w, j, g);
+			gen_run_out(w, j, g);
 	} else if (o->ngroups > 1) {
 		gen_sift(o, 0, (struct gen_slot){.due = gen_due(gr, now), .grp = o->slot[0].grp});
 	}
@@ -130,12 +130,12 @@ __rte_noinline void gen_arrive(struct dp_worker *w, const struct gen_job *j, str
 static __rte_noinline unsigned flush_tail(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
-	uint64_t before = cell_get(&j->txq->cnt.bytes);
+	uint64_t before = cell_get(&j->txq->cnt.bytes), i = o->first.i - (j->txq->n - j->txq->head);
 	unsigned sent = txq_flush(j->txq, now);
 
 	if (sent > 0) {
 		o->progress_tsc = now;
-		gen_credit(g, &o->first, sent, cell_get(&j->txq->cnt.bytes) - before);
+		gen_credit(g, &o->first, i, sent, cell_get(&j->txq->cnt.bytes) - before);
 	}
 	if (txq_has_tail(j->txq))
 		gen_give_up(w, j, g, now);
@@ -204,7 +204,7 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 		if (simple)
 			cell_add(&g->accepted, sent);
 		else
-			gen_credit(g, gr, sent, cell_get(&q->cnt.bytes) - before);
+			gen_credit(g, gr, gr->i - n, sent, cell_get(&q->cnt.bytes) - before);
 	}
 	if (unlikely(sent < n)) {
 		if (gr->i == gr->limit_i && o->nlive == 1)
@@ -240,7 +240,7 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 	unsigned n = gen_ready(j, gr, j->burst, now, &over);
 	if (unlikely(over)) {
 		gen_leave(o);
-		gen_finish(w, j, g);
+		gen_run_out(w, j, g);
 		return 0;
 	}
 	if (n == 0)

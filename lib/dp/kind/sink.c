@@ -12,6 +12,36 @@ static void sink_adopt(struct dp_worker *w, const struct dp_task *t, const void 
 	(void)w, (void)t, (void)old, (void)now;
 }
 
+/* Eight counters of a byte each: what is added for a frame does not wait for the frame before. */
+#define PACKED_MAX 248
+
+static __rte_noinline void count_sizes(struct cnt_sizes *s, struct rte_mbuf *const *m, unsigned n)
+{
+	for (unsigned at = 0, end; at < n; at = end) {
+		uint64_t sum = 0;
+		end = n - at > PACKED_MAX ? at + PACKED_MAX : n;
+		for (unsigned i = at; i < end; i++)
+			sum += 1ull << 8 * cnt_size_class(m[i]->pkt_len + RTE_ETHER_CRC_LEN);
+		for (unsigned c = 0; c < CNT_NSIZES; c++)
+			cell_add(&s->n[c], sum >> 8 * c & 0xff);
+	}
+}
+
+static __rte_noinline void count_groups(struct cnt_rx *cnt, struct rte_mbuf *const *m, unsigned n)
+{
+	unsigned groups = 0, broadcast = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t head;
+		memcpy(&head, rte_pktmbuf_mtod(m[i], const void *), sizeof(head)); /* there is room behind every frame's begin */
+		head &= rte_cpu_to_be_64(0xffffffffffff0000);
+		groups += (head & rte_cpu_to_be_64(1ull << 56)) != 0;
+		broadcast += head == rte_cpu_to_be_64(0xffffffffffff0000);
+	}
+	cell_add(&cnt->broadcast, broadcast);
+	cell_add(&cnt->multicast, groups - broadcast);
+}
+
 static void sink_rx(const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, uint64_t now)
 {
 	(void)t, (void)now;
@@ -20,6 +50,14 @@ static void sink_rx(const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf *
 	struct dp_burst b = dp_look(m, n);
 	cell_add(&q->cnt.packets, n);
 	cell_add(&q->cnt.bytes, b.bytes + (uint64_t)n * RTE_ETHER_CRC_LEN);
+	if (likely(b.len != 0))
+		cell_add(&q->sizes.n[cnt_size_class(b.len + RTE_ETHER_CRC_LEN)], n);
+	else
+		count_sizes(&q->sizes, m, n);
+	if (unlikely(b.dst & DP_DST_GROUP))
+		cell_add(b.dst & DP_DST_BROADCAST ? &q->cnt.broadcast : &q->cnt.multicast, n);
+	else if (unlikely(b.group))
+		count_groups(&q->cnt, m, n);
 	dp_free_burst(m, n, b.plain);
 }
 

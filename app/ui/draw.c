@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define NCURSES_NOMACROS
+#include "draw.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "scroll.h"
+
+void layout_make(struct layout *l, int rows, int cols)
+{
+	bool footer = rows >= 5, sep = rows >= 8;
+	int rest = rows - 1 - footer - sep;
+
+	*l = (struct layout){.rows = rows, .cols = cols, .sep = -1, .footer = footer ? rows - 1 : -1, .prompt = rows - 1 - footer};
+	/* two thirds for the page: at 24 rows 14, and 7 for the log */
+	l->page_rows = rest >= 2 ? (2 * rest + 1) / 3 : 0;
+	l->log_rows = rest - l->page_rows;
+	if (sep)
+		l->sep = l->page_rows;
+	l->log = l->page_rows + sep;
+}
+
+static void put(const struct paint *p, int row, int col, enum role role, bool reverse, const wchar_t *text)
+{
+	cchar_t cell;
+
+	paint_char(p, role, reverse, text, &cell);
+	mvadd_wchnstr(row, col, &cell, 1);
+}
+
+int draw_wide(const struct paint *p, int row, int col, int width, enum role role, const wchar_t *text, size_t n)
+{
+	int used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		wchar_t cell[CCHARW_MAX + 1] = {text[i]};
+		int w = wcwidth(text[i]);
+		if (w < 0) {
+			const wchar_t shown[2] = {L'^', text[i] < L' ' ? text[i] + L'@' : L'?'};
+			used += used + 2 <= width ? draw_wide(p, row, col + used, width - used, role, shown, 2) : 0;
+			continue;
+		}
+		for (int k = 1; k < CCHARW_MAX - 1 && w > 0 && i + 1 < n && wcwidth(text[i + 1]) == 0; k++)
+			cell[k] = text[++i];
+		if (w == 0)
+			continue;
+		if (used + w > width)
+			break;
+		put(p, row, col + used, role, false, cell);
+		used += w;
+	}
+	return used;
+}
+
+int draw_text(const struct paint *p, int row, int col, int width, enum role role, const char *text)
+{
+	size_t n = strlen(text);
+	wchar_t *wide = xcalloc(n + 1, sizeof(*wide));
+	size_t k = mbstowcs(wide, text, n);
+	int used = k != (size_t)-1 ? draw_wide(p, row, col, width, role, wide, k) : 0;
+
+	free(wide);
+	return used;
+}
+
+void draw_fill(const struct paint *p, int row, int col, int n, enum role role, wchar_t ch)
+{
+	const wchar_t text[] = {ch, L'\0'};
+
+	for (int i = 0; i < n; i++)
+		put(p, row, col + i, role, false, text);
+}
+
+void draw_grid(const struct paint *p, int row, const struct grid *g)
+{
+	for (int r = 0; r < g->rows; r++)
+		for (int c = 0; c < g->cols; c++) {
+			const struct grid_cell *cell = &g->cell[r * g->cols + c];
+			const wchar_t text[] = {cell->ch, L'\0'};
+			if (cell->ch != L'\0')
+				put(p, row + r, c, cell->role, cell->reverse, text);
+		}
+}

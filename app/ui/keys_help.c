@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "keys_help.h"
+
+#include <stddef.h>
+
+const struct key_help keys_help[] = {
+	{"1..9 0", "a page, in their order", NULL},
+	{"Tab", "next page; Shift-Tab: the one before. Once something is typed: complete it", "page"},
+	{"Left Right", "select a port", "port"},
+	{"F5", "start the selected port", "start"},
+	{"F6", "stop the selected port", "stop"},
+	{"?", "help; once something is typed: what may stand here", "help"},
+	{"< >", "page through ports", "ports"},
+	{"[ ]", "scroll a page that is longer than its area; Ctrl-Up and Ctrl-Down once something is typed", "rows"},
+	{"PgUp PgDn", "scroll the messages above the prompt", "log"},
+	{"- +", "select a stream of the port", "stream"},
+	{"Up Down", "lines of the history", "history"},
+	{"Ctrl-L", "draw everything anew", "repaint"},
+	{"Ctrl-C", "cancel what runs, or drop the line", NULL},
+	{"Ctrl-D", "quit", "quit"},
+	{NULL, NULL, NULL},
+};

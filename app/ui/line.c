@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "line.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "edit.h"
+
+#define MARK "\1" /* around what libedit must not count as columns */
+
+struct line {
+	struct front *f;
+	struct edit *edit;
+	char prompt[128];
+	mbstate_t mbs;
+	bool waiting;  /* in get_key: the line is on the screen */
+	bool prompted; /* it is there with its prompt */
+	bool changes;  /* the other front is wanted */
+};
+
+/* Columns that the editor uses for a character. */
+static unsigned columns_of(wchar_t w, unsigned col)
+{
+	return w == L'\t' ? 8 - col % 8 : (unsigned)scroll_columns(w);
+}
+
+/* Rows of the edited line: the cursor's and the last one, from 0. */
+static void line_rows(struct line *l, unsigned *cursor, unsigned *last)
+{
+	const LineInfoW *li = edit_line(l->edit);
+	unsigned width = tty_columns(fileno(l->f->tty)), col = l->prompted ? sizeof(PROMPT) - 1 : 0;
+
+	*cursor = 0;
+	for (const wchar_t *p = li->buffer; p < li->lastchar; p++) {
+		if (p == li->cursor)
+			*cursor = col / width;
+		col += columns_of(*p, col);
+	}
+	*last = col / width;
+	if (li->cursor == li->lastchar)
+		*cursor = *last;
+}
+
+/* The cursor stands where the line began. */
+void line_hide(struct line *l)
+{
+	const struct tty_caps *caps = &l->f->caps;
+	unsigned cursor, last;
+
+	if (!l->waiting)
+		return;
+	line_rows(l, &cursor, &last);
+	fputs(caps->cr, l->f->tty);
+	for (; cursor > 0; cursor--)
+		fputs(caps->up, l->f->tty);
+	fputs(caps->clear_down, l->f->tty);
+	fflush(l->f->tty);
+}
+
+void line_show(struct line *l)
+{
+	if (!l->waiting)
+		return;
+	l->prompted = !sess_busy(l->f->sess);
+	el_set(edit_el(l->edit), EL_REFRESH);
+}
+
+/* Leave the edited line on the screen and stand below it. */
+static void line_pass(struct line *l)
+{
+	unsigned cursor, last;
+
+	line_rows(l, &cursor, &last);
+	for (; cursor <= last; cursor++)
+		fputc('\n', l->f->tty);
+	fputs(l->f->caps.cr, l->f->tty);
+}
+
+static const char *prompt(void *arg)
+{
+	struct line *l = arg;
+
+	/* A verb holds the line: what is typed now is edited and queued. */
+	return l->prompted ? l->prompt : "";
+}
+
+/* One byte, not more: what is typed for the shell after `quit` stays in the terminal. */
+static int read_key(struct line *l, wchar_t *wc)
+{
+	unsigned char byte;
+
+	for (;;) {
+		ssize_t n = read(STDIN_FILENO, &byte, 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n <= 0) {
+			l->f->hangup = true;
+			return 0;
+		}
+		size_t used = mbrtowc(wc, (char *)&byte, 1, &l->mbs);
+		if (used == 0 || used == 1)
+			return 1;
+		if (used == (size_t)-1)
+			memset(&l->mbs, 0, sizeof(l->mbs)); /* not a character of this locale: nothing was typed */
+		return 0;
+	}
+}
+
+static void key_ready(void *arg, short revents)
+{
+	(void)revents;
+	*(bool *)arg = true;
+}
+
+/* The loop turns here for as long as nobody types; the terminal is watched only here. */
+static int get_key(void *arg, wchar_t *wc)
+{
+	struct line *l = arg;
+	struct front *f = l->f;
+	bool ready = false;
+	int got = 0;
+
+	l->waiting = true;
+	if (f->typed != NULL) {
+		edit_give(l->edit);
+		line_show(l);
+	}
+	loop_fd(f->loop, STDIN_FILENO, POLLIN, key_ready, &ready);
+	while (!f->interrupted && !f->hangup && !l->changes && !loop_stopped(f->loop)) {
+		bool busy = sess_busy(f->sess);
+		if (busy == l->prompted) {
+			line_hide(l);
+			line_show(l);
+		}
+		f->turn(f->arg);
+		l->changes = front_changes(f, false);
+		/* What is typed behind Ctrl-C belongs to the next line. */
+		if (ready && !f->interrupted && (got = read_key(l, wc)) != 0)
+			break;
+		ready = false;
+	}
+	loop_fd(f->loop, STDIN_FILENO, 0, NULL, NULL);
+	if (got == 0 && (f->interrupted || l->changes || loop_stopped(f->loop))) {
+		if (l->changes) {
+			line_hide(l);
+			edit_keep(l->edit);
+		} else {
+			line_pass(l);
+			fflush(f->tty);
+		}
+		errno = EINTR;
+		got = -1;
+	}
+	l->waiting = false;
+	return got;
+}
+
+static void show_list(void *arg, const struct hint_list *list)
+{
+	struct line *l = arg;
+	struct sbuf out = {0};
+
+	hint_print(list, tty_columns(fileno(l->f->tty)), &out);
+	line_pass(l);
+	fputs(sbuf_str(&out), l->f->tty);
+	fflush(l->f->tty);
+	sbuf_free(&out);
+	el_set(edit_el(l->edit), EL_REFRESH);
+}
+
+struct line *line_open(struct front *f)
+{
+	struct line *l = xcalloc(1, sizeof(*l));
+	const struct edit_opts opts = {.front = f, .tty = f->tty, .key = get_key, .list = show_list, .prompt = prompt, .arg = l};
+
+	l->f = f;
+	/* libedit writes a marked part together with the character behind it, so there must be one. */
+	if (f->color_tty && *f->caps.bold != '\0')
+		snprintf(l->prompt, sizeof(l->prompt), MARK "%s" MARK PROMPT_WORD MARK "%s" MARK " ", f->caps.bold, f->caps.normal);
+	else
+		snprintf(l->prompt, sizeof(l->prompt), PROMPT);
+	tty_touch();
+	l->edit = edit_new(&opts);
+	if (l->edit == NULL) {
+		free(l);
+		return NULL;
+	}
+	return l;
+}
+
+void line_close(struct line *l)
+{
+	el_set(edit_el(l->edit), EL_PREP_TERM, 0);
+	edit_free(l->edit);
+	free(l);
+	tty_restore();
+}
+
+bool line_run(struct line *l)
+{
+	EditLine *el = edit_el(l->edit);
+	struct front *f = l->f;
+
+	while (!loop_stopped(f->loop)) {
+		int len = 0;
+		if (front_changes(f, false))
+			return true;
+		l->prompted = !sess_busy(f->sess);
+		/* el_gets() shows the prompt in the shell's modes and goes back to them at Enter: keys typed meanwhile
+		 * would be echoed, and a Ctrl-D lost. */
+		el_set(el, EL_PREP_TERM, 1);
+		const char *text = el_gets(el, &len);
+		el_set(el, EL_PREP_TERM, 1);
+		if (l->changes)
+			return true;
+		if (f->interrupted) {
+			f->interrupted = false;
+			continue;
+		}
+		if (text == NULL || len <= 0) {
+			if (!loop_stopped(f->loop) && !f->hangup)
+				fputc('\n', f->tty);
+			fflush(f->tty);
+			break;
+		}
+		char *line = edit_text(l->edit);
+		front_entered(f, line);
+		free(line);
+	}
+	return false;
+}
+
+void line_resize(struct line *l)
+{
+	el_resize(edit_el(l->edit));
+	line_hide(l);
+	line_show(l);
+}
+
+void line_suspend(struct line *l)
+{
+	el_set(edit_el(l->edit), EL_PREP_TERM, 0);
+	tty_restore();
+}
+
+void line_again(struct line *l)
+{
+	EditLine *el = edit_el(l->edit);
+
+	el_set(el, EL_PREP_TERM, 0);
+	tty_touch();
+	el_set(el, EL_PREP_TERM, 1);
+}

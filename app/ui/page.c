@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "page.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "out.h"
+
+#define PAGE(name) extern const struct page page_##name;
+#include "page_list.h"
+#undef PAGE
+
+#define PAGE(name) &page_##name,
+const struct page *const pages[] = {
+#include "page_list.h"
+	NULL,
+};
+#undef PAGE
+
+/* Does word stand in a comma separated list, whole or (len < its length) as the beginning of an element? */
+static bool in_list(const char *list, const char *word, bool prefix)
+{
+	size_t len = strlen(word);
+
+	for (const char *p = list; p != NULL && *p != '\0'; p += strspn(p, ", ")) {
+		size_t n = strcspn(p, ", ");
+		if (n >= len && (prefix || n == len) && strncasecmp(p, word, len) == 0)
+			return true;
+		p += n;
+	}
+	return false;
+}
+
+static const struct page *page_of(const char *word, bool prefix, unsigned *n)
+{
+	const struct page *found = NULL;
+
+	*n = 0;
+	for (unsigned i = 0; pages[i] != NULL; i++) {
+		if (!in_list(pages[i]->name, word, prefix) && !in_list(pages[i]->alias, word, prefix))
+			continue;
+		found = pages[i];
+		(*n)++;
+	}
+	return found;
+}
+
+/* Pages that come with their features. */
+static const struct later_page {
+	const char *name, *with;
+} later_pages[] = {
+	{"latency", "the measurement of latency"},
+	{"pcap", "replay of capture files"},
+};
+
+static const struct later_page *later_find(const char *word)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(later_pages) && word[0] != '\0'; i++)
+		if (in_list(later_pages[i].name, word, true))
+			return &later_pages[i];
+	return NULL;
+}
+
+const struct page *page_find(const char *name, struct err *e)
+{
+	const struct page *p;
+	unsigned n;
+
+	p = page_of(name, false, &n);
+	if (n == 1)
+		return p;
+	p = page_of(name, true, &n);
+	if (n == 1 && name[0] != '\0')
+		return p;
+	const struct later_page *later = n == 0 ? later_find(name) : NULL;
+	if (later != NULL) {
+		err_set(e, EINVAL, "page '%s' comes with %s, which is not in this version", later->name, later->with);
+		return NULL;
+	}
+	struct sbuf known = {0};
+	for (unsigned i = 0; pages[i] != NULL; i++)
+		if (n == 0 || in_list(pages[i]->name, name, true) || in_list(pages[i]->alias, name, true))
+			sbuf_addf(&known, "%s%s", known.len > 0 ? ", " : "", pages[i]->name);
+	if (n == 0)
+		err_set(e, EINVAL, "there is no page '%s'; pages are: %s", name, sbuf_str(&known));
+	else
+		err_set(e, EINVAL, "'%s' is more than one page: %s", name, sbuf_str(&known));
+	sbuf_free(&known);
+	return NULL;
+}
+
+void page_parts(const struct page *page, unsigned port, unsigned stream, struct sbuf *out)
+{
+	for (const char *p = page->parts; *p != '\0'; p++) {
+		if (*p == '@')
+			sbuf_addf(out, "%u", port);
+		else if (*p == '#')
+			sbuf_addf(out, "%u", stream);
+		else
+			sbuf_addc(out, *p);
+	}
+}
+
+/* What stands in the head line, with two blanks before it; cut where the line ends. */
+static void head_add(struct grid *g, int *col, enum role role, const char *fmt, ...) WR_PRINTF(4, 5);
+static void head_add(struct grid *g, int *col, enum role role, const char *fmt, ...)
+{
+	char text[160];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (*col < g->cols)
+		*col += grid_left(g, 0, *col, g->cols - *col, role, text) + 2;
+}
+
+static void head(const struct page *page, const struct page_in *in, struct grid *g, const struct page_out *o)
+{
+	static const char program[] = "wirerate";
+	unsigned first = page_first(in, o->of) + 1;
+	int col = 2;
+
+	if (g->rows == 0)
+		return;
+	grid_fill(g, 0, 0, 1, ROLE_TOP_SPINNER, (wchar_t)"-\\|/"[in->spin % 4]);
+	head_add(g, &col, ROLE_TOP_PAGE, "<%s>", page->name);
+	if (page->one_port)
+		head_add(g, &col, ROLE_TOP_PORTS, "port %u", in->port);
+	else if (o->all > o->rows && o->top > 0)
+		; /* the ports in a list that was scrolled are seen in it */
+	else if (o->shown == 1 && o->of > 1)
+		head_add(g, &col, ROLE_TOP_PORTS, "port %u of %u", first, o->of);
+	else if (o->shown > 0 && o->shown < o->of)
+		head_add(g, &col, ROLE_TOP_PORTS, "ports %u-%u of %u", first, first + o->shown - 1, o->of);
+	else if (o->of > 0)
+		head_add(g, &col, ROLE_TOP_PORTS, "%u port%s", o->of, o->of == 1 ? "" : "s");
+	if (o->all > o->rows)
+		head_add(g, &col, ROLE_TOP_PORTS, "rows %u-%u of %u", o->top + 1, o->top + o->rows, o->all);
+	if (col + (int)strlen(program) <= g->cols)
+		grid_right(g, 0, col, g->cols - col, ROLE_TOP_COPYRIGHT, program);
+}
+
+void page_draw(const struct page *page, const struct page_in *in, struct grid *g, struct page_out *out)
+{
+	struct grid body;
+
+	*out = (struct page_out){0};
+	grid_init(&body, g->rows - 1, g->cols);
+	page->draw(in, &body, out);
+	for (int r = 0; r < body.rows; r++)
+		memcpy(grid_at(g, r + 1, 0), grid_at(&body, r, 0), (size_t)g->cols * sizeof(*g->cell));
+	grid_free(&body);
+	head(page, in, g, out);
+}
+
+const json_t **page_ports(const json_t *snap, unsigned *n)
+{
+	const json_t *list = json_object_get(snap, "ports"), *port;
+	const json_t **all = xcalloc(json_array_size(list) + 1, sizeof(*all));
+	size_t i;
+
+	*n = 0;
+	json_array_foreach(list, i, port)
+		if (json_is_object(port) && !json_is_false(json_object_get(port, "used")))
+			all[(*n)++] = port;
+	return all;
+}
+
+const json_t *page_by(const json_t *list, const char *key, unsigned number)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item) {
+		const json_t *v = json_object_get(item, key);
+		if (json_is_integer(v) && json_integer_value(v) == number)
+			return item;
+	}
+	return NULL;
+}
+
+const json_t *page_port(const json_t *snap, unsigned port)
+{
+	return page_by(json_object_get(snap, "ports"), "port", port);
+}
+
+double page_num(const json_t *obj, const char *path, double missing)
+{
+	const json_t *v = out_get(obj, path);
+
+	return json_is_number(v) ? json_number_value(v) : missing;
+}
+
+const char *page_str(const json_t *obj, const char *path, const char *missing)
+{
+	const json_t *v = out_get(obj, path);
+
+	return json_is_string(v) ? json_string_value(v) : missing;
+}
+
+unsigned page_first(const struct page_in *in, unsigned n)
+{
+	return in->first < n ? in->first : 0;
+}
+
+void page_list(const struct page_in *in, unsigned all, int room, struct page_out *out)
+{
+	out->all = all;
+	out->rows = room <= 0 ? 0 : (unsigned)room < all ? (unsigned)room : all;
+	out->top = in->top < all - out->rows ? in->top : all - out->rows;
+}
+
+void page_port_name(const json_t *port, const struct page_in *in, int width, struct sbuf *out)
+{
+	double number = page_num(port, "port", 0);
+	const char *name = page_str(port, "name", "-");
+	size_t before = out->len;
+
+	sbuf_addf(out, "%s%.0f:", number == in->port ? ">" : "", number);
+	int room = width - grid_width(sbuf_str(out) + before);
+	if (grid_width(name) > room) {
+		while (*name != '\0' && grid_width(name) > room - 1)
+			for (name++; ((unsigned char)*name & 0xc0) == 0x80; name++)
+				;
+		sbuf_addc(out, '~');
+	}
+	sbuf_add(out, name);
+}
+
+void page_fit(const int *size, const int *rank, unsigned n, int gap, int room, int *at)
+{
+	int64_t sum = 0, place = 0;
+	unsigned left = n;
+
+	for (unsigned i = 0; i < n; i++) {
+		at[i] = 0;
+		sum += size[i];
+	}
+	for (; left > 0 && sum + (int64_t)gap * (left - 1) > room; left--) {
+		unsigned worst = n;
+		for (unsigned i = 0; i < n; i++)
+			if (at[i] == 0 && rank[i] > 0 && (worst == n || rank[i] >= rank[worst]))
+				worst = i;
+		if (worst == n)
+			break;
+		at[worst] = -1;
+		sum -= size[worst];
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if (at[i] < 0)
+			continue;
+		at[i] = (int)place;
+		place += size[i] + gap;
+	}
+}
+
+void page_put_si(struct grid *g, int row, int col, int width, enum role role, double v)
+{
+	struct sbuf b = {0};
+
+	out_si(v, &b);
+	grid_right(g, row, col, width, role, sbuf_str(&b));
+	sbuf_free(&b);
+}
+
+void page_put_count(struct grid *g, int row, int col, int width, enum role role, const json_t *v)
+{
+	struct sbuf b = {0};
+
+	out_cell(v, OF_COUNT, &b);
+	if (json_is_number(v) && grid_width(sbuf_str(&b)) > width) {
+		sbuf_reset(&b);
+		out_si(json_number_value(v), &b);
+	}
+	grid_right(g, row, col, width, role, sbuf_str(&b));
+	sbuf_free(&b);
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cpu: a row for each worker, and below them which cores the machine has and who runs on them. */
+#include "page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "out.h"
+
+#define BUSY_FULL 0.95
+/* A worker that had no CPU for so much of an interval cannot keep its times. */
+#define WAIT_MUCH 0.001
+#define BAR_MOST 24
+#define CORE_GAP 2
+
+struct line {
+	const json_t *worker; /* NULL: text */
+	char *text;
+	enum role role;
+};
+
+/* A queue and its workers: [0] receives, [1] sends; NAN: none. */
+struct served { double port, queue, worker[2]; };
+
+struct cell {
+	const struct page_in *in;
+	const json_t *worker;
+	const struct served *served;
+	unsigned nserved;
+	struct grid *g;
+	int row, col, width;
+};
+
+struct col {
+	const char *title, *unit;
+	int width, rank;
+	void (*draw)(const struct col *, const struct cell *);
+	const char *path;
+};
+
+static void draw_number(const struct col *col, const struct cell *c)
+{
+	const json_t *v = json_object_get(c->worker, col->path);
+
+	/* Numbers of CPUs and plans are names, not amounts. */
+	if (json_is_integer(v) && json_integer_value(v) >= 0)
+		grid_rightf(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+	else
+		grid_right(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "-");
+}
+
+static void draw_si(const struct col *col, const struct cell *c)
+{
+	page_put_si(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, page_num(c->worker, col->path, NAN));
+}
+
+static void draw_loss(const struct col *col, const struct cell *c)
+{
+	double v = page_num(c->worker, col->path, NAN);
+
+	page_put_si(c->g, c->row, c->col, c->width, v > 0 ? ROLE_WARN : ROLE_DYN_VALUES, v);
+}
+
+static void draw_share(const struct col *col, const struct cell *c)
+{
+	double v = page_num(c->worker, col->path, NAN), most = strcmp(col->path, "wait") == 0 ? WAIT_MUCH : BUSY_FULL;
+
+	if (isfinite(v))
+		grid_rightf(c->g, c->row, c->col, c->width, v >= most ? ROLE_WARN : ROLE_PORT_RATE, "%.1f%%", 100 * v);
+	else
+		grid_right(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "-");
+}
+
+static void draw_bar(const struct col *col, const struct cell *c)
+{
+	double v = page_num(c->worker, col->path, NAN);
+
+	if (isfinite(v))
+		grid_bar(c->g, c->row, c->col, c->width, v, c->in->ascii);
+}
+
+static void draw_state(const struct col *col, const struct cell *c)
+{
+	const json_t *v = json_object_get(c->worker, col->path);
+
+	grid_right(c->g, c->row, c->col, c->width, ROLE_PORT_STATUS, json_is_true(v) ? "asleep" : json_is_false(v) ? "awake" : "-");
+}
+
+/* Queues that a worker serves on one side, as in a map: "0.0-3,1.0", queue behind port. */
+static void add_side(const struct cell *c, int side, struct sbuf *out)
+{
+	const double lcore = page_num(c->worker, "lcore", NAN);
+	const struct served *first = NULL, *last = NULL;
+
+	for (unsigned i = 0; i <= c->nserved; i++) {
+		const struct served *q = i < c->nserved ? &c->served[i] : NULL;
+		if (q != NULL && q->worker[side] != lcore)
+			continue;
+		if (q != NULL && last != NULL && q->port == last->port && q->queue == last->queue + 1) {
+			last = q;
+			continue;
+		}
+		if (first != last)
+			sbuf_addf(out, "-%.0f", last->queue);
+		if (q != NULL)
+			sbuf_addf(out, "%s%.0f.%.0f", first != NULL ? "," : "", q->port, q->queue);
+		first = last = q;
+	}
+}
+
+static void draw_queues(const struct col *col, const struct cell *c)
+{
+	struct sbuf rx = {0}, tx = {0}, b = {0};
+
+	(void)col;
+	add_side(c, 0, &rx);
+	add_side(c, 1, &tx);
+	if (rx.len > 0 && tx.len > 0 && strcmp(rx.s, tx.s) == 0)
+		sbuf_addf(&b, "rx+tx %s", rx.s);
+	else
+		sbuf_addf(&b, "%s%s%s%s%s", rx.len > 0 ? "rx " : "", sbuf_str(&rx), rx.len > 0 && tx.len > 0 ? " " : "", tx.len > 0 ? "tx " : "",
+			  sbuf_str(&tx));
+	grid_left(c->g, c->row, c->col, c->width, ROLE_STAT_VALUES, b.len > 0 ? b.s : "-");
+	sbuf_free(&rx);
+	sbuf_free(&tx);
+	sbuf_free(&b);
+}
+
+/* The one table of columns, from left to right; the highest rank goes first where there is no room. */
+static const struct col cols[] = {
+	{"Lcore", "", 5, 0, draw_number, "lcore"},
+	{"CPU", "", 4, 9, draw_number, "cpu"},
+	{"Node", "", 4, 13, draw_number, "node"},
+	{"Busy", "", 6, 1, draw_share, "busy"},
+	{"", "", 10, 5, draw_bar, "busy"},
+	{"Pkts", "/s", 6, 2, draw_si, "pps"},
+	{"Cycles", "/pkt", 6, 3, draw_si, "cycles_per_packet"},
+	{"Polls", "/s", 6, 6, draw_si, "loops_per_s"},
+	{"Stalls", "/s", 6, 7, draw_loss, "stalls_per_s"},
+	{"CPU", "wait", 6, 4, draw_share, "wait"},
+	{"State", "", 6, 10, draw_state, "asleep"},
+	{"Yields", "", 6, 11, draw_si, "yields"},
+	{"Sleeps", "", 6, 12, draw_si, "sleeps"},
+	{"Events", "lost", 6, 14, draw_loss, "events_lost"},
+	{"Plan", "", 6, 15, draw_number, "plan"},
+	{"Queues", "", 16, 8, draw_queues},
+};
+#define NCOLS ARRAY_SIZE(cols)
+#define BAR 4
+
+static struct line *add_line(struct line **list, unsigned *n)
+{
+	*list = xrealloc(*list, (*n + 1) * sizeof(**list));
+	(*list)[*n] = (struct line){0};
+	return &(*list)[(*n)++];
+}
+
+static void add_text(struct line **list, unsigned *n, enum role role, const char *text)
+{
+	struct line *l = add_line(list, n);
+
+	l->text = xstrdup(text);
+	l->role = role;
+}
+
+/* A CPU of the snapshot: looked up once, compared often. */
+struct place {
+	int cpu, socket, core, node;
+	const json_t *json;
+};
+
+/* Who runs on a CPU: " control", " lcore 3", several of them where there are too few CPUs. */
+static void add_lcores(const json_t *cpu, struct sbuf *out)
+{
+	const json_t *list = json_object_get(cpu, "lcores"), *lcore;
+	const char *role = page_str(cpu, "role", "");
+	size_t i;
+
+	json_array_foreach(list, i, lcore) {
+		sbuf_add(out, i > 0 ? " +" : "");
+		if (strncmp(role, "control", strlen("control")) == 0)
+			sbuf_add(out, " control");
+		else
+			sbuf_addf(out, " lcore %.0f", json_number_value(lcore));
+		role = strchr(role, ';') != NULL ? strchr(role, ';') + 2 : "";
+	}
+}
+
+/* "core 3: 3 lcore 3, 11": the CPUs of the core of p[from], and who runs on them. */
+static char *core_text(const struct place *p, unsigned n, unsigned from)
+{
+	struct sbuf b = {0};
+
+	sbuf_addf(&b, "core %d:", p[from].core);
+	for (unsigned i = from; i < n; i++) {
+		if (p[i].core != p[from].core || p[i].socket != p[from].socket)
+			continue;
+		sbuf_addf(&b, "%s %d", i > from ? "," : "", p[i].cpu);
+		add_lcores(p[i].json, &b);
+	}
+	return b.s;
+}
+
+/* Is p[at] the first of its socket, or of its core? */
+static bool first_of(const struct place *p, unsigned at, bool core)
+{
+	for (unsigned i = 0; i < at; i++)
+		if (p[i].socket == p[at].socket && (!core || p[i].core == p[at].core))
+			return false;
+	return true;
+}
+
+/* The cores of the socket of p[from], as many beside each other as there is room for. */
+static void add_socket(struct line **list, unsigned *n, const struct place *p, unsigned ncpus, unsigned from, int columns)
+{
+	char **text = xcalloc(ncpus, sizeof(*text));
+	unsigned cores = 0;
+	int widest = 0, beside;
+	struct sbuf b = {0};
+
+	sbuf_addf(&b, "Socket %d", p[from].socket);
+	if (p[from].node >= 0)
+		sbuf_addf(&b, ", node %d", p[from].node);
+	add_text(list, n, ROLE_STAT_LABEL, sbuf_str(&b));
+	for (unsigned i = from; i < ncpus; i++) {
+		if (p[i].socket != p[from].socket || !first_of(p, i, true))
+			continue;
+		text[cores] = core_text(p, ncpus, i);
+		int w = grid_width(text[cores++]);
+		widest = w > widest ? w : widest;
+	}
+	beside = columns / (widest + CORE_GAP) > 1 ? columns / (widest + CORE_GAP) : 1;
+	for (unsigned i = 0; i < cores; i++) {
+		if (i % (unsigned)beside == 0)
+			sbuf_reset(&b);
+		sbuf_addf(&b, "%*s%s", CORE_GAP, "", text[i]);
+		if (i + 1 == cores || (i + 1) % (unsigned)beside == 0)
+			add_text(list, n, ROLE_STAT_VALUES, sbuf_str(&b));
+		else
+			sbuf_addf(&b, "%*s", widest - grid_width(text[i]), "");
+		free(text[i]);
+	}
+	free(text);
+	sbuf_free(&b);
+}
+
+static void add_count(struct sbuf *b, const json_t *cpu, const char *key, const char *word)
+{
+	double v = page_num(cpu, key, NAN);
+
+	if (isfinite(v))
+		sbuf_addf(b, "%s%.0f %s%s", b->len > 0 ? ", " : "", v, word, v == 1 ? "" : "s");
+}
+
+static void add_topology(struct line **list, unsigned *n, const json_t *cpu, int columns)
+{
+	const json_t *cpus = json_object_get(cpu, "cpus"), *item;
+	struct sbuf b = {0};
+	size_t k;
+
+	if (!json_is_object(cpu))
+		return;
+	add_text(list, n, ROLE_DEFAULT, "");
+	add_text(list, n, ROLE_STAT_VALUES, page_str(cpu, "model", "-"));
+	add_text(list, n, ROLE_STAT_VALUES, page_str(cpu, "kernel", "-"));
+	add_count(&b, cpu, "sockets", "socket");
+	add_count(&b, cpu, "cores", "core");
+	add_count(&b, cpu, "threads", "thread");
+	add_text(list, n, ROLE_STAT_VALUES, sbuf_str(&b));
+	sbuf_free(&b);
+	struct place *p = xcalloc(json_array_size(cpus) + 1, sizeof(*p));
+	unsigned ncpus = 0;
+	json_array_foreach(cpus, k, item)
+		p[ncpus++] = (struct place){
+			.cpu = (int)page_num(item, "cpu", -1), .socket = (int)page_num(item, "socket", 0), .core = (int)page_num(item, "core", 0),
+			.node = (int)page_num(item, "node", -1), .json = item,
+		};
+	struct sbuf floating = {0};
+	add_lcores(json_object_get(cpu, "floating"), &floating);
+	if (floating.len > 0) {
+		sbuf_add(&floating, ": on no CPU of their own");
+		add_text(list, n, ROLE_WARN, floating.s + 1);
+	}
+	sbuf_free(&floating);
+	for (unsigned i = 0; i < ncpus; i++)
+		if (first_of(p, i, false))
+			add_socket(list, n, p, ncpus, i, columns);
+	free(p);
+}
+
+/* All used queues. The caller frees. */
+static struct served *who_serves(const json_t *snap, unsigned *n)
+{
+	struct served *all = NULL;
+	unsigned nports;
+	const json_t **ports = page_ports(snap, &nports), *q;
+	size_t k;
+
+	*n = 0;
+	for (unsigned i = 0; i < nports; i++) {
+		const json_t *queues = json_object_get(ports[i], "queues");
+		all = xrealloc(all, (*n + json_array_size(queues) + 1) * sizeof(*all));
+		json_array_foreach(queues, k, q)
+			all[(*n)++] = (struct served){
+				.port = page_num(ports[i], "port", 0), .queue = page_num(q, "queue", (double)k),
+				.worker = {page_num(q, "rx.worker", NAN), page_num(q, "tx.worker", NAN)},
+			};
+	}
+	free(ports);
+	return all;
+}
+
+/* Columns that have room; what is left goes to the list of queues, or else to the bar. */
+static void lay_out(int room, int *width, int *at)
+{
+	int rank[NCOLS], used = 0;
+
+	for (size_t i = 0; i < NCOLS; i++) {
+		width[i] = cols[i].width;
+		rank[i] = cols[i].rank;
+	}
+	page_fit(width, rank, NCOLS, 1, room, at);
+	for (size_t i = 0; i < NCOLS; i++)
+		used = at[i] >= 0 ? at[i] + width[i] : used;
+	int spare = room > used ? room - used : 0, bar = at[BAR] < 0 ? 0 : spare / 4 < BAR_MOST - width[BAR] ? spare / 4 : BAR_MOST - width[BAR];
+	width[BAR] += bar;
+	width[NCOLS - 1] += spare - bar;
+	page_fit(width, rank, NCOLS, 1, room, at);
+}
+
+static void draw_titles(struct grid *g, const int *width, const int *at, int rows)
+{
+	for (size_t i = 0; i < NCOLS; i++) {
+		const char *text[] = {cols[i].title, cols[i].unit};
+		for (int r = 0; r < rows && at[i] >= 0; r++) {
+			if (cols[i].draw == draw_queues)
+				grid_left(g, r, at[i], width[i], ROLE_STAT_LABEL, text[r]);
+			else
+				grid_right(g, r, at[i], width[i], ROLE_STAT_LABEL, text[r]);
+		}
+	}
+}
+
+static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+{
+	int width[NCOLS], at[NCOLS], titles = g->rows >= 5 ? 2 : g->rows >= 3 ? 1 : 0;
+	const json_t *workers = json_object_get(in->snap, "workers"), *w;
+	struct line *list = NULL;
+	unsigned n = 0, nworkers, nserved;
+	struct served *served = who_serves(in->snap, &nserved);
+	size_t k;
+
+	json_array_foreach(workers, k, w)
+		if (json_is_object(w))
+			add_line(&list, &n)->worker = w;
+	if (n == 0)
+		add_text(&list, &n, ROLE_DEFAULT, "no workers");
+	nworkers = n;
+	add_topology(&list, &n, json_object_get(in->snap, "cpu"), g->cols);
+	lay_out(g->cols, width, at);
+	page_list(in, n, g->rows - titles, out);
+	/* Below the workers their titles would be those of something else. */
+	if (out->top < nworkers)
+		draw_titles(g, width, at, titles);
+	for (unsigned r = 0; r < out->rows; r++) {
+		const struct line *l = &list[out->top + r];
+		struct cell c = {.in = in, .worker = l->worker, .served = served, .nserved = nserved, .g = g, .row = titles + (int)r};
+		for (size_t i = 0; i < NCOLS && l->worker != NULL; i++) {
+			c.col = at[i];
+			c.width = width[i];
+			if (at[i] >= 0)
+				cols[i].draw(&cols[i], &c);
+		}
+		if (l->worker == NULL)
+			grid_left(g, c.row, 0, -1, l->role, l->text);
+	}
+	for (unsigned i = 0; i < n; i++)
+		free(list[i].text);
+	free(list);
+	free(served);
+}
+
+const struct page page_cpu = {
+	.name = "cpu", .alias = "workers,system,sys", .parts = "stats,cpu", .draw = draw,
+	.help = "What each worker does with its time, and the cores of the machine.",
+};

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* main: a column for each port and one of sums; the rows of Pktgen's main page in its order, and some of our own among them. */
+#include "page.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "out.h"
+
+/* Columns. A pair of rates ("14.88M/14.88M") needs the least of them, with a blank before it. */
+#define LABEL 19
+#define LABEL_LEAST 7
+#define PORT 24
+#define PORT_LEAST 14
+#define NS_PER_S 1e9
+
+/* port NULL: the column of sums over all. */
+struct cell {
+	const struct page_in *in;
+	const json_t **all;
+	unsigned n;
+	const json_t *port, *brief;
+	int width;          /* of the text, without the blank before it */
+	struct sbuf text;
+	bool warn;
+};
+
+struct row {
+	const char *label, *narrow; /* of at most LABEL - 1 and LABEL_LEAST - 1 characters; RT: first Rx, then Tx */
+	int rank;                   /* the highest goes first where there is no room */
+	enum role label_role, role;
+	void (*fill)(const struct row *, struct cell *);
+	const char *a, *b;          /* paths in a port of the snapshot, or keys of "brief" */
+	const char *fmt;            /* of text rows: 'a' and 'b' stand for the values */
+};
+
+static double number(const struct cell *c, const char *path)
+{
+	double sum = NAN;
+
+	if (c->port != NULL)
+		return page_num(c->port, path, NAN);
+	for (unsigned i = 0; i < c->n; i++) {
+		double v = page_num(c->all[i], path, NAN);
+		if (isfinite(v))
+			sum = isfinite(sum) ? sum + v : v;
+	}
+	return sum;
+}
+
+/* A count with all its digits, which a double does not have; false: unknown, or more than 63 bits. */
+static bool count(const struct cell *c, const char *path, json_int_t *sum)
+{
+	bool known = false;
+
+	*sum = 0;
+	for (unsigned i = 0; i < (c->port != NULL ? 1 : c->n); i++) {
+		const json_t *v = out_get(c->port != NULL ? c->port : c->all[i], path);
+		if (!json_is_integer(v))
+			continue;
+		if (__builtin_add_overflow(*sum, json_integer_value(v), sum))
+			return false;
+		known = true;
+	}
+	return known;
+}
+
+static void add_count(const struct cell *c, const char *path, bool whole, struct sbuf *out)
+{
+	json_int_t n;
+
+	if (!whole || !count(c, path, &n)) {
+		out_si(number(c, path), out);
+		return;
+	}
+	json_t *v = json_integer(n);
+	out_cell(v, OF_COUNT, out);
+	json_decref(v);
+}
+
+static void fill_rates(const struct row *r, struct cell *c)
+{
+	if (isnan(number(c, r->a)) && isnan(number(c, r->b))) {
+		sbuf_addc(&c->text, '-');
+		return;
+	}
+	out_si(number(c, r->a), &c->text);
+	sbuf_addc(&c->text, '/');
+	out_si(number(c, r->b), &c->text);
+}
+
+/* The greatest sum is not the sum of what was greatest at different times. */
+static void fill_max(const struct row *r, struct cell *c)
+{
+	if (c->port == NULL)
+		sbuf_addc(&c->text, '-');
+	else
+		fill_rates(r, c);
+}
+
+/* One or two counts: with all digits where they fit. */
+static void fill_counts(const struct row *r, struct cell *c)
+{
+	if (isnan(number(c, r->a)) && (r->b == NULL || isnan(number(c, r->b)))) {
+		sbuf_addc(&c->text, '-');
+		return;
+	}
+	for (int whole = 1; whole >= 0; whole--) {
+		sbuf_reset(&c->text);
+		add_count(c, r->a, whole, &c->text);
+		if (r->b != NULL) {
+			sbuf_addc(&c->text, '/');
+			add_count(c, r->b, whole, &c->text);
+		}
+		if (grid_width(sbuf_str(&c->text)) <= c->width)
+			return;
+	}
+}
+
+/* Counts that ought to be 0. */
+static void fill_losses(const struct row *r, struct cell *c)
+{
+	fill_counts(r, c);
+	c->warn = number(c, r->a) > 0 || (r->b != NULL && number(c, r->b) > 0);
+}
+
+static void fill_name(const struct row *r, struct cell *c)
+{
+	(void)r;
+	if (c->port == NULL)
+		sbuf_add(&c->text, "Total");
+	else
+		page_port_name(c->port, c->in, c->width, &c->text);
+}
+
+/* How many ports have this text at path. */
+static void add_tally(struct cell *c, const char *path, const char *text, const char *word)
+{
+	unsigned k = 0;
+
+	for (unsigned i = 0; i < c->n; i++)
+		k += strcmp(page_str(c->all[i], path, ""), text) == 0;
+	sbuf_addf(&c->text, "%u/%u %s", k, c->n, word);
+}
+
+static void fill_link(const struct row *r, struct cell *c)
+{
+	if (c->port == NULL) {
+		add_tally(c, r->a, "up", "up");
+		return;
+	}
+	const char *link = page_str(c->port, r->a, "-");
+	if (strcmp(link, "up") == 0) {
+		struct sbuf speed = {0};
+		out_cell(out_get(c->port, "speed_mbps"), OF_MBPS, &speed);
+		sbuf_addf(&c->text, "<UP-%s>", sbuf_str(&speed));
+		sbuf_free(&speed);
+	} else {
+		c->warn = strcmp(link, "down") == 0;
+		sbuf_add(&c->text, c->warn ? "<--Down-->" : strcmp(link, "unknown") == 0 ? "<unknown>" : "-");
+	}
+}
+
+static void fill_state(const struct row *r, struct cell *c)
+{
+	if (c->port == NULL)
+		add_tally(c, r->a, "sending", "sending");
+	else
+		sbuf_add(&c->text, page_str(c->port, r->a, "-"));
+}
+
+struct load { double asked, offered; bool max, differs; };
+
+/* Sending: what the last full interval brought; before there is one, and afterwards, the mean of the run. An interval in which the rate was
+ * changed compares nothing. A rate is known no better than to one frame in the time that it was measured. */
+static void load_of(const json_t *port, struct load *l)
+{
+	double seconds = page_num(port, "run.duration_ns", 0) / NS_PER_S, steady = page_num(port, "run.steady_ns", -1) / NS_PER_S;
+	bool sending = strcmp(page_str(port, "run.state", ""), "sending") == 0, changed = json_is_true(out_get(port, "run.rate_changed"));
+	bool whole = sending && seconds >= 2;
+
+	*l = (struct load){.asked = NAN, .offered = NAN};
+	if (!(seconds > 0))
+		return;
+	l->max = json_is_true(out_get(port, "run.asked_max"));
+	l->asked = page_num(port, "run.asked_pps", NAN);
+	l->offered = page_num(port, whole ? "tx.pps" : "run.mean_pps", NAN);
+	double off = fabs(l->offered - l->asked);
+	l->differs = !l->max && off >= 0.001 * l->asked && off * (whole ? 1 : seconds) > 1;
+	if (whole && steady >= 0)
+		l->differs &= steady >= 2;
+	else
+		l->differs &= !changed;
+}
+
+static void fill_load(const struct row *r, struct cell *c)
+{
+	struct load sum = {.asked = NAN, .offered = NAN}, l;
+
+	(void)r;
+	for (unsigned i = 0; i < (c->port != NULL ? 1 : c->n); i++) {
+		load_of(c->port != NULL ? c->port : c->all[i], &l);
+		sum.max |= l.max;
+		sum.differs |= l.differs;
+		if (isfinite(l.asked))
+			sum.asked = isfinite(sum.asked) ? sum.asked + l.asked : l.asked;
+		if (isfinite(l.offered))
+			sum.offered = isfinite(sum.offered) ? sum.offered + l.offered : l.offered;
+	}
+	if (sum.max)
+		sbuf_add(&c->text, "max");
+	else
+		out_si(sum.asked, &c->text);
+	sbuf_add(&c->text, !sum.differs ? "/" : c->in->ascii ? "!" : "≠");
+	out_si(sum.offered, &c->text);
+	c->warn = sum.differs;
+}
+
+/* Drawn by hand. */
+static void fill_trend(const struct row *r, struct cell *c)
+{
+	(void)r;
+	(void)c;
+}
+
+static void fill_queues(const struct row *r, struct cell *c)
+{
+	unsigned rx = 0, tx = 0;
+	const json_t *q;
+	size_t k;
+
+	(void)r;
+	for (unsigned i = 0; i < (c->port != NULL ? 1 : c->n); i++)
+		json_array_foreach(json_object_get(c->port != NULL ? c->port : c->all[i], "queues"), k, q) {
+			rx += json_object_get(q, "rx") != NULL;
+			tx += json_object_get(q, "tx") != NULL;
+		}
+	sbuf_addf(&c->text, "%u/%u", rx, tx);
+}
+
+/* What a setting says, without blanks where it does not fit otherwise; false: the port has none of it. */
+static bool add_brief(const struct row *r, struct cell *c, bool blanks)
+{
+	bool any = false;
+
+	for (const char *f = r->fmt; *f != '\0'; f++) {
+		const char *key = *f == 'a' ? r->a : *f == 'b' ? r->b : NULL;
+		if (key == NULL) {
+			if (blanks || *f != ' ')
+				sbuf_addc(&c->text, *f);
+			continue;
+		}
+		const json_t *v = json_object_get(c->brief, key);
+		any |= v != NULL && !json_is_null(v);
+		out_cell(v, OF_STR, &c->text);
+	}
+	return any;
+}
+
+static void add_more(struct cell *c, const char *key)
+{
+	sbuf_addc(&c->text, ':');
+	out_cell(json_object_get(c->brief, key), OF_STR, &c->text);
+}
+
+static void fill_brief(const struct row *r, struct cell *c)
+{
+	for (int blanks = 1; blanks >= 0 && c->port != NULL; blanks--) {
+		sbuf_reset(&c->text);
+		if (!add_brief(r, c, blanks)) {
+			sbuf_reset(&c->text);
+			sbuf_addc(&c->text, '-');
+		} else if (strcmp(r->a, "type") == 0) {
+			add_more(c, "vlan");
+			add_more(c, "tcp_flags");
+		} else if (strcmp(r->a, "size") == 0) {
+			add_more(c, "burst");
+		}
+		if (grid_width(sbuf_str(&c->text)) <= c->width)
+			return;
+	}
+}
+
+/* Flags, encapsulation and mode: as much as there is room for. */
+static void fill_flags(const struct row *r, struct cell *c)
+{
+	const char *more[] = {page_str(c->brief, "encap", ""), page_str(c->brief, r->b, "")};
+
+	for (size_t skip = 0; skip <= ARRAY_SIZE(more) && c->port != NULL; skip++) {
+		sbuf_reset(&c->text);
+		sbuf_add(&c->text, page_str(c->brief, r->a, "-"));
+		for (size_t i = skip; i < ARRAY_SIZE(more); i++)
+			if (more[i][0] != '\0')
+				sbuf_addf(&c->text, " %s", more[i]);
+		if (grid_width(sbuf_str(&c->text)) <= c->width)
+			return;
+	}
+}
+
+/* Where it does not fit: a MAC address without colons, a bus address without its domain. */
+static void fill_address(const struct row *r, struct cell *c)
+{
+	fill_brief(r, c);
+	if (c->port == NULL || grid_width(sbuf_str(&c->text)) <= c->width)
+		return;
+	char *full = xstrdup(sbuf_str(&c->text)), *domain = strstr(full, "/0000:");
+	sbuf_reset(&c->text);
+	if (domain != NULL)
+		memmove(domain + 1, domain + 6, strlen(domain + 6) + 1);
+	for (const char *p = full; *p != '\0'; p++)
+		if (*p != ':' || r->role != ROLE_MAC)
+			sbuf_addc(&c->text, *p);
+	free(full);
+}
+
+#define SIZE_ROW(label, narrow, rank, key) \
+	{label, narrow, rank, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts, "rx.sizes." key, "tx.sizes." key}
+
+/* The one table of what stands on the page, in what order, and what goes first where there is no room. */
+static const struct row rows[] = {
+	{"Port:Name", "Port", 0, ROLE_PORT_LABEL, ROLE_PORT_LABEL, fill_name},
+	{"Flags:Mode", "Flags", 26, ROLE_PORT_LABEL, ROLE_PORT_FLAGS, fill_flags, "flags", "mode"},
+	{"Link State", "Link", 1, ROLE_PORT_LINKLBL, ROLE_PORT_LINK, fill_link, "link"},
+	{"State", "State", 11, ROLE_PORT_LINKLBL, ROLE_PORT_STATUS, fill_state, "run.state"},
+	{"Pkts/s Rx:Tx", "RTpps", 2, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_rates, "rx.pps", "tx.pps"},
+	{"Bits/s L1 Rx:Tx", "RTbps", 3, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_rates, "rx.l1_bps", "tx.l1_bps"},
+	{"Max Pkts/s Rx:Tx", "RTmax", 14, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max, "max.rx.pps", "max.tx.pps"},
+	{"Max Bits/s Rx:Tx", "RTbmax", 32, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max, "max.rx.l1_bps", "max.tx.l1_bps"},
+	{"Pkts/s Asked:Sent", "Asked", 6, ROLE_PORT_RATELBL, ROLE_RATE_COUNT, fill_load},
+	{"Rx Trend", "Rx", 13, ROLE_PORT_RATELBL, ROLE_BAR, fill_trend, "history.rx_pps"},
+	{"Tx Trend", "Tx", 12, ROLE_PORT_RATELBL, ROLE_BAR, fill_trend, "history.tx_pps"},
+	{"Total Rx Pkts", "RxPkts", 4, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_counts, "rx.packets"},
+	{"Total Tx Pkts", "TxPkts", 5, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_counts, "tx.packets"},
+	{"Total Bytes Rx:Tx", "RTbyte", 15, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_rates, "rx.bytes", "tx.bytes"},
+	{"Errors Rx/Tx", "RTerr", 7, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "rx.errors", "tx.errors"},
+	{"Rx Missed/No mbuf", "Missed", 8, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "rx.missed", "rx.nombuf"},
+	{"Tx Dropped/No mbuf", "Drops", 9, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "tx.dropped", "tx.nombuf"},
+	{"Tx Stalls/Unsent", "Stalls", 10, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "tx.stalls", "tx.unsent"},
+	{"Tx Unconfirmed", "Unconf", 33, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "nic.unconfirmed"},
+	{"Broadcast", "Bcast", 36, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts, "rx.broadcast"},
+	{"Multicast", "Mcast", 37, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts, "rx.multicast"},
+	SIZE_ROW("Sizes 64 Rx:Tx", "RT64", 16, "64"),
+	SIZE_ROW("   65-127", "RT-127", 27, "65-127"),
+	SIZE_ROW("   128-255", "RT-255", 28, "128-255"),
+	SIZE_ROW("   256-511", "RT-511", 29, "256-511"),
+	SIZE_ROW("   512-1023", "RT1023", 30, "512-1023"),
+	SIZE_ROW("   1024-1522", "RT1522", 31, "1024-1522"),
+	SIZE_ROW("   Runts Rx:Tx", "RTrunt", 38, "0-63"),
+	SIZE_ROW("   Jumbos Rx:Tx", "RTjumb", 39, "1523-"),
+	{"Rx/Tx queue count", "RTque", 25, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_queues},
+	{"Tx Count/Rate", "Rate", 17, ROLE_STAT_LABEL, ROLE_RATE_COUNT, fill_brief, "count", "rate", "a / b"},
+	{"Size/Rx:Tx Burst", "Size", 18, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "size", "rxburst", "a / b"},
+	{"Streams: Frame", "Frame", 35, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "streams", "frame", "a: b"},
+	{"Port Src/Dest", "Ports", 23, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "sport", "dport", "a/ b"},
+	{"Type:VLAN ID:Flags", "Type", 24, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "type", "proto", "a/b"},
+	{"IP Destination", "IP Dst", 19, ROLE_STAT_LABEL, ROLE_IP, fill_brief, "ip_dst", NULL, "a"},
+	{"   Source", "IP Src", 20, ROLE_STAT_LABEL, ROLE_IP, fill_brief, "ip_src", NULL, "a"},
+	{"MAC Destination", "MACDst", 21, ROLE_STAT_LABEL, ROLE_MAC, fill_address, "mac_dst", NULL, "a"},
+	{"    Source", "MACSrc", 22, ROLE_STAT_LABEL, ROLE_MAC, fill_address, "mac_src", NULL, "a"},
+	{"NUMA/PCI", "PCI", 34, ROLE_STAT_LABEL, ROLE_BDF, fill_address, "node", "pci", "a/b"},
+};
+
+/* Values of a history, the newest last; of all ports their sum. The caller frees. */
+static double *history(const struct cell *c, const char *path, unsigned *n)
+{
+	double *v;
+
+	*n = 0;
+	for (unsigned i = 0; i < (c->port != NULL ? 1 : c->n); i++) {
+		size_t k = json_array_size(out_get(c->port != NULL ? c->port : c->all[i], path));
+		*n = k > *n ? (unsigned)k : *n;
+	}
+	v = xcalloc(*n + 1, sizeof(*v));
+	for (unsigned k = 0; k < *n; k++)
+		v[k] = NAN;
+	for (unsigned i = 0; i < (c->port != NULL ? 1 : c->n); i++) {
+		const json_t *list = out_get(c->port != NULL ? c->port : c->all[i], path);
+		size_t of = json_array_size(list);
+		for (size_t k = 0; k < of; k++) {
+			const json_t *item = json_array_get(list, k);
+			double *to = &v[*n - of + k];
+			if (json_is_number(item))
+				*to = json_number_value(item) + (isfinite(*to) ? *to : 0);
+		}
+	}
+	return v;
+}
+
+struct layout {
+	int label, width;      /* columns of the labels and of a port, with the blank before it */
+	unsigned first, shown;
+	bool total;
+};
+
+/* First columns get narrower, then labels, then the sums go, then ports are paged. */
+static void lay_out(const struct page_in *in, unsigned n, int cols, struct layout *l)
+{
+	int want = (int)(in->max_ports > 0 && in->max_ports < n ? in->max_ports : n), beside;
+
+	l->first = page_first(in, n);
+	l->total = LABEL_LEAST + (int64_t)PORT_LEAST * (want + 1) <= cols;
+	if (LABEL_LEAST + (int64_t)PORT_LEAST * want > cols)
+		want = (cols - LABEL_LEAST) / PORT_LEAST > 1 ? (cols - LABEL_LEAST) / PORT_LEAST : 1;
+	beside = want + l->total;
+	l->label = LABEL + PORT_LEAST * beside <= cols ? LABEL : LABEL_LEAST + PORT_LEAST * beside <= cols ? LABEL_LEAST : cols - PORT_LEAST;
+	l->label = l->label < 3 ? 0 : l->label;
+	l->width = (cols - l->label) / beside;
+	l->width = l->width > PORT ? PORT : l->width;
+	l->shown = (unsigned)want < n - l->first ? (unsigned)want : n - l->first;
+}
+
+static void draw_label(const struct row *r, const struct layout *l, struct grid *g, int row)
+{
+	if (l->label == 0)
+		return;
+	grid_left(g, row, 0, l->label - 1, r->label_role, l->label < LABEL ? r->narrow : r->label);
+	grid_put(g, row, l->label - 1, 1, ROLE_COLON, ":");
+}
+
+static void draw_cell(const struct row *r, struct cell *c, struct grid *g, int row, int col)
+{
+	enum role role = c->port != NULL ? r->role : r->fill == fill_name ? ROLE_TOTAL_LABEL : ROLE_TOTAL_DATA;
+	bool selected = c->port != NULL && page_num(c->port, "port", -1) == c->in->port;
+
+	sbuf_reset(&c->text);
+	c->warn = false;
+	r->fill(r, c);
+	if (r->fill == fill_trend) {
+		unsigned n;
+		double *v = history(c, r->a, &n);
+		grid_spark(g, row, col, c->width, v, n, c->in->ascii);
+		free(v);
+		return;
+	}
+	if (c->warn)
+		role = ROLE_WARN;
+	else if (r->fill == fill_name && selected)
+		role = ROLE_SELECTED;
+	grid_right(g, row, col, c->width, role, sbuf_str(&c->text));
+	if (r->fill == fill_name && selected)
+		grid_reverse(g, row, col, c->width);
+}
+
+static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+{
+	struct cell c = {.in = in};
+	int one[ARRAY_SIZE(rows)], rank[ARRAY_SIZE(rows)], at[ARRAY_SIZE(rows)];
+	struct layout l;
+
+	c.all = page_ports(in->snap, &c.n);
+	if (c.n == 0) {
+		grid_left(g, 0, 0, -1, ROLE_DEFAULT, "no ports");
+		free(c.all);
+		return;
+	}
+	lay_out(in, c.n, g->cols, &l);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		one[i] = 1;
+		rank[i] = rows[i].rank;
+	}
+	page_fit(one, rank, ARRAY_SIZE(rows), 0, g->rows, at);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (at[i] < 0)
+			continue;
+		draw_label(&rows[i], &l, g, at[i]);
+		c.width = l.width - (l.label > 0);
+		for (unsigned k = 0; k < l.shown + l.total; k++) {
+			c.port = k < l.shown ? c.all[l.first + k] : NULL;
+			c.brief = c.port == NULL ? NULL : page_by(json_object_get(in->snap, "brief"), "port", (unsigned)page_num(c.port, "port", 0));
+			draw_cell(&rows[i], &c, g, at[i], l.label + (int)k * l.width + (l.label > 0));
+		}
+	}
+	out->shown = l.shown;
+	out->of = c.n;
+	sbuf_free(&c.text);
+	free(c.all);
+}
+
+const struct page page_main = {
+	.name = "main", .help = "Rates, counts and settings: a column for each port, and their sums.", .parts = "stats,brief", .draw = draw,
+};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "page_table.h"
+
+#include <limits.h>
+
+#define GAP 2
+#define LITTLE 8
+
+/* The column that is given room next: first those that lack little, so that most are whole, the one that lacks least before others; then
+ * by rank. n: none lacks anything. */
+static unsigned next_column(const struct table *t, const int *size)
+{
+	unsigned found = t->n;
+
+	for (unsigned i = 0; i < t->n; i++) {
+		int more = t->col[i].want - size[i];
+		if (t->at[i] < 0 || more <= 0)
+			continue;
+		int best = found == t->n ? INT_MAX : t->col[found].want - size[found];
+		if (more <= LITTLE ? more < best : best > LITTLE && (found == t->n || t->col[i].rank < t->col[found].rank))
+			found = i;
+	}
+	return found;
+}
+
+void table_fit(struct table *t, int room)
+{
+	int size[TABLE_COLS], rank[TABLE_COLS], used = -GAP, place = 0;
+
+	for (unsigned i = 0; i < t->n; i++) {
+		size[i] = t->col[i].min;
+		rank[i] = t->col[i].rank;
+	}
+	page_fit(size, rank, t->n, GAP, room, t->at);
+	for (unsigned i = 0; i < t->n; i++)
+		used += t->at[i] >= 0 ? size[i] + GAP : 0;
+	for (unsigned i = next_column(t, size); used < room && i < t->n; i = next_column(t, size)) {
+		int more = t->col[i].want - size[i] < room - used ? t->col[i].want - size[i] : room - used;
+		size[i] += more;
+		used += more;
+	}
+	for (unsigned i = 0; i < t->n; i++) {
+		if (t->at[i] < 0)
+			continue;
+		/* Columns that always stay may be too wide together: the last is cut. */
+		t->at[i] = place;
+		t->width[i] = place + size[i] <= room ? size[i] : room - place;
+		place += size[i] + GAP;
+		if (t->width[i] <= 0)
+			t->at[i] = -1;
+	}
+}
+
+void table_put(const struct table *t, struct grid *g, int row, int col, unsigned i, enum role role, const char *text)
+{
+	if (t->at[i] < 0)
+		return;
+	if (t->col[i].right)
+		grid_right(g, row, col + t->at[i], t->width[i], role, text);
+	else
+		grid_left(g, row, col + t->at[i], t->width[i], role, text);
+}
+
+void table_heads(const struct table *t, struct grid *g, int row, int col, enum role role)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		table_put(t, g, row, col, i, role, t->col[i].title);
+}

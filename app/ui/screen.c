@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define NCURSES_NOMACROS
+#include "screen_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+static void show_list(void *arg, const struct hint_list *l)
+{
+	struct fullscreen *s = arg;
+	struct sbuf out = {0};
+	unsigned long mark = scroll_mark(s->f->log);
+
+	hint_print(l, (unsigned)s->at.cols, &out);
+	scroll_add(s->f->log, ROLE_LOG_TEXT, sbuf_str(&out), false);
+	scroll_from(s->f->log, mark);
+	s->due_log = true;
+	sbuf_free(&out);
+}
+
+bool screen_run(struct fullscreen *s)
+{
+	struct front *f = s->f;
+	struct key k;
+
+	loop_fd(f->loop, STDIN_FILENO, POLLIN, screen_input, s);
+	while (!f->hangup && !s->ended && !loop_stopped(f->loop) && !front_changes(f, true)) {
+		if (f->interrupted) {
+			f->interrupted = false;
+			keys_drop(s->keys);
+			edit_reset(s->edit);
+			s->left = 0;
+			s->due_prompt = true;
+		} else if (keys_next(s->keys, &k)) {
+			screen_take_key(s, &k);
+		} else {
+			screen_step(s);
+			f->turn(f->arg);
+		}
+	}
+	loop_fd(f->loop, STDIN_FILENO, 0, NULL, NULL);
+	bool other = !f->hangup && !s->ended && !loop_stopped(f->loop);
+	if (other)
+		edit_keep(s->edit);
+	else
+		front_leave(f, screen_step, s);
+	return other;
+}
+
+void screen_printed(struct fullscreen *s)
+{
+	s->due_log = true;
+}
+
+void screen_resize(struct fullscreen *s)
+{
+	s->resized = true;
+}
+
+static void send(const struct fullscreen *s, const char *text)
+{
+	size_t n = strlen(text);
+
+	while (n > 0) {
+		ssize_t done = write(s->fd, text, n);
+		if (done <= 0)
+			return;
+		text += done;
+		n -= (size_t)done;
+	}
+}
+
+static const char *string(const char *cap)
+{
+	const char *text = tigetstr((char *)cap);
+
+	return text == NULL || text == (char *)-1 ? "" : text;
+}
+
+void screen_tell_leave(struct fullscreen *s)
+{
+	struct sbuf b = {0};
+
+	sbuf_add(&b, keys_paste_off(s->keys));
+	if (s->mouse && *string("XM") != '\0')
+		sbuf_add(&b, tparm((char *)string("XM"), 0, 0, 0, 0, 0, 0, 0, 0, 0));
+	static const char *const caps[] = {"rmkx", "op", "sgr0", "cnorm"};
+	for (size_t i = 0; i < ARRAY_SIZE(caps); i++)
+		sbuf_add(&b, string(caps[i]));
+	/* the cursor below everything, for a terminal with one screen alone */
+	sbuf_add(&b, tparm((char *)string("cup"), s->at.rows - 1, 0, 0, 0, 0, 0, 0, 0, 0));
+	sbuf_add(&b, *string("rmcup") != '\0' ? string("rmcup") : "\n");
+	tty_screen(s->fd, sbuf_str(&b), capture_fd(s->capture));
+	sbuf_free(&b);
+}
+
+static void on_captured(void *arg, const char *text)
+{
+	struct fullscreen *s = arg;
+
+	scroll_add(s->f->log, ROLE_LOG_TEXT, text, false);
+	s->due_log = true;
+}
+
+static void take_terminal(struct fullscreen *s)
+{
+	tty_touch();
+	s->capture = capture_open(s->f->loop, on_captured, s);
+	screen_tell_leave(s);
+	send(s, keys_paste_on(s->keys));
+	s->due_all = true;
+}
+
+static void give_terminal(struct fullscreen *s)
+{
+	send(s, keys_paste_off(s->keys));
+	endwin();
+	tty_screen(-1, NULL, -1);
+	capture_close(s->capture);
+	s->capture = NULL;
+	if (!s->f->hangup)
+		scroll_replay(s->f->log, stdout, s->f->color_err ? s->f->caps.red : "", s->f->color_err ? s->f->caps.normal : "");
+	tty_restore();
+}
+
+static bool open_curses(struct fullscreen *s, enum args_color color)
+{
+	s->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	s->out = s->fd >= 0 ? fdopen(s->fd, "w") : NULL;
+	if (s->out == NULL)
+		return false;
+	tty_touch();
+	s->scr = newterm(NULL, s->out, stdin);
+	if (s->scr == NULL)
+		return false;
+	cbreak();
+	noecho();
+	nonl();
+	keypad(stdscr, TRUE);
+	typeahead(-1);
+	mousemask(0, NULL);
+	s->paint = paint_open(color);
+	s->keys = keys_new();
+	return true;
+}
+
+struct fullscreen *screen_open(struct front *f, enum args_color color, struct err *e)
+{
+	struct fullscreen *s = xcalloc(1, sizeof(*s));
+	const struct edit_opts opts = {.front = f, .key = screen_get_key, .list = show_list, .arg = s};
+
+	*s = (struct fullscreen){.f = f, .fd = -1, .timer = -1, .esc_timer = -1, .version = f->view->version, .repaint = f->view->repaint};
+	s->edit = edit_new(&opts);
+	if (s->edit == NULL || !open_curses(s, color)) {
+		err_set(e, EIO, "the full screen cannot be opened: %s", s->edit == NULL ? "no pseudo-terminal" : strerror(errno));
+		screen_close(s);
+		return NULL;
+	}
+	edit_give(s->edit);
+	screen_take_size(s);
+	take_terminal(s);
+	return s;
+}
+
+void screen_close(struct fullscreen *s)
+{
+	struct loop *loop = s->f->loop;
+
+	loop_timer_del(loop, s->timer);
+	loop_timer_del(loop, s->esc_timer);
+	if (s->waits_output)
+		loop_fd(loop, s->fd, 0, NULL, NULL);
+	if (s->keys != NULL && keys_pasting(s->keys))
+		tcflush(STDIN_FILENO, TCIFLUSH); /* the rest of a pasted text is not for the shell */
+	if (s->scr != NULL) {
+		give_terminal(s);
+		delscreen(s->scr);
+	}
+	if (s->out != NULL)
+		fclose(s->out);
+	edit_free(s->edit);
+	keys_free(s->keys);
+	paint_free(s->paint);
+	json_decref(s->snap);
+	s->f->view->rows = s->f->view->cols = 0;
+	free(s);
+}
+
+void screen_suspend(struct fullscreen *s)
+{
+	give_terminal(s);
+	s->paused = true;
+}
+
+void screen_again(struct fullscreen *s)
+{
+	if (!s->paused) {
+		endwin();
+		capture_close(s->capture);
+	}
+	s->paused = false;
+	take_terminal(s);
+	screen_take_size(s);
+	clearok(curscr, TRUE);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define NCURSES_NOMACROS
+#include "screen_in.h"
+
+#include <langinfo.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "keys_help.h"
+
+#define PROMPT_BUSY "running> "
+#define TYPED_AHEAD_NS 30000000ull /* while more is typed already, the screen follows at this pace */
+
+/* A window that has no size yet: what the environment says. */
+static void screen_size(const struct fullscreen *s, int *rows, int *cols)
+{
+	const char *env_rows = getenv("LINES"), *env_cols = getenv("COLUMNS");
+	struct winsize w = {0};
+
+	ioctl(s->fd, TIOCGWINSZ, &w);
+	long r = w.ws_row > 1 || w.ws_col > 1 ? w.ws_row : 0, c = w.ws_row > 1 || w.ws_col > 1 ? w.ws_col : 0;
+	if (r == 0)
+		r = env_rows != NULL ? strtol(env_rows, NULL, 10) : 0;
+	if (c == 0)
+		c = env_cols != NULL ? strtol(env_cols, NULL, 10) : 0;
+	*rows = r > 0 && r <= 1000 ? (int)r : 24;
+	*cols = c > 0 && c <= 2000 ? (int)c : 80;
+}
+
+static bool ascii(const struct fullscreen *s)
+{
+	int glyphs = s->f->view->glyphs;
+
+	return glyphs == 2 || (glyphs == 0 && strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
+}
+
+static void draw_page(struct fullscreen *s)
+{
+	struct view *v = s->f->view;
+	struct sbuf parts = {0};
+	struct grid g;
+	struct err e;
+
+	if (v->page == NULL || s->at.page_rows == 0)
+		return;
+	page_parts(v->page, v->port, v->stream, &parts);
+	json_t *snap = sess_snapshot(s->f->sess, sbuf_str(&parts), &e);
+	sbuf_free(&parts);
+	grid_init(&g, s->at.page_rows, s->at.cols);
+	if (snap != NULL) {
+		const struct page_in in = {.snap = snap, .port = v->port, .stream = v->stream, .first = v->first,
+					   .max_ports = (unsigned)v->max_ports, .top = v->top, .ascii = ascii(s), .spin = s->spin++};
+		page_draw(v->page, &in, &g, &s->out_of);
+		json_decref(s->snap);
+		s->snap = snap;
+	} else {
+		grid_putf(&g, 0, 0, -1, ROLE_TOP_PAGE, "<%s>", v->page->name);
+		for (size_t r = 1, at = 0; at < strlen(e.text); at += (size_t)s->at.cols)
+			grid_put(&g, (int)r++, 0, -1, ROLE_LOG_ERROR, e.text + at);
+	}
+	draw_grid(s->paint, 0, &g);
+	grid_free(&g);
+}
+
+static void draw_sep(const struct fullscreen *s)
+{
+	int col = 2;
+
+	if (s->at.sep < 0)
+		return;
+	draw_fill(s->paint, s->at.sep, 0, s->at.cols, ROLE_SEP_DASH, ascii(s) ? L'-' : L'\x2500');
+	if (s->below == 0)
+		return;
+	char text[64];
+	snprintf(text, sizeof(text), " %u more row%s below: PgDn ", s->below, s->below == 1 ? "" : "s");
+	draw_text(s->paint, s->at.sep, col, s->at.cols - col, ROLE_SEP_TEXT, text);
+}
+
+static void draw_row(void *arg, int row, enum role role, const wchar_t *text, size_t n)
+{
+	struct fullscreen *s = arg;
+
+	draw_wide(s->paint, s->at.log + row, 0, s->at.cols, role, text, n);
+}
+
+static void draw_log(struct fullscreen *s)
+{
+	for (int r = 0; r < s->at.log_rows; r++)
+		draw_fill(s->paint, s->at.log + r, 0, s->at.cols, ROLE_DEFAULT, L' ');
+	s->below = scroll_draw(s->f->log, s->at.log_rows, s->at.cols, draw_row, s);
+	draw_sep(s);
+}
+
+static void draw_footer(struct fullscreen *s)
+{
+	static const struct key_help typing[] = {{"Tab", NULL, "complete"}, {"?", NULL, "what may stand here"}, {"Up Down", NULL, "history"},
+		{"Ctrl-C", NULL, "drop"}, {"PgUp PgDn", NULL, "log"}, {"Ctrl-Up Ctrl-Down", NULL, "rows"}, {NULL, NULL, NULL}};
+	static const struct key_help busy[] = {{"Ctrl-C", NULL, "cancel"}, {"Enter", NULL, "queue"}, {"PgUp PgDn", NULL, "log"}, {NULL, NULL, NULL}};
+	const LineInfoW *li = edit_line(s->edit);
+	const struct key_help *k = sess_busy(s->f->sess) ? busy : li->lastchar > li->buffer ? typing : keys_help;
+	int row = s->at.footer, col = 0;
+
+	if (row < 0)
+		return;
+	draw_fill(s->paint, row, 0, s->at.cols, ROLE_KEY_TEXT, L' ');
+	for (; k->key != NULL; k++) {
+		if (k->brief == NULL || col + (int)(strlen(k->key) + 1 + strlen(k->brief)) > s->at.cols)
+			continue;
+		col += draw_text(s->paint, row, col, s->at.cols - col, ROLE_KEY, k->key) + 1;
+		col += draw_text(s->paint, row, col, s->at.cols - col, ROLE_KEY_TEXT, k->brief) + 2;
+	}
+}
+
+/* The window of the line follows its cursor. */
+static void draw_prompt(struct fullscreen *s)
+{
+	const LineInfoW *li = edit_line(s->edit);
+	const char *word = s->at.cols < 20 ? "> " : sess_busy(s->f->sess) ? PROMPT_BUSY : PROMPT;
+	int row = s->at.prompt, width = s->at.cols, cursor = 0, from = 0, skip = 0;
+	const wchar_t *p = li->buffer;
+
+	draw_fill(s->paint, row, 0, width, ROLE_INPUT, L' ');
+	int begin = draw_text(s->paint, row, 0, width, ROLE_PROMPT, word);
+	int room = width - begin > 0 ? width - begin : 1;
+	for (const wchar_t *w = li->buffer; w < li->cursor; w++)
+		cursor += scroll_columns(*w);
+	if (cursor < s->left)
+		s->left = cursor > room / 3 ? cursor - room / 3 : 0;
+	if (cursor - s->left >= room)
+		s->left = cursor - 2 * room / 3;
+	for (; p < li->lastchar && from < s->left; p++)
+		from += scroll_columns(*p);
+	skip = from - s->left; /* a wide character cut in two */
+	draw_wide(s->paint, row, begin + skip, width - begin - skip, ROLE_INPUT, p, (size_t)(li->lastchar - p));
+	draw_footer(s);
+	move(row, begin + cursor - s->left < width ? begin + cursor - s->left : width - 1);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+bool screen_fd_ready(int fd, short what)
+{
+	struct pollfd p = {.fd = fd, .events = what};
+
+	return poll(&p, 1, 0) > 0 && (p.revents & what) != 0;
+}
+
+static void on_interval(void *arg)
+{
+	struct fullscreen *s = arg;
+
+	if (!s->f->view->frozen)
+		s->due_page = true;
+}
+
+static void on_output(void *arg, short revents)
+{
+	struct fullscreen *s = arg;
+
+	(void)revents;
+	loop_fd(s->f->loop, s->fd, 0, NULL, NULL);
+	s->waits_output = false;
+}
+
+void screen_take_size(struct fullscreen *s)
+{
+	int rows, cols;
+
+	s->resized = false;
+	screen_size(s, &rows, &cols);
+	resizeterm(rows, cols);
+	layout_make(&s->at, rows, cols);
+	s->f->view->rows = rows;
+	s->f->view->cols = cols;
+	s->due_all = true;
+}
+
+/* What the view asks for. */
+static void follow_view(struct fullscreen *s)
+{
+	struct view *v = s->f->view;
+
+	if (v->interval_ns != s->interval_ns) {
+		loop_timer_del(s->f->loop, s->timer);
+		s->interval_ns = v->interval_ns;
+		s->timer = loop_timer(s->f->loop, v->interval_ns, v->interval_ns, on_interval, s);
+	}
+	if (v->repaint != s->repaint) {
+		s->repaint = v->repaint;
+		s->due_all = true;
+		clearok(curscr, TRUE);
+	}
+	if (v->mouse != s->mouse) {
+		s->mouse = v->mouse;
+		mousemask(v->mouse ? ALL_MOUSE_EVENTS : 0, NULL);
+		screen_tell_leave(s);
+	}
+	if (v->version != s->version) {
+		s->version = v->version;
+		s->due_page = s->due_log = true;
+	}
+	if (paint_set(s->paint, &v->theme))
+		s->due_all = true;
+}
+
+static void draw(struct fullscreen *s)
+{
+	if (s->due_all)
+		erase();
+	if (s->due_page || s->due_all)
+		draw_page(s);
+	if (s->due_log || s->due_all)
+		draw_log(s);
+	draw_prompt(s);
+	s->due_page = s->due_log = s->due_prompt = s->due_all = false;
+	s->drawn_ns = now_ns();
+	wnoutrefresh(stdscr);
+	doupdate();
+}
+
+void screen_step(void *arg)
+{
+	struct fullscreen *s = arg;
+	bool busy = sess_busy(s->f->sess);
+
+	if (s->paused)
+		return;
+	if (busy != s->busy) {
+		s->busy = busy;
+		s->due_prompt = true;
+		s->due_page = s->due_page || !busy;
+	}
+	if (s->resized)
+		screen_take_size(s);
+	follow_view(s);
+	if (!s->due_page && !s->due_log && !s->due_prompt && !s->due_all)
+		return;
+	if (s->waits_output || (now_ns() - s->drawn_ns < TYPED_AHEAD_NS && screen_fd_ready(STDIN_FILENO, POLLIN)))
+		return;
+	if (!screen_fd_ready(s->fd, POLLOUT)) {
+		/* Stopped by Ctrl-S, or slow: ports and timers do not wait for it. */
+		s->waits_output = true;
+		loop_fd(s->f->loop, s->fd, POLLOUT, on_output, s);
+		return;
+	}
+	draw(s);
+}

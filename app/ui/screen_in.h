@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside of the screen: what screen.c (the terminal), screen_draw.c and screen_keys.c share. */
+#pragma once
+#include "capture.h"
+#include "draw.h"
+#include "edit.h"
+#include "keys.h"
+#include "screen.h"
+
+struct fullscreen {
+	struct front *f;
+	struct edit *edit;
+	struct keys *keys;
+	struct paint *paint;
+	struct capture *capture;
+	SCREEN *scr;
+	FILE *out; /* the terminal, whatever stdout is meanwhile */
+	int fd;
+	struct layout at;
+	bool resized, paused, ended, ready, busy, mouse, waits_output, in_command;
+	bool due_page, due_log, due_prompt, due_all;
+	unsigned version, repaint; /* of the view, when it was drawn */
+	uint64_t interval_ns, drawn_ns;
+	int timer, esc_timer;
+	json_t *snap;        /* that the page was drawn from */
+	struct page_out out_of;
+	unsigned spin;
+	int left;            /* columns of the line that are left of the prompt's window */
+	unsigned below;      /* rows of the log below what is shown */
+	wchar_t feed[16];    /* of one key, for the editor */
+	unsigned nfeed;
+	enum { MACRO_MAY, MACRO_ASK, MACRO_DONE } macro; /* has libedit keys of its own left? */
+};
+
+/* Before each turn of the loop: bring the terminal up to date, if it takes something. */
+void screen_step(void *fullscreen);
+void screen_take_size(struct fullscreen *);
+/* Would a read or a write not wait? POLLIN or POLLOUT. */
+bool screen_fd_ready(int fd, short what);
+/* What a crash has to write has changed. */
+void screen_tell_leave(struct fullscreen *);
+
+/* Bytes of the terminal become keys: one after the other, and none behind Enter, so that what is typed for the shell after `quit` stays in
+ * the terminal. */
+void screen_input(void *fullscreen, short revents);
+void screen_take_key(struct fullscreen *, const struct key *);
+/* The editor's next key. It asks for more than one where a key begins a command (Escape, Ctrl-V, a search): the loop turns meanwhile. */
+int screen_get_key(void *fullscreen, wchar_t *wc);
+/* No more keys are wanted now. */
+bool screen_stops(const struct fullscreen *);

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define NCURSES_NOMACROS
+#include "screen_in.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool line_empty(struct fullscreen *s)
+{
+	const LineInfoW *li = edit_line(s->edit);
+
+	return li->lastchar == li->buffer;
+}
+
+static void on_esc_timeout(void *arg)
+{
+	struct fullscreen *s = arg;
+
+	s->esc_timer = -1;
+	keys_timeout(s->keys);
+}
+
+void screen_input(void *arg, short revents)
+{
+	struct fullscreen *s = arg;
+	unsigned char byte;
+
+	(void)revents;
+	if (s->f->interrupted)
+		return; /* what is typed behind Ctrl-C belongs to the next line */
+	loop_timer_del(s->f->loop, s->esc_timer);
+	s->esc_timer = -1;
+	do {
+		ssize_t n = read(STDIN_FILENO, &byte, 1);
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			break;
+		if (n <= 0) {
+			s->f->hangup = true;
+			return;
+		}
+		keys_byte(s->keys, byte);
+	} while (byte != '\n' && byte != '\r' && screen_fd_ready(STDIN_FILENO, POLLIN));
+	uint64_t wait = keys_wait_ns(s->keys);
+	if (wait > 0)
+		s->esc_timer = loop_timer(s->f->loop, wait, 0, on_esc_timeout, s);
+}
+
+static void enter(struct fullscreen *s)
+{
+	struct sbuf echo = {0};
+	char *text = edit_text(s->edit);
+
+	edit_reset(s->edit);
+	s->left = 0;
+	scroll_end(s->f->log);
+	if (*text != '\0') {
+		sbuf_addf(&echo, PROMPT "%s", text);
+		scroll_add(s->f->log, ROLE_LOG_ECHO, sbuf_str(&echo), false);
+	}
+	s->due_page = s->due_log = true;
+	front_entered(s->f, text);
+	sbuf_free(&echo);
+	free(text);
+}
+
+/* A key that stands for a command: shown like a typed one. */
+static void command(struct fullscreen *s, const char *verb)
+{
+	struct sbuf line = {0}, echo = {0};
+
+	sbuf_addf(&line, "%s %u", verb, s->f->view->port);
+	sbuf_addf(&echo, PROMPT "%s", sbuf_str(&line));
+	scroll_end(s->f->log);
+	scroll_add(s->f->log, ROLE_LOG_ECHO, sbuf_str(&echo), false);
+	s->due_page = s->due_log = true;
+	sess_exec(s->f->sess, sbuf_str(&line), NULL);
+	sess_poll(s->f->sess);
+	sbuf_free(&line);
+	sbuf_free(&echo);
+}
+
+static void show_page(struct fullscreen *s, const struct page *p)
+{
+	struct view *v = s->f->view;
+
+	if (p == NULL)
+		return;
+	v->page = p;
+	v->top = 0;
+	view_touch(v);
+}
+
+static void show_page_at(struct fullscreen *s, int step_by)
+{
+	int n = 0, now = 0;
+
+	for (; pages[n] != NULL; n++)
+		if (pages[n] == s->f->view->page)
+			now = n;
+	if (n > 0)
+		show_page(s, pages[(now + step_by + n) % n]);
+}
+
+/* The port before or after the selected one; the page goes where it is shown. */
+static void select_port(struct fullscreen *s, int step_by)
+{
+	struct view *v = s->f->view;
+	unsigned n, at = 0;
+	const json_t **ports = page_ports(s->snap, &n);
+
+	for (unsigned i = 0; i < n; i++)
+		if (json_integer_value(json_object_get(ports[i], "port")) == v->port)
+			at = i;
+	if (n > 0 && (step_by < 0 ? at > 0 : at + 1 < n))
+		at = step_by < 0 ? at - 1 : at + 1;
+	if (n > 0)
+		v->port = (unsigned)json_integer_value(json_object_get(ports[at], "port"));
+	if (at < v->first)
+		v->first = at;
+	if (s->out_of.shown > 0 && at >= v->first + s->out_of.shown)
+		v->first = at + 1 - s->out_of.shown;
+	v->stream = 0;
+	free(ports);
+	view_touch(v);
+}
+
+static void more_ports(struct fullscreen *s, bool forward)
+{
+	struct view *v = s->f->view;
+	unsigned shown = s->out_of.shown > 0 ? s->out_of.shown : 1;
+
+	if (!forward)
+		v->first = v->first > shown ? v->first - shown : 0;
+	else if (v->first + shown < s->out_of.of)
+		v->first += shown;
+	view_touch(v);
+}
+
+static void more_rows(struct fullscreen *s, bool down)
+{
+	const struct page_out *o = &s->out_of;
+	struct view *v = s->f->view;
+	unsigned by = o->rows > 1 ? o->rows - 1 : 1, above = o->top, below = o->all > o->top + o->rows ? o->all - o->top - o->rows : 0;
+	bool tail = v->page != NULL && v->page->tail;
+
+	/* top counts from the end that the page begins with */
+	if (down)
+		v->top = tail ? (below > by ? below - by : 0) : above + (below > by ? by : below);
+	else
+		v->top = tail ? below + (above > by ? by : above) : (above > by ? above - by : 0);
+	view_touch(v);
+}
+
+/* The stream before or after the selected one, of those that the page knows. */
+static void select_stream(struct fullscreen *s, int step_by)
+{
+	const json_t *list = json_object_get(s->snap, "streams"), *item;
+	struct view *v = s->f->view;
+	long best = -1;
+	size_t i;
+
+	json_array_foreach(list, i, item) {
+		long id = (long)json_integer_value(json_object_get(item, "stream"));
+		if (step_by < 0 ? id < v->stream && id > best : id > v->stream && (best < 0 || id < best))
+			best = id;
+	}
+	if (best >= 0)
+		v->stream = (unsigned)best;
+	view_touch(v);
+}
+
+static void scroll_log(struct fullscreen *s, int rows)
+{
+	scroll_by(s->f->log, rows);
+	s->due_log = true;
+}
+
+/* Keys that do the same whatever is typed. */
+static bool take_anywhere(struct fullscreen *s, const struct key *k)
+{
+	int rows = s->at.log_rows > 1 ? s->at.log_rows - 1 : 1;
+
+	switch (k->code) {
+	case K_PGUP:
+	case K_PGDN:
+		scroll_log(s, k->code == K_PGUP ? rows : -rows);
+		return true;
+	case K_PAGE_UP:
+	case K_PAGE_DOWN:
+		more_rows(s, k->code == K_PAGE_DOWN);
+		return true;
+	case K_WHEEL_UP:
+	case K_WHEEL_DOWN:
+		if (k->row < s->at.page_rows)
+			more_rows(s, k->code == K_WHEEL_DOWN);
+		else
+			scroll_log(s, k->code == K_WHEEL_UP ? 3 : -3);
+		return true;
+	case K_F5:
+	case K_F6:
+		command(s, k->code == K_F5 ? "start" : "stop");
+		return true;
+	case K_F1:
+		show_page(s, page_find("help", NULL));
+		return true;
+	case K_CHAR:
+		if (k->ch != L'\f')
+			return false;
+		clearok(curscr, TRUE);
+		s->due_all = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Keys of the empty prompt; none of them sends anything. */
+static bool take_empty(struct fullscreen *s, const struct key *k)
+{
+	unsigned n = 0;
+
+	if (k->code == K_LEFT || k->code == K_RIGHT) {
+		select_port(s, k->code == K_LEFT ? -1 : 1);
+		return true;
+	}
+	if (k->code == K_BACKTAB) {
+		show_page_at(s, -1);
+		return true;
+	}
+	if (k->code != K_CHAR)
+		return false;
+	while (pages[n] != NULL)
+		n++;
+	if (k->ch >= L'0' && k->ch <= L'9') {
+		unsigned at = k->ch == L'0' ? 9 : (unsigned)(k->ch - L'1');
+		show_page(s, at < n ? pages[at] : NULL);
+	} else if (k->ch == L'\t') {
+		show_page_at(s, 1);
+	} else if (k->ch == L'<' || k->ch == L'>') {
+		more_ports(s, k->ch == L'>');
+	} else if (k->ch == L'[' || k->ch == L']') {
+		more_rows(s, k->ch == L']');
+	} else if (k->ch == L'-' || k->ch == L'+') {
+		select_stream(s, k->ch == L'-' ? -1 : 1);
+	} else if (k->ch == L'?') {
+		show_page(s, page_find("help", NULL));
+	} else if (k->ch == L'\4') {
+		s->ended = true;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void feed(struct fullscreen *s, const struct key *k)
+{
+	const char *p = k->raw;
+
+	if (k->code == K_WORD_LEFT || k->code == K_WORD_RIGHT)
+		p = k->code == K_WORD_LEFT ? "\033b" : "\033f";
+	if (k->code == K_CHAR)
+		s->feed[s->nfeed++] = k->ch;
+	else
+		while (*p != '\0' && s->nfeed < ARRAY_SIZE(s->feed))
+			s->feed[s->nfeed++] = (unsigned char)*p++;
+}
+
+bool screen_stops(const struct fullscreen *s)
+{
+	const struct front *f = s->f;
+
+	return f->interrupted || f->hangup || s->ended || loop_stopped(f->loop) || front_changes(f, true);
+}
+
+int screen_get_key(void *arg, wchar_t *wc)
+{
+	struct fullscreen *s = arg;
+	struct key k;
+
+	if (s->nfeed == 0 && s->macro == MACRO_ASK) {
+		s->macro = MACRO_DONE;
+		errno = EINTR;
+		return -1;
+	}
+	while (s->nfeed == 0) {
+		if (screen_stops(s)) {
+			errno = EINTR;
+			return -1;
+		}
+		if (keys_next(s->keys, &k)) {
+			if (k.pasted || !take_anywhere(s, &k))
+				feed(s, &k);
+			continue;
+		}
+		s->due_prompt = true;
+		screen_step(s);
+		s->f->turn(s->f->arg);
+	}
+	*wc = s->feed[0];
+	memmove(s->feed, s->feed + 1, --s->nfeed * sizeof(*s->feed));
+	return 1;
+}
+
+/* Text, whatever it looks like: lines are run as if they were typed. */
+static void take_pasted(struct fullscreen *s, const struct key *k)
+{
+	if (k->code == K_CHAR && (k->ch == L'\n' || k->ch == L'\r')) {
+		enter(s);
+	} else if (k->code == K_CHAR) {
+		wchar_t ch = k->ch == L'\t' ? L' ' : k->ch;
+		if (ch >= L' ' && ch != L'\x7f')
+			edit_insert(s->edit, &ch, 1);
+	}
+}
+
+void screen_take_key(struct fullscreen *s, const struct key *k)
+{
+	s->due_prompt = true;
+	if (k->pasted) {
+		take_pasted(s, k);
+		return;
+	}
+	if (take_anywhere(s, k) || (line_empty(s) && take_empty(s, k)) || k->code == K_BACKTAB)
+		return;
+	feed(s, k);
+	/* A key may stand for many (~/.editrc: bind -s): libedit has them, and is asked until it wants one from us. */
+	for (s->macro = MACRO_MAY; s->macro != MACRO_DONE;) {
+		enum edit_did did = edit_key(s->edit);
+		if (did == EDIT_ENTER)
+			enter(s);
+		s->ended = s->ended || did == EDIT_END;
+		if (screen_stops(s))
+			break;
+		s->macro = s->nfeed > 0 ? MACRO_MAY : s->macro == MACRO_MAY ? MACRO_ASK : s->macro;
+	}
+	s->macro = MACRO_MAY;
+	s->nfeed = 0;
+}

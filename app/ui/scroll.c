@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scroll.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <wctype.h>
+
+#define TAB 8
+
+struct line {
+	wchar_t *text;
+	unsigned n;
+	uint8_t role;
+	bool shown;
+};
+
+struct scroll {
+	struct line *line; /* a ring */
+	unsigned max, first, n;
+	unsigned long added;
+	unsigned back;     /* rows between the view and the end */
+	int rows, cols;    /* of the last drawing */
+};
+
+struct scroll *scroll_new(unsigned max_lines)
+{
+	struct scroll *s = xcalloc(1, sizeof(*s));
+
+	s->line = xcalloc(max_lines, sizeof(*s->line));
+	s->max = max_lines;
+	return s;
+}
+
+static struct line *line_at(const struct scroll *s, unsigned i)
+{
+	return &s->line[(s->first + i) % s->max];
+}
+
+void scroll_free(struct scroll *s)
+{
+	if (s == NULL)
+		return;
+	for (unsigned i = 0; i < s->n; i++)
+		free(line_at(s, i)->text);
+	free(s->line);
+	free(s);
+}
+
+int scroll_columns(wchar_t wc)
+{
+	int n = wcwidth(wc);
+
+	return n >= 0 ? n : iswcntrl((wint_t)wc) ? 2 : 1;
+}
+
+/* Where the row that begins at `from` ends. What takes no column stays with the character before it. */
+static unsigned row_end(const struct line *l, unsigned from, int cols)
+{
+	int used = 0;
+	unsigned i = from;
+
+	for (; i < l->n; i++) {
+		int w = scroll_columns(l->text[i]);
+		if (used + w > cols && i > from)
+			break;
+		used += w;
+	}
+	return i;
+}
+
+static unsigned line_rows(const struct line *l, int cols)
+{
+	unsigned rows = 1;
+
+	for (unsigned i = row_end(l, 0, cols); i < l->n; i = row_end(l, i, cols))
+		rows++;
+	return rows;
+}
+
+/* Tabs become blanks; what is no character of the locale and what would move the cursor becomes '?'. */
+static wchar_t *convert(const char *text, size_t n, unsigned *len)
+{
+	wchar_t *out = xcalloc(TAB * n + 1, sizeof(*out));
+	mbstate_t mbs = {0};
+	unsigned k = 0;
+
+	for (size_t i = 0; i < n;) {
+		wchar_t wc;
+		size_t used = mbrtowc(&wc, text + i, n - i, &mbs);
+		if (used == 0 || used > n - i) {
+			memset(&mbs, 0, sizeof(mbs));
+			used = 1;
+			wc = L'?';
+		}
+		i += used;
+		if (wc == L'\t')
+			do
+				out[k++] = L' ';
+			while (k % TAB != 0);
+		else if (wc != L'\r')
+			out[k++] = wcwidth(wc) < 0 ? L'?' : wc;
+	}
+	*len = k;
+	return xrealloc(out, (k + 1) * sizeof(*out));
+}
+
+static void add_line(struct scroll *s, enum role role, const char *text, size_t n, bool shown)
+{
+	struct line l = {.role = (uint8_t)role, .shown = shown};
+
+	l.text = convert(text, n, &l.n);
+	if (s->n == s->max) {
+		free(line_at(s, 0)->text);
+		s->first = (s->first + 1) % s->max;
+		s->n--;
+	}
+	*line_at(s, s->n++) = l;
+	s->added++;
+	/* Who reads older lines goes on reading them. */
+	if (s->back > 0)
+		s->back += line_rows(&l, s->cols);
+}
+
+void scroll_add(struct scroll *s, enum role role, const char *text, bool shown)
+{
+	while (*text != '\0') {
+		size_t n = strcspn(text, "\n");
+		add_line(s, role, text, n, shown);
+		text += n + (text[n] == '\n');
+	}
+}
+
+unsigned long scroll_mark(const struct scroll *s)
+{
+	return s->added;
+}
+
+void scroll_from(struct scroll *s, unsigned long mark)
+{
+	unsigned rows = 0;
+
+	for (unsigned i = 0; i < s->n && i < s->added - mark; i++)
+		rows += line_rows(line_at(s, s->n - 1 - i), s->cols);
+	s->back = rows > (unsigned)s->rows ? rows - (unsigned)s->rows : 0;
+}
+
+void scroll_by(struct scroll *s, int rows)
+{
+	if (rows < 0 && s->back < (unsigned)-rows)
+		s->back = 0;
+	else
+		s->back += (unsigned)rows;
+}
+
+void scroll_end(struct scroll *s)
+{
+	s->back = 0;
+}
+
+unsigned scroll_draw(struct scroll *s, int rows, int cols, scroll_fn *fn, void *arg)
+{
+	unsigned have = 0, i = s->n;
+
+	s->rows = rows;
+	s->cols = cols;
+	if (rows <= 0 || cols <= 0)
+		return s->back;
+	while (i > 0 && have < s->back + (unsigned)rows)
+		have += line_rows(line_at(s, --i), cols);
+	if (s->back > 0 && have < s->back + (unsigned)rows)
+		s->back = have > (unsigned)rows ? have - (unsigned)rows : 0;
+	int row = rows + (int)s->back - (int)have;
+	for (; i < s->n && row < rows; i++) {
+		const struct line *l = line_at(s, i);
+		unsigned from = 0;
+		do {
+			unsigned end = row_end(l, from, cols);
+			if (row >= 0 && row < rows)
+				fn(arg, row, l->role, l->text + from, end - from);
+			row++;
+			from = end;
+		} while (from < l->n);
+	}
+	return s->back;
+}
+
+void scroll_replay(struct scroll *s, FILE *f, const char *error, const char *normal)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		struct line *l = line_at(s, i);
+		char mb[16];
+		mbstate_t mbs = {0};
+		if (l->shown)
+			continue;
+		l->shown = true;
+		fputs(l->role == ROLE_LOG_ERROR ? error : "", f);
+		for (unsigned k = 0; k < l->n; k++) {
+			size_t n = wcrtomb(mb, l->text[k], &mbs);
+			if (n != (size_t)-1)
+				fwrite(mb, 1, n, f);
+		}
+		fputs(l->role == ROLE_LOG_ERROR ? normal : "", f);
+		fputc('\n', f);
+	}
+	fflush(f);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The 1 s timer: what happened in the interval that ends, by queue, port and worker. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "ctl_int.h"
+
+static struct snap_rate rate_of(uint64_t packets, uint64_t bytes, double seconds)
+{
+	/* l1: 20 bytes per frame on the wire beside the frame with its FCS */
+	return (struct snap_rate){.pps = (double)packets / seconds,
+				  .l1_bps = ((double)bytes + (double)packets * PACE_WIRE_OVERHEAD) * 8 / seconds};
+}
+
+static double mean(uint64_t sum, uint64_t n)
+{
+	return n > 0 ? (double)sum / (double)n : (double)NAN;
+}
+
+static void rate_add(struct snap_rate *a, const struct snap_rate *b)
+{
+	a->pps += b->pps;
+	a->l1_bps += b->l1_bps;
+}
+
+static void rate_most(struct snap_rate *a, const struct snap_rate *b)
+{
+	a->pps = b->pps > a->pps ? b->pps : a->pps;
+	a->l1_bps = b->l1_bps > a->l1_bps ? b->l1_bps : a->l1_bps;
+}
+
+/* An interval that was late stands for the seconds that it lasted. */
+static void remember(struct ctl_port *cp, const struct snap_interval *v, double seconds)
+{
+	long times = lround(seconds);
+
+	for (long i = 0; i < (times < 1 ? 1 : times > SNAP_HISTORY ? SNAP_HISTORY : times); i++)
+		cp->history[cp->nhistory++ % SNAP_HISTORY] = *v;
+	if (!cp->cleared) {
+		rate_most(&cp->max.tx, &v->tx);
+		rate_most(&cp->max.rx, &v->rx);
+	}
+	cp->cleared = false;
+}
+
+/* *d: what this queue did in the interval. */
+static void tick_queue(struct ctl *c, struct ctl_port *cp, unsigned q, double seconds, struct q_raw *d)
+{
+	struct q_raw now;
+
+	stat_queue(cp, q, &now);
+	*d = now;
+	cells_sub(d, &cp->prev[q], sizeof(*d));
+	cp->prev[q] = now;
+	if (q < cp->p.ntxq) {
+		c->worker[cp->tx_worker[q]].moved += d->tx.packets;
+		c->worker[cp->tx_worker[q]].stalls += d->tx.stalls;
+	}
+	if (q < cp->p.nrxq)
+		c->worker[cp->rx_worker[q]].moved += d->rx.packets;
+	if (seconds > 0)
+		cp->last[q] = (struct q_rate){
+			.tx = rate_of(d->tx.packets, d->tx.bytes, seconds),
+			.rx = rate_of(d->rx.packets, d->rx.bytes, seconds),
+			.dropped_pps = (double)d->tx.dropped / seconds,
+			.stalls_per_s = (double)d->tx.stalls / seconds,
+			.nombuf_per_s = (double)d->tx.nombuf / seconds,
+			.tx_cycles = mean(d->tx_times.cycles, d->tx_times.bursts),
+			.rx_cycles = mean(d->rx_times.cycles, d->rx_times.bursts),
+		};
+}
+
+static void tick_port(struct ctl *c, struct ctl_port *cp)
+{
+	uint64_t now = clock_raw_ns(), taken = 0, refused = 0;
+	double seconds = cp->prev_ns != 0 ? (double)(now - cp->prev_ns) / 1e9 : 0;
+	struct snap_interval sum = {0};
+
+	for (unsigned q = 0; q < cp->nqueues; q++) {
+		struct q_raw d;
+		tick_queue(c, cp, q, seconds, &d);
+		taken += d.tx.packets;
+		refused += d.tx.stalls + d.tx.nombuf + d.retries;
+		rate_add(&sum.tx, &cp->last[q].tx);
+		rate_add(&sum.rx, &cp->last[q].rx);
+	}
+	if (seconds > 0)
+		remember(cp, &sum, seconds);
+	cp->prev_ns = now;
+	cp->stuck_ticks = cp->run.active && taken == 0 && refused > 0 ? cp->stuck_ticks + 1 : 0;
+}
+
+/* Time for which the thread was ready and had no CPU, so far. false: the system does not tell. */
+static bool delay_ns(const struct ctl_worker *cw, uint64_t *ns)
+{
+	uint64_t tid = cell_get(&cw->w->tid);
+	char path[64];
+	bool got = false;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%" PRIu64 "/schedstat", tid);
+	FILE *f = tid != 0 ? fopen(path, "re") : NULL;
+	if (f != NULL) {
+		got = fscanf(f, "%*u %" SCNu64, ns) == 1;
+		fclose(f);
+	}
+	return got;
+}
+
+static void tick_worker(struct ctl_worker *cw)
+{
+	uint64_t tsc = clock_tsc(), busy = cell_get(&cw->w->cells.busy_tsc), loops = cell_get(&cw->w->cells.loops), delay = 0;
+	bool known = delay_ns(cw, &delay), before = cw->delay_known;
+	double seconds = cw->prev_tsc != 0 ? (double)clock_ns(tsc - cw->prev_tsc) / 1e9 : 0;
+
+	if (seconds > 0) {
+		cw->busy = fmin((double)(busy - cw->prev_busy) / (double)(tsc - cw->prev_tsc), 1);
+		cw->loops_per_s = (double)(loops - cw->prev_loops) / seconds;
+		cw->pps = (double)cw->moved / seconds;
+		cw->cycles_per_packet = mean(busy - cw->prev_busy, cw->moved);
+		cw->stalls_per_s = (double)cw->stalls / seconds;
+		/* the kernel adds a wait when it ends, which may be longer than the interval */
+		cw->wait = known && before ? fmin((double)(delay - cw->prev_delay_ns) / 1e9 / seconds, 1) : (double)NAN;
+	}
+	cw->prev_tsc = tsc;
+	cw->prev_busy = busy;
+	cw->prev_loops = loops;
+	cw->prev_delay_ns = delay;
+	cw->delay_known = known;
+	cw->moved = cw->stalls = 0;
+}
+
+void ctl_tick(struct ctl *c)
+{
+	uint64_t now = clock_raw_ns();
+
+	clock_refine();
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->used)
+			link_look(c, c->port[i]);
+	if (c->prev_tick_ns != 0 && now - c->prev_tick_ns < TICK_NS / 2) /* the one before was late: both are one interval */
+		return;
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->used)
+			tick_port(c, c->port[i]);
+	for (unsigned w = 0; w < c->nworkers; w++)
+		tick_worker(&c->worker[w]);
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->used)
+			streams_tick(c->port[i]);
+	c->prev_tick_ns = now;
+}

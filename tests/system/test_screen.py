@@ -1,0 +1,524 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The full screen: page above, log and prompt below, as an independent terminal emulator sees it. Needs no root and no NIC.
+
+WIRERATE names the executable.
+"""
+import os
+import random
+import re
+import signal
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from pty_term import ALTERNATE, BIN, BRACKETED_PASTE, PROMPT, JobTerm, Term
+
+pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
+THEMES = sorted((Path(__file__).resolve().parents[2] / "themes").glob("*.theme"))
+PAGES = ["main", "queues", "streams", "frame", "ports", "xstats", "log", "help"]
+UP, DOWN, RIGHT, LEFT = "\x1bOA", "\x1bOB", "\x1bOC", "\x1bOD"
+PAGE_UP, PAGE_DOWN, F5, F6 = "\x1b[5~", "\x1b[6~", "\x1b[15~", "\x1b[17~"
+LONG = "set pages interval 60s"  # nothing is redrawn but what keys and commands change
+
+
+class On:
+    """What both kinds of terminal do on the full screen."""
+
+    def ready(self):
+        return self.until(lambda: ALTERNATE in self.screen.mode and self.last() == PROMPT and self.footer(), "screen")
+
+    def footer(self):
+        return any("F5" in line and "F6" in line for line in self.lines()[-3:])
+
+    def title(self):
+        """The head line without its spinner."""
+        return self.lines()[0][self.lines()[0].index("<"):]
+
+    def on_page(self, name):
+        return self.until(lambda: f"<{name}>" in self.lines()[0], f"page {name}")
+
+    def cmd(self, line):
+        """A command, after which the prompt is back."""
+        self.type(line).line_is(line)
+        return self.type("\r").prompt()
+
+    def above(self):
+        """All above the prompt."""
+        return "\n".join(self.lines()[:self.screen.cursor.y])
+
+    def settle(self):
+        """Whatever was typed is done and drawn: a mark has come to the prompt and gone, and nothing follows."""
+        self.type("\x15").prompt()
+        self.type("#~").line_is("#~")
+        self.type("\x15").prompt()
+        return self.quiet()
+
+    def same_after_repaint(self):
+        """What was drawn bit by bit is what is drawn from nothing."""
+        self.settle()
+        before, sent = self.cells(), len(self.raw)
+        self.type("\x0c").until(lambda: b"\x1b[2J" in self.raw[sent:] or b"\x1b[J" in self.raw[sent:], "repaint")
+        self.quiet()
+        after = self.cells()
+        for y, (old, new) in enumerate(zip(before[0], after[0])):
+            assert old == new, f"row {y}: incremental {''.join(c[0] for c in old)!r}, repainted {''.join(c[0] for c in new)!r}"
+        assert before[1] == after[1], "cursor"
+        return self
+
+    def left(self, code):
+        assert self.ends() == code
+        self.terminal_is_back()
+
+
+class Screen(On, Term):
+    pass
+
+
+class JobScreen(On, JobTerm):
+    pass
+
+
+def colours(t):
+    return {c for y in range(t.screen.lines) for cell in t.screen.row(y) for c in (cell.fg, cell.bg)} - {"default"}
+
+
+def history(home):
+    return (home / ".local/state/wirerate/history").read_text().splitlines()
+
+
+# --- opening and leaving -------------------------------------------------------------------------------------------
+
+def test_opens_by_itself_with_page_log_prompt_and_footer(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().on_page("main")
+        assert t.screen.cursor.y > 12 and not t.screen.cursor.hidden
+        t.cmd("help stop")
+        assert "help stop" in t.above() and "Stop sending" in t.above()
+        t.on_page("main")
+        assert t.footer()
+        t.cmd("bogus")
+        assert "bogus" in t.above()
+        assert not re.search(rb"\x1b\[\?(9|100\d|1015)h", t.raw), "the mouse is the terminal's"
+        t.type("quit\r").left(0)
+        assert "Stop sending" in t.text(), "what the log showed stays in the terminal"
+
+
+def test_no_screen_gives_the_plain_prompt(tmp_path):
+    with Screen(tmp_path, "--no-screen") as t:
+        t.prompt().cmd("help stop")
+        assert ALTERNATE not in t.screen.mode and "\x1b[?1049h" not in t.raw.decode()
+        assert t.lines()[0] == PROMPT + "help stop"
+        t.type("\x04").left(0)
+
+
+def test_screen_off_and_on(tmp_path):
+    with Screen(tmp_path, "--no-screen") as t:
+        t.prompt().type("screen on\r")
+        for _ in range(2):
+            t.ready().cmd("help stop")
+            t.type("screen off\r")
+            t.until(lambda: ALTERNATE not in t.screen.mode and t.last() == PROMPT, "plain prompt")
+            t.cmd("help start")
+            assert "Start sending" in t.above()
+            t.type("screen on\r")
+        t.ready().type("\x04").left(0)
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "screen", "tmux-256color", "linux", "vt100"])
+def test_terminals(tmp_path, term):
+    with Screen(tmp_path, TERM=term) as t:
+        t.until(lambda: t.last() == PROMPT and t.footer(), "screen").on_page("main")
+        assert bool(colours(t)) == (term != "vt100")
+        t.cmd("help stop")
+        assert "Stop sending" in t.above()
+        t.type("quit\r").left(0)
+
+
+@pytest.mark.parametrize("term", [None, "dumb", "no-such-terminal"])
+def test_terminals_that_cannot(tmp_path, term):
+    with Screen(tmp_path, TERM=term) as t:
+        t.prompt().type("help stop\r").shows("Stop sending")
+        t.prompt().type("screen on\r")
+        t.prompt().type("\x04").left(0)
+        assert b"\x1b" not in t.raw
+
+
+@pytest.mark.parametrize("env,args,coloured", [
+    ({}, [], True), ({"NO_COLOR": "1"}, [], False), ({}, ["--color=never"], False),
+    ({"NO_COLOR": "1"}, ["--color=always"], True)])
+def test_colour_follows_the_rules(tmp_path, env, args, coloured):
+    with Screen(tmp_path, *args, **env) as t:
+        t.ready().cmd("bogus")
+        assert bool(colours(t)) == coloured
+        t.type("\x04").left(0)
+
+
+@pytest.mark.parametrize("locale,ascii_only", [("C", True), ("C.UTF-8", False)])
+def test_glyphs_follow_the_locale(tmp_path, locale, ascii_only):
+    with Screen(tmp_path, LC_ALL=locale) as t:
+        t.ready().cmd("set 0 count 1000; start 0; wait 0")
+        for name in PAGES:
+            t.cmd(f"page {name}").on_page(name)
+        t.cmd("page queues").quiet()
+        high = [b for b in t.raw if b > 0x7f]
+        assert not high if ascii_only else high
+        t.type("\x04").left(0)
+
+
+# --- typing --------------------------------------------------------------------------------------------------------
+
+def test_typing_while_redrawing_and_sending(tmp_path):
+    rnd = random.Random(1)
+    words = ["".join(rnd.choices("abcdefghijklmnopqrstuvwxyz0123456789.-_", k=rnd.randint(3, 30))) for _ in range(200)]
+    lines = [f"set 0 userpattern x{w}" for w in words]
+    with Screen(tmp_path) as t:
+        t.ready().cmd("set pages interval 100ms; start all")
+        keys = "".join(line + "\r" for line in lines)
+        while keys:
+            n = rnd.randint(1, 60)
+            t.type(keys[:n]).read(rnd.choice([0, 0, 0.01]))
+            keys = keys[n:]
+        t.until(lambda: t.last() == PROMPT and lines[-1] in t.above(), "last line in the log")
+        t.cmd("show settings 0")
+        t.type("quit\r").left(0)
+    assert history(tmp_path)[1:-2] == lines
+
+
+def test_typing_while_a_command_runs(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().type("sleep 60s\r")
+        t.until(lambda: t.last() in ("", PROMPT) and "sleep 60s" in t.above(), "held line")
+        t.type("help stop").until(lambda: t.last().endswith("help stop"), "typing")
+        t.type("\x03").line_is("help stop")
+        t.type("\r").prompt()
+        assert "Stop sending" in t.above()
+        t.type("sleep 500ms; help clr\r").type("help str\r").type("help stp\r").shows("stop all")
+        t.prompt()
+        text = t.above()
+        at = [text.rfind(x) for x in ("clear all", "start all", "stop all")]
+        assert -1 < at[0] < at[1] < at[2], text
+        t.type("abc").line_is("abc").type("\x03").prompt()
+        t.type("sleep 300ms; help quit\r\x04").left(0)
+
+
+def test_completion_and_help(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().type("qui\t").line_is("quit ")
+        t.type("\x15s\t").until(lambda: re.search(r"^ *start +\S+", t.above(), re.M), "list")
+        t.line_is("s").type("\x15show sta\t").line_is("show stats ")
+        t.type("\x15set 0 ?").until(lambda: re.search(r"^ *promiscuous|^ *rate +\S", t.above(), re.M), "help")
+        t.line_is("set 0 ").type("\x15help x?").line_is("help x?")
+        t.type("\x15").prompt().same_after_repaint()
+        t.type("\x04").left(0)
+
+
+def test_history_lasts_over_two_runs(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().cmd("help start").cmd("help stop").type("quit\r").left(0)
+    with Screen(tmp_path) as t:
+        t.ready()
+        # With nothing typed the arrows choose a port; Ctrl-P always asks for the line before.
+        for line in ("quit", "help stop", "help start"):
+            t.type("\x10").line_is(line)
+        t.type(DOWN).line_is("help stop").type(UP).line_is("help start")
+        t.type("\r").prompt()
+        assert "Start sending" in t.above()
+        t.type("\x04").left(0)
+
+
+def test_keys_edit_the_line(tmp_path):
+    with Screen(tmp_path, cols=40, rows=20) as t:
+        t.ready().type("help stop").line_is("help stop")
+        t.type("\x01").until(lambda: t.last() == PROMPT, "cursor at the beginning")
+        t.type("x").until(lambda: PROMPT + "xhelp stop" in t.lines(), "x in front")
+        t.type("\x05\x17").line_is("xhelp ").type("\x7f" + LEFT * 2).line_is("xhe").type("\x0b").line_is("xhe")
+        t.until(lambda: PROMPT + "xhe" in t.lines(), "end cut off")
+        t.type(RIGHT + "\x15").prompt()
+        text = "".join(f"{n:02d}," for n in range(40))
+        t.type(text).until(lambda: t.last().endswith("38,39,"), "end of a long line")
+        t.type("\x01").until(lambda: "00,01,02," in t.text() and t.last() == PROMPT, "its beginning")
+        t.type("\x05").until(lambda: t.last().endswith("38,39,"), "its end again")
+        t.type("\x15").prompt()
+        t.type("# h\u00fc\u4e16\u754cx").line_is("# h\u00fc\u4e16\u754cx").type("\x7f\x7f").line_is("# h\u00fc\u4e16")
+        t.type(LEFT).line_is("# h\u00fc").type("\x15\x0b").prompt().same_after_repaint()
+        t.type("\x04").left(0)
+
+
+def test_typing_shows_although_the_page_waits(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().cmd(LONG).cmd("help stop")
+        assert "Stop sending" in t.above()
+        t.type("# abc").line_is("# abc").type("\x04\x15\x04").left(0)
+
+
+# --- log -----------------------------------------------------------------------------------------------------------
+
+def test_the_log_scrolls_back(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().cmd(LONG)
+        for n in range(60):
+            t.type(f"# mark {n}.\r")
+        t.until(lambda: "# mark 59." in t.above() and t.last() == PROMPT, "end of the log")
+        end = t.settle().lines()
+        assert "# mark 3." not in t.above()
+        seen = 0
+        while "# mark 3." not in t.above():
+            before = t.lines()
+            t.type(PAGE_UP).until(lambda: t.lines() != before, "earlier lines")
+            seen += 1
+            assert seen < 60
+        t.type("abc").line_is("abc")
+        for _ in range(seen + 2):
+            t.type(PAGE_DOWN)
+        t.type("\x15").until(lambda: t.lines() == end, "the end again")
+        t.same_after_repaint().type("\x04").left(0)
+
+
+# --- pages and keys ------------------------------------------------------------------------------------------------
+
+def test_digits_and_tab_switch_pages(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().on_page("main")
+        for n, name in enumerate(PAGES, 1):
+            t.type(str(n)).on_page(name).prompt()
+        t.type("1").on_page("main").type("\t").on_page(PAGES[1]).type("\t").on_page(PAGES[2])
+        t.type("1").on_page("main").type("x1").line_is("x1").on_page("main").type("\x15").prompt()
+        t.type("?").until(lambda: t.last() == PROMPT and "F5" in t.above(), "help")
+        t.same_after_repaint().type("\x04").left(0)
+
+
+def test_function_keys_start_and_stop_and_printable_ones_do_not(tmp_path):
+    with Screen(tmp_path, rows=60, cols=120) as t:
+        t.ready().cmd("set 0-1 rate 1000")
+        t.type("".join(chr(c) for c in range(0x20, 0x7f) if chr(c) not in "?") + "\x15").prompt()
+        for c in " sStT+-*=/.,:;~!@#$%^&()[]{}|'\"\\" + "bcdefghijklmnopqrruvwxyzABCDEFGHIJKLMNOPQRUVWXYZ":
+            t.type(c + "\x15")
+        t.settle().cmd("stop all; show stats 0-1")
+        assert re.search(r"^tx packets +0 +0", t.text(), re.M), t.text()
+        t.cmd("page main").type(F5).until(lambda: "start 0" in t.text(), "start in the log")
+        t.settle().cmd("sleep 200ms; show stats 0-1")
+        assert re.search(r"^state +sending +idle", t.text(), re.M), t.text()
+        t.type(F6).until(lambda: "stop 0" in t.text(), "stop in the log")
+        t.cmd("cls").type(RIGHT + F5).until(lambda: "start 1" in t.text(), "start of the selected port")
+        t.settle().cmd("show stats 0-1")
+        assert re.search(r"^state +idle +sending", t.text(), re.M), t.text()
+        t.type("x" + F6 + "\x15").settle().cmd("stop 1")
+        t.same_after_repaint().type("\x04").left(0)
+
+
+def test_paging_through_ports(tmp_path):
+    with Screen(tmp_path, *["-p", "null"] * 12) as t:
+        t.ready().cmd(LONG)
+        first = t.settle().title()
+        seen = [first]
+        while True:
+            t.type(">").settle()
+            if t.title() == seen[-1]:
+                break
+            seen.append(t.title())
+            assert len(seen) < 13
+        assert len(seen) > 1, "12 ports fit on 80 columns?"
+        t.same_after_repaint()
+        for title in reversed(seen[:-1]):
+            t.type("<").until(lambda: t.title() == title, title)
+        # The selected port comes into sight.
+        for _ in range(11):
+            t.type(RIGHT)
+        t.until(lambda: t.title() == seen[-1], "last port")
+        t.same_after_repaint().type("\x04").left(0)
+
+
+@pytest.mark.parametrize("cols,rows", [(80, 24), (200, 60)])
+def test_every_page_shows_a_real_run(tmp_path, cols, rows):
+    with Screen(tmp_path, cols=cols, rows=rows) as t:
+        t.ready().cmd("set 0 count 43210; start 0; wait 0")
+        for name in PAGES:
+            t.cmd(f"page {name}").on_page(name)
+            assert sum(bool(line) for line in t.lines()) > 8, t.text()
+        t.cmd("page main").on_page("main")
+        numbers = [line for line in t.lines() if re.search(r"43.?210|43\.21k", line)]
+        assert len(numbers) >= 2, "frames sent and frames received:\n" + t.text()
+        t.same_after_repaint().type("\x04").left(0)
+
+
+# --- drawing -------------------------------------------------------------------------------------------------------
+
+def test_resize_storm(tmp_path):
+    rnd = random.Random(4)
+    sizes = [(0, 0), (1, 1), (20, 5), (500, 200), (2, 1), (1, 50), (300, 1), (19, 4)]
+    sizes += [(rnd.randint(1, 500), rnd.randint(1, 200)) if n % 10 == 0 else (rnd.randint(1, 160), rnd.randint(1, 60))
+              for n in range(92)]
+    rnd.shuffle(sizes)
+    with Screen(tmp_path) as t:
+        t.ready().cmd("set pages interval 100ms; start all")
+        typed = ""
+        for n, (cols, rows) in enumerate(sizes):
+            t.resize(cols, rows).type(chr(97 + n % 26))
+            typed += chr(97 + n % 26)
+            if n % 7 == 0:
+                t.type("\x15" + str(rnd.randint(1, 9)))
+                typed = ""
+            t.read_all()
+        t.resize(80, 24).type("\x15").prompt()
+        t.cmd("stop all").cmd(LONG).cmd("page main").on_page("main")
+        assert t.footer()
+        t.same_after_repaint()
+        for cols, rows in ((20, 5), (500, 200), (80, 24)):
+            t.resize(cols, rows).type("# x").line_is("# x").same_after_repaint()
+        t.type("quit\r").left(0)
+
+
+def test_what_is_drawn_bit_by_bit_is_what_is_drawn_at_once(tmp_path):
+    rnd = random.Random(9)
+    with Screen(tmp_path, *["-p", "null"] * 5, cols=100, rows=30) as t:
+        t.ready().cmd(LONG)
+        acts = [*"123456789", "\t", ">", "<", UP, DOWN, LEFT, RIGHT, PAGE_UP, PAGE_DOWN, "?", "help stop\r", "bogus\r",
+                "set 0 size 64..1518\r", "set 1 frame eth/vlan/ipv6/tcp\r", "s\t\x15", "# \u4e16\u754c \u2581\u2588\r", "x" * 130 + "\x15",
+                "set 2 count 100; start 2; wait 2\r", "show stats\r", "clear all\r"]
+        for _ in range(6):
+            for _ in range(12):
+                t.type(rnd.choice(acts))
+            t.same_after_repaint()
+        t.type("quit\r").left(0)
+
+
+def test_an_idle_screen_sends_little(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().settle()
+        sent = len(t.raw)
+        t.cmd("sleep 4s; help stop")
+        assert "Stop sending" in t.above()
+        assert len(t.raw) - sent < 4 * 2000
+
+
+# --- pastes --------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("bracketed", [True, False])
+def test_a_pasted_page_of_text(tmp_path, bracketed):
+    lines = [f"set {n % 2} count {1000 + n}" for n in range(48)] + ["2 is no command", " <>? 1 is none either"]
+    with Screen(tmp_path, rows=40) as t:
+        t.ready().cmd(LONG).on_page("main")
+        assert BRACKETED_PASTE in t.screen.mode
+        text = "\r".join(lines) + "\r"
+        t.type(f"\x1b[200~{text}\x1b[201~" if bracketed else "\r".join(lines[:48]) + "\r")
+        if bracketed:
+            t.settle()
+        last = lines[-1] if bracketed else lines[47]
+        t.until(lambda: last.strip() in t.above() and t.last() == PROMPT, "all of them")
+        t.cmd("show settings 0").on_page("main")
+        assert "1046" in t.above()
+        t.type("quit\r").left(0)
+    want = [line for line in (lines if bracketed else lines[:48])]
+    assert history(tmp_path)[1:1 + len(want)] == want
+
+
+def test_a_paste_of_a_part_of_a_line_is_text(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().cmd(LONG)
+        t.type("\x1b[200~3\x1b[201~").line_is("3").on_page("main")
+        t.type("\x15\x1b[200~ \t>? x\x1b[201~").until(lambda: t.last().startswith(PROMPT) and t.last().endswith(">? x"), "text")
+        t.on_page("main").type("\x15").settle().type("\x04").left(0)
+
+
+# --- the terminal is always given back -----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("keys", ["quit\r", "\x04", "start all; sleep 100ms; quit\r"])
+def test_leaving(tmp_path, keys):
+    with Screen(tmp_path) as t:
+        t.ready()
+        assert termios.tcgetattr(t.slave) != t.before
+        t.type(keys).left(0)
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGSEGV, signal.SIGABRT,
+                                 signal.SIGBUS, signal.SIGFPE])
+def test_signals(tmp_path, sig):
+    with Screen(tmp_path) as t:
+        t.ready().cmd("start 0").type("half a line").line_is("half a line")
+        t.proc.send_signal(sig)
+        t.left(-sig)
+
+
+def test_an_interrupt_drops_the_line_and_does_not_end(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().type("abc").line_is("abc")
+        t.proc.send_signal(signal.SIGINT)
+        t.prompt().type("\x04").left(0)
+
+
+def test_ctrl_z_and_fg(tmp_path):
+    with JobScreen(tmp_path) as t:
+        t.ready().cmd(LONG).type("help").line_is("help")
+        for keys in ("\x1a", None):
+            if keys:
+                t.type(keys)
+            else:
+                os.kill(t.pid, signal.SIGTSTP)
+            t.hears("stopped")
+            t.quiet().terminal_is_back()
+            termios.tcsetattr(t.slave, termios.TCSANOW, t.before)
+            t.resize(100, 30)
+            t.order("fg").until(lambda: ALTERNATE in t.screen.mode, "screen again")
+            t.line_is("help").on_page("main").until(t.footer, "footer")
+            t.resize(80, 24)
+        t.type("\x15").same_after_repaint()
+        t.type("\x04")
+        assert t.hears("ended") == "0"
+        t.terminal_is_back()
+
+
+def test_stopped_without_notice(tmp_path):
+    """After SIGSTOP the shell has used the terminal; the program takes it back and leaves it as it was."""
+    with JobScreen(tmp_path) as t:
+        t.ready().cmd(LONG)
+        os.kill(t.pid, signal.SIGSTOP)
+        t.hears("stopped")
+        t.read_all()
+        termios.tcsetattr(t.slave, termios.TCSANOW, t.before)
+        t.stream.feed(b"\x1b[2J\x1b[Hshell> ls\r\n")
+        t.order("fg").until(lambda: termios.tcgetattr(t.slave) != t.before, "editing modes")
+        t.prompt().on_page("main").same_after_repaint()
+        t.type("\x04")
+        assert t.hears("ended") == "0"
+        t.terminal_is_back()
+
+
+def test_the_end_of_the_shell(tmp_path):
+    with JobScreen(tmp_path) as t:
+        t.ready().cmd("start all")
+        t.proc.kill()
+        t.proc.wait()
+        t.has_gone()
+        t.terminal_is_back()
+
+
+def test_the_terminal_vanishes(tmp_path):
+    t = Screen(tmp_path)
+    t.ready().cmd("start all").type("sleep 60s\r").quiet().vanish()
+    assert t.proc.wait(timeout=20) in (0, -signal.SIGHUP)
+
+
+def test_the_terminal_vanishes_and_nobody_says_so(tmp_path):
+    """A hangup that is ignored (nohup) leaves the end of input as the only sign."""
+    wrap = "import os,signal,sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    t = Screen(tmp_path, cmd=[sys.executable, "-c", wrap, BIN])
+    t.ready().cmd("start all").vanish()
+    t.proc.wait(timeout=20)
+
+
+# --- themes --------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda p: p.stem)
+def test_themes_load_and_show(tmp_path, theme):
+    with Screen(tmp_path, "-T", str(theme), TERM="xterm-256color") as t:
+        t.ready().cmd(LONG).cmd("set 0 count 1000; start 0; wait 0").on_page("main")
+        t.same_after_repaint()
+        seen = colours(t)
+        assert bool(seen) == (theme.stem != "mono"), seen
+        t.type("\x04").left(0)
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main([__file__]))
