@@ -499,14 +499,6 @@ const char *ctl_port_name(const struct ctl *c, unsigned port)
 	return c->port[port]->p.name;
 }
 
-const char *ctl_port_bus(const struct ctl *c, unsigned port, int *node)
-{
-	const struct port *p = &c->port[port]->p;
-
-	*node = p->node;
-	return p->pci[0] != '\0' ? p->pci : NULL;
-}
-
 struct port_cfg *ctl_port_cfg(struct ctl *c, unsigned port)
 {
 	return &c->port[port]->p.cfg;
