@@ -116,7 +116,6 @@ struct dp_worker {
 	unsigned lcore;
 	struct mbox mbox;
 	bool shares_cpu;         /* another thread of the process may need this CPU: yield when there is nothing to do */
-	cell_t tid;              /* of the thread that runs it, 0: none yet */
 	struct dp_worker_cells cells;
 	/* worker's own */
 	WR_ALIGNED(CACHE_LINE) const struct dp_plan *plan;
@@ -263,7 +262,7 @@ struct dp_burst {
 };
 
 /* A quarter of an mbuf's first cache line: 1 data_off, refcnt, nb_segs, port | ol_flags; 2 packet_type, pkt_len | ...; 3 ... | pool */
-typedef uint64_t dp_quarter __attribute__((vector_size(16)));
+typedef uint64_t dp_quarter __attribute__((vector_size(16), may_alias));
 _Static_assert(RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN, "order of what lies in the words of an mbuf");
 _Static_assert(offsetof(struct rte_mbuf, rearm_data) == 16 && offsetof(struct rte_mbuf, ol_flags) == 24 &&
 	       offsetof(struct rte_mbuf, pkt_len) == 36 && offsetof(struct rte_mbuf, pool) == 56, "places in an mbuf");

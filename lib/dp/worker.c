@@ -176,7 +176,6 @@ bool dp_turn(struct dp_worker *w)
 
 int dp_worker_main(void *arg)
 {
-	cell_set(&((struct dp_worker *)arg)->tid, (uint64_t)rte_gettid());
 	while (dp_turns(arg, UINT32_MAX))
 		;
 	return 0;
