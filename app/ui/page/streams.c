@@ -119,13 +119,16 @@ static void detail(const struct page_in *in, const json_t *s, struct flow *f)
 
 	json_array_foreach(fields, i, x)
 		pairs_add(&p, page_str(x, "name", "?"), page_str(x, "value", "-"), json_is_true(json_object_get(x, "varies")) ? PAIR_VARIES : PAIR_FIXED);
+	json_array_foreach(json_object_get(s, "varies"), i, x)
+		if (json_is_string(x) && strcmp(json_string_value(x), "size") == 0)
+			pairs_add(&p, "size", page_str(s, "size", "-"), PAIR_VARIES);
 	if (s == NULL) {
 		struct sbuf b = {0};
 		sbuf_addf(&b, "port %u has no stream %u", in->port, in->stream);
 		flow_text(f, 0, f->g.cols, ROLE_WARN, sbuf_str(&b));
 		sbuf_free(&b);
 	} else if (p.n == 0) {
-		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL, "every field at its default, nothing varies");
+		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL, "every field is at its default");
 	}
 	flow_columns(f, 0, f->g.cols, &p);
 	pairs_free(&p);
