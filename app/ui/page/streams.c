@@ -117,8 +117,10 @@ static void detail(const struct page_in *in, const json_t *s, struct flow *f)
 	struct pairs p = {0};
 	size_t i;
 
-	json_array_foreach(fields, i, x)
-		pairs_add(&p, page_str(x, "name", "?"), page_str(x, "value", "-"), json_is_true(json_object_get(x, "varies")) ? PAIR_VARIES : PAIR_FIXED);
+	json_array_foreach(fields, i, x) {
+		bool varies = json_is_true(json_object_get(x, "varies"));
+		pairs_add(&p, page_str(x, "name", "?"), page_str(x, "value", "-"), varies ? PAIR_VARIES : PAIR_FIXED);
+	}
 	json_array_foreach(json_object_get(s, "varies"), i, x)
 		if (json_is_string(x) && strcmp(json_string_value(x), "size") == 0)
 			pairs_add(&p, "size", page_str(s, "size", "-"), PAIR_VARIES);
