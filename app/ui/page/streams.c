@@ -196,6 +196,9 @@ static void table_of(const struct page_in *in, const struct list *l, struct grid
 			cell_text(s, i, &b);
 			put_cell(&t, g, 1 + (int)r, s, i, sbuf_str(&b));
 		}
+		/* Where there is no room for what varies, that something does. */
+		if (t.at[C_VARIES] < 0 && json_array_size(json_object_get(s, "varies")) > 0)
+			grid_put(g, 1 + (int)r, MARK + t.at[C_ID] + t.width[C_ID], 1, ROLE_VARIES, "*");
 		if (selected) {
 			grid_put(g, 1 + (int)r, 0, 1, ROLE_SELECTED, ">");
 			grid_reverse(g, 1 + (int)r, 0, g->cols);
