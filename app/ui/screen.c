@@ -22,6 +22,12 @@ static void show_list(void *arg, const struct hint_list *l)
 	sbuf_free(&out);
 }
 
+static void ring(void *arg)
+{
+	(void)arg;
+	beep();
+}
+
 bool screen_run(struct fullscreen *s)
 {
 	struct front *f = s->f;
@@ -117,6 +123,7 @@ static void take_terminal(struct fullscreen *s)
 
 static void give_terminal(struct fullscreen *s)
 {
+	tcflow(s->fd, TCOON); /* Ctrl-S would hold back for good what takes us off the terminal */
 	send(s, keys_paste_off(s->keys));
 	endwin();
 	tty_screen(-1, NULL, -1);
@@ -151,7 +158,7 @@ static bool open_curses(struct fullscreen *s, enum args_color color)
 struct fullscreen *screen_open(struct front *f, enum args_color color, struct err *e)
 {
 	struct fullscreen *s = xcalloc(1, sizeof(*s));
-	const struct edit_opts opts = {.front = f, .key = screen_get_key, .list = show_list, .arg = s};
+	const struct edit_opts opts = {.front = f, .key = screen_get_key, .list = show_list, .beep = ring, .arg = s};
 
 	*s = (struct fullscreen){.f = f, .fd = -1, .timer = -1, .esc_timer = -1, .version = f->view->version, .repaint = f->view->repaint};
 	s->edit = edit_new(&opts);

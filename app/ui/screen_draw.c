@@ -204,6 +204,7 @@ void screen_take_size(struct fullscreen *s)
 	s->resized = false;
 	screen_size(s, &rows, &cols);
 	resizeterm(rows, cols);
+	clearok(curscr, TRUE); /* who resized may have moved or dropped what was there, whatever the size is now */
 	layout_make(&s->at, rows, cols);
 	s->f->view->rows = rows;
 	s->f->view->cols = cols;
@@ -263,7 +264,7 @@ void screen_step(void *arg)
 	if (busy != s->busy) {
 		s->busy = busy;
 		s->due_prompt = true;
-		s->due_page = s->due_page || !busy;
+		s->due_page = s->due_page || (!busy && !s->f->view->frozen);
 	}
 	if (s->resized)
 		screen_take_size(s);

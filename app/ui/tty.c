@@ -62,6 +62,7 @@ static void leave_screen(void)
 	char text[4096];
 	ssize_t n;
 
+	tcflow(screen.fd, TCOON); /* Ctrl-S would hold it back for good */
 	write_all(screen.fd, screen.leave, screen.n);
 	while (screen.pipe_fd >= 0 && (n = read(screen.pipe_fd, text, sizeof(text))) > 0)
 		for (ssize_t i = 0; i < n; i++)

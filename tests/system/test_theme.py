@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Colours of the screen as each kind of terminal gets them. Needs no root and no NIC.
+"""Colours of the screen as each kind of terminal gets them, and its commands. Needs no root and no NIC.
 
 WIRERATE names the executable.
 """
@@ -16,15 +16,15 @@ pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the exec
 
 # One whose colours are direct, as xterm-direct, but with the separators that the emulator knows.
 TERMINALS = r"""test-direct|terminal of a test with direct colours,
-	RGB, colors#0x1000000, pairs#0x10000,
-	setaf=\E[%?%p1%{8}%<%t3%p1%d%e38;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m,
-	setab=\E[%?%p1%{8}%<%t4%p1%d%e48;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m,
-	use=xterm-256color,
+ RGB, colors#0x1000000, pairs#0x10000,
+ setaf=\E[%?%p1%{8}%<%t3%p1%d%e38;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m,
+ setab=\E[%?%p1%{8}%<%t4%p1%d%e48;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m,
+ use=xterm-256color,
 test-16|a terminal of a test with 16 colours,
-	colors#16, pairs#0x100,
-	setaf=\E[%?%p1%{8}%<%t%p1%{30}%+%e%p1%{82}%+%;%dm,
-	setab=\E[%?%p1%{8}%<%t%p1%{40}%+%e%p1%{92}%+%;%dm,
-	use=xterm-256color,
+ colors#16, pairs#0x100,
+ setaf=\E[%?%p1%{8}%<%t%p1%{30}%+%e%p1%{82}%+%;%dm,
+ setab=\E[%?%p1%{8}%<%t%p1%{40}%+%e%p1%{92}%+%;%dm,
+ use=xterm-256color,
 """
 
 
@@ -66,19 +66,15 @@ def test_direct_colours(tmp_path, terminals):
         t.type("\x04").left(0)
 
 
-@pytest.mark.parametrize("term,orange,bright", [
-    ("xterm-256color", ("ff8700", "default", False, False), ("red", "default", False, False)),
-    ("test-16", ("brown", "default", False, False), ("red", "default", False, False)),
-    ("xterm", ("brown", "default", False, False), ("red", "default", True, False)),
-    ("linux", ("brown", "default", False, False), ("red", "default", True, False)),
-])
-def test_nearest_colours(tmp_path, terminals, term, orange, bright):
+@pytest.mark.parametrize("term,orange,has_bright", [
+    ("xterm-256color", "ff8700", True), ("test-16", "brown", True), ("xterm", "brown", False), ("linux", "brown", False)])
+def test_nearest_colours(tmp_path, terminals, term, orange, has_bright):
     with Screen(tmp_path, TERM=term, TERMINFO_DIRS=terminals) as t:
         opened(t).cmd("theme top.page 0xff8700 none off")
-        becomes(t, *orange)
+        becomes(t, orange, "default", False, False)
         t.cmd("theme top.page bright_red none off")
-        becomes(t, *bright)
-        assert (b"\x1b[91m" in t.raw) != bright[2]  # the emulator calls both red; with 8 colours bold says it
+        becomes(t, "red", "default", True, False)
+        assert (b"\x1b[91m" in t.raw) == has_bright  # for the emulator a bright red is a bold one; with 8 colours it is sent so
         t.cmd("theme top.page white blue bold")
         becomes(t, "white", "blue", True, False)
         t.type("\x04").left(0)
@@ -166,6 +162,41 @@ def test_batch_reads_no_own_theme(tmp_path):
     r = subprocess.run([BIN, "-p", "null", "-b", "-e", "theme"], env=env, capture_output=True, text=True, check=False)
     assert r.returncode == 0 and r.stdout.startswith("theme on, the built-in colours")
     assert "default.theme" not in r.stderr
+
+
+def sent(t):
+    """Frames that the page main says port 0 has sent."""
+    line = next((line for line in t.lines() if line.startswith("Total Tx Pkts")), "Total Tx Pkts : -")
+    return line.split(":")[1].split()[0].replace("'", "")
+
+
+def test_commands_of_the_screen(tmp_path):
+    with Screen(tmp_path, "-p", "null", cols=100, rows=30) as t:
+        t.ready().cmd("geometry").shows("100 columns x 30 rows")
+        t.cmd("set pages interval 100ms; off").cmd("set 0 count 1234; start 0; wait 0").settle()
+        assert "<main>" in t.lines()[0] and sent(t) == "0"
+        t.cmd("on").until(lambda: sent(t) == "1234", "redraws go on")
+        t.cmd("disable screen").settle().cmd("clear 0").settle()
+        assert sent(t) == "1234"
+        t.cmd("enable screen").until(lambda: sent(t) == "0", "redraws go on")
+        before = len(t.raw)
+        t.type("redisplay\r").until(lambda: b"\x1b[2J" in t.raw[before:] or b"\x1b[J" in t.raw[before:], "drawn anew")
+        t.prompt().type("\x04").left(0)
+
+
+def test_groups_of_ports(tmp_path):
+    with Screen(tmp_path, *["-p", "null"] * 12) as t:
+        t.ready().cmd(LONG).settle()
+        room = int(t.title().split("ports 1-")[1].split()[0])
+        assert 1 < room < 12
+        t.cmd("page 1").until(lambda: f"ports {room + 1}-" in t.title(), "second group")
+        last = 11 // room
+        t.cmd(f"page {last}").until(lambda: f"ports {last * room + 1}-12 of 12" in t.title(), "last group")
+        t.cmd("page 1").until(lambda: f"ports {room + 1}-" in t.title(), "second group again")
+        t.cmd("page 99").shows("there is no group 99 of ports")
+        t.cmd("page 0; set pages.ports 1").until(lambda: "port 1 of 12" in t.title(), "one port")
+        t.cmd("page 7").until(lambda: "port 8 of 12" in t.title(), "group 7")
+        t.type("\x04").left(0)
 
 
 def test_words_complete_with_their_help(tmp_path):
