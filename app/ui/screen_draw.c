@@ -259,7 +259,7 @@ void screen_step(void *arg)
 	struct fullscreen *s = arg;
 	bool busy = sess_busy(s->f->sess);
 
-	if (s->paused)
+	if (screen_waits(s))
 		return;
 	if (busy != s->busy) {
 		s->busy = busy;

@@ -217,8 +217,7 @@ static bool take_anywhere(struct fullscreen *s, const struct key *k)
 	case K_CHAR:
 		if (k->ch != L'\f')
 			return false;
-		clearok(curscr, TRUE);
-		s->due_all = true;
+		clearok(curscr, TRUE); /* the same again, no newer numbers */
 		return true;
 	default:
 		return false;

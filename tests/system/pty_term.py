@@ -420,6 +420,7 @@ def job_shell(orders, news, cmd):
     while True:
         status = os.waitpid(pid, os.WUNTRACED)[1]
         os.tcsetpgrp(0, os.getpgrp())
+        os.write(1, b"\r\n[1]+  Stopped\r\n" if os.WIFSTOPPED(status) else b"")
         if not os.WIFSTOPPED(status):
             news.write(f"ended {os.waitstatus_to_exitcode(status)}\n")
             return
