@@ -174,3 +174,12 @@ const char *str_nearest(const char *word, const char *const *list, size_t n)
 	}
 	return best;
 }
+
+uint64_t fnv1a(uint64_t h, const void *bytes, size_t n)
+{
+	const uint8_t *b = bytes;
+
+	while (n-- > 0)
+		h = fnv1a_number(h, *b++);
+	return h;
+}

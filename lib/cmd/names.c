@@ -5,16 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FNV_BASIS 0xcbf29ce484222325ull
-#define FNV_PRIME 0x100000001b3ull
-
-static uint64_t hash_more(uint64_t h, const char *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)p[i]) * FNV_PRIME;
-	return h;
-}
-
 /* The words of a name one by one, with whatever blanks between them. */
 static bool word_next(const char **p, const char *end, const char **word, size_t *n)
 {
@@ -38,7 +28,7 @@ void names_add(struct names *t, const char *list, bool alias, unsigned row)
 		struct name e = {.text = name, .len = len, .row = row, .alias = alias, .hash = FNV_BASIS};
 		const char *p = name, *end = name + len;
 		while (word_next(&p, end, &word, &n)) {
-			e.hash = hash_more(hash_more(e.hash, word, n), " ", 1);
+			e.hash = fnv1a(fnv1a(e.hash, word, n), " ", 1);
 			e.words++;
 		}
 		if (t->n == t->cap) {
@@ -100,7 +90,7 @@ const struct name *names_find(const struct names *t, const struct cmd_word *w, u
 	if (t->head == NULL || k > t->max_words)
 		return NULL;
 	for (unsigned i = 0; i < k; i++)
-		h = hash_more(hash_more(h, w[i].text, strlen(w[i].text)), " ", 1);
+		h = fnv1a(fnv1a(h, w[i].text, strlen(w[i].text)), " ", 1);
 	return chain(t, t->head[h & t->mask], h, w, k);
 }
 

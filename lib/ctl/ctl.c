@@ -401,6 +401,7 @@ static void port_free(struct ctl *c, struct ctl_port *cp)
 {
 	program_free(c, &cp->program);
 	free(cp->rate);
+	free(cp->run_base);
 	free((char *)cp->p.spec_text);
 	streams_free(cp);
 	frame_vals_free(&cp->dflt);
@@ -409,6 +410,9 @@ static void port_free(struct ctl *c, struct ctl_port *cp)
 	free(cp->rxq);
 	for (unsigned q = 0; q < cp->p.ntxq && cp->cell != NULL; q++)
 		free(cp->cell[q]);
+	for (unsigned q = 0; q < cp->p.ntxq && cp->seen != NULL; q++)
+		free(cp->seen[q]);
+	free(cp->seen);
 	free(cp->cell);
 	free(cp->gen);
 	free(cp->sink);
@@ -455,8 +459,7 @@ void ctl_turn(struct ctl *c)
 
 	eal_log_drain();
 	run_events(c);
-	for (unsigned i = 0; i < c->nports; i++)
-		work |= c->port[i]->touched;
+	work |= plan_waits(c);
 	for (unsigned w = 0; w < c->nworkers; w++)
 		work |= c->worker[w].dirty;
 	if (work)
@@ -470,6 +473,8 @@ uint64_t ctl_next_ns(const struct ctl *c)
 	for (unsigned w = 0; w < c->nworkers; w++)
 		if (c->worker[w].dirty)
 			return 100000;
+	if (plan_waits(c))
+		return 200000;
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->run.active)
 			return 5000000;

@@ -43,10 +43,7 @@ struct stream {
 	unsigned for_max, for_room; /* they depend on the port's mtu and buffers */
 	int rc;                /* they could not be made: */
 	char *why;
-	unsigned nplans, nitems;
-	struct frame_plan *plan; /* one for each different size */
-	uint16_t *item;        /* number of the size in the sequence -> plan */
-	double mean_size;      /* with FCS */
+	struct stream_frames *frames; /* NULL: not made */
 	struct stream_count { uint64_t packets, bytes; } base, prev; /* at `clear`, at the tick before */
 	double pps;
 };
@@ -98,6 +95,7 @@ struct ctl_port {
 	struct gen_state **gen;
 	struct sink_state **sink;
 	struct gen_cell **cell;    /* per Tx queue: frames of each stream, by its cell */
+	struct gen_cell **seen;    /* per Tx queue: the same with what follows from its program, as it was last read; NULL: never */
 	int *tx_worker, *rx_worker; /* index into ctl.worker, -1 none */
 	struct stream **stream;    /* by id; NULL: a hole */
 	unsigned nstreams, cap_streams, total;
@@ -105,6 +103,8 @@ struct ctl_port {
 	struct frame_vals dflt;    /* what each stream gets as its dflt */
 	struct port_cfg applied;   /* values the device runs with: mtu, txd, rxd, mbufs */
 	struct program program;    /* what it sends, or sent last */
+	uint64_t program_seq;      /* plans with a higher number have it */
+	uint64_t *run_base;        /* by cell: frames that all queues had sent since open when the run began */
 	struct program next;       /* what a start would send that is being checked */
 	struct group_rate *rate;   /* of each group of it */
 	unsigned nrates;
@@ -204,7 +204,7 @@ void streams_dflt(struct ctl_port *cp);    /* cp->dflt is known */
 /* stream_plan.c */
 unsigned plan_max_size(const struct ctl_port *cp, const struct frame_stack *stack);
 void stream_plans_free(struct stream *s);
-/* The plans of its frames as its settings are now: s->plan, s->item. */
+/* The plans of its frames as its settings are now: s->frames. */
 int stream_plans(struct ctl *c, struct ctl_port *cp, struct stream *s, struct err *e);
 unsigned stream_nsizes(const struct stream *s);
 int stream_stray(const struct ctl_port *cp, const struct stream *s, struct err *e);
@@ -219,16 +219,18 @@ void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns);
 bool all_counted(const struct program *p);          /* everything in it comes to an end */
 uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all);
 bool rates_vary(const struct ctl_port *cp);
-uint64_t rate_limit(const struct ctl_port *cp, unsigned group);
+uint64_t rate_limit(const struct ctl_port *cp, unsigned group); /* frames from the start of the run, over all that changed; UINT64_MAX: none */
 
 /* plan.c */
 void plan_refresh(struct ctl *c, struct ctl_port *cp); /* the program of a port that sends, from the settings */
+bool plan_adopted(const struct ctl *c, const struct ctl_port *cp); /* all its Tx queues send by cp->program */
 void plan_take(struct ctl *c, struct ctl_port *cp, struct program *p);
 void plan_free(struct ctl *c, struct dp_plan *p);
 struct group *const *plan_groups(const struct dp_plan *p); /* of its gen tasks, in their order */
 struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports);
 bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p); /* takes p; false: the ring is full, p is still the caller's */
 void plan_post_all(struct ctl *c);                 /* for dirty workers */
+bool plan_waits(const struct ctl *c);              /* some port has a change that waits for its queues */
 void plan_reap(struct ctl *c);
 bool plan_wait_acks(struct ctl *c, uint64_t max_ns); /* all plans are posted, and in use */
 
@@ -248,6 +250,9 @@ void cells_sub(void *a, const void *b, size_t bytes);
 void link_look(struct ctl *c, struct ctl_port *cp);
 
 /* stream_stat.c */
+/* Frames of each cell that all queues have sent since open, [CTL_CELLS]; the caller frees. Exact when nothing is sending; of a queue that takes over
+ * a plan for long, it is what was read last. */
+struct gen_cell *stream_cells(struct ctl_port *cp);
 void stream_begins(struct ctl_port *cp, struct stream *s); /* its counters are 0 */
 void streams_clear(struct ctl_port *cp);
 void streams_tick(struct ctl_port *cp);

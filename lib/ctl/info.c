@@ -71,8 +71,9 @@ static json_t *group_row(const struct gen_group *from, const struct group *g)
 	json_object_set_new(o, "template", json_integer(from->phase[0].tag[0]));
 	json_object_set_new(o, from->by_bytes ? "period_cycles_per_byte" : "period_cycles",
 			    json_real((double)from->period.cycles + (double)from->period.frac / 0x1p64));
-	if (from->limit != UINT64_MAX)
-		json_object_set_new(o, "frames", json_integer((json_int_t)from->limit));
+	uint64_t end = from->phase[from->nphases - 1].end, frames = end < from->limit ? end : from->limit;
+	if (frames != UINT64_MAX)
+		json_object_set_new(o, "frames", json_integer((json_int_t)frames));
 	return o;
 }
 

@@ -46,20 +46,45 @@ static void say(struct ctl *c, struct ctl_port *cp, const char *text)
 		ctl_note(c, cp->p.id, "%s", text);
 }
 
-static void keep_order(struct ctl *c, struct ctl_port *cp, struct program *now, char *text, size_t size)
+/* Does some enabled stream end by a count of its own? */
+static bool streams_count(const struct ctl_port *cp)
 {
-	struct program follow;
-	struct err e;
+	for (unsigned i = 0; i < cp->nstreams; i++)
+		if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled && cp->stream[i]->cfg.count != 0)
+			return true;
+	return false;
+}
 
-	program_free(c, now);
-	snprintf(text, size,
-		 "port %u: a stream has a count: the order of its streams stays as it is until the next start",
-		 cp->p.id);
-	int rc = program_follow(c, cp, &cp->program, &follow, &e);
-	if (rc == 0)
-		*now = follow;
-	else if (rc != -ESTALE)
-		snprintf(text, size, "%s; the frames in flight stay as they were", e.text);
+static bool is_sending(const struct ctl_port *cp)
+{
+	return cp->used && cp->started && cp->run.active && !cp->run.stop && !cp->run.armed;
+}
+
+bool plan_adopted(const struct ctl *c, const struct ctl_port *cp)
+{
+	for (unsigned q = 0; q < cp->p.ntxq; q++)
+		if (__atomic_load_n(&c->worker[cp->tx_worker[q]].w->cells.acked, __ATOMIC_ACQUIRE) <= cp->program_seq)
+			return false;
+	return true;
+}
+
+/* Where counts must come out right, one change after the other: each begins with all queues at the one before. */
+static bool waits(const struct ctl *c, const struct ctl_port *cp)
+{
+	return is_sending(cp) && (cp->program.counted || streams_count(cp)) && !plan_adopted(c, cp);
+}
+
+static bool settles(const struct ctl_port *cp)
+{
+	return is_sending(cp) && cp->program.held;
+}
+
+bool plan_waits(const struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->used && (c->port[i]->touched || settles(c->port[i])))
+			return true;
+	return false;
 }
 
 /* The program of a port that sends follows its settings; one that cannot be made is not taken over. */
@@ -69,14 +94,24 @@ void plan_refresh(struct ctl *c, struct ctl_port *cp)
 	struct err e;
 	char text[sizeof(cp->said)] = "";
 	uint64_t limit = cp->run.count != 0 ? cp->run.count : UINT64_MAX;
-	int rc = program_make(c, cp, &cp->program, limit, &now, &e);
+	int rc;
 
-	if (rc < 0)
-		snprintf(text, sizeof(text), "%s; the frames in flight stay as they were", e.text);
-	else if (!cp->run.armed && (now.counted || cp->program.counted) && !program_same_order(&now, &cp->program))
-		keep_order(c, cp, &now, text, sizeof(text));
-	say(c, cp, text);
-	if (rc == 0 && now.ngroups > 0)
+	if (settles(cp)) {
+		rc = program_settle(c, cp, &cp->program, limit, &now, &e);
+		if (rc < 0) { /* what may be sent now is not known */
+			ctl_note(c, cp->p.id, "%s; port %u stops", e.text, cp->p.id);
+			cp->run.stop = true;
+			return;
+		}
+	} else {
+		bool counts = !cp->run.armed && (cp->program.counted || streams_count(cp));
+		rc = counts ? program_change(c, cp, &cp->program, limit, &now, &e)
+			    : program_make(c, cp, &cp->program, limit, &now, &e);
+		if (rc < 0)
+			snprintf(text, sizeof(text), "%s; the frames in flight stay as they were", e.text);
+		say(c, cp, text);
+	}
+	if (rc == 0)
 		plan_take(c, cp, &now);
 	cp->run.bounded = all_counted(&cp->program);
 }
@@ -90,8 +125,10 @@ void plan_take(struct ctl *c, struct ctl_port *cp, struct program *p)
 		other = p->group[i] != cp->program.group[i];
 	program_free(c, &cp->program);
 	cp->program = *p;
-	if (other)
-		cp->run.changed_ns = clock_raw_ns();
+	if (!other)
+		return;
+	cp->run.changed_ns = clock_raw_ns();
+	cp->program_seq = c->plan_seq;
 }
 
 static uint8_t *carve(uint8_t **mem, size_t bytes)
@@ -128,7 +165,7 @@ static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct
 	for (unsigned p = 0; p < np; p++) {
 		const struct prog *from = &g->prog[q * np + p];
 		ph[p] = (struct gen_phase){.k0 = g->sched.phase[p].k0,
-					   .end = g->sched.phase[p].end,
+					   .end = p + 1 < np ? g->sched.phase[p].end : g->sched.total,
 					   .prog = from->run,
 					   .state = from->state,
 					   .tag = from->tag};
@@ -137,6 +174,7 @@ static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct
 				  .nphases = (uint16_t)np,
 				  .phase = ph,
 				  .epoch = g->epoch,
+				  .hold = g->hold != NULL ? &g->hold->queue[q] : NULL,
 				  .by_bytes = a->by_bytes,
 				  .l2 = a->l2,
 				  .period = a->period,
@@ -181,7 +219,8 @@ static struct gen_job *fill_gen(const struct ctl_port *cp, unsigned q, uint8_t *
 
 static bool gen_wanted(const struct ctl_port *cp)
 {
-	return cp->used && cp->started && cp->program.ngroups > 0 && cp->run.id != 0;
+	/* all may have sent their counts: then a run that goes on has no group, and ends */
+	return cp->used && cp->started && (cp->program.ngroups > 0 || cp->run.active) && cp->run.id != 0;
 }
 
 /* What a plan takes: tasks and memory behind its head. */
@@ -272,13 +311,13 @@ void plan_post_all(struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
-		if (!cp->touched || !cp->used)
+		if ((!cp->touched && !settles(cp)) || !cp->used || waits(c, cp))
 			continue;
-		cp->touched = false;
+		cp->touched &= settles(cp); /* settings that changed since then are looked at next */
 		dev_promiscuous(c, cp);
-		if (cp->started && cp->run.active)
+		if (cp->started && cp->run.active && !cp->run.stop)
 			plan_refresh(c, cp);
-		if (cp->run.active && cp->program.ngroups > 0)
+		if (cp->run.active)
 			rates_follow(cp);
 		for (unsigned q = 0; q < cp->p.nrxq; q++)
 			c->worker[cp->rx_worker[q]].dirty = true;

@@ -15,6 +15,17 @@ void group_ref(struct group *g)
 	g->refs++;
 }
 
+void frames_unref(struct stream_frames *f)
+{
+	if (f == NULL || --f->refs > 0)
+		return;
+	for (unsigned i = 0; i < f->nplans; i++)
+		frame_plan_free(&f->plan[i]);
+	free(f->plan);
+	free(f->item);
+	free(f);
+}
+
 static void prog_free(struct ctl *c, struct prog *p)
 {
 	unsigned n = p->run != NULL ? frun_nclasses(p->run) : 0;
@@ -34,10 +45,24 @@ void group_unref(struct ctl *c, struct group *g)
 		return;
 	for (unsigned i = 0; i < g->nqueues * g->sched.nphases; i++)
 		prog_free(c, &g->prog[i]);
+	for (unsigned i = 0; i < g->n; i++)
+		frames_unref(g->member[i].frames);
+	for (unsigned i = 0; i < g->nidle; i++)
+		frames_unref(g->idle[i].frames);
+	free(g->idle);
+	if (g->hold != NULL) {
+		free(g->hold->member);
+		free(g->hold->cap);
+		free(g->hold->had);
+		free(g->hold->queue);
+		free(g->hold);
+	}
 	free(g->prog);
 	free(g->l1);
 	free(g->l2);
 	free(g->in);
+	free(g->want);
+	free(g->from);
 	free(g->member);
 	sched_free(&g->sched);
 	free(g);
@@ -64,21 +89,13 @@ uint64_t group_wire(const struct group *g, uint64_t k, bool l2)
 
 /* ---- one group ---- */
 
-/* The streams of a group in the order of its schedule's input. */
-struct members {
-	struct stream **s;
-	struct sched_in *in;
-	unsigned n;
-	unsigned of; /* groups of the port */
-};
-
-static bool all_offload(const struct ctl_port *cp, const struct members *m)
+static bool all_offload(const struct ctl_port *cp, const struct group_spec *m)
 {
 	if (cp->tx_offloads == 0 || cp->p.cfg.no_offload)
 		return false;
 	for (unsigned i = 0; i < m->n; i++)
-		for (unsigned k = 0; k < m->s[i]->nplans; k++) {
-			const struct frame_plan *p = &m->s[i]->plan[k];
+		for (unsigned k = 0; k < m->member[i].frames->nplans; k++) {
+			const struct frame_plan *p = &m->member[i].frames->plan[k];
 			uint64_t need = (p->offload_ip4 ? RTE_ETH_TX_OFFLOAD_IPV4_CKSUM : 0) |
 					(p->offload_udp ? RTE_ETH_TX_OFFLOAD_UDP_CKSUM : 0) |
 					(p->offload_tcp ? RTE_ETH_TX_OFFLOAD_TCP_CKSUM : 0);
@@ -88,17 +105,23 @@ static bool all_offload(const struct ctl_port *cp, const struct members *m)
 	return true;
 }
 
-/* Nothing that a group is made of has changed. */
-static bool same_group(const struct group *g, const struct members *m, const struct sched *s, bool offload,
-		       unsigned nqueues)
+static bool same_wants(const struct group *g, const struct sched_in *want, unsigned n)
 {
-	if (g->n != m->n || g->offload != offload || g->nqueues != nqueues)
+	for (unsigned i = 0; i < n && n == g->nwant; i++)
+		if (g->want[i].key != want[i].key || g->want[i].count != want[i].count)
+			return false;
+	return n == g->nwant;
+}
+
+/* Nothing that a group is made of has changed. */
+static bool same_group(const struct group *g, const struct group_spec *m, bool offload, unsigned nqueues)
+{
+	if (g->n != m->n || g->offload != offload || g->nqueues != nqueues || g->hold != NULL || !same_wants(g, m->want, m->nwant))
 		return false;
 	for (unsigned i = 0; i < m->n; i++)
-		if (g->member[i].cell != m->s[i]->cell || g->member[i].version != m->s[i]->version ||
-		    g->in[i].id != m->in[i].id)
+		if (g->member[i].cell != m->member[i].cell || g->member[i].version != m->member[i].version || g->in[i].id != m->in[i].id)
 			return false;
-	return sched_equal(&g->sched, g->in, s, m->in);
+	return sched_equal(&g->sched, g->in, &m->sched, m->in);
 }
 
 static void equip(struct ctl *c, struct prog *p)
@@ -116,47 +139,91 @@ static void equip(struct ctl *c, struct prog *p)
 	}
 }
 
-/* What the frun of each queue is made of in one phase. */
+/* What the frun of each queue is made of in one phase: the streams that take turns, and behind them those that do not. */
 struct phase_spec {
-	struct frun_slot *cycle;
+	struct frun_slot *cycle, *idle;
 	const struct frame_plan **plan;
 	uint32_t *cell;
-	unsigned nplans;
+	uint64_t *o0;
+	unsigned nplans, nstreams, nidle;
 };
 
-static int phase_spec(struct group *g, const struct members *m, const struct sched_phase *ph, struct phase_spec *out,
-		      struct err *e)
+static void phase_spec_free(struct phase_spec *ps)
 {
-	uint32_t *base = xcalloc(ph->nstreams, sizeof(*base)), n = 0;
+	free(ps->cycle);
+	free(ps->idle);
+	free(ps->plan);
+	free(ps->cell);
+	free(ps->o0);
+}
 
-	*out = (struct phase_spec){0};
+/* Returns the first of its plans. */
+static unsigned add_stream(struct phase_spec *ps, const struct group_member *m, uint64_t o0)
+{
+	unsigned first = ps->nplans;
+
+	ps->cell[ps->nstreams] = m->cell;
+	ps->o0[ps->nstreams++] = o0;
+	for (unsigned k = 0; k < m->frames->nplans; k++)
+		ps->plan[ps->nplans++] = &m->frames->plan[k];
+	return first;
+}
+
+/* What does not vary has nothing to keep but its ordinal. */
+static void add_idle(struct phase_spec *ps, const struct group_member *m, uint64_t o0)
+{
+	if (ps->nplans + m->frames->nplans > UINT16_MAX + 1u)
+		return;
+	unsigned s = ps->nstreams, first = add_stream(ps, m, o0);
+	for (unsigned k = first; k < ps->nplans; k++)
+		ps->idle[ps->nidle++] = (struct frun_slot){.stream = (uint16_t)s, .plan = (uint16_t)k};
+}
+
+static unsigned all_plans(const struct group_spec *m)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < m->n; i++)
+		n += m->member[i].frames->nplans;
+	for (unsigned i = 0; i < m->nidle; i++)
+		n += m->idle[i].frames->nplans;
+	return n;
+}
+
+static int phase_spec(struct group *g, const struct group_spec *m, const struct sched_phase *ph, struct phase_spec *ps, struct err *e)
+{
+	unsigned plans = all_plans(m), n = 0, turn = 0;
+	uint32_t *base = xcalloc(ph->nstreams, sizeof(*base));
+
+	*ps = (struct phase_spec){.cycle = xcalloc(ph->ncycle, sizeof(*ps->cycle)),
+				  .idle = xcalloc(plans, sizeof(*ps->idle)),
+				  .plan = xcalloc(plans, sizeof(*ps->plan)),
+				  .cell = xcalloc(m->n + m->nidle, sizeof(*ps->cell)),
+				  .o0 = xcalloc(m->n + m->nidle, sizeof(*ps->o0))};
 	for (unsigned i = 0; i < ph->nstreams; i++) {
-		base[i] = n;
-		n += m->s[ph->stream[i]]->nplans;
+		base[i] = add_stream(ps, &m->member[ph->stream[i]], ph->o0[i]);
+		n = ps->nplans;
 	}
+	for (unsigned i = 0; i < ph->ncycle && n <= UINT16_MAX + 1u; i++) {
+		const struct sched_slot *slot = &ph->slot[i];
+		const struct stream_frames *s = m->member[ph->stream[slot->stream]].frames;
+		ps->cycle[i] = (struct frun_slot){.stream = slot->stream,
+						  .plan = (uint16_t)(base[slot->stream] + s->item[slot->item])};
+		g->sizes = fnv1a_number(g->sizes, s->plan[s->item[slot->item]].len);
+	}
+	free(base);
 	if (n > UINT16_MAX + 1u) {
-		free(base);
+		phase_spec_free(ps);
 		return err_set(e, EINVAL, "its streams have %u different frames, at most %u; fewer sizes help", n,
 			       UINT16_MAX + 1u);
 	}
-	*out = (struct phase_spec){.nplans = n,
-				   .cycle = xcalloc(ph->ncycle, sizeof(*out->cycle)),
-				   .plan = xcalloc(n, sizeof(*out->plan)),
-				   .cell = xcalloc(ph->nstreams, sizeof(*out->cell))};
-	for (unsigned i = 0; i < ph->nstreams; i++) {
-		const struct stream *s = m->s[ph->stream[i]];
-		out->cell[i] = s->cell;
-		for (unsigned k = 0; k < s->nplans; k++)
-			out->plan[base[i] + k] = &s->plan[k];
+	for (unsigned i = 0; i < m->n; i++) { /* those that have sent their count */
+		turn += turn < ph->nstreams && ph->stream[turn] < i;
+		if (turn == ph->nstreams || ph->stream[turn] != i)
+			add_idle(ps, &m->member[i], m->in[i].count);
 	}
-	for (unsigned i = 0; i < ph->ncycle; i++) {
-		const struct sched_slot *slot = &ph->slot[i];
-		const struct stream *s = m->s[ph->stream[slot->stream]];
-		out->cycle[i] = (struct frun_slot){.stream = slot->stream,
-						   .plan = (uint16_t)(base[slot->stream] + s->item[slot->item])};
-		g->sizes = (g->sizes ^ s->plan[s->item[slot->item]].len) * 0x100000001b3ull;
-	}
-	free(base);
+	for (unsigned i = 0; i < m->nidle; i++)
+		add_idle(ps, &m->idle[i], 0);
 	return 0;
 }
 
@@ -167,7 +234,7 @@ static uint32_t lanes_of(const struct group *g)
 	return n <= MANY_PROGRAMS ? 0 : lanes > MANY_PROGRAMS ? lanes : MANY_PROGRAMS;
 }
 
-static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct members *m, struct err *e)
+static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct group_spec *m, struct err *e)
 {
 	const struct sched_phase *ph = &g->sched.phase[p];
 	unsigned nq = g->nqueues;
@@ -184,8 +251,10 @@ static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct m
 			.plan = ps.plan,
 			.nplans = ps.nplans,
 			.stream_id = ps.cell,
-			.o0 = ph->o0,
-			.nstreams = ph->nstreams,
+			.o0 = ps.o0,
+			.nstreams = ps.nstreams,
+			.idle = ps.idle,
+			.nidle = ps.nidle,
 			.first = (unsigned)((q + nq - ph->k0 % nq) % nq),
 			.nqueues = nq,
 			.sched_id = g->sched_id + p,
@@ -208,70 +277,101 @@ static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct m
 		g->l1[p + 1] = g->l1[p] + frun_wire(g->prog[p].run, ph->end - ph->k0);
 		g->l2[p + 1] = g->l2[p] + frun_l2(g->prog[p].run, ph->end - ph->k0);
 	}
-	free(ps.cycle);
-	free(ps.plan);
-	free(ps.cell);
+	phase_spec_free(&ps);
 	return rc;
 }
 
-static void group_sizes(struct group *g, const struct members *m)
+static void group_sizes(struct group *g, const struct group_spec *m)
 {
 	double sum = 0, weights = 0;
 
-	g->size = m->s[0]->plan[0].len + FRAME_FCS;
+	g->size = m->member[0].frames->plan[0].len + FRAME_FCS;
 	for (unsigned i = 0; i < m->n; i++) {
-		for (unsigned k = 0; k < m->s[i]->nplans && g->size != 0; k++)
-			if (m->s[i]->plan[k].len + (unsigned)FRAME_FCS != g->size)
+		const struct stream_frames *f = m->member[i].frames;
+		for (unsigned k = 0; k < f->nplans && g->size != 0; k++)
+			if (f->plan[k].len + (unsigned)FRAME_FCS != g->size)
 				g->size = 0;
-		sum += m->s[i]->mean_size * m->in[i].weight;
+		sum += f->mean_size * m->in[i].weight;
 		weights += m->in[i].weight;
 	}
 	g->mean_size = sum / weights;
 }
 
-/* Takes sched. old: the group of the same cell before, or NULL. */
-static int group_make(struct ctl *c, struct ctl_port *cp, int32_t cell, const struct members *m, struct sched *sched,
-		      struct group *old, struct group **out, struct err *e)
+static void *copy_of(const void *p, size_t bytes)
 {
-	bool offload = all_offload(cp, m);
+	void *to = xcalloc(1, bytes > 0 ? bytes : 1);
+
+	return bytes > 0 ? memcpy(to, p, bytes) : to;
+}
+
+/* Where its order began on each queue, by the group that began it. */
+static void copy_from(struct group *g, const struct group *like)
+{
+	for (unsigned i = 0, was = 0; i < g->n; i++) {
+		while (was < like->n && like->member[was].cell != g->member[i].cell)
+			was++;
+		for (unsigned q = 0; q < g->nqueues && was < like->n; q++)
+			g->from[q * g->n + i] = like->from[q * like->n + was];
+	}
+}
+
+static void number(struct ctl *c, struct group *g, const struct group *like)
+{
+	if (like != NULL) {
+		g->epoch = like->epoch;
+		g->sched_id = like->sched_id;
+		copy_from(g, like);
+		return;
+	}
+	g->epoch = ++c->epoch_seq;
+	g->sched_id = c->sched_seq + 1;
+	c->sched_seq += SCHED_MAX_SLOTS; /* of phases; how many there will be may not be known yet */
+}
+
+int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, struct group **out, struct err *e)
+{
+	bool offload = all_offload(cp, spec);
+	struct group *like = spec->like;
 	int rc = 0;
 
-	if (old != NULL && same_group(old, m, sched, offload, cp->p.ntxq)) {
-		sched_free(sched);
-		group_ref(old);
-		*out = old;
+	if (like != NULL && same_group(like, spec, offload, cp->p.ntxq)) {
+		sched_free(&spec->sched);
+		group_ref(like);
+		*out = like;
 		return 0;
 	}
 	struct group *g = xcalloc(1, sizeof(*g));
 	*g = (struct group){.refs = 1,
-			    .cell = cell,
-			    .sched = *sched,
-			    .n = m->n,
-			    .of = m->of,
+			    .cell = spec->cell,
+			    .sched = spec->sched,
+			    .n = spec->n,
+			    .nwant = spec->nwant,
+			    .nidle = spec->nidle,
+			    .of = spec->of,
 			    .nqueues = cp->p.ntxq,
+			    .bounded = spec->bounded,
 			    .offload = offload,
 			    .sizes = 1};
-	*sched = (struct sched){0};
+	spec->sched = (struct sched){0};
 	unsigned np = g->sched.nphases;
-	g->in = xcalloc(m->n, sizeof(*g->in));
-	memcpy(g->in, m->in, m->n * sizeof(*g->in));
-	g->member = xcalloc(m->n, sizeof(*g->member));
-	for (unsigned i = 0; i < m->n; i++)
-		g->member[i] = (struct group_member){.cell = m->s[i]->cell, .version = m->s[i]->version};
-	if (old != NULL && sched_equal(&old->sched, old->in, &g->sched, g->in)) {
-		g->epoch = old->epoch;
-		g->sched_id = old->sched_id;
-	} else {
-		g->epoch = ++c->epoch_seq;
-		g->sched_id = c->sched_seq + 1;
-		c->sched_seq += np;
-	}
+	g->in = copy_of(spec->in, g->n * sizeof(*g->in));
+	g->want = copy_of(spec->want, g->nwant * sizeof(*g->want));
+	g->member = copy_of(spec->member, g->n * sizeof(*g->member));
+	for (unsigned i = 0; i < g->n; i++)
+		g->member[i].frames->refs++;
+	g->idle = copy_of(spec->idle, g->nidle * sizeof(*g->idle));
+	for (unsigned i = 0; i < g->nidle; i++)
+		g->idle[i].frames->refs++;
+	g->from = xcalloc((size_t)g->n * g->nqueues, sizeof(*g->from));
+	number(c, g, like);
 	g->prog = xcalloc((size_t)np * g->nqueues, sizeof(*g->prog));
 	g->l1 = xcalloc(np, sizeof(*g->l1));
 	g->l2 = xcalloc(np, sizeof(*g->l2));
-	group_sizes(g, m);
+	group_sizes(g, spec);
 	for (unsigned p = 0; p < np && rc == 0; p++)
-		rc = make_phase(c, g, p, m, e);
+		rc = make_phase(c, g, p, spec, e);
+	if (like != NULL && like->hold != NULL) /* the sizes of the same frames */
+		g->sizes = like->sizes;
 	if (rc < 0)
 		group_unref(c, g);
 	else
@@ -281,7 +381,7 @@ static int group_make(struct ctl *c, struct ctl_port *cp, int32_t cell, const st
 
 /* ---- the groups of a port ---- */
 
-static struct group *group_of(const struct program *p, int32_t cell)
+struct group *group_of(const struct program *p, int32_t cell)
 {
 	unsigned lo = 0, hi = p != NULL ? p->ngroups : 0;
 
@@ -295,13 +395,18 @@ static struct group *group_of(const struct program *p, int32_t cell)
 	return p != NULL && lo < p->ngroups && p->group[lo]->cell == cell ? p->group[lo] : NULL;
 }
 
-static struct sched_in in_of(const struct stream *s)
+struct sched_in sched_in_of(const struct stream *s)
 {
 	return (struct sched_in){.id = s->cfg.id,
 				 .key = s->cell,
 				 .weight = (uint32_t)s->cfg.weight,
 				 .nsizes = stream_nsizes(s),
 				 .count = s->cfg.count};
+}
+
+struct group_member member_of(const struct stream *s)
+{
+	return (struct group_member){.cell = s->cell, .version = s->version, .count = s->cfg.count, .frames = s->frames};
 }
 
 static int by_cell(const void *a, const void *b)
@@ -311,31 +416,20 @@ static int by_cell(const void *a, const void *b)
 	return (*x)->cell < (*y)->cell ? -1 : (*x)->cell > (*y)->cell;
 }
 
-/* The enabled streams: those of the schedule in ascending order of id, those with a rate of their own in that of their cell. */
-struct picked {
-	struct stream **turn, **own;
-	struct sched_in *in;
-	unsigned nturn, nown;
-};
-
-static int pick(const struct ctl_port *cp, struct picked *out, struct err *e)
+int streams_pick(const struct ctl_port *cp, struct picked *out, struct err *e)
 {
 	uint64_t sizes = 0;
 
-	*out = (struct picked){.turn = xcalloc(cp->total, sizeof(*out->turn)),
-			       .own = xcalloc(cp->total, sizeof(*out->own)),
-			       .in = xcalloc(cp->total, sizeof(*out->in))};
+	*out = (struct picked){.turn = xcalloc(cp->total, sizeof(*out->turn)), .own = xcalloc(cp->total, sizeof(*out->own))};
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		struct stream *s = cp->stream[i];
 		if (s == NULL || !s->cfg.enabled)
 			continue;
 		sizes += stream_nsizes(s);
-		if (s->cfg.rate.set) {
+		if (s->cfg.rate.set)
 			out->own[out->nown++] = s;
-		} else {
-			out->in[out->nturn] = in_of(s);
+		else
 			out->turn[out->nturn++] = s;
-		}
 	}
 	qsort(out->own, out->nown, sizeof(*out->own), by_cell);
 	if (out->nturn + out->nown == 0)
@@ -349,45 +443,61 @@ static int pick(const struct ctl_port *cp, struct picked *out, struct err *e)
 	return 0;
 }
 
-static void picked_free(struct picked *p)
+void picked_free(struct picked *p)
 {
 	free(p->turn);
 	free(p->own);
-	free(p->in);
 }
 
-static int compile_all(struct ctl *c, struct ctl_port *cp, struct stream *const *s, unsigned n, struct err *e)
+int streams_compile(struct ctl *c, struct ctl_port *cp, const struct picked *p, struct err *e)
 {
 	int rc = 0;
 
-	for (unsigned i = 0; i < n && rc == 0; i++)
-		rc = stream_plans(c, cp, s[i], e);
+	for (unsigned i = 0; i < p->nturn && rc == 0; i++)
+		rc = stream_plans(c, cp, p->turn[i], e);
+	for (unsigned i = 0; i < p->nown && rc == 0; i++)
+		rc = stream_plans(c, cp, p->own[i], e);
 	return rc;
 }
 
-static int add_group(struct ctl *c, struct ctl_port *cp, struct program *to, int32_t cell, const struct members *m,
-		     struct sched *sched, const struct program *old, struct err *e)
+void program_add(struct program *p, struct group *g)
 {
-	struct err why = {.text = ""};
-	int rc = group_make(c, cp, cell, m, sched, group_of(old, cell), &to->group[to->ngroups], &why);
+	p->group[p->ngroups++] = g;
+	p->held |= g->hold != NULL;
+	for (unsigned i = 0; i < g->nwant; i++)
+		p->counted |= g->want[i].count != 0;
+}
 
+/* The group of these streams, with the schedule of them; takes it. */
+static int add_group(struct ctl *c, struct ctl_port *cp, struct program *to, int32_t cell, struct stream *const *s,
+		     const struct sched_in *in, unsigned n, unsigned of, struct sched *sched, const struct program *old, struct err *e)
+{
+	struct group_spec spec = {.cell = cell, .n = n, .nwant = n, .of = of, .in = (struct sched_in *)(uintptr_t)in, .want = in,
+				  .member = xcalloc(n, sizeof(*spec.member)), .sched = *sched, .bounded = sched->total != UINT64_MAX};
+	struct group *had = group_of(old, cell), *g;
+	struct err why = {.text = ""};
+
+	*sched = (struct sched){0};
+	for (unsigned i = 0; i < n; i++)
+		spec.member[i] = member_of(s[i]);
+	if (had != NULL && had->hold == NULL && sched_equal(&had->sched, had->in, &spec.sched, in))
+		spec.like = had;
+	int rc = group_make(c, cp, &spec, &g, &why);
+	free(spec.member);
 	if (rc < 0)
 		return err_set(e, -rc, "port %u: %s", cp->p.id, why.text);
-	to->ngroups++;
-	for (unsigned i = 0; i < m->n; i++)
-		to->counted |= m->in[i].count != 0;
+	program_add(to, g);
 	return 0;
 }
 
 static int add_own(struct ctl *c, struct ctl_port *cp, struct program *to, struct stream *s, unsigned of,
 		   const struct program *old, struct err *e)
 {
-	struct sched_in in = in_of(s);
-	struct members m = {.s = &s, .in = &in, .n = 1, .of = of};
+	struct sched_in in = sched_in_of(s);
 	struct sched sched;
 	int rc = sched_make(&in, 1, UINT64_MAX, cp->p.id, &sched, e);
 
-	return rc < 0 ? rc : add_group(c, cp, to, (int32_t)s->cell, &m, &sched, old, e);
+	return rc < 0 ? rc : add_group(c, cp, to, (int32_t)s->cell, &s, &in, 1, of, &sched, old, e);
 }
 
 int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out,
@@ -395,72 +505,24 @@ int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, 
 {
 	struct sched sched = {0};
 	struct picked p;
-	int rc = pick(cp, &p, e);
+	int rc = streams_pick(cp, &p, e);
+	struct sched_in *in = xcalloc(p.nturn + 1, sizeof(*in));
 
 	*out = (struct program){.group = xcalloc(p.nown + 1, sizeof(*out->group))};
+	for (unsigned i = 0; i < p.nturn; i++)
+		in[i] = sched_in_of(p.turn[i]);
 	if (rc == 0 && p.nturn > 0)
-		rc = sched_make(p.in, p.nturn, limit, cp->p.id, &sched, e);
+		rc = sched_make(in, p.nturn, limit, cp->p.id, &sched, e);
 	if (rc == 0)
-		rc = compile_all(c, cp, p.turn, p.nturn, e);
-	if (rc == 0)
-		rc = compile_all(c, cp, p.own, p.nown, e);
+		rc = streams_compile(c, cp, &p, e);
 	if (rc == 0 && p.nturn > 0)
-		rc = add_group(c, cp, out, -1, &(struct members){.s = p.turn, .in = p.in, .n = p.nturn, .of = 1},
-			       &sched, old, e);
+		rc = add_group(c, cp, out, -1, p.turn, in, p.nturn, 1, &sched, old, e);
 	for (unsigned i = 0; i < p.nown && rc == 0; i++)
 		rc = add_own(c, cp, out, p.own[i], p.nown, old, e);
 	sched_free(&sched);
 	picked_free(&p);
+	free(in);
 	if (rc < 0)
 		program_free(c, out);
 	return rc;
-}
-
-static int follow_group(struct ctl *c, struct ctl_port *cp, const struct program *old, const struct group *g,
-			struct stream *const *of_cell, struct program *out, struct err *e)
-{
-	struct members m = {.s = xcalloc(g->n, sizeof(*m.s)), .in = g->in, .n = g->n, .of = g->of};
-	struct sched sched;
-	int rc = 0;
-
-	for (unsigned i = 0; i < g->n && rc == 0; i++) {
-		m.s[i] = of_cell[g->member[i].cell];
-		if (m.s[i] == NULL || stream_nsizes(m.s[i]) != g->in[i].nsizes)
-			rc = err_set(e, ESTALE, "port %u: another order of streams", cp->p.id);
-		else
-			rc = stream_plans(c, cp, m.s[i], e);
-	}
-	if (rc == 0) {
-		sched_copy(&sched, &g->sched);
-		rc = add_group(c, cp, out, g->cell, &m, &sched, old, e);
-	}
-	free(m.s);
-	return rc;
-}
-
-int program_follow(struct ctl *c, struct ctl_port *cp, const struct program *old, struct program *out, struct err *e)
-{
-	struct stream **of_cell = xcalloc(CTL_CELLS, sizeof(struct stream *));
-	int rc = 0;
-
-	*out = (struct program){.group = xcalloc(old->ngroups + 1, sizeof(*out->group))};
-	for (unsigned i = 0; i < cp->nstreams; i++)
-		if (cp->stream[i] != NULL)
-			of_cell[cp->stream[i]->cell] = cp->stream[i];
-	for (unsigned i = 0; i < old->ngroups && rc == 0; i++)
-		rc = follow_group(c, cp, old, old->group[i], of_cell, out, e);
-	free(of_cell);
-	if (rc < 0)
-		program_free(c, out);
-	return rc;
-}
-
-bool program_same_order(const struct program *a, const struct program *b)
-{
-	if (a->ngroups != b->ngroups)
-		return false;
-	for (unsigned i = 0; i < a->ngroups; i++)
-		if (a->group[i]->cell != b->group[i]->cell || a->group[i]->epoch != b->group[i]->epoch)
-			return false;
-	return true;
 }

@@ -11,6 +11,14 @@ struct stream;
 
 struct tag_entry;
 
+/* The plans of a stream's frames, shared by it and by the groups that send them. */
+struct stream_frames {
+	unsigned refs, nplans, nitems;
+	struct frame_plan *plan;   /* one for each different size */
+	uint16_t *item;            /* number of the size in the sequence -> plan */
+	double mean_size;          /* with FCS */
+};
+
 /* One phase on one Tx queue. */
 struct prog {
 	struct frun *run;
@@ -22,15 +30,46 @@ struct prog {
 struct group_member {
 	uint32_t cell;
 	uint64_t version;          /* of the stream's plans */
+	uint64_t count;            /* of the stream's settings; in `in` is what the order was made for */
+	struct stream_frames *frames;
+};
+
+/* What a group is made of; `sched` is taken. */
+struct group_spec {
+	int32_t cell;
+	unsigned n, nwant, nidle, of;
+	struct group_member *member;
+	const struct group_member *idle; /* streams that do not take part, and may again: they keep their ordinals */
+	struct sched_in *in;
+	const struct sched_in *want;
+	struct sched sched;
+	struct group *like;        /* the same order goes on: the group that it was until now; else NULL */
+	bool bounded;
+};
+
+/* How far queues may go in an order whose end is not known yet; dp.h says what for. */
+struct group_hold {
+	unsigned ncaps;
+	unsigned *member;          /* of each cap */
+	struct gen_cap *cap;       /* [queue * ncaps + n] */
+	uint64_t *had;             /* the same, the workers' */
+	struct gen_hold *queue;    /* of each queue */
 };
 
 struct group {
 	unsigned refs;
 	int32_t cell;              /* of the stream whose own rate this is; -1: the port's schedule */
 	struct sched sched;
-	struct sched_in *in;       /* what the schedule was made of */
+	struct sched_in *in;       /* what the schedule was made of, counts: what was left */
 	struct group_member *member; /* in the order of in */
 	unsigned n, nqueues;
+	struct sched_in *want;     /* what was asked for: whole counts, with streams that have sent theirs */
+	unsigned nwant;
+	struct group_member *idle; /* streams of the run that are not sent now */
+	unsigned nidle;
+	uint64_t *from;            /* [queue * n + member] frames that the queue had sent since open when the order began; of those with a count */
+	struct group_hold *hold;   /* NULL: the schedule is known to its end */
+	bool bounded;              /* it ends by counts */
 	unsigned of;               /* groups like it that the port has */
 	struct prog *prog;         /* [queue * sched.nphases + phase] */
 	uint64_t epoch, sched_id;  /* of the order: equal numbers, equal order */
@@ -47,18 +86,39 @@ struct program {
 	unsigned ngroups;
 	struct group **group;
 	bool counted;              /* some stream has a count of its own */
+	bool held;                 /* some group's end is not known yet */
 };
 
 void group_ref(struct group *g);
 void group_unref(struct ctl *c, struct group *g);
 void program_free(struct ctl *c, struct program *p);
+void frames_unref(struct stream_frames *f);
+/* Refused: e names what, not the port. Parts of spec.like are taken over where nothing changed. */
+int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, struct group **out, struct err *e);
+struct group *group_of(const struct program *p, int32_t cell); /* NULL: there is none */
+/* The enabled streams: those of the schedule in ascending order of id, those with a rate of their own in that of their cell. */
+struct picked {
+	struct stream **turn, **own;
+	unsigned nturn, nown;
+};
+int streams_pick(const struct ctl_port *cp, struct picked *out, struct err *e); /* after a failure too: picked_free() */
+void picked_free(struct picked *p);
+int streams_compile(struct ctl *c, struct ctl_port *cp, const struct picked *p, struct err *e);
+struct sched_in sched_in_of(const struct stream *s);
+struct group_member member_of(const struct stream *s);
 /* What the enabled streams of a port make, into a new *out; parts of `old` (may be NULL) are taken over where nothing changed. limit: frames
  * of the port's count, UINT64_MAX: none. Errors name the port or stream. */
 int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, struct err *e);
-/* As old is, with the frames that its streams have now; -ESTALE: an order other than that of old is asked for. */
-int program_follow(struct ctl *c, struct ctl_port *cp, const struct program *old, struct program *out, struct err *e);
-/* Do both send their streams in the same order? */
-bool program_same_order(const struct program *a, const struct program *b);
+/* Takes a reference. */
+void program_add(struct program *p, struct group *g);
+
+/* change.c: the same while the port sends and streams have counts, of which each is sent exactly in the whole run, by all queues together. What
+ * was sent of old (it is in use on all queues, and not held) stays counted; groups of another order than before are held. */
+int program_change(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, struct err *e);
+/* All queues have taken up what is held: what is left of each stream is known, and with it the end. */
+int program_settle(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, struct err *e);
+/* A run begins now, with nothing sent of any stream. */
+void program_begins(struct ctl_port *cp);
 /* Bytes on the wire (l2: at layer 2) of the frames 0 .. k - 1 of a group. */
 uint64_t group_wire(const struct group *g, uint64_t k, bool l2);
 

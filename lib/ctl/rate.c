@@ -125,10 +125,12 @@ static uint64_t begins(const struct group *g, const struct group_rate *a, uint64
 /* Frames that begin before position x. */
 static uint64_t frames_before(const struct group *g, const struct group_rate *a, uint64_t x)
 {
-	uint64_t lo = 0, hi = x;
+	uint64_t lo = 0, hi = 1;
 
 	if (!a->by_bytes)
 		return x;
+	for (; group_wire(g, hi, a->l2) < x; hi *= 2) /* not from x down: bytes of so many frames are beyond 64 bits */
+		lo = hi + 1;
 	while (lo < hi) { /* the first frame that begins at x or later */
 		uint64_t mid = lo + (hi - lo) / 2;
 		if (group_wire(g, mid, a->l2) >= x)
@@ -142,7 +144,7 @@ static uint64_t frames_before(const struct group *g, const struct group_rate *a,
 bool all_counted(const struct program *p)
 {
 	for (unsigned i = 0; i < p->ngroups; i++)
-		if (p->group[i]->sched.total == UINT64_MAX)
+		if (!p->group[i]->bounded)
 			return false;
 	return true;
 }
@@ -175,7 +177,7 @@ void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns)
 uint64_t rate_limit(const struct ctl_port *cp, unsigned i)
 {
 	const struct group_rate *a = &cp->rate[i];
-	uint64_t n = cp->program.group[i]->sched.total;
+	uint64_t n = a->cell < 0 && cp->run.count != 0 ? cp->run.count : UINT64_MAX;
 
 	return !a->changed && a->frames < n ? a->frames : n;
 }
@@ -189,7 +191,8 @@ uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uin
 	for (unsigned i = 0; i < cp->nrates; i++) {
 		const struct group_rate *a = &cp->rate[i];
 		struct pace p = {.period = a->period};
-		uint64_t n = rate_limit(cp, i), at;
+		uint64_t n = rate_limit(cp, i), total = cp->program.group[i]->sched.total, at;
+		n = total < n ? total : n;
 		if (cp->nrates == 1) {
 			at = !a->by_bytes ? sent : bytes + (a->l2 ? 0 : sent * PACE_WIRE_OVERHEAD);
 		} else if (n == UINT64_MAX) {
@@ -239,18 +242,18 @@ int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
 		int rc = stream_plans(c, cp, s, e);
 		if (rc < 0)
 			return rc;
-		for (unsigned k = 0; k < s->nplans; k++) {
-			unsigned size = s->plan[k].len + FRAME_FCS;
+		for (unsigned k = 0; k < s->frames->nplans; k++) {
+			unsigned size = s->frames->plan[k].len + FRAME_FCS;
 			l.min_size = size < l.min_size ? size : l.min_size;
 			l.max_size = size > l.max_size ? size : l.max_size;
 		}
 		if (s->cfg.rate.set) {
-			add_load(&l, &s->cfg.rate.rate, plan_speed(cp), s->mean_size);
-			sizes += s->mean_size;
+			add_load(&l, &s->cfg.rate.rate, plan_speed(cp), s->frames->mean_size);
+			sizes += s->frames->mean_size;
 			all++;
 			continue;
 		}
-		sum += s->mean_size * (double)s->cfg.weight;
+		sum += s->frames->mean_size * (double)s->cfg.weight;
 		weights += (double)s->cfg.weight;
 	}
 	if (l.max_size == 0)

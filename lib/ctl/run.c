@@ -139,6 +139,8 @@ int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, 
 				       .base_bytes = tx_bytes(cp)};
 		cp->said[0] = '\0';
 		cp->touched = true;
+		cp->program_seq = c->plan_seq;
+		program_begins(cp);
 	}
 	return 0;
 }
@@ -199,7 +201,7 @@ void run_events(struct ctl *c)
 			cp->run.active = false;
 			continue;
 		}
-		if (all_done(cp)) {
+		if (all_done(cp) && !(cp->program.held && !cp->run.stop)) { /* held: queues that are done may send again */
 			cp->run.active = false;
 			cp->run.end_ns = clock_raw_ns();
 		}

@@ -11,15 +11,10 @@
 
 void stream_plans_free(struct stream *s)
 {
-	for (unsigned i = 0; i < s->nplans; i++)
-		frame_plan_free(&s->plan[i]);
-	free(s->plan);
-	free(s->item);
+	frames_unref(s->frames);
 	free(s->why);
-	s->plan = NULL;
-	s->item = NULL;
+	s->frames = NULL;
 	s->why = NULL;
-	s->nplans = s->nitems = 0;
 }
 
 unsigned plan_max_size(const struct ctl_port *cp, const struct frame_stack *stack)
@@ -90,8 +85,8 @@ unsigned stream_nsizes(const struct stream *s)
 	struct view v;
 	unsigned n = 1;
 
-	if (!s->dirty && s->nitems > 0)
-		return s->nitems;
+	if (!s->dirty && s->frames != NULL)
+		return s->frames->nitems;
 	if (view_open(&s->cfg, &v, &e) == 0)
 		n = sizes_count(v.sizes);
 	view_close(&v);
@@ -115,36 +110,38 @@ static int compile(struct ctl_port *cp, struct stream *s, struct err *e)
 {
 	static uint16_t size[SIZES_MAX_COUNT],
 		plan_of[UINT16_MAX + 1]; /* control thread only; 1 + the plan of a size, 0 between calls */
+	struct stream_frames *f = s->frames = xcalloc(1, sizeof(*f));
 	struct view v;
 	uint64_t bytes = 0;
 	struct frame_spec one; /* shares what it points to; only its size is its own */
 	int rc = view_open(&s->cfg, &v, e);
 
+	f->refs = 1;
 	if (rc == 0) {
 		one = *v.spec;
-		s->nitems = sizes_count(v.sizes);
+		f->nitems = sizes_count(v.sizes);
 		sizes_expand(v.sizes, size);
-		s->item = xcalloc(s->nitems, sizeof(*s->item));
+		f->item = xcalloc(f->nitems, sizeof(*f->item));
 	}
-	for (unsigned i = 0, cap = 0; rc == 0 && i < s->nitems; i++) {
+	for (unsigned i = 0, cap = 0; rc == 0 && i < f->nitems; i++) {
 		uint16_t *at = &plan_of[size[i]];
 		if (*at == 0) {
-			if (s->nplans == cap) {
+			if (f->nplans == cap) {
 				cap = cap ? 2 * cap : 1;
-				s->plan = xrealloc(s->plan, cap * sizeof(*s->plan));
+				f->plan = xrealloc(f->plan, cap * sizeof(*f->plan));
 			}
 			one.size = size[i];
-			rc = compile_at(cp, &s->cfg, &one, &s->plan[s->nplans], e);
+			rc = compile_at(cp, &s->cfg, &one, &f->plan[f->nplans], e);
 			if (rc < 0)
 				break;
-			*at = (uint16_t)++s->nplans;
+			*at = (uint16_t)++f->nplans;
 		}
-		s->item[i] = *at - 1;
-		bytes += s->plan[*at - 1].len + FRAME_FCS;
+		f->item[i] = *at - 1;
+		bytes += f->plan[*at - 1].len + FRAME_FCS;
 	}
-	for (unsigned i = 0; i < s->nitems; i++)
+	for (unsigned i = 0; i < f->nitems; i++)
 		plan_of[size[i]] = 0;
-	s->mean_size = rc == 0 ? (double)bytes / s->nitems : 0;
+	f->mean_size = rc == 0 ? (double)bytes / f->nitems : 0;
 	view_close(&v);
 	return rc;
 }

@@ -6,16 +6,43 @@
 #include "ctl_int.h"
 #include "held.h"
 
-#define LOOKS 1000000 /* at a worker that takes over a plan: it does so within microseconds while it has a CPU */
+#define LOOKS 20000 /* at a worker that takes over a plan: it does so within microseconds while it has a CPU */
 
-/* Frames of each cell that all queues have sent since open. The caller frees. */
-static struct gen_cell *read_cells(const struct ctl_port *cp)
+static unsigned cells_used(const struct ctl_port *cp)
+{
+	for (unsigned i = CTL_CELLS / 64; i-- > 0;)
+		if ((cp->cell_used[i] | cp->cell_kept[i]) != 0)
+			return 64 * (i + 1);
+	return 0;
+}
+
+struct gen_cell *stream_cells(struct ctl_port *cp)
 {
 	struct gen_cell *sum = xcalloc(CTL_CELLS, sizeof(*sum));
+	unsigned n = cells_used(cp);
 
-	for (unsigned q = 0; q < cp->p.ntxq && cp->gen != NULL; q++)
-		for (unsigned i = 0; cp->gen[q] != NULL && !gen_counts(cp->gen[q], sum, CTL_CELLS) && i < LOOKS; i++)
-			rte_pause();
+	for (unsigned q = 0; q < cp->p.ntxq && cp->gen != NULL; q++) {
+		if (cp->gen[q] == NULL)
+			continue;
+		if (cp->seen == NULL)
+			cp->seen = xcalloc(cp->p.ntxq, sizeof(*cp->seen));
+		if (cp->seen[q] == NULL)
+			cp->seen[q] = xcalloc(CTL_CELLS, sizeof(**cp->seen));
+		struct gen_cell *now = xcalloc(n + 1, sizeof(*now));
+		bool read = false;
+		for (unsigned i = 0; i < LOOKS && !read; i++) {
+			read = gen_counts(cp->gen[q], now, n);
+			if (!read)
+				rte_pause();
+		}
+		if (read)
+			memcpy(cp->seen[q], now, n * sizeof(*now));
+		for (unsigned s = 0; s < n; s++) {
+			sum[s].packets += cp->seen[q][s].packets;
+			sum[s].bytes += cp->seen[q][s].bytes;
+		}
+		free(now);
+	}
 	return sum;
 }
 
@@ -38,7 +65,7 @@ void stream_begins(struct ctl_port *cp, struct stream *s)
 
 void streams_clear(struct ctl_port *cp)
 {
-	struct gen_cell *sum = read_cells(cp);
+	struct gen_cell *sum = stream_cells(cp);
 
 	for (unsigned i = 0; i < cp->nstreams; i++)
 		if (cp->stream[i] != NULL)
@@ -54,7 +81,7 @@ void streams_tick(struct ctl_port *cp)
 	cp->streams_ns = now_ns;
 	if (cp->run.id == 0)
 		return;
-	struct gen_cell *sum = read_cells(cp);
+	struct gen_cell *sum = stream_cells(cp);
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		struct stream *s = cp->stream[i];
 		if (s == NULL)
@@ -166,11 +193,11 @@ json_t *ctl_streams_json(struct ctl *c, const struct portset *ports)
 	json_t *a = json_array();
 
 	for (unsigned p = 0; p < c->nports; p++) {
-		const struct ctl_port *cp = c->port[p];
+		struct ctl_port *cp = c->port[p];
 		double weights = 0;
 		if (!portset_has(ports, p))
 			continue;
-		struct gen_cell *sum = read_cells(cp);
+		struct gen_cell *sum = stream_cells(cp);
 		for (unsigned i = 0; i < cp->nstreams; i++)
 			if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled && !cp->stream[i]->cfg.rate.set)
 				weights += (double)cp->stream[i]->cfg.weight;

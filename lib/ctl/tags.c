@@ -31,8 +31,7 @@ static uint64_t mix(uint64_t h, const void *p, size_t n)
 		h = (h ^ w) * 0x9e3779b97f4a7c15ull;
 		h ^= h >> 29;
 	}
-	for (; n > 0; n--)
-		h = (h ^ *b++) * 0x100000001b3ull;
+	h = fnv1a(h, b, n);
 	return h ^ h >> 32;
 }
 

@@ -162,10 +162,25 @@ enum gen_state_id { GEN_IDLE, GEN_SENDING, GEN_DRAINING, GEN_DONE };
 
 /* Frames k0 <= k < end of a group follow one schedule; a stream that has sent its count leaves it with the next phase. */
 struct gen_phase {
-	uint64_t k0, end;         /* end: UINT64_MAX for the last */
+	uint64_t k0, end;         /* of the last: where the schedule ends, UINT64_MAX: never */
 	const struct frun *prog;  /* first own frame of the phase is its own frame 0 */
 	void *state;              /* the worker's, zeroed by control when prog is new; the same prog in the next plan comes with the same state */
 	const uint32_t *tag;      /* mark of each class of prog: names image, lengths and offload; never reused, from 1 to GEN_MARKS - 1 */
+};
+
+/* A stream with a count, in an order that is not known to its end yet. */
+struct gen_cap {
+	uint32_t cell, weight;    /* its id, and its turns in a pass */
+	uint64_t most;            /* less what this queue has sent of it in all: so many are left for all queues together at least */
+};
+
+/* The order of streams with counts changed: each queue begins the new one where it stands, and only then control can know what is left of each
+ * stream. Until the plan that says it, a queue goes on through the passes of which no stream can run out, then waits. */
+struct gen_hold {
+	uint32_t ncaps;           /* 0: it goes on for as long as there is time */
+	uint64_t pass;            /* frames of a pass, all queues */
+	const struct gen_cap *cap;
+	uint64_t *had;            /* the worker's: what this queue had sent of each when it began the order; control reads it once the plan is in use */
 };
 
 struct gen_group {
@@ -173,12 +188,13 @@ struct gen_group {
 	uint16_t nphases;
 	const struct gen_phase *phase; /* the first has k0 = 0 */
 	/* Number of the schedule. The same as in the plan before: k goes on and says which phase it is. Another one: this queue begins the new
-	 * schedule at k = 0 and streams keep their ordinals; phases count from there. */
+	 * schedule at k = 0 and streams keep their ordinals, whatever group they were in; phases count from there. */
 	uint64_t epoch;
+	const struct gen_hold *hold; /* new with its epoch; one phase without end. NULL: the phases say all, and follow what was held */
 	bool by_bytes;            /* the period is that of a byte on the wire (l1) or of a byte of a frame with FCS (l2), not of a frame */
 	bool l2;
 	struct pace_period period;
-	uint64_t limit;           /* frames k < limit are sent, counted from the start of the run; UINT64_MAX: no bound */
+	uint64_t limit;           /* frames k < limit are sent, counted from the start of the run over all epochs; UINT64_MAX: no bound */
 };
 
 struct gen_job {

@@ -160,6 +160,7 @@ void gen_drop(const struct dp_task *t)
 	txq_drop_tail(j->txq);
 	if (g->base.active)
 		close_run(g, j->txq);
+	gen_own(g)->laid = false;
 }
 
 /* ---- images ---- */
@@ -221,8 +222,8 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 	gr->prog = ph->prog;
 	gr->state = ph->state;
 	gr->prog_i = gr->epoch_i + gen_own_before(j, ph->k0);
-	gr->end_i = gr->limit_i;
-	if (ph->end != UINT64_MAX && gr->epoch_i + gen_own_before(j, ph->end) < gr->limit_i)
+	gr->end_i = gr->limit_i < gr->hold_i ? gr->limit_i : gr->hold_i;
+	if (ph->end != UINT64_MAX && gr->epoch_i + gen_own_before(j, ph->end) < gr->end_i)
 		gr->end_i = gr->epoch_i + gen_own_before(j, ph->end);
 	gr->len = (uint16_t)frun_len(ph->prog);
 	gr->port_len = (uint16_t)frun_port_len(ph->prog);
@@ -345,17 +346,47 @@ static void change_rate(const struct gen_job *j, const struct gen_grp *was, stru
 
 static void set_limit(const struct gen_job *j, struct gen_grp *gr)
 {
+	uint64_t end = gr->group->phase[gr->group->nphases - 1].end;
+
 	gr->limit_i = gr->group->limit == UINT64_MAX ? UINT64_MAX : gen_own_before(j, gr->group->limit);
+	if (end != UINT64_MAX && gr->epoch_i + gen_own_before(j, end) < gr->limit_i)
+		gr->limit_i = gr->epoch_i + gen_own_before(j, end);
 	if (gr->limit_i < gr->i) /* a bound below what was sent already */
 		gr->limit_i = gr->i;
 }
 
+/* How far the group may go by itself. All that was sent before its epoch is in the cells. The passes that are allowed are whole ones in the order
+ * that control makes of what is left. */
+static void set_hold(const struct gen_job *j, const struct gen_state *g, struct gen_grp *gr, bool begins)
+{
+	const struct gen_hold *h = gr->group->hold;
+	uint64_t passes = UINT64_MAX;
+
+	if (h == NULL)
+		gr->hold_i = UINT64_MAX;
+	if (h == NULL || !begins)
+		return;
+	for (uint32_t n = 0; n < h->ncaps; n++) {
+		uint64_t had = cell_get(&g->cell[h->cap[n].cell].packets), most = h->cap[n].most;
+		uint64_t whole = most > had ? (most - had) / h->cap[n].weight : 0;
+		h->had[n] = had;
+		passes = whole < passes ? whole : passes;
+	}
+	unsigned __int128 k = (unsigned __int128)passes * h->pass;
+	gr->hold_i = k < UINT64_MAX / 2 ? gr->epoch_i + gen_own_before(j, (uint64_t)k) : UINT64_MAX;
+}
+
+/* The port's schedule may come again: what it sent before counts. */
 static void start_group(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, const struct gen_group *group, uint64_t t0)
 {
-	*gr = (struct gen_grp){.stream = group->stream, .group = group, .epoch = group->epoch};
+	uint64_t i = group->stream < 0 ? gen_own(g)->gone_i : 0;
+
+	*gr = (struct gen_grp){.stream = group->stream, .group = group, .epoch = group->epoch, .i = i, .epoch_i = i};
 	set_limit(j, gr);
+	set_hold(j, g, gr, true);
 	set_rate(gr, group);
 	gr->pace.t0 = t0;
+	gr->pace.k0 = gr->bytes ? 0 : i * j->nqueues;
 	frun_begin(group->phase->prog, group->phase->state);
 	enter(j, g, gr, group->phase);
 	set_units(j, gr);
@@ -366,36 +397,44 @@ static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_g
 {
 	struct gen_grp was = *gr;
 	const struct gen_phase *ph = group->phase;
+	bool begins = group->epoch != was.epoch;
+	bool ended = was.i >= was.limit_i; /* and what comes now was not asked for before */
 
 	gr->group = group;
-	set_limit(j, gr);
-	if (group->epoch == was.epoch)
-		while (ph->end != UINT64_MAX && gr->i >= gr->epoch_i + gen_own_before(j, ph->end))
-			ph++;
+	gr->epoch = group->epoch;
+	if (!begins && was.phase - was.group->phase < group->nphases)
+		ph += was.phase - was.group->phase;
 	if (ph->prog != was.prog) {
 		gen_seek(&was);
 		uint64_t pos = frun_move(was.prog, was.state, ph->prog, ph->state);
-		if (group->epoch != was.epoch)
+		if (begins)
 			gr->epoch_i = gr->i - pos;
+		if (gr->stream < 0)
+			fold(g, was.prog, was.i - was.prog_i, 1);
+		set_limit(j, gr);
+		set_hold(j, g, gr, begins);
 		enter(j, g, gr, ph);
 		if (gr->i - gr->prog_i != pos)
 			gen_seek(gr);
-		if (gr->stream < 0) {
-			fold(g, was.prog, was.i - was.prog_i, 1);
+		if (gr->stream < 0)
 			fold(g, gr->prog, gr->i - gr->prog_i, UINT64_MAX);
-		}
 	} else {
-		if (group->epoch != was.epoch)
+		if (begins)
 			gr->epoch_i = gr->prog_i;
+		set_limit(j, gr);
+		set_hold(j, g, gr, begins);
 		enter(j, g, gr, ph);
 	}
-	gr->epoch = group->epoch;
 	if (!same_rate(&was, group)) {
 		change_rate(j, &was, gr, now);
 	} else { /* the time of the next frame does not change with its size */
 		gr->off = 0;
 		gr->off = gr->bytes ? was.unit - gen_unit(j, gr, gr->i) : 0;
 		set_units(j, gr);
+	}
+	if (ended && !pace_is_max(&gr->pace) && (int64_t)(now - pace_due(&gr->pace, gr->unit)) > 0) {
+		gr->pace.k0 = gr->unit;
+		gr->pace.t0 = now;
 	}
 }
 
@@ -408,6 +447,10 @@ static void lay_out(const struct gen_job *j, struct gen_own *o)
 	o->run = (struct gen_run *)(void *)((char *)j->mem + SLOT_BYTES(j->ngroups));
 	o->more = (struct gen_grp *)(void *)((char *)o->run + RUN_BYTES);
 	o->one_mark = one_mark(j);
+	o->laid = true;
+	o->held = false;
+	for (unsigned n = 0; n < j->ngroups; n++)
+		o->held |= j->group[n].hold != NULL;
 }
 
 /* All groups stand at their next frame: which of them have one, and in what order. */
@@ -433,6 +476,7 @@ static void begin(const struct gen_job *j, struct gen_state *g, uint64_t now)
 	struct gen_own *o = gen_own(g);
 
 	lay_out(j, o);
+	o->gone_i = 0;
 	o->progress_tsc = now;
 	for (unsigned n = 0; n < j->ngroups; n++)
 		start_group(j, g, gen_grp(o, n), &j->group[n], j->start_tsc);
@@ -447,32 +491,99 @@ static void begin(const struct gen_job *j, struct gen_state *g, uint64_t now)
 	__atomic_store_n(&g->run, j->run, __ATOMIC_RELEASE);
 }
 
-/* Groups of the old plan that the new one has too go on, others start or end here. */
-static void regroup(const struct gen_job *j, struct gen_state *g, uint64_t now)
+/* NULL: the old plan has no such group. */
+static const struct gen_grp *find_group(struct gen_own *o, int32_t stream)
+{
+	unsigned lo = 0, hi = o->ngroups;
+
+	while (lo < hi) {
+		unsigned mid = (lo + hi) / 2;
+		if (gen_grp(o, mid)->stream < stream)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < o->ngroups && gen_grp(o, lo)->stream == stream ? gen_grp(o, lo) : NULL;
+}
+
+static void take_stream(const struct gen_grp *from, struct gen_grp *gr, uint32_t id)
+{
+	if (from == NULL)
+		return;
+	gen_seek(from);
+	frun_take(from->prog, from->state, gr->prog, gr->state, id);
+}
+
+/* Streams that got a rate of their own or lost it go on where they stand in the group that they leave. */
+static void take_over(struct gen_own *old, struct gen_grp *gr)
+{
+	if (gr->stream >= 0) {
+		take_stream(find_group(old, -1), gr, (uint32_t)gr->stream);
+		return;
+	}
+	if (old->ngroups == 0 || gen_grp(old, old->ngroups - 1u)->stream < 0) /* there was no other */
+		return;
+	for (unsigned s = 0; s < frun_nstreams(gr->prog); s++) {
+		uint32_t id = frun_stream_id(gr->prog, s);
+		take_stream(find_group(old, (int32_t)id), gr, id);
+	}
+}
+
+/* Groups of the old plan that the new one has too go on, others start or end here. Returns whether some began an order whose end is to come. */
+static bool regroup(const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g), old = *o;
 	unsigned was = 0;
+	bool held = false;
 
 	lay_out(j, o);
 	for (unsigned n = 0; n <= j->ngroups; n++) {
 		const struct gen_group *group = n < j->ngroups ? &j->group[n] : NULL;
 		for (; was < old.ngroups && (group == NULL || gen_grp(&old, was)->stream < group->stream); was++)
-			if (gen_grp(&old, was)->stream < 0)
+			if (gen_grp(&old, was)->stream < 0) {
 				fold(g, gen_grp(&old, was)->prog, gen_grp(&old, was)->i - gen_grp(&old, was)->prog_i, 1);
+				o->gone_i = gen_grp(&old, was)->i;
+			}
 		if (group == NULL)
 			break;
 		struct gen_grp *gr = gen_grp(o, n);
 		if (was < old.ngroups && gen_grp(&old, was)->stream == group->stream) {
-			*gr = *gen_grp(&old, was++);
+			*gr = *gen_grp(&old, was);
 			lead_over(j, g, gr, group, now);
+			if (gr->epoch == gen_grp(&old, was++)->epoch)
+				continue;
 		} else {
 			start_group(j, g, gr, group, (int64_t)(now - j->start_tsc) > 0 ? now : j->start_tsc);
 		}
+		take_over(&old, gr);
+		held |= group->hold != NULL;
 	}
 	if (j->ngroups > 0 && j->group[0].stream < 0)
 		publish(g, o->first.prog, o->first.i - o->first.prog_i);
 	else
 		publish(g, NULL, 0);
+	return held;
+}
+
+/* A plan for the run that goes on. A queue that has sent its share follows it too, and sends again where an order begins that it has a share in. */
+static void follow(const struct gen_job *j, struct gen_state *g, uint64_t now)
+{
+	const struct gen_grp *first = &gen_own(g)->first;
+	bool over = !g->base.active;
+
+	if (!over)
+		gen_rewind(j, g);
+	unsettle(g);
+	if (over && gen_own(g)->ngroups > 0 && first->stream < 0) { /* as if it had not ended */
+		fold(g, first->prog, first->i - first->prog_i, UINT64_MAX);
+		publish(g, first->prog, first->i - first->prog_i);
+	}
+	bool held = regroup(j, g, now);
+	settle(g);
+	if (!over || (held && now < j->end_tsc))
+		line_up(j, g, now);
+	else
+		fold_all(g);
 }
 
 void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
@@ -492,18 +603,15 @@ void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, ui
 		txq_drop_tail(q);
 		fold_all(g);
 		begin(j, g, now);
-	} else if (!g->base.active) {
+	} else if (!g->base.active && (j->stop || !gen_own(g)->laid)) {
 		return;
 	} else if (!j->stop) {
-		gen_rewind(j, g);
-		unsettle(g);
-		regroup(j, g, now);
-		settle(g);
-		line_up(j, g, now);
+		follow(j, g, now);
 	}
 	if (j->stop) { /* also of a run that no plan before this one had */
 		txq_drop_tail(q);
 		gen_finish(w, j, g);
+		gen_own(g)->laid = false;
 	}
 }
 

@@ -142,7 +142,7 @@ unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct ge
 	if (txq_has_tail(j->txq))
 		return flush(w, j, g, now);
 	if (o->nlive == 0) {
-		gen_finish(w, j, g);
+		gen_run_out(w, j, g);
 		return 0;
 	}
 	if (j->prepare)

@@ -34,6 +34,7 @@ struct gen_grp {
 	const struct gen_group *group;
 	const struct gen_phase *phase;
 	uint64_t limit_i;
+	uint64_t hold_i;      /* where it waits for its ends; UINT64_MAX: nowhere */
 	uint64_t epoch, epoch_i; /* number of the schedule and the own frame it began with */
 	uint64_t prog_i;      /* own frame 0 of prog */
 	uint64_t off;         /* bytes: units before the phase's first frame, mod 2^64 */
@@ -51,6 +52,9 @@ struct gen_own {
 	struct gen_grp first; /* group 0 lies in the state itself: one load less for the port that sends one schedule */
 	uint16_t ngroups, nlive;
 	bool one_mark;        /* all frames of the plan carry the same one */
+	bool held;            /* the plan has groups whose ends are to come: the run is not over without them */
+	bool laid;            /* groups are those of the newest plan of this run, also after its end */
+	uint64_t gone_i;      /* own frames of the port's schedule when the plan lost it */
 	uint64_t progress_tsc;
 	/* in the plan's memory; where there is one group, none of it */
 	struct gen_slot *slot; /* nlive of them */
@@ -272,6 +276,12 @@ void gen_drop(const struct dp_task *t);
 void gen_set_state(struct gen_state *g, enum gen_state_id id);
 /* The run is over: counts are settled, control is told. */
 void gen_finish(struct dp_worker *w, const struct gen_job *j, struct gen_state *g);
+/* No group has a frame left: the same, or more is to come. */
+static inline void gen_run_out(struct dp_worker *w, const struct gen_job *j, struct gen_state *g)
+{
+	if (!gen_own(g)->held)
+		gen_finish(w, j, g);
+}
 /* The top group has reached the end of a phase, without a tail: on to the next one; false: it has no more frames and is gone. */
 bool gen_next_phase(const struct gen_job *j, struct gen_state *g);
 /* The driver refused the top group's next frame, of so many bytes: it counts as through, and not as its stream's. */

@@ -14,13 +14,10 @@ struct compile {
 	unsigned cap; /* of out->var */
 };
 
-/* Fowler, Noll and Vo, 64 bits, variant 1a (RFC 9923 section 2). */
 static uint64_t name_hash(const char *text)
 {
-	uint64_t h = 0xcbf29ce484222325ull;
+	uint64_t h = fnv1a(FNV_BASIS, text, strlen(text));
 
-	while (*text != '\0')
-		h = (h ^ (uint8_t)*text++) * 0x100000001b3ull;
 	return h != 0 ? h : 1;
 }
 

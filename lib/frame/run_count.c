@@ -205,6 +205,34 @@ uint64_t frun_move(const struct frun *from, const void *from_state, const struct
 	return b->pos;
 }
 
+/* Index of the stream; nstreams: there is none. */
+static unsigned stream_index(const struct frun *f, uint32_t id)
+{
+	uint32_t low = 0, high = f->nstreams;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (f->stream_id[f->by_id[mid]] < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < f->nstreams && f->stream_id[f->by_id[low]] == id ? f->by_id[low] : f->nstreams;
+}
+
+bool frun_take(const struct frun *from, const void *from_state, const struct frun *to, void *state, uint32_t id)
+{
+	const struct run_state *a = from_state;
+	struct run_state *b = state;
+	unsigned sa = stream_index(from, id), sb = stream_index(to, id);
+
+	if (sa == from->nstreams || sb == to->nstreams)
+		return false;
+	b->o0[sb] = ordinal_at(from, a, sa, a->pos * from->nqueues);
+	move_bases(from, a, sa, to, b, sb, b->o0[sb]);
+	return true;
+}
+
 void frun_next(const struct frun *from, const void *from_state, const struct frun *to, void *state)
 {
 	const struct run_state *a = from_state;

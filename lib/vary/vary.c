@@ -248,24 +248,14 @@ bool vary_equal(const struct vary *a, const struct vary *b)
 	       (sa.kind != VARY_LIST || memcmp(a->list, b->list, a->n * sizeof(*a->list)) == 0);
 }
 
-/* Fowler, Noll and Vo, 64 bits, variant 1a (RFC 9923 section 2). */
-static uint64_t fnv(uint64_t h, const void *bytes, size_t n)
-{
-	const uint8_t *b = bytes;
-
-	while (n-- > 0)
-		h = (h ^ *b++) * 0x100000001b3ull;
-	return h;
-}
-
 uint64_t vary_hash(const struct vary *v)
 {
 	struct said s;
 
 	say(v, &s);
-	uint64_t h = fnv(0xcbf29ce484222325ull, &s, sizeof(s));
+	uint64_t h = fnv1a(FNV_BASIS, &s, sizeof(s));
 	if (s.kind == VARY_LIST)
-		h = fnv(h, v->list, v->n * sizeof(*v->list));
+		h = fnv1a(h, v->list, v->n * sizeof(*v->list));
 	return h != 0 ? h : 1;
 }
 

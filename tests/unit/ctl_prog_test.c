@@ -336,40 +336,6 @@ static void test_refused(void **state)
 	world_free(c);
 }
 
-/* A port whose streams end: values change, the order stays. */
-static void test_follow(void **state)
-{
-	static struct one want[MAX_FRAMES];
-	struct ctl *c = world(2);
-	struct ctl_port *cp = c->port[0];
-	struct program p;
-	struct err e;
-
-	(void)state;
-	for (unsigned i = 0; i < 3; i++) {
-		random_stream(cfg_of(c, i), false);
-		cfg_of(c, i)->count = 10 + i;
-	}
-	make(c, UINT64_MAX);
-	unsigned n = naive(c, UINT64_MAX, want);
-	uint64_t epoch = cp->program.group[0]->epoch;
-	cfg_of(c, 1)->weight = 5;
-	cfg_of(c, 1)->count = 0;
-	set(cfg_of(c, 1), "tcp.dst", "9");
-	assert_int_equal(program_make(c, cp, &cp->program, UINT64_MAX, &p, &e), 0);
-	assert_false(program_same_order(&p, &cp->program));
-	program_free(c, &p);
-	assert_int_equal(program_follow(c, cp, &cp->program, &p, &e), 0);
-	assert_true(program_same_order(&p, &cp->program));
-	assert_int_equal(p.group[0]->epoch, epoch);
-	for (unsigned q = 0; q < 2; q++)
-		play(p.group[0], q, want, n);
-	plan_take(c, cp, &p);
-	assert_int_equal(ctl_stream_delete(c, 0, 2, NULL), 0);
-	assert_int_equal(program_follow(c, cp, &cp->program, &p, &e), -ESTALE);
-	world_free(c);
-}
-
 /* Checksums are the device's only where it has all that the frames need, and the user does not object. */
 static void test_offload(void **state)
 {
@@ -458,7 +424,6 @@ int main(void)
 		cmocka_unit_test(test_reuse),
 		cmocka_unit_test(test_tags),
 		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_follow),
 		cmocka_unit_test(test_offload),
 		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_many),

@@ -121,7 +121,7 @@ __rte_noinline void gen_arrive(struct dp_worker *w, const struct gen_job *j, str
 	if (gr->i == gr->end_i && !gen_next_phase(j, g)) {
 		gen_leave(o);
 		if (o->nlive == 0)
-			gen_finish(w, j, g);
+			gen_run_out(w, j, g);
 	} else if (o->ngroups > 1) {
 		gen_sift(o, 0, (struct gen_slot){.due = gen_due(gr, now), .grp = o->slot[0].grp});
 	}
@@ -240,7 +240,7 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 	unsigned n = gen_ready(j, gr, j->burst, now, &over);
 	if (unlikely(over)) {
 		gen_leave(o);
-		gen_finish(w, j, g);
+		gen_run_out(w, j, g);
 		return 0;
 	}
 	if (n == 0)

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Changes while streams with counts are sent: control as it is, and workers that the test turns by hand, so that each takes up each plan as late
+ * as it likes. Whatever changes when, each stream is sent exactly so often as its count says, in the whole run and by all queues together. */
+#include "dp_fake.h"
+#include "ctl_int.h"
+
+#include <time.h>
+
+#define IDS 8
+#define CELLS 512
+
+static const struct port_spec plain = {.prefix = "plain"};
+
+struct bench {
+	struct ctl *c;
+	struct ctl_port *cp;
+	unsigned nq;
+	uint64_t sent[CELLS];    /* frames that the device took in this run, by cell */
+	int32_t last[FAKE_QUEUES][CELLS]; /* the ordinal before, as the frame says it; -1: none */
+	bool loose[CELLS];       /* ordinals may begin anew */
+	uint64_t expect[CELLS];  /* frames in the run */
+	struct { struct bench *b; unsigned q; } at[FAKE_QUEUES];
+};
+
+/* The cell stands in eth.dst, the ordinal in tcp.src. */
+static void look(void *arg, const struct rte_mbuf *m)
+{
+	struct { struct bench *b; unsigned q; } *at = arg;
+	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
+	unsigned cell = (unsigned)(p[4] << 8 | p[5]);
+	int32_t o = p[34] << 8 | p[35], *last = &at->b->last[at->q][cell];
+
+	assert_true(cell < CELLS);
+	int32_t step = (o - *last) & 0xffff;
+	if (!at->b->loose[cell] && *last >= 0 && (step == 0 || step > (at->b->nq == 1 ? 1 : 0x7fff))) /* of 16 bits */
+		fail_msg("cell %u on queue %u of %u: ordinal %d after %d", cell, at->q, at->b->nq, o, *last);
+	*last = o;
+	at->b->sent[cell]++;
+}
+
+static struct stream *stream(struct bench *b, unsigned id)
+{
+	return stream_at(b->cp, id);
+}
+
+static void dress(struct bench *b, unsigned id)
+{
+	struct stream *s = stream(b, id);
+	const struct proto *tcp = proto_find("tcp");
+	char mac[32];
+	struct err e;
+
+	snprintf(mac, sizeof(mac), "02:00:00:00:%02x:%02x", s->cell >> 8, s->cell & 255);
+	assert_int_equal(frame_vals_parse(&s->cfg.frame.vals, "eth.dst", mac, &e), 0);
+	frame_vals_vary(&s->cfg.frame.vals, tcp, 1, proto_field(tcp, "src"),
+			&(struct vary){.kind = VARY_RANGE, .bits = 16, .lo = 0, .hi = 65535, .step = 1, .div = 1});
+	ctl_touch_stream(b->c, 0, (int)id);
+}
+
+static struct bench *bench_new(unsigned nq)
+{
+	struct bench *b = xcalloc(1, sizeof(*b));
+	struct ctl *c = b->c = xcalloc(1, sizeof(*c));
+	struct ctl_port *cp = b->cp = c->port[c->nports++] = xcalloc(1, sizeof(*cp));
+	static unsigned serial;
+	struct err e;
+
+	fake_open();
+	b->nq = nq;
+	cp->p.spec = &plain;
+	cp->p.ntxq = (uint16_t)nq;
+	cp->nqueues = nq;
+	cp->used = cp->started = true;
+	ctl_reset(c, 0);
+	cp->applied = cp->p.cfg;
+	cp->restart = false;
+	cp->txq = xcalloc(nq, sizeof(*cp->txq));
+	cp->gen = xcalloc(nq, sizeof(*cp->gen));
+	cp->cell = xcalloc(nq, sizeof(*cp->cell));
+	cp->tx_worker = xcalloc(nq, sizeof(*cp->tx_worker));
+	c->worker = xcalloc(nq, sizeof(*c->worker));
+	c->nworkers = nq;
+	for (unsigned q = 0; q < nq; q++) {
+		char name[24];
+		snprintf(name, sizeof(name), "c%u", serial++);
+		c->worker[q].w = zeroed(sizeof(struct dp_worker));
+		assert_int_equal(mbox_open(&c->worker[q].w->mbox, name, SOCKET_ID_ANY, &e), 0);
+		cp->tx_worker[q] = (int)q;
+		cp->txq[q] = zeroed(sizeof(struct dp_txq));
+		cp->txq[q]->dev = FAKE_DEV;
+		cp->txq[q]->queue = (uint16_t)q;
+		cp->txq[q]->pool_size = 1500;
+		cp->txq[q]->pool = pool_of(1500);
+		cp->gen[q] = zeroed(dp_kind_gen.mem());
+		cp->gen[q]->cell = cp->cell[q] = xcalloc(CTL_CELLS, sizeof(struct gen_cell));
+		b->at[q].b = b;
+		b->at[q].q = q;
+		fake[q].judge = look;
+		fake[q].arg = &b->at[q];
+		fake[q].hold = 200;
+		fake[q].drops = true;
+	}
+	return b;
+}
+
+static void bench_free(struct bench *b)
+{
+	struct ctl *c = b->c;
+	struct ctl_port *cp = b->cp;
+
+	for (unsigned q = 0; q < b->nq; q++) {
+		fake_release(&fake[q], 0);
+		assert_true(rte_mempool_full(cp->txq[q]->pool));
+		rte_mempool_free(cp->txq[q]->pool);
+		mbox_close(&c->worker[q].w->mbox);
+		plan_free(c, c->worker[q].posted);
+		free(c->worker[q].w);
+		free(cp->txq[q]);
+		free(cp->gen[q]);
+		free(cp->cell[q]);
+		if (cp->seen != NULL)
+			free(cp->seen[q]);
+	}
+	for (unsigned i = 0; i < c->nold; i++)
+		plan_free(c, c->old[i].plan);
+	program_free(c, &cp->program);
+	free(cp->seen);
+	free(cp->run_base);
+	free(cp->rate);
+	free(cp->txq);
+	free(cp->gen);
+	free(cp->cell);
+	free(cp->tx_worker);
+	streams_free(cp);
+	frame_vals_free(&cp->dflt);
+	free(cp);
+	tags_free(c);
+	free(c->old);
+	free(c->worker);
+	free(c);
+	free(b);
+}
+
+static void work(struct bench *b, unsigned q, unsigned turns)
+{
+	while (turns-- > 0)
+		dp_turn(b->c->worker[q].w);
+}
+
+static void all_turn(struct bench *b, unsigned turns)
+{
+	for (unsigned i = 0; i < turns; i++) {
+		ctl_turn(b->c);
+		for (unsigned q = 0; q < b->nq; q++)
+			work(b, q, 1);
+	}
+}
+
+static void note_free(struct bench *b)
+{
+	struct ctl_event ev;
+
+	while (ctl_event_next(b->c, &ev))
+		if (strstr(ev.text, "stops") != NULL)
+			fail_msg("%s", ev.text);
+}
+
+static void begin(struct bench *b, uint64_t ns)
+{
+	struct portset all = {{0}};
+	struct err e = {.text = ""};
+
+	portset_add(&all, 0);
+	memset(b->sent, 0, sizeof(b->sent));
+	memset(b->last, 0xff, sizeof(b->last));
+	if (ctl_start(b->c, &all, ns, &e) < 0)
+		fail_msg("%s", e.text);
+	ctl_turn(b->c);
+	while ((int64_t)(clock_tsc() - b->cp->run.start_tsc) < 0)
+		all_turn(b, 1);
+}
+
+static void to_the_end(struct bench *b)
+{
+	for (unsigned i = 0; i < 200000000 && b->cp->run.active; i++)
+		all_turn(b, 1);
+	assert_false(b->cp->run.active);
+	note_free(b);
+}
+
+/* What control says of the streams is what the device took. */
+static void check_cells(struct bench *b)
+{
+	struct gen_cell *sum = stream_cells(b->cp);
+
+	for (unsigned s = 0; s < CELLS; s++)
+		assert_int_equal(sum[s].packets - (b->cp->run_base != NULL ? b->cp->run_base[s] : 0), b->sent[s]);
+	free(sum);
+}
+
+static unsigned streams_on(const struct bench *b)
+{
+	unsigned n = 0;
+
+	for (unsigned id = 0; id < IDS; id++)
+		n += stream_at(b->cp, id) != NULL && stream_at(b->cp, id)->cfg.enabled;
+	return n;
+}
+
+static void touch(struct bench *b, unsigned id)
+{
+	ctl_touch_stream(b->c, 0, (int)id);
+}
+
+static unsigned some_stream(struct bench *b)
+{
+	unsigned id;
+
+	do
+		id = any(IDS);
+	while (stream(b, id) == NULL);
+	return id;
+}
+
+static void own_rate(struct stream *s)
+{
+	s->cfg.rate = (struct own_rate){.set = any(2), .rate = {.kind = any(3) ? RATE_PPS : RATE_MAX, .value = 1e6 + any(1000000)}};
+}
+
+static void size(struct stream *s)
+{
+	static const struct sizes some[] = {
+		{.kind = SIZES_AUTO}, {.kind = SIZES_FIXED, .n = 1, .item = {{200, 1}}}, {.kind = SIZES_LIST, .n = 2, .item = {{64, 2}, {128, 1}}},
+	};
+
+	s->cfg.sizes = some[any(3)];
+}
+
+/* All queues send by what was asked for. */
+static void until_adopted(struct bench *b)
+{
+	for (unsigned i = 0; i < 1000000 && b->cp->run.active && (plan_waits(b->c) || !plan_adopted(b->c, b->cp)); i++) {
+		ctl_turn(b->c);
+		work(b, any(b->nq), any(3));
+	}
+	if (b->cp->run.active)
+		assert_false(b->cp->program.held);
+}
+
+/* A count from here on: what was sent already may be more. */
+static void set_count(struct bench *b, struct stream *s, uint64_t count)
+{
+	s->cfg.count = count;
+	ctl_touch_stream(b->c, 0, (int)s->cfg.id);
+	until_adopted(b);
+	b->expect[s->cell] = b->sent[s->cell] > count ? b->sent[s->cell] : count;
+}
+
+static void add(struct bench *b, unsigned id)
+{
+	assert_int_equal(ctl_stream_add(b->c, 0, (int)id, 1, -1, NULL), id);
+	struct stream *s = stream(b, id);
+	dress(b, id);
+	s->cfg.weight = 1 + any(3);
+	s->cfg.count = b->expect[s->cell] = 1 + any(3000);
+}
+
+/* One setting, of those that change who takes turns, or what is sent. */
+static void change(struct bench *b)
+{
+	unsigned id = some_stream(b), other = any(IDS);
+	struct stream *s = stream(b, id);
+	struct rate *rate = &b->cp->p.cfg.rate;
+
+	touch(b, id);
+	switch (any(9)) {
+	case 0:
+		s->cfg.weight = 1 + any(5);
+		break;
+	case 1: /* with none enabled all would go on as it is */
+		s->cfg.enabled = !s->cfg.enabled || streams_on(b) == 1;
+		b->loose[s->cell] = true;
+		break;
+	case 2:
+		if (stream(b, other) == NULL)
+			add(b, other);
+		break;
+	case 3:
+		if (streams_on(b) > s->cfg.enabled)
+			assert_int_equal(ctl_stream_delete(b->c, 0, id, NULL), 0);
+		break;
+	case 4:
+		own_rate(s);
+		break;
+	case 5:
+		size(s);
+		break;
+	case 6:
+		*rate = (struct rate){.kind = any(2) ? RATE_MAX : any(2) ? RATE_L1_BPS : RATE_PPS, .value = 3e9};
+		if (rate->kind == RATE_PPS)
+			rate->value = 3e6;
+		break;
+	case 7:
+		b->loose[s->cell] = true;
+		set_count(b, s, any(6) == 0 ? 0 : 1 + any(4000));
+		break;
+	default:
+		if (s->cfg.count != 0) {
+			s->cfg.count += any(1000);
+			if (s->cfg.count > b->expect[s->cell])
+				b->expect[s->cell] = s->cfg.count;
+		}
+		break;
+	}
+}
+
+/* Now and then a queue hears of nothing for long, and control of none. */
+static void some_turns(struct bench *b)
+{
+	unsigned left_out = any(3) == 0 ? any(b->nq) : b->nq;
+
+	for (unsigned i = any(12); i > 0; i--) {
+		unsigned q = any(b->nq);
+		if (any(3) == 0)
+			ctl_turn(b->c);
+		if (q != left_out)
+			work(b, q, any(4));
+	}
+}
+
+static void check_counts(struct bench *b, bool all)
+{
+	for (unsigned id = 0; id < IDS; id++) {
+		const struct stream *s = stream(b, id);
+		if (s == NULL)
+			continue;
+		if (b->sent[s->cell] > b->expect[s->cell] && s->cfg.count != 0)
+			fail_msg("stream %u: %llu frames, at most %llu", id, (unsigned long long)b->sent[s->cell],
+				 (unsigned long long)b->expect[s->cell]);
+		if (all && s->cfg.enabled && s->cfg.count != 0)
+			if (b->sent[s->cell] != b->expect[s->cell])
+				fail_msg("stream %u on %u queues: %llu frames, not %llu", id, b->nq, (unsigned long long)b->sent[s->cell],
+					 (unsigned long long)b->expect[s->cell]);
+	}
+	check_cells(b);
+}
+
+/* Returns whether all that was asked for came before the run's end. */
+static bool one_run(struct bench *b, unsigned changes)
+{
+	for (unsigned id = 0; id < IDS; id++)
+		if (stream(b, id) != NULL)
+			b->expect[stream(b, id)->cell] = stream(b, id)->cfg.count;
+	memset(b->loose, 0, sizeof(b->loose));
+	begin(b, 0);
+	for (unsigned n = 0; n < changes && b->cp->run.active; n++) {
+		if (any(4) > 0)
+			change(b);
+		if (any(2))
+			ctl_turn(b->c);
+		some_turns(b);
+		check_counts(b, false);
+	}
+	/* to the end, with all that there is */
+	for (unsigned id = 0; id < IDS && b->cp->run.active; id++) {
+		struct stream *s = stream(b, id);
+		if (s == NULL)
+			continue;
+		s->cfg.enabled = true;
+		b->loose[s->cell] = true;
+		touch(b, id);
+		until_adopted(b);
+		if (s->cfg.count == 0)
+			set_count(b, s, 5000);
+	}
+	until_adopted(b);
+	bool whole = b->cp->run.active;
+	to_the_end(b);
+	check_counts(b, whole);
+	return whole;
+}
+
+static void test_random_changes(void **state)
+{
+	unsigned whole = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < 60; round++) {
+		struct bench *b = bench_new(1 + round % 4);
+
+		for (unsigned q = 0; q < b->nq; q++)
+			fake[q].take = round % 3 ? TAKE_RANDOM : TAKE_ALL;
+		b->cp->p.cfg.rate = (struct rate){.kind = RATE_MAX};
+		b->cp->p.cfg.burst = 1 + any(64);
+		dress(b, 0);
+		stream(b, 0)->cfg.count = 1000 + any(3000);
+		for (unsigned id = 1; id < 4; id++)
+			add(b, id);
+		for (unsigned run = 0; run < 3; run++) {
+			whole += one_run(b, 5 + any(40));
+			for (unsigned id = 0; id < IDS; id++) /* as settings may be at a start */
+				if (stream(b, id) != NULL)
+					stream(b, id)->cfg.count = 1 + any(4000);
+			if (streams_on(b) == 0)
+				stream_first(b->cp)->cfg.enabled = true;
+		}
+		bench_free(b);
+	}
+	assert_true(whole > 20);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random_changes),
+	};
+	int rc = eal_or_skip(argv[argc - 1]);
+
+	if (rc != 0)
+		return rc;
+	clock_init();
+	any_seed = (unsigned)time(NULL);
+	if (argc > 1)
+		any_seed = (unsigned)strtoul(argv[1], NULL, 10);
+	print_message("seed %u\n", any_seed);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
