@@ -152,11 +152,13 @@ static void find_idle(struct change *x)
 static struct group_member *idle_beside(const struct change *x, struct group_spec *spec)
 {
 	struct group_member *idle = xcalloc(x->nidle + 1, sizeof(*idle));
-	bool *mine = xcalloc(CTL_CELLS, sizeof(*mine));
 
+	if (spec->cell >= 0 || x->nidle == 0)
+		return idle;
+	bool *mine = xcalloc(CTL_CELLS, sizeof(*mine));
 	for (unsigned m = 0; m < spec->n; m++)
 		mine[spec->member[m].cell] = true;
-	for (unsigned i = 0; i < x->nidle && spec->cell < 0; i++)
+	for (unsigned i = 0; i < x->nidle; i++)
 		if (!mine[x->idle[i].cell])
 			idle[spec->nidle++] = x->idle[i];
 	spec->idle = idle;
