@@ -180,7 +180,7 @@ struct gen_hold {
 	uint32_t ncaps;           /* 0: it goes on for as long as there is time */
 	uint64_t pass;            /* frames of a pass, all queues */
 	const struct gen_cap *cap;
-	uint64_t *had;            /* the worker's: what this queue had sent of each when it began the order; control reads it once the plan is in use */
+	uint64_t *had;            /* the worker's: what this queue had sent of each when it began the order, to be read once the plan is in use */
 };
 
 struct gen_group {

@@ -3,6 +3,7 @@
 #include "dp_model.h"
 
 #define IDS 6
+#define ALL ((1u << IDS) - 1)
 
 /* What queues may do by themselves, as control says it. */
 struct cap_world {
@@ -50,81 +51,91 @@ static uint64_t cell_of(const struct world *x, unsigned q, uint32_t id)
 	return sum[id].packets;
 }
 
+/* An order begins, with these turns of each stream; no stream may pass `most` on any queue by itself. */
+static struct tphase *begin_held(struct world *x, struct cap_world *cw, const unsigned *turns, uint64_t *most)
+{
+	struct tphase *p = pass_of(x, ALL, turns);
+
+	*most = 0;
+	for (unsigned q = 0; q < x->nq; q++)
+		for (unsigned s = 0; s < IDS; s++)
+			*most = cell_of(x, q, s) > *most ? cell_of(x, q, s) : *most;
+	*most += 500 + any(500);
+	set_caps(x, cw, p, turns, *most);
+	one_group(x, p)->hold = cw->hold;
+	x->group[0].epoch++;
+	adopt_now(x);
+	return p;
+}
+
+static void check_held(const struct world *x, const struct cap_world *cw, const struct tphase *p, const unsigned *turns, uint64_t most)
+{
+	for (unsigned q = 0; q < x->nq; q++) {
+		const struct follow *f = &x->at[q].f[0];
+		uint64_t passes = UINT64_MAX;
+		assert_int_equal(gen_run_state(x->gen[q], 1), GEN_SENDING);
+		for (unsigned n = 0; n < p->nstreams; n++) {
+			assert_true(cw->had[q][n] <= most);
+			uint64_t whole = (most - cw->had[q][n]) / turns[p->id[n]];
+			passes = whole < passes ? whole : passes;
+		}
+		uint64_t k = passes * p->ncycle;
+		assert_int_equal(f->i - f->epoch_i, k > q ? (k - q - 1) / x->nq + 1 : 0);
+	}
+}
+
+/* The end of the order: two phases, the second without stream 0. Returns how often each stream is in it. */
+static void end_it(struct world *x, const struct tphase *p, const unsigned *turns, uint64_t most, uint64_t *left)
+{
+	struct tphase *first = pass_of(x, ALL, turns), *second = pass_of(x, ALL & ~1u, turns);
+
+	first->sched = p->sched;
+	first->end = second->k0 = (most + any(200)) * p->ncycle;
+	second->end = second->k0 + 1000 + any(1000);
+	for (unsigned n = 0; n < first->nstreams; n++)
+		left[first->id[n]] = of_stream(first, n, first->end);
+	for (unsigned n = 0; n < second->nstreams; n++) {
+		second->o0[n] = left[second->id[n]];
+		left[second->id[n]] += of_stream(second, n, second->end - second->k0);
+	}
+	x->group[0].hold = NULL;
+	x->group[0].nphases = 2;
+	x->group[0].phase[0] = first;
+	x->group[0].phase[1] = second;
+	adopt_now(x);
+}
+
 /* Each queue stops where the first stream could run out, says what it had sent before, and goes on as soon as it is told where the end is. */
 static void test_hold(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < 30; round++) {
 		struct world *x = world_new(1 + round % 4, 1500);
-		unsigned turns[IDS], all = (1u << IDS) - 1;
+		unsigned turns[IDS];
 		struct cap_world cw;
-		uint64_t had[FAKE_QUEUES][IDS], begun[FAKE_QUEUES], left[IDS], all_sent = 0;
+		uint64_t most, left[IDS], all_sent = 0;
 
 		make_plans(x);
 		for (unsigned s = 0; s < IDS; s++)
 			turns[s] = 1 + any(3);
 		for (unsigned q = 0; q < x->nq; q++)
 			fake[q].take = round % 2 ? TAKE_RANDOM : TAKE_ALL;
-		one_group(x, pass_of(x, all, turns));
+		one_group(x, pass_of(x, ALL, turns));
 		adopt_now(x);
 		for (unsigned i = any(30); i > 0; i--)
 			assert_true(dp_turn(x->w));
-		/* another order */
 		for (unsigned s = 0; s < IDS; s++)
 			turns[s] = 1 + any(3);
-		struct tphase *p = pass_of(x, all, turns);
-		uint64_t most = 0;
-		for (unsigned q = 0; q < x->nq; q++)
-			for (unsigned s = 0; s < IDS; s++)
-				most = cell_of(x, q, s) > most ? cell_of(x, q, s) : most;
-		most += 500 + any(500);
-		set_caps(x, &cw, p, turns, most);
-		one_group(x, p)->hold = cw.hold;
-		x->group[0].epoch = round + 1;
-		adopt_now(x);
-		for (unsigned q = 0; q < x->nq; q++)
-			begun[q] = x->at[q].f[0].epoch_i;
+		struct tphase *p = begin_held(x, &cw, turns, &most);
 		for (unsigned i = 0; i < 20000; i++)
 			assert_true(dp_turn(x->w));
-		for (unsigned q = 0; q < x->nq; q++) {
-			uint64_t passes = UINT64_MAX;
-			assert_int_equal(gen_run_state(x->gen[q], 1), GEN_SENDING);
-			for (unsigned n = 0; n < p->nstreams; n++) {
-				had[q][n] = cw.had[q][n];
-				assert_true(had[q][n] <= most);
-				uint64_t whole = (most - had[q][n]) / turns[p->id[n]];
-				passes = whole < passes ? whole : passes;
-			}
-			uint64_t k = passes * p->ncycle;
-			assert_int_equal(x->at[q].f[0].i - begun[q], k > q ? (k - q - 1) / x->nq + 1 : 0);
-		}
-		/* the end: two phases, the second without stream 0 */
-		struct tphase *first = pass_of(x, all, turns), *second = pass_of(x, all & ~1u, turns);
-		uint64_t longest = 0;
-		for (unsigned q = 0; q < x->nq; q++)
-			for (unsigned n = 0; n < p->nstreams; n++)
-				longest = (most - had[q][n]) > longest ? most - had[q][n] : longest;
-		first->sched = p->sched;
-		first->end = second->k0 = (longest + any(200)) * p->ncycle;
-		second->end = second->k0 + 1000 + any(1000);
-		for (unsigned n = 0; n < second->nstreams; n++)
-			for (unsigned m = 0; m < first->nstreams; m++)
-				if (first->id[m] == second->id[n])
-					second->o0[n] = of_stream(first, m, first->end);
-		x->group[0].hold = NULL;
-		x->group[0].nphases = 2;
-		x->group[0].phase[0] = first;
-		x->group[0].phase[1] = second;
-		for (unsigned n = 0; n < first->nstreams; n++)
-			left[first->id[n]] = of_stream(first, n, first->end);
-		for (unsigned n = 0; n < second->nstreams; n++)
-			left[second->id[n]] += of_stream(second, n, second->end - second->k0);
-		adopt_now(x);
+		check_held(x, &cw, p, turns, most);
+		end_it(x, p, turns, most, left);
 		run_to_end(x);
 		for (unsigned n = 0; n < p->nstreams; n++) {
 			uint64_t before = 0;
 			for (unsigned q = 0; q < x->nq; q++)
-				before += had[q][n];
+				before += cw.had[q][n];
 			assert_int_equal(x->sent[p->id[n]][0], before + left[p->id[n]]);
 			all_sent += before + left[p->id[n]];
 		}
@@ -189,7 +200,7 @@ static void test_between_groups(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 40; round++) {
 		struct world *x = world_new(1 + round % 4, 1500);
-		unsigned turns[IDS], all = (1u << IDS) - 1, mask = all;
+		unsigned turns[IDS], mask = ALL;
 		uint64_t epoch = 0, last = 0;
 
 		make_plans(x);
@@ -219,7 +230,7 @@ static void test_between_groups(void **state)
 			check_counts(x);
 			reap(x);
 			last = any(1000);
-			mask = any(5) == 0 ? all : any(7) == 0 ? 0 : any(all + 1);
+			mask = any(5) == 0 ? ALL : any(7) == 0 ? 0 : any(ALL + 1);
 		}
 		x->job.stop = true;
 		adopt_now(x);
