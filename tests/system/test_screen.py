@@ -572,10 +572,11 @@ def test_ctrl_z_bg_and_fg(tmp_path):
         t.hears("stopped")
         t.quiet().terminal_is_back()
         sent = len(t.raw)
-        t.order("bg").until((tmp_path / "after").exists, "the end of a command")
+        t.order("bg").resize(90, 20).until((tmp_path / "after").exists, "the end of a command")
         t.quiet().modes_are_back()
         assert t.raw[sent:] == b""
-        t.order("fg").line_is("help").type("\x15").until(t.footer, "footer").same_after_repaint()
+        t.order("fg").until(lambda: ALTERNATE in t.screen.mode, "screen again")
+        t.line_is("help").type("\x15").until(t.footer, "footer").same_after_repaint()
         t.type("\x04")
         assert t.hears("ended") == "0"
         t.terminal_is_back()
