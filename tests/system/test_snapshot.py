@@ -10,8 +10,8 @@ import pytest
 from harness import as_json, cpus, documents, good, lcores, run
 from oracle import read_pcap
 
-BRIEF = {"port", "stream", "mode", "flags", "encap", "frame", "streams", "size", "count", "rate", "burst", "rxburst", "type", "proto", "vlan", "sport",
-         "dport", "tcp_flags", "ip_dst", "ip_src", "mac_dst", "mac_src", "node", "pci", "error"}
+BRIEF = {"port", "stream", "mode", "flags", "encap", "frame", "streams", "size", "count", "rate", "burst", "rxburst", "type", "proto", "vlan",
+         "sport", "dport", "tcp_flags", "ip_dst", "ip_src", "mac_dst", "mac_src", "node", "pci", "error"}
 
 
 def shown(parts, *lines, args=("-p", "wire")):
@@ -77,7 +77,8 @@ def test_config_and_map_are_those_of_show():
 
 def test_log_is_that_of_show_and_its_newest():
     # a second port is not used, which is told
-    r = documents(good(["-p", "wire", "-p", "null", "-m", "1.0", "-m", "1.1", "--json", "-b", "-e", "show log; show snapshot log; show snapshot log:1"]))
+    r = documents(good(["-p", "wire", "-p", "null", "-m", "1.0", "-m", "1.1", "--json", "-b",
+                        "-e", "show log; show snapshot log; show snapshot log:1"]))
     messages = r[0]["messages"]
     assert messages and r[1]["log"] == messages
     assert r[2]["log"] == messages[-1:]
@@ -88,9 +89,10 @@ def test_log_is_that_of_show_and_its_newest():
 def test_brief_as_it_comes():
     b = brief()
     assert set(b) == BRIEF
-    assert b == {**b, "port": 0, "stream": 0, "mode": "Single", "flags": "---------", "encap": None, "frame": "eth/ipv4/tcp", "streams": "1", "size": "64",
-                 "count": "Forever", "rate": "100%", "burst": "32", "rxburst": "64", "type": "IPv4", "proto": "TCP", "vlan": None, "sport": "1234",
-                 "dport": "5678", "tcp_flags": "ack", "ip_dst": "192.168.1.1", "ip_src": "192.168.0.1", "node": None, "pci": None, "error": None}
+    assert b == {**b, "port": 0, "stream": 0, "mode": "Single", "flags": "---------", "encap": None, "frame": "eth/ipv4/tcp", "streams": "1",
+                 "size": "64", "count": "Forever", "rate": "100%", "burst": "32", "rxburst": "64", "type": "IPv4", "proto": "TCP",
+                 "vlan": None, "sport": "1234", "dport": "5678", "tcp_flags": "ack", "ip_dst": "192.168.1.1", "ip_src": "192.168.0.1",
+                 "node": None, "pci": None, "error": None}
     assert len(b["mac_src"]) == 17 and b["mac_dst"] == brief(port=1)["mac_src"]
 
 
@@ -112,7 +114,8 @@ def test_brief_as_it_comes():
     (["set 0 frame eth/arp"], {"type": "ARP", "proto": None}),
     (["set 0 frame eth", "set 0 eth.type 0x88b5"], {"type": None, "proto": None, "ip_dst": None}),
     (["set 0 count 1000", "set 0 rate 1Mpps", "set 0 burst 16"], {"count": "1000", "rate": "1Mpps", "burst": "16"}),
-    (["set 0 frame eth/ipv4/udp/vxlan/eth/ipv4/udp", "set 0 dst ip 10.9.9.9"], {"encap": "VxLan", "ip_dst": "10.9.9.9", "dport": "4789", "size": "96"}),
+    (["set 0 frame eth/ipv4/udp/vxlan/eth/ipv4/udp", "set 0 dst ip 10.9.9.9"],
+     {"encap": "VxLan", "ip_dst": "10.9.9.9", "dport": "4789", "size": "96"}),
 ])
 def test_brief(lines, want):
     b = brief(*lines)
