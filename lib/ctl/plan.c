@@ -99,7 +99,7 @@ void plan_refresh(struct ctl *c, struct ctl_port *cp)
 	if (settles(cp)) {
 		rc = program_settle(c, cp, &cp->program, limit, &now, &e);
 		if (rc < 0) { /* what may be sent now is not known */
-			ctl_note(c, cp->p.id, "%s; port %u stops", e.text, cp->p.id);
+			ctl_note(c, cp->p.id, "%s; what is left of its counts cannot be sent, so port %u stops", e.text, cp->p.id);
 			cp->run.stop = true;
 			return;
 		}
