@@ -71,7 +71,7 @@ bool plan_adopted(const struct ctl *c, const struct ctl_port *cp)
 /* Where counts must come out right, one change after the other: each begins with all queues at the one before. */
 static bool waits(const struct ctl *c, const struct ctl_port *cp)
 {
-	return is_sending(cp) && (cp->program.counted || streams_count(cp)) && !plan_adopted(c, cp);
+	return is_sending(cp) && (cp->program.counted || cp->program.held || streams_count(cp)) && !plan_adopted(c, cp);
 }
 
 static bool settles(const struct ctl_port *cp)
