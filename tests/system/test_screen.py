@@ -156,6 +156,7 @@ def test_terminals(tmp_path, term):
         assert bool(colours(t)) == (term != "vt100")
         t.cmd("help stop")
         assert "Stop sending" in t.above()
+        t.cmd("page help").on_page("help").cmd("page ports").on_page("ports").same_after_repaint()
         t.type("quit\r").left(0)
 
 
@@ -457,9 +458,9 @@ def test_an_idle_screen_sends_little(tmp_path):
     with Screen(tmp_path) as t:
         t.ready().settle()
         sent = len(t.raw)
-        t.cmd("sleep 4s; help stop")
+        t.cmd("sleep 3s; help stop")
         assert "Stop sending" in t.above()
-        assert len(t.raw) - sent < 4 * 2000
+        assert len(t.raw) - sent < 3 * 2000
 
 
 # --- pastes --------------------------------------------------------------------------------------------------------
