@@ -112,6 +112,7 @@ struct ctl_port {
 	uint64_t tx_offloads;      /* that the device was set up with */
 	struct run run;
 	struct ctl_base base;
+	struct cnt_sizes *seen_sizes; /* per Tx queue, when last read */
 	struct q_raw *prev;        /* at the tick before, */
 	uint64_t prev_ns;          /* and when that was */
 	uint64_t streams_ns;       /* likewise of streams */
@@ -128,6 +129,7 @@ struct ctl_port {
 
 struct ctl_worker {
 	struct dp_worker *w;
+	cell_t tid;                /* of its thread, which writes it; 0: not yet */
 	unsigned lcore;
 	int cpu, node;
 	bool launched;
@@ -178,6 +180,13 @@ unsigned eal_rx_frames(const struct port_cfg *cfg, const struct port_need *need)
 
 /* ctl.c */
 void ctl_map_error(const struct ctl *c, unsigned which, struct err *e); /* the map's text and a caret under the column */
+
+/* workers.c */
+int workers_lcore_cpu(unsigned lcore);
+int workers_make(struct ctl *c, struct err *e);       /* of the placement's lcores */
+int workers_index(const struct ctl *c, unsigned lcore); /* into c->worker, -1: none */
+int workers_launch(struct ctl *c, struct err *e);     /* with the plans of all ports */
+bool workers_stop(struct ctl *c);                     /* false: some worker does not answer and may use anything that it knows */
 
 /* dev.c */
 int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e);  /* configure, queues, start */

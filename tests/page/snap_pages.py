@@ -189,7 +189,8 @@ def xstats():
     return xstats_of([
         counter("rx_good_packets", 123_456_789, 14_880_952.4), counter("tx_good_packets", 123_456_790, 14_880_952), counter("rx_good_bytes", None),
         counter("rx_missed_errors", 1204, 12.5), counter("rx_errors", 0, 0), counter("tx_errors", 0, 0),
-        counter("rx_q0_packets", 61_728_394, 7_440_476), counter("rx_q1_packets", 61_728_395, 7_440_476), counter("rx_q0_errors", 0, 0), counter("out_of_buffer", 7, None)])
+        counter("rx_q0_packets", 61_728_394, 7_440_476), counter("rx_q1_packets", 61_728_395, 7_440_476),
+        counter("rx_q0_errors", 0, 0), counter("out_of_buffer", 7, None)])
 
 
 def xstats_many():

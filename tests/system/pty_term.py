@@ -401,7 +401,7 @@ class JobTerm(Term):
 
 
 def job_shell(orders, news, cmd):
-    """What a shell does for one job in the foreground."""
+    """What a shell does for one job. One that runs in the background is not told that it comes to the foreground."""
     orders, news = os.fdopen(orders, "r"), os.fdopen(news, "w", buffering=1)
     for s in (signal.SIGTTOU, signal.SIGTTIN, signal.SIGTSTP, signal.SIGINT, signal.SIGQUIT):
         signal.signal(s, signal.SIG_IGN)
@@ -425,13 +425,13 @@ def job_shell(orders, news, cmd):
             news.write(f"ended {os.waitstatus_to_exitcode(status)}\n")
             return
         news.write(f"stopped {os.WSTOPSIG(status)}\n")
-        word = orders.readline().strip()
-        if word == "fg":
+        if orders.readline().strip() == "bg":
+            os.killpg(pid, signal.SIGCONT)
+            orders.readline()
             os.tcsetpgrp(0, pid)
-        os.killpg(pid, signal.SIGCONT)
-        # Shells say nothing to a job that runs already when they give it the terminal.
-        if word == "bg" and orders.readline().strip() == "fg":
+        else:
             os.tcsetpgrp(0, pid)
+            os.killpg(pid, signal.SIGCONT)
 
 
 if __name__ == "__main__":
