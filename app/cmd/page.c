@@ -20,13 +20,14 @@ static int page_parse(const struct vspec *s, const char *text, void *out, struct
 	const struct vspec group = {.type = &vt_uint, .min = 0, .max = PORTSET_MAX};
 	struct err why;
 
-	(void)s;
 	if (isdigit((unsigned char)*text)) {
 		int rc = vt_uint.parse(&group, text, &a.group, e);
 		if (rc == 0)
 			memcpy(out, &a, sizeof(a));
 		return rc;
 	}
+	if (*text == '\0')
+		return vspec_fail(s, EINVAL, 0, e, text, "is no page");
 	a.page = page_find(text, &why);
 	if (a.page == NULL)
 		return err_at(e, EINVAL, 0, "%.900s; a number is a group of ports", why.text);

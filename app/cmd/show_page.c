@@ -114,7 +114,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 			.snap = snap, .port = port, .stream = stream, .max_ports = (unsigned)app->view.max_ports,
 			.ascii = view_ascii(&app->view),
 		};
-		draw_whole(page, &in, (int)tty_columns(STDOUT_FILENO), r->out);
+		draw_whole(page, &in, app->view.cols > 0 ? app->view.cols : (int)tty_columns(STDOUT_FILENO), r->out);
 	} else {
 		json_object_set_new(snap, "show", json_string("page"));
 		json_object_set_new(snap, "page", json_string(page->name));

@@ -7,6 +7,11 @@
 
 #define NS_PER_S 1000000000ull
 
+#define SIZE_ROW(side, name) {side ".sizes." name, side " " name, OF_COUNT}
+#define SIZE_ROWS(side) \
+	SIZE_ROW(side, "0-63"), SIZE_ROW(side, "64"), SIZE_ROW(side, "65-127"), SIZE_ROW(side, "128-255"), SIZE_ROW(side, "256-511"), \
+	SIZE_ROW(side, "512-1023"), SIZE_ROW(side, "1024-1522"), SIZE_ROW(side, "1523-")
+
 static const struct out_col stats_cols[] = {
 	{"port", "port", OF_COUNT},
 	{"name", "name", OF_STR},
@@ -35,6 +40,14 @@ static const struct out_col stats_cols[] = {
 	{"nic.tx.packets", "nic tx packets", OF_COUNT},
 	{"nic.rx.packets", "nic rx packets", OF_COUNT},
 	{"nic.unconfirmed", "unconfirmed", OF_COUNT},
+	{"rx.broadcast", "rx broadcast", OF_COUNT},
+	{"rx.multicast", "rx multicast", OF_COUNT},
+	{"max.tx.pps", "max tx pps", OF_PPS},
+	{"max.tx.l1_bps", "max tx l1 bit/s", OF_BPS},
+	{"max.rx.pps", "max rx pps", OF_PPS},
+	{"max.rx.l1_bps", "max rx l1 bit/s", OF_BPS},
+	SIZE_ROWS("tx"),
+	SIZE_ROWS("rx"),
 };
 
 /* Pktgen's way: a column for each port. */
@@ -84,6 +97,8 @@ static const struct out_col queue_cols[] = {
 	{"rx.pps", "rx pps", OF_PPS},
 	{"rx.l1_bps", "rx l1 bit/s", OF_BPS},
 	{"rx.worker", "rx core", OF_COUNT},
+	{"tx.cycles_per_burst", "tx cycles/burst", OF_COUNT},
+	{"rx.cycles_per_burst", "rx cycles/burst", OF_COUNT},
 };
 static const struct out_view queue_view = {
 	.rows = "ports", .cols = queue_port_cols, .ncols = ARRAY_SIZE(queue_port_cols),

@@ -66,6 +66,8 @@ static unsigned char on_tab(EditLine *el, int ch)
 	int drop = hint_complete(&l, line, &more);
 	if (l.n == 0 && l.forms.len == 0) {
 		rc = CC_REFRESH_BEEP;
+		if (ed->opts.beep != NULL)
+			ed->opts.beep(ed->opts.arg);
 	} else if (drop > 0 || more.len > 0) {
 		if (drop > 0)
 			el_deletestr(el, drop);

@@ -12,6 +12,7 @@ struct edit_opts {
 	FILE *tty;                                        /* NULL: a pseudo-terminal of its own */
 	int (*key)(void *arg, wchar_t *wc);               /* 1: a key; 0: no more; -1 with errno */
 	void (*list)(void *arg, const struct hint_list *); /* show what could stand at the cursor */
+	void (*beep)(void *arg);                          /* nothing completes; NULL: libedit beeps itself */
 	const char *(*prompt)(void *arg);                 /* on the terminal; \1 around what is no column */
 	void *arg;
 };

@@ -2,6 +2,7 @@
 #include "page.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +72,8 @@ const struct page *page_find(const char *name, struct err *e)
 	p = page_of(name, false, &n);
 	if (n == 1)
 		return p;
-	p = page_of(name, true, &n);
-	if (n == 1 && name[0] != '\0')
+	p = name[0] != '\0' ? page_of(name, true, &n) : NULL;
+	if (p != NULL && n == 1)
 		return p;
 	const struct later_page *later = n == 0 ? later_find(name) : NULL;
 	if (later != NULL) {
@@ -192,6 +193,13 @@ double page_num(const json_t *obj, const char *path, double missing)
 	const json_t *v = out_get(obj, path);
 
 	return json_is_number(v) ? json_number_value(v) : missing;
+}
+
+int page_int(const json_t *obj, const char *path, int missing)
+{
+	double v = page_num(obj, path, missing);
+
+	return v >= INT_MIN && v <= INT_MAX ? (int)v : missing;
 }
 
 const char *page_str(const json_t *obj, const char *path, const char *missing)

@@ -62,4 +62,6 @@ const json_t *page_by(const json_t *list, const char *key, unsigned number);
 const json_t **page_ports(const json_t *snap, unsigned *n);
 const json_t *page_port(const json_t *snap, unsigned port); /* element of "ports" by number, NULL */
 double page_num(const json_t *obj, const char *path, double missing);
+/* Of what counts ports, queues and cores; missing too for what is no int. */
+int page_int(const json_t *obj, const char *path, int missing);
 const char *page_str(const json_t *obj, const char *path, const char *missing);

@@ -118,13 +118,14 @@ void flow_show(const struct flow *f, struct grid *to, int row, int rows, int col
 	}
 }
 
-void pairs_add(struct pairs *p, const char *name, const char *value, enum pair_mark mark)
+struct pair *pairs_add(struct pairs *p, const char *name, const char *value, enum pair_mark mark)
 {
 	if (p->n == p->cap) {
 		p->cap = p->cap > 0 ? 2 * p->cap : 16;
 		p->list = xrealloc(p->list, p->cap * sizeof(*p->list));
 	}
 	p->list[p->n++] = (struct pair){.name = xstrdup(name), .value = xstrdup(value), .mark = mark};
+	return &p->list[p->n - 1];
 }
 
 void pairs_free(struct pairs *p)
@@ -146,7 +147,7 @@ static enum role label_role(const struct pair *x)
 
 static enum role value_role(const struct pair *x)
 {
-	return x->mark == PAIR_FIXED ? ROLE_STAT_VALUES : ROLE_VARIES;
+	return x->warn ? ROLE_WARN : x->mark == PAIR_FIXED ? ROLE_STAT_VALUES : ROLE_VARIES;
 }
 
 void flow_pairs(struct flow *f, int col, int width, const struct pairs *p)

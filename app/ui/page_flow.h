@@ -29,13 +29,15 @@ enum pair_mark { PAIR_FIXED, PAIR_VARIES, PAIR_FOLLOWS }; /* '*' and '+' before 
 struct pair {
 	char *name, *value;
 	enum pair_mark mark;
+	bool warn;           /* asks for attention */
 };
 struct pairs {
 	struct pair *list;
 	unsigned n, cap;
 };
 
-void pairs_add(struct pairs *, const char *name, const char *value, enum pair_mark);
+/* The new one, valid until the next. */
+struct pair *pairs_add(struct pairs *, const char *name, const char *value, enum pair_mark);
 void pairs_free(struct pairs *);
 /* Beside each other in columns that begin at multiples of 8, those that are too long wrapped; ->row moves below them. */
 void flow_pairs(struct flow *, int col, int width, const struct pairs *);

@@ -22,33 +22,10 @@ static void show_list(void *arg, const struct hint_list *l)
 	sbuf_free(&out);
 }
 
-bool screen_run(struct fullscreen *s)
+static void ring(void *arg)
 {
-	struct front *f = s->f;
-	struct key k;
-
-	loop_fd(f->loop, STDIN_FILENO, POLLIN, screen_input, s);
-	while (!f->hangup && !s->ended && !loop_stopped(f->loop) && !front_changes(f, true)) {
-		if (f->interrupted) {
-			f->interrupted = false;
-			keys_drop(s->keys);
-			edit_reset(s->edit);
-			s->left = 0;
-			s->due_prompt = true;
-		} else if (keys_next(s->keys, &k)) {
-			screen_take_key(s, &k);
-		} else {
-			screen_step(s);
-			f->turn(f->arg);
-		}
-	}
-	loop_fd(f->loop, STDIN_FILENO, 0, NULL, NULL);
-	bool other = !f->hangup && !s->ended && !loop_stopped(f->loop);
-	if (other)
-		edit_keep(s->edit);
-	else
-		front_leave(f, screen_step, s);
-	return other;
+	(void)arg;
+	beep();
 }
 
 void screen_printed(struct fullscreen *s)
@@ -117,6 +94,7 @@ static void take_terminal(struct fullscreen *s)
 
 static void give_terminal(struct fullscreen *s)
 {
+	tty_go_on(s->fd);
 	send(s, keys_paste_off(s->keys));
 	endwin();
 	tty_screen(-1, NULL, -1);
@@ -151,7 +129,7 @@ static bool open_curses(struct fullscreen *s, enum args_color color)
 struct fullscreen *screen_open(struct front *f, enum args_color color, struct err *e)
 {
 	struct fullscreen *s = xcalloc(1, sizeof(*s));
-	const struct edit_opts opts = {.front = f, .key = screen_get_key, .list = show_list, .arg = s};
+	const struct edit_opts opts = {.front = f, .key = screen_get_key, .list = show_list, .beep = ring, .arg = s};
 
 	*s = (struct fullscreen){.f = f, .fd = -1, .timer = -1, .esc_timer = -1, .version = f->view->version, .repaint = f->view->repaint};
 	s->edit = edit_new(&opts);
@@ -177,7 +155,8 @@ void screen_close(struct fullscreen *s)
 	if (s->keys != NULL && keys_pasting(s->keys))
 		tcflush(STDIN_FILENO, TCIFLUSH); /* the rest of a pasted text is not for the shell */
 	if (s->scr != NULL) {
-		give_terminal(s);
+		if (!s->paused)
+			give_terminal(s);
 		delscreen(s->scr);
 	}
 	if (s->out != NULL)
@@ -190,20 +169,80 @@ void screen_close(struct fullscreen *s)
 	free(s);
 }
 
+/* A job in the background leaves the terminal alone, and runs. Where there is no job control we have it. */
+static bool foreground(const struct fullscreen *s)
+{
+	pid_t owner = tcgetpgrp(s->fd);
+
+	return owner < 0 || owner == getpgrp();
+}
+
+static void watch_keys(struct fullscreen *s)
+{
+	bool want = s->running && !s->paused;
+
+	loop_fd(s->f->loop, STDIN_FILENO, want ? POLLIN : 0, want ? screen_input : NULL, s);
+}
+
 void screen_suspend(struct fullscreen *s)
 {
-	give_terminal(s);
+	if (!s->paused)
+		give_terminal(s);
 	s->paused = true;
+	watch_keys(s);
 }
 
 void screen_again(struct fullscreen *s)
 {
-	if (!s->paused) {
-		endwin();
-		capture_close(s->capture);
-	}
-	s->paused = false;
+	bool ours = foreground(s);
+
+	tty_screen(-1, NULL, -1);
+	capture_close(s->capture);
+	s->capture = NULL;
+	if (ours && !isendwin())
+		endwin(); /* after a SIGSTOP */
+	s->paused = !ours;
+	watch_keys(s);
+	if (!ours)
+		return;
 	take_terminal(s);
 	screen_take_size(s);
-	clearok(curscr, TRUE);
+}
+
+bool screen_waits(struct fullscreen *s)
+{
+	if (s->paused && foreground(s))
+		screen_again(s); /* the shell says nothing to a job that runs already */
+	return s->paused;
+}
+
+bool screen_run(struct fullscreen *s)
+{
+	struct front *f = s->f;
+	struct key k;
+
+	s->running = true;
+	watch_keys(s);
+	while (!f->hangup && !s->ended && !loop_stopped(f->loop) && !front_changes(f, true)) {
+		if (f->interrupted) {
+			f->interrupted = false;
+			keys_drop(s->keys);
+			edit_reset(s->edit);
+			s->left = 0;
+			s->due_prompt = true;
+		} else if (keys_next(s->keys, &k)) {
+			screen_take_key(s, &k);
+		} else {
+			screen_step(s);
+			f->turn(f->arg);
+		}
+	}
+	s->running = false;
+	watch_keys(s);
+	bool other = !f->hangup && !s->ended && !loop_stopped(f->loop);
+	if (other)
+		edit_keep(s->edit);
+	else
+		front_leave(f, screen_step, s);
+	return other;
 }

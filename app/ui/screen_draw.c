@@ -2,7 +2,6 @@
 #define NCURSES_NOMACROS
 #include "screen_in.h"
 
-#include <langinfo.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,32 +30,58 @@ static void screen_size(const struct fullscreen *s, int *rows, int *cols)
 	*cols = c > 0 && c <= 2000 ? (int)c : 80;
 }
 
-static bool ascii(const struct fullscreen *s)
+/* What was selected may have been deleted since: the port's first stream then, else the first port. */
+static json_t *page_snapshot(struct fullscreen *s, struct err *e)
 {
-	int glyphs = s->f->view->glyphs;
+	struct view *v = s->f->view;
+	struct sbuf parts = {0};
+	struct err again;
 
-	return glyphs == 2 || (glyphs == 0 && strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
+	page_parts(v->page, v->port, v->stream, &parts);
+	json_t *snap = sess_snapshot(s->f->sess, sbuf_str(&parts), e);
+	for (int i = 0; i < 2 && snap == NULL; i++) {
+		unsigned port = i == 0 ? v->port : 0;
+		sbuf_reset(&parts);
+		sbuf_addf(&parts, "streams:%u", port);
+		json_t *list = sess_snapshot(s->f->sess, sbuf_str(&parts), &again);
+		const json_t *first = json_array_get(json_object_get(list, "streams"), 0);
+		unsigned stream = (unsigned)json_integer_value(json_object_get(first, "stream"));
+		json_decref(list);
+		if (list == NULL || (port == v->port && stream == v->stream))
+			continue;
+		sbuf_reset(&parts);
+		page_parts(v->page, port, stream, &parts);
+		snap = sess_snapshot(s->f->sess, sbuf_str(&parts), &again);
+		if (snap != NULL) {
+			v->port = port;
+			v->stream = stream;
+		}
+	}
+	sbuf_free(&parts);
+	return snap;
 }
 
 static void draw_page(struct fullscreen *s)
 {
 	struct view *v = s->f->view;
-	struct sbuf parts = {0};
+	struct page_out *o = &s->out_of;
 	struct grid g;
 	struct err e;
 
 	if (v->page == NULL || s->at.page_rows == 0)
 		return;
-	page_parts(v->page, v->port, v->stream, &parts);
-	json_t *snap = sess_snapshot(s->f->sess, sbuf_str(&parts), &e);
-	sbuf_free(&parts);
+	json_t *snap = page_snapshot(s, &e);
 	grid_init(&g, s->at.page_rows, s->at.cols);
 	if (snap != NULL) {
 		const struct page_in in = {.snap = snap, .port = v->port, .stream = v->stream, .first = v->first,
-					   .max_ports = (unsigned)v->max_ports, .top = v->top, .ascii = ascii(s), .spin = s->spin++};
-		page_draw(v->page, &in, &g, &s->out_of);
+					   .max_ports = (unsigned)v->max_ports, .top = v->top, .ascii = view_ascii(v), .spin = s->spin++};
+		page_draw(v->page, &in, &g, o);
 		json_decref(s->snap);
 		s->snap = snap;
+		if (o->shown < o->of && v->first + o->shown < o->of)
+			v->room = o->shown;
+		else if (v->first == 0)
+			v->room = 0;
 	} else {
 		grid_putf(&g, 0, 0, -1, ROLE_TOP_PAGE, "<%s>", v->page->name);
 		for (size_t r = 1, at = 0; at < strlen(e.text); at += (size_t)s->at.cols)
@@ -72,7 +97,7 @@ static void draw_sep(const struct fullscreen *s)
 
 	if (s->at.sep < 0)
 		return;
-	draw_fill(s->paint, s->at.sep, 0, s->at.cols, ROLE_SEP_DASH, ascii(s) ? L'-' : L'\x2500');
+	draw_fill(s->paint, s->at.sep, 0, s->at.cols, ROLE_SEP_DASH, view_ascii(s->f->view) ? L'-' : L'\x2500');
 	if (s->below == 0)
 		return;
 	char text[64];
@@ -179,6 +204,7 @@ void screen_take_size(struct fullscreen *s)
 	s->resized = false;
 	screen_size(s, &rows, &cols);
 	resizeterm(rows, cols);
+	clearok(curscr, TRUE); /* who resized may have moved or dropped what was there, whatever the size is now */
 	layout_make(&s->at, rows, cols);
 	s->f->view->rows = rows;
 	s->f->view->cols = cols;
@@ -233,12 +259,12 @@ void screen_step(void *arg)
 	struct fullscreen *s = arg;
 	bool busy = sess_busy(s->f->sess);
 
-	if (s->paused)
+	if (screen_waits(s))
 		return;
 	if (busy != s->busy) {
 		s->busy = busy;
 		s->due_prompt = true;
-		s->due_page = s->due_page || !busy;
+		s->due_page = s->due_page || (!busy && !s->f->view->frozen);
 	}
 	if (s->resized)
 		screen_take_size(s);

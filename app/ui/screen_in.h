@@ -17,7 +17,7 @@ struct fullscreen {
 	FILE *out; /* the terminal, whatever stdout is meanwhile */
 	int fd;
 	struct layout at;
-	bool resized, paused, ended, ready, busy, mouse, waits_output, in_command;
+	bool running, resized, paused, ended, busy, mouse, waits_output;
 	bool due_page, due_log, due_prompt, due_all;
 	unsigned version, repaint; /* of the view, when it was drawn */
 	uint64_t interval_ns, drawn_ns;
@@ -37,6 +37,8 @@ void screen_step(void *fullscreen);
 void screen_take_size(struct fullscreen *);
 /* Would a read or a write not wait? POLLIN or POLLOUT. */
 bool screen_fd_ready(int fd, short what);
+/* The terminal is another job's now. */
+bool screen_waits(struct fullscreen *);
 /* What a crash has to write has changed. */
 void screen_tell_leave(struct fullscreen *);
 

@@ -52,6 +52,8 @@ static void enter(struct fullscreen *s)
 	struct sbuf echo = {0};
 	char *text = edit_text(s->edit);
 
+	unsigned long mark = scroll_mark(s->f->log);
+
 	edit_reset(s->edit);
 	s->left = 0;
 	scroll_end(s->f->log);
@@ -59,8 +61,10 @@ static void enter(struct fullscreen *s)
 		sbuf_addf(&echo, PROMPT "%s", text);
 		scroll_add(s->f->log, ROLE_LOG_ECHO, sbuf_str(&echo), false);
 	}
-	s->due_page = s->due_log = true;
+	s->due_page = s->due_page || !s->f->view->frozen;
+	s->due_log = true;
 	front_entered(s->f, text);
+	scroll_from(s->f->log, mark); /* a long answer is read from its beginning */
 	sbuf_free(&echo);
 	free(text);
 }
@@ -74,7 +78,8 @@ static void command(struct fullscreen *s, const char *verb)
 	sbuf_addf(&echo, PROMPT "%s", sbuf_str(&line));
 	scroll_end(s->f->log);
 	scroll_add(s->f->log, ROLE_LOG_ECHO, sbuf_str(&echo), false);
-	s->due_page = s->due_log = true;
+	s->due_page = s->due_page || !s->f->view->frozen;
+	s->due_log = true;
 	sess_exec(s->f->sess, sbuf_str(&line), NULL);
 	sess_poll(s->f->sess);
 	sbuf_free(&line);
@@ -103,6 +108,12 @@ static void show_page_at(struct fullscreen *s, int step_by)
 		show_page(s, pages[(now + step_by + n) % n]);
 }
 
+/* Ports that lie beside each other; the last group may be smaller. */
+static unsigned group_of(const struct fullscreen *s)
+{
+	return s->f->view->room > 0 ? s->f->view->room : s->out_of.shown > 0 ? s->out_of.shown : 1;
+}
+
 /* The port before or after the selected one; the page goes where it is shown. */
 static void select_port(struct fullscreen *s, int step_by)
 {
@@ -117,10 +128,8 @@ static void select_port(struct fullscreen *s, int step_by)
 		at = step_by < 0 ? at - 1 : at + 1;
 	if (n > 0)
 		v->port = (unsigned)json_integer_value(json_object_get(ports[at], "port"));
-	if (at < v->first)
-		v->first = at;
-	if (s->out_of.shown > 0 && at >= v->first + s->out_of.shown)
-		v->first = at + 1 - s->out_of.shown;
+	if (s->out_of.shown > 0 && (at < v->first || at >= v->first + s->out_of.shown))
+		v->first = at - at % group_of(s);
 	v->stream = 0;
 	free(ports);
 	view_touch(v);
@@ -129,12 +138,12 @@ static void select_port(struct fullscreen *s, int step_by)
 static void more_ports(struct fullscreen *s, bool forward)
 {
 	struct view *v = s->f->view;
-	unsigned shown = s->out_of.shown > 0 ? s->out_of.shown : 1;
+	unsigned group = group_of(s);
 
 	if (!forward)
-		v->first = v->first > shown ? v->first - shown : 0;
-	else if (v->first + shown < s->out_of.of)
-		v->first += shown;
+		v->first = v->first > group ? v->first - group : 0;
+	else if (v->first + group < s->out_of.of)
+		v->first += group;
 	view_touch(v);
 }
 
@@ -208,8 +217,7 @@ static bool take_anywhere(struct fullscreen *s, const struct key *k)
 	case K_CHAR:
 		if (k->ch != L'\f')
 			return false;
-		clearok(curscr, TRUE);
-		s->due_all = true;
+		clearok(curscr, TRUE); /* the same again, no newer numbers */
 		return true;
 	default:
 		return false;

@@ -85,7 +85,8 @@ extern const char *const theme_role_help[ROLES];
 void theme_default(struct theme *);
 /* Role by name or by what only its name begins with; -EINVAL names the nearest. */
 int theme_role(const char *name, enum role *out, struct err *e);
-/* "red", "bright_red", "default", "none", "default_fg", "default_bg", "208", "0xff8700" (or "#ff8700", which is a comment in a command unless quoted) ... */
+/* "red", "bright_red", "default", "none", "default_fg", "default_bg", "208", "0xff8700" ... "#ff8700" too, but in a command that is a
+ * comment unless it is quoted. */
 int theme_color(const char *text, int32_t *out, struct err *e);
 /* "bold", "underscore", "bold,reverse", "off", "default" ... */
 int theme_attr(const char *text, uint32_t *out, struct err *e);

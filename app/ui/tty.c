@@ -56,12 +56,20 @@ static void write_all(int fd, const char *text, size_t n)
 	}
 }
 
+void tty_go_on(int fd)
+{
+	/* only what was stopped by a program is started by one */
+	tcflow(fd, TCOOFF);
+	tcflow(fd, TCOON);
+}
+
 /* The pipe does not block. */
 static void leave_screen(void)
 {
 	char text[4096];
 	ssize_t n;
 
+	tty_go_on(screen.fd);
 	write_all(screen.fd, screen.leave, screen.n);
 	while (screen.pipe_fd >= 0 && (n = read(screen.pipe_fd, text, sizeof(text))) > 0)
 		for (ssize_t i = 0; i < n; i++)

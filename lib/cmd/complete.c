@@ -116,6 +116,18 @@ static void offer_verbs(struct completion *k, unsigned at)
 	}
 }
 
+/* The next word of verbs whose names go on where that of k->verb ends: "show" and "show page". */
+static void offer_longer_verbs(struct completion *k)
+{
+	size_t len = strlen(k->verb->name);
+
+	for (unsigned i = 0; i < k->c->nverbs; i++) {
+		const struct verb *v = k->c->verbs[i];
+		if (!(v->flags & (VERB_HIDDEN | VERB_LATER)) && strncmp(v->name, k->verb->name, len) == 0 && v->name[len] == ' ')
+			offer_verb_word(k, v, v->name, strlen(v->name), 0);
+	}
+}
+
 static void offer_numbers(struct completion *k, const char *head, size_t head_len, const char *prefix, unsigned n)
 {
 	struct sbuf word = {0};
@@ -481,6 +493,7 @@ void cmd_complete(struct cmd *c, const char *line, int cursor, int *start,
 					k.targets_possible |= k.verb->args[i].kind == ARG_TARGETS;
 				if (!(k.verb->flags & VERB_LATER))
 					walk(&k, 0, used, false);
+				offer_longer_verbs(&k);
 			}
 		}
 		line_free(&l);

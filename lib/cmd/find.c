@@ -327,7 +327,15 @@ static unsigned verb_begins(const struct verb *v, bool hidden, const struct cmd_
 	return 0;
 }
 
-/* Every name exactly, then prefixes of the visible names, then of all. */
+/* "show" and "show page". */
+static bool same_first(const char *a, const char *b)
+{
+	size_t n = strcspn(a, " ");
+
+	return n == strcspn(b, " ") && strncmp(a, b, n) == 0;
+}
+
+/* Every name exactly, then prefixes of the visible names, then of all; of a verb and a longer one that begins with it the longer. */
 static const struct verb *verb_find(const struct cmd *c, const struct cmd_word *w, unsigned n, unsigned *used, struct sbuf *many)
 {
 	for (unsigned k = n < c->verb_names.max_words ? n : c->verb_names.max_words; k > 0; k--) {
@@ -346,6 +354,11 @@ static const struct verb *verb_find(const struct cmd *c, const struct cmd_word *
 			if (found == NULL) {
 				found = v;
 				*used = words;
+				continue;
+			}
+			if (same_first(found->name, v->name) && words != *used) {
+				found = words > *used ? v : found;
+				*used = words > *used ? words : *used;
 				continue;
 			}
 			if (many->len == 0)

@@ -89,14 +89,15 @@ struct snap {
 void snap_free(struct snap *);
 /* The whole snapshot in the form of DESIGN 4 "show stats" (keys are only ever added): {"show":"stats","time_ns":..,"ports":[..],
  * "workers":[..]}. Counter keys come from the counter tables. Rates are null where there is nothing to tell. Beside the counters:
- *	ports[].run         "state","sent","bytes","duration_ns","asked_pps","asked_l1_bps" (null: max),"asked_max","rate_changed","mean_pps","mean_l1_bps"
- *	ports[].tx, .rx     "errors", rx "missed","nombuf"; "pps","l1_bps"; "sizes": {"0-63":..,"64":.., ..} as in cnt_sizes_table
- *	ports[].max         {"tx":{"pps","l1_bps"},"rx":{"pps","l1_bps"}}
- *	ports[].history     {"interval_ns":1000000000,"tx_pps":[..],"rx_pps":[..],"tx_l1_bps":[..],"rx_l1_bps":[..]}: SNAP_HISTORY at most,
- *	                    oldest first
- *	ports[].queues[]    "queue", and where it has that side: tx "pps","l1_bps","dropped_pps","stalls_per_s","nombuf_per_s",
- *	                    "cycles_per_burst" (null: none),"worker"; rx "pps","l1_bps","cycles_per_burst","worker"
- *	workers[]           "lcore","cpu","node" (null: not known),"busy","wait" (null: not known),"loops_per_s","pps","cycles_per_packet" (null: none),
- *	                    "stalls_per_s","asleep","loops","sleeps","yields","events_lost","plan","tasks","rx_queues"
+ *	ports[].run       "state", "sent", "bytes", "duration_ns", "asked_pps" and "asked_l1_bps" (null: max), "asked_max", "rate_changed",
+ *	                  "mean_pps", "mean_l1_bps"
+ *	ports[].tx, .rx   "errors", rx "missed", "nombuf"; "pps", "l1_bps"; "sizes": {"0-63", "64", ..} as in cnt_sizes_table
+ *	ports[].max       {"tx": {"pps", "l1_bps"}, "rx": {..}}
+ *	ports[].history   {"interval_ns": 1000000000, "tx_pps": [..], "rx_pps": [..], "tx_l1_bps": [..], "rx_l1_bps": [..]}, at most
+ *	                  SNAP_HISTORY, oldest first
+ *	ports[].queues[]  "queue", and of the sides that it has: tx "pps", "l1_bps", "dropped_pps", "stalls_per_s", "nombuf_per_s",
+ *	                  "cycles_per_burst" (null: none), "worker"; rx "pps", "l1_bps", "cycles_per_burst", "worker"
+ *	workers[]         "lcore", "cpu", "node" and "wait" (null: not known), "busy", "loops_per_s", "pps", "cycles_per_packet" (null: none),
+ *	                  "stalls_per_s", "asleep", "loops", "sleeps", "yields", "events_lost", "plan", "tasks", "rx_queues"
  * New reference. */
 json_t *snap_json(const struct snap *);

@@ -148,6 +148,24 @@ static void find_idle(struct change *x)
 	}
 }
 
+/* The port's schedule keeps those that are not its own. The caller frees. */
+static struct group_member *idle_beside(const struct change *x, struct group_spec *spec)
+{
+	struct group_member *idle = xcalloc(x->nidle + 1, sizeof(*idle));
+
+	if (spec->cell >= 0 || x->nidle == 0)
+		return idle;
+	bool *mine = xcalloc(CTL_CELLS, sizeof(*mine));
+	for (unsigned m = 0; m < spec->n; m++)
+		mine[spec->member[m].cell] = true;
+	for (unsigned i = 0; i < x->nidle; i++)
+		if (!mine[x->idle[i].cell])
+			idle[spec->nidle++] = x->idle[i];
+	spec->idle = idle;
+	free(mine);
+	return idle;
+}
+
 /* ---- an order that begins ---- */
 
 static uint64_t turns_of(const struct group *g, unsigned m)
@@ -251,19 +269,19 @@ static int begin(struct change *x, int32_t cell, const struct asked *p, unsigned
 	x->breaks |= was != NULL && has_ended(x, was);
 	if (p->n == 0)
 		return 0;
-	if (cell < 0) {
-		spec.idle = x->idle;
-		spec.nidle = x->nidle;
-	}
+	struct group_member *idle = idle_beside(x, &spec);
 	int rc = sched_make(p->in, p->n, limit, x->cp->p.id, &spec.sched, e);
-	if (rc < 0)
+	if (rc < 0) {
+		free(idle);
 		return rc;
+	}
 	endless(&spec.sched);
 	bool all = true;
 	for (unsigned i = 0; i < p->n; i++)
 		all &= p->member[i].count != 0;
 	spec.bounded |= all;
 	rc = group_make(x->c, x->cp, &spec, &g, &why);
+	free(idle);
 	if (rc < 0)
 		return named(x->cp, rc, &why, e);
 	hold(x, g);
@@ -285,8 +303,9 @@ static bool same_order(const struct group *g, const struct sched_in *want, unsig
 /* The same streams with the frames that they have now. */
 static int go_on(struct change *x, struct group *g, struct stream *const *s, const struct asked *p, struct err *e)
 {
-	struct group_spec spec = {.cell = g->cell, .n = g->n, .nwant = p->nwant, .of = g->of, .member = xcalloc(g->n, sizeof(*spec.member)),
-				  .in = xcalloc(g->n, sizeof(*spec.in)), .want = p->want, .idle = g->idle, .nidle = g->nidle, .like = g, .bounded = g->bounded};
+	struct group_spec spec = {.cell = g->cell, .n = g->n, .nwant = p->nwant, .of = g->of, .want = p->want,
+				  .member = xcalloc(g->n, sizeof(*spec.member)), .in = xcalloc(g->n, sizeof(*spec.in)),
+				  .like = g, .bounded = g->bounded};
 	struct err why = {.text = ""};
 	struct group *now;
 
@@ -298,9 +317,11 @@ static int go_on(struct change *x, struct group *g, struct stream *const *s, con
 		spec.in[m] = g->in[m];
 		spec.in[m].id = p->want[i].id;
 	}
+	struct group_member *idle = idle_beside(x, &spec);
 	int rc = group_make(x->c, x->cp, &spec, &now, &why);
 	if (rc == 0)
 		program_add(x->out, now);
+	free(idle);
 	free(spec.member);
 	free(spec.in);
 	return named(x->cp, rc, &why, e);

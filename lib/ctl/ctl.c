@@ -301,6 +301,14 @@ static void default_addresses(struct ctl *c, struct ctl_port *cp)
 	streams_dflt(cp);
 }
 
+static int worker_thread(void *arg)
+{
+	struct ctl_worker *cw = arg;
+
+	cell_set(&cw->tid, (uint64_t)rte_gettid());
+	return dp_worker_main(cw->w);
+}
+
 static int launch(struct ctl *c, struct err *e)
 {
 	for (unsigned i = 0; i < c->nports; i++)
@@ -310,7 +318,7 @@ static int launch(struct ctl *c, struct err *e)
 		struct ctl_worker *cw = &c->worker[w];
 		if (cw->posted == NULL) /* no queue at all: an empty plan */
 			cw->dirty = true;
-		int rc = rte_eal_remote_launch(dp_worker_main, cw->w, cw->lcore);
+		int rc = rte_eal_remote_launch(worker_thread, cw, cw->lcore);
 		if (rc < 0)
 			return err_set(e, ENODEV, "worker lcore %u does not start: %s", cw->lcore, rte_strerror(-rc));
 		cw->launched = true;
@@ -497,14 +505,6 @@ unsigned ctl_nports(const struct ctl *c)
 const char *ctl_port_name(const struct ctl *c, unsigned port)
 {
 	return c->port[port]->p.name;
-}
-
-const char *ctl_port_bus(const struct ctl *c, unsigned port, int *node)
-{
-	const struct port *p = &c->port[port]->p;
-
-	*node = p->node;
-	return p->pci[0] != '\0' ? p->pci : NULL;
 }
 
 struct port_cfg *ctl_port_cfg(struct ctl *c, unsigned port)

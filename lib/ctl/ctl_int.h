@@ -112,6 +112,7 @@ struct ctl_port {
 	uint64_t tx_offloads;      /* that the device was set up with */
 	struct run run;
 	struct ctl_base base;
+	struct cnt_sizes *seen_sizes; /* per Tx queue, when last read */
 	struct q_raw *prev;        /* at the tick before, */
 	uint64_t prev_ns;          /* and when that was */
 	uint64_t streams_ns;       /* likewise of streams */
@@ -128,6 +129,7 @@ struct ctl_port {
 
 struct ctl_worker {
 	struct dp_worker *w;
+	cell_t tid;                /* of its thread, which writes it; 0: not yet */
 	unsigned lcore;
 	int cpu, node;
 	bool launched;

@@ -53,6 +53,14 @@ json_t *ctl_ports_json(struct ctl *c)
 	return json_pack("{s:s, s:o}", "show", "ports", "ports", a);
 }
 
+const char *ctl_port_bus(const struct ctl *c, unsigned port, int *node)
+{
+	const struct port *p = &c->port[port]->p;
+
+	*node = p->node;
+	return p->pci[0] != '\0' ? p->pci : NULL;
+}
+
 /* One group of frames on one queue; the program of its first phase speaks for all. */
 static json_t *group_row(const struct gen_group *from, const struct group *g)
 {

@@ -15,7 +15,7 @@ struct place_in {
 	const struct place_lcore *lcore; unsigned nlcores; /* workers only, ascending */
 	unsigned control;                                  /* lcore of control */
 	const struct place_port *port; unsigned nports;
-	int control_cpu;                                   /* -1: several */
+	int control_cpu;                                   /* -1: several; not looked at here */
 };
 
 struct place_queue { uint16_t port, queue; bool tx; unsigned lcore; };

@@ -116,8 +116,12 @@ static bool same_wants(const struct group *g, const struct sched_in *want, unsig
 /* Nothing that a group is made of has changed. */
 static bool same_group(const struct group *g, const struct group_spec *m, bool offload, unsigned nqueues)
 {
-	if (g->n != m->n || g->offload != offload || g->nqueues != nqueues || g->hold != NULL || !same_wants(g, m->want, m->nwant))
+	if (g->n != m->n || g->offload != offload || g->nqueues != nqueues || g->hold != NULL || g->nidle != m->nidle ||
+	    !same_wants(g, m->want, m->nwant))
 		return false;
+	for (unsigned i = 0; i < m->nidle; i++)
+		if (g->idle[i].cell != m->idle[i].cell || g->idle[i].frames != m->idle[i].frames)
+			return false;
 	for (unsigned i = 0; i < m->n; i++)
 		if (g->member[i].cell != m->member[i].cell || g->member[i].version != m->member[i].version || g->in[i].id != m->in[i].id)
 			return false;

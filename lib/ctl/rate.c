@@ -125,10 +125,12 @@ static uint64_t begins(const struct group *g, const struct group_rate *a, uint64
 /* Frames that begin before position x. */
 static uint64_t frames_before(const struct group *g, const struct group_rate *a, uint64_t x)
 {
-	uint64_t lo = 0, hi = x;
+	uint64_t lo = 0, hi = 1;
 
 	if (!a->by_bytes)
 		return x;
+	for (; group_wire(g, hi, a->l2) < x; hi *= 2) /* not from x down: bytes of so many frames are beyond 64 bits */
+		lo = hi + 1;
 	while (lo < hi) { /* the first frame that begins at x or later */
 		uint64_t mid = lo + (hi - lo) / 2;
 		if (group_wire(g, mid, a->l2) >= x)

@@ -14,6 +14,7 @@ int stat_init(struct ctl_port *cp)
 	cp->base.q = xcalloc(n, sizeof(*cp->base.q));
 	cp->prev = xcalloc(n, sizeof(*cp->prev));
 	cp->last = xcalloc(n, sizeof(*cp->last));
+	cp->seen_sizes = xcalloc(n, sizeof(*cp->seen_sizes));
 	for (unsigned q = 0; q < n; q++)
 		cp->last[q].tx_cycles = cp->last[q].rx_cycles = (double)NAN;
 	return 0;
@@ -24,6 +25,7 @@ void stat_free(struct ctl_port *cp)
 	free(cp->base.q);
 	free(cp->prev);
 	free(cp->last);
+	free(cp->seen_sizes);
 }
 
 /* Tables describe these structs as rows of uint64_t: reading and subtracting is one loop for any of them. */
@@ -69,14 +71,24 @@ void stat_queue(const struct ctl_port *cp, unsigned q, struct q_raw *out)
 	}
 }
 
-#define LOOKS 1000000 /* at a worker that takes over a plan: it does so within microseconds while it has a CPU */
+#define LOOKS 20000 /* at a worker that takes over a plan: it does so within microseconds while it has a CPU */
 
-static void read_tx_sizes(const struct ctl_port *cp, struct cnt_sizes *out)
+/* A worker that lost its CPU right then has sent what it had sent before. */
+static void read_tx_sizes(struct ctl_port *cp, struct cnt_sizes *out)
 {
 	*out = (struct cnt_sizes){0};
-	for (unsigned q = 0; q < cp->p.ntxq; q++)
-		for (unsigned i = 0; !gen_sizes(cp->gen[q], out) && i < LOOKS; i++)
-			rte_pause();
+	for (unsigned q = 0; q < cp->p.ntxq; q++) {
+		struct cnt_sizes now = {0};
+		bool read = false;
+		for (unsigned i = 0; i < LOOKS && !read; i++) {
+			read = gen_sizes(cp->gen[q], &now);
+			if (!read)
+				rte_pause();
+		}
+		if (read)
+			cp->seen_sizes[q] = now;
+		cells_sum(out, &cp->seen_sizes[q], sizeof(*out));
+	}
 }
 
 void stat_dev(struct ctl_port *cp, struct snap_port *out)

@@ -95,7 +95,7 @@ static void tick_port(struct ctl *c, struct ctl_port *cp)
 /* Time for which the thread was ready and had no CPU, so far. false: the system does not tell. */
 static bool delay_ns(const struct ctl_worker *cw, uint64_t *ns)
 {
-	uint64_t tid = cell_get(&cw->w->tid);
+	uint64_t tid = cell_get(&cw->tid);
 	char path[64];
 	bool got = false;
 

@@ -15,8 +15,11 @@ struct dp_rxq;
 struct dp_worker;
 
 /* What bursts cost, from samples: `cycles` of so many bursts. Turns after one that moved nothing are all looked at; of busy ones one in
- * DP_PUBLISH_TURNS, which counts for as many. */
-struct dp_times { cell_t bursts, cycles; };
+ * DP_PUBLISH_TURNS, which counts for as many. Those in which the thread lost its CPU do not count. */
+struct dp_times {
+	cell_t bursts, cycles;
+	uint64_t typical; /* cycles of a burst lately */
+};
 
 /* The first member of every task's state. Written by its worker. */
 struct dp_state {
@@ -55,8 +58,8 @@ struct dp_tap {
 struct dp_rxq {
 	uint16_t port, dev, queue;
 	WR_ALIGNED(CACHE_LINE) struct cnt_rx cnt;
-	struct dp_times times;     /* taking a burst and handing it to its owner */
 	WR_ALIGNED(CACHE_LINE) struct cnt_sizes sizes;
+	struct dp_times times;     /* taking a burst and handing it to its owner */
 } WR_ALIGNED(CACHE_LINE);
 
 /* One Tx queue: owns its pool, its unsent tail and its counters; every task sends through it. */
@@ -116,7 +119,6 @@ struct dp_worker {
 	unsigned lcore;
 	struct mbox mbox;
 	bool shares_cpu;         /* another thread of the process may need this CPU: yield when there is nothing to do */
-	cell_t tid;              /* of the thread that runs it, 0: none yet */
 	struct dp_worker_cells cells;
 	/* worker's own */
 	WR_ALIGNED(CACHE_LINE) const struct dp_plan *plan;
@@ -178,7 +180,7 @@ struct gen_hold {
 	uint32_t ncaps;           /* 0: it goes on for as long as there is time */
 	uint64_t pass;            /* frames of a pass, all queues */
 	const struct gen_cap *cap;
-	uint64_t *had;            /* the worker's: what this queue had sent of each when it began the order; control reads it once the plan is in use */
+	uint64_t *had;            /* the worker's: what this queue had sent of each when it began the order, to be read once the plan is in use */
 };
 
 struct gen_group {
@@ -254,8 +256,9 @@ struct sink_state {
 	struct dp_state base;
 };
 
-/* What a frame is addressed to, in bits of packet_type that DPDK has no use for. A sender in this process says it where it is the same for
- * all that a buffer will hold: the receiver's core then need not fetch the line that the sender's core has just written. */
+/* What a frame is addressed to, in bits of packet_type that DPDK has no use for. A sender in this process says it where
+ * it is the same for all that a buffer will hold: the receiver's core then need not fetch the line that the sender's
+ * core has just written. */
 #define DP_DST_KNOWN (1u << 28)
 #define DP_DST_GROUP (1u << 29)
 #define DP_DST_BROADCAST (1u << 30)
@@ -271,30 +274,20 @@ static inline void frame_touch(struct rte_mbuf *m)
 
 /* What n > 0 received frames have in common. */
 struct dp_burst {
-	uint64_t bytes; /* without FCS */
-	uint32_t len;   /* of each of them, 0: they differ */
+	uint32_t len;   /* of each of them without FCS, 0: they differ */
 	uint32_t dst;   /* DP_DST_* of all of them, 0: not known */
 	bool group;     /* dst not known: some may be for a group address; false: none is */
 	bool plain;     /* all single, unshared and of one pool: they can go back by a raw put */
 };
 
 /* A quarter of an mbuf's first cache line: 1 data_off, refcnt, nb_segs, port | ol_flags; 2 packet_type, pkt_len | ...; 3 ... | pool */
-typedef uint64_t dp_quarter __attribute__((vector_size(16)));
+typedef uint64_t dp_quarter __attribute__((vector_size(16), may_alias));
 _Static_assert(RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN, "order of what lies in the words of an mbuf");
 _Static_assert(offsetof(struct rte_mbuf, rearm_data) == 16 && offsetof(struct rte_mbuf, ol_flags) == 24 &&
 	       offsetof(struct rte_mbuf, pkt_len) == 36 && offsetof(struct rte_mbuf, pool) == 56, "places in an mbuf");
 
-static __rte_noinline uint64_t dp_bytes(struct rte_mbuf *const *m, unsigned n)
-{
-	uint64_t bytes = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		bytes += m[i]->pkt_len;
-	return bytes;
-}
-
-/* One pass over the first cache lines, and the first bytes of the frames where they are not known: how each differs from the first one. Frames
- * that do in nothing that counts need no other look. */
+/* One pass over the first cache lines, and the first bytes of the frames where they are not known: how each differs
+ * from the first one. Frames that do in nothing that counts need no other look. */
 static __rte_always_inline struct dp_burst dp_look_at(struct rte_mbuf *const *m, unsigned n, bool known)
 {
 	const dp_quarter *one = (const void *)m[0];
@@ -315,9 +308,12 @@ static __rte_always_inline struct dp_burst dp_look_at(struct rte_mbuf *const *m,
 	bool single = (((a[0] ^ 0x0000000100010000ull) | odd_a[0]) & 0x0000ffffffff0000ull) == 0;
 	bool own = ((a[1] | odd_a[1]) & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) == 0;
 
-	return (struct dp_burst){.bytes = likely(same_len) ? (uint64_t)n * len : dp_bytes(m, n), .len = same_len ? len : 0,
-				 .dst = known && same_at ? (uint32_t)b[0] & DP_DST_ALL : 0, .group = (first & 1) != 0 || !same_at,
-				 .plain = single && own && odd_c[1] == 0};
+	return (struct dp_burst){
+		.len = same_len ? len : 0,
+		.dst = known && same_at ? (uint32_t)b[0] & DP_DST_ALL : 0,
+		.group = (first & 1) != 0 || !same_at,
+		.plain = single && own && odd_c[1] == 0,
+	};
 }
 
 static __rte_always_inline struct dp_burst dp_look(struct rte_mbuf *const *m, unsigned n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "gen" from plan to plan: starts, ends, phases, other programs, other rates; and the numbers of streams. */
+/* Kind "gen" from plan to plan: starts, ends, phases, other programs, other rates. */
 #include "gen_own.h"
 
 _Static_assert(sizeof(struct gen_own) <= sizeof(((struct gen_state *)NULL)->own), "own part of a queue's state");
@@ -10,121 +10,6 @@ _Static_assert(sizeof(struct gen_own) <= sizeof(((struct gen_state *)NULL)->own)
 size_t gen_mem_size(unsigned ngroups)
 {
 	return SLOT_BYTES(ngroups) + RUN_BYTES + (ngroups > 1 ? ngroups - 1 : 0) * sizeof(struct gen_grp);
-}
-
-/* ---- counts of streams ---- */
-
-/* Control reads between two looks at the epoch. */
-static void unsettle(struct gen_state *g)
-{
-	(void)__atomic_exchange_n(&g->epoch, g->epoch + 1, __ATOMIC_ACQ_REL);
-}
-
-static void settle(struct gen_state *g)
-{
-	__atomic_store_n(&g->epoch, g->epoch + 1, __ATOMIC_RELEASE);
-}
-
-/* Own frames 0 .. i - 1 of a program go over into the cells of their streams, once or (mod 2^64) times. */
-static __rte_noinline void fold(struct gen_state *g, const struct frun *f, uint64_t i, uint64_t times)
-{
-	uint64_t frames[GEN_MAX_STREAMS], bytes[GEN_MAX_STREAMS];
-
-	struct cnt_sizes sizes = {0};
-
-	if (i == 0)
-		return;
-	frun_sizes(f, 0, i, sizes.n);
-	for (unsigned s = 0; s < CNT_NSIZES; s++)
-		cell_add(&g->sizes.n[s], times * sizes.n[s]);
-	frun_count(f, i, frames, bytes);
-	for (unsigned s = 0; s < frun_nstreams(f); s++) {
-		struct gen_cell *c = &g->cell[frun_stream_id(f, s)];
-		cell_add(&c->packets, times * frames[s]);
-		cell_add(&c->bytes, times * bytes[s]);
-	}
-}
-
-static void publish(struct gen_state *g, const struct frun *prog, uint64_t accepted)
-{
-	__atomic_store_n(&g->prog, prog, __ATOMIC_RELEASE);
-	cell_set(&g->accepted, accepted);
-}
-
-/* No frame follows from a program any more. */
-static void fold_all(struct gen_state *g)
-{
-	if (g->prog == NULL)
-		return;
-	unsettle(g);
-	fold(g, g->prog, cell_get(&g->accepted), 1);
-	publish(g, NULL, 0);
-	settle(g);
-}
-
-bool gen_counts(const struct gen_state *g, struct gen_cell *sum, unsigned n)
-{
-	struct gen_cell now[GEN_MAX_STREAMS];
-	uint64_t frames[GEN_MAX_STREAMS], bytes[GEN_MAX_STREAMS];
-	uint64_t epoch = __atomic_load_n(&g->epoch, __ATOMIC_ACQUIRE);
-	const struct frun *prog = __atomic_load_n(&g->prog, __ATOMIC_ACQUIRE);
-	uint64_t accepted = __atomic_load_n(&g->accepted, __ATOMIC_ACQUIRE);
-
-	if (epoch % 2 != 0)
-		return false;
-	for (unsigned s = 0; s < n; s++) {
-		now[s].packets = __atomic_load_n(&g->cell[s].packets, __ATOMIC_ACQUIRE);
-		now[s].bytes = __atomic_load_n(&g->cell[s].bytes, __ATOMIC_ACQUIRE);
-	}
-	if (__atomic_load_n(&g->epoch, __ATOMIC_ACQUIRE) != epoch)
-		return false;
-	for (unsigned s = 0; s < n; s++) {
-		sum[s].packets += now[s].packets;
-		sum[s].bytes += now[s].bytes;
-	}
-	if (prog == NULL || accepted == 0)
-		return true;
-	frun_count(prog, accepted, frames, bytes);
-	for (unsigned s = 0; s < frun_nstreams(prog); s++) {
-		uint32_t id = frun_stream_id(prog, s);
-		if (id < n) {
-			sum[id].packets += frames[s];
-			sum[id].bytes += bytes[s];
-		}
-	}
-	return true;
-}
-
-bool gen_sizes(const struct gen_state *g, struct cnt_sizes *sum)
-{
-	uint64_t epoch = __atomic_load_n(&g->epoch, __ATOMIC_ACQUIRE), now[CNT_NSIZES];
-	const struct frun *prog = __atomic_load_n(&g->prog, __ATOMIC_ACQUIRE);
-	uint64_t accepted = __atomic_load_n(&g->accepted, __ATOMIC_ACQUIRE);
-
-	for (unsigned s = 0; s < CNT_NSIZES; s++)
-		now[s] = __atomic_load_n(&g->sizes.n[s], __ATOMIC_ACQUIRE);
-	if (epoch % 2 != 0 || __atomic_load_n(&g->epoch, __ATOMIC_ACQUIRE) != epoch)
-		return false;
-	if (prog != NULL)
-		frun_sizes(prog, 0, accepted, now);
-	for (unsigned s = 0; s < CNT_NSIZES; s++)
-		sum->n[s] += now[s];
-	return true;
-}
-
-void gen_skip(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, uint64_t bytes)
-{
-	if (gr->stream < 0) {
-		uint32_t id = frun_stream_id(gr->prog, frun_stream_at(gr->prog, gr->i - gr->prog_i));
-		unsettle(g);
-		cell_add(&g->accepted, 1);
-		cell_add(&g->cell[id].packets, UINT64_MAX);
-		cell_add(&g->cell[id].bytes, -bytes);
-		cell_add(&g->sizes.n[cnt_size_class(bytes)], UINT64_MAX);
-		settle(g);
-	}
-	gr->i++;
-	gr->unit = gen_unit(j, gr, gr->i);
 }
 
 /* ---- start and end ---- */
@@ -139,7 +24,7 @@ static void close_run(struct gen_state *g, const struct dp_txq *q)
 {
 	uint64_t last = cell_get(&q->last_tsc);
 
-	fold_all(g);
+	gen_fold_all(g);
 	cell_set(&g->sent, cell_get(&q->cnt.packets) - cell_get(&g->base_packets));
 	if (last > cell_get(&g->start_tsc))
 		cell_set(&g->last_tsc, last);
@@ -253,13 +138,13 @@ static void next_phase(const struct gen_job *j, struct gen_state *g, struct gen_
 {
 	const struct gen_phase *last = gr->group->phase + gr->group->nphases - 1;
 
-	unsettle(g);
+	gen_unsettle(g);
 	while (gr->i >= gr->end_i && gr->i < gr->limit_i && gr->phase < last) {
 		const struct gen_phase *from = gr->phase;
 		uint64_t ended = gen_phase_bytes(gr, from->end - from->k0);
 
 		if (gr->stream < 0)
-			fold(g, from->prog, gr->i - gr->prog_i, 1);
+			gen_fold(g, from->prog, gr->i - gr->prog_i, 1);
 		gen_seek(gr);
 		frun_next(from->prog, from->state, from[1].prog, from[1].state);
 		gr->off += gr->bytes ? ended : 0;
@@ -267,11 +152,11 @@ static void next_phase(const struct gen_job *j, struct gen_state *g, struct gen_
 		if (gr->i != gr->prog_i)
 			gen_seek(gr);
 		if (gr->stream < 0) {
-			fold(g, gr->prog, gr->i - gr->prog_i, UINT64_MAX);
-			publish(g, gr->prog, gr->i - gr->prog_i);
+			gen_fold(g, gr->prog, gr->i - gr->prog_i, UINT64_MAX);
+			gen_publish(g, gr->prog, gr->i - gr->prog_i);
 		}
 	}
-	settle(g);
+	gen_settle(g);
 	set_units(j, gr);
 }
 
@@ -410,14 +295,14 @@ static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_g
 		if (begins)
 			gr->epoch_i = gr->i - pos;
 		if (gr->stream < 0)
-			fold(g, was.prog, was.i - was.prog_i, 1);
+			gen_fold(g, was.prog, was.i - was.prog_i, 1);
 		set_limit(j, gr);
 		set_hold(j, g, gr, begins);
 		enter(j, g, gr, ph);
 		if (gr->i - gr->prog_i != pos)
 			gen_seek(gr);
 		if (gr->stream < 0)
-			fold(g, gr->prog, gr->i - gr->prog_i, UINT64_MAX);
+			gen_fold(g, gr->prog, gr->i - gr->prog_i, UINT64_MAX);
 	} else {
 		if (begins)
 			gr->epoch_i = gr->prog_i;
@@ -481,7 +366,7 @@ static void begin(const struct gen_job *j, struct gen_state *g, uint64_t now)
 	for (unsigned n = 0; n < j->ngroups; n++)
 		start_group(j, g, gen_grp(o, n), &j->group[n], j->start_tsc);
 	if (j->ngroups > 0 && j->group[0].stream < 0)
-		publish(g, o->first.prog, 0);
+		gen_publish(g, o->first.prog, 0);
 	cell_set(&g->base_packets, cell_get(&j->txq->cnt.packets));
 	cell_set(&g->sent, 0);
 	cell_set(&g->start_tsc, j->start_tsc);
@@ -514,7 +399,7 @@ static void take_stream(const struct gen_grp *from, struct gen_grp *gr, uint32_t
 	frun_take(from->prog, from->state, gr->prog, gr->state, id);
 }
 
-/* Streams that got a rate of their own or lost it go on where they stand in the group that they leave. */
+/* Streams that got a rate of their own or lost it, or are not sent for now, go on where they stand in the group that they leave. */
 static void take_over(struct gen_own *old, struct gen_grp *gr)
 {
 	if (gr->stream >= 0) {
@@ -541,7 +426,7 @@ static bool regroup(const struct gen_job *j, struct gen_state *g, uint64_t now)
 		const struct gen_group *group = n < j->ngroups ? &j->group[n] : NULL;
 		for (; was < old.ngroups && (group == NULL || gen_grp(&old, was)->stream < group->stream); was++)
 			if (gen_grp(&old, was)->stream < 0) {
-				fold(g, gen_grp(&old, was)->prog, gen_grp(&old, was)->i - gen_grp(&old, was)->prog_i, 1);
+				gen_fold(g, gen_grp(&old, was)->prog, gen_grp(&old, was)->i - gen_grp(&old, was)->prog_i, 1);
 				o->gone_i = gen_grp(&old, was)->i;
 			}
 		if (group == NULL)
@@ -550,18 +435,20 @@ static bool regroup(const struct gen_job *j, struct gen_state *g, uint64_t now)
 		if (was < old.ngroups && gen_grp(&old, was)->stream == group->stream) {
 			*gr = *gen_grp(&old, was);
 			lead_over(j, g, gr, group, now);
-			if (gr->epoch == gen_grp(&old, was++)->epoch)
-				continue;
+			const struct gen_grp *from = gen_grp(&old, was++);
+			if (gr->prog != from->prog)
+				take_over(&old, gr);
+			held |= group->hold != NULL && gr->epoch != from->epoch;
 		} else {
 			start_group(j, g, gr, group, (int64_t)(now - j->start_tsc) > 0 ? now : j->start_tsc);
+			take_over(&old, gr);
+			held |= group->hold != NULL;
 		}
-		take_over(&old, gr);
-		held |= group->hold != NULL;
 	}
 	if (j->ngroups > 0 && j->group[0].stream < 0)
-		publish(g, o->first.prog, o->first.i - o->first.prog_i);
+		gen_publish(g, o->first.prog, o->first.i - o->first.prog_i);
 	else
-		publish(g, NULL, 0);
+		gen_publish(g, NULL, 0);
 	return held;
 }
 
@@ -573,17 +460,17 @@ static void follow(const struct gen_job *j, struct gen_state *g, uint64_t now)
 
 	if (!over)
 		gen_rewind(j, g);
-	unsettle(g);
+	gen_unsettle(g);
 	if (over && gen_own(g)->ngroups > 0 && first->stream < 0) { /* as if it had not ended */
-		fold(g, first->prog, first->i - first->prog_i, UINT64_MAX);
-		publish(g, first->prog, first->i - first->prog_i);
+		gen_fold(g, first->prog, first->i - first->prog_i, UINT64_MAX);
+		gen_publish(g, first->prog, first->i - first->prog_i);
 	}
 	bool held = regroup(j, g, now);
-	settle(g);
+	gen_settle(g);
 	if (!over || (held && now < j->end_tsc))
 		line_up(j, g, now);
 	else
-		fold_all(g);
+		gen_fold_all(g);
 }
 
 void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
@@ -601,7 +488,7 @@ void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, ui
 		return;
 	if (j->run != cell_get(&g->run)) {
 		txq_drop_tail(q);
-		fold_all(g);
+		gen_fold_all(g);
 		begin(j, g, now);
 	} else if (!g->base.active && (j->stop || !gen_own(g)->laid)) {
 		return;

@@ -270,6 +270,17 @@ unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct ge
 void gen_rewind(const struct gen_job *j, struct gen_state *g);
 void gen_leave(struct gen_own *o);
 
+/* gen_count.c */
+/* Cells and program change between these two: control reads between two looks at the epoch. */
+void gen_unsettle(struct gen_state *g);
+void gen_settle(struct gen_state *g);
+/* Own frames 0 .. i - 1 of a program go over into the cells of their streams, once or (mod 2^64) times. */
+void gen_fold(struct gen_state *g, const struct frun *f, uint64_t i, uint64_t times);
+/* From here on the frames of the schedule follow from prog, so many of them already. */
+void gen_publish(struct gen_state *g, const struct frun *prog, uint64_t accepted);
+/* No frame follows from a program any more. */
+void gen_fold_all(struct gen_state *g);
+
 /* gen_adopt.c */
 void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now);
 void gen_drop(const struct dp_task *t);

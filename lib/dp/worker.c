@@ -73,15 +73,31 @@ static inline void watch_begin(struct watch *c)
 	c->stale = true;
 }
 
+#define LOST_PER_S 10000 /* a burst that takes much longer than others and at least 1 / so many s was interrupted */
+#define LOST_TIMES 16
+
+/* What is always that slow becomes typical after a few. */
+static bool lost_cpu(struct dp_times *times, uint64_t cycles)
+{
+	if (times->typical != 0 && cycles / LOST_TIMES > times->typical && cycles > rte_get_tsc_hz() / LOST_PER_S) {
+		times->typical += times->typical / 4 + 1;
+		return true;
+	}
+	times->typical = times->typical != 0 ? (times->typical * 7 + cycles) / 8 : cycles;
+	return false;
+}
+
 static inline void watch_end(struct watch *c, struct dp_times *times, unsigned moved)
 {
 	if (moved == 0)
 		return;
-	uint64_t end = rte_rdtsc();
-	cell_add(&times->bursts, c->weight);
-	cell_add(&times->cycles, c->weight * (end - c->t));
+	uint64_t end = rte_rdtsc(), cycles = end - c->t;
 	c->t = end;
 	c->stale = false;
+	if (unlikely(lost_cpu(times, cycles)))
+		return;
+	cell_add(&times->bursts, c->weight);
+	cell_add(&times->cycles, c->weight * cycles);
 }
 
 /* The work of a turn, with the time that each burst takes: reading the clock costs too much to do it every time. */
@@ -176,7 +192,6 @@ bool dp_turn(struct dp_worker *w)
 
 int dp_worker_main(void *arg)
 {
-	cell_set(&((struct dp_worker *)arg)->tid, (uint64_t)rte_gettid());
 	while (dp_turns(arg, UINT32_MAX))
 		;
 	return 0;

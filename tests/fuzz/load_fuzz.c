@@ -18,6 +18,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 #define NPORTS 2
 #define NSTREAMS 8
 
+static struct app global;
 static struct port_cfg port[NPORTS];
 static struct stream_cfg stream[NPORTS][NSTREAMS];
 
@@ -53,7 +54,6 @@ static struct cmd_host host = {.nports = nports, .nstreams = nstreams, .object =
 static struct cmd *lang(void)
 {
 	static struct cmd *c;
-	static struct app global;
 	unsigned ns, nv;
 
 	if (c == NULL) {
@@ -63,7 +63,6 @@ static struct cmd *lang(void)
 		const struct verb *const *verbs = cmd_verbs(&nv);
 		app_host(&app, &real);
 		set_bind(NULL);
-		view_init(&global.view);
 		host.arg = &global;
 		host.row = real.row;
 		c = cmd_new(settings, ns, verbs, nv, &host);
@@ -81,6 +80,7 @@ static void demand(bool holds, const char *what, const char *line)
 
 static void begin(void)
 {
+	view_init(&global.view);
 	for (unsigned p = 0; p < NPORTS; p++) {
 		port_cfg_init(&port[p]);
 		for (unsigned s = 0; s < NSTREAMS; s++) {

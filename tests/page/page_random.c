@@ -26,8 +26,8 @@ static bool one_in(unsigned n)
 /* A value that nobody expects. */
 static json_t *strange(void)
 {
-	static const char *const texts[] = {"", "x", "\n\t\x1b[2J", "端口零端口零端口零端口零端口零", "e\xcc\x81", "a very long text that fits into no column of any page",
-					    "%s%n", "0"};
+	static const char *const texts[] = {"", "x", "\n\t\x1b[2J", "端口零端口零端口零端口零端口零", "e\xcc\x81", "%s%n", "0",
+					    "a very long text that fits into no column of any page"};
 	static const double reals[] = {0, -1, 0.5, 1e-300, 1e300, -1e300, 4294967296.0, 18446744073709551616.0};
 
 	switch (rnd() % 8) {

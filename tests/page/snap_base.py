@@ -77,7 +77,8 @@ def worker(lcore, busy, **more):
 
 def brief(number, mode="Single", **more):
     b = {
-        "port": number, "stream": 0, "mode": mode, "flags": "P--------", "encap": "", "error": None, "frame": "eth/ipv4/udp", "streams": "1", "count": "Forever", "rate": "100%",
+        "port": number, "stream": 0, "mode": mode, "flags": "P--------", "encap": "", "error": None, "frame": "eth/ipv4/udp",
+        "streams": "1", "count": "Forever", "rate": "100%",
         "size": "64", "burst": "32", "rxburst": "64", "sport": "1234", "dport": "5678", "type": "IPv4", "proto": "UDP", "vlan": None,
         "tcp_flags": None, "ip_dst": f"192.168.{number ^ 1}.1", "ip_src": f"192.168.{number}.1", "mac_dst": f"52:54:00:00:00:{number ^ 1:02x}",
         "mac_src": f"52:54:00:00:00:{number:02x}", "node": "0", "pci": f"0000:{3 + number // 2:02x}:00.{number % 2}",
@@ -266,6 +267,16 @@ def crowded():
     return s
 
 
+def tuned():
+    """CPUs kept free for us, most of them at a fixed clock. The rate of one port was just changed, the other sends as fast as it can."""
+    s = two()
+    s["ports"][0]["run"].update(asked_pps=20_000_000, rate_changed=True, steady_ns=S)
+    s["ports"][1]["run"].update(state="sending", asked_pps=None, asked_max=True, sent=100, duration_ns=S, mean_pps=100)
+    for c in s["cpu"]["cpus"]:
+        c.update(isolated=c["cpu"] not in (0, 4, 5), governor="performance" if c["cpu"] < 6 else "powersave")
+    return s
+
+
 def mixed():
     """Unused ports between used ones, numbers with gaps, unequal numbers of queues a side."""
     ports = [port(n, f"null{n}", [queue(q, 1000 * (q + 1) if q < 2 else None, 500 if q != 1 else None, 1, 2, 10) for q in range(3)])
@@ -279,4 +290,4 @@ def empty():
 
 
 SNAPS = {f.__name__: f for f in (one, two, eight, thirtytwo, sixteen_queues, imbalance, drops, link_down, zero, huge, missing,
-                                 first_version, strange, crowded, mixed, empty)}
+                                 first_version, strange, crowded, tuned, mixed, empty)}

@@ -63,9 +63,9 @@ def streams_strange():
     return streams_of([{"stream": "x", "frame": None, "fields": [1, {"name": 5}], "varies": 3}, None, stream(7, "端口零/\x1b[31m", [field("名", "値")])])
 
 
-def frame_of(frame, error=None, fields=()):
+def frame_of(frame, error=None, fields=(), size="auto"):
     s = snapshot(ports_of(1), [])
-    s.update(frame=frame, frame_error=error, streams=[stream(0, frame["stack"] if frame else "eth", list(fields))])
+    s.update(frame=frame, frame_error=error, streams=[stream(0, frame["stack"] if frame else "eth", list(fields), size=size)])
     return s
 
 
@@ -89,7 +89,8 @@ def frame():
     """Varied fields, and checksums that follow."""
     return frame_of({
         "size": 64, "stack": "eth/vlan/ipv4/udp", "payload": {"offset": 46, "len": 14}, "port": 0, "stream": 0,
-        "headers": [eth(0, 0x8100), {"name": "vlan", "offset": 14, "text": {"type": "0x0800"}, "fields": {"pcp": 0, "dei": 0, "vid": 1, "type": 2048}},
+        "headers": [eth(0, 0x8100), {"name": "vlan", "offset": 14, "text": {"type": "0x0800"},
+                                      "fields": {"pcp": 0, "dei": 0, "vid": 1, "type": 2048}},
                     ipv4(18, "10.0.0.0", "192.168.1.1", 17, 42), udp(38)],
         "hex": "0277720000010277720000008100000108004500002a000000004011af1a0a000000c0a8010104d203e8001657846162636465666768696a6b6c6d6e",
         "varies": ["ipv4.src", "udp.dst"], "bytes": [[32, 2], [40, 2]], "follows": ["ipv4.cksum", "udp.cksum"],
@@ -109,7 +110,7 @@ def frame_tunnel():
         "hex": "".join(f"{(7 * i) % 256:02x}" for i in range(256)),
         "varies": ["ipv4[2].src", "ipv6.dst", "payload", "size"], "bytes": [[76, 4], [108, 16], [150, 100]],
         "follows": ["ipv4.len", "ipv4[2].cksum"], "follows_bytes": [[16, 2], [74, 2]]},
-        fields=[field("ipv4[2].src", "192.168.0.0/24", True), field("ipv6.dst", "fd00::/8", True), field("size", "64..260", True)])
+        size="64..260", fields=[field("ipv4[2].src", "192.168.0.0/24", True), field("ipv6.dst", "fd00::/8", True)])
 
 
 def frame_none():
@@ -118,8 +119,8 @@ def frame_none():
 
 
 def frame_strange():
-    return frame_of({"stack": 4, "size": "x", "headers": [None, 7, {"name": "\x1b]0;x", "fields": {"a": [1], "b": None, "c": {"d": 1}}}], "hex": "0g1",
-                     "varies": "all", "bytes": [[-4, 2], [0, 9e9], ["a"], 5], "follows": None, "follows_bytes": [[0, 1000000]],
+    return frame_of({"stack": 4, "size": "x", "headers": [None, 7, {"name": "\x1b]0;x", "fields": {"a": [1], "b": None, "c": {"d": 1}}}],
+                     "hex": "0g1", "varies": "all", "bytes": [[-4, 2], [0, 9e9], ["a"], 5], "follows": None, "follows_bytes": [[0, 1000000]],
                      "payload": {"offset": -1, "len": 1e300}})
 
 
@@ -187,8 +188,9 @@ def counter(name, value, rate=None):
 def xstats():
     return xstats_of([
         counter("rx_good_packets", 123_456_789, 14_880_952.4), counter("tx_good_packets", 123_456_790, 14_880_952), counter("rx_good_bytes", None),
-        counter("rx_missed_errors", 1204, 12.5), counter("rx_errors", 0, 0), counter("tx_errors", 0, 0), counter("rx_q0_packets", 61_728_394, 7_440_476),
-        counter("rx_q1_packets", 61_728_395, 7_440_476), counter("rx_q0_errors", 0, 0), counter("out_of_buffer", 7, None)])
+        counter("rx_missed_errors", 1204, 12.5), counter("rx_errors", 0, 0), counter("tx_errors", 0, 0),
+        counter("rx_q0_packets", 61_728_394, 7_440_476), counter("rx_q1_packets", 61_728_395, 7_440_476),
+        counter("rx_q0_errors", 0, 0), counter("out_of_buffer", 7, None)])
 
 
 def xstats_many():
@@ -210,7 +212,8 @@ def xstats_strange():
 
 
 def message(number, level, text):
-    return {"seq": number, "wall_ns": 1_700_000_000_000_000_000, "time": f"15:{number // 60 % 60:02d}:{number % 60:02d}.123", "level": level, "text": text}
+    clock = f"15:{number // 60 % 60:02d}:{number % 60:02d}.123"
+    return {"seq": number, "wall_ns": 1_700_000_000_000_000_000, "time": clock, "level": level, "text": text}
 
 
 def log():

@@ -401,7 +401,7 @@ class JobTerm(Term):
 
 
 def job_shell(orders, news, cmd):
-    """What a shell does for one job in the foreground."""
+    """What a shell does for one job. One that runs in the background is not told that it comes to the foreground."""
     orders, news = os.fdopen(orders, "r"), os.fdopen(news, "w", buffering=1)
     for s in (signal.SIGTTOU, signal.SIGTTIN, signal.SIGTSTP, signal.SIGINT, signal.SIGQUIT):
         signal.signal(s, signal.SIG_IGN)
@@ -420,14 +420,18 @@ def job_shell(orders, news, cmd):
     while True:
         status = os.waitpid(pid, os.WUNTRACED)[1]
         os.tcsetpgrp(0, os.getpgrp())
+        os.write(1, b"\r\n[1]+  Stopped\r\n" if os.WIFSTOPPED(status) else b"")
         if not os.WIFSTOPPED(status):
             news.write(f"ended {os.waitstatus_to_exitcode(status)}\n")
             return
         news.write(f"stopped {os.WSTOPSIG(status)}\n")
-        word = orders.readline().strip()
-        if word == "fg":
+        if orders.readline().strip() == "bg":
+            os.killpg(pid, signal.SIGCONT)
+            orders.readline()
             os.tcsetpgrp(0, pid)
-        os.killpg(pid, signal.SIGCONT)
+        else:
+            os.tcsetpgrp(0, pid)
+            os.killpg(pid, signal.SIGCONT)
 
 
 if __name__ == "__main__":

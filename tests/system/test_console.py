@@ -14,9 +14,22 @@ import time
 
 import pytest
 
-from pty_term import BIN, LIMIT, PROMPT, JobTerm, Term, environment
+import pty_term
+from pty_term import BIN, LIMIT, PROMPT, environment
 
 pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
+
+class Term(pty_term.Term):
+    """The plain prompt."""
+
+    def __init__(self, home, *args, **kw):
+        super().__init__(home, "--no-screen", *args, **kw)
+
+
+class JobTerm(pty_term.JobTerm):
+    def __init__(self, home, *args, **kw):
+        super().__init__(home, "--no-screen", *args, **kw)
+
 
 def run(home, *args, stdin=b"", **env):
     return subprocess.run([BIN, *args], input=stdin, capture_output=True, timeout=LIMIT, env=environment(home, **env))
@@ -60,7 +73,7 @@ def test_tab_completes_values(tmp_path):
 
 
 def test_question_mark_helps_only_where_a_word_begins(tmp_path):
-    with Term(tmp_path) as t:
+    with Term(tmp_path, rows=60) as t:
         t.prompt().type("?").shows("  start")
         t.line_is("")
         t.type("help x?").line_is("help x?")
@@ -411,7 +424,7 @@ def test_results_that_cannot_be_written_are_an_error(tmp_path):
 @pytest.mark.parametrize("args,says", [
     (["--prot", "wire"], "--port"), (["-x"], "-x"), (["-p"], "SPEC"), (["--json=1"], "takes no value"),
     (["--json", "--csv"], "--csv"),
-    (["-T", "f"], "not in this version"), (["-s", "0:f"], "not in this version"), (["-G"], "not in this version"),
+    (["-T", "f"], "no theme"), (["-s", "0:f"], "not in this version"), (["-G"], "not in this version"),
     (["-g", "a"], "not in this version"), (["-f", "a.lua"], "not in this version"), (["-f", "/no/such"], "/no/such"),
     (["--mtu", "9x"], "--mtu"), (["--color", "blue"], "never"), (["-l", "/no/such/dir/log"], "/no/such/dir/log")])
 def test_wrong_options_are_refused_by_name(tmp_path, args, says):

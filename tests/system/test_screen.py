@@ -17,7 +17,9 @@ from pty_term import ALTERNATE, BIN, BRACKETED_PASTE, PROMPT, JobTerm, Term
 
 pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
 THEMES = sorted((Path(__file__).resolve().parents[2] / "themes").glob("*.theme"))
-PAGES = ["main", "queues", "streams", "frame", "ports", "xstats", "log", "help"]
+PAGES = ["main", "queues", "cpu", "streams", "frame", "ports", "xstats", "log", "help"]
+MOUSE = {mode << 5 for mode in (9, 1000, 1002, 1003, 1006, 1015)}
+RUNNING = "running> "  # the prompt while a command holds the line
 UP, DOWN, RIGHT, LEFT = "\x1bOA", "\x1bOB", "\x1bOC", "\x1bOD"
 PAGE_UP, PAGE_DOWN, F5, F6 = "\x1b[5~", "\x1b[6~", "\x1b[15~", "\x1b[17~"
 LONG = "set pages interval 60s"  # nothing is redrawn but what keys and commands change
@@ -30,7 +32,7 @@ class On:
         return self.until(lambda: ALTERNATE in self.screen.mode and self.last() == PROMPT and self.footer(), "screen")
 
     def footer(self):
-        return any("F5" in line and "F6" in line for line in self.lines()[-3:])
+        return "F5" in self.lines()[-1]
 
     def title(self):
         """The head line without its spinner."""
@@ -38,6 +40,11 @@ class On:
 
     def on_page(self, name):
         return self.until(lambda: f"<{name}>" in self.lines()[0], f"page {name}")
+
+    def state(self, *ports):
+        """What the page main says of its ports."""
+        pattern = r"^State +:" + "".join(f" +{p}" for p in ports) + " "
+        return self.until(lambda: re.search(pattern, self.text(), re.M), f"ports {ports}")
 
     def cmd(self, line):
         """A command, after which the prompt is back."""
@@ -56,16 +63,18 @@ class On:
         return self.quiet()
 
     def same_after_repaint(self):
-        """What was drawn bit by bit is what is drawn from nothing."""
-        self.settle()
+        """What was drawn bit by bit is what is drawn from nothing. The page keeps its numbers meanwhile."""
+        self.type("\x15").prompt().cmd("off").settle()
         before, sent = self.cells(), len(self.raw)
         self.type("\x0c").until(lambda: b"\x1b[2J" in self.raw[sent:] or b"\x1b[J" in self.raw[sent:], "repaint")
         self.quiet()
         after = self.cells()
+        for cells, _ in (before, after):
+            cells[0][0] = None  # the spinner counts drawings
         for y, (old, new) in enumerate(zip(before[0], after[0])):
-            assert old == new, f"row {y}: incremental {''.join(c[0] for c in old)!r}, repainted {''.join(c[0] for c in new)!r}"
+            assert old == new, f"row {y}: {[(x, a, b) for x, (a, b) in enumerate(zip(old, new)) if a != b]}\n{self.text()}"
         assert before[1] == after[1], "cursor"
-        return self
+        return self.cmd("on")
 
     def left(self, code):
         assert self.ends() == code
@@ -85,7 +94,9 @@ def colours(t):
 
 
 def history(home):
-    return (home / ".local/state/wirerate/history").read_text().splitlines()
+    """Lines as they were entered. libedit writes a head line, and blanks as octal numbers."""
+    lines = (home / ".local/state/wirerate/history").read_text().splitlines()[1:]
+    return [re.sub(r"\\(\d{3})", lambda m: chr(int(m.group(1), 8)), line) for line in lines]
 
 
 # --- opening and leaving -------------------------------------------------------------------------------------------
@@ -100,7 +111,7 @@ def test_opens_by_itself_with_page_log_prompt_and_footer(tmp_path):
         assert t.footer()
         t.cmd("bogus")
         assert "bogus" in t.above()
-        assert not re.search(rb"\x1b\[\?(9|100\d|1015)h", t.raw), "the mouse is the terminal's"
+        assert not MOUSE & t.screen.mode, "the mouse is the terminal's"
         t.type("quit\r").left(0)
         assert "Stop sending" in t.text(), "what the log showed stays in the terminal"
 
@@ -189,8 +200,8 @@ def test_typing_while_redrawing_and_sending(tmp_path):
 def test_typing_while_a_command_runs(tmp_path):
     with Screen(tmp_path) as t:
         t.ready().type("sleep 60s\r")
-        t.until(lambda: t.last() in ("", PROMPT) and "sleep 60s" in t.above(), "held line")
-        t.type("help stop").until(lambda: t.last().endswith("help stop"), "typing")
+        t.until(lambda: t.last() == RUNNING and "sleep 60s" in t.above(), "held line")
+        t.type("help stop").until(lambda: t.last() == RUNNING + "help stop", "typing")
         t.type("\x03").line_is("help stop")
         t.type("\r").prompt()
         assert "Stop sending" in t.above()
@@ -236,9 +247,9 @@ def test_keys_edit_the_line(tmp_path):
         t.type("\x05\x17").line_is("xhelp ").type("\x7f" + LEFT * 2).line_is("xhe").type("\x0b").line_is("xhe")
         t.until(lambda: PROMPT + "xhe" in t.lines(), "end cut off")
         t.type(RIGHT + "\x15").prompt()
-        text = "".join(f"{n:02d}," for n in range(40))
+        text = "# " + "".join(f"{n:02d}," for n in range(40))
         t.type(text).until(lambda: t.last().endswith("38,39,"), "end of a long line")
-        t.type("\x01").until(lambda: "00,01,02," in t.text() and t.last() == PROMPT, "its beginning")
+        t.type("\x01").until(lambda: "# 00,01,02," in t.text() and t.last() == PROMPT, "its beginning")
         t.type("\x05").until(lambda: t.last().endswith("38,39,"), "its end again")
         t.type("\x15").prompt()
         t.type("# h\u00fc\u4e16\u754cx").line_is("# h\u00fc\u4e16\u754cx").type("\x7f\x7f").line_is("# h\u00fc\u4e16")
@@ -251,6 +262,28 @@ def test_typing_shows_although_the_page_waits(tmp_path):
         t.ready().cmd(LONG).cmd("help stop")
         assert "Stop sending" in t.above()
         t.type("# abc").line_is("# abc").type("\x04\x15\x04").left(0)
+
+
+def test_any_bytes_do_no_harm(tmp_path):
+    """Pieces of escape sequences among them; without the keys that leave, stop or quote."""
+    rnd = random.Random(3)
+    with Screen(tmp_path) as t:
+        t.ready().cmd("set all rate 1000pps")
+        for _ in range(40):
+            keys = [rnd.choice([27, 27, 91, 79, 59, 63, 126, rnd.randrange(256), rnd.randrange(32, 127)]) for _ in range(60)]
+            t.type(bytes(k for k in keys if k not in b"\x04\x0f\x11\x13\x16\x1a\x1c")).read(0.01)
+        # The end of a paste that may have begun; whatever key has begun ends by it too.
+        t.type("~\x1b[201~").quiet(0.6).type("\x03").prompt()
+        t.cmd("stop all").cmd("page main").on_page("main").same_after_repaint().type("\x04").left(0)
+
+
+def test_a_very_long_line(tmp_path):
+    with Screen(tmp_path) as t:
+        line = "# " + "long " * 1200 + "end"
+        t.ready().type(line).until(lambda: t.last().endswith("long end"), "its end").type("\r").prompt()
+        assert "# long long" in t.above()
+        t.same_after_repaint().type("quit\r").left(0)
+    assert history(tmp_path)[0] == line
 
 
 # --- log -----------------------------------------------------------------------------------------------------------
@@ -276,6 +309,19 @@ def test_the_log_scrolls_back(tmp_path):
         t.same_after_repaint().type("\x04").left(0)
 
 
+def test_the_wheel_scrolls_where_the_mouse_is_asked_for(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().cmd(LONG).cmd("set pages mouse on")
+        for n in range(30):
+            t.type(f"# mark {n}.\r")
+        t.until(lambda: "# mark 29." in t.above() and t.last() == PROMPT, "end of the log")
+        t.type("\x1b[<64;10;20M" * 3).until(lambda: "# mark 29." not in t.above() and "# mark 20." in t.above(), "earlier lines")
+        t.type("\x1b[<65;10;20M" * 3).until(lambda: "# mark 29." in t.above(), "the end")
+        assert MOUSE & t.screen.mode
+        t.type("\x04").left(0)
+        assert not MOUSE & t.screen.mode, "the mouse was not given back"
+
+
 # --- pages and keys ------------------------------------------------------------------------------------------------
 
 def test_digits_and_tab_switch_pages(tmp_path):
@@ -291,19 +337,16 @@ def test_digits_and_tab_switch_pages(tmp_path):
 
 def test_function_keys_start_and_stop_and_printable_ones_do_not(tmp_path):
     with Screen(tmp_path, rows=60, cols=120) as t:
-        t.ready().cmd("set 0-1 rate 1000")
+        t.ready().cmd("set 0-1 rate 1000pps")
         t.type("".join(chr(c) for c in range(0x20, 0x7f) if chr(c) not in "?") + "\x15").prompt()
         for c in " sStT+-*=/.,:;~!@#$%^&()[]{}|'\"\\" + "bcdefghijklmnopqrruvwxyzABCDEFGHIJKLMNOPQRUVWXYZ":
             t.type(c + "\x15")
-        t.settle().cmd("stop all; show stats 0-1")
+        t.settle().cmd("page main; show stats 0-1").on_page("main")
         assert re.search(r"^tx packets +0 +0", t.text(), re.M), t.text()
-        t.cmd("page main").type(F5).until(lambda: "start 0" in t.text(), "start in the log")
-        t.settle().cmd("sleep 200ms; show stats 0-1")
-        assert re.search(r"^state +sending +idle", t.text(), re.M), t.text()
-        t.type(F6).until(lambda: "stop 0" in t.text(), "stop in the log")
-        t.cmd("cls").type(RIGHT + F5).until(lambda: "start 1" in t.text(), "start of the selected port")
-        t.settle().cmd("show stats 0-1")
-        assert re.search(r"^state +idle +sending", t.text(), re.M), t.text()
+        t.state("idle", "idle")
+        t.type(F5).until(lambda: "start 0" in t.text(), "start in the log").state("sending", "idle")
+        t.type(F6).until(lambda: "stop 0" in t.text(), "stop in the log").state("idle", "idle")
+        t.type(RIGHT + F5).until(lambda: "start 1" in t.text(), "start of the selected port").state("idle", "sending")
         t.type("x" + F6 + "\x15").settle().cmd("stop 1")
         t.same_after_repaint().type("\x04").left(0)
 
@@ -441,6 +484,31 @@ def test_signals(tmp_path, sig):
         t.left(-sig)
 
 
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGSEGV])
+def test_a_signal_while_a_command_holds_the_line(tmp_path, sig):
+    with Screen(tmp_path) as t:
+        t.ready().type("sleep 60s\r").until(lambda: t.last() == RUNNING, "held line")
+        t.proc.send_signal(sig)
+        t.left(-sig)
+
+
+def test_ctrl_s_holds_the_screen_and_nothing_else(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().type("\x13").quiet().type("start 0 for 10ms; wait 0; save after\r".replace("after", str(tmp_path / "after")))
+        t.until((tmp_path / "after").exists, "a command done behind Ctrl-S")
+        assert "start 0" not in t.text()
+        t.type("\x11").until(lambda: "start 0" in t.above() and t.last() == PROMPT, "the screen goes on")
+        t.same_after_repaint().type("\x04").left(0)
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV])
+def test_a_signal_ends_it_also_behind_ctrl_s(tmp_path, sig):
+    with Screen(tmp_path) as t:
+        t.ready().cmd("start all").type("\x13").quiet()
+        t.proc.send_signal(sig)
+        t.left(-sig)
+
+
 def test_an_interrupt_drops_the_line_and_does_not_end(tmp_path):
     with Screen(tmp_path) as t:
         t.ready().type("abc").line_is("abc")
@@ -461,9 +529,27 @@ def test_ctrl_z_and_fg(tmp_path):
             termios.tcsetattr(t.slave, termios.TCSANOW, t.before)
             t.resize(100, 30)
             t.order("fg").until(lambda: ALTERNATE in t.screen.mode, "screen again")
-            t.line_is("help").on_page("main").until(t.footer, "footer")
+            t.line_is("help").on_page("main")
             t.resize(80, 24)
-        t.type("\x15").same_after_repaint()
+        t.type("\x15").until(t.footer, "footer").same_after_repaint()
+        t.type("\x04")
+        assert t.hears("ended") == "0"
+        t.terminal_is_back()
+
+
+def test_ctrl_z_bg_and_fg(tmp_path):
+    """In the background it runs, and leaves the terminal to the shell."""
+    with JobScreen(tmp_path) as t:
+        t.ready().cmd(LONG).type(f"sleep 1s; save {tmp_path}/after\r").until(lambda: t.last() == RUNNING, "held line")
+        t.type("help").until(lambda: t.last() == RUNNING + "help", "typing")
+        t.type("\x1a")
+        t.hears("stopped")
+        t.quiet().terminal_is_back()
+        sent = len(t.raw)
+        t.order("bg").until((tmp_path / "after").exists, "the end of a command")
+        t.quiet().modes_are_back()
+        assert t.raw[sent:] == b""
+        t.order("fg").line_is("help").type("\x15").until(t.footer, "footer").same_after_repaint()
         t.type("\x04")
         assert t.hears("ended") == "0"
         t.terminal_is_back()

@@ -178,6 +178,83 @@ def test_clear():
     assert c[0]["tx"]["packets"] == c[1]["rx"]["packets"] == 1000
 
 
+NO_SIZES = {"0-63": 0, "64": 0, "65-127": 0, "128-255": 0, "256-511": 0, "512-1023": 0, "1024-1522": 0, "1523-": 0}
+
+
+@pytest.mark.parametrize("shape", ["1q", "2q-1rx", "4q-1worker"])
+@pytest.mark.parametrize("rate", ["max", "500kpps"])
+def test_sizes_are_counted(shape, rate):
+    """What is sent of each size arrives; also of several streams, one of them with a rate of its own."""
+    cmds = (f"set 0 size 64:3,65:1,127:1,128:1,255:1,256:1,511:1,512:1,1023:1,1024:1,1518:3; set 0 rate {rate}; set 0 count 15000; start 0; wait 0;"
+            "show stats; clear 0; show stats; stream add 0 2; set 0/1 size 200; set 0/2 size 64,1500; set 0/2 rate 100kpps; set 0/2 count 999;"
+            "set 0 count 0; set 0/0 count 1500; set 0/1 count 700; clear all; start 0; wait 0; show stats; clear all; show stats")
+    docs = documents(good([*as_json(args_of(shape, False)), "-e", cmds]))
+    a, b, c, d = (ports_of(doc) for doc in docs if doc.get("show") == "stats")
+    assert a[0]["tx"]["sizes"] == a[1]["rx"]["sizes"] == {
+        "0-63": 0, "64": 3000, "65-127": 2000, "128-255": 2000, "256-511": 2000, "512-1023": 2000, "1024-1522": 4000, "1523-": 0}
+    assert b[0]["tx"]["sizes"] == NO_SIZES and b[1]["rx"]["sizes"] == a[1]["rx"]["sizes"]
+    assert c[0]["tx"]["sizes"] == c[1]["rx"]["sizes"] == {
+        "0-63": 0, "64": 300 + 500, "65-127": 200, "128-255": 200 + 700, "256-511": 200, "512-1023": 200, "1024-1522": 400 + 499, "1523-": 0}
+    assert d[0]["tx"]["sizes"] == d[1]["rx"]["sizes"] == NO_SIZES
+
+
+def test_group_addresses_are_counted():
+    """Whether the sender can say to whom all frames are, as in the first runs, or they must be looked at."""
+    cmds = ["set 0 count 1000; set 0 rate max"]
+    for dst in ("", "set 0 eth.dst ff:ff:ff:ff:ff:ff", "set 0 eth.dst 01:00:5e:01:02:03", "set 0 eth.dst ff:ff:ff:ff:ff:fe..ff:ff:ff:ff:ff:ff",
+                "set 0 eth.dst 02:00:00:00:00:00..03:ff:ff:ff:ff:ff step 0x10000000000", "set 0 eth.dst 02:00:00:00:00:01"):
+        cmds += [dst, "start 0; wait 0; show stats; clear all"]
+    docs = documents(good(["--json", "-e", "; ".join(filter(None, cmds))]))
+    got = [(p[1]["rx"]["broadcast"], p[1]["rx"]["multicast"], p[1]["rx"]["packets"]) for p in map(ports_of, docs)]
+    assert got == [(0, 0, 1000), (1000, 0, 1000), (0, 1000, 1000), (500, 500, 1000), (0, 500, 1000), (0, 0, 1000)]
+
+
+def test_bursts_are_counted():
+    ports = stats(["-e", "set 0 count 100000; set 0 burst 32; set 0 rate max; start 0; wait 0; show stats"])
+    tx, rx = ports[0]["queues"][0]["tx"], ports[1]["queues"][0]["rx"]
+    assert 100_000 // 32 <= tx["bursts"] <= 100_000 and 0 < rx["bursts"] <= 100_000
+    assert rx["full"] <= rx["bursts"]
+    assert ports[0]["tx"]["bursts"] == tx["bursts"] and ports[1]["rx"]["full"] == rx["full"]
+
+
+def test_maxima_and_history(live):
+    """Of full intervals, each port for itself; `clear` begins the maxima anew and leaves the history."""
+    w: Live = live(["-e", "set 0 rate 20kpps"])
+    w.send("start 0")
+    ports = w.until(lambda p: len(p[0]["history"]["tx_pps"]) >= 3, 10)[0]
+    for port, side, other in ((0, "tx", "rx"), (1, "rx", "tx")):
+        history, most = ports[port]["history"], ports[port]["max"]
+        assert len({len(history[k]) for k in ("tx_pps", "rx_pps", "tx_l1_bps", "rx_l1_bps")}) == 1
+        assert history["interval_ns"] == 1_000_000_000
+        assert most[side]["pps"] == max(history[f"{side}_pps"]) > 0
+        assert most[side]["l1_bps"] == max(history[f"{side}_l1_bps"]) > 0
+        assert most[other] == {"pps": 0, "l1_bps": 0} and set(history[f"{other}_pps"]) == {0}
+        assert history[f"{side}_pps"][-1] == ports[port][side]["pps"]
+    run, queue = ports[0]["run"], ports[0]["queues"][0]["tx"]
+    assert run["asked_pps"] == 20_000 and run["asked_l1_bps"] == 20_000 * 84 * 8
+    assert queue["cycles_per_burst"] > 0 and queue["dropped_pps"] == queue["nombuf_per_s"] == 0
+    w.send("clear all")
+    ports = w.until(lambda p: p[0]["tx"]["packets"] < 20_000, 2)[0]
+    assert ports[0]["max"]["tx"] == {"pps": 0, "l1_bps": 0} and len(ports[0]["history"]["tx_pps"]) >= 3
+    ports = w.until(lambda p: p[0]["max"]["tx"]["pps"] > 0, 4)[0]
+    w.send("stop 0")
+    assert w.quit()[0] == 0
+
+
+def test_workers_tell_their_load(live):
+    w: Live = live(["-e", "set 0 rate 100kpps"])
+    w.send("start 0")
+    w.until(lambda p: p[1]["rx"]["pps"] > 0 and len(p[1]["history"]["rx_pps"]) >= 2, 10)
+    workers = {x["lcore"]: x for x in w.ask("show stats")["workers"]}
+    assert sum(x["pps"] for x in workers.values()) > 0
+    for x in workers.values():
+        assert x["loops_per_s"] >= 0 and x["stalls_per_s"] >= 0
+        assert x["wait"] is None or 0 <= x["wait"] <= 1
+        assert (x["cycles_per_packet"] is None) == (x["pps"] == 0)
+    w.send("stop 0")
+    assert w.quit()[0] == 0
+
+
 def test_reset_brings_the_defaults_back():
     ports = stats(["-e", "set 0 count 10; set 0 size 1000; set 0 rate 1kpps; reset 0; start 0 for 5ms; wait 0; show stats"])
     sent = ports[0]["tx"]["packets"]

@@ -17,7 +17,7 @@ struct bench {
 	unsigned nq;
 	uint64_t sent[CELLS];    /* frames that the device took in this run, by cell */
 	int32_t last[FAKE_QUEUES][CELLS]; /* the ordinal before, as the frame says it; -1: none */
-	bool loose[CELLS];       /* ordinals may begin anew */
+	bool loose[CELLS];       /* its ordinals may begin anew */
 	uint64_t expect[CELLS];  /* frames in the run */
 	struct { struct bench *b; unsigned q; } at[FAKE_QUEUES];
 };
@@ -141,6 +141,28 @@ static void bench_free(struct bench *b)
 	free(b);
 }
 
+/* Does some group of the port know where the stream stands? Without a schedule nobody keeps that of streams that are not sent. */
+static bool is_kept(const struct bench *b, uint32_t cell)
+{
+	for (unsigned i = 0; i < b->cp->program.ngroups; i++) {
+		const struct group *g = b->cp->program.group[i];
+		for (unsigned m = 0; m < g->n; m++)
+			if (g->member[m].cell == cell)
+				return true;
+		for (unsigned m = 0; m < g->nidle; m++)
+			if (g->idle[m].cell == cell)
+				return true;
+	}
+	return false;
+}
+
+static void control(struct bench *b)
+{
+	ctl_turn(b->c);
+	for (uint32_t s = 0; s < CELLS; s++)
+		b->loose[s] |= b->cp->run.active && b->sent[s] > 0 && !is_kept(b, s);
+}
+
 static void work(struct bench *b, unsigned q, unsigned turns)
 {
 	while (turns-- > 0)
@@ -150,7 +172,7 @@ static void work(struct bench *b, unsigned q, unsigned turns)
 static void all_turn(struct bench *b, unsigned turns)
 {
 	for (unsigned i = 0; i < turns; i++) {
-		ctl_turn(b->c);
+		control(b);
 		for (unsigned q = 0; q < b->nq; q++)
 			work(b, q, 1);
 	}
@@ -175,7 +197,7 @@ static void begin(struct bench *b, uint64_t ns)
 	memset(b->last, 0xff, sizeof(b->last));
 	if (ctl_start(b->c, &all, ns, &e) < 0)
 		fail_msg("%s", e.text);
-	ctl_turn(b->c);
+	control(b);
 	while ((int64_t)(clock_tsc() - b->cp->run.start_tsc) < 0)
 		all_turn(b, 1);
 }
@@ -240,7 +262,7 @@ static void size(struct stream *s)
 static void until_adopted(struct bench *b)
 {
 	for (unsigned i = 0; i < 1000000 && b->cp->run.active && (plan_waits(b->c) || !plan_adopted(b->c, b->cp)); i++) {
-		ctl_turn(b->c);
+		control(b);
 		work(b, any(b->nq), any(3));
 	}
 	if (b->cp->run.active)
@@ -279,7 +301,6 @@ static void change(struct bench *b)
 		break;
 	case 1: /* with none enabled all would go on as it is */
 		s->cfg.enabled = !s->cfg.enabled || streams_on(b) == 1;
-		b->loose[s->cell] = true;
 		break;
 	case 2:
 		if (stream(b, other) == NULL)
@@ -301,7 +322,6 @@ static void change(struct bench *b)
 			rate->value = 3e6;
 		break;
 	case 7:
-		b->loose[s->cell] = true;
 		set_count(b, s, any(6) == 0 ? 0 : 1 + any(4000));
 		break;
 	default:
@@ -322,7 +342,7 @@ static void some_turns(struct bench *b)
 	for (unsigned i = any(12); i > 0; i--) {
 		unsigned q = any(b->nq);
 		if (any(3) == 0)
-			ctl_turn(b->c);
+			control(b);
 		if (q != left_out)
 			work(b, q, any(4));
 	}
@@ -357,7 +377,7 @@ static bool one_run(struct bench *b, unsigned changes)
 		if (any(4) > 0)
 			change(b);
 		if (any(2))
-			ctl_turn(b->c);
+			control(b);
 		some_turns(b);
 		check_counts(b, false);
 	}
@@ -367,7 +387,6 @@ static bool one_run(struct bench *b, unsigned changes)
 		if (s == NULL)
 			continue;
 		s->cfg.enabled = true;
-		b->loose[s->cell] = true;
 		touch(b, id);
 		until_adopted(b);
 		if (s->cfg.count == 0)

@@ -48,7 +48,10 @@ static void test_complete(void **state)
 	completes("start 0 ", 8, "for ");
 	completes("start 0 for 10", 12, "10ns 10us 10ms 10s 10m 10h ");
 	completes("start 0 for 10s ", 16, "");
-	completes("show ", 5, "stats rates queues ");
+	completes("show ", 5, "stats rates queues page ");
+	completes("show p", 5, "page ");
+	completes("sh s", 3, "stats ");
+	completes("show stats ", 11, "all 0 1 ");
 	completes("show q", 5, "queues ");
 	completes("set 0 r", 6, "rate rxburst ");
 	completes("set 0/1 r", 8, "");

@@ -330,6 +330,14 @@ static void test_two_words(void **state)
 	refused("stream foo 0", -EINVAL, 7, "\"foo\" is not what \"stream\" can do; allowed: add | delete");
 	refused("streem add", -EINVAL, 0, "did you mean \"stream\"");
 	refused("st a 0", -EINVAL, 0, "ambiguous: start, stream add");
+	/* a verb whose name goes on where that of another ends */
+	ok("show page main 2");
+	assert_string_equal(last_text, "main 2@10");
+	ok("sh pa main");
+	assert_string_equal(last_text, "main@6");
+	ok("sh stats 0");
+	refused("show page", -EINVAL, 9, "CHUNK is missing; syntax: show page");
+	refused("show pag2", -EINVAL, 5, "allowed: stats | rates | queues");
 	ok("help stream");
 	assert_non_null(strstr(out.s, "stream add <ports> [N] [like <stream>]\n  Make streams."));
 	assert_non_null(strstr(out.s, "stream delete"));

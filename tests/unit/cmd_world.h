@@ -329,6 +329,7 @@ static const struct arg_spec file_args[] = {{ARG_FILE, "FILE"}, {ARG_END}};
 static const struct verb verb_start = {"start", NULL, start_args, "Begin to send.", 0, run_note};
 static const struct verb verb_str = {"str", NULL, start_args, "Pktgen's start.", VERB_HIDDEN, run_note};
 static const struct verb verb_show = {"show", NULL, show_args, "Print something.", 0, run_show};
+static const struct verb verb_page = {"show page", NULL, lua_args, "Print a page.", 0, run_text};
 static const struct verb verb_wait = {"wait", NULL, wait_args, "Wait.", 0, run_wait, poll_wait, cancel_wait};
 static const struct verb verb_lua = {"lua", NULL, lua_args, "Run a chunk.", VERB_NO_LOAD, run_text};
 static const struct verb verb_load = {"load", NULL, file_args, "Read commands.", VERB_NO_LOAD, run_text};
@@ -337,7 +338,8 @@ static const struct verb verb_add = {"stream add", NULL, add_args, "Make streams
 static const struct verb verb_del = {"stream delete", NULL, start_args, "Remove streams.", 0, run_note};
 static const struct verb verb_ping = {"ping4", NULL, NULL, "Send an ICMP echo.", VERB_LATER};
 static const struct verb *const verbs[] = {&verb_set,  &verb_help, &verb_start, &verb_str,  &verb_show,
-					   &verb_wait, &verb_lua,  &verb_load,  &verb_quit, &verb_ping, &verb_add, &verb_del};
+					   &verb_wait, &verb_lua,  &verb_load,  &verb_quit, &verb_ping, &verb_add, &verb_del,
+					   &verb_page};
 
 static unsigned h_nports(void *arg)
 {

@@ -1,137 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports that send many streams, by control's face with real workers: counts, rates of their own, sizes that differ, changes while sending,
  * and what is said of it afterwards. Ports 0 and 1 are a wire, 2 is null. */
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include <cmocka.h>
-
-#include "ctl_int.h"
-
-static struct ctl *c;
-
-static struct portset only(unsigned port)
-{
-	struct portset s = {{0}};
-
-	portset_add(&s, port);
-	return s;
-}
-
-static void pause_ms(long ms)
-{
-	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
-}
-
-static void settle(unsigned port)
-{
-	struct portset s = only(port);
-
-	for (unsigned i = 0; i < 60000; i++) {
-		ctl_turn(c);
-		if (ctl_settled(c, &s) == 1)
-			return;
-		pause_ms(1);
-	}
-	fail_msg("port %u does not come to an end", port);
-}
-
-static void start(unsigned port, uint64_t ns)
-{
-	struct portset s = only(port);
-	struct err e = {.text = ""};
-
-	if (ctl_start(c, &s, ns, &e) < 0)
-		fail_msg("%s", e.text);
-	ctl_turn(c);
-}
-
-static void stop(unsigned port)
-{
-	struct portset s = only(port);
-
-	ctl_stop(c, &s);
-	settle(port);
-}
-
-static void refused(unsigned port, const char *word, const char *help)
-{
-	struct portset s = only(port);
-	struct err e = {.text = ""};
-	int rc = ctl_start(c, &s, 0, &e);
-
-	if (rc >= 0 || strstr(e.text, word) == NULL || strstr(e.text, help) == NULL)
-		fail_msg("%d '%s'; wanted '%s' and '%s'", rc, e.text, word, help);
-	assert_false(ctl_sending(c, port));
-}
-
-static struct port_cfg *fresh(unsigned port, unsigned streams)
-{
-	struct portset all = only(0);
-
-	portset_add(&all, 1);
-	portset_add(&all, 2);
-	ctl_reset(c, port);
-	if (streams > 1)
-		assert_int_equal(ctl_stream_add(c, port, -1, streams - 1, -1, NULL), 1);
-	ctl_turn(c);
-	ctl_clear(c, &all);
-	ctl_port_cfg(c, port)->rate = (struct rate){.kind = RATE_MAX};
-	return ctl_port_cfg(c, port);
-}
-
-static struct stream_cfg *stream(unsigned port, unsigned id)
-{
-	ctl_touch_stream(c, port, (int)id);
-	return ctl_stream_cfg(c, port, id);
-}
-
-static void own_pps(unsigned port, unsigned id, double pps)
-{
-	stream(port, id)->rate = (struct own_rate){.set = true, .rate = {.kind = RATE_PPS, .value = pps}};
-}
-
-static void fixed_size(unsigned port, unsigned id, unsigned size)
-{
-	stream(port, id)->sizes = (struct sizes){.kind = SIZES_FIXED, .n = 1, .item = {{(uint16_t)size, 1}}};
-}
-
-static struct snap_port now(unsigned port)
-{
-	struct snap *s = ctl_snapshot(c);
-	struct snap_port p = s->port[port];
-
-	p.queue = NULL;
-	snap_free(s);
-	free(s);
-	return p;
-}
-
-static json_t *streams_of(unsigned port)
-{
-	struct portset s = only(port);
-
-	return ctl_streams_json(c, &s);
-}
-
-static json_int_t sent(unsigned port, unsigned id, const char *what)
-{
-	json_t *all = streams_of(port), *row;
-	json_int_t n = -1;
-	size_t i;
-
-	json_array_foreach(json_object_get(all, "streams"), i, row)
-		if (json_integer_value(json_object_get(row, "stream")) == (json_int_t)id)
-			n = json_integer_value(json_object_get(json_object_get(row, "tx"), what));
-	json_decref(all);
-	return n;
-}
+#include "ctl_live.h"
 
 static void test_weights_and_count(void **state)
 {
@@ -291,129 +161,6 @@ static void test_changes_while_sending(void **state)
 	start(0, 0);
 	settle(0);
 	assert_true(sent(0, 2, "packets") > 0);
-}
-
-static void no_events(void)
-{
-	struct ctl_event ev;
-
-	while (ctl_event_next(c, &ev))
-		;
-}
-
-/* Turns of control until what was set is in use. */
-static void taken_up(unsigned port)
-{
-	ctl_turn(c);
-	for (unsigned i = 0; i < 10000 && (plan_waits(c) || !plan_adopted(c, c->port[port])); i++) {
-		pause_ms(1);
-		ctl_turn(c);
-	}
-	assert_false(plan_waits(c));
-}
-
-static void test_counts_outlive_changes(void **state)
-{
-	struct ctl_event ev = {.port = 9};
-
-	(void)state;
-	fresh(2, 3)->rate = (struct rate){.kind = RATE_PPS, .value = 50000};
-	for (unsigned i = 0; i < 3; i++)
-		stream(2, i)->count = 5000;
-	start(2, 0);
-	no_events();
-	while (now(2).run.sent < 300)
-		ctl_turn(c);
-	stream(2, 0)->count = 50; /* more than that was sent */
-	stream(2, 1)->weight = 9;
-	taken_up(2);
-	json_int_t had = sent(2, 0, "packets");
-	assert_in_range(had, 50, 4999);
-	own_pps(2, 2, 20000);
-	taken_up(2);
-	assert_true(ctl_bounded(c, 2));
-	assert_int_equal(ctl_stream_add(c, 2, -1, 1, -1, NULL), 3);
-	stream(2, 3)->count = 777;
-	fixed_size(2, 1, 100);
-	taken_up(2);
-	stream(2, 2)->rate.set = false;
-	stream(2, 1)->count = 5500;
-	taken_up(2);
-	assert_false(ctl_event_next(c, &ev)); /* nothing is left for another time */
-	settle(2);
-	assert_int_equal(sent(2, 0, "packets"), had);
-	assert_int_equal(sent(2, 1, "packets"), 5500);
-	assert_int_equal(sent(2, 2, "packets"), 5000);
-	assert_int_equal(sent(2, 3, "packets"), 777);
-	assert_int_equal(now(2).run.sent, had + 5500 + 5000 + 777);
-}
-
-/* All that is left goes, or more comes when one has ended. */
-static void test_counts_are_cut_and_raised(void **state)
-{
-	(void)state;
-	fresh(2, 2)->rate = (struct rate){.kind = RATE_PPS, .value = 20000};
-	stream(2, 0)->count = stream(2, 1)->count = 100000;
-	start(2, 0);
-	while (now(2).run.sent < 300)
-		ctl_turn(c);
-	stream(2, 0)->count = stream(2, 1)->count = 10;
-	settle(2);
-	assert_in_range(now(2).run.sent, 300, 100000);
-	assert_int_equal(now(2).run.sent, sent(2, 0, "packets") + sent(2, 1, "packets"));
-	fresh(2, 2)->rate = (struct rate){.kind = RATE_PPS, .value = 20000};
-	stream(2, 0)->count = 100;
-	stream(2, 1)->count = 4000;
-	start(2, 0);
-	while (sent(2, 1, "packets") < 500)
-		ctl_turn(c);
-	assert_int_equal(sent(2, 0, "packets"), 100);
-	stream(2, 0)->count = 300;
-	taken_up(2);
-	settle(2);
-	assert_int_equal(sent(2, 0, "packets"), 300);
-	assert_int_equal(sent(2, 1, "packets"), 4000);
-}
-
-/* What the port has a count of is its schedule, also when nobody takes turns in between. */
-static void test_count_of_the_port(void **state)
-{
-	(void)state;
-	fresh(2, 3)->rate = (struct rate){.kind = RATE_PPS, .value = 50000};
-	ctl_port_cfg(c, 2)->count = 5000;
-	own_pps(2, 2, 100);
-	stream(2, 2)->count = 1000000;
-	stream(2, 1)->enabled = false;
-	start(2, 0);
-	while (now(2).run.sent < 1000)
-		ctl_turn(c);
-	stream(2, 0)->enabled = false;
-	taken_up(2);
-	json_int_t had = sent(2, 0, "packets");
-	assert_in_range(had, 900, 4999);
-	stream(2, 1)->enabled = true;
-	taken_up(2);
-	while (sent(2, 1, "packets") < 5000 - had)
-		ctl_turn(c);
-	pause_ms(30);
-	assert_int_equal(sent(2, 1, "packets"), 5000 - had);
-	assert_int_equal(sent(2, 0, "packets"), had);
-	stop(2);
-}
-
-/* A time that ends the run comes before counts, changed or not. */
-static void test_time_comes_first(void **state)
-{
-	(void)state;
-	fresh(2, 1)->rate = (struct rate){.kind = RATE_PPS, .value = 10000};
-	stream(2, 0)->count = 100000;
-	start(2, 200000000);
-	while (now(2).run.sent < 100)
-		ctl_turn(c);
-	stream(2, 0)->count = 90000;
-	taken_up(2);
-	settle(2);
-	assert_int_equal(now(2).run.sent, 2000);
 }
 
 /* A stream of its own rate and without an end may come to a port that has a count. */
@@ -597,17 +344,12 @@ static void test_close(void **state)
 
 int main(void)
 {
-	static const char *const specs[] = {"wire", "null"};
 	const struct CMUnitTest live[] = {
 		cmocka_unit_test(test_weights_and_count),
 		cmocka_unit_test(test_counts_of_streams),
 		cmocka_unit_test(test_own_rates),
 		cmocka_unit_test(test_mixed_sizes_in_time),
 		cmocka_unit_test(test_changes_while_sending),
-		cmocka_unit_test(test_counts_are_cut_and_raised),
-		cmocka_unit_test(test_count_of_the_port),
-		cmocka_unit_test(test_time_comes_first),
-		cmocka_unit_test(test_counts_outlive_changes),
 		cmocka_unit_test(test_bound_goes),
 		cmocka_unit_test(test_own_rates_come_and_go),
 		cmocka_unit_test(test_a_bad_change_waits),
@@ -616,12 +358,8 @@ int main(void)
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_close),
 	};
-	struct ctl_opts o = {.prog = "ctl_run_test", .ports = specs, .nports = 2};
-	struct err e = {.text = ""};
 
-	if (ctl_open(&c, &o, &e) < 0) {
-		fprintf(stderr, "skipped: %s\n", e.text);
+	if (!live_open("ctl_run_test"))
 		return 77;
-	}
 	return cmocka_run_group_tests(live, NULL, NULL);
 }

@@ -31,6 +31,7 @@ struct tgroup {
 	bool by_bytes, l2;
 	struct pace_period period;
 	uint64_t limit;
+	const struct gen_hold *hold; /* of each queue; NULL: none */
 	unsigned nphases;
 	struct tphase *phase[4];
 };
@@ -297,9 +298,33 @@ static inline void vary_anew(struct follow *f, const struct tphase *was, const s
 	}
 }
 
+/* Streams that were in another group go on where they stood there. */
+static inline void move_streams(struct world *x, const struct follow *old, unsigned nold, struct follow *f, const struct tgroup *g)
+{
+	const struct tphase *to = g->phase[0];
+
+	for (unsigned n = 0; n < nold; n++) {
+		const struct follow *was = &old[n];
+		uint64_t k = (was->i - was->epoch_i) * x->nq;
+		const struct tphase *p = phase_at(adopted_group(x, was->stream), k);
+		for (unsigned s = 0; was->stream != g->stream && s < p->nstreams; s++)
+			for (unsigned t = 0; t < to->nstreams; t++) {
+				unsigned id = p->id[s];
+				const struct frame_var *a = varies(p, id), *b = varies(to, id);
+				if (to->id[t] != id)
+					continue;
+				f->base[id] = was->base[id] + p->o0[s] + of_stream(p, s, k - p->k0);
+				f->first[id] = a != NULL && b != NULL && a->id == b->id ? was->first[id] : f->base[id];
+			}
+	}
+}
+
 static inline void follow_plan(struct world *x, unsigned q)
 {
-	struct follow next[MAX_GROUPS];
+	struct follow next[MAX_GROUPS], before[MAX_GROUPS];
+	unsigned nold = x->gen[q]->run == x->job.run ? x->at[q].n : 0;
+
+	memcpy(before, x->at[q].f, sizeof(before));
 
 	for (unsigned n = 0; n < x->ngroups; n++) {
 		const struct tgroup *g = &x->group[n], *was = adopted_group(x, g->stream);
@@ -307,6 +332,7 @@ static inline void follow_plan(struct world *x, unsigned q)
 		for (unsigned i = 0; i < x->at[q].n; i++)
 			if (x->at[q].f[i].stream == g->stream)
 				f = &x->at[q].f[i];
+		bool begins = f == NULL || was == NULL || f->epoch != g->epoch;
 		if (f != NULL && was != NULL && x->gen[q]->run == x->job.run) {
 			const struct tphase *old = phase_at(was, (f->i - f->epoch_i) * x->nq);
 			if (f->epoch != g->epoch)
@@ -320,6 +346,8 @@ static inline void follow_plan(struct world *x, unsigned q)
 			next[n] = (struct follow){.stream = g->stream, .epoch = g->epoch, .t0 = first ? x->job.start_tsc : x->now,
 						  .timed = (g->period.cycles | g->period.frac) != 0 && (first || x->now != 0)};
 		}
+		if (begins)
+			move_streams(x, before, nold, &next[n], g);
 	}
 	memcpy(x->at[q].f, next, sizeof(next));
 	x->at[q].n = x->ngroups;
@@ -373,6 +401,7 @@ static inline struct dp_plan *plan_make(struct world *x)
 			m->group[n] = (struct gen_group){
 				.stream = g->stream, .nphases = (uint16_t)g->nphases, .phase = m->phase[n], .epoch = g->epoch,
 				.by_bytes = g->by_bytes, .l2 = g->l2, .period = g->period, .limit = g->limit,
+				.hold = g->hold != NULL ? &g->hold[q] : NULL,
 			};
 			for (unsigned i = 0; i < g->nphases; i++) {
 				struct tphase *ph = g->phase[i];

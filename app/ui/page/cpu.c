@@ -166,6 +166,7 @@ static void add_text(struct line **list, unsigned *n, enum role role, const char
 /* A CPU of the snapshot: looked up once, compared often. */
 struct place {
 	int cpu, socket, core, node;
+	const char *governor; /* "": not known */
 	const json_t *json;
 };
 
@@ -252,6 +253,66 @@ static void add_count(struct sbuf *b, const json_t *cpu, const char *key, const 
 		sbuf_addf(b, "%s%.0f %s%s", b->len > 0 ? ", " : "", v, word, v == 1 ? "" : "s");
 }
 
+/* Numbers of CPUs, neighbours together: "2-5,7". */
+static void add_range(int cpu, int *first, int *last, struct sbuf *out)
+{
+	if (*last >= 0 && cpu == *last + 1) {
+		*last = cpu;
+		return;
+	}
+	if (*last > *first)
+		sbuf_addf(out, "-%d", *last);
+	if (cpu >= 0)
+		sbuf_addf(out, "%s%d", *last >= 0 ? "," : "", cpu);
+	*first = *last = cpu;
+}
+
+/* "Isolated CPUs: 2-7", where the kernel tells. */
+static void add_isolated(struct line **list, unsigned *n, const struct place *p, unsigned ncpus)
+{
+	int first = -1, last = -1;
+	bool known = false;
+	struct sbuf b = {0};
+
+	sbuf_add(&b, "Isolated CPUs: ");
+	size_t empty = b.len;
+	for (unsigned i = 0; i < ncpus; i++) {
+		const json_t *v = json_object_get(p[i].json, "isolated");
+		known |= json_is_boolean(v);
+		if (json_is_true(v))
+			add_range(p[i].cpu, &first, &last, &b);
+	}
+	add_range(-2, &first, &last, &b);
+	if (b.len == empty)
+		sbuf_add(&b, "none");
+	if (known)
+		add_text(list, n, ROLE_STAT_VALUES, b.s);
+	sbuf_free(&b);
+}
+
+/* "Governor powersave: CPUs 0-7"; one that changes the clock while it is measured by is worth a look. */
+static void add_governors(struct line **list, unsigned *n, const struct place *p, unsigned ncpus)
+{
+	for (unsigned i = 0; i < ncpus; i++) {
+		const char *name = p[i].governor;
+		int first = -1, last = -1;
+		unsigned before = 0;
+		struct sbuf b = {0};
+
+		while (before < i && strcmp(p[before].governor, name) != 0)
+			before++;
+		if (before < i || name[0] == '\0')
+			continue;
+		sbuf_addf(&b, "Governor %s: CPUs ", name);
+		for (unsigned k = i; k < ncpus; k++)
+			if (strcmp(p[k].governor, name) == 0)
+				add_range(p[k].cpu, &first, &last, &b);
+		add_range(-2, &first, &last, &b);
+		add_text(list, n, strcmp(name, "performance") == 0 ? ROLE_STAT_VALUES : ROLE_WARN, b.s);
+		sbuf_free(&b);
+	}
+}
+
 static void add_topology(struct line **list, unsigned *n, const json_t *cpu, int columns)
 {
 	const json_t *cpus = json_object_get(cpu, "cpus"), *item;
@@ -272,9 +333,11 @@ static void add_topology(struct line **list, unsigned *n, const json_t *cpu, int
 	unsigned ncpus = 0;
 	json_array_foreach(cpus, k, item)
 		p[ncpus++] = (struct place){
-			.cpu = (int)page_num(item, "cpu", -1), .socket = (int)page_num(item, "socket", 0), .core = (int)page_num(item, "core", 0),
-			.node = (int)page_num(item, "node", -1), .json = item,
+			.cpu = page_int(item, "cpu", -1), .socket = page_int(item, "socket", 0), .core = page_int(item, "core", 0),
+			.node = page_int(item, "node", -1), .governor = page_str(item, "governor", ""), .json = item,
 		};
+	add_isolated(list, n, p, ncpus);
+	add_governors(list, n, p, ncpus);
 	struct sbuf floating = {0};
 	add_lcores(json_object_get(cpu, "floating"), &floating);
 	if (floating.len > 0) {

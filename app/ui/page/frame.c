@@ -68,8 +68,11 @@ static void add_fields(const json_t *frame, size_t header, struct pairs *p)
 		sbuf_reset(&b);
 		out_cell(shown != NULL ? shown : v, OF_STR, &b);
 		sbuf_add(&b, sum_word(fields, key));
-		pairs_add(p, key, sbuf_str(&b), field_mark(frame, header, key));
+		struct pair *x = pairs_add(p, key, sbuf_str(&b), field_mark(frame, header, key));
+		x->warn = strcmp(sum_word(fields, key), " bad") == 0;
 	}
+	if (page_str(h, "malformed", NULL) != NULL)
+		pairs_add(p, "malformed", page_str(h, "malformed", NULL), PAIR_FIXED)->warn = true;
 	sbuf_free(&b);
 }
 
@@ -114,7 +117,10 @@ static void variations(struct flow *f, const struct page_in *in, const json_t *f
 			pairs_add(&p, page_str(x, "name", "?"), page_str(x, "value", "-"), PAIR_VARIES);
 	if (p.n == 0)
 		json_array_foreach(names, i, name)
-			pairs_add(&p, json_is_string(name) ? json_string_value(name) : "?", "varies", PAIR_VARIES);
+			if (json_is_string(name) && strcmp(json_string_value(name), "size") != 0)
+				pairs_add(&p, json_string_value(name), "varies", PAIR_VARIES);
+	if (has_name(names, "size"))
+		pairs_add(&p, "size", page_str(s, "size", "varies"), PAIR_VARIES);
 	if (p.n > 0) {
 		f->row += airy;
 		flow_text(f, 0, f->g.cols, ROLE_PORT_LABEL, "* [ ] varies from frame to frame, + ( ) follows it:");

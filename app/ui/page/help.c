@@ -25,7 +25,7 @@ static void keys(struct flow *f, int col, int width)
 {
 	int widest = 0;
 
-	flow_text(f, col, width, ROLE_PORT_LABEL, "Keys while the prompt is empty");
+	flow_text(f, col, width, ROLE_PORT_LABEL, "Keys of the screen");
 	for (unsigned i = 0; keys_help[i].key != NULL; i++) {
 		int w = grid_width(keys_help[i].key);
 		widest = w > widest ? w : widest;

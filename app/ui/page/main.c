@@ -208,6 +208,10 @@ static void fill_load(const struct row *r, struct cell *c)
 		if (isfinite(l.offered))
 			sum.offered = isfinite(sum.offered) ? sum.offered + l.offered : l.offered;
 	}
+	if (isnan(sum.asked) && isnan(sum.offered)) {
+		sbuf_addc(&c->text, '-');
+		return;
+	}
 	if (sum.max)
 		sbuf_add(&c->text, "max");
 	else
@@ -460,6 +464,9 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 		rank[i] = rows[i].rank;
 	}
 	page_fit(one, rank, ARRAY_SIZE(rows), 0, g->rows, at);
+	const json_t **brief = xcalloc(l.shown, sizeof(*brief));
+	for (unsigned k = 0; k < l.shown; k++)
+		brief[k] = page_by(json_object_get(in->snap, "brief"), "port", (unsigned)page_int(c.all[l.first + k], "port", 0));
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (at[i] < 0)
 			continue;
@@ -467,13 +474,14 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 		c.width = l.width - (l.label > 0);
 		for (unsigned k = 0; k < l.shown + l.total; k++) {
 			c.port = k < l.shown ? c.all[l.first + k] : NULL;
-			c.brief = c.port == NULL ? NULL : page_by(json_object_get(in->snap, "brief"), "port", (unsigned)page_num(c.port, "port", 0));
+			c.brief = c.port != NULL ? brief[k] : NULL;
 			draw_cell(&rows[i], &c, g, at[i], l.label + (int)k * l.width + (l.label > 0));
 		}
 	}
 	out->shown = l.shown;
 	out->of = c.n;
 	sbuf_free(&c.text);
+	free(brief);
 	free(c.all);
 }
 

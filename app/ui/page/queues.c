@@ -89,7 +89,7 @@ static bool any_uneven(const struct entry *e, const char *path, double mean, uns
 
 static void draw_name(const struct col *col, const struct cell *c)
 {
-	unsigned port = (unsigned)page_num(c->e->port, "port", 0);
+	unsigned port = (unsigned)page_int(c->e->port, "port", 0);
 	bool selected = port == c->in->port;
 	struct sbuf b = {0};
 
@@ -205,19 +205,18 @@ static void draw_errors(const struct col *col, const struct cell *c)
 /* The lcore, and the share of its time that it works. */
 static void draw_worker(const struct col *col, const struct cell *c)
 {
-	double lcore = value(col, c->e);
-
 	if (c->e->queue == NULL)
 		return;
-	if (!(lcore >= 0)) {
+	int lcore = page_int(c->e->queue, col->path, -1);
+	if (lcore < 0) {
 		grid_right(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "-");
 		return;
 	}
 	double busy = page_num(page_by(json_object_get(c->in->snap, "workers"), "lcore", (unsigned)lcore), "busy", NAN);
 	if (isfinite(busy))
-		grid_rightf(c->g, c->row, c->col, c->width, busy >= BUSY_FULL ? ROLE_WARN : ROLE_DYN_VALUES, "%.0f %3.0f%%", lcore, 100 * busy);
+		grid_rightf(c->g, c->row, c->col, c->width, busy >= BUSY_FULL ? ROLE_WARN : ROLE_DYN_VALUES, "%d %3.0f%%", lcore, 100 * busy);
 	else
-		grid_rightf(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "%.0f    -", lcore);
+		grid_rightf(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "%d    -", lcore);
 }
 
 /* The one table of columns, from left to right; the highest rank goes first where there is no room. */
@@ -263,7 +262,7 @@ static struct entry *entries(const struct page_in *in, unsigned *n, unsigned *np
 		list[(*n)++] = e;
 		json_array_foreach(queues, k, q) {
 			e.queue = q;
-			e.number = (unsigned)page_num(q, "queue", (double)k);
+			e.number = (unsigned)page_int(q, "queue", (int)k);
 			list[(*n)++] = e;
 		}
 	}

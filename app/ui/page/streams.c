@@ -117,15 +117,20 @@ static void detail(const struct page_in *in, const json_t *s, struct flow *f)
 	struct pairs p = {0};
 	size_t i;
 
-	json_array_foreach(fields, i, x)
-		pairs_add(&p, page_str(x, "name", "?"), page_str(x, "value", "-"), json_is_true(json_object_get(x, "varies")) ? PAIR_VARIES : PAIR_FIXED);
+	json_array_foreach(fields, i, x) {
+		bool varies = json_is_true(json_object_get(x, "varies"));
+		pairs_add(&p, page_str(x, "name", "?"), page_str(x, "value", "-"), varies ? PAIR_VARIES : PAIR_FIXED);
+	}
+	json_array_foreach(json_object_get(s, "varies"), i, x)
+		if (json_is_string(x) && strcmp(json_string_value(x), "size") == 0)
+			pairs_add(&p, "size", page_str(s, "size", "-"), PAIR_VARIES);
 	if (s == NULL) {
 		struct sbuf b = {0};
 		sbuf_addf(&b, "port %u has no stream %u", in->port, in->stream);
 		flow_text(f, 0, f->g.cols, ROLE_WARN, sbuf_str(&b));
 		sbuf_free(&b);
 	} else if (p.n == 0) {
-		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL, "every field at its default, nothing varies");
+		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL, "every field is at its default");
 	}
 	flow_columns(f, 0, f->g.cols, &p);
 	pairs_free(&p);
@@ -191,6 +196,9 @@ static void table_of(const struct page_in *in, const struct list *l, struct grid
 			cell_text(s, i, &b);
 			put_cell(&t, g, 1 + (int)r, s, i, sbuf_str(&b));
 		}
+		/* Where there is no room for what varies, that something does. */
+		if (t.at[C_VARIES] < 0 && json_array_size(json_object_get(s, "varies")) > 0)
+			grid_put(g, 1 + (int)r, MARK + t.at[C_ID] + t.width[C_ID], 1, ROLE_VARIES, "*");
 		if (selected) {
 			grid_put(g, 1 + (int)r, 0, 1, ROLE_SELECTED, ">");
 			grid_reverse(g, 1 + (int)r, 0, g->cols);

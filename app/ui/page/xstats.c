@@ -84,6 +84,8 @@ static void summary(const struct page_in *in, struct grid *g, int row, unsigned 
 
 	if (n + zeros + unknown == 0) {
 		sbuf_addf(&b, "port %u has no counters of its own", in->port);
+	} else if (n + unknown == 0) {
+		sbuf_addf(&b, "all %u counters are zero", zeros);
 	} else {
 		sbuf_addf(&b, "hidden: %u zero", zeros);
 		if (unknown > 0)

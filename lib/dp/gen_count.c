@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind "gen": the numbers of frames of each stream, exact at any moment for who reads them. */
+#include "gen_own.h"
+
+void gen_unsettle(struct gen_state *g)
+{
+	(void)__atomic_exchange_n(&g->epoch, g->epoch + 1, __ATOMIC_ACQ_REL);
+}
+
+void gen_settle(struct gen_state *g)
+{
+	__atomic_store_n(&g->epoch, g->epoch + 1, __ATOMIC_RELEASE);
+}
+
+void gen_fold(struct gen_state *g, const struct frun *f, uint64_t i, uint64_t times)
+{
+	uint64_t frames[GEN_MAX_STREAMS], bytes[GEN_MAX_STREAMS];
+	struct cnt_sizes sizes = {0};
+
+	if (i == 0)
+		return;
+	frun_sizes(f, 0, i, sizes.n);
+	for (unsigned s = 0; s < CNT_NSIZES; s++)
+		cell_add(&g->sizes.n[s], times * sizes.n[s]);
+	frun_count(f, i, frames, bytes);
+	for (unsigned s = 0; s < frun_nstreams(f); s++) {
+		struct gen_cell *c = &g->cell[frun_stream_id(f, s)];
+		cell_add(&c->packets, times * frames[s]);
+		cell_add(&c->bytes, times * bytes[s]);
+	}
+}
+
+void gen_publish(struct gen_state *g, const struct frun *prog, uint64_t accepted)
+{
+	__atomic_store_n(&g->prog, prog, __ATOMIC_RELEASE);
+	cell_set(&g->accepted, accepted);
+}
+
+void gen_fold_all(struct gen_state *g)
+{
+	if (g->prog == NULL)
+		return;
+	gen_unsettle(g);
+	gen_fold(g, g->prog, cell_get(&g->accepted), 1);
+	gen_publish(g, NULL, 0);
+	gen_settle(g);
+}
+
+bool gen_counts(const struct gen_state *g, struct gen_cell *sum, unsigned n)
+{
+	struct gen_cell now[GEN_MAX_STREAMS];
+	uint64_t frames[GEN_MAX_STREAMS], bytes[GEN_MAX_STREAMS];
+	uint64_t epoch = __atomic_load_n(&g->epoch, __ATOMIC_ACQUIRE);
+	const struct frun *prog = __atomic_load_n(&g->prog, __ATOMIC_ACQUIRE);
+	uint64_t accepted = __atomic_load_n(&g->accepted, __ATOMIC_ACQUIRE);
+
+	if (epoch % 2 != 0)
+		return false;
+	for (unsigned s = 0; s < n; s++) {
+		now[s].packets = __atomic_load_n(&g->cell[s].packets, __ATOMIC_ACQUIRE);
+		now[s].bytes = __atomic_load_n(&g->cell[s].bytes, __ATOMIC_ACQUIRE);
+	}
+	if (__atomic_load_n(&g->epoch, __ATOMIC_ACQUIRE) != epoch)
+		return false;
+	for (unsigned s = 0; s < n; s++) {
+		sum[s].packets += now[s].packets;
+		sum[s].bytes += now[s].bytes;
+	}
+	if (prog == NULL || accepted == 0)
+		return true;
+	frun_count(prog, accepted, frames, bytes);
+	for (unsigned s = 0; s < frun_nstreams(prog); s++) {
+		uint32_t id = frun_stream_id(prog, s);
+		if (id < n) {
+			sum[id].packets += frames[s];
+			sum[id].bytes += bytes[s];
+		}
+	}
+	return true;
+}
+
+bool gen_sizes(const struct gen_state *g, struct cnt_sizes *sum)
+{
+	uint64_t epoch = __atomic_load_n(&g->epoch, __ATOMIC_ACQUIRE), now[CNT_NSIZES];
+	const struct frun *prog = __atomic_load_n(&g->prog, __ATOMIC_ACQUIRE);
+	uint64_t accepted = __atomic_load_n(&g->accepted, __ATOMIC_ACQUIRE);
+
+	for (unsigned s = 0; s < CNT_NSIZES; s++)
+		now[s] = __atomic_load_n(&g->sizes.n[s], __ATOMIC_ACQUIRE);
+	if (epoch % 2 != 0 || __atomic_load_n(&g->epoch, __ATOMIC_ACQUIRE) != epoch)
+		return false;
+	if (prog != NULL)
+		frun_sizes(prog, 0, accepted, now);
+	for (unsigned s = 0; s < CNT_NSIZES; s++)
+		sum->n[s] += now[s];
+	return true;
+}
+
+void gen_skip(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, uint64_t bytes)
+{
+	if (gr->stream < 0) {
+		uint32_t id = frun_stream_id(gr->prog, frun_stream_at(gr->prog, gr->i - gr->prog_i));
+		gen_unsettle(g);
+		cell_add(&g->accepted, 1);
+		cell_add(&g->cell[id].packets, UINT64_MAX);
+		cell_add(&g->cell[id].bytes, -bytes);
+		cell_add(&g->sizes.n[cnt_size_class(bytes)], UINT64_MAX);
+		gen_settle(g);
+	}
+	gr->i++;
+	gr->unit = gen_unit(j, gr, gr->i);
+}

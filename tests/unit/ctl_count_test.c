@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counts of streams and of ports, by control's face with real workers, through changes of all that there is. */
+#include "ctl_live.h"
+
+static void test_counts_outlive_changes(void **state)
+{
+	struct ctl_event ev = {.port = 9};
+
+	(void)state;
+	fresh(2, 3)->rate = (struct rate){.kind = RATE_PPS, .value = 50000};
+	for (unsigned i = 0; i < 3; i++)
+		stream(2, i)->count = 5000;
+	start(2, 0);
+	no_events();
+	while (now(2).run.sent < 300)
+		ctl_turn(c);
+	stream(2, 0)->count = 50; /* more than that was sent */
+	stream(2, 1)->weight = 9;
+	taken_up(2);
+	json_int_t had = sent(2, 0, "packets");
+	assert_in_range(had, 50, 4999);
+	own_pps(2, 2, 20000);
+	taken_up(2);
+	assert_true(ctl_bounded(c, 2));
+	assert_int_equal(ctl_stream_add(c, 2, -1, 1, -1, NULL), 3);
+	stream(2, 3)->count = 777;
+	fixed_size(2, 1, 100);
+	taken_up(2);
+	stream(2, 2)->rate.set = false;
+	stream(2, 1)->count = 5500;
+	taken_up(2);
+	assert_false(ctl_event_next(c, &ev)); /* nothing is left for another time */
+	settle(2);
+	assert_int_equal(sent(2, 0, "packets"), had);
+	assert_int_equal(sent(2, 1, "packets"), 5500);
+	assert_int_equal(sent(2, 2, "packets"), 5000);
+	assert_int_equal(sent(2, 3, "packets"), 777);
+	assert_int_equal(now(2).run.sent, had + 5500 + 5000 + 777);
+}
+
+/* All that is left goes, or more comes when one has ended. */
+static void test_counts_are_cut_and_raised(void **state)
+{
+	(void)state;
+	fresh(2, 2)->rate = (struct rate){.kind = RATE_PPS, .value = 20000};
+	stream(2, 0)->count = stream(2, 1)->count = 100000;
+	start(2, 0);
+	while (now(2).run.sent < 300)
+		ctl_turn(c);
+	stream(2, 0)->count = stream(2, 1)->count = 10;
+	settle(2);
+	assert_in_range(now(2).run.sent, 300, 100000);
+	assert_int_equal(now(2).run.sent, sent(2, 0, "packets") + sent(2, 1, "packets"));
+	fresh(2, 2)->rate = (struct rate){.kind = RATE_PPS, .value = 20000};
+	stream(2, 0)->count = 100;
+	stream(2, 1)->count = 4000;
+	start(2, 0);
+	while (sent(2, 1, "packets") < 500)
+		ctl_turn(c);
+	assert_int_equal(sent(2, 0, "packets"), 100);
+	stream(2, 0)->count = 300;
+	taken_up(2);
+	settle(2);
+	assert_int_equal(sent(2, 0, "packets"), 300);
+	assert_int_equal(sent(2, 1, "packets"), 4000);
+}
+
+/* What the port has a count of is its schedule, also when nobody takes turns in between. */
+static void test_count_of_the_port(void **state)
+{
+	(void)state;
+	fresh(2, 3)->rate = (struct rate){.kind = RATE_PPS, .value = 50000};
+	ctl_port_cfg(c, 2)->count = 5000;
+	own_pps(2, 2, 100);
+	stream(2, 2)->count = 1000000;
+	stream(2, 1)->enabled = false;
+	start(2, 0);
+	while (now(2).run.sent < 1000)
+		ctl_turn(c);
+	stream(2, 0)->enabled = false;
+	taken_up(2);
+	json_int_t had = sent(2, 0, "packets");
+	assert_in_range(had, 900, 4999);
+	stream(2, 1)->enabled = true;
+	taken_up(2);
+	while (sent(2, 1, "packets") < 5000 - had)
+		ctl_turn(c);
+	pause_ms(30);
+	assert_int_equal(sent(2, 1, "packets"), 5000 - had);
+	assert_int_equal(sent(2, 0, "packets"), had);
+	stop(2);
+}
+
+/* A time that ends the run comes before counts, changed or not. */
+static void test_time_comes_first(void **state)
+{
+	(void)state;
+	fresh(2, 1)->rate = (struct rate){.kind = RATE_PPS, .value = 10000};
+	stream(2, 0)->count = 100000;
+	start(2, 200000000);
+	while (now(2).run.sent < 100)
+		ctl_turn(c);
+	stream(2, 0)->count = 90000;
+	taken_up(2);
+	settle(2);
+	assert_int_equal(now(2).run.sent, 2000);
+}
+
+static void test_close(void **state)
+{
+	(void)state;
+	ctl_close(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest live[] = {
+		cmocka_unit_test(test_counts_outlive_changes),
+		cmocka_unit_test(test_counts_are_cut_and_raised),
+		cmocka_unit_test(test_count_of_the_port),
+		cmocka_unit_test(test_time_comes_first),
+		cmocka_unit_test(test_close),
+	};
+
+	if (!live_open("ctl_count_test"))
+		return 77;
+	return cmocka_run_group_tests(live, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Control with real workers: ports 0 and 1 are a wire, 2 is null. */
+#pragma once
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "ctl_int.h"
+
+static struct ctl *c;
+
+static inline struct portset only(unsigned port)
+{
+	struct portset s = {{0}};
+
+	portset_add(&s, port);
+	return s;
+}
+
+static inline void pause_ms(long ms)
+{
+	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+static inline void settle(unsigned port)
+{
+	struct portset s = only(port);
+
+	for (unsigned i = 0; i < 60000; i++) {
+		ctl_turn(c);
+		if (ctl_settled(c, &s) == 1)
+			return;
+		pause_ms(1);
+	}
+	fail_msg("port %u does not come to an end", port);
+}
+
+static inline void start(unsigned port, uint64_t ns)
+{
+	struct portset s = only(port);
+	struct err e = {.text = ""};
+
+	if (ctl_start(c, &s, ns, &e) < 0)
+		fail_msg("%s", e.text);
+	ctl_turn(c);
+}
+
+static inline void stop(unsigned port)
+{
+	struct portset s = only(port);
+
+	ctl_stop(c, &s);
+	settle(port);
+}
+
+static inline void refused(unsigned port, const char *word, const char *help)
+{
+	struct portset s = only(port);
+	struct err e = {.text = ""};
+	int rc = ctl_start(c, &s, 0, &e);
+
+	if (rc >= 0 || strstr(e.text, word) == NULL || strstr(e.text, help) == NULL)
+		fail_msg("%d '%s'; wanted '%s' and '%s'", rc, e.text, word, help);
+	assert_false(ctl_sending(c, port));
+}
+
+static inline struct port_cfg *fresh(unsigned port, unsigned streams)
+{
+	struct portset all = only(0);
+
+	portset_add(&all, 1);
+	portset_add(&all, 2);
+	ctl_reset(c, port);
+	if (streams > 1)
+		assert_int_equal(ctl_stream_add(c, port, -1, streams - 1, -1, NULL), 1);
+	ctl_turn(c);
+	ctl_clear(c, &all);
+	ctl_port_cfg(c, port)->rate = (struct rate){.kind = RATE_MAX};
+	return ctl_port_cfg(c, port);
+}
+
+static inline struct stream_cfg *stream(unsigned port, unsigned id)
+{
+	ctl_touch_stream(c, port, (int)id);
+	return ctl_stream_cfg(c, port, id);
+}
+
+static inline void own_pps(unsigned port, unsigned id, double pps)
+{
+	stream(port, id)->rate = (struct own_rate){.set = true, .rate = {.kind = RATE_PPS, .value = pps}};
+}
+
+static inline void fixed_size(unsigned port, unsigned id, unsigned size)
+{
+	stream(port, id)->sizes = (struct sizes){.kind = SIZES_FIXED, .n = 1, .item = {{(uint16_t)size, 1}}};
+}
+
+static inline struct snap_port now(unsigned port)
+{
+	struct snap *s = ctl_snapshot(c);
+	struct snap_port p = s->port[port];
+
+	p.queue = NULL;
+	snap_free(s);
+	free(s);
+	return p;
+}
+
+static inline json_t *streams_of(unsigned port)
+{
+	struct portset s = only(port);
+
+	return ctl_streams_json(c, &s);
+}
+
+static inline json_int_t sent(unsigned port, unsigned id, const char *what)
+{
+	json_t *all = streams_of(port), *row;
+	json_int_t n = -1;
+	size_t i;
+
+	json_array_foreach(json_object_get(all, "streams"), i, row)
+		if (json_integer_value(json_object_get(row, "stream")) == (json_int_t)id)
+			n = json_integer_value(json_object_get(json_object_get(row, "tx"), what));
+	json_decref(all);
+	return n;
+}
+
+static inline void no_events(void)
+{
+	struct ctl_event ev;
+
+	while (ctl_event_next(c, &ev))
+		;
+}
+
+/* Turns of control until what was set is in use. */
+static inline void taken_up(unsigned port)
+{
+	ctl_turn(c);
+	for (unsigned i = 0; i < 10000 && (plan_waits(c) || !plan_adopted(c, c->port[port])); i++) {
+		pause_ms(1);
+		ctl_turn(c);
+	}
+	assert_false(plan_waits(c));
+}
+
+/* false: it does not start here. */
+static inline bool live_open(const char *prog)
+{
+	static const char *const specs[] = {"wire", "null"};
+	struct ctl_opts o = {.prog = prog, .ports = specs, .nports = 2};
+	struct err e = {.text = ""};
+
+	if (ctl_open(&c, &o, &e) == 0)
+		return true;
+	fprintf(stderr, "skipped: %s\n", e.text);
+	return false;
+}

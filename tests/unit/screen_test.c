@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the screen is made of, without a terminal: keys out of bytes, the log's rows, the areas. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "ui/draw.h"
+#include "ui/keys.h"
+#include "ui/scroll.h"
+
+#include <curses.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <term.h>
+#include <unistd.h>
+
+static struct keys *open_keys(const char *term)
+{
+	int fd = STDOUT_FILENO, bad;
+
+	if (setupterm((char *)term, fd, &bad) != OK)
+		skip();
+	return keys_new();
+}
+
+static void feed(struct keys *k, const char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		keys_byte(k, (unsigned char)bytes[i]);
+}
+
+/* "a", "<up>", pasted text in brackets. */
+static void say(struct keys *k, struct sbuf *out)
+{
+	static const char *const name[] = {[K_UP] = "up", [K_LEFT] = "left", [K_PGUP] = "pgup", [K_F5] = "f5", [K_F6] = "f6",
+		[K_BACKTAB] = "backtab", [K_WORD_RIGHT] = "word", [K_PAGE_UP] = "pageup", [K_DELETE] = "delete", [K_HOME] = "home",
+		[K_WHEEL_UP] = "wheel", [K_WHEEL_DOWN] = "wheeldown"};
+	struct key key;
+
+	while (keys_next(k, &key)) {
+		if (key.code != K_CHAR)
+			sbuf_addf(out, "<%s>", name[key.code]);
+		else if (key.ch < L' ')
+			sbuf_addf(out, "%s^%c", key.pasted ? "'" : "", (char)(key.ch + '@'));
+		else
+			sbuf_addf(out, "%s%lc", key.pasted ? "'" : "", (wint_t)key.ch);
+	}
+}
+
+static const struct { const char *bytes, *keys; } typed[] = {
+	{"start\r", "start^M"},
+	{"\033OA\033[A\033[15~\033[17~x", "<up><up><f5><f6>x"},
+	{"\033[5~\033[Z\033[1;5C\033[1;5A\033[3~", "<pgup><backtab><word><pageup><delete>"},
+	{"\033[OH", "H"},                                 /* no such key: gone; what follows is text */
+	{"\033[38;5;1Rab", "ab"},                          /* an answer nobody asked for */
+	{"h\303\274\344\270\226", "hü世"},
+	{"\033[<64;10;7M\033[<65;1;1M\033[<0;1;1M\033[<0;1;1m", "<wheel><wheeldown>"},
+	{"\033[M`!!q", "<wheel>q"},
+	{"\033[200~1 2\t\033[15~ \r\nü\033[201~3", "'1' '2'^I'['1'5'~' '^M'^J'ü3"},
+};
+
+static void test_keys_in_any_portions(void **state)
+{
+	struct keys *k = open_keys("xterm-256color");
+	struct sbuf out = {0};
+
+	(void)state;
+	assert_int_not_equal(strlen(keys_paste_on(k)), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(typed); i++) {
+		feed(k, typed[i].bytes, strlen(typed[i].bytes));
+		say(k, &out);
+		assert_string_equal(sbuf_str(&out), typed[i].keys);
+		sbuf_reset(&out);
+		/* taken out between any two bytes */
+		for (const char *p = typed[i].bytes; *p != '\0'; p++) {
+			feed(k, p, 1);
+			say(k, &out);
+		}
+		assert_string_equal(sbuf_str(&out), typed[i].keys);
+		assert_true(keys_wait_ns(k) == 0);
+		sbuf_reset(&out);
+	}
+	keys_free(k);
+	sbuf_free(&out);
+}
+
+static void test_escape_alone_waits_for_its_time(void **state)
+{
+	struct keys *k = open_keys("xterm-256color");
+	struct sbuf out = {0};
+
+	(void)state;
+	feed(k, "\033", 1);
+	say(k, &out);
+	assert_int_equal(out.len, 0);
+	assert_true(keys_wait_ns(k) > 0);
+	keys_timeout(k);
+	feed(k, "\033b\033\033[A", 6);
+	say(k, &out);
+	assert_string_equal(sbuf_str(&out), "^[^[b^[<up>");
+	sbuf_free(&out);
+	keys_free(k);
+}
+
+/* A paste may rest for long; only its end ends it, or Ctrl-C. */
+static void test_a_paste_has_no_time(void **state)
+{
+	struct keys *k = open_keys("xterm-256color");
+	struct sbuf out = {0};
+
+	(void)state;
+	feed(k, "\033[200~a\033", 8);
+	assert_true(keys_wait_ns(k) == 0);
+	assert_true(keys_pasting(k));
+	feed(k, "[201~\033[15~", 10);
+	say(k, &out);
+	assert_string_equal(sbuf_str(&out), "'a<f5>");
+	feed(k, "\033[200~abc", 9);
+	keys_drop(k);
+	feed(k, "d", 1);
+	sbuf_reset(&out);
+	say(k, &out);
+	assert_string_equal(sbuf_str(&out), "d");
+	sbuf_free(&out);
+	keys_free(k);
+}
+
+static void test_a_terminal_without_paste(void **state)
+{
+	struct keys *k = open_keys("vt100");
+
+	(void)state;
+	assert_string_equal(keys_paste_on(k), "");
+	keys_free(k);
+}
+
+struct rows {
+	int first, last, n;
+	wchar_t text[64][256];
+};
+
+static void take_row(void *arg, int row, enum role role, const wchar_t *text, size_t n)
+{
+	struct rows *r = arg;
+
+	(void)role;
+	assert_true(row >= 0 && row < 64 && n < 256);
+	if (r->n++ == 0)
+		r->first = row;
+	r->last = row;
+	wmemcpy(r->text[row], text, n);
+	r->text[row][n] = L'\0';
+}
+
+static unsigned view(struct scroll *s, struct rows *r, int rows, int cols)
+{
+	memset(r, 0, sizeof(*r));
+	return scroll_draw(s, rows, cols, take_row, r);
+}
+
+static void test_the_log_wraps_and_scrolls(void **state)
+{
+	struct scroll *s = scroll_new(10);
+	static struct rows r;
+
+	(void)state;
+	assert_int_equal(view(s, &r, 4, 10), 0);
+	assert_int_equal(r.n, 0);
+	scroll_add(s, ROLE_LOG_TEXT, "one\n\n0123456789ab\n", false);
+	assert_int_equal(view(s, &r, 4, 10), 0);
+	assert_int_equal(r.n, 4);
+	assert_true(wcscmp(r.text[0], L"one") == 0 && wcscmp(r.text[1], L"") == 0);
+	assert_true(wcscmp(r.text[2], L"0123456789") == 0 && wcscmp(r.text[3], L"ab") == 0);
+	/* few rows lie at the bottom */
+	view(s, &r, 6, 10);
+	assert_int_equal(r.first, 2);
+	/* up, further than there is, and back */
+	view(s, &r, 2, 10);
+	scroll_by(s, 100);
+	assert_int_equal(view(s, &r, 2, 10), 2);
+	assert_true(wcscmp(r.text[0], L"one") == 0);
+	/* who reads above is not moved by what comes */
+	scroll_add(s, ROLE_LOG_TEXT, "new", false);
+	assert_int_equal(view(s, &r, 2, 10), 3);
+	assert_true(wcscmp(r.text[0], L"one") == 0);
+	scroll_by(s, -2);
+	assert_int_equal(view(s, &r, 2, 10), 1);
+	scroll_end(s);
+	assert_int_equal(view(s, &r, 2, 10), 0);
+	assert_true(wcscmp(r.text[1], L"new") == 0);
+	/* a long text from its beginning, a short one at the end */
+	unsigned long mark = scroll_mark(s);
+	scroll_add(s, ROLE_LOG_TEXT, "a\nb\nc", false);
+	scroll_from(s, mark);
+	assert_int_equal(view(s, &r, 2, 10), 1);
+	assert_true(wcscmp(r.text[0], L"a") == 0);
+	/* the oldest go */
+	for (int i = 0; i < 12; i++)
+		scroll_add(s, ROLE_LOG_TEXT, "x", false);
+	scroll_by(s, 100);
+	assert_int_equal(view(s, &r, 3, 10), 7);
+	assert_true(wcscmp(r.text[0], L"x") == 0);
+	scroll_free(s);
+}
+
+/* No width and no text makes it read or write where nothing is; a wide character stays whole. */
+static void test_the_log_at_every_width(void **state)
+{
+	struct scroll *s = scroll_new(50);
+	static struct rows r;
+
+	(void)state;
+	scroll_add(s, ROLE_LOG_ERROR, "a\tb\001\377 世界 e\314\201x\r\n", false);
+	for (int cols = 0; cols < 20; cols++)
+		for (int rows = 0; rows < 20; rows++) {
+			scroll_by(s, rows);
+			view(s, &r, rows, cols);
+			for (int i = r.first; r.n > 0 && i <= r.last; i++)
+				assert_true(wcswidth(r.text[i], 255) <= cols || (cols == 1 && wcslen(r.text[i]) == 1));
+		}
+	scroll_end(s);
+	view(s, &r, 1, 40);
+	assert_true(wcscmp(r.text[0], L"a       b?? 世界 e\x0301x") == 0);
+	scroll_free(s);
+}
+
+static void test_what_was_not_shown_is_replayed_once(void **state)
+{
+	struct scroll *s = scroll_new(10);
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	(void)state;
+	scroll_add(s, ROLE_LOG_TEXT, "seen", true);
+	scroll_add(s, ROLE_LOG_TEXT, "hü\n\nthere", false);
+	scroll_add(s, ROLE_LOG_ERROR, "bad", false);
+	scroll_replay(s, f, "<", ">");
+	assert_string_equal(text, "hü\n\nthere\n<bad>\n");
+	scroll_replay(s, f, "<", ">");
+	assert_int_equal(n, strlen("hü\n\nthere\n<bad>\n"));
+	fclose(f);
+	free(text);
+	scroll_free(s);
+}
+
+static void test_areas(void **state)
+{
+	struct layout l;
+
+	(void)state;
+	layout_make(&l, 24, 80);
+	assert_int_equal(l.page_rows, 14);
+	assert_true(l.log_rows >= 4);
+	for (int rows = 1; rows <= 500; rows++) {
+		layout_make(&l, rows, 80);
+		/* every row once: page, line, log, prompt, footer */
+		assert_int_equal(l.page_rows + (l.sep >= 0) + l.log_rows + 1 + (l.footer >= 0), rows);
+		assert_true(l.sep < 0 || l.sep == l.page_rows);
+		assert_int_equal(l.log, l.page_rows + (l.sep >= 0));
+		assert_int_equal(l.prompt, l.log + l.log_rows);
+		assert_true(l.footer < 0 || l.footer == l.prompt + 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_keys_in_any_portions),
+		cmocka_unit_test(test_escape_alone_waits_for_its_time),
+		cmocka_unit_test(test_a_paste_has_no_time),
+		cmocka_unit_test(test_a_terminal_without_paste),
+		cmocka_unit_test(test_the_log_wraps_and_scrolls),
+		cmocka_unit_test(test_the_log_at_every_width),
+		cmocka_unit_test(test_what_was_not_shown_is_replayed_once),
+		cmocka_unit_test(test_areas),
+	};
+
+	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
+		return 77;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
