@@ -79,6 +79,7 @@ static void on_captured(void *arg, const char *text)
 {
 	struct fullscreen *s = arg;
 
+	tty_last_words(text);
 	scroll_add(s->f->log, ROLE_LOG_TEXT, text, false);
 	s->due_log = true;
 }

@@ -140,27 +140,36 @@ static void draw_footer(struct fullscreen *s)
 	}
 }
 
+/* libedit puts what it asks (a search) behind a newline. */
+static wchar_t shown(wchar_t wc)
+{
+	return wc == L'\n' ? L' ' : wc;
+}
+
 /* The window of the line follows its cursor. */
 static void draw_prompt(struct fullscreen *s)
 {
 	const LineInfoW *li = edit_line(s->edit);
 	const char *word = s->at.cols < 20 ? "> " : sess_busy(s->f->sess) ? PROMPT_BUSY : PROMPT;
-	int row = s->at.prompt, width = s->at.cols, cursor = 0, from = 0, skip = 0;
-	const wchar_t *p = li->buffer;
+	int row = s->at.prompt, width = s->at.cols, cursor = 0, from = 0, n = (int)(li->lastchar - li->buffer), i = 0;
+	wchar_t *line = xcalloc((size_t)n + 1, sizeof(*line));
 
+	for (int k = 0; k < n; k++) {
+		line[k] = shown(li->buffer[k]);
+		cursor += li->buffer + k < li->cursor ? scroll_columns(line[k]) : 0;
+	}
 	draw_fill(s->paint, row, 0, width, ROLE_INPUT, L' ');
 	int begin = draw_text(s->paint, row, 0, width, ROLE_PROMPT, word);
 	int room = width - begin > 0 ? width - begin : 1;
-	for (const wchar_t *w = li->buffer; w < li->cursor; w++)
-		cursor += scroll_columns(*w);
 	if (cursor < s->left)
 		s->left = cursor > room / 3 ? cursor - room / 3 : 0;
 	if (cursor - s->left >= room)
 		s->left = cursor - 2 * room / 3;
-	for (; p < li->lastchar && from < s->left; p++)
-		from += scroll_columns(*p);
-	skip = from - s->left; /* a wide character cut in two */
-	draw_wide(s->paint, row, begin + skip, width - begin - skip, ROLE_INPUT, p, (size_t)(li->lastchar - p));
+	for (; i < n && from < s->left; i++)
+		from += scroll_columns(line[i]);
+	int skip = from - s->left; /* a wide character cut in two */
+	draw_wide(s->paint, row, begin + skip, width - begin - skip, ROLE_INPUT, line + i, (size_t)(n - i));
+	free(line);
 	draw_footer(s);
 	move(row, begin + cursor - s->left < width ? begin + cursor - s->left : width - 1);
 }

@@ -16,6 +16,7 @@ static struct {
 	int fd, pipe_fd;
 	size_t n;
 	char leave[256];
+	char words[2048]; /* what was taken from the pipe last */
 } screen;
 
 void tty_save(void)
@@ -36,6 +37,7 @@ void tty_touch(void)
 void tty_screen(int fd, const char *leave, int pipe_fd)
 {
 	on_screen = 0;
+	screen.words[0] = '\0';
 	if (leave == NULL)
 		return;
 	screen.fd = fd;
@@ -63,6 +65,19 @@ void tty_go_on(int fd)
 	tcflow(fd, TCOON);
 }
 
+void tty_last_words(const char *text)
+{
+	size_t n = strlen(text);
+
+	snprintf(screen.words, sizeof(screen.words), "%s", n < sizeof(screen.words) ? text : text + n + 1 - sizeof(screen.words));
+}
+
+static void write_lines(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		write_all(screen.fd, text[i] == '\n' ? "\r\n" : &text[i], text[i] == '\n' ? 2 : 1);
+}
+
 /* The pipe does not block. */
 static void leave_screen(void)
 {
@@ -71,9 +86,9 @@ static void leave_screen(void)
 
 	tty_go_on(screen.fd);
 	write_all(screen.fd, screen.leave, screen.n);
+	write_lines(screen.words, strnlen(screen.words, sizeof(screen.words)));
 	while (screen.pipe_fd >= 0 && (n = read(screen.pipe_fd, text, sizeof(text))) > 0)
-		for (ssize_t i = 0; i < n; i++)
-			write_all(screen.fd, text[i] == '\n' ? "\r\n" : &text[i], text[i] == '\n' ? 2 : 1);
+		write_lines(text, (size_t)n);
 }
 
 void tty_restore(void)

@@ -10,6 +10,8 @@ void tty_touch(void);
 /* While a full screen is on the terminal behind fd: what tty_restore() has to write there first, and a pipe (or -1) whose text goes
  * there too, so that the last words of who dies are read. NULL: it is gone. */
 void tty_screen(int fd, const char *leave, int pipe_fd);
+/* What was read from that pipe last: shown too by who dies. */
+void tty_last_words(const char *text);
 /* Output that Ctrl-S has stopped goes on: who leaves must not wait for it for good. Async-signal-safe. */
 void tty_go_on(int fd);
 /* Async-signal-safe; does nothing before tty_touch(). */

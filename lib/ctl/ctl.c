@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening and closing: specs, EAL, placement, ports, workers. */
 #include <errno.h>
-#include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "ctl_int.h"
 
@@ -102,19 +99,6 @@ void ctl_map_error(const struct ctl *c, unsigned which, struct err *e)
 		err_set(e, EINVAL, "core map: %.900s", why.text);
 }
 
-/* The CPU that an lcore is pinned to, -1: it has several. rte_lcore_to_cpu_id() tells the number of a core within its socket. */
-static int lcore_cpu(unsigned lcore)
-{
-	rte_cpuset_t set = rte_lcore_cpuset(lcore);
-
-	if (CPU_COUNT(&set) != 1)
-		return -1;
-	for (int i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, &set))
-			return i;
-	return -1;
-}
-
 static int place(struct ctl *c, struct err *e)
 {
 	unsigned l, n = 0, which = 0;
@@ -122,72 +106,18 @@ static int place(struct ctl *c, struct err *e)
 
 	c->plcore = xcalloc(rte_lcore_count(), sizeof(*c->plcore));
 	RTE_LCORE_FOREACH_WORKER(l)
-		c->plcore[n++] = (struct place_lcore){.lcore = l, .cpu = lcore_cpu(l), .node = (int)rte_lcore_to_socket_id(l)};
+		c->plcore[n++] = (struct place_lcore){.lcore = l, .cpu = workers_lcore_cpu(l), .node = (int)rte_lcore_to_socket_id(l)};
 	for (unsigned i = 0; i < c->nports; i++)
 		c->pport[i] = (struct place_port){.max_rxq = c->port[i]->need.max_rxq, .max_txq = c->port[i]->need.max_txq,
 						  .node = c->port[i]->need.node};
 	c->pin = (struct place_in){.lcore = c->plcore, .nlcores = n, .control = rte_get_main_lcore(),
-				   .control_cpu = lcore_cpu(rte_get_main_lcore()), .port = c->pport, .nports = c->nports};
+				   .control_cpu = workers_lcore_cpu(rte_get_main_lcore()), .port = c->pport, .nports = c->nports};
 	if (n == 0)
 		return err_set(e, EINVAL, "EAL has only the control lcore %u; give at least one more, as in -l 0,1", rte_get_main_lcore());
 	rc = c->opts.nmaps > 0 ? place_maps(c->opts.maps, c->opts.nmaps, &c->pin, &c->place, &which, e) : place_auto(&c->pin, &c->place, e);
 	if (rc < 0 && c->opts.nmaps > 0)
 		ctl_map_error(c, which, e);
 	return rc;
-}
-
-static int worker_of(struct ctl *c, unsigned lcore)
-{
-	for (unsigned w = 0; w < c->nworkers; w++)
-		if (c->worker[w].lcore == lcore)
-			return (int)w;
-	return -1;
-}
-
-/* Another thread of the process may run on this lcore's CPUs: workers then give way when they have nothing to do. */
-static bool shares_cpu(unsigned lcore)
-{
-	rte_cpuset_t mine = rte_lcore_cpuset(lcore), other, both;
-	unsigned l;
-
-	RTE_LCORE_FOREACH(l) {
-		if (l == lcore)
-			continue;
-		other = rte_lcore_cpuset(l);
-		CPU_AND(&both, &mine, &other);
-		if (CPU_COUNT(&both) > 0)
-			return true;
-	}
-	return false;
-}
-
-static int make_workers(struct ctl *c, struct err *e)
-{
-	c->worker = xcalloc(c->pin.nlcores, sizeof(*c->worker));
-	for (unsigned i = 0; i < c->place.n; i++) {
-		unsigned lcore = c->place.q[i].lcore;
-		char name[32];
-		if (worker_of(c, lcore) >= 0)
-			continue;
-		struct ctl_worker *cw = &c->worker[c->nworkers];
-		int node = (int)rte_lcore_to_socket_id(lcore);
-		cw->w = rte_zmalloc_socket("worker", sizeof(*cw->w), CACHE_LINE, node);
-		if (cw->w == NULL)
-			cw->w = rte_zmalloc("worker", sizeof(*cw->w), CACHE_LINE);
-		if (cw->w == NULL)
-			return err_set(e, ENODEV, "no memory for worker %u", lcore);
-		cw->lcore = cw->w->lcore = lcore;
-		cw->cpu = lcore_cpu(lcore);
-		cw->node = node;
-		cw->wait = cw->cycles_per_packet = (double)NAN;
-		cw->w->shares_cpu = shares_cpu(lcore);
-		snprintf(name, sizeof(name), "wr%u", lcore);
-		c->nworkers++;
-		int rc = mbox_open(&cw->w->mbox, name, SOCKET_ID_ANY, e);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
 }
 
 static void *state_new(size_t size, int node)
@@ -214,7 +144,7 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 		const struct place_queue *pq = &c->place.q[i];
 		if (pq->port != cp->p.id)
 			continue;
-		int node = c->worker[worker_of(c, pq->lcore)].node;
+		int node = c->worker[workers_index(c, pq->lcore)].node;
 		if (pq->tx) {
 			struct dp_txq *q = cp->txq[pq->queue] = state_new(sizeof(*q), node);
 			cp->gen[pq->queue] = state_new(dp_kind_gen.mem(), node);
@@ -224,7 +154,7 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 			q->port = (uint16_t)cp->p.id;
 			q->dev = cp->p.dev;
 			q->queue = pq->queue;
-			cp->tx_worker[pq->queue] = worker_of(c, pq->lcore);
+			cp->tx_worker[pq->queue] = workers_index(c, pq->lcore);
 		} else {
 			struct dp_rxq *q = cp->rxq[pq->queue] = state_new(sizeof(*q), node);
 			cp->sink[pq->queue] = state_new(dp_kind_sink.mem(), node);
@@ -233,7 +163,7 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 			q->port = (uint16_t)cp->p.id;
 			q->dev = cp->p.dev;
 			q->queue = pq->queue;
-			cp->rx_worker[pq->queue] = worker_of(c, pq->lcore);
+			cp->rx_worker[pq->queue] = workers_index(c, pq->lcore);
 		}
 	}
 	return stat_init(cp);
@@ -301,37 +231,12 @@ static void default_addresses(struct ctl *c, struct ctl_port *cp)
 	streams_dflt(cp);
 }
 
-static int worker_thread(void *arg)
-{
-	struct ctl_worker *cw = arg;
-
-	cell_set(&cw->tid, (uint64_t)rte_gettid());
-	return dp_worker_main(cw->w);
-}
-
-static int launch(struct ctl *c, struct err *e)
-{
-	for (unsigned i = 0; i < c->nports; i++)
-		c->port[i]->touched = true;
-	plan_post_all(c);
-	for (unsigned w = 0; w < c->nworkers; w++) {
-		struct ctl_worker *cw = &c->worker[w];
-		if (cw->posted == NULL) /* no queue at all: an empty plan */
-			cw->dirty = true;
-		int rc = rte_eal_remote_launch(worker_thread, cw, cw->lcore);
-		if (rc < 0)
-			return err_set(e, ENODEV, "worker lcore %u does not start: %s", cw->lcore, rte_strerror(-rc));
-		cw->launched = true;
-	}
-	return 0;
-}
-
 static int open_all(struct ctl *c, struct err *e)
 {
 	int rc = parse_specs(c, e);
 
 	if (rc < 0 || (rc = eal_start(c, e)) < 0 || (rc = dev_dummy_pool(e)) < 0 || (rc = place(c, e)) < 0 ||
-	    (rc = make_workers(c, e)) < 0)
+	    (rc = workers_make(c, e)) < 0)
 		return rc;
 	for (unsigned i = 0; i < c->nports; i += c->port[i]->need.nports)
 		if ((rc = open_spec(c, i, e)) < 0)
@@ -348,7 +253,7 @@ static int open_all(struct ctl *c, struct err *e)
 	}
 	for (unsigned i = 0; i < c->nports; i++)
 		default_addresses(c, c->port[i]);
-	return launch(c, e);
+	return workers_launch(c, e);
 }
 
 int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
@@ -366,39 +271,6 @@ int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 	*out = c;
 	ctl_tick(c);
 	return 0;
-}
-
-static bool stop_worker(struct ctl *c, unsigned w)
-{
-	struct ctl_worker *cw = &c->worker[w];
-	struct dp_plan *p = plan_build(c, w, true);
-
-	cw->dirty = false;
-	if (p == NULL)
-		return false;
-	p->quit = true;
-	for (unsigned i = 0; i < 500; i++) {
-		if (plan_post(c, cw, p))
-			return true;
-		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* the ring is full: the worker had no CPU for long */
-	}
-	plan_free(c, p);
-	return false;
-}
-
-/* false: some worker does not answer and may use anything that it knows. */
-static bool stop_workers(struct ctl *c)
-{
-	bool all = true;
-
-	for (unsigned w = 0; w < c->nworkers; w++)
-		if (c->worker[w].launched)
-			all &= stop_worker(c, w);
-	all &= plan_wait_acks(c, 500000000ull);
-	for (unsigned w = 0; w < c->nworkers && all; w++)
-		if (c->worker[w].launched)
-			rte_eal_wait_lcore(c->worker[w].lcore);
-	return all;
 }
 
 /* Memory and devices stay until the process ends; what we attached to the kernel does not end with it and goes. */
@@ -442,7 +314,7 @@ void ctl_close(struct ctl *c)
 {
 	if (c == NULL)
 		return;
-	if (!stop_workers(c)) {
+	if (!workers_stop(c)) {
 		leave(c);
 		return;
 	}

@@ -181,6 +181,13 @@ unsigned eal_rx_frames(const struct port_cfg *cfg, const struct port_need *need)
 /* ctl.c */
 void ctl_map_error(const struct ctl *c, unsigned which, struct err *e); /* the map's text and a caret under the column */
 
+/* workers.c */
+int workers_lcore_cpu(unsigned lcore);
+int workers_make(struct ctl *c, struct err *e);       /* of the placement's lcores */
+int workers_index(const struct ctl *c, unsigned lcore); /* into c->worker, -1: none */
+int workers_launch(struct ctl *c, struct err *e);     /* with the plans of all ports */
+bool workers_stop(struct ctl *c);                     /* false: some worker does not answer and may use anything that it knows */
+
 /* dev.c */
 int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e);  /* configure, queues, start */
 void dev_bus(struct ctl_port *cp);     /* p.pci, where its spec did not say */

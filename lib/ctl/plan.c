@@ -71,7 +71,7 @@ bool plan_adopted(const struct ctl *c, const struct ctl_port *cp)
 /* Where counts must come out right, one change after the other: each begins with all queues at the one before. */
 static bool waits(const struct ctl *c, const struct ctl_port *cp)
 {
-	return is_sending(cp) && (cp->program.counted || streams_count(cp)) && !plan_adopted(c, cp);
+	return is_sending(cp) && (cp->program.counted || cp->program.held || streams_count(cp)) && !plan_adopted(c, cp);
 }
 
 static bool settles(const struct ctl_port *cp)
@@ -99,7 +99,7 @@ void plan_refresh(struct ctl *c, struct ctl_port *cp)
 	if (settles(cp)) {
 		rc = program_settle(c, cp, &cp->program, limit, &now, &e);
 		if (rc < 0) { /* what may be sent now is not known */
-			ctl_note(c, cp->p.id, "%s; port %u stops", e.text, cp->p.id);
+			ctl_note(c, cp->p.id, "%s; what is left of its counts cannot be sent, so port %u stops", e.text, cp->p.id);
 			cp->run.stop = true;
 			return;
 		}

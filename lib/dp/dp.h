@@ -259,9 +259,10 @@ struct sink_state {
 /* What a frame is addressed to, in bits of packet_type that DPDK has no use for. A sender in this process says it where
  * it is the same for all that a buffer will hold: the receiver's core then need not fetch the line that the sender's
  * core has just written. */
-#define DP_DST_KNOWN (1u << 28)
-#define DP_DST_GROUP (1u << 29)
-#define DP_DST_BROADCAST (1u << 30)
+#define DP_DST_SHIFT 28
+#define DP_DST_KNOWN (1u << DP_DST_SHIFT)
+#define DP_DST_GROUP (2u << DP_DST_SHIFT)
+#define DP_DST_BROADCAST (4u << DP_DST_SHIFT)
 #define DP_DST_ALL (DP_DST_KNOWN | DP_DST_GROUP | DP_DST_BROADCAST)
 _Static_assert((DP_DST_ALL & RTE_PTYPE_ALL_MASK) == 0, "bits of packet_type");
 

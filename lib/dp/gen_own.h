@@ -28,6 +28,7 @@ struct gen_grp {
 	bool plain;           /* one class, and its mark is the queue's */
 	bool fixed, bytes, l2;
 	bool mends;           /* the driver writes into frames although their mark stays */
+	uint8_t dst;          /* DP_DST_* of class 0, without DP_DST_SHIFT */
 	bool simple;          /* the port's only group, plain, of one length, without prepare */
 	WR_ALIGNED(CACHE_LINE) uint8_t small[CACHE_LINE];
 	/* at the end of a phase, and for a new plan */
@@ -38,8 +39,8 @@ struct gen_grp {
 	uint64_t epoch, epoch_i; /* number of the schedule and the own frame it began with */
 	uint64_t prog_i;      /* own frame 0 of prog */
 	uint64_t off;         /* bytes: units before the phase's first frame, mod 2^64 */
-	uint32_t dst;         /* DP_DST_* of class 0 */
 } WR_ALIGNED(CACHE_LINE);
+_Static_assert(sizeof(struct gen_grp) == 4 * CACHE_LINE, "thousands of groups are to lie in few lines");
 
 /* A group that is not over, in a heap of four branches: the one that is due first is slot 0. The children of a slot share a cache line. */
 struct gen_slot { uint64_t due; uint32_t grp; };
@@ -102,11 +103,11 @@ static inline uint64_t gen_due(const struct gen_grp *gr, uint64_t now)
 	return pace_is_max(&gr->pace) ? now : pace_due(&gr->pace, gr->unit);
 }
 
-static inline uint32_t gen_dst(const struct frun_class *c)
+static inline uint8_t gen_dst(const struct frun_class *c)
 {
-	static const uint32_t bits[] = {0, DP_DST_KNOWN, DP_DST_KNOWN | DP_DST_GROUP, DP_DST_KNOWN | DP_DST_GROUP | DP_DST_BROADCAST};
+	static const uint32_t bits[] = {0, DP_DST_KNOWN, DP_DST_KNOWN | DP_DST_GROUP, DP_DST_ALL};
 
-	return bits[c->dst];
+	return (uint8_t)(bits[c->dst] >> DP_DST_SHIFT);
 }
 
 /* Bytes of a frame that a driver may write into while it prepares it, and that nobody writes anew. */
@@ -159,7 +160,7 @@ static inline void gen_stamp(const struct gen_grp *gr, struct rte_mbuf *m)
 	m->tx_offload = gr->tx_offload;
 	m->data_len = gr->image_len;
 	m->pkt_len = gr->image_len;
-	m->packet_type = gr->dst;
+	m->packet_type = (uint32_t)gr->dst << DP_DST_SHIFT;
 	m->hash.usr = gr->tag;
 	memcpy(rte_pktmbuf_mtod(m, void *), gr->image, gr->image_len);
 }

@@ -222,7 +222,7 @@ def test_a_change_while_sending_keeps_what_it_does_not_touch(live, tmp_path):
     p = live(["-p", f"pcap:tx={out}"])
     for line in ("set 0 frame eth/ipv4/udp", "set 0 rate 20kpps", "set 0 udp.src 0..65535", "set 0 udp.dst 1..100", "start 0"):
         p.send(line)
-    time.sleep(0.2)
+    p.until(lambda ports: ports[0]["run"]["sent"] > 1000, 10)
     p.send("set 0 udp.dst 5000..5999")
     time.sleep(0.2)
     p.send("set 0 ipv4.ttl 9")
@@ -249,7 +249,7 @@ def test_streams_come_and_go_while_sending(live, tmp_path):
     p = live(["-p", f"pcap:tx={out}"])
     for line in ("set 0 frame eth/ipv4/udp", "set 0 rate 20kpps", "set 0 udp.dst 0..65535", "set 0 udp.src 100", "start 0"):
         p.send(line)
-    time.sleep(0.15)
+    p.until(lambda ports: ports[0]["run"]["sent"] > 1000, 10)
     # one line, one plan: the new streams never send the frames that they come with
     made = p.ask("stream add 0 2; set 0/1-2 frame eth/ipv4/udp; set 0/1-2 udp.dst 0..65535; set 0/1 udp.src 101; set 0/2 udp.src 102")
     assert made["made"] == [{"port": 0, "first": 1, "last": 2}]

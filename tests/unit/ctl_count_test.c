@@ -65,6 +65,25 @@ static void test_counts_are_cut_and_raised(void **state)
 	assert_int_equal(sent(2, 1, "packets"), 4000);
 }
 
+/* Without a count again: a stream that has sent its count goes on, without end. */
+static void test_counts_go(void **state)
+{
+	(void)state;
+	fresh(2, 2)->rate = (struct rate){.kind = RATE_PPS, .value = 20000};
+	stream(2, 0)->count = 100;
+	stream(2, 1)->count = 2000;
+	start(2, 0);
+	while (sent(2, 1, "packets") < 300)
+		ctl_turn(c);
+	stream(2, 0)->count = stream(2, 1)->count = 0;
+	taken_up(2);
+	assert_false(ctl_bounded(c, 2));
+	while (sent(2, 1, "packets") < 3000 || sent(2, 0, "packets") < 1000)
+		ctl_turn(c);
+	assert_true(ctl_sending(c, 2));
+	stop(2);
+}
+
 /* What the port has a count of is its schedule, also when nobody takes turns in between. */
 static void test_count_of_the_port(void **state)
 {
@@ -117,6 +136,7 @@ int main(void)
 	const struct CMUnitTest live[] = {
 		cmocka_unit_test(test_counts_outlive_changes),
 		cmocka_unit_test(test_counts_are_cut_and_raised),
+		cmocka_unit_test(test_counts_go),
 		cmocka_unit_test(test_count_of_the_port),
 		cmocka_unit_test(test_time_comes_first),
 		cmocka_unit_test(test_close),

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Workers from their making to their end. */
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "ctl_int.h"
+
+/* The CPU that an lcore is pinned to, -1: it has several. rte_lcore_to_cpu_id() tells the number of a core within its socket. */
+int workers_lcore_cpu(unsigned lcore)
+{
+	rte_cpuset_t set = rte_lcore_cpuset(lcore);
+
+	if (CPU_COUNT(&set) != 1)
+		return -1;
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &set))
+			return i;
+	return -1;
+}
+
+int workers_index(const struct ctl *c, unsigned lcore)
+{
+	for (unsigned w = 0; w < c->nworkers; w++)
+		if (c->worker[w].lcore == lcore)
+			return (int)w;
+	return -1;
+}
+
+/* Another thread of the process may run on this lcore's CPUs: workers then give way when they have nothing to do. */
+static bool shares_cpu(unsigned lcore)
+{
+	rte_cpuset_t mine = rte_lcore_cpuset(lcore), other, both;
+	unsigned l;
+
+	RTE_LCORE_FOREACH(l) {
+		if (l == lcore)
+			continue;
+		other = rte_lcore_cpuset(l);
+		CPU_AND(&both, &mine, &other);
+		if (CPU_COUNT(&both) > 0)
+			return true;
+	}
+	return false;
+}
+
+int workers_make(struct ctl *c, struct err *e)
+{
+	c->worker = xcalloc(c->pin.nlcores, sizeof(*c->worker));
+	for (unsigned i = 0; i < c->place.n; i++) {
+		unsigned lcore = c->place.q[i].lcore;
+		char name[32];
+		if (workers_index(c, lcore) >= 0)
+			continue;
+		struct ctl_worker *cw = &c->worker[c->nworkers];
+		int node = (int)rte_lcore_to_socket_id(lcore);
+		cw->w = rte_zmalloc_socket("worker", sizeof(*cw->w), CACHE_LINE, node);
+		if (cw->w == NULL)
+			cw->w = rte_zmalloc("worker", sizeof(*cw->w), CACHE_LINE);
+		if (cw->w == NULL)
+			return err_set(e, ENODEV, "no memory for worker %u", lcore);
+		cw->lcore = cw->w->lcore = lcore;
+		cw->cpu = workers_lcore_cpu(lcore);
+		cw->node = node;
+		cw->wait = cw->cycles_per_packet = (double)NAN;
+		cw->w->shares_cpu = shares_cpu(lcore);
+		snprintf(name, sizeof(name), "wr%u", lcore);
+		c->nworkers++;
+		int rc = mbox_open(&cw->w->mbox, name, SOCKET_ID_ANY, e);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int worker_thread(void *arg)
+{
+	struct ctl_worker *cw = arg;
+
+	cell_set(&cw->tid, (uint64_t)rte_gettid());
+	return dp_worker_main(cw->w);
+}
+
+int workers_launch(struct ctl *c, struct err *e)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		c->port[i]->touched = true;
+	plan_post_all(c);
+	for (unsigned w = 0; w < c->nworkers; w++) {
+		struct ctl_worker *cw = &c->worker[w];
+		if (cw->posted == NULL) /* no queue at all: an empty plan */
+			cw->dirty = true;
+		int rc = rte_eal_remote_launch(worker_thread, cw, cw->lcore);
+		if (rc < 0)
+			return err_set(e, ENODEV, "worker lcore %u does not start: %s", cw->lcore, rte_strerror(-rc));
+		cw->launched = true;
+	}
+	return 0;
+}
+
+static bool stop_worker(struct ctl *c, unsigned w)
+{
+	struct ctl_worker *cw = &c->worker[w];
+	struct dp_plan *p = plan_build(c, w, true);
+
+	cw->dirty = false;
+	if (p == NULL)
+		return false;
+	p->quit = true;
+	for (unsigned i = 0; i < 500; i++) {
+		if (plan_post(c, cw, p))
+			return true;
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* the ring is full: the worker had no CPU for long */
+	}
+	plan_free(c, p);
+	return false;
+}
+
+bool workers_stop(struct ctl *c)
+{
+	bool all = true;
+
+	for (unsigned w = 0; w < c->nworkers; w++)
+		if (c->worker[w].launched)
+			all &= stop_worker(c, w);
+	all &= plan_wait_acks(c, 500000000ull);
+	for (unsigned w = 0; w < c->nworkers && all; w++)
+		if (c->worker[w].launched)
+			rte_eal_wait_lcore(c->worker[w].lcore);
+	return all;
+}
