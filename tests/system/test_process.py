@@ -53,7 +53,7 @@ USAGE = {
     "twice in a map": ["-m", "1.0, 1.0", "show", "map"],
     "queues of a map": ["-m", "1:1.0*17", "show", "map"],
     "missing file": ["-f", "/no/such/file"],
-    "a verb of a later version": ["page", "main"],
+    "a verb of a later version": ["capture", "0"],
     "an option of a later version": ["-G"],
     "count abc5": ["set", "0", "count", "abc5"],
     "count 5abc": ["set", "0", "count", "5abc"],
@@ -79,7 +79,7 @@ def test_usage_is_refused_with_2(run, what):
 
 
 def test_what_comes_later_says_so(run):
-    for args in (["page", "main"], ["-G"]):
+    for args in (["capture", "0"], ["-G"]):
         assert "not in this version" in run(args).stderr
 
 
