@@ -7,7 +7,7 @@
 
 #define NS_PER_S 1000000000ull
 
-#define SIZE_ROW(side, name) {side ".sizes." name, side " " name, OF_COUNT}
+#define SIZE_ROW(side, name) {side ".sizes." name, side " " name, OF_COUNT, .some = true}
 #define SIZE_ROWS(side) \
 	SIZE_ROW(side, "0-63"), SIZE_ROW(side, "64"), SIZE_ROW(side, "65-127"), SIZE_ROW(side, "128-255"), SIZE_ROW(side, "256-511"), \
 	SIZE_ROW(side, "512-1023"), SIZE_ROW(side, "1024-1522"), SIZE_ROW(side, "1523-")
@@ -40,12 +40,12 @@ static const struct out_col stats_cols[] = {
 	{"nic.tx.packets", "nic tx packets", OF_COUNT},
 	{"nic.rx.packets", "nic rx packets", OF_COUNT},
 	{"nic.unconfirmed", "unconfirmed", OF_COUNT},
-	{"rx.broadcast", "rx broadcast", OF_COUNT},
-	{"rx.multicast", "rx multicast", OF_COUNT},
-	{"max.tx.pps", "max tx pps", OF_PPS},
-	{"max.tx.l1_bps", "max tx l1 bit/s", OF_BPS},
-	{"max.rx.pps", "max rx pps", OF_PPS},
-	{"max.rx.l1_bps", "max rx l1 bit/s", OF_BPS},
+	{"rx.broadcast", "rx broadcast", OF_COUNT, .some = true},
+	{"rx.multicast", "rx multicast", OF_COUNT, .some = true},
+	{"max.tx.pps", "max tx pps", OF_PPS, .some = true},
+	{"max.tx.l1_bps", "max tx l1 bit/s", OF_BPS, .some = true},
+	{"max.rx.pps", "max rx pps", OF_PPS, .some = true},
+	{"max.rx.l1_bps", "max rx l1 bit/s", OF_BPS, .some = true},
 	SIZE_ROWS("tx"),
 	SIZE_ROWS("rx"),
 };

@@ -164,6 +164,16 @@ static void text_table(const struct grid *g, struct sbuf *out)
 	free(w);
 }
 
+static bool says_something(const struct grid *g, unsigned c)
+{
+	for (size_t r = 0; r < g->nrows; r++) {
+		const char *cell = g->cell[r * g->ncols + c];
+		if (strcmp(cell, "0") != 0 && strcmp(cell, "-") != 0)
+			return true;
+	}
+	return false;
+}
+
 static void text_transposed(const struct grid *g, struct sbuf *out)
 {
 	int *w = xcalloc(g->nrows, sizeof(*w)), label = 0;
@@ -176,6 +186,8 @@ static void text_transposed(const struct grid *g, struct sbuf *out)
 				w[r] = width(g->cell[r * g->ncols + c]);
 	}
 	for (unsigned c = 0; c < g->ncols; c++) {
+		if (grid_col(g, c)->some && !says_something(g, c))
+			continue;
 		pad(grid_col(g, c)->title, label, false, out);
 		for (size_t r = 0; r < g->nrows; r++) {
 			sbuf_add(out, COL_GAP);

@@ -22,6 +22,7 @@ struct out_col {
 	const char *title; /* text heading */
 	enum out_fmt fmt;
 	int width;         /* text: a longer cell is cut and ends in "~"; 0: it is not */
+	bool some;         /* text, transposed: the line is there only when one of its cells is more than 0 */
 };
 
 /* A table over an array in the tree. rows: dotted path of the array ("ports"). sub (may be NULL): array inside each row that is
