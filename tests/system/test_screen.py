@@ -3,119 +3,21 @@
 
 WIRERATE names the executable.
 """
-import os
 import random
 import re
-import signal
 import sys
-import termios
 from pathlib import Path
 
 import pytest
 
-from pty_term import ALTERNATE, BIN, BRACKETED_PASTE, PROMPT, JobTerm, Term
+from pty_term import ALTERNATE, BIN, BRACKETED_PASTE, PROMPT
+from screen_term import (DOWN, F5, F6, LEFT, LONG, PAGE_DOWN, PAGE_UP, RIGHT, RUNNING, UP, Screen, colours,
+                         history)
 
 pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
 THEMES = sorted((Path(__file__).resolve().parents[2] / "themes").glob("*.theme"))
 PAGES = ["main", "queues", "cpu", "streams", "frame", "ports", "xstats", "log", "help"]
 MOUSE = {mode << 5 for mode in (9, 1000, 1002, 1003, 1006, 1015)}
-RUNNING = "running> "  # the prompt while a command holds the line
-UP, DOWN, RIGHT, LEFT = "\x1bOA", "\x1bOB", "\x1bOC", "\x1bOD"
-PAGE_UP, PAGE_DOWN, F5, F6 = "\x1b[5~", "\x1b[6~", "\x1b[15~", "\x1b[17~"
-LONG = "set pages interval 60s"  # nothing is redrawn but what keys and commands change
-
-
-class On:
-    """What both kinds of terminal do on the full screen."""
-
-    full = False  # also without an alternate screen
-
-    def last(self):
-        """As on any terminal. On the screen lines that are drawn into the log look like prompts for a moment."""
-        on_screen = self.full or ALTERNATE in self.screen.mode
-        return super().last() if not on_screen or self.screen.cursor.y >= self.screen.lines - 2 else None
-
-    def ready(self):
-        return self.until(lambda: ALTERNATE in self.screen.mode and self.last() == PROMPT and self.footer(), "screen")
-
-    def footer(self):
-        return "F5" in self.lines()[-1]
-
-    def title(self):
-        """The head line without its spinner."""
-        return self.lines()[0][self.lines()[0].index("<"):]
-
-    def on_page(self, name):
-        return self.until(lambda: f"<{name}>" in self.lines()[0], f"page {name}")
-
-    def state(self, *ports):
-        """What the page main says of its ports."""
-        pattern = r"^State +:" + "".join(f" +{p}" for p in ports) + " "
-        return self.until(lambda: re.search(pattern, self.text(), re.M), f"ports {ports}")
-
-    def cmd(self, line):
-        """A command, after which the prompt is back."""
-        self.type(line).line_is(line)
-        return self.type("\r").prompt()
-
-    def above(self):
-        """All above the prompt."""
-        return "\n".join(self.lines()[:self.screen.cursor.y])
-
-    def settle(self):
-        """Whatever was typed is done and drawn: a mark has come to the prompt and gone, and nothing follows."""
-        self.type("\x15").prompt()
-        self.type("#~").line_is("#~")
-        self.type("\x15").prompt()
-        return self.quiet()
-
-    def same_after_repaint(self):
-        """What was drawn bit by bit is what is drawn from nothing. The page keeps its numbers meanwhile."""
-        self.type("\x15").prompt().cmd("off").settle()
-        before, sent = self.cells(), len(self.raw)
-        self.type("\x0c").until(lambda: b"\x1b[2J" in self.raw[sent:] or b"\x1b[J" in self.raw[sent:], "repaint")
-        self.quiet()
-        self.same(before, self.cells())
-        return self.cmd("on")
-
-    def same_after_resizes(self):
-        """All areas are drawn anew at another size and back. Of a page whose numbers stand still."""
-        s = self.screen
-        cols, rows = s.columns, s.lines
-        self.settle()
-        before = self.cells()
-        self.resize(cols + 7, rows + 3).settle().resize(cols, rows).settle()
-        self.same(before, self.cells())
-        return self
-
-    def same(self, before, after):
-        for cells, _ in (before, after):
-            cells[0][0] = None  # the spinner counts drawings
-        for y, (old, new) in enumerate(zip(before[0], after[0])):
-            assert old == new, f"row {y}: {[(x, a, b) for x, (a, b) in enumerate(zip(old, new)) if a != b]}\n{self.text()}"
-        assert before[1] == after[1], "cursor"
-
-    def left(self, code):
-        assert self.ends() == code
-        self.terminal_is_back()
-
-
-class Screen(On, Term):
-    pass
-
-
-class JobScreen(On, JobTerm):
-    pass
-
-
-def colours(t):
-    return {c for y in range(t.screen.lines) for cell in t.screen.row(y) for c in (cell.fg, cell.bg)} - {"default"}
-
-
-def history(home):
-    """Lines as they were entered. libedit writes a head line, and blanks as octal numbers."""
-    lines = (home / ".local/state/wirerate/history").read_text().splitlines()[1:]
-    return [re.sub(r"\\(\d{3})", lambda m: chr(int(m.group(1), 8)), line) for line in lines]
 
 
 # --- opening and leaving -------------------------------------------------------------------------------------------
@@ -498,136 +400,6 @@ def test_a_paste_of_a_part_of_a_line_is_text(tmp_path):
         t.type("\x1b[200~3\x1b[201~").line_is("3").on_page("main")
         t.type("\x15\x1b[200~ \t>? x\x1b[201~").until(lambda: re.fullmatch(PROMPT + " *>\\? x", t.last() or ""), "text")
         t.on_page("main").type("\x15").settle().type("\x04").left(0)
-
-
-# --- the terminal is always given back -----------------------------------------------------------------------------
-
-@pytest.mark.parametrize("keys", ["quit\r", "\x04", "start all; sleep 100ms; quit\r"])
-def test_leaving(tmp_path, keys):
-    with Screen(tmp_path) as t:
-        t.ready()
-        assert termios.tcgetattr(t.slave) != t.before
-        t.type(keys).left(0)
-
-
-@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGSEGV, signal.SIGABRT,
-                                 signal.SIGBUS, signal.SIGFPE])
-def test_signals(tmp_path, sig):
-    with Screen(tmp_path) as t:
-        t.ready().cmd("start 0").type("half a line").line_is("half a line")
-        t.proc.send_signal(sig)
-        t.left(-sig)
-
-
-@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGSEGV])
-def test_a_signal_while_a_command_holds_the_line(tmp_path, sig):
-    with Screen(tmp_path) as t:
-        t.ready().type("sleep 60s\r").until(lambda: t.last() == RUNNING, "held line")
-        t.proc.send_signal(sig)
-        t.left(-sig)
-
-
-def test_ctrl_s_holds_the_screen_and_nothing_else(tmp_path):
-    with Screen(tmp_path) as t:
-        t.ready().type("\x13").quiet().type("start 0 for 10ms; wait 0; save after\r".replace("after", str(tmp_path / "after")))
-        t.until((tmp_path / "after").exists, "a command done behind Ctrl-S")
-        assert "start 0" not in t.text()
-        t.type("\x11").until(lambda: "start 0" in t.above() and t.last() == PROMPT, "the screen goes on")
-        t.same_after_repaint().type("\x04").left(0)
-
-
-@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV])
-def test_a_signal_ends_it_also_behind_ctrl_s(tmp_path, sig):
-    with Screen(tmp_path) as t:
-        t.ready().cmd("start all").type("\x13").quiet()
-        t.proc.send_signal(sig)
-        t.left(-sig)
-
-
-def test_an_interrupt_drops_the_line_and_does_not_end(tmp_path):
-    with Screen(tmp_path) as t:
-        t.ready().type("abc").line_is("abc")
-        t.proc.send_signal(signal.SIGINT)
-        t.prompt().type("\x04").left(0)
-
-
-def test_ctrl_z_and_fg(tmp_path):
-    with JobScreen(tmp_path) as t:
-        t.ready().cmd(LONG).type("help").line_is("help")
-        for keys in ("\x1a", None):
-            if keys:
-                t.type(keys)
-            else:
-                os.kill(t.pid, signal.SIGTSTP)
-            t.hears("stopped")
-            t.quiet().terminal_is_back()
-            termios.tcsetattr(t.slave, termios.TCSANOW, t.before)
-            t.resize(100, 30)
-            t.order("fg").until(lambda: ALTERNATE in t.screen.mode, "screen again")
-            t.line_is("help").on_page("main")
-            t.resize(80, 24)
-        t.type("\x15").until(t.footer, "footer").same_after_repaint()
-        t.type("\x04")
-        assert t.hears("ended") == "0"
-        t.terminal_is_back()
-
-
-def test_ctrl_z_bg_and_fg(tmp_path):
-    """In the background it runs, and leaves the terminal to the shell."""
-    with JobScreen(tmp_path) as t:
-        t.ready().cmd(LONG).type(f"sleep 1s; save {tmp_path}/after\r").until(lambda: t.last() == RUNNING, "held line")
-        t.type("help").until(lambda: t.last() == RUNNING + "help", "typing")
-        t.type("\x1a")
-        t.hears("stopped")
-        t.quiet().terminal_is_back()
-        sent = len(t.raw)
-        t.order("bg").resize(90, 20).until((tmp_path / "after").exists, "the end of a command")
-        t.quiet().modes_are_back()
-        assert t.raw[sent:] == b""
-        t.order("fg").until(lambda: ALTERNATE in t.screen.mode, "screen again")
-        t.line_is("help").type("\x15").until(t.footer, "footer").same_after_repaint()
-        t.type("\x04")
-        assert t.hears("ended") == "0"
-        t.terminal_is_back()
-
-
-def test_stopped_without_notice(tmp_path):
-    """After SIGSTOP the shell has used the terminal; the program takes it back and leaves it as it was."""
-    with JobScreen(tmp_path) as t:
-        t.ready().cmd(LONG)
-        os.kill(t.pid, signal.SIGSTOP)
-        t.hears("stopped")
-        t.read_all()
-        termios.tcsetattr(t.slave, termios.TCSANOW, t.before)
-        t.stream.feed(b"\x1b[2J\x1b[Hshell> ls\r\n")
-        t.order("fg").until(lambda: termios.tcgetattr(t.slave) != t.before, "editing modes")
-        t.prompt().on_page("main").same_after_repaint()
-        t.type("\x04")
-        assert t.hears("ended") == "0"
-        t.terminal_is_back()
-
-
-def test_the_end_of_the_shell(tmp_path):
-    with JobScreen(tmp_path) as t:
-        t.ready().cmd("start all")
-        t.proc.kill()
-        t.proc.wait()
-        t.has_gone()
-        t.terminal_is_back()
-
-
-def test_the_terminal_vanishes(tmp_path):
-    t = Screen(tmp_path)
-    t.ready().cmd("start all").type("sleep 60s\r").quiet().vanish()
-    assert t.proc.wait(timeout=20) in (0, -signal.SIGHUP)
-
-
-def test_the_terminal_vanishes_and_nobody_says_so(tmp_path):
-    """A hangup that is ignored (nohup) leaves the end of input as the only sign."""
-    wrap = "import os,signal,sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
-    t = Screen(tmp_path, cmd=[sys.executable, "-c", wrap, BIN])
-    t.ready().cmd("start all").vanish()
-    t.proc.wait(timeout=20)
 
 
 # --- themes --------------------------------------------------------------------------------------------------------

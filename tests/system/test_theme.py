@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from pty_term import BIN, PROMPT
-from test_screen import LONG, Screen, colours
+from screen_term import LONG, Screen, colours
 
 pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
 
