@@ -136,6 +136,10 @@ static int run_port(struct cmd_run *r, const struct arg_val *args, struct err *e
 	app->view.port = t->item[0].p0;
 	app->view.stream = t->item[0].has_streams ? t->item[0].s0 : app_first_stream(app, t->item[0].p0);
 	app->view.top = 0;
+	/* pages of several ports go where it is shown */
+	unsigned size = view_group(&app->view), first = app->view.first;
+	if ((app->view.room > 0 || app->view.max_ports > 0) && (app->view.port < first || app->view.port >= first + size))
+		app->view.first = app->view.port - app->view.port % size;
 	view_touch(&app->view);
 	return 0;
 }

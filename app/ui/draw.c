@@ -6,14 +6,19 @@
 #include <string.h>
 #include "scroll.h"
 
+#define LOG_ENOUGH 8
+#define PAGE_WHOLE 41 /* page main and its head */
+
 void layout_make(struct layout *l, int rows, int cols)
 {
 	bool footer = rows >= 5, sep = rows >= 8;
 	int rest = rows - 1 - footer - sep;
 
 	*l = (struct layout){.rows = rows, .cols = cols, .sep = -1, .footer = footer ? rows - 1 : -1, .prompt = rows - 1 - footer};
-	/* two thirds for the page: at 24 rows 14, and 7 for the log */
+	/* two thirds for the page: at 24 rows 14, and 7 for the log; where the log has enough, all that the longest table of a page needs */
 	l->page_rows = rest >= 2 ? (2 * rest + 1) / 3 : 0;
+	if (rest - LOG_ENOUGH > l->page_rows && l->page_rows < PAGE_WHOLE)
+		l->page_rows = rest - LOG_ENOUGH < PAGE_WHOLE ? rest - LOG_ENOUGH : PAGE_WHOLE;
 	l->log_rows = rest - l->page_rows;
 	if (sep)
 		l->sep = l->page_rows;

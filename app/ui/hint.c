@@ -89,7 +89,12 @@ void hint_print(const struct hint_list *l, unsigned columns, struct sbuf *out)
 		const char *help = l->item[i].help;
 		size_t len = strcspn(help, "\n"), room = columns > wide + 5 ? columns - wide - 5 : 0;
 		sbuf_addf(out, "  %-*s", (int)(len > 0 ? wide + 2 : 0), l->item[i].word);
-		sbuf_addn(out, help, len < room ? len : room);
+		/* one row each: what is longer is cut, and marked as pages do */
+		size_t cut = len <= room ? len : room > 1 ? room - 1 : 0;
+		while (cut < len && cut > 0 && ((unsigned char)help[cut] & 0xc0) == 0x80)
+			cut--;
+		sbuf_addn(out, help, cut);
+		sbuf_add(out, cut < len && room > 1 ? "~" : "");
 		sbuf_addc(out, '\n');
 	}
 	if (shown < l->n)

@@ -121,9 +121,15 @@ static void head_add(struct grid *g, int *col, enum role role, const char *fmt, 
 static void head(const struct page *page, const struct page_in *in, struct grid *g, const struct page_out *o)
 {
 	static const char program[] = "wirerate";
-	unsigned first = page_first(in, o->of) + 1;
+	unsigned n, at = page_first(in, o->of), first = 0, last = 0;
+	const json_t **port = page_ports(in->snap, &n);
 	int col = 2;
 
+	if (o->shown > 0 && at + o->shown <= n) {
+		first = (unsigned)page_int(port[at], "port", 0);
+		last = (unsigned)page_int(port[at + o->shown - 1], "port", 0);
+	}
+	free(port);
 	if (g->rows == 0)
 		return;
 	grid_fill(g, 0, 0, 1, ROLE_TOP_SPINNER, (wchar_t)"-\\|/"[in->spin % 4]);
@@ -135,7 +141,7 @@ static void head(const struct page *page, const struct page_in *in, struct grid 
 	else if (o->shown == 1 && o->of > 1)
 		head_add(g, &col, ROLE_TOP_PORTS, "port %u of %u", first, o->of);
 	else if (o->shown > 0 && o->shown < o->of)
-		head_add(g, &col, ROLE_TOP_PORTS, "ports %u-%u of %u", first, first + o->shown - 1, o->of);
+		head_add(g, &col, ROLE_TOP_PORTS, "ports %u-%u of %u", first, last, o->of);
 	else if (o->of > 0)
 		head_add(g, &col, ROLE_TOP_PORTS, "%u port%s", o->of, o->of == 1 ? "" : "s");
 	if (o->all > o->rows)
@@ -146,15 +152,33 @@ static void head(const struct page *page, const struct page_in *in, struct grid 
 
 void page_draw(const struct page *page, const struct page_in *in, struct grid *g, struct page_out *out)
 {
+	struct page_in shown = *in;
 	struct grid body;
 
 	*out = (struct page_out){0};
 	grid_init(&body, g->rows - 1, g->cols);
 	page->draw(in, &body, out);
+	if (in->first > 0 && out->of > 0) {
+		/* where there is room for all ports by now, none stays left of the page */
+		struct page_in all = *in;
+		struct page_out o = {0};
+		struct grid whole;
+		all.first = 0;
+		grid_init(&whole, g->rows - 1, g->cols);
+		page->draw(&all, &whole, &o);
+		if (o.shown == o.of && o.rows == o.all) {
+			struct grid other = body;
+			body = whole;
+			whole = other;
+			shown = all;
+			*out = o;
+		}
+		grid_free(&whole);
+	}
 	for (int r = 0; r < body.rows; r++)
 		memcpy(grid_at(g, r + 1, 0), grid_at(&body, r, 0), (size_t)g->cols * sizeof(*g->cell));
 	grid_free(&body);
-	head(page, in, g, out);
+	head(page, &shown, g, out);
 }
 
 const json_t **page_ports(const json_t *snap, unsigned *n)

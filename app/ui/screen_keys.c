@@ -144,6 +144,16 @@ static void more_ports(struct fullscreen *s, bool forward)
 		v->first = v->first > group ? v->first - group : 0;
 	else if (v->first + group < s->out_of.of)
 		v->first += group;
+	/* What F5 starts is in sight. */
+	unsigned n;
+	const json_t **ports = page_ports(s->snap, &n);
+	for (unsigned i = 0; i < n && s->out_of.of > 0; i++)
+		if (json_integer_value(json_object_get(ports[i], "port")) == v->port && (i < v->first || i >= v->first + group)) {
+			v->port = (unsigned)json_integer_value(json_object_get(ports[v->first < n ? v->first : 0], "port"));
+			v->stream = 0;
+			break;
+		}
+	free(ports);
 	view_touch(v);
 }
 

@@ -53,27 +53,70 @@ int scroll_columns(wchar_t wc)
 	return n >= 0 ? n : iswcntrl((wint_t)wc) ? 2 : 1;
 }
 
-/* Where the row that begins at `from` ends. What takes no column stays with the character before it. */
-static unsigned row_end(const struct line *l, unsigned from, int cols)
+/* How one line is broken into rows. */
+struct wrap {
+	int cols, indent; /* of all rows but the first */
+	bool words;
+};
+
+/* Words stay whole, and rows after the first stand below the last column of a list or table (two blanks or more before it) or a little to the
+ * right of where the line begins. What was typed is broken anywhere, so that a mark far to the right stands below it. */
+static struct wrap wrap_of(const struct line *l, int cols)
 {
-	int used = 0;
-	unsigned i = from;
+	struct wrap w = {.cols = cols};
+	unsigned lead = 0, i, most = cols > 0 ? (unsigned)cols / 2 : 0;
+
+	while (lead < l->n && l->text[lead] == L' ')
+		lead++;
+	w.words = l->role != ROLE_LOG_ECHO && lead < most && cols >= 20;
+	if (!w.words)
+		return w;
+	w.indent = (int)lead + 2;
+	for (i = lead + 2; i < l->n && i <= most; i++)
+		if (l->text[i] != L' ' && l->text[i - 1] == L' ' && l->text[i - 2] == L' ')
+			w.indent = (int)i;
+	return w;
+}
+
+/* Where the row that begins at `from` ends, and *next where the next one begins. What takes no column stays with the character before it. */
+static unsigned row_end(const struct line *l, const struct wrap *w, unsigned from, unsigned *next)
+{
+	int used = 0, room = from > 0 ? w->cols - w->indent : w->cols;
+	unsigned i = from, word;
 
 	for (; i < l->n; i++) {
-		int w = scroll_columns(l->text[i]);
-		if (used + w > cols && i > from)
+		int n = scroll_columns(l->text[i]);
+		if (used + n > room && i > from)
 			break;
-		used += w;
+		used += n;
 	}
+	*next = i;
+	if (i == l->n || !w->words)
+		return i;
+	for (word = i; word > from && l->text[word] != L' '; word--)
+		;
+	/* a word longer than half a row is cut: it would leave more empty than it keeps together */
+	if ((int)(i - word) > room / 2)
+		return i;
+	for (*next = word; *next < l->n && l->text[*next] == L' ';)
+		++*next;
+	while (word > from && l->text[word - 1] == L' ')
+		word--;
+	if (word > from)
+		return word;
+	*next = i;
 	return i;
 }
 
 static unsigned line_rows(const struct line *l, int cols)
 {
-	unsigned rows = 1;
+	const struct wrap w = wrap_of(l, cols);
+	unsigned rows = 0, next = 0;
 
-	for (unsigned i = row_end(l, 0, cols); i < l->n; i = row_end(l, i, cols))
+	do {
+		row_end(l, &w, next, &next);
 		rows++;
+	} while (next < l->n);
 	return rows;
 }
 
@@ -157,6 +200,29 @@ void scroll_end(struct scroll *s)
 	s->back = 0;
 }
 
+/* The rows of a line from `row` on, of those on the screen. Returns the row below it. */
+static int draw_line(const struct line *l, int row, int rows, int cols, scroll_fn *fn, void *arg)
+{
+	const struct wrap w = wrap_of(l, cols);
+	unsigned from = 0, next;
+
+	do {
+		unsigned end = row_end(l, &w, from, &next), n = end - from, lead = from > 0 ? (unsigned)w.indent : 0;
+		if (row >= 0 && row < rows && lead == 0) {
+			fn(arg, row, l->role, l->text + from, n);
+		} else if (row >= 0 && row < rows) {
+			wchar_t *text = xcalloc(lead + n + 1, sizeof(*text));
+			wmemset(text, L' ', lead);
+			wmemcpy(text + lead, l->text + from, n);
+			fn(arg, row, l->role, text, lead + n);
+			free(text);
+		}
+		row++;
+		from = next;
+	} while (from < l->n);
+	return row;
+}
+
 unsigned scroll_draw(struct scroll *s, int rows, int cols, scroll_fn *fn, void *arg)
 {
 	unsigned have = 0, i = s->n;
@@ -170,17 +236,8 @@ unsigned scroll_draw(struct scroll *s, int rows, int cols, scroll_fn *fn, void *
 	if (s->back > 0 && have < s->back + (unsigned)rows)
 		s->back = have > (unsigned)rows ? have - (unsigned)rows : 0;
 	int row = rows + (int)s->back - (int)have;
-	for (; i < s->n && row < rows; i++) {
-		const struct line *l = line_at(s, i);
-		unsigned from = 0;
-		do {
-			unsigned end = row_end(l, from, cols);
-			if (row >= 0 && row < rows)
-				fn(arg, row, l->role, l->text + from, end - from);
-			row++;
-			from = end;
-		} while (from < l->n);
-	}
+	for (; i < s->n && row < rows; i++)
+		row = draw_line(line_at(s, i), row, rows, cols, fn, arg);
 	return s->back;
 }
 

@@ -47,7 +47,7 @@ struct snap_port {
 		double asked_l1_bps, mean_l1_bps;
 		bool asked_max;
 		bool rate_changed;              /* while it was sending: one number does not tell what was asked of all of it */
-		uint64_t steady_ns;             /* since the rate or the frame last changed */
+		uint64_t steady_ns;             /* since the rate or the frame last changed, or since the start */
 		uint64_t bytes;                 /* of the frames sent, with FCS */
 	} run;                              /* the current or last run */
 	struct cnt_tx tx;                   /* sums over queues */

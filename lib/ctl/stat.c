@@ -218,10 +218,11 @@ static void run_times(const struct ctl_port *cp, struct snap_port *s)
 	s->run.sent = sent;
 	s->run.bytes = bytes > r->base_bytes ? bytes - r->base_bytes : 0;
 	s->run.rate_changed = r->rate_changed || ((r->active || r->stop) && rates_vary(cp));
-	s->run.steady_ns = r->changed_ns != 0 ? clock_raw_ns() - r->changed_ns : 0;
 	s->run.asked_pps = r->asked_pps;
 	s->run.asked_max = r->asked_max;
 	s->run.asked_l1_bps = asked_l1_bps(cp);
+	if (r->changed_ns != 0)
+		s->run.steady_ns = clock_raw_ns() - r->changed_ns;
 	if (r->armed || r->start_tsc == 0)
 		return;
 	end = r->active ? clock_tsc() : last;
@@ -239,6 +240,8 @@ static void run_times(const struct ctl_port *cp, struct snap_port *s)
 			s->run.mean_pps = (double)sent * 1e9 / (double)s->run.duration_ns;
 		s->run.mean_l1_bps = s->run.mean_pps * frame_l1_bits(s);
 	}
+	if (r->changed_ns == 0)
+		s->run.steady_ns = s->run.duration_ns;
 }
 
 static enum snap_run run_state(const struct ctl_port *cp)

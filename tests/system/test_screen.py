@@ -285,11 +285,16 @@ def test_paging_through_ports(tmp_path):
                 break
             seen.append(t.title())
             assert len(seen) < 13
+            # What F5 would start is in sight.
+            port = t.title().split("ports ")[1].split("-")[0]
+            t.until(lambda: f">{port}:null{port}" in t.text(), f"port {port} selected")
         assert len(seen) > 1, "12 ports fit on 80 columns?"
         t.same_after_repaint()
         for title in reversed(seen[:-1]):
             t.type("<").until(lambda: t.title() == title, title)
         # The selected port comes into sight.
+        t.cmd("port 11").until(lambda: t.title() == seen[-1] and ">11:null11" in t.text(), "port 11")
+        t.cmd("port 0").until(lambda: t.title() == first and ">0:null0" in t.text(), "port 0")
         for _ in range(11):
             t.type(RIGHT)
         t.until(lambda: t.title() == seen[-1], "last port")

@@ -247,6 +247,40 @@ static void test_what_was_not_shown_is_replayed_once(void **state)
 	scroll_free(s);
 }
 
+static void test_the_log_keeps_words(void **state)
+{
+	struct scroll *s = scroll_new(10);
+	static struct rows r;
+
+	(void)state;
+	scroll_add(s, ROLE_LOG_TEXT, "  stop <ports>   Stop sending, nothing else.\nwords of a message that goes on", false);
+	view(s, &r, 10, 40);
+	assert_int_equal(r.n, 3);
+	assert_true(wcscmp(r.text[7], L"  stop <ports>   Stop sending, nothing") == 0);
+	assert_true(wcscmp(r.text[8], L"                 else.") == 0);
+	assert_true(wcscmp(r.text[9], L"words of a message that goes on") == 0);
+	/* what has no blank, and what was typed, is broken where the row ends */
+	scroll_add(s, ROLE_LOG_TEXT, "ab 0123456789012345678901234567890123456789", false);
+	scroll_add(s, ROLE_LOG_ECHO, "wirerate> set 0 ipv4.src 10.0.0.1", false);
+	view(s, &r, 4, 30);
+	assert_true(wcscmp(r.text[0], L"ab 012345678901234567890123456") == 0);
+	assert_true(wcscmp(r.text[1], L"  7890123456789") == 0);
+	assert_true(wcscmp(r.text[2], L"wirerate> set 0 ipv4.src 10.0.") == 0 && wcscmp(r.text[3], L"0.1") == 0);
+	/* every character comes once, in its order, at any width */
+	static const wchar_t whole[] = L"stop<ports>Stopsending,nothingelse.wordsofamessagethatgoeson"
+		L"ab0123456789012345678901234567890123456789wirerate>set0ipv4.src10.0.0.1";
+	for (int cols = 6; cols < 80; cols++) {
+		unsigned k = 0;
+		view(s, &r, 60, cols);
+		for (unsigned i = 0; i < 60; i++)
+			for (const wchar_t *p = r.text[i]; *p != L'\0'; p++)
+				if (*p != L' ')
+					assert_true(*p == whole[k++]);
+		assert_int_equal(k, wcslen(whole));
+	}
+	scroll_free(s);
+}
+
 static void test_areas(void **state)
 {
 	struct layout l;
@@ -255,6 +289,13 @@ static void test_areas(void **state)
 	layout_make(&l, 24, 80);
 	assert_int_equal(l.page_rows, 14);
 	assert_true(l.log_rows >= 4);
+	/* larger ones give the page what it has use for, and the log the rest */
+	layout_make(&l, 43, 132);
+	assert_true(l.log_rows == 8 && l.page_rows == 32);
+	layout_make(&l, 60, 200);
+	assert_true(l.page_rows == 41 && l.log_rows == 16);
+	layout_make(&l, 200, 200);
+	assert_true(l.page_rows > 41 && l.log_rows > 16);
 	for (int rows = 1; rows <= 500; rows++) {
 		layout_make(&l, rows, 80);
 		/* every row once: page, line, log, prompt, footer */
@@ -274,6 +315,7 @@ int main(void)
 		cmocka_unit_test(test_a_paste_has_no_time),
 		cmocka_unit_test(test_a_terminal_without_paste),
 		cmocka_unit_test(test_the_log_wraps_and_scrolls),
+		cmocka_unit_test(test_the_log_keeps_words),
 		cmocka_unit_test(test_the_log_at_every_width),
 		cmocka_unit_test(test_what_was_not_shown_is_replayed_once),
 		cmocka_unit_test(test_areas),

@@ -27,7 +27,7 @@ struct cell {
 };
 
 struct row {
-	const char *label, *narrow; /* of at most LABEL - 1 and LABEL_LEAST - 1 characters; RT: first Rx, then Tx */
+	const char *label, *narrow; /* of at most LABEL - 1 and LABEL_LEAST - 1 characters; pairs: first Rx, then Tx */
 	int rank;                   /* the highest goes first where there is no room */
 	enum role label_role, role;
 	void (*fill)(const struct row *, struct cell *);
@@ -327,32 +327,32 @@ static const struct row rows[] = {
 	{"Flags:Mode", "Flags", 26, ROLE_PORT_LABEL, ROLE_PORT_FLAGS, fill_flags, "flags", "mode"},
 	{"Link State", "Link", 1, ROLE_PORT_LINKLBL, ROLE_PORT_LINK, fill_link, "link"},
 	{"State", "State", 11, ROLE_PORT_LINKLBL, ROLE_PORT_STATUS, fill_state, "run.state"},
-	{"Pkts/s Rx:Tx", "RTpps", 2, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_rates, "rx.pps", "tx.pps"},
-	{"Bits/s L1 Rx:Tx", "RTbps", 3, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_rates, "rx.l1_bps", "tx.l1_bps"},
-	{"Max Pkts/s Rx:Tx", "RTmax", 14, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max, "max.rx.pps", "max.tx.pps"},
-	{"Max Bits/s Rx:Tx", "RTbmax", 32, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max, "max.rx.l1_bps", "max.tx.l1_bps"},
+	{"Pkts/s Rx:Tx", "Pkt/s", 2, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_rates, "rx.pps", "tx.pps"},
+	{"Bits/s L1 Rx:Tx", "Bit/s", 3, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_rates, "rx.l1_bps", "tx.l1_bps"},
+	{"Max Pkts/s Rx:Tx", "Maxpps", 14, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max, "max.rx.pps", "max.tx.pps"},
+	{"Max Bits/s Rx:Tx", "Maxbps", 32, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max, "max.rx.l1_bps", "max.tx.l1_bps"},
 	{"Pkts/s Asked:Sent", "Asked", 6, ROLE_PORT_RATELBL, ROLE_RATE_COUNT, fill_load},
 	{"Rx Trend", "Rx", 13, ROLE_PORT_RATELBL, ROLE_BAR, fill_trend, "history.rx_pps"},
 	{"Tx Trend", "Tx", 12, ROLE_PORT_RATELBL, ROLE_BAR, fill_trend, "history.tx_pps"},
 	{"Total Rx Pkts", "RxPkts", 4, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_counts, "rx.packets"},
 	{"Total Tx Pkts", "TxPkts", 5, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_counts, "tx.packets"},
-	{"Total Bytes Rx:Tx", "RTbyte", 15, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_rates, "rx.bytes", "tx.bytes"},
-	{"Errors Rx/Tx", "RTerr", 7, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "rx.errors", "tx.errors"},
+	{"Total Bytes Rx:Tx", "Bytes", 15, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_rates, "rx.bytes", "tx.bytes"},
+	{"Errors Rx/Tx", "Errors", 7, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "rx.errors", "tx.errors"},
 	{"Rx Missed/No mbuf", "Missed", 8, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "rx.missed", "rx.nombuf"},
 	{"Tx Dropped/No mbuf", "Drops", 9, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "tx.dropped", "tx.nombuf"},
 	{"Tx Stalls/Unsent", "Stalls", 10, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "tx.stalls", "tx.unsent"},
 	{"Tx Unconfirmed", "Unconf", 33, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "nic.unconfirmed"},
 	{"Broadcast", "Bcast", 36, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts, "rx.broadcast"},
 	{"Multicast", "Mcast", 37, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts, "rx.multicast"},
-	SIZE_ROW("Sizes 64 Rx:Tx", "RT64", 16, "64"),
-	SIZE_ROW("   65-127", "RT-127", 27, "65-127"),
-	SIZE_ROW("   128-255", "RT-255", 28, "128-255"),
-	SIZE_ROW("   256-511", "RT-511", 29, "256-511"),
-	SIZE_ROW("   512-1023", "RT1023", 30, "512-1023"),
-	SIZE_ROW("   1024-1522", "RT1522", 31, "1024-1522"),
-	SIZE_ROW("   Runts Rx:Tx", "RTrunt", 38, "0-63"),
-	SIZE_ROW("   Jumbos Rx:Tx", "RTjumb", 39, "1523-"),
-	{"Rx/Tx queue count", "RTque", 25, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_queues},
+	SIZE_ROW("Sizes 64 Rx:Tx", "Size64", 16, "64"),
+	SIZE_ROW("   65-127", "65-127", 27, "65-127"),
+	SIZE_ROW("   128-255", "-255", 28, "128-255"),
+	SIZE_ROW("   256-511", "-511", 29, "256-511"),
+	SIZE_ROW("   512-1023", "-1023", 30, "512-1023"),
+	SIZE_ROW("   1024-1522", "-1522", 31, "1024-1522"),
+	SIZE_ROW("   Runts Rx:Tx", "Runts", 38, "0-63"),
+	SIZE_ROW("   Jumbos Rx:Tx", "Jumbos", 39, "1523-"),
+	{"Rx/Tx queue count", "Queues", 25, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_queues},
 	{"Tx Count/Rate", "Rate", 17, ROLE_STAT_LABEL, ROLE_RATE_COUNT, fill_brief, "count", "rate", "a / b"},
 	{"Size/Rx:Tx Burst", "Size", 18, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "size", "rxburst", "a / b"},
 	{"Streams: Frame", "Frame", 35, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "streams", "frame", "a: b"},
@@ -446,6 +446,26 @@ static void draw_cell(const struct row *r, struct cell *c, struct grid *g, int r
 		grid_reverse(g, row, col, c->width);
 }
 
+static bool any_sends(const struct cell *all)
+{
+	for (unsigned i = 0; i < all->n; i++)
+		if (strcmp(page_str(all->all[i], "run.state", "idle"), "idle") != 0)
+			return true;
+	return false;
+}
+
+/* What was lost is shown before what was not, on whichever port (what a sending port has not confirmed is mostly on its way). With one row, rates: the head names the port. */
+static int rank_of(const struct row *r, const struct cell *all, bool one)
+{
+	if (one && (r->fill == fill_name || r->fill == fill_rates))
+		return r->fill == fill_name ? 1 : r->rank - 2;
+	if (strcmp(r->label, "Tx Unconfirmed") == 0 && any_sends(all))
+		return r->rank;
+	if (r->fill == fill_losses && (number(all, r->a) > 0 || (r->b != NULL && number(all, r->b) > 0)))
+		return 5;
+	return r->rank;
+}
+
 static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	struct cell c = {.in = in};
@@ -461,7 +481,7 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	lay_out(in, c.n, g->cols, &l);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		one[i] = 1;
-		rank[i] = rows[i].rank;
+		rank[i] = rank_of(&rows[i], &c, l.shown == 1 && g->rows == 1);
 	}
 	page_fit(one, rank, ARRAY_SIZE(rows), 0, g->rows, at);
 	const json_t **brief = xcalloc(l.shown, sizeof(*brief));

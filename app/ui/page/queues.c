@@ -308,6 +308,17 @@ static void draw_titles(struct grid *g, const int *width, const int *at, int row
 	}
 }
 
+/* Rows of the ports that fit with all their queues, of the first at least: the others are on the next page of ports. */
+static unsigned whole_ports(const struct entry *list, unsigned n, int room)
+{
+	unsigned end = 0, i;
+
+	for (i = 1; i <= n; i++)
+		if ((i == n || list[i].queue == NULL) && (end == 0 || (int)i <= room))
+			end = i;
+	return end;
+}
+
 static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	int width[NCOLS], at[NCOLS], titles = g->rows >= 5 ? 2 : g->rows >= 3 ? 1 : 0;
@@ -319,6 +330,7 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	lay_out(g->cols, width, at);
 	if (n > 0)
 		draw_titles(g, width, at, titles);
+	n = whole_ports(list, n, g->rows - titles);
 	page_list(in, n, g->rows - titles, out);
 	for (unsigned r = 0; r < out->rows; r++) {
 		const struct entry *e = &list[out->top + r];
