@@ -3,7 +3,20 @@
 
 #include <errno.h>
 
-int reset_ports(struct cmd_run *r, const struct portset *ports, struct err *e)
+/* The settings that are of no port. */
+static int reset_globals(struct cmd_run *r, struct err *e)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < cmd_nsettings(r->cmd) && rc == 0; i++) {
+		const struct setting *row = cmd_setting_at(r->cmd, i);
+		if (row->scope == SCOPE_GLOBAL && !(row->flags & SET_LATER) && row->resolve == NULL)
+			rc = cmd_set(r->cmd, NULL, row, "default", NULL, e);
+	}
+	return rc;
+}
+
+int reset_ports(struct cmd_run *r, const struct portset *ports, bool all, struct err *e)
 {
 	struct app *app = app_of(r);
 
@@ -14,7 +27,12 @@ int reset_ports(struct cmd_run *r, const struct portset *ports, struct err *e)
 	for (unsigned p = 0; p < ctl_nports(app->ctl); p++)
 		if (portset_has(ports, p))
 			ctl_reset(app->ctl, p);
-	return 0;
+	return all ? reset_globals(r, e) : 0;
+}
+
+static bool says_all(const struct target *t)
+{
+	return t->n == 1 && !t->item[0].has_streams && t->item[0].p0 == 0 && t->item[0].p1 == UINT32_MAX;
 }
 
 static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
@@ -22,11 +40,12 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	struct portset ports;
 	int rc = arg_ports(r, &args[0], &ports, e);
 
-	return rc < 0 ? rc : reset_ports(r, &ports, e);
+	return rc < 0 ? rc : reset_ports(r, &ports, says_all(&args[0].target), e);
 }
 
 static const struct arg_spec args_reset[] = {{ARG_TARGETS, "ports"}, {ARG_END}};
 
 const struct verb verb_reset = {
-	.name = "reset", .args = args_reset, .run = run, .help = "All settings of the ports and their streams back to the defaults.",
+	.name = "reset", .args = args_reset, .run = run, .help = "All settings of the ports and their streams back to the defaults.\n"
+		"`reset all` takes the settings of no port with it: those of the screen's pages.",
 };

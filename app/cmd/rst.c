@@ -7,7 +7,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 	(void)args;
 	app_all_ports(app_of(r), &ports);
-	return reset_ports(r, &ports, e);
+	return reset_ports(r, &ports, true, e);
 }
 
 static const struct arg_spec none[] = {{ARG_END}};

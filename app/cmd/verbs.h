@@ -17,7 +17,7 @@ int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duratio
 int stop_ports(struct cmd_run *r, const struct portset *ports, struct err *e);
 int stop_poll(struct cmd_run *r, struct err *e);
 /* reset.c, also for `rst`. */
-int reset_ports(struct cmd_run *r, const struct portset *ports, struct err *e);
+int reset_ports(struct cmd_run *r, const struct portset *ports, bool all, struct err *e);
 
 /* enable.c, also for `disable`. */
 int feature_set(struct cmd_run *r, const struct arg_val *args, bool on, struct err *e);

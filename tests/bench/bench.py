@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Speed: bench.py BUILD [--runs N] [--json [FILE]] [--cpu N] [--no-huge] [--isa NAME]
+"""Speed: bench.py BUILD [--runs N] [--only PART] [--json [FILE]] [--cpu N] [--no-huge] [--isa NAME]
 
-Runs BUILD/tests/bench/bench (hot path against bare loops, in one process) and dpdk-testpmd (txonly, rxonly) in turn on one
-CPU, N times, and prints the medians over the processes. A target that is missed is named; it does not fail. Exit code 3:
-something could not run. As root, hugepages are switched on for the time of the measurement.
+Runs BUILD/tests/bench/bench (hot path against bare loops, in one process), dpdk-testpmd (txonly, rxonly) and BUILD/app/wirerate in a
+terminal with and without its full screen (screen.py) in turn on one CPU, N times, and prints the medians over the processes. A
+target that is missed is named; it does not fail. Exit code 3: something could not run. As root, hugepages are switched on for
+the time of the measurement.
 """
 import argparse
 import datetime
@@ -17,6 +18,9 @@ import statistics
 import subprocess
 import sys
 import time
+
+import screen
+from proc import CannotRun, run_ns, workers
 
 KNOB = "/proc/sys/vm/nr_hugepages"
 HUGE_BYTES = 1200 << 20
@@ -38,10 +42,6 @@ TARGETS = {
     "gen_32 / txonly": ("testpmd txonly", 1.8),
     "sink_32 / rxonly": ("testpmd rxonly", 1.2),
 }
-
-
-class CannotRun(Exception):
-    pass
 
 
 def meminfo(key):
@@ -156,17 +156,8 @@ class Testpmd:
         return int(m[2 if self.mode == "txonly" else 1]), self.worker_ns()
 
     def worker_ns(self):
-        tasks = f"/proc/{self.p.pid}/task"
-        for tid in os.listdir(tasks):
-            with open(f"{tasks}/{tid}/comm", encoding="ascii") as f:
-                if "worker" not in f.read():
-                    continue
-            try:
-                with open(f"{tasks}/{tid}/schedstat", encoding="ascii") as f:
-                    return int(f.read().split()[0])
-            except OSError:
-                break
-        return time.monotonic_ns()
+        had = next((run_ns(self.p.pid, tid) for tid in workers(self.p.pid)), None)
+        return time.monotonic_ns() if had is None else had
 
     def mpps(self):
         try:
@@ -206,9 +197,13 @@ def measure(args, huge):
     runs = []
     for i in range(args.runs):
         progress(f"run {i + 1} of {args.runs}")
-        run = {"testpmd txonly": Testpmd(args, huge, "txonly").mpps()}
-        run["bench"] = bench(args, huge)
-        run["testpmd rxonly"] = Testpmd(args, huge, "rxonly").mpps()
+        run = {}
+        if args.only != "screen":
+            run["testpmd txonly"] = Testpmd(args, huge, "txonly").mpps()
+            run["bench"] = bench(args, huge)
+            run["testpmd rxonly"] = Testpmd(args, huge, "rxonly").mpps()
+        if args.only != "path":
+            run["screen"] = screen.measure(args.program, args.cpu)
         runs.append(run)
     progress("")
     return runs
@@ -216,6 +211,13 @@ def measure(args, huge):
 
 def evaluate(runs):
     """Rows of the table, as dictionaries."""
+    rows = evaluate_path(runs) if "bench" in runs[0] else []
+    if runs[0].get("screen"):
+        rows += screen.evaluate([r["screen"] for r in runs], runs[0]["bench"]["hz"] if "bench" in runs[0] else None)
+    return rows
+
+
+def evaluate_path(runs):
     rows = []
 
     def row(name, samples, base=None, ratios=None, engine=None):
@@ -241,21 +243,38 @@ def evaluate(runs):
     return rows
 
 
+def columns(r):
+    """Texts of a row: cycles, Mpps, ratio or amount, what it is of, target."""
+    what, digits = ("amount", r["digits"]) if "amount" in r else ("ratio", 3)
+    value = f"{r[what]:.{digits}f} ({r['low']:.{digits}f}-{r['high']:.{digits}f})" if what in r else ""
+    limit = f"<{r['below']}" if "below" in r else f"{r['target']:.2f}" if "target" in r else ""
+    return (f"{r['cycles']:.2f}" if "cycles" in r else "", f"{r['mpps']:.1f}" if "mpps" in r else "", value,
+            r.get("to", r.get("unit", "")), f"{limit}  {'ok' if r['ok'] else 'below' if 'target' in r else 'above'}" if "ok" in r else "")
+
+
+def print_missed(r):
+    if "below" in r:
+        print(f"missed: {r['variant']} takes {r['amount']:.{r['digits']}f} {r['unit']}, the target is below {r['below']}")
+    else:
+        print(f"missed: {r['variant']} reaches {r['ratio']:.3f} of {r['to']}, the target is {r['target']}")
+
+
 def print_table(doc):
-    print(f"DPDK {doc['dpdk']}, {doc['cpu']}, TSC {doc['tsc_hz'] / 1e9:.3f} GHz, CPU {doc['lcore']}, {doc['memory']}")
+    known = [f"DPDK {doc['dpdk']}", doc["cpu"], f"TSC {doc['tsc_hz'] / 1e9:.3f} GHz"] if doc["dpdk"] else [doc["cpu"]]
+    print(", ".join([*known, f"CPU {doc['lcore']}", doc["memory"]]))
     print(f"64-byte frames, net_null, one worker; medians over {len(doc['runs'])} processes (lowest-highest)\n")
-    print(f"{'variant':<18}{'cycles/frame':>13}{'Mpps':>9}  {'ratio':<22}{'to':<16}{'target':<14}engine")
+    print(f"{'variant':<24}{'cycles/frame':>13}{'Mpps':>9}  {'ratio or amount':<22}{'to, of':<16}{'target':<16}engine")
     for r in doc["results"]:
-        ratio = f"{r['ratio']:.3f} ({r['low']:.3f}-{r['high']:.3f})" if "ratio" in r else ""
-        target = f"{r['target']:.2f}  {'ok' if r['ok'] else 'below'}" if "target" in r else ""
-        print(f"{r['variant']:<18}{r['cycles']:>13.2f}{r['mpps']:>9.1f}  {ratio:<22}{r.get('to', ''):<16}{target:<14}{r.get('engine', '')}".rstrip())
+        cycles, mpps, value, of, target = columns(r)
+        print(f"{r['variant']:<24}{cycles:>13}{mpps:>9}  {value:<22}{of:<16}{target:<16}{r.get('engine', '')}".rstrip())
     print()
     missed = [r for r in doc["results"] if not r.get("ok", True)]
-    absent = [name for name in TARGETS if all(r["variant"] != name for r in doc["results"])]
+    wanted = ([] if doc["only"] == "screen" else list(TARGETS)) + ([] if doc["only"] == "path" else list(screen.targets()))
+    absent = [name for name in wanted if all(r["variant"] != name for r in doc["results"])]
     for name in absent:
         print(f"not measured: {name}")
     for r in missed:
-        print(f"missed: {r['variant']} reaches {r['ratio']:.3f} of {r['to']}, the target is {r['target']}")
+        print_missed(r)
     if not missed and not absent:
         print("all targets reached")
 
@@ -267,6 +286,7 @@ def arguments():
     p.add_argument("--runs", type=int, default=7, help="processes of each (default 7, at least 5)")
     p.add_argument("--cpu", type=int, default=cpus[-1], help="CPU to measure on (default: the last one)")
     p.add_argument("--json", nargs="?", const="-", metavar="FILE", help="one JSON document to FILE, or instead of the table to stdout")
+    p.add_argument("--only", choices=("path", "screen"), help="the hot path and testpmd alone, or what the screen costs alone")
     p.add_argument("--isa", help="at most this instruction set: scalar, ssse3, avx2, avx512 or neon (default: the CPU's best)")
     p.add_argument("--no-huge", action="store_true", help="measure without hugepages")
     args = p.parse_args()
@@ -275,6 +295,7 @@ def arguments():
     if args.cpu not in cpus:
         p.error(f"--cpu {args.cpu}: not among this process's CPUs ({', '.join(map(str, cpus))})")
     args.bench = os.path.join(args.build, "tests", "bench", "bench")
+    args.program = os.path.join(args.build, "app", "wirerate")
     return args
 
 
@@ -290,8 +311,9 @@ def main():
         return 3
     except KeyboardInterrupt:
         return 130
-    doc = {"bench": 1, "time": began, "dpdk": runs[0]["bench"]["dpdk"], "cpu": cpu_model(), "lcore": args.cpu,
-           "tsc_hz": runs[0]["bench"]["hz"], "memory": "hugepages" if pages.on else f"4 KB pages ({pages.why})",
+    path = runs[0].get("bench", {})
+    doc = {"bench": 1, "time": began, "dpdk": path.get("dpdk"), "cpu": cpu_model(), "lcore": args.cpu, "only": args.only,
+           "tsc_hz": path.get("hz"), "memory": "hugepages" if pages.on else f"4 KB pages ({pages.why})",
            "results": evaluate(runs), "runs": runs}
     if args.json == "-":
         print(json.dumps(doc))
