@@ -173,8 +173,11 @@ void edit_free(struct edit *ed)
 		return;
 	if (ed->master >= 0)
 		loop_fd(ed->opts.front->loop, ed->master, 0, NULL, NULL);
-	if (ed->el != NULL)
+	if (ed->el != NULL) {
+		/* else it throws away what is typed already; the modes are put back by who took them */
+		el_set(ed->el, EL_EDITMODE, 0);
 		el_end(ed->el);
+	}
 	if (ed->in != NULL)
 		fclose(ed->in);
 	if (ed->out != NULL)

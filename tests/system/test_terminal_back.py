@@ -58,6 +58,12 @@ def test_a_signal_ends_it_also_behind_ctrl_s(tmp_path, sig):
         t.left(-sig)
 
 
+def test_what_is_typed_ahead_goes_to_whichever_prompt_is_next(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().type("screen off\rscreen on\r" * 5 + f"save {tmp_path}/after\r").until((tmp_path / "after").exists, "the last line")
+        t.ready().type("\x04").left(0)
+
+
 def test_an_interrupt_drops_the_line_and_does_not_end(tmp_path):
     with Screen(tmp_path) as t:
         t.ready().type("abc").line_is("abc")
