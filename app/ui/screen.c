@@ -88,13 +88,40 @@ static void give_terminal(struct fullscreen *s)
 	bool taken = outlet_drain(s->out);
 	if (taken)
 		tty_screen(-1, NULL, -1);
-	else
-		tty_restore(); /* nobody reads: what is not read yet is given up for the way back */
+	tty_restore(); /* not taken: what nobody has read yet is given up for the way back */
 	capture_close(s->capture);
 	s->capture = NULL;
 	if (taken && !s->f->hangup)
 		scroll_replay(s->f->log, stdout, s->f->color_err ? s->f->caps.red : "", s->f->color_err ? s->f->caps.normal : "");
-	tty_restore();
+}
+
+static void set_env(const char *name, const char *value)
+{
+	if (value != NULL)
+		setenv(name, value, 1);
+	else
+		unsetenv(name);
+}
+
+/* curses begins with a scrolling region of all rows, and cannot ask our file how many there are. */
+static SCREEN *new_term(struct fullscreen *s)
+{
+	static const char *const names[] = {"LINES", "COLUMNS"};
+	char *had[ARRAY_SIZE(names)], text[16];
+	int size[ARRAY_SIZE(names)];
+
+	screen_size(s, &size[0], &size[1]);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		had[i] = getenv(names[i]) != NULL ? xstrdup(getenv(names[i])) : NULL;
+		snprintf(text, sizeof(text), "%d", size[i]);
+		set_env(names[i], text);
+	}
+	SCREEN *scr = newterm(NULL, outlet_file(s->out), stdin);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		set_env(names[i], had[i]);
+		free(had[i]);
+	}
+	return scr;
 }
 
 static bool open_curses(struct fullscreen *s, enum args_color color)
@@ -103,7 +130,7 @@ static bool open_curses(struct fullscreen *s, enum args_color color)
 	if (s->out == NULL)
 		return false;
 	s->fd = outlet_fd(s->out);
-	s->scr = newterm(NULL, outlet_file(s->out), stdin);
+	s->scr = new_term(s);
 	if (s->scr == NULL)
 		return false;
 	nonl();

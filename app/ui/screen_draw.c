@@ -15,7 +15,7 @@
 #define TYPED_AHEAD_NS 30000000ull /* while more is typed already, the screen follows at this pace */
 
 /* A window that has no size yet: what the environment says. */
-static void screen_size(const struct fullscreen *s, int *rows, int *cols)
+void screen_size(const struct fullscreen *s, int *rows, int *cols)
 {
 	const char *env_rows = getenv("LINES"), *env_cols = getenv("COLUMNS");
 	struct winsize w = {0};

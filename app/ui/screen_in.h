@@ -35,6 +35,7 @@ struct fullscreen {
 
 /* Before each turn of the loop: bring the terminal up to date, if it takes something. */
 void screen_step(void *fullscreen);
+void screen_size(const struct fullscreen *, int *rows, int *cols);
 void screen_take_size(struct fullscreen *);
 /* Nobody waits any more for the terminal to take what it was slow with. */
 void screen_unwatch(struct fullscreen *);
