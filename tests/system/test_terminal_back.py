@@ -7,6 +7,8 @@ import os
 import signal
 import sys
 import termios
+import time
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +56,21 @@ def test_ctrl_s_holds_the_screen_and_nothing_else(tmp_path):
 def test_a_signal_ends_it_also_behind_ctrl_s(tmp_path, sig):
     with Screen(tmp_path) as t:
         t.ready().cmd("start all").type("\x13").quiet()
+        t.proc.send_signal(sig)
+        t.left(-sig)
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV])
+def test_a_signal_ends_it_also_where_ctrl_s_came_in_the_middle_of_a_drawing(tmp_path, sig):
+    with Screen(tmp_path, cols=500, rows=200) as t:
+        t.ready().cmd("start all; page help")
+        # Nobody reads: sooner or later a drawing does not fit into what the terminal takes, and the program waits in write().
+        for _ in range(200):
+            os.write(t.master, b"\x0c")
+            time.sleep(0.005)
+            if Path(f"/proc/{t.proc.pid}/wchan").read_text() == "wait_woken":
+                break
+        os.write(t.master, b"\x13")
         t.proc.send_signal(sig)
         t.left(-sig)
 
