@@ -455,7 +455,8 @@ static bool any_sends(const struct cell *all)
 	return false;
 }
 
-/* What was lost is shown before what was not, on whichever port (what a sending port has not confirmed is mostly on its way). With one row, rates: the head names the port. */
+/* What was lost is shown before what was not, on whichever port; what a sending port has not confirmed is mostly on its way. With one row,
+ * the rate: the head names the port. */
 static int rank_of(const struct row *r, const struct cell *all, bool one)
 {
 	if (one && (r->fill == fill_name || r->rank == RANK_RATE))
