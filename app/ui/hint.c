@@ -24,10 +24,48 @@ static void offer(void *arg, const char *word, const char *help)
 	l->n++;
 }
 
-void hint_find(struct sess *sess, const char *line, struct hint_list *l)
+static void find(struct sess *sess, const char *line, struct hint_list *l)
 {
 	*l = (struct hint_list){.start = (int)strlen(line)};
 	sess_complete(sess, line, l->start, &l->start, offer, l);
+}
+
+/* The first word of the last command on the line; *n: its length. */
+static const char *verb_of(const char *line, size_t *n)
+{
+	const char *from = line;
+	char quote = '\0';
+
+	for (const char *p = line; *p != '\0'; p++) {
+		if (quote != '\0')
+			quote = *p == quote ? '\0' : quote;
+		else if (*p == '\'' || *p == '"')
+			quote = *p;
+		else if (*p == ';')
+			from = p + 1;
+	}
+	from += strspn(from, " \t");
+	*n = strcspn(from, " \t");
+	return from;
+}
+
+void hint_find(struct sess *sess, const char *line, struct hint_list *l)
+{
+	struct hint_list verbs;
+	size_t n;
+
+	find(sess, line, l);
+	const char *verb = verb_of(line, &n);
+	if (l->n > 0 || l->forms.len > 0 || n == 0 || *verb == '#')
+		return;
+	/* Nothing stands behind what is no command: that is what is wrong. */
+	char *upto = xstrdup(line);
+	upto[(size_t)(verb - line) + n] = '\0';
+	find(sess, upto, &verbs);
+	if (verbs.n == 0)
+		sbuf_addf(&l->forms, "  there is no command \"%.*s\"; `help` lists them\n", (int)(n < 60 ? n : 60), verb);
+	hint_free(&verbs);
+	free(upto);
 }
 
 void hint_free(struct hint_list *l)

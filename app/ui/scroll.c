@@ -64,17 +64,17 @@ struct wrap {
 static struct wrap wrap_of(const struct line *l, int cols)
 {
 	struct wrap w = {.cols = cols};
-	unsigned lead = 0, i, most = cols > 0 ? (unsigned)cols / 2 : 0;
+	unsigned lead = 0, last = 0, i, most = cols > 0 ? (unsigned)cols * 3 / 5 : 0;
 
 	while (lead < l->n && l->text[lead] == L' ')
 		lead++;
 	w.words = l->role != ROLE_LOG_ECHO && lead < most && cols >= 20;
 	if (!w.words)
 		return w;
-	w.indent = (int)lead + 2;
-	for (i = lead + 2; i < l->n && i <= most; i++)
+	for (i = lead + 2; i < l->n; i++)
 		if (l->text[i] != L' ' && l->text[i - 1] == L' ' && l->text[i - 2] == L' ')
-			w.indent = (int)i;
+			last = i;
+	w.indent = (int)(last > 0 && last <= most ? last : lead + 2);
 	return w;
 }
 

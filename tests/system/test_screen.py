@@ -144,6 +144,7 @@ def test_completion_and_help(tmp_path):
         t.line_is("s").type("\x15show sta\t").line_is("show stats ")
         t.type("\x15set 0 ?").until(lambda: re.search(r"^ *promiscuous|^ *rate +\S", t.above(), re.M), "help")
         t.line_is("set 0 ").type("\x15help x?").line_is("help x?")
+        t.type("\x15xyz ?").shows('there is no command "xyz"')
         t.type("\x15").prompt().same_after_repaint()
         t.type("\x04").left(0)
 
