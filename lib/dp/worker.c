@@ -80,10 +80,10 @@ static inline void watch_begin(struct watch *c)
 static bool lost_cpu(struct dp_times *times, uint64_t cycles)
 {
 	if (times->typical != 0 && cycles / LOST_TIMES > times->typical && cycles > rte_get_tsc_hz() / LOST_PER_S) {
-		times->typical += times->typical / 4 + 1;
+		cell_add(&times->typical, times->typical / 4 + 1);
 		return true;
 	}
-	times->typical = times->typical != 0 ? (times->typical * 7 + cycles) / 8 : cycles;
+	cell_set(&times->typical, times->typical != 0 ? (times->typical * 7 + cycles) / 8 : cycles);
 	return false;
 }
 
