@@ -150,7 +150,7 @@ static wchar_t shown(wchar_t wc)
 static void draw_prompt(struct fullscreen *s)
 {
 	const LineInfoW *li = edit_line(s->edit);
-	const char *word = s->at.cols < 20 ? "> " : sess_busy(s->f->sess) ? PROMPT_BUSY : PROMPT;
+	const char *word = s->at.cols < 30 ? "> " : sess_busy(s->f->sess) ? PROMPT_BUSY : PROMPT;
 	int row = s->at.prompt, width = s->at.cols, cursor = 0, from = 0, n = (int)(li->lastchar - li->buffer), i = 0;
 	wchar_t *line = xcalloc((size_t)n + 1, sizeof(*line));
 
