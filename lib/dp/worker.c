@@ -146,9 +146,10 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 
 		if (unlikely(mbox_waiting(&w->mbox))) {
 			const struct dp_plan *next = mbox_take(&w->mbox);
+			bool quit = next != NULL && next->quit; /* who ends frees the plan as soon as it is acknowledged */
 			if (next != NULL)
 				adopt(w, next, now);
-			if (next != NULL && next->quit)
+			if (quit)
 				return false;
 			p = w->plan;
 			first = p != NULL ? p->task : NULL;
