@@ -3,7 +3,6 @@
 #include "screen_in.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
@@ -36,19 +35,6 @@ void screen_printed(struct fullscreen *s)
 void screen_resize(struct fullscreen *s)
 {
 	s->resized = true;
-}
-
-static void send(const struct fullscreen *s, const char *text)
-{
-	size_t n = strlen(text);
-
-	while (n > 0) {
-		ssize_t done = write(s->fd, text, n);
-		if (done <= 0)
-			return;
-		text += done;
-		n -= (size_t)done;
-	}
 }
 
 static const char *string(const char *cap)
@@ -86,38 +72,40 @@ static void on_captured(void *arg, const char *text)
 
 static void take_terminal(struct fullscreen *s)
 {
-	tty_touch();
+	tty_raw();
 	s->capture = capture_open(s->f->loop, on_captured, s);
 	screen_tell_leave(s);
-	send(s, keys_paste_on(s->keys));
+	outlet_add(s->out, keys_paste_on(s->keys));
 	s->due_all = true;
 }
 
 static void give_terminal(struct fullscreen *s)
 {
+	screen_unwatch(s);
 	tty_go_on(s->fd);
-	send(s, keys_paste_off(s->keys));
+	outlet_add(s->out, keys_paste_off(s->keys));
 	endwin();
-	tty_screen(-1, NULL, -1);
+	bool taken = outlet_drain(s->out);
+	if (taken)
+		tty_screen(-1, NULL, -1);
+	else
+		tty_restore(); /* nobody reads: what is not read yet is given up for the way back */
 	capture_close(s->capture);
 	s->capture = NULL;
-	if (!s->f->hangup)
+	if (taken && !s->f->hangup)
 		scroll_replay(s->f->log, stdout, s->f->color_err ? s->f->caps.red : "", s->f->color_err ? s->f->caps.normal : "");
 	tty_restore();
 }
 
 static bool open_curses(struct fullscreen *s, enum args_color color)
 {
-	s->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	s->out = s->fd >= 0 ? fdopen(s->fd, "w") : NULL;
+	s->out = outlet_open(STDOUT_FILENO);
 	if (s->out == NULL)
 		return false;
-	tty_touch();
-	s->scr = newterm(NULL, s->out, stdin);
+	s->fd = outlet_fd(s->out);
+	s->scr = newterm(NULL, outlet_file(s->out), stdin);
 	if (s->scr == NULL)
 		return false;
-	cbreak();
-	noecho();
 	nonl();
 	keypad(stdscr, TRUE);
 	typeahead(-1);
@@ -151,8 +139,6 @@ void screen_close(struct fullscreen *s)
 
 	loop_timer_del(loop, s->timer);
 	loop_timer_del(loop, s->esc_timer);
-	if (s->waits_output)
-		loop_fd(loop, s->fd, 0, NULL, NULL);
 	if (s->keys != NULL && keys_pasting(s->keys))
 		tcflush(STDIN_FILENO, TCIFLUSH); /* the rest of a pasted text is not for the shell */
 	if (s->scr != NULL) {
@@ -160,8 +146,7 @@ void screen_close(struct fullscreen *s)
 			give_terminal(s);
 		delscreen(s->scr);
 	}
-	if (s->out != NULL)
-		fclose(s->out);
+	outlet_close(s->out);
 	edit_free(s->edit);
 	keys_free(s->keys);
 	paint_free(s->paint);

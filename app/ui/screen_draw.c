@@ -202,8 +202,24 @@ static void on_output(void *arg, short revents)
 	struct fullscreen *s = arg;
 
 	(void)revents;
-	loop_fd(s->f->loop, s->fd, 0, NULL, NULL);
+	if (outlet_push(s->out))
+		screen_unwatch(s);
+}
+
+void screen_unwatch(struct fullscreen *s)
+{
+	if (s->waits_output)
+		loop_fd(s->f->loop, s->fd, 0, NULL, NULL);
 	s->waits_output = false;
+}
+
+/* Stopped by Ctrl-S, or slow: ports and timers do not wait for it, and what comes next is drawn when it has taken this. */
+static void push(struct fullscreen *s)
+{
+	if (s->waits_output || outlet_push(s->out))
+		return;
+	s->waits_output = true;
+	loop_fd(s->f->loop, s->fd, POLLOUT, on_output, s);
 }
 
 void screen_take_size(struct fullscreen *s)
@@ -280,15 +296,11 @@ void screen_step(void *arg)
 	if (s->resized)
 		screen_take_size(s);
 	follow_view(s);
+	push(s); /* a bell, modes */
 	if (!s->due_page && !s->due_log && !s->due_prompt && !s->due_all)
 		return;
 	if (s->waits_output || (now_ns() - s->drawn_ns < TYPED_AHEAD_NS && screen_fd_ready(STDIN_FILENO, POLLIN)))
 		return;
-	if (!screen_fd_ready(s->fd, POLLOUT)) {
-		/* Stopped by Ctrl-S, or slow: ports and timers do not wait for it. */
-		s->waits_output = true;
-		loop_fd(s->f->loop, s->fd, POLLOUT, on_output, s);
-		return;
-	}
 	draw(s);
+	push(s);
 }

@@ -5,6 +5,7 @@
 #include "draw.h"
 #include "edit.h"
 #include "keys.h"
+#include "outlet.h"
 #include "screen.h"
 
 struct fullscreen {
@@ -14,8 +15,8 @@ struct fullscreen {
 	struct paint *paint;
 	struct capture *capture;
 	SCREEN *scr;
-	FILE *out; /* the terminal, whatever stdout is meanwhile */
-	int fd;
+	struct outlet *out; /* the terminal, whatever stdout is meanwhile */
+	int fd;             /* its own */
 	struct layout at;
 	bool running, resized, paused, ended, busy, mouse, waits_output;
 	bool due_page, due_log, due_prompt, due_all;
@@ -35,6 +36,8 @@ struct fullscreen {
 /* Before each turn of the loop: bring the terminal up to date, if it takes something. */
 void screen_step(void *fullscreen);
 void screen_take_size(struct fullscreen *);
+/* Nobody waits any more for the terminal to take what it was slow with. */
+void screen_unwatch(struct fullscreen *);
 /* Would a read or a write not wait? POLLIN or POLLOUT. */
 bool screen_fd_ready(int fd, short what);
 /* The terminal is another job's now. */

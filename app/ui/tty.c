@@ -2,6 +2,8 @@
 #include "tty.h"
 
 #include <curses.h>
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +11,8 @@
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>
+
+#define UNREAD_MS 2000
 
 static struct termios found;
 static volatile sig_atomic_t have, touched, on_screen;
@@ -34,6 +38,20 @@ void tty_touch(void)
 	touched = 1;
 }
 
+void tty_raw(void)
+{
+	struct termios raw = found;
+
+	tty_touch();
+	raw.c_lflag = (raw.c_lflag & ~(tcflag_t)(ICANON | ECHO)) | ISIG;
+	raw.c_iflag &= ~(tcflag_t)ICRNL;
+	raw.c_oflag &= ~(tcflag_t)(ONLCR | TABDLY); /* curses moves with both */
+	raw.c_cc[VMIN] = 1;
+	raw.c_cc[VTIME] = 0;
+	while (have && tcsetattr(STDIN_FILENO, TCSANOW, &raw) != 0 && errno == EINTR)
+		;
+}
+
 void tty_screen(int fd, const char *leave, int pipe_fd)
 {
 	on_screen = 0;
@@ -42,20 +60,27 @@ void tty_screen(int fd, const char *leave, int pipe_fd)
 		return;
 	screen.fd = fd;
 	screen.pipe_fd = pipe_fd;
-	screen.n = strlen(leave) < sizeof(screen.leave) ? strlen(leave) : 0;
-	memcpy(screen.leave, leave, screen.n);
+	/* CAN: what was being written may have been cut within a sequence */
+	screen.n = strlen(leave) + 1 < sizeof(screen.leave) ? strlen(leave) + 1 : 0;
+	screen.leave[0] = '\030';
+	memcpy(screen.leave + 1, leave, screen.n > 0 ? screen.n - 1 : 0);
 	on_screen = 1;
 }
 
-static void write_all(int fd, const char *text, size_t n)
+/* Who does not read for a while is not waited for. */
+static bool write_all(int fd, const char *text, size_t n)
 {
 	while (n > 0) {
+		struct pollfd p = {.fd = fd, .events = POLLOUT};
 		ssize_t done = write(fd, text, n);
+		if (done < 0 && (errno == EINTR || (errno == EAGAIN && poll(&p, 1, UNREAD_MS) > 0)))
+			continue;
 		if (done <= 0)
-			return;
+			return false;
 		text += done;
 		n -= (size_t)done;
 	}
+	return true;
 }
 
 void tty_go_on(int fd)
@@ -112,10 +137,12 @@ void tty_last_words(const char *text)
 	snprintf(screen.words, sizeof(screen.words), "%s", n < sizeof(screen.words) ? text : text + n + 1 - sizeof(screen.words));
 }
 
-static void write_lines(const char *text, size_t n)
+static bool write_lines(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		write_all(screen.fd, text[i] == '\n' ? "\r\n" : &text[i], text[i] == '\n' ? 2 : 1);
+		if (!write_all(screen.fd, text[i] == '\n' ? "\r\n" : &text[i], text[i] == '\n' ? 2 : 1))
+			return false;
+	return true;
 }
 
 /* The pipe does not block. */
@@ -125,10 +152,14 @@ static void leave_screen(void)
 	ssize_t n;
 
 	tty_go_on(screen.fd);
-	write_all(screen.fd, screen.leave, screen.n);
-	write_lines(screen.words, strnlen(screen.words, sizeof(screen.words)));
-	while (screen.pipe_fd >= 0 && (n = read(screen.pipe_fd, text, sizeof(text))) > 0)
-		write_lines(text, (size_t)n);
+	if (!write_all(screen.fd, screen.leave, screen.n)) {
+		tcflush(screen.fd, TCOFLUSH);
+		write_all(screen.fd, screen.leave, screen.n);
+		return;
+	}
+	bool read_on = write_lines(screen.words, strnlen(screen.words, sizeof(screen.words)));
+	while (read_on && screen.pipe_fd >= 0 && (n = read(screen.pipe_fd, text, sizeof(text))) > 0)
+		read_on = write_lines(text, (size_t)n);
 }
 
 void tty_restore(void)

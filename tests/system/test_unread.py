@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A terminal that nobody reads for a while: a window that hangs, a connection that is stuck.
+
+WIRERATE names the executable.
+"""
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from pty_term import BIN, LIMIT
+from screen_term import Screen
+
+pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
+
+
+def full(t):
+    """Nobody reads, while pages change by far more than what a terminal keeps for its reader."""
+    t.cmd("set pages interval 100ms").cmd("start 0")
+    for page in "2896" * 15:
+        os.write(t.master, page.encode())
+        time.sleep(0.05)
+    return t
+
+
+def is_made(t, path):
+    end = time.monotonic() + LIMIT
+    while not path.exists():
+        assert time.monotonic() < end and t.proc.poll() is None, f"{path.name} is not made while nobody reads"
+        time.sleep(0.02)
+
+
+def test_nothing_waits_for_a_terminal_that_is_not_read(tmp_path):
+    with Screen(tmp_path, cols=300, rows=100) as t:
+        full(t.ready())
+        os.write(t.master, f"stop 0; wait 0; start 0 for 300ms; wait 0; save {tmp_path}/after\r".encode())
+        is_made(t, tmp_path / "after")
+        t.until(lambda: "save " in t.above(), "the screen goes on").prompt()
+        t.type("1").on_page("main").same_after_repaint().type("\x04").left(0)
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGSEGV])
+def test_a_signal_ends_it_although_nobody_reads(tmp_path, sig):
+    with Screen(tmp_path, cols=300, rows=100) as t:
+        full(t.ready())
+        t.proc.send_signal(sig)
+        try:
+            assert t.proc.wait(LIMIT) == -sig
+        except subprocess.TimeoutExpired:
+            pytest.fail("waits for its terminal")
+        t.terminal_is_back()
