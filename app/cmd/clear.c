@@ -15,5 +15,5 @@ static const struct arg_spec args_clear[] = {{ARG_TARGETS, "ports"}, {ARG_WORD, 
 
 const struct verb verb_clear = {
 	.name = "clear", .args = args_clear, .run = run, .flags = VERB_NO_LOAD,
-	.help = "Counters of the ports count from 0 again. Nothing stops, no setting changes.",
+	.help = "Counters of the ports count from 0 again. Nothing stops, no setting changes; the device's own (`show xstats`) go on.",
 };

@@ -83,6 +83,15 @@ static int list_pages(struct cmd_run *r)
 	return show_out(r, doc, &list_view);
 }
 
+static unsigned page_count(void)
+{
+	unsigned n = 0;
+
+	while (pages[n] != NULL)
+		n++;
+	return n;
+}
+
 static int run_page(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct app *app = app_of(r);
@@ -96,6 +105,10 @@ static int run_page(struct cmd_run *r, const struct arg_val *args, struct err *e
 		app->view.top = 0;
 	} else {
 		unsigned size = view_group(&app->view), n = ctl_nports(app->ctl);
+		if (a.group > 0 && n <= size)
+			return err_at(e, EINVAL, args[0].col, "there is no group %u of ports: with %u on a page all are in group 0; "
+				      "a page goes by its name, `page %s`",
+				      (unsigned)a.group, size, pages[a.group <= page_count() ? a.group - 1 : 0]->name);
 		if (a.group > 0 && a.group * size >= n)
 			return err_at(e, EINVAL, args[0].col, "there is no group %u of ports: with %u on a page, %u port%s are groups 0 to %u",
 				      (unsigned)a.group, size, n, n == 1 ? "" : "s", n > 0 ? (n - 1) / size : 0);

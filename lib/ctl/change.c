@@ -2,10 +2,11 @@
 /* Another order while streams with counts are sent, each exactly so often as its count says, in the whole run and by all queues together.
  *
  * Queues stand at different frames, and each of them begins the new order where it stands, so what is left of a stream is known only afterwards.
- * Therefore two steps. First a group is held: its queues begin the new order without ends. Before, each of them had a share of every count, and
- * the shares add up to it: whatever the other queues have sent by then, at least the rest of a queue's own share is left of a stream when that
- * queue begins the new order, and it goes through no more passes than this rest has. When all have begun, what each had sent is known. The
- * order with its ends is made of what is left, as a continuation of the held one: its first phase has at least those passes. */
+ * Therefore three steps. First queues are asked how far they will go by the old order at most: each has a share of every count up to there, and
+ * does not stop meanwhile. Then a group is held: its queues begin the new order without ends. Whatever the others have sent by then, what their
+ * shares do not take is left of a stream when a queue begins the new order, and it goes through no more passes than that has. When all have
+ * begun, what each had sent is known. The order with its ends is made of what is left, as a continuation of the held one: its first phase has
+ * at least those passes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,15 +73,17 @@ static void add_shares(struct change *x, const struct group *g, unsigned q)
 {
 	uint64_t *frames = xcalloc(2 * (size_t)(g->n + g->nidle), sizeof(*frames)), *share = x->share + (size_t)q * CTL_CELLS;
 	unsigned np = g->sched.nphases, nq = g->nqueues;
+	uint64_t reach = x->cp->braked ? cell_get(&g->reach[q]) : GEN_REACH_ASKED;
 
 	for (unsigned m = 0; m < g->n; m++)
 		share[g->member[m].cell] = g->from[q * g->n + m];
 	for (unsigned p = 0; p < np; p++) {
 		const struct sched_phase *ph = &g->sched.phase[p];
-		uint64_t end = p + 1 < np ? ph->end : g->sched.total, own = own_before(q, nq, end) - own_before(q, nq, ph->k0);
-		if (end <= ph->k0)
+		uint64_t first = own_before(q, nq, ph->k0), end = own_before(q, nq, p + 1 < np ? ph->end : g->sched.total);
+		end = end < reach ? end : reach;
+		if (end <= first)
 			continue;
-		frun_count(g->prog[q * np + p].run, own, frames, frames + g->n + g->nidle); /* the idle ones are the last */
+		frun_count(g->prog[q * np + p].run, end - first, frames, frames + g->n + g->nidle); /* the idle ones are the last */
 		for (unsigned s = 0; s < ph->nstreams; s++)
 			share[g->member[ph->stream[s]].cell] += frames[s];
 	}
@@ -115,20 +118,24 @@ static void change_free(struct change *x)
 	free(x->share);
 }
 
+/* Frames of a stream since open that the queue may have sent when it begins the new order, at most. */
+static uint64_t bound_of(const struct change *x, unsigned q, uint32_t cell)
+{
+	if (!x->in_old[cell]) /* nobody sends it now */
+		return cell_at(x->cp, q, cell);
+	return x->count[cell] != 0 ? x->share[(size_t)q * CTL_CELLS + cell] : UINT64_MAX;
+}
+
 /* This, less what the queue has sent of the stream since open, is left of the count whichever queues still go by the old order. */
 static uint64_t most_of(const struct change *x, unsigned q, uint32_t cell, uint64_t count)
 {
-	unsigned nq = x->cp->p.ntxq;
-	uint64_t had = 0, count_end = base_of(x->cp, cell) + count;
+	uint64_t most = base_of(x->cp, cell) + count;
 
-	if (!x->in_old[cell]) { /* nobody sends it now */
-		for (unsigned i = 0; i < nq; i++)
-			had += cell_at(x->cp, i, cell);
-		return cell_at(x->cp, q, cell) + (count_end > had ? count_end - had : 0);
+	for (unsigned i = 0; i < x->cp->p.ntxq; i++) {
+		uint64_t others = i != q ? bound_of(x, i, cell) : 0;
+		most = most > others ? most - others : 0;
 	}
-	if (x->count[cell] == 0 || x->count[cell] > count) /* queues that have not heard of it may send more */
-		return 0;
-	return x->share[(size_t)q * CTL_CELLS + cell] + (count - x->count[cell]);
+	return most;
 }
 
 /* Streams that are off, or have sent their count before the order that comes: when they come back they go on where they stand. */
@@ -335,6 +342,30 @@ static int change_group(struct change *x, int32_t cell, struct stream *const *s,
 
 	asked_free(&p);
 	return rc;
+}
+
+bool program_reorders(const struct ctl_port *cp, const struct program *old)
+{
+	struct sched_in *want;
+	struct picked p;
+	struct err e;
+	bool other = false;
+
+	if (streams_pick(cp, &p, &e) == 0) {
+		want = xcalloc(p.nturn + 1, sizeof(*want));
+		for (unsigned i = 0; i < p.nturn; i++)
+			want[i] = sched_in_of(p.turn[i]);
+		const struct group *was = group_of(old, -1);
+		other = p.nturn > 0 && (was == NULL || !same_order(was, want, p.nturn));
+		for (unsigned i = 0; i < p.nown && !other; i++) {
+			want[0] = sched_in_of(p.own[i]);
+			was = group_of(old, (int32_t)p.own[i]->cell);
+			other = was == NULL || !same_order(was, want, 1);
+		}
+		free(want);
+	}
+	picked_free(&p);
+	return other;
 }
 
 int program_change(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out,

@@ -104,6 +104,7 @@ struct ctl_port {
 	struct port_cfg applied;   /* values the device runs with: mtu, txd, rxd, mbufs */
 	struct program program;    /* what it sends, or sent last */
 	uint64_t program_seq;      /* plans with a higher number have it */
+	bool braked;               /* its queues are asked how far they go before the order changes */
 	uint64_t *run_base;        /* by cell: frames that all queues had sent since open when the run began */
 	struct program next;       /* what a start would send that is being checked */
 	struct group_rate *rate;   /* of each group of it */

@@ -87,6 +87,21 @@ bool plan_waits(const struct ctl *c)
 	return false;
 }
 
+/* Queues share out a stream with a count between them, and one that takes up another order knows only of its own share. So that it need not
+ * wait for others there, all agree before not to send the second half of theirs by the old order. */
+static bool brake(const struct ctl *c, struct ctl_port *cp)
+{
+	if (cp->braked || cp->p.ntxq == 1 || !cp->program.counted || !program_reorders(cp, &cp->program))
+		return false;
+	for (unsigned i = 0; i < cp->program.ngroups; i++)
+		for (unsigned q = 0; q < cp->p.ntxq; q++)
+			cell_set(&cp->program.group[i]->reach[q], GEN_REACH_ASKED);
+	cp->braked = true;
+	cp->touched = true; /* the change itself comes when all have answered */
+	cp->program_seq = c->plan_seq;
+	return true;
+}
+
 /* The program of a port that sends follows its settings; one that cannot be made is not taken over. */
 void plan_refresh(struct ctl *c, struct ctl_port *cp)
 {
@@ -105,11 +120,14 @@ void plan_refresh(struct ctl *c, struct ctl_port *cp)
 		}
 	} else {
 		bool counts = !cp->run.armed && (cp->program.counted || streams_count(cp));
+		if (counts && brake(c, cp))
+			return;
 		rc = counts ? program_change(c, cp, &cp->program, limit, &now, &e)
 			    : program_make(c, cp, &cp->program, limit, &now, &e);
 		if (rc < 0)
 			snprintf(text, sizeof(text), "%s; the frames in flight stay as they were", e.text);
 		say(c, cp, text);
+		cp->braked = false;
 	}
 	if (rc == 0)
 		plan_take(c, cp, &now);
@@ -175,6 +193,7 @@ static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct
 				  .phase = ph,
 				  .epoch = g->epoch,
 				  .hold = g->hold != NULL ? &g->hold->queue[q] : NULL,
+				  .reach = cp->braked ? &g->reach[q] : NULL,
 				  .by_bytes = a->by_bytes,
 				  .l2 = a->l2,
 				  .period = a->period,

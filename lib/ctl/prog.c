@@ -63,6 +63,7 @@ void group_unref(struct ctl *c, struct group *g)
 	free(g->in);
 	free(g->want);
 	free(g->from);
+	free(g->reach);
 	free(g->member);
 	sched_free(&g->sched);
 	free(g);
@@ -367,6 +368,7 @@ int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, stru
 	for (unsigned i = 0; i < g->nidle; i++)
 		g->idle[i].frames->refs++;
 	g->from = xcalloc((size_t)g->n * g->nqueues, sizeof(*g->from));
+	g->reach = xcalloc(g->nqueues, sizeof(*g->reach));
 	number(c, g, like);
 	g->prog = xcalloc((size_t)np * g->nqueues, sizeof(*g->prog));
 	g->l1 = xcalloc(np, sizeof(*g->l1));

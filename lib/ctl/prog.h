@@ -69,6 +69,7 @@ struct group {
 	unsigned nidle;
 	uint64_t *from;            /* [queue * n + member] frames that the queue had sent since open when the order began; of those with a count */
 	struct group_hold *hold;   /* NULL: the schedule is known to its end */
+	cell_t *reach;             /* of each queue: how far it goes before another order; the workers', once they are asked */
 	bool bounded;              /* it ends by counts */
 	unsigned of;               /* groups like it that the port has */
 	struct prog *prog;         /* [queue * sched.nphases + phase] */
@@ -115,6 +116,8 @@ void program_add(struct program *p, struct group *g);
 /* change.c: the same while the port sends and streams have counts, of which each is sent exactly in the whole run, by all queues together. What
  * was sent of old (it is in use on all queues, and not held) stays counted; groups of another order than before are held. */
 int program_change(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, struct err *e);
+/* Does some stream of the port take other turns than in old? */
+bool program_reorders(const struct ctl_port *cp, const struct program *old);
 /* All queues have taken up what is held: what is left of each stream is known, and with it the end. */
 int program_settle(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, struct err *e);
 /* A run begins now, with nothing sent of any stream. */

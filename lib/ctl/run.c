@@ -138,9 +138,9 @@ int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, 
 				       .bounded = all_counted(&cp->program),
 				       .base_bytes = tx_bytes(cp)};
 		cp->said[0] = '\0';
+		cp->braked = false;
 		cp->touched = true;
 		cp->program_seq = c->plan_seq;
-		program_begins(cp);
 	}
 	return 0;
 }
@@ -157,6 +157,7 @@ void run_arm(struct ctl *c)
 		if (start == 0)
 			start = clock_tsc() + clock_cycles(LEAD_NS);
 		r->armed = false;
+		program_begins(cp); /* its settings may have changed since the start was asked for */
 		rates_arm(cp, start, r->duration_ns);
 	}
 }

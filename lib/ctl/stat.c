@@ -140,6 +140,37 @@ static void take_dev(struct snap_port *to, const struct snap_port *now, const st
 	to->nic.unconfirmed = now->nic.unconfirmed > base->nic.unconfirmed ? now->nic.unconfirmed - base->nic.unconfirmed : 0;
 }
 
+static uint64_t all_sizes(const struct cnt_sizes *s)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < CNT_NSIZES; i++)
+		sum += s->n[i];
+	return sum;
+}
+
+#define SETTLED_LOOKS 1000 /* a microsecond each, and a burst is counted within less */
+
+/* Where counting begins, of one moment: else frames and their sizes would never agree again. */
+static void queue_begins(struct ctl_port *cp, unsigned q)
+{
+	struct q_raw *raw = &cp->base.q[q];
+
+	for (unsigned i = 0; i < SETTLED_LOOKS; i++) {
+		struct cnt_sizes tx = {0};
+		stat_queue(cp, q, raw);
+		bool read = q < cp->p.ntxq && gen_sizes(cp->gen[q], &tx);
+		if (read)
+			cp->seen_sizes[q] = tx;
+		if ((q >= cp->p.ntxq || (read && all_sizes(&tx) == raw->tx.packets)) &&
+		    (q >= cp->p.nrxq || all_sizes(&raw->rx_sizes) == raw->rx.packets))
+			break;
+		rte_pause();
+	}
+	if (q < cp->p.ntxq)
+		cells_sum(&cp->base.tx_sizes, &cp->seen_sizes[q], sizeof(cp->base.tx_sizes));
+}
+
 void ctl_clear(struct ctl *c, const struct portset *ports)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
@@ -149,9 +180,9 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 		streams_clear(cp);
 		cp->base.dev = (struct snap_port){0};
 		stat_dev(cp, &cp->base.dev);
+		cp->base.tx_sizes = (struct cnt_sizes){0};
 		for (unsigned q = 0; q < cp->nqueues; q++)
-			stat_queue(cp, q, &cp->base.q[q]);
-		read_tx_sizes(cp, &cp->base.tx_sizes);
+			queue_begins(cp, q);
 		cp->max = (struct snap_interval){0};
 		cp->cleared = true;
 	}

@@ -183,6 +183,9 @@ struct gen_hold {
 	uint64_t *had;            /* the worker's: what this queue had sent of each when it began the order, to be read once the plan is in use */
 };
 
+#define GEN_REACH_NONE (UINT64_MAX / 2)
+#define GEN_REACH_ASKED UINT64_MAX
+
 struct gen_group {
 	int32_t stream;           /* id of the stream whose own rate this is; -1: the port's schedule */
 	uint16_t nphases;
@@ -191,6 +194,9 @@ struct gen_group {
 	 * schedule at k = 0 and streams keep their ordinals, whatever group they were in; phases count from there. */
 	uint64_t epoch;
 	const struct gen_hold *hold; /* new with its epoch; one phase without end. NULL: the phases say all, and follow what was held */
+	/* Another order is to come: this queue goes on through half of what it has left of streams with counts, and says here behind how many own
+	 * frames of the epoch it waits (GEN_REACH_NONE: it has none left). Control has written GEN_REACH_ASKED. NULL: it is not asked. */
+	cell_t *reach;
 	bool by_bytes;            /* the period is that of a byte on the wire (l1) or of a byte of a frame with FCS (l2), not of a frame */
 	bool l2;
 	struct pace_period period;

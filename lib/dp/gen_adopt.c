@@ -139,7 +139,7 @@ static void next_phase(const struct gen_job *j, struct gen_state *g, struct gen_
 	const struct gen_phase *last = gr->group->phase + gr->group->nphases - 1;
 
 	gen_unsettle(g);
-	while (gr->i >= gr->end_i && gr->i < gr->limit_i && gr->phase < last) {
+	while (gr->i >= gr->end_i && gr->i < gr->limit_i && gr->i < gr->hold_i && gr->phase < last) {
 		const struct gen_phase *from = gr->phase;
 		uint64_t ended = gen_phase_bytes(gr, from->end - from->k0);
 
@@ -240,6 +240,18 @@ static void set_limit(const struct gen_job *j, struct gen_grp *gr)
 		gr->limit_i = gr->i;
 }
 
+/* Asked once, although other plans may follow before control has heard of it. An endless last phase has no streams with counts. */
+static void set_reach(const struct gen_job *j, struct gen_grp *gr)
+{
+	const struct gen_phase *last = gr->group->phase + gr->group->nphases - 1;
+	uint64_t end = gen_own_before(j, last->end != UINT64_MAX ? last->end : last->k0), at = gr->i - gr->epoch_i;
+
+	if (cell_get(gr->group->reach) == GEN_REACH_ASKED)
+		cell_set(gr->group->reach, at < end ? at + (end - at) / 2 : GEN_REACH_NONE);
+	if (cell_get(gr->group->reach) != GEN_REACH_NONE)
+		gr->hold_i = gr->epoch_i + cell_get(gr->group->reach);
+}
+
 /* How far the group may go by itself. All that was sent before its epoch is in the cells. The passes that are allowed are whole ones in the order
  * that control makes of what is left. */
 static void set_hold(const struct gen_job *j, const struct gen_state *g, struct gen_grp *gr, bool begins)
@@ -249,6 +261,8 @@ static void set_hold(const struct gen_job *j, const struct gen_state *g, struct 
 
 	if (h == NULL)
 		gr->hold_i = UINT64_MAX;
+	if (gr->group->reach != NULL)
+		set_reach(j, gr);
 	if (h == NULL || !begins)
 		return;
 	for (uint32_t n = 0; n < h->ncaps; n++) {
@@ -335,7 +349,7 @@ static void lay_out(const struct gen_job *j, struct gen_own *o)
 	o->laid = true;
 	o->held = false;
 	for (unsigned n = 0; n < j->ngroups; n++)
-		o->held |= j->group[n].hold != NULL;
+		o->held |= j->group[n].hold != NULL || j->group[n].reach != NULL;
 }
 
 /* All groups stand at their next frame: which of them have one, and in what order. */

@@ -80,10 +80,10 @@ static inline void watch_begin(struct watch *c)
 static bool lost_cpu(struct dp_times *times, uint64_t cycles)
 {
 	if (times->typical != 0 && cycles / LOST_TIMES > times->typical && cycles > rte_get_tsc_hz() / LOST_PER_S) {
-		times->typical += times->typical / 4 + 1;
+		cell_add(&times->typical, times->typical / 4 + 1);
 		return true;
 	}
-	times->typical = times->typical != 0 ? (times->typical * 7 + cycles) / 8 : cycles;
+	cell_set(&times->typical, times->typical != 0 ? (times->typical * 7 + cycles) / 8 : cycles);
 	return false;
 }
 
@@ -146,9 +146,10 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 
 		if (unlikely(mbox_waiting(&w->mbox))) {
 			const struct dp_plan *next = mbox_take(&w->mbox);
+			bool quit = next != NULL && next->quit; /* who ends frees the plan as soon as it is acknowledged */
 			if (next != NULL)
 				adopt(w, next, now);
-			if (next != NULL && next->quit)
+			if (quit)
 				return false;
 			p = w->plan;
 			first = p != NULL ? p->task : NULL;

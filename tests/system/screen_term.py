@@ -18,7 +18,13 @@ class On:
     def last(self):
         """As on any terminal. On the screen lines that are drawn into the log look like prompts for a moment."""
         on_screen = self.full or ALTERNATE in self.screen.mode
-        return super().last() if not on_screen or self.screen.cursor.y >= self.screen.lines - 2 else None
+        if not on_screen:
+            return super().last()
+        if self.screen.cursor.y < self.screen.lines - 2:
+            return None
+        # narrow screens have a short prompt
+        line = super().last()
+        return PROMPT + line[2:] if line.startswith("> ") else line
 
     def ready(self):
         return self.until(lambda: ALTERNATE in self.screen.mode and self.last() == PROMPT and self.footer(), "screen")

@@ -351,8 +351,7 @@ def test_resize_storm(tmp_path):
         assert t.footer()
         t.same_after_repaint()
         for cols, rows in ((20, 5), (500, 200), (80, 24)):
-            line = ("> " if cols < 30 else PROMPT) + "# x"
-            t.resize(cols, rows).type("# x").until(lambda: t.last() == line, line).same_after_repaint()
+            t.resize(cols, rows).type("# x").line_is("# x").same_after_repaint()
         t.type("quit\r").left(0)
 
 

@@ -19,6 +19,7 @@ struct bench {
 	int32_t last[FAKE_QUEUES][CELLS]; /* the ordinal before, as the frame says it; -1: none */
 	bool loose[CELLS];       /* its ordinals may begin anew */
 	uint64_t expect[CELLS];  /* frames in the run */
+	struct cnt_sizes sizes;  /* that the device took in all runs */
 	struct { struct bench *b; unsigned q; } at[FAKE_QUEUES];
 };
 
@@ -36,6 +37,7 @@ static void look(void *arg, const struct rte_mbuf *m)
 		fail_msg("cell %u on queue %u of %u: ordinal %d after %d", cell, at->q, at->b->nq, o, *last);
 	*last = o;
 	at->b->sent[cell]++;
+	at->b->sizes.n[cnt_size_class(m->pkt_len + RTE_ETHER_CRC_LEN)]++;
 }
 
 static struct stream *stream(struct bench *b, unsigned id)
@@ -187,21 +189,6 @@ static void note_free(struct bench *b)
 			fail_msg("%s", ev.text);
 }
 
-static void begin(struct bench *b, uint64_t ns)
-{
-	struct portset all = {{0}};
-	struct err e = {.text = ""};
-
-	portset_add(&all, 0);
-	memset(b->sent, 0, sizeof(b->sent));
-	memset(b->last, 0xff, sizeof(b->last));
-	if (ctl_start(b->c, &all, ns, &e) < 0)
-		fail_msg("%s", e.text);
-	control(b);
-	while ((int64_t)(clock_tsc() - b->cp->run.start_tsc) < 0)
-		all_turn(b, 1);
-}
-
 static void to_the_end(struct bench *b)
 {
 	for (unsigned i = 0; i < 200000000 && b->cp->run.active; i++)
@@ -214,6 +201,11 @@ static void to_the_end(struct bench *b)
 static void check_cells(struct bench *b)
 {
 	struct gen_cell *sum = stream_cells(b->cp);
+	struct cnt_sizes sizes = {0};
+
+	for (unsigned q = 0; q < b->nq; q++)
+		assert_true(gen_sizes(b->cp->gen[q], &sizes));
+	assert_memory_equal(&sizes, &b->sizes, sizeof(sizes));
 
 	for (unsigned s = 0; s < CELLS; s++)
 		assert_int_equal(sum[s].packets - (b->cp->run_base != NULL ? b->cp->run_base[s] : 0), b->sent[s]);
@@ -334,6 +326,24 @@ static void change(struct bench *b)
 	}
 }
 
+/* changes: some in the same turn of control. */
+static void begin(struct bench *b, uint64_t ns, bool changes)
+{
+	struct portset all = {{0}};
+	struct err e = {.text = ""};
+
+	portset_add(&all, 0);
+	memset(b->sent, 0, sizeof(b->sent));
+	memset(b->last, 0xff, sizeof(b->last));
+	if (ctl_start(b->c, &all, ns, &e) < 0)
+		fail_msg("%s", e.text);
+	while (changes && any(3) == 0)
+		change(b);
+	control(b);
+	while ((int64_t)(clock_tsc() - b->cp->run.start_tsc) < 0)
+		all_turn(b, 1);
+}
+
 /* Now and then a queue hears of nothing for long, and control of none. */
 static void some_turns(struct bench *b)
 {
@@ -365,6 +375,15 @@ static void check_counts(struct bench *b, bool all)
 	check_cells(b);
 }
 
+static void stop(struct bench *b)
+{
+	struct portset all = {{0}};
+
+	portset_add(&all, 0);
+	ctl_stop(b->c, &all);
+	to_the_end(b);
+}
+
 /* Returns whether all that was asked for came before the run's end. */
 static bool one_run(struct bench *b, unsigned changes)
 {
@@ -372,7 +391,7 @@ static bool one_run(struct bench *b, unsigned changes)
 		if (stream(b, id) != NULL)
 			b->expect[stream(b, id)->cell] = stream(b, id)->cfg.count;
 	memset(b->loose, 0, sizeof(b->loose));
-	begin(b, 0);
+	begin(b, any(4) == 0 ? 1 + any(20000000) : 0, true);
 	for (unsigned n = 0; n < changes && b->cp->run.active; n++) {
 		if (any(4) > 0)
 			change(b);
@@ -380,7 +399,17 @@ static bool one_run(struct bench *b, unsigned changes)
 			control(b);
 		some_turns(b);
 		check_counts(b, false);
+		for (unsigned q = 0; q < b->nq; q++) /* a device that takes nothing for a while, or again */
+			if (any(10) == 0)
+				fake[q].take = fake[q].take == TAKE_NONE ? TAKE_RANDOM : TAKE_NONE;
+		if (any(60) == 0) { /* held or not */
+			stop(b);
+			check_counts(b, false);
+			return false;
+		}
 	}
+	for (unsigned q = 0; q < b->nq; q++)
+		fake[q].take = fake[q].take == TAKE_NONE ? TAKE_RANDOM : fake[q].take;
 	/* to the end, with all that there is */
 	for (unsigned id = 0; id < IDS && b->cp->run.active; id++) {
 		struct stream *s = stream(b, id);
@@ -393,7 +422,7 @@ static bool one_run(struct bench *b, unsigned changes)
 			set_count(b, s, 5000);
 	}
 	until_adopted(b);
-	bool whole = b->cp->run.active;
+	bool whole = b->cp->run.active && b->cp->run.duration_ns == 0;
 	to_the_end(b);
 	check_counts(b, whole);
 	return whole;
@@ -428,10 +457,112 @@ static void test_random_changes(void **state)
 	assert_true(whole > 20);
 }
 
+/* Whatever control has said last, every queue has frames to send until it says more. */
+static void check_flow(struct bench *b, const char *what)
+{
+	bool held = false;
+
+	touch(b, 0);
+	for (unsigned step = 0; plan_waits(b->c); step++) {
+		control(b);
+		held |= b->cp->program.held;
+		assert_true(step < 4);
+		for (unsigned q = 0; q < b->nq; q++) {
+			uint64_t before = fake[q].frames;
+			work(b, q, 50);
+			if (fake[q].frames < before + 40 * b->cp->p.cfg.burst)
+				fail_msg("%s, %u queues: queue %u waits after %u frames, step %u", what, b->nq, q,
+					 (unsigned)(fake[q].frames - before), step);
+		}
+	}
+	assert_true(held);
+}
+
+static void test_no_gap(void **state)
+{
+	(void)state;
+	for (unsigned nq = 1; nq <= 3; nq++) {
+		struct bench *b = bench_new(nq);
+		b->cp->p.cfg.rate = (struct rate){.kind = RATE_MAX};
+		b->cp->p.cfg.burst = 16;
+		dress(b, 0);
+		for (unsigned id = 1; id < 4; id++) { /* of two queues each stream is sent by one */
+			add(b, id);
+			stream(b, id)->cfg.weight = 1;
+		}
+		for (unsigned run = 0; run < 2; run++) {
+			for (unsigned id = 2; id < 4; id++)
+				stream(b, id)->cfg.count = 1000000;
+			struct stream *s = stream(b, 0), *other = stream(b, 1);
+			s->cfg.count = other->cfg.count = 1000000;
+			s->cfg.weight = other->cfg.weight = 1;
+			begin(b, 0, false);
+			all_turn(b, 100);
+			s->cfg.weight = 3;
+			check_flow(b, "a weight");
+			s->cfg.count = 900000;
+			check_flow(b, "a lower count");
+			other->cfg.count = 1100000;
+			check_flow(b, "a higher count");
+			other->cfg.rate = (struct own_rate){.set = true, .rate = {.kind = RATE_MAX}};
+			check_flow(b, "a rate of its own");
+			other->cfg.rate.set = false;
+			check_flow(b, "no rate of its own");
+			s->cfg.count = 0;
+			check_flow(b, "no count");
+			if (nq == 1) { /* else nobody knows what the others send until they have heard of it */
+				s->cfg.count = 1000000;
+				check_flow(b, "a count");
+			}
+			stop(b);
+		}
+		bench_free(b);
+	}
+}
+
+/* Settings that change in the turn of control in which the run starts belong to its begin. */
+static void test_change_at_the_start(void **state)
+{
+	(void)state;
+	struct bench *b = bench_new(2);
+	struct portset all = {{0}};
+	struct err e;
+
+	portset_add(&all, 0);
+	b->cp->p.cfg.rate = (struct rate){.kind = RATE_MAX};
+	b->cp->p.cfg.burst = 16;
+	dress(b, 0);
+	add(b, 1);
+	for (unsigned run = 0; run < 2; run++) {
+		stream(b, 0)->cfg.count = stream(b, 1)->cfg.count = 100000;
+		stream(b, 0)->cfg.weight = 1;
+		memset(b->sent, 0, sizeof(b->sent));
+		memset(b->last, 0xff, sizeof(b->last));
+		assert_int_equal(ctl_start(b->c, &all, 0, &e), 0);
+		stream(b, 0)->cfg.weight = 5;
+		touch(b, 0);
+		control(b);
+		while ((int64_t)(clock_tsc() - b->cp->run.start_tsc) < 0)
+			all_turn(b, 1);
+		all_turn(b, 300);
+		stream(b, 0)->cfg.weight = 2;
+		check_flow(b, "a weight after one at the start");
+		if (run == 0)
+			stop(b);
+		else
+			to_the_end(b);
+	}
+	assert_int_equal(b->sent[stream(b, 0)->cell], 100000);
+	assert_int_equal(b->sent[stream(b, 1)->cell], 100000);
+	bench_free(b);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_changes),
+		cmocka_unit_test(test_no_gap),
+		cmocka_unit_test(test_change_at_the_start),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

@@ -125,6 +125,38 @@ static void test_time_comes_first(void **state)
 	assert_int_equal(now(2).run.sent, 2000);
 }
 
+static uint64_t all_sizes(const struct cnt_sizes *s)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < CNT_NSIZES; i++)
+		sum += s->n[i];
+	return sum;
+}
+
+/* Frames and their sizes are counted from the same frame on. */
+static void test_clear_while_sending(void **state)
+{
+	struct portset p = only(2);
+
+	(void)state;
+	fresh(2, 2)->rate = (struct rate){.kind = RATE_MAX};
+	fixed_size(2, 1, 200);
+	for (unsigned i = 0; i < 20; i++) {
+		start(2, 0);
+		for (unsigned n = 0; n < 20; n++)
+			ctl_turn(c);
+		while (now(2).run.sent < 1000)
+			ctl_turn(c);
+		ctl_clear(c, &p);
+		stop(2);
+		settle(2);
+		struct snap_port s = now(2);
+		assert_int_equal(all_sizes(&s.tx_sizes), s.tx.packets);
+		assert_int_equal(all_sizes(&s.rx_sizes), s.rx.packets);
+	}
+}
+
 static void test_close(void **state)
 {
 	(void)state;
@@ -139,6 +171,7 @@ int main(void)
 		cmocka_unit_test(test_counts_go),
 		cmocka_unit_test(test_count_of_the_port),
 		cmocka_unit_test(test_time_comes_first),
+		cmocka_unit_test(test_clear_while_sending),
 		cmocka_unit_test(test_close),
 	};
 

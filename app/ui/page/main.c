@@ -14,6 +14,7 @@
 #define PORT 24
 #define PORT_LEAST 14
 #define NS_PER_S 1e9
+#define RANK_RATE 1
 
 /* port NULL: the column of sums over all. */
 struct cell {
@@ -325,9 +326,9 @@ static void fill_address(const struct row *r, struct cell *c)
 static const struct row rows[] = {
 	{"Port:Name", "Port", 0, ROLE_PORT_LABEL, ROLE_PORT_LABEL, fill_name},
 	{"Flags:Mode", "Flags", 26, ROLE_PORT_LABEL, ROLE_PORT_FLAGS, fill_flags, "flags", "mode"},
-	{"Link State", "Link", 1, ROLE_PORT_LINKLBL, ROLE_PORT_LINK, fill_link, "link"},
+	{"Link State", "Link", 2, ROLE_PORT_LINKLBL, ROLE_PORT_LINK, fill_link, "link"},
 	{"State", "State", 11, ROLE_PORT_LINKLBL, ROLE_PORT_STATUS, fill_state, "run.state"},
-	{"Pkts/s Rx:Tx", "Pkt/s", 2, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_rates, "rx.pps", "tx.pps"},
+	{"Pkts/s Rx:Tx", "Pkt/s", RANK_RATE, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_rates, "rx.pps", "tx.pps"},
 	{"Bits/s L1 Rx:Tx", "Bit/s", 3, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_rates, "rx.l1_bps", "tx.l1_bps"},
 	{"Max Pkts/s Rx:Tx", "Maxpps", 14, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max, "max.rx.pps", "max.tx.pps"},
 	{"Max Bits/s Rx:Tx", "Maxbps", 32, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max, "max.rx.l1_bps", "max.tx.l1_bps"},
@@ -454,11 +455,12 @@ static bool any_sends(const struct cell *all)
 	return false;
 }
 
-/* What was lost is shown before what was not, on whichever port (what a sending port has not confirmed is mostly on its way). With one row, rates: the head names the port. */
+/* What was lost is shown before what was not, on whichever port; what a sending port has not confirmed is mostly on its way. With one row,
+ * the rate: the head names the port. */
 static int rank_of(const struct row *r, const struct cell *all, bool one)
 {
-	if (one && (r->fill == fill_name || r->fill == fill_rates))
-		return r->fill == fill_name ? 1 : r->rank - 2;
+	if (one && (r->fill == fill_name || r->rank == RANK_RATE))
+		return r->fill == fill_name ? RANK_RATE : 0;
 	if (strcmp(r->label, "Tx Unconfirmed") == 0 && any_sends(all))
 		return r->rank;
 	if (r->fill == fill_losses && (number(all, r->a) > 0 || (r->b != NULL && number(all, r->b) > 0)))
