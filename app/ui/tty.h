@@ -9,8 +9,8 @@ void tty_save(void);
 void tty_touch(void);
 /* For a full screen: keys come as they are pressed and are not echoed, output goes out as it is; also tty_touch(). */
 void tty_raw(void);
-/* While a full screen is on the terminal behind fd (best one that does not wait): what tty_restore() has to write there first, and a pipe (or -1) whose text goes
- * there too, so that the last words of who dies are read. NULL: it is gone. */
+/* While a full screen is on the terminal behind fd (best one that does not wait): what tty_restore() has to write there first, and a pipe
+ * (or -1) whose text goes there too, so that the last words of who dies are read. NULL: it is gone. */
 void tty_screen(int fd, const char *leave, int pipe_fd);
 /* What was read from that pipe last: shown too by who dies. */
 void tty_last_words(const char *text);
