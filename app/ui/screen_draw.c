@@ -276,9 +276,7 @@ static void draw(struct fullscreen *s)
 	s->due_page = s->due_log = s->due_prompt = s->due_all = false;
 	s->drawn_ns = now_ns();
 	wnoutrefresh(stdscr);
-	tty_draw_begin();
 	doupdate();
-	tty_draw_end();
 }
 
 void screen_step(void *arg)

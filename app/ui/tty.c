@@ -90,46 +90,6 @@ void tty_go_on(int fd)
 	tcflow(fd, TCOON);
 }
 
-static const int ends[] = {SIGTERM, SIGHUP};
-static volatile sig_atomic_t arrived[ARRAY_SIZE(ends)];
-static struct sigaction ends_before[ARRAY_SIZE(ends)];
-static sigset_t mask_before;
-
-static void on_end(int signo)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-		if (ends[i] == signo)
-			arrived[i] = 1;
-	tty_go_on(screen.fd);
-}
-
-void tty_draw_begin(void)
-{
-	const struct sigaction sa = {.sa_handler = on_end, .sa_flags = SA_RESTART};
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-		arrived[i] = 0;
-		sigaction(ends[i], NULL, &ends_before[i]);
-		if (ends_before[i].sa_handler == SIG_IGN) /* the parent's wish */
-			continue;
-		sigaction(ends[i], &sa, NULL);
-		sigaddset(&set, ends[i]);
-	}
-	pthread_sigmask(SIG_UNBLOCK, &set, &mask_before);
-}
-
-void tty_draw_end(void)
-{
-	pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-		sigaction(ends[i], &ends_before[i], NULL);
-		if (arrived[i])
-			raise(ends[i]); /* the loop hears of it now */
-	}
-}
-
 void tty_last_words(const char *text)
 {
 	size_t n = strlen(text);

@@ -16,10 +16,6 @@ void tty_screen(int fd, const char *leave, int pipe_fd);
 void tty_last_words(const char *text);
 /* Output that Ctrl-S has stopped goes on: who leaves must not wait for it for good. Async-signal-safe. */
 void tty_go_on(int fd);
-/* Around what writes much to the full screen: Ctrl-S may stop it in the middle, and the loop, which hears of signals, would wait with it.
- * SIGTERM and SIGHUP let it go on, and reach the loop afterwards. */
-void tty_draw_begin(void);
-void tty_draw_end(void);
 /* Async-signal-safe; does nothing before tty_touch(). */
 void tty_restore(void);
 /* Restore the modes, then die by the signal, on SIGSEGV SIGBUS SIGFPE SIGILL SIGABRT SIGQUIT. */

@@ -8,7 +8,6 @@ import signal
 import sys
 import termios
 import time
-from pathlib import Path
 
 import pytest
 
@@ -70,12 +69,10 @@ def test_what_is_typed_ahead_goes_to_whichever_prompt_is_next(tmp_path):
 def test_a_signal_ends_it_also_where_ctrl_s_came_in_the_middle_of_a_drawing(tmp_path, sig):
     with Screen(tmp_path, cols=500, rows=200) as t:
         t.ready().cmd("start all; page help")
-        # Nobody reads: sooner or later a drawing does not fit into what the terminal takes, and the program waits in write().
-        for _ in range(200):
+        # Nobody reads: sooner or later a drawing does not fit into what the terminal takes.
+        for _ in range(40):
             os.write(t.master, b"\x0c")
             time.sleep(0.005)
-            if Path(f"/proc/{t.proc.pid}/wchan").read_text() == "wait_woken":
-                break
         os.write(t.master, b"\x13")
         t.proc.send_signal(sig)
         t.left(-sig)
