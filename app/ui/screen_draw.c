@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "keys_help.h"
@@ -174,14 +173,6 @@ static void draw_prompt(struct fullscreen *s)
 	move(row, begin + cursor - s->left < width ? begin + cursor - s->left : width - 1);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
 bool screen_fd_ready(int fd, short what)
 {
 	struct pollfd p = {.fd = fd, .events = what};
@@ -274,7 +265,7 @@ static void draw(struct fullscreen *s)
 		draw_log(s);
 	draw_prompt(s);
 	s->due_page = s->due_log = s->due_prompt = s->due_all = false;
-	s->drawn_ns = now_ns();
+	s->drawn_ns = loop_now_ns();
 	wnoutrefresh(stdscr);
 	doupdate();
 }
@@ -297,7 +288,7 @@ void screen_step(void *arg)
 	push(s); /* a bell, modes */
 	if (!s->due_page && !s->due_log && !s->due_prompt && !s->due_all)
 		return;
-	if (s->waits_output || (now_ns() - s->drawn_ns < TYPED_AHEAD_NS && screen_fd_ready(STDIN_FILENO, POLLIN)))
+	if (s->waits_output || (loop_now_ns() - s->drawn_ns < TYPED_AHEAD_NS && screen_fd_ready(STDIN_FILENO, POLLIN)))
 		return;
 	draw(s);
 	push(s);

@@ -64,11 +64,6 @@ void program_begins(struct ctl_port *cp)
 
 /* ---- what old has queues send ---- */
 
-static uint64_t own_before(unsigned q, unsigned nq, uint64_t k)
-{
-	return k > q ? (k - q - 1) / nq + 1 : 0;
-}
-
 static void add_shares(struct change *x, const struct group *g, unsigned q)
 {
 	uint64_t *frames = xcalloc(2 * (size_t)(g->n + g->nidle), sizeof(*frames)), *share = x->share + (size_t)q * CTL_CELLS;
@@ -79,7 +74,7 @@ static void add_shares(struct change *x, const struct group *g, unsigned q)
 		share[g->member[m].cell] = g->from[q * g->n + m];
 	for (unsigned p = 0; p < np; p++) {
 		const struct sched_phase *ph = &g->sched.phase[p];
-		uint64_t first = own_before(q, nq, ph->k0), end = own_before(q, nq, p + 1 < np ? ph->end : g->sched.total);
+		uint64_t first = gen_own_frames(q, nq, ph->k0), end = gen_own_frames(q, nq, p + 1 < np ? ph->end : g->sched.total);
 		end = end < reach ? end : reach;
 		if (end <= first)
 			continue;

@@ -203,6 +203,12 @@ struct gen_group {
 	uint64_t limit;           /* frames k < limit are sent, counted from the start of the run over all epochs; UINT64_MAX: no bound */
 };
 
+/* Own frames of queue `queue` of `nqueues` among frames 0 .. k - 1. */
+static inline uint64_t gen_own_frames(unsigned queue, unsigned nqueues, uint64_t k)
+{
+	return k > queue ? (k - queue - 1) / nqueues + 1 : 0;
+}
+
 struct gen_job {
 	struct dp_txq *txq;
 	uint16_t ngroups;

@@ -71,11 +71,7 @@ static inline struct gen_grp *gen_grp(struct gen_own *o, unsigned n) { return n 
 /* The group that is due first; one that has reached the end of a phase stays there until all its frames are gone. */
 static inline struct gen_grp *gen_top(struct gen_own *o) { return o->ngroups == 1 ? &o->first : gen_grp(o, o->slot[0].grp); }
 
-/* Own frames of a queue among frames 0 .. k - 1. */
-static inline uint64_t gen_own_before(const struct gen_job *j, uint64_t k)
-{
-	return k > j->queue ? (k - j->queue - 1) / j->nqueues + 1 : 0;
-}
+static inline uint64_t gen_own_before(const struct gen_job *j, uint64_t k) { return gen_own_frames(j->queue, j->nqueues, k); }
 
 /* Number of the group's next frame within its phase, all queues. */
 static inline uint64_t gen_phase_k(const struct gen_job *j, const struct gen_grp *gr, uint64_t i)

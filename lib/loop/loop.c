@@ -46,7 +46,7 @@ struct loop {
 
 static const int loop_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP, SIGCONT};
 
-static uint64_t now_ns(void)
+uint64_t loop_now_ns(void)
 {
 	struct timespec t;
 
@@ -148,7 +148,7 @@ int loop_timer(struct loop *l, uint64_t first_ns, uint64_t interval_ns, loop_fn 
 		;
 	if (i == l->ntimers)
 		l->timer = xrealloc(l->timer, ++l->ntimers * sizeof(*l->timer));
-	l->timer[i] = (struct timer){true, now_ns() + first_ns, interval_ns, fn, arg};
+	l->timer[i] = (struct timer){true, loop_now_ns() + first_ns, interval_ns, fn, arg};
 	return (int)i;
 }
 
@@ -175,7 +175,7 @@ void loop_each_turn(struct loop *l, loop_fn *fn, void *arg)
 
 static uint64_t time_to_wait(const struct loop *l, uint64_t max_ns)
 {
-	uint64_t now = now_ns();
+	uint64_t now = loop_now_ns();
 
 	for (unsigned i = 0; i < l->ntimers; i++) {
 		if (!l->timer[i].used)
@@ -189,7 +189,7 @@ static uint64_t time_to_wait(const struct loop *l, uint64_t max_ns)
 
 static void run_timers(struct loop *l)
 {
-	uint64_t now = now_ns();
+	uint64_t now = loop_now_ns();
 
 	/* Indexes, not pointers: a callback may add timers and move the array. */
 	for (unsigned i = 0; i < l->ntimers; i++) {

@@ -8,6 +8,8 @@ struct loop;
 struct loop *loop_new(void); /* blocks SIGINT SIGTERM SIGHUP SIGWINCH SIGTSTP SIGCONT for signalfd use by loop_signal */
 void loop_free(struct loop *);
 
+uint64_t loop_now_ns(void); /* CLOCK_MONOTONIC, the clock of its timers */
+
 typedef void loop_fn(void *arg);
 typedef void loop_fd_fn(void *arg, short revents);
 typedef void loop_sig_fn(void *arg, int signo);
