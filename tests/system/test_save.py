@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """save and load: whatever the rows of the tables take comes back, and what fails changes nothing.
 
-WIRERATE_SEED=N repeats a run with the random values of that seed, which every run prints."""
+What is random begins as tests/seed.py says."""
 import ipaddress
 import json
 import os
@@ -16,9 +16,9 @@ import time
 import pytest
 
 import harness
-from harness import good
+from harness import good, random_seed
 
-SEED = int(os.environ.get("WIRERATE_SEED") or random.SystemRandom().randrange(1 << 32))
+SEED = random_seed()
 STACKS = """eth eth/ipv4 eth/ipv4/udp eth/ipv4/tcp eth/vlan/ipv4/udp eth/vlan/vlan/ipv4/tcp eth/qinq/vlan/ipv4/udp
 eth/mpls/mpls/ipv4/udp eth/arp eth/ipv6/udp eth/ipv6/tcp eth/ipv4/icmp eth/ipv6/icmpv6 eth/ipv4/sctp eth/ipv4/gre/ipv4/udp
 eth/ipv4/udp/vxlan/eth/ipv4/udp eth/ipv4/udp/gtpu/ipv4/tcp eth/ipv4/ipv4/ipv4/udp eth/ipv6/ipv6hbh/ipv6frag/udp""".split()
@@ -29,7 +29,7 @@ SOME_FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, 
 @pytest.fixture
 def rnd(request, capsys):
     with capsys.disabled():
-        print(f"\n{request.node.name}: seed {SEED}", end=" ")
+        print(f"\n{request.node.name}: WIRERATE_SEED={SEED}", end=" ")
     return random.Random(f"{SEED} {request.node.name}")
 
 
