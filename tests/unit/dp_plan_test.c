@@ -178,6 +178,8 @@ static void test_group_deadlines(void **state)
 			g->by_bytes = (round + n) % 2 == 0;
 			g->l2 = (round + n) % 4 == 0;
 			g->period = (struct pace_period){.cycles = g->by_bytes ? any(5) : 200 + any(2000), .frac = any(1000000) * 0x3333333333ull};
+			if (g->period.cycles == 0) /* not millions of frames: at least a sixteenth of a cycle for a byte */
+				g->period.frac |= 1ull << 60;
 			g->limit = any(3) == 0 ? any(100) : UINT64_MAX;
 		}
 		x->job.burst = (uint16_t)(1 + any(64));
