@@ -261,6 +261,7 @@ int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 	struct ctl *c = xcalloc(1, sizeof(*c));
 
 	clock_init();
+	probes_open(c);
 	c->opts = *opts;
 	int rc = open_all(c, e);
 	eal_memory_taken();
@@ -329,6 +330,7 @@ void ctl_close(struct ctl *c)
 	}
 	for (unsigned i = 0; i < c->nold; i++)
 		plan_free(c, c->old[i].plan);
+	probes_close(c);
 	for (unsigned i = 0; i < c->nports; i++)
 		port_free(c, c->port[i]);
 	tags_free(c);
@@ -354,6 +356,7 @@ void ctl_turn(struct ctl *c)
 		plan_post_all(c);
 	if (c->nold > 0)
 		plan_reap(c);
+	probes_turn(c);
 }
 
 uint64_t ctl_next_ns(const struct ctl *c)
@@ -366,7 +369,7 @@ uint64_t ctl_next_ns(const struct ctl *c)
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->run.active)
 			return 5000000;
-	return c->nold > 0 || c->ev_n > 0 ? 5000000 : UINT64_MAX;
+	return c->nold > 0 || c->ev_n > 0 ? 5000000 : probes_next_ns(c);
 }
 
 unsigned ctl_nports(const struct ctl *c)

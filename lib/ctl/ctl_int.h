@@ -100,6 +100,7 @@ struct ctl_port {
 	struct stream **stream;    /* by id; NULL: a hole */
 	unsigned nstreams, cap_streams, total;
 	uint64_t cell_used[CTL_CELLS / 64], cell_kept[CTL_CELLS / 64];
+	uint64_t cell_new[CTL_CELLS / 64]; /* given to another stream since probes were last looked at */
 	struct frame_vals dflt;    /* what each stream gets as its dflt */
 	struct port_cfg applied;   /* values the device runs with: mtu, txd, rxd, mbufs */
 	struct program program;    /* what it sends, or sent last */
@@ -166,6 +167,7 @@ struct ctl {
 	struct ctl_event ev[CTL_EVENTS];
 	unsigned ev_head, ev_n;
 	uint64_t eal_memory;
+	struct probes *probes;     /* receivers of probes */
 };
 
 /* eal.c */
@@ -268,3 +270,20 @@ struct gen_cell *stream_cells(struct ctl_port *cp);
 void stream_begins(struct ctl_port *cp, struct stream *s); /* its counters are 0 */
 void streams_clear(struct ctl_port *cp);
 void streams_tick(struct ctl_port *cp);
+
+/* probe.c */
+void probes_open(struct ctl *c);
+void probes_close(struct ctl *c);                  /* no worker runs any more */
+/* At a start, nothing is changed yet: tables for what these ports and those that send already will send. -ENOMEM: e says what it takes. */
+int probes_arm(struct ctl *c, const struct portset *starting, struct err *e);
+/* The port's settings have probes that the receivers have no tables for: they get some, and what the port sends changes when all have them. */
+bool probes_wait(struct ctl *c, struct ctl_port *cp);
+bool probes_awake(const struct ctl *c);            /* workers with Rx queues are not to sleep */
+void probes_turn(struct ctl *c);
+uint64_t probes_next_ns(const struct ctl *c);
+void probes_clear(struct ctl *c, const struct portset *ports);
+void probe_tap_add(const struct ctl *c, unsigned port, unsigned queue, struct dp_rx_slot *slot);
+json_t *probes_plan_json(const struct ctl *c);     /* for `show plan`; NULL: nothing is armed */
+struct probe_arm *probes_now(struct ctl *c);       /* NULL: none. For a plan: probe_arm_ref() */
+struct probe_arm *probe_arm_ref(struct probe_arm *a);
+void probe_arm_unref(struct probe_arm *a);

@@ -118,6 +118,8 @@ int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, 
 	for (unsigned i = 0; i < c->nports && rc == 0; i++)
 		if (portset_has(ports, i))
 			rc = may_start(c, c->port[i], duration_ns, e);
+	if (rc == 0)
+		rc = probes_arm(c, ports, e);
 	for (unsigned i = 0; i < c->nports && rc < 0; i++) /* all or none */
 		program_free(c, &c->port[i]->next);
 	if (rc < 0)

@@ -186,6 +186,7 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 		cp->max = (struct snap_interval){0};
 		cp->cleared = true;
 	}
+	probes_clear(c, ports);
 }
 
 void link_look(struct ctl *c, struct ctl_port *cp)
