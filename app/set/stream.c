@@ -86,6 +86,8 @@ const struct setting set_stream_rows[] = {
 	 .help = "load of the stream alone, which then takes no turn in the port's rate: percent of the link speed, frames or bit/s"},
 	{.name = "count", .scope = SCOPE_STREAM, .v = {&vt_uint}, .dflt = "0", .unit = "frames", .offset = AT(count),
 	 .help = "frames of the stream per start; 0 is no bound of its own"},
+	{.name = "probe", .scope = SCOPE_STREAM, .v = {&vt_every}, .dflt = "off", .offset = AT(frame.probe), .check = set_check_stream,
+	 .help = "16 bytes at the begin of the payload that say which frame this is and when it was sent, in all frames or one of N"},
 	{.name = "nest", .scope = SCOPE_STREAM, .v = {&set_vt_nest}, .dflt = "none", .offset = AT(frame.nest), .check = set_check_nest,
 	 .help = "varying fields that count like the digits of a number, all combinations in order; the others step with every frame"},
 };
