@@ -50,6 +50,8 @@ struct port_cfg {
 	bool no_offload;          /* checksums are made in software even where the device offers it */
 };
 
+#define CTL_STALL_NS 50000ull /* a turn of a worker that takes longer is a stall; the setting's default */
+
 void stream_cfg_init(struct stream_cfg *);
 void stream_cfg_free(struct stream_cfg *);
 void stream_cfg_copy(struct stream_cfg *dst, const struct stream_cfg *src); /* deep; dst is overwritten, not freed first */

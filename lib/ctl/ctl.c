@@ -265,6 +265,7 @@ int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 	clock_init();
 	probes_open(c);
 	c->opts = *opts;
+	c->stall_ns = CTL_STALL_NS;
 	int rc = open_all(c, e);
 	eal_memory_taken();
 	if (rc < 0) {
@@ -390,6 +391,15 @@ const char *ctl_port_name(const struct ctl *c, unsigned port)
 struct port_cfg *ctl_port_cfg(struct ctl *c, unsigned port)
 {
 	return &c->port[port]->p.cfg;
+}
+
+void ctl_set_stall(struct ctl *c, uint64_t ns)
+{
+	if (c->stall_ns == ns)
+		return;
+	c->stall_ns = ns;
+	for (unsigned w = 0; w < c->nworkers; w++)
+		c->worker[w].dirty = true;
 }
 
 static bool restart_pending(const struct ctl_port *cp)

@@ -60,6 +60,8 @@ struct stream_cfg *ctl_stream_cfg(struct ctl *, unsigned port, unsigned stream);
 void ctl_touch(struct ctl *, unsigned port, bool restart);
 /* A setting of that stream (-1: of any) was written: its frames are made anew at the end of this turn. */
 void ctl_touch_stream(struct ctl *, unsigned port, int stream);
+/* A turn of a worker that takes longer is a stall (dp.h). */
+void ctl_set_stall(struct ctl *, uint64_t ns);
 /* Apply a pending device restart now; names the failure. Refused (-EBUSY) while sending. */
 int ctl_apply(struct ctl *, unsigned port, struct err *e);
 void ctl_reset(struct ctl *, unsigned port); /* all settings back to defaults: one stream, 0 */

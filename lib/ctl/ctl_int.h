@@ -137,8 +137,9 @@ struct ctl_worker {
 	int cpu, node;
 	bool launched;
 	struct dp_plan *posted;    /* the newest */
-	uint64_t prev_busy, prev_tsc, prev_loops, prev_delay_ns;
-	bool delay_known;
+	uint64_t prev_busy, prev_tsc, prev_loops, prev_waited_ns;
+	bool waited_known;
+	uint64_t base_stalls, base_stall_cycles, base_waited_ns; /* at `clear` */
 	uint64_t moved, stalls;    /* in this interval: frames, bursts not taken whole */
 	uint64_t quiet_barren, quiet_loops; /* turns at the last move of an Rx counter */
 	double busy, wait, loops_per_s, pps, cycles_per_packet, stalls_per_s; /* last full interval, see snap_worker */
@@ -163,6 +164,7 @@ struct ctl {
 	uint64_t version_seq, epoch_seq, sched_seq;
 	struct tags *tags;
 	uint64_t prev_tick_ns;
+	uint64_t stall_ns;
 	/* settling */
 	uint64_t rx_sum, rx_moved_ns;
 	struct ctl_event ev[CTL_EVENTS];
@@ -191,6 +193,12 @@ int workers_make(struct ctl *c, struct err *e);       /* of the placement's lcor
 int workers_index(const struct ctl *c, unsigned lcore); /* into c->worker, -1: none */
 int workers_launch(struct ctl *c, struct err *e);     /* with the plans of all ports */
 bool workers_stop(struct ctl *c);                     /* false: some worker does not answer and may use anything that it knows */
+
+/* Time for which its thread was ready and had no CPU, so far; exact while the thread runs or sleeps. false: the system does not tell. */
+bool worker_waited(const struct ctl_worker *cw, uint64_t *ns);
+void worker_mark(struct ctl_worker *cw, enum dp_mark m); /* the longest stall is one from now on */
+void worker_clear(struct ctl_worker *cw);
+bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *ports);
 
 /* dev.c */
 int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e);  /* configure, queues, start */

@@ -305,7 +305,8 @@ struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 		return NULL;
 	*plan = (struct ctl_plan){.p = {.seq = ++c->plan_seq,
 					.may_sleep = true,
-					.idle_cycles = (uint64_t)(clock_hz() * IDLE_NS / 1e9)},
+					.idle_cycles = (uint64_t)(clock_hz() * IDLE_NS / 1e9),
+					.stall_cycles = (uint64_t)(clock_hz() * (double)c->stall_ns / 1e9)},
 				  .ref = xcalloc(x.nrefs + 1, sizeof(struct group *))};
 	plan->p.task = (struct dp_task *)(plan + 1);
 	plan->p.rx = (struct dp_rx_slot *)(plan->p.task + x.ntasks);

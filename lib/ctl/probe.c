@@ -272,7 +272,7 @@ static bool anyone_sends(const struct ctl *c)
 static int arm(struct ctl *c, struct err *e)
 {
 	struct probes *p = c->probes;
-	struct probe_arm *a;
+	struct probe_arm *a = NULL;
 	bool sending = anyone_sends(c);
 	int rc = arm_make(c, sending ? p->now : NULL, &a, e);
 
@@ -396,6 +396,29 @@ void probe_tap_add(const struct ctl *c, unsigned port, unsigned queue, struct dp
 	for (unsigned i = 0; a != NULL && i < a->ntaps; i++)
 		if (a->tap[i].port == port && a->tap[i].queue == queue)
 			slot->tap[slot->ntaps++] = (struct dp_tap){.rx = prx_rx, .state = a->tap[i].prx};
+}
+
+struct probe_arm *probes_now(struct ctl *c)
+{
+	return c->probes->now;
+}
+
+json_t *probes_plan_json(const struct ctl *c)
+{
+	const struct probe_arm *a = c->probes->now;
+	json_t *from = json_array();
+
+	for (unsigned p = 0; a != NULL && p < a->spec.nports; p++)
+		if (a->spec.of[p].nstreams > 0)
+			json_array_append_new(from, json_pack("{s:i, s:i, s:i}", "port", (int)p, "streams", (int)a->spec.of[p].nstreams, "tx_queues",
+							      (int)a->spec.of[p].nqueues));
+	if (a == NULL) {
+		json_decref(from);
+		return NULL;
+	}
+	return json_pack("{s:I, s:I, s:i, s:I, s:b, s:b, s:o}", "memory_bytes", (json_int_t)a->bytes, "limit_bytes",
+			 (json_int_t)c->probes->limit_bytes, "rx_queues", (int)a->ntaps, "window", (json_int_t)(64ull * a->spec.window_blocks),
+			 "verify", (int)a->spec.verify, "polling", (int)c->probes->awake, "from", from);
 }
 
 void probes_open(struct ctl *c)

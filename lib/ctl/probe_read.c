@@ -6,6 +6,16 @@
 
 #include "probe_int.h"
 
+/* Of a cell, by all queues, since open. While frames are handed over it may be some too high. */
+static uint64_t stream_probes(const struct ctl_port *cp, uint32_t cell)
+{
+	uint64_t sum = 0;
+
+	for (unsigned q = 0; q < cp->p.ntxq; q++)
+		sum += gen_probes_sent(cp->gen[q], cell);
+	return sum;
+}
+
 /* ---- what is added ---- */
 
 static struct probe_rx *rx_at(struct probes *p, unsigned rx)
@@ -138,11 +148,6 @@ static void rx_live(const struct probe_arm *a, unsigned rx, struct rx_sum *out)
 }
 
 /* ---- totals ---- */
-
-static bool any_arm(const struct probes *p)
-{
-	return p->now != NULL || p->nold > 0;
-}
 
 /* The highest extent since the last clear: what tables say may be older. */
 static uint64_t extent_of(const struct flow_off *off, uint64_t live_max, uint64_t reordered)
