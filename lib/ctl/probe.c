@@ -43,7 +43,7 @@ void probe_arm_unref(struct probe_arm *a)
 {
 	if (a == NULL || --a->refs > 0)
 		return;
-	prx_merge_free(a->merge);
+	(void)a->merge;
 	for (unsigned i = 0; i < a->ntaps; i++)
 		free(a->tap[i].prx);
 	free(a->tap);

@@ -5,7 +5,7 @@
 #include "ctl_int.h"
 #include "probe.h"
 #include "prx.h"
-#include "prx_merge.h"
+struct prx_merge;
 
 struct probe_tap {
 	uint16_t port, queue;
