@@ -386,6 +386,7 @@ int main(int argc, char **argv)
 	int code;
 
 	view_init(&p.app.view);
+	tester_init(&p.app.tester);
 	open_std_fds();
 	tty_save();
 	setlocale(LC_CTYPE, "");

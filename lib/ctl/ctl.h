@@ -60,6 +60,8 @@ struct stream_cfg *ctl_stream_cfg(struct ctl *, unsigned port, unsigned stream);
 void ctl_touch(struct ctl *, unsigned port, bool restart);
 /* A setting of that stream (-1: of any) was written: its frames are made anew at the end of this turn. */
 void ctl_touch_stream(struct ctl *, unsigned port, int stream);
+/* A turn of a worker that takes longer is a stall (dp.h). */
+void ctl_set_stall(struct ctl *, uint64_t ns);
 /* Apply a pending device restart now; names the failure. Refused (-EBUSY) while sending. */
 int ctl_apply(struct ctl *, unsigned port, struct err *e);
 void ctl_reset(struct ctl *, unsigned port); /* all settings back to defaults: one stream, 0 */
@@ -89,7 +91,7 @@ json_t *ctl_xstats_json(struct ctl *, const struct portset *ports);
 json_t *ctl_clock_json(struct ctl *);
 const struct placement *ctl_placement(const struct ctl *);
 const struct place_in *ctl_place_in(const struct ctl *);
-/* {"show":"streams","streams":[{"port","stream","enabled","frame","size","weight","rate","count","varies":[names],
+/* {"show":"streams","streams":[{"port","stream","enabled","frame","size","weight","rate","count","varies":[names],"probe",
  * "tx":{"packets","bytes"},"pps","share","engine"}]}; counters since open or clear, exact when nothing is sending. */
 json_t *ctl_streams_json(struct ctl *, const struct portset *ports);
 /* The same of one port, at most n streams from id `first` on: {"streams":[..],"total":all of the port,"before":those with lower ids}. */

@@ -95,11 +95,13 @@ struct ctl_port {
 	struct gen_state **gen;
 	struct sink_state **sink;
 	struct gen_cell **cell;    /* per Tx queue: frames of each stream, by its cell */
+	struct gen_probes **probes; /* per Tx queue: probes of each stream, by its cell */
 	struct gen_cell **seen;    /* per Tx queue: the same with what follows from its program, as it was last read; NULL: never */
 	int *tx_worker, *rx_worker; /* index into ctl.worker, -1 none */
 	struct stream **stream;    /* by id; NULL: a hole */
 	unsigned nstreams, cap_streams, total;
 	uint64_t cell_used[CTL_CELLS / 64], cell_kept[CTL_CELLS / 64];
+	uint64_t cell_new[CTL_CELLS / 64]; /* given to another stream since probes were last looked at */
 	struct frame_vals dflt;    /* what each stream gets as its dflt */
 	struct port_cfg applied;   /* values the device runs with: mtu, txd, rxd, mbufs */
 	struct program program;    /* what it sends, or sent last */
@@ -135,8 +137,9 @@ struct ctl_worker {
 	int cpu, node;
 	bool launched;
 	struct dp_plan *posted;    /* the newest */
-	uint64_t prev_busy, prev_tsc, prev_loops, prev_delay_ns;
-	bool delay_known;
+	uint64_t prev_busy, prev_tsc, prev_loops, prev_waited_ns;
+	bool waited_known;
+	uint64_t base_stalls, base_stall_cycles, base_waited_ns; /* at `clear` */
 	uint64_t moved, stalls;    /* in this interval: frames, bursts not taken whole */
 	uint64_t quiet_barren, quiet_loops; /* turns at the last move of an Rx counter */
 	double busy, wait, loops_per_s, pps, cycles_per_packet, stalls_per_s; /* last full interval, see snap_worker */
@@ -161,11 +164,13 @@ struct ctl {
 	uint64_t version_seq, epoch_seq, sched_seq;
 	struct tags *tags;
 	uint64_t prev_tick_ns;
+	uint64_t stall_ns;
 	/* settling */
 	uint64_t rx_sum, rx_moved_ns;
 	struct ctl_event ev[CTL_EVENTS];
 	unsigned ev_head, ev_n;
 	uint64_t eal_memory;
+	struct probes *probes;     /* receivers of probes */
 };
 
 /* eal.c */
@@ -188,6 +193,12 @@ int workers_make(struct ctl *c, struct err *e);       /* of the placement's lcor
 int workers_index(const struct ctl *c, unsigned lcore); /* into c->worker, -1: none */
 int workers_launch(struct ctl *c, struct err *e);     /* with the plans of all ports */
 bool workers_stop(struct ctl *c);                     /* false: some worker does not answer and may use anything that it knows */
+
+/* Time for which its thread was ready and had no CPU, so far; exact while the thread runs or sleeps. false: the system does not tell. */
+bool worker_waited(const struct ctl_worker *cw, uint64_t *ns);
+void worker_mark(struct ctl_worker *cw, enum dp_mark m); /* the longest stall is one from now on */
+void worker_clear(struct ctl_worker *cw);
+bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *ports);
 
 /* dev.c */
 int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e);  /* configure, queues, start */
@@ -268,3 +279,20 @@ struct gen_cell *stream_cells(struct ctl_port *cp);
 void stream_begins(struct ctl_port *cp, struct stream *s); /* its counters are 0 */
 void streams_clear(struct ctl_port *cp);
 void streams_tick(struct ctl_port *cp);
+
+/* probe.c */
+void probes_open(struct ctl *c);
+void probes_close(struct ctl *c);                  /* no worker runs any more */
+/* At a start, nothing is changed yet: tables for what these ports and those that send already will send. -ENOMEM: e says what it takes. */
+int probes_arm(struct ctl *c, const struct portset *starting, struct err *e);
+/* The port's settings have probes that the receivers have no tables for: they get some, and what the port sends changes when all have them. */
+bool probes_wait(struct ctl *c, struct ctl_port *cp);
+bool probes_awake(const struct ctl *c);            /* workers with Rx queues are not to sleep */
+void probes_turn(struct ctl *c);
+uint64_t probes_next_ns(const struct ctl *c);
+void probes_clear(struct ctl *c, const struct portset *ports);
+void probe_tap_add(const struct ctl *c, unsigned port, unsigned queue, struct dp_rx_slot *slot);
+json_t *probes_plan_json(const struct ctl *c);     /* for `show plan`; NULL: nothing is armed */
+struct probe_arm *probes_now(struct ctl *c);       /* NULL: none. For a plan: probe_arm_ref() */
+struct probe_arm *probe_arm_ref(struct probe_arm *a);
+void probe_arm_unref(struct probe_arm *a);
