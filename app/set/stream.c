@@ -67,7 +67,7 @@ static void own_vcomplete(const struct vspec *v, const char *prefix, void (*offe
 }
 
 static const struct vtype vt_own_rate = {
-	.name = "rate", .syntax = "none | 10% | 1.5Mpps | 3Gbps[/l2] | max", .size = sizeof(struct own_rate),
+	.name = "rate", .syntax = "none | " RATE_SYNTAX, .size = sizeof(struct own_rate),
 	.parse = own_vparse, .print = own_vprint, .complete = own_vcomplete,
 };
 
