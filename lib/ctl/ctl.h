@@ -86,6 +86,9 @@ json_t *ctl_ports_json(struct ctl *);   /* {"show":"ports","ports":[{"port","nam
 					 * "promiscuous","notes":[..]}]} */
 json_t *ctl_plan_json(struct ctl *);    /* what each worker runs now */
 json_t *ctl_xstats_json(struct ctl *, const struct portset *ports);
+/* {"show":"clock","hz","uncertainty_ppm","span_ns","confidence":"high|limited","moved_ppm" (last minute),"readings","rejected","restarts",
+ * "constant_tsc","nonstop_tsc","tsc_reliable","clocksource","dpdk_hz","dpdk_off_ppm","control_cpu","skew_limit_ns",
+ * "cpus":[{"lcore","cpu","state":"in step|off|reference|not checked","why" | "skew_ns","uncertainty_ns","rounds"}],"reasons":[..]} */
 json_t *ctl_clock_json(struct ctl *);
 const struct placement *ctl_placement(const struct ctl *);
 const struct place_in *ctl_place_in(const struct ctl *);

@@ -155,6 +155,8 @@ struct ctl {
 	unsigned nports;
 	struct ctl_worker *worker;
 	unsigned nworkers;
+	struct clock_cpu *cpus;    /* [nworkers]: their cycle counters beside control's */
+	int ref_cpu;               /* control's, -1: it has several */
 	struct old_plan *old;      /* posted plans that a later one has replaced */
 	unsigned nold, cap_old;
 	uint64_t plan_seq, run_seq, group_seq;
@@ -188,6 +190,9 @@ int workers_make(struct ctl *c, struct err *e);       /* of the placement's lcor
 int workers_index(const struct ctl *c, unsigned lcore); /* into c->worker, -1: none */
 int workers_launch(struct ctl *c, struct err *e);     /* with the plans of all ports */
 bool workers_stop(struct ctl *c);                     /* false: some worker does not answer and may use anything that it knows */
+
+/* tsc.c */
+int tsc_check(struct ctl *c, struct err *e);          /* before workers run; -ENODEV: their counters disagree */
 
 /* dev.c */
 int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e);  /* configure, queues, start */
