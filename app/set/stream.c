@@ -83,6 +83,7 @@ const struct setting set_stream_rows[] = {
 	{.name = "weight", .scope = SCOPE_STREAM, .v = {&vt_uint, 1, UINT16_MAX}, .dflt = "1", .unit = "turns", .offset = AT(weight),
 	 .help = "frames of the stream per cycle of the port's streams, each stream in its turn"},
 	{.name = "rate", .scope = SCOPE_STREAM, .v = {&vt_own_rate}, .dflt = "none", .offset = AT(rate),
+	 .echo = set_echo_stream_load,
 	 .help = "load of the stream alone, which then takes no turn in the port's rate: percent of the link speed, frames or bit/s"},
 	{.name = "count", .scope = SCOPE_STREAM, .v = {&vt_uint}, .dflt = "0", .unit = "frames", .offset = AT(count),
 	 .help = "frames of the stream per start; 0 is no bound of its own"},
