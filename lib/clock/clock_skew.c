@@ -96,9 +96,10 @@ int clock_skew_judge(const struct clock_cpu *cpus, unsigned n, int reference, do
 	if (worst != NULL) {
 		double ns = off_ns(worst, hz);
 		rc = err_set(e, ENODEV,
-			     "the time stamp counter of CPU %d (lcore %u) is at least %.0f ns %s that of CPU %d (control); %d are allowed: frames would leave and "
-			     "be stamped by clocks that disagree. Take CPUs that agree (of those looked at: %s) with `-l LIST --` before the options, or "
-			     "have the firmware or the hypervisor synchronise the counters; `dmesg | grep -i tsc` tells what the kernel found",
+			     "the time stamp counter of CPU %d (lcore %u) is at least %.0f ns %s that of CPU %d (control); %d are allowed: frames "
+			     "would leave and be stamped by clocks that disagree. Take CPUs that agree (of those looked at: %s) with `-l LIST --` "
+			     "before the options, or have the firmware or the hypervisor synchronise the counters; `dmesg | grep -i tsc` tells what "
+			     "the kernel found",
 			     worst->cpu, worst->lcore, ns < 0 ? -ns : ns, ns < 0 ? "behind" : "ahead of", reference, CLOCK_SKEW_MAX_NS,
 			     sbuf_str(&agree));
 	}

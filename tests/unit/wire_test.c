@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One load in all units, for RFC 2544's frame sizes on links of 10 Mbit/s to 800 Gbit/s, against integers: frames/s are speed over bits on the wire. */
+/* One load in all units, for RFC 2544's frame sizes on links of 10 Mbit/s to 800 Gbit/s, against integers: frames/s are speed over bits on the
+ * wire. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
