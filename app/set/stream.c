@@ -98,10 +98,10 @@ const struct setting set_stream_rows[] = {
 	 .help = "frames of the stream per cycle of the port's streams, each stream in its turn"},
 	{.name = "rate", .scope = SCOPE_STREAM, .v = {&vt_own_rate}, .dflt = "none", .offset = AT(rate),
 	 .help = "load of the stream alone, which then takes no turn in the port's rate: percent of the link speed, frames or bit/s"},
-	{.name = "arrival", .scope = SCOPE_STREAM, .v = {&vt_arrival}, .dflt = "constant", .offset = AT(arrival), .check = check_arrival,
-	 .help = "when the stream's frames leave at a rate of its own: evenly, at random, in bursts at wire speed, with jitter, or on and off"},
 	{.name = "count", .scope = SCOPE_STREAM, .v = {&vt_uint}, .dflt = "0", .unit = "frames", .offset = AT(count),
 	 .help = "frames of the stream per start; 0 is no bound of its own"},
+	{.name = "arrival", .scope = SCOPE_STREAM, .v = {&vt_arrival}, .dflt = "constant", .offset = AT(arrival), .check = check_arrival,
+	 .help = "when the stream's frames leave at a rate of its own: evenly, at random, in bursts at wire speed, with jitter, or on and off"},
 	{.name = "nest", .scope = SCOPE_STREAM, .v = {&set_vt_nest}, .dflt = "none", .offset = AT(frame.nest), .check = set_check_nest,
 	 .help = "varying fields that count like the digits of a number, all combinations in order; the others step with every frame"},
 };
