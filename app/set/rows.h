@@ -42,5 +42,6 @@ bool set_check_per_start(const struct setting *row, const void *port_cfg, struct
 bool set_check_arrival(const struct setting *row, const void *port_cfg, struct err *warn);
 /* "port 0: 1.488Mpps = 10% = ..." */
 void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf *note);
+void set_echo_stream_load(const struct setting *row, const void *stream_cfg, struct sbuf *note);
 /* The bytes that a stream would send now, or NULL. Valid until the next call. */
 const struct frame *set_frame_now(const void *stream_cfg);

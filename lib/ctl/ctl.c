@@ -242,7 +242,7 @@ static int open_all(struct ctl *c, struct err *e)
 	int rc = parse_specs(c, e);
 
 	if (rc < 0 || (rc = eal_start(c, e)) < 0 || (rc = dev_dummy_pool(e)) < 0 || (rc = place(c, e)) < 0 ||
-	    (rc = workers_make(c, e)) < 0)
+	    (rc = workers_make(c, e)) < 0 || (rc = tsc_check(c, e)) < 0)
 		return rc;
 	for (unsigned i = 0; i < c->nports; i += c->port[i]->need.nports)
 		if ((rc = open_spec(c, i, e)) < 0)
@@ -347,6 +347,7 @@ void ctl_close(struct ctl *c)
 	tags_free(c);
 	free(c->old);
 	free(c->worker);
+	free(c->cpus);
 	free(c->plcore);
 	placement_free(&c->place);
 	eal_log_drain();

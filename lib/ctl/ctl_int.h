@@ -167,6 +167,8 @@ struct ctl {
 	unsigned nports;
 	struct ctl_worker *worker;
 	unsigned nworkers;
+	struct clock_cpu *cpus;    /* [nworkers]: their cycle counters beside control's */
+	int ref_cpu;               /* control's, -1: it has several */
 	struct old_plan *old;      /* posted plans that a later one has replaced */
 	unsigned nold, cap_old;
 	uint64_t plan_seq, run_seq, group_seq;
@@ -208,6 +210,9 @@ bool worker_waited(const struct ctl_worker *cw, uint64_t *ns);
 void worker_mark(struct ctl_worker *cw, enum dp_mark m); /* the longest stall is one from now on */
 void worker_clear(struct ctl_worker *cw);
 bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *ports);
+
+/* tsc.c */
+int tsc_check(struct ctl *c, struct err *e);          /* before workers run; -ENODEV: their counters disagree */
 
 /* dev.c */
 int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e);  /* configure, queues, start */

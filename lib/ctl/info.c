@@ -192,16 +192,3 @@ json_t *ctl_xstats_json(struct ctl *c, const struct portset *ports)
 							   c->port[i]->p.name, "xstats", port_xstats(c->port[i])));
 	return json_pack("{s:s, s:o}", "show", "xstats", "ports", a);
 }
-
-json_t *ctl_clock_json(struct ctl *c)
-{
-	struct clock_info i;
-	double dpdk = (double)rte_get_tsc_hz();
-
-	(void)c;
-	clock_refine();
-	clock_info(&i);
-	return json_pack("{s:s, s:f, s:f, s:I, s:b, s:b, s:f, s:f}", "show", "clock", "hz", i.hz, "uncertainty_ppm",
-			 i.uncertainty_ppm, "span_ns", (json_int_t)i.span_ns, "constant_tsc", (int)i.constant,
-			 "nonstop_tsc", (int)i.nonstop, "dpdk_hz", dpdk, "dpdk_off_ppm", (dpdk - i.hz) / i.hz * 1e6);
-}
