@@ -168,6 +168,8 @@ static void shape(struct ctl *c, const struct probe_arm *was, struct probe_arm *
 		blocks /= 2;
 	s->latency = a->latency;
 	s->window_blocks = (uint32_t)blocks;
+	s->holes = flows <= 1024 ? 64 : 8;
+	s->hz = (uint64_t)clock_hz();
 	s->ns_mult = (uint64_t)(1e9 / clock_hz() * 0x1p32);
 	s->verify = verify_wanted(c);
 }

@@ -56,9 +56,11 @@ struct probe_bias ctl_bias(const struct ctl *, int tx, unsigned rx);
  *  "ports":[{"port","name","queues","probes","plain","damaged","foreign","jitter_ns","bias_ns",
  *    "latency":{"actual":H,"intended":H},"gap":G,"from":[{"port",C}]}],
  *  "streams":[{"port","stream",C,"latency":H or null,"receivers":[port,..]}]}
- * C: the members of struct probe_counts. H: {"samples","error","above","min_ns","mean_ns","max_ns","stdev_ns","pdv_ns","percentiles_ns":{"50",..}}.
+ * C: the members of struct probe_counts. H: {"samples","error","above","min_ns","mean_ns","max_ns","stdev_ns","pdv_ns","percentiles_ns":{"p50",..,"p99_9",..}}.
  * G: H's members beside "target_ns", "near":{"64",..} (shares), "cv", "dispersion":{"1us",..}. null: not known, or too few samples for it. */
 enum { LATENCY_CORRECTED = 1, LATENCY_NO_STREAMS = 2 };
 json_t *ctl_latency_json(struct ctl *, const struct portset *ports, unsigned flags);
+/* Its "streams" of one port, those with `latency on` alone. */
+json_t *ctl_latency_streams_json(struct ctl *, unsigned port);
 /* Histograms of the ports and of their streams with `latency on` as a log that HdrHistogram's tools read. */
 int ctl_latency_log(struct ctl *, const struct portset *ports, struct sbuf *out, struct err *e);

@@ -27,7 +27,7 @@ struct probe_arm {
 
 /* Counts of the flows of one stream, or of all of a port; they may be sums or differences, mod 2^64. */
 struct flow_sum {
-	uint64_t received;         /* with copies, without corrupted ones */
+	uint64_t received;         /* with copies, without late and corrupted ones */
 	uint64_t duplicate, late, reordered, corrupted;
 	uint64_t extent_sum, extent_unknown;
 };
@@ -43,9 +43,10 @@ struct flow_off {
 
 /* What came in on a port, whoever sent it. */
 struct rx_sum {
-	uint64_t probes, plain, corrupted, foreign, gaps, near[PRX_NEARS];
-	struct { uint64_t windows, sum, sq_lo, sq_hi; } scale[PRX_SCALES];
+	uint64_t probes, plain, damaged, foreign, early, gaps, near[PRX_NEARS];
+	struct { uint64_t windows, sum, sum_sq; } scale[PRX_SCALES];
 };
+#define RX_SUM_ROWS (sizeof(struct rx_sum) / sizeof(uint64_t))
 
 struct probe_rx {
 	struct rx_sum off;
