@@ -120,7 +120,7 @@ static void rx_live(const struct probe_arm *a, unsigned rx, struct rx_sum *out)
 			continue;
 		const struct prx_port *f = prx_port(a->tap[t].prx);
 		struct rx_sum now = {.probes = cell_get(&f->probes), .plain = cell_get(&f->plain), .damaged = cell_get(&f->damaged),
-				     .foreign = cell_get(&f->foreign), .early = cell_get(&f->early), .gaps = cell_get(&f->gaps)};
+				     .foreign = cell_get(&f->foreign), .early = cell_get(&f->early), .gaps = cell_get(&f->gaps), .near_of = cell_get(&f->gaps)};
 		for (unsigned i = 0; i < PRX_NEARS; i++)
 			now.near[i] = cell_get(&f->near[i]);
 		for (unsigned s = 0; s < PRX_SCALES; s++) {
@@ -461,6 +461,18 @@ static void clear_receiver(struct ctl *c, unsigned rx)
 	}
 	probe_rx_total(c, rx, &now);
 	rx_sum_add(&r->off, &now, true);
+	probe_jitter_begins(c, rx);
+}
+
+/* Gaps near a target that is no longer asked say nothing of the new one. */
+void probe_target_begins(struct ctl *c, unsigned rx)
+{
+	struct rx_sum *off = &rx_at(c->probes, rx)->off, now;
+
+	probe_rx_total(c, rx, &now);
+	off->near_of -= now.near_of;
+	for (unsigned i = 0; i < PRX_NEARS; i++)
+		off->near[i] -= now.near[i];
 }
 
 void probes_clear(struct ctl *c, const struct portset *ports)

@@ -90,6 +90,8 @@ size_t prx_size(const struct prx_spec *); /* bytes, aligned to a cache line, zer
 void prx_init(void *mem, const struct prx_spec *); /* does not keep the spec */
 /* Stamps of the device count from the next burst on; NULL: none. What was set before must live until the worker has gone on. Any thread. */
 void prx_set_clock(struct prx *, const struct prx_clock *);
+/* Gaps are compared with another target from the next burst on; 0: with none. Any thread. */
+void prx_set_target(struct prx *, uint64_t gap_cycles);
 /* The tap's function; now: read after the burst was taken. */
 void prx_rx(void *state, const struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, uint64_t now);
 
