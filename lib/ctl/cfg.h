@@ -41,6 +41,15 @@ struct stream_cfg {
 /* Who paces: the worker's clock, a rate limit of the device's queues below it, or time stamps by which the device sends. */
 enum pacing { PACING_SOFTWARE, PACING_QUEUE, PACING_TIMESTAMP };
 
+/* Latencies written to a file, as Pktgen's sampler does. */
+enum sampler_kind { SAMPLER_NONE, SAMPLER_SIMPLE, SAMPLER_POISSON };
+struct sampler_cfg {
+	uint32_t kind;            /* enum sampler_kind: none, evenly, at random times */
+	uint32_t num;             /* samples at most */
+	uint32_t rate;            /* a second */
+	char file[VT_TEXT_MAX];
+};
+
 struct port_cfg {
 	struct rate rate;         /* default 100% */
 	struct arrival arrival;   /* of the frames at that rate; constant */
@@ -55,6 +64,8 @@ struct port_cfg {
 	uint64_t mbufs;           /* buffers per pool, 0: from descriptors and bursts */
 	bool promiscuous;         /* default off, -P turns it on */
 	bool idle_busy;           /* idle: workers never sleep */
+	uint64_t jitter_us;       /* latencies that differ by more from the one before are counted; 0: none */
+	struct sampler_cfg sampler;
 	bool verify;              /* checksums of frames with probes are checked at the receiver */
 	bool no_offload;          /* checksums are made in software even where the device offers it */
 };

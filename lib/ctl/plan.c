@@ -353,6 +353,8 @@ bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p)
 
 void plan_post_all(struct ctl *c)
 {
+	bool touched = false;
+
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		if ((!cp->touched && !settles(cp)) || !cp->used || waits(c, cp))
@@ -362,6 +364,7 @@ void plan_post_all(struct ctl *c)
 			continue;
 		}
 		cp->touched &= settles(cp); /* settings that changed since then are looked at next */
+		touched = true;
 		dev_promiscuous(c, cp);
 		if (cp->started && cp->run.active && !cp->run.stop)
 			plan_refresh(c, cp);
@@ -374,6 +377,8 @@ void plan_post_all(struct ctl *c)
 			c->worker[cp->tx_worker[q]].dirty = true;
 	}
 	run_arm(c);
+	if (touched)
+		probes_targets(c);
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		struct ctl_worker *cw = &c->worker[w];
 		if (!cw->dirty)

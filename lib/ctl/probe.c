@@ -168,6 +168,8 @@ static void shape(struct ctl *c, const struct probe_arm *was, struct probe_arm *
 		blocks /= 2;
 	s->latency = a->latency;
 	s->window_blocks = (uint32_t)blocks;
+	s->holes = flows <= 1024 ? 64 : 8;
+	s->hz = (uint64_t)clock_hz();
 	s->ns_mult = (uint64_t)(1e9 / clock_hz() * 0x1p32);
 	s->verify = verify_wanted(c);
 }
@@ -285,6 +287,7 @@ static int arm(struct ctl *c, struct err *e)
 		p->since_ns = clock_wall_ns();
 	p->now = a;
 	a->seq = c->plan_seq;
+	probe_extras_follow(c);
 	dirty_receivers(c);
 	return 0;
 }
@@ -350,6 +353,21 @@ bool probes_wait(struct ctl *c, struct ctl_port *cp)
 	return !all_have(c);
 }
 
+void probes_targets(struct ctl *c)
+{
+	struct probe_arm *a = c->probes->now;
+
+	for (unsigned i = 0; a != NULL && i < a->ntaps; i++) {
+		uint64_t target = target_gap(c, c->port[a->tap[i].port]);
+		if (target == a->tap[i].target_cycles)
+			continue;
+		a->tap[i].target_cycles = target;
+		prx_set_target(a->tap[i].prx, target);
+		probe_target_begins(c, a->tap[i].port);
+	}
+	probe_extras_follow(c);
+}
+
 bool probes_awake(const struct ctl *c)
 {
 	const struct probes *p = c->probes;
@@ -359,7 +377,7 @@ bool probes_awake(const struct ctl *c)
 
 uint64_t probes_next_ns(const struct ctl *c)
 {
-	if (c->probes->nold > 0)
+	if (c->probes->nold > 0 || c->probes->sampling)
 		return 5000000;
 	return c->probes->awake ? 50000000 : UINT64_MAX;
 }
@@ -369,6 +387,7 @@ void probes_turn(struct ctl *c)
 	struct probes *p = c->probes;
 	unsigned kept = 0;
 
+	p->sampling = probes_sample(c);
 	if (p->now != NULL && anyone_sends(c))
 		p->awake_until_ns = clock_raw_ns() + AWAKE_NS;
 	bool awake = probes_awake(c);
@@ -438,6 +457,7 @@ void probes_close(struct ctl *c)
 		probe_arm_unref(p->old[i]);
 	free(p->old);
 	probe_past_free(p);
+	probe_extras_free(p);
 	free(p);
 	c->probes = NULL;
 }

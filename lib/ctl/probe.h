@@ -52,13 +52,24 @@ void ctl_bias_set(struct ctl *, unsigned tx, unsigned rx, const struct probe_bia
 /* of -1: of whatever port was measured to rx, the partner first. known false: none. */
 struct probe_bias ctl_bias(const struct ctl *, int tx, unsigned rx);
 
+/* Single latencies of what comes in on the port, by its setting `latsampler`. */
+int ctl_sampler_start(struct ctl *, unsigned port, struct err *e);
+struct sampler_result {
+	uint64_t samples, beyond, lost; /* taken; more than were asked for; that found no room on their way, and are not among the taken */
+	char file[VT_TEXT_MAX];         /* of the setting when it began */
+};
+/* Appends the file's text: "Latency", then a line in ns each. false: it is not on. */
+bool ctl_sampler_stop(struct ctl *, unsigned port, struct sbuf *text, struct sampler_result *out);
+
 /* {"show":"latency","time_ns","wall_ns","armed","settled","corrected","clock":{"hz","uncertainty_ppm"},"memory_bytes","window",
- *  "ports":[{"port","name","queues","probes","plain","damaged","foreign","jitter_ns","bias_ns",
+ *  "ports":[{"port","name","queues","probes","plain","damaged","foreign","jitter":{"limit_ns","compared","above","share"} or null,"bias_ns",
  *    "latency":{"actual":H,"intended":H},"gap":G,"from":[{"port",C}]}],
  *  "streams":[{"port","stream",C,"latency":H or null,"receivers":[port,..]}]}
- * C: the members of struct probe_counts. H: {"samples","error","above","min_ns","mean_ns","max_ns","stdev_ns","pdv_ns","percentiles_ns":{"50",..}}.
+ * C: the members of struct probe_counts. H: {"samples","error","above","min_ns","mean_ns","max_ns","stdev_ns","pdv_ns","percentiles_ns":{"p50",..,"p99_9",..}}.
  * G: H's members beside "target_ns", "near":{"64",..} (shares), "cv", "dispersion":{"1us",..}. null: not known, or too few samples for it. */
 enum { LATENCY_CORRECTED = 1, LATENCY_NO_STREAMS = 2 };
 json_t *ctl_latency_json(struct ctl *, const struct portset *ports, unsigned flags);
+/* Its "streams" of one port, those with `latency on` alone. */
+json_t *ctl_latency_streams_json(struct ctl *, unsigned port);
 /* Histograms of the ports and of their streams with `latency on` as a log that HdrHistogram's tools read. */
 int ctl_latency_log(struct ctl *, const struct portset *ports, struct sbuf *out, struct err *e);

@@ -5,6 +5,7 @@
 #include "ctl_int.h"
 #include "probe.h"
 #include "prx.h"
+#include "prx_extra.h"
 struct prx_merge;
 
 struct probe_tap {
@@ -27,7 +28,7 @@ struct probe_arm {
 
 /* Counts of the flows of one stream, or of all of a port; they may be sums or differences, mod 2^64. */
 struct flow_sum {
-	uint64_t received;         /* with copies, without corrupted ones */
+	uint64_t received;         /* with copies, without late and corrupted ones */
 	uint64_t duplicate, late, reordered, corrupted;
 	uint64_t extent_sum, extent_unknown;
 };
@@ -43,9 +44,10 @@ struct flow_off {
 
 /* What came in on a port, whoever sent it. */
 struct rx_sum {
-	uint64_t probes, plain, corrupted, foreign, gaps, near[PRX_NEARS];
-	struct { uint64_t windows, sum, sq_lo, sq_hi; } scale[PRX_SCALES];
+	uint64_t probes, plain, damaged, foreign, early, gaps, near_of, near[PRX_NEARS]; /* near_of: gaps since the target is what it is */
+	struct { uint64_t windows, sum, sum_sq; } scale[PRX_SCALES];
 };
+#define RX_SUM_ROWS (sizeof(struct rx_sum) / sizeof(uint64_t))
 
 struct probe_rx {
 	struct rx_sum off;
@@ -55,6 +57,13 @@ struct probe_rx {
 		uint32_t ncells;
 		struct flow_off *cell;
 	} from[PROBE_PORTS];
+};
+
+struct probe_sampler {
+	bool on;
+	uint64_t *ns, n, num;      /* taken out so far, of so many */
+	uint64_t over, lost_base;  /* beyond num; lost before it began */
+	char file[VT_TEXT_MAX];
 };
 
 struct probes {
@@ -68,8 +77,12 @@ struct probes {
 	uint64_t since_ns;         /* wall clock: of the first arming or the last clear */
 	uint64_t awake_until_ns;   /* workers poll until then */
 	bool awake;                /* as plans say */
+	bool sampling;
 	const char *why;           /* something is not exact since the last clear, NULL: everything is */
 	char said[sizeof(struct err)];
+	struct prx_extra *extra[CTL_MAX_PORTS]; /* of each Rx queue; NULL: never asked for */
+	struct probe_sampler sampler[CTL_MAX_PORTS];
+	struct { uint64_t compared, above; } jitter_base[CTL_MAX_PORTS];
 	struct probe_bias bias[PROBE_PORTS][CTL_MAX_PORTS];
 };
 
@@ -94,11 +107,19 @@ uint64_t probe_sent(struct ctl *c, unsigned tx, int cell);
 /* New, NULL: nothing is armed. */
 struct hist *probe_port_hist(struct ctl *c, unsigned rx, enum prx_hist which);
 struct hist *probe_cell_hist(struct ctl *c, unsigned tx, uint32_t cell, const struct portset *receivers);
+void probe_target_begins(struct ctl *c, unsigned rx);
 /* What an arm holds is kept from here on, because it goes. */
 void probe_fold(struct ctl *c, const struct probe_arm *a);
 void probe_past_free(struct probes *p);
 /* Streams that came since the last look count from here on, whatever their cells had counted for others. */
 void probe_cells_begin(struct ctl *c, struct ctl_port *cp);
+
+/* probe_extra.c */
+void probe_extras_follow(struct ctl *c);           /* taps do what settings and samplers ask for */
+void probe_extras_free(struct probes *p);
+bool probes_sample(struct ctl *c);                 /* take samples out of the rings; false: no sampler is on */
+void probe_jitter(const struct ctl *c, unsigned port, uint64_t *compared, uint64_t *above);
+void probe_jitter_begins(struct ctl *c, unsigned port);
 
 /* probe_merge.c */
 struct prx_merge *probe_merge_new(const struct probe_arm *a);

@@ -37,7 +37,7 @@ static void counts_of(const struct ctl *c, uint64_t sent, const struct flow_live
 	*out = (struct probe_counts){.sent = sent, .duplicated = copies, .reordered = s->reordered, .late = s->late, .corrupted = s->corrupted,
 				     .extent_max = l->extent_max, .extent_unknown = s->extent_unknown, .extent_mean = (double)NAN,
 				     .jitter_ns = l->jitter_cycles * 1e9 / clock_hz(), .nrxq = l->nrxq, .why = c->probes->why};
-	out->received = s->received > copies + s->late ? s->received - copies - s->late : 0;
+	out->received = s->received > copies ? s->received - copies : 0;
 	uint64_t came = out->received + s->corrupted + s->late;
 	out->lost = sent > came ? sent - came : 0;
 	if (known > 0 && known <= s->reordered)
@@ -78,7 +78,7 @@ static uint64_t rx_sum_of(struct ctl *c, const struct portset *receivers, bool f
 		if (receivers != NULL && !portset_has(receivers, i))
 			continue;
 		probe_rx_total(c, i, &s);
-		sum += foreign ? s.foreign : s.corrupted;
+		sum += foreign ? s.foreign : s.damaged;
 	}
 	return sum;
 }
@@ -137,7 +137,8 @@ static json_t *counts_json(const struct probe_counts *n, bool sole)
 /* ---- histograms ---- */
 
 static const struct { const char *name; double percent; uint64_t samples; } percentiles[] = {
-	{"50", 50, 2}, {"90", 90, 10}, {"95", 95, 20}, {"99", 99, 100}, {"99.9", 99.9, 1000}, {"99.99", 99.99, 10000}, {"99.999", 99.999, 100000},
+	{"p50", 50, 2}, {"p90", 90, 10}, {"p95", 95, 20}, {"p99", 99, 100}, {"p99_9", 99.9, 1000}, {"p99_99", 99.99, 10000},
+	{"p99_999", 99.999, 100000},
 };
 
 /* A value of a histogram less the tester's own share; UINT64_MAX is beyond its range. */
@@ -175,7 +176,7 @@ static const char *const scale_names[PRX_SCALES] = {"1us", "10us", "100us", "1ms
 static double dispersion(const struct rx_sum *s, unsigned scale)
 {
 	double n = (double)s->scale[scale].windows, sum = (double)s->scale[scale].sum;
-	double sq = (double)s->scale[scale].sq_hi * 0x1p64 + (double)s->scale[scale].sq_lo, mean = sum / n;
+	double sq = (double)s->scale[scale].sum_sq, mean = sum / n;
 
 	return n >= 2 && sum > 0 ? fmax((sq - sum * mean) / (n - 1), 0) / mean : (double)NAN;
 }
@@ -196,9 +197,9 @@ static json_t *gap_json(struct ctl *c, unsigned rx, const struct rx_sum *s)
 	json_t *o = hist_json(h, 0), *near = json_object(), *disp = json_object();
 	uint64_t target = target_of(c, rx), n = h != NULL ? hist_count(h) : 0;
 
-	json_object_set_new(o, "target_ns", target != 0 ? json_real((double)target * 1e9 / clock_hz()) : json_null());
+	json_object_set_new(o, "target_ns", target != 0 && s->gaps > 0 ? json_real((double)target * 1e9 / clock_hz()) : json_null());
 	for (unsigned i = 0; i < PRX_NEARS; i++)
-		json_object_set_new(near, near_names[i], target != 0 && s->gaps > 0 ? json_real((double)s->near[i] / (double)s->gaps) : json_null());
+		json_object_set_new(near, near_names[i], target != 0 && s->near_of > 0 ? json_real((double)s->near[i] / (double)s->near_of) : json_null());
 	json_object_set_new(o, "near", near);
 	json_object_set_new(o, "cv", n > 1 ? number(hist_stdev(h) / hist_mean(h)) : json_null());
 	for (unsigned i = 0; i < PRX_SCALES; i++)
@@ -225,7 +226,7 @@ static unsigned receivers_of(struct ctl *c, unsigned tx, struct portset *out)
 		struct portset one = {0};
 		struct flow_live l;
 		portset_add(&one, rx);
-		if (!has_rx(c, rx) || !probe_total(c, tx, -1, &one, &l) || l.sum.received + l.sum.corrupted == 0)
+		if (!has_rx(c, rx) || !probe_total(c, tx, -1, &one, &l) || l.sum.received + l.sum.late + l.sum.corrupted == 0)
 			continue;
 		portset_add(out, rx);
 		n++;
@@ -295,6 +296,18 @@ static json_t *port_counts(struct ctl *c, unsigned rx, const struct pairs *p, js
 	return counts_json(&sum, sole && any);
 }
 
+/* Pktgen's: how many latencies differed from the one before by more than a threshold. */
+static json_t *jitter_json(const struct ctl *c, unsigned rx)
+{
+	uint64_t limit_us = c->port[rx]->p.cfg.jitter_us, compared, above;
+
+	if (limit_us == 0)
+		return json_null();
+	probe_jitter(c, rx, &compared, &above);
+	return json_pack("{s:I, s:I, s:I, s:o}", "limit_ns", (json_int_t)(1000 * limit_us), "compared", (json_int_t)compared, "above",
+			 (json_int_t)above, "share", compared > 0 ? json_real((double)above / (double)compared) : json_null());
+}
+
 static json_t *port_json(struct ctl *c, unsigned rx, const struct pairs *p, unsigned flags)
 {
 	const struct ctl_port *cp = c->port[rx];
@@ -310,12 +323,14 @@ static json_t *port_json(struct ctl *c, unsigned rx, const struct pairs *p, unsi
 	json_object_set_new(o, "queues", json_integer(cp->p.nrxq));
 	json_object_set_new(o, "probes", json_integer((json_int_t)s.probes));
 	json_object_set_new(o, "plain", json_integer((json_int_t)s.plain));
-	json_object_set_new(o, "damaged", json_integer((json_int_t)s.corrupted));
+	json_object_set_new(o, "damaged", json_integer((json_int_t)s.damaged));
+	json_object_set_new(o, "early", json_integer((json_int_t)s.early));
 	json_object_set_new(o, "foreign", json_integer((json_int_t)s.foreign));
 	json_object_set_new(o, "counts", port_counts(c, rx, p, from));
 	json_object_set_new(o, "from", from);
 	json_object_set_new(o, "latency", json_pack("{s:o, s:o}", "actual", hist_json(actual, off), "intended", hist_json(intended, off)));
 	json_object_set_new(o, "gap", gap_json(c, rx, &s));
+	json_object_set_new(o, "jitter", jitter_json(c, rx));
 	json_object_set_new(o, "bias_ns", bias.known ? whole(bias.median_ns) : json_null());
 	json_object_set_new(o, "corrected", json_boolean(off != 0));
 	free(actual);
@@ -335,7 +350,7 @@ static json_t *stream_json(struct ctl *c, unsigned tx, const struct stream *s, u
 		struct portset one = {0};
 		struct flow_live l;
 		portset_add(&one, rx);
-		if (!has_rx(c, rx) || !probe_total(c, tx, (int)s->cell, &one, &l) || l.sum.received + l.sum.corrupted == 0)
+		if (!has_rx(c, rx) || !probe_total(c, tx, (int)s->cell, &one, &l) || l.sum.received + l.sum.late + l.sum.corrupted == 0)
 			continue;
 		json_array_append_new(to, json_integer(rx));
 		struct probe_bias bias = ctl_bias(c, (int)tx, rx);
@@ -352,17 +367,25 @@ static json_t *stream_json(struct ctl *c, unsigned tx, const struct stream *s, u
 	return o;
 }
 
-static json_t *streams_json(struct ctl *c, const struct portset *ports, unsigned flags)
+static json_t *streams_json(struct ctl *c, const struct portset *ports, unsigned flags, bool own)
 {
 	json_t *list = json_array();
 
 	for (unsigned tx = 0; tx < c->nports && tx < PROBE_PORTS; tx++)
 		for (unsigned i = 0; portset_has(ports, tx) && i < c->port[tx]->nstreams; i++) {
 			const struct stream *s = c->port[tx]->stream[i];
-			if (s != NULL && s->cfg.frame.probe != 0)
+			if (s != NULL && s->cfg.frame.probe != 0 && (s->cfg.latency || !own))
 				json_array_append_new(list, stream_json(c, tx, s, flags));
 		}
 	return list;
+}
+
+json_t *ctl_latency_streams_json(struct ctl *c, unsigned port)
+{
+	struct portset one = {0};
+
+	portset_add(&one, port);
+	return streams_json(c, &one, 0, true);
 }
 
 json_t *ctl_latency_json(struct ctl *c, const struct portset *ports, unsigned flags)
@@ -382,7 +405,7 @@ json_t *ctl_latency_json(struct ctl *c, const struct portset *ports, unsigned fl
 			(flags & LATENCY_CORRECTED) != 0, "clock", "hz", clock.hz, "uncertainty_ppm", clock.uncertainty_ppm, "memory_bytes",
 			(json_int_t)(a != NULL ? a->bytes : 0), "window", (json_int_t)(a != NULL ? 64ull * a->spec.window_blocks : 0), "ports",
 			list);
-	json_object_set_new(doc, "streams", flags & LATENCY_NO_STREAMS ? json_array() : streams_json(c, ports, flags));
+	json_object_set_new(doc, "streams", flags & LATENCY_NO_STREAMS ? json_array() : streams_json(c, ports, flags, false));
 	return doc;
 }
 

@@ -55,27 +55,13 @@ static void flow_sum_add(struct flow_sum *to, const struct flow_sum *from, bool 
 		a[i] += subtract ? -b[i] : b[i];
 }
 
-static void wide_add(uint64_t *lo, uint64_t *hi, uint64_t lo2, uint64_t hi2, bool subtract)
-{
-	unsigned __int128 a = (unsigned __int128)*hi << 64 | *lo, b = (unsigned __int128)hi2 << 64 | lo2;
-
-	a = subtract ? a - b : a + b;
-	*lo = (uint64_t)a;
-	*hi = (uint64_t)(a >> 64);
-}
-
 static void rx_sum_add(struct rx_sum *to, const struct rx_sum *from, bool subtract)
 {
 	uint64_t *a = (uint64_t *)to;
 	const uint64_t *b = (const uint64_t *)from;
 
-	for (size_t i = 0; i < offsetof(struct rx_sum, scale) / sizeof(*a); i++)
+	for (size_t i = 0; i < RX_SUM_ROWS; i++)
 		a[i] += subtract ? -b[i] : b[i];
-	for (unsigned s = 0; s < PRX_SCALES; s++) {
-		to->scale[s].windows += subtract ? -from->scale[s].windows : from->scale[s].windows;
-		to->scale[s].sum += subtract ? -from->scale[s].sum : from->scale[s].sum;
-		wide_add(&to->scale[s].sq_lo, &to->scale[s].sq_hi, from->scale[s].sq_lo, from->scale[s].sq_hi, subtract);
-	}
 }
 
 /* ---- tables ---- */
@@ -84,7 +70,7 @@ static void add_flow(const struct prx_flow *f, struct flow_live *io)
 {
 	uint64_t received = cell_get(&f->received), max = cell_get(&f->extent_max);
 
-	if (received == 0 && cell_get(&f->corrupted) == 0)
+	if (received + cell_get(&f->late) + cell_get(&f->corrupted) == 0)
 		return;
 	io->sum.received += received;
 	io->sum.duplicate += cell_get(&f->duplicate);
@@ -103,7 +89,7 @@ static void add_flow(const struct prx_flow *f, struct flow_live *io)
 /* Of one tap. */
 static void add_tap(const struct probe_arm *a, const struct probe_tap *t, unsigned tx, int cell, struct flow_live *io)
 {
-	uint64_t before = io->sum.received + io->sum.corrupted;
+	uint64_t before = io->sum.received + io->sum.late + io->sum.corrupted;
 
 	if (tx >= a->spec.nports)
 		return;
@@ -111,7 +97,7 @@ static void add_tap(const struct probe_arm *a, const struct probe_tap *t, unsign
 	for (unsigned s = c0; s < c1 && s < n; s++)
 		for (unsigned q = 0; q < a->spec.of[tx].nqueues; q++)
 			add_flow(prx_flow(t->prx, tx, s, q), io);
-	io->nrxq += io->sum.received + io->sum.corrupted != before;
+	io->nrxq += io->sum.received + io->sum.late + io->sum.corrupted != before;
 }
 
 /* All arms, of one receiving port. */
@@ -133,15 +119,14 @@ static void rx_live(const struct probe_arm *a, unsigned rx, struct rx_sum *out)
 		if (a->tap[t].port != rx)
 			continue;
 		const struct prx_port *f = prx_port(a->tap[t].prx);
-		struct rx_sum now = {.probes = cell_get(&f->probes), .plain = cell_get(&f->plain), .corrupted = cell_get(&f->corrupted),
-				     .foreign = cell_get(&f->foreign), .gaps = cell_get(&f->gaps)};
+		struct rx_sum now = {.probes = cell_get(&f->probes), .plain = cell_get(&f->plain), .damaged = cell_get(&f->damaged),
+				     .foreign = cell_get(&f->foreign), .early = cell_get(&f->early), .gaps = cell_get(&f->gaps), .near_of = cell_get(&f->gaps)};
 		for (unsigned i = 0; i < PRX_NEARS; i++)
 			now.near[i] = cell_get(&f->near[i]);
 		for (unsigned s = 0; s < PRX_SCALES; s++) {
 			now.scale[s].windows = cell_get(&f->scale[s].windows);
 			now.scale[s].sum = cell_get(&f->scale[s].sum);
-			now.scale[s].sq_lo = cell_get(&f->scale[s].sum_sq_lo);
-			now.scale[s].sq_hi = cell_get(&f->scale[s].sum_sq_hi);
+			now.scale[s].sum_sq = cell_get(&f->scale[s].sum_sq);
 		}
 		rx_sum_add(out, &now, false);
 	}
@@ -176,7 +161,7 @@ static void total_at(struct ctl *c, unsigned rx, unsigned tx, int cell, struct f
 		io->extent_max = now.extent_max;
 	if (!(io->jitter_cycles >= now.jitter_cycles) && !isnan(now.jitter_cycles))
 		io->jitter_cycles = now.jitter_cycles;
-	if (now.sum.received + now.sum.corrupted > 0)
+	if (now.sum.received + now.sum.late + now.sum.corrupted > 0)
 		io->nrxq += now.nrxq;
 }
 
@@ -198,7 +183,7 @@ bool probe_total(struct ctl *c, unsigned tx, int cell, const struct portset *rec
 		if (receives(c, receivers, rx))
 			total_at(c, rx, tx, cell, out);
 	probe_copies(c, tx, cell, receivers, out);
-	bool known = out->sum.received + out->sum.corrupted > 0;
+	bool known = out->sum.received + out->sum.late + out->sum.corrupted > 0;
 	for (unsigned i = 0; i <= p->nold && !known; i++) {
 		const struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
 		known = a != NULL && tx < a->spec.nports && a->spec.of[tx].nstreams > (cell < 0 ? 0 : cell);
@@ -324,7 +309,7 @@ static void fold_flows(struct ctl *c, const struct probe_arm *a, const struct pr
 	for (int cell = -1; cell < (int)a->spec.of[tx].nstreams; cell++) {
 		struct flow_live l = {.jitter_cycles = (double)NAN};
 		add_tap(a, t, tx, cell, &l);
-		if (l.sum.received + l.sum.corrupted == 0) {
+		if (l.sum.received + l.sum.late + l.sum.corrupted == 0) {
 			if (cell < 0)
 				return;
 			continue;
@@ -390,7 +375,7 @@ static void begin_at(struct ctl *c, unsigned rx, unsigned tx, int cell)
 	struct flow_off *off = off_at(c->probes, rx, tx, cell, false);
 
 	live(c, rx, tx, cell, &now);
-	if (now.sum.received + now.sum.corrupted == 0 && off == NULL)
+	if (now.sum.received + now.sum.late + now.sum.corrupted == 0 && off == NULL)
 		return;
 	off = off_at(c->probes, rx, tx, cell, true);
 	off->sum = (struct flow_sum){0};
@@ -476,6 +461,18 @@ static void clear_receiver(struct ctl *c, unsigned rx)
 	}
 	probe_rx_total(c, rx, &now);
 	rx_sum_add(&r->off, &now, true);
+	probe_jitter_begins(c, rx);
+}
+
+/* Gaps near a target that is no longer asked say nothing of the new one. */
+void probe_target_begins(struct ctl *c, unsigned rx)
+{
+	struct rx_sum *off = &rx_at(c->probes, rx)->off, now;
+
+	probe_rx_total(c, rx, &now);
+	off->near_of -= now.near_of;
+	for (unsigned i = 0; i < PRX_NEARS; i++)
+		off->near[i] -= now.near[i];
 }
 
 void probes_clear(struct ctl *c, const struct portset *ports)

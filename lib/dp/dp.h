@@ -48,7 +48,7 @@ struct dp_kind {
 	bool writes_rx;                    /* writes into frames that it received: clean-pool shortcuts are off on its ports */
 };
 
-/* A read-only look at received frames before the owner takes them. */
+/* A read-only look at received frames before the owner takes them; now: read after the burst was taken. */
 struct dp_tap {
 	void (*rx)(void *state, const struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, uint64_t now);
 	void *state;
