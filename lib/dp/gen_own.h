@@ -76,6 +76,10 @@ struct gen_own {
 	struct gen_arr *arr;   /* of each group */
 	struct gen_run *run;   /* what the last burst was made of */
 	uint16_t nruns, run_at;
+	/* which probe of its program's is that of own frame probe_i of it, NULL: not known */
+	const struct frun *probe_prog;
+	uint64_t probe_i;
+	uint32_t probe_at;
 };
 
 static inline struct gen_own *gen_own(struct gen_state *g) { return (struct gen_own *)(void *)g->own; }
