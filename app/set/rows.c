@@ -198,6 +198,7 @@ const struct setting *const *set_rows(unsigned *n)
 		const struct setting *rnd = set_rnd_rows(&nrnd), *ranges = set_range_rows(&nranges);
 		add_table(&rows, &nrows, set_view_rows, set_nview_rows);
 		add_table(&rows, &nrows, set_port_rows, set_nport_rows);
+		add_table(&rows, &nrows, set_wire_rows, set_nwire_rows);
 		add_table(&rows, &nrows, set_stream_rows, set_nstream_rows);
 		add_table(&rows, &nrows, set_payload_rows, set_npayload_rows);
 		add_table(&rows, &nrows, rnd, nrnd);

@@ -35,6 +35,20 @@ struct stream_cfg {
 	struct held_range held[HELD_MAX]; /* by the index of app/set's table of range words */
 };
 
+/* What the device under test does to the frames that a port of a wire sends. */
+#define WIRE_QUEUE 512
+struct wire_cfg {
+	struct rate_limit limit;
+	struct delay delay;
+	struct hits loss, duplicate, reorder, corrupt;
+	uint64_t mtu;             /* bytes without Ethernet header and tags; 0: any */
+	bool fail;                /* one-way: all frames are lost */
+	int link_down;            /* 1: of the wire, both directions */
+	struct flap flap;         /* likewise */
+	int in_order;             /* delays do not let frames overtake each other */
+	uint64_t seed;
+};
+
 struct port_cfg {
 	struct rate rate;         /* default 100% */
 	uint64_t count;           /* frames per start, 0: no bound */
@@ -46,9 +60,11 @@ struct port_cfg {
 	bool promiscuous;         /* default off, -P turns it on */
 	bool idle_busy;           /* idle: workers never sleep */
 	bool no_offload;          /* checksums are made in software even where the device offers it */
+	struct wire_cfg wire;
 };
 
 void stream_cfg_init(struct stream_cfg *);
 void stream_cfg_free(struct stream_cfg *);
 void stream_cfg_copy(struct stream_cfg *dst, const struct stream_cfg *src); /* deep; dst is overwritten, not freed first */
 void port_cfg_init(struct port_cfg *);
+bool wire_cfg_acts(const struct wire_cfg *); /* says anything that a plain wire does not do */

@@ -84,7 +84,7 @@ bool plan_waits(const struct ctl *c)
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->used && (c->port[i]->touched || settles(c->port[i])))
 			return true;
-	return false;
+	return devices_wait(c);
 }
 
 /* Queues share out a stream with a count between them, and one that takes up another order knows only of its own share. So that it need not
@@ -264,12 +264,13 @@ static struct extent measure(const struct ctl *c, unsigned worker)
 				x.nrefs += cp->program.ngroups;
 				x.bytes += gen_bytes(&cp->program);
 			}
+		devices_measure(c, cp, worker, &x.ntasks, &x.bytes);
 	}
 	x.ntasks += x.nrx;
 	return x;
 }
 
-static void add_port(struct ctl_port *cp, unsigned worker, struct ctl_plan *plan, uint8_t **mem)
+static void add_port(struct ctl *c, struct ctl_port *cp, unsigned worker, struct ctl_plan *plan, uint8_t **mem)
 {
 	struct dp_plan *p = &plan->p;
 
@@ -278,6 +279,7 @@ static void add_port(struct ctl_port *cp, unsigned worker, struct ctl_plan *plan
 			p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_gen,
 								.state = &cp->gen[q]->base,
 								.job = fill_gen(cp, q, mem, plan)};
+	devices_add(c, cp, worker, p, mem);
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
 		if (cp->rx_worker[q] != (int)worker)
 			continue;
@@ -307,7 +309,7 @@ struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 	uint8_t *mem = (uint8_t *)plan + head;
 	for (unsigned i = 0; i < c->nports && !without_ports; i++)
 		if (c->port[i]->used && c->port[i]->started)
-			add_port(c->port[i], worker, plan, &mem);
+			add_port(c, c->port[i], worker, plan, &mem);
 	return &plan->p;
 }
 
@@ -334,6 +336,7 @@ void plan_post_all(struct ctl *c)
 			continue;
 		cp->touched &= settles(cp); /* settings that changed since then are looked at next */
 		dev_promiscuous(c, cp);
+		devices_touched(c, cp);
 		if (cp->started && cp->run.active && !cp->run.stop)
 			plan_refresh(c, cp);
 		if (cp->run.active)
@@ -343,6 +346,7 @@ void plan_post_all(struct ctl *c)
 		for (unsigned q = 0; q < cp->p.ntxq; q++)
 			c->worker[cp->tx_worker[q]].dirty = true;
 	}
+	devices_turn(c);
 	run_arm(c);
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		struct ctl_worker *cw = &c->worker[w];
