@@ -231,6 +231,7 @@ const struct setting *const *set_rows(unsigned *n)
 		add_table(&rows, &nrows, set_tester_rows, set_ntester_rows);
 		add_table(&rows, &nrows, set_port_rows, set_nport_rows);
 		add_table(&rows, &nrows, set_sampler_rows, set_nsampler_rows);
+		add_table(&rows, &nrows, set_wire_rows, set_nwire_rows);
 		add_table(&rows, &nrows, set_stream_rows, set_nstream_rows);
 		add_table(&rows, &nrows, set_payload_rows, set_npayload_rows);
 		add_table(&rows, &nrows, rnd, nrnd);

@@ -92,6 +92,11 @@ json_t *ctl_xstats_json(struct ctl *, const struct portset *ports);
  * "constant_tsc","nonstop_tsc","tsc_reliable","clocksource","dpdk_hz","dpdk_off_ppm","control_cpu","skew_limit_ns",
  * "cpus":[{"lcore","cpu","state":"in step|off|reference|not checked","why" | "skew_ns","uncertainty_ns","rounds"}],"reasons":[..]} */
 json_t *ctl_clock_json(struct ctl *);
+/* What devices under test did to the frames that each port of a wire sent, since open or clear; exact when nothing is on its way, and of one
+ * moment always: {"show":"wire","ports":[{"port","name","to","device":"on"|..,"link","before":inside at the clear,"in","out","lost",..}]}. The
+ * sum closes: before + in + duplicated == out + lost + queue_drops + too_long + failed + overflow + flushed + waiting. */
+json_t *ctl_wires_json(struct ctl *, const struct portset *ports);
+bool ctl_port_wired(const struct ctl *, unsigned port); /* it is an end of a wire */
 const struct placement *ctl_placement(const struct ctl *);
 const struct place_in *ctl_place_in(const struct ctl *);
 /* {"show":"streams","streams":[{"port","stream","enabled","frame","size","weight","rate","count","varies":[names],"probe",

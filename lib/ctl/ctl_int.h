@@ -86,6 +86,8 @@ struct q_rate {
 	double dropped_pps, stalls_per_s, nombuf_per_s, tx_cycles, rx_cycles; /* cycles of a burst, NAN: none was sampled */
 };
 
+struct device;
+
 struct ctl_port {
 	struct port p;
 	struct port_need need;
@@ -135,6 +137,10 @@ struct ctl_port {
 	unsigned stuck_ticks;      /* seconds in which frames were offered and none was taken */
 	enum snap_link link;
 	uint64_t link_mbps;
+	struct device *device;     /* of a wire: what frames pass on their way to this port, NULL: never was */
+	struct flap flap;          /* as it was last looked at, */
+	uint64_t flap_tsc;         /* and since when it goes on; */
+	uint64_t flapped;          /* changes of the link by it that were told */
 	uint64_t memory_bytes;
 	char rss[96], fc[64], offloads[256];
 };
@@ -177,7 +183,7 @@ struct ctl {
 	uint64_t prev_tick_ns;
 	uint64_t stall_ns;
 	/* settling */
-	uint64_t rx_sum, rx_moved_ns;
+	uint64_t rx_sum, rx_moved_ns, inside_ns; /* when frames were last seen inside a device */
 	struct ctl_event ev[CTL_EVENTS];
 	unsigned ev_head, ev_n;
 	uint64_t eal_memory;
@@ -292,6 +298,20 @@ void plan_post_all(struct ctl *c);                 /* for dirty workers */
 bool plan_waits(const struct ctl *c);              /* some port has a change that waits for its queues */
 void plan_reap(struct ctl *c);
 bool plan_wait_acks(struct ctl *c, uint64_t max_ns); /* all plans are posted, and in use */
+
+/* device.c */
+void devices_turn(struct ctl *c);                  /* their next step, and the link of wires */
+uint64_t devices_next_ns(const struct ctl *c);     /* until there is one; UINT64_MAX: none */
+bool devices_wait(const struct ctl *c);            /* a step waits for workers */
+void devices_touched(struct ctl *c, const struct ctl_port *cp);  /* its settings changed */
+void devices_let_go(struct ctl *c, struct ctl_port *cp);         /* no worker uses the port: it is set up anew */
+void devices_close(struct ctl *c);
+bool devices_hold(const struct ctl *c);            /* frames are on their way in one */
+int device_check(struct ctl *c, struct ctl_port *cp, struct err *e); /* what its frames pass can be made */
+void devices_clear(struct ctl *c, const struct ctl_port *cp);
+void devices_measure(const struct ctl *c, const struct ctl_port *cp, unsigned worker, unsigned *ntasks, size_t *bytes);
+void devices_add(struct ctl *c, struct ctl_port *cp, unsigned worker, struct dp_plan *p, uint8_t **mem);
+bool device_task_json(const struct ctl *c, const struct dp_task *t, json_t *tasks); /* false: it is of another kind */
 
 /* run.c */
 void run_events(struct ctl *c);

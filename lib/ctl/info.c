@@ -121,7 +121,7 @@ json_t *ctl_plan_json(struct ctl *c)
 		struct group *const *ref = cw->posted != NULL ? plan_groups(cw->posted) : NULL;
 		for (unsigned t = 0; cw->posted != NULL && t < cw->posted->ntasks; t++) {
 			const struct dp_task *task = &cw->posted->task[t];
-			if (task->kind != &dp_kind_gen)
+			if (device_task_json(c, task, tasks) || task->kind != &dp_kind_gen)
 				continue;
 			const struct gen_job *j = task->job;
 			json_array_append_new(tasks, gen_row(j, ref));
