@@ -492,13 +492,13 @@ static void test_prepare(void **state)
 static uint64_t unfit_frames(struct world *x, const struct tgroup *g, unsigned rejects)
 {
 	uint8_t bytes[FRAME_MAX_LEN];
+	const struct frame_plan *plan;
 	uint64_t n = 0;
-	unsigned len;
 
 	for (uint64_t k = 0; k < g->limit; k++) {
 		struct follow f = {.stream = g->stream, .i = k / x->nq};
-		expected(x, (unsigned)(k % x->nq), &f, bytes, &len);
-		n += unfit(sum_of_bytes(bytes, len), rejects);
+		expected(x, (unsigned)(k % x->nq), &f, bytes, &plan);
+		n += unfit(sum_of_bytes(bytes, plan->len), rejects);
 	}
 	return n;
 }
