@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RATE_PPS 2000
+#define PROBE_PPS 2000
 #define FRAMES 1000
 #define WAITED_SHARE 0.05 /* of the time; a worker that waited longer for a CPU spoils what is measured */
 #define STALL_NS 10000000ull
@@ -76,7 +76,7 @@ static int set_up(struct ctl *ctl, unsigned port, struct err *e)
 	frame_stack_parse("eth/ipv4/udp", &s->frame.stack, NULL);
 	s->frame.probe = 1;
 	ctl_touch_stream(ctl, port, -1);
-	cfg->rate = (struct rate){.kind = RATE_PPS, .value = RATE_PPS};
+	cfg->rate = (struct rate){.kind = RATE_PPS, .value = PROBE_PPS};
 	cfg->count = FRAMES;
 	ctl_touch(ctl, port, false);
 	return 0;
