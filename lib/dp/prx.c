@@ -93,7 +93,7 @@ void prx_init(void *mem, const struct prx_spec *s)
 	x->nports = s->nports;
 	x->window_mask = s->window_blocks - 1;
 	x->window_shift = (uint32_t)__builtin_ctz(s->window_blocks);
-	x->room = (uint64_t)s->window_blocks * 64;
+	x->late_blocks = s->window_blocks / 2 - 1;
 	x->verify = s->verify;
 	x->ns_mult = s->ns_mult << 28;
 	x->flow = (void *)(at + p.flow);

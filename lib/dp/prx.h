@@ -21,7 +21,8 @@
 #define PRX_NEAR_NS 64
 
 /* A window of sequence numbers, a ring of blocks: block b (64 numbers) lies in slot b mod nblocks, no says which block a slot holds. While a slot is
- * taken for another block, no is 0: read no, bits, no. */
+ * taken for another block, no is 0: read no, bits, no. Numbers are marked in its newer half only and are late below, so that a bit stands for as long
+ * as the flow takes for half a window: whoever looks that often has seen all. */
 struct prx_block { uint64_t no, bits; }; /* no: block number + 1; 0: none */
 
 /* Numbers that had not come when one behind them came. */
@@ -41,7 +42,7 @@ struct prx_flow {
 	uint16_t holes_at, holes_used;
 	/* second line */
 	cell_t duplicate;    /* seen before on this queue */
-	cell_t late;         /* older than the window: whether it is a duplicate is not known; not marked, not received */
+	cell_t late;         /* older than half the window: whether it is a duplicate is not known; not marked, not received */
 	cell_t reordered;    /* below `next` and no duplicate: RFC 4737 4.1 */
 	cell_t extent_sum, extent_max; /* RFC 4737 4.2.2, of reordered probes whose hole is still known */
 	cell_t extent_unknown; /* reordered probes whose hole is not */

@@ -27,7 +27,7 @@ struct prx {
 	struct prx_hole *hole;
 	uint32_t holes;          /* of a flow */
 	cell_t target_ns;        /* PRX_NO_TARGET: none */
-	uint64_t room;           /* numbers further back are late for certain */
+	uint32_t late_blocks;    /* numbers of blocks further back are late */
 	uint8_t *scratch;
 	uint8_t nports;
 	WR_ALIGNED(CACHE_LINE) struct prx_port port;
