@@ -70,6 +70,7 @@ static void put_load(const struct ctl_load *l, struct sbuf *out)
 		sbuf_add(out, "as fast as the device takes them; the link carries ");
 		put(most_pps(l), "pps", out);
 	} else {
+		sbuf_add(out, l->low_pps < l->pps ? "at most " : "");
 		put(l->pps, "pps = ", out);
 		put_percent(100 * l->l1_bps / l->link_bps, out);
 		sbuf_add(out, " = ");
@@ -77,6 +78,10 @@ static void put_load(const struct ctl_load *l, struct sbuf *out)
 		put(l->l2_bps, "bps/l2", out);
 	}
 	put_sizes(l, out);
+	if (!l->is_max && l->low_pps < l->pps) {
+		sbuf_add(out, ", at least ");
+		put(l->low_pps, "pps", out);
+	}
 }
 
 bool app_load_text(const struct app *app, unsigned port, struct sbuf *out)
@@ -94,16 +99,22 @@ bool app_load_text(const struct app *app, unsigned port, struct sbuf *out)
 	return true;
 }
 
-/* Time between frames, of one queue too where several share the load, and what there can be at most. */
-static void put_gap(const struct ctl_load *l, struct sbuf *out)
+/* What a time between frames is of, when it is not that of any two. */
+static const char *gap_of(const struct ctl_load *l, const struct arrival *a)
 {
-	const char *mean = l->min_size == l->max_size ? "" : " on average";
+	if (a->kind == ARRIVAL_ONOFF || (a->kind == ARRIVAL_BURST && a->gap_ns != 0))
+		return " while it sends";
+	return a->kind != ARRIVAL_CONSTANT || l->min_size != l->max_size ? " on average" : "";
+}
 
+/* Time between frames, of one queue too where several share the load, and what there can be at most. */
+static void put_gap(const struct ctl_load *l, const struct arrival *arrival, struct sbuf *out)
+{
 	if (l->is_max)
 		return;
 	sbuf_add(out, ", one every ");
 	put_time(1e9 / l->pps, out);
-	sbuf_add(out, mean);
+	sbuf_add(out, gap_of(l, arrival));
 	if (l->nqueues > 1) {
 		sbuf_addf(out, " (on each of %u queues: ", l->nqueues);
 		put_time(1e9 / l->pps * l->nqueues, out);
@@ -117,6 +128,8 @@ static void put_gap(const struct ctl_load *l, struct sbuf *out)
 
 bool app_rate_text(const struct app *app, unsigned port, int stream, struct sbuf *out)
 {
+	const struct stream_cfg *cfg = stream < 0 ? NULL : ctl_stream_cfg(app->ctl, port, (unsigned)stream);
+	const struct arrival *arrival = cfg != NULL && cfg->rate.set ? &cfg->arrival : &ctl_port_cfg(app->ctl, port)->arrival;
 	struct ctl_load l;
 	int rc = stream < 0 ? ctl_load(app->ctl, port, &l, NULL) : ctl_stream_load(app->ctl, port, (unsigned)stream, &l, NULL);
 
@@ -127,8 +140,8 @@ bool app_rate_text(const struct app *app, unsigned port, int stream, struct sbuf
 		return true;
 	}
 	put_load(&l, out);
-	put_gap(&l, out);
-	if (stream >= 0 && !ctl_stream_cfg(app->ctl, port, (unsigned)stream)->enabled)
+	put_gap(&l, arrival, out);
+	if (cfg != NULL && !cfg->enabled)
 		sbuf_add(out, "; it is not enabled");
 	return true;
 }

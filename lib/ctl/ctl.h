@@ -114,9 +114,10 @@ int ctl_frame(struct ctl *, unsigned port, unsigned stream, struct frame *out, s
  * something of that changes, [[offset,length],..] in this frame. NULL with *e where no frame can be built. */
 json_t *ctl_frame_json(struct ctl *, unsigned port, unsigned stream, struct err *e);
 /* What the rates of the port and of its streams ask of the wire. min, max, mean: sizes of the frames, with FCS, the mean by what the rates give
- * each; is_max: as fast as possible, pps is then of the other streams; link_bps: what percent is of; nqueues: Tx queues that share it. -EINVAL
+ * each; is_max: as fast as possible, pps is then of the other streams; rates that
+ * change with time count with their highest, in low_pps with their lowest; link_bps: what percent is of; nqueues: Tx queues that share it. -EINVAL
  * with text: no frame can be built. */
-struct ctl_load { double pps, l1_bps, l2_bps, mean_size; unsigned min_size, max_size, nqueues; bool is_max; double link_bps; };
+struct ctl_load { double pps, l1_bps, l2_bps, mean_size, low_pps; unsigned min_size, max_size, nqueues; bool is_max; double link_bps; };
 int ctl_load(struct ctl *, unsigned port, struct ctl_load *out, struct err *e);
 /* The same of one stream alone that exists, enabled or not: by its own rate, else by its turns in the port's (0 pps: it takes none). */
 int ctl_stream_load(struct ctl *, unsigned port, unsigned stream, struct ctl_load *out, struct err *e);

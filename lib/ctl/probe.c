@@ -43,7 +43,7 @@ void probe_arm_unref(struct probe_arm *a)
 {
 	if (a == NULL || --a->refs > 0)
 		return;
-	(void)a->merge;
+	probe_merge_free(a->merge);
 	for (unsigned i = 0; i < a->ntaps; i++)
 		free(a->tap[i].prx);
 	free(a->tap);
@@ -235,7 +235,7 @@ static int arm_make(struct ctl *c, const struct probe_arm *was, struct probe_arm
 			       (double)all / MB);
 	}
 	if (a->ntaps > 1)
-		a->merge = probe_merge_new(a);
+		a->merge = probe_merge_new(a, c->nports);
 	*out = a;
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include "probe.h"
 #include "prx.h"
 #include "prx_extra.h"
-struct prx_merge;
+#include "prx_merge.h"
 
 struct probe_tap {
 	uint16_t port, queue;
@@ -23,7 +23,7 @@ struct probe_arm {
 	struct probe_tap *tap;
 	size_t bytes;
 	uint64_t seq;              /* plans with a higher number have it */
-	struct prx_merge *merge;   /* of the flows that come in on several queues; NULL: there is one queue */
+	struct probe_merge *merge; /* of the flows that come in on several queues; NULL: there is one queue */
 };
 
 /* Counts of the flows of one stream, or of all of a port; they may be sums or differences, mod 2^64. */
@@ -31,6 +31,7 @@ struct flow_sum {
 	uint64_t received;         /* with copies, without late and corrupted ones */
 	uint64_t duplicate, late, reordered, corrupted;
 	uint64_t extent_sum, extent_unknown;
+	uint64_t crossed;          /* of received: copies that came in on another queue than the first one */
 };
 #define FLOW_SUM_ROWS (sizeof(struct flow_sum) / sizeof(uint64_t))
 
@@ -59,6 +60,8 @@ struct probe_rx {
 	} from[PROBE_PORTS];
 };
 
+#define PROBE_RX_ALL CTL_MAX_PORTS /* what is of no single receiver: copies that came in on two ports */
+
 struct probe_sampler {
 	bool on;
 	uint64_t *ns, n, num;      /* taken out so far, of so many */
@@ -70,7 +73,7 @@ struct probes {
 	struct probe_arm *now;     /* NULL: disarmed */
 	struct probe_arm **old;    /* replaced ones that plans still use */
 	unsigned nold, cap_old;
-	struct probe_rx *rx[CTL_MAX_PORTS]; /* NULL: nothing is to be added */
+	struct probe_rx *rx[PROBE_RX_ALL + 1]; /* NULL: nothing is to be added */
 	uint64_t sent_base[PROBE_PORTS]; /* of all cells */
 	uint64_t *cell_base[PROBE_PORTS]; /* [CTL_CELLS] probes sent at the last clear; NULL: all 0 */
 	uint64_t limit_bytes;
@@ -94,7 +97,6 @@ bool port_probes(const struct ctl_port *cp);       /* some enabled stream of its
 /* probe_read.c */
 struct flow_live {
 	struct flow_sum sum;
-	uint64_t copies;           /* that came in on two queues, of those in sum.received */
 	uint64_t extent_max;       /* UINT64_MAX: not known */
 	double jitter_cycles;      /* the largest, NAN: none */
 	unsigned nrxq;
@@ -122,9 +124,9 @@ void probe_jitter(const struct ctl *c, unsigned port, uint64_t *compared, uint64
 void probe_jitter_begins(struct ctl *c, unsigned port);
 
 /* probe_merge.c */
-struct prx_merge *probe_merge_new(const struct probe_arm *a);
+struct probe_merge;
+struct probe_merge *probe_merge_new(const struct probe_arm *a, unsigned nports);
+void probe_merge_free(struct probe_merge *m);
 void probe_merge_turn(struct probe_arm *a);
-/* What came in on two queues is in sum.received twice: out->copies. */
-void probe_copies(struct ctl *c, unsigned tx, int cell, const struct portset *receivers, struct flow_live *out);
-void probe_copies_begin(struct ctl *c, unsigned tx, int cell);
-void probe_copies_fold(struct ctl *c, const struct probe_arm *a);
+/* Adds sum.crossed and inexact, as it is now: of the queues of one port, or of all (rx -1). */
+void probe_crossed(struct probe_arm *a, int rx, unsigned tx, int cell, struct flow_live *io);

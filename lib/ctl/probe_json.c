@@ -32,7 +32,7 @@ bool ctl_probes_settled(struct ctl *c)
 static void counts_of(const struct ctl *c, uint64_t sent, const struct flow_live *l, struct probe_counts *out)
 {
 	const struct flow_sum *s = &l->sum;
-	uint64_t copies = s->duplicate + l->copies, known = s->reordered - s->extent_unknown;
+	uint64_t copies = s->duplicate + s->crossed, known = s->reordered - s->extent_unknown;
 
 	*out = (struct probe_counts){.sent = sent, .duplicated = copies, .reordered = s->reordered, .late = s->late, .corrupted = s->corrupted,
 				     .extent_max = l->extent_max, .extent_unknown = s->extent_unknown, .extent_mean = (double)NAN,

@@ -110,7 +110,19 @@ static void live(const struct ctl *c, unsigned rx, unsigned tx, int cell, struct
 		for (unsigned t = 0; a != NULL && t < a->ntaps; t++)
 			if (a->tap[t].port == rx)
 				add_tap(a, &a->tap[t], tx, cell, io);
+		if (a != NULL)
+			probe_crossed((struct probe_arm *)a, (int)rx, tx, cell, io);
 	}
+}
+
+/* Copies among all ports. */
+static void live_crossed(const struct ctl *c, unsigned tx, int cell, struct flow_live *io)
+{
+	const struct probes *p = c->probes;
+
+	for (unsigned i = 0; i <= p->nold; i++)
+		if (i < p->nold || p->now != NULL)
+			probe_crossed(i < p->nold ? p->old[i] : p->now, -1, tx, cell, io);
 }
 
 static void rx_live(const struct probe_arm *a, unsigned rx, struct rx_sum *out)
@@ -156,6 +168,7 @@ static void total_at(struct ctl *c, unsigned rx, unsigned tx, int cell, struct f
 	if (off != NULL)
 		flow_sum_add(&now.sum, &off->sum, false);
 	flow_sum_add(&io->sum, &now.sum, false);
+	io->inexact |= now.inexact;
 	now.extent_max = extent_of(off, now.extent_max, now.sum.reordered);
 	if (now.extent_max > io->extent_max)
 		io->extent_max = now.extent_max;
@@ -182,7 +195,11 @@ bool probe_total(struct ctl *c, unsigned tx, int cell, const struct portset *rec
 	for (unsigned rx = 0; rx < c->nports; rx++)
 		if (receives(c, receivers, rx))
 			total_at(c, rx, tx, cell, out);
-	probe_copies(c, tx, cell, receivers, out);
+	if (receivers == NULL) {
+		const struct flow_off *off = off_at(p, PROBE_RX_ALL, tx, cell, false);
+		out->sum.crossed = off != NULL ? off->sum.crossed : 0;
+		live_crossed(c, tx, cell, out);
+	}
 	bool known = out->sum.received + out->sum.late + out->sum.corrupted > 0;
 	for (unsigned i = 0; i <= p->nold && !known; i++) {
 		const struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
@@ -322,6 +339,16 @@ static void fold_flows(struct ctl *c, const struct probe_arm *a, const struct pr
 	}
 }
 
+static void fold_crossed(struct ctl *c, struct probe_arm *a, unsigned tx, int cell)
+{
+	for (int rx = -1; rx < (int)c->nports; rx++) {
+		struct flow_live l = {.jitter_cycles = (double)NAN};
+		probe_crossed(a, rx, tx, cell, &l);
+		if (l.sum.crossed > 0)
+			off_at(c->probes, rx < 0 ? PROBE_RX_ALL : (unsigned)rx, tx, cell, true)->sum.crossed += l.sum.crossed;
+	}
+}
+
 void probe_fold(struct ctl *c, const struct probe_arm *a)
 {
 	for (unsigned t = 0; t < a->ntaps; t++) {
@@ -342,12 +369,14 @@ void probe_fold(struct ctl *c, const struct probe_arm *a)
 			}
 		}
 	}
-	probe_copies_fold(c, a);
+	for (unsigned tx = 0; tx < a->spec.nports && a->merge != NULL; tx++)
+		for (int cell = -1; cell < (int)a->spec.of[tx].nstreams; cell++)
+			fold_crossed(c, (struct probe_arm *)a, tx, cell);
 }
 
 void probe_past_free(struct probes *p)
 {
-	for (unsigned rx = 0; rx < CTL_MAX_PORTS; rx++) {
+	for (unsigned rx = 0; rx <= PROBE_RX_ALL; rx++) {
 		struct probe_rx *r = p->rx[rx];
 		for (unsigned w = 0; r != NULL && w < 3; w++) {
 			free(r->past[w]);
@@ -384,6 +413,15 @@ static void begin_at(struct ctl *c, unsigned rx, unsigned tx, int cell)
 	flow_sum_add(&off->sum, &now.sum, true);
 }
 
+static void begin_crossed(struct ctl *c, unsigned tx, int cell)
+{
+	struct flow_live now = {.jitter_cycles = (double)NAN};
+
+	live_crossed(c, tx, cell, &now);
+	if (now.sum.crossed > 0 || off_at(c->probes, PROBE_RX_ALL, tx, cell, false) != NULL)
+		off_at(c->probes, PROBE_RX_ALL, tx, cell, true)->sum.crossed = -now.sum.crossed;
+}
+
 static void begin_hist(struct ctl *c, unsigned rx, unsigned tx, uint32_t cell)
 {
 	struct hist *h = cell_hist_all(c, rx, tx, cell);
@@ -404,7 +442,7 @@ static void begin_cell(struct ctl *c, unsigned tx, uint32_t cell)
 	if (p->cell_base[tx] == NULL)
 		p->cell_base[tx] = xcalloc(CTL_CELLS, sizeof(*p->cell_base[tx]));
 	p->cell_base[tx][cell] = stream_probes(c->port[tx], cell);
-	probe_copies_begin(c, tx, (int)cell);
+	begin_crossed(c, tx, (int)cell);
 	for (unsigned rx = 0; rx < c->nports; rx++)
 		if (receives(c, NULL, rx)) {
 			begin_at(c, rx, tx, (int)cell);
@@ -440,7 +478,7 @@ static void clear_sender(struct ctl *c, unsigned tx)
 	struct probes *p = c->probes;
 
 	p->sent_base[tx] = sent_raw(c->port[tx], -1);
-	probe_copies_begin(c, tx, -1);
+	begin_crossed(c, tx, -1);
 	for (unsigned rx = 0; rx < c->nports; rx++)
 		if (receives(c, NULL, rx))
 			begin_at(c, rx, tx, -1);

@@ -249,10 +249,11 @@ bool rates_vary(const struct ctl_port *cp)
 static void add_load(struct ctl_load *l, const struct rate *r, uint64_t speed_bps, double size)
 {
 	bool max;
-	double pps = plan_pps(r, speed_bps, size, &max);
+	double pps = plan_pps(r, speed_bps, size, &max), change = r->over_ns != 0 ? r->to / r->value : 1;
 
-	if (r->over_ns != 0 && r->to > r->value)
-		pps *= r->to / r->value;
+	l->low_pps += change < 1 ? pps * change : pps;
+	if (change > 1)
+		pps *= change;
 	l->is_max |= max;
 	l->pps += pps;
 	l->l2_bps += pps * size * 8;
@@ -334,6 +335,7 @@ int ctl_stream_load(struct ctl *c, unsigned port, unsigned stream, struct ctl_lo
 		add_load(&port_load, &cp->p.cfg.rate, plan_speed(cp), sum / weights);
 		l.is_max = port_load.is_max;
 		l.pps = port_load.pps * (double)s->cfg.weight / weights;
+		l.low_pps = port_load.low_pps * (double)s->cfg.weight / weights;
 		l.l2_bps = l.pps * l.mean_size * 8;
 		l.l1_bps = l.pps * wire_l1_bits(l.mean_size);
 	}

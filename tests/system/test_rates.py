@@ -97,3 +97,16 @@ def test_queues_share(tmp_path):
 def test_slow_rates_have_no_powers(tmp_path):
     with Prompt(tmp_path) as t:
         assert " = 0.00000672% = " in t.told("set 0 rate 1pps")[0]
+
+
+def test_rates_that_change(tmp_path):
+    with Prompt(tmp_path) as t:
+        for rate in ("1Mpps..20Mpps over 30s", "20Mpps..1Mpps step 1Mpps every 5s"):
+            assert t.told(f"set 0 rate {rate}") == [
+                "port 0: at most 20.00Mpps = 134.4% = 13.44Gbps/l1 = 10.24Gbps/l2 of 64-byte frames, at least 1.000Mpps, one every 50 ns; "
+                "more than a link of 10Gbps carries: 14.88Mpps"]
+        t.told("set 0 rate 1Mpps")
+        t.told("set 0 arrival poisson")
+        assert ", one every 1 us on average; " in t.told("set 0 rate 1Mpps")[0]
+        t.told("set 0 arrival onoff 1s 1s")
+        assert ", one every 1 us while it sends; " in t.told("set 0 rate 1Mpps")[0]
