@@ -117,12 +117,6 @@ static inline uint64_t gen_due(const struct gen_grp *gr, uint64_t now)
 	return pace_is_max(&gr->pace) ? now : pace_due(&gr->pace, gr->unit);
 }
 
-/* When own frame i of a group that has a pace is due. */
-static inline uint64_t gen_due_of(const struct gen_job *j, const struct gen_grp *gr, uint64_t i)
-{
-	return pace_due(&gr->pace, gen_unit(j, gr, i));
-}
-
 static inline uint8_t gen_dst(const struct frun_class *c)
 {
 	static const uint32_t bits[] = {0, DP_DST_KNOWN, DP_DST_KNOWN | DP_DST_GROUP, DP_DST_ALL};

@@ -277,6 +277,14 @@ static inline void check_probe(struct world *x, unsigned q, const struct follow 
 	}
 }
 
+/* The same but for what a probe says. */
+static inline bool is_frame(const uint8_t *got, unsigned got_len, const uint8_t *want, const struct frame_plan *plan)
+{
+	unsigned from = plan->probe_off != 0 ? plan->probe_off : plan->len, to = plan->probe_off != 0 ? from + PROBE_LEN : from;
+
+	return got_len == plan->len && memcmp(got, want, from) == 0 && memcmp(got + to, want + to, plan->len - to) == 0;
+}
+
 static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 {
 	struct { struct world *x; unsigned q; } *at = arg;
@@ -288,12 +296,12 @@ static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 	struct follow *f = follow_of(x, at->q, (unsigned)(got[4] << 8 | got[5]));
 	assert_non_null(f);
 	const struct tgroup *g = adopted_group(x, f->stream);
-	unsigned id = expected(x, at->q, f, want, &plan), len = plan->len;
-	for (unsigned n = 0; x->gives && n < 65536 && (m->data_len != len || memcmp(got, want, len) != 0); n++) {
+	unsigned id = expected(x, at->q, f, want, &plan);
+	for (unsigned n = 0; x->gives && n < 65536 && !is_frame(got, m->data_len, want, plan); n++) {
 		f->i++;
 		id = expected(x, at->q, f, want, &plan);
-		len = plan->len;
 	}
+	unsigned len = plan->len;
 	if (accepted && plan->probe_off != 0)
 		check_probe(x, at->q, f, plan, id, got + plan->probe_off);
 	if (plan->probe_off != 0)
