@@ -60,6 +60,8 @@ struct stream_cfg *ctl_stream_cfg(struct ctl *, unsigned port, unsigned stream);
 void ctl_touch(struct ctl *, unsigned port, bool restart);
 /* A setting of that stream (-1: of any) was written: its frames are made anew at the end of this turn. */
 void ctl_touch_stream(struct ctl *, unsigned port, int stream);
+/* Ask the device for the pacing that the port's settings say; what it refuses is in e (-ENOTSUP and others), and frames are paced by software. */
+int ctl_pacing(struct ctl *, unsigned port, struct err *e);
 /* Apply a pending device restart now; names the failure. Refused (-EBUSY) while sending. */
 int ctl_apply(struct ctl *, unsigned port, struct err *e);
 void ctl_reset(struct ctl *, unsigned port); /* all settings back to defaults: one stream, 0 */
