@@ -132,7 +132,8 @@ bool set_check_arrival(const struct setting *row, const void *port_cfg, struct e
 	(void)row;
 	if (cfg->rate.kind != RATE_MAX || cfg->arrival.kind == ARRIVAL_CONSTANT)
 		return true;
-	err_set(warn, EINVAL, "frames that leave as fast as possible have no times at which they arrive; a start needs a rate, or `arrival constant`");
+	err_set(warn, EINVAL, "frames that leave as fast as possible have no times at which they arrive; a start needs a rate, or `arrival "
+			      "constant`");
 	return false;
 }
 
