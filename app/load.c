@@ -37,6 +37,7 @@ bool app_load_text(const struct app *app, unsigned port, struct sbuf *out)
 		sbuf_add(out, "as fast as the device takes them; the link carries ");
 		put(speed / (8 * (l.mean_size + APP_WIRE_EXTRA)), "pps", out);
 	} else {
+		sbuf_add(out, l.is_top ? "at most " : "");
 		put(l.pps, "pps = ", out);
 		sbuf_addf(out, "%.4g%% = ", share);
 		put(l.l1_bps, "bps/l1 = ", out);

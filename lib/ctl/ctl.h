@@ -106,8 +106,8 @@ int ctl_frame(struct ctl *, unsigned port, unsigned stream, struct frame *out, s
  * something of that changes, [[offset,length],..] in this frame. NULL with *e where no frame can be built. */
 json_t *ctl_frame_json(struct ctl *, unsigned port, unsigned stream, struct err *e);
 /* What the rates of the port and of its streams ask of the wire. min, max, mean: sizes of the frames, with FCS, the mean by what the rates give
- * each; is_max: as fast as possible, pps is then of the other streams. -EINVAL with text: no frame can be built. */
-struct ctl_load { double pps, l1_bps, l2_bps, mean_size; unsigned min_size, max_size; bool is_max; };
+ * each; is_max: as fast as possible, pps is then of the other streams; is_top: some rate changes with time, and its highest counts. -EINVAL with text: no frame can be built. */
+struct ctl_load { double pps, l1_bps, l2_bps, mean_size; unsigned min_size, max_size; bool is_max, is_top; };
 int ctl_load(struct ctl *, unsigned port, struct ctl_load *out, struct err *e);
 
 /* Things that happened (link up/down, run ended, interface gone): taken by the sessions' notes. NULL text: none. */

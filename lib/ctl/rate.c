@@ -263,6 +263,7 @@ static void add_load(struct ctl_load *l, const struct rate *r, uint64_t speed_bp
 	if (r->over_ns != 0 && r->to > r->value)
 		pps *= r->to / r->value;
 	l->is_max |= max;
+	l->is_top |= r->over_ns != 0;
 	l->pps += pps;
 	l->l2_bps += pps * size * 8;
 	l->l1_bps += pps * (size + PACE_WIRE_OVERHEAD) * 8;
