@@ -62,6 +62,8 @@ void ctl_touch(struct ctl *, unsigned port, bool restart);
 void ctl_touch_stream(struct ctl *, unsigned port, int stream);
 /* A turn of a worker that takes longer is a stall (dp.h). */
 void ctl_set_stall(struct ctl *, uint64_t ns);
+/* Ask the device for the pacing that the port's settings say; what it refuses is in e (-ENOTSUP and others), and frames are paced by software. */
+int ctl_pacing(struct ctl *, unsigned port, struct err *e);
 /* Apply a pending device restart now; names the failure. Refused (-EBUSY) while sending. */
 int ctl_apply(struct ctl *, unsigned port, struct err *e);
 void ctl_reset(struct ctl *, unsigned port); /* all settings back to defaults: one stream, 0 */
