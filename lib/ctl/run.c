@@ -58,6 +58,12 @@ static int check_streams(const struct ctl_port *cp, uint64_t duration_ns, struct
 		if (s == NULL || !s->cfg.enabled)
 			continue;
 		rc = stream_stray(cp, s, e);
+		if (rc == 0 && !s->cfg.rate.set && cp->p.cfg.rate.kind == RATE_MAX && cp->p.cfg.arrival.kind != ARRIVAL_CONSTANT)
+			rc = err_set(e, EINVAL, "port %u: frames as fast as possible have no times at which they arrive; `set %u rate 10%%`, or `set %u arrival constant`",
+				     cp->p.id, cp->p.id, cp->p.id);
+		if (rc == 0 && s->cfg.rate.set && s->cfg.rate.rate.kind == RATE_MAX && s->cfg.arrival.kind != ARRIVAL_CONSTANT)
+			rc = err_set(e, EINVAL, "stream %u/%u: frames as fast as possible have no times at which they arrive; `set %u/%u rate 10%%`, or "
+				     "`set %u/%u arrival constant`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
 		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && cp->p.cfg.count != 0 && duration_ns == 0)
 			rc = err_set(e, EINVAL,
 				     "port %u has a count, but stream %u/%u has a rate of its own and no end: `set "

@@ -52,12 +52,12 @@ static inline bool takes_turn(uint32_t *left, uint32_t every)
 static void delay_codes(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned n, uint64_t tsc, uint64_t *code)
 {
 	struct pace_period step = pace_times(&gr->pace.period, gr->step);
-	uint64_t due = gen_due_of(j, gr, i), frac = (uint64_t)((unsigned __int128)(gen_unit(j, gr, i) - gr->pace.k0) * gr->pace.period.frac);
+	uint64_t due = gen_due_at(j, gr, i), frac = (uint64_t)((unsigned __int128)(gen_unit(j, gr, i) - gr->pace.k0) * gr->pace.period.frac);
 	uint64_t all = 0;
 
 	for (unsigned k = 0; k < n; k++) {
 		if (gr->step == 0)
-			due = gen_due_of(j, gr, i + k);
+			due = gen_due_at(j, gr, i + k);
 		code[k] = (int64_t)(tsc - due) > 0 ? tsc - due : 0;
 		all |= code[k];
 		due += step.cycles + __builtin_add_overflow(frac, step.frac, &frac);
