@@ -398,6 +398,7 @@ static void *measure(void *arg)
 	for (unsigned i = 0; i < nrows; i++)
 		add_gen(rows[i].name, &rows[i], rows[i].base, 0, 0);
 	add_gen("gen_32_paced", &rows[0], "bare_tx_32", 1e10, 0);
+	add_gen("probe_paced", row_named("probe"), "bare_tx_32", 1e10, 0);
 	add_gen("gen_32_marks", &rows[0], "bare_tx_32", 0, WRITTEN);
 	struct variant *v = add("bare_rx_32", NULL, bare_rx);
 	v->dev = null_dev("net_null1", "size=60", rx1);

@@ -19,6 +19,7 @@ struct row {
 };
 extern const struct row rows[];
 extern const unsigned nrows;
+const struct row *row_named(const char *name);
 
 /* The job of that row on the queue, made as control makes it, or NULL where the build lacks a protocol. *engine: how its frames are written. */
 struct gen_job *row_job(const struct row *r, struct dp_txq *q, unsigned burst, const char *isa, const char **engine);

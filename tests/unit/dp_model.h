@@ -617,6 +617,8 @@ static inline struct world *world_new(unsigned nq, unsigned pool)
 		x->gen[q]->cell = zeroed(GEN_MAX_STREAMS * sizeof(struct gen_cell));
 		x->gen[q]->probes = zeroed(sizeof(struct gen_probes));
 		x->txq[q]->port = 5;
+		for (unsigned s = 0; x->probing && s < MAX_IDS; s++) /* some pass 2^32 */
+			x->gen[q]->probes->seq[s] = x->probe[q].sent[s] = s % 2 ? UINT32_MAX - any(100) : 0;
 		x->at[q].x = x;
 		x->at[q].q = q;
 		fake[q].judge = judge;
