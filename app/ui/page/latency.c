@@ -247,7 +247,7 @@ static void remarks(const struct page_in *in, struct flow *f, const json_t *o)
 	struct sbuf b = {0};
 
 	if (page_num(o, "counts.rx_queues", 0) > 1) {
-		sbuf_addf(&b, "arrived on %d Rx queues: order and jitter are judged on each alone", page_int(o, "counts.rx_queues", 0));
+		sbuf_addf(&b, "one stream came on %d Rx queues: order and jitter are judged on each alone", page_int(o, "counts.rx_queues", 0));
 		flow_text(f, 0, f->g.cols, ROLE_WARN, sbuf_str(&b));
 	}
 	if (why != NULL) {
