@@ -137,6 +137,7 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 	cp->gen = xcalloc(nt + 1u, sizeof(*cp->gen));
 	cp->cell = xcalloc(nt + 1u, sizeof(*cp->cell));
 	cp->probes = xcalloc(nt + 1u, sizeof(*cp->probes));
+	cp->late_base = xcalloc(nt + 1u, sizeof(*cp->late_base));
 	cp->tx_worker = xcalloc(nt + 1u, sizeof(*cp->tx_worker));
 	cp->rxq = xcalloc(nr + 1u, sizeof(*cp->rxq));
 	cp->sink = xcalloc(nr + 1u, sizeof(*cp->sink));
@@ -151,6 +152,9 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 			cp->gen[pq->queue] = state_new(dp_kind_gen.mem(), node);
 			if (q == NULL || cp->gen[pq->queue] == NULL)
 				return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", pq->queue, cp->p.id);
+			int rc = late_open(cp, pq->queue, state_new(hist_size(GEN_LATE_SHAPE), node), e);
+			if (rc < 0)
+				return rc;
 			cp->gen[pq->queue]->cell = cp->cell[pq->queue] = xcalloc(CTL_CELLS, sizeof(struct gen_cell));
 			cp->gen[pq->queue]->probes = cp->probes[pq->queue] = xcalloc(1, sizeof(struct gen_probes));
 			q->port = (uint16_t)cp->p.id;
@@ -238,7 +242,7 @@ static int open_all(struct ctl *c, struct err *e)
 	int rc = parse_specs(c, e);
 
 	if (rc < 0 || (rc = eal_start(c, e)) < 0 || (rc = dev_dummy_pool(e)) < 0 || (rc = place(c, e)) < 0 ||
-	    (rc = workers_make(c, e)) < 0)
+	    (rc = workers_make(c, e)) < 0 || (rc = tsc_check(c, e)) < 0)
 		return rc;
 	for (unsigned i = 0; i < c->nports; i += c->port[i]->need.nports)
 		if ((rc = open_spec(c, i, e)) < 0)
@@ -298,6 +302,7 @@ static void port_free(struct ctl *c, struct ctl_port *cp)
 	streams_free(cp);
 	frame_vals_free(&cp->dflt);
 	stat_free(cp);
+	late_free(cp);
 	free(cp->txq);
 	free(cp->rxq);
 	for (unsigned q = 0; q < cp->p.ntxq && cp->cell != NULL; q++) {
@@ -325,6 +330,7 @@ void ctl_close(struct ctl *c)
 		leave(c);
 		return;
 	}
+	devices_close(c);
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->opened)
 			dev_close(c->port[i]);
@@ -342,6 +348,7 @@ void ctl_close(struct ctl *c)
 	tags_free(c);
 	free(c->old);
 	free(c->worker);
+	free(c->cpus);
 	free(c->plcore);
 	placement_free(&c->place);
 	eal_log_drain();
@@ -355,6 +362,7 @@ void ctl_turn(struct ctl *c)
 
 	eal_log_drain();
 	run_events(c);
+	devices_turn(c);
 	work |= plan_waits(c);
 	for (unsigned w = 0; w < c->nworkers; w++)
 		work |= c->worker[w].dirty;
@@ -372,10 +380,11 @@ uint64_t ctl_next_ns(const struct ctl *c)
 			return 100000;
 	if (plan_waits(c))
 		return 200000;
+	uint64_t ns = devices_next_ns(c);
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->run.active)
-			return 5000000;
-	return c->nold > 0 || c->ev_n > 0 ? 5000000 : probes_next_ns(c);
+			return RTE_MIN(ns, 5000000ull);
+	return RTE_MIN(ns, c->nold > 0 || c->ev_n > 0 ? 5000000ull : probes_next_ns(c));
 }
 
 unsigned ctl_nports(const struct ctl *c)
@@ -449,6 +458,7 @@ int ctl_apply(struct ctl *c, unsigned port, struct err *e)
 		group_pause(c, cp, false);
 		return err_set(e, EBUSY, "port %u (%s): a worker did not let go of it within 0.5 s; try again", port, cp->p.name);
 	}
+	devices_let_go(c, cp);
 	int rc = dev_restart(c, cp, e);
 	cp->paused = false;
 	cp->touched = true;

@@ -57,6 +57,13 @@ struct group_rate {
 	struct pace_period period; /* on the clock as it was known then */
 	uint64_t frames;       /* of the run's time at the first rate, UINT64_MAX: none */
 	uint64_t sizes;        /* by_bytes: names the sequence of sizes */
+	bool shaped;           /* deadlines are those of: */
+	struct shape_spec {    /* compared as bytes */
+		struct arrival arrival;
+		struct pace_trend trend;
+		double wire_per_s; /* units at the speed of the link, of bursts */
+	} spec;
+	struct pace_shape shape; /* on the clock as it was known then */
 };
 
 /* Counters of a queue or port as plain numbers at one moment: baselines and the tick before. */
@@ -78,6 +85,8 @@ struct q_rate {
 	struct snap_rate tx, rx;
 	double dropped_pps, stalls_per_s, nombuf_per_s, tx_cycles, rx_cycles; /* cycles of a burst, NAN: none was sampled */
 };
+
+struct device;
 
 struct ctl_port {
 	struct port p;
@@ -111,6 +120,8 @@ struct ctl_port {
 	struct program next;       /* what a start would send that is being checked */
 	struct group_rate *rate;   /* of each group of it */
 	unsigned nrates;
+	struct hist **late_base;   /* per Tx queue: lateness at the last clear; NULL: none */
+	struct { int kind; uint64_t mbps; int rc; } pacing; /* last asked of the device: PACING_*, of each queue, what it said */
 	char said[SAID_MAX];          /* the last note about what could not be taken over */
 	uint64_t tx_offloads;      /* that the device was set up with */
 	struct run run;
@@ -126,6 +137,10 @@ struct ctl_port {
 	unsigned stuck_ticks;      /* seconds in which frames were offered and none was taken */
 	enum snap_link link;
 	uint64_t link_mbps;
+	struct device *device;     /* of a wire: what frames pass on their way to this port, NULL: never was */
+	struct flap flap;          /* as it was last looked at, */
+	uint64_t flap_tsc;         /* and since when it goes on; */
+	uint64_t flapped;          /* changes of the link by it that were told */
 	uint64_t memory_bytes;
 	char rss[96], fc[64], offloads[256];
 };
@@ -158,6 +173,8 @@ struct ctl {
 	unsigned nports;
 	struct ctl_worker *worker;
 	unsigned nworkers;
+	struct clock_cpu *cpus;    /* [nworkers]: their cycle counters beside control's */
+	int ref_cpu;               /* control's, -1: it has several */
 	struct old_plan *old;      /* posted plans that a later one has replaced */
 	unsigned nold, cap_old;
 	uint64_t plan_seq, run_seq, group_seq;
@@ -166,7 +183,7 @@ struct ctl {
 	uint64_t prev_tick_ns;
 	uint64_t stall_ns;
 	/* settling */
-	uint64_t rx_sum, rx_moved_ns;
+	uint64_t rx_sum, rx_moved_ns, inside_ns; /* when frames were last seen inside a device */
 	struct ctl_event ev[CTL_EVENTS];
 	unsigned ev_head, ev_n;
 	uint64_t eal_memory;
@@ -199,6 +216,9 @@ bool worker_waited(const struct ctl_worker *cw, uint64_t *ns);
 void worker_mark(struct ctl_worker *cw, enum dp_mark m); /* the longest stall is one from now on */
 void worker_clear(struct ctl_worker *cw);
 bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *ports);
+
+/* tsc.c */
+int tsc_check(struct ctl *c, struct err *e);          /* before workers run; -ENODEV: their counters disagree */
 
 /* dev.c */
 int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e);  /* configure, queues, start */
@@ -244,6 +264,28 @@ uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uin
 bool rates_vary(const struct ctl_port *cp);
 uint64_t rate_limit(const struct ctl_port *cp, unsigned group); /* frames from the start of the run, over all that changed; UINT64_MAX: none */
 
+/* shape.c */
+/* How a group of that rate is to arrive, from the settings; a->per_s and so on are known. */
+void shape_of(const struct ctl_port *cp, const struct group *g, const struct rate *r, const struct arrival *arrival, struct group_rate *a);
+void shape_make(struct group_rate *a);              /* a->shape, on the clock; a->period is known */
+double shape_share(const struct group_rate *a);     /* of the asked rate that is sent in the long run */
+/* The arrivals follow from constants: a->frames is what pace_frames() says. */
+bool shape_is_plain(const struct group_rate *a);
+uint64_t shape_frames(const struct group *g, const struct group_rate *a, uint64_t duration_ns); /* UINT64_MAX: they follow from nothing but time */
+uint64_t shape_due(const struct group *g, const struct group_rate *a, uint64_t k); /* cycles from the start */
+
+/* late.c */
+int late_open(struct ctl_port *cp, unsigned q, void *mem, struct err *e);
+void late_clear(struct ctl_port *cp);
+void late_free(struct ctl_port *cp);
+/* The lateness of queue q since the last clear, in cycles; new, free() it. */
+struct hist *late_read(const struct ctl_port *cp, unsigned q);
+void late_snap(const struct hist *h, struct snap_late *out);
+
+/* pacing.c */
+void pacing_follow(struct ctl *c, struct ctl_port *cp); /* asks the device where settings or rates changed, and says what it says */
+void pacing_text(const struct ctl_port *cp, struct sbuf *out); /* "software", or who and why not another */
+
 /* plan.c */
 void plan_refresh(struct ctl *c, struct ctl_port *cp); /* the program of a port that sends, from the settings */
 bool plan_adopted(const struct ctl *c, const struct ctl_port *cp); /* all its Tx queues send by cp->program */
@@ -256,6 +298,20 @@ void plan_post_all(struct ctl *c);                 /* for dirty workers */
 bool plan_waits(const struct ctl *c);              /* some port has a change that waits for its queues */
 void plan_reap(struct ctl *c);
 bool plan_wait_acks(struct ctl *c, uint64_t max_ns); /* all plans are posted, and in use */
+
+/* device.c */
+void devices_turn(struct ctl *c);                  /* their next step, and the link of wires */
+uint64_t devices_next_ns(const struct ctl *c);     /* until there is one; UINT64_MAX: none */
+bool devices_wait(const struct ctl *c);            /* a step waits for workers */
+void devices_touched(struct ctl *c, const struct ctl_port *cp);  /* its settings changed */
+void devices_let_go(struct ctl *c, struct ctl_port *cp);         /* no worker uses the port: it is set up anew */
+void devices_close(struct ctl *c);
+bool devices_hold(const struct ctl *c);            /* frames are on their way in one */
+int device_check(struct ctl *c, struct ctl_port *cp, struct err *e); /* what its frames pass can be made */
+void devices_clear(struct ctl *c, const struct ctl_port *cp);
+void devices_measure(const struct ctl *c, const struct ctl_port *cp, unsigned worker, unsigned *ntasks, size_t *bytes);
+void devices_add(struct ctl *c, struct ctl_port *cp, unsigned worker, struct dp_plan *p, uint8_t **mem);
+bool device_task_json(const struct ctl *c, const struct dp_task *t, json_t *tasks); /* false: it is of another kind */
 
 /* run.c */
 void run_events(struct ctl *c);

@@ -16,6 +16,7 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 	struct rte_eth_dev_info info = {0};
 	char mac[RTE_ETHER_ADDR_FMT_SIZE];
 	json_t *notes = json_array(), *o;
+	struct sbuf pacing = {0};
 
 	(void)c;
 	if (cp->opened)
@@ -27,6 +28,11 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 		json_array_append_new(notes,
 				      json_string(
 					      "changed settings need a restart of the device; the next start does it"));
+	if (cp->used && cp->pacing.kind != PACING_SOFTWARE) {
+		pacing_text(cp, &pacing);
+		json_array_append_new(notes, json_string(sbuf_str(&pacing)));
+		sbuf_reset(&pacing);
+	}
 	if (cp->used && cp->p.spec->notes != NULL)
 		cp->p.spec->notes(&cp->p, notes);
 	o = json_pack(
@@ -40,6 +46,9 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 		(json_int_t)cp->memory_bytes, "offloads", cp->offloads, "rss", cp->rss, "flow_control", cp->fc,
 		"promiscuous", (int)cp->applied.promiscuous);
 	json_object_set_new(o, "pci", cp->p.pci[0] != '\0' ? json_string(cp->p.pci) : json_null());
+	pacing_text(cp, &pacing);
+	json_object_set_new(o, "pacing", json_string(sbuf_str(&pacing)));
+	sbuf_free(&pacing);
 	json_object_set_new(o, "notes", notes);
 	return o;
 }
@@ -112,7 +121,7 @@ json_t *ctl_plan_json(struct ctl *c)
 		struct group *const *ref = cw->posted != NULL ? plan_groups(cw->posted) : NULL;
 		for (unsigned t = 0; cw->posted != NULL && t < cw->posted->ntasks; t++) {
 			const struct dp_task *task = &cw->posted->task[t];
-			if (task->kind != &dp_kind_gen)
+			if (device_task_json(c, task, tasks) || task->kind != &dp_kind_gen)
 				continue;
 			const struct gen_job *j = task->job;
 			json_array_append_new(tasks, gen_row(j, ref));
@@ -182,17 +191,4 @@ json_t *ctl_xstats_json(struct ctl *c, const struct portset *ports)
 			json_array_append_new(a, json_pack("{s:i, s:s, s:o}", "port", (int)i, "name",
 							   c->port[i]->p.name, "xstats", port_xstats(c->port[i])));
 	return json_pack("{s:s, s:o}", "show", "xstats", "ports", a);
-}
-
-json_t *ctl_clock_json(struct ctl *c)
-{
-	struct clock_info i;
-	double dpdk = (double)rte_get_tsc_hz();
-
-	(void)c;
-	clock_refine();
-	clock_info(&i);
-	return json_pack("{s:s, s:f, s:f, s:I, s:b, s:b, s:f, s:f}", "show", "clock", "hz", i.hz, "uncertainty_ppm",
-			 i.uncertainty_ppm, "span_ns", (json_int_t)i.span_ns, "constant_tsc", (int)i.constant,
-			 "nonstop_tsc", (int)i.nonstop, "dpdk_hz", dpdk, "dpdk_off_ppm", (dpdk - i.hz) / i.hz * 1e6);
 }

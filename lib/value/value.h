@@ -6,11 +6,16 @@
 
 enum rate_kind { RATE_MAX, RATE_PERCENT, RATE_PPS, RATE_L1_BPS, RATE_L2_BPS };
 
-/* Offered load as the user wrote it. value: percent, frames/s or bit/s by kind; 0 for RATE_MAX. */
+/* Offered load as the user wrote it. value: percent, frames/s or bit/s by kind; 0 for RATE_MAX. over_ns > 0: it is what the rate begins with; it
+ * goes to `to` in a straight line that takes over_ns, or (step > 0) by one step after each over_ns, and stays there. Else to, step are 0. */
 struct rate {
 	enum rate_kind kind;
 	double value;
+	double to, step;
+	uint64_t over_ns;
 };
+
+#define RATE_SYNTAX "10% | 1.5Mpps | 3Gbps[/l2] | max, or A..B over T | A..B step S every T"
 
 #define PORTSET_MAX 1024
 /* Set of port (or any small) numbers. */
@@ -58,7 +63,7 @@ int vspec_fail(const struct vspec *s, int code, int col, struct err *e, const ch
 
 /* bool: on|off|enable|disable|yes|no|true|false */ extern const struct vtype vt_bool;
 /* uint64_t, decimal or 0x hex, digits with optional k M G suffix (powers of 1000) */ extern const struct vtype vt_uint;
-/* struct rate; a bare number is percent */ extern const struct vtype vt_rate;
+/* struct rate; a bare number is percent; A..B over T, A..B step S every T */ extern const struct vtype vt_rate;
 /* uint64_t ns; ns us ms s m h, a bare number is refused (names the units) */ extern const struct vtype vt_duration;
 /* uint16_t frame size in bytes with FCS; 0 = auto. One size; vt_sizes (lib/vary) takes sequences */ extern const struct vtype vt_size;
 /* uint64_t bit/s: 100G, 2.5Gbps, 40000Mbps; auto = 0 (what the device says), outside of min and max */ extern const struct vtype vt_speed;
@@ -86,6 +91,22 @@ struct hexbytes {
 };
 #define HEXBYTES_SIZE (sizeof(struct hexbytes) + HEXBYTES_MAX)
 struct hexbytes *hexbytes_copy(const struct hexbytes *); /* new, free() it; NULL of NULL */
+
+/* What a device under test does (device.c). Values of several words; none, off and 0 are none.
+ * struct hits: "0.1%" | "every 1000" of all frames, with an option "WORD N" named by vspec.choices[0] (NULL: none), N from min to max */
+extern const struct vtype vt_hits;
+struct hits {
+	double percent;      /* 0: none, or every */
+	uint64_t every, with;
+	bool has_with;
+};
+/* struct rate_limit: RATE [queue N]; rate RATE_MAX: none; vspec.min: N where it is not given, max: the most */ extern const struct vtype vt_limit;
+struct rate_limit { struct rate rate; uint64_t queue; };
+/* struct delay; vspec.max: longest, ns */ extern const struct vtype vt_delay;
+enum delay_law { DELAY_FIXED, DELAY_UNIFORM, DELAY_NORMAL, DELAY_EXPONENTIAL };
+struct delay { enum delay_law law; uint64_t a_ns, b_ns; }; /* time; from, to; mean, deviation; mean */
+/* struct flap: "100ms every 10s"; every_ns 0: none; vspec.min: shortest time down and up, max: longest period */ extern const struct vtype vt_flap;
+struct flap { uint64_t down_ns, every_ns; };
 
 /* port-list grammar (DESIGN 4): item{,item}, item = ports[/streams], each all, N or N-M. One pair per item. */
 struct target {
