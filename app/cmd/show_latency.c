@@ -86,7 +86,7 @@ static void remarks(const json_t *doc, struct sbuf *out)
 		unsigned id = number(port, "port");
 		biased |= !json_is_null(json_object_get(port, "bias_ns"));
 		if (number(counts, "rx_queues") > 1)
-			sbuf_addf(out, "port %u: probes of one sender arrived on %u Rx queues: order and jitter are judged on each queue alone\n", id,
+			sbuf_addf(out, "port %u: probes of one stream and Tx queue came on up to %u Rx queues: order and jitter are judged on each queue alone\n", id,
 				  number(counts, "rx_queues"));
 		if (why != NULL)
 			sbuf_addf(out, "port %u: not exact: %s\n", id, json_string_value(why));

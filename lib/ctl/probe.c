@@ -8,27 +8,26 @@
 
 #include "probe_int.h"
 
-#define WINDOW_BYTES (16u << 20) /* of one Rx queue */
+#define WINDOW_BYTES (4u << 20)  /* of one Rx queue */
 #define BLOCKS_MIN 16            /* 1024 numbers */
 #define BLOCKS_MAX (1u << 18)    /* 16 M numbers */
 #define CELLS_MIN 16             /* streams that are added while sending find a place */
 #define AWAKE_NS 3000000000ull   /* after the last run: frames may be held back on their way */
-#define HUGE_PAGE (2u << 20)
+#define PAGE 4096
 #define MB 1000000.0
 
 /* ---- memory ---- */
 
-/* Touched here, so that no worker waits for the kernel to find a page. */
+/* Whole pages of the kernel's, which are zero, touched here so that no worker waits for one. */
 static void *memory(size_t bytes)
 {
-	size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : CACHE_LINE;
-	void *p = aligned_alloc(align, RTE_ALIGN_CEIL(bytes, align));
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (p == NULL)
+	if (p == MAP_FAILED)
 		return NULL;
-	if (bytes >= HUGE_PAGE)
-		madvise(p, RTE_ALIGN_CEIL(bytes, align), MADV_HUGEPAGE);
-	memset(p, 0, bytes);
+	madvise(p, bytes, MADV_HUGEPAGE);
+	for (size_t i = 0; i < bytes; i += PAGE)
+		((volatile uint8_t *)p)[i] = 0;
 	return p;
 }
 
@@ -45,7 +44,7 @@ void probe_arm_unref(struct probe_arm *a)
 		return;
 	probe_merge_free(a->merge);
 	for (unsigned i = 0; i < a->ntaps; i++)
-		free(a->tap[i].prx);
+		munmap(a->tap[i].prx, a->tap_bytes);
 	free(a->tap);
 	free(a->latency);
 	free(a);
@@ -229,6 +228,7 @@ static int arm_make(struct ctl *c, const struct probe_arm *was, struct probe_arm
 		return rc;
 	}
 	a->bytes = all;
+	a->tap_bytes = size;
 	if (fill(c, a, size) < 0) {
 		probe_arm_unref(a);
 		return err_set(e, ENOMEM, "no memory for receiving probes: %.0f MB are needed; fewer streams with `latency on` or with probes need less",

@@ -18,7 +18,7 @@ struct probe_counts {
 	uint64_t extent_unknown; /* reordered ones whose extent is not known */
 	double extent_mean;   /* NAN: none */
 	double jitter_ns;     /* RFC 3550, the largest of its flows; NAN: none */
-	unsigned nrxq;        /* Rx queues on which they came: order is judged on each alone */
+	unsigned nrxq;        /* Rx queues on which probes of one stream and Tx queue came, at most: order is judged on each alone */
 	bool inexact;         /* something was not counted exactly, see `why` */
 	const char *why;      /* in words, static; NULL: it is exact */
 };

@@ -21,7 +21,7 @@ struct probe_arm {
 	uint32_t first[PROBE_PORTS]; /* of a port in it */
 	unsigned ntaps;
 	struct probe_tap *tap;
-	size_t bytes;
+	size_t bytes, tap_bytes;   /* of all; of each */
 	uint64_t seq;              /* plans with a higher number have it */
 	struct probe_merge *merge; /* of the flows that come in on several queues; NULL: there is one queue */
 };
@@ -40,6 +40,8 @@ struct flow_off {
 	struct flow_sum sum;
 	uint64_t extent_was;       /* the highest that was before the last clear, and still stands in an arm */
 	uint64_t extent_past;      /* the highest since then, of arms that are gone */
+	double jitter_cycles;      /* of arms that are gone, 0: none */
+	unsigned nrxq;
 	struct hist *past, *base;  /* of a stream: what arms that are gone held; what there was at the last clear. NULL: nothing */
 };
 
@@ -99,7 +101,7 @@ struct flow_live {
 	struct flow_sum sum;
 	uint64_t extent_max;       /* UINT64_MAX: not known */
 	double jitter_cycles;      /* the largest, NAN: none */
-	unsigned nrxq;
+	unsigned nrxq;             /* Rx queues that have heard the same flow, at most */
 	bool inexact;              /* windows were not merged in time */
 };
 /* Arms and what is to be added. cell: -1: all of the port's. receivers: NULL: all. false: no table knows them. */
@@ -111,7 +113,7 @@ struct hist *probe_port_hist(struct ctl *c, unsigned rx, enum prx_hist which);
 struct hist *probe_cell_hist(struct ctl *c, unsigned tx, uint32_t cell, const struct portset *receivers);
 void probe_target_begins(struct ctl *c, unsigned rx);
 /* What an arm holds is kept from here on, because it goes. */
-void probe_fold(struct ctl *c, const struct probe_arm *a);
+void probe_fold(struct ctl *c, struct probe_arm *a);
 void probe_past_free(struct probes *p);
 /* Streams that came since the last look count from here on, whatever their cells had counted for others. */
 void probe_cells_begin(struct ctl *c, struct ctl_port *cp);
