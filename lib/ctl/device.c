@@ -99,7 +99,7 @@ static bool holds(const struct device *d)
 	if (d->phase == DEVICE_OFF || d->phase == DEVICE_TURNING)
 		return false;
 	device_counts(d, &now);
-	return now.waiting > 0 || !rings_empty(d->line.out, d->line.nrings) ||
+	return now.waiting + now.taken > 0 || !rings_empty(d->line.out, d->line.nrings) ||
 	       (d->phase == DEVICE_ON && !rings_empty(d->line.in, d->line.nrings));
 }
 
