@@ -78,19 +78,20 @@ static unsigned number(const json_t *o, const char *key)
 static void remarks(const json_t *doc, struct sbuf *out)
 {
 	const json_t *clock = json_object_get(doc, "clock"), *port;
-	bool corrected = json_is_true(json_object_get(doc, "corrected")), biased = false;
+	bool asked = json_is_true(json_object_get(doc, "corrected")), corrected = false, biased = false;
 	size_t i;
 
 	json_array_foreach(json_object_get(doc, "ports"), i, port) {
 		const json_t *counts = json_object_get(port, "counts"), *why = json_object_get(counts, "why");
 		unsigned id = number(port, "port");
+		corrected |= json_is_true(json_object_get(port, "corrected"));
 		biased |= !json_is_null(json_object_get(port, "bias_ns"));
 		if (number(counts, "rx_queues") > 1)
 			sbuf_addf(out, "port %u: probes of one stream and Tx queue came on up to %u Rx queues: order and jitter are judged on each queue alone\n", id,
 				  number(counts, "rx_queues"));
 		if (why != NULL)
 			sbuf_addf(out, "port %u: not exact: %s\n", id, json_string_value(why));
-		if (corrected && json_is_null(json_object_get(port, "bias_ns")))
+		if (asked && json_is_null(json_object_get(port, "bias_ns")))
 			sbuf_addf(out, "port %u: nothing was subtracted: `calibrate` has not measured it\n", id);
 	}
 	if (!json_is_true(json_object_get(doc, "settled")))
