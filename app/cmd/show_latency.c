@@ -87,8 +87,8 @@ static void remarks(const json_t *doc, struct sbuf *out)
 		corrected |= json_is_true(json_object_get(port, "corrected"));
 		biased |= !json_is_null(json_object_get(port, "bias_ns"));
 		if (number(counts, "rx_queues") > 1)
-			sbuf_addf(out, "port %u: probes of one stream and Tx queue came on up to %u Rx queues: order and jitter are judged on each queue alone\n", id,
-				  number(counts, "rx_queues"));
+			sbuf_addf(out, "port %u: probes of one stream and Tx queue came on up to %u Rx queues: order and jitter are judged on "
+				  "each queue alone\n", id, number(counts, "rx_queues"));
 		if (why != NULL)
 			sbuf_addf(out, "port %u: not exact: %s\n", id, json_string_value(why));
 		if (asked && json_is_null(json_object_get(port, "bias_ns")))
@@ -96,7 +96,8 @@ static void remarks(const json_t *doc, struct sbuf *out)
 	}
 	if (!json_is_true(json_object_get(doc, "settled")))
 		sbuf_add(out, "ports are sending: what is on its way counts as lost\n");
-	sbuf_addf(out, "values are known to 1/1024 of themselves (streams: 1/64), the clock to %.3g ppm", json_real_value(json_object_get(clock, "uncertainty_ppm")));
+	sbuf_addf(out, "values are known to 1/1024 of themselves (streams: 1/64), the clock to %.3g ppm",
+		  json_real_value(json_object_get(clock, "uncertainty_ppm")));
 	sbuf_add(out, corrected ? "; the tester's own share is subtracted\n" : biased ? "; the tester's own share is not subtracted\n" : "\n");
 }
 
