@@ -12,7 +12,8 @@ const struct setting set_tester_rows[] = {
 	{.name = "stall", .scope = SCOPE_GLOBAL, .v = {&vt_duration, 1000, 10 * S}, .dflt = "50us", .offset = AT(stall_ns),
 	 .help = "a turn of a worker that takes longer is a stall: counted, and the longest one kept (page cpu, `show stats --json`)"},
 	{.name = "probes.memory", .alias = "probes memory", .scope = SCOPE_GLOBAL, .v = {&vt_uint, 1, 1000000}, .dflt = "1000", .unit = "MB",
-	 .offset = AT(probe_mb), .help = "most memory for receiving probes, in 10^6 bytes; `start` refuses what would take more, `show plan` tells what it takes"},
+	 .offset = AT(probe_mb),
+	 .help = "most memory for receiving probes, in 10^6 bytes; `start` refuses what would take more, `show plan` tells what it takes"},
 };
 const unsigned set_ntester_rows = ARRAY_SIZE(set_tester_rows);
 
