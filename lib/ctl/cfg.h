@@ -2,6 +2,7 @@
 /* The settings of a port and of its streams as plain structs, owned by control, control thread only. The rows of the setting
  * tables in app/set name their members. No DPDK. */
 #pragma once
+#include "arrival_text.h"
 #include "frame.h"
 #include "sizes.h"
 #include "value.h"
@@ -26,13 +27,27 @@ struct stream_cfg {
 	bool enabled;             /* default: on, also of streams that are added */
 	uint64_t weight;          /* turns per cycle of the port's schedule, 1..65535 */
 	struct own_rate rate;
+	struct arrival arrival;   /* of frames at a rate of its own; constant */
 	uint64_t count;           /* frames per start, 0: no bound of its own */
+	bool latency;             /* a histogram of its own at the receiver */
 	struct sizes sizes;
 	struct frame_spec frame;  /* its size member is not used */
 	char fill_file[VT_TEXT_MAX]; /* where frame.data came from; "": it was typed */
 	struct frame_vals dflt;   /* the port's own defaults: MACs and addresses (reference: Pktgen 4.2); not settings */
 	bool range_on;            /* the held ranges are in use */
 	struct held_range held[HELD_MAX]; /* by the index of app/set's table of range words */
+};
+
+/* Who paces: the worker's clock, a rate limit of the device's queues below it, or time stamps by which the device sends. */
+enum pacing { PACING_SOFTWARE, PACING_QUEUE, PACING_TIMESTAMP };
+
+/* Latencies written to a file, as Pktgen's sampler does. */
+enum sampler_kind { SAMPLER_NONE, SAMPLER_SIMPLE, SAMPLER_POISSON };
+struct sampler_cfg {
+	uint32_t kind;            /* enum sampler_kind: none, evenly, at random times */
+	uint32_t num;             /* samples at most */
+	uint32_t rate;            /* a second */
+	char file[VT_TEXT_MAX];
 };
 
 /* What the device under test does to the frames that a port of a wire sends. */
@@ -51,6 +66,10 @@ struct wire_cfg {
 
 struct port_cfg {
 	struct rate rate;         /* default 100% */
+	struct arrival arrival;   /* of the frames at that rate; constant */
+	struct catchup catchup;   /* what becomes of frames later than lag_ns; keep */
+	uint64_t lag_ns;          /* 1 ms */
+	int pacing;
 	uint64_t count;           /* frames per start, 0: no bound */
 	uint64_t burst, rxburst;  /* 1..512; 32, 64 */
 	uint64_t speed_bps;       /* 0: what the device says, 10G on virtual ports */
@@ -59,9 +78,14 @@ struct port_cfg {
 	uint64_t mbufs;           /* buffers per pool, 0: from descriptors and bursts */
 	bool promiscuous;         /* default off, -P turns it on */
 	bool idle_busy;           /* idle: workers never sleep */
+	uint64_t jitter_us;       /* latencies that differ by more from the one before are counted; 0: none */
+	struct sampler_cfg sampler;
+	bool verify;              /* checksums of frames with probes are checked at the receiver */
 	bool no_offload;          /* checksums are made in software even where the device offers it */
 	struct wire_cfg wire;
 };
+
+#define CTL_STALL_NS 50000ull /* a turn of a worker that takes longer is a stall; the setting's default */
 
 void stream_cfg_init(struct stream_cfg *);
 void stream_cfg_free(struct stream_cfg *);

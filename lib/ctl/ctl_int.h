@@ -57,6 +57,13 @@ struct group_rate {
 	struct pace_period period; /* on the clock as it was known then */
 	uint64_t frames;       /* of the run's time at the first rate, UINT64_MAX: none */
 	uint64_t sizes;        /* by_bytes: names the sequence of sizes */
+	bool shaped;           /* deadlines are those of: */
+	struct shape_spec {    /* compared as bytes */
+		struct arrival arrival;
+		struct pace_trend trend;
+		double wire_per_s; /* units at the speed of the link, of bursts */
+	} spec;
+	struct pace_shape shape; /* on the clock as it was known then */
 };
 
 /* Counters of a queue or port as plain numbers at one moment: baselines and the tick before. */
@@ -97,11 +104,13 @@ struct ctl_port {
 	struct gen_state **gen;
 	struct sink_state **sink;
 	struct gen_cell **cell;    /* per Tx queue: frames of each stream, by its cell */
+	struct gen_probes **probes; /* per Tx queue: probes of each stream, by its cell */
 	struct gen_cell **seen;    /* per Tx queue: the same with what follows from its program, as it was last read; NULL: never */
 	int *tx_worker, *rx_worker; /* index into ctl.worker, -1 none */
 	struct stream **stream;    /* by id; NULL: a hole */
 	unsigned nstreams, cap_streams, total;
 	uint64_t cell_used[CTL_CELLS / 64], cell_kept[CTL_CELLS / 64];
+	uint64_t cell_new[CTL_CELLS / 64]; /* given to another stream since probes were last looked at */
 	struct frame_vals dflt;    /* what each stream gets as its dflt */
 	struct port_cfg applied;   /* values the device runs with: mtu, txd, rxd, mbufs */
 	struct program program;    /* what it sends, or sent last */
@@ -111,6 +120,8 @@ struct ctl_port {
 	struct program next;       /* what a start would send that is being checked */
 	struct group_rate *rate;   /* of each group of it */
 	unsigned nrates;
+	struct hist **late_base;   /* per Tx queue: lateness at the last clear; NULL: none */
+	struct { int kind; uint64_t mbps; int rc; } pacing; /* last asked of the device: PACING_*, of each queue, what it said */
 	char said[SAID_MAX];          /* the last note about what could not be taken over */
 	uint64_t tx_offloads;      /* that the device was set up with */
 	struct run run;
@@ -141,8 +152,9 @@ struct ctl_worker {
 	int cpu, node;
 	bool launched;
 	struct dp_plan *posted;    /* the newest */
-	uint64_t prev_busy, prev_tsc, prev_loops, prev_delay_ns;
-	bool delay_known;
+	uint64_t prev_busy, prev_tsc, prev_loops, prev_waited_ns;
+	bool waited_known;
+	uint64_t base_stalls, base_stall_cycles, base_waited_ns; /* at `clear` */
 	uint64_t moved, stalls;    /* in this interval: frames, bursts not taken whole */
 	uint64_t quiet_barren, quiet_loops; /* turns at the last move of an Rx counter */
 	double busy, wait, loops_per_s, pps, cycles_per_packet, stalls_per_s; /* last full interval, see snap_worker */
@@ -161,17 +173,21 @@ struct ctl {
 	unsigned nports;
 	struct ctl_worker *worker;
 	unsigned nworkers;
+	struct clock_cpu *cpus;    /* [nworkers]: their cycle counters beside control's */
+	int ref_cpu;               /* control's, -1: it has several */
 	struct old_plan *old;      /* posted plans that a later one has replaced */
 	unsigned nold, cap_old;
 	uint64_t plan_seq, run_seq, group_seq;
 	uint64_t version_seq, epoch_seq, sched_seq;
 	struct tags *tags;
 	uint64_t prev_tick_ns;
+	uint64_t stall_ns;
 	/* settling */
 	uint64_t rx_sum, rx_moved_ns, inside_ns; /* when frames were last seen inside a device */
 	struct ctl_event ev[CTL_EVENTS];
 	unsigned ev_head, ev_n;
 	uint64_t eal_memory;
+	struct probes *probes;     /* receivers of probes */
 };
 
 /* eal.c */
@@ -194,6 +210,15 @@ int workers_make(struct ctl *c, struct err *e);       /* of the placement's lcor
 int workers_index(const struct ctl *c, unsigned lcore); /* into c->worker, -1: none */
 int workers_launch(struct ctl *c, struct err *e);     /* with the plans of all ports */
 bool workers_stop(struct ctl *c);                     /* false: some worker does not answer and may use anything that it knows */
+
+/* Time for which its thread was ready and had no CPU, so far; exact while the thread runs or sleeps. false: the system does not tell. */
+bool worker_waited(const struct ctl_worker *cw, uint64_t *ns);
+void worker_mark(struct ctl_worker *cw, enum dp_mark m); /* the longest stall is one from now on */
+void worker_clear(struct ctl_worker *cw);
+bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *ports);
+
+/* tsc.c */
+int tsc_check(struct ctl *c, struct err *e);          /* before workers run; -ENODEV: their counters disagree */
 
 /* dev.c */
 int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e);  /* configure, queues, start */
@@ -238,6 +263,28 @@ bool all_counted(const struct program *p);          /* everything in it comes to
 uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all);
 bool rates_vary(const struct ctl_port *cp);
 uint64_t rate_limit(const struct ctl_port *cp, unsigned group); /* frames from the start of the run, over all that changed; UINT64_MAX: none */
+
+/* shape.c */
+/* How a group of that rate is to arrive, from the settings; a->per_s and so on are known. */
+void shape_of(const struct ctl_port *cp, const struct group *g, const struct rate *r, const struct arrival *arrival, struct group_rate *a);
+void shape_make(struct group_rate *a);              /* a->shape, on the clock; a->period is known */
+double shape_share(const struct group_rate *a);     /* of the asked rate that is sent in the long run */
+/* The arrivals follow from constants: a->frames is what pace_frames() says. */
+bool shape_is_plain(const struct group_rate *a);
+uint64_t shape_frames(const struct group *g, const struct group_rate *a, uint64_t duration_ns); /* UINT64_MAX: they follow from nothing but time */
+uint64_t shape_due(const struct group *g, const struct group_rate *a, uint64_t k); /* cycles from the start */
+
+/* late.c */
+int late_open(struct ctl_port *cp, unsigned q, void *mem, struct err *e);
+void late_clear(struct ctl_port *cp);
+void late_free(struct ctl_port *cp);
+/* The lateness of queue q since the last clear, in cycles; new, free() it. */
+struct hist *late_read(const struct ctl_port *cp, unsigned q);
+void late_snap(const struct hist *h, struct snap_late *out);
+
+/* pacing.c */
+void pacing_follow(struct ctl *c, struct ctl_port *cp); /* asks the device where settings or rates changed; says what it refuses now */
+void pacing_text(const struct ctl_port *cp, struct sbuf *out); /* "software", or who and why not another */
 
 /* plan.c */
 void plan_refresh(struct ctl *c, struct ctl_port *cp); /* the program of a port that sends, from the settings */
@@ -288,3 +335,21 @@ struct gen_cell *stream_cells(struct ctl_port *cp);
 void stream_begins(struct ctl_port *cp, struct stream *s); /* its counters are 0 */
 void streams_clear(struct ctl_port *cp);
 void streams_tick(struct ctl_port *cp);
+
+/* probe.c */
+void probes_open(struct ctl *c);
+void probes_close(struct ctl *c);                  /* no worker runs any more */
+/* At a start, nothing is changed yet: tables for what these ports and those that send already will send. -ENOMEM: e says what it takes. */
+int probes_arm(struct ctl *c, const struct portset *starting, struct err *e);
+/* The port's settings have probes that the receivers have no tables for: they get some, and what the port sends changes when all have them. */
+bool probes_wait(struct ctl *c, struct ctl_port *cp);
+void probes_targets(struct ctl *c);                /* gaps that senders' rates ask for may have changed */
+bool probes_awake(const struct ctl *c);            /* workers with Rx queues are not to sleep */
+void probes_turn(struct ctl *c);
+uint64_t probes_next_ns(const struct ctl *c);
+void probes_clear(struct ctl *c, const struct portset *ports);
+void probe_tap_add(const struct ctl *c, unsigned port, unsigned queue, struct dp_rx_slot *slot);
+json_t *probes_plan_json(const struct ctl *c);     /* for `show plan`; NULL: nothing is armed */
+struct probe_arm *probes_now(struct ctl *c);       /* NULL: none. For a plan: probe_arm_ref() */
+struct probe_arm *probe_arm_ref(struct probe_arm *a);
+void probe_arm_unref(struct probe_arm *a);

@@ -17,6 +17,7 @@ struct ctl_plan {
 	struct dp_plan p;
 	unsigned nrefs;
 	struct group **ref;
+	struct probe_arm *arm;     /* tables of its taps; NULL: none */
 };
 
 void plan_free(struct ctl *c, struct dp_plan *p)
@@ -28,6 +29,7 @@ void plan_free(struct ctl *c, struct dp_plan *p)
 	for (unsigned i = 0; i < cpl->nrefs; i++)
 		group_unref(c, cpl->ref[i]);
 	free(cpl->ref);
+	probe_arm_unref(cpl->arm);
 	free(cpl);
 }
 
@@ -166,15 +168,27 @@ static unsigned phases_of(const struct program *p)
 	return n;
 }
 
-static size_t gen_bytes(const struct program *p)
+static unsigned shapes_of(const struct ctl_port *cp)
 {
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < cp->program.ngroups; i++)
+		n += cp->rate[i].shaped;
+	return n;
+}
+
+static size_t gen_bytes(const struct ctl_port *cp)
+{
+	const struct program *p = &cp->program;
+
 	return RTE_ALIGN_CEIL(sizeof(struct gen_job), CACHE_LINE) +
 	       RTE_ALIGN_CEIL(p->ngroups * sizeof(struct gen_group), CACHE_LINE) +
 	       RTE_ALIGN_CEIL(phases_of(p) * sizeof(struct gen_phase), CACHE_LINE) +
+	       RTE_ALIGN_CEIL(shapes_of(cp) * sizeof(struct pace_shape), CACHE_LINE) +
 	       RTE_ALIGN_CEIL(gen_mem_size(p->ngroups), CACHE_LINE);
 }
 
-static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct gen_phase *ph, struct gen_group *out)
+static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct gen_phase *ph, struct pace_shape *shape, struct gen_group *out)
 {
 	const struct group *g = cp->program.group[i];
 	const struct group_rate *a = &cp->rate[i];
@@ -197,6 +211,7 @@ static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct
 				  .by_bytes = a->by_bytes,
 				  .l2 = a->l2,
 				  .period = a->period,
+				  .shape = a->shaped ? memcpy(shape, &a->shape, sizeof(*shape)) : NULL,
 				  .limit = rate_limit(cp, i)};
 }
 
@@ -208,6 +223,7 @@ static struct gen_job *fill_gen(const struct ctl_port *cp, unsigned q, uint8_t *
 	struct gen_job *j = (struct gen_job *)carve(mem, sizeof(*j));
 	struct gen_group *g = (struct gen_group *)carve(mem, pr->ngroups * sizeof(*g));
 	struct gen_phase *ph = (struct gen_phase *)carve(mem, phases_of(pr) * sizeof(*ph));
+	struct pace_shape *shape = (struct pace_shape *)carve(mem, shapes_of(cp) * sizeof(*shape));
 	void *own = carve(mem, gen_mem_size(pr->ngroups));
 
 	memset(own, 0, gen_mem_size(pr->ngroups));
@@ -225,9 +241,14 @@ static struct gen_job *fill_gen(const struct ctl_port *cp, unsigned q, uint8_t *
 		.end_tsc = r->end_tsc,
 		.giveup_cycles = (uint64_t)(hz * GIVEUP_NS / 1e9),
 		.forgive_cycles = (uint64_t)(hz * FORGIVE_NS / 1e9),
+		.late_cycles = (uint64_t)(hz * CNT_LATE_NS / 1e9),
+		.catchup = (enum gen_catchup)cp->p.cfg.catchup.kind,
+		.lag_cycles = (uint64_t)(hz * (double)cp->p.cfg.lag_ns / 1e9),
+		.slower = (uint64_t)(0x1p64 / (1 + cp->p.cfg.catchup.share) - 0x1p11),
 	};
 	for (unsigned i = 0; i < pr->ngroups; i++) {
-		fill_group(cp, q, i, ph, &g[i]);
+		fill_group(cp, q, i, ph, shape, &g[i]);
+		shape += cp->rate[i].shaped;
 		ph += pr->group[i]->sched.nphases;
 		j->prepare |= pr->group[i]->offload;
 		group_ref(pr->group[i]);
@@ -262,7 +283,7 @@ static struct extent measure(const struct ctl *c, unsigned worker)
 			if (cp->tx_worker[q] == (int)worker && gen_wanted(cp)) {
 				x.ntasks++;
 				x.nrefs += cp->program.ngroups;
-				x.bytes += gen_bytes(&cp->program);
+				x.bytes += gen_bytes(cp);
 			}
 		devices_measure(c, cp, worker, &x.ntasks, &x.bytes);
 	}
@@ -283,9 +304,12 @@ static void add_port(struct ctl *c, struct ctl_port *cp, unsigned worker, struct
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
 		if (cp->rx_worker[q] != (int)worker)
 			continue;
-		p->may_sleep &= !cp->p.cfg.idle_busy;
-		p->rx[p->nrx++] =
-			(struct dp_rx_slot){.q = cp->rxq[q], .burst = (uint16_t)cp->p.cfg.rxburst, .owner = p->ntasks};
+		p->may_sleep &= !cp->p.cfg.idle_busy && !probes_awake(c);
+		struct dp_rx_slot *slot = &p->rx[p->nrx++];
+		*slot = (struct dp_rx_slot){.q = cp->rxq[q], .burst = (uint16_t)cp->p.cfg.rxburst, .owner = p->ntasks};
+		probe_tap_add(c, cp->p.id, q, slot);
+		if (slot->ntaps > 0 && plan->arm == NULL)
+			plan->arm = probe_arm_ref(probes_now(c));
 		p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_sink, .state = &cp->sink[q]->base};
 	}
 }
@@ -302,7 +326,8 @@ struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 		return NULL;
 	*plan = (struct ctl_plan){.p = {.seq = ++c->plan_seq,
 					.may_sleep = true,
-					.idle_cycles = (uint64_t)(clock_hz() * IDLE_NS / 1e9)},
+					.idle_cycles = (uint64_t)(clock_hz() * IDLE_NS / 1e9),
+					.stall_cycles = (uint64_t)(clock_hz() * (double)c->stall_ns / 1e9)},
 				  .ref = xcalloc(x.nrefs + 1, sizeof(struct group *))};
 	plan->p.task = (struct dp_task *)(plan + 1);
 	plan->p.rx = (struct dp_rx_slot *)(plan->p.task + x.ntasks);
@@ -330,17 +355,25 @@ bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p)
 
 void plan_post_all(struct ctl *c)
 {
+	bool touched = false;
+
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		if ((!cp->touched && !settles(cp)) || !cp->used || waits(c, cp))
 			continue;
+		if (probes_wait(c, cp)) {
+			cp->touched = true;
+			continue;
+		}
 		cp->touched &= settles(cp); /* settings that changed since then are looked at next */
+		touched = true;
 		dev_promiscuous(c, cp);
 		devices_touched(c, cp);
 		if (cp->started && cp->run.active && !cp->run.stop)
 			plan_refresh(c, cp);
 		if (cp->run.active)
 			rates_follow(cp);
+		pacing_follow(c, cp);
 		for (unsigned q = 0; q < cp->p.nrxq; q++)
 			c->worker[cp->rx_worker[q]].dirty = true;
 		for (unsigned q = 0; q < cp->p.ntxq; q++)
@@ -348,6 +381,8 @@ void plan_post_all(struct ctl *c)
 	}
 	devices_turn(c);
 	run_arm(c);
+	if (touched)
+		probes_targets(c);
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		struct ctl_worker *cw = &c->worker[w];
 		if (!cw->dirty)

@@ -6,23 +6,16 @@
 #include <string.h>
 
 #include "ctl_int.h"
+#include "wire.h"
 
 double plan_pps(const struct rate *r, uint64_t speed_bps, double size, bool *max)
 {
+	static const enum wire_unit unit[] = {
+		[RATE_PERCENT] = WIRE_PERCENT, [RATE_PPS] = WIRE_PPS, [RATE_L1_BPS] = WIRE_L1_BPS, [RATE_L2_BPS] = WIRE_L2_BPS,
+	};
+
 	*max = r->kind == RATE_MAX;
-	switch (r->kind) {
-	case RATE_PERCENT:
-		return (double)speed_bps * r->value / 100 / ((size + PACE_WIRE_OVERHEAD) * 8);
-	case RATE_PPS:
-		return r->value;
-	case RATE_L1_BPS:
-		return r->value / ((size + PACE_WIRE_OVERHEAD) * 8);
-	case RATE_L2_BPS:
-		return r->value / (size * 8);
-	case RATE_MAX:
-		break;
-	}
-	return 0;
+	return *max ? 0 : wire_pps(unit[r->kind], r->value, (double)speed_bps, size);
 }
 
 uint64_t plan_speed(const struct ctl_port *cp)
@@ -34,26 +27,32 @@ uint64_t plan_speed(const struct ctl_port *cp)
 	return DEFAULT_SPEED_BPS;
 }
 
-/* The rate of a group as it is asked. Frames of one size are paced as frames at any rate. */
-static struct group_rate asked(const struct rate *r, uint64_t speed_bps, const struct group *g)
+/* The rate of a group as it is asked. Frames of one size are paced as frames at any rate, and so are those of Poisson arrivals: of bytes the
+ * gaps would not be exponential. */
+static struct group_rate asked(const struct ctl_port *cp, const struct rate *r, const struct arrival *arrival, const struct group *g)
 {
 	struct group_rate a = {.cell = g->cell, .frames = UINT64_MAX};
+	uint64_t speed_bps = plan_speed(cp);
 
 	a.pps = plan_pps(r, speed_bps, g->mean_size, &a.max);
 	a.per_s = a.pps;
-	if (g->size != 0 || r->kind == RATE_PPS || r->kind == RATE_MAX)
+	if (g->size == 0 && r->kind != RATE_PPS && r->kind != RATE_MAX && arrival->kind != ARRIVAL_POISSON) {
+		a.by_bytes = true;
+		a.l2 = r->kind == RATE_L2_BPS;
+		a.per_s = (r->kind == RATE_PERCENT ? (double)speed_bps * r->value / 100 : r->value) / 8;
+		a.sizes = g->sizes;
+	}
+	if (a.max)
 		return a;
-	a.by_bytes = true;
-	a.l2 = r->kind == RATE_L2_BPS;
-	a.per_s = (r->kind == RATE_PERCENT ? (double)speed_bps * r->value / 100 : r->value) / 8;
-	a.sizes = g->sizes;
+	shape_of(cp, g, r, arrival, &a);
+	a.pps *= (r->over_ns != 0 ? r->to / r->value : 1) * shape_share(&a);
 	return a;
 }
 
 static bool same(const struct group_rate *a, const struct group_rate *b)
 {
 	return a->by_bytes == b->by_bytes && a->l2 == b->l2 && a->max == b->max && a->per_s == b->per_s &&
-	       a->sizes == b->sizes;
+	       a->sizes == b->sizes && a->shaped == b->shaped && memcmp(&a->spec, &b->spec, sizeof(a->spec)) == 0;
 }
 
 static const struct group_rate *rate_of(const struct ctl_port *cp, int32_t cell)
@@ -71,13 +70,17 @@ static const struct group_rate *rate_of(const struct ctl_port *cp, int32_t cell)
 }
 
 /* NULL: of a stream that had a rate of its own and has none now, or is gone; its frames go on where the order stays as it is. */
-static const struct rate *setting_of(const struct ctl_port *cp, const struct group *g)
+static const struct rate *setting_of(const struct ctl_port *cp, const struct group *g, const struct arrival **arrival)
 {
 	const struct stream *s = g->cell >= 0 ? stream_of_cell(cp, (uint32_t)g->cell, g->in[0].id) : NULL;
 
+	*arrival = &cp->p.cfg.arrival;
 	if (g->cell < 0)
 		return &cp->p.cfg.rate;
-	return s != NULL && s->cfg.rate.set ? &s->cfg.rate.rate : NULL;
+	if (s == NULL || !s->cfg.rate.set)
+		return NULL;
+	*arrival = &s->cfg.arrival;
+	return &s->cfg.rate.rate;
 }
 
 /* A rate that stays is kept as it is: the clock is known better each second, and later plans of the same rate must not differ. */
@@ -93,8 +96,9 @@ void rates_follow(struct ctl_port *cp)
 	for (unsigned i = 0; i < p->ngroups; i++) {
 		const struct group *g = p->group[i];
 		const struct group_rate *had = rate_of(cp, g->cell);
-		const struct rate *set = setting_of(cp, g);
-		to[i] = asked(set != NULL ? set : &cp->p.cfg.rate, plan_speed(cp), g);
+		const struct arrival *arrival;
+		const struct rate *set = setting_of(cp, g, &arrival);
+		to[i] = asked(cp, set != NULL ? set : &cp->p.cfg.rate, arrival, g);
 		if (had != NULL && !r->armed && (set == NULL || same(had, &to[i]))) {
 			to[i] = *had;
 		} else {
@@ -102,6 +106,8 @@ void rates_follow(struct ctl_port *cp)
 			if (!to[i].max)
 				to[i].period = to[i].by_bytes ? pace_byte_period(clock_hz(), to[i].per_s)
 							      : pace_period(clock_hz(), to[i].per_s);
+			if (to[i].shaped)
+				shape_make(&to[i]);
 			other = true;
 		}
 		r->asked_pps += to[i].pps;
@@ -167,8 +173,12 @@ void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns)
 			continue;
 		/* the number of frames follows from the exact rate; the last deadline must not be lost to the clock's rounding */
 		struct pace p = {.period = a->period, .t0 = start_tsc};
-		a->frames = frames_before(g, a, pace_frames(a->per_s, duration_ns));
-		uint64_t due = a->frames > 0 ? pace_due(&p, begins(g, a, a->frames - 1)) : 0;
+		a->frames = shape_is_plain(a) ? frames_before(g, a, pace_frames(a->per_s, duration_ns)) : shape_frames(g, a, duration_ns);
+		if (a->frames == UINT64_MAX)
+			continue;
+		uint64_t due = 0;
+		if (a->frames > 0)
+			due = a->shaped ? start_tsc + shape_due(g, a, a->frames - 1) : pace_due(&p, begins(g, a, a->frames - 1));
 		if (due >= r->end_tsc)
 			r->end_tsc = due + 1;
 	}
@@ -182,6 +192,14 @@ uint64_t rate_limit(const struct ctl_port *cp, unsigned i)
 	return !a->changed && a->frames < n ? a->frames : n;
 }
 
+/* The same where the rate alone does not say it. */
+static uint64_t shaped_end(const struct ctl_port *cp, const struct group *g, const struct group_rate *a, uint64_t n)
+{
+	if (cp->run.duration_ns != 0 && !cp->run.stop)
+		return clock_cycles(cp->run.duration_ns);
+	return a->spec.arrival.kind == ARRIVAL_POISSON ? 0 : shape_due(g, a, n);
+}
+
 /* When the slot of the last of its frames ends, in cycles from the start of a finished run; 0: nothing to go by. all: frames that were asked for. */
 uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all)
 {
@@ -193,6 +211,16 @@ uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uin
 		struct pace p = {.period = a->period};
 		uint64_t n = rate_limit(cp, i), total = cp->program.group[i]->sched.total, at;
 		n = total < n ? total : n;
+		if (a->shaped && !shape_is_plain(a)) {
+			if (cp->nrates > 1 && n == UINT64_MAX)
+				return 0;
+			uint64_t due = shaped_end(cp, cp->program.group[i], a, cp->nrates > 1 ? n : sent);
+			if (due == 0)
+				return 0;
+			last = due > last ? due : last;
+			*all += cp->nrates > 1 ? n : 0;
+			continue;
+		}
 		if (cp->nrates == 1) {
 			at = !a->by_bytes ? sent : bytes + (a->l2 ? 0 : sent * PACE_WIRE_OVERHEAD);
 		} else if (n == UINT64_MAX) {
@@ -212,6 +240,8 @@ bool rates_vary(const struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < cp->nrates && !cp->run.armed; i++) {
 		const struct sched *s = &cp->program.group[i]->sched;
+		if (cp->rate[i].spec.trend.over_ns != 0)
+			return true;
 		if (cp->nrates > 1 ? s->total != UINT64_MAX : cp->rate[i].by_bytes && s->nphases > 1)
 			return true;
 	}
@@ -221,32 +251,43 @@ bool rates_vary(const struct ctl_port *cp)
 static void add_load(struct ctl_load *l, const struct rate *r, uint64_t speed_bps, double size)
 {
 	bool max;
-	double pps = plan_pps(r, speed_bps, size, &max);
+	double pps = plan_pps(r, speed_bps, size, &max), change = r->over_ns != 0 ? r->to / r->value : 1;
 
+	l->low_pps += change < 1 ? pps * change : pps;
+	if (change > 1)
+		pps *= change;
 	l->is_max |= max;
 	l->pps += pps;
 	l->l2_bps += pps * size * 8;
-	l->l1_bps += pps * (size + PACE_WIRE_OVERHEAD) * 8;
+	l->l1_bps += pps * wire_l1_bits(size);
+}
+
+/* Its frames are made, and their sizes in l. */
+static int take_sizes(struct ctl *c, struct ctl_port *cp, struct stream *s, struct ctl_load *l, struct err *e)
+{
+	int rc = stream_plans(c, cp, s, e);
+
+	for (unsigned k = 0; rc == 0 && k < s->frames->nplans; k++) {
+		unsigned size = s->frames->plan[k].len + FRAME_FCS;
+		l->min_size = size < l->min_size ? size : l->min_size;
+		l->max_size = size > l->max_size ? size : l->max_size;
+	}
+	return rc;
 }
 
 int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
 {
 	struct ctl_port *cp = c->port[port];
 	double sum = 0, weights = 0, sizes = 0, all = 0;
-	struct ctl_load l = {.min_size = UINT_MAX};
+	struct ctl_load l = {.min_size = UINT_MAX, .link_bps = (double)plan_speed(cp), .nqueues = cp->p.ntxq};
 
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		struct stream *s = cp->stream[i];
 		if (s == NULL || !s->cfg.enabled)
 			continue;
-		int rc = stream_plans(c, cp, s, e);
+		int rc = take_sizes(c, cp, s, &l, e);
 		if (rc < 0)
 			return rc;
-		for (unsigned k = 0; k < s->frames->nplans; k++) {
-			unsigned size = s->frames->plan[k].len + FRAME_FCS;
-			l.min_size = size < l.min_size ? size : l.min_size;
-			l.max_size = size > l.max_size ? size : l.max_size;
-		}
 		if (s->cfg.rate.set) {
 			add_load(&l, &s->cfg.rate.rate, plan_speed(cp), s->frames->mean_size);
 			sizes += s->frames->mean_size;
@@ -261,6 +302,45 @@ int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
 	if (weights > 0)
 		add_load(&l, &cp->p.cfg.rate, plan_speed(cp), sum / weights);
 	l.mean_size = l.pps > 0 ? l.l2_bps / 8 / l.pps : weights > 0 ? sum / weights : sizes / all;
+	*out = l;
+	return 0;
+}
+
+static bool takes_turns(const struct stream *s)
+{
+	return s != NULL && s->cfg.enabled && !s->cfg.rate.set;
+}
+
+int ctl_stream_load(struct ctl *c, unsigned port, unsigned stream, struct ctl_load *out, struct err *e)
+{
+	struct ctl_port *cp = c->port[port];
+	struct stream *s = cp->stream[stream];
+	struct ctl_load l = {.min_size = UINT_MAX, .link_bps = (double)plan_speed(cp), .nqueues = cp->p.ntxq}, port_load = {0};
+	double weights = 0, sum = 0;
+	int rc = take_sizes(c, cp, s, &l, e);
+
+	for (unsigned i = 0; rc == 0 && !s->cfg.rate.set && i < cp->nstreams; i++) {
+		struct stream *o = cp->stream[i];
+		if (!takes_turns(o))
+			continue;
+		rc = stream_plans(c, cp, o, e);
+		if (rc == 0)
+			sum += o->frames->mean_size * (double)o->cfg.weight;
+		weights += (double)o->cfg.weight;
+	}
+	if (rc < 0)
+		return rc;
+	l.mean_size = s->frames->mean_size;
+	if (s->cfg.rate.set) {
+		add_load(&l, &s->cfg.rate.rate, plan_speed(cp), l.mean_size);
+	} else if (takes_turns(s)) {
+		add_load(&port_load, &cp->p.cfg.rate, plan_speed(cp), sum / weights);
+		l.is_max = port_load.is_max;
+		l.pps = port_load.pps * (double)s->cfg.weight / weights;
+		l.low_pps = port_load.low_pps * (double)s->cfg.weight / weights;
+		l.l2_bps = l.pps * l.mean_size * 8;
+		l.l1_bps = l.pps * wire_l1_bits(l.mean_size);
+	}
 	*out = l;
 	return 0;
 }

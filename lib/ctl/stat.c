@@ -178,6 +178,7 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 		if (!portset_has(ports, i) || !cp->used)
 			continue;
 		streams_clear(cp);
+		late_clear(cp);
 		cp->base.dev = (struct snap_port){0};
 		stat_dev(cp, &cp->base.dev);
 		cp->base.tx_sizes = (struct cnt_sizes){0};
@@ -187,6 +188,10 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 		cp->max = (struct snap_interval){0};
 		cp->cleared = true;
 	}
+	probes_clear(c, ports);
+	for (unsigned w = 0; w < c->nworkers; w++)
+		if (worker_serves(c, w, ports))
+			worker_clear(&c->worker[w]);
 }
 
 void link_look(struct ctl *c, struct ctl_port *cp)
@@ -262,7 +267,7 @@ static void run_times(const struct ctl_port *cp, struct snap_port *s)
 		uint64_t all, due = rates_end(cp, sent, s->run.bytes, &all);
 		if (r->start_tsc + due > end)
 			end = r->start_tsc + due;
-		if (due > 0 && (cp->nrates > 1 || cp->rate[0].by_bytes)) /* it follows from more than one number */
+		if (due > 0 && (cp->nrates > 1 || cp->rate[0].by_bytes || !shape_is_plain(&cp->rate[0]))) /* it follows from more than one number */
 			s->run.asked_pps = (double)all * 1e9 / (double)clock_ns(due);
 		s->run.asked_l1_bps = s->run.asked_pps * frame_l1_bits(s);
 	}
@@ -290,6 +295,8 @@ static enum snap_run run_state(const struct ctl_port *cp)
 
 static void snap_queues(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 {
+	struct hist *all = NULL;
+
 	s->nqueues = cp->nqueues;
 	s->queue = xcalloc(cp->nqueues ? cp->nqueues : 1, sizeof(*s->queue));
 	for (unsigned q = 0; q < cp->nqueues; q++) {
@@ -310,6 +317,16 @@ static void snap_queues(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 		sq->rx_cycles = cp->last[q].rx_cycles;
 		sq->tx_worker = sq->has_tx ? (int)c->worker[cp->tx_worker[q]].lcore : -1;
 		sq->rx_worker = sq->has_rx ? (int)c->worker[cp->rx_worker[q]].lcore : -1;
+		if (sq->has_tx) {
+			struct hist *h = late_read(cp, q);
+			late_snap(h, &sq->late);
+			if (all == NULL) {
+				all = h;
+			} else {
+				hist_merge(all, h);
+				free(h);
+			}
+		}
 		cells_sum(&s->tx, &raw.tx, sizeof(s->tx));
 		cells_sum(&s->rx, &raw.rx, sizeof(s->rx));
 		cells_sum(&s->rx_sizes, &raw.rx_sizes, sizeof(s->rx_sizes));
@@ -318,6 +335,8 @@ static void snap_queues(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 		s->rx_rate.pps += sq->rx_rate.pps;
 		s->rx_rate.l1_bps += sq->rx_rate.l1_bps;
 	}
+	late_snap(all, &s->late);
+	free(all);
 }
 
 static void snap_intervals(const struct ctl_port *cp, struct snap_port *s)
@@ -354,9 +373,10 @@ static void snap_one(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 	run_times(cp, s);
 }
 
-static void snap_one_worker(const struct ctl_worker *cw, struct snap_worker *s)
+static void snap_one_worker(const struct ctl *c, const struct ctl_worker *cw, struct snap_worker *s)
 {
 	const struct dp_worker_cells *d = &cw->w->cells;
+	const struct dp_stalls *st = &cw->w->stalls;
 
 	*s = (struct snap_worker){
 		.lcore = cw->lcore, .cpu = cw->cpu, .node = cw->node, .busy = cw->busy, .wait = cw->wait, .loops_per_s = cw->loops_per_s,
@@ -364,7 +384,12 @@ static void snap_one_worker(const struct ctl_worker *cw, struct snap_worker *s)
 		.loops = cell_get(&d->loops), .sleeps = cell_get(&d->sleeps), .yields = cell_get(&d->yields),
 		.events_lost = cell_get(&d->events_lost), .plan = cell_get(&d->acked), .tasks = cw->posted != NULL ? cw->posted->ntasks : 0,
 		.rx_queues = cw->posted != NULL ? cw->posted->nrx : 0,
+		.stall = {.count = cell_get(&st->count) - cw->base_stalls, .over_ns = c->stall_ns,
+			  .total_ns = clock_ns(cell_get(&st->cycles) - cw->base_stall_cycles),
+			  .longest_ns = clock_ns(dp_stall_longest(st, DP_MARK_CLEAR))},
 	};
+	s->waited_known = worker_waited(cw, &s->waited_ns);
+	s->waited_ns -= cw->base_waited_ns;
 }
 
 struct snap *ctl_snapshot(struct ctl *c)
@@ -381,6 +406,6 @@ struct snap *ctl_snapshot(struct ctl *c)
 	s->nworkers = c->nworkers;
 	s->worker = xcalloc(c->nworkers ? c->nworkers : 1, sizeof(*s->worker));
 	for (unsigned w = 0; w < c->nworkers; w++)
-		snap_one_worker(&c->worker[w], &s->worker[w]);
+		snap_one_worker(c, &c->worker[w], &s->worker[w]);
 	return s;
 }

@@ -48,7 +48,7 @@ struct dp_kind {
 	bool writes_rx;                    /* writes into frames that it received: clean-pool shortcuts are off on its ports */
 };
 
-/* A read-only look at received frames before the owner takes them. */
+/* A read-only look at received frames before the owner takes them; now: read after the burst was taken. */
 struct dp_tap {
 	void (*rx)(void *state, const struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, uint64_t now);
 	void *state;
@@ -69,8 +69,6 @@ struct dp_txq {
 	uint32_t pool_size;
 	/* worker */
 	WR_ALIGNED(CACHE_LINE) struct cnt_tx cnt;
-	cell_t last_tsc;         /* when the device last accepted a frame */
-	cell_t retries;          /* offers of a tail that was not taken whole: how control sees a device that takes nothing */
 	WR_ALIGNED(CACHE_LINE) uint32_t tag; /* of what clean buffers hold; 0: every burst is looked at */
 	uint32_t mark;           /* that they carry for it; no number comes twice, so each buffer is filled once */
 	struct rte_mempool_cache *cache; /* this worker's, of pool */
@@ -78,6 +76,11 @@ struct dp_txq {
 	bool written;            /* stale is not exact: somebody may write into frames */
 	uint32_t swept;          /* buffers taken through the pool's back end since the last cache flush */
 	uint16_t head, n;        /* m[head..n) is the unsent tail */
+	cell_t last_tsc;         /* when the device last accepted a frame */
+	cell_t retries;          /* offers of a tail that was not taken whole: how control sees a device that takes nothing */
+	/* Cycles from its deadline to the turn in which it went, of the first frame of each burst: none waited longer. NULL: nobody asks. Control's
+	 * memory, the worker's to write. */
+	struct hist *lateness;
 	WR_ALIGNED(CACHE_LINE) struct rte_mbuf *m[DP_BURST_MAX];
 } WR_ALIGNED(CACHE_LINE);
 
@@ -101,6 +104,7 @@ struct dp_plan {
 	bool quit;               /* leave the loop */
 	bool may_sleep;          /* idle: sleep after idle_cycles without work */
 	uint64_t idle_cycles;
+	uint64_t stall_cycles;   /* a turn that takes longer is a stall; 0: none is */
 	uint16_t ntasks, nrx;
 	struct dp_task *task;
 	struct dp_rx_slot *rx;
@@ -112,6 +116,23 @@ struct dp_worker_cells { /* written by the worker, one line */
 	cell_t loops, busy_tsc, sleeps, yields, events_lost, asleep; /* loops, busy_tsc: every DP_PUBLISH_TURNS */
 } WR_ALIGNED(CACHE_LINE);
 
+/* Turns that took longer than the plan says: the worker had no CPU, or a call of a driver was slow. Time asleep is none of a turn. Count and
+ * cycles only grow; the longest one is kept since each mark of control's, which the worker looks at when a turn was too long. */
+enum dp_mark { DP_MARK_CLEAR, DP_MARK_TRIAL, DP_MARKS };
+struct dp_stalls {
+	cell_t count, cycles;
+	cell_t longest[DP_MARKS], seen[DP_MARKS]; /* cycles; number of the mark that it is of */
+	cell_t asked[DP_MARKS];  /* number of the newest mark; control's */
+};
+
+/* Any thread: the longest since the newest mark, in cycles; 0: there was none. */
+static inline uint64_t dp_stall_longest(const struct dp_stalls *s, enum dp_mark m)
+{
+	if (__atomic_load_n(&s->seen[m], __ATOMIC_ACQUIRE) != cell_get(&s->asked[m]))
+		return 0;
+	return cell_get(&s->longest[m]);
+}
+
 /* Turns between looks at what need not be exact to the turn (loops, busy time). */
 #define DP_PUBLISH_TURNS 64
 
@@ -120,6 +141,7 @@ struct dp_worker {
 	struct mbox mbox;
 	bool shares_cpu;         /* another thread of the process may need this CPU: yield when there is nothing to do */
 	struct dp_worker_cells cells;
+	struct dp_stalls stalls;
 	/* worker's own */
 	WR_ALIGNED(CACHE_LINE) const struct dp_plan *plan;
 	uint32_t barren;         /* turns without progress */
@@ -143,8 +165,12 @@ void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t q
 extern const struct dp_kind *const dp_kinds[];
 
 /* ---- kind "gen" ---- */
+#include "arrival.h"
 #include "frame_run.h"
-#include "pace.h"
+#include "hist.h"
+
+/* Lateness in cycles: to 1 / 64, and below 2^42, some minutes. */
+#define GEN_LATE_SHAPE ((struct hist_shape){.bits = 6, .top = 42})
 
 #define GEN_MAX_STREAMS 8192 /* numbers of streams are below */
 #define GEN_MARKS (1u << 31) /* marks from here on are those of queues */
@@ -200,6 +226,7 @@ struct gen_group {
 	bool by_bytes;            /* the period is that of a byte on the wire (l1) or of a byte of a frame with FCS (l2), not of a frame */
 	bool l2;
 	struct pace_period period;
+	const struct pace_shape *shape; /* deadlines are not k periods from the start, or late frames are treated by gen_job.catchup; NULL: neither */
 	uint64_t limit;           /* frames k < limit are sent, counted from the start of the run over all epochs; UINT64_MAX: no bound */
 };
 
@@ -208,6 +235,10 @@ static inline uint64_t gen_own_frames(unsigned queue, unsigned nqueues, uint64_t
 {
 	return k > queue ? (k - queue - 1) / nqueues + 1 : 0;
 }
+
+/* KEEP: they are sent at full speed. SKIP: they are given up and count as unsent. OVERSPEED: they are sent a bit faster than asked until none is
+ * late; what is not sent by end_tsc counts as unsent. */
+enum gen_catchup { GEN_KEEP, GEN_SKIP, GEN_OVERSPEED };
 
 struct gen_job {
 	struct dp_txq *txq;
@@ -224,6 +255,17 @@ struct gen_job {
 	uint64_t end_tsc;         /* frames due before it are sent; UINT64_MAX: no end */
 	uint64_t giveup_cycles;   /* after end_tsc, without any accepted frame for so long: the rest is unsent */
 	uint64_t forgive_cycles;  /* a lag beyond this is dropped when the rate changes */
+	uint64_t late_cycles;     /* frames that are later count in cnt_tx.late */
+	/* Groups with a shape, when frames are later than lag_cycles: */
+	enum gen_catchup catchup;
+	uint64_t lag_cycles;
+	uint64_t slower;          /* GEN_OVERSPEED: times between frames shrink to so many 2^-64 of themselves */
+};
+
+/* Probes in frames (frame_probe.h), by stream id; control's memory, written by the worker. */
+struct gen_probes {
+	cell_t seq[GEN_MAX_STREAMS];     /* probes that the device accepted; a frame that it takes now has this number */
+	uint32_t left[GEN_MAX_STREAMS];  /* frames until the next one, where not all have one; the worker's own */
 };
 
 /* Frames that the device accepted, per stream id. */
@@ -238,6 +280,7 @@ size_t gen_mem_size(unsigned ngroups);
 struct gen_state {
 	struct dp_state base;
 	struct gen_cell *cell;    /* by stream id; control's memory, written by the worker */
+	struct gen_probes *probes; /* NULL: no program has probes */
 	/* sent: of a run that ended; while it lasts, the queue's packets - base_packets. last_tsc: likewise, else the queue's */
 	WR_ALIGNED(CACHE_LINE) cell_t run, state, base_packets, sent, start_tsc, last_tsc;
 	cell_t epoch;             /* even: settled; of cell[].., sizes, accepted, prog */
@@ -254,6 +297,12 @@ bool gen_counts(const struct gen_state *g, struct gen_cell *sum, unsigned n);
 
 /* The same by size, all streams together. */
 bool gen_sizes(const struct gen_state *g, struct cnt_sizes *sum);
+
+/* Probes of that stream that this queue's device accepted, since the memory was made; while frames are handed over it may be some too high. */
+static inline uint64_t gen_probes_sent(const struct gen_state *g, uint32_t stream)
+{
+	return g->probes != NULL ? __atomic_load_n(&g->probes->seq[stream], __ATOMIC_RELAXED) : 0;
+}
 
 /* State of that run on this queue; GEN_IDLE until the worker has taken it up. Any thread. */
 static inline enum gen_state_id gen_run_state(const struct gen_state *g, uint64_t run)

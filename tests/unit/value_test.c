@@ -179,6 +179,22 @@ static void test_rate(void **state)
 	not(&v_rate, "maximum", -EINVAL, 0, "is not a rate");
 	not(&v_rate, "2000Gpps", -ERANGE, 0, "1000Gpps");
 	not(&v_rate, "inf", -EINVAL, 0, "is not a rate");
+	is(&v_rate, "1Mpps..10Mpps over 30s", "1Mpps..10Mpps over 30s");
+	is(&v_rate, "1000kpps..10Mpps  over  0.5m", "1Mpps..10Mpps over 30s");
+	is(&v_rate, "10..0.5% over 1ms", "10%..0.5% over 1ms");
+	is(&v_rate, "1Gbps/l2..3Gbps/l2 step 250Mbps/l2 every 1500ms", "1Gbps/l2..3Gbps/l2 step 250Mbps/l2 every 1.5s");
+	is(&v_rate, "3Mpps..1Mpps step 2Mpps every 1s", "3Mpps..1Mpps step 2Mpps every 1s");
+	not(&v_rate, "1Mpps..", -EINVAL, 7, "is not a rate");
+	not(&v_rate, "1Mpps..2Mpps", -EINVAL, 12, "how long it takes");
+	not(&v_rate, "1Mpps..2Mpps over", -EINVAL, 13, "how long it takes");
+	not(&v_rate, "1Mpps..2Mpps in 3s", -EINVAL, 13, "how long it takes");
+	not(&v_rate, "1Mpps..2Mpps over 3s 4s", -EINVAL, 13, "how long it takes");
+	not(&v_rate, "1Mpps..2Mpps over 0s", -ERANGE, 18, "0s");
+	not(&v_rate, "1Mpps..2Gbps over 1s", -EINVAL, 7, "different units");
+	not(&v_rate, "max..2Gbps over 1s", -EINVAL, 0, "no number");
+	not(&v_rate, "1Mpps..2Mpps step 3Mpps every 1s", -ERANGE, 18, "larger than the way");
+	not(&v_rate, "1Mpps..2Mpps step 0.1pps every 1s", -ERANGE, 18, "too small");
+	not(&v_rate, "1Mpps..2Mpps step 1Mbps every 1s", -EINVAL, 18, "another unit");
 	not(&v_rate, "nan", -EINVAL, 0, "is not a rate");
 }
 
