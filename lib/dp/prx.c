@@ -22,6 +22,16 @@ static uint32_t count_latency(const struct prx_spec *s)
 	return n;
 }
 
+/* Flows of a stream lie at a power of two from each other. */
+static unsigned queue_bits(unsigned nqueues)
+{
+	unsigned bits = 0;
+
+	while (1u << bits < nqueues)
+		bits++;
+	return bits;
+}
+
 static bool lay_out(const struct prx_spec *s, struct parts *p)
 {
 	struct hist_shape port = {PRX_PORT_BITS, PRX_TOP}, stream = {PRX_STREAM_BITS, PRX_TOP};
@@ -33,7 +43,7 @@ static bool lay_out(const struct prx_spec *s, struct parts *p)
 	for (unsigned i = 0; i < s->nports; i++) {
 		if (s->of[i].nstreams > PROBE_STREAMS || s->of[i].nqueues > PROBE_QUEUES)
 			return false;
-		nflows += (size_t)s->of[i].nstreams * s->of[i].nqueues;
+		nflows += (size_t)s->of[i].nstreams << queue_bits(s->of[i].nqueues);
 	}
 	p->nflows = (uint32_t)nflows;
 	p->flow = at;
@@ -68,10 +78,11 @@ static void init_flows(struct prx *x, const struct prx_spec *s)
 	for (unsigned p = 0; p < s->nports; p++) {
 		x->of[p].base = base;
 		x->of[p].nstreams = s->of[p].nqueues > 0 ? s->of[p].nstreams : 0;
-		x->of[p].nqueues = s->of[p].nqueues;
+		x->of[p].nqueues = (uint8_t)s->of[p].nqueues;
+		x->of[p].queue_bits = (uint8_t)queue_bits(s->of[p].nqueues);
 		for (unsigned i = 0; i < s->of[p].nstreams; i++, stream++) {
 			uint32_t hist = s->latency != NULL && s->latency[stream] != 0 ? ++nhists : 0;
-			for (unsigned q = 0; q < s->of[p].nqueues; q++)
+			for (unsigned q = 0; q < 1u << x->of[p].queue_bits; q++)
 				x->flow[base++].hist = hist;
 			if (hist != 0)
 				hist_init((void *)(x->stream_hist + (hist - 1) * x->stream_hist_size),
@@ -354,10 +365,10 @@ static inline bool load_batch(const struct prx *x, struct rte_mbuf *const *m, un
 /* A probe that is not counted after all. */
 static __rte_noinline void take_off(struct prx *x, struct prx_batch *b, unsigned i)
 {
-	uint64_t code;
+	uint64_t w[2];
 
-	memcpy(&code, b->at[i], sizeof(code));
-	b->dues -= b->transit[i] + ((b->lo[i] >> 36 & 0x7fff) << (rte_be_to_cpu_64(code) & 31));
+	memcpy(w, b->at[i], sizeof(w));
+	b->dues -= b->transit[i] + ((rte_be_to_cpu_64(w[1]) >> 36 & 0x7fff) << (rte_be_to_cpu_64(w[0]) & 31));
 	b->taken_off |= 1ull << i;
 	cell_add(&x->hist[PRX_ACTUAL]->slot[b->slot[i]], (uint64_t)-1);
 	cell_add(&x->hist[PRX_INTENDED]->slot[b->due[i]], (uint64_t)-1);
@@ -514,7 +525,8 @@ static inline bool count_batch(struct prx *x, struct rte_mbuf *const *m, unsigne
 		return false;
 	unsigned port = b.at[0][6] >> 3 & 31;
 	struct prx_common c = {.now = now, .limit = x->limit, .ns = x->ns, .port = port, .base = x->of[port].base,
-			       .nstreams = x->of[port].nstreams, .nqueues = x->of[port].nqueues};
+			       .nstreams = x->of[port].nstreams, .nqueues = x->of[port].nqueues,
+			       .queue_bits = x->of[port].queue_bits};
 	if (unlikely(!x->fields(&b, n, &c)))
 		return false;
 	cell_add(&x->port.probes, n);
@@ -554,7 +566,7 @@ static uint32_t flow_of(const struct prx *x, unsigned port, unsigned stream, uns
 {
 	if (port >= x->nports || stream >= x->of[port].nstreams || queue >= x->of[port].nqueues)
 		return PRX_NO_FLOW;
-	return x->of[port].base + stream * x->of[port].nqueues + queue;
+	return x->of[port].base + (stream << x->of[port].queue_bits) + queue;
 }
 
 const struct prx_flow *prx_flow(const struct prx *x, unsigned port, unsigned stream, unsigned queue)
