@@ -281,7 +281,7 @@ static void add_port(struct ctl_port *cp, unsigned worker, struct ctl_plan *plan
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
 		if (cp->rx_worker[q] != (int)worker)
 			continue;
-		p->may_sleep &= !cp->p.cfg.idle_busy;
+		p->may_sleep &= !cp->p.cfg.idle_busy && !cp->awake;
 		p->rx[p->nrx++] =
 			(struct dp_rx_slot){.q = cp->rxq[q], .burst = (uint16_t)cp->p.cfg.rxburst, .owner = p->ntasks};
 		p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_sink, .state = &cp->sink[q]->base};

@@ -49,7 +49,7 @@ bool ctl_bounded(const struct ctl *c, unsigned port)
 }
 
 /* What the streams say together. A port's count would never end a stream that has its own rate and no count. */
-static int check_streams(const struct ctl_port *cp, uint64_t duration_ns, struct err *e)
+static int check_streams(const struct ctl_port *cp, uint64_t count, uint64_t duration_ns, struct err *e)
 {
 	int rc = 0;
 
@@ -58,7 +58,7 @@ static int check_streams(const struct ctl_port *cp, uint64_t duration_ns, struct
 		if (s == NULL || !s->cfg.enabled)
 			continue;
 		rc = stream_stray(cp, s, e);
-		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && cp->p.cfg.count != 0 && duration_ns == 0)
+		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && count != 0 && duration_ns == 0)
 			rc = err_set(e, EINVAL,
 				     "port %u has a count, but stream %u/%u has a rate of its own and no end: `set "
 				     "%u/%u count N` gives it one, "
@@ -68,7 +68,13 @@ static int check_streams(const struct ctl_port *cp, uint64_t duration_ns, struct
 	return rc;
 }
 
-static int may_start(struct ctl *c, struct ctl_port *cp, uint64_t duration_ns, struct err *e)
+/* Frames that the port's schedule sends at most; 0: no bound. */
+static uint64_t count_of(const struct ctl_port *cp, const struct run_ask *ask)
+{
+	return ask->own_count ? ask->count : cp->p.cfg.count;
+}
+
+static int may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask, struct err *e)
 {
 	if (!cp->used)
 		return err_set(e, EINVAL, "port %u (%s) is not used: no map names it; add -m \"1.%u\"", cp->p.id,
@@ -96,10 +102,10 @@ static int may_start(struct ctl *c, struct ctl_port *cp, uint64_t duration_ns, s
 			       "or more with `set %u mbufs`",
 			       cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst, cp->txq[0]->pool_size,
 			       cp->p.id, cp->txq[0]->pool_size, cp->p.id);
-	int rc = check_streams(cp, duration_ns, e);
+	int rc = check_streams(cp, count_of(cp, ask), ask->duration_ns, e);
 	if (rc < 0)
 		return rc;
-	return program_make(c, cp, &cp->program, cp->p.cfg.count != 0 ? cp->p.cfg.count : UINT64_MAX, &cp->next, e);
+	return program_make(c, cp, &cp->program, count_of(cp, ask) != 0 ? count_of(cp, ask) : UINT64_MAX, &cp->next, e);
 }
 
 static uint64_t tx_bytes(const struct ctl_port *cp)
@@ -111,13 +117,13 @@ static uint64_t tx_bytes(const struct ctl_port *cp)
 	return sum;
 }
 
-int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, struct err *e)
+int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *ask, struct err *e)
 {
 	int rc = 0;
 
 	for (unsigned i = 0; i < c->nports && rc == 0; i++)
 		if (portset_has(ports, i))
-			rc = may_start(c, c->port[i], duration_ns, e);
+			rc = may_start(c, c->port[i], ask, e);
 	for (unsigned i = 0; i < c->nports && rc < 0; i++) /* all or none */
 		program_free(c, &c->port[i]->next);
 	if (rc < 0)
@@ -133,8 +139,10 @@ int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, 
 				       .group = c->group_seq,
 				       .armed = true,
 				       .active = true,
-				       .duration_ns = duration_ns,
-				       .count = cp->p.cfg.count,
+				       .duration_ns = ask->duration_ns,
+				       .count = count_of(cp, ask),
+				       .has_rate = ask->rate != NULL,
+				       .rate = ask->rate != NULL ? *ask->rate : (struct rate){0},
 				       .bounded = all_counted(&cp->program),
 				       .base_bytes = tx_bytes(cp)};
 		cp->said[0] = '\0';
@@ -143,6 +151,11 @@ int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, 
 		cp->program_seq = c->plan_seq;
 	}
 	return 0;
+}
+
+int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, struct err *e)
+{
+	return run_start(c, ports, &(struct run_ask){.duration_ns = duration_ns}, e);
 }
 
 void run_arm(struct ctl *c)

@@ -78,6 +78,7 @@ struct dp_txq {
 	bool written;            /* stale is not exact: somebody may write into frames */
 	uint32_t swept;          /* buffers taken through the pool's back end since the last cache flush */
 	uint16_t head, n;        /* m[head..n) is the unsent tail */
+	cell_t first_tsc;        /* when the device accepted the first frame of the run; 0: none yet */
 	WR_ALIGNED(CACHE_LINE) struct rte_mbuf *m[DP_BURST_MAX];
 } WR_ALIGNED(CACHE_LINE);
 
