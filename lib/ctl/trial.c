@@ -17,12 +17,12 @@ static void ports_add(struct portset *to, const struct portset *from)
 		to->w[i] |= from->w[i];
 }
 
-/* The port that receives what this one sends: the other of its pair where that can, else itself. */
+/* The port that receives what this one sends: the other of its pair, else itself. */
 static unsigned partner(const struct ctl *c, unsigned port)
 {
 	unsigned other = port ^ 1;
 
-	return other < c->nports && c->port[other]->used && c->port[other]->p.nrxq > 0 ? other : port;
+	return other < c->nports && c->port[other]->used ? other : port;
 }
 
 static void make_flows(struct trial *t)

@@ -113,7 +113,7 @@ static json_t *workers_json(const struct trial_result *r)
 		put(o, "stalled_ns", w->stalled_ns);
 		put(o, "longest_ns", w->longest_ns);
 		put_if(o, "waited_ns", w->waited_known, w->waited_ns);
-		put_real(o, "waited_share", w->waited_known && r->span_ns > 0 ? (double)w->waited_ns / (double)r->span_ns : (double)NAN);
+		put_real(o, "waited_share", w->waited_known && r->span_ns > 0 ? fmin((double)w->waited_ns / (double)r->span_ns, 1) : (double)NAN);
 		json_array_append_new(a, o);
 	}
 	return a;
