@@ -47,6 +47,7 @@ static const struct out_col cols[] = {
 	{"fates.rx_nombuf", "rx nombuf", OF_COUNT},
 	{"fates.rx_errors", "rx errors", OF_COUNT},
 	{"fates.excess", "excess", OF_COUNT, .some = true},
+	{"fates.untold", "untold", OF_COUNT, .some = true},
 	{"fates.duplicated", "duplicated", OF_COUNT},
 	{"fates.reordered", "reordered", OF_COUNT},
 	{"fates.others", "others' frames", OF_COUNT, .some = true},
@@ -104,9 +105,14 @@ static void print_table(struct cmd_run *r, const json_t *trial)
 	json_object_set_new(doc, "rows", rows);
 	out_write((enum out_mode)r->out_mode, doc, &view, r->out);
 	json_decref(doc);
+	if (r->out_mode != OUT_TEXT)
+		return;
 	json_array_foreach(json_object_get(trial, "why"), i, why)
-		if (r->out_mode == OUT_TEXT)
-			sbuf_addf(r->out, "%s: %s\n", json_string_value(json_array_get(json_object_get(trial, "reasons"), i)), json_string_value(why));
+		sbuf_addf(r->out, "%s: %s\n", json_string_value(json_array_get(json_object_get(trial, "reasons"), i)), json_string_value(why));
+	if (json_is_string(json_object_get(trial, "no_probes")))
+		sbuf_addf(r->out, "no probes: %s\n", json_string_value(json_object_get(trial, "no_probes")));
+	if (json_is_string(json_object_get(trial, "inexact")))
+		sbuf_addf(r->out, "inexact: %s\n", json_string_value(json_object_get(trial, "inexact")));
 }
 
 /* A number that is not valid cannot pass or fail. */

@@ -27,6 +27,7 @@ struct stream_cfg {
 	uint64_t weight;          /* turns per cycle of the port's schedule, 1..65535 */
 	struct own_rate rate;
 	uint64_t count;           /* frames per start, 0: no bound of its own */
+	bool latency;             /* a histogram of its own at the receiver */
 	struct sizes sizes;
 	struct frame_spec frame;  /* its size member is not used */
 	char fill_file[VT_TEXT_MAX]; /* where frame.data came from; "": it was typed */
@@ -45,6 +46,7 @@ struct port_cfg {
 	uint64_t mbufs;           /* buffers per pool, 0: from descriptors and bursts */
 	bool promiscuous;         /* default off, -P turns it on */
 	bool idle_busy;           /* idle: workers never sleep */
+	bool verify;              /* checksums of frames with probes are checked at the receiver */
 	bool no_offload;          /* checksums are made in software even where the device offers it */
 };
 

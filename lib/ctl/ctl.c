@@ -136,6 +136,7 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 	cp->txq = xcalloc(nt + 1u, sizeof(*cp->txq));
 	cp->gen = xcalloc(nt + 1u, sizeof(*cp->gen));
 	cp->cell = xcalloc(nt + 1u, sizeof(*cp->cell));
+	cp->probes = xcalloc(nt + 1u, sizeof(*cp->probes));
 	cp->tx_worker = xcalloc(nt + 1u, sizeof(*cp->tx_worker));
 	cp->rxq = xcalloc(nr + 1u, sizeof(*cp->rxq));
 	cp->sink = xcalloc(nr + 1u, sizeof(*cp->sink));
@@ -151,6 +152,7 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 			if (q == NULL || cp->gen[pq->queue] == NULL)
 				return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", pq->queue, cp->p.id);
 			cp->gen[pq->queue]->cell = cp->cell[pq->queue] = xcalloc(CTL_CELLS, sizeof(struct gen_cell));
+			cp->gen[pq->queue]->probes = cp->probes[pq->queue] = xcalloc(1, sizeof(struct gen_probes));
 			q->port = (uint16_t)cp->p.id;
 			q->dev = cp->p.dev;
 			q->queue = pq->queue;
@@ -261,6 +263,7 @@ int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 	struct ctl *c = xcalloc(1, sizeof(*c));
 
 	clock_init();
+	probes_open(c);
 	c->opts = *opts;
 	c->stall_ns = CTL_STALL_NS;
 	int rc = open_all(c, e);
@@ -297,12 +300,15 @@ static void port_free(struct ctl *c, struct ctl_port *cp)
 	stat_free(cp);
 	free(cp->txq);
 	free(cp->rxq);
-	for (unsigned q = 0; q < cp->p.ntxq && cp->cell != NULL; q++)
+	for (unsigned q = 0; q < cp->p.ntxq && cp->cell != NULL; q++) {
 		free(cp->cell[q]);
+		free(cp->probes[q]);
+	}
 	for (unsigned q = 0; q < cp->p.ntxq && cp->seen != NULL; q++)
 		free(cp->seen[q]);
 	free(cp->seen);
 	free(cp->cell);
+	free(cp->probes);
 	free(cp->gen);
 	free(cp->sink);
 	free(cp->tx_worker);
@@ -330,6 +336,7 @@ void ctl_close(struct ctl *c)
 	}
 	for (unsigned i = 0; i < c->nold; i++)
 		plan_free(c, c->old[i].plan);
+	probes_close(c);
 	for (unsigned i = 0; i < c->nports; i++)
 		port_free(c, c->port[i]);
 	tags_free(c);
@@ -355,6 +362,7 @@ void ctl_turn(struct ctl *c)
 		plan_post_all(c);
 	if (c->nold > 0)
 		plan_reap(c);
+	probes_turn(c);
 }
 
 uint64_t ctl_next_ns(const struct ctl *c)
@@ -367,7 +375,7 @@ uint64_t ctl_next_ns(const struct ctl *c)
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->run.active)
 			return 5000000;
-	return c->nold > 0 || c->ev_n > 0 ? 5000000 : UINT64_MAX;
+	return c->nold > 0 || c->ev_n > 0 ? 5000000 : probes_next_ns(c);
 }
 
 unsigned ctl_nports(const struct ctl *c)

@@ -91,7 +91,7 @@ json_t *ctl_xstats_json(struct ctl *, const struct portset *ports);
 json_t *ctl_clock_json(struct ctl *);
 const struct placement *ctl_placement(const struct ctl *);
 const struct place_in *ctl_place_in(const struct ctl *);
-/* {"show":"streams","streams":[{"port","stream","enabled","frame","size","weight","rate","count","varies":[names],
+/* {"show":"streams","streams":[{"port","stream","enabled","frame","size","weight","rate","count","varies":[names],"probe",
  * "tx":{"packets","bytes"},"pps","share","engine"}]}; counters since open or clear, exact when nothing is sending. */
 json_t *ctl_streams_json(struct ctl *, const struct portset *ports);
 /* The same of one port, at most n streams from id `first` on: {"streams":[..],"total":all of the port,"before":those with lower ids}. */

@@ -42,7 +42,8 @@ struct stream {
 	uint32_t cell;
 	bool dirty;            /* settings changed since plans were made */
 	uint64_t version;      /* of the plans; 0: never made */
-	unsigned for_max, for_room; /* they depend on the port's mtu and buffers */
+	unsigned for_max, for_room; /* they depend on the port's mtu and buffers, */
+	bool for_probes;       /* and on its probe_all */
 	int rc;                /* they could not be made: */
 	char *why;
 	struct stream_frames *frames; /* NULL: not made */
@@ -97,11 +98,13 @@ struct ctl_port {
 	struct gen_state **gen;
 	struct sink_state **sink;
 	struct gen_cell **cell;    /* per Tx queue: frames of each stream, by its cell */
+	struct gen_probes **probes; /* per Tx queue: probes of each stream, by its cell */
 	struct gen_cell **seen;    /* per Tx queue: the same with what follows from its program, as it was last read; NULL: never */
 	int *tx_worker, *rx_worker; /* index into ctl.worker, -1 none */
 	struct stream **stream;    /* by id; NULL: a hole */
 	unsigned nstreams, cap_streams, total;
 	uint64_t cell_used[CTL_CELLS / 64], cell_kept[CTL_CELLS / 64];
+	uint64_t cell_new[CTL_CELLS / 64]; /* given to another stream since probes were last looked at */
 	struct frame_vals dflt;    /* what each stream gets as its dflt */
 	struct port_cfg applied;   /* values the device runs with: mtu, txd, rxd, mbufs */
 	struct program program;    /* what it sends, or sent last */
@@ -128,6 +131,7 @@ struct ctl_port {
 	uint64_t link_mbps;
 	uint64_t link_seq;         /* counts changes of both that were seen */
 	bool awake;                /* a measurement goes on: its workers do not sleep */
+	bool probe_all;            /* a trial puts a probe into each frame, whatever its streams say */
 	uint64_t memory_bytes;
 	char rss[96], fc[64], offloads[256];
 };
@@ -173,6 +177,7 @@ struct ctl {
 	struct ctl_event ev[CTL_EVENTS];
 	unsigned ev_head, ev_n;
 	uint64_t eal_memory;
+	struct probes *probes;     /* receivers of probes */
 };
 
 /* eal.c */
@@ -293,3 +298,20 @@ struct gen_cell *stream_cells(struct ctl_port *cp);
 void stream_begins(struct ctl_port *cp, struct stream *s); /* its counters are 0 */
 void streams_clear(struct ctl_port *cp);
 void streams_tick(struct ctl_port *cp);
+
+/* probe.c */
+void probes_open(struct ctl *c);
+void probes_close(struct ctl *c);                  /* no worker runs any more */
+/* At a start, nothing is changed yet: tables for what these ports and those that send already will send. -ENOMEM: e says what it takes. */
+int probes_arm(struct ctl *c, const struct portset *starting, struct err *e);
+/* The port's settings have probes that the receivers have no tables for: they get some, and what the port sends changes when all have them. */
+bool probes_wait(struct ctl *c, struct ctl_port *cp);
+bool probes_awake(const struct ctl *c);            /* workers with Rx queues are not to sleep */
+void probes_turn(struct ctl *c);
+uint64_t probes_next_ns(const struct ctl *c);
+void probes_clear(struct ctl *c, const struct portset *ports);
+void probe_tap_add(const struct ctl *c, unsigned port, unsigned queue, struct dp_rx_slot *slot);
+json_t *probes_plan_json(const struct ctl *c);     /* for `show plan`; NULL: nothing is armed */
+struct probe_arm *probes_now(struct ctl *c);       /* NULL: none. For a plan: probe_arm_ref() */
+struct probe_arm *probe_arm_ref(struct probe_arm *a);
+void probe_arm_unref(struct probe_arm *a);

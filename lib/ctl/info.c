@@ -121,9 +121,9 @@ json_t *ctl_plan_json(struct ctl *c)
 		for (unsigned r = 0; cw->posted != NULL && r < cw->posted->nrx; r++) {
 			const struct dp_rx_slot *s = &cw->posted->rx[r];
 			json_array_append_new(tasks,
-					      json_pack("{s:s, s:i, s:i, s:i}", "kind",
+					      json_pack("{s:s, s:i, s:i, s:i, s:i}", "kind",
 							cw->posted->task[s->owner].kind->name, "port", (int)s->q->port,
-							"rx_queue", (int)s->q->queue, "burst", (int)s->burst));
+							"rx_queue", (int)s->q->queue, "burst", (int)s->burst, "taps", (int)s->ntaps));
 		}
 		json_array_append_new(a,
 				      json_pack("{s:i, s:i, s:I, s:I, s:b, s:o}", "lcore", (int)cw->lcore, "cpu",
@@ -131,8 +131,11 @@ json_t *ctl_plan_json(struct ctl *c)
 						"acknowledged", (json_int_t)cell_get(&cw->w->cells.acked), "shares_cpu",
 						(int)cw->w->shares_cpu, "tasks", tasks));
 	}
-	return json_pack("{s:s, s:I, s:o}", "show", "plan", "memory_reserved_bytes", (json_int_t)c->eal_memory,
-			 "workers", a);
+	json_t *doc = json_pack("{s:s, s:I, s:o}", "show", "plan", "memory_reserved_bytes", (json_int_t)c->eal_memory, "workers", a);
+	json_t *probes = probes_plan_json(c);
+	if (probes != NULL)
+		json_object_set_new(doc, "probes", probes);
+	return doc;
 }
 
 /* Some virtual drivers count frames and no bytes; a 0 would be a lie. */

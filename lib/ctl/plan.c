@@ -17,6 +17,7 @@ struct ctl_plan {
 	struct dp_plan p;
 	unsigned nrefs;
 	struct group **ref;
+	struct probe_arm *arm;     /* tables of its taps; NULL: none */
 };
 
 void plan_free(struct ctl *c, struct dp_plan *p)
@@ -28,6 +29,7 @@ void plan_free(struct ctl *c, struct dp_plan *p)
 	for (unsigned i = 0; i < cpl->nrefs; i++)
 		group_unref(c, cpl->ref[i]);
 	free(cpl->ref);
+	probe_arm_unref(cpl->arm);
 	free(cpl);
 }
 
@@ -269,7 +271,7 @@ static struct extent measure(const struct ctl *c, unsigned worker)
 	return x;
 }
 
-static void add_port(struct ctl_port *cp, unsigned worker, struct ctl_plan *plan, uint8_t **mem)
+static void add_port(struct ctl *c, struct ctl_port *cp, unsigned worker, struct ctl_plan *plan, uint8_t **mem)
 {
 	struct dp_plan *p = &plan->p;
 
@@ -281,9 +283,12 @@ static void add_port(struct ctl_port *cp, unsigned worker, struct ctl_plan *plan
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
 		if (cp->rx_worker[q] != (int)worker)
 			continue;
-		p->may_sleep &= !cp->p.cfg.idle_busy && !cp->awake;
-		p->rx[p->nrx++] =
-			(struct dp_rx_slot){.q = cp->rxq[q], .burst = (uint16_t)cp->p.cfg.rxburst, .owner = p->ntasks};
+		p->may_sleep &= !cp->p.cfg.idle_busy && !cp->awake && !probes_awake(c);
+		struct dp_rx_slot *slot = &p->rx[p->nrx++];
+		*slot = (struct dp_rx_slot){.q = cp->rxq[q], .burst = (uint16_t)cp->p.cfg.rxburst, .owner = p->ntasks};
+		probe_tap_add(c, cp->p.id, q, slot);
+		if (slot->ntaps > 0 && plan->arm == NULL)
+			plan->arm = probe_arm_ref(probes_now(c));
 		p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_sink, .state = &cp->sink[q]->base};
 	}
 }
@@ -308,7 +313,7 @@ struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 	uint8_t *mem = (uint8_t *)plan + head;
 	for (unsigned i = 0; i < c->nports && !without_ports; i++)
 		if (c->port[i]->used && c->port[i]->started)
-			add_port(c->port[i], worker, plan, &mem);
+			add_port(c, c->port[i], worker, plan, &mem);
 	return &plan->p;
 }
 
@@ -333,6 +338,10 @@ void plan_post_all(struct ctl *c)
 		struct ctl_port *cp = c->port[i];
 		if ((!cp->touched && !settles(cp)) || !cp->used || waits(c, cp))
 			continue;
+		if (probes_wait(c, cp)) {
+			cp->touched = true;
+			continue;
+		}
 		cp->touched &= settles(cp); /* settings that changed since then are looked at next */
 		dev_promiscuous(c, cp);
 		if (cp->started && cp->run.active && !cp->run.stop)

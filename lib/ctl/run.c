@@ -58,6 +58,9 @@ static int check_streams(const struct ctl_port *cp, uint64_t count, uint64_t dur
 		if (s == NULL || !s->cfg.enabled)
 			continue;
 		rc = stream_stray(cp, s, e);
+		if (rc == 0 && s->cfg.latency && s->cfg.frame.probe == 0 && !cp->probe_all)
+			rc = err_set(e, EINVAL, "stream %u/%u has latency on, and its frames have no probes that could tell it: `set %u/%u probe on` puts one "
+				     "in each, or `set %u/%u latency off`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
 		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && count != 0 && duration_ns == 0)
 			rc = err_set(e, EINVAL,
 				     "port %u has a count, but stream %u/%u has a rate of its own and no end: `set "
@@ -124,6 +127,8 @@ int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *
 	for (unsigned i = 0; i < c->nports && rc == 0; i++)
 		if (portset_has(ports, i))
 			rc = may_start(c, c->port[i], ask, e);
+	if (rc == 0)
+		rc = probes_arm(c, ports, e);
 	for (unsigned i = 0; i < c->nports && rc < 0; i++) /* all or none */
 		program_free(c, &c->port[i]->next);
 	if (rc < 0)

@@ -186,6 +186,7 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 		cp->max = (struct snap_interval){0};
 		cp->cleared = true;
 	}
+	probes_clear(c, ports);
 	for (unsigned w = 0; w < c->nworkers; w++)
 		if (worker_serves(c, w, ports, ports))
 			worker_clear(&c->worker[w]);

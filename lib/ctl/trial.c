@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,15 +180,54 @@ static void take_base(struct trial *t)
 	t->begin_ns = clock_raw_ns();
 }
 
+static void no_probes(struct trial *t)
+{
+	for (unsigned i = 0; i < t->c->nports; i++)
+		if (portset_has(&t->spec.tx, i))
+			t->c->port[i]->probe_all = false;
+	t->probes = false;
+}
+
+/* Have all frames of the port room for a probe? */
+static int port_room(struct ctl *c, struct ctl_port *cp, struct err *e)
+{
+	int rc = 0;
+
+	cp->probe_all = true;
+	for (unsigned i = 0; i < cp->nstreams && rc == 0; i++)
+		if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled)
+			rc = stream_plans(c, cp, cp->stream[i], e);
+	cp->probe_all = rc == 0;
+	return rc;
+}
+
+/* With a probe in each frame, or without where that cannot be. */
+static int run(struct trial *t, struct err *e)
+{
+	const struct run_ask ask = {.duration_ns = t->spec.duration_ns, .own_count = true, .rate = &t->spec.rate};
+	struct err why = {.text = ""};
+
+	for (unsigned i = 0; t->spec.cfg.probes && i < t->c->nports; i++)
+		if (portset_has(&t->spec.tx, i))
+			t->probes |= port_room(t->c, t->c->port[i], &why) == 0;
+	if (t->probes && run_start(t->c, &t->spec.tx, &ask, &why) < 0)
+		no_probes(t); /* the receivers may not take the memory for them */
+	int rc = t->probes ? 0 : run_start(t->c, &t->spec.tx, &ask, e);
+	snprintf(t->r.no_probes, sizeof(t->r.no_probes), "%s", why.text);
+	return rc;
+}
+
 static int begin(struct trial *t, struct err *e)
 {
-	int rc = run_start(t->c, &t->spec.tx, &(struct run_ask){.duration_ns = t->spec.duration_ns, .own_count = true, .rate = &t->spec.rate}, e);
+	int rc = run(t, e);
 
 	if (rc < 0)
 		return rc;
 	for (unsigned i = 0; i < t->r.nflows; i++)
 		t->r.flow[i].counts.unicast = sends_unicast(t->c, &t->r.flow[i].from);
 	take_base(t);
+	if (t->probes)
+		trial_probes_base(t);
 	t->phase = TRIAL_SEND;
 	return 0;
 }
@@ -216,6 +256,8 @@ int trial_start(struct ctl *c, const struct trial_spec *spec, struct trial **out
 	t->r.link_changed = -1;
 	t->base = xcalloc(c->nports, sizeof(*t->base));
 	t->cpu = xcalloc(c->nworkers, sizeof(*t->cpu));
+	t->probe = xcalloc(c->nports, sizeof(*t->probe));
+	t->r.jitter_ns = (double)NAN;
 	make_flows(t);
 	int rc = check(t, e);
 	if (rc == 0)
@@ -332,6 +374,7 @@ static void finish(struct trial *t)
 	trial_judge(&t->r, &t->spec.cfg);
 	t->phase = TRIAL_DONE;
 	t->c->trial = NULL;
+	no_probes(t);
 	keep_awake(t, false);
 }
 
@@ -379,14 +422,18 @@ void trial_free(struct trial *t)
 		ctl_stop(t->c, &t->spec.tx);
 		ctl_stop(t->c, &t->teachers);
 		t->c->trial = NULL;
+		no_probes(t);
 		keep_awake(t, false);
 	}
-	for (unsigned i = 0; i < ARRAY_SIZE(t->r.latency); i++)
+	for (unsigned i = 0; i < ARRAY_SIZE(t->latency); i++) {
 		free(t->r.latency[i]);
+		free(t->latency[i]);
+	}
 	free(t->r.tx);
 	free(t->r.flow);
 	free(t->r.worker);
 	free(t->base);
 	free(t->cpu);
+	free(t->probe);
 	free(t);
 }

@@ -19,6 +19,7 @@ struct trial_cfg {
 	uint64_t max_short;         /* frames too few */
 	uint64_t max_rate_error;    /* the mean rate is off by, and by more than resolution_ns of the time */
 	uint64_t resolution_ns;
+	bool probes;                /* in each frame, where the smallest has room */
 };
 void trial_cfg_init(struct trial_cfg *);
 void trial_cfg_rfc2544(struct trial_cfg *); /* its waits: 2 s after learning, 2 s for the residue, 5 s to settle */
@@ -46,7 +47,7 @@ struct trial_counts {
 	uint64_t whole, whole_late; /* different ones that arrived whole until the wait was over, and from then on */
 	uint64_t beyond;            /* too late to tell whether they are duplicates */
 	uint64_t corrupted, duplicated, reordered;
-	uint64_t foreign;           /* frames without one of our probes */
+	uint64_t damaged;           /* beyond telling whose they were */
 };
 
 /* Where each frame is: those down to `lost` are sent, but for `excess`. */
@@ -62,6 +63,7 @@ struct trial_fates {
 	uint64_t duplicated, reordered;
 	uint64_t others;            /* frames on the receivers that are not the trial's, as far as known */
 	uint64_t excess;            /* more is accounted for than was sent: a sum that does not close */
+	uint64_t untold;            /* probes tell of more frames than receivers counted: likewise */
 	bool probes;
 };
 
@@ -110,6 +112,9 @@ struct trial_result {
 	double clock_moved_ppm, clock_uncertainty_ppm;
 	uint64_t span_ns;           /* in which workers could wait */
 	struct hist *latency[2];    /* PROBE_ACTUAL, PROBE_INTENDED; NULL: no probes */
+	double jitter_ns;           /* RFC 3550, the largest; NAN: none */
+	const char *inexact;        /* why probes did not tell everything; NULL: they did */
+	char no_probes[1024];       /* why some port sent none; "": all did, or none were wanted */
 	enum trial_verdict verdict;
 	bool is[TRIAL_NVERDICTS];   /* why[] says of which number, for people */
 	char why[TRIAL_NVERDICTS][256];

@@ -10,16 +10,18 @@
  *	"duration_ns"      from the first to the last frame; "unsent": frames that were intended and not even built, null as above
  *	"loss_ratio"       share of what went out that was not received in time, null: nothing went out
  *	"fates"            "sent" is the sum of "received", "not_accepted", "tx_errors", "unconfirmed", "rx_missed", "rx_nombuf", "rx_errors",
- *	                   "corrupted", "late", "lost", less "excess"; beside it "duplicated", "reordered", "others". null: not known without probes
+ *	                   "corrupted", "late", "lost", less "excess" ("untold": probes that no counter tells of); beside it "duplicated", "reordered", "others". null: not known without probes
  *	"told_by"          "probes" or "counters"
  *	"directions"       [{"from": [ports], "to": [ports], and all keys from "intended_frames" to "told_by" of that direction}]
- *	"latency"          null without probes, else {"actual", "intended"}: {"count", "min_ns", "mean_ns", "max_ns", "stdev_ns", "p50_ns", ..}
+ *	"latency"          null without probes, else {"actual", "intended": as H in probe.h, of all frames on the receivers, "jitter_ns"}
+ *	"no_probes"        why some port sent none; null: all did, or none were wanted. "inexact": why they do not tell everything, null: they do
  *	"clock"            {"moved_ppm", "uncertainty_ppm"}
  *	"workers"          [{"lcore", "stalls", "stalled_ns", "longest_ns", "waited_ns", "waited_share"}]; the last two null: not known
  *	"limits"           what the trial was judged by, and its waits
  * }} */
 #include <math.h>
 
+#include "probe_int.h"
 #include "trial.h"
 
 static void put(json_t *o, const char *key, uint64_t v)
@@ -60,10 +62,11 @@ static json_t *fates_json(const struct trial_fates *f)
 	put(o, "rx_missed", f->rx_missed);
 	put(o, "rx_nombuf", f->rx_nombuf);
 	put(o, "rx_errors", f->rx_errors);
-	put_if(o, "corrupted", f->probes, f->corrupted);
+	put_if(o, "corrupted", f->probes || f->corrupted > 0, f->corrupted);
 	put(o, "late", f->late);
 	put(o, "lost", f->lost);
 	put(o, "excess", f->excess);
+	put(o, "untold", f->untold);
 	put_if(o, "duplicated", f->probes, f->duplicated);
 	put_if(o, "reordered", f->probes, f->reordered);
 	put(o, "others", f->others);
@@ -119,6 +122,17 @@ static json_t *workers_json(const struct trial_result *r)
 	return a;
 }
 
+static json_t *latency_json(const struct trial_result *r)
+{
+	if (r->latency[PROBE_ACTUAL] == NULL || r->latency[PROBE_INTENDED] == NULL)
+		return json_null();
+	json_t *o = json_object();
+	json_object_set_new(o, "actual", probe_hist_json(r->latency[PROBE_ACTUAL]));
+	json_object_set_new(o, "intended", probe_hist_json(r->latency[PROBE_INTENDED]));
+	put_real(o, "jitter_ns", r->jitter_ns);
+	return o;
+}
+
 static json_t *rate_json(const struct rate *r)
 {
 	struct sbuf text = {0};
@@ -147,6 +161,7 @@ static json_t *limits_json(const struct trial_cfg *c)
 	put_real(o, "max_short_share", (double)c->max_short / 1e9);
 	put_real(o, "max_rate_error_ppm", (double)c->max_rate_error / 1e3);
 	put(o, "resolution_ns", c->resolution_ns);
+	json_object_set_new(o, "probes", json_boolean(c->probes));
 	return o;
 }
 
@@ -170,7 +185,9 @@ json_t *trial_json(const struct trial_result *r, const struct trial_cfg *cfg)
 	put(o, "wall_ns", r->wall_ns);
 	put_load(o, &r->load, &r->sum);
 	json_object_set_new(o, "directions", flows_json(r));
-	json_object_set_new(o, "latency", json_null());
+	json_object_set_new(o, "latency", latency_json(r));
+	json_object_set_new(o, "no_probes", r->no_probes[0] != '\0' ? json_string(r->no_probes) : json_null());
+	json_object_set_new(o, "inexact", r->inexact != NULL ? json_string(r->inexact) : json_null());
 	put_real(clock, "moved_ppm", r->clock_moved_ppm);
 	put_real(clock, "uncertainty_ppm", r->clock_uncertainty_ppm);
 	json_object_set_new(o, "clock", clock);

@@ -15,7 +15,7 @@ void trial_cfg_init(struct trial_cfg *c)
 	*c = (struct trial_cfg){
 		.learn_rate = {RATE_PPS, 1000}, .drain_ns = 100 * MS_NS, .drain_max_ns = 2 * S_NS, .overtime_ns = 10 * MS_NS,
 		.max_clock = 20000, .max_wait = 50000000, .max_stall_ns = 10 * MS_NS, .max_short = 1000000, .max_rate_error = 20000,
-		.resolution_ns = 200000,
+		.resolution_ns = 200000, .probes = true,
 	};
 }
 
@@ -64,14 +64,18 @@ static void close_probes(const struct trial_counts *c, struct trial_fates *f)
 	f->reordered = c->reordered;
 	f->excess = arrived > left ? arrived - left : 0;
 	left -= arrived - f->excess;
+	f->corrupted += take(&left, c->damaged, &over);
 	f->tx_errors = take(&left, f->tx_errors, &over);
 	f->unconfirmed = take(&left, f->unconfirmed, &over);
 	over = 0;
 	f->rx_missed = take(&left, c->missed, &over);
 	f->rx_nombuf = take(&left, c->nombuf, &over);
 	f->rx_errors = take(&left, c->rx_errors, &over);
-	f->others = c->foreign + over;
 	f->lost = left;
+	/* what workers counted and no probe of the trial tells of came from somebody else */
+	uint64_t told = arrived + c->duplicated + c->damaged, counted = c->arrived + c->arrived_late;
+	f->others = counted > told ? counted - told : 0;
+	f->untold = told > counted ? told - counted : 0;
 }
 
 /* Counters alone: what nobody counted was lost on the way. */
@@ -107,6 +111,8 @@ void trial_close(const struct trial_counts *c, struct trial_fates *f)
 
 void trial_fates_add(struct trial_fates *to, const struct trial_fates *from)
 {
+	bool first = to->sent == 0 && trial_accounted(to) == 0;
+
 	to->sent += from->sent;
 	to->received += from->received;
 	to->not_accepted += from->not_accepted;
@@ -122,6 +128,8 @@ void trial_fates_add(struct trial_fates *to, const struct trial_fates *from)
 	to->reordered += from->reordered;
 	to->others += from->others;
 	to->excess += from->excess;
+	to->untold += from->untold;
+	to->probes = from->probes && (first || to->probes);
 }
 
 void trial_load_add(struct trial_load *to, const struct trial_load *from)
@@ -164,6 +172,8 @@ static void judge_counters(struct trial_result *r, const struct trial_fates *f)
 	if (f->excess > 0)
 		say(r, TRIAL_COUNTERS, "%" PRIu64 " frames more are accounted for than the %" PRIu64 " that were sent%s", f->excess, f->sent,
 		    f->probes ? "" : "; without probes duplicates and frames of others count as received");
+	else if (f->untold > 0)
+		say(r, TRIAL_COUNTERS, "probes tell of %" PRIu64 " frames more than the receivers counted", f->untold);
 	else if (trial_accounted(f) != f->sent)
 		say(r, TRIAL_COUNTERS, "the fates of %" PRIu64 " frames are known, and %" PRIu64 " were sent", trial_accounted(f), f->sent);
 }

@@ -38,6 +38,55 @@ static void count(struct trial *t, const struct trial_flow *f, struct trial_coun
 	}
 }
 
+/* What all senders of a direction have to tell so far. */
+static void probe_read(struct trial *t, const struct trial_flow *f, struct trial_probe_base *out)
+{
+	*out = (struct trial_probe_base){0};
+	for (unsigned i = 0; i < t->c->nports; i++) {
+		struct probe_counts n;
+		if (!portset_has(&f->from, i) || !ctl_probe_counts(t->c, i, -1, &f->to, &n))
+			continue;
+		out->counts.sent += n.sent;
+		out->counts.received += n.received;
+		out->counts.duplicated += n.duplicated;
+		out->counts.reordered += n.reordered;
+		out->counts.late += n.late;
+		out->counts.corrupted += n.corrupted;
+		t->r.inexact = n.inexact ? n.why : t->r.inexact;
+		if (n.jitter_ns > t->r.jitter_ns || isnan(t->r.jitter_ns))
+			t->r.jitter_ns = n.jitter_ns;
+	}
+	out->damaged = ctl_probe_damaged(t->c, &f->to);
+}
+
+void trial_probes_base(struct trial *t)
+{
+	for (unsigned i = 0; i < t->r.nflows; i++)
+		probe_read(t, &t->r.flow[i], &t->probe[i]);
+	t->latency[PROBE_ACTUAL] = ctl_probe_hist(t->c, &t->rx, PROBE_ACTUAL);
+	t->latency[PROBE_INTENDED] = ctl_probe_hist(t->c, &t->rx, PROBE_INTENDED);
+	t->r.inexact = NULL; /* of what was before */
+	t->r.jitter_ns = (double)NAN;
+}
+
+/* Each frame that was accepted has a probe, or they do not tell of all. */
+static void count_probes(struct trial *t, unsigned flow, struct trial_counts *out)
+{
+	const struct trial_probe_base *b = &t->probe[flow];
+	struct trial_probe_base now;
+
+	if (!t->probes)
+		return;
+	probe_read(t, &t->r.flow[flow], &now);
+	out->probes = grown(now.counts.sent, b->counts.sent) == out->accepted;
+	out->whole = grown(now.counts.received, b->counts.received);
+	out->duplicated = grown(now.counts.duplicated, b->counts.duplicated);
+	out->reordered = grown(now.counts.reordered, b->counts.reordered);
+	out->beyond = grown(now.counts.late, b->counts.late);
+	out->corrupted = grown(now.counts.corrupted, b->counts.corrupted);
+	out->damaged = grown(now.damaged, b->damaged);
+}
+
 uint64_t trial_movement(struct trial *t)
 {
 	uint64_t sum = 0;
@@ -56,8 +105,12 @@ bool trial_arrived(struct trial *t)
 		struct trial_counts c;
 		struct trial_fates fates;
 		count(t, &t->r.flow[i], &c);
-		trial_close(&c, &fates);
+		trial_close(&c, &fates); /* the cheap look first */
 		if (fates.lost > 0 || fates.unconfirmed > 0)
+			return false;
+		count_probes(t, i, &c);
+		trial_close(&c, &fates);
+		if (fates.lost > 0)
 			return false;
 	}
 	return true;
@@ -65,15 +118,21 @@ bool trial_arrived(struct trial *t)
 
 void trial_mark_late(struct trial *t)
 {
-	for (unsigned i = 0; i < t->r.nflows; i++)
+	for (unsigned i = 0; i < t->r.nflows; i++) {
 		count(t, &t->r.flow[i], &t->r.flow[i].counts);
+		count_probes(t, i, &t->r.flow[i].counts);
+	}
 }
 
-static void read_flow(struct trial *t, struct trial_flow *f)
+static void read_flow(struct trial *t, unsigned flow)
 {
+	struct trial_flow *f = &t->r.flow[flow];
 	struct trial_counts now;
 
 	count(t, f, &now);
+	count_probes(t, flow, &now);
+	now.whole_late = grown(now.whole, f->counts.whole);
+	now.whole -= now.whole_late;
 	now.arrived_late = now.arrived - f->counts.arrived;
 	now.arrived = f->counts.arrived;
 	f->counts = now;
@@ -172,6 +231,16 @@ static void read_links(struct trial *t)
 	}
 }
 
+static void read_latency(struct trial *t)
+{
+	for (unsigned i = 0; t->probes && i < ARRAY_SIZE(t->latency); i++) {
+		struct hist *h = ctl_probe_hist(t->c, &t->rx, (enum probe_latency)i);
+		if (h != NULL && t->latency[i] != NULL)
+			hist_subtract(h, t->latency[i]);
+		t->r.latency[i] = h;
+	}
+}
+
 void trial_read(struct trial *t)
 {
 	struct clock_info clock;
@@ -186,7 +255,8 @@ void trial_read(struct trial *t)
 	read_links(t);
 	read_workers(t);
 	for (unsigned i = 0; i < r->nflows; i++)
-		read_flow(t, &r->flow[i]);
+		read_flow(t, i);
+	read_latency(t);
 	for (unsigned i = 0; i < r->ntx; i++) {
 		read_load(t, &r->tx[i]);
 		trial_load_add(&r->load, &r->tx[i].load);

@@ -48,7 +48,7 @@ struct dp_kind {
 	bool writes_rx;                    /* writes into frames that it received: clean-pool shortcuts are off on its ports */
 };
 
-/* A read-only look at received frames before the owner takes them. */
+/* A read-only look at received frames before the owner takes them; now: read after the burst was taken. */
 struct dp_tap {
 	void (*rx)(void *state, const struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, uint64_t now);
 	void *state;
@@ -246,6 +246,12 @@ struct gen_job {
 	uint64_t forgive_cycles;  /* a lag beyond this is dropped when the rate changes */
 };
 
+/* Probes in frames (frame_probe.h), by stream id; control's memory, written by the worker. */
+struct gen_probes {
+	cell_t seq[GEN_MAX_STREAMS];     /* probes that the device accepted; a frame that it takes now has this number */
+	uint32_t left[GEN_MAX_STREAMS];  /* frames until the next one, where not all have one; the worker's own */
+};
+
 /* Frames that the device accepted, per stream id. */
 struct gen_cell { cell_t packets, bytes; };
 
@@ -258,6 +264,7 @@ size_t gen_mem_size(unsigned ngroups);
 struct gen_state {
 	struct dp_state base;
 	struct gen_cell *cell;    /* by stream id; control's memory, written by the worker */
+	struct gen_probes *probes; /* NULL: no program has probes */
 	/* sent: of a run that ended; while it lasts, the queue's packets - base_packets. last_tsc: likewise, else the queue's */
 	WR_ALIGNED(CACHE_LINE) cell_t run, state, base_packets, sent, start_tsc, last_tsc;
 	cell_t epoch;             /* even: settled; of cell[].., sizes, accepted, prog */
@@ -274,6 +281,12 @@ bool gen_counts(const struct gen_state *g, struct gen_cell *sum, unsigned n);
 
 /* The same by size, all streams together. */
 bool gen_sizes(const struct gen_state *g, struct cnt_sizes *sum);
+
+/* Probes of that stream that this queue's device accepted, since the memory was made; while frames are handed over it may be some too high. */
+static inline uint64_t gen_probes_sent(const struct gen_state *g, uint32_t stream)
+{
+	return g->probes != NULL ? __atomic_load_n(&g->probes->seq[stream], __ATOMIC_RELAXED) : 0;
+}
 
 /* State of that run on this queue; GEN_IDLE until the worker has taken it up. Any thread. */
 static inline enum gen_state_id gen_run_state(const struct gen_state *g, uint64_t run)

@@ -29,6 +29,7 @@ struct gen_grp {
 	bool fixed, bytes, l2;
 	bool mends;           /* the driver writes into frames although their mark stays */
 	uint8_t dst;          /* DP_DST_* of class 0, without DP_DST_SHIFT */
+	bool probes;          /* some of its frames have room for a probe */
 	bool simple;          /* the port's only group, plain, of one length, without prepare */
 	WR_ALIGNED(CACHE_LINE) uint8_t small[CACHE_LINE];
 	/* at the end of a phase, and for a new plan */
@@ -97,6 +98,12 @@ static inline uint64_t gen_unit(const struct gen_job *j, const struct gen_grp *g
 static inline uint64_t gen_due(const struct gen_grp *gr, uint64_t now)
 {
 	return pace_is_max(&gr->pace) ? now : pace_due(&gr->pace, gr->unit);
+}
+
+/* When own frame i of a group that has a pace is due. */
+static inline uint64_t gen_due_of(const struct gen_job *j, const struct gen_grp *gr, uint64_t i)
+{
+	return pace_due(&gr->pace, gen_unit(j, gr, i));
 }
 
 static inline uint8_t gen_dst(const struct frun_class *c)
@@ -266,6 +273,11 @@ unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct ge
 /* The device has not taken the tail: its frames are to be built again. */
 void gen_rewind(const struct gen_job *j, struct gen_state *g);
 void gen_leave(struct gen_own *o);
+
+/* gen_probe.c: own frames i .. i + n - 1 of the group, built in m, are offered to the device now: their probes. They count as sent. */
+void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n);
+/* The device has not taken these, the newest of the group: as if they had not been offered. */
+void gen_probe_back(struct gen_state *g, const struct gen_grp *gr, uint64_t i, unsigned n);
 
 /* gen_count.c */
 /* Cells and program change between these two: control reads between two looks at the epoch. */

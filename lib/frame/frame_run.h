@@ -73,6 +73,24 @@ unsigned frun_port_len(const struct frun *);
 /* Nothing to write per frame: the image is all. */
 bool frun_is_fixed(const struct frun *);
 
+/* The probe of own frame i, which has index i mod frun_probes_own(). */
+struct frun_probe {
+	uint16_t off;         /* in the frame; 0: none */
+	uint16_t stream;      /* its stream's id */
+	uint32_t every;       /* one of so many frames of the stream has one, the others its room */
+};
+/* NULL: no frame has one. Images hold PROBE_NONE; what a buffer of the class holds instead is right as well. */
+const struct frun_probe *frun_probes(const struct frun *f);
+unsigned frun_probes_own(const struct frun *f);
+enum frun_probes_kind {
+	FRUN_PROBES_SOME,     /* look at each */
+	FRUN_PROBES_ALL,      /* in every frame, and nothing else follows */
+	FRUN_PROBES_ONE,      /* the same, of one stream and at one place */
+};
+enum frun_probes_kind frun_probes_kind(const struct frun *f);
+/* Checksums that depend on what the probe says, of own frame i, which is whole but for these. false: it has none. */
+bool frun_probe_sums(const struct frun *f, uint64_t i, uint8_t *frame);
+
 /* ---- worker ---- */
 
 /* The state of a new program: a run begins at i = 0. */

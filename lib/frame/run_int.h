@@ -38,6 +38,7 @@ struct run_plan {
 	bool linear;             /* sums follow from what varies */
 	bool random;             /* payload */
 	bool moves;              /* not the same bytes each time */
+	bool resum;              /* sums are to be made when its probe is there */
 	uint32_t var, sum, coef, pay_coef; /* where its own begin in the program's arrays */
 	const struct run_block *block; /* random */
 	uint32_t line;           /* its template: the written lines, one after the other */
@@ -158,6 +159,8 @@ struct frun {
 	uint16_t *place;         /* [ncycle] the places of each stream in the port's cycle, ascending */
 	uint32_t *size_before;   /* [ncycle + 1] bytes with FCS of the port's cycle */
 	uint32_t *own_before;    /* [own + 1] */
+	struct frun_probe *probe; /* [own], NULL: none */
+	enum frun_probes_kind probes_kind;
 	uint32_t *sizes;         /* [own / RUN_SIZES_STEP + 2][CNT_NSIZES] where sizes differ: frames of each before every so manieth, and of all */
 	struct frun_class *class;
 	uint8_t *image;

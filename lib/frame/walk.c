@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "frame_probe.h"
 #include "frame_walk.h"
 
 #include <string.h>
@@ -25,6 +26,18 @@ static enum rank rank_of(const struct proto *lower, const struct bind *b, const 
 	return b->peek_mask != 0 ? RANK_PEEK : RANK_VALUE;
 }
 
+/* A guess that holds where the payload is not random: one of 65535 is taken for a probe by chance. */
+static bool is_probe(const uint8_t *at, unsigned left)
+{
+	uint64_t hi = 0, lo = 0;
+
+	for (unsigned i = 0; i < 8 && left >= PROBE_LEN; i++) {
+		hi = hi << 8 | at[i];
+		lo = lo << 8 | at[i + 8];
+	}
+	return left >= PROBE_LEN && probe_right(hi, lo);
+}
+
 static const struct proto *next_proto(const struct proto *lower, const uint8_t *hdr, const uint8_t *next, unsigned left,
 				      const struct bind **by)
 {
@@ -40,6 +53,11 @@ static const struct proto *next_proto(const struct proto *lower, const uint8_t *
 				*by = b;
 			}
 		}
+	}
+	/* what only looks like a header may be a probe */
+	if ((best == RANK_NONE || best == RANK_PEEK) && lower != &proto_probe && is_probe(next, left)) {
+		*by = NULL;
+		return &proto_probe;
 	}
 	return found;
 }
@@ -321,7 +339,7 @@ void frame_walk(const uint8_t *bytes, unsigned len, struct walk *w)
 		const uint8_t *hdr = bytes + off;
 		off += r.hlen;
 		p = r.stop ? NULL : next_proto(p, hdr, bytes + off, r.end - off, &by);
-		if (p != NULL && by->is_len)
+		if (p != NULL && by != NULL && by->is_len)
 			read_len(&r, by);
 		end = r.end;
 		unsure |= r.verdict != HDR_GOOD;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hist.h"
 
+#include <math.h>
+
 uint32_t hist_slots(struct hist_shape s)
 {
 	return (uint32_t)(s.top - s.bits + 1) << s.bits;
@@ -15,4 +17,169 @@ void hist_init(struct hist *h, struct hist_shape s)
 {
 	h->shape = s;
 	h->nslots = hist_slots(s);
+}
+
+struct hist *hist_new(struct hist_shape s)
+{
+	struct hist *h = xcalloc(1, hist_size(s));
+
+	hist_init(h, s);
+	return h;
+}
+
+static void set_sum(struct hist *h, unsigned __int128 sum)
+{
+	cell_set(&h->sum_lo, (uint64_t)sum);
+	cell_set(&h->sum_hi, (uint64_t)(sum >> 64));
+}
+
+/* The two halves belong together unless the writer was passing 2^64; then lo itself says on which side it is, because one burst adds less
+ * than half of that. */
+unsigned __int128 hist_sum(const struct hist *h)
+{
+	uint64_t hi = __atomic_load_n(&h->sum_hi, __ATOMIC_ACQUIRE), lo = __atomic_load_n(&h->sum_lo, __ATOMIC_RELAXED), again;
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	again = __atomic_load_n(&h->sum_hi, __ATOMIC_RELAXED);
+	if (hi != again || (hi & HIST_CARRY) != 0)
+		hi = (hi & ~HIST_CARRY) + (lo < 1ull << 63);
+	return (unsigned __int128)hi << 64 | lo;
+}
+
+struct hist *hist_copy(const struct hist *h)
+{
+	struct hist *c = hist_new(h->shape);
+
+	hist_merge(c, h);
+	return c;
+}
+
+static uint64_t slot_highest(const struct hist *h, uint32_t i)
+{
+	return hist_slot_begin(h->shape.bits, i) + hist_slot_width(h->shape.bits, i) - 1;
+}
+
+void hist_merge(struct hist *to, const struct hist *from)
+{
+	unsigned __int128 sum = hist_sum(to) + hist_sum(from);
+	bool same = to->shape.bits == from->shape.bits && to->shape.top == from->shape.top;
+
+	for (uint32_t i = 0; i < from->nslots; i++) {
+		uint64_t n = cell_get(&from->slot[i]);
+		if (n == 0)
+			continue;
+		if (same)
+			cell_add(&to->slot[i], n);
+		else
+			hist_add(to, slot_highest(from, i), n);
+	}
+	cell_add(&to->above, cell_get(&from->above));
+	set_sum(to, sum);
+}
+
+void hist_subtract(struct hist *from, const struct hist *base)
+{
+	for (uint32_t i = 0; i < from->nslots && i < base->nslots; i++)
+		cell_set(&from->slot[i], cell_get(&from->slot[i]) - cell_get(&base->slot[i]));
+	cell_set(&from->above, cell_get(&from->above) - cell_get(&base->above));
+	set_sum(from, hist_sum(from) - hist_sum(base));
+}
+
+static uint64_t in_range(const struct hist *h)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < h->nslots; i++)
+		n += cell_get(&h->slot[i]);
+	return n;
+}
+
+uint64_t hist_count(const struct hist *h)
+{
+	return in_range(h) + cell_get(&h->above);
+}
+
+uint64_t hist_lowest(const struct hist *h, uint64_t v)
+{
+	return v >> h->shape.top != 0 ? 1ull << h->shape.top : hist_slot_begin(h->shape.bits, hist_slot(h->shape.bits, v));
+}
+
+uint64_t hist_highest(const struct hist *h, uint64_t v)
+{
+	return v >> h->shape.top != 0 ? UINT64_MAX : slot_highest(h, hist_slot(h->shape.bits, v));
+}
+
+uint64_t hist_min(const struct hist *h)
+{
+	for (uint32_t i = 0; i < h->nslots; i++)
+		if (cell_get(&h->slot[i]) != 0)
+			return hist_slot_begin(h->shape.bits, i);
+	return cell_get(&h->above) != 0 ? 1ull << h->shape.top : 0;
+}
+
+uint64_t hist_max(const struct hist *h)
+{
+	if (cell_get(&h->above) != 0)
+		return UINT64_MAX;
+	for (uint32_t i = h->nslots; i-- > 0;)
+		if (cell_get(&h->slot[i]) != 0)
+			return slot_highest(h, i);
+	return 0;
+}
+
+double hist_mean(const struct hist *h)
+{
+	uint64_t n = in_range(h);
+
+	return n == 0 ? NAN : (double)((long double)hist_sum(h) / (long double)n);
+}
+
+static long double middle(const struct hist *h, uint32_t i)
+{
+	return (long double)hist_slot_begin(h->shape.bits, i) + (long double)(hist_slot_width(h->shape.bits, i) - 1) / 2;
+}
+
+double hist_stdev(const struct hist *h)
+{
+	long double sum = 0, squares = 0, n = 0;
+
+	for (uint32_t i = 0; i < h->nslots; i++) {
+		sum += (long double)cell_get(&h->slot[i]) * middle(h, i);
+		n += (long double)cell_get(&h->slot[i]);
+	}
+	if (n == 0)
+		return NAN;
+	for (uint32_t i = 0; i < h->nslots; i++) {
+		long double away = middle(h, i) - sum / n;
+		squares += (long double)cell_get(&h->slot[i]) * away * away;
+	}
+	return (double)sqrtl(squares / n);
+}
+
+/* A decimal such as 99.9 has no double of its own: the one below keeps an exact rank (999 of 1000) from being rounded up to the next. */
+uint64_t hist_percentile(const struct hist *h, double percent)
+{
+	uint64_t n = hist_count(h), seen = 0, rank;
+
+	if (n == 0)
+		return 0;
+	rank = percent > 0 ? (uint64_t)ceill((long double)nextafter(percent > 100 ? 100 : percent, 0) / 100 * (long double)n) : 0;
+	if (rank == 0)
+		rank = 1;
+	for (uint32_t i = 0; i < h->nslots; i++) {
+		seen += cell_get(&h->slot[i]);
+		if (seen >= rank)
+			return slot_highest(h, i);
+	}
+	return UINT64_MAX;
+}
+
+uint64_t hist_between(const struct hist *h, uint64_t from, uint64_t to)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < h->nslots; i++)
+		if (hist_slot_begin(h->shape.bits, i) >= from && slot_highest(h, i) <= to)
+			n += cell_get(&h->slot[i]);
+	return n;
 }

@@ -150,7 +150,7 @@ static void test_cells(void **state)
 	(void)state;
 	cp->run.active = true;
 	seen[cp->stream[0]->cell] = true;
-	for (unsigned i = 0; i < CTL_CELLS - 1; i++) {
+	for (unsigned i = 0; i < CTL_CELLS - 2; i++) { /* the last one is no stream's */
 		rc = ctl_stream_add(c, 0, 1, 1, -1, &e);
 		assert_int_equal(rc, 1);
 		assert_false(seen[cp->stream[1]->cell]);
@@ -265,23 +265,23 @@ static void test_restore_while_sending(void **state)
 	assert_int_equal(ctl_stream_add(c, 0, 1, CTL_MAX_STREAMS - 1, -1, NULL), 1);
 	for (unsigned i = 1; i < CTL_MAX_STREAMS; i++)
 		assert_int_equal(ctl_stream_delete(c, 0, i, NULL), 0);
-	assert_int_equal(ctl_stream_add(c, 0, 1, CTL_MAX_STREAMS - 1, -1, NULL), 1);
+	assert_int_equal(ctl_stream_add(c, 0, 1, CTL_MAX_STREAMS - 2, -1, NULL), 1);
 	cp->stream[7]->base.packets = 70;
 	uint32_t first = cp->stream[0]->cell, seventh = cp->stream[7]->cell;
 	struct ctl_saved *saved = ctl_save(c);
-	for (unsigned i = 1; i < CTL_MAX_STREAMS; i++)
+	for (unsigned i = 1; i < CTL_MAX_STREAMS - 1; i++)
 		assert_int_equal(ctl_stream_delete(c, 0, i, NULL), 0);
 	assert_int_equal(ctl_stream_add(c, 0, 7, 1, -1, NULL), 7);
 	assert_int_equal(ctl_stream_move(c, 0, 0, 9, NULL), 0);
 	assert_int_not_equal(cp->stream[7]->cell, seventh);
 	ctl_restore(c, saved);
 	ctl_saved_free(saved);
-	assert_int_equal(ctl_stream_total(c, 0), CTL_MAX_STREAMS);
+	assert_int_equal(ctl_stream_total(c, 0), CTL_MAX_STREAMS - 1);
 	assert_int_equal(cp->stream[0]->cell, first);
 	assert_int_equal(cp->stream[7]->cell, seventh);
 	assert_int_equal(cp->stream[7]->base.packets, 70);
 	static bool seen[CTL_CELLS];
-	for (unsigned i = 0; i < CTL_MAX_STREAMS; i++) {
+	for (unsigned i = 0; i < CTL_MAX_STREAMS - 1; i++) {
 		uint32_t cell = cp->stream[i]->cell;
 		assert_true(cell < CTL_CELLS && !seen[cell] && (cp->cell_used[cell / 64] >> (cell % 64) & 1));
 		seen[cell] = true;

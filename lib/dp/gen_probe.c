@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind "gen": probes into frames that are about to be handed to the device. What a frame of a buffer held before is not looked at: each frame with
+ * room for a probe gets one or PROBE_NONE each time, so that no old one leaves twice. */
+#include "frame_probe.h"
+#include "gen_own.h"
+
+/* What is the same in all probes of a burst. */
+struct burst_probe {
+	uint64_t hi, lo; /* port and queue; when it is sent */
+	uint64_t tsc;
+};
+
+static inline void store(struct rte_mbuf *m, unsigned off, uint64_t hi, uint64_t lo)
+{
+	uint8_t *p = (uint8_t *)m + GEN_DATA_OFF + off;
+	uint64_t be[2] = {rte_cpu_to_be_64(hi), rte_cpu_to_be_64(lo)};
+
+	memcpy(p, be, sizeof(be));
+}
+
+/* The word that makes the sum right. */
+static inline uint64_t with_check(uint64_t hi, uint64_t lo)
+{
+	uint32_t s = probe_sum64(hi) + probe_sum64(lo) + (0xffffu - PROBE_SUM); /* never 0 */
+
+	s = (s & 0xffff) + (s >> 16);
+	s = (s & 0xffff) + (s >> 16);
+	return hi | (uint64_t)(s ^ 0xffff) << 48;
+}
+
+static inline void put(struct gen_state *g, const struct burst_probe *b, unsigned stream, unsigned off, uint64_t code, struct rte_mbuf *m)
+{
+	cell_t *c = &g->probes->seq[stream];
+	uint64_t seq = cell_get(c), hi = b->hi | (uint64_t)(uint32_t)seq << 16 | code >> 15;
+	uint64_t lo = b->lo | (uint64_t)stream << 51 | (code & 0x7fff) << 36;
+
+	cell_set(c, seq + 1);
+	store(m, off, with_check(hi, lo), lo);
+}
+
+static void put_none(struct rte_mbuf *m, unsigned off)
+{
+	uint64_t lo = probe_lo(PROBE_NONE, 0, 0);
+
+	store(m, off, with_check(0, lo), lo);
+}
+
+/* Has this frame of a stream a probe, when one of so many has? */
+static inline bool takes_turn(uint32_t *left, uint32_t every)
+{
+	bool now = *left == 0 || *left >= every;
+
+	*left = now ? every - 1 : *left - 1;
+	return now;
+}
+
+/* How long after its time each frame leaves. */
+static void delays(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned n, uint64_t tsc, uint64_t *delay)
+{
+	struct pace_period step = pace_times(&gr->pace.period, gr->step);
+	uint64_t due = gen_due_of(j, gr, i), frac;
+
+	if (gr->step == 0) {
+		for (unsigned k = 0; k < n; k++)
+			delay[k] = gen_due_of(j, gr, i + k);
+	} else {
+		frac = (uint64_t)((unsigned __int128)(gen_unit(j, gr, i) - gr->pace.k0) * gr->pace.period.frac);
+		for (unsigned k = 0; k < n; k++) {
+			delay[k] = due;
+			due += step.cycles + __builtin_add_overflow(frac, step.frac, &frac);
+		}
+	}
+	for (unsigned k = 0; k < n; k++)
+		delay[k] = (int64_t)(tsc - delay[k]) > 0 ? tsc - delay[k] : 0;
+}
+
+static void put_each(struct gen_state *g, const struct gen_grp *gr, const struct burst_probe *b, uint64_t i, struct rte_mbuf *const *m, unsigned n,
+		     const uint64_t *delay)
+{
+	const struct frun_probe *probe = frun_probes(gr->prog);
+	uint32_t own = frun_probes_own(gr->prog), at = (uint32_t)((i - gr->prog_i) % own);
+	bool all = frun_probes_kind(gr->prog) != FRUN_PROBES_SOME;
+
+	for (unsigned k = 0; k < n; k++, at = at + 1 < own ? at + 1 : 0) {
+		const struct frun_probe *p = &probe[at];
+		uint64_t code = delay != NULL ? probe_delay_code(delay[k]) : 0;
+		if (likely(all)) {
+			put(g, b, p->stream, p->off, code, m[k]);
+			continue;
+		}
+		if (p->off == 0)
+			continue;
+		if (p->every == 1 || takes_turn(&g->probes->left[p->stream], p->every))
+			put(g, b, p->stream, p->off, code, m[k]);
+		else
+			put_none(m[k], p->off);
+		frun_probe_sums(gr->prog, i - gr->prog_i + k, rte_pktmbuf_mtod(m[k], uint8_t *));
+	}
+}
+
+void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n)
+{
+	uint64_t delay[DP_BURST_MAX], tsc;
+	bool paced = !pace_is_max(&gr->pace);
+
+	if (unlikely(g->probes == NULL))
+		return;
+	tsc = rte_rdtsc();
+	struct burst_probe b = {.hi = (uint64_t)j->txq->port << 11 | (uint64_t)j->queue << 5, .lo = tsc & PROBE_SENT_MASK, .tsc = tsc};
+	if (paced)
+		delays(j, gr, i, n, tsc, delay);
+	put_each(g, gr, &b, i, m, n, paced ? delay : NULL);
+}
+
+void gen_probe_back(struct gen_state *g, const struct gen_grp *gr, uint64_t i, unsigned n)
+{
+	const struct frun_probe *probe = frun_probes(gr->prog);
+	uint32_t own = frun_probes_own(gr->prog), at = (uint32_t)((i - gr->prog_i + n) % own);
+
+	for (unsigned k = n; k-- > 0 && g->probes != NULL;) {
+		at = at > 0 ? at - 1 : own - 1;
+		const struct frun_probe *p = &probe[at];
+		uint32_t *left = &g->probes->left[p->stream];
+		if (p->off == 0)
+			continue;
+		if (p->every > 1 && *left != p->every - 1) {
+			++*left;
+			continue;
+		}
+		if (p->every > 1)
+			*left = 0;
+		cell_add(&g->probes->seq[p->stream], UINT64_MAX);
+	}
+}
