@@ -35,6 +35,7 @@ static const struct out_col cols[] = {
 	{"duration_ns", "duration", OF_NS},
 	{"intended_frames", "intended frames", OF_COUNT},
 	{"unsent", "unsent", OF_COUNT},
+	{"behind", "sent > 1 ms late", OF_COUNT},
 	{"fates.sent", "sent", OF_COUNT},
 	{"fates.received", "received", OF_COUNT},
 	{"fates.lost", "lost: wire or device", OF_COUNT},

@@ -55,11 +55,23 @@ static void offload_unset(const struct setting *row, void *obj)
 
 static const struct setting_store offload_store = {offload_put, offload_get, offload_unset};
 
+static const char *const pacing_words[] = {"software", "queue", "timestamp", NULL};
+
 #define AT(member) offsetof(struct port_cfg, member)
 
 const struct setting set_port_rows[] = {
-	{.name = "rate", .scope = SCOPE_PORT, .v = {&vt_rate}, .dflt = "100%", .offset = AT(rate), .echo = set_echo_load,
+	{.name = "rate", .scope = SCOPE_PORT, .v = {&vt_rate}, .dflt = "100%", .offset = AT(rate), .echo = set_echo_load, .check = set_check_arrival,
 	 .help = "offered load of the port, over all its Tx queues: percent of the link speed, frames or bits per second, or max"},
+	{.name = "arrival", .scope = SCOPE_PORT, .v = {&vt_arrival}, .dflt = "constant", .offset = AT(arrival), .check = set_check_arrival,
+	 .help = "when frames leave at that rate: evenly, at random, in bursts at wire speed, with jitter, or on and off"},
+	{.name = "catchup", .scope = SCOPE_PORT, .v = {&vt_catchup}, .dflt = "keep", .offset = AT(catchup),
+	 .help = "what becomes of frames that are later than `lag`: all are sent at full speed, they are given up and counted as unsent, or\n"
+		 "they are sent at most so much faster than asked until none is late"},
+	{.name = "lag", .scope = SCOPE_PORT, .v = {&vt_duration, 0, 3600000000000}, .dflt = "1ms", .offset = AT(lag_ns),
+	 .help = "how late frames may be before `catchup` skip or overspeed does something about them"},
+	{.name = "pacing", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = pacing_words}, .dflt = "software", .offset = AT(pacing),
+	 .help = "who holds frames back until they are due: our workers, below them rate limits of the device's queues, or its time stamps;\n"
+		 "`show ports` says what the device does of it"},
 	{.name = "count", .scope = SCOPE_PORT, .v = {&vt_uint}, .dflt = "0", .unit = "frames", .offset = AT(count),
 	 .check = set_check_per_start, .help = "frames to send per start, over all Tx queues; 0 sends until stop"},
 	{.name = "burst", .alias = "txburst", .scope = SCOPE_PORT, .v = {&vt_uint, 1, 512}, .dflt = "32", .unit = "frames",

@@ -125,6 +125,17 @@ bool set_check_per_start(const struct setting *row, const void *port_cfg, struct
 	return false;
 }
 
+bool set_check_arrival(const struct setting *row, const void *port_cfg, struct err *warn)
+{
+	const struct port_cfg *cfg = port_cfg;
+
+	(void)row;
+	if (cfg->rate.kind != RATE_MAX || cfg->arrival.kind == ARRIVAL_CONSTANT)
+		return true;
+	err_set(warn, EINVAL, "frames that leave as fast as possible have no times at which they arrive; a start needs a rate, or `arrival constant`");
+	return false;
+}
+
 void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf *note)
 {
 	struct sbuf text = {0};

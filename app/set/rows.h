@@ -38,6 +38,8 @@ bool set_check_stream(const struct setting *row, const void *stream_cfg, struct 
 bool set_check_port(const struct setting *row, const void *port_cfg, struct err *warn);
 /* What counts from the next start only is told while the port sends. */
 bool set_check_per_start(const struct setting *row, const void *port_cfg, struct err *warn);
+/* Arrivals need deadlines, and frames "as fast as possible" have none. */
+bool set_check_arrival(const struct setting *row, const void *port_cfg, struct err *warn);
 /* "port 0: 1.488Mpps = 10% = ..." */
 void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf *note);
 /* The bytes that a stream would send now, or NULL. Valid until the next call. */

@@ -67,9 +67,23 @@ static void own_vcomplete(const struct vspec *v, const char *prefix, void (*offe
 }
 
 static const struct vtype vt_own_rate = {
-	.name = "rate", .syntax = "none | 10% | 1.5Mpps | 3Gbps[/l2] | max", .size = sizeof(struct own_rate),
+	.name = "rate", .syntax = "none | " RATE_SYNTAX, .size = sizeof(struct own_rate),
 	.parse = own_vparse, .print = own_vprint, .complete = own_vcomplete,
 };
+
+static bool check_arrival(const struct setting *row, const void *stream_cfg, struct err *warn)
+{
+	const struct stream_cfg *s = stream_cfg;
+
+	(void)row;
+	if (s->arrival.kind == ARRIVAL_CONSTANT || (s->rate.set && s->rate.rate.kind != RATE_MAX))
+		return true;
+	if (s->rate.set)
+		err_set(warn, EINVAL, "frames that leave as fast as possible have no times at which they arrive; a start needs another rate");
+	else
+		err_set(warn, EINVAL, "it has no rate of its own, so that its frames arrive with its port's; `set <stream> rate ...` gives it one");
+	return false;
+}
 
 #define AT(member) offsetof(struct stream_cfg, member)
 
@@ -95,6 +109,8 @@ const struct setting set_stream_rows[] = {
 	 .help = "frames of the stream per cycle of the port's streams, each stream in its turn"},
 	{.name = "rate", .scope = SCOPE_STREAM, .v = {&vt_own_rate}, .dflt = "none", .offset = AT(rate),
 	 .help = "load of the stream alone, which then takes no turn in the port's rate: percent of the link speed, frames or bit/s"},
+	{.name = "arrival", .scope = SCOPE_STREAM, .v = {&vt_arrival}, .dflt = "constant", .offset = AT(arrival), .check = check_arrival,
+	 .help = "when the stream's frames leave at a rate of its own: evenly, at random, in bursts at wire speed, with jitter, or on and off"},
 	{.name = "count", .scope = SCOPE_STREAM, .v = {&vt_uint}, .dflt = "0", .unit = "frames", .offset = AT(count),
 	 .help = "frames of the stream per start; 0 is no bound of its own"},
 	{.name = "probe", .scope = SCOPE_STREAM, .v = {&vt_every}, .dflt = "off", .offset = AT(frame.probe), .check = set_check_stream,

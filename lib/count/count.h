@@ -25,7 +25,9 @@ struct cnt_tx {
 	uint64_t unsent;         /* slots given up by the catch-up policy */
 	uint64_t nombuf;         /* turns that found no free buffer */
 	uint64_t bursts;         /* calls of the driver that took frames */
+	uint64_t late;           /* frames accepted more than CNT_LATE_NS after their deadline */
 };
+#define CNT_LATE_NS 1000000
 struct cnt_rx {
 	uint64_t packets, bytes; /* received by our workers; bytes with FCS */
 	uint64_t broadcast, multicast;

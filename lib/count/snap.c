@@ -68,6 +68,24 @@ static json_t *rates_json(const struct snap_rate *r)
 	return o;
 }
 
+static void add_late(json_t *o, const struct snap_late *l)
+{
+	json_t *v = json_object();
+
+	put(v, "bursts", l->count);
+	put(v, "p50", l->p50);
+	put(v, "p99", l->p99);
+	put(v, "max", l->max);
+	put_rate(v, "mean", l->mean);
+	if (l->max == UINT64_MAX)
+		json_object_set_new(v, "max", json_null());
+	if (l->count == 0) {
+		json_decref(v);
+		v = json_null();
+	}
+	json_object_set_new(o, "lateness_ns", v);
+}
+
 static json_t *queue_json(const struct snap_queue *q, unsigned n)
 {
 	json_t *o = json_object(), *side;
@@ -75,6 +93,7 @@ static json_t *queue_json(const struct snap_queue *q, unsigned n)
 	put(o, "queue", n);
 	if (q->has_tx) {
 		side = counters(cnt_tx_table, &q->tx);
+		add_late(side, &q->late);
 		add_rate(side, &q->tx_rate);
 		put_rate(side, "dropped_pps", q->dropped_pps);
 		put_rate(side, "stalls_per_s", q->stalls_per_s);
@@ -165,6 +184,7 @@ static json_t *port_json(const struct snap_port *p)
 {
 	json_t *o = json_object(), *tx = counters(cnt_tx_table, &p->tx), *rx = counters(cnt_rx_table, &p->rx), *queues = json_array();
 
+	add_late(tx, &p->late);
 	put(o, "port", p->port);
 	json_object_set_new(o, "name", text(p->name));
 	json_object_set_new(o, "link", json_string(link_names[p->link]));

@@ -15,10 +15,15 @@ struct snap_rate { double pps, l1_bps; };
 #define SNAP_INTERVAL_NS 1000000000ull
 struct snap_interval { struct snap_rate tx, rx; };
 
+/* Frames after their deadline, of the first of each burst, in ns: to 1 / 64. count: bursts, 0: the others mean nothing. max: UINT64_MAX: beyond what is
+ * measured. */
+struct snap_late { uint64_t count, p50, p99, max; double mean; };
+
 struct snap_queue {
 	bool has_tx, has_rx;
 	struct cnt_tx tx;
 	struct cnt_rx rx;
+	struct snap_late late;
 	struct snap_rate tx_rate, rx_rate; /* last full interval of the 1 s timer */
 	double dropped_pps, stalls_per_s, nombuf_per_s; /* likewise, Tx */
 	double tx_cycles, rx_cycles;       /* of a burst: building and sending it, receiving it and handing it over; NAN: none was sampled */
@@ -52,6 +57,7 @@ struct snap_port {
 	} run;                              /* the current or last run */
 	struct cnt_tx tx;                   /* sums over queues */
 	struct cnt_rx rx;
+	struct snap_late late;              /* of all queues */
 	uint64_t tx_errors;                 /* the device's */
 	uint64_t rx_missed, rx_nombuf, rx_errors; /* the device's or kernel's */
 	struct snap_rate tx_rate, rx_rate;
@@ -96,6 +102,7 @@ void snap_free(struct snap *);
  *	ports[].run       "state", "sent", "bytes", "duration_ns", "asked_pps" and "asked_l1_bps" (null: max), "asked_max", "rate_changed",
  *	                  "mean_pps", "mean_l1_bps"
  *	ports[].tx, .rx   "errors", rx "missed", "nombuf"; "pps", "l1_bps"; "sizes": {"0-63", "64", ..} as in cnt_sizes_table
+ *	ports[].tx        "lateness_ns": {"bursts", "p50", "p99", "max", "mean"} of struct snap_late, null: nothing was paced; also in queues[].tx
  *	ports[].max       {"tx": {"pps", "l1_bps"}, "rx": {..}}
  *	ports[].history   {"interval_ns": 1000000000, "tx_pps": [..], "rx_pps": [..], "tx_l1_bps": [..], "rx_l1_bps": [..]}, at most
  *	                  SNAP_HISTORY, oldest first

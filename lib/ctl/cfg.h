@@ -2,6 +2,7 @@
 /* The settings of a port and of its streams as plain structs, owned by control, control thread only. The rows of the setting
  * tables in app/set name their members. No DPDK. */
 #pragma once
+#include "arrival_text.h"
 #include "frame.h"
 #include "sizes.h"
 #include "value.h"
@@ -26,6 +27,7 @@ struct stream_cfg {
 	bool enabled;             /* default: on, also of streams that are added */
 	uint64_t weight;          /* turns per cycle of the port's schedule, 1..65535 */
 	struct own_rate rate;
+	struct arrival arrival;   /* of frames at a rate of its own; constant */
 	uint64_t count;           /* frames per start, 0: no bound of its own */
 	bool latency;             /* a histogram of its own at the receiver */
 	struct sizes sizes;
@@ -36,8 +38,15 @@ struct stream_cfg {
 	struct held_range held[HELD_MAX]; /* by the index of app/set's table of range words */
 };
 
+/* Who paces: the worker's clock, a rate limit of the device's queues below it, or time stamps by which the device sends. */
+enum pacing { PACING_SOFTWARE, PACING_QUEUE, PACING_TIMESTAMP };
+
 struct port_cfg {
 	struct rate rate;         /* default 100% */
+	struct arrival arrival;   /* of the frames at that rate; constant */
+	struct catchup catchup;   /* what becomes of frames later than lag_ns; keep */
+	uint64_t lag_ns;          /* 1 ms */
+	int pacing;
 	uint64_t count;           /* frames per start, 0: no bound */
 	uint64_t burst, rxburst;  /* 1..512; 32, 64 */
 	uint64_t speed_bps;       /* 0: what the device says, 10G on virtual ports */

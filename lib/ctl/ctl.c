@@ -137,6 +137,7 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 	cp->gen = xcalloc(nt + 1u, sizeof(*cp->gen));
 	cp->cell = xcalloc(nt + 1u, sizeof(*cp->cell));
 	cp->probes = xcalloc(nt + 1u, sizeof(*cp->probes));
+	cp->late_base = xcalloc(nt + 1u, sizeof(*cp->late_base));
 	cp->tx_worker = xcalloc(nt + 1u, sizeof(*cp->tx_worker));
 	cp->rxq = xcalloc(nr + 1u, sizeof(*cp->rxq));
 	cp->sink = xcalloc(nr + 1u, sizeof(*cp->sink));
@@ -151,6 +152,9 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 			cp->gen[pq->queue] = state_new(dp_kind_gen.mem(), node);
 			if (q == NULL || cp->gen[pq->queue] == NULL)
 				return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", pq->queue, cp->p.id);
+			int rc = late_open(cp, pq->queue, state_new(hist_size(GEN_LATE_SHAPE), node), e);
+			if (rc < 0)
+				return rc;
 			cp->gen[pq->queue]->cell = cp->cell[pq->queue] = xcalloc(CTL_CELLS, sizeof(struct gen_cell));
 			cp->gen[pq->queue]->probes = cp->probes[pq->queue] = xcalloc(1, sizeof(struct gen_probes));
 			q->port = (uint16_t)cp->p.id;
@@ -298,6 +302,7 @@ static void port_free(struct ctl *c, struct ctl_port *cp)
 	streams_free(cp);
 	frame_vals_free(&cp->dflt);
 	stat_free(cp);
+	late_free(cp);
 	free(cp->txq);
 	free(cp->rxq);
 	for (unsigned q = 0; q < cp->p.ntxq && cp->cell != NULL; q++) {

@@ -60,6 +60,13 @@ struct group_rate {
 	struct pace_period period; /* on the clock as it was known then */
 	uint64_t frames;       /* of the run's time at the first rate, UINT64_MAX: none */
 	uint64_t sizes;        /* by_bytes: names the sequence of sizes */
+	bool shaped;           /* deadlines are those of: */
+	struct shape_spec {    /* compared as bytes */
+		struct arrival arrival;
+		struct pace_trend trend;
+		double wire_per_s; /* units at the speed of the link, of bursts */
+	} spec;
+	struct pace_shape shape; /* on the clock as it was known then */
 };
 
 /* Counters of a queue or port as plain numbers at one moment: baselines and the tick before. */
@@ -114,6 +121,8 @@ struct ctl_port {
 	struct program next;       /* what a start would send that is being checked */
 	struct group_rate *rate;   /* of each group of it */
 	unsigned nrates;
+	struct hist **late_base;   /* per Tx queue: lateness at the last clear; NULL: none */
+	struct { int kind; uint64_t mbps; int rc; } pacing; /* last asked of the device: PACING_*, of each queue, what it said */
 	char said[SAID_MAX];          /* the last note about what could not be taken over */
 	uint64_t tx_offloads;      /* that the device was set up with */
 	struct run run;
@@ -250,9 +259,31 @@ void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns);
 bool all_counted(const struct program *p);          /* everything in it comes to an end */
 uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all);
 bool rates_vary(const struct ctl_port *cp);
-/* When frame k of the run was due, in cycles from the start; 0: it does not follow from one rate. */
+/* When frame k of the run was due, in cycles from frame 0; 0: it does not follow from its number. */
 uint64_t rates_due(const struct ctl_port *cp, uint64_t k);
 uint64_t rate_limit(const struct ctl_port *cp, unsigned group); /* frames from the start of the run, over all that changed; UINT64_MAX: none */
+
+/* shape.c */
+/* How a group of that rate is to arrive, from the settings; a->per_s and so on are known. */
+void shape_of(const struct ctl_port *cp, const struct group *g, const struct rate *r, const struct arrival *arrival, struct group_rate *a);
+void shape_make(struct group_rate *a);              /* a->shape, on the clock; a->period is known */
+double shape_share(const struct group_rate *a);     /* of the asked rate that is sent in the long run */
+/* The arrivals follow from constants: a->frames is what pace_frames() says. */
+bool shape_is_plain(const struct group_rate *a);
+uint64_t shape_frames(const struct group *g, const struct group_rate *a, uint64_t duration_ns); /* UINT64_MAX: they follow from nothing but time */
+uint64_t shape_due(const struct group *g, const struct group_rate *a, uint64_t k); /* cycles from the start */
+
+/* late.c */
+int late_open(struct ctl_port *cp, unsigned q, void *mem, struct err *e);
+void late_clear(struct ctl_port *cp);
+void late_free(struct ctl_port *cp);
+/* The lateness of queue q since the last clear, in cycles; new, free() it. */
+struct hist *late_read(const struct ctl_port *cp, unsigned q);
+void late_snap(const struct hist *h, struct snap_late *out);
+
+/* pacing.c */
+void pacing_follow(struct ctl *c, struct ctl_port *cp); /* asks the device where settings or rates changed, and says what it says */
+void pacing_text(const struct ctl_port *cp, struct sbuf *out); /* "software", or who and why not another */
 
 /* plan.c */
 void plan_refresh(struct ctl *c, struct ctl_port *cp); /* the program of a port that sends, from the settings */

@@ -16,6 +16,7 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 	struct rte_eth_dev_info info = {0};
 	char mac[RTE_ETHER_ADDR_FMT_SIZE];
 	json_t *notes = json_array(), *o;
+	struct sbuf pacing = {0};
 
 	(void)c;
 	if (cp->opened)
@@ -27,6 +28,11 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 		json_array_append_new(notes,
 				      json_string(
 					      "changed settings need a restart of the device; the next start does it"));
+	if (cp->used && cp->pacing.kind != PACING_SOFTWARE) {
+		pacing_text(cp, &pacing);
+		json_array_append_new(notes, json_string(sbuf_str(&pacing)));
+		sbuf_reset(&pacing);
+	}
 	if (cp->used && cp->p.spec->notes != NULL)
 		cp->p.spec->notes(&cp->p, notes);
 	o = json_pack(
@@ -40,6 +46,9 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 		(json_int_t)cp->memory_bytes, "offloads", cp->offloads, "rss", cp->rss, "flow_control", cp->fc,
 		"promiscuous", (int)cp->applied.promiscuous);
 	json_object_set_new(o, "pci", cp->p.pci[0] != '\0' ? json_string(cp->p.pci) : json_null());
+	pacing_text(cp, &pacing);
+	json_object_set_new(o, "pacing", json_string(sbuf_str(&pacing)));
+	sbuf_free(&pacing);
 	json_object_set_new(o, "notes", notes);
 	return o;
 }

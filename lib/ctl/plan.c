@@ -168,15 +168,27 @@ static unsigned phases_of(const struct program *p)
 	return n;
 }
 
-static size_t gen_bytes(const struct program *p)
+static unsigned shapes_of(const struct ctl_port *cp)
 {
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < cp->program.ngroups; i++)
+		n += cp->rate[i].shaped;
+	return n;
+}
+
+static size_t gen_bytes(const struct ctl_port *cp)
+{
+	const struct program *p = &cp->program;
+
 	return RTE_ALIGN_CEIL(sizeof(struct gen_job), CACHE_LINE) +
 	       RTE_ALIGN_CEIL(p->ngroups * sizeof(struct gen_group), CACHE_LINE) +
 	       RTE_ALIGN_CEIL(phases_of(p) * sizeof(struct gen_phase), CACHE_LINE) +
+	       RTE_ALIGN_CEIL(shapes_of(cp) * sizeof(struct pace_shape), CACHE_LINE) +
 	       RTE_ALIGN_CEIL(gen_mem_size(p->ngroups), CACHE_LINE);
 }
 
-static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct gen_phase *ph, struct gen_group *out)
+static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct gen_phase *ph, struct pace_shape *shape, struct gen_group *out)
 {
 	const struct group *g = cp->program.group[i];
 	const struct group_rate *a = &cp->rate[i];
@@ -199,6 +211,7 @@ static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct
 				  .by_bytes = a->by_bytes,
 				  .l2 = a->l2,
 				  .period = a->period,
+				  .shape = a->shaped ? memcpy(shape, &a->shape, sizeof(*shape)) : NULL,
 				  .limit = rate_limit(cp, i)};
 }
 
@@ -210,6 +223,7 @@ static struct gen_job *fill_gen(const struct ctl_port *cp, unsigned q, uint8_t *
 	struct gen_job *j = (struct gen_job *)carve(mem, sizeof(*j));
 	struct gen_group *g = (struct gen_group *)carve(mem, pr->ngroups * sizeof(*g));
 	struct gen_phase *ph = (struct gen_phase *)carve(mem, phases_of(pr) * sizeof(*ph));
+	struct pace_shape *shape = (struct pace_shape *)carve(mem, shapes_of(cp) * sizeof(*shape));
 	void *own = carve(mem, gen_mem_size(pr->ngroups));
 
 	memset(own, 0, gen_mem_size(pr->ngroups));
@@ -227,9 +241,14 @@ static struct gen_job *fill_gen(const struct ctl_port *cp, unsigned q, uint8_t *
 		.end_tsc = r->end_tsc,
 		.giveup_cycles = (uint64_t)(hz * GIVEUP_NS / 1e9),
 		.forgive_cycles = (uint64_t)(hz * FORGIVE_NS / 1e9),
+		.late_cycles = (uint64_t)(hz * CNT_LATE_NS / 1e9),
+		.catchup = (enum gen_catchup)cp->p.cfg.catchup.kind,
+		.lag_cycles = (uint64_t)(hz * (double)cp->p.cfg.lag_ns / 1e9),
+		.slower = (uint64_t)(0x1p64 / (1 + cp->p.cfg.catchup.share) - 0x1p11),
 	};
 	for (unsigned i = 0; i < pr->ngroups; i++) {
-		fill_group(cp, q, i, ph, &g[i]);
+		fill_group(cp, q, i, ph, shape, &g[i]);
+		shape += cp->rate[i].shaped;
 		ph += pr->group[i]->sched.nphases;
 		j->prepare |= pr->group[i]->offload;
 		group_ref(pr->group[i]);
@@ -264,7 +283,7 @@ static struct extent measure(const struct ctl *c, unsigned worker)
 			if (cp->tx_worker[q] == (int)worker && gen_wanted(cp)) {
 				x.ntasks++;
 				x.nrefs += cp->program.ngroups;
-				x.bytes += gen_bytes(&cp->program);
+				x.bytes += gen_bytes(cp);
 			}
 	}
 	x.ntasks += x.nrx;
@@ -348,6 +367,7 @@ void plan_post_all(struct ctl *c)
 			plan_refresh(c, cp);
 		if (cp->run.active)
 			rates_follow(cp);
+		pacing_follow(c, cp);
 		for (unsigned q = 0; q < cp->p.nrxq; q++)
 			c->worker[cp->rx_worker[q]].dirty = true;
 		for (unsigned q = 0; q < cp->p.ntxq; q++)

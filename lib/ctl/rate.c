@@ -34,26 +34,32 @@ uint64_t plan_speed(const struct ctl_port *cp)
 	return DEFAULT_SPEED_BPS;
 }
 
-/* The rate of a group as it is asked. Frames of one size are paced as frames at any rate. */
-static struct group_rate asked(const struct rate *r, uint64_t speed_bps, const struct group *g)
+/* The rate of a group as it is asked. Frames of one size are paced as frames at any rate, and so are those of Poisson arrivals: of bytes the
+ * gaps would not be exponential. */
+static struct group_rate asked(const struct ctl_port *cp, const struct rate *r, const struct arrival *arrival, const struct group *g)
 {
 	struct group_rate a = {.cell = g->cell, .frames = UINT64_MAX};
+	uint64_t speed_bps = plan_speed(cp);
 
 	a.pps = plan_pps(r, speed_bps, g->mean_size, &a.max);
 	a.per_s = a.pps;
-	if (g->size != 0 || r->kind == RATE_PPS || r->kind == RATE_MAX)
+	if (g->size == 0 && r->kind != RATE_PPS && r->kind != RATE_MAX && arrival->kind != ARRIVAL_POISSON) {
+		a.by_bytes = true;
+		a.l2 = r->kind == RATE_L2_BPS;
+		a.per_s = (r->kind == RATE_PERCENT ? (double)speed_bps * r->value / 100 : r->value) / 8;
+		a.sizes = g->sizes;
+	}
+	if (a.max)
 		return a;
-	a.by_bytes = true;
-	a.l2 = r->kind == RATE_L2_BPS;
-	a.per_s = (r->kind == RATE_PERCENT ? (double)speed_bps * r->value / 100 : r->value) / 8;
-	a.sizes = g->sizes;
+	shape_of(cp, g, r, arrival, &a);
+	a.pps *= (r->over_ns != 0 ? r->to / r->value : 1) * shape_share(&a);
 	return a;
 }
 
 static bool same(const struct group_rate *a, const struct group_rate *b)
 {
 	return a->by_bytes == b->by_bytes && a->l2 == b->l2 && a->max == b->max && a->per_s == b->per_s &&
-	       a->sizes == b->sizes;
+	       a->sizes == b->sizes && a->shaped == b->shaped && memcmp(&a->spec, &b->spec, sizeof(a->spec)) == 0;
 }
 
 static const struct group_rate *rate_of(const struct ctl_port *cp, int32_t cell)
@@ -71,13 +77,17 @@ static const struct group_rate *rate_of(const struct ctl_port *cp, int32_t cell)
 }
 
 /* NULL: of a stream that had a rate of its own and has none now, or is gone; its frames go on where the order stays as it is. */
-static const struct rate *setting_of(const struct ctl_port *cp, const struct group *g)
+static const struct rate *setting_of(const struct ctl_port *cp, const struct group *g, const struct arrival **arrival)
 {
 	const struct stream *s = g->cell >= 0 ? stream_of_cell(cp, (uint32_t)g->cell, g->in[0].id) : NULL;
 
+	*arrival = &cp->p.cfg.arrival;
 	if (g->cell < 0)
 		return cp->run.has_rate ? &cp->run.rate : &cp->p.cfg.rate;
-	return s != NULL && s->cfg.rate.set ? &s->cfg.rate.rate : NULL;
+	if (s == NULL || !s->cfg.rate.set)
+		return NULL;
+	*arrival = &s->cfg.arrival;
+	return &s->cfg.rate.rate;
 }
 
 /* A rate that stays is kept as it is: the clock is known better each second, and later plans of the same rate must not differ. */
@@ -93,8 +103,9 @@ void rates_follow(struct ctl_port *cp)
 	for (unsigned i = 0; i < p->ngroups; i++) {
 		const struct group *g = p->group[i];
 		const struct group_rate *had = rate_of(cp, g->cell);
-		const struct rate *set = setting_of(cp, g);
-		to[i] = asked(set != NULL ? set : &cp->p.cfg.rate, plan_speed(cp), g);
+		const struct arrival *arrival;
+		const struct rate *set = setting_of(cp, g, &arrival);
+		to[i] = asked(cp, set != NULL ? set : &cp->p.cfg.rate, arrival, g);
 		if (had != NULL && !r->armed && (set == NULL || same(had, &to[i]))) {
 			to[i] = *had;
 		} else {
@@ -102,6 +113,8 @@ void rates_follow(struct ctl_port *cp)
 			if (!to[i].max)
 				to[i].period = to[i].by_bytes ? pace_byte_period(clock_hz(), to[i].per_s)
 							      : pace_period(clock_hz(), to[i].per_s);
+			if (to[i].shaped)
+				shape_make(&to[i]);
 			other = true;
 		}
 		r->asked_pps += to[i].pps;
@@ -167,8 +180,10 @@ void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns)
 			continue;
 		/* the number of frames follows from the exact rate; the last deadline must not be lost to the clock's rounding */
 		struct pace p = {.period = a->period, .t0 = start_tsc};
-		a->frames = frames_before(g, a, pace_frames(a->per_s, duration_ns));
-		uint64_t due = a->frames > 0 ? pace_due(&p, begins(g, a, a->frames - 1)) : 0;
+		a->frames = shape_is_plain(a) ? frames_before(g, a, pace_frames(a->per_s, duration_ns)) : shape_frames(g, a, duration_ns);
+		if (a->frames == UINT64_MAX)
+			continue;
+		uint64_t due = a->frames == 0 ? 0 : a->shaped ? start_tsc + shape_due(g, a, a->frames - 1) : pace_due(&p, begins(g, a, a->frames - 1));
 		if (due >= r->end_tsc)
 			r->end_tsc = due + 1;
 	}
@@ -182,6 +197,14 @@ uint64_t rate_limit(const struct ctl_port *cp, unsigned i)
 	return !a->changed && a->frames < n ? a->frames : n;
 }
 
+/* The same where the rate alone does not say it. */
+static uint64_t shaped_end(const struct ctl_port *cp, const struct group *g, const struct group_rate *a, uint64_t n)
+{
+	if (cp->run.duration_ns != 0 && !cp->run.stop)
+		return clock_cycles(cp->run.duration_ns);
+	return a->spec.arrival.kind == ARRIVAL_POISSON ? 0 : shape_due(g, a, n);
+}
+
 /* When the slot of the last of its frames ends, in cycles from the start of a finished run; 0: nothing to go by. all: frames that were asked for. */
 uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all)
 {
@@ -193,6 +216,16 @@ uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uin
 		struct pace p = {.period = a->period};
 		uint64_t n = rate_limit(cp, i), total = cp->program.group[i]->sched.total, at;
 		n = total < n ? total : n;
+		if (a->shaped && !shape_is_plain(a)) {
+			if (cp->nrates > 1 && n == UINT64_MAX)
+				return 0;
+			uint64_t due = shaped_end(cp, cp->program.group[i], a, cp->nrates > 1 ? n : sent);
+			if (due == 0)
+				return 0;
+			last = due > last ? due : last;
+			*all += cp->nrates > 1 ? n : 0;
+			continue;
+		}
 		if (cp->nrates == 1) {
 			at = !a->by_bytes ? sent : bytes + (a->l2 ? 0 : sent * PACE_WIRE_OVERHEAD);
 		} else if (n == UINT64_MAX) {
@@ -214,6 +247,10 @@ uint64_t rates_due(const struct ctl_port *cp, uint64_t k)
 
 	if (cp->nrates != 1 || cp->program.ngroups != 1 || a->max)
 		return 0;
+	if (a->spec.arrival.kind == ARRIVAL_POISSON)
+		return 0;
+	if (a->shaped)
+		return shape_due(cp->program.group[0], a, k) - shape_due(cp->program.group[0], a, 0);
 	p.period = a->period;
 	return pace_due(&p, begins(cp->program.group[0], a, k));
 }
@@ -223,6 +260,8 @@ bool rates_vary(const struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < cp->nrates && !cp->run.armed; i++) {
 		const struct sched *s = &cp->program.group[i]->sched;
+		if (cp->rate[i].spec.trend.over_ns != 0)
+			return true;
 		if (cp->nrates > 1 ? s->total != UINT64_MAX : cp->rate[i].by_bytes && s->nphases > 1)
 			return true;
 	}
@@ -234,6 +273,8 @@ static void add_load(struct ctl_load *l, const struct rate *r, uint64_t speed_bp
 	bool max;
 	double pps = plan_pps(r, speed_bps, size, &max);
 
+	if (r->over_ns != 0 && r->to > r->value)
+		pps *= r->to / r->value;
 	l->is_max |= max;
 	l->pps += pps;
 	l->l2_bps += pps * size * 8;

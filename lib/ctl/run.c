@@ -48,8 +48,19 @@ bool ctl_bounded(const struct ctl *c, unsigned port)
 	return cp->run.active && (cp->run.stop || cp->run.duration_ns != 0 || cp->run.bounded);
 }
 
+/* Frames that the port's schedule sends at most; 0: no bound. */
+static uint64_t count_of(const struct ctl_port *cp, const struct run_ask *ask)
+{
+	return ask->own_count ? ask->count : cp->p.cfg.count;
+}
+
+static const struct rate *rate_of(const struct ctl_port *cp, const struct run_ask *ask)
+{
+	return ask->rate != NULL ? ask->rate : &cp->p.cfg.rate;
+}
+
 /* What the streams say together. A port's count would never end a stream that has its own rate and no count. */
-static int check_streams(const struct ctl_port *cp, uint64_t count, uint64_t duration_ns, struct err *e)
+static int check_streams(const struct ctl_port *cp, const struct run_ask *ask, struct err *e)
 {
 	int rc = 0;
 
@@ -61,7 +72,13 @@ static int check_streams(const struct ctl_port *cp, uint64_t count, uint64_t dur
 		if (rc == 0 && s->cfg.latency && s->cfg.frame.probe == 0 && !cp->probe_all)
 			rc = err_set(e, EINVAL, "stream %u/%u has latency on, and its frames have no probes that could tell it: `set %u/%u probe on` puts one "
 				     "in each, or `set %u/%u latency off`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
-		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && count != 0 && duration_ns == 0)
+		if (rc == 0 && !s->cfg.rate.set && rate_of(cp, ask)->kind == RATE_MAX && cp->p.cfg.arrival.kind != ARRIVAL_CONSTANT)
+			rc = err_set(e, EINVAL, "port %u: frames as fast as possible have no times at which they arrive; `set %u rate 10%%`, or `set %u arrival constant`",
+				     cp->p.id, cp->p.id, cp->p.id);
+		if (rc == 0 && s->cfg.rate.set && s->cfg.rate.rate.kind == RATE_MAX && s->cfg.arrival.kind != ARRIVAL_CONSTANT)
+			rc = err_set(e, EINVAL, "stream %u/%u: frames as fast as possible have no times at which they arrive; `set %u/%u rate 10%%`, or "
+				     "`set %u/%u arrival constant`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
+		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && count_of(cp, ask) != 0 && ask->duration_ns == 0)
 			rc = err_set(e, EINVAL,
 				     "port %u has a count, but stream %u/%u has a rate of its own and no end: `set "
 				     "%u/%u count N` gives it one, "
@@ -69,12 +86,6 @@ static int check_streams(const struct ctl_port *cp, uint64_t count, uint64_t dur
 				     cp->p.id, cp->p.id, i, cp->p.id, i, cp->p.id);
 	}
 	return rc;
-}
-
-/* Frames that the port's schedule sends at most; 0: no bound. */
-static uint64_t count_of(const struct ctl_port *cp, const struct run_ask *ask)
-{
-	return ask->own_count ? ask->count : cp->p.cfg.count;
 }
 
 static int may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask, struct err *e)
@@ -105,7 +116,7 @@ static int may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *a
 			       "or more with `set %u mbufs`",
 			       cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst, cp->txq[0]->pool_size,
 			       cp->p.id, cp->txq[0]->pool_size, cp->p.id);
-	int rc = check_streams(cp, count_of(cp, ask), ask->duration_ns, e);
+	int rc = check_streams(cp, ask, e);
 	if (rc < 0)
 		return rc;
 	return program_make(c, cp, &cp->program, count_of(cp, ask) != 0 ? count_of(cp, ask) : UINT64_MAX, &cp->next, e);

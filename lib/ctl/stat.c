@@ -178,6 +178,7 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 		if (!portset_has(ports, i) || !cp->used)
 			continue;
 		streams_clear(cp);
+		late_clear(cp);
 		cp->base.dev = (struct snap_port){0};
 		stat_dev(cp, &cp->base.dev);
 		cp->base.tx_sizes = (struct cnt_sizes){0};
@@ -266,7 +267,7 @@ void stat_run(const struct ctl_port *cp, struct snap_port *s)
 		uint64_t all, due = rates_end(cp, sent, s->run.bytes, &all);
 		if (r->start_tsc + due > end)
 			end = r->start_tsc + due;
-		if (due > 0 && (cp->nrates > 1 || cp->rate[0].by_bytes)) /* it follows from more than one number */
+		if (due > 0 && (cp->nrates > 1 || cp->rate[0].by_bytes || !shape_is_plain(&cp->rate[0]))) /* it follows from more than one number */
 			s->run.asked_pps = (double)all * 1e9 / (double)clock_ns(due);
 		s->run.asked_l1_bps = s->run.asked_pps * frame_l1_bits(s);
 	}
@@ -294,6 +295,8 @@ static enum snap_run run_state(const struct ctl_port *cp)
 
 static void snap_queues(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 {
+	struct hist *all = NULL;
+
 	s->nqueues = cp->nqueues;
 	s->queue = xcalloc(cp->nqueues ? cp->nqueues : 1, sizeof(*s->queue));
 	for (unsigned q = 0; q < cp->nqueues; q++) {
@@ -314,6 +317,16 @@ static void snap_queues(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 		sq->rx_cycles = cp->last[q].rx_cycles;
 		sq->tx_worker = sq->has_tx ? (int)c->worker[cp->tx_worker[q]].lcore : -1;
 		sq->rx_worker = sq->has_rx ? (int)c->worker[cp->rx_worker[q]].lcore : -1;
+		if (sq->has_tx) {
+			struct hist *h = late_read(cp, q);
+			late_snap(h, &sq->late);
+			if (all == NULL) {
+				all = h;
+			} else {
+				hist_merge(all, h);
+				free(h);
+			}
+		}
 		cells_sum(&s->tx, &raw.tx, sizeof(s->tx));
 		cells_sum(&s->rx, &raw.rx, sizeof(s->rx));
 		cells_sum(&s->rx_sizes, &raw.rx_sizes, sizeof(s->rx_sizes));
@@ -322,6 +335,8 @@ static void snap_queues(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 		s->rx_rate.pps += sq->rx_rate.pps;
 		s->rx_rate.l1_bps += sq->rx_rate.l1_bps;
 	}
+	late_snap(all, &s->late);
+	free(all);
 }
 
 static void snap_intervals(const struct ctl_port *cp, struct snap_port *s)

@@ -138,6 +138,8 @@ static int check(const struct trial *t, struct err *e)
 		return err_set(e, EINVAL, "a trial needs a port that sends");
 	if (t->spec.duration_ns == 0)
 		return err_set(e, EINVAL, "a trial of no time sends nothing; allowed are durations above 0, like 10s or 1.5ms");
+	if (t->spec.rate.over_ns != 0)
+		return err_set(e, EINVAL, "a trial is of one load, and this rate changes with time; one trial for each rate says more");
 	if (cfg->drain_min_ns > cfg->drain_max_ns)
 		return err_set(e, EINVAL, "trial.drain-min is more than trial.drain-max; `set trial.drain-max` to that or more");
 	return check_ports(t, e);

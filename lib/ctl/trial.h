@@ -70,7 +70,11 @@ struct trial_fates {
 /* How well a port, or those of a direction together, kept to what was asked. */
 struct trial_load {
 	bool max;                   /* as fast as possible: nothing to compare */
+	bool counted;               /* how many frames are to be sent follows from rate and time */
+	bool stopped;               /* it had not sent everything long after its time */
 	uint64_t intended, offered; /* frames; offered: that went out as far as anybody can tell */
+	uint64_t given_up;          /* frames that were not even built, as the sender tells */
+	uint64_t behind;            /* frames that left more than 1 ms after they were due */
 	double intended_pps, intended_l1_bps, intended_l2_bps;
 	double offered_pps, offered_l1_bps, offered_l2_bps; /* (n - 1) / (last - first) */
 	uint64_t duration_ns;       /* last - first */

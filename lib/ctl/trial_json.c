@@ -5,9 +5,10 @@
  *	"ports"            senders; "rate": as it was asked, "asked_duration_ns"
  *	"verdict", "reasons": [verdicts that apply, the first is `verdict`; valid: none], "why": [the same in words]
  *	"time_ns", "wall_ns"   of the reading
- *	"intended_frames", "intended_pps", "intended_l1_bps", "intended_l2_bps"   null: as fast as possible
+ *	"intended_frames"  null: arrivals are random, or as fast as possible; "intended_pps", "intended_l1_bps", "intended_l2_bps": null: the latter
  *	"offered_frames", "offered_pps", "offered_l1_bps", "offered_l2_bps"       (n - 1) / duration
- *	"duration_ns"      from the first to the last frame; "unsent": frames that were intended and not even built, null as above
+ *	"duration_ns"      from the first to the last frame; "unsent": frames that were intended and not even built; "behind": those that
+ *	                   left more than 1 ms after they were due
  *	"loss_ratio"       share of what went out that was not received in time, null: nothing went out
  *	"fates"            "sent" is the sum of "received", "not_accepted", "tx_errors", "unconfirmed", "rx_missed", "rx_nombuf", "rx_errors",
  *	                   "corrupted", "late", "lost", less "excess" ("untold": probes that no counter tells of); beside it "duplicated", "reordered", "others". null: not known without probes
@@ -75,7 +76,7 @@ static json_t *fates_json(const struct trial_fates *f)
 
 static void put_load(json_t *o, const struct trial_load *l, const struct trial_fates *f)
 {
-	put_if(o, "intended_frames", !l->max, l->intended);
+	put_if(o, "intended_frames", l->counted, l->intended);
 	put_real(o, "intended_pps", l->max ? (double)NAN : l->intended_pps);
 	put_real(o, "intended_l1_bps", l->max ? (double)NAN : l->intended_l1_bps);
 	put_real(o, "intended_l2_bps", l->max ? (double)NAN : l->intended_l2_bps);
@@ -84,7 +85,8 @@ static void put_load(json_t *o, const struct trial_load *l, const struct trial_f
 	put_real(o, "offered_l1_bps", l->offered_l1_bps);
 	put_real(o, "offered_l2_bps", l->offered_l2_bps);
 	put(o, "duration_ns", l->duration_ns);
-	put_if(o, "unsent", !l->max, l->intended > f->sent ? l->intended - f->sent : 0);
+	put(o, "unsent", l->counted && l->intended > f->sent ? l->intended - f->sent : l->counted ? 0 : l->given_up);
+	put(o, "behind", l->behind);
 	put_real(o, "loss_ratio", trial_loss(f));
 	json_object_set_new(o, "fates", fates_json(f));
 	json_object_set_new(o, "told_by", json_string(f->probes ? "probes" : "counters"));

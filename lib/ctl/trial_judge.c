@@ -135,6 +135,10 @@ void trial_fates_add(struct trial_fates *to, const struct trial_fates *from)
 void trial_load_add(struct trial_load *to, const struct trial_load *from)
 {
 	to->max |= from->max;
+	to->counted = from->counted && (to->counted || to->intended_pps == 0);
+	to->stopped |= from->stopped;
+	to->given_up += from->given_up;
+	to->behind += from->behind;
 	to->intended += from->intended;
 	to->offered += from->offered;
 	to->intended_pps += from->intended_pps;
@@ -199,10 +203,12 @@ static void judge_load(struct trial_result *r, const struct trial_tx *tx, const 
 
 	if (l->max)
 		return;
-	uint64_t few = l->intended > l->offered ? l->intended - l->offered : 0;
-	if ((double)few > (double)cfg->max_short / PPB * (double)l->intended)
-		say(r, TRIAL_LIMITED, "port %u sent %" PRIu64 " of %" PRIu64 " frames, %.3f%% too few; the limit is %g%%", tx->port, l->offered,
-		    l->intended, 100 * (double)few / (double)l->intended, (double)cfg->max_short / 1e7);
+	uint64_t all = l->counted ? l->intended : l->offered + l->given_up, few = all > l->offered ? all - l->offered : 0;
+	if ((double)few > (double)cfg->max_short / PPB * (double)all)
+		say(r, TRIAL_LIMITED, "port %u sent %" PRIu64 " of %" PRIu64 " frames, %.3f%% too few; the limit is %g%%", tx->port, l->offered, all,
+		    100 * (double)few / (double)all, (double)cfg->max_short / 1e7);
+	if (l->stopped && !l->counted)
+		say(r, TRIAL_LIMITED, "port %u had not sent everything %g ms after its time", tx->port, (double)cfg->overtime_ns / 1e6);
 	if (l->due_ns == 0)
 		return;
 	double off = fabs((double)l->duration_ns - (double)l->due_ns), ppm = off / (double)l->due_ns * 1e6;

@@ -183,9 +183,14 @@ static void read_load(struct trial *t, struct trial_tx *tx)
 	double size = n > 0 ? (double)bytes / (double)n : cp->program.ngroups > 0 ? cp->program.group[0]->mean_size : 0;
 	l->max = run.run.asked_max;
 	l->offered = grown(n, failed);
+	l->stopped = cp->run.stop;
+	l->given_up = now.tx.unsent - b->tx.unsent;
+	l->behind = now.tx.late - b->tx.late;
 	if (!l->max) {
-		l->intended = cp->nrates == 1 ? cp->rate[0].frames : 0;
-		l->intended_pps = run.run.asked_pps;
+		l->counted = cp->nrates == 1 && cp->rate[0].frames != UINT64_MAX;
+		l->intended = l->counted ? cp->rate[0].frames : 0;
+		/* bytes are paced: the frames that were sent say how many of them that is */
+		l->intended_pps = cp->nrates == 1 && !cp->rate[0].by_bytes ? cp->rate[0].pps : run.run.asked_pps;
 		bits(l->intended_pps, size, &l->intended_l1_bps, &l->intended_l2_bps);
 	}
 	if (!ends(cp, &first, &last))

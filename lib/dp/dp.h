@@ -69,8 +69,6 @@ struct dp_txq {
 	uint32_t pool_size;
 	/* worker */
 	WR_ALIGNED(CACHE_LINE) struct cnt_tx cnt;
-	cell_t last_tsc;         /* when the device last accepted a frame */
-	cell_t retries;          /* offers of a tail that was not taken whole: how control sees a device that takes nothing */
 	WR_ALIGNED(CACHE_LINE) uint32_t tag; /* of what clean buffers hold; 0: every burst is looked at */
 	uint32_t mark;           /* that they carry for it; no number comes twice, so each buffer is filled once */
 	struct rte_mempool_cache *cache; /* this worker's, of pool */
@@ -79,6 +77,11 @@ struct dp_txq {
 	uint32_t swept;          /* buffers taken through the pool's back end since the last cache flush */
 	uint16_t head, n;        /* m[head..n) is the unsent tail */
 	cell_t first_tsc;        /* when the device accepted the first frame of the run; 0: none yet */
+	cell_t last_tsc;         /* when the device last accepted a frame */
+	cell_t retries;          /* offers of a tail that was not taken whole: how control sees a device that takes nothing */
+	/* Cycles from its deadline to the turn in which it went, of the first frame of each burst: none waited longer. NULL: nobody asks. Control's
+	 * memory, the worker's to write. */
+	struct hist *lateness;
 	WR_ALIGNED(CACHE_LINE) struct rte_mbuf *m[DP_BURST_MAX];
 } WR_ALIGNED(CACHE_LINE);
 
@@ -163,8 +166,12 @@ void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t q
 extern const struct dp_kind *const dp_kinds[];
 
 /* ---- kind "gen" ---- */
+#include "arrival.h"
 #include "frame_run.h"
-#include "pace.h"
+#include "hist.h"
+
+/* Lateness in cycles: to 1 / 64, and below 2^42, some minutes. */
+#define GEN_LATE_SHAPE ((struct hist_shape){.bits = 6, .top = 42})
 
 #define GEN_MAX_STREAMS 8192 /* numbers of streams are below */
 #define GEN_MARKS (1u << 31) /* marks from here on are those of queues */
@@ -220,6 +227,7 @@ struct gen_group {
 	bool by_bytes;            /* the period is that of a byte on the wire (l1) or of a byte of a frame with FCS (l2), not of a frame */
 	bool l2;
 	struct pace_period period;
+	const struct pace_shape *shape; /* where deadlines are not k periods from the start, or lateness has limits (gen_job.catchup); NULL: neither */
 	uint64_t limit;           /* frames k < limit are sent, counted from the start of the run over all epochs; UINT64_MAX: no bound */
 };
 
@@ -228,6 +236,10 @@ static inline uint64_t gen_own_frames(unsigned queue, unsigned nqueues, uint64_t
 {
 	return k > queue ? (k - queue - 1) / nqueues + 1 : 0;
 }
+
+/* KEEP: they are sent at full speed. SKIP: they are given up and count as unsent. OVERSPEED: they are sent a bit faster than asked until none is
+ * late; what is not sent by end_tsc counts as unsent. */
+enum gen_catchup { GEN_KEEP, GEN_SKIP, GEN_OVERSPEED };
 
 struct gen_job {
 	struct dp_txq *txq;
@@ -244,6 +256,11 @@ struct gen_job {
 	uint64_t end_tsc;         /* frames due before it are sent; UINT64_MAX: no end */
 	uint64_t giveup_cycles;   /* after end_tsc, without any accepted frame for so long: the rest is unsent */
 	uint64_t forgive_cycles;  /* a lag beyond this is dropped when the rate changes */
+	uint64_t late_cycles;     /* frames that are later count in cnt_tx.late */
+	/* Groups with a shape, when frames are later than lag_cycles: */
+	enum gen_catchup catchup;
+	uint64_t lag_cycles;
+	uint64_t slower;          /* GEN_OVERSPEED: times between frames shrink to so many 2^-64 of themselves */
 };
 
 /* Probes in frames (frame_probe.h), by stream id; control's memory, written by the worker. */

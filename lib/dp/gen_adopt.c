@@ -9,7 +9,7 @@ _Static_assert(sizeof(struct gen_own) <= sizeof(((struct gen_state *)NULL)->own)
 
 size_t gen_mem_size(unsigned ngroups)
 {
-	return SLOT_BYTES(ngroups) + RUN_BYTES + (ngroups > 1 ? ngroups - 1 : 0) * sizeof(struct gen_grp);
+	return SLOT_BYTES(ngroups) + RUN_BYTES + (ngroups > 1 ? ngroups - 1 : 0) * sizeof(struct gen_grp) + ngroups * sizeof(struct gen_arr);
 }
 
 /* ---- start and end ---- */
@@ -115,23 +115,15 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 	gr->nclasses = (uint16_t)frun_nclasses(ph->prog);
 	gr->fixed = frun_is_fixed(ph->prog);
 	gr->probes = frun_probes(ph->prog) != NULL;
+	gen_own(g)->probe_prog = NULL;
 	gr->mends = false;
 	for (unsigned c = 0; j->prepare && c < gr->nclasses; c++)
 		gr->mends |= gen_mended(frun_class(ph->prog, c)) > 0;
 	gr->plain = gen_own(g)->one_mark && gr->nclasses == 1;
-	gr->simple = j->ngroups == 1 && gr->stream < 0 && gr->plain && gr->port_len != 0 && !j->prepare;
+	gr->simple = j->ngroups == 1 && gr->stream < 0 && gr->plain && gr->port_len != 0 && !j->prepare && gr->arr == NULL;
 	if (j->ngroups == 1 || gr->stream == j->group[0].stream)
 		mark_queue(j->txq, gr->plain ? ph->tag[0] : 0);
 	gr->tag = gr->plain ? j->txq->mark : ph->tag[0];
-}
-
-static void set_units(const struct gen_job *j, struct gen_grp *gr)
-{
-	gr->unit = gen_unit(j, gr, gr->i);
-	if (!gr->bytes)
-		gr->step = j->nqueues;
-	else
-		gr->step = gr->port_len != 0 ? gen_phase_bytes(gr, j->nqueues) : 0;
 }
 
 /* All frames of the phase are gone: the next one in which this queue has any. */
@@ -158,7 +150,7 @@ static void next_phase(const struct gen_job *j, struct gen_state *g, struct gen_
 		}
 	}
 	gen_settle(g);
-	set_units(j, gr);
+	gen_set_units(j, gr);
 }
 
 bool gen_next_phase(const struct gen_job *j, struct gen_state *g)
@@ -168,64 +160,6 @@ bool gen_next_phase(const struct gen_job *j, struct gen_state *g)
 	if (gr->i < gr->limit_i)
 		next_phase(j, g, gr);
 	return gr->i < gr->end_i;
-}
-
-/* ---- rates ---- */
-
-static bool same_rate(const struct gen_grp *gr, const struct gen_group *group)
-{
-	bool bytes = group->by_bytes && (group->period.cycles | group->period.frac) != 0;
-
-	return gr->pace.period.cycles == group->period.cycles && gr->pace.period.frac == group->period.frac && gr->bytes == bytes &&
-	       (!bytes || gr->l2 == group->l2);
-}
-
-static void set_rate(struct gen_grp *gr, const struct gen_group *group)
-{
-	gr->pace.period = group->period;
-	gr->bytes = group->by_bytes && !pace_is_max(&gr->pace);
-	gr->l2 = group->l2;
-}
-
-/* So many frames' time, for the ratio of two rates. */
-static struct pace_period mean_period(const struct gen_grp *gr)
-{
-	return pace_times(&gr->pace.period, gr->bytes ? gen_phase_bytes(gr, 512) : 512);
-}
-
-/* A new rate scales what is left of the wait for the next frame: the rate changes at this moment, without a gap or a frame too many, and
- * queues keep their order. Frames that are due already stay due; a lag beyond what scheduling explains is a debt of the old rate and
- * not carried into the new one. */
-static void change_rate(const struct gen_job *j, const struct gen_grp *was, struct gen_grp *gr, uint64_t now)
-{
-	uint64_t from = (int64_t)(now - j->start_tsc) > 0 ? now : j->start_tsc;
-
-	set_rate(gr, gr->group);
-	gr->off = 0;
-	set_units(j, gr);
-	if (pace_is_max(&gr->pace))
-		return;
-	if (pace_is_max(&was->pace)) { /* queues take their turns from here on */
-		uint64_t before = j->queue;
-		if (gr->bytes) {
-			uint64_t k = gen_phase_k(j, gr, gr->i);
-			before = gen_phase_bytes(gr, k) - gen_phase_bytes(gr, k > j->queue ? k - j->queue : 0);
-		}
-		gr->pace.k0 = gr->unit - before;
-		gr->pace.t0 = from;
-		return;
-	}
-	uint64_t due = pace_due(&was->pace, was->unit);
-	int64_t wait = (int64_t)(due - from);
-	if (wait > 0) {
-		struct pace_period a = mean_period(was), b = mean_period(gr);
-		bool alike = was->bytes == gr->bytes && was->l2 == gr->l2;
-		due = from + pace_scale((uint64_t)wait, alike ? &was->pace.period : &a, alike ? &gr->pace.period : &b);
-	} else if (-wait > (int64_t)j->forgive_cycles) {
-		due = from;
-	}
-	gr->pace.k0 = gr->unit;
-	gr->pace.t0 = due;
 }
 
 /* ---- groups ---- */
@@ -281,15 +215,17 @@ static void start_group(const struct gen_job *j, struct gen_state *g, struct gen
 {
 	uint64_t i = group->stream < 0 ? gen_own(g)->gone_i : 0;
 
-	*gr = (struct gen_grp){.stream = group->stream, .group = group, .epoch = group->epoch, .i = i, .epoch_i = i};
+	*gr = (struct gen_grp){.stream = group->stream, .group = group, .arr = gen_arr_of(gen_own(g), gr, group), .i = i, .epoch_i = i};
 	set_limit(j, gr);
 	set_hold(j, g, gr, true);
-	set_rate(gr, group);
+	gen_set_rate(gr, group);
 	gr->pace.t0 = t0;
 	gr->pace.k0 = gr->bytes ? 0 : i * j->nqueues;
+	if (gr->arr != NULL)
+		gen_anchor(j, gr, t0, gr->pace.k0, i * j->nqueues);
 	frun_begin(group->phase->prog, group->phase->state);
 	enter(j, g, gr, group->phase);
-	set_units(j, gr);
+	gen_set_units(j, gr);
 }
 
 /* The group goes on by the new plan: its frames, its rate and its bounds are that plan's from the next frame on. */
@@ -297,11 +233,13 @@ static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_g
 {
 	struct gen_grp was = *gr;
 	const struct gen_phase *ph = group->phase;
-	bool begins = group->epoch != was.epoch;
+	bool begins = group->epoch != was.group->epoch;
 	bool ended = was.i >= was.limit_i; /* and what comes now was not asked for before */
 
 	gr->group = group;
-	gr->epoch = group->epoch;
+	gr->arr = gen_arr_of(gen_own(g), gr, group);
+	if (gr->arr != NULL && was.arr != NULL)
+		*gr->arr = *was.arr;
 	if (!begins && was.phase - was.group->phase < group->nphases)
 		ph += was.phase - was.group->phase;
 	if (ph->prog != was.prog) {
@@ -325,16 +263,20 @@ static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_g
 		set_hold(j, g, gr, begins);
 		enter(j, g, gr, ph);
 	}
-	if (!same_rate(&was, group)) {
-		change_rate(j, &was, gr, now);
+	if (!gen_same_rate(&was, group)) {
+		gen_change_rate(j, &was, gr, now);
 	} else { /* the time of the next frame does not change with its size */
 		gr->off = 0;
 		gr->off = gr->bytes ? was.unit - gen_unit(j, gr, gr->i) : 0;
-		set_units(j, gr);
+		gen_set_units(j, gr);
 	}
 	if (ended && !pace_is_max(&gr->pace) && (int64_t)(now - pace_due(&gr->pace, gr->unit)) > 0) {
 		gr->pace.k0 = gr->unit;
 		gr->pace.t0 = now;
+		if (gr->arr != NULL) {
+			gen_anchor(j, gr, now, gr->unit, j->queue + gr->i * j->nqueues);
+			gen_place(j, gr);
+		}
 	}
 }
 
@@ -346,6 +288,8 @@ static void lay_out(const struct gen_job *j, struct gen_own *o)
 	o->slot = (struct gen_slot *)(void *)((char *)j->mem + GEN_SLOT_OFF);
 	o->run = (struct gen_run *)(void *)((char *)j->mem + SLOT_BYTES(j->ngroups));
 	o->more = (struct gen_grp *)(void *)((char *)o->run + RUN_BYTES);
+	o->arr = (struct gen_arr *)(void *)(o->more + (j->ngroups > 1 ? j->ngroups - 1 : 0));
+	o->detour = j->ngroups != 1 || j->catchup == GEN_SKIP;
 	o->one_mark = one_mark(j);
 	o->laid = true;
 	o->held = false;
@@ -454,7 +398,7 @@ static bool regroup(const struct gen_job *j, struct gen_state *g, uint64_t now)
 			const struct gen_grp *from = gen_grp(&old, was++);
 			if (gr->prog != from->prog)
 				take_over(&old, gr);
-			held |= group->hold != NULL && gr->epoch != from->epoch;
+			held |= group->hold != NULL && group->epoch != from->group->epoch;
 		} else {
 			start_group(j, g, gr, group, (int64_t)(now - j->start_tsc) > 0 ? now : j->start_tsc);
 			take_over(&old, gr);
@@ -522,22 +466,11 @@ void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, ui
 
 static uint64_t frames_before(const struct gen_job *j, const struct gen_grp *gr, uint64_t tsc)
 {
-	uint64_t most = gr->limit_i - gr->i, hi = 1, lo = 0;
+	uint64_t most = gr->limit_i - gr->i;
 
 	if (pace_is_max(&gr->pace) || tsc == UINT64_MAX)
 		return gr->limit_i == UINT64_MAX ? 0 : most;
-	/* lo frames are due before tsc, frame hi is not or there is none */
-	for (; hi < most && hi >> 40 == 0 && (int64_t)(tsc - 1 - pace_due(&gr->pace, gen_unit(j, gr, gr->i + hi - 1))) >= 0; hi *= 2)
-		lo = hi;
-	hi = hi < most ? hi : most;
-	while (lo < hi) {
-		uint64_t mid = (lo + hi + 1) / 2;
-		if ((int64_t)(tsc - 1 - pace_due(&gr->pace, gen_unit(j, gr, gr->i + mid - 1))) >= 0)
-			lo = mid;
-		else
-			hi = mid - 1;
-	}
-	return lo;
+	return gen_due_before(j, gr, gr->i, most, tsc);
 }
 
 uint64_t gen_left(const struct gen_job *j, struct gen_own *o)

@@ -108,5 +108,5 @@ void gen_skip(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, 
 		gen_settle(g);
 	}
 	gr->i++;
-	gr->unit = gen_unit(j, gr, gr->i);
+	gen_place(j, gr);
 }

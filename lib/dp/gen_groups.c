@@ -20,7 +20,7 @@ void gen_rewind(const struct gen_job *j, struct gen_state *g)
 		return;
 	if (o->ngroups == 1) {
 		o->first.i -= n;
-		o->first.unit = gen_unit(j, &o->first, o->first.i);
+		gen_place(j, &o->first);
 		gen_seek(&o->first);
 		return;
 	}
@@ -28,7 +28,7 @@ void gen_rewind(const struct gen_job *j, struct gen_state *g)
 		struct gen_run *r = &o->run[--o->nruns];
 		struct gen_grp *gr = gen_grp(o, r->grp);
 		gr->i = r->i + r->done;
-		gr->unit = gen_unit(j, gr, gr->i);
+		gen_place(j, gr);
 		gen_seek(gr);
 	}
 }
@@ -79,19 +79,46 @@ static void take_probes_back(struct gen_state *g)
 	}
 }
 
-static void progress(struct gen_state *g, unsigned sent, uint64_t now)
+/* The frames of all runs that leave now, where one of them may be later than is let pass. */
+static __rte_noinline void late_runs(const struct gen_job *j, struct gen_state *g, unsigned sent, uint64_t now)
+{
+	struct gen_own *o = gen_own(g);
+
+	for (unsigned at = o->run_at; sent > 0; at++) {
+		const struct gen_run *r = &o->run[at];
+		const struct gen_grp *gr = gen_grp(o, r->grp);
+		unsigned n = r->n - r->done;
+
+		n = n < sent ? n : sent;
+		if (!pace_is_max(&gr->pace))
+			gen_count_late(j, gr, r->i + r->done, n, now);
+		sent -= n;
+	}
+}
+
+/* The device took so many; late: of the first of them, UINT64_MAX: it has no deadline, and the others may. */
+static void progress(const struct gen_job *j, struct gen_state *g, unsigned sent, uint64_t late, uint64_t now)
 {
 	if (sent == 0)
 		return;
 	gen_own(g)->progress_tsc = now;
+	if (late != UINT64_MAX)
+		gen_note_late(j->txq, late);
+	/* one that leaves by the schedule of a lag may wait longer than one that was due before it */
+	if (unlikely(late > j->late_cycles || j->catchup == GEN_OVERSPEED))
+		late_runs(j, g, sent, now);
 	credit_runs(g, sent);
 }
 
 static unsigned flush(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
+	const struct gen_own *o = gen_own(g);
+	const struct gen_run *r = &o->run[o->run_at];
+	const struct gen_grp *gr = gen_grp(gen_own(g), r->grp);
+	uint64_t late = pace_is_max(&gr->pace) ? UINT64_MAX : now - gen_due_at(j, gr, r->i + r->done);
 	put_probes(j, g);
 	unsigned sent = txq_flush(j->txq, now);
-	progress(g, sent, now);
+	progress(j, g, sent, late, now);
 	if (txq_has_tail(j->txq))
 		take_probes_back(g);
 	if (txq_has_tail(j->txq))
@@ -114,7 +141,7 @@ static inline void fetch(struct gen_own *o, unsigned slot)
 
 /* Frames of the groups that are due, at most a burst, into the queue's array. A group at the end of its phase or of its frames is the last: it
  * stays on top until they are gone. Returns their number; *bytes: theirs. */
-static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t now, uint64_t *bytes)
+static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t now, uint64_t *bytes, uint64_t *late)
 {
 	struct gen_own *o = gen_own(g);
 	struct dp_txq *q = j->txq;
@@ -131,6 +158,7 @@ static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t no
 			fetch(o, s);
 		unsigned part = gen_ready(j, gr, j->burst - n, now, &over);
 		if (over) {
+			gen_close(j, gr);
 			gen_leave(o);
 			continue;
 		}
@@ -140,6 +168,8 @@ static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t no
 			frun_fill(gr->prog, gr->state, (void *const *)(q->m + n), part);
 		o->run[o->nruns++] = (struct gen_run){.i = gr->i, .grp = o->slot[0].grp, .n = (uint16_t)part};
 		*bytes += gen_bytes(gr, gr->i, part);
+		if (n == 0 && !pace_is_max(&gr->pace))
+			*late = now - gen_deadline(gr);
 		n += part;
 		gen_advance(j, gr, part);
 		if (gr->i == gr->end_i)
@@ -159,25 +189,32 @@ static unsigned one_burst(struct dp_worker *w, const struct gen_job *j, struct g
 	if ((int64_t)(now - o->slot[0].due) < 0 && now < j->end_tsc)
 		return 0;
 	unsigned n = gen_ready(j, gr, j->burst, now, &over);
-	if (over)
+	if (over) {
+		gen_close(j, gr);
 		gen_leave(o);
+	}
 	return n > 0 ? gen_burst(w, j, g, gr, n, now) : 0;
 }
 
 unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
-	uint64_t bytes = 0, nombuf = cell_get(&j->txq->cnt.nombuf);
+	uint64_t bytes = 0, nombuf = cell_get(&j->txq->cnt.nombuf), late = UINT64_MAX;
 
 	if (txq_has_tail(j->txq))
 		return flush(w, j, g, now);
+	if (unlikely(j->catchup == GEN_SKIP)) {
+		gen_give_late(w, j, g, now);
+		if (!g->base.active)
+			return 0;
+	}
 	if (o->nlive == 0) {
 		gen_run_out(w, j, g);
 		return 0;
 	}
 	if (j->prepare)
 		return one_burst(w, j, g, now);
-	unsigned n = gather(j, g, now, &bytes);
+	unsigned n = gather(j, g, now, &bytes, &late);
 	if (n == 0) {
 		if (cell_get(&j->txq->cnt.nombuf) != nombuf)
 			gen_give_up(w, j, g, now);
@@ -185,7 +222,7 @@ unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct ge
 	}
 	put_probes(j, g);
 	unsigned sent = txq_send(j->txq, n, bytes, now);
-	progress(g, sent, now);
+	progress(j, g, sent, late, now);
 	if (sent < n) {
 		take_probes_back(g);
 		if (o->nlive == 0 || (o->nlive == 1 && gen_top(o)->i == gen_top(o)->limit_i))

@@ -37,11 +37,22 @@ struct gen_grp {
 	const struct gen_phase *phase;
 	uint64_t limit_i;
 	uint64_t hold_i;      /* where it waits for its ends; UINT64_MAX: nowhere */
-	uint64_t epoch, epoch_i; /* number of the schedule and the own frame it began with */
+	struct gen_arr *arr;  /* NULL: constant arrivals at a steady rate */
+	uint64_t epoch_i;     /* own frame that the schedule began with */
 	uint64_t prog_i;      /* own frame 0 of prog */
 	uint64_t off;         /* bytes: units before the phase's first frame, mod 2^64 */
 } WR_ALIGNED(CACHE_LINE);
 _Static_assert(sizeof(struct gen_grp) == 4 * CACHE_LINE, "thousands of groups are to lie in few lines");
+
+/* What a group with a shape keeps. Its gen_grp.pace says of the next frame alone when it may leave, by whatever the shape makes of it. */
+struct gen_arr {
+	uint64_t t0, unit0, k0; /* where the pattern began: cycles, units, frames of all queues */
+	uint64_t due;         /* of the next frame: its deadline, which a lag does not change */
+	pace_pos x;           /* POISSON: frames of all queues before own frame x_i, as the gaps say */
+	uint64_t x_i, seed;
+	bool chasing;         /* OVERSPEED: the frame due at chase_due was sent at chase_tsc, those behind follow as fast as is allowed */
+	uint64_t chase_tsc, chase_due;
+};
 
 /* A group that is not over, in a heap of four branches: the one that is due first is slot 0. The children of a slot share a cache line. */
 struct gen_slot { uint64_t due; uint32_t grp; };
@@ -55,14 +66,20 @@ struct gen_own {
 	uint16_t ngroups, nlive;
 	bool one_mark;        /* all frames of the plan carry the same one */
 	bool held;            /* the plan has groups whose ends are to come: the run is not over without them */
+	bool detour;          /* several groups, or frames that are given up when they are late */
 	bool laid;            /* groups are those of the newest plan of this run, also after its end */
 	uint64_t gone_i;      /* own frames of the port's schedule when the plan lost it */
 	uint64_t progress_tsc;
 	/* in the plan's memory; where there is one group, none of it */
 	struct gen_slot *slot; /* nlive of them */
 	struct gen_grp *more;  /* groups 1, 2, ... */
+	struct gen_arr *arr;   /* of each group */
 	struct gen_run *run;   /* what the last burst was made of */
 	uint16_t nruns, run_at;
+	/* which probe of its program's is that of own frame probe_i of it, NULL: not known */
+	const struct frun *probe_prog;
+	uint64_t probe_i;
+	uint32_t probe_at;
 };
 
 static inline struct gen_own *gen_own(struct gen_state *g) { return (struct gen_own *)(void *)g->own; }
@@ -98,12 +115,6 @@ static inline uint64_t gen_unit(const struct gen_job *j, const struct gen_grp *g
 static inline uint64_t gen_due(const struct gen_grp *gr, uint64_t now)
 {
 	return pace_is_max(&gr->pace) ? now : pace_due(&gr->pace, gr->unit);
-}
-
-/* When own frame i of a group that has a pace is due. */
-static inline uint64_t gen_due_of(const struct gen_job *j, const struct gen_grp *gr, uint64_t i)
-{
-	return pace_due(&gr->pace, gen_unit(j, gr, i));
 }
 
 static inline uint8_t gen_dst(const struct frun_class *c)
@@ -211,11 +222,10 @@ static __rte_always_inline unsigned gen_ready(const struct gen_job *j, const str
 		}
 		return most;
 	}
-	uint64_t until = unlikely(now >= j->end_tsc) ? j->end_tsc - 1 : now;
 	if (likely(gr->step != 0))
-		n = pace_ready(&gr->pace, gr->unit, gr->step, most, until);
+		n = pace_ready(&gr->pace, gr->unit, gr->step, most, unlikely(now >= j->end_tsc) ? j->end_tsc - 1 : now);
 	else
-		n = gen_ready_mixed(j, gr, most, until);
+		n = gen_ready_mixed(j, gr, most, now);
 	if (unlikely(n == 0 && now >= j->end_tsc))
 		*over = true;
 	return n;
@@ -253,11 +263,49 @@ static inline uint64_t gen_bytes(const struct gen_grp *gr, uint64_t i, unsigned 
 	return gr->len != 0 ? (uint64_t)n * (gr->len + GEN_FCS) : frun_bytes(gr->prog, i - gr->prog_i, n);
 }
 
+/* gen_shape.c */
+/* The group's next frame is another one than before: its unit, and of a group with a shape its deadline. */
+void gen_place(const struct gen_job *j, struct gen_grp *gr);
+/* A pattern begins at t0, behind so many units and frames of all queues. gen_place() comes next. */
+void gen_anchor(const struct gen_job *j, struct gen_grp *gr, uint64_t t0, uint64_t unit0, uint64_t k0);
+/* Deadline of own frame i of the phase. The group is not one without pace. */
+uint64_t gen_due_at(const struct gen_job *j, const struct gen_grp *gr, uint64_t i);
+/* Of `most` frames from own frame i on, those that are due before tsc. */
+uint64_t gen_due_before(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t most, uint64_t tsc);
+unsigned gen_ready_shaped(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t now);
+/* GEN_SKIP: frames that are too late are given up. Without a tail. */
+void gen_give_late(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
+/* The tail's frames from own frame i on, so many, left at now. */
+void gen_late_tail(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned sent, uint64_t now);
+/* The group is over because the time is: what it still had to send. */
+void gen_close(const struct gen_job *j, const struct gen_grp *gr);
+/* Own frames i .. i + n - 1 left at now, the first of them late by more than is let pass: how many are. */
+void gen_count_late(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t n, uint64_t now);
+
 /* Behind n frames. */
 static inline void gen_advance(const struct gen_job *j, struct gen_grp *gr, unsigned n)
 {
 	gr->i += n;
-	gr->unit = likely(gr->step != 0) ? gr->unit + n * gr->step : gen_unit(j, gr, gr->i);
+	if (likely(gr->step != 0))
+		gr->unit += n * gr->step;
+	else
+		gen_place(j, gr);
+}
+
+/* Deadline of the group's next frame. */
+static inline uint64_t gen_deadline(const struct gen_grp *gr)
+{
+	return unlikely(gr->step == 0) && gr->arr != NULL ? gr->arr->due : pace_due(&gr->pace, gr->unit);
+}
+
+/* A burst leaves whose first frame is late by so much. */
+static inline void gen_note_late(struct dp_txq *q, uint64_t late)
+{
+	if (unlikely(q->lateness == NULL))
+		return;
+	hist_add(q->lateness, late, 1);
+	if (likely(late >> GEN_LATE_SHAPE.top == 0))
+		hist_add_sum(q->lateness, late);
 }
 
 /* kind/gen.c */
@@ -289,6 +337,15 @@ void gen_fold(struct gen_state *g, const struct frun *f, uint64_t i, uint64_t ti
 void gen_publish(struct gen_state *g, const struct frun *prog, uint64_t accepted);
 /* No frame follows from a program any more. */
 void gen_fold_all(struct gen_state *g);
+
+/* gen_rate.c */
+/* Where the group keeps its shape in the new plan, NULL: it has none. */
+struct gen_arr *gen_arr_of(struct gen_own *o, const struct gen_grp *gr, const struct gen_group *group);
+void gen_set_units(const struct gen_job *j, struct gen_grp *gr);
+bool gen_same_rate(const struct gen_grp *gr, const struct gen_group *group);
+void gen_set_rate(struct gen_grp *gr, const struct gen_group *group);
+/* The group has the rate of its new plan from now on; was: the group as it went until now. */
+void gen_change_rate(const struct gen_job *j, const struct gen_grp *was, struct gen_grp *gr, uint64_t now);
 
 /* gen_adopt.c */
 void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now);

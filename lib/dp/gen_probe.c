@@ -4,12 +4,6 @@
 #include "frame_probe.h"
 #include "gen_own.h"
 
-/* What is the same in all probes of a burst. */
-struct burst_probe {
-	uint64_t hi, lo; /* port and queue; when it is sent */
-	uint64_t tsc;
-};
-
 static inline void store(struct rte_mbuf *m, unsigned off, uint64_t hi, uint64_t lo)
 {
 	uint8_t *p = (uint8_t *)m + GEN_DATA_OFF + off;
@@ -28,7 +22,7 @@ static inline uint64_t with_check(uint64_t hi, uint64_t lo)
 	return hi | (uint64_t)(s ^ 0xffff) << 48;
 }
 
-static inline void put(struct gen_state *g, const struct burst_probe *b, unsigned stream, unsigned off, uint64_t code, struct rte_mbuf *m)
+static inline void put(struct gen_state *g, const struct frun_probing *b, unsigned stream, unsigned off, uint64_t code, struct rte_mbuf *m)
 {
 	cell_t *c = &g->probes->seq[stream];
 	uint64_t seq = cell_get(c), hi = b->hi | (uint64_t)(uint32_t)seq << 16 | code >> 15;
@@ -55,61 +49,75 @@ static inline bool takes_turn(uint32_t *left, uint32_t every)
 }
 
 /* How long after its time each frame leaves. */
-static void delays(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned n, uint64_t tsc, uint64_t *delay)
+static void delay_codes(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned n, uint64_t tsc, uint64_t *code)
 {
 	struct pace_period step = pace_times(&gr->pace.period, gr->step);
-	uint64_t due = gen_due_of(j, gr, i), frac;
+	uint64_t due = gen_due_at(j, gr, i), frac = (uint64_t)((unsigned __int128)(gen_unit(j, gr, i) - gr->pace.k0) * gr->pace.period.frac);
+	uint64_t all = 0;
 
-	if (gr->step == 0) {
-		for (unsigned k = 0; k < n; k++)
-			delay[k] = gen_due_of(j, gr, i + k);
-	} else {
-		frac = (uint64_t)((unsigned __int128)(gen_unit(j, gr, i) - gr->pace.k0) * gr->pace.period.frac);
-		for (unsigned k = 0; k < n; k++) {
-			delay[k] = due;
-			due += step.cycles + __builtin_add_overflow(frac, step.frac, &frac);
-		}
+	for (unsigned k = 0; k < n; k++) {
+		if (gr->step == 0)
+			due = gen_due_at(j, gr, i + k);
+		code[k] = (int64_t)(tsc - due) > 0 ? tsc - due : 0;
+		all |= code[k];
+		due += step.cycles + __builtin_add_overflow(frac, step.frac, &frac);
 	}
-	for (unsigned k = 0; k < n; k++)
-		delay[k] = (int64_t)(tsc - delay[k]) > 0 ? tsc - delay[k] : 0;
+	for (unsigned k = 0; all >> 15 != 0 && k < n; k++) /* less is its own code */
+		code[k] = probe_delay_code(code[k]);
 }
 
-static void put_each(struct gen_state *g, const struct gen_grp *gr, const struct burst_probe *b, uint64_t i, struct rte_mbuf *const *m, unsigned n,
-		     const uint64_t *delay)
+/* Of a program in which not every frame has a probe, or some have sums that follow it. */
+static __rte_noinline void put_each(struct gen_state *g, const struct gen_grp *gr, const struct frun_probing *b, uint32_t at, uint64_t i,
+				    struct rte_mbuf *const *m, unsigned n)
 {
 	const struct frun_probe *probe = frun_probes(gr->prog);
-	uint32_t own = frun_probes_own(gr->prog), at = (uint32_t)((i - gr->prog_i) % own);
-	bool all = frun_probes_kind(gr->prog) != FRUN_PROBES_SOME;
+	uint32_t own = frun_probes_own(gr->prog);
 
 	for (unsigned k = 0; k < n; k++, at = at + 1 < own ? at + 1 : 0) {
 		const struct frun_probe *p = &probe[at];
-		uint64_t code = delay != NULL ? probe_delay_code(delay[k]) : 0;
-		if (likely(all)) {
-			put(g, b, p->stream, p->off, code, m[k]);
-			continue;
-		}
 		if (p->off == 0)
 			continue;
 		if (p->every == 1 || takes_turn(&g->probes->left[p->stream], p->every))
-			put(g, b, p->stream, p->off, code, m[k]);
+			put(g, b, p->stream, p->off, b->code != NULL ? b->code[k] : 0, m[k]);
 		else
 			put_none(m[k], p->off);
 		frun_probe_sums(gr->prog, i - gr->prog_i + k, rte_pktmbuf_mtod(m[k], uint8_t *));
 	}
 }
 
+/* Index of the group's own frame i; without a division where bursts of one program follow each other. */
+static inline uint32_t probe_index(struct gen_own *o, const struct gen_grp *gr, uint64_t i, unsigned n)
+{
+	uint32_t own = frun_probes_own(gr->prog), at;
+
+	if (own == 1)
+		return 0;
+	i -= gr->prog_i;
+	at = likely(o->probe_prog == gr->prog && o->probe_i == i) ? o->probe_at : (uint32_t)(i % own);
+	o->probe_prog = gr->prog;
+	o->probe_i = i + n;
+	o->probe_at = at + n < own ? at + n : (at + n) % own;
+	return at;
+}
+
 void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n)
 {
-	uint64_t delay[DP_BURST_MAX], tsc;
-	bool paced = !pace_is_max(&gr->pace);
+	uint64_t code[DP_BURST_MAX], tsc;
+	enum frun_probes_kind kind = frun_probes_kind(gr->prog);
 
 	if (unlikely(g->probes == NULL))
 		return;
+	uint32_t at = probe_index(gen_own(g), gr, i, n);
 	tsc = rte_rdtsc();
-	struct burst_probe b = {.hi = (uint64_t)j->txq->port << 11 | (uint64_t)j->queue << 5, .lo = tsc & PROBE_SENT_MASK, .tsc = tsc};
-	if (paced)
-		delays(j, gr, i, n, tsc, delay);
-	put_each(g, gr, &b, i, m, n, paced ? delay : NULL);
+	struct frun_probing b = {.hi = (uint64_t)j->txq->port << 11 | (uint64_t)j->queue << 5, .lo = tsc & PROBE_SENT_MASK, .seq = g->probes->seq};
+	if (!pace_is_max(&gr->pace)) {
+		delay_codes(j, gr, i, n, tsc, code);
+		b.code = code;
+	}
+	if (likely(kind != FRUN_PROBES_SOME))
+		frun_probe(gr->prog, at, &b, (void *const *)m, n);
+	else
+		put_each(g, gr, &b, at, i, m, n);
 }
 
 void gen_probe_back(struct gen_state *g, const struct gen_grp *gr, uint64_t i, unsigned n)

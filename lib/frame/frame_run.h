@@ -85,9 +85,19 @@ unsigned frun_probes_own(const struct frun *f);
 enum frun_probes_kind {
 	FRUN_PROBES_SOME,     /* look at each */
 	FRUN_PROBES_ALL,      /* in every frame, and nothing else follows */
+	FRUN_PROBES_ROW,      /* the same, at one place, and streams follow each other */
 	FRUN_PROBES_ONE,      /* the same, of one stream and at one place */
 };
 enum frun_probes_kind frun_probes_kind(const struct frun *f);
+/* What the probes of a burst have in common, most significant bit first as probe_hi() and probe_lo() make them: port and queue, and when they are
+ * sent. seq: by stream id, counts up. code: probe_delay_code() of each, NULL: all 0. */
+struct frun_probing {
+	uint64_t hi, lo;
+	uint64_t *seq;
+	const uint64_t *code;
+};
+/* The probes of n frames, the first of which has index `at`. Not of FRUN_PROBES_SOME. */
+void frun_probe(const struct frun *f, uint32_t at, const struct frun_probing *b, void *const *obj, unsigned n);
 /* Checksums that depend on what the probe says, of own frame i, which is whole but for these. false: it has none. */
 bool frun_probe_sums(const struct frun *f, uint64_t i, uint8_t *frame);
 

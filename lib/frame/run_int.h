@@ -123,8 +123,11 @@ struct run_col_state {
 struct run_state;
 typedef void run_fill_fn(const struct frun *f, struct run_state *st, void *const *obj, unsigned n);
 
+typedef void run_probes_fn(const struct frun *f, uint32_t at, const struct frun_probing *b, void *const *obj, unsigned n);
+
 struct frun {
 	run_fill_fn *fill;
+	run_probes_fn *probes;   /* NULL: each is to be looked at */
 	uint32_t data_off, len16_off, len32_off;
 	uint32_t write_off;      /* of the first written line in an object */
 	uint16_t len;            /* of all frames, 0: they differ */
@@ -160,6 +163,7 @@ struct frun {
 	uint32_t *size_before;   /* [ncycle + 1] bytes with FCS of the port's cycle */
 	uint32_t *own_before;    /* [own + 1] */
 	struct frun_probe *probe; /* [own], NULL: none */
+	uint8_t *probe_run;      /* [own] so many from this one on are at one place */
 	enum frun_probes_kind probes_kind;
 	uint32_t *sizes;         /* [own / RUN_SIZES_STEP + 2][CNT_NSIZES] where sizes differ: frames of each before every so manieth, and of all */
 	struct frun_class *class;
@@ -276,5 +280,6 @@ struct run_isa {
 	run_fill_fn *affine, *affine_lines;        /* one lane of one line; of any */
 	run_fill_fn *lanes, *lanes_len, *lanes_lines; /* many affine lanes */
 	run_fill_fn *cols, *cols_len, *cols_lines;
+	run_probes_fn *probes_one, *probes_row, *probes_all;
 };
 extern const struct run_isa run_isa_plain, run_isa_ssse3, run_isa_avx2, run_isa_avx512;

@@ -42,20 +42,22 @@ static const struct proto *next_proto(const struct proto *lower, const uint8_t *
 				      const struct bind **by)
 {
 	const struct proto *found = NULL;
-	enum rank best = RANK_NONE;
+	enum rank best = RANK_NONE, payload = RANK_NONE;
 
 	for (const struct proto *const *p = proto_table; *p != NULL; p++) {
 		for (const struct bind *b = (*p)->binds; b->lower != NULL; b++) {
-			enum rank r = (*p)->is_payload ? RANK_NONE : rank_of(lower, b, hdr, next, left);
-			if (r < best) {
+			enum rank r = rank_of(lower, b, hdr, next, left);
+			if ((*p)->is_payload) {
+				payload = r < payload ? r : payload;
+			} else if (r < best) {
 				best = r;
 				found = *p;
 				*by = b;
 			}
 		}
 	}
-	/* what only looks like a header may be a probe */
-	if ((best == RANK_NONE || best == RANK_PEEK) && lower != &proto_probe && is_probe(next, left)) {
+	/* what only looks like a header, or where payload is as likely, may be a probe */
+	if ((best == RANK_NONE || best == RANK_PEEK || payload <= best) && lower != &proto_probe && is_probe(next, left)) {
 		*by = NULL;
 		return &proto_probe;
 	}

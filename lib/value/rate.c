@@ -75,30 +75,127 @@ static int rate_unit_parse(const struct vspec *s, const char *text, size_t at, s
 	return unit_fail(s, rate_names, text, at, e);
 }
 
-static int rate_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+static int one_parse(const struct vspec *s, const char *text, struct rate *r, struct err *e)
 {
-	struct rate r = {RATE_MAX, 0};
 	struct dec d;
 	int exp;
 
-	if (strcmp(text, "max") == 0) {
-		memcpy(out, &r, sizeof(r));
+	memset(r, 0, sizeof(*r));
+	r->kind = RATE_MAX;
+	if (strcmp(text, "max") == 0)
 		return 0;
-	}
 	int rc = dec_scan(text, &d);
 	if (rc == -EINVAL)
 		return vspec_fail(s, EINVAL, 0, e, text, text[0] == '-' ? "is negative" : "is not a rate");
-	int urc = rate_unit_parse(s, text, d.len, &r, &exp, e);
+	int urc = rate_unit_parse(s, text, d.len, r, &exp, e);
 	if (urc != 0)
 		return urc;
 	if (rc == -ERANGE)
 		return vspec_fail(s, ERANGE, 0, e, text, "has too many digits");
-	r.value = dec_double(&d, exp);
-	if (r.value < rate_limits[r.kind].lo || r.value > rate_limits[r.kind].hi)
-		return vspec_fail(s, ERANGE, 0, e, text, "is out of range (%s)%s", rate_limits[r.kind].text,
-				  r.value == 0 ? "; to send nothing use stop" : "");
-	memcpy(out, &r, sizeof(r));
+	r->value = dec_double(&d, exp);
+	if (r->value < rate_limits[r->kind].lo || r->value > rate_limits[r->kind].hi)
+		return vspec_fail(s, ERANGE, 0, e, text, "is out of range (%s)%s", rate_limits[r->kind].text,
+				  r->value == 0 ? "; to send nothing use stop" : "");
 	return 0;
+}
+
+static const struct vspec trend_time = {.type = &vt_duration, .min = 1, .max = INT64_MAX};
+
+/* A part of the text by itself; columns are those of the whole. */
+static int part_parse(const struct vspec *s, const char *text, size_t at, size_t len, void *out, struct err *e)
+{
+	char part[128];
+
+	if (len >= sizeof(part))
+		return vspec_fail(s, EINVAL, (int)at, e, text, "is too long");
+	memcpy(part, text + at, len);
+	part[len] = '\0';
+	int rc = s == &trend_time ? vt_duration.parse(s, part, out, e) : one_parse(s, part, out, e);
+	if (rc != 0 && e != NULL)
+		e->col = (int)at + (e->col > 0 ? e->col : 0);
+	return rc;
+}
+
+#define TREND_WORDS 4
+#define RATE_MAX_STEPS 1e6
+
+/* The words behind A..B. Returns their number, or more than TREND_WORDS. */
+static unsigned words_of(const char *text, size_t i, size_t at[TREND_WORDS], size_t len[TREND_WORDS])
+{
+	unsigned n = 0;
+
+	for (;;) {
+		i += strspn(text + i, " \t");
+		if (text[i] == '\0')
+			return n;
+		if (n == TREND_WORDS)
+			return n + 1;
+		at[n] = i;
+		len[n] = strcspn(text + i, " \t");
+		i += len[n++];
+	}
+}
+
+static bool word_is(const char *text, size_t at, size_t len, const char *word)
+{
+	return len == strlen(word) && memcmp(text + at, word, len) == 0;
+}
+
+static int steps_parse(const struct vspec *s, const char *text, size_t at, size_t len, struct rate *r, struct err *e)
+{
+	struct rate step;
+	double way = r->to > r->value ? r->to - r->value : r->value - r->to;
+	int rc = part_parse(s, text, at, len, &step, e);
+
+	if (rc != 0)
+		return rc;
+	if (step.kind != r->kind)
+		return vspec_fail(s, EINVAL, (int)at, e, text, "has a step of another unit than its ends");
+	if (step.value > way || way / step.value > RATE_MAX_STEPS)
+		return vspec_fail(s, ERANGE, (int)at, e, text, "has a step that is %s", step.value > way ? "larger than the way" : "too small");
+	r->step = step.value;
+	return 0;
+}
+
+/* A..B over T, A..B step S every T; dots: where ".." stands. */
+static int trend_parse(const struct vspec *s, const char *text, size_t dots, struct rate *r, struct err *e)
+{
+	size_t end = dots + 2 + strcspn(text + dots + 2, " \t"), at[TREND_WORDS], len[TREND_WORDS];
+	struct rate to;
+	unsigned n = words_of(text, end, at, len);
+	int rc = part_parse(s, text, 0, dots, r, e);
+
+	if (rc == 0)
+		rc = part_parse(s, text, dots + 2, end - dots - 2, &to, e);
+	if (rc != 0)
+		return rc;
+	if (r->kind == RATE_MAX || to.kind == RATE_MAX)
+		return vspec_fail(s, EINVAL, r->kind == RATE_MAX ? 0 : (int)dots + 2, e, text, "has an end that is no number");
+	if (r->kind != to.kind)
+		return vspec_fail(s, EINVAL, (int)dots + 2, e, text, "has ends of different units");
+	if (r->value == to.value)
+		return vspec_fail(s, EINVAL, (int)dots + 2, e, text, "has two ends that are the same");
+	r->to = to.value;
+	bool ramp = n == 2 && word_is(text, at[0], len[0], "over");
+	bool steps = n == 4 && word_is(text, at[0], len[0], "step") && word_is(text, at[2], len[2], "every");
+	if (!ramp && !steps)
+		return vspec_fail(s, EINVAL, n > 0 ? (int)at[0] : (int)strlen(text), e, text,
+				  "does not say how long it takes: \"over 30s\", or \"step 1Mpps every 5s\"");
+	if (steps)
+		rc = steps_parse(s, text, at[1], len[1], r, e);
+	unsigned last = ramp ? 1 : 3;
+	return rc != 0 ? rc : part_parse(&trend_time, text, at[last], len[last], &r->over_ns, e);
+}
+
+static int rate_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	const char *dots = strstr(text, "..");
+	struct rate r;
+	int rc = dots != NULL ? trend_parse(s, text, (size_t)(dots - text), &r, e) : one_parse(s, text, &r, e);
+
+	if (rc == 0)
+		memcpy(out, &r, sizeof(r));
+	return rc;
 }
 
 /* Shortest digits that give v again: n digits, value 0.d1d2.. * 10^(*point). */
@@ -141,25 +238,18 @@ static void put_digits(const char *digits, size_t n, int point, struct sbuf *out
 	}
 }
 
-static void rate_print(const struct vspec *s, const void *v, struct sbuf *out)
+static void value_print(enum rate_kind kind, double value, struct sbuf *out)
 {
-	struct rate r;
 	char digits[24];
 	int point;
+	size_t n = short_digits(value, digits, &point);
 
-	(void)s;
-	memcpy(&r, v, sizeof(r));
-	if (r.kind == RATE_MAX) {
-		sbuf_add(out, "max");
-		return;
-	}
-	size_t n = short_digits(r.value, digits, &point);
-	if (r.kind == RATE_PERCENT) {
+	if (kind == RATE_PERCENT) {
 		put_digits(digits, n, point, out);
 		sbuf_addc(out, '%');
 		return;
 	}
-	bool bits = r.kind != RATE_PPS;
+	bool bits = kind != RATE_PPS;
 	const struct rate_unit *best = NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(rate_units); i++) {
 		const struct rate_unit *u = &rate_units[i];
@@ -168,8 +258,53 @@ static void rate_print(const struct vspec *s, const void *v, struct sbuf *out)
 	}
 	put_digits(digits, n, point - (int)best->exp, out);
 	sbuf_add(out, best->name);
-	if (r.kind == RATE_L2_BPS)
+	if (kind == RATE_L2_BPS)
 		sbuf_add(out, "/l2");
+}
+
+static void rate_print(const struct vspec *s, const void *v, struct sbuf *out)
+{
+	struct rate r;
+
+	(void)s;
+	memcpy(&r, v, sizeof(r));
+	if (r.kind == RATE_MAX) {
+		sbuf_add(out, "max");
+		return;
+	}
+	value_print(r.kind, r.value, out);
+	if (r.over_ns == 0)
+		return;
+	sbuf_add(out, "..");
+	value_print(r.kind, r.to, out);
+	if (r.step > 0) {
+		sbuf_add(out, " step ");
+		value_print(r.kind, r.step, out);
+	}
+	sbuf_add(out, r.step > 0 ? " every " : " over ");
+	vt_duration.print(&trend_time, &r.over_ns, out);
+}
+
+/* What could stand behind A..B, at the last word of prefix. */
+static void trend_complete(const char *prefix, void (*offer)(void *, const char *), void *arg)
+{
+	static const char *const words[] = {"over", "step", "every"};
+	size_t begin = strlen(prefix), at[TREND_WORDS], len[TREND_WORDS];
+	struct sbuf whole = {0};
+
+	while (begin > 0 && prefix[begin - 1] != ' ')
+		begin--;
+	sbuf_addn(&whole, prefix, begin);
+	unsigned n = words_of(sbuf_str(&whole), strcspn(sbuf_str(&whole), " "), at, len);
+	bool steps = n > 0 && word_is(prefix, at[0], len[0], "step");
+	for (unsigned w = 0; w < ARRAY_SIZE(words) && begin > 0; w++) {
+		if (!(n == 0 ? w < 2 : n == 2 && steps && w == 2) || !word_starts(words[w], prefix + begin))
+			continue;
+		whole.len = begin;
+		sbuf_add(&whole, words[w]);
+		offer(arg, whole.s);
+	}
+	sbuf_free(&whole);
 }
 
 static void rate_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
@@ -177,6 +312,10 @@ static void rate_complete(const struct vspec *s, const char *prefix, void (*offe
 	static const char *const words[] = {"max", "1%", "10%", "50%", "100%"};
 
 	(void)s;
+	if (strstr(prefix, "..") != NULL) {
+		trend_complete(prefix, offer, arg);
+		return;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (word_starts(words[i], prefix) && (prefix[0] == '\0' || words[i][0] == 'm'))
 			offer(arg, words[i]);
@@ -184,7 +323,7 @@ static void rate_complete(const struct vspec *s, const char *prefix, void (*offe
 }
 
 const struct vtype vt_rate = {.name = "rate",
-			      .syntax = "10% | 1.5Mpps | 3Gbps[/l2] | max",
+			      .syntax = RATE_SYNTAX,
 			      .size = sizeof(struct rate),
 			      .parse = rate_parse,
 			      .print = rate_print,

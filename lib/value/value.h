@@ -6,11 +6,16 @@
 
 enum rate_kind { RATE_MAX, RATE_PERCENT, RATE_PPS, RATE_L1_BPS, RATE_L2_BPS };
 
-/* Offered load as the user wrote it. value: percent, frames/s or bit/s by kind; 0 for RATE_MAX. */
+/* Offered load as the user wrote it. value: percent, frames/s or bit/s by kind; 0 for RATE_MAX. over_ns > 0: it is what the rate begins with; it
+ * goes to `to` in a straight line that takes over_ns, or (step > 0) by one step after each over_ns, and stays there. Else to, step are 0. */
 struct rate {
 	enum rate_kind kind;
 	double value;
+	double to, step;
+	uint64_t over_ns;
 };
+
+#define RATE_SYNTAX "10% | 1.5Mpps | 3Gbps[/l2] | max, or A..B over T | A..B step S every T"
 
 #define PORTSET_MAX 1024
 /* Set of port (or any small) numbers. */
@@ -58,7 +63,7 @@ int vspec_fail(const struct vspec *s, int code, int col, struct err *e, const ch
 
 /* bool: on|off|enable|disable|yes|no|true|false */ extern const struct vtype vt_bool;
 /* uint64_t, decimal or 0x hex, digits with optional k M G suffix (powers of 1000) */ extern const struct vtype vt_uint;
-/* struct rate; a bare number is percent */ extern const struct vtype vt_rate;
+/* struct rate; a bare number is percent; A..B over T, A..B step S every T */ extern const struct vtype vt_rate;
 /* uint64_t ns; ns us ms s m h, a bare number is refused (names the units) */ extern const struct vtype vt_duration;
 /* uint16_t frame size in bytes with FCS; 0 = auto. One size; vt_sizes (lib/vary) takes sequences */ extern const struct vtype vt_size;
 /* uint64_t bit/s: 100G, 2.5Gbps, 40000Mbps; auto = 0 (what the device says), outside of min and max */ extern const struct vtype vt_speed;

@@ -196,6 +196,7 @@ static bool gen_open(struct variant *v, const struct row *row, const struct vari
 	v->txq->pool_size = v->txq->pool->size;
 	v->txq->mark = ++opened << 8;
 	g->cell = zeroed(GEN_MAX_STREAMS * sizeof(*g->cell));
+	g->probes = zeroed(sizeof(*g->probes));
 	struct gen_job *j = row_job(row, v->txq, burst, isa, &v->engine);
 	if (j == NULL)
 		return false;

@@ -39,6 +39,8 @@ TARGETS = {
     "s4096": ("bare_tx_32", 0.83),
     "s4096_running": ("bare_tx_32", 0.72),
     "imix": ("bare_tx_32", 0.80),
+    "probe": ("bare_tx_32", 0.82),
+    "probe_4096": ("bare_tx_32", 0.74),
     "gen_32 / txonly": ("testpmd txonly", 1.8),
     "sink_32 / rxonly": ("testpmd rxonly", 1.2),
 }

@@ -201,9 +201,9 @@ class Tcpdump:
         assert "\n0 packets dropped by kernel" in "\n" + text, text
 
 
-def tshark(path, show, *fields):
+def tshark(path, show, *fields, options=()):
     """Rows of fields, of the frames that the display filter shows."""
-    cmd = ["tshark", "-n", "-r", str(path), "-Y", show, "-T", "fields"]
+    cmd = ["tshark", "-n", *options, "-r", str(path), "-Y", show, "-T", "fields"]
     for proto in ("ip", "udp", "tcp"):
         cmd += ["-o", f"{proto}.check_checksum:TRUE"]
     for f in fields or ("frame.number",):

@@ -486,6 +486,7 @@ static void test_hand_over(void **state)
 		fake[q].judge = NULL; /* what it knows would be changed by one thread and read by the other */
 		fake[q].drops = true;
 	}
+	x->probing = true;
 	for (unsigned i = 0; i < ARRAY_SIZE(p); i++) {
 		p[i] = phase_new(x);
 		for (unsigned s = 0; s <= i; s++)
@@ -513,6 +514,7 @@ static void test_hand_over(void **state)
 			(void)cell_get(&x->txq[q]->cnt.packets);
 			(void)gen_counts(x->gen[q], sum, MAX_IDS);
 			(void)gen_sizes(x->gen[q], &(struct cnt_sizes){0});
+			(void)gen_probes_sent(x->gen[q], i % 6);
 		}
 	}
 	x->job.stop = true;
@@ -538,6 +540,8 @@ static void test_hand_over(void **state)
 	for (unsigned s = 0; s < MAX_IDS; s++) { /* nobody judged; the sums are the device's */
 		x->sent[s][0] = sum[s].packets;
 		x->sent[s][1] = sum[s].bytes;
+		for (unsigned q = 0; q < 2; q++)
+			x->probe[q].sent[s] = gen_probes_sent(x->gen[q], s);
 		sum[0].packets += s > 0 ? sum[s].packets : 0;
 		sum[0].bytes += s > 0 ? sum[s].bytes : 0;
 	}

@@ -142,7 +142,7 @@ static void make(struct made *m)
 	m->r.flow = m->flow;
 	m->r.worker = m->worker;
 	for (unsigned i = 0; i < 2; i++) {
-		m->tx[i] = (struct trial_tx){.port = i, .load = {.intended = 1000000, .offered = 1000000, .intended_pps = 1e6, .offered_pps = 1e6,
+		m->tx[i] = (struct trial_tx){.port = i, .load = {.counted = true, .intended = 1000000, .offered = 1000000, .intended_pps = 1e6, .offered_pps = 1e6,
 								 .duration_ns = 999999000, .due_ns = 999999000}};
 		m->flow[i].counts = (struct trial_counts){.accepted = 1000000, .arrived = 1000000};
 		m->worker[i] = (struct trial_worker){.lcore = i + 1, .waited_known = true};
@@ -197,6 +197,13 @@ static void test_each_reason(void **state)
 	assert_int_equal(judged(&m), TRIAL_LIMITED);
 	m.tx[0].load.offered = 999000;
 	assert_int_equal(judged(&m), TRIAL_VALID);
+	m.tx[0].load.counted = false; /* random arrivals: only what was given up is known */
+	m.tx[0].load.given_up = 1100;
+	assert_int_equal(judged(&m), TRIAL_LIMITED);
+	m.tx[0].load.given_up = 0;
+	assert_int_equal(judged(&m), TRIAL_VALID);
+	m.tx[0].load.stopped = true;
+	assert_int_equal(judged(&m), TRIAL_LIMITED);
 	make(&m);
 	m.flow[0].counts.missed = 1;
 	m.flow[0].counts.arrived--;

@@ -91,6 +91,9 @@ __rte_noinline unsigned gen_ready_mixed(const struct gen_job *j, const struct ge
 	uint64_t longest = (uint64_t)j->nqueues << PACE_FRAME_BITS;
 	unsigned lo = 1, hi = most;
 
+	if (gr->arr != NULL)
+		return gen_ready_shaped(j, gr, most, now);
+	now = now >= j->end_tsc ? j->end_tsc - 1 : now;
 	if (most == 0 || (int64_t)(now - pace_due(&gr->pace, gr->unit)) < 0)
 		return 0;
 	if (gr->pace.period.cycles * longest > PACE_FAR)
@@ -127,6 +130,15 @@ __rte_noinline void gen_arrive(struct dp_worker *w, const struct gen_job *j, str
 	}
 }
 
+void gen_late_tail(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned sent, uint64_t now)
+{
+	uint64_t late = now - gen_due_at(j, gr, i);
+
+	gen_note_late(j->txq, late);
+	if (late > j->late_cycles)
+		gen_count_late(j, gr, i, sent, now);
+}
+
 static __rte_noinline unsigned flush_tail(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
@@ -141,6 +153,8 @@ static __rte_noinline unsigned flush_tail(struct dp_worker *w, const struct gen_
 	if (sent > 0) {
 		o->progress_tsc = now;
 		gen_credit(g, &o->first, i, sent, cell_get(&j->txq->cnt.bytes) - before);
+		if (!pace_is_max(&o->first.pace))
+			gen_late_tail(j, &o->first, i, sent, now);
 	}
 	if (txq_has_tail(j->txq))
 		gen_give_up(w, j, g, now);
@@ -198,7 +212,7 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 	}
 	if (unlikely(gr->probes))
 		gen_probe_put(j, g, gr, gr->i, q->m, n);
-	uint64_t before = cell_get(&q->cnt.bytes);
+	uint64_t before = cell_get(&q->cnt.bytes), late = now - (simple ? pace_due(&gr->pace, gr->unit) : gen_deadline(gr));
 	unsigned sent = txq_send(q, n, simple ? (uint64_t)n * (gr->len + GEN_FCS) : gen_bytes(gr, gr->i, n), now);
 	if (simple) {
 		gr->i += n;
@@ -212,6 +226,11 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 			cell_add(&g->accepted, sent);
 		else
 			gen_credit(g, gr, gr->i - n, sent, cell_get(&q->cnt.bytes) - before);
+		if (!pace_is_max(&gr->pace)) {
+			gen_note_late(q, late);
+			if (unlikely(late > j->late_cycles))
+				gen_count_late(j, gr, gr->i - n, sent, now);
+		}
 	}
 	if (unlikely(sent < n)) {
 		if (gr->probes)
@@ -242,12 +261,19 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 	struct gen_grp *gr = &o->first;
 	bool over;
 
-	if (unlikely(o->ngroups != 1))
-		return gen_poll_groups(w, j, g, now);
+	if (unlikely(o->detour)) {
+		if (o->ngroups != 1)
+			return gen_poll_groups(w, j, g, now);
+		if (!txq_has_tail(j->txq))
+			gen_give_late(w, j, g, now);
+		if (!g->base.active)
+			return 0;
+	}
 	if (unlikely(txq_has_tail(j->txq)))
 		return flush_tail(w, j, g, now);
 	unsigned n = gen_ready(j, gr, j->burst, now, &over);
 	if (unlikely(over)) {
+		gen_close(j, gr);
 		gen_leave(o);
 		gen_run_out(w, j, g);
 		return 0;

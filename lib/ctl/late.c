@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How long frames waited beyond their deadline. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "ctl_int.h"
+
+int late_open(struct ctl_port *cp, unsigned q, void *mem, struct err *e)
+{
+	if (mem == NULL)
+		return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", q, cp->p.id);
+	hist_init(mem, GEN_LATE_SHAPE);
+	cp->txq[q]->lateness = mem;
+	return 0;
+}
+
+void late_clear(struct ctl_port *cp)
+{
+	for (unsigned q = 0; q < cp->p.ntxq; q++) {
+		free(cp->late_base[q]);
+		cp->late_base[q] = hist_copy(cp->txq[q]->lateness);
+	}
+}
+
+void late_free(struct ctl_port *cp)
+{
+	for (unsigned q = 0; q < cp->p.ntxq && cp->late_base != NULL; q++)
+		free(cp->late_base[q]);
+	free(cp->late_base);
+}
+
+struct hist *late_read(const struct ctl_port *cp, unsigned q)
+{
+	struct hist *h = hist_copy(cp->txq[q]->lateness);
+
+	if (cp->late_base[q] != NULL)
+		hist_subtract(h, cp->late_base[q]);
+	return h;
+}
+
+static uint64_t in_ns(uint64_t cycles)
+{
+	return cycles == UINT64_MAX ? UINT64_MAX : clock_ns(cycles);
+}
+
+void late_snap(const struct hist *h, struct snap_late *out)
+{
+	*out = (struct snap_late){.count = h != NULL ? hist_count(h) : 0, .mean = (double)NAN};
+	if (out->count == 0)
+		return;
+	out->p50 = in_ns(hist_percentile(h, 50));
+	out->p99 = in_ns(hist_percentile(h, 99));
+	out->max = in_ns(hist_max(h));
+	out->mean = hist_mean(h) / clock_hz() * 1e9;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pacing by the device, where it is asked for and offered. A rate limit of its queues smooths what the worker's clock lets go: it is set to the
+ * queue's share of the port's rate, and frames still leave at their deadlines at the earliest. */
+#include <errno.h>
+#include <math.h>
+
+#include "ctl_int.h"
+
+/* Mbit/s of each queue that leave room for all that the port is asked for; 0: no limit. */
+static uint64_t limit_mbps(struct ctl *c, const struct ctl_port *cp)
+{
+	struct ctl_load l;
+	double bps;
+
+	if (cp->p.cfg.arrival.kind != ARRIVAL_CONSTANT || ctl_load(c, cp->p.id, &l, NULL) < 0 || l.is_max)
+		return 0;
+	bps = l.l1_bps / cp->p.ntxq;
+	return bps < (double)plan_speed(cp) ? (uint64_t)ceil(bps / 1e6) : 0;
+}
+
+/* The speed of the link is no limit. */
+static int limit_queues(const struct ctl_port *cp, uint64_t mbps)
+{
+	uint32_t rate = (uint32_t)(mbps != 0 ? mbps : cp->link_mbps);
+	int rc = 0;
+
+	for (uint16_t q = 0; q < cp->p.ntxq && rc == 0; q++)
+		rc = rte_eth_set_queue_rate_limit(cp->p.dev, q, rate);
+	return rc;
+}
+
+static int stamps_offered(const struct ctl_port *cp)
+{
+	struct rte_eth_dev_info info;
+	int rc = rte_eth_dev_info_get(cp->p.dev, &info);
+
+	return rc < 0 ? rc : (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) == 0 ? -ENOTSUP : -ENOSYS;
+}
+
+void pacing_follow(struct ctl *c, struct ctl_port *cp)
+{
+	int kind = cp->p.cfg.pacing;
+	uint64_t mbps = kind == PACING_QUEUE ? limit_mbps(c, cp) : 0;
+	struct sbuf text = {0};
+
+	if (!cp->started || cp->p.ntxq == 0 || (kind == cp->pacing.kind && mbps == cp->pacing.mbps))
+		return;
+	bool other = kind != cp->pacing.kind;
+	if (kind == PACING_QUEUE || (cp->pacing.kind == PACING_QUEUE && cp->pacing.rc == 0))
+		cp->pacing.rc = limit_queues(cp, mbps);
+	if (kind != PACING_QUEUE)
+		cp->pacing.rc = kind == PACING_TIMESTAMP ? stamps_offered(cp) : 0;
+	cp->pacing.kind = kind;
+	cp->pacing.mbps = mbps;
+	pacing_text(cp, &text);
+	if (other)
+		ctl_note(c, cp->p.id, "port %u: %s", cp->p.id, sbuf_str(&text));
+	sbuf_free(&text);
+}
+
+void pacing_text(const struct ctl_port *cp, struct sbuf *out)
+{
+	const char *what = cp->pacing.kind == PACING_QUEUE ? "rate limits of its queues" : "sending at time stamps";
+
+	sbuf_add(out, "paced by software");
+	if (cp->pacing.kind == PACING_SOFTWARE)
+		return;
+	if (cp->pacing.rc == 0 && cp->pacing.mbps != 0)
+		sbuf_addf(out, ", and by the device: %llu Mbit/s for each of its %u queues", (unsigned long long)cp->pacing.mbps, cp->p.ntxq);
+	else if (cp->pacing.rc == 0)
+		sbuf_add(out, "; the device is given no limit for arrivals that are not constant, or for more than its link carries");
+	else if (cp->pacing.rc == -ENOSYS)
+		sbuf_addf(out, "; the device offers %s, which this version does not use", what);
+	else if (cp->pacing.rc == -ENOTSUP)
+		sbuf_addf(out, "; the device does not offer %s", what);
+	else
+		sbuf_addf(out, "; the device refuses %s: %s", what, rte_strerror(-cp->pacing.rc));
+}

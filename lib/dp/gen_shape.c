@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind "gen" where deadlines are not simply one period after the other, and what becomes of frames that are late. */
+#include "gen_own.h"
+
+/* ---- deadlines ---- */
+
+static pace_pos gap_before(const struct gen_job *j, const struct gen_arr *a, uint64_t i)
+{
+	return ((pace_pos)pace_poisson_gap(a->seed, i) << 32) * j->nqueues;
+}
+
+static void seek_poisson(const struct gen_job *j, struct gen_arr *a, uint64_t i)
+{
+	for (; a->x_i < i; a->x_i++)
+		a->x += gap_before(j, a, a->x_i + 1);
+	for (; a->x_i > i; a->x_i--)
+		a->x -= gap_before(j, a, a->x_i);
+}
+
+/* Units before the first frame of the burst that frame k lies in; before u of its own. Of bytes, those before the phase are left out. */
+static uint64_t burst_begin(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t u, uint64_t behind)
+{
+	if (!gr->bytes)
+		return u - behind;
+	uint64_t k = gen_phase_k(j, gr, i), bytes = gen_phase_bytes(gr, k) - gen_phase_bytes(gr, behind < k ? k - behind : 0);
+	return bytes < u ? u - bytes : 0;
+}
+
+static uint64_t shape_due(const struct gen_job *j, const struct gen_grp *gr, uint64_t i)
+{
+	const struct pace_shape *s = gr->group->shape;
+	struct gen_arr *a = gr->arr;
+	uint64_t number = j->queue + i * j->nqueues, u;
+	struct pace_at at = {.k = number - a->k0, .slot = 1};
+
+	if (s->kind == ARRIVAL_POISSON) {
+		seek_poisson(j, a, i);
+		at.x = a->x;
+		return a->t0 + pace_shape_due(s, &at, number);
+	}
+	u = gen_unit(j, gr, i) - a->unit0;
+	at.x = PACE_POS(u);
+	if (s->kind == ARRIVAL_BURST && !s->gap)
+		at.begin = burst_begin(j, gr, i, u, at.k % s->burst);
+	if (s->kind == ARRIVAL_JITTER && gr->bytes) {
+		uint64_t k = gen_phase_k(j, gr, i);
+		at.slot = gen_phase_bytes(gr, k + 1) - gen_phase_bytes(gr, k);
+	}
+	return a->t0 + pace_shape_due(s, &at, number);
+}
+
+uint64_t gen_due_at(const struct gen_job *j, const struct gen_grp *gr, uint64_t i)
+{
+	return gr->arr != NULL ? shape_due(j, gr, i) : pace_due(&gr->pace, gen_unit(j, gr, i));
+}
+
+static bool is_before(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t tsc)
+{
+	return (int64_t)(tsc - gen_due_at(j, gr, i)) > 0;
+}
+
+uint64_t gen_due_before(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t most, uint64_t tsc)
+{
+	uint64_t lo = 0, hi = 1;
+
+	if (gr->arr != NULL && gr->group->shape->kind == ARRIVAL_POISSON) { /* sums: one after the other */
+		while (lo < most && is_before(j, gr, i + lo, tsc))
+			lo++;
+		return lo;
+	}
+	/* lo frames are due before tsc, frame hi is not or there is none */
+	for (; hi < most && hi >> 40 == 0 && is_before(j, gr, i + hi - 1, tsc); hi *= 2)
+		lo = hi;
+	hi = hi < most ? hi : most;
+	while (lo < hi) {
+		uint64_t mid = (lo + hi + 1) / 2;
+		if (is_before(j, gr, i + mid - 1, tsc))
+			lo = mid;
+		else
+			hi = mid - 1;
+	}
+	return lo;
+}
+
+/* ---- what leaves when ---- */
+
+/* When a frame may leave that is due then: at its deadline, or behind a stall as soon as the bounded speed lets it. */
+static uint64_t leaves(const struct gen_job *j, const struct gen_arr *a, uint64_t due)
+{
+	uint64_t since = due - a->chase_due, at = a->chase_tsc + (uint64_t)((pace_pos)since * j->slower >> 64);
+
+	return a->chasing && (int64_t)since >= 0 && (int64_t)(at - due) > 0 ? at : due;
+}
+
+void gen_place(const struct gen_job *j, struct gen_grp *gr)
+{
+	struct gen_arr *a = gr->arr;
+
+	gr->unit = gen_unit(j, gr, gr->i);
+	if (a == NULL)
+		return;
+	a->due = shape_due(j, gr, gr->i);
+	gr->pace.k0 = gr->unit;
+	gr->pace.t0 = leaves(j, a, a->due);
+	a->chasing &= gr->pace.t0 != a->due;
+}
+
+void gen_anchor(const struct gen_job *j, struct gen_grp *gr, uint64_t t0, uint64_t unit0, uint64_t k0)
+{
+	*gr->arr = (struct gen_arr){.t0 = t0, .unit0 = unit0, .k0 = k0, .x_i = gr->i, .seed = pace_queue_seed(gr->group->shape->seed, j->queue)};
+	if (gr->group->shape->kind == ARRIVAL_POISSON)
+		gr->arr->x = gap_before(j, gr->arr, gr->i);
+}
+
+static bool may_leave(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t now)
+{
+	return (int64_t)(now - leaves(j, gr->arr, shape_due(j, gr, i))) >= 0;
+}
+
+__rte_noinline unsigned gen_ready_shaped(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t now)
+{
+	const struct pace_shape *s = gr->group->shape;
+	struct gen_arr *a = gr->arr;
+	uint64_t until = now >= j->end_tsc ? j->end_tsc - 1 : now, lag = now - gr->pace.t0;
+	unsigned n = 1, hi = most;
+
+	if (most == 0 || (int64_t)(until - gr->pace.t0) < 0)
+		return 0;
+	if (j->catchup == GEN_OVERSPEED && lag > j->lag_cycles) {
+		a->chasing = true;
+		a->chase_tsc = now;
+		a->chase_due = a->due;
+	}
+	if (s->slow > PACE_FAR / j->nqueues)
+		return 1;
+	if (s->kind == ARRIVAL_POISSON) {
+		while (n < most && may_leave(j, gr, gr->i + n, until))
+			n++;
+		return n;
+	}
+	for (unsigned mid = most; n < hi; mid = (n + hi + 1) / 2) {
+		if (may_leave(j, gr, gr->i + mid - 1, until))
+			n = mid;
+		else
+			hi = mid - 1;
+	}
+	return n;
+}
+
+/* ---- late ---- */
+
+#define GIVE_MOST 65536 /* frames of Poisson arrivals in one turn: each takes some nanoseconds */
+
+/* The group's next n frames will not be sent. Those of the schedule are counted by their number: they come off again. */
+static void give(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, uint64_t n)
+{
+	uint64_t at = gr->i - gr->prog_i;
+
+	if (gr->stream < 0) {
+		gen_unsettle(g);
+		cell_add(&g->accepted, n);
+		gen_fold(g, gr->prog, at + n, UINT64_MAX);
+		gen_fold(g, gr->prog, at, 1);
+		gen_settle(g);
+	}
+	cell_add(&j->txq->cnt.unsent, n);
+	gr->i += n;
+	gen_seek(gr);
+	gen_place(j, gr);
+}
+
+void gen_give_late(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+{
+	struct gen_own *o = gen_own(g);
+
+	while (o->nlive > 0 && g->base.active) {
+		struct gen_grp *gr = gen_top(o);
+		uint64_t limit = now - j->lag_cycles, most = gr->end_i - gr->i;
+
+		if (gr->arr == NULL || (int64_t)(limit - gr->arr->due) <= 0)
+			return;
+		limit = (int64_t)(limit - j->end_tsc) > 0 && j->end_tsc != UINT64_MAX ? j->end_tsc : limit;
+		most = gr->group->shape->kind == ARRIVAL_POISSON && most > GIVE_MOST ? GIVE_MOST : most;
+		uint64_t n = gen_due_before(j, gr, gr->i, most, limit);
+		if (n == 0)
+			return;
+		give(j, g, gr, n);
+		gen_arrive(w, j, g, now);
+	}
+}
+
+__rte_noinline void gen_close(const struct gen_job *j, const struct gen_grp *gr)
+{
+	if (gr->arr != NULL && j->catchup == GEN_OVERSPEED && j->end_tsc != UINT64_MAX)
+		cell_add(&j->txq->cnt.unsent, gen_due_before(j, gr, gr->i, gr->limit_i - gr->i, j->end_tsc));
+}
+
+__rte_noinline void gen_count_late(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t n, uint64_t now)
+{
+	cell_add(&j->txq->cnt.late, gen_due_before(j, gr, i, n, now - j->late_cycles));
+}
