@@ -41,7 +41,8 @@ struct trial_counts {
 	uint64_t arrived_late;      /* and from then on until the end */
 	uint64_t group;             /* of all of them to group addresses */
 	bool unicast;               /* the trial sends none to these: they are others' */
-	uint64_t missed, nombuf, rx_errors;
+	uint64_t missed, rx_errors;
+	uint64_t nombuf;            /* frames, or looks at a queue: some drivers leave the frame where it is and count the look */
 	/* Told by the probes of the frames, where each has one. */
 	bool probes;
 	uint64_t whole, whole_late; /* different ones that arrived whole until the wait was over, and from then on */

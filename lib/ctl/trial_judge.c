@@ -88,9 +88,10 @@ static void close_counters(const struct trial_counts *c, struct trial_fates *f)
 	f->late = late;
 	f->received = arrived - f->others - late;
 	f->rx_missed = c->missed;
-	f->rx_nombuf = c->nombuf;
 	f->rx_errors = c->rx_errors;
 	uint64_t sum = trial_accounted(f);
+	f->rx_nombuf = sum >= f->sent ? 0 : c->nombuf < f->sent - sum ? c->nombuf : f->sent - sum;
+	sum += f->rx_nombuf;
 	if (sum > f->sent)
 		f->excess = sum - f->sent;
 	else
@@ -233,6 +234,9 @@ void trial_judge(struct trial_result *r, const struct trial_cfg *cfg)
 	judge_workers(r, cfg);
 	for (unsigned i = 0; i < r->ntx; i++)
 		judge_load(r, &r->tx[i], cfg);
+	for (unsigned i = 0; i < r->nflows; i++)
+		if (r->flow[i].counts.nombuf > 0)
+			say(r, TRIAL_LIMITED, "our own receivers were without a free buffer %" PRIu64 " times", r->flow[i].counts.nombuf);
 	if (sum->rx_missed + sum->rx_nombuf > 0)
 		say(r, TRIAL_LIMITED, "%" PRIu64 " frames were lost in our own receivers (missed %" PRIu64 ", no buffer %" PRIu64 ")",
 		    sum->rx_missed + sum->rx_nombuf, sum->rx_missed, sum->rx_nombuf);

@@ -209,9 +209,9 @@ static void test_each_reason(void **state)
 	m.flow[0].counts.arrived--;
 	assert_int_equal(judged(&m), TRIAL_LIMITED);
 	make(&m);
-	m.flow[0].counts.nombuf = 1;
-	m.flow[0].counts.arrived--;
+	m.flow[0].counts.nombuf = 1; /* also where the frame waited and was taken later */
 	assert_int_equal(judged(&m), TRIAL_LIMITED);
+	assert_int_equal(m.flow[0].fates.rx_nombuf, 0);
 }
 
 /* The mean, first to last frame: 20 ppm of the time, and times are known to 200 us. */
