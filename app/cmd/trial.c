@@ -34,28 +34,28 @@ static const struct out_col cols[] = {
 	{"offered_l2_bps", "offered l2 bit/s", OF_BPS},
 	{"duration_ns", "duration", OF_NS},
 	{"intended_frames", "intended frames", OF_COUNT},
-	{"unsent", "unsent", OF_COUNT},
-	{"behind", "sent > 1 ms late", OF_COUNT},
+	{"unsent", "unsent", OF_COUNT, .some = true},
+	{"behind", "sent > 1 ms late", OF_COUNT, .some = true},
 	{"fates.sent", "sent", OF_COUNT},
 	{"fates.received", "received", OF_COUNT},
 	{"fates.lost", "lost: wire or device", OF_COUNT},
-	{"fates.late", "late", OF_COUNT},
-	{"fates.corrupted", "corrupted", OF_COUNT},
-	{"fates.not_accepted", "tx not accepted", OF_COUNT},
-	{"fates.tx_errors", "tx errors", OF_COUNT},
-	{"fates.unconfirmed", "tx unconfirmed", OF_COUNT},
-	{"fates.rx_missed", "rx missed", OF_COUNT},
-	{"fates.rx_nombuf", "rx nombuf", OF_COUNT},
-	{"fates.rx_errors", "rx errors", OF_COUNT},
+	{"fates.late", "late", OF_COUNT, .some = true},
+	{"fates.corrupted", "corrupted", OF_COUNT, .some = true},
+	{"fates.not_accepted", "tx not accepted", OF_COUNT, .some = true},
+	{"fates.tx_errors", "tx errors", OF_COUNT, .some = true},
+	{"fates.unconfirmed", "tx unconfirmed", OF_COUNT, .some = true},
+	{"fates.rx_missed", "rx missed", OF_COUNT, .some = true},
+	{"fates.rx_nombuf", "rx nombuf", OF_COUNT, .some = true},
+	{"fates.rx_errors", "rx errors", OF_COUNT, .some = true},
 	{"fates.excess", "excess", OF_COUNT, .some = true},
 	{"fates.untold", "untold", OF_COUNT, .some = true},
-	{"fates.duplicated", "duplicated", OF_COUNT},
-	{"fates.reordered", "reordered", OF_COUNT},
+	{"fates.duplicated", "duplicated", OF_COUNT, .some = true},
+	{"fates.reordered", "reordered", OF_COUNT, .some = true},
 	{"fates.others", "others' frames", OF_COUNT, .some = true},
 	{"loss", "loss", OF_STR},
 	{"told_by", "told by", OF_STR},
 };
-/* A column for each direction and for all of them together. */
+/* A column for each direction and for all of them together; a row without a number above 0 is left out but for the main ones. */
 static const struct out_view view = {.rows = "rows", .cols = cols, .ncols = ARRAY_SIZE(cols), .transpose = true};
 
 static void put_ports(const json_t *list, struct sbuf *out)
@@ -108,6 +108,8 @@ static void print_table(struct cmd_run *r, const json_t *trial)
 	json_decref(doc);
 	if (r->out_mode != OUT_TEXT)
 		return;
+	if (json_array_size(json_object_get(trial, "why")) == 0)
+		sbuf_add(r->out, "valid\n");
 	json_array_foreach(json_object_get(trial, "why"), i, why)
 		sbuf_addf(r->out, "%s: %s\n", json_string_value(json_array_get(json_object_get(trial, "reasons"), i)), json_string_value(why));
 	if (json_is_string(json_object_get(trial, "no_probes")))
