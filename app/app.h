@@ -46,6 +46,8 @@ void app_all_ports(const struct app *app, struct portset *out);
 #define APP_WIRE_EXTRA 20 /* preamble 7, SFD 1, inter-frame gap 12 */
 /* "1.488Mpps = 10% = ... of 64-byte frames"; false: no frame can be built, nothing is added. */
 bool app_load_text(const struct app *app, unsigned port, struct sbuf *out);
+/* The same with the time between frames and what the link carries; of one stream alone, or of the port (-1). */
+bool app_rate_text(const struct app *app, unsigned port, int stream, struct sbuf *out);
 
 /* Trees that `show` lays out and that snapshots hand out; new references. */
 json_t *app_log_json(unsigned last);              /* messages, oldest first; last: at most so many of the newest, 0: all that are kept */

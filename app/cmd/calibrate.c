@@ -11,13 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RATE_PPS 2000
+#define PROBE_PPS 2000
 #define FRAMES 1000
+#define TRIES 3
 #define WAITED_SHARE 0.05 /* of the time; a worker that waited longer for a CPU spoils what is measured */
 #define STALL_NS 10000000ull
 
 struct calibrating {
 	struct portset ports;      /* still to be measured, the first of them now */
+	unsigned tries;            /* of this port */
 	struct ctl_saved *saved;
 	struct hist *before;       /* of the receiver */
 	struct probe_counts counts;
@@ -76,7 +78,7 @@ static int set_up(struct ctl *ctl, unsigned port, struct err *e)
 	frame_stack_parse("eth/ipv4/udp", &s->frame.stack, NULL);
 	s->frame.probe = 1;
 	ctl_touch_stream(ctl, port, -1);
-	cfg->rate = (struct rate){.kind = RATE_PPS, .value = RATE_PPS};
+	cfg->rate = (struct rate){.kind = RATE_PPS, .value = PROBE_PPS};
 	cfg->count = FRAMES;
 	ctl_touch(ctl, port, false);
 	return 0;
@@ -217,6 +219,11 @@ static int poll_calibrate(struct cmd_run *r, struct err *e)
 		return finish(r, err_set(e, EIO, "port %u takes no frames", x->tx));
 	}
 	rc = measured(r, e);
+	if (rc == -EBUSY && ++x->tries < TRIES) {
+		rc = begin(r, e);
+		return rc < 0 ? finish(r, rc) : VERB_PENDING;
+	}
+	x->tries = 0;
 	if (rc == -EBUSY) { /* not a mistake of the user's: the measurement is not valid */
 		sbuf_addf(r->note, "calibrate: port %u to port %u: %s; nothing is kept of it, try again\n", x->tx, x->rx, e->text);
 		r->exit_code = 4;

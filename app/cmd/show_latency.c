@@ -19,14 +19,14 @@
 #define VALUES(in, title) \
 	{in ".min_ns", title " min", OF_NS}, {in ".mean_ns", title " mean", OF_NS}, PERCENTILES(in, title), {in ".max_ns", title " max", OF_NS}
 #define NEAR(ns) {"gap.near." ns, "gap within " ns "ns", OF_PERCENT}
-#define DISPERSION(scale) {"gap.dispersion." scale, "dispersion " scale, OF_STR}
+#define DISPERSION(scale) {"gap.dispersion." scale, "dispersion " scale, OF_REAL}
 
 static const struct out_col port_cols[] = {
 	{"port", "port", OF_COUNT},
 	{"name", "name", OF_STR},
 	COUNTS("counts."),
 	{"counts.extent_max", "extent max", OF_COUNT, .some = true},
-	{"counts.extent_mean", "extent mean", OF_STR, .some = true},
+	{"counts.extent_mean", "extent mean", OF_REAL, .some = true},
 	{"damaged", "damaged", OF_COUNT, .some = true},
 	{"foreign", "foreign", OF_COUNT, .some = true},
 	{"plain", "frames without probe", OF_COUNT, .some = true},
@@ -34,12 +34,15 @@ static const struct out_col port_cols[] = {
 	VALUES("latency.intended", "since due"),
 	{"latency.actual.above", "out of range", OF_COUNT, .some = true},
 	{"counts.jitter_ns", "jitter", OF_NS},
+	{"jitter.limit_ns", "jitter threshold", OF_NS, .some = true},
+	{"jitter.above", "jitter above it", OF_COUNT, .some = true},
+	{"jitter.share", "jitter share", OF_PERCENT, .some = true},
 	{"latency.actual.pdv_ns", "delay variation", OF_NS},
 	{"bias_ns", "own share (bias)", OF_NS, .some = true},
 	VALUES("gap", "gap"),
 	{"gap.target_ns", "gap asked", OF_NS, .some = true},
 	NEAR("64"), NEAR("128"), NEAR("256"), NEAR("512"),
-	{"gap.cv", "gap variation", OF_STR},
+	{"gap.cv", "gap variation", OF_REAL},
 	DISPERSION("1us"), DISPERSION("10us"), DISPERSION("100us"), DISPERSION("1ms"),
 };
 static const struct out_view port_view = {.rows = "ports", .cols = port_cols, .ncols = ARRAY_SIZE(port_cols), .transpose = true};
@@ -83,7 +86,7 @@ static void remarks(const json_t *doc, struct sbuf *out)
 		unsigned id = number(port, "port");
 		biased |= !json_is_null(json_object_get(port, "bias_ns"));
 		if (number(counts, "rx_queues") > 1)
-			sbuf_addf(out, "port %u: probes of one sender arrived on %u Rx queues: order and jitter are judged on each queue alone\n", id,
+			sbuf_addf(out, "port %u: probes of one stream and Tx queue came on up to %u Rx queues: order and jitter are judged on each queue alone\n", id,
 				  number(counts, "rx_queues"));
 		if (why != NULL)
 			sbuf_addf(out, "port %u: not exact: %s\n", id, json_string_value(why));

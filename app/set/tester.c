@@ -105,7 +105,8 @@ const struct setting set_tester_rows[] = {
 	{.name = "stall", .scope = SCOPE_GLOBAL, .v = {&vt_duration, 1000, 10 * S}, .dflt = "50us", .offset = AT(stall_ns),
 	 .help = "a turn of a worker that takes longer is a stall: counted, and the longest one kept (page cpu, `show stats --json`)"},
 	{.name = "probes.memory", .alias = "probes memory", .scope = SCOPE_GLOBAL, .v = {&vt_uint, 1, 1000000}, .dflt = "1000", .unit = "MB",
-	 .offset = AT(probe_mb), .help = "most memory for receiving probes, in 10^6 bytes; `start` refuses what would take more, `show plan` tells what it takes"},
+	 .offset = AT(probe_mb),
+	 .help = "most memory for receiving probes, in 10^6 bytes; `start` refuses what would take more, `show plan` tells what it takes"},
 	{.name = "trial", .scope = SCOPE_GLOBAL, .v = {&vt_enum, .choices = waits_words}, .store = &waits_store, .flags = SET_DERIVED,
 	 .help = "all waits of trials at once: rfc2544 is 2 s after learning, 2 s for frames on their way, 5 s to settle"},
 	TRIAL("learn", vt_uint, 0, 1000000, "0", learn, "frames that each receiving port sends before a trial, its own, so that switches know it"),
@@ -122,7 +123,8 @@ const struct setting set_tester_rows[] = {
 	TRIAL("max-short", vt_share, 0, 0, "0.1%", max_short, "tester-limited: a larger share of the frames was not sent"),
 	TRIAL("max-rate-error", vt_share, 0, 0, "20ppm", max_rate_error,
 	      "tester-limited: the mean rate, first to last frame, was off by more (and by more than trial.resolution of the time)"),
-	TRIAL("probes", vt_bool, 0, 0, "on", probes, "a probe goes into every frame of a trial, where the smallest has room; off counts by counters alone"),
+	TRIAL("probes", vt_bool, 0, 0, "on", probes,
+	      "a probe goes into every frame of a trial, where the smallest has room; off counts by counters alone"),
 	TRIAL("resolution", vt_duration, 0, HOUR, "200us", resolution_ns, "to which the times of the first and the last frame count"),
 };
 const unsigned set_ntester_rows = ARRAY_SIZE(set_tester_rows);

@@ -41,6 +41,29 @@ struct stream_cfg {
 /* Who paces: the worker's clock, a rate limit of the device's queues below it, or time stamps by which the device sends. */
 enum pacing { PACING_SOFTWARE, PACING_QUEUE, PACING_TIMESTAMP };
 
+/* Latencies written to a file, as Pktgen's sampler does. */
+enum sampler_kind { SAMPLER_NONE, SAMPLER_SIMPLE, SAMPLER_POISSON };
+struct sampler_cfg {
+	uint32_t kind;            /* enum sampler_kind: none, evenly, at random times */
+	uint32_t num;             /* samples at most */
+	uint32_t rate;            /* a second */
+	char file[VT_TEXT_MAX];
+};
+
+/* What the device under test does to the frames that a port of a wire sends. */
+#define WIRE_QUEUE 512
+struct wire_cfg {
+	struct rate_limit limit;
+	struct delay delay;
+	struct hits loss, duplicate, reorder, corrupt;
+	uint64_t mtu;             /* bytes without Ethernet header and tags; 0: any */
+	bool fail;                /* one-way: all frames are lost */
+	int link_down;            /* 1: of the wire, both directions */
+	struct flap flap;         /* likewise */
+	int in_order;             /* delays do not let frames overtake each other */
+	uint64_t seed;
+};
+
 struct port_cfg {
 	struct rate rate;         /* default 100% */
 	struct arrival arrival;   /* of the frames at that rate; constant */
@@ -55,8 +78,11 @@ struct port_cfg {
 	uint64_t mbufs;           /* buffers per pool, 0: from descriptors and bursts */
 	bool promiscuous;         /* default off, -P turns it on */
 	bool idle_busy;           /* idle: workers never sleep */
+	uint64_t jitter_us;       /* latencies that differ by more from the one before are counted; 0: none */
+	struct sampler_cfg sampler;
 	bool verify;              /* checksums of frames with probes are checked at the receiver */
 	bool no_offload;          /* checksums are made in software even where the device offers it */
+	struct wire_cfg wire;
 };
 
 #define CTL_STALL_NS 50000ull /* a turn of a worker that takes longer is a stall; the setting's default */
@@ -65,3 +91,4 @@ void stream_cfg_init(struct stream_cfg *);
 void stream_cfg_free(struct stream_cfg *);
 void stream_cfg_copy(struct stream_cfg *dst, const struct stream_cfg *src); /* deep; dst is overwritten, not freed first */
 void port_cfg_init(struct port_cfg *);
+bool wire_cfg_acts(const struct wire_cfg *); /* says anything that a plain wire does not do */

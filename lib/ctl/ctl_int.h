@@ -89,6 +89,8 @@ struct q_rate {
 	double dropped_pps, stalls_per_s, nombuf_per_s, tx_cycles, rx_cycles; /* cycles of a burst, NAN: none was sampled */
 };
 
+struct device;
+
 struct ctl_port {
 	struct port p;
 	struct port_need need;
@@ -141,6 +143,10 @@ struct ctl_port {
 	uint64_t link_seq;         /* counts changes of both that were seen */
 	bool awake;                /* a measurement goes on: its workers do not sleep */
 	bool probe_all;            /* a trial puts a probe into each frame, whatever its streams say */
+	struct device *device;     /* of a wire: what frames pass on their way to this port, NULL: never was */
+	struct flap flap;          /* as it was last looked at, */
+	uint64_t flap_tsc;         /* and since when it goes on; */
+	uint64_t flapped;          /* changes of the link by it that were told */
 	uint64_t memory_bytes;
 	char rss[96], fc[64], offloads[256];
 };
@@ -173,6 +179,8 @@ struct ctl {
 	unsigned nports;
 	struct ctl_worker *worker;
 	unsigned nworkers;
+	struct clock_cpu *cpus;    /* [nworkers]: their cycle counters beside control's */
+	int ref_cpu;               /* control's, -1: it has several */
 	struct old_plan *old;      /* posted plans that a later one has replaced */
 	unsigned nold, cap_old;
 	uint64_t plan_seq, run_seq, group_seq;
@@ -182,7 +190,7 @@ struct ctl {
 	uint64_t stall_ns;
 	struct trial *trial;       /* that goes on, NULL: none */
 	/* settling */
-	uint64_t rx_sum, rx_moved_ns;
+	uint64_t rx_sum, rx_moved_ns, inside_ns; /* when frames were last seen inside a device */
 	struct ctl_event ev[CTL_EVENTS];
 	unsigned ev_head, ev_n;
 	uint64_t eal_memory;
@@ -216,6 +224,9 @@ void worker_mark(struct ctl_worker *cw, enum dp_mark m); /* the longest stall is
 void worker_clear(struct ctl_worker *cw);
 /* Some Rx queue of rx or Tx queue of tx; NULL: none of them. */
 bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *rx, const struct portset *tx);
+
+/* tsc.c */
+int tsc_check(struct ctl *c, struct err *e);          /* before workers run; -ENODEV: their counters disagree */
 
 /* dev.c */
 int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e);  /* configure, queues, start */
@@ -298,6 +309,20 @@ bool plan_waits(const struct ctl *c);              /* some port has a change tha
 void plan_reap(struct ctl *c);
 bool plan_wait_acks(struct ctl *c, uint64_t max_ns); /* all plans are posted, and in use */
 
+/* device.c */
+void devices_turn(struct ctl *c);                  /* their next step, and the link of wires */
+uint64_t devices_next_ns(const struct ctl *c);     /* until there is one; UINT64_MAX: none */
+bool devices_wait(const struct ctl *c);            /* a step waits for workers */
+void devices_touched(struct ctl *c, const struct ctl_port *cp);  /* its settings changed */
+void devices_let_go(struct ctl *c, struct ctl_port *cp);         /* no worker uses the port: it is set up anew */
+void devices_close(struct ctl *c);
+bool devices_hold(const struct ctl *c);            /* frames are on their way in one */
+int device_check(struct ctl *c, struct ctl_port *cp, struct err *e); /* what its frames pass can be made */
+void devices_clear(struct ctl *c, const struct ctl_port *cp);
+void devices_measure(const struct ctl *c, const struct ctl_port *cp, unsigned worker, unsigned *ntasks, size_t *bytes);
+void devices_add(struct ctl *c, struct ctl_port *cp, unsigned worker, struct dp_plan *p, uint8_t **mem);
+bool device_task_json(const struct ctl *c, const struct dp_task *t, json_t *tasks); /* false: it is of another kind */
+
 /* run.c */
 /* What a start asks for. */
 struct run_ask {
@@ -337,6 +362,7 @@ void probes_close(struct ctl *c);                  /* no worker runs any more */
 int probes_arm(struct ctl *c, const struct portset *starting, struct err *e);
 /* The port's settings have probes that the receivers have no tables for: they get some, and what the port sends changes when all have them. */
 bool probes_wait(struct ctl *c, struct ctl_port *cp);
+void probes_targets(struct ctl *c);                /* gaps that senders' rates ask for may have changed */
 bool probes_awake(const struct ctl *c);            /* workers with Rx queues are not to sleep */
 void probes_turn(struct ctl *c);
 uint64_t probes_next_ns(const struct ctl *c);

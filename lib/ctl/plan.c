@@ -86,7 +86,7 @@ bool plan_waits(const struct ctl *c)
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->used && (c->port[i]->touched || settles(c->port[i])))
 			return true;
-	return false;
+	return devices_wait(c);
 }
 
 /* Queues share out a stream with a count between them, and one that takes up another order knows only of its own share. So that it need not
@@ -285,6 +285,7 @@ static struct extent measure(const struct ctl *c, unsigned worker)
 				x.nrefs += cp->program.ngroups;
 				x.bytes += gen_bytes(cp);
 			}
+		devices_measure(c, cp, worker, &x.ntasks, &x.bytes);
 	}
 	x.ntasks += x.nrx;
 	return x;
@@ -299,6 +300,7 @@ static void add_port(struct ctl *c, struct ctl_port *cp, unsigned worker, struct
 			p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_gen,
 								.state = &cp->gen[q]->base,
 								.job = fill_gen(cp, q, mem, plan)};
+	devices_add(c, cp, worker, p, mem);
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
 		if (cp->rx_worker[q] != (int)worker)
 			continue;
@@ -353,6 +355,8 @@ bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p)
 
 void plan_post_all(struct ctl *c)
 {
+	bool touched = false;
+
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		if ((!cp->touched && !settles(cp)) || !cp->used || waits(c, cp))
@@ -362,7 +366,9 @@ void plan_post_all(struct ctl *c)
 			continue;
 		}
 		cp->touched &= settles(cp); /* settings that changed since then are looked at next */
+		touched = true;
 		dev_promiscuous(c, cp);
+		devices_touched(c, cp);
 		if (cp->started && cp->run.active && !cp->run.stop)
 			plan_refresh(c, cp);
 		if (cp->run.active)
@@ -373,7 +379,10 @@ void plan_post_all(struct ctl *c)
 		for (unsigned q = 0; q < cp->p.ntxq; q++)
 			c->worker[cp->tx_worker[q]].dirty = true;
 	}
+	devices_turn(c);
 	run_arm(c);
+	if (touched)
+		probes_targets(c);
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		struct ctl_worker *cw = &c->worker[w];
 		if (!cw->dirty)

@@ -8,27 +8,26 @@
 
 #include "probe_int.h"
 
-#define WINDOW_BYTES (16u << 20) /* of one Rx queue */
+#define WINDOW_BYTES (4u << 20)  /* of one Rx queue */
 #define BLOCKS_MIN 16            /* 1024 numbers */
 #define BLOCKS_MAX (1u << 18)    /* 16 M numbers */
 #define CELLS_MIN 16             /* streams that are added while sending find a place */
 #define AWAKE_NS 3000000000ull   /* after the last run: frames may be held back on their way */
-#define HUGE_PAGE (2u << 20)
+#define PAGE 4096
 #define MB 1000000.0
 
 /* ---- memory ---- */
 
-/* Touched here, so that no worker waits for the kernel to find a page. */
+/* Whole pages of the kernel's, which are zero, touched here so that no worker waits for one. */
 static void *memory(size_t bytes)
 {
-	size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : CACHE_LINE;
-	void *p = aligned_alloc(align, RTE_ALIGN_CEIL(bytes, align));
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (p == NULL)
+	if (p == MAP_FAILED)
 		return NULL;
-	if (bytes >= HUGE_PAGE)
-		madvise(p, RTE_ALIGN_CEIL(bytes, align), MADV_HUGEPAGE);
-	memset(p, 0, bytes);
+	madvise(p, bytes, MADV_HUGEPAGE);
+	for (size_t i = 0; i < bytes; i += PAGE)
+		((volatile uint8_t *)p)[i] = 0;
 	return p;
 }
 
@@ -43,9 +42,9 @@ void probe_arm_unref(struct probe_arm *a)
 {
 	if (a == NULL || --a->refs > 0)
 		return;
-	(void)a->merge;
+	probe_merge_free(a->merge);
 	for (unsigned i = 0; i < a->ntaps; i++)
-		free(a->tap[i].prx);
+		munmap(a->tap[i].prx, a->tap_bytes);
 	free(a->tap);
 	free(a->latency);
 	free(a);
@@ -229,13 +228,14 @@ static int arm_make(struct ctl *c, const struct probe_arm *was, struct probe_arm
 		return rc;
 	}
 	a->bytes = all;
+	a->tap_bytes = size;
 	if (fill(c, a, size) < 0) {
 		probe_arm_unref(a);
 		return err_set(e, ENOMEM, "no memory for receiving probes: %.0f MB are needed; fewer streams with `latency on` or with probes need less",
 			       (double)all / MB);
 	}
 	if (a->ntaps > 1)
-		a->merge = probe_merge_new(a);
+		a->merge = probe_merge_new(a, c->nports);
 	*out = a;
 	return 0;
 }
@@ -287,6 +287,7 @@ static int arm(struct ctl *c, struct err *e)
 		p->since_ns = clock_wall_ns();
 	p->now = a;
 	a->seq = c->plan_seq;
+	probe_extras_follow(c);
 	dirty_receivers(c);
 	return 0;
 }
@@ -352,6 +353,21 @@ bool probes_wait(struct ctl *c, struct ctl_port *cp)
 	return !all_have(c);
 }
 
+void probes_targets(struct ctl *c)
+{
+	struct probe_arm *a = c->probes->now;
+
+	for (unsigned i = 0; a != NULL && i < a->ntaps; i++) {
+		uint64_t target = target_gap(c, c->port[a->tap[i].port]);
+		if (target == a->tap[i].target_cycles)
+			continue;
+		a->tap[i].target_cycles = target;
+		prx_set_target(a->tap[i].prx, target);
+		probe_target_begins(c, a->tap[i].port);
+	}
+	probe_extras_follow(c);
+}
+
 bool probes_awake(const struct ctl *c)
 {
 	const struct probes *p = c->probes;
@@ -361,7 +377,7 @@ bool probes_awake(const struct ctl *c)
 
 uint64_t probes_next_ns(const struct ctl *c)
 {
-	if (c->probes->nold > 0)
+	if (c->probes->nold > 0 || c->probes->sampling)
 		return 5000000;
 	return c->probes->awake ? 50000000 : UINT64_MAX;
 }
@@ -371,6 +387,7 @@ void probes_turn(struct ctl *c)
 	struct probes *p = c->probes;
 	unsigned kept = 0;
 
+	p->sampling = probes_sample(c);
 	if (p->now != NULL && anyone_sends(c))
 		p->awake_until_ns = clock_raw_ns() + AWAKE_NS;
 	bool awake = probes_awake(c);
@@ -440,6 +457,7 @@ void probes_close(struct ctl *c)
 		probe_arm_unref(p->old[i]);
 	free(p->old);
 	probe_past_free(p);
+	probe_extras_free(p);
 	free(p);
 	c->probes = NULL;
 }

@@ -18,7 +18,7 @@ struct probe_counts {
 	uint64_t extent_unknown; /* reordered ones whose extent is not known */
 	double extent_mean;   /* NAN: none */
 	double jitter_ns;     /* RFC 3550, the largest of its flows; NAN: none */
-	unsigned nrxq;        /* Rx queues on which they came: order is judged on each alone */
+	unsigned nrxq;        /* Rx queues on which probes of one stream and Tx queue came, at most: order is judged on each alone */
 	bool inexact;         /* something was not counted exactly, see `why` */
 	const char *why;      /* in words, static; NULL: it is exact */
 };
@@ -52,8 +52,17 @@ void ctl_bias_set(struct ctl *, unsigned tx, unsigned rx, const struct probe_bia
 /* of -1: of whatever port was measured to rx, the partner first. known false: none. */
 struct probe_bias ctl_bias(const struct ctl *, int tx, unsigned rx);
 
+/* Single latencies of what comes in on the port, by its setting `latsampler`. */
+int ctl_sampler_start(struct ctl *, unsigned port, struct err *e);
+struct sampler_result {
+	uint64_t samples, beyond, lost; /* taken; more than were asked for; that found no room on their way, and are not among the taken */
+	char file[VT_TEXT_MAX];         /* of the setting when it began */
+};
+/* Appends the file's text: "Latency", then a line in ns each. false: it is not on. */
+bool ctl_sampler_stop(struct ctl *, unsigned port, struct sbuf *text, struct sampler_result *out);
+
 /* {"show":"latency","time_ns","wall_ns","armed","settled","corrected","clock":{"hz","uncertainty_ppm"},"memory_bytes","window",
- *  "ports":[{"port","name","queues","probes","plain","damaged","foreign","jitter_ns","bias_ns",
+ *  "ports":[{"port","name","queues","probes","plain","damaged","foreign","jitter":{"limit_ns","compared","above","share"} or null,"bias_ns",
  *    "latency":{"actual":H,"intended":H},"gap":G,"from":[{"port",C}]}],
  *  "streams":[{"port","stream",C,"latency":H or null,"receivers":[port,..]}]}
  * C: the members of struct probe_counts. H: {"samples","error","above","min_ns","mean_ns","max_ns","stdev_ns","pdv_ns","percentiles_ns":{"p50",..,"p99_9",..}}.

@@ -32,7 +32,7 @@ bool ctl_probes_settled(struct ctl *c)
 static void counts_of(const struct ctl *c, uint64_t sent, const struct flow_live *l, struct probe_counts *out)
 {
 	const struct flow_sum *s = &l->sum;
-	uint64_t copies = s->duplicate + l->copies, known = s->reordered - s->extent_unknown;
+	uint64_t copies = s->duplicate + s->crossed, known = s->reordered - s->extent_unknown;
 
 	*out = (struct probe_counts){.sent = sent, .duplicated = copies, .reordered = s->reordered, .late = s->late, .corrupted = s->corrupted,
 				     .extent_max = l->extent_max, .extent_unknown = s->extent_unknown, .extent_mean = (double)NAN,
@@ -202,9 +202,9 @@ static json_t *gap_json(struct ctl *c, unsigned rx, const struct rx_sum *s)
 	json_t *o = hist_json(h, 0), *near = json_object(), *disp = json_object();
 	uint64_t target = target_of(c, rx), n = h != NULL ? hist_count(h) : 0;
 
-	json_object_set_new(o, "target_ns", target != 0 ? json_real((double)target * 1e9 / clock_hz()) : json_null());
+	json_object_set_new(o, "target_ns", target != 0 && s->gaps > 0 ? json_real((double)target * 1e9 / clock_hz()) : json_null());
 	for (unsigned i = 0; i < PRX_NEARS; i++)
-		json_object_set_new(near, near_names[i], target != 0 && s->gaps > 0 ? json_real((double)s->near[i] / (double)s->gaps) : json_null());
+		json_object_set_new(near, near_names[i], target != 0 && s->near_of > 0 ? json_real((double)s->near[i] / (double)s->near_of) : json_null());
 	json_object_set_new(o, "near", near);
 	json_object_set_new(o, "cv", n > 1 ? number(hist_stdev(h) / hist_mean(h)) : json_null());
 	for (unsigned i = 0; i < PRX_SCALES; i++)
@@ -301,6 +301,18 @@ static json_t *port_counts(struct ctl *c, unsigned rx, const struct pairs *p, js
 	return counts_json(&sum, sole && any);
 }
 
+/* Pktgen's: how many latencies differed from the one before by more than a threshold. */
+static json_t *jitter_json(const struct ctl *c, unsigned rx)
+{
+	uint64_t limit_us = c->port[rx]->p.cfg.jitter_us, compared, above;
+
+	if (limit_us == 0)
+		return json_null();
+	probe_jitter(c, rx, &compared, &above);
+	return json_pack("{s:I, s:I, s:I, s:o}", "limit_ns", (json_int_t)(1000 * limit_us), "compared", (json_int_t)compared, "above",
+			 (json_int_t)above, "share", compared > 0 ? json_real((double)above / (double)compared) : json_null());
+}
+
 static json_t *port_json(struct ctl *c, unsigned rx, const struct pairs *p, unsigned flags)
 {
 	const struct ctl_port *cp = c->port[rx];
@@ -323,6 +335,7 @@ static json_t *port_json(struct ctl *c, unsigned rx, const struct pairs *p, unsi
 	json_object_set_new(o, "from", from);
 	json_object_set_new(o, "latency", json_pack("{s:o, s:o}", "actual", hist_json(actual, off), "intended", hist_json(intended, off)));
 	json_object_set_new(o, "gap", gap_json(c, rx, &s));
+	json_object_set_new(o, "jitter", jitter_json(c, rx));
 	json_object_set_new(o, "bias_ns", bias.known ? whole(bias.median_ns) : json_null());
 	json_object_set_new(o, "corrected", json_boolean(off != 0));
 	free(actual);

@@ -66,12 +66,12 @@ static void rx_sum_add(struct rx_sum *to, const struct rx_sum *from, bool subtra
 
 /* ---- tables ---- */
 
-static void add_flow(const struct prx_flow *f, struct flow_live *io)
+static bool add_flow(const struct prx_flow *f, struct flow_live *io)
 {
 	uint64_t received = cell_get(&f->received), max = cell_get(&f->extent_max);
 
 	if (received + cell_get(&f->late) + cell_get(&f->corrupted) == 0)
-		return;
+		return false;
 	io->sum.received += received;
 	io->sum.duplicate += cell_get(&f->duplicate);
 	io->sum.late += cell_get(&f->late);
@@ -84,20 +84,22 @@ static void add_flow(const struct prx_flow *f, struct flow_live *io)
 	double jitter = (double)cell_get(&f->jitter) / 16;
 	if (received > 1 && !(io->jitter_cycles >= jitter))
 		io->jitter_cycles = jitter;
+	return true;
 }
 
-/* Of one tap. */
-static void add_tap(const struct probe_arm *a, const struct probe_tap *t, unsigned tx, int cell, struct flow_live *io)
+/* What one port has received. */
+static void add_arm(const struct probe_arm *a, unsigned rx, unsigned tx, int cell, struct flow_live *io)
 {
-	uint64_t before = io->sum.received + io->sum.late + io->sum.corrupted;
-
-	if (tx >= a->spec.nports)
+	if (a == NULL || tx >= a->spec.nports)
 		return;
 	unsigned n = a->spec.of[tx].nstreams, c0 = cell < 0 ? 0 : (unsigned)cell, c1 = cell < 0 ? n : c0 + 1;
-	for (unsigned s = c0; s < c1 && s < n; s++)
-		for (unsigned q = 0; q < a->spec.of[tx].nqueues; q++)
-			add_flow(prx_flow(t->prx, tx, s, q), io);
-	io->nrxq += io->sum.received + io->sum.late + io->sum.corrupted != before;
+	for (unsigned i = c0; i < c1 && i < n; i++)
+		for (unsigned q = 0; q < a->spec.of[tx].nqueues; q++) {
+			unsigned heard = 0;
+			for (unsigned t = 0; t < a->ntaps; t++)
+				heard += a->tap[t].port == rx && add_flow(prx_flow(a->tap[t].prx, tx, i, q), io);
+			io->nrxq = heard > io->nrxq ? heard : io->nrxq;
+		}
 }
 
 /* All arms, of one receiving port. */
@@ -106,11 +108,21 @@ static void live(const struct ctl *c, unsigned rx, unsigned tx, int cell, struct
 	const struct probes *p = c->probes;
 
 	for (unsigned i = 0; i <= p->nold; i++) {
-		const struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
-		for (unsigned t = 0; a != NULL && t < a->ntaps; t++)
-			if (a->tap[t].port == rx)
-				add_tap(a, &a->tap[t], tx, cell, io);
+		struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
+		add_arm(a, rx, tx, cell, io);
+		if (a != NULL)
+			probe_crossed(a, (int)rx, tx, cell, io);
 	}
+}
+
+/* Copies among all ports. */
+static void live_crossed(const struct ctl *c, unsigned tx, int cell, struct flow_live *io)
+{
+	const struct probes *p = c->probes;
+
+	for (unsigned i = 0; i <= p->nold; i++)
+		if (i < p->nold || p->now != NULL)
+			probe_crossed(i < p->nold ? p->old[i] : p->now, -1, tx, cell, io);
 }
 
 static void rx_live(const struct probe_arm *a, unsigned rx, struct rx_sum *out)
@@ -120,7 +132,7 @@ static void rx_live(const struct probe_arm *a, unsigned rx, struct rx_sum *out)
 			continue;
 		const struct prx_port *f = prx_port(a->tap[t].prx);
 		struct rx_sum now = {.probes = cell_get(&f->probes), .plain = cell_get(&f->plain), .damaged = cell_get(&f->damaged),
-				     .foreign = cell_get(&f->foreign), .early = cell_get(&f->early), .gaps = cell_get(&f->gaps)};
+				     .foreign = cell_get(&f->foreign), .early = cell_get(&f->early), .gaps = cell_get(&f->gaps), .near_of = cell_get(&f->gaps)};
 		for (unsigned i = 0; i < PRX_NEARS; i++)
 			now.near[i] = cell_get(&f->near[i]);
 		for (unsigned s = 0; s < PRX_SCALES; s++) {
@@ -153,16 +165,21 @@ static void total_at(struct ctl *c, unsigned rx, unsigned tx, int cell, struct f
 	const struct flow_off *off = off_at(c->probes, rx, tx, cell, false);
 
 	live(c, rx, tx, cell, &now);
-	if (off != NULL)
+	if (off != NULL) {
 		flow_sum_add(&now.sum, &off->sum, false);
+		now.nrxq = off->nrxq > now.nrxq ? off->nrxq : now.nrxq;
+		if (off->jitter_cycles > 0 && !(now.jitter_cycles >= off->jitter_cycles))
+			now.jitter_cycles = off->jitter_cycles;
+	}
 	flow_sum_add(&io->sum, &now.sum, false);
+	io->inexact |= now.inexact;
 	now.extent_max = extent_of(off, now.extent_max, now.sum.reordered);
 	if (now.extent_max > io->extent_max)
 		io->extent_max = now.extent_max;
 	if (!(io->jitter_cycles >= now.jitter_cycles) && !isnan(now.jitter_cycles))
 		io->jitter_cycles = now.jitter_cycles;
-	if (now.sum.received + now.sum.late + now.sum.corrupted > 0)
-		io->nrxq += now.nrxq;
+	if (now.sum.received + now.sum.late + now.sum.corrupted > 0 && now.nrxq > io->nrxq)
+		io->nrxq = now.nrxq;
 }
 
 static bool receives(const struct ctl *c, const struct portset *receivers, unsigned rx)
@@ -182,7 +199,11 @@ bool probe_total(struct ctl *c, unsigned tx, int cell, const struct portset *rec
 	for (unsigned rx = 0; rx < c->nports; rx++)
 		if (receives(c, receivers, rx))
 			total_at(c, rx, tx, cell, out);
-	probe_copies(c, tx, cell, receivers, out);
+	if (receivers == NULL) {
+		const struct flow_off *off = off_at(p, PROBE_RX_ALL, tx, cell, false);
+		out->sum.crossed = off != NULL ? off->sum.crossed : 0;
+		live_crossed(c, tx, cell, out);
+	}
 	bool known = out->sum.received + out->sum.late + out->sum.corrupted > 0;
 	for (unsigned i = 0; i <= p->nold && !known; i++) {
 		const struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
@@ -302,52 +323,68 @@ struct hist *probe_cell_hist(struct ctl *c, unsigned tx, uint32_t cell, const st
 
 /* ---- tables that go ---- */
 
-static void fold_flows(struct ctl *c, const struct probe_arm *a, const struct probe_tap *t, unsigned tx)
+static void fold_flows(struct ctl *c, const struct probe_arm *a, unsigned rx, unsigned tx)
 {
-	struct probes *p = c->probes;
-
 	for (int cell = -1; cell < (int)a->spec.of[tx].nstreams; cell++) {
 		struct flow_live l = {.jitter_cycles = (double)NAN};
-		add_tap(a, t, tx, cell, &l);
+		add_arm(a, rx, tx, cell, &l);
 		if (l.sum.received + l.sum.late + l.sum.corrupted == 0) {
 			if (cell < 0)
 				return;
 			continue;
 		}
-		struct flow_off *off = off_at(p, t->port, tx, cell, true);
+		struct flow_off *off = off_at(c->probes, rx, tx, cell, true);
 		flow_sum_add(&off->sum, &l.sum, false);
 		if (l.extent_max > off->extent_was && l.extent_max > off->extent_past)
 			off->extent_past = l.extent_max;
 		off->extent_was = 0;
+		off->nrxq = l.nrxq > off->nrxq ? l.nrxq : off->nrxq;
+		if (l.jitter_cycles > off->jitter_cycles)
+			off->jitter_cycles = l.jitter_cycles;
 	}
 }
 
-void probe_fold(struct ctl *c, const struct probe_arm *a)
+static void fold_hists(struct ctl *c, const struct probe_arm *a, const struct probe_tap *t)
 {
-	for (unsigned t = 0; t < a->ntaps; t++) {
-		unsigned rx = a->tap[t].port;
-		struct probe_rx *r = rx_at(c->probes, rx);
-		struct probe_arm one = *a;
-		one.tap = &a->tap[t];
-		one.ntaps = 1;
-		rx_live(&one, rx, &r->off);
-		for (unsigned w = 0; w < 3; w++)
-			merge(&r->past[w], prx_port_hist(a->tap[t].prx, (enum prx_hist)w));
-		for (unsigned tx = 0; tx < a->spec.nports; tx++) {
-			fold_flows(c, a, &a->tap[t], tx);
-			for (uint32_t cell = 0; cell < a->spec.of[tx].nstreams; cell++) {
-				const struct hist *h = prx_stream_hist(a->tap[t].prx, tx, cell);
-				if (h != NULL && hist_count(h) > 0)
-					merge(&off_at(c->probes, rx, tx, (int)cell, true)->past, h);
-			}
+	struct probe_rx *r = rx_at(c->probes, t->port);
+
+	for (unsigned w = 0; w < 3; w++)
+		merge(&r->past[w], prx_port_hist(t->prx, (enum prx_hist)w));
+	for (unsigned tx = 0; tx < a->spec.nports; tx++)
+		for (uint32_t cell = 0; cell < a->spec.of[tx].nstreams; cell++) {
+			const struct hist *h = prx_stream_hist(t->prx, tx, cell);
+			if (h != NULL && hist_count(h) > 0)
+				merge(&off_at(c->probes, t->port, tx, (int)cell, true)->past, h);
 		}
+}
+
+static void fold_crossed(struct ctl *c, struct probe_arm *a, unsigned tx, int cell)
+{
+	for (int rx = -1; rx < (int)c->nports; rx++) {
+		struct flow_live l = {.jitter_cycles = (double)NAN};
+		probe_crossed(a, rx, tx, cell, &l);
+		if (l.sum.crossed > 0)
+			off_at(c->probes, rx < 0 ? PROBE_RX_ALL : (unsigned)rx, tx, cell, true)->sum.crossed += l.sum.crossed;
 	}
-	probe_copies_fold(c, a);
+}
+
+void probe_fold(struct ctl *c, struct probe_arm *a)
+{
+	for (unsigned rx = 0; rx < c->nports; rx++) {
+		rx_live(a, rx, &rx_at(c->probes, rx)->off);
+		for (unsigned tx = 0; tx < a->spec.nports; tx++)
+			fold_flows(c, a, rx, tx);
+	}
+	for (unsigned t = 0; t < a->ntaps; t++)
+		fold_hists(c, a, &a->tap[t]);
+	for (unsigned tx = 0; tx < a->spec.nports && a->merge != NULL; tx++)
+		for (int cell = -1; cell < (int)a->spec.of[tx].nstreams; cell++)
+			fold_crossed(c, a, tx, cell);
 }
 
 void probe_past_free(struct probes *p)
 {
-	for (unsigned rx = 0; rx < CTL_MAX_PORTS; rx++) {
+	for (unsigned rx = 0; rx <= PROBE_RX_ALL; rx++) {
 		struct probe_rx *r = p->rx[rx];
 		for (unsigned w = 0; r != NULL && w < 3; w++) {
 			free(r->past[w]);
@@ -381,7 +418,18 @@ static void begin_at(struct ctl *c, unsigned rx, unsigned tx, int cell)
 	off->sum = (struct flow_sum){0};
 	off->extent_was = now.extent_max;
 	off->extent_past = 0;
+	off->nrxq = 0;
+	off->jitter_cycles = 0;
 	flow_sum_add(&off->sum, &now.sum, true);
+}
+
+static void begin_crossed(struct ctl *c, unsigned tx, int cell)
+{
+	struct flow_live now = {.jitter_cycles = (double)NAN};
+
+	live_crossed(c, tx, cell, &now);
+	if (now.sum.crossed > 0 || off_at(c->probes, PROBE_RX_ALL, tx, cell, false) != NULL)
+		off_at(c->probes, PROBE_RX_ALL, tx, cell, true)->sum.crossed = -now.sum.crossed;
 }
 
 static void begin_hist(struct ctl *c, unsigned rx, unsigned tx, uint32_t cell)
@@ -404,7 +452,7 @@ static void begin_cell(struct ctl *c, unsigned tx, uint32_t cell)
 	if (p->cell_base[tx] == NULL)
 		p->cell_base[tx] = xcalloc(CTL_CELLS, sizeof(*p->cell_base[tx]));
 	p->cell_base[tx][cell] = stream_probes(c->port[tx], cell);
-	probe_copies_begin(c, tx, (int)cell);
+	begin_crossed(c, tx, (int)cell);
 	for (unsigned rx = 0; rx < c->nports; rx++)
 		if (receives(c, NULL, rx)) {
 			begin_at(c, rx, tx, (int)cell);
@@ -440,7 +488,7 @@ static void clear_sender(struct ctl *c, unsigned tx)
 	struct probes *p = c->probes;
 
 	p->sent_base[tx] = sent_raw(c->port[tx], -1);
-	probe_copies_begin(c, tx, -1);
+	begin_crossed(c, tx, -1);
 	for (unsigned rx = 0; rx < c->nports; rx++)
 		if (receives(c, NULL, rx))
 			begin_at(c, rx, tx, -1);
@@ -461,6 +509,18 @@ static void clear_receiver(struct ctl *c, unsigned rx)
 	}
 	probe_rx_total(c, rx, &now);
 	rx_sum_add(&r->off, &now, true);
+	probe_jitter_begins(c, rx);
+}
+
+/* Gaps near a target that is no longer asked say nothing of the new one. */
+void probe_target_begins(struct ctl *c, unsigned rx)
+{
+	struct rx_sum *off = &rx_at(c->probes, rx)->off, now;
+
+	probe_rx_total(c, rx, &now);
+	off->near_of -= now.near_of;
+	for (unsigned i = 0; i < PRX_NEARS; i++)
+		off->near[i] -= now.near[i];
 }
 
 void probes_clear(struct ctl *c, const struct portset *ports)

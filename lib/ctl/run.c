@@ -116,7 +116,9 @@ static int may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *a
 			       "or more with `set %u mbufs`",
 			       cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst, cp->txq[0]->pool_size,
 			       cp->p.id, cp->txq[0]->pool_size, cp->p.id);
-	int rc = check_streams(cp, ask, e);
+	int rc = device_check(c, cp, e);
+	if (rc == 0)
+		rc = check_streams(cp, ask, e);
 	if (rc < 0)
 		return rc;
 	return program_make(c, cp, &cp->program, count_of(cp, ask) != 0 ? count_of(cp, ask) : UINT64_MAX, &cp->next, e);
@@ -300,6 +302,11 @@ int ctl_settled(struct ctl *c, const struct portset *ports)
 		c->rx_moved_ns = 0;
 		return 0;
 	}
+	if (devices_hold(c)) {
+		c->rx_moved_ns = 0;
+		c->inside_ns = now;
+		return 0;
+	}
 	sum = rx_total(c);
 	if (c->rx_moved_ns == 0 || sum != c->rx_sum) {
 		c->rx_sum = sum;
@@ -309,7 +316,7 @@ int ctl_settled(struct ctl *c, const struct portset *ports)
 			c->worker[w].quiet_loops = cell_get(&c->worker[w].w->cells.loops);
 		}
 	}
-	if ((now - c->rx_moved_ns >= QUIET_NS && all_looked(c)) || now - last_frame_ns(c) >= SETTLE_MAX_NS) {
+	if ((now - c->rx_moved_ns >= QUIET_NS && all_looked(c)) || now - RTE_MAX(last_frame_ns(c), c->inside_ns) >= SETTLE_MAX_NS) {
 		c->rx_moved_ns = 0;
 		return 1;
 	}

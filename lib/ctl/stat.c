@@ -184,6 +184,7 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 		cp->base.tx_sizes = (struct cnt_sizes){0};
 		for (unsigned q = 0; q < cp->nqueues; q++)
 			queue_begins(cp, q);
+		devices_clear(c, cp);
 		cp->max = (struct snap_interval){0};
 		cp->cleared = true;
 	}

@@ -178,6 +178,7 @@ static void take_base(struct trial *t)
 		b->waited_known = worker_waited(&c->worker[w], &b->waited_ns);
 		worker_mark(&c->worker[w], DP_MARK_TRIAL);
 	}
+	clock_refine();
 	t->hz = clock_hz();
 	t->begin_ns = clock_raw_ns();
 }

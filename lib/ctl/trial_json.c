@@ -11,7 +11,8 @@
  *	                   left more than 1 ms after they were due
  *	"loss_ratio"       share of what went out that was not received in time, null: nothing went out
  *	"fates"            "sent" is the sum of "received", "not_accepted", "tx_errors", "unconfirmed", "rx_missed", "rx_nombuf", "rx_errors",
- *	                   "corrupted", "late", "lost", less "excess" ("untold": probes that no counter tells of); beside it "duplicated", "reordered", "others". null: not known without probes
+ *	                   "corrupted", "late", "lost", less "excess";
+ *	                   beside it "untold" (probes that no counter tells of), "duplicated", "reordered", "others". null: not known without probes
  *	"told_by"          "probes" or "counters"
  *	"directions"       [{"from": [ports], "to": [ports], and all keys from "intended_frames" to "told_by" of that direction}]
  *	"latency"          null without probes, else {"actual", "intended": as H in probe.h, of all frames on the receivers, "jitter_ns"}

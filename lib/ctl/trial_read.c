@@ -253,10 +253,11 @@ void trial_read(struct trial *t)
 
 	r->time_ns = clock_raw_ns();
 	r->wall_ns = clock_wall_ns();
-	clock_refine();
+	double moved = clock_moved_ppm(t->begin_ns), drift;
 	clock_info(&clock);
+	drift = (clock.hz / t->hz - 1) * 1e6; /* of what paced the frames */
 	r->clock_uncertainty_ppm = clock.uncertainty_ppm;
-	r->clock_moved_ppm = (clock.hz / t->hz - 1) * 1e6;
+	r->clock_moved_ppm = fabs(drift) > fabs(moved) ? drift : moved;
 	read_links(t);
 	read_workers(t);
 	for (unsigned i = 0; i < r->nflows; i++)

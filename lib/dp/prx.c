@@ -93,7 +93,7 @@ void prx_init(void *mem, const struct prx_spec *s)
 	x->nports = s->nports;
 	x->window_mask = s->window_blocks - 1;
 	x->window_shift = (uint32_t)__builtin_ctz(s->window_blocks);
-	x->room = (uint64_t)s->window_blocks * 64;
+	x->late_blocks = s->window_blocks / 2 - 1;
 	x->verify = s->verify;
 	x->ns_mult = s->ns_mult << 28;
 	x->flow = (void *)(at + p.flow);
@@ -107,8 +107,7 @@ void prx_init(void *mem, const struct prx_spec *s)
 	x->stream_hist = at + p.stream_hist;
 	x->stream_hist_size = p.stream_hist_size;
 	x->scratch = at + p.scratch;
-	x->has_target = s->target_gap_cycles != 0;
-	x->target_ns = prx_ns(x->ns_mult, s->target_gap_cycles);
+	prx_set_target(x, s->target_gap_cycles);
 	for (unsigned i = 0; i < PRX_SCALES; i++, cycles *= 10)
 		x->port.scale[i].cycles = cycles > 0 ? cycles : 1;
 	init_flows(x, s);
@@ -140,13 +139,13 @@ static __rte_noinline void close_windows(struct prx *x, unsigned i, uint64_t now
 static void count_gap(struct prx *x, uint64_t gap_cycles, uint64_t times)
 {
 	struct prx_port *p = &x->port;
-	uint64_t gap = prx_ns(x->ns_mult, gap_cycles), off = gap > x->target_ns ? gap - x->target_ns : x->target_ns - gap;
+	uint64_t target = cell_get(&x->target_ns), gap = prx_ns(x->ns_mult, gap_cycles), off = gap > target ? gap - target : target - gap;
 
 	hist_add(x->hist[PRX_GAP], gap, times);
 	if (gap >> PRX_TOP == 0 && gap != 0)
 		hist_add_sum(x->hist[PRX_GAP], gap * times);
 	cell_add(&p->gaps, times);
-	if (!x->has_target)
+	if (target == PRX_NO_TARGET)
 		return;
 	for (unsigned i = 0; i < PRX_NEARS; i++)
 		if (off <= (uint64_t)PRX_NEAR_NS << i)
@@ -219,6 +218,9 @@ static inline void count_times(struct prx *x, const struct found *p, uint64_t *a
 		cell_add(&x->port.early, 1);
 		transit = 0;
 	}
+	struct prx_extra *extra = __atomic_load_n(&x->extra, __ATOMIC_ACQUIRE);
+	if (unlikely(extra != NULL))
+		prx_extra_count(x, extra, f, transit, p->now);
 	count_transit(f, transit, p->now);
 	uint64_t ns = prx_ns(x->ns_mult, transit);
 	*actual += add_ns(x->hist[PRX_ACTUAL], ns);

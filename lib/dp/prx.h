@@ -21,7 +21,8 @@
 #define PRX_NEAR_NS 64
 
 /* A window of sequence numbers, a ring of blocks: block b (64 numbers) lies in slot b mod nblocks, no says which block a slot holds. While a slot is
- * taken for another block, no is 0: read no, bits, no. */
+ * taken for another block, no is 0: read no, bits, no. Numbers are marked in its newer half only and are late below, so that a bit stands for as long
+ * as the flow takes for half a window: whoever looks that often has seen all. */
 struct prx_block { uint64_t no, bits; }; /* no: block number + 1; 0: none */
 
 /* Numbers that had not come when one behind them came. */
@@ -41,7 +42,7 @@ struct prx_flow {
 	uint16_t holes_at, holes_used;
 	/* second line */
 	cell_t duplicate;    /* seen before on this queue */
-	cell_t late;         /* older than the window: whether it is a duplicate is not known; not marked, not received */
+	cell_t late;         /* older than half the window: whether it is a duplicate is not known; not marked, not received */
 	cell_t reordered;    /* below `next` and no duplicate: RFC 4737 4.1 */
 	cell_t extent_sum, extent_max; /* RFC 4737 4.2.2, of reordered probes whose hole is still known */
 	cell_t extent_unknown; /* reordered probes whose hole is not */
@@ -90,6 +91,8 @@ size_t prx_size(const struct prx_spec *); /* bytes, aligned to a cache line, zer
 void prx_init(void *mem, const struct prx_spec *); /* does not keep the spec */
 /* Stamps of the device count from the next burst on; NULL: none. What was set before must live until the worker has gone on. Any thread. */
 void prx_set_clock(struct prx *, const struct prx_clock *);
+/* Gaps are compared with another target from the next burst on; 0: with none. Any thread. */
+void prx_set_target(struct prx *, uint64_t gap_cycles);
 /* The tap's function; now: read after the burst was taken. */
 void prx_rx(void *state, const struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, uint64_t now);
 

@@ -22,7 +22,7 @@ enum prx_order prx_order(const struct prx *x, const struct prx_flow *f, uint32_t
 		*ext = FIRST_BASE + seq;
 		return PRX_FIRST;
 	}
-	if (ahead >= BACK_MAX && back != 0 && back <= x->room) {
+	if (ahead >= BACK_MAX && back != 0 && back <= x->late_blocks * 64ull) {
 		*ext = next - back;
 		return PRX_BEHIND;
 	}
@@ -102,7 +102,7 @@ static void count_behind(struct prx *x, uint32_t flow, uint64_t ext)
 {
 	struct prx_flow *f = &x->flow[flow];
 
-	if ((ext >> 6) + x->window_mask < (cell_get(&f->next) - 1) >> 6) {
+	if ((ext >> 6) + x->late_blocks < (cell_get(&f->next) - 1) >> 6) {
 		cell_add(&f->late, 1);
 		return;
 	}

@@ -16,6 +16,7 @@ struct prx {
 	bool verify, streams_have_hists;
 	uint64_t ns_mult;        /* << 28: see prx_ns() */
 	const struct prx_clock *clock;
+	struct prx_extra *extra; /* NULL: nothing more is asked for */
 	struct prx_flow *flow;
 	struct prx_block *window;
 	struct hist *hist[3];
@@ -25,9 +26,8 @@ struct prx {
 	/* rarely */
 	struct prx_hole *hole;
 	uint32_t holes;          /* of a flow */
-	uint64_t target_ns;
-	bool has_target;
-	uint64_t room;           /* numbers further back are late for certain */
+	cell_t target_ns;        /* PRX_NO_TARGET: none */
+	uint32_t late_blocks;    /* numbers of blocks further back are late */
 	uint8_t *scratch;
 	uint8_t nports;
 	WR_ALIGNED(CACHE_LINE) struct prx_port port;
@@ -38,6 +38,7 @@ static inline uint64_t prx_ns(uint64_t mult, uint64_t cycles)
 	return (uint64_t)((unsigned __int128)(cycles << 4) * mult >> 64); /* one multiplication, no shift of both halves */
 }
 
+#define PRX_NO_TARGET UINT64_MAX
 #define PRX_NO_FLOW UINT32_MAX
 static inline uint32_t prx_flow_index(const struct prx *x, uint64_t hi, uint64_t lo)
 {
@@ -60,3 +61,7 @@ bool prx_plausible(const struct prx *x, uint64_t hi, uint64_t lo, uint64_t now);
 /* A frame that has no whole probe where the last one had it, or whose checksums must be looked at. */
 enum prx_class { PRX_PROBE, PRX_CORRUPTED, PRX_IS_FOREIGN, PRX_DAMAGED, PRX_PLAIN };
 enum prx_class prx_classify(struct prx *x, const struct rte_mbuf *m, uint64_t now, uint64_t *hi, uint64_t *lo);
+
+struct prx_extra;
+/* Before the flow takes up its transit. */
+void prx_extra_count(const struct prx *x, struct prx_extra *e, const struct prx_flow *f, uint64_t transit, uint64_t now);

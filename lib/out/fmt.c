@@ -112,6 +112,9 @@ static void number(const json_t *v, enum out_fmt fmt, struct sbuf *out)
 	case OF_PERCENT:
 		sbuf_addf(out, d > 0 && d < 0.0005 ? "%.2g%%" : "%.1f%%", 100 * d); /* a small loss is a loss */
 		break;
+	case OF_REAL:
+		sbuf_addf(out, "%.3g", d);
+		break;
 	case OF_MBPS:
 		mbps(d, out);
 		break;

@@ -247,7 +247,7 @@ static void remarks(const struct page_in *in, struct flow *f, const json_t *o)
 	struct sbuf b = {0};
 
 	if (page_num(o, "counts.rx_queues", 0) > 1) {
-		sbuf_addf(&b, "arrived on %d Rx queues: order and jitter are judged on each alone", page_int(o, "counts.rx_queues", 0));
+		sbuf_addf(&b, "one stream came on %d Rx queues: order and jitter are judged on each alone", page_int(o, "counts.rx_queues", 0));
 		flow_text(f, 0, f->g.cols, ROLE_WARN, sbuf_str(&b));
 	}
 	if (why != NULL) {
@@ -287,9 +287,23 @@ static void streams(const struct page_in *in, struct flow *f)
 	}
 }
 
+/* The receiver whose distributions are shown: the selected port, and where no probe came in there, one that received what it sent. */
+static const json_t *receiver(const struct page_in *in)
+{
+	const json_t *list = out_get(in->snap, "latency.ports"), *own = page_by(list, "port", in->port), *o;
+	size_t i;
+
+	if (page_num(own, "probes", 0) > 0)
+		return own;
+	json_array_foreach(list, i, o)
+		if (page_num(o, "probes", 0) > 0 && page_by(json_object_get(o, "from"), "port", in->port) != NULL)
+			return o;
+	return own;
+}
+
 static void detail(const struct page_in *in, struct flow *f)
 {
-	const json_t *o = page_by(out_get(in->snap, "latency.ports"), "port", in->port);
+	const json_t *o = receiver(in);
 	struct cols c;
 
 	if (o == NULL) {
@@ -312,7 +326,9 @@ static void separator(const struct page_in *in, struct grid *g, int row)
 	struct sbuf b = {0};
 
 	grid_fill(g, row, 0, g->cols, ROLE_SEP_DASH, in->ascii ? L'-' : L'─');
-	sbuf_addf(&b, " port %u ", in->port);
+	const json_t *o = receiver(in);
+	unsigned at = (unsigned)page_int(o, "port", (int)in->port);
+	sbuf_addf(&b, at == in->port ? " port %u " : " port %u, from port %u ", at, in->port);
 	grid_left(g, row, 2, g->cols - 2, ROLE_SEP_TEXT, sbuf_str(&b));
 	sbuf_free(&b);
 }
