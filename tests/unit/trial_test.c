@@ -142,7 +142,8 @@ static void make(struct made *m)
 	m->r.flow = m->flow;
 	m->r.worker = m->worker;
 	for (unsigned i = 0; i < 2; i++) {
-		m->tx[i] = (struct trial_tx){.port = i, .load = {.counted = true, .intended = 1000000, .offered = 1000000, .intended_pps = 1e6, .offered_pps = 1e6,
+		m->tx[i] = (struct trial_tx){.port = i, .load = {.counted = true, .intended = 1000000, .offered = 1000000,
+								 .intended_pps = 1e6, .offered_pps = 1e6,
 								 .duration_ns = 999999000, .due_ns = 999999000}};
 		m->flow[i].counts = (struct trial_counts){.accepted = 1000000, .arrived = 1000000};
 		m->worker[i] = (struct trial_worker){.lcore = i + 1, .waited_known = true};
