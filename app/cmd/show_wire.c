@@ -3,6 +3,7 @@
 #include "show.h"
 #include "set/set.h"
 
+#include <errno.h>
 #include <string.h>
 
 static const struct out_col cols[] = {
@@ -38,7 +39,10 @@ int show_wire(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 	json_t *doc = ctl_wires_json(app_of(r)->ctl, &sel->ports), *port;
 	size_t i;
 
-	(void)e;
+	if (json_array_size(json_object_get(doc, "ports")) == 0) {
+		json_decref(doc);
+		return err_set(e, EINVAL, "none of these ports is a wire; `-p wire` makes two ports connected to each other");
+	}
 	json_array_foreach(json_object_get(doc, "ports"), i, port) {
 		struct sbuf text = {0};
 		settings_text(r, (unsigned)json_integer_value(json_object_get(port, "port")), &text);
@@ -51,7 +55,9 @@ int show_wire(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 	json_array_foreach(json_object_get(doc, "ports"), i, port) {
 		const char *text = json_string_value(json_object_get(port, "settings")), *why = json_string_value(json_object_get(port, "why"));
 		int p = (int)json_integer_value(json_object_get(port, "port"));
-		sbuf_addf(r->out, "port %d: %s\n", p, text[0] != '\0' ? text : "the wire does nothing to frames");
+		bool down = strcmp(json_string_value(json_object_get(port, "link")), "down") == 0;
+		sbuf_addf(r->out, "port %d: %s\n", p, text[0] != '\0' ? text : down ? "the link is down by the other end's settings" :
+			  "the wire does nothing to frames");
 		if (why != NULL)
 			sbuf_addf(r->out, "port %d: no device: %s\n", p, why);
 		if (json_integer_value(json_object_get(port, "room_bytes")) > 0)

@@ -132,8 +132,17 @@ bool set_check_arrival(const struct setting *row, const void *port_cfg, struct e
 	(void)row;
 	if (cfg->rate.kind != RATE_MAX || cfg->arrival.kind == ARRIVAL_CONSTANT)
 		return true;
-	err_set(warn, EINVAL, "frames that leave as fast as possible have no times at which they arrive; a start needs a rate, or `arrival constant`");
+	err_set(warn, EINVAL, "frames that leave as fast as possible have no times at which they arrive; a start needs a rate, or `arrival "
+			      "constant`");
 	return false;
+}
+
+bool set_check_pacing(const struct setting *row, const void *port_cfg, struct err *warn)
+{
+	unsigned port;
+
+	(void)row;
+	return !set_find_port(port_cfg, &port) || ctl_pacing(bound->ctl, port, warn) == 0;
 }
 
 void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf *note)

@@ -45,6 +45,8 @@ bool set_check_port(const struct setting *row, const void *port_cfg, struct err 
 bool set_check_per_start(const struct setting *row, const void *port_cfg, struct err *warn);
 /* Arrivals need deadlines, and frames "as fast as possible" have none. */
 bool set_check_arrival(const struct setting *row, const void *port_cfg, struct err *warn);
+/* What the device says to it. */
+bool set_check_pacing(const struct setting *row, const void *port_cfg, struct err *warn);
 /* "port 0: 1.488Mpps = 10% = ..." */
 void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf *note);
 void set_echo_stream_load(const struct setting *row, const void *stream_cfg, struct sbuf *note);

@@ -88,7 +88,7 @@ static const char *const order_words[] = {"free", "keep", NULL};
 
 const struct setting set_wire_rows[] = {
 	{ROW("limit"), .v = {&vt_limit, WIRE_QUEUE, 1 << 20}, .dflt = "none", .offset = AT(limit),
-	 .help = "rate at which a wire serves what its port sends, and how many frames may wait for that; a frame that finds the queue full is dropped"},
+	 .help = "rate at which a wire serves what its port sends, and how many frames may wait for that; one that finds the queue full is dropped"},
 	{ROW("delay"), .v = {&vt_delay, 0, DELAY_MAX_NS}, .dflt = "none", .offset = AT(delay),
 	 .help = "time that each frame stays in the wire beside its service: the same for all, or of a distribution"},
 	{ROW("loss"), .v = {&vt_hits, 1, 65535, .choices = burst_word}, .dflt = "none", .offset = AT(loss),
@@ -100,7 +100,8 @@ const struct setting set_wire_rows[] = {
 	 .help = "frames of which one bit is wrong: in byte N, or anywhere behind the Ethernet header"},
 	{ROW("mtu"), .v = {&vt_uint, 0, 65535}, .dflt = "0", .unit = "bytes", .offset = AT(mtu),
 	 .help = "longer frames are dropped in the wire; without Ethernet header, VLAN tags and FCS; 0: none is too long"},
-	{ROW("fail"), .v = {&vt_bool}, .dflt = "off", .offset = AT(fail), .help = "one-way failure: all that the port sends is lost, the link stays up"},
+	{ROW("fail"), .v = {&vt_bool}, .dflt = "off", .offset = AT(fail),
+	 .help = "one-way failure: all that the port sends is lost, the link stays up"},
 	{ROW("link"), .v = {&vt_enum, .choices = link_words}, .dflt = "up", .offset = AT(link_down),
 	 .help = "link of the wire: down at either end is down at both, and all frames are lost"},
 	{ROW("flap"), .v = {&vt_flap, FLAP_MIN_NS, FLAP_MAX_NS}, .dflt = "none", .offset = AT(flap),

@@ -15,8 +15,8 @@ struct snap_rate { double pps, l1_bps; };
 #define SNAP_INTERVAL_NS 1000000000ull
 struct snap_interval { struct snap_rate tx, rx; };
 
-/* Frames after their deadline, of the first of each burst, in ns: to 1 / 64. count: bursts, 0: the others mean nothing. max: UINT64_MAX: beyond what is
- * measured. */
+/* How long the first frame of each burst left after its deadline, in ns, to 1 / 64. count: bursts, 0: the others mean nothing. max UINT64_MAX: beyond
+ * what is measured. */
 struct snap_late { uint64_t count, p50, p99, max; double mean; };
 
 struct snap_queue {

@@ -62,6 +62,8 @@ void ctl_touch(struct ctl *, unsigned port, bool restart);
 void ctl_touch_stream(struct ctl *, unsigned port, int stream);
 /* A turn of a worker that takes longer is a stall (dp.h). */
 void ctl_set_stall(struct ctl *, uint64_t ns);
+/* Ask the device for the pacing that the port's settings say; what it refuses is in e (-ENOTSUP and others), and frames are paced by software. */
+int ctl_pacing(struct ctl *, unsigned port, struct err *e);
 /* Apply a pending device restart now; names the failure. Refused (-EBUSY) while sending. */
 int ctl_apply(struct ctl *, unsigned port, struct err *e);
 void ctl_reset(struct ctl *, unsigned port); /* all settings back to defaults: one stream, 0 */
@@ -96,6 +98,7 @@ json_t *ctl_clock_json(struct ctl *);
  * moment always: {"show":"wire","ports":[{"port","name","to","device":"on"|..,"link","before":inside at the clear,"in","out","lost",..}]}. The
  * sum closes: before + in + duplicated == out + lost + queue_drops + too_long + failed + overflow + flushed + waiting. */
 json_t *ctl_wires_json(struct ctl *, const struct portset *ports);
+bool ctl_frames_inside(const struct ctl *); /* some device holds frames that are still to come out, or that it has not looked at */
 bool ctl_port_wired(const struct ctl *, unsigned port); /* it is an end of a wire */
 const struct placement *ctl_placement(const struct ctl *);
 const struct place_in *ctl_place_in(const struct ctl *);

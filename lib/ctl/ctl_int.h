@@ -293,7 +293,7 @@ struct hist *late_read(const struct ctl_port *cp, unsigned q);
 void late_snap(const struct hist *h, struct snap_late *out);
 
 /* pacing.c */
-void pacing_follow(struct ctl *c, struct ctl_port *cp); /* asks the device where settings or rates changed, and says what it says */
+void pacing_follow(struct ctl *c, struct ctl_port *cp); /* asks the device where settings or rates changed; says what it refuses now */
 void pacing_text(const struct ctl_port *cp, struct sbuf *out); /* "software", or who and why not another */
 
 /* plan.c */

@@ -99,7 +99,7 @@ static bool holds(const struct device *d)
 	if (d->phase == DEVICE_OFF || d->phase == DEVICE_TURNING)
 		return false;
 	device_counts(d, &now);
-	return now.waiting > 0 || !rings_empty(d->line.out, d->line.nrings) ||
+	return now.waiting + now.taken > 0 || !rings_empty(d->line.out, d->line.nrings) ||
 	       (d->phase == DEVICE_ON && !rings_empty(d->line.in, d->line.nrings));
 }
 
@@ -354,6 +354,11 @@ bool devices_hold(const struct ctl *c)
 		if (c->port[i]->device != NULL && c->port[i]->started && holds(c->port[i]->device))
 			return true;
 	return false;
+}
+
+bool ctl_frames_inside(const struct ctl *c)
+{
+	return devices_hold(c);
 }
 
 int device_check(struct ctl *c, struct ctl_port *cp, struct err *e)

@@ -73,6 +73,7 @@ const char *ctl_port_bus(const struct ctl *c, unsigned port, int *node)
 /* One group of frames on one queue; the program of its first phase speaks for all. */
 static json_t *group_row(const struct gen_group *from, const struct group *g)
 {
+	static const char *const arrivals[] = {"constant", "poisson", "burst", "jitter", "onoff"}, *const trends[] = {"steady", "ramp", "steps"};
 	const struct frun *f = from->phase[0].prog;
 	json_t *o = json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:b, s:I}", "engine", frun_engine(f), "sums",
 			      frun_sums(f), "lanes", (int)frun_lanes(f), "classes", (int)frun_nclasses(f), "phases",
@@ -89,6 +90,8 @@ static json_t *group_row(const struct gen_group *from, const struct group *g)
 	json_object_set_new(o, "template", json_integer(from->phase[0].tag[0]));
 	json_object_set_new(o, from->by_bytes ? "period_cycles_per_byte" : "period_cycles",
 			    json_real((double)from->period.cycles + (double)from->period.frac / 0x1p64));
+	json_object_set_new(o, "arrival", json_string(from->shape != NULL ? arrivals[from->shape->kind] : "constant"));
+	json_object_set_new(o, "trend", json_string(from->shape != NULL ? trends[from->shape->trend] : "steady"));
 	uint64_t end = from->phase[from->nphases - 1].end, frames = end < from->limit ? end : from->limit;
 	if (frames != UINT64_MAX)
 		json_object_set_new(o, "frames", json_integer((json_int_t)frames));
@@ -101,12 +104,14 @@ static json_t *gen_row(const struct gen_job *j, struct group *const *ref)
 	json_t *o = json_pack("{s:s, s:i, s:i, s:i, s:I, s:i, s:b, s:b}", "kind", "gen", "port", (int)j->txq->port,
 			      "tx_queue", (int)j->queue, "queues", (int)j->nqueues, "run", (json_int_t)j->run, "burst",
 			      (int)j->burst, "stop", (int)j->stop, "prepare", (int)j->prepare);
+	static const char *const catchups[] = {[GEN_KEEP] = "keep", [GEN_SKIP] = "skip", [GEN_OVERSPEED] = "overspeed"};
 	json_t *groups = json_array();
 
 	for (unsigned i = 0; i < j->ngroups; i++)
 		json_array_append_new(groups, group_row(&j->group[i], ref[i]));
 	if (j->ngroups > 0)
 		json_object_update(o, json_array_get(groups, 0));
+	json_object_set_new(o, "catchup", json_string(catchups[j->catchup]));
 	json_object_set_new(o, "groups", groups);
 	return o;
 }

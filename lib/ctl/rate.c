@@ -176,7 +176,9 @@ void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns)
 		a->frames = shape_is_plain(a) ? frames_before(g, a, pace_frames(a->per_s, duration_ns)) : shape_frames(g, a, duration_ns);
 		if (a->frames == UINT64_MAX)
 			continue;
-		uint64_t due = a->frames == 0 ? 0 : a->shaped ? start_tsc + shape_due(g, a, a->frames - 1) : pace_due(&p, begins(g, a, a->frames - 1));
+		uint64_t due = 0;
+		if (a->frames > 0)
+			due = a->shaped ? start_tsc + shape_due(g, a, a->frames - 1) : pace_due(&p, begins(g, a, a->frames - 1));
 		if (due >= r->end_tsc)
 			r->end_tsc = due + 1;
 	}

@@ -59,6 +59,23 @@ static const struct rate *rate_of(const struct ctl_port *cp, const struct run_as
 	return ask->rate != NULL ? ask->rate : &cp->p.cfg.rate;
 }
 
+/* Arrivals need deadlines. */
+static int check_times(const struct ctl_port *cp, const struct run_ask *ask, const struct stream *s, unsigned id, struct err *e)
+{
+	bool own = s->cfg.rate.set;
+	const struct rate *r = own ? &s->cfg.rate.rate : rate_of(cp, ask);
+	const struct arrival *a = own ? &s->cfg.arrival : &cp->p.cfg.arrival;
+	char who[32];
+
+	if (r->kind != RATE_MAX || a->kind == ARRIVAL_CONSTANT)
+		return 0;
+	snprintf(who, sizeof(who), own ? "%u/%u" : "%u", cp->p.id, id);
+	return err_set(e, EINVAL,
+		       "%s %s: frames as fast as possible have no times at which they arrive; `set %s rate 10%%`, or `set "
+		       "%s arrival constant`",
+		       own ? "stream" : "port", who, who, who);
+}
+
 /* What the streams say together. A port's count would never end a stream that has its own rate and no count. */
 static int check_streams(const struct ctl_port *cp, const struct run_ask *ask, struct err *e)
 {
@@ -72,12 +89,8 @@ static int check_streams(const struct ctl_port *cp, const struct run_ask *ask, s
 		if (rc == 0 && s->cfg.latency && s->cfg.frame.probe == 0 && !cp->probe_all)
 			rc = err_set(e, EINVAL, "stream %u/%u has latency on, and its frames have no probes that could tell it: `set %u/%u probe on` puts one "
 				     "in each, or `set %u/%u latency off`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
-		if (rc == 0 && !s->cfg.rate.set && rate_of(cp, ask)->kind == RATE_MAX && cp->p.cfg.arrival.kind != ARRIVAL_CONSTANT)
-			rc = err_set(e, EINVAL, "port %u: frames as fast as possible have no times at which they arrive; `set %u rate 10%%`, or `set %u arrival constant`",
-				     cp->p.id, cp->p.id, cp->p.id);
-		if (rc == 0 && s->cfg.rate.set && s->cfg.rate.rate.kind == RATE_MAX && s->cfg.arrival.kind != ARRIVAL_CONSTANT)
-			rc = err_set(e, EINVAL, "stream %u/%u: frames as fast as possible have no times at which they arrive; `set %u/%u rate 10%%`, or "
-				     "`set %u/%u arrival constant`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
+		if (rc == 0)
+			rc = check_times(cp, ask, s, i, e);
 		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && count_of(cp, ask) != 0 && ask->duration_ns == 0)
 			rc = err_set(e, EINVAL,
 				     "port %u has a count, but stream %u/%u has a rate of its own and no end: `set "

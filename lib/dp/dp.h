@@ -227,7 +227,7 @@ struct gen_group {
 	bool by_bytes;            /* the period is that of a byte on the wire (l1) or of a byte of a frame with FCS (l2), not of a frame */
 	bool l2;
 	struct pace_period period;
-	const struct pace_shape *shape; /* where deadlines are not k periods from the start, or lateness has limits (gen_job.catchup); NULL: neither */
+	const struct pace_shape *shape; /* deadlines are not k periods from the start, or late frames are treated by gen_job.catchup; NULL: neither */
 	uint64_t limit;           /* frames k < limit are sent, counted from the start of the run over all epochs; UINT64_MAX: no bound */
 };
 

@@ -16,6 +16,7 @@
 #define DUT_CELL 64             /* a frame takes a whole number of such cells */
 #define DUT_STEPS 1024          /* of a law, and of each of its ends */
 #define DUT_HELD 256            /* frames that wait for others to overtake them; those beyond go in order */
+#define DUT_TAKE 32             /* frames taken from a ring at once */
 #define DUT_QUEUE_MAX (1u << 20)
 __extension__ typedef unsigned __int128 dut_time; /* cycles << 32 */
 
@@ -73,12 +74,14 @@ struct dut_counts {
 	uint64_t flushed;           /* inside when the device was closed */
 	uint64_t duplicated, reordered, corrupted;
 	uint64_t waiting, held;     /* inside now; of them those that others shall overtake */
+	uint64_t taken;             /* from rings and not yet `in`: frames of other rings may have been sent before */
 	uint64_t most_waiting, most_cells;
 };
 #define DUT_NCOUNTS (sizeof(struct dut_counts) / sizeof(uint64_t))
 
 struct dut_late { uint64_t due, seq; uint32_t at; };
 struct dut_held { uint32_t at, left; };
+struct dut_taken { struct rte_mbuf *m[DUT_TAKE]; unsigned at, n; }; /* from a ring, and m[at..n) have not arrived */
 
 struct dut_state {
 	struct dp_state base;
@@ -100,7 +103,9 @@ struct dut_state {
 	uint32_t nlate, nheld, nstock;
 	struct dut_held held[DUT_HELD];
 	uint64_t newest[DUT_QUEUES]; /* number + 1 of the newest frame of each Tx queue that was handed over */
-	struct rte_mbuf *stock[DP_BURST_MAX];
+	bool blocked;
+	struct rte_mbuf *stock[64];
+	struct dut_taken taken[DUT_QUEUES];
 };
 
 /* All counters of one moment. Any thread; false: the worker is just writing, ask again. */

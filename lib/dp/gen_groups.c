@@ -116,7 +116,6 @@ static unsigned flush(struct dp_worker *w, const struct gen_job *j, struct gen_s
 	const struct gen_run *r = &o->run[o->run_at];
 	const struct gen_grp *gr = gen_grp(gen_own(g), r->grp);
 	uint64_t late = pace_is_max(&gr->pace) ? UINT64_MAX : now - gen_due_at(j, gr, r->i + r->done);
-
 	put_probes(j, g);
 	unsigned sent = txq_flush(j->txq, now);
 	progress(j, g, sent, late, now);

@@ -48,22 +48,39 @@ static inline bool takes_turn(uint32_t *left, uint32_t every)
 	return now;
 }
 
-/* How long after its time each frame leaves. */
-static void delay_codes(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned n, uint64_t tsc, uint64_t *code)
+static void encode_each(uint64_t *delay, unsigned n)
 {
-	struct pace_period step = pace_times(&gr->pace.period, gr->step);
-	uint64_t due = gen_due_at(j, gr, i), frac = (uint64_t)((unsigned __int128)(gen_unit(j, gr, i) - gr->pace.k0) * gr->pace.period.frac);
-	uint64_t all = 0;
+	for (unsigned k = 0; k < n; k++)
+		delay[k] = probe_delay_code((int64_t)delay[k] > 0 ? delay[k] : 0);
+}
 
-	for (unsigned k = 0; k < n; k++) {
-		if (gr->step == 0)
-			due = gen_due_at(j, gr, i + k);
-		code[k] = (int64_t)(tsc - due) > 0 ? tsc - due : 0;
-		all |= code[k];
-		due += step.cycles + __builtin_add_overflow(frac, step.frac, &frac);
+/* How long after its time each frame leaves, as probe_delay_code() says it; 0 where it is early. */
+static inline void delay_codes(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned n, uint64_t tsc, uint64_t *delay)
+{
+	if (unlikely(gr->step == 0)) {
+		for (unsigned k = 0; k < n; k++)
+			delay[k] = tsc - gen_due_at(j, gr, i + k);
+		encode_each(delay, n);
+		return;
 	}
-	for (unsigned k = 0; all >> 15 != 0 && k < n; k++) /* less is its own code */
-		code[k] = probe_delay_code(code[k]);
+	struct pace_period step = pace_times(&gr->pace.period, gr->step);
+	uint64_t units = gen_unit(j, gr, i) - gr->pace.k0, frac = (uint64_t)((unsigned __int128)units * gr->pace.period.frac);
+	uint64_t left = tsc - pace_due(&gr->pace, gr->pace.k0 + units);
+	for (unsigned k = 0; k < n; k++) {
+		delay[k] = left;
+		left -= step.cycles + __builtin_add_overflow(frac, step.frac, &frac);
+	}
+	/* from the first to the last they shrink: as a rule all of one exponent, or none above 0 */
+	uint64_t most = delay[0], least = delay[n - 1];
+	unsigned exp = 49 - (unsigned)__builtin_clzll(most | 1);
+	if (likely(most >> 15 == 0 && least >> 15 == 0))
+		return;
+	if ((int64_t)least <= 0 || exp > 31 || least >> (exp + 14) == 0) {
+		encode_each(delay, n);
+		return;
+	}
+	for (unsigned k = 0; k < n; k++)
+		delay[k] = (uint64_t)exp << 15 | delay[k] >> exp;
 }
 
 /* Of a program in which not every frame has a probe, or some have sums that follow it. */

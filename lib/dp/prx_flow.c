@@ -50,9 +50,7 @@ static bool mark(struct prx *x, uint32_t flow, uint64_t ext)
 	struct prx_block *b = &x->window[((uint64_t)flow << x->window_shift) + ((ext >> 6) & x->window_mask)];
 
 	if (b->no != no) {
-		__atomic_store_n(&b->no, 0, __ATOMIC_RELAXED);
-		__atomic_store_n(&b->bits, bit, __ATOMIC_RELEASE);
-		__atomic_store_n(&b->no, no, __ATOMIC_RELEASE);
+		prx_new_block(b, no, bit);
 		return false;
 	}
 	bool was = (b->bits & bit) != 0;

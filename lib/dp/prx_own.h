@@ -2,6 +2,7 @@
 /* Inside the receiver of probes: its memory. */
 #pragma once
 #include "prx.h"
+#include "prx_fields.h"
 #include "prx_parse.h"
 
 #define PRX_KNOWN_PLACES 4
@@ -15,6 +16,9 @@ struct prx {
 	uint32_t window_shift;
 	bool verify, streams_have_hists;
 	uint64_t ns_mult;        /* << 28: see prx_ns() */
+	double ns;               /* of a cycle */
+	uint64_t limit;          /* cycles: times from here on are no histogram's, or below 0 */
+	prx_fields_fn *fields;
 	const struct prx_clock *clock;
 	struct prx_extra *extra; /* NULL: nothing more is asked for */
 	struct prx_flow *flow;
@@ -47,6 +51,14 @@ static inline uint32_t prx_flow_index(const struct prx *x, uint64_t hi, uint64_t
 	if (__builtin_expect(stream >= x->of[port].nstreams || queue >= x->of[port].nqueues, 0))
 		return PRX_NO_FLOW;
 	return x->of[port].base + stream * x->of[port].nqueues + queue;
+}
+
+/* A slot of a window is taken for another block; no: its number + 1. */
+static inline void prx_new_block(struct prx_block *b, uint64_t no, uint64_t bits)
+{
+	__atomic_store_n(&b->no, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&b->bits, bits, __ATOMIC_RELEASE);
+	__atomic_store_n(&b->no, no, __ATOMIC_RELEASE);
 }
 
 /* What a number means to a flow. */

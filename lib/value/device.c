@@ -65,6 +65,20 @@ static void offer_words(const char *const *words, const char *prefix, void (*off
 			offer(arg, *words);
 }
 
+/* A word behind what is written already, once. */
+static void offer_next(const char *word, const char *prefix, void (*offer)(void *, const char *), void *arg)
+{
+	const char *blank = strrchr(prefix, ' '), *tail = blank != NULL ? blank + 1 : prefix;
+	char text[128];
+
+	if (prefix[0] == '\0' || !word_starts(word, tail) || (blank != NULL && strstr(prefix, word) != NULL && tail[0] == '\0'))
+		return;
+	if (blank != NULL && strcmp(prefix, "every ") == 0)
+		return;
+	snprintf(text, sizeof(text), "%.*s%s", (int)(tail - prefix), prefix, word);
+	offer(arg, text);
+}
+
 /* ---- hits: "none", "0.1%", "every 1000", each with an option "burst 8" ---- */
 
 static int hits_share(const struct vspec *s, const char *text, const struct words *w, struct hits *h, unsigned *used, struct err *e)
@@ -128,14 +142,11 @@ static void hits_print(const struct vspec *s, const void *v, struct sbuf *out)
 
 static void hits_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
 {
-	char burst[48] = "";
-	const char *words[] = {"none", "0.1%", "1%", "every 1000", NULL, NULL};
+	static const char *const words[] = {"none", "0.1%", "1%", "every 1000", NULL};
 
-	if (s->choices != NULL) {
-		snprintf(burst, sizeof(burst), "0.1%% %s %" PRIu64, s->choices[0], s->min + 1);
-		words[4] = burst;
-	}
 	offer_words(words, prefix, offer, arg);
+	if (s->choices != NULL)
+		offer_next(s->choices[0], prefix, offer, arg);
 }
 
 static void hits_allowed(const struct vspec *s, struct sbuf *out)
@@ -198,8 +209,11 @@ static void limit_complete(const struct vspec *s, const char *prefix, void (*off
 {
 	static const char *const words[] = {"none", "1Mpps", "1Gbps", "50%", "1Mpps queue 512", NULL};
 
-	(void)s;
 	offer_words(words, prefix, offer, arg);
+	if (prefix[0] == '\0' || strchr(prefix, ' ') != NULL)
+		offer_next("queue", prefix, offer, arg);
+	else
+		vt_rate.complete(s, prefix, offer, arg);
 }
 
 static void limit_allowed(const struct vspec *s, struct sbuf *out)
@@ -361,8 +375,11 @@ static void flap_complete(const struct vspec *s, const char *prefix, void (*offe
 {
 	static const char *const words[] = {"none", "100ms every 10s", NULL};
 
-	(void)s;
 	offer_words(words, prefix, offer, arg);
+	if (strchr(prefix, ' ') != NULL)
+		offer_next("every", prefix, offer, arg);
+	else
+		vt_duration.complete(s, prefix, offer, arg);
 }
 
 static void flap_allowed(const struct vspec *s, struct sbuf *out)

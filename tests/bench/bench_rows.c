@@ -182,13 +182,14 @@ static bool make_s4096_probe(struct schedule *s) { return many_probed(s, 4096, 6
 static bool make_s4096_run(struct schedule *s) { return many(s, 4096, 64, 64, true); }
 
 /* 7:4:1 in weighted round robin. */
-static bool make_imix(struct schedule *s)
+static bool imix(struct schedule *s, unsigned probe)
 {
 	static const unsigned size[] = {64, 570, 1518}, weight[] = {7, 4, 1};
 	unsigned plan[3], id = stream(s);
 
 	if (!stack(s, "eth/ipv4/udp"))
 		return false;
+	s->spec->probe = probe;
 	for (unsigned i = 0; i < 3; i++)
 		plan[i] = compile(s, size[i]);
 	for (unsigned round = 0; round < 7; round++)
@@ -198,6 +199,8 @@ static bool make_imix(struct schedule *s)
 	return true;
 }
 
+static bool make_imix_probe(struct schedule *s) { return imix(s, 1); }
+
 static bool make_probe(struct schedule *s)
 {
 	if (!stack(s, "eth/ipv4/udp"))
@@ -205,6 +208,8 @@ static bool make_probe(struct schedule *s)
 	s->spec->probe = 1;
 	return only(s, 64);
 }
+
+static bool make_imix(struct schedule *s) { return imix(s, 0); }
 
 static bool make_random_payload(struct schedule *s)
 {
@@ -232,6 +237,7 @@ const struct row rows[] = {
 	{.name = "imix", .base = "bare_tx_32", .make = make_imix},
 	{.name = "random_1518", .base = "bare_tx_64", .make = make_random_payload},
 	{.name = "probe", .base = "bare_tx_32", .make = make_probe},
+	{.name = "probe_imix", .base = "bare_tx_32", .make = make_imix_probe},
 	{.name = "probe_4096", .base = "bare_tx_32", .make = make_s4096_probe},
 	{.name = "gen_1", .base = "bare_tx_32", .make = make_fixed, .burst = 1},
 	{.name = "own_16", .base = "bare_tx_32", .make = make_seq16, .own_rates = true},
@@ -240,6 +246,15 @@ const struct row rows[] = {
 	{.name = "own_4096_single", .base = "bare_tx_32", .make = make_s4096, .own_rates = true, .burst = 1},
 };
 const unsigned nrows = ARRAY_SIZE(rows);
+
+const struct row *row_named(const char *name)
+{
+	unsigned i = 0;
+
+	while (i + 1 < nrows && strcmp(rows[i].name, name) != 0)
+		i++;
+	return &rows[i];
+}
 
 /* ---- plans ---- */
 

@@ -115,7 +115,8 @@ def test_a_rate_that_nobody_reaches():
 
 def test_a_pool_too_small():
     """Every frame is on its way in a burst of 64, so that a pool of as many is empty while they are."""
-    (t,) = trials([*lcores(2), "--mbufs", "64", "-p", "wire", "-m", "1.0", "-m", "2.1", "-e", "set 0 burst 64; trial 0 rate 100% for 100ms"], code=(4,))
+    (t,) = trials([*lcores(2), "--mbufs", "64", "-p", "wire", "-m", "1.0", "-m", "2.1", "-e", "set 0 burst 64; trial 0 rate 100% for 100ms"],
+                  code=(4,))
     assert "tester-limited" in t["reasons"]
 
 
@@ -135,7 +136,8 @@ def test_the_process_stopped(live):
 
 def test_a_busy_neighbour():
     cpu = harness.cpus()[-1]
-    spin = [subprocess.Popen([sys.executable, "-c", "import os\nos.sched_setaffinity(0, {%d})\nwhile True: pass" % cpu]) for _ in range(2)]
+    code = f"import os\nos.sched_setaffinity(0, {{{cpu}}})\nwhile True: pass"
+    spin = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
     try:
         time.sleep(0.2)
         (t,) = trials(["--lcores", f"0@{harness.cpus()[0]},1@{cpu}", "--", "-p", "wire", "-e", UDP + "trial 0 rate 10kpps for 500ms"], code=(4,))

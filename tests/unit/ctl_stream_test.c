@@ -289,12 +289,38 @@ static void test_restore_while_sending(void **state)
 	world_free(c);
 }
 
+/* What a probe has no room for is refused when the frames are made; every other stream is. */
+static void test_probe_limits(void **state)
+{
+	struct ctl *c = world(2);
+	struct ctl_port *cp = c->port[1];
+	struct stream *s = cp->stream[0];
+	struct err e;
+
+	(void)state;
+	for (uint32_t every = 0; every < 3; every++)
+		for (unsigned i = 0; i < 4; i++) {
+			s->cfg.frame.probe = every;
+			s->dirty = true;
+			cp->p.id = (const uint16_t[]){31, 32, 1, 1}[i];
+			cp->p.ntxq = (const uint16_t[]){1, 1, 64, 65}[i];
+			int rc = stream_plans(c, cp, s, &e);
+			if (every > 0 && i % 2 != 0)
+				refused(rc, ERANGE, &e, i == 1 ? "ports 0 to 31, this is port 32" : "queues 0 to 63, port 1 has 65");
+			else
+				assert_int_equal(rc, 0);
+		}
+	cp->p.id = 1;
+	cp->p.ntxq = 0;
+	world_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_ids),    cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_cells),    cmocka_unit_test(test_copies), cmocka_unit_test(test_save_and_restore),
-		cmocka_unit_test(test_restore_while_sending),
+		cmocka_unit_test(test_restore_while_sending), cmocka_unit_test(test_probe_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -389,7 +389,6 @@ static inline void follow_plan(struct world *x, unsigned q)
 	unsigned nold = x->gen[q]->run == x->job.run ? x->at[q].n : 0;
 
 	memcpy(before, x->at[q].f, sizeof(before));
-
 	for (unsigned n = 0; n < x->ngroups; n++) {
 		const struct tgroup *g = &x->group[n], *was = adopted_group(x, g->stream);
 		struct follow *f = NULL;
@@ -403,7 +402,8 @@ static inline void follow_plan(struct world *x, unsigned q)
 				restart(f, was, g, x->nq);
 			vary_anew(f, old, phase_at(g, (f->i - f->epoch_i) * x->nq), x->nq);
 			f->timed &= f->epoch_i == 0 && (!g->by_bytes || g->phase[0] == was->phase[0]);
-			f->timed &= g->shape == NULL && memcmp(&was->period, &g->period, sizeof(g->period)) == 0 && was->by_bytes == g->by_bytes && was->l2 == g->l2;
+			f->timed &= memcmp(&was->period, &g->period, sizeof(g->period)) == 0 && was->by_bytes == g->by_bytes && was->l2 == g->l2;
+			f->timed &= g->shape == NULL;
 			next[n] = *f;
 		} else {
 			bool first = x->gen[q]->run != x->job.run;
@@ -487,10 +487,7 @@ static inline struct dp_plan *plan_make(struct world *x)
 	return p;
 }
 
-static inline void post(struct world *x)
-{
-	assert_true(mbox_post(&x->w->mbox, plan_make(x)));
-}
+static inline void post(struct world *x) { assert_true(mbox_post(&x->w->mbox, plan_make(x))); }
 
 static inline void followed(struct world *x)
 {
@@ -620,6 +617,8 @@ static inline struct world *world_new(unsigned nq, unsigned pool)
 		x->gen[q]->cell = zeroed(GEN_MAX_STREAMS * sizeof(struct gen_cell));
 		x->gen[q]->probes = zeroed(sizeof(struct gen_probes));
 		x->txq[q]->port = 5;
+		for (unsigned s = 0; x->probing && s < MAX_IDS; s++) /* some pass 2^32 */
+			x->gen[q]->probes->seq[s] = x->probe[q].sent[s] = s % 2 ? UINT32_MAX - any(100) : 0;
 		x->at[q].x = x;
 		x->at[q].q = q;
 		fake[q].judge = judge;

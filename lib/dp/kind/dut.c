@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "dut": see dut.h. Frames inside lie in one ring of cells in the order of their arrival. Those that are due in that order too are a
- * list through it; the others are in a heap beside it, so that a device with a constant delay never sorts. */
-#include "dut.h"
+/* Kind "dut": see dut.h. */
+#include "dut_store.h"
 
 #include <rte_ether.h>
 
-#define NONE UINT32_MAX
-#define TAKE 32                 /* frames taken from a ring at once */
-#define TAKE_MOST 256           /* and in one turn from all */
+#define TAKE_MOST 256           /* frames taken in one turn, and handed over */
 #define GIVE 64
-
-enum where { IN_LIST, IN_HEAP, HELD, FREE };
-
-/* A frame inside, at the begin of a cell; its bytes follow. */
-struct slot {
-	uint64_t due, seq;
-	uint64_t number;
-	uint32_t next, list_next;   /* slots: in order of arrival, and of the list */
-	uint16_t len;
-	uint8_t ring, txq, where;
-	bool corrupted;
-	uint8_t data[];
-};
 
 enum purpose { FOR_LOSS = 1, FOR_DUPLICATE, FOR_REORDER, FOR_CORRUPT, FOR_BIT, FOR_DELAY, FOR_COPY_DELAY };
 
@@ -61,143 +45,6 @@ static struct dut_stamp stamp_of(const struct dut_line *l, const struct rte_mbuf
 
 	memcpy(&stamp, (const uint8_t *)m + l->stamp_at, sizeof(stamp));
 	return stamp;
-}
-
-static inline struct slot *slot_at(const struct dut_line *l, uint32_t at)
-{
-	return (struct slot *)((uint8_t *)l->cells + (size_t)at * DUT_CELL);
-}
-
-/* ---- cells ---- */
-
-static inline uint32_t cells_of(uint32_t len)
-{
-	return (uint32_t)((sizeof(struct slot) + len + DUT_CELL - 1) / DUT_CELL);
-}
-
-/* The first cell of so many in a row, NONE: there are not so many. How many there may be can change at any time: only where the ring begins
- * anew, that is looked at. */
-static uint32_t cells_take(struct dut_state *s, const struct dut_job *j, uint32_t n)
-{
-	uint32_t end = RTE_MIN(j->room, j->line->ncells), at;
-
-	if (s->nslots == 0) {
-		s->head = s->tail = 0;
-		s->wrapped = false;
-	}
-	if (s->used + n > end)
-		return NONE;
-	if (s->wrapped ? s->tail + n <= s->head : s->tail + n <= end) {
-		at = s->tail;
-	} else if (!s->wrapped && n <= s->head) {
-		s->wrapped = true;
-		at = 0;
-	} else {
-		return NONE;
-	}
-	if (s->nslots > 0)
-		slot_at(j->line, s->last)->next = at;
-	else
-		s->head = at;
-	s->tail = at + n;
-	s->last = at;
-	s->nslots++;
-	s->used += n;
-	s->now.most_cells = RTE_MAX(s->now.most_cells, s->used);
-	return at;
-}
-
-static void cells_give(struct dut_state *s, const struct dut_line *l, uint32_t at)
-{
-	slot_at(l, at)->where = FREE;
-	while (s->nslots > 0 && slot_at(l, s->head)->where == FREE) {
-		const struct slot *f = slot_at(l, s->head);
-		s->used -= cells_of(f->len);
-		s->nslots--;
-		if (s->nslots > 0 && f->next < s->head)
-			s->wrapped = false;
-		if (s->nslots > 0)
-			s->head = f->next;
-	}
-}
-
-/* ---- what is due when ---- */
-
-static inline bool before(uint64_t due, uint64_t seq, const struct dut_late *b)
-{
-	return due < b->due || (due == b->due && seq < b->seq);
-}
-
-static void heap_put(struct dut_state *s, struct dut_late *h, struct dut_late x)
-{
-	uint32_t i = s->nlate++;
-
-	for (uint32_t up; i > 0 && before(x.due, x.seq, &h[up = (i - 1) / 2]); i = up)
-		h[i] = h[up];
-	h[i] = x;
-}
-
-static void heap_drop_first(struct dut_state *s, struct dut_late *h)
-{
-	struct dut_late x = h[--s->nlate];
-	uint32_t i = 0, n = s->nlate;
-
-	for (uint32_t c; (c = 2 * i + 1) < n; i = c) {
-		if (c + 1 < n && before(h[c + 1].due, h[c + 1].seq, &h[c]))
-			c++;
-		if (!before(h[c].due, h[c].seq, &x))
-			break;
-		h[i] = h[c];
-	}
-	h[i] = x;
-}
-
-static void schedule(struct dut_state *s, const struct dut_line *l, uint32_t at, uint64_t due)
-{
-	struct slot *f = slot_at(l, at);
-
-	f->due = due;
-	f->seq = s->seq++;
-	if (s->nfifo > 0 && due < s->fifo_due) {
-		f->where = IN_HEAP;
-		heap_put(s, l->late, (struct dut_late){.due = due, .seq = f->seq, .at = at});
-		return;
-	}
-	f->where = IN_LIST;
-	if (s->nfifo++ > 0)
-		slot_at(l, s->fifo_last)->list_next = at;
-	else
-		s->fifo = at;
-	s->fifo_last = at;
-	s->fifo_due = due;
-}
-
-/* The frame that is due first, NONE: nothing is. */
-static inline uint32_t first(const struct dut_state *s, const struct dut_line *l, uint64_t *due)
-{
-	const struct dut_late *h = l->late;
-
-	if (s->nfifo > 0) {
-		const struct slot *f = slot_at(l, s->fifo);
-		if (s->nlate == 0 || before(f->due, f->seq, &h[0])) {
-			*due = f->due;
-			return s->fifo;
-		}
-	}
-	if (s->nlate == 0)
-		return NONE;
-	*due = h[0].due;
-	return h[0].at;
-}
-
-static void take_first(struct dut_state *s, const struct dut_line *l, const struct slot *f)
-{
-	if (f->where == IN_HEAP) {
-		heap_drop_first(s, l->late);
-	} else {
-		s->nfifo--;
-		s->fifo = f->list_next;
-	}
 }
 
 /* ---- a frame arrives ---- */
@@ -373,20 +220,14 @@ static void arrive(struct dut_state *s, const struct dut_job *j, const struct rt
 
 /* ---- in and out ---- */
 
-/* What was taken from a ring and has not arrived. */
-struct taken {
-	struct rte_mbuf *m[TAKE];
-	unsigned at, n;
-};
-
-static bool take_more(const struct dut_line *l, struct taken *t, unsigned ring)
+static inline bool take_more(const struct dut_line *l, struct dut_taken *t, unsigned ring)
 {
 	t->at = 0;
-	t->n = rte_ring_sc_dequeue_burst(l->in[ring], (void **)t->m, TAKE, NULL);
+	t->n = rte_ring_sc_dequeue_burst(l->in[ring], (void **)t->m, DUT_TAKE, NULL);
 	return t->n > 0;
 }
 
-static void let_in(struct dut_state *s, const struct dut_job *j, struct taken *t, unsigned ring)
+static inline void let_in(struct dut_state *s, const struct dut_job *j, struct dut_taken *t, unsigned ring)
 {
 	struct rte_mbuf *m = t->m[t->at++];
 
@@ -394,45 +235,39 @@ static void let_in(struct dut_state *s, const struct dut_job *j, struct taken *t
 	rte_pktmbuf_free(m);
 }
 
-/* Several rings: in the order in which the frames were sent, as far as the rings have them. */
-static unsigned take_merged(struct dut_state *s, const struct dut_job *j)
+/* The ring whose next frame was sent first, as far as they have some. */
+static unsigned earliest(struct dut_state *s, const struct dut_line *l)
 {
-	const struct dut_line *l = j->line;
-	struct taken t[DUT_QUEUES];
-	unsigned total = 0;
+	unsigned best = DUT_QUEUES;
+	uint64_t best_tsc = 0;
 
-	for (unsigned r = 0; r < l->nrings; r++)
-		take_more(l, &t[r], r);
-	for (;;) {
-		uint64_t best_tsc = 0;
-		unsigned best = DUT_QUEUES;
-		for (unsigned r = 0; r < l->nrings; r++) {
-			if (t[r].at == t[r].n && (t[r].n < TAKE || total >= TAKE_MOST || !take_more(l, &t[r], r)))
-				continue;
-			uint64_t tsc = stamp_of(l, t[r].m[t[r].at]).tsc;
-			if (best == DUT_QUEUES || (int64_t)(tsc - best_tsc) < 0) {
-				best = r;
-				best_tsc = tsc;
-			}
+	for (unsigned r = 0; r < l->nrings; r++) {
+		struct dut_taken *t = &s->taken[r];
+		if (t->at == t->n && !take_more(l, t, r))
+			continue;
+		uint64_t tsc = stamp_of(l, t->m[t->at]).tsc;
+		if (best == DUT_QUEUES || (int64_t)(tsc - best_tsc) < 0) {
+			best = r;
+			best_tsc = tsc;
 		}
-		if (best == DUT_QUEUES)
-			return total;
-		let_in(s, j, &t[best], best);
-		total++;
 	}
+	return best;
 }
 
 static unsigned take_in(struct dut_state *s, const struct dut_job *j)
 {
-	struct taken t;
-	unsigned total = 0;
+	struct dut_taken *t = s->taken;
+	unsigned total = 0, ring;
 
-	if (j->line->nrings > 1)
-		return take_merged(s, j);
-	while (total < TAKE_MOST && take_more(j->line, &t, 0)) {
-		total += t.n;
-		while (t.at < t.n)
-			let_in(s, j, &t, 0);
+	if (j->line->nrings > 1) {
+		for (; total < TAKE_MOST && (ring = earliest(s, j->line)) != DUT_QUEUES; total++)
+			let_in(s, j, &t[ring], ring);
+		return total;
+	}
+	while (total < TAKE_MOST && take_more(j->line, t, 0)) {
+		total += t->n;
+		while (t->at < t->n)
+			let_in(s, j, t, 0);
 	}
 	return total;
 }
@@ -469,8 +304,8 @@ static void count_out(struct dut_state *s, const struct slot *f)
 		*newest = f->number + 1;
 }
 
-/* Hand over what is due, each to the ring that its frames came by. *blocked: something is due and a ring is full. */
-static unsigned give_out(struct dut_state *s, const struct dut_line *l, uint64_t now, bool *blocked)
+/* Hand over what is due, each to the ring that its frames came by. Blocked: something is due and its ring is full. */
+static unsigned give_out(struct dut_state *s, const struct dut_line *l, uint64_t now)
 {
 	uint32_t room[DUT_QUEUES], at;
 	uint64_t due = 0;
@@ -478,13 +313,13 @@ static unsigned give_out(struct dut_state *s, const struct dut_line *l, uint64_t
 
 	for (unsigned r = 0; r < l->nrings; r++)
 		room[r] = rte_ring_free_count(l->out[r]);
-	*blocked = false;
+	s->blocked = false;
 	while (total < TAKE_MOST && (at = first(s, l, &due)) != NONE && (int64_t)(now - due) >= 0) {
 		struct slot *f = slot_at(l, at);
 		if (s->nstock == 0 && rte_mempool_get_bulk(l->pool, (void **)s->stock, GIVE) == 0)
 			s->nstock = GIVE;
 		if (s->nstock == 0 || room[f->ring] == 0) {
-			*blocked = true;
+			s->blocked = true;
 			break;
 		}
 		void *m = frame_of(s, f);
@@ -504,6 +339,9 @@ static void publish(struct dut_state *s)
 	uint64_t epoch = cell_get(&s->epoch);
 
 	s->now.held = s->nheld;
+	s->now.taken = 0;
+	for (unsigned r = 0; r < DUT_QUEUES; r++)
+		s->now.taken += s->taken[r].n - s->taken[r].at;
 	s->now.most_waiting = RTE_MAX(s->now.most_waiting, s->now.waiting);
 	__atomic_store_n(&s->epoch, epoch + 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -542,20 +380,23 @@ static void dut_adopt(struct dp_worker *w, const struct dp_task *t, const void *
 		s->loss_left = 0;
 }
 
+/* What comes in may be due before what is inside, so all that was sent until now comes in before anything goes out. */
 static unsigned dut_poll(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 {
 	const struct dut_job *j = t->job;
 	struct dut_state *s = (struct dut_state *)t->state;
-	bool blocked;
+	unsigned in = 0, out = 0;
 
 	(void)w;
-	unsigned out = give_out(s, j->line, now, &blocked), in = blocked ? 0 : take_in(s, j);
-	if (unlikely(s->nheld > 0 && in == 0 && !blocked && j->sender_idle)) {
-		flush_held(s, j->line);
-		out += give_out(s, j->line, now, &blocked);
-		publish(s);
-	} else if (in > 0 && !blocked) {
-		out += give_out(s, j->line, now, &blocked);
+	if (unlikely(s->blocked))
+		out = give_out(s, j->line, now);
+	if (likely(!s->blocked)) {
+		in = take_in(s, j);
+		if (unlikely(s->nheld > 0 && in == 0 && j->sender_idle)) {
+			flush_held(s, j->line);
+			out++;
+		}
+		out += give_out(s, j->line, in < TAKE_MOST ? now : RTE_MIN(now, s->arrival));
 	}
 	if (in + out > 0)
 		publish(s);
@@ -576,6 +417,13 @@ static void dut_drop(const struct dp_task *t)
 	if (s->nstock > 0)
 		rte_mempool_put_bulk(j->line->pool, (void **)s->stock, s->nstock);
 	s->nstock = 0;
+	for (unsigned r = 0; r < j->line->nrings; r++) {
+		struct dut_taken *k = &s->taken[r];
+		s->now.in += k->n - k->at;
+		s->now.flushed += k->n - k->at;
+		rte_pktmbuf_free_bulk(k->m + k->at, k->n - k->at);
+		k->at = k->n = 0;
+	}
 	s->now.flushed += s->now.waiting;
 	s->now.waiting = 0;
 	s->nslots = s->used = s->nfifo = s->nlate = s->nheld = 0;
