@@ -85,11 +85,23 @@ static const struct out_view plan_view = {
 	.sub = "tasks", .sub_cols = plan_task_cols, .nsub_cols = ARRAY_SIZE(plan_task_cols),
 };
 
+/* What receiving probes takes. */
+static void tell_probes(const json_t *p, struct sbuf *note)
+{
+	sbuf_addf(note, "probes: %" JSON_INTEGER_FORMAT " bytes (%.1f MB of %.0f MB allowed) on %" JSON_INTEGER_FORMAT " Rx queues, windows of %" JSON_INTEGER_FORMAT
+		  " numbers\n", json_integer_value(json_object_get(p, "memory_bytes")), (double)json_integer_value(json_object_get(p, "memory_bytes")) / 1e6,
+		  (double)json_integer_value(json_object_get(p, "limit_bytes")) / 1e6, json_integer_value(json_object_get(p, "rx_queues")),
+		  json_integer_value(json_object_get(p, "window")));
+}
+
 int show_plan(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
 	(void)sel;
 	(void)e;
-	return show_out(r, ctl_plan_json(app_of(r)->ctl), &plan_view);
+	json_t *doc = ctl_plan_json(app_of(r)->ctl), *p = json_object_get(doc, "probes");
+	if (p != NULL && r->out_mode == OUT_TEXT)
+		tell_probes(p, r->note);
+	return show_out(r, doc, &plan_view);
 }
 
 int show_clock(struct cmd_run *r, const struct show_sel *sel, struct err *e)

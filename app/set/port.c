@@ -62,16 +62,6 @@ static const char *const pacing_words[] = {"software", "queue", "timestamp", NUL
 const struct setting set_port_rows[] = {
 	{.name = "rate", .scope = SCOPE_PORT, .v = {&vt_rate}, .dflt = "100%", .offset = AT(rate), .echo = set_echo_load, .check = set_check_arrival,
 	 .help = "offered load of the port, over all its Tx queues: percent of the link speed, frames or bits per second, or max"},
-	{.name = "arrival", .scope = SCOPE_PORT, .v = {&vt_arrival}, .dflt = "constant", .offset = AT(arrival), .check = set_check_arrival,
-	 .help = "when frames leave at that rate: evenly, at random, in bursts at wire speed, with jitter, or on and off"},
-	{.name = "catchup", .scope = SCOPE_PORT, .v = {&vt_catchup}, .dflt = "keep", .offset = AT(catchup),
-	 .help = "what becomes of frames that are later than `lag`: all are sent at full speed, they are given up and counted as unsent, or\n"
-		 "they are sent at most so much faster than asked until none is late"},
-	{.name = "lag", .scope = SCOPE_PORT, .v = {&vt_duration, 0, 3600000000000}, .dflt = "1ms", .offset = AT(lag_ns),
-	 .help = "how late frames may be before `catchup` skip or overspeed does something about them"},
-	{.name = "pacing", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = pacing_words}, .dflt = "software", .offset = AT(pacing),
-	 .help = "who holds frames back until they are due: our workers, below them rate limits of the device's queues, or its time stamps;\n"
-		 "`show ports` says what the device does of it"},
 	{.name = "count", .scope = SCOPE_PORT, .v = {&vt_uint}, .dflt = "0", .unit = "frames", .offset = AT(count),
 	 .check = set_check_per_start, .help = "frames to send per start, over all Tx queues; 0 sends until stop"},
 	{.name = "burst", .alias = "txburst", .scope = SCOPE_PORT, .v = {&vt_uint, 1, 512}, .dflt = "32", .unit = "frames",
@@ -80,6 +70,17 @@ const struct setting set_port_rows[] = {
 	 .help = "most frames that are taken from the device at once"},
 	{.name = "speed", .scope = SCOPE_PORT, .v = {&vt_speed}, .dflt = "auto", .unit = "bit/s", .offset = AT(speed_bps),
 	 .echo = set_echo_load, .help = "link speed that percent rates refer to; auto is what the device says, 10G on wire, null and pcap"},
+	{.name = "arrival", .scope = SCOPE_PORT, .v = {&vt_arrival}, .dflt = "constant", .offset = AT(arrival), .check = set_check_arrival,
+	 .help = "when frames leave at that rate: evenly, at random, in bursts at wire speed, with jitter, or on and off"},
+	{.name = "catchup", .scope = SCOPE_PORT, .v = {&vt_catchup}, .dflt = "keep", .offset = AT(catchup),
+	 .help = "what becomes of frames that are later than `lag`: all are sent at full speed, they are given up and counted as unsent, or\n"
+		 "they are sent at most so much faster than asked until none is late"},
+	{.name = "lag", .scope = SCOPE_PORT, .v = {&vt_duration, 0, 3600000000000}, .dflt = "1ms", .offset = AT(lag_ns),
+	 .help = "how late frames may be before `catchup` skip or overspeed does something about them"},
+	{.name = "pacing", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = pacing_words}, .dflt = "software", .offset = AT(pacing),
+	 .check = set_check_pacing,
+	 .help = "who holds frames back until they are due: our workers, below them rate limits of the device's queues, or its time stamps;\n"
+		 "`show ports` says what the device does of it"},
 	{.name = "mtu", .scope = SCOPE_PORT, .v = {&vt_uint, MTU_MIN, MTU_MAX}, .dflt = "1500", .unit = "bytes", .offset = AT(mtu),
 	 .flags = SET_RESTART, .check = set_check_port, .help = "largest frame without Ethernet header and FCS"},
 	{.name = "txd", .alias = "tx descriptors", .scope = SCOPE_PORT, .v = {&vt_uint, 32, 32768}, .dflt = "1024",
@@ -94,5 +95,7 @@ const struct setting set_port_rows[] = {
 	 .help = "what workers do without traffic: auto sleeps after 50 ms, busy never sleeps"},
 	{.name = "offload", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = offload_words}, .dflt = "auto", .store = &offload_store,
 	 .help = "checksums of plain IP, TCP and UDP: auto leaves them to the device where it offers that, off makes them in software"},
+	{.name = "verify", .scope = SCOPE_PORT, .v = {&vt_bool}, .dflt = "off", .offset = AT(verify), .check = set_check_per_start,
+	 .help = "check IPv4, UDP, TCP and ICMP checksums of received frames with probes: a wrong one makes it corrupted; any port's on is for all"},
 };
 const unsigned set_nport_rows = ARRAY_SIZE(set_port_rows);

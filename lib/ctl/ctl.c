@@ -242,7 +242,7 @@ static int open_all(struct ctl *c, struct err *e)
 	int rc = parse_specs(c, e);
 
 	if (rc < 0 || (rc = eal_start(c, e)) < 0 || (rc = dev_dummy_pool(e)) < 0 || (rc = place(c, e)) < 0 ||
-	    (rc = workers_make(c, e)) < 0)
+	    (rc = workers_make(c, e)) < 0 || (rc = tsc_check(c, e)) < 0)
 		return rc;
 	for (unsigned i = 0; i < c->nports; i += c->port[i]->need.nports)
 		if ((rc = open_spec(c, i, e)) < 0)
@@ -267,7 +267,9 @@ int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 	struct ctl *c = xcalloc(1, sizeof(*c));
 
 	clock_init();
+	probes_open(c);
 	c->opts = *opts;
+	c->stall_ns = CTL_STALL_NS;
 	int rc = open_all(c, e);
 	eal_memory_taken();
 	if (rc < 0) {
@@ -328,6 +330,7 @@ void ctl_close(struct ctl *c)
 		leave(c);
 		return;
 	}
+	devices_close(c);
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->opened)
 			dev_close(c->port[i]);
@@ -339,11 +342,13 @@ void ctl_close(struct ctl *c)
 	}
 	for (unsigned i = 0; i < c->nold; i++)
 		plan_free(c, c->old[i].plan);
+	probes_close(c);
 	for (unsigned i = 0; i < c->nports; i++)
 		port_free(c, c->port[i]);
 	tags_free(c);
 	free(c->old);
 	free(c->worker);
+	free(c->cpus);
 	free(c->plcore);
 	placement_free(&c->place);
 	eal_log_drain();
@@ -357,6 +362,7 @@ void ctl_turn(struct ctl *c)
 
 	eal_log_drain();
 	run_events(c);
+	devices_turn(c);
 	work |= plan_waits(c);
 	for (unsigned w = 0; w < c->nworkers; w++)
 		work |= c->worker[w].dirty;
@@ -364,6 +370,7 @@ void ctl_turn(struct ctl *c)
 		plan_post_all(c);
 	if (c->nold > 0)
 		plan_reap(c);
+	probes_turn(c);
 }
 
 uint64_t ctl_next_ns(const struct ctl *c)
@@ -373,10 +380,11 @@ uint64_t ctl_next_ns(const struct ctl *c)
 			return 100000;
 	if (plan_waits(c))
 		return 200000;
+	uint64_t ns = devices_next_ns(c);
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->run.active)
-			return 5000000;
-	return c->nold > 0 || c->ev_n > 0 ? 5000000 : UINT64_MAX;
+			return RTE_MIN(ns, 5000000ull);
+	return RTE_MIN(ns, c->nold > 0 || c->ev_n > 0 ? 5000000ull : probes_next_ns(c));
 }
 
 unsigned ctl_nports(const struct ctl *c)
@@ -392,6 +400,15 @@ const char *ctl_port_name(const struct ctl *c, unsigned port)
 struct port_cfg *ctl_port_cfg(struct ctl *c, unsigned port)
 {
 	return &c->port[port]->p.cfg;
+}
+
+void ctl_set_stall(struct ctl *c, uint64_t ns)
+{
+	if (c->stall_ns == ns)
+		return;
+	c->stall_ns = ns;
+	for (unsigned w = 0; w < c->nworkers; w++)
+		c->worker[w].dirty = true;
 }
 
 static bool restart_pending(const struct ctl_port *cp)
@@ -441,6 +458,7 @@ int ctl_apply(struct ctl *c, unsigned port, struct err *e)
 		group_pause(c, cp, false);
 		return err_set(e, EBUSY, "port %u (%s): a worker did not let go of it within 0.5 s; try again", port, cp->p.name);
 	}
+	devices_let_go(c, cp);
 	int rc = dev_restart(c, cp, e);
 	cp->paused = false;
 	cp->touched = true;

@@ -37,25 +37,47 @@ static int stamps_offered(const struct ctl_port *cp)
 	return rc < 0 ? rc : (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) == 0 ? -ENOTSUP : -ENOSYS;
 }
 
-void pacing_follow(struct ctl *c, struct ctl_port *cp)
+/* Asks the device where settings or rates changed. */
+static void ask(struct ctl *c, struct ctl_port *cp)
 {
 	int kind = cp->p.cfg.pacing;
 	uint64_t mbps = kind == PACING_QUEUE ? limit_mbps(c, cp) : 0;
-	struct sbuf text = {0};
 
 	if (!cp->started || cp->p.ntxq == 0 || (kind == cp->pacing.kind && mbps == cp->pacing.mbps))
 		return;
-	bool other = kind != cp->pacing.kind;
 	if (kind == PACING_QUEUE || (cp->pacing.kind == PACING_QUEUE && cp->pacing.rc == 0))
 		cp->pacing.rc = limit_queues(cp, mbps);
 	if (kind != PACING_QUEUE)
 		cp->pacing.rc = kind == PACING_TIMESTAMP ? stamps_offered(cp) : 0;
 	cp->pacing.kind = kind;
 	cp->pacing.mbps = mbps;
-	pacing_text(cp, &text);
-	if (other)
+}
+
+void pacing_follow(struct ctl *c, struct ctl_port *cp)
+{
+	struct sbuf text = {0};
+	int was = cp->pacing.rc;
+
+	ask(c, cp);
+	if (cp->pacing.rc != 0 && was == 0) {
+		pacing_text(cp, &text);
 		ctl_note(c, cp->p.id, "port %u: %s", cp->p.id, sbuf_str(&text));
+	}
 	sbuf_free(&text);
+}
+
+int ctl_pacing(struct ctl *c, unsigned port, struct err *e)
+{
+	struct ctl_port *cp = c->port[port];
+	struct sbuf text = {0};
+
+	ask(c, cp);
+	if (cp->pacing.rc == 0)
+		return 0;
+	pacing_text(cp, &text);
+	int rc = err_set(e, -cp->pacing.rc, "%s", sbuf_str(&text));
+	sbuf_free(&text);
+	return rc;
 }
 
 void pacing_text(const struct ctl_port *cp, struct sbuf *out)

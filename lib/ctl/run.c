@@ -48,6 +48,23 @@ bool ctl_bounded(const struct ctl *c, unsigned port)
 	return cp->run.active && (cp->run.stop || cp->run.duration_ns != 0 || cp->run.bounded);
 }
 
+/* Arrivals need deadlines. */
+static int check_times(const struct ctl_port *cp, const struct stream *s, unsigned id, struct err *e)
+{
+	bool own = s->cfg.rate.set;
+	const struct rate *r = own ? &s->cfg.rate.rate : &cp->p.cfg.rate;
+	const struct arrival *a = own ? &s->cfg.arrival : &cp->p.cfg.arrival;
+	char who[32];
+
+	if (r->kind != RATE_MAX || a->kind == ARRIVAL_CONSTANT)
+		return 0;
+	snprintf(who, sizeof(who), own ? "%u/%u" : "%u", cp->p.id, id);
+	return err_set(e, EINVAL,
+		       "%s %s: frames as fast as possible have no times at which they arrive; `set %s rate 10%%`, or `set "
+		       "%s arrival constant`",
+		       own ? "stream" : "port", who, who, who);
+}
+
 /* What the streams say together. A port's count would never end a stream that has its own rate and no count. */
 static int check_streams(const struct ctl_port *cp, uint64_t duration_ns, struct err *e)
 {
@@ -58,12 +75,11 @@ static int check_streams(const struct ctl_port *cp, uint64_t duration_ns, struct
 		if (s == NULL || !s->cfg.enabled)
 			continue;
 		rc = stream_stray(cp, s, e);
-		if (rc == 0 && !s->cfg.rate.set && cp->p.cfg.rate.kind == RATE_MAX && cp->p.cfg.arrival.kind != ARRIVAL_CONSTANT)
-			rc = err_set(e, EINVAL, "port %u: frames as fast as possible have no times at which they arrive; `set %u rate 10%%`, or `set %u arrival constant`",
-				     cp->p.id, cp->p.id, cp->p.id);
-		if (rc == 0 && s->cfg.rate.set && s->cfg.rate.rate.kind == RATE_MAX && s->cfg.arrival.kind != ARRIVAL_CONSTANT)
-			rc = err_set(e, EINVAL, "stream %u/%u: frames as fast as possible have no times at which they arrive; `set %u/%u rate 10%%`, or "
-				     "`set %u/%u arrival constant`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
+		if (rc == 0 && s->cfg.latency && s->cfg.frame.probe == 0)
+			rc = err_set(e, EINVAL, "stream %u/%u has latency on, and its frames have no probes that could tell it: `set %u/%u probe on` puts one "
+				     "in each, or `set %u/%u latency off`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
+		if (rc == 0)
+			rc = check_times(cp, s, i, e);
 		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && cp->p.cfg.count != 0 && duration_ns == 0)
 			rc = err_set(e, EINVAL,
 				     "port %u has a count, but stream %u/%u has a rate of its own and no end: `set "
@@ -102,7 +118,9 @@ static int may_start(struct ctl *c, struct ctl_port *cp, uint64_t duration_ns, s
 			       "or more with `set %u mbufs`",
 			       cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst, cp->txq[0]->pool_size,
 			       cp->p.id, cp->txq[0]->pool_size, cp->p.id);
-	int rc = check_streams(cp, duration_ns, e);
+	int rc = device_check(c, cp, e);
+	if (rc == 0)
+		rc = check_streams(cp, duration_ns, e);
 	if (rc < 0)
 		return rc;
 	return program_make(c, cp, &cp->program, cp->p.cfg.count != 0 ? cp->p.cfg.count : UINT64_MAX, &cp->next, e);
@@ -124,6 +142,8 @@ int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, 
 	for (unsigned i = 0; i < c->nports && rc == 0; i++)
 		if (portset_has(ports, i))
 			rc = may_start(c, c->port[i], duration_ns, e);
+	if (rc == 0)
+		rc = probes_arm(c, ports, e);
 	for (unsigned i = 0; i < c->nports && rc < 0; i++) /* all or none */
 		program_free(c, &c->port[i]->next);
 	if (rc < 0)
@@ -277,6 +297,11 @@ int ctl_settled(struct ctl *c, const struct portset *ports)
 		c->rx_moved_ns = 0;
 		return 0;
 	}
+	if (devices_hold(c)) {
+		c->rx_moved_ns = 0;
+		c->inside_ns = now;
+		return 0;
+	}
 	sum = rx_total(c);
 	if (c->rx_moved_ns == 0 || sum != c->rx_sum) {
 		c->rx_sum = sum;
@@ -286,7 +311,7 @@ int ctl_settled(struct ctl *c, const struct portset *ports)
 			c->worker[w].quiet_loops = cell_get(&c->worker[w].w->cells.loops);
 		}
 	}
-	if ((now - c->rx_moved_ns >= QUIET_NS && all_looked(c)) || now - last_frame_ns(c) >= SETTLE_MAX_NS) {
+	if ((now - c->rx_moved_ns >= QUIET_NS && all_looked(c)) || now - RTE_MAX(last_frame_ns(c), c->inside_ns) >= SETTLE_MAX_NS) {
 		c->rx_moved_ns = 0;
 		return 1;
 	}

@@ -347,6 +347,7 @@ static void put_back(struct ctl_port *cp, const struct saved_stream *from, struc
 {
 	cp->cell_used[from->cell / 64] |= 1ull << (from->cell % 64);
 	struct stream *s = put(cp, from->cfg.id, from->cell, cfg);
+	cp->cell_new[s->cell / 64] &= ~(1ull << (s->cell % 64));
 	s->base = from->base;
 	s->prev = from->prev;
 	s->pps = from->pps;

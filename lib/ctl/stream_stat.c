@@ -62,6 +62,7 @@ void stream_begins(struct ctl_port *cp, struct stream *s)
 		s->base.bytes += cell_get(&cp->cell[q][s->cell].bytes);
 	}
 	s->prev = s->base;
+	cp->cell_new[s->cell / 64] |= 1ull << (s->cell % 64);
 }
 
 void streams_clear(struct ctl_port *cp)

@@ -48,7 +48,7 @@ struct dp_kind {
 	bool writes_rx;                    /* writes into frames that it received: clean-pool shortcuts are off on its ports */
 };
 
-/* A read-only look at received frames before the owner takes them. */
+/* A read-only look at received frames before the owner takes them; now: read after the burst was taken. */
 struct dp_tap {
 	void (*rx)(void *state, const struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, uint64_t now);
 	void *state;
@@ -104,6 +104,7 @@ struct dp_plan {
 	bool quit;               /* leave the loop */
 	bool may_sleep;          /* idle: sleep after idle_cycles without work */
 	uint64_t idle_cycles;
+	uint64_t stall_cycles;   /* a turn that takes longer is a stall; 0: none is */
 	uint16_t ntasks, nrx;
 	struct dp_task *task;
 	struct dp_rx_slot *rx;
@@ -115,6 +116,23 @@ struct dp_worker_cells { /* written by the worker, one line */
 	cell_t loops, busy_tsc, sleeps, yields, events_lost, asleep; /* loops, busy_tsc: every DP_PUBLISH_TURNS */
 } WR_ALIGNED(CACHE_LINE);
 
+/* Turns that took longer than the plan says: the worker had no CPU, or a call of a driver was slow. Time asleep is none of a turn. Count and
+ * cycles only grow; the longest one is kept since each mark of control's, which the worker looks at when a turn was too long. */
+enum dp_mark { DP_MARK_CLEAR, DP_MARK_TRIAL, DP_MARKS };
+struct dp_stalls {
+	cell_t count, cycles;
+	cell_t longest[DP_MARKS], seen[DP_MARKS]; /* cycles; number of the mark that it is of */
+	cell_t asked[DP_MARKS];  /* number of the newest mark; control's */
+};
+
+/* Any thread: the longest since the newest mark, in cycles; 0: there was none. */
+static inline uint64_t dp_stall_longest(const struct dp_stalls *s, enum dp_mark m)
+{
+	if (__atomic_load_n(&s->seen[m], __ATOMIC_ACQUIRE) != cell_get(&s->asked[m]))
+		return 0;
+	return cell_get(&s->longest[m]);
+}
+
 /* Turns between looks at what need not be exact to the turn (loops, busy time). */
 #define DP_PUBLISH_TURNS 64
 
@@ -123,6 +141,7 @@ struct dp_worker {
 	struct mbox mbox;
 	bool shares_cpu;         /* another thread of the process may need this CPU: yield when there is nothing to do */
 	struct dp_worker_cells cells;
+	struct dp_stalls stalls;
 	/* worker's own */
 	WR_ALIGNED(CACHE_LINE) const struct dp_plan *plan;
 	uint32_t barren;         /* turns without progress */
@@ -207,7 +226,7 @@ struct gen_group {
 	bool by_bytes;            /* the period is that of a byte on the wire (l1) or of a byte of a frame with FCS (l2), not of a frame */
 	bool l2;
 	struct pace_period period;
-	const struct pace_shape *shape; /* where deadlines are not k periods from the start, or lateness has limits (gen_job.catchup); NULL: neither */
+	const struct pace_shape *shape; /* deadlines are not k periods from the start, or late frames are treated by gen_job.catchup; NULL: neither */
 	uint64_t limit;           /* frames k < limit are sent, counted from the start of the run over all epochs; UINT64_MAX: no bound */
 };
 

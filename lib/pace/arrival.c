@@ -125,7 +125,7 @@ static uint64_t times(const struct pace_period *p, uint64_t n)
 uint64_t pace_shape_due(const struct pace_shape *s, const struct pace_at *at, uint64_t number)
 {
 	pace_pos x = at->x;
-	uint64_t t;
+	uint64_t t, n;
 
 	switch ((enum arrival_kind)s->kind) {
 	case ARRIVAL_BURST:
@@ -137,7 +137,8 @@ uint64_t pace_shape_due(const struct pace_shape *s, const struct pace_at *at, ui
 		return pace_shape_flat(s, x);
 	case ARRIVAL_ONOFF:
 		t = pace_shape_flat(s, x);
-		return t + (t + s->near) / s->on * s->off;
+		n = (t + s->near) / s->on;
+		return n * (s->on + s->off) + (t > n * s->on ? t - n * s->on : 0);
 	case ARRIVAL_POISSON:
 	case ARRIVAL_CONSTANT:
 		break;

@@ -92,6 +92,22 @@ struct hexbytes {
 #define HEXBYTES_SIZE (sizeof(struct hexbytes) + HEXBYTES_MAX)
 struct hexbytes *hexbytes_copy(const struct hexbytes *); /* new, free() it; NULL of NULL */
 
+/* What a device under test does (device.c). Values of several words; none, off and 0 are none.
+ * struct hits: "0.1%" | "every 1000" of all frames, with an option "WORD N" named by vspec.choices[0] (NULL: none), N from min to max */
+extern const struct vtype vt_hits;
+struct hits {
+	double percent;      /* 0: none, or every */
+	uint64_t every, with;
+	bool has_with;
+};
+/* struct rate_limit: RATE [queue N]; rate RATE_MAX: none; vspec.min: N where it is not given, max: the most */ extern const struct vtype vt_limit;
+struct rate_limit { struct rate rate; uint64_t queue; };
+/* struct delay; vspec.max: longest, ns */ extern const struct vtype vt_delay;
+enum delay_law { DELAY_FIXED, DELAY_UNIFORM, DELAY_NORMAL, DELAY_EXPONENTIAL };
+struct delay { enum delay_law law; uint64_t a_ns, b_ns; }; /* time; from, to; mean, deviation; mean */
+/* struct flap: "100ms every 10s"; every_ns 0: none; vspec.min: shortest time down and up, max: longest period */ extern const struct vtype vt_flap;
+struct flap { uint64_t down_ns, every_ns; };
+
 /* port-list grammar (DESIGN 4): item{,item}, item = ports[/streams], each all, N or N-M. One pair per item. */
 struct target {
 	struct { uint32_t p0, p1, s0, s1; bool has_streams; } item[64]; /* inclusive; "all" = 0..UINT32_MAX */

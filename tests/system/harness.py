@@ -11,6 +11,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from seed import random_seed
+
 # Promises of one second are checked with some room, because the machines that run tests are shared.
 ONE_SECOND = 1.5
 

@@ -55,6 +55,8 @@ CHANGES = {
     "sizes": (["set 0/1 size imix"], ["set 0/0 size 64,128"], ["set 0/1 size 200"]),
     "bits": (["set 0/1 size imix", "set 0 rate 8Mbps"], ["set 0/0 weight 4"], ["set 0/2 weight 2", "set 0 rate 9Mbps/l2"]),
     "rates": (["set 0 rate 9kpps", "set 0/1 weight 2"], ["set 0 rate 30kpps", "set 0/1 weight 1"]),
+    "arrivals": (["set 0 arrival poisson"], ["set 0/1 rate 3kpps", "set 0/1 arrival burst 32", "set 0 arrival jitter 50%"],
+                 ["set 0 arrival burst 16", "set 0/1 rate none"], ["set 0 arrival constant", "set 0 rate 10kpps..30kpps over 100ms"]),
     "values": (["set 0/1 ipv4.ttl 9"], ["set 0/1 weight 2"], ["set 0/1 ipv4.ttl 10", "set 0/0 ipv4.dst 1.2.3.4"]),
     "at once": (["set 0/1 weight 2", "set 0/0 weight 3", "set 0/2 rate 1kpps", "set 0/2 rate none", "set 0/1 size imix", "set 0/0 weight 1"],) * 3,
 }

@@ -67,7 +67,7 @@ static void test_complete(void **state)
 	completes("set 0 rate m", 11, "max ");
 	completes("set 0 rate def", 11, "default ");
 	/* what stands there beside words */
-	completes("set 0 rate ", 11, "max 1% 10% 50% 100% (rate: 10% | 1.5Mpps | 3Gbps[/l2] | max) ");
+	completes("set 0 rate ", 11, "max 1% 10% 50% 100% (rate: 10% | 1.5Mpps | 3Gbps[/l2] | max, or A..B over T | A..B step S every T) ");
 	completes("set 0 udp.dst ", 14, "(udp.dst: N or 0xHEX, 0 to 65535) ");
 	completes("set 0 dport 7", 12, "");
 	completes("wait 0 ", 7, "(DURATION: a number with ns, us, ms, s, m or h: 10s, 1.5ms) ");

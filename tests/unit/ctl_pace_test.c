@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pacing by control's face with real workers: what a device is asked, arrivals of bounded times, changes while frames fly, lateness and its
+ * baseline. Ports 0 and 1 are a wire, 2 is null. The device's rate limits are a function of this test. */
+#include "ctl_live.h"
+
+static struct { int rc; unsigned calls; uint16_t port, queue; uint32_t rate; } asked;
+
+int rte_eth_set_queue_rate_limit(uint16_t port_id, uint16_t queue_idx, uint32_t tx_rate)
+{
+	asked.calls++;
+	asked.port = port_id;
+	asked.queue = queue_idx;
+	asked.rate = tx_rate;
+	return asked.rc;
+}
+
+static struct port_cfg *paced(unsigned port, double pps)
+{
+	struct port_cfg *cfg = fresh(port, 1);
+
+	cfg->rate = (struct rate){.kind = RATE_PPS, .value = pps};
+	cfg->count = 0;
+	return cfg;
+}
+
+static void says(unsigned port, const char *text)
+{
+	struct sbuf out = {0};
+
+	pacing_text(c->port[port], &out);
+	assert_string_equal(sbuf_str(&out), text);
+	sbuf_free(&out);
+}
+
+/* A device that can limit its queues is asked to, follows the rate while it sends, and is let go again. */
+static void test_queue_limit(void **state)
+{
+	struct port_cfg *cfg = paced(2, 1000000);
+	struct err e = {.text = ""};
+
+	(void)state;
+	asked.calls = 0;
+	asked.rc = 0;
+	cfg->pacing = PACING_QUEUE;
+	assert_int_equal(ctl_pacing(c, 2, &e), 0);
+	assert_int_equal(asked.calls, 1);
+	assert_int_equal(asked.rate, 672); /* 1 Mpps of 84 bytes on the wire */
+	assert_int_equal(asked.port, c->port[2]->p.dev);
+	says(2, "paced by software, and by the device: 672 Mbit/s for each of its 1 queues");
+	cfg->rate.value = 2000001;
+	ctl_touch(c, 2, false);
+	ctl_turn(c);
+	assert_int_equal(asked.rate, 1345); /* never below what is asked */
+	assert_int_equal(asked.calls, 2);
+	ctl_touch(c, 2, false);
+	ctl_turn(c);
+	assert_int_equal(asked.calls, 2); /* nothing changed */
+	cfg->arrival = (struct arrival){.kind = ARRIVAL_BURST, .burst = 64};
+	assert_int_equal(ctl_pacing(c, 2, &e), 0);
+	assert_int_equal(asked.rate, c->port[2]->link_mbps);
+	cfg->pacing = PACING_SOFTWARE;
+	assert_int_equal(ctl_pacing(c, 2, &e), 0);
+	says(2, "paced by software");
+}
+
+static void test_refused(void **state)
+{
+	struct port_cfg *cfg = paced(2, 1000000);
+	struct ctl_event ev;
+	struct err e = {.text = ""};
+
+	(void)state;
+	cfg->pacing = PACING_QUEUE;
+	asked.rc = -ENOTSUP;
+	assert_int_equal(ctl_pacing(c, 2, &e), -ENOTSUP);
+	assert_string_equal(e.text, "paced by software; the device does not offer rate limits of its queues");
+	cfg->pacing = PACING_TIMESTAMP;
+	assert_int_equal(ctl_pacing(c, 2, &e), -ENOTSUP);
+	assert_string_equal(e.text, "paced by software; the device does not offer sending at time stamps");
+	/* a rate that it cannot do any more is said when it is known */
+	cfg->pacing = PACING_QUEUE;
+	asked.rc = 0;
+	assert_int_equal(ctl_pacing(c, 2, &e), 0);
+	no_events();
+	asked.rc = -EINVAL;
+	cfg->rate.value = 3000000;
+	ctl_touch(c, 2, false);
+	ctl_turn(c);
+	assert_true(ctl_event_next(c, &ev));
+	assert_non_null(strstr(ev.text, "the device refuses rate limits of its queues"));
+	cfg->pacing = PACING_SOFTWARE;
+	assert_int_equal(ctl_pacing(c, 2, &e), 0);
+}
+
+/* What is asked in the long run is what a bounded time was asked. */
+static void test_asked(void **state)
+{
+	struct port_cfg *cfg = paced(2, 100000);
+
+	(void)state;
+	cfg->arrival = (struct arrival){.kind = ARRIVAL_ONOFF, .on_ns = 1000000, .off_ns = 3000000};
+	start(2, 80000000);
+	assert_true(now(2).run.asked_pps == 25000);
+	settle(2);
+	assert_int_equal(now(2).run.sent, 2000);
+	assert_true(fabs(now(2).run.asked_pps - 25000) < 1);
+	cfg = paced(2, 10000);
+	cfg->rate = (struct rate){.kind = RATE_PPS, .value = 10000, .to = 30000, .over_ns = 100000000};
+	start(2, 100000000);
+	assert_true(now(2).run.rate_changed); /* one number does not tell it */
+	settle(2);
+	assert_int_equal(now(2).run.sent, 2000);
+	cfg = paced(2, 100000);
+	cfg->arrival = (struct arrival){.kind = ARRIVAL_POISSON, .seed = 5};
+	start(2, 50000000);
+	settle(2);
+	assert_in_range(now(2).run.sent, 4500, 5500); /* seven standard deviations */
+}
+
+/* Every way from one arrival, trend and policy to another while a count goes on: it comes out. */
+static void test_changes(void **state)
+{
+	static const struct arrival ways[] = {
+		{.kind = ARRIVAL_POISSON, .seed = 3}, {.kind = ARRIVAL_BURST, .burst = 32}, {.kind = ARRIVAL_CONSTANT},
+		{.kind = ARRIVAL_JITTER, .share = 0.4, .seed = 4}, {.kind = ARRIVAL_ONOFF, .on_ns = 1000000, .off_ns = 500000},
+		{.kind = ARRIVAL_BURST, .burst = 16, .gap_ns = 100000},
+	};
+
+	(void)state;
+	for (unsigned port = 0; port <= 2; port += 2) {
+		struct port_cfg *cfg = paced(port, 40000);
+		cfg->count = 6000;
+		start(port, 0);
+		for (unsigned i = 0; i < 3 * ARRAY_SIZE(ways); i++) {
+			cfg->arrival = ways[i % ARRAY_SIZE(ways)];
+			cfg->catchup = (struct catchup){.kind = i % 2 == 0 ? CATCHUP_KEEP : CATCHUP_OVERSPEED, .share = 0.5};
+			cfg->rate = (struct rate){.kind = RATE_PPS, .value = 40000, .to = i % 3 == 0 ? 60000 : 0, .over_ns = i % 3 == 0 ? 5000000 : 0};
+			ctl_touch(c, port, false);
+			taken_up(port);
+			pause_ms(2);
+		}
+		settle(port);
+		assert_int_equal(now(port).run.sent, 6000);
+		assert_int_equal(now(port).tx.unsent, 0);
+		if (port == 0)
+			assert_int_equal(now(1).rx.packets, 6000);
+	}
+}
+
+static void test_lateness(void **state)
+{
+	struct portset all = only(2);
+	struct snap_port p;
+
+	(void)state;
+	paced(2, 100000);
+	ctl_clear(c, &all);
+	assert_int_equal(now(2).late.count, 0);
+	start(2, 50000000);
+	settle(2);
+	p = now(2);
+	assert_int_equal(p.late.count, p.tx.bursts);
+	assert_true(p.late.p50 <= p.late.p99 && p.late.p99 <= p.late.max);
+	assert_true(p.late.mean <= (double)p.late.max + 1);
+	assert_true(p.tx.late > 0 || p.late.max <= 1000000 + 1000000 / 64 + 1);
+	ctl_clear(c, &all);
+	assert_int_equal(now(2).late.count, 0);
+	assert_int_equal(now(2).tx.late, 0);
+	paced(2, 1)->rate = (struct rate){.kind = RATE_MAX};
+	ctl_port_cfg(c, 2)->count = 10000;
+	start(2, 0);
+	settle(2);
+	assert_int_equal(now(2).late.count, 0);
+}
+
+static void test_close(void **state)
+{
+	(void)state;
+	ctl_close(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest live[] = {
+		cmocka_unit_test(test_queue_limit), cmocka_unit_test(test_refused), cmocka_unit_test(test_asked),
+		cmocka_unit_test(test_changes), cmocka_unit_test(test_lateness), cmocka_unit_test(test_close),
+	};
+
+	if (!live_open("ctl_pace_test"))
+		return 77;
+	return cmocka_run_group_tests(live, NULL, NULL);
+}
