@@ -4,8 +4,6 @@
 #pragma once
 #include "dp_fake.h"
 #include "dp_probe_model.h"
-#define MAX_GROUPS 40
-#define MAX_CYCLE 64
 
 /* One phase as a test writes it. Lives until world_free(): plans and workers point to its programs. */
 struct tphase {
@@ -236,20 +234,18 @@ static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 {
 	struct { struct world *x; unsigned q; } *at = arg;
 	struct world *x = at->x;
-	uint8_t want[FRAME_MAX_LEN], got[FRAME_MAX_LEN];
 	const struct frame_plan *plan;
-
+	uint8_t want[FRAME_MAX_LEN], got[FRAME_MAX_LEN];
 	memcpy(got, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
 	struct follow *f = follow_of(x, at->q, (unsigned)(got[4] << 8 | got[5]));
 	assert_non_null(f);
 	const struct tgroup *g = adopted_group(x, f->stream);
 	unsigned id = expected(x, at->q, f, want, &plan);
-	for (unsigned n = 0; x->gives && n < 65536 && !probe_same_frame(got, m->data_len, want, plan); n++) {
+	for (unsigned n = 0; x->gives && n < 65536 && !probe_aside(got, m->data_len, want, plan); n++) {
 		f->i++;
 		id = expected(x, at->q, f, want, &plan);
 	}
-	unsigned len = plan->len;
-	uint64_t due = f->timed ? due_of(g, f, at->q + f->i * x->nq) : 0;
+	uint64_t len = plan->len, due = f->timed ? due_of(g, f, at->q + f->i * x->nq) : 0;
 	assert_true(!f->timed || (int64_t)((x->now != 0 ? x->now : rte_rdtsc()) - due) >= 0);
 	probe_through(&x->probe[at->q], plan, id, got, want, accepted, (g->period.cycles | g->period.frac) == 0, f->timed ? &due : NULL);
 	assert_int_equal(m->data_len, len);

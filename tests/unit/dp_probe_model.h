@@ -5,7 +5,10 @@
 #include "frame.h"
 #include "frame_probe.h"
 
+/* Of a world of queues, see dp_model.h. */
 #define MAX_IDS 64
+#define MAX_GROUPS 40
+#define MAX_CYCLE 64
 
 /* In every other world some of the streams that are made have probes. */
 static bool probing;
@@ -37,6 +40,14 @@ static inline void probe_counts_right(const struct probe_model *p, const struct 
 {
 	for (unsigned s = 0; s < MAX_IDS; s++)
 		assert_int_equal(gen_probes_sent(g, s), p->sent[s]);
+}
+
+/* Is that the frame, but for what a probe says? */
+static inline bool probe_aside(const uint8_t *got, unsigned got_len, const uint8_t *want, const struct frame_plan *plan)
+{
+	unsigned from = plan->probe_off != 0 ? plan->probe_off : plan->len, to = plan->probe_off != 0 ? from + PROBE_LEN : from;
+
+	return got_len == plan->len && memcmp(got, want, from) == 0 && memcmp(got + to, want + to, plan->len - to) == 0;
 }
 
 /* The next number of its stream, or room for one. max: it has no deadline; due: when it was to leave, NULL: that is not known here. */
@@ -85,12 +96,4 @@ static inline void probe_through(struct probe_model *m, const struct frame_plan 
 	if (accepted)
 		probe_check(m, plan, id, got + plan->probe_off, max, due);
 	memcpy(got + plan->probe_off, want + plan->probe_off, PROBE_LEN);
-}
-
-/* The same but for what a probe says. */
-static inline bool probe_same_frame(const uint8_t *got, unsigned got_len, const uint8_t *want, const struct frame_plan *plan)
-{
-	unsigned from = plan->probe_off != 0 ? plan->probe_off : plan->len, to = plan->probe_off != 0 ? from + PROBE_LEN : from;
-
-	return got_len == plan->len && memcmp(got, want, from) == 0 && memcmp(got + to, want + to, plan->len - to) == 0;
 }
