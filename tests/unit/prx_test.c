@@ -454,7 +454,8 @@ static void test_foreign(void **state)
 /* Frames that carry the device's time; probes from the future. */
 static void test_stamps(void **state)
 {
-	struct prx_clock clock = {.offset = offsetof(struct rte_mbuf, dynfield1) + 8, .flag = 1ull << 40, .at = 5000, .tsc = 1000000, .mult = 2ull << 32};
+	struct prx_clock clock = {.offset = offsetof(struct rte_mbuf, dynfield1) + 8, .flag = 1ull << 40, .at = 5000, .tsc = 1000000,
+				  .mult = 2ull << 32};
 	struct prx *x = prx_new(&spec);
 	const struct prx_flow *f = prx_flow(x, 0, 0, 0);
 
