@@ -6,6 +6,7 @@
 #include "prx_parse.h"
 
 #define PRX_KNOWN_PLACES 4
+#define PRX_LATEST (1ull << (PROBE_SENT_BITS - 1)) /* transits from here on are below 0, mod 2^36 */
 #define PRX_SCRATCH 65536 /* frames of several segments are copied there; of longer ones, so much of them */
 
 struct prx {
