@@ -535,7 +535,7 @@ static inline bool count_batch(struct prx *x, struct rte_mbuf *const *m, unsigne
 void prx_rx(void *state, const struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, uint64_t now)
 {
 	struct prx *x = state;
-	bool plain = !x->verify && __atomic_load_n(&x->clock, __ATOMIC_RELAXED) == NULL;
+	bool plain = !x->verify && __atomic_load_n(&x->clock, __ATOMIC_RELAXED) == NULL && __atomic_load_n(&x->extra, __ATOMIC_RELAXED) == NULL;
 
 	(void)q;
 	for (unsigned i = 0; i < n; i++)
