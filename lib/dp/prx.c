@@ -20,9 +20,9 @@ static __rte_noinline void close_windows(struct prx *x, unsigned i, uint64_t now
 	x->port.scale[i].end = end + over * cycles;
 }
 
-static void count_near(struct prx *x, uint64_t target, uint64_t gap, uint64_t times)
+static void count_near(struct prx *x, uint64_t gap, uint64_t times)
 {
-	uint64_t off = gap > target ? gap - target : target - gap;
+	uint64_t target = cell_get(&x->target_ns), off = gap > target ? gap - target : target - gap;
 
 	for (unsigned i = PRX_NEARS; i-- > 0 && off <= (uint64_t)PRX_NEAR_NS << i;)
 		cell_add(&x->port.near[i], times);
@@ -31,20 +31,20 @@ static void count_near(struct prx *x, uint64_t target, uint64_t gap, uint64_t ti
 /* One gap before the burst, and none within it. */
 static inline void count_gaps(struct prx *x, unsigned n, uint64_t now)
 {
-	uint64_t gap = prx_ns(x->ns_mult, now - x->port.last_tsc), gaps = n, target = cell_get(&x->target_ns);
+	uint64_t gap = prx_ns(x->ns_mult, now - x->port.last_tsc), gaps = n;
 
 	if (unlikely(x->port.last_tsc == 0)) {
 		gaps--;
 	} else {
 		hist_add(x->hist[PRX_GAP], gap, 1);
 		hist_add_sum(x->hist[PRX_GAP], gap >> PRX_TOP == 0 ? gap : 0);
-		if (target != PRX_NO_TARGET)
-			count_near(x, target, gap, 1);
+		if (cell_get(&x->target_ns) != PRX_NO_TARGET)
+			count_near(x, gap, 1);
 	}
 	cell_add(&x->hist[PRX_GAP]->slot[0], n - 1);
 	cell_add(&x->port.gaps, gaps);
-	if (target != PRX_NO_TARGET)
-		count_near(x, target, 0, n - 1);
+	if (cell_get(&x->target_ns) != PRX_NO_TARGET)
+		count_near(x, 0, n - 1);
 }
 
 static inline void count_arrivals(struct prx *x, unsigned n, uint64_t now)
