@@ -7,6 +7,13 @@
 #include "loop.h"
 #include "ui/view.h"
 
+/* Settings of the tester, of no port: app/set/tester.c. */
+struct tester {
+	uint64_t stall_ns; /* a turn of a worker that takes longer is a stall */
+	uint64_t probe_mb; /* most memory of the receivers of probes, 10^6 bytes */
+};
+void tester_init(struct tester *);
+
 struct app {
 	struct ctl *ctl;
 	struct cmd *cmd;
@@ -15,8 +22,12 @@ struct app {
 	struct portset written; /* ports whose settings or streams were written since `load` began */
 	struct xstats_memory *xstats; /* of snapshots, for rates; NULL: none was asked for */
 	struct view view; /* what the user looks at, also without a screen */
+	struct tester tester;
 	bool quit;    /* `quit` was said; the loop is stopped too, and sessions run nothing more */
 };
+
+/* The settings of the tester were written: control follows them. */
+void tester_apply(const struct app *);
 
 /* The host of cmd_new: ports, streams and their settings from app->ctl. *host points to app. */
 void app_host(struct app *app, struct cmd_host *host);
@@ -33,6 +44,8 @@ void app_all_ports(const struct app *app, struct portset *out);
 #define APP_WIRE_EXTRA 20 /* preamble 7, SFD 1, inter-frame gap 12 */
 /* "1.488Mpps = 10% = ... of 64-byte frames"; false: no frame can be built, nothing is added. */
 bool app_load_text(const struct app *app, unsigned port, struct sbuf *out);
+/* The same with the time between frames and what the link carries; of one stream alone, or of the port (-1). */
+bool app_rate_text(const struct app *app, unsigned port, int stream, struct sbuf *out);
 
 /* Trees that `show` lays out and that snapshots hand out; new references. */
 json_t *app_log_json(unsigned last);              /* messages, oldest first; last: at most so many of the newest, 0: all that are kept */

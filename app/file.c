@@ -183,3 +183,28 @@ int file_replace(const char *path, const char *text, size_t len, struct err *e)
 	sbuf_free(&real);
 	return rc;
 }
+
+int file_make_parents(char *path)
+{
+	for (char *p = strchr(path + 1, '/'); p != NULL; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		int rc = mkdir(path, 0700);
+		*p = '/';
+		if (rc != 0 && errno != EEXIST)
+			return -errno;
+	}
+	return 0;
+}
+
+/* XDG: a relative path is invalid and ignored. */
+char *file_state_path(const char *name)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	struct sbuf b = {0};
+
+	if (state != NULL && *state == '/')
+		sbuf_addf(&b, "%s/wirerate/%s", state, name);
+	else if (home != NULL && *home == '/')
+		sbuf_addf(&b, "%s/.local/state/wirerate/%s", home, name);
+	return b.s;
+}

@@ -46,10 +46,12 @@ static void host_changed(void *arg, const struct setting *row, unsigned port, un
 {
 	struct app *app = arg;
 
-	if (row->scope == SCOPE_GLOBAL)
+	if (row->scope == SCOPE_GLOBAL) {
 		view_touch(&app->view);
-	else
+		tester_apply(app);
+	} else {
 		portset_add(&app->written, port);
+	}
 	if (row->scope == SCOPE_STREAM)
 		ctl_touch_stream(app->ctl, port, (int)stream);
 	else if (row->scope == SCOPE_PORT)

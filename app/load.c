@@ -1,23 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rate of a port in the words that a person did not use: what 10% comes to in frames and bits. */
+/* The rate of a port or a stream in the words that a person did not use: what 10% comes to in frames and bits, and what the link carries. */
 #include "app.h"
 #include "out.h"
-
-#include <stdlib.h>
-
-/* What percent refers to, bit/s. */
-static double link_bps(const struct app *app, unsigned port)
-{
-	double bps = (double)ctl_port_cfg(app->ctl, port)->speed_bps;
-
-	if (bps == 0) {
-		struct snap *s = ctl_snapshot(app->ctl);
-		bps = (double)s->port[port].speed_mbps * 1e6;
-		snap_free(s);
-		free(s);
-	}
-	return bps;
-}
 
 static void put(double v, const char *unit, struct sbuf *out)
 {
@@ -25,31 +9,139 @@ static void put(double v, const char *unit, struct sbuf *out)
 	sbuf_add(out, unit);
 }
 
+static void put_time(double ns, struct sbuf *out)
+{
+	static const struct { double ns; const char *unit; } scale[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(scale); i++)
+		if (ns >= scale[i].ns * 0.99995) {
+			sbuf_addf(out, "%.4g %s", ns / scale[i].ns, scale[i].unit);
+			return;
+		}
+	sbuf_addf(out, "%.4g ns", ns);
+}
+
+static void put_sizes(const struct ctl_load *l, struct sbuf *out)
+{
+	if (l->min_size == l->max_size)
+		sbuf_addf(out, " of %u-byte frames", l->min_size);
+	else
+		sbuf_addf(out, " of frames of %u to %u bytes, %.5g on average", l->min_size, l->max_size, l->mean_size);
+}
+
+static double most_pps(const struct ctl_load *l)
+{
+	return l->link_bps / (8 * (l->mean_size + APP_WIRE_EXTRA));
+}
+
+static bool too_much(const struct ctl_load *l)
+{
+	return !l->is_max && l->l1_bps > l->link_bps * 1.00001;
+}
+
+static void put_link(const struct ctl_load *l, struct sbuf *out)
+{
+	uint64_t bps = (uint64_t)(l->link_bps + 0.5);
+
+	sbuf_add(out, "a link of ");
+	vt_speed.print(&(struct vspec){.type = &vt_speed}, &bps, out);
+}
+
+/* Four digits, and never a power of ten. */
+static void put_percent(double v, struct sbuf *out)
+{
+	int places = 3;
+
+	if (v >= 1e-4 || v == 0) {
+		sbuf_addf(out, "%.4g%%", v);
+		return;
+	}
+	for (double at = v; at < 1 && places < 30; at *= 10)
+		places++;
+	sbuf_addf(out, "%.*f", places, v);
+	while (out->s[out->len - 1] == '0')
+		out->s[--out->len] = '\0';
+	sbuf_addc(out, '%');
+}
+
+static void put_load(const struct ctl_load *l, struct sbuf *out)
+{
+	if (l->is_max) {
+		sbuf_add(out, "as fast as the device takes them; the link carries ");
+		put(most_pps(l), "pps", out);
+	} else {
+		sbuf_add(out, l->low_pps < l->pps ? "at most " : "");
+		put(l->pps, "pps = ", out);
+		put_percent(100 * l->l1_bps / l->link_bps, out);
+		sbuf_add(out, " = ");
+		put(l->l1_bps, "bps/l1 = ", out);
+		put(l->l2_bps, "bps/l2", out);
+	}
+	put_sizes(l, out);
+	if (!l->is_max && l->low_pps < l->pps) {
+		sbuf_add(out, ", at least ");
+		put(l->low_pps, "pps", out);
+	}
+}
+
 bool app_load_text(const struct app *app, unsigned port, struct sbuf *out)
 {
 	struct ctl_load l;
-	double speed = link_bps(app, port);
 
 	if (ctl_load(app->ctl, port, &l, NULL) < 0)
 		return false;
-	double share = 100 * l.l1_bps / speed;
-	if (l.is_max) {
-		sbuf_add(out, "as fast as the device takes them; the link carries ");
-		put(speed / (8 * (l.mean_size + APP_WIRE_EXTRA)), "pps", out);
-	} else {
-		sbuf_add(out, l.is_top ? "at most " : "");
-		put(l.pps, "pps = ", out);
-		sbuf_addf(out, "%.4g%% = ", share);
-		put(l.l1_bps, "bps/l1 = ", out);
-		put(l.l2_bps, "bps/l2", out);
+	put_load(&l, out);
+	if (too_much(&l)) {
+		sbuf_add(out, ", more than ");
+		put_link(&l, out);
+		sbuf_add(out, " carries");
 	}
-	if (l.min_size == l.max_size)
-		sbuf_addf(out, " of %u-byte frames", l.min_size);
-	else
-		sbuf_addf(out, " of frames of %u to %u bytes, %.5g on average", l.min_size, l.max_size, l.mean_size);
-	if (!l.is_max && share > 100.001) {
-		sbuf_add(out, ", more than the link carries (");
-		put(speed, "bps)", out);
+	return true;
+}
+
+/* What a time between frames is of, when it is not that of any two. */
+static const char *gap_of(const struct ctl_load *l, const struct arrival *a)
+{
+	if (a->kind == ARRIVAL_ONOFF || (a->kind == ARRIVAL_BURST && a->gap_ns != 0))
+		return " while it sends";
+	return a->kind != ARRIVAL_CONSTANT || l->min_size != l->max_size ? " on average" : "";
+}
+
+/* Time between frames, of one queue too where several share the load, and what there can be at most. */
+static void put_gap(const struct ctl_load *l, const struct arrival *arrival, struct sbuf *out)
+{
+	if (l->is_max)
+		return;
+	sbuf_add(out, ", one every ");
+	put_time(1e9 / l->pps, out);
+	sbuf_add(out, gap_of(l, arrival));
+	if (l->nqueues > 1) {
+		sbuf_addf(out, " (on each of %u queues: ", l->nqueues);
+		put_time(1e9 / l->pps * l->nqueues, out);
+		sbuf_addc(out, ')');
 	}
+	sbuf_add(out, too_much(l) ? "; more than " : "; ");
+	put_link(l, out);
+	sbuf_add(out, too_much(l) ? " carries: " : " carries ");
+	put(most_pps(l), "pps", out);
+}
+
+bool app_rate_text(const struct app *app, unsigned port, int stream, struct sbuf *out)
+{
+	const struct stream_cfg *cfg = stream < 0 ? NULL : ctl_stream_cfg(app->ctl, port, (unsigned)stream);
+	const struct arrival *arrival = cfg != NULL && cfg->rate.set ? &cfg->arrival : &ctl_port_cfg(app->ctl, port)->arrival;
+	struct ctl_load l;
+	int rc = stream < 0 ? ctl_load(app->ctl, port, &l, NULL) : ctl_stream_load(app->ctl, port, (unsigned)stream, &l, NULL);
+
+	if (rc < 0)
+		return false;
+	if (!l.is_max && l.pps == 0) {
+		sbuf_add(out, "takes no turns: it is not enabled");
+		return true;
+	}
+	put_load(&l, out);
+	put_gap(&l, arrival, out);
+	if (cfg != NULL && !cfg->enabled)
+		sbuf_add(out, "; it is not enabled");
 	return true;
 }

@@ -12,6 +12,7 @@
 #include "app.h"
 #include "args.h"
 #include "batch.h"
+#include "bias.h"
 #include "log.h"
 #include "out.h"
 #include "sess.h"
@@ -316,6 +317,7 @@ static void open_session(struct prog *p)
 	static const int terminal[] = {SIGWINCH, SIGTSTP, SIGCONT}, ends[] = {SIGTERM, SIGHUP};
 
 	p->app.cmd = open_tables(&p->app);
+	bias_load(&p->app);
 	p->app.oneshot = p->args.command != NULL;
 	p->console = console_new(&con);
 	p->sess = sess_local(p->app.cmd, &p->app, app_snapshot, p->app.loop, &opts, on_session, p);
@@ -386,6 +388,7 @@ int main(int argc, char **argv)
 	int code;
 
 	view_init(&p.app.view);
+	tester_init(&p.app.tester);
 	open_std_fds();
 	tty_save();
 	setlocale(LC_CTYPE, "");

@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Run one part of the tests, or sum all parts up.
 
-  phase.py run DIR NAME -- COMMAND...   run, keep the output in DIR/NAME.log, print the part's numbers and time
+  phase.py run DIR NAME [--beside SHELL] -- COMMAND...
+                                        run, keep the output in DIR/NAME.log, print the part's numbers and time. SHELL runs
+                                        beside it at the lowest priority; it ends before the part does, and is not judged
   phase.py total DIR                    print "N passed, N failed, N skipped" over all parts
 
 Where the numbers come from, first that fits:
   - meson test --logbase NAME: BUILD/meson-logs/NAME.json; a cmocka program counts with each of its cases, and one
     that has its own count with that
-  - pytest: DIR/NAME.xml (PYTEST_ADDOPTS asks for it)
+  - pytest: DIR/NAME.xml (PYTEST_ADDOPTS asks for it) and DIR/NAME-*.xml
   - lines "N passed, N failed, N skipped" of the output, one for each program that has its own count
   - the exit code: 0 one passed, 77 one skipped, else one failed
 A part that ends badly without a failed test counts as one failure.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -70,14 +73,14 @@ def from_junit(path):
 
 
 def count(directory, name, command, began, rc, output):
-    xml = directory / (name + ".xml")
+    xmls = [path for path in (directory / (name + ".xml"), *directory.glob(name + "-*.xml")) if path.exists()]
     logs = [pathlib.Path(word, "meson-logs", name + ".json") for word in command]
     # A log that is older than this run says nothing about it.
     logs = [log for log in logs if log.exists() and log.stat().st_mtime >= began - 1]
     if logs:
         total = add(*map(from_meson, logs))
-    elif xml.exists():
-        total = from_junit(xml)
+    elif xmls:
+        total = add(*map(from_junit, xmls))
     elif TALLY.search(output):
         total = tallied(output)
     elif re.search("^No (suitable )?tests defined", output, re.M):
@@ -102,15 +105,38 @@ def run_bounded(command, log, env):
             out.write(f"\nnot done after {LIMIT_S} s, ended\n")
         return 124
     finally:
-        if child.poll() is None:
-            os.killpg(child.pid, signal.SIGTERM)
-            try:
-                child.wait(5)
-            except subprocess.TimeoutExpired:
-                os.killpg(child.pid, signal.SIGKILL)
+        end(child)
 
 
-def run(directory, name, command):
+def end(child):
+    """With all that it started."""
+    if child.poll() is None:
+        os.killpg(child.pid, signal.SIGTERM)
+        try:
+            child.wait(5)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def beside(shell, log, env):
+    """Runs while the body does, and to its end."""
+    if shell is None:
+        yield
+        return
+    with open(log, "wb") as out:
+        child = subprocess.Popen(["nice", "-n", "19", "sh", "-c", shell], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+                                 env=env, start_new_session=True)
+    try:
+        yield
+        child.wait(LIMIT_S)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        end(child)
+
+
+def run(directory, name, command, ahead=None):
     directory = pathlib.Path(directory).resolve()
     print(f"== {name}", flush=True)
     env = dict(os.environ)
@@ -118,7 +144,8 @@ def run(directory, name, command):
     log = directory / (name + ".log")
     began = time.time()
     try:
-        rc = run_bounded(command, log, env)
+        with beside(ahead, directory / (name + ".beside.log"), env):
+            rc = run_bounded(command, log, env)
     except OSError as error:
         log.write_text(f"{command[0]}: {error.strerror}\n")
         rc = 127
@@ -144,6 +171,8 @@ def total(directory):
 def main(argv):
     if len(argv) >= 6 and argv[1] == "run" and argv[4] == "--":
         return run(argv[2], argv[3], argv[5:])
+    if len(argv) >= 8 and argv[1] == "run" and argv[4] == "--beside" and argv[6] == "--":
+        return run(argv[2], argv[3], argv[7:], argv[5])
     if len(argv) == 3 and argv[1] == "total":
         return total(argv[2])
     print(__doc__, file=sys.stderr)

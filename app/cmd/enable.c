@@ -35,8 +35,8 @@ static const struct feature features[] = {
 	{.why = LATER "; received frames are counted and not answered", .code = ENOTSUP},
 	{.why = LATER, .code = ENOTSUP},
 	{.why = LATER, .code = ENOTSUP},
-	{.why = LATER, .code = ENOTSUP},
-	{.why = LATER, .code = ENOTSUP},
+	{.row = "probe", .all_streams = true},
+	{.row = "probe", .all_streams = true},
 	{.why = "a bonded device is a port like any other; give it at start, as in -p vdev:net_bonding0,...", .code = EINVAL},
 	{.why = LATER "; `ethtool -p` lets the LED of a Linux interface blink", .code = ENOTSUP},
 	{.why = "a port always has a rate; `set <ports> rate 10%` changes it, max is as fast as the device takes frames", .code = EINVAL},
@@ -47,7 +47,8 @@ static const struct feature features[] = {
 static const char *const about[] = {
 	"a VLAN tag in the frames", "a service tag and a VLAN tag", "an MPLS label", "a GRE tunnel with IP inside",
 	"a GRE tunnel with Ethernet inside", "a VXLAN tunnel", "random bits: `set <ports> rnd ...`", "the ranges of `range <ports> ...`",
-	"random source addresses", "random source ports", LATER, LATER, LATER, LATER, LATER, LATER, "bonded devices", LATER, "rates", LATER,
+	"random source addresses", "random source ports", LATER, LATER, LATER, LATER, "probes in the frames: loss and latency",
+	"probes in the frames: loss and latency", "bonded devices", LATER, "rates", LATER,
 	"the clock", "redraws of the screen's page, as `on` and `off`",
 };
 _Static_assert(ARRAY_SIZE(words) == ARRAY_SIZE(features) + 1 && ARRAY_SIZE(about) == ARRAY_SIZE(features), "one row for each word");

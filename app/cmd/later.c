@@ -12,7 +12,6 @@ const struct verb verbs_later[] = {
 	LATER("trial", NULL, "Send for a time and judge what arrived."),
 	LATER("capture", NULL, "Write received frames to a file."),
 	LATER("pcap", NULL, "Replay a capture file."),
-	LATER("latency", NULL, "Latency settings."),
 	LATER("ping4", NULL, "Send an ICMP echo request."),
 	LATER("ping6", NULL, "Send an ICMPv6 echo request."),
 	LATER("restart", NULL, "Stop and start the devices."),

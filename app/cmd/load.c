@@ -144,6 +144,7 @@ static int apply(struct cmd_run *r, const char *file, const struct lines *all, s
 	struct ctl_saved *saved = ctl_save(app->ctl);
 	uint64_t *counts = xcalloc(np + 1, sizeof(*counts));
 	struct view view = app->view;
+	struct tester tester = app->tester;
 	size_t notes = r->note->len;
 
 	for (unsigned p = 0; p < np; p++)
@@ -159,6 +160,8 @@ static int apply(struct cmd_run *r, const char *file, const struct lines *all, s
 		if (done > 0) {
 			ctl_restore(app->ctl, saved);
 			view_restore(&app->view, &view);
+			app->tester = tester;
+			tester_apply(app);
 		}
 		r->note->len = notes;
 		if (r->note->s != NULL)

@@ -47,5 +47,5 @@ static const struct arg_spec args_reset[] = {{ARG_TARGETS, "ports"}, {ARG_END}};
 
 const struct verb verb_reset = {
 	.name = "reset", .args = args_reset, .run = run, .help = "All settings of the ports and their streams back to the defaults.\n"
-		"`reset all` takes the settings of no port with it: those of the screen's pages.",
+		"`reset all` takes the settings of no port with it: those of the screen's pages and of the tester.",
 };

@@ -21,11 +21,12 @@ static const struct {
 	{show_frame, TAKES_STREAMS},
 	{show_settings, TAKES_STREAMS},
 	{show_stream_list, TAKES_STREAMS},
+	{show_wire, TAKES_PORTS},
 	{show_log, TAKES_NONE},
 	{show_clock, TAKES_NONE},
 };
 static const char *const words[] = {
-	"stats", "rates", "queues", "xstats", "ports", "map", "plan", "frame", "settings", "streams", "log", "clock", NULL,
+	"stats", "rates", "queues", "xstats", "ports", "map", "plan", "frame", "settings", "streams", "wire", "log", "clock", NULL,
 };
 static const char *const about[] = {
 	"counters of each port",
@@ -38,6 +39,7 @@ static const char *const about[] = {
 	"the frame that is sent, header by header, and its bytes",
 	"values in force",
 	"streams of each port, and what they have sent",
+	"what the device under test of each wire did to frames",
 	"the last messages",
 	"how the clock was calibrated",
 };

@@ -85,11 +85,26 @@ static const struct out_view plan_view = {
 	.sub = "tasks", .sub_cols = plan_task_cols, .nsub_cols = ARRAY_SIZE(plan_task_cols),
 };
 
+/* What receiving probes takes. */
+static void tell_probes(const json_t *p, struct sbuf *note)
+{
+	static const char *const keys[] = {"memory_bytes", "limit_bytes", "rx_queues", "window"};
+	long long v[ARRAY_SIZE(keys)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		v[i] = json_integer_value(json_object_get(p, keys[i]));
+	sbuf_addf(note, "probes: %lld bytes (%.1f MB of %.0f MB allowed) on %lld Rx queues, windows of %lld numbers\n", v[0], (double)v[0] / 1e6,
+		  (double)v[1] / 1e6, v[2], v[3]);
+}
+
 int show_plan(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
 	(void)sel;
 	(void)e;
-	return show_out(r, ctl_plan_json(app_of(r)->ctl), &plan_view);
+	json_t *doc = ctl_plan_json(app_of(r)->ctl), *p = json_object_get(doc, "probes");
+	if (p != NULL && r->out_mode == OUT_TEXT)
+		tell_probes(p, r->note);
+	return show_out(r, doc, &plan_view);
 }
 
 int show_clock(struct cmd_run *r, const struct show_sel *sel, struct err *e)

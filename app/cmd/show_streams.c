@@ -2,6 +2,8 @@
 /* show streams: one line each. Control knows what they are and what they sent. */
 #include "show.h"
 
+#include <string.h>
+
 static const struct out_col cols[] = {
 	{"port", "port", OF_COUNT},
 	{"stream", "stream", OF_COUNT},
@@ -15,14 +17,17 @@ static const struct out_col cols[] = {
 	{"share", "share", OF_PERCENT},
 	{"tx.packets", "tx packets", OF_COUNT},
 	{"pps", "pps", OF_PPS},
+	{"probe", "probe", OF_STR, 8},
 };
 static const struct out_col cols_csv[] = {
 	{"port", "port", OF_COUNT}, {"stream", "stream", OF_COUNT}, {"enabled", "on", OF_STR}, {"frame", "frame", OF_STR},
 	{"size", "size", OF_STR}, {"weight", "weight", OF_COUNT}, {"rate", "rate", OF_STR}, {"count", "count", OF_COUNT},
 	{"varies", "varies", OF_STR}, {"share", "share", OF_PERCENT}, {"tx.packets", "tx packets", OF_COUNT}, {"tx.bytes", "tx bytes", OF_COUNT},
-	{"pps", "pps", OF_PPS}, {"engine", "engine", OF_STR},
+	{"pps", "pps", OF_PPS}, {"engine", "engine", OF_STR}, {"probe", "probe", OF_STR},
 };
-static const struct out_view view = {.rows = "streams", .cols = cols, .ncols = ARRAY_SIZE(cols)};
+/* Probes stand there where some stream has them. */
+static const struct out_view view = {.rows = "streams", .cols = cols, .ncols = ARRAY_SIZE(cols) - 1};
+static const struct out_view view_probe = {.rows = "streams", .cols = cols, .ncols = ARRAY_SIZE(cols)};
 static const struct out_view view_csv = {.rows = "streams", .cols = cols_csv, .ncols = ARRAY_SIZE(cols_csv)};
 
 static bool selected(const struct show_sel *sel, uint64_t port, uint64_t stream)
@@ -37,14 +42,17 @@ static bool selected(const struct show_sel *sel, uint64_t port, uint64_t stream)
 int show_stream_list(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
 	json_t *doc = ctl_streams_json(app_of(r)->ctl, &sel->ports), *kept = json_array(), *s;
+	bool probes = false;
 	size_t i;
 
 	(void)e;
 	json_array_foreach(json_object_get(doc, "streams"), i, s) {
 		json_int_t port = json_integer_value(json_object_get(s, "port")), id = json_integer_value(json_object_get(s, "stream"));
-		if (!sel->given || selected(sel, (uint64_t)port, (uint64_t)id))
-			json_array_append(kept, s);
+		if (sel->given && !selected(sel, (uint64_t)port, (uint64_t)id))
+			continue;
+		json_array_append(kept, s);
+		probes |= strcmp(json_string_value(json_object_get(s, "probe")), "off") != 0;
 	}
 	json_object_set_new(doc, "streams", kept);
-	return show_out(r, doc, r->out_mode == OUT_TEXT ? &view : &view_csv);
+	return show_out(r, doc, r->out_mode != OUT_TEXT ? &view_csv : probes ? &view_probe : &view);
 }

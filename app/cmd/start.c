@@ -62,18 +62,25 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 	if (rc < 0)
 		return rc;
+	if (args[3].given && args[1].given)
+		return err_at(e, EINVAL, args[3].col, "the sampler goes on until `stop <ports> latsampler`; leave out `for`");
+	if (args[3].given)
+		return sampler_start(r, &ports, e);
 	if (args[2].given && args[2].v.u == 0)
 		return err_at(e, EINVAL, args[2].col, "a run of no time sends nothing; allowed are durations above 0, like 10s or 1.5ms");
 	return start_ports(r, &ports, args[2].given ? args[2].v.u : 0, e);
 }
 
 static const struct arg_spec args_start[] = {
-	{ARG_TARGETS, "ports"}, {ARG_WORD, "for", ARG_OPT}, {ARG_VALUE, "DURATION", ARG_OPT, {&vt_duration}}, {ARG_END},
+	{ARG_TARGETS, "ports"}, {ARG_WORD, "for", ARG_OPT}, {ARG_VALUE, "DURATION", ARG_OPT, {&vt_duration}},
+	{ARG_WORD, "latsampler", ARG_OPT}, {ARG_END},
 };
 
 const struct verb verb_start = {
 	.name = "start", .args = args_start, .run = run, .flags = VERB_NO_LOAD,
 	.help = "Start sending, all ports at the same time.\n"
 		"With `for` exactly the frames whose time lies within the duration are sent; else `set <ports> count` bounds the run,\n"
-		"or it goes on until `stop`.",
+		"or it goes on until `stop`.\n"
+		"latsampler starts no frames but Pktgen's sampler: `set <ports> latsampler` says how many latencies of received probes it\n"
+		"takes, `stop <ports> latsampler` writes them.",
 };

@@ -16,6 +16,9 @@ int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duratio
 /* stop.c, also for `stp`: stop and hold the line until the ports are idle. */
 int stop_ports(struct cmd_run *r, const struct portset *ports, struct err *e);
 int stop_poll(struct cmd_run *r, struct err *e);
+/* sampler.c, for `start` and `stop` with the word latsampler. */
+int sampler_start(struct cmd_run *r, const struct portset *ports, struct err *e);
+int sampler_stop(struct cmd_run *r, const struct portset *ports, struct err *e);
 /* reset.c, also for `rst`. */
 int reset_ports(struct cmd_run *r, const struct portset *ports, bool all, struct err *e);
 

@@ -285,6 +285,8 @@ bool set_applies(const struct setting *row, const void *obj)
 		return false;
 	if (set_is_held(row))
 		return set_held_given(row, obj);
+	if (row->scope == SCOPE_PORT)
+		return !set_wire_idle(row, obj);
 	if (!is_field_row(row))
 		return row->scope != SCOPE_STREAM || !set_payload_idle(row, obj);
 	if (val_of(a, obj) != NULL)

@@ -8,8 +8,6 @@
 const struct setting set_later_rows[] = {
 	LATER(SCOPE_PORT, "prime", NULL, "frames that `start <ports> prime` sends"),
 	LATER(SCOPE_PORT, "dump", NULL, "received frames to dump into the log"),
-	LATER(SCOPE_PORT, "jitter", NULL, "jitter threshold in microseconds"),
-	LATER(SCOPE_PORT, "latsampler", NULL, "latency sampler"),
 	LATER(SCOPE_PORT, "tx_cycles", NULL, "raw cycles between bursts; `rate` says it in frames per second"),
 };
 const unsigned set_nlater_rows = ARRAY_SIZE(set_later_rows);

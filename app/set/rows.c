@@ -151,8 +151,28 @@ void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf 
 	unsigned port;
 
 	(void)row;
-	if (set_find_port(port_cfg, &port) && app_load_text(bound, port, &text))
+	if (set_find_port(port_cfg, &port) && app_rate_text(bound, port, -1, &text))
 		sbuf_addf(note, "port %u: %s\n", port, sbuf_str(&text));
+	sbuf_free(&text);
+}
+
+/* Of the stream, and what the port asks for with it where that is more than the link carries. */
+void set_echo_stream_load(const struct setting *row, const void *stream_cfg, struct sbuf *note)
+{
+	struct sbuf text = {0};
+	unsigned port, stream;
+	struct ctl_load l;
+
+	(void)row;
+	if (!set_find_stream(stream_cfg, &port, &stream))
+		return;
+	if (app_rate_text(bound, port, (int)stream, &text))
+		sbuf_addf(note, "stream %u/%u: %s\n", port, stream, sbuf_str(&text));
+	if (ctl_load(bound->ctl, port, &l, NULL) == 0 && !l.is_max && l.l1_bps > l.link_bps * 1.00001) {
+		sbuf_reset(&text);
+		if (app_rate_text(bound, port, -1, &text))
+			sbuf_addf(note, "port %u, all streams: %s\n", port, sbuf_str(&text));
+	}
 	sbuf_free(&text);
 }
 
@@ -217,7 +237,10 @@ const struct setting *const *set_rows(unsigned *n)
 		unsigned nrnd, nranges;
 		const struct setting *rnd = set_rnd_rows(&nrnd), *ranges = set_range_rows(&nranges);
 		add_table(&rows, &nrows, set_view_rows, set_nview_rows);
+		add_table(&rows, &nrows, set_tester_rows, set_ntester_rows);
 		add_table(&rows, &nrows, set_port_rows, set_nport_rows);
+		add_table(&rows, &nrows, set_sampler_rows, set_nsampler_rows);
+		add_table(&rows, &nrows, set_wire_rows, set_nwire_rows);
 		add_table(&rows, &nrows, set_stream_rows, set_nstream_rows);
 		add_table(&rows, &nrows, set_payload_rows, set_npayload_rows);
 		add_table(&rows, &nrows, rnd, nrnd);

@@ -4,9 +4,16 @@
 #include "set.h"
 #include "ctl.h"
 
-extern const struct setting set_view_rows[], set_port_rows[], set_stream_rows[], set_payload_rows[], set_later_rows[];
-extern const unsigned set_nview_rows, set_nport_rows, set_nstream_rows, set_npayload_rows, set_nlater_rows;
+extern const struct setting set_view_rows[], set_tester_rows[], set_port_rows[], set_stream_rows[], set_payload_rows[], set_later_rows[];
+extern const unsigned set_nview_rows, set_ntester_rows, set_nport_rows, set_nstream_rows, set_npayload_rows, set_nlater_rows;
 
+extern const struct setting set_wire_rows[];
+extern const unsigned set_nwire_rows;
+/* A row of wires says nothing about this port: it is no wire. */
+bool set_wire_idle(const struct setting *row, const void *port_cfg);
+
+extern const struct setting set_sampler_rows[];
+extern const unsigned set_nsampler_rows;
 extern const struct setting set_pktgen_rows[], set_seq_rows[];
 extern const unsigned set_npktgen_rows, set_nseq_rows;
 
@@ -44,5 +51,6 @@ bool set_check_arrival(const struct setting *row, const void *port_cfg, struct e
 bool set_check_pacing(const struct setting *row, const void *port_cfg, struct err *warn);
 /* "port 0: 1.488Mpps = 10% = ..." */
 void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf *note);
+void set_echo_stream_load(const struct setting *row, const void *stream_cfg, struct sbuf *note);
 /* The bytes that a stream would send now, or NULL. Valid until the next call. */
 const struct frame *set_frame_now(const void *stream_cfg);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "log.h"
 
 #define HISTORY_LINES 1000
@@ -18,32 +19,6 @@ struct history {
 	char *path; /* NULL: not kept */
 	char *last;
 };
-
-/* Every folder above path, 0700 as the XDG base directory specification asks. */
-static int make_parents(char *path)
-{
-	for (char *p = strchr(path + 1, '/'); p != NULL; p = strchr(p + 1, '/')) {
-		*p = '\0';
-		int rc = mkdir(path, 0700);
-		*p = '/';
-		if (rc != 0 && errno != EEXIST)
-			return -errno;
-	}
-	return 0;
-}
-
-/* XDG: a relative path is invalid and ignored. */
-static char *file_path(void)
-{
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	struct sbuf b = {0};
-
-	if (state != NULL && *state == '/')
-		sbuf_addf(&b, "%s/wirerate/history", state);
-	else if (home != NULL && *home == '/')
-		sbuf_addf(&b, "%s/.local/state/wirerate/history", home);
-	return b.s;
-}
 
 static FILE *file_append(struct history *y)
 {
@@ -77,10 +52,10 @@ struct history *history_open(void)
 	}
 	history(y->h, &ev, H_SETSIZE, HISTORY_LINES);
 	history(y->h, &ev, H_SETUNIQUE, 1);
-	y->path = file_path();
+	y->path = file_state_path("history");
 	if (y->path == NULL)
 		return y;
-	int rc = make_parents(y->path);
+	int rc = file_make_parents(y->path);
 	int lines = history(y->h, &ev, H_LOAD, y->path);
 	if (rc != 0)
 		give_up(y, -rc);

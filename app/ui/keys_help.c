@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 const struct key_help keys_help[] = {
-	{"1..9", "a page, in their order", "page"},
+	{"1..9 0", "a page, in their order", "page"},
 	{"Tab", "next page; Shift-Tab: the one before. Once something is typed: complete it", NULL},
 	{"Left Right", "select a port", "port"},
 	{"F5", "start the selected port", "start"},

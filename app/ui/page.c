@@ -52,7 +52,6 @@ static const struct page *page_of(const char *word, bool prefix, unsigned *n)
 static const struct later_page {
 	const char *name, *with;
 } later_pages[] = {
-	{"latency", "the measurement of latency"},
 	{"pcap", "replay of capture files"},
 };
 

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "clock.h"
+#include "clock_cal.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#define MIN_SPAN_NS 10000000ull
+#define RECENT_NS 60000000000ull
 
-struct reading {
-	uint64_t tsc, ns, width; /* tsc in the middle of a bracket of `width` cycles */
-};
-
-static struct reading first, last;
-static double hz;
+static struct clock_cal cal;
 
 static uint64_t ts_ns(clockid_t id)
 {
@@ -33,45 +29,44 @@ uint64_t clock_wall_ns(void)
 }
 
 /* A clock reading between two TSC readings is known to half their distance; preemption widens some, so the narrowest of a few counts. */
-static struct reading take(void)
+static struct clock_reading take(void)
 {
-	struct reading best = {.width = UINT64_MAX};
+	struct clock_reading best = {.width = UINT64_MAX};
 
 	for (int i = 0; i < 9; i++) {
 		uint64_t a = clock_tsc(), ns = clock_raw_ns(), b = clock_tsc();
 		if (b - a < best.width)
-			best = (struct reading){.tsc = a + (b - a) / 2, .ns = ns, .width = b - a};
+			best = (struct clock_reading){.tsc = a + (b - a) / 2, .ns = ns, .width = b - a};
 	}
 	return best;
 }
 
 void clock_init(void)
 {
-	first = take();
-	last = first;
-	hz = 0;
+	clock_cal_begin(&cal, take());
 }
 
 void clock_refine(void)
 {
-	struct reading r = take();
-
-	if (r.ns - first.ns < MIN_SPAN_NS)
-		return;
-	last = r;
-	hz = (double)(last.tsc - first.tsc) * 1e9 / (double)(last.ns - first.ns);
+	clock_cal_add(&cal, take());
 }
 
 double clock_hz(void)
 {
-	while (hz == 0) {
+	while (cal.hz == 0) {
 		struct timespec t = {.tv_nsec = 1000000};
 
 		clock_refine();
-		if (hz == 0)
+		if (cal.hz == 0)
 			nanosleep(&t, NULL);
 	}
-	return hz;
+	return cal.hz;
+}
+
+double clock_moved_ppm(uint64_t since_ns)
+{
+	clock_refine();
+	return clock_cal_moved(&cal, since_ns);
 }
 
 static bool cpu_flag(const char *flag)
@@ -93,16 +88,33 @@ static bool cpu_flag(const char *flag)
 	return found;
 }
 
+static void clock_source(char *out, size_t size)
+{
+	FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "r");
+
+	out[0] = '\0';
+	if (f == NULL)
+		return;
+	if (fgets(out, (int)size, f) == NULL)
+		out[0] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+	fclose(f);
+}
+
 void clock_info(struct clock_info *out)
 {
-	out->hz = clock_hz();
-	out->span_ns = last.ns - first.ns;
-	out->uncertainty_ppm = (double)(first.width + last.width) / 2 / (double)(last.tsc - first.tsc) * 1e6;
+	uint64_t now = clock_raw_ns();
+
+	*out = (struct clock_info){.hz = clock_hz(), .readings = cal.readings, .rejected = cal.rejected, .restarts = cal.restarts,
+				   .span_ns = cal.last.ns - cal.first.ns, .uncertainty_ppm = cal.uncertainty_ppm};
+	out->moved_ppm = clock_cal_moved(&cal, now > RECENT_NS ? now - RECENT_NS : 0);
+	clock_source(out->source, sizeof(out->source));
 #if defined(__x86_64__)
 	out->constant = cpu_flag("constant_tsc");
 	out->nonstop = cpu_flag("nonstop_tsc");
+	out->reliable = cpu_flag("tsc_reliable");
 #else
-	out->constant = out->nonstop = true; /* the generic timer of arm64 is both by architecture */
+	out->constant = out->nonstop = out->reliable = true; /* the generic timer of arm64 is all of that by architecture */
 	(void)cpu_flag;
 #endif
 }

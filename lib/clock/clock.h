@@ -21,15 +21,21 @@ static inline uint64_t clock_tsc(void)
 #endif
 
 struct clock_info {
-	double hz;            /* calibrated */
-	double uncertainty_ppm; /* from the width of the bracketed readings */
-	uint64_t span_ns;     /* time between the two readings */
-	bool constant, nonstop; /* CPU flags constant_tsc, nonstop_tsc (x86) */
+	double hz;              /* calibrated */
+	double uncertainty_ppm; /* a bound, from the widths of the bracketed readings */
+	uint64_t span_ns;       /* time between the two readings */
+	double moved_ppm;       /* clock_moved_ppm() of the last minute */
+	uint64_t readings, rejected, restarts; /* see clock_cal.h */
+	bool constant, nonstop, reliable; /* CPU flags constant_tsc, nonstop_tsc, tsc_reliable (x86) */
+	char source[32];        /* the kernel's clock source; empty: it does not say */
 };
 
 void clock_init(void);   /* take the first reading; cheap, first thing in main */
 void clock_refine(void); /* take another reading: hz gets sharper */
 double clock_hz(void);   /* cycles per second; waits until 10 ms have passed since clock_init() */
+/* Takes a reading, and tells by how much the calibration has moved since then (clock_raw_ns()): the greatest change of clock_hz(), or of the
+ * frequency of any stretch between two readings, that the widths of readings do not explain. */
+double clock_moved_ppm(uint64_t since_ns);
 void clock_info(struct clock_info *out);
 uint64_t clock_raw_ns(void);  /* CLOCK_MONOTONIC_RAW */
 uint64_t clock_wall_ns(void); /* CLOCK_REALTIME */

@@ -12,6 +12,7 @@ enum setting_flags {
 	SET_STOPPED = 1, /* refused while the port sends */
 	SET_RESTART = 2, /* the device is restarted (implies SET_STOPPED) */
 	SET_LATER = 4,   /* known word, "not in this version" */
+	SET_WHERE_IT_FITS = 8, /* of a port: without ports it is written to all whose store may take it, if there is one */
 };
 
 struct setting;
@@ -23,7 +24,7 @@ struct setting_store {
 	bool (*get)(const struct setting *, const void *obj, void *val);
 	void (*unset)(const struct setting *, void *obj);
 	/* A row whose value is an edit that the object may not be able to take (a tunnel for a frame without IP): 0, or -errno with *e, and nothing
-	 * is written, to none of the targets. May be NULL. */
+	 * is written, to none of the targets. val NULL: any value (SET_WHERE_IT_FITS). May be NULL. */
 	int (*may)(const struct setting *, const void *obj, const void *val, struct err *e);
 };
 

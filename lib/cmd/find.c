@@ -273,7 +273,7 @@ int setting_fits(const struct setting *s, enum find_in in, int col, struct err *
 		return 0;
 	if (s->scope == SCOPE_GLOBAL && in != FIND_GLOBAL)
 		return err_at(e, EINVAL, col, "%s belongs to no port; write: set %s <value>", s->name, s->name);
-	if (s->scope != SCOPE_GLOBAL && in == FIND_GLOBAL)
+	if (s->scope != SCOPE_GLOBAL && in == FIND_GLOBAL && !(s->flags & SET_WHERE_IT_FITS))
 		return err_at(e, EINVAL, col,
 			      "%s belongs to a %s; write: set <ports> %s <value>, for example set 0 %s %s", s->name,
 			      scope_name(s->scope), s->name, s->name, s->dflt != NULL ? s->dflt : "...");

@@ -164,6 +164,21 @@ static int expand(const struct cmd *c, const struct target *t, enum cmd_scope sc
 	return rc;
 }
 
+/* All ports that may take the row; where none may, the reason of the last one. */
+static int expand_fitting(const struct cmd *c, const struct setting *s, struct slots *all, struct err *e)
+{
+	int rc = 0;
+
+	for (unsigned p = 0; p < host_nports(c); p++) {
+		const void *obj = c->host.object(c->host.arg, SCOPE_PORT, p, 0);
+		if (s->store == NULL || s->store->may == NULL || (rc = s->store->may(s, obj, NULL, e)) == 0)
+			slot_add(all, p, 0);
+	}
+	if (all->n > 0)
+		return 0;
+	return rc != 0 ? rc : no_port(0, 0, e);
+}
+
 int target_check(const struct cmd *c, const struct target *t, bool streams, struct err *e)
 {
 	unsigned np = host_nports(c);
@@ -366,6 +381,8 @@ int set_apply(struct cmd *c, const struct target *t, const struct setting *s, co
 		rc = setting_fits(s, find_in_targets(t), -1, e);
 	if (rc == 0 && s->scope == SCOPE_GLOBAL)
 		slot_add(&all, 0, 0);
+	else if (rc == 0 && t == NULL)
+		rc = dry ? 0 : expand_fitting(c, s, &all, e);
 	else if (rc == 0)
 		rc = dry ? target_check(c, t, false, e) : expand(c, t, s->scope, &all, e);
 	if (rc == 0 && dry)

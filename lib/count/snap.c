@@ -233,6 +233,13 @@ static json_t *worker_json(const struct snap_worker *w)
 	put(o, "sleeps", w->sleeps);
 	put(o, "yields", w->yields);
 	put(o, "events_lost", w->events_lost);
+	json_t *stall = json_object();
+	put(stall, "count", w->stall.count);
+	put(stall, "total_ns", w->stall.total_ns);
+	put(stall, "longest_ns", w->stall.longest_ns);
+	put(stall, "over_ns", w->stall.over_ns);
+	json_object_set_new(o, "stall", stall);
+	json_object_set_new(o, "waited_ns", w->waited_known ? json_integer((json_int_t)w->waited_ns) : json_null());
 	put(o, "plan", w->plan);
 	put(o, "tasks", w->tasks);
 	put(o, "rx_queues", w->rx_queues);

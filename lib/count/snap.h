@@ -81,6 +81,10 @@ struct snap_worker {
 	double stalls_per_s;                /* of its Tx queues */
 	bool asleep;
 	uint64_t loops, sleeps, yields, events_lost;
+	/* Turns that took longer than over_ns, since open or clear. */
+	struct { uint64_t count, total_ns, longest_ns, over_ns; } stall;
+	uint64_t waited_ns;                 /* for a CPU, since open or clear */
+	bool waited_known;
 	uint64_t plan;                      /* number of the plan in use */
 	unsigned tasks, rx_queues;
 };
@@ -105,6 +109,8 @@ void snap_free(struct snap *);
  *	ports[].queues[]  "queue", and of the sides that it has: tx "pps", "l1_bps", "dropped_pps", "stalls_per_s", "nombuf_per_s",
  *	                  "cycles_per_burst" (null: none), "worker"; rx "pps", "l1_bps", "cycles_per_burst", "worker"
  *	workers[]         "lcore", "cpu", "node" and "wait" (null: not known), "busy", "loops_per_s", "pps", "cycles_per_packet" (null: none),
- *	                  "stalls_per_s", "asleep", "loops", "sleeps", "yields", "events_lost", "plan", "tasks", "rx_queues"
+ *	                  "stalls_per_s", "asleep", "loops", "sleeps", "yields", "events_lost", "plan", "tasks", "rx_queues"; since open or
+ *	                  clear "stall": {"count", "total_ns", "longest_ns"} of turns that took longer than its "over_ns", and "waited_ns" for a
+ *	                  CPU (null: the system does not tell)
  * New reference. */
 json_t *snap_json(const struct snap *);

@@ -29,6 +29,7 @@ struct stream_cfg {
 	struct own_rate rate;
 	struct arrival arrival;   /* of frames at a rate of its own; constant */
 	uint64_t count;           /* frames per start, 0: no bound of its own */
+	bool latency;             /* a histogram of its own at the receiver */
 	struct sizes sizes;
 	struct frame_spec frame;  /* its size member is not used */
 	char fill_file[VT_TEXT_MAX]; /* where frame.data came from; "": it was typed */
@@ -39,6 +40,29 @@ struct stream_cfg {
 
 /* Who paces: the worker's clock, a rate limit of the device's queues below it, or time stamps by which the device sends. */
 enum pacing { PACING_SOFTWARE, PACING_QUEUE, PACING_TIMESTAMP };
+
+/* Latencies written to a file, as Pktgen's sampler does. */
+enum sampler_kind { SAMPLER_NONE, SAMPLER_SIMPLE, SAMPLER_POISSON };
+struct sampler_cfg {
+	uint32_t kind;            /* enum sampler_kind: none, evenly, at random times */
+	uint32_t num;             /* samples at most */
+	uint32_t rate;            /* a second */
+	char file[VT_TEXT_MAX];
+};
+
+/* What the device under test does to the frames that a port of a wire sends. */
+#define WIRE_QUEUE 512
+struct wire_cfg {
+	struct rate_limit limit;
+	struct delay delay;
+	struct hits loss, duplicate, reorder, corrupt;
+	uint64_t mtu;             /* bytes without Ethernet header and tags; 0: any */
+	bool fail;                /* one-way: all frames are lost */
+	int link_down;            /* 1: of the wire, both directions */
+	struct flap flap;         /* likewise */
+	int in_order;             /* delays do not let frames overtake each other */
+	uint64_t seed;
+};
 
 struct port_cfg {
 	struct rate rate;         /* default 100% */
@@ -54,10 +78,17 @@ struct port_cfg {
 	uint64_t mbufs;           /* buffers per pool, 0: from descriptors and bursts */
 	bool promiscuous;         /* default off, -P turns it on */
 	bool idle_busy;           /* idle: workers never sleep */
+	uint64_t jitter_us;       /* latencies that differ by more from the one before are counted; 0: none */
+	struct sampler_cfg sampler;
+	bool verify;              /* checksums of frames with probes are checked at the receiver */
 	bool no_offload;          /* checksums are made in software even where the device offers it */
+	struct wire_cfg wire;
 };
+
+#define CTL_STALL_NS 50000ull /* a turn of a worker that takes longer is a stall; the setting's default */
 
 void stream_cfg_init(struct stream_cfg *);
 void stream_cfg_free(struct stream_cfg *);
 void stream_cfg_copy(struct stream_cfg *dst, const struct stream_cfg *src); /* deep; dst is overwritten, not freed first */
 void port_cfg_init(struct port_cfg *);
+bool wire_cfg_acts(const struct wire_cfg *); /* says anything that a plain wire does not do */

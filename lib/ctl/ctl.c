@@ -136,6 +136,7 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 	cp->txq = xcalloc(nt + 1u, sizeof(*cp->txq));
 	cp->gen = xcalloc(nt + 1u, sizeof(*cp->gen));
 	cp->cell = xcalloc(nt + 1u, sizeof(*cp->cell));
+	cp->probes = xcalloc(nt + 1u, sizeof(*cp->probes));
 	cp->late_base = xcalloc(nt + 1u, sizeof(*cp->late_base));
 	cp->tx_worker = xcalloc(nt + 1u, sizeof(*cp->tx_worker));
 	cp->rxq = xcalloc(nr + 1u, sizeof(*cp->rxq));
@@ -155,6 +156,7 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 			if (rc < 0)
 				return rc;
 			cp->gen[pq->queue]->cell = cp->cell[pq->queue] = xcalloc(CTL_CELLS, sizeof(struct gen_cell));
+			cp->gen[pq->queue]->probes = cp->probes[pq->queue] = xcalloc(1, sizeof(struct gen_probes));
 			q->port = (uint16_t)cp->p.id;
 			q->dev = cp->p.dev;
 			q->queue = pq->queue;
@@ -240,7 +242,7 @@ static int open_all(struct ctl *c, struct err *e)
 	int rc = parse_specs(c, e);
 
 	if (rc < 0 || (rc = eal_start(c, e)) < 0 || (rc = dev_dummy_pool(e)) < 0 || (rc = place(c, e)) < 0 ||
-	    (rc = workers_make(c, e)) < 0)
+	    (rc = workers_make(c, e)) < 0 || (rc = tsc_check(c, e)) < 0)
 		return rc;
 	for (unsigned i = 0; i < c->nports; i += c->port[i]->need.nports)
 		if ((rc = open_spec(c, i, e)) < 0)
@@ -265,7 +267,9 @@ int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 	struct ctl *c = xcalloc(1, sizeof(*c));
 
 	clock_init();
+	probes_open(c);
 	c->opts = *opts;
+	c->stall_ns = CTL_STALL_NS;
 	int rc = open_all(c, e);
 	eal_memory_taken();
 	if (rc < 0) {
@@ -301,12 +305,15 @@ static void port_free(struct ctl *c, struct ctl_port *cp)
 	late_free(cp);
 	free(cp->txq);
 	free(cp->rxq);
-	for (unsigned q = 0; q < cp->p.ntxq && cp->cell != NULL; q++)
+	for (unsigned q = 0; q < cp->p.ntxq && cp->cell != NULL; q++) {
 		free(cp->cell[q]);
+		free(cp->probes[q]);
+	}
 	for (unsigned q = 0; q < cp->p.ntxq && cp->seen != NULL; q++)
 		free(cp->seen[q]);
 	free(cp->seen);
 	free(cp->cell);
+	free(cp->probes);
 	free(cp->gen);
 	free(cp->sink);
 	free(cp->tx_worker);
@@ -323,6 +330,7 @@ void ctl_close(struct ctl *c)
 		leave(c);
 		return;
 	}
+	devices_close(c);
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->opened)
 			dev_close(c->port[i]);
@@ -334,11 +342,13 @@ void ctl_close(struct ctl *c)
 	}
 	for (unsigned i = 0; i < c->nold; i++)
 		plan_free(c, c->old[i].plan);
+	probes_close(c);
 	for (unsigned i = 0; i < c->nports; i++)
 		port_free(c, c->port[i]);
 	tags_free(c);
 	free(c->old);
 	free(c->worker);
+	free(c->cpus);
 	free(c->plcore);
 	placement_free(&c->place);
 	eal_log_drain();
@@ -352,6 +362,7 @@ void ctl_turn(struct ctl *c)
 
 	eal_log_drain();
 	run_events(c);
+	devices_turn(c);
 	work |= plan_waits(c);
 	for (unsigned w = 0; w < c->nworkers; w++)
 		work |= c->worker[w].dirty;
@@ -359,6 +370,7 @@ void ctl_turn(struct ctl *c)
 		plan_post_all(c);
 	if (c->nold > 0)
 		plan_reap(c);
+	probes_turn(c);
 }
 
 uint64_t ctl_next_ns(const struct ctl *c)
@@ -368,10 +380,11 @@ uint64_t ctl_next_ns(const struct ctl *c)
 			return 100000;
 	if (plan_waits(c))
 		return 200000;
+	uint64_t ns = devices_next_ns(c);
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->run.active)
-			return 5000000;
-	return c->nold > 0 || c->ev_n > 0 ? 5000000 : UINT64_MAX;
+			return RTE_MIN(ns, 5000000ull);
+	return RTE_MIN(ns, c->nold > 0 || c->ev_n > 0 ? 5000000ull : probes_next_ns(c));
 }
 
 unsigned ctl_nports(const struct ctl *c)
@@ -387,6 +400,15 @@ const char *ctl_port_name(const struct ctl *c, unsigned port)
 struct port_cfg *ctl_port_cfg(struct ctl *c, unsigned port)
 {
 	return &c->port[port]->p.cfg;
+}
+
+void ctl_set_stall(struct ctl *c, uint64_t ns)
+{
+	if (c->stall_ns == ns)
+		return;
+	c->stall_ns = ns;
+	for (unsigned w = 0; w < c->nworkers; w++)
+		c->worker[w].dirty = true;
 }
 
 static bool restart_pending(const struct ctl_port *cp)
@@ -436,6 +458,7 @@ int ctl_apply(struct ctl *c, unsigned port, struct err *e)
 		group_pause(c, cp, false);
 		return err_set(e, EBUSY, "port %u (%s): a worker did not let go of it within 0.5 s; try again", port, cp->p.name);
 	}
+	devices_let_go(c, cp);
 	int rc = dev_restart(c, cp, e);
 	cp->paused = false;
 	cp->touched = true;

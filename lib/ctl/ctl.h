@@ -60,6 +60,8 @@ struct stream_cfg *ctl_stream_cfg(struct ctl *, unsigned port, unsigned stream);
 void ctl_touch(struct ctl *, unsigned port, bool restart);
 /* A setting of that stream (-1: of any) was written: its frames are made anew at the end of this turn. */
 void ctl_touch_stream(struct ctl *, unsigned port, int stream);
+/* A turn of a worker that takes longer is a stall (dp.h). */
+void ctl_set_stall(struct ctl *, uint64_t ns);
 /* Ask the device for the pacing that the port's settings say; what it refuses is in e (-ENOTSUP and others), and frames are paced by software. */
 int ctl_pacing(struct ctl *, unsigned port, struct err *e);
 /* Apply a pending device restart now; names the failure. Refused (-EBUSY) while sending. */
@@ -88,10 +90,19 @@ json_t *ctl_ports_json(struct ctl *);   /* {"show":"ports","ports":[{"port","nam
 					 * "promiscuous","pacing": who paces, and why not another,"notes":[..]}]} */
 json_t *ctl_plan_json(struct ctl *);    /* what each worker runs now */
 json_t *ctl_xstats_json(struct ctl *, const struct portset *ports);
+/* {"show":"clock","hz","uncertainty_ppm","span_ns","confidence":"high|limited","moved_ppm" (last minute),"readings","rejected","restarts",
+ * "constant_tsc","nonstop_tsc","tsc_reliable","clocksource","dpdk_hz","dpdk_off_ppm","control_cpu","skew_limit_ns",
+ * "cpus":[{"lcore","cpu","state":"in step|off|reference|not checked","why" | "skew_ns","uncertainty_ns","rounds"}],"reasons":[..]} */
 json_t *ctl_clock_json(struct ctl *);
+/* What devices under test did to the frames that each port of a wire sent, since open or clear; exact when nothing is on its way, and of one
+ * moment always: {"show":"wire","ports":[{"port","name","to","device":"on"|..,"link","before":inside at the clear,"in","out","lost",..}]}. The
+ * sum closes: before + in + duplicated == out + lost + queue_drops + too_long + failed + overflow + flushed + waiting. */
+json_t *ctl_wires_json(struct ctl *, const struct portset *ports);
+bool ctl_frames_inside(const struct ctl *); /* some device holds frames that are still to come out, or that it has not looked at */
+bool ctl_port_wired(const struct ctl *, unsigned port); /* it is an end of a wire */
 const struct placement *ctl_placement(const struct ctl *);
 const struct place_in *ctl_place_in(const struct ctl *);
-/* {"show":"streams","streams":[{"port","stream","enabled","frame","size","weight","rate","count","varies":[names],
+/* {"show":"streams","streams":[{"port","stream","enabled","frame","size","weight","rate","count","varies":[names],"probe",
  * "tx":{"packets","bytes"},"pps","share","engine"}]}; counters since open or clear, exact when nothing is sending. */
 json_t *ctl_streams_json(struct ctl *, const struct portset *ports);
 /* The same of one port, at most n streams from id `first` on: {"streams":[..],"total":all of the port,"before":those with lower ids}. */
@@ -106,9 +117,13 @@ int ctl_frame(struct ctl *, unsigned port, unsigned stream, struct frame *out, s
  * something of that changes, [[offset,length],..] in this frame. NULL with *e where no frame can be built. */
 json_t *ctl_frame_json(struct ctl *, unsigned port, unsigned stream, struct err *e);
 /* What the rates of the port and of its streams ask of the wire. min, max, mean: sizes of the frames, with FCS, the mean by what the rates give
- * each; is_max: as fast as possible, pps is then of the other streams; is_top: some rate changes with time, and its highest counts. -EINVAL with text: no frame can be built. */
-struct ctl_load { double pps, l1_bps, l2_bps, mean_size; unsigned min_size, max_size; bool is_max, is_top; };
+ * each; is_max: as fast as possible, pps is then of the other streams; rates that
+ * change with time count with their highest, in low_pps with their lowest; link_bps: what percent is of; nqueues: Tx queues that share it. -EINVAL
+ * with text: no frame can be built. */
+struct ctl_load { double pps, l1_bps, l2_bps, mean_size, low_pps; unsigned min_size, max_size, nqueues; bool is_max; double link_bps; };
 int ctl_load(struct ctl *, unsigned port, struct ctl_load *out, struct err *e);
+/* The same of one stream alone that exists, enabled or not: by its own rate, else by its turns in the port's (0 pps: it takes none). */
+int ctl_stream_load(struct ctl *, unsigned port, unsigned stream, struct ctl_load *out, struct err *e);
 
 /* Things that happened (link up/down, run ended, interface gone): taken by the sessions' notes. NULL text: none. */
 struct ctl_event { unsigned port; char text[512]; };

@@ -126,7 +126,7 @@ json_t *ctl_plan_json(struct ctl *c)
 		struct group *const *ref = cw->posted != NULL ? plan_groups(cw->posted) : NULL;
 		for (unsigned t = 0; cw->posted != NULL && t < cw->posted->ntasks; t++) {
 			const struct dp_task *task = &cw->posted->task[t];
-			if (task->kind != &dp_kind_gen)
+			if (device_task_json(c, task, tasks) || task->kind != &dp_kind_gen)
 				continue;
 			const struct gen_job *j = task->job;
 			json_array_append_new(tasks, gen_row(j, ref));
@@ -135,9 +135,9 @@ json_t *ctl_plan_json(struct ctl *c)
 		for (unsigned r = 0; cw->posted != NULL && r < cw->posted->nrx; r++) {
 			const struct dp_rx_slot *s = &cw->posted->rx[r];
 			json_array_append_new(tasks,
-					      json_pack("{s:s, s:i, s:i, s:i}", "kind",
+					      json_pack("{s:s, s:i, s:i, s:i, s:i}", "kind",
 							cw->posted->task[s->owner].kind->name, "port", (int)s->q->port,
-							"rx_queue", (int)s->q->queue, "burst", (int)s->burst));
+							"rx_queue", (int)s->q->queue, "burst", (int)s->burst, "taps", (int)s->ntaps));
 		}
 		json_array_append_new(a,
 				      json_pack("{s:i, s:i, s:I, s:I, s:b, s:o}", "lcore", (int)cw->lcore, "cpu",
@@ -145,8 +145,11 @@ json_t *ctl_plan_json(struct ctl *c)
 						"acknowledged", (json_int_t)cell_get(&cw->w->cells.acked), "shares_cpu",
 						(int)cw->w->shares_cpu, "tasks", tasks));
 	}
-	return json_pack("{s:s, s:I, s:o}", "show", "plan", "memory_reserved_bytes", (json_int_t)c->eal_memory,
-			 "workers", a);
+	json_t *doc = json_pack("{s:s, s:I, s:o}", "show", "plan", "memory_reserved_bytes", (json_int_t)c->eal_memory, "workers", a);
+	json_t *probes = probes_plan_json(c);
+	if (probes != NULL)
+		json_object_set_new(doc, "probes", probes);
+	return doc;
 }
 
 /* Some virtual drivers count frames and no bytes; a 0 would be a lie. */
@@ -193,17 +196,4 @@ json_t *ctl_xstats_json(struct ctl *c, const struct portset *ports)
 			json_array_append_new(a, json_pack("{s:i, s:s, s:o}", "port", (int)i, "name",
 							   c->port[i]->p.name, "xstats", port_xstats(c->port[i])));
 	return json_pack("{s:s, s:o}", "show", "xstats", "ports", a);
-}
-
-json_t *ctl_clock_json(struct ctl *c)
-{
-	struct clock_info i;
-	double dpdk = (double)rte_get_tsc_hz();
-
-	(void)c;
-	clock_refine();
-	clock_info(&i);
-	return json_pack("{s:s, s:f, s:f, s:I, s:b, s:b, s:f, s:f}", "show", "clock", "hz", i.hz, "uncertainty_ppm",
-			 i.uncertainty_ppm, "span_ns", (json_int_t)i.span_ns, "constant_tsc", (int)i.constant,
-			 "nonstop_tsc", (int)i.nonstop, "dpdk_hz", dpdk, "dpdk_off_ppm", (dpdk - i.hz) / i.hz * 1e6);
 }

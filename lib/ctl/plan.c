@@ -17,6 +17,7 @@ struct ctl_plan {
 	struct dp_plan p;
 	unsigned nrefs;
 	struct group **ref;
+	struct probe_arm *arm;     /* tables of its taps; NULL: none */
 };
 
 void plan_free(struct ctl *c, struct dp_plan *p)
@@ -28,6 +29,7 @@ void plan_free(struct ctl *c, struct dp_plan *p)
 	for (unsigned i = 0; i < cpl->nrefs; i++)
 		group_unref(c, cpl->ref[i]);
 	free(cpl->ref);
+	probe_arm_unref(cpl->arm);
 	free(cpl);
 }
 
@@ -84,7 +86,7 @@ bool plan_waits(const struct ctl *c)
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->used && (c->port[i]->touched || settles(c->port[i])))
 			return true;
-	return false;
+	return devices_wait(c);
 }
 
 /* Queues share out a stream with a count between them, and one that takes up another order knows only of its own share. So that it need not
@@ -283,12 +285,13 @@ static struct extent measure(const struct ctl *c, unsigned worker)
 				x.nrefs += cp->program.ngroups;
 				x.bytes += gen_bytes(cp);
 			}
+		devices_measure(c, cp, worker, &x.ntasks, &x.bytes);
 	}
 	x.ntasks += x.nrx;
 	return x;
 }
 
-static void add_port(struct ctl_port *cp, unsigned worker, struct ctl_plan *plan, uint8_t **mem)
+static void add_port(struct ctl *c, struct ctl_port *cp, unsigned worker, struct ctl_plan *plan, uint8_t **mem)
 {
 	struct dp_plan *p = &plan->p;
 
@@ -297,12 +300,16 @@ static void add_port(struct ctl_port *cp, unsigned worker, struct ctl_plan *plan
 			p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_gen,
 								.state = &cp->gen[q]->base,
 								.job = fill_gen(cp, q, mem, plan)};
+	devices_add(c, cp, worker, p, mem);
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
 		if (cp->rx_worker[q] != (int)worker)
 			continue;
-		p->may_sleep &= !cp->p.cfg.idle_busy;
-		p->rx[p->nrx++] =
-			(struct dp_rx_slot){.q = cp->rxq[q], .burst = (uint16_t)cp->p.cfg.rxburst, .owner = p->ntasks};
+		p->may_sleep &= !cp->p.cfg.idle_busy && !probes_awake(c);
+		struct dp_rx_slot *slot = &p->rx[p->nrx++];
+		*slot = (struct dp_rx_slot){.q = cp->rxq[q], .burst = (uint16_t)cp->p.cfg.rxburst, .owner = p->ntasks};
+		probe_tap_add(c, cp->p.id, q, slot);
+		if (slot->ntaps > 0 && plan->arm == NULL)
+			plan->arm = probe_arm_ref(probes_now(c));
 		p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_sink, .state = &cp->sink[q]->base};
 	}
 }
@@ -319,14 +326,15 @@ struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 		return NULL;
 	*plan = (struct ctl_plan){.p = {.seq = ++c->plan_seq,
 					.may_sleep = true,
-					.idle_cycles = (uint64_t)(clock_hz() * IDLE_NS / 1e9)},
+					.idle_cycles = (uint64_t)(clock_hz() * IDLE_NS / 1e9),
+					.stall_cycles = (uint64_t)(clock_hz() * (double)c->stall_ns / 1e9)},
 				  .ref = xcalloc(x.nrefs + 1, sizeof(struct group *))};
 	plan->p.task = (struct dp_task *)(plan + 1);
 	plan->p.rx = (struct dp_rx_slot *)(plan->p.task + x.ntasks);
 	uint8_t *mem = (uint8_t *)plan + head;
 	for (unsigned i = 0; i < c->nports && !without_ports; i++)
 		if (c->port[i]->used && c->port[i]->started)
-			add_port(c->port[i], worker, plan, &mem);
+			add_port(c, c->port[i], worker, plan, &mem);
 	return &plan->p;
 }
 
@@ -347,12 +355,20 @@ bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p)
 
 void plan_post_all(struct ctl *c)
 {
+	bool touched = false;
+
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		if ((!cp->touched && !settles(cp)) || !cp->used || waits(c, cp))
 			continue;
+		if (probes_wait(c, cp)) {
+			cp->touched = true;
+			continue;
+		}
 		cp->touched &= settles(cp); /* settings that changed since then are looked at next */
+		touched = true;
 		dev_promiscuous(c, cp);
+		devices_touched(c, cp);
 		if (cp->started && cp->run.active && !cp->run.stop)
 			plan_refresh(c, cp);
 		if (cp->run.active)
@@ -363,7 +379,10 @@ void plan_post_all(struct ctl *c)
 		for (unsigned q = 0; q < cp->p.ntxq; q++)
 			c->worker[cp->tx_worker[q]].dirty = true;
 	}
+	devices_turn(c);
 	run_arm(c);
+	if (touched)
+		probes_targets(c);
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		struct ctl_worker *cw = &c->worker[w];
 		if (!cw->dirty)

@@ -55,6 +55,10 @@ struct port_spec {            /* const, named port_spec_<file> */
 	 * new, configure once more; -ENODEV: e keeps the reason of the first failure. */
 	int (*fallback)(struct port *p, struct err *e);
 	void (*notes)(struct port *p, json_t *array);    /* sentences for `show ports` */
+	/* Two ports of this process, connected: the other one (NULL: closed), and the rings that p receives from, one per Rx queue, of which
+	 * the caller may be the only reader while no worker polls p's device. Their number. */
+	struct port *(*peer)(const struct port *p);
+	unsigned (*rings)(const struct port *p, struct rte_ring **ring);
 	bool virtual_speed;                              /* wire, null, pcap: speed is a setting, 10 Gbit/s by default */
 	bool no_restart;                                 /* opened once: a restart would lose data (pcap) */
 };
@@ -73,6 +77,7 @@ struct port {                 /* control owns it */
 	char pci[24];             /* address with domain, "": none */
 	unsigned rxd, txd;        /* descriptors in use */
 	struct port_cfg cfg;
+	bool link_down;           /* a wire's device under test says so */
 };
 
 /* Shared by the specs: hotplug a device; every failure names the spec and what helps. -ENODEV. */

@@ -4,7 +4,8 @@
 #include "ctl.h"
 #include "hist.h"
 
-/* Of one port's probes, or of one stream's; since the counters were cleared, exact when nothing is sending. */
+/* Of one port's probes, or of one stream's; since open or the last `clear`. Exact when nothing is being sent and nothing is on its way: until then
+ * what is on its way counts as lost. */
 struct probe_counts {
 	uint64_t sent;        /* accepted by the device */
 	uint64_t received;    /* different ones, whole */
@@ -13,25 +14,63 @@ struct probe_counts {
 	uint64_t reordered;   /* RFC 4737, of those received */
 	uint64_t late;        /* older than the window when they came */
 	uint64_t corrupted;   /* known by their probe; a checksum is wrong */
-	uint64_t extent_max;  /* RFC 4737 4.2.2 */
-	double extent_mean;
-	double jitter_ns;     /* RFC 3550, the largest of its flows */
-	unsigned nrxq;        /* Rx queues on which they came: order is judged on each alone */
-	bool inexact;         /* windows could not be merged in time: duplicates across queues may be missing */
+	uint64_t extent_max;  /* RFC 4737 4.2.2; UINT64_MAX: not known, it may be from before the last `clear` */
+	uint64_t extent_unknown; /* reordered ones whose extent is not known */
+	double extent_mean;   /* NAN: none */
+	double jitter_ns;     /* RFC 3550, the largest of its flows; NAN: none */
+	unsigned nrxq;        /* Rx queues on which probes of one stream and Tx queue came, at most: order is judged on each alone */
+	bool inexact;         /* something was not counted exactly, see `why` */
+	const char *why;      /* in words, static; NULL: it is exact */
 };
-/* stream: its id, -1: all streams of the port. receivers: only what came in there; NULL: anywhere. false: the port sends no probes. */
+/* stream: its id, -1: all streams of the port. receivers: only what came in there; NULL: anywhere. false: nothing is armed, or the port has sent
+ * no probes and none of its came in. */
 bool ctl_probe_counts(struct ctl *, unsigned port, int stream, const struct portset *receivers, struct probe_counts *out);
-/* Frames on the receivers with probes that are damaged beyond telling whose they are. */
+/* Frames on the receivers that had probes in them and are damaged beyond telling whose they were. */
 uint64_t ctl_probe_damaged(struct ctl *, const struct portset *receivers);
-/* Latency in ns of all that came in on these ports (histograms of their queues added up); new, free() it; NULL: nothing is armed. */
+/* Whole probes that no port of this process sent. */
+uint64_t ctl_probe_foreign(struct ctl *, const struct portset *receivers);
+/* Latency in ns of all that came in on these ports (histograms of their queues added up), or the gaps between frames on each of their queues; new,
+ * free() it; NULL: nothing is armed. */
 enum probe_latency { PROBE_ACTUAL, PROBE_INTENDED, PROBE_GAP };
 struct hist *ctl_probe_hist(struct ctl *, const struct portset *receivers, enum probe_latency which);
+/* The same of one stream that has `latency on`, against its actual time of sending; NULL: it has no histogram. */
+struct hist *ctl_probe_stream_hist(struct ctl *, unsigned port, unsigned stream, const struct portset *receivers);
 
-/* {"show":"latency","ports":[{"port", ...}]}: see latency_json() in probe_json.c */
-json_t *ctl_latency_json(struct ctl *, const struct portset *ports);
+/* Does some port send probes, or have receivers been armed for them and hold results? */
+bool ctl_probes_armed(const struct ctl *);
+bool ctl_probes_settled(struct ctl *); /* nothing is sending: what was sent and has not come is lost, or late */
+/* Most memory that receivers may take together. */
+void ctl_probe_memory(struct ctl *, uint64_t bytes);
 
-/* Inside lib/ctl. Arms and disarms taps when plans are built; merges windows each turn that needs it. */
-struct ctl_port;
-int probes_arm(struct ctl *c, struct err *e);   /* at start: memory for all receivers; -ENOMEM names what it would take and the limit */
-void probes_turn(struct ctl *c);
-void probes_clear(struct ctl *c, const struct portset *ports);
+/* The tester's own share of a latency, as `calibrate` measured it from port tx to port rx. */
+struct probe_bias {
+	bool known;
+	uint64_t median_ns, min_ns, frames;
+	uint64_t wall_ns;     /* when */
+};
+void ctl_bias_set(struct ctl *, unsigned tx, unsigned rx, const struct probe_bias *);
+/* of -1: of whatever port was measured to rx, the partner first. known false: none. */
+struct probe_bias ctl_bias(const struct ctl *, int tx, unsigned rx);
+
+/* Single latencies of what comes in on the port, by its setting `latsampler`. */
+int ctl_sampler_start(struct ctl *, unsigned port, struct err *e);
+struct sampler_result {
+	uint64_t samples, beyond, lost; /* taken; more than were asked for; that found no room on their way, and are not among the taken */
+	char file[VT_TEXT_MAX];         /* of the setting when it began */
+};
+/* Appends the file's text: "Latency", then a line in ns each. false: it is not on. */
+bool ctl_sampler_stop(struct ctl *, unsigned port, struct sbuf *text, struct sampler_result *out);
+
+/* {"show":"latency","time_ns","wall_ns","armed","settled","corrected","clock":{"hz","uncertainty_ppm"},"memory_bytes","window",
+ *  "ports":[{"port","name","queues","probes","plain","damaged","foreign","jitter":{"limit_ns","compared","above","share"} or null,"bias_ns",
+ *    "latency":{"actual":H,"intended":H},"gap":G,"from":[{"port",C}]}],
+ *  "streams":[{"port","stream",C,"latency":H or null,"receivers":[port,..]}]}
+ * C: the members of struct probe_counts. H: {"samples","error","above","min_ns","mean_ns","max_ns","stdev_ns","pdv_ns",
+ *    "percentiles_ns":{"p50",..,"p99_9",..}}.
+ * G: H's members beside "target_ns", "near":{"64",..} (shares), "cv", "dispersion":{"1us",..}. null: not known, or too few samples for it. */
+enum { LATENCY_CORRECTED = 1, LATENCY_NO_STREAMS = 2 };
+json_t *ctl_latency_json(struct ctl *, const struct portset *ports, unsigned flags);
+/* Its "streams" of one port, those with `latency on` alone. */
+json_t *ctl_latency_streams_json(struct ctl *, unsigned port);
+/* Histograms of the ports and of their streams with `latency on` as a log that HdrHistogram's tools read. */
+int ctl_latency_log(struct ctl *, const struct portset *ports, struct sbuf *out, struct err *e);

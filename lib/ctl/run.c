@@ -75,6 +75,9 @@ static int check_streams(const struct ctl_port *cp, uint64_t duration_ns, struct
 		if (s == NULL || !s->cfg.enabled)
 			continue;
 		rc = stream_stray(cp, s, e);
+		if (rc == 0 && s->cfg.latency && s->cfg.frame.probe == 0)
+			rc = err_set(e, EINVAL, "stream %u/%u has latency on, and its frames have no probes that could tell it: `set %u/%u probe on` puts one "
+				     "in each, or `set %u/%u latency off`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
 		if (rc == 0)
 			rc = check_times(cp, s, i, e);
 		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && cp->p.cfg.count != 0 && duration_ns == 0)
@@ -115,7 +118,9 @@ static int may_start(struct ctl *c, struct ctl_port *cp, uint64_t duration_ns, s
 			       "or more with `set %u mbufs`",
 			       cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst, cp->txq[0]->pool_size,
 			       cp->p.id, cp->txq[0]->pool_size, cp->p.id);
-	int rc = check_streams(cp, duration_ns, e);
+	int rc = device_check(c, cp, e);
+	if (rc == 0)
+		rc = check_streams(cp, duration_ns, e);
 	if (rc < 0)
 		return rc;
 	return program_make(c, cp, &cp->program, cp->p.cfg.count != 0 ? cp->p.cfg.count : UINT64_MAX, &cp->next, e);
@@ -137,6 +142,8 @@ int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, 
 	for (unsigned i = 0; i < c->nports && rc == 0; i++)
 		if (portset_has(ports, i))
 			rc = may_start(c, c->port[i], duration_ns, e);
+	if (rc == 0)
+		rc = probes_arm(c, ports, e);
 	for (unsigned i = 0; i < c->nports && rc < 0; i++) /* all or none */
 		program_free(c, &c->port[i]->next);
 	if (rc < 0)
@@ -290,6 +297,11 @@ int ctl_settled(struct ctl *c, const struct portset *ports)
 		c->rx_moved_ns = 0;
 		return 0;
 	}
+	if (devices_hold(c)) {
+		c->rx_moved_ns = 0;
+		c->inside_ns = now;
+		return 0;
+	}
 	sum = rx_total(c);
 	if (c->rx_moved_ns == 0 || sum != c->rx_sum) {
 		c->rx_sum = sum;
@@ -299,7 +311,7 @@ int ctl_settled(struct ctl *c, const struct portset *ports)
 			c->worker[w].quiet_loops = cell_get(&c->worker[w].w->cells.loops);
 		}
 	}
-	if ((now - c->rx_moved_ns >= QUIET_NS && all_looked(c)) || now - last_frame_ns(c) >= SETTLE_MAX_NS) {
+	if ((now - c->rx_moved_ns >= QUIET_NS && all_looked(c)) || now - RTE_MAX(last_frame_ns(c), c->inside_ns) >= SETTLE_MAX_NS) {
 		c->rx_moved_ns = 0;
 		return 1;
 	}

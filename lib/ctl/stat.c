@@ -184,9 +184,14 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 		cp->base.tx_sizes = (struct cnt_sizes){0};
 		for (unsigned q = 0; q < cp->nqueues; q++)
 			queue_begins(cp, q);
+		devices_clear(c, cp);
 		cp->max = (struct snap_interval){0};
 		cp->cleared = true;
 	}
+	probes_clear(c, ports);
+	for (unsigned w = 0; w < c->nworkers; w++)
+		if (worker_serves(c, w, ports))
+			worker_clear(&c->worker[w]);
 }
 
 void link_look(struct ctl *c, struct ctl_port *cp)
@@ -368,9 +373,10 @@ static void snap_one(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 	run_times(cp, s);
 }
 
-static void snap_one_worker(const struct ctl_worker *cw, struct snap_worker *s)
+static void snap_one_worker(const struct ctl *c, const struct ctl_worker *cw, struct snap_worker *s)
 {
 	const struct dp_worker_cells *d = &cw->w->cells;
+	const struct dp_stalls *st = &cw->w->stalls;
 
 	*s = (struct snap_worker){
 		.lcore = cw->lcore, .cpu = cw->cpu, .node = cw->node, .busy = cw->busy, .wait = cw->wait, .loops_per_s = cw->loops_per_s,
@@ -378,7 +384,12 @@ static void snap_one_worker(const struct ctl_worker *cw, struct snap_worker *s)
 		.loops = cell_get(&d->loops), .sleeps = cell_get(&d->sleeps), .yields = cell_get(&d->yields),
 		.events_lost = cell_get(&d->events_lost), .plan = cell_get(&d->acked), .tasks = cw->posted != NULL ? cw->posted->ntasks : 0,
 		.rx_queues = cw->posted != NULL ? cw->posted->nrx : 0,
+		.stall = {.count = cell_get(&st->count) - cw->base_stalls, .over_ns = c->stall_ns,
+			  .total_ns = clock_ns(cell_get(&st->cycles) - cw->base_stall_cycles),
+			  .longest_ns = clock_ns(dp_stall_longest(st, DP_MARK_CLEAR))},
 	};
+	s->waited_known = worker_waited(cw, &s->waited_ns);
+	s->waited_ns -= cw->base_waited_ns;
 }
 
 struct snap *ctl_snapshot(struct ctl *c)
@@ -395,6 +406,6 @@ struct snap *ctl_snapshot(struct ctl *c)
 	s->nworkers = c->nworkers;
 	s->worker = xcalloc(c->nworkers ? c->nworkers : 1, sizeof(*s->worker));
 	for (unsigned w = 0; w < c->nworkers; w++)
-		snap_one_worker(&c->worker[w], &s->worker[w]);
+		snap_one_worker(c, &c->worker[w], &s->worker[w]);
 	return s;
 }

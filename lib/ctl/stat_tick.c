@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The 1 s timer: what happened in the interval that ends, by queue, port and worker. */
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "ctl_int.h"
 
@@ -92,26 +89,10 @@ static void tick_port(struct ctl *c, struct ctl_port *cp)
 	cp->stuck_ticks = cp->run.active && taken == 0 && refused > 0 ? cp->stuck_ticks + 1 : 0;
 }
 
-/* Time for which the thread was ready and had no CPU, so far. false: the system does not tell. */
-static bool delay_ns(const struct ctl_worker *cw, uint64_t *ns)
-{
-	uint64_t tid = cell_get(&cw->tid);
-	char path[64];
-	bool got = false;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%" PRIu64 "/schedstat", tid);
-	FILE *f = tid != 0 ? fopen(path, "re") : NULL;
-	if (f != NULL) {
-		got = fscanf(f, "%*u %" SCNu64, ns) == 1;
-		fclose(f);
-	}
-	return got;
-}
-
 static void tick_worker(struct ctl_worker *cw)
 {
-	uint64_t tsc = clock_tsc(), busy = cell_get(&cw->w->cells.busy_tsc), loops = cell_get(&cw->w->cells.loops), delay = 0;
-	bool known = delay_ns(cw, &delay), before = cw->delay_known;
+	uint64_t tsc = clock_tsc(), busy = cell_get(&cw->w->cells.busy_tsc), loops = cell_get(&cw->w->cells.loops), waited = 0;
+	bool known = worker_waited(cw, &waited), before = cw->waited_known;
 	double seconds = cw->prev_tsc != 0 ? (double)clock_ns(tsc - cw->prev_tsc) / 1e9 : 0;
 
 	if (seconds > 0) {
@@ -121,13 +102,13 @@ static void tick_worker(struct ctl_worker *cw)
 		cw->cycles_per_packet = mean(busy - cw->prev_busy, cw->moved);
 		cw->stalls_per_s = (double)cw->stalls / seconds;
 		/* the kernel adds a wait when it ends, which may be longer than the interval */
-		cw->wait = known && before ? fmin((double)(delay - cw->prev_delay_ns) / 1e9 / seconds, 1) : (double)NAN;
+		cw->wait = known && before ? fmin((double)(waited - cw->prev_waited_ns) / 1e9 / seconds, 1) : (double)NAN;
 	}
 	cw->prev_tsc = tsc;
 	cw->prev_busy = busy;
 	cw->prev_loops = loops;
-	cw->prev_delay_ns = delay;
-	cw->delay_known = known;
+	cw->prev_waited_ns = waited;
+	cw->waited_known = known;
 	cw->moved = cw->stalls = 0;
 }
 

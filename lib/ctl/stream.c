@@ -5,8 +5,12 @@
 #include <string.h>
 
 #include "ctl_int.h"
+#include "frame_probe.h"
 
 #define NO_CELL UINT32_MAX
+/* No probe can name it. */
+#define NO_STREAM PROBE_NONE
+_Static_assert(CTL_CELLS - 1 == NO_STREAM, "it is the last of them, and counted in cells_free()");
 
 struct saved_stream {
 	struct stream_cfg cfg;
@@ -40,7 +44,7 @@ static uint32_t cell_take(struct ctl_port *cp, unsigned id)
 	if (!cp->run.active)
 		memset(cp->cell_kept, 0, sizeof(cp->cell_kept));
 	for (unsigned n = 0; n < CTL_CELLS; n++, i = (i + 1) % CTL_CELLS)
-		if (!bit(cp->cell_used, i) && !bit(cp->cell_kept, i)) {
+		if (i != NO_STREAM && !bit(cp->cell_used, i) && !bit(cp->cell_kept, i)) {
 			cp->cell_used[i / 64] |= 1ull << (i % 64);
 			return i;
 		}
@@ -53,7 +57,7 @@ static unsigned cells_free(struct ctl_port *cp)
 
 	for (unsigned i = 0; i < CTL_CELLS / 64; i++)
 		n += 64 - (unsigned)__builtin_popcountll(cp->cell_used[i] | (cp->run.active ? cp->cell_kept[i] : 0));
-	return n;
+	return n - 1;
 }
 
 /* Room for id; its place is empty then. */
@@ -343,6 +347,7 @@ static void put_back(struct ctl_port *cp, const struct saved_stream *from, struc
 {
 	cp->cell_used[from->cell / 64] |= 1ull << (from->cell % 64);
 	struct stream *s = put(cp, from->cfg.id, from->cell, cfg);
+	cp->cell_new[s->cell / 64] &= ~(1ull << (s->cell % 64));
 	s->base = from->base;
 	s->prev = from->prev;
 	s->pps = from->pps;

@@ -7,6 +7,7 @@
 
 #include "ctl_int.h"
 #include "edit.h"
+#include "frame_probe.h"
 #include "held.h"
 
 void stream_plans_free(struct stream *s)
@@ -93,11 +94,24 @@ unsigned stream_nsizes(const struct stream *s)
 	return n;
 }
 
+/* What a probe has room for. */
+static int may_probe(const struct ctl_port *cp, const struct frame_spec *spec, struct err *e)
+{
+	if (spec->probe != 0 && cp->p.id >= PROBE_PORTS)
+		return err_set(e, ERANGE, "a probe names ports 0 to %d, this is port %u: set probe off", PROBE_PORTS - 1, cp->p.id);
+	if (spec->probe != 0 && cp->p.ntxq > PROBE_QUEUES)
+		return err_set(e, ERANGE, "a probe names Tx queues 0 to %d, port %u has %u: map fewer cores to it, or set probe off",
+			       PROBE_QUEUES - 1, cp->p.id, cp->p.ntxq);
+	return 0;
+}
+
 int stream_compile(const struct ctl_port *cp, const struct stream_cfg *cfg, const struct frame_spec *spec, struct frame_plan *out,
 		   struct err *e)
 {
-	int rc = frame_compile(spec, &cfg->dflt, plan_max_size(cp, &spec->stack), out, e);
+	int rc = may_probe(cp, spec, e);
 
+	if (rc == 0)
+		rc = frame_compile(spec, &cfg->dflt, plan_max_size(cp, &spec->stack), out, e);
 	if (rc < 0)
 		return rc;
 	rc = fits(cp, out->len, e);

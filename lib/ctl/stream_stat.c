@@ -62,6 +62,7 @@ void stream_begins(struct ctl_port *cp, struct stream *s)
 		s->base.bytes += cell_get(&cp->cell[q][s->cell].bytes);
 	}
 	s->prev = s->base;
+	cp->cell_new[s->cell / 64] |= 1ull << (s->cell % 64);
 }
 
 void streams_clear(struct ctl_port *cp)
@@ -185,6 +186,7 @@ static json_t *one_stream(const struct ctl_port *cp, const struct stream *s, con
 			  (json_int_t)(now.packets - s->base.packets), "bytes", (json_int_t)(now.bytes - s->base.bytes),
 			  "pps", s->pps);
 
+	json_object_set_new(o, "probe", printed(&vt_every, &cfg->frame.probe));
 	json_object_set_new(o, "share",
 			    cfg->enabled && !cfg->rate.set ? json_real((double)cfg->weight / weights) : json_null());
 	json_object_set_new(o, "engine", g != NULL ? json_string(frun_engine(g->prog[0].run)) : json_null());

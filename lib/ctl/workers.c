@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Workers from their making to their end. */
+#include <inttypes.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
@@ -72,6 +73,43 @@ int workers_make(struct ctl *c, struct err *e)
 			return rc;
 	}
 	return 0;
+}
+
+bool worker_waited(const struct ctl_worker *cw, uint64_t *ns)
+{
+	uint64_t tid = cell_get(&cw->tid);
+	char path[64];
+	bool got = false;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%" PRIu64 "/schedstat", tid);
+	FILE *f = tid != 0 ? fopen(path, "re") : NULL;
+	if (f != NULL) {
+		got = fscanf(f, "%*u %" SCNu64, ns) == 1;
+		fclose(f);
+	}
+	return got;
+}
+
+void worker_mark(struct ctl_worker *cw, enum dp_mark m)
+{
+	cell_add(&cw->w->stalls.asked[m], 1);
+}
+
+void worker_clear(struct ctl_worker *cw)
+{
+	cw->base_stalls = cell_get(&cw->w->stalls.count);
+	cw->base_stall_cycles = cell_get(&cw->w->stalls.cycles);
+	worker_mark(cw, DP_MARK_CLEAR);
+	if (!worker_waited(cw, &cw->base_waited_ns))
+		cw->base_waited_ns = 0;
+}
+
+bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *ports)
+{
+	for (unsigned i = 0; i < c->place.n; i++)
+		if (portset_has(ports, c->place.q[i].port) && c->place.q[i].lcore == c->worker[worker].lcore)
+			return true;
+	return false;
 }
 
 static int worker_thread(void *arg)

@@ -48,7 +48,7 @@ struct dp_kind {
 	bool writes_rx;                    /* writes into frames that it received: clean-pool shortcuts are off on its ports */
 };
 
-/* A read-only look at received frames before the owner takes them. */
+/* A read-only look at received frames before the owner takes them; now: read after the burst was taken. */
 struct dp_tap {
 	void (*rx)(void *state, const struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, uint64_t now);
 	void *state;
@@ -104,6 +104,7 @@ struct dp_plan {
 	bool quit;               /* leave the loop */
 	bool may_sleep;          /* idle: sleep after idle_cycles without work */
 	uint64_t idle_cycles;
+	uint64_t stall_cycles;   /* a turn that takes longer is a stall; 0: none is */
 	uint16_t ntasks, nrx;
 	struct dp_task *task;
 	struct dp_rx_slot *rx;
@@ -115,6 +116,23 @@ struct dp_worker_cells { /* written by the worker, one line */
 	cell_t loops, busy_tsc, sleeps, yields, events_lost, asleep; /* loops, busy_tsc: every DP_PUBLISH_TURNS */
 } WR_ALIGNED(CACHE_LINE);
 
+/* Turns that took longer than the plan says: the worker had no CPU, or a call of a driver was slow. Time asleep is none of a turn. Count and
+ * cycles only grow; the longest one is kept since each mark of control's, which the worker looks at when a turn was too long. */
+enum dp_mark { DP_MARK_CLEAR, DP_MARK_TRIAL, DP_MARKS };
+struct dp_stalls {
+	cell_t count, cycles;
+	cell_t longest[DP_MARKS], seen[DP_MARKS]; /* cycles; number of the mark that it is of */
+	cell_t asked[DP_MARKS];  /* number of the newest mark; control's */
+};
+
+/* Any thread: the longest since the newest mark, in cycles; 0: there was none. */
+static inline uint64_t dp_stall_longest(const struct dp_stalls *s, enum dp_mark m)
+{
+	if (__atomic_load_n(&s->seen[m], __ATOMIC_ACQUIRE) != cell_get(&s->asked[m]))
+		return 0;
+	return cell_get(&s->longest[m]);
+}
+
 /* Turns between looks at what need not be exact to the turn (loops, busy time). */
 #define DP_PUBLISH_TURNS 64
 
@@ -123,6 +141,7 @@ struct dp_worker {
 	struct mbox mbox;
 	bool shares_cpu;         /* another thread of the process may need this CPU: yield when there is nothing to do */
 	struct dp_worker_cells cells;
+	struct dp_stalls stalls;
 	/* worker's own */
 	WR_ALIGNED(CACHE_LINE) const struct dp_plan *plan;
 	uint32_t barren;         /* turns without progress */
@@ -243,6 +262,12 @@ struct gen_job {
 	uint64_t slower;          /* GEN_OVERSPEED: times between frames shrink to so many 2^-64 of themselves */
 };
 
+/* Probes in frames (frame_probe.h), by stream id; control's memory, written by the worker. */
+struct gen_probes {
+	cell_t seq[GEN_MAX_STREAMS];     /* probes that the device accepted; a frame that it takes now has this number */
+	uint32_t left[GEN_MAX_STREAMS];  /* frames until the next one, where not all have one; the worker's own */
+};
+
 /* Frames that the device accepted, per stream id. */
 struct gen_cell { cell_t packets, bytes; };
 
@@ -255,6 +280,7 @@ size_t gen_mem_size(unsigned ngroups);
 struct gen_state {
 	struct dp_state base;
 	struct gen_cell *cell;    /* by stream id; control's memory, written by the worker */
+	struct gen_probes *probes; /* NULL: no program has probes */
 	/* sent: of a run that ended; while it lasts, the queue's packets - base_packets. last_tsc: likewise, else the queue's */
 	WR_ALIGNED(CACHE_LINE) cell_t run, state, base_packets, sent, start_tsc, last_tsc;
 	cell_t epoch;             /* even: settled; of cell[].., sizes, accepted, prog */
@@ -271,6 +297,12 @@ bool gen_counts(const struct gen_state *g, struct gen_cell *sum, unsigned n);
 
 /* The same by size, all streams together. */
 bool gen_sizes(const struct gen_state *g, struct cnt_sizes *sum);
+
+/* Probes of that stream that this queue's device accepted, since the memory was made; while frames are handed over it may be some too high. */
+static inline uint64_t gen_probes_sent(const struct gen_state *g, uint32_t stream)
+{
+	return g->probes != NULL ? __atomic_load_n(&g->probes->seq[stream], __ATOMIC_RELAXED) : 0;
+}
 
 /* State of that run on this queue; GEN_IDLE until the worker has taken it up. Any thread. */
 static inline enum gen_state_id gen_run_state(const struct gen_state *g, uint64_t run)

@@ -114,6 +114,8 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 	gr->port_len = (uint16_t)frun_port_len(ph->prog);
 	gr->nclasses = (uint16_t)frun_nclasses(ph->prog);
 	gr->fixed = frun_is_fixed(ph->prog);
+	gr->probes = frun_probes(ph->prog) != NULL;
+	gen_own(g)->probe_prog = NULL;
 	gr->mends = false;
 	for (unsigned c = 0; j->prepare && c < gr->nclasses; c++)
 		gr->mends |= gen_mended(frun_class(ph->prog, c)) > 0;

@@ -51,6 +51,34 @@ static void credit_runs(struct gen_state *g, unsigned sent)
 	}
 }
 
+/* The frames of runs that lie at m, which are offered now; or the last ones of them, which the device has not taken. */
+static void put_probes(const struct gen_job *j, struct gen_state *g)
+{
+	struct gen_own *o = gen_own(g);
+	struct rte_mbuf *const *m = j->txq->m + j->txq->head;
+
+	for (unsigned at = o->run_at; at < o->nruns; at++) {
+		const struct gen_run *r = &o->run[at];
+		const struct gen_grp *gr = gen_grp(o, r->grp);
+		unsigned n = r->n - r->done;
+		if (gr->probes)
+			gen_probe_put(j, g, gr, r->i + r->done, m, n);
+		m += n;
+	}
+}
+
+static void take_probes_back(struct gen_state *g)
+{
+	struct gen_own *o = gen_own(g);
+
+	for (unsigned at = o->nruns; at-- > o->run_at;) {
+		const struct gen_run *r = &o->run[at];
+		const struct gen_grp *gr = gen_grp(o, r->grp);
+		if (gr->probes)
+			gen_probe_back(g, gr, r->i + r->done, r->n - r->done);
+	}
+}
+
 /* The frames of all runs that leave now, where one of them may be later than is let pass. */
 static __rte_noinline void late_runs(const struct gen_job *j, struct gen_state *g, unsigned sent, uint64_t now)
 {
@@ -88,9 +116,11 @@ static unsigned flush(struct dp_worker *w, const struct gen_job *j, struct gen_s
 	const struct gen_run *r = &o->run[o->run_at];
 	const struct gen_grp *gr = gen_grp(gen_own(g), r->grp);
 	uint64_t late = pace_is_max(&gr->pace) ? UINT64_MAX : now - gen_due_at(j, gr, r->i + r->done);
+	put_probes(j, g);
 	unsigned sent = txq_flush(j->txq, now);
-
 	progress(j, g, sent, late, now);
+	if (txq_has_tail(j->txq))
+		take_probes_back(g);
 	if (txq_has_tail(j->txq))
 		gen_give_up(w, j, g, now);
 	else if (gen_own(g)->nlive > 0)
@@ -190,9 +220,11 @@ unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct ge
 			gen_give_up(w, j, g, now);
 		return 0;
 	}
+	put_probes(j, g);
 	unsigned sent = txq_send(j->txq, n, bytes, now);
 	progress(j, g, sent, late, now);
 	if (sent < n) {
+		take_probes_back(g);
 		if (o->nlive == 0 || (o->nlive == 1 && gen_top(o)->i == gen_top(o)->limit_i))
 			gen_set_state(g, GEN_DRAINING);
 	} else if (o->nlive > 0 && gen_top(o)->i == gen_top(o)->end_i) {

@@ -29,6 +29,7 @@ struct gen_grp {
 	bool fixed, bytes, l2;
 	bool mends;           /* the driver writes into frames although their mark stays */
 	uint8_t dst;          /* DP_DST_* of class 0, without DP_DST_SHIFT */
+	bool probes;          /* some of its frames have room for a probe */
 	bool simple;          /* the port's only group, plain, of one length, without prepare */
 	WR_ALIGNED(CACHE_LINE) uint8_t small[CACHE_LINE];
 	/* at the end of a phase, and for a new plan */
@@ -75,6 +76,10 @@ struct gen_own {
 	struct gen_arr *arr;   /* of each group */
 	struct gen_run *run;   /* what the last burst was made of */
 	uint16_t nruns, run_at;
+	/* which probe of its program's is that of own frame probe_i of it, NULL: not known */
+	const struct frun *probe_prog;
+	uint64_t probe_i;
+	uint32_t probe_at;
 };
 
 static inline struct gen_own *gen_own(struct gen_state *g) { return (struct gen_own *)(void *)g->own; }
@@ -316,6 +321,11 @@ unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct ge
 /* The device has not taken the tail: its frames are to be built again. */
 void gen_rewind(const struct gen_job *j, struct gen_state *g);
 void gen_leave(struct gen_own *o);
+
+/* gen_probe.c: own frames i .. i + n - 1 of the group, built in m, are offered to the device now: their probes. They count as sent. */
+void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n);
+/* The device has not taken these, the newest of the group: as if they had not been offered. */
+void gen_probe_back(struct gen_state *g, const struct gen_grp *gr, uint64_t i, unsigned n);
 
 /* gen_count.c */
 /* Cells and program change between these two: control reads between two looks at the epoch. */

@@ -24,6 +24,7 @@ void dp_idle(struct dp_worker *w, bool active, uint64_t now)
 		cell_add(&w->cells.sleeps, 1);
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 		cell_set(&w->cells.asleep, 0);
+		w->turn_tsc = rte_rdtsc(); /* a sleep is no stall */
 	} else if (w->shares_cpu && w->barren % BARREN_TURNS == 0) {
 		cell_add(&w->cells.yields, 1);
 		sched_yield();

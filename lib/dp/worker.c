@@ -17,10 +17,34 @@ static const struct dp_task *task_of_state(const struct dp_plan *p, const struct
 	return NULL;
 }
 
+static __rte_noinline void stalled(struct dp_worker *w, uint64_t cycles)
+{
+	struct dp_stalls *s = &w->stalls;
+
+	cell_add(&s->count, 1);
+	cell_add(&s->cycles, cycles);
+	for (unsigned m = 0; m < DP_MARKS; m++) {
+		uint64_t asked = cell_get(&s->asked[m]);
+		bool fresh = asked != cell_get(&s->seen[m]);
+		if (fresh || cycles > cell_get(&s->longest[m]))
+			cell_set(&s->longest[m], cycles);
+		if (fresh)
+			__atomic_store_n(&s->seen[m], asked, __ATOMIC_RELEASE);
+	}
+}
+
+/* Longest turn that is no stall. */
+static inline uint64_t stall_limit(const struct dp_plan *p)
+{
+	return p != NULL && p->stall_cycles != 0 ? p->stall_cycles : UINT64_MAX;
+}
+
 static void adopt(struct dp_worker *w, const struct dp_plan *next, uint64_t now)
 {
 	const struct dp_plan *old = w->plan;
 
+	if (now - w->turn_tsc > stall_limit(old))
+		stalled(w, now - w->turn_tsc);
 	for (unsigned i = 0; old != NULL && i < old->ntasks; i++) {
 		const struct dp_task *t = &old->task[i];
 		if (t->kind->drop != NULL && task_of_state(next, t->state) == NULL)
@@ -38,6 +62,15 @@ static void adopt(struct dp_worker *w, const struct dp_plan *next, uint64_t now)
 	__atomic_store_n(&w->cells.acked, next->seq, __ATOMIC_RELEASE);
 }
 
+/* Taps judge when frames came: the time of the turn may be older than these by all that other queues took. */
+static __rte_noinline void tap(const struct dp_rx_slot *s, struct rte_mbuf *const *m, unsigned n)
+{
+	uint64_t now = rte_rdtsc();
+
+	for (unsigned t = 0; t < s->ntaps; t++)
+		s->tap[t].rx(s->tap[t].state, s->q, m, n, now);
+}
+
 static __rte_always_inline unsigned receive_one(const struct dp_plan *p, const struct dp_rx_slot *s, uint64_t now)
 {
 	struct rte_mbuf *m[DP_BURST_MAX];
@@ -45,8 +78,8 @@ static __rte_always_inline unsigned receive_one(const struct dp_plan *p, const s
 
 	if (n == 0)
 		return 0;
-	for (unsigned t = 0; t < s->ntaps; t++)
-		s->tap[t].rx(s->tap[t].state, s->q, m, n, now);
+	if (unlikely(s->ntaps > 0))
+		tap(s, m, n);
 	cell_add(&s->q->cnt.bursts, 1);
 	if (n == s->burst)
 		cell_add(&s->q->cnt.full, 1);
@@ -138,6 +171,7 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 {
 	const struct dp_plan *p = w->plan;
 	const struct dp_task *first = p != NULL ? p->task : NULL, *end = p != NULL ? first + p->ntasks : NULL;
+	uint64_t longest = stall_limit(p);
 
 	while (turns-- > 0) {
 		uint64_t now = rte_rdtsc();
@@ -154,6 +188,7 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 			p = w->plan;
 			first = p != NULL ? p->task : NULL;
 			end = p != NULL ? first + p->ntasks : NULL;
+			longest = stall_limit(p);
 		}
 		if (unlikely(p == NULL)) {
 			rte_pause();
@@ -170,8 +205,11 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 				}
 			}
 		}
+		uint64_t took = now - w->turn_tsc; /* the turn before */
 		if (w->barren == 0)
-			w->busy_tsc += now - w->turn_tsc;
+			w->busy_tsc += took;
+		if (unlikely(took > longest))
+			stalled(w, took);
 		w->turn_tsc = now;
 		if (++w->turns >= DP_PUBLISH_TURNS)
 			publish(w);

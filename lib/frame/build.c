@@ -21,10 +21,9 @@ static int choose_len(const struct frame_spec *spec, unsigned hdrs, unsigned max
 			     sbuf_str(&stack), hdrs, FRAME_MAX_LEN);
 	} else if (size < min + FRAME_FCS) {
 		if (hdrs > FRAME_MIN_LEN)
-			rc = err_set(
-				e, EINVAL,
-				"size %u is too small for %s: the smallest is %u (%u bytes of headers and %u of FCS)",
-				size, sbuf_str(&stack), min + FRAME_FCS, hdrs, FRAME_FCS);
+			rc = err_set(e, EINVAL, "size %u is too small for %s%s: the smallest is %u (%u bytes of headers%s and %u of FCS)", size,
+				     sbuf_str(&stack), spec->probe != 0 ? " with a probe" : "", min + FRAME_FCS, hdrs,
+				     spec->probe != 0 ? " and probe" : "", FRAME_FCS);
 		else
 			rc = err_set(e, EINVAL,
 				     "size %u is too small: the smallest Ethernet frame is %u bytes with FCS", size,

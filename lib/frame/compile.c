@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "compile.h"
+#include "frame_probe.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -199,10 +200,14 @@ static void add_rnd(struct compile *c, unsigned nfields, unsigned i)
 	var->id = name_hash(name) ^ vary_hash(&var->v) ^ var->bit;
 }
 
-static int rnd_check(const struct frame_rnd *r, unsigned i, unsigned len, struct err *e)
+static int rnd_check(const struct frame_rnd *r, unsigned i, unsigned len, unsigned probe, struct err *e)
 {
-	if (r->nbits >= 1 && r->nbits <= 32 && 8u * r->off + r->nbits <= 8u * len)
-		return 0;
+	if (r->nbits >= 1 && r->nbits <= 32 && 8u * r->off + r->nbits <= 8u * len) {
+		if (probe == 0 || r->off >= probe + PROBE_LEN || 8u * r->off + r->nbits <= 8u * probe)
+			return 0;
+		return err_set(e, EINVAL, "random bits %u lie in the probe, bytes %u to %u of the frame: choose another offset, or set probe off", i,
+			       probe, probe + PROBE_LEN - 1);
+	}
 	return err_set(e, EINVAL,
 		       "random bits %u begin at byte %u and are %u, but the frame has %u bytes without FCS: choose an offset "
 		       "within it, or a larger size",
@@ -218,7 +223,7 @@ static int apply_rnd(struct compile *c, struct err *e)
 		const struct frame_rnd *r = &c->spec->rnd[i];
 		if (!r->on)
 			continue;
-		int rc = rnd_check(r, i, c->frame.len, e);
+		int rc = rnd_check(r, i, c->frame.len, p->probe_off, e);
 		if (rc != 0)
 			return rc;
 		for (unsigned b = 0; b < r->nbits; b++) {
@@ -287,6 +292,8 @@ int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, 
 		out->hdr_len = (uint16_t)c->frame.l.tail;
 		out->random_payload = spec->fill == FILL_RANDOM && out->hdr_len < c->frame.len;
 		out->fill_seed = spec->fill_seed;
+		out->probe_every = spec->probe;
+		out->probe_off = (uint16_t)(spec->probe != 0 ? out->hdr_len - PROBE_LEN : 0);
 		compile_sums(&c->frame, out);
 		rc = add_fields(c, &settled.vals, e);
 	}

@@ -21,6 +21,9 @@ void compile_sums(const struct frame *f, struct frame_plan *p)
 	p->nsums = (uint16_t)layout_sums(&f->l, f->bytes, NULL, 0);
 	p->sum = xcalloc(p->nsums + 1u, sizeof(*p->sum));
 	layout_sums(&f->l, f->bytes, p->sum, p->nsums);
+	/* stamping keeps that of the probe right */
+	if (p->probe_off != 0)
+		compile_drop_sum(p, 8u * p->probe_off, 16);
 }
 
 static unsigned sum_len(const struct frame_sum *s)
@@ -218,5 +221,5 @@ void compile_offload(const struct frame_spec *spec, const struct frame *f, struc
 	p->offload_tcp = tcp;
 	p->l2_len = f->off[i];
 	p->l3_len = (uint16_t)(f->off[i + 1] - f->off[i]);
-	p->l4_len = (uint16_t)(p->hdr_len - f->off[i + 1]);
+	p->l4_len = (uint16_t)((p->probe_off != 0 ? p->probe_off : p->hdr_len) - f->off[i + 1]);
 }

@@ -79,6 +79,7 @@ struct frame_spec {
 	uint64_t fill_seed;       /* FILL_RANDOM */
 	struct hexbytes *data;    /* FILL_HEX, FILL_FILE; owned by the holder of the spec */
 	struct frame_nest nest;
+	uint32_t probe;           /* a probe in one of so many frames (frame_probe.h), and room for it in all; 0: none */
 	bool rnd_on;              /* use rnd */
 	struct frame_rnd rnd[FRAME_MAX_RND];
 };

@@ -34,6 +34,8 @@ struct frame_plan {
 	bool linear;             /* coef holds for all sums; false: a crc is among what varies covers, or bits of a sum vary: compute anew */
 	bool random_payload;
 	uint64_t fill_seed;
+	uint16_t probe_off;      /* room for a probe, which holds PROBE_NONE; 0: none. No other checksum depends on what it says, a crc apart */
+	uint32_t probe_every;    /* one of so many frames has one */
 	uint16_t *pay_coef;      /* random_payload: what the sum of the payload's words, taken from its first byte, adds to each sum */
 	/* What a NIC could fill in itself: eth[/vlan..]/ip/udp|tcp alone, checksums not set by the user. */
 	bool offload, offload_ip4, offload_ip6, offload_udp, offload_tcp;

@@ -73,6 +73,34 @@ unsigned frun_port_len(const struct frun *);
 /* Nothing to write per frame: the image is all. */
 bool frun_is_fixed(const struct frun *);
 
+/* The probe of own frame i, which has index i mod frun_probes_own(). */
+struct frun_probe {
+	uint16_t off;         /* in the frame; 0: none */
+	uint16_t stream;      /* its stream's id */
+	uint32_t every;       /* one of so many frames of the stream has one, the others its room */
+};
+/* NULL: no frame has one. Images hold PROBE_NONE; what a buffer of the class holds instead is right as well. */
+const struct frun_probe *frun_probes(const struct frun *f);
+unsigned frun_probes_own(const struct frun *f);
+enum frun_probes_kind {
+	FRUN_PROBES_SOME,     /* look at each */
+	FRUN_PROBES_ALL,      /* in every frame, and nothing else follows */
+	FRUN_PROBES_ROW,      /* the same, at one place, and streams follow each other */
+	FRUN_PROBES_ONE,      /* the same, of one stream and at one place */
+};
+enum frun_probes_kind frun_probes_kind(const struct frun *f);
+/* What the probes of a burst have in common, most significant bit first as probe_hi() and probe_lo() make them: port and queue, and when they are
+ * sent. seq: by stream id, counts up. code: probe_delay_code() of each, NULL: all 0. */
+struct frun_probing {
+	uint64_t hi, lo;
+	uint64_t *seq;
+	const uint64_t *code;
+};
+/* The probes of n frames, the first of which has index `at`. Not of FRUN_PROBES_SOME. */
+void frun_probe(const struct frun *f, uint32_t at, const struct frun_probing *b, void *const *obj, unsigned n);
+/* Checksums that depend on what the probe says, of own frame i, which is whole but for these. false: it has none. */
+bool frun_probe_sums(const struct frun *f, uint64_t i, uint8_t *frame);
+
 /* ---- worker ---- */
 
 /* The state of a new program: a run begins at i = 0. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "frame_layout.h"
+#include "frame_probe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,10 @@ void frame_moves(const struct frame_plan *plan, uint8_t *varies, uint8_t *follow
 		for (unsigned b = 0; b < v->bits; b++)
 			if (bits >> (v->bits - 1u - b) & 1)
 				mark(varies, v->bit + b);
+	}
+	if (plan->probe_off != 0) {
+		memset(follows + plan->probe_off, 0xff, 2);
+		memset(varies + plan->probe_off + 2, 0xff, PROBE_LEN - 2);
 	}
 	if (plan->random_payload)
 		memset(varies + plan->hdr_len, 0xff, plan->len - plan->hdr_len);

@@ -28,7 +28,7 @@ static const struct bind *bind_above(const struct build *b, unsigned i)
 {
 	const struct proto *lower = b->l->h[i].proto;
 
-	if (i + 1 < b->l->n)
+	if (i + 1 < b->l->n && b->l->h[i + 1].proto != &proto_probe)
 		return proto_bind(lower, b->l->h[i + 1].proto);
 	for (const struct proto *const *p = proto_table; *p != NULL; p++)
 		if ((*p)->is_payload)
@@ -164,6 +164,22 @@ static void note_set(struct build *b, unsigned i)
 	}
 }
 
+static bool carries_nothing(const struct build *b, unsigned i)
+{
+	const struct proto *p = b->l->h[i].proto;
+
+	return p->closed && holds(b, i, &p->closed_when, NULL);
+}
+
+/* A probe lies in the payload, and its receiver looks for it there. */
+static int place_probe(const struct build *b, struct err *e)
+{
+	if (b->spec->probe == 0 || b->l->n < 2 || !carries_nothing(b, b->l->n - 2))
+		return 0;
+	return err_set(e, EINVAL, "%s carries no payload, so there is no room for a probe: set probe off, or another frame",
+		       b->l->h[b->l->n - 2].proto->name);
+}
+
 int place_headers(struct build *b, struct err *e)
 {
 	const struct frame_stack *s = &b->spec->stack;
@@ -171,19 +187,21 @@ int place_headers(struct build *b, struct err *e)
 	unsigned off = 0;
 	int rc = 0;
 
-	l->n = s->n;
+	l->n = s->n + (b->spec->probe != 0);
 	l->nparts = 0;
-	for (unsigned i = 0; i < s->n; i++) {
-		const struct proto *p = s->hdr[i];
+	if (l->n > FRAME_MAX_HDRS)
+		return err_set(e, EINVAL, "a probe needs room behind the headers, of which there are %u already: leave one out", s->n);
+	for (unsigned i = 0; i < l->n; i++) {
+		const struct proto *p = i < s->n ? s->hdr[i] : &proto_probe;
 		l->h[i].proto = p;
 		l->h[i].set = 0;
 		l->h[i].nth = 1;
 		for (unsigned j = 0; j < i; j++)
-			l->h[i].nth += s->hdr[j] == p;
+			l->h[i].nth += l->h[j].proto == p;
 		note_set(b, i);
 	}
-	for (unsigned i = 0; rc == 0 && i < s->n; i++) {
-		const struct proto *p = s->hdr[i];
+	for (unsigned i = 0; rc == 0 && i < l->n; i++) {
+		const struct proto *p = l->h[i].proto;
 		b->bind[i] = bind_above(b, i);
 		b->bind_field[i] = b->bind[i] != NULL ? proto_bind_field(p, b->bind[i]) : NULL;
 		l->h[i].off = off;
@@ -197,17 +215,16 @@ int place_headers(struct build *b, struct err *e)
 		l->h[i].hlen = off - l->h[i].off;
 	}
 	l->tail = off;
-	return rc;
+	return rc == 0 ? place_probe(b, e) : rc;
 }
 
 void place_ends(struct build *b, unsigned len)
 {
 	struct layout *l = b->l;
-	const struct proto *top = l->n != 0 ? l->h[l->n - 1].proto : NULL;
 	unsigned end = len;
 
 	/* What a closed header does not carry pads the Ethernet frame that it is in. */
-	if (top != NULL && top->closed && holds(b, l->n - 1, &top->closed_when, NULL))
+	if (l->n != 0 && carries_nothing(b, l->n - 1))
 		end = l->tail;
 	for (unsigned i = l->n; i-- > 0;) {
 		if (l->h[i].proto->starts)

@@ -15,6 +15,10 @@ unsigned frun_lanes(const struct frun *f) { return f->lanes; }
 unsigned frun_nstreams(const struct frun *f) { return f->nstreams; }
 uint32_t frun_stream_id(const struct frun *f, unsigned index) { return f->stream_id[index]; }
 
+const struct frun_probe *frun_probes(const struct frun *f) { return f->probe; }
+unsigned frun_probes_own(const struct frun *f) { return f->own; }
+enum frun_probes_kind frun_probes_kind(const struct frun *f) { return f->probes_kind; }
+
 unsigned frun_class_of(const struct frun *f, uint64_t i)
 {
 	return f->nclasses == 1 ? 0 : f->plan[f->slot[i % f->own].plan].class;

@@ -269,6 +269,9 @@ int run_make_engine(struct run_make *m, struct err *e)
 	if (isa == NULL)
 		return -EINVAL;
 	choose(m, isa);
+	if (f->probe != NULL && f->probes_kind != FRUN_PROBES_SOME)
+		f->probes = f->probes_kind == FRUN_PROBES_ONE ? isa->probes_one :
+			    f->probes_kind == FRUN_PROBES_ROW ? isa->probes_row : isa->probes_all;
 	snprintf(f->engine_name, sizeof(f->engine_name), "%s%s%s", f->engine, f->lane_len != NULL ? "/" : "", f->lane_len != NULL ? isa->name : "");
 	return 0;
 }

@@ -66,6 +66,20 @@ void run_put_frame(const struct frun *f, const struct run_state *st, const struc
 	}
 }
 
+void frun_probe(const struct frun *f, uint32_t at, const struct frun_probing *b, void *const *obj, unsigned n)
+{
+	f->probes(f, at, b, obj, n);
+}
+
+bool frun_probe_sums(const struct frun *f, uint64_t i, uint8_t *frame)
+{
+	const struct run_plan *p = &f->plan[f->slot[i % f->own].plan];
+
+	for (unsigned c = 0; p->resum && c < p->nsums; c++)
+		plan_sum(&f->sum[p->sum + c].s, frame);
+	return p->resum;
+}
+
 void run_fill_scalar(const struct frun *f, struct run_state *st, void *const *obj, unsigned n)
 {
 	for (unsigned j = 0; j < n; j++) {

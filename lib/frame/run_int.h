@@ -38,6 +38,7 @@ struct run_plan {
 	bool linear;             /* sums follow from what varies */
 	bool random;             /* payload */
 	bool moves;              /* not the same bytes each time */
+	bool resum;              /* sums are to be made when its probe is there */
 	uint32_t var, sum, coef, pay_coef; /* where its own begin in the program's arrays */
 	const struct run_block *block; /* random */
 	uint32_t line;           /* its template: the written lines, one after the other */
@@ -122,8 +123,11 @@ struct run_col_state {
 struct run_state;
 typedef void run_fill_fn(const struct frun *f, struct run_state *st, void *const *obj, unsigned n);
 
+typedef void run_probes_fn(const struct frun *f, uint32_t at, const struct frun_probing *b, void *const *obj, unsigned n);
+
 struct frun {
 	run_fill_fn *fill;
+	run_probes_fn *probes;   /* NULL: each is to be looked at */
 	uint32_t data_off, len16_off, len32_off;
 	uint32_t write_off;      /* of the first written line in an object */
 	uint16_t len;            /* of all frames, 0: they differ */
@@ -158,6 +162,9 @@ struct frun {
 	uint16_t *place;         /* [ncycle] the places of each stream in the port's cycle, ascending */
 	uint32_t *size_before;   /* [ncycle + 1] bytes with FCS of the port's cycle */
 	uint32_t *own_before;    /* [own + 1] */
+	struct frun_probe *probe; /* [own], NULL: none */
+	uint8_t *probe_run;      /* [own] so many from this one on are at one place */
+	enum frun_probes_kind probes_kind;
 	uint32_t *sizes;         /* [own / RUN_SIZES_STEP + 2][CNT_NSIZES] where sizes differ: frames of each before every so manieth, and of all */
 	struct frun_class *class;
 	uint8_t *image;
@@ -273,5 +280,6 @@ struct run_isa {
 	run_fill_fn *affine, *affine_lines;        /* one lane of one line; of any */
 	run_fill_fn *lanes, *lanes_len, *lanes_lines; /* many affine lanes */
 	run_fill_fn *cols, *cols_len, *cols_lines;
+	run_probes_fn *probes_one, *probes_row, *probes_all;
 };
 extern const struct run_isa run_isa_plain, run_isa_ssse3, run_isa_avx2, run_isa_avx512;

@@ -284,6 +284,46 @@ static void make_size_classes(struct frun *f)
 	memcpy(f->sizes + steps * CNT_NSIZES, sum, sizeof(sum));
 }
 
+/* A crc is the only checksum that sees what a probe says. */
+static bool has_crc(const struct frame_plan *p)
+{
+	for (unsigned c = 0; c < p->nsums; c++)
+		if (p->sum[c].crc32c && p->sum[c].to > p->probe_off)
+			return true;
+	return false;
+}
+
+static void make_probes(struct run_make *m)
+{
+	struct frun *f = &m->f;
+	bool any = false, all = true, one = true, row = true;
+
+	for (unsigned i = 0; i < f->nplans; i++) {
+		const struct frame_plan *from = m->source[i];
+		struct run_plan *p = &f->plan[i];
+		p->resum = from->probe_off != 0 && has_crc(from);
+		any |= from->probe_off != 0;
+		all &= from->probe_every == 1 && !p->resum;
+		one &= from->probe_off == m->source[0]->probe_off && p->stream == f->plan[0].stream;
+	}
+	if (!any)
+		return;
+	f->probe = xcalloc(f->own, sizeof(*f->probe));
+	for (uint32_t c = 0; c < f->own; c++) {
+		const struct run_plan *p = &f->plan[f->slot[c].plan];
+		const struct frame_plan *from = m->source[f->slot[c].plan];
+		f->probe[c] = (struct frun_probe){
+			.off = from->probe_off, .stream = (uint16_t)f->stream_id[p->stream], .every = from->probe_every};
+	}
+	f->probe_run = xcalloc(f->own, sizeof(*f->probe_run));
+	for (uint32_t c = f->own; c-- > 0;) {
+		bool goes_on = c + 1 < f->own && f->probe[c + 1].off == f->probe[c].off;
+		row &= c == 0 || (f->probe[c].off == f->probe[0].off && f->probe[c].stream == f->probe[0].stream + c);
+		f->probe_run[c] = goes_on && f->probe_run[c + 1] < UINT8_MAX ? f->probe_run[c + 1] + 1 : goes_on ? UINT8_MAX : 1;
+	}
+	f->probes_kind = !all ? FRUN_PROBES_SOME : one ? FRUN_PROBES_ONE : row ? FRUN_PROBES_ROW : FRUN_PROBES_ALL;
+}
+
 static void describe(struct run_make *m)
 {
 	struct frun *f = &m->f;
@@ -319,7 +359,8 @@ static struct frun *pack(struct run_make *m)
 		PIECE(slot_id, f->nslots), PIECE(place0, f->nstreams + 1), PIECE(place, f->ncycle), PIECE(size_before, f->ncycle + 1),
 		PIECE(own_before, f->own + 1), PIECE(sizes, (f->own / RUN_SIZES_STEP + 2) * CNT_NSIZES), PIECE(class, f->nclasses),
 		PIECE(lane_len, f->lanes + RUN_OVER), PIECE(line_of, ARRAY_SIZE(m->written)),
-		PIECE(cols, 1), PIECE(lane_line, (f->lanes + (size_t)RUN_OVER) * f->nlines * RUN_LINE),
+		PIECE(probe, f->own), PIECE(probe_run, f->own), PIECE(cols, 1),
+		PIECE(lane_line, (f->lanes + (size_t)RUN_OVER) * f->nlines * RUN_LINE),
 		PIECE(lane_base, (f->lanes + (size_t)RUN_OVER) * (f->cols != NULL ? f->cols->nsums : 0)),
 	};
 #undef PIECE
@@ -389,6 +430,7 @@ struct frun *frun_new(const struct frun_spec *asked, struct err *e)
 		make_sizes(m);
 		make_size_classes(&m->f);
 		describe(m);
+		make_probes(m);
 		run_make_images(m);
 		rc = run_make_engine(m, e);
 	}

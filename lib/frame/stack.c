@@ -37,7 +37,9 @@ static int unknown_name(const char *name, int col, const struct proto *lower, st
 	const char *near = *name != '\0' ? str_nearest(name, names, n) : NULL;
 	struct sbuf allowed = {0};
 	list_allowed(lower, &allowed);
-	if (strchr(name, ' ') != NULL)
+	if (strcmp(name, proto_probe.name) == 0)
+		err_at(e, EINVAL, col, "a probe is no header of the stack: `set <ports> probe on` puts one behind any");
+	else if (strchr(name, ' ') != NULL)
 		err_at(e, EINVAL, col + (int)strcspn(name, " "), "headers are joined by \"/\", without blanks: eth/ipv4/udp");
 	else if (*name == '\0')
 		err_at(e, EINVAL, col, "a header name is missing here; possible here: %s", sbuf_str(&allowed));

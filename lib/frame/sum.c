@@ -70,6 +70,7 @@ bool layout_sum(const struct layout *l, const uint8_t *bytes, unsigned i, const 
 	s->off = (uint16_t)(at / 8);
 	s->crc32c = f->role == ROLE_CRC32C;
 	s->zero_is_none = f->zero_is_none;
+	s->pseudo = f->sum != 0 ? 0xffffu - f->sum : 0;
 	s->from = (uint16_t)l->h[i].off;
 	s->to = (uint16_t)(f->role == ROLE_SUM_HDR ? l->h[i].off + l->h[i].hlen : l->h[i].end);
 	if (f->role == ROLE_SUM_L4 && l->h[i].proto->pseudo_proto != 0)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "frame_probe.h"
 #include "frame_walk.h"
 
 #include <string.h>
@@ -25,21 +26,40 @@ static enum rank rank_of(const struct proto *lower, const struct bind *b, const 
 	return b->peek_mask != 0 ? RANK_PEEK : RANK_VALUE;
 }
 
+/* A guess that holds where the payload is not random: one of 65535 is taken for a probe by chance. */
+static bool is_probe(const uint8_t *at, unsigned left)
+{
+	uint64_t hi = 0, lo = 0;
+
+	for (unsigned i = 0; i < 8 && left >= PROBE_LEN; i++) {
+		hi = hi << 8 | at[i];
+		lo = lo << 8 | at[i + 8];
+	}
+	return left >= PROBE_LEN && probe_right(hi, lo);
+}
+
 static const struct proto *next_proto(const struct proto *lower, const uint8_t *hdr, const uint8_t *next, unsigned left,
 				      const struct bind **by)
 {
 	const struct proto *found = NULL;
-	enum rank best = RANK_NONE;
+	enum rank best = RANK_NONE, payload = RANK_NONE;
 
 	for (const struct proto *const *p = proto_table; *p != NULL; p++) {
 		for (const struct bind *b = (*p)->binds; b->lower != NULL; b++) {
-			enum rank r = (*p)->is_payload ? RANK_NONE : rank_of(lower, b, hdr, next, left);
-			if (r < best) {
+			enum rank r = rank_of(lower, b, hdr, next, left);
+			if ((*p)->is_payload) {
+				payload = r < payload ? r : payload;
+			} else if (r < best) {
 				best = r;
 				found = *p;
 				*by = b;
 			}
 		}
+	}
+	/* what only looks like a header, or where payload is as likely, may be a probe */
+	if ((best == RANK_NONE || best == RANK_PEEK || payload <= best) && lower != &proto_probe && is_probe(next, left)) {
+		*by = NULL;
+		return &proto_probe;
 	}
 	return found;
 }
@@ -321,7 +341,7 @@ void frame_walk(const uint8_t *bytes, unsigned len, struct walk *w)
 		const uint8_t *hdr = bytes + off;
 		off += r.hlen;
 		p = r.stop ? NULL : next_proto(p, hdr, bytes + off, r.end - off, &by);
-		if (p != NULL && by->is_len)
+		if (p != NULL && by != NULL && by->is_len)
 			read_len(&r, by);
 		end = r.end;
 		unsure |= r.verdict != HDR_GOOD;

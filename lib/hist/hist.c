@@ -33,15 +33,17 @@ static void set_sum(struct hist *h, unsigned __int128 sum)
 	cell_set(&h->sum_hi, (uint64_t)(sum >> 64));
 }
 
-/* The two halves belong together unless the writer was passing 2^64; then lo itself says on which side it is, because one burst adds less
- * than half of that. */
+/* Halves that were read between equal values of hi belong together. While the writer passes 2^64 lo itself says on which side it is, because one
+ * burst adds less than half of that. */
 unsigned __int128 hist_sum(const struct hist *h)
 {
-	uint64_t hi = __atomic_load_n(&h->sum_hi, __ATOMIC_ACQUIRE), lo = __atomic_load_n(&h->sum_lo, __ATOMIC_RELAXED), again;
+	uint64_t hi, lo;
 
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	again = __atomic_load_n(&h->sum_hi, __ATOMIC_RELAXED);
-	if (hi != again || (hi & HIST_CARRY) != 0)
+	do {
+		hi = __atomic_load_n(&h->sum_hi, __ATOMIC_ACQUIRE);
+		lo = __atomic_load_n(&h->sum_lo, __ATOMIC_ACQUIRE);
+	} while (hi != cell_get(&h->sum_hi)); /* changes once in 2^64 */
+	if ((hi & HIST_CARRY) != 0)
 		hi = (hi & ~HIST_CARRY) + (lo < 1ull << 63);
 	return (unsigned __int128)hi << 64 | lo;
 }

@@ -50,9 +50,8 @@ static inline void hist_add_sum(struct hist *h, uint64_t sum)
 
 	if (__builtin_expect(lo < sum, 0)) {
 		hi = cell_get(&h->sum_hi);
-		__atomic_store_n(&h->sum_hi, hi | HIST_CARRY, __ATOMIC_RELAXED);
-		__atomic_thread_fence(__ATOMIC_RELEASE);
-		__atomic_store_n(&h->sum_lo, lo, __ATOMIC_RELAXED);
+		cell_set(&h->sum_hi, hi | HIST_CARRY);
+		__atomic_store_n(&h->sum_lo, lo, __ATOMIC_RELEASE);
 		__atomic_store_n(&h->sum_hi, hi + 1, __ATOMIC_RELEASE);
 		return;
 	}

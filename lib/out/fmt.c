@@ -110,7 +110,10 @@ static void number(const json_t *v, enum out_fmt fmt, struct sbuf *out)
 		out_duration(d < 0 ? 0 : json_is_integer(v) ? (uint64_t)json_integer_value(v) : (uint64_t)d, out);
 		break;
 	case OF_PERCENT:
-		sbuf_addf(out, "%.1f%%", 100 * d);
+		sbuf_addf(out, d > 0 && d < 0.0005 ? "%.2g%%" : "%.1f%%", 100 * d); /* a small loss is a loss */
+		break;
+	case OF_REAL:
+		sbuf_addf(out, "%.3g", d);
 		break;
 	case OF_MBPS:
 		mbps(d, out);

@@ -14,6 +14,7 @@ enum out_fmt {
 	OF_BPS,     /* likewise, bit/s */
 	OF_NS,      /* a duration with unit in text */
 	OF_PERCENT, /* a share, 0..1; 12.5% in text */
+	OF_REAL,    /* three significant digits in text */
 	OF_MBPS,    /* link speed in Mbit/s: 10G in text */
 };
 

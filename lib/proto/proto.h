@@ -73,6 +73,7 @@ struct field {
 	uint8_t len_unit;      /* ROLE_LEN, ROLE_HLEN, ROLE_COUNT: bytes per unit, 0 = 1 */
 	const char *of;        /* ROLE_HAS, ROLE_COUNT: names, comma separated */
 	uint8_t has_value;     /* ROLE_HAS */
+	uint16_t sum;          /* ROLE_SUM_HDR: what the words add up to with this field, 0: nothing (RFC 1071) */
 	bool zero_is_none;     /* ROLE_SUM_*: 0 says "no checksum", so a sum of 0 is sent as all ones (RFC 768) */
 	bool hex;              /* people read this number in hexadecimal */
 	const char *since;
@@ -123,6 +124,8 @@ struct proto {
 
 /* All protocols in the order of the build's file list; ends with NULL. */
 extern const struct proto *const proto_table[];
+/* Not among them: nobody writes it in a stack. It is the begin of a payload, wherever that may follow, and is bound as payload is. */
+extern const struct proto proto_probe;
 const struct proto *proto_find(const char *name);
 const struct field *proto_field(const struct proto *p, const char *name);
 /* Value type and limits for a field's text. */

@@ -67,6 +67,7 @@ int vspec_fail(const struct vspec *s, int code, int col, struct err *e, const ch
 /* uint64_t ns; ns us ms s m h, a bare number is refused (names the units) */ extern const struct vtype vt_duration;
 /* uint16_t frame size in bytes with FCS; 0 = auto. One size; vt_sizes (lib/vary) takes sequences */ extern const struct vtype vt_size;
 /* uint64_t bit/s: 100G, 2.5Gbps, 40000Mbps; auto = 0 (what the device says), outside of min and max */ extern const struct vtype vt_speed;
+/* uint32_t: off 0, on 1, every N: one of N, 1..2^32 - 1 */ extern const struct vtype vt_every;
 /* int: index into choices; unique prefixes allowed */ extern const struct vtype vt_enum;
 /* char[VT_TEXT_MAX]: any text; quotes already removed */ extern const struct vtype vt_text;
 #define VT_TEXT_MAX 256
@@ -90,6 +91,22 @@ struct hexbytes {
 };
 #define HEXBYTES_SIZE (sizeof(struct hexbytes) + HEXBYTES_MAX)
 struct hexbytes *hexbytes_copy(const struct hexbytes *); /* new, free() it; NULL of NULL */
+
+/* What a device under test does (device.c). Values of several words; none, off and 0 are none.
+ * struct hits: "0.1%" | "every 1000" of all frames, with an option "WORD N" named by vspec.choices[0] (NULL: none), N from min to max */
+extern const struct vtype vt_hits;
+struct hits {
+	double percent;      /* 0: none, or every */
+	uint64_t every, with;
+	bool has_with;
+};
+/* struct rate_limit: RATE [queue N]; rate RATE_MAX: none; vspec.min: N where it is not given, max: the most */ extern const struct vtype vt_limit;
+struct rate_limit { struct rate rate; uint64_t queue; };
+/* struct delay; vspec.max: longest, ns */ extern const struct vtype vt_delay;
+enum delay_law { DELAY_FIXED, DELAY_UNIFORM, DELAY_NORMAL, DELAY_EXPONENTIAL };
+struct delay { enum delay_law law; uint64_t a_ns, b_ns; }; /* time; from, to; mean, deviation; mean */
+/* struct flap: "100ms every 10s"; every_ns 0: none; vspec.min: shortest time down and up, max: longest period */ extern const struct vtype vt_flap;
+struct flap { uint64_t down_ns, every_ns; };
 
 /* port-list grammar (DESIGN 4): item{,item}, item = ports[/streams], each all, N or N-M. One pair per item. */
 struct target {

@@ -16,24 +16,8 @@
 #define SLICE 64000
 #define FRAME_LEN 60
 #define MAX_VARIANTS 40
-#define ROUNDS 31
 #define POOL 4095
 #define HOLD 1024
-
-struct variant {
-	const char *name, *base; /* base: the variant whose slices of the same round it is divided by */
-	double (*slice)(struct variant *v); /* cycles per frame of one slice */
-	unsigned burst;
-	uint16_t dev;
-	/* wirerate */
-	struct dp_worker *w;
-	struct dp_txq *txq;
-	struct dp_rxq *rxq;
-	/* bare */
-	struct rte_mempool *pool;
-	const char *engine;
-	double cyc[ROUNDS], ratio[ROUNDS];
-};
 
 static const char *isa;  /* NULL: the best there is */
 static const char *only; /* NULL: all rows */
@@ -110,7 +94,7 @@ static uint16_t null_dev(const char *name, const char *args, struct rte_mempool 
 }
 
 /* What it sends, it receives. */
-static uint16_t loop_dev(const char *name, struct rte_mempool *mp)
+uint16_t loop_dev(const char *name, struct rte_mempool *mp)
 {
 	struct rte_ring *r = rte_ring_create(name, 1024, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
 	int dev = r != NULL ? rte_eth_from_ring(r) : -1;
@@ -122,7 +106,7 @@ static uint16_t loop_dev(const char *name, struct rte_mempool *mp)
 }
 
 /* As control makes them. With small pages DPDK would otherwise give each object a page of its own: all mbufs on the same few cache sets. */
-static struct rte_mempool *new_pool(void)
+struct rte_mempool *new_pool(void)
 {
 	struct rte_pktmbuf_pool_private priv = {.mbuf_data_room_size = RTE_MBUF_DEFAULT_BUF_SIZE};
 	unsigned flags = rte_eal_iova_mode() != RTE_IOVA_VA ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
@@ -143,7 +127,7 @@ static struct rte_mempool *new_pool(void)
 
 /* ---- wirerate: a real worker, turned by hand ---- */
 
-static struct dp_worker *new_worker(const char *name)
+struct dp_worker *new_worker(const char *name)
 {
 	struct dp_worker *w = aligned_alloc(CACHE_LINE, sizeof(*w));
 	struct err e;
@@ -154,7 +138,7 @@ static struct dp_worker *new_worker(const char *name)
 	return w;
 }
 
-static struct dp_plan *new_plan(unsigned ntasks, unsigned nrx)
+struct dp_plan *new_plan(unsigned ntasks, unsigned nrx)
 {
 	static uint64_t seq;
 	struct dp_plan *p = zeroed(sizeof(*p));
@@ -167,7 +151,7 @@ static struct dp_plan *new_plan(unsigned ntasks, unsigned nrx)
 	return p;
 }
 
-static void add_sink(struct variant *v, struct dp_plan *p, uint16_t at, uint16_t dev, unsigned burst)
+void add_sink(struct variant *v, struct dp_plan *p, uint16_t at, uint16_t dev, unsigned burst)
 {
 	struct sink_state *s = zeroed(dp_kind_sink.mem());
 
@@ -198,6 +182,7 @@ static bool gen_open(struct variant *v, const struct row *row, const struct vari
 	v->txq->lateness = zeroed(hist_size(GEN_LATE_SHAPE));
 	hist_init(v->txq->lateness, GEN_LATE_SHAPE);
 	g->cell = zeroed(GEN_MAX_STREAMS * sizeof(*g->cell));
+	g->probes = zeroed(sizeof(*g->probes));
 	struct gen_job *j = row_job(row, v->txq, burst, isa, &v->engine);
 	if (j == NULL)
 		return false;
@@ -319,7 +304,7 @@ static void bare_tx_open(struct variant *v, uint16_t dev, unsigned burst)
 static struct variant variant[MAX_VARIANTS];
 static int nvariants;
 
-static struct variant *add(const char *name, const char *base, double (*slice)(struct variant *v))
+struct variant *add(const char *name, const char *base, double (*slice)(struct variant *v))
 {
 	struct variant *v = &variant[nvariants++];
 
@@ -400,11 +385,13 @@ static void *measure(void *arg)
 	for (unsigned i = 0; i < nrows; i++)
 		add_gen(rows[i].name, &rows[i], rows[i].base, 0, 0);
 	add_gen("gen_32_paced", &rows[0], "bare_tx_32", 1e10, 0);
+	add_gen("probe_paced", row_named("probe"), "bare_tx_32", 1e10, 0);
 	add_gen("gen_32_marks", &rows[0], "bare_tx_32", 0, WRITTEN);
 	struct variant *v = add("bare_rx_32", NULL, bare_rx);
 	v->dev = null_dev("net_null1", "size=60", rx1);
 	v->burst = 32;
 	sink_open(add("sink_32", "bare_rx_32", sink_slice), null_dev("net_null2", "size=60", rx2), 32);
+	add_probe_rows();
 	bare_tx_open(add("bare_loop_32", NULL, bare_loop), loop_dev("loop", rx1), 32);
 	add_gen("gen_sink_32", &rows[0], "bare_loop_32", 0, WITH_SINK);
 	srand((unsigned)clock_raw_ns());

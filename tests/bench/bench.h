@@ -19,6 +19,36 @@ struct row {
 };
 extern const struct row rows[];
 extern const unsigned nrows;
+const struct row *row_named(const char *name);
 
 /* The job of that row on the queue, made as control makes it, or NULL where the build lacks a protocol. *engine: how its frames are written. */
 struct gen_job *row_job(const struct row *r, struct dp_txq *q, unsigned burst, const char *isa, const char **engine);
+
+#define ROUNDS 31
+struct variant {
+	const char *name, *base; /* base: the variant whose slices of the same round it is divided by */
+	double (*slice)(struct variant *v); /* cycles per frame of one slice */
+	unsigned burst;
+	uint16_t dev;
+	/* wirerate */
+	struct dp_worker *w;
+	struct dp_txq *txq;
+	struct dp_rxq *rxq;
+	/* bare */
+	struct rte_mempool *pool;
+	const char *engine;
+	void *own;
+	double cyc[ROUNDS], ratio[ROUNDS];
+};
+
+struct variant *add(const char *name, const char *base, double (*slice)(struct variant *v));
+struct rte_mempool *new_pool(void);
+/* What it sends, it receives. */
+uint16_t loop_dev(const char *name, struct rte_mempool *mp);
+struct dp_worker *new_worker(const char *name);
+struct dp_plan *new_plan(unsigned ntasks, unsigned nrx);
+/* Task `at` of the plan counts what comes in on the device. */
+void add_sink(struct variant *v, struct dp_plan *p, uint16_t at, uint16_t dev, unsigned burst);
+
+/* bench_probe.c: what receivers of probes take of frames that wait. */
+void add_probe_rows(void);

@@ -152,12 +152,13 @@ static bool make_list(struct schedule *s)
 }
 
 /* Streams of different addresses and ports. */
-static bool many(struct schedule *s, unsigned n, unsigned min, unsigned max, bool running)
+static bool many_probed(struct schedule *s, unsigned n, unsigned min, unsigned max, bool running, unsigned probe)
 {
 	for (unsigned i = 0; i < n; i++) {
 		char text[32];
 		if (!stack(s, "eth/ipv4/udp"))
 			return false;
+		s->spec->probe = probe;
 		snprintf(text, sizeof(text), "10.1.%u.%u", i / 256, i % 256);
 		value(s, "ipv4.dst", text);
 		snprintf(text, sizeof(text), "%u", 1024 + i);
@@ -169,19 +170,26 @@ static bool many(struct schedule *s, unsigned n, unsigned min, unsigned max, boo
 	return true;
 }
 
+static bool many(struct schedule *s, unsigned n, unsigned min, unsigned max, bool running)
+{
+	return many_probed(s, n, min, max, running, 0);
+}
+
 static bool make_seq16(struct schedule *s) { return many(s, 16, 64, 64, false); }
 static bool make_seq16_mixed(struct schedule *s) { return many(s, 16, 64, 1518, false); }
 static bool make_s4096(struct schedule *s) { return many(s, 4096, 64, 64, false); }
+static bool make_s4096_probe(struct schedule *s) { return many_probed(s, 4096, 64, 64, false, 1); }
 static bool make_s4096_run(struct schedule *s) { return many(s, 4096, 64, 64, true); }
 
 /* 7:4:1 in weighted round robin. */
-static bool make_imix(struct schedule *s)
+static bool imix(struct schedule *s, unsigned probe)
 {
 	static const unsigned size[] = {64, 570, 1518}, weight[] = {7, 4, 1};
 	unsigned plan[3], id = stream(s);
 
 	if (!stack(s, "eth/ipv4/udp"))
 		return false;
+	s->spec->probe = probe;
 	for (unsigned i = 0; i < 3; i++)
 		plan[i] = compile(s, size[i]);
 	for (unsigned round = 0; round < 7; round++)
@@ -190,6 +198,18 @@ static bool make_imix(struct schedule *s)
 				turn(s, id, plan[i]);
 	return true;
 }
+
+static bool make_imix_probe(struct schedule *s) { return imix(s, 1); }
+
+static bool make_probe(struct schedule *s)
+{
+	if (!stack(s, "eth/ipv4/udp"))
+		return false;
+	s->spec->probe = 1;
+	return only(s, 64);
+}
+
+static bool make_imix(struct schedule *s) { return imix(s, 0); }
 
 static bool make_random_payload(struct schedule *s)
 {
@@ -216,6 +236,9 @@ const struct row rows[] = {
 	{.name = "s4096_running", .base = "bare_tx_32", .make = make_s4096_run},
 	{.name = "imix", .base = "bare_tx_32", .make = make_imix},
 	{.name = "random_1518", .base = "bare_tx_64", .make = make_random_payload},
+	{.name = "probe", .base = "bare_tx_32", .make = make_probe},
+	{.name = "probe_imix", .base = "bare_tx_32", .make = make_imix_probe},
+	{.name = "probe_4096", .base = "bare_tx_32", .make = make_s4096_probe},
 	{.name = "gen_1", .base = "bare_tx_32", .make = make_fixed, .burst = 1},
 	{.name = "own_16", .base = "bare_tx_32", .make = make_seq16, .own_rates = true},
 	{.name = "own_4096", .base = "bare_tx_32", .make = make_s4096, .own_rates = true},
@@ -223,6 +246,15 @@ const struct row rows[] = {
 	{.name = "own_4096_single", .base = "bare_tx_32", .make = make_s4096, .own_rates = true, .burst = 1},
 };
 const unsigned nrows = ARRAY_SIZE(rows);
+
+const struct row *row_named(const char *name)
+{
+	unsigned i = 0;
+
+	while (i + 1 < nrows && strcmp(rows[i].name, name) != 0)
+		i++;
+	return &rows[i];
+}
 
 /* ---- plans ---- */
 

@@ -83,7 +83,7 @@ def clean(text):
 class Runner:
     def __init__(self, program, cwd, tmp):
         self.program, self.cwd, self.tmp = os.path.abspath(program), cwd, tmp
-        self.env = dict(os.environ, LC_ALL="C.UTF-8", TZ="UTC", NO_COLOR="1", XDG_CONFIG_HOME=tmp)
+        self.env = dict(os.environ, LC_ALL="C.UTF-8", TZ="UTC", NO_COLOR="1", XDG_CONFIG_HOME=tmp, XDG_STATE_HOME=tmp)
 
     def file(self, name):
         return os.path.join(self.tmp, name)

@@ -77,6 +77,7 @@ class Case:
     nest: list = field(default_factory=list)  # of (key, True: steps together with the one before)
     rnd: list = field(default_factory=list)  # of {off, nbits, one, zero, rnd}
     at: list = field(default_factory=lambda: [0])  # ordinals asked for
+    probes: list = field(default_factory=list)  # 16 bytes per ordinal asked for, stamped into the finished frame; a probe in every frame
     table = None  # for messages
     engine: dict = None  # {"isa": .., "queues": ..}: by the fast engine; else the plain way
 
@@ -92,6 +93,8 @@ class Case:
             ask["seed"] = self.seed
         if self.nest:
             ask["nest"] = [[spell(key), together] for key, together in self.nest]
+        if self.probes:
+            ask["probes"] = [p.hex() for p in self.probes]
         for name in ("rnd", "engine"):
             if getattr(self, name):
                 ask[name] = getattr(self, name)
@@ -114,6 +117,11 @@ class Case:
         return replace(value, seed=value.seed or name_seed(spell(key))).at(ordinal // self.div(key))
 
     def payload(self, ordinal, n):
+        if self.probes:
+            return self.probes[self.at.index(ordinal)] + self.filling(ordinal, n - 16)
+        return self.filling(ordinal, n)
+
+    def filling(self, ordinal, n):
         if self.fill == "random":
             return random_payload(self.seed, ordinal, n)
         text = {"abc": ABC, "zero": b"\0", "none": b"\0", "inc": bytes(range(256))}.get(self.fill, self.text)

@@ -2,6 +2,7 @@
 /* Reads descriptions of frames, one JSON object per line, and prints for each {"frames":[hex, ..],"dissect":[..]} or {"error":text}.
  *   stack, size (0 is auto), fill (abc zero none user inc random hex file), user, seed, data (hex)
  *   set: {field: text}   nest: [[field, steps together with the one before], ..]   rnd: [{off,nbits,one,zero,rnd}, ..]
+ *   probes: what is stamped into each of the frames, as hex, and checksums that see it are made anew
  *   at: ordinals whose frames are wanted   engine: {isa, queues}: from the worker's engine instead of the plain way
  *   dissect: are dissections wanted too?
  * {"hex": bytes} is only dissected. --table prints the protocol table. */
@@ -108,6 +109,7 @@ static int read_spec(json_t *ask, struct frame_spec *spec, struct err *e)
 	if (rc == 0)
 		rc = read_nest(json_object_get(ask, "nest"), &spec->nest, e);
 	read_rnd(json_object_get(ask, "rnd"), spec);
+	spec->probe = json_object_get(ask, "probes") != NULL;
 	return rc;
 }
 
@@ -121,6 +123,19 @@ static void add_frame(json_t *answer, const uint8_t *bytes, unsigned len, bool d
 	if (dissect)
 		json_array_append_new(json_object_get(answer, "dissect"), frame_dissect(bytes, len));
 	sbuf_free(&hex);
+}
+
+/* As a worker does it to a frame that is ready otherwise. */
+static void stamp(json_t *ask, size_t i, const struct frun *f, const struct frame_plan *plan, uint8_t *bytes)
+{
+	json_t *probes = json_object_get(ask, "probes");
+
+	if (probes == NULL)
+		return;
+	struct hexbytes *b = bytes_of(json_string_value(json_array_get(probes, i)));
+	memcpy(bytes + plan->probe_off, b->b, b->n);
+	free(b);
+	frun_probe_sums(f, 0, bytes);
 }
 
 /* ---- the worker's engine ---- */
@@ -163,7 +178,7 @@ static void engine_close(struct engine *en)
 }
 
 /* Frame k is of queue k mod queues. Bursts of different lengths lead to it, the last part of a long way at least. */
-static const uint8_t *engine_frame(struct engine *en, uint64_t k)
+static uint8_t *engine_frame(struct engine *en, uint64_t k)
 {
 	uint64_t want = k / en->spec.nqueues, i = want > 100 ? want - 37 : 0;
 	unsigned last = 0;
@@ -201,7 +216,9 @@ static int engine_frames(json_t *ask, const struct frame_plan *plan, json_t *ans
 		uint64_t at = (uint64_t)json_integer_value(k);
 		rc = engine_open(&en, (unsigned)(at % en.spec.nqueues), e);
 		if (rc == 0) {
-			add_frame(answer, engine_frame(&en, at), plan->len,
+			uint8_t *bytes = engine_frame(&en, at);
+			stamp(ask, i, en.f, plan, bytes);
+			add_frame(answer, bytes, plan->len,
 				  json_is_true(json_object_get(ask, "dissect")));
 			json_object_set_new(answer, "engine", json_string(frun_engine(en.f)));
 			json_object_set_new(answer, "sums", json_string(frun_sums(en.f)));
@@ -214,13 +231,19 @@ static int engine_frames(json_t *ask, const struct frame_plan *plan, json_t *ans
 static int plain_frames(json_t *ask, const struct frame_plan *plan, json_t *answer)
 {
 	static uint8_t bytes[FRAME_MAX_LEN + 4];
+	static const struct frun_slot slot;
+	static const uint32_t id;
+	struct frun_spec spec = {.cycle = &slot, .ncycle = 1, .plan = &plan, .nplans = 1, .stream_id = &id, .nstreams = 1, .nqueues = 1};
+	struct frun *f = frun_new(&spec, NULL);
 	size_t i;
 	json_t *o;
 
 	json_array_foreach(json_object_get(ask, "at"), i, o) {
 		frame_plan_at(plan, (uint64_t)json_integer_value(o), bytes);
+		stamp(ask, i, f, plan, bytes);
 		add_frame(answer, bytes, plan->len, json_is_true(json_object_get(ask, "dissect")));
 	}
+	frun_free(f);
 	return 0;
 }
 

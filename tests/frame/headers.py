@@ -36,5 +36,6 @@ def stacked(case, table, ordinal, payload):
 def frame_bytes(case, table, ordinal):
     """The frame that scapy makes of a description, without FCS; and the fields that the builders have looked at."""
     headers, asked = stacked(case, table, ordinal, b"")
-    room = (case.size or max(64, len(headers) + 4)) - 4 - len(headers)
+    least = len(headers) + (16 if case.probes else 0) + 4
+    room = (case.size or max(64, least)) - 4 - len(headers)
     return stacked(case, table, ordinal, case.payload(ordinal, room))[0] if room else headers, asked

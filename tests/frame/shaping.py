@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What fields may hold where a judge has to find the stack again: values that say how the bytes after them are to be read."""
 
-# Ports of tunnels: they name what follows.
-TUNNEL_PORTS = {2152, 4789, 6081, 6635}
+# Ports of tunnels: they name what follows, for tshark some that we do not build too (GTP-C, GRE and SCTP in UDP, LLC in UDP).
+TUNNEL_PORTS = {2123, 2152, 4754, 4789, 6081, 6635, 9899, *range(12000, 12005)}
 
 # Lists are what a field may hold; an empty list: only its default, or what its neighbours make of it.
 WORDS = {
@@ -73,6 +73,6 @@ def words(stack, key):
 
 
 def harmless(key, value):
-    if key[0] == "udp" and key[2] in ("src", "dst"):
+    if key[0] in ("udp", "tcp") and key[2] in ("src", "dst"):
         return value not in TUNNEL_PORTS
     return key[2] != "label" or value >= 16  # reserved ones (RFC 3032 2.1) announce other things than IP

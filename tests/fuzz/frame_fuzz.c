@@ -408,6 +408,7 @@ static void binary_input(struct input *in)
 						 .zero = (uint32_t)number(in, 4),
 						 .rnd = (uint32_t)number(in, 4)};
 	}
+	spec.probe = byte(in) % 4 == 0 ? 1u + byte(in) : 0;
 	struct frame_spec copy;
 	frame_spec_copy(&copy, &spec);
 	frame_spec_free(&spec);

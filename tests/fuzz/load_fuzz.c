@@ -81,6 +81,7 @@ static void demand(bool holds, const char *what, const char *line)
 static void begin(void)
 {
 	view_init(&global.view);
+	tester_init(&global.tester);
 	for (unsigned p = 0; p < NPORTS; p++) {
 		port_cfg_init(&port[p]);
 		for (unsigned s = 0; s < NSTREAMS; s++) {

@@ -1,39 +1,65 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# short.sh DIR SECONDS [NAME...]: build the fuzzers with clang under ASan and UBSan in DIR, let each run for so long.
+# short.sh DIR SECONDS [NAME...]: build the fuzzers with clang under ASan and UBSan in DIR, let each run for so long, two at a time.
+# BUILD_ONLY=1: only build.
 # What it finds stays in DIR/found; the corpus grows in DIR/corpus from the seeds in tests/fuzz/corpus/NAME.
 set -eu
 dir=$1 seconds=$2
 shift 2
 here=$(cd "$(dirname "$0")" && pwd)
 [ -f "$dir/build.ninja" ] || CC=clang meson setup "$dir" -Dfuzz=true -Dtests=disabled -Db_sanitize=address,undefined \
-	-Db_lundef=false \
+	-Db_lundef=false -Doptimization=1 \
 	"-Dc_args=-fsanitize=fuzzer-no-link -fno-sanitize-recover=all"
 # shellcheck disable=SC2046 # no file name here has a blank
 ninja -C "$dir" --quiet $(cd "$here/.." && ls fuzz/*_fuzz.c | sed 's|\(.*\)\.c|tests/\1|')
+[ -z "${BUILD_ONLY:-}" ] || exit 0
 
-passed=0 failed=0
-mkdir -p "$dir/found"
-for program in "$dir"/tests/fuzz/*_fuzz; do
-	name=$(basename "$program" _fuzz)
-	case " $* " in
-	"  " | *" $name "*) ;;
-	*) continue ;;
-	esac
+# fuzz NAME: its output and how it ended go to files, so that two do not mix theirs.
+fuzz()
+{
+	name=$1
+	program=$dir/tests/fuzz/${name}_fuzz
 	corpus=$dir/corpus/$name
 	mkdir -p "$corpus"
 	seeds=
 	[ ! -d "$here/corpus/$name" ] || seeds=$here/corpus/$name
 	dict=
 	[ ! -f "$here/$name.dict" ] || dict=-dict=$here/$name.dict
-	echo "-- $name, $seconds s"
+	rc=0
 	# shellcheck disable=SC2086 # empty or one word
-	if "$program" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
-		-artifact_prefix="$dir/found/$name-" $dict "$corpus" $seeds; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-	fi
+	"$program" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
+		-artifact_prefix="$dir/found/$name-" $dict "$corpus" $seeds >"$dir/found/$name.log" 2>&1 || rc=$?
+	echo $rc >"$dir/found/$name.rc"
+}
+
+names=
+for program in "$dir"/tests/fuzz/*_fuzz; do
+	name=$(basename "$program" _fuzz)
+	case " $* " in
+	"  " | *" $name "*) names="$names $name" ;;
+	esac
+done
+passed=0 failed=0
+mkdir -p "$dir/found"
+# shellcheck disable=SC2086 # words
+set -- $names
+while [ $# -gt 0 ]; do
+	pair="$1 ${2:-}"
+	for name in $pair; do
+		rm -f "$dir/found/$name.rc"
+		fuzz "$name" &
+	done
+	wait
+	for name in $pair; do
+		echo "-- $name, $seconds s"
+		cat "$dir/found/$name.log"
+		if [ "$(cat "$dir/found/$name.rc" 2>/dev/null)" = 0 ]; then
+			passed=$((passed + 1))
+		else
+			failed=$((failed + 1))
+		fi
+		shift
+	done
 done
 if [ $((passed + failed)) -eq 0 ]; then
 	echo "no fuzzer was built"

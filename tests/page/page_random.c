@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 		return 2;
 	seed = strtoull(argv[1], NULL, 10);
 	rounds = strtoul(argv[2], NULL, 10);
-	printf("seed %s\n", argv[1]);
+	printf("WIRERATE_SEED=%s\n", argv[1]);
 	seed = seed * 2 + 1;
 	for (int i = 3; i < argc; i++) {
 		json_t *snap = json_load_file(argv[i], 0, NULL);

@@ -70,7 +70,9 @@ def port(number, name, queues, state="sending", speed=10000, link="up", seconds=
 def worker(lcore, busy, **more):
     w = {"lcore": lcore, "cpu": lcore, "node": lcore // 16, "busy": busy, "asleep": False, "loops": 31_000_000, "sleeps": 3, "yields": 0,
          "events_lost": 0, "plan": 7, "tasks": 2, "rx_queues": 1, "loops_per_s": 3_100_000, "pps": 14_880_000,
-         "cycles_per_packet": 118.25, "wait": 0.0, "stalls_per_s": 0}
+         "cycles_per_packet": 118.25, "wait": 0.0, "stalls_per_s": 0,
+         "stall": {"count": 12 * lcore, "total_ns": 900_000 * lcore, "longest_ns": 1_234_567 * lcore, "over_ns": 50_000},
+         "waited_ns": 25_000_000}
     w.update(more)
     return w
 

@@ -11,6 +11,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from seed import random_seed
+
 # Promises of one second are checked with some room, because the machines that run tests are shared.
 ONE_SECOND = 1.5
 
@@ -201,9 +204,9 @@ class Tcpdump:
         assert "\n0 packets dropped by kernel" in "\n" + text, text
 
 
-def tshark(path, show, *fields):
+def tshark(path, show, *fields, options=()):
     """Rows of fields, of the frames that the display filter shows."""
-    cmd = ["tshark", "-n", "-r", str(path), "-Y", show, "-T", "fields"]
+    cmd = ["tshark", "-n", *options, "-r", str(path), "-Y", show, "-T", "fields"]
     for proto in ("ip", "udp", "tcp"):
         cmd += ["-o", f"{proto}.check_checksum:TRUE"]
     for f in fields or ("frame.number",):

@@ -5,10 +5,11 @@ import random
 
 import pytest
 
-from harness import documents, good, run, tshark
+from harness import documents, good, random_seed, run, tshark
 from oracle import checksums_good, read_pcap, u16, u32
 
-SEED = random.randrange(1 << 30)
+pytestmark = pytest.mark.counts
+SEED = random_seed()
 
 # As Pktgen's own `save` writes a port, ranges and two sequence slots included. Its lines set what the frame does not use as well.
 SAVED = """
@@ -223,7 +224,7 @@ def stack_of(lines):
 @pytest.mark.parametrize("frame", ["eth/ipv4/udp", "eth/ipv4/tcp", "eth/ipv6/udp", "eth/ipv6/icmpv6"])
 def test_parts_go_in_and_out_in_any_order(frame):
     rng = random.Random(SEED)
-    print("seed", SEED)
+    print(f"WIRERATE_SEED={SEED}")
     base = [f"set 0 frame {frame}", "set 0 dst mac 02:00:00:00:00:05", "set 0 size 400"]
     plain = settings("-e", "; ".join(base))
     for _ in range(5):
@@ -239,7 +240,7 @@ def test_parts_go_in_and_out_in_any_order(frame):
 def test_encapsulated_frames_are_what_others_read(tmp_path):
     """tshark sees the layers, and nothing malformed; a running field inside keeps all checksums right."""
     rng = random.Random(SEED + 1)
-    print("seed", SEED + 1)
+    print(f"WIRERATE_SEED={SEED}")
     layer = {"vlan": "vlan", "qinq": "ieee8021ad", "mpls": "mpls", "gre": "gre", "gre_eth": "gre", "vxlan": "vxlan"}
     for _ in range(4):
         on = rng.sample(PARTS, rng.randint(1, 4))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """save and load: whatever the rows of the tables take comes back, and what fails changes nothing.
 
-WIRERATE_SEED=N repeats a run with the random values of that seed, which every run prints."""
+What is random begins as tests/seed.py says."""
 import ipaddress
 import json
 import os
@@ -16,9 +16,9 @@ import time
 import pytest
 
 import harness
-from harness import good
+from harness import good, random_seed
 
-SEED = int(os.environ.get("WIRERATE_SEED") or random.SystemRandom().randrange(1 << 32))
+SEED = random_seed()
 STACKS = """eth eth/ipv4 eth/ipv4/udp eth/ipv4/tcp eth/vlan/ipv4/udp eth/vlan/vlan/ipv4/tcp eth/qinq/vlan/ipv4/udp
 eth/mpls/mpls/ipv4/udp eth/arp eth/ipv6/udp eth/ipv6/tcp eth/ipv4/icmp eth/ipv6/icmpv6 eth/ipv4/sctp eth/ipv4/gre/ipv4/udp
 eth/ipv4/udp/vxlan/eth/ipv4/udp eth/ipv4/udp/gtpu/ipv4/tcp eth/ipv4/ipv4/ipv4/udp eth/ipv6/ipv6hbh/ipv6frag/udp""".split()
@@ -29,7 +29,7 @@ SOME_FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, 
 @pytest.fixture
 def rnd(request, capsys):
     with capsys.disabled():
-        print(f"\n{request.node.name}: seed {SEED}", end=" ")
+        print(f"\n{request.node.name}: WIRERATE_SEED={SEED}", end=" ")
     return random.Random(f"{SEED} {request.node.name}")
 
 
@@ -221,6 +221,7 @@ def differing(a, b):
     return {k: (a.get(k), b.get(k)) for k in a.keys() | b.keys() if a.get(k) != b.get(k)}
 
 
+@pytest.mark.counts
 def test_what_is_saved_comes_back(rnd, rows, tmp_path, capsys):
     lines = script(rnd, rows)
     path = play(tmp_path, "made.cmd", lines)
@@ -252,6 +253,7 @@ def test_what_is_saved_comes_back(rnd, rows, tmp_path, capsys):
     assert len(before) > 100
 
 
+@pytest.mark.counts
 def test_broken_files_change_nothing(rnd, rows, tmp_path, live):
     whole = tmp_path / "whole"
     path = play(tmp_path, "made.cmd", script(rnd, rnd.sample(rows, min(60, len(rows)))))
@@ -390,6 +392,7 @@ def control_ms(p):
         return int(f.read().split()[0]) / 1e6
 
 
+@pytest.mark.counts
 def test_many_lines_and_streams(rnd, tmp_path, live, capsys):
     """1,000 lines with 4096 streams; what it takes, and how much of that on the CPU, is printed, not judged."""
     lines = ["reset all", "stream add 0/1-4095", "set 0/all frame eth/ipv4/udp"]

@@ -4,8 +4,6 @@
 #include "dp_fake.h"
 #include "ctl_int.h"
 
-#include <time.h>
-
 #define IDS 8
 #define CELLS 512
 
@@ -569,9 +567,5 @@ int main(int argc, char **argv)
 	if (rc != 0)
 		return rc;
 	clock_init();
-	any_seed = (unsigned)time(NULL);
-	if (argc > 1)
-		any_seed = (unsigned)strtoul(argv[1], NULL, 10);
-	print_message("seed %u\n", any_seed);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,9 @@ static struct snap *sample(void)
 	s->nworkers = 1;
 	s->worker = xcalloc(1, sizeof(*s->worker));
 	s->worker[0] = (struct snap_worker){.lcore = 3, .cpu = 5, .busy = 0.5, .node = -1, .wait = 0.25, .loops_per_s = 1e6, .pps = 2e6,
-					    .cycles_per_packet = 17.5, .stalls_per_s = 3};
+					    .cycles_per_packet = 17.5, .stalls_per_s = 3,
+					    .stall = {.count = 4, .total_ns = 900000, .longest_ns = 500000, .over_ns = 50000},
+					    .waited_ns = 77, .waited_known = true};
 	struct snap_port *p = &s->port[0];
 	strcpy(p->name, "wire0");
 	p->link = LINK_UP;
@@ -198,6 +200,11 @@ static void test_page_keys(void **state)
 	assert_int_equal(num(o, "loops_per_s", NULL), 1000000);
 	assert_int_equal(num(o, "pps", NULL), 2000000);
 	assert_int_equal(num(o, "stalls_per_s", NULL), 3);
+	assert_int_equal(num(o, "stall", "count"), 4);
+	assert_int_equal(num(o, "stall", "total_ns"), 900000);
+	assert_int_equal(num(o, "stall", "longest_ns"), 500000);
+	assert_int_equal(num(o, "stall", "over_ns"), 50000);
+	assert_int_equal(num(o, "waited_ns", NULL), 77);
 	assert_true(json_real_value(json_object_get(o, "cycles_per_packet")) > 17.4);
 	assert_true(json_real_value(json_object_get(o, "wait")) > 0.2);
 	json_decref(doc);
@@ -212,9 +219,11 @@ static void test_unknown_is_null(void **state)
 
 	(void)state;
 	s->worker[0].wait = s->worker[0].cycles_per_packet = (double)NAN;
+	s->worker[0].waited_known = false;
 	s->port[0].nhistory = 0;
 	json_t *doc = snap_json(s), *w = json_array_get(json_object_get(doc, "workers"), 0);
 	assert_true(json_is_null(json_object_get(w, "wait")));
+	assert_true(json_is_null(json_object_get(w, "waited_ns")));
 	assert_true(json_is_null(json_object_get(w, "cycles_per_packet")));
 	w = json_object_get(json_array_get(json_object_get(doc, "ports"), 0), "history");
 	assert_int_equal(json_array_size(json_object_get(w, "tx_pps")), 0);

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "ctl_int.h"
 #include "held.h"
+#include "seed.h"
 
 static const struct port_spec plain = {.prefix = "plain"};
 static uint64_t seed;
@@ -429,7 +429,6 @@ int main(void)
 		cmocka_unit_test(test_many),
 	};
 
-	seed = (uint64_t)time(NULL) * 0x9e3779b97f4a7c15ull | 1;
-	print_message("seed %llu\n", (unsigned long long)seed);
+	seed = test_seed_not_0();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,6 +69,10 @@ static void test_own_rates(void **state)
 	assert_int_equal(ctl_load(c, 2, &l, NULL), 0);
 	assert_true(l.pps == 11777 && l.l2_bps == 11777 * 64 * 8 && l.l1_bps == 11777 * 84 * 8 && l.mean_size == 64);
 	assert_true(l.min_size == 64 && l.max_size == 64 && !l.is_max);
+	assert_int_equal(ctl_stream_load(c, 2, 3, &l, NULL), 0);
+	assert_true(l.pps == 7777 && l.l1_bps == 7777 * 84 * 8 && l.mean_size == 64 && l.link_bps == 1e10);
+	assert_int_equal(ctl_stream_load(c, 2, 2, &l, NULL), 0); /* its turns in the port's rate */
+	assert_true(l.pps == 1500 && l.l2_bps == 1500 * 64 * 8 && !l.is_max);
 	ctl_port_cfg(c, 2)->count = 10;
 	refused(2, "stream 2/1 has a rate of its own", "set 2/1 count");
 	start(2, 10000000);

@@ -150,7 +150,7 @@ static void test_cells(void **state)
 	(void)state;
 	cp->run.active = true;
 	seen[cp->stream[0]->cell] = true;
-	for (unsigned i = 0; i < CTL_CELLS - 1; i++) {
+	for (unsigned i = 0; i < CTL_CELLS - 2; i++) { /* the last one is no stream's */
 		rc = ctl_stream_add(c, 0, 1, 1, -1, &e);
 		assert_int_equal(rc, 1);
 		assert_false(seen[cp->stream[1]->cell]);
@@ -265,27 +265,53 @@ static void test_restore_while_sending(void **state)
 	assert_int_equal(ctl_stream_add(c, 0, 1, CTL_MAX_STREAMS - 1, -1, NULL), 1);
 	for (unsigned i = 1; i < CTL_MAX_STREAMS; i++)
 		assert_int_equal(ctl_stream_delete(c, 0, i, NULL), 0);
-	assert_int_equal(ctl_stream_add(c, 0, 1, CTL_MAX_STREAMS - 1, -1, NULL), 1);
+	assert_int_equal(ctl_stream_add(c, 0, 1, CTL_MAX_STREAMS - 2, -1, NULL), 1);
 	cp->stream[7]->base.packets = 70;
 	uint32_t first = cp->stream[0]->cell, seventh = cp->stream[7]->cell;
 	struct ctl_saved *saved = ctl_save(c);
-	for (unsigned i = 1; i < CTL_MAX_STREAMS; i++)
+	for (unsigned i = 1; i < CTL_MAX_STREAMS - 1; i++)
 		assert_int_equal(ctl_stream_delete(c, 0, i, NULL), 0);
 	assert_int_equal(ctl_stream_add(c, 0, 7, 1, -1, NULL), 7);
 	assert_int_equal(ctl_stream_move(c, 0, 0, 9, NULL), 0);
 	assert_int_not_equal(cp->stream[7]->cell, seventh);
 	ctl_restore(c, saved);
 	ctl_saved_free(saved);
-	assert_int_equal(ctl_stream_total(c, 0), CTL_MAX_STREAMS);
+	assert_int_equal(ctl_stream_total(c, 0), CTL_MAX_STREAMS - 1);
 	assert_int_equal(cp->stream[0]->cell, first);
 	assert_int_equal(cp->stream[7]->cell, seventh);
 	assert_int_equal(cp->stream[7]->base.packets, 70);
 	static bool seen[CTL_CELLS];
-	for (unsigned i = 0; i < CTL_MAX_STREAMS; i++) {
+	for (unsigned i = 0; i < CTL_MAX_STREAMS - 1; i++) {
 		uint32_t cell = cp->stream[i]->cell;
 		assert_true(cell < CTL_CELLS && !seen[cell] && (cp->cell_used[cell / 64] >> (cell % 64) & 1));
 		seen[cell] = true;
 	}
+	world_free(c);
+}
+
+/* What a probe has no room for is refused when the frames are made; every other stream is. */
+static void test_probe_limits(void **state)
+{
+	struct ctl *c = world(2);
+	struct ctl_port *cp = c->port[1];
+	struct stream *s = cp->stream[0];
+	struct err e;
+
+	(void)state;
+	for (uint32_t every = 0; every < 3; every++)
+		for (unsigned i = 0; i < 4; i++) {
+			s->cfg.frame.probe = every;
+			s->dirty = true;
+			cp->p.id = (const uint16_t[]){31, 32, 1, 1}[i];
+			cp->p.ntxq = (const uint16_t[]){1, 1, 64, 65}[i];
+			int rc = stream_plans(c, cp, s, &e);
+			if (every > 0 && i % 2 != 0)
+				refused(rc, ERANGE, &e, i == 1 ? "ports 0 to 31, this is port 32" : "queues 0 to 63, port 1 has 65");
+			else
+				assert_int_equal(rc, 0);
+		}
+	cp->p.id = 1;
+	cp->p.ntxq = 0;
 	world_free(c);
 }
 
@@ -294,7 +320,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_ids),    cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_cells),    cmocka_unit_test(test_copies), cmocka_unit_test(test_save_and_restore),
-		cmocka_unit_test(test_restore_while_sending),
+		cmocka_unit_test(test_restore_while_sending), cmocka_unit_test(test_probe_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,9 +3,7 @@
  * them, and followed frame by frame in the plain way. The number of a stream stands in the last two bytes of eth.dst. */
 #pragma once
 #include "dp_fake.h"
-#include "frame.h"
-
-#define MAX_IDS 64
+#include "dp_probe_model.h"
 #define MAX_GROUPS 40
 #define MAX_CYCLE 64
 
@@ -57,6 +55,7 @@ struct world {
 	struct tgroup adopted[MAX_GROUPS];
 	unsigned nadopted;
 	struct { struct world *x; unsigned q, n; struct follow f[MAX_GROUPS]; } at[FAKE_QUEUES];
+	struct probe_model probe[FAKE_QUEUES];
 	uint64_t sizes[CNT_NSIZES];
 	uint64_t sent[MAX_IDS][2], built[FAKE_QUEUES]; /* frames, bytes per stream; frames that are through */
 	bool gives;              /* frames may be given up: those that come are looked for */
@@ -92,6 +91,7 @@ static inline const struct frame_plan *filled_frames(struct world *x, unsigned i
 	frame_vals_vary(&s->vals, proto, nth, field, &v);
 	s->size = (uint16_t)size;
 	s->fill = fill;
+	s->probe = probe_every(id, x->sched);
 	assert_int_equal(frame_compile(s, NULL, 16000, p, &e), 0);
 	frame_spec_free(s);
 	free(s);
@@ -218,7 +218,7 @@ static inline uint64_t due_of(const struct tgroup *g, const struct follow *f, ui
 }
 
 /* The next frame of the group on queue q: its stream, its bytes and its length. */
-static inline unsigned expected(struct world *x, unsigned q, const struct follow *f, uint8_t *out, unsigned *len)
+static inline unsigned expected(struct world *x, unsigned q, const struct follow *f, uint8_t *out, const struct frame_plan **plan)
 {
 	const struct tgroup *g = adopted_group(x, f->stream);
 	uint64_t k = q + (f->i - f->epoch_i) * x->nq;
@@ -227,7 +227,7 @@ static inline unsigned expected(struct world *x, unsigned q, const struct follow
 	unsigned id = p->id[s->stream];
 	uint64_t o = p->o0[s->stream] + of_stream(p, s->stream, k - p->k0) + f->base[id] - f->first[id];
 
-	*len = p->plan[s->plan]->len;
+	*plan = p->plan[s->plan];
 	frame_plan_at(p->plan[s->plan], o, out);
 	return id;
 }
@@ -237,17 +237,21 @@ static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 	struct { struct world *x; unsigned q; } *at = arg;
 	struct world *x = at->x;
 	uint8_t want[FRAME_MAX_LEN], got[FRAME_MAX_LEN];
-	unsigned len;
+	const struct frame_plan *plan;
 
 	memcpy(got, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
 	struct follow *f = follow_of(x, at->q, (unsigned)(got[4] << 8 | got[5]));
 	assert_non_null(f);
 	const struct tgroup *g = adopted_group(x, f->stream);
-	unsigned id = expected(x, at->q, f, want, &len);
-	for (unsigned n = 0; x->gives && n < 65536 && (m->data_len != len || memcmp(got, want, len) != 0); n++) {
+	unsigned id = expected(x, at->q, f, want, &plan);
+	for (unsigned n = 0; x->gives && n < 65536 && !probe_same_frame(got, m->data_len, want, plan); n++) {
 		f->i++;
-		id = expected(x, at->q, f, want, &len);
+		id = expected(x, at->q, f, want, &plan);
 	}
+	unsigned len = plan->len;
+	uint64_t due = f->timed ? due_of(g, f, at->q + f->i * x->nq) : 0;
+	assert_true(!f->timed || (int64_t)((x->now != 0 ? x->now : rte_rdtsc()) - due) >= 0);
+	probe_through(&x->probe[at->q], plan, id, got, want, accepted, (g->period.cycles | g->period.frac) == 0, f->timed ? &due : NULL);
 	assert_int_equal(m->data_len, len);
 	if (m->ol_flags != 0) { /* the device fills them in */
 		memset(want + m->l2_len + 10, 0, 2);
@@ -258,8 +262,6 @@ static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 	assert_memory_equal(got, want, len);
 	assert_int_equal(m->packet_type, DP_DST_KNOWN); /* none of ours is for a group, and all buffers say so */
 	assert_true(f->i * x->nq + at->q < g->limit);
-	if (f->timed)
-		assert_true((int64_t)((x->now != 0 ? x->now : rte_rdtsc()) - due_of(g, f, at->q + f->i * x->nq)) >= 0);
 	f->i++;
 	x->built[at->q]++;
 	if (accepted) {
@@ -515,6 +517,7 @@ static inline void check_counts(const struct world *x)
 	for (unsigned q = 0; q < x->nq; q++) {
 		assert_true(gen_counts(x->gen[q], sum, MAX_IDS));
 		assert_true(gen_sizes(x->gen[q], &sizes));
+		probe_counts_right(&x->probe[q], x->gen[q]);
 	}
 	for (unsigned c = 0; c < CNT_NSIZES; c++)
 		assert_int_equal(sizes.n[c], x->sizes[c]);
@@ -552,7 +555,8 @@ static inline struct world *world_new(unsigned nq, unsigned pool)
 		assert_true(gen_pool_fits(x->txq[q]->pool));
 		x->txq[q]->pool_size = pool;
 		x->gen[q] = zeroed(dp_kind_gen.mem());
-		x->gen[q]->cell = zeroed(GEN_MAX_STREAMS * sizeof(struct gen_cell));
+		x->gen[q]->cell = zeroed(GEN_MAX_STREAMS * sizeof(struct gen_cell) + sizeof(struct gen_probes));
+		probe_open(&x->probe[q], x->gen[q], x->txq[q], q);
 		x->at[q].x = x;
 		x->at[q].q = q;
 		fake[q].judge = judge;

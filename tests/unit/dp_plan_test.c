@@ -178,6 +178,8 @@ static void test_group_deadlines(void **state)
 			g->by_bytes = (round + n) % 2 == 0;
 			g->l2 = (round + n) % 4 == 0;
 			g->period = (struct pace_period){.cycles = g->by_bytes ? any(5) : 200 + any(2000), .frac = any(1000000) * 0x3333333333ull};
+			if (g->period.cycles == 0) /* not millions of frames: at least a sixteenth of a cycle for a byte */
+				g->period.frac |= 1ull << 60;
 			g->limit = any(3) == 0 ? any(100) : UINT64_MAX;
 		}
 		x->job.burst = (uint16_t)(1 + any(64));
@@ -486,15 +488,32 @@ static void test_prepare(void **state)
 	}
 }
 
+/* Of what the group sends up to its limit, frames that the driver does not want. */
+static uint64_t unfit_frames(struct world *x, const struct tgroup *g, unsigned rejects)
+{
+	uint8_t bytes[FRAME_MAX_LEN];
+	const struct frame_plan *plan;
+	uint64_t n = 0;
+
+	for (uint64_t k = 0; k < g->limit; k++) {
+		struct follow f = {.stream = g->stream, .i = k / x->nq};
+		expected(x, (unsigned)(k % x->nq), &f, bytes, &plan);
+		n += unfit(sum_of_bytes(bytes, plan->len), rejects);
+	}
+	return n;
+}
+
 /* Frames that the driver refuses are thrown away and counted; the others go in order. */
 static void test_rejected(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < 12; round++) {
 		struct world *x = world_new(1 + round % 2, 700);
+		unsigned rejects = 1 + round % 3; /* 1: every frame */
+		uint64_t refused = 0, all = round % 4 == 1 ? 3000 : 2000;
 
 		for (unsigned q = 0; q < x->nq; q++) {
-			fake[q].rejects = 1 + round % 3; /* 1: every frame */
+			fake[q].rejects = rejects;
 			fake[q].take = TAKE_RANDOM;
 			fake[q].hold = 200;
 		}
@@ -503,13 +522,16 @@ static void test_rejected(void **state)
 		if (round % 4 == 1)
 			add_group(x, 30, own_phase(x, 30, 1))->limit = 1000;
 		adopt_now(x);
+		for (unsigned n = 0; n < x->ngroups; n++)
+			refused += unfit_frames(x, &x->group[n], rejects);
+		assert_true(refused > 0 && (refused == all) == (rejects == 1));
 		for (unsigned i = 0; i < 50 && !all_done(x); i++) {
 			turns(x, 1);
 			check_counts(x);
 		}
 		run_to_end(x);
-		assert_int_equal(TOTAL(x, packets) + TOTAL(x, dropped), round % 4 == 1 ? 3000 : 2000);
-		assert_true(TOTAL(x, dropped) > 0);
+		assert_int_equal(TOTAL(x, packets) + TOTAL(x, dropped), all);
+		assert_int_equal(TOTAL(x, dropped), refused);
 		world_free(x);
 	}
 }

@@ -383,6 +383,60 @@ static void test_events(void **state)
 	world_free(x);
 }
 
+static void turn_after(struct world *x, uint64_t cycles)
+{
+	x->w->turn_tsc = rte_rdtsc() - cycles;
+	dp_turn(x->w);
+}
+
+/* Turns that took too long are counted, a sleep is none of them, and each mark has a longest one of its own. */
+static void test_stalls(void **state)
+{
+	const uint64_t second = (uint64_t)HZ;
+	struct world *x = world_new(1, 127);
+	struct dp_stalls *s = &x->w->stalls;
+	uint64_t slept = 0;
+
+	(void)state;
+	x->job.start_tsc = UINT64_MAX / 2;
+	adopt_now(x);
+	turn_after(x, 40 * second); /* nothing was asked */
+	assert_int_equal(s->count, 0);
+	struct dp_plan *p = x->plan[x->nplans - 1];
+	p->stall_cycles = 10 * second;
+	turn_after(x, 2 * second);
+	assert_int_equal(s->count, 0);
+	turn_after(x, 30 * second);
+	turn_after(x, 20 * second);
+	assert_int_equal(s->count, 2);
+	assert_in_range(s->cycles, 50 * second, 59 * second);
+	for (unsigned m = 0; m < DP_MARKS; m++)
+		assert_in_range(dp_stall_longest(s, m), 30 * second, 39 * second);
+	s->asked[DP_MARK_TRIAL]++;
+	assert_int_equal(dp_stall_longest(s, DP_MARK_TRIAL), 0);
+	turn_after(x, 12 * second);
+	assert_in_range(dp_stall_longest(s, DP_MARK_TRIAL), 12 * second, 19 * second);
+	assert_in_range(dp_stall_longest(s, DP_MARK_CLEAR), 30 * second, 39 * second);
+	assert_int_equal(s->count, 3);
+	/* what a plan finds was a turn of the plan before */
+	x->w->turn_tsc = rte_rdtsc() - 15 * second;
+	adopt_now(x);
+	assert_int_equal(s->count, 4);
+	assert_in_range(dp_stall_longest(s, DP_MARK_TRIAL), 15 * second, 24 * second);
+	/* asleep until the next millisecond, five times in a row */
+	x->job.stop = true;
+	adopt_now(x);
+	x->plan[x->nplans - 1]->may_sleep = true;
+	for (unsigned i = 0; i < 5; i++) {
+		uint64_t before = rte_rdtsc(), n = x->w->cells.sleeps;
+		dp_turn(x->w);
+		assert_int_equal(x->w->cells.sleeps, n + 1);
+		slept += x->w->turn_tsc - before;
+	}
+	assert_true(slept > 3 * second / 1000);
+	world_free(x);
+}
+
 /* With nothing to do a worker sleeps; with a task that waits for its time it does not; beside another thread it yields. */
 static void test_idle(void **state)
 {
@@ -432,6 +486,7 @@ static void test_hand_over(void **state)
 		fake[q].judge = NULL; /* what it knows would be changed by one thread and read by the other */
 		fake[q].drops = true;
 	}
+	probing = true;
 	for (unsigned i = 0; i < ARRAY_SIZE(p); i++) {
 		p[i] = phase_new(x);
 		for (unsigned s = 0; s <= i; s++)
@@ -459,6 +514,7 @@ static void test_hand_over(void **state)
 			(void)cell_get(&x->txq[q]->cnt.packets);
 			(void)gen_counts(x->gen[q], sum, MAX_IDS);
 			(void)gen_sizes(x->gen[q], &(struct cnt_sizes){0});
+			(void)gen_probes_sent(x->gen[q], i % 6);
 		}
 	}
 	x->job.stop = true;
@@ -484,6 +540,8 @@ static void test_hand_over(void **state)
 	for (unsigned s = 0; s < MAX_IDS; s++) { /* nobody judged; the sums are the device's */
 		x->sent[s][0] = sum[s].packets;
 		x->sent[s][1] = sum[s].bytes;
+		for (unsigned q = 0; q < 2; q++)
+			x->probe[q].sent[s] = gen_probes_sent(x->gen[q], s);
 		sum[0].packets += s > 0 ? sum[s].packets : 0;
 		sum[0].bytes += s > 0 ? sum[s].bytes : 0;
 	}
@@ -502,7 +560,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_template_change),
 		cmocka_unit_test(test_template_comes_back), cmocka_unit_test(test_touched_frames),
 		cmocka_unit_test(test_give_up), cmocka_unit_test(test_adoption), cmocka_unit_test(test_events),
-		cmocka_unit_test(test_idle), cmocka_unit_test(test_hand_over),
+		cmocka_unit_test(test_idle), cmocka_unit_test(test_stalls), cmocka_unit_test(test_hand_over),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

@@ -7,21 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "frame_plain.h"
 #include "frame_port.h"
+#include "seed.h"
 
 uint64_t pick(uint64_t n) { return below(n); }
 uint64_t pick_wide(void) { return rnd(); }
 
 void port_seed(void)
 {
-	const char *given = getenv("FRAME_RUN_SEED");
-
-	seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
-	printf("FRAME_RUN_SEED=%llu\n", (unsigned long long)seed);
-	fflush(stdout);
+	seed = test_seed();
 }
 
 const char *pick_isa(void)

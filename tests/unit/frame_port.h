@@ -49,7 +49,7 @@ struct queue {
 	struct object *obj;
 };
 
-/* FRAME_RUN_SEED or the time, which is printed. */
+/* As seed.h says. */
 void port_seed(void);
 uint64_t pick(uint64_t n); /* 0..n-1 */
 uint64_t pick_wide(void);

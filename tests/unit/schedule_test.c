@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "schedule.h"
+#include "seed.h"
 
 #define MAX_STREAMS 4096
 #define MAX_FRAMES 300000
@@ -112,8 +112,7 @@ static void test_any(void **state)
 	struct sched_in in[12];
 
 	(void)state;
-	seed = (uint64_t)time(NULL) * 0x9e3779b97f4a7c15ull | 1;
-	print_message("seed %llu\n", (unsigned long long)seed);
+	seed = test_seed_not_0();
 	for (unsigned i = 0; i < 400; i++) {
 		unsigned n = 1 + rnd(i % 3 == 0 ? 12 : 4), equal = rnd(3) == 0 ? 1 + rnd(9) : 0, counts = rnd(3);
 		for (unsigned s = 0; s < n; s++) {

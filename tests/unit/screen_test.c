@@ -23,7 +23,9 @@ static struct keys *open_keys(const char *term)
 
 	if (setupterm((char *)term, fd, &bad) != OK)
 		skip();
-	return keys_new();
+	struct keys *k = keys_new();
+	del_curterm(set_curterm(NULL));
+	return k;
 }
 
 static void feed(struct keys *k, const char *bytes, size_t n)

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
+#include "seed.h"
 #include "vary.h"
 
 static uint64_t state_of_rnd;
@@ -388,9 +388,7 @@ int main(void)
 		cmocka_unit_test(test_equal),
 		cmocka_unit_test(test_bytes),
 	};
-	const char *seed = getenv("WR_SEED");
 
-	state_of_rnd = seed != NULL ? strtoull(seed, NULL, 0) : (uint64_t)time(NULL) * 0x9e3779b97f4a7c15ull | 1;
-	printf("WR_SEED=%llu\n", (unsigned long long)state_of_rnd);
+	state_of_rnd = test_seed_not_0();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,6 +61,20 @@ static void draw_loss(const struct col *col, const struct cell *c)
 	page_put_si(c->g, c->row, c->col, c->width, v > 0 ? ROLE_WARN : ROLE_DYN_VALUES, v);
 }
 
+static void draw_time(const struct col *col, const struct cell *c)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	double v = page_num(c->worker, col->path, NAN);
+	unsigned u = 0;
+
+	for (; v >= 999.5 && u + 1 < ARRAY_SIZE(units); u++)
+		v /= 1000;
+	if (v > 0)
+		grid_rightf(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "%.*f%s", v >= 99.95 || u == 0 ? 0 : 1, v, units[u]);
+	else
+		grid_right(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "-");
+}
+
 static void draw_share(const struct col *col, const struct cell *c)
 {
 	double v = page_num(c->worker, col->path, NAN), most = strcmp(col->path, "wait") == 0 ? WAIT_MUCH : BUSY_FULL;
@@ -130,7 +144,7 @@ static void draw_queues(const struct col *col, const struct cell *c)
 static const struct col cols[] = {
 	{"Lcore", "", 5, 0, draw_number, "lcore"},
 	{"CPU", "", 4, 9, draw_number, "cpu"},
-	{"Node", "", 4, 13, draw_number, "node"},
+	{"Node", "", 4, 15, draw_number, "node"},
 	{"Busy", "", 6, 1, draw_share, "busy"},
 	{"", "", 10, 5, draw_bar, "busy"},
 	{"Pkts", "/s", 6, 2, draw_si, "pps"},
@@ -138,11 +152,13 @@ static const struct col cols[] = {
 	{"Polls", "/s", 6, 6, draw_si, "loops_per_s"},
 	{"Stalls", "/s", 6, 7, draw_loss, "stalls_per_s"},
 	{"CPU", "wait", 6, 4, draw_share, "wait"},
-	{"State", "", 6, 10, draw_state, "asleep"},
-	{"Yields", "", 6, 11, draw_si, "yields"},
-	{"Sleeps", "", 6, 12, draw_si, "sleeps"},
-	{"Events", "lost", 6, 14, draw_loss, "events_lost"},
-	{"Plan", "", 6, 15, draw_number, "plan"},
+	{"Long", "turns", 6, 11, draw_si, "stall.count"},
+	{"Longest", "turn", 7, 10, draw_time, "stall.longest_ns"},
+	{"State", "", 6, 12, draw_state, "asleep"},
+	{"Yields", "", 6, 13, draw_si, "yields"},
+	{"Sleeps", "", 6, 14, draw_si, "sleeps"},
+	{"Events", "lost", 6, 16, draw_loss, "events_lost"},
+	{"Plan", "", 6, 17, draw_number, "plan"},
 	{"Queues", "", 16, 8, draw_queues},
 };
 #define NCOLS ARRAY_SIZE(cols)

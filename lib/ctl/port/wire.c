@@ -138,7 +138,7 @@ fail:
 
 static void wire_link(struct port *p, enum snap_link *link, uint64_t *speed_mbps)
 {
-	*link = LINK_UP;
+	*link = p->link_down ? LINK_DOWN : LINK_UP;
 	*speed_mbps = p->cfg.speed_bps > 0 ? p->cfg.speed_bps / 1000000 : 10000;
 }
 
@@ -200,6 +200,21 @@ static void wire_notes(struct port *p, json_t *array)
 		json_array_append_new(array, json_string("nobody receives at the other end: one ring of frames is accepted, then none"));
 }
 
+static struct port *wire_peer(const struct port *p)
+{
+	const struct wire_end *end = p->priv;
+
+	return end != NULL && end->peer != NULL ? end->peer->port : NULL;
+}
+
+static unsigned wire_rings(const struct port *p, struct rte_ring **ring)
+{
+	const struct wire_end *end = p->priv;
+
+	memcpy(ring, end->ring, end->nrings * sizeof(*ring));
+	return end->nrings;
+}
+
 const struct port_spec port_spec_wire = {
 	.prefix = "wire",
 	.syntax = "wire",
@@ -212,5 +227,7 @@ const struct port_spec port_spec_wire = {
 	.drain = wire_drain,
 	.close = wire_close,
 	.notes = wire_notes,
+	.peer = wire_peer,
+	.rings = wire_rings,
 	.virtual_speed = true,
 };

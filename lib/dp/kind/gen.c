@@ -143,8 +143,13 @@ static __rte_noinline unsigned flush_tail(struct dp_worker *w, const struct gen_
 {
 	struct gen_own *o = gen_own(g);
 	uint64_t before = cell_get(&j->txq->cnt.bytes), i = o->first.i - (j->txq->n - j->txq->head);
-	unsigned sent = txq_flush(j->txq, now);
+	unsigned n = j->txq->n - j->txq->head;
 
+	if (o->first.probes)
+		gen_probe_put(j, g, &o->first, i, j->txq->m + j->txq->head, n);
+	unsigned sent = txq_flush(j->txq, now);
+	if (o->first.probes && sent < n)
+		gen_probe_back(g, &o->first, i + sent, n - sent);
 	if (sent > 0) {
 		o->progress_tsc = now;
 		gen_credit(g, &o->first, i, sent, cell_get(&j->txq->cnt.bytes) - before);
@@ -205,6 +210,8 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 		if (n == 0)
 			return 1;
 	}
+	if (unlikely(gr->probes))
+		gen_probe_put(j, g, gr, gr->i, q->m, n);
 	uint64_t before = cell_get(&q->cnt.bytes), late = 0;
 	bool paced = !pace_is_max(&gr->pace);
 	if (paced)
@@ -229,6 +236,8 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 		}
 	}
 	if (unlikely(sent < n)) {
+		if (gr->probes)
+			gen_probe_back(g, gr, gr->i - n + sent, n - sent);
 		if (gr->i == gr->limit_i && o->nlive == 1)
 			gen_set_state(g, GEN_DRAINING);
 		if (!simple && o->ngroups > 1) {

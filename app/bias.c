@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bias.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "log.h"
+#include "probe.h"
+
+#define FILE_NAME "calibration.json"
+
+static void host_name(char *out, size_t size)
+{
+	if (gethostname(out, size) != 0)
+		out[0] = '\0';
+	out[size - 1] = '\0';
+}
+
+/* The list of the file, [] when there is none. New reference. */
+static json_t *read_list(const char *path)
+{
+	struct sbuf text = {0};
+	struct err e;
+	json_t *list = NULL, *doc = NULL;
+
+	if (access(path, F_OK) == 0 && file_read_text(path, &text, &e) < 0)
+		log_msg(LOG_LVL_WARN, "what calibrate kept cannot be read: %s", e.text);
+	else if (text.len > 0 && (doc = json_loads(text.s, 0, NULL)) == NULL)
+		log_msg(LOG_LVL_WARN, "what calibrate kept in '%s' is no JSON; `calibrate` writes it anew", path);
+	if (json_is_array(json_object_get(doc, "calibrations")))
+		list = json_incref(json_object_get(doc, "calibrations"));
+	json_decref(doc);
+	sbuf_free(&text);
+	return list != NULL ? list : json_array();
+}
+
+static bool names(const json_t *o, const char *key, const char *text)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s != NULL && strcmp(s, text) == 0;
+}
+
+static int port_named(const struct app *app, const json_t *o, const char *key)
+{
+	for (unsigned p = 0; p < ctl_nports(app->ctl); p++)
+		if (names(o, key, ctl_port_name(app->ctl, p)))
+			return (int)p;
+	return -1;
+}
+
+static uint64_t number(const json_t *o, const char *key)
+{
+	json_int_t v = json_integer_value(json_object_get(o, key));
+
+	return v > 0 ? (uint64_t)v : 0;
+}
+
+void bias_load(const struct app *app)
+{
+	char *path = file_state_path(FILE_NAME), host[256];
+	json_t *list = path != NULL ? read_list(path) : json_array(), *o;
+	size_t i;
+
+	host_name(host, sizeof(host));
+	json_array_foreach(list, i, o) {
+		int tx = port_named(app, o, "tx"), rx = port_named(app, o, "rx");
+		struct probe_bias b = {.known = true, .median_ns = number(o, "median_ns"), .min_ns = number(o, "min_ns"),
+				       .frames = number(o, "frames"), .wall_ns = number(o, "wall_ns")};
+		if (names(o, "host", host) && tx >= 0 && rx >= 0 && b.frames > 0)
+			ctl_bias_set(app->ctl, (unsigned)tx, (unsigned)rx, &b);
+	}
+	json_decref(list);
+	free(path);
+}
+
+void bias_save(const struct app *app)
+{
+	char *path = file_state_path(FILE_NAME), host[256];
+	json_t *list;
+	struct err e;
+
+	if (path == NULL)
+		return;
+	list = read_list(path);
+	host_name(host, sizeof(host));
+	for (unsigned tx = 0; tx < ctl_nports(app->ctl); tx++)
+		for (unsigned rx = 0; rx < ctl_nports(app->ctl); rx++) {
+			struct probe_bias b = ctl_bias(app->ctl, (int)tx, rx);
+			const char *from = ctl_port_name(app->ctl, tx), *to = ctl_port_name(app->ctl, rx);
+			if (!b.known)
+				continue;
+			for (size_t i = json_array_size(list); i-- > 0;) {
+				const json_t *o = json_array_get(list, i);
+				if (names(o, "host", host) && names(o, "tx", from) && names(o, "rx", to))
+					json_array_remove(list, i);
+			}
+			json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "host", host, "tx", from, "rx", to,
+							      "median_ns", (json_int_t)b.median_ns, "min_ns", (json_int_t)b.min_ns, "frames",
+							      (json_int_t)b.frames, "wall_ns", (json_int_t)b.wall_ns));
+		}
+	json_t *doc = json_pack("{s:o}", "calibrations", list);
+	char *text = json_dumps(doc, JSON_INDENT(1));
+	int rc = file_make_parents(path);
+	if (rc < 0)
+		log_msg(LOG_LVL_WARN, "what was measured is not kept: '%s': %s", path, strerror(-rc));
+	else if (text != NULL && file_replace(path, text, strlen(text), &e) < 0)
+		log_msg(LOG_LVL_WARN, "what was measured is not kept: %s", e.text);
+	free(text);
+	json_decref(doc);
+	free(path);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* show latency: what became of the probes, how long they took, how evenly frames came. Control makes the tree. */
+#include "out.h"
+#include "probe.h"
+#include "verbs.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COUNTS(in) \
+	{in "sent", "probes sent", OF_COUNT}, {in "received", "received", OF_COUNT}, {in "lost", "lost", OF_COUNT}, \
+	{in "loss", "loss", OF_PERCENT}, {in "duplicated", "duplicated", OF_COUNT}, {in "reordered", "reordered", OF_COUNT}, \
+	{in "late", "late", OF_COUNT}, {in "corrupted", "corrupted", OF_COUNT}
+#define PERCENTILES(in, title) \
+	{in ".percentiles_ns.p50", title " 50%", OF_NS}, {in ".percentiles_ns.p90", title " 90%", OF_NS}, \
+	{in ".percentiles_ns.p95", title " 95%", OF_NS}, {in ".percentiles_ns.p99", title " 99%", OF_NS}, \
+	{in ".percentiles_ns.p99_9", title " 99.9%", OF_NS}, {in ".percentiles_ns.p99_99", title " 99.99%", OF_NS}, \
+	{in ".percentiles_ns.p99_999", title " 99.999%", OF_NS}
+#define VALUES(in, title) \
+	{in ".min_ns", title " min", OF_NS}, {in ".mean_ns", title " mean", OF_NS}, PERCENTILES(in, title), {in ".max_ns", title " max", OF_NS}
+#define NEAR(ns) {"gap.near." ns, "gap within " ns "ns", OF_PERCENT}
+#define DISPERSION(scale) {"gap.dispersion." scale, "dispersion " scale, OF_REAL}
+
+static const struct out_col port_cols[] = {
+	{"port", "port", OF_COUNT},
+	{"name", "name", OF_STR},
+	COUNTS("counts."),
+	{"counts.extent_max", "extent max", OF_COUNT, .some = true},
+	{"counts.extent_mean", "extent mean", OF_REAL, .some = true},
+	{"damaged", "damaged", OF_COUNT, .some = true},
+	{"foreign", "foreign", OF_COUNT, .some = true},
+	{"plain", "frames without probe", OF_COUNT, .some = true},
+	VALUES("latency.actual", "latency"),
+	VALUES("latency.intended", "since due"),
+	{"latency.actual.above", "out of range", OF_COUNT, .some = true},
+	{"counts.jitter_ns", "jitter", OF_NS},
+	{"jitter.limit_ns", "jitter threshold", OF_NS, .some = true},
+	{"jitter.above", "jitter above it", OF_COUNT, .some = true},
+	{"jitter.share", "jitter share", OF_PERCENT, .some = true},
+	{"latency.actual.pdv_ns", "delay variation", OF_NS},
+	{"bias_ns", "own share (bias)", OF_NS, .some = true},
+	VALUES("gap", "gap"),
+	{"gap.target_ns", "gap asked", OF_NS, .some = true},
+	NEAR("64"), NEAR("128"), NEAR("256"), NEAR("512"),
+	{"gap.cv", "gap variation", OF_REAL},
+	DISPERSION("1us"), DISPERSION("10us"), DISPERSION("100us"), DISPERSION("1ms"),
+};
+static const struct out_view port_view = {.rows = "ports", .cols = port_cols, .ncols = ARRAY_SIZE(port_cols), .transpose = true};
+
+/* What fits a terminal of 120 columns; CSV and JSON have everything. */
+static const struct out_col stream_cols[] = {
+	{"port", "port", OF_COUNT}, {"stream", "stream", OF_COUNT}, {"sent", "sent", OF_COUNT}, {"received", "received", OF_COUNT},
+	{"lost", "lost", OF_COUNT}, {"duplicated", "dup", OF_COUNT}, {"reordered", "reord", OF_COUNT}, {"late", "late", OF_COUNT},
+	{"corrupted", "corr", OF_COUNT}, {"jitter_ns", "jitter", OF_NS}, {"latency.min_ns", "min", OF_NS},
+	{"latency.percentiles_ns.p50", "50%", OF_NS}, {"latency.percentiles_ns.p99", "99%", OF_NS},
+	{"latency.percentiles_ns.p99_9", "99.9%", OF_NS}, {"latency.max_ns", "max", OF_NS},
+};
+static const struct out_col stream_cols_csv[] = {
+	{"port", "port", OF_COUNT}, {"stream", "stream", OF_COUNT}, COUNTS(""), {"extent_max", "extent", OF_COUNT},
+	{"extent_mean", "extent mean", OF_STR}, {"jitter_ns", "jitter", OF_NS}, {"latency.samples", "samples", OF_COUNT},
+	VALUES("latency", "latency"), {"latency.pdv_ns", "delay variation", OF_NS},
+};
+static const struct out_view stream_view = {.rows = "streams", .cols = stream_cols, .ncols = ARRAY_SIZE(stream_cols)};
+static const struct out_view stream_view_csv = {.rows = "streams", .cols = stream_cols_csv, .ncols = ARRAY_SIZE(stream_cols_csv)};
+
+static bool selected(const struct target *t, unsigned port, unsigned stream)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (port >= t->item[i].p0 && port <= t->item[i].p1 &&
+		    (!t->item[i].has_streams || (stream >= t->item[i].s0 && stream <= t->item[i].s1)))
+			return true;
+	return false;
+}
+
+static unsigned number(const json_t *o, const char *key)
+{
+	return (unsigned)json_integer_value(json_object_get(o, key));
+}
+
+/* What is said in words: of the whole, then of ports where something is to be known. */
+static void remarks(const json_t *doc, struct sbuf *out)
+{
+	const json_t *clock = json_object_get(doc, "clock"), *port;
+	bool asked = json_is_true(json_object_get(doc, "corrected")), corrected = false, biased = false;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "ports"), i, port) {
+		const json_t *counts = json_object_get(port, "counts"), *why = json_object_get(counts, "why");
+		unsigned id = number(port, "port");
+		corrected |= json_is_true(json_object_get(port, "corrected"));
+		biased |= !json_is_null(json_object_get(port, "bias_ns"));
+		if (number(counts, "rx_queues") > 1)
+			sbuf_addf(out, "port %u: probes of one stream and Tx queue came on up to %u Rx queues: order and jitter are judged on "
+				  "each queue alone\n", id, number(counts, "rx_queues"));
+		if (why != NULL)
+			sbuf_addf(out, "port %u: not exact: %s\n", id, json_string_value(why));
+		if (asked && json_is_null(json_object_get(port, "bias_ns")))
+			sbuf_addf(out, "port %u: nothing was subtracted: `calibrate` has not measured it\n", id);
+	}
+	if (!json_is_true(json_object_get(doc, "settled")))
+		sbuf_add(out, "ports are sending: what is on its way counts as lost\n");
+	sbuf_addf(out, "values are known to 1/1024 of themselves (streams: 1/64), the clock to %.3g ppm",
+		  json_real_value(json_object_get(clock, "uncertainty_ppm")));
+	sbuf_add(out, corrected ? "; the tester's own share is subtracted\n" : biased ? "; the tester's own share is not subtracted\n" : "\n");
+}
+
+static bool any_latency(const json_t *streams)
+{
+	const json_t *s;
+	size_t i;
+
+	json_array_foreach(streams, i, s)
+		if (!json_is_null(json_object_get(s, "latency")))
+			return true;
+	return false;
+}
+
+static void print(struct cmd_run *r, const json_t *doc, bool streams)
+{
+	if (r->out_mode == OUT_JSON) {
+		out_write(OUT_JSON, doc, NULL, r->out);
+		return;
+	}
+	if (r->out_mode == OUT_CSV) {
+		out_write(OUT_CSV, doc, streams ? &stream_view_csv : &port_view, r->out);
+		return;
+	}
+	if (!streams)
+		out_write(OUT_TEXT, doc, &port_view, r->out);
+	if (!streams && any_latency(json_object_get(doc, "streams")))
+		sbuf_addc(r->out, '\n');
+	if (streams || any_latency(json_object_get(doc, "streams")))
+		out_write(OUT_TEXT, doc, &stream_view, r->out);
+	remarks(doc, r->out);
+}
+
+enum { PORTS, CORRECTED };
+
+static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	struct app *app = app_of(r);
+	struct portset ports;
+	bool streams = false;
+	json_t *s;
+	size_t i;
+	int rc = 0;
+
+	if (args[PORTS].given)
+		rc = app_ports(app, &args[PORTS].target, true, &ports, e);
+	else
+		app_all_ports(app, &ports);
+	if (rc < 0) {
+		e->col = args[PORTS].col;
+		return rc;
+	}
+	for (unsigned k = 0; args[PORTS].given && k < args[PORTS].target.n; k++)
+		streams |= args[PORTS].target.item[k].has_streams;
+	json_t *doc = ctl_latency_json(app->ctl, &ports, args[CORRECTED].given ? LATENCY_CORRECTED : 0), *kept = json_array();
+	json_array_foreach(json_object_get(doc, "streams"), i, s)
+		if (!args[PORTS].given || selected(&args[PORTS].target, number(s, "port"), number(s, "stream")))
+			json_array_append(kept, s);
+	json_object_set_new(doc, "streams", kept);
+	print(r, doc, streams);
+	json_decref(doc);
+	return 0;
+}
+
+static const struct arg_spec args_show_latency[] = {
+	[PORTS] = {ARG_TARGETS, "ports", ARG_OPT},
+	[CORRECTED] = {ARG_WORD, "corrected", ARG_OPT},
+	{ARG_END},
+};
+
+const struct verb verb_show_latency = {
+	.name = "show latency", .args = args_show_latency, .run = run, .flags = VERB_NO_LOAD,
+	.help = "Loss, order, duplicates, latency and gaps, from the probes in received frames.\n"
+		"`set <ports> probe on` puts a probe in each frame, `probe every N` in one of N. A column is a receiving port: what was sent\n"
+		"to it and what became of it. Latency is counted from the moment of sending, \"since due\" from the moment at which the\n"
+		"rate had the frame due. Streams with `latency on` have a line of their own, and so has each that is named: show latency 0/0-3.\n"
+		"A percentile for which there are too few frames is left out. corrected: less the tester's own share, which `calibrate`\n"
+		"measures.",
+};

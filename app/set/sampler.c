@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pktgen's latency settings of a port: the threshold of `jitter`, and what `start <ports> latsampler` takes. */
+#include "rows.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NUM_MAX 1000000
+#define RATE_MAX 1000000
+
+static const char *const kinds[] = {[SAMPLER_NONE] = "none", [SAMPLER_SIMPLE] = "simple", [SAMPLER_POISSON] = "poisson"};
+
+/* The next word of *at, a number of 1..most. */
+static int number(const struct vspec *s, const char *text, const char **at, const char *what, uint32_t most, uint32_t *out, struct err *e)
+{
+	const struct vspec count = {.type = &vt_uint, .min = 1, .max = most};
+	char word[24];
+	uint64_t v;
+
+	*at += strspn(*at, " ");
+	size_t len = strcspn(*at, " ");
+	if (len == 0 || len >= sizeof(word))
+		return vspec_fail(s, EINVAL, (int)(*at - text), e, text, "lacks the %s, 1 to %u", what, most);
+	snprintf(word, sizeof(word), "%.*s", (int)len, *at);
+	if (vt_uint.parse(&count, word, &v, NULL) < 0)
+		return vspec_fail(s, EINVAL, (int)(*at - text), e, text, "has \"%s\" where the %s is wanted, 1 to %u", word, what, most);
+	*out = (uint32_t)v;
+	*at += len;
+	return 0;
+}
+
+static int sampler_vparse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	struct sampler_cfg v;
+	const char *at = text + strcspn(text, " ");
+	int rc;
+
+	memset(&v, 0, sizeof(v)); /* unused bytes too: values are compared as bytes */
+	for (v.kind = 0; v.kind < ARRAY_SIZE(kinds); v.kind++)
+		if (strlen(kinds[v.kind]) == (size_t)(at - text) && strncmp(kinds[v.kind], text, (size_t)(at - text)) == 0)
+			break;
+	if (v.kind == ARRAY_SIZE(kinds))
+		return vspec_fail(s, EINVAL, 0, e, text, "begins with none of simple, poisson, none");
+	if (v.kind != SAMPLER_NONE) {
+		rc = number(s, text, &at, "number of samples", NUM_MAX, &v.num, e);
+		if (rc == 0)
+			rc = number(s, text, &at, "samples per second", RATE_MAX, &v.rate, e);
+		if (rc < 0)
+			return rc;
+		at += strspn(at, " ");
+		if (*at == '\0')
+			return vspec_fail(s, EINVAL, (int)(at - text), e, text, "lacks the file");
+		if (strlen(at) >= sizeof(v.file))
+			return vspec_fail(s, EINVAL, (int)(at - text), e, text, "names a file by more than %zu bytes", sizeof(v.file) - 1);
+		strcpy(v.file, at);
+	} else if (at[strspn(at, " ")] != '\0') {
+		return vspec_fail(s, EINVAL, (int)(at - text), e, text, "has more than \"none\"");
+	}
+	memcpy(out, &v, sizeof(v));
+	return 0;
+}
+
+static void sampler_vprint(const struct vspec *s, const void *val, struct sbuf *out)
+{
+	const struct sampler_cfg *v = val;
+
+	(void)s;
+	sbuf_add(out, kinds[v->kind]);
+	if (v->kind != SAMPLER_NONE)
+		sbuf_addf(out, " %u %u %s", v->num, v->rate, v->file);
+}
+
+static void sampler_vcomplete(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+{
+	(void)s;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strncmp(kinds[i], prefix, strlen(prefix)) == 0)
+			offer(arg, kinds[i]);
+}
+
+static const struct vtype vt_sampler = {
+	.name = "sampler", .syntax = "none | simple|poisson NUM RATE FILE", .size = sizeof(struct sampler_cfg), .parse = sampler_vparse,
+	.print = sampler_vprint, .complete = sampler_vcomplete,
+};
+
+#define AT(member) offsetof(struct port_cfg, member)
+
+const struct setting set_sampler_rows[] = {
+	{.name = "jitter", .scope = SCOPE_PORT, .v = {&vt_uint, 0, 1000000}, .dflt = "0", .unit = "us", .offset = AT(jitter_us),
+	 .help = "count received probes whose latency differs by more from that of the one before (`show latency`); 0 counts none"},
+	{.name = "latsampler", .scope = SCOPE_PORT, .v = {&vt_sampler}, .dflt = "none", .offset = AT(sampler),
+	 .help = "what `start <ports> latsampler` takes: at most NUM latencies of received probes, RATE a second, evenly or at random "
+		 "times, into FILE"},
+};
+const unsigned set_nsampler_rows = ARRAY_SIZE(set_sampler_rows);

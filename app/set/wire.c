@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Settings of the device under test that a wire can be: struct wire_cfg of the port that sends. Without ports they are for all wires. */
+#include "rows.h"
+#include "ctl.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define DELAY_MAX_NS 60000000000ull
+#define FLAP_MIN_NS 1000000ull
+#define FLAP_MAX_NS 3600000000000ull
+
+static int wire_may(const struct setting *row, const void *obj, const void *val, struct err *e)
+{
+	unsigned port;
+
+	(void)val;
+	if (!set_find_port(obj, &port) || ctl_port_wired(set_ctl(), port))
+		return 0;
+	return err_set(e, EINVAL, "%s: port %u (%s) is no wire", row->name, port, ctl_port_name(set_ctl(), port));
+}
+
+static void wire_put(const struct setting *row, void *obj, const void *val)
+{
+	memcpy((char *)obj + row->offset, val, row->v.type->size);
+}
+
+static bool wire_get(const struct setting *row, const void *obj, void *val)
+{
+	struct sbuf now = {0}, dflt = {0};
+
+	row->v.type->parse(&row->v, row->dflt, val, NULL);
+	row->v.type->print(&row->v, val, &dflt);
+	memcpy(val, (const char *)obj + row->offset, row->v.type->size);
+	row->v.type->print(&row->v, val, &now);
+	bool set = strcmp(sbuf_str(&now), sbuf_str(&dflt)) != 0;
+	sbuf_free(&now);
+	sbuf_free(&dflt);
+	return set;
+}
+
+static void wire_unset(const struct setting *row, void *obj)
+{
+	row->v.type->parse(&row->v, row->dflt, (char *)obj + row->offset, NULL);
+}
+
+static const struct setting_store wire_store = {wire_put, wire_get, wire_unset, wire_may};
+
+bool set_wire_idle(const struct setting *row, const void *port_cfg)
+{
+	return row->store == &wire_store && wire_may(row, port_cfg, NULL, NULL) != 0;
+}
+
+/* All of them at once. */
+static void plain_put(const struct setting *row, void *obj, const void *val)
+{
+	(void)val;
+	(void)row;
+	for (unsigned i = 0; i < set_nwire_rows; i++)
+		if (set_wire_rows[i].store == &wire_store)
+			wire_unset(&set_wire_rows[i], obj);
+}
+
+static bool plain_get(const struct setting *row, const void *obj, void *val)
+{
+	(void)row;
+	(void)obj;
+	*(int *)val = 0;
+	return false;
+}
+
+static void plain_unset(const struct setting *row, void *obj)
+{
+	plain_put(row, obj, NULL);
+}
+
+static const struct setting_store plain_store = {plain_put, plain_get, plain_unset, wire_may};
+
+static const char *const plain_words[] = {"plain", NULL};
+static const char *const burst_word[] = {"burst", NULL};
+static const char *const by_word[] = {"by", NULL};
+static const char *const at_word[] = {"at", NULL};
+static const char *const link_words[] = {"up", "down", NULL};
+static const char *const order_words[] = {"free", "keep", NULL};
+
+#define AT(member) offsetof(struct port_cfg, wire.member)
+#define ROW(word) .name = "wire." word, .alias = "wire " word, .scope = SCOPE_PORT, .store = &wire_store, .flags = SET_WHERE_IT_FITS
+
+const struct setting set_wire_rows[] = {
+	{ROW("limit"), .v = {&vt_limit, WIRE_QUEUE, 1 << 20}, .dflt = "none", .offset = AT(limit),
+	 .help = "rate at which a wire serves what its port sends, and how many frames may wait for that; one that finds the queue full is dropped"},
+	{ROW("delay"), .v = {&vt_delay, 0, DELAY_MAX_NS}, .dflt = "none", .offset = AT(delay),
+	 .help = "time that each frame stays in the wire beside its service: the same for all, or of a distribution"},
+	{ROW("loss"), .v = {&vt_hits, 1, 65535, .choices = burst_word}, .dflt = "none", .offset = AT(loss),
+	 .help = "frames that get lost in the wire: a share by chance, in bursts of N, or every Nth"},
+	{ROW("duplicate"), .v = {&vt_hits}, .dflt = "none", .offset = AT(duplicate), .help = "frames that leave the wire twice"},
+	{ROW("reorder"), .v = {&vt_hits, 1, 65535, .choices = by_word}, .dflt = "none", .offset = AT(reorder),
+	 .help = "frames that leave the wire behind the next N (1) of their Tx queue, however late these come"},
+	{ROW("corrupt"), .v = {&vt_hits, 0, 65535, .choices = at_word}, .dflt = "none", .offset = AT(corrupt),
+	 .help = "frames of which one bit is wrong: in byte N, or anywhere behind the Ethernet header"},
+	{ROW("mtu"), .v = {&vt_uint, 0, 65535}, .dflt = "0", .unit = "bytes", .offset = AT(mtu),
+	 .help = "longer frames are dropped in the wire; without Ethernet header, VLAN tags and FCS; 0: none is too long"},
+	{ROW("fail"), .v = {&vt_bool}, .dflt = "off", .offset = AT(fail),
+	 .help = "one-way failure: all that the port sends is lost, the link stays up"},
+	{ROW("link"), .v = {&vt_enum, .choices = link_words}, .dflt = "up", .offset = AT(link_down),
+	 .help = "link of the wire: down at either end is down at both, and all frames are lost"},
+	{ROW("flap"), .v = {&vt_flap, FLAP_MIN_NS, FLAP_MAX_NS}, .dflt = "none", .offset = AT(flap),
+	 .help = "the link goes down for a time at the end of each period, from the moment on at which this is set"},
+	{ROW("order"), .v = {&vt_enum, .choices = order_words}, .dflt = "free", .offset = AT(in_order),
+	 .help = "what becomes of the order when delays differ: free lets frames overtake each other (counted as reordered), keep does not"},
+	{ROW("seed"), .v = {&vt_uint}, .dflt = "1", .offset = AT(seed),
+	 .help = "which frames chance hits: the same seed hits the same numbers of frames in each direction"},
+	{.name = "wire", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = plain_words}, .dflt = "plain", .store = &plain_store,
+	 .flags = SET_DERIVED | SET_WHERE_IT_FITS, .help = "takes all settings of the wire back"},
+};
+const unsigned set_nwire_rows = ARRAY_SIZE(set_wire_rows);

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* latency: a row for each port with what became of the probes that were sent to it and how long they took; below, the distribution at the
+ * selected port, and the streams of its own that are measured each by itself. */
+#include "page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "out.h"
+#include "page_flow.h"
+
+#define NAME_MOST 16
+#define DETAIL_MIN 5   /* rows of detail that are worth leaving ports out for */
+
+enum cell_kind { CELL_NAME, CELL_COUNT, CELL_LOSS, CELL_SHARE, CELL_NS };
+
+struct col {
+	const char *title, *unit;
+	int width, rank;
+	enum cell_kind kind;
+	const char *path;
+};
+
+/* Of ports, from left to right; the highest rank goes first where there is no room. */
+static const struct col port_cols[] = {
+	{"Port", "", 8, 0, CELL_NAME, NULL},
+	{"Probes", "sent", 11, 6, CELL_COUNT, "counts.sent"},
+	{"Probes", "received", 11, 2, CELL_COUNT, "counts.received"},
+	{"Lost", "", 9, 1, CELL_LOSS, "counts.lost"},
+	{"Lost", "share", 7, 9, CELL_SHARE, "counts.loss"},
+	{"Dupli", "cated", 7, 7, CELL_LOSS, "counts.duplicated"},
+	{"Reor", "dered", 7, 5, CELL_LOSS, "counts.reordered"},
+	{"Late", "", 7, 14, CELL_LOSS, "counts.late"},
+	{"Cor", "rupted", 7, 11, CELL_LOSS, "counts.corrupted"},
+	{"Latency", "min", 7, 10, CELL_NS, "latency.actual.min_ns"},
+	{"Latency", "mean", 7, 8, CELL_NS, "latency.actual.mean_ns"},
+	{"Latency", "50%", 7, 3, CELL_NS, "latency.actual.percentiles_ns.p50"},
+	{"Latency", "99%", 7, 4, CELL_NS, "latency.actual.percentiles_ns.p99"},
+	{"Latency", "99.9%", 7, 12, CELL_NS, "latency.actual.percentiles_ns.p99_9"},
+	{"Latency", "max", 7, 5, CELL_NS, "latency.actual.max_ns"},
+	{"Jitter", "", 7, 13, CELL_NS, "counts.jitter_ns"},
+	{"Own", "share", 7, 15, CELL_NS, "bias_ns"},
+};
+
+/* Of distributions, a row each. */
+static const struct col dist_cols[] = {
+	{"", "", 9, 0, CELL_NAME, NULL},
+	{"min", "", 7, 2, CELL_NS, "min_ns"},
+	{"mean", "", 7, 5, CELL_NS, "mean_ns"},
+	{"50%", "", 7, 1, CELL_NS, "percentiles_ns.p50"},
+	{"90%", "", 7, 6, CELL_NS, "percentiles_ns.p90"},
+	{"95%", "", 7, 8, CELL_NS, "percentiles_ns.p95"},
+	{"99%", "", 7, 1, CELL_NS, "percentiles_ns.p99"},
+	{"99.9%", "", 7, 3, CELL_NS, "percentiles_ns.p99_9"},
+	{"99.99%", "", 7, 4, CELL_NS, "percentiles_ns.p99_99"},
+	{"99.999%", "", 7, 7, CELL_NS, "percentiles_ns.p99_999"},
+	{"max", "", 7, 2, CELL_NS, "max_ns"},
+	{"samples", "", 11, 9, CELL_COUNT, "samples"},
+};
+
+/* Of streams. */
+static const struct col stream_cols[] = {
+	{"Stream", "", 9, 0, CELL_NAME, NULL},
+	{"sent", "", 11, 5, CELL_COUNT, "sent"},
+	{"received", "", 11, 2, CELL_COUNT, "received"},
+	{"lost", "", 7, 1, CELL_LOSS, "lost"},
+	{"dup", "", 5, 6, CELL_LOSS, "duplicated"},
+	{"reord", "", 5, 4, CELL_LOSS, "reordered"},
+	{"min", "", 7, 7, CELL_NS, "latency.min_ns"},
+	{"mean", "", 7, 8, CELL_NS, "latency.mean_ns"},
+	{"50%", "", 7, 1, CELL_NS, "latency.percentiles_ns.p50"},
+	{"99%", "", 7, 3, CELL_NS, "latency.percentiles_ns.p99"},
+	{"99.9%", "", 7, 9, CELL_NS, "latency.percentiles_ns.p99_9"},
+	{"max", "", 7, 4, CELL_NS, "latency.max_ns"},
+};
+
+#define COLS_MAX 17
+_Static_assert(ARRAY_SIZE(port_cols) <= COLS_MAX && ARRAY_SIZE(dist_cols) <= COLS_MAX && ARRAY_SIZE(stream_cols) <= COLS_MAX, "room");
+
+struct cols {
+	const struct col *col;
+	unsigned n;
+	int at[COLS_MAX], width[COLS_MAX];
+};
+
+static void fit(struct cols *c, const struct col *col, unsigned n, int room)
+{
+	int rank[COLS_MAX], used = 0;
+
+	c->col = col;
+	c->n = n;
+	for (unsigned i = 0; i < n; i++) {
+		c->width[i] = col[i].width;
+		rank[i] = col[i].rank;
+	}
+	page_fit(c->width, rank, n, 1, room, c->at);
+	for (unsigned i = 0; i < n; i++)
+		if (c->at[i] >= 0)
+			used = c->at[i] + c->width[i];
+	int more = room - used < NAME_MOST - c->width[0] ? room - used : NAME_MOST - c->width[0];
+	c->width[0] += more > 0 ? more : 0;
+	page_fit(c->width, rank, n, 1, room, c->at);
+}
+
+static void heads(const struct cols *c, struct grid *g, int row, bool second)
+{
+	for (unsigned i = 0; i < c->n; i++) {
+		const char *text = second ? c->col[i].unit : c->col[i].title;
+		if (c->at[i] < 0)
+			continue;
+		if (i == 0)
+			grid_left(g, row, c->at[i], c->width[i], ROLE_STAT_LABEL, text);
+		else
+			grid_right(g, row, c->at[i], c->width[i], ROLE_STAT_LABEL, text);
+	}
+}
+
+/* Four digits and a unit: "812ns", "1.234us". */
+static void put_ns(struct grid *g, int row, int col, int width, enum role role, double ns)
+{
+	static const struct { double of; const char *unit; } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+	unsigned u = 0;
+
+	if (!isfinite(ns)) {
+		grid_right(g, row, col, width, role, "-");
+		return;
+	}
+	while (u + 1 < ARRAY_SIZE(units) && ns < 0.99995 * units[u].of)
+		u++;
+	double v = ns / units[u].of;
+	int digits = u + 1 == ARRAY_SIZE(units) ? 0 : v < 9.9995 ? 3 : v < 99.995 ? 2 : v < 999.95 ? 1 : 0;
+	grid_rightf(g, row, col, width, role, "%.*f%s", digits, v, units[u].unit);
+}
+
+static void put_share(struct grid *g, int row, int col, int width, enum role role, double v)
+{
+	if (!isfinite(v))
+		grid_right(g, row, col, width, role, "-");
+	else if (v == 0)
+		grid_right(g, row, col, width, role, "0%");
+	else
+		grid_rightf(g, row, col, width, role, v < 0.001 ? "%.2g%%" : "%.2f%%", 100 * v);
+}
+
+static void cells(const struct cols *c, struct grid *g, int row, const json_t *o)
+{
+	for (unsigned i = 1; i < c->n; i++) {
+		int at = c->at[i], w = c->width[i];
+		double v = page_num(o, c->col[i].path, NAN);
+		if (at < 0)
+			continue;
+		switch (c->col[i].kind) {
+		case CELL_NS:
+			put_ns(g, row, at, w, ROLE_DYN_VALUES, v);
+			break;
+		case CELL_SHARE:
+			put_share(g, row, at, w, v > 0 ? ROLE_WARN : ROLE_DYN_VALUES, v);
+			break;
+		default:
+			page_put_count(g, row, at, w, c->col[i].kind == CELL_LOSS && v > 0 ? ROLE_WARN : ROLE_PORT_TOTALS,
+				       out_get(o, c->col[i].path));
+		}
+	}
+}
+
+/* ---- ports ---- */
+
+/* The port's numbers; NULL: it receives nothing. */
+static const json_t *at_port(const struct page_in *in, const json_t *port)
+{
+	return page_by(out_get(in->snap, "latency.ports"), "port", (unsigned)page_int(port, "port", -1));
+}
+
+static void port_row(const struct page_in *in, const struct cols *c, struct grid *g, int row, const json_t *port)
+{
+	bool selected = (unsigned)page_int(port, "port", -1) == in->port;
+	struct sbuf b = {0};
+
+	page_port_name(port, in, c->width[0], &b);
+	grid_left(g, row, c->at[0], c->width[0], selected ? ROLE_SELECTED : ROLE_PORT_LABEL, sbuf_str(&b));
+	if (selected)
+		grid_reverse(g, row, c->at[0], c->width[0]);
+	sbuf_free(&b);
+	cells(c, g, row, at_port(in, port));
+}
+
+/* ---- the selected port ---- */
+
+static void dist_row(struct flow *f, const struct cols *c, const char *name, const json_t *o)
+{
+	flow_room(f, 1);
+	grid_left(&f->g, f->row, c->at[0], c->width[0], ROLE_DYN_LABEL, name);
+	cells(c, &f->g, f->row, o);
+	f->row++;
+}
+
+static void pair_ns(struct pairs *p, const char *name, const json_t *o, const char *path)
+{
+	struct sbuf b = {0};
+
+	if (json_is_number(out_get(o, path)))
+		out_cell(out_get(o, path), OF_NS, &b);
+	pairs_add(p, name, b.len > 0 ? b.s : "-", PAIR_FIXED);
+	sbuf_free(&b);
+}
+
+static void pair_share(struct pairs *p, const char *name, const json_t *o, const char *path, bool percent)
+{
+	double v = page_num(o, path, NAN);
+	struct sbuf b = {0};
+
+	if (isfinite(v))
+		sbuf_addf(&b, percent ? "%.2f%%" : "%.3g", percent ? 100 * v : v);
+	pairs_add(p, name, b.len > 0 ? b.s : "-", PAIR_FIXED);
+	sbuf_free(&b);
+}
+
+static void figures(struct flow *f, const json_t *o)
+{
+	struct pairs p = {0};
+	struct sbuf extent = {0};
+
+	pair_ns(&p, "jitter", o, "counts.jitter_ns");
+	pair_ns(&p, "delay variation", o, "latency.actual.pdv_ns");
+	pair_ns(&p, "own share", o, "bias_ns");
+	if (page_num(o, "counts.reordered", 0) > 0) {
+		out_cell(out_get(o, "counts.extent_max"), OF_COUNT, &extent);
+		pairs_add(&p, "reordered by up to", sbuf_str(&extent), PAIR_FIXED);
+	}
+	pair_ns(&p, "gap asked", o, "gap.target_ns");
+	pair_share(&p, "gap within 64ns", o, "gap.near.64", true);
+	pair_share(&p, "within 128ns", o, "gap.near.128", true);
+	pair_share(&p, "within 256ns", o, "gap.near.256", true);
+	pair_share(&p, "within 512ns", o, "gap.near.512", true);
+	pair_share(&p, "gap variation", o, "gap.cv", false);
+	pair_share(&p, "dispersion 1us", o, "gap.dispersion.1us", false);
+	pair_share(&p, "10us", o, "gap.dispersion.10us", false);
+	pair_share(&p, "100us", o, "gap.dispersion.100us", false);
+	pair_share(&p, "1ms", o, "gap.dispersion.1ms", false);
+	flow_pairs(f, 0, f->g.cols, &p);
+	pairs_free(&p);
+	sbuf_free(&extent);
+}
+
+static void remarks(const struct page_in *in, struct flow *f, const json_t *o)
+{
+	const char *why = page_str(o, "counts.why", NULL);
+	struct sbuf b = {0};
+
+	if (page_num(o, "counts.rx_queues", 0) > 1) {
+		sbuf_addf(&b, "one stream came on %d Rx queues: order and jitter are judged on each alone", page_int(o, "counts.rx_queues", 0));
+		flow_text(f, 0, f->g.cols, ROLE_WARN, sbuf_str(&b));
+	}
+	if (why != NULL) {
+		sbuf_reset(&b);
+		sbuf_addf(&b, "not exact: %s", why);
+		flow_text(f, 0, f->g.cols, ROLE_WARN, sbuf_str(&b));
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		static const char *const key[] = {"damaged", "foreign"};
+		static const char *const what[] = {"probes damaged beyond telling whose they are", "probes of others"};
+		if (!(page_num(o, key[i], 0) > 0))
+			continue;
+		sbuf_reset(&b);
+		out_cell(json_object_get(o, key[i]), OF_COUNT, &b);
+		sbuf_addf(&b, " %s", what[i]);
+		flow_text(f, 0, f->g.cols, ROLE_WARN, sbuf_str(&b));
+	}
+	if (!json_is_true(out_get(in->snap, "latency.settled")))
+		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL, "sending: what is on its way counts as lost");
+	sbuf_free(&b);
+}
+
+static void streams(const struct page_in *in, struct flow *f)
+{
+	const json_t *list = out_get(in->snap, "latency.streams"), *s;
+	struct cols c;
+	size_t i;
+
+	if (json_array_size(list) == 0)
+		return;
+	fit(&c, stream_cols, ARRAY_SIZE(stream_cols), f->g.cols);
+	flow_room(f, 1);
+	heads(&c, &f->g, f->row++, false);
+	json_array_foreach(list, i, s) {
+		flow_room(f, 1);
+		grid_putf(&f->g, f->row, c.at[0], c.width[0], ROLE_DYN_LABEL, "%d/%d", page_int(s, "port", 0), page_int(s, "stream", 0));
+		cells(&c, &f->g, f->row++, s);
+	}
+}
+
+/* The receiver whose distributions are shown: the selected port, and where no probe came in there, one that received what it sent. */
+static const json_t *receiver(const struct page_in *in)
+{
+	const json_t *list = out_get(in->snap, "latency.ports"), *own = page_by(list, "port", in->port), *o;
+	size_t i;
+
+	if (page_num(own, "probes", 0) > 0)
+		return own;
+	json_array_foreach(list, i, o)
+		if (page_num(o, "probes", 0) > 0 && page_by(json_object_get(o, "from"), "port", in->port) != NULL)
+			return o;
+	return own;
+}
+
+static void detail(const struct page_in *in, struct flow *f)
+{
+	const json_t *o = receiver(in);
+	struct cols c;
+
+	if (o == NULL) {
+		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL, "this port receives nothing");
+	} else {
+		fit(&c, dist_cols, ARRAY_SIZE(dist_cols), f->g.cols);
+		flow_room(f, 1);
+		heads(&c, &f->g, f->row++, false);
+		dist_row(f, &c, "latency", out_get(o, "latency.actual"));
+		dist_row(f, &c, "since due", out_get(o, "latency.intended"));
+		dist_row(f, &c, "gap", out_get(o, "gap"));
+		figures(f, o);
+		remarks(in, f, o);
+	}
+	streams(in, f);
+}
+
+static void separator(const struct page_in *in, struct grid *g, int row)
+{
+	struct sbuf b = {0};
+
+	grid_fill(g, row, 0, g->cols, ROLE_SEP_DASH, in->ascii ? L'-' : L'─');
+	const json_t *o = receiver(in);
+	unsigned at = (unsigned)page_int(o, "port", (int)in->port);
+	sbuf_addf(&b, at == in->port ? " port %u " : " port %u, from port %u ", at, in->port);
+	grid_left(g, row, 2, g->cols - 2, ROLE_SEP_TEXT, sbuf_str(&b));
+	sbuf_free(&b);
+}
+
+static bool any_probes(const struct page_in *in)
+{
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach(out_get(in->snap, "latency.ports"), i, o)
+		if (page_num(o, "probes", 0) > 0 || page_num(o, "counts.sent", 0) > 0)
+			return true;
+	return json_is_true(out_get(in->snap, "latency.armed"));
+}
+
+static void table_of(const struct page_in *in, struct grid *g, const json_t **port, unsigned first, unsigned n, int titles)
+{
+	struct cols c;
+
+	fit(&c, port_cols, ARRAY_SIZE(port_cols), g->cols);
+	for (int i = 0; i < titles; i++)
+		heads(&c, g, i, i > 0 || titles == 1);
+	if (titles == 1)
+		grid_left(g, 0, c.at[0], c.width[0], ROLE_STAT_LABEL, "Port");
+	for (unsigned i = 0; i < n; i++)
+		port_row(in, &c, g, titles + (int)i, port[first + i]);
+}
+
+static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+{
+	unsigned nports, first;
+	const json_t **port = page_ports(in->snap, &nports);
+	int titles = g->rows >= 5 ? 2 : g->rows >= 3 ? 1 : 0, room = g->rows - titles;
+	struct flow f;
+
+	out->of = nports;
+	first = page_first(in, nports);
+	if (!any_probes(in) && g->rows > 0)
+		grid_left(g, 0, 0, g->cols, ROLE_STAT_LABEL, nports == 0 ? "no ports" : "no frame has a probe: `set <ports> probe on`, then `start`");
+	if (!any_probes(in) || nports == 0 || room <= 0) {
+		free(port);
+		return;
+	}
+	unsigned n = nports - first;
+	if (in->max_ports > 0 && n > in->max_ports)
+		n = in->max_ports;
+	flow_init(&f, g->cols);
+	detail(in, &f);
+	/* Ports come first; the selected one's figures get the rest, and half where there is not room for both. */
+	int below = room - (int)n - 1;
+	if (below < DETAIL_MIN && room >= 2 * DETAIL_MIN + 2)
+		below = f.row < room / 2 ? f.row : room / 2;
+	if (below < 1)
+		below = 0;
+	if ((int)n > room - (below > 0 ? below + 1 : 0))
+		n = (unsigned)(room - (below > 0 ? below + 1 : 0));
+	table_of(in, g, port, first, n, titles);
+	out->shown = n;
+	if (below > 0) {
+		separator(in, g, titles + (int)n);
+		flow_show(&f, g, titles + (int)n + 1, below, 0, in->top, out);
+	}
+	flow_free(&f);
+	free(port);
+}
+
+const struct page page_latency = {
+	.name = "latency", .alias = "lat", .parts = "stats,latency:@", .draw = draw,
+	.help = "Loss, order and latency of the probes at each port, and the distributions at the selected one.",
+};

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of devices under test: see device.h. */
+#include "device.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEP_NS 200000ull
+#define HELD_NS 1000000ull
+#define LOOKS 20000
+
+struct ctl_port *wire_peer(const struct ctl *c, const struct ctl_port *cp)
+{
+	const struct port *peer = cp->used && cp->p.spec->peer != NULL ? cp->p.spec->peer(&cp->p) : NULL;
+
+	return peer != NULL ? c->port[peer->id] : NULL;
+}
+
+static void add_counts(struct dut_counts *a, const struct dut_counts *b)
+{
+	uint64_t *x = (uint64_t *)a;
+	const uint64_t *y = (const uint64_t *)b;
+
+	for (unsigned i = 0; i < DUT_NCOUNTS; i++)
+		x[i] += y[i];
+}
+
+void device_counts(const struct device *d, struct dut_counts *out)
+{
+	struct dut_counts now = {0};
+
+	*out = d->past;
+	for (unsigned i = 0; i < LOOKS && d->state != NULL && !dut_read(d->state, &now); i++)
+		rte_pause();
+	add_counts(out, &now);
+	out->most_waiting = RTE_MAX(d->past.most_waiting, now.most_waiting);
+}
+
+/* ---- what is asked of it ---- */
+
+static bool link_asked_down(const struct ctl_port *a, const struct ctl_port *b)
+{
+	return a->p.cfg.wire.link_down != 0 || b->p.cfg.wire.link_down != 0;
+}
+
+/* One flapping link has one clock: that of the port with the lower number, where both ask. */
+static const struct ctl_port *flapping(const struct ctl_port *a, const struct ctl_port *b)
+{
+	const struct ctl_port *low = a->p.id < b->p.id ? a : b, *high = low == a ? b : a;
+
+	return low->p.cfg.wire.flap.every_ns != 0 ? low : high->p.cfg.wire.flap.every_ns != 0 ? high : NULL;
+}
+
+static bool wanted(const struct ctl_port *to, const struct ctl_port *from)
+{
+	return wire_cfg_acts(&from->p.cfg.wire) || link_asked_down(to, from) || flapping(to, from) != NULL;
+}
+
+/* ---- phases ---- */
+
+static void tell(struct ctl *c, const int *worker, unsigned n)
+{
+	for (unsigned q = 0; q < n; q++)
+		c->worker[worker[q]].dirty = true;
+}
+
+static void enter(struct ctl *c, struct device *d, enum device_phase phase)
+{
+	d->phase = phase;
+	d->seq = c->plan_seq;
+	tell(c, d->to->rx_worker, d->to->p.nrxq);
+	if (phase == DEVICE_RETURNING) /* none of them is in the middle of a stamped burst */
+		tell(c, d->from->tx_worker, d->from->p.ntxq);
+}
+
+static bool heard(const struct ctl *c, const struct device *d, const int *worker, unsigned n)
+{
+	for (unsigned q = 0; q < n; q++)
+		if (__atomic_load_n(&c->worker[worker[q]].w->cells.acked, __ATOMIC_ACQUIRE) <= d->seq)
+			return false;
+	return true;
+}
+
+static bool rings_empty(struct rte_ring *const *r, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (rte_ring_count(r[i]) > 0)
+			return false;
+	return true;
+}
+
+/* Exact only when nobody sends. */
+static bool holds(const struct device *d)
+{
+	struct dut_counts now;
+
+	if (d->phase == DEVICE_OFF || d->phase == DEVICE_TURNING)
+		return false;
+	device_counts(d, &now);
+	return now.waiting + now.taken > 0 || !rings_empty(d->line.out, d->line.nrings) ||
+	       (d->phase == DEVICE_ON && !rings_empty(d->line.in, d->line.nrings));
+}
+
+/* Its worker has let go of it: what it counted is kept, and the next begins with nothing. */
+static void put_away(struct device *d)
+{
+	struct dut_counts now;
+
+	device_counts(d, &now);
+	d->past = now;
+	memset(d->state, 0, dp_kind_dut.mem());
+}
+
+static void fail(struct ctl *c, struct device *d, const struct err *e)
+{
+	d->failed = true;
+	d->failed_cfg = d->from->p.cfg.wire;
+	snprintf(d->why, sizeof(d->why), "%.200s", e->text);
+	ctl_note(c, d->from->p.id, "port %u: there can be no device under test: %s", d->from->p.id, d->why);
+}
+
+static bool same_cfg(const struct wire_cfg *a, const struct wire_cfg *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+static void begin(struct ctl *c, struct device *d)
+{
+	struct err e = {.text = ""};
+
+	if (d->failed && same_cfg(&d->failed_cfg, &d->from->p.cfg.wire))
+		return;
+	d->failed = false;
+	int rc = d->ready ? device_fill(d, &e) : device_make(d, &e);
+	if (rc < 0) {
+		device_unmake(d);
+		fail(c, d, &e);
+		return;
+	}
+	device_stamp(d, true);
+	enter(c, d, DEVICE_TURNING);
+}
+
+static void end(struct device *d)
+{
+	device_unstamped(d);
+	device_empty(d);
+	d->phase = DEVICE_OFF;
+}
+
+static void step(struct ctl *c, struct device *d)
+{
+	struct ctl_port *to = d->to, *from = d->from;
+	bool want = wanted(to, from);
+	struct dut_counts now;
+
+	switch (d->phase) {
+	case DEVICE_OFF:
+		if (want)
+			begin(c, d);
+		break;
+	case DEVICE_TURNING:
+		if (heard(c, d, to->rx_worker, to->p.nrxq))
+			enter(c, d, DEVICE_ON);
+		break;
+	case DEVICE_ON:
+		device_counts(d, &now);
+		if (now.held > 0 && d->idle_told == from->run.active)
+			c->worker[to->rx_worker[0]].dirty = true;
+		if (!want && !from->run.active && !holds(d))
+			enter(c, d, DEVICE_LEAVING);
+		break;
+	case DEVICE_LEAVING:
+		if (!heard(c, d, to->rx_worker, 1) || holds(d))
+			break;
+		put_away(d);
+		if (want) {
+			enter(c, d, DEVICE_ON);
+			break;
+		}
+		device_stamp(d, false);
+		enter(c, d, DEVICE_RETURNING);
+		break;
+	case DEVICE_RETURNING:
+		if (heard(c, d, to->rx_worker, to->p.nrxq) && heard(c, d, from->tx_worker, from->p.ntxq))
+			end(d);
+		break;
+	}
+}
+
+/* ---- the link ---- */
+
+static void set_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b, bool down)
+{
+	if (a->p.link_down == down && b->p.link_down == down)
+		return;
+	a->p.link_down = b->p.link_down = down;
+	link_look(c, a);
+	link_look(c, b);
+}
+
+static uint64_t flap_changes(const struct ctl_port *f, uint64_t now, uint64_t *next)
+{
+	uint64_t period = clock_cycles(f->flap.every_ns), down = clock_cycles(f->flap.down_ns), t = now - f->flap_tsc;
+	bool is_down = t % period >= period - down;
+
+	*next = f->flap_tsc + t / period * period + (is_down ? period : period - down);
+	return 2 * (t / period) + is_down;
+}
+
+static void look_at_flap(struct ctl_port *cp)
+{
+	const struct flap *f = &cp->p.cfg.wire.flap;
+
+	if (f->down_ns == cp->flap.down_ns && f->every_ns == cp->flap.every_ns)
+		return;
+	cp->flap = *f;
+	cp->flap_tsc = clock_tsc();
+	cp->flapped = 0;
+}
+
+/* Each change is told, also one that was over before control looked. */
+static void turn_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b)
+{
+	struct ctl_port *f;
+	uint64_t next;
+
+	look_at_flap(a);
+	look_at_flap(b);
+	f = (struct ctl_port *)(uintptr_t)flapping(a, b);
+	if (f == NULL || link_asked_down(a, b)) {
+		set_link(c, a, b, link_asked_down(a, b));
+		return;
+	}
+	uint64_t changes = flap_changes(f, clock_tsc(), &next);
+	if (changes > f->flapped + 4) /* the last ones are enough */
+		f->flapped = changes - 4;
+	for (; f->flapped < changes; f->flapped++)
+		set_link(c, a, b, f->flapped % 2 == 0);
+	set_link(c, a, b, changes % 2 == 1);
+}
+
+/* ---- what the rest of control calls ---- */
+
+static struct device *device_of(struct ctl_port *to, struct ctl_port *from)
+{
+	if (to->device == NULL) {
+		to->device = xcalloc(1, sizeof(*to->device));
+		to->device->to = to;
+		to->device->from = from;
+	}
+	return to->device;
+}
+
+void devices_turn(struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *to = c->port[i], *from = wire_peer(c, to);
+		if (from == NULL)
+			continue;
+		if (from->p.id > to->p.id)
+			turn_link(c, to, from);
+		if (to->started && from->started && to->p.nrxq > 0 && (to->device != NULL || wanted(to, from)))
+			step(c, device_of(to, from));
+	}
+}
+
+static bool is_moving(const struct device *d)
+{
+	return d->phase == DEVICE_TURNING || d->phase == DEVICE_LEAVING || d->phase == DEVICE_RETURNING;
+}
+
+bool devices_wait(const struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->device != NULL && is_moving(c->port[i]->device))
+			return true;
+	return false;
+}
+
+static uint64_t flap_next_ns(const struct ctl_port *f)
+{
+	uint64_t now = clock_tsc(), next;
+
+	if (f->flap.every_ns == 0)
+		return HELD_NS; /* not yet looked at */
+	flap_changes(f, now, &next);
+	return clock_ns(next - now) + 1;
+}
+
+uint64_t devices_next_ns(const struct ctl *c)
+{
+	uint64_t ns = UINT64_MAX;
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		const struct ctl_port *to = c->port[i], *from = wire_peer(c, to);
+		const struct device *d = to->device;
+		struct dut_counts now;
+		if (from == NULL)
+			continue;
+		if (flapping(to, from) != NULL)
+			ns = RTE_MIN(ns, flap_next_ns(flapping(to, from)));
+		if (d == NULL || !to->started || !from->started)
+			continue;
+		if (is_moving(d))
+			return STEP_NS;
+		if (d->phase == DEVICE_OFF)
+			continue;
+		device_counts(d, &now);
+		if (now.held > 0 || !wanted(to, from))
+			ns = RTE_MIN(ns, HELD_NS);
+	}
+	return ns;
+}
+
+void devices_touched(struct ctl *c, const struct ctl_port *cp)
+{
+	const struct ctl_port *to = wire_peer(c, cp);
+
+	if (to != NULL && to->device != NULL && to->device->phase == DEVICE_ON)
+		c->worker[to->rx_worker[0]].dirty = true;
+}
+
+void devices_let_go(struct ctl *c, struct ctl_port *cp)
+{
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct device *d = c->port[i]->device;
+		if (d == NULL || c->port[i]->group != cp->group || !d->ready)
+			continue;
+		put_away(d);
+		device_unfill(d);
+		d->phase = DEVICE_OFF;
+	}
+}
+
+void devices_close(struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct device *d = c->port[i]->device;
+		if (d == NULL)
+			continue;
+		device_unmake(d);
+		free(d->law);
+		free(d);
+		c->port[i]->device = NULL;
+	}
+}
+
+bool devices_hold(const struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->device != NULL && c->port[i]->started && holds(c->port[i]->device))
+			return true;
+	return false;
+}
+
+bool ctl_frames_inside(const struct ctl *c)
+{
+	return devices_hold(c);
+}
+
+int device_check(struct ctl *c, struct ctl_port *cp, struct err *e)
+{
+	const struct ctl_port *to = wire_peer(c, cp);
+
+	devices_turn(c);
+	if (to == NULL || to->device == NULL || !to->device->failed)
+		return 0;
+	return err_set(e, ENODEV, "port %u (%s): what its wire shall do cannot be done: %s; `set %u wire default` leaves the wire as it comes",
+		       cp->p.id, cp->p.name, to->device->why, cp->p.id);
+}
+
+void devices_clear(struct ctl *c, const struct ctl_port *cp)
+{
+	const struct ctl_port *to = wire_peer(c, cp);
+
+	if (to == NULL || to->device == NULL)
+		return;
+	device_counts(to->device, &to->device->base);
+}
+
+/* ---- plans ---- */
+
+static bool has_routes(const struct device *d)
+{
+	return d != NULL && (d->phase == DEVICE_TURNING || d->phase == DEVICE_ON || d->phase == DEVICE_LEAVING);
+}
+
+void devices_measure(const struct ctl *c, const struct ctl_port *cp, unsigned worker, unsigned *ntasks, size_t *bytes)
+{
+	const struct device *d = cp->device;
+
+	(void)c;
+	for (unsigned q = 0; has_routes(d) && q < cp->p.nrxq; q++) {
+		if (cp->rx_worker[q] != (int)worker)
+			continue;
+		++*ntasks;
+		*bytes += RTE_ALIGN_CEIL(sizeof(struct reroute_job), CACHE_LINE);
+	}
+	if (d == NULL || d->phase != DEVICE_ON || cp->rx_worker[0] != (int)worker)
+		return;
+	++*ntasks;
+	*bytes += RTE_ALIGN_CEIL(sizeof(struct dut_job), CACHE_LINE) + RTE_ALIGN_CEIL(sizeof(struct dut_law), CACHE_LINE);
+}
+
+static void *carve(uint8_t **mem, size_t bytes)
+{
+	void *p = *mem;
+
+	*mem += RTE_ALIGN_CEIL(bytes, CACHE_LINE);
+	return p;
+}
+
+static void law_of(struct device *d, struct dut_job *j, struct dut_law *at)
+{
+	const struct delay *delay = &d->from->p.cfg.wire.delay;
+
+	if (delay->law != DELAY_NORMAL && delay->law != DELAY_EXPONENTIAL)
+		return;
+	if (d->law == NULL || memcmp(&d->law_of, delay, sizeof(*delay)) != 0) {
+		if (d->law == NULL)
+			d->law = xcalloc(1, sizeof(*d->law));
+		device_law(delay, d->law);
+		d->law_of = *delay;
+	}
+	*at = *d->law;
+	j->law = at;
+}
+
+static void room_of(struct ctl *c, struct device *d, struct dut_job *j)
+{
+	const struct ctl_port *from = d->from;
+
+	d->room_wanted = device_room(&from->p.cfg.wire, plan_speed(from), dev_mtu(from));
+	j->room = (uint32_t)RTE_MIN(d->room_wanted, (uint64_t)d->line.ncells);
+	bool less = j->room < d->room_wanted;
+	if (less && !d->rest_told)
+		ctl_note(c, from->p.id, "port %u: its device under test has room for %u MB, and with these settings %llu MB may wait in it at link "
+			 "speed; frames beyond are counted as overflow (`show wire`)", from->p.id, j->room / (1048576 / DUT_CELL),
+			 (unsigned long long)(d->room_wanted / (1048576 / DUT_CELL)));
+	d->rest_told = less;
+}
+
+static struct dut_job *fill_job(struct ctl *c, struct device *d, uint8_t **mem)
+{
+	struct dut_job *j = carve(mem, sizeof(*j));
+	struct dut_law *law = carve(mem, sizeof(*law));
+	const struct ctl_port *f = flapping(d->to, d->from);
+
+	device_job(&d->from->p.cfg.wire, plan_speed(d->from), j);
+	j->line = &d->line;
+	j->link_down = link_asked_down(d->to, d->from);
+	j->sender_idle = d->idle_told = !d->from->run.active;
+	if (f != NULL && f->flap.every_ns != 0) {
+		j->flap_tsc = f->flap_tsc;
+		j->flap_period = clock_cycles(f->flap.every_ns);
+		j->flap_down = clock_cycles(f->flap.down_ns);
+	}
+	law_of(d, j, law);
+	room_of(c, d, j);
+	return j;
+}
+
+void devices_add(struct ctl *c, struct ctl_port *cp, unsigned worker, struct dp_plan *p, uint8_t **mem)
+{
+	struct device *d = cp->device;
+
+	for (unsigned q = 0; has_routes(d) && q < cp->p.nrxq; q++) {
+		if (cp->rx_worker[q] != (int)worker)
+			continue;
+		struct reroute_job *j = carve(mem, sizeof(*j));
+		*j = (struct reroute_job){.q = cp->rxq[q], .dev = d->dev, .home = cp->p.dev};
+		p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_reroute, .state = &d->route[q], .job = j};
+	}
+	if (d == NULL || d->phase != DEVICE_ON || cp->rx_worker[0] != (int)worker)
+		return;
+	p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_dut, .state = &d->state->base, .job = fill_job(c, d, mem)};
+}

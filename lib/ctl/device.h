@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside lib/ctl: the device under test that frames of a wire pass in one direction. It is there only while the settings ask for it: control
+ * turns the receiver's queues to a device of its own (kind "reroute"), and when they no longer read the wire's rings, has the receiver's first
+ * Rx worker read them (kind "dut"). It goes, in the opposite order, when nothing is asked of it and nothing is on its way. Control thread. */
+#pragma once
+#include "ctl_int.h"
+#include "dut.h"
+
+enum device_phase {
+	DEVICE_OFF,
+	DEVICE_TURNING,   /* the receiver's queues go over to it */
+	DEVICE_ON,
+	DEVICE_LEAVING,   /* the worker lets go of it */
+	DEVICE_RETURNING, /* the queues go back to the wire */
+};
+
+struct device {
+	struct ctl_port *to, *from;
+	enum device_phase phase;
+	uint64_t seq;              /* plans with a higher number have the phase */
+	bool ready;                /* its Rx device is there */
+	bool failed;               /* and cannot be made with these settings: */
+	struct wire_cfg failed_cfg;
+	char why[256];
+	uint16_t dev;              /* what the receiver's queues read */
+	struct dut_line line;
+	void *pool_mem, *mem;      /* mapped */
+	size_t pool_bytes, mem_bytes;
+	uint64_t room_wanted;      /* cells */
+	struct dut_state *state;
+	struct dp_state *route;    /* per Rx queue */
+	const struct rte_eth_rxtx_callback *stamper[DUT_QUEUES]; /* per Tx queue of the sender */
+	struct delay law_of;       /* what law was made for */
+	struct dut_law *law;
+	bool idle_told;            /* the plan says that the sender is idle */
+	bool rest_told;            /* a note about too little room was given */
+	struct dut_counts past, base;
+};
+
+/* device_job.c: pure. cells: that frames may take, by what the settings make wait at that link speed; more than most are not there. */
+uint64_t device_room(const struct wire_cfg *w, uint64_t speed_bps, uint64_t mtu);
+void device_law(const struct delay *d, struct dut_law *law); /* normal and exponential */
+/* All but line and law, and what belongs to the link. */
+void device_job(const struct wire_cfg *w, uint64_t speed_bps, struct dut_job *out);
+
+/* device_mem.c */
+int device_make(struct device *d, struct err *e);    /* its Rx device, once */
+int device_fill(struct device *d, struct err *e);    /* pool and cells */
+void device_empty(struct device *d);                 /* nobody uses it: cells go */
+void device_unfill(struct device *d);                /* its buffers too, and frames that lie in its rings */
+void device_unmake(struct device *d);                /* and all else */
+void device_stamp(struct device *d, bool on);        /* the sender's bursts are stamped */
+void device_unstamped(struct device *d);             /* and none of its workers is in such a burst */
+
+/* device.c */
+struct ctl_port *wire_peer(const struct ctl *c, const struct ctl_port *cp); /* NULL: no wire, or closed */
+void device_counts(const struct device *d, struct dut_counts *out); /* since open */

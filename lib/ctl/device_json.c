@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What devices under test did, as JSON. */
+#include "device.h"
+
+static const char *phase_word(const struct device *d)
+{
+	if (d == NULL || d->phase == DEVICE_OFF)
+		return d != NULL && d->failed ? "failed" : "off";
+	return d->phase == DEVICE_ON ? "on" : d->phase == DEVICE_TURNING ? "coming" : "going";
+}
+
+static json_t *one_wire(struct ctl *c, struct ctl_port *cp)
+{
+	const struct ctl_port *to = wire_peer(c, cp);
+	const struct device *d = to != NULL ? to->device : NULL;
+	struct dut_counts now = {0}, base = {0};
+	json_t *o = json_pack("{s:i, s:s, s:o, s:s, s:s}", "port", (int)cp->p.id, "name", cp->p.name, "to",
+			      to != NULL ? json_integer(to->p.id) : json_null(), "device", phase_word(d), "link",
+			      cp->link == LINK_UP ? "up" : cp->link == LINK_DOWN ? "down" : "unknown");
+
+	if (d != NULL) {
+		device_counts(d, &now);
+		base = d->base;
+	}
+	json_object_set_new(o, "before", json_integer((json_int_t)base.waiting));
+	for (const struct counter *r = dp_kind_dut.counters; r->name != NULL; r++) {
+		uint64_t v, b;
+		memcpy(&v, (const uint8_t *)&now + r->offset, sizeof(v));
+		memcpy(&b, (const uint8_t *)&base + r->offset, sizeof(b));
+		/* what is inside is no sum since a moment */
+		bool state = r->offset >= offsetof(struct dut_counts, waiting);
+		json_object_set_new(o, r->name, json_integer((json_int_t)(state ? v : v - b)));
+	}
+	bool there = d != NULL && d->mem != NULL;
+	uint64_t room = !there ? 0 : RTE_MIN(d->room_wanted, (uint64_t)d->line.ncells);
+	json_object_set_new(o, "room_bytes", json_integer((json_int_t)(room * DUT_CELL)));
+	json_object_set_new(o, "room_wanted_bytes", json_integer((json_int_t)(there ? d->room_wanted * DUT_CELL : 0)));
+	json_object_set_new(o, "pool_bytes", json_integer(d != NULL && d->line.pool != NULL ? (json_int_t)d->pool_bytes : 0));
+	if (d != NULL && d->failed)
+		json_object_set_new(o, "why", json_string(d->why));
+	return o;
+}
+
+json_t *ctl_wires_json(struct ctl *c, const struct portset *ports)
+{
+	json_t *a = json_array();
+
+	for (unsigned i = 0; i < c->nports; i++)
+		if (portset_has(ports, i) && ctl_port_wired(c, i))
+			json_array_append_new(a, one_wire(c, c->port[i]));
+	return json_pack("{s:s, s:o}", "show", "wire", "ports", a);
+}
+
+bool ctl_port_wired(const struct ctl *c, unsigned port)
+{
+	return c->port[port]->p.spec->peer != NULL;
+}
+
+bool device_task_json(const struct ctl *c, const struct dp_task *t, json_t *tasks)
+{
+	if (t->kind != &dp_kind_dut)
+		return false;
+	const struct dut_job *j = t->job;
+	for (unsigned i = 0; i < c->nports; i++) {
+		const struct device *d = c->port[i]->device;
+		if (d == NULL || &d->line != j->line)
+			continue;
+		json_array_append_new(tasks, json_pack("{s:s, s:i, s:i, s:i, s:I, s:i}", "kind", t->kind->name, "port", (int)d->to->p.id, "from",
+						       (int)d->from->p.id, "rings", (int)d->line.nrings, "memory_bytes",
+						       (json_int_t)(d->pool_bytes + (uint64_t)j->room * DUT_CELL), "buffers",
+						       (int)d->line.pool->size));
+	}
+	return true;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a device under test is made of. Its memory is mapped when it is needed: what DPDK has without hugepages never grows. */
+#include <errno.h>
+#include <rte_eth_ring.h>
+#include <rte_mbuf_dyn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "device.h"
+
+#define MOST_CELLS (1u << 24) /* 1 GiB of addresses; memory only as far as frames lie in it */
+#define STOCK 512             /* buffers in the worker's hand, and more */
+
+static int stamp_offset(void)
+{
+	static const struct rte_mbuf_dynfield field = {.name = "wirerate_sent", .size = sizeof(struct dut_stamp), .align = 8};
+
+	return rte_mbuf_dynfield_register(&field);
+}
+
+static void *map(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p != MAP_FAILED ? p : NULL;
+}
+
+static void rx_name(const struct device *d, char *out, size_t size)
+{
+	snprintf(out, size, "dut_%.16s", d->to->p.name);
+}
+
+static void free_rings(struct device *d)
+{
+	for (unsigned i = 0; i < d->line.nrings; i++) {
+		rte_ring_free(d->line.out[i]);
+		d->line.out[i] = NULL;
+	}
+}
+
+static int make_rings(struct device *d, struct err *e)
+{
+	struct ctl_port *to = d->to;
+	unsigned size = rte_align32pow2(to->p.rxd > 0 ? to->p.rxd : 1024);
+
+	d->line.nrings = (uint16_t)to->p.spec->rings(&to->p, d->line.in);
+	for (unsigned i = 0; i < d->line.nrings; i++) {
+		char name[RTE_RING_NAMESIZE];
+		snprintf(name, sizeof(name), "%.16s_dut%u", to->p.name, i);
+		d->line.out[i] = rte_ring_create(name, size, to->p.node, RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+		if (d->line.out[i] == NULL) {
+			free_rings(d);
+			return err_set(e, ENODEV, "no memory for its rings (%s)", rte_strerror(rte_errno));
+		}
+	}
+	return 0;
+}
+
+static int make_dev(struct device *d, struct err *e)
+{
+	struct ctl_port *to = d->to;
+	struct rte_eth_conf conf = {0};
+	char name[32];
+	int rc;
+
+	rx_name(d, name, sizeof(name));
+	rc = rte_eth_from_rings(name, d->line.out, d->line.nrings, d->line.out, 1, (unsigned)to->p.node);
+	if (rc < 0)
+		return err_set(e, ENODEV, "DPDK's ring driver gives no further device (%s)", rte_strerror(rte_errno));
+	d->dev = (uint16_t)rc;
+	rc = rte_eth_dev_configure(d->dev, d->line.nrings, 0, &conf);
+	for (uint16_t q = 0; q < d->line.nrings && rc == 0; q++)
+		rc = rte_eth_rx_queue_setup(d->dev, q, (uint16_t)to->p.rxd, (unsigned)rte_eth_dev_socket_id(d->dev), NULL, d->line.pool);
+	if (rc == 0)
+		rc = rte_eth_dev_start(d->dev);
+	eal_log_drain();
+	return rc == 0 ? 0 : err_set(e, ENODEV, "its Rx device does not start (%s)", rte_strerror(-rc));
+}
+
+int device_make(struct device *d, struct err *e)
+{
+	unsigned n = d->to->p.nrxq;
+
+	d->line.stamp_at = stamp_offset();
+	if (d->line.stamp_at < 0)
+		return err_set(e, ENODEV, "no place in buffers for the time of sending (%s)", rte_strerror(rte_errno));
+	d->state = rte_zmalloc("dut", dp_kind_dut.mem(), CACHE_LINE);
+	d->route = rte_zmalloc("reroute", n * sizeof(*d->route), CACHE_LINE);
+	if (d->state == NULL || d->route == NULL)
+		return err_set(e, ENODEV, "no memory for its state");
+	int rc = make_rings(d, e);
+	if (rc == 0 && (rc = device_fill(d, e)) == 0)
+		rc = make_dev(d, e);
+	d->ready = rc == 0;
+	return rc;
+}
+
+/* Without a cache: one worker takes and others give back, by the burst. */
+static int make_pool(struct device *d, struct err *e)
+{
+	static unsigned serial;
+	struct rte_pktmbuf_pool_private priv = {.mbuf_data_room_size = (uint16_t)eal_data_room(dev_mtu(d->from))};
+	unsigned n = d->line.nrings * (rte_ring_get_capacity(d->line.out[0]) + DP_BURST_MAX) + STOCK;
+	uint32_t elt = (uint32_t)sizeof(struct rte_mbuf) + priv.mbuf_data_room_size;
+	size_t bytes = (size_t)n * rte_mempool_calc_obj_size(elt, RTE_MEMPOOL_F_NO_IOVA_CONTIG, NULL) + 4096;
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	snprintf(name, sizeof(name), "dut%u_%u", d->to->p.id, serial++);
+	struct rte_mempool *mp = rte_mempool_create_empty(name, n, elt, 0, sizeof(priv), SOCKET_ID_ANY, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+	void *mem = mp != NULL ? map(bytes) : NULL;
+	if (mem == NULL || rte_mempool_set_ops_byname(mp, rte_mbuf_best_mempool_ops(), NULL) != 0) {
+		rte_mempool_free(mp);
+		if (mem != NULL)
+			munmap(mem, bytes);
+		return err_set(e, ENODEV, "no memory for %u buffers", n);
+	}
+	rte_pktmbuf_pool_init(mp, &priv);
+	d->pool_mem = mem;
+	d->pool_bytes = bytes;
+	d->line.pool = mp;
+	if (rte_mempool_populate_iova(mp, mem, RTE_BAD_IOVA, bytes, NULL, NULL) < 0 || mp->populated_size < n)
+		return err_set(e, ENODEV, "no memory for %u buffers", n);
+	rte_mempool_obj_iter(mp, rte_pktmbuf_init, NULL);
+	d->line.max_len = priv.mbuf_data_room_size - RTE_PKTMBUF_HEADROOM;
+	return 0;
+}
+
+int device_fill(struct device *d, struct err *e)
+{
+	size_t cells = (size_t)MOST_CELLS * DUT_CELL, late = (MOST_CELLS / 2 + 1) * sizeof(struct dut_late);
+
+	if (d->line.pool == NULL) {
+		int rc = make_pool(d, e);
+		if (rc < 0)
+			return rc;
+	}
+	if (d->mem != NULL)
+		return 0;
+	d->mem_bytes = cells + late + DUT_QUEUE_MAX * sizeof(uint64_t);
+	d->mem = map(d->mem_bytes);
+	if (d->mem == NULL)
+		return err_set(e, ENODEV, "no addresses for the frames inside (%s)", strerror(errno));
+	d->line.cells = d->mem;
+	d->line.ncells = MOST_CELLS;
+	d->line.late = (struct dut_late *)((uint8_t *)d->mem + cells);
+	d->line.service = (uint64_t *)((uint8_t *)d->mem + cells + late);
+	return 0;
+}
+
+void device_empty(struct device *d)
+{
+	if (d->mem != NULL)
+		munmap(d->mem, d->mem_bytes);
+	d->mem = NULL;
+}
+
+/* Of the buffers, which may be of a size that is no longer right. */
+static void free_pool(struct device *d)
+{
+	struct rte_mempool *mp = d->line.pool;
+
+	for (unsigned i = 0; i < d->line.nrings && d->line.out[i] != NULL; i++) {
+		void *m;
+		while (rte_ring_sc_dequeue(d->line.out[i], &m) == 0)
+			rte_pktmbuf_free(m);
+	}
+	if (mp != NULL && !rte_mempool_full(mp)) {
+		log_msg(LOG_LVL_DEBUG, "pool %s is kept: %u buffers are in flight", mp->name, rte_mempool_in_use_count(mp));
+	} else if (mp != NULL) {
+		rte_mempool_free(mp);
+		munmap(d->pool_mem, d->pool_bytes);
+	}
+	d->line.pool = NULL;
+}
+
+void device_unfill(struct device *d)
+{
+	device_stamp(d, false);
+	device_unstamped(d);
+	device_empty(d);
+	free_pool(d);
+}
+
+void device_unmake(struct device *d)
+{
+	device_unfill(d);
+	if (d->ready) {
+		rte_eth_dev_stop(d->dev);
+		rte_eth_dev_close(d->dev);
+	}
+	free_rings(d);
+	rte_free(d->state);
+	rte_free(d->route);
+	d->state = NULL;
+	d->route = NULL;
+	d->ready = false;
+}
+
+void device_stamp(struct device *d, bool on)
+{
+	const struct ctl_port *from = d->from;
+
+	for (uint16_t q = 0; q < from->p.ntxq && q < DUT_QUEUES; q++) {
+		if (on && d->stamper[q] == NULL)
+			d->stamper[q] = rte_eth_add_tx_callback(from->p.dev, q, dut_stamp, (void *)(uintptr_t)d->line.stamp_at);
+		else if (!on && d->stamper[q] != NULL)
+			rte_eth_remove_tx_callback(from->p.dev, q, d->stamper[q]);
+	}
+}
+
+void device_unstamped(struct device *d)
+{
+	for (unsigned q = 0; q < DUT_QUEUES; q++) {
+		rte_free((void *)(uintptr_t)d->stamper[q]);
+		d->stamper[q] = NULL;
+	}
+}

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arming: receivers get tables for the streams that send probes, and keep what they counted when these are made anew. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "probe_int.h"
+
+#define WINDOW_BYTES (4u << 20)  /* of one Rx queue */
+#define BLOCKS_MIN 16            /* 1024 numbers */
+#define BLOCKS_MAX (1u << 18)    /* 16 M numbers */
+#define CELLS_MIN 16             /* streams that are added while sending find a place */
+#define AWAKE_NS 3000000000ull   /* after the last run: frames may be held back on their way */
+#define PAGE 4096
+#define MB 1000000.0
+
+/* ---- memory ---- */
+
+/* Whole pages of the kernel's, which are zero, touched here so that no worker waits for one. */
+static void *memory(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, bytes, MADV_HUGEPAGE);
+	for (size_t i = 0; i < bytes; i += PAGE)
+		((volatile uint8_t *)p)[i] = 0;
+	return p;
+}
+
+struct probe_arm *probe_arm_ref(struct probe_arm *a)
+{
+	if (a != NULL)
+		a->refs++;
+	return a;
+}
+
+void probe_arm_unref(struct probe_arm *a)
+{
+	if (a == NULL || --a->refs > 0)
+		return;
+	probe_merge_free(a->merge);
+	for (unsigned i = 0; i < a->ntaps; i++)
+		munmap(a->tap[i].prx, a->tap_bytes);
+	free(a->tap);
+	free(a->latency);
+	free(a);
+}
+
+/* ---- what is asked for ---- */
+
+static bool stream_probes_on(const struct stream *s)
+{
+	return s != NULL && s->cfg.frame.probe != 0;
+}
+
+bool port_probes(const struct ctl_port *cp)
+{
+	for (unsigned i = 0; i < cp->nstreams; i++)
+		if (stream_probes_on(cp->stream[i]) && cp->stream[i]->cfg.enabled)
+			return true;
+	return false;
+}
+
+static uint32_t round_cells(uint32_t n)
+{
+	uint32_t r = CELLS_MIN;
+
+	while (r < n)
+		r *= 2;
+	return r < PROBE_STREAMS ? r : PROBE_STREAMS;
+}
+
+/* Cells that port's streams with probes need, 0: it has none. */
+static uint32_t cells_of(const struct ctl_port *cp)
+{
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < cp->nstreams; i++)
+		if (stream_probes_on(cp->stream[i]) && cp->stream[i]->cell >= n)
+			n = cp->stream[i]->cell + 1;
+	return n;
+}
+
+/* Do the tables hold what the port's streams send? */
+static bool covers(const struct probe_arm *a, const struct ctl_port *cp)
+{
+	unsigned p = cp->p.id;
+
+	if (a == NULL || p >= a->spec.nports || a->spec.of[p].nqueues != cp->p.ntxq || a->spec.of[p].nstreams < cells_of(cp))
+		return false;
+	for (unsigned i = 0; i < cp->nstreams; i++) {
+		const struct stream *s = cp->stream[i];
+		if (stream_probes_on(s) && s->cfg.latency && a->latency[a->first[p] + s->cell] == 0)
+			return false;
+	}
+	return true;
+}
+
+static bool verify_wanted(const struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->used && c->port[i]->p.cfg.verify)
+			return true;
+	return false;
+}
+
+/* Gap between the frames that a port's only Rx queue gets, as their sender paces them; 0: they come from nobody who keeps one gap. */
+static uint64_t target_gap(struct ctl *c, const struct ctl_port *cp)
+{
+	unsigned from = cp->p.id ^ 1;
+	struct ctl_load load;
+
+	if (from >= c->nports || !c->port[from]->used || c->port[from]->p.ntxq == 0)
+		from = cp->p.id;
+	if (cp->p.nrxq != 1 || ctl_load(c, from, &load, NULL) < 0 || load.is_max || !(load.pps > 0))
+		return 0;
+	return (uint64_t)(clock_hz() / load.pps);
+}
+
+static void set_latency(struct probe_arm *a, const struct ctl_port *cp)
+{
+	for (unsigned i = 0; i < cp->nstreams; i++) {
+		const struct stream *s = cp->stream[i];
+		if (stream_probes_on(s) && s->cfg.latency && s->cell < a->spec.of[cp->p.id].nstreams)
+			a->latency[a->first[cp->p.id] + s->cell] = 1;
+	}
+}
+
+/* The shape of an arm for all streams that have probes, whether they are being sent or not: tables are seldom made anew then. What `was` has
+ * room for stays in it. */
+static void shape(struct ctl *c, const struct probe_arm *was, struct probe_arm *a)
+{
+	struct prx_spec *s = &a->spec;
+	uint32_t total = 0;
+	uint64_t flows = 0, blocks;
+
+	for (unsigned p = 0; p < c->nports && p < PROBE_PORTS; p++) {
+		const struct ctl_port *cp = c->port[p];
+		uint32_t n = cp->used ? cells_of(cp) : 0;
+		if (n > 0)
+			n = round_cells(n);
+		if (was != NULL && p < was->spec.nports && was->spec.of[p].nstreams > n)
+			n = was->spec.of[p].nstreams;
+		if (n == 0)
+			continue;
+		s->nports = (uint8_t)(p + 1);
+		s->of[p].nstreams = (uint16_t)n;
+		s->of[p].nqueues = cp->p.ntxq;
+		a->first[p] = total;
+		total += n;
+		flows += (uint64_t)n * cp->p.ntxq;
+	}
+	for (unsigned p = 0, at = 0; p < s->nports; at += s->of[p++].nstreams)
+		a->first[p] = at;
+	a->latency = xcalloc(total + 1, 1);
+	for (unsigned p = 0; p < s->nports; p++)
+		set_latency(a, c->port[p]);
+	for (unsigned p = 0; was != NULL && p < was->spec.nports; p++)
+		for (uint32_t i = 0; i < was->spec.of[p].nstreams; i++)
+			a->latency[a->first[p] + i] |= was->latency[was->first[p] + i];
+	blocks = BLOCKS_MAX;
+	while (blocks > BLOCKS_MIN && blocks * flows * sizeof(struct prx_block) > WINDOW_BYTES)
+		blocks /= 2;
+	s->latency = a->latency;
+	s->window_blocks = (uint32_t)blocks;
+	s->holes = flows <= 1024 ? 64 : 8;
+	s->hz = (uint64_t)clock_hz();
+	s->ns_mult = (uint64_t)(1e9 / clock_hz() * 0x1p32);
+	s->verify = verify_wanted(c);
+}
+
+static unsigned rx_queues(const struct ctl *c)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < c->nports; i++)
+		n += c->port[i]->used ? c->port[i]->p.nrxq : 0;
+	return n;
+}
+
+/* ---- an arm ---- */
+
+static int too_much(const struct ctl *c, const struct probe_arm *a, double bytes, struct err *e)
+{
+	uint64_t streams = 0;
+
+	for (unsigned p = 0; p < a->spec.nports; p++)
+		streams += a->spec.of[p].nstreams;
+	return err_set(e, ENOMEM,
+		       "receiving the probes of %llu streams on %u Rx queues takes %.0f MB and `probes.memory` allows %.0f MB: `set probes.memory "
+		       "%.0f` allows it, fewer streams with `latency on` or fewer with probes need less",
+		       (unsigned long long)streams, rx_queues(c), bytes / MB, (double)c->probes->limit_bytes / MB, bytes / MB + 1);
+}
+
+static int fill(struct ctl *c, struct probe_arm *a, size_t size)
+{
+	a->tap = xcalloc(rx_queues(c) + 1, sizeof(*a->tap));
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *cp = c->port[i];
+		for (unsigned q = 0; cp->used && q < cp->p.nrxq; q++) {
+			struct prx *prx = memory(size);
+			if (prx == NULL)
+				return -ENOMEM;
+			a->spec.target_gap_cycles = target_gap(c, cp);
+			prx_init(prx, &a->spec);
+			a->tap[a->ntaps++] = (struct probe_tap){.port = (uint16_t)i, .queue = (uint16_t)q, .prx = prx,
+							   .target_cycles = a->spec.target_gap_cycles};
+		}
+	}
+	return 0;
+}
+
+static int arm_make(struct ctl *c, const struct probe_arm *was, struct probe_arm **out, struct err *e)
+{
+	struct probe_arm *a = xcalloc(1, sizeof(*a));
+
+	a->refs = 1;
+	shape(c, was, a);
+	size_t size = prx_size(&a->spec), all = size * rx_queues(c);
+	/* what is kept at a clear and when tables are made anew are copies of histograms */
+	if (size == 0 || (double)size * rx_queues(c) > (double)c->probes->limit_bytes) {
+		int rc = too_much(c, a, size == 0 ? 0x1p40 : (double)all, e);
+		probe_arm_unref(a);
+		return rc;
+	}
+	a->bytes = all;
+	a->tap_bytes = size;
+	if (fill(c, a, size) < 0) {
+		probe_arm_unref(a);
+		return err_set(e, ENOMEM, "no memory for receiving probes: %.0f MB are needed; fewer streams with `latency on` or with "
+			       "probes need less", (double)all / MB);
+	}
+	if (a->ntaps > 1)
+		a->merge = probe_merge_new(a, c->nports);
+	*out = a;
+	return 0;
+}
+
+static void dirty_receivers(struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		for (unsigned q = 0; c->port[i]->used && q < c->port[i]->p.nrxq; q++)
+			c->worker[c->port[i]->rx_worker[q]].dirty = true;
+}
+
+/* From the next plans on its tables are not used. */
+static void retire(struct ctl *c)
+{
+	struct probes *p = c->probes;
+
+	if (p->now == NULL)
+		return;
+	if (p->nold == p->cap_old) {
+		p->cap_old = p->cap_old ? 2 * p->cap_old : 4;
+		p->old = xrealloc(p->old, p->cap_old * sizeof(*p->old));
+	}
+	p->old[p->nold++] = p->now;
+	p->now = NULL;
+	dirty_receivers(c);
+}
+
+static bool anyone_sends(const struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->used && c->port[i]->run.active && port_probes(c->port[i]))
+			return true;
+	return false;
+}
+
+static int arm(struct ctl *c, struct err *e)
+{
+	struct probes *p = c->probes;
+	struct probe_arm *a = NULL;
+	bool sending = anyone_sends(c);
+	int rc = arm_make(c, sending ? p->now : NULL, &a, e);
+
+	if (rc < 0)
+		return rc;
+	if (sending && p->now != NULL)
+		p->why = "tables of the receivers were made anew while probes were sent: copies and order across that moment are not told";
+	retire(c);
+	if (p->since_ns == 0)
+		p->since_ns = clock_wall_ns();
+	p->now = a;
+	a->seq = c->plan_seq;
+	probe_extras_follow(c);
+	dirty_receivers(c);
+	return 0;
+}
+
+/* What was learnt of a gap belongs to a rate; it is no reason for other tables. */
+static bool as_asked(const struct ctl *c)
+{
+	return c->probes->now != NULL && c->probes->now->spec.verify == verify_wanted(c);
+}
+
+int probes_arm(struct ctl *c, const struct portset *starting, struct err *e)
+{
+	struct probes *p = c->probes;
+	bool wanted = false, fits = as_asked(c);
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *cp = c->port[i];
+		if (!cp->used || !(portset_has(starting, i) || cp->run.active) || !port_probes(cp))
+			continue;
+		wanted = true;
+		probe_cells_begin(c, cp);
+		fits &= covers(p->now, cp);
+	}
+	if (!wanted) {
+		retire(c); /* nobody sends any: no receiver looks for them */
+		return 0;
+	}
+	fits &= p->now == NULL || p->now->bytes <= p->limit_bytes;
+	int rc = fits ? 0 : arm(c, e);
+	if (rc == 0 && !p->awake)
+		dirty_receivers(c);
+	return rc;
+}
+
+static bool all_have(const struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		for (unsigned q = 0; c->port[i]->used && c->port[i]->started && q < c->port[i]->p.nrxq; q++) {
+			const struct ctl_worker *cw = &c->worker[c->port[i]->rx_worker[q]];
+			if (cw->launched && __atomic_load_n(&cw->w->cells.acked, __ATOMIC_ACQUIRE) <= c->probes->now->seq)
+				return false;
+		}
+	return true;
+}
+
+bool probes_wait(struct ctl *c, struct ctl_port *cp)
+{
+	struct probes *p = c->probes;
+	struct err e;
+
+	if (!cp->run.active || cp->run.stop || cp->run.armed || !port_probes(cp))
+		return false;
+	probe_cells_begin(c, cp);
+	if (!covers(p->now, cp)) {
+		if (arm(c, &e) < 0) {
+			p->why = "the receivers had no memory for the probes of all streams";
+			if (strcmp(p->said, e.text) != 0)
+				ctl_note(c, cp->p.id, "port %u: %s; until then these streams' probes are not received", cp->p.id, e.text);
+			snprintf(p->said, sizeof(p->said), "%s", e.text);
+			return false;
+		}
+		p->said[0] = '\0';
+	}
+	return !all_have(c);
+}
+
+void probes_targets(struct ctl *c)
+{
+	struct probe_arm *a = c->probes->now;
+
+	for (unsigned i = 0; a != NULL && i < a->ntaps; i++) {
+		uint64_t target = target_gap(c, c->port[a->tap[i].port]);
+		if (target == a->tap[i].target_cycles)
+			continue;
+		a->tap[i].target_cycles = target;
+		prx_set_target(a->tap[i].prx, target);
+		probe_target_begins(c, a->tap[i].port);
+	}
+	probe_extras_follow(c);
+}
+
+bool probes_awake(const struct ctl *c)
+{
+	const struct probes *p = c->probes;
+
+	return p->now != NULL && (anyone_sends(c) || clock_raw_ns() < p->awake_until_ns);
+}
+
+uint64_t probes_next_ns(const struct ctl *c)
+{
+	if (c->probes->nold > 0 || c->probes->sampling)
+		return 5000000;
+	return c->probes->awake ? 50000000 : UINT64_MAX;
+}
+
+void probes_turn(struct ctl *c)
+{
+	struct probes *p = c->probes;
+	unsigned kept = 0;
+
+	p->sampling = probes_sample(c);
+	if (p->now != NULL && anyone_sends(c))
+		p->awake_until_ns = clock_raw_ns() + AWAKE_NS;
+	bool awake = probes_awake(c);
+	if (p->awake != awake)
+		dirty_receivers(c);
+	p->awake = awake;
+	if (awake)
+		probe_merge_turn(p->now);
+	for (unsigned i = 0; i < p->nold; i++) {
+		struct probe_arm *a = p->old[i];
+		if (a->refs > 1) {
+			p->old[kept++] = a;
+			continue;
+		}
+		probe_fold(c, a);
+		probe_arm_unref(a);
+	}
+	p->nold = kept;
+}
+
+void probe_tap_add(const struct ctl *c, unsigned port, unsigned queue, struct dp_rx_slot *slot)
+{
+	const struct probe_arm *a = c->probes->now;
+
+	for (unsigned i = 0; a != NULL && i < a->ntaps; i++)
+		if (a->tap[i].port == port && a->tap[i].queue == queue)
+			slot->tap[slot->ntaps++] = (struct dp_tap){.rx = prx_rx, .state = a->tap[i].prx};
+}
+
+struct probe_arm *probes_now(struct ctl *c)
+{
+	return c->probes->now;
+}
+
+json_t *probes_plan_json(const struct ctl *c)
+{
+	const struct probe_arm *a = c->probes->now;
+	json_t *from = json_array();
+
+	for (unsigned p = 0; a != NULL && p < a->spec.nports; p++)
+		if (a->spec.of[p].nstreams > 0)
+			json_array_append_new(from, json_pack("{s:i, s:i, s:i}", "port", (int)p, "streams", (int)a->spec.of[p].nstreams, "tx_queues",
+							      (int)a->spec.of[p].nqueues));
+	if (a == NULL) {
+		json_decref(from);
+		return NULL;
+	}
+	return json_pack("{s:I, s:I, s:i, s:I, s:b, s:b, s:o}", "memory_bytes", (json_int_t)a->bytes, "limit_bytes",
+			 (json_int_t)c->probes->limit_bytes, "rx_queues", (int)a->ntaps, "window", (json_int_t)(64ull * a->spec.window_blocks),
+			 "verify", (int)a->spec.verify, "polling", (int)c->probes->awake, "from", from);
+}
+
+void probes_open(struct ctl *c)
+{
+	c->probes = xcalloc(1, sizeof(*c->probes));
+	c->probes->limit_bytes = 1000000000;
+}
+
+void probes_close(struct ctl *c)
+{
+	struct probes *p = c->probes;
+
+	if (p == NULL)
+		return;
+	probe_arm_unref(p->now);
+	for (unsigned i = 0; i < p->nold; i++)
+		probe_arm_unref(p->old[i]);
+	free(p->old);
+	probe_past_free(p);
+	probe_extras_free(p);
+	free(p);
+	c->probes = NULL;
+}
+
+void ctl_probe_memory(struct ctl *c, uint64_t bytes)
+{
+	c->probes->limit_bytes = bytes;
+}
+
+bool ctl_probes_armed(const struct ctl *c)
+{
+	return c->probes->now != NULL || c->probes->nold > 0;
+}
+
+void ctl_bias_set(struct ctl *c, unsigned tx, unsigned rx, const struct probe_bias *b)
+{
+	if (tx < PROBE_PORTS && rx < CTL_MAX_PORTS)
+		c->probes->bias[tx][rx] = *b;
+}
+
+struct probe_bias ctl_bias(const struct ctl *c, int tx, unsigned rx)
+{
+	const struct probes *p = c->probes;
+	unsigned partner = rx ^ 1;
+
+	if (rx >= CTL_MAX_PORTS)
+		return (struct probe_bias){0};
+	if (tx >= 0)
+		return tx < PROBE_PORTS ? p->bias[tx][rx] : (struct probe_bias){0};
+	if (partner < PROBE_PORTS && p->bias[partner][rx].known)
+		return p->bias[partner][rx];
+	for (unsigned i = 0; i < PROBE_PORTS; i++)
+		if (p->bias[i][rx].known)
+			return p->bias[i][rx];
+	return (struct probe_bias){0};
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Beside counting: latencies that differ by much from the one before, and single latencies for whoever wants to see them. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe_int.h"
+
+/* Of a port; made once, since workers may use it as long as they run. */
+static struct prx_extra *extras(struct ctl *c, unsigned port)
+{
+	struct prx_extra **at = &c->probes->extra[port];
+	size_t bytes = c->port[port]->p.nrxq * sizeof(**at);
+
+	if (*at == NULL && bytes > 0) {
+		*at = aligned_alloc(CACHE_LINE, bytes);
+		if (*at != NULL)
+			memset(*at, 0, bytes);
+		for (unsigned q = 0; *at != NULL && q < c->port[port]->p.nrxq; q++)
+			(*at)[q].seed = clock_tsc() + q;
+	}
+	return *at;
+}
+
+static bool wanted(const struct ctl *c, unsigned port)
+{
+	return c->port[port]->p.cfg.jitter_us != 0 || c->probes->sampler[port].on;
+}
+
+void probe_extras_follow(struct ctl *c)
+{
+	const struct probe_arm *a = c->probes->now;
+
+	for (unsigned i = 0; a != NULL && i < a->ntaps; i++) {
+		unsigned port = a->tap[i].port;
+		struct prx_extra *x = wanted(c, port) ? extras(c, port) : NULL;
+		if (x != NULL)
+			cell_set(&x[a->tap[i].queue].jitter_cycles, clock_cycles(c->port[port]->p.cfg.jitter_us * 1000));
+		prx_set_extra(a->tap[i].prx, x != NULL ? &x[a->tap[i].queue] : NULL);
+	}
+}
+
+void probe_jitter(const struct ctl *c, unsigned port, uint64_t *compared, uint64_t *above)
+{
+	const struct prx_extra *x = c->probes->extra[port];
+
+	*compared = -c->probes->jitter_base[port].compared;
+	*above = -c->probes->jitter_base[port].above;
+	for (unsigned q = 0; x != NULL && q < c->port[port]->p.nrxq; q++) {
+		*compared += cell_get(&x[q].compared);
+		*above += cell_get(&x[q].above);
+	}
+}
+
+void probe_jitter_begins(struct ctl *c, unsigned port)
+{
+	uint64_t compared, above;
+
+	probe_jitter(c, port, &compared, &above);
+	c->probes->jitter_base[port].compared += compared;
+	c->probes->jitter_base[port].above += above;
+}
+
+/* ---- sampler ---- */
+
+bool probes_sample(struct ctl *c)
+{
+	bool on = false;
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct probe_sampler *s = &c->probes->sampler[i];
+		uint64_t ns;
+		on |= s->on;
+		for (unsigned q = 0; s->on && c->probes->extra[i] != NULL && q < c->port[i]->p.nrxq; q++)
+			while (prx_sample_next(&c->probes->extra[i][q], &ns)) {
+				if (s->n < s->num)
+					s->ns[s->n++] = ns;
+				else
+					s->over++;
+			}
+	}
+	return on;
+}
+
+int ctl_sampler_start(struct ctl *c, unsigned port, struct err *e)
+{
+	struct ctl_port *cp = c->port[port];
+	const struct sampler_cfg *cfg = &cp->p.cfg.sampler;
+	struct probe_sampler *s = &c->probes->sampler[port];
+
+	if (cfg->kind == SAMPLER_NONE)
+		return err_set(e, EINVAL, "port %u: what to sample is not set: `set %u latsampler simple 1000 100 FILE` takes 1000 latencies, 100 a "
+			       "second", port, port);
+	if (!cp->used || cp->p.nrxq == 0)
+		return err_set(e, EINVAL, "port %u (%s) has no Rx queue, so no latency can be sampled there", port, cp->p.name);
+	if (s->on)
+		return err_set(e, EBUSY, "port %u is sampling already; `stop %u latsampler` writes the file", port, port);
+	struct prx_extra *x = extras(c, port);
+	if (x == NULL)
+		return err_set(e, ENOMEM, "no memory for samples");
+	uint64_t ns, interval = (uint64_t)(clock_hz() * cp->p.nrxq / (double)cfg->rate);
+	s->lost_base = 0;
+	for (unsigned q = 0; q < cp->p.nrxq; q++) {
+		while (prx_sample_next(&x[q], &ns))
+			;
+		s->lost_base += cell_get(&x[q].lost);
+		cell_set(&x[q].interval_cycles, interval > 0 ? interval : 1);
+		__atomic_store_n(&x[q].sampling, cfg->kind == SAMPLER_POISSON ? PRX_POISSON : PRX_EVEN, __ATOMIC_RELEASE);
+	}
+	s->on = true;
+	s->num = cfg->num;
+	s->n = s->over = 0;
+	memcpy(s->file, cfg->file, sizeof(s->file));
+	s->ns = xcalloc(cfg->num, sizeof(*s->ns));
+	probe_extras_follow(c);
+	return 0;
+}
+
+bool ctl_sampler_stop(struct ctl *c, unsigned port, struct sbuf *text, struct sampler_result *out)
+{
+	struct probe_sampler *s = &c->probes->sampler[port];
+	struct prx_extra *x = c->probes->extra[port];
+
+	if (!s->on)
+		return false;
+	probes_sample(c);
+	*out = (struct sampler_result){.samples = s->n, .beyond = s->over};
+	for (unsigned q = 0; x != NULL && q < c->port[port]->p.nrxq; q++) {
+		__atomic_store_n(&x[q].sampling, PRX_NO_SAMPLES, __ATOMIC_RELEASE);
+		out->lost += cell_get(&x[q].lost);
+	}
+	out->lost -= s->lost_base;
+	memcpy(out->file, s->file, sizeof(out->file));
+	sbuf_add(text, "Latency\n");
+	for (uint64_t i = 0; i < s->n; i++)
+		sbuf_addf(text, "%" PRIu64 "\n", s->ns[i]);
+	free(s->ns);
+	s->ns = NULL;
+	s->on = false;
+	probe_extras_follow(c);
+	return true;
+}
+
+void probe_extras_free(struct probes *p)
+{
+	for (unsigned i = 0; i < CTL_MAX_PORTS; i++) {
+		free(p->extra[i]);
+		free(p->sampler[i].ns);
+	}
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside lib/ctl: receivers of probes. An arm is the taps of all Rx queues of the process with their tables, made for the streams that send probes;
+ * plans hold references. One that has become too small is replaced while it works, and what it has counted is kept. */
+#pragma once
+#include "ctl_int.h"
+#include "probe.h"
+#include "prx.h"
+#include "prx_extra.h"
+#include "prx_merge.h"
+
+struct probe_tap {
+	uint16_t port, queue;
+	struct prx *prx;           /* aligned memory */
+	uint64_t target_cycles;    /* gap that its frames are to have, 0: none */
+};
+
+struct probe_arm {
+	unsigned refs;             /* of plans, and one of struct probes */
+	struct prx_spec spec;
+	uint8_t *latency;          /* spec.latency */
+	uint32_t first[PROBE_PORTS]; /* of a port in it */
+	unsigned ntaps;
+	struct probe_tap *tap;
+	size_t bytes, tap_bytes;   /* of all; of each */
+	uint64_t seq;              /* plans with a higher number have it */
+	struct probe_merge *merge; /* of the flows that come in on several queues; NULL: there is one queue */
+};
+
+/* Counts of the flows of one stream, or of all of a port; they may be sums or differences, mod 2^64. */
+struct flow_sum {
+	uint64_t received;         /* with copies, without late and corrupted ones */
+	uint64_t duplicate, late, reordered, corrupted;
+	uint64_t extent_sum, extent_unknown;
+	uint64_t crossed;          /* of received: copies that came in on another queue than the first one */
+};
+#define FLOW_SUM_ROWS (sizeof(struct flow_sum) / sizeof(uint64_t))
+
+/* What is added to what the arms say now. */
+struct flow_off {
+	struct flow_sum sum;
+	uint64_t extent_was;       /* the highest that was before the last clear, and still stands in an arm */
+	uint64_t extent_past;      /* the highest since then, of arms that are gone */
+	double jitter_cycles;      /* of arms that are gone, 0: none */
+	unsigned nrxq;
+	struct hist *past, *base;  /* of a stream: what arms that are gone held; what there was at the last clear. NULL: nothing */
+};
+
+/* What came in on a port, whoever sent it. */
+struct rx_sum {
+	uint64_t probes, plain, damaged, foreign, early, gaps, near_of, near[PRX_NEARS]; /* near_of: gaps since the target is what it is */
+	struct { uint64_t windows, sum, sum_sq; } scale[PRX_SCALES];
+};
+#define RX_SUM_ROWS (sizeof(struct rx_sum) / sizeof(uint64_t))
+
+struct probe_rx {
+	struct rx_sum off;
+	struct hist *past[3], *base[3]; /* by enum prx_hist; NULL: nothing */
+	struct {
+		struct flow_off port;  /* all cells together */
+		uint32_t ncells;
+		struct flow_off *cell;
+	} from[PROBE_PORTS];
+};
+
+#define PROBE_RX_ALL CTL_MAX_PORTS /* what is of no single receiver: copies that came in on two ports */
+
+struct probe_sampler {
+	bool on;
+	uint64_t *ns, n, num;      /* taken out so far, of so many */
+	uint64_t over, lost_base;  /* beyond num; lost before it began */
+	char file[VT_TEXT_MAX];
+};
+
+struct probes {
+	struct probe_arm *now;     /* NULL: disarmed */
+	struct probe_arm **old;    /* replaced ones that plans still use */
+	unsigned nold, cap_old;
+	struct probe_rx *rx[PROBE_RX_ALL + 1]; /* NULL: nothing is to be added */
+	uint64_t sent_base[PROBE_PORTS]; /* of all cells */
+	uint64_t *cell_base[PROBE_PORTS]; /* [CTL_CELLS] probes sent at the last clear; NULL: all 0 */
+	uint64_t limit_bytes;
+	uint64_t since_ns;         /* wall clock: of the first arming or the last clear */
+	uint64_t awake_until_ns;   /* workers poll until then */
+	bool awake;                /* as plans say */
+	bool sampling;
+	const char *why;           /* something is not exact since the last clear, NULL: everything is */
+	char said[sizeof(struct err)];
+	struct prx_extra *extra[CTL_MAX_PORTS]; /* of each Rx queue; NULL: never asked for */
+	struct probe_sampler sampler[CTL_MAX_PORTS];
+	struct { uint64_t compared, above; } jitter_base[CTL_MAX_PORTS];
+	struct probe_bias bias[PROBE_PORTS][CTL_MAX_PORTS];
+};
+
+/* probe.c */
+struct probe_arm *probe_arm_ref(struct probe_arm *a);
+void probe_arm_unref(struct probe_arm *a);
+bool port_probes(const struct ctl_port *cp);       /* some enabled stream of its has probes */
+
+/* probe_read.c */
+struct flow_live {
+	struct flow_sum sum;
+	uint64_t extent_max;       /* UINT64_MAX: not known */
+	double jitter_cycles;      /* the largest, NAN: none */
+	unsigned nrxq;             /* Rx queues that have heard the same flow, at most */
+	bool inexact;              /* windows were not merged in time */
+};
+/* Arms and what is to be added. cell: -1: all of the port's. receivers: NULL: all. false: no table knows them. */
+bool probe_total(struct ctl *c, unsigned tx, int cell, const struct portset *receivers, struct flow_live *out);
+void probe_rx_total(struct ctl *c, unsigned rx, struct rx_sum *out);
+uint64_t probe_sent(struct ctl *c, unsigned tx, int cell);
+/* New, NULL: nothing is armed. */
+struct hist *probe_port_hist(struct ctl *c, unsigned rx, enum prx_hist which);
+struct hist *probe_cell_hist(struct ctl *c, unsigned tx, uint32_t cell, const struct portset *receivers);
+void probe_target_begins(struct ctl *c, unsigned rx);
+/* What an arm holds is kept from here on, because it goes. */
+void probe_fold(struct ctl *c, struct probe_arm *a);
+void probe_past_free(struct probes *p);
+/* Streams that came since the last look count from here on, whatever their cells had counted for others. */
+void probe_cells_begin(struct ctl *c, struct ctl_port *cp);
+
+/* probe_extra.c */
+void probe_extras_follow(struct ctl *c);           /* taps do what settings and samplers ask for */
+void probe_extras_free(struct probes *p);
+bool probes_sample(struct ctl *c);                 /* take samples out of the rings; false: no sampler is on */
+void probe_jitter(const struct ctl *c, unsigned port, uint64_t *compared, uint64_t *above);
+void probe_jitter_begins(struct ctl *c, unsigned port);
+
+/* probe_merge.c */
+struct probe_merge;
+struct probe_merge *probe_merge_new(const struct probe_arm *a, unsigned nports);
+void probe_merge_free(struct probe_merge *m);
+void probe_merge_turn(struct probe_arm *a);
+/* Adds sum.crossed and inexact, as it is now: of the queues of one port, or of all (rx -1). */
+void probe_crossed(struct probe_arm *a, int rx, unsigned tx, int cell, struct flow_live *io);

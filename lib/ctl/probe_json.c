@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What probes say, for show, pages and files. A number that cannot be known is null. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hist_log.h"
+#include "probe_int.h"
+
+static json_t *number(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *whole(uint64_t v)
+{
+	return v != UINT64_MAX ? json_integer((json_int_t)v) : json_null();
+}
+
+/* ---- counts ---- */
+
+bool ctl_probes_settled(struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->run.active)
+			return false;
+	return true;
+}
+
+static void counts_of(const struct ctl *c, uint64_t sent, const struct flow_live *l, struct probe_counts *out)
+{
+	const struct flow_sum *s = &l->sum;
+	uint64_t copies = s->duplicate + s->crossed, known = s->reordered - s->extent_unknown;
+
+	*out = (struct probe_counts){.sent = sent, .duplicated = copies, .reordered = s->reordered, .late = s->late, .corrupted = s->corrupted,
+				     .extent_max = l->extent_max, .extent_unknown = s->extent_unknown, .extent_mean = (double)NAN,
+				     .jitter_ns = l->jitter_cycles * 1e9 / clock_hz(), .nrxq = l->nrxq, .why = c->probes->why};
+	out->received = s->received > copies ? s->received - copies : 0;
+	uint64_t came = out->received + s->corrupted + s->late;
+	out->lost = sent > came ? sent - came : 0;
+	if (known > 0 && known <= s->reordered)
+		out->extent_mean = (double)s->extent_sum / (double)known;
+	if (l->inexact && out->why == NULL)
+		out->why = "windows of several Rx queues could not be compared in time: copies on different queues may be missing";
+	out->inexact = out->why != NULL;
+}
+
+static int cell_of(struct ctl *c, unsigned port, int stream)
+{
+	const struct stream *s = stream >= 0 ? stream_at(c->port[port], (unsigned)stream) : NULL;
+
+	return s != NULL ? (int)s->cell : -1;
+}
+
+bool ctl_probe_counts(struct ctl *c, unsigned port, int stream, const struct portset *receivers, struct probe_counts *out)
+{
+	struct flow_live l;
+
+	*out = (struct probe_counts){.extent_mean = (double)NAN, .jitter_ns = (double)NAN};
+	if (port >= c->nports || port >= PROBE_PORTS || !c->port[port]->used)
+		return false;
+	int cell = cell_of(c, port, stream);
+	if (stream >= 0 && cell < 0)
+		return false;
+	bool known = probe_total(c, port, cell, receivers, &l); /* before what was sent: nothing seems to come from nowhere */
+	counts_of(c, probe_sent(c, port, cell), &l, out);
+	return known || out->sent > 0;
+}
+
+static uint64_t rx_sum_of(struct ctl *c, const struct portset *receivers, bool foreign)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct rx_sum s;
+		if (receivers != NULL && !portset_has(receivers, i))
+			continue;
+		probe_rx_total(c, i, &s);
+		sum += foreign ? s.foreign : s.damaged;
+	}
+	return sum;
+}
+
+uint64_t ctl_probe_damaged(struct ctl *c, const struct portset *receivers)
+{
+	return rx_sum_of(c, receivers, false);
+}
+
+uint64_t ctl_probe_foreign(struct ctl *c, const struct portset *receivers)
+{
+	return rx_sum_of(c, receivers, true);
+}
+
+struct hist *ctl_probe_hist(struct ctl *c, const struct portset *receivers, enum probe_latency which)
+{
+	static const enum prx_hist of[] = {[PROBE_ACTUAL] = PRX_ACTUAL, [PROBE_INTENDED] = PRX_INTENDED, [PROBE_GAP] = PRX_GAP};
+	struct hist *sum = NULL;
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		if (receivers != NULL && !portset_has(receivers, i))
+			continue;
+		struct hist *h = probe_port_hist(c, i, of[which]);
+		if (sum == NULL) {
+			sum = h;
+		} else if (h != NULL) {
+			hist_merge(sum, h);
+			free(h);
+		}
+	}
+	return sum;
+}
+
+struct hist *ctl_probe_stream_hist(struct ctl *c, unsigned port, unsigned stream, const struct portset *receivers)
+{
+	int cell = port < c->nports && port < PROBE_PORTS ? cell_of(c, port, (int)stream) : -1;
+
+	return cell >= 0 ? probe_cell_hist(c, port, (uint32_t)cell, receivers) : NULL;
+}
+
+static json_t *counts_json(const struct probe_counts *n, bool sole)
+{
+	json_t *o = json_pack("{s:o, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:i, s:b}", "sent", sole ? whole(n->sent) : json_null(),
+			      "received", (json_int_t)n->received, "lost", sole ? whole(n->lost) : json_null(), "loss",
+			      sole && n->sent > 0 ? json_real((double)n->lost / (double)n->sent) : json_null(), "duplicated",
+			      (json_int_t)n->duplicated, "reordered", (json_int_t)n->reordered, "late", (json_int_t)n->late, "corrupted",
+			      (json_int_t)n->corrupted, "extent_max", whole(n->extent_max), "extent_mean", number(n->extent_mean),
+			      "extent_unknown", (json_int_t)n->extent_unknown, "jitter_ns", number(n->jitter_ns), "rx_queues", (int)n->nrxq,
+			      "exact", (int)!n->inexact);
+
+	if (n->why != NULL)
+		json_object_set_new(o, "why", json_string(n->why));
+	return o;
+}
+
+/* ---- histograms ---- */
+
+static const struct { const char *name; double percent; uint64_t samples; } percentiles[] = {
+	{"p50", 50, 2}, {"p90", 90, 10}, {"p95", 95, 20}, {"p99", 99, 100}, {"p99_9", 99.9, 1000}, {"p99_99", 99.99, 10000},
+	{"p99_999", 99.999, 100000},
+};
+
+/* A value of a histogram less the tester's own share; UINT64_MAX is beyond its range. */
+static uint64_t less(uint64_t v, uint64_t off)
+{
+	return v == UINT64_MAX ? v : v > off ? v - off : 0;
+}
+
+static json_t *hist_json(const struct hist *h, uint64_t off)
+{
+	json_t *o = json_object(), *pct = json_object();
+	uint64_t n = h != NULL ? hist_count(h) : 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(percentiles); i++)
+		json_object_set_new(pct, percentiles[i].name,
+				    n >= percentiles[i].samples ? whole(less(hist_percentile(h, percentiles[i].percent), off)) : json_null());
+	json_object_set_new(o, "samples", json_integer((json_int_t)n));
+	json_object_set_new(o, "error", h != NULL ? json_real(1.0 / (double)(1u << h->shape.bits)) : json_null());
+	json_object_set_new(o, "above", json_integer(h != NULL ? (json_int_t)cell_get(&h->above) : 0));
+	json_object_set_new(o, "min_ns", n > 0 ? whole(less(hist_min(h), off)) : json_null());
+	json_object_set_new(o, "mean_ns", n > 0 ? number(fmax(hist_mean(h) - (double)off, 0)) : json_null());
+	json_object_set_new(o, "max_ns", n > 0 ? whole(less(hist_max(h), off)) : json_null());
+	json_object_set_new(o, "stdev_ns", n > 1 ? number(hist_stdev(h)) : json_null());
+	/* RFC 5481 4.2 and 6.5: against the smallest delay */
+	uint64_t high = n >= 1000 ? hist_percentile(h, 99.9) : UINT64_MAX;
+	json_object_set_new(o, "pdv_ns", high != UINT64_MAX ? whole(high - hist_min(h)) : json_null());
+	json_object_set_new(o, "percentiles_ns", pct);
+	return o;
+}
+
+static const char *const near_names[PRX_NEARS] = {"64", "128", "256", "512"};
+static const char *const scale_names[PRX_SCALES] = {"1us", "10us", "100us", "1ms"};
+
+/* Variance over mean of the frames in a window: 1 of Poisson arrivals, 0 of even ones. */
+static double dispersion(const struct rx_sum *s, unsigned scale)
+{
+	double n = (double)s->scale[scale].windows, sum = (double)s->scale[scale].sum;
+	double sq = (double)s->scale[scale].sum_sq, mean = sum / n;
+
+	return n >= 2 && sum > 0 ? fmax((sq - sum * mean) / (n - 1), 0) / mean : (double)NAN;
+}
+
+static uint64_t target_of(const struct ctl *c, unsigned rx)
+{
+	const struct probe_arm *a = c->probes->now;
+
+	for (unsigned t = 0; a != NULL && t < a->ntaps; t++)
+		if (a->tap[t].port == rx)
+			return a->tap[t].target_cycles;
+	return 0;
+}
+
+static json_t *gap_json(struct ctl *c, unsigned rx, const struct rx_sum *s)
+{
+	struct hist *h = probe_port_hist(c, rx, PRX_GAP);
+	json_t *o = hist_json(h, 0), *near = json_object(), *disp = json_object();
+	uint64_t target = target_of(c, rx), n = h != NULL ? hist_count(h) : 0;
+
+	json_object_set_new(o, "target_ns", target != 0 && s->gaps > 0 ? json_real((double)target * 1e9 / clock_hz()) : json_null());
+	for (unsigned i = 0; i < PRX_NEARS; i++)
+		json_object_set_new(near, near_names[i],
+				    target != 0 && s->near_of > 0 ? json_real((double)s->near[i] / (double)s->near_of) : json_null());
+	json_object_set_new(o, "near", near);
+	json_object_set_new(o, "cv", n > 1 ? number(hist_stdev(h) / hist_mean(h)) : json_null());
+	for (unsigned i = 0; i < PRX_SCALES; i++)
+		json_object_set_new(disp, scale_names[i], number(dispersion(s, i)));
+	json_object_set_new(o, "dispersion", disp);
+	free(h);
+	return o;
+}
+
+/* ---- ports ---- */
+
+static bool has_rx(const struct ctl *c, unsigned port)
+{
+	return port < c->nports && c->port[port]->used && c->port[port]->p.nrxq > 0;
+}
+
+/* Where a port's probes come in: where they did, and before that where they are likely to. */
+static unsigned receivers_of(struct ctl *c, unsigned tx, struct portset *out)
+{
+	unsigned n = 0;
+
+	*out = (struct portset){0};
+	for (unsigned rx = 0; rx < c->nports; rx++) {
+		struct portset one = {0};
+		struct flow_live l;
+		portset_add(&one, rx);
+		if (!has_rx(c, rx) || !probe_total(c, tx, -1, &one, &l) || l.sum.received + l.sum.late + l.sum.corrupted == 0)
+			continue;
+		portset_add(out, rx);
+		n++;
+	}
+	if (n > 0)
+		return n;
+	portset_add(out, has_rx(c, tx ^ 1) ? tx ^ 1 : tx);
+	return 1;
+}
+
+struct pairs {
+	struct portset to[PROBE_PORTS]; /* of each sender */
+	unsigned n[PROBE_PORTS];        /* receivers; 0: it sends none */
+};
+
+static void find_pairs(struct ctl *c, struct pairs *p)
+{
+	struct probe_counts n;
+
+	*p = (struct pairs){0};
+	for (unsigned tx = 0; tx < c->nports && tx < PROBE_PORTS; tx++)
+		if (ctl_probe_counts(c, tx, -1, NULL, &n) && (n.sent > 0 || n.received > 0 || port_probes(c->port[tx])))
+			p->n[tx] = receivers_of(c, tx, &p->to[tx]);
+}
+
+static void add_counts(struct probe_counts *to, const struct probe_counts *n)
+{
+	double extents = (double)(to->reordered - to->extent_unknown), more = (double)(n->reordered - n->extent_unknown);
+
+	if (isfinite(n->extent_mean))
+		to->extent_mean = isfinite(to->extent_mean) ? (to->extent_mean * extents + n->extent_mean * more) / (extents + more) : n->extent_mean;
+	to->sent += n->sent;
+	to->received += n->received;
+	to->lost += n->lost;
+	to->duplicated += n->duplicated;
+	to->reordered += n->reordered;
+	to->late += n->late;
+	to->corrupted += n->corrupted;
+	to->extent_unknown += n->extent_unknown;
+	to->extent_max = n->extent_max > to->extent_max ? n->extent_max : to->extent_max;
+	if (!(to->jitter_ns >= n->jitter_ns) && isfinite(n->jitter_ns))
+		to->jitter_ns = n->jitter_ns;
+	to->nrxq = n->nrxq > to->nrxq ? n->nrxq : to->nrxq;
+	to->inexact |= n->inexact;
+	to->why = to->why != NULL ? to->why : n->why;
+}
+
+/* What became of the probes that are for this port; null where one sender's come in on other ports too, so that they are told there. */
+static json_t *port_counts(struct ctl *c, unsigned rx, const struct pairs *p, json_t *from)
+{
+	struct probe_counts sum = {.extent_mean = (double)NAN, .jitter_ns = (double)NAN}, n;
+	struct portset only = {0};
+	bool sole = true, any = false;
+
+	portset_add(&only, rx);
+	for (unsigned tx = 0; tx < c->nports && tx < PROBE_PORTS; tx++) {
+		if (p->n[tx] == 0 || !portset_has(&p->to[tx], rx))
+			continue;
+		ctl_probe_counts(c, tx, -1, &only, &n);
+		json_t *o = counts_json(&n, p->n[tx] == 1);
+		json_object_set_new(o, "port", json_integer(tx));
+		json_array_append_new(from, o);
+		add_counts(&sum, &n);
+		sole &= p->n[tx] == 1;
+		any = true;
+	}
+	return counts_json(&sum, sole && any);
+}
+
+/* Pktgen's: how many latencies differed from the one before by more than a threshold. */
+static json_t *jitter_json(const struct ctl *c, unsigned rx)
+{
+	uint64_t limit_us = c->port[rx]->p.cfg.jitter_us, compared, above;
+
+	if (limit_us == 0)
+		return json_null();
+	probe_jitter(c, rx, &compared, &above);
+	return json_pack("{s:I, s:I, s:I, s:o}", "limit_ns", (json_int_t)(1000 * limit_us), "compared", (json_int_t)compared, "above",
+			 (json_int_t)above, "share", compared > 0 ? json_real((double)above / (double)compared) : json_null());
+}
+
+static json_t *port_json(struct ctl *c, unsigned rx, const struct pairs *p, unsigned flags)
+{
+	const struct ctl_port *cp = c->port[rx];
+	struct probe_bias bias = ctl_bias(c, -1, rx);
+	uint64_t off = flags & LATENCY_CORRECTED && bias.known ? bias.median_ns : 0;
+	json_t *from = json_array(), *o = json_object();
+	struct hist *actual = probe_port_hist(c, rx, PRX_ACTUAL), *intended = probe_port_hist(c, rx, PRX_INTENDED);
+	struct rx_sum s;
+
+	probe_rx_total(c, rx, &s);
+	json_object_set_new(o, "port", json_integer(rx));
+	json_object_set_new(o, "name", json_string(cp->p.name));
+	json_object_set_new(o, "queues", json_integer(cp->p.nrxq));
+	json_object_set_new(o, "probes", json_integer((json_int_t)s.probes));
+	json_object_set_new(o, "plain", json_integer((json_int_t)s.plain));
+	json_object_set_new(o, "damaged", json_integer((json_int_t)s.damaged));
+	json_object_set_new(o, "early", json_integer((json_int_t)s.early));
+	json_object_set_new(o, "foreign", json_integer((json_int_t)s.foreign));
+	json_object_set_new(o, "counts", port_counts(c, rx, p, from));
+	json_object_set_new(o, "from", from);
+	json_object_set_new(o, "latency", json_pack("{s:o, s:o}", "actual", hist_json(actual, off), "intended", hist_json(intended, off)));
+	json_object_set_new(o, "gap", gap_json(c, rx, &s));
+	json_object_set_new(o, "jitter", jitter_json(c, rx));
+	json_object_set_new(o, "bias_ns", bias.known ? whole(bias.median_ns) : json_null());
+	json_object_set_new(o, "corrected", json_boolean(off != 0));
+	free(actual);
+	free(intended);
+	return o;
+}
+
+/* ---- streams ---- */
+
+static json_t *stream_json(struct ctl *c, unsigned tx, const struct stream *s, unsigned flags)
+{
+	struct probe_counts n;
+	json_t *to = json_array();
+	uint64_t off = 0;
+
+	for (unsigned rx = 0; rx < c->nports; rx++) {
+		struct portset one = {0};
+		struct flow_live l;
+		portset_add(&one, rx);
+		if (!has_rx(c, rx) || !probe_total(c, tx, (int)s->cell, &one, &l) || l.sum.received + l.sum.late + l.sum.corrupted == 0)
+			continue;
+		json_array_append_new(to, json_integer(rx));
+		struct probe_bias bias = ctl_bias(c, (int)tx, rx);
+		off = flags & LATENCY_CORRECTED && bias.known && json_array_size(to) == 1 ? bias.median_ns : 0;
+	}
+	ctl_probe_counts(c, tx, (int)s->cfg.id, NULL, &n);
+	json_t *o = counts_json(&n, true);
+	json_object_set_new(o, "port", json_integer(tx));
+	json_object_set_new(o, "stream", json_integer(s->cfg.id));
+	json_object_set_new(o, "receivers", to);
+	struct hist *h = s->cfg.latency ? probe_cell_hist(c, tx, s->cell, NULL) : NULL;
+	json_object_set_new(o, "latency", h != NULL ? hist_json(h, off) : json_null());
+	free(h);
+	return o;
+}
+
+static json_t *streams_json(struct ctl *c, const struct portset *ports, unsigned flags, bool own)
+{
+	json_t *list = json_array();
+
+	for (unsigned tx = 0; tx < c->nports && tx < PROBE_PORTS; tx++)
+		for (unsigned i = 0; portset_has(ports, tx) && i < c->port[tx]->nstreams; i++) {
+			const struct stream *s = c->port[tx]->stream[i];
+			if (s != NULL && s->cfg.frame.probe != 0 && (s->cfg.latency || !own))
+				json_array_append_new(list, stream_json(c, tx, s, flags));
+		}
+	return list;
+}
+
+json_t *ctl_latency_streams_json(struct ctl *c, unsigned port)
+{
+	struct portset one = {0};
+
+	portset_add(&one, port);
+	return streams_json(c, &one, 0, true);
+}
+
+json_t *ctl_latency_json(struct ctl *c, const struct portset *ports, unsigned flags)
+{
+	const struct probe_arm *a = c->probes->now;
+	json_t *list = json_array(), *doc;
+	struct clock_info clock;
+	struct pairs p;
+
+	clock_info(&clock);
+	find_pairs(c, &p);
+	for (unsigned i = 0; i < c->nports; i++)
+		if (portset_has(ports, i) && has_rx(c, i))
+			json_array_append_new(list, port_json(c, i, &p, flags));
+	doc = json_pack("{s:s, s:I, s:I, s:b, s:b, s:b, s:{s:f, s:f}, s:I, s:I, s:o}", "show", "latency", "time_ns", (json_int_t)clock_raw_ns(),
+			"wall_ns", (json_int_t)clock_wall_ns(), "armed", (int)(a != NULL), "settled", (int)ctl_probes_settled(c), "corrected",
+			(flags & LATENCY_CORRECTED) != 0, "clock", "hz", clock.hz, "uncertainty_ppm", clock.uncertainty_ppm, "memory_bytes",
+			(json_int_t)(a != NULL ? a->bytes : 0), "window", (json_int_t)(a != NULL ? 64ull * a->spec.window_blocks : 0), "ports",
+			list);
+	json_object_set_new(doc, "streams", flags & LATENCY_NO_STREAMS ? json_array() : streams_json(c, ports, flags, false));
+	return doc;
+}
+
+/* ---- log ---- */
+
+static int log_one(struct hist *h, const char *tag, double from_s, double length_s, struct sbuf *out, unsigned *n)
+{
+	int rc = h != NULL && hist_count(h) > 0 ? hist_log_line(h, tag, from_s, length_s, 1e6, out) : 0;
+
+	*n += h != NULL && hist_count(h) > 0;
+	free(h);
+	return rc;
+}
+
+int ctl_latency_log(struct ctl *c, const struct portset *ports, struct sbuf *out, struct err *e)
+{
+	static const char *const what[] = {[PRX_ACTUAL] = "actual", [PRX_INTENDED] = "intended", [PRX_GAP] = "gap"};
+	double now_s = (double)clock_wall_ns() / 1e9, begin_s = (double)c->probes->since_ns / 1e9;
+	unsigned n = 0;
+	char tag[64];
+	int rc = 0;
+
+	hist_log_header(out, begin_s, "latency and gaps in ns; tags: port.N.actual and .intended (against the time of sending, and the time that was "
+				      "intended), port.N.gap, stream.P/S.actual");
+	for (unsigned i = 0; i < c->nports && rc == 0; i++) {
+		if (!portset_has(ports, i) || !has_rx(c, i))
+			continue;
+		for (unsigned w = 0; w < ARRAY_SIZE(what) && rc == 0; w++) {
+			snprintf(tag, sizeof(tag), "port.%u.%s", i, what[w]);
+			rc = log_one(probe_port_hist(c, i, (enum prx_hist)w), tag, 0, now_s - begin_s, out, &n);
+		}
+	}
+	for (unsigned tx = 0; tx < c->nports && tx < PROBE_PORTS && rc == 0; tx++)
+		for (unsigned i = 0; portset_has(ports, tx) && i < c->port[tx]->nstreams && rc == 0; i++) {
+			const struct stream *s = c->port[tx]->stream[i];
+			if (s == NULL || !s->cfg.latency)
+				continue;
+			snprintf(tag, sizeof(tag), "stream.%u/%u.actual", tx, i);
+			rc = log_one(probe_cell_hist(c, tx, s->cell, NULL), tag, 0, now_s - begin_s, out, &n);
+		}
+	if (rc < 0)
+		return err_set(e, ENOMEM, "no memory for the log of histograms");
+	if (n == 0)
+		return err_set(e, ENODATA, "there is no latency to save: `set <ports> probe on` and `start` measure it");
+	return 0;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies that came in on two Rx queues. A flow that only one queue has heard needs nothing; of the others the windows of the queues are merged,
+ * again and again while they move. Over all queues of the process, and, where several ports have heard the flow, over those of each port too. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe_int.h"
+
+#define TURN_NS 500000     /* of control's time, each turn */
+#define LOOK_AT_CLOCK 64   /* flows */
+
+struct flow_merge { struct prx_merge *all, **port; }; /* port: by port, NULL: not needed; NULL: nobody has heard it twice */
+
+struct probe_merge {
+	uint32_t base[PROBE_PORTS], nflows, at; /* at: where the next turn goes on */
+	uint32_t nports;
+	struct flow_merge *flow;
+};
+
+struct probe_merge *probe_merge_new(const struct probe_arm *a, unsigned nports)
+{
+	struct probe_merge *m = xcalloc(1, sizeof(*m));
+
+	for (unsigned p = 0; p < a->spec.nports; p++) {
+		m->base[p] = m->nflows;
+		m->nflows += (uint32_t)a->spec.of[p].nstreams * a->spec.of[p].nqueues;
+	}
+	m->nports = nports;
+	m->flow = xcalloc(m->nflows + 1, sizeof(*m->flow));
+	return m;
+}
+
+void probe_merge_free(struct probe_merge *m)
+{
+	if (m == NULL)
+		return;
+	for (uint32_t i = 0; i < m->nflows; i++) {
+		for (unsigned p = 0; m->flow[i].port != NULL && p < m->nports; p++)
+			free(m->flow[i].port[p]);
+		free(m->flow[i].port);
+		free(m->flow[i].all);
+	}
+	free(m->flow);
+	free(m);
+}
+
+static struct prx_merge *make(unsigned nqueues, uint32_t nblocks)
+{
+	size_t size = prx_merge_size(nqueues, nblocks);
+	struct prx_merge *g = aligned_alloc(CACHE_LINE, RTE_ALIGN_CEIL(size, CACHE_LINE));
+
+	if (g == NULL)
+		return NULL;
+	memset(g, 0, size);
+	prx_merge_init(g, nqueues, nblocks);
+	return g;
+}
+
+struct flow_id { unsigned tx, cell, queue; };
+
+static bool heard(const struct probe_tap *t, const struct flow_id *f)
+{
+	return cell_get(&prx_flow(t->prx, f->tx, f->cell, f->queue)->received) > 0;
+}
+
+/* Queue numbers are the places of taps, those of a port counted from its first tap. */
+static void pass(struct prx_merge *g, const struct probe_arm *a, const struct flow_id *f, unsigned first, unsigned n)
+{
+	uint32_t nblocks;
+
+	for (unsigned t = first; g != NULL && t < first + n; t++) {
+		const struct prx_flow *flow = prx_flow(a->tap[t].prx, f->tx, f->cell, f->queue);
+		prx_merge_pass(g, t - first, flow, prx_window(a->tap[t].prx, f->tx, f->cell, f->queue, &nblocks));
+	}
+}
+
+static unsigned taps_of_port(const struct probe_arm *a, unsigned first)
+{
+	unsigned n = 0;
+
+	while (first + n < a->ntaps && a->tap[first + n].port == a->tap[first].port)
+		n++;
+	return n;
+}
+
+static void pass_ports(struct probe_arm *a, struct flow_merge *m, const struct flow_id *f)
+{
+	if (m->port == NULL)
+		m->port = xcalloc(a->merge->nports, sizeof(*m->port));
+	for (unsigned t = 0, n; t < a->ntaps; t += n) {
+		unsigned hears = 0;
+		n = taps_of_port(a, t);
+		for (unsigned i = 0; i < n; i++)
+			hears += heard(&a->tap[t + i], f);
+		struct prx_merge **g = &m->port[a->tap[t].port];
+		if (*g == NULL && hears > 1)
+			*g = make(n, a->spec.window_blocks);
+		pass(*g, a, f, t, n);
+	}
+}
+
+static void look(struct probe_arm *a, const struct flow_id *f)
+{
+	struct flow_merge *m = &a->merge->flow[a->merge->base[f->tx] + f->cell * a->spec.of[f->tx].nqueues + f->queue];
+	unsigned hears = 0, ports = 0;
+
+	for (unsigned t = 0, last = UINT32_MAX; t < a->ntaps; t++) {
+		if (!heard(&a->tap[t], f))
+			continue;
+		hears++;
+		ports += a->tap[t].port != last;
+		last = a->tap[t].port;
+	}
+	if (hears < 2)
+		return;
+	if (m->all == NULL)
+		m->all = make(a->ntaps, a->spec.window_blocks);
+	pass(m->all, a, f, 0, a->ntaps);
+	if (ports > 1)
+		pass_ports(a, m, f);
+}
+
+static struct flow_id flow_at(const struct probe_arm *a, uint32_t i)
+{
+	unsigned tx = 0;
+
+	while (tx + 1u < a->spec.nports && a->merge->base[tx + 1] <= i)
+		tx++;
+	i -= a->merge->base[tx];
+	return (struct flow_id){.tx = tx, .cell = i / a->spec.of[tx].nqueues, .queue = i % a->spec.of[tx].nqueues};
+}
+
+void probe_merge_turn(struct probe_arm *a)
+{
+	struct probe_merge *m = a->merge;
+	uint64_t until = clock_tsc() + clock_cycles(TURN_NS);
+
+	for (uint32_t i = 0; m != NULL && i < m->nflows; i++) {
+		if (i % LOOK_AT_CLOCK == LOOK_AT_CLOCK - 1 && clock_tsc() > until)
+			break;
+		if (m->at >= m->nflows)
+			m->at = 0;
+		struct flow_id f = flow_at(a, m->at++);
+		look(a, &f);
+	}
+}
+
+/* ---- results ---- */
+
+/* Of one flow; rx: -1: all ports together. */
+static void add_flow(const struct probe_arm *a, const struct flow_id *f, int rx, struct flow_live *out)
+{
+	const struct flow_merge *m = &a->merge->flow[a->merge->base[f->tx] + f->cell * a->spec.of[f->tx].nqueues + f->queue];
+	bool elsewhere = false, here = rx < 0;
+	const struct prx_merge *g = m->all;
+
+	if (g == NULL)
+		return;
+	for (unsigned t = 0; t < a->ntaps && rx >= 0; t++)
+		if (heard(&a->tap[t], f)) {
+			here |= a->tap[t].port == (unsigned)rx;
+			elsewhere |= a->tap[t].port != (unsigned)rx;
+		}
+	if (elsewhere)
+		g = m->port != NULL ? m->port[rx] : NULL;
+	if (!here || g == NULL)
+		return;
+	struct prx_merged r = prx_merge_result(g);
+	out->sum.crossed += r.crossed;
+	out->inexact |= r.inexact;
+}
+
+void probe_crossed(struct probe_arm *a, int rx, unsigned tx, int cell, struct flow_live *io)
+{
+	if (a->merge == NULL || tx >= a->spec.nports)
+		return;
+	unsigned n = a->spec.of[tx].nstreams, c0 = cell < 0 ? 0 : (unsigned)cell, c1 = cell < 0 ? n : c0 + 1;
+	for (unsigned c = c0; c < c1 && c < n; c++)
+		for (unsigned q = 0; q < a->spec.of[tx].nqueues; q++) {
+			struct flow_id f = {tx, c, q};
+			look(a, &f);
+			add_flow(a, &f, rx, io);
+		}
+}

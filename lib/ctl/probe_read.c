@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What receivers have counted: tables of workers are summed up, less what they held at the last clear, and what tables that are gone had held. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe_int.h"
+
+/* Of a cell, by all queues, since open. While frames are handed over it may be some too high. */
+static uint64_t stream_probes(const struct ctl_port *cp, uint32_t cell)
+{
+	uint64_t sum = 0;
+
+	for (unsigned q = 0; q < cp->p.ntxq; q++)
+		sum += gen_probes_sent(cp->gen[q], cell);
+	return sum;
+}
+
+/* ---- what is added ---- */
+
+static struct probe_rx *rx_at(struct probes *p, unsigned rx)
+{
+	if (p->rx[rx] == NULL)
+		p->rx[rx] = xcalloc(1, sizeof(*p->rx[rx]));
+	return p->rx[rx];
+}
+
+/* Of one cell, or of all (-1). NULL: there is nothing, and it is not made. */
+static struct flow_off *off_at(struct probes *p, unsigned rx, unsigned tx, int cell, bool make)
+{
+	if (p->rx[rx] == NULL && !make)
+		return NULL;
+	struct probe_rx *r = rx_at(p, rx);
+	if (cell < 0)
+		return &r->from[tx].port;
+	if ((unsigned)cell >= r->from[tx].ncells) {
+		unsigned n = 64;
+		if (!make)
+			return NULL;
+		while (n <= (unsigned)cell)
+			n *= 2;
+		r->from[tx].cell = xrealloc(r->from[tx].cell, n * sizeof(*r->from[tx].cell));
+		memset(r->from[tx].cell + r->from[tx].ncells, 0, (n - r->from[tx].ncells) * sizeof(*r->from[tx].cell));
+		r->from[tx].ncells = n;
+	}
+	return &r->from[tx].cell[cell];
+}
+
+static void flow_sum_add(struct flow_sum *to, const struct flow_sum *from, bool subtract)
+{
+	uint64_t *a = (uint64_t *)to;
+	const uint64_t *b = (const uint64_t *)from;
+
+	for (size_t i = 0; i < FLOW_SUM_ROWS; i++)
+		a[i] += subtract ? -b[i] : b[i];
+}
+
+static void rx_sum_add(struct rx_sum *to, const struct rx_sum *from, bool subtract)
+{
+	uint64_t *a = (uint64_t *)to;
+	const uint64_t *b = (const uint64_t *)from;
+
+	for (size_t i = 0; i < RX_SUM_ROWS; i++)
+		a[i] += subtract ? -b[i] : b[i];
+}
+
+/* ---- tables ---- */
+
+static bool add_flow(const struct prx_flow *f, struct flow_live *io)
+{
+	uint64_t received = cell_get(&f->received), max = cell_get(&f->extent_max);
+
+	if (received + cell_get(&f->late) + cell_get(&f->corrupted) == 0)
+		return false;
+	io->sum.received += received;
+	io->sum.duplicate += cell_get(&f->duplicate);
+	io->sum.late += cell_get(&f->late);
+	io->sum.reordered += cell_get(&f->reordered);
+	io->sum.corrupted += cell_get(&f->corrupted);
+	io->sum.extent_sum += cell_get(&f->extent_sum);
+	io->sum.extent_unknown += cell_get(&f->extent_unknown);
+	if (max > io->extent_max)
+		io->extent_max = max;
+	double jitter = (double)cell_get(&f->jitter) / 16;
+	if (received > 1 && !(io->jitter_cycles >= jitter))
+		io->jitter_cycles = jitter;
+	return true;
+}
+
+/* What one port has received. */
+static void add_arm(const struct probe_arm *a, unsigned rx, unsigned tx, int cell, struct flow_live *io)
+{
+	if (a == NULL || tx >= a->spec.nports)
+		return;
+	unsigned n = a->spec.of[tx].nstreams, c0 = cell < 0 ? 0 : (unsigned)cell, c1 = cell < 0 ? n : c0 + 1;
+	for (unsigned i = c0; i < c1 && i < n; i++)
+		for (unsigned q = 0; q < a->spec.of[tx].nqueues; q++) {
+			unsigned heard = 0;
+			for (unsigned t = 0; t < a->ntaps; t++)
+				heard += a->tap[t].port == rx && add_flow(prx_flow(a->tap[t].prx, tx, i, q), io);
+			io->nrxq = heard > io->nrxq ? heard : io->nrxq;
+		}
+}
+
+/* All arms, of one receiving port. */
+static void live(const struct ctl *c, unsigned rx, unsigned tx, int cell, struct flow_live *io)
+{
+	const struct probes *p = c->probes;
+
+	for (unsigned i = 0; i <= p->nold; i++) {
+		struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
+		add_arm(a, rx, tx, cell, io);
+		if (a != NULL)
+			probe_crossed(a, (int)rx, tx, cell, io);
+	}
+}
+
+/* Copies among all ports. */
+static void live_crossed(const struct ctl *c, unsigned tx, int cell, struct flow_live *io)
+{
+	const struct probes *p = c->probes;
+
+	for (unsigned i = 0; i <= p->nold; i++)
+		if (i < p->nold || p->now != NULL)
+			probe_crossed(i < p->nold ? p->old[i] : p->now, -1, tx, cell, io);
+}
+
+static void rx_live(const struct probe_arm *a, unsigned rx, struct rx_sum *out)
+{
+	for (unsigned t = 0; a != NULL && t < a->ntaps; t++) {
+		if (a->tap[t].port != rx)
+			continue;
+		const struct prx_port *f = prx_port(a->tap[t].prx);
+		struct rx_sum now = {.probes = cell_get(&f->probes), .plain = cell_get(&f->plain), .damaged = cell_get(&f->damaged),
+				     .foreign = cell_get(&f->foreign), .early = cell_get(&f->early), .gaps = cell_get(&f->gaps),
+				     .near_of = cell_get(&f->gaps)};
+		for (unsigned i = 0; i < PRX_NEARS; i++)
+			now.near[i] = cell_get(&f->near[i]);
+		for (unsigned s = 0; s < PRX_SCALES; s++) {
+			now.scale[s].windows = cell_get(&f->scale[s].windows);
+			now.scale[s].sum = cell_get(&f->scale[s].sum);
+			now.scale[s].sum_sq = cell_get(&f->scale[s].sum_sq);
+		}
+		rx_sum_add(out, &now, false);
+	}
+}
+
+/* ---- totals ---- */
+
+/* The highest extent since the last clear: what tables say may be older. */
+static uint64_t extent_of(const struct flow_off *off, uint64_t live_max, uint64_t reordered)
+{
+	uint64_t was = off != NULL ? off->extent_was : 0, past = off != NULL ? off->extent_past : 0;
+
+	if (reordered == 0)
+		return 0;
+	if (live_max > was)
+		return live_max > past ? live_max : past;
+	return was == 0 || past >= was ? past : UINT64_MAX;
+}
+
+/* One receiving port. */
+static void total_at(struct ctl *c, unsigned rx, unsigned tx, int cell, struct flow_live *io)
+{
+	struct flow_live now = {.jitter_cycles = (double)NAN};
+	const struct flow_off *off = off_at(c->probes, rx, tx, cell, false);
+
+	live(c, rx, tx, cell, &now);
+	if (off != NULL) {
+		flow_sum_add(&now.sum, &off->sum, false);
+		now.nrxq = off->nrxq > now.nrxq ? off->nrxq : now.nrxq;
+		if (off->jitter_cycles > 0 && !(now.jitter_cycles >= off->jitter_cycles))
+			now.jitter_cycles = off->jitter_cycles;
+	}
+	flow_sum_add(&io->sum, &now.sum, false);
+	io->inexact |= now.inexact;
+	now.extent_max = extent_of(off, now.extent_max, now.sum.reordered);
+	if (now.extent_max > io->extent_max)
+		io->extent_max = now.extent_max;
+	if (!(io->jitter_cycles >= now.jitter_cycles) && !isnan(now.jitter_cycles))
+		io->jitter_cycles = now.jitter_cycles;
+	if (now.sum.received + now.sum.late + now.sum.corrupted > 0 && now.nrxq > io->nrxq)
+		io->nrxq = now.nrxq;
+}
+
+static bool receives(const struct ctl *c, const struct portset *receivers, unsigned rx)
+{
+	return c->port[rx]->used && c->port[rx]->p.nrxq > 0 && (receivers == NULL || portset_has(receivers, rx));
+}
+
+bool probe_total(struct ctl *c, unsigned tx, int cell, const struct portset *receivers, struct flow_live *out)
+{
+	struct probes *p = c->probes;
+
+	*out = (struct flow_live){.jitter_cycles = (double)NAN};
+	if (cell >= 0)
+		probe_cells_begin(c, c->port[tx]);
+	if (tx >= PROBE_PORTS || tx >= c->nports)
+		return false;
+	for (unsigned rx = 0; rx < c->nports; rx++)
+		if (receives(c, receivers, rx))
+			total_at(c, rx, tx, cell, out);
+	if (receivers == NULL) {
+		const struct flow_off *off = off_at(p, PROBE_RX_ALL, tx, cell, false);
+		out->sum.crossed = off != NULL ? off->sum.crossed : 0;
+		live_crossed(c, tx, cell, out);
+	}
+	bool known = out->sum.received + out->sum.late + out->sum.corrupted > 0;
+	for (unsigned i = 0; i <= p->nold && !known; i++) {
+		const struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
+		known = a != NULL && tx < a->spec.nports && a->spec.of[tx].nstreams > (cell < 0 ? 0 : cell);
+	}
+	return known;
+}
+
+void probe_rx_total(struct ctl *c, unsigned rx, struct rx_sum *out)
+{
+	struct probes *p = c->probes;
+
+	*out = (struct rx_sum){0};
+	for (unsigned i = 0; i <= p->nold; i++)
+		rx_live(i < p->nold ? p->old[i] : p->now, rx, out);
+	if (p->rx[rx] != NULL)
+		rx_sum_add(out, &p->rx[rx]->off, false);
+}
+
+static uint64_t sent_raw(const struct ctl_port *cp, int cell)
+{
+	uint64_t sum = 0;
+
+	if (cell >= 0)
+		return stream_probes(cp, (uint32_t)cell);
+	for (uint32_t i = 0; i < PROBE_STREAMS; i++)
+		sum += stream_probes(cp, i);
+	return sum;
+}
+
+uint64_t probe_sent(struct ctl *c, unsigned tx, int cell)
+{
+	const struct probes *p = c->probes;
+	uint64_t base = cell < 0 ? p->sent_base[tx] : p->cell_base[tx] != NULL ? p->cell_base[tx][cell] : 0;
+
+	return sent_raw(c->port[tx], cell) - base;
+}
+
+/* ---- histograms ---- */
+
+static void merge(struct hist **to, const struct hist *from)
+{
+	if (from == NULL)
+		return;
+	if (*to == NULL)
+		*to = hist_new(from->shape);
+	hist_merge(*to, from);
+}
+
+static void merge_port(const struct probe_arm *a, unsigned rx, enum prx_hist which, struct hist **to)
+{
+	for (unsigned t = 0; a != NULL && t < a->ntaps; t++)
+		if (a->tap[t].port == rx)
+			merge(to, prx_port_hist(a->tap[t].prx, which));
+}
+
+/* With what was before the last clear. */
+static struct hist *port_hist_all(struct ctl *c, unsigned rx, enum prx_hist which)
+{
+	const struct probes *p = c->probes;
+	struct hist *h = NULL;
+
+	for (unsigned i = 0; i <= p->nold; i++)
+		merge_port(i < p->nold ? p->old[i] : p->now, rx, which, &h);
+	if (p->rx[rx] != NULL)
+		merge(&h, p->rx[rx]->past[which]);
+	return h;
+}
+
+struct hist *probe_port_hist(struct ctl *c, unsigned rx, enum prx_hist which)
+{
+	struct hist *h = port_hist_all(c, rx, which);
+
+	if (h != NULL && c->probes->rx[rx] != NULL && c->probes->rx[rx]->base[which] != NULL)
+		hist_subtract(h, c->probes->rx[rx]->base[which]);
+	return h;
+}
+
+static void merge_cell(const struct probe_arm *a, unsigned rx, unsigned tx, uint32_t cell, struct hist **to)
+{
+	if (a == NULL || tx >= a->spec.nports || cell >= a->spec.of[tx].nstreams)
+		return;
+	for (unsigned t = 0; t < a->ntaps; t++)
+		if (a->tap[t].port == rx)
+			merge(to, prx_stream_hist(a->tap[t].prx, tx, cell));
+}
+
+static struct hist *cell_hist_all(struct ctl *c, unsigned rx, unsigned tx, uint32_t cell)
+{
+	struct probes *p = c->probes;
+	const struct flow_off *kept = off_at(p, rx, tx, (int)cell, false);
+	struct hist *h = NULL;
+
+	for (unsigned i = 0; i <= p->nold; i++)
+		merge_cell(i < p->nold ? p->old[i] : p->now, rx, tx, cell, &h);
+	if (kept != NULL)
+		merge(&h, kept->past);
+	return h;
+}
+
+struct hist *probe_cell_hist(struct ctl *c, unsigned tx, uint32_t cell, const struct portset *receivers)
+{
+	struct hist *sum = NULL;
+
+	for (unsigned rx = 0; rx < c->nports; rx++) {
+		if (!receives(c, receivers, rx))
+			continue;
+		struct hist *h = cell_hist_all(c, rx, tx, cell);
+		const struct flow_off *kept = off_at(c->probes, rx, tx, (int)cell, false);
+		if (h != NULL && kept != NULL && kept->base != NULL)
+			hist_subtract(h, kept->base);
+		merge(&sum, h);
+		free(h);
+	}
+	return sum;
+}
+
+/* ---- tables that go ---- */
+
+static void fold_flows(struct ctl *c, const struct probe_arm *a, unsigned rx, unsigned tx)
+{
+	for (int cell = -1; cell < (int)a->spec.of[tx].nstreams; cell++) {
+		struct flow_live l = {.jitter_cycles = (double)NAN};
+		add_arm(a, rx, tx, cell, &l);
+		if (l.sum.received + l.sum.late + l.sum.corrupted == 0) {
+			if (cell < 0)
+				return;
+			continue;
+		}
+		struct flow_off *off = off_at(c->probes, rx, tx, cell, true);
+		flow_sum_add(&off->sum, &l.sum, false);
+		if (l.extent_max > off->extent_was && l.extent_max > off->extent_past)
+			off->extent_past = l.extent_max;
+		off->extent_was = 0;
+		off->nrxq = l.nrxq > off->nrxq ? l.nrxq : off->nrxq;
+		if (l.jitter_cycles > off->jitter_cycles)
+			off->jitter_cycles = l.jitter_cycles;
+	}
+}
+
+static void fold_hists(struct ctl *c, const struct probe_arm *a, const struct probe_tap *t)
+{
+	struct probe_rx *r = rx_at(c->probes, t->port);
+
+	for (unsigned w = 0; w < 3; w++)
+		merge(&r->past[w], prx_port_hist(t->prx, (enum prx_hist)w));
+	for (unsigned tx = 0; tx < a->spec.nports; tx++)
+		for (uint32_t cell = 0; cell < a->spec.of[tx].nstreams; cell++) {
+			const struct hist *h = prx_stream_hist(t->prx, tx, cell);
+			if (h != NULL && hist_count(h) > 0)
+				merge(&off_at(c->probes, t->port, tx, (int)cell, true)->past, h);
+		}
+}
+
+static void fold_crossed(struct ctl *c, struct probe_arm *a, unsigned tx, int cell)
+{
+	for (int rx = -1; rx < (int)c->nports; rx++) {
+		struct flow_live l = {.jitter_cycles = (double)NAN};
+		probe_crossed(a, rx, tx, cell, &l);
+		if (l.sum.crossed > 0)
+			off_at(c->probes, rx < 0 ? PROBE_RX_ALL : (unsigned)rx, tx, cell, true)->sum.crossed += l.sum.crossed;
+	}
+}
+
+void probe_fold(struct ctl *c, struct probe_arm *a)
+{
+	for (unsigned rx = 0; rx < c->nports; rx++) {
+		rx_live(a, rx, &rx_at(c->probes, rx)->off);
+		for (unsigned tx = 0; tx < a->spec.nports; tx++)
+			fold_flows(c, a, rx, tx);
+	}
+	for (unsigned t = 0; t < a->ntaps; t++)
+		fold_hists(c, a, &a->tap[t]);
+	for (unsigned tx = 0; tx < a->spec.nports && a->merge != NULL; tx++)
+		for (int cell = -1; cell < (int)a->spec.of[tx].nstreams; cell++)
+			fold_crossed(c, a, tx, cell);
+}
+
+void probe_past_free(struct probes *p)
+{
+	for (unsigned rx = 0; rx <= PROBE_RX_ALL; rx++) {
+		struct probe_rx *r = p->rx[rx];
+		for (unsigned w = 0; r != NULL && w < 3; w++) {
+			free(r->past[w]);
+			free(r->base[w]);
+		}
+		for (unsigned tx = 0; r != NULL && tx < PROBE_PORTS; tx++) {
+			for (uint32_t i = 0; i < r->from[tx].ncells; i++) {
+				free(r->from[tx].cell[i].past);
+				free(r->from[tx].cell[i].base);
+			}
+			free(r->from[tx].cell);
+		}
+		free(r);
+	}
+	for (unsigned tx = 0; tx < PROBE_PORTS; tx++)
+		free(p->cell_base[tx]);
+}
+
+/* ---- clear ---- */
+
+/* From now on the sum of tables and *off is 0. */
+static void begin_at(struct ctl *c, unsigned rx, unsigned tx, int cell)
+{
+	struct flow_live now = {.jitter_cycles = (double)NAN};
+	struct flow_off *off = off_at(c->probes, rx, tx, cell, false);
+
+	live(c, rx, tx, cell, &now);
+	if (now.sum.received + now.sum.late + now.sum.corrupted == 0 && off == NULL)
+		return;
+	off = off_at(c->probes, rx, tx, cell, true);
+	off->sum = (struct flow_sum){0};
+	off->extent_was = now.extent_max;
+	off->extent_past = 0;
+	off->nrxq = 0;
+	off->jitter_cycles = 0;
+	flow_sum_add(&off->sum, &now.sum, true);
+}
+
+static void begin_crossed(struct ctl *c, unsigned tx, int cell)
+{
+	struct flow_live now = {.jitter_cycles = (double)NAN};
+
+	live_crossed(c, tx, cell, &now);
+	if (now.sum.crossed > 0 || off_at(c->probes, PROBE_RX_ALL, tx, cell, false) != NULL)
+		off_at(c->probes, PROBE_RX_ALL, tx, cell, true)->sum.crossed = -now.sum.crossed;
+}
+
+static void begin_hist(struct ctl *c, unsigned rx, unsigned tx, uint32_t cell)
+{
+	struct hist *h = cell_hist_all(c, rx, tx, cell);
+
+	if (h == NULL || hist_count(h) == 0) {
+		free(h);
+		return;
+	}
+	struct flow_off *kept = off_at(c->probes, rx, tx, (int)cell, true);
+	free(kept->base);
+	kept->base = h;
+}
+
+static void begin_cell(struct ctl *c, unsigned tx, uint32_t cell)
+{
+	struct probes *p = c->probes;
+
+	if (p->cell_base[tx] == NULL)
+		p->cell_base[tx] = xcalloc(CTL_CELLS, sizeof(*p->cell_base[tx]));
+	p->cell_base[tx][cell] = stream_probes(c->port[tx], cell);
+	begin_crossed(c, tx, (int)cell);
+	for (unsigned rx = 0; rx < c->nports; rx++)
+		if (receives(c, NULL, rx)) {
+			begin_at(c, rx, tx, (int)cell);
+			begin_hist(c, rx, tx, cell);
+		}
+}
+
+static bool cell_known(const struct probes *p, unsigned tx, uint32_t cell)
+{
+	for (unsigned i = 0; i <= p->nold; i++) {
+		const struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
+		if (a != NULL && tx < a->spec.nports && cell < a->spec.of[tx].nstreams)
+			return true;
+	}
+	for (unsigned rx = 0; rx < CTL_MAX_PORTS; rx++)
+		if (p->rx[rx] != NULL && cell < p->rx[rx]->from[tx].ncells)
+			return true;
+	return false;
+}
+
+void probe_cells_begin(struct ctl *c, struct ctl_port *cp)
+{
+	for (unsigned w = 0; w < CTL_CELLS / 64 && cp->p.id < PROBE_PORTS; w++)
+		for (; cp->cell_new[w] != 0; cp->cell_new[w] &= cp->cell_new[w] - 1) {
+			uint32_t cell = 64 * w + (unsigned)__builtin_ctzll(cp->cell_new[w]);
+			if (cell < PROBE_STREAMS && (cell_known(c->probes, cp->p.id, cell) || stream_probes(cp, cell) > 0))
+				begin_cell(c, cp->p.id, cell);
+		}
+}
+
+static void clear_sender(struct ctl *c, unsigned tx)
+{
+	struct probes *p = c->probes;
+
+	p->sent_base[tx] = sent_raw(c->port[tx], -1);
+	begin_crossed(c, tx, -1);
+	for (unsigned rx = 0; rx < c->nports; rx++)
+		if (receives(c, NULL, rx))
+			begin_at(c, rx, tx, -1);
+	for (uint32_t cell = 0; cell < PROBE_STREAMS; cell++)
+		if (cell_known(p, tx, cell) || stream_probes(c->port[tx], cell) > 0)
+			begin_cell(c, tx, cell);
+}
+
+static void clear_receiver(struct ctl *c, unsigned rx)
+{
+	struct probe_rx *r = rx_at(c->probes, rx);
+	struct rx_sum now;
+
+	for (unsigned w = 0; w < 3; w++) {
+		struct hist *h = port_hist_all(c, rx, (enum prx_hist)w);
+		free(r->base[w]);
+		r->base[w] = h;
+	}
+	probe_rx_total(c, rx, &now);
+	rx_sum_add(&r->off, &now, true);
+	probe_jitter_begins(c, rx);
+}
+
+/* Gaps near a target that is no longer asked say nothing of the new one. */
+void probe_target_begins(struct ctl *c, unsigned rx)
+{
+	struct rx_sum *off = &rx_at(c->probes, rx)->off, now;
+
+	probe_rx_total(c, rx, &now);
+	off->near_of -= now.near_of;
+	for (unsigned i = 0; i < PRX_NEARS; i++)
+		off->near[i] -= now.near[i];
+}
+
+void probes_clear(struct ctl *c, const struct portset *ports)
+{
+	for (unsigned i = 0; i < c->nports && i < PROBE_PORTS; i++) {
+		if (!portset_has(ports, i) || !c->port[i]->used)
+			continue;
+		clear_sender(c, i);
+		clear_receiver(c, i);
+		c->probes->why = NULL;
+		c->probes->since_ns = clock_wall_ns();
+	}
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside kind "dut": where frames lie in a device, and which is due first. They lie in one ring of cells in the order of their arrival. Those
+ * that are due in that order too are a list through it; the others are in a heap beside it, so that a constant delay never sorts. */
+#pragma once
+#include "dut.h"
+
+#define NONE UINT32_MAX
+
+enum where { IN_LIST, IN_HEAP, HELD, FREE };
+
+/* A frame inside, at the begin of a cell; its bytes follow. */
+struct slot {
+	uint64_t due, seq;
+	uint64_t number;
+	uint32_t next, list_next;   /* slots: in order of arrival, and of the list */
+	uint16_t len;
+	uint8_t ring, txq, where;
+	bool corrupted;
+	uint8_t data[];
+};
+
+static inline struct slot *slot_at(const struct dut_line *l, uint32_t at)
+{
+	return (struct slot *)((uint8_t *)l->cells + (size_t)at * DUT_CELL);
+}
+
+/* ---- cells ---- */
+
+static inline uint32_t cells_of(uint32_t len)
+{
+	return (uint32_t)((sizeof(struct slot) + len + DUT_CELL - 1) / DUT_CELL);
+}
+
+/* The first cell of so many in a row, NONE: there are not so many. How many there may be can change at any time: only where the ring begins
+ * anew, that is looked at. */
+static inline uint32_t cells_take(struct dut_state *s, const struct dut_job *j, uint32_t n)
+{
+	uint32_t end = RTE_MIN(j->room, j->line->ncells), at;
+
+	if (s->nslots == 0) {
+		s->head = s->tail = 0;
+		s->wrapped = false;
+	}
+	if (s->used + n > end)
+		return NONE;
+	if (s->wrapped ? s->tail + n <= s->head : s->tail + n <= end) {
+		at = s->tail;
+	} else if (!s->wrapped && n <= s->head) {
+		s->wrapped = true;
+		at = 0;
+	} else {
+		return NONE;
+	}
+	if (s->nslots > 0)
+		slot_at(j->line, s->last)->next = at;
+	else
+		s->head = at;
+	s->tail = at + n;
+	s->last = at;
+	s->nslots++;
+	s->used += n;
+	s->now.most_cells = RTE_MAX(s->now.most_cells, s->used);
+	return at;
+}
+
+static inline void cells_give(struct dut_state *s, const struct dut_line *l, uint32_t at)
+{
+	slot_at(l, at)->where = FREE;
+	while (s->nslots > 0 && slot_at(l, s->head)->where == FREE) {
+		const struct slot *f = slot_at(l, s->head);
+		s->used -= cells_of(f->len);
+		s->nslots--;
+		if (s->nslots > 0 && f->next < s->head)
+			s->wrapped = false;
+		if (s->nslots > 0)
+			s->head = f->next;
+	}
+}
+
+/* ---- what is due when ---- */
+
+static inline bool before(uint64_t due, uint64_t seq, const struct dut_late *b)
+{
+	return due < b->due || (due == b->due && seq < b->seq);
+}
+
+static inline void heap_put(struct dut_state *s, struct dut_late *h, struct dut_late x)
+{
+	uint32_t i = s->nlate++;
+
+	for (uint32_t up; i > 0 && before(x.due, x.seq, &h[up = (i - 1) / 2]); i = up)
+		h[i] = h[up];
+	h[i] = x;
+}
+
+static inline void heap_drop_first(struct dut_state *s, struct dut_late *h)
+{
+	struct dut_late x = h[--s->nlate];
+	uint32_t i = 0, n = s->nlate;
+
+	for (uint32_t c; (c = 2 * i + 1) < n; i = c) {
+		if (c + 1 < n && before(h[c + 1].due, h[c + 1].seq, &h[c]))
+			c++;
+		if (!before(h[c].due, h[c].seq, &x))
+			break;
+		h[i] = h[c];
+	}
+	h[i] = x;
+}
+
+static inline void schedule(struct dut_state *s, const struct dut_line *l, uint32_t at, uint64_t due)
+{
+	struct slot *f = slot_at(l, at);
+
+	f->due = due;
+	f->seq = s->seq++;
+	if (s->nfifo > 0 && due < s->fifo_due) {
+		f->where = IN_HEAP;
+		heap_put(s, l->late, (struct dut_late){.due = due, .seq = f->seq, .at = at});
+		return;
+	}
+	f->where = IN_LIST;
+	if (s->nfifo++ > 0)
+		slot_at(l, s->fifo_last)->list_next = at;
+	else
+		s->fifo = at;
+	s->fifo_last = at;
+	s->fifo_due = due;
+}
+
+/* The frame that is due first, NONE: nothing is. */
+static inline uint32_t first(const struct dut_state *s, const struct dut_line *l, uint64_t *due)
+{
+	const struct dut_late *h = l->late;
+
+	if (s->nfifo > 0) {
+		const struct slot *f = slot_at(l, s->fifo);
+		if (s->nlate == 0 || before(f->due, f->seq, &h[0])) {
+			*due = f->due;
+			return s->fifo;
+		}
+	}
+	if (s->nlate == 0)
+		return NONE;
+	*due = h[0].due;
+	return h[0].at;
+}
+
+static inline void take_first(struct dut_state *s, const struct dut_line *l, const struct slot *f)
+{
+	if (f->where == IN_HEAP) {
+		heap_drop_first(s, l->late);
+	} else {
+		s->nfifo--;
+		s->fifo = f->list_next;
+	}
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "prx_extra.h"
+
+#include <math.h>
+
+#include "prx_own.h"
+
+void prx_set_extra(struct prx *x, struct prx_extra *extra)
+{
+	__atomic_store_n(&x->extra, extra, __ATOMIC_RELEASE);
+}
+
+void prx_set_target(struct prx *x, uint64_t gap_cycles)
+{
+	cell_set(&x->target_ns, gap_cycles != 0 ? prx_ns(x->ns_mult, gap_cycles) : PRX_NO_TARGET);
+}
+
+bool prx_sample_next(struct prx_extra *e, uint64_t *ns)
+{
+	uint64_t tail = e->tail;
+
+	if (tail == __atomic_load_n(&e->head, __ATOMIC_ACQUIRE))
+		return false;
+	*ns = e->ns[tail % PRX_RING];
+	__atomic_store_n(&e->tail, tail + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Sebastiano Vigna's splitmix64. In (0, 1]. */
+static double random_share(struct prx_extra *e)
+{
+	uint64_t z = e->seed += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return (double)((z ^ z >> 31) >> 11) * 0x1p-53 + 0x1p-53;
+}
+
+/* Instants that nothing came after are not made up for: each frame is one sample at most (RFC 2330 11.1.1 for those of Poisson). */
+static void next_sample(struct prx_extra *e, enum prx_sampling how, uint64_t now)
+{
+	uint64_t interval = cell_get(&e->interval_cycles);
+
+	if (how == PRX_EVEN || interval == 0) {
+		e->next = e->next != 0 && interval != 0 ? e->next + ((now - e->next) / interval + 1) * interval : now + interval;
+		return;
+	}
+	if (e->next == 0)
+		e->next = now;
+	for (unsigned i = 0; e->next <= now; i++) {
+		double step = -log2(random_share(e)) * 0.693147180559945 * (double)interval;
+		if (i == 1000) /* after a long silence it has no memory */
+			e->next = now;
+		e->next += step < 0x1p60 ? (uint64_t)step : 1ull << 60;
+	}
+}
+
+static void sample(struct prx_extra *e, enum prx_sampling how, uint64_t ns, uint64_t now)
+{
+	uint64_t head = e->head;
+
+	next_sample(e, how, now);
+	if (head - __atomic_load_n(&e->tail, __ATOMIC_ACQUIRE) == PRX_RING) {
+		cell_add(&e->lost, 1);
+		return;
+	}
+	e->ns[head % PRX_RING] = ns;
+	__atomic_store_n(&e->head, head + 1, __ATOMIC_RELEASE);
+}
+
+void prx_extra_count(const struct prx *x, struct prx_extra *e, const struct prx_flow *f, uint64_t transit, uint64_t now)
+{
+	uint64_t limit = cell_get(&e->jitter_cycles), was = f->last_transit;
+	enum prx_sampling how = (enum prx_sampling)__atomic_load_n(&e->sampling, __ATOMIC_ACQUIRE);
+
+	if (limit != 0 && f->last_tsc != 0) {
+		cell_add(&e->compared, 1);
+		if ((transit > was ? transit - was : was - transit) > limit)
+			cell_add(&e->above, 1);
+	}
+	if (how != PRX_NO_SAMPLES && now >= e->next)
+		sample(e, how, prx_ns(x->ns_mult, transit), now);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames whose probe is not where the last one was: where it is, or what they are instead. */
+#include "prx_own.h"
+
+static void load(const uint8_t *p, uint64_t *hi, uint64_t *lo)
+{
+	memcpy(hi, p, 8);
+	memcpy(lo, p + 8, 8);
+	*hi = rte_be_to_cpu_64(*hi);
+	*lo = rte_be_to_cpu_64(*lo);
+}
+
+/* The place moves to the front. */
+static void remember(struct prx *x, uint32_t place)
+{
+	uint32_t i = 0;
+
+	while (i < x->nplaces && x->place[i] != place)
+		i++;
+	if (i == x->nplaces) {
+		if (i == PRX_KNOWN_PLACES)
+			i--;
+		else
+			x->nplaces++;
+	}
+	for (; i > 0; i--)
+		x->place[i] = x->place[i - 1];
+	x->place[0] = place;
+}
+
+struct frame {
+	const uint8_t *p;
+	uint32_t len;
+	uint64_t now;
+	struct prx_walk walk;
+	bool walked;
+};
+
+static bool is_right_at(const struct frame *f, uint32_t at, uint64_t *hi, uint64_t *lo)
+{
+	if (at + PROBE_LEN > f->len)
+		return false;
+	load(f->p + at, hi, lo);
+	return probe_right(*hi, *lo);
+}
+
+static bool is_none(uint64_t lo)
+{
+	return lo >> 51 == PROBE_NONE;
+}
+
+static const struct prx_walk *walk(struct frame *f)
+{
+	if (!f->walked)
+		prx_walk(f->p, f->len, &f->walk);
+	f->walked = true;
+	return &f->walk;
+}
+
+/* By the sum of 8 words at every even place, each from the one before. */
+static uint32_t search(const struct prx *x, const struct frame *f, uint64_t *hi, uint64_t *lo)
+{
+	uint32_t end = f->len < PRX_SEARCH ? f->len : PRX_SEARCH, sum = 0;
+
+	for (uint32_t at = 0; at + 2 <= end; at += 2) {
+		sum += (uint32_t)f->p[at] << 8 | f->p[at + 1];
+		if (at >= PROBE_LEN)
+			sum -= (uint32_t)f->p[at - PROBE_LEN] << 8 | f->p[at - PROBE_LEN + 1];
+		if (at < PROBE_LEN - 2 || sum % 65535 != PROBE_SUM)
+			continue;
+		load(f->p + at + 2 - PROBE_LEN, hi, lo);
+		if (prx_plausible(x, *hi, *lo, f->now))
+			return at + 2 - PROBE_LEN;
+	}
+	return UINT32_MAX;
+}
+
+/* Would it be a known flow's probe with one bit turned? By so much is the sum wrong: that bit of one of 8 words. */
+static bool one_bit_off(const struct prx *x, const struct frame *f, uint32_t at)
+{
+	uint64_t w[2];
+
+	if (at + PROBE_LEN > f->len)
+		return false;
+	load(f->p + at, &w[0], &w[1]);
+	uint32_t sum = (probe_sum64(w[0]) + probe_sum64(w[1])) % 65535;
+	for (unsigned bit = 0; bit < 16; bit++) {
+		bool set = (sum + 65535 - (1u << bit)) % 65535 == PROBE_SUM, clear = (sum + (1u << bit)) % 65535 == PROBE_SUM;
+		for (unsigned word = 0; (set || clear) && word < 8; word++) {
+			uint64_t mask = 1ull << (bit + 16 * (word & 3)), fixed[2] = {w[0], w[1]};
+			if ((w[word / 4] & mask) != 0 ? !set : !clear)
+				continue;
+			fixed[word / 4] ^= mask;
+			if (prx_plausible(x, fixed[0], fixed[1], f->now) || is_none(fixed[1]))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool is_damaged(const struct prx *x, struct frame *f)
+{
+	const struct prx_walk *w = walk(f);
+
+	if (x->nplaces == 0)
+		return false;
+	bool bad = prx_damaged(f->p, w, f->len);
+	for (uint32_t i = 0; i < x->nplaces; i++)
+		if (x->place[i] + PROBE_LEN <= f->len &&
+		    (one_bit_off(x, f, x->place[i]) || (bad && (w->payload == x->place[i] || w->bad < x->place[i]))))
+			return true;
+	return w->nplaces > 0 && one_bit_off(x, f, w->payload);
+}
+
+/* Place of the frame's probe, or UINT32_MAX: class says what the frame is. */
+static uint32_t find(struct prx *x, struct frame *f, uint64_t *hi, uint64_t *lo, enum prx_class *class)
+{
+	bool foreign = false;
+	uint32_t at;
+
+	for (uint32_t i = 0; i < x->nplaces; i++) {
+		if (!is_right_at(f, x->place[i], hi, lo))
+			continue;
+		if (prx_plausible(x, *hi, *lo, f->now))
+			return x->place[i];
+		if (is_none(*lo)) {
+			*class = PRX_PLAIN;
+			return UINT32_MAX;
+		}
+	}
+	const struct prx_walk *w = walk(f);
+	for (unsigned i = w->nplaces; i-- > 0;) {
+		if (!is_right_at(f, w->place[i], hi, lo))
+			continue;
+		if (prx_plausible(x, *hi, *lo, f->now))
+			return w->place[i];
+		if (is_none(*lo)) {
+			*class = PRX_PLAIN;
+			return UINT32_MAX;
+		}
+		foreign |= i == w->nplaces - 1;
+	}
+	*class = PRX_IS_FOREIGN;
+	if (foreign)
+		return UINT32_MAX;
+	at = search(x, f, hi, lo);
+	if (at != UINT32_MAX)
+		cell_add(&x->port.searched, 1);
+	else
+		*class = is_damaged(x, f) ? PRX_DAMAGED : PRX_PLAIN;
+	return at;
+}
+
+/* Only what the device has looked at as a whole is its business: a frame with more than one IP or L4 header is not. */
+static bool device_says_good(const struct rte_mbuf *m)
+{
+	return (m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_GOOD &&
+	       (m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+}
+
+static bool device_says_bad(const struct rte_mbuf *m)
+{
+	return (m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_BAD ||
+	       (m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_BAD;
+}
+
+enum prx_class prx_classify(struct prx *x, const struct rte_mbuf *m, uint64_t now, uint64_t *hi, uint64_t *lo)
+{
+	struct frame f = {.p = rte_pktmbuf_mtod(m, const uint8_t *), .len = m->data_len, .now = now};
+	enum prx_class class = PRX_PLAIN;
+
+	if (unlikely(m->nb_segs > 1)) {
+		f.len = m->pkt_len < PRX_SCRATCH ? m->pkt_len : PRX_SCRATCH;
+		f.p = rte_pktmbuf_read(m, 0, f.len, x->scratch);
+		if (f.p == NULL)
+			return PRX_PLAIN;
+	}
+	uint32_t at = find(x, &f, hi, lo, &class);
+	if (at == UINT32_MAX)
+		return class;
+	remember(x, at);
+	if (device_says_bad(m))
+		return PRX_CORRUPTED;
+	if (!x->verify)
+		return PRX_PROBE;
+	const struct prx_walk *w = walk(&f);
+	if (device_says_good(m) && w->nsums <= 2 && w->bad == UINT32_MAX)
+		return PRX_PROBE;
+	return prx_damaged(f.p, w, at) ? PRX_CORRUPTED : PRX_PROBE;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers of a flow that do not come in order. */
+#include "prx_own.h"
+
+#define FIRST_BASE (1ull << 32) /* numbers before the first one stay above 0 */
+#define SLACK 4096              /* numbers that go out with one stamp, and more */
+#define NS_OF_A_FRAME 2         /* no queue sends faster */
+#define BACK_MAX (1u << 30)
+
+/* How far ahead a number may be: what could be sent since the probe before was. */
+static uint64_t reach(const struct prx *x, const struct prx_flow *f, uint64_t now)
+{
+	return prx_ns(x->ns_mult, now - cell_get(&f->last_tsc) + f->last_transit) / NS_OF_A_FRAME + SLACK;
+}
+
+enum prx_order prx_order(const struct prx *x, const struct prx_flow *f, uint32_t seq, uint64_t now, uint64_t *ext)
+{
+	uint64_t next = cell_get(&f->next);
+	uint32_t ahead = seq - (uint32_t)next, back = (uint32_t)next - seq;
+
+	if (next == 0) {
+		*ext = FIRST_BASE + seq;
+		return PRX_FIRST;
+	}
+	if (ahead >= BACK_MAX && back != 0 && back <= x->late_blocks * 64ull) {
+		*ext = next - back;
+		return PRX_BEHIND;
+	}
+	/* after a long silence it may be more than half of all numbers ahead */
+	if (ahead <= reach(x, f, now)) {
+		*ext = next + ahead;
+		return PRX_AHEAD;
+	}
+	*ext = next - back;
+	return back <= BACK_MAX ? PRX_BEHIND : PRX_FOREIGN;
+}
+
+bool prx_plausible(const struct prx *x, uint64_t hi, uint64_t lo, uint64_t now)
+{
+	uint32_t i = prx_flow_index(x, hi, lo);
+	uint64_t ext;
+
+	return i != PRX_NO_FLOW && prx_order(x, &x->flow[i], (uint32_t)(hi >> 16), now, &ext) != PRX_FOREIGN;
+}
+
+/* true: its bit was set before. */
+static bool mark(struct prx *x, uint32_t flow, uint64_t ext)
+{
+	uint64_t no = (ext >> 6) + 1, bit = 1ull << (ext & 63);
+	struct prx_block *b = &x->window[((uint64_t)flow << x->window_shift) + ((ext >> 6) & x->window_mask)];
+
+	if (b->no != no) {
+		prx_new_block(b, no, bit);
+		return false;
+	}
+	bool was = (b->bits & bit) != 0;
+	cell_set(&b->bits, b->bits | bit);
+	return was;
+}
+
+/* Probes that have arrived, each counted once. */
+static uint64_t arrived(const struct prx_flow *f)
+{
+	return cell_get(&f->received) - cell_get(&f->duplicate);
+}
+
+static void add_hole(struct prx *x, uint32_t flow, uint64_t from, uint64_t n)
+{
+	struct prx_flow *f = &x->flow[flow];
+
+	x->hole[(uint64_t)flow * x->holes + f->holes_at] =
+		(struct prx_hole){.from = from, .n = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n, .at = (uint32_t)arrived(f)};
+	f->holes_at = (uint16_t)((f->holes_at + 1) & (x->holes - 1));
+	if (f->holes_used < x->holes)
+		f->holes_used++;
+}
+
+/* RFC 4737 4.2.2: how many came since the first one with a larger number. That one was ahead of all before it, so it left the hole. */
+static void count_extent(struct prx *x, uint32_t flow, uint64_t ext)
+{
+	struct prx_flow *f = &x->flow[flow];
+	const struct prx_hole *h = &x->hole[(uint64_t)flow * x->holes];
+	uint32_t extent = 0;
+
+	if (ext + 1 < cell_get(&f->first))
+		extent = (uint32_t)arrived(f);
+	for (unsigned i = 0; extent == 0 && i < f->holes_used; i++)
+		if (ext - h[i].from < h[i].n)
+			extent = (uint32_t)arrived(f) - h[i].at;
+	if (extent == 0) {
+		cell_add(&f->extent_unknown, 1);
+		return;
+	}
+	cell_add(&f->extent_sum, extent);
+	if (extent > cell_get(&f->extent_max))
+		cell_set(&f->extent_max, extent);
+}
+
+static void count_behind(struct prx *x, uint32_t flow, uint64_t ext)
+{
+	struct prx_flow *f = &x->flow[flow];
+
+	if ((ext >> 6) + x->late_blocks < (cell_get(&f->next) - 1) >> 6) {
+		cell_add(&f->late, 1);
+		return;
+	}
+	if (mark(x, flow, ext)) {
+		cell_add(&f->duplicate, 1);
+	} else {
+		cell_add(&f->reordered, 1);
+		count_extent(x, flow, ext);
+	}
+	__atomic_store_n(&f->received, f->received + 1, __ATOMIC_RELEASE);
+}
+
+bool prx_number(struct prx *x, uint32_t flow, uint32_t seq, uint64_t now)
+{
+	struct prx_flow *f = &x->flow[flow];
+	uint64_t ext, next = cell_get(&f->next);
+
+	switch (prx_order(x, f, seq, now, &ext)) {
+	case PRX_FOREIGN:
+		return false;
+	case PRX_BEHIND:
+		count_behind(x, flow, ext);
+		return true;
+	case PRX_FIRST:
+		cell_set(&f->first, ext + 1);
+		break;
+	case PRX_AHEAD:
+		if (ext != next)
+			add_hole(x, flow, next, ext - next);
+		break;
+	}
+	mark(x, flow, ext);
+	cell_set(&f->next, ext + 1);
+	__atomic_store_n(&f->received, f->received + 1, __ATOMIC_RELEASE);
+	return true;
+}

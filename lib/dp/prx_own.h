@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside the receiver of probes: its memory. */
+#pragma once
+#include "prx.h"
+#include "prx_fields.h"
+#include "prx_parse.h"
+
+#define PRX_KNOWN_PLACES 4
+#define PRX_SCRATCH 65536 /* frames of several segments are copied there; of longer ones, so much of them */
+
+struct prx {
+	/* read for each burst */
+	uint32_t place[PRX_KNOWN_PLACES]; /* where probes were found, the last one first */
+	uint32_t nplaces;
+	uint32_t window_mask;    /* blocks of a window - 1 */
+	uint32_t window_shift;
+	bool verify, streams_have_hists;
+	uint64_t ns_mult;        /* << 28: see prx_ns() */
+	double ns;               /* of a cycle */
+	uint64_t limit;          /* cycles: times from here on are no histogram's, or below 0 */
+	prx_fields_fn *fields;
+	const struct prx_clock *clock;
+	struct prx_extra *extra; /* NULL: nothing more is asked for */
+	struct prx_flow *flow;
+	struct prx_block *window;
+	struct hist *hist[3];
+	uint8_t *stream_hist;
+	size_t stream_hist_size;
+	struct { uint32_t base; uint16_t nstreams; uint8_t nqueues, queue_bits; } of[PROBE_PORTS]; /* 1 << queue_bits >= nqueues */
+	/* rarely */
+	struct prx_hole *hole;
+	uint32_t holes;          /* of a flow */
+	cell_t target_ns;        /* PRX_NO_TARGET: none */
+	uint32_t late_blocks;    /* numbers of blocks further back are late */
+	uint8_t *scratch;
+	uint8_t nports;
+	WR_ALIGNED(CACHE_LINE) struct prx_port port;
+};
+
+static inline uint64_t prx_ns(uint64_t mult, uint64_t cycles)
+{
+	return (uint64_t)((unsigned __int128)(cycles << 4) * mult >> 64); /* one multiplication, no shift of both halves */
+}
+
+#define PRX_NO_TARGET UINT64_MAX
+#define PRX_NO_FLOW UINT32_MAX
+static inline uint32_t prx_flow_index(const struct prx *x, uint64_t hi, uint64_t lo)
+{
+	unsigned port = hi >> 11 & 31, queue = hi >> 5 & 63, stream = (unsigned)(lo >> 51);
+
+	if (__builtin_expect(stream >= x->of[port].nstreams || queue >= x->of[port].nqueues, 0))
+		return PRX_NO_FLOW;
+	return x->of[port].base + (stream << x->of[port].queue_bits) + queue;
+}
+
+/* A slot of a window is taken for another block; no: its number + 1. */
+static inline void prx_new_block(struct prx_block *b, uint64_t no, uint64_t bits)
+{
+	__atomic_store_n(&b->no, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&b->bits, bits, __ATOMIC_RELEASE);
+	__atomic_store_n(&b->no, no, __ATOMIC_RELEASE);
+}
+
+/* What a number means to a flow. */
+enum prx_order { PRX_FOREIGN, PRX_FIRST, PRX_AHEAD, PRX_BEHIND };
+/* *ext: the number extended. */
+enum prx_order prx_order(const struct prx *x, const struct prx_flow *f, uint32_t seq, uint64_t now, uint64_t *ext);
+/* Count a number that is not simply the next one. false: foreign, nothing is counted. */
+bool prx_number(struct prx *x, uint32_t flow, uint32_t seq, uint64_t now);
+/* Is it the probe of a known flow, with a number that can be? */
+bool prx_plausible(const struct prx *x, uint64_t hi, uint64_t lo, uint64_t now);
+
+/* A frame that has no whole probe where the last one had it, or whose checksums must be looked at. */
+enum prx_class { PRX_PROBE, PRX_CORRUPTED, PRX_IS_FOREIGN, PRX_DAMAGED, PRX_PLAIN };
+enum prx_class prx_classify(struct prx *x, const struct rte_mbuf *m, uint64_t now, uint64_t *hi, uint64_t *lo);
+
+struct prx_extra;
+/* Before the flow takes up its transit. */
+void prx_extra_count(const struct prx *x, struct prx_extra *e, const struct prx_flow *f, uint64_t transit, uint64_t now);

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "prx_parse.h"
+
+#include <string.h>
+
+enum next { NEXT_STOP, NEXT_ETH, NEXT_VLAN, NEXT_LLC, NEXT_IP4, NEXT_IP6, NEXT_MPLS, NEXT_PPPOE, NEXT_IP_PROTO };
+
+enum { /* IP protocol numbers (IANA) */
+	IP_HOPOPT = 0, IP_ICMP = 1, IP_IP4 = 4, IP_TCP = 6, IP_UDP = 17, IP_IP6 = 41, IP_ROUTE = 43, IP_FRAG = 44, IP_GRE = 47, IP_ESP = 50,
+	IP_AH = 51, IP_ICMP6 = 58, IP_DSTOPT = 60, IP_SCTP = 132, IP_MPLS = 137,
+};
+
+struct reader {
+	const uint8_t *p;
+	uint32_t at, end;   /* at <= end <= length of the frame */
+	enum next next;
+	uint32_t number;    /* IP protocol, or length in front of LLC */
+	uint32_t alen, src, dst; /* of the nearest IP header; alen 0: there is none yet */
+	bool part;          /* of a packet that was sent in fragments, or cut off: sums of what follows cannot be judged */
+	struct prx_walk *w;
+};
+
+static uint32_t get16(const uint8_t *p) { return (uint32_t)p[0] << 8 | p[1]; }
+
+/* Moves on behind a header of n bytes that are there, as need() has said. */
+static void behind(struct reader *r, uint32_t n, enum next next)
+{
+	struct prx_walk *w = r->w;
+
+	r->at += n;
+	r->next = next;
+	if (w->nplaces == PRX_MAX_PLACES) {
+		memmove(w->place, w->place + 1, (PRX_MAX_PLACES - 1) * sizeof(w->place[0]));
+		w->nplaces--;
+	}
+	w->place[w->nplaces++] = r->at;
+	w->payload = r->at;
+}
+
+static bool need(struct reader *r, uint32_t n)
+{
+	if (r->end - r->at >= n)
+		return true;
+	r->next = NEXT_STOP;
+	return false;
+}
+
+static void bad(struct reader *r)
+{
+	if (r->w->bad == UINT32_MAX)
+		r->w->bad = r->at;
+	r->next = NEXT_STOP;
+}
+
+/* Of a sum that covers n bytes from here on. */
+static void covers(struct reader *r, uint32_t n, uint32_t add)
+{
+	struct prx_walk *w = r->w;
+
+	if (w->nsums < PRX_MAX_SUMS)
+		w->sum[w->nsums++] = (struct prx_sum){.from = r->at, .to = r->at + n, .add = add};
+}
+
+/* The same behind a pseudo header. */
+static void covers_l4(struct reader *r, uint32_t n, uint32_t number)
+{
+	if (r->part || r->alen == 0)
+		return;
+	covers(r, n, prx_add(r->p + r->src, r->alen) + prx_add(r->p + r->dst, r->alen) + (uint32_t)__builtin_bswap16((uint16_t)number) +
+			__builtin_bswap16((uint16_t)n) + __builtin_bswap16((uint16_t)(n >> 16)));
+}
+
+static enum next of_type(struct reader *r, uint32_t type, bool may_be_len)
+{
+	switch (type) {
+	case 0x0800:
+		return NEXT_IP4;
+	case 0x86dd:
+		return NEXT_IP6;
+	case 0x8100:
+	case 0x88a8:
+	case 0x9100:
+		return NEXT_VLAN;
+	case 0x8847:
+	case 0x8848:
+		return NEXT_MPLS;
+	case 0x8864:
+		return NEXT_PPPOE;
+	case 0x6558:
+		return NEXT_ETH;
+	default:
+		r->number = type;
+		return may_be_len && type <= 1500 ? NEXT_LLC : NEXT_STOP;
+	}
+}
+
+static enum next of_version(const struct reader *r, uint32_t off)
+{
+	unsigned version = r->end - r->at > off ? r->p[r->at + off] >> 4 : 0;
+
+	return version == 4 ? NEXT_IP4 : version == 6 ? NEXT_IP6 : NEXT_STOP;
+}
+
+/* A length field bounds what follows to n bytes from here on. */
+static bool bound(struct reader *r, uint32_t n)
+{
+	if (n > r->end - r->at) {
+		bad(r);
+		r->part = true;
+		return false;
+	}
+	r->end = r->at + n;
+	return true;
+}
+
+static void eth(struct reader *r)
+{
+	if (need(r, 14))
+		behind(r, 14, of_type(r, get16(r->p + r->at + 12), true));
+}
+
+static void vlan(struct reader *r)
+{
+	if (need(r, 4))
+		behind(r, 4, of_type(r, get16(r->p + r->at + 2), true));
+}
+
+static void llc(struct reader *r)
+{
+	if (!bound(r, r->number) || !need(r, 3))
+		return;
+	const uint8_t *p = r->p + r->at;
+	bool snap = p[0] == 0xaa && p[1] == 0xaa && r->end - r->at >= 8;
+	behind(r, 3, NEXT_STOP);
+	if (snap)
+		behind(r, 5, of_type(r, get16(p + 6), false));
+}
+
+static void pppoe(struct reader *r)
+{
+	if (!need(r, 8))
+		return;
+	const uint8_t *p = r->p + r->at;
+	uint32_t len = get16(p + 4), proto = get16(p + 6);
+	if (p[0] >> 4 != 1 || len < 2) {
+		bad(r);
+		return;
+	}
+	if (bound(r, len + 6))
+		behind(r, 8, proto == 0x21 ? NEXT_IP4 : proto == 0x57 ? NEXT_IP6 : proto == 0x281 ? NEXT_MPLS : NEXT_STOP);
+}
+
+static void mpls(struct reader *r)
+{
+	if (!need(r, 4))
+		return;
+	bool bottom = (r->p[r->at + 2] & 1) != 0;
+	enum next next = of_version(r, 4);
+	behind(r, 4, !bottom ? NEXT_MPLS : next == NEXT_STOP ? NEXT_ETH : next);
+}
+
+static void ip4(struct reader *r)
+{
+	if (!need(r, 20))
+		return;
+	const uint8_t *p = r->p + r->at;
+	uint32_t hlen = (p[0] & 15) * 4u, len = get16(p + 2);
+	if (p[0] >> 4 != 4 || hlen < 20 || len < hlen) {
+		bad(r);
+		return;
+	}
+	if (!bound(r, len))
+		return;
+	covers(r, hlen, 0);
+	r->alen = 4;
+	r->src = r->at + 12;
+	r->dst = r->at + 16;
+	r->number = p[9];
+	r->part |= (get16(p + 6) & 0x3fff) != 0;
+	behind(r, hlen, (get16(p + 6) & 0x1fff) != 0 ? NEXT_STOP : NEXT_IP_PROTO);
+}
+
+static void ip6(struct reader *r)
+{
+	if (!need(r, 40))
+		return;
+	const uint8_t *p = r->p + r->at;
+	if (p[0] >> 4 != 6) {
+		bad(r);
+		return;
+	}
+	if (!bound(r, get16(p + 4) + 40))
+		return;
+	r->alen = 16;
+	r->src = r->at + 8;
+	r->dst = r->at + 24;
+	r->number = p[6];
+	behind(r, 40, NEXT_IP_PROTO);
+}
+
+/* Length of an extension header, 0: not all of it is here. */
+static uint32_t ext_len(struct reader *r, uint32_t unit, uint32_t from)
+{
+	if (!need(r, 8))
+		return 0;
+	uint32_t n = r->p[r->at + 1] * unit + from;
+	if (n > r->end - r->at) {
+		bad(r);
+		return 0;
+	}
+	return n;
+}
+
+/* The nearest option that stands for an address, and the nearest routing header, count: later ones replace earlier ones. */
+static void ext_dst(struct reader *r)
+{
+	uint32_t n = ext_len(r, 8, 8);
+	const uint8_t *p = r->p + r->at;
+
+	if (n == 0)
+		return;
+	for (uint32_t o = 2, olen; o < n; o += olen) {
+		olen = p[o] == 0 ? 1 : o + 1 < n ? p[o + 1] + 2u : n;
+		if (olen > n - o)
+			break;
+		if (p[o] == 201 && olen == 18 && r->alen == 16)
+			r->src = r->at + o + 2;
+	}
+	r->number = p[0];
+	behind(r, n, NEXT_IP_PROTO);
+}
+
+static void ext_route(struct reader *r)
+{
+	uint32_t n = ext_len(r, 8, 8);
+	const uint8_t *p = r->p + r->at;
+
+	if (n == 0)
+		return;
+	if (p[3] != 0 && n >= 24 && r->alen == 16)
+		r->dst = r->at + 8 + (p[2] == 4 ? 0 : (n - 8) / 16 * 16 - 16);
+	r->number = p[0];
+	behind(r, n, NEXT_IP_PROTO);
+}
+
+static void ext_frag(struct reader *r)
+{
+	if (!need(r, 8))
+		return;
+	const uint8_t *p = r->p + r->at;
+	r->part |= (get16(p + 2) & ~6u) != 0;
+	r->number = p[0];
+	behind(r, 8, get16(p + 2) >> 3 != 0 ? NEXT_STOP : NEXT_IP_PROTO);
+}
+
+static void ext_plain(struct reader *r, uint32_t unit)
+{
+	uint32_t n = ext_len(r, unit, 8);
+
+	if (n == 0)
+		return;
+	r->number = r->p[r->at];
+	behind(r, n, NEXT_IP_PROTO);
+}
+
+static void gtpu(struct reader *r)
+{
+	if (!need(r, 8))
+		return;
+	const uint8_t *p = r->p + r->at;
+	if (p[0] >> 5 != 1) {
+		bad(r);
+		return;
+	}
+	bool opt = (p[0] & 7) != 0, more = (p[0] & 4) != 0;
+	bool user = p[1] == 255;
+	if (!bound(r, get16(p + 2) + 8u))
+		return;
+	behind(r, 8, NEXT_STOP);
+	if (opt) {
+		if (!need(r, 4))
+			return;
+		unsigned ext = more ? r->p[r->at + 3] : 0;
+		behind(r, 4, NEXT_STOP);
+		while (ext != 0 && r->at < r->end && r->p[r->at] != 0 && r->p[r->at] * 4u <= r->end - r->at) {
+			uint32_t n = r->p[r->at] * 4u;
+			ext = r->p[r->at + n - 1];
+			behind(r, n, NEXT_STOP);
+		}
+	}
+	r->next = user ? of_version(r, 0) : NEXT_STOP;
+}
+
+static void geneve(struct reader *r)
+{
+	if (!need(r, 8))
+		return;
+	const uint8_t *p = r->p + r->at;
+	uint32_t n = 8 + (p[0] & 63) * 4u;
+	if (p[0] >> 6 != 0 || n > r->end - r->at)
+		bad(r);
+	else
+		behind(r, n, of_type(r, get16(p + 2), false));
+}
+
+static void udp(struct reader *r)
+{
+	if (!need(r, 8))
+		return;
+	const uint8_t *p = r->p + r->at;
+	uint32_t len = get16(p + 4), dst = get16(p + 2);
+	if (len < 8) {
+		bad(r);
+		return;
+	}
+	if (!bound(r, len))
+		return;
+	if (get16(p + 6) != 0)
+		covers_l4(r, len, IP_UDP);
+	behind(r, 8, NEXT_STOP);
+	if (dst == 2152) {
+		gtpu(r);
+	} else if (dst == 6081) {
+		geneve(r);
+	} else if (dst == 6635) {
+		r->next = NEXT_MPLS;
+	} else if (dst == 4789 || dst == 8472) {
+		if (need(r, 8))
+			behind(r, 8, NEXT_ETH);
+	}
+}
+
+static void tcp(struct reader *r)
+{
+	if (!need(r, 20))
+		return;
+	uint32_t n = (r->p[r->at + 12] >> 4) * 4u;
+	if (n < 20 || n > r->end - r->at) {
+		bad(r);
+		return;
+	}
+	covers_l4(r, r->end - r->at, IP_TCP);
+	behind(r, n, NEXT_STOP);
+}
+
+static void sctp(struct reader *r)
+{
+	if (!need(r, 16))
+		return;
+	unsigned type = r->p[r->at + 12];
+	behind(r, 16, NEXT_STOP);
+	if (type == 0 && r->end - r->at >= 12)
+		behind(r, 12, NEXT_STOP);
+	else if ((type == 1 || type == 2) && r->end - r->at >= 16)
+		behind(r, 16, NEXT_STOP);
+}
+
+static void icmp(struct reader *r)
+{
+	if (!need(r, 8))
+		return;
+	unsigned type = r->p[r->at];
+	uint32_t more = type == 13 || type == 14 ? 12 : type == 17 || type == 18 ? 4 : 0;
+	if (!r->part)
+		covers(r, r->end - r->at, 0);
+	behind(r, 8, type == 11 || type == 12 || (type >= 3 && type <= 5) ? NEXT_IP4 : NEXT_STOP);
+	if (more != 0 && r->end - r->at >= more)
+		behind(r, more, NEXT_STOP);
+}
+
+static void icmp6(struct reader *r)
+{
+	if (!need(r, 8))
+		return;
+	unsigned type = r->p[r->at];
+	covers_l4(r, r->end - r->at, IP_ICMP6);
+	behind(r, 8, type >= 1 && type <= 4 ? NEXT_IP6 : NEXT_STOP);
+}
+
+static void gre(struct reader *r)
+{
+	if (!need(r, 4))
+		return;
+	uint32_t flags = get16(r->p + r->at), type = get16(r->p + r->at + 2);
+	uint32_t n = 4u + (flags >> 15) * 4 + (flags >> 13 & 1) * 4 + (flags >> 12 & 1) * 4;
+	if ((flags & 7) != 0 || n > r->end - r->at) {
+		bad(r);
+		return;
+	}
+	if (flags >> 15 != 0 && !r->part)
+		covers(r, r->end - r->at, 0);
+	behind(r, n, (flags & 0x4000) != 0 ? NEXT_STOP : of_type(r, type, false));
+}
+
+static void ip_proto(struct reader *r)
+{
+	switch (r->number) {
+	case IP_IP4: r->next = NEXT_IP4; break;
+	case IP_IP6: r->next = NEXT_IP6; break;
+	case IP_MPLS: r->next = NEXT_MPLS; break;
+	case IP_UDP: udp(r); break;
+	case IP_TCP: tcp(r); break;
+	case IP_SCTP: sctp(r); break;
+	case IP_ICMP: icmp(r); break;
+	case IP_ICMP6: icmp6(r); break;
+	case IP_GRE: gre(r); break;
+	case IP_ESP:
+		r->next = NEXT_STOP;
+		if (need(r, 8))
+			behind(r, 8, NEXT_STOP);
+		break;
+	case IP_AH: ext_plain(r, 4); break;
+	case IP_HOPOPT: ext_plain(r, 8); break;
+	case IP_DSTOPT: ext_dst(r); break;
+	case IP_ROUTE: ext_route(r); break;
+	case IP_FRAG: ext_frag(r); break;
+	default: r->next = NEXT_STOP; break;
+	}
+}
+
+void prx_walk(const uint8_t *frame, uint32_t len, struct prx_walk *w)
+{
+	static void (*const step[])(struct reader *) = {
+		[NEXT_ETH] = eth, [NEXT_VLAN] = vlan, [NEXT_LLC] = llc, [NEXT_IP4] = ip4, [NEXT_IP6] = ip6, [NEXT_MPLS] = mpls,
+		[NEXT_PPPOE] = pppoe, [NEXT_IP_PROTO] = ip_proto,
+	};
+	struct reader r = {.p = frame, .end = len, .next = NEXT_ETH, .w = w};
+
+	w->nplaces = w->nsums = 0;
+	w->payload = 0;
+	w->bad = UINT32_MAX;
+	for (unsigned depth = 0; r.next != NEXT_STOP && depth < 64; depth++) /* as many headers as a stack has at most */
+		step[r.next](&r);
+}
+
+uint32_t prx_add(const uint8_t *p, uint32_t n)
+{
+	uint64_t sum = 0, last = 0;
+	uint32_t i = 0;
+
+	for (; i + 8 <= n; i += 8) {
+		uint32_t v[2];
+		memcpy(v, p + i, 8);
+		sum += (uint64_t)v[0] + v[1];
+	}
+	memcpy(&last, p + i, n - i);
+	sum += (last & 0xffffffff) + (last >> 32);
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (uint32_t)((sum & 0xffff) + (sum >> 16));
+}
+
+bool prx_damaged(const uint8_t *frame, const struct prx_walk *w, uint32_t at)
+{
+	if (w->bad < at)
+		return true;
+	for (unsigned i = 0; i < w->nsums && w->sum[i].from < at; i++) {
+		uint64_t sum = (uint64_t)prx_add(frame + w->sum[i].from, w->sum[i].to - w->sum[i].from) + w->sum[i].add;
+		if (sum == 0 || sum % 65535 != 0)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Receivers: frames with probes are put into a ring and not timed, then taken, and timed. From this core, where they lie in its caches, and from
+ * another one, as on wire ports. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "clock.h"
+#include "prx.h"
+
+#define WAITING 512
+#define TIMES 32
+#define BURST 32
+#define LEN 60
+#define AT 42
+
+struct probes {
+	struct rte_mempool *pool;
+	uint16_t dev;
+	unsigned nstreams;
+	uint64_t n;        /* frames so far */
+	uint8_t frame[LEN];
+	/* of the other core */
+	pthread_t thread;
+	uint64_t asked, filled;
+};
+
+static void put(const struct probes *s, uint8_t *p, uint64_t sent)
+{
+	uint64_t delay = s->n * 37 % 4096, lo = probe_lo((unsigned)(s->n % s->nstreams), delay, sent);
+	uint64_t hi = probe_hi((uint32_t)(s->n / s->nstreams), 0, 0, delay, lo);
+
+	memcpy(p, s->frame, LEN);
+	hi = rte_cpu_to_be_64(hi);
+	lo = rte_cpu_to_be_64(lo);
+	memcpy(p + AT, &hi, 8);
+	memcpy(p + AT + 8, &lo, 8);
+}
+
+static void fill(struct probes *s)
+{
+	struct rte_mbuf *m[BURST];
+
+	for (unsigned i = 0; i < WAITING; i += BURST) {
+		uint64_t now = clock_tsc();
+		if (rte_pktmbuf_alloc_bulk(s->pool, m, BURST) < 0)
+			die("pool");
+		for (unsigned k = 0; k < BURST; k++, s->n++) {
+			m[k]->pkt_len = m[k]->data_len = LEN;
+			m[k]->packet_type = DP_DST_KNOWN; /* as our senders leave it */
+			put(s, rte_pktmbuf_mtod(m[k], uint8_t *), now);
+		}
+		if (rte_eth_tx_burst(s->dev, 0, m, BURST) != BURST)
+			die("ring");
+	}
+}
+
+static void *far(void *arg)
+{
+	struct probes *s = arg;
+
+	if (rte_thread_register() < 0)
+		die("thread");
+	for (;;) {
+		uint64_t asked = __atomic_load_n(&s->asked, __ATOMIC_ACQUIRE);
+		if (asked == s->filled) {
+			sched_yield();
+			continue;
+		}
+		fill(s);
+		__atomic_store_n(&s->filled, asked, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+static void have_filled(struct probes *s)
+{
+	if (s->thread == 0) {
+		fill(s);
+		return;
+	}
+	__atomic_store_n(&s->asked, s->asked + 1, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&s->filled, __ATOMIC_ACQUIRE) != s->asked)
+		sched_yield();
+}
+
+static double bare_slice(struct variant *v)
+{
+	struct rte_mbuf *m[BURST];
+	uint64_t cycles = 0, bytes = 0;
+
+	for (unsigned t = 0; t < TIMES; t++) {
+		have_filled(v->own);
+		uint64_t t0 = clock_tsc();
+		for (unsigned got = 0; got < WAITING;) {
+			uint16_t n = rte_eth_rx_burst(v->dev, 0, m, BURST);
+			for (uint16_t i = 0; i < n; i++)
+				bytes += m[i]->pkt_len;
+			got += n;
+			rte_pktmbuf_free_bulk(m, n);
+		}
+		cycles += clock_tsc() - t0;
+	}
+	__asm__ volatile("" : : "r"(bytes)); /* counted for its cost */
+	return (double)cycles / (TIMES * WAITING);
+}
+
+static double our_slice(struct variant *v)
+{
+	uint64_t cycles = 0, before = v->rxq->cnt.packets;
+
+	for (unsigned t = 0; t < TIMES; t++) {
+		have_filled(v->own);
+		uint64_t t0 = clock_tsc();
+		dp_turns(v->w, WAITING / BURST);
+		cycles += clock_tsc() - t0;
+	}
+	if (v->rxq->cnt.packets - before != TIMES * WAITING)
+		die("frames are missing");
+	return (double)cycles / (TIMES * WAITING);
+}
+
+static struct prx *new_prx(unsigned nstreams, bool verify)
+{
+	struct prx_spec spec = {
+		.nports = 1, .of = {{(uint16_t)nstreams, 1}}, .window_blocks = 16, .holes = 16, .hz = (uint64_t)clock_hz(), .verify = verify,
+		.ns_mult = (uint64_t)(1e9 / clock_hz() * 4294967296.0), .target_gap_cycles = 100,
+	};
+	void *mem = zeroed(prx_size(&spec));
+
+	prx_init(mem, &spec);
+	return mem;
+}
+
+/* Right sums, so that one who verifies them goes all the way: what the probe adds is always the same. */
+static void make_frame(uint8_t *p)
+{
+	static const uint8_t head[42] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0x66, 0xbd,
+					 10, 0, 0, 1, 10, 0, 0, 2, 4, 0xd2, 0x16, 0x2e, 0, 26, 0, 0};
+	uint32_t sum = 17 + 26 + (10 << 8) * 2 + 1 + 2 + 0x04d2 + 0x162e + 26 + PROBE_SUM;
+
+	memcpy(p, head, sizeof(head));
+	sum = ~((sum & 0xffff) + (sum >> 16)) & 0xffff;
+	p[40] = (uint8_t)(sum >> 8);
+	p[41] = (uint8_t)sum;
+}
+
+/* base NULL: the bare loop; x NULL: one that only counts. */
+static struct variant *row(const char *name, const char *base, unsigned nstreams, unsigned cpu, struct prx *x)
+{
+	struct variant *v = add(name, base, base != NULL ? our_slice : bare_slice);
+	struct probes *s = zeroed(sizeof(*s));
+	cpu_set_t set;
+
+	s->pool = new_pool();
+	s->dev = v->dev = loop_dev(name, s->pool);
+	s->nstreams = nstreams;
+	make_frame(s->frame);
+	v->own = s;
+	if (cpu != UINT32_MAX) {
+		CPU_ZERO(&set);
+		CPU_SET(cpu, &set);
+		if (pthread_create(&s->thread, NULL, far, s) != 0 || pthread_setaffinity_np(s->thread, sizeof(set), &set) != 0)
+			die("thread");
+	}
+	if (base == NULL)
+		return v;
+	struct dp_plan *p = new_plan(1, 1);
+	v->w = new_worker(name);
+	add_sink(v, p, 0, s->dev, BURST);
+	if (x != NULL) {
+		p->rx[0].ntaps = 1;
+		p->rx[0].tap[0] = (struct dp_tap){prx_rx, x};
+	}
+	mbox_post(&v->w->mbox, p);
+	v->burst = BURST;
+	return v;
+}
+
+/* A bench of frames that the tap rejects would show nothing. */
+static void prx_row(const char *name, const char *base, unsigned nstreams, unsigned cpu, bool verify)
+{
+	struct prx *x = new_prx(nstreams, verify);
+	struct variant *v = row(name, base, nstreams, cpu, x);
+
+	our_slice(v);
+	if (prx_port(x)->probes != TIMES * WAITING || prx_flow(x, 0, 0, 0)->received != TIMES * WAITING / nstreams)
+		die("probes are not found");
+}
+
+/* The thread that measures may run on one CPU only; the process began on all that it may have. */
+static unsigned other_cpu(void)
+{
+	unsigned own = (unsigned)sched_getcpu();
+
+	for (unsigned i = 0; i < (unsigned)sysconf(_SC_NPROCESSORS_ONLN); i++)
+		if (i != own)
+			return i;
+	return UINT32_MAX;
+}
+
+void add_probe_rows(void)
+{
+	unsigned cpu = other_cpu();
+
+	row("bare_waiting", NULL, 1, UINT32_MAX, NULL);
+	row("sink_waiting", "bare_waiting", 1, UINT32_MAX, NULL);
+	prx_row("probes", "bare_waiting", 1, UINT32_MAX, false);
+	prx_row("probes_16", "bare_waiting", 16, UINT32_MAX, false);
+	prx_row("probes_4096", "bare_waiting", 4096, UINT32_MAX, false);
+	prx_row("probes_verify", "bare_waiting", 1, UINT32_MAX, true);
+	if (cpu == UINT32_MAX)
+		return;
+	row("bare_far", NULL, 1, cpu, NULL);
+	row("sink_far", "bare_far", 1, cpu, NULL);
+	prx_row("probes_far", "bare_far", 1, cpu, false);
+}

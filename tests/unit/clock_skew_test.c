@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counters of two threads compared, one of them made to be ahead; and what becomes of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "clock_skew.h"
+
+#define FOREVER ((uint64_t)INT64_MAX / 2)
+/* Longer than any thread waits for a CPU. */
+#define FAR 1000000000000
+
+static void *other(void *arg)
+{
+	clock_pong(arg);
+	return NULL;
+}
+
+static bool compare(int64_t ahead, unsigned rounds, uint64_t cycles, struct clock_skew *out)
+{
+	struct clock_pingpong p = {.ahead = ahead};
+	pthread_t t;
+
+	assert_int_equal(pthread_create(&t, NULL, other, &p), 0);
+	bool answered = clock_ping(&p, rounds, clock_tsc() + cycles, out);
+	assert_int_equal(pthread_join(t, NULL), 0);
+	return answered;
+}
+
+/* Threads may share a CPU here: then rounds are slow, and bounds wide, but right. Counters of this machine are taken to be in step. */
+static void test_rounds(void **state)
+{
+	static const int64_t ahead[] = {0, FAR, -FAR};
+	struct clock_skew s;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(ahead); i++) {
+		assert_true(compare(ahead[i], 20, FOREVER, &s));
+		assert_int_equal(s.rounds, 20);
+		assert_true(s.lo <= ahead[i] && ahead[i] <= s.hi);
+		int64_t proven = clock_skew_proven(&s);
+		assert_true(ahead[i] == 0 ? proven == 0 : ahead[i] > 0 ? proven > FAR / 2 && proven <= FAR : proven < -FAR / 2 && proven >= -FAR);
+	}
+}
+
+/* No time at all: no answer, nothing is claimed, and the other one is released. */
+static void test_no_answer(void **state)
+{
+	struct clock_pingpong p = {0};
+	struct clock_skew s;
+
+	(void)state;
+	assert_false(clock_ping(&p, 10, clock_tsc(), &s));
+	assert_int_equal(s.rounds, 0);
+	assert_true(clock_skew_proven(&s) == 0);
+	clock_pong(&p); /* comes late, and goes */
+}
+
+static void test_proven(void **state)
+{
+	static const struct { struct clock_skew s; int64_t proven; } t[] = {
+		{{-100, 120, 5}, 0}, {{0, 0, 5}, 0}, {{-100, 0, 5}, 0}, {{30, 200, 5}, 30}, {{-200, -30, 5}, -30}, {{30, 200, 0}, 0},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(t); i++)
+		assert_true(clock_skew_proven(&t[i].s) == t[i].proven);
+}
+
+static void test_judge(void **state)
+{
+	/* 2 GHz: 100 ns are 200 cycles */
+	struct clock_cpu cpus[] = {
+		{.cpu = 0, .lcore = 1},                                        /* shares control's */
+		{.cpu = 1, .lcore = 2, .skew = {-150, 140, 200}},
+		{.cpu = 2, .lcore = 3, .skew = {190, 500, 200}},               /* proven, not much */
+		{.cpu = -1, .lcore = 4, .unchecked = "its thread may run on several CPUs"},
+		{.cpu = 4, .lcore = 5, .skew = {-90000, -80000, 200}, .unchecked = "its CPU was busy with something else"},
+		{.cpu = 5, .lcore = 6, .skew = {-1000, 1000, 200}},
+	};
+	struct err e = {{0}};
+
+	(void)state;
+	assert_int_equal(clock_skew_judge(cpus, 0, 0, 2e9, &e), 0);
+	assert_int_equal(clock_skew_judge(cpus, ARRAY_SIZE(cpus), 0, 2e9, &e), 0);
+	assert_string_equal(e.text, "");
+	cpus[5].skew = (struct clock_skew){2468, 2900, 200};
+	assert_int_equal(clock_skew_judge(cpus, ARRAY_SIZE(cpus), 0, 2e9, &e), -ENODEV);
+	assert_non_null(strstr(e.text, "CPU 5 (lcore 6) is at least 1234 ns ahead of that of CPU 0 (control)"));
+	assert_non_null(strstr(e.text, "(of those looked at: 0,1,2) with `-l LIST --`"));
+	/* the worst one is named */
+	cpus[1].skew = (struct clock_skew){-90000, -80000, 200};
+	assert_int_equal(clock_skew_judge(cpus, ARRAY_SIZE(cpus), 0, 2e9, &e), -ENODEV);
+	assert_non_null(strstr(e.text, "CPU 1 (lcore 2) is at least 40000 ns behind that of CPU 0"));
+	assert_non_null(strstr(e.text, "(of those looked at: 0,2)"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rounds), cmocka_unit_test(test_no_answer), cmocka_unit_test(test_proven), cmocka_unit_test(test_judge),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Receivers of probes against a model of plain arrays: several flows, queues, loss, copies, delays, damage of any bit, numbers that wrap. */
+#include "prx_frames.h"
+#include "prx_merge.h"
+
+#define QUEUES 3
+#define FLOWS 5
+#define SENT 20000 /* of a flow */
+#define BLOCKS 16
+#define MAX_EVENTS (FLOWS * SENT * 2)
+
+struct event {
+	uint64_t time, sent, delay, no; /* no: 64 bits */
+	uint8_t flow, queue;
+	int bit; /* that is turned; -1: none */
+};
+
+static const struct { uint8_t port, stream, queue; uint64_t first; } flow_of[FLOWS] = {
+	{0, 0, 0, 0}, {0, 0, 1, 0xfffff000}, {0, 1, 0, 77}, {0, 1, 1, 0xffffffff}, {2, 0, 0, 0x80000000},
+};
+
+static const uint8_t latency[3] = {1, 0, 1};
+static struct prx_spec spec = {
+	.nports = 3, .of = {{2, 2}, {0, 0}, {1, 1}}, .latency = latency, .window_blocks = BLOCKS, .holes = 1024, .hz = 2000000000,
+	.target_gap_cycles = 400, .ns_mult = NS_MULT,
+};
+
+static struct event event[MAX_EVENTS];
+static unsigned nevents, nflows = FLOWS; /* that send */
+
+/* ---- the model ---- */
+
+struct model_flow {
+	uint8_t *seen; /* by number - 2^32 */
+	uint64_t *order; /* numbers of different arrivals */
+	uint64_t norder, received, duplicate, late, corrupted, reordered, extent_sum, extent_max, max, jitter, transit, last, tmin, tmax;
+};
+struct model {
+	struct model_flow f[FLOWS];
+	uint64_t frames, damaged;
+	uint64_t *ns, *ns_due, n; /* latencies */
+};
+
+static void model_extent(struct model_flow *f, uint64_t no)
+{
+	uint64_t j = 0;
+
+	while (f->order[j] < no)
+		j++;
+	f->reordered++;
+	f->extent_sum += f->norder - j;
+	if (f->norder - j > f->extent_max)
+		f->extent_max = f->norder - j;
+}
+
+static void model_arrival(struct model *m, const struct event *e)
+{
+	struct model_flow *f = &m->f[e->flow];
+	uint64_t no = e->no + (1ull << 32), transit = e->time - e->sent;
+	int byte = e->bit / 8;
+
+	m->frames++;
+	if (e->bit >= 0 && byte >= PRX_AT && byte < PRX_AT + 16) {
+		m->damaged++;
+		return;
+	}
+	if (e->bit >= 0 && byte >= 14) {
+		f->corrupted++;
+		return;
+	}
+	if (f->max != 0 && no / 64 + BLOCKS / 2 <= f->max / 64) {
+		f->late++;
+	} else {
+		f->received++;
+		if (f->seen[no]) {
+			f->duplicate++;
+		} else {
+			if (no < f->max)
+				model_extent(f, no);
+			else
+				f->max = no;
+			f->seen[no] = 1;
+			f->order[f->norder++] = no;
+		}
+	}
+	if (f->last != 0) /* RFC 3550 A.8 */
+		f->jitter += llabs((long long)transit - (long long)f->transit) - ((f->jitter + 8) >> 4);
+	f->tmin = f->last == 0 || transit < f->tmin ? transit : f->tmin;
+	f->tmax = transit > f->tmax ? transit : f->tmax;
+	f->transit = transit;
+	f->last = e->time;
+	m->ns[m->n] = transit / 2;
+	m->ns_due[m->n++] = (transit + e->delay) / 2;
+}
+
+/* ---- the way of frames ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	return x->time < y->time ? -1 : x->time > y->time ? 1 : (x->no > y->no) - (x->no < y->no);
+}
+
+/* spread: how far frames overtake each other; tick: they come in bursts at multiples of it. */
+static void make_events(unsigned tick, unsigned queues, unsigned lost, unsigned copied, unsigned spread, unsigned damaged)
+{
+	uint64_t t = 1ull << 37;
+
+	nevents = 0;
+	for (unsigned i = 0; i < SENT; i++)
+		for (unsigned f = 0; f < nflows; f++) {
+			t += 300 + any(200);
+			if (lost > 0 && any(1000) < lost)
+				continue;
+			for (unsigned copies = any(1000) < copied ? 2 + any(2) : 1; copies > 0; copies--) {
+				uint64_t late = spread > 0 && any(10) == 0 ? any(spread) * 2000ull : 0;
+				if (spread > 0 && any(500) == 0)
+					late += 32 * BLOCKS * 2000ull;
+				struct event *e = &event[nevents++];
+				assert_true(nevents < MAX_EVENTS);
+				*e = (struct event){.time = t + 5000 + any(3000) + late, .sent = t, .no = flow_of[f].first + i, .flow = (uint8_t)f,
+						    .delay = any(3) == 0 ? any(1u << 15) : 0, .queue = (uint8_t)any(queues), .bit = -1};
+				if (i > 20 && any(1000) < damaged)
+					e->bit = (int)any(PRX_LEN * 8);
+			}
+		}
+	for (unsigned i = 0; i < nevents; i++)
+		event[i].time = (event[i].time + tick - 1) / tick * tick;
+	qsort(event, nevents, sizeof(event[0]), by_time);
+}
+
+/* What comes at one moment on a queue is one burst. */
+static struct rte_mbuf *burst[QUEUES][DP_BURST_MAX];
+static unsigned nburst[QUEUES];
+
+static void flush(struct prx *const *x, uint64_t time)
+{
+	for (unsigned q = 0; q < QUEUES; q++) {
+		if (nburst[q] > 0)
+			prx_rx(x[q], NULL, burst[q], nburst[q], time);
+		rte_pktmbuf_free_bulk(burst[q], nburst[q]);
+		nburst[q] = 0;
+	}
+}
+
+static void add(const struct event *e, struct rte_mempool *mp)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(mp);
+
+	assert_non_null(m);
+	uint8_t *p = (uint8_t *)rte_pktmbuf_append(m, PRX_LEN);
+	assert_non_null(p);
+	put_frame(p, (uint32_t)e->no, flow_of[e->flow].port, flow_of[e->flow].queue, flow_of[e->flow].stream, e->sent, e->delay);
+	if (e->bit >= 0)
+		p[e->bit / 8] ^= (uint8_t)(1 << e->bit % 8);
+	assert_true(nburst[e->queue] < DP_BURST_MAX);
+	burst[e->queue][nburst[e->queue]++] = m;
+}
+
+/* ---- comparison ---- */
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void check_hist(const struct hist *h, uint64_t *v, uint64_t n)
+{
+	static const double percent[] = {0.01, 10, 50, 90, 99, 99.9, 99.999, 100};
+
+	qsort(v, n, sizeof(*v), by_number);
+	assert_int_equal(hist_count(h), n);
+	for (unsigned i = 0; n > 0 && i < ARRAY_SIZE(percent); i++) {
+		uint64_t rank = (uint64_t)(percent[i] / 100 * (double)n + 0.9999999);
+		assert_int_equal(hist_percentile(h, percent[i]), hist_highest(h, v[rank - 1]));
+	}
+}
+
+static void check_flow(const struct prx *x, unsigned i, const struct model_flow *want)
+{
+	const struct prx_flow *f = prx_flow(x, flow_of[i].port, flow_of[i].stream, flow_of[i].queue);
+
+	assert_int_equal(f->received, want->received);
+	assert_int_equal(f->duplicate, want->duplicate);
+	assert_int_equal(f->late, want->late);
+	assert_int_equal(f->corrupted, want->corrupted);
+	assert_int_equal(f->reordered, want->reordered);
+	assert_int_equal(f->extent_unknown, 0);
+	assert_int_equal(f->extent_sum, want->extent_sum);
+	assert_int_equal(f->extent_max, want->extent_max);
+	assert_int_equal(f->jitter, want->jitter);
+	if (want->received > 0) {
+		assert_int_equal(~f->transit_min, want->tmin);
+		assert_int_equal(f->transit_max, want->tmax);
+		assert_int_equal((uint32_t)(f->next - 1), (uint32_t)want->max);
+	}
+}
+
+static void check(const struct prx *x, struct model *m)
+{
+	const struct prx_port *p = prx_port(x);
+	uint64_t probes = 0;
+
+	for (unsigned i = 0; i < FLOWS; i++) {
+		check_flow(x, i, &m->f[i]);
+		probes += m->f[i].received + m->f[i].late + m->f[i].corrupted;
+	}
+	assert_int_equal(p->probes, probes);
+	assert_int_equal(p->damaged, m->damaged);
+	assert_int_equal(p->foreign, 0);
+	assert_int_equal(p->plain, 0);
+	assert_int_equal(p->early, 0);
+	assert_int_equal(p->gaps, m->frames > 0 ? m->frames - 1 : 0);
+	assert_int_equal(p->probes + p->damaged + p->foreign + p->plain, m->frames);
+	check_hist(prx_port_hist(x, PRX_ACTUAL), m->ns, m->n);
+	check_hist(prx_port_hist(x, PRX_INTENDED), m->ns_due, m->n);
+	assert_int_equal(hist_count(prx_stream_hist(x, 0, 0)), m->f[0].received + m->f[0].late + m->f[1].received + m->f[1].late);
+	assert_null(prx_stream_hist(x, 0, 1));
+	assert_int_equal(hist_count(prx_stream_hist(x, 2, 0)), m->f[4].received + m->f[4].late);
+}
+
+static void model_new(struct model *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->ns = calloc(MAX_EVENTS, 8);
+	m->ns_due = calloc(MAX_EVENTS, 8);
+	for (unsigned i = 0; i < FLOWS; i++) {
+		m->f[i].seen = (uint8_t *)calloc(SENT + 1, 1) - (flow_of[i].first + (1ull << 32));
+		m->f[i].order = calloc(SENT, 8);
+	}
+}
+
+static void model_free(struct model *m)
+{
+	for (unsigned i = 0; i < FLOWS; i++) {
+		free(m->f[i].seen + flow_of[i].first + (1ull << 32));
+		free(m->f[i].order);
+	}
+	free(m->ns);
+	free(m->ns_due);
+}
+
+static uint64_t seen_anywhere(const struct model *m, unsigned flow)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < SENT; i++) {
+		bool any_queue = false;
+		for (unsigned q = 0; q < QUEUES; q++)
+			any_queue |= m[q].f[flow].seen[flow_of[flow].first + i + (1ull << 32)] != 0;
+		n += any_queue;
+	}
+	return n;
+}
+
+/* ---- tests ---- */
+
+static struct rte_mempool *pool;
+
+/* pause: events between merges. Returns how many flows are inexact. */
+static unsigned run(unsigned pause)
+{
+	struct prx *x[QUEUES];
+	struct model *m = calloc(QUEUES, sizeof(*m));
+	struct prx_merge *g[FLOWS];
+	unsigned inexact = 0;
+
+	for (unsigned q = 0; q < QUEUES; q++) {
+		x[q] = prx_new(&spec);
+		model_new(&m[q]);
+	}
+	for (unsigned f = 0; f < FLOWS; f++) {
+		g[f] = zeroed(prx_merge_size(QUEUES, BLOCKS));
+		prx_merge_init(g[f], QUEUES, BLOCKS);
+	}
+	for (unsigned i = 0; i <= nevents; i++) {
+		uint32_t n;
+		if (i < nevents) {
+			add(&event[i], pool);
+			model_arrival(&m[event[i].queue], &event[i]);
+		}
+		if (i + 1 < nevents && event[i + 1].time == event[i].time)
+			continue;
+		flush(x, event[i < nevents ? i : nevents - 1].time);
+		if (i < nevents && any(pause) != 0)
+			continue;
+		for (unsigned f = 0; f < FLOWS; f++)
+			for (unsigned q = 0; q < QUEUES; q++)
+				if (i == nevents || any(2) == 0)
+					prx_merge_pass(g[f], q, prx_flow(x[q], flow_of[f].port, flow_of[f].stream, flow_of[f].queue),
+						       prx_window(x[q], flow_of[f].port, flow_of[f].stream, flow_of[f].queue, &n));
+	}
+	for (unsigned q = 0; q < QUEUES; q++)
+		check(x[q], &m[q]);
+	for (unsigned f = 0; f < FLOWS; f++) {
+		struct prx_merged r = prx_merge_result(g[f]);
+		uint64_t distinct = 0, late = 0;
+		for (unsigned q = 0; q < QUEUES; q++) {
+			distinct += m[q].f[f].norder;
+			late += m[q].f[f].late;
+		}
+		uint64_t crossed = distinct - seen_anywhere(m, f);
+		if (r.inexact)
+			assert_true(r.crossed <= crossed);
+		else
+			assert_int_equal(r.crossed, crossed);
+		inexact += r.inexact;
+	}
+	for (unsigned q = 0; q < QUEUES; q++) {
+		free(x[q]);
+		model_free(&m[q]);
+	}
+	for (unsigned f = 0; f < FLOWS; f++)
+		free(g[f]);
+	free(m);
+	return inexact;
+}
+
+static void test_one_queue(void **state)
+{
+	(void)state;
+	for (unsigned tick = 1; tick < 100000; tick *= 8) {
+		spec.verify = true;
+		make_events(tick, 1, 0, 0, 0, 0);
+		assert_int_equal(run(100), 0);
+		make_events(tick, 1, 20, 30, 30, 20);
+		assert_int_equal(run(1000000), 0); /* one queue alone is exact without merging */
+		spec.verify = false;
+		make_events(tick, 1, 0, 0, 0, 0);
+		assert_int_equal(run(100), 0);
+		make_events(tick, 1, 20, 30, 30, 0);
+		assert_int_equal(run(100), 0);
+	}
+}
+
+/* Bursts whose frames are all of one port, and of one flow. */
+static void test_alike(void **state)
+{
+	(void)state;
+	spec.verify = false;
+	for (nflows = 1; nflows <= 4; nflows += 3)
+		for (unsigned tick = 100; tick < 100000; tick *= 6) {
+			make_events(tick, 1, 0, 0, 0, 0);
+			assert_int_equal(run(100), 0);
+			make_events(tick, 1, 2, 2, 0, 0);
+			assert_int_equal(run(100), 0);
+			make_events(tick, 3, 10, 20, 20, 0);
+			unsigned inexact = run(1);
+			assert_true(inexact == 0 || tick > 10000); /* too much of a window at once */
+		}
+	nflows = FLOWS;
+}
+
+static void test_three_queues(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		spec.verify = i % 2;
+		make_events(i < 2 ? 1 : 4000, 3, 20, 100, 30, spec.verify ? 20 : 0);
+		assert_int_equal(run(20), 0);
+		make_events(i < 2 ? 1 : 8000, 3, 300, 300, 200, 0);
+		assert_int_equal(run(10), 0);
+	}
+}
+
+/* Too rare passes are noticed. */
+static void test_lapped(void **state)
+{
+	(void)state;
+	make_events(1, 3, 0, 100, 0, 0);
+	assert_int_equal(run(1000000), FLOWS);
+	for (unsigned pause = 500; pause < 20000; pause *= 2)
+		run(pause);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_queue), cmocka_unit_test(test_alike),
+					     cmocka_unit_test(test_three_queues), cmocka_unit_test(test_lapped)};
+	int rc = eal_or_skip(argv[argc - 1]);
+
+	if (rc != 0)
+		return rc;
+	pool = pool_of(4000);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
