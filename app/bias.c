@@ -67,8 +67,8 @@ void bias_load(const struct app *app)
 	host_name(host, sizeof(host));
 	json_array_foreach(list, i, o) {
 		int tx = port_named(app, o, "tx"), rx = port_named(app, o, "rx");
-		struct probe_bias b = {.known = true, .median_ns = number(o, "median_ns"), .min_ns = number(o, "min_ns"), .frames = number(o, "frames"),
-				       .wall_ns = number(o, "wall_ns")};
+		struct probe_bias b = {.known = true, .median_ns = number(o, "median_ns"), .min_ns = number(o, "min_ns"),
+				       .frames = number(o, "frames"), .wall_ns = number(o, "wall_ns")};
 		if (names(o, "host", host) && tx >= 0 && rx >= 0 && b.frames > 0)
 			ctl_bias_set(app->ctl, (unsigned)tx, (unsigned)rx, &b);
 	}
@@ -97,8 +97,8 @@ void bias_save(const struct app *app)
 				if (names(o, "host", host) && names(o, "tx", from) && names(o, "rx", to))
 					json_array_remove(list, i);
 			}
-			json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "host", host, "tx", from, "rx", to, "median_ns",
-							      (json_int_t)b.median_ns, "min_ns", (json_int_t)b.min_ns, "frames",
+			json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "host", host, "tx", from, "rx", to,
+							      "median_ns", (json_int_t)b.median_ns, "min_ns", (json_int_t)b.min_ns, "frames",
 							      (json_int_t)b.frames, "wall_ns", (json_int_t)b.wall_ns));
 		}
 	json_t *doc = json_pack("{s:o}", "calibrations", list);

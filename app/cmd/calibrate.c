@@ -121,8 +121,8 @@ static bool preempted(const struct snap *was, const struct snap *now, struct err
 		if (!waits && !stalls)
 			continue;
 		out_duration(waits ? waited : b->stall.longest_ns, &t);
-		err_set(e, EBUSY, "the worker on lcore %u %s %s: other work disturbs it", b->lcore, waits ? "waited for a CPU for" : "stood still for",
-			sbuf_str(&t));
+		err_set(e, EBUSY, "the worker on lcore %u %s %s: other work disturbs it", b->lcore,
+			waits ? "waited for a CPU for" : "stood still for", sbuf_str(&t));
 		sbuf_free(&t);
 		return true;
 	}
@@ -137,11 +137,11 @@ static int judge(struct cmd_run *r, const struct probe_counts *n, const struct h
 	int rc = 0;
 
 	if (received == 0)
-		rc = err_set(e, ENOLINK, "nothing of %" PRIu64 " frames came from port %u to port %u: they must be looped, by a cable or a wire", sent, x->tx,
-			     x->rx);
+		rc = err_set(e, ENOLINK, "nothing of %" PRIu64 " frames came from port %u to port %u: they must be looped, by a cable or a wire",
+			     sent, x->tx, x->rx);
 	else if (received != sent || n->corrupted != x->counts.corrupted || n->late != x->counts.late)
-		rc = err_set(e, EIO, "%" PRIu64 " frames went from port %u to port %u and %" PRIu64 " came whole: a bias can be measured where none is lost",
-			     sent, x->tx, x->rx, received);
+		rc = err_set(e, EIO, "%" PRIu64 " frames went from port %u to port %u and %" PRIu64 " came whole: a bias can be measured where "
+			     "none is lost", sent, x->tx, x->rx, received);
 	else if (n->duplicated != x->counts.duplicated || h == NULL || hist_count(h) != received)
 		rc = err_set(e, EIO, "other frames with probes came to port %u, or some came twice: nothing else may send to it", x->rx);
 	else if (preempted(x->at_start, now, e))
@@ -249,7 +249,8 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 		return rc;
 	for (unsigned p = 0; p < ctl_nports(ctl); p++)
 		if (ctl_sending(ctl, p))
-			return err_set(e, EBUSY, "port %u is sending, and calibrate measures a tester that does nothing else; `stop all` comes first", p);
+			return err_set(e, EBUSY, "port %u is sending, and calibrate measures a tester that does nothing else; `stop all` comes "
+				       "first", p);
 	if (portset_empty(&x->ports))
 		return err_set(e, ENODEV, "there is no port to measure");
 	x->done = json_array();

@@ -34,16 +34,16 @@ static int set_rate(struct cmd_run *r, unsigned port, uint64_t us, struct err *e
 	if (row == NULL)
 		return -EINVAL;
 	if (!has_probes(ctl, port)) {
-		sbuf_addf(r->note, "port %u: nothing is measured yet: `enable %u latency` puts a probe in each frame, then `latency %u rate %" PRIu64
-			  "` makes them fewer\n", port, port, port, us);
+		sbuf_addf(r->note, "port %u: nothing is measured yet: `enable %u latency` puts a probe in each frame, then `latency %u rate %"
+			  PRIu64 "` makes them fewer\n", port, port, port, us);
 		return 0;
 	}
 	int rc = ctl_load(ctl, port, &load, e);
 	if (rc < 0)
 		return rc;
 	if (load.is_max)
-		return err_set(e, EINVAL, "port %u sends as fast as it can, so %" PRIu64 " us are no number of frames: `set %u probe every 1000` measures one "
-			       "of 1000", port, us, port);
+		return err_set(e, EINVAL, "port %u sends as fast as it can, so %" PRIu64 " us are no number of frames: `set %u probe every 1000` "
+			       "measures one of 1000", port, us, port);
 	double every = fmax(round(load.pps * (double)us / 1e6), 1);
 	snprintf(text, sizeof(text), "every %.0f", fmin(every, UINT32_MAX));
 	rc = cmd_set(r->cmd, &t, row, text, r->note, e);
@@ -60,8 +60,8 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	if (rc < 0)
 		return rc;
 	if (args[1].choice == ENTROPY && args[2].v.u != 0)
-		return err_at(e, EINVAL, args[1].col, "probes are in the frames of the traffic and spread over Rx queues as these do; `set <ports> udp.src random` "
-						      "spreads them");
+		return err_at(e, EINVAL, args[1].col, "probes are in the frames of the traffic and spread over Rx queues as these do; "
+						      "`set <ports> udp.src random` spreads them");
 	if (args[1].choice == ENTROPY)
 		return 0;
 	if (args[2].v.u == 0 || args[2].v.u > US_MAX)

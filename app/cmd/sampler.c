@@ -41,7 +41,8 @@ static int stop_one(struct cmd_run *r, unsigned port, struct err *e)
 		if (rc == 0)
 			sbuf_addf(r->note, "port %u: %" PRIu64 " latencies in %s\n", port, out.samples, out.file);
 		if (out.beyond + out.lost > 0)
-			sbuf_addf(r->note, "port %u: %" PRIu64 " more were not wanted, %" PRIu64 " found no room on their way\n", port, out.beyond, out.lost);
+			sbuf_addf(r->note, "port %u: %" PRIu64 " more were not wanted, %" PRIu64 " found no room on their way\n", port,
+				  out.beyond, out.lost);
 	} else {
 		sbuf_addf(r->note, "port %u is not sampling%s\n", port, cfg->kind == SAMPLER_NONE ? "" : "; `start <ports> latsampler` begins");
 	}

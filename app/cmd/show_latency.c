@@ -47,10 +47,13 @@ static const struct out_col port_cols[] = {
 };
 static const struct out_view port_view = {.rows = "ports", .cols = port_cols, .ncols = ARRAY_SIZE(port_cols), .transpose = true};
 
+/* What fits a terminal of 120 columns; CSV and JSON have everything. */
 static const struct out_col stream_cols[] = {
-	{"port", "port", OF_COUNT}, {"stream", "stream", OF_COUNT}, COUNTS(""), {"extent_max", "extent", OF_COUNT}, {"jitter_ns", "jitter", OF_NS},
-	{"latency.min_ns", "min", OF_NS}, {"latency.mean_ns", "mean", OF_NS}, {"latency.percentiles_ns.p50", "50%", OF_NS},
-	{"latency.percentiles_ns.p99", "99%", OF_NS}, {"latency.percentiles_ns.p99_9", "99.9%", OF_NS}, {"latency.max_ns", "max", OF_NS},
+	{"port", "port", OF_COUNT}, {"stream", "stream", OF_COUNT}, {"sent", "sent", OF_COUNT}, {"received", "received", OF_COUNT},
+	{"lost", "lost", OF_COUNT}, {"duplicated", "dup", OF_COUNT}, {"reordered", "reord", OF_COUNT}, {"late", "late", OF_COUNT},
+	{"corrupted", "corr", OF_COUNT}, {"jitter_ns", "jitter", OF_NS}, {"latency.min_ns", "min", OF_NS},
+	{"latency.percentiles_ns.p50", "50%", OF_NS}, {"latency.percentiles_ns.p99", "99%", OF_NS},
+	{"latency.percentiles_ns.p99_9", "99.9%", OF_NS}, {"latency.max_ns", "max", OF_NS},
 };
 static const struct out_col stream_cols_csv[] = {
 	{"port", "port", OF_COUNT}, {"stream", "stream", OF_COUNT}, COUNTS(""), {"extent_max", "extent", OF_COUNT},
@@ -78,24 +81,26 @@ static unsigned number(const json_t *o, const char *key)
 static void remarks(const json_t *doc, struct sbuf *out)
 {
 	const json_t *clock = json_object_get(doc, "clock"), *port;
-	bool corrected = json_is_true(json_object_get(doc, "corrected")), biased = false;
+	bool asked = json_is_true(json_object_get(doc, "corrected")), corrected = false, biased = false;
 	size_t i;
 
 	json_array_foreach(json_object_get(doc, "ports"), i, port) {
 		const json_t *counts = json_object_get(port, "counts"), *why = json_object_get(counts, "why");
 		unsigned id = number(port, "port");
+		corrected |= json_is_true(json_object_get(port, "corrected"));
 		biased |= !json_is_null(json_object_get(port, "bias_ns"));
 		if (number(counts, "rx_queues") > 1)
-			sbuf_addf(out, "port %u: probes of one stream and Tx queue came on up to %u Rx queues: order and jitter are judged on each queue alone\n", id,
-				  number(counts, "rx_queues"));
+			sbuf_addf(out, "port %u: probes of one stream and Tx queue came on up to %u Rx queues: order and jitter are judged on "
+				  "each queue alone\n", id, number(counts, "rx_queues"));
 		if (why != NULL)
 			sbuf_addf(out, "port %u: not exact: %s\n", id, json_string_value(why));
-		if (corrected && json_is_null(json_object_get(port, "bias_ns")))
+		if (asked && json_is_null(json_object_get(port, "bias_ns")))
 			sbuf_addf(out, "port %u: nothing was subtracted: `calibrate` has not measured it\n", id);
 	}
 	if (!json_is_true(json_object_get(doc, "settled")))
 		sbuf_add(out, "ports are sending: what is on its way counts as lost\n");
-	sbuf_addf(out, "values are known to 1/1024 of themselves (streams: 1/64), the clock to %.3g ppm", json_real_value(json_object_get(clock, "uncertainty_ppm")));
+	sbuf_addf(out, "values are known to 1/1024 of themselves (streams: 1/64), the clock to %.3g ppm",
+		  json_real_value(json_object_get(clock, "uncertainty_ppm")));
 	sbuf_add(out, corrected ? "; the tester's own share is subtracted\n" : biased ? "; the tester's own share is not subtracted\n" : "\n");
 }
 

@@ -88,10 +88,13 @@ static const struct out_view plan_view = {
 /* What receiving probes takes. */
 static void tell_probes(const json_t *p, struct sbuf *note)
 {
-	sbuf_addf(note, "probes: %" JSON_INTEGER_FORMAT " bytes (%.1f MB of %.0f MB allowed) on %" JSON_INTEGER_FORMAT " Rx queues, windows of %" JSON_INTEGER_FORMAT
-		  " numbers\n", json_integer_value(json_object_get(p, "memory_bytes")), (double)json_integer_value(json_object_get(p, "memory_bytes")) / 1e6,
-		  (double)json_integer_value(json_object_get(p, "limit_bytes")) / 1e6, json_integer_value(json_object_get(p, "rx_queues")),
-		  json_integer_value(json_object_get(p, "window")));
+	static const char *const keys[] = {"memory_bytes", "limit_bytes", "rx_queues", "window"};
+	long long v[ARRAY_SIZE(keys)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		v[i] = json_integer_value(json_object_get(p, keys[i]));
+	sbuf_addf(note, "probes: %lld bytes (%.1f MB of %.0f MB allowed) on %lld Rx queues, windows of %lld numbers\n", v[0], (double)v[0] / 1e6,
+		  (double)v[1] / 1e6, v[2], v[3]);
 }
 
 int show_plan(struct cmd_run *r, const struct show_sel *sel, struct err *e)

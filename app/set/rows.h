@@ -4,14 +4,16 @@
 #include "set.h"
 #include "ctl.h"
 
-extern const struct setting set_view_rows[], set_tester_rows[], set_port_rows[], set_sampler_rows[], set_stream_rows[], set_payload_rows[], set_later_rows[];
-extern const unsigned set_nview_rows, set_ntester_rows, set_nport_rows, set_nsampler_rows, set_nstream_rows, set_npayload_rows, set_nlater_rows;
+extern const struct setting set_view_rows[], set_tester_rows[], set_port_rows[], set_stream_rows[], set_payload_rows[], set_later_rows[];
+extern const unsigned set_nview_rows, set_ntester_rows, set_nport_rows, set_nstream_rows, set_npayload_rows, set_nlater_rows;
 
 extern const struct setting set_wire_rows[];
 extern const unsigned set_nwire_rows;
 /* A row of wires says nothing about this port: it is no wire. */
 bool set_wire_idle(const struct setting *row, const void *port_cfg);
 
+extern const struct setting set_sampler_rows[];
+extern const unsigned set_nsampler_rows;
 extern const struct setting set_pktgen_rows[], set_seq_rows[];
 extern const unsigned set_npktgen_rows, set_nseq_rows;
 

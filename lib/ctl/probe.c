@@ -191,8 +191,8 @@ static int too_much(const struct ctl *c, const struct probe_arm *a, double bytes
 	for (unsigned p = 0; p < a->spec.nports; p++)
 		streams += a->spec.of[p].nstreams;
 	return err_set(e, ENOMEM,
-		       "receiving the probes of %llu streams on %u Rx queues takes %.0f MB and `probes.memory` allows %.0f MB: `set probes.memory %.0f` "
-		       "allows it, fewer streams with `latency on` or fewer with probes need less",
+		       "receiving the probes of %llu streams on %u Rx queues takes %.0f MB and `probes.memory` allows %.0f MB: `set probes.memory "
+		       "%.0f` allows it, fewer streams with `latency on` or fewer with probes need less",
 		       (unsigned long long)streams, rx_queues(c), bytes / MB, (double)c->probes->limit_bytes / MB, bytes / MB + 1);
 }
 
@@ -231,8 +231,8 @@ static int arm_make(struct ctl *c, const struct probe_arm *was, struct probe_arm
 	a->tap_bytes = size;
 	if (fill(c, a, size) < 0) {
 		probe_arm_unref(a);
-		return err_set(e, ENOMEM, "no memory for receiving probes: %.0f MB are needed; fewer streams with `latency on` or with probes need less",
-			       (double)all / MB);
+		return err_set(e, ENOMEM, "no memory for receiving probes: %.0f MB are needed; fewer streams with `latency on` or with "
+			       "probes need less", (double)all / MB);
 	}
 	if (a->ntaps > 1)
 		a->merge = probe_merge_new(a, c->nports);
@@ -315,6 +315,7 @@ int probes_arm(struct ctl *c, const struct portset *starting, struct err *e)
 		retire(c); /* nobody sends any: no receiver looks for them */
 		return 0;
 	}
+	fits &= p->now == NULL || p->now->bytes <= p->limit_bytes;
 	int rc = fits ? 0 : arm(c, e);
 	if (rc == 0 && !p->awake)
 		dirty_receivers(c);

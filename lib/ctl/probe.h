@@ -65,7 +65,8 @@ bool ctl_sampler_stop(struct ctl *, unsigned port, struct sbuf *text, struct sam
  *  "ports":[{"port","name","queues","probes","plain","damaged","foreign","jitter":{"limit_ns","compared","above","share"} or null,"bias_ns",
  *    "latency":{"actual":H,"intended":H},"gap":G,"from":[{"port",C}]}],
  *  "streams":[{"port","stream",C,"latency":H or null,"receivers":[port,..]}]}
- * C: the members of struct probe_counts. H: {"samples","error","above","min_ns","mean_ns","max_ns","stdev_ns","pdv_ns","percentiles_ns":{"p50",..,"p99_9",..}}.
+ * C: the members of struct probe_counts. H: {"samples","error","above","min_ns","mean_ns","max_ns","stdev_ns","pdv_ns",
+ *    "percentiles_ns":{"p50",..,"p99_9",..}}.
  * G: H's members beside "target_ns", "near":{"64",..} (shares), "cv", "dispersion":{"1us",..}. null: not known, or too few samples for it. */
 enum { LATENCY_CORRECTED = 1, LATENCY_NO_STREAMS = 2 };
 json_t *ctl_latency_json(struct ctl *, const struct portset *ports, unsigned flags);

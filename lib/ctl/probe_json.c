@@ -204,7 +204,8 @@ static json_t *gap_json(struct ctl *c, unsigned rx, const struct rx_sum *s)
 
 	json_object_set_new(o, "target_ns", target != 0 && s->gaps > 0 ? json_real((double)target * 1e9 / clock_hz()) : json_null());
 	for (unsigned i = 0; i < PRX_NEARS; i++)
-		json_object_set_new(near, near_names[i], target != 0 && s->near_of > 0 ? json_real((double)s->near[i] / (double)s->near_of) : json_null());
+		json_object_set_new(near, near_names[i],
+				    target != 0 && s->near_of > 0 ? json_real((double)s->near[i] / (double)s->near_of) : json_null());
 	json_object_set_new(o, "near", near);
 	json_object_set_new(o, "cv", n > 1 ? number(hist_stdev(h) / hist_mean(h)) : json_null());
 	for (unsigned i = 0; i < PRX_SCALES; i++)

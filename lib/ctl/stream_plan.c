@@ -100,8 +100,8 @@ static int may_probe(const struct ctl_port *cp, const struct frame_spec *spec, s
 	if (spec->probe != 0 && cp->p.id >= PROBE_PORTS)
 		return err_set(e, ERANGE, "a probe names ports 0 to %d, this is port %u: set probe off", PROBE_PORTS - 1, cp->p.id);
 	if (spec->probe != 0 && cp->p.ntxq > PROBE_QUEUES)
-		return err_set(e, ERANGE, "a probe names Tx queues 0 to %d, port %u has %u: map fewer cores to it, or set probe off", PROBE_QUEUES - 1,
-			       cp->p.id, cp->p.ntxq);
+		return err_set(e, ERANGE, "a probe names Tx queues 0 to %d, port %u has %u: map fewer cores to it, or set probe off",
+			       PROBE_QUEUES - 1, cp->p.id, cp->p.ntxq);
 	return 0;
 }
 

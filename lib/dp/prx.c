@@ -2,127 +2,6 @@
 /* The tap: probes of a burst, their numbers, their times. */
 #include "prx_own.h"
 
-#define LATEST (1ull << (PROBE_SENT_BITS - 1)) /* transits from here on are below 0, mod 2^36 */
-
-/* ---- memory ---- */
-
-struct parts { size_t flow, window, hole, hist[3], stream_hist, stream_hist_size, scratch, end; uint32_t nflows; };
-
-static size_t lines(size_t n) { return (n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE; }
-static bool power_of_two(uint32_t n) { return n != 0 && (n & (n - 1)) == 0; }
-
-static uint32_t count_latency(const struct prx_spec *s)
-{
-	uint32_t n = 0, all = 0;
-
-	for (unsigned p = 0; p < s->nports; p++)
-		all += s->of[p].nstreams;
-	for (uint32_t i = 0; s->latency != NULL && i < all; i++)
-		n += s->latency[i] != 0;
-	return n;
-}
-
-static bool lay_out(const struct prx_spec *s, struct parts *p)
-{
-	struct hist_shape port = {PRX_PORT_BITS, PRX_TOP}, stream = {PRX_STREAM_BITS, PRX_TOP};
-	size_t nflows = 0, at = lines(sizeof(struct prx));
-
-	if (s->nports > PROBE_PORTS || !power_of_two(s->window_blocks) || s->window_blocks < 2 || s->window_blocks > 1u << 24 ||
-	    !power_of_two(s->holes) || s->ns_mult >> 36 != 0)
-		return false;
-	for (unsigned i = 0; i < s->nports; i++) {
-		if (s->of[i].nstreams > PROBE_STREAMS || s->of[i].nqueues > PROBE_QUEUES)
-			return false;
-		nflows += (size_t)s->of[i].nstreams * s->of[i].nqueues;
-	}
-	p->nflows = (uint32_t)nflows;
-	p->flow = at;
-	at += nflows * sizeof(struct prx_flow);
-	p->window = at;
-	at += lines(nflows * s->window_blocks * sizeof(struct prx_block));
-	p->hole = at;
-	at += lines(nflows * s->holes * sizeof(struct prx_hole));
-	for (unsigned i = 0; i < 3; i++) {
-		p->hist[i] = at;
-		at += hist_size(port);
-	}
-	p->stream_hist = at;
-	p->stream_hist_size = hist_size(stream);
-	at += count_latency(s) * p->stream_hist_size;
-	p->scratch = at;
-	p->end = at + PRX_SCRATCH;
-	return p->end <= 1ull << 40;
-}
-
-size_t prx_size(const struct prx_spec *s)
-{
-	struct parts p;
-
-	return lay_out(s, &p) ? p.end : 0;
-}
-
-static void init_flows(struct prx *x, const struct prx_spec *s)
-{
-	uint32_t base = 0, stream = 0, nhists = 0;
-
-	for (unsigned p = 0; p < s->nports; p++) {
-		x->of[p].base = base;
-		x->of[p].nstreams = s->of[p].nqueues > 0 ? s->of[p].nstreams : 0;
-		x->of[p].nqueues = s->of[p].nqueues;
-		for (unsigned i = 0; i < s->of[p].nstreams; i++, stream++) {
-			uint32_t hist = s->latency != NULL && s->latency[stream] != 0 ? ++nhists : 0;
-			for (unsigned q = 0; q < s->of[p].nqueues; q++)
-				x->flow[base++].hist = hist;
-			if (hist != 0)
-				hist_init((void *)(x->stream_hist + (hist - 1) * x->stream_hist_size),
-					  (struct hist_shape){PRX_STREAM_BITS, PRX_TOP});
-		}
-	}
-	x->streams_have_hists = nhists > 0;
-}
-
-void prx_init(void *mem, const struct prx_spec *s)
-{
-	struct prx *x = mem;
-	uint8_t *at = mem;
-	struct parts p;
-	uint64_t cycles = s->hz / 1000000;
-
-	if (!lay_out(s, &p))
-		return;
-	x->nports = s->nports;
-	x->window_mask = s->window_blocks - 1;
-	x->window_shift = (uint32_t)__builtin_ctz(s->window_blocks);
-	x->late_blocks = s->window_blocks / 2 - 1;
-	x->verify = s->verify;
-	x->ns_mult = s->ns_mult << 28;
-	x->ns = (double)s->ns_mult / 4294967296.0;
-	x->limit = (uint64_t)(((unsigned __int128)1 << (PRX_TOP + 32)) / (s->ns_mult + 1)); /* below 2^PRX_TOP ns for certain */
-	if (x->limit > LATEST)
-		x->limit = LATEST;
-	x->fields = prx_fields_best();
-	x->flow = (void *)(at + p.flow);
-	x->window = (void *)(at + p.window);
-	x->hole = (void *)(at + p.hole);
-	x->holes = s->holes;
-	for (unsigned i = 0; i < 3; i++) {
-		x->hist[i] = (void *)(at + p.hist[i]);
-		hist_init(x->hist[i], (struct hist_shape){PRX_PORT_BITS, PRX_TOP});
-	}
-	x->stream_hist = at + p.stream_hist;
-	x->stream_hist_size = p.stream_hist_size;
-	x->scratch = at + p.scratch;
-	prx_set_target(x, s->target_gap_cycles);
-	for (unsigned i = 0; i < PRX_SCALES; i++, cycles *= 10)
-		x->port.scale[i].cycles = cycles > 0 ? cycles : 1;
-	init_flows(x, s);
-}
-
-void prx_set_clock(struct prx *x, const struct prx_clock *clock)
-{
-	__atomic_store_n(&x->clock, clock, __ATOMIC_RELEASE);
-}
-
 /* ---- gaps and dispersion, per burst ---- */
 
 static __rte_noinline void close_windows(struct prx *x, unsigned i, uint64_t now)
@@ -141,9 +20,9 @@ static __rte_noinline void close_windows(struct prx *x, unsigned i, uint64_t now
 	x->port.scale[i].end = end + over * cycles;
 }
 
-static void count_near(struct prx *x, uint64_t target, uint64_t gap, uint64_t times)
+static void count_near(struct prx *x, uint64_t gap, uint64_t times)
 {
-	uint64_t off = gap > target ? gap - target : target - gap;
+	uint64_t target = cell_get(&x->target_ns), off = gap > target ? gap - target : target - gap;
 
 	for (unsigned i = PRX_NEARS; i-- > 0 && off <= (uint64_t)PRX_NEAR_NS << i;)
 		cell_add(&x->port.near[i], times);
@@ -152,20 +31,20 @@ static void count_near(struct prx *x, uint64_t target, uint64_t gap, uint64_t ti
 /* One gap before the burst, and none within it. */
 static inline void count_gaps(struct prx *x, unsigned n, uint64_t now)
 {
-	uint64_t gap = prx_ns(x->ns_mult, now - x->port.last_tsc), gaps = n, target = cell_get(&x->target_ns);
+	uint64_t gap = prx_ns(x->ns_mult, now - x->port.last_tsc), gaps = n;
 
 	if (unlikely(x->port.last_tsc == 0)) {
 		gaps--;
 	} else {
 		hist_add(x->hist[PRX_GAP], gap, 1);
 		hist_add_sum(x->hist[PRX_GAP], gap >> PRX_TOP == 0 ? gap : 0);
-		if (target != PRX_NO_TARGET)
-			count_near(x, target, gap, 1);
+		if (cell_get(&x->target_ns) != PRX_NO_TARGET)
+			count_near(x, gap, 1);
 	}
 	cell_add(&x->hist[PRX_GAP]->slot[0], n - 1);
 	cell_add(&x->port.gaps, gaps);
-	if (target != PRX_NO_TARGET)
-		count_near(x, target, 0, n - 1);
+	if (cell_get(&x->target_ns) != PRX_NO_TARGET)
+		count_near(x, 0, n - 1);
 }
 
 static inline void count_arrivals(struct prx *x, unsigned n, uint64_t now)
@@ -231,7 +110,7 @@ static inline void count_times(struct prx *x, const struct found *p, uint64_t *a
 	struct prx_flow *f = &x->flow[p->flow];
 	uint64_t transit = (p->now - p->lo) & PROBE_SENT_MASK, delay = (p->lo >> 36 & 0x7fff) << (p->hi & 31);
 
-	if (unlikely(transit >= LATEST)) {
+	if (unlikely(transit >= PRX_LATEST)) {
 		cell_add(&x->port.early, 1);
 		transit = 0;
 	}
@@ -354,13 +233,11 @@ static inline bool load_batch(const struct prx *x, struct rte_mbuf *const *m, un
 /* A probe that is not counted after all. */
 static __rte_noinline void take_off(struct prx *x, struct prx_batch *b, unsigned i)
 {
-	uint64_t code;
+	uint64_t w[2];
 
-	memcpy(&code, b->at[i], sizeof(code));
-	b->dues -= b->transit[i] + ((b->lo[i] >> 36 & 0x7fff) << (rte_be_to_cpu_64(code) & 31));
+	memcpy(w, b->at[i], sizeof(w));
+	b->dues -= b->transit[i] + ((rte_be_to_cpu_64(w[1]) >> 36 & 0x7fff) << (rte_be_to_cpu_64(w[0]) & 31));
 	b->taken_off |= 1ull << i;
-	cell_add(&x->hist[PRX_ACTUAL]->slot[b->slot[i]], (uint64_t)-1);
-	cell_add(&x->hist[PRX_INTENDED]->slot[b->due[i]], (uint64_t)-1);
 	b->transits -= b->transit[i];
 	cell_add(&x->port.foreign, 1);
 	cell_add(&x->port.probes, (uint64_t)-1);
@@ -486,14 +363,15 @@ static inline void count_in_order(struct prx *x, const struct prx_batch *b, unsi
 	__atomic_store_n(&f->received, f->received + n, __ATOMIC_RELEASE);
 }
 
-static inline void add_slots(struct hist *h, const uint32_t *slot, unsigned n, bool one)
+static inline void add_slots(struct hist *h, const uint32_t *slot, unsigned n, bool one, uint64_t taken_off)
 {
-	if (one) {
+	if (one && likely(taken_off == 0)) {
 		cell_add(&h->slot[slot[0]], n);
 		return;
 	}
 	for (unsigned i = 0; i < n; i++)
-		cell_add(&h->slot[slot[i]], 1);
+		if (likely((taken_off >> i & 1) == 0))
+			cell_add(&h->slot[slot[i]], 1);
 }
 
 static __rte_noinline void add_streams(struct prx *x, const struct prx_batch *b, unsigned n)
@@ -514,17 +392,23 @@ static inline bool count_batch(struct prx *x, struct rte_mbuf *const *m, unsigne
 		return false;
 	unsigned port = b.at[0][6] >> 3 & 31;
 	struct prx_common c = {.now = now, .limit = x->limit, .ns = x->ns, .port = port, .base = x->of[port].base,
-			       .nstreams = x->of[port].nstreams, .nqueues = x->of[port].nqueues};
+			       .nstreams = x->of[port].nstreams, .nqueues = x->of[port].nqueues,
+			       .queue_bits = x->of[port].queue_bits};
 	if (unlikely(!x->fields(&b, n, &c)))
 		return false;
 	cell_add(&x->port.probes, n);
-	add_slots(x->hist[PRX_ACTUAL], b.slot, n, b.one_slot);
-	add_slots(x->hist[PRX_INTENDED], b.due, n, b.one_due);
 	b.taken_off = 0;
 	if (b.in_order && b.seq[0] == (uint32_t)x->flow[b.flow[0]].next && x->flow[b.flow[0]].next != 0)
 		count_in_order(x, &b, n, now);
 	else
 		count_flows(x, &b, n, now);
+	if (likely(b.taken_off == 0)) { /* does not wait for jitter, each of which waits for the one before */
+		add_slots(x->hist[PRX_ACTUAL], b.slot, n, b.one_slot, 0);
+		add_slots(x->hist[PRX_INTENDED], b.due, n, b.one_due, 0);
+	} else {
+		add_slots(x->hist[PRX_ACTUAL], b.slot, n, false, b.taken_off);
+		add_slots(x->hist[PRX_INTENDED], b.due, n, false, b.taken_off);
+	}
 	if (unlikely(x->streams_have_hists))
 		add_streams(x, &b, n);
 	hist_add_sum(x->hist[PRX_ACTUAL], prx_ns(x->ns_mult, b.transits));
@@ -535,7 +419,7 @@ static inline bool count_batch(struct prx *x, struct rte_mbuf *const *m, unsigne
 void prx_rx(void *state, const struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, uint64_t now)
 {
 	struct prx *x = state;
-	bool plain = !x->verify && __atomic_load_n(&x->clock, __ATOMIC_RELAXED) == NULL;
+	bool plain = !x->verify && __atomic_load_n(&x->clock, __ATOMIC_RELAXED) == NULL && __atomic_load_n(&x->extra, __ATOMIC_RELAXED) == NULL;
 
 	(void)q;
 	for (unsigned i = 0; i < n; i++)
@@ -546,45 +430,4 @@ void prx_rx(void *state, const struct dp_rxq *q, struct rte_mbuf *const *m, unsi
 			look(x, m + i, k, now);
 	}
 	count_arrivals(x, n, now);
-}
-
-/* ---- readers ---- */
-
-static uint32_t flow_of(const struct prx *x, unsigned port, unsigned stream, unsigned queue)
-{
-	if (port >= x->nports || stream >= x->of[port].nstreams || queue >= x->of[port].nqueues)
-		return PRX_NO_FLOW;
-	return x->of[port].base + stream * x->of[port].nqueues + queue;
-}
-
-const struct prx_flow *prx_flow(const struct prx *x, unsigned port, unsigned stream, unsigned queue)
-{
-	uint32_t i = flow_of(x, port, stream, queue);
-
-	return i != PRX_NO_FLOW ? &x->flow[i] : NULL;
-}
-
-const struct prx_block *prx_window(const struct prx *x, unsigned port, unsigned stream, unsigned queue, uint32_t *nblocks)
-{
-	uint32_t i = flow_of(x, port, stream, queue);
-
-	*nblocks = x->window_mask + 1;
-	return i != PRX_NO_FLOW ? &x->window[(uint64_t)i << x->window_shift] : NULL;
-}
-
-const struct prx_port *prx_port(const struct prx *x)
-{
-	return &x->port;
-}
-
-const struct hist *prx_port_hist(const struct prx *x, enum prx_hist which)
-{
-	return x->hist[which];
-}
-
-const struct hist *prx_stream_hist(const struct prx *x, unsigned port, unsigned stream)
-{
-	const struct prx_flow *f = prx_flow(x, port, stream, 0);
-
-	return f != NULL && f->hist != 0 ? (const void *)(x->stream_hist + (f->hist - 1) * x->stream_hist_size) : NULL;
 }

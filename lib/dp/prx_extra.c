@@ -48,7 +48,7 @@ static void next_sample(struct prx_extra *e, enum prx_sampling how, uint64_t now
 	if (e->next == 0)
 		e->next = now;
 	for (unsigned i = 0; e->next <= now; i++) {
-		double step = -log(random_share(e)) * (double)interval;
+		double step = -log2(random_share(e)) * 0.693147180559945 * (double)interval;
 		if (i == 1000) /* after a long silence it has no memory */
 			e->next = now;
 		e->next += step < 0x1p60 ? (uint64_t)step : 1ull << 60;

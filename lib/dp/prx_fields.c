@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "prx_fields.h"
 
-typedef uint64_t swapped __attribute__((vector_size(8 * PRX_LANES)));
-
-static inline swapped swap(swapped v)
-{
-	for (unsigned k = 0; k < PRX_LANES; k++)
-		v[k] = __builtin_bswap64(v[k]);
-	return v;
-}
-
 #define PRX_TARGET
 #define PRX_FIELDS prx_fields_plain
-#define PRX_SWAP(v) swap(v)
+#define PRX_SWAP(v) __extension__({ \
+	lanes swapped_ = (v); \
+	for (unsigned lane_ = 0; lane_ < PRX_LANES; lane_++) \
+		swapped_[lane_] = __builtin_bswap64(swapped_[lane_]); \
+	swapped_; \
+})
 #include "prx_fields.inc"
 
 prx_fields_fn *prx_fields_best(void)

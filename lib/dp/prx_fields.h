@@ -9,7 +9,7 @@
 struct prx_batch {
 	const uint8_t *at[PRX_BATCH]; /* the probes; to a multiple of PRX_LANES, copies of the first fill up */
 	/* what they say */
-	uint64_t lo[PRX_BATCH], flow[PRX_BATCH], transit[PRX_BATCH];
+	uint64_t flow[PRX_BATCH], transit[PRX_BATCH];
 	uint32_t seq[PRX_BATCH];
 	uint32_t slot[PRX_BATCH], due[PRX_BATCH]; /* in the port's histograms: of the transit, and of the time since the probe was due */
 	uint64_t transits, dues;                  /* sums, cycles */
@@ -23,7 +23,7 @@ struct prx_batch {
 struct prx_common {
 	uint64_t now, limit;     /* cycles; from limit on a time is out of the histograms' range, or below 0 */
 	double ns;               /* of a cycle */
-	uint32_t port, base, nstreams, nqueues;
+	uint32_t port, base, nstreams, nqueues, queue_bits;
 };
 
 /* false: there is one that is not a whole probe of a known flow of that port, or whose times are out of range. */

@@ -6,6 +6,7 @@
 #include "prx_parse.h"
 
 #define PRX_KNOWN_PLACES 4
+#define PRX_LATEST (1ull << (PROBE_SENT_BITS - 1)) /* transits from here on are below 0, mod 2^36 */
 #define PRX_SCRATCH 65536 /* frames of several segments are copied there; of longer ones, so much of them */
 
 struct prx {
@@ -26,7 +27,7 @@ struct prx {
 	struct hist *hist[3];
 	uint8_t *stream_hist;
 	size_t stream_hist_size;
-	struct { uint32_t base; uint16_t nstreams, nqueues; } of[PROBE_PORTS];
+	struct { uint32_t base; uint16_t nstreams; uint8_t nqueues, queue_bits; } of[PROBE_PORTS]; /* 1 << queue_bits >= nqueues */
 	/* rarely */
 	struct prx_hole *hole;
 	uint32_t holes;          /* of a flow */
@@ -50,7 +51,7 @@ static inline uint32_t prx_flow_index(const struct prx *x, uint64_t hi, uint64_t
 
 	if (__builtin_expect(stream >= x->of[port].nstreams || queue >= x->of[port].nqueues, 0))
 		return PRX_NO_FLOW;
-	return x->of[port].base + stream * x->of[port].nqueues + queue;
+	return x->of[port].base + (stream << x->of[port].queue_bits) + queue;
 }
 
 /* A slot of a window is taken for another block; no: its number + 1. */

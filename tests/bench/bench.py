@@ -41,6 +41,8 @@ TARGETS = {
     "imix": ("bare_tx_32", 0.80),
     "probe": ("bare_tx_32", 0.82),
     "probe_4096": ("bare_tx_32", 0.74),
+    "probes": ("bare_waiting", 0.714),
+    "probes_4096": ("bare_waiting", 0.714),
     "gen_32 / txonly": ("testpmd txonly", 1.8),
     "sink_32 / rxonly": ("testpmd rxonly", 1.2),
 }
@@ -264,7 +266,7 @@ def print_missed(r):
 def print_table(doc):
     known = [f"DPDK {doc['dpdk']}", doc["cpu"], f"TSC {doc['tsc_hz'] / 1e9:.3f} GHz"] if doc["dpdk"] else [doc["cpu"]]
     print(", ".join([*known, f"CPU {doc['lcore']}", doc["memory"]]))
-    print(f"64-byte frames, net_null, one worker; medians over {len(doc['runs'])} processes (lowest-highest)\n")
+    print(f"64-byte frames, net_null or net_ring, one worker; medians over {len(doc['runs'])} processes (lowest-highest)\n")
     print(f"{'variant':<24}{'cycles/frame':>13}{'Mpps':>9}  {'ratio or amount':<22}{'to, of':<16}{'target':<16}engine")
     for r in doc["results"]:
         cycles, mpps, value, of, target = columns(r)

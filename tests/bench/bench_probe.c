@@ -191,15 +191,14 @@ static void prx_row(const char *name, const char *base, unsigned nstreams, unsig
 		die("probes are not found");
 }
 
+/* The thread that measures may run on one CPU only; the process began on all that it may have. */
 static unsigned other_cpu(void)
 {
-	cpu_set_t set;
 	unsigned own = (unsigned)sched_getcpu();
 
-	if (sched_getaffinity(getpid(), sizeof(set), &set) == 0)
-		for (unsigned i = 0; i < CPU_SETSIZE; i++)
-			if (i != own && CPU_ISSET(i, &set))
-				return i;
+	for (unsigned i = 0; i < (unsigned)sysconf(_SC_NPROCESSORS_ONLN); i++)
+		if (i != own)
+			return i;
 	return UINT32_MAX;
 }
 

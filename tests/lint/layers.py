@@ -20,7 +20,8 @@ PLAIN = {"base", "value", "clock", "count", "hist", "log", "pace", "pcapio", "ou
 # Beyond the order. `place` is the pure function in lib/ctl.
 ONLY = {"dp": {"base", "clock", "count", "hist", "pace", "mbox", "proto", "vary", "frame"}, "place": {"base"}}
 NEVER = {"ctl": {"cmd", "out", "sess", "script"}, "sess": {"log"}, "script": {"dp", "mbox"}}
-RUN_HALF = {"proto", "vary", "frame"}  # of these, lib/dp sees NAME_run.h alone
+RUN_HALF = {"proto", "vary", "frame"}  # of these, lib/dp sees NAME_run.h and plain formats alone
+FORMATS = {"frame_probe.h"}
 MAY_DPDK = {"mbox", "dp", "ctl"}
 # A page is a function from a snapshot to a grid, and knows nothing else.
 PAGE_FILE = re.compile(r"^app/ui/(grid\.[ch]|page(_\w+)?\.[ch]|keys_help\.[ch]|page/.*)$")
@@ -60,7 +61,7 @@ def check_library(name, where, user, target):
         found.add(where, f"{user} may use only {', '.join(sorted(ONLY[user]))}, not {target}")
     elif owner in NEVER.get(user, ()):
         found.add(where, f"{user} works without {owner}: {target}")
-    elif user == "dp" and owner in RUN_HALF and not target.endswith("_run.h"):
+    elif user == "dp" and owner in RUN_HALF and not target.endswith("_run.h") and os.path.basename(target) not in FORMATS:
         found.add(where, f"workers see only the run half of {owner}: {owner}_run.h, not {target}")
 
 

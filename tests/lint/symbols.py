@@ -17,6 +17,7 @@ import tree
 ALLOWED = re.compile("|".join(f"(?:{pattern})$" for pattern in (
     r"mem(cpy|set|move|cmp)(_chk)?", r"__mem(cpy|set|move)_chk", r"__stack_chk_fail", r"__assert_fail", r"__tls_get_addr",
     r"_GLOBAL_OFFSET_TABLE_",
+    r"__cpu_model", r"__cpu_indicator_init",  # which instruction sets there are
     # DPDK: what its inline functions of the fast path refer to, and the reading of clocks.
     r"per_lcore_\w+", r"rte_eth_fp_ops", r"rte_eth_devices", r"rte_mempool_ops_table", r"rte_mempool_contig_blocks_\w+",
     r"rte_pktmbuf_\w+", r"__rte_pktmbuf_\w+", r"rte_mbuf_\w+", r"rte_get_tsc_hz", r"rte_rtm_supported", r"rte_cpu_\w+",

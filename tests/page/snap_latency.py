@@ -9,7 +9,8 @@ SAMPLES = (2, 10, 20, 100, 1000, 10_000, 100_000)
 def hist(samples, base, spread=1.0):
     """Values that grow with each percentile; null where there are too few samples."""
     n = range(len(NAMES))
-    return {"samples": samples, "error": 1 / 1024, "above": 0, "min_ns": base if samples else None, "mean_ns": base * 1.37 * spread if samples else None,
+    return {"samples": samples, "error": 1 / 1024, "above": 0, "min_ns": base if samples else None,
+            "mean_ns": base * 1.37 * spread if samples else None,
             "max_ns": int(base * 90 * spread) if samples else None, "stdev_ns": base * 0.3 if samples > 1 else None,
             "pdv_ns": int(base * 9.5 * spread) if samples >= 1000 else None,
             "percentiles_ns": {NAMES[i]: int(base * (1.1 + i * i * 0.8 * spread)) if samples >= SAMPLES[i] else None for i in n}}
@@ -27,8 +28,8 @@ def receiver(number, sent, base=812, **more):
     gaps.update(target_ns=1000.0 if sent else None, near={"64": 0.815, "128": 0.9325, "256": 0.99, "512": 1.0} if sent else {},
                 cv=0.0427 if sent > 2 else None, dispersion={"1us": 0.12, "10us": 0.031, "100us": 0.0042, "1ms": 0.00051} if sent else {})
     p = {"port": number, "name": f"wire{number}", "queues": 1, "probes": sent, "plain": 0, "damaged": 0, "foreign": 0, "early": 0,
-         "counts": counts(sent), "from": [], "latency": {"actual": hist(sent, base), "intended": hist(sent, base + 60, 1.4)}, "gap": gaps, "jitter": None,
-         "bias_ns": None, "corrected": False}
+         "counts": counts(sent), "from": [], "latency": {"actual": hist(sent, base), "intended": hist(sent, base + 60, 1.4)}, "gap": gaps,
+         "jitter": None, "bias_ns": None, "corrected": False}
     p["counts"].update(more.pop("counts", {}))
     p.update(more)
     return p
@@ -52,8 +53,8 @@ def latency_two():
 
 def latency_trouble():
     """Port 1 is selected by page_grid: every kind of loss, on several queues."""
-    bad = {"received": 9_998_876, "lost": 1111, "loss": 0.0001111, "duplicated": 17, "reordered": 23_000, "late": 3, "corrupted": 10, "extent_max": 117,
-           "extent_mean": 4.2, "rx_queues": 4, "exact": False, "why": "windows of several Rx queues could not be compared in time"}
+    bad = {"received": 9_998_876, "lost": 1111, "loss": 0.0001111, "duplicated": 17, "reordered": 23_000, "late": 3, "corrupted": 10,
+           "extent_max": 117, "extent_mean": 4.2, "rx_queues": 4, "exact": False, "why": "windows of several Rx queues could not be compared in time"}
     return latency([receiver(0, 10_000_000, 23_456_789, counts=bad, damaged=5, foreign=12_345, bias_ns=640), receiver(1, 10_000_000)],
                    streams=[stream(n, 1000 * 10 ** (n % 4)) for n in (0, 1, 2, 7, 4095)], settled=False)
 

@@ -87,8 +87,8 @@ def test_one_of_n():
 
 
 def test_streams_have_counts_and_histograms_of_their_own():
-    doc = ask(args_of("4q"), f"stream add 0/1-63; set 0/0-63 probe on; set 0/0-9 latency on; set 0 count {64 * 100}; set 0 rate 500kpps; start 0; wait 0; "
-              "show latency")
+    doc = ask(args_of("4q"), f"stream add 0/1-63; set 0/0-63 probe on; set 0/0-9 latency on; set 0 count {64 * 100}; set 0 rate 500kpps; "
+              "start 0; wait 0; show latency")
     streams = doc["latency"]["streams"]
     assert [s["stream"] for s in streams] == list(range(64))
     for s in streams:
@@ -154,8 +154,8 @@ def test_memory_is_named_and_bounded():
 
 def test_eight_ports_of_4096_streams():
     args = [*lcores(2), *["-p", "wire"] * 4, *[x for n in range(8) for x in ("-m", f"1:2.{n}")]]
-    doc = ask(args, "stream add all/1-4095; set all/all probe on; set 0/0-63 latency on; set all count 16384; set all rate 100kpps; start all; wait all; "
-              "show latency; show plan")
+    doc = ask(args, "stream add all/1-4095; set all/all probe on; set 0/0-63 latency on; set all count 16384; set all rate 100kpps; "
+              "start all; wait all; show latency; show plan")
     for p in doc["latency"]["ports"]:
         whole(p["counts"], 16384)
     assert doc["plan"]["probes"]["memory_bytes"] < 1_000_000_000

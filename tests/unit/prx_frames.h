@@ -36,7 +36,8 @@ static inline unsigned plain_sum(const uint8_t *p, unsigned n, uint32_t sum)
 
 static inline void put_frame(uint8_t *p, uint32_t seq, unsigned port, unsigned queue, unsigned stream, uint64_t sent, uint64_t delay)
 {
-	static const uint8_t head[34] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2};
+	static const uint8_t head[34] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0,
+					 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2};
 
 	memcpy(p, head, sizeof(head));
 	memset(p + sizeof(head), 0, PRX_LEN - sizeof(head));

@@ -376,10 +376,112 @@ static void test_lapped(void **state)
 		run(pause);
 }
 
+static void receive_at(struct prx *x, uint32_t seq, unsigned n, uint64_t sent, uint64_t stamp, uint64_t now)
+{
+	struct rte_mbuf *m[8];
+
+	for (unsigned i = 0; i < n; i++) {
+		m[i] = rte_pktmbuf_alloc(pool);
+		assert_non_null(m[i]);
+		put_frame((uint8_t *)rte_pktmbuf_append(m[i], PRX_LEN), seq + i, 0, 0, 0, sent, 0);
+		m[i]->ol_flags |= stamp != 0 ? 1ull << 40 : 0;
+		m[i]->dynfield1[2] = (uint32_t)stamp;
+		m[i]->dynfield1[3] = (uint32_t)(stamp >> 32);
+	}
+	prx_rx(x, NULL, m, n, now);
+	rte_pktmbuf_free_bulk(m, n);
+}
+
+/* Gaps against their target, and frames in windows of 1, 10, 100 us and 1 ms; 2 cycles are a ns. */
+static void test_arrivals(void **state)
+{
+	struct prx *x = prx_new(&spec); /* the target is 200 ns */
+	const struct prx_port *p = prx_port(x);
+
+	(void)state;
+	receive_at(x, 0, 2, 900000, 0, 1000000);
+	receive_at(x, 2, 1, 900000, 0, 1000400); /* 200 ns later */
+	receive_at(x, 3, 1, 900000, 0, 1000400 + 530); /* 265 */
+	receive_at(x, 4, 1, 900000, 0, 1001000 + 20000);
+	assert_int_equal(p->gaps, 4);
+	assert_int_equal(p->near[0], 1);
+	assert_int_equal(p->near[1], 2);
+	assert_int_equal(p->near[2], 3); /* the two that came at once */
+	assert_int_equal(p->near[3], 3);
+	assert_int_equal(hist_count(prx_port_hist(x, PRX_GAP)), 4);
+	assert_int_equal(p->scale[0].windows, 10); /* of 2000 cycles: 4 frames and nine times none */
+	assert_int_equal(p->scale[0].sum, 4);
+	assert_int_equal(p->scale[0].sum_sq, 16);
+	assert_int_equal(p->scale[1].windows, 1);
+	assert_int_equal(p->scale[1].sum_sq, 16);
+	assert_int_equal(p->scale[2].windows, 0);
+	assert_int_equal(p->probes, 5);
+	free(x);
+}
+
+/* A number that cannot be, among others of its burst, counts nowhere else. */
+static void foreign_among_others(bool verify)
+{
+	struct rte_mbuf *m[20];
+
+	spec.verify = verify;
+	struct prx *x = prx_new(&spec);
+	receive_at(x, 0, 1, 900000, 0, 1000000);
+	for (unsigned i = 0; i < 20; i++) {
+		m[i] = rte_pktmbuf_alloc(pool);
+		assert_non_null(m[i]);
+		put_frame((uint8_t *)rte_pktmbuf_append(m[i], PRX_LEN), i < 13 ? i + 1 : i == 13 ? 0x50000000 : i, 0, 0, 0, 1000000 + i, 100);
+	}
+	prx_rx(x, NULL, m, 20, 1001000);
+	rte_pktmbuf_free_bulk(m, 20);
+	assert_int_equal(prx_port(x)->foreign, 1);
+	assert_int_equal(prx_port(x)->probes, 20);
+	assert_int_equal(prx_flow(x, 0, 0, 0)->received, 20);
+	assert_int_equal(prx_flow(x, 0, 0, 0)->next, (1ull << 32) + 20);
+	for (unsigned i = PRX_ACTUAL; i <= PRX_INTENDED; i++)
+		assert_int_equal(hist_count(prx_port_hist(x, (enum prx_hist)i)), 20);
+	assert_int_equal(hist_count(prx_stream_hist(x, 0, 0)), 20);
+	free(x);
+}
+
+static void test_foreign(void **state)
+{
+	(void)state;
+	foreign_among_others(true);
+	foreign_among_others(false);
+}
+
+/* Frames that carry the device's time; probes from the future. */
+static void test_stamps(void **state)
+{
+	struct prx_clock clock = {.offset = offsetof(struct rte_mbuf, dynfield1) + 8, .flag = 1ull << 40, .at = 5000, .tsc = 1000000,
+				  .mult = 2ull << 32};
+	struct prx *x = prx_new(&spec);
+	const struct prx_flow *f = prx_flow(x, 0, 0, 0);
+
+	(void)state;
+	prx_set_clock(x, &clock);
+	receive_at(x, 0, 1, 1000000, 5100, 1009999);
+	assert_int_equal(f->last_transit, 200);
+	receive_at(x, 1, 1, 999000, 4900, 1009999); /* before the moment that both clocks know */
+	assert_int_equal(f->last_transit, 800);
+	receive_at(x, 2, 1, 1000000, 0, 1009999);
+	assert_int_equal(f->last_transit, 9999);
+	prx_set_clock(x, NULL);
+	receive_at(x, 3, 1, 1010000, 5100, 1010500);
+	assert_int_equal(f->last_transit, 500);
+	receive_at(x, 4, 1, 1020000, 0, 1010600);
+	assert_int_equal(prx_port(x)->early, 1);
+	assert_int_equal(~f->transit_min, 0);
+	assert_int_equal(f->received, 5);
+	free(x);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_queue), cmocka_unit_test(test_alike),
-					     cmocka_unit_test(test_three_queues), cmocka_unit_test(test_lapped)};
+					     cmocka_unit_test(test_three_queues), cmocka_unit_test(test_lapped),
+					   cmocka_unit_test(test_arrivals), cmocka_unit_test(test_stamps), cmocka_unit_test(test_foreign)};
 	int rc = eal_or_skip(argv[argc - 1]);
 
 	if (rc != 0)

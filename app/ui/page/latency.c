@@ -157,7 +157,8 @@ static void cells(const struct cols *c, struct grid *g, int row, const json_t *o
 			put_share(g, row, at, w, v > 0 ? ROLE_WARN : ROLE_DYN_VALUES, v);
 			break;
 		default:
-			page_put_count(g, row, at, w, c->col[i].kind == CELL_LOSS && v > 0 ? ROLE_WARN : ROLE_PORT_TOTALS, out_get(o, c->col[i].path));
+			page_put_count(g, row, at, w, c->col[i].kind == CELL_LOSS && v > 0 ? ROLE_WARN : ROLE_PORT_TOTALS,
+				       out_get(o, c->col[i].path));
 		}
 	}
 }
@@ -256,7 +257,8 @@ static void remarks(const struct page_in *in, struct flow *f, const json_t *o)
 		flow_text(f, 0, f->g.cols, ROLE_WARN, sbuf_str(&b));
 	}
 	for (unsigned i = 0; i < 2; i++) {
-		static const char *const key[] = {"damaged", "foreign"}, *const what[] = {"probes damaged beyond telling whose they are", "probes of others"};
+		static const char *const key[] = {"damaged", "foreign"};
+		static const char *const what[] = {"probes damaged beyond telling whose they are", "probes of others"};
 		if (!(page_num(o, key[i], 0) > 0))
 			continue;
 		sbuf_reset(&b);

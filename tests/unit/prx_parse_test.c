@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Probes behind all stacks of headers that the tables can build, with right checksums; and what is found where none should be. */
+#include "frame.h"
+#include "prx_frames.h"
+#include "prx_own.h"
+
+#define DATA 200
+
+static struct rte_mempool *pool;
+static const struct prx_spec spec = {
+	.nports = 4, .of = {{0, 0}, {0, 0}, {0, 0}, {100, 4}}, .window_blocks = 2, .holes = 1, .hz = 2000000000, .ns_mult = NS_MULT, .verify = true,
+};
+
+static void random_stack(struct frame_stack *s, unsigned depth)
+{
+	const struct proto *next[64];
+
+	s->hdr[0] = proto_find("eth");
+	for (s->n = 1; s->n < depth; s->n++) {
+		unsigned n = 0;
+		for (const struct proto *const *p = proto_table; *p != NULL; p++)
+			if (!(*p)->is_payload && !(*p)->closed && proto_bind(s->hdr[s->n - 1], *p) != NULL)
+				next[n++] = *p;
+		if (n == 0)
+			return;
+		s->hdr[s->n] = next[any(n)];
+	}
+}
+
+/* A probe as the payload's first bytes. */
+static void fill(struct frame_spec *s, uint32_t seq)
+{
+	s->fill = FILL_HEX;
+	s->data = xcalloc(1, HEXBYTES_SIZE);
+	s->data->n = DATA;
+	for (unsigned i = 0; i < DATA; i++)
+		s->data->b[i] = (uint8_t)any(256);
+	put_probe(s->data->b, seq, 3, 2, 77, 1000000, 0);
+}
+
+static void receive(struct prx *x, const uint8_t *bytes, unsigned len, unsigned segment)
+{
+	struct rte_mbuf *m = NULL;
+
+	for (unsigned at = 0; at < len; at += segment) {
+		unsigned n = len - at < segment ? len - at : segment;
+		struct rte_mbuf *part = rte_pktmbuf_alloc(pool);
+		assert_non_null(part);
+		memcpy(rte_pktmbuf_append(part, (uint16_t)n), bytes + at, n);
+		if (m == NULL)
+			m = part;
+		else
+			assert_int_equal(rte_pktmbuf_chain(m, part), 0);
+	}
+	prx_rx(x, NULL, &m, 1, 1500000);
+	rte_pktmbuf_free(m);
+}
+
+/* segment: bytes of a buffer. */
+static void check(struct prx *x, struct frame_spec *s, uint32_t seq, unsigned segment)
+{
+	static struct frame f;
+	struct prx_walk w;
+	struct sbuf text = {0};
+	struct err e = {.text = ""};
+	unsigned at = frame_headers_len(s), size = at + PROBE_LEN + FRAME_FCS + any(100);
+
+	s->size = (uint16_t)(size < 64 ? 64 : size);
+	fill(s, seq);
+	frame_stack_print(&s->stack, &text);
+	if (frame_build(s, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, &e) != 0)
+		fail_msg("%s: %s", sbuf_str(&text), e.text);
+	prx_walk(f.bytes, f.len, &w);
+	receive(x, f.bytes, f.len, segment);
+	if (prx_flow(x, 3, 77, 2)->received != seq + 1 || x->place[0] != at || x->port.searched != 0)
+		fail_msg("%s: at %u, found at %u, received %lu of %u, corrupted %lu, damaged %lu, plain %lu, searched %lu", sbuf_str(&text), at,
+			 x->place[0], (unsigned long)prx_flow(x, 3, 77, 2)->received, seq + 1, (unsigned long)prx_flow(x, 3, 77, 2)->corrupted,
+			 (unsigned long)x->port.damaged, (unsigned long)x->port.plain, (unsigned long)x->port.searched);
+	sbuf_free(&text);
+	free(s->data);
+	s->data = NULL;
+}
+
+static void test_stacks(void **state)
+{
+	struct prx *x = prx_new(&spec);
+	struct frame_spec s = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < 20000; i++) {
+		random_stack(&s.stack, 1 + any(12));
+		check(x, &s, i, i % 3 == 0 ? 100 : 1800);
+	}
+	free(x);
+}
+
+/* Addresses that the pseudo header takes from elsewhere, options, lengths that headers say. */
+static void test_values(void **state)
+{
+	static const char *const stack[][4] = {
+		{"eth/ipv6/ipv6rt/udp", "ipv6rt.segleft", "1"},
+		{"eth/ipv6/ipv6dst/tcp", "ipv6dst.homeaddr", "2001:db8::99"},
+		{"eth/ipv6/ipv6rt/ipv6dst/udp", "ipv6rt.segleft", "1"},
+		{"eth/ipv4/tcp", "tcp.tsval", "1"},
+		{"eth/ipv4/udp", "ipv4.ralert", "0"},
+		{"eth/ipv4/gre/ipv4/udp", "gre.cksum", "auto"},
+		{"eth/ipv4/gre/ipv6/udp", "gre.key", "7"},
+		{"eth/ipv4/udp/gtpu/ipv4/udp", "gtpu.qfi", "3"},
+		{"eth/ipv4/udp/geneve/eth/ipv4/udp", "geneve.options", "0102030405"},
+		{"eth/ipv4/udp", "udp.cksum", "0"},
+	};
+	struct prx *x = prx_new(&spec);
+	struct err e = {.text = ""};
+	uint32_t seq = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(stack); i++) {
+		struct frame_spec s = {0};
+		assert_int_equal(frame_stack_parse(stack[i][0], &s.stack, &e), 0);
+		if (frame_vals_parse(&s.vals, stack[i][1], stack[i][2], &e) == 0)
+			check(x, &s, seq++, 1800);
+		frame_spec_free(&s);
+	}
+	assert_true(seq >= ARRAY_SIZE(stack) - 1);
+	free(x);
+}
+
+/* Behind headers that nobody knows it is looked for; frames without one are plain, with a strange one foreign. */
+static void test_others(void **state)
+{
+	struct prx *x = prx_new(&spec);
+	uint8_t p[1000];
+
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++)
+		p[i] = (uint8_t)any(256);
+	put16(p + 12, 0xabcd);
+	receive(x, p, sizeof(p), 1800);
+	assert_int_equal(x->port.plain, 1);
+	put_probe(p + 100, 0, 3, 2, 77, 1000000, 0);
+	receive(x, p, sizeof(p), 1800);
+	assert_int_equal(x->port.searched, 1);
+	assert_int_equal(prx_flow(x, 3, 77, 2)->received, 1);
+	put_probe(p + 100, 1, 3, 2, 77, 1000000, 0);
+	receive(x, p, sizeof(p), 50); /* found where the last one was, across segments */
+	assert_int_equal(x->port.searched, 1);
+	assert_int_equal(prx_flow(x, 3, 77, 2)->received, 2);
+	put_probe(p + 14, 2, 4, 2, 77, 1000000, 0); /* no such port */
+	memset(p + 100, 0, 16);
+	receive(x, p, sizeof(p), 1800);
+	assert_int_equal(x->port.foreign, 1);
+	put_probe(p + 14, 0x40000000, 3, 2, 77, 1000000, 0); /* so many were not sent since */
+	receive(x, p, sizeof(p), 1800);
+	assert_int_equal(x->port.foreign, 2);
+	put_probe(p + 14, 2, 3, 2, PROBE_NONE, 1000000, 0);
+	receive(x, p, sizeof(p), 1800);
+	assert_int_equal(x->port.plain, 2);
+	assert_int_equal(x->port.probes, 2);
+	receive(x, p, 20, 1800);
+	receive(x, p, 1, 1800);
+	assert_int_equal(x->port.plain, 4);
+	assert_int_equal(x->port.damaged, 0);
+	free(x);
+}
+
+static void test_sizes(void **state)
+{
+	struct prx_spec s = spec;
+
+	(void)state;
+	assert_true(prx_size(&s) > 400 * sizeof(struct prx_flow));
+	s.window_blocks = 3;
+	assert_int_equal(prx_size(&s), 0);
+	s.window_blocks = 1u << 24;
+	for (unsigned i = 0; i < 4; i++) {
+		s.of[i].nstreams = PROBE_STREAMS;
+		s.of[i].nqueues = PROBE_QUEUES;
+	}
+	assert_int_equal(prx_size(&s), 0); /* beyond 2^40 */
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks), cmocka_unit_test(test_values), cmocka_unit_test(test_others),
+					   cmocka_unit_test(test_sizes)};
+	int rc = eal_or_skip(argv[argc - 1]);
+
+	if (rc != 0)
+		return rc;
+	pool = pool_of(511);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
