@@ -264,7 +264,7 @@ int trial_start(struct ctl *c, const struct trial_spec *spec, struct trial **out
 	make_flows(t);
 	int rc = check(t, e);
 	if (rc == 0)
-		rc = spec->cfg.learn > 0 ? learn(t, e) : begin(t, e);
+		rc = spec->cfg.learn > 0 ? learn(t, e) : devices_hold(c) ? 0 : begin(t, e); /* TRIAL_LEARN: frames of before come first */
 	if (rc < 0) {
 		trial_free(t);
 		return rc;
@@ -292,7 +292,7 @@ static int poll_learn(struct trial *t, uint64_t now, struct err *e)
 		if (rc == 0)
 			return 0;
 		t->phase = TRIAL_PAUSE;
-		t->until_ns = now + t->spec.cfg.learn_wait_ns;
+		t->until_ns = now + (t->spec.cfg.learn > 0 ? t->spec.cfg.learn_wait_ns : 0);
 	}
 	return now >= t->until_ns ? begin(t, e) : 0;
 }

@@ -96,6 +96,33 @@ def test_exit_codes():
     assert run(["-p", "wire", "trial", "0", "rate", "1kpps"]).returncode == 2
 
 
+@pytest.mark.counts
+def test_every_class_of_a_scripted_device():
+    """What the wire says that it did to the frames is what their probes tell."""
+    script = ("set 1 verify on; set wire loss 1%; set wire duplicate 0.5%; set wire corrupt 0.3%; set wire reorder '1% by 3'; "
+              "trial 0 rate 50kpps for 1s; show wire")
+    docs = documents(good(harness.as_json(["-p", "wire", "-e", UDP + ANYTHING + script])))
+    t, wire = closed(docs[0]["trial"]), docs[1]["ports"][0]
+    f = t["fates"]
+    assert t["told_by"] == "probes" and t["inexact"] is None
+    assert wire["in"] == f["sent"] - f["not_accepted"]
+    for name in ("lost", "duplicated", "corrupted"):
+        assert f[name] == wire[name] > 0, name
+    # Of those that arrive whole.
+    assert abs(wire["reordered"] - f["reordered"]) <= f["corrupted"] + f["duplicated"]
+
+
+@pytest.mark.counts
+def test_frames_of_the_trial_before_are_not_counted():
+    """A device that holds frames for longer than the silence that ends a trial: they are lost to it, and not found by the next."""
+    first, second = trials(["-p", "wire", "-e", UDP + ANYTHING + "set wire delay 300ms; " + "trial 0 rate 1kpps for 50ms; " * 2])
+    for t in (first, second):
+        assert t["fates"]["received"] == 0 and t["fates"]["lost"] == t["fates"]["sent"] > 0
+    (t,) = trials(["-p", "wire", "-e", UDP + ANYTHING + "set wire delay 300ms; set trial drain 500ms; trial 0 rate 1kpps for 50ms"])
+    assert t["fates"]["received"] == t["fates"]["sent"] > 0
+    assert t["latency"]["actual"]["percentiles_ns"]["p50"] >= 299_000_000
+
+
 # ---- who is never valid ----
 
 def test_a_device_that_takes_less():
