@@ -486,6 +486,7 @@ int main(int argc, char **argv)
 
 	if (rc != 0)
 		return rc;
+	any_seed = (unsigned)test_seed();
 	pool = pool_of(4000);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
