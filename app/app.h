@@ -5,11 +5,13 @@
 #include "cmd.h"
 #include "ctl.h"
 #include "loop.h"
+#include "trial.h"
 #include "ui/view.h"
 
 /* Settings of the tester, of no port: app/set/tester.c. */
 struct tester {
 	uint64_t stall_ns; /* a turn of a worker that takes longer is a stall */
+	struct trial_cfg trial;
 	uint64_t probe_mb; /* most memory of the receivers of probes, 10^6 bytes */
 };
 void tester_init(struct tester *);

@@ -9,7 +9,6 @@ static const struct arg_spec any[] = {{ARG_REST, "...", ARG_OPT}, {ARG_END}};
 const struct verb verbs_later[] = {
 	LATER("script", NULL, "Run a Lua file."),
 	LATER("lua", NULL, "Run a piece of Lua."),
-	LATER("trial", NULL, "Send for a time and judge what arrived."),
 	LATER("capture", NULL, "Write received frames to a file."),
 	LATER("pcap", NULL, "Replay a capture file."),
 	LATER("ping4", NULL, "Send an ICMP echo request."),

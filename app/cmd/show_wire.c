@@ -7,16 +7,14 @@
 #include <string.h>
 
 static const struct out_col cols[] = {
-	{"port", "port", OF_COUNT}, {"to", "to", OF_COUNT}, {"device", "device", OF_STR}, {"link", "link", OF_STR}, {"before", "before", OF_COUNT},
-	{"in", "in", OF_COUNT}, {"duplicated", "dup", OF_COUNT}, {"out", "out", OF_COUNT}, {"lost", "lost", OF_COUNT},
-	{"queue_drops", "queue", OF_COUNT}, {"too_long", "too long", OF_COUNT}, {"failed", "failed", OF_COUNT}, {"overflow", "overflow", OF_COUNT},
-	{"flushed", "flushed", OF_COUNT}, {"waiting", "waiting", OF_COUNT}, {"reordered", "reordered", OF_COUNT},
-	{"corrupted", "corrupted", OF_COUNT},
-	{"most_waiting", "most waiting", OF_COUNT}, {"room_bytes", "room", OF_COUNT}, {"pool_bytes", "pool", OF_COUNT},
-	{"settings", "settings", OF_STR},
+	{"port", "port", OF_COUNT}, {"name", "name", OF_STR}, {"to", "to port", OF_COUNT}, {"device", "device", OF_STR}, {"link", "link", OF_STR},
+	{"before", "before", OF_COUNT}, {"in", "in", OF_COUNT}, {"duplicated", "duplicated", OF_COUNT}, {"out", "out", OF_COUNT},
+	{"lost", "lost", OF_COUNT}, {"queue_drops", "queue full", OF_COUNT}, {"too_long", "too long", OF_COUNT}, {"failed", "failed", OF_COUNT},
+	{"overflow", "overflow", OF_COUNT}, {"flushed", "flushed", OF_COUNT}, {"waiting", "waiting", OF_COUNT},
+	{"reordered", "reordered", OF_COUNT}, {"corrupted", "corrupted", OF_COUNT}, {"most_waiting", "most waiting", OF_COUNT},
+	{"room_bytes", "room bytes", OF_COUNT}, {"pool_bytes", "buffer bytes", OF_COUNT}, {"settings", "settings", OF_STR},
 };
-#define NTEXT (ARRAY_SIZE(cols) - 4)
-static const struct out_view text_view = {.rows = "ports", .cols = cols, .ncols = NTEXT};
+static const struct out_view text_view = {.rows = "ports", .cols = cols, .ncols = ARRAY_SIZE(cols) - 1, .transpose = true};
 static const struct out_view csv_view = {.rows = "ports", .cols = cols, .ncols = ARRAY_SIZE(cols)};
 
 /* As they would be typed: "wire.loss 0.1%; wire.delay 1ms". */
@@ -60,11 +58,6 @@ int show_wire(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 			  "the wire does nothing to frames");
 		if (why != NULL)
 			sbuf_addf(r->out, "port %d: no device: %s\n", p, why);
-		if (json_integer_value(json_object_get(port, "room_bytes")) > 0)
-			sbuf_addf(r->out, "port %d: room for %.1f MB of frames, %.1f MB of buffers; at most %lld frames were inside\n", p,
-				  (double)json_integer_value(json_object_get(port, "room_bytes")) / 1048576,
-				  (double)json_integer_value(json_object_get(port, "pool_bytes")) / 1048576,
-				  (long long)json_integer_value(json_object_get(port, "most_waiting")));
 	}
 	json_decref(doc);
 	return 0;

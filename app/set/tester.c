@@ -4,9 +4,102 @@
 #include "app.h"
 #include "probe.h"
 
+#include <errno.h>
+#include <string.h>
+
 #define AT(member) offsetof(struct app, tester.member)
-#define MS 1000000ull
-#define S (1000 * MS)
+#define S 1000000000ull
+#define HOUR (3600 * S)
+
+void tester_init(struct tester *t)
+{
+	t->stall_ns = CTL_STALL_NS;
+	trial_cfg_init(&t->trial);
+	t->probe_mb = 1000;
+}
+
+void tester_apply(const struct app *app)
+{
+	if (app->ctl == NULL)
+		return;
+	ctl_set_stall(app->ctl, app->tester.stall_ns);
+	ctl_probe_memory(app->ctl, app->tester.probe_mb * 1000000);
+}
+
+/* ---- sets of waits by name ---- */
+
+enum waits { WAITS_DEFAULT, WAITS_RFC2544, WAITS_OTHER };
+static const char *const waits_words[] = {"default", "rfc2544", "other", NULL};
+
+static void waits_make(enum waits w, struct trial_cfg *c)
+{
+	struct trial_cfg made;
+
+	trial_cfg_init(&made);
+	if (w == WAITS_RFC2544)
+		trial_cfg_rfc2544(&made);
+	c->learn_wait_ns = made.learn_wait_ns;
+	c->drain_ns = made.drain_ns;
+	c->drain_min_ns = made.drain_min_ns;
+	c->drain_max_ns = made.drain_max_ns;
+	c->settle_ns = made.settle_ns;
+}
+
+static void waits_put(const struct setting *row, void *obj, const void *val)
+{
+	(void)row;
+	waits_make((enum waits) * (const int *)val, &((struct app *)obj)->tester.trial);
+}
+
+static bool waits_get(const struct setting *row, const void *obj, void *val)
+{
+	const struct trial_cfg *now = &((const struct app *)obj)->tester.trial;
+	int w = WAITS_DEFAULT;
+
+	(void)row;
+	for (; w < WAITS_OTHER; w++) {
+		struct trial_cfg named = *now;
+		waits_make((enum waits)w, &named);
+		if (named.learn_wait_ns == now->learn_wait_ns && named.drain_ns == now->drain_ns && named.drain_min_ns == now->drain_min_ns &&
+		    named.drain_max_ns == now->drain_max_ns && named.settle_ns == now->settle_ns)
+			break;
+	}
+	*(int *)val = w;
+	return w != WAITS_DEFAULT;
+}
+
+static void waits_unset(const struct setting *row, void *obj)
+{
+	(void)row;
+	waits_make(WAITS_DEFAULT, &((struct app *)obj)->tester.trial);
+}
+
+static int waits_may(const struct setting *row, const void *obj, const void *val, struct err *e)
+{
+	(void)obj;
+	if (*(const int *)val != WAITS_OTHER)
+		return 0;
+	return err_set(e, EINVAL, "%s: other waits are set one by one: trial.drain, trial.settle, ... (`help trial.drain`)", row->name);
+}
+
+static const struct setting_store waits_store = {waits_put, waits_get, waits_unset, waits_may};
+
+static bool check_drain(const struct setting *row, const void *obj, struct err *warn)
+{
+	const struct trial_cfg *c = &((const struct app *)obj)->tester.trial;
+
+	(void)row;
+	if (c->drain_min_ns > c->drain_max_ns)
+		err_set(warn, EINVAL, "trial.drain-min is more than trial.drain-max: no trial starts with that");
+	return true;
+}
+
+#define TRIAL(name_, type_, lo, hi, dflt_, member, help_) \
+	{.name = "trial." name_, .alias = "trial " name_, .scope = SCOPE_GLOBAL, .v = {&type_, lo, hi}, .dflt = dflt_, .offset = AT(trial.member), \
+	 .help = help_}
+#define DRAIN(name_, lo, dflt_, member, help_) \
+	{.name = "trial." name_, .alias = "trial " name_, .scope = SCOPE_GLOBAL, .v = {&vt_duration, lo, HOUR}, .dflt = dflt_, \
+	 .offset = AT(trial.member), .help = help_, .check = check_drain}
 
 const struct setting set_tester_rows[] = {
 	{.name = "stall", .scope = SCOPE_GLOBAL, .v = {&vt_duration, 1000, 10 * S}, .dflt = "50us", .offset = AT(stall_ns),
@@ -14,17 +107,24 @@ const struct setting set_tester_rows[] = {
 	{.name = "probes.memory", .alias = "probes memory", .scope = SCOPE_GLOBAL, .v = {&vt_uint, 1, 1000000}, .dflt = "1000", .unit = "MB",
 	 .offset = AT(probe_mb),
 	 .help = "most memory for receiving probes, in 10^6 bytes; `start` refuses what would take more, `show plan` tells what it takes"},
+	{.name = "trial", .scope = SCOPE_GLOBAL, .v = {&vt_enum, .choices = waits_words}, .store = &waits_store, .flags = SET_DERIVED,
+	 .help = "all waits of trials at once: rfc2544 is 2 s after learning, 2 s for frames on their way, 5 s to settle"},
+	TRIAL("learn", vt_uint, 0, 1000000, "0", learn, "frames that each receiving port sends before a trial, its own, so that switches know it"),
+	TRIAL("learn-rate", vt_rate, 0, 0, "1kpps", learn_rate, "rate of these frames"),
+	TRIAL("learn-wait", vt_duration, 0, HOUR, "0s", learn_wait_ns, "time between these frames and the trial"),
+	DRAIN("drain", 1000000, "100ms", drain_ns, "a trial that has sent waits for its frames until none has come for so long"),
+	DRAIN("drain-min", 0, "0s", drain_min_ns, "and for so long in any case, also when all have come"),
+	DRAIN("drain-max", 0, "2s", drain_max_ns, "and not longer than this"),
+	TRIAL("settle", vt_duration, 0, HOUR, "0s", settle_ns, "time after that until counters are read; frames that come in it are late"),
+	TRIAL("overtime", vt_duration, 0, HOUR, "10ms", overtime_ns, "a port that has not sent everything so long after its time is stopped"),
+	TRIAL("max-clock", vt_share, 0, 0, "20ppm", max_clock, "clock-suspect: the calibration of the clock moved by more"),
+	TRIAL("max-wait", vt_share, 0, 0, "5%", max_wait, "preempted: a worker waited for a CPU for a larger share of the time"),
+	TRIAL("max-stall", vt_duration, 1000, HOUR, "10ms", max_stall_ns, "preempted: one turn of a worker took longer"),
+	TRIAL("max-short", vt_share, 0, 0, "0.1%", max_short, "tester-limited: a larger share of the frames was not sent"),
+	TRIAL("max-rate-error", vt_share, 0, 0, "20ppm", max_rate_error,
+	      "tester-limited: the mean rate, first to last frame, was off by more (and by more than trial.resolution of the time)"),
+	TRIAL("probes", vt_bool, 0, 0, "on", probes,
+	      "a probe goes into every frame of a trial, where the smallest has room; off counts by counters alone"),
+	TRIAL("resolution", vt_duration, 0, HOUR, "200us", resolution_ns, "to which the times of the first and the last frame count"),
 };
 const unsigned set_ntester_rows = ARRAY_SIZE(set_tester_rows);
-
-void tester_init(struct tester *t)
-{
-	t->stall_ns = CTL_STALL_NS;
-	t->probe_mb = 1000;
-}
-
-void tester_apply(const struct app *app)
-{
-	ctl_set_stall(app->ctl, app->tester.stall_ns);
-	ctl_probe_memory(app->ctl, app->tester.probe_mb * 1000000);
-}

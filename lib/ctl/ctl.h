@@ -87,7 +87,7 @@ struct snap *ctl_snapshot(struct ctl *);
 /* Facts for show, as JSON trees (new references). */
 json_t *ctl_ports_json(struct ctl *);   /* {"show":"ports","ports":[{"port","name","spec","driver","pci","link","speed_mbps","mac","mtu","node",
 					 * "used","rx_queues","tx_queues","rxd","txd","mbufs","memory_bytes","offloads","rss","flow_control",
-					 * "promiscuous","notes":[..]}]} */
+					 * "promiscuous","pacing": who paces, and why not another,"notes":[..]}]} */
 json_t *ctl_plan_json(struct ctl *);    /* what each worker runs now */
 json_t *ctl_xstats_json(struct ctl *, const struct portset *ports);
 /* {"show":"clock","hz","uncertainty_ppm","span_ns","confidence":"high|limited","moved_ppm" (last minute),"readings","rejected","restarts",

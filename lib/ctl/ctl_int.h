@@ -28,6 +28,8 @@ struct run {
 	double asked_pps;
 	bool asked_max;
 	uint64_t base_bytes;   /* sent by the port's queues before this run */
+	bool has_rate;         /* this one, whatever the port's setting is */
+	struct rate rate;
 	uint64_t changed_ns;   /* when the rate or the frame last changed, CLOCK_MONOTONIC_RAW */
 	uint64_t end_ns;       /* when the last queue reported, CLOCK_MONOTONIC_RAW */
 };
@@ -40,7 +42,8 @@ struct stream {
 	uint32_t cell;
 	bool dirty;            /* settings changed since plans were made */
 	uint64_t version;      /* of the plans; 0: never made */
-	unsigned for_max, for_room; /* they depend on the port's mtu and buffers */
+	unsigned for_max, for_room; /* they depend on the port's mtu and buffers, */
+	bool for_probes;       /* and on its probe_all */
 	int rc;                /* they could not be made: */
 	char *why;
 	struct stream_frames *frames; /* NULL: not made */
@@ -137,6 +140,9 @@ struct ctl_port {
 	unsigned stuck_ticks;      /* seconds in which frames were offered and none was taken */
 	enum snap_link link;
 	uint64_t link_mbps;
+	uint64_t link_seq;         /* counts changes of both that were seen */
+	bool awake;                /* a measurement goes on: its workers do not sleep */
+	bool probe_all;            /* a trial puts a probe into each frame, whatever its streams say */
 	struct device *device;     /* of a wire: what frames pass on their way to this port, NULL: never was */
 	struct flap flap;          /* as it was last looked at, */
 	uint64_t flap_tsc;         /* and since when it goes on; */
@@ -182,6 +188,7 @@ struct ctl {
 	struct tags *tags;
 	uint64_t prev_tick_ns;
 	uint64_t stall_ns;
+	struct trial *trial;       /* that goes on, NULL: none */
 	/* settling */
 	uint64_t rx_sum, rx_moved_ns, inside_ns; /* when frames were last seen inside a device */
 	struct ctl_event ev[CTL_EVENTS];
@@ -215,7 +222,8 @@ bool workers_stop(struct ctl *c);                     /* false: some worker does
 bool worker_waited(const struct ctl_worker *cw, uint64_t *ns);
 void worker_mark(struct ctl_worker *cw, enum dp_mark m); /* the longest stall is one from now on */
 void worker_clear(struct ctl_worker *cw);
-bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *ports);
+/* Some Rx queue of rx or Tx queue of tx; NULL: none of them. */
+bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *rx, const struct portset *tx);
 
 /* tsc.c */
 int tsc_check(struct ctl *c, struct err *e);          /* before workers run; -ENODEV: their counters disagree */
@@ -262,6 +270,8 @@ void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns);
 bool all_counted(const struct program *p);          /* everything in it comes to an end */
 uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all);
 bool rates_vary(const struct ctl_port *cp);
+/* When frame k of the run was due, in cycles from frame 0; 0: it does not follow from its number. */
+uint64_t rates_due(const struct ctl_port *cp, uint64_t k);
 uint64_t rate_limit(const struct ctl_port *cp, unsigned group); /* frames from the start of the run, over all that changed; UINT64_MAX: none */
 
 /* shape.c */
@@ -314,6 +324,14 @@ void devices_add(struct ctl *c, struct ctl_port *cp, unsigned worker, struct dp_
 bool device_task_json(const struct ctl *c, const struct dp_task *t, json_t *tasks); /* false: it is of another kind */
 
 /* run.c */
+/* What a start asks for. */
+struct run_ask {
+	uint64_t duration_ns;      /* 0: none */
+	uint64_t count;            /* 0: none; own_count: instead of the port's setting */
+	bool own_count;
+	const struct rate *rate;   /* instead of the port's; NULL: that */
+};
+int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *ask, struct err *e); /* ctl_start() */
 void run_events(struct ctl *c);
 void run_arm(struct ctl *c);                       /* give armed starts their time; called before plans are built */
 void ctl_note(struct ctl *c, unsigned port, const char *fmt, ...) WR_PRINTF(3, 4);
@@ -327,6 +345,7 @@ void stat_queue(const struct ctl_port *cp, unsigned q, struct q_raw *out);
 /* Counters as rows of uint64_t: a -= b. */
 void cells_sub(void *a, const void *b, size_t bytes);
 void link_look(struct ctl *c, struct ctl_port *cp);
+void stat_run(const struct ctl_port *cp, struct snap_port *s); /* s->run */
 
 /* stream_stat.c */
 /* Frames of each cell that all queues have sent since open, [CTL_CELLS]; the caller frees. Exact when nothing is sending; of a queue that takes over

@@ -34,7 +34,7 @@ struct device {
 	struct dut_law *law;
 	bool idle_told;            /* the plan says that the sender is idle */
 	bool rest_told;            /* a note about too little room was given */
-	struct dut_counts past, base;
+	struct dut_counts past, seen, base; /* before its state was zeroed; of its state; at `clear` */
 };
 
 /* device_job.c: pure. cells: that frames may take, by what the settings make wait at that link speed; more than most are not there. */
@@ -54,4 +54,4 @@ void device_unstamped(struct device *d);             /* and none of its workers 
 
 /* device.c */
 struct ctl_port *wire_peer(const struct ctl *c, const struct ctl_port *cp); /* NULL: no wire, or closed */
-void device_counts(const struct device *d, struct dut_counts *out); /* since open */
+void device_counts(struct device *d, struct dut_counts *out); /* since open */

@@ -12,7 +12,7 @@ static const char *phase_word(const struct device *d)
 static json_t *one_wire(struct ctl *c, struct ctl_port *cp)
 {
 	const struct ctl_port *to = wire_peer(c, cp);
-	const struct device *d = to != NULL ? to->device : NULL;
+	struct device *d = to != NULL ? to->device : NULL;
 	struct dut_counts now = {0}, base = {0};
 	json_t *o = json_pack("{s:i, s:s, s:o, s:s, s:s}", "port", (int)cp->p.id, "name", cp->p.name, "to",
 			      to != NULL ? json_integer(to->p.id) : json_null(), "device", phase_word(d), "link",

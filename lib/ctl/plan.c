@@ -304,7 +304,7 @@ static void add_port(struct ctl *c, struct ctl_port *cp, unsigned worker, struct
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
 		if (cp->rx_worker[q] != (int)worker)
 			continue;
-		p->may_sleep &= !cp->p.cfg.idle_busy && !probes_awake(c);
+		p->may_sleep &= !cp->p.cfg.idle_busy && !cp->awake && !probes_awake(c);
 		struct dp_rx_slot *slot = &p->rx[p->nrx++];
 		*slot = (struct dp_rx_slot){.q = cp->rxq[q], .burst = (uint16_t)cp->p.cfg.rxburst, .owner = p->ntasks};
 		probe_tap_add(c, cp->p.id, q, slot);

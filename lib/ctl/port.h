@@ -71,6 +71,7 @@ struct port {                 /* control owns it */
 	const struct port_spec *spec;
 	void *priv;               /* the spec's own state, freed by its close() */
 	uint16_t nrxq, ntxq;      /* queues in use */
+	uint64_t carrier_changes; /* kernel ports: how often the link went up or down so far, also between two looks at it */
 	uint16_t dev_mtu;         /* kernel ports: the interface's MTU now, else 0 */
 	struct rte_ether_addr mac;
 	int node;

@@ -52,15 +52,15 @@ void probe_arm_unref(struct probe_arm *a)
 
 /* ---- what is asked for ---- */
 
-static bool stream_probes_on(const struct stream *s)
+static bool stream_probes_on(const struct ctl_port *cp, const struct stream *s)
 {
-	return s != NULL && s->cfg.frame.probe != 0;
+	return s != NULL && (s->cfg.frame.probe != 0 || (cp->probe_all && s->cfg.enabled));
 }
 
 bool port_probes(const struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < cp->nstreams; i++)
-		if (stream_probes_on(cp->stream[i]) && cp->stream[i]->cfg.enabled)
+		if (stream_probes_on(cp, cp->stream[i]) && cp->stream[i]->cfg.enabled)
 			return true;
 	return false;
 }
@@ -80,7 +80,7 @@ static uint32_t cells_of(const struct ctl_port *cp)
 	uint32_t n = 0;
 
 	for (unsigned i = 0; i < cp->nstreams; i++)
-		if (stream_probes_on(cp->stream[i]) && cp->stream[i]->cell >= n)
+		if (stream_probes_on(cp, cp->stream[i]) && cp->stream[i]->cell >= n)
 			n = cp->stream[i]->cell + 1;
 	return n;
 }
@@ -94,7 +94,7 @@ static bool covers(const struct probe_arm *a, const struct ctl_port *cp)
 		return false;
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		const struct stream *s = cp->stream[i];
-		if (stream_probes_on(s) && s->cfg.latency && a->latency[a->first[p] + s->cell] == 0)
+		if (stream_probes_on(cp, s) && s->cfg.latency && a->latency[a->first[p] + s->cell] == 0)
 			return false;
 	}
 	return true;
@@ -125,7 +125,7 @@ static void set_latency(struct probe_arm *a, const struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		const struct stream *s = cp->stream[i];
-		if (stream_probes_on(s) && s->cfg.latency && s->cell < a->spec.of[cp->p.id].nstreams)
+		if (stream_probes_on(cp, s) && s->cfg.latency && s->cell < a->spec.of[cp->p.id].nstreams)
 			a->latency[a->first[cp->p.id] + s->cell] = 1;
 	}
 }

@@ -118,6 +118,9 @@ void probe_past_free(struct probes *p);
 /* Streams that came since the last look count from here on, whatever their cells had counted for others. */
 void probe_cells_begin(struct ctl *c, struct ctl_port *cp);
 
+/* probe_json.c: H of probe.h, raw */
+json_t *probe_hist_json(const struct hist *h);
+
 /* probe_extra.c */
 void probe_extras_follow(struct ctl *c);           /* taps do what settings and samplers ask for */
 void probe_extras_free(struct probes *p);

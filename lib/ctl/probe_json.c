@@ -169,6 +169,11 @@ static json_t *hist_json(const struct hist *h, uint64_t off)
 	return o;
 }
 
+json_t *probe_hist_json(const struct hist *h)
+{
+	return hist_json(h, 0);
+}
+
 static const char *const near_names[PRX_NEARS] = {"64", "128", "256", "512"};
 static const char *const scale_names[PRX_SCALES] = {"1us", "10us", "100us", "1ms"};
 

@@ -76,7 +76,7 @@ static const struct rate *setting_of(const struct ctl_port *cp, const struct gro
 
 	*arrival = &cp->p.cfg.arrival;
 	if (g->cell < 0)
-		return &cp->p.cfg.rate;
+		return cp->run.has_rate ? &cp->run.rate : &cp->p.cfg.rate;
 	if (s == NULL || !s->cfg.rate.set)
 		return NULL;
 	*arrival = &s->cfg.arrival;
@@ -233,6 +233,21 @@ uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uin
 		last = due > last ? due : last;
 	}
 	return last;
+}
+
+uint64_t rates_due(const struct ctl_port *cp, uint64_t k)
+{
+	const struct group_rate *a = cp->rate;
+	struct pace p = {0};
+
+	if (cp->nrates != 1 || cp->program.ngroups != 1 || a->max)
+		return 0;
+	if (a->spec.arrival.kind == ARRIVAL_POISSON)
+		return 0;
+	if (a->shaped)
+		return shape_due(cp->program.group[0], a, k) - shape_due(cp->program.group[0], a, 0);
+	p.period = a->period;
+	return pace_due(&p, begins(cp->program.group[0], a, k));
 }
 
 /* Does the rate at which frames are due differ from time to time, because streams end before others or phases have other sizes? */

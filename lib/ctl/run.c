@@ -48,11 +48,22 @@ bool ctl_bounded(const struct ctl *c, unsigned port)
 	return cp->run.active && (cp->run.stop || cp->run.duration_ns != 0 || cp->run.bounded);
 }
 
+/* Frames that the port's schedule sends at most; 0: no bound. */
+static uint64_t count_of(const struct ctl_port *cp, const struct run_ask *ask)
+{
+	return ask->own_count ? ask->count : cp->p.cfg.count;
+}
+
+static const struct rate *rate_of(const struct ctl_port *cp, const struct run_ask *ask)
+{
+	return ask->rate != NULL ? ask->rate : &cp->p.cfg.rate;
+}
+
 /* Arrivals need deadlines. */
-static int check_times(const struct ctl_port *cp, const struct stream *s, unsigned id, struct err *e)
+static int check_times(const struct ctl_port *cp, const struct run_ask *ask, const struct stream *s, unsigned id, struct err *e)
 {
 	bool own = s->cfg.rate.set;
-	const struct rate *r = own ? &s->cfg.rate.rate : &cp->p.cfg.rate;
+	const struct rate *r = own ? &s->cfg.rate.rate : rate_of(cp, ask);
 	const struct arrival *a = own ? &s->cfg.arrival : &cp->p.cfg.arrival;
 	char who[32];
 
@@ -66,7 +77,7 @@ static int check_times(const struct ctl_port *cp, const struct stream *s, unsign
 }
 
 /* What the streams say together. A port's count would never end a stream that has its own rate and no count. */
-static int check_streams(const struct ctl_port *cp, uint64_t duration_ns, struct err *e)
+static int check_streams(const struct ctl_port *cp, const struct run_ask *ask, struct err *e)
 {
 	int rc = 0;
 
@@ -75,12 +86,12 @@ static int check_streams(const struct ctl_port *cp, uint64_t duration_ns, struct
 		if (s == NULL || !s->cfg.enabled)
 			continue;
 		rc = stream_stray(cp, s, e);
-		if (rc == 0 && s->cfg.latency && s->cfg.frame.probe == 0)
+		if (rc == 0 && s->cfg.latency && s->cfg.frame.probe == 0 && !cp->probe_all)
 			rc = err_set(e, EINVAL, "stream %u/%u has latency on, and its frames have no probes that could tell it: `set %u/%u probe on` puts one "
 				     "in each, or `set %u/%u latency off`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
 		if (rc == 0)
-			rc = check_times(cp, s, i, e);
-		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && cp->p.cfg.count != 0 && duration_ns == 0)
+			rc = check_times(cp, ask, s, i, e);
+		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && count_of(cp, ask) != 0 && ask->duration_ns == 0)
 			rc = err_set(e, EINVAL,
 				     "port %u has a count, but stream %u/%u has a rate of its own and no end: `set "
 				     "%u/%u count N` gives it one, "
@@ -90,7 +101,7 @@ static int check_streams(const struct ctl_port *cp, uint64_t duration_ns, struct
 	return rc;
 }
 
-static int may_start(struct ctl *c, struct ctl_port *cp, uint64_t duration_ns, struct err *e)
+static int may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask, struct err *e)
 {
 	if (!cp->used)
 		return err_set(e, EINVAL, "port %u (%s) is not used: no map names it; add -m \"1.%u\"", cp->p.id,
@@ -120,10 +131,10 @@ static int may_start(struct ctl *c, struct ctl_port *cp, uint64_t duration_ns, s
 			       cp->p.id, cp->txq[0]->pool_size, cp->p.id);
 	int rc = device_check(c, cp, e);
 	if (rc == 0)
-		rc = check_streams(cp, duration_ns, e);
+		rc = check_streams(cp, ask, e);
 	if (rc < 0)
 		return rc;
-	return program_make(c, cp, &cp->program, cp->p.cfg.count != 0 ? cp->p.cfg.count : UINT64_MAX, &cp->next, e);
+	return program_make(c, cp, &cp->program, count_of(cp, ask) != 0 ? count_of(cp, ask) : UINT64_MAX, &cp->next, e);
 }
 
 static uint64_t tx_bytes(const struct ctl_port *cp)
@@ -135,13 +146,13 @@ static uint64_t tx_bytes(const struct ctl_port *cp)
 	return sum;
 }
 
-int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, struct err *e)
+int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *ask, struct err *e)
 {
 	int rc = 0;
 
 	for (unsigned i = 0; i < c->nports && rc == 0; i++)
 		if (portset_has(ports, i))
-			rc = may_start(c, c->port[i], duration_ns, e);
+			rc = may_start(c, c->port[i], ask, e);
 	if (rc == 0)
 		rc = probes_arm(c, ports, e);
 	for (unsigned i = 0; i < c->nports && rc < 0; i++) /* all or none */
@@ -159,8 +170,10 @@ int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, 
 				       .group = c->group_seq,
 				       .armed = true,
 				       .active = true,
-				       .duration_ns = duration_ns,
-				       .count = cp->p.cfg.count,
+				       .duration_ns = ask->duration_ns,
+				       .count = count_of(cp, ask),
+				       .has_rate = ask->rate != NULL,
+				       .rate = ask->rate != NULL ? *ask->rate : (struct rate){0},
 				       .bounded = all_counted(&cp->program),
 				       .base_bytes = tx_bytes(cp)};
 		cp->said[0] = '\0';
@@ -169,6 +182,11 @@ int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, 
 		cp->program_seq = c->plan_seq;
 	}
 	return 0;
+}
+
+int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, struct err *e)
+{
+	return run_start(c, ports, &(struct run_ask){.duration_ns = duration_ns}, e);
 }
 
 void run_arm(struct ctl *c)

@@ -190,7 +190,7 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 	}
 	probes_clear(c, ports);
 	for (unsigned w = 0; w < c->nworkers; w++)
-		if (worker_serves(c, w, ports))
+		if (worker_serves(c, w, ports, ports))
 			worker_clear(&c->worker[w]);
 }
 
@@ -200,6 +200,7 @@ void link_look(struct ctl *c, struct ctl_port *cp)
 	uint64_t was_mbps = cp->link_mbps;
 
 	dev_link(cp);
+	cp->link_seq += cp->link != was || cp->link_mbps != was_mbps;
 	if (cp->link_mbps != was_mbps)
 		cp->touched = true; /* a rate in percent follows the speed */
 	if (cp->link != was)
@@ -236,7 +237,7 @@ static double frame_l1_bits(const struct snap_port *s)
 }
 
 /* A paced frame occupies its slot to the end: n frames at p frames/s last n / p, not (n - 1) / p. */
-static void run_times(const struct ctl_port *cp, struct snap_port *s)
+void stat_run(const struct ctl_port *cp, struct snap_port *s)
 {
 	const struct run *r = &cp->run;
 	uint64_t sent = 0, bytes = 0, last = 0, end;
@@ -370,7 +371,7 @@ static void snap_one(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 	cells_sub(&s->tx_sizes, &cp->base.tx_sizes, sizeof(s->tx_sizes));
 	stat_dev(cp, &dev);
 	take_dev(s, &dev, &cp->base.dev);
-	run_times(cp, s);
+	stat_run(cp, s);
 }
 
 static void snap_one_worker(const struct ctl *c, const struct ctl_worker *cw, struct snap_worker *s)

@@ -100,8 +100,8 @@ static int may_probe(const struct ctl_port *cp, const struct frame_spec *spec, s
 	if (spec->probe != 0 && cp->p.id >= PROBE_PORTS)
 		return err_set(e, ERANGE, "a probe names ports 0 to %d, this is port %u: set probe off", PROBE_PORTS - 1, cp->p.id);
 	if (spec->probe != 0 && cp->p.ntxq > PROBE_QUEUES)
-		return err_set(e, ERANGE, "a probe names Tx queues 0 to %d, port %u has %u: map fewer cores to it, or set probe off", PROBE_QUEUES - 1,
-			       cp->p.id, cp->p.ntxq);
+		return err_set(e, ERANGE, "a probe names Tx queues 0 to %d, port %u has %u: map fewer cores to it, or set probe off",
+			       PROBE_QUEUES - 1, cp->p.id, cp->p.ntxq);
 	return 0;
 }
 
@@ -118,6 +118,23 @@ int stream_compile(const struct ctl_port *cp, const struct stream_cfg *cfg, cons
 	if (rc < 0)
 		frame_plan_free(out);
 	return rc;
+}
+
+/* A probe for each frame of that size, whatever the stream says of probes; frames keep the length that they have without. */
+static int probed(const struct ctl_port *cp, const struct stream *s, const struct frame_spec *spec, struct frame_spec *one, struct err *e)
+{
+	struct frame_plan plain;
+
+	one->probe = spec->probe;
+	if (one->size == 0) {
+		int rc = stream_compile(cp, &s->cfg, one, &plain, e);
+		if (rc < 0)
+			return rc;
+		one->size = (uint16_t)(plain.len + FRAME_FCS);
+		frame_plan_free(&plain);
+	}
+	one->probe = 1;
+	return 0;
 }
 
 static int compile(struct ctl_port *cp, struct stream *s, struct err *e)
@@ -145,7 +162,9 @@ static int compile(struct ctl_port *cp, struct stream *s, struct err *e)
 				f->plan = xrealloc(f->plan, cap * sizeof(*f->plan));
 			}
 			one.size = size[i];
-			rc = stream_compile(cp, &s->cfg, &one, &f->plan[f->nplans], e);
+			rc = cp->probe_all ? probed(cp, s, v.spec, &one, e) : 0;
+			if (rc == 0)
+				rc = stream_compile(cp, &s->cfg, &one, &f->plan[f->nplans], e);
 			if (rc < 0)
 				break;
 			*at = (uint16_t)++f->nplans;
@@ -170,7 +189,7 @@ int stream_plans(struct ctl *c, struct ctl_port *cp, struct stream *s, struct er
 	unsigned max = plan_max_size(cp, &s->cfg.frame.stack), room = tx_room(cp);
 	struct err why;
 
-	if (!s->dirty && s->version != 0 && s->for_max == max && s->for_room == room)
+	if (!s->dirty && s->version != 0 && s->for_max == max && s->for_room == room && s->for_probes == cp->probe_all)
 		return cached(s, e);
 	stream_plans_free(s);
 	s->rc = compile(cp, s, &why);
@@ -185,6 +204,7 @@ int stream_plans(struct ctl *c, struct ctl_port *cp, struct stream *s, struct er
 	s->dirty = false;
 	s->for_max = max;
 	s->for_room = room;
+	s->for_probes = cp->probe_all;
 	s->version = ++c->version_seq;
 	return cached(s, e);
 }

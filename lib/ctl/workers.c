@@ -104,11 +104,14 @@ void worker_clear(struct ctl_worker *cw)
 		cw->base_waited_ns = 0;
 }
 
-bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *ports)
+bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *rx, const struct portset *tx)
 {
-	for (unsigned i = 0; i < c->place.n; i++)
-		if (portset_has(ports, c->place.q[i].port) && c->place.q[i].lcore == c->worker[worker].lcore)
+	for (unsigned i = 0; i < c->place.n; i++) {
+		const struct place_queue *q = &c->place.q[i];
+		const struct portset *of = q->tx ? tx : rx;
+		if (q->lcore == c->worker[worker].lcore && of != NULL && portset_has(of, q->port))
 			return true;
+	}
 	return false;
 }
 

@@ -76,6 +76,7 @@ struct dp_txq {
 	bool written;            /* stale is not exact: somebody may write into frames */
 	uint32_t swept;          /* buffers taken through the pool's back end since the last cache flush */
 	uint16_t head, n;        /* m[head..n) is the unsent tail */
+	cell_t first_tsc;        /* when the device accepted the first frame of the run; 0: none yet */
 	cell_t last_tsc;         /* when the device last accepted a frame */
 	cell_t retries;          /* offers of a tail that was not taken whole: how control sees a device that takes nothing */
 	/* Cycles from its deadline to the turn in which it went, of the first frame of each burst: none waited longer. NULL: nobody asks. Control's

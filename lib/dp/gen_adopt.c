@@ -330,6 +330,7 @@ static void begin(const struct gen_job *j, struct gen_state *g, uint64_t now)
 	cell_set(&g->sent, 0);
 	cell_set(&g->start_tsc, j->start_tsc);
 	cell_set(&g->last_tsc, j->start_tsc);
+	cell_set(&j->txq->first_tsc, 0);
 	line_up(j, g, (int64_t)(now - j->start_tsc) > 0 ? now : j->start_tsc);
 	/* last: who sees the number must not see the state of the run before */
 	__atomic_store_n(&g->run, j->run, __ATOMIC_RELEASE);

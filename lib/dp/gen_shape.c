@@ -149,20 +149,37 @@ __rte_noinline unsigned gen_ready_shaped(const struct gen_job *j, const struct g
 
 /* ---- late ---- */
 
-#define GIVE_MOST 65536 /* frames of Poisson arrivals in one turn: each takes some nanoseconds */
+/* Of one turn, so that what is within the limit is sent also where giving up is all that there would be time for: */
+#define GIVE_TIMES 64
+#define GIVE_MOST 16384 /* frames of Poisson arrivals: each takes some nanoseconds */
 
-/* The group's next n frames will not be sent. Those of the schedule are counted by their number: they come off again. */
-static void give(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, uint64_t n)
+/* The schedule's frames are counted by their number: those that are not sent come off the cells of their streams again. */
+static void take_off(struct gen_state *g, const struct gen_grp *gr, uint64_t n)
 {
 	uint64_t at = gr->i - gr->prog_i;
 
-	if (gr->stream < 0) {
-		gen_unsettle(g);
-		cell_add(&g->accepted, n);
+	gen_unsettle(g);
+	cell_add(&g->accepted, n);
+	if (n < frun_nstreams(gr->prog) / 4) { /* few of many streams */
+		for (uint64_t i = at; i < at + n; i++) {
+			uint64_t bytes = frun_bytes(gr->prog, i, 1);
+			struct gen_cell *c = &g->cell[frun_stream_id(gr->prog, frun_stream_at(gr->prog, i))];
+			cell_add(&c->packets, UINT64_MAX);
+			cell_add(&c->bytes, -bytes);
+			cell_add(&g->sizes.n[cnt_size_class(bytes)], UINT64_MAX);
+		}
+	} else {
 		gen_fold(g, gr->prog, at + n, UINT64_MAX);
 		gen_fold(g, gr->prog, at, 1);
-		gen_settle(g);
 	}
+	gen_settle(g);
+}
+
+/* The group's next n frames will not be sent. */
+static void give(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, uint64_t n)
+{
+	if (gr->stream < 0)
+		take_off(g, gr, n);
 	cell_add(&j->txq->cnt.unsent, n);
 	gr->i += n;
 	gen_seek(gr);
@@ -173,7 +190,7 @@ void gen_give_late(struct dp_worker *w, const struct gen_job *j, struct gen_stat
 {
 	struct gen_own *o = gen_own(g);
 
-	while (o->nlive > 0 && g->base.active) {
+	for (unsigned times = 0; times < GIVE_TIMES && o->nlive > 0 && g->base.active; times++) {
 		struct gen_grp *gr = gen_top(o);
 		uint64_t limit = now - j->lag_cycles, most = gr->end_i - gr->i;
 
@@ -184,6 +201,7 @@ void gen_give_late(struct dp_worker *w, const struct gen_job *j, struct gen_stat
 		uint64_t n = gen_due_before(j, gr, gr->i, most, limit);
 		if (n == 0)
 			return;
+		times += n == GIVE_MOST ? GIVE_TIMES : 0;
 		give(j, g, gr, n);
 		gen_arrive(w, j, g, now);
 	}
@@ -197,5 +215,8 @@ __rte_noinline void gen_close(const struct gen_job *j, const struct gen_grp *gr)
 
 __rte_noinline void gen_count_late(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t n, uint64_t now)
 {
-	cell_add(&j->txq->cnt.late, gen_due_before(j, gr, i, n, now - j->late_cycles));
+	uint64_t before = now - j->late_cycles;
+
+	/* where more is asked than can be sent all of them are, always */
+	cell_add(&j->txq->cnt.late, is_before(j, gr, i + n - 1, before) ? n : gen_due_before(j, gr, i, n, before));
 }

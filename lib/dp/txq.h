@@ -33,6 +33,8 @@ static inline void txq_count(struct dp_txq *q, unsigned sent, uint64_t bytes, ui
 	cell_add(&q->cnt.bytes, bytes);
 	cell_add(&q->cnt.bursts, 1);
 	cell_set(&q->last_tsc, now);
+	if (unlikely(cell_get(&q->first_tsc) == 0))
+		cell_set(&q->first_tsc, now);
 }
 
 /* Bytes with FCS of frames that are ours. */

@@ -359,7 +359,8 @@ static struct frun *pack(struct run_make *m)
 		PIECE(slot_id, f->nslots), PIECE(place0, f->nstreams + 1), PIECE(place, f->ncycle), PIECE(size_before, f->ncycle + 1),
 		PIECE(own_before, f->own + 1), PIECE(sizes, (f->own / RUN_SIZES_STEP + 2) * CNT_NSIZES), PIECE(class, f->nclasses),
 		PIECE(lane_len, f->lanes + RUN_OVER), PIECE(line_of, ARRAY_SIZE(m->written)),
-		PIECE(probe, f->own), PIECE(probe_run, f->own), PIECE(cols, 1), PIECE(lane_line, (f->lanes + (size_t)RUN_OVER) * f->nlines * RUN_LINE),
+		PIECE(probe, f->own), PIECE(probe_run, f->own), PIECE(cols, 1),
+		PIECE(lane_line, (f->lanes + (size_t)RUN_OVER) * f->nlines * RUN_LINE),
 		PIECE(lane_base, (f->lanes + (size_t)RUN_OVER) * (f->cols != NULL ? f->cols->nsums : 0)),
 	};
 #undef PIECE

@@ -250,7 +250,7 @@ static void flat(const json_t *v, const char *name, enum out_mode mode, struct s
 void out_write(enum out_mode mode, const json_t *doc, const struct out_view *view, struct sbuf *out)
 {
 	if (mode == OUT_JSON) {
-		char *s = json_dumps(doc, JSON_COMPACT | JSON_ENCODE_ANY);
+		char *s = json_dumps(doc, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 		sbuf_addf(out, "%s\n", s != NULL ? s : "null");
 		free(s);
 		return;

@@ -142,7 +142,7 @@ static void hits_print(const struct vspec *s, const void *v, struct sbuf *out)
 
 static void hits_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
 {
-	static const char *const words[] = {"none", "0.1%", "1%", "every 1000", NULL};
+	static const char *const words[] = {"none", "0.1%", "1%", "every", NULL};
 
 	offer_words(words, prefix, offer, arg);
 	if (s->choices != NULL)
@@ -207,7 +207,7 @@ static void limit_print(const struct vspec *s, const void *v, struct sbuf *out)
 
 static void limit_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
 {
-	static const char *const words[] = {"none", "1Mpps", "1Gbps", "50%", "1Mpps queue 512", NULL};
+	static const char *const words[] = {"none", "1Mpps", "1Gbps", "50%", NULL};
 
 	offer_words(words, prefix, offer, arg);
 	if (prefix[0] == '\0' || strchr(prefix, ' ') != NULL)
@@ -308,7 +308,7 @@ static void delay_print(const struct vspec *s, const void *v, struct sbuf *out)
 
 static void delay_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
 {
-	static const char *const words[] = {"none", "1ms", "1ms..2ms", "normal 1ms 100us", "exponential 1ms", NULL};
+	static const char *const words[] = {"none", "1ms", "1ms..2ms", "normal", "exponential", NULL};
 
 	offer_words(words, prefix, offer, arg);
 	vt_duration.complete(s, prefix, offer, arg);
@@ -373,7 +373,7 @@ static void flap_print(const struct vspec *s, const void *v, struct sbuf *out)
 
 static void flap_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
 {
-	static const char *const words[] = {"none", "100ms every 10s", NULL};
+	static const char *const words[] = {"none", "100ms", NULL};
 
 	offer_words(words, prefix, offer, arg);
 	if (strchr(prefix, ' ') != NULL)

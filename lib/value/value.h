@@ -67,6 +67,7 @@ int vspec_fail(const struct vspec *s, int code, int col, struct err *e, const ch
 /* uint64_t ns; ns us ms s m h, a bare number is refused (names the units) */ extern const struct vtype vt_duration;
 /* uint16_t frame size in bytes with FCS; 0 = auto. One size; vt_sizes (lib/vary) takes sequences */ extern const struct vtype vt_size;
 /* uint64_t bit/s: 100G, 2.5Gbps, 40000Mbps; auto = 0 (what the device says), outside of min and max */ extern const struct vtype vt_speed;
+/* uint64_t parts per 10^9: 0.1%, 20ppm, 0 */ extern const struct vtype vt_share;
 /* uint32_t: off 0, on 1, every N: one of N, 1..2^32 - 1 */ extern const struct vtype vt_every;
 /* int: index into choices; unique prefixes allowed */ extern const struct vtype vt_enum;
 /* char[VT_TEXT_MAX]: any text; quotes already removed */ extern const struct vtype vt_text;

@@ -179,11 +179,14 @@ static bool gen_open(struct variant *v, const struct row *row, const struct vari
 	v->txq->pool = bare->pool;
 	v->txq->pool_size = v->txq->pool->size;
 	v->txq->mark = ++opened << 8;
+	v->txq->lateness = zeroed(hist_size(GEN_LATE_SHAPE));
+	hist_init(v->txq->lateness, GEN_LATE_SHAPE);
 	g->cell = zeroed(GEN_MAX_STREAMS * sizeof(*g->cell));
 	g->probes = zeroed(sizeof(*g->probes));
 	struct gen_job *j = row_job(row, v->txq, burst, isa, &v->engine);
 	if (j == NULL)
 		return false;
+	j->late_cycles = (uint64_t)(clock_hz() / 1000);
 	j->rx_written = flags & WRITTEN;
 	if (pps > 0)
 		((struct gen_group *)(uintptr_t)j->group)->period = pace_period(clock_hz(), pps);

@@ -201,6 +201,7 @@ def test_changes_while_sending(maps, tmp_path):
         live.send("stop all; wait all")
         assert live.quit()[0] == 0
     finally:
+        print(live.errors()[-2000:])
         live.close()
     assert "is kept" not in log.read_text()
 

@@ -3,12 +3,7 @@
  * them, and followed frame by frame in the plain way. The number of a stream stands in the last two bytes of eth.dst. */
 #pragma once
 #include "dp_fake.h"
-#include "frame.h"
-#include "frame_probe.h"
-
-#define MAX_IDS 64
-#define MAX_GROUPS 40
-#define MAX_CYCLE 64
+#include "dp_probe_model.h"
 
 /* One phase as a test writes it. Lives until world_free(): plans and workers point to its programs. */
 struct tphase {
@@ -58,9 +53,7 @@ struct world {
 	struct tgroup adopted[MAX_GROUPS];
 	unsigned nadopted;
 	struct { struct world *x; unsigned q, n; struct follow f[MAX_GROUPS]; } at[FAKE_QUEUES];
-	bool probing;            /* some streams that are made have probes */
-	/* of each queue and stream: probes accepted, and frames until the next where not all have one */
-	struct { uint64_t sent[MAX_IDS], last_sent; uint32_t left[MAX_IDS]; } probe[FAKE_QUEUES];
+	struct probe_model probe[FAKE_QUEUES];
 	uint64_t sizes[CNT_NSIZES];
 	uint64_t sent[MAX_IDS][2], built[FAKE_QUEUES]; /* frames, bytes per stream; frames that are through */
 	bool gives;              /* frames may be given up: those that come are looked for */
@@ -96,8 +89,7 @@ static inline const struct frame_plan *filled_frames(struct world *x, unsigned i
 	frame_vals_vary(&s->vals, proto, nth, field, &v);
 	s->size = (uint16_t)size;
 	s->fill = fill;
-	/* all frames that a stream has in a schedule say the same of it */
-	s->probe = x->probing ? (const uint32_t[]){0, 1, 1, 1, 1, 2, 5}[(3 * id + x->sched) % 7] : 0;
+	s->probe = probe_every(id, x->sched);
 	assert_int_equal(frame_compile(s, NULL, 16000, p, &e), 0);
 	frame_spec_free(s);
 	free(s);
@@ -238,74 +230,24 @@ static inline unsigned expected(struct world *x, unsigned q, const struct follow
 	return id;
 }
 
-/* A frame that the device took has its probe, with the next number of its stream on this queue, or room for one. Both keep all sums right, so
- * that the rest of the frame is what it was built as. */
-static inline void check_probe(struct world *x, unsigned q, const struct follow *f, const struct frame_plan *plan, unsigned id, const uint8_t *at)
-{
-	const struct tgroup *g = adopted_group(x, f->stream);
-	uint32_t *left = &x->probe[q].left[id];
-	uint64_t hi, lo, now = rte_rdtsc();
-
-	memcpy(&hi, at, 8);
-	memcpy(&lo, at + 8, 8);
-	hi = rte_be_to_cpu_64(hi);
-	lo = rte_be_to_cpu_64(lo);
-	struct probe p = probe_of(hi, lo);
-	assert_true(probe_right(hi, lo));
-	assert_int_equal(hi, probe_hi(p.seq, p.port, p.queue, hi & 31 ? (hi & 31) << 15 | (lo >> 36 & 0x7fff) : lo >> 36 & 0x7fff, lo));
-	if (plan->probe_every > 1 && *left > 0 && *left < plan->probe_every) {
-		assert_int_equal(lo, probe_lo(PROBE_NONE, 0, 0));
-		assert_int_equal(hi, probe_hi(0, 0, 0, 0, lo));
-		--*left;
-		return;
-	}
-	if (plan->probe_every > 1)
-		*left = plan->probe_every - 1;
-	assert_int_equal(p.stream, id);
-	assert_int_equal(p.port, x->txq[q]->port);
-	assert_int_equal(p.queue, q);
-	assert_int_equal(p.seq, (uint32_t)x->probe[q].sent[id]);
-	x->probe[q].sent[id]++;
-	uint64_t sent = now - ((now - p.sent) & PROBE_SENT_MASK);
-	assert_true(sent >= x->probe[q].last_sent);
-	x->probe[q].last_sent = sent;
-	if ((g->period.cycles | g->period.frac) == 0)
-		assert_int_equal(p.delay, 0);
-	if (f->timed) {
-		uint64_t due = due_of(g, f, q + f->i * x->nq), code = probe_delay_code((int64_t)(sent - due) > 0 ? sent - due : 0);
-		assert_int_equal(p.delay, (code & 0x7fff) << (code >> 15));
-	}
-}
-
-/* The same but for what a probe says. */
-static inline bool is_frame(const uint8_t *got, unsigned got_len, const uint8_t *want, const struct frame_plan *plan)
-{
-	unsigned from = plan->probe_off != 0 ? plan->probe_off : plan->len, to = plan->probe_off != 0 ? from + PROBE_LEN : from;
-
-	return got_len == plan->len && memcmp(got, want, from) == 0 && memcmp(got + to, want + to, plan->len - to) == 0;
-}
-
 static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 {
 	struct { struct world *x; unsigned q; } *at = arg;
 	struct world *x = at->x;
-	uint8_t want[FRAME_MAX_LEN], got[FRAME_MAX_LEN];
 	const struct frame_plan *plan;
-
+	uint8_t want[FRAME_MAX_LEN], got[FRAME_MAX_LEN];
 	memcpy(got, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
 	struct follow *f = follow_of(x, at->q, (unsigned)(got[4] << 8 | got[5]));
 	assert_non_null(f);
 	const struct tgroup *g = adopted_group(x, f->stream);
 	unsigned id = expected(x, at->q, f, want, &plan);
-	for (unsigned n = 0; x->gives && n < 65536 && !is_frame(got, m->data_len, want, plan); n++) {
+	for (unsigned n = 0; x->gives && n < 65536 && !probe_aside(got, m->data_len, want, plan); n++) {
 		f->i++;
 		id = expected(x, at->q, f, want, &plan);
 	}
-	unsigned len = plan->len;
-	if (accepted && plan->probe_off != 0)
-		check_probe(x, at->q, f, plan, id, got + plan->probe_off);
-	if (plan->probe_off != 0)
-		memcpy(got + plan->probe_off, want + plan->probe_off, PROBE_LEN);
+	uint64_t len = plan->len, due = f->timed ? due_of(g, f, at->q + f->i * x->nq) : 0;
+	assert_true(!f->timed || (int64_t)((x->now != 0 ? x->now : rte_rdtsc()) - due) >= 0);
+	probe_through(&x->probe[at->q], plan, id, got, want, accepted, (g->period.cycles | g->period.frac) == 0, f->timed ? &due : NULL);
 	assert_int_equal(m->data_len, len);
 	if (m->ol_flags != 0) { /* the device fills them in */
 		memset(want + m->l2_len + 10, 0, 2);
@@ -316,8 +258,6 @@ static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 	assert_memory_equal(got, want, len);
 	assert_int_equal(m->packet_type, DP_DST_KNOWN); /* none of ours is for a group, and all buffers say so */
 	assert_true(f->i * x->nq + at->q < g->limit);
-	if (f->timed)
-		assert_true((int64_t)((x->now != 0 ? x->now : rte_rdtsc()) - due_of(g, f, at->q + f->i * x->nq)) >= 0);
 	f->i++;
 	x->built[at->q]++;
 	if (accepted) {
@@ -573,12 +513,10 @@ static inline void check_counts(const struct world *x)
 	for (unsigned q = 0; q < x->nq; q++) {
 		assert_true(gen_counts(x->gen[q], sum, MAX_IDS));
 		assert_true(gen_sizes(x->gen[q], &sizes));
+		probe_counts_right(&x->probe[q], x->gen[q]);
 	}
 	for (unsigned c = 0; c < CNT_NSIZES; c++)
 		assert_int_equal(sizes.n[c], x->sizes[c]);
-	for (unsigned q = 0; q < x->nq; q++)
-		for (unsigned s = 0; s < MAX_IDS; s++)
-			assert_int_equal(gen_probes_sent(x->gen[q], s), x->probe[q].sent[s]);
 	for (unsigned s = 0; s < MAX_IDS; s++) {
 		assert_int_equal(sum[s].packets, x->sent[s][0]);
 		assert_int_equal(sum[s].bytes, x->sent[s][1]);
@@ -601,7 +539,6 @@ static inline struct world *world_new(unsigned nq, unsigned pool)
 	struct err e;
 
 	fake_open();
-	x->probing = any(2) == 0;
 	x->nq = nq;
 	x->w = zeroed(sizeof(*x->w));
 	snprintf(name, sizeof(name), "w%u", serial++);
@@ -614,11 +551,8 @@ static inline struct world *world_new(unsigned nq, unsigned pool)
 		assert_true(gen_pool_fits(x->txq[q]->pool));
 		x->txq[q]->pool_size = pool;
 		x->gen[q] = zeroed(dp_kind_gen.mem());
-		x->gen[q]->cell = zeroed(GEN_MAX_STREAMS * sizeof(struct gen_cell));
-		x->gen[q]->probes = zeroed(sizeof(struct gen_probes));
-		x->txq[q]->port = 5;
-		for (unsigned s = 0; x->probing && s < MAX_IDS; s++) /* some pass 2^32 */
-			x->gen[q]->probes->seq[s] = x->probe[q].sent[s] = s % 2 ? UINT32_MAX - any(100) : 0;
+		x->gen[q]->cell = zeroed(GEN_MAX_STREAMS * sizeof(struct gen_cell) + sizeof(struct gen_probes));
+		probe_open(&x->probe[q], x->gen[q], x->txq[q], q);
 		x->at[q].x = x;
 		x->at[q].q = q;
 		fake[q].judge = judge;
@@ -645,7 +579,6 @@ static inline void world_free(struct world *x)
 		rte_mempool_free(x->txq[q]->pool);
 		free(x->txq[q]);
 		free(x->gen[q]->cell);
-		free(x->gen[q]->probes);
 		free(x->gen[q]);
 	}
 	for (unsigned i = 0; i < x->nplans; i++)

@@ -365,6 +365,36 @@ static void test_skip_groups(void **state)
 	}
 }
 
+/* Many streams in turn, of sizes that differ: those that are given up come off the right streams. */
+static void test_skip_streams(void **state)
+{
+	for (unsigned gap = 3000; gap <= 60000; gap *= 20) {
+		struct world *x = world_new(2, 4095);
+		struct tphase *p = phase_new(x);
+
+		(void)state;
+		x->gives = true;
+		for (unsigned id = 0; id < 60; id++)
+			phase_add(p, id, frames_of(x, id, 64 + 10 * id, 1, 60000));
+		one_group(x, p);
+		shaped(&x->group[0], shape(0, &patterns[0].a, 1e6, 1e6, 0, 0));
+		x->group[0].limit = 20000;
+		x->job.start_tsc = x->now = T0;
+		x->job.catchup = GEN_SKIP;
+		x->job.lag_cycles = 10;
+		adopt_at(x);
+		for (unsigned turn = 0; turn < 100000 && !all_done(x); turn++) {
+			to(x, x->now + any(gap));
+			if (turn % 16 == 0)
+				check_counts(x);
+		}
+		assert_true(all_done(x));
+		assert_int_equal(TOTAL(x, packets) + TOTAL(x, unsent), 20000);
+		assert_true(TOTAL(x, unsent) > 15000);
+		world_free(x);
+	}
+}
+
 /* ---- changes ---- */
 
 /* From any arrival to any other while frames fly: none is lost, doubled or out of order, and none goes before the change lets it. */
@@ -490,7 +520,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exact), cmocka_unit_test(test_all_go), cmocka_unit_test(test_skip),
 		cmocka_unit_test(test_skip_slow_device), cmocka_unit_test(test_overspeed), cmocka_unit_test(test_small_lag),
-		cmocka_unit_test(test_skip_groups), cmocka_unit_test(test_changes), cmocka_unit_test(test_lateness), cmocka_unit_test(test_max),
+		cmocka_unit_test(test_skip_groups), cmocka_unit_test(test_skip_streams), cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_lateness), cmocka_unit_test(test_max),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

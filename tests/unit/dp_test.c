@@ -486,7 +486,7 @@ static void test_hand_over(void **state)
 		fake[q].judge = NULL; /* what it knows would be changed by one thread and read by the other */
 		fake[q].drops = true;
 	}
-	x->probing = true;
+	probing = true;
 	for (unsigned i = 0; i < ARRAY_SIZE(p); i++) {
 		p[i] = phase_new(x);
 		for (unsigned s = 0; s <= i; s++)

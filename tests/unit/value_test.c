@@ -579,7 +579,7 @@ static void test_devices(void **state)
 	not(&v_loss, "1% burst 8 9", -EINVAL, 11, "behind the value");
 	not(&v_loss, "1 2 3 4 5", -EINVAL, 8, "more after");
 	not(&v_copy, "1% burst 8", -EINVAL, 3, "burst");
-	completes(&v_loss, "", "none 0.1% 1% every 1000 ");
+	completes(&v_loss, "", "none 0.1% 1% every ");
 	completes(&v_loss, "0.5% b", "0.5% burst ");
 	completes(&v_loss, "0.5% burst ", "");
 	completes(&v_copy, "1% b", "");
@@ -593,6 +593,9 @@ static void test_devices(void **state)
 	not(&v_limit, "3Mpps queue", -EINVAL, 11, "nothing behind \"queue\"");
 	not(&v_limit, "max queue 3", -EINVAL, 0, "no limit");
 	completes(&v_limit, "3Mpps q", "3Mpps queue ");
+	completes(&v_limit, "3M", "3Mpps 3Mbps ");
+	completes(&v_delay, "no", "none normal ");
+	completes(&v_flap, "1s e", "1s every ");
 
 	is(&v_delay, "1ms", "1ms");
 	is(&v_delay, "0s", "0s");

@@ -151,6 +151,10 @@ static void read_link(const struct nlmsghdr *h, void *arg)
 			if (RTA_PAYLOAD(a) == sizeof(k->mac))
 				memcpy(k->mac, RTA_DATA(a), sizeof(k->mac));
 			break;
+		case IFLA_CARRIER_CHANGES:
+			if (RTA_PAYLOAD(a) >= sizeof(uint32_t))
+				memcpy(&k->carrier_changes, RTA_DATA(a), sizeof(uint32_t));
+			break;
 		case IFLA_MASTER:
 			memcpy(&k->master, RTA_DATA(a), sizeof(k->master));
 			break;

@@ -24,6 +24,7 @@ struct kern_if {
 	uint32_t xdp_prog;        /* id of the attached XDP program, 0: none */
 	uint8_t xdp_mode;         /* XDP_ATTACHED_* */
 	char kind[16];            /* "veth", "tun", ...; "" for hardware */
+	uint32_t carrier_changes; /* so far, as the kernel counts them */
 	struct kern_stats st;
 	struct kern_if *next;     /* of the watched ones */
 };

@@ -286,6 +286,7 @@ void kport_link(struct port *p, enum snap_link *link, uint64_t *speed_mbps)
 
 	kern_read(&kp->k);
 	*link = kern_up(&kp->k) ? LINK_UP : LINK_DOWN;
+	p->carrier_changes = kp->k.carrier_changes;
 	p->dev_mtu = (uint16_t)RTE_MIN(kp->k.mtu, (uint32_t)UINT16_MAX);
 	/* A tap has no speed, though the kernel names one. */
 	if (kp->how == HOW_TAP)

@@ -212,7 +212,10 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 	}
 	if (unlikely(gr->probes))
 		gen_probe_put(j, g, gr, gr->i, q->m, n);
-	uint64_t before = cell_get(&q->cnt.bytes), late = now - (simple ? pace_due(&gr->pace, gr->unit) : gen_deadline(gr));
+	uint64_t before = cell_get(&q->cnt.bytes), late = 0;
+	bool paced = !pace_is_max(&gr->pace);
+	if (paced)
+		late = now - (simple ? pace_due(&gr->pace, gr->unit) : gen_deadline(gr));
 	unsigned sent = txq_send(q, n, simple ? (uint64_t)n * (gr->len + GEN_FCS) : gen_bytes(gr, gr->i, n), now);
 	if (simple) {
 		gr->i += n;
@@ -226,7 +229,7 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 			cell_add(&g->accepted, sent);
 		else
 			gen_credit(g, gr, gr->i - n, sent, cell_get(&q->cnt.bytes) - before);
-		if (!pace_is_max(&gr->pace)) {
+		if (paced) {
 			gen_note_late(q, late);
 			if (unlikely(late > j->late_cycles))
 				gen_count_late(j, gr, gr->i - n, sent, now);

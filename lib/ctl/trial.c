@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The course of a trial. */
+#include "trial.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl_int.h"
+#include "trial_int.h"
+
+static void ports_add(struct portset *to, const struct portset *from)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(to->w); i++)
+		to->w[i] |= from->w[i];
+}
+
+/* The port that receives what this one sends: the other of its pair, else itself. */
+static unsigned partner(const struct ctl *c, unsigned port)
+{
+	unsigned other = port ^ 1;
+
+	return other < c->nports && c->port[other]->used ? other : port;
+}
+
+static void make_flows(struct trial *t)
+{
+	struct trial_result *r = &t->r;
+
+	r->tx = xcalloc(t->c->nports, sizeof(*r->tx));
+	r->flow = xcalloc(t->c->nports, sizeof(*r->flow));
+	if (!portset_empty(&t->spec.rx)) {
+		r->flow[r->nflows++] = (struct trial_flow){.from = t->spec.tx, .to = t->spec.rx};
+		t->rx = t->spec.rx;
+	}
+	for (unsigned i = 0; i < t->c->nports; i++) {
+		if (!portset_has(&t->spec.tx, i))
+			continue;
+		r->tx[r->ntx++].port = i;
+		if (!portset_empty(&t->spec.rx))
+			continue;
+		struct trial_flow *f = &r->flow[r->nflows++];
+		portset_add(&f->from, i);
+		portset_add(&f->to, partner(t->c, i));
+		portset_add(&t->rx, partner(t->c, i));
+	}
+	t->all = t->spec.tx;
+	ports_add(&t->all, &t->rx);
+	r->ports = t->spec.tx;
+	r->rate = t->spec.rate;
+	r->asked_ns = t->spec.duration_ns;
+}
+
+/* Could any frame of the stream be to a group? */
+static bool sends_groups(struct ctl *c, const struct stream *s)
+{
+	const struct proto *eth = proto_find("eth");
+	const struct field *dst = eth != NULL ? proto_field(eth, "dst") : NULL;
+	const uint8_t top = 1; /* of the first byte of an address */
+	struct frame_spec spec = {0};
+	struct sizes sizes;
+	struct err e;
+	bool may = true;
+
+	if (dst != NULL && ctl_stream_spec(c, s->cfg.port, s->cfg.id, &spec, &sizes, &e) == 0 && spec.stack.n > 0 && spec.stack.hdr[0] == eth) {
+		const struct frame_val *v = frame_vals_find(&spec.vals, eth, 1, dst);
+		if (v == NULL)
+			v = frame_vals_find(&s->cfg.dflt, eth, 1, dst);
+		if (v == NULL)
+			may = false; /* 00:00:00:00:00:00 */
+		else if (v->vary == NULL)
+			may = (v->v[VT_FIELD_BYTES - 6] & top) != 0;
+		else if (v->vary->kind == VARY_RANGE) /* the first byte stays as it is */
+			may = v->vary->lo >> 40 != v->vary->hi >> 40 || (v->vary->lo >> 40 & top) != 0;
+	}
+	frame_spec_free(&spec);
+	return may;
+}
+
+static bool sends_unicast(struct ctl *c, const struct portset *ports)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		for (unsigned s = 0; portset_has(ports, i) && s < c->port[i]->nstreams; s++) {
+			const struct stream *st = c->port[i]->stream[s];
+			if (st != NULL && st->cfg.enabled && sends_groups(c, st))
+				return false;
+		}
+	return true;
+}
+
+/* A trial is of one load from its first frame to its last. */
+static int check_streams(const struct ctl_port *cp, struct err *e)
+{
+	for (unsigned i = 0; i < cp->nstreams; i++) {
+		const struct stream *s = cp->stream[i];
+		if (s == NULL || !s->cfg.enabled)
+			continue;
+		if (s->cfg.rate.set)
+			return err_set(e, EINVAL, "stream %u/%u has a rate of its own, and a trial sends all streams of a port at the rate of the "
+				       "trial; `set %u/%u rate none`, or `set %u/%u enabled off`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
+		if (s->cfg.count != 0)
+			return err_set(e, EINVAL, "stream %u/%u ends after %" PRIu64 " frames, and a trial sends all the time; `set %u/%u count 0`",
+				       cp->p.id, i, s->cfg.count, cp->p.id, i);
+	}
+	return 0;
+}
+
+static int check_ports(const struct trial *t, struct err *e)
+{
+	const struct ctl *c = t->c;
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		const struct ctl_port *cp = c->port[i];
+		if (!portset_has(&t->all, i))
+			continue;
+		if (cp->run.active)
+			return err_set(e, EBUSY, "port %u (%s) is sending, and a trial counts what it sends itself; stop %u first", i, cp->p.name, i);
+		if (portset_has(&t->rx, i) && (!cp->used || cp->p.nrxq == 0))
+			return err_set(e, EINVAL, "port %u (%s) has no Rx queue, so nobody would see what arrives there; name a receiver, `trial ... "
+				       "to <ports>`, or give the port a receiving core with -m", i, cp->p.name);
+		int rc = portset_has(&t->spec.tx, i) ? check_streams(cp, e) : 0;
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int check(const struct trial *t, struct err *e)
+{
+	const struct trial_cfg *cfg = &t->spec.cfg;
+
+	if (t->c->trial != NULL)
+		return err_set(e, EBUSY, "another trial goes on; wait for its end, or cancel it");
+	if (portset_empty(&t->spec.tx))
+		return err_set(e, EINVAL, "a trial needs a port that sends");
+	if (t->spec.duration_ns == 0)
+		return err_set(e, EINVAL, "a trial of no time sends nothing; allowed are durations above 0, like 10s or 1.5ms");
+	if (t->spec.rate.over_ns != 0)
+		return err_set(e, EINVAL, "a trial is of one load, and this rate changes with time; one trial for each rate says more");
+	if (cfg->drain_min_ns > cfg->drain_max_ns)
+		return err_set(e, EINVAL, "trial.drain-min is more than trial.drain-max; `set trial.drain-max` to that or more");
+	return check_ports(t, e);
+}
+
+/* Ports whose workers must look at their queues all the time. */
+static void keep_awake(struct trial *t, bool on)
+{
+	for (unsigned i = 0; i < t->c->nports; i++)
+		if (portset_has(&t->rx, i)) {
+			t->c->port[i]->awake = on;
+			t->c->port[i]->touched = true;
+		}
+}
+
+/* Everything that is compared at the end. Nothing of the trial has been sent. */
+static void take_base(struct trial *t)
+{
+	struct ctl *c = t->c;
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *cp = c->port[i];
+		struct trial_base *b = &t->base[i];
+		if (!portset_has(&t->all, i))
+			continue;
+		link_look(c, cp);
+		b->dev = (struct snap_port){0};
+		stat_dev(cp, &b->dev);
+		b->link_seq = cp->link_seq;
+		b->carrier_changes = cp->p.carrier_changes;
+	}
+	for (unsigned w = 0; w < c->nworkers; w++) {
+		struct trial_cpu *b = &t->cpu[w];
+		b->stalls = cell_get(&c->worker[w].w->stalls.count);
+		b->stall_cycles = cell_get(&c->worker[w].w->stalls.cycles);
+		b->waited_known = worker_waited(&c->worker[w], &b->waited_ns);
+		worker_mark(&c->worker[w], DP_MARK_TRIAL);
+	}
+	clock_refine();
+	t->hz = clock_hz();
+	t->begin_ns = clock_raw_ns();
+}
+
+static void no_probes(struct trial *t)
+{
+	for (unsigned i = 0; i < t->c->nports; i++)
+		if (portset_has(&t->spec.tx, i))
+			t->c->port[i]->probe_all = false;
+	t->probes = false;
+}
+
+/* Have all frames of the port room for a probe? */
+static int port_room(struct ctl *c, struct ctl_port *cp, struct err *e)
+{
+	int rc = 0;
+
+	cp->probe_all = true;
+	for (unsigned i = 0; i < cp->nstreams && rc == 0; i++)
+		if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled)
+			rc = stream_plans(c, cp, cp->stream[i], e);
+	cp->probe_all = rc == 0;
+	return rc;
+}
+
+/* With a probe in each frame, or without where that cannot be. */
+static int run(struct trial *t, struct err *e)
+{
+	const struct run_ask ask = {.duration_ns = t->spec.duration_ns, .own_count = true, .rate = &t->spec.rate};
+	struct err why = {.text = ""};
+
+	for (unsigned i = 0; t->spec.cfg.probes && i < t->c->nports; i++)
+		if (portset_has(&t->spec.tx, i))
+			t->probes |= port_room(t->c, t->c->port[i], &why) == 0;
+	if (t->probes && run_start(t->c, &t->spec.tx, &ask, &why) < 0)
+		no_probes(t); /* the receivers may not take the memory for them */
+	int rc = t->probes ? 0 : run_start(t->c, &t->spec.tx, &ask, e);
+	snprintf(t->r.no_probes, sizeof(t->r.no_probes), "%s", why.text);
+	return rc;
+}
+
+static int begin(struct trial *t, struct err *e)
+{
+	int rc = run(t, e);
+
+	if (rc < 0)
+		return rc;
+	for (unsigned i = 0; i < t->r.nflows; i++)
+		t->r.flow[i].counts.unicast = sends_unicast(t->c, &t->r.flow[i].from);
+	take_base(t);
+	if (t->probes)
+		trial_probes_base(t);
+	t->phase = TRIAL_SEND;
+	return 0;
+}
+
+static int learn(struct trial *t, struct err *e)
+{
+	const struct trial_cfg *cfg = &t->spec.cfg;
+	struct portset able = {0};
+
+	for (unsigned i = 0; i < t->c->nports; i++)
+		if (portset_has(&t->rx, i) && t->c->port[i]->p.ntxq > 0)
+			portset_add(&able, i);
+	t->teachers = able;
+	t->phase = TRIAL_LEARN;
+	if (portset_empty(&able))
+		return 0;
+	return run_start(t->c, &able, &(struct run_ask){.count = cfg->learn, .own_count = true, .rate = &cfg->learn_rate}, e);
+}
+
+int trial_start(struct ctl *c, const struct trial_spec *spec, struct trial **out, struct err *e)
+{
+	struct trial *t = xcalloc(1, sizeof(*t));
+
+	t->c = c;
+	t->spec = *spec;
+	t->r.link_changed = -1;
+	t->base = xcalloc(c->nports, sizeof(*t->base));
+	t->cpu = xcalloc(c->nworkers, sizeof(*t->cpu));
+	t->probe = xcalloc(c->nports, sizeof(*t->probe));
+	t->r.jitter_ns = (double)NAN;
+	make_flows(t);
+	int rc = check(t, e);
+	if (rc == 0)
+		rc = spec->cfg.learn > 0 ? learn(t, e) : begin(t, e);
+	if (rc < 0) {
+		trial_free(t);
+		return rc;
+	}
+	c->trial = t;
+	keep_awake(t, true);
+	*out = t;
+	return 0;
+}
+
+static bool any_sends(const struct trial *t, const struct portset *ports)
+{
+	for (unsigned i = 0; i < t->c->nports; i++)
+		if (portset_has(ports, i) && t->c->port[i]->run.active)
+			return true;
+	return false;
+}
+
+static int poll_learn(struct trial *t, uint64_t now, struct err *e)
+{
+	if (t->phase == TRIAL_LEARN) {
+		int rc = ctl_settled(t->c, &t->teachers);
+		if (rc == -ETIMEDOUT)
+			return err_set(e, EINVAL, "the learning frames cannot be sent: a device takes none; see `show stats`: link, stalls");
+		if (rc == 0)
+			return 0;
+		t->phase = TRIAL_PAUSE;
+		t->until_ns = now + t->spec.cfg.learn_wait_ns;
+	}
+	return now >= t->until_ns ? begin(t, e) : 0;
+}
+
+/* What no port has sent when its time is over is not sent: a run that goes on measures another load. */
+static void stop_late(struct trial *t)
+{
+	uint64_t tsc = clock_tsc(), most = clock_cycles(t->spec.duration_ns + t->spec.cfg.overtime_ns);
+	struct portset late = {0};
+
+	for (unsigned i = 0; i < t->c->nports; i++) {
+		const struct run *r = &t->c->port[i]->run;
+		if (portset_has(&t->spec.tx, i) && r->active && !r->armed && !r->stop && (int64_t)(tsc - r->start_tsc) > (int64_t)most)
+			portset_add(&late, i);
+	}
+	if (!portset_empty(&late))
+		ctl_stop(t->c, &late);
+}
+
+static void note_looks(struct trial *t)
+{
+	for (unsigned w = 0; w < t->c->nworkers; w++) {
+		t->cpu[w].barren = cell_get(&t->c->worker[w].w->cells.barren);
+		t->cpu[w].loops = cell_get(&t->c->worker[w].w->cells.loops);
+	}
+}
+
+/* Silence counts when all workers have looked at their queues in it. */
+static bool all_looked(const struct trial *t)
+{
+	for (unsigned w = 0; w < t->c->nworkers; w++) {
+		const struct dp_worker_cells *d = &t->c->worker[w].w->cells;
+		if (worker_serves(t->c, w, &t->rx, NULL) && cell_get(&d->barren) < t->cpu[w].barren + 2 &&
+		    cell_get(&d->loops) < t->cpu[w].loops + 2 * DP_PUBLISH_TURNS)
+			return false;
+	}
+	return true;
+}
+
+static void note_waits(struct trial *t)
+{
+	for (unsigned w = 0; w < t->c->nworkers; w++) {
+		uint64_t ns = 0;
+		struct trial_cpu *b = &t->cpu[w];
+		b->waited_known &= worker_waited(&t->c->worker[w], &ns);
+		b->waited_ns = ns - b->waited_ns;
+	}
+}
+
+static void poll_send(struct trial *t, uint64_t now)
+{
+	if (any_sends(t, &t->spec.tx)) {
+		stop_late(t);
+		return;
+	}
+	note_waits(t);
+	t->r.span_ns = now - t->begin_ns;
+	t->sent_ns = t->moved_ns = now;
+	t->moved = trial_movement(t);
+	note_looks(t);
+	t->phase = TRIAL_DRAIN;
+}
+
+static bool drained(struct trial *t, uint64_t now)
+{
+	const struct trial_cfg *cfg = &t->spec.cfg;
+	uint64_t sum = trial_movement(t), waited = now - t->sent_ns;
+
+	if (sum != t->moved) {
+		t->moved = sum;
+		t->moved_ns = now;
+		note_looks(t);
+	}
+	if (waited < cfg->drain_min_ns)
+		return false;
+	return trial_arrived(t) || waited >= cfg->drain_max_ns || (now - t->moved_ns >= cfg->drain_ns && all_looked(t));
+}
+
+static void finish(struct trial *t)
+{
+	trial_read(t);
+	trial_judge(&t->r, &t->spec.cfg);
+	t->phase = TRIAL_DONE;
+	t->c->trial = NULL;
+	no_probes(t);
+	keep_awake(t, false);
+}
+
+int trial_poll(struct trial *t, struct err *e)
+{
+	int rc = 0;
+
+	run_events(t->c);
+	uint64_t now = clock_raw_ns();
+	switch (t->phase) {
+	case TRIAL_LEARN:
+	case TRIAL_PAUSE:
+		rc = poll_learn(t, now, e);
+		break;
+	case TRIAL_SEND:
+		poll_send(t, now);
+		break;
+	case TRIAL_DRAIN:
+		if (!drained(t, now))
+			break;
+		trial_mark_late(t);
+		t->phase = TRIAL_SETTLE;
+		t->until_ns = now + t->spec.cfg.settle_ns;
+		/* fall through */
+	case TRIAL_SETTLE:
+		if (now >= t->until_ns)
+			finish(t);
+		break;
+	case TRIAL_DONE:
+		break;
+	}
+	return rc < 0 ? rc : t->phase == TRIAL_DONE;
+}
+
+const struct trial_result *trial_result(const struct trial *t)
+{
+	return t->phase == TRIAL_DONE ? &t->r : NULL;
+}
+
+void trial_free(struct trial *t)
+{
+	if (t == NULL)
+		return;
+	if (t->c->trial == t) {
+		ctl_stop(t->c, &t->spec.tx);
+		ctl_stop(t->c, &t->teachers);
+		t->c->trial = NULL;
+		no_probes(t);
+		keep_awake(t, false);
+	}
+	for (unsigned i = 0; i < ARRAY_SIZE(t->latency); i++) {
+		free(t->r.latency[i]);
+		free(t->latency[i]);
+	}
+	free(t->r.tx);
+	free(t->r.flow);
+	free(t->r.worker);
+	free(t->base);
+	free(t->cpu);
+	free(t->probe);
+	free(t);
+}

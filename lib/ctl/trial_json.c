@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The result of a trial as JSON; keys are only ever added:
+ *
+ * {"trial": {
+ *	"ports"            senders; "rate": as it was asked, "asked_duration_ns"
+ *	"verdict", "reasons": [verdicts that apply, the first is `verdict`; valid: none], "why": [the same in words]
+ *	"time_ns", "wall_ns"   of the reading
+ *	"intended_frames"  null: arrivals are random, or as fast as possible; "intended_pps", "intended_l1_bps", "intended_l2_bps": null: the latter
+ *	"offered_frames", "offered_pps", "offered_l1_bps", "offered_l2_bps"       (n - 1) / duration
+ *	"duration_ns"      from the first to the last frame; "unsent": frames that were intended and not even built; "behind": those that
+ *	                   left more than 1 ms after they were due
+ *	"loss_ratio"       share of what went out that was not received in time, null: nothing went out
+ *	"fates"            "sent" is the sum of "received", "not_accepted", "tx_errors", "unconfirmed", "rx_missed", "rx_nombuf", "rx_errors",
+ *	                   "corrupted", "late", "lost", less "excess";
+ *	                   beside it "untold" (probes that no counter tells of), "duplicated", "reordered", "others". null: not known without probes
+ *	"told_by"          "probes" or "counters"
+ *	"directions"       [{"from": [ports], "to": [ports], and all keys from "intended_frames" to "told_by" of that direction}]
+ *	"latency"          null without probes, else {"actual", "intended": as H in probe.h, of all frames on the receivers, "jitter_ns"}
+ *	"no_probes"        why some port sent none; null: all did, or none were wanted. "inexact": why they do not tell everything, null: they do
+ *	"clock"            {"moved_ppm", "uncertainty_ppm"}
+ *	"workers"          [{"lcore", "stalls", "stalled_ns", "longest_ns", "waited_ns", "waited_share"}]; the last two null: not known
+ *	"limits"           what the trial was judged by, and its waits
+ * }} */
+#include <math.h>
+
+#include "probe_int.h"
+#include "trial.h"
+
+static void put(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+/* Rates may be fractions; a millionth of a frame per second is below what any clock tells. */
+static void put_real(json_t *o, const char *key, double v)
+{
+	json_object_set_new(o, key, isfinite(v) ? json_real(fabs(v) < 1e9 ? round(v * 1e6) / 1e6 : v) : json_null());
+}
+
+static void put_if(json_t *o, const char *key, bool known, uint64_t v)
+{
+	json_object_set_new(o, key, known ? json_integer((json_int_t)v) : json_null());
+}
+
+static json_t *ports_json(const struct portset *s)
+{
+	json_t *a = json_array();
+
+	for (unsigned p = 0; p < PORTSET_MAX; p++)
+		if (portset_has(s, p))
+			json_array_append_new(a, json_integer(p));
+	return a;
+}
+
+static json_t *fates_json(const struct trial_fates *f)
+{
+	json_t *o = json_object();
+
+	put(o, "sent", f->sent);
+	put(o, "received", f->received);
+	put(o, "not_accepted", f->not_accepted);
+	put(o, "tx_errors", f->tx_errors);
+	put(o, "unconfirmed", f->unconfirmed);
+	put(o, "rx_missed", f->rx_missed);
+	put(o, "rx_nombuf", f->rx_nombuf);
+	put(o, "rx_errors", f->rx_errors);
+	put_if(o, "corrupted", f->probes || f->corrupted > 0, f->corrupted);
+	put(o, "late", f->late);
+	put(o, "lost", f->lost);
+	put(o, "excess", f->excess);
+	put(o, "untold", f->untold);
+	put_if(o, "duplicated", f->probes, f->duplicated);
+	put_if(o, "reordered", f->probes, f->reordered);
+	put(o, "others", f->others);
+	return o;
+}
+
+static void put_load(json_t *o, const struct trial_load *l, const struct trial_fates *f)
+{
+	put_if(o, "intended_frames", l->counted, l->intended);
+	put_real(o, "intended_pps", l->max ? (double)NAN : l->intended_pps);
+	put_real(o, "intended_l1_bps", l->max ? (double)NAN : l->intended_l1_bps);
+	put_real(o, "intended_l2_bps", l->max ? (double)NAN : l->intended_l2_bps);
+	put(o, "offered_frames", l->offered);
+	put_real(o, "offered_pps", l->offered_pps);
+	put_real(o, "offered_l1_bps", l->offered_l1_bps);
+	put_real(o, "offered_l2_bps", l->offered_l2_bps);
+	put(o, "duration_ns", l->duration_ns);
+	put(o, "unsent", l->counted && l->intended > f->sent ? l->intended - f->sent : l->counted ? 0 : l->given_up);
+	put(o, "behind", l->behind);
+	put_real(o, "loss_ratio", trial_loss(f));
+	json_object_set_new(o, "fates", fates_json(f));
+	json_object_set_new(o, "told_by", json_string(f->probes ? "probes" : "counters"));
+}
+
+static json_t *flows_json(const struct trial_result *r)
+{
+	json_t *a = json_array();
+
+	for (unsigned i = 0; i < r->nflows; i++) {
+		json_t *o = json_object();
+		json_object_set_new(o, "from", ports_json(&r->flow[i].from));
+		json_object_set_new(o, "to", ports_json(&r->flow[i].to));
+		put_load(o, &r->flow[i].load, &r->flow[i].fates);
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static json_t *workers_json(const struct trial_result *r)
+{
+	json_t *a = json_array();
+
+	for (unsigned i = 0; i < r->nworkers; i++) {
+		const struct trial_worker *w = &r->worker[i];
+		json_t *o = json_object();
+		put(o, "lcore", w->lcore);
+		put(o, "stalls", w->stalls);
+		put(o, "stalled_ns", w->stalled_ns);
+		put(o, "longest_ns", w->longest_ns);
+		put_if(o, "waited_ns", w->waited_known, w->waited_ns);
+		put_real(o, "waited_share", w->waited_known && r->span_ns > 0 ? fmin((double)w->waited_ns / (double)r->span_ns, 1) : (double)NAN);
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static json_t *latency_json(const struct trial_result *r)
+{
+	if (r->latency[PROBE_ACTUAL] == NULL || r->latency[PROBE_INTENDED] == NULL)
+		return json_null();
+	json_t *o = json_object();
+	json_object_set_new(o, "actual", probe_hist_json(r->latency[PROBE_ACTUAL]));
+	json_object_set_new(o, "intended", probe_hist_json(r->latency[PROBE_INTENDED]));
+	put_real(o, "jitter_ns", r->jitter_ns);
+	return o;
+}
+
+static json_t *rate_json(const struct rate *r)
+{
+	struct sbuf text = {0};
+
+	vt_rate.print(&(struct vspec){&vt_rate}, r, &text);
+	json_t *v = json_string(sbuf_str(&text));
+	sbuf_free(&text);
+	return v;
+}
+
+static json_t *limits_json(const struct trial_cfg *c)
+{
+	json_t *o = json_object();
+
+	put(o, "learn", c->learn);
+	json_object_set_new(o, "learn_rate", rate_json(&c->learn_rate));
+	put(o, "learn_wait_ns", c->learn_wait_ns);
+	put(o, "drain_ns", c->drain_ns);
+	put(o, "drain_min_ns", c->drain_min_ns);
+	put(o, "drain_max_ns", c->drain_max_ns);
+	put(o, "settle_ns", c->settle_ns);
+	put(o, "overtime_ns", c->overtime_ns);
+	put_real(o, "max_clock_ppm", (double)c->max_clock / 1e3);
+	put_real(o, "max_wait_share", (double)c->max_wait / 1e9);
+	put(o, "max_stall_ns", c->max_stall_ns);
+	put_real(o, "max_short_share", (double)c->max_short / 1e9);
+	put_real(o, "max_rate_error_ppm", (double)c->max_rate_error / 1e3);
+	put(o, "resolution_ns", c->resolution_ns);
+	json_object_set_new(o, "probes", json_boolean(c->probes));
+	return o;
+}
+
+json_t *trial_json(const struct trial_result *r, const struct trial_cfg *cfg)
+{
+	json_t *o = json_object(), *reasons = json_array(), *why = json_array(), *clock = json_object();
+
+	for (unsigned v = 1; v < TRIAL_NVERDICTS; v++) {
+		if (!r->is[v])
+			continue;
+		json_array_append_new(reasons, json_string(trial_verdict_name((enum trial_verdict)v)));
+		json_array_append_new(why, json_string(r->why[v]));
+	}
+	json_object_set_new(o, "ports", ports_json(&r->ports));
+	json_object_set_new(o, "verdict", json_string(trial_verdict_name(r->verdict)));
+	json_object_set_new(o, "reasons", reasons);
+	json_object_set_new(o, "why", why);
+	json_object_set_new(o, "rate", rate_json(&r->rate));
+	put(o, "asked_duration_ns", r->asked_ns);
+	put(o, "time_ns", r->time_ns);
+	put(o, "wall_ns", r->wall_ns);
+	put_load(o, &r->load, &r->sum);
+	json_object_set_new(o, "directions", flows_json(r));
+	json_object_set_new(o, "latency", latency_json(r));
+	json_object_set_new(o, "no_probes", r->no_probes[0] != '\0' ? json_string(r->no_probes) : json_null());
+	json_object_set_new(o, "inexact", r->inexact != NULL ? json_string(r->inexact) : json_null());
+	put_real(clock, "moved_ppm", r->clock_moved_ppm);
+	put_real(clock, "uncertainty_ppm", r->clock_uncertainty_ppm);
+	json_object_set_new(o, "clock", clock);
+	json_object_set_new(o, "workers", workers_json(r));
+	json_object_set_new(o, "limits", limits_json(cfg));
+	return json_pack("{s:o}", "trial", o);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the numbers of a trial say: where each frame is, and whether they may be trusted. Pure. */
+#include "trial.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#define S_NS 1000000000ull
+#define MS_NS 1000000ull
+#define PPB 1e9
+
+void trial_cfg_init(struct trial_cfg *c)
+{
+	*c = (struct trial_cfg){
+		.learn_rate = {RATE_PPS, 1000}, .drain_ns = 100 * MS_NS, .drain_max_ns = 2 * S_NS, .overtime_ns = 10 * MS_NS,
+		.max_clock = 20000, .max_wait = 50000000, .max_stall_ns = 10 * MS_NS, .max_short = 1000000, .max_rate_error = 20000,
+		.resolution_ns = 200000, .probes = true,
+	};
+}
+
+void trial_cfg_rfc2544(struct trial_cfg *c)
+{
+	c->learn_wait_ns = 2 * S_NS;
+	c->drain_min_ns = c->drain_max_ns = 2 * S_NS;
+	c->settle_ns = 5 * S_NS;
+}
+
+const char *trial_verdict_name(enum trial_verdict v)
+{
+	static const char *const names[] = {
+		[TRIAL_VALID] = "valid", [TRIAL_COUNTERS] = "counters-disagree", [TRIAL_LINK] = "link-changed", [TRIAL_CLOCK] = "clock-suspect",
+		[TRIAL_PREEMPTED] = "preempted", [TRIAL_LIMITED] = "tester-limited",
+	};
+
+	return names[v];
+}
+
+uint64_t trial_accounted(const struct trial_fates *f)
+{
+	return f->received + f->not_accepted + f->tx_errors + f->unconfirmed + f->rx_missed + f->rx_nombuf + f->rx_errors + f->corrupted +
+	       f->late + f->lost;
+}
+
+/* At most what is left of the frames: the devices' counters hold what others send, too. */
+static uint64_t take(uint64_t *left, uint64_t n, uint64_t *over)
+{
+	uint64_t got = n < *left ? n : *left;
+
+	*left -= got;
+	*over += n - got;
+	return got;
+}
+
+/* Each frame says itself what became of it; counters only share out what did not arrive. */
+static void close_probes(const struct trial_counts *c, struct trial_fates *f)
+{
+	uint64_t arrived = c->whole + c->whole_late + c->beyond + c->corrupted, left = c->accepted, over = 0;
+
+	f->received = c->whole;
+	f->late = c->whole_late + c->beyond;
+	f->corrupted = c->corrupted;
+	f->duplicated = c->duplicated;
+	f->reordered = c->reordered;
+	f->excess = arrived > left ? arrived - left : 0;
+	left -= arrived - f->excess;
+	f->corrupted += take(&left, c->damaged, &over);
+	f->tx_errors = take(&left, f->tx_errors, &over);
+	f->unconfirmed = take(&left, f->unconfirmed, &over);
+	over = 0;
+	f->rx_missed = take(&left, c->missed, &over);
+	f->rx_nombuf = take(&left, c->nombuf, &over);
+	f->rx_errors = take(&left, c->rx_errors, &over);
+	f->lost = left;
+	/* what workers counted and no probe of the trial tells of came from somebody else */
+	uint64_t told = arrived + c->duplicated + c->damaged, counted = c->arrived + c->arrived_late;
+	f->others = counted > told ? counted - told : 0;
+	f->untold = told > counted ? told - counted : 0;
+}
+
+/* Counters alone: what nobody counted was lost on the way. */
+static void close_counters(const struct trial_counts *c, struct trial_fates *f)
+{
+	uint64_t others = c->unicast ? c->group : 0, arrived = c->arrived + c->arrived_late;
+
+	f->others = others < arrived ? others : arrived;
+	uint64_t late = c->arrived_late < arrived - f->others ? c->arrived_late : arrived - f->others;
+	f->late = late;
+	f->received = arrived - f->others - late;
+	f->rx_missed = c->missed;
+	f->rx_errors = c->rx_errors;
+	uint64_t sum = trial_accounted(f);
+	f->rx_nombuf = sum >= f->sent ? 0 : c->nombuf < f->sent - sum ? c->nombuf : f->sent - sum;
+	sum += f->rx_nombuf;
+	if (sum > f->sent)
+		f->excess = sum - f->sent;
+	else
+		f->lost = f->sent - sum;
+}
+
+void trial_close(const struct trial_counts *c, struct trial_fates *f)
+{
+	*f = (struct trial_fates){.sent = c->accepted + c->dropped, .not_accepted = c->dropped, .probes = c->probes};
+	/* an interface counts a frame as sent or as failed; who does not confirm at all has errors of accepted frames only */
+	f->tx_errors = c->tx_errors;
+	f->unconfirmed = c->unconfirmed > c->tx_errors ? c->unconfirmed - c->tx_errors : 0;
+	if (c->probes)
+		close_probes(c, f);
+	else
+		close_counters(c, f);
+}
+
+void trial_fates_add(struct trial_fates *to, const struct trial_fates *from)
+{
+	bool first = to->sent == 0 && trial_accounted(to) == 0;
+
+	to->sent += from->sent;
+	to->received += from->received;
+	to->not_accepted += from->not_accepted;
+	to->tx_errors += from->tx_errors;
+	to->unconfirmed += from->unconfirmed;
+	to->rx_missed += from->rx_missed;
+	to->rx_nombuf += from->rx_nombuf;
+	to->rx_errors += from->rx_errors;
+	to->corrupted += from->corrupted;
+	to->late += from->late;
+	to->lost += from->lost;
+	to->duplicated += from->duplicated;
+	to->reordered += from->reordered;
+	to->others += from->others;
+	to->excess += from->excess;
+	to->untold += from->untold;
+	to->probes = from->probes && (first || to->probes);
+}
+
+void trial_load_add(struct trial_load *to, const struct trial_load *from)
+{
+	to->max |= from->max;
+	to->counted = from->counted && (to->counted || to->intended_pps == 0);
+	to->stopped |= from->stopped;
+	to->given_up += from->given_up;
+	to->behind += from->behind;
+	to->intended += from->intended;
+	to->offered += from->offered;
+	to->intended_pps += from->intended_pps;
+	to->intended_l1_bps += from->intended_l1_bps;
+	to->intended_l2_bps += from->intended_l2_bps;
+	to->offered_pps += from->offered_pps;
+	to->offered_l1_bps += from->offered_l1_bps;
+	to->offered_l2_bps += from->offered_l2_bps;
+	to->duration_ns = from->duration_ns > to->duration_ns ? from->duration_ns : to->duration_ns;
+	to->due_ns = from->due_ns > to->due_ns ? from->due_ns : to->due_ns;
+}
+
+double trial_loss(const struct trial_fates *f)
+{
+	uint64_t out = f->sent - f->not_accepted - f->tx_errors - f->unconfirmed;
+
+	return out > 0 ? 1 - fmin((double)f->received / (double)out, 1) : (double)NAN;
+}
+
+static void say(struct trial_result *r, enum trial_verdict v, const char *fmt, ...) WR_PRINTF(3, 4);
+static void say(struct trial_result *r, enum trial_verdict v, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (r->is[v]) /* the first number that tells is enough */
+		return;
+	r->is[v] = true;
+	va_start(ap, fmt);
+	vsnprintf(r->why[v], sizeof(r->why[v]), fmt, ap);
+	va_end(ap);
+}
+
+static void judge_counters(struct trial_result *r, const struct trial_fates *f)
+{
+	if (f->excess > 0)
+		say(r, TRIAL_COUNTERS, "%" PRIu64 " frames more are accounted for than the %" PRIu64 " that were sent%s", f->excess, f->sent,
+		    f->probes ? "" : "; without probes duplicates and frames of others count as received");
+	else if (f->untold > 0)
+		say(r, TRIAL_COUNTERS, "probes tell of %" PRIu64 " frames more than the receivers counted", f->untold);
+	else if (trial_accounted(f) != f->sent)
+		say(r, TRIAL_COUNTERS, "the fates of %" PRIu64 " frames are known, and %" PRIu64 " were sent", trial_accounted(f), f->sent);
+}
+
+static void judge_workers(struct trial_result *r, const struct trial_cfg *cfg)
+{
+	for (unsigned i = 0; i < r->nworkers; i++) {
+		const struct trial_worker *w = &r->worker[i];
+		/* the kernel counts a wait when it ends, and some begin before the trial */
+		double share = r->span_ns > 0 ? fmin((double)w->waited_ns / (double)r->span_ns, 1) : 0;
+		if (w->waited_known && share > (double)cfg->max_wait / PPB)
+			say(r, TRIAL_PREEMPTED, "worker %u waited for a CPU for %.1f%% of the time; the limit is %g%%", w->lcore, 100 * share,
+			    (double)cfg->max_wait / 1e7);
+		if (w->longest_ns > cfg->max_stall_ns)
+			say(r, TRIAL_PREEMPTED, "worker %u stood still for %.3f ms; the limit is %g ms", w->lcore, (double)w->longest_ns / 1e6,
+			    (double)cfg->max_stall_ns / 1e6);
+	}
+}
+
+static void judge_load(struct trial_result *r, const struct trial_tx *tx, const struct trial_cfg *cfg)
+{
+	const struct trial_load *l = &tx->load;
+
+	if (l->max)
+		return;
+	uint64_t all = l->counted ? l->intended : l->offered + l->given_up, few = all > l->offered ? all - l->offered : 0;
+	if ((double)few > (double)cfg->max_short / PPB * (double)all)
+		say(r, TRIAL_LIMITED, "port %u sent %" PRIu64 " of %" PRIu64 " frames, %.3f%% too few; the limit is %g%%", tx->port, l->offered, all,
+		    100 * (double)few / (double)all, (double)cfg->max_short / 1e7);
+	if (l->stopped && !l->counted)
+		say(r, TRIAL_LIMITED, "port %u had not sent everything %g ms after its time", tx->port, (double)cfg->overtime_ns / 1e6);
+	if (l->due_ns == 0)
+		return;
+	double off = fabs((double)l->duration_ns - (double)l->due_ns), ppm = off / (double)l->due_ns * 1e6;
+	if (off > (double)cfg->resolution_ns && ppm > (double)cfg->max_rate_error / 1e3)
+		say(r, TRIAL_LIMITED, "port %u: the mean rate is off by %.1f ppm, %.3f ms between the first and the last frame; the limit is %g ppm",
+		    tx->port, ppm, off / 1e6, (double)cfg->max_rate_error / 1e3);
+}
+
+void trial_judge(struct trial_result *r, const struct trial_cfg *cfg)
+{
+	const struct trial_fates *sum = &r->sum;
+
+	for (unsigned v = 0; v < TRIAL_NVERDICTS; v++)
+		r->is[v] = false;
+	for (unsigned i = 0; i < r->nflows; i++)
+		judge_counters(r, &r->flow[i].fates);
+	if (r->link_changed >= 0)
+		say(r, TRIAL_LINK, "the link of port %d changed", r->link_changed);
+	if (fabs(r->clock_moved_ppm) > (double)cfg->max_clock / 1e3)
+		say(r, TRIAL_CLOCK, "the calibration of the clock moved by %.1f ppm; the limit is %g ppm", r->clock_moved_ppm,
+		    (double)cfg->max_clock / 1e3);
+	judge_workers(r, cfg);
+	for (unsigned i = 0; i < r->ntx; i++)
+		judge_load(r, &r->tx[i], cfg);
+	for (unsigned i = 0; i < r->nflows; i++)
+		if (r->flow[i].counts.nombuf > 0)
+			say(r, TRIAL_LIMITED, "our own receivers were without a free buffer %" PRIu64 " times", r->flow[i].counts.nombuf);
+	if (sum->rx_missed + sum->rx_nombuf > 0)
+		say(r, TRIAL_LIMITED, "%" PRIu64 " frames were lost in our own receivers (missed %" PRIu64 ", no buffer %" PRIu64 ")",
+		    sum->rx_missed + sum->rx_nombuf, sum->rx_missed, sum->rx_nombuf);
+	r->verdict = TRIAL_VALID;
+	for (unsigned v = TRIAL_NVERDICTS; --v > 0;)
+		if (r->is[v])
+			r->verdict = (enum trial_verdict)v;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shares of a whole: 0.1%, 20ppm. */
+#include "value_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define WHOLE 1000000000ull
+#define PERCENT (WHOLE / 100)
+#define PPM (WHOLE / 1000000)
+
+static const struct unit share_units[] = {{"%", PERCENT}, {"ppm", PPM}, {"ppb", 1}, {NULL, 0}};
+
+static int share_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	uint64_t v;
+	int rc = 0;
+
+	if (strcmp(text, "0") == 0)
+		v = 0;
+	else
+		rc = whole_parse(s, text, share_units, "a share", &v, e);
+	if (rc == 0)
+		rc = whole_limits(s, text, v, 0, WHOLE, e);
+	if (rc == 0)
+		memcpy(out, &v, sizeof(v));
+	return rc;
+}
+
+static void share_print(const struct vspec *s, const void *val, struct sbuf *out)
+{
+	uint64_t v;
+
+	(void)s;
+	memcpy(&v, val, sizeof(v));
+	if (v != 0 && v < PERCENT / 100) {
+		whole_put(v, PPM, out);
+		sbuf_add(out, "ppm");
+	} else {
+		whole_put(v, PERCENT, out);
+		sbuf_add(out, "%");
+	}
+}
+
+static void share_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+{
+	(void)s;
+	unit_complete(share_units, prefix, offer, arg);
+}
+
+const struct vtype vt_share = {
+	.name = "share", .syntax = "a share of the whole, with %, ppm or ppb: 0.1%, 20ppm, 0", .size = sizeof(uint64_t), .parse = share_parse,
+	.print = share_print, .complete = share_complete,
+};

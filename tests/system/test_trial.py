@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trials: every frame has a fate, and a tester that could not do what was asked never says `valid`."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import harness
+from harness import documents, good, lcores, run
+
+VERDICTS = ("valid", "counters-disagree", "link-changed", "clock-suspect", "preempted", "tester-limited")
+FATES = ("received", "not_accepted", "tx_errors", "unconfirmed", "rx_missed", "rx_nombuf", "rx_errors", "corrupted", "late", "lost")
+# On a machine that others use too: the verdict is of the counters alone.
+ANYTHING = ("set trial.max-stall 1h; set trial.max-wait 100%; set trial.max-short 100%; set trial.max-rate-error 100%; "
+            "set trial.max-clock 100%; ")
+UDP = "set all frame eth/ipv4/udp; "
+# Seconds of each trial of the rates, and frames: as the rate is promised (10, 1000), or in passing.
+FULL = os.environ.get("WIRERATE_TRIALS") == "full"
+
+
+def closed(t):
+    """The sums of a trial, in all and of each direction."""
+    assert t["verdict"] in VERDICTS and t["verdict"] == (t["reasons"] + ["valid"])[0]
+    assert len(t["why"]) == len(t["reasons"])
+    for part in [t, *t["directions"]]:
+        f = part["fates"]
+        assert sum(f[k] or 0 for k in FATES) == f["sent"] + f["excess"], f
+        assert (f["excess"] == 0 and f["untold"] == 0) or "counters-disagree" in t["reasons"]
+        assert (f["duplicated"] is None) == (part["told_by"] == "counters")
+    for key in ("sent", "received", "lost"):
+        assert t["fates"][key] == sum(d["fates"][key] for d in t["directions"])
+    return t
+
+
+def trials(args, code=(0, 1, 4), **kw):
+    r = run(harness.as_json(args), **kw)
+    assert r.returncode in code, r.stderr + r.stdout
+    return [closed(d["trial"]) for d in documents(r)]
+
+
+# ---- what it counts ----
+
+@pytest.mark.parametrize("frame", ["tcp", "udp"])
+@pytest.mark.parametrize("rate", ["1kpps", "1%", "100kpps"])
+def test_a_wire_loses_nothing(frame, rate):
+    (t,) = trials(["-p", "wire", "-e", f"set all frame eth/ipv4/{frame}; {ANYTHING} trial 0-1 rate {rate} for 200ms max-loss 0"], code=(0,))
+    assert t["verdict"] == "valid"
+    assert t["told_by"] == ("probes" if frame == "udp" else "counters")
+    assert [(d["from"], d["to"]) for d in t["directions"]] == [([0], [1]), ([1], [0])]
+    for d in t["directions"]:
+        assert d["fates"]["received"] == d["fates"]["sent"] == d["intended_frames"] - d["unsent"]
+    assert (t["latency"] is None) == (frame == "tcp")
+    if frame == "udp":
+        assert t["latency"]["actual"]["samples"] == t["fates"]["received"]
+
+
+def test_null_loses_everything():
+    (t,) = trials(["-p", "null", "-e", ANYTHING + "trial 0 rate 10kpps for 100ms"], code=(0,))
+    assert t["directions"][0]["from"] == t["directions"][0]["to"] == [0]
+    assert t["fates"]["lost"] == t["fates"]["sent"] > 0
+    assert t["loss_ratio"] == 1
+
+
+def test_one_after_the_other():
+    """Each counts its own frames, whatever was sent before, and leaves settings as they were."""
+    script = UDP + ANYTHING + "set 0 rate 5%; set 0 count 3; start 0; wait 0; " + "trial 0 rate 20kpps for 50ms; " * 3 + "start 0; wait 0; show stats"
+    r = good(harness.as_json(["-b", "-p", "wire", "-e", script]))
+    docs = documents(r)
+    for d in docs[:3]:
+        t = closed(d["trial"])
+        assert t["intended_frames"] == 1000
+        assert t["fates"]["received"] == t["fates"]["sent"]
+    ports = harness.ports_of(docs[3])
+    assert ports[0]["run"]["sent"] == 3
+    assert ports[0]["tx"]["packets"] == ports[1]["rx"]["packets"] == 6 + sum(d["trial"]["fates"]["sent"] for d in docs[:3])
+
+
+def test_the_last_frames_are_waited_for():
+    """As the RFC has it: 2 s for the residue, 5 s to settle."""
+    begin = time.monotonic()
+    (t,) = trials(["-p", "wire", "-e", ANYTHING + "set trial rfc2544; set trial.learn 3; trial 0 rate 1kpps for 10ms"], code=(0,))
+    assert time.monotonic() - begin > 9
+    assert t["limits"]["drain_min_ns"] == 2_000_000_000 and t["limits"]["settle_ns"] == 5_000_000_000
+    assert t["fates"]["received"] == t["fates"]["sent"] and t["fates"]["late"] == 0
+
+
+def test_exit_codes():
+    assert run(["-b", "-p", "wire", "-e", ANYTHING + "trial 0 rate 1kpps for 20ms max-loss 0"]).returncode == 0
+    assert run(["-b", "-p", "null", "-e", ANYTHING + "trial 0 rate 1kpps for 20ms max-loss 99.9%"]).returncode == 1
+    assert run(["-b", "-p", "null", "-e", ANYTHING + "trial 0 rate 1kpps for 20ms max-loss 100%"]).returncode == 0
+    assert run(["-b", "-p", "wire", "-e", "set trial.max-clock 0; trial 0 rate 1kpps for 20ms"]).returncode == 4
+    assert run(["-p", "wire", "trial", "0", "rate", "1kpps"]).returncode == 2
+
+
+# ---- who is never valid ----
+
+def test_a_device_that_takes_less():
+    """Nobody empties the far end: one ring of frames goes in, then none."""
+    (t,) = trials([*lcores(1), "-p", "wire", "-m", "1.0", "-m", "[:1].1", "-e", "trial 0 to 0 rate 1Mpps for 100ms"], code=(4,))
+    assert "tester-limited" in t["reasons"] and t["unsent"] > 0
+    assert t["fates"]["sent"] + t["unsent"] == 100_000
+
+
+def test_a_rate_that_nobody_reaches():
+    (t,) = trials(["-p", "wire", "-e", "set 0 speed 400G; trial 0 rate 100% for 100ms"], code=(4,))
+    assert "tester-limited" in t["reasons"]
+    assert t["fates"]["received"] == t["fates"]["sent"] - t["fates"]["not_accepted"]
+    # Its time was not stretched: what it could not send in it was left.
+    assert t["fates"]["sent"] < t["intended_frames"]
+
+
+def test_a_pool_too_small():
+    """Every frame is on its way in a burst of 64, so that a pool of as many is empty while they are."""
+    (t,) = trials([*lcores(2), "--mbufs", "64", "-p", "wire", "-m", "1.0", "-m", "2.1", "-e", "set 0 burst 64; trial 0 rate 100% for 100ms"],
+                  code=(4,))
+    assert "tester-limited" in t["reasons"]
+
+
+def test_the_process_stopped(live):
+    w = live(["-p", "wire"])
+    w.stats()
+    w.send(UDP + "trial 0 rate 10kpps for 1s")
+    time.sleep(0.5)
+    os.kill(w.pid, signal.SIGSTOP)
+    time.sleep(0.2)
+    os.kill(w.pid, signal.SIGCONT)
+    t = closed(json.loads(w.line())["trial"])
+    assert t["verdict"] == "preempted"
+    assert max(x["longest_ns"] for x in t["workers"]) > 100_000_000
+    assert t["fates"]["received"] == t["fates"]["sent"]
+
+
+def test_a_busy_neighbour():
+    cpu = harness.cpus()[-1]
+    code = f"import os\nos.sched_setaffinity(0, {{{cpu}}})\nwhile True: pass"
+    spin = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
+    try:
+        time.sleep(0.2)
+        (t,) = trials(["--lcores", f"0@{harness.cpus()[0]},1@{cpu}", "--", "-p", "wire", "-e", UDP + "trial 0 rate 10kpps for 500ms"], code=(4,))
+    finally:
+        for p in spin:
+            p.kill()
+            p.wait()
+    assert t["verdict"] == "preempted"
+    (w,) = t["workers"]
+    assert w["waited_ns"] is None or w["waited_share"] > 0.05
+
+
+def test_a_clock_that_moved():
+    (t,) = trials(["-p", "wire", "-e", "set trial.max-clock 0; trial 0 rate 1kpps for 50ms"], code=(4,))
+    assert t["verdict"] == "clock-suspect"
+
+
+# ---- rates ----
+
+@pytest.mark.parametrize("port", ["wire", "null"])
+@pytest.mark.parametrize("queues", [1, 2, 4])
+def test_the_mean_is_right_or_the_trial_is_not_valid(port, queues):
+    rates = {"148.8pps": 148.8, "1kpps": 1000, "0.001%": 148.8095238, "10%": 1488095.238, "1Mpps": 1e6}
+    maps = ["-m", f"1.0*{queues}"] + (["-m", f"1.1*{queues}"] if port == "wire" else [])
+    for rate, pps in rates.items():
+        seconds = max(10, 1000 / pps) if FULL else max(0.2, 20 / pps)
+        (t,) = trials([*lcores(1), "-p", port, *maps, "-e", f"{UDP} trial 0 rate {rate} for {seconds:.3f}s"], timeout=120)
+        assert abs(t["intended_pps"] - pps) <= 1e-6 * pps
+        if t["verdict"] != "valid":
+            continue
+        mean = (t["fates"]["sent"] - 1) * 1e9 / t["duration_ns"]
+        # 20 ppm, and the two ends are known to 200 us
+        assert abs(mean - pps) <= pps * max(20e-6, 200e-6 / seconds) * 1.01, (rate, mean, t)
+        assert abs(t["offered_pps"] - mean) <= 1e-6 * mean
+
+
+# ---- interfaces of the kernel ----
+
+def both_ends(veth, script, **kw):
+    return trials(["-p", f"packet:{veth.a}", "-p", f"packet:{veth.b}", "-e", script], prefix=veth.prefix, **kw)
+
+
+@pytest.mark.parametrize("frame", ["tcp", "udp"])
+def test_interfaces(veth, frame):
+    (t,) = both_ends(veth, f"set all frame eth/ipv4/{frame}; {ANYTHING} trial 0-1 rate 5kpps for 300ms")
+    assert "counters-disagree" not in t["reasons"]
+    assert t["fates"]["unconfirmed"] == 0
+    for d in t["directions"]:
+        f = d["fates"]
+        assert f["received"] + f["rx_missed"] + f["late"] + f["not_accepted"] == f["sent"]
+
+
+@pytest.mark.parametrize("frame", ["tcp", "udp"])
+def test_frames_of_others_are_told_apart(veth, frame):
+    """The kernel's end sends broadcasts meanwhile: without probes they are known by their address, with probes by having none."""
+    w = harness.Live(["-p", f"packet:{veth.a}", "-p", f"packet:{veth.b}"], prefix=veth.prefix)
+    try:
+        w.stats()  # it runs
+        w.send(f"set all frame eth/ipv4/{frame}; {ANYTHING} trial 1 rate 2kpps for 1s")
+        time.sleep(0.3)
+        assert veth.sender(500, 5000).wait(30) == 0
+        t = closed(json.loads(w.line())["trial"])
+    finally:
+        w.close()
+    f = t["fates"]
+    assert f["others"] == 500 and f["excess"] == 0
+    assert f["received"] == f["sent"] - f["not_accepted"] - f["rx_missed"]
+
+
+def test_a_link_that_flaps(veth):
+    w = harness.Live(["-p", f"packet:{veth.a}", "-p", f"packet:{veth.b}"], prefix=veth.prefix)
+    try:
+        w.stats()
+        w.send(UDP + ANYTHING + "trial 0 rate 1kpps for 1s")
+        time.sleep(0.4)
+        veth.do("ip", "link", "set", veth.b, "down")
+        veth.do("ip", "link", "set", veth.b, "up")
+        t = closed(json.loads(w.line())["trial"])
+    finally:
+        w.close()
+    assert t["verdict"] == "link-changed"

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The probes of a Tx queue, followed frame by frame: which one comes next of each stream, and what it says. */
+#pragma once
+#include "dp_fake.h"
+#include "frame.h"
+#include "frame_probe.h"
+
+/* Of a world of queues, see dp_model.h. */
+#define MAX_IDS 64
+#define MAX_GROUPS 40
+#define MAX_CYCLE 64
+
+/* In every other world some of the streams that are made have probes. */
+static bool probing;
+
+struct probe_model {
+	unsigned port, queue;
+	uint64_t sent[MAX_IDS];  /* probes accepted of each stream */
+	uint32_t left[MAX_IDS];  /* frames until the next, where not all have one */
+	uint64_t last_sent;
+};
+
+static inline void probe_open(struct probe_model *p, struct gen_state *g, struct dp_txq *txq, unsigned queue)
+{
+	probing = queue == 0 ? any(2) == 0 : probing;
+	p->port = txq->port = 5;
+	p->queue = queue;
+	g->probes = (struct gen_probes *)(void *)(g->cell + GEN_MAX_STREAMS); /* there is room for both */
+	for (unsigned s = 0; probing && s < MAX_IDS; s++) /* some pass 2^32 */
+		g->probes->seq[s] = p->sent[s] = s % 2 ? UINT32_MAX - any(100) : 0;
+}
+
+/* All frames that a stream has in a schedule say the same of it. */
+static inline uint32_t probe_every(unsigned id, uint64_t sched)
+{
+	return probing ? (const uint32_t[]){0, 1, 1, 1, 1, 2, 5}[(3 * id + sched) % 7] : 0;
+}
+
+static inline void probe_counts_right(const struct probe_model *p, const struct gen_state *g)
+{
+	for (unsigned s = 0; s < MAX_IDS; s++)
+		assert_int_equal(gen_probes_sent(g, s), p->sent[s]);
+}
+
+/* Is that the frame, but for what a probe says? */
+static inline bool probe_aside(const uint8_t *got, unsigned got_len, const uint8_t *want, const struct frame_plan *plan)
+{
+	unsigned from = plan->probe_off != 0 ? plan->probe_off : plan->len, to = plan->probe_off != 0 ? from + PROBE_LEN : from;
+
+	return got_len == plan->len && memcmp(got, want, from) == 0 && memcmp(got + to, want + to, plan->len - to) == 0;
+}
+
+/* The next number of its stream, or room for one. max: it has no deadline; due: when it was to leave, NULL: that is not known here. */
+static inline void probe_check(struct probe_model *m, const struct frame_plan *plan, unsigned id, const uint8_t *at, bool max, const uint64_t *due)
+{
+	uint32_t *left = &m->left[id];
+	uint64_t hi, lo, now = rte_rdtsc();
+
+	memcpy(&hi, at, 8);
+	memcpy(&lo, at + 8, 8);
+	hi = rte_be_to_cpu_64(hi);
+	lo = rte_be_to_cpu_64(lo);
+	struct probe p = probe_of(hi, lo);
+	assert_true(probe_right(hi, lo));
+	assert_int_equal(hi, probe_hi(p.seq, p.port, p.queue, (hi & 31) << 15 | (lo >> 36 & 0x7fff), lo));
+	if (plan->probe_every > 1 && *left > 0 && *left < plan->probe_every) {
+		assert_int_equal(lo, probe_lo(PROBE_NONE, 0, 0));
+		assert_int_equal(hi, probe_hi(0, 0, 0, 0, lo));
+		--*left;
+		return;
+	}
+	if (plan->probe_every > 1)
+		*left = plan->probe_every - 1;
+	assert_int_equal(p.stream, id);
+	assert_int_equal(p.port, m->port);
+	assert_int_equal(p.queue, m->queue);
+	assert_int_equal(p.seq, (uint32_t)m->sent[id]);
+	m->sent[id]++;
+	uint64_t sent = now - ((now - p.sent) & PROBE_SENT_MASK);
+	assert_true(sent >= m->last_sent);
+	m->last_sent = sent;
+	if (max)
+		assert_int_equal(p.delay, 0);
+	if (due != NULL) {
+		uint64_t code = probe_delay_code((int64_t)(sent - *due) > 0 ? sent - *due : 0);
+		assert_int_equal(p.delay, (code & 0x7fff) << (code >> 15));
+	}
+}
+
+/* A frame that the device took or refused. A probe keeps all sums right: the rest of the frame is what it was built as, with or without one. */
+static inline void probe_through(struct probe_model *m, const struct frame_plan *plan, unsigned id, uint8_t *got, const uint8_t *want, bool accepted,
+				 bool max, const uint64_t *due)
+{
+	if (plan->probe_off == 0)
+		return;
+	if (accepted)
+		probe_check(m, plan, id, got + plan->probe_off, max, due);
+	memcpy(got + plan->probe_off, want + plan->probe_off, PROBE_LEN);
+}
