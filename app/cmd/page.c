@@ -51,7 +51,7 @@ static void page_allowed(const struct vspec *s, struct sbuf *out)
 	(void)s;
 	for (unsigned i = 0; pages[i] != NULL; i++)
 		sbuf_addf(out, "%s | ", pages[i]->name);
-	sbuf_add(out, "the number of a group of ports, from 0");
+	sbuf_add(out, "a group of ports, from 0");
 }
 
 static const struct vtype vt_page_or_group = {

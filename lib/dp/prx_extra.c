@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "prx_extra.h"
 
-#include <math.h>
-
+#include "arrival.h"
 #include "prx_own.h"
+
+#define MOST_STEPS 100
 
 void prx_set_extra(struct prx *x, struct prx_extra *extra)
 {
@@ -26,16 +27,6 @@ bool prx_sample_next(struct prx_extra *e, uint64_t *ns)
 	return true;
 }
 
-/* Sebastiano Vigna's splitmix64. In (0, 1]. */
-static double random_share(struct prx_extra *e)
-{
-	uint64_t z = e->seed += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return (double)((z ^ z >> 31) >> 11) * 0x1p-53 + 0x1p-53;
-}
-
 /* Instants that nothing came after are not made up for: each frame is one sample at most (RFC 2330 11.1.1 for those of Poisson). */
 static void next_sample(struct prx_extra *e, enum prx_sampling how, uint64_t now)
 {
@@ -48,10 +39,9 @@ static void next_sample(struct prx_extra *e, enum prx_sampling how, uint64_t now
 	if (e->next == 0)
 		e->next = now;
 	for (unsigned i = 0; e->next <= now; i++) {
-		double step = -log2(random_share(e)) * 0.693147180559945 * (double)interval;
-		if (i == 1000) /* after a long silence it has no memory */
+		if (i == MOST_STEPS) /* after a long silence: it has no memory */
 			e->next = now;
-		e->next += step < 0x1p60 ? (uint64_t)step : 1ull << 60;
+		e->next += (uint64_t)((unsigned __int128)pace_poisson_gap(e->seed, e->drawn++) * interval >> 32);
 	}
 }
 

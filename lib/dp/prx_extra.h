@@ -18,7 +18,8 @@ struct prx_extra {
 	WR_ALIGNED(CACHE_LINE) cell_t head; /* samples put in */
 	cell_t lost;             /* the ring was full */
 	cell_t compared, above;  /* latencies compared, and how many of them differed by more */
-	uint64_t next, seed;     /* when the next sample is due; of the random numbers */
+	uint64_t next;           /* when the next sample is due */
+	uint64_t seed, drawn;    /* of the random times, and how many were drawn */
 	uint64_t ns[PRX_RING];
 } WR_ALIGNED(CACHE_LINE);
 

@@ -66,6 +66,7 @@ static struct bench *bench_new(unsigned nq)
 	struct err e;
 
 	fake_open();
+	probes_open(c);
 	b->nq = nq;
 	cp->p.spec = &plain;
 	cp->p.ntxq = (uint16_t)nq;
@@ -123,6 +124,7 @@ static void bench_free(struct bench *b)
 	}
 	for (unsigned i = 0; i < c->nold; i++)
 		plan_free(c, c->old[i].plan);
+	probes_close(c);
 	program_free(c, &cp->program);
 	free(cp->seen);
 	free(cp->run_base);
