@@ -134,7 +134,8 @@ static void test_changes(void **state)
 		for (unsigned i = 0; i < 3 * ARRAY_SIZE(ways); i++) {
 			cfg->arrival = ways[i % ARRAY_SIZE(ways)];
 			cfg->catchup = (struct catchup){.kind = i % 2 == 0 ? CATCHUP_KEEP : CATCHUP_OVERSPEED, .share = 0.5};
-			cfg->rate = (struct rate){.kind = RATE_PPS, .value = 40000, .to = i % 3 == 0 ? 60000 : 0, .over_ns = i % 3 == 0 ? 5000000 : 0};
+			bool ramp = i % 3 == 0;
+			cfg->rate = (struct rate){.kind = RATE_PPS, .value = 40000, .to = ramp ? 60000 : 0, .over_ns = ramp ? 5000000 : 0};
 			ctl_touch(c, port, false);
 			taken_up(port);
 			pause_ms(2);

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "value.h"
+#include "value_is.h"
 
 static const char *const protos[] = {"udp", "tcp", "icmp", "icmpv6", NULL};
 static const char *const tcp_flags[] = {"fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr", NULL};
@@ -39,45 +30,6 @@ static const struct vspec v_hexbytes = {.type = &vt_hex};
 static const struct vspec *const specs[] = {&v_bool,    &v_uint,  &v_burst, &v_rate, &v_dur,  &v_size,
 					    &v_anysize, &v_speed, &v_enum,  &v_text, &v_u16,  &v_vlan,
 					    &v_u128,    &v_mac,   &v_ip4,   &v_ip6,  &v_flags};
-
-static _Alignas(16) uint8_t val[VT_TEXT_MAX], again[VT_TEXT_MAX];
-
-/* Canonical text of a text, which must parse, print and parse to the same value. */
-static void is(const struct vspec *s, const char *text, const char *canon)
-{
-	struct sbuf out = {0}, out2 = {0};
-	struct err e;
-
-	memset(val, 0, sizeof(val));
-	memset(again, 0, sizeof(again));
-	if (s->type->parse(s, text, val, &e) != 0)
-		fail_msg("%s: %s", text, e.text);
-	s->type->print(s, val, &out);
-	assert_string_equal(sbuf_str(&out), canon);
-	if (s->type->parse(s, sbuf_str(&out), again, &e) != 0)
-		fail_msg("printed %s: %s", sbuf_str(&out), e.text);
-	assert_memory_equal(val, again, s->type->size);
-	s->type->print(s, again, &out2);
-	assert_string_equal(sbuf_str(&out), sbuf_str(&out2));
-	sbuf_free(&out);
-	sbuf_free(&out2);
-}
-
-/* A refused text: code, column, a part of the message; the message quotes what was given and the value is untouched. */
-static void not(const struct vspec *s, const char *text, int rc, int col, const char *part)
-{
-	struct err e = {0};
-
-	memset(val, 0xa5, sizeof(val));
-	memset(again, 0xa5, sizeof(again));
-	int got = s->type->parse(s, text, val, &e);
-	if (got != rc || e.col != col || strstr(e.text, part) == NULL)
-		fail_msg("\"%s\": %d at %d, expected %d at %d with \"%s\": %s", text, got, e.col, rc, col, part,
-			 e.text);
-	assert_memory_equal(val, again, sizeof(val));
-	assert_int_equal(s->type->parse(s, text, val, NULL), rc);
-	assert_non_null(strstr(e.text, "allowed: "));
-}
 
 /* Bytes have no fixed size. */
 static _Alignas(16) uint8_t hex_val[HEXBYTES_SIZE];
@@ -536,88 +488,6 @@ static void test_round_trip_texts(void **state)
 	assert_true(parsed > 5000);
 }
 
-static void offer(void *arg, const char *word)
-{
-	sbuf_addf(arg, "%s ", word);
-}
-
-static void completes(const struct vspec *s, const char *prefix, const char *words)
-{
-	struct sbuf out = {0};
-
-	s->type->complete(s, prefix, offer, &out);
-	assert_string_equal(sbuf_str(&out), words);
-	sbuf_free(&out);
-}
-
-static void test_devices(void **state)
-{
-	static const char *const burst[] = {"burst", NULL};
-	static const struct vspec v_loss = {.type = &vt_hits, .min = 1, .max = 100, .choices = burst}, v_copy = {.type = &vt_hits},
-				  v_limit = {.type = &vt_limit, .min = 512, .max = 4096}, v_delay = {.type = &vt_delay, .max = 60000000000},
-				  v_flap = {.type = &vt_flap, .min = 1000000, .max = 3600000000000};
-	struct hits h;
-	struct delay d;
-
-	(void)state;
-	is(&v_loss, "none", "none");
-	is(&v_loss, "0", "none");
-	is(&v_loss, "off", "none");
-	is(&v_loss, "0.10%", "0.1%");
-	is(&v_loss, "5", "5%");
-	is(&v_loss, "every 1k", "every 1000");
-	is(&v_loss, "0.1%  burst 8", "0.1% burst 8");
-	memcpy(&h, val, sizeof(h));
-	assert_true(h.percent == 0.1 && h.every == 0 && h.with == 8 && h.has_with);
-	not(&v_loss, "", -EINVAL, 0, "nothing");
-	not(&v_loss, "101%", -EINVAL, 0, "101%");
-	not(&v_loss, "5pps", -EINVAL, 0, "share of the frames");
-	not(&v_loss, "every", -EINVAL, 5, "nothing behind \"every\"");
-	not(&v_loss, "every 0", -ERANGE, 6, "0th");
-	not(&v_loss, "1% burst 101", -ERANGE, 9, "1 to 100");
-	not(&v_loss, "1% burts 8", -EINVAL, 3, "burts");
-	not(&v_loss, "1% burst 8 9", -EINVAL, 11, "behind the value");
-	not(&v_loss, "1 2 3 4 5", -EINVAL, 8, "more after");
-	not(&v_copy, "1% burst 8", -EINVAL, 3, "burst");
-	completes(&v_loss, "", "none 0.1% 1% every ");
-	completes(&v_loss, "0.5% b", "0.5% burst ");
-	completes(&v_loss, "0.5% burst ", "");
-	completes(&v_copy, "1% b", "");
-
-	is(&v_limit, "3Mpps", "3Mpps queue 512");
-	is(&v_limit, "1Gbps/l2 queue 1", "1Gbps/l2 queue 1");
-	is(&v_limit, "10 queue 4096", "10% queue 4096");
-	is(&v_limit, "none", "none");
-	is(&v_limit, "max", "none");
-	not(&v_limit, "3Mpps queue 0", -ERANGE, 12, "1 to 4096");
-	not(&v_limit, "3Mpps queue", -EINVAL, 11, "nothing behind \"queue\"");
-	not(&v_limit, "max queue 3", -EINVAL, 0, "no limit");
-	completes(&v_limit, "3Mpps q", "3Mpps queue ");
-	completes(&v_limit, "3M", "3Mpps 3Mbps ");
-	completes(&v_delay, "no", "none normal ");
-	completes(&v_flap, "1s e", "1s every ");
-
-	is(&v_delay, "1ms", "1ms");
-	is(&v_delay, "0s", "0s");
-	is(&v_delay, "1ms..1.5ms", "1ms..1.5ms");
-	memcpy(&d, val, sizeof(d));
-	assert_true(d.law == DELAY_UNIFORM && d.a_ns == 1000000 && d.b_ns == 1500000);
-	is(&v_delay, "normal 1ms 100us", "normal 1ms 100us");
-	is(&v_delay, "exponential 1ms", "exponential 1ms");
-	not(&v_delay, "2ms..1ms", -EINVAL, 0, "above its begin");
-	not(&v_delay, "1ms..", -EINVAL, 0, "duration");
-	not(&v_delay, "normal 1ms", -EINVAL, 10, "nothing behind");
-	not(&v_delay, "61s", -ERANGE, 0, "too long");
-	not(&v_delay, "exponential 1ms 2ms", -EINVAL, 16, "behind the value");
-
-	is(&v_flap, "100ms every 10s", "100ms every 10s");
-	is(&v_flap, "none", "none");
-	not(&v_flap, "100ms", -EINVAL, 5, "how often");
-	not(&v_flap, "100us every 1s", -ERANGE, 0, "too short");
-	not(&v_flap, "1s every 1s", -ERANGE, 9, "no time to be up");
-	not(&v_flap, "1s every 2h", -ERANGE, 9, "too seldom");
-}
-
 static void test_complete(void **state)
 {
 	(void)state;
@@ -650,7 +520,6 @@ int main(void)
 		cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_round_trip_values),
 		cmocka_unit_test(test_round_trip_texts),
-		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_complete),
 	};
 

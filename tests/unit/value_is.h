@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Texts of values: what they are, what they are not, how they are completed. */
+#pragma once
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "value.h"
+
+static _Alignas(16) uint8_t val[VT_TEXT_MAX], again[VT_TEXT_MAX];
+
+/* Canonical text of a text, which must parse, print and parse to the same value. */
+static inline void is(const struct vspec *s, const char *text, const char *canon)
+{
+	struct sbuf out = {0}, out2 = {0};
+	struct err e;
+
+	memset(val, 0, sizeof(val));
+	memset(again, 0, sizeof(again));
+	if (s->type->parse(s, text, val, &e) != 0)
+		fail_msg("%s: %s", text, e.text);
+	s->type->print(s, val, &out);
+	assert_string_equal(sbuf_str(&out), canon);
+	if (s->type->parse(s, sbuf_str(&out), again, &e) != 0)
+		fail_msg("printed %s: %s", sbuf_str(&out), e.text);
+	assert_memory_equal(val, again, s->type->size);
+	s->type->print(s, again, &out2);
+	assert_string_equal(sbuf_str(&out), sbuf_str(&out2));
+	sbuf_free(&out);
+	sbuf_free(&out2);
+}
+
+/* A refused text: code, column, a part of the message; the message quotes what was given and the value is untouched. */
+static inline void not(const struct vspec *s, const char *text, int rc, int col, const char *part)
+{
+	struct err e = {0};
+
+	memset(val, 0xa5, sizeof(val));
+	memset(again, 0xa5, sizeof(again));
+	int got = s->type->parse(s, text, val, &e);
+	if (got != rc || e.col != col || strstr(e.text, part) == NULL)
+		fail_msg("\"%s\": %d at %d, expected %d at %d with \"%s\": %s", text, got, e.col, rc, col, part,
+			 e.text);
+	assert_memory_equal(val, again, sizeof(val));
+	assert_int_equal(s->type->parse(s, text, val, NULL), rc);
+	assert_non_null(strstr(e.text, "allowed: "));
+}
+
+static inline void offer(void *arg, const char *word)
+{
+	sbuf_addf(arg, "%s ", word);
+}
+
+static inline void completes(const struct vspec *s, const char *prefix, const char *words)
+{
+	struct sbuf out = {0};
+
+	s->type->complete(s, prefix, offer, &out);
+	assert_string_equal(sbuf_str(&out), words);
+	sbuf_free(&out);
+}
