@@ -87,8 +87,8 @@ static int check_streams(const struct ctl_port *cp, const struct run_ask *ask, s
 			continue;
 		rc = stream_stray(cp, s, e);
 		if (rc == 0 && s->cfg.latency && s->cfg.frame.probe == 0 && !cp->probe_all)
-			rc = err_set(e, EINVAL, "stream %u/%u has latency on, and its frames have no probes that could tell it: `set %u/%u probe on` puts "
-				     "one in each, or `set %u/%u latency off`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
+			rc = err_set(e, EINVAL, "stream %u/%u has latency on, and its frames have no probes that could tell it: `set %u/%u probe "
+				     "on` puts one in each, or `set %u/%u latency off`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
 		if (rc == 0)
 			rc = check_times(cp, ask, s, i, e);
 		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && count_of(cp, ask) != 0 && ask->duration_ns == 0)
