@@ -141,10 +141,11 @@ def test_a_rate_that_nobody_reaches():
 
 
 def test_a_pool_too_small():
-    """Every frame is on its way in a burst of 64, so that a pool of as many is empty while they are."""
-    (t,) = trials([*lcores(2), "--mbufs", "64", "-p", "wire", "-m", "1.0", "-m", "2.1", "-e", "set 0 burst 64; trial 0 rate 100% for 100ms"],
+    """Every frame is on its way in a burst of 64, so that a pool of as many is empty while they are; and no worker builds so many frames a second."""
+    (t,) = trials([*lcores(2), "--mbufs", "64", "-p", "wire", "-m", "1.0", "-m", "2.1", "-e", "set 0 burst 64; trial 0 rate 500Mpps for 100ms"],
                   code=(4,))
     assert "tester-limited" in t["reasons"]
+    assert t["fates"]["received"] == t["fates"]["sent"] < t["intended_frames"]
 
 
 def test_the_process_stopped(live):
