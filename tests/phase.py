@@ -4,7 +4,7 @@
 
   phase.py run DIR NAME [--beside SHELL] -- COMMAND...
                                         run, keep the output in DIR/NAME.log, print the part's numbers and time. SHELL runs
-                                        beside it at the lowest priority; it ends before the part does, and is not judged
+                                        beside it on CPUs that nobody else wants; it ends before the part does, and is not judged
   phase.py total DIR                    print "N passed, N failed, N skipped" over all parts
 
 Where the numbers come from, first that fits:
@@ -125,7 +125,7 @@ def beside(shell, log, env):
         yield
         return
     with open(log, "wb") as out:
-        child = subprocess.Popen(["nice", "-n", "19", "sh", "-c", shell], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+        child = subprocess.Popen(["chrt", "--idle", "0", "sh", "-c", shell], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                                  env=env, start_new_session=True)
     try:
         yield

@@ -297,10 +297,9 @@ static unsigned run(unsigned pause)
 		check(x[q], &m[q]);
 	for (unsigned f = 0; f < FLOWS; f++) {
 		struct prx_merged r = prx_merge_result(g[f]);
-		uint64_t distinct = 0, late = 0;
+		uint64_t distinct = 0;
 		for (unsigned q = 0; q < QUEUES; q++) {
 			distinct += m[q].f[f].norder;
-			late += m[q].f[f].late;
 		}
 		uint64_t crossed = distinct - seen_anywhere(m, f);
 		if (r.inexact)
