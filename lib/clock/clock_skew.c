@@ -28,12 +28,20 @@ void clock_pong(struct clock_pingpong *p)
 	for (;;) {
 		while ((now = __atomic_load_n(&p->ping, __ATOMIC_ACQUIRE)) == seen)
 			;
-		if (now == OVER)
+		if (now == OVER) {
+			__atomic_store_n(&p->pong, OVER, __ATOMIC_RELEASE);
 			return;
+		}
 		seen = now;
 		p->tsc = tsc_here() + (uint64_t)p->ahead;
 		__atomic_store_n(&p->pong, seen, __ATOMIC_RELEASE);
 	}
+}
+
+void clock_pong_wait(const struct clock_pingpong *p)
+{
+	while (__atomic_load_n(&p->pong, __ATOMIC_ACQUIRE) != OVER)
+		;
 }
 
 bool clock_ping(struct clock_pingpong *p, unsigned rounds, uint64_t end_tsc, struct clock_skew *out)

@@ -7,7 +7,7 @@
 
 struct clock_pingpong {
 	uint64_t ping WR_ALIGNED(CACHE_LINE); /* round, UINT64_MAX: it is over */
-	uint64_t pong WR_ALIGNED(CACHE_LINE); /* round that was answered */
+	uint64_t pong WR_ALIGNED(CACHE_LINE); /* round that was answered; UINT64_MAX: no more will be */
 	uint64_t tsc;
 	int64_t ahead; /* added to what the other one reads: a counter that is ahead, for tests */
 };
@@ -16,6 +16,7 @@ struct clock_pingpong {
 struct clock_skew { int64_t lo, hi; unsigned rounds; };
 
 void clock_pong(struct clock_pingpong *p); /* returns when clock_ping() has, also when that was before */
+void clock_pong_wait(const struct clock_pingpong *p); /* after clock_ping(): until the other side is done with *p */
 /* Up to `rounds` of them, at most until the counter of this CPU reads end_tsc. false: no answer came. */
 bool clock_ping(struct clock_pingpong *p, unsigned rounds, uint64_t end_tsc, struct clock_skew *out);
 

@@ -66,8 +66,10 @@ int tsc_check(struct ctl *c, struct err *e)
 			c->cpus[w].unchecked = "its CPU was busy with something else";
 	}
 	for (unsigned w = 0; w < c->nworkers; w++)
-		if (asked[w])
+		if (asked[w]) {
 			rte_eal_wait_lcore(c->cpus[w].lcore);
+			clock_pong_wait(&p[w]);
+		}
 	same_cpu(c);
 	free(asked);
 	free(p);
