@@ -544,7 +544,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exact), cmocka_unit_test(test_all_go), cmocka_unit_test(test_skip),
 		cmocka_unit_test(test_skip_slow_device), cmocka_unit_test(test_overspeed), cmocka_unit_test(test_small_lag),
-		cmocka_unit_test(test_skip_groups), cmocka_unit_test(test_skip_streams), cmocka_unit_test(test_changes), cmocka_unit_test(test_change_far),
+		cmocka_unit_test(test_skip_groups), cmocka_unit_test(test_skip_streams), cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_change_far),
 		cmocka_unit_test(test_lateness), cmocka_unit_test(test_max),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
