@@ -189,6 +189,7 @@ struct ctl {
 	uint64_t prev_tick_ns;
 	uint64_t stall_ns;
 	struct trial *trial;       /* that goes on, NULL: none */
+	uint64_t trial_stall_ns;   /* it must know of longer turns than these, whatever counts as a stall otherwise; 0: none goes on */
 	/* settling */
 	uint64_t rx_sum, rx_moved_ns, inside_ns; /* when frames were last seen inside a device */
 	struct ctl_event ev[CTL_EVENTS];
@@ -316,7 +317,7 @@ bool devices_wait(const struct ctl *c);            /* a step waits for workers *
 void devices_touched(struct ctl *c, const struct ctl_port *cp);  /* its settings changed */
 void devices_let_go(struct ctl *c, struct ctl_port *cp);         /* no worker uses the port: it is set up anew */
 void devices_close(struct ctl *c);
-bool devices_hold(const struct ctl *c);            /* frames are on their way in one */
+bool devices_hold(const struct ctl *c);            /* frames are on their way in one whose sender has ended */
 int device_check(struct ctl *c, struct ctl_port *cp, struct err *e); /* what its frames pass can be made */
 void devices_clear(struct ctl *c, const struct ctl_port *cp);
 void devices_measure(const struct ctl *c, const struct ctl_port *cp, unsigned worker, unsigned *ntasks, size_t *bytes);

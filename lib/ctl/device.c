@@ -178,6 +178,8 @@ static void step(struct ctl *c, struct device *d)
 	case DEVICE_OFF:
 		if (want)
 			begin(c, d);
+		else
+			d->failed = false; /* what could not be made is no longer asked for */
 		break;
 	case DEVICE_TURNING:
 		if (heard(c, d, to->rx_worker, to->p.nrxq))
@@ -368,9 +370,11 @@ void devices_close(struct ctl *c)
 
 bool devices_hold(const struct ctl *c)
 {
-	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->device != NULL && c->port[i]->started && holds(c->port[i]->device))
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct device *d = c->port[i]->device;
+		if (d != NULL && c->port[i]->started && !d->from->run.active && holds(d))
 			return true;
+	}
 	return false;
 }
 

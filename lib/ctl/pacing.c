@@ -12,7 +12,9 @@ static uint64_t limit_mbps(struct ctl *c, const struct ctl_port *cp)
 	struct ctl_load l;
 	double bps;
 
-	if (cp->p.cfg.arrival.kind != ARRIVAL_CONSTANT || ctl_load(c, cp->p.id, &l, NULL) < 0 || l.is_max)
+	if (cp->p.cfg.arrival.kind != ARRIVAL_CONSTANT || (cp->run.active && cp->run.has_rate)) /* a trial's rate is not the setting */
+		return 0;
+	if (ctl_load(c, cp->p.id, &l, NULL) < 0 || l.is_max)
 		return 0;
 	bps = l.l1_bps / cp->p.ntxq;
 	return bps < (double)plan_speed(cp) ? (uint64_t)ceil(bps / 1e6) : 0;

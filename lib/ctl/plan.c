@@ -314,6 +314,11 @@ static void add_port(struct ctl *c, struct ctl_port *cp, unsigned worker, struct
 	}
 }
 
+static uint64_t stall_ns(const struct ctl *c)
+{
+	return c->trial_stall_ns != 0 ? RTE_MIN(c->trial_stall_ns, c->stall_ns) : c->stall_ns;
+}
+
 struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 {
 	struct extent x = without_ports ? (struct extent){0} : measure(c, worker);
@@ -327,7 +332,7 @@ struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 	*plan = (struct ctl_plan){.p = {.seq = ++c->plan_seq,
 					.may_sleep = true,
 					.idle_cycles = (uint64_t)(clock_hz() * IDLE_NS / 1e9),
-					.stall_cycles = (uint64_t)(clock_hz() * (double)c->stall_ns / 1e9)},
+					.stall_cycles = (uint64_t)(clock_hz() * (double)stall_ns(c) / 1e9)},
 				  .ref = xcalloc(x.nrefs + 1, sizeof(struct group *))};
 	plan->p.task = (struct dp_task *)(plan + 1);
 	plan->p.rx = (struct dp_rx_slot *)(plan->p.task + x.ntasks);

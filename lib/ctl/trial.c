@@ -145,9 +145,14 @@ static int check(const struct trial *t, struct err *e)
 	return check_ports(t, e);
 }
 
-/* Ports whose workers must look at their queues all the time. */
+/* Ports whose workers must look at their queues all the time, and all workers must tell of turns that are too long for the trial. */
 static void keep_awake(struct trial *t, bool on)
 {
+	uint64_t stall_ns = on ? t->spec.cfg.max_stall_ns : 0;
+
+	for (unsigned w = 0; w < t->c->nworkers && stall_ns != t->c->trial_stall_ns; w++)
+		t->c->worker[w].dirty = true;
+	t->c->trial_stall_ns = stall_ns;
 	for (unsigned i = 0; i < t->c->nports; i++)
 		if (portset_has(&t->rx, i)) {
 			t->c->port[i]->awake = on;

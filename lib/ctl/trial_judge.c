@@ -210,9 +210,12 @@ static void judge_load(struct trial_result *r, const struct trial_tx *tx, const 
 		    100 * (double)few / (double)all, (double)cfg->max_short / 1e7);
 	if (l->stopped && !l->counted)
 		say(r, TRIAL_LIMITED, "port %u had not sent everything %g ms after its time", tx->port, (double)cfg->overtime_ns / 1e6);
-	if (l->due_ns == 0)
+	uint64_t due = l->due_ns;
+	if (due == 0 && !l->counted && l->duration_ns > r->asked_ns) /* random arrivals: all were due within the time */
+		due = r->asked_ns;
+	if (due == 0)
 		return;
-	double off = fabs((double)l->duration_ns - (double)l->due_ns), ppm = off / (double)l->due_ns * 1e6;
+	double off = fabs((double)l->duration_ns - (double)due), ppm = off / (double)due * 1e6;
 	if (off > (double)cfg->resolution_ns && ppm > (double)cfg->max_rate_error / 1e3)
 		say(r, TRIAL_LIMITED, "port %u: the mean rate is off by %.1f ppm, %.3f ms between the first and the last frame; the limit is %g ppm",
 		    tx->port, ppm, off / 1e6, (double)cfg->max_rate_error / 1e3);

@@ -78,6 +78,8 @@ void gen_change_rate(const struct gen_job *j, const struct gen_grp *was, struct 
 
 	gen_set_rate(gr, gr->group);
 	gr->off = 0;
+	if (gr->arr != NULL) /* its pattern begins below: gaps before are nobody's, and there may be very many */
+		gr->arr->x_i = gr->i;
 	gen_set_units(j, gr);
 	if (pace_is_max(&gr->pace))
 		return;

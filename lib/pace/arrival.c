@@ -84,7 +84,8 @@ static double ramp(const struct pace_shape *s, double x)
 {
 	if (x >= s->units)
 		return s->span + (x - s->units) / s->r1;
-	return 2 * x / (s->r0 + sqrt(s->r0 * s->r0 + 2 * s->dr * x));
+	double square = s->r0 * s->r0 + 2 * s->dr * x; /* near a very low end below 0 by rounding */
+	return 2 * x / (s->r0 + sqrt(square > 0 ? square : 0));
 }
 
 /* Units before step j. */

@@ -60,7 +60,8 @@ static void check_plain(const struct frame_spec *spec, const struct frame *f)
 	frame_stack_print(&spec->stack, &stack);
 	CHECK(strncmp(sbuf_str(&stack), found, stack.len) == 0);
 	if (!is_open(spec->stack.hdr[spec->stack.n - 1])) {
-		CHECK(found[stack.len] == '\0');
+		/* payload may have a probe's sum by chance */
+		CHECK(strcmp(found + stack.len, "/probe") == 0 || (found[stack.len] == '\0' && spec->probe == 0));
 		json_array_foreach(json_object_get(j, "headers"), i, h) {
 			CHECK(json_object_get(h, "malformed") == NULL);
 			CHECK(!json_is_false(json_object_get(json_object_get(h, "fields"), "cksum_ok")));

@@ -2,11 +2,12 @@
 """A wire that is a device under test: what it says it did to frames is what its two ports count, and which frames it hits follows from
 the seed and their numbers alone."""
 import random
+import resource
 import time
 
 import pytest
 
-from harness import Live, as_json, documents, good, ports_of
+from harness import Live, as_json, documents, good, ports_of, run
 from test_wire import SHAPES, args_of
 
 MILLION = 1_000_000
@@ -125,6 +126,17 @@ def test_wait_waits_for_what_is_inside():
     ports, wire = both([], "set wire delay 300ms; set 0 rate 100kpps; set 0 count 1000; start 0; wait 0")
     assert ports[1]["rx"]["packets"] == 1000
     assert wire[0]["most_waiting"] > 100
+
+
+def test_wait_does_not_wait_for_others():
+    """Who sends on through a device of another wire keeps nobody waiting, nor a trial from its begin."""
+    r = run([*as_json(["-p", "wire", "-p", "wire"]), "-e", "set 2 wire delay 10ms; set 2 rate 100kpps; start 2; sleep 50ms; set 0 count 100; "
+             "set 0 rate 10kpps; start 0; wait 0 8s; show stats; trial 1 rate 1kpps for 50ms"])
+    assert r.returncode in (0, 4), r.stderr  # 4: the machine was too slow for the trial
+    stats, trial = documents(r)
+    ports = ports_of(stats)
+    assert ports[1]["rx"]["packets"] == 100 and ports[2]["tx"]["packets"] > 100
+    assert trial["trial"]["fates"]["received"] == trial["trial"]["fates"]["sent"] > 0
 
 
 def test_both_directions_have_settings_of_their_own():
@@ -283,3 +295,19 @@ def test_memory_is_told():
     # more than there can be is told
     r = good(["-e", "set wire delay 5s; set 0 count 10; set 0 rate 10pps; start 0; sleep 50ms; show wire 0"])
     assert "counted as overflow" in r.stderr
+
+
+def test_a_device_that_cannot_be_made_is_taken_back():
+    """No addresses are left for the frames inside: it is told, a start refuses it, and without it the wire is as it was."""
+    live = Live([])
+    try:
+        live.stats()
+        with open(f"/proc/{live.pid}/statm") as f:
+            size = int(f.read().split()[0]) * resource.getpagesize()
+        resource.prlimit(live.pid, resource.RLIMIT_AS, (size + 300_000_000,) * 2)
+        live.send("set wire loss 1%; sleep 50ms")
+        assert wires(live.ask("show wire"))[0]["device"] == "failed"
+        live.send("set wire plain; set 0 count 100; set 0 rate 10kpps; start 0; wait 0")
+        assert live.stats()[1]["rx"]["packets"] == 100
+    finally:
+        live.close()

@@ -148,10 +148,11 @@ def test_a_pool_too_small():
     assert t["fates"]["received"] == t["fates"]["sent"] < t["intended_frames"]
 
 
-def test_the_process_stopped(live):
+@pytest.mark.parametrize("stall", ["", "set stall 10s; "], ids=["", "stalls-of-10s"])
+def test_the_process_stopped(live, stall):
     w = live(["-p", "wire"])
     w.stats()
-    w.send(UDP + "trial 0 rate 10kpps for 1s")
+    w.send(UDP + stall + "trial 0 rate 10kpps for 1s")
     time.sleep(0.5)
     os.kill(w.pid, signal.SIGSTOP)
     time.sleep(0.2)

@@ -55,6 +55,15 @@ static void test_queue_limit(void **state)
 	ctl_touch(c, 2, false);
 	ctl_turn(c);
 	assert_int_equal(asked.calls, 2); /* nothing changed */
+	struct portset two = only(2);
+	const struct rate own = {.kind = RATE_PPS, .value = 3000000};
+	assert_int_equal(run_start(c, &two, &(struct run_ask){.duration_ns = 5000000, .own_count = true, .rate = &own}, &e), 0);
+	ctl_turn(c);
+	assert_int_equal(asked.rate, c->port[2]->link_mbps); /* a run with a rate of its own is not held back by the setting's */
+	settle(2);
+	ctl_touch(c, 2, false);
+	ctl_turn(c);
+	assert_int_equal(asked.rate, 1345);
 	cfg->arrival = (struct arrival){.kind = ARRIVAL_BURST, .burst = 64};
 	assert_int_equal(ctl_pacing(c, 2, &e), 0);
 	assert_int_equal(asked.rate, c->port[2]->link_mbps);

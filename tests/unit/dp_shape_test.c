@@ -437,6 +437,30 @@ static void test_changes(void **state)
 	}
 }
 
+/* Gaps of random arrivals are sums. A change to them behind very many frames asks for none of those before. */
+static void test_change_far(void **state)
+{
+	const struct arrival a = {.kind = ARRIVAL_POISSON, .seed = 5}, constant = {.kind = ARRIVAL_CONSTANT};
+	const uint64_t many = 1ull << 36;
+
+	(void)state;
+	for (unsigned nq = 1; nq <= 2; nq++) {
+		struct world *x = world_new(nq, 4095);
+		x->job.start_tsc = x->now = T0;
+		x->job.catchup = GEN_SKIP;
+		shaped(&x->group[0], shape(0, &constant, 1e6, 1e6, 0, 0));
+		adopt_at(x);
+		to(x, T0 + many * 1000 - 500);
+		assert_int_equal(TOTAL(x, unsent), many);
+		shaped(&x->group[0], shape(1, &a, 1e6, 1e6, 0, 0));
+		adopt_at(x);
+		assert_int_equal(TOTAL(x, unsent), many);
+		for (unsigned q = 0; q < nq; q++)
+			assert_int_equal(x->gen[q]->base.active, true);
+		world_free(x);
+	}
+}
+
 /* ---- lateness ---- */
 
 /* The first frame of each burst stands in the histogram with the time that it waited; frames beyond the limit are counted one by one. */
@@ -521,6 +545,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_exact), cmocka_unit_test(test_all_go), cmocka_unit_test(test_skip),
 		cmocka_unit_test(test_skip_slow_device), cmocka_unit_test(test_overspeed), cmocka_unit_test(test_small_lag),
 		cmocka_unit_test(test_skip_groups), cmocka_unit_test(test_skip_streams), cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_change_far),
 		cmocka_unit_test(test_lateness), cmocka_unit_test(test_max),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);

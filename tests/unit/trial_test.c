@@ -235,6 +235,16 @@ static void test_mean_rate(void **state)
 		m.tx[1].load.offered = 1;
 		assert_int_equal(judged(&m), TRIAL_VALID);
 	}
+	make(&m);
+	m.r.asked_ns = 1000000000;
+	m.tx[1].load.counted = false; /* random arrivals: all of them are due within the time that was asked for */
+	m.tx[1].load.due_ns = 0;
+	m.tx[1].load.duration_ns = 900000000;
+	assert_int_equal(judged(&m), TRIAL_VALID);
+	m.tx[1].load.duration_ns = 1000199000;
+	assert_int_equal(judged(&m), TRIAL_VALID);
+	m.tx[1].load.duration_ns = 1009000000;
+	assert_int_equal(judged(&m), TRIAL_LIMITED);
 }
 
 /* The first that applies in the order of the enum, and all of them are told. */
