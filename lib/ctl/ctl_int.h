@@ -363,6 +363,8 @@ void probes_close(struct ctl *c);                  /* no worker runs any more */
 int probes_arm(struct ctl *c, const struct portset *starting, struct err *e);
 /* The port's settings have probes that the receivers have no tables for: they get some, and what the port sends changes when all have them. */
 bool probes_wait(struct ctl *c, struct ctl_port *cp);
+/* A run that is to start waits, and those that start with it: not all receivers look for its probes yet. */
+bool probes_hold(const struct ctl *c);
 void probes_targets(struct ctl *c);                /* gaps that senders' rates ask for may have changed */
 bool probes_awake(const struct ctl *c);            /* workers with Rx queues are not to sleep */
 void probes_turn(struct ctl *c);

@@ -259,8 +259,8 @@ static struct gen_job *fill_gen(const struct ctl_port *cp, unsigned q, uint8_t *
 
 static bool gen_wanted(const struct ctl_port *cp)
 {
-	/* all may have sent their counts: then a run that goes on has no group, and ends */
-	return cp->used && cp->started && (cp->program.ngroups > 0 || cp->run.active) && cp->run.id != 0;
+	/* all may have sent their counts: then a run that goes on has no group, and ends; one that waits for its receivers has no times yet */
+	return cp->used && cp->started && (cp->program.ngroups > 0 || cp->run.active) && cp->run.id != 0 && !(cp->run.active && cp->run.armed);
 }
 
 /* What a plan takes: tasks and memory behind its head. */
@@ -360,10 +360,12 @@ bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p)
 
 void plan_post_all(struct ctl *c)
 {
-	bool touched = false;
+	bool touched = false, hold = probes_hold(c);
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
+		if (hold && cp->run.active && cp->run.armed)
+			continue; /* it stays touched */
 		if ((!cp->touched && !settles(cp)) || !cp->used || waits(c, cp))
 			continue;
 		if (probes_wait(c, cp)) {
@@ -385,7 +387,8 @@ void plan_post_all(struct ctl *c)
 			c->worker[cp->tx_worker[q]].dirty = true;
 	}
 	devices_turn(c);
-	run_arm(c);
+	if (!hold)
+		run_arm(c);
 	if (touched)
 		probes_targets(c);
 	for (unsigned w = 0; w < c->nworkers; w++) {

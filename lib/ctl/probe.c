@@ -333,6 +333,15 @@ static bool all_have(const struct ctl *c)
 	return true;
 }
 
+bool probes_hold(const struct ctl *c)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < c->nports && !any; i++)
+		any = c->port[i]->used && c->port[i]->run.active && c->port[i]->run.armed && port_probes(c->port[i]);
+	return any && c->probes->now != NULL && !all_have(c);
+}
+
 bool probes_wait(struct ctl *c, struct ctl_port *cp)
 {
 	struct probes *p = c->probes;

@@ -13,7 +13,7 @@ struct probe_counts {
 	uint64_t duplicated;  /* further copies */
 	uint64_t reordered;   /* RFC 4737, of those received */
 	uint64_t late;        /* older than the window when they came */
-	uint64_t corrupted;   /* known by their probe; a checksum is wrong */
+	uint64_t corrupted;   /* known by their probe; a checksum is wrong. Copies of a frame are duplicates, whichever of them is whole */
 	uint64_t extent_max;  /* RFC 4737 4.2.2; UINT64_MAX: not known, it may be from before the last `clear` */
 	uint64_t extent_unknown; /* reordered ones whose extent is not known */
 	double extent_mean;   /* NAN: none */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies that came in on two Rx queues. A flow that only one queue has heard needs nothing; of the others the windows of the queues are merged,
- * again and again while they move. Over all queues of the process, and, where several ports have heard the flow, over those of each port too. */
+ * again and again while they move. Over all queues of the process, and, where several ports have some, over those of each port too: from the
+ * beginning, since the first copy on another port must not change what is known of one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #define TURN_NS 500000     /* of control's time, each turn */
 #define LOOK_AT_CLOCK 64   /* flows */
 
-struct flow_merge { struct prx_merge *all, **port; }; /* port: by port, NULL: not needed; NULL: nobody has heard it twice */
+struct flow_merge { struct prx_merge *all, **port; }; /* NULL: not needed. port: by port, NULL: one queue of its has heard it at most */
 
 struct probe_merge {
 	uint32_t base[PROBE_PORTS], nflows, at; /* at: where the next turn goes on */
@@ -60,7 +61,9 @@ struct flow_id { unsigned tx, cell, queue; };
 
 static bool heard(const struct probe_tap *t, const struct flow_id *f)
 {
-	return cell_get(&prx_flow(t->prx, f->tx, f->cell, f->queue)->received) > 0;
+	const struct prx_flow *flow = prx_flow(t->prx, f->tx, f->cell, f->queue);
+
+	return cell_get(&flow->received) + cell_get(&flow->corrupted) > 0;
 }
 
 /* Queue numbers are the places of taps, those of a port counted from its first tap. */
@@ -99,24 +102,25 @@ static void pass_ports(struct probe_arm *a, struct flow_merge *m, const struct f
 	}
 }
 
+/* Taps are in the order of their ports. */
+static bool several_ports(const struct probe_arm *a)
+{
+	return a->tap[0].port != a->tap[a->ntaps - 1].port;
+}
+
 static void look(struct probe_arm *a, const struct flow_id *f)
 {
 	struct flow_merge *m = &a->merge->flow[a->merge->base[f->tx] + f->cell * a->spec.of[f->tx].nqueues + f->queue];
-	unsigned hears = 0, ports = 0;
+	unsigned hears = 0;
 
-	for (unsigned t = 0, last = UINT32_MAX; t < a->ntaps; t++) {
-		if (!heard(&a->tap[t], f))
-			continue;
-		hears++;
-		ports += a->tap[t].port != last;
-		last = a->tap[t].port;
-	}
+	for (unsigned t = 0; t < a->ntaps; t++)
+		hears += heard(&a->tap[t], f);
 	if (hears < 2)
 		return;
 	if (m->all == NULL)
 		m->all = make(a->ntaps, a->spec.window_blocks);
 	pass(m->all, a, f, 0, a->ntaps);
-	if (ports > 1)
+	if (several_ports(a))
 		pass_ports(a, m, f);
 }
 
@@ -151,19 +155,13 @@ void probe_merge_turn(struct probe_arm *a)
 static void add_flow(const struct probe_arm *a, const struct flow_id *f, int rx, struct flow_live *out)
 {
 	const struct flow_merge *m = &a->merge->flow[a->merge->base[f->tx] + f->cell * a->spec.of[f->tx].nqueues + f->queue];
-	bool elsewhere = false, here = rx < 0;
 	const struct prx_merge *g = m->all;
 
-	if (g == NULL)
-		return;
-	for (unsigned t = 0; t < a->ntaps && rx >= 0; t++)
-		if (heard(&a->tap[t], f)) {
-			here |= a->tap[t].port == (unsigned)rx;
-			elsewhere |= a->tap[t].port != (unsigned)rx;
-		}
-	if (elsewhere)
+	if (rx >= 0 && several_ports(a))
 		g = m->port != NULL ? m->port[rx] : NULL;
-	if (!here || g == NULL)
+	else if (rx >= 0 && a->tap[0].port != (unsigned)rx)
+		g = NULL;
+	if (g == NULL)
 		return;
 	struct prx_merged r = prx_merge_result(g);
 	out->sum.crossed += r.crossed;

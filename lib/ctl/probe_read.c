@@ -240,7 +240,9 @@ uint64_t probe_sent(struct ctl *c, unsigned tx, int cell)
 	const struct probes *p = c->probes;
 	uint64_t base = cell < 0 ? p->sent_base[tx] : p->cell_base[tx] != NULL ? p->cell_base[tx][cell] : 0;
 
-	return sent_raw(c->port[tx], cell) - base;
+	uint64_t raw = sent_raw(c->port[tx], cell);
+
+	return raw > base ? raw - base : 0; /* what was read at the clear may have been some too high */
 }
 
 /* ---- histograms ---- */
@@ -524,14 +526,23 @@ void probe_target_begins(struct ctl *c, unsigned rx)
 		off->near[i] -= now.near[i];
 }
 
+/* What is on its way was sent before and comes in after. */
+static bool on_its_way(const struct ctl *c, const struct ctl_port *cp)
+{
+	return port_probes(cp) && (cp->run.active || devices_hold(c));
+}
+
 void probes_clear(struct ctl *c, const struct portset *ports)
 {
+	bool moving = false;
+
 	for (unsigned i = 0; i < c->nports && i < PROBE_PORTS; i++) {
 		if (!portset_has(ports, i) || !c->port[i]->used)
 			continue;
+		moving |= on_its_way(c, c->port[i]);
 		clear_sender(c, i);
 		clear_receiver(c, i);
-		c->probes->why = NULL;
+		c->probes->why = moving ? "cleared while probes were on their way: these were received and not sent" : NULL;
 		c->probes->since_ns = clock_wall_ns();
 	}
 }

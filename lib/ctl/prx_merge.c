@@ -5,7 +5,7 @@
 #define REACH 4
 
 struct queue {
-	uint64_t received; /* when it was looked at last */
+	uint64_t came;     /* frames, when it was looked at last */
 	uint64_t judged;   /* numbers that are accounted for */
 	uint64_t low;      /* it has seen nothing of blocks below, + 1; 0: nothing at all */
 	struct prx_block *had; /* of each slot, what is accounted for */
@@ -99,12 +99,12 @@ static void missed(struct prx_merge *g, unsigned queue, uint64_t n, uint64_t nex
 void prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *f, const struct prx_block *window)
 {
 	struct queue *q = &g->q[queue];
-	uint64_t received = __atomic_load_n(&f->received, __ATOMIC_ACQUIRE), distinct = received - cell_get(&f->duplicate);
-	uint64_t next = cell_get(&f->next), shift = 0;
+	uint64_t came = __atomic_load_n(&f->received, __ATOMIC_ACQUIRE) + __atomic_load_n(&f->corrupted, __ATOMIC_ACQUIRE);
+	uint64_t distinct = came - cell_get(&f->duplicate), next = cell_get(&f->next), shift = 0;
 
-	if (received == q->received)
+	if (came == q->came)
 		return;
-	q->received = received;
+	q->came = came;
 	if (g->top != 0) /* the nearest that agrees mod 2^32 */
 		shift = (g->top - next + (1ull << 31)) & ~0xffffffffull;
 	if (q->low == 0)
@@ -134,7 +134,7 @@ struct prx_merged prx_merge_result(const struct prx_merge *g)
 	struct prx_merged r = {.crossed = g->crossed, .inexact = g->inexact || g->unjudged > 0};
 
 	for (unsigned i = 0; i < g->nqueues; i++)
-		r.nqueues += g->q[i].received > 0;
+		r.nqueues += g->q[i].came > 0;
 	r.inexact &= r.nqueues > 1;
 	return r;
 }

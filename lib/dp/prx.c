@@ -126,12 +126,13 @@ static inline void count_times(struct prx *x, const struct found *p, uint64_t *a
 }
 
 /* What is no received probe. */
-static __rte_noinline void count_other(struct prx *x, enum prx_class class, const struct found *p)
+static __rte_noinline void count_other(struct prx *x, enum prx_class class, const struct found *p, uint64_t now)
 {
+	uint64_t transit = (p->now - p->lo) & PROBE_SENT_MASK;
+
 	switch (class) {
 	case PRX_CORRUPTED:
-		cell_add(&x->flow[p->flow].corrupted, 1);
-		cell_add(&x->port.probes, 1);
+		cell_add(prx_corrupted(x, p->flow, (uint32_t)(p->hi >> 16), transit, now) ? &x->port.probes : &x->port.foreign, 1);
 		break;
 	case PRX_IS_FOREIGN:
 	case PRX_PROBE: /* with a number that cannot be */
@@ -201,7 +202,7 @@ static __rte_noinline void look(struct prx *x, struct rte_mbuf *const *m, unsign
 		if (likely(class == PRX_PROBE))
 			known = count_number(x, p.flow, (uint32_t)(p.hi >> 16), now);
 		if (unlikely(class != PRX_PROBE || !known)) {
-			count_other(x, class, &p);
+			count_other(x, class, &p, now);
 			continue;
 		}
 		count_times(x, &p, &actual, &intended);
@@ -247,7 +248,7 @@ static __rte_noinline void take_off(struct prx *x, struct prx_batch *b, unsigned
 struct run {
 	struct prx_flow *f;
 	struct prx_block *block; /* of next - 1 */
-	uint64_t flow, next, bits, received, transit, jitter, min, max;
+	uint64_t flow, next, bits, received, transit, jitter, min, max, last_tsc;
 };
 
 static inline void run_begin(const struct prx *x, struct run *r, uint64_t flow)
@@ -264,9 +265,10 @@ static inline void run_begin(const struct prx *x, struct run *r, uint64_t flow)
 	r->jitter = f->jitter;
 	r->min = f->transit_min;
 	r->max = f->transit_max;
+	r->last_tsc = f->last_tsc;
 }
 
-static inline void run_end(const struct run *r, uint64_t now)
+static inline void run_end(const struct run *r)
 {
 	cell_set(&r->block->bits, r->bits);
 	cell_set(&r->f->next, r->next);
@@ -274,7 +276,7 @@ static inline void run_end(const struct run *r, uint64_t now)
 	cell_set(&r->f->jitter, r->jitter);
 	cell_set(&r->f->transit_min, r->min);
 	cell_set(&r->f->transit_max, r->max);
-	cell_set(&r->f->last_tsc, now);
+	cell_set(&r->f->last_tsc, r->last_tsc);
 	__atomic_store_n(&r->f->received, r->received, __ATOMIC_RELEASE);
 }
 
@@ -305,12 +307,12 @@ static inline void count_flows(struct prx *x, struct prx_batch *b, unsigned n, u
 		uint32_t seq = b->seq[i];
 		uint64_t transit = b->transit[i];
 		if (b->flow[i] != r.flow) {
-			run_end(&r, now);
+			run_end(&r);
 			run_begin(x, &r, b->flow[i]);
 		}
 		if (unlikely(seq != (uint32_t)r.next || (r.next & 63) == 0)) {
 			if (r.next != 0)
-				run_end(&r, r.f->last_tsc);
+				run_end(&r);
 			bool known = run_number(x, r.flow, seq, now, transit);
 			run_begin(x, &r, r.flow);
 			if (unlikely(!known)) {
@@ -327,8 +329,9 @@ static inline void count_flows(struct prx *x, struct prx_batch *b, unsigned n, u
 		r.transit = transit;
 		r.min = ~transit > r.min ? ~transit : r.min;
 		r.max = transit > r.max ? transit : r.max;
+		r.last_tsc = now; /* one that is not counted says nothing of when the flow was heard */
 	}
-	run_end(&r, now);
+	run_end(&r);
 }
 
 /* Of one flow, as they were sent. */

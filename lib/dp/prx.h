@@ -32,7 +32,7 @@ struct prx_hole { uint64_t from; uint32_t n, at; }; /* at: how many different pr
  * mod 2^32. */
 struct prx_flow {
 	/* first line: touched by each probe */
-	cell_t received;     /* probes, duplicates among them; late and corrupted ones not */
+	cell_t received;     /* probes, duplicates among them; late and corrupted ones not, further copies of these are */
 	cell_t next;         /* highest sequence number seen so far + 1; 0: none yet */
 	uint64_t last_transit; /* cycles, of the probe before */
 	cell_t jitter;       /* RFC 3550 6.4.1, in 1/16 cycles */
@@ -41,12 +41,13 @@ struct prx_flow {
 	uint32_t hist;       /* number of its stream's histogram, from 1; 0: none */
 	uint16_t holes_at, holes_used;
 	/* second line */
-	cell_t duplicate;    /* seen before on this queue */
+	cell_t duplicate;    /* seen before on this queue; this frame or that one may be corrupted */
 	cell_t late;         /* older than half the window: whether it is a duplicate is not known; not marked, not received */
 	cell_t reordered;    /* below `next` and no duplicate: RFC 4737 4.1 */
 	cell_t extent_sum, extent_max; /* RFC 4737 4.2.2, of reordered probes whose hole is still known */
 	cell_t extent_unknown; /* reordered probes whose hole is not */
-	cell_t corrupted;    /* its probe is whole and a checksum of the frame is wrong, or a header contradicts itself */
+	/* Its probe is whole and a checksum of the frame is wrong, or a header contradicts itself; each number once. Read it with `received`. */
+	cell_t corrupted;
 	cell_t first;        /* number of the first probe seen + 1 */
 } WR_ALIGNED(CACHE_LINE);
 _Static_assert(sizeof(struct prx_flow) == 2 * CACHE_LINE, "two lines");

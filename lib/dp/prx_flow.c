@@ -58,10 +58,10 @@ static bool mark(struct prx *x, uint32_t flow, uint64_t ext)
 	return was;
 }
 
-/* Probes that have arrived, each counted once. */
+/* Numbers that have arrived, each counted once. */
 static uint64_t arrived(const struct prx_flow *f)
 {
-	return cell_get(&f->received) - cell_get(&f->duplicate);
+	return cell_get(&f->received) - cell_get(&f->duplicate) + cell_get(&f->corrupted);
 }
 
 static void add_hole(struct prx *x, uint32_t flow, uint64_t from, uint64_t n)
@@ -96,11 +96,16 @@ static void count_extent(struct prx *x, uint32_t flow, uint64_t ext)
 		cell_set(&f->extent_max, extent);
 }
 
+static bool is_late(const struct prx *x, const struct prx_flow *f, uint64_t ext)
+{
+	return (ext >> 6) + x->late_blocks < (cell_get(&f->next) - 1) >> 6;
+}
+
 static void count_behind(struct prx *x, uint32_t flow, uint64_t ext)
 {
 	struct prx_flow *f = &x->flow[flow];
 
-	if ((ext >> 6) + x->late_blocks < (cell_get(&f->next) - 1) >> 6) {
+	if (is_late(x, f, ext)) {
 		cell_add(&f->late, 1);
 		return;
 	}
@@ -135,5 +140,35 @@ bool prx_number(struct prx *x, uint32_t flow, uint32_t seq, uint64_t now)
 	mark(x, flow, ext);
 	cell_set(&f->next, ext + 1);
 	__atomic_store_n(&f->received, f->received + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+bool prx_corrupted(struct prx *x, uint32_t flow, uint32_t seq, uint64_t transit, uint64_t now)
+{
+	struct prx_flow *f = &x->flow[flow];
+	uint64_t ext, next = cell_get(&f->next);
+	enum prx_order order = prx_order(x, f, seq, now, &ext);
+
+	if (order == PRX_FOREIGN)
+		return false;
+	if (order == PRX_BEHIND && is_late(x, f, ext)) {
+		cell_add(&f->late, 1);
+		return true;
+	}
+	if (order == PRX_FIRST) { /* the next one's jitter is against it */
+		cell_set(&f->first, ext + 1);
+		f->last_transit = transit < PRX_LATEST ? transit : 0;
+		cell_set(&f->last_tsc, now);
+	} else if (order == PRX_AHEAD && ext != next) {
+		add_hole(x, flow, next, ext - next);
+	}
+	if (mark(x, flow, ext)) {
+		cell_add(&f->duplicate, 1);
+		__atomic_store_n(&f->received, f->received + 1, __ATOMIC_RELEASE);
+		return true;
+	}
+	if (order != PRX_BEHIND)
+		cell_set(&f->next, ext + 1);
+	__atomic_store_n(&f->corrupted, f->corrupted + 1, __ATOMIC_RELEASE);
 	return true;
 }

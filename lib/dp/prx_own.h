@@ -68,6 +68,8 @@ enum prx_order { PRX_FOREIGN, PRX_FIRST, PRX_AHEAD, PRX_BEHIND };
 enum prx_order prx_order(const struct prx *x, const struct prx_flow *f, uint32_t seq, uint64_t now, uint64_t *ext);
 /* Count a number that is not simply the next one. false: foreign, nothing is counted. */
 bool prx_number(struct prx *x, uint32_t flow, uint32_t seq, uint64_t now);
+/* The same for one whose frame is damaged elsewhere: what arrives first of a number decides what becomes of it, all further ones are copies. */
+bool prx_corrupted(struct prx *x, uint32_t flow, uint32_t seq, uint64_t transit, uint64_t now);
 /* Is it the probe of a known flow, with a number that can be? */
 bool prx_plausible(const struct prx *x, uint64_t hi, uint64_t lo, uint64_t now);
 

@@ -2,6 +2,7 @@
 /* Ports that send many streams, by control's face with real workers: counts, rates of their own, sizes that differ, changes while sending,
  * and what is said of it afterwards. Ports 0 and 1 are a wire, 2 is null. */
 #include "ctl_live.h"
+#include "probe_int.h"
 
 static void test_weights_and_count(void **state)
 {
@@ -337,6 +338,35 @@ static void test_many(void **state)
 	assert_int_equal(now(2).run.sent, 2 * CTL_MAX_STREAMS);
 }
 
+/* A worker that another program keeps from its CPU for long must not miss the first frames: they start when all receivers look for them. */
+static void test_probes_are_awaited(void **state)
+{
+	struct portset s = only(0);
+	struct probe_counts n;
+	struct err e;
+
+	(void)state;
+	for (unsigned round = 0; round < 30; round++) {
+		fresh(0, 1)->count = 500;
+		stream(0, 0)->frame.probe = round % 3 == 2 ? 0 : 1; /* now and then nobody looks for any */
+		assert_int_equal(ctl_start(c, &s, 0, &e), 0);
+		for (unsigned i = 0; i < 10000 && c->port[0]->run.armed; i++) {
+			ctl_turn(c);
+			for (unsigned q = 0; !c->port[0]->run.armed && c->probes->now != NULL && q < c->port[1]->p.nrxq; q++)
+				assert_true(__atomic_load_n(&c->worker[c->port[1]->rx_worker[q]].w->cells.acked, __ATOMIC_ACQUIRE) >
+					    c->probes->now->seq);
+			pause_ms(c->port[0]->run.armed);
+		}
+		assert_false(c->port[0]->run.armed);
+		settle(0);
+		assert_int_equal(now(1).rx.packets, 500);
+		if (round % 3 == 2)
+			continue;
+		assert_true(ctl_probe_counts(c, 0, -1, NULL, &n));
+		assert_true(n.sent == 500 && n.received == 500 && n.lost == 0 && !n.inexact);
+	}
+}
+
 static void test_close(void **state)
 {
 	(void)state;
@@ -360,6 +390,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_said),
 		cmocka_unit_test(test_first_frame),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_probes_are_awaited),
 		cmocka_unit_test(test_close),
 	};
 
