@@ -99,9 +99,9 @@ def test_streams_have_counts_and_histograms_of_their_own():
 
 
 def test_streams_that_come_and_change_while_sending():
-    doc = ask(args_of("4q"), "set 0 probe on; set 0 rate 200kpps; start 0 for 1s; sleep 100ms; stream add 0/1-40; set 0/1-40 probe on; sleep 100ms; "
-              "set 0/5 size 512; set 0/6 frame eth/vlan/ipv6/udp; set 0/7-9 latency on; sleep 100ms; stream delete 0/20; set 0 rate 300kpps; "
-              "sleep 100ms; wait 0; show latency; show stats")
+    doc = ask(args_of("4q"), "set 0 probe on; set 0 rate 200kpps; start 0 for 2s; sleep 200ms; stream add 0/1-40; set 0/1-40 probe on; sleep 300ms; "
+              "set 0/5 size 512; set 0/6 frame eth/vlan/ipv6/udp; set 0/7-9 latency on; sleep 300ms; stream delete 0/20; set 0 rate 300kpps; "
+              "sleep 300ms; wait 0; show latency; show stats")
     p = port(doc, 1)
     sent = p["counts"]["sent"]
     assert sent == p["counts"]["received"] == p["probes"] and sent > 0
