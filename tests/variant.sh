@@ -19,7 +19,7 @@ if [ ! -f "$dir/build.ninja" ]; then
 		exit 1
 	}
 fi
-ninja -C "$dir" --quiet ${BUILD_ONLY:+-j1} "$target"
+ninja -C "$dir" --quiet "$target"
 [ -z "${BUILD_ONLY:-}" ] || exit 0
 run=
 # A thread sanitizer of 2022 cannot place its shadow where newer kernels put mappings at random.

@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 	-Db_lundef=false -Doptimization=1 \
 	"-Dc_args=-fsanitize=fuzzer-no-link -fno-sanitize-recover=all"
 # shellcheck disable=SC2046 # no file name here has a blank
-ninja -C "$dir" --quiet ${BUILD_ONLY:+-j1} $(cd "$here/.." && ls fuzz/*_fuzz.c | sed 's|\(.*\)\.c|tests/\1|')
+ninja -C "$dir" --quiet $(cd "$here/.." && ls fuzz/*_fuzz.c | sed 's|\(.*\)\.c|tests/\1|')
 [ -z "${BUILD_ONLY:-}" ] || exit 0
 
 # fuzz NAME: its output and how it ended go to files, so that two do not mix theirs.
