@@ -15,7 +15,7 @@
 
 #define SLICE 64000
 #define FRAME_LEN 60
-#define MAX_VARIANTS 40
+#define MAX_VARIANTS 64
 #define POOL 4095
 #define HOLD 1024
 
