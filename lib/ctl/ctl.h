@@ -98,7 +98,8 @@ json_t *ctl_clock_json(struct ctl *);
  * moment always: {"show":"wire","ports":[{"port","name","to","device":"on"|..,"link","before":inside at the clear,"in","out","lost",..}]}. The
  * sum closes: before + in + duplicated == out + lost + queue_drops + too_long + failed + overflow + flushed + waiting. */
 json_t *ctl_wires_json(struct ctl *, const struct portset *ports);
-bool ctl_frames_inside(const struct ctl *); /* some device holds frames that are still to come out, or that it has not looked at */
+/* Some device whose sender has ended holds frames that are still to come out, or that it has not looked at. */
+bool ctl_frames_inside(const struct ctl *);
 bool ctl_port_wired(const struct ctl *, unsigned port); /* it is an end of a wire */
 const struct placement *ctl_placement(const struct ctl *);
 const struct place_in *ctl_place_in(const struct ctl *);

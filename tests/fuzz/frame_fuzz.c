@@ -6,12 +6,7 @@
 
 #include "frame.h"
 #include "frame_run.h"
-
-#define CHECK(x)                          \
-	do {                              \
-		if (!(x))                 \
-			__builtin_trap(); \
-	} while (0)
+#include "input.h"
 
 #define MAX_SIZE 2000 /* of frames for the engine; larger ones only cost time */
 
@@ -87,24 +82,6 @@ static void build(const struct frame_spec *spec)
 	dissect(f.bytes, f.len);
 	if (spec->vals.n == 0)
 		check_plain(spec, &f);
-}
-
-struct input {
-	const uint8_t *at, *end;
-};
-
-static unsigned byte(struct input *in)
-{
-	return in->at < in->end ? *in->at++ : 0;
-}
-
-static uint64_t number(struct input *in, unsigned n)
-{
-	uint64_t v = 0;
-
-	while (n-- > 0)
-		v = v << 8 | byte(in);
-	return v;
 }
 
 #define STREAMS 3

@@ -3,36 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input.h"
 #include "prx.h"
 #include "prx_parse.h"
-
-#define CHECK(x)                          \
-	do {                              \
-		if (!(x))                 \
-			__builtin_trap(); \
-	} while (0)
 
 #define BURST 8
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct input {
-	const uint8_t *at, *end;
-};
-
-static unsigned byte(struct input *in)
-{
-	return in->at < in->end ? *in->at++ : 0;
-}
-
-static uint64_t number(struct input *in, unsigned n)
-{
-	uint64_t v = 0;
-
-	while (n-- > 0)
-		v = v << 8 | byte(in);
-	return v;
-}
 
 static void put_probe(uint8_t *p, struct input *in)
 {
