@@ -129,7 +129,7 @@ static int make_pool(struct device *d, struct err *e)
 
 int device_fill(struct device *d, struct err *e)
 {
-	size_t cells = (size_t)MOST_CELLS * DUT_CELL, late = (MOST_CELLS / 2 + 1) * sizeof(struct dut_late);
+	size_t cells, late = (MOST_CELLS / 2 + 1) * sizeof(struct dut_late);
 
 	if (d->line.pool == NULL) {
 		int rc = make_pool(d, e);
@@ -138,12 +138,13 @@ int device_fill(struct device *d, struct err *e)
 	}
 	if (d->mem != NULL)
 		return 0;
+	d->line.ncells = MOST_CELLS;
+	cells = (size_t)dut_cells(&d->line) * DUT_CELL;
 	d->mem_bytes = cells + late + DUT_QUEUE_MAX * sizeof(uint64_t);
 	d->mem = map(d->mem_bytes);
 	if (d->mem == NULL)
 		return err_set(e, ENODEV, "no addresses for the frames inside (%s)", strerror(errno));
 	d->line.cells = d->mem;
-	d->line.ncells = MOST_CELLS;
 	d->line.late = (struct dut_late *)((uint8_t *)d->mem + cells);
 	d->line.service = (uint64_t *)((uint8_t *)d->mem + cells + late);
 	return 0;

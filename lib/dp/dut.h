@@ -38,11 +38,14 @@ struct dut_line {
 	struct rte_mempool *pool;   /* frames that are handed over; only this task takes from it */
 	int stamp_at;               /* of the stamp in an mbuf */
 	uint32_t max_len;           /* what a buffer of the pool holds */
-	void *cells;                /* DUT_CELL bytes each */
+	void *cells;                /* DUT_CELL bytes each, dut_cells() of them */
 	uint32_t ncells;
 	struct dut_late *late;      /* ncells / 2 + 1 */
 	uint64_t *service;          /* DUT_QUEUE_MAX */
 };
+
+/* Cells that a line must have: ncells in its ring, and places for DUT_HELD frames of max_len. */
+uint32_t dut_cells(const struct dut_line *);
 
 struct dut_job {
 	const struct dut_line *line;
@@ -102,6 +105,7 @@ struct dut_state {
 	uint64_t fifo_due;
 	uint32_t nlate, nheld, nstock;
 	struct dut_held held[DUT_HELD];
+	uint32_t held_free[DUT_HELD], held_back, held_made; /* places: those that were given back, and how many were ever taken */
 	uint64_t newest[DUT_QUEUES]; /* number + 1 of the newest frame of each Tx queue that was handed over */
 	bool blocked;
 	struct rte_mbuf *stock[64];

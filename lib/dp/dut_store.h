@@ -6,7 +6,7 @@
 
 #define NONE UINT32_MAX
 
-enum where { IN_LIST, IN_HEAP, HELD, FREE };
+enum where { IN_LIST, IN_HEAP, FREE };
 
 /* A frame inside, at the begin of a cell; its bytes follow. */
 struct slot {
@@ -29,6 +29,17 @@ static inline struct slot *slot_at(const struct dut_line *l, uint32_t at)
 static inline uint32_t cells_of(uint32_t len)
 {
 	return (uint32_t)((sizeof(struct slot) + len + DUT_CELL - 1) / DUT_CELL);
+}
+
+/* A place for a frame of any length; there is one, since at most DUT_HELD are held. */
+static inline uint32_t held_take(struct dut_state *s, const struct dut_line *l)
+{
+	return s->held_back > 0 ? s->held_free[--s->held_back] : l->ncells + s->held_made++ * cells_of(l->max_len);
+}
+
+static inline void held_give(struct dut_state *s, uint32_t at)
+{
+	s->held_free[s->held_back++] = at;
 }
 
 /* The first cell of so many in a row, NONE: there are not so many. How many there may be can change at any time: only where the ring begins

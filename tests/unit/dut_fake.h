@@ -81,7 +81,7 @@ static inline struct world *world_new(const struct dut_job *job, unsigned nrings
 
 	x->line = (struct dut_line){.nrings = (uint16_t)nrings, .pool = small_pool(), .stamp_at = offsetof(struct rte_mbuf, dynfield1),
 				    .max_len = 2048, .ncells = CELLS};
-	x->line.cells = zeroed((size_t)CELLS * DUT_CELL);
+	x->line.cells = zeroed((size_t)dut_cells(&x->line) * DUT_CELL);
 	x->line.late = zeroed((CELLS / 2 + 1) * sizeof(*x->line.late));
 	x->line.service = zeroed(DUT_QUEUE_MAX * sizeof(uint64_t));
 	for (unsigned i = 0; i < nrings; i++) {

@@ -254,6 +254,27 @@ static void test_reorder_queues(void **state)
 	world_free(x);
 }
 
+/* Nobody comes on the queue of a frame that waits: those of the other go through a device that has little room. */
+static void test_reorder_waits_long(void **state)
+{
+	struct world *x = world_new(&(struct dut_job){.seed = 1, .reorder = {.every = 10000}, .reorder_by = 2, .room = 256}, 2, 1024);
+
+	(void)state;
+	for (unsigned i = 0; i < 20000; i++) {
+		put_type(x, i == 9999, i == 9999, 1500, x->now, 0x0800);
+		run_to(x, x->now + 10, 10);
+	}
+	assert_int_equal(counts(x).overflow, 0);
+	assert_int_equal(counts(x).held, 2); /* and the last one */
+	assert_int_equal(x->ngot, 19998);
+	x->job.sender_idle = true;
+	turn(x);
+	receive(x);
+	assert_int_equal(x->ngot, 20000);
+	assert_int_equal(out_of_order(x), 1);
+	world_free(x);
+}
+
 static void test_delay_order(void **state)
 {
 	struct dut_job j = {.seed = 2, .delay = 1000, .spread = 5000};
@@ -566,7 +587,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plain), cmocka_unit_test(test_same_seed), cmocka_unit_test(test_loss), cmocka_unit_test(test_duplicate),
 		cmocka_unit_test(test_corrupt), cmocka_unit_test(test_mtu), cmocka_unit_test(test_flap), cmocka_unit_test(test_reorder),
-		cmocka_unit_test(test_reorder_queues), cmocka_unit_test(test_delay_order), cmocka_unit_test(test_law), cmocka_unit_test(test_knee),
+		cmocka_unit_test(test_reorder_queues), cmocka_unit_test(test_reorder_waits_long),
+		cmocka_unit_test(test_delay_order), cmocka_unit_test(test_law), cmocka_unit_test(test_knee),
 		cmocka_unit_test(test_latency), cmocka_unit_test(test_bits), cmocka_unit_test(test_blocked), cmocka_unit_test(test_room),
 		cmocka_unit_test(test_closed), cmocka_unit_test(test_change), cmocka_unit_test(test_merge), cmocka_unit_test(test_stamp),
 		cmocka_unit_test(test_reroute),

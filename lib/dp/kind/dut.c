@@ -39,6 +39,11 @@ uint16_t dut_stamp(uint16_t port, uint16_t queue, struct rte_mbuf **m, uint16_t 
 	return n;
 }
 
+uint32_t dut_cells(const struct dut_line *l)
+{
+	return l->ncells + DUT_HELD * cells_of(l->max_len);
+}
+
 static struct dut_stamp stamp_of(const struct dut_line *l, const struct rte_mbuf *m)
 {
 	struct dut_stamp stamp;
@@ -144,16 +149,31 @@ static void spoil(struct slot *f, const struct dut_job *j)
 	f->corrupted = true;
 }
 
+/* A held frame goes from now on as one that has just come. */
+static void let_go(struct dut_state *s, const struct dut_job *j, uint32_t held, uint64_t due)
+{
+	const struct slot *f = slot_at(j->line, held);
+	uint32_t at = cells_take(s, j, cells_of(f->len));
+
+	if (at == NONE) {
+		s->now.overflow++;
+		s->now.waiting--;
+	} else {
+		memcpy(slot_at(j->line, at), f, sizeof(*f) + f->len);
+		schedule(s, j->line, at, RTE_MAX(f->due, due));
+	}
+	held_give(s, held);
+}
+
 /* Those that wait for this frame to overtake them. */
-static void overtake(struct dut_state *s, const struct dut_line *l, unsigned txq, uint64_t due)
+static void overtake(struct dut_state *s, const struct dut_job *j, unsigned txq, uint64_t due)
 {
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < s->nheld; i++) {
 		struct dut_held h = s->held[i];
-		const struct slot *f = slot_at(l, h.at);
-		if (f->txq == txq && --h.left == 0)
-			schedule(s, l, h.at, RTE_MAX(f->due, due));
+		if (slot_at(j->line, h.at)->txq == txq && --h.left == 0)
+			let_go(s, j, h.at, due);
 		else
 			s->held[kept++] = h;
 	}
@@ -164,7 +184,8 @@ static void store(struct dut_state *s, const struct dut_job *j, const struct rte
 		  uint64_t served, bool copy)
 {
 	const struct dut_line *l = j->line;
-	uint32_t at = m->pkt_len <= l->max_len ? cells_take(s, j, cells_of(m->pkt_len)) : NONE;
+	bool fits = m->pkt_len <= l->max_len, hold = fits && !copy && s->nheld < DUT_HELD && hits(&j->reorder, j, number, FOR_REORDER);
+	uint32_t at = !fits ? NONE : hold ? held_take(s, l) : cells_take(s, j, cells_of(m->pkt_len));
 
 	if (at == NONE) {
 		s->now.overflow++;
@@ -180,15 +201,14 @@ static void store(struct dut_state *s, const struct dut_job *j, const struct rte
 	if (j->in_order)
 		f->due = RTE_MAX(f->due, s->last_due);
 	s->last_due = f->due;
-	if (!copy && s->nheld < DUT_HELD && hits(&j->reorder, j, number, FOR_REORDER)) {
-		f->where = HELD;
+	if (hold) {
 		s->held[s->nheld++] = (struct dut_held){.at = at, .left = j->reorder_by};
 		return;
 	}
 	uint64_t due = f->due;
 	schedule(s, l, at, due);
 	if (!copy && s->nheld > 0)
-		overtake(s, l, txq, due);
+		overtake(s, j, txq, due);
 }
 
 static void arrive(struct dut_state *s, const struct dut_job *j, const struct rte_mbuf *m, unsigned ring)
@@ -272,10 +292,10 @@ static unsigned take_in(struct dut_state *s, const struct dut_job *j)
 	return total;
 }
 
-static void flush_held(struct dut_state *s, const struct dut_line *l)
+static void flush_held(struct dut_state *s, const struct dut_job *j)
 {
 	for (unsigned i = 0; i < s->nheld; i++)
-		schedule(s, l, s->held[i].at, slot_at(l, s->held[i].at)->due);
+		let_go(s, j, s->held[i].at, 0);
 	s->nheld = 0;
 }
 
@@ -393,7 +413,7 @@ static unsigned dut_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 	if (likely(!s->blocked)) {
 		in = take_in(s, j);
 		if (unlikely(s->nheld > 0 && in == 0 && j->sender_idle)) {
-			flush_held(s, j->line);
+			flush_held(s, j);
 			out++;
 		}
 		out += give_out(s, j->line, in < TAKE_MOST ? now : RTE_MIN(now, s->arrival));
@@ -426,7 +446,7 @@ static void dut_drop(const struct dp_task *t)
 	}
 	s->now.flushed += s->now.waiting;
 	s->now.waiting = 0;
-	s->nslots = s->used = s->nfifo = s->nlate = s->nheld = 0;
+	s->nslots = s->used = s->nfifo = s->nlate = s->nheld = s->held_made = s->held_back = 0;
 	s->base.active = false;
 	publish(s);
 }
