@@ -25,6 +25,9 @@ struct app {
 	struct xstats_memory *xstats; /* of snapshots, for rates; NULL: none was asked for */
 	struct view view; /* what the user looks at, also without a screen */
 	struct tester tester;
+	struct app_listener *listeners; /* event.c */
+	unsigned telling;
+	uint64_t told_run[PORTSET_MAX]; /* the run of each port whose start was told, 0: its end was too */
 	bool quit;    /* `quit` was said; the loop is stopped too, and sessions run nothing more */
 };
 

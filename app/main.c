@@ -13,6 +13,7 @@
 #include "args.h"
 #include "batch.h"
 #include "bias.h"
+#include "event.h"
 #include "log.h"
 #include "out.h"
 #include "sess.h"
@@ -31,6 +32,7 @@ struct prog {
 	struct app app;
 	struct sess *sess;
 	struct console *console;
+	struct app_listener *log;
 	bool interactive;
 	int signo;   /* ends by it */
 	int batch_code; /* of what was waited for at the end of input */
@@ -246,12 +248,17 @@ static void on_terminal(void *arg, int signo)
 static void on_turn(void *arg)
 {
 	struct prog *p = arg;
-	struct ctl_event ev;
 
 	sess_poll(p->sess);
 	ctl_turn(p->app.ctl);
-	while (ctl_event_next(p->app.ctl, &ev))
-		log_msg(LOG_LVL_INFO, "%s", ev.text);
+	app_events_turn(&p->app);
+}
+
+static void on_event(void *arg, const struct app_event *ev)
+{
+	(void)arg;
+	if (ev->text != NULL)
+		log_msg(LOG_LVL_INFO, "%s", ev->text);
 }
 
 static void on_tick(void *arg)
@@ -259,6 +266,7 @@ static void on_tick(void *arg)
 	struct prog *p = arg;
 
 	ctl_tick(p->app.ctl);
+	app_tell(&p->app, &(struct app_event){.kind = APP_EVENT_TICK});
 }
 
 static void on_links(void *arg, short revents)
@@ -322,6 +330,7 @@ static void open_session(struct prog *p)
 	p->console = console_new(&con);
 	p->sess = sess_local(p->app.cmd, &p->app, app_snapshot, p->app.loop, &opts, on_session, p);
 	log_listen(on_log, p);
+	p->log = app_listen(&p->app, on_event, p);
 	loop_each_turn(p->app.loop, on_turn, p);
 	loop_timer(p->app.loop, TICK_NS, TICK_NS, on_tick, p);
 	if (ctl_link_fd(p->app.ctl) >= 0)
@@ -374,6 +383,7 @@ static int close_session(struct prog *p)
 		take_late_interrupt(p);
 	arm_second_interrupt();
 	log_listen(NULL, NULL);
+	app_unlisten(p->log);
 	sess_free(p->sess);
 	snapshot_forget(&p->app);
 	cmd_free(p->app.cmd);

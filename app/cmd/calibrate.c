@@ -195,7 +195,7 @@ static int finish(struct cmd_run *r, int rc)
 		bias_save(app_of(r));
 	if (rc == 0) {
 		json_t *doc = json_pack("{s:O}", "calibrations", x->done);
-		out_write((enum out_mode)r->out_mode, doc, &view, r->out);
+		verb_out(r, r->out_mode, doc, &view);
 		json_decref(doc);
 	}
 	json_decref(x->done);

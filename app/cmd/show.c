@@ -67,7 +67,7 @@ void show_filter(json_t *doc, const struct show_sel *sel)
 
 int show_out(struct cmd_run *r, json_t *doc, const struct out_view *view)
 {
-	out_write((enum out_mode)r->out_mode, doc, view, r->out);
+	verb_out(r, r->out_mode, doc, view);
 	json_decref(doc);
 	return 0;
 }

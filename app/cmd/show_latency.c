@@ -115,22 +115,22 @@ static bool any_latency(const json_t *streams)
 	return false;
 }
 
-static void print(struct cmd_run *r, const json_t *doc, bool streams)
+static void print(struct cmd_run *r, json_t *doc, bool streams)
 {
 	if (r->out_mode == OUT_JSON) {
-		out_write(OUT_JSON, doc, NULL, r->out);
+		verb_out(r, OUT_JSON, doc, NULL);
 		return;
 	}
 	if (r->out_mode == OUT_CSV) {
-		out_write(OUT_CSV, doc, streams ? &stream_view_csv : &port_view, r->out);
+		verb_out(r, OUT_CSV, doc, streams ? &stream_view_csv : &port_view);
 		return;
 	}
 	if (!streams)
-		out_write(OUT_TEXT, doc, &port_view, r->out);
+		verb_out(r, OUT_TEXT, doc, &port_view);
 	if (!streams && any_latency(json_object_get(doc, "streams")))
 		sbuf_addc(r->out, '\n');
 	if (streams || any_latency(json_object_get(doc, "streams")))
-		out_write(OUT_TEXT, doc, &stream_view, r->out);
+		verb_out(r, OUT_TEXT, doc, &stream_view);
 	remarks(doc, r->out);
 }
 

@@ -109,6 +109,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	sbuf_free(&parts);
 	if (snap == NULL)
 		return -EINVAL;
+	cmd_result(r, snap);
 	if (r->out_mode == OUT_TEXT) {
 		struct page_in in = {
 			.snap = snap, .port = port, .stream = stream, .max_ports = (unsigned)app->view.max_ports,

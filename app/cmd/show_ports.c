@@ -36,7 +36,7 @@ int show_ports(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 	show_filter(doc, sel);
 	if (r->out_mode != OUT_TEXT)
 		return show_out(r, doc, &port_view_csv);
-	out_write(OUT_TEXT, doc, &port_view, r->out);
+	verb_out(r, OUT_TEXT, doc, &port_view);
 	json_array_foreach(json_object_get(doc, "ports"), i, port) {
 		json_array_foreach(json_object_get(port, "notes"), k, note)
 			sbuf_addf(r->out, "port %d: %s\n", (int)json_integer_value(json_object_get(port, "port")),

@@ -15,7 +15,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 		e->col = args[0].col + (own.col > 0 ? own.col : 0);
 		return -EINVAL;
 	}
-	out_write(OUT_JSON, doc, NULL, r->out);
+	verb_out(r, OUT_JSON, doc, NULL);
 	json_decref(doc);
 	return 0;
 }

@@ -49,7 +49,7 @@ int show_wire(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 	}
 	if (r->out_mode != OUT_TEXT)
 		return show_out(r, doc, &csv_view);
-	out_write(OUT_TEXT, doc, &text_view, r->out);
+	verb_out(r, OUT_TEXT, doc, &text_view);
 	json_array_foreach(json_object_get(doc, "ports"), i, port) {
 		const char *text = json_string_value(json_object_get(port, "settings")), *why = json_string_value(json_object_get(port, "why"));
 		int p = (int)json_integer_value(json_object_get(port, "port"));

@@ -91,7 +91,7 @@ static void tell(struct cmd_run *r, const char *what, const struct all_made *all
 	if (r->out_mode != OUT_TEXT && json_array_size(list) > 0) {
 		json_object_set_new(doc, "stream", json_string(what));
 		json_object_set(doc, "made", list);
-		out_write((enum out_mode)r->out_mode, doc, &made_view, r->out);
+		verb_out(r, r->out_mode, doc, &made_view);
 	}
 	json_decref(list);
 	json_decref(doc);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "event.h"
 #include "trial.h"
 #include "out.h"
 #include "verbs.h"
@@ -150,10 +151,12 @@ static int poll_trial(struct cmd_run *r, struct err *e)
 		return VERB_PENDING;
 	if (rc > 0) {
 		json_t *doc = trial_json(trial_result(t->trial), &t->cfg);
+		cmd_result(r, doc);
 		if (r->out_mode == OUT_JSON)
 			out_write(OUT_JSON, doc, NULL, r->out);
 		else
 			print_table(r, json_object_get(doc, "trial"));
+		app_tell(app_of(r), &(struct app_event){.kind = APP_EVENT_TRIAL, .doc = doc});
 		json_decref(doc);
 		judge(r, trial_result(t->trial));
 		rc = VERB_DONE;

@@ -27,6 +27,12 @@ const struct verb *const *cmd_verbs(unsigned *n)
 	return all;
 }
 
+void verb_out(struct cmd_run *r, int mode, json_t *doc, const struct out_view *view)
+{
+	cmd_result(r, doc);
+	out_write((enum out_mode)mode, doc, view, r->out);
+}
+
 int arg_ports(const struct cmd_run *r, const struct arg_val *a, struct portset *out, struct err *e)
 {
 	int rc = app_ports(app_of(r), &a->target, false, out, e);

@@ -2,6 +2,10 @@
 /* What verbs share. Each file of this folder defines one verb, verb_NAME; the build's list makes the registry. */
 #pragma once
 #include "app.h"
+#include "out.h"
+
+/* Print a document, which is then one of the command's results. mode: as the session wants it, or what the verb lays out itself. */
+void verb_out(struct cmd_run *r, int mode, json_t *doc, const struct out_view *view);
 
 /* Ports of an argument; an error points at it. */
 int arg_ports(const struct cmd_run *r, const struct arg_val *a, struct portset *out, struct err *e);

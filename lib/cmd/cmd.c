@@ -133,6 +133,17 @@ int cmd_poll(struct cmd_run *r, struct err *e)
 	return r->verb != NULL && r->verb->poll != NULL ? r->verb->poll(r, e) : VERB_DONE;
 }
 
+void cmd_result(struct cmd_run *r, json_t *doc)
+{
+	size_t n = json_array_size(r->results);
+
+	if (n > 0 && json_array_get(r->results, n - 1) == doc)
+		return;
+	if (r->results == NULL)
+		r->results = json_array();
+	json_array_append(r->results, doc);
+}
+
 void cmd_cancel(struct cmd_run *r)
 {
 	if (r->verb != NULL && r->verb->cancel != NULL)

@@ -113,6 +113,7 @@ struct cmd_run {
 	int out_mode;          /* enum out_mode of the session */
 	struct sbuf *out;      /* results */
 	struct sbuf *note;     /* warnings and remarks, for stderr */
+	json_t *results;       /* documents that it printed, whatever the mode: an array, NULL: none. Whoever runs it frees it at the end */
 	int exit_code;         /* 0; 1 criterion failed .. 5 (DESIGN 4) for a verb that ends done but not passed */
 	bool batch;            /* no person at the other end */
 	_Alignas(16) uint8_t state[VERB_STATE_BYTES];
@@ -164,6 +165,8 @@ void cmd_quote(const char *text, struct sbuf *out);
 int cmd_exec(struct cmd *, struct cmd_run *r, const char *line, struct err *e);
 int cmd_poll(struct cmd_run *r, struct err *e);
 void cmd_cancel(struct cmd_run *r);
+/* A verb prints this document: it is one of the results (a reference of their own). Twice in a row counts once. */
+void cmd_result(struct cmd_run *r, json_t *doc);
 /* Only look: parse and match, run nothing (for `load`'s check of a whole file; VERB_NO_LOAD verbs are refused). Values are checked too,
  * but not what depends on earlier lines: the row that an alias row stands for, which streams there are, and may_set. */
 int cmd_check(struct cmd *, const char *line, struct err *e);

@@ -126,6 +126,8 @@ int ctl_load(struct ctl *, unsigned port, struct ctl_load *out, struct err *e);
 /* The same of one stream alone that exists, enabled or not: by its own rate, else by its turns in the port's (0 pps: it takes none). */
 int ctl_stream_load(struct ctl *, unsigned port, unsigned stream, struct ctl_load *out, struct err *e);
 
-/* Things that happened (link up/down, run ended, interface gone): taken by the sessions' notes. NULL text: none. */
-struct ctl_event { unsigned port; char text[512]; };
+/* Things that happened (link up/down, interface gone), in words for people. */
+enum ctl_event_kind { CTL_EVENT_NOTE, CTL_EVENT_LINK };
+struct ctl_event { enum ctl_event_kind kind; unsigned port; char text[512]; };
+uint64_t ctl_run_id(const struct ctl *, unsigned port); /* of the port's last run, counted from 1 over all ports; 0: it never had one */
 bool ctl_event_next(struct ctl *, struct ctl_event *out);

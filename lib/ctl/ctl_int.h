@@ -336,6 +336,7 @@ int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *
 void run_events(struct ctl *c);
 void run_arm(struct ctl *c);                       /* give armed starts their time; called before plans are built */
 void ctl_note(struct ctl *c, unsigned port, const char *fmt, ...) WR_PRINTF(3, 4);
+void ctl_note_link(struct ctl *c, unsigned port, const char *fmt, ...) WR_PRINTF(3, 4); /* a change of its link */
 
 /* stat.c */
 int stat_init(struct ctl_port *cp);

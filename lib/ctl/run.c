@@ -11,18 +11,33 @@
 #define STUCK_TICKS 10 /* a device that took nothing for so many seconds is not waited for */
 #define SETTLE_MAX_NS 2000000000ull
 
-void ctl_note(struct ctl *c, unsigned port, const char *fmt, ...)
+static void add_event(struct ctl *c, enum ctl_event_kind kind, unsigned port, const char *fmt, va_list ap)
 {
-	va_list ap;
-
 	if (c->ev_n == CTL_EVENTS) { /* the oldest goes */
 		c->ev_head = (c->ev_head + 1) % CTL_EVENTS;
 		c->ev_n--;
 	}
 	struct ctl_event *ev = &c->ev[(c->ev_head + c->ev_n++) % CTL_EVENTS];
+	ev->kind = kind;
 	ev->port = port;
-	va_start(ap, fmt);
 	vsnprintf(ev->text, sizeof(ev->text), fmt, ap);
+}
+
+void ctl_note(struct ctl *c, unsigned port, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_event(c, CTL_EVENT_NOTE, port, fmt, ap);
+	va_end(ap);
+}
+
+void ctl_note_link(struct ctl *c, unsigned port, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_event(c, CTL_EVENT_LINK, port, fmt, ap);
 	va_end(ap);
 }
 
@@ -39,6 +54,11 @@ bool ctl_event_next(struct ctl *c, struct ctl_event *out)
 bool ctl_sending(const struct ctl *c, unsigned port)
 {
 	return port < c->nports && c->port[port]->run.active;
+}
+
+uint64_t ctl_run_id(const struct ctl *c, unsigned port)
+{
+	return c->port[port]->run.id;
 }
 
 bool ctl_bounded(const struct ctl *c, unsigned port)

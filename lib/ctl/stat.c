@@ -204,8 +204,8 @@ void link_look(struct ctl *c, struct ctl_port *cp)
 	if (cp->link_mbps != was_mbps)
 		cp->touched = true; /* a rate in percent follows the speed */
 	if (cp->link != was)
-		ctl_note(c, cp->p.id, "port %u (%s): link %s", cp->p.id, cp->p.name,
-			 cp->link == LINK_UP ? "up" : cp->link == LINK_DOWN ? "down" : "unknown");
+		ctl_note_link(c, cp->p.id, "port %u (%s): link %s", cp->p.id, cp->p.name,
+			      cp->link == LINK_UP ? "up" : cp->link == LINK_DOWN ? "down" : "unknown");
 }
 
 int ctl_link_fd(struct ctl *c)

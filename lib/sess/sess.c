@@ -100,6 +100,7 @@ void sess_free(struct sess *s)
 		return;
 	if (s->running != NULL) {
 		cmd_cancel(&s->run);
+		json_decref(s->run.results);
 		item_free(s->running);
 	}
 	hold(s, false);
@@ -111,7 +112,9 @@ void sess_free(struct sess *s)
 
 static void tell(struct sess *s, enum sess_event_kind kind, const char *text, const struct item *it, int rc, int exit_code)
 {
-	struct sess_event ev = {kind, text, it->line, rc, exit_code};
+	const struct sess_event ev = {
+		.kind = kind, .text = text, .line = it->line, .rc = rc, .exit_code = exit_code, .results = kind == SESS_DONE ? s->run.results : NULL,
+	};
 
 	s->fn(s->arg, &ev);
 }
@@ -124,6 +127,14 @@ static void flush(struct sess *s, const struct item *it)
 	if (s->note.len > 0)
 		tell(s, SESS_NOTE, sbuf_str(&s->note), it, 0, 0);
 	sbuf_reset(&s->note);
+}
+
+/* The last word on a command. */
+static void tell_done(struct sess *s, const struct item *it, int rc, int exit_code)
+{
+	tell(s, SESS_DONE, NULL, it, rc, exit_code);
+	json_decref(s->run.results);
+	s->run.results = NULL;
 }
 
 static void tell_error(struct sess *s, const struct item *it, const struct err *e, int rc, int code)
@@ -158,7 +169,7 @@ static void finish(struct sess *s, struct item *it, int rc, const struct err *e)
 	}
 	if (code > s->exit_code)
 		s->exit_code = code;
-	tell(s, SESS_DONE, NULL, it, rc, code);
+	tell_done(s, it, rc, code);
 	item_free(it);
 }
 
@@ -246,7 +257,7 @@ void sess_cancel(struct sess *s)
 	s->running = NULL;
 	hold(s, false);
 	flush(s, it);
-	tell(s, SESS_DONE, NULL, it, -ECANCELED, s->run.exit_code);
+	tell_done(s, it, -ECANCELED, s->run.exit_code);
 	item_free(it);
 }
 

@@ -15,6 +15,7 @@ struct sess_event {
 	const char *line;    /* the command it belongs to */
 	int rc;              /* DONE: 0 or -errno of that line */
 	int exit_code;       /* DONE: exit code the command asks for */
+	json_t *results;     /* DONE: the documents that the command printed, as an array, NULL: none */
 };
 typedef void sess_event_fn(void *arg, const struct sess_event *);
 typedef json_t *sess_snapshot_fn(void *host, const char *parts, struct err *e);
