@@ -33,6 +33,7 @@ struct prog {
 	struct sess *sess;
 	struct console *console;
 	struct app_listener *log;
+	struct rpc *rpc; /* NULL: no remote socket */
 	bool interactive;
 	int signo;   /* ends by it */
 	int batch_code; /* of what was waited for at the end of input */
@@ -250,6 +251,7 @@ static void on_turn(void *arg)
 	struct prog *p = arg;
 
 	sess_poll(p->sess);
+	rpc_turn(p->rpc);
 	ctl_turn(p->app.ctl);
 	app_events_turn(&p->app);
 }
@@ -342,6 +344,19 @@ static void open_session(struct prog *p)
 		loop_signal(p->app.loop, terminal[i], on_terminal, p);
 }
 
+static int open_remote(struct prog *p)
+{
+	struct rpc_opts opts = p->args.rpc;
+	struct err e;
+
+	opts.version = WR_VERSION;
+	int rc = rpc_open(&p->rpc, &p->app, &opts, &e);
+	if (rc == 0)
+		return 0;
+	fprintf(stderr, "wirerate: %s\n", e.text);
+	return rc == -EINVAL ? EXIT_USAGE : EXIT_LACKING;
+}
+
 static void run_session(struct prog *p)
 {
 	const struct args *a = &p->args;
@@ -384,6 +399,7 @@ static int close_session(struct prog *p)
 	arm_second_interrupt();
 	log_listen(NULL, NULL);
 	app_unlisten(p->log);
+	rpc_close(p->rpc);
 	sess_free(p->sess);
 	snapshot_forget(&p->app);
 	cmd_free(p->app.cmd);
@@ -427,8 +443,11 @@ int main(int argc, char **argv)
 	code = open_control(&p);
 	if (code == 0) {
 		open_session(&p);
-		run_session(&p);
-		code = close_session(&p);
+		code = open_remote(&p);
+		if (code == 0)
+			run_session(&p);
+		int end = close_session(&p);
+		code = code != 0 ? code : end;
 		ctl_close(p.app.ctl);
 	}
 	loop_free(p.app.loop);

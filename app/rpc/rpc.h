@@ -41,7 +41,7 @@
  *
  * A session over a socket has a page, theme and screen settings of its own: these commands never change the screen of the program. */
 #pragma once
-#include "app.h"
+#include "base.h"
 
 #define RPC_PROTOCOL 1
 #define RPC_DEFAULT_NAME "wirerate"
@@ -49,6 +49,7 @@
 #define RPC_DEFAULT_PORT "22022" /* Pktgen's */
 
 struct rpc;
+struct app;
 
 /* What is refused over TCP, and to chunks of Lua from anywhere, unless it is allowed. */
 enum rpc_allow {
