@@ -41,6 +41,7 @@ static const struct out_col cols[] = {
 	{"fates.received", "received", OF_COUNT},
 	{"fates.lost", "lost: wire or device", OF_COUNT},
 	{"fates.late", "late", OF_COUNT, .some = true},
+	{"fates.unknown", "lost or unrecognised", OF_COUNT, .some = true},
 	{"fates.corrupted", "corrupted", OF_COUNT, .some = true},
 	{"fates.not_accepted", "tx not accepted", OF_COUNT, .some = true},
 	{"fates.tx_errors", "tx errors", OF_COUNT, .some = true},

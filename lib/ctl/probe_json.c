@@ -69,7 +69,8 @@ bool ctl_probe_counts(struct ctl *c, unsigned port, int stream, const struct por
 	return known || out->sent > 0;
 }
 
-static uint64_t rx_sum_of(struct ctl *c, const struct portset *receivers, bool foreign)
+/* what: of struct rx_sum */
+static uint64_t rx_sum_of(struct ctl *c, const struct portset *receivers, size_t what)
 {
 	uint64_t sum = 0;
 
@@ -78,19 +79,24 @@ static uint64_t rx_sum_of(struct ctl *c, const struct portset *receivers, bool f
 		if (receivers != NULL && !portset_has(receivers, i))
 			continue;
 		probe_rx_total(c, i, &s);
-		sum += foreign ? s.foreign : s.damaged;
+		sum += *(const uint64_t *)(const void *)((const char *)&s + what);
 	}
 	return sum;
 }
 
 uint64_t ctl_probe_damaged(struct ctl *c, const struct portset *receivers)
 {
-	return rx_sum_of(c, receivers, false);
+	return rx_sum_of(c, receivers, offsetof(struct rx_sum, damaged));
 }
 
 uint64_t ctl_probe_foreign(struct ctl *c, const struct portset *receivers)
 {
-	return rx_sum_of(c, receivers, true);
+	return rx_sum_of(c, receivers, offsetof(struct rx_sum, foreign));
+}
+
+uint64_t ctl_probe_plain(struct ctl *c, const struct portset *receivers)
+{
+	return rx_sum_of(c, receivers, offsetof(struct rx_sum, plain));
 }
 
 struct hist *ctl_probe_hist(struct ctl *c, const struct portset *receivers, enum probe_latency which)

@@ -16,7 +16,7 @@ struct trial_base {
 /* What the probes of a direction told before the first frame. */
 struct trial_probe_base {
 	struct probe_counts counts; /* of all senders */
-	uint64_t damaged;
+	uint64_t damaged, plain;
 };
 
 /* A worker before the first frame; waited_ns, from the end of the sending on: how long it waited. */

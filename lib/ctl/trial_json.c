@@ -9,9 +9,10 @@
  *	"offered_frames", "offered_pps", "offered_l1_bps", "offered_l2_bps"       (n - 1) / duration
  *	"duration_ns"      from the first to the last frame; "unsent": frames that were intended and not even built; "behind": those that
  *	                   left more than 1 ms after they were due
- *	"loss_ratio"       share of what went out that was not received in time, null: nothing went out
+ *	"loss_ratio"       share of what went out that was not received in time, null: nothing went out, or some fates are unknown
  *	"fates"            "sent" is the sum of "received", "not_accepted", "tx_errors", "unconfirmed", "rx_missed", "rx_nombuf", "rx_errors",
- *	                   "corrupted", "late", "lost", less "excess";
+ *	                   "corrupted", "late", "unknown", "lost", less "excess"; "unknown": missing, and as many came without a probe that can be
+ *	                   read: lost or not recognised;
  *	                   beside it "untold" (probes that no counter tells of), "duplicated", "reordered", "others". null: not known without probes
  *	"told_by"          "probes" or "counters"
  *	"directions"       [{"from": [ports], "to": [ports], and all keys from "intended_frames" to "told_by" of that direction}]
@@ -66,6 +67,7 @@ static json_t *fates_json(const struct trial_fates *f)
 	put(o, "rx_errors", f->rx_errors);
 	put_if(o, "corrupted", f->probes || f->corrupted > 0, f->corrupted);
 	put(o, "late", f->late);
+	put(o, "unknown", f->unknown);
 	put(o, "lost", f->lost);
 	put(o, "excess", f->excess);
 	put(o, "untold", f->untold);

@@ -57,6 +57,7 @@ static void probe_read(struct trial *t, const struct trial_flow *f, struct trial
 			t->r.jitter_ns = n.jitter_ns;
 	}
 	out->damaged = ctl_probe_damaged(t->c, &f->to);
+	out->plain = ctl_probe_plain(t->c, &f->to);
 }
 
 void trial_probes_base(struct trial *t)
@@ -85,6 +86,7 @@ static void count_probes(struct trial *t, unsigned flow, struct trial_counts *ou
 	out->beyond = grown(now.counts.late, b->counts.late);
 	out->corrupted = grown(now.counts.corrupted, b->counts.corrupted);
 	out->damaged = grown(now.damaged, b->damaged);
+	out->plain = grown(now.plain, b->plain);
 }
 
 uint64_t trial_movement(struct trial *t)
@@ -110,7 +112,7 @@ bool trial_arrived(struct trial *t)
 			return false;
 		count_probes(t, i, &c);
 		trial_close(&c, &fates);
-		if (fates.lost > 0)
+		if (fates.lost + fates.unknown > 0)
 			return false;
 	}
 	return true;

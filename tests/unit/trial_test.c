@@ -90,6 +90,25 @@ static void test_fates_of_probes(void **state)
 	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 97, .damaged = 5, .arrived = 102});
 	assert_int_equal(f.corrupted, 3);
 	assert_int_equal(f.others, 0);
+	/* what came without a probe may be what is missing: nobody claims to know */
+	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 90, .plain = 4, .arrived = 94});
+	assert_int_equal(f.unknown, 4);
+	assert_int_equal(f.lost, 6);
+	assert_int_equal(f.others, 0);
+	assert_true(isnan(trial_loss(&f)));
+	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 97, .plain = 7, .group = 2, .unicast = true, .arrived = 104});
+	assert_int_equal(f.unknown, 3);
+	assert_int_equal(f.lost, 0);
+	assert_int_equal(f.others, 4);
+	/* but nothing is missing, or others sent them: to groups, or with probes of their own */
+	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 100, .plain = 7, .arrived = 107});
+	assert_int_equal(f.unknown + f.lost, 0);
+	assert_int_equal(f.others, 7);
+	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 90, .plain = 5, .group = 5, .unicast = true, .arrived = 99});
+	assert_int_equal(f.unknown, 0);
+	assert_int_equal(f.lost, 10);
+	assert_int_equal(f.others, 9);
+	assert_true(trial_loss(&f) > 0.0999);
 	/* receivers counted fewer than told of themselves */
 	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 97, .arrived = 96});
 	assert_int_equal(f.untold, 1);
@@ -110,11 +129,11 @@ static void test_fates_close(void **state)
 			.accepted = any(n), .dropped = any(n), .tx_errors = any(n) / 4, .unconfirmed = any(n) / 4, .arrived = any(n),
 			.arrived_late = any(n) / 4, .group = any(n) / 2, .unicast = any(2) != 0, .missed = any(n) / 4, .nombuf = any(n) / 4,
 			.rx_errors = any(n) / 4, .probes = any(2) != 0, .whole = any(n), .whole_late = any(n) / 4, .beyond = any(n) / 8,
-			.corrupted = any(n) / 8, .duplicated = any(n), .reordered = any(n), .damaged = any(n) / 8,
+			.corrupted = any(n) / 8, .duplicated = any(n), .reordered = any(n), .damaged = any(n) / 8, .plain = any(n),
 		};
 		struct trial_fates f = closed(&counts);
 		double loss = trial_loss(&f);
-		assert_true(f.lost == 0 || f.excess == 0);
+		assert_true(f.lost + f.unknown == 0 || f.excess == 0);
 		assert_true(isnan(loss) || (loss >= 0 && loss <= 1));
 		accounted += trial_accounted(&f);
 		trial_fates_add(&sum, &f);
@@ -175,6 +194,13 @@ static void test_each_reason(void **state)
 	make(&m);
 	m.flow[1].counts.arrived++;
 	assert_int_equal(judged(&m), TRIAL_COUNTERS);
+	make(&m);
+	m.flow[1].counts = (struct trial_counts){.probes = true, .accepted = 1000000, .whole = 999990, .arrived = 999990};
+	assert_int_equal(judged(&m), TRIAL_VALID);
+	m.flow[1].counts.arrived = m.flow[1].counts.accepted; /* ten that nobody can read: arrived or lost */
+	m.flow[1].counts.plain = 10;
+	assert_int_equal(judged(&m), TRIAL_COUNTERS);
+	assert_non_null(strstr(m.r.why[TRIAL_COUNTERS], "10 frames are missing"));
 	make(&m);
 	m.r.link_changed = 1;
 	assert_int_equal(judged(&m), TRIAL_LINK);
