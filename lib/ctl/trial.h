@@ -115,6 +115,7 @@ struct trial_result {
 	struct trial_worker *worker;
 	struct trial_fates sum;     /* of all flows */
 	struct trial_load load;
+	uint64_t inside;            /* frames that our own device under test still held when the wait was over */
 	int link_changed;           /* port, -1: none */
 	double clock_moved_ppm, clock_uncertainty_ppm;
 	uint64_t span_ns;           /* in which workers could wait */

@@ -18,6 +18,7 @@
  *	"directions"       [{"from": [ports], "to": [ports], and all keys from "intended_frames" to "told_by" of that direction}]
  *	"latency"          null without probes, else {"actual", "intended": as H in probe.h, of all frames on the receivers, "jitter_ns"}
  *	"no_probes"        why some port sent none; null: all did, or none were wanted. "inexact": why they do not tell everything, null: they do
+ *	"inside"           frames that the device under test of our own wire still held when the wait for them was over; they are late or lost
  *	"clock"            {"moved_ppm", "uncertainty_ppm"}
  *	"workers"          [{"lcore", "stalls", "stalled_ns", "longest_ns", "waited_ns", "waited_share"}]; the last two null: not known
  *	"limits"           what the trial was judged by, and its waits
@@ -193,6 +194,7 @@ json_t *trial_json(const struct trial_result *r, const struct trial_cfg *cfg)
 	json_object_set_new(o, "latency", latency_json(r));
 	json_object_set_new(o, "no_probes", r->no_probes[0] != '\0' ? json_string(r->no_probes) : json_null());
 	json_object_set_new(o, "inexact", r->inexact != NULL ? json_string(r->inexact) : json_null());
+	put(o, "inside", r->inside);
 	put_real(clock, "moved_ppm", r->clock_moved_ppm);
 	put_real(clock, "uncertainty_ppm", r->clock_uncertainty_ppm);
 	json_object_set_new(o, "clock", clock);

@@ -260,3 +260,19 @@ def test_frames_that_are_not_recognised_are_not_lost_for_sure():
     assert t["told_by"] == "probes" and t["verdict"] == "counters-disagree" and t["loss_ratio"] is None
     assert f["received"] + f["not_accepted"] == f["sent"] - f["unknown"] and f["lost"] == 0
     assert f["unknown"] == (f["sent"] - f["not_accepted"]) // 100 > 0 and f["others"] > 0
+
+
+@pytest.mark.counts
+@pytest.mark.parametrize("frame", ["tcp", "udp"])
+def test_silence_of_a_wire_that_holds_frames_is_no_end(frame):
+    (t,) = trials(["-p", "wire", "-e", f"set all frame eth/ipv4/{frame}; {ANYTHING} set 0 wire delay 400ms; trial 0 rate 10kpps for 50ms"], code=(0,))
+    f = t["fates"]
+    assert f["received"] == f["sent"] - f["not_accepted"] > 0
+    assert f["lost"] == f["late"] == t["inside"] == 0
+
+
+@pytest.mark.counts
+def test_a_wire_that_holds_frames_too_long():
+    (t,) = trials(["-p", "wire", "-e", f"{UDP}{ANYTHING} set trial.drain-max 300ms; set 0 wire delay 3s; trial 0 rate 10kpps for 50ms"], code=(0,))
+    f = t["fates"]
+    assert f["received"] == 0 and f["lost"] == t["inside"] == f["sent"] - f["not_accepted"] > 0
