@@ -190,6 +190,14 @@ static void judge_counters(struct trial_result *r, const struct trial_fates *f)
 		    "others", f->unknown);
 }
 
+static bool told_by_probes(const struct trial_result *r)
+{
+	for (unsigned i = 0; i < r->nflows; i++)
+		if (r->flow[i].fates.probes)
+			return true;
+	return false;
+}
+
 static void judge_workers(struct trial_result *r, const struct trial_cfg *cfg)
 {
 	for (unsigned i = 0; i < r->nworkers; i++) {
@@ -236,6 +244,8 @@ void trial_judge(struct trial_result *r, const struct trial_cfg *cfg)
 		r->is[v] = false;
 	for (unsigned i = 0; i < r->nflows; i++)
 		judge_counters(r, &r->flow[i].fates);
+	if (r->inexact != NULL && told_by_probes(r))
+		say(r, TRIAL_COUNTERS, "what became of the frames is not known exactly: %s", r->inexact);
 	if (r->link_changed >= 0)
 		say(r, TRIAL_LINK, "the link of port %d changed", r->link_changed);
 	if (fabs(r->clock_moved_ppm) > (double)cfg->max_clock / 1e3)

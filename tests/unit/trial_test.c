@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Trials: fates and verdicts from made numbers, and the engine on real workers of a wire (ports 0, 1) and of null (2). */
 #include "ctl_live.h"
+#include "probe_int.h"
 #include "trial.h"
 
 /* ---- fates ---- */
@@ -201,6 +202,12 @@ static void test_each_reason(void **state)
 	m.flow[1].counts.plain = 10;
 	assert_int_equal(judged(&m), TRIAL_COUNTERS);
 	assert_non_null(strstr(m.r.why[TRIAL_COUNTERS], "10 frames are missing"));
+	make(&m);
+	m.r.inexact = "tables were made anew"; /* of probes that nobody asks */
+	assert_int_equal(judged(&m), TRIAL_VALID);
+	m.flow[0].counts = (struct trial_counts){.probes = true, .accepted = 1000000, .whole = 1000000, .arrived = 1000000};
+	assert_int_equal(judged(&m), TRIAL_COUNTERS);
+	assert_non_null(strstr(m.r.why[TRIAL_COUNTERS], "made anew"));
 	make(&m);
 	m.r.link_changed = 1;
 	assert_int_equal(judged(&m), TRIAL_LINK);
@@ -518,6 +525,106 @@ static void test_cancel(void **state)
 	trial_free(t);
 }
 
+/* What was disturbed before a trial is not its; what is meanwhile, is. */
+static void test_own_time(void **state)
+{
+	struct trial_spec s = spec_of(0, 10000, 50000000);
+
+	(void)state;
+	for (unsigned during = 0; during < 2; during++) {
+		fresh(0, 1);
+		fresh(1, 1);
+		fixed_size(0, 0, 128);
+		probe_inexact(c->probes, "of before");
+		struct trial *t = begun(&s);
+		if (during)
+			probe_inexact(c->probes, "of now");
+		ended(t);
+		const struct trial_result *r = trial_result(t);
+		assert_true(r->sum.probes);
+		assert_int_equal(r->inexact != NULL, during);
+		assert_int_equal(r->is[TRIAL_COUNTERS], during);
+		if (during)
+			assert_string_equal(r->inexact, "of now");
+		trial_free(t);
+	}
+	fresh(0, 1);
+}
+
+/* As if the port had heard the same frames as port 1, which has one Rx queue. */
+static void hears_too(unsigned port)
+{
+	const struct probe_arm *a = c->probes->now;
+	const struct probe_tap *from = NULL, *to = NULL;
+
+	for (unsigned i = 0; i < a->ntaps; i++) {
+		from = a->tap[i].port == 1 && from == NULL ? &a->tap[i] : from;
+		to = a->tap[i].port == port && to == NULL ? &a->tap[i] : to;
+	}
+	assert_true(from != NULL && to != NULL);
+	for (unsigned q = 0; q < a->spec.of[0].nqueues; q++) {
+		uint32_t n;
+		memcpy((void *)(uintptr_t)prx_flow(to->prx, 0, 0, q), prx_flow(from->prx, 0, 0, q), sizeof(struct prx_flow));
+		const struct prx_block *window = prx_window(from->prx, 0, 0, q, &n);
+		memcpy((void *)(uintptr_t)prx_window(to->prx, 0, 0, q, &n), window, n * sizeof(*window));
+	}
+}
+
+static struct probe_counts heard_on(unsigned ports)
+{
+	struct portset s = {{0}};
+	struct probe_counts n;
+
+	for (unsigned p = 0; p < 3; p++)
+		if (ports >> p & 1)
+			portset_add(&s, p);
+	assert_true(ctl_probe_counts(c, 0, -1, &s, &n));
+	return n;
+}
+
+/* Copies that come in on two of the receivers are copies, and are not told apart only where a third port heard some, too. */
+static void test_copies_on_two_receivers(void **state)
+{
+	struct portset all = only(0);
+	struct probe_counts n;
+
+	(void)state;
+	fresh(0, 1)->count = 500;
+	fresh(1, 1);
+	fresh(2, 1);
+	fixed_size(0, 0, 128);
+	stream(0, 0)->frame.probe = 1;
+	portset_add(&all, 1);
+	portset_add(&all, 2);
+	for (unsigned round = 0; round < 2; round++) { /* what was before is the same on all of them, and cleared */
+		if (round > 0) {
+			hears_too(2);
+			hears_too(0);
+			ctl_clear(c, &all);
+		}
+		start(0, 0);
+		settle(0);
+	}
+	n = heard_on(1 << 1);
+	assert_true(n.received == 500 && n.duplicated == 0 && !n.inexact);
+	hears_too(2);
+	n = heard_on(1 << 1 | 1 << 2);
+	assert_true(n.received == 500 && n.duplicated == 500 && n.lost == 0 && !n.inexact);
+	for (unsigned p = 1; p <= 2; p++) {
+		n = heard_on(1 << p);
+		assert_true(n.received == 500 && n.duplicated == 0 && !n.inexact);
+	}
+	hears_too(0);
+	n = heard_on(7);
+	assert_true(n.received == 500 && n.duplicated == 1000 && !n.inexact);
+	n = heard_on(1 << 1 | 1 << 2);
+	assert_true(n.inexact && strstr(n.why, "several receivers") != NULL);
+	ctl_clear(c, &all);
+	n = heard_on(1 << 1 | 1 << 2);
+	assert_true(n.received == 0 && n.duplicated == 0 && !n.inexact);
+	fresh(0, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest pure[] = {
@@ -527,7 +634,7 @@ int main(void)
 	};
 	const struct CMUnitTest live[] = {
 		cmocka_unit_test(test_wire), cmocka_unit_test(test_null), cmocka_unit_test(test_learning), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_cancel), cmocka_unit_test(test_own_time), cmocka_unit_test(test_copies_on_two_receivers),
 	};
 	int failed = cmocka_run_group_tests_name("verdicts", pure, NULL, NULL);
 
