@@ -318,6 +318,7 @@ void devices_touched(struct ctl *c, const struct ctl_port *cp);  /* its settings
 void devices_let_go(struct ctl *c, struct ctl_port *cp);         /* no worker uses the port: it is set up anew */
 void devices_close(struct ctl *c);
 bool devices_hold(const struct ctl *c);            /* frames are on their way in one whose sender has ended */
+uint64_t devices_inside(const struct ctl *c, const struct portset *from); /* of these senders, about; 0: none, when nobody sends */
 int device_check(struct ctl *c, struct ctl_port *cp, struct err *e); /* what its frames pass can be made */
 void devices_clear(struct ctl *c, const struct ctl_port *cp);
 void devices_measure(const struct ctl *c, const struct ctl_port *cp, unsigned worker, unsigned *ntasks, size_t *bytes);

@@ -263,6 +263,12 @@ static void retire(struct ctl *c)
 	dirty_receivers(c);
 }
 
+void probe_inexact(struct probes *p, const char *why)
+{
+	p->why = why;
+	p->whys++;
+}
+
 static bool anyone_sends(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
@@ -281,7 +287,8 @@ static int arm(struct ctl *c, struct err *e)
 	if (rc < 0)
 		return rc;
 	if (sending && p->now != NULL)
-		p->why = "tables of the receivers were made anew while probes were sent: copies and order across that moment are not told";
+		probe_inexact(p, "tables of the receivers were made anew while probes were sent: copies and order across that moment are not "
+			      "told");
 	retire(c);
 	if (p->since_ns == 0)
 		p->since_ns = clock_wall_ns();
@@ -352,7 +359,7 @@ bool probes_wait(struct ctl *c, struct ctl_port *cp)
 	probe_cells_begin(c, cp);
 	if (!covers(p->now, cp)) {
 		if (arm(c, &e) < 0) {
-			p->why = "the receivers had no memory for the probes of all streams";
+			probe_inexact(p, "the receivers had no memory for the probes of all streams");
 			if (strcmp(p->said, e.text) != 0)
 				ctl_note(c, cp->p.id, "port %u: %s; until then these streams' probes are not received", cp->p.id, e.text);
 			snprintf(p->said, sizeof(p->said), "%s", e.text);

@@ -27,6 +27,8 @@ struct probe_counts {
 bool ctl_probe_counts(struct ctl *, unsigned port, int stream, const struct portset *receivers, struct probe_counts *out);
 /* Frames on the receivers that had probes in them and are damaged beyond telling whose they were. */
 uint64_t ctl_probe_damaged(struct ctl *, const struct portset *receivers);
+/* Frames on the receivers that had none. */
+uint64_t ctl_probe_plain(struct ctl *, const struct portset *receivers);
 /* Whole probes that no port of this process sent. */
 uint64_t ctl_probe_foreign(struct ctl *, const struct portset *receivers);
 /* Latency in ns of all that came in on these ports (histograms of their queues added up), or the gaps between frames on each of their queues; new,

@@ -29,6 +29,13 @@ bool ctl_probes_settled(struct ctl *c)
 	return true;
 }
 
+const char *probe_why(const struct flow_live *l)
+{
+	if (l->sum.missed > 0)
+		return "windows of several Rx queues could not be compared in time: copies on different queues may be missing";
+	return l->unsure ? "frames came in on several receivers and on others: copies between two of these receivers may be missing" : NULL;
+}
+
 static void counts_of(const struct ctl *c, uint64_t sent, const struct flow_live *l, struct probe_counts *out)
 {
 	const struct flow_sum *s = &l->sum;
@@ -42,8 +49,8 @@ static void counts_of(const struct ctl *c, uint64_t sent, const struct flow_live
 	out->lost = sent > came ? sent - came : 0;
 	if (known > 0 && known <= s->reordered)
 		out->extent_mean = (double)s->extent_sum / (double)known;
-	if (l->inexact && out->why == NULL)
-		out->why = "windows of several Rx queues could not be compared in time: copies on different queues may be missing";
+	if (out->why == NULL)
+		out->why = probe_why(l);
 	out->inexact = out->why != NULL;
 }
 
@@ -65,11 +72,14 @@ bool ctl_probe_counts(struct ctl *c, unsigned port, int stream, const struct por
 	if (stream >= 0 && cell < 0)
 		return false;
 	bool known = probe_total(c, port, cell, receivers, &l); /* before what was sent: nothing seems to come from nowhere */
+	if (receivers != NULL && probe_several(c, receivers))
+		probe_cross(&l);
 	counts_of(c, probe_sent(c, port, cell), &l, out);
 	return known || out->sent > 0;
 }
 
-static uint64_t rx_sum_of(struct ctl *c, const struct portset *receivers, bool foreign)
+/* what: of struct rx_sum */
+static uint64_t rx_sum_of(struct ctl *c, const struct portset *receivers, size_t what)
 {
 	uint64_t sum = 0;
 
@@ -78,19 +88,24 @@ static uint64_t rx_sum_of(struct ctl *c, const struct portset *receivers, bool f
 		if (receivers != NULL && !portset_has(receivers, i))
 			continue;
 		probe_rx_total(c, i, &s);
-		sum += foreign ? s.foreign : s.damaged;
+		sum += *(const uint64_t *)(const void *)((const char *)&s + what);
 	}
 	return sum;
 }
 
 uint64_t ctl_probe_damaged(struct ctl *c, const struct portset *receivers)
 {
-	return rx_sum_of(c, receivers, false);
+	return rx_sum_of(c, receivers, offsetof(struct rx_sum, damaged));
 }
 
 uint64_t ctl_probe_foreign(struct ctl *c, const struct portset *receivers)
 {
-	return rx_sum_of(c, receivers, true);
+	return rx_sum_of(c, receivers, offsetof(struct rx_sum, foreign));
+}
+
+uint64_t ctl_probe_plain(struct ctl *c, const struct portset *receivers)
+{
+	return rx_sum_of(c, receivers, offsetof(struct rx_sum, plain));
 }
 
 struct hist *ctl_probe_hist(struct ctl *c, const struct portset *receivers, enum probe_latency which)
