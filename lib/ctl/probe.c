@@ -277,6 +277,23 @@ static bool anyone_sends(const struct ctl *c)
 	return false;
 }
 
+/* The stamps of devices count where they can be used, also in tables that are on their way out. */
+static void clocks_follow(struct ctl *c)
+{
+	struct probes *p = c->probes;
+
+	for (unsigned i = 0; i <= p->nold; i++) {
+		struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
+		for (unsigned t = 0; a != NULL && t < a->ntaps; t++) {
+			const struct dp_clock *clock = stamps_rx(c->port[a->tap[t].port]);
+			if (clock == a->tap[t].clock)
+				continue;
+			prx_set_clock(a->tap[t].prx, clock);
+			a->tap[t].clock = clock;
+		}
+	}
+}
+
 static int arm(struct ctl *c, struct err *e)
 {
 	struct probes *p = c->probes;
@@ -295,6 +312,7 @@ static int arm(struct ctl *c, struct err *e)
 	p->now = a;
 	a->seq = c->plan_seq;
 	probe_extras_follow(c);
+	clocks_follow(c);
 	dirty_receivers(c);
 	return 0;
 }
@@ -322,6 +340,7 @@ int probes_arm(struct ctl *c, const struct portset *starting, struct err *e)
 		retire(c); /* nobody sends any: no receiver looks for them */
 		return 0;
 	}
+	stamps_ready(c);
 	fits &= p->now == NULL || p->now->bytes <= p->limit_bytes;
 	int rc = fits ? 0 : arm(c, e);
 	if (rc == 0 && !p->awake)
@@ -405,6 +424,7 @@ void probes_turn(struct ctl *c)
 	unsigned kept = 0;
 
 	p->sampling = probes_sample(c);
+	clocks_follow(c);
 	if (p->now != NULL && anyone_sends(c))
 		p->awake_until_ns = clock_raw_ns() + AWAKE_NS;
 	bool awake = probes_awake(c);

@@ -65,6 +65,8 @@ bool ctl_sampler_stop(struct ctl *, unsigned port, struct sbuf *text, struct sam
 
 /* {"show":"latency","time_ns","wall_ns","armed","settled","corrected","clock":{"hz","uncertainty_ppm"},"memory_bytes","window",
  *  "ports":[{"port","name","queues","probes","plain","damaged","foreign","jitter":{"limit_ns","compared","above","share"} or null,"bias_ns",
+ *    "timestamps":{"source":"nic"|"software"|"both","nic","software": frames timed by each,"unstamped","odd": of the latter, those without a stamp
+ *    though stamps count, and those with one that cannot be,"error_ns" or null,"text"},
  *    "latency":{"actual":H,"intended":H},"gap":G,"from":[{"port",C}]}],
  *  "streams":[{"port","stream",C,"latency":H or null,"receivers":[port,..]}]}
  * C: the members of struct probe_counts. H: {"samples","error","above","min_ns","mean_ns","max_ns","stdev_ns","pdv_ns",

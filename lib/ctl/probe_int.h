@@ -12,6 +12,7 @@ struct probe_tap {
 	uint16_t port, queue;
 	struct prx *prx;           /* aligned memory */
 	uint64_t target_cycles;    /* gap that its frames are to have, 0: none */
+	const struct dp_clock *clock; /* of the device's stamps that count, NULL: none do */
 };
 
 struct probe_arm {
@@ -48,7 +49,7 @@ struct flow_off {
 
 /* What came in on a port, whoever sent it. */
 struct rx_sum {
-	uint64_t probes, plain, damaged, foreign, early, gaps, near_of, near[PRX_NEARS]; /* near_of: gaps since the target is what it is */
+	uint64_t probes, plain, damaged, foreign, early, stamped, unstamped, odd, gaps, near_of, near[PRX_NEARS]; /* near_of: gaps since the target is what it is */
 	struct { uint64_t windows, sum, sum_sq; } scale[PRX_SCALES];
 };
 #define RX_SUM_ROWS (sizeof(struct rx_sum) / sizeof(uint64_t))

@@ -329,6 +329,22 @@ static json_t *jitter_json(const struct ctl *c, unsigned rx)
 			 (json_int_t)above, "share", compared > 0 ? json_real((double)above / (double)compared) : json_null());
 }
 
+/* Who said when frames arrived. */
+static json_t *stamps_json(const struct ctl_port *cp, const struct rx_sum *s)
+{
+	uint64_t frames = s->probes + s->plain + s->damaged + s->foreign, ours = frames > s->stamped ? frames - s->stamped : 0;
+	bool on = stamps_rx(cp) != NULL, some = s->stamped > 0;
+	const char *source = some && ours > 0 ? "both" : some || (on && ours == 0) ? "nic" : "software";
+	struct sbuf text = {0};
+
+	stamps_text(cp, &text);
+	json_t *o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:s}", "source", source, "nic", (json_int_t)s->stamped, "software", (json_int_t)ours,
+			      "unstamped", (json_int_t)s->unstamped, "odd", (json_int_t)s->odd, "error_ns",
+			      on || some ? number(stamps_error_ns(cp)) : json_null(), "text", sbuf_str(&text));
+	sbuf_free(&text);
+	return o;
+}
+
 static json_t *port_json(struct ctl *c, unsigned rx, const struct pairs *p, unsigned flags)
 {
 	const struct ctl_port *cp = c->port[rx];
@@ -352,6 +368,7 @@ static json_t *port_json(struct ctl *c, unsigned rx, const struct pairs *p, unsi
 	json_object_set_new(o, "latency", json_pack("{s:o, s:o}", "actual", hist_json(actual, off), "intended", hist_json(intended, off)));
 	json_object_set_new(o, "gap", gap_json(c, rx, &s));
 	json_object_set_new(o, "jitter", jitter_json(c, rx));
+	json_object_set_new(o, "timestamps", stamps_json(cp, &s));
 	json_object_set_new(o, "bias_ns", bias.known ? whole(bias.median_ns) : json_null());
 	json_object_set_new(o, "corrected", json_boolean(off != 0));
 	free(actual);

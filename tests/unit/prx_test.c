@@ -502,8 +502,8 @@ static void test_foreign_in_a_silence(void **state)
 /* Frames that carry the device's time; probes from the future. */
 static void test_stamps(void **state)
 {
-	struct prx_clock clock = {.offset = offsetof(struct rte_mbuf, dynfield1) + 8, .flag = 1ull << 40, .at = 5000, .tsc = 1000000,
-				  .mult = 2ull << 32};
+	struct dp_clock clock = {.offset = offsetof(struct rte_mbuf, dynfield1) + 8, .flag = 1ull << 40, .version = 2, .at = 5000, .tsc = 1000000,
+				 .mult = 2ull << DP_CLOCK_SHIFT};
 	struct prx *x = prx_new(&spec);
 	const struct prx_flow *f = prx_flow(x, 0, 0, 0);
 
