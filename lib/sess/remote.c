@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "out.h"
 #include "peer.h"
 #include "sess_int.h"
 
@@ -13,7 +14,7 @@
 #define LATE_MS 20 /* while an earlier request has not been answered */
 #define WORDS_MS 500
 
-enum { EXIT_REFUSED = 2, EXIT_PEER = 5, MODE_TEXT = 0, MODE_CSV = 1, MODE_JSON = 2 /* enum out_mode, which is not on the path */ };
+enum { EXIT_REFUSED = 2, EXIT_PEER = 5 };
 
 struct item {
 	struct item *next;
@@ -136,15 +137,13 @@ static void print_results(struct remote *s, const struct item *it, const json_t 
 	const json_t *doc;
 	size_t i;
 
-	if (s->opts.out_mode != MODE_JSON)
+	if (s->opts.out_mode != OUT_JSON)
 		return;
 	json_array_foreach(results, i, doc) {
-		char *line = json_dumps(doc, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 		struct sbuf text = {0};
-		sbuf_addf(&text, "%s\n", line != NULL ? line : "null");
-		tell(s, SESS_RESULT, text.s, it, 0, 0, NULL);
+		out_write(OUT_JSON, doc, NULL, &text);
+		tell(s, SESS_RESULT, sbuf_str(&text), it, 0, 0, NULL);
 		sbuf_free(&text);
-		free(line);
 	}
 }
 
@@ -221,7 +220,7 @@ static void run_here(struct remote *s, struct item *it)
 
 static void run_there(struct remote *s, struct item *it)
 {
-	static const char *const modes[] = {[MODE_TEXT] = "text", [MODE_CSV] = "csv", [MODE_JSON] = "json"};
+	static const char *const modes[] = {[OUT_TEXT] = "text", [OUT_CSV] = "csv", [OUT_JSON] = "json"};
 	json_t *o = request(s, "cmd", text_json(it->line));
 
 	json_object_set_new(o, "mode", json_string(modes[s->opts.out_mode]));
@@ -423,6 +422,13 @@ static bool any(void *arg, const json_t *m)
 	return true;
 }
 
+/* Whoever is not let in is answered without his id. */
+static bool has_ok(void *arg, const json_t *m)
+{
+	(void)arg;
+	return json_object_get(m, "ok") != NULL;
+}
+
 static int no_answer(const struct remote *s, struct err *e)
 {
 	const char *why = peer_lost(s->peer);
@@ -451,9 +457,8 @@ static int greet(struct remote *s, const char *token, struct err *e)
 		return rc;
 	if (token == NULL)
 		return err_set(e, EACCES, "%s wants a token: --token-file FILE names the file that holds it", s->name);
-	json_int_t id = s->next_id + 1;
 	peer_send(s->peer, request(s, "auth", text_json(token)));
-	m = peer_wait(s->peer, GREET_MS, has_id, &id);
+	m = peer_wait(s->peer, GREET_MS, has_ok, NULL);
 	if (m == NULL)
 		return no_answer(s, e);
 	if (!json_is_true(json_object_get(m, "ok")))

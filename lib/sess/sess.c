@@ -130,7 +130,9 @@ static void tell_error(struct local *s, const struct item *it, const struct err 
 		cmd_err_print(it->line, e, &text);
 	else
 		cmd_err_print_at(it->where, it->line, e, &text);
-	tell(s, SESS_ERROR, sbuf_str(&text), it, rc, code);
+	const struct sess_event ev = {
+		.kind = SESS_ERROR, .text = sbuf_str(&text), .line = it->line, .rc = rc, .exit_code = code, .err = e};
+	s->fn(s->arg, &ev);
 	sbuf_free(&text);
 }
 
