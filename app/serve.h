@@ -17,8 +17,8 @@ struct serve_opts {
 	void *arg;
 };
 
-/* Files and texts first. Who started it hears that it is ready when what they do at once is done and was not refused; what takes time (`wait`) goes on
- * then. Until the loop is stopped. 0, or the exit code of what could not be had; that of the commands is the session's. */
+/* Files and texts first. Who started it hears that it is ready when what they do at once is done and was not refused; what takes time (`wait`)
+ * goes on then. Until the loop is stopped. 0, or the exit code of what could not be had; that of the commands is the session's. */
 int serve_run(struct app *, struct sess *, const struct serve_opts *);
 /* For a daemon, whose standard streams are gone: what would stand there. */
 void serve_log_session(const struct sess_event *);

@@ -14,7 +14,8 @@ void peer_close(struct peer *);
 void peer_send(struct peer *, json_t *o);
 /* The oldest line that has come, new reference; NULL: none. */
 json_t *peer_next(struct peer *);
-/* Wait until `has` says so of a line that has come, which is taken out of the queue: new reference. NULL: max_ms have passed, or the server is gone. */
+/* Wait until `has` says so of a line that has come, which is taken out of the queue: new reference. NULL: max_ms have passed, or the server is
+ * gone. */
 json_t *peer_wait(struct peer *, int max_ms, bool (*has)(void *arg, const json_t *line), void *arg);
 /* Why nothing more will come; NULL: it is there. */
 const char *peer_lost(const struct peer *);

@@ -251,6 +251,24 @@ def test_nothing_is_told_of_a_start_that_failed():
             sock.recv(4096)
 
 
+def test_the_unit_that_comes_with_it_starts():
+    """Its command line, as it stands there."""
+    text = (Path(__file__).resolve().parents[2] / "examples/systemd/wirerate.service").read_text()
+    assert "\nType=notify\n" in text
+    program, *args = re.search(r"^ExecStart=(.*)$", text, re.M)[1].split()
+    assert os.path.basename(program) == "wirerate"
+    path = tempfile.mktemp(prefix="wr")
+    with manager(False) as (sock, name):
+        p = subprocess.Popen([binary(), *args, f"--socket={path}"], env=dict(os.environ, NOTIFY_SOCKET=name), stdin=subprocess.DEVNULL)
+        try:
+            assert sock.recv(4096).startswith(b"READY=1\n")
+            assert run(["attach", path, "-e", "shutdown"]).returncode == 0
+            assert p.wait(LIMIT) == 0
+        finally:
+            p.kill()
+            p.wait()
+
+
 def test_a_daemon_tells_its_own_number():
     path = tempfile.mktemp(prefix="wr")
     with manager(False) as (sock, name):
@@ -358,7 +376,8 @@ def test_servers_that_are_none(lines, text):
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen()
-    p = subprocess.Popen([binary(), "attach", path, "-e", "show map"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    p = subprocess.Popen([binary(), "attach", path, "-e", "show map"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         text=True)
     try:
         conn = listener.accept()[0]
         for line in lines:
