@@ -8,6 +8,8 @@
 #include "trial.h"
 #include "ui/view.h"
 
+struct sess;
+
 /* Settings of the tester, of no port: app/set/tester.c. */
 struct tester {
 	uint64_t stall_ns; /* a turn of a worker that takes longer is a stall */
@@ -28,6 +30,11 @@ struct app {
 	struct app_listener *listeners; /* event.c */
 	unsigned telling;
 	uint64_t told_run[PORTSET_MAX]; /* the run of each port whose start was told, 0: its end was too */
+	bool serves;  /* nobody sits at it: clients may end it */
+	/* Of a client of a program that serves, which has no ports of its own (ctl NULL): how many there are there, and what snapshots are taken with. */
+	struct sess *remote;
+	unsigned remote_nports;
+	json_t *(*snapshot)(void *host, const char *parts, struct err *e); /* NULL: control's own */
 	bool quit;    /* `quit` was said; the loop is stopped too, and sessions run nothing more */
 };
 
@@ -43,6 +50,8 @@ int app_ports(const struct app *app, const struct target *t, bool streams_ok, st
 unsigned app_first_stream(const struct app *app, unsigned port);
 /* Which of the ports are not waited for any longer, because their device takes nothing. */
 void app_tell_stuck(const struct app *app, const struct portset *ports, struct sbuf *note);
+/* How many ports there are, here or where a client is attached. */
+unsigned app_nports(const struct app *app);
 /* All ports there are. */
 void app_all_ports(const struct app *app, struct portset *out);
 

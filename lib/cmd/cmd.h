@@ -176,6 +176,11 @@ void cmd_result(struct cmd_run *r, json_t *doc);
  * but not what depends on earlier lines: the row that an alias row stands for, which streams there are, and may_set. */
 int cmd_check(struct cmd *, const char *line, struct err *e);
 
+/* What a line names, nothing is run: its verb, the setting and the choice among its arguments (NULL: it has none). Streams need not be there.
+ * False: it is empty, or would be refused for its words. */
+struct cmd_seen { const struct verb *verb; const struct setting *setting; const char *choice; };
+bool cmd_look(const struct cmd *, const char *line, struct cmd_seen *out);
+
 /* "line\n   ^ text" for people. */
 void cmd_err_print(const char *line, const struct err *e, struct sbuf *out);
 /* "file:12: set 0 rate abc5\n   ^ text", so that editors can jump. where is that of the line's begin: of several lines in quotes the one with the
