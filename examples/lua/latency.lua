@@ -4,8 +4,8 @@
 --   wirerate -p wire -b -f latency.lua
 --   wirerate -p wire -b -e 'script latency.lua loads=10,50,90 duration=10s svg=/tmp/latency.svg'
 --
--- The wire of this demonstration is one of 100 Mbit/s with a device that takes 50 us for a frame, and queues what is above 80 %. `since due`
--- counts from when the rate had a frame due: what the tester itself was late with is in it. Exit code 4 when a load has no valid trial.
+-- The wire of this demonstration is one of 100 Mbit/s with a device that takes 50 us for a frame, and queues what is above 80 %. `since
+-- due` counts from when the rate had a frame due: what the tester itself was late with is in it. Exit code 4 when a load has no valid trial.
 local wr = require "wirerate"
 local args, plot, search, tab = require "wirerate.args", require "wirerate.plot", require "wirerate.search", require "wirerate.tab"
 

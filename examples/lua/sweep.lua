@@ -32,7 +32,8 @@ for load = o.step, 100, o.step do
     local valid = trial.verdict == "valid"
     local at = trial.latency and trial.latency.actual.percentiles_ns or {}
     print(t:row(load .. "%", math.floor(trial.offered_pps), trial.fates.received, trial.fates.lost,
-        ("%.4f%%"):format(trial.loss_ratio * 100), at.p50 and wr.fmt.duration(at.p50), at.p99 and wr.fmt.duration(at.p99), trial.verdict .. (tries > 1 and " x" .. tries or "")))
+        ("%.4f%%"):format(trial.loss_ratio * 100), at.p50 and wr.fmt.duration(at.p50), at.p99 and wr.fmt.duration(at.p99),
+        trial.verdict .. (tries > 1 and " x" .. tries or "")))
     points = points + 1
     loss[points] = {load, trial.loss_ratio * 100, open = not valid}
     if not valid then
