@@ -28,6 +28,7 @@ struct sess {
 	struct item *head, **tail;
 	struct item *running; /* its verb is pending */
 	struct cmd_run run;
+	struct cmd_own own;
 	struct sbuf out, note;
 	unsigned group;
 	int timer;
@@ -105,6 +106,8 @@ void sess_free(struct sess *s)
 	}
 	hold(s, false);
 	drop(s, true, 0);
+	if (s->own.free != NULL)
+		s->own.free(s->own.p);
 	sbuf_free(&s->out);
 	sbuf_free(&s->note);
 	free(s);
@@ -183,6 +186,7 @@ static int run_one(struct sess *s, struct item *it, struct err *e)
 	s->run.out = &s->out;
 	s->run.note = &s->note;
 	s->run.batch = s->opts.batch;
+	s->run.own = &s->own;
 	return cmd_exec(s->cmd, &s->run, it->line, e);
 }
 
