@@ -35,6 +35,7 @@ struct app {
 	struct sess *remote;
 	unsigned remote_nports;
 	json_t *(*snapshot)(void *host, const char *parts, struct err *e); /* NULL: control's own */
+	bool lua_jit; /* scripts may be compiled, and then not be interrupted in loops */
 	bool quit;    /* `quit` was said; the loop is stopped too, and sessions run nothing more */
 };
 
