@@ -28,6 +28,7 @@ struct app {
 	struct app_listener *listeners; /* event.c */
 	unsigned telling;
 	uint64_t told_run[PORTSET_MAX]; /* the run of each port whose start was told, 0: its end was too */
+	bool lua_jit; /* scripts may be compiled, and then not be interrupted in loops */
 	bool quit;    /* `quit` was said; the loop is stopped too, and sessions run nothing more */
 };
 
