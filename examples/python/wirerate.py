@@ -206,6 +206,9 @@ class Client:
         """Without end: what happens from now on. Other requests may be made between two events."""
         if names:
             self.subscribe(*names)
+        return self._each_event()
+
+    def _each_event(self):
         while True:
             while self._events:
                 yield self._events.popleft()
