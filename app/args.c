@@ -24,7 +24,7 @@ struct opt {
 	const char *help;  /* lines; the first one stands beside the option */
 };
 
-static opt_fn take_port, take_map, take_file, take_text, take_flag, take_out, take_color, take_number, take_log, take_theme,
+static opt_fn take_port, take_map, take_file, take_text, take_flag, take_out, take_color, take_number, take_string,
 	take_what, take_later, take_socket, take_listen, take_token, take_allow, take_limit;
 
 #define AT(member) offsetof(struct args, member)
@@ -53,6 +53,9 @@ static const struct opt opts[] = {
 	{0, "no-screen", NULL, take_flag, AT(no_screen), 0, "begin with the prompt alone; `screen on` opens the full screen"},
 	{0, "json", NULL, take_out, 0, OUT_JSON, "every result as one JSON document on one line"},
 	{0, "csv", NULL, take_out, 0, OUT_CSV, "every result as CSV"},
+	{0, "json-stream", NULL, take_flag, AT(stream), 0,
+	 "lines of JSON while it runs: start, interval, trial, result, end ...; implies --batch"},
+	{0, "report", "FILE", take_string, AT(report), 0, "write the whole run as one JSON document at its end"},
 	{0, "color", "WHEN", take_color, 0, 0, "colours: auto (default), always, never"},
 	{'P', "promiscuous", NULL, take_flag, AT(promiscuous), 0, "ports start promiscuous"},
 	{0, "take", NULL, take_flag, AT(take), 0, "let xdp: take an interface that has an address"},
@@ -60,8 +63,8 @@ static const struct opt opts[] = {
 	{0, "txd", "N", take_number, AT(txd), 0, "Tx descriptors per queue at start"},
 	{0, "rxd", "N", take_number, AT(rxd), 0, "Rx descriptors per queue at start"},
 	{0, "mtu", "BYTES", take_number, AT(mtu), 0, "MTU at start; buffers are sized for it"},
-	{'l', "log", "FILE", take_log, 0, 0, "append the log to a file"},
-	{'T', "theme", "NAME", take_theme, 0, 0, "colours of the screen: dark, light, high-contrast, colourblind, mono, or a file"},
+	{'l', "log", "FILE", take_string, AT(log_file), 0, "append the log to a file"},
+	{'T', "theme", "NAME", take_string, AT(theme), 0, "colours of the screen: dark, light, high-contrast, colourblind, mono, or a file"},
 	{'s', "replay", "P:FILE", take_later, 0, 0, "replay file of a port (not in this version)"},
 	{0, "socket", "[=NAME]", take_socket, 0, 0,
 	 "remote control over a Unix socket of this user, $XDG_RUNTIME_DIR/wirerate/NAME.sock,\n"
@@ -80,6 +83,7 @@ static const struct opt opts[] = {
 	 "limits of remote clients, NAME=VALUE,...: clients=128 line=1M queue=256 rate=5000\n"
 	 "out=16M lua-time=60s lua-memory=64M"},
 	{0, "dump-commands", NULL, take_what, 0, ARGS_DUMP, "print the tables of settings and commands as JSON"},
+	{0, "dump-schema", NULL, take_what, 0, ARGS_SCHEMA, "print the JSON Schema of all that is printed as JSON"},
 	{0, "man", NULL, take_what, 0, ARGS_MAN, "print the manual page (roff)"},
 	{'h', "help", NULL, take_what, 0, ARGS_HELP, "print this help"},
 	{'V', "version", NULL, take_what, 0, ARGS_VERSION, "print the version"},
@@ -226,19 +230,10 @@ static int take_color(struct args *a, const struct opt *o, const char *value, st
 	return err_set(e, EINVAL, "option --color: '%s'; allowed: auto, always, never", value);
 }
 
-static int take_log(struct args *a, const struct opt *o, const char *value, struct err *e)
+static int take_string(struct args *a, const struct opt *o, const char *value, struct err *e)
 {
-	(void)o;
 	(void)e;
-	a->log_file = value;
-	return 0;
-}
-
-static int take_theme(struct args *a, const struct opt *o, const char *value, struct err *e)
-{
-	(void)o;
-	(void)e;
-	a->theme = value;
+	*(const char **)((char *)a + o->offset) = value;
 	return 0;
 }
 
@@ -429,6 +424,9 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 		a->command = join(argv + optind, argc - optind);
 	if (a->command != NULL && a->command[0] == '\0')
 		return err_set(e, EINVAL, "the command after the options is empty; wirerate help lists the commands");
+	if (a->stream && a->out_mode == OUT_CSV)
+		return err_set(e, EINVAL, "--csv and --json-stream exclude each other: one of them wants standard output");
+	a->batch = a->batch || a->stream;
 	return 0;
 }
 

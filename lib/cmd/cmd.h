@@ -73,7 +73,7 @@ struct arg_spec {
 	 * ARG_WORD or has no ARG_OPT itself, come together or not at all ("[for DURATION]": both have ARG_OPT). */
 	uint32_t flags;
 	struct vspec v;        /* ARG_VALUE: type; ARG_CHOICE: v.choices */
-	const char *const *about; /* ARG_CHOICE: a line for each choice, or NULL */
+	const char *const *about; /* ARG_CHOICE: a line for each choice, or NULL; CMD_LATER: a known word of a later version */
 };
 struct arg_val {
 	bool given;
@@ -85,6 +85,8 @@ struct arg_val {
 	union { uint64_t u; uint8_t raw[64]; } v; /* ARG_VALUE; a type larger than this (vt_text) is checked and left as text */
 };
 #define CMD_MAX_ARGS 16
+
+#define CMD_LATER "not in this version"
 
 enum verb_flags {
 	VERB_LATER = 1,    /* known word, "not in this version" (exit code 2) */
