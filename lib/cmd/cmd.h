@@ -12,6 +12,7 @@ enum setting_flags {
 	SET_STOPPED = 1, /* refused while the port sends */
 	SET_RESTART = 2, /* the device is restarted (implies SET_STOPPED) */
 	SET_LATER = 4,   /* known word, "not in this version" */
+	SET_FILE = 16,   /* its value may name a file that is read or written; none names nothing */
 	SET_WHERE_IT_FITS = 8, /* of a port: without ports it is written to all whose store may take it, if there is one */
 };
 
