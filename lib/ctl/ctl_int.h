@@ -309,6 +309,7 @@ void plan_post_all(struct ctl *c);                 /* for dirty workers */
 bool plan_waits(const struct ctl *c);              /* some port has a change that waits for its queues */
 void plan_reap(struct ctl *c);
 bool plan_wait_acks(struct ctl *c, uint64_t max_ns); /* all plans are posted, and in use */
+const struct ctl_worker *plan_behind(const struct ctl *c); /* one that does not use its newest plan; NULL: all do */
 
 /* device.c */
 void devices_turn(struct ctl *c);                  /* their next step, and the link of wires */
