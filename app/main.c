@@ -430,6 +430,7 @@ int main(int argc, char **argv)
 		run_session(&p);
 		code = close_session(&p);
 		ctl_close(p.app.ctl);
+		json_decref(p.app.trial);
 	}
 	loop_free(p.app.loop);
 	log_open(NULL, NULL);

@@ -64,6 +64,7 @@ void ctl_touch_stream(struct ctl *, unsigned port, int stream);
 void ctl_set_stall(struct ctl *, uint64_t ns);
 /* Ask the device for the pacing that the port's settings say; what it refuses is in e (-ENOTSUP and others), and frames are paced by software. */
 int ctl_pacing(struct ctl *, unsigned port, struct err *e);
+void ctl_pacing_text(const struct ctl *, unsigned port, struct sbuf *out); /* who paces, and why nobody else does */
 /* Apply a pending device restart now; names the failure. Refused (-EBUSY) while sending. */
 int ctl_apply(struct ctl *, unsigned port, struct err *e);
 void ctl_reset(struct ctl *, unsigned port); /* all settings back to defaults: one stream, 0 */

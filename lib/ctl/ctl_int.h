@@ -295,6 +295,7 @@ void late_snap(const struct hist *h, struct snap_late *out);
 
 /* pacing.c */
 void pacing_follow(struct ctl *c, struct ctl_port *cp); /* asks the device where settings or rates changed; says what it refuses now */
+json_t *pacing_json(const struct ctl *c);            /* of `show plan`: when frames of each port are to leave, and who sees to it */
 void pacing_text(const struct ctl_port *cp, struct sbuf *out); /* "software", or who and why not another */
 
 /* plan.c */
