@@ -535,6 +535,7 @@ int main(int argc, char **argv)
 			run_session(&p);
 		code = close_session(&p);
 		ctl_close(p.app.ctl);
+		json_decref(p.app.trial);
 	}
 	daemon_free(p.daemon);
 	loop_free(p.app.loop);
