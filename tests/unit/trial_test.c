@@ -352,8 +352,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fates_of_counters), cmocka_unit_test(test_fates_of_probes), cmocka_unit_test(test_fates_close),
-		cmocka_unit_test(test_each_reason), cmocka_unit_test(test_not_known), cmocka_unit_test(test_mean_rate), cmocka_unit_test(test_order_of_verdicts),
-		cmocka_unit_test(test_limits_are_settings),
+		cmocka_unit_test(test_each_reason), cmocka_unit_test(test_not_known), cmocka_unit_test(test_mean_rate),
+		cmocka_unit_test(test_order_of_verdicts), cmocka_unit_test(test_limits_are_settings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
