@@ -161,7 +161,8 @@ struct ctl_port {
 	bool probe_all;            /* a trial puts a probe into each frame, whatever its streams say */
 	struct device *device;     /* of a wire: what frames pass on their way to this port, NULL: never was */
 	struct flap flap;          /* as it was last looked at, */
-	uint64_t flap_tsc;         /* and since when it goes on; */
+	uint64_t flap_tsc;         /* and since when it goes on, with this period and down time in cycles; */
+	uint64_t flap_period, flap_down;
 	uint64_t flapped;          /* changes of the link by it that were told */
 	uint64_t memory_bytes;
 	char rss[96], fc[64], offloads[256];
