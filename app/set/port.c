@@ -79,10 +79,11 @@ const struct setting set_port_rows[] = {
 	{.name = "lag", .scope = SCOPE_PORT, .v = {&vt_duration, 0, 3600000000000}, .dflt = "1ms", .offset = AT(lag_ns),
 	 .help = "how late frames may be before `catchup` skip or overspeed does something about them"},
 	{.name = "pacing", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = pacing_words}, .dflt = "software", .offset = AT(pacing),
-	 .check = set_check_pacing,
-	 .help = "who holds frames back until they are due: our workers, below them rate limits of the device's queues, or its time stamps;\n"
+	 .check = set_check_pacing, .echo = set_echo_pacing,
+	 .help = "who holds frames back until they are due: our workers, below them rate limits of the device's queues, or the device by time\n"
+		 "stamps in frames that it gets `lead` before, from its next start on;\n"
 		 "`show ports` says what the device does of it"},
-	{.name = "lead", .scope = SCOPE_PORT, .v = {&vt_duration, 1000, 100000000}, .dflt = "100us", .offset = AT(lead_ns),
+	{.name = "lead", .scope = SCOPE_PORT, .v = {&vt_duration, 1000, 10000000}, .dflt = "100us", .offset = AT(lead_ns),
 	 .help = "with `pacing timestamp`, how long before they are due frames are handed to the device"},
 	{.name = "timestamps", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = timestamp_words}, .dflt = "auto", .offset = AT(timestamps),
 	 .check = set_check_timestamps,

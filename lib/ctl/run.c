@@ -189,6 +189,8 @@ int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *
 		if (portset_has(ports, i))
 			rc = may_start(c, c->port[i], ask, e);
 	if (rc == 0)
+		stamps_ready(c);
+	if (rc == 0)
 		rc = probes_arm(c, ports, e);
 	for (unsigned i = 0; i < c->nports && rc < 0; i++) /* all or none */
 		program_free(c, &c->port[i]->next);
