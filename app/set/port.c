@@ -105,6 +105,7 @@ const struct setting set_port_rows[] = {
 	{.name = "offload", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = offload_words}, .dflt = "auto", .store = &offload_store,
 	 .help = "checksums of plain IP, TCP and UDP: auto leaves them to the device where it offers that, off makes them in software"},
 	{.name = "verify", .scope = SCOPE_PORT, .v = {&vt_bool}, .dflt = "off", .offset = AT(verify), .check = set_check_per_start,
-	 .help = "check IPv4, UDP, TCP, SCTP and ICMP checksums of received frames with probes: a wrong one makes it corrupted; any port's on is for all"},
+	 .help = "check IPv4, UDP, TCP, SCTP and ICMP checksums of received frames with probes: a wrong one makes it corrupted; any port's on is\n"
+		 "for all"},
 };
 const unsigned set_nport_rows = ARRAY_SIZE(set_port_rows);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clock of a device beside our cycle counter, from readings of it between two readings of the counter. It runs at a frequency of its own that may
- * drift, and may be set: what a conversion was off by is known when the next reading comes, and kept. A pure state: control feeds it a device's clock,
- * tests feed it others. */
+/* The clock of a device beside our cycle counter, from readings of it between two readings of the counter. It runs at a frequency of its own that
+ * may drift, and may be set: what a conversion was off by is known when the next reading comes, and kept. A pure state: control feeds it a device's
+ * clock, tests feed it others. */
 #pragma once
 #include "base.h"
 

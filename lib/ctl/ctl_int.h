@@ -324,7 +324,7 @@ void stamps_ready(struct ctl *c);                  /* clocks that are to be used
 void stamps_clear(struct ctl_port *cp);
 const struct dp_clock *stamps_rx(const struct ctl_port *cp); /* NULL: they are not used */
 const struct dp_clock *stamps_tx(const struct ctl_port *cp); /* NULL: the device was not set up to send at time stamps */
-int stamps_tx_state(const struct ctl_port *cp);    /* 0: it does; -ENOTSUP: it offers none; -EAGAIN: after its next start; others: what its clock says */
+int stamps_tx_state(const struct ctl_port *cp);    /* -ENOTSUP: none is offered; -EAGAIN: after a start; others: its clock */
 void stamps_missed(const struct ctl_port *cp, struct sbuf *out); /* what the device counts as not sent at its time, since the last clear */
 double stamps_error_ns(const struct ctl_port *cp); /* INFINITY: not known */
 void stamps_text(const struct ctl_port *cp, struct sbuf *out); /* who times arrivals, and why not the device */

@@ -166,7 +166,8 @@ static uint64_t tx_bytes(const struct ctl_port *cp)
 	return sum;
 }
 
-/* Ports that may only receive never start: their devices get other time stamps when somebody does. One that cannot be set up anew goes on as it is. */
+/* Ports that may only receive never start: their devices get other time stamps when somebody does. One that cannot be set up anew goes on as it
+ * is. */
 static void restart_receivers(struct ctl *c, const struct portset *ports)
 {
 	struct err e;

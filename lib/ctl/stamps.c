@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device's own clock: receive time stamps by it, and sending at times that it knows. Offloads are asked for when the device is set up. Control reads
- * the clock between two readings of ours, again and again, and tells the workers how one follows from the other. */
+/* A device's own clock: receive time stamps by it, and sending at times that it knows. Offloads are asked for when the device is set up. Control
+ * reads the clock between two readings of ours, again and again, and tells the workers how one follows from the other. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -327,7 +327,8 @@ static void why_not(const struct ctl_port *cp, struct sbuf *out)
 void stamps_text(const struct ctl_port *cp, struct sbuf *out)
 {
 	if (stamps_rx(cp) != NULL) {
-		sbuf_addf(out, "by the device's time stamps, known to %.0f ns", ceil(stamps_error_ns(cp)));
+		sbuf_addf(out, "by %s time stamps, known to %.0f ns",
+			  cp->stamps.clock == STAMPS_SYSTEM_US ? "the kernel's" : "the device's", ceil(stamps_error_ns(cp)));
 		return;
 	}
 	sbuf_add(out, "by our clock (");
