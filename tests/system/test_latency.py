@@ -73,6 +73,20 @@ def test_any_stack(frame):
     assert port(doc, 1)["plain"] == 0
 
 
+def test_stamps_of_a_file_are_no_arrivals(tmp_path):
+    from scapy.all import Ether, wrpcap
+    path = tmp_path / "in.pcap"
+    wrpcap(str(path), [Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02", type=0x88b5) / bytes(46)] * 10)
+    r = good(["--json", "-p", f"pcap:rx={path}", "-b", "-e", "set 0 timestamps nic; show ports; show clock; show latency"])
+    why = "those of a file say when it was recorded"
+    assert why in r.stderr
+    ports, clock, latency = documents(r)
+    assert ports["ports"][0]["timestamps"] == f"by our clock ({why})" and any(why in n for n in ports["ports"][0]["notes"])
+    assert clock["devices"] == []
+    stamps = latency["ports"][0]["timestamps"]
+    assert (stamps["source"], stamps["nic"], stamps["error_ns"]) == ("software", 0, None)
+
+
 def test_too_small_is_refused_with_what_fits():
     r = run([*args_of(), "-b", "-e", "set 0 size 64; set 0 probe on; start 0"])
     assert r.returncode == 2 and "74" in r.stderr
