@@ -547,6 +547,9 @@ void args_man(struct sbuf *out)
 {
 	struct sbuf head = {0};
 
+	sbuf_add(out, ".SH ATTACHING\n.B wirerate attach\n[NAME | PATH | HOST:PORT] [options]\n.br\n"
+		      "is the prompt and the screen of a program that was started with \\-\\-daemon, \\-\\-serve or \\-\\-socket. quit\n"
+		      "detaches, shutdown ends a daemon. Exit code 5: it is gone.\n");
 	sbuf_add(out, ".SH OPTIONS\n");
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
 		const char *p = opts[i].help;
