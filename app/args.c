@@ -253,7 +253,8 @@ static int take_socket(struct args *a, const struct opt *o, const char *value, s
 	a->rpc.socket = value != NULL ? value : "";
 	int rc = rpc_socket_path(a->rpc.socket, &path, &why);
 	sbuf_free(&path);
-	return rc == 0 ? 0 : err_set(e, EINVAL, "option --socket: %s", why.text);
+	/* whether it can be had is seen when it is made */
+	return rc != -EINVAL ? 0 : err_set(e, EINVAL, "option --socket: %s", why.text);
 }
 
 static int take_listen(struct args *a, const struct opt *o, const char *value, struct err *e)

@@ -12,6 +12,7 @@ enum setting_flags {
 	SET_STOPPED = 1, /* refused while the port sends */
 	SET_RESTART = 2, /* the device is restarted (implies SET_STOPPED) */
 	SET_LATER = 4,   /* known word, "not in this version" */
+	SET_FILE = 16,   /* its value may name a file that is read or written; none names nothing */
 	SET_WHERE_IT_FITS = 8, /* of a port: without ports it is written to all whose store may take it, if there is one */
 };
 
@@ -72,7 +73,7 @@ struct arg_spec {
 	 * ARG_WORD or has no ARG_OPT itself, come together or not at all ("[for DURATION]": both have ARG_OPT). */
 	uint32_t flags;
 	struct vspec v;        /* ARG_VALUE: type; ARG_CHOICE: v.choices */
-	const char *const *about; /* ARG_CHOICE: a line for each choice, or NULL */
+	const char *const *about; /* ARG_CHOICE: a line for each choice, or NULL; CMD_LATER: a known word of a later version */
 };
 struct arg_val {
 	bool given;
@@ -84,6 +85,8 @@ struct arg_val {
 	union { uint64_t u; uint8_t raw[64]; } v; /* ARG_VALUE; a type larger than this (vt_text) is checked and left as text */
 };
 #define CMD_MAX_ARGS 16
+
+#define CMD_LATER "not in this version"
 
 enum verb_flags {
 	VERB_LATER = 1,    /* known word, "not in this version" (exit code 2) */

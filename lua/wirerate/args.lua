@@ -1,0 +1,46 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+-- Words `name=value` of a script's command line, over defaults that also say which names there are and of what type.
+--
+--   local o = require "wirerate.args"({from = 0, rate = "10%", svg = "", probe = true}, ...)
+--
+-- `script FILE from=2 svg=out.svg` changes two of them. A default that is a number takes numbers, one that is true or false takes on and off;
+-- the rest are texts, and a text may be empty. Anything else is an error that names what there is.
+
+local BOOLEAN = {on = true, yes = true, ["true"] = true, off = false, no = false, ["false"] = false}
+
+local function names(defaults)
+    local list = {}
+    for name in pairs(defaults) do
+        list[#list + 1] = name .. "="
+    end
+    table.sort(list)
+    return table.concat(list, " ")
+end
+
+local function value_of(name, text, default)
+    local value = text
+    if type(default) == "number" then
+        value = tonumber(text)
+    elseif type(default) == "boolean" then
+        value = BOOLEAN[text]
+    end
+    if value == nil then
+        error(('"%s=%s": a %s is needed'):format(name, text, type(default) == "number" and "number" or "word on or off"), 0)
+    end
+    return value
+end
+
+return function(defaults, ...)
+    local out = {}
+    for name, default in pairs(defaults) do
+        out[name] = default
+    end
+    for _, word in ipairs({...}) do
+        local name, text = tostring(word):match("^([%w_]+)=(.*)$")
+        if name == nil or defaults[name] == nil then
+            error(('unknown argument "%s"; there are: %s'):format(tostring(word), names(defaults)), 0)
+        end
+        out[name] = value_of(name, text, defaults[name])
+    end
+    return out
+end

@@ -1,0 +1,114 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+-- Trials that are repeated until they say something, and the highest rate that still passes.
+--
+-- A trial is any function that returns a table with `verdict` and `loss_ratio`, as wirerate's `trial` does. Only a trial whose verdict is "valid"
+-- says something about the device: any other one is repeated, and what stays without a valid trial is never counted as passed or failed.
+
+local search = {}
+
+-- Calls trial() until its verdict is "valid", at most 1 + again times. The last result, and how many trials it took.
+function search.attempt(trial, again)
+    local tries, t = 0, nil
+    repeat
+        tries = tries + 1
+        t = trial()
+    until t.verdict == "valid" or tries > again
+    return t, tries
+end
+
+local function judge(t, max_loss)
+    if t.verdict ~= "valid" then
+        return "untold"
+    end
+    return t.loss_ratio <= max_loss and "pass" or "fail"
+end
+
+local function check(o)
+    for _, name in ipairs({"low", "high", "resolution"}) do
+        if type(o[name]) ~= "number" then
+            error(name .. ": a number is needed", 3)
+        end
+    end
+    if o.low <= 0 or o.high <= o.low or o.resolution <= 0 then
+        error(("0 < low < high and 0 < resolution are needed, not low %g, high %g, resolution %g"):format(o.low, o.high, o.resolution), 3)
+    end
+end
+
+-- The highest rate whose trial passes, by bisection between two rates (RFC 2544, 26.1; RFC 1242, throughput).
+--
+--   trial        function(rate) -> result
+--   low, high    rates, of any unit
+--   resolution   ends when the answer is known to that
+--   max_loss     share of frames that may be lost (0)
+--   again        how often a trial that is not valid is repeated (3)
+--   confirm      how many further trials a rate must pass before it is the answer (0)
+--   note         function(step), called after each rate: {rate=, outcome="pass"|"fail"|"untold", tries=, trial=}
+--
+-- Returns a table: `rate` and `trial` of the highest one that passed (nil: none did); `upper`, the lowest rate above it that did not, and
+-- `upper_by`: "loss", the device lost frames there; "untold", no trial there was valid, so that the device may be better than `rate`; "range",
+-- `high` itself passed. `exact` is true when upper_by is "loss". `steps`, `trials` (all of them) and `not_valid` tell how it was found.
+function search.highest(o)
+    check(o)
+    local max_loss, again = o.max_loss or 0, o.again or 3
+    local r = {steps = {}, trials = 0, not_valid = 0}
+
+    local function try(rate)
+        local t, tries = search.attempt(function() return o.trial(rate) end, again)
+        local step = {rate = rate, outcome = judge(t, max_loss), tries = tries, trial = t}
+        r.trials = r.trials + tries
+        r.not_valid = r.not_valid + tries - (t.verdict == "valid" and 1 or 0)
+        r.steps[#r.steps + 1] = step
+        if o.note then
+            o.note(step)
+        end
+        return step
+    end
+
+    local passed = {} -- ascending: when the highest is not confirmed, the one below it is what is known
+    local upper
+
+    local function visit(rate)
+        local step = try(rate)
+        if step.outcome == "pass" then
+            passed[#passed + 1] = step
+        else
+            upper = step
+        end
+        return step.outcome == "pass"
+    end
+
+    local function confirmed()
+        for _ = 1, o.confirm or 0 do
+            local step = try(passed[#passed].rate)
+            if step.outcome ~= "pass" then
+                upper = step
+                passed[#passed] = nil
+                return false
+            end
+        end
+        return true
+    end
+
+    if visit(o.high) and not confirmed() or #passed == 0 then
+        visit(o.low)
+    end
+    while #passed > 0 and upper do
+        local lo, hi = passed[#passed].rate, upper.rate
+        if hi - lo > o.resolution then
+            visit((lo + hi) / 2)
+        elseif confirmed() then
+            break
+        elseif #passed == 0 and upper.rate > o.low then
+            visit(o.low)
+        end
+    end
+
+    local best = passed[#passed]
+    r.rate, r.trial = best and best.rate, best and best.trial
+    r.upper = upper and upper.rate
+    r.upper_by = upper == nil and "range" or upper.outcome == "fail" and "loss" or "untold"
+    r.exact = r.upper_by == "loss"
+    return r
+end
+
+return search
