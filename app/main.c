@@ -370,6 +370,7 @@ static void open_session(struct prog *p)
 	p->app.cmd = open_tables(&p->app);
 	bias_load(&p->app);
 	p->app.oneshot = p->args.command != NULL;
+	p->app.lua_jit = p->args.lua_jit;
 	p->console = console_new(&con);
 	p->sess = sess_local(p->app.cmd, &p->app, app_snapshot, p->app.loop, &opts, on_session, p);
 	log_listen(on_log, p);
@@ -537,6 +538,7 @@ int main(int argc, char **argv)
 			run_session(&p);
 		code = close_session(&p);
 		ctl_close(p.app.ctl);
+		json_decref(p.app.trial);
 	}
 	daemon_free(p.daemon);
 	loop_free(p.app.loop);

@@ -5,27 +5,22 @@
 #include <errno.h>
 
 #include "out.h"
-#include "snapshot.h"
+#include "lua_host.h"
 
 static int open_state(struct client *c, struct err *e)
 {
 	struct rpc *r = c->rpc;
 	bool sandbox = !(r->opts.allow & RPC_ALLOW_LUA);
-	const struct script_host host = {
-		.arg = c,
-		.cmd = (sandbox ? &r->strict : &r->open)->cmd,
-		.cmd_host = r->app,
-		.snapshot = app_snapshot,
-	};
-	const struct script_opts opts = {
-		.jit = r->opts.lua_jit && !sandbox,
-		.sandbox = sandbox,
-		.max_bytes = r->opts.limits.lua_bytes,
-		.max_ns = r->opts.limits.lua_ns,
-		.out_mode = OUT_TEXT,
-		.lua_dir = r->opts.lua_dir,
-	};
+	struct script_host host;
+	struct script_opts opts;
 
+	app_script_host(r->app, &host, &opts);
+	host.cmd = (sandbox ? &r->strict : &r->open)->cmd;
+	opts.jit &= !sandbox;
+	opts.sandbox = sandbox;
+	opts.max_bytes = r->opts.limits.lua_bytes;
+	opts.max_ns = r->opts.limits.lua_ns;
+	opts.out_mode = OUT_TEXT;
 	c->script = script_new(&host, &opts, e);
 	return c->script != NULL ? 0 : -ENOTSUP;
 }
