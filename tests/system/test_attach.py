@@ -578,6 +578,16 @@ def test_found_by_its_name(tmp_path):
         until(lambda: not alive(pid))
 
 
+def test_a_file_of_lua_is_run_there(server, tmp_path):
+    s = server()
+    script = tmp_path / "t.lua"
+    script.write_text('wr.port[0].rate = "6%" -- it\'s "quoted"\nprint("at " .. wr.port[0].size, [[{]])\nwr.expect(false, "no")\n')
+    r = run(["attach", s.socket, "-f", str(script)])
+    assert r.returncode == 1 and r.stdout.startswith("at ") and "failed: no" in r.stderr, r
+    assert "6%" in s.ask("show rates").stdout
+    assert run(["attach", s.socket, "-f", str(tmp_path / "none.lua")]).returncode == 2
+
+
 def test_a_thousand_lines_arrive_in_order(server):
     s = server()
     s.ask(stdin="".join(f"set 0 count {n}\n" for n in range(1, 1001)))
