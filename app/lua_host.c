@@ -40,6 +40,14 @@ static const char *lua_dir(void)
 	return dir;
 }
 
+static void on_check(void *app, bool passed, const char *text)
+{
+	json_t *doc = json_pack("{s:b}", "passed", (int)passed);
+
+	app_tell(app, &(struct app_event){.kind = APP_EVENT_CHECK, .text = text, .doc = doc});
+	json_decref(doc);
+}
+
 void app_script_host(struct app *app, struct script_host *host, struct script_opts *opts)
 {
 	static const char *names[APP_EVENTS + 1];
@@ -48,6 +56,7 @@ void app_script_host(struct app *app, struct script_host *host, struct script_op
 		names[i] = app_event_names[i];
 	*host = (struct script_host){
 		.arg = app, .cmd = app->cmd, .cmd_host = app, .snapshot = app_snapshot, .events = names, .version = WR_VERSION,
+		.check = on_check,
 	};
 	*opts = (struct script_opts){.jit = app->lua_jit, .lua_dir = lua_dir()};
 }

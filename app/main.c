@@ -300,7 +300,7 @@ static void on_turn(void *arg)
 static void on_event(void *arg, const struct app_event *ev)
 {
 	(void)arg;
-	if (ev->text != NULL)
+	if (ev->text != NULL && (ev->kind == APP_EVENT_NOTE || ev->kind == APP_EVENT_LINK))
 		log_msg(LOG_LVL_INFO, "%s", ev->text);
 }
 
@@ -496,7 +496,10 @@ int main(int argc, char **argv)
 	tty_save();
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
-	if (args_parse(&p.args, argc, argv, &e) != 0 || log_open(p.args.log_file, &e) != 0) {
+	code = args_parse(&p.args, argc, argv, &e);
+	if (code == 0 && p.args.daemon)
+		daemon_close_fds();
+	if (code != 0 || log_open(p.args.log_file, &e) != 0) {
 		args_free(&p.args);
 		return usage_error(&e);
 	}

@@ -51,18 +51,21 @@ static int ports(lua_State *L)
 static int raw_expect(lua_State *L)
 {
 	struct script *s = script_of(L);
-	struct sbuf where = {0};
+	struct sbuf text = {0};
+	bool passed = lua_toboolean(L, 1);
 
 	s->expected++;
-	if (lua_toboolean(L, 1))
-		return 0;
-	s->failed++;
-	script_where(L, &where);
-	sbuf_addf(s->note, "%s: failed", sbuf_str(&where));
-	sbuf_free(&where);
+	script_where(L, &text);
+	sbuf_add(&text, passed ? ": passed" : ": failed");
 	if (!lua_isnoneornil(L, 2))
-		sbuf_addf(s->note, ": %s", script_text(L, 2, NULL));
-	sbuf_addc(s->note, '\n');
+		sbuf_addf(&text, ": %s", script_text(L, 2, NULL));
+	if (s->host.check != NULL)
+		s->host.check(s->host.arg, passed, text.s);
+	if (!passed) {
+		s->failed++;
+		sbuf_addf(s->note, "%s\n", text.s);
+	}
+	sbuf_free(&text);
 	return 0;
 }
 

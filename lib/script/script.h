@@ -16,6 +16,8 @@ struct script_host {
 	json_t *(*snapshot)(void *cmd_host, const char *parts, struct err *e);
 	const char *const *events; /* names for on(), NULL at the end; NULL: any */
 	const char *version;       /* of the program */
+	/* expect() was called; where and what for a person. NULL: nobody counts. arg is script_host.arg. */
+	void (*check)(void *arg, bool passed, const char *text);
 };
 
 struct script_opts {
