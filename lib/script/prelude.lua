@@ -198,4 +198,68 @@ function csv.line(row, names)
 end
 wr.csv = csv
 
-return group
+-- What a script writes to standard output keeps its place among the results of commands.
+if R.sandbox then
+	return
+end
+local raw_output, raw_write, raw_type, raw_close = io.output, io.write, io.type, io.close
+local function stream(to_note, name)
+	local methods = {}
+	function methods:write(...)
+		R.write(to_note, ...)
+		return self
+	end
+	function methods:flush()
+		return true
+	end
+	function methods:setvbuf()
+		return true
+	end
+	function methods:close()
+		return nil, name .. " stays open", 0
+	end
+	function methods:seek()
+		return nil, name .. " cannot be searched", 29
+	end
+	return setmetatable({}, {
+		__index = methods,
+		__metatable = false,
+		__tostring = function()
+			return "file (" .. name .. ")"
+		end,
+	})
+end
+local out, note = stream(false, "stdout"), stream(true, "stderr")
+local current = out
+io.stdout, io.stderr = out, note
+function io.output(file)
+	if file == out or file == note then
+		current = file
+	elseif file ~= nil then
+		current = raw_output(file)
+	end
+	return current
+end
+function io.write(...)
+	if current == out or current == note then
+		return current:write(...)
+	end
+	return raw_write(...)
+end
+function io.type(v)
+	return (v == out or v == note) and "file" or raw_type(v)
+end
+function io.close(file)
+	if file == out or file == note or (file == nil and (current == out or current == note)) then
+		return (file or current):close()
+	end
+	return raw_close(file)
+end
+
+-- Scripts of Pktgen use this name without asking for its module.
+setmetatable(_G, {__index = function(t, key)
+	if key == "pktgen" then
+		local module = require "Pktgen"
+		return rawget(t, key) or module
+	end
+end})
