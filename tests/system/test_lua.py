@@ -40,7 +40,7 @@ def lua_key(name):
 
 
 def test_every_setting_reads_and_writes_back(tmp_path, tables):
-    names = {scope: [s["name"] for s in tables["settings"] if s["scope"] == scope and not s.get("later")] for scope in ("global", "port", "stream")}
+    names = {scope: [s["name"] for s in tables["settings"] if s["scope"] == scope and "later" not in s["flags"]] for scope in ("global", "port", "stream")}
     assert min(map(len, names.values())) > 5
     r = lua(tmp_path, f"""
         local n = 0
@@ -269,10 +269,10 @@ def test_annotations_and_manual(tmp_path, tables):
     meta = harness.good(["--dump-lua"]).stdout
     manual = harness.good(["--dump-lua-manual"]).stdout
     for s in tables["settings"]:
-        if not s.get("later"):
+        if "later" not in s["flags"]:
             assert f'["{s["name"]}"]' in meta and f'`{s["name"]}`' in manual
     for v in tables["commands"]:
-        if not v.get("later"):
+        if "later" not in v["flags"]:
             assert re.search(rf"function wr\.(verb\.)?{lua_key(v['name'])}\(", meta), v["name"]
     (tmp_path / "meta.lua").write_text(meta)
     r = lua(tmp_path, "assert(loadfile('meta.lua')) for k in pairs(wr) do print(k) end")
