@@ -198,4 +198,33 @@ function csv.line(row, names)
 end
 wr.csv = csv
 
+-- try(line): as cmd(), without printing and without an error: a document or true, and remarks; or nil and the error.
+local function tried(ok, v, _, notes)
+	if ok then
+		return v, notes
+	end
+	return nil, v
+end
+function wr.try(line)
+	return tried(R.run(line))
+end
+-- Text as it is to where results go, and a remark to where messages go.
+function wr.write(...)
+	R.write(false, ...)
+end
+function wr.note(text)
+	R.write(true, text, "\n")
+end
+
+-- Scripts of Pktgen find its tables and helpers without a require.
+local lazy = {pktgen = true, dpdk = true, printf = true, prints = true, sleep = true}
+setmetatable(_G, {__index = function(globals, name)
+	if lazy[name] then
+		lazy = {}
+		require("Pktgen")
+		return rawget(globals, name)
+	end
+	return nil
+end})
+
 return group

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- Slots of the sequence, which are streams: slot n is stream n + 1.
-local host = require "pktgen.host"
+local host = require "wirerate.pktgen.host"
 local pktgen, run, ports = host.pktgen, host.run, host.ports
 local function def(...)
 	host.def(pktgen, ...)

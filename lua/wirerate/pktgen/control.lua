@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- Starting and stopping, what a port is told beside its frames, and what is made right before frames leave.
 local wr = require "wirerate"
-local host = require "pktgen.host"
+local host = require "wirerate.pktgen.host"
 local pktgen, fail, run, ports, each = host.pktgen, host.fail, host.run, host.ports, host.each
 local function def(...)
 	host.def(pktgen, ...)

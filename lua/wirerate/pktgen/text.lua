@@ -1,5 +1,7 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- The helpers that Pktgen.lua has beside its table: printf, prints, serialize.
+local wr = require "wirerate"
+
 local text = {}
 local concat, sort, floor = table.concat, table.sort, math.floor
 
@@ -57,11 +59,11 @@ function text.serialize(name, v)
 end
 
 function text.prints(name, v)
-	io.write(text.serialize(name, v))
+	wr.write(text.serialize(name, v))
 end
 
 function text.printf(fmt, ...)
-	io.write(fmt:format(...))
+	wr.write(fmt:format(...))
 end
 
 return text

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- pktgen.range: how fields change from frame to frame, while pktgen.set_range is on.
-local host = require "pktgen.host"
+local host = require "wirerate.pktgen.host"
 local pktgen, run, ports = host.pktgen, host.run, host.ports
 
 local range = {}

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- What belongs to no frame: time, the person at the prompt, files, the screen.
 local wr = require "wirerate"
-local host = require "pktgen.host"
+local host = require "wirerate.pktgen.host"
 local pktgen, fail, run = host.pktgen, host.fail, host.run
 local function def(...)
 	host.def(pktgen, ...)
@@ -27,17 +27,27 @@ end
 
 function host.pause(msg, ms)
 	local t = seconds(ms, "the time", "milliseconds")
-	io.write(host.text(msg, "the message"))
+	wr.write(host.text(msg, "the message"))
 	wr.sleep(t / 1000)
 end
 
--- Without a person the answers are the lines of stdin, and "" behind its end.
+-- Where nobody can be asked, the answer is "" at once: lines of stdin are commands.
+local function ask(msg, what)
+	msg = msg ~= nil and host.text(msg, "the message") or ""
+	local input = rawget(wr, "input")
+	if input ~= nil then
+		return input(msg, what) or ""
+	end
+	wr.write(msg, "\n")
+	return ""
+end
+
 function host.key(msg)
-	return wr.input(msg ~= nil and host.text(msg, "the message") or "", "key") or ""
+	return ask(msg, "key")
 end
 
 function host.input(msg)
-	return wr.input(msg ~= nil and host.text(msg, "the message") or "") or ""
+	return ask(msg, "line")
 end
 
 def("delay", "ms", "let milliseconds pass", host.delay)

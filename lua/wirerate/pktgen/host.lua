@@ -17,13 +17,23 @@ function host.fail(fmt, ...)
 end
 local fail = host.fail
 
+-- Values may come before their header, and Pktgen says nothing about it.
+local function is_news(note)
+	return not (note:find("has no such header", 1, true) or note:find("wait for it", 1, true) or note:find("wait until", 1, true))
+end
+
 -- Run a line of the command language without printing. Its document, or nil and what is wrong.
 function host.try(line)
-	local ok, doc = wr.try(line)
-	if ok == nil then
-		return nil, doc
+	local doc, more = wr.try(line)
+	if doc == nil then
+		return nil, more
 	end
-	return ok
+	for note in more:gmatch("[^\n]+") do
+		if is_news(note) then
+			wr.note(note)
+		end
+	end
+	return doc
 end
 
 function host.run(fmt, ...)

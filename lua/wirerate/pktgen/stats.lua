@@ -2,7 +2,7 @@
 -- What ports have counted, in the tables that Pktgen returns. Bytes are those of devices, without FCS, as its scripts expect
 -- when they add 24 for each frame.
 local wr = require "wirerate"
-local host = require "pktgen.host"
+local host = require "wirerate.pktgen.host"
 local pktgen, each = host.pktgen, host.each
 local floor = math.floor
 local function def(...)
@@ -164,7 +164,7 @@ end
 
 -- What is received is counted and not looked into, as in Pktgen while `process` is off: those counters are 0.
 def("pktStats", "P", "frames that failed, the port's address and latency, as in versions before", function(P)
-	local doc, info = wr.latency(), wr.show_ports().ports
+	local doc, info = wr.latency(), host.run("show ports").ports
 	return per_port(P, function(p, s)
 		local out = {arp_pkts = 0, echo_pkts = 0, ip_pkts = 0, ipv6_pkts = 0, vlan_pkts = 0, dropped_pkts = 0, unknown_pkts = 0,
 			     tx_failed = count(s.tx, "dropped"), mac_addr = info[p].mac, latency = latency_of(doc, p)}

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- The single packet: addresses, headers and what fills it.
 local wr = require "wirerate"
-local host = require "pktgen.host"
+local host = require "wirerate.pktgen.host"
 local pktgen, fail, run, ports = host.pktgen, host.fail, host.run, host.ports
 local function def(...)
 	host.def(pktgen, ...)

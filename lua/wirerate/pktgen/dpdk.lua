@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- The second table of Pktgen's scripts. Single mbufs are out of a script's reach here, so that what handles them is not there.
 local wr = require "wirerate"
-local host = require "pktgen.host"
+local host = require "wirerate.pktgen.host"
 local pktgen = host.pktgen
 
 local dpdk = {}
