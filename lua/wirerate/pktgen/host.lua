@@ -223,7 +223,7 @@ function host.one_of(v, what, words)
 			return w
 		end
 	end
-	fail("%s is \"%s\"; allowed: %s", what, tostring(v), concat(words, ", "))
+	fail("%s is %s; allowed: %s", what, v == nil and "missing" or '"' .. tostring(v) .. '"', concat(words, ", "))
 end
 
 -- A port list as commands take it: "0", "0,1", "0-3", "all", or a number.

@@ -148,7 +148,7 @@ def("save", "file", "write all settings as a file of commands, or as Lua, if the
 	f:write('-- All settings, written by pktgen.save().\nlocal wr = require "wirerate"\n')
 	for line in text:gmatch("[^\n]+") do
 		if line:find("%S") and not line:find("^%s*#") then
-			f:write(("wr.cmd(%q)\n"):format(line))
+			f:write(("assert(wr.try(%q))\n"):format(line))
 		end
 	end
 	f:close()
