@@ -63,6 +63,7 @@ static void cancel(struct cmd_run *r)
 
 static int run_lua(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
+	app_of(r)->oneshot = false; /* what it starts may run as long as it does */
 	int rc;
 	struct script *s = app_script(r, &rc, e);
 
@@ -89,6 +90,8 @@ static int run_script(struct cmd_run *r, const struct arg_val *args, struct err 
 	size_t size = 2 * strlen(r->line) + 64;
 	unsigned max = (unsigned)strlen(r->line) + 1, first;
 	int rc;
+
+	app_of(r)->oneshot = false; /* as above */
 	struct script *s = app_script(r, &rc, e);
 
 	if (s == NULL)

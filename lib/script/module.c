@@ -213,6 +213,8 @@ static void open_raw(lua_State *L, struct script *s, int module)
 	put(L, raw, "expect", raw_expect);
 	put(L, raw, "digits", digits);
 	put(L, raw, "write", raw_write);
+	lua_pushboolean(L, s->opts.sandbox);
+	lua_setfield(L, raw, "sandbox");
 	put(L, raw, "global_get", props_global_get);
 	put(L, raw, "global_set", props_global_set);
 }
