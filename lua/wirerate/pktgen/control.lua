@@ -272,7 +272,8 @@ end
 local function latency_entropy(P, n)
     ports(P)
     if host.integer(n, "entropy", 0, 65535) ~= 0 then
-        host.warn_once("entropy", "pktgen.latency(P, \"entropy\", n): probes are in the frames of the traffic and spread as these do; nothing changes")
+        host.warn_once("entropy", "pktgen.latency(P, \"entropy\", n): probes are in the frames of the traffic and spread " ..
+            "as these do; nothing changes")
     end
 end
 

@@ -169,7 +169,8 @@ function host.switch(v)
         fail("the argument \"on\" or \"off\" is missing")
     end
     if type(v) ~= "boolean" and on_words[tostring(v):lower()] == nil then
-        host.warn_once("switch " .. tostring(v), "\"%s\" is neither on, enable or start, nor off, disable or stop: it is taken for off, as in Pktgen", tostring(v))
+        host.warn_once("switch " .. tostring(v), "\"%s\" is neither on, enable or start, nor off, disable or stop: it is taken for off, " ..
+            "as in Pktgen", tostring(v))
     end
     return host.is_on(v)
 end

@@ -203,7 +203,8 @@ local function lines(from)
     local out = {}
     for _, f in ipairs(host.list) do
         if f.table:find(from) then
-            out[#out + 1] = f.usage .. "\n    " .. f.help .. "\n"
+            local later = f.needs ~= nil and host.later(f.needs[1], f.needs[2])
+            out[#out + 1] = f.usage .. "\n    " .. f.help .. (later and " (not in this version)" or "") .. "\n"
         end
     end
     return table.concat(out)
