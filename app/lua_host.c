@@ -97,6 +97,7 @@ struct script *app_script(struct cmd_run *r, int *code, struct err *e)
 	app_script_host(app_of(r), &host, &opts);
 	opts.batch = r->batch;
 	opts.out_mode = r->out_mode;
+	opts.own = r->own;
 	struct script *made = script_new(&host, &opts, e);
 	if (made == NULL) {
 		*code = -ENOMEM;
@@ -104,7 +105,8 @@ struct script *app_script(struct cmd_run *r, int *code, struct err *e)
 	}
 	own = xcalloc(1, sizeof(*own));
 	*own = (struct own_script){.script = made, .listener = app_script_listen(app_of(r), made)};
-	*r->own = (struct cmd_own){.p = own, .free = own_free};
+	r->own->p = own;
+	r->own->free = own_free;
 	*code = 0;
 	return made;
 }

@@ -369,7 +369,7 @@ static void open_session(struct prog *p)
 {
 	const struct console_opts con = {.loop = p->app.loop, .color = p->args.color, .view = &p->app.view, .turn = turn, .arg = p};
 	const struct sess_opts opts = {.out_mode = p->args.stream ? OUT_JSON : p->args.out_mode,
-				       .batch = !p->interactive,
+				       .batch = !p->interactive, .person = p->interactive,
 				       .keep_going = p->args.keep_going};
 	static const int terminal[] = {SIGWINCH, SIGTSTP, SIGCONT};
 

@@ -213,6 +213,7 @@ static void open_raw(lua_State *L, struct script *s, int module)
 	task_open(L);
 	verbs_open(L, s, module);
 	time_open(L, s, module);
+	ask_open(L);
 	put(L, raw, "expect", raw_expect);
 	put(L, raw, "digits", digits);
 	put(L, raw, "write", raw_write);

@@ -27,6 +27,7 @@ struct script_opts {
 	uint64_t max_ns;     /* most time from a chunk's start to its end; 0: no limit */
 	bool batch;          /* no person at the other end: cmd_run.batch */
 	int out_mode;        /* of the commands whose output is printed */
+	struct cmd_own *own; /* of the session whose user answers input(); NULL: there is nobody */
 	const char *lua_dir; /* Lua files that came with the program; require() finds them behind those of the script's folder and the user */
 };
 
