@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "out.h"
-#include "snapshot.h"
 
 static int open_state(struct client *c, struct err *e)
 {
@@ -15,7 +14,7 @@ static int open_state(struct client *c, struct err *e)
 		.arg = c,
 		.cmd = (sandbox ? &r->strict : &r->open)->cmd,
 		.cmd_host = r->app,
-		.snapshot = app_snapshot,
+		.snapshot = r->snapshot,
 	};
 	const struct script_opts opts = {
 		.jit = r->opts.lua_jit && !sandbox,

@@ -22,6 +22,7 @@ struct guard {
 
 struct rpc {
 	struct app *app;
+	sess_snapshot_fn *snapshot;
 	struct rpc_opts opts;
 	struct unix_socket unix_sock;
 	int tcp_fd;
