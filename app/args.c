@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cmd.h"
 #include "out.h"
 #include "set/set.h"
 #include "value.h"
@@ -45,7 +47,7 @@ static const struct opt opts[] = {
 	{'m', "map", "MAP", take_map, 0, 0,
 	 "core map, \"1.0, 2-3:4.1\": cores that receive : send . port; repeatable.\n"
 	 "None: chosen automatically"},
-	{'f', "file", "FILE", take_file, 0, 0, "run a command file; repeatable, in order with -e"},
+	{'f', "file", "FILE", take_file, 0, 0, "run a command file, or a Lua script when it ends in .lua; repeatable, in order with -e"},
 	{'e', "execute", "CMDS", take_text, 0, 0, "run commands, separated by ; or newlines; repeatable"},
 	{'b', "batch", NULL, take_flag, AT(batch), 0, "no prompt; end when files, -e and piped input are done"},
 	{'k', "keep-going", NULL, take_flag, AT(keep_going), 0,
@@ -66,6 +68,7 @@ static const struct opt opts[] = {
 	{'l', "log", "FILE", take_string, AT(log_file), 0, "append the log to a file"},
 	{'T', "theme", "NAME", take_string, AT(theme), 0, "colours of the screen: dark, light, high-contrast, colourblind, mono, or a file"},
 	{'s', "replay", "P:FILE", take_later, 0, 0, "replay file of a port (not in this version)"},
+	{0, "lua-jit", NULL, take_flag, AT(lua_jit), 0, "compile scripts: loops are faster, and nothing interrupts them"},
 	{0, "socket", "[=NAME]", take_socket, 0, 0,
 	 "remote control over a Unix socket of this user, $XDG_RUNTIME_DIR/wirerate/NAME.sock,\n"
 	 "/run/wirerate for root; a NAME with a slash is a path. Without one: wirerate"},
@@ -315,15 +318,28 @@ static struct args_item *add_item(struct args *a, const char *where)
 	return it;
 }
 
+/* A script is read when its turn comes; its messages name their own lines. */
+static int add_script(struct args *a, const char *path, struct err *e)
+{
+	struct sbuf text = {0};
+
+	if (access(path, R_OK) != 0)
+		return err_set(e, EINVAL, "cannot read the script '%s': %m", path);
+	sbuf_add(&text, "script ");
+	cmd_quote(path, &text);
+	struct args_item *it = add_item(a, path);
+	free(it->where);
+	*it = (struct args_item){.text = text.s};
+	return 0;
+}
+
 static int take_file(struct args *a, const struct opt *o, const char *value, struct err *e)
 {
 	size_t n = strlen(value);
 
 	(void)o;
 	if (n >= 4 && strcmp(value + n - 4, ".lua") == 0)
-		return err_set(e, EINVAL,
-			       "option -f, --file: '%s' is a Lua script: not in this version; give a file of commands",
-			       value);
+		return add_script(a, value, e);
 	struct args_item *it = add_item(a, value);
 	return read_file(value, &it->text, e);
 }

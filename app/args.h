@@ -9,7 +9,7 @@ enum args_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* A command file (-f, read whole) or text (-e), in the order given. */
 struct args_item {
-	char *where; /* "file:1" or "-e:1": where its first line is */
+	char *where; /* "file:1" or "-e:1": where its first line is; NULL: it is a script, whose messages say that */
 	char *text;
 };
 
@@ -17,7 +17,7 @@ struct args {
 	enum args_what what;
 	enum args_color color;
 	int out_mode; /* enum out_mode */
-	bool batch, keep_going, promiscuous, take, no_screen;
+	bool batch, keep_going, promiscuous, take, no_screen, lua_jit;
 	bool stream; /* lines of JSON while it runs */
 	const char *log_file, *theme, *report; /* NULL: not given */
 	struct rpc_opts rpc;

@@ -346,6 +346,7 @@ static void open_session(struct prog *p)
 	p->app.cmd = open_tables(&p->app);
 	bias_load(&p->app);
 	p->app.oneshot = p->args.command != NULL;
+	p->app.lua_jit = p->args.lua_jit;
 	p->console = console_new(&con);
 	p->sess = sess_local(p->app.cmd, &p->app, app_snapshot, p->app.loop, &opts, on_session, p);
 	log_listen(on_log, p);

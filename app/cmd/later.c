@@ -7,8 +7,6 @@ static const struct arg_spec any[] = {{ARG_REST, "...", ARG_OPT}, {ARG_END}};
 #define LATER(name_, alias_, help_) {.name = name_, .alias = alias_, .args = any, .help = help_, .flags = VERB_LATER | VERB_HIDDEN}
 
 const struct verb verbs_later[] = {
-	LATER("script", NULL, "Run a Lua file."),
-	LATER("lua", NULL, "Run a piece of Lua."),
 	LATER("capture", NULL, "Write received frames to a file."),
 	LATER("pcap", NULL, "Replay a capture file."),
 	LATER("ping4", NULL, "Send an ICMP echo request."),

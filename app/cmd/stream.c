@@ -88,10 +88,12 @@ static void tell(struct cmd_run *r, const char *what, const struct all_made *all
 			put_ids(m, r->out);
 		json_array_append_new(list, json_pack("{s:i, s:i, s:i}", "port", m->port, "first", m->first, "last", m->first + m->n - 1));
 	}
-	if (r->out_mode != OUT_TEXT && json_array_size(list) > 0) {
+	if (json_array_size(list) > 0) {
 		json_object_set_new(doc, "stream", json_string(what));
 		json_object_set(doc, "made", list);
-		verb_out(r, r->out_mode, doc, &made_view);
+		cmd_result(r, doc);
+		if (r->out_mode != OUT_TEXT)
+			verb_out(r, r->out_mode, doc, &made_view);
 	}
 	json_decref(list);
 	json_decref(doc);

@@ -39,6 +39,7 @@ struct client *client_new(struct rpc *r, int fd, bool tcp, const char *name)
 	c->auth_ns = now + AUTH_NS;
 	c->moved_ns = c->tokens_ns = now;
 	c->tokens = BURST;
+	lua_guest(c);
 	view_init(&c->view);
 	c->view.screen = false;
 	c->next = r->clients;

@@ -66,9 +66,21 @@ static void own_vcomplete(const struct vspec *v, const char *prefix, void (*offe
 	vt_rate.complete(v, prefix, offer, arg);
 }
 
+static enum vplain own_vplain(const struct vspec *v, const void *val, double *out)
+{
+	const struct own_rate *own = val;
+
+	return own->set ? vt_rate.plain(v, &own->rate, out) : VPLAIN_TEXT;
+}
+
+static void own_vnumber(const struct vspec *v, double n, struct sbuf *out)
+{
+	vt_rate.number(v, n, out);
+}
+
 static const struct vtype vt_own_rate = {
 	.name = "rate", .syntax = "none | " RATE_SYNTAX, .size = sizeof(struct own_rate),
-	.parse = own_vparse, .print = own_vprint, .complete = own_vcomplete,
+	.parse = own_vparse, .print = own_vprint, .complete = own_vcomplete, .plain = own_vplain, .number = own_vnumber,
 };
 
 static bool check_arrival(const struct setting *row, const void *stream_cfg, struct err *warn)

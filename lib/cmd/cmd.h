@@ -110,6 +110,12 @@ struct verb { /* one file each */
 };
 #define VERB_STATE_BYTES 4096
 
+/* What a verb keeps for its session from one command to the next; free ends it with the session. */
+struct cmd_own {
+	void *p; /* NULL: nothing yet */
+	void (*free)(void *p);
+};
+
 /* One execution of one command. */
 struct cmd_run {
 	struct cmd *cmd;
@@ -122,6 +128,7 @@ struct cmd_run {
 	json_t *results;       /* documents that it printed, whatever the mode: an array, NULL: none. Whoever runs it frees it at the end */
 	int exit_code;         /* 0; 1 criterion failed .. 5 (DESIGN 4) for a verb that ends done but not passed */
 	bool batch;            /* no person at the other end */
+	struct cmd_own *own;   /* of the session, NULL: of none */
 	_Alignas(16) uint8_t state[VERB_STATE_BYTES];
 };
 
@@ -198,6 +205,13 @@ const struct verb *cmd_verb_at(const struct cmd *, unsigned i);
 /* Value of a row as canonical text (not quoted); true when it differs from the default. A resolve row gives the text of the row that it
  * stands for and is never "different". */
 bool cmd_setting_text(const struct cmd *, const struct setting *, unsigned port, unsigned stream, struct sbuf *out);
+/* The row that `set` finds behind that list of ports or streams (NULL: none) by its whole name or an alias, not by a prefix. NULL with *e. */
+const struct setting *cmd_setting_for(const struct cmd *, const struct target *t, const char *name, struct err *e);
+/* The value in force: fn gets the row that holds it (of a resolve row the one that it stands for) and the value, which it may look at until
+ * it returns. 0 or -errno with *e: no such port or stream, nothing that the row could mean, not in this version. */
+typedef void cmd_value_fn(void *arg, const struct setting *row, const void *val);
+int cmd_setting_value(const struct cmd *, const struct setting *, unsigned port, unsigned stream, cmd_value_fn *fn, void *arg,
+		      struct err *e);
 /* The same for a row that is no resolve row, read from an object at hand. */
 bool cmd_value_text(const struct setting *, const void *obj, struct sbuf *out);
 /* From now on until it is taken back the rows' checks are not called: whoever runs many lines looks at the result once. */
@@ -211,6 +225,8 @@ int cmd_set(struct cmd *, const struct target *t, const struct setting *, const 
 void cmd_streams_text(const struct cmd *, unsigned port, struct sbuf *out);
 /* "no stream 0/4; port 0 has streams 0-3"; gives -EINVAL. */
 int cmd_no_stream(const struct cmd *, unsigned port, unsigned stream, struct err *e);
+/* The ports of a list are there, and the streams that it names: 0 or -EINVAL. */
+int cmd_target_check(const struct cmd *, const struct target *t, struct err *e);
 /* The ports of a list, each checked to be there (-EINVAL names those that are); items with streams count as their port. */
 int cmd_target_ports(const struct cmd *, const struct target *, struct portset *out, struct err *e);
 

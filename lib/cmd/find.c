@@ -311,6 +311,31 @@ const struct setting *cmd_setting_find(const struct cmd *c, const char *name, st
 	return s;
 }
 
+const struct setting *cmd_setting_for(const struct cmd *c, const struct target *t, const char *name, struct err *e)
+{
+	enum find_in in = find_in_targets(t);
+	const struct setting *s = NULL;
+	struct line_words l;
+	unsigned used = 0;
+
+	if (line_split(name, &l, e) != 0)
+		return NULL;
+	if (l.n > 0)
+		s = match_exact(c, in, l.w, l.n, &used);
+	if (s == NULL && l.n == 1 && c->host.row != NULL) {
+		used = 1;
+		s = c->host.row(c->host.arg, l.w[0].text);
+	}
+	if (l.n == 0)
+		err_set(e, EINVAL, "a setting's name is wanted; \"help\" lists all");
+	else if (s == NULL || used < l.n)
+		setting_unknown(c, l.w, l.n, e);
+	else if (setting_later(s, e) == 0 && setting_fits(s, in, -1, e) == 0)
+		used = 0;
+	line_free(&l);
+	return used == 0 ? s : NULL;
+}
+
 /* Does one of a verb's names stand at w[0..n)? hidden: the aliases too. */
 static unsigned verb_begins(const struct verb *v, bool hidden, const struct cmd_word *w, unsigned n)
 {

@@ -197,6 +197,11 @@ int target_check(const struct cmd *c, const struct target *t, bool streams, stru
 	return rc;
 }
 
+int cmd_target_check(const struct cmd *c, const struct target *t, struct err *e)
+{
+	return target_check(c, t, true, e);
+}
+
 int cmd_target_ports(const struct cmd *c, const struct target *t, struct portset *out, struct err *e)
 {
 	struct portset set = {0};
@@ -456,6 +461,37 @@ bool cmd_setting_text(const struct cmd *c, const struct setting *s, unsigned por
 	if (obj == NULL || row == NULL || row->v.type == NULL)
 		return false;
 	return cmd_value_text(row, obj, out) && s->resolve == NULL;
+}
+
+int cmd_setting_value(const struct cmd *c, const struct setting *s, unsigned port, unsigned stream, cmd_value_fn *fn, void *arg,
+		      struct err *e)
+{
+	const struct setting *row = s;
+	int rc = setting_later(s, e);
+
+	if (rc == 0 && s->scope != SCOPE_GLOBAL && port >= host_nports(c))
+		rc = no_port(port, host_nports(c), e);
+	if (rc == 0 && s->scope == SCOPE_STREAM && (stream >= c->host.nstreams(c->host.arg, port) || !stream_there(c, port, stream)))
+		rc = cmd_no_stream(c, port, stream, e);
+	if (rc != 0)
+		return rc;
+	const void *obj = c->host.object(c->host.arg, s->scope, port, stream);
+	if (obj == NULL)
+		return err_set(e, ENODEV, "%s: port %u cannot be read now", s->name, port);
+	if (s->resolve != NULL) {
+		err_set(e, 0, "%s: port %u has nothing that this could mean", s->name, port);
+		row = s->resolve(s, obj, e);
+	}
+	if (row == NULL || row->v.type == NULL)
+		return row == NULL ? -EINVAL : err_set(e, EINVAL, "%s has no value to read", s->name);
+	void *val = xcalloc(1, row->v.type->size);
+	if (row->store != NULL)
+		row->store->get(row, obj, val);
+	else
+		memcpy(val, (const char *)obj + row->offset, row->v.type->size);
+	fn(arg, row, val);
+	free(val);
+	return 0;
 }
 
 static int verb_set_run(struct cmd_run *r, const struct arg_val *args, struct err *e)

@@ -14,6 +14,8 @@ struct script_host {
 	void *cmd_host;      /* cmd_run.host of the commands that scripts run */
 	/* As sess_snapshot_fn: `stats()`, `rates()`, `queues()`, `latency()` are made of it. New reference. */
 	json_t *(*snapshot)(void *cmd_host, const char *parts, struct err *e);
+	const char *const *events; /* names for on(), NULL at the end; NULL: any */
+	const char *version;       /* of the program */
 };
 
 struct script_opts {

@@ -29,6 +29,7 @@ struct local {
 	struct item *head, **tail;
 	struct item *running; /* its verb is pending */
 	struct cmd_run run;
+	struct cmd_own own;
 	struct sbuf out, note;
 	unsigned group;
 	int timer;
@@ -90,6 +91,8 @@ static void local_free(struct sess *base)
 	}
 	hold(s, false);
 	drop(s, true, 0);
+	if (s->own.free != NULL)
+		s->own.free(s->own.p);
 	sbuf_free(&s->out);
 	sbuf_free(&s->note);
 	free(s);
@@ -170,6 +173,7 @@ static int run_one(struct local *s, struct item *it, struct err *e)
 	s->run.out = &s->out;
 	s->run.note = &s->note;
 	s->run.batch = s->opts.batch;
+	s->run.own = &s->own;
 	return cmd_exec(s->cmd, &s->run, it->line, e);
 }
 

@@ -221,13 +221,19 @@ static void limit_allowed(const struct vspec *s, struct sbuf *out)
 	sbuf_addf(out, "%s, N 1 to %" PRIu64, s->type->syntax, s->max);
 }
 
+static void limit_number(const struct vspec *s, double n, struct sbuf *out)
+{
+	vt_rate.number(s, n, out);
+}
+
 const struct vtype vt_limit = {.name = "limit",
 			       .syntax = "none | RATE [queue N], RATE 3Mpps, 1Gbps[/l2] or 10%",
 			       .size = sizeof(struct rate_limit),
 			       .parse = limit_parse,
 			       .print = limit_print,
 			       .complete = limit_complete,
-			       .allowed = limit_allowed};
+			       .allowed = limit_allowed,
+			       .number = limit_number};
 
 /* ---- delay: "1ms", "1ms..2ms", "normal 1ms 100us", "exponential 1ms" ---- */
 
@@ -323,13 +329,19 @@ static void delay_allowed(const struct vspec *s, struct sbuf *out)
 	}
 }
 
+static void delay_number(const struct vspec *s, double n, struct sbuf *out)
+{
+	vt_duration.number(s, n, out);
+}
+
 const struct vtype vt_delay = {.name = "delay",
 			       .syntax = "none | 1ms | 1ms..2ms | normal MEAN DEVIATION | exponential MEAN",
 			       .size = sizeof(struct delay),
 			       .parse = delay_parse,
 			       .print = delay_print,
 			       .complete = delay_complete,
-			       .allowed = delay_allowed};
+			       .allowed = delay_allowed,
+			       .number = delay_number};
 
 /* ---- flap: "none", "100ms every 10s" ---- */
 

@@ -44,6 +44,27 @@ static void every_print(const struct vspec *s, const void *val, struct sbuf *out
 		sbuf_add(out, v == 1 ? "on" : "off");
 }
 
+static enum vplain every_plain(const struct vspec *s, const void *val, double *out)
+{
+	uint32_t v;
+
+	(void)s;
+	memcpy(&v, val, sizeof(v));
+	*out = v;
+	return v <= 1 ? VPLAIN_BOOL : VPLAIN_NUMBER;
+}
+
+static void every_number(const struct vspec *s, double n, struct sbuf *out)
+{
+	(void)s;
+	if (n == 0) {
+		sbuf_add(out, "off");
+		return;
+	}
+	sbuf_add(out, "every ");
+	value_digits(n, out);
+}
+
 static void every_complete(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
 {
 	static const char *const words[] = {"on", "off", "every"};
@@ -59,4 +80,6 @@ const struct vtype vt_every = {.name = "every",
 			       .size = sizeof(uint32_t),
 			       .parse = every_parse,
 			       .print = every_print,
-			       .complete = every_complete};
+			       .complete = every_complete,
+			       .plain = every_plain,
+			       .number = every_number};

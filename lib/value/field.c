@@ -128,12 +128,21 @@ static void fuint_allowed(const struct vspec *s, struct sbuf *out)
 	put_number(top, out);
 }
 
+static enum vplain fuint_plain(const struct vspec *s, const void *v, double *out)
+{
+	u128 n = field_load(v);
+
+	(void)s;
+	return n > UINT64_MAX ? VPLAIN_TEXT : value_plain_u64((uint64_t)n, out);
+}
+
 const struct vtype vt_fuint = {.name = "number",
 			       .syntax = "N or 0xHEX",
 			       .size = VT_FIELD_BYTES,
 			       .parse = fuint_parse,
 			       .print = fuint_print,
-			       .allowed = fuint_allowed};
+			       .allowed = fuint_allowed,
+			       .plain = fuint_plain};
 
 /* flags */
 

@@ -173,6 +173,29 @@ static void allowed_limits(const struct vspec *s, uint64_t lo, uint64_t hi, void
 	put(hi, out);
 }
 
+enum vplain value_plain_u64(uint64_t v, double *out)
+{
+	if (v > (uint64_t)VPLAIN_MAX)
+		return VPLAIN_TEXT;
+	*out = (double)v;
+	return VPLAIN_NUMBER;
+}
+
+static enum vplain whole_plain(const struct vspec *s, const void *v, double *out)
+{
+	uint64_t n;
+
+	(void)s;
+	memcpy(&n, v, sizeof(n));
+	return value_plain_u64(n, out);
+}
+
+/* 0 is auto, which is no number. */
+static enum vplain auto_plain(uint64_t n, double *out)
+{
+	return n == 0 ? VPLAIN_TEXT : value_plain_u64(n, out);
+}
+
 /* uint */
 
 static const struct unit uint_units[] = {{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {NULL, 0}};
@@ -236,6 +259,7 @@ const struct vtype vt_uint = {.name = "number",
 			      .size = sizeof(uint64_t),
 			      .parse = uint_parse,
 			      .print = uint_print,
+			      .plain = whole_plain,
 			      .allowed = uint_allowed};
 
 /* duration */
@@ -283,6 +307,13 @@ static void duration_print(const struct vspec *s, const void *v, struct sbuf *ou
 	duration_put(n, out);
 }
 
+static void duration_number(const struct vspec *s, double n, struct sbuf *out)
+{
+	(void)s;
+	value_digits(n, out);
+	sbuf_add(out, "ns");
+}
+
 static void duration_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
 {
 	(void)s;
@@ -303,6 +334,8 @@ const struct vtype vt_duration = {.name = "duration",
 				  .parse = duration_parse,
 				  .print = duration_print,
 				  .complete = duration_complete,
+				  .plain = whole_plain,
+				  .number = duration_number,
 				  .allowed = duration_allowed};
 
 /* speed */
@@ -359,6 +392,22 @@ static void speed_print(const struct vspec *s, const void *v, struct sbuf *out)
 	speed_put(n, out);
 }
 
+static enum vplain speed_plain(const struct vspec *s, const void *v, double *out)
+{
+	uint64_t n;
+
+	(void)s;
+	memcpy(&n, v, sizeof(n));
+	return auto_plain(n, out);
+}
+
+static void speed_number(const struct vspec *s, double n, struct sbuf *out)
+{
+	(void)s;
+	value_digits(n, out);
+	sbuf_add(out, "bps");
+}
+
 static void speed_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
 {
 	(void)s;
@@ -378,6 +427,8 @@ const struct vtype vt_speed = {.name = "speed",
 			       .parse = speed_parse,
 			       .print = speed_print,
 			       .complete = speed_complete,
+			       .plain = speed_plain,
+			       .number = speed_number,
 			       .allowed = speed_allowed};
 
 /* size */
@@ -422,6 +473,15 @@ static void size_print(const struct vspec *s, const void *v, struct sbuf *out)
 	size_put(n, out);
 }
 
+static enum vplain size_plain(const struct vspec *s, const void *v, double *out)
+{
+	uint16_t n;
+
+	(void)s;
+	memcpy(&n, v, sizeof(n));
+	return auto_plain(n, out);
+}
+
 static void size_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
 {
 	/* the sizes of RFC 2544 section 9.1 */
@@ -444,4 +504,5 @@ const struct vtype vt_size = {.name = "size",
 			      .parse = size_parse,
 			      .print = size_print,
 			      .complete = size_complete,
+			      .plain = size_plain,
 			      .allowed = size_allowed};

@@ -238,6 +238,21 @@ static void put_digits(const char *digits, size_t n, int point, struct sbuf *out
 	}
 }
 
+void value_digits(double v, struct sbuf *out)
+{
+	char digits[24];
+	int point;
+
+	if (v < 0)
+		sbuf_addc(out, '-');
+	if (v == 0) {
+		sbuf_addc(out, '0');
+		return;
+	}
+	size_t n = short_digits(v < 0 ? -v : v, digits, &point);
+	put_digits(digits, n, point, out);
+}
+
 static void value_print(enum rate_kind kind, double value, struct sbuf *out)
 {
 	char digits[24];
@@ -285,6 +300,26 @@ static void rate_print(const struct vspec *s, const void *v, struct sbuf *out)
 	vt_duration.print(&trend_time, &r.over_ns, out);
 }
 
+/* Frames per second are a number; which unit another number has only its text says. */
+static enum vplain rate_plain(const struct vspec *s, const void *v, double *out)
+{
+	struct rate r;
+
+	(void)s;
+	memcpy(&r, v, sizeof(r));
+	if (r.kind != RATE_PPS || r.over_ns != 0)
+		return VPLAIN_TEXT;
+	*out = r.value;
+	return VPLAIN_NUMBER;
+}
+
+static void rate_number(const struct vspec *s, double n, struct sbuf *out)
+{
+	(void)s;
+	value_digits(n, out);
+	sbuf_add(out, "pps");
+}
+
 /* What could stand behind A..B, at the last word of prefix. */
 static void trend_complete(const char *prefix, void (*offer)(void *, const char *), void *arg)
 {
@@ -327,4 +362,6 @@ const struct vtype vt_rate = {.name = "rate",
 			      .size = sizeof(struct rate),
 			      .parse = rate_parse,
 			      .print = rate_print,
-			      .complete = rate_complete};
+			      .complete = rate_complete,
+			      .plain = rate_plain,
+			      .number = rate_number};

@@ -42,6 +42,31 @@ static void share_print(const struct vspec *s, const void *val, struct sbuf *out
 	}
 }
 
+static enum vplain share_plain(const struct vspec *s, const void *val, double *out)
+{
+	uint64_t v;
+
+	(void)s;
+	memcpy(&v, val, sizeof(v));
+	*out = (double)v / (double)WHOLE;
+	return VPLAIN_NUMBER;
+}
+
+/* Parts that lie within a millionth of a whole number are it: 0.07 times 10^9 is not 70000000 in binary. */
+static void share_number(const struct vspec *s, double n, struct sbuf *out)
+{
+	double parts = n * (double)WHOLE;
+
+	(void)s;
+	if (parts >= 0 && parts < 1e15) {
+		double whole = (double)(uint64_t)(parts + 0.5);
+		double off = parts > whole ? parts - whole : whole - parts;
+		parts = off <= 1e-6 ? whole : parts;
+	}
+	value_digits(parts, out);
+	sbuf_add(out, "ppb");
+}
+
 static void share_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
 {
 	(void)s;
@@ -50,5 +75,5 @@ static void share_complete(const struct vspec *s, const char *prefix, void (*off
 
 const struct vtype vt_share = {
 	.name = "share", .syntax = "a share of the whole, with %, ppm or ppb: 0.1%, 20ppm, 0", .size = sizeof(uint64_t), .parse = share_parse,
-	.print = share_print, .complete = share_complete,
+	.print = share_print, .complete = share_complete, .plain = share_plain, .number = share_number,
 };

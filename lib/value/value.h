@@ -41,6 +41,10 @@ struct vspec {
 	const struct vspec *of;     /* for a type that is made of values of another one */
 };
 
+/* What a value is to a program: a number in base units (pps, ns, bytes, bit/s, a share of 1), a switch, or nothing but its text. */
+enum vplain { VPLAIN_TEXT, VPLAIN_BOOL, VPLAIN_NUMBER };
+#define VPLAIN_MAX 9007199254740992.0 /* 2^53: whole numbers above it are given as text, which loses nothing */
+
 struct vtype {
 	const char *name;   /* "rate" */
 	const char *syntax; /* what help and errors show as allowed: "10% | 1.5Mpps | 3Gbps[/l2] | max" */
@@ -54,7 +58,16 @@ struct vtype {
 	void (*allowed)(const struct vspec *, struct sbuf *out);
 	/* A line about a word that complete() offers, or NULL; may be NULL. */
 	const char *(*about)(const struct vspec *, const char *word);
+	/* The value for a program; *out is written for a number, or for a switch (0, 1). What it gives is taken back by number(). NULL: its text. */
+	enum vplain (*plain)(const struct vspec *, const void *v, double *out);
+	/* The text that parse takes for a number in base units (finite); NULL: its digits. */
+	void (*number)(const struct vspec *, double n, struct sbuf *out);
 };
+
+/* The shortest digits that are this finite number, without an exponent. */
+void value_digits(double v, struct sbuf *out);
+/* plain() of a whole number. */
+enum vplain value_plain_u64(uint64_t v, double *out);
 
 /* What the spec allows, in one line: syntax, choices and limits. A NULL type adds nothing. */
 void vspec_allowed(const struct vspec *s, struct sbuf *out);

@@ -40,12 +40,23 @@ static void bool_complete(const struct vspec *s, const char *prefix, void (*offe
 			offer(arg, bools[i].word);
 }
 
+static enum vplain bool_plain(const struct vspec *s, const void *v, double *out)
+{
+	bool b;
+
+	(void)s;
+	memcpy(&b, v, sizeof(b));
+	*out = b;
+	return VPLAIN_BOOL;
+}
+
 const struct vtype vt_bool = {.name = "switch",
 			      .syntax = "on | off (also enable, disable, yes, no, true, false)",
 			      .size = sizeof(bool),
 			      .parse = bool_parse,
 			      .print = bool_print,
-			      .complete = bool_complete};
+			      .complete = bool_complete,
+			      .plain = bool_plain};
 
 /* enum */
 

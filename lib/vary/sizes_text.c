@@ -297,10 +297,22 @@ static void sizes_complete(const struct vspec *s, const char *prefix, void (*off
 	form_complete(prefix, STEP, RANDOM_WORDS, 0, offer, arg);
 }
 
+static enum vplain sizes_plain(const struct vspec *s, const void *v, double *out)
+{
+	const struct sizes *z = v;
+
+	(void)s;
+	if (z->kind != SIZES_FIXED)
+		return VPLAIN_TEXT;
+	*out = z->item[0].size;
+	return VPLAIN_NUMBER;
+}
+
 const struct vtype vt_sizes = {.name = "sizes",
 			       .syntax = "N | A..B [step S] | A,B,C | A:W,B:W | imix [LETTERS] | random A..B | auto",
 			       .size = sizeof(struct sizes),
 			       .parse = sizes_parse,
 			       .print = sizes_print,
 			       .complete = sizes_complete,
-			       .allowed = size_allowed};
+			       .allowed = size_allowed,
+			       .plain = sizes_plain};

@@ -489,10 +489,22 @@ static void vary_complete(const struct vspec *s, const char *prefix, void (*offe
 	form_complete(prefix, RANGE_WORDS, RANDOM_WORDS, single, offer, arg);
 }
 
+static enum vplain vary_plain(const struct vspec *s, const void *val, double *out)
+{
+	const struct vary *v = &((const struct vary_val *)val)->v;
+	uint8_t one[VT_FIELD_BYTES];
+
+	if (v->kind != VARY_FIXED || s->of->type->plain == NULL)
+		return VPLAIN_TEXT;
+	vary_store(v->first, one);
+	return s->of->type->plain(s->of, one, out);
+}
+
 const struct vtype vt_vary = {.name = "variation",
 			      .syntax = "V | A..B [step S] [from F] | A,B,C | random [A..B] | V mask M",
 			      .size = sizeof(struct vary_val),
 			      .parse = vary_parse,
 			      .print = vary_print,
 			      .complete = vary_complete,
-			      .allowed = allowed_put};
+			      .allowed = allowed_put,
+			      .plain = vary_plain};

@@ -3,22 +3,25 @@
 --
 --   local plot = require "wirerate.plot"
 --   local chart = {title = "Loss", x = {label = "offered load", unit = "%"}, y = {label = "frames lost", unit = "%"},
---                  series = {{name = "wire0 to wire1", points = {{5, 0}, {10, 0}, {15, 2.5, open = true}}}}, marks = {{x = 10, label = "knee"}}}
+--                  series = {{name = "wire0 to wire1", points = {{5, 0}, {10, 0}, {15, 2.5, open = true}}}},
+--                  marks = {{x = 10, label = "knee"}}}
 --   print(plot.text(chart))
 --   plot.save("loss.svg", chart)
 --
 -- Points go from left to right. `open = true` marks one that is not to be trusted: drawn hollow. A point without y leaves a gap.
--- An axis: label, unit, min and max (else of the points), log = true. Units: "ns" counts in us, ms and s, "%" stays, anything else is counted in
--- k, M and G. One series is drawn as bars in the terminal, several as points. Block characters where the locale is UTF-8; ascii = true or false
--- decides it. columns and rows (72, 12) are of the terminal, pixels_wide and pixels_high (760, 420) of SVG.
+-- An axis: label, unit, min and max (else of the points), log = true. Units: "ns" counts in us, ms and s, "%" stays, anything else is
+-- counted in k, M and G. One series is drawn as bars in the terminal, several as points. Block characters where the locale is UTF-8;
+-- ascii = true or false decides it. columns and rows (72, 12) are of the terminal, pixels_wide and pixels_high (760, 420) of SVG.
 
 local scale = require "wirerate.scale"
 
 local plot = {}
 
 local BLOCKS = {[0] = " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}
-local UTF8 = {bar = "█", open = "░", none = "?", mark = "┊", corner = "└", side = "│", tick = "┤", floor = "─", foot = "┴", dots = {"●", "○", "◆", "◇", "■", "□"}}
-local ASCII = {bar = "#", open = ":", none = "?", mark = "!", corner = "+", side = "|", tick = "+", floor = "-", foot = "+", dots = {"o", "x", "*", "@", "=", "%"}}
+local UTF8 = {bar = "█", open = "░", none = "?", mark = "┊", corner = "└", side = "│", tick = "┤", floor = "─", foot = "┴",
+    dots = {"●", "○", "◆", "◇", "■", "□"}}
+local ASCII = {bar = "#", open = ":", none = "?", mark = "!", corner = "+", side = "|", tick = "+", floor = "-", foot = "+",
+    dots = {"o", "x", "*", "@", "=", "%"}}
 
 local function is_utf8()
     local get = os and os.getenv or function() end

@@ -109,7 +109,7 @@ function scale.axis(want, series, which, most)
         hi = lo == hi and lo + 1 or hi
     end
     lo, hi = want.min or lo, want.max or hi
-    if hi <= lo then
+    if hi < lo or hi == lo and not want.log then
         error(("an axis from %g to %g"):format(lo, hi), 4)
     end
 

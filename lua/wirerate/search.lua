@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- Trials that are repeated until they say something, and the highest rate that still passes.
 --
--- A trial is any function that returns a table with `verdict` and `loss_ratio`, as wirerate's `trial` does. Only a trial whose verdict is "valid"
--- says something about the device: any other one is repeated, and what stays without a valid trial is never counted as passed or failed.
+-- A trial is any function that returns a table with `verdict` and `loss_ratio`, as wirerate's `trial` does. Only a trial whose verdict is
+-- "valid" says something about the device: any other one is repeated, and what stays without a valid trial neither passed nor failed.
 
 local search = {}
 
@@ -45,8 +45,9 @@ end
 --   note         function(step), called after each rate: {rate=, outcome="pass"|"fail"|"untold", tries=, trial=}
 --
 -- Returns a table: `rate` and `trial` of the highest one that passed (nil: none did); `upper`, the lowest rate above it that did not, and
--- `upper_by`: "loss", the device lost frames there; "untold", no trial there was valid, so that the device may be better than `rate`; "range",
--- `high` itself passed. `exact` is true when upper_by is "loss". `steps`, `trials` (all of them) and `not_valid` tell how it was found.
+-- `upper_by`: "loss", the device lost frames there; "untold", no trial there was valid, so that the device may be better than `rate`;
+-- "range", `high` itself passed. `exact` is true when upper_by is "loss". `steps`, `trials` (all of them) and `not_valid` tell how it was
+-- found.
 function search.highest(o)
     check(o)
     local max_loss, again = o.max_loss or 0, o.again or 3

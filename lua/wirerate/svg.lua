@@ -15,8 +15,8 @@ end
 
 -- Collects elements: add("circle", {cx = 1}, "text inside").
 local function document(width, height)
-    local lines = {('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="sans-serif" font-size="12">')
-        :format(width, height, width, height)}
+    local lines = {('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="sans-serif" '
+        .. 'font-size="12">'):format(width, height, width, height)}
     local function add(name, attributes, inside)
         local names, words = {}, {name}
         for key in pairs(attributes) do
@@ -43,7 +43,8 @@ local function draw_axes(add, chart, x, y, box)
         add("line", {x1 = at, x2 = at, y1 = box.bottom, y2 = box.bottom + 5, stroke = "#333333"})
         add("text", {x = at, y = box.bottom + 20, text_anchor = "middle"}, t.text)
     end
-    add("path", {d = ("M%s %sV%sH%s"):format(number(box.left), number(box.top), number(box.bottom), number(box.right)), fill = "none", stroke = "#333333"})
+    add("path", {d = ("M%s %sV%sH%s"):format(number(box.left), number(box.top), number(box.bottom), number(box.right)), fill = "none",
+        stroke = "#333333"})
     local middle = (box.top + box.bottom) / 2
     add("text", {x = (box.left + box.right) / 2, y = box.bottom + 42, text_anchor = "middle"}, x.name)
     add("text", {x = 18, y = middle, text_anchor = "middle", transform = ("rotate(-90 18 %s)"):format(number(middle))}, y.name)

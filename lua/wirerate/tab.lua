@@ -6,7 +6,7 @@
 --   print(t:row("5%", 744048, "valid"))  -- as it comes
 --   print(t)                             -- head and all rows, columns as wide as what is in them
 --
--- A width is the least one; a negative one aligns to the left. Numbers that are whole get ' between thousands, others six digits; nil is "-".
+-- A width is the least one; a negative one aligns to the left. Whole numbers get ' between thousands, others six digits; nil is "-".
 
 local tab = {}
 tab.__index = tab

@@ -1,0 +1,47 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+-- Long soak: sends for hours, and writes a line per second to a CSV file that is whole at any time.
+--
+--   wirerate -p wire -b -e 'script soak.lua time=12h rate=10% csv=soak.csv'
+--
+-- Ctrl-C ends it early: what sends is stopped, and the file has all full seconds. At its end every frame has to be accounted for.
+local wr = require "wirerate"
+local args = require "wirerate.args"
+
+local o = args({from = 0, to = 1, time = "10s", every = "1s", rate = "100kpps", csv = "soak.csv"}, ...) -- on real ports: yours
+
+local COLUMNS = {"wall_s", "sent", "received", "sent_pps", "received_pps", "missing", "rx_missed", "rx_nombuf", "tx_dropped", "tx_stalls",
+    "link"}
+local out = assert(io.open(o.csv, "w"))
+out:setvbuf("line")
+out:write(table.concat(COLUMNS, ","), "\n")
+
+local last, lines = nil, 0
+local function line()
+    local now = wr.stats()
+    local tx, rx = now.ports[o.from].tx, now.ports[o.to].rx
+    if last then
+        local seconds = (now.time_ns - last.time_ns) / 1e9
+        out:write(wr.csv.line({
+            wall_s = ("%.3f"):format(now.wall_ns / 1e9), sent = tx.packets, received = rx.packets, missing = tx.packets - rx.packets,
+            sent_pps = math.floor((tx.packets - last.ports[o.from].tx.packets) / seconds + 0.5),
+            received_pps = math.floor((rx.packets - last.ports[o.to].rx.packets) / seconds + 0.5),
+            rx_missed = rx.missed, rx_nombuf = rx.nombuf, tx_dropped = tx.dropped, tx_stalls = tx.stalls, link = now.ports[o.from].link,
+        }, COLUMNS), "\n")
+        lines = lines + 1
+    end
+    last = now
+end
+
+wr.port[o.from].rate = o.rate
+wr.port[o.from].count = 0
+wr.clear("all")
+line()
+wr.start(o.from, "for", o.time)
+wr.every(o.every, line)
+wr.wait(o.from)
+line()
+out:close()
+
+local tx, rx = last.ports[o.from].tx, last.ports[o.to].rx
+print(("soak: %d lines in %s; sent %d, received %d, missing %d"):format(lines, o.csv, tx.packets, rx.packets, tx.packets - rx.packets))
+wr.expect(tx.packets > 0 and tx.packets == rx.packets, "every frame that was sent has arrived")

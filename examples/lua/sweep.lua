@@ -1,0 +1,61 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+-- Rate sweep: one trial at each of 5 %, 10 % ... 100 % of the link, as a table, a chart in the terminal and an SVG file. It ends with the
+-- highest load up to which nothing was lost.
+--
+--   wirerate -p wire -b -f sweep.lua
+--   wirerate -p wire -b -e 'script sweep.lua step=10 duration=200ms svg=/tmp/sweep.svg'
+--
+-- The wire of this demonstration is one of 100 Mbit/s with a device in it that carries 62 % of that. On real ports nothing is simulated.
+-- Only valid trials say something: others are repeated, and points that stay without one are drawn hollow. Exit code 4 when there are such.
+local wr = require "wirerate"
+local args, plot, search, tab = require "wirerate.args", require "wirerate.plot", require "wirerate.search", require "wirerate.tab"
+
+-- On real ports: your ports, speed = "" and wire = "".
+local here = {from = 0, to = 1, speed = "100M", wire = "62% queue 2048"}
+
+local o = args({from = here.from, to = here.to, speed = here.speed, wire = here.wire, step = 5, duration = "1s", again = 2,
+    svg = "sweep.svg"}, ...)
+local port = wr.port[o.from]
+if o.speed ~= "" then port.speed = o.speed end
+if o.wire ~= "" then port["wire.limit"] = o.wire end
+port.frame = "eth/ipv4/udp" -- with room for a probe: each frame is told apart, and has its latency
+
+local t = tab.new{{"load", 6}, {"offered pps", 11}, {"received", 11}, {"lost", 9}, {"loss", 9}, {"p50", 7}, {"p99", 7}, {"verdict", -16}}
+local loss, points, not_valid = {}, 0, 0
+local best, worse -- the loads around the knee, of valid trials
+
+print(t:head())
+for load = o.step, 100, o.step do
+    local trial, tries = search.attempt(function()
+        return wr.trial{ports = o.from, receivers = o.to, rate = load .. "%", duration = o.duration}
+    end, o.again)
+    local valid = trial.verdict == "valid"
+    local at = trial.latency and trial.latency.actual.percentiles_ns or {}
+    print(t:row(load .. "%", math.floor(trial.offered_pps), trial.fates.received, trial.fates.lost,
+        ("%.4f%%"):format(trial.loss_ratio * 100), at.p50 and wr.fmt.duration(at.p50), at.p99 and wr.fmt.duration(at.p99),
+        trial.verdict .. (tries > 1 and " x" .. tries or "")))
+    points = points + 1
+    loss[points] = {load, trial.loss_ratio * 100, open = not valid}
+    if not valid then
+        not_valid = not_valid + 1
+    elseif trial.loss_ratio > 0 then
+        worse = worse or load
+    elseif not worse then
+        best = load
+    end
+end
+
+local chart = {
+    title = ("Loss over load, port %d to port %d"):format(o.from, o.to),
+    x = {label = "offered load", unit = "%", min = 0, max = 100}, y = {label = "frames lost", unit = "%"},
+    series = {{points = loss}},
+    marks = best and {{x = best, label = "loss-free up to"}},
+}
+print("\n" .. plot.text(chart))
+if o.svg ~= "" then
+    plot.save(o.svg, chart)
+    print("chart: " .. o.svg)
+end
+print(("loss-free up to: %s; frames lost from: %s; %d points, %d not valid"):format(
+    best and best .. "%" or "none", worse and worse .. "%" or "none", points, not_valid))
+wr.exit(not_valid > 0 and 4 or 0)

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Documents of commands to tables and back, and lua-cjson's functions through jansson. */
+#include "script_int.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DEPTH 200
+#define SPARSE_RATIO 2 /* as lua-cjson: an array with more than 10 places may have twice as many as elements */
+#define SPARSE_SAFE 10
+
+/* Arrays of a document whose elements have a number of their own. */
+static const struct { const char *list, *key; } numbered[] = {
+	{"ports", "port"}, {"queues", "queue"}, {"streams", "stream"}, {"workers", "lcore"},
+};
+
+static const char *number_key(const char *list)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(numbered); i++)
+		if (strcmp(numbered[i].list, list) == 0)
+			return numbered[i].key;
+	return NULL;
+}
+
+/* Each element has a number, and no two the same. */
+static bool by_numbers(const json_t *list, const char *key)
+{
+	const json_t *v;
+	json_int_t last = -1;
+	size_t i;
+
+	json_array_foreach(list, i, v) {
+		const json_t *n = json_object_get(v, key);
+		/* they come in ascending order */
+		if (!json_is_integer(n) || json_integer_value(n) <= last)
+			return false;
+		last = json_integer_value(n);
+	}
+	return true;
+}
+
+static void push_any(lua_State *L, const json_t *v, bool plain);
+
+/* Whole numbers that a double does not hold are digits: arithmetic takes them, and nothing is lost on the way. */
+static void push_integer(lua_State *L, json_int_t n)
+{
+	char text[32];
+
+	if (n <= (json_int_t)VPLAIN_MAX && n >= -(json_int_t)VPLAIN_MAX) {
+		lua_pushnumber(L, (lua_Number)n);
+		return;
+	}
+	snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, n);
+	lua_pushstring(L, text);
+}
+
+static void push_list(lua_State *L, const json_t *list, const char *key, bool plain)
+{
+	const json_t *v;
+	size_t i, n = json_array_size(list);
+	bool by = key != NULL && by_numbers(list, key);
+
+	lua_createtable(L, (int)n + by, 0);
+	json_array_foreach(list, i, v) {
+		push_any(L, v, plain);
+		lua_rawseti(L, -2, by ? (int)json_integer_value(json_object_get(v, key)) : (int)i + 1);
+	}
+	luaL_getmetatable(L, by ? "wirerate.numbered" : "wirerate.array");
+	if (by || (n == 0 && plain))
+		lua_setmetatable(L, -2);
+	else
+		lua_pop(L, 1);
+}
+
+static void push_object(lua_State *L, const json_t *obj, bool plain)
+{
+	const char *key;
+	json_t *v;
+
+	lua_createtable(L, 0, (int)json_object_size(obj));
+	json_object_foreach((json_t *)obj, key, v) {
+		lua_pushstring(L, key);
+		if (json_is_array(v))
+			push_list(L, v, plain ? NULL : number_key(key), plain);
+		else
+			push_any(L, v, plain);
+		lua_rawset(L, -3);
+	}
+}
+
+static void push_any(lua_State *L, const json_t *v, bool plain)
+{
+	luaL_checkstack(L, 8, "a document is too deep");
+	switch (json_typeof(v)) {
+	case JSON_OBJECT:
+		push_object(L, v, plain);
+		break;
+	case JSON_ARRAY:
+		push_list(L, v, NULL, plain);
+		break;
+	case JSON_STRING:
+		lua_pushlstring(L, json_string_value(v), json_string_length(v));
+		break;
+	case JSON_INTEGER:
+		push_integer(L, json_integer_value(v));
+		break;
+	case JSON_REAL:
+		lua_pushnumber(L, json_real_value(v));
+		break;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		lua_pushboolean(L, json_is_true(v));
+		break;
+	default:
+		if (plain)
+			lua_pushlightuserdata(L, NULL);
+		else
+			lua_pushnil(L);
+	}
+}
+
+void json_push(lua_State *L, const json_t *doc)
+{
+	push_any(L, doc, false);
+}
+
+static json_t *take(lua_State *L, int idx, unsigned depth, struct err *e);
+
+static json_t *take_number(double n, struct err *e)
+{
+	if (!isfinite(n)) {
+		err_set(e, EINVAL, "JSON has no number %s", isnan(n) ? "nan" : n > 0 ? "inf" : "-inf");
+		return NULL;
+	}
+	if (n == floor(n) && fabs(n) <= VPLAIN_MAX)
+		return json_integer((json_int_t)n);
+	return json_real(n);
+}
+
+static json_t *take_string(lua_State *L, int idx, struct err *e)
+{
+	size_t len;
+	const char *text = lua_tolstring(L, idx, &len);
+	json_t *v = json_stringn(text, len);
+
+	if (v == NULL)
+		err_set(e, EINVAL, "a string is not UTF-8, and JSON has no other");
+	return v;
+}
+
+struct shape {
+	size_t n;     /* keys */
+	size_t ints;  /* of them whole numbers from 1 on */
+	size_t zeros; /* whole numbers from 0 on */
+	double top;
+};
+
+static void look(lua_State *L, int idx, struct shape *sh)
+{
+	*sh = (struct shape){0};
+	for (lua_pushnil(L); lua_next(L, idx) != 0; lua_pop(L, 1)) {
+		sh->n++;
+		if (lua_type(L, -2) != LUA_TNUMBER)
+			continue;
+		double k = lua_tonumber(L, -2);
+		if (k != floor(k) || k < 0 || k > INT32_MAX - 1)
+			continue;
+		sh->zeros++;
+		sh->ints += k >= 1;
+		sh->top = fmax(sh->top, k);
+	}
+}
+
+static bool has_meta(lua_State *L, int idx, const char *name)
+{
+	if (!lua_getmetatable(L, idx))
+		return false;
+	luaL_getmetatable(L, name);
+	bool same = lua_rawequal(L, -1, -2);
+	lua_pop(L, 2);
+	return same;
+}
+
+static json_t *take_list(lua_State *L, int idx, int first, int last, bool holes, unsigned depth, struct err *e)
+{
+	json_t *list = json_array();
+
+	for (int i = first; i <= last; i++) {
+		lua_rawgeti(L, idx, i);
+		json_t *v = lua_isnil(L, -1) && holes ? NULL : take(L, lua_gettop(L), depth + 1, e);
+		bool skip = lua_isnil(L, -1) && holes;
+		lua_pop(L, 1);
+		if (v == NULL && !skip) {
+			json_decref(list);
+			return NULL;
+		}
+		if (v != NULL)
+			json_array_append_new(list, v);
+	}
+	return list;
+}
+
+static json_t *take_object(lua_State *L, int idx, unsigned depth, struct err *e)
+{
+	json_t *obj = json_object();
+
+	for (lua_pushnil(L); lua_next(L, idx) != 0; lua_pop(L, 1)) {
+		json_t *v = NULL;
+		struct sbuf key = {0};
+		if (lua_type(L, -2) == LUA_TSTRING) {
+			size_t len;
+			const char *text = lua_tolstring(L, -2, &len);
+			sbuf_addn(&key, text, len);
+			if (strlen(sbuf_str(&key)) != len)
+				err_set(e, EINVAL, "a key holds a zero byte");
+			else
+				v = take(L, lua_gettop(L), depth + 1, e);
+		} else if (lua_type(L, -2) == LUA_TNUMBER && isfinite(lua_tonumber(L, -2))) {
+			value_digits(lua_tonumber(L, -2), &key);
+			v = take(L, lua_gettop(L), depth + 1, e);
+		} else {
+			err_set(e, EINVAL, "a key of a table is a %s: JSON takes strings and numbers", luaL_typename(L, -2));
+		}
+		int rc = v != NULL ? json_object_set_new(obj, sbuf_str(&key), v) : -1;
+		if (v != NULL && rc != 0)
+			err_set(e, EINVAL, "a key is not UTF-8, and JSON has no other");
+		sbuf_free(&key);
+		if (rc != 0) {
+			lua_pop(L, 2);
+			json_decref(obj);
+			return NULL;
+		}
+	}
+	return obj;
+}
+
+static json_t *take_table(lua_State *L, int idx, unsigned depth, struct err *e)
+{
+	struct shape sh;
+
+	if (depth >= MAX_DEPTH) {
+		err_set(e, EINVAL, "tables are nested more than %d deep, or contain themselves", MAX_DEPTH);
+		return NULL;
+	}
+	look(L, idx, &sh);
+	if (has_meta(L, idx, "wirerate.numbered") && sh.zeros == sh.n)
+		return take_list(L, idx, 0, sh.n > 0 ? (int)sh.top : -1, true, depth, e);
+	if (sh.n == 0)
+		return has_meta(L, idx, "wirerate.array") ? json_array() : json_object();
+	if (sh.ints != sh.n)
+		return take_object(L, idx, depth, e);
+	if (sh.top > SPARSE_SAFE && sh.top > (double)sh.ints * SPARSE_RATIO) {
+		err_set(e, EINVAL, "an array has %.0f places and %zu elements: it is too sparse for JSON", sh.top, sh.ints);
+		return NULL;
+	}
+	/* what is not there is null */
+	return take_list(L, idx, 1, (int)sh.top, false, depth, e);
+}
+
+/* 64-bit numbers of LuaJIT's ffi print as 5LL and 5ULL. */
+static json_t *take_cdata(lua_State *L, int idx, struct err *e)
+{
+	const char *text = script_text(L, idx, NULL);
+	char *end;
+	json_t *v = NULL;
+
+	errno = 0;
+	long long n = strtoll(text, &end, 10);
+	if (errno == 0 && end > text && (strcmp(end, "LL") == 0 || strcmp(end, "ULL") == 0))
+		v = json_integer(n);
+	else
+		err_set(e, EINVAL, "JSON has no %.60s", text);
+	lua_pop(L, 1);
+	return v;
+}
+
+static json_t *take(lua_State *L, int idx, unsigned depth, struct err *e)
+{
+	luaL_checkstack(L, 8, "a table is too deep");
+	switch (lua_type(L, idx)) {
+	case LUA_TNIL:
+		return json_null();
+	case LUA_TBOOLEAN:
+		return json_boolean(lua_toboolean(L, idx));
+	case LUA_TNUMBER:
+		return take_number(lua_tonumber(L, idx), e);
+	case LUA_TSTRING:
+		return take_string(L, idx, e);
+	case LUA_TTABLE:
+		return take_table(L, idx, depth, e);
+	case LUA_TLIGHTUSERDATA:
+		if (lua_touserdata(L, idx) == NULL)
+			return json_null();
+		break;
+	case 10: /* cdata */
+		return take_cdata(L, idx, e);
+	}
+	err_set(e, EINVAL, "JSON has no %s", luaL_typename(L, idx));
+	return NULL;
+}
+
+json_t *json_take(lua_State *L, int idx, struct err *e)
+{
+	return take(L, idx < 0 ? lua_gettop(L) + idx + 1 : idx, 0, e);
+}
+
+/* What must be freed when an error is raised in between. */
+struct held {
+	json_t *doc;
+	char *text;
+};
+
+static int held_gc(lua_State *L)
+{
+	struct held *h = lua_touserdata(L, 1);
+
+	json_decref(h->doc);
+	free(h->text);
+	*h = (struct held){0};
+	return 0;
+}
+
+static struct held *hold(lua_State *L)
+{
+	struct held *h = lua_newuserdata(L, sizeof(*h));
+
+	*h = (struct held){0};
+	luaL_getmetatable(L, "wirerate.held");
+	lua_setmetatable(L, -2);
+	return h;
+}
+
+static int encode(lua_State *L)
+{
+	struct err e;
+
+	luaL_checkany(L, 1);
+	struct held *h = hold(L);
+	h->doc = json_take(L, 1, &e);
+	if (h->doc == NULL)
+		return luaL_error(L, "Cannot serialise: %s", e.text);
+	h->text = json_dumps(h->doc, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+	if (h->text == NULL)
+		return luaL_error(L, "Cannot serialise: there is no memory for it");
+	lua_pushstring(L, h->text);
+	return 1;
+}
+
+static int decode(lua_State *L)
+{
+	size_t len;
+	const char *text = luaL_checklstring(L, 1, &len);
+	json_error_t why;
+
+	struct held *h = hold(L);
+	h->doc = json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
+	if (h->doc == NULL)
+		return luaL_error(L, "line %d, column %d: %s", why.line, why.column, why.text);
+	push_any(L, h->doc, true); /* a null is cjson.null here; in documents of commands it is nothing */
+	return 1;
+}
+
+void json_open(lua_State *L)
+{
+	luaL_newmetatable(L, "wirerate.held");
+	lua_pushcfunction(L, held_gc);
+	lua_setfield(L, -2, "__gc");
+	lua_pop(L, 1);
+	luaL_newmetatable(L, "wirerate.numbered");
+	lua_pushboolean(L, false);
+	lua_setfield(L, -2, "__metatable");
+	lua_pop(L, 1);
+	luaL_newmetatable(L, "wirerate.array");
+	lua_pop(L, 1);
+}
+
+int json_module(lua_State *L)
+{
+	lua_newtable(L);
+	lua_pushcfunction(L, encode);
+	lua_setfield(L, -2, "encode");
+	lua_pushcfunction(L, decode);
+	lua_setfield(L, -2, "decode");
+	lua_pushlightuserdata(L, NULL);
+	lua_setfield(L, -2, "null");
+	luaL_getmetatable(L, "wirerate.array");
+	lua_setfield(L, -2, "empty_array_mt");
+	lua_newtable(L);
+	luaL_getmetatable(L, "wirerate.array");
+	lua_setmetatable(L, -2);
+	lua_setfield(L, -2, "empty_array");
+	lua_pushliteral(L, "wirerate");
+	lua_setfield(L, -2, "_NAME");
+	return 1;
+}

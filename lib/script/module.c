@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The module itself: what is no setting and no verb, and how it all comes together. */
+#include "script_int.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static const char prelude[] = {
+#include "prelude.inc"
+};
+
+static int stats(lua_State *L)
+{
+	struct script *s = script_of(L);
+	const char *parts = luaL_optstring(L, 1, "stats");
+	struct err e = {.col = -1};
+	struct sbuf where = {0};
+
+	if (s->host.snapshot == NULL)
+		return luaL_error(L, "there are no statistics here");
+	json_t *doc = s->host.snapshot(s->host.cmd_host, parts, &e);
+	if (doc != NULL) {
+		json_push(L, doc);
+		json_decref(doc);
+		return 1;
+	}
+	script_where(L, &where);
+	lua_pushlstring(L, sbuf_str(&where), where.len);
+	sbuf_free(&where);
+	return script_raise(L, lua_tostring(L, -1), NULL, &e, -EINVAL);
+}
+
+static int ports(lua_State *L)
+{
+	struct script *s = script_of(L);
+	struct target t = {.n = 1};
+
+	lua_newtable(L);
+	for (uint32_t p = 0; p <= TARGET_MAX_PORT; p++) {
+		t.item[0].p0 = t.item[0].p1 = p;
+		if (cmd_target_check(s->host.cmd, &t, NULL) != 0)
+			break;
+		lua_pushinteger(L, (lua_Integer)p);
+		lua_rawseti(L, -2, (int)p + 1);
+	}
+	return 1;
+}
+
+/* expect(cond, text) */
+static int raw_expect(lua_State *L)
+{
+	struct script *s = script_of(L);
+	struct sbuf where = {0};
+
+	s->expected++;
+	if (lua_toboolean(L, 1))
+		return 0;
+	s->failed++;
+	script_where(L, &where);
+	sbuf_addf(s->note, "%s: failed", sbuf_str(&where));
+	sbuf_free(&where);
+	if (!lua_isnoneornil(L, 2))
+		sbuf_addf(s->note, ": %s", script_text(L, 2, NULL));
+	sbuf_addc(s->note, '\n');
+	return 0;
+}
+
+/* The script ends here. */
+static int leave(lua_State *L, int code)
+{
+	struct script *s = script_of(L);
+
+	s->asked_code = code;
+	s->ends = ENDS_EXIT;
+	if (lua_isyieldable(L)) {
+		s->yielder = L;
+		return lua_yield(L, 0);
+	}
+	lua_sethook(L, task_hook, LUA_MASKCOUNT, 1);
+	return luaL_error(L, "the script ends");
+}
+
+static int exit_code(lua_State *L)
+{
+	int code = (int)luaL_optinteger(L, 1, 0);
+
+	if (code < 0 || code > 255)
+		return luaL_error(L, "an exit code is 0 to 255");
+	return leave(L, code);
+}
+
+static int os_exit(lua_State *L)
+{
+	if (lua_isboolean(L, 1))
+		return leave(L, lua_toboolean(L, 1) ? 0 : 1);
+	return exit_code(L);
+}
+
+static int print(lua_State *L)
+{
+	struct script *s = script_of(L);
+	int n = lua_gettop(L);
+
+	for (int i = 1; i <= n; i++) {
+		size_t len;
+		const char *text = script_text(L, i, &len);
+		if (i > 1)
+			sbuf_addc(s->out, '\t');
+		sbuf_addn(s->out, text, len);
+		lua_pop(L, 1);
+	}
+	sbuf_addc(s->out, '\n');
+	return 0;
+}
+
+/* write(to_note, ...): strings and numbers as they are. */
+static int raw_write(lua_State *L)
+{
+	struct script *s = script_of(L);
+	struct sbuf *to = lua_toboolean(L, 1) ? s->note : s->out;
+	int n = lua_gettop(L);
+
+	for (int i = 2; i <= n; i++) {
+		size_t len;
+		const char *text = luaL_checklstring(L, i, &len);
+		sbuf_addn(to, text, len);
+	}
+	return 0;
+}
+
+static int digits(lua_State *L)
+{
+	double n = luaL_checknumber(L, 1);
+	struct sbuf text = {0};
+
+	if (!isfinite(n)) {
+		lua_pushstring(L, isnan(n) ? "nan" : n > 0 ? "inf" : "-inf");
+		return 1;
+	}
+	value_digits(n, &text);
+	lua_pushlstring(L, sbuf_str(&text), text.len);
+	sbuf_free(&text);
+	return 1;
+}
+
+static int fmt_si(lua_State *L)
+{
+	struct sbuf text = {0};
+
+	out_si(luaL_checknumber(L, 1), &text);
+	lua_pushlstring(L, sbuf_str(&text), text.len);
+	sbuf_free(&text);
+	return 1;
+}
+
+static int fmt_duration(lua_State *L)
+{
+	double ns = luaL_checknumber(L, 1);
+	struct sbuf text = {0};
+
+	if (!(ns >= 0 && ns < 18e18))
+		return luaL_error(L, "a duration is a number of nanoseconds from 0 on");
+	out_duration((uint64_t)ns, &text);
+	lua_pushlstring(L, sbuf_str(&text), text.len);
+	sbuf_free(&text);
+	return 1;
+}
+
+static void put(lua_State *L, int table, const char *name, lua_CFunction fn)
+{
+	lua_pushcfunction(L, fn);
+	lua_setfield(L, table, name);
+}
+
+/* Values of the module that are no settings, no verbs and no part of the prelude. */
+static void open_values(lua_State *L, struct script *s, int module)
+{
+	put(L, module, "stats", stats);
+	put(L, module, "ports", ports);
+	put(L, module, "exit", exit_code);
+	lua_pushstring(L, s->host.version != NULL ? s->host.version : "");
+	lua_setfield(L, module, "version");
+	json_module(L);
+	lua_setfield(L, module, "json");
+	lua_newtable(L);
+	put(L, lua_gettop(L), "si", fmt_si);
+	put(L, lua_gettop(L), "duration", fmt_duration);
+	put(L, lua_gettop(L), "digits", digits);
+	lua_setfield(L, module, "fmt");
+	lua_newtable(L);
+	lua_setfield(L, module, "set");
+}
+
+static void open_raw(lua_State *L, struct script *s, int module)
+{
+	lua_newtable(L);
+	int raw = lua_gettop(L);
+	task_open(L);
+	verbs_open(L, s, module);
+	time_open(L, s, module);
+	put(L, raw, "expect", raw_expect);
+	put(L, raw, "digits", digits);
+	put(L, raw, "write", raw_write);
+	put(L, raw, "global_get", props_global_get);
+	put(L, raw, "global_set", props_global_set);
+}
+
+static void run_prelude(lua_State *L, int raw, int module)
+{
+	if (luaL_loadbuffer(L, prelude, sizeof(prelude), "=wirerate") != 0)
+		lua_error(L);
+	lua_pushvalue(L, raw);
+	lua_pushvalue(L, module);
+	lua_newtable(L);
+	luaL_newmetatable(L, "wirerate.error");
+	lua_setfield(L, -2, "error");
+	lua_call(L, 3, 0);
+}
+
+void module_open(lua_State *L, struct script *s)
+{
+	lua_getglobal(L, "tostring");
+	lua_setfield(L, LUA_REGISTRYINDEX, "wirerate.tostring");
+	json_open(L);
+	lua_newtable(L);
+	int module = lua_gettop(L);
+	open_values(L, s, module);
+	props_open(L, s);
+	open_raw(L, s, module);
+	int raw = lua_gettop(L);
+	run_prelude(L, raw, module);
+	lua_getfield(L, module, "verb");
+	lua_setfield(L, LUA_REGISTRYINDEX, "wirerate.verb");
+	/* settings of no port are the module's too */
+	lua_newtable(L);
+	put(L, lua_gettop(L), "__index", props_global_get);
+	put(L, lua_gettop(L), "__newindex", props_global_set);
+	lua_setmetatable(L, module);
+	lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+	lua_pushvalue(L, module);
+	lua_setfield(L, -2, "wirerate");
+	lua_getfield(L, module, "json");
+	lua_setfield(L, -2, "cjson");
+	lua_pop(L, 1);
+	lua_pushvalue(L, module);
+	lua_setglobal(L, "wr");
+	put(L, LUA_GLOBALSINDEX, "print", print);
+	lua_getglobal(L, "os");
+	put(L, lua_gettop(L), "exit", os_exit);
+	lua_settop(L, 0);
+}

@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Settings as properties: the module itself for those of no port, port[N], port[N].stream[S]. */
+#include "script_int.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What stands for a port or a stream, or for all of them (UINT32_MAX). */
+struct place {
+	uint32_t port, stream;
+	bool has_stream, list; /* list: the streams of the port */
+};
+
+#define PLACE "wirerate.place"
+
+static struct place *place_new(lua_State *L, const struct place *p)
+{
+	struct place *n = lua_newuserdata(L, sizeof(*n));
+
+	*n = *p;
+	luaL_getmetatable(L, PLACE);
+	lua_setmetatable(L, -2);
+	return n;
+}
+
+static struct place *place_at(lua_State *L, int idx)
+{
+	struct place *p = lua_touserdata(L, idx);
+
+	if (p == NULL || lua_type(L, idx) != LUA_TUSERDATA || !lua_getmetatable(L, idx))
+		return NULL;
+	luaL_getmetatable(L, PLACE);
+	bool same = lua_rawequal(L, -1, -2);
+	lua_pop(L, 2);
+	return same ? p : NULL;
+}
+
+static void number_text(uint32_t n, struct sbuf *out)
+{
+	if (n == UINT32_MAX)
+		sbuf_add(out, "all");
+	else
+		sbuf_addf(out, "%u", n);
+}
+
+static void place_text(const struct place *p, struct sbuf *out)
+{
+	number_text(p->port, out);
+	if (!p->has_stream)
+		return;
+	sbuf_addc(out, '/');
+	number_text(p->stream, out);
+}
+
+bool props_target(lua_State *L, int idx, struct sbuf *out)
+{
+	const struct place *p = place_at(L, idx);
+
+	if (p != NULL)
+		place_text(p, out);
+	return p != NULL;
+}
+
+static void place_target(const struct place *p, struct target *t)
+{
+	*t = (struct target){.n = 1};
+	t->item[0].p0 = p->port == UINT32_MAX ? 0 : p->port;
+	t->item[0].p1 = p->port;
+	t->item[0].has_streams = p->has_stream;
+	if (p->has_stream) {
+		t->item[0].s0 = p->stream == UINT32_MAX ? 0 : p->stream;
+		t->item[0].s1 = p->stream;
+	}
+}
+
+/* A failure of what stands at a line of the script; line: how a person would have typed it, NULL: not at all; freed. Does not return. */
+static int refuse(lua_State *L, const struct err *e, int code, struct sbuf *line)
+{
+	struct sbuf where = {0};
+
+	script_where(L, &where);
+	script_push_error(L, sbuf_str(&where), line != NULL ? sbuf_str(line) : NULL, e, code);
+	sbuf_free(&where);
+	if (line != NULL)
+		sbuf_free(line);
+	return lua_error(L);
+}
+
+/* Rows by name, remembered per way of looking them up: the table is large. */
+static const struct setting *find(lua_State *L, const struct place *p, const char *name, struct err *e)
+{
+	static const char *const caches[] = {"wirerate.rows", "wirerate.rows/", "wirerate.rows0"};
+	struct script *s = script_of(L);
+	struct target t;
+
+	lua_getfield(L, LUA_REGISTRYINDEX, caches[p == NULL ? 2 : p->has_stream]);
+	lua_getfield(L, -1, name);
+	const struct setting *row = lua_touserdata(L, -1);
+	lua_pop(L, 1);
+	if (row == NULL) {
+		if (p != NULL)
+			place_target(p, &t);
+		row = cmd_setting_for(s->host.cmd, p != NULL ? &t : NULL, name, e);
+		if (row != NULL) {
+			lua_pushlightuserdata(L, (void *)row);
+			lua_setfield(L, -2, name);
+		}
+	}
+	lua_pop(L, 1);
+	return row;
+}
+
+static void push_value(void *arg, const struct setting *row, const void *val)
+{
+	lua_State *L = arg;
+	struct sbuf text = {0};
+	double n = 0;
+
+	switch (row->v.type->plain != NULL ? row->v.type->plain(&row->v, val, &n) : VPLAIN_TEXT) {
+	case VPLAIN_NUMBER:
+		lua_pushnumber(L, n);
+		return;
+	case VPLAIN_BOOL:
+		lua_pushboolean(L, n != 0);
+		return;
+	default:
+		row->v.type->print(&row->v, val, &text);
+		lua_pushlstring(L, sbuf_str(&text), text.len);
+		sbuf_free(&text);
+	}
+}
+
+/* One port, one stream. */
+static int single(const struct place *p, struct err *e)
+{
+	if (p == NULL || (p->port != UINT32_MAX && (!p->has_stream || p->stream != UINT32_MAX)))
+		return 0;
+	return err_set(e, EINVAL, "which one? Values of all of them are read one by one");
+}
+
+static int get(lua_State *L, const struct place *p, const char *name)
+{
+	struct script *s = script_of(L);
+	struct err e = {.col = -1};
+	const struct setting *row = find(L, p, name, &e);
+	int rc = row != NULL ? single(p, &e) : -EINVAL;
+
+	if (rc == 0)
+		rc = cmd_setting_value(s->host.cmd, row, p != NULL ? p->port : 0, p != NULL && p->has_stream ? p->stream : 0, push_value, L, &e);
+	if (rc == 0)
+		return 1;
+	e.col = -1;
+	return refuse(L, &e, rc, NULL);
+}
+
+bool props_value_text(lua_State *L, int idx, const struct vspec *v, struct sbuf *out, struct err *e)
+{
+	size_t len;
+	const char *text;
+	double n;
+
+	switch (lua_type(L, idx)) {
+	case LUA_TNIL:
+		sbuf_add(out, "default");
+		return true;
+	case LUA_TBOOLEAN:
+		sbuf_add(out, lua_toboolean(L, idx) ? "on" : "off");
+		return true;
+	case LUA_TNUMBER:
+		n = lua_tonumber(L, idx);
+		if (!isfinite(n)) {
+			err_set(e, EINVAL, "%s is no number", isnan(n) ? "nan" : "inf");
+			return false;
+		}
+		if (v != NULL && v->type != NULL && v->type->number != NULL)
+			v->type->number(v, n, out);
+		else
+			value_digits(n, out);
+		return true;
+	case LUA_TSTRING:
+		text = lua_tolstring(L, idx, &len);
+		if (strlen(text) != len) {
+			err_set(e, EINVAL, "the text holds a zero byte");
+			return false;
+		}
+		sbuf_addn(out, text, len);
+		sbuf_add(out, "");
+		return true;
+	default:
+		err_set(e, EINVAL, "a %s is no value; it takes text, numbers in base units, true, false, or nil for its default",
+			luaL_typename(L, idx));
+		return false;
+	}
+}
+
+static void type_of(void *arg, const struct setting *row, const void *val)
+{
+	(void)val;
+	*(const struct vspec **)arg = &row->v;
+}
+
+/* The type of what an alias row stands for there. */
+static const struct vspec *spec_at(struct script *s, const struct place *p, const struct setting *row)
+{
+	const struct vspec *v = row->v.type != NULL ? &row->v : NULL;
+
+	if (row->resolve != NULL && p != NULL)
+		cmd_setting_value(s->host.cmd, row, p->port == UINT32_MAX ? 0 : p->port,
+				  p->has_stream && p->stream != UINT32_MAX ? p->stream : 0, type_of, &v, NULL);
+	return v;
+}
+
+/* In a loop the same warning would come again and again: what was just said is taken back. */
+static void say_once(struct script *s, size_t from)
+{
+	const char *said = sbuf_str(s->note) + from;
+
+	if (s->note->len == from)
+		return;
+	if (strcmp(sbuf_str(&s->warned), said) == 0) {
+		s->note->len = from;
+		s->note->s[from] = '\0';
+		return;
+	}
+	sbuf_reset(&s->warned);
+	sbuf_add(&s->warned, said);
+}
+
+/* 0 or -errno with *e, whose column is that in *line. */
+static int write(lua_State *L, const struct place *p, const struct setting *row, int idx, struct sbuf *line, struct err *e)
+{
+	struct script *s = script_of(L);
+	struct sbuf text = {0};
+	struct target t;
+	int rc = -EINVAL;
+
+	sbuf_add(line, "set ");
+	if (p != NULL) {
+		place_text(p, line);
+		place_target(p, &t);
+		sbuf_addc(line, ' ');
+	}
+	sbuf_addf(line, "%s ", row->name);
+	size_t at = line->len;
+	e->col = -1;
+	if (props_value_text(L, idx, spec_at(s, p, row), &text, e)) {
+		sbuf_add(line, sbuf_str(&text));
+		size_t noted = s->note->len;
+		rc = cmd_set(s->host.cmd, p != NULL ? &t : NULL, row, sbuf_str(&text), s->note, e);
+		say_once(s, noted);
+		if (rc < 0 && e->col >= 0)
+			e->col += (int)at;
+	}
+	sbuf_free(&text);
+	return rc;
+}
+
+static int set(lua_State *L, const struct place *p, const char *name, int idx)
+{
+	struct err e = {.col = -1};
+	const struct setting *row = find(L, p, name, &e);
+	struct sbuf line = {0};
+	int rc = -EINVAL;
+
+	if (row != NULL)
+		rc = write(L, p, row, idx, &line, &e);
+	else
+		e.col = -1;
+	if (rc != 0)
+		return refuse(L, &e, rc, row != NULL ? &line : NULL);
+	sbuf_free(&line);
+	return 0;
+}
+
+int props_global_get(lua_State *L)
+{
+	if (lua_type(L, 2) != LUA_TSTRING) {
+		lua_pushnil(L);
+		return 1;
+	}
+	return get(L, NULL, lua_tostring(L, 2));
+}
+
+int props_global_set(lua_State *L)
+{
+	return set(L, NULL, luaL_checkstring(L, 2), 3);
+}
+
+/* Several settings, all of them or none. */
+struct undo {
+	const struct setting *row;
+	char *old; /* text, NULL: it was not written */
+};
+struct many {
+	struct undo *u;
+	unsigned n;
+};
+
+static int many_gc(lua_State *L)
+{
+	struct many *m = lua_touserdata(L, 1);
+
+	for (unsigned i = 0; i < m->n; i++)
+		free(m->u[i].old);
+	free(m->u);
+	*m = (struct many){0};
+	return 0;
+}
+
+/* Its place in the table, so that what is set at once is set in one order. */
+static unsigned row_place(struct cmd *cmd, const struct setting *row)
+{
+	unsigned n = cmd_nsettings(cmd), i = 0;
+
+	while (i < n && cmd_setting_at(cmd, i) != row)
+		i++;
+	return i;
+}
+
+static void many_add(lua_State *L, struct many *m, struct cmd *cmd, const struct setting *row, int key)
+{
+	unsigned at = m->n;
+
+	for (unsigned i = 0; i < m->n; i++)
+		if (m->u[i].row == row)
+			luaL_error(L, "%s is given twice: \"%s\" is another name of it", row->name, lua_tostring(L, key));
+	m->u = xrealloc(m->u, (m->n + 1) * sizeof(*m->u));
+	while (at > 0 && row_place(cmd, m->u[at - 1].row) > row_place(cmd, row)) {
+		m->u[at] = m->u[at - 1];
+		at--;
+	}
+	m->u[at] = (struct undo){.row = row};
+	m->n++;
+}
+
+/* The text that brings back what is there. */
+static char *old_text(struct script *s, const struct place *p, const struct setting *row)
+{
+	struct sbuf text = {0};
+	bool differs = cmd_setting_text(s->host.cmd, row, p->port, p->has_stream ? p->stream : 0, &text);
+	char *old = xstrdup(row->resolve == NULL && row->store != NULL && !differs ? "default" : sbuf_str(&text));
+
+	sbuf_free(&text);
+	return old;
+}
+
+static void undo(struct script *s, const struct place *p, struct many *m, unsigned done)
+{
+	struct target t;
+
+	place_target(p, &t);
+	while (done-- > 0)
+		cmd_set(s->host.cmd, &t, m->u[done].row, m->u[done].old, NULL, NULL);
+}
+
+/* place:set{...} with the table at 2; its rows are found, then written. */
+static int set_many(lua_State *L)
+{
+	struct place *p = place_at(L, 1);
+	struct script *s = script_of(L);
+	struct err e = {.col = -1};
+	struct sbuf line = {0};
+	int rc = 0;
+
+	luaL_argcheck(L, p != NULL && !p->list, 1, "a port or a stream is wanted");
+	luaL_checktype(L, 2, LUA_TTABLE);
+	lua_settop(L, 2);
+	if (single(p, &e) != 0)
+		return refuse(L, &e, -EINVAL, NULL);
+	struct many *m = lua_newuserdata(L, sizeof(*m));
+	*m = (struct many){0};
+	luaL_getmetatable(L, "wirerate.many");
+	lua_setmetatable(L, -2);
+	lua_newtable(L); /* 4: row -> value */
+	for (lua_pushnil(L); lua_next(L, 2) != 0; lua_pop(L, 1)) {
+		if (lua_type(L, -2) != LUA_TSTRING)
+			return luaL_error(L, "names of settings are text, not a %s", luaL_typename(L, -2));
+		const struct setting *row = find(L, p, lua_tostring(L, -2), &e);
+		e.col = -1;
+		if (row == NULL)
+			return refuse(L, &e, -EINVAL, NULL);
+		many_add(L, m, s->host.cmd, row, -2);
+		lua_pushlightuserdata(L, (void *)row);
+		lua_pushvalue(L, -2);
+		lua_rawset(L, 4);
+	}
+	unsigned i = 0;
+	for (; i < m->n && rc == 0; i++) {
+		lua_pushlightuserdata(L, (void *)m->u[i].row);
+		lua_rawget(L, 4);
+		m->u[i].old = old_text(s, p, m->u[i].row);
+		sbuf_reset(&line);
+		rc = write(L, p, m->u[i].row, lua_gettop(L), &line, &e);
+		lua_pop(L, 1);
+	}
+	if (rc == 0) {
+		sbuf_free(&line);
+		lua_pushvalue(L, 1);
+		return 1;
+	}
+	undo(s, p, m, i - 1);
+	return refuse(L, &e, rc, &line);
+}
+
+static int push_verb(lua_State *L, const char *name)
+{
+	lua_getfield(L, LUA_REGISTRYINDEX, "wirerate.verb");
+	lua_getfield(L, -1, name);
+	lua_remove(L, -2);
+	return 1;
+}
+
+/* streams(): id, stream, in ascending order. State: the place and the last id. */
+static int next_stream(lua_State *L)
+{
+	struct script *s = script_of(L);
+	struct place *p = place_at(L, 1);
+	lua_Number last = luaL_optnumber(L, 2, -1);
+	struct err e;
+
+	luaL_argcheck(L, p != NULL, 1, "a port is wanted");
+	for (uint32_t id = (uint32_t)(last + 1); id <= TARGET_MAX_STREAM; id++) {
+		struct place one = {.port = p->port, .stream = id, .has_stream = true};
+		struct target t;
+		place_target(&one, &t);
+		if (cmd_target_check(s->host.cmd, &t, &e) != 0) {
+			t.item[0].s1 = UINT32_MAX;
+			if (cmd_target_check(s->host.cmd, &t, &e) != 0)
+				break;
+			continue;
+		}
+		lua_pushinteger(L, (lua_Integer)id);
+		place_new(L, &one);
+		return 2;
+	}
+	return 0;
+}
+
+static int streams(lua_State *L)
+{
+	struct place *p = place_at(L, 1);
+
+	luaL_argcheck(L, p != NULL && p->port != UINT32_MAX, 1, "one port is wanted: wr.port[0]:streams()");
+	lua_pushcfunction(L, next_stream);
+	place_new(L, &(struct place){.port = p->port});
+	lua_pushinteger(L, -1);
+	return 3;
+}
+
+/* A number or "all" that stands in brackets. */
+static bool index_at(lua_State *L, int idx, uint32_t most, uint32_t *out)
+{
+	if (lua_type(L, idx) == LUA_TSTRING && strcmp(lua_tostring(L, idx), "all") == 0) {
+		*out = UINT32_MAX;
+		return true;
+	}
+	if (lua_type(L, idx) != LUA_TNUMBER)
+		return false;
+	double n = lua_tonumber(L, idx);
+	if (n != floor(n) || n < 0 || n > most)
+		return false;
+	*out = (uint32_t)n;
+	return true;
+}
+
+/* Is it there? Does not return when it is not. */
+static int checked_place(lua_State *L, const struct place *p)
+{
+	struct target t;
+	struct err e;
+
+	place_target(p, &t);
+	int rc = cmd_target_check(script_of(L)->host.cmd, &t, &e);
+	e.col = -1;
+	if (rc != 0)
+		return refuse(L, &e, rc, NULL);
+	place_new(L, p);
+	return 1;
+}
+
+/* port[0] */
+static int ports_index(lua_State *L)
+{
+	struct place p = {0};
+
+	if (!index_at(L, 2, TARGET_MAX_PORT, &p.port))
+		return luaL_error(L, "ports are numbers from 0 on, or \"all\"");
+	return checked_place(L, &p);
+}
+
+static int list_index(lua_State *L, const struct place *p)
+{
+	struct place one = {.port = p->port, .has_stream = true};
+
+	if (!index_at(L, 2, TARGET_MAX_STREAM, &one.stream))
+		return luaL_error(L, "streams are numbers from 0 on, or \"all\"");
+	return checked_place(L, &one);
+}
+
+static const struct { const char *name, *verb; bool of_stream; } methods[] = {
+	{"start", "start", false}, {"stop", "stop", false}, {"wait", "wait", false}, {"clear", "clear", false}, {"reset", "reset", false},
+	{"add", "stream_add", false}, {"copy", "stream_copy", true}, {"delete", "stream_delete", true}, {"move", "stream_move", true},
+};
+
+static int place_index(lua_State *L)
+{
+	struct place *p = place_at(L, 1);
+
+	luaL_argcheck(L, p != NULL, 1, "a port or a stream is wanted");
+	if (p->list)
+		return list_index(L, p);
+	if (lua_type(L, 2) != LUA_TSTRING)
+		return luaL_error(L, "names of settings are text, not a %s", luaL_typename(L, 2));
+	const char *key = lua_tostring(L, 2);
+	if (strcmp(key, "set") == 0) {
+		lua_pushcfunction(L, set_many);
+		return 1;
+	}
+	if (!p->has_stream && strcmp(key, "stream") == 0) {
+		place_new(L, &(struct place){.port = p->port, .list = true});
+		return 1;
+	}
+	if (!p->has_stream && strcmp(key, "streams") == 0) {
+		lua_pushcfunction(L, streams);
+		return 1;
+	}
+	if (strcmp(key, p->has_stream ? "id" : "number") == 0) {
+		lua_pushinteger(L, (lua_Integer)(p->has_stream ? p->stream : p->port));
+		return 1;
+	}
+	if (p->has_stream && strcmp(key, "port") == 0) {
+		place_new(L, &(struct place){.port = p->port});
+		return 1;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
+		if (methods[i].of_stream == p->has_stream && strcmp(methods[i].name, key) == 0)
+			return push_verb(L, methods[i].verb);
+	return get(L, p, key);
+}
+
+static int place_newindex(lua_State *L)
+{
+	struct place *p = place_at(L, 1);
+
+	luaL_argcheck(L, p != NULL && !p->list, 1, "a port or a stream is wanted");
+	if (lua_type(L, 2) != LUA_TSTRING)
+		return luaL_error(L, "names of settings are text, not a %s", luaL_typename(L, 2));
+	return set(L, p, lua_tostring(L, 2), 3);
+}
+
+static int place_eq(lua_State *L)
+{
+	const struct place *a = place_at(L, 1), *b = place_at(L, 2);
+
+	lua_pushboolean(L, a != NULL && b != NULL && a->port == b->port && a->has_stream == b->has_stream && a->list == b->list &&
+				   (!a->has_stream || a->stream == b->stream));
+	return 1;
+}
+
+static int place_tostring(lua_State *L)
+{
+	struct place *p = place_at(L, 1);
+	struct sbuf text = {0};
+
+	luaL_argcheck(L, p != NULL, 1, "a port or a stream is wanted");
+	place_text(p, &text);
+	lua_pushlstring(L, text.s, text.len);
+	sbuf_free(&text);
+	return 1;
+}
+
+static int ports_newindex(lua_State *L)
+{
+	return luaL_error(L, "ports are there or not; their settings are set one by one, wr.port[0].rate = ..., or with wr.port[0]:set{...}");
+}
+
+static void put(lua_State *L, const char *name, lua_CFunction fn)
+{
+	lua_pushcfunction(L, fn);
+	lua_setfield(L, -2, name);
+}
+
+/* The module is on the stack. */
+void props_open(lua_State *L, struct script *s)
+{
+	(void)s;
+	luaL_newmetatable(L, PLACE);
+	put(L, "__index", place_index);
+	put(L, "__newindex", place_newindex);
+	put(L, "__eq", place_eq);
+	put(L, "__tostring", place_tostring);
+	put(L, "__call", set_many);
+	lua_pushboolean(L, false);
+	lua_setfield(L, -2, "__metatable");
+	lua_pop(L, 1);
+	luaL_newmetatable(L, "wirerate.many");
+	put(L, "__gc", many_gc);
+	lua_pop(L, 1);
+	lua_newtable(L);
+	lua_setfield(L, LUA_REGISTRYINDEX, "wirerate.rows");
+	lua_newtable(L);
+	lua_setfield(L, LUA_REGISTRYINDEX, "wirerate.rows/");
+	lua_newtable(L);
+	lua_setfield(L, LUA_REGISTRYINDEX, "wirerate.rows0");
+	lua_newtable(L); /* port */
+	lua_newtable(L);
+	put(L, "__index", ports_index);
+	put(L, "__newindex", ports_newindex);
+	lua_pushboolean(L, false);
+	lua_setfield(L, -2, "__metatable");
+	lua_setmetatable(L, -2);
+	lua_setfield(L, -2, "port");
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a Lua state and of the chunks that it runs. */
+#include "script_int.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <luajit.h>
+
+#define HOOK_INSTRUCTIONS 10000
+#define FILE_MAX (16u << 20)
+#define SLICE_NS 20000000ull /* most that a chunk takes of one turn; what it sets in that time is one plan */
+
+static char state_key; /* its address: where a state keeps its struct script */
+
+uint64_t script_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+struct script *script_of(lua_State *L)
+{
+	lua_pushlightuserdata(L, &state_key);
+	lua_rawget(L, LUA_REGISTRYINDEX);
+	struct script *s = lua_touserdata(L, -1);
+	lua_pop(L, 1);
+	return s;
+}
+
+/* What the state came with, and a count. Only the script's own code is refused: what the program does for it goes through. */
+static void *count_alloc(void *arg, void *p, size_t osize, size_t nsize)
+{
+	struct script *s = arg;
+	size_t most = s->opts.max_bytes;
+
+	if (nsize > osize && s->limited && most > 0 && s->used_bytes + (nsize - osize) > most)
+		return NULL;
+	void *q = s->alloc(s->alloc_arg, p, osize, nsize);
+	if (q != NULL || nsize == 0)
+		s->used_bytes = s->used_bytes - osize + nsize;
+	return q;
+}
+
+static int open_all(lua_State *L)
+{
+	struct script *s = lua_touserdata(L, 1);
+
+	lua_pushlightuserdata(L, &state_key);
+	lua_pushlightuserdata(L, s);
+	lua_rawset(L, LUA_REGISTRYINDEX);
+	luaL_openlibs(L);
+	if (!s->opts.jit)
+		luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
+	module_open(L, s);
+	sandbox_open(L, s);
+	return 0;
+}
+
+struct script *script_new(const struct script_host *host, const struct script_opts *opts, struct err *e)
+{
+	struct script *s = xcalloc(1, sizeof(*s));
+
+	s->host = *host;
+	s->opts = *opts;
+	s->lua_dir = opts->lua_dir != NULL ? xstrdup(opts->lua_dir) : NULL;
+	s->happened_tail = &s->happened;
+	s->out = s->note = &s->spare;
+	s->L = luaL_newstate();
+	if (s->L == NULL) {
+		err_set(e, ENOMEM, "there is no memory for a Lua state");
+		script_free(s);
+		return NULL;
+	}
+	s->alloc = lua_getallocf(s->L, &s->alloc_arg);
+	s->used_bytes = (size_t)lua_gc(s->L, LUA_GCCOUNT, 0) * 1024;
+	lua_setallocf(s->L, count_alloc, s);
+	if (lua_cpcall(s->L, open_all, s) != 0) {
+		const char *why = lua_tostring(s->L, -1);
+		err_set(e, EIO, "Lua: %.500s", why != NULL ? why : "it cannot begin");
+		script_free(s);
+		return NULL;
+	}
+	if (opts->max_bytes > 0)
+		lua_gc(s->L, LUA_GCSETPAUSE, 120);
+	return s;
+}
+
+void script_free(struct script *s)
+{
+	if (s == NULL)
+		return;
+	script_drop_all(s);
+	if (s->L != NULL) {
+		s->limited = false;
+		lua_sethook(s->L, NULL, 0, 0);
+		if (s->alloc != NULL)
+			lua_setallocf(s->L, s->alloc, s->alloc_arg);
+		lua_close(s->L);
+	}
+	json_decref(s->results);
+	sbuf_free(&s->spare);
+	sbuf_free(&s->warned);
+	free(s->lua_dir);
+	free(s->folder);
+	free(s);
+}
+
+void script_where(lua_State *L, struct sbuf *out)
+{
+	lua_Debug ar;
+
+	for (int level = 0; lua_getstack(L, level, &ar); level++) {
+		if (lua_getinfo(L, "Sl", &ar) == 0 || ar.currentline <= 0 || strcmp(ar.source, "=wirerate") == 0)
+			continue;
+		sbuf_addf(out, "%s:%d", ar.short_src, ar.currentline);
+		return;
+	}
+}
+
+void script_push_error(lua_State *L, const char *where, const char *line, const struct err *e, int code)
+{
+	struct sbuf full = {0};
+
+	lua_createtable(L, 0, 6);
+	lua_pushstring(L, e->text);
+	lua_setfield(L, -2, "text");
+	const char *name = strerrorname_np(code < 0 ? -code : code);
+	lua_pushstring(L, name != NULL ? name : "EINVAL");
+	lua_setfield(L, -2, "code");
+	if (line != NULL) {
+		lua_pushstring(L, line);
+		lua_setfield(L, -2, "command");
+	}
+	if (e->col >= 0) {
+		lua_pushinteger(L, e->col);
+		lua_setfield(L, -2, "col");
+	}
+	lua_pushstring(L, where);
+	lua_setfield(L, -2, "where");
+	sbuf_addf(&full, "%s%s%s", where, where[0] != '\0' ? ": " : "", e->text);
+	if (line != NULL && e->col >= 0 && strchr(line, '\n') == NULL)
+		sbuf_addf(&full, "\n  %s\n  %*s^", line, e->col, "");
+	lua_pushlstring(L, full.s, full.len);
+	lua_setfield(L, -2, "full");
+	sbuf_free(&full);
+	luaL_getmetatable(L, "wirerate.error");
+	lua_setmetatable(L, -2);
+}
+
+int script_raise(lua_State *L, const char *where, const char *line, const struct err *e, int code)
+{
+	script_push_error(L, where, line, e, code);
+	return lua_error(L);
+}
+
+const char *script_text(lua_State *L, int idx, size_t *len)
+{
+	if (luaL_callmeta(L, idx, "__tostring")) {
+		if (!lua_isstring(L, -1))
+			luaL_error(L, "__tostring must return a string");
+	} else if (lua_isstring(L, idx)) {
+		lua_pushvalue(L, idx);
+	} else {
+		lua_getfield(L, LUA_REGISTRYINDEX, "wirerate.tostring");
+		lua_pushvalue(L, idx < 0 ? idx - 1 : idx);
+		lua_call(L, 1, 1);
+	}
+	return lua_tolstring(L, -1, len);
+}
+
+bool script_running(const struct script *s)
+{
+	return s->running;
+}
+
+int script_exit_code(const struct script *s)
+{
+	if (s->asked_code >= 0)
+		return s->asked_code;
+	return s->worst_code > 0 ? s->worst_code : s->failed > 0;
+}
+
+json_t *script_results(struct script *s)
+{
+	return json_incref(s->results);
+}
+
+/* A first line for the kernel is none of Lua's; its place is kept, so that lines keep their numbers. */
+static const char *skip_hashbang(const char *text)
+{
+	return text[0] == '#' ? text + strcspn(text, "\n") : text;
+}
+
+/* The chunk's function on the stack. A line at the prompt may be an expression alone. */
+static int compile(lua_State *L, const char *text, const char *name)
+{
+	if (strcmp(name, "=lua") == 0) {
+		lua_pushfstring(L, "return %s\n", text);
+		if (luaL_loadbuffer(L, lua_tostring(L, -1), lua_objlen(L, -1), name) == 0) {
+			lua_remove(L, -2);
+			return 0;
+		}
+		lua_pop(L, 2);
+	}
+	text = skip_hashbang(text);
+	return luaL_loadbuffer(L, text, strlen(text), name);
+}
+
+struct starting {
+	struct script *s;
+	const char *text, *name;
+	const char *const *args;
+	unsigned nargs;
+	int rc;
+	struct err *e;
+};
+
+static int start_protected(lua_State *L)
+{
+	struct starting *st = lua_touserdata(L, 1);
+	struct script *s = st->s;
+
+	if (!s->opts.sandbox)
+		sandbox_path(L, s);
+	luaL_checkstack(L, (int)st->nargs + 8, "too many arguments");
+	if (compile(L, st->text, st->name) != 0) {
+		const char *why = lua_tostring(L, -1);
+		st->rc = err_set(st->e, EINVAL, "%.900s", why != NULL ? why : "it does not compile");
+		return 0;
+	}
+	lua_createtable(L, (int)st->nargs, 1);
+	lua_pushstring(L, st->name + (st->name[0] == '@' || st->name[0] == '='));
+	lua_rawseti(L, -2, 0);
+	for (unsigned i = 0; i < st->nargs; i++) {
+		lua_pushstring(L, st->args[i]);
+		lua_rawseti(L, -2, (int)i + 1);
+	}
+	lua_setglobal(L, "arg");
+	for (unsigned i = 0; i < st->nargs; i++)
+		lua_pushstring(L, st->args[i]);
+	s->main = task_new(s, (int)st->nargs);
+	return 0;
+}
+
+static void begin(struct script *s, struct sbuf *out, struct sbuf *note)
+{
+	s->out = out;
+	s->note = note;
+	s->running = true;
+	s->main_done = false;
+	s->ends = ENDS_NOT;
+	s->worst_code = 0;
+	sbuf_reset(&s->warned);
+	s->asked_code = -1;
+	s->expected = s->failed = 0;
+	json_decref(s->results);
+	s->results = NULL;
+	s->begin_ns = script_now_ns();
+}
+
+int script_start(struct script *s, const char *text, const char *name, const char *const *args, unsigned nargs, struct sbuf *out,
+		 struct sbuf *note, struct err *e)
+{
+	struct starting st = {.s = s, .text = text, .name = name, .args = args, .nargs = nargs, .e = e};
+
+	if (s->running)
+		return err_set(e, EBUSY, "a script runs already in this session; it must end first");
+	if (name[0] != '@') {
+		free(s->folder);
+		s->folder = NULL;
+	}
+	int rc = lua_cpcall(s->L, start_protected, &st);
+	if (rc != 0) {
+		const char *why = lua_tostring(s->L, -1);
+		st.rc = err_set(e, EINVAL, "%.900s", why != NULL ? why : "it does not begin");
+	}
+	lua_settop(s->L, 0);
+	if (st.rc != 0)
+		return st.rc;
+	begin(s, out, note);
+	lua_sethook(s->L, task_hook, LUA_MASKCOUNT, HOOK_INSTRUCTIONS);
+	return 0;
+}
+
+static int read_all(const char *path, struct sbuf *text, struct err *e)
+{
+	FILE *f = fopen(path, "re");
+	char chunk[4096];
+	size_t n;
+
+	if (f == NULL)
+		return err_set(e, errno, "cannot read the script '%.300s': %m", path);
+	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0 && text->len <= FILE_MAX)
+		sbuf_addn(text, chunk, n);
+	int bad = ferror(f) ? errno : 0;
+	fclose(f);
+	if (bad != 0)
+		return err_set(e, bad, "cannot read the script '%.300s': %s", path, strerror(bad));
+	if (text->len > FILE_MAX)
+		return err_set(e, EFBIG, "'%.300s' is larger than %u MiB, which no script is", path, FILE_MAX >> 20);
+	if (strlen(sbuf_str(text)) != text->len)
+		return err_set(e, EINVAL, "'%.300s' holds a zero byte; is it a text file?", path);
+	return 0;
+}
+
+int script_start_file(struct script *s, const char *path, const char *const *args, unsigned nargs, struct sbuf *out, struct sbuf *note,
+		      struct err *e)
+{
+	struct sbuf text = {0}, name = {0};
+	const char *slash = strrchr(path, '/');
+	int rc = s->running ? err_set(e, EBUSY, "a script runs already in this session; it must end first") : read_all(path, &text, e);
+
+	if (rc == 0) {
+		free(s->folder);
+		s->folder = slash == NULL ? xstrdup(".") : slash == path ? xstrdup("/") : strndup(path, (size_t)(slash - path));
+		sbuf_addf(&name, "@%s", path);
+		rc = script_start(s, sbuf_str(&text), name.s, args, nargs, out, note, e);
+	} else {
+		e->col = 0;
+	}
+	sbuf_free(&text);
+	sbuf_free(&name);
+	return rc;
+}
+
+static void end(struct script *s)
+{
+	script_drop_all(s);
+	lua_sethook(s->L, NULL, 0, 0);
+	s->running = false;
+	s->out = s->note = &s->spare;
+	sbuf_reset(&s->spare);
+}
+
+int script_poll(struct script *s, struct err *e)
+{
+	if (!s->running)
+		return VERB_DONE;
+	s->slice_ns = script_now_ns() + SLICE_NS;
+	int rc = task_turn(s, e);
+	if (rc != VERB_PENDING)
+		end(s);
+	return rc;
+}
+
+bool script_ready(const struct script *s)
+{
+	for (const struct script_task *t = s->tasks; s->running && t != NULL; t = t->next)
+		if (t->waits == WAITS_NOT)
+			return true;
+	return s->running && s->happened != NULL;
+}
+
+void script_cancel(struct script *s)
+{
+	if (s->running) {
+		s->ends = ENDS_CANCEL;
+		end(s);
+	}
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared inside lib/script. */
+#pragma once
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+
+#include "out.h"
+#include "script.h"
+
+/* Why a task does not run. */
+enum waits { WAITS_NOT, WAITS_TIME, WAITS_RUN, WAITS_END };
+
+/* A command that a script runs, in memory of its own: it may outlast the call that began it. */
+struct script_run {
+	struct cmd_run run;
+	struct sbuf line, out; /* out: where results go that nobody prints */
+	struct sbuf where;     /* the script's line that ran it */
+	bool prints;
+};
+
+/* A timer that calls a function again and again. */
+struct script_timer {
+	struct script_timer *next;
+	int fn;               /* in the registry; LUA_NOREF: it was stopped */
+	uint64_t due_ns, interval_ns;
+	unsigned id;
+	bool busy;            /* its last call has not returned */
+};
+
+/* A function that is called when something happens. */
+struct script_handler {
+	struct script_handler *next;
+	char *event;
+	int fn; /* LUA_NOREF: it was stopped */
+	unsigned id;
+};
+
+/* Something that happened, until the functions were called. */
+struct script_happened {
+	struct script_happened *next;
+	char *name, *text;
+	unsigned port;
+	json_t *doc;
+};
+
+/* One coroutine of ours: the chunk, or the call of a timer's or a handler's function. */
+struct script_task {
+	struct script_task *next;
+	lua_State *co;
+	int ref; /* keeps co */
+	enum waits waits;
+	uint64_t due_ns;
+	struct script_run *run;
+	struct script_timer *timer;
+	int nargs; /* on its stack for the next resume */
+};
+
+struct script {
+	struct script_host host;
+	struct script_opts opts;
+	char *lua_dir, *folder; /* folder: of the file that runs, NULL: none */
+	lua_State *L;
+	lua_Alloc alloc; /* what the state came with */
+	void *alloc_arg;
+	size_t used_bytes;
+	bool limited; /* the script's own code runs: its allocations count */
+
+	struct script_task *tasks, *now; /* now: it runs */
+	struct script_task *main;
+	lua_State *yielder; /* gave way for us, and not for its own coroutine.resume() */
+	struct script_timer *timers;
+	struct script_handler *handlers;
+	struct script_happened *happened, **happened_tail;
+	struct sbuf *out, *note;
+	struct sbuf warned; /* what a setting warned of last */
+	struct sbuf spare; /* stands for both between chunks */
+	bool running, main_done;
+	enum { ENDS_NOT, ENDS_EXIT, ENDS_CANCEL, ENDS_TIME, ENDS_ERROR } ends;
+	uint64_t begin_ns, slice_ns; /* slice_ns: when this turn's share is used up */
+	int worst_code, asked_code; /* asked_code -1: exit() was not called */
+	unsigned expected, failed, last_id;
+	json_t *results;
+};
+
+/* The script of a state. */
+struct script *script_of(lua_State *L);
+uint64_t script_now_ns(void);
+
+/* "x.lua:12" of the script's line that is running, nothing for code of ours. */
+void script_where(lua_State *L, struct sbuf *out);
+/* Raise what a command said as an error object; line NULL: none. Does not return. */
+int script_raise(lua_State *L, const char *where, const char *line, const struct err *e, int code);
+/* The same, left on the stack. */
+void script_push_error(lua_State *L, const char *where, const char *line, const struct err *e, int code);
+/* Text of any value as print() shows it, on the stack too. */
+const char *script_text(lua_State *L, int idx, size_t *len);
+
+/* task.c */
+struct script_task *task_new(struct script *, int nargs); /* the function and its arguments are on the stack of s->L: taken */
+void task_free(struct script *, struct script_task *);
+void script_run_free(struct script_run *);
+/* Yield of ours: true where the coroutine can. */
+int task_wait(lua_State *L, enum waits w, uint64_t due_ns, struct script_run *run);
+int task_turn(struct script *, struct err *e); /* everything that can go on, for a while */
+void task_hook(lua_State *L, lua_Debug *ar);
+void task_open(lua_State *L);
+void script_drop_all(struct script *); /* tasks, timers, handlers, events */
+
+/* json.c: documents to tables and back */
+void json_open(lua_State *L); /* the metatables */
+void json_push(lua_State *L, const json_t *doc);
+json_t *json_take(lua_State *L, int idx, struct err *e); /* new; NULL with *e */
+int json_module(lua_State *L); /* pushes the cjson table */
+
+/* props.c */
+void props_open(lua_State *L, struct script *s);
+/* Is it a port or stream of ours? Its text as in a port list. */
+bool props_target(lua_State *L, int idx, struct sbuf *out);
+int props_global_get(lua_State *L); /* __index, __newindex of the module */
+int props_global_set(lua_State *L);
+/* A Lua value as the text of a value of the type (NULL: none known). false with *e. */
+bool props_value_text(lua_State *L, int idx, const struct vspec *v, struct sbuf *out, struct err *e);
+
+/* args.c: arguments of a function as a line. 0 or -errno with *e. */
+int args_line(lua_State *L, struct cmd *cmd, const struct verb *v, int first, int n, struct sbuf *line, struct err *e);
+/* "max-loss" -> "max_loss"; true when it is a reserved word, which gets an underscore behind it. */
+void args_key(const char *name, struct sbuf *out);
+/* The name that a verb's function has in the module: "stream_add". */
+void verb_key(const struct verb *v, struct sbuf *out);
+
+/* verbs.c */
+void verbs_open(lua_State *L, struct script *s, int module);
+/* Run a line; silent: its results are values alone. Pushes true and values, or raises, or yields. */
+int verbs_run(lua_State *L, const char *line, bool prints);
+/* What a finished run gives: pushes true and values, or false and the error. Number of values. */
+int verbs_results(lua_State *L, struct script_run *r, int rc, const struct err *e);
+
+/* time.c, module.c, sandbox.c */
+void time_open(lua_State *L, struct script *s, int module);
+void module_open(lua_State *L, struct script *s);
+void sandbox_open(lua_State *L, struct script *s);
+void sandbox_path(lua_State *L, struct script *s); /* where require() looks, for the folder that is now */
+/* What module.c has for the lists that names.c, doc.c and complete.c make. */
+struct script_fn {
+	const char *name, *args, *help; /* NULL args: a value */
+	const char *returns;            /* type for annotations */
+};
+extern const struct script_fn script_fns[];
+extern const unsigned script_nfns;

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Coroutines of a script: the chunk, and each call of a timer's or a handler's function. They go on one after the other. */
+#include "script_int.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_MS 1000000ull
+
+struct script_task *task_new(struct script *s, int nargs)
+{
+	struct script_task *t = xcalloc(1, sizeof(*t)), **p = &s->tasks;
+
+	t->co = lua_newthread(s->L);
+	t->ref = luaL_ref(s->L, LUA_REGISTRYINDEX);
+	t->nargs = nargs;
+	lua_xmove(s->L, t->co, nargs + 1);
+	while (*p != NULL)
+		p = &(*p)->next;
+	*p = t;
+	return t;
+}
+
+void script_run_free(struct script_run *r)
+{
+	if (r == NULL)
+		return;
+	json_decref(r->run.results);
+	sbuf_free(&r->line);
+	sbuf_free(&r->out);
+	sbuf_free(&r->where);
+	free(r);
+}
+
+void task_free(struct script *s, struct script_task *t)
+{
+	for (struct script_task **p = &s->tasks; *p != NULL; p = &(*p)->next)
+		if (*p == t) {
+			*p = t->next;
+			break;
+		}
+	if (t->run != NULL) {
+		cmd_cancel(&t->run->run);
+		script_run_free(t->run);
+	}
+	if (t->timer != NULL)
+		t->timer->busy = false;
+	luaL_unref(s->L, LUA_REGISTRYINDEX, t->ref);
+	if (s->main == t)
+		s->main = NULL;
+	free(t);
+}
+
+static void happened_free(struct script_happened *h)
+{
+	json_decref(h->doc);
+	free(h->name);
+	free(h->text);
+	free(h);
+}
+
+/* Timers and handlers that were stopped, or all of them. */
+static void sweep(struct script *s, bool all)
+{
+	for (struct script_timer **p = &s->timers; *p != NULL;) {
+		struct script_timer *t = *p;
+		if (all || (t->fn == LUA_NOREF && !t->busy)) {
+			*p = t->next;
+			luaL_unref(s->L, LUA_REGISTRYINDEX, t->fn);
+			free(t);
+		} else {
+			p = &t->next;
+		}
+	}
+	for (struct script_handler **p = &s->handlers; *p != NULL;) {
+		struct script_handler *h = *p;
+		if (all || h->fn == LUA_NOREF) {
+			*p = h->next;
+			luaL_unref(s->L, LUA_REGISTRYINDEX, h->fn);
+			free(h->event);
+			free(h);
+		} else {
+			p = &h->next;
+		}
+	}
+}
+
+void script_drop_all(struct script *s)
+{
+	while (s->tasks != NULL)
+		task_free(s, s->tasks);
+	sweep(s, true);
+	while (s->happened != NULL) {
+		struct script_happened *h = s->happened;
+		s->happened = h->next;
+		happened_free(h);
+	}
+	s->happened_tail = &s->happened;
+}
+
+int task_wait(lua_State *L, enum waits w, uint64_t due_ns, struct script_run *run)
+{
+	struct script *s = script_of(L);
+
+	s->now->waits = w;
+	s->now->due_ns = due_ns;
+	s->now->run = run;
+	s->yielder = L;
+	return lua_yield(L, 0);
+}
+
+/* An error ends what the coroutine cannot be left in the middle of: from now on every instruction raises it, so that no pcall() holds it. */
+static int raise_end(lua_State *L, struct script *s)
+{
+	lua_sethook(s->L, task_hook, LUA_MASKCOUNT, 1);
+	return luaL_error(L, "%s", s->ends == ENDS_TIME ? "the script has used up its time" : "the script ends");
+}
+
+static bool interrupted(void)
+{
+	sigset_t set;
+
+	return sigpending(&set) == 0 && sigismember(&set, SIGINT) == 1;
+}
+
+void task_hook(lua_State *L, lua_Debug *ar)
+{
+	struct script *s = script_of(L);
+	uint64_t now = script_now_ns();
+	bool can = lua_isyieldable(L) && s->yielder == NULL;
+
+	(void)ar;
+	if (s->now == NULL)
+		return;
+	if (s->ends == ENDS_NOT && s->opts.max_ns > 0 && now - s->begin_ns > s->opts.max_ns)
+		s->ends = ENDS_TIME;
+	/* Where nothing else can run, nobody else sees it. */
+	if (s->ends == ENDS_NOT && !can && interrupted())
+		s->ends = ENDS_CANCEL;
+	if (s->ends != ENDS_NOT && !can) {
+		raise_end(L, s);
+	} else if (can && (s->ends != ENDS_NOT || now > s->slice_ns)) {
+		s->yielder = L;
+		lua_yield(L, 0);
+	}
+}
+
+/* ours(co): has the coroutine given way for us? */
+static int raw_ours(lua_State *L)
+{
+	struct script *s = script_of(L);
+	lua_State *co = lua_tothread(L, 1);
+	bool yes = co != NULL && s->yielder == co;
+
+	if (yes)
+		s->yielder = NULL;
+	lua_pushboolean(L, yes);
+	return 1;
+}
+
+static int raw_giveway(lua_State *L)
+{
+	script_of(L)->yielder = L;
+	return lua_yield(L, 0);
+}
+
+/* What cannot give way goes on at once: with an error where it would have waited. */
+static int raw_unwait(lua_State *L)
+{
+	struct script *s = script_of(L);
+	struct err e;
+
+	if (s->ends != ENDS_NOT)
+		return raise_end(L, s);
+	if (s->now == NULL || s->now->waits == WAITS_NOT)
+		return 0;
+	if (s->now->run != NULL) {
+		cmd_cancel(&s->now->run->run);
+		script_run_free(s->now->run);
+		s->now->run = NULL;
+	}
+	s->now->waits = WAITS_NOT;
+	err_set(&e, EINVAL, "nothing can wait here, inside a function that was called by one of the library's, like table.sort");
+	lua_pushboolean(L, false);
+	script_push_error(L, "", NULL, &e, -EINVAL);
+	return 2;
+}
+
+void task_open(lua_State *L)
+{
+	lua_pushcfunction(L, raw_ours);
+	lua_setfield(L, -2, "ours");
+	lua_pushcfunction(L, raw_giveway);
+	lua_setfield(L, -2, "giveway");
+	lua_pushcfunction(L, raw_unwait);
+	lua_setfield(L, -2, "unwait");
+}
+
+/* What the chunk returned. */
+static int take_results(lua_State *L)
+{
+	struct script *s = script_of(L);
+	struct err e;
+	int n = lua_gettop(L);
+
+	s->results = n > 0 ? json_array() : NULL;
+	for (int i = 1; i <= n; i++) {
+		json_t *v = json_take(L, i, &e);
+		if (v == NULL)
+			v = out_json_text(script_text(L, i, NULL));
+		json_array_append_new(s->results, v);
+	}
+	return 0;
+}
+
+static int text_of_error(lua_State *L)
+{
+	script_text(L, 1, NULL);
+	return 1;
+}
+
+static int failed(struct script *s, struct script_task *t, struct err *e)
+{
+	lua_State *co = t->co;
+
+	s->ends = ENDS_ERROR;
+	/* The trace first: it is of the stack as it was left. */
+	luaL_traceback(s->L, co, NULL, 0);
+	const char *trace = lua_tostring(s->L, -1);
+	sbuf_addf(s->note, "%s\n", trace != NULL ? trace : "");
+	lua_pop(s->L, 1);
+	lua_pushcfunction(s->L, text_of_error);
+	if (lua_gettop(co) > 0)
+		lua_xmove(co, s->L, 1);
+	else
+		lua_pushnil(s->L);
+	lua_pcall(s->L, 1, 1, 0);
+	const char *text = lua_tostring(s->L, -1);
+	err_set(e, EINVAL, "%.1000s", text != NULL ? text : "an error without text");
+	lua_pop(s->L, 1);
+	return -EINVAL;
+}
+
+/* VERB_PENDING: it goes on later; VERB_DONE: its end; negative: failed. */
+static int resume(struct script *s, struct script_task *t, struct err *e)
+{
+	int n = t->nargs;
+
+	t->nargs = 0;
+	t->waits = WAITS_NOT;
+	s->now = t;
+	s->yielder = NULL;
+	s->limited = true;
+	int rc = lua_resume(t->co, n);
+	s->limited = false;
+	s->now = NULL;
+	s->yielder = NULL;
+	if (s->ends != ENDS_NOT)
+		return VERB_DONE;
+	if (rc == LUA_YIELD) {
+		lua_settop(t->co, 0);
+		return VERB_PENDING;
+	}
+	if (rc != 0)
+		return failed(s, t, e);
+	if (t == s->main) {
+		s->main_done = true;
+		n = lua_gettop(t->co);
+		lua_pushcfunction(s->L, take_results);
+		lua_xmove(t->co, s->L, n);
+		if (lua_pcall(s->L, n, 0, 0) != 0)
+			lua_settop(s->L, 0);
+	}
+	task_free(s, t);
+	return VERB_DONE;
+}
+
+/* Can it go on? What it waited for is on its stack then. */
+static bool ready(struct script *s, struct script_task *t)
+{
+	struct err e = {.col = -1};
+
+	(void)s;
+	if (t->waits == WAITS_TIME && script_now_ns() >= t->due_ns) {
+		lua_pushboolean(t->co, true);
+		t->nargs = 1;
+		return true;
+	}
+	if (t->waits == WAITS_RUN) {
+		int rc = cmd_poll(&t->run->run, &e);
+		if (rc == VERB_PENDING)
+			return false;
+		struct script_run *r = t->run;
+		t->run = NULL;
+		t->nargs = verbs_results(t->co, r, rc, &e);
+		return true;
+	}
+	return t->waits == WAITS_NOT;
+}
+
+static void start_timers(struct script *s)
+{
+	uint64_t now = script_now_ns();
+
+	for (struct script_timer *t = s->timers; t != NULL; t = t->next) {
+		if (t->fn == LUA_NOREF || t->busy || now < t->due_ns)
+			continue;
+		/* Where the program was held up, missed calls are skipped; the phase stays. */
+		t->due_ns += (1 + (now - t->due_ns) / t->interval_ns) * t->interval_ns;
+		t->busy = true;
+		lua_rawgeti(s->L, LUA_REGISTRYINDEX, t->fn);
+		task_new(s, 0)->timer = t;
+	}
+}
+
+static void push_happened(lua_State *L, const struct script_happened *h)
+{
+	if (h->doc != NULL)
+		json_push(L, h->doc);
+	else
+		lua_newtable(L);
+	lua_pushstring(L, h->name);
+	lua_setfield(L, -2, "event");
+	lua_pushinteger(L, h->port);
+	lua_setfield(L, -2, "port");
+	if (h->text != NULL) {
+		lua_pushstring(L, h->text);
+		lua_setfield(L, -2, "text");
+	}
+}
+
+static void start_handlers(struct script *s)
+{
+	while (s->happened != NULL) {
+		struct script_happened *h = s->happened;
+		s->happened = h->next;
+		if (s->happened == NULL)
+			s->happened_tail = &s->happened;
+		for (struct script_handler *f = s->handlers; f != NULL; f = f->next) {
+			if (f->fn == LUA_NOREF || strcmp(f->event, h->name) != 0)
+				continue;
+			lua_rawgeti(s->L, LUA_REGISTRYINDEX, f->fn);
+			push_happened(s->L, h);
+			task_new(s, 1);
+		}
+		happened_free(h);
+	}
+}
+
+static int start_due(lua_State *L)
+{
+	struct script *s = lua_touserdata(L, 1);
+
+	start_timers(s);
+	start_handlers(s);
+	return 0;
+}
+
+static bool has_timers(const struct script *s)
+{
+	for (const struct script_timer *t = s->timers; t != NULL; t = t->next)
+		if (t->fn != LUA_NOREF)
+			return true;
+	return false;
+}
+
+static int ended(const struct script *s, int rc, struct err *e)
+{
+	switch (s->ends) {
+	case ENDS_TIME:
+		return err_set(e, ETIMEDOUT, "the script was ended: it may run for %g s", (double)s->opts.max_ns / 1e9);
+	case ENDS_CANCEL:
+		return err_set(e, ECANCELED, "interrupted");
+	default:
+		return rc;
+	}
+}
+
+int task_turn(struct script *s, struct err *e)
+{
+	struct script_task *next;
+	int rc = 0;
+
+	if (s->opts.max_ns > 0 && script_now_ns() - s->begin_ns > s->opts.max_ns)
+		s->ends = ENDS_TIME;
+	if (s->ends == ENDS_NOT && lua_cpcall(s->L, start_due, s) != 0) {
+		rc = err_set(e, ENOMEM, "%.500s", lua_tostring(s->L, -1));
+		lua_settop(s->L, 0);
+		return rc;
+	}
+	/* Only the one that runs leaves the list. */
+	for (struct script_task *t = s->tasks; t != NULL && s->ends == ENDS_NOT; t = next) {
+		next = t->next;
+		rc = ready(s, t) ? resume(s, t, e) : VERB_PENDING;
+	}
+	sweep(s, false);
+	if (s->ends != ENDS_NOT)
+		return ended(s, rc, e);
+	return s->main_done && s->tasks == NULL && !has_timers(s) ? VERB_DONE : VERB_PENDING;
+}
+
+void script_event(struct script *s, const char *name, unsigned port, const char *text, json_t *doc)
+{
+	bool wanted = false;
+
+	for (const struct script_handler *f = s->handlers; f != NULL; f = f->next)
+		wanted |= f->fn != LUA_NOREF && strcmp(f->event, name) == 0;
+	if (!s->running || !wanted)
+		return;
+	struct script_happened *h = xcalloc(1, sizeof(*h));
+	h->name = xstrdup(name);
+	h->text = text != NULL ? xstrdup(text) : NULL;
+	h->port = port;
+	h->doc = json_incref(doc);
+	*s->happened_tail = h;
+	s->happened_tail = &h->next;
+}

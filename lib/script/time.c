@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sleep, every, on: nothing of it holds up the program. */
+#include "script_int.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+/* "100ms", or a number of seconds. */
+static uint64_t time_at(lua_State *L, int idx)
+{
+	static const struct vspec spec = {.type = &vt_duration};
+	struct err e;
+	uint64_t ns;
+
+	if (lua_type(L, idx) == LUA_TNUMBER) {
+		double s = lua_tonumber(L, idx);
+		if (!(s >= 0 && s <= 1e9))
+			luaL_error(L, "%f seconds are no time to wait; 0 to 1000000000 are, or text like \"100ms\"", s);
+		return (uint64_t)llround(s * 1e9);
+	}
+	if (vt_duration.parse(&spec, luaL_checkstring(L, idx), &ns, &e) != 0)
+		luaL_error(L, "%s", e.text);
+	return ns;
+}
+
+static int raw_sleep(lua_State *L)
+{
+	uint64_t ns = time_at(L, 1);
+
+	if (script_of(L)->now == NULL || !lua_isyieldable(L))
+		return luaL_error(L, "nothing can wait here, inside a function that was called by one of the library's, like table.sort");
+	return task_wait(L, WAITS_TIME, script_now_ns() + ns, NULL);
+}
+
+static int raw_every(lua_State *L)
+{
+	struct script *s = script_of(L);
+	uint64_t ns = time_at(L, 1);
+
+	luaL_checktype(L, 2, LUA_TFUNCTION);
+	if (ns == 0)
+		return luaL_error(L, "an interval of no time is none");
+	lua_settop(L, 2);
+	int fn = luaL_ref(L, LUA_REGISTRYINDEX);
+	struct script_timer *t = xcalloc(1, sizeof(*t));
+	*t = (struct script_timer){.next = s->timers, .fn = fn, .due_ns = script_now_ns() + ns, .interval_ns = ns, .id = ++s->last_id};
+	s->timers = t;
+	lua_pushinteger(L, (lua_Integer)t->id);
+	return 1;
+}
+
+static int raw_on(lua_State *L)
+{
+	struct script *s = script_of(L);
+	const char *event = luaL_checkstring(L, 1);
+	bool known = s->host.events == NULL;
+
+	luaL_checktype(L, 2, LUA_TFUNCTION);
+	for (unsigned i = 0; !known && s->host.events[i] != NULL; i++)
+		known = strcmp(s->host.events[i], event) == 0;
+	if (!known) {
+		lua_pushliteral(L, "");
+		for (unsigned i = 0; s->host.events[i] != NULL; i++) {
+			lua_pushfstring(L, "%s%s", i > 0 ? ", " : "", s->host.events[i]);
+			lua_concat(L, 2);
+		}
+		return luaL_error(L, "there is no event \"%s\"; there are %s", event, lua_tostring(L, -1));
+	}
+	lua_settop(L, 2);
+	int fn = luaL_ref(L, LUA_REGISTRYINDEX);
+	struct script_handler *h = xcalloc(1, sizeof(*h)), **p = &s->handlers;
+	*h = (struct script_handler){.event = xstrdup(event), .fn = fn, .id = ++s->last_id};
+	while (*p != NULL)
+		p = &(*p)->next;
+	*p = h;
+	lua_pushinteger(L, (lua_Integer)h->id);
+	return 1;
+}
+
+/* stop(id): of a timer or a handler; what has ended already stays ended. */
+static int raw_stop(lua_State *L)
+{
+	struct script *s = script_of(L);
+	unsigned id = (unsigned)luaL_checkinteger(L, 1);
+
+	for (struct script_timer *t = s->timers; t != NULL; t = t->next)
+		if (t->id == id) {
+			luaL_unref(L, LUA_REGISTRYINDEX, t->fn);
+			t->fn = LUA_NOREF;
+		}
+	for (struct script_handler *h = s->handlers; h != NULL; h = h->next)
+		if (h->id == id) {
+			luaL_unref(L, LUA_REGISTRYINDEX, h->fn);
+			h->fn = LUA_NOREF;
+		}
+	return 0;
+}
+
+static int now(lua_State *L)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	lua_pushnumber(L, (lua_Number)t.tv_sec * 1e9 + (lua_Number)t.tv_nsec);
+	return 1;
+}
+
+/* R on the stack. */
+void time_open(lua_State *L, struct script *s, int module)
+{
+	static const luaL_Reg raw[] = {{"sleep", raw_sleep}, {"every", raw_every}, {"on", raw_on}, {"stop", raw_stop}, {NULL, NULL}};
+
+	(void)s;
+	for (const luaL_Reg *r = raw; r->name != NULL; r++) {
+		lua_pushcfunction(L, r->func);
+		lua_setfield(L, -2, r->name);
+	}
+	lua_pushcfunction(L, now);
+	lua_setfield(L, module, "now");
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Verbs as functions. One that takes time is polled by its task, and gives its values when it is done. */
+#include "script_int.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A document that is one thing under one name is that thing: {"trial": {...}}. */
+static const json_t *inner(const json_t *doc)
+{
+	if (json_is_object(doc) && json_object_size(doc) == 1) {
+		const json_t *v = json_object_iter_value(json_object_iter((json_t *)doc));
+		if (json_is_object(v))
+			return v;
+	}
+	return doc;
+}
+
+static void push_documents(lua_State *L, const json_t *results)
+{
+	size_t n = json_array_size(results);
+
+	if (n == 0) {
+		lua_pushboolean(L, true);
+		return;
+	}
+	if (n == 1) {
+		json_push(L, inner(json_array_get(results, 0)));
+		return;
+	}
+	lua_createtable(L, (int)n, 0);
+	for (size_t i = 0; i < n; i++) {
+		json_push(L, inner(json_array_get(results, i)));
+		lua_rawseti(L, -2, (int)i + 1);
+	}
+}
+
+/* Takes the run. */
+int verbs_results(lua_State *L, struct script_run *r, int rc, const struct err *e)
+{
+	struct script *s = script_of(L);
+	int code = r->run.exit_code;
+
+	if (rc < 0) {
+		lua_pushboolean(L, false);
+		script_push_error(L, sbuf_str(&r->where), sbuf_str(&r->line), e, rc);
+		script_run_free(r);
+		return 2;
+	}
+	s->worst_code = code > s->worst_code ? code : s->worst_code;
+	lua_pushboolean(L, true);
+	push_documents(L, r->run.results);
+	lua_pushinteger(L, code);
+	script_run_free(r);
+	return 3;
+}
+
+int verbs_run(lua_State *L, const char *line, bool prints)
+{
+	struct script *s = script_of(L);
+	struct script_run *r = xcalloc(1, sizeof(*r));
+	struct err e = {.col = -1};
+
+	sbuf_add(&r->line, line);
+	script_where(L, &r->where);
+	r->prints = prints;
+	r->run.host = s->host.cmd_host;
+	r->run.out = prints ? s->out : &r->out;
+	r->run.note = s->note;
+	r->run.out_mode = prints ? s->opts.out_mode : OUT_JSON;
+	r->run.batch = s->opts.batch;
+	s->limited = false;
+	int rc = cmd_exec(s->host.cmd, &r->run, sbuf_str(&r->line), &e);
+	s->limited = true;
+	if (rc != VERB_PENDING)
+		return verbs_results(L, r, rc, &e);
+	if (s->now != NULL && lua_isyieldable(L))
+		return task_wait(L, WAITS_RUN, 0, r);
+	cmd_cancel(&r->run);
+	err_set(&e, EINVAL, "this takes time, and nothing can wait inside a function that was called by one of the library's, like table.sort");
+	return verbs_results(L, r, -EINVAL, &e);
+}
+
+static int call_verb(lua_State *L)
+{
+	const struct verb *v = lua_touserdata(L, lua_upvalueindex(1));
+	struct script *s = script_of(L);
+	struct sbuf line = {0}, where = {0};
+	struct err e;
+	int rc = args_line(L, s->host.cmd, v, 1, lua_gettop(L), &line, &e);
+
+	lua_settop(L, 0);
+	if (rc == 0) {
+		lua_pushlstring(L, line.s, line.len);
+		sbuf_free(&line);
+		return verbs_run(L, lua_tostring(L, 1), false);
+	}
+	script_where(L, &where);
+	lua_pushboolean(L, false);
+	script_push_error(L, sbuf_str(&where), NULL, &e, rc);
+	sbuf_free(&where);
+	sbuf_free(&line);
+	return 2;
+}
+
+/* cmd(line) */
+static int raw_cmd(lua_State *L)
+{
+	size_t len;
+	const char *line = luaL_checklstring(L, 1, &len);
+
+	if (strlen(line) != len)
+		return luaL_error(L, "the command holds a zero byte");
+	return verbs_run(L, line, true);
+}
+
+/* R.verbs: raw functions by name; R.groups: {stream = {add = "stream_add"}}. R is on the stack. */
+void verbs_open(lua_State *L, struct script *s, int module)
+{
+	(void)module;
+	lua_newtable(L);
+	lua_newtable(L);
+	for (unsigned i = 0; i < cmd_nverbs(s->host.cmd); i++) {
+		const struct verb *v = cmd_verb_at(s->host.cmd, i);
+		const char *blank = strchr(v->name, ' ');
+		struct sbuf key = {0}, first = {0}, second = {0};
+		verb_key(v, &key);
+		lua_pushlightuserdata(L, (void *)(uintptr_t)v);
+		lua_pushcclosure(L, call_verb, 1);
+		lua_setfield(L, -3, key.s);
+		if (blank != NULL) {
+			char *head = xstrdup(v->name);
+			head[blank - v->name] = '\0';
+			args_key(head, &first);
+			args_key(blank + 1, &second);
+			free(head);
+			lua_getfield(L, -1, first.s);
+			if (lua_isnil(L, -1)) {
+				lua_pop(L, 1);
+				lua_newtable(L);
+				lua_pushvalue(L, -1);
+				lua_setfield(L, -3, first.s);
+			}
+			lua_pushstring(L, key.s);
+			lua_setfield(L, -2, second.s);
+			lua_pop(L, 1);
+		}
+		sbuf_free(&key);
+		sbuf_free(&first);
+		sbuf_free(&second);
+	}
+	lua_setfield(L, -3, "groups");
+	lua_setfield(L, -2, "verbs");
+	lua_pushcfunction(L, raw_cmd);
+	lua_setfield(L, -2, "cmd");
+}
