@@ -4,7 +4,7 @@
 #include "base.h"
 #include "rpc/rpc.h"
 
-enum args_what { ARGS_RUN, ARGS_HELP, ARGS_VERSION, ARGS_DUMP, ARGS_SCHEMA, ARGS_MAN };
+enum args_what { ARGS_RUN, ARGS_HELP, ARGS_VERSION, ARGS_DUMP, ARGS_SCHEMA, ARGS_LUA, ARGS_LUA_MANUAL, ARGS_MAN };
 enum args_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* A command file (-f, read whole) or text (-e), in the order given. */
@@ -18,8 +18,11 @@ struct args {
 	enum args_color color;
 	int out_mode; /* enum out_mode */
 	bool batch, keep_going, promiscuous, take, no_screen, lua_jit;
+	bool attach;          /* a client of a program that serves */
+	const char *attach_to; /* NULL: the only one */
+	bool daemon, serve;   /* no prompt, goes on for its clients */
 	bool stream; /* lines of JSON while it runs */
-	const char *log_file, *theme, *report; /* NULL: not given */
+	const char *log_file, *theme, *report, *pid_file; /* NULL: not given */
 	struct rpc_opts rpc;
 	uint64_t mbufs, txd, rxd, mtu; /* 0: not given */
 	const char **port;

@@ -4,25 +4,33 @@
 #include "set/set.h"
 
 #include <errno.h>
+#include <string.h>
+
+#include "script.h"
+
+unsigned app_nports(const struct app *app)
+{
+	return app->ctl != NULL ? ctl_nports(app->ctl) : app->remote_nports;
+}
 
 static unsigned host_nports(void *arg)
 {
-	const struct app *app = arg;
-
-	return app->ctl != NULL ? ctl_nports(app->ctl) : 0;
+	return app_nports(arg);
 }
 
 static unsigned host_nstreams(void *arg, unsigned port)
 {
 	const struct app *app = arg;
 
-	return ctl_nstreams(app->ctl, port);
+	return app->ctl != NULL ? ctl_nstreams(app->ctl, port) : 0;
 }
 
 static void *host_object(void *arg, enum cmd_scope scope, unsigned port, unsigned stream)
 {
 	struct app *app = arg;
 
+	if (app->ctl == NULL && scope != SCOPE_GLOBAL)
+		return NULL;
 	switch (scope) {
 	case SCOPE_PORT:
 		return ctl_port_cfg(app->ctl, port);
@@ -64,6 +72,33 @@ static const struct setting *host_row(void *arg, const char *name)
 	return set_row_named(name);
 }
 
+struct chunk_offer {
+	const char *text; /* the chunk */
+	int start;        /* of the name in it */
+	void (*offer)(void *to, const char *word, const char *help);
+	void *to;
+};
+
+static void offer_name(void *arg, const char *word, const char *help)
+{
+	struct chunk_offer *o = arg;
+	struct sbuf all = {0};
+
+	sbuf_addn(&all, o->text, (size_t)o->start);
+	sbuf_add(&all, word);
+	o->offer(o->to, all.s, help);
+	sbuf_free(&all);
+}
+
+static void host_complete(void *arg, const struct verb *v, const char *text, void (*offer)(void *to, const char *word, const char *help), void *to)
+{
+	const struct app *app = arg;
+	struct chunk_offer o = {.text = text, .offer = offer, .to = to};
+
+	if (strcmp(v->name, "lua") == 0 && app->cmd != NULL)
+		script_complete_line(app->cmd, text, (int)strlen(text), &o.start, offer_name, &o);
+}
+
 void app_host(struct app *app, struct cmd_host *host)
 {
 	*host = (struct cmd_host){
@@ -74,6 +109,7 @@ void app_host(struct app *app, struct cmd_host *host)
 		.may_set = host_may_set,
 		.changed = host_changed,
 		.row = host_row,
+		.complete = host_complete,
 	};
 	set_bind(app);
 }
@@ -81,13 +117,13 @@ void app_host(struct app *app, struct cmd_host *host)
 void app_all_ports(const struct app *app, struct portset *out)
 {
 	*out = (struct portset){0};
-	for (unsigned p = 0; p < ctl_nports(app->ctl) && p < PORTSET_MAX; p++)
+	for (unsigned p = 0; p < app_nports(app) && p < PORTSET_MAX; p++)
 		portset_add(out, p);
 }
 
 int app_ports(const struct app *app, const struct target *t, bool streams_ok, struct portset *out, struct err *e)
 {
-	unsigned nports = ctl_nports(app->ctl);
+	unsigned nports = app_nports(app);
 	struct portset set = {0};
 
 	for (unsigned i = 0; i < t->n; i++) {
@@ -108,7 +144,7 @@ int app_ports(const struct app *app, const struct target *t, bool streams_ok, st
 
 unsigned app_first_stream(const struct app *app, unsigned port)
 {
-	unsigned n = ctl_nstreams(app->ctl, port), s = 0;
+	unsigned n = app->ctl != NULL ? ctl_nstreams(app->ctl, port) : 0, s = 0;
 
 	while (s + 1 < n && ctl_stream_cfg(app->ctl, port, s) == NULL)
 		s++;

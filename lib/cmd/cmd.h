@@ -147,6 +147,8 @@ struct cmd_host {
 	/* A row that the table does not list, for a name that is no row's exactly ("ipv4[3].src"); NULL: there is none. Valid as long as the
 	 * table's rows. */
 	const struct setting *(*row)(void *arg, const char *name);
+	/* What could stand at the end of text, the word at the cursor, in the rest of a line of that verb. offer's word takes its place. */
+	void (*complete)(void *arg, const struct verb *v, const char *text, void (*offer)(void *to, const char *word, const char *help), void *to);
 };
 
 /* The rows must outlive the result; the arrays of pointers and the host record are copied. host may be NULL for what looks at the rows alone
@@ -183,6 +185,11 @@ void cmd_result(struct cmd_run *r, json_t *doc);
 /* Only look: parse and match, run nothing (for `load`'s check of a whole file; VERB_NO_LOAD verbs are refused). Values are checked too,
  * but not what depends on earlier lines: the row that an alias row stands for, which streams there are, and may_set. */
 int cmd_check(struct cmd *, const char *line, struct err *e);
+
+/* What a line names, nothing is run: its verb, the setting and the choice among its arguments (NULL: it has none). Streams need not be there.
+ * False: it is empty, or would be refused for its words. */
+struct cmd_seen { const struct verb *verb; const struct setting *setting; const char *choice; };
+bool cmd_look(const struct cmd *, const char *line, struct cmd_seen *out);
 
 /* "line\n   ^ text" for people. */
 void cmd_err_print(const char *line, const struct err *e, struct sbuf *out);
