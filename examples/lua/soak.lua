@@ -37,8 +37,9 @@ wr.port[o.from].count = 0
 wr.clear("all")
 line()
 wr.start(o.from, "for", o.time)
-wr.every(o.every, line)
+local lines_of_time = wr.every(o.every, line)
 wr.wait(o.from)
+lines_of_time:stop()
 line()
 out:close()
 
