@@ -26,8 +26,8 @@ struct opt {
 	const char *help;  /* lines; the first one stands beside the option */
 };
 
-static opt_fn take_port, take_map, take_file, take_text, take_flag, take_out, take_color, take_number, take_log, take_theme,
-	take_what, take_later;
+static opt_fn take_port, take_map, take_file, take_text, take_flag, take_out, take_color, take_number, take_string,
+	take_what, take_later, take_socket, take_listen, take_token, take_allow, take_limit;
 
 #define AT(member) offsetof(struct args, member)
 
@@ -55,6 +55,9 @@ static const struct opt opts[] = {
 	{0, "no-screen", NULL, take_flag, AT(no_screen), 0, "begin with the prompt alone; `screen on` opens the full screen"},
 	{0, "json", NULL, take_out, 0, OUT_JSON, "every result as one JSON document on one line"},
 	{0, "csv", NULL, take_out, 0, OUT_CSV, "every result as CSV"},
+	{0, "json-stream", NULL, take_flag, AT(stream), 0,
+	 "lines of JSON while it runs: start, interval, trial, result, end ...; implies --batch"},
+	{0, "report", "FILE", take_string, AT(report), 0, "write the whole run as one JSON document at its end"},
 	{0, "color", "WHEN", take_color, 0, 0, "colours: auto (default), always, never"},
 	{'P', "promiscuous", NULL, take_flag, AT(promiscuous), 0, "ports start promiscuous"},
 	{0, "take", NULL, take_flag, AT(take), 0, "let xdp: take an interface that has an address"},
@@ -62,13 +65,28 @@ static const struct opt opts[] = {
 	{0, "txd", "N", take_number, AT(txd), 0, "Tx descriptors per queue at start"},
 	{0, "rxd", "N", take_number, AT(rxd), 0, "Rx descriptors per queue at start"},
 	{0, "mtu", "BYTES", take_number, AT(mtu), 0, "MTU at start; buffers are sized for it"},
-	{'l', "log", "FILE", take_log, 0, 0, "append the log to a file"},
-	{'T', "theme", "NAME", take_theme, 0, 0, "colours of the screen: dark, light, high-contrast, colourblind, mono, or a file"},
+	{'l', "log", "FILE", take_string, AT(log_file), 0, "append the log to a file"},
+	{'T', "theme", "NAME", take_string, AT(theme), 0, "colours of the screen: dark, light, high-contrast, colourblind, mono, or a file"},
 	{'s', "replay", "P:FILE", take_later, 0, 0, "replay file of a port (not in this version)"},
-	{'G', "listen", NULL, take_later, 0, 0, "remote socket on the default address (not in this version)"},
-	{'g', "listen-on", "ADDR", take_later, 0, 0, "remote socket on ADDR (not in this version)"},
 	{0, "lua-jit", NULL, take_flag, AT(lua_jit), 0, "compile scripts: loops are faster, and nothing interrupts them"},
+	{0, "socket", "[=NAME]", take_socket, 0, 0,
+	 "remote control over a Unix socket of this user, $XDG_RUNTIME_DIR/wirerate/NAME.sock,\n"
+	 "/run/wirerate for root; a NAME with a slash is a path. Without one: wirerate"},
+	{'G', "listen", NULL, take_listen, 0, 0, "remote control over TCP at 127.0.0.1:22022, with a token"},
+	{'g', "listen-on", "ADDR", take_listen, 0, 0,
+	 "the same at HOST:PORT, HOST or :PORT; without encryption: beyond this machine\n"
+	 "only in networks that you trust, else through ssh -L"},
+	{0, "token-file", "FILE", take_token, 0, 0,
+	 "the token of clients over TCP, mode 0600; made when it is not there.\n"
+	 "Default: the file `token` beside the Unix socket"},
+	{0, "rpc-allow", "LIST", take_allow, 0, 0,
+	 "what is refused over TCP and to Lua from clients: files (commands that name one), quit,\n"
+	 "lua (without sandbox), all"},
+	{0, "rpc-limit", "LIST", take_limit, 0, 0,
+	 "limits of remote clients, NAME=VALUE,...: clients=128 line=1M queue=256 rate=5000\n"
+	 "out=16M lua-time=60s lua-memory=64M"},
 	{0, "dump-commands", NULL, take_what, 0, ARGS_DUMP, "print the tables of settings and commands as JSON"},
+	{0, "dump-schema", NULL, take_what, 0, ARGS_SCHEMA, "print the JSON Schema of all that is printed as JSON"},
 	{0, "man", NULL, take_what, 0, ARGS_MAN, "print the manual page (roff)"},
 	{'h', "help", NULL, take_what, 0, ARGS_HELP, "print this help"},
 	{'V', "version", NULL, take_what, 0, ARGS_VERSION, "print the version"},
@@ -111,7 +129,8 @@ static void make_getopt(char *shorts, struct option *longs)
 	*shorts++ = ':';
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
 		const struct opt *o = &opts[i];
-		longs[i] = (struct option){o->name, o->arg != NULL ? required_argument : no_argument, NULL, opt_id(o)};
+		int how = o->arg == NULL ? no_argument : o->arg[0] == '[' ? optional_argument : required_argument;
+		longs[i] = (struct option){o->name, how, NULL, opt_id(o)};
 		if (o->letter == 0)
 			continue;
 		*shorts++ = o->letter;
@@ -214,20 +233,55 @@ static int take_color(struct args *a, const struct opt *o, const char *value, st
 	return err_set(e, EINVAL, "option --color: '%s'; allowed: auto, always, never", value);
 }
 
-static int take_log(struct args *a, const struct opt *o, const char *value, struct err *e)
+static int take_string(struct args *a, const struct opt *o, const char *value, struct err *e)
 {
-	(void)o;
 	(void)e;
-	a->log_file = value;
+	*(const char **)((char *)a + o->offset) = value;
 	return 0;
 }
 
-static int take_theme(struct args *a, const struct opt *o, const char *value, struct err *e)
+static int take_socket(struct args *a, const struct opt *o, const char *value, struct err *e)
+{
+	struct sbuf path = {0};
+	struct err why;
+
+	(void)o;
+	a->rpc.socket = value != NULL ? value : "";
+	int rc = rpc_socket_path(a->rpc.socket, &path, &why);
+	sbuf_free(&path);
+	return rc == 0 ? 0 : err_set(e, EINVAL, "option --socket: %s", why.text);
+}
+
+static int take_listen(struct args *a, const struct opt *o, const char *value, struct err *e)
 {
 	(void)o;
 	(void)e;
-	a->theme = value;
+	a->rpc.listen = value != NULL ? value : "";
 	return 0;
+}
+
+static int take_token(struct args *a, const struct opt *o, const char *value, struct err *e)
+{
+	(void)o;
+	(void)e;
+	a->rpc.token_file = value;
+	return 0;
+}
+
+static int take_allow(struct args *a, const struct opt *o, const char *value, struct err *e)
+{
+	struct err why;
+
+	(void)o;
+	return rpc_allow_parse(value, &a->rpc.allow, &why) == 0 ? 0 : err_set(e, EINVAL, "option --rpc-allow: %s", why.text);
+}
+
+static int take_limit(struct args *a, const struct opt *o, const char *value, struct err *e)
+{
+	struct err why;
+
+	(void)o;
+	return rpc_limits_parse(value, &a->rpc.limits, &why) == 0 ? 0 : err_set(e, EINVAL, "option --rpc-limit: %s", why.text);
 }
 
 /* Whole files are read before anything starts: a missing one is told at once, not after the ones before it have run. */
@@ -360,6 +414,7 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 	int c, rc;
 
 	*a = (struct args){.out_mode = OUT_TEXT};
+	rpc_limits_init(&a->rpc.limits);
 	make_getopt(shorts, longs);
 	int skip = split_eal(a, argc, argv);
 	argc -= skip;
@@ -384,6 +439,9 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 		a->command = join(argv + optind, argc - optind);
 	if (a->command != NULL && a->command[0] == '\0')
 		return err_set(e, EINVAL, "the command after the options is empty; wirerate help lists the commands");
+	if (a->stream && a->out_mode == OUT_CSV)
+		return err_set(e, EINVAL, "--csv and --json-stream exclude each other: one of them wants standard output");
+	a->batch = a->batch || a->stream;
 	return 0;
 }
 
@@ -408,7 +466,7 @@ static void opt_head(const struct opt *o, struct sbuf *b)
 		sbuf_add(b, "    ");
 	sbuf_addf(b, "--%s", o->name);
 	if (o->arg != NULL)
-		sbuf_addf(b, " %s", o->arg);
+		sbuf_addf(b, "%s%s", o->arg[0] == '[' ? "" : " ", o->arg);
 }
 
 void args_help(struct sbuf *out)

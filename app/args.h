@@ -2,8 +2,9 @@
 /* The command line of the program: one table of options that getopt, --help and the manual page are made from. */
 #pragma once
 #include "base.h"
+#include "rpc/rpc.h"
 
-enum args_what { ARGS_RUN, ARGS_HELP, ARGS_VERSION, ARGS_DUMP, ARGS_MAN };
+enum args_what { ARGS_RUN, ARGS_HELP, ARGS_VERSION, ARGS_DUMP, ARGS_SCHEMA, ARGS_MAN };
 enum args_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* A command file (-f, read whole) or text (-e), in the order given. */
@@ -17,7 +18,9 @@ struct args {
 	enum args_color color;
 	int out_mode; /* enum out_mode */
 	bool batch, keep_going, promiscuous, take, no_screen, lua_jit;
-	const char *log_file, *theme; /* NULL: not given */
+	bool stream; /* lines of JSON while it runs */
+	const char *log_file, *theme, *report; /* NULL: not given */
+	struct rpc_opts rpc;
 	uint64_t mbufs, txd, rxd, mtu; /* 0: not given */
 	const char **port;
 	unsigned nports;

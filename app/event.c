@@ -8,6 +8,7 @@
 const char *const app_event_names[APP_EVENTS] = {
 	[APP_EVENT_NOTE] = "note", [APP_EVENT_LINK] = "link",     [APP_EVENT_START] = "start",
 	[APP_EVENT_END] = "end",   [APP_EVENT_TICK] = "interval", [APP_EVENT_TRIAL] = "trial",
+	[APP_EVENT_CHECK] = "check",
 };
 
 /* One that stops listening while it is told is only marked; it goes when nobody is being told. */

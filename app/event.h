@@ -13,9 +13,10 @@ enum app_event_kind {
 	APP_EVENT_END,   /* a port has stopped sending */
 	APP_EVENT_TICK,  /* control's interval of a second has ended: `show stats` has new rates; port 0 */
 	APP_EVENT_TRIAL, /* a trial has ended; doc */
+	APP_EVENT_CHECK, /* a check of a script, expect(): text, doc {"passed": true or false} */
 	APP_EVENTS
 };
-extern const char *const app_event_names[APP_EVENTS]; /* "note", "link", "start", "end", "interval", "trial" */
+extern const char *const app_event_names[APP_EVENTS]; /* "note", "link", "start", "end", "interval", "trial", "check" */
 
 struct app_event {
 	enum app_event_kind kind;

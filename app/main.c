@@ -16,6 +16,8 @@
 #include "event.h"
 #include "log.h"
 #include "out.h"
+#include "report.h"
+#include "schema.h"
 #include "sess.h"
 #include "set/set.h"
 #include "snapshot.h"
@@ -26,6 +28,8 @@
 enum { EXIT_USAGE = 2, EXIT_LACKING = 3 };
 
 #define TICK_NS 1000000000ull
+#define SETTLE_NS 3000000000ull /* for the totals of a report */
+#define SETTLE_POLL_NS 1000000ull
 
 struct prog {
 	struct args args;
@@ -33,6 +37,8 @@ struct prog {
 	struct sess *sess;
 	struct console *console;
 	struct app_listener *log;
+	struct rpc *rpc; /* NULL: no remote socket */
+	struct report *report;
 	bool interactive;
 	int signo;   /* ends by it */
 	int batch_code; /* of what was waited for at the end of input */
@@ -131,6 +137,8 @@ static int print_about(enum args_what what)
 		args_help(&out);
 	} else if (what == ARGS_VERSION) {
 		sbuf_add(&out, "wirerate " WR_VERSION "\n");
+	} else if (what == ARGS_SCHEMA) {
+		sbuf_add(&out, schema_text);
 	} else if (what == ARGS_DUMP) {
 		json_t *doc = cmd_dump(cmd);
 		out_write(OUT_JSON, doc, NULL, &out);
@@ -144,18 +152,27 @@ static int print_about(enum args_what what)
 	return out_status(rc);
 }
 
+static int print_result(void *arg, const char *text)
+{
+	struct prog *p = arg;
+	int rc = p->out_err == 0 ? console_print(p->console, true, text) : p->out_err;
+
+	if (rc != 0 && p->out_err == 0) {
+		p->out_err = rc;
+		loop_stop(p->app.loop);
+	}
+	return rc;
+}
+
 static void on_session(void *arg, const struct sess_event *ev)
 {
 	struct prog *p = arg;
-	int rc;
 
+	report_session(p->report, ev);
 	switch (ev->kind) {
 	case SESS_RESULT:
-		rc = p->out_err == 0 ? console_print(p->console, true, ev->text) : 0;
-		if (rc != 0) {
-			p->out_err = rc;
-			loop_stop(p->app.loop);
-		}
+		if (!p->args.stream)
+			print_result(p, ev->text);
 		break;
 	case SESS_NOTE:
 		console_print(p->console, false, ev->text);
@@ -174,6 +191,7 @@ static void on_log(void *arg, const struct log_entry *m)
 {
 	struct prog *p = arg;
 
+	report_log(p->report, m);
 	if (m->level == LOG_LVL_ERROR)
 		console_error(p->console, m->text);
 	else if (m->level <= LOG_LVL_INFO)
@@ -250,6 +268,7 @@ static void on_turn(void *arg)
 	struct prog *p = arg;
 
 	sess_poll(p->sess);
+	rpc_turn(p->rpc);
 	ctl_turn(p->app.ctl);
 	app_events_turn(&p->app);
 }
@@ -319,7 +338,7 @@ static int open_control(struct prog *p)
 static void open_session(struct prog *p)
 {
 	const struct console_opts con = {.loop = p->app.loop, .color = p->args.color, .view = &p->app.view, .turn = turn, .arg = p};
-	const struct sess_opts opts = {.out_mode = p->args.out_mode,
+	const struct sess_opts opts = {.out_mode = p->args.stream ? OUT_JSON : p->args.out_mode,
 				       .batch = !p->interactive,
 				       .keep_going = p->args.keep_going};
 	static const int terminal[] = {SIGWINCH, SIGTSTP, SIGCONT}, ends[] = {SIGTERM, SIGHUP};
@@ -336,11 +355,27 @@ static void open_session(struct prog *p)
 	loop_timer(p->app.loop, TICK_NS, TICK_NS, on_tick, p);
 	if (ctl_link_fd(p->app.ctl) >= 0)
 		loop_fd(p->app.loop, ctl_link_fd(p->app.ctl), POLLIN, on_links, p);
+	const struct report_opts rep = {.lines = p->args.stream, .documents = p->args.out_mode == OUT_JSON, .file = p->args.report,
+					.print = print_result, .arg = p};
+	p->report = report_new(&p->app, &rep);
 	loop_signal(p->app.loop, SIGINT, on_interrupt, p);
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		loop_signal(p->app.loop, ends[i], on_end, p);
 	for (size_t i = 0; i < ARRAY_SIZE(terminal); i++)
 		loop_signal(p->app.loop, terminal[i], on_terminal, p);
+}
+
+static int open_remote(struct prog *p)
+{
+	struct rpc_opts opts = p->args.rpc;
+	struct err e;
+
+	opts.version = WR_VERSION;
+	int rc = rpc_open(&p->rpc, &p->app, &opts, &e);
+	if (rc == 0)
+		return 0;
+	fprintf(stderr, "wirerate: %s\n", e.text);
+	return rc == -EINVAL ? EXIT_USAGE : EXIT_LACKING;
 }
 
 static void run_session(struct prog *p)
@@ -374,6 +409,28 @@ static void take_late_interrupt(struct prog *p)
 		p->signo = SIGINT;
 }
 
+/* Totals are read when nothing moves any more: a bounded wait, after which they are what they are. */
+static int end_report(struct prog *p, int code)
+{
+	const uint64_t until = loop_now_ns() + SETTLE_NS;
+	struct portset all;
+	struct err e;
+
+	if (p->report == NULL)
+		return code;
+	app_all_ports(&p->app, &all);
+	ctl_stop(p->app.ctl, &all);
+	while (ctl_settled(p->app.ctl, &all) == 0 && loop_now_ns() < until)
+		loop_turn(p->app.loop, SETTLE_POLL_NS);
+	if (code == 0 && p->out_err != 0)
+		code = p->out_err == -EPIPE ? 0 : EXIT_LACKING;
+	if (report_end(p->report, code, p->signo, &e) != 0) {
+		fprintf(stderr, "wirerate: %s\n", e.text);
+		code = code == 0 ? EXIT_LACKING : code;
+	}
+	return code;
+}
+
 static int close_session(struct prog *p)
 {
 	int code = p->interactive ? 0 : sess_exit_code(p->sess);
@@ -383,8 +440,12 @@ static int close_session(struct prog *p)
 	if (p->signo == 0)
 		take_late_interrupt(p);
 	arm_second_interrupt();
+	code = end_report(p, code);
+	report_free(p->report);
+	p->report = NULL;
 	log_listen(NULL, NULL);
 	app_unlisten(p->log);
+	rpc_close(p->rpc);
 	sess_free(p->sess);
 	snapshot_forget(&p->app);
 	cmd_free(p->app.cmd);
@@ -428,8 +489,11 @@ int main(int argc, char **argv)
 	code = open_control(&p);
 	if (code == 0) {
 		open_session(&p);
-		run_session(&p);
-		code = close_session(&p);
+		code = open_remote(&p);
+		if (code == 0)
+			run_session(&p);
+		int end = close_session(&p);
+		code = code != 0 ? code : end;
 		ctl_close(p.app.ctl);
 	}
 	loop_free(p.app.loop);

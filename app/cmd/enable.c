@@ -14,7 +14,7 @@ struct feature {
 	int code;
 };
 
-#define LATER "not in this version"
+#define LATER CMD_LATER
 
 static const char *const words[] = {
 	"vlan", "qinq", "mpls", "gre", "gre_eth", "vxlan", "random", "range", "rnd_s_ip", "rnd_s_pt", "process", "icmp", "capture", "pcap",

@@ -122,7 +122,7 @@ const struct verb verb_lua = {
 		"Ctrl-C ends it, also in a loop; ports keep sending.",
 };
 const struct verb verb_script = {
-	.name = "script", .args = args_script, .run = run_script, .poll = poll_script, .cancel = cancel, .flags = VERB_NO_LOAD,
+	.name = "script", .args = args_script, .run = run_script, .poll = poll_script, .cancel = cancel, .flags = VERB_NO_LOAD | VERB_TRUSTED,
 	.help = "Run a file of Lua: script sweep.lua 64 1518. Its arguments are `...` and the table `arg`.\n"
 		"An error is told with file, line and a traceback, and is a refused command (exit code 2); a failed expect() gives 1.\n"
 		"require() finds modules beside the file, in ~/.config/wirerate/lua, and those that came with the program.\n"

@@ -15,6 +15,6 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 static const struct arg_spec none[] = {{ARG_END}};
 
 const struct verb verb_quit = {
-	.name = "quit", .alias = "exit", .args = none, .run = run, .flags = VERB_NO_LOAD,
+	.name = "quit", .alias = "exit", .args = none, .run = run, .flags = VERB_NO_LOAD | VERB_ENDS,
 	.help = "Stop all ports and leave.",
 };

@@ -77,6 +77,19 @@ static unsigned number(const json_t *o, const char *key)
 	return (unsigned)json_integer_value(json_object_get(o, key));
 }
 
+static void remark_stamps(unsigned id, const json_t *stamps, struct sbuf *out)
+{
+	const char *source = json_string_value(json_object_get(stamps, "source"));
+
+	if (source == NULL || strcmp(source, "software") == 0)
+		return;
+	sbuf_addf(out, "port %u: arrivals are timed %s", id, json_string_value(json_object_get(stamps, "text")));
+	if (number(stamps, "software") > 0)
+		sbuf_addf(out, "; %u frames by our clock (%u had no stamp, %u one that cannot be)", number(stamps, "software"), number(stamps, "unstamped"),
+			  number(stamps, "odd"));
+	sbuf_addc(out, '\n');
+}
+
 /* What is said in words: of the whole, then of ports where something is to be known. */
 static void remarks(const json_t *doc, struct sbuf *out)
 {
@@ -92,6 +105,7 @@ static void remarks(const json_t *doc, struct sbuf *out)
 		if (number(counts, "rx_queues") > 1)
 			sbuf_addf(out, "port %u: probes of one stream and Tx queue came on up to %u Rx queues: order and jitter are judged on "
 				  "each queue alone\n", id, number(counts, "rx_queues"));
+		remark_stamps(id, json_object_get(port, "timestamps"), out);
 		if (why != NULL)
 			sbuf_addf(out, "port %u: not exact: %s\n", id, json_string_value(why));
 		if (asked && json_is_null(json_object_get(port, "bias_ns")))

@@ -333,7 +333,7 @@ static const struct arg_spec args_theme[] = {
 	[SAVE] = {ARG_WORD, "save", ARG_OPT | ARG_NO_LOAD},
 	[SAVE_FILE] = {ARG_FILE, "FILE", ARG_OPT},
 	[LOAD] = {ARG_WORD, "load", ARG_OPT | ARG_NO_LOAD},
-	[LOAD_NAME] = {ARG_VALUE, "NAME", ARG_OPT, {&vt_name}},
+	[LOAD_NAME] = {ARG_VALUE, "NAME", ARG_OPT | ARG_PATH, {&vt_name}},
 	{ARG_END},
 };
 

@@ -41,6 +41,7 @@ static const struct out_col cols[] = {
 	{"fates.received", "received", OF_COUNT},
 	{"fates.lost", "lost: wire or device", OF_COUNT},
 	{"fates.late", "late", OF_COUNT, .some = true},
+	{"fates.unknown", "lost or unrecognised", OF_COUNT, .some = true},
 	{"fates.corrupted", "corrupted", OF_COUNT, .some = true},
 	{"fates.not_accepted", "tx not accepted", OF_COUNT, .some = true},
 	{"fates.tx_errors", "tx errors", OF_COUNT, .some = true},
@@ -113,6 +114,9 @@ static void print_table(struct cmd_run *r, const json_t *trial)
 		sbuf_add(r->out, "valid\n");
 	json_array_foreach(json_object_get(trial, "why"), i, why)
 		sbuf_addf(r->out, "%s: %s\n", json_string_value(json_array_get(json_object_get(trial, "reasons"), i)), json_string_value(why));
+	if (json_integer_value(json_object_get(trial, "inside")) > 0)
+		sbuf_addf(r->out, "about %" JSON_INTEGER_FORMAT " frames were still inside the device under test of our own wire when the wait for them "
+			  "was over (trial.drain-max)\n", json_integer_value(json_object_get(trial, "inside")));
 	if (json_is_string(json_object_get(trial, "no_probes")))
 		sbuf_addf(r->out, "no probes: %s\n", json_string_value(json_object_get(trial, "no_probes")));
 	if (json_is_string(json_object_get(trial, "inexact")))

@@ -55,6 +55,7 @@ static void offload_unset(const struct setting *row, void *obj)
 
 static const struct setting_store offload_store = {offload_put, offload_get, offload_unset};
 
+static const char *const timestamp_words[] = {"auto", "nic", "software", NULL};
 static const char *const pacing_words[] = {"software", "queue", "timestamp", NULL};
 
 #define AT(member) offsetof(struct port_cfg, member)
@@ -81,6 +82,13 @@ const struct setting set_port_rows[] = {
 	 .check = set_check_pacing,
 	 .help = "who holds frames back until they are due: our workers, below them rate limits of the device's queues, or its time stamps;\n"
 		 "`show ports` says what the device does of it"},
+	{.name = "lead", .scope = SCOPE_PORT, .v = {&vt_duration, 1000, 100000000}, .dflt = "100us", .offset = AT(lead_ns),
+	 .help = "with `pacing timestamp`, how long before they are due frames are handed to the device"},
+	{.name = "timestamps", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = timestamp_words}, .dflt = "auto", .offset = AT(timestamps),
+	 .check = set_check_timestamps,
+	 .help = "who says when frames with probes arrived: auto and nic take the device's receive time stamps where it gives them and its clock\n"
+		 "can be read (nic warns where not), software reads our clock for each burst and does not ask for stamps, with which some drivers\n"
+		 "receive slower; `show ports` and `show latency` say what is used and how exact it is"},
 	{.name = "mtu", .scope = SCOPE_PORT, .v = {&vt_uint, MTU_MIN, MTU_MAX}, .dflt = "1500", .unit = "bytes", .offset = AT(mtu),
 	 .flags = SET_RESTART, .check = set_check_port, .help = "largest frame without Ethernet header and FCS"},
 	{.name = "txd", .alias = "tx descriptors", .scope = SCOPE_PORT, .v = {&vt_uint, 32, 32768}, .dflt = "1024",

@@ -145,6 +145,14 @@ bool set_check_pacing(const struct setting *row, const void *port_cfg, struct er
 	return !set_find_port(port_cfg, &port) || ctl_pacing(bound->ctl, port, warn) == 0;
 }
 
+bool set_check_timestamps(const struct setting *row, const void *port_cfg, struct err *warn)
+{
+	unsigned port;
+
+	(void)row;
+	return !set_find_port(port_cfg, &port) || ctl_timestamps(bound->ctl, port, warn) == 0;
+}
+
 void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf *note)
 {
 	struct sbuf text = {0};

@@ -48,6 +48,7 @@ bool set_check_per_start(const struct setting *row, const void *port_cfg, struct
 /* Arrivals need deadlines, and frames "as fast as possible" have none. */
 bool set_check_arrival(const struct setting *row, const void *port_cfg, struct err *warn);
 /* What the device says to it. */
+bool set_check_timestamps(const struct setting *row, const void *port_cfg, struct err *warn);
 bool set_check_pacing(const struct setting *row, const void *port_cfg, struct err *warn);
 /* "port 0: 1.488Mpps = 10% = ..." */
 void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf *note);

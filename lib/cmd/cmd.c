@@ -98,7 +98,7 @@ static int parse(const struct cmd *c, const char *line, bool look, struct parsed
 	if (v == NULL)
 		return -EINVAL;
 	if (v->flags & VERB_LATER)
-		return err_at(e, ENOTSUP, p->l.w[0].col, "%s: not in this version", v->name);
+		return err_at(e, ENOTSUP, p->l.w[0].col, "%s: " CMD_LATER, v->name);
 	if (look && (v->flags & VERB_NO_LOAD))
 		return no_load(v->name, p->l.w[0].col, e);
 	rc = args_match(c, v, &p->l, line, used, look, p->args, p->text, e);

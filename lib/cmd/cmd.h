@@ -63,6 +63,7 @@ enum arg_flags {
 	ARG_AFTER = 2, /* beside ARG_OPT: only where the optional argument before it was given ("[<what> [<ports>]]") */
 	ARG_NEW = 4,   /* ARG_TARGETS: the streams need not be there, the verb looks at them itself */
 	ARG_NO_LOAD = 8, /* what VERB_NO_LOAD says of a verb, of a line with this word alone */
+	ARG_PATH = 16, /* it may name a file, as an ARG_FILE does */
 };
 struct arg_spec {
 	enum arg_kind kind;
@@ -71,7 +72,7 @@ struct arg_spec {
 	 * ARG_WORD or has no ARG_OPT itself, come together or not at all ("[for DURATION]": both have ARG_OPT). */
 	uint32_t flags;
 	struct vspec v;        /* ARG_VALUE: type; ARG_CHOICE: v.choices */
-	const char *const *about; /* ARG_CHOICE: a line for each choice, or NULL */
+	const char *const *about; /* ARG_CHOICE: a line for each choice, or NULL; CMD_LATER: a known word of a later version */
 };
 struct arg_val {
 	bool given;
@@ -84,9 +85,13 @@ struct arg_val {
 };
 #define CMD_MAX_ARGS 16
 
+#define CMD_LATER "not in this version"
+
 enum verb_flags {
 	VERB_LATER = 1,    /* known word, "not in this version" (exit code 2) */
 	VERB_NO_LOAD = 2,  /* not allowed in a file read by `load` */
+	VERB_TRUSTED = 8,  /* runs what a file says with the rights of the program */
+	VERB_ENDS = 16,    /* ends the program */
 	VERB_HIDDEN = 4,   /* left out of the short help list and of prefix matching while a visible verb matches */
 };
 enum { VERB_DONE = 0, VERB_PENDING = 1 }; /* run/poll results; negative: -errno with err filled */

@@ -111,6 +111,11 @@ static json_t *verb_json(const struct verb *v)
 			if (k == 0)
 				json_object_set_new(a, "about", json_object());
 			json_object_set_new(json_object_get(a, "about"), v->args[i].v.choices[k], json_string(v->args[i].about[k]));
+			if (strcmp(v->args[i].about[k], CMD_LATER) != 0)
+				continue;
+			if (json_object_get(a, "later") == NULL)
+				json_object_set_new(a, "later", json_array());
+			json_array_append_new(json_object_get(a, "later"), json_string(v->args[i].v.choices[k]));
 		}
 		json_array_append_new(args, a);
 	}

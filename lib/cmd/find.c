@@ -287,7 +287,7 @@ int setting_fits(const struct setting *s, enum find_in in, int col, struct err *
 int setting_later(const struct setting *s, struct err *e)
 {
 	if (s->flags & SET_LATER)
-		return err_set(e, ENOTSUP, "%s: not in this version", s->name);
+		return err_set(e, ENOTSUP, "%s: " CMD_LATER, s->name);
 	return 0;
 }
 

@@ -393,14 +393,15 @@ void cmd_help(struct cmd *c, const char *word, struct sbuf *out)
 	}
 }
 
-static void help_json(const struct found *f, const char *word, struct sbuf *out)
+static void help_json(struct cmd_run *r, const struct found *f, const char *word)
 {
 	json_t *o = rows_json(f->verbs, f->nverbs, f->settings, f->nsettings);
 
 	json_object_set_new(o, "help", word != NULL ? json_string(word) : json_null());
 	char *text = json_dumps(o, JSON_COMPACT);
-	sbuf_addf(out, "%s\n", text != NULL ? text : "{}");
+	sbuf_addf(r->out, "%s\n", text != NULL ? text : "{}");
 	free(text);
+	cmd_result(r, o);
 	json_decref(o);
 }
 
@@ -416,7 +417,7 @@ static int verb_help_run(struct cmd_run *r, const struct arg_val *args, struct e
 		return -EINVAL;
 	}
 	if (r->out_mode == OUT_JSON)
-		help_json(&f, word, r->out);
+		help_json(r, &f, word);
 	else if (word == NULL)
 		help_list(c, r->out);
 	else

@@ -41,6 +41,9 @@ struct stream_cfg {
 /* Who paces: the worker's clock, a rate limit of the device's queues below it, or time stamps by which the device sends. */
 enum pacing { PACING_SOFTWARE, PACING_QUEUE, PACING_TIMESTAMP };
 
+/* Who says when a frame arrived: the device where its stamps can be trusted, or always our clock. */
+enum timestamps { TIMESTAMPS_AUTO, TIMESTAMPS_NIC, TIMESTAMPS_SOFTWARE };
+
 /* Latencies written to a file, as Pktgen's sampler does. */
 enum sampler_kind { SAMPLER_NONE, SAMPLER_SIMPLE, SAMPLER_POISSON };
 struct sampler_cfg {
@@ -70,6 +73,8 @@ struct port_cfg {
 	struct catchup catchup;   /* what becomes of frames later than lag_ns; keep */
 	uint64_t lag_ns;          /* 1 ms */
 	int pacing;
+	uint64_t lead_ns;         /* PACING_TIMESTAMP: frames are handed over so long before they are due; 100 us */
+	int timestamps;
 	uint64_t count;           /* frames per start, 0: no bound */
 	uint64_t burst, rxburst;  /* 1..512; 32, 64 */
 	uint64_t speed_bps;       /* 0: what the device says, 10G on virtual ports */

@@ -370,6 +370,7 @@ void ctl_turn(struct ctl *c)
 		plan_post_all(c);
 	if (c->nold > 0)
 		plan_reap(c);
+	stamps_turn(c);
 	probes_turn(c);
 }
 
@@ -380,7 +381,7 @@ uint64_t ctl_next_ns(const struct ctl *c)
 			return 100000;
 	if (plan_waits(c))
 		return 200000;
-	uint64_t ns = devices_next_ns(c);
+	uint64_t ns = RTE_MIN(devices_next_ns(c), stamps_next_ns(c));
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->run.active)
 			return RTE_MIN(ns, 5000000ull);
@@ -415,7 +416,7 @@ static bool restart_pending(const struct ctl_port *cp)
 {
 	const struct port_cfg *a = &cp->p.cfg, *b = &cp->applied;
 
-	return a->mtu != b->mtu || a->txd != b->txd || a->rxd != b->rxd || a->mbufs != b->mbufs;
+	return a->mtu != b->mtu || a->txd != b->txd || a->rxd != b->rxd || a->mbufs != b->mbufs || stamps_pending(cp);
 }
 
 void ctl_touch(struct ctl *c, unsigned port, bool restart)
@@ -423,7 +424,7 @@ void ctl_touch(struct ctl *c, unsigned port, bool restart)
 	struct ctl_port *cp = c->port[port];
 
 	cp->touched = true;
-	if (restart)
+	if (restart || cp->restart || stamps_pending(cp))
 		cp->restart = cp->used && restart_pending(cp);
 }
 

@@ -64,6 +64,8 @@ void ctl_touch_stream(struct ctl *, unsigned port, int stream);
 void ctl_set_stall(struct ctl *, uint64_t ns);
 /* Ask the device for the pacing that the port's settings say; what it refuses is in e (-ENOTSUP and others), and frames are paced by software. */
 int ctl_pacing(struct ctl *, unsigned port, struct err *e);
+/* 0: arrivals on the port are timed as its setting says; -ENOTSUP: it says nic, and e why our clock does it. */
+int ctl_timestamps(struct ctl *, unsigned port, struct err *e);
 /* Apply a pending device restart now; names the failure. Refused (-EBUSY) while sending. */
 int ctl_apply(struct ctl *, unsigned port, struct err *e);
 void ctl_reset(struct ctl *, unsigned port); /* all settings back to defaults: one stream, 0 */
@@ -87,12 +89,15 @@ struct snap *ctl_snapshot(struct ctl *);
 /* Facts for show, as JSON trees (new references). */
 json_t *ctl_ports_json(struct ctl *);   /* {"show":"ports","ports":[{"port","name","spec","driver","pci","link","speed_mbps","mac","mtu","node",
 					 * "used","rx_queues","tx_queues","rxd","txd","mbufs","memory_bytes","offloads","rss","flow_control",
-					 * "promiscuous","pacing": who paces, and why not another,"notes":[..]}]} */
+					 * "promiscuous","pacing": who paces, and why not another,"timestamps": who times arrivals,
+					 * likewise,"notes":[..]}]} */
 json_t *ctl_plan_json(struct ctl *);    /* what each worker runs now */
 json_t *ctl_xstats_json(struct ctl *, const struct portset *ports);
 /* {"show":"clock","hz","uncertainty_ppm","span_ns","confidence":"high|limited","moved_ppm" (last minute),"readings","rejected","restarts",
  * "constant_tsc","nonstop_tsc","tsc_reliable","clocksource","dpdk_hz","dpdk_off_ppm","control_cpu","skew_limit_ns",
- * "cpus":[{"lcore","cpu","state":"in step|off|reference|not checked","why" | "skew_ns","uncertainty_ns","rounds"}],"reasons":[..]} */
+ * "cpus":[{"lcore","cpu","state":"in step|off|reference|not checked","why" | "skew_ns","uncertainty_ns","rounds"}],"reasons":[..],
+ * "devices": clocks of devices that are used,[{"port","name","hz","uncertainty_ppm","error_ns": since the last clear,"span_ns","readings","rejected",
+ * "steps": it was set,"rx","tx": stamps by it are used}]} */
 json_t *ctl_clock_json(struct ctl *);
 /* What devices under test did to the frames that each port of a wire sent, since open or clear; exact when nothing is on its way, and of one
  * moment always: {"show":"wire","ports":[{"port","name","to","device":"on"|..,"link","before":inside at the clear,"in","out","lost",..}]}. The

@@ -2,8 +2,10 @@
 /* Inside lib/ctl: the state of control. Control thread only, except where a member says otherwise. */
 #pragma once
 #include "clock.h"
+#include "clock_dev.h"
 #include "ctl.h"
 #include "dp.h"
+#include "dp_clock.h"
 #include "log.h"
 #include "port.h"
 #include "prog.h"
@@ -91,6 +93,19 @@ struct q_rate {
 
 struct device;
 
+/* What the device's clock is, STAMPS_SYSTEM_US: us of the system's. */
+enum stamp_clock { STAMPS_NONE, STAMPS_DEVICE, STAMPS_SYSTEM_US };
+struct port_stamps {
+	uint64_t rx_capa, tx_capa; /* that the device offers */
+	enum stamp_clock clock;
+	bool rx_offered;
+	bool rx_on, tx_on;         /* it was set up with them */
+	const char *why;           /* not used, static; NULL: as the others say */
+	int rc;                    /* of the last reading, or of the set-up */
+	struct clock_dev cal;
+	struct dp_clock rx, tx;    /* for workers */
+};
+
 struct ctl_port {
 	struct port p;
 	struct port_need need;
@@ -126,6 +141,7 @@ struct ctl_port {
 	struct hist **late_base;   /* per Tx queue: lateness at the last clear; NULL: none */
 	struct { int kind; uint64_t mbps; int rc; } pacing; /* last asked of the device: PACING_*, of each queue, what it said */
 	char said[SAID_MAX];          /* the last note about what could not be taken over */
+	struct port_stamps stamps;
 	uint64_t tx_offloads;      /* that the device was set up with */
 	struct run run;
 	struct ctl_base base;
@@ -293,6 +309,22 @@ void late_free(struct ctl_port *cp);
 struct hist *late_read(const struct ctl_port *cp, unsigned q);
 void late_snap(const struct hist *h, struct snap_late *out);
 
+/* stamps.c */
+/* The offloads that settings and the device's offers ask for go into conf and cp->tx_offloads. */
+void stamps_ask(struct ctl_port *cp, const struct rte_eth_dev_info *info, struct rte_eth_conf *conf);
+bool stamps_without(struct ctl_port *cp, int rc, struct rte_eth_conf *conf); /* the device refused: once more without; false: there were none */
+void stamps_started(struct ctl *c, struct ctl_port *cp);
+bool stamps_pending(const struct ctl_port *cp);    /* settings ask for others than the device was set up with */
+void stamps_turn(struct ctl *c);
+uint64_t stamps_next_ns(const struct ctl *c);
+void stamps_ready(struct ctl *c);                  /* clocks that are to be used are known, if they can be within some ms */
+void stamps_clear(struct ctl_port *cp);
+const struct dp_clock *stamps_rx(const struct ctl_port *cp); /* NULL: they are not used */
+const struct dp_clock *stamps_tx(const struct ctl_port *cp);
+double stamps_error_ns(const struct ctl_port *cp); /* INFINITY: not known */
+void stamps_text(const struct ctl_port *cp, struct sbuf *out); /* who times arrivals, and why not the device */
+json_t *stamps_clocks_json(const struct ctl *c);
+
 /* pacing.c */
 void pacing_follow(struct ctl *c, struct ctl_port *cp); /* asks the device where settings or rates changed; says what it refuses now */
 void pacing_text(const struct ctl_port *cp, struct sbuf *out); /* "software", or who and why not another */
@@ -318,6 +350,7 @@ void devices_touched(struct ctl *c, const struct ctl_port *cp);  /* its settings
 void devices_let_go(struct ctl *c, struct ctl_port *cp);         /* no worker uses the port: it is set up anew */
 void devices_close(struct ctl *c);
 bool devices_hold(const struct ctl *c);            /* frames are on their way in one whose sender has ended */
+uint64_t devices_inside(const struct ctl *c, const struct portset *from); /* of these senders, about; 0: none, when nobody sends */
 int device_check(struct ctl *c, struct ctl_port *cp, struct err *e); /* what its frames pass can be made */
 void devices_clear(struct ctl *c, const struct ctl_port *cp);
 void devices_measure(const struct ctl *c, const struct ctl_port *cp, unsigned worker, unsigned *ntasks, size_t *bytes);

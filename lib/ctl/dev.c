@@ -153,6 +153,7 @@ static void offload_words(struct ctl_port *cp)
 	static const struct { uint64_t bit; const char *word; } words[] = {
 		{RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE, "mbuf_fast_free"}, {RTE_ETH_TX_OFFLOAD_IPV4_CKSUM, "ipv4_cksum"},
 		{RTE_ETH_TX_OFFLOAD_UDP_CKSUM, "udp_cksum"}, {RTE_ETH_TX_OFFLOAD_TCP_CKSUM, "tcp_cksum"},
+		{RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP, "send_on_timestamp"},
 	};
 	struct sbuf b = {0};
 
@@ -181,7 +182,7 @@ static void rss_and_offloads(struct ctl_port *cp, const struct rte_eth_dev_info 
 	}
 	cp->tx_offloads = info->tx_offload_capa & TX_WANTED;
 	conf->txmode.offloads |= cp->tx_offloads;
-	offload_words(cp);
+	stamps_ask(cp, info, conf);
 }
 
 static void flow_control_off(struct ctl_port *cp)
@@ -276,6 +277,9 @@ static int configure(struct ctl_port *cp, struct rte_eth_dev_info *info, struct 
 	cp->dev_ntxq = cp->need.paired ? most : cp->p.ntxq;
 	rss_and_offloads(cp, info, &conf);
 	rc = rte_eth_dev_configure(cp->p.dev, cp->dev_nrxq, cp->dev_ntxq, &conf);
+	if (rc < 0 && stamps_without(cp, rc, &conf))
+		rc = rte_eth_dev_configure(cp->p.dev, cp->dev_nrxq, cp->dev_ntxq, &conf);
+	offload_words(cp);
 	if (rc < 0)
 		return fail(cp, rc, "configuring the device", e);
 	rc = make_pools(cp, rx, tx, e);
@@ -354,6 +358,7 @@ int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e)
 	dev_promiscuous(c, cp);
 	if (cp->p.spec->started != NULL)
 		cp->p.spec->started(&cp->p);
+	stamps_started(c, cp);
 	eal_log_drain();
 	return 0;
 }
@@ -397,6 +402,8 @@ int dev_restart(struct ctl *c, struct ctl_port *cp, struct err *e)
 	cp->p.cfg.txd = had.txd;
 	cp->p.cfg.rxd = had.rxd;
 	cp->p.cfg.mbufs = had.mbufs;
+	cp->p.cfg.timestamps = had.timestamps;
+	cp->p.cfg.pacing = had.pacing;
 	if (reopen(c, cp, NULL) < 0)
 		log_msg(LOG_LVL_ERROR, "port %u (%s) could not be brought back with its former values and is stopped", cp->p.id, cp->p.name);
 	apply_cfg(cp);

@@ -368,6 +368,23 @@ void devices_close(struct ctl *c)
 	}
 }
 
+uint64_t devices_inside(const struct ctl *c, const struct portset *from)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct device *d = c->port[i]->device;
+		struct dut_counts now;
+		if (d == NULL || !c->port[i]->started || !portset_has(from, d->from->p.id) || !holds(d))
+			continue;
+		device_counts(d, &now);
+		sum += now.waiting + now.taken;
+		for (unsigned r = 0; r < d->line.nrings; r++)
+			sum += rte_ring_count(d->line.in[r]) + rte_ring_count(d->line.out[r]);
+	}
+	return sum;
+}
+
 bool devices_hold(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++) {

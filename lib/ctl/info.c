@@ -33,6 +33,12 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 		json_array_append_new(notes, json_string(sbuf_str(&pacing)));
 		sbuf_reset(&pacing);
 	}
+	if (cp->used && (stamps_rx(cp) != NULL || cp->p.cfg.timestamps == TIMESTAMPS_NIC || cp->stamps.why != NULL)) {
+		sbuf_add(&pacing, "arrivals are timed ");
+		stamps_text(cp, &pacing);
+		json_array_append_new(notes, json_string(sbuf_str(&pacing)));
+		sbuf_reset(&pacing);
+	}
 	if (cp->used && cp->p.spec->notes != NULL)
 		cp->p.spec->notes(&cp->p, notes);
 	o = json_pack(
@@ -48,6 +54,9 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 	json_object_set_new(o, "pci", cp->p.pci[0] != '\0' ? json_string(cp->p.pci) : json_null());
 	pacing_text(cp, &pacing);
 	json_object_set_new(o, "pacing", json_string(sbuf_str(&pacing)));
+	sbuf_reset(&pacing);
+	stamps_text(cp, &pacing);
+	json_object_set_new(o, "timestamps", json_string(sbuf_str(&pacing)));
 	sbuf_free(&pacing);
 	json_object_set_new(o, "notes", notes);
 	return o;

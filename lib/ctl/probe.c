@@ -263,12 +263,35 @@ static void retire(struct ctl *c)
 	dirty_receivers(c);
 }
 
+void probe_inexact(struct probes *p, const char *why)
+{
+	p->why = why;
+	p->whys++;
+}
+
 static bool anyone_sends(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->used && c->port[i]->run.active && port_probes(c->port[i]))
 			return true;
 	return false;
+}
+
+/* The stamps of devices count where they can be used, also in tables that are on their way out. */
+static void clocks_follow(struct ctl *c)
+{
+	struct probes *p = c->probes;
+
+	for (unsigned i = 0; i <= p->nold; i++) {
+		struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
+		for (unsigned t = 0; a != NULL && t < a->ntaps; t++) {
+			const struct dp_clock *clock = stamps_rx(c->port[a->tap[t].port]);
+			if (clock == a->tap[t].clock)
+				continue;
+			prx_set_clock(a->tap[t].prx, clock);
+			a->tap[t].clock = clock;
+		}
+	}
 }
 
 static int arm(struct ctl *c, struct err *e)
@@ -281,13 +304,15 @@ static int arm(struct ctl *c, struct err *e)
 	if (rc < 0)
 		return rc;
 	if (sending && p->now != NULL)
-		p->why = "tables of the receivers were made anew while probes were sent: copies and order across that moment are not told";
+		probe_inexact(p, "tables of the receivers were made anew while probes were sent: copies and order across that moment are not "
+			      "told");
 	retire(c);
 	if (p->since_ns == 0)
 		p->since_ns = clock_wall_ns();
 	p->now = a;
 	a->seq = c->plan_seq;
 	probe_extras_follow(c);
+	clocks_follow(c);
 	dirty_receivers(c);
 	return 0;
 }
@@ -315,6 +340,7 @@ int probes_arm(struct ctl *c, const struct portset *starting, struct err *e)
 		retire(c); /* nobody sends any: no receiver looks for them */
 		return 0;
 	}
+	stamps_ready(c);
 	fits &= p->now == NULL || p->now->bytes <= p->limit_bytes;
 	int rc = fits ? 0 : arm(c, e);
 	if (rc == 0 && !p->awake)
@@ -352,7 +378,7 @@ bool probes_wait(struct ctl *c, struct ctl_port *cp)
 	probe_cells_begin(c, cp);
 	if (!covers(p->now, cp)) {
 		if (arm(c, &e) < 0) {
-			p->why = "the receivers had no memory for the probes of all streams";
+			probe_inexact(p, "the receivers had no memory for the probes of all streams");
 			if (strcmp(p->said, e.text) != 0)
 				ctl_note(c, cp->p.id, "port %u: %s; until then these streams' probes are not received", cp->p.id, e.text);
 			snprintf(p->said, sizeof(p->said), "%s", e.text);
@@ -398,6 +424,7 @@ void probes_turn(struct ctl *c)
 	unsigned kept = 0;
 
 	p->sampling = probes_sample(c);
+	clocks_follow(c);
 	if (p->now != NULL && anyone_sends(c))
 		p->awake_until_ns = clock_raw_ns() + AWAKE_NS;
 	bool awake = probes_awake(c);

@@ -27,6 +27,8 @@ struct probe_counts {
 bool ctl_probe_counts(struct ctl *, unsigned port, int stream, const struct portset *receivers, struct probe_counts *out);
 /* Frames on the receivers that had probes in them and are damaged beyond telling whose they were. */
 uint64_t ctl_probe_damaged(struct ctl *, const struct portset *receivers);
+/* Frames on the receivers that had none. */
+uint64_t ctl_probe_plain(struct ctl *, const struct portset *receivers);
 /* Whole probes that no port of this process sent. */
 uint64_t ctl_probe_foreign(struct ctl *, const struct portset *receivers);
 /* Latency in ns of all that came in on these ports (histograms of their queues added up), or the gaps between frames on each of their queues; new,
@@ -63,6 +65,8 @@ bool ctl_sampler_stop(struct ctl *, unsigned port, struct sbuf *text, struct sam
 
 /* {"show":"latency","time_ns","wall_ns","armed","settled","corrected","clock":{"hz","uncertainty_ppm"},"memory_bytes","window",
  *  "ports":[{"port","name","queues","probes","plain","damaged","foreign","jitter":{"limit_ns","compared","above","share"} or null,"bias_ns",
+ *    "timestamps":{"source":"nic"|"software"|"both","nic","software": frames timed by each,"unstamped","odd": of the latter, those without a stamp
+ *    though stamps count, and those with one that cannot be,"error_ns" or null,"text"},
  *    "latency":{"actual":H,"intended":H},"gap":G,"from":[{"port",C}]}],
  *  "streams":[{"port","stream",C,"latency":H or null,"receivers":[port,..]}]}
  * C: the members of struct probe_counts. H: {"samples","error","above","min_ns","mean_ns","max_ns","stdev_ns","pdv_ns",

@@ -12,6 +12,7 @@ struct probe_tap {
 	uint16_t port, queue;
 	struct prx *prx;           /* aligned memory */
 	uint64_t target_cycles;    /* gap that its frames are to have, 0: none */
+	const struct dp_clock *clock; /* of the device's stamps that count, NULL: none do */
 };
 
 struct probe_arm {
@@ -32,6 +33,7 @@ struct flow_sum {
 	uint64_t duplicate, late, reordered, corrupted;
 	uint64_t extent_sum, extent_unknown;
 	uint64_t crossed;          /* of received: copies that came in on another queue than the first one */
+	uint64_t missed;           /* times that windows of several queues were not merged in time */
 };
 #define FLOW_SUM_ROWS (sizeof(struct flow_sum) / sizeof(uint64_t))
 
@@ -47,7 +49,7 @@ struct flow_off {
 
 /* What came in on a port, whoever sent it. */
 struct rx_sum {
-	uint64_t probes, plain, damaged, foreign, early, gaps, near_of, near[PRX_NEARS]; /* near_of: gaps since the target is what it is */
+	uint64_t probes, plain, damaged, foreign, early, stamped, unstamped, odd, gaps, near_of, near[PRX_NEARS]; /* near_of: gaps since the target is what it is */
 	struct { uint64_t windows, sum, sum_sq; } scale[PRX_SCALES];
 };
 #define RX_SUM_ROWS (sizeof(struct rx_sum) / sizeof(uint64_t))
@@ -84,6 +86,7 @@ struct probes {
 	bool awake;                /* as plans say */
 	bool sampling;
 	const char *why;           /* something is not exact since the last clear, NULL: everything is */
+	uint64_t whys;             /* times that it was said since open */
 	char said[sizeof(struct err)];
 	struct prx_extra *extra[CTL_MAX_PORTS]; /* of each Rx queue; NULL: never asked for */
 	struct probe_sampler sampler[CTL_MAX_PORTS];
@@ -94,6 +97,7 @@ struct probes {
 /* probe.c */
 struct probe_arm *probe_arm_ref(struct probe_arm *a);
 void probe_arm_unref(struct probe_arm *a);
+void probe_inexact(struct probes *p, const char *why); /* from here to the next clear; of a trial that goes on, too */
 bool port_probes(const struct ctl_port *cp);       /* some enabled stream of its has probes */
 
 /* probe_read.c */
@@ -102,10 +106,18 @@ struct flow_live {
 	uint64_t extent_max;       /* UINT64_MAX: not known */
 	double jitter_cycles;      /* the largest, NAN: none */
 	unsigned nrxq;             /* Rx queues that have heard the same flow, at most */
-	bool inexact;              /* windows were not merged in time */
+	/* with several receivers: copies may lie on two of them, and only those among all ports or within one are counted */
+	uint64_t all_crossed, out_crossed, outside; /* copies among all; within ports that are not asked; received there */
+	bool unsure;               /* sum.crossed may lack some of them */
 };
 /* Arms and what is to be added. cell: -1: all of the port's. receivers: NULL: all. false: no table knows them. */
 bool probe_total(struct ctl *c, unsigned tx, int cell, const struct portset *receivers, struct flow_live *out);
+/* Counts alone. */
+void probe_live_add(struct flow_live *to, const struct flow_live *from, bool subtract);
+/* More than one of them can receive. */
+bool probe_several(const struct ctl *c, const struct portset *receivers);
+/* From the parts of a total, or of what it grew by: sum.crossed and unsure. */
+void probe_cross(struct flow_live *l);
 void probe_rx_total(struct ctl *c, unsigned rx, struct rx_sum *out);
 uint64_t probe_sent(struct ctl *c, unsigned tx, int cell);
 /* New, NULL: nothing is armed. */
@@ -118,7 +130,9 @@ void probe_past_free(struct probes *p);
 /* Streams that came since the last look count from here on, whatever their cells had counted for others. */
 void probe_cells_begin(struct ctl *c, struct ctl_port *cp);
 
-/* probe_json.c: H of probe.h, raw */
+/* probe_json.c */
+const char *probe_why(const struct flow_live *l); /* what its counts lack; NULL: nothing. Static */
+/* H of probe.h, raw */
 json_t *probe_hist_json(const struct hist *h);
 
 /* probe_extra.c */
@@ -133,5 +147,5 @@ struct probe_merge;
 struct probe_merge *probe_merge_new(const struct probe_arm *a, unsigned nports);
 void probe_merge_free(struct probe_merge *m);
 void probe_merge_turn(struct probe_arm *a);
-/* Adds sum.crossed and inexact, as it is now: of the queues of one port, or of all (rx -1). */
+/* Adds sum.crossed and sum.missed, as it is now: of the queues of one port, or of all (rx -1). */
 void probe_crossed(struct probe_arm *a, int rx, unsigned tx, int cell, struct flow_live *io);

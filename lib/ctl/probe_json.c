@@ -29,6 +29,13 @@ bool ctl_probes_settled(struct ctl *c)
 	return true;
 }
 
+const char *probe_why(const struct flow_live *l)
+{
+	if (l->sum.missed > 0)
+		return "windows of several Rx queues could not be compared in time: copies on different queues may be missing";
+	return l->unsure ? "frames came in on several receivers and on others: copies between two of these receivers may be missing" : NULL;
+}
+
 static void counts_of(const struct ctl *c, uint64_t sent, const struct flow_live *l, struct probe_counts *out)
 {
 	const struct flow_sum *s = &l->sum;
@@ -42,8 +49,8 @@ static void counts_of(const struct ctl *c, uint64_t sent, const struct flow_live
 	out->lost = sent > came ? sent - came : 0;
 	if (known > 0 && known <= s->reordered)
 		out->extent_mean = (double)s->extent_sum / (double)known;
-	if (l->inexact && out->why == NULL)
-		out->why = "windows of several Rx queues could not be compared in time: copies on different queues may be missing";
+	if (out->why == NULL)
+		out->why = probe_why(l);
 	out->inexact = out->why != NULL;
 }
 
@@ -65,11 +72,14 @@ bool ctl_probe_counts(struct ctl *c, unsigned port, int stream, const struct por
 	if (stream >= 0 && cell < 0)
 		return false;
 	bool known = probe_total(c, port, cell, receivers, &l); /* before what was sent: nothing seems to come from nowhere */
+	if (receivers != NULL && probe_several(c, receivers))
+		probe_cross(&l);
 	counts_of(c, probe_sent(c, port, cell), &l, out);
 	return known || out->sent > 0;
 }
 
-static uint64_t rx_sum_of(struct ctl *c, const struct portset *receivers, bool foreign)
+/* what: of struct rx_sum */
+static uint64_t rx_sum_of(struct ctl *c, const struct portset *receivers, size_t what)
 {
 	uint64_t sum = 0;
 
@@ -78,19 +88,24 @@ static uint64_t rx_sum_of(struct ctl *c, const struct portset *receivers, bool f
 		if (receivers != NULL && !portset_has(receivers, i))
 			continue;
 		probe_rx_total(c, i, &s);
-		sum += foreign ? s.foreign : s.damaged;
+		sum += *(const uint64_t *)(const void *)((const char *)&s + what);
 	}
 	return sum;
 }
 
 uint64_t ctl_probe_damaged(struct ctl *c, const struct portset *receivers)
 {
-	return rx_sum_of(c, receivers, false);
+	return rx_sum_of(c, receivers, offsetof(struct rx_sum, damaged));
 }
 
 uint64_t ctl_probe_foreign(struct ctl *c, const struct portset *receivers)
 {
-	return rx_sum_of(c, receivers, true);
+	return rx_sum_of(c, receivers, offsetof(struct rx_sum, foreign));
+}
+
+uint64_t ctl_probe_plain(struct ctl *c, const struct portset *receivers)
+{
+	return rx_sum_of(c, receivers, offsetof(struct rx_sum, plain));
 }
 
 struct hist *ctl_probe_hist(struct ctl *c, const struct portset *receivers, enum probe_latency which)
@@ -314,6 +329,22 @@ static json_t *jitter_json(const struct ctl *c, unsigned rx)
 			 (json_int_t)above, "share", compared > 0 ? json_real((double)above / (double)compared) : json_null());
 }
 
+/* Who said when frames arrived. */
+static json_t *stamps_json(const struct ctl_port *cp, const struct rx_sum *s)
+{
+	uint64_t frames = s->probes + s->plain + s->damaged + s->foreign, ours = frames > s->stamped ? frames - s->stamped : 0;
+	bool on = stamps_rx(cp) != NULL, some = s->stamped > 0;
+	const char *source = some && ours > 0 ? "both" : some || (on && ours == 0) ? "nic" : "software";
+	struct sbuf text = {0};
+
+	stamps_text(cp, &text);
+	json_t *o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:s}", "source", source, "nic", (json_int_t)s->stamped, "software", (json_int_t)ours,
+			      "unstamped", (json_int_t)s->unstamped, "odd", (json_int_t)s->odd, "error_ns",
+			      on || some ? number(stamps_error_ns(cp)) : json_null(), "text", sbuf_str(&text));
+	sbuf_free(&text);
+	return o;
+}
+
 static json_t *port_json(struct ctl *c, unsigned rx, const struct pairs *p, unsigned flags)
 {
 	const struct ctl_port *cp = c->port[rx];
@@ -337,6 +368,7 @@ static json_t *port_json(struct ctl *c, unsigned rx, const struct pairs *p, unsi
 	json_object_set_new(o, "latency", json_pack("{s:o, s:o}", "actual", hist_json(actual, off), "intended", hist_json(intended, off)));
 	json_object_set_new(o, "gap", gap_json(c, rx, &s));
 	json_object_set_new(o, "jitter", jitter_json(c, rx));
+	json_object_set_new(o, "timestamps", stamps_json(cp, &s));
 	json_object_set_new(o, "bias_ns", bias.known ? whole(bias.median_ns) : json_null());
 	json_object_set_new(o, "corrected", json_boolean(off != 0));
 	free(actual);

@@ -165,7 +165,7 @@ static void add_flow(const struct probe_arm *a, const struct flow_id *f, int rx,
 		return;
 	struct prx_merged r = prx_merge_result(g);
 	out->sum.crossed += r.crossed;
-	out->inexact |= r.inexact;
+	out->sum.missed += r.missed;
 }
 
 void probe_crossed(struct probe_arm *a, int rx, unsigned tx, int cell, struct flow_live *io)

@@ -55,6 +55,14 @@ static void flow_sum_add(struct flow_sum *to, const struct flow_sum *from, bool 
 		a[i] += subtract ? -b[i] : b[i];
 }
 
+void probe_live_add(struct flow_live *to, const struct flow_live *from, bool subtract)
+{
+	flow_sum_add(&to->sum, &from->sum, subtract);
+	to->all_crossed += subtract ? -from->all_crossed : from->all_crossed;
+	to->out_crossed += subtract ? -from->out_crossed : from->out_crossed;
+	to->outside += subtract ? -from->outside : from->outside;
+}
+
 static void rx_sum_add(struct rx_sum *to, const struct rx_sum *from, bool subtract)
 {
 	uint64_t *a = (uint64_t *)to;
@@ -132,7 +140,8 @@ static void rx_live(const struct probe_arm *a, unsigned rx, struct rx_sum *out)
 			continue;
 		const struct prx_port *f = prx_port(a->tap[t].prx);
 		struct rx_sum now = {.probes = cell_get(&f->probes), .plain = cell_get(&f->plain), .damaged = cell_get(&f->damaged),
-				     .foreign = cell_get(&f->foreign), .early = cell_get(&f->early), .gaps = cell_get(&f->gaps),
+				     .foreign = cell_get(&f->foreign), .early = cell_get(&f->early),
+				     .stamped = cell_get(&f->stamped), .unstamped = cell_get(&f->unstamped), .odd = cell_get(&f->odd), .gaps = cell_get(&f->gaps),
 				     .near_of = cell_get(&f->gaps)};
 		for (unsigned i = 0; i < PRX_NEARS; i++)
 			now.near[i] = cell_get(&f->near[i]);
@@ -173,7 +182,6 @@ static void total_at(struct ctl *c, unsigned rx, unsigned tx, int cell, struct f
 			now.jitter_cycles = off->jitter_cycles;
 	}
 	flow_sum_add(&io->sum, &now.sum, false);
-	io->inexact |= now.inexact;
 	now.extent_max = extent_of(off, now.extent_max, now.sum.reordered);
 	if (now.extent_max > io->extent_max)
 		io->extent_max = now.extent_max;
@@ -188,6 +196,48 @@ static bool receives(const struct ctl *c, const struct portset *receivers, unsig
 	return c->port[rx]->used && c->port[rx]->p.nrxq > 0 && (receivers == NULL || portset_has(receivers, rx));
 }
 
+bool probe_several(const struct ctl *c, const struct portset *receivers)
+{
+	unsigned n = 0;
+
+	for (unsigned rx = 0; rx < c->nports; rx++)
+		n += receives(c, receivers, rx);
+	return n > 1;
+}
+
+void probe_cross(struct flow_live *l)
+{
+	uint64_t within = l->sum.crossed + l->out_crossed; /* one port each: what is more among all lies on two of them */
+
+	l->unsure = false;
+	if (l->all_crossed == within)
+		return;
+	if (l->outside == 0)
+		l->sum.crossed = l->all_crossed;
+	else
+		l->unsure = true;
+}
+
+/* Copies on two ports. */
+static void total_crossed(struct ctl *c, unsigned tx, int cell, const struct portset *receivers, struct flow_live *out)
+{
+	const struct flow_off *off = off_at(c->probes, PROBE_RX_ALL, tx, cell, false);
+	struct flow_live all = {.jitter_cycles = (double)NAN}, rest = {.jitter_cycles = (double)NAN};
+
+	if (off != NULL)
+		flow_sum_add(&all.sum, &off->sum, false);
+	live_crossed(c, tx, cell, &all);
+	for (unsigned rx = 0; rx < c->nports; rx++)
+		if (receivers != NULL && !receives(c, receivers, rx) && receives(c, NULL, rx))
+			total_at(c, rx, tx, cell, &rest);
+	out->sum.missed += all.sum.missed;
+	out->all_crossed = all.sum.crossed;
+	out->out_crossed = rest.sum.crossed;
+	out->outside = rest.sum.received + rest.sum.late + rest.sum.corrupted;
+	if (receivers == NULL)
+		out->sum.crossed = all.sum.crossed;
+}
+
 bool probe_total(struct ctl *c, unsigned tx, int cell, const struct portset *receivers, struct flow_live *out)
 {
 	struct probes *p = c->probes;
@@ -200,11 +250,8 @@ bool probe_total(struct ctl *c, unsigned tx, int cell, const struct portset *rec
 	for (unsigned rx = 0; rx < c->nports; rx++)
 		if (receives(c, receivers, rx))
 			total_at(c, rx, tx, cell, out);
-	if (receivers == NULL) {
-		const struct flow_off *off = off_at(p, PROBE_RX_ALL, tx, cell, false);
-		out->sum.crossed = off != NULL ? off->sum.crossed : 0;
-		live_crossed(c, tx, cell, out);
-	}
+	if (receivers == NULL || probe_several(c, receivers))
+		total_crossed(c, tx, cell, receivers, out);
 	bool known = out->sum.received + out->sum.late + out->sum.corrupted > 0;
 	for (unsigned i = 0; i <= p->nold && !known; i++) {
 		const struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
@@ -366,8 +413,8 @@ static void fold_crossed(struct ctl *c, struct probe_arm *a, unsigned tx, int ce
 	for (int rx = -1; rx < (int)c->nports; rx++) {
 		struct flow_live l = {.jitter_cycles = (double)NAN};
 		probe_crossed(a, rx, tx, cell, &l);
-		if (l.sum.crossed > 0)
-			off_at(c->probes, rx < 0 ? PROBE_RX_ALL : (unsigned)rx, tx, cell, true)->sum.crossed += l.sum.crossed;
+		if (l.sum.crossed + l.sum.missed > 0)
+			flow_sum_add(&off_at(c->probes, rx < 0 ? PROBE_RX_ALL : (unsigned)rx, tx, cell, true)->sum, &l.sum, false);
 	}
 }
 
@@ -431,8 +478,11 @@ static void begin_crossed(struct ctl *c, unsigned tx, int cell)
 	struct flow_live now = {.jitter_cycles = (double)NAN};
 
 	live_crossed(c, tx, cell, &now);
-	if (now.sum.crossed > 0 || off_at(c->probes, PROBE_RX_ALL, tx, cell, false) != NULL)
-		off_at(c->probes, PROBE_RX_ALL, tx, cell, true)->sum.crossed = -now.sum.crossed;
+	if (now.sum.crossed + now.sum.missed > 0 || off_at(c->probes, PROBE_RX_ALL, tx, cell, false) != NULL) {
+		struct flow_off *off = off_at(c->probes, PROBE_RX_ALL, tx, cell, true);
+		off->sum = (struct flow_sum){0};
+		flow_sum_add(&off->sum, &now.sum, true);
+	}
 }
 
 static void begin_hist(struct ctl *c, unsigned rx, unsigned tx, uint32_t cell)
@@ -542,7 +592,9 @@ void probes_clear(struct ctl *c, const struct portset *ports)
 		moving |= on_its_way(c, c->port[i]);
 		clear_sender(c, i);
 		clear_receiver(c, i);
-		c->probes->why = moving ? "cleared while probes were on their way: these were received and not sent" : NULL;
+		c->probes->why = NULL;
+		if (moving)
+			probe_inexact(c->probes, "cleared while probes were on their way: these were received and not sent");
 		c->probes->since_ns = clock_wall_ns();
 	}
 }

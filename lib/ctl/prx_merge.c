@@ -16,8 +16,7 @@ struct prx_merge {
 	uint32_t nqueues, nblocks;
 	uint64_t top;      /* highest number of any queue + 1 */
 	uint64_t floor;    /* blocks below: some queue may have seen more of them than is kept */
-	uint64_t crossed, unjudged;
-	bool inexact;
+	uint64_t crossed, unjudged, missed;
 	struct prx_block *all; /* what any queue has seen */
 	struct queue q[];
 };
@@ -93,7 +92,10 @@ static void missed(struct prx_merge *g, unsigned queue, uint64_t n, uint64_t nex
 	g->q[queue].judged += n;
 	raise_floor(g, low);
 	for (unsigned i = 0; i < g->nqueues; i++)
-		g->inexact |= i != queue && g->q[i].low != 0 && g->q[i].low - 1 < low;
+		if (i != queue && g->q[i].low != 0 && g->q[i].low - 1 < low) {
+			g->missed++;
+			break;
+		}
 }
 
 void prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *f, const struct prx_block *window)
@@ -131,10 +133,10 @@ void prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *
 
 struct prx_merged prx_merge_result(const struct prx_merge *g)
 {
-	struct prx_merged r = {.crossed = g->crossed, .inexact = g->inexact || g->unjudged > 0};
+	struct prx_merged r = {.crossed = g->crossed};
 
 	for (unsigned i = 0; i < g->nqueues; i++)
 		r.nqueues += g->q[i].came > 0;
-	r.inexact &= r.nqueues > 1;
+	r.missed = r.nqueues > 1 ? g->missed + g->unjudged : 0;
 	return r;
 }

@@ -13,7 +13,7 @@ struct prx_merge;
 struct prx_merged {
 	uint64_t crossed;  /* copies that came in on another queue than the first one; less than there are when inexact */
 	unsigned nqueues;  /* that have heard the flow */
-	bool inexact;
+	uint64_t missed;   /* times that numbers may have gone by unseen; 0: exact */
 };
 
 size_t prx_merge_size(unsigned nqueues, uint32_t nblocks); /* of windows of so many blocks */

@@ -166,10 +166,25 @@ static uint64_t tx_bytes(const struct ctl_port *cp)
 	return sum;
 }
 
+/* Ports that may only receive never start: their devices get other time stamps when somebody does. One that cannot be set up anew goes on as it is. */
+static void restart_receivers(struct ctl *c, const struct portset *ports)
+{
+	struct err e;
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *cp = c->port[i];
+		if (portset_has(ports, i) || !cp->used || !cp->started || !cp->restart || !stamps_pending(cp))
+			continue;
+		if (ctl_apply(c, i, &e) < 0)
+			log_msg(LOG_LVL_WARN, "port %u (%s) receives with the time stamps that it had: %s", i, cp->p.name, e.text);
+	}
+}
+
 int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *ask, struct err *e)
 {
 	int rc = 0;
 
+	restart_receivers(c, ports);
 	for (unsigned i = 0; i < c->nports && rc == 0; i++)
 		if (portset_has(ports, i))
 			rc = may_start(c, c->port[i], ask, e);

@@ -179,6 +179,7 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 			continue;
 		streams_clear(cp);
 		late_clear(cp);
+		stamps_clear(cp);
 		cp->base.dev = (struct snap_port){0};
 		stat_dev(cp, &cp->base.dev);
 		cp->base.tx_sizes = (struct cnt_sizes){0};

@@ -366,7 +366,7 @@ static bool drained(struct trial *t, uint64_t now)
 	const struct trial_cfg *cfg = &t->spec.cfg;
 	uint64_t sum = trial_movement(t), waited = now - t->sent_ns;
 
-	if (sum != t->moved) {
+	if (sum != t->moved || devices_inside(t->c, &t->spec.tx) > 0) { /* what our own wire holds back is to come */
 		t->moved = sum;
 		t->moved_ns = now;
 		note_looks(t);
@@ -403,6 +403,7 @@ int trial_poll(struct trial *t, struct err *e)
 	case TRIAL_DRAIN:
 		if (!drained(t, now))
 			break;
+		t->r.inside = devices_inside(t->c, &t->spec.tx);
 		trial_mark_late(t);
 		t->phase = TRIAL_SETTLE;
 		t->until_ns = now + t->spec.cfg.settle_ns;

@@ -49,6 +49,7 @@ struct trial_counts {
 	uint64_t beyond;            /* too late to tell whether they are duplicates */
 	uint64_t corrupted, duplicated, reordered;
 	uint64_t damaged;           /* beyond telling whose they were */
+	uint64_t plain;             /* frames that came without a probe: others', or the trial's that somebody on the way has changed */
 };
 
 /* Where each frame is: those down to `lost` are sent, but for `excess`. */
@@ -60,6 +61,7 @@ struct trial_fates {
 	uint64_t rx_missed, rx_nombuf, rx_errors;
 	uint64_t corrupted;         /* with probes only, as the next but one */
 	uint64_t late;
+	uint64_t unknown;           /* did not arrive with their probes, and as many came without one: lost, or not recognised */
 	uint64_t lost;              /* on the wire or in the device under test: what is left */
 	uint64_t duplicated, reordered;
 	uint64_t others;            /* frames on the receivers that are not the trial's, as far as known */
@@ -113,6 +115,7 @@ struct trial_result {
 	struct trial_worker *worker;
 	struct trial_fates sum;     /* of all flows */
 	struct trial_load load;
+	uint64_t inside;            /* frames that our own device under test still held when the wait was over */
 	int link_changed;           /* port, -1: none */
 	double clock_moved_ppm, clock_uncertainty_ppm;
 	uint64_t span_ns;           /* in which workers could wait */
@@ -132,7 +135,7 @@ void trial_fates_add(struct trial_fates *to, const struct trial_fates *from);
 void trial_load_add(struct trial_load *to, const struct trial_load *from);
 /* Pure. From everything above `verdict` and the limits: verdict, is and why. */
 void trial_judge(struct trial_result *, const struct trial_cfg *);
-/* Share of what was handed to the wire that was not received; NAN: nothing was. */
+/* Share of what was handed to the wire that was not received; NAN: nothing was, or it is not known. */
 double trial_loss(const struct trial_fates *);
 
 struct trial;

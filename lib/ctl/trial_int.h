@@ -2,7 +2,7 @@
 /* Inside lib/ctl: a trial that goes on. trial.c leads it, trial_read.c looks at its numbers. */
 #pragma once
 #include "ctl_int.h"
-#include "probe.h"
+#include "probe_int.h"
 #include "trial.h"
 
 enum trial_phase { TRIAL_LEARN, TRIAL_PAUSE, TRIAL_SEND, TRIAL_DRAIN, TRIAL_SETTLE, TRIAL_DONE };
@@ -15,8 +15,9 @@ struct trial_base {
 
 /* What the probes of a direction told before the first frame. */
 struct trial_probe_base {
-	struct probe_counts counts; /* of all senders */
-	uint64_t damaged;
+	uint64_t sent;              /* as all else, of all senders */
+	struct flow_live live;
+	uint64_t damaged, plain, whys;
 };
 
 /* A worker before the first frame; waited_ns, from the end of the sending on: how long it waited. */

@@ -9,14 +9,16 @@
  *	"offered_frames", "offered_pps", "offered_l1_bps", "offered_l2_bps"       (n - 1) / duration
  *	"duration_ns"      from the first to the last frame; "unsent": frames that were intended and not even built; "behind": those that
  *	                   left more than 1 ms after they were due
- *	"loss_ratio"       share of what went out that was not received in time, null: nothing went out
+ *	"loss_ratio"       share of what went out that was not received in time, null: nothing went out, or some fates are unknown
  *	"fates"            "sent" is the sum of "received", "not_accepted", "tx_errors", "unconfirmed", "rx_missed", "rx_nombuf", "rx_errors",
- *	                   "corrupted", "late", "lost", less "excess";
+ *	                   "corrupted", "late", "unknown", "lost", less "excess"; "unknown": missing, and as many came without a probe that can be
+ *	                   read: lost or not recognised;
  *	                   beside it "untold" (probes that no counter tells of), "duplicated", "reordered", "others". null: not known without probes
  *	"told_by"          "probes" or "counters"
  *	"directions"       [{"from": [ports], "to": [ports], and all keys from "intended_frames" to "told_by" of that direction}]
  *	"latency"          null without probes, else {"actual", "intended": as H in probe.h, of all frames on the receivers, "jitter_ns"}
  *	"no_probes"        why some port sent none; null: all did, or none were wanted. "inexact": why they do not tell everything, null: they do
+ *	"inside"           frames that the device under test of our own wire still held when the wait for them was over; they are late or lost
  *	"clock"            {"moved_ppm", "uncertainty_ppm"}
  *	"workers"          [{"lcore", "stalls", "stalled_ns", "longest_ns", "waited_ns", "waited_share"}]; the last two null: not known
  *	"limits"           what the trial was judged by, and its waits
@@ -66,6 +68,7 @@ static json_t *fates_json(const struct trial_fates *f)
 	put(o, "rx_errors", f->rx_errors);
 	put_if(o, "corrupted", f->probes || f->corrupted > 0, f->corrupted);
 	put(o, "late", f->late);
+	put(o, "unknown", f->unknown);
 	put(o, "lost", f->lost);
 	put(o, "excess", f->excess);
 	put(o, "untold", f->untold);
@@ -191,6 +194,7 @@ json_t *trial_json(const struct trial_result *r, const struct trial_cfg *cfg)
 	json_object_set_new(o, "latency", latency_json(r));
 	json_object_set_new(o, "no_probes", r->no_probes[0] != '\0' ? json_string(r->no_probes) : json_null());
 	json_object_set_new(o, "inexact", r->inexact != NULL ? json_string(r->inexact) : json_null());
+	put(o, "inside", r->inside);
 	put_real(clock, "moved_ppm", r->clock_moved_ppm);
 	put_real(clock, "uncertainty_ppm", r->clock_uncertainty_ppm);
 	json_object_set_new(o, "clock", clock);

@@ -39,7 +39,7 @@ const char *trial_verdict_name(enum trial_verdict v)
 uint64_t trial_accounted(const struct trial_fates *f)
 {
 	return f->received + f->not_accepted + f->tx_errors + f->unconfirmed + f->rx_missed + f->rx_nombuf + f->rx_errors + f->corrupted +
-	       f->late + f->lost;
+	       f->late + f->unknown + f->lost;
 }
 
 /* At most what is left of the frames: the devices' counters hold what others send, too. */
@@ -71,11 +71,14 @@ static void close_probes(const struct trial_counts *c, struct trial_fates *f)
 	f->rx_missed = take(&left, c->missed, &over);
 	f->rx_nombuf = take(&left, c->nombuf, &over);
 	f->rx_errors = take(&left, c->rx_errors, &over);
-	f->lost = left;
-	/* what workers counted and no probe of the trial tells of came from somebody else */
+	/* what workers counted and no probe of the trial tells of came from somebody else, or its probe is gone */
 	uint64_t told = arrived + c->duplicated + c->damaged, counted = c->arrived + c->arrived_late;
+	uint64_t group = c->unicast ? c->group : 0, strange = c->plain > group ? c->plain - group : 0;
 	f->others = counted > told ? counted - told : 0;
 	f->untold = told > counted ? told - counted : 0;
+	f->unknown = take(&left, strange < f->others ? strange : f->others, &over);
+	f->others -= f->unknown;
+	f->lost = left;
 }
 
 /* Counters alone: what nobody counted was lost on the way. */
@@ -124,6 +127,7 @@ void trial_fates_add(struct trial_fates *to, const struct trial_fates *from)
 	to->rx_errors += from->rx_errors;
 	to->corrupted += from->corrupted;
 	to->late += from->late;
+	to->unknown += from->unknown;
 	to->lost += from->lost;
 	to->duplicated += from->duplicated;
 	to->reordered += from->reordered;
@@ -156,7 +160,7 @@ double trial_loss(const struct trial_fates *f)
 {
 	uint64_t out = f->sent - f->not_accepted - f->tx_errors - f->unconfirmed;
 
-	return out > 0 ? 1 - fmin((double)f->received / (double)out, 1) : (double)NAN;
+	return out > 0 && f->unknown == 0 ? 1 - fmin((double)f->received / (double)out, 1) : (double)NAN;
 }
 
 static void say(struct trial_result *r, enum trial_verdict v, const char *fmt, ...) WR_PRINTF(3, 4);
@@ -181,6 +185,17 @@ static void judge_counters(struct trial_result *r, const struct trial_fates *f)
 		say(r, TRIAL_COUNTERS, "probes tell of %" PRIu64 " frames more than the receivers counted", f->untold);
 	else if (trial_accounted(f) != f->sent)
 		say(r, TRIAL_COUNTERS, "the fates of %" PRIu64 " frames are known, and %" PRIu64 " were sent", trial_accounted(f), f->sent);
+	else if (f->unknown > 0)
+		say(r, TRIAL_COUNTERS, "%" PRIu64 " frames are missing for which as many came without a probe that can be read: theirs, or those of "
+		    "others", f->unknown);
+}
+
+static bool told_by_probes(const struct trial_result *r)
+{
+	for (unsigned i = 0; i < r->nflows; i++)
+		if (r->flow[i].fates.probes)
+			return true;
+	return false;
 }
 
 static void judge_workers(struct trial_result *r, const struct trial_cfg *cfg)
@@ -229,6 +244,8 @@ void trial_judge(struct trial_result *r, const struct trial_cfg *cfg)
 		r->is[v] = false;
 	for (unsigned i = 0; i < r->nflows; i++)
 		judge_counters(r, &r->flow[i].fates);
+	if (r->inexact != NULL && told_by_probes(r))
+		say(r, TRIAL_COUNTERS, "what became of the frames is not known exactly: %s", r->inexact);
 	if (r->link_changed >= 0)
 		say(r, TRIAL_LINK, "the link of port %d changed", r->link_changed);
 	if (fabs(r->clock_moved_ppm) > (double)cfg->max_clock / 1e3)

@@ -41,22 +41,19 @@ static void count(struct trial *t, const struct trial_flow *f, struct trial_coun
 /* What all senders of a direction have to tell so far. */
 static void probe_read(struct trial *t, const struct trial_flow *f, struct trial_probe_base *out)
 {
-	*out = (struct trial_probe_base){0};
-	for (unsigned i = 0; i < t->c->nports; i++) {
-		struct probe_counts n;
-		if (!portset_has(&f->from, i) || !ctl_probe_counts(t->c, i, -1, &f->to, &n))
+	*out = (struct trial_probe_base){.live.jitter_cycles = (double)NAN, .whys = t->c->probes->whys};
+	for (unsigned i = 0; i < t->c->nports && i < PROBE_PORTS; i++) {
+		struct flow_live l;
+		if (!portset_has(&f->from, i))
 			continue;
-		out->counts.sent += n.sent;
-		out->counts.received += n.received;
-		out->counts.duplicated += n.duplicated;
-		out->counts.reordered += n.reordered;
-		out->counts.late += n.late;
-		out->counts.corrupted += n.corrupted;
-		t->r.inexact = n.inexact ? n.why : t->r.inexact;
-		if (n.jitter_ns > t->r.jitter_ns || isnan(t->r.jitter_ns))
-			t->r.jitter_ns = n.jitter_ns;
+		probe_total(t->c, i, -1, &f->to, &l); /* before what was sent: nothing seems to come from nowhere */
+		out->sent += probe_sent(t->c, i, -1);
+		probe_live_add(&out->live, &l, false);
+		if (!(out->live.jitter_cycles >= l.jitter_cycles))
+			out->live.jitter_cycles = l.jitter_cycles;
 	}
 	out->damaged = ctl_probe_damaged(t->c, &f->to);
+	out->plain = ctl_probe_plain(t->c, &f->to);
 }
 
 void trial_probes_base(struct trial *t)
@@ -65,26 +62,44 @@ void trial_probes_base(struct trial *t)
 		probe_read(t, &t->r.flow[i], &t->probe[i]);
 	t->latency[PROBE_ACTUAL] = ctl_probe_hist(t->c, &t->rx, PROBE_ACTUAL);
 	t->latency[PROBE_INTENDED] = ctl_probe_hist(t->c, &t->rx, PROBE_INTENDED);
-	t->r.inexact = NULL; /* of what was before */
-	t->r.jitter_ns = (double)NAN;
+}
+
+/* What was disturbed before the trial is not its. */
+static const char *inexact(const struct trial *t, const struct trial_probe_base *b, const struct trial_probe_base *now)
+{
+	if (now->whys == b->whys)
+		return probe_why(&now->live);
+	return t->c->probes->why != NULL ? t->c->probes->why : "the counts of the probes were cleared";
 }
 
 /* Each frame that was accepted has a probe, or they do not tell of all. */
 static void count_probes(struct trial *t, unsigned flow, struct trial_counts *out)
 {
 	const struct trial_probe_base *b = &t->probe[flow];
+	const struct trial_flow *f = &t->r.flow[flow];
 	struct trial_probe_base now;
 
 	if (!t->probes)
 		return;
-	probe_read(t, &t->r.flow[flow], &now);
-	out->probes = grown(now.counts.sent, b->counts.sent) == out->accepted;
-	out->whole = grown(now.counts.received, b->counts.received);
-	out->duplicated = grown(now.counts.duplicated, b->counts.duplicated);
-	out->reordered = grown(now.counts.reordered, b->counts.reordered);
-	out->beyond = grown(now.counts.late, b->counts.late);
-	out->corrupted = grown(now.counts.corrupted, b->counts.corrupted);
+	probe_read(t, f, &now);
+	probe_live_add(&now.live, &b->live, true);
+	if (probe_several(t->c, &f->to))
+		probe_cross(&now.live);
+	const struct flow_sum *s = &now.live.sum;
+	uint64_t copies = s->duplicate + s->crossed;
+	double jitter_ns = now.live.jitter_cycles * 1e9 / clock_hz();
+	out->probes = grown(now.sent, b->sent) == out->accepted;
+	out->whole = s->received > copies ? s->received - copies : 0;
+	out->duplicated = copies;
+	out->reordered = s->reordered;
+	out->beyond = s->late;
+	out->corrupted = s->corrupted;
 	out->damaged = grown(now.damaged, b->damaged);
+	out->plain = grown(now.plain, b->plain);
+	if (inexact(t, b, &now) != NULL)
+		t->r.inexact = inexact(t, b, &now);
+	if (!(t->r.jitter_ns >= jitter_ns) && !isnan(jitter_ns))
+		t->r.jitter_ns = jitter_ns;
 }
 
 uint64_t trial_movement(struct trial *t)
@@ -110,7 +125,7 @@ bool trial_arrived(struct trial *t)
 			return false;
 		count_probes(t, i, &c);
 		trial_close(&c, &fates);
-		if (fates.lost > 0)
+		if (fates.lost + fates.unknown > 0)
 			return false;
 	}
 	return true;
@@ -260,6 +275,8 @@ void trial_read(struct trial *t)
 	r->clock_moved_ppm = fabs(drift) > fabs(moved) ? drift : moved;
 	read_links(t);
 	read_workers(t);
+	r->inexact = NULL;
+	r->jitter_ns = (double)NAN;
 	for (unsigned i = 0; i < r->nflows; i++)
 		read_flow(t, i);
 	read_latency(t);

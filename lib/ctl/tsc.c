@@ -140,6 +140,7 @@ json_t *ctl_clock_json(struct ctl *c)
 				 (dpdk - i.hz) / i.hz * 1e6, "control_cpu", c->ref_cpu, "skew_limit_ns", CLOCK_SKEW_MAX_NS);
 	json_object_update(o, more);
 	json_decref(more);
+	json_object_set_new(o, "devices", stamps_clocks_json(c));
 	json_object_set_new(o, "cpus", cpus);
 	json_object_set_new(o, "reasons", reasons);
 	return o;

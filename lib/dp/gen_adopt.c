@@ -293,6 +293,7 @@ static void lay_out(const struct gen_job *j, struct gen_own *o)
 	o->one_mark = one_mark(j);
 	o->laid = true;
 	o->held = false;
+	o->rest.on = false;
 	for (unsigned n = 0; n < j->ngroups; n++)
 		o->held |= j->group[n].hold != NULL || j->group[n].reach != NULL;
 }
@@ -460,24 +461,4 @@ void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, ui
 		gen_finish(w, j, g);
 		gen_own(g)->laid = false;
 	}
-}
-
-/* ---- what a device that takes nothing leaves over ---- */
-
-static uint64_t frames_before(const struct gen_job *j, const struct gen_grp *gr, uint64_t tsc)
-{
-	uint64_t most = gr->limit_i - gr->i;
-
-	if (pace_is_max(&gr->pace) || tsc == UINT64_MAX)
-		return gr->limit_i == UINT64_MAX ? 0 : most;
-	return gen_due_before(j, gr, gr->i, most, tsc);
-}
-
-uint64_t gen_left(const struct gen_job *j, struct gen_own *o)
-{
-	uint64_t left = 0;
-
-	for (unsigned n = 0; n < o->ngroups; n++)
-		left += frames_before(j, gen_grp(o, n), j->end_tsc);
-	return left;
 }

@@ -158,7 +158,6 @@ static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t no
 			fetch(o, s);
 		unsigned part = gen_ready(j, gr, j->burst - n, now, &over);
 		if (over) {
-			gen_close(j, gr);
 			gen_leave(o);
 			continue;
 		}
@@ -189,10 +188,8 @@ static unsigned one_burst(struct dp_worker *w, const struct gen_job *j, struct g
 	if ((int64_t)(now - o->slot[0].due) < 0 && now < j->end_tsc)
 		return 0;
 	unsigned n = gen_ready(j, gr, j->burst, now, &over);
-	if (over) {
-		gen_close(j, gr);
+	if (over)
 		gen_leave(o);
-	}
 	return n > 0 ? gen_burst(w, j, g, gr, n, now) : 0;
 }
 

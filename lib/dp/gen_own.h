@@ -61,12 +61,20 @@ struct gen_slot { uint64_t due; uint32_t grp; };
 /* Frames of one group in the queue's burst, own frame i and those after it; done of them are accepted. */
 struct gen_run { uint64_t i; uint32_t grp; uint16_t n, done; };
 
+/* What is left over at the end of a run, while it is counted (gen_rest.c). */
+struct gen_rest {
+	bool on, all;         /* all: also groups that a stall has not stopped */
+	uint32_t grp;         /* the next one; */
+	uint64_t done, sum;   /* of its frames, of all */
+	struct gen_arr arr;
+};
+
 struct gen_own {
 	struct gen_grp first; /* group 0 lies in the state itself: one load less for the port that sends one schedule */
 	uint16_t ngroups, nlive;
 	bool one_mark;        /* all frames of the plan carry the same one */
 	bool held;            /* the plan has groups whose ends are to come: the run is not over without them */
-	bool detour;          /* several groups, or frames that are given up when they are late */
+	bool detour;          /* several groups, frames that are given up when they are late, or what is left is being counted */
 	bool laid;            /* groups are those of the newest plan of this run, also after its end */
 	uint64_t gone_i;      /* own frames of the port's schedule when the plan lost it */
 	uint64_t progress_tsc;
@@ -80,6 +88,7 @@ struct gen_own {
 	const struct frun *probe_prog;
 	uint64_t probe_i;
 	uint32_t probe_at;
+	struct gen_rest rest;
 };
 
 static inline struct gen_own *gen_own(struct gen_state *g) { return (struct gen_own *)(void *)g->own; }
@@ -277,8 +286,6 @@ unsigned gen_ready_shaped(const struct gen_job *j, const struct gen_grp *gr, uns
 void gen_give_late(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
 /* The tail's frames from own frame i on, so many, left at now. */
 void gen_late_tail(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned sent, uint64_t now);
-/* The group is over because the time is: what it still had to send. */
-void gen_close(const struct gen_job *j, const struct gen_grp *gr);
 /* Own frames i .. i + n - 1 left at now, the first of them late by more than is let pass: how many are. */
 void gen_count_late(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t n, uint64_t now);
 
@@ -313,8 +320,6 @@ static inline void gen_note_late(struct dp_txq *q, uint64_t late)
 void gen_arrive(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
 /* One burst of frames of one group, any kind. */
 unsigned gen_burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n, uint64_t now);
-/* The time of a bounded run is over and the device takes nothing: what is left will not be sent. */
-void gen_give_up(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
 
 /* gen_groups.c: a turn where there are none or several. */
 unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
@@ -347,24 +352,24 @@ void gen_set_rate(struct gen_grp *gr, const struct gen_group *group);
 /* The group has the rate of its new plan from now on; was: the group as it went until now. */
 void gen_change_rate(const struct gen_job *j, const struct gen_grp *was, struct gen_grp *gr, uint64_t now);
 
+/* gen_rest.c */
+/* The time of a bounded run is over and the device takes nothing: what is left will not be sent. */
+void gen_give_up(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
+/* No group has a frame that may still leave: the run is over, or more is to come. */
+void gen_run_out(struct dp_worker *w, const struct gen_job *j, struct gen_state *g);
+/* Goes on counting what is left; at its end the run is over. */
+void gen_rest_turn(struct dp_worker *w, const struct gen_job *j, struct gen_state *g);
+
 /* gen_adopt.c */
 void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now);
 void gen_drop(const struct dp_task *t);
 void gen_set_state(struct gen_state *g, enum gen_state_id id);
 /* The run is over: counts are settled, control is told. */
 void gen_finish(struct dp_worker *w, const struct gen_job *j, struct gen_state *g);
-/* No group has a frame left: the same, or more is to come. */
-static inline void gen_run_out(struct dp_worker *w, const struct gen_job *j, struct gen_state *g)
-{
-	if (!gen_own(g)->held)
-		gen_finish(w, j, g);
-}
 /* The top group has reached the end of a phase, without a tail: on to the next one; false: it has no more frames and is gone. */
 bool gen_next_phase(const struct gen_job *j, struct gen_state *g);
 /* The driver refused the top group's next frame, of so many bytes: it counts as through, and not as its stream's. */
 void gen_skip(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, uint64_t bytes);
-/* Own frames that are due before the end of the run and were not built. */
-uint64_t gen_left(const struct gen_job *j, struct gen_own *o);
 uint64_t gen_offload_flags(const struct frun_class *c);
 /* Position of the group's program, which bursts of fixed frames leave behind. */
 static inline void gen_seek(const struct gen_grp *gr) { frun_seek(gr->prog, gr->state, gr->i - gr->prog_i); }

@@ -43,6 +43,25 @@ static struct pace_period mean_period(const struct gen_grp *gr)
 	return pace_times(&gr->pace.period, gr->bytes ? gen_phase_bytes(gr, 512) : 512);
 }
 
+#define WALK_MOST 16384 /* frames of random arrivals: each takes some nanoseconds */
+
+/* The new schedule begins at `from`, and the old one had frames due before that have not left: nobody makes up for these slots. Where a run is of so
+ * many frames none is given up, they only go later. Of random arrivals very far behind it is as many as their rate has in that time. */
+static void drop_lag(const struct gen_job *j, const struct gen_grp *was, uint64_t from)
+{
+	uint64_t most = was->limit_i - was->i, n;
+
+	if (was->group->limit != UINT64_MAX || pace_is_max(&was->pace))
+		return;
+	bool walked = was->arr != NULL && was->group->shape->kind == ARRIVAL_POISSON;
+	n = gen_due_before(j, was, was->i, walked && most > WALK_MOST ? WALK_MOST : most, from);
+	if (walked && n == WALK_MOST) {
+		struct pace_period p = pace_times(&was->pace.period, j->nqueues);
+		n += (uint64_t)((double)(from - gen_due_at(j, was, was->i + n)) / ((double)p.cycles + (double)p.frac * 0x1p-64));
+	}
+	cell_add(&j->txq->cnt.unsent, n);
+}
+
 /* A pattern begins anew with its rate. Its first frame waits for as long as the old one would have let it, but not longer than a slot of its
  * own; the gaps of Poisson arrivals have no memory. */
 static void change_shape(const struct gen_job *j, const struct gen_grp *was, struct gen_grp *gr, uint64_t from)
@@ -51,10 +70,12 @@ static void change_shape(const struct gen_job *j, const struct gen_grp *was, str
 	struct pace_period slots = mean_period(gr);
 	uint64_t most = slots.cycles / 512 * (j->queue + 1ull);
 
-	if ((int64_t)(due - from) > 0)
+	if ((int64_t)(due - from) > 0) {
 		due = due - from < most ? due : from + most;
-	else if (from - due > j->forgive_cycles)
+	} else if (from - due > j->forgive_cycles || (gr->arr != NULL && gr->group->shape->kind == ARRIVAL_POISSON)) {
+		drop_lag(j, was, from);
 		due = from;
+	}
 	if (gr->arr == NULL) {
 		gr->pace.k0 = gr->unit;
 		gr->pace.t0 = due;
@@ -108,6 +129,7 @@ void gen_change_rate(const struct gen_job *j, const struct gen_grp *was, struct 
 		bool alike = was->bytes == gr->bytes && was->l2 == gr->l2;
 		due = from + pace_scale((uint64_t)wait, alike ? &was->pace.period : &a, alike ? &gr->pace.period : &b);
 	} else if (-wait > (int64_t)j->forgive_cycles) {
+		drop_lag(j, was, from);
 		due = from;
 	}
 	gr->pace.k0 = gr->unit;

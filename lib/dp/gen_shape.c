@@ -207,12 +207,6 @@ void gen_give_late(struct dp_worker *w, const struct gen_job *j, struct gen_stat
 	}
 }
 
-__rte_noinline void gen_close(const struct gen_job *j, const struct gen_grp *gr)
-{
-	if (gr->arr != NULL && j->catchup == GEN_OVERSPEED && j->end_tsc != UINT64_MAX)
-		cell_add(&j->txq->cnt.unsent, gen_due_before(j, gr, gr->i, gr->limit_i - gr->i, j->end_tsc));
-}
-
 __rte_noinline void gen_count_late(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t n, uint64_t now)
 {
 	uint64_t before = now - j->late_cycles;

@@ -165,17 +165,6 @@ static inline bool expected(const struct prx *x, const struct rte_mbuf *m, struc
 	return likely(p->flow != PRX_NO_FLOW);
 }
 
-/* When the device says that a frame came. */
-static __rte_noinline uint64_t stamped(const struct prx_clock *c, const struct rte_mbuf *m, uint64_t now)
-{
-	uint64_t stamp;
-
-	if ((m->ol_flags & c->flag) == 0)
-		return now;
-	memcpy(&stamp, (const uint8_t *)m + c->offset, sizeof(stamp));
-	return c->tsc + (uint64_t)((__int128)(int64_t)(stamp - c->at) * (__int128)c->mult >> 32);
-}
-
 static inline bool sums_bad(const struct rte_mbuf *m)
 {
 	return (m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_BAD ||
@@ -183,18 +172,15 @@ static inline bool sums_bad(const struct rte_mbuf *m)
 }
 
 /* Frame by frame: whatever they are. */
-static __rte_noinline void look(struct prx *x, struct rte_mbuf *const *m, unsigned n, uint64_t now)
+static __rte_noinline void look(struct prx *x, struct rte_mbuf *const *m, unsigned n, uint64_t now, const uint64_t *when)
 {
-	const struct prx_clock *clock = __atomic_load_n(&x->clock, __ATOMIC_ACQUIRE);
 	uint64_t actual = 0, intended = 0;
 	unsigned probes = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		struct found p = {.now = now};
+		struct found p = {.now = unlikely(when != NULL) ? when[i] : now};
 		enum prx_class class = PRX_PROBE;
 		bool known = true;
-		if (unlikely(clock != NULL))
-			p.now = stamped(clock, m[i], now);
 		if (x->verify || sums_bad(m[i]) || !expected(x, m[i], &p)) {
 			class = prx_classify(x, m[i], now, &p.hi, &p.lo);
 			p.flow = class <= PRX_CORRUPTED ? prx_flow_index(x, p.hi, p.lo) : 0;
@@ -419,18 +405,33 @@ static inline bool count_batch(struct prx *x, struct rte_mbuf *const *m, unsigne
 	return true;
 }
 
+/* Frames of which the device says when they came; a step back is none. */
+static __rte_noinline void look_timed(struct prx *x, const struct dp_clock *clock, struct rte_mbuf *const *m, unsigned n, uint64_t now)
+{
+	uint64_t when[PRX_BATCH];
+
+	prx_times(x, clock, m, n, now, when);
+	look(x, m, n, now, when);
+	for (unsigned i = 0; i < n; i++)
+		count_arrivals(x, 1, when[i] > x->port.last_tsc ? when[i] : x->port.last_tsc);
+}
+
 void prx_rx(void *state, const struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, uint64_t now)
 {
 	struct prx *x = state;
-	bool plain = !x->verify && __atomic_load_n(&x->clock, __ATOMIC_RELAXED) == NULL && __atomic_load_n(&x->extra, __ATOMIC_RELAXED) == NULL;
+	const struct dp_clock *clock = __atomic_load_n(&x->clock, __ATOMIC_ACQUIRE);
+	bool plain = !x->verify && clock == NULL && __atomic_load_n(&x->extra, __ATOMIC_RELAXED) == NULL;
 
 	(void)q;
 	for (unsigned i = 0; i < n; i++)
 		rte_prefetch0(m[i]);
 	for (unsigned i = 0, k; i < n; i += k) {
 		k = n - i < PRX_BATCH ? n - i : PRX_BATCH;
-		if (unlikely(!plain || !count_batch(x, m + i, k, now)))
-			look(x, m + i, k, now);
+		if (unlikely(clock != NULL))
+			look_timed(x, clock, m + i, k, now);
+		else if (unlikely(!plain || !count_batch(x, m + i, k, now)))
+			look(x, m + i, k, now, NULL);
 	}
-	count_arrivals(x, n, now);
+	if (likely(clock == NULL))
+		count_arrivals(x, n, now);
 }

@@ -10,6 +10,7 @@
  * Each frame is one of: a probe of a known flow (received, late or corrupted), damaged, foreign, plain. */
 #pragma once
 #include "dp.h"
+#include "dp_clock.h"
 #include "frame_probe.h"
 #include "hist.h"
 
@@ -65,14 +66,9 @@ struct prx_port {
 	cell_t last_tsc;      /* of the last burst */
 	/* Frames in windows of each scale; those without a frame count too. Index of dispersion: variance of n / mean of n. */
 	struct { uint64_t cycles, end, n; cell_t windows, sum, sum_sq; } scale[PRX_SCALES];
+	cell_t stamped;       /* frames whose time of arrival the device said; of all others it is that of the burst */
+	cell_t unstamped, odd; /* of those others: the device's stamps count, and there was none; or it was no time at which the frame can have come */
 	cell_t gaps, near[PRX_NEARS]; /* gaps between frames, and how many of them are at most 64, 128, .. ns from the target */
-};
-
-/* A device's receive time stamps: cycles = tsc + (stamp - at) * mult >> 32. */
-struct prx_clock {
-	int offset;              /* of the stamp in the mbuf (dynamic field) */
-	uint64_t flag;           /* in ol_flags: there is one */
-	uint64_t at, tsc, mult;
 };
 
 struct prx_spec {
@@ -90,8 +86,9 @@ struct prx_spec {
 struct prx;
 size_t prx_size(const struct prx_spec *); /* bytes, aligned to a cache line, zeroed by control; 0: beyond 2^40, or the spec is wrong */
 void prx_init(void *mem, const struct prx_spec *); /* does not keep the spec */
-/* Stamps of the device count from the next burst on; NULL: none. What was set before must live until the worker has gone on. Any thread. */
-void prx_set_clock(struct prx *, const struct prx_clock *);
+/* Stamps of the device count from the next burst on, of arrivals, latency and gaps; NULL: none. What was set before must live until the worker has
+ * gone on. Any thread. */
+void prx_set_clock(struct prx *, const struct dp_clock *);
 /* Gaps are compared with another target from the next burst on; 0: with none. Any thread. */
 void prx_set_target(struct prx *, uint64_t gap_cycles);
 /* The tap's function; now: read after the burst was taken. */

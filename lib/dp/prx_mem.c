@@ -125,7 +125,7 @@ void prx_init(void *mem, const struct prx_spec *s)
 	init_flows(x, s);
 }
 
-void prx_set_clock(struct prx *x, const struct prx_clock *clock)
+void prx_set_clock(struct prx *x, const struct dp_clock *clock)
 {
 	__atomic_store_n(&x->clock, clock, __ATOMIC_RELEASE);
 }

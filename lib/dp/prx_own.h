@@ -20,7 +20,7 @@ struct prx {
 	double ns;               /* of a cycle */
 	uint64_t limit;          /* cycles: times from here on are no histogram's, or below 0 */
 	prx_fields_fn *fields;
-	const struct prx_clock *clock;
+	const struct dp_clock *clock;
 	struct prx_extra *extra; /* NULL: nothing more is asked for */
 	struct prx_flow *flow;
 	struct prx_block *window;
@@ -35,6 +35,7 @@ struct prx {
 	uint32_t late_blocks;    /* numbers of blocks further back are late */
 	uint8_t *scratch;
 	uint8_t nports;
+	struct dp_clock_view view; /* of clock */
 	WR_ALIGNED(CACHE_LINE) struct prx_port port;
 };
 
@@ -80,3 +81,6 @@ enum prx_class prx_classify(struct prx *x, const struct rte_mbuf *m, uint64_t no
 struct prx_extra;
 /* Before the flow takes up its transit. */
 void prx_extra_count(const struct prx *x, struct prx_extra *e, const struct prx_flow *f, uint64_t transit, uint64_t now);
+
+/* When frames came: by the device's stamps where they have one, else now. They are counted. */
+void prx_times(struct prx *x, const struct dp_clock *c, struct rte_mbuf *const *m, unsigned n, uint64_t now, uint64_t *when);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sess.h"
+#include "sess_int.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,8 @@ struct item {
 	unsigned group;     /* commands of one sess_exec() */
 };
 
-struct sess {
+struct local {
+	struct sess base;
 	struct cmd *cmd;
 	void *host;
 	sess_snapshot_fn *snapshot;
@@ -36,23 +37,6 @@ struct sess {
 	bool failed, in_poll;
 };
 
-struct sess *sess_local(struct cmd *cmd, void *host, sess_snapshot_fn *snapshot, struct loop *loop, const struct sess_opts *opts,
-			sess_event_fn *fn, void *arg)
-{
-	struct sess *s = xcalloc(1, sizeof(*s));
-
-	s->cmd = cmd;
-	s->host = host;
-	s->snapshot = snapshot;
-	s->loop = loop;
-	s->opts = *opts;
-	s->fn = fn;
-	s->arg = arg;
-	s->tail = &s->head;
-	s->timer = -1;
-	return s;
-}
-
 static void item_free(struct item *it)
 {
 	free(it->line);
@@ -61,7 +45,7 @@ static void item_free(struct item *it)
 }
 
 /* Drop what is queued; any group, or one only. */
-static void drop(struct sess *s, bool all, unsigned group)
+static void drop(struct local *s, bool all, unsigned group)
 {
 	struct item **p = &s->head;
 
@@ -83,7 +67,7 @@ static void wake(void *arg)
 	(void)arg;
 }
 
-static void hold(struct sess *s, bool on)
+static void hold(struct local *s, bool on)
 {
 	if (s->loop == NULL || on == (s->timer >= 0))
 		return;
@@ -95,8 +79,9 @@ static void hold(struct sess *s, bool on)
 	}
 }
 
-void sess_free(struct sess *s)
+static void local_free(struct sess *base)
 {
+	struct local *s = (struct local *)base;
 	if (s == NULL)
 		return;
 	if (s->running != NULL) {
@@ -113,7 +98,7 @@ void sess_free(struct sess *s)
 	free(s);
 }
 
-static void tell(struct sess *s, enum sess_event_kind kind, const char *text, const struct item *it, int rc, int exit_code)
+static void tell(struct local *s, enum sess_event_kind kind, const char *text, const struct item *it, int rc, int exit_code)
 {
 	const struct sess_event ev = {
 		.kind = kind, .text = text, .line = it->line, .rc = rc, .exit_code = exit_code, .results = kind == SESS_DONE ? s->run.results : NULL,
@@ -122,7 +107,7 @@ static void tell(struct sess *s, enum sess_event_kind kind, const char *text, co
 	s->fn(s->arg, &ev);
 }
 
-static void flush(struct sess *s, const struct item *it)
+static void flush(struct local *s, const struct item *it)
 {
 	if (s->out.len > 0)
 		tell(s, SESS_RESULT, sbuf_str(&s->out), it, 0, 0);
@@ -133,14 +118,14 @@ static void flush(struct sess *s, const struct item *it)
 }
 
 /* The last word on a command. */
-static void tell_done(struct sess *s, const struct item *it, int rc, int exit_code)
+static void tell_done(struct local *s, const struct item *it, int rc, int exit_code)
 {
 	tell(s, SESS_DONE, NULL, it, rc, exit_code);
 	json_decref(s->run.results);
 	s->run.results = NULL;
 }
 
-static void tell_error(struct sess *s, const struct item *it, const struct err *e, int rc, int code)
+static void tell_error(struct local *s, const struct item *it, const struct err *e, int rc, int code)
 {
 	struct sbuf text = {0};
 
@@ -148,12 +133,14 @@ static void tell_error(struct sess *s, const struct item *it, const struct err *
 		cmd_err_print(it->line, e, &text);
 	else
 		cmd_err_print_at(it->where, it->line, e, &text);
-	tell(s, SESS_ERROR, sbuf_str(&text), it, rc, code);
+	const struct sess_event ev = {
+		.kind = SESS_ERROR, .text = sbuf_str(&text), .line = it->line, .rc = rc, .exit_code = code, .err = e};
+	s->fn(s->arg, &ev);
 	sbuf_free(&text);
 }
 
 /* rc: result of exec or poll that is not VERB_PENDING. Takes the item. */
-static void finish(struct sess *s, struct item *it, int rc, const struct err *e)
+static void finish(struct local *s, struct item *it, int rc, const struct err *e)
 {
 	int code = s->run.exit_code;
 
@@ -176,7 +163,7 @@ static void finish(struct sess *s, struct item *it, int rc, const struct err *e)
 	item_free(it);
 }
 
-static int run_one(struct sess *s, struct item *it, struct err *e)
+static int run_one(struct local *s, struct item *it, struct err *e)
 {
 	memset(&s->run, 0, sizeof(s->run));
 	s->run.cmd = s->cmd;
@@ -190,8 +177,9 @@ static int run_one(struct sess *s, struct item *it, struct err *e)
 	return cmd_exec(s->cmd, &s->run, it->line, e);
 }
 
-void sess_poll(struct sess *s)
+static void local_poll(struct sess *base)
 {
+	struct local *s = (struct local *)base;
 	if (s->in_poll)
 		return;
 	s->in_poll = true;
@@ -225,8 +213,9 @@ void sess_poll(struct sess *s)
 	s->in_poll = false;
 }
 
-void sess_exec(struct sess *s, const char *text, const char *where)
+static void local_exec(struct sess *base, const char *text, const char *where)
 {
+	struct local *s = (struct local *)base;
 	struct sbuf one = {0};
 	unsigned long line = 0, at;
 
@@ -245,13 +234,15 @@ void sess_exec(struct sess *s, const char *text, const char *where)
 	sbuf_free(&one);
 }
 
-bool sess_busy(const struct sess *s)
+static bool local_busy(const struct sess *base)
 {
+	const struct local *s = (const struct local *)base;
 	return s->running != NULL || s->head != NULL;
 }
 
-void sess_cancel(struct sess *s)
+static void local_cancel(struct sess *base)
 {
+	struct local *s = (struct local *)base;
 	struct item *it = s->running;
 
 	drop(s, true, 0);
@@ -265,31 +256,67 @@ void sess_cancel(struct sess *s)
 	item_free(it);
 }
 
-int sess_exit_code(const struct sess *s)
+static int local_exit_code(const struct sess *base)
 {
+	const struct local *s = (const struct local *)base;
 	return s->exit_code;
 }
 
-bool sess_failed(const struct sess *s)
+static bool local_failed(const struct sess *base)
 {
+	const struct local *s = (const struct local *)base;
 	return s->failed;
 }
 
-void sess_complete(struct sess *s, const char *line, int cursor, int *start,
+static void local_complete(struct sess *base, const char *line, int cursor, int *start,
 		   void (*offer)(void *arg, const char *word, const char *help), void *arg)
 {
+	struct local *s = (struct local *)base;
 	cmd_complete(s->cmd, line, cursor, start, offer, arg);
 }
 
-json_t *sess_snapshot(struct sess *s, const char *parts, struct err *e)
+static json_t *local_snapshot(struct sess *base, const char *parts, struct err *e)
 {
+	struct local *s = (struct local *)base;
 	if (s->snapshot != NULL)
 		return s->snapshot(s->host, parts, e);
 	err_set(e, ENOTSUP, "this session has no snapshots");
 	return NULL;
 }
 
-void sess_set_out_mode(struct sess *s, int out_mode)
+static void local_set_out_mode(struct sess *base, int out_mode)
 {
+	struct local *s = (struct local *)base;
 	s->opts.out_mode = out_mode;
+}
+
+static const struct sess_ops local_ops = {
+	.free = local_free,
+	.exec = local_exec,
+	.busy = local_busy,
+	.cancel = local_cancel,
+	.poll = local_poll,
+	.exit_code = local_exit_code,
+	.failed = local_failed,
+	.complete = local_complete,
+	.snapshot = local_snapshot,
+	.set_out_mode = local_set_out_mode,
+};
+
+struct sess *sess_local(struct cmd *cmd, void *host, sess_snapshot_fn *snapshot, struct loop *loop, const struct sess_opts *opts,
+			sess_event_fn *fn, void *arg)
+{
+	struct local *s = xcalloc(1, sizeof(*s));
+
+	s->base.ops = &local_ops;
+	s->cmd = cmd;
+	s->host = host;
+	s->snapshot = snapshot;
+	s->loop = loop;
+	s->opts = *opts;
+	s->fn = fn;
+	s->arg = arg;
+	s->tail = &s->head;
+	s->timer = -1;
+	return &s->base;
 }

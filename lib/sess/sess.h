@@ -16,6 +16,7 @@ struct sess_event {
 	int rc;              /* DONE: 0 or -errno of that line */
 	int exit_code;       /* DONE: exit code the command asks for */
 	json_t *results;     /* DONE: the documents that the command printed, as an array, NULL: none */
+	const struct err *err; /* ERROR: what text was made of; its column is one of line */
 };
 typedef void sess_event_fn(void *arg, const struct sess_event *);
 typedef json_t *sess_snapshot_fn(void *host, const char *parts, struct err *e);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the system tests share: the program as a process, an interface pair, a sender on the kernel's side."""
 import ctypes
+import functools
 import json
 import os
 import select
@@ -10,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import jsonschema
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
 from seed import random_seed
@@ -57,9 +60,26 @@ def as_json(args):
     return [*args[:at], "--json", *args[at:]]
 
 
+@functools.lru_cache(maxsize=None)
+def schema():
+    """The published schema, as the program prints it."""
+    text = subprocess.run([binary(), "--dump-schema"], stdout=subprocess.PIPE, text=True, timeout=20, check=True).stdout
+    doc = json.loads(text)
+    jsonschema.Draft202012Validator.check_schema(doc)
+    return jsonschema.Draft202012Validator(doc)
+
+
+def document(line):
+    """A line of JSON, which must be one that the schema knows."""
+    doc = json.loads(line)
+    wrong = next(schema().iter_errors(doc), None)
+    assert wrong is None, f"app/schema.json: {list(wrong.absolute_path)}: {wrong.message[:500]}\n{line[:500]}"
+    return doc
+
+
 def documents(r):
     """Every line of stdout as one JSON document."""
-    return [json.loads(line) for line in r.stdout.splitlines()]
+    return [document(line) for line in r.stdout.splitlines()]
 
 
 def stats(args, **kw):
@@ -107,7 +127,7 @@ class Live:
 
     def ask(self, line, timeout=10.0):
         self.send(line)
-        return json.loads(self.line(timeout))
+        return document(self.line(timeout))
 
     def stats(self, timeout=10.0):
         return ports_of(self.ask("show stats", timeout))

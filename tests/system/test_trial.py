@@ -13,7 +13,7 @@ import harness
 from harness import documents, good, lcores, run
 
 VERDICTS = ("valid", "counters-disagree", "link-changed", "clock-suspect", "preempted", "tester-limited")
-FATES = ("received", "not_accepted", "tx_errors", "unconfirmed", "rx_missed", "rx_nombuf", "rx_errors", "corrupted", "late", "lost")
+FATES = ("received", "not_accepted", "tx_errors", "unconfirmed", "rx_missed", "rx_nombuf", "rx_errors", "corrupted", "late", "unknown", "lost")
 # On a machine that others use too: the verdict is of the counters alone.
 ANYTHING = ("set trial.max-stall 1h; set trial.max-wait 100%; set trial.max-short 100%; set trial.max-rate-error 100%; "
             "set trial.max-clock 100%; ")
@@ -30,6 +30,7 @@ def closed(t):
         f = part["fates"]
         assert sum(f[k] or 0 for k in FATES) == f["sent"] + f["excess"], f
         assert (f["excess"] == 0 and f["untold"] == 0) or "counters-disagree" in t["reasons"]
+        assert f["unknown"] == 0 or ("counters-disagree" in t["reasons"] and part["loss_ratio"] is None)
         assert (f["duplicated"] is None) == (part["told_by"] == "counters")
     for key in ("sent", "received", "lost"):
         assert t["fates"][key] == sum(d["fates"][key] for d in t["directions"])
@@ -248,3 +249,30 @@ def test_a_link_that_flaps(veth):
     finally:
         w.close()
     assert t["verdict"] == "link-changed"
+
+
+@pytest.mark.counts
+def test_frames_that_are_not_recognised_are_not_lost_for_sure():
+    """Frames without a probe come in on a receiver while some of the trial's are missing: they may be these."""
+    (t,) = trials(["-p", "wire", "-p", "wire", "-e",
+                   f"{UDP}{ANYTHING} set 0 wire loss every 100; set 3 rate 20kpps; start 3; trial 0 to 1-2 rate 20kpps for 100ms; stop 3"], code=(4,))
+    f = t["fates"]
+    assert t["told_by"] == "probes" and t["verdict"] == "counters-disagree" and t["loss_ratio"] is None
+    assert f["received"] + f["not_accepted"] == f["sent"] - f["unknown"] and f["lost"] == 0
+    assert f["unknown"] == (f["sent"] - f["not_accepted"]) // 100 > 0 and f["others"] > 0
+
+
+@pytest.mark.counts
+@pytest.mark.parametrize("frame", ["tcp", "udp"])
+def test_silence_of_a_wire_that_holds_frames_is_no_end(frame):
+    (t,) = trials(["-p", "wire", "-e", f"set all frame eth/ipv4/{frame}; {ANYTHING} set 0 wire delay 400ms; trial 0 rate 10kpps for 50ms"], code=(0,))
+    f = t["fates"]
+    assert f["received"] == f["sent"] - f["not_accepted"] > 0
+    assert f["lost"] == f["late"] == t["inside"] == 0
+
+
+@pytest.mark.counts
+def test_a_wire_that_holds_frames_too_long():
+    (t,) = trials(["-p", "wire", "-e", f"{UDP}{ANYTHING} set trial.drain-max 300ms; set 0 wire delay 3s; trial 0 rate 10kpps for 50ms"], code=(0,))
+    f = t["fates"]
+    assert f["received"] == 0 and f["lost"] == t["inside"] == f["sent"] - f["not_accepted"] > 0

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Trials: fates and verdicts from made numbers, and the engine on real workers of a wire (ports 0, 1) and of null (2). */
 #include "ctl_live.h"
+#include "probe_int.h"
 #include "trial.h"
 
 /* ---- fates ---- */
@@ -90,6 +91,25 @@ static void test_fates_of_probes(void **state)
 	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 97, .damaged = 5, .arrived = 102});
 	assert_int_equal(f.corrupted, 3);
 	assert_int_equal(f.others, 0);
+	/* what came without a probe may be what is missing: nobody claims to know */
+	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 90, .plain = 4, .arrived = 94});
+	assert_int_equal(f.unknown, 4);
+	assert_int_equal(f.lost, 6);
+	assert_int_equal(f.others, 0);
+	assert_true(isnan(trial_loss(&f)));
+	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 97, .plain = 7, .group = 2, .unicast = true, .arrived = 104});
+	assert_int_equal(f.unknown, 3);
+	assert_int_equal(f.lost, 0);
+	assert_int_equal(f.others, 4);
+	/* but nothing is missing, or others sent them: to groups, or with probes of their own */
+	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 100, .plain = 7, .arrived = 107});
+	assert_int_equal(f.unknown + f.lost, 0);
+	assert_int_equal(f.others, 7);
+	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 90, .plain = 5, .group = 5, .unicast = true, .arrived = 99});
+	assert_int_equal(f.unknown, 0);
+	assert_int_equal(f.lost, 10);
+	assert_int_equal(f.others, 9);
+	assert_true(trial_loss(&f) > 0.0999);
 	/* receivers counted fewer than told of themselves */
 	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 97, .arrived = 96});
 	assert_int_equal(f.untold, 1);
@@ -110,11 +130,11 @@ static void test_fates_close(void **state)
 			.accepted = any(n), .dropped = any(n), .tx_errors = any(n) / 4, .unconfirmed = any(n) / 4, .arrived = any(n),
 			.arrived_late = any(n) / 4, .group = any(n) / 2, .unicast = any(2) != 0, .missed = any(n) / 4, .nombuf = any(n) / 4,
 			.rx_errors = any(n) / 4, .probes = any(2) != 0, .whole = any(n), .whole_late = any(n) / 4, .beyond = any(n) / 8,
-			.corrupted = any(n) / 8, .duplicated = any(n), .reordered = any(n), .damaged = any(n) / 8,
+			.corrupted = any(n) / 8, .duplicated = any(n), .reordered = any(n), .damaged = any(n) / 8, .plain = any(n),
 		};
 		struct trial_fates f = closed(&counts);
 		double loss = trial_loss(&f);
-		assert_true(f.lost == 0 || f.excess == 0);
+		assert_true(f.lost + f.unknown == 0 || f.excess == 0);
 		assert_true(isnan(loss) || (loss >= 0 && loss <= 1));
 		accounted += trial_accounted(&f);
 		trial_fates_add(&sum, &f);
@@ -175,6 +195,19 @@ static void test_each_reason(void **state)
 	make(&m);
 	m.flow[1].counts.arrived++;
 	assert_int_equal(judged(&m), TRIAL_COUNTERS);
+	make(&m);
+	m.flow[1].counts = (struct trial_counts){.probes = true, .accepted = 1000000, .whole = 999990, .arrived = 999990};
+	assert_int_equal(judged(&m), TRIAL_VALID);
+	m.flow[1].counts.arrived = m.flow[1].counts.accepted; /* ten that nobody can read: arrived or lost */
+	m.flow[1].counts.plain = 10;
+	assert_int_equal(judged(&m), TRIAL_COUNTERS);
+	assert_non_null(strstr(m.r.why[TRIAL_COUNTERS], "10 frames are missing"));
+	make(&m);
+	m.r.inexact = "tables were made anew"; /* of probes that nobody asks */
+	assert_int_equal(judged(&m), TRIAL_VALID);
+	m.flow[0].counts = (struct trial_counts){.probes = true, .accepted = 1000000, .whole = 1000000, .arrived = 1000000};
+	assert_int_equal(judged(&m), TRIAL_COUNTERS);
+	assert_non_null(strstr(m.r.why[TRIAL_COUNTERS], "made anew"));
 	make(&m);
 	m.r.link_changed = 1;
 	assert_int_equal(judged(&m), TRIAL_LINK);
@@ -492,6 +525,106 @@ static void test_cancel(void **state)
 	trial_free(t);
 }
 
+/* What was disturbed before a trial is not its; what is meanwhile, is. */
+static void test_own_time(void **state)
+{
+	struct trial_spec s = spec_of(0, 10000, 50000000);
+
+	(void)state;
+	for (unsigned during = 0; during < 2; during++) {
+		fresh(0, 1);
+		fresh(1, 1);
+		fixed_size(0, 0, 128);
+		probe_inexact(c->probes, "of before");
+		struct trial *t = begun(&s);
+		if (during)
+			probe_inexact(c->probes, "of now");
+		ended(t);
+		const struct trial_result *r = trial_result(t);
+		assert_true(r->sum.probes);
+		assert_int_equal(r->inexact != NULL, during);
+		assert_int_equal(r->is[TRIAL_COUNTERS], during);
+		if (during)
+			assert_string_equal(r->inexact, "of now");
+		trial_free(t);
+	}
+	fresh(0, 1);
+}
+
+/* As if the port had heard the same frames as port 1, which has one Rx queue. */
+static void hears_too(unsigned port)
+{
+	const struct probe_arm *a = c->probes->now;
+	const struct probe_tap *from = NULL, *to = NULL;
+
+	for (unsigned i = 0; i < a->ntaps; i++) {
+		from = a->tap[i].port == 1 && from == NULL ? &a->tap[i] : from;
+		to = a->tap[i].port == port && to == NULL ? &a->tap[i] : to;
+	}
+	assert_true(from != NULL && to != NULL);
+	for (unsigned q = 0; q < a->spec.of[0].nqueues; q++) {
+		uint32_t n;
+		memcpy((void *)(uintptr_t)prx_flow(to->prx, 0, 0, q), prx_flow(from->prx, 0, 0, q), sizeof(struct prx_flow));
+		const struct prx_block *window = prx_window(from->prx, 0, 0, q, &n);
+		memcpy((void *)(uintptr_t)prx_window(to->prx, 0, 0, q, &n), window, n * sizeof(*window));
+	}
+}
+
+static struct probe_counts heard_on(unsigned ports)
+{
+	struct portset s = {{0}};
+	struct probe_counts n;
+
+	for (unsigned p = 0; p < 3; p++)
+		if (ports >> p & 1)
+			portset_add(&s, p);
+	assert_true(ctl_probe_counts(c, 0, -1, &s, &n));
+	return n;
+}
+
+/* Copies that come in on two of the receivers are copies, and are not told apart only where a third port heard some, too. */
+static void test_copies_on_two_receivers(void **state)
+{
+	struct portset all = only(0);
+	struct probe_counts n;
+
+	(void)state;
+	fresh(0, 1)->count = 500;
+	fresh(1, 1);
+	fresh(2, 1);
+	fixed_size(0, 0, 128);
+	stream(0, 0)->frame.probe = 1;
+	portset_add(&all, 1);
+	portset_add(&all, 2);
+	for (unsigned round = 0; round < 2; round++) { /* what was before is the same on all of them, and cleared */
+		if (round > 0) {
+			hears_too(2);
+			hears_too(0);
+			ctl_clear(c, &all);
+		}
+		start(0, 0);
+		settle(0);
+	}
+	n = heard_on(1 << 1);
+	assert_true(n.received == 500 && n.duplicated == 0 && !n.inexact);
+	hears_too(2);
+	n = heard_on(1 << 1 | 1 << 2);
+	assert_true(n.received == 500 && n.duplicated == 500 && n.lost == 0 && !n.inexact);
+	for (unsigned p = 1; p <= 2; p++) {
+		n = heard_on(1 << p);
+		assert_true(n.received == 500 && n.duplicated == 0 && !n.inexact);
+	}
+	hears_too(0);
+	n = heard_on(7);
+	assert_true(n.received == 500 && n.duplicated == 1000 && !n.inexact);
+	n = heard_on(1 << 1 | 1 << 2);
+	assert_true(n.inexact && strstr(n.why, "several receivers") != NULL);
+	ctl_clear(c, &all);
+	n = heard_on(1 << 1 | 1 << 2);
+	assert_true(n.received == 0 && n.duplicated == 0 && !n.inexact);
+	fresh(0, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest pure[] = {
@@ -501,7 +634,7 @@ int main(void)
 	};
 	const struct CMUnitTest live[] = {
 		cmocka_unit_test(test_wire), cmocka_unit_test(test_null), cmocka_unit_test(test_learning), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_cancel), cmocka_unit_test(test_own_time), cmocka_unit_test(test_copies_on_two_receivers),
 	};
 	int failed = cmocka_run_group_tests_name("verdicts", pure, NULL, NULL);
 

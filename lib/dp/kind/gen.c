@@ -107,15 +107,6 @@ __rte_noinline unsigned gen_ready_mixed(const struct gen_job *j, const struct ge
 	return lo;
 }
 
-__rte_noinline void gen_give_up(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
-{
-	if (now < j->end_tsc || now - gen_own(g)->progress_tsc <= j->giveup_cycles)
-		return;
-	cell_add(&j->txq->cnt.unsent, gen_left(j, gen_own(g)));
-	txq_drop_tail(j->txq);
-	gen_finish(w, j, g);
-}
-
 __rte_noinline void gen_arrive(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
@@ -265,6 +256,10 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 	bool over;
 
 	if (unlikely(o->detour)) {
+		if (o->rest.on) {
+			gen_rest_turn(w, j, g);
+			return 1;
+		}
 		if (o->ngroups != 1)
 			return gen_poll_groups(w, j, g, now);
 		if (!txq_has_tail(j->txq))
@@ -276,7 +271,6 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 		return flush_tail(w, j, g, now);
 	unsigned n = gen_ready(j, gr, j->burst, now, &over);
 	if (unlikely(over)) {
-		gen_close(j, gr);
 		gen_leave(o);
 		gen_run_out(w, j, g);
 		return 0;

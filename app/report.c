@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app.h"
+#include "clock.h"
+#include "event.h"
+#include "file.h"
+#include "out.h"
+#include "snapshot.h"
+
+/* The document at the end is kept in memory: of a run that tries for days the last ones stand in it, and how many there were. */
+#define KEPT 1000
+
+struct kept {
+	json_t *list;
+	uint64_t total;
+};
+
+struct report {
+	struct app *app;
+	struct report_opts opts;
+	struct app_listener *listener;
+	uint64_t began_ns, began_wall_ns;
+	uint64_t done, refused, failed, cancelled; /* commands */
+	uint64_t passed, not_passed;    /* checks */
+	struct kept trials, errors, misses; /* misses: texts of checks that did not pass */
+};
+
+static void keep(struct kept *k, json_t *v)
+{
+	k->total++;
+	if (json_array_size(k->list) == KEPT)
+		json_array_remove(k->list, 0);
+	json_array_append_new(k->list, v);
+}
+
+static void put(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+static void put_text(json_t *o, const char *key, const char *text)
+{
+	size_t n = text != NULL ? strlen(text) : 0;
+	struct sbuf b = {0};
+
+	if (text == NULL)
+		return;
+	while (n > 0 && text[n - 1] == '\n')
+		n--;
+	sbuf_addn(&b, text, n);
+	json_object_set_new(o, key, out_json_text(sbuf_str(&b)));
+	sbuf_free(&b);
+}
+
+static json_t *event(const char *name)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "event", json_string(name));
+	put(o, "time_ns", clock_raw_ns());
+	put(o, "wall_ns", clock_wall_ns());
+	return o;
+}
+
+/* Takes the object. */
+static void line(struct report *r, json_t *o)
+{
+	struct sbuf b = {0};
+
+	if (r->opts.lines) {
+		out_write(OUT_JSON, o, NULL, &b);
+		r->opts.print(r->opts.arg, sbuf_str(&b));
+	}
+	sbuf_free(&b);
+	json_decref(o);
+}
+
+static void tell_trial(struct report *r, const struct app_event *ev)
+{
+	json_t *o = event("trial"), *trial = json_object_get(ev->doc, "trial");
+
+	json_object_set(o, "trial", trial);
+	line(r, o);
+	keep(&r->trials, json_incref(trial));
+}
+
+static void tell_check(struct report *r, const struct app_event *ev)
+{
+	json_t *o = event("check");
+	bool passed = json_is_true(json_object_get(ev->doc, "passed"));
+
+	json_object_set_new(o, "passed", json_boolean(passed));
+	put_text(o, "text", ev->text != NULL ? ev->text : "");
+	line(r, o);
+	if (passed) {
+		r->passed++;
+	} else {
+		r->not_passed++;
+		keep(&r->misses, out_json_text(ev->text != NULL ? ev->text : ""));
+	}
+}
+
+static void tell_port(struct report *r, const struct app_event *ev)
+{
+	bool link = ev->kind == APP_EVENT_LINK;
+	json_t *o = event(link ? "link" : "state");
+
+	put(o, "port", ev->port);
+	if (link)
+		put_text(o, "text", ev->text != NULL ? ev->text : "");
+	else
+		json_object_set_new(o, "state", json_string(ev->kind == APP_EVENT_START ? "sending" : "idle"));
+	line(r, o);
+}
+
+static void on_event(void *arg, const struct app_event *ev)
+{
+	struct report *r = arg;
+	struct err e;
+	json_t *o;
+
+	switch (ev->kind) {
+	case APP_EVENT_TICK:
+		if (!r->opts.lines)
+			break;
+		o = event("interval");
+		json_object_set_new(o, "stats", app_snapshot(r->app, "stats", &e));
+		line(r, o);
+		break;
+	case APP_EVENT_TRIAL:
+		tell_trial(r, ev);
+		break;
+	case APP_EVENT_CHECK:
+		tell_check(r, ev);
+		break;
+	case APP_EVENT_START:
+	case APP_EVENT_END:
+	case APP_EVENT_LINK:
+		tell_port(r, ev);
+		break;
+	default:
+		break; /* a note stands in the log too, and is told from there */
+	}
+}
+
+static void begin(struct report *r)
+{
+	json_t *o = event("start"), *ports = json_array();
+	struct err e;
+	json_t *stats = app_snapshot(r->app, "stats", &e), *p;
+	size_t i;
+
+	json_array_foreach(json_object_get(stats, "ports"), i, p)
+		json_array_append_new(ports, json_pack("{s:O, s:O, s:O}", "port", json_object_get(p, "port"), "name", json_object_get(p, "name"),
+						       "speed_mbps", json_object_get(p, "speed_mbps")));
+	json_decref(stats);
+	json_object_set_new(o, "version", json_string(WR_VERSION));
+	put(o, "pid", (uint64_t)getpid());
+	json_object_set_new(o, "ports", ports);
+	line(r, o);
+}
+
+struct report *report_new(struct app *app, const struct report_opts *opts)
+{
+	if (!opts->lines && opts->file == NULL)
+		return NULL;
+	struct report *r = xcalloc(1, sizeof(*r));
+	*r = (struct report){.app = app, .opts = *opts, .began_ns = clock_raw_ns(), .began_wall_ns = clock_wall_ns()};
+	r->trials.list = json_array();
+	r->errors.list = json_array();
+	r->misses.list = json_array();
+	r->listener = app_listen(app, on_event, r);
+	begin(r);
+	return r;
+}
+
+void report_free(struct report *r)
+{
+	if (r == NULL)
+		return;
+	app_unlisten(r->listener);
+	json_decref(r->trials.list);
+	json_decref(r->errors.list);
+	json_decref(r->misses.list);
+	free(r);
+}
+
+/* Of what a command printed, documents stand in its result, and beside it where they are asked for; the rest is text. */
+static void printed(struct report *r, const struct sess_event *ev)
+{
+	struct sbuf docs = {0}, text = {0};
+
+	for (const char *p = ev->text; *p != '\0';) {
+		size_t n = strcspn(p, "\n");
+		n += p[n] == '\n';
+		sbuf_addn(*p == '{' ? &docs : &text, p, n);
+		p += n;
+	}
+	if (r->opts.lines && r->opts.documents && docs.len > 0)
+		r->opts.print(r->opts.arg, docs.s);
+	if (text.len > 0) {
+		json_t *o = event("output");
+		put_text(o, "cmd", ev->line);
+		put_text(o, "text", text.s);
+		line(r, o);
+	}
+	sbuf_free(&docs);
+	sbuf_free(&text);
+}
+
+static void said(struct report *r, const char *name, const struct sess_event *ev)
+{
+	json_t *o = event(name);
+
+	put_text(o, "cmd", ev->line);
+	put_text(o, "text", ev->text);
+	if (ev->kind == SESS_ERROR)
+		keep(&r->errors, json_incref(json_object_get(o, "text")));
+	line(r, o);
+}
+
+static void done(struct report *r, const struct sess_event *ev)
+{
+	json_t *o = event("result");
+
+	if (ev->rc == -ECANCELED)
+		r->cancelled++;
+	else if (ev->rc < 0)
+		r->refused++;
+	else
+		r->done++;
+	if (ev->rc >= 0 && ev->exit_code != 0)
+		r->failed++;
+	put_text(o, "cmd", ev->line);
+	json_object_set_new(o, "ok", json_boolean(ev->rc >= 0));
+	if (ev->rc == -ECANCELED)
+		json_object_set_new(o, "cancelled", json_true());
+	put(o, "exit_code", (uint64_t)ev->exit_code);
+	json_object_set_new(o, "results", ev->results != NULL ? json_incref(ev->results) : json_array());
+	line(r, o);
+}
+
+void report_session(struct report *r, const struct sess_event *ev)
+{
+	if (r == NULL)
+		return;
+	switch (ev->kind) {
+	case SESS_RESULT:
+		printed(r, ev);
+		break;
+	case SESS_NOTE:
+		said(r, "note", ev);
+		break;
+	case SESS_ERROR:
+		said(r, "error", ev);
+		break;
+	case SESS_DONE:
+		done(r, ev);
+		break;
+	}
+}
+
+void report_log(struct report *r, const struct log_entry *m)
+{
+	static const char *const levels[] = {"error", "warning", "info", "debug"};
+
+	if (r == NULL || m->level > LOG_LVL_INFO)
+		return;
+	json_t *o = event(m->level == LOG_LVL_ERROR ? "error" : "note");
+	json_object_set_new(o, "level", json_string(levels[m->level]));
+	put_text(o, "text", m->text);
+	if (m->level == LOG_LVL_ERROR)
+		keep(&r->errors, json_incref(json_object_get(o, "text")));
+	line(r, o);
+}
+
+static void put_kept(json_t *o, const char *key, const char *total, const struct kept *k)
+{
+	json_object_set(o, key, k->list);
+	put(o, total, k->total);
+}
+
+static json_t *document(const struct report *r, int exit_code, json_t *signo)
+{
+	json_t *run = json_object(), *checks = json_object();
+	struct err e;
+
+	json_object_set_new(run, "version", json_string(WR_VERSION));
+	put(run, "began_wall_ns", r->began_wall_ns);
+	put(run, "ended_wall_ns", clock_wall_ns());
+	put(run, "duration_ns", clock_raw_ns() - r->began_ns);
+	put(run, "exit_code", (uint64_t)exit_code);
+	json_object_set(run, "signal", signo);
+	json_object_set_new(run, "commands", json_pack("{s:I, s:I, s:I, s:I}", "done", (json_int_t)r->done, "failed", (json_int_t)r->failed,
+						       "refused", (json_int_t)r->refused, "cancelled", (json_int_t)r->cancelled));
+	put_kept(run, "errors", "errors_total", &r->errors);
+	put(checks, "passed", r->passed);
+	put(checks, "failed", r->not_passed);
+	json_object_set(checks, "texts", r->misses.list);
+	json_object_set_new(run, "checks", checks);
+	put_kept(run, "trials", "trials_total", &r->trials);
+	json_object_set_new(run, "stats", app_snapshot(r->app, "stats", &e));
+	return run;
+}
+
+static int save(const struct report *r, json_t *run, struct err *e)
+{
+	json_t *doc = json_object();
+	struct sbuf b = {0};
+	struct err why;
+
+	json_object_set(doc, "run", run);
+	out_write(OUT_JSON, doc, NULL, &b);
+	int rc = file_replace(r->opts.file, sbuf_str(&b), b.len, &why);
+	if (rc < 0)
+		err_set(e, -rc, "option --report: %s", why.text);
+	sbuf_free(&b);
+	json_decref(doc);
+	return rc;
+}
+
+int report_end(struct report *r, int exit_code, int signo, struct err *e)
+{
+	json_t *sig = signo != 0 ? json_integer(signo) : json_null();
+	int code = signo != 0 ? 128 + signo : exit_code;
+	json_t *run = document(r, code, sig), *o = event("end");
+	int rc = r->opts.file != NULL ? save(r, run, e) : 0;
+
+	put(o, "exit_code", (uint64_t)code);
+	json_object_set(o, "signal", sig);
+	json_object_set(o, "run", run);
+	line(r, o);
+	json_decref(run);
+	json_decref(sig);
+	return rc;
+}

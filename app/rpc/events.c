@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events to those who asked for them. */
+#include "rpc_in.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+#include "snapshot.h"
+
+static json_t *event_json(struct rpc *r, const struct app_event *ev)
+{
+	json_t *doc = json_object();
+
+	json_object_set_new(doc, "event", json_string(app_event_names[ev->kind]));
+	if (ev->kind == APP_EVENT_TICK) {
+		json_t *stats = app_snapshot(r->app, "stats", NULL);
+		if (stats != NULL)
+			json_object_set_new(doc, "stats", stats);
+		return doc;
+	}
+	if (ev->kind != APP_EVENT_TRIAL)
+		json_object_set_new(doc, "port", json_integer(ev->port));
+	if (ev->text != NULL)
+		json_object_set_new(doc, "text", out_json_text(ev->text));
+	if (ev->doc != NULL)
+		json_object_update_missing(doc, ev->doc);
+	return doc;
+}
+
+/* Events have a part of what may wait, so that answers keep theirs. */
+static bool room(const struct client *c, size_t n)
+{
+	return client_backlog(c) + n + 1 <= c->rpc->opts.limits.out_bytes / 4;
+}
+
+/* In the order of things: that some are missing stands before those that follow. */
+void events_missed(struct client *c)
+{
+	if (c->missed == 0 || !room(c, 64))
+		return;
+	unsigned n = c->missed;
+	c->missed = 0;
+	send_object(c, json_pack("{s:s, s:i}", "event", "dropped", "count", (int)n));
+}
+
+void events_tell(void *arg, const struct app_event *ev)
+{
+	struct rpc *r = arg;
+	char *line = NULL;
+	size_t n = 0;
+
+	for (struct client *c = r->clients; c != NULL; c = c->next) {
+		if (c->script != NULL)
+			script_event(c->script, app_event_names[ev->kind], ev->port, ev->text, ev->doc);
+		if (!(c->events & 1u << ev->kind) || c->dead || c->end_ns != 0)
+			continue;
+		if (line == NULL) {
+			json_t *doc = event_json(r, ev);
+			line = json_dumps(doc, JSON_COMPACT);
+			json_decref(doc);
+			if (line == NULL)
+				return;
+			n = strlen(line);
+		}
+		events_missed(c);
+		if (c->missed > 0 || !room(c, n)) {
+			c->missed++;
+			continue;
+		}
+		sbuf_addn(&c->out, line, n);
+		sbuf_addc(&c->out, '\n');
+	}
+	free(line);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The program's commands with a guard before each: what a remote session may not do is refused where it is run, whoever runs it. */
+#include "rpc_in.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/verbs.h"
+#include "set/set.h"
+
+struct guarded {
+	struct verb v; /* first: what a run has is the row */
+	const struct verb *real;
+	struct rpc *rpc;
+	unsigned allow;
+	struct arg_spec args[CMD_MAX_ARGS + 1];
+};
+
+static int refuse(struct err *e, int col, const char *what, const char *word)
+{
+	return err_at(e, EACCES, col, "%s not taken over TCP and from Lua in its sandbox; the program allows it when it is started with --rpc-allow %s",
+		      what, word);
+}
+
+static bool is_file(const struct arg_spec *a)
+{
+	return a->kind == ARG_FILE || (a->flags & ARG_PATH);
+}
+
+static int run_guarded(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	const struct guarded *g = (const struct guarded *)r->verb;
+	const struct verb *v = g->real;
+
+	if ((v->flags & VERB_TRUSTED) && !(g->allow & RPC_ALLOW_LUA))
+		return refuse(e, 0, "scripts of files are", "lua");
+	if ((v->flags & VERB_ENDS) && !(g->allow & RPC_ALLOW_QUIT))
+		return refuse(e, 0, "the end of the program is", "quit");
+	for (unsigned i = 0; v->args != NULL && v->args[i].kind != ARG_END && !(g->allow & RPC_ALLOW_FILES); i++)
+		if (args[i].given && is_file(&v->args[i]))
+			return refuse(e, args[i].col, "names of files are", "files");
+	return v->run(r, args, e);
+}
+
+/* Completion must not list files to whom they are refused. */
+static void hide_files(struct guarded *g)
+{
+	unsigned n = 0;
+
+	if (g->real->args == NULL || (g->allow & RPC_ALLOW_FILES))
+		return;
+	for (; n < CMD_MAX_ARGS && g->real->args[n].kind != ARG_END; n++) {
+		g->args[n] = g->real->args[n];
+		if (g->args[n].kind == ARG_FILE) {
+			g->args[n].kind = ARG_VALUE;
+			g->args[n].v = (struct vspec){.type = &vt_text};
+		}
+	}
+	g->args[n] = (struct arg_spec){ARG_END};
+	g->v.args = g->args;
+}
+
+void guard_open(struct guard *guard, struct rpc *r, unsigned allow)
+{
+	unsigned nsettings, n;
+	const struct setting *const *settings = set_rows(&nsettings);
+	const struct verb *const *verbs = cmd_verbs(&n);
+	const struct verb **rows = xcalloc(n, sizeof(*rows));
+	struct cmd_host host;
+
+	app_host(r->app, &host);
+	guard->rows = xcalloc(n, sizeof(*guard->rows));
+	for (unsigned i = 0; i < n; i++) {
+		struct guarded *g = &guard->rows[i];
+		*g = (struct guarded){.v = *verbs[i], .real = verbs[i], .rpc = r, .allow = allow};
+		g->v.run = run_guarded;
+		hide_files(g);
+		rows[i] = &g->v;
+	}
+	guard->cmd = cmd_new(settings, nsettings, rows, n, &host);
+	free(rows);
+}
+
+void guard_close(struct guard *guard)
+{
+	cmd_free(guard->cmd);
+	free(guard->rows);
+	*guard = (struct guard){0};
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The server: its sockets, who is let in, and whose turn it is. */
+#include "rpc.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "rpc_in.h"
+
+#define TURN_NS 2000000ull    /* of a turn of the loop for all clients together */
+#define LOOK_NS 50000000ull   /* times of clients are looked at so often */
+#define UNAUTHED 8            /* connections that have not given a token yet */
+#define PAUSE_NS 1000000000ull /* before somebody is let in again, where that failed */
+#define SCRIPT_NS 1000000ull  /* a script that waits is looked at so often */
+#define ACCEPTS 32            /* of one turn */
+
+/* A word to one that is not let in; it takes what it can. */
+static void turn_away(int fd, int code, const char *text)
+{
+	struct sbuf line = {0};
+
+	sbuf_addf(&line, "{\"id\":null,\"ok\":false,\"error\":{\"code\":\"%s\",\"text\":\"%s\"}}\n{\"event\":\"closed\",\"text\":\"%s\"}\n",
+		  strerrorname_np(code), text, text);
+	(void)!send(fd, line.s, line.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	close(fd);
+	sbuf_free(&line);
+}
+
+static unsigned unauthed(const struct rpc *r)
+{
+	unsigned n = 0;
+
+	for (const struct client *c = r->clients; c != NULL; c = c->next)
+		n += !c->authed && !c->dead;
+	return n;
+}
+
+static void name_peer(int fd, char *name, size_t size)
+{
+	struct sockaddr_storage a;
+	socklen_t n = sizeof(a);
+	char host[NI_MAXHOST], port[NI_MAXSERV];
+
+	snprintf(name, size, "?");
+	if (getpeername(fd, (struct sockaddr *)&a, &n) == 0 &&
+	    getnameinfo((struct sockaddr *)&a, n, host, sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+		snprintf(name, size, "%.45s port %.8s", host, port);
+}
+
+/* A peer that vanished without a word is found by these. */
+static void tcp_options(int fd)
+{
+	const int on = 1, idle_s = 30, every_s = 10, probes = 3;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every_s, sizeof(every_s));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+}
+
+static void let_in(struct rpc *r, int fd, bool tcp)
+{
+	char name[64];
+	struct ucred who = {.uid = (uid_t)-1};
+	socklen_t n = sizeof(who);
+
+	if (!tcp && (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) != 0 || (who.uid != geteuid() && who.uid != 0))) {
+		turn_away(fd, EACCES, "this socket is for its owner");
+		return;
+	}
+	if (r->nclients >= r->opts.limits.clients) {
+		turn_away(fd, EAGAIN, "there are as many clients as there may be (--rpc-limit clients=N)");
+		return;
+	}
+	if (tcp && unauthed(r) >= UNAUTHED) {
+		turn_away(fd, EAGAIN, "too many clients are about to give a token; try again");
+		return;
+	}
+	if (tcp) {
+		tcp_options(fd);
+		name_peer(fd, name, sizeof(name));
+	} else {
+		snprintf(name, sizeof(name), "process %ld", (long)who.pid);
+	}
+	client_new(r, fd, tcp, name);
+}
+
+static void wake(void *arg)
+{
+	(void)arg;
+}
+
+/* 0: not at all */
+static void look_often(struct rpc *r, uint64_t every_ns)
+{
+	if (every_ns == r->timer_ns)
+		return;
+	if (r->timer >= 0)
+		loop_timer_del(r->app->loop, r->timer);
+	r->timer = every_ns != 0 ? loop_timer(r->app->loop, every_ns, every_ns, wake, NULL) : -1;
+	r->timer_ns = every_ns;
+}
+
+static void on_unix(void *arg, short revents);
+static void on_tcp(void *arg, short revents);
+
+static void listen_on(struct rpc *r, bool on)
+{
+	if (r->unix_sock.fd >= 0)
+		loop_fd(r->app->loop, r->unix_sock.fd, on ? POLLIN : 0, on_unix, r);
+	if (r->tcp_fd >= 0)
+		loop_fd(r->app->loop, r->tcp_fd, on ? POLLIN : 0, on_tcp, r);
+}
+
+static void accept_some(struct rpc *r, int listener, bool tcp)
+{
+	for (unsigned i = 0; i < ACCEPTS; i++) {
+		int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd >= 0) {
+			let_in(r, fd, tcp);
+		} else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+			/* no file descriptors or no memory: who waits would wake the loop again and again */
+			log_msg(LOG_LVL_WARN, "remote socket: cannot let a client in: %s", strerror(errno));
+			r->paused_ns = loop_now_ns() + PAUSE_NS;
+			listen_on(r, false);
+			look_often(r, LOOK_NS);
+			return;
+		} else if (errno == EAGAIN) {
+			return;
+		}
+	}
+}
+
+static void on_unix(void *arg, short revents)
+{
+	struct rpc *r = arg;
+
+	(void)revents;
+	accept_some(r, r->unix_sock.fd, false);
+}
+
+static void on_tcp(void *arg, short revents)
+{
+	struct rpc *r = arg;
+
+	(void)revents;
+	accept_some(r, r->tcp_fd, true);
+}
+
+static void woken(void *arg)
+{
+	struct rpc *r = arg;
+
+	r->more = false;
+}
+
+static void at_once(struct rpc *r)
+{
+	if (!r->more)
+		loop_timer(r->app->loop, 0, 0, woken, r);
+	r->more = true;
+}
+
+/* One step of each client after the other, until none has anything to do or the time is over. */
+static void work(struct rpc *r)
+{
+	uint64_t end = loop_now_ns() + TURN_NS;
+	bool again = true, first = true;
+
+	while (again && !loop_stopped(r->app->loop)) {
+		again = false;
+		for (struct client *c = r->clients; c != NULL; c = c->next)
+			again |= client_work(c, first);
+		first = false;
+		if (again && loop_now_ns() >= end) {
+			at_once(r);
+			break;
+		}
+	}
+}
+
+void rpc_turn(struct rpc *r)
+{
+	uint64_t often = 0;
+
+	if (r == NULL || r->in_turn || (r->clients == NULL && r->paused_ns == 0))
+		return;
+	r->in_turn = true;
+	uint64_t now = loop_now_ns();
+	if (r->paused_ns != 0 && now >= r->paused_ns) {
+		r->paused_ns = 0;
+		listen_on(r, true);
+	}
+	for (struct client *c = r->clients; c != NULL; c = c->next)
+		client_look(c, now);
+	work(r);
+	for (struct client *c = r->clients, *next; c != NULL; c = next) {
+		next = c->next;
+		client_flush(c);
+		if (client_waits(c) && often == 0)
+			often = LOOK_NS;
+		if (c->running != NULL && c->running->kind == RPC_LUA)
+			often = SCRIPT_NS;
+		if (work_ready(c))
+			at_once(r);
+		if (c->dead)
+			client_free(c);
+	}
+	look_often(r, often == 0 && r->paused_ns != 0 ? LOOK_NS : often);
+	r->in_turn = false;
+}
+
+static int open_tcp(struct rpc *r, struct err *e)
+{
+	struct sbuf path = {0};
+	int rc = 0;
+
+	if (r->opts.token_file != NULL) {
+		sbuf_add(&path, r->opts.token_file);
+	} else {
+		rc = rpc_runtime_dir(true, &path, e);
+		sbuf_add(&path, "/token");
+	}
+	if (rc == 0)
+		rc = token_read(path.s, true, &r->token, e);
+	if (rc == 0)
+		rc = tcp_listen(r->opts.listen, &r->address, e);
+	if (rc >= 0) {
+		r->tcp_fd = rc;
+		log_msg(LOG_LVL_INFO, "remote socket: %s, token in %s", r->address.s, path.s);
+		rc = 0;
+	}
+	sbuf_free(&path);
+	return rc;
+}
+
+static int open_unix(struct rpc *r, struct err *e)
+{
+	int rc = unix_listen(r->opts.socket, &r->unix_sock, e);
+
+	if (rc < 0)
+		return rc;
+	log_msg(LOG_LVL_INFO, "remote socket: %s", r->unix_sock.path);
+	return 0;
+}
+
+int rpc_open(struct rpc **out, struct app *app, const struct rpc_opts *opts, struct err *e)
+{
+	struct rpc *r;
+	int rc = 0;
+
+	*out = NULL;
+	if (opts->socket == NULL && opts->listen == NULL)
+		return 0;
+	r = rpc_new(app, opts);
+	if (opts->socket != NULL)
+		rc = open_unix(r, e);
+	if (rc == 0 && opts->listen != NULL)
+		rc = open_tcp(r, e);
+	if (rc < 0) {
+		rpc_close(r);
+		return rc;
+	}
+	listen_on(r, true);
+	*out = r;
+	return 0;
+}
+
+struct rpc *rpc_new(struct app *app, const struct rpc_opts *opts)
+{
+	struct rpc *r = xcalloc(1, sizeof(*r));
+
+	r->app = app;
+	r->opts = *opts;
+	r->tcp_fd = r->timer = -1;
+	r->unix_sock = (struct unix_socket){.fd = -1, .lock = -1};
+	guard_open(&r->open, r, RPC_ALLOW_FILES | RPC_ALLOW_QUIT | RPC_ALLOW_LUA);
+	guard_open(&r->strict, r, opts->allow);
+	r->listener = app_listen(app, events_tell, r);
+	return r;
+}
+
+void rpc_close(struct rpc *r)
+{
+	if (r == NULL)
+		return;
+	app_unlisten(r->listener);
+	for (struct client *c = r->clients, *next; c != NULL; c = next) {
+		next = c->next;
+		client_end(c, "the program ends");
+		client_flush(c);
+		client_free(c);
+	}
+	listen_on(r, false);
+	unix_close(&r->unix_sock);
+	if (r->tcp_fd >= 0)
+		close(r->tcp_fd);
+	look_often(r, 0);
+	guard_close(&r->open);
+	guard_close(&r->strict);
+	sbuf_free(&r->address);
+	explicit_bzero(&r->token, sizeof(r->token));
+	free(r);
+}
+
+const char *rpc_path(const struct rpc *r)
+{
+	return r->unix_sock.path;
+}
+
+const char *rpc_address(const struct rpc *r)
+{
+	return r->address.len > 0 ? r->address.s : NULL;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests that are run one after the other: commands and chunks of Lua. */
+#include "rpc_in.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+
+/* Whatever runs for a client sees its own page, theme and screen. */
+static void enter(struct client *c, struct view *kept)
+{
+	struct view *v = &c->rpc->app->view;
+
+	*kept = *v;
+	*v = c->view;
+	c->rpc->current = c;
+}
+
+static void leave(struct client *c, const struct view *kept)
+{
+	struct view *v = &c->rpc->app->view;
+
+	c->view = *v;
+	*v = *kept;
+	c->rpc->current = NULL;
+}
+
+static void keep_error(struct client *c, int rc, const struct err *e, const char *line)
+{
+	if (c->rc < 0)
+		return;
+	c->rc = rc;
+	c->err = *e;
+	/* where the place is to be looked for, unless it is the request itself */
+	if (line != NULL && strcmp(line, c->running->text) != 0)
+		c->err_line = xstrdup(line);
+}
+
+static void on_session(void *arg, const struct sess_event *ev)
+{
+	struct client *c = arg;
+	bool json = c->running->mode == OUT_JSON;
+	struct err gone;
+
+	switch (ev->kind) {
+	case SESS_RESULT:
+		sbuf_add(&c->part, ev->text);
+		break;
+	case SESS_NOTE:
+		sbuf_add(&c->note, ev->text);
+		break;
+	case SESS_ERROR:
+		keep_error(c, ev->rc, ev->err, ev->line);
+		break;
+	case SESS_DONE:
+		/* as JSON the documents are the result, and text is what has none */
+		if (!json || ev->results == NULL)
+			sbuf_add(&c->text, sbuf_str(&c->part));
+		sbuf_reset(&c->part);
+		if (json && ev->results != NULL)
+			json_array_extend(c->results, ev->results);
+		if (ev->exit_code > c->exit_code)
+			c->exit_code = ev->exit_code;
+		if (ev->rc == -ECANCELED && c->rc == 0) {
+			err_set(&gone, ECANCELED, "cancelled");
+			keep_error(c, -ECANCELED, &gone, NULL);
+		}
+		break;
+	}
+}
+
+static void open_session(struct client *c)
+{
+	const struct sess_opts opts = {.out_mode = OUT_JSON};
+	struct rpc *r = c->rpc;
+
+	if (c->sess == NULL)
+		c->sess = sess_local((c->tcp ? &r->strict : &r->open)->cmd, r->app, NULL, r->app->loop, &opts, on_session, c);
+}
+
+static void begin(struct client *c)
+{
+	struct request *q = c->running;
+	struct err e = {.col = -1};
+
+	if (q->kind == RPC_CMD) {
+		open_session(c);
+		sess_set_out_mode(c->sess, q->mode);
+		sess_exec(c->sess, q->text, NULL);
+		sess_poll(c->sess);
+		return;
+	}
+	int rc = lua_begin(c, q->text, q->args, q->nargs, &c->text, &c->note, &e);
+	if (rc < 0)
+		keep_error(c, rc, &e, NULL);
+}
+
+static bool over(const struct client *c)
+{
+	if (c->running->kind == RPC_CMD)
+		return !sess_busy(c->sess);
+	return c->rc < 0 || !script_running(c->script);
+}
+
+static void clear(struct client *c)
+{
+	request_free(c->running);
+	c->running = NULL;
+	json_decref(c->results);
+	c->results = NULL;
+	free(c->err_line);
+	c->err_line = NULL;
+	sbuf_free(&c->part);
+	sbuf_free(&c->text);
+	sbuf_free(&c->note);
+	c->rc = c->exit_code = 0;
+}
+
+static void answer(struct client *c)
+{
+	json_t *m = json_object();
+	bool json = c->running->mode == OUT_JSON;
+
+	json_object_set_new(m, "exit_code", json_integer(c->exit_code));
+	if (json)
+		json_object_set(m, "results", c->results);
+	if (c->text.len > 0 || !json)
+		json_object_set_new(m, "text", out_json_text(sbuf_str(&c->text)));
+	if (c->note.len > 0)
+		json_object_set_new(m, "notes", out_json_text(sbuf_str(&c->note)));
+	if (c->err_line != NULL) {
+		json_t *line = out_json_text(c->err_line);
+		json_object_set_new(m, "error", json_pack("{s:o}", "line", line));
+	}
+	if (c->rc < 0)
+		answer_error(c, c->running->id, c->rc, &c->err, m);
+	else
+		answer_ok(c, c->running->id, m);
+	clear(c);
+}
+
+/* What a request that goes on has printed so far; as JSON it is told at its end. */
+static void stream(struct client *c)
+{
+	if (c->running->mode == OUT_JSON)
+		return;
+	sbuf_add(&c->text, sbuf_str(&c->part));
+	sbuf_reset(&c->part);
+	send_partial(c, c->running->id, "out", &c->text);
+	send_partial(c, c->running->id, "note", &c->note);
+}
+
+static void step_script(struct client *c)
+{
+	struct err e = {.col = -1};
+	int rc = script_poll(c->script, &e);
+
+	if (rc == VERB_PENDING)
+		return;
+	c->exit_code = script_exit_code(c->script);
+	if (rc < 0) {
+		keep_error(c, rc, &e, NULL);
+		if (c->exit_code == 0)
+			c->exit_code = 2;
+		return;
+	}
+	json_t *results = script_results(c->script);
+	if (results != NULL)
+		json_array_extend(c->results, results);
+	json_decref(results);
+}
+
+void work_start(struct client *c, struct request *q)
+{
+	struct view kept;
+
+	c->running = q;
+	c->results = json_array();
+	enter(c, &kept);
+	begin(c);
+	if (q->kind == RPC_LUA && !over(c))
+		step_script(c);
+	leave(c, &kept);
+	if (over(c))
+		answer(c);
+	else
+		stream(c);
+}
+
+bool work_poll(struct client *c)
+{
+	struct view kept;
+
+	if (c->running == NULL)
+		return false;
+	enter(c, &kept);
+	if (c->running->kind == RPC_CMD)
+		sess_poll(c->sess);
+	else
+		step_script(c);
+	leave(c, &kept);
+	bool ended = over(c);
+	if (ended)
+		answer(c);
+	else
+		stream(c);
+	return ended;
+}
+
+bool work_ready(const struct client *c)
+{
+	return c->running != NULL && c->script != NULL && script_running(c->script) && script_ready(c->script);
+}
+
+static void stop(struct client *c)
+{
+	struct view kept;
+	struct err e;
+
+	enter(c, &kept);
+	if (c->running->kind == RPC_CMD) {
+		sess_cancel(c->sess);
+	} else {
+		script_cancel(c->script);
+		c->exit_code = 2;
+	}
+	leave(c, &kept);
+	/* what was only queued has no end of its own */
+	err_set(&e, ECANCELED, "cancelled");
+	keep_error(c, -ECANCELED, &e, NULL);
+}
+
+void work_cancel(struct client *c)
+{
+	if (c->running == NULL)
+		return;
+	stop(c);
+	answer(c);
+}
+
+void work_drop(struct client *c)
+{
+	if (c->running == NULL)
+		return;
+	stop(c);
+	clear(c);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A device's own clock: receive time stamps by it, and sending at times that it knows. Offloads are asked for when the device is set up. Control reads
+ * the clock between two readings of ours, again and again, and tells the workers how one follows from the other. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_mbuf_dyn.h>
+
+#include "ctl_int.h"
+
+#define ROUNDS 5
+#define PATIENCE_NS 20000000ull /* a start waits for a frequency at most */
+
+#define RX_STAMPS RTE_ETH_RX_OFFLOAD_TIMESTAMP
+#define TX_STAMPS RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP
+
+/* DPDK's libpcap driver puts the time of capture into each frame, in us of the system's clock, and does not say so. Of a file, it is the time at which
+ * somebody recorded it. */
+static enum stamp_clock clock_of(const struct ctl_port *cp, const struct rte_eth_dev_info *info, const char **why)
+{
+	*why = NULL;
+	if (strcmp(info->driver_name, "net_pcap") != 0)
+		return (info->rx_offload_capa & RX_STAMPS) != 0 || (info->tx_offload_capa & TX_STAMPS) != 0 ? STAMPS_DEVICE : STAMPS_NONE;
+	if (strstr(cp->p.spec_text, "iface=") != NULL)
+		return STAMPS_SYSTEM_US;
+	*why = "those of a file say when it was recorded";
+	return STAMPS_NONE;
+}
+
+static void rx_ask(struct ctl_port *cp, struct rte_eth_conf *conf)
+{
+	struct port_stamps *s = &cp->stamps;
+
+	s->rx_offered = s->clock == STAMPS_SYSTEM_US || (s->clock == STAMPS_DEVICE && (s->rx_capa & RX_STAMPS) != 0);
+	if (!s->rx_offered || cp->p.cfg.timestamps == TIMESTAMPS_SOFTWARE)
+		return;
+	if (rte_mbuf_dyn_rx_timestamp_register(&s->rx.offset, &s->rx.flag) < 0) {
+		s->why = "buffers have no room for them";
+		return;
+	}
+	conf->rxmode.offloads |= s->rx_capa & RX_STAMPS;
+	s->rx_on = true;
+}
+
+static void tx_ask(struct ctl_port *cp, struct rte_eth_conf *conf)
+{
+	struct port_stamps *s = &cp->stamps;
+
+	if ((s->tx_capa & TX_STAMPS) == 0 || cp->p.cfg.pacing != PACING_TIMESTAMP)
+		return;
+	if (rte_mbuf_dyn_tx_timestamp_register(&s->tx.offset, &s->tx.flag) < 0)
+		return;
+	conf->txmode.offloads |= TX_STAMPS;
+	cp->tx_offloads |= TX_STAMPS;
+	s->tx_on = true;
+}
+
+void stamps_ask(struct ctl_port *cp, const struct rte_eth_dev_info *info, struct rte_eth_conf *conf)
+{
+	struct port_stamps *s = &cp->stamps;
+
+	s->rx_capa = info->rx_offload_capa;
+	s->tx_capa = info->tx_offload_capa;
+	s->rx_on = s->tx_on = false;
+	s->rc = 0;
+	s->clock = clock_of(cp, info, &s->why);
+	clock_dev_begin(&s->cal, clock_hz());
+	rx_ask(cp, conf);
+	tx_ask(cp, conf);
+}
+
+bool stamps_without(struct ctl_port *cp, int rc, struct rte_eth_conf *conf)
+{
+	struct port_stamps *s = &cp->stamps;
+
+	if (!s->rx_on && !s->tx_on)
+		return false;
+	s->why = "the device offers them and does not start with them";
+	s->rx_on = s->tx_on = false;
+	s->rc = rc;
+	conf->rxmode.offloads &= ~RX_STAMPS;
+	conf->txmode.offloads &= ~TX_STAMPS;
+	cp->tx_offloads &= ~TX_STAMPS;
+	return true;
+}
+
+bool stamps_pending(const struct ctl_port *cp)
+{
+	const struct port_stamps *s = &cp->stamps;
+	const struct port_cfg *a = &cp->p.cfg, *b = &cp->applied;
+	bool rx = (a->timestamps == TIMESTAMPS_SOFTWARE) != (b->timestamps == TIMESTAMPS_SOFTWARE);
+	bool tx = (a->pacing == PACING_TIMESTAMP) != (b->pacing == PACING_TIMESTAMP);
+
+	return (rx && s->rx_offered) || (tx && (s->tx_capa & TX_STAMPS) != 0);
+}
+
+/* ---- the clock ---- */
+
+static int read_clock(const struct ctl_port *cp, uint64_t *ticks)
+{
+	if (cp->stamps.clock != STAMPS_SYSTEM_US)
+		return rte_eth_read_clock(cp->p.dev, ticks);
+	*ticks = clock_wall_ns() / 1000;
+	return 0;
+}
+
+/* Preemption widens some brackets: the narrowest of a few counts. */
+static int take(const struct ctl_port *cp, struct clock_dev_reading *best)
+{
+	*best = (struct clock_dev_reading){.width = UINT64_MAX};
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t ticks = 0, a = clock_tsc();
+		int rc = read_clock(cp, &ticks);
+		uint64_t b = clock_tsc();
+		if (rc < 0)
+			return rc;
+		if (b - a < best->width)
+			*best = (struct clock_dev_reading){.tsc = a + (b - a) / 2, .ticks = ticks, .width = b - a};
+	}
+	return 0;
+}
+
+static bool in_use(const struct ctl_port *cp)
+{
+	return cp->used && cp->started && (cp->stamps.rx_on || cp->stamps.tx_on) && cp->stamps.rc == 0;
+}
+
+static void publish(struct port_stamps *s)
+{
+	const struct clock_dev_reading *last = clock_dev_last(&s->cal);
+	struct dp_clock_view v = {.at = last->ticks, .tsc = last->tsc, .mult = (uint64_t)(s->cal.cycles_per_tick * 0x1p40),
+				  .inverse = (uint64_t)(0x1p40 / s->cal.cycles_per_tick),
+				  .slack = (uint64_t)clock_dev_error(&s->cal, last->tsc)};
+	_Static_assert(DP_CLOCK_SHIFT == 40, "the factors above");
+
+	dp_clock_set(&s->rx, &v);
+	dp_clock_set(&s->tx, &v);
+}
+
+static void look(struct ctl *c, struct ctl_port *cp)
+{
+	struct port_stamps *s = &cp->stamps;
+	struct clock_dev_reading r;
+	uint64_t steps = s->cal.steps;
+
+	s->rc = take(cp, &r);
+	if (s->rc < 0) {
+		ctl_note(c, cp->p.id, "port %u (%s): the device's clock cannot be read (%s): its time stamps are not used", cp->p.id, cp->p.name,
+			 rte_strerror(-s->rc));
+		return;
+	}
+	if (clock_dev_add(&s->cal, r) && clock_dev_known(&s->cal))
+		publish(s);
+	if (s->cal.steps != steps)
+		ctl_note(c, cp->p.id, "port %u (%s): somebody has set the device's clock: times by its stamps since the last look at it may be off by %.3g us",
+			 cp->p.id, cp->p.name, s->cal.missed / s->cal.hz * 1e6);
+}
+
+void stamps_started(struct ctl *c, struct ctl_port *cp)
+{
+	if (in_use(cp))
+		look(c, cp);
+}
+
+void stamps_turn(struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (in_use(c->port[i]) && clock_tsc() >= clock_dev_next(&c->port[i]->stamps.cal))
+			look(c, c->port[i]);
+}
+
+uint64_t stamps_next_ns(const struct ctl *c)
+{
+	uint64_t now = clock_tsc(), least = UINT64_MAX;
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		if (!in_use(c->port[i]))
+			continue;
+		uint64_t next = clock_dev_next(&c->port[i]->stamps.cal);
+		uint64_t ns = next > now ? clock_ns(next - now) : 0;
+		least = ns < least ? ns : least;
+	}
+	return least;
+}
+
+static bool waits(const struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (in_use(c->port[i]) && !clock_dev_known(&c->port[i]->stamps.cal))
+			return true;
+	return false;
+}
+
+void stamps_ready(struct ctl *c)
+{
+	uint64_t until = clock_raw_ns() + PATIENCE_NS;
+
+	stamps_turn(c);
+	while (waits(c) && clock_raw_ns() < until) {
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+		stamps_turn(c);
+	}
+}
+
+void stamps_clear(struct ctl_port *cp)
+{
+	cp->stamps.cal.missed = 0;
+}
+
+const struct dp_clock *stamps_rx(const struct ctl_port *cp)
+{
+	const struct port_stamps *s = &cp->stamps;
+
+	return in_use(cp) && s->rx_on && cp->p.cfg.timestamps != TIMESTAMPS_SOFTWARE && clock_dev_known(&s->cal) ? &s->rx : NULL;
+}
+
+const struct dp_clock *stamps_tx(const struct ctl_port *cp)
+{
+	return in_use(cp) && cp->stamps.tx_on && clock_dev_known(&cp->stamps.cal) ? &cp->stamps.tx : NULL;
+}
+
+double stamps_error_ns(const struct ctl_port *cp)
+{
+	return clock_dev_error(&cp->stamps.cal, clock_tsc()) / cp->stamps.cal.hz * 1e9;
+}
+
+/* ---- words ---- */
+
+static void why_not(const struct ctl_port *cp, struct sbuf *out)
+{
+	const struct port_stamps *s = &cp->stamps;
+
+	if (s->clock == STAMPS_NONE && s->why == NULL)
+		sbuf_add(out, "the device offers none");
+	else if (s->why != NULL)
+		sbuf_addf(out, "%s%s%s", s->why, s->rc < 0 ? ": " : "", s->rc < 0 ? rte_strerror(-s->rc) : "");
+	else if (!s->rx_offered)
+		sbuf_add(out, "the device offers none");
+	else if (cp->p.cfg.timestamps == TIMESTAMPS_SOFTWARE)
+		sbuf_add(out, "as it was set");
+	else if (!s->rx_on)
+		sbuf_add(out, "the device gives them after its next start");
+	else if (s->rc < 0)
+		sbuf_addf(out, "its clock cannot be read: %s", rte_strerror(-s->rc));
+	else
+		sbuf_add(out, "its clock is not known yet");
+}
+
+void stamps_text(const struct ctl_port *cp, struct sbuf *out)
+{
+	if (stamps_rx(cp) != NULL) {
+		sbuf_addf(out, "by the device's time stamps, known to %.0f ns", ceil(stamps_error_ns(cp)));
+		return;
+	}
+	sbuf_add(out, "by our clock (");
+	why_not(cp, out);
+	sbuf_addc(out, ')');
+}
+
+int ctl_timestamps(struct ctl *c, unsigned port, struct err *e)
+{
+	const struct ctl_port *cp = c->port[port];
+	struct sbuf text = {0};
+	int rc = 0;
+
+	if (cp->p.cfg.timestamps == TIMESTAMPS_NIC && cp->used && cp->started && (!cp->stamps.rx_offered || cp->stamps.rc < 0)) {
+		why_not(cp, &text);
+		rc = err_set(e, ENOTSUP, "arrivals are timed by our clock: %s", sbuf_str(&text));
+	}
+	sbuf_free(&text);
+	return rc;
+}
+
+json_t *stamps_clocks_json(const struct ctl *c)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		const struct ctl_port *cp = c->port[i];
+		const struct clock_dev *d = &cp->stamps.cal;
+		if (!in_use(cp))
+			continue;
+		bool known = clock_dev_known(d);
+		json_array_append_new(list, json_pack("{s:i, s:s, s:o, s:o, s:o, s:f, s:I, s:I, s:I, s:b, s:b}", "port", (int)i, "name", cp->p.name, "hz",
+						      known ? json_real(d->hz / d->cycles_per_tick) : json_null(), "uncertainty_ppm",
+						      known ? json_real(d->slope_error * 1e6) : json_null(), "error_ns",
+						      known ? json_real(stamps_error_ns(cp)) : json_null(), "span_ns",
+						      d->n > 0 ? (double)(clock_dev_last(d)->tsc - d->at[0].tsc) / d->hz * 1e9 : 0, "readings",
+						      (json_int_t)d->readings, "rejected", (json_int_t)d->rejected, "steps", (json_int_t)d->steps, "rx",
+						      (int)(stamps_rx(cp) != NULL), "tx", (int)(stamps_tx(cp) != NULL)));
+	}
+	return list;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "prx_own.h"
+
+#define OLDEST_MS 10000 /* no frame waits for so long to be taken */
+
+/* false: that cannot be the time. One that lies in the future by less than the conversion may be off by is now. */
+static inline bool read_stamp(const struct prx *x, const struct dp_clock *c, const struct rte_mbuf *m, uint64_t now, uint64_t *when)
+{
+	const struct dp_clock_view *v = &x->view;
+	uint64_t stamp, oldest = OLDEST_MS * x->port.scale[PRX_SCALES - 1].cycles;
+
+	memcpy(&stamp, (const uint8_t *)m + c->offset, sizeof(stamp));
+	uint64_t at = dp_clock_cycles(v, stamp);
+	if (now + v->slack - at > oldest)
+		return false;
+	*when = (int64_t)(at - now) > 0 ? now : at;
+	return true;
+}
+
+void prx_times(struct prx *x, const struct dp_clock *c, struct rte_mbuf *const *m, unsigned n, uint64_t now, uint64_t *when)
+{
+	unsigned stamped = 0, odd = 0, unstamped = 0;
+
+	dp_clock_look(c, &x->view);
+	for (unsigned i = 0; i < n; i++) {
+		when[i] = now;
+		if (x->view.version == 0 || (m[i]->ol_flags & c->flag) == 0)
+			unstamped++;
+		else if (read_stamp(x, c, m[i], now, &when[i]))
+			stamped++;
+		else
+			odd++;
+	}
+	cell_add(&x->port.stamped, stamped);
+	cell_add(&x->port.unstamped, unstamped);
+	cell_add(&x->port.odd, odd);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls of any session. */
+#include "sess_int.h"
+
+void sess_free(struct sess *s)
+{
+	if (s != NULL)
+		s->ops->free(s);
+}
+
+void sess_exec(struct sess *s, const char *text, const char *where)
+{
+	s->ops->exec(s, text, where);
+}
+
+bool sess_busy(const struct sess *s)
+{
+	return s->ops->busy(s);
+}
+
+void sess_cancel(struct sess *s)
+{
+	s->ops->cancel(s);
+}
+
+void sess_poll(struct sess *s)
+{
+	s->ops->poll(s);
+}
+
+int sess_exit_code(const struct sess *s)
+{
+	return s->ops->exit_code(s);
+}
+
+bool sess_failed(const struct sess *s)
+{
+	return s->ops->failed(s);
+}
+
+void sess_complete(struct sess *s, const char *line, int cursor, int *start,
+		   void (*offer)(void *arg, const char *word, const char *help), void *arg)
+{
+	s->ops->complete(s, line, cursor, start, offer, arg);
+}
+
+json_t *sess_snapshot(struct sess *s, const char *parts, struct err *e)
+{
+	return s->ops->snapshot(s, parts, e);
+}
+
+void sess_set_out_mode(struct sess *s, int out_mode)
+{
+	s->ops->set_out_mode(s, out_mode);
+}

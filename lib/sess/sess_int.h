@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A session is a record of functions: sess.c in this process, remote.c over a socket. */
+#pragma once
+#include "sess.h"
+
+struct sess_ops {
+	void (*free)(struct sess *);
+	void (*exec)(struct sess *, const char *text, const char *where);
+	bool (*busy)(const struct sess *);
+	void (*cancel)(struct sess *);
+	void (*poll)(struct sess *);
+	int (*exit_code)(const struct sess *);
+	bool (*failed)(const struct sess *);
+	void (*complete)(struct sess *, const char *line, int cursor, int *start, void (*offer)(void *arg, const char *word, const char *help),
+			 void *arg);
+	json_t *(*snapshot)(struct sess *, const char *parts, struct err *e);
+	void (*set_out_mode)(struct sess *, int out_mode);
+};
+
+struct sess {
+	const struct sess_ops *ops;
+};

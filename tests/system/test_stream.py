@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Unattended runs: lines of JSON while it goes on, the document at the end, the schema of both. Needs no root and no NIC."""
+import json
+import os
+import signal
+import subprocess
+
+import jsonschema
+import pytest
+
+from harness import binary, document, documents, good, run, schema
+
+WIRE = ["-p", "wire"]
+
+
+def stream(*args, code=0, **kw):
+    r = run([*WIRE, "--json-stream", *args], **kw)
+    assert r.returncode == code, r.stderr
+    return documents(r), r
+
+
+def kinds(lines):
+    return [x["event"] for x in lines]
+
+
+def only(lines, kind):
+    return [x for x in lines if x["event"] == kind]
+
+
+def test_a_run_from_start_to_end():
+    lines, _ = stream("-e", "set 0 count 1000; start 0; wait 0; show stats")
+    assert all(set(x) >= {"event", "time_ns", "wall_ns"} for x in lines)
+    assert kinds(lines)[0] == "start" and kinds(lines)[-1] == "end"
+    assert [p["name"] for p in lines[0]["ports"]] == ["wire0", "wire1"]
+    done = only(lines, "result")
+    assert [x["cmd"] for x in done] == ["set 0 count 1000", "start 0", "wait 0", "show stats"]
+    assert all(x["ok"] and x["exit_code"] == 0 for x in done)
+    assert done[3]["results"][0]["show"] == "stats" and done[3]["results"][0]["ports"][1]["rx"]["packets"] == 1000
+    assert [(x["port"], x["state"]) for x in only(lines, "state")] == [(0, "sending"), (0, "idle")]
+    times = [x["time_ns"] for x in lines]
+    assert times == sorted(times)
+
+
+def test_an_interval_each_second_with_the_statistics():
+    lines, _ = stream("-e", "set 0 rate 1kpps; start 0; sleep 2500ms; stop 0")
+    ticks = only(lines, "interval")
+    assert len(ticks) >= 2
+    assert all(t["stats"]["show"] == "stats" for t in ticks)
+    sent = [t["stats"]["ports"][0]["tx"]["packets"] for t in ticks]
+    assert sent == sorted(sent) and sent[0] < sent[-1]
+    names = kinds(lines)
+    assert names.index("state") < names.index("interval") < len(names) - 1, "while it runs, not at its end"
+
+
+def test_the_end_holds_the_totals():
+    lines, _ = stream("-e", "set 0 count 12345; start 0")
+    run_doc = lines[-1]["run"]
+    ports = run_doc["stats"]["ports"]
+    assert ports[0]["tx"]["packets"] == 12345 == ports[1]["rx"]["packets"]
+    assert ports[0]["run"]["state"] == "idle"
+    assert run_doc["commands"] == {"done": 2, "failed": 0, "refused": 0, "cancelled": 0}
+    assert lines[-1]["exit_code"] == run_doc["exit_code"] == 0 and lines[-1]["signal"] is None
+
+
+def test_a_trial_is_told_and_kept(tmp_path):
+    path = tmp_path / "run.json"
+    r = run([*WIRE, "--json-stream", "--report", str(path), "-k", "-e", "trial 0 rate 1kpps for 50ms; trial 0 rate 2kpps for 50ms"])
+    lines = documents(r)
+    told = [x["trial"]["rate"] for x in only(lines, "trial")]
+    assert told == ["1kpps", "2kpps"]
+    names = kinds(lines)
+    assert names.index("trial") < names.index("result"), "before the command's last line"
+    doc = document(path.read_text())
+    assert [t["rate"] for t in doc["run"]["trials"]] == told and doc["run"]["trials_total"] == 2
+    assert doc["run"] == lines[-1]["run"]
+    assert doc["run"]["exit_code"] == r.returncode
+
+
+def test_a_refused_command_is_an_error_and_the_exit_code():
+    lines, r = stream("-e", "set 0 rate 10%\nset 0 rtae 5\nshow stats", code=2)
+    assert [x["ok"] for x in only(lines, "result")] == [True, False]
+    error = only(lines, "error")[0]
+    assert error["cmd"] == "set 0 rtae 5" and "rate" in error["text"] and "-e:2" in error["text"]
+    assert lines[-1]["exit_code"] == 2 and lines[-1]["run"]["commands"]["refused"] == 1
+    assert lines[-1]["run"]["errors"] == [error["text"]] and "rtae" in r.stderr
+
+
+def test_keep_going_runs_the_rest():
+    lines, _ = stream("-k", "-e", "bogus; show port", code=2)
+    assert [(x["cmd"], x["ok"]) for x in only(lines, "result")][0] == ("bogus", False)
+    assert len(only(lines, "result")) == 2
+
+
+def test_a_failed_criterion_is_exit_code_1():
+    lines, _ = stream("-e", "set 0 rate 1kpps; set 0 count 5000; start 0; wait 0 50ms", code=1)
+    last = only(lines, "result")[-1]
+    assert last["ok"] and last["exit_code"] == 1
+    assert lines[-1]["exit_code"] == 1 and lines[-1]["run"]["commands"]["failed"] == 1
+
+
+def test_documents_beside_the_stream_are_those_of_json_alone():
+    args = ["-e", "show map; show ports; help quit; show settings 0"]
+    alone = good([*WIRE, "--json", *args]).stdout
+    both = good([*WIRE, "--json", "--json-stream", *args])
+    lines = documents(both)
+    assert [x for x in both.stdout.splitlines() if not x.startswith('{"event"')] == alone.splitlines()
+    docs = [x for x in lines if "event" not in x]
+    assert [d for x in only([x for x in lines if "event" in x], "result") for d in x["results"]] == docs
+    assert len(docs) == 4
+
+
+def test_without_the_stream_json_prints_documents_alone():
+    r = good([*WIRE, "--json", "-e", "show map; set 0 rate 5%; port"])
+    assert [d["show"] for d in documents(r)] == ["map", "port"]
+
+
+def test_every_line_is_there_when_it_happens():
+    p = subprocess.Popen([binary(), *WIRE, "--json-stream"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert document(p.stdout.readline())["event"] == "start"
+        for cmd in ("show map", "set 0 rate 1kpps"):
+            p.stdin.write(cmd.encode() + b"\n")
+            p.stdin.flush()
+            line = document(p.stdout.readline())
+            while line["event"] == "interval":
+                line = document(p.stdout.readline())
+            assert (line["event"], line["cmd"]) == ("result", cmd)
+        p.stdin.close()
+        rest = [document(x) for x in p.stdout]
+        assert rest[-1]["event"] == "end" and p.wait(20) == 0
+    finally:
+        p.kill()
+        p.wait()
+        p.stdout.close()
+        p.stderr.close()
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_stream_and_the_report(tmp_path, sig):
+    path = tmp_path / "run.json"
+    p = subprocess.Popen([binary(), *WIRE, "--json-stream", "--report", str(path), "-e", "set 0 rate 1kpps; start 0; sleep 100s"],
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    lines = []
+    for text in p.stdout:
+        lines.append(document(text))
+        if lines[-1]["event"] == "interval":
+            p.send_signal(sig)
+    p.stdout.close()
+    assert p.wait(20) == -sig
+    assert kinds(lines).count("end") == 1 and lines[-1]["event"] == "end"
+    assert lines[-1]["signal"] == sig and lines[-1]["exit_code"] == 128 + sig
+    assert only(lines, "result")[-1]["cancelled"]
+    assert ("idle" in [x["state"] for x in only(lines, "state")]), "traffic has ended before the last line"
+    ports = lines[-1]["run"]["stats"]["ports"]
+    assert ports[0]["tx"]["packets"] == ports[1]["rx"]["packets"] > 0
+    assert document(path.read_text())["run"] == lines[-1]["run"]
+
+
+def test_a_reader_that_goes_away_ends_it():
+    p = subprocess.Popen([binary(), *WIRE, "--json-stream", "-e", "set 0 rate 1kpps; start 0; sleep 1000s"], stdin=subprocess.DEVNULL,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert document(p.stdout.readline())["event"] == "start"
+    p.stdout.close()
+    try:
+        assert p.wait(20) == 0
+        assert "cannot write" not in p.stderr.read()
+    finally:
+        p.stderr.close()
+        p.kill()
+        p.wait()
+
+
+def test_a_report_alone_leaves_text_as_it_is(tmp_path):
+    path = tmp_path / "run.json"
+    plain = good([*WIRE, "-e", "show map"]).stdout
+    assert good([*WIRE, "--report", str(path), "-e", "show map"]).stdout == plain
+    assert document(path.read_text())["run"]["commands"]["done"] == 1
+
+
+def test_a_report_that_cannot_be_written_is_told(tmp_path):
+    r = run([*WIRE, "--report", str(tmp_path / "no" / "run.json"), "-e", "show map"])
+    assert r.returncode == 3 and "--report" in r.stderr
+    r = run([*WIRE, "--report", str(tmp_path / "no" / "run.json"), "-e", "bogus"])
+    assert r.returncode == 2, "the run's own failure counts more"
+
+
+def test_options_that_exclude_each_other():
+    r = run([*WIRE, "--csv", "--json-stream", "-e", "show map"])
+    assert r.returncode == 2 and "--csv" in r.stderr and r.stdout == ""
+
+
+def test_ports_that_cannot_be_opened_give_no_stream():
+    r = run(["-p", "if:nosuchif0", "--json-stream", "-e", "show map"])
+    assert r.returncode in (2, 3) and r.stdout == "" and "nosuchif0" in r.stderr
+
+
+def test_what_the_schema_refuses():
+    for bad in ({"event": "nonsense"}, {"show": "nonsense"}, {"event": "result", "cmd": "x"}, {"show": "stats", "ports": []},
+                {"trial": {"verdict": "fine"}}, {}, {"event": "end", "exit_code": 300}, {"id": 1, "ok": False}, 5, []):
+        with pytest.raises(jsonschema.ValidationError):
+            schema().validate(bad)
+
+
+def test_what_the_schema_knows_of_the_socket():
+    for line in ({"wirerate": "0.1.0", "protocol": 1, "auth": False}, {"id": 1, "cmd": "show stats"}, {"id": 1, "lua": "return 1", "args": ["a"]},
+                 {"id": "a", "complete": "set 0 ra", "cursor": 8}, {"snapshot": "stats"}, {"subscribe": ["link"]}, {"cancel": True}, {"ping": True},
+                 {"auth": "x"}, {"id": 1, "ok": True, "exit_code": 0, "results": []}, {"id": 1, "ok": True, "text": "x"},
+                 {"id": 1, "ok": False, "exit_code": 2, "error": {"code": "EINVAL", "text": "x", "col": 4}},
+                 {"id": 1, "out": "x"}, {"id": 1, "note": "x"}, {"event": "link", "port": 0, "text": "up"}, {"event": "start", "port": 0},
+                 {"event": "dropped", "count": 3}, {"event": "closed", "text": "bye"}):
+        schema().validate(line)
+
+
+def test_every_result_of_a_run_validates():
+    r = run([*WIRE, "--json", "-k", "-e", "show stats; show rates; show queues; show xstats; show ports; show map; show plan; show frame; show settings;"
+             "show streams; show wire; show log; show clock; show; page; port; screen; geometry; theme show; theme; show page main; show latency;"
+             "stream add 0; show snapshot stats,config,brief,log,streams:0,frame:0/0,xstats:0,cpu,help; show page latency; help; help set;"
+             "set 0 probe on; start 0 for 20ms; wait 0; show latency; show page latency; trial 0 rate 1kpps for 20ms"])
+    docs = documents(r)
+    assert len(docs) == 30, r.stderr
+
+
+def test_the_schema_is_the_file_that_is_installed():
+    here = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, "app", "schema.json")
+    with open(here, encoding="utf-8") as f:
+        text = f.read()
+    assert subprocess.run([binary(), "--dump-schema"], stdout=subprocess.PIPE, text=True, timeout=20, check=True).stdout == text
+    assert json.loads(text)["$schema"].endswith("2020-12/schema")

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind gen where frames are not sent: every slot that was asked for is sent or counted, exactly once, by a clock of the test's own. */
+#include "dp_shape_model.h"
+
+/* A lag that a new rate does not take over is not made up for: its slots are counted. */
+static void test_dropped_lag(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2 * ARRAY_SIZE(patterns) * ARRAY_SIZE(patterns); i++) {
+		unsigned a = i / 2 % ARRAY_SIZE(patterns), b = i / 2 / ARRAY_SIZE(patterns), n = 0;
+		static uint64_t due[3000];
+		struct world *x = world_new(1 + i % 2, 4095);
+		const struct pattern *p = &patterns[b];
+		vary(x);
+		shaped(&x->group[0], pattern(a));
+		x->job.start_tsc = x->now = T0;
+		x->job.lag_cycles = UINT64_MAX / 4;
+		x->job.forgive_cycles = 50000;
+		all_due(x, &x->group[0], due, ARRAY_SIZE(due));
+		adopt_at(x);
+		to(x, T0 + 30000);
+		uint64_t sent = TOTAL(x, packets);
+		x->now = T0 + 700000;
+		while (due[n] < x->now)
+			n++;
+		assert_in_range(n, sent + 10, ARRAY_SIZE(due) - 1);
+		shaped(&x->group[0], shape(1, &p->a, p->from * 1.5, p->to * 1.5, p->step, p->over_ns));
+		adopt_at(x);
+		assert_int_equal(TOTAL(x, unsent), n - sent);
+		to(x, x->now);
+		assert_in_range(TOTAL(x, packets), sent, sent + 64 * x->nq);
+		world_free(x);
+	}
+}
+
+/* Every arrival and every policy, a device that takes nothing for a while or to the end, one group or several: what was asked for is sent, built in vain or counted as unsent, each once. */
+static void test_stuck(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 18 * ARRAY_SIZE(patterns); i++) {
+		unsigned policy = i % 3, more = i / 3 % 3;
+		bool stuck = i / 9 % 2 != 0; /* to the end; else for a while */
+		static uint64_t due[3000];
+		struct world *x = world_new(1 + i % 2, 4095);
+		struct tphase *a = phase_new(x), *b = phase_new(x);
+		uint64_t asked = 0;
+		x->gives = true;
+		phase_add(a, 1, frames_of(x, 1, 64, 1, 60000));
+		phase_add(b, 2, frames_of(x, 2, 128, 1, 60000));
+		x->ngroups = 1 + (more > 0);
+		x->group[0] = (struct tgroup){.stream = -1, .limit = UINT64_MAX, .nphases = 1, .phase = {a}};
+		x->group[1] = (struct tgroup){.stream = 2, .limit = UINT64_MAX, .nphases = 1, .phase = {b}};
+		shaped(&x->group[0], pattern(i / 18));
+		shaped(&x->group[1], shape(1, &patterns[more].a, 3e5, 3e5, 0, 0));
+		x->job.start_tsc = x->now = T0;
+		x->job.end_tsc = T0 + 1000000;
+		x->job.catchup = policy;
+		x->job.lag_cycles = 15000;
+		x->job.slower = (uint64_t)(0x1p64 * 100 / 110);
+		x->job.giveup_cycles = 100000;
+		for (unsigned g = 0; g < x->ngroups; g++) {
+			all_due(x, &x->group[g], due, ARRAY_SIZE(due));
+			for (unsigned k = 0; due[k] < x->job.end_tsc; k++)
+				asked++;
+		}
+		adopt_at(x);
+		for (unsigned turn = 0; turn < 100000 && !all_done(x); turn++) {
+			for (unsigned q = 0; q < x->nq; q++)
+				fake[q].take = x->now - T0 < 200000 || (!stuck && x->now - T0 > 400000) ? TAKE_RANDOM : TAKE_NONE;
+			to(x, x->now + any(turn % 50 == 49 ? 120000 : 3000));
+		}
+		assert_true(all_done(x));
+		assert_true(stuck || policy != GEN_KEEP ? TOTAL(x, unsent) > 0 || policy == GEN_OVERSPEED : TOTAL(x, unsent) == 0);
+		if (TOTAL(x, packets) + TOTAL(x, dropped) + TOTAL(x, unsent) != asked)
+			fail_msg("pattern %u, %u more, policy %u: %lu asked, %lu sent, %lu dropped, %lu unsent", i / 18, more, policy,
+				 (unsigned long)asked, (unsigned long)TOTAL(x, packets), (unsigned long)TOTAL(x, dropped),
+				 (unsigned long)TOTAL(x, unsent));
+		world_free(x);
+	}
+}
+
+/* Random arrivals that a device did not take for very long are walked through in parts. */
+static void test_stuck_for_long(void **state)
+{
+	struct world *x = world_new(1, 4095);
+	const struct arrival a = {.kind = ARRIVAL_POISSON, .seed = 5};
+	const uint64_t asked = 1000000;
+	unsigned turns = 1;
+
+	(void)state;
+	shaped(&x->group[0], shape(0, &a, 1e6, 1e6, 0, 0));
+	x->group[0].limit = asked;
+	x->job.start_tsc = x->now = T0;
+	x->job.end_tsc = T0 + 2000 * asked;
+	fake[0].take = TAKE_NONE;
+	adopt_at(x);
+	to(x, T0 + 100000);
+	x->now = x->job.end_tsc + x->job.giveup_cycles + 1;
+	for (; dp_kind_gen.poll(x->w, &x->w->plan->task[0], x->now) + (x->gen[0]->base.active ? 1u : 0u) > 0; turns++)
+		assert_true(turns < 1000 && (TOTAL(x, unsent) == 0 || !x->gen[0]->base.active));
+	assert_true(all_done(x));
+	assert_int_equal(TOTAL(x, dropped) + TOTAL(x, unsent), asked);
+	assert_in_range(turns, 50, 1000);
+	world_free(x);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_dropped_lag), cmocka_unit_test(test_stuck), cmocka_unit_test(test_stuck_for_long),
+	};
+	int rc = eal_or_skip(argv[argc - 1]);
+
+	return rc != 0 ? rc : cmocka_run_group_tests(tests, NULL, NULL);
+}
