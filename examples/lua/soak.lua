@@ -34,6 +34,7 @@ end
 
 wr.port[o.from].rate = o.rate
 wr.port[o.from].count = 0
+wr.at_end("stop " .. o.from) -- also when it is interrupted
 wr.clear("all")
 line()
 wr.start(o.from, "for", o.time)

@@ -251,8 +251,15 @@ def state_of(term):
     def seen():
         return [x for x in term.lines() if re.match(r" +0 +wire0 ", x)]
 
-    term.type("show rates\r").until(seen, "a row of port 0").prompt()
-    return seen()[-1].split()[2]
+    def asked():
+        shown = len(seen())
+        term.type("show rates\r").until(lambda: len(seen()) > shown, "a row of port 0").prompt()
+        return seen()[-1].split()[2]
+
+    until = time.monotonic() + 5  # stopping takes the workers a moment
+    while (state := asked()) != "idle" and time.monotonic() < until:
+        pass
+    return state
 
 
 def test_a_sweep_that_is_cancelled_at_the_prompt_leaves_no_traffic(tmp_path):
