@@ -8,6 +8,8 @@
 #include "trial.h"
 #include "ui/view.h"
 
+struct sess;
+
 /* Settings of the tester, of no port: app/set/tester.c. */
 struct tester {
 	uint64_t stall_ns; /* a turn of a worker that takes longer is a stall */
@@ -25,9 +27,15 @@ struct app {
 	struct xstats_memory *xstats; /* of snapshots, for rates; NULL: none was asked for */
 	struct view view; /* what the user looks at, also without a screen */
 	struct tester tester;
+	json_t *trial; /* the result of the last one, NULL: none has run */
 	struct app_listener *listeners; /* event.c */
 	unsigned telling;
 	uint64_t told_run[PORTSET_MAX]; /* the run of each port whose start was told, 0: its end was too */
+	bool serves;  /* nobody sits at it: clients may end it */
+	/* Of a client of a program that serves, which has no ports of its own (ctl NULL): how many there are there, and what snapshots are taken with. */
+	struct sess *remote;
+	unsigned remote_nports;
+	json_t *(*snapshot)(void *host, const char *parts, struct err *e); /* NULL: control's own */
 	bool lua_jit; /* scripts may be compiled, and then not be interrupted in loops */
 	bool quit;    /* `quit` was said; the loop is stopped too, and sessions run nothing more */
 };
@@ -44,6 +52,8 @@ int app_ports(const struct app *app, const struct target *t, bool streams_ok, st
 unsigned app_first_stream(const struct app *app, unsigned port);
 /* Which of the ports are not waited for any longer, because their device takes nothing. */
 void app_tell_stuck(const struct app *app, const struct portset *ports, struct sbuf *note);
+/* How many ports there are, here or where a client is attached. */
+unsigned app_nports(const struct app *app);
 /* All ports there are. */
 void app_all_ports(const struct app *app, struct portset *out);
 
@@ -52,6 +62,9 @@ void app_all_ports(const struct app *app, struct portset *out);
 bool app_load_text(const struct app *app, unsigned port, struct sbuf *out);
 /* The same with the time between frames and what the link carries; of one stream alone, or of the port (-1). */
 bool app_rate_text(const struct app *app, unsigned port, int stream, struct sbuf *out);
+
+/* What one of the settings arrival, catchup, lag and pacing comes to. false: as above. */
+bool app_pacing_text(const struct app *app, unsigned port, const char *setting, struct sbuf *out);
 
 /* Trees that `show` lays out and that snapshots hand out; new references. */
 json_t *app_log_json(unsigned last);              /* messages, oldest first; last: at most so many of the newest, 0: all that are kept */

@@ -27,7 +27,7 @@ struct opt {
 };
 
 static opt_fn take_port, take_map, take_file, take_text, take_flag, take_out, take_color, take_number, take_string,
-	take_what, take_later, take_socket, take_listen, take_token, take_allow, take_limit;
+	take_what, take_later, take_socket, take_listen, take_allow, take_limit;
 
 #define AT(member) offsetof(struct args, member)
 
@@ -52,6 +52,12 @@ static const struct opt opts[] = {
 	{'b', "batch", NULL, take_flag, AT(batch), 0, "no prompt; end when files, -e and piped input are done"},
 	{'k', "keep-going", NULL, take_flag, AT(keep_going), 0,
 	 "in batch: go on after a refused command, exit code 2 at the end"},
+	{0, "daemon", NULL, take_flag, AT(daemon), 0,
+	 "go on in the background for clients (`wirerate attach`); returns when the ports are up and\n"
+	 "-f and -e have begun without an error. The log goes to -l FILE, else to syslog"},
+	{0, "serve", NULL, take_flag, AT(serve), 0,
+	 "the same in the foreground, for systemd (Type=notify) and containers; ends by SIGTERM"},
+	{0, "pid-file", "FILE", take_string, AT(pid_file), 0, "with --daemon and --serve: write the process's number there"},
 	{0, "no-screen", NULL, take_flag, AT(no_screen), 0, "begin with the prompt alone; `screen on` opens the full screen"},
 	{0, "json", NULL, take_out, 0, OUT_JSON, "every result as one JSON document on one line"},
 	{0, "csv", NULL, take_out, 0, OUT_CSV, "every result as CSV"},
@@ -76,7 +82,7 @@ static const struct opt opts[] = {
 	{'g', "listen-on", "ADDR", take_listen, 0, 0,
 	 "the same at HOST:PORT, HOST or :PORT; without encryption: beyond this machine\n"
 	 "only in networks that you trust, else through ssh -L"},
-	{0, "token-file", "FILE", take_token, 0, 0,
+	{0, "token-file", "FILE", take_string, AT(rpc.token_file), 0,
 	 "the token of clients over TCP, mode 0600; made when it is not there.\n"
 	 "Default: the file `token` beside the Unix socket"},
 	{0, "rpc-allow", "LIST", take_allow, 0, 0,
@@ -97,7 +103,8 @@ static const struct opt opts[] = {
 static const char usage[] = "usage: wirerate [EAL options --] [options] [command ...]\n"
 			    "\n"
 			    "With a terminal: a full screen with a prompt. Words after the options are one command, run once:\n"
-			    "  wirerate -p wire start 0 for 2s\n";
+			    "  wirerate -p wire start 0 for 2s\n"
+			    "`wirerate attach [NAME | PATH | HOST:PORT] [options]` is the prompt of a program that serves.\n";
 static const char exit_codes[] = "exit codes: 0 done, 1 a criterion failed, 2 usage or a command was refused, 3 the\n"
 				 "environment lacks something, 4 the measurement is not valid, 5 a peer failed\n";
 
@@ -249,7 +256,8 @@ static int take_socket(struct args *a, const struct opt *o, const char *value, s
 	a->rpc.socket = value != NULL ? value : "";
 	int rc = rpc_socket_path(a->rpc.socket, &path, &why);
 	sbuf_free(&path);
-	return rc == 0 ? 0 : err_set(e, EINVAL, "option --socket: %s", why.text);
+	/* whether it can be had is seen when it is made */
+	return rc != -EINVAL ? 0 : err_set(e, EINVAL, "option --socket: %s", why.text);
 }
 
 static int take_listen(struct args *a, const struct opt *o, const char *value, struct err *e)
@@ -257,14 +265,6 @@ static int take_listen(struct args *a, const struct opt *o, const char *value, s
 	(void)o;
 	(void)e;
 	a->rpc.listen = value != NULL ? value : "";
-	return 0;
-}
-
-static int take_token(struct args *a, const struct opt *o, const char *value, struct err *e)
-{
-	(void)o;
-	(void)e;
-	a->rpc.token_file = value;
 	return 0;
 }
 
@@ -407,6 +407,46 @@ static int split_eal(struct args *a, int argc, char **argv)
 	return 0;
 }
 
+/* What belongs to the program that is attached to. */
+static int finish_attach(struct args *a, char **rest, int nrest, struct err *e)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} own[] = {{a->nports > 0, "-p"}, {a->nmaps > 0, "-m"}, {a->neal > 0, "EAL options"}, {a->promiscuous, "-P"}, {a->take, "--take"},
+		   {a->mbufs > 0, "--mbufs"}, {a->txd > 0, "--txd"}, {a->rxd > 0, "--rxd"}, {a->mtu > 0, "--mtu"}, {a->stream, "--json-stream"},
+		   {a->report != NULL, "--report"}, {a->daemon, "--daemon"}, {a->serve, "--serve"}, {a->pid_file != NULL, "--pid-file"},
+		   {a->rpc.socket != NULL, "--socket"}, {a->rpc.listen != NULL, "-g"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		if (own[i].given)
+			return err_set(e, EINVAL, "%s belongs to the program that serves, not to `wirerate attach`", own[i].name);
+	if (nrest > 0)
+		return err_set(e, EINVAL, "attach takes one name, and '%.100s' stands behind it; commands are given with -e", rest[0]);
+	return 0;
+}
+
+static int finish_serve(struct args *a, struct err *e)
+{
+	const char *name = a->daemon ? "--daemon" : "--serve";
+
+	if (a->pid_file != NULL && !a->daemon && !a->serve)
+		return err_set(e, EINVAL, "option --pid-file: there is one with --daemon and --serve alone");
+	if (!a->daemon && !a->serve)
+		return 0;
+	if (a->daemon && a->serve)
+		return err_set(e, EINVAL, "--daemon and --serve exclude each other: one goes to the background");
+	if (a->command != NULL)
+		return err_set(e, EINVAL, "option %s: '%.100s' is the only command of a run; give those that are to be run first with -e", name,
+			       a->command);
+	if (a->daemon && a->stream)
+		return err_set(e, EINVAL, "--daemon has no standard output for --json-stream; --serve has");
+	if (a->rpc.socket == NULL)
+		a->rpc.socket = "";
+	a->batch = true;
+	return 0;
+}
+
 int args_parse(struct args *a, int argc, char **argv, struct err *e)
 {
 	struct option longs[ARRAY_SIZE(opts) + 1];
@@ -421,7 +461,20 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 	argv += skip; /* argv[0] is now the program's name or "--": getopt passes over it */
 	opterr = 0;
 	optind = 0;
-	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+	for (;;) {
+		c = getopt_long(argc, argv, shorts, longs, NULL);
+		/* options may stand behind `attach` too, and behind what it leads to */
+		if (c == -1 && optind < argc && strcmp(argv[optind], "attach") == 0 && !a->attach) {
+			a->attach = true;
+			optind++;
+			continue;
+		}
+		if (c == -1 && optind < argc && a->attach && a->attach_to == NULL) {
+			a->attach_to = argv[optind++];
+			continue;
+		}
+		if (c == -1)
+			break;
 		if (c == '?')
 			return unknown_option(argv[optind - 1], optopt, e);
 		if (c == ':') {
@@ -437,12 +490,14 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 	}
 	if (optind < argc)
 		a->command = join(argv + optind, argc - optind);
+	if (a->attach)
+		return finish_attach(a, argv + optind, argc - optind, e);
 	if (a->command != NULL && a->command[0] == '\0')
 		return err_set(e, EINVAL, "the command after the options is empty; wirerate help lists the commands");
 	if (a->stream && a->out_mode == OUT_CSV)
 		return err_set(e, EINVAL, "--csv and --json-stream exclude each other: one of them wants standard output");
 	a->batch = a->batch || a->stream;
-	return 0;
+	return finish_serve(a, e);
 }
 
 void args_free(struct args *a)

@@ -18,8 +18,11 @@ struct args {
 	enum args_color color;
 	int out_mode; /* enum out_mode */
 	bool batch, keep_going, promiscuous, take, no_screen, lua_jit;
+	bool attach;          /* a client of a program that serves */
+	const char *attach_to; /* NULL: the only one */
+	bool daemon, serve;   /* no prompt, goes on for its clients */
 	bool stream; /* lines of JSON while it runs */
-	const char *log_file, *theme, *report; /* NULL: not given */
+	const char *log_file, *theme, *report, *pid_file; /* NULL: not given */
 	struct rpc_opts rpc;
 	uint64_t mbufs, txd, rxd, mtu; /* 0: not given */
 	const char **port;

@@ -5,24 +5,29 @@
 
 #include <errno.h>
 
+unsigned app_nports(const struct app *app)
+{
+	return app->ctl != NULL ? ctl_nports(app->ctl) : app->remote_nports;
+}
+
 static unsigned host_nports(void *arg)
 {
-	const struct app *app = arg;
-
-	return app->ctl != NULL ? ctl_nports(app->ctl) : 0;
+	return app_nports(arg);
 }
 
 static unsigned host_nstreams(void *arg, unsigned port)
 {
 	const struct app *app = arg;
 
-	return ctl_nstreams(app->ctl, port);
+	return app->ctl != NULL ? ctl_nstreams(app->ctl, port) : 0;
 }
 
 static void *host_object(void *arg, enum cmd_scope scope, unsigned port, unsigned stream)
 {
 	struct app *app = arg;
 
+	if (app->ctl == NULL && scope != SCOPE_GLOBAL)
+		return NULL;
 	switch (scope) {
 	case SCOPE_PORT:
 		return ctl_port_cfg(app->ctl, port);
@@ -81,13 +86,13 @@ void app_host(struct app *app, struct cmd_host *host)
 void app_all_ports(const struct app *app, struct portset *out)
 {
 	*out = (struct portset){0};
-	for (unsigned p = 0; p < ctl_nports(app->ctl) && p < PORTSET_MAX; p++)
+	for (unsigned p = 0; p < app_nports(app) && p < PORTSET_MAX; p++)
 		portset_add(out, p);
 }
 
 int app_ports(const struct app *app, const struct target *t, bool streams_ok, struct portset *out, struct err *e)
 {
-	unsigned nports = ctl_nports(app->ctl);
+	unsigned nports = app_nports(app);
 	struct portset set = {0};
 
 	for (unsigned i = 0; i < t->n; i++) {
@@ -108,7 +113,7 @@ int app_ports(const struct app *app, const struct target *t, bool streams_ok, st
 
 unsigned app_first_stream(const struct app *app, unsigned port)
 {
-	unsigned n = ctl_nstreams(app->ctl, port), s = 0;
+	unsigned n = app->ctl != NULL ? ctl_nstreams(app->ctl, port) : 0, s = 0;
 
 	while (s + 1 < n && ctl_stream_cfg(app->ctl, port, s) == NULL)
 		s++;

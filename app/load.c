@@ -3,6 +3,8 @@
 #include "app.h"
 #include "out.h"
 
+#include <string.h>
+
 static void put(double v, const char *unit, struct sbuf *out)
 {
 	out_si(v, out);
@@ -143,5 +145,87 @@ bool app_rate_text(const struct app *app, unsigned port, int stream, struct sbuf
 	put_gap(&l, arrival, out);
 	if (cfg != NULL && !cfg->enabled)
 		sbuf_add(out, "; it is not enabled");
+	return true;
+}
+
+static void put_every(double ns, const char *more, struct sbuf *out)
+{
+	put_time(ns, out);
+	sbuf_add(out, more);
+}
+
+static void put_mean(const struct ctl_load *l, double share, struct sbuf *out)
+{
+	sbuf_add(out, ": ");
+	put(l->pps * share, "pps on average", out);
+}
+
+static bool put_arrival(const struct app *app, unsigned port, struct sbuf *out)
+{
+	const struct arrival *a = &ctl_port_cfg(app->ctl, port)->arrival;
+	struct ctl_load l;
+
+	if (ctl_load(app->ctl, port, &l, NULL) < 0)
+		return false;
+	if (l.is_max) {
+		sbuf_add(out, "frames leave as fast as the device takes them, at no times of their own");
+		return true;
+	}
+	double gap = 1e9 / l.pps, on;
+	switch ((enum arrival_kind)a->kind) {
+	case ARRIVAL_CONSTANT:
+		put_every(gap, l.min_size == l.max_size ? " from frame to frame" : " from frame to frame on average", out);
+		break;
+	case ARRIVAL_POISSON:
+		put_every(gap, " from frame to frame on average, at random", out);
+		break;
+	case ARRIVAL_JITTER:
+		put_every(gap, " from frame to frame, each up to ", out);
+		put_every(gap * a->share, " sooner or later", out);
+		break;
+	case ARRIVAL_BURST:
+		sbuf_addf(out, "%u frames ", a->burst);
+		if (a->gap_ns == 0) {
+			put_every(1e9 / most_pps(&l), " apart, every ", out);
+			put_every(gap * a->burst, "", out);
+			break;
+		}
+		put_every(gap, " apart, then nothing for ", out);
+		put_time((double)a->gap_ns, out);
+		on = gap * a->burst;
+		put_mean(&l, on / (on + (double)a->gap_ns), out);
+		break;
+	case ARRIVAL_ONOFF:
+		put_every(gap, " from frame to frame for ", out);
+		put_every((double)a->on_ns, ", then nothing for ", out);
+		put_time((double)a->off_ns, out);
+		put_mean(&l, (double)a->on_ns / ((double)a->on_ns + (double)a->off_ns), out);
+		break;
+	}
+	return true;
+}
+
+static void put_catchup(const struct port_cfg *cfg, struct sbuf *out)
+{
+	if (cfg->catchup.kind == CATCHUP_KEEP) {
+		sbuf_add(out, "frames that are late are all sent, as fast as the device takes them; `lag` matters to `catchup` skip and overspeed");
+		return;
+	}
+	sbuf_add(out, "frames later than ");
+	put_time((double)cfg->lag_ns, out);
+	if (cfg->catchup.kind == CATCHUP_SKIP)
+		sbuf_add(out, " are not sent, and counted as unsent");
+	else
+		sbuf_addf(out, " are sent at most %.4g%% faster than asked, until none is late", 100 * cfg->catchup.share);
+}
+
+bool app_pacing_text(const struct app *app, unsigned port, const char *setting, struct sbuf *out)
+{
+	if (strcmp(setting, "arrival") == 0)
+		return put_arrival(app, port, out);
+	if (strcmp(setting, "pacing") == 0)
+		ctl_pacing_text(app->ctl, port, out);
+	else
+		put_catchup(ctl_port_cfg(app->ctl, port), out);
 	return true;
 }

@@ -11,6 +11,7 @@
 
 #include "app.h"
 #include "args.h"
+#include "attach.h"
 #include "batch.h"
 #include "bias.h"
 #include "event.h"
@@ -18,6 +19,7 @@
 #include "out.h"
 #include "report.h"
 #include "schema.h"
+#include "serve.h"
 #include "sess.h"
 #include "set/set.h"
 #include "snapshot.h"
@@ -37,8 +39,10 @@ struct prog {
 	struct sess *sess;
 	struct console *console;
 	struct app_listener *log;
-	struct rpc *rpc; /* NULL: no remote socket */
 	struct report *report;
+	struct daemon *daemon; /* NULL: in the foreground */
+	struct notify *notify;
+	struct rpc *rpc; /* NULL: no remote socket */
 	bool interactive;
 	int signo;   /* ends by it */
 	int batch_code; /* of what was waited for at the end of input */
@@ -169,6 +173,8 @@ static void on_session(void *arg, const struct sess_event *ev)
 	struct prog *p = arg;
 
 	report_session(p->report, ev);
+	if (p->daemon != NULL)
+		serve_log_session(ev);
 	switch (ev->kind) {
 	case SESS_RESULT:
 		if (!p->args.stream)
@@ -192,6 +198,11 @@ static void on_log(void *arg, const struct log_entry *m)
 	struct prog *p = arg;
 
 	report_log(p->report, m);
+	if (p->daemon != NULL) {
+		if (p->args.log_file == NULL)
+			serve_syslog(m);
+		return;
+	}
 	if (m->level == LOG_LVL_ERROR)
 		console_error(p->console, m->text);
 	else if (m->level <= LOG_LVL_INFO)
@@ -235,10 +246,23 @@ static void on_end(void *arg, int signo)
 	struct prog *p = arg;
 
 	p->signo = signo;
+	notify_stopping(p->notify);
 	stop_all(&p->app);
 	loop_stop(p->app.loop);
 	sess_cancel(p->sess);
 	arm_second_interrupt();
+}
+
+/* Who rotates logs says so. */
+static void on_hangup(void *arg, int signo)
+{
+	struct prog *p = arg;
+	struct err e;
+
+	if (!p->app.serves)
+		on_end(p, signo);
+	else if (p->args.log_file != NULL && log_open(p->args.log_file, &e) != 0)
+		log_msg(LOG_LVL_ERROR, "%s", e.text);
 }
 
 static void on_interrupt(void *arg, int signo)
@@ -341,7 +365,7 @@ static void open_session(struct prog *p)
 	const struct sess_opts opts = {.out_mode = p->args.stream ? OUT_JSON : p->args.out_mode,
 				       .batch = !p->interactive,
 				       .keep_going = p->args.keep_going};
-	static const int terminal[] = {SIGWINCH, SIGTSTP, SIGCONT}, ends[] = {SIGTERM, SIGHUP};
+	static const int terminal[] = {SIGWINCH, SIGTSTP, SIGCONT};
 
 	p->app.cmd = open_tables(&p->app);
 	bias_load(&p->app);
@@ -359,8 +383,8 @@ static void open_session(struct prog *p)
 					.print = print_result, .arg = p};
 	p->report = report_new(&p->app, &rep);
 	loop_signal(p->app.loop, SIGINT, on_interrupt, p);
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-		loop_signal(p->app.loop, ends[i], on_end, p);
+	loop_signal(p->app.loop, SIGTERM, on_end, p);
+	loop_signal(p->app.loop, SIGHUP, on_hangup, p);
 	for (size_t i = 0; i < ARRAY_SIZE(terminal); i++)
 		loop_signal(p->app.loop, terminal[i], on_terminal, p);
 }
@@ -381,6 +405,8 @@ static int open_remote(struct prog *p)
 static void run_session(struct prog *p)
 {
 	const struct args *a = &p->args;
+	const char *where = p->rpc != NULL ? rpc_path(p->rpc) : NULL;
+	const struct serve_opts serve = {.args = a, .daemon = p->daemon, .notify = p->notify, .where = where, .turn = turn, .arg = p};
 	const struct batch_opts opts = {
 		.command = a->command,
 		.read_stdin = a->command == NULL && !isatty(STDIN_FILENO),
@@ -388,6 +414,10 @@ static void run_session(struct prog *p)
 		.arg = p,
 	};
 
+	if (p->app.serves) {
+		p->batch_code = serve_run(&p->app, p->sess, &serve);
+		return;
+	}
 	for (unsigned i = 0; i < a->nitems; i++)
 		sess_exec(p->sess, a->item[i].text, a->item[i].where);
 	if (p->interactive)
@@ -446,6 +476,7 @@ static int close_session(struct prog *p)
 	log_listen(NULL, NULL);
 	app_unlisten(p->log);
 	rpc_close(p->rpc);
+	notify_close(p->notify);
 	sess_free(p->sess);
 	snapshot_forget(&p->app);
 	cmd_free(p->app.cmd);
@@ -457,7 +488,7 @@ int main(int argc, char **argv)
 {
 	struct prog p = {0};
 	struct err e;
-	int code;
+	int code, fork_rc;
 
 	view_init(&p.app.view);
 	tester_init(&p.app.tester);
@@ -480,22 +511,33 @@ int main(int argc, char **argv)
 		args_free(&p.args);
 		return usage_error(&e);
 	}
+	if (p.args.daemon && (fork_rc = daemon_fork(&p.daemon, &code, &e)) != 0) {
+		if (fork_rc < 0) {
+			fprintf(stderr, "wirerate: %s\n", e.text);
+			code = EXIT_LACKING;
+		}
+		args_free(&p.args);
+		return code;
+	}
+	p.app.serves = p.args.daemon || p.args.serve;
+	p.notify = p.app.serves ? notify_open() : NULL;
 	p.app.loop = loop_new();
 	if (p.app.loop == NULL) {
 		fprintf(stderr, "wirerate: cannot make an event loop: %s\n", strerror(errno));
 		return EXIT_LACKING;
 	}
 	tty_on_fatal();
-	code = open_control(&p);
-	if (code == 0) {
+	code = p.args.attach ? attach_run(&p.app, &p.args, p.interactive, &p.signo) : open_control(&p);
+	if (code == 0 && !p.args.attach) {
 		open_session(&p);
-		code = open_remote(&p);
-		if (code == 0)
+		p.batch_code = open_remote(&p);
+		if (p.batch_code == 0)
 			run_session(&p);
-		int end = close_session(&p);
-		code = code != 0 ? code : end;
+		code = close_session(&p);
 		ctl_close(p.app.ctl);
+		json_decref(p.app.trial);
 	}
+	daemon_free(p.daemon);
 	loop_free(p.app.loop);
 	log_open(NULL, NULL);
 	args_free(&p.args);

@@ -104,7 +104,7 @@ static int run_page(struct cmd_run *r, const struct arg_val *args, struct err *e
 		app->view.page = a.page;
 		app->view.top = 0;
 	} else {
-		unsigned size = view_group(&app->view), n = ctl_nports(app->ctl);
+		unsigned size = view_group(&app->view), n = app_nports(app);
 		if (a.group > 0 && n <= size)
 			return err_at(e, EINVAL, args[0].col, "there is no group %u of ports: with %u on a page all are in group 0; "
 				      "a page goes by its name, `page %s`",

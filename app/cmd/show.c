@@ -22,11 +22,12 @@ static const struct {
 	{show_settings, TAKES_STREAMS},
 	{show_stream_list, TAKES_STREAMS},
 	{show_wire, TAKES_PORTS},
+	{show_trial, TAKES_NONE},
 	{show_log, TAKES_NONE},
 	{show_clock, TAKES_NONE},
 };
 static const char *const words[] = {
-	"stats", "rates", "queues", "xstats", "ports", "map", "plan", "frame", "settings", "streams", "wire", "log", "clock", NULL,
+	"stats", "rates", "queues", "xstats", "ports", "map", "plan", "frame", "settings", "streams", "wire", "trial", "log", "clock", NULL,
 };
 static const char *const about[] = {
 	"counters of each port",
@@ -40,6 +41,7 @@ static const char *const about[] = {
 	"values in force",
 	"streams of each port, and what they have sent",
 	"what the device under test of each wire did to frames",
+	"the result of the last trial, and what it was judged by",
 	"the last messages",
 	"how the clock was calibrated",
 };

@@ -18,6 +18,7 @@ show_fn show_ports, show_xstats, show_map, show_plan, show_clock;     /* show_po
 show_fn show_frame, show_settings;                                    /* show_settings.c */
 show_fn show_stream_list;                                             /* show_streams.c */
 show_fn show_wire;                                                     /* show_wire.c */
+show_fn show_trial;                                                    /* show_trial.c */
 show_fn show_log;                                                     /* show_log.c */
 
 /* {"show":what} and now's times. */

@@ -85,6 +85,12 @@ static const struct out_view plan_view = {
 	.sub = "tasks", .sub_cols = plan_task_cols, .nsub_cols = ARRAY_SIZE(plan_task_cols),
 };
 
+static const struct out_col plan_port_cols[] = {
+	{"port", "port", OF_COUNT}, {"rate", "rate", OF_STR}, {"arrival", "arrival", OF_STR}, {"catchup", "catchup", OF_STR},
+	{"lag_ns", "lag", OF_NS}, {"pacing", "pacing", OF_STR},
+};
+static const struct out_view plan_port_view = {.rows = "ports", .cols = plan_port_cols, .ncols = ARRAY_SIZE(plan_port_cols)};
+
 /* What receiving probes takes. */
 static void tell_probes(const json_t *p, struct sbuf *note)
 {
@@ -104,7 +110,12 @@ int show_plan(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 	json_t *doc = ctl_plan_json(app_of(r)->ctl), *p = json_object_get(doc, "probes");
 	if (p != NULL && r->out_mode == OUT_TEXT)
 		tell_probes(p, r->note);
-	return show_out(r, doc, &plan_view);
+	json_incref(doc);
+	int rc = show_out(r, doc, &plan_view);
+	if (r->out_mode == OUT_TEXT && json_array_size(json_object_get(doc, "ports")) > 0)
+		out_write(OUT_TEXT, doc, &plan_port_view, r->out);
+	json_decref(doc);
+	return rc;
 }
 
 int show_clock(struct cmd_run *r, const struct show_sel *sel, struct err *e)

@@ -89,7 +89,7 @@ static void add_row(json_t *rows, json_t *row, const char *name, const json_t *t
 	json_array_append_new(rows, row);
 }
 
-static void print_table(struct cmd_run *r, const json_t *trial)
+void trial_print(struct cmd_run *r, const json_t *trial)
 {
 	const json_t *list = json_object_get(trial, "directions"), *d, *why;
 	json_t *doc = json_object(), *rows = json_array();
@@ -159,7 +159,9 @@ static int poll_trial(struct cmd_run *r, struct err *e)
 		if (r->out_mode == OUT_JSON)
 			out_write(OUT_JSON, doc, NULL, r->out);
 		else
-			print_table(r, json_object_get(doc, "trial"));
+			trial_print(r, json_object_get(doc, "trial"));
+		json_decref(app_of(r)->trial);
+		app_of(r)->trial = json_incref(json_object_get(doc, "trial"));
 		app_tell(app_of(r), &(struct app_event){.kind = APP_EVENT_TRIAL, .doc = doc});
 		json_decref(doc);
 		judge(r, trial_result(t->trial));
@@ -205,5 +207,6 @@ const struct verb verb_trial = {
 		"Tx is stopped, frames on their way are waited for, and the counters are read once.\n"
 		"The verdict is the first that applies: counters-disagree, link-changed, clock-suspect, preempted, tester-limited,\n"
 		"valid. Waits and limits are the settings trial.drain and so on; `set trial rfc2544` sets that standard's waits.\n"
-		"In batch the exit code is 0 (valid), 1 (valid, but the loss is more than max-loss), 4 (not valid). Ctrl-C ends it.",
+		"In batch the exit code is 0 (valid), 1 (valid, but the loss is more than max-loss), 4 (not valid). Ctrl-C ends it.\n"
+		"`show trial` shows the last result again.",
 };

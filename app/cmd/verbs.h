@@ -33,6 +33,9 @@ extern const struct arg_spec feature_args[];
 /* screen.c, also for `enable` and `disable`: stop or go on with redraws of the page. */
 void view_freeze(struct cmd_run *r, bool frozen);
 
+/* trial.c, also for `show trial`: its result as a table. */
+void trial_print(struct cmd_run *r, const json_t *trial);
+
 /* sleep.c, also for `delay`: CLOCK_MONOTONIC, and the three functions of a verb that only passes time. */
 uint64_t verb_now_ns(void);
 int pause_start(struct cmd_run *r, uint64_t ns);

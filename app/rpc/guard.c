@@ -17,6 +17,12 @@ struct guarded {
 	struct arg_spec args[CMD_MAX_ARGS + 1];
 };
 
+/* A setting whose value may name a file: only `none` is taken. */
+struct guarded_setting {
+	struct setting s;
+	struct vtype type;
+};
+
 static int refuse(struct err *e, int col, const char *what, const char *word)
 {
 	return err_at(e, EACCES, col, "%s not taken over TCP and from Lua in its sandbox; the program allows it when it is started with --rpc-allow %s",
@@ -61,10 +67,46 @@ static void hide_files(struct guarded *g)
 	g->v.args = g->args;
 }
 
+static int parse_guarded(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	if (strcmp(text, "none") == 0)
+		return s->of->type->parse(s->of, text, out, e);
+	return refuse(e, 0, "names of files are", "files");
+}
+
+/* The program's settings, with their own rows where files are named. New array. */
+static const struct setting **guard_settings(struct guard *guard, unsigned allow, unsigned *n)
+{
+	const struct setting *const *all = set_rows(n);
+	const struct setting **rows = xcalloc(*n, sizeof(*rows));
+	unsigned files = 0;
+
+	for (unsigned i = 0; i < *n; i++) {
+		rows[i] = all[i];
+		files += (all[i]->flags & SET_FILE) != 0;
+	}
+	if (allow & RPC_ALLOW_FILES)
+		return rows;
+	guard->settings = xcalloc(files, sizeof(*guard->settings));
+	for (unsigned i = 0, k = 0; i < *n; i++) {
+		if (!(all[i]->flags & SET_FILE))
+			continue;
+		struct guarded_setting *g = &guard->settings[k++];
+		g->s = *all[i];
+		g->type = *all[i]->v.type;
+		g->type.parse = parse_guarded;
+		g->type.complete = NULL;
+		g->s.v.type = &g->type;
+		g->s.v.of = &all[i]->v;
+		rows[i] = &g->s;
+	}
+	return rows;
+}
+
 void guard_open(struct guard *guard, struct rpc *r, unsigned allow)
 {
 	unsigned nsettings, n;
-	const struct setting *const *settings = set_rows(&nsettings);
+	const struct setting **settings = guard_settings(guard, allow, &nsettings);
 	const struct verb *const *verbs = cmd_verbs(&n);
 	const struct verb **rows = xcalloc(n, sizeof(*rows));
 	struct cmd_host host;
@@ -80,11 +122,13 @@ void guard_open(struct guard *guard, struct rpc *r, unsigned allow)
 	}
 	guard->cmd = cmd_new(settings, nsettings, rows, n, &host);
 	free(rows);
+	free(settings);
 }
 
 void guard_close(struct guard *guard)
 {
 	cmd_free(guard->cmd);
 	free(guard->rows);
+	free(guard->settings);
 	*guard = (struct guard){0};
 }

@@ -17,6 +17,7 @@ struct client;
 struct guard {
 	struct cmd *cmd;
 	struct guarded *rows;
+	struct guarded_setting *settings;
 };
 
 struct rpc {

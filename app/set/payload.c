@@ -306,7 +306,7 @@ const struct setting set_payload_rows[] = {
 	 .help = "seed of `pattern random`: equal seeds give equal payloads"},
 	{.name = "pattern.hex", .scope = SCOPE_STREAM, .v = {&vt_hex}, .store = &hex_store, .check = data_check,
 	 .help = "bytes that `pattern hex` repeats to the end of the frame"},
-	{.name = "pattern.file", .scope = SCOPE_STREAM, .v = {&vt_file}, .store = &file_store, .check = data_check,
+	{.name = "pattern.file", .scope = SCOPE_STREAM, .v = {&vt_file}, .store = &file_store, .check = data_check, .flags = SET_FILE,
 	 .help = "file whose bytes `pattern file` repeats to the end of the frame; it is read when it is set"},
 	{.name = "random", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .offset = AT(frame.rnd_on), .check = set_check_stream,
 	 .help = "whether the bits of rnd.0 to rnd.31 are written into each frame"},

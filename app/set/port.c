@@ -72,14 +72,16 @@ const struct setting set_port_rows[] = {
 	{.name = "speed", .scope = SCOPE_PORT, .v = {&vt_speed}, .dflt = "auto", .unit = "bit/s", .offset = AT(speed_bps),
 	 .echo = set_echo_load, .help = "link speed that percent rates refer to; auto is what the device says, 10G on wire, null and pcap"},
 	{.name = "arrival", .scope = SCOPE_PORT, .v = {&vt_arrival}, .dflt = "constant", .offset = AT(arrival), .check = set_check_arrival,
+	 .echo = set_echo_pacing,
 	 .help = "when frames leave at that rate: evenly, at random, in bursts at wire speed, with jitter, or on and off"},
-	{.name = "catchup", .scope = SCOPE_PORT, .v = {&vt_catchup}, .dflt = "keep", .offset = AT(catchup),
+	{.name = "catchup", .scope = SCOPE_PORT, .v = {&vt_catchup}, .dflt = "keep", .offset = AT(catchup), .echo = set_echo_pacing,
 	 .help = "what becomes of frames that are later than `lag`: all are sent at full speed, they are given up and counted as unsent, or\n"
 		 "they are sent at most so much faster than asked until none is late"},
 	{.name = "lag", .scope = SCOPE_PORT, .v = {&vt_duration, 0, 3600000000000}, .dflt = "1ms", .offset = AT(lag_ns),
+	 .echo = set_echo_pacing,
 	 .help = "how late frames may be before `catchup` skip or overspeed does something about them"},
 	{.name = "pacing", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = pacing_words}, .dflt = "software", .offset = AT(pacing),
-	 .check = set_check_pacing,
+	 .check = set_check_pacing, .echo = set_echo_pacing,
 	 .help = "who holds frames back until they are due: our workers, below them rate limits of the device's queues, or its time stamps;\n"
 		 "`show ports` says what the device does of it"},
 	{.name = "lead", .scope = SCOPE_PORT, .v = {&vt_duration, 1000, 100000000}, .dflt = "100us", .offset = AT(lead_ns),
@@ -104,6 +106,6 @@ const struct setting set_port_rows[] = {
 	{.name = "offload", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = offload_words}, .dflt = "auto", .store = &offload_store,
 	 .help = "checksums of plain IP, TCP and UDP: auto leaves them to the device where it offers that, off makes them in software"},
 	{.name = "verify", .scope = SCOPE_PORT, .v = {&vt_bool}, .dflt = "off", .offset = AT(verify), .check = set_check_per_start,
-	 .help = "check IPv4, UDP, TCP and ICMP checksums of received frames with probes: a wrong one makes it corrupted; any port's on is for all"},
+	 .help = "check IPv4, UDP, TCP, SCTP and ICMP checksums of received frames with probes: a wrong one makes it corrupted; any port's on is for all"},
 };
 const unsigned set_nport_rows = ARRAY_SIZE(set_port_rows);

@@ -164,6 +164,16 @@ void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf 
 	sbuf_free(&text);
 }
 
+void set_echo_pacing(const struct setting *row, const void *port_cfg, struct sbuf *note)
+{
+	struct sbuf text = {0};
+	unsigned port;
+
+	if (set_find_port(port_cfg, &port) && app_pacing_text(bound, port, row->name, &text))
+		sbuf_addf(note, "port %u: %s\n", port, sbuf_str(&text));
+	sbuf_free(&text);
+}
+
 /* Of the stream, and what the port asks for with it where that is more than the link carries. */
 void set_echo_stream_load(const struct setting *row, const void *stream_cfg, struct sbuf *note)
 {

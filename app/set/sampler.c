@@ -89,7 +89,7 @@ static const struct vtype vt_sampler = {
 const struct setting set_sampler_rows[] = {
 	{.name = "jitter", .scope = SCOPE_PORT, .v = {&vt_uint, 0, 1000000}, .dflt = "0", .unit = "us", .offset = AT(jitter_us),
 	 .help = "count received probes whose latency differs by more from that of the one before (`show latency`); 0 counts none"},
-	{.name = "latsampler", .scope = SCOPE_PORT, .v = {&vt_sampler}, .dflt = "none", .offset = AT(sampler),
+	{.name = "latsampler", .scope = SCOPE_PORT, .v = {&vt_sampler}, .dflt = "none", .offset = AT(sampler), .flags = SET_FILE,
 	 .help = "what `start <ports> latsampler` takes: at most NUM latencies of received probes, RATE a second, evenly or at random "
 		 "times, into FILE"},
 };

@@ -184,3 +184,24 @@ int cmd_check(struct cmd *c, const char *line, struct err *e)
 	parsed_free(p);
 	return rc;
 }
+
+bool cmd_look(const struct cmd *c, const char *line, struct cmd_seen *out)
+{
+	struct parsed *p = xcalloc(1, sizeof(*p));
+	unsigned used = 1;
+	struct err e;
+
+	*out = (struct cmd_seen){0};
+	if (line_split(line, &p->l, &e) == 0 && p->l.n > 0)
+		p->verb = verb_match(c, p->l.w, p->l.n, &used, &e);
+	bool ok = p->verb != NULL && args_match(c, p->verb, &p->l, line, used, true, p->args, p->text, &e) == 0;
+	for (unsigned i = 0; ok && i < verb_nargs(p->verb); i++) {
+		if (p->args[i].given && p->args[i].setting != NULL)
+			out->setting = p->args[i].setting;
+		if (p->args[i].given && p->verb->args[i].kind == ARG_CHOICE)
+			out->choice = p->verb->args[i].v.choices[p->args[i].choice];
+	}
+	out->verb = ok ? p->verb : NULL;
+	parsed_free(p);
+	return ok;
+}

@@ -12,6 +12,7 @@ enum setting_flags {
 	SET_STOPPED = 1, /* refused while the port sends */
 	SET_RESTART = 2, /* the device is restarted (implies SET_STOPPED) */
 	SET_LATER = 4,   /* known word, "not in this version" */
+	SET_FILE = 16,   /* its value may name a file that is read or written; none names nothing */
 	SET_WHERE_IT_FITS = 8, /* of a port: without ports it is written to all whose store may take it, if there is one */
 };
 
@@ -182,6 +183,11 @@ void cmd_result(struct cmd_run *r, json_t *doc);
 /* Only look: parse and match, run nothing (for `load`'s check of a whole file; VERB_NO_LOAD verbs are refused). Values are checked too,
  * but not what depends on earlier lines: the row that an alias row stands for, which streams there are, and may_set. */
 int cmd_check(struct cmd *, const char *line, struct err *e);
+
+/* What a line names, nothing is run: its verb, the setting and the choice among its arguments (NULL: it has none). Streams need not be there.
+ * False: it is empty, or would be refused for its words. */
+struct cmd_seen { const struct verb *verb; const struct setting *setting; const char *choice; };
+bool cmd_look(const struct cmd *, const char *line, struct cmd_seen *out);
 
 /* "line\n   ^ text" for people. */
 void cmd_err_print(const char *line, const struct err *e, struct sbuf *out);

@@ -429,6 +429,8 @@ void ctl_touch(struct ctl *c, unsigned port, bool restart)
 }
 
 /* Ports that one spec made belong together: the frames of one wait in the other. */
+#define LET_GO_NS 3000000000ull /* other programs may keep a worker from its CPU for long */
+
 static void group_pause(struct ctl *c, const struct ctl_port *cp, bool pause)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
@@ -455,9 +457,12 @@ int ctl_apply(struct ctl *c, unsigned port, struct err *e)
 			       cp->p.id, cp->p.spec_text);
 	group_pause(c, cp, true); /* plans without them */
 	plan_post_all(c);
-	if (!plan_wait_acks(c, 500000000ull)) {
+	if (!plan_wait_acks(c, LET_GO_NS)) {
+		const struct ctl_worker *cw = plan_behind(c);
 		group_pause(c, cp, false);
-		return err_set(e, EBUSY, "port %u (%s): a worker did not let go of it within 0.5 s; try again", port, cp->p.name);
+		plan_post_all(c); /* with them, so that nothing is left of the attempt */
+		return err_set(e, EBUSY, "port %u (%s): worker %u did not let go of it within %g s, nothing is changed; it may be kept from its CPU "
+			       "(`show plan`): try again", port, cp->p.name, cw != NULL ? cw->lcore : 0, LET_GO_NS / 1e9);
 	}
 	devices_let_go(c, cp);
 	int rc = dev_restart(c, cp, e);

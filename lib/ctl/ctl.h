@@ -66,6 +66,7 @@ void ctl_set_stall(struct ctl *, uint64_t ns);
 int ctl_pacing(struct ctl *, unsigned port, struct err *e);
 /* 0: arrivals on the port are timed as its setting says; -ENOTSUP: it says nic, and e why our clock does it. */
 int ctl_timestamps(struct ctl *, unsigned port, struct err *e);
+void ctl_pacing_text(const struct ctl *, unsigned port, struct sbuf *out); /* who paces, and why nobody else does */
 /* Apply a pending device restart now; names the failure. Refused (-EBUSY) while sending. */
 int ctl_apply(struct ctl *, unsigned port, struct err *e);
 void ctl_reset(struct ctl *, unsigned port); /* all settings back to defaults: one stream, 0 */

@@ -327,6 +327,7 @@ json_t *stamps_clocks_json(const struct ctl *c);
 
 /* pacing.c */
 void pacing_follow(struct ctl *c, struct ctl_port *cp); /* asks the device where settings or rates changed; says what it refuses now */
+json_t *pacing_json(const struct ctl *c);            /* of `show plan`: when frames of each port are to leave, and who sees to it */
 void pacing_text(const struct ctl_port *cp, struct sbuf *out); /* "software", or who and why not another */
 
 /* plan.c */
@@ -341,6 +342,7 @@ void plan_post_all(struct ctl *c);                 /* for dirty workers */
 bool plan_waits(const struct ctl *c);              /* some port has a change that waits for its queues */
 void plan_reap(struct ctl *c);
 bool plan_wait_acks(struct ctl *c, uint64_t max_ns); /* all plans are posted, and in use */
+const struct ctl_worker *plan_behind(const struct ctl *c); /* one that does not use its newest plan; NULL: all do */
 
 /* device.c */
 void devices_turn(struct ctl *c);                  /* their next step, and the link of wires */

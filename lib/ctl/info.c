@@ -155,6 +155,7 @@ json_t *ctl_plan_json(struct ctl *c)
 						(int)cw->w->shares_cpu, "tasks", tasks));
 	}
 	json_t *doc = json_pack("{s:s, s:I, s:o}", "show", "plan", "memory_reserved_bytes", (json_int_t)c->eal_memory, "workers", a);
+	json_object_set_new(doc, "ports", pacing_json(c));
 	json_t *probes = probes_plan_json(c);
 	if (probes != NULL)
 		json_object_set_new(doc, "probes", probes);

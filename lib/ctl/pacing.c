@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "arrival_text.h"
 #include "ctl_int.h"
 
 /* Mbit/s of each queue that leave room for all that the port is asked for; 0: no limit. */
@@ -99,4 +100,38 @@ void pacing_text(const struct ctl_port *cp, struct sbuf *out)
 		sbuf_addf(out, "; the device does not offer %s", what);
 	else
 		sbuf_addf(out, "; the device refuses %s: %s", what, rte_strerror(-cp->pacing.rc));
+}
+
+void ctl_pacing_text(const struct ctl *c, unsigned port, struct sbuf *out)
+{
+	pacing_text(c->port[port], out);
+}
+
+static json_t *printed(const struct vtype *t, const void *val)
+{
+	struct sbuf text = {0};
+
+	t->print(&(struct vspec){.type = t}, val, &text);
+	json_t *v = json_string(sbuf_str(&text));
+	sbuf_free(&text);
+	return v;
+}
+
+json_t *pacing_json(const struct ctl *c)
+{
+	json_t *a = json_array();
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		const struct ctl_port *cp = c->port[i];
+		struct sbuf text = {0};
+		if (!cp->used || cp->p.ntxq == 0)
+			continue;
+		pacing_text(cp, &text);
+		json_array_append_new(a, json_pack("{s:i, s:o, s:o, s:o, s:I, s:s}", "port", (int)i, "rate", printed(&vt_rate, &cp->p.cfg.rate),
+						   "arrival", printed(&vt_arrival, &cp->p.cfg.arrival), "catchup",
+						   printed(&vt_catchup, &cp->p.cfg.catchup), "lag_ns", (json_int_t)cp->p.cfg.lag_ns, "pacing",
+						   sbuf_str(&text)));
+		sbuf_free(&text);
+	}
+	return a;
 }

@@ -417,6 +417,19 @@ void plan_reap(struct ctl *c)
 	c->nold = kept;
 }
 
+static bool has_plan(const struct ctl_worker *cw)
+{
+	return !cw->launched || cw->posted == NULL || __atomic_load_n(&cw->w->cells.acked, __ATOMIC_ACQUIRE) >= cw->posted->seq;
+}
+
+const struct ctl_worker *plan_behind(const struct ctl *c)
+{
+	for (unsigned w = 0; w < c->nworkers; w++)
+		if (!has_plan(&c->worker[w]) || c->worker[w].dirty)
+			return &c->worker[w];
+	return NULL;
+}
+
 bool plan_wait_acks(struct ctl *c, uint64_t max_ns)
 {
 	uint64_t until = clock_raw_ns() + max_ns;
@@ -426,8 +439,7 @@ bool plan_wait_acks(struct ctl *c, uint64_t max_ns)
 		for (unsigned w = 0; w < c->nworkers; w++) {
 			struct ctl_worker *cw = &c->worker[w];
 			dirty |= cw->dirty;
-			all &= !cw->launched || cw->posted == NULL ||
-			       __atomic_load_n(&cw->w->cells.acked, __ATOMIC_ACQUIRE) >= cw->posted->seq;
+			all &= has_plan(cw);
 		}
 		if (dirty) { /* what the worker shall let go of has not been told to it */
 			plan_post_all(c);

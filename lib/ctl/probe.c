@@ -413,7 +413,7 @@ bool probes_awake(const struct ctl *c)
 
 uint64_t probes_next_ns(const struct ctl *c)
 {
-	if (c->probes->nold > 0 || c->probes->sampling)
+	if (c->probes->nold > 0 || c->probes->sampling || c->probes->merging) /* windows move on also when no port sends any more */
 		return 5000000;
 	return c->probes->awake ? 50000000 : UINT64_MAX;
 }
@@ -431,8 +431,7 @@ void probes_turn(struct ctl *c)
 	if (p->awake != awake)
 		dirty_receivers(c);
 	p->awake = awake;
-	if (awake)
-		probe_merge_turn(p->now);
+	p->merging = awake && probe_merge_turn(p->now);
 	for (unsigned i = 0; i < p->nold; i++) {
 		struct probe_arm *a = p->old[i];
 		if (a->refs > 1) {

@@ -84,6 +84,7 @@ struct probes {
 	uint64_t since_ns;         /* wall clock: of the first arming or the last clear */
 	uint64_t awake_until_ns;   /* workers poll until then */
 	bool awake;                /* as plans say */
+	bool merging;              /* windows of several queues move */
 	bool sampling;
 	const char *why;           /* something is not exact since the last clear, NULL: everything is */
 	uint64_t whys;             /* times that it was said since open */
@@ -146,6 +147,6 @@ void probe_jitter_begins(struct ctl *c, unsigned port);
 struct probe_merge;
 struct probe_merge *probe_merge_new(const struct probe_arm *a, unsigned nports);
 void probe_merge_free(struct probe_merge *m);
-void probe_merge_turn(struct probe_arm *a);
+bool probe_merge_turn(struct probe_arm *a); /* false: nothing came on several queues since the last turn */
 /* Adds sum.crossed and sum.missed, as it is now: of the queues of one port, or of all (rx -1). */
 void probe_crossed(struct probe_arm *a, int rx, unsigned tx, int cell, struct flow_live *io);

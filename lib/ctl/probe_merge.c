@@ -15,6 +15,7 @@ struct flow_merge { struct prx_merge *all, **port; }; /* NULL: not needed. port:
 struct probe_merge {
 	uint32_t base[PROBE_PORTS], nflows, at; /* at: where the next turn goes on */
 	uint32_t nports;
+	bool moved;          /* something came since the last turn */
 	struct flow_merge *flow;
 };
 
@@ -73,7 +74,7 @@ static void pass(struct prx_merge *g, const struct probe_arm *a, const struct fl
 
 	for (unsigned t = first; g != NULL && t < first + n; t++) {
 		const struct prx_flow *flow = prx_flow(a->tap[t].prx, f->tx, f->cell, f->queue);
-		prx_merge_pass(g, t - first, flow, prx_window(a->tap[t].prx, f->tx, f->cell, f->queue, &nblocks));
+		a->merge->moved |= prx_merge_pass(g, t - first, flow, prx_window(a->tap[t].prx, f->tx, f->cell, f->queue, &nblocks));
 	}
 }
 
@@ -134,7 +135,7 @@ static struct flow_id flow_at(const struct probe_arm *a, uint32_t i)
 	return (struct flow_id){.tx = tx, .cell = i / a->spec.of[tx].nqueues, .queue = i % a->spec.of[tx].nqueues};
 }
 
-void probe_merge_turn(struct probe_arm *a)
+bool probe_merge_turn(struct probe_arm *a)
 {
 	struct probe_merge *m = a->merge;
 	uint64_t until = clock_tsc() + clock_cycles(TURN_NS);
@@ -147,6 +148,10 @@ void probe_merge_turn(struct probe_arm *a)
 		struct flow_id f = flow_at(a, m->at++);
 		look(a, &f);
 	}
+	bool moved = m != NULL && m->moved;
+	if (m != NULL)
+		m->moved = false;
+	return moved;
 }
 
 /* ---- results ---- */

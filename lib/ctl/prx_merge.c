@@ -98,14 +98,14 @@ static void missed(struct prx_merge *g, unsigned queue, uint64_t n, uint64_t nex
 		}
 }
 
-void prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *f, const struct prx_block *window)
+bool prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *f, const struct prx_block *window)
 {
 	struct queue *q = &g->q[queue];
 	uint64_t came = __atomic_load_n(&f->received, __ATOMIC_ACQUIRE) + __atomic_load_n(&f->corrupted, __ATOMIC_ACQUIRE);
 	uint64_t distinct = came - cell_get(&f->duplicate), next = cell_get(&f->next), shift = 0;
 
 	if (came == q->came)
-		return;
+		return false;
 	q->came = came;
 	if (g->top != 0) /* the nearest that agrees mod 2^32 */
 		shift = (g->top - next + (1ull << 31)) & ~0xffffffffull;
@@ -129,6 +129,7 @@ void prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *
 		g->top = next;
 	if (distinct > q->judged)
 		missed(g, queue, distinct - q->judged, next);
+	return true;
 }
 
 struct prx_merged prx_merge_result(const struct prx_merge *g)

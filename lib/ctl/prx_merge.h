@@ -18,6 +18,6 @@ struct prx_merged {
 
 size_t prx_merge_size(unsigned nqueues, uint32_t nblocks); /* of windows of so many blocks */
 void prx_merge_init(struct prx_merge *g, unsigned nqueues, uint32_t nblocks); /* in zeroed memory */
-/* Look at one queue's window of the flow. */
-void prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *f, const struct prx_block *window);
+/* Look at one queue's window of the flow. false: nothing came since the last look. */
+bool prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *f, const struct prx_block *window);
 struct prx_merged prx_merge_result(const struct prx_merge *g);

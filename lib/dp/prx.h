@@ -80,7 +80,7 @@ struct prx_spec {
 	uint64_t hz;                 /* cycles per second, for scales and nears */
 	uint64_t target_gap_cycles;  /* 0: none */
 	uint64_t ns_mult;            /* ns = cycles * ns_mult >> 32, also used by whoever reports; below 2^36 */
-	bool verify;                 /* check IPv4, UDP, TCP and ICMP sums of each probe's frame where the device did not */
+	bool verify;                 /* check IPv4, UDP, TCP, SCTP and ICMP sums of each probe's frame where the device did not */
 };
 
 struct prx;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "prx_parse.h"
+#include "frame_run.h"
 
 #include <string.h>
 
@@ -347,7 +348,11 @@ static void sctp(struct reader *r)
 {
 	if (!need(r, 16))
 		return;
-	unsigned type = r->p[r->at + 12];
+	unsigned type = r->p[r->at + 12], nsums = r->w->nsums;
+	if (!r->part)
+		covers(r, r->end - r->at, 0);
+	if (r->w->nsums > nsums)
+		r->w->sum[nsums].crc32c = true;
 	behind(r, 16, NEXT_STOP);
 	if (type == 0 && r->end - r->at >= 12)
 		behind(r, 12, NEXT_STOP);
@@ -451,11 +456,26 @@ uint32_t prx_add(const uint8_t *p, uint32_t n)
 	return (uint32_t)((sum & 0xffff) + (sum >> 16));
 }
 
+/* The field is least significant byte first, and counts as 0 (RFC 9260 6.8 and appendix A). */
+static bool crc_wrong(const uint8_t *p, uint32_t n)
+{
+	static const uint8_t none[4];
+	uint32_t crc = frun_crc32c(UINT32_MAX, p, 8);
+
+	crc = ~frun_crc32c(frun_crc32c(crc, none, 4), p + 12, n - 12);
+	return crc != ((uint32_t)p[8] | (uint32_t)p[9] << 8 | (uint32_t)p[10] << 16 | (uint32_t)p[11] << 24);
+}
+
 bool prx_damaged(const uint8_t *frame, const struct prx_walk *w, uint32_t at)
 {
 	if (w->bad < at)
 		return true;
 	for (unsigned i = 0; i < w->nsums && w->sum[i].from < at; i++) {
+		if (w->sum[i].crc32c) {
+			if (crc_wrong(frame + w->sum[i].from, w->sum[i].to - w->sum[i].from))
+				return true;
+			continue;
+		}
 		uint64_t sum = (uint64_t)prx_add(frame + w->sum[i].from, w->sum[i].to - w->sum[i].from) + w->sum[i].add;
 		if (sum == 0 || sum % 65535 != 0)
 			return true;

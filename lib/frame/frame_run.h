@@ -123,6 +123,13 @@ uint64_t frun_pos(const struct frun *f, const void *state);
 /* Write the next n <= FRUN_MAX_BURST own frames into obj[0..n), each of which holds the image of its class. */
 void frun_fill(const struct frun *f, void *state, void *const *obj, unsigned n);
 
+/* ---- checksums ---- */
+
+/* CRC32c (RFC 9260 appendix A) of bytes that follow others: begins with UINT32_MAX, ends with its complement. The second does without the CPU's
+ * instruction. */
+uint32_t frun_crc32c(uint32_t crc, const uint8_t *p, unsigned n);
+uint32_t frun_crc32c_plain(uint32_t crc, const uint8_t *p, unsigned n);
+
 /* ---- both: pure in f ---- */
 
 /* Bytes with FCS of own frames i .. i + n - 1. */

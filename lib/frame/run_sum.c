@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "frame_run.h"
 #include "run_bits.h"
 
 #include <string.h>
@@ -26,26 +27,13 @@ uint16_t plan_rfc1071(const struct frame_sum *s, const uint8_t *frame)
 	return sum == 0 && s->zero_is_none ? 0xffff : (uint16_t)sum;
 }
 
-/* RFC 9260 appendix A: polynomial 0x1edc6f41, reflected, bit by bit. */
-uint32_t plan_crc32c(const uint8_t *p, unsigned n)
-{
-	uint32_t crc = UINT32_MAX;
-
-	while (n-- > 0) {
-		crc ^= *p++;
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
-	}
-	return ~crc;
-}
-
 void plan_sum(const struct frame_sum *s, uint8_t *frame)
 {
 	uint8_t *field = frame + s->off;
 
 	if (s->crc32c) {
 		memset(field, 0, 4);
-		uint32_t crc = plan_crc32c(frame + s->from, s->to - s->from);
+		uint32_t crc = ~frun_crc32c(UINT32_MAX, frame + s->from, s->to - s->from);
 		for (unsigned i = 0; i < 4; i++)
 			field[i] = (uint8_t)(crc >> 8 * i);
 		return;

@@ -53,3 +53,8 @@ void sess_set_out_mode(struct sess *s, int out_mode)
 {
 	s->ops->set_out_mode(s, out_mode);
 }
+
+bool sess_lost(const struct sess *s)
+{
+	return s->ops->lost != NULL && s->ops->lost(s);
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A session: what a front end holds. Four calls: exec, complete, snapshot, next event. The local session runs the command
- * language in this process; a remote one will send the same calls as JSON lines. Control thread. */
+ * language in this process, the remote one sends the same calls as JSON lines to a program that serves (app/rpc/rpc.h). Control thread. */
 #pragma once
 #include <jansson.h>
 #include "cmd.h"
@@ -28,6 +28,28 @@ struct sess_opts {
 };
 struct sess *sess_local(struct cmd *cmd, void *host, sess_snapshot_fn *snapshot, struct loop *loop, const struct sess_opts *opts,
 			sess_event_fn *fn, void *arg);
+
+/* What a session in another process is asked for at the place where its user sits. */
+enum sess_place {
+	SESS_THERE,      /* the server runs the command */
+	SESS_HERE,       /* it concerns the screen: run by opts->cmd */
+	SESS_THERE_ENDS, /* the server runs it, and is gone when it succeeds */
+};
+struct sess_remote_opts {
+	const char *path;        /* of a Unix socket, NULL: TCP */
+	const char *host, *port; /* of TCP */
+	const char *token;       /* NULL: none */
+	const char *name;        /* of the server, for messages */
+	struct cmd *cmd;         /* of commands that are run here, with their host */
+	void *cmd_host;
+	enum sess_place (*place)(void *cmd_host, const char *line);
+};
+/* Connect and greet, for some seconds at most. NULL with *e. The strings are copied, the rest must outlive the session. Nothing of it waits for the
+ * server longer than a person at a prompt does not notice: words and snapshots that come too late are left out. When the server is gone,
+ * sess_lost() is true, the running command has failed and the exit code is 5. */
+struct sess *sess_remote(const struct sess_remote_opts *, struct loop *loop, const struct sess_opts *opts, sess_event_fn *fn, void *arg,
+			 struct err *e);
+bool sess_lost(const struct sess *); /* the other end is gone; never true of a local session */
 void sess_free(struct sess *);
 
 /* Queue text (any number of commands). where ("file:12", may be NULL) prefixes errors; line counts on from there. */

@@ -15,6 +15,7 @@ struct sess_ops {
 			 void *arg);
 	json_t *(*snapshot)(struct sess *, const char *parts, struct err *e);
 	void (*set_out_mode)(struct sess *, int out_mode);
+	bool (*lost)(const struct sess *); /* NULL: never */
 };
 
 struct sess {

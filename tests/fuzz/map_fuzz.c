@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any text as core maps: refused with a column inside the text, or placed with every queue served once. A newline
  * starts the next -m. */
+#include "input.h"
 #include "place.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(x) ((x) ? (void)0 : abort())
 
 static void check(const struct place_in *in, const struct placement *p)
 {

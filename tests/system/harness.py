@@ -110,8 +110,11 @@ class Live:
         return self.log.read()
 
     def send(self, line):
-        self.proc.stdin.write(line.encode() + b"\n")
-        self.proc.stdin.flush()
+        try:
+            self.proc.stdin.write(line.encode() + b"\n")
+            self.proc.stdin.flush()
+        except BrokenPipeError:
+            raise AssertionError(f"the program ended with {self.proc.wait(5)} before `{line}`\n{self.errors()}") from None
 
     def line(self, timeout=10.0):
         until = time.monotonic() + timeout
@@ -148,6 +151,8 @@ class Live:
         begin = time.monotonic()
         self.send("quit")
         code = self.proc.wait(timeout)
+        if code != 0:
+            print(f"exit code {code}\n{self.errors()}")
         return code, time.monotonic() - begin
 
     def close(self):

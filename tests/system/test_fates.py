@@ -80,6 +80,16 @@ def test_each_frame(at, known, seed):
 
 
 @pytest.mark.counts
+def test_sctp_behind_the_probe():
+    """One bit of the payload is wrong, which only SCTP's CRC32c covers."""
+    count, seed = 20_000, 5
+    spoilt = hits(seed, CORRUPT, 0.01, count)
+    p = told(f"set 0 frame eth/ipv4/sctp; set 0 size 256; set 1 verify on; set wire seed {seed}; set wire corrupt 1% at 200", count)
+    c = p["counts"]
+    assert spoilt and (c["received"], c["corrupted"], c["lost"], p["damaged"]) == (count - len(spoilt), len(spoilt), 0, 0)
+
+
+@pytest.mark.counts
 def test_ten_million():
     count = 10_000_000
     lost, twice, held = (set(range(n - 1, count, n)) for n in (1000, 499, 2503))

@@ -20,6 +20,7 @@ FRAMES = {
     "udp-64": ("eth/ipv4/udp", 64), "vlan-66": ("eth/vlan/ipv4/udp", "auto"), "tcp-74": ("eth/ipv4/tcp", "auto"),
     "ipv6-82": ("eth/ipv6/udp", "auto"), "qinq": ("eth/qinq/vlan/ipv4/udp", 128), "vxlan": ("eth/ipv4/udp/vxlan/eth/ipv4/udp", 256),
     "gre": ("eth/ipv4/gre/ipv4/tcp", 200), "sizes": ("eth/ipv4/udp", "64..1518 step 101"),
+    "sctp": ("eth/ipv4/sctp", "auto"), "sctp-sizes": ("eth/vlan/ipv6/sctp", "110..1518 step 101"),
 }
 
 

@@ -54,7 +54,7 @@ USAGE = {
     "queues of a map": ["-m", "1:1.0*17", "show", "map"],
     "missing file": ["-f", "/no/such/file"],
     "a verb of a later version": ["capture", "0"],
-    "an option of a later version": ["-G"],
+    "an option of a later version": ["-s", "0:f"],
     "count abc5": ["set", "0", "count", "abc5"],
     "count 5abc": ["set", "0", "count", "5abc"],
     "count -5": ["set", "0", "count", "-5"],
@@ -79,7 +79,7 @@ def test_usage_is_refused_with_2(run, what):
 
 
 def test_what_comes_later_says_so(run):
-    for args in (["capture", "0"], ["-G"]):
+    for args in (["capture", "0"], ["-s", "0:f"]):
         assert "not in this version" in run(args).stderr
 
 

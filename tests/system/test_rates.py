@@ -66,6 +66,27 @@ def test_every_unit_tells_all_others(tmp_path):
         agrees(t.load("set 0 rate 20Mpps"), 2e7, 128, 1e10)  # more than there can be: taken, and said
 
 
+def test_pacing_tells_what_it_comes_to(tmp_path):
+    said = {
+        "rate 1Mpps": None,
+        "arrival poisson": "1 us from frame to frame on average, at random",
+        "arrival jitter 20%": "1 us from frame to frame, each up to 200 ns sooner or later",
+        "arrival burst 64": "64 frames 67.2 ns apart, every 64 us",
+        "arrival burst 10 gap 30us": "10 frames 1 us apart, then nothing for 30 us: 250.0kpps on average",
+        "arrival onoff 10ms 30ms": "1 us from frame to frame for 10 ms, then nothing for 30 ms: 250.0kpps on average",
+        "arrival constant": "1 us from frame to frame",
+        "catchup skip": "frames later than 1 ms are not sent, and counted as unsent",
+        "lag 250us": "frames later than 250 us are not sent, and counted as unsent",
+        "catchup overspeed 10%": "frames later than 250 us are sent at most 10% faster than asked, until none is late",
+        "catchup keep": "frames that are late are all sent, as fast as the device takes them; `lag` matters to `catchup` skip and overspeed",
+        "pacing software": "paced by software",
+    }
+    with Prompt(tmp_path) as t:
+        for line, want in said.items():
+            told = t.told(f"set 0 {line}")
+            assert want is None or told == [f"port 0: {want}"]
+
+
 def test_streams_tell_theirs(tmp_path):
     with Prompt(tmp_path) as t:
         t.told("set 0 rate 3Mpps")

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OFFERED "[%s]"
 #include "arrival_text.h"
+#include "value_is.h"
 
 #define HZ 3000000000.0
 #define NS 1e9
@@ -267,37 +269,6 @@ static void test_together(void **state)
 
 static const struct vspec v_arrival = {.type = &vt_arrival}, v_catchup = {.type = &vt_catchup};
 
-static void is(const struct vspec *s, const char *text, const char *canon)
-{
-	_Alignas(16) uint8_t a[256], b[256];
-	struct sbuf out = {0};
-	struct err e;
-
-	memset(a, 0xa5, sizeof(a));
-	memset(b, 0xa5, sizeof(b));
-	if (s->type->parse(s, text, a, &e) != 0)
-		fail_msg("%s: %s", text, e.text);
-	s->type->print(s, a, &out);
-	assert_string_equal(sbuf_str(&out), canon);
-	assert_int_equal(s->type->parse(s, sbuf_str(&out), b, &e), 0);
-	assert_memory_equal(a, b, sizeof(a));
-	sbuf_free(&out);
-}
-
-static void not(const struct vspec *s, const char *text, int rc, int col, const char *part)
-{
-	uint8_t a[256], b[256];
-	struct err e = {0};
-
-	memset(a, 0xa5, sizeof(a));
-	memset(b, 0xa5, sizeof(b));
-	int got = s->type->parse(s, text, a, &e);
-	if (got != rc || e.col != col || strstr(e.text, part) == NULL)
-		fail_msg("\"%s\": %d at %d, expected %d at %d with \"%s\": %s", text, got, e.col, rc, col, part, e.text);
-	assert_memory_equal(a, b, sizeof(a));
-	assert_int_equal(s->type->parse(s, text, a, NULL), rc);
-}
-
 static void test_text(void **state)
 {
 	(void)state;
@@ -337,21 +308,6 @@ static void test_text(void **state)
 	not(&v_catchup, "skip 5%", -EINVAL, 5, "more after");
 	not(&v_catchup, "overspeed", -EINVAL, 9, "how much faster");
 	not(&v_catchup, "overspeed 0%", -EINVAL, 10, "out of range");
-}
-
-/* What completion offers at the end of a text. */
-static void offered(void *arg, const char *word)
-{
-	sbuf_addf(arg, "[%s]", word);
-}
-
-static void completes(const struct vspec *s, const char *prefix, const char *want)
-{
-	struct sbuf out = {0};
-
-	s->type->complete(s, prefix, offered, &out);
-	assert_string_equal(sbuf_str(&out), want);
-	sbuf_free(&out);
 }
 
 static void test_completion(void **state)

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Control by its own face, without tables and sessions: what rates ask of a frame, what a port may send, and the life of runs and devices
  * with real workers on a wire (ports 0 and 1) and a null port (2). */
-#include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "ctl_int.h"
+#include "ctl_wait.h"
 
 static void test_asked_pps(void **state)
 {
@@ -122,8 +115,6 @@ static void test_buffers(void **state)
 
 /* ---- with workers ---- */
 
-static struct ctl *c;
-
 static struct portset ports_of(unsigned a, unsigned b)
 {
 	struct portset s = {{0}};
@@ -131,24 +122,6 @@ static struct portset ports_of(unsigned a, unsigned b)
 	portset_add(&s, a);
 	portset_add(&s, b);
 	return s;
-}
-
-static void pause_ms(long ms)
-{
-	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
-}
-
-static void settle(unsigned port)
-{
-	struct portset s = ports_of(port, port);
-
-	for (unsigned i = 0; i < 60000; i++) {
-		ctl_turn(c);
-		if (ctl_settled(c, &s) == 1)
-			return;
-		pause_ms(1);
-	}
-	fail_msg("port %u does not come to an end", port);
 }
 
 static int start(unsigned port, uint64_t ns, struct err *e)
@@ -327,6 +300,57 @@ static void test_failed_restart(void **state)
 	}
 }
 
+static volatile sig_atomic_t keep_out, is_out;
+
+/* The worker is kept from its CPU for as long as a test likes. */
+static void on_signal(int sig)
+{
+	(void)sig;
+	is_out = 1;
+	while (keep_out)
+		pause_ms(1);
+	is_out = 0;
+}
+
+/* A worker that does not answer: the device stays as it is, who it was is said, and nothing of the attempt is left. */
+static void test_refused_restart(void **state)
+{
+	struct port_cfg *cfg = fresh(0, 0, 1000);
+	const struct ctl_worker *cw = &c->worker[c->port[0]->tx_worker[0]];
+	struct err e = {.text = ""};
+	char name[32];
+
+	(void)state;
+	fresh(1, 0, 0);
+	assert_true(signal(SIGUSR1, on_signal) != SIG_ERR);
+	snprintf(name, sizeof(name), "worker %u did", cw->lcore);
+	for (unsigned i = 0; i < 2; i++) {
+		cfg->mtu = 1400 + i;
+		ctl_touch(c, 0, true);
+		keep_out = 1;
+		assert_int_equal(syscall(SYS_tgkill, getpid(), (pid_t)cell_get(&cw->tid), SIGUSR1), 0);
+		while (!is_out)
+			pause_ms(1);
+		assert_int_equal(ctl_apply(c, 0, &e), -EBUSY);
+		assert_non_null(strstr(e.text, name));
+		assert_true(c->port[0]->started && c->port[1]->started && !c->port[0]->paused && c->port[0]->restart);
+		keep_out = 0;
+		while (is_out)
+			pause_ms(1);
+		if (i == 0) { /* the plans that are in use then have the port: frames that its partner sends come in */
+			assert_int_equal(start(1, 10000000, &e), 0);
+			settle(1);
+			assert_true(port_now(1).run.sent > 0);
+			assert_int_equal(port_now(0).rx.packets, port_now(1).run.sent);
+		}
+		e.text[0] = '\0';
+		if (start(0, 0, &e) != 0)
+			fail_msg("%s", e.text);
+		settle(0);
+		assert_int_equal(port_now(0).run.sent, 1000);
+	}
+}
+
 static void test_few_buffers(void **state)
 {
 	struct port_cfg *cfg = fresh(0, 0, 0);
@@ -424,7 +448,7 @@ int main(void)
 	};
 	const struct CMUnitTest live[] = {
 		cmocka_unit_test(test_start_and_stop_at_once), cmocka_unit_test(test_count_of_the_start), cmocka_unit_test(test_last_run),
-		cmocka_unit_test(test_timed_with_changes), cmocka_unit_test(test_restart), cmocka_unit_test(test_failed_restart),
+		cmocka_unit_test(test_timed_with_changes), cmocka_unit_test(test_restart), cmocka_unit_test(test_failed_restart), cmocka_unit_test(test_refused_restart),
 		cmocka_unit_test(test_few_buffers), cmocka_unit_test(test_frame_beyond_buffers), cmocka_unit_test(test_all_or_none),
 		cmocka_unit_test(test_close),
 	};

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "frame.h"
+#include "frame_run.h"
 
 #define ANY_SIZE (FRAME_MAX_LEN + FRAME_FCS)
 #define EACH_PROTO(p) for (const struct proto *const *p = proto_table; *p != NULL; p++)
@@ -286,6 +287,15 @@ static void sctp_has_a_crc32c(void **state)
 
 	(void)state;
 	assert_int_equal(slow_crc32c((const uint8_t *)"123456789", 9), 0xe3069283); /* its well-known check value */
+	for (unsigned n = 0; n < 600; n++) { /* by the CPU's instruction, without it, and in two parts */
+		uint8_t b[600];
+		for (unsigned i = 0; i < n; i++)
+			b[i] = (uint8_t)(i * 31 + n * 7 + (i >> 5));
+		uint32_t crc = slow_crc32c(b, n), part = n / 3;
+		assert_int_equal(~frun_crc32c(UINT32_MAX, b, n), crc);
+		assert_int_equal(~frun_crc32c_plain(UINT32_MAX, b, n), crc);
+		assert_int_equal(~frun_crc32c(frun_crc32c_plain(UINT32_MAX, b, part), b + part, n - part), crc);
+	}
 	for (unsigned size = 70; size < 80; size++) {
 		uint8_t copy[128];
 		build("eth/ipv4/sctp", "", size, &f);

@@ -125,6 +125,54 @@ static void test_values(void **state)
 	free(x);
 }
 
+/* One bit that differs, anywhere in an SCTP packet but in its probe, makes it corrupted; as one of many headers too, and not in a fragment. */
+static void test_sctp(void **state)
+{
+	static const char *const stacks[] = {"eth/ipv4/sctp", "eth/vlan/ipv6/sctp", "eth/ipv4/udp/vxlan/eth/ipv4/sctp"};
+	static struct frame f;
+	struct prx *x = prx_new(&spec);
+	struct err e = {.text = ""};
+	uint32_t seq = 0, bad = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(stacks); i++) {
+		struct frame_spec s = {.size = 250};
+		assert_int_equal(frame_stack_parse(stacks[i], &s.stack, &e), 0);
+		unsigned at = frame_headers_len(&s), begin = at - 28;
+		if (i == 2) /* the outer sum would see it too */
+			assert_int_equal(frame_vals_parse(&s.vals, "udp.cksum", "0", &e), 0);
+		for (unsigned k = 0; k < 400; k++) {
+			fill(&s, seq++);
+			assert_int_equal(frame_build(&s, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, &e), 0);
+			unsigned byte = begin + any(f.len - begin);
+			/* its kind of chunk says where the probe is: that is not looked for here */
+			bool flip = k % 2 == 1 && byte != begin + 12 && (byte < at || byte >= at + PROBE_LEN);
+			if (flip)
+				f.bytes[byte] ^= (uint8_t)(1u << any(8));
+			bad += flip;
+			receive(x, f.bytes, f.len, k % 3 == 0 ? 100 : 1800);
+			free(s.data);
+			s.data = NULL;
+			assert_int_equal(prx_flow(x, 3, 77, 2)->corrupted, bad);
+			assert_int_equal(prx_flow(x, 3, 77, 2)->received, seq - bad);
+		}
+		frame_spec_free(&s);
+	}
+	assert_true(bad > 400);
+	struct frame_spec s = {.size = 250};
+	assert_int_equal(frame_stack_parse(stacks[0], &s.stack, &e), 0);
+	fill(&s, seq++);
+	assert_int_equal(frame_build(&s, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, &e), 0);
+	f.bytes[20] |= 0x20; /* more fragments: one in which the sum of the header is right again */
+	put16(f.bytes + 24, 0);
+	put16(f.bytes + 24, plain_sum(f.bytes + 14, 20, 0));
+	f.bytes[f.len - 1] ^= 1;
+	receive(x, f.bytes, f.len, 1800);
+	assert_int_equal(prx_flow(x, 3, 77, 2)->corrupted, bad);
+	free(s.data);
+	free(x);
+}
+
 /* Behind headers that nobody knows it is looked for; frames without one are plain, with a strange one foreign. */
 static void test_others(void **state)
 {
@@ -181,7 +229,7 @@ static void test_sizes(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks), cmocka_unit_test(test_values), cmocka_unit_test(test_others),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks), cmocka_unit_test(test_values), cmocka_unit_test(test_sctp), cmocka_unit_test(test_others),
 					   cmocka_unit_test(test_sizes)};
 	int rc = eal_or_skip(argv[argc - 1]);
 

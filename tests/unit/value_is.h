@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts of values: what they are, what they are not, how they are completed. */
+/* Texts of values: what they are, what they are not, how they are completed: each word as OFFERED says. */
 #pragma once
 #include <errno.h>
 #include <setjmp.h>
@@ -13,7 +13,14 @@
 
 #include "value.h"
 
-static _Alignas(16) uint8_t val[VT_TEXT_MAX], again[VT_TEXT_MAX];
+#ifndef VALUE_BYTES
+#define VALUE_BYTES VT_TEXT_MAX
+#endif
+static _Alignas(16) uint8_t val[VALUE_BYTES], again[VALUE_BYTES];
+
+#ifndef SAME_VALUE
+#define SAME_VALUE(s, a, b) (memcmp(a, b, (s)->type->size) == 0)
+#endif
 
 /* Canonical text of a text, which must parse, print and parse to the same value. */
 static inline void is(const struct vspec *s, const char *text, const char *canon)
@@ -29,7 +36,7 @@ static inline void is(const struct vspec *s, const char *text, const char *canon
 	assert_string_equal(sbuf_str(&out), canon);
 	if (s->type->parse(s, sbuf_str(&out), again, &e) != 0)
 		fail_msg("printed %s: %s", sbuf_str(&out), e.text);
-	assert_memory_equal(val, again, s->type->size);
+	assert_true(SAME_VALUE(s, (const void *)val, (const void *)again));
 	s->type->print(s, again, &out2);
 	assert_string_equal(sbuf_str(&out), sbuf_str(&out2));
 	sbuf_free(&out);
@@ -52,9 +59,13 @@ static inline void not(const struct vspec *s, const char *text, int rc, int col,
 	assert_non_null(strstr(e.text, "allowed: "));
 }
 
+#ifndef OFFERED
+#define OFFERED "%s "
+#endif
+
 static inline void offer(void *arg, const char *word)
 {
-	sbuf_addf(arg, "%s ", word);
+	sbuf_addf(arg, OFFERED, word);
 }
 
 static inline void completes(const struct vspec *s, const char *prefix, const char *words)

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "attach.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/verbs.h"
+#include "out.h"
+#include "rpc/token.h"
+#include "set/rows.h"
+#include "set/set.h"
+#include "ui/console.h"
+#include "ui/feed.h"
+
+enum { EXIT_USAGE = 2, EXIT_LACKING = 3, EXIT_PEER = 5 };
+
+#define PORTS_TRIES 20 /* each as long as a snapshot is waited for */
+
+struct client {
+	struct app *app;
+	const struct args *args;
+	struct attach_to to;
+	struct sess *sess;
+	struct console *console;
+	bool interactive, told;
+	int signo, out_err;
+};
+
+extern const struct verb verb_shutdown, verb_quit, verb_page, verb_show_page, verb_port, verb_screen, verb_on, verb_off, verb_cls, verb_geometry,
+	verb_theme, verb_enable, verb_disable;
+
+/* What concerns the screen, and this program alone, is done here. */
+static enum sess_place place(void *host, const char *line)
+{
+	static const struct verb *const here[] = {&verb_quit, &verb_page, &verb_show_page, &verb_port, &verb_screen, &verb_on, &verb_off, &verb_cls,
+						  &verb_geometry, &verb_theme};
+	const struct app *app = host;
+	struct cmd_seen seen;
+
+	if (!cmd_look(app->cmd, line, &seen))
+		return SESS_THERE; /* which says what is wrong with it */
+	if (seen.verb == &verb_shutdown)
+		return SESS_THERE_ENDS;
+	for (size_t i = 0; i < ARRAY_SIZE(here); i++)
+		if (seen.verb == here[i])
+			return SESS_HERE;
+	if (seen.verb == &verb_set && seen.setting >= set_view_rows && seen.setting < set_view_rows + set_nview_rows)
+		return SESS_HERE;
+	if ((seen.verb == &verb_enable || seen.verb == &verb_disable) && seen.choice != NULL && strcmp(seen.choice, "screen") == 0)
+		return SESS_HERE;
+	return SESS_THERE;
+}
+
+static void on_session(void *arg, const struct sess_event *ev)
+{
+	struct client *c = arg;
+	int rc;
+
+	c->told = true;
+	switch (ev->kind) {
+	case SESS_RESULT:
+		rc = c->out_err == 0 ? console_print(c->console, true, ev->text) : 0;
+		if (rc != 0) {
+			c->out_err = rc;
+			loop_stop(c->app->loop);
+		}
+		break;
+	case SESS_NOTE:
+		console_print(c->console, false, ev->text);
+		break;
+	case SESS_ERROR:
+		console_error(c->console, ev->text);
+		break;
+	case SESS_DONE:
+		if (ev->rc == -ECANCELED && c->signo == 0)
+			console_print(c->console, false, "cancelled");
+		break;
+	}
+}
+
+static void poll_session(void *arg)
+{
+	struct client *c = arg;
+
+	sess_poll(c->sess);
+	if (sess_lost(c->sess))
+		loop_stop(c->app->loop);
+}
+
+static void turn(void *arg)
+{
+	struct client *c = arg;
+	bool busy = sess_busy(c->sess);
+
+	c->told = false;
+	poll_session(c);
+	if (!loop_stopped(c->app->loop))
+		loop_turn(c->app->loop, c->told || (busy && !sess_busy(c->sess)) ? 0 : UINT64_MAX);
+}
+
+static void on_end(void *arg, int signo)
+{
+	struct client *c = arg;
+
+	c->signo = signo;
+	loop_stop(c->app->loop);
+	sess_cancel(c->sess);
+}
+
+static void on_interrupt(void *arg, int signo)
+{
+	struct client *c = arg;
+
+	if (c->interactive)
+		console_interrupt(c->console);
+	else
+		on_end(c, signo);
+}
+
+static void on_terminal(void *arg, int signo)
+{
+	struct client *c = arg;
+
+	if (signo == SIGWINCH)
+		console_resize(c->console);
+	else if (signo == SIGTSTP)
+		console_suspend(c->console);
+	else
+		console_continue(c->console);
+}
+
+static json_t *no_snapshot(void *host, const char *parts, struct err *e)
+{
+	const struct app *app = host;
+
+	return sess_snapshot(app->remote, parts, e);
+}
+
+/* Which ports there are never changes while a program runs. */
+static int learn_ports(struct client *c, struct err *e)
+{
+	json_t *snap = NULL;
+
+	for (int i = 0; i < PORTS_TRIES && snap == NULL && !sess_lost(c->sess); i++)
+		snap = sess_snapshot(c->sess, "stats", e);
+	if (snap == NULL)
+		return -EPIPE;
+	c->app->remote_nports = (unsigned)json_array_size(json_object_get(snap, "ports"));
+	json_decref(snap);
+	return 0;
+}
+
+/* Of a client over TCP. */
+static int read_token(const struct client *c, struct token *out, struct err *e)
+{
+	struct sbuf path = {0};
+	int rc = 0;
+
+	if (c->args->rpc.token_file != NULL)
+		sbuf_add(&path, c->args->rpc.token_file);
+	else if ((rc = rpc_runtime_dir(false, &path, e)) == 0)
+		sbuf_add(&path, "/token");
+	if (rc == 0)
+		rc = token_read(sbuf_str(&path), false, out, e);
+	sbuf_free(&path);
+	return rc;
+}
+
+static int connect_to(struct client *c, struct err *e)
+{
+	const struct sess_opts opts = {.out_mode = c->args->out_mode, .batch = !c->interactive, .keep_going = c->args->keep_going};
+	struct token token = {0};
+	struct err no_token = {.col = -1};
+	bool tcp = c->to.path.len == 0;
+	bool has_token = tcp && read_token(c, &token, &no_token) == 0;
+	const struct sess_remote_opts to = {
+		.path = tcp ? NULL : c->to.path.s,
+		.host = c->to.host.s,
+		.port = c->to.port.s,
+		.token = has_token ? token.text : NULL,
+		.name = c->to.name.s,
+		.cmd = c->app->cmd,
+		.cmd_host = c->app,
+		.place = place,
+	};
+
+	if (tcp && !has_token && c->args->rpc.token_file != NULL) {
+		*e = no_token;
+		return -EACCES;
+	}
+	c->sess = sess_remote(&to, c->app->loop, &opts, on_session, c, e);
+	memset(&token, 0, sizeof(token));
+	if (c->sess == NULL)
+		return -ECONNREFUSED;
+	c->app->remote = c->sess;
+	c->app->snapshot = no_snapshot;
+	return learn_ports(c, e);
+}
+
+static void watch(struct client *c)
+{
+	static const int terminal[] = {SIGWINCH, SIGTSTP, SIGCONT}, ends[] = {SIGTERM, SIGHUP};
+	struct loop *loop = c->app->loop;
+
+	loop_each_turn(loop, poll_session, c);
+	loop_signal(loop, SIGINT, on_interrupt, c);
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		loop_signal(loop, ends[i], on_end, c);
+	for (size_t i = 0; i < ARRAY_SIZE(terminal); i++)
+		loop_signal(loop, terminal[i], on_terminal, c);
+}
+
+static void run_batch(struct client *c)
+{
+	struct loop *loop = c->app->loop;
+	struct feed *feed = isatty(STDIN_FILENO) ? NULL : feed_new(loop, c->sess, STDIN_FILENO, "stdin");
+
+	while (!loop_stopped(loop) && !sess_failed(c->sess)) {
+		if (feed != NULL)
+			feed_turn(feed);
+		if (!sess_busy(c->sess) && (feed == NULL || feed_ended(feed)))
+			break;
+		turn(c);
+	}
+	feed_free(feed);
+}
+
+static void run(struct client *c)
+{
+	const struct args *a = c->args;
+	struct sbuf hello = {0};
+
+	if (c->interactive) {
+		sbuf_addf(&hello, "attached to %s: `quit` detaches, `shutdown` ends a daemon", c->to.name.s);
+		console_print(c->console, false, hello.s);
+		sbuf_free(&hello);
+	}
+	for (unsigned i = 0; i < a->nitems; i++)
+		sess_exec(c->sess, a->item[i].text, a->item[i].where);
+	if (c->interactive)
+		console_run(c->console, c->sess);
+	else
+		run_batch(c);
+}
+
+static int leave(struct client *c)
+{
+	int code = sess_exit_code(c->sess);
+	bool lost = sess_lost(c->sess);
+
+	if (c->interactive)
+		code = lost && code == EXIT_PEER ? code : 0;
+	if (c->interactive && !lost && c->signo == 0)
+		fprintf(stderr, "detached; %s goes on\n", c->to.name.s);
+	if (code == 0 && c->out_err != 0 && c->out_err != -EPIPE) {
+		fprintf(stderr, "wirerate: cannot write results to standard output: %s\n", strerror(-c->out_err));
+		code = EXIT_LACKING;
+	}
+	return code;
+}
+
+int attach_run(struct app *app, const struct args *args, bool interactive, int *signo)
+{
+	struct client c = {.app = app, .args = args, .interactive = interactive};
+	const struct console_opts con = {.loop = app->loop, .color = args->color, .view = &app->view, .turn = turn, .arg = &c};
+	unsigned nsettings, nverbs;
+	const struct setting *const *settings = set_rows(&nsettings);
+	const struct verb *const *verbs = cmd_verbs(&nverbs);
+	struct cmd_host host;
+	struct err e;
+	int code;
+
+	app_host(app, &host);
+	app->cmd = cmd_new(settings, nsettings, verbs, nverbs, &host);
+	c.console = console_new(&con);
+	code = attach_find(args->attach_to, &c.to, &e) < 0 ? EXIT_USAGE : connect_to(&c, &e) < 0 ? EXIT_PEER : 0;
+	if (code == 0) {
+		watch(&c);
+		run(&c);
+	} else {
+		fprintf(stderr, "wirerate: %s\n", e.text);
+	}
+	console_free(c.console);
+	if (code == 0)
+		code = leave(&c);
+	sess_free(c.sess);
+	cmd_free(app->cmd);
+	attach_to_free(&c.to);
+	*signo = c.signo;
+	return code;
+}

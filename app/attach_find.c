@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "attach.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rpc/rpc.h"
+
+#define SUFFIX ".sock"
+
+/* The sockets in the runtime directory: how many, their names, and the first one. */
+static unsigned list(struct sbuf *names, struct sbuf *first)
+{
+	struct sbuf dir = {0};
+	struct dirent *d;
+	unsigned n = 0;
+	DIR *f = rpc_runtime_dir(false, &dir, NULL) == 0 ? opendir(dir.s) : NULL;
+
+	while (f != NULL && (d = readdir(f)) != NULL) {
+		size_t len = strlen(d->d_name);
+		if (len <= strlen(SUFFIX) || strcmp(d->d_name + len - strlen(SUFFIX), SUFFIX) != 0)
+			continue;
+		sbuf_addf(names, "%s%.*s", n > 0 ? ", " : "", (int)(len - strlen(SUFFIX)), d->d_name);
+		if (n++ == 0)
+			sbuf_addn(first, d->d_name, len - strlen(SUFFIX));
+	}
+	if (f != NULL)
+		closedir(f);
+	sbuf_free(&dir);
+	return n;
+}
+
+static int find_unix(const char *name, struct attach_to *to, struct err *e)
+{
+	int rc = rpc_socket_path(name, &to->path, e);
+
+	sbuf_addf(&to->name, "wirerate at %s", sbuf_str(&to->path));
+	return rc;
+}
+
+static int find_any(struct attach_to *to, struct err *e)
+{
+	struct sbuf names = {0}, first = {0};
+	unsigned n = list(&names, &first);
+	int rc;
+
+	if (n > 1)
+		rc = err_set(e, EINVAL, "several programs serve: %.600s; name one: wirerate attach NAME", names.s);
+	else
+		rc = find_unix(n == 1 ? first.s : "", to, e);
+	sbuf_free(&names);
+	sbuf_free(&first);
+	return rc;
+}
+
+/* "HOST:PORT", "[ADDRESS]:PORT", ":PORT". */
+static int find_tcp(const char *name, const char *colon, struct attach_to *to, struct err *e)
+{
+	size_t n = (size_t)(colon - name);
+
+	if (n >= 2 && name[0] == '[' && name[n - 1] == ']')
+		sbuf_addn(&to->host, name + 1, n - 2);
+	else if (memchr(name, ':', n) != NULL)
+		return err_set(e, EINVAL, "'%.100s': an IPv6 address stands in brackets: [::1]:%s", name, RPC_DEFAULT_PORT);
+	else
+		sbuf_addn(&to->host, name, n);
+	if (to->host.len == 0)
+		sbuf_add(&to->host, RPC_DEFAULT_HOST);
+	sbuf_add(&to->port, colon[1] != '\0' ? colon + 1 : RPC_DEFAULT_PORT);
+	sbuf_addf(&to->name, "wirerate at %s", name);
+	return 0;
+}
+
+int attach_find(const char *name, struct attach_to *to, struct err *e)
+{
+	const char *colon = name != NULL ? strrchr(name, ':') : NULL;
+
+	*to = (struct attach_to){0};
+	if (name == NULL)
+		return find_any(to, e);
+	if (*name == '\0')
+		return err_set(e, EINVAL, "the name of what to attach to is empty; allowed: a name, a path, HOST:PORT, or nothing");
+	if (strchr(name, '/') == NULL && colon != NULL)
+		return find_tcp(name, colon, to, e);
+	return find_unix(name, to, e);
+}
+
+void attach_to_free(struct attach_to *to)
+{
+	sbuf_free(&to->path);
+	sbuf_free(&to->host);
+	sbuf_free(&to->port);
+	sbuf_free(&to->name);
+}

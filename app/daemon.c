@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct daemon {
+	int fd; /* of the pipe to the parent */
+};
+
+/* The child has said that it is ready, or has ended: its end is ours. */
+static int wait_child(int fd, pid_t pid)
+{
+	char byte;
+	ssize_t n;
+	int status = 0;
+
+	do
+		n = read(fd, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n == 1)
+		return 0;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	fprintf(stderr, "wirerate: the daemon was ended by signal %d before it was ready\n", WTERMSIG(status));
+	return 128 + WTERMSIG(status);
+}
+
+static void to_null(int fd, int flags)
+{
+	int null = open("/dev/null", flags | O_CLOEXEC);
+
+	if (null >= 0) {
+		dup2(null, fd);
+		close(null);
+	}
+}
+
+int daemon_fork(struct daemon **out, int *code, struct err *e)
+{
+	int fd[2];
+
+	*out = NULL;
+	if (pipe2(fd, O_CLOEXEC) != 0)
+		return err_set(e, errno, "cannot make a daemon: %m");
+	fflush(NULL);
+	pid_t pid = fork();
+	if (pid < 0) {
+		int rc = err_set(e, errno, "cannot make a daemon: %m");
+		close(fd[0]);
+		close(fd[1]);
+		return rc;
+	}
+	if (pid > 0) {
+		close(fd[1]);
+		*code = wait_child(fd[0], pid);
+		close(fd[0]);
+		return 1;
+	}
+	close(fd[0]);
+	setsid();
+	to_null(STDIN_FILENO, O_RDONLY);
+	*out = xcalloc(1, sizeof(**out));
+	(*out)->fd = fd[1];
+	return 0;
+}
+
+bool daemon_ready(struct daemon *d)
+{
+	if (d == NULL)
+		return true;
+	fflush(NULL);
+	bool heard = write(d->fd, "", 1) == 1;
+	if (heard) {
+		to_null(STDOUT_FILENO, O_WRONLY);
+		to_null(STDERR_FILENO, O_WRONLY);
+	}
+	close(d->fd);
+	d->fd = -1;
+	return heard;
+}
+
+void daemon_free(struct daemon *d)
+{
+	if (d == NULL)
+		return;
+	if (d->fd >= 0)
+		close(d->fd);
+	free(d);
+}
+
+int pid_file_make(const char *path, struct err *e)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644), rc = 0;
+
+	if (fd < 0)
+		return err_set(e, errno, "option --pid-file: cannot write '%.400s': %m", path);
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+		rc = err_set(e, EBUSY, "option --pid-file: '%.400s' belongs to a program that runs", path);
+	else if (ftruncate(fd, 0) != 0 || dprintf(fd, "%ld\n", (long)getpid()) < 0)
+		rc = err_set(e, errno, "option --pid-file: cannot write '%.400s': %m", path);
+	if (rc == 0)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+void pid_file_remove(int fd, const char *path)
+{
+	if (fd < 0)
+		return;
+	unlink(path);
+	close(fd);
+}

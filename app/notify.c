@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "notify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "app.h"
+#include "event.h"
+
+struct notify {
+	int fd;
+	struct sockaddr_un to;
+	socklen_t len;
+	uint64_t watchdog_ns; /* 0: none */
+	struct app *app;
+	struct app_listener *listener;
+	int timer;
+	bool stopping;
+};
+
+static uint64_t watchdog(void)
+{
+	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
+	uint64_t n = 0;
+
+	if (usec != NULL && (pid == NULL || strtol(pid, NULL, 10) == (long)getpid() || strtol(pid, NULL, 10) == (long)getppid()))
+		n = strtoull(usec, NULL, 10);
+	return n < UINT64_MAX / 1000 ? n * 1000 : 0;
+}
+
+struct notify *notify_open(void)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	size_t n = path != NULL ? strlen(path) : 0;
+	struct notify *s = NULL;
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+
+	/* an absolute path, or with @ a name that is no file */
+	if (n > 1 && n < sizeof(to.sun_path) && (path[0] == '/' || path[0] == '@')) {
+		memcpy(to.sun_path, path, n);
+		s = xcalloc(1, sizeof(*s));
+		*s = (struct notify){.to = to, .timer = -1, .watchdog_ns = watchdog()};
+		s->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + (path[0] == '/'));
+		if (path[0] == '@')
+			s->to.sun_path[0] = '\0';
+		s->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	}
+	unsetenv("NOTIFY_SOCKET");
+	unsetenv("WATCHDOG_USEC");
+	unsetenv("WATCHDOG_PID");
+	return s;
+}
+
+static void say(const struct notify *s, const char *text)
+{
+	if (s->fd >= 0)
+		(void)!sendto(s->fd, text, strlen(text), MSG_NOSIGNAL, (const struct sockaddr *)&s->to, s->len);
+}
+
+static void add_status(const struct notify *s, struct sbuf *out)
+{
+	unsigned n = ctl_nports(s->app->ctl), sending = 0;
+
+	for (unsigned p = 0; p < n; p++)
+		sending += ctl_sending(s->app->ctl, p);
+	sbuf_addf(out, "STATUS=%u port%s, %u sending\n", n, n == 1 ? "" : "s", sending);
+}
+
+static void on_event(void *arg, const struct app_event *ev)
+{
+	const struct notify *s = arg;
+	struct sbuf b = {0};
+
+	if (s->stopping || (ev->kind != APP_EVENT_START && ev->kind != APP_EVENT_END))
+		return;
+	add_status(s, &b);
+	say(s, sbuf_str(&b));
+	sbuf_free(&b);
+}
+
+static void feed_watchdog(void *arg)
+{
+	say(arg, "WATCHDOG=1\n");
+}
+
+void notify_ready(struct notify *s, struct app *app, bool forked)
+{
+	struct sbuf b = {0};
+
+	if (s == NULL)
+		return;
+	s->app = app;
+	sbuf_add(&b, "READY=1\n");
+	if (forked)
+		sbuf_addf(&b, "MAINPID=%ld\n", (long)getpid());
+	add_status(s, &b);
+	say(s, sbuf_str(&b));
+	sbuf_free(&b);
+	s->listener = app_listen(app, on_event, s);
+	if (s->watchdog_ns > 1)
+		s->timer = loop_timer(app->loop, s->watchdog_ns / 2, s->watchdog_ns / 2, feed_watchdog, s);
+}
+
+void notify_stopping(struct notify *s)
+{
+	if (s == NULL || s->stopping)
+		return;
+	s->stopping = true;
+	say(s, "STOPPING=1\nSTATUS=stopping\n");
+}
+
+void notify_close(struct notify *s)
+{
+	if (s == NULL)
+		return;
+	app_unlisten(s->listener);
+	if (s->timer >= 0)
+		loop_timer_del(s->app->loop, s->timer);
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s);
+}

@@ -1,0 +1,18 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A sweep over a running program: port 0 sends 5 % to 100 % of its link's speed, and what is lost of each is printed.
+Start one first: wirerate -p wire --socket, and for something to see: set wire limit 6Mpps.
+Then: examples/python/sweep.py [ADDRESS [DURATION]]"""
+import sys
+
+import wirerate
+
+address = sys.argv[1] if len(sys.argv) > 1 else "wirerate"
+duration = sys.argv[2] if len(sys.argv) > 2 else "500ms"
+print(f"{'rate':>6} {'sent':>12} {'received':>12} {'lost':>9}  verdict")
+with wirerate.connect(address) as wr:
+    for percent in range(5, 101, 5):
+        t = wr.trial(ports=0, rate=f"{percent}%", duration=duration)
+        sent, received = t["fates"]["sent"], t["fates"]["received"]
+        lost = 100 * t["loss_ratio"] if sent else 0
+        print(f"{percent:5}% {sent:12} {received:12} {lost:8.3f}%  {t['verdict']}", flush=True)

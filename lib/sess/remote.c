@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A session in another process: the calls of a session as JSON lines, one command after the other. The protocol is that of app/rpc/rpc.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+#include "peer.h"
+#include "sess_int.h"
+
+#define GREET_MS 5000
+/* A page and words are wanted now, or not at all: the prompt goes on. */
+#define SNAPSHOT_MS 300
+#define LATE_MS 20 /* while an earlier request has not been answered */
+#define WORDS_MS 500
+
+enum { EXIT_REFUSED = 2, EXIT_PEER = 5 };
+
+struct item {
+	struct item *next;
+	char *line, *where;
+	unsigned group;
+};
+
+struct remote {
+	struct sess base;
+	struct sess_remote_opts to;
+	struct sess_opts opts;
+	struct peer *peer;
+	sess_event_fn *fn;
+	void *arg;
+	char *name;
+
+	struct item *head, **tail, *running;
+	unsigned group;
+	json_int_t next_id, run_id, snap_id; /* 0: none is asked for */
+	char *snap_parts, *had_parts;        /* that are asked for, that *had is of */
+	json_t *had;
+	int exit_code;
+	bool failed, in_poll, told_lost, ends;
+};
+
+static void item_free(struct item *it)
+{
+	if (it == NULL)
+		return;
+	free(it->line);
+	free(it->where);
+	free(it);
+}
+
+static void drop(struct remote *s, bool all, unsigned group)
+{
+	struct item **p = &s->head;
+
+	while (*p != NULL) {
+		struct item *it = *p;
+		if (all || it->group == group) {
+			*p = it->next;
+			item_free(it);
+		} else {
+			p = &it->next;
+		}
+	}
+	s->tail = p;
+}
+
+static json_t *request(struct remote *s, const char *key, json_t *value)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "id", json_integer(++s->next_id));
+	json_object_set_new(o, key, value);
+	return o;
+}
+
+static json_t *text_json(const char *text)
+{
+	json_t *t = json_string(text);
+
+	return t != NULL ? t : json_string("?"); /* the line is no UTF-8: the server says that there is no such command */
+}
+
+static void tell(struct remote *s, enum sess_event_kind kind, const char *text, const struct item *it, int rc, int exit_code, json_t *results)
+{
+	const struct sess_event ev = {.kind = kind, .text = text, .line = it != NULL ? it->line : "", .rc = rc, .exit_code = exit_code,
+				      .results = results};
+
+	if (kind == SESS_DONE || (text != NULL && *text != '\0'))
+		s->fn(s->arg, &ev);
+}
+
+static void tell_error(struct remote *s, const struct item *it, const struct err *e, int rc, int code)
+{
+	struct sbuf text = {0};
+
+	if (it->where == NULL)
+		cmd_err_print(it->line, e, &text);
+	else
+		cmd_err_print_at(it->where, it->line, e, &text);
+	tell(s, SESS_ERROR, sbuf_str(&text), it, rc, code, NULL);
+	sbuf_free(&text);
+}
+
+/* Takes the item. e NULL: it was not refused. */
+static void finish(struct remote *s, struct item *it, int rc, int code, const struct err *e, json_t *results)
+{
+	if (rc < 0 && rc != -ECANCELED) {
+		if (!s->opts.keep_going) {
+			s->failed = true;
+			drop(s, s->opts.batch, it->group);
+		}
+		if (e != NULL)
+			tell_error(s, it, e, rc, code);
+	}
+	if (code > s->exit_code)
+		s->exit_code = code;
+	tell(s, SESS_DONE, NULL, it, rc, code, results);
+	item_free(it);
+}
+
+static int error_code(const char *name)
+{
+	static const struct {
+		const char *name;
+		int code;
+	} codes[] = {{"EBUSY", EBUSY}, {"ENOTSUP", ENOTSUP}, {"ENODEV", ENODEV}, {"ECANCELED", ECANCELED}, {"EACCES", EACCES}, {"EPERM", EPERM}};
+
+	for (size_t i = 0; name != NULL && i < ARRAY_SIZE(codes); i++)
+		if (strcmp(codes[i].name, name) == 0)
+			return -codes[i].code;
+	return -EINVAL;
+}
+
+static void print_results(struct remote *s, const struct item *it, const json_t *results)
+{
+	const json_t *doc;
+	size_t i;
+
+	if (s->opts.out_mode != OUT_JSON)
+		return;
+	json_array_foreach(results, i, doc) {
+		struct sbuf text = {0};
+		out_write(OUT_JSON, doc, NULL, &text);
+		tell(s, SESS_RESULT, sbuf_str(&text), it, 0, 0, NULL);
+		sbuf_free(&text);
+	}
+}
+
+static void answered(struct remote *s, const json_t *m)
+{
+	struct item *it = s->running;
+	const json_t *error = json_object_get(m, "error"), *col = json_object_get(error, "col");
+	const char *text = json_string_value(json_object_get(error, "text"));
+	int code = (int)json_integer_value(json_object_get(m, "exit_code"));
+	struct err e;
+
+	s->running = NULL;
+	s->run_id = 0;
+	print_results(s, it, json_object_get(m, "results"));
+	tell(s, SESS_RESULT, json_string_value(json_object_get(m, "text")), it, 0, 0, NULL);
+	tell(s, SESS_NOTE, json_string_value(json_object_get(m, "notes")), it, 0, 0, NULL);
+	if (json_is_true(json_object_get(m, "ok"))) {
+		s->ends = s->to.place(s->to.cmd_host, it->line) == SESS_THERE_ENDS;
+		finish(s, it, 0, code, NULL, json_object_get(m, "results"));
+		return;
+	}
+	err_set(&e, EINVAL, "%s", text != NULL ? text : "the server refused it without a reason");
+	e.col = json_is_integer(col) ? (int)json_integer_value(col) : -1;
+	finish(s, it, error_code(json_string_value(json_object_get(error, "code"))), code != 0 ? code : EXIT_REFUSED, &e, NULL);
+}
+
+static void keep_snapshot(struct remote *s, json_t *m)
+{
+	json_t *snap = json_object_get(m, "snapshot");
+
+	s->snap_id = 0;
+	if (snap == NULL)
+		return;
+	json_decref(s->had);
+	free(s->had_parts);
+	s->had = json_incref(snap);
+	s->had_parts = s->snap_parts;
+	s->snap_parts = NULL;
+}
+
+static void take(struct remote *s, json_t *m)
+{
+	const json_t *id = json_object_get(m, "id"), *text;
+	bool ours = s->running != NULL && json_integer_value(id) == s->run_id;
+
+	if ((text = json_object_get(m, "out")) != NULL)
+		tell(s, SESS_RESULT, json_string_value(text), s->running, 0, 0, NULL);
+	else if ((text = json_object_get(m, "note")) != NULL)
+		tell(s, SESS_NOTE, json_string_value(text), s->running, 0, 0, NULL);
+	else if (json_object_get(m, "ok") != NULL && ours)
+		answered(s, m);
+	else if (json_object_get(m, "ok") != NULL && s->snap_id != 0 && json_integer_value(id) == s->snap_id)
+		keep_snapshot(s, m); /* too late for the page that asked */
+	else if (json_object_get(m, "event") != NULL && strcmp(json_string_value(json_object_get(m, "event")) ?: "", "closed") == 0)
+		tell(s, SESS_NOTE, s->ends ? NULL : json_string_value(json_object_get(m, "text")), NULL, 0, 0, NULL);
+	/* else: of a request that nobody waits for any more */
+}
+
+static void run_here(struct remote *s, struct item *it)
+{
+	struct sbuf out = {0}, note = {0};
+	struct cmd_run r = {.cmd = s->to.cmd, .host = s->to.cmd_host, .line = it->line, .out_mode = s->opts.out_mode, .out = &out, .note = &note,
+			    .batch = s->opts.batch};
+	struct err e = {.col = -1};
+	int rc = cmd_exec(s->to.cmd, &r, it->line, &e);
+
+	tell(s, SESS_RESULT, sbuf_str(&out), it, 0, 0, NULL);
+	tell(s, SESS_NOTE, sbuf_str(&note), it, 0, 0, NULL);
+	finish(s, it, rc, rc < 0 ? EXIT_REFUSED : r.exit_code, &e, r.results);
+	json_decref(r.results);
+	sbuf_free(&out);
+	sbuf_free(&note);
+}
+
+static void run_there(struct remote *s, struct item *it)
+{
+	static const char *const modes[] = {[OUT_TEXT] = "text", [OUT_CSV] = "csv", [OUT_JSON] = "json"};
+	json_t *o = request(s, "cmd", text_json(it->line));
+
+	json_object_set_new(o, "mode", json_string(modes[s->opts.out_mode]));
+	s->running = it;
+	s->run_id = s->next_id;
+	peer_send(s->peer, o);
+}
+
+static void tell_lost(struct remote *s)
+{
+	struct sbuf text = {0};
+
+	s->told_lost = true;
+	drop(s, true, 0);
+	if (s->ends && s->running == NULL)
+		return; /* as it was asked to */
+	s->failed = true;
+	if (s->exit_code < EXIT_PEER)
+		s->exit_code = EXIT_PEER;
+	sbuf_addf(&text, "the connection to %s is lost: %s\n", s->name, peer_lost(s->peer));
+	tell(s, SESS_ERROR, sbuf_str(&text), s->running, -EPIPE, EXIT_PEER, NULL);
+	sbuf_free(&text);
+	if (s->running != NULL) {
+		struct item *it = s->running;
+		s->running = NULL;
+		tell(s, SESS_DONE, NULL, it, -EPIPE, EXIT_PEER, NULL);
+		item_free(it);
+	}
+}
+
+static void remote_poll(struct sess *base)
+{
+	struct remote *s = (struct remote *)base;
+	json_t *m;
+
+	if (s->in_poll)
+		return;
+	s->in_poll = true;
+	for (;;) {
+		while ((m = peer_next(s->peer)) != NULL) {
+			take(s, m);
+			json_decref(m);
+		}
+		if (peer_lost(s->peer) != NULL || s->running != NULL || s->head == NULL)
+			break;
+		struct item *it = s->head;
+		s->head = it->next;
+		if (s->head == NULL)
+			s->tail = &s->head;
+		if (s->to.place(s->to.cmd_host, it->line) == SESS_HERE)
+			run_here(s, it);
+		else
+			run_there(s, it);
+	}
+	if (peer_lost(s->peer) != NULL && !s->told_lost)
+		tell_lost(s);
+	s->in_poll = false;
+}
+
+static void remote_exec(struct sess *base, const char *text, const char *where)
+{
+	struct remote *s = (struct remote *)base;
+	unsigned long line = 0, at;
+	struct sbuf one = {0};
+
+	if ((s->failed && s->opts.batch) || s->told_lost)
+		return;
+	s->failed = false;
+	s->group++;
+	while (cmd_next_command(&text, &line, &one, &at)) {
+		struct item *it = xcalloc(1, sizeof(*it));
+		*it = (struct item){.line = xstrdup(sbuf_str(&one)), .where = where != NULL ? cmd_where(where, at) : NULL, .group = s->group};
+		*s->tail = it;
+		s->tail = &it->next;
+	}
+	sbuf_free(&one);
+}
+
+static bool remote_busy(const struct sess *base)
+{
+	const struct remote *s = (const struct remote *)base;
+
+	return s->running != NULL || s->head != NULL;
+}
+
+/* The server is told, and not waited for: whatever it still says of the command belongs to nobody. */
+static void remote_cancel(struct sess *base)
+{
+	struct remote *s = (struct remote *)base;
+	struct item *it = s->running;
+
+	drop(s, true, 0);
+	if (it == NULL)
+		return;
+	peer_send(s->peer, request(s, "cancel", json_true()));
+	s->running = NULL;
+	s->run_id = 0;
+	tell(s, SESS_DONE, NULL, it, -ECANCELED, 0, NULL);
+	item_free(it);
+}
+
+static bool has_id(void *arg, const json_t *m)
+{
+	return json_object_get(m, "ok") != NULL && json_integer_value(json_object_get(m, "id")) == *(const json_int_t *)arg;
+}
+
+static void remote_complete(struct sess *base, const char *line, int cursor, int *start,
+			    void (*offer)(void *arg, const char *word, const char *help), void *arg)
+{
+	struct remote *s = (struct remote *)base;
+	json_t *o = request(s, "complete", text_json(line));
+	const json_t *w, *at;
+	json_int_t id = s->next_id;
+	size_t i;
+
+	json_object_set_new(o, "cursor", json_integer(cursor));
+	peer_send(s->peer, o);
+	json_t *m = peer_wait(s->peer, WORDS_MS, has_id, &id);
+	at = json_object_get(m, "start");
+	if (json_is_integer(at) && json_integer_value(at) >= 0 && json_integer_value(at) <= cursor)
+		*start = (int)json_integer_value(at);
+	json_array_foreach(json_object_get(m, "words"), i, w)
+		offer(arg, json_string_value(json_object_get(w, "word")), json_string_value(json_object_get(w, "help")) ?: "");
+	json_decref(m);
+}
+
+static json_t *stale(struct remote *s, const char *parts, struct err *e)
+{
+	if (s->had != NULL && strcmp(s->had_parts, parts) == 0)
+		return json_incref(s->had);
+	err_set(e, EAGAIN, "%s has not answered yet", s->name);
+	return NULL;
+}
+
+static json_t *remote_snapshot(struct sess *base, const char *parts, struct err *e)
+{
+	struct remote *s = (struct remote *)base;
+	bool asked = s->snap_id != 0 && strcmp(s->snap_parts, parts) == 0;
+
+	if (peer_lost(s->peer) != NULL)
+		return stale(s, parts, e);
+	if (!asked) {
+		json_t *o = request(s, "snapshot", text_json(parts));
+		free(s->snap_parts);
+		s->snap_parts = xstrdup(parts);
+		s->snap_id = s->next_id;
+		peer_send(s->peer, o);
+	}
+	json_t *m = peer_wait(s->peer, asked ? LATE_MS : SNAPSHOT_MS, has_id, &s->snap_id);
+	if (m == NULL)
+		return stale(s, parts, e);
+	const char *why = json_string_value(json_object_get(json_object_get(m, "error"), "text"));
+	keep_snapshot(s, m);
+	json_decref(m);
+	if (why == NULL)
+		return stale(s, parts, e);
+	err_set(e, EINVAL, "%s", why);
+	return NULL;
+}
+
+static int remote_exit_code(const struct sess *base)
+{
+	return ((const struct remote *)base)->exit_code;
+}
+
+static bool remote_failed(const struct sess *base)
+{
+	return ((const struct remote *)base)->failed;
+}
+
+static void remote_set_out_mode(struct sess *base, int out_mode)
+{
+	((struct remote *)base)->opts.out_mode = out_mode;
+}
+
+static bool remote_lost(const struct sess *base)
+{
+	return ((const struct remote *)base)->told_lost;
+}
+
+static void remote_free(struct sess *base)
+{
+	struct remote *s = (struct remote *)base;
+
+	peer_close(s->peer);
+	drop(s, true, 0);
+	item_free(s->running);
+	json_decref(s->had);
+	free(s->snap_parts);
+	free(s->had_parts);
+	free(s->name);
+	free(s);
+}
+
+static bool any(void *arg, const json_t *m)
+{
+	(void)arg;
+	(void)m;
+	return true;
+}
+
+/* Whoever is not let in is answered without his id. */
+static bool has_ok(void *arg, const json_t *m)
+{
+	(void)arg;
+	return json_object_get(m, "ok") != NULL;
+}
+
+static int no_answer(const struct remote *s, struct err *e)
+{
+	const char *why = peer_lost(s->peer);
+
+	return err_set(e, ECONNREFUSED, "%s does not answer: %s", s->name, why != NULL ? why : "nothing came for some seconds");
+}
+
+/* Version 1 of the protocol; a token where one is wanted. */
+static int greet(struct remote *s, const char *token, struct err *e)
+{
+	json_t *m = peer_wait(s->peer, GREET_MS, any, NULL);
+	int rc = 0;
+
+	if (m == NULL)
+		return no_answer(s, e);
+	const json_t *version = json_object_get(m, "wirerate"), *protocol = json_object_get(m, "protocol");
+	const char *closed = json_string_value(json_object_get(m, "text"));
+	if (json_object_get(m, "event") != NULL)
+		rc = err_set(e, ECONNREFUSED, "%s does not let us in: %s", s->name, closed != NULL ? closed : "it is closed");
+	else if (!json_is_string(version) || json_integer_value(protocol) != 1)
+		rc = err_set(e, EPROTO, "%s speaks protocol %d, this program speaks 1; use programs of the same version", s->name,
+			     (int)json_integer_value(protocol));
+	bool auth = json_is_true(json_object_get(m, "auth"));
+	json_decref(m);
+	if (rc < 0 || !auth)
+		return rc;
+	if (token == NULL)
+		return err_set(e, EACCES, "%s wants a token: --token-file FILE names the file that holds it", s->name);
+	peer_send(s->peer, request(s, "auth", text_json(token)));
+	m = peer_wait(s->peer, GREET_MS, has_ok, NULL);
+	if (m == NULL)
+		return no_answer(s, e);
+	if (!json_is_true(json_object_get(m, "ok")))
+		rc = err_set(e, EACCES, "%s refuses the token of --token-file", s->name);
+	json_decref(m);
+	return rc;
+}
+
+static const struct sess_ops remote_ops = {
+	.free = remote_free,
+	.exec = remote_exec,
+	.busy = remote_busy,
+	.cancel = remote_cancel,
+	.poll = remote_poll,
+	.exit_code = remote_exit_code,
+	.failed = remote_failed,
+	.complete = remote_complete,
+	.snapshot = remote_snapshot,
+	.set_out_mode = remote_set_out_mode,
+	.lost = remote_lost,
+};
+
+struct sess *sess_remote(const struct sess_remote_opts *to, struct loop *loop, const struct sess_opts *opts, sess_event_fn *fn, void *arg,
+			 struct err *e)
+{
+	struct peer *peer = peer_open(to->path, to->host, to->port, to->name, loop, e);
+
+	if (peer == NULL)
+		return NULL;
+	struct remote *s = xcalloc(1, sizeof(*s));
+	*s = (struct remote){.base = {&remote_ops}, .to = *to, .opts = *opts, .peer = peer, .fn = fn, .arg = arg, .name = xstrdup(to->name)};
+	s->tail = &s->head;
+	if (greet(s, to->token, e) < 0) {
+		remote_free(&s->base);
+		return NULL;
+	}
+	return &s->base;
+}

@@ -1,0 +1,27 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+-- Pktgen-DPDK's Lua API on wirerate: `require "Pktgen"` gives the tables `pktgen` and `dpdk` and the helpers printf, prints,
+-- serialize and sleep. Each function is a line of the command language, which has Pktgen's words.
+local host = require "pktgen.host"
+local text = require "pktgen.text"
+require "pktgen.lua53"
+
+local pktgen = host.pktgen
+require "pktgen.control"
+require "pktgen.session"
+require "pktgen.frame"
+require "pktgen.sequence"
+require "pktgen.range"
+require "pktgen.stats"
+require "pktgen.info"
+local dpdk = require "pktgen.dpdk"
+
+local _G = _G
+rawset(_G, "pktgen", pktgen)
+-- files that some versions of Pktgen saved have it once with this slip
+rawset(_G, "pkrgen", pktgen)
+rawset(_G, "dpdk", dpdk)
+rawset(_G, "printf", text.printf)
+rawset(_G, "prints", text.prints)
+rawset(_G, "serialize", text.serialize)
+rawset(_G, "sleep", pktgen.sleep)
+return pktgen

@@ -1,0 +1,576 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A program that serves (--daemon, --serve) and its clients (attach): readiness, prompt and screen, several at once, ends of either side.
+Needs no root and no NIC."""
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from harness import Live, binary, document, run
+from pty_term import ALTERNATE, LIMIT, PROMPT, Term
+from screen_term import RUNNING, Screen
+
+WIRE = ["-p", "wire"]
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def until(what, text="it"):
+    end = time.monotonic() + LIMIT
+    while not what():
+        assert time.monotonic() < end, f"{text}: never"
+        time.sleep(0.02)
+
+
+class Server:
+    """A daemon of its own, with a socket in a short path."""
+
+    def __init__(self, *args):
+        self.dir = Path(tempfile.mkdtemp(prefix="wr"))
+        self.socket, self.log, self.pid_file = (str(self.dir / name) for name in ("s", "log", "pid"))
+        self.pid = None
+        self.args = ["--daemon", f"--socket={self.socket}", "-l", self.log, "--pid-file", self.pid_file, *WIRE, *args]
+
+    def start(self, code=0):
+        self.started = run(self.args)
+        assert self.started.returncode == code, self.started.stderr
+        if code == 0:
+            self.pid = int(Path(self.pid_file).read_text())
+        return self
+
+    def ask(self, *cmds, code=0, **kw):
+        r = run(["attach", self.socket, *[x for c in cmds for x in ("-e", c)]], **kw)
+        assert r.returncode == code, r.stderr
+        return r
+
+    def doc(self, cmd):
+        r = run(["attach", self.socket, "--json", "-e", cmd])
+        assert r.returncode == 0, r.stderr
+        return document(r.stdout.splitlines()[-1])
+
+    def sent(self, port=0):
+        return self.doc("show stats")["ports"][port]["tx"]["packets"]
+
+    def sends(self, port=0):
+        """Traffic goes on: more each time."""
+        first = self.sent(port)
+        until(lambda: self.sent(port) > first, "sends")
+
+    def ended(self):
+        until(lambda: not alive(self.pid), "end of the daemon")
+        self.pid = None
+
+    def close(self):
+        if self.pid is not None and alive(self.pid):
+            os.kill(self.pid, signal.SIGCONT)
+            os.kill(self.pid, signal.SIGKILL)
+        shutil.rmtree(self.dir)
+
+
+@pytest.fixture
+def server():
+    made = []
+
+    def make(*args, start=True):
+        made.append(Server(*args))
+        return made[-1].start() if start else made[-1]
+
+    yield make
+    for s in made:
+        s.close()
+
+
+class Attached(Screen):
+    def __init__(self, home, srv, *args, **kw):
+        super().__init__(home, "attach", srv.socket, *args, **kw)
+
+
+# --- the daemon ----------------------------------------------------------------------------------------------------
+
+def test_a_daemon_is_up_when_its_parent_returns(server):
+    s = server("-e", "set 0 rate 1kpps; start 0")
+    assert s.started.stdout == "" and s.socket in s.started.stderr
+    assert alive(s.pid) and os.getsid(s.pid) == s.pid, "a session of its own"
+    for fd in range(3):
+        assert os.readlink(f"/proc/{s.pid}/fd/{fd}") == "/dev/null"
+    s.sends()
+    s.sends()
+
+
+def test_sigterm_ends_it_and_removes_what_it_made(server):
+    s = server()
+    os.kill(s.pid, signal.SIGTERM)
+    s.ended()
+    assert not os.path.exists(s.socket) and not os.path.exists(s.pid_file)
+
+
+def test_shutdown_from_a_client_ends_it(server):
+    s = server()
+    s.ask("shutdown")
+    s.ended()
+    assert not os.path.exists(s.socket)
+    r = s.ask("show map", code=5)
+    assert "no program serves" in r.stderr and s.socket in r.stderr
+
+
+def test_quit_from_a_client_leaves_it(server):
+    s = server()
+    s.ask("quit")
+    s.ask("exit; show map")
+    assert alive(s.pid)
+
+
+@pytest.mark.parametrize("args, code, text", [
+    (["-p", "if:nosuchif0"], None, "nosuchif0"),
+    (["-p", "nonsense"], 2, "nonsense"),
+    (["-e", "set 0 rtae 5"], 2, "rate"),
+    (["-f", "/nonexistent/file"], 2, "/nonexistent/file"),
+    (["-g", "256.256.256.256:1"], None, "256.256.256.256"),
+    (["--serve"], 2, "--daemon"),
+    (["--json-stream"], 2, "--json-stream"),
+    (["show", "map"], 2, "-e"),
+])
+def test_a_daemon_that_cannot_start_says_why_and_how_it_ended(server, args, code, text):
+    s = server(*args, start=False)
+    r = run(s.args)
+    assert r.returncode == code if code else r.returncode in (2, 3), r.stderr
+    assert text in r.stderr
+    assert not os.path.exists(s.pid_file) and not os.path.exists(s.socket)
+
+
+def test_the_same_error_as_in_the_foreground(server):
+    s = server("-e", "set 0 rtae 5", start=False)
+    assert run(s.args).stderr == run([*WIRE, "-b", "-e", "set 0 rtae 5"]).stderr
+
+
+def test_with_keep_going_a_refused_command_does_not_end_it(server):
+    s = server("-k", "-e", "set 0 rtae 5; set 0 rate 12%")
+    assert "rate" in s.started.stderr
+    assert "12%" in s.ask("show rates").stdout
+
+
+def test_files_run_first_and_what_takes_time_goes_on_behind_the_parent(server, tmp_path):
+    (tmp_path / "f.cmd").write_text("set 0 rate 1kpps\nstart 0\nsleep 200ms\nset 1 rate 7%\n")
+    s = server("-f", str(tmp_path / "f.cmd"))
+    until(lambda: "7%" in s.ask("show rates").stdout, "the line behind the sleep")
+    s.sends()
+
+
+def test_a_line_refused_later_is_logged_and_the_daemon_goes_on(server):
+    s = server("-e", "sleep 100ms; nonsense; set 0 rate 3%")
+    until(lambda: "nonsense" in Path(s.log).read_text(), "log")
+    assert alive(s.pid) and "3%" not in s.ask("show rates").stdout
+
+
+def test_a_second_one_is_refused(server):
+    s = server()
+    r = run(s.args)
+    assert r.returncode == 3 and s.socket in r.stderr
+    assert run(["--daemon", f"--socket={s.socket}2", "--pid-file", s.pid_file, *WIRE]).returncode == 3
+    assert Path(s.pid_file).read_text() == f"{s.pid}\n"
+    s.ask("show map")
+
+
+def test_hangup_opens_the_log_again(server):
+    s = server()
+    os.rename(s.log, s.log + ".1")
+    os.kill(s.pid, signal.SIGHUP)
+    until(lambda: os.path.exists(s.log), "new log")
+    s.ask("show map")
+
+
+def test_shutdown_is_for_daemons_alone():
+    r = run([*WIRE, "shutdown"])
+    assert r.returncode == 2 and "quit" in r.stderr
+
+
+# --- the service manager -------------------------------------------------------------------------------------------
+
+@contextlib.contextmanager
+def manager(abstract):
+    """The other end of NOTIFY_SOCKET."""
+    folder = tempfile.mkdtemp(prefix="wr")
+    name = f"\0wirerate-test-{os.getpid()}" if abstract else os.path.join(folder, "n")
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    sock.bind(name)
+    sock.settimeout(LIMIT)
+    try:
+        yield sock, name.replace("\0", "@")
+    finally:
+        sock.close()
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("abstract", [False, True])
+def test_readiness_is_told_when_clients_are_heard(abstract, tmp_path):
+    path = tempfile.mktemp(prefix="wr")
+    with manager(abstract) as (sock, name):
+        env = dict(os.environ, NOTIFY_SOCKET=name, WATCHDOG_USEC="200000")
+        p = subprocess.Popen([binary(), "--serve", f"--socket={path}", *WIRE, "-e", "set 0 rate 1kpps"], env=env, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            first = sock.recv(4096).decode().splitlines()
+            assert first[0] == "READY=1" and "STATUS=2 ports, 0 sending" in first and not any(x.startswith("MAINPID") for x in first)
+            r = run(["attach", path, "-e", "show rates; start 0"])
+            assert r.returncode == 0 and "1kpps" in r.stdout, "it was heard"
+            seen = []
+            while not ("STATUS=2 ports, 1 sending\n" in seen and seen.count("WATCHDOG=1\n") >= 2):
+                seen.append(sock.recv(4096).decode())
+            p.send_signal(signal.SIGTERM)
+            while not seen[-1].startswith("STOPPING=1\n"):
+                seen.append(sock.recv(4096).decode())
+            assert p.wait(20) == -signal.SIGTERM
+            assert not os.path.exists(path)
+            assert "NOTIFY_SOCKET" in env  # ours; the program's children do not get it
+        finally:
+            p.kill()
+            p.communicate()
+
+
+def test_nothing_is_told_of_a_start_that_failed():
+    with manager(False) as (sock, name):
+        r = run(["--serve", "--socket=/tmp/wr-none", *WIRE, "-e", "nonsense"], env=dict(os.environ, NOTIFY_SOCKET=name))
+        assert r.returncode == 2
+        sock.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            sock.recv(4096)
+
+
+def test_the_unit_that_comes_with_it_starts():
+    """Its command line, as it stands there."""
+    text = (Path(__file__).resolve().parents[2] / "examples/systemd/wirerate.service").read_text()
+    assert "\nType=notify\n" in text
+    program, *args = re.search(r"^ExecStart=(.*)$", text, re.M)[1].split()
+    assert os.path.basename(program) == "wirerate"
+    path = tempfile.mktemp(prefix="wr")
+    with manager(False) as (sock, name):
+        p = subprocess.Popen([binary(), *args, f"--socket={path}"], env=dict(os.environ, NOTIFY_SOCKET=name), stdin=subprocess.DEVNULL)
+        try:
+            assert sock.recv(4096).startswith(b"READY=1\n")
+            assert run(["attach", path, "-e", "shutdown"]).returncode == 0
+            assert p.wait(LIMIT) == 0
+        finally:
+            p.kill()
+            p.wait()
+
+
+def test_a_daemon_tells_its_own_number():
+    path = tempfile.mktemp(prefix="wr")
+    with manager(False) as (sock, name):
+        r = run(["--daemon", f"--socket={path}", *WIRE], env=dict(os.environ, NOTIFY_SOCKET=name))
+        assert r.returncode == 0
+        pid = int(re.search(r"MAINPID=(\d+)", sock.recv(4096).decode())[1])
+        assert f"pid {pid} " in r.stderr
+        os.kill(pid, signal.SIGTERM)
+        until(lambda: not alive(pid))
+
+
+# --- commands without a terminal -----------------------------------------------------------------------------------
+
+def test_commands_print_what_they_print_at_home(server):
+    s = server()
+    at_home = run([*WIRE, "-e", "set 0 rate 5%; show rates; show settings 0; help stop"])
+    there = s.ask("set 0 rate 5%; show rates; show settings 0; help stop")
+    assert there.stdout == at_home.stdout
+    assert "744.0kpps" in there.stderr, "what it comes to is told to a person"
+
+
+def test_json_and_csv(server):
+    s = server()
+    r = run(["attach", "--json", s.socket, "-e", "show map; port 1", "-e", "port; help quit"])
+    docs = [document(x) for x in r.stdout.splitlines()]
+    assert [d.get("show") for d in docs] == ["map", "port", None] and docs[1]["port"] == 1
+    alone = run([*WIRE, "--json", "show", "map"])
+    assert r.stdout.splitlines()[0] == alone.stdout.splitlines()[0]
+    assert run(["attach", s.socket, "--csv", "-e", "show rates"]).stdout.startswith("port,name,")
+
+
+def test_errors_point_at_their_place_and_end_the_rest(server):
+    s = server()
+    at_home = run([*WIRE, "-e", "show map\nset 0 rtae 5\nshow map"])
+    r = s.ask("show map\nset 0 rtae 5\nshow map", code=2)
+    assert r.stderr == at_home.stderr and r.stdout == at_home.stdout
+    r = run(["attach", s.socket, "-k", "-e", "bogus; show rates"])
+    assert r.returncode == 2 and "10.00G" in r.stdout
+
+
+def test_piped_lines_and_exit_codes(server):
+    s = server()
+    r = s.ask(stdin="set 0 rate 1kpps\nstart 0\nwait 0 50ms\n", code=1)
+    assert "not done" in r.stderr
+    assert s.ask(stdin="stop 0\nwait 0\n").stderr == ""
+    r = s.ask(stdin="show map\n\nnonsense\n", code=2)
+    assert "stdin:3" in r.stderr
+
+
+def test_a_command_that_takes_time_prints_as_it_goes(server):
+    s = server()
+    p = subprocess.Popen([binary(), "attach", s.socket, "-e", "show map; sleep 1000s"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    try:
+        assert "port 0" in p.stdout.readline()
+        p.send_signal(signal.SIGINT)
+        assert p.wait(LIMIT) == -signal.SIGINT
+    finally:
+        p.kill()
+        p.wait()
+        p.stdout.close()
+    s.ask("show map")
+
+
+@pytest.mark.parametrize("args, text", [
+    (["a", "b"], "one name"), (["-p", "wire"], "-p"), (["x:1:2"], "[::1]"), (["bad name"], "bad name"), ([""], "empty"),
+    (["--json-stream"], "--json-stream"), (["--daemon"], "--daemon")])
+def test_what_attach_refuses(args, text):
+    r = run(["attach", *args])
+    assert r.returncode == 2 and text in r.stderr and r.stdout == ""
+
+
+def test_nobody_there():
+    r = run(["attach", "/nonexistent/socket"])
+    assert r.returncode == 5 and "/nonexistent/socket" in r.stderr
+    r = run(["attach", "127.0.0.1:1", "-e", "show map"])
+    assert r.returncode == 5 and "127.0.0.1:1" in r.stderr
+
+
+def test_over_tcp_with_a_token(server):
+    folder = Path(tempfile.mkdtemp(prefix="wr"))
+    token = folder / "token"
+    port = socket.socket()
+    port.bind(("127.0.0.1", 0))
+    number = port.getsockname()[1]
+    port.close()
+    server("-g", f"127.0.0.1:{number}", "--token-file", str(token))
+    r = run(["attach", f"127.0.0.1:{number}", "--token-file", str(token), "-e", "show map"])
+    assert r.returncode == 0 and "port 1" in r.stdout, r.stderr
+    wrong = folder / "wrong"
+    wrong.write_text("x" * 40 + "\n")
+    wrong.chmod(0o600)
+    r = run(["attach", f"127.0.0.1:{number}", "--token-file", str(wrong), "-e", "show map"])
+    assert r.returncode == 5 and "token" in r.stderr and r.stdout == ""
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("lines, text", [
+    ([], "does not answer"),
+    ([b"SSH-2.0-nobody\r\n"], "protocol"),
+    ([b'{"wirerate":"9","protocol":2,"auth":false}\n'], "protocol 2"),
+    ([b'{"event":"closed","text":"too many clients"}\n'], "too many clients"),
+])
+def test_servers_that_are_none(lines, text):
+    path = tempfile.mktemp(prefix="wr")
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen()
+    p = subprocess.Popen([binary(), "attach", path, "-e", "show map"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         text=True)
+    try:
+        conn = listener.accept()[0]
+        for line in lines:
+            conn.sendall(line)
+        conn.close()
+        out, err = p.communicate(timeout=LIMIT)
+        assert p.returncode == 5 and text in err and out == ""
+    finally:
+        p.kill()
+        p.wait()
+        listener.close()
+        os.unlink(path)
+
+
+# --- prompt and screen ---------------------------------------------------------------------------------------------
+
+def test_the_screen_shows_the_servers_numbers(server, tmp_path):
+    s = server("-e", "set 0 rate 1kpps; start 0")
+    with Attached(tmp_path, s) as t:
+        t.ready().on_page("main").state("sending", "idle")
+        t.cmd("page queues").on_page("queues")
+        t.until(lambda: re.search(r"q0 .*100\.0%", t.text()), "rate of a queue")
+        t.cmd("page main").on_page("main")
+        t.cmd("stop 0").state("idle", "idle")
+        t.cmd("show rates")
+        assert "wire0" in t.above() and "1kpps" in t.above()
+        t.type("quit\r").left(0)
+        assert "detached" in t.text()
+    assert alive(s.pid)
+
+
+def test_keys_completion_and_hints(server, tmp_path):
+    s = server()
+    with Attached(tmp_path, s) as t:
+        t.ready().type("show sta\t").line_is("show stats ")
+        t.type("\x15").prompt().type("set 0 rat\t").line_is("set 0 rate ")
+        t.type("\x15").prompt().type("s?").line_is("s?")
+        t.type("\x15set 0 rate ?")
+        t.until(lambda: "Mpps" in t.above(), "help of a value")
+        t.type("\x15").prompt().cmd("bogus")
+        assert "bogus" in t.above() and "^" in t.above()
+        t.type("\x04").left(0)
+
+
+def test_the_view_is_the_clients_own(server, tmp_path):
+    s = server("-e", "set 0 rate 1kpps; start 0")
+    with Attached(tmp_path, s) as one, Attached(tmp_path, s) as two:
+        one.ready().cmd("page queues").on_page("queues")
+        two.ready().on_page("main").cmd("page frame").on_page("frame").cmd("port 1")
+        one.cmd("set pages.interval 60s").on_page("queues")
+        one.cmd("geometry")
+        assert "80 columns x 24 rows" in one.above()
+        one.cmd("enable screen").cmd("theme mono")
+        two.cmd("set 1 rate 3%")
+        one.cmd("show rates")
+        assert "3%" in one.above(), "the ports are the same for all"
+        two.type("quit\r").left(0)
+        one.cmd("show map").on_page("queues")
+        one.type("quit\r").left(0)
+    s.sends()
+
+
+def test_ctrl_c_cancels_a_remote_wait_and_the_port_sends_on(server, tmp_path):
+    s = server("-e", "set 0 rate 1kpps; start 0")
+    with Attached(tmp_path, s) as t:
+        t.ready().type("wait 0\r")
+        t.until(lambda: t.last() == RUNNING, "busy")
+        t.type("\x03")
+        t.until(lambda: t.last() == PROMPT and "cancelled" in t.above(), "cancelled")
+        t.cmd("show rates")
+        assert "sending" in t.above()
+        t.type("\x04").left(0)
+    s.sends()
+
+
+def test_what_is_typed_while_a_command_runs_is_queued(server, tmp_path):
+    s = server()
+    with Attached(tmp_path, s, "--no-screen") as t:
+        t.prompt().type("sleep 300ms\rshow map\r")
+        t.shows("port 0")
+        t.prompt().type("quit\r")
+        assert t.ends() == 0
+        t.modes_are_back()
+
+
+@pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGHUP, signal.SIGTERM])
+def test_the_run_survives_its_client(server, tmp_path, sig):
+    s = server()
+    with Attached(tmp_path, s) as t:
+        t.ready().cmd("set 0 rate 1kpps").cmd("start 0").state("sending", "idle")
+        t.type("wait 0\r")
+        t.until(lambda: t.last() == RUNNING, "busy")
+        t.proc.send_signal(sig)
+        assert t.ends() == -sig
+        if sig != signal.SIGKILL:
+            t.terminal_is_back()
+    s.sends()
+
+
+def test_the_run_survives_its_terminal(server, tmp_path):
+    s = server("-e", "set 0 rate 1kpps; start 0")
+    with Attached(tmp_path, s) as t:
+        t.ready()
+        t.vanish()
+        until(lambda: t.proc.poll() is not None, "end of the client")
+    s.sends()
+
+
+@pytest.mark.parametrize("screen", [True, False])
+def test_a_server_that_dies_ends_the_client(server, tmp_path, screen):
+    s = server()
+    with Attached(tmp_path, s, *([] if screen else ["--no-screen"])) as t:
+        (t.ready() if screen else t.prompt()).type("half a li")
+        os.kill(s.pid, signal.SIGKILL)
+        assert t.ends() == 5
+        t.terminal_is_back()
+        assert ALTERNATE not in t.screen.mode
+        assert "lost" in t.text() and s.socket in re.sub(r"\s", "", t.text())
+
+
+def test_a_server_that_dies_in_a_command_ends_the_batch(server):
+    s = server()
+    p = subprocess.Popen([binary(), "attach", s.socket, "-e", "show map; sleep 1000s; show map"], stdin=subprocess.DEVNULL,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        p.stdout.readline()
+        os.kill(s.pid, signal.SIGKILL)
+        out, err = p.communicate(timeout=LIMIT)
+        assert p.returncode == 5 and "lost" in err
+    finally:
+        p.kill()
+        p.wait()
+
+
+def test_shutdown_at_an_attached_prompt_ends_both_well(server, tmp_path):
+    s = server()
+    with Attached(tmp_path, s) as one, Attached(tmp_path, s) as other:
+        other.ready()
+        one.ready().type("shutdown\r").left(0)
+        s.ended()
+        other.left(5)
+
+
+def test_a_server_that_stands_still_leaves_the_prompt(server, tmp_path):
+    s = server()
+    with Attached(tmp_path, s) as t:
+        t.ready()
+        os.kill(s.pid, signal.SIGSTOP)
+        t.type("page help")
+        t.line_is("page help").type("\r").prompt()
+        t.type("show map\r")
+        t.until(lambda: t.last() == RUNNING, "busy")
+        t.type("\x03")
+        t.until(lambda: t.last() == PROMPT, "prompt")
+        t.type("\t").prompt()
+        os.kill(s.pid, signal.SIGCONT)
+        t.cmd("page main").on_page("main").cmd("show rates")
+        t.until(lambda: "10.00G" in t.above(), "rates")
+        t.type("quit\r").left(0)
+
+
+def test_attached_to_a_program_with_a_prompt(tmp_path):
+    """Who sits there has the say: clients cannot end it."""
+    path = tempfile.mktemp(prefix="wr")
+    live = Live([*WIRE, f"--socket={path}"])
+    try:
+        until(lambda: os.path.exists(path), "socket")
+        r = run(["attach", path, "-e", "set 0 rate 4%; shutdown"])
+        assert r.returncode == 2 and "--daemon" in r.stderr
+        rates = live.ask("show rates")
+        assert rates["ports"][0]["rate"] == "4%"
+        assert live.quit()[0] == 0
+    finally:
+        live.close()
+
+
+def test_found_by_its_name(tmp_path):
+    name = f"test-{os.getpid()}"
+    env = dict(os.environ, XDG_RUNTIME_DIR=str(tmp_path))
+    r = run(["--daemon", f"--socket={name}", *WIRE], env=env)
+    assert r.returncode == 0, r.stderr
+    pid = int(re.search(r"pid (\d+)", r.stderr)[1])
+    try:
+        r = run(["attach", name, "--json", "-e", "show map"], env=env)
+        assert r.returncode == 0 and json.loads(r.stdout)["show"] == "map"
+    finally:
+        os.kill(pid, signal.SIGTERM)
+        until(lambda: not alive(pid))
+
+
+def test_the_plain_prompt_of_a_dumb_terminal(server, tmp_path):
+    s = server()
+    with Term(tmp_path, "attach", s.socket, TERM="dumb") as t:
+        t.prompt().type("show rates\r").shows("wire0")
+        t.prompt().type("\x04")
+        assert t.ends() == 0

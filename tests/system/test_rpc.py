@@ -1,0 +1,663 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The remote socket: who gets in, what is answered, what a client can do to the program and to others, and what it leaves behind."""
+import contextlib
+import json
+import os
+import random
+import re
+import resource
+import select
+import shutil
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import sys
+import time
+
+import pytest
+
+import harness
+
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "examples", "python")
+sys.path.insert(1, EXAMPLES)
+import wirerate
+
+TOKEN = "0123456789abcdef0123456789abcdef"
+ANYTHING = ("set trial.max-stall 1h; set trial.max-wait 100%; set trial.max-short 100%; set trial.max-rate-error 100%; "
+            "set trial.max-clock 100%; ")
+
+
+class Server:
+    """The program with its sockets; standard input keeps it alive."""
+
+    def __init__(self, folder, *args, tcp=False, ports="wire", prefix=(), env=None):
+        self.path = str(folder / "s.sock")
+        args = ["-b", "-p", ports, f"--socket={self.path}", *args]
+        if tcp:
+            (folder / "token").write_text(TOKEN + "\n")
+            (folder / "token").chmod(0o600)
+            args += ["-g", "127.0.0.1:0", "--token-file", str(folder / "token")]
+        self.err = open(folder / "err", "w+")
+        self.proc = subprocess.Popen([*prefix, harness.binary(), *args], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self.err, env=env)
+        self.wait_for(r"remote socket: /\S+")
+        if tcp:
+            self.address = self.wait_for(r"remote socket: (127\.0\.0\.1:\d+),")
+
+    def errors(self):
+        with open(self.err.name) as f:
+            return f.read()
+
+    def wait_for(self, pattern, timeout=30):
+        until = time.monotonic() + timeout
+        while True:
+            found = re.search(pattern, self.errors())
+            if found:
+                return found.group(found.re.groups)
+            assert self.proc.poll() is None and time.monotonic() < until, self.errors()
+            time.sleep(0.02)
+
+    def fds(self):
+        return len(os.listdir(f"/proc/{self.proc.pid}/fd"))
+
+    def rss_kb(self):
+        with open(f"/proc/{self.proc.pid}/status") as f:
+            return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
+
+    def settled_fds(self, most, timeout=10):
+        until = time.monotonic() + timeout
+        while self.fds() > most and time.monotonic() < until:
+            time.sleep(0.05)
+        return self.fds()
+
+    def close(self):
+        if self.proc.poll() is None:
+            self.proc.kill()
+            self.proc.wait()
+        self.proc.stdin.close()
+        self.err.close()
+
+
+@pytest.fixture
+def serve(tmp_path):
+    with contextlib.ExitStack() as stack:
+        def start(*args, **kw):
+            folder = kw.pop("folder", tmp_path)
+            server = Server(folder, *args, **kw)
+            stack.callback(server.close)
+            return server
+        yield start
+
+
+class Raw:
+    """Bytes to a socket, lines from it."""
+
+    def __init__(self, where, greet=True):
+        if ":" in where and "/" not in where:
+            host, port = where.rsplit(":", 1)
+            self.s = socket.create_connection((host, int(port)), 20)
+        else:
+            self.s = socket.socket(socket.AF_UNIX)
+            self.s.settimeout(20)
+            self.s.connect(where)
+        self.buf = b""
+        self.greeting = self.line() if greet else None
+
+    def send(self, data):
+        self.s.sendall(data if isinstance(data, bytes) else (data + "\n").encode())
+
+    def line(self):
+        """A line as JSON, None at the end of the connection."""
+        while b"\n" not in self.buf:
+            try:
+                more = self.s.recv(1 << 16)
+            except ConnectionResetError:
+                more = b""
+            if not more:
+                return None
+            self.buf += more
+        line, _, self.buf = self.buf.partition(b"\n")
+        return json.loads(line)
+
+    def ask(self, what):
+        self.send(what if isinstance(what, (bytes, str)) else json.dumps(what))
+        return self.line()
+
+    def rest(self):
+        out = []
+        while (doc := self.line()) is not None:
+            out.append(doc)
+        return out
+
+    def close(self):
+        self.s.close()
+
+
+def refused(client, line, code, **kw):
+    with pytest.raises(wirerate.Refused) as e:
+        client.request(cmd=line, **kw)
+    assert e.value.code == code, e.value.answer
+    return e.value
+
+
+# ---- requests and answers ----
+
+def test_what_a_client_asks_for(serve):
+    with wirerate.connect(serve().path, timeout=20) as wr:
+        assert wr.greeting["wirerate"] and wr.greeting["protocol"] == 1 and wr.greeting["auth"] is False
+        assert wr.cmd("set 0 count 100; set 0 rate 1%") is None and "pps" in wr.notes
+        assert wr.cmd("start 0; wait 0; show stats")["ports"][0]["tx"]["packets"] == 100
+        stats = wr.stats()
+        assert stats["ports"][1]["rx"]["packets"] == 100 and stats["ports"][0]["queues"][0]["tx"]["packets"] == 100
+        assert [d["show"] for d in wr.cmd("show stats; show ports")] == ["stats", "ports"]
+        assert "tx packets" in wr.text("show stats") and wr.request(cmd="show stats", mode="csv")["text"].startswith("port,")
+        assert "start" in wr.text("help start") and "rate" in wr.complete("set 0 ra")
+        assert wr.snapshot("stats,log:2").keys() >= {"ports", "log"}
+        assert wr.request(complete="set 0 count", cursor=4)["start"] == 4
+        e = refused(wr, "set 0 rtae 5", "EINVAL")
+        assert e.col == 6 and "rate" in e.text and e.exit_code == 2 and e.line is None
+        e = refused(wr, "set 0 rate 2%; set 0 sizze 1; clear all", "EINVAL")
+        assert e.line == "set 0 sizze 1" and e.col == 6
+        assert wr.stats()["ports"][0]["tx"]["packets"] == 100  # what followed was not run
+        assert wr.trial(0, "1kpps", "20ms")["fates"]["sent"] == 20
+        wr.cmd("wait 0 1s")
+        assert wr.request(ping=True)["ok"]
+
+
+def test_exit_codes_come_with_the_answer(serve):
+    with wirerate.connect(serve(ports="null").path, timeout=20) as wr:
+        wr.cmd(ANYTHING)
+        t = wr.trial(0, "1kpps", "20ms", max_loss="1%")
+        assert t["fates"]["lost"] == 20 and wr.exit_code == 1
+
+
+def test_what_is_printed_while_a_command_goes_on(serve):
+    c = Raw(serve().path)
+    c.send('{"id":"x","cmd":"show map; sleep 50ms; show clock","mode":"text"}')
+    first, last = c.line(), c.line()
+    assert first.keys() == {"id", "out"} and first["id"] == "x" and last["ok"] and last["text"]
+    assert first["out"] and first["out"] not in last["text"]
+
+
+@pytest.mark.parametrize("line,says", [
+    ("garbage", "no JSON"), ("[1]", "object"), ("{}", "nothing to do"), ('{"id":1,"pnig":true}', "nothing to do"),
+    ('{"cmd":"","ping":true}', "several"), ('{"cmd":5}', "string"), ('{"ping":1}', "true"), ('{"cmd":"x","curser":1}', "curser"),
+    ('{"cmd":"x","cursor":1}', "belong"), ('{"cmd":"x","mode":"xml"}', "csv"), ('{"lua":"x","args":[1]}', "strings"),
+    ('{"complete":"ab","cursor":3}', "cursor"), ('{"complete":"ab","cursor":-1}', "cursor"), ('{"subscribe":"link"}', "array"),
+    ('{"subscribe":["lnik"]}', "link"), ('{"snapshot":"statz"}', "statz"), ('{"cancel":5}', "all"), ('{"id":1,"id":2,"ping":true}', "duplicate"),
+    ('{"cmd":"a\\u0000b"}', "JSON"), ('{"cmd":"\\ud800"}', "JSON"), ('{"id":1e999,"ping":true}', "JSON"), ('{"ping":true} x', "JSON"),
+    (b'{"cmd":"\xff\xfe"}\n', "JSON"), (b'{"cmd":"a\0b"}\n', "JSON"), (b"\0\0\0\n", "JSON"),
+    ('{"id":' + "[" * 5000 + "]" * 5000 + ',"ping":true}', "depth"), ('{"id":"' + "i" * 2000 + '","ping":true}', "1024"),
+    ('{"cmd":"' + "x" * 1100000 + '"}', "1000000"), (b"y" * 10_000_000 + b"\n", "1000000"),
+])
+def test_what_is_no_request_is_told_and_passed_over(shared, line, says):
+    c = Raw(shared.path)
+    answer = c.ask(line)
+    assert answer["ok"] is False and says in answer["error"]["text"], answer
+    assert answer["error"]["code"] in ("EINVAL", "EMSGSIZE")
+    assert c.ask('{"id":7,"ping":true}') == {"id": 7, "ok": True}
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    server = Server(tmp_path_factory.mktemp("shared"), ports="null")
+    yield server
+    assert server.proc.poll() is None
+    server.close()
+
+
+def test_lines_in_any_portions(shared):
+    c = Raw(shared.path)
+    text = b'\n \r\n{"id":1,"ping":true}\r\n{"id":2,"cmd":"set 0 rate\n{"id":3,"ping":true}\n'
+    for n in range(len(text)):
+        c.send(text[n:n + 1])
+    answers = [c.line() for _ in range(3)]
+    assert [(a["id"], a["ok"]) for a in answers] == [(1, True), (None, False), (3, True)]
+
+
+def test_ids_come_back_as_they_were(shared):
+    c = Raw(shared.path)
+    for i in (0, -5, 2**62, "text", "\u00e4\u4e2d\U0001f600", None, True, 1.5, [1, {"a": []}], {"k": "v"}):
+        assert c.ask({"id": i, "ping": True}) == {"id": i, "ok": True}
+    assert c.ask('{"ping":true}') == {"id": None, "ok": True}
+
+
+def test_order_cancel_and_ids_in_flight(shared):
+    c = Raw(shared.path)
+    c.send('{"id":1,"cmd":"sleep 30s"}\n{"id":2,"cmd":"sleep 30s; clear all"}\n{"id":2,"cmd":"clear all"}\n{"id":1,"lua":"x"}\n{"id":9,"ping":true}')
+    got = [c.line() for _ in range(3)]
+    assert [a["id"] for a in got] == [2, 1, 9] and [a["ok"] for a in got] == [False, False, True]
+    assert all("not yet answered" in a["error"]["text"] for a in got[:2])
+    c.send('{"id":10,"cancel":true}')
+    got = [c.line(), c.line()]
+    assert got[0]["id"] == 1 and got[0]["error"]["code"] == "ECANCELED" and got[1] == {"id": 10, "ok": True, "cancelled": 1}
+    c.send('{"id":3,"cmd":"clear all"}\n{"id":11,"cancel":"all"}')
+    got = [c.line() for _ in range(3)]
+    assert [a["id"] for a in got] == [2, 3, 11] and got[2]["cancelled"] == 2
+    assert c.ask('{"id":1,"cancel":true}') == {"id": 1, "ok": True, "cancelled": 0}
+
+
+def test_no_client_waits_for_another(shared):
+    a, b = Raw(shared.path), Raw(shared.path)
+    a.send('{"id":1,"cmd":"sleep 20s"}')
+    assert b.ask('{"id":1,"cmd":"show stats"}')["ok"]
+    assert a.ask('{"id":2,"snapshot":"stats"}')["id"] == 2 and a.ask('{"id":3,"complete":"st"}')["id"] == 3
+    a.close()
+
+
+def test_events(serve):
+    server = serve()
+    with wirerate.connect(server.path, timeout=20) as wr, wirerate.connect(server.path, timeout=20) as other:
+        events = wr.events("start", "end", "interval")
+        other.cmd("set 0 rate 1%; start 0 for 100ms; wait 0")
+        seen = []
+        while seen.count("interval") < 2:
+            e = next(events)
+            seen.append(e["event"])
+            if e["event"] == "interval":
+                assert e["stats"]["show"] == "stats"
+            else:
+                assert e["port"] == 0
+        assert seen.index("start") < seen.index("end") and seen.count("start") == seen.count("end") == 1
+        wr.subscribe()
+        wr._events.clear()
+        other.cmd("start 0 for 10ms; wait 0")
+        wr.request(ping=True)
+        assert not wr._events
+
+
+def test_pages_of_a_client_are_its_own(serve):
+    server = serve()
+    with wirerate.connect(server.path, timeout=20) as a, wirerate.connect(server.path, timeout=20) as b:
+        a.cmd("page cpu; port 1; theme off; set pages.interval 5s")
+        current = lambda wr: [p["name"] for p in wr.cmd("page")["pages"] if p["current"]]
+        assert current(a) == ["cpu"] and current(b) == ["main"]
+        assert a.cmd("port")["port"] == 1 and b.cmd("port")["port"] == 0
+        interval = lambda wr: re.search(r"pages.interval +(\S+)", wr.text("show settings")).group(1)
+        assert interval(a) == "5s" and interval(b) == "1s"
+
+
+def test_half_a_line_is_not_run_and_what_was_asked_for_is_done(serve):
+    """Disconnected at every byte of a request: it is run when it is whole, and only then."""
+    server = serve(ports="null")
+    line = b'{"id":1,"cmd":"set 0 count 77"}\n'
+    before = server.fds()
+    with wirerate.connect(server.path, timeout=20) as wr:
+        count = lambda: re.search(r"count +(\d+)", wr.text("show settings 0") + "count 0").group(1)
+        for how in ("close", "half", "reset"):
+            for n in range(len(line) + 1):
+                c = Raw(server.path)
+                c.send(line[:n])
+                if how == "half":
+                    c.s.shutdown(socket.SHUT_WR)
+                    answers = c.rest()
+                    assert len(answers) == (n == len(line))
+                elif how == "reset":
+                    c.s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                c.close()
+                if n < len(line):
+                    assert count() == "0", n
+            until = time.monotonic() + 10
+            while count() != "77" and time.monotonic() < until:
+                time.sleep(0.01)
+            assert count() == "77"
+            wr.cmd("set 0 count 0")
+    assert server.settled_fds(before) == before
+
+
+def test_who_is_gone_ends_what_it_ran(serve):
+    server = serve(ports="null")
+    before = server.fds()
+    c = Raw(server.path)
+    c.send('{"id":1,"cmd":"start 0; sleep 300s"}')
+    with wirerate.connect(server.path, timeout=20) as wr:
+        while wr.stats()["ports"][0]["run"]["state"] != "sending":
+            time.sleep(0.01)
+        c.close()
+        assert server.settled_fds(before + 1) == before + 1
+        assert wr.stats()["ports"][0]["run"]["state"] == "sending"  # ports keep sending
+
+
+# ---- limits ----
+
+def test_a_storm_disturbs_nothing(serve):
+    """100 clients, 10^5 requests, beside them garbage, half lines, long lines, readers that do not read: the frames of a trial are all there,
+    every request has its answer, and nothing is left behind."""
+    server = serve("--rpc-limit", "clients=150,rate=0")
+    with wirerate.connect(server.path, timeout=60) as wr:
+        wr.cmd("set 0 rate 100kpps; set 0 count 600000; " + ANYTHING)
+
+        def wave(clients, requests):
+            """Each sends blocks of requests and counts answers."""
+            socks = {}
+            for _ in range(clients):
+                c = Raw(server.path)
+                c.s.setblocking(False)
+                socks[c.s] = {"left": requests, "answers": 0, "bad": 0}
+            block = b'{"id":1,"ping":true}\n' * 40 + b'{"id":2,"cmd":"set 1 count 5"}\n' * 8 + b"nonsense\n" + b'{"id":3,"snapshot":"stats"}\n'
+            lines = block.count(b"\n")
+            todo = {s: b"" for s in socks}
+            while any(v["answers"] < requests for v in socks.values()):
+                readable, writable, _ = select.select(list(socks), [s for s, v in socks.items() if v["left"] > 0 or todo[s]], [], 30)
+                assert readable or writable, "no client gets any further"
+                for s in writable:
+                    if not todo[s]:
+                        todo[s], socks[s]["left"] = block, socks[s]["left"] - lines
+                    with contextlib.suppress(BlockingIOError):
+                        todo[s] = todo[s][s.send(todo[s]):]
+                for s in readable:
+                    data = s.recv(1 << 17)
+                    assert data, "disconnected"
+                    socks[s]["answers"] += data.count(b"\n")
+                    socks[s]["bad"] += data.count(b"no JSON")
+            for s, v in socks.items():
+                assert v["answers"] == requests and v["bad"] == requests // lines
+                s.close()
+
+        def pests():
+            made = []
+            for n in range(20):
+                c = Raw(server.path)
+                c.s.setblocking(False)
+                with contextlib.suppress(BlockingIOError):
+                    kind = n % 4
+                    if kind == 0:
+                        c.s.send(random.randbytes(20000))
+                    elif kind == 1:
+                        c.s.send(b'{"id":1,"cmd":"show st')
+                    elif kind == 2:
+                        c.s.send(b"z" * 10_000_000)
+                    else:  # asks and never reads
+                        c.s.send(b'{"id":1,"cmd":"show stats"}\n' * 5000)
+                made.append(c)
+            return made
+
+        wave(20, 500)
+        time.sleep(0.2)
+        before_fds, before_kb = server.settled_fds(0, 0.3), server.rss_kb()
+        wr.cmd("clear all; start 0")
+        made = pests()
+        wave(100, 1000)
+        for c in made:
+            c.close()
+        wr.cmd("wait 0")
+        ports = wr.stats()["ports"]
+        assert ports[0]["tx"]["packets"] == ports[1]["rx"]["packets"] == 600000
+        assert ports[0]["tx"]["dropped"] == 0 and ports[0]["tx"]["unsent"] == 0
+        assert server.settled_fds(before_fds) == before_fds
+        wave(20, 500)
+        assert server.rss_kb() < before_kb + 20000
+        t = wr.trial(0, "10kpps", "100ms")
+        assert t["fates"]["sent"] == t["fates"]["received"] == 1000
+
+
+def test_who_does_not_read_is_slowed_then_misses_events_then_goes(serve):
+    server = serve("--rpc-limit", "out=64k", ports="null")
+    slow = Raw(server.path)
+    slow.s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    slow.send('{"id":0,"subscribe":["start","end"]}')
+    assert slow.line()["ok"]
+    with wirerate.connect(server.path, timeout=30) as wr:
+        for _ in range(20):
+            wr.cmd("; ".join(["start 0", "stop 0"] * 25))
+    lines = []
+    while not lines or lines[-1]["event"] != "dropped":
+        lines.append(slow.line())
+        assert lines[-1] is not None and len(lines) < 1000, "nothing was dropped"
+    assert lines[-1]["count"] > 0 and slow.ask('{"id":1,"ping":true}')
+    # answers that do not fit
+    e = Raw(server.path).ask('{"id":1,"cmd":"%s"}' % "; ".join(["show settings all"] * 200))
+    assert e["id"] == 1 and not e["ok"] and e["error"]["code"] == "EMSGSIZE"
+    c = Raw(server.path)
+    c.send('{"id":1,"mode":"text","cmd":"%s"}' % "; ".join(["show settings all; sleep 1ms"] * 400))
+    time.sleep(1)
+    rest = c.rest()
+    assert rest[-1]["event"] == "closed" and "fast enough" in rest[-1]["text"]
+
+
+def test_limits_are_kept(serve):
+    server = serve("--rpc-limit", "clients=3,line=2k,queue=2,rate=100", ports="null")
+    clients = [Raw(server.path) for _ in range(3)]
+    more = Raw(server.path, greet=False).rest()
+    assert more[0]["error"]["code"] == "EAGAIN" and more[1]["event"] == "closed"
+    c = clients[0]
+    assert c.ask("x" * 2001)["error"]["code"] == "EMSGSIZE" and "no JSON" in c.ask("x" * 2000)["error"]["text"]
+    c.send("\n".join('{"id":%d,"cmd":"sleep 10s"}' % n for n in range(4)))
+    answer = c.line()
+    assert answer["id"] == 3 and answer["error"]["code"] == "EAGAIN"
+    clients[1].send(b'{"id":1,"ping":true}\n' * 1300)  # 1000 at once, then 100 a second: read later, not refused
+    begin = time.monotonic()
+    assert all(clients[1].line()["ok"] for _ in range(1300))
+    assert time.monotonic() - begin > 1.5
+    clients[2].close()
+    until = time.monotonic() + 10
+    while (greeting := Raw(server.path).greeting).get("error") and time.monotonic() < until:
+        time.sleep(0.05)
+    assert greeting["protocol"] == 1
+
+
+def test_no_file_descriptors_left(serve):
+    """Nobody more can be let in; those who are there are served, and later ones are when there is room."""
+    server = serve(ports="null")
+    first = Raw(server.path)
+    resource.prlimit(server.proc.pid, resource.RLIMIT_NOFILE, (server.fds() + 2, 4096))
+    more = []
+    for _ in range(4):
+        c = Raw(server.path, greet=False)
+        c.s.settimeout(5)
+        more.append(c)
+    assert more[0].line()["protocol"] == 1
+    server.wait_for("cannot let a client in")
+    assert first.ask('{"ping":true}')["ok"]
+    resource.prlimit(server.proc.pid, resource.RLIMIT_NOFILE, (4096, 4096))
+    assert more[3].line()["protocol"] == 1
+
+
+@pytest.mark.parametrize("option,says", [
+    (["--rpc-limit", "clinets=5"], "clients"), (["--rpc-limit", "clients"], "NAME=VALUE"), (["--rpc-limit", "clients=0"], "1"),
+    (["--rpc-limit", "line=1k,"], "there are"), (["--rpc-allow", "file"], "files"), (["--socket=a b"], "letters"), (["--socket=.x"], "letters"),
+    (["--socket=/" + "x" * 120], "bytes"), (["-g", "22022"], ":22022"), (["-g", "127.0.0.1:x"], "65535"), (["-g", "::1"], "[ADDRESS]:PORT"),
+    (["-g", "127.0.0.1:65536"], "65535")])
+def test_wrong_options(tmp_path, option, says):
+    token = tmp_path / "t"
+    token.write_text(TOKEN)
+    token.chmod(0o600)
+    r = harness.run(["--token-file", str(token), *option, "-p", "null", "show", "ports"])
+    assert r.returncode == 2 and says in r.stderr and r.stdout == ""
+
+
+# ---- who gets in ----
+
+def test_the_file_is_its_owners_alone(serve, tmp_path):
+    server = serve(ports="null")
+    st = os.stat(server.path)
+    assert stat.S_ISSOCK(st.st_mode) and st.st_mode & 0o777 == 0o600 and st.st_uid == os.geteuid()
+    r = harness.run(["-b", "-p", "null", f"--socket={server.path}"])
+    assert r.returncode == 3 and str(server.proc.pid) in r.stderr and "--socket=NAME" in r.stderr
+    assert Raw(server.path).ask('{"ping":true}')["ok"]
+    server.proc.kill()
+    server.proc.wait()
+    assert os.path.exists(server.path)  # nobody could remove it; the next one takes its place
+    again = serve(ports="null")
+    assert Raw(again.path).ask('{"ping":true}')["ok"]
+    again.proc.send_signal(signal.SIGTERM)
+    assert again.proc.wait(10) == -signal.SIGTERM
+    assert not [f for f in os.listdir(tmp_path) if f.startswith("s.sock")]
+    plain = tmp_path / "plain"
+    plain.write_text("keep me")
+    r = harness.run(["-b", "-p", "null", f"--socket={plain}"])
+    assert r.returncode == 3 and "no socket" in r.stderr and plain.read_text() == "keep me"
+
+
+def test_every_end_removes_the_socket(serve, tmp_path):
+    for n, end in enumerate(("quit", "input", signal.SIGINT, signal.SIGHUP)):
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        server = serve(ports="null", folder=folder)
+        c = Raw(server.path)
+        if end == "quit":
+            assert c.ask('{"id":1,"cmd":"quit"}')["ok"]
+        elif end == "input":
+            server.proc.stdin.close()
+        else:
+            server.proc.send_signal(end)
+        assert c.rest()[-1] == {"event": "closed", "text": "the program ends"}
+        server.proc.wait(10)
+        assert not os.path.exists(server.path) and not os.path.exists(server.path + ".lock")
+
+
+def as_nobody():
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("needs root and setpriv, to be another user")
+    return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
+CONNECT = "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(4096).decode())"
+
+
+def test_other_users_cannot_open_it(serve, tmp_path):
+    nobody = as_nobody()
+    for folder in (tmp_path, *tmp_path.parents[:3]):
+        if str(folder).startswith("/tmp/"):
+            folder.chmod(0o755)
+    server = serve(ports="null")
+    r = subprocess.run([*nobody, "/usr/bin/python3", "-c", CONNECT, server.path], capture_output=True, text=True)
+    assert r.returncode != 0 and "PermissionError" in r.stderr, r
+    # even if somebody opens the file to all: the peer's user is looked at
+    os.chmod(server.path, 0o666)
+    r = subprocess.run([*nobody, "/usr/bin/python3", "-c", CONNECT, server.path], capture_output=True, text=True)
+    assert r.returncode == 0 and "EACCES" in r.stdout and "protocol" not in r.stdout
+
+
+def test_the_runtime_directory(tmp_path):
+    nobody = as_nobody()
+    run = tmp_path / "run"
+    run.mkdir()
+    for folder in (tmp_path, *tmp_path.parents[:3]):
+        if str(folder).startswith("/tmp/"):
+            folder.chmod(0o755)
+    os.chown(run, 65534, 65534)
+    env = {**os.environ, "XDG_RUNTIME_DIR": str(run), "HOME": str(run)}
+    program = [*nobody, harness.binary(), "-p", "null", "-b", "--socket=lab"]
+    p = subprocess.Popen(program, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    assert f"{run}/wirerate/lab.sock" in p.stderr.readline()
+    assert os.stat(run / "wirerate").st_mode & 0o777 == 0o700
+    p.communicate(timeout=10)
+    # a directory of somebody else is a trap
+    shutil.rmtree(run / "wirerate")
+    (run / "wirerate").mkdir(mode=0o777)
+    r = subprocess.run(program, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env)
+    assert r.returncode == 3 and "not trusted" in r.stderr
+    (run / "wirerate").rmdir()
+    (run / "elsewhere").mkdir()
+    (run / "wirerate").symlink_to("elsewhere")
+    r = subprocess.run(program, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env)
+    assert r.returncode == 3 and "not trusted" in r.stderr
+
+
+def test_tcp_takes_nobody_without_the_token(serve):
+    server = serve(tcp=True, ports="null")
+    assert server.address.startswith("127.0.0.1:")
+    for first in ('{"id":1,"cmd":"set 0 count 66"}', '{"ping":true}', "GET / HTTP/1.1", '{"auth":5}', "x" * 5000, '{"subscribe":["interval"]}'):
+        c = Raw(server.address)
+        assert c.greeting["auth"] is True
+        answers = [c.ask(first + '\n{"id":2,"cmd":"set 0 count 66"}'), *c.rest()]
+        assert answers[0]["ok"] is False and answers[0]["error"]["code"] in ("EACCES", "EMSGSIZE")
+        assert answers[-1]["event"] == "closed" and len(answers) == 2
+    begin = time.monotonic()
+    wrong = [TOKEN[:-1], TOKEN + "0", TOKEN[:-1] + "x", "", " " + TOKEN, "\u00e4" * 16, "x" * 600]
+    clients = [Raw(server.address) for _ in wrong]
+    for c, token in zip(clients, wrong):
+        c.send(json.dumps({"auth": token}) + '\n{"auth":"%s"}\n{"id":2,"cmd":"set 0 count 66"}' % TOKEN)
+    for c in clients:
+        answers = c.rest()
+        assert [a.get("ok") for a in answers] == [False, None] and answers[0]["error"]["code"] == "EACCES"
+    assert time.monotonic() - begin > 0.9  # slowed
+    with wirerate.connect(server.address, token=TOKEN, timeout=20) as wr:
+        assert "66" not in wr.text("show settings 0")
+    assert "wrong token" in server.errors() and TOKEN not in server.errors()
+
+
+def test_those_without_a_token_are_few_and_not_for_long(serve):
+    server = serve(tcp=True, ports="null")
+    with wirerate.connect(server.address, token=TOKEN, timeout=20) as wr:
+        idle = [Raw(server.address) for _ in range(8)]
+        late = Raw(server.address, greet=False).rest()
+        assert late[0]["error"]["code"] == "EAGAIN"
+        assert wr.request(ping=True)["ok"]
+        for c in idle:
+            answers = c.rest()
+            assert answers[0]["error"]["code"] == "ETIMEDOUT" and answers[-1]["event"] == "closed"
+    with wirerate.connect(server.address, token=TOKEN, timeout=20) as wr:
+        assert wr.request(auth="again")["ok"]
+
+
+def test_what_tcp_may_not(serve, tmp_path):
+    server = serve(tcp=True, ports="null")
+    secret = tmp_path / "secret"
+    secret.write_text("secret bytes")
+    with wirerate.connect(server.address, token=TOKEN, timeout=20) as wr:
+        for line in (f"save {tmp_path}/new", f"load {secret}", f"theme save {tmp_path}/new", f"theme load {secret}", f"latency save {tmp_path}/new",
+                     f"set 0 pattern.file {secret}", f"set 0 latsampler simple 5 5 {tmp_path}/new", f"stream add 0; set 0/1 pattern.file {secret}",
+                     f"set 0 pattern.file {tmp_path}/no-such", "quit", "exit", "qui"):
+            assert "--rpc-allow" in refused(wr, line, "EACCES").text
+        assert wr.complete(f"save {tmp_path}/") == {} and wr.complete(f"load {tmp_path}/s") == {}
+        assert wr.cmd("set 0 pattern.file none; set 0 latsampler none") is None
+        assert wr.stats()["show"] == "stats"
+    assert not (tmp_path / "new").exists() and server.proc.poll() is None
+    with wirerate.connect(server.path, timeout=20) as wr:  # who may open the Unix socket is the user itself
+        wr.cmd(f"set 0 pattern.file {secret}; save {tmp_path}/new")
+        assert wr.complete(f"save {tmp_path}/s") != {}
+    assert (tmp_path / "new").exists()
+
+
+def test_what_the_operator_allows(serve, tmp_path):
+    server = serve("--rpc-allow", "files,quit", tcp=True, ports="null")
+    with wirerate.connect(server.address, token=TOKEN, timeout=20) as wr:
+        wr.cmd(f"save {tmp_path}/new")
+        assert (tmp_path / "new").exists()
+        wr.cmd("quit")
+    assert server.proc.wait(10) == 0
+
+
+def test_token_files(tmp_path):
+    token = tmp_path / "token"
+    args = ["-b", "-p", "null", "-g", "127.0.0.1:0", "--token-file", str(token)]
+    assert harness.run(args).returncode == 0
+    made = token.read_text().strip()
+    assert re.fullmatch(r"[0-9a-f]{64}", made) and token.stat().st_mode & 0o777 == 0o600 and os.listdir(tmp_path) == ["token"]
+    assert harness.run(args).returncode == 0 and token.read_text().strip() == made
+    token.chmod(0o640)
+    r = harness.run(args)
+    assert r.returncode == 2 and "chmod 600" in r.stderr and made not in r.stderr
+    token.chmod(0o600)
+    for text, says in (("short", "16"), ("two words of a token", "blanks"), ("x" * 600, "512"), ("", "16")):
+        token.write_text(text)
+        r = harness.run(args)
+        assert r.returncode == 2 and says in r.stderr, r.stderr
+    token.unlink()
+    token.symlink_to(tmp_path / "other")
+    (tmp_path / "other").write_text(TOKEN)
+    (tmp_path / "other").chmod(0o600)
+    assert harness.run(args).returncode == 3
+
+
+def test_an_address_in_use(serve, tmp_path):
+    server = serve(tcp=True, ports="null")
+    r = harness.run(["-b", "-p", "null", "-g", server.address, "--token-file", str(tmp_path / "token")])
+    assert r.returncode == 3 and "in use" in r.stderr
+
+
+# ---- the examples ----
+
+def test_the_sweep_runs(serve):
+    server = serve()
+    with wirerate.connect(server.path, timeout=20) as wr:
+        wr.cmd("set 0 speed 10M; set wire limit '10kpps queue 50'; " + ANYTHING)
+        r = subprocess.run([sys.executable, os.path.join(EXAMPLES, "sweep.py"), server.path, "100ms"], capture_output=True, text=True, timeout=60)
+    assert r.returncode == 0, r.stderr
+    rows = [line.split() for line in r.stdout.splitlines()[1:]]
+    assert [row[0] for row in rows] == [f"{p}%" for p in range(5, 101, 5)]
+    lost = [row[3] != "0.000%" for row in rows]
+    assert not lost[0] and lost[-1] and sorted(lost) == lost  # 14.88 kpps is 100 %: a knee, and no loss below it
