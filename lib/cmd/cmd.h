@@ -147,6 +147,8 @@ struct cmd_host {
 	/* A row that the table does not list, for a name that is no row's exactly ("ipv4[3].src"); NULL: there is none. Valid as long as the
 	 * table's rows. */
 	const struct setting *(*row)(void *arg, const char *name);
+	/* What could stand at the end of text, the word at the cursor, in the rest of a line of that verb. offer's word takes its place. */
+	void (*complete)(void *arg, const struct verb *v, const char *text, void (*offer)(void *to, const char *word, const char *help), void *to);
 };
 
 /* The rows must outlive the result; the arrays of pointers and the host record are copied. host may be NULL for what looks at the rows alone

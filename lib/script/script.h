@@ -55,6 +55,9 @@ void script_event(struct script *, const char *name, unsigned port, const char *
 /* Names that could stand at the cursor of a line of Lua; as cmd_complete(). */
 void script_complete(struct script *, const char *line, int cursor, int *start, void (*offer)(void *arg, const char *word, const char *help),
 		     void *arg);
+/* The same without a state. */
+void script_complete_line(struct cmd *, const char *line, int cursor, int *start,
+			  void (*offer)(void *arg, const char *word, const char *help), void *arg);
 /* Made from the tables: annotations for LuaLS, and the reference manual as Markdown. cmd needs no host. */
 void script_annotations(struct cmd *, struct sbuf *out);
 void script_manual(struct cmd *, struct sbuf *out);

@@ -15,8 +15,9 @@ enum waits { WAITS_NOT, WAITS_TIME, WAITS_RUN, WAITS_END };
 struct script_run {
 	struct cmd_run run;
 	struct sbuf line, out; /* out: where results go that nobody prints */
+	struct sbuf note;      /* remarks that the script wants itself */
 	struct sbuf where;     /* the script's line that ran it */
-	bool prints;
+	bool prints, hushed;   /* hushed: remarks go to note */
 };
 
 /* A timer that calls a function again and again. */
@@ -137,8 +138,9 @@ void verb_key(const struct verb *v, struct sbuf *out);
 
 /* verbs.c */
 void verbs_open(lua_State *L, struct script *s, int module);
-/* Run a line; silent: its results are values alone. Pushes true and values, or raises, or yields. */
-int verbs_run(lua_State *L, const char *line, bool prints);
+/* Run a line; silent: its results are values alone; hushed: its remarks are too. Pushes true and values, or raises, or yields. */
+enum verbs_mode { VERBS_PRINT, VERBS_SILENT, VERBS_HUSHED };
+int verbs_run(lua_State *L, const char *line, enum verbs_mode mode);
 /* What a finished run gives: pushes true and values, or false and the error. Number of values. */
 int verbs_results(lua_State *L, struct script_run *r, int rc, const struct err *e);
 
