@@ -192,6 +192,7 @@ static void open_values(lua_State *L, struct script *s, int module)
 	put(L, module, "stats", stats);
 	put(L, module, "ports", ports);
 	put(L, module, "exit", exit_code);
+	script_at_end_open(L, module);
 	put(L, module, "tables", tables);
 	lua_pushstring(L, s->host.version != NULL ? s->host.version : "");
 	lua_setfield(L, module, "version");
