@@ -64,7 +64,6 @@ void ctl_touch_stream(struct ctl *, unsigned port, int stream);
 void ctl_set_stall(struct ctl *, uint64_t ns);
 /* Ask the device for the pacing that the port's settings say; what it refuses is in e (-ENOTSUP and others), and frames are paced by software. */
 int ctl_pacing(struct ctl *, unsigned port, struct err *e);
-void ctl_pacing_text(const struct ctl *, unsigned port, struct sbuf *out); /* who paces, and why not another */
 /* 0: arrivals on the port are timed as its setting says; -ENOTSUP: it says nic, and e why our clock does it. */
 int ctl_timestamps(struct ctl *, unsigned port, struct err *e);
 void ctl_pacing_text(const struct ctl *, unsigned port, struct sbuf *out); /* who paces, and why nobody else does */

@@ -108,11 +108,6 @@ void ctl_pacing_text(const struct ctl *c, unsigned port, struct sbuf *out)
 	pacing_text(c->port[port], out);
 }
 
-void ctl_pacing_text(const struct ctl *c, unsigned port, struct sbuf *out)
-{
-	pacing_text(c->port[port], out);
-}
-
 static json_t *printed(const struct vtype *t, const void *val)
 {
 	struct sbuf text = {0};
