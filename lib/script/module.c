@@ -190,6 +190,7 @@ static void open_values(lua_State *L, struct script *s, int module)
 	put(L, module, "ports", ports);
 	put(L, module, "exit", exit_code);
 	put(L, module, "tables", tables);
+	script_at_end_open(L, module);
 	lua_pushstring(L, s->host.version != NULL ? s->host.version : "");
 	lua_setfield(L, module, "version");
 	json_module(L);

@@ -76,6 +76,8 @@ struct script {
 	struct sbuf *out, *note;
 	struct sbuf warned; /* what a setting warned of last */
 	struct sbuf spare; /* stands for both between chunks */
+	struct script_at_end *at_end;
+	unsigned nat_end;
 	bool running, main_done;
 	enum { ENDS_NOT, ENDS_EXIT, ENDS_CANCEL, ENDS_TIME, ENDS_ERROR } ends;
 	uint64_t begin_ns, slice_ns; /* slice_ns: when this turn's share is used up */
@@ -96,6 +98,10 @@ int script_raise(lua_State *L, const char *where, const char *line, const struct
 void script_push_error(lua_State *L, const char *where, const char *line, const struct err *e, int code);
 /* Text of any value as print() shows it, on the stack too. */
 const char *script_text(lua_State *L, int idx, size_t *len);
+
+/* at_end.c */
+void script_at_end_open(lua_State *L, int module);
+void script_run_at_end(struct script *); /* and forget them */
 
 /* task.c */
 struct script_task *task_new(struct script *, int nargs); /* the function and its arguments are on the stack of s->L: taken */

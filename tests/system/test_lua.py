@@ -277,4 +277,5 @@ def test_annotations_and_manual(tmp_path, tables):
     (tmp_path / "meta.lua").write_text(meta)
     r = lua(tmp_path, "assert(loadfile('meta.lua')) for k in pairs(wr) do print(k) end")
     named = set(re.findall(r"function wr\.(\w+)\(", meta)) | set(re.findall(r"^---@field (\w+) ", meta, re.M)) | {"verb", "show", "stream"}
+    named |= {lua_key(v["name"]) for v in tables["commands"] if "later" in v["flags"]}
     assert {k for k in r.stdout.split() if k not in named} == set()
