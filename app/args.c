@@ -330,7 +330,28 @@ static int add_script(struct args *a, const char *path, struct err *e)
 	cmd_quote(path, &text);
 	struct args_item *it = add_item(a, path);
 	free(it->where);
-	*it = (struct args_item){.text = text.s};
+	*it = (struct args_item){.text = text.s, .script = path};
+	return 0;
+}
+
+/* A file of Lua here is none there: its text is what is sent. */
+static int send_scripts(struct args *a, struct err *e)
+{
+	for (unsigned i = 0; i < a->nitems; i++) {
+		struct args_item *it = &a->item[i];
+		struct sbuf text = {0};
+		char *chunk;
+		if (it->script == NULL)
+			continue;
+		int rc = read_file(it->script, &chunk, e);
+		sbuf_add(&text, "lua ");
+		cmd_quote(chunk, &text);
+		free(chunk);
+		free(it->text);
+		it->text = text.s;
+		if (rc < 0)
+			return rc;
+	}
 	return 0;
 }
 
@@ -425,7 +446,7 @@ static int finish_attach(struct args *a, char **rest, int nrest, struct err *e)
 			return err_set(e, EINVAL, "%s belongs to the program that serves, not to `wirerate attach`", own[i].name);
 	if (nrest > 0)
 		return err_set(e, EINVAL, "attach takes one name, and '%.100s' stands behind it; commands are given with -e", rest[0]);
-	return 0;
+	return send_scripts(a, e);
 }
 
 static int finish_serve(struct args *a, struct err *e)
@@ -566,6 +587,9 @@ void args_man(struct sbuf *out)
 {
 	struct sbuf head = {0};
 
+	sbuf_add(out, ".SH ATTACHING\n.B wirerate attach\n[NAME | PATH | HOST:PORT] [options]\n.br\n"
+		      "is the prompt and the screen of a program that was started with \\-\\-daemon, \\-\\-serve or \\-\\-socket. quit\n"
+		      "detaches, shutdown ends a daemon. Exit code 5: it is gone.\n");
 	sbuf_add(out, ".SH OPTIONS\n");
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
 		const char *p = opts[i].help;

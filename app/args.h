@@ -11,6 +11,7 @@ enum args_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct args_item {
 	char *where; /* "file:1" or "-e:1": where its first line is; NULL: it is a script, whose messages say that */
 	char *text;
+	const char *script; /* it runs this file of Lua; NULL: none */
 };
 
 struct args {

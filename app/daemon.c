@@ -35,6 +35,11 @@ static int wait_child(int fd, pid_t pid)
 	return 128 + WTERMSIG(status);
 }
 
+void daemon_close_fds(void)
+{
+	(void)!close_range(STDERR_FILENO + 1, ~0u, 0);
+}
+
 static void to_null(int fd, int flags)
 {
 	int null = open("/dev/null", flags | O_CLOEXEC);

@@ -306,7 +306,7 @@ static void on_turn(void *arg)
 static void on_event(void *arg, const struct app_event *ev)
 {
 	(void)arg;
-	if (ev->text != NULL)
+	if (ev->text != NULL && (ev->kind == APP_EVENT_NOTE || ev->kind == APP_EVENT_LINK))
 		log_msg(LOG_LVL_INFO, "%s", ev->text);
 }
 
@@ -369,7 +369,7 @@ static void open_session(struct prog *p)
 {
 	const struct console_opts con = {.loop = p->app.loop, .color = p->args.color, .view = &p->app.view, .turn = turn, .arg = p};
 	const struct sess_opts opts = {.out_mode = p->args.stream ? OUT_JSON : p->args.out_mode,
-				       .batch = !p->interactive,
+				       .batch = !p->interactive, .person = p->interactive,
 				       .keep_going = p->args.keep_going};
 	static const int terminal[] = {SIGWINCH, SIGTSTP, SIGCONT};
 
@@ -502,7 +502,10 @@ int main(int argc, char **argv)
 	tty_save();
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
-	if (args_parse(&p.args, argc, argv, &e) != 0 || log_open(p.args.log_file, &e) != 0) {
+	code = args_parse(&p.args, argc, argv, &e);
+	if (code == 0 && p.args.daemon)
+		daemon_close_fds();
+	if (code != 0 || log_open(p.args.log_file, &e) != 0) {
 		args_free(&p.args);
 		return usage_error(&e);
 	}

@@ -89,7 +89,7 @@ static int run_lua(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	app_of(r)->oneshot = false; /* what it starts may run as long as it does */
 	int rc;
-	struct script *s = app_script(r, &rc, e);
+	struct script *s = app_script(r, false, &rc, e);
 
 	if (s != NULL)
 		rc = script_start(s, args[0].text, "=lua", NULL, 0, r->out, r->note, e);
@@ -116,7 +116,7 @@ static int run_script(struct cmd_run *r, const struct arg_val *args, struct err 
 	int rc;
 
 	app_of(r)->oneshot = false; /* as above */
-	struct script *s = app_script(r, &rc, e);
+	struct script *s = app_script(r, true, &rc, e);
 
 	if (s == NULL)
 		return rc;

@@ -114,6 +114,9 @@ struct verb { /* one file each */
 struct cmd_own {
 	void *p; /* NULL: nothing yet */
 	void (*free)(void *p);
+	/* Somebody can be asked. A verb that holds the line sets asks; the next line that is typed becomes answer, which the verb frees. */
+	bool can_ask, asks;
+	char *answer;
 };
 
 /* One execution of one command. */

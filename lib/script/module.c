@@ -61,18 +61,21 @@ static int tables(lua_State *L)
 static int raw_expect(lua_State *L)
 {
 	struct script *s = script_of(L);
-	struct sbuf where = {0};
+	struct sbuf text = {0};
+	bool passed = lua_toboolean(L, 1);
 
 	s->expected++;
-	if (lua_toboolean(L, 1))
-		return 0;
-	s->failed++;
-	script_where(L, &where);
-	sbuf_addf(s->note, "%s: failed", sbuf_str(&where));
-	sbuf_free(&where);
+	script_where(L, &text);
+	sbuf_add(&text, passed ? ": passed" : ": failed");
 	if (!lua_isnoneornil(L, 2))
-		sbuf_addf(s->note, ": %s", script_text(L, 2, NULL));
-	sbuf_addc(s->note, '\n');
+		sbuf_addf(&text, ": %s", script_text(L, 2, NULL));
+	if (s->host.check != NULL)
+		s->host.check(s->host.arg, passed, text.s);
+	if (!passed) {
+		s->failed++;
+		sbuf_addf(s->note, "%s\n", text.s);
+	}
+	sbuf_free(&text);
 	return 0;
 }
 
@@ -198,8 +201,8 @@ static void open_values(lua_State *L, struct script *s, int module)
 	put(L, module, "stats", stats);
 	put(L, module, "ports", ports);
 	put(L, module, "exit", exit_code);
-	put(L, module, "tables", tables);
 	script_at_end_open(L, module);
+	put(L, module, "tables", tables);
 	lua_pushstring(L, s->host.version != NULL ? s->host.version : "");
 	lua_setfield(L, module, "version");
 	json_module(L);
@@ -220,6 +223,7 @@ static void open_raw(lua_State *L, struct script *s, int module)
 	task_open(L);
 	verbs_open(L, s, module);
 	time_open(L, s, module);
+	ask_open(L);
 	put(L, raw, "expect", raw_expect);
 	put(L, raw, "digits", digits);
 	put(L, raw, "write", raw_write);

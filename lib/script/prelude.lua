@@ -216,6 +216,23 @@ function wr.note(text)
     R.write(true, text, "\n")
 end
 
+-- input(message [, "key"]): the next line that is typed, or its first character; nil where nobody can answer.
+function wr.input(message, what)
+    if message ~= nil and message ~= "" then
+        R.write(false, tostring(message), "\n")
+    end
+    if not R.ask() then
+        return nil
+    end
+    while true do
+        local line = R.answer()
+        if line ~= nil then
+            return what == "key" and line:sub(1, 1) or line
+        end
+        wr.sleep(0.01)
+    end
+end
+
 -- What a script writes to standard output keeps its place among the results of commands.
 if R.sandbox then
     return

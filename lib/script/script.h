@@ -16,6 +16,8 @@ struct script_host {
 	json_t *(*snapshot)(void *cmd_host, const char *parts, struct err *e);
 	const char *const *events; /* names for on(), NULL at the end; NULL: any */
 	const char *version;       /* of the program */
+	/* expect() was called; where and what for a person. NULL: nobody counts. arg is script_host.arg. */
+	void (*check)(void *arg, bool passed, const char *text);
 };
 
 struct script_opts {
@@ -25,6 +27,7 @@ struct script_opts {
 	uint64_t max_ns;     /* most time from a chunk's start to its end; 0: no limit */
 	bool batch;          /* no person at the other end: cmd_run.batch */
 	int out_mode;        /* of the commands whose output is printed */
+	struct cmd_own *own; /* of the session whose user answers input(); NULL: there is nobody */
 	const char *lua_dir; /* Lua files that came with the program; require() finds them behind those of the script's folder and the user */
 };
 

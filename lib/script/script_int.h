@@ -145,7 +145,8 @@ int verbs_run(lua_State *L, const char *line, enum verbs_mode mode);
 /* What a finished run gives: pushes true and values, or false and the error. Number of values. */
 int verbs_results(lua_State *L, struct script_run *r, int rc, const struct err *e);
 
-/* time.c, module.c, sandbox.c */
+/* ask.c, time.c, module.c, sandbox.c */
+void ask_open(lua_State *L); /* R is on the stack */
 void time_open(lua_State *L, struct script *s, int module);
 void module_open(lua_State *L, struct script *s);
 void sandbox_open(lua_State *L, struct script *s);

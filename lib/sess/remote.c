@@ -27,6 +27,7 @@ struct remote {
 	struct sess_remote_opts to;
 	struct sess_opts opts;
 	struct peer *peer;
+	struct loop *loop;
 	sess_event_fn *fn;
 	void *arg;
 	char *name;
@@ -98,7 +99,8 @@ static void tell_error(struct remote *s, const struct item *it, const struct err
 		cmd_err_print(it->line, e, &text);
 	else
 		cmd_err_print_at(it->where, it->line, e, &text);
-	tell(s, SESS_ERROR, sbuf_str(&text), it, rc, code, NULL);
+	const struct sess_event ev = {.kind = SESS_ERROR, .text = sbuf_str(&text), .line = it->line, .rc = rc, .exit_code = code, .err = e};
+	s->fn(s->arg, &ev);
 	sbuf_free(&text);
 }
 
@@ -264,6 +266,8 @@ static void remote_poll(struct sess *base)
 			take(s, m);
 			json_decref(m);
 		}
+		if (loop_stopped(s->loop))
+			drop(s, true, 0); /* after `quit` nothing more is run */
 		if (peer_lost(s->peer) != NULL || s->running != NULL || s->head == NULL)
 			break;
 		struct item *it = s->head;
@@ -489,7 +493,7 @@ struct sess *sess_remote(const struct sess_remote_opts *to, struct loop *loop, c
 	if (peer == NULL)
 		return NULL;
 	struct remote *s = xcalloc(1, sizeof(*s));
-	*s = (struct remote){.base = {&remote_ops}, .to = *to, .opts = *opts, .peer = peer, .fn = fn, .arg = arg, .name = xstrdup(to->name)};
+	*s = (struct remote){.base = {&remote_ops}, .to = *to, .opts = *opts, .peer = peer, .loop = loop, .fn = fn, .arg = arg, .name = xstrdup(to->name)};
 	s->tail = &s->head;
 	if (greet(s, to->token, e) < 0) {
 		remote_free(&s->base);

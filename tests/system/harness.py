@@ -60,6 +60,10 @@ def as_json(args):
     return [*args[:at], "--json", *args[at:]]
 
 
+# By which the schema tells documents apart; what has none of them is a value of Lua.
+KINDS = {"event", "ok", "wirerate", "show", "trial", "run", "calibrations", "made", "commands", "out", "note"}
+
+
 @functools.lru_cache(maxsize=None)
 def schema():
     """The published schema, as the program prints it."""
@@ -73,6 +77,7 @@ def document(line):
     """A line of JSON, which must be one that the schema knows."""
     doc = json.loads(line)
     wrong = next(schema().iter_errors(doc), None)
+    assert isinstance(doc, dict) and set(doc) & KINDS, f"app/schema.json tells no kind of document by its keys: {line[:500]}"
     assert wrong is None, f"app/schema.json: {list(wrong.absolute_path)}: {wrong.message[:500]}\n{line[:500]}"
     return doc
 

@@ -112,6 +112,16 @@ def test_a_daemon_is_up_when_its_parent_returns(server):
     s.sends()
 
 
+def test_what_the_caller_had_open_is_not_kept(server):
+    s = server(start=False)
+    r, w = os.pipe()
+    s.started = run(s.args, pass_fds=(w,))
+    s.pid = int(Path(s.pid_file).read_text())
+    os.close(w)
+    assert os.read(r, 1) == b"", "the last writer is gone"
+    os.close(r)
+
+
 def test_sigterm_ends_it_and_removes_what_it_made(server):
     s = server()
     os.kill(s.pid, signal.SIGTERM)
@@ -131,7 +141,7 @@ def test_shutdown_from_a_client_ends_it(server):
 def test_quit_from_a_client_leaves_it(server):
     s = server()
     s.ask("quit")
-    s.ask("exit; show map")
+    assert s.ask("exit; show map; shutdown").stdout == "", "nothing is run behind it"
     assert alive(s.pid)
 
 
@@ -566,6 +576,23 @@ def test_found_by_its_name(tmp_path):
     finally:
         os.kill(pid, signal.SIGTERM)
         until(lambda: not alive(pid))
+
+
+def test_a_file_of_lua_is_run_there(server, tmp_path):
+    s = server()
+    script = tmp_path / "t.lua"
+    script.write_text('wr.port[0].rate = "6%" -- it\'s "quoted"\nprint("at " .. wr.port[0].size, [[{]])\nwr.expect(false, "no")\n')
+    r = run(["attach", s.socket, "-f", str(script)])
+    assert r.returncode == 1 and r.stdout.startswith("at ") and "failed: no" in r.stderr, r
+    assert "6%" in s.ask("show rates").stdout
+    assert run(["attach", s.socket, "-f", str(tmp_path / "none.lua")]).returncode == 2
+
+
+def test_a_thousand_lines_arrive_in_order(server):
+    s = server()
+    s.ask(stdin="".join(f"set 0 count {n}\n" for n in range(1, 1001)))
+    counts = [x for x in s.doc("show settings 0")["settings"] if x["name"] == "count"]
+    assert counts[0]["value"] == "1000"
 
 
 def test_the_plain_prompt_of_a_dumb_terminal(server, tmp_path):

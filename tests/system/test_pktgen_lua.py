@@ -7,6 +7,7 @@ import re
 import pytest
 
 from harness import documents, good, run, tshark
+import pty_term
 from oracle import checksums_good, read_pcap, u16, u32
 
 LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "lua")
@@ -334,3 +335,36 @@ def test_a_file_that_pktgen_saved_runs(tmp_path):
     assert len(frames) == 20 and len(set(frames)) == 1 and len(frames[0]) == 60
     assert frames[0][:6] == bytes.fromhex("3cfdfe9e2cb8") and u16(frames[0], 12) == 0x0800 and checksums_good(frames[0])
     assert r.stderr.count("warning") == 1 and 'pktgen.set(P, "prime"): not in this version' in r.stderr
+
+
+# the person at the prompt
+
+@pytest.mark.parametrize("how", [["--no-screen"], []], ids=["line", "screen"])
+def test_questions_are_answered_at_the_prompt(how, tmp_path):
+    """The next line is the answer, quotes and all; the one behind it is a command, and so is the next after a cancelled question."""
+    with pty_term.Term(tmp_path, *how, "-p", "null") as t:
+        t.prompt().type("lua 'return \"<\" .. pktgen.input(\"who? \") .. \">\"'\r")
+        t.shows("who?")
+        t.type("it's me\r")
+        t.shows("<it's me>")
+        t.prompt().type("lua 'return \"(\" .. pktgen.continue(\"go on? \") .. \")\"'\r")
+        t.shows("go on?")
+        t.type("yes\r")
+        t.shows("(y)")
+        t.prompt().type("lua 'return pktgen.input(\"never? \")'\r")
+        t.shows("never?")
+        t.type("\x03")
+        t.prompt().type("set 0 count 77\r")
+        t.prompt().type("lua 'return \"count=\" .. wr.port[0].count'\r")
+        t.shows("count=77")
+        t.prompt().type("quit\r")
+        assert t.ends() == 0
+
+
+@counts
+def test_where_nobody_can_answer_the_answer_is_empty(tmp_path):
+    """Lines of a pipe are commands."""
+    path = tmp_path / "ask.lua"
+    path.write_text('print("<" .. pktgen.input("who? ") .. ">", "(" .. pktgen.continue("") .. ")")')
+    r = good(["-b", "-p", "null", "-f", str(path)], stdin="lua 'print(\"a command\")'\n")
+    assert r.stdout == "who? \n<>\t()\na command\n"

@@ -196,7 +196,7 @@ def test_ports_that_cannot_be_opened_give_no_stream():
 
 def test_what_the_schema_refuses():
     for bad in ({"event": "nonsense"}, {"show": "nonsense"}, {"event": "result", "cmd": "x"}, {"show": "stats", "ports": []},
-                {"trial": {"verdict": "fine"}}, {}, {"event": "end", "exit_code": 300}, {"id": 1, "ok": False}, 5, []):
+                {"trial": {"verdict": "fine"}}, {"event": "end", "exit_code": 300}, {"id": 1, "ok": False}, {"show": "trial"}):
         with pytest.raises(jsonschema.ValidationError):
             schema().validate(bad)
 
@@ -218,6 +218,21 @@ def test_every_result_of_a_run_validates():
              "set 0 probe on; start 0 for 20ms; wait 0; show latency; show page latency; trial 0 rate 1kpps for 20ms"])
     docs = documents(r)
     assert len(docs) == 30, r.stderr
+
+
+def test_values_and_checks_of_lua(tmp_path):
+    script = tmp_path / "t.lua"
+    script.write_text('local wr = require "wirerate"\nwr.expect(true, "fine")\nwr.expect(1 == 2, "sums")\nprint("hello")\nreturn 7\n')
+    lines, r = stream("-f", str(script), code=1)
+    assert [(x["passed"], x["text"].split(": ")[-1]) for x in only(lines, "check")] == [(True, "fine"), (False, "sums")]
+    assert "hello" in [x["text"] for x in only(lines, "output")]
+    assert only(lines, "result")[0]["exit_code"] == 1
+    checks = lines[-1]["run"]["checks"]
+    assert (checks["passed"], checks["failed"]) == (1, 1) and "sums" in checks["texts"][0] and "sums" in r.stderr
+    lines, _ = stream("-e", "lua 'return {a = 1}, 5'")
+    assert only(lines, "result")[0]["results"] == [{"a": 1}, 5]
+    for value in (5, "x", None, [1], {"a": 1}):
+        schema().validate(value)
 
 
 def test_the_schema_is_the_file_that_is_installed():

@@ -34,12 +34,7 @@ end
 -- Where nobody can be asked, the answer is "" at once: lines of stdin are commands.
 local function ask(msg, what)
     msg = msg ~= nil and host.text(msg, "the message") or ""
-    local input = rawget(wr, "input")
-    if input ~= nil then
-        return input(msg, what) or ""
-    end
-    wr.write(msg, "\n")
-    return ""
+    return wr.input(msg, what) or ""
 end
 
 function host.key(msg)
