@@ -130,6 +130,46 @@ static bool align(struct given *g, unsigned i, int k, bool grouped)
 	return needed ? false : align(g, group_end_of(g, i), k, false);
 }
 
+bool props_value_text(lua_State *L, int idx, const struct vspec *v, struct sbuf *out, struct err *e)
+{
+	size_t len;
+	const char *text;
+	double n;
+
+	switch (lua_type(L, idx)) {
+	case LUA_TNIL:
+		sbuf_add(out, "default");
+		return true;
+	case LUA_TBOOLEAN:
+		sbuf_add(out, lua_toboolean(L, idx) ? "on" : "off");
+		return true;
+	case LUA_TNUMBER:
+		n = lua_tonumber(L, idx);
+		if (!isfinite(n)) {
+			err_set(e, EINVAL, "%s is no number", isnan(n) ? "nan" : "inf");
+			return false;
+		}
+		if (v != NULL && v->type != NULL && v->type->number != NULL)
+			v->type->number(v, n, out);
+		else
+			value_digits(n, out);
+		return true;
+	case LUA_TSTRING:
+		text = lua_tolstring(L, idx, &len);
+		if (strlen(text) != len) {
+			err_set(e, EINVAL, "the text holds a zero byte");
+			return false;
+		}
+		sbuf_addn(out, text, len);
+		sbuf_add(out, "");
+		return true;
+	default:
+		err_set(e, EINVAL, "a %s is no value; it takes text, numbers in base units, true, false, or nil for its default",
+			luaL_typename(L, idx));
+		return false;
+	}
+}
+
 /* {0, "1/3", wr.port[2]} -> 0,1/3,2 */
 static int put_targets(struct given *g, int idx, struct sbuf *out, struct err *e)
 {

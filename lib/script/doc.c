@@ -80,13 +80,17 @@ void script_annotations(struct cmd *cmd, struct sbuf *out)
 {
 	sbuf_add(out, "---@meta wirerate\n-- ");
 	sbuf_addf(out, warning, "");
-	sbuf_add(out, "\n\n---@class wirerate.Port: wirerate.Stream\n---@field stream table<integer|\"all\", wirerate.Stream>\n---@field number integer\n");
+	sbuf_add(out, "\n\n---@class wirerate.Port: wirerate.Stream\n---@field stream table<integer|\"all\", wirerate.Stream>\n---@field "
+		"number integer\n");
 	put_fields(cmd, SCOPE_PORT, out);
-	sbuf_add(out, "local Port = {}\n---@param settings table names and values: all of them are set, or none\nfunction Port:set(settings) end\n"
-		      "---@return fun(): integer, wirerate.Stream\nfunction Port:streams() end\n\n---@class wirerate.Stream\n---@field id integer\n"
+	sbuf_add(out, "local Port = {}\n---@param settings table names and values: all of them are set, or none\nfunction "
+		"Port:set(settings) end\n"
+		      "---@return fun(): integer, wirerate.Stream\nfunction Port:streams() end\n\n---@class wirerate.Stream\n---@field id "
+			"integer\n"
 		      "---@field port wirerate.Port\n");
 	put_fields(cmd, SCOPE_STREAM, out);
-	sbuf_add(out, "local Stream = {}\n---@param settings table names and values: all of them are set, or none\nfunction Stream:set(settings) end\n\n"
+	sbuf_add(out, "local Stream = {}\n---@param settings table names and values: all of them are set, or none\nfunction "
+		"Stream:set(settings) end\n\n"
 		      "---@class wirerate.Handle\nlocal Handle = {}\nfunction Handle:stop() end\n\n---@class wirerate\n");
 	put_fields(cmd, SCOPE_GLOBAL, out);
 	for (unsigned i = 0; i < script_nfns; i++)
@@ -141,20 +145,29 @@ static void put_table(struct cmd *cmd, enum cmd_scope scope, const char *title, 
 }
 
 static const char intro[] =
-	"Scripts are run by `-f FILE.lua`, `script FILE args...` and `lua 'chunk'`. `local wr = require \"wirerate\"` gives the module; it is also the\n"
+	"Scripts are run by `-f FILE.lua`, `script FILE args...` and `lua 'chunk'`. `local wr = require \"wirerate\"` gives the module; "
+	"it is also the\n"
 	"global `wr`.\n\n"
-	"- Settings are properties: `wr.port[0].rate = \"10%\"`, `wr.port[0].stream[3][\"udp.dst\"] = \"1000..2000\"`. A number is in base units (frames per\n"
-	"  second, nanoseconds, bytes, bit/s, a share of 1); reading gives a number where there is one, a boolean for a switch, else the text that\n"
+	"- Settings are properties: `wr.port[0].rate = \"10%\"`, `wr.port[0].stream[3][\"udp.dst\"] = \"1000..2000\"`. A number is in "
+	"base units (frames per\n"
+	"  second, nanoseconds, bytes, bit/s, a share of 1); reading gives a number where there is one, a boolean for a switch, else the "
+	"text that\n"
 	"  `show` prints, so that `x = x` changes nothing. Whole numbers above 2^53 are text. nil is the default.\n"
 	"  `wr.port[0]:set{rate = 1e6, count = 100}` sets all of them or none.\n"
-	"- Commands are functions: words by position, `wr.start(0, \"for\", \"2s\")`, or arguments by name, `wr.start{ports = 0, duration = \"2s\"}`. A name\n"
-	"  that Lua reserves has an underscore behind it. They print nothing and give the document that `--json` would print (several: an array;\n"
+	"- Commands are functions: words by position, `wr.start(0, \"for\", \"2s\")`, or arguments by name, `wr.start{ports = 0, duration "
+	"= \"2s\"}`. A name\n"
+	"  that Lua reserves has an underscore behind it. They print nothing and give the document that `--json` would print (several: an "
+	"array;\n"
 	"  none: true) and the exit code. A document that is one object under one name is that object.\n"
-	"- In documents `ports`, `queues`, `streams`, `workers` are indexed by their numbers, from 0 on, where no number occurs twice; `null` is nil;\n"
+	"- In documents `ports`, `queues`, `streams`, `workers` are indexed by their numbers, from 0 on, where no number occurs twice; "
+	"`null` is nil;\n"
 	"  whole numbers above 2^53, like `wall_ns`, are text of digits, which arithmetic takes.\n"
-	"- A command that is refused raises an error: `tostring(e)` is its text with file and line; `e.text`, `e.code`, `e.command`, `e.col`, `e.where`.\n"
-	"- What takes time gives way: screen, prompt and other sessions go on. So does every loop after 20 ms; until then all that is set is one\n"
-	"  change of what is sent. A script ends when it has returned, its timers are stopped and their calls have returned; functions of on() alone\n"
+	"- A command that is refused raises an error: `tostring(e)` is its text with file and line; `e.text`, `e.code`, `e.command`, "
+	"`e.col`, `e.where`.\n"
+	"- What takes time gives way: screen, prompt and other sessions go on. So does every loop after 20 ms; until then all that is set "
+	"is one\n"
+	"  change of what is sent. A script ends when it has returned, its timers are stopped and their calls have returned; functions of "
+	"on() alone\n"
 	"  do not keep it alive. Then what still runs of it is cancelled; ports keep sending at the prompt and are stopped in batch.\n"
 	"- Exit codes: 2 an error, with a traceback; 1 a failed expect(); else the worst of the commands that it ran; exit(code) decides.\n";
 
@@ -165,7 +178,8 @@ void script_manual(struct cmd *cmd, struct sbuf *out)
 	sbuf_addf(out, "\n\n%s\n## The module\n\n", intro);
 	for (unsigned i = 0; i < script_nfns; i++) {
 		const struct script_fn *f = &script_fns[i];
-		sbuf_addf(out, "- `wr.%s%s%s%s` %s\n", f->name, f->args != NULL ? "(" : "", f->args != NULL ? f->args : "", f->args != NULL ? ")" : "",
+		sbuf_addf(out, "- `wr.%s%s%s%s` %s\n", f->name, f->args != NULL ? "(" : "", f->args != NULL ? f->args : "",
+			f->args != NULL ? ")" : "",
 			  f->help);
 	}
 	sbuf_add(out, "\n## Commands\n");
@@ -182,6 +196,7 @@ void script_manual(struct cmd *cmd, struct sbuf *out)
 	}
 	put_table(cmd, SCOPE_GLOBAL, "Settings of no port", "`wr.set.NAME`, `wr.NAME` where the module has nothing else of that name.", out);
 	put_table(cmd, SCOPE_PORT, "Settings of a port", "`wr.port[N].NAME`.", out);
-	put_table(cmd, SCOPE_STREAM, "Settings of a stream", "`wr.port[N].stream[S].NAME`; `wr.port[N].NAME` is that of stream 0, where the port has none.",
+	put_table(cmd, SCOPE_STREAM, "Settings of a stream", "`wr.port[N].stream[S].NAME`; `wr.port[N].NAME` is that of stream 0, where "
+		"the port has none.",
 		  out);
 }

@@ -110,11 +110,19 @@ static int os_exit(lua_State *L)
 	return exit_code(L);
 }
 
+/* What is printed waits for the turn's end: it counts as the script's memory does. */
+static void check_room(lua_State *L, const struct script *s)
+{
+	if (s->opts.max_bytes > 0 && s->out->len + s->note->len > s->opts.max_bytes)
+		luaL_error(L, "not enough memory for what is printed");
+}
+
 static int print(lua_State *L)
 {
 	struct script *s = script_of(L);
 	int n = lua_gettop(L);
 
+	check_room(L, s);
 	for (int i = 1; i <= n; i++) {
 		size_t len;
 		const char *text = script_text(L, i, &len);
@@ -134,6 +142,7 @@ static int raw_write(lua_State *L)
 	struct sbuf *to = lua_toboolean(L, 1) ? s->note : s->out;
 	int n = lua_gettop(L);
 
+	check_room(L, s);
 	for (int i = 2; i <= n; i++) {
 		size_t len;
 		const char *text = luaL_checklstring(L, i, &len);

@@ -126,10 +126,11 @@ void props_open(lua_State *L, struct script *s);
 bool props_target(lua_State *L, int idx, struct sbuf *out);
 int props_global_get(lua_State *L); /* __index, __newindex of the module */
 int props_global_set(lua_State *L);
+
+/* args.c */
 /* A Lua value as the text of a value of the type (NULL: none known). false with *e. */
 bool props_value_text(lua_State *L, int idx, const struct vspec *v, struct sbuf *out, struct err *e);
-
-/* args.c: arguments of a function as a line. 0 or -errno with *e. */
+/* Arguments of a function as a line. 0 or -errno with *e. */
 int args_line(lua_State *L, struct cmd *cmd, const struct verb *v, int first, int n, struct sbuf *line, struct err *e);
 /* "max-loss" -> "max_loss"; true when it is a reserved word, which gets an underscore behind it. */
 void args_key(const char *name, struct sbuf *out);

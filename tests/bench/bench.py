@@ -3,7 +3,7 @@
 """Speed: bench.py BUILD [--runs N] [--only PART] [--json [FILE]] [--cpu N] [--no-huge] [--isa NAME]
 
 Runs BUILD/tests/bench/bench (hot path against bare loops, in one process), dpdk-testpmd (txonly, rxonly) and BUILD/app/wirerate in a
-terminal with and without its full screen (screen.py) in turn on one CPU, N times, and prints the medians over the processes. A
+terminal with and without its full screen (screen.py) and with a script (lua.py) in turn on one CPU, N times, and prints the medians over the processes. A
 target that is missed is named; it does not fail. Exit code 3: something could not run. As root, hugepages are switched on for
 the time of the measurement.
 """
@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 
+import lua
 import screen
 from proc import CannotRun, run_ns, workers
 
@@ -202,12 +203,14 @@ def measure(args, huge):
     for i in range(args.runs):
         progress(f"run {i + 1} of {args.runs}")
         run = {}
-        if args.only != "screen":
+        if args.only in (None, "path"):
             run["testpmd txonly"] = Testpmd(args, huge, "txonly").mpps()
             run["bench"] = bench(args, huge)
             run["testpmd rxonly"] = Testpmd(args, huge, "rxonly").mpps()
-        if args.only != "path":
+        if args.only in (None, "screen"):
             run["screen"] = screen.measure(args.program, args.cpu)
+        if args.only in (None, "lua"):
+            run["lua"] = lua.measure(args.program, args.cpu)
         runs.append(run)
     progress("")
     return runs
@@ -218,6 +221,8 @@ def evaluate(runs):
     rows = evaluate_path(runs) if "bench" in runs[0] else []
     if runs[0].get("screen"):
         rows += screen.evaluate([r["screen"] for r in runs], runs[0]["bench"]["hz"] if "bench" in runs[0] else None)
+    if runs[0].get("lua"):
+        rows += lua.evaluate([r["lua"] for r in runs])
     return rows
 
 
@@ -273,7 +278,8 @@ def print_table(doc):
         print(f"{r['variant']:<24}{cycles:>13}{mpps:>9}  {value:<22}{of:<16}{target:<16}{r.get('engine', '')}".rstrip())
     print()
     missed = [r for r in doc["results"] if not r.get("ok", True)]
-    wanted = ([] if doc["only"] == "screen" else list(TARGETS)) + ([] if doc["only"] == "path" else list(screen.targets()))
+    parts = {"path": TARGETS, "screen": screen.targets(), "lua": lua.targets()}
+    wanted = [name for part, targets in parts.items() if doc["only"] in (None, part) for name in targets]
     absent = [name for name in wanted if all(r["variant"] != name for r in doc["results"])]
     for name in absent:
         print(f"not measured: {name}")
@@ -290,7 +296,7 @@ def arguments():
     p.add_argument("--runs", type=int, default=7, help="processes of each (default 7, at least 5)")
     p.add_argument("--cpu", type=int, default=cpus[-1], help="CPU to measure on (default: the last one)")
     p.add_argument("--json", nargs="?", const="-", metavar="FILE", help="one JSON document to FILE, or instead of the table to stdout")
-    p.add_argument("--only", choices=("path", "screen"), help="the hot path and testpmd alone, or what the screen costs alone")
+    p.add_argument("--only", choices=("path", "screen", "lua"), help="the hot path and testpmd alone, what the screen costs, or scripts")
     p.add_argument("--isa", help="at most this instruction set: scalar, ssse3, avx2, avx512 or neon (default: the CPU's best)")
     p.add_argument("--no-huge", action="store_true", help="measure without hugepages")
     args = p.parse_args()

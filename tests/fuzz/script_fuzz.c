@@ -61,15 +61,21 @@ static void cancel(struct cmd_run *r)
 }
 
 static const char *const whats[] = {"stats", "rates", NULL};
-static const struct arg_spec start_args[] = {{ARG_TARGETS, "ports"}, {ARG_WORD, "for", ARG_OPT}, {ARG_VALUE, "DURATION", ARG_OPT, {&vt_duration}},
+static const struct arg_spec start_args[] = {{ARG_TARGETS, "ports"}, {ARG_WORD, "for", ARG_OPT}, {ARG_VALUE, "DURATION", ARG_OPT,
+	{&vt_duration}},
 					     {ARG_WORD, "fast", ARG_OPT}, {ARG_END}};
-static const struct arg_spec show_args[] = {{ARG_CHOICE, "what", ARG_OPT, {.choices = whats}}, {ARG_TARGETS, "ports", ARG_OPT | ARG_AFTER}, {ARG_END}};
+static const struct arg_spec show_args[] = {{ARG_CHOICE, "what", ARG_OPT, {.choices = whats}}, {ARG_TARGETS, "ports",
+	ARG_OPT | ARG_AFTER}, {ARG_END}};
 static const struct arg_spec file_args[] = {{ARG_FILE, "FILE"}, {ARG_REST, "rest", ARG_OPT}, {ARG_END}};
-static const struct arg_spec trial_args[] = {{ARG_TARGETS, "ports"}, {ARG_WORD, "rate"}, {ARG_VALUE, "RATE", 0, {&vt_rate}}, {ARG_WORD, "max-loss", ARG_OPT},
+static const struct arg_spec trial_args[] = {{ARG_TARGETS, "ports"}, {ARG_WORD, "rate"}, {ARG_VALUE, "RATE", 0, {&vt_rate}}, {ARG_WORD,
+	"max-loss", ARG_OPT},
 					     {ARG_VALUE, "SHARE", ARG_OPT, {&vt_share}}, {ARG_END}};
-static const struct verb verb_start = {"start", NULL, start_args, "Start.", 0, run_any}, verb_show = {"show", NULL, show_args, "Show.", 0, run_any},
-			 verb_page = {"show page", NULL, file_args, "Page.", 0, run_any}, verb_wait = {"wait", NULL, start_args, "Wait.", 0, run_wait, poll_wait, cancel},
-			 verb_trial = {"trial", NULL, trial_args, "Trial.", 0, run_wait, poll_wait, cancel}, verb_quit = {"quit", NULL, NULL, "Quit.", 0, run_any};
+static const struct verb verb_start = {"start", NULL, start_args, "Start.", 0, run_any}, verb_show = {"show", NULL, show_args, "Show.", 0,
+	run_any},
+			 verb_page = {"show page", NULL, file_args, "Page.", 0, run_any}, verb_wait = {"wait", NULL, start_args, "Wait.",
+				0, run_wait, poll_wait, cancel},
+			 verb_trial = {"trial", NULL, trial_args, "Trial.", 0, run_wait, poll_wait, cancel}, verb_quit = {"quit", NULL,
+				NULL, "Quit.", 0, run_any};
 static const struct verb *const verbs[] = {&verb_set, &verb_help, &verb_start, &verb_show, &verb_page, &verb_wait, &verb_trial, &verb_quit};
 
 static unsigned two(void *arg)
@@ -102,21 +108,34 @@ static json_t *snapshot(void *host, const char *parts, struct err *e)
 
 /* What is called or written. */
 static const char *const what[] = {
-	"wr.start", "wr.show", "wr.show_page", "wr.wait", "wr.trial", "wr.set", "wr.help", "wr.quit", "wr.verb.show", "wr.show.page", "wr.cmd", "wr.stats", "wr.rates",
-	"wr.queues", "wr.ports", "wr.sleep", "wr.every", "wr.on", "wr.now", "wr.expect", "wr.exit", "wr.each", "wr.json.encode", "wr.json.decode", "wr.csv.line",
-	"wr.fmt.si", "wr.fmt.duration", "wr.fmt.digits", "print", "load", "loadstring", "require", "setmetatable", "getmetatable", "string.rep", "string.find",
-	"string.gsub", "string.gmatch", "string.match", "coroutine.wrap", "coroutine.resume", "pcall", "xpcall", "tostring", "wr.port[0].set", "wr.port[1].streams",
-	"wr.port[0].start", "wr.port[0]", "wr.port[0].stream[1]", "wr.port.all", "wr.port", "wr", "wr.set", "wr.port[0].stream", "wr.port[1].stream.all", "select",
+	"wr.start", "wr.show", "wr.show_page", "wr.wait", "wr.trial", "wr.set", "wr.help", "wr.quit", "wr.verb.show", "wr.show.page",
+	"wr.cmd", "wr.stats", "wr.rates",
+	"wr.queues", "wr.ports", "wr.sleep", "wr.every", "wr.on", "wr.now", "wr.expect", "wr.exit", "wr.each", "wr.json.encode",
+	"wr.json.decode", "wr.csv.line",
+	"wr.fmt.si", "wr.fmt.duration", "wr.fmt.digits", "print", "load", "loadstring", "require", "setmetatable", "getmetatable",
+	"string.rep", "string.find",
+	"string.gsub", "string.gmatch", "string.match", "coroutine.wrap", "coroutine.resume", "pcall", "xpcall", "tostring",
+	"wr.port[0].set", "wr.port[1].streams",
+	"wr.port[0].start", "wr.port[0]", "wr.port[0].stream[1]", "wr.port.all", "wr.port", "wr", "wr.set", "wr.port[0].stream",
+	"wr.port[1].stream.all", "select",
 	"unpack", "table.concat", "table.sort", "os.exit", "os.date", "math.random", "string.format", "wr.verb", "wr.json", "coroutine.create",
 };
-static const char *const keys[] = {"rate", "count", "share", "lag", "probe", "on", "size", "kind", "udp.dst", "text", "pages", "ports", "duration", "for_", "what", "DURATION",
-				   "max_loss", "share", "fast", "port", "stream", "id", "number", "set", "all", "", "dport", "speed of it", "value", "setting", "x.y", "a b"};
-static const char *const words[] = {"0", "1", "all", "0/1", "0-1", "for", "2s", "100ms", "10%", "1Mpps", "max", "stats", "rates", "default", "rate", "a b", "{", "'", "%", "[", "64", "on",
-				    "link", "none", "1Mpps..2Mpps over 1s", "every 5", "[1,{\"a\":null}]", "\\27LJ", "\\0", "\\255", "return 1", "(.-)*", "%b()", "set 0 rate 5%", "start 0"};
-static const char *const number_texts[] = {"0", "1", "2", "-1", "0.5", "1e6", "1e300", "-1e300", "1/0", "0/0", "2^53", "2^63", "2^64", "4294967296", "1e-9", "1023", "1024", "64", "5LL"};
-static const char *const others[] = {"nil", "true", "false", "print", "function() end", "function(...) return ... end", "wr", "wr.port", "wr.port[0]", "wr.port[1].stream[0]", "wr.port.all",
-				     "wr.json.null", "wr.json.empty_array", "wr.stats()", "wr.stats().ports", "coroutine.create(function() wr.wait(0) coroutine.yield(1) end)",
-				     "setmetatable({}, {__index = function() return 1 end, __tostring = function() return 1 end})", "function() wr.wait(0) end", "function() wr.exit(1) end"};
+static const char *const keys[] = {"rate", "count", "share", "lag", "probe", "on", "size", "kind", "udp.dst", "text", "pages", "ports",
+	"duration", "for_", "what", "DURATION",
+				   "max_loss", "share", "fast", "port", "stream", "id", "number", "set", "all", "", "dport",
+					"speed of it", "value", "setting", "x.y", "a b"};
+static const char *const words[] = {"0", "1", "all", "0/1", "0-1", "for", "2s", "100ms", "10%", "1Mpps", "max", "stats", "rates",
+	"default", "rate", "a b", "{", "'", "%", "[", "64", "on",
+				    "link", "none", "1Mpps..2Mpps over 1s", "every 5", "[1,{\"a\":null}]", "\\27LJ", "\\0", "\\255",
+					"return 1", "(.-)*", "%b()", "set 0 rate 5%", "start 0"};
+static const char *const number_texts[] = {"0", "1", "2", "-1", "0.5", "1e6", "1e300", "-1e300", "1/0", "0/0", "2^53", "2^63", "2^64",
+	"4294967296", "1e-9", "1023", "1024", "64", "5LL"};
+static const char *const others[] = {"nil", "true", "false", "print", "function() end", "function(...) return ... end", "wr", "wr.port",
+	"wr.port[0]", "wr.port[1].stream[0]", "wr.port.all",
+				     "wr.json.null", "wr.json.empty_array", "wr.stats()", "wr.stats().ports",
+					"coroutine.create(function() wr.wait(0) coroutine.yield(1) end)",
+				     "setmetatable({}, {__index = function() return 1 end, __tostring = function() return 1 end})",
+					"function() wr.wait(0) end", "function() wr.exit(1) end"};
 
 #define PICK(in, list) (list)[byte(in) % ARRAY_SIZE(list)]
 

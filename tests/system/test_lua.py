@@ -40,7 +40,8 @@ def lua_key(name):
 
 
 def test_every_setting_reads_and_writes_back(tmp_path, tables):
-    names = {scope: [s["name"] for s in tables["settings"] if s["scope"] == scope and "later" not in s["flags"]] for scope in ("global", "port", "stream")}
+    now = [s for s in tables["settings"] if "later" not in s["flags"]]
+    names = {scope: [s["name"] for s in now if s["scope"] == scope] for scope in ("global", "port", "stream")}
     assert min(map(len, names.values())) > 5
     r = lua(tmp_path, f"""
         local n = 0
@@ -277,4 +278,5 @@ def test_annotations_and_manual(tmp_path, tables):
     (tmp_path / "meta.lua").write_text(meta)
     r = lua(tmp_path, "assert(loadfile('meta.lua')) for k in pairs(wr) do print(k) end")
     named = set(re.findall(r"function wr\.(\w+)\(", meta)) | set(re.findall(r"^---@field (\w+) ", meta, re.M)) | {"verb", "show", "stream"}
+    named |= {lua_key(v["name"]) for v in tables["commands"] if "later" in v["flags"]}
     assert {k for k in r.stdout.split() if k not in named} == set()

@@ -15,7 +15,8 @@ static json_t *snapshot(void *host, const char *parts, struct err *e)
 		err_set(e, EINVAL, "there is no part none");
 		return NULL;
 	}
-	return json_pack("{s:[{s:i, s:I, s:[{s:i}, {s:i}]}], s:I, s:n}", "ports", "port", 1, "packets", (json_int_t)9007199254740993, "queues", "queue", 0,
+	return json_pack("{s:[{s:i, s:I, s:[{s:i}, {s:i}]}], s:I, s:n}", "ports", "port", 1, "packets", (json_int_t)9007199254740993,
+		"queues", "queue", 0,
 			 "queue", 2, "wall_ns", (json_int_t)1700000000000000001, "none");
 }
 
@@ -93,10 +94,12 @@ static void values(void **state)
 	/* what a double does not hold is text, and goes back unchanged */
 	prints("local p = wr.port[1] p.count = '18446744073709551615' p.count = p.count print(p.count)", "18446744073709551615\n");
 	prints("wr.port[1].count = nil print(wr.port[1].count)", "0\n");
-	prints("local s = wr.port[0].stream[2] s['udp.dst'] = 5000 s.size = 128 print(s['udp.dst'], s.size, s.proto, s)", "5000\t128\tudp\t0/2\n");
+	prints("local s = wr.port[0].stream[2] s['udp.dst'] = 5000 s.size = 128 print(s['udp.dst'], s.size, s.proto, s)",
+		"5000\t128\tudp\t0/2\n");
 	prints("wr.port[0].stream[2].dport = 7 print(wr.port[0].stream[2]['udp.dst'])", "7\n");
 	prints("wr.port[0].stream.all.size = 200 print(wr.port[0].stream[1].size)", "200\n");
-	prints("wr.ports_per_page = 2 print(wr.ports_per_page, wr.set.ports_per_page) wr.set.ports_per_page = 3 print(wr.ports_per_page)", "2\t2\n3\n");
+	prints("wr.ports_per_page = 2 print(wr.ports_per_page, wr.set.ports_per_page) wr.set.ports_per_page = 3 print(wr.ports_per_page)",
+		"2\t2\n3\n");
 	prints("wr.port[0]['ipv4[3].ttl'] = 9 print(#wr.ports(), wr.version)", "2\t9.9\n");
 	prints("print(wr.port[0] == wr.port[0], wr.port[0] == wr.port[1], wr.port[0].stream[1].port == wr.port[0])", "true\tfalse\ttrue\n");
 }
@@ -143,7 +146,8 @@ static void refusals(void **state)
 	fails("error({})", "table: ");
 	fails("error()", "nil");
 	assert_non_null(strstr(sbuf_str(&note), "stack traceback"));
-	prints("local ok, e = pcall(function() wr.port[0].rate = 'abc' end) print(ok, e.code, e.col, e.command, e.where, e:find('rate') ~= nil, #(e .. '') > 9)",
+	prints("local ok, e = pcall(function() wr.port[0].rate = 'abc' end) print(ok, e.code, e.col, e.command, e.where, e:find('rate') "
+		"~= nil, #(e .. '') > 9)",
 	       "false\tEINVAL\t11\tset 0 rate abc\tt.lua:1\ttrue\ttrue\n");
 	busy_port = 0;
 	prints("print(select(2, pcall(function() wr.port[0].mtu = 99 end)).code)", "EBUSY\n");
@@ -152,7 +156,8 @@ static void refusals(void **state)
 static void all_or_none(void **state)
 {
 	(void)state;
-	prints("wr.port[0]:set{rate = 1000, count = 5, ['udp.src'] = 3} local p = wr.port[0] print(p.rate, p.count, p['udp.src'])", "1000\t5\t3\n");
+	prints("wr.port[0]:set{rate = 1000, count = 5, ['udp.src'] = 3} local p = wr.port[0] print(p.rate, p.count, p['udp.src'])",
+		"1000\t5\t3\n");
 	fails("wr.port[0]{rate = 2000, count = 6, burst = 9999}", "burst: \"9999\" is too large");
 	prints("local p = wr.port[0] print(p.rate, p.count, p.burst)", "1000\t5\t32\n");
 	fails("wr.port[0]{['udp.dst'] = 5, size = 1}", "size");
@@ -166,7 +171,7 @@ static void all_or_none(void **state)
 static void calls(void **state)
 {
 	(void)state;
-	prints("print(wr.start(0, 'for', '2s'))", "true\t0\n");
+	prints("local doc, code = wr.start(0, 'for', '2s') print(doc, code)", "true\t0\n");
 	assert_string_equal(last_text, "for 2000000000");
 	prints("wr.start{ports = {0, 1}, duration = 5e6}", "");
 	assert_string_equal(last_text, "for 5000000");
@@ -230,7 +235,8 @@ static void events(void **state)
 
 	(void)state;
 	sbuf_reset(&out);
-	assert_int_equal(script_start(sc, "local h = wr.on('link', function(ev) print(ev.event, ev.port, ev.text, ev.more) wr.sleep(0) print('then') end)"
+	assert_int_equal(script_start(sc, "local h = wr.on('link', function(ev) print(ev.event, ev.port, ev.text, ev.more) wr.sleep(0) "
+		"print('then') end)"
 					  "wr.on('end', function() h:stop() end) wr.wait(0) wr.sleep('20ms')",
 				      "@t.lua", NULL, 0, &out, &note, &e), 0);
 	assert_int_equal(script_poll(sc, &e), VERB_PENDING);
@@ -297,7 +303,8 @@ static void documents(void **state)
 	prints("for k, v in wr.each({[0] = 'a', [5] = 'c', [2] = 'b', x = 1}) do print(k, v) end", "0\ta\n2\tb\n5\tc\n");
 	prints("local j = require 'cjson' print(j.encode({1, 2, {a = j.null}}), j.encode({}), j.encode(j.empty_array), j.encode('\"'))",
 	       "[1,2,{\"a\":null}]\t{}\t[]\t\"\\\"\"\n");
-	prints("local j = wr.json local v = j.decode('[1, 2.5, null, {\"ports\": [{\"port\": 4}]}, []]') print(v[1], v[2], v[3] == j.null, v[4].ports[1].port,"
+	prints("local j = wr.json local v = j.decode('[1, 2.5, null, {\"ports\": [{\"port\": 4}]}, []]') print(v[1], v[2], v[3] == "
+		"j.null, v[4].ports[1].port,"
 	       "j.encode(v))", "1\t2.5\ttrue\t4\t[1,2.5,null,{\"ports\":[{\"port\":4}]},[]]\n");
 	prints("print(wr.json.encode({1, 2, nil, 4}), wr.json.encode({[3] = 1}))", "[1,2,null,4]\t[null,null,1]\n");
 	fails("wr.json.encode({[1000] = 1})", "too sparse");
@@ -327,15 +334,18 @@ static const char *const escapes[] = {
 	"return load(function() return '\\27LJ' end) ~= nil",
 	"local n = 0 return load(function() n = n + 1 return n == 1 and '' or n == 2 and '\\27LJ' or nil end) == false",
 	"return setmetatable({}, {__gc = function() end}) ~= nil", "return coroutine.running == nil",
-	"return tostring(print):find('0x0') ~= nil", "string.rep = nil return ('x'):rep(1e12)", "return ('x'):rep(1e10)", "return ('x'):rep(2^60)",
-	"local s = 'x' while true do s = s .. s end", "local t = {} while true do t[#t + 1] = {} end", "return table.concat(setmetatable({}, {}), ('x'):rep(1e9))",
+	"return tostring(print):find('0x0') ~= nil", "string.rep = nil return ('x'):rep(1e12)", "return ('x'):rep(1e10)",
+	"return ('x'):rep(2^60)",
+	"local s = 'x' while true do s = s .. s end", "local t = {} while true do t[#t + 1] = {} end",
+	"return table.concat(setmetatable({}, {}), ('x'):rep(1e9))",
 	"local t = {} for i = 1, 1e9 do t[i] = i end", "return (('x'):rep(1e6):gsub('x', ('y'):rep(1e6)))",
 	"return ('a'):rep(1e5):find(('.-'):rep(9) .. 'b')", "return ('a'):rep(30000):match('.-.-.-b')", "return ('a'):rep(1e6):gmatch('.-b')",
 	"while true do end", "while true do pcall(function() while true do end end) end", "repeat until false",
 	"table.sort({3, 2, 1}, function() while true do end end)",
 	"table.sort({3, 2, 1}, function() while true do pcall(function() while true do end end) end end)",
 	"string.gsub('a', 'a', function() while true do pcall(string.rep) end end)",
-	"local co = coroutine.wrap(function() while true do end end) co()", "local function f() return f() end f()", "local function f() f() end f()",
+	"local co = coroutine.wrap(function() while true do end end) co()", "local function f() return f() end f()",
+	"local function f() f() end f()",
 	"local co co = coroutine.wrap(function() return pcall(co) end) while true do pcall(co) end",
 	"wr.every('1ms', function() while true do end end)", "xpcall(function() while true do end end, function() while true do end end)",
 	"for i = 1, 1e9 do print(('x'):rep(1e4)) end", "local t = setmetatable({}, {__index = function(t, k) return t[k] end}) return t.x",
@@ -366,7 +376,7 @@ static void sandbox(void **state)
 	open_state(&opts);
 	prints("print((('a-b'):gsub('%-', '+')), require('cjson') == wr.json, load('return 1 + 1')(), ('x'):rep(3), ('a.b'):match('^(%w)%.'))",
 	       "a+b\ttrue\t2\txxx\ta\n");
-	prints("print(wr.port[0].rate, wr.start(0), os.time() > 0, type(wr.stats().ports))", "100%\ttrue\ttrue\ttable\n");
+	prints("print(wr.port[0].rate, (wr.start(0)), os.time() > 0, type(wr.stats().ports))", "100%\ttrue\ttrue\ttable\n");
 	fails("while true do end", "0.1 s");
 	prints("print('again')", "again\n");
 }
