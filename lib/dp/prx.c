@@ -32,6 +32,7 @@ static void count_near(struct prx *x, uint64_t target, uint64_t gap, uint64_t ti
 {
 	uint64_t off = gap > target ? gap - target : target - gap;
 
+#pragma GCC unroll 4
 	for (unsigned i = 0; i < PRX_NEARS; i++) {
 		uint64_t most = (uint64_t)PRX_NEAR_NS << i;
 		cell_add(&x->port.near[i], (off <= most ? times : 0) + (target <= most ? others : 0));
@@ -263,29 +264,34 @@ static inline bool load_batch(const struct prx *x, const struct dp_burst *all, s
 static __rte_noinline void take_off(struct prx *x, struct prx_batch *b, unsigned i)
 {
 	b->taken_off |= 1ull << i;
-	b->dues -= b->due[i];
-	b->transits -= b->transit[i];
+	b->delays -= b->due[i] - b->transit[i];
 	cell_add(&x->port.foreign, 1);
 	cell_add(&x->port.probes, (uint64_t)-1);
 }
 
-/* Numbers, jitter and delay variation of the batch. */
-static inline void count_flows(struct prx *x, struct prx_batch *b, unsigned n, uint64_t now)
+/* Numbers, jitter and delay variation of the batch. Returns the sum of transits. */
+static inline uint64_t count_flows(struct prx *x, struct prx_batch *b, unsigned n, uint64_t now)
 {
+	uint64_t transits = 0;
+
+#pragma GCC unroll 8
 	for (unsigned i = 0; i < n; i++)
 		rte_prefetch0(&x->flow[b->flow[i]]);
 	for (unsigned i = 0; i < n; i++) {
 		struct prx_flow *f = &x->flow[b->flow[i]];
 		bool first = f->last_tsc == 0;
-		if (unlikely(!count_number(x, b->flow[i], b->seq[i], now)))
+		if (unlikely(!count_number(x, b->flow[i], b->seq[i], now))) {
 			take_off(x, b, i);
-		else
-			count_transit(f, b->transit[i], now, first);
+			continue;
+		}
+		count_transit(f, b->transit[i], now, first);
+		transits += b->transit[i];
 	}
+	return transits;
 }
 
 /* n probes of one flow, as they were sent. */
-static inline void count_in_order(struct prx *x, uint32_t flow, const struct prx_batch *b, unsigned n, const struct prx_one *c)
+static inline void count_in_order(struct prx *x, uint32_t flow, unsigned n, const struct prx_range *r, uint64_t last_transit, uint64_t now)
 {
 	struct prx_flow *f = &x->flow[flow];
 	uint64_t next = f->next;
@@ -298,25 +304,23 @@ static inline void count_in_order(struct prx *x, uint32_t flow, const struct prx
 	}
 	if (here < n)
 		prx_begin_block(x, flow, next + n, UINT64_MAX >> (64 - (n - here)));
-	set_jitter(f, c->jitter);
-	f->last_transit = b->transit[n - 1];
-	if (~b->transit_min > f->transit_min)
-		cell_set(&f->transit_min, ~b->transit_min);
-	if (b->transit_max > f->transit_max)
-		cell_set(&f->transit_max, b->transit_max);
-	cell_set(&f->last_tsc, c->now);
+	set_jitter(f, r->jitter);
+	f->last_transit = last_transit;
+	if (~r->min > f->transit_min)
+		cell_set(&f->transit_min, ~r->min);
+	if (r->max > f->transit_max)
+		cell_set(&f->transit_max, r->max);
+	cell_set(&f->last_tsc, now);
 	__atomic_store_n(&f->received, f->received + n, __ATOMIC_RELEASE);
 }
 
-/* Times of a batch, all but those that were taken off. */
-static inline void add_times(const struct prx *x, struct hist *h, const uint64_t *cycles, unsigned n, uint64_t min, uint64_t max, uint64_t sum,
-			     uint64_t taken_off)
+/* Times of a batch, all but those that were taken off; same: all are. */
+static inline void add_times(const struct prx *x, struct hist *h, const uint64_t *cycles, unsigned n, bool same, uint64_t taken_off)
 {
-	uint32_t first = hist_slot(PRX_PORT_BITS, prx_ns(x->ns_mult, min)), slot[PRX_BATCH];
+	uint32_t slot[PRX_BATCH];
 
-	hist_add_sum(h, prx_ns(x->ns_mult, sum));
-	if (min == max || first == hist_slot(PRX_PORT_BITS, prx_ns(x->ns_mult, max))) {
-		cell_add(&h->slot[first], n - (unsigned)__builtin_popcountll(taken_off));
+	if (same) {
+		cell_add(&h->slot[hist_slot(PRX_PORT_BITS, prx_ns(x->ns_mult, cycles[0]))], n - (unsigned)__builtin_popcountll(taken_off));
 		return;
 	}
 	x->ops->slots(slot, cycles, n, x->ns);
@@ -331,11 +335,28 @@ static inline void add_times(const struct prx *x, struct hist *h, const uint64_t
 			cell_add(&h->slot[slot[i]], 1);
 }
 
-static inline void add_batch(struct prx *x, const struct prx_batch *b, unsigned n)
+/* transits: sum of those that were not taken off. */
+static inline void add_batch(struct prx *x, const struct prx_batch *b, unsigned n, uint64_t transits)
 {
 	cell_add(&x->port.probes, n);
-	add_times(x, x->hist[PRX_ACTUAL], b->transit, n, b->transit_min, b->transit_max, b->transits, b->taken_off);
-	add_times(x, x->hist[PRX_INTENDED], b->due, n, b->due_min, b->due_max, b->dues, b->taken_off);
+	add_times(x, x->hist[PRX_ACTUAL], b->transit, n, b->one_transit, b->taken_off);
+	add_times(x, x->hist[PRX_INTENDED], b->due, n, b->one_due, b->taken_off);
+	hist_add_sum(x->hist[PRX_ACTUAL], prx_ns(x->ns_mult, transits));
+	hist_add_sum(x->hist[PRX_INTENDED], prx_ns(x->ns_mult, transits + b->delays));
+}
+
+static inline void transit_range(const struct prx_ops *ops, const struct prx_flow *f, const struct prx_batch *b, unsigned n, struct prx_range *r)
+{
+	uint64_t was = f->last_transit, transit = b->transit[0], off = transit > was ? transit - was : was - transit;
+	double jitter = prx_jitter(f);
+
+	if (!b->one_transit) {
+		*r = (struct prx_range){.was = was, .jitter = jitter};
+		ops->range(b, n, r);
+		return;
+	}
+	jitter = jitter * PRX_OLD_JITTER(n) + (double)(int64_t)off * prx_weight[PRX_BATCH - n];
+	*r = (struct prx_range){.sum = n * transit, .min = transit, .max = transit, .jitter = jitter};
 }
 
 /* Is the batch of one flow, with the numbers that are due? Then it is counted. */
@@ -350,12 +371,13 @@ static inline bool count_one(struct prx *x, struct prx_batch *b, unsigned n, uin
 	const struct prx_flow *f = &x->flow[flow];
 	if ((uint32_t)(hi >> 16) != (uint32_t)f->next || unlikely(f->next == 0 || f->last_tsc == 0))
 		return false;
-	struct prx_one c = {.now = now, .limit = x->limit, .hi = hi & PRX_ONE_HI, .lo = lo & PRX_ONE_LO, .was = f->last_transit,
-			    .jitter = prx_jitter(f)};
+	struct prx_one c = {.now = now, .limit = x->limit, .hi = hi & PRX_ONE_HI, .lo = lo & PRX_ONE_LO};
 	if (unlikely(!x->ops->one(b, n, &c)))
 		return false;
-	add_batch(x, b, n);
-	count_in_order(x, flow, b, n, &c);
+	struct prx_range r;
+	transit_range(x->ops, f, b, n, &r);
+	add_batch(x, b, n, r.sum);
+	count_in_order(x, flow, n, &r, b->transit[n - 1], now);
 	for (unsigned i = 0; unlikely(x->streams_have_hists) && i < n; i++)
 		count_stream(x, flow, prx_ns(x->ns_mult, b->transit[i]));
 	return true;
@@ -369,8 +391,8 @@ static inline bool count_many(struct prx *x, struct prx_batch *b, unsigned n, ui
 
 	if (unlikely(!x->ops->many(b, n, &c)))
 		return false;
-	count_flows(x, b, n, now);
-	add_batch(x, b, n);
+	uint64_t transits = count_flows(x, b, n, now);
+	add_batch(x, b, n, transits);
 	for (unsigned i = 0; unlikely(x->streams_have_hists) && i < n; i++)
 		if ((b->taken_off >> i & 1) == 0)
 			count_stream(x, b->flow[i], prx_ns(x->ns_mult, b->transit[i]));

@@ -18,6 +18,7 @@
 #define LEAST_OF(v) _mm512_reduce_min_epu64((__m512i)(v))
 #define MOST_OF(v) _mm512_reduce_max_epu64((__m512i)(v))
 #define SUM_OF(v) _mm512_reduce_add_epi64((__m512i)(v))
+#define BITS_OF(v) (uint64_t)_mm512_reduce_or_epi64((__m512i)(v))
 #define ALL_OF_IS_0(v) (_mm512_test_epi64_mask((__m512i)(v), (__m512i)(v)) == 0)
 
 /* By one multiplication: 65535 divides s - PROBE_SUM when s - PROBE_SUM times its inverse mod 2^64 is a quotient that can be; s is hi + lo with

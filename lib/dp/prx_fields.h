@@ -12,8 +12,8 @@ struct prx_batch {
 	/* what they say */
 	uint64_t transit[PRX_BATCH], due[PRX_BATCH]; /* cycles since it was sent, and since it was to be sent */
 	uint32_t flow[PRX_BATCH], seq[PRX_BATCH];
-	uint64_t transits, dues;      /* sums */
-	uint64_t transit_min, transit_max, due_min, due_max;
+	uint64_t delays;              /* sum of due - transit */
+	bool one_transit, one_due;    /* all are the same */
 	uint64_t taken_off;           /* bits of those that are not counted */
 } WR_ALIGNED(CACHE_LINE);
 
@@ -21,8 +21,6 @@ struct prx_batch {
 struct prx_one {
 	uint64_t now, limit;     /* cycles; times from limit on are out of the histograms' range, or below 0 */
 	uint64_t hi, lo;         /* of the first probe, as far as PRX_ONE_HI and PRX_ONE_LO */
-	uint64_t was;            /* transit of the probe before */
-	double jitter;           /* of the probe before, then of the last one: cycles */
 };
 #define PRX_ONE_HI 0x0000ffffffffffe0ull
 #define PRX_ONE_LO 0xfff8000000000000ull
@@ -33,11 +31,19 @@ struct prx_common {
 	uint32_t port, base, nstreams, nqueues, queue_bits;
 };
 
+/* What transits of several probes come to. */
+struct prx_range {
+	uint64_t sum, min, max;
+	uint64_t was;            /* transit of the probe before */
+	double jitter;           /* of the probe before, then of the last one: cycles */
+};
+
 struct prx_ops {
 	/* false: there is one that is not a whole probe of that flow and number, or whose times are out of range. Not filled: flow, seq. */
-	bool (*one)(struct prx_batch *b, unsigned n, struct prx_one *c);
+	bool (*one)(struct prx_batch *b, unsigned n, const struct prx_one *c);
 	/* false: there is one that is not a whole probe of a known flow of that port, or whose times are out of range. */
 	bool (*many)(struct prx_batch *b, unsigned n, const struct prx_common *c);
+	void (*range)(const struct prx_batch *b, unsigned n, struct prx_range *r);
 	/* Slots of a port's histogram; ns: of a cycle. */
 	void (*slots)(uint32_t *slot, const uint64_t *cycles, unsigned n, double ns);
 };
@@ -47,3 +53,5 @@ const struct prx_ops *prx_ops_best(void);
 /* RFC 3550 6.4.1: what the difference of a probe is worth 63, 62, .. 0 probes later, then 0. */
 #define PRX_JITTER_SHARE (1.0 / 16)
 extern double prx_weight[PRX_BATCH + PRX_LANES];
+/* What the jitter before n probes is still worth. */
+#define PRX_OLD_JITTER(n) (prx_weight[PRX_BATCH - (n)] * (1 / PRX_JITTER_SHARE - 1))
