@@ -52,7 +52,7 @@ static void receive(struct prx *x, const uint8_t *bytes, unsigned len, unsigned 
 		else
 			assert_int_equal(rte_pktmbuf_chain(m, part), 0);
 	}
-	prx_rx(x, NULL, &m, 1, 1500000);
+	prx_burst(x, &m, 1, 1500000);
 	rte_pktmbuf_free(m);
 }
 
