@@ -397,12 +397,21 @@ static inline bool same_flow(const uint8_t *a, const uint8_t *b)
 	return ((p ^ q) & rte_cpu_to_be_32(0xffe00000)) == 0 && ((r ^ s) & rte_cpu_to_be_32(0xfff80000)) == 0;
 }
 
+/* Of a batch whose probes are whole: nothing else of their frames is damaged. */
+static __rte_noinline bool sums_right(const struct prx *x, struct rte_mbuf *const *m, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (m[i]->nb_segs != 1 || !prx_surely_whole(rte_pktmbuf_mtod(m[i], const uint8_t *), m[i]->data_len, x->place[0]))
+			return false;
+	return true;
+}
+
 /* The same as look() does, for n <= PRX_BATCH frames that all hold a probe at the place where the last one was. false: nothing was done. */
 static inline bool count_batch(struct prx *x, const struct dp_burst *all, struct rte_mbuf *const *m, unsigned n, uint64_t now)
 {
 	struct prx_batch b;
 
-	if (unlikely(!load_batch(x, all, m, n, &b)))
+	if (unlikely(!load_batch(x, all, m, n, &b) || (x->verify && !sums_right(x, m, n))))
 		return false;
 	b.taken_off = 0;
 	return (same_flow(b.at[0], b.at[n - 1]) && same_flow(b.at[0], b.at[n / 2]) && count_one(x, &b, n, now)) || count_many(x, &b, n, now);
@@ -423,7 +432,7 @@ void prx_rx(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, un
 {
 	struct prx *x = state;
 	const struct dp_clock *clock = __atomic_load_n(&x->clock, __ATOMIC_ACQUIRE);
-	bool plain = !x->verify && clock == NULL && __atomic_load_n(&x->extra, __ATOMIC_RELAXED) == NULL;
+	bool plain = clock == NULL && __atomic_load_n(&x->extra, __ATOMIC_RELAXED) == NULL;
 
 	for (unsigned i = 0, k; i < n; i += k) {
 		k = n - i < PRX_BATCH ? n - i : PRX_BATCH;
