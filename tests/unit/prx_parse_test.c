@@ -229,7 +229,8 @@ static void test_sizes(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks), cmocka_unit_test(test_values), cmocka_unit_test(test_sctp), cmocka_unit_test(test_others),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks), cmocka_unit_test(test_values), cmocka_unit_test(test_sctp),
+					   cmocka_unit_test(test_others),
 					   cmocka_unit_test(test_sizes)};
 	int rc = eal_or_skip(argv[argc - 1]);
 
