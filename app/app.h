@@ -18,6 +18,16 @@ struct tester {
 };
 void tester_init(struct tester *);
 
+/* Whose commands are run while it is there: a client of the socket. Lua that it sends runs in a state of its own, *script, which is made when it is
+ * first wanted. */
+struct app_guest {
+	struct cmd *cmd; /* the commands of that state */
+	bool sandbox;
+	size_t max_bytes;
+	uint64_t max_ns;
+	struct script **script;
+};
+
 struct app {
 	struct ctl *ctl;
 	struct cmd *cmd;
@@ -37,6 +47,7 @@ struct app {
 	unsigned remote_nports;
 	json_t *(*snapshot)(void *host, const char *parts, struct err *e); /* NULL: control's own */
 	bool lua_jit; /* scripts may be compiled, and then not be interrupted in loops */
+	const struct app_guest *guest; /* NULL: nobody's, or those of who started the program */
 	bool quit;    /* `quit` was said; the loop is stopped too, and sessions run nothing more */
 };
 

@@ -92,6 +92,8 @@ static const struct opt opts[] = {
 	 "limits of remote clients, NAME=VALUE,...: clients=128 line=1M queue=256 rate=5000\n"
 	 "out=16M lua-time=60s lua-memory=64M"},
 	{0, "dump-commands", NULL, take_what, 0, ARGS_DUMP, "print the tables of settings and commands as JSON"},
+	{0, "dump-lua", NULL, take_what, 0, ARGS_LUA, "print annotations of the Lua module for LuaLS"},
+	{0, "dump-lua-manual", NULL, take_what, 0, ARGS_LUA_MANUAL, "print the manual of the Lua module (Markdown)"},
 	{0, "dump-schema", NULL, take_what, 0, ARGS_SCHEMA, "print the JSON Schema of all that is printed as JSON"},
 	{0, "man", NULL, take_what, 0, ARGS_MAN, "print the manual page (roff)"},
 	{'h', "help", NULL, take_what, 0, ARGS_HELP, "print this help"},

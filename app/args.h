@@ -4,7 +4,7 @@
 #include "base.h"
 #include "rpc/rpc.h"
 
-enum args_what { ARGS_RUN, ARGS_HELP, ARGS_VERSION, ARGS_DUMP, ARGS_SCHEMA, ARGS_MAN };
+enum args_what { ARGS_RUN, ARGS_HELP, ARGS_VERSION, ARGS_DUMP, ARGS_SCHEMA, ARGS_LUA, ARGS_LUA_MANUAL, ARGS_MAN };
 enum args_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* A command file (-f, read whole) or text (-e), in the order given. */

@@ -4,6 +4,9 @@
 #include "set/set.h"
 
 #include <errno.h>
+#include <string.h>
+
+#include "script.h"
 
 unsigned app_nports(const struct app *app)
 {
@@ -69,6 +72,33 @@ static const struct setting *host_row(void *arg, const char *name)
 	return set_row_named(name);
 }
 
+struct chunk_offer {
+	const char *text; /* the chunk */
+	int start;        /* of the name in it */
+	void (*offer)(void *to, const char *word, const char *help);
+	void *to;
+};
+
+static void offer_name(void *arg, const char *word, const char *help)
+{
+	struct chunk_offer *o = arg;
+	struct sbuf all = {0};
+
+	sbuf_addn(&all, o->text, (size_t)o->start);
+	sbuf_add(&all, word);
+	o->offer(o->to, all.s, help);
+	sbuf_free(&all);
+}
+
+static void host_complete(void *arg, const struct verb *v, const char *text, void (*offer)(void *to, const char *word, const char *help), void *to)
+{
+	const struct app *app = arg;
+	struct chunk_offer o = {.text = text, .offer = offer, .to = to};
+
+	if (strcmp(v->name, "lua") == 0 && app->cmd != NULL)
+		script_complete_line(app->cmd, text, (int)strlen(text), &o.start, offer_name, &o);
+}
+
 void app_host(struct app *app, struct cmd_host *host)
 {
 	*host = (struct cmd_host){
@@ -79,6 +109,7 @@ void app_host(struct app *app, struct cmd_host *host)
 		.may_set = host_may_set,
 		.changed = host_changed,
 		.row = host_row,
+		.complete = host_complete,
 	};
 	set_bind(app);
 }

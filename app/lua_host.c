@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "event.h"
+#include "out.h"
 #include "snapshot.h"
 
 /* The script of a session, as struct cmd_own keeps it. */
@@ -80,7 +81,26 @@ static void own_free(void *p)
 	free(own);
 }
 
-struct script *app_script(struct cmd_run *r, int *code, struct err *e)
+struct script *app_guest_script(struct app *app, struct err *e)
+{
+	const struct app_guest *g = app->guest;
+	struct script_host host;
+	struct script_opts opts;
+
+	if (*g->script != NULL)
+		return *g->script;
+	app_script_host(app, &host, &opts);
+	host.cmd = g->cmd;
+	opts.sandbox = g->sandbox;
+	opts.jit &= !g->sandbox;
+	opts.max_bytes = g->max_bytes;
+	opts.max_ns = g->max_ns;
+	opts.out_mode = OUT_TEXT;
+	*g->script = script_new(&host, &opts, e);
+	return *g->script;
+}
+
+struct script *app_script(struct cmd_run *r, bool file, int *code, struct err *e)
 {
 	struct script_host host;
 	struct script_opts opts;
@@ -88,6 +108,10 @@ struct script *app_script(struct cmd_run *r, int *code, struct err *e)
 	if (r->own == NULL) {
 		*code = err_set(e, ENOTSUP, "a script cannot begin another one: dofile(\"FILE\") and require \"NAME\" run files of Lua");
 		return NULL;
+	}
+	if (app_of(r)->guest != NULL && !file) {
+		*code = -ENOMEM;
+		return app_guest_script(app_of(r), e);
 	}
 	struct own_script *own = r->own->p;
 	if (own != NULL) {
@@ -97,6 +121,7 @@ struct script *app_script(struct cmd_run *r, int *code, struct err *e)
 	app_script_host(app_of(r), &host, &opts);
 	opts.batch = r->batch;
 	opts.out_mode = r->out_mode;
+	opts.own = r->own;
 	struct script *made = script_new(&host, &opts, e);
 	if (made == NULL) {
 		*code = -ENOMEM;
@@ -104,7 +129,8 @@ struct script *app_script(struct cmd_run *r, int *code, struct err *e)
 	}
 	own = xcalloc(1, sizeof(*own));
 	*own = (struct own_script){.script = made, .listener = app_script_listen(app_of(r), made)};
-	*r->own = (struct cmd_own){.p = own, .free = own_free};
+	r->own->p = own;
+	r->own->free = own_free;
 	*code = 0;
 	return made;
 }

@@ -18,6 +18,7 @@
 #include "log.h"
 #include "out.h"
 #include "report.h"
+#include "script.h"
 #include "schema.h"
 #include "serve.h"
 #include "sess.h"
@@ -135,7 +136,8 @@ static int print_about(enum args_what what)
 {
 	struct app app = {0};
 	struct sbuf out = {0};
-	struct cmd *cmd = what == ARGS_DUMP || what == ARGS_MAN ? open_tables(&app) : NULL;
+	bool tables = what == ARGS_DUMP || what == ARGS_MAN || what == ARGS_LUA || what == ARGS_LUA_MANUAL;
+	struct cmd *cmd = tables ? open_tables(&app) : NULL;
 
 	if (what == ARGS_HELP) {
 		args_help(&out);
@@ -143,6 +145,10 @@ static int print_about(enum args_what what)
 		sbuf_add(&out, "wirerate " WR_VERSION "\n");
 	} else if (what == ARGS_SCHEMA) {
 		sbuf_add(&out, schema_text);
+	} else if (what == ARGS_LUA) {
+		script_annotations(cmd, &out);
+	} else if (what == ARGS_LUA_MANUAL) {
+		script_manual(cmd, &out);
 	} else if (what == ARGS_DUMP) {
 		json_t *doc = cmd_dump(cmd);
 		out_write(OUT_JSON, doc, NULL, &out);
@@ -363,7 +369,7 @@ static void open_session(struct prog *p)
 {
 	const struct console_opts con = {.loop = p->app.loop, .color = p->args.color, .view = &p->app.view, .turn = turn, .arg = p};
 	const struct sess_opts opts = {.out_mode = p->args.stream ? OUT_JSON : p->args.out_mode,
-				       .batch = !p->interactive,
+				       .batch = !p->interactive, .person = p->interactive,
 				       .keep_going = p->args.keep_going};
 	static const int terminal[] = {SIGWINCH, SIGTSTP, SIGCONT};
 

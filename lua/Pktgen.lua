@@ -1,19 +1,19 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- Pktgen-DPDK's Lua API on wirerate: `require "Pktgen"` gives the tables `pktgen` and `dpdk` and the helpers printf, prints,
 -- serialize and sleep. Each function is a line of the command language, which has Pktgen's words.
-local host = require "pktgen.host"
-local text = require "pktgen.text"
-require "pktgen.lua53"
+local host = require "wirerate.pktgen.host"
+local text = require "wirerate.pktgen.text"
+require "wirerate.pktgen.lua53"
 
 local pktgen = host.pktgen
-require "pktgen.control"
-require "pktgen.session"
-require "pktgen.frame"
-require "pktgen.sequence"
-require "pktgen.range"
-require "pktgen.stats"
-require "pktgen.info"
-local dpdk = require "pktgen.dpdk"
+require "wirerate.pktgen.control"
+require "wirerate.pktgen.session"
+require "wirerate.pktgen.frame"
+require "wirerate.pktgen.sequence"
+require "wirerate.pktgen.range"
+require "wirerate.pktgen.stats"
+require "wirerate.pktgen.info"
+local dpdk = require "wirerate.pktgen.dpdk"
 
 local _G = _G
 rawset(_G, "pktgen", pktgen)

@@ -49,10 +49,34 @@ static int ended(struct cmd_run *r)
 	return VERB_DONE;
 }
 
+/* The message is read first, and then where it came from: the trace goes behind it, as many lines as there is room for. */
+static void move_trace(struct sbuf *note, size_t from, struct err *e)
+{
+	const char *trace = note->len > from ? strstr(note->s + from, "stack traceback:") : NULL;
+	size_t used = strlen(e->text), at = trace != NULL ? (size_t)(trace - note->s) : 0, n;
+
+	if (trace == NULL)
+		return;
+	for (const char *line = trace; *line != '\0'; line += n + (line[n] == '\n')) {
+		n = strcspn(line, "\n");
+		if (used + n + 2 > sizeof(e->text))
+			break;
+		e->text[used++] = '\n';
+		memcpy(e->text + used, line, n);
+		used += n;
+		e->text[used] = '\0';
+	}
+	note->len = at;
+	note->s[at] = '\0';
+}
+
 static int poll_script(struct cmd_run *r, struct err *e)
 {
+	size_t noted = r->note->len;
 	int rc = script_poll(state(r)->script, e);
 
+	if (rc < 0)
+		move_trace(r->note, noted, e);
 	return rc == VERB_DONE ? ended(r) : rc;
 }
 
@@ -63,8 +87,9 @@ static void cancel(struct cmd_run *r)
 
 static int run_lua(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
+	app_of(r)->oneshot = false; /* what it starts may run as long as it does */
 	int rc;
-	struct script *s = app_script(r, &rc, e);
+	struct script *s = app_script(r, false, &rc, e);
 
 	if (s != NULL)
 		rc = script_start(s, args[0].text, "=lua", NULL, 0, r->out, r->note, e);
@@ -89,7 +114,9 @@ static int run_script(struct cmd_run *r, const struct arg_val *args, struct err 
 	size_t size = 2 * strlen(r->line) + 64;
 	unsigned max = (unsigned)strlen(r->line) + 1, first;
 	int rc;
-	struct script *s = app_script(r, &rc, e);
+
+	app_of(r)->oneshot = false; /* as above */
+	struct script *s = app_script(r, true, &rc, e);
 
 	if (s == NULL)
 		return rc;

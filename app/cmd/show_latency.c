@@ -85,8 +85,8 @@ static void remark_stamps(unsigned id, const json_t *stamps, struct sbuf *out)
 		return;
 	sbuf_addf(out, "port %u: arrivals are timed %s", id, json_string_value(json_object_get(stamps, "text")));
 	if (number(stamps, "software") > 0)
-		sbuf_addf(out, "; %u frames by our clock (%u had no stamp, %u one that cannot be)", number(stamps, "software"), number(stamps, "unstamped"),
-			  number(stamps, "odd"));
+		sbuf_addf(out, "; %u frames by our clock (%u had no stamp, %u one that cannot be)", number(stamps, "software"),
+			  number(stamps, "unstamped"), number(stamps, "odd"));
 	sbuf_addc(out, '\n');
 }
 

@@ -115,8 +115,8 @@ void trial_print(struct cmd_run *r, const json_t *trial)
 	json_array_foreach(json_object_get(trial, "why"), i, why)
 		sbuf_addf(r->out, "%s: %s\n", json_string_value(json_array_get(json_object_get(trial, "reasons"), i)), json_string_value(why));
 	if (json_integer_value(json_object_get(trial, "inside")) > 0)
-		sbuf_addf(r->out, "about %" JSON_INTEGER_FORMAT " frames were still inside the device under test of our own wire when the wait for them "
-			  "was over (trial.drain-max)\n", json_integer_value(json_object_get(trial, "inside")));
+		sbuf_addf(r->out, "about %" JSON_INTEGER_FORMAT " frames were still inside the device under test of our own wire when the wait for "
+			  "them was over (trial.drain-max)\n", json_integer_value(json_object_get(trial, "inside")));
 	if (json_is_string(json_object_get(trial, "no_probes")))
 		sbuf_addf(r->out, "no probes: %s\n", json_string_value(json_object_get(trial, "no_probes")));
 	if (json_is_string(json_object_get(trial, "inexact")))

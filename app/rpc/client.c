@@ -12,7 +12,6 @@
 
 #include "log.h"
 #include "out.h"
-#include "snapshot.h"
 
 #define S 1000000000ull
 #define AUTH_NS (5 * S)    /* for the first line of who needs a token */
@@ -40,6 +39,7 @@ struct client *client_new(struct rpc *r, int fd, bool tcp, const char *name)
 	c->auth_ns = now + AUTH_NS;
 	c->moved_ns = c->tokens_ns = now;
 	c->tokens = BURST;
+	lua_guest(c);
 	view_init(&c->view);
 	c->view.screen = false;
 	c->next = r->clients;
@@ -183,7 +183,7 @@ static void do_complete(struct client *c, const struct request *q)
 static void do_snapshot(struct client *c, const struct request *q)
 {
 	struct err e = {.col = -1};
-	json_t *doc = app_snapshot(c->rpc->app, q->text, &e);
+	json_t *doc = c->rpc->snapshot(c->rpc->app, q->text, &e);
 
 	if (doc == NULL)
 		answer_error(c, q->id, -EINVAL, &e, NULL);

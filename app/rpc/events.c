@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "out.h"
-#include "snapshot.h"
 
 static json_t *event_json(struct rpc *r, const struct app_event *ev)
 {
@@ -14,7 +13,7 @@ static json_t *event_json(struct rpc *r, const struct app_event *ev)
 
 	json_object_set_new(doc, "event", json_string(app_event_names[ev->kind]));
 	if (ev->kind == APP_EVENT_TICK) {
-		json_t *stats = app_snapshot(r->app, "stats", NULL);
+		json_t *stats = r->snapshot(r->app, "stats", NULL);
 		if (stats != NULL)
 			json_object_set_new(doc, "stats", stats);
 		return doc;

@@ -89,7 +89,8 @@ int rpc_allow_parse(const char *list, unsigned *out, struct err *e)
 		while (i < ARRAY_SIZE(words) && (strlen(words[i].name) != len || strncmp(words[i].name, at, len) != 0))
 			i++;
 		if (i == ARRAY_SIZE(words))
-			return err_set(e, EINVAL, "'%.*s' is nothing that can be allowed; there are: files, quit, lua, all", len < 60 ? (int)len : 60, at);
+			return err_set(e, EINVAL, "'%.*s' is nothing that can be allowed; there are: files, quit, lua, all",
+				       len < 60 ? (int)len : 60, at);
 		*out |= words[i].bits;
 		at += len;
 		if (*at == '\0')

@@ -20,8 +20,8 @@ static int trust(const char *path, bool make, struct err *e)
 	if (lstat(path, &st) != 0)
 		return make ? err_set(e, errno, "cannot use the runtime directory '%.400s': %s", path, strerror(errno)) : 0;
 	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
-		return err_set(e, EACCES, "the runtime directory '%.400s' is not a directory of this user; it is not trusted, remove it or name a path "
-			       "for the socket: --socket=PATH", path);
+		return err_set(e, EACCES, "the runtime directory '%.400s' is not a directory of this user; it is not trusted, remove it or "
+			       "name a path for the socket: --socket=PATH", path);
 	if (make && (st.st_mode & 077) && chmod(path, 0700) != 0)
 		return err_set(e, errno, "cannot close the runtime directory '%.400s' to others: %s", path, strerror(errno));
 	return 0;
@@ -48,7 +48,8 @@ static int checked(const struct sbuf *path, struct err *e)
 
 	if (path->len < sizeof(a->sun_path))
 		return 0;
-	return err_set(e, EINVAL, "the path of the socket has %zu bytes, the system takes %zu: '%.200s'", path->len, sizeof(a->sun_path) - 1, path->s);
+	return err_set(e, EINVAL, "the path of the socket has %zu bytes, the system takes %zu: '%.200s'", path->len,
+		       sizeof(a->sun_path) - 1, path->s);
 }
 
 int rpc_socket_path(const char *name, struct sbuf *out, struct err *e)

@@ -147,7 +147,8 @@ static int take_rest(struct request *q, struct err *e)
 			if (strcmp(key, extras[i].name) == 0)
 				x = &extras[i];
 		if (x == NULL)
-			return err_set(e, EINVAL, "there is no \"%.60s\" in a request; beside id and one of its kinds there are mode, args, cursor", key);
+			return err_set(e, EINVAL, "there is no \"%.60s\" in a request; beside id and one of its kinds there are mode, args, cursor",
+				       key);
 		if (!(x->kinds & 1u << q->kind))
 			return err_set(e, EINVAL, "\"%s\" does not belong to \"%s\"", key, kind_names[q->kind]);
 		int rc = x->take(q, v, e);

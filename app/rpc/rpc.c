@@ -14,6 +14,7 @@
 
 #include "log.h"
 #include "rpc_in.h"
+#include "snapshot.h"
 
 #define TURN_NS 2000000ull    /* of a turn of the loop for all clients together */
 #define LOOK_NS 50000000ull   /* times of clients are looked at so often */
@@ -280,6 +281,7 @@ struct rpc *rpc_new(struct app *app, const struct rpc_opts *opts)
 	struct rpc *r = xcalloc(1, sizeof(*r));
 
 	r->app = app;
+	r->snapshot = app_snapshot;
 	r->opts = *opts;
 	r->tcp_fd = r->timer = -1;
 	r->unix_sock = (struct unix_socket){.fd = -1, .lock = -1};

@@ -22,6 +22,7 @@ struct guard {
 
 struct rpc {
 	struct app *app;
+	sess_snapshot_fn *snapshot;
 	struct rpc_opts opts;
 	struct unix_socket unix_sock;
 	int tcp_fd;
@@ -31,7 +32,6 @@ struct rpc {
 	struct app_listener *listener;
 	struct client *clients; /* the one that connected last first */
 	unsigned nclients;
-	struct client *current; /* whose command is being run */
 	unsigned denied;        /* wrong tokens that were not logged */
 	uint64_t denied_ns;     /* when one was logged */
 	int timer;              /* wakes the loop while somebody waits for a time; -1: none */
@@ -67,6 +67,7 @@ struct client {
 	struct request *running;
 	struct sess *sess;     /* NULL: no command yet */
 	struct script *script; /* NULL: no chunk yet */
+	struct app_guest guest; /* what its chunks are given */
 	struct view view;      /* what app->view is while its commands run */
 	struct sbuf part;      /* printed by the command that runs */
 	struct sbuf text, note; /* of the request, not yet sent */
@@ -110,6 +111,7 @@ void work_cancel(struct client *);
 void work_drop(struct client *); /* without an answer */
 
 /* lua.c: a client's state of Lua. */
+void lua_guest(struct client *);
 int lua_begin(struct client *, const char *chunk, const char *const *args, unsigned nargs, struct sbuf *out, struct sbuf *note, struct err *e);
 
 /* events.c */

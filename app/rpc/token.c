@@ -51,8 +51,8 @@ static int check_file(const char *path, const struct stat *st, struct err *e)
 	if (st->st_uid != geteuid() && st->st_uid != 0)
 		return err_set(e, EINVAL, "the token file '%.400s' belongs to another user (%u)", path, (unsigned)st->st_uid);
 	if (st->st_mode & 077)
-		return err_set(e, EINVAL, "others may use the token file '%.400s' (mode %03o); chmod 600 it, and better put a new token into it", path,
-			       (unsigned)st->st_mode & 0777);
+		return err_set(e, EINVAL, "others may use the token file '%.400s' (mode %03o); chmod 600 it, and better put a new token into it",
+			       path, (unsigned)st->st_mode & 0777);
 	return 0;
 }
 

@@ -15,7 +15,7 @@ static void enter(struct client *c, struct view *kept)
 
 	*kept = *v;
 	*v = c->view;
-	c->rpc->current = c;
+	c->rpc->app->guest = &c->guest;
 }
 
 static void leave(struct client *c, const struct view *kept)
@@ -24,7 +24,7 @@ static void leave(struct client *c, const struct view *kept)
 
 	c->view = *v;
 	*v = *kept;
-	c->rpc->current = NULL;
+	c->rpc->app->guest = NULL;
 }
 
 static void keep_error(struct client *c, int rc, const struct err *e, const char *line)

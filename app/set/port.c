@@ -82,9 +82,10 @@ const struct setting set_port_rows[] = {
 	 .help = "how late frames may be before `catchup` skip or overspeed does something about them"},
 	{.name = "pacing", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = pacing_words}, .dflt = "software", .offset = AT(pacing),
 	 .check = set_check_pacing, .echo = set_echo_pacing,
-	 .help = "who holds frames back until they are due: our workers, below them rate limits of the device's queues, or its time stamps;\n"
+	 .help = "who holds frames back until they are due: our workers, below them rate limits of the device's queues, or the device by time\n"
+		 "stamps in frames that it gets `lead` before, from its next start on;\n"
 		 "`show ports` says what the device does of it"},
-	{.name = "lead", .scope = SCOPE_PORT, .v = {&vt_duration, 1000, 100000000}, .dflt = "100us", .offset = AT(lead_ns),
+	{.name = "lead", .scope = SCOPE_PORT, .v = {&vt_duration, 1000, 10000000}, .dflt = "100us", .offset = AT(lead_ns),
 	 .help = "with `pacing timestamp`, how long before they are due frames are handed to the device"},
 	{.name = "timestamps", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = timestamp_words}, .dflt = "auto", .offset = AT(timestamps),
 	 .check = set_check_timestamps,
@@ -106,6 +107,7 @@ const struct setting set_port_rows[] = {
 	{.name = "offload", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = offload_words}, .dflt = "auto", .store = &offload_store,
 	 .help = "checksums of plain IP, TCP and UDP: auto leaves them to the device where it offers that, off makes them in software"},
 	{.name = "verify", .scope = SCOPE_PORT, .v = {&vt_bool}, .dflt = "off", .offset = AT(verify), .check = set_check_per_start,
-	 .help = "check IPv4, UDP, TCP, SCTP and ICMP checksums of received frames with probes: a wrong one makes it corrupted; any port's on is for all"},
+	 .help = "check IPv4, UDP, TCP, SCTP and ICMP checksums of received frames with probes: a wrong one makes it corrupted; any port's on is\n"
+		 "for all"},
 };
 const unsigned set_nport_rows = ARRAY_SIZE(set_port_rows);

@@ -112,9 +112,9 @@ void console_error(struct console *c, const char *text)
 
 void front_entered(struct front *f, const char *line)
 {
-	if (line[strspn(line, " \t")] == '\0')
+	if (line[strspn(line, " \t")] == '\0' && !sess_asks(f->sess))
 		return;
-	if (f->history != NULL)
+	if (f->history != NULL && !sess_asks(f->sess))
 		history_add(f->history, line);
 	sess_exec(f->sess, line, NULL);
 	sess_poll(f->sess);

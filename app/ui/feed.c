@@ -98,13 +98,14 @@ static void readable(void *arg, short revents)
 	sbuf_addn(&f->text, chunk, (size_t)n);
 	const char *nl = memrchr(f->text.s, '\n', f->text.len);
 	size_t whole = nl != NULL ? (size_t)(nl - f->text.s) + 1 : 0;
-	if (whole > 0 && complete(f, whole))
+	/* an answer is not of the command language: a quote in it opens nothing */
+	if (whole > 0 && (sess_asks(f->sess) || complete(f, whole)))
 		hand_over(f, whole);
 }
 
 void feed_turn(struct feed *f)
 {
-	bool want = !f->ended && !sess_busy(f->sess);
+	bool want = !f->ended && (!sess_busy(f->sess) || sess_asks(f->sess));
 
 	if (want == f->reading)
 		return;

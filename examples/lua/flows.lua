@@ -24,6 +24,7 @@ port.rate = o.rate
 port.count = o.flows * o.each -- they take turns: that is `each` of every flow
 if o.loss ~= "" then port["wire.loss"] = o.loss end
 
+wr.at_end("stop " .. o.from) -- also when it is interrupted
 wr.clear("all")
 wr.start(o.from)
 wr.wait(o.from)

@@ -12,6 +12,7 @@ local port = wr.port[o.from]
 port.size = o.size
 port.rate = o.rate
 port.count = o.frames
+wr.at_end("stop " .. o.from) -- also when it is interrupted
 wr.clear("all")
 wr.start(o.from)
 wr.wait(o.from)

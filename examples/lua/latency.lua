@@ -4,8 +4,9 @@
 --   wirerate -p wire -b -f latency.lua
 --   wirerate -p wire -b -e 'script latency.lua loads=10,50,90 duration=10s svg=/tmp/latency.svg'
 --
--- The wire of this demonstration is one of 100 Mbit/s with a device that takes 50 us for a frame, and queues what is above 80 %. `since
--- due` counts from when the rate had a frame due: what the tester itself was late with is in it. Exit code 4 when a load has no valid trial.
+-- The wire of this demonstration is one of 100 Mbit/s with a device that takes 50 us for a frame, and queues what is above 80 %.
+-- `since due` counts from when the rate had a frame due: what the tester itself was late with is in it. Exit code 4 when a load has no
+-- valid trial.
 local wr = require "wirerate"
 local args, plot, search, tab = require "wirerate.args", require "wirerate.plot", require "wirerate.search", require "wirerate.tab"
 
@@ -21,7 +22,7 @@ if o.delay ~= "" then port["wire.delay"] = o.delay end
 port.frame = "eth/ipv4/udp" -- with room for a probe
 
 local NAMES = {"p50", "p90", "p99", "p99_9"}
-local t = tab.new{{"load", 5}, {"frames", 9}, {"p50", 8}, {"p90", 8}, {"p99", 8}, {"p99.9", 8}, {"max", 8}, {"since due p99", 13},
+local t = tab.new{{"load", 5}, {"frames", 9}, {"p50", 9}, {"p90", 9}, {"p99", 9}, {"p99.9", 9}, {"max", 9}, {"since due p99", 13},
     {"loss", 9}, {"verdict", -16}}
 local series, not_valid = {}, 0
 for i, name in ipairs(NAMES) do

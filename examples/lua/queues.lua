@@ -16,6 +16,7 @@ port["udp.src"] = "1024..65535"
 port.size = o.size
 port.rate = o.rate
 port.count = 0
+wr.at_end("stop " .. o.from) -- also when it is interrupted
 wr.clear("all")
 wr.start(o.from, "for", o.duration)
 wr.wait(o.from)

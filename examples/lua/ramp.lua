@@ -38,6 +38,7 @@ local function look()
     last = now
 end
 
+wr.at_end("stop " .. o.from) -- also when it is interrupted
 look()
 wr.start(o.from, "for", o.time)
 local looks = wr.every(o.every, look)

@@ -34,11 +34,13 @@ end
 
 wr.port[o.from].rate = o.rate
 wr.port[o.from].count = 0
+wr.at_end("stop " .. o.from) -- also when it is interrupted
 wr.clear("all")
 line()
 wr.start(o.from, "for", o.time)
-wr.every(o.every, line)
+local lines_of_time = wr.every(o.every, line)
 wr.wait(o.from)
+lines_of_time:stop()
 line()
 out:close()
 

@@ -11,6 +11,7 @@ local args = require "wirerate.args"
 local o = args({from = 0, to = 1, frames = 1000, rate = "20kpps", only = ""}, ...) -- on real ports: yours
 
 local port, peer = wr.port[o.from], wr.port[o.to]
+wr.at_end("stop " .. o.from) -- also when it is interrupted
 local tests = {}
 
 local function test(name, fn)

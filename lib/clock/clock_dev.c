@@ -7,6 +7,7 @@
 #define WIDE 4           /* times the narrowest bracket: preempted */
 #define WIDE_MIN 500     /* cycles more than that one; less is no harm */
 #define REJECT_ROW 8     /* wide ones in a row: the clock has become slow to read */
+#define FADES 0.9        /* what a reading was off by, from one to the next */
 #define STEP_PPM 50e-6   /* no oscillator changes by that much from one reading to the next, */
 #define STEP_NS 1000.0   /* nor does a clock that nobody sets */
 
@@ -39,7 +40,10 @@ static bool judge(struct clock_dev *d, const struct clock_dev_reading *r)
 	double explained = open + (double)last->width / 2 + cycles * (d->slope_error + STEP_PPM) + d->hz * STEP_NS / 1e9;
 
 	d->missed = fmax(d->missed, off + open);
-	return off > explained;
+	if (off > explained)
+		return true;
+	d->wander = fmax(off, d->wander * FADES);
+	return false;
 }
 
 static void fit(struct clock_dev *d)
@@ -91,6 +95,7 @@ double clock_dev_error(const struct clock_dev *d, uint64_t tsc)
 	if (!clock_dev_known(d))
 		return INFINITY;
 	double away = fabs((double)(int64_t)(tsc - clock_dev_last(d)->tsc));
-	double now = (double)clock_dev_last(d)->width / 2 + 2 * d->cycles_per_tick + d->slope_error * fmax(away, next_cycles(d));
+	double now = (double)clock_dev_last(d)->width / 2 + 2 * d->cycles_per_tick + d->wander +
+		     d->slope_error * fmax(away, next_cycles(d));
 	return fmax(now, d->missed);
 }

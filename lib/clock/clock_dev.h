@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clock of a device beside our cycle counter, from readings of it between two readings of the counter. It runs at a frequency of its own that may
- * drift, and may be set: what a conversion was off by is known when the next reading comes, and kept. A pure state: control feeds it a device's clock,
- * tests feed it others. */
+/* The clock of a device beside our cycle counter, from readings of it between two readings of the counter. It runs at a frequency of its own that
+ * may drift, and may be set: what a conversion was off by is known when the next reading comes, and kept. A pure state: control feeds it a device's
+ * clock, tests feed it others. */
 #pragma once
 #include "base.h"
 
 #define CLOCK_DEV_READINGS 16
 #define CLOCK_DEV_SPAN_NS 10000000ull   /* for a frequency, at least */
 #define CLOCK_DEV_STEP_NS 1000000ull    /* between readings, at least, */
-#define CLOCK_DEV_LONGEST_NS 1000000000ull /* and at most: they are taken when a quarter of their span has passed */
+#define CLOCK_DEV_LONGEST_NS 250000000ull /* and at most: they are taken when a quarter of their span has passed */
 
 struct clock_dev_reading { uint64_t tsc, ticks, width; }; /* tsc in the middle of a bracket of `width` cycles */
 
@@ -20,6 +20,7 @@ struct clock_dev {
 	double cycles_per_tick;  /* 0: not known yet */
 	double slope_error;      /* of it, a bound relative to itself */
 	double missed;           /* cycles: the most by which a conversion has proved to be off, with what the reading leaves open */
+	double wander;           /* cycles: what lately the conversion has been off by when the next reading came */
 	uint64_t narrowest;      /* bracket so far */
 	uint64_t readings, rejected, steps; /* steps: somebody set the clock, or its frequency changed at once */
 	unsigned rejected_in_row;

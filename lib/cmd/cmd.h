@@ -114,6 +114,9 @@ struct verb { /* one file each */
 struct cmd_own {
 	void *p; /* NULL: nothing yet */
 	void (*free)(void *p);
+	/* Somebody can be asked. A verb that holds the line sets asks; the next line that is typed becomes answer, which the verb frees. */
+	bool can_ask, asks;
+	char *answer;
 };
 
 /* One execution of one command. */
@@ -147,6 +150,8 @@ struct cmd_host {
 	/* A row that the table does not list, for a name that is no row's exactly ("ipv4[3].src"); NULL: there is none. Valid as long as the
 	 * table's rows. */
 	const struct setting *(*row)(void *arg, const char *name);
+	/* What could stand at the end of text, the word at the cursor, in the rest of a line of that verb. offer's word takes its place. */
+	void (*complete)(void *arg, const struct verb *v, const char *text, void (*offer)(void *to, const char *word, const char *help), void *to);
 };
 
 /* The rows must outlive the result; the arrays of pointers and the host record are copied. host may be NULL for what looks at the rows alone

@@ -244,6 +244,11 @@ static void offer_settings(struct completion *k, unsigned at)
 	}
 }
 
+static void give_rest(void *arg, const char *word, const char *help)
+{
+	give(arg, word, help);
+}
+
 static void offer_rest(struct completion *k, unsigned at)
 {
 	const struct setting *s = k->setting;
@@ -254,8 +259,11 @@ static void offer_rest(struct completion *k, unsigned at)
 		offer_settings(k, at);
 		return;
 	}
-	if (s == NULL)
+	if (s == NULL) {
+		if (k->c->host.complete != NULL)
+			k->c->host.complete(k->c->host.arg, k->verb, k->prefix, give_rest, k);
 		return;
+	}
 	if (s->resolve != NULL && k->targets.n > 0) {
 		const struct cmd_host *h = &k->c->host;
 		unsigned p = k->targets.item[0].p0;

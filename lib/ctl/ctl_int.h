@@ -95,6 +95,7 @@ struct device;
 
 /* What the device's clock is, STAMPS_SYSTEM_US: us of the system's. */
 enum stamp_clock { STAMPS_NONE, STAMPS_DEVICE, STAMPS_SYSTEM_US };
+#define STAMPS_MISSES 8
 struct port_stamps {
 	uint64_t rx_capa, tx_capa; /* that the device offers */
 	enum stamp_clock clock;
@@ -103,6 +104,8 @@ struct port_stamps {
 	const char *why;           /* not used, static; NULL: as the others say */
 	int rc;                    /* of the last reading, or of the set-up */
 	struct clock_dev cal;
+	unsigned nmisses;          /* the device's own counters of frames that it did not send at their times */
+	struct { uint64_t id, base; char name[64]; } miss[STAMPS_MISSES];
 	struct dp_clock rx, tx;    /* for workers */
 };
 
@@ -161,7 +164,8 @@ struct ctl_port {
 	bool probe_all;            /* a trial puts a probe into each frame, whatever its streams say */
 	struct device *device;     /* of a wire: what frames pass on their way to this port, NULL: never was */
 	struct flap flap;          /* as it was last looked at, */
-	uint64_t flap_tsc;         /* and since when it goes on; */
+	uint64_t flap_tsc;         /* and since when it goes on, with this period and down time in cycles; */
+	uint64_t flap_period, flap_down;
 	uint64_t flapped;          /* changes of the link by it that were told */
 	uint64_t memory_bytes;
 	char rss[96], fc[64], offloads[256];
@@ -320,7 +324,9 @@ uint64_t stamps_next_ns(const struct ctl *c);
 void stamps_ready(struct ctl *c);                  /* clocks that are to be used are known, if they can be within some ms */
 void stamps_clear(struct ctl_port *cp);
 const struct dp_clock *stamps_rx(const struct ctl_port *cp); /* NULL: they are not used */
-const struct dp_clock *stamps_tx(const struct ctl_port *cp);
+const struct dp_clock *stamps_tx(const struct ctl_port *cp); /* NULL: the device was not set up to send at time stamps */
+int stamps_tx_state(const struct ctl_port *cp);    /* -ENOTSUP: none is offered; -EAGAIN: after a start; others: its clock */
+void stamps_missed(const struct ctl_port *cp, struct sbuf *out); /* what the device counts as not sent at its time, since the last clear */
 double stamps_error_ns(const struct ctl_port *cp); /* INFINITY: not known */
 void stamps_text(const struct ctl_port *cp, struct sbuf *out); /* who times arrivals, and why not the device */
 json_t *stamps_clocks_json(const struct ctl *c);

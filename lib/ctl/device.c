@@ -12,6 +12,7 @@
 #define HELD_NS 1000000ull
 #define LOOKS 200
 #define NAPS 20
+#define FLAP_EXACT 1000000 /* parts of a period */
 
 struct ctl_port *wire_peer(const struct ctl *c, const struct ctl_port *cp)
 {
@@ -223,7 +224,7 @@ static void set_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b, bool
 
 static uint64_t flap_changes(const struct ctl_port *f, uint64_t now, uint64_t *next)
 {
-	uint64_t period = clock_cycles(f->flap.every_ns), down = clock_cycles(f->flap.down_ns), t = now - f->flap_tsc;
+	uint64_t period = f->flap_period, down = f->flap_down, t = now - f->flap_tsc;
 	bool is_down = t % period >= period - down;
 
 	*next = f->flap_tsc + t / period * period + (is_down ? period : period - down);
@@ -238,7 +239,24 @@ static void look_at_flap(struct ctl_port *cp)
 		return;
 	cp->flap = *f;
 	cp->flap_tsc = clock_tsc();
+	cp->flap_period = clock_cycles(f->every_ns);
+	cp->flap_down = clock_cycles(f->down_ns);
 	cp->flapped = 0;
+}
+
+/* The clock is known better than when these times were made cycles: from the period that goes on now they are the better ones. */
+bool device_flap_follow(struct ctl_port *cp, uint64_t now, uint64_t period, uint64_t down)
+{
+	uint64_t off = period > cp->flap_period ? period - cp->flap_period : cp->flap_period - period;
+	uint64_t n = cp->flap_period > 0 ? (now - cp->flap_tsc) / cp->flap_period : 0;
+
+	if (n == 0 || off <= period / FLAP_EXACT || cp->flapped < 2 * n)
+		return false;
+	cp->flap_tsc += n * cp->flap_period;
+	cp->flapped -= 2 * n;
+	cp->flap_period = period;
+	cp->flap_down = down;
+	return true;
 }
 
 /* Each change is told, also one that was over before control looked. */
@@ -254,12 +272,16 @@ static void turn_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b)
 		set_link(c, a, b, link_asked_down(a, b));
 		return;
 	}
-	uint64_t changes = flap_changes(f, clock_tsc(), &next);
+	uint64_t now = clock_tsc(), changes = flap_changes(f, now, &next);
 	if (changes > f->flapped + 4) /* the last ones are enough */
 		f->flapped = changes - 4;
 	for (; f->flapped < changes; f->flapped++)
 		set_link(c, a, b, f->flapped % 2 == 0);
 	set_link(c, a, b, changes % 2 == 1);
+	if (device_flap_follow(f, now, clock_cycles(f->flap.every_ns), clock_cycles(f->flap.down_ns))) {
+		devices_touched(c, a);
+		devices_touched(c, b);
+	}
 }
 
 /* ---- what the rest of control calls ---- */
@@ -494,8 +516,8 @@ static struct dut_job *fill_job(struct ctl *c, struct device *d, uint8_t **mem)
 	j->sender_idle = d->idle_told = !d->from->run.active;
 	if (f != NULL && f->flap.every_ns != 0) {
 		j->flap_tsc = f->flap_tsc;
-		j->flap_period = clock_cycles(f->flap.every_ns);
-		j->flap_down = clock_cycles(f->flap.down_ns);
+		j->flap_period = f->flap_period;
+		j->flap_down = f->flap_down;
 	}
 	law_of(d, j, law);
 	room_of(c, d, j);

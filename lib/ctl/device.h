@@ -18,7 +18,8 @@ struct device {
 	struct ctl_port *to, *from;
 	enum device_phase phase;
 	uint64_t seq;              /* plans with a higher number have the phase */
-	bool ready;                /* its Rx device is there */
+	bool ready;                /* all of it is there; */
+	bool has_dev;              /* its Rx device is, which may not have started */
 	bool failed;               /* and cannot be made with these settings: */
 	struct wire_cfg failed_cfg;
 	char why[256];
@@ -55,3 +56,4 @@ void device_unstamped(struct device *d);             /* and none of its workers 
 /* device.c */
 struct ctl_port *wire_peer(const struct ctl *c, const struct ctl_port *cp); /* NULL: no wire, or closed */
 void device_counts(struct device *d, struct dut_counts *out); /* since open */
+bool device_flap_follow(struct ctl_port *cp, uint64_t now, uint64_t period, uint64_t down); /* cycles of the refined clock; false: nothing changes */

@@ -70,6 +70,7 @@ static int make_dev(struct device *d, struct err *e)
 	if (rc < 0)
 		return err_set(e, ENODEV, "DPDK's ring driver gives no further device (%s)", rte_strerror(rte_errno));
 	d->dev = (uint16_t)rc;
+	d->has_dev = true;
 	rc = rte_eth_dev_configure(d->dev, d->line.nrings, 0, &conf);
 	for (uint16_t q = 0; q < d->line.nrings && rc == 0; q++)
 		rc = rte_eth_rx_queue_setup(d->dev, q, (uint16_t)to->p.rxd, (unsigned)rte_eth_dev_socket_id(d->dev), NULL, d->line.pool);
@@ -97,11 +98,17 @@ int device_make(struct device *d, struct err *e)
 	return rc;
 }
 
+/* A smaller one may be asked for and never come to be. */
+static uint64_t most_mtu(const struct ctl_port *cp)
+{
+	return RTE_MAX(dev_mtu(cp), cp->applied.mtu);
+}
+
 /* Without a cache: one worker takes and others give back, by the burst. */
 static int make_pool(struct device *d, struct err *e)
 {
 	static unsigned serial;
-	struct rte_pktmbuf_pool_private priv = {.mbuf_data_room_size = (uint16_t)eal_data_room(dev_mtu(d->from))};
+	struct rte_pktmbuf_pool_private priv = {.mbuf_data_room_size = (uint16_t)eal_data_room(most_mtu(d->from))};
 	unsigned n = d->line.nrings * (rte_ring_get_capacity(d->line.out[0]) + DP_BURST_MAX) + STOCK;
 	uint32_t elt = (uint32_t)sizeof(struct rte_mbuf) + priv.mbuf_data_room_size;
 	size_t bytes = (size_t)n * rte_mempool_calc_obj_size(elt, RTE_MEMPOOL_F_NO_IOVA_CONTIG, NULL) + 4096;
@@ -184,13 +191,26 @@ void device_unfill(struct device *d)
 	free_pool(d);
 }
 
+/* Its name is free again, too. */
+static void free_dev(struct device *d)
+{
+	struct rte_eth_dev_info info = {0};
+
+	if (!d->has_dev)
+		return;
+	bool known = rte_eth_dev_info_get(d->dev, &info) == 0;
+	rte_eth_dev_stop(d->dev);
+	rte_eth_dev_close(d->dev);
+	if (known && info.device != NULL)
+		rte_dev_remove(info.device);
+	eal_log_drain();
+	d->has_dev = false;
+}
+
 void device_unmake(struct device *d)
 {
 	device_unfill(d);
-	if (d->ready) {
-		rte_eth_dev_stop(d->dev);
-		rte_eth_dev_close(d->dev);
-	}
+	free_dev(d);
 	free_rings(d);
 	rte_free(d->state);
 	rte_free(d->route);

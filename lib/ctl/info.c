@@ -113,6 +113,8 @@ static json_t *gen_row(const struct gen_job *j, struct group *const *ref)
 	json_t *o = json_pack("{s:s, s:i, s:i, s:i, s:I, s:i, s:b, s:b}", "kind", "gen", "port", (int)j->txq->port,
 			      "tx_queue", (int)j->queue, "queues", (int)j->nqueues, "run", (json_int_t)j->run, "burst",
 			      (int)j->burst, "stop", (int)j->stop, "prepare", (int)j->prepare);
+	if (j->stamp != NULL)
+		json_object_set_new(o, "lead_cycles", json_integer((json_int_t)j->lead_cycles)); /* the device sends at time stamps */
 	static const char *const catchups[] = {[GEN_KEEP] = "keep", [GEN_SKIP] = "skip", [GEN_OVERSPEED] = "overspeed"};
 	json_t *groups = json_array();
 

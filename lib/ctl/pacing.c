@@ -32,26 +32,20 @@ static int limit_queues(const struct ctl_port *cp, uint64_t mbps)
 	return rc;
 }
 
-static int stamps_offered(const struct ctl_port *cp)
-{
-	struct rte_eth_dev_info info;
-	int rc = rte_eth_dev_info_get(cp->p.dev, &info);
-
-	return rc < 0 ? rc : (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) == 0 ? -ENOTSUP : -ENOSYS;
-}
-
 /* Asks the device where settings or rates changed. */
 static void ask(struct ctl *c, struct ctl_port *cp)
 {
 	int kind = cp->p.cfg.pacing;
 	uint64_t mbps = kind == PACING_QUEUE ? limit_mbps(c, cp) : 0;
 
+	if (cp->pacing.kind == PACING_TIMESTAMP && cp->started)
+		cp->pacing.rc = stamps_tx_state(cp); /* clocks can be lost and found */
 	if (!cp->started || cp->p.ntxq == 0 || (kind == cp->pacing.kind && mbps == cp->pacing.mbps))
 		return;
 	if (kind == PACING_QUEUE || (cp->pacing.kind == PACING_QUEUE && cp->pacing.rc == 0))
 		cp->pacing.rc = limit_queues(cp, mbps);
 	if (kind != PACING_QUEUE)
-		cp->pacing.rc = kind == PACING_TIMESTAMP ? stamps_offered(cp) : 0;
+		cp->pacing.rc = kind == PACING_TIMESTAMP ? stamps_tx_state(cp) : 0;
 	cp->pacing.kind = kind;
 	cp->pacing.mbps = mbps;
 }
@@ -62,7 +56,7 @@ void pacing_follow(struct ctl *c, struct ctl_port *cp)
 	int was = cp->pacing.rc;
 
 	ask(c, cp);
-	if (cp->pacing.rc != 0 && was == 0) {
+	if (cp->pacing.rc != 0 && cp->pacing.rc != -EAGAIN && (was == 0 || was == -EAGAIN)) {
 		pacing_text(cp, &text);
 		ctl_note(c, cp->p.id, "port %u: %s", cp->p.id, sbuf_str(&text));
 	}
@@ -75,7 +69,7 @@ int ctl_pacing(struct ctl *c, unsigned port, struct err *e)
 	struct sbuf text = {0};
 
 	ask(c, cp);
-	if (cp->pacing.rc == 0)
+	if (cp->pacing.rc == 0 || cp->pacing.rc == -EAGAIN)
 		return 0;
 	pacing_text(cp, &text);
 	int rc = err_set(e, -cp->pacing.rc, "%s", sbuf_str(&text));
@@ -85,21 +79,28 @@ int ctl_pacing(struct ctl *c, unsigned port, struct err *e)
 
 void pacing_text(const struct ctl_port *cp, struct sbuf *out)
 {
+	int rc = cp->pacing.kind == PACING_TIMESTAMP ? stamps_tx_state(cp) : cp->pacing.rc;
 	const char *what = cp->pacing.kind == PACING_QUEUE ? "rate limits of its queues" : "sending at time stamps";
 
+	if (cp->pacing.kind == PACING_TIMESTAMP && rc == 0) {
+		sbuf_addf(out, "paced by the device, which sends frames at their time stamps and gets them %llu us before",
+			  (unsigned long long)(cp->p.cfg.lead_ns / 1000));
+		stamps_missed(cp, out);
+		return;
+	}
 	sbuf_add(out, "paced by software");
 	if (cp->pacing.kind == PACING_SOFTWARE)
 		return;
-	if (cp->pacing.rc == 0 && cp->pacing.mbps != 0)
+	if (rc == 0 && cp->pacing.mbps != 0)
 		sbuf_addf(out, ", and by the device: %llu Mbit/s for each of its %u queues", (unsigned long long)cp->pacing.mbps, cp->p.ntxq);
-	else if (cp->pacing.rc == 0)
+	else if (rc == 0)
 		sbuf_add(out, "; the device is given no limit for arrivals that are not constant, or for more than its link carries");
-	else if (cp->pacing.rc == -ENOSYS)
-		sbuf_addf(out, "; the device offers %s, which this version does not use", what);
-	else if (cp->pacing.rc == -ENOTSUP)
+	else if (rc == -EAGAIN)
+		sbuf_addf(out, "; the device offers %s and does it from its next start on", what);
+	else if (rc == -ENOTSUP)
 		sbuf_addf(out, "; the device does not offer %s", what);
 	else
-		sbuf_addf(out, "; the device refuses %s: %s", what, rte_strerror(-cp->pacing.rc));
+		sbuf_addf(out, "; the device refuses %s: %s", what, rte_strerror(-rc));
 }
 
 void ctl_pacing_text(const struct ctl *c, unsigned port, struct sbuf *out)

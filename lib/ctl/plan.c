@@ -246,6 +246,8 @@ static struct gen_job *fill_gen(const struct ctl_port *cp, unsigned q, uint8_t *
 		.lag_cycles = (uint64_t)(hz * (double)cp->p.cfg.lag_ns / 1e9),
 		.slower = (uint64_t)(0x1p64 / (1 + cp->p.cfg.catchup.share) - 0x1p11),
 	};
+	j->stamp = stamps_tx(cp);
+	j->lead_cycles = j->stamp != NULL ? (uint64_t)(hz * (double)cp->p.cfg.lead_ns / 1e9) : 0;
 	for (unsigned i = 0; i < pr->ngroups; i++) {
 		fill_group(cp, q, i, ph, shape, &g[i]);
 		shape += cp->rate[i].shaped;

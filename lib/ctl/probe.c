@@ -340,7 +340,6 @@ int probes_arm(struct ctl *c, const struct portset *starting, struct err *e)
 		retire(c); /* nobody sends any: no receiver looks for them */
 		return 0;
 	}
-	stamps_ready(c);
 	fits &= p->now == NULL || p->now->bytes <= p->limit_bytes;
 	int rc = fits ? 0 : arm(c, e);
 	if (rc == 0 && !p->awake)

@@ -49,7 +49,8 @@ struct flow_off {
 
 /* What came in on a port, whoever sent it. */
 struct rx_sum {
-	uint64_t probes, plain, damaged, foreign, early, stamped, unstamped, odd, gaps, near_of, near[PRX_NEARS]; /* near_of: gaps since the target is what it is */
+	uint64_t probes, plain, damaged, foreign, early, stamped, unstamped, odd;
+	uint64_t gaps, near_of, near[PRX_NEARS]; /* near_of: gaps since the target is what it is */
 	struct { uint64_t windows, sum, sum_sq; } scale[PRX_SCALES];
 };
 #define RX_SUM_ROWS (sizeof(struct rx_sum) / sizeof(uint64_t))

@@ -141,8 +141,8 @@ static void rx_live(const struct probe_arm *a, unsigned rx, struct rx_sum *out)
 		const struct prx_port *f = prx_port(a->tap[t].prx);
 		struct rx_sum now = {.probes = cell_get(&f->probes), .plain = cell_get(&f->plain), .damaged = cell_get(&f->damaged),
 				     .foreign = cell_get(&f->foreign), .early = cell_get(&f->early),
-				     .stamped = cell_get(&f->stamped), .unstamped = cell_get(&f->unstamped), .odd = cell_get(&f->odd), .gaps = cell_get(&f->gaps),
-				     .near_of = cell_get(&f->gaps)};
+				     .stamped = cell_get(&f->stamped), .unstamped = cell_get(&f->unstamped), .odd = cell_get(&f->odd),
+				     .gaps = cell_get(&f->gaps), .near_of = cell_get(&f->gaps)};
 		for (unsigned i = 0; i < PRX_NEARS; i++)
 			now.near[i] = cell_get(&f->near[i]);
 		for (unsigned s = 0; s < PRX_SCALES; s++) {

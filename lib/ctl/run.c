@@ -166,7 +166,8 @@ static uint64_t tx_bytes(const struct ctl_port *cp)
 	return sum;
 }
 
-/* Ports that may only receive never start: their devices get other time stamps when somebody does. One that cannot be set up anew goes on as it is. */
+/* Ports that may only receive never start: their devices get other time stamps when somebody does. One that cannot be set up anew goes on as it
+ * is. */
 static void restart_receivers(struct ctl *c, const struct portset *ports)
 {
 	struct err e;
@@ -188,6 +189,8 @@ int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *
 	for (unsigned i = 0; i < c->nports && rc == 0; i++)
 		if (portset_has(ports, i))
 			rc = may_start(c, c->port[i], ask, e);
+	if (rc == 0)
+		stamps_ready(c);
 	if (rc == 0)
 		rc = probes_arm(c, ports, e);
 	for (unsigned i = 0; i < c->nports && rc < 0; i++) /* all or none */

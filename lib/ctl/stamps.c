@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device's own clock: receive time stamps by it, and sending at times that it knows. Offloads are asked for when the device is set up. Control reads
- * the clock between two readings of ours, again and again, and tells the workers how one follows from the other. */
+/* A device's own clock: receive time stamps by it, and sending at times that it knows. Offloads are asked for when the device is set up. Control
+ * reads the clock between two readings of ours, again and again, and tells the workers how one follows from the other. */
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -67,6 +68,8 @@ void stamps_ask(struct ctl_port *cp, const struct rte_eth_dev_info *info, struct
 	s->rc = 0;
 	s->clock = clock_of(cp, info, &s->why);
 	clock_dev_begin(&s->cal, clock_hz());
+	dp_clock_set(&s->rx, &(struct dp_clock_view){.slack = DP_CLOCK_UNKNOWN});
+	dp_clock_set(&s->tx, &(struct dp_clock_view){.slack = DP_CLOCK_UNKNOWN});
 	rx_ask(cp, conf);
 	tx_ask(cp, conf);
 }
@@ -94,6 +97,59 @@ bool stamps_pending(const struct ctl_port *cp)
 	bool tx = (a->pacing == PACING_TIMESTAMP) != (b->pacing == PACING_TIMESTAMP);
 
 	return (rx && s->rx_offered) || (tx && (s->tx_capa & TX_STAMPS) != 0);
+}
+
+/* ---- misses ---- */
+
+/* Those of mlx5 are known: tx_pp_timestamp_past_errors and others, tx_pp_sync_lost. */
+static bool tells_misses(const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(name, "tx_pp_", 6) == 0 && ((n > 7 && strcmp(name + n - 7, "_errors") == 0) || strcmp(name, "tx_pp_sync_lost") == 0);
+}
+
+static uint64_t miss_now(const struct ctl_port *cp, unsigned i)
+{
+	uint64_t v = 0;
+
+	return rte_eth_xstats_get_by_id(cp->p.dev, &cp->stamps.miss[i].id, &v, 1) == 1 ? v : 0;
+}
+
+static void find_misses(struct ctl_port *cp)
+{
+	struct port_stamps *s = &cp->stamps;
+	int n = s->tx_on ? rte_eth_xstats_get_names(cp->p.dev, NULL, 0) : 0;
+	struct rte_eth_xstat_name *name = xcalloc((size_t)(n > 0 ? n : 0) + 1, sizeof(*name));
+
+	s->nmisses = 0;
+	if (n > 0 && rte_eth_xstats_get_names(cp->p.dev, name, (unsigned)n) != n)
+		n = 0;
+	for (int i = 0; i < n && s->nmisses < STAMPS_MISSES; i++)
+		if (tells_misses(name[i].name)) {
+			s->miss[s->nmisses].id = (uint64_t)i;
+			memcpy(s->miss[s->nmisses].name, name[i].name, sizeof(name[i].name));
+			s->nmisses++;
+		}
+	free(name);
+}
+
+void stamps_missed(const struct ctl_port *cp, struct sbuf *out)
+{
+	const struct port_stamps *s = &cp->stamps;
+	bool any = false;
+
+	for (unsigned i = 0; i < s->nmisses; i++) {
+		uint64_t n = miss_now(cp, i) - s->miss[i].base;
+		if (n == 0)
+			continue;
+		sbuf_addf(out, "%s%s %llu", any ? ", " : "; it missed some: ", s->miss[i].name, (unsigned long long)n);
+		any = true;
+	}
+	if (s->nmisses == 0)
+		sbuf_add(out, "; it does not count what it misses");
+	else if (!any)
+		sbuf_add(out, "; it counts no misses");
 }
 
 /* ---- the clock ---- */
@@ -127,6 +183,12 @@ static bool in_use(const struct ctl_port *cp)
 	return cp->used && cp->started && (cp->stamps.rx_on || cp->stamps.tx_on) && cp->stamps.rc == 0;
 }
 
+static void tell(struct port_stamps *s, const struct dp_clock_view *v)
+{
+	dp_clock_set(&s->rx, v);
+	dp_clock_set(&s->tx, v);
+}
+
 static void publish(struct port_stamps *s)
 {
 	const struct clock_dev_reading *last = clock_dev_last(&s->cal);
@@ -135,8 +197,7 @@ static void publish(struct port_stamps *s)
 				  .slack = (uint64_t)clock_dev_error(&s->cal, last->tsc)};
 	_Static_assert(DP_CLOCK_SHIFT == 40, "the factors above");
 
-	dp_clock_set(&s->rx, &v);
-	dp_clock_set(&s->tx, &v);
+	tell(s, &v);
 }
 
 static void look(struct ctl *c, struct ctl_port *cp)
@@ -147,6 +208,7 @@ static void look(struct ctl *c, struct ctl_port *cp)
 
 	s->rc = take(cp, &r);
 	if (s->rc < 0) {
+		tell(s, &(struct dp_clock_view){.slack = DP_CLOCK_UNKNOWN});
 		ctl_note(c, cp->p.id, "port %u (%s): the device's clock cannot be read (%s): its time stamps are not used", cp->p.id, cp->p.name,
 			 rte_strerror(-s->rc));
 		return;
@@ -160,8 +222,11 @@ static void look(struct ctl *c, struct ctl_port *cp)
 
 void stamps_started(struct ctl *c, struct ctl_port *cp)
 {
-	if (in_use(cp))
-		look(c, cp);
+	if (!in_use(cp))
+		return;
+	find_misses(cp);
+	stamps_clear(cp);
+	look(c, cp);
 }
 
 void stamps_turn(struct ctl *c)
@@ -207,6 +272,8 @@ void stamps_ready(struct ctl *c)
 void stamps_clear(struct ctl_port *cp)
 {
 	cp->stamps.cal.missed = 0;
+	for (unsigned i = 0; i < cp->stamps.nmisses; i++)
+		cp->stamps.miss[i].base = miss_now(cp, i);
 }
 
 const struct dp_clock *stamps_rx(const struct ctl_port *cp)
@@ -218,7 +285,16 @@ const struct dp_clock *stamps_rx(const struct ctl_port *cp)
 
 const struct dp_clock *stamps_tx(const struct ctl_port *cp)
 {
-	return in_use(cp) && cp->stamps.tx_on && clock_dev_known(&cp->stamps.cal) ? &cp->stamps.tx : NULL;
+	return cp->started && cp->stamps.tx_on ? &cp->stamps.tx : NULL;
+}
+
+int stamps_tx_state(const struct ctl_port *cp)
+{
+	const struct port_stamps *s = &cp->stamps;
+
+	if ((s->tx_capa & TX_STAMPS) == 0)
+		return -ENOTSUP;
+	return s->tx_on || s->rc < 0 ? s->rc : -EAGAIN;
 }
 
 double stamps_error_ns(const struct ctl_port *cp)
@@ -251,7 +327,8 @@ static void why_not(const struct ctl_port *cp, struct sbuf *out)
 void stamps_text(const struct ctl_port *cp, struct sbuf *out)
 {
 	if (stamps_rx(cp) != NULL) {
-		sbuf_addf(out, "by the device's time stamps, known to %.0f ns", ceil(stamps_error_ns(cp)));
+		sbuf_addf(out, "by %s time stamps, known to %.0f ns",
+			  cp->stamps.clock == STAMPS_SYSTEM_US ? "the kernel's" : "the device's", ceil(stamps_error_ns(cp)));
 		return;
 	}
 	sbuf_add(out, "by our clock (");
@@ -289,7 +366,7 @@ json_t *stamps_clocks_json(const struct ctl *c)
 						      known ? json_real(stamps_error_ns(cp)) : json_null(), "span_ns",
 						      d->n > 0 ? (double)(clock_dev_last(d)->tsc - d->at[0].tsc) / d->hz * 1e9 : 0, "readings",
 						      (json_int_t)d->readings, "rejected", (json_int_t)d->rejected, "steps", (json_int_t)d->steps, "rx",
-						      (int)(stamps_rx(cp) != NULL), "tx", (int)(stamps_tx(cp) != NULL)));
+						      (int)(stamps_rx(cp) != NULL), "tx", (int)(cp->stamps.tx_on && known)));
 	}
 	return list;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "ctl_int.h"
 
@@ -149,14 +150,15 @@ static uint64_t all_sizes(const struct cnt_sizes *s)
 	return sum;
 }
 
-#define SETTLED_LOOKS 1000 /* a microsecond each, and a burst is counted within less */
+#define SETTLED_LOOKS 1000 /* a microsecond each, and a burst is counted within less, */
+#define SETTLED_NAPS 50    /* but where its worker lost its CPU just then */
 
 /* Where counting begins, of one moment: else frames and their sizes would never agree again. */
 static void queue_begins(struct ctl_port *cp, unsigned q)
 {
 	struct q_raw *raw = &cp->base.q[q];
 
-	for (unsigned i = 0; i < SETTLED_LOOKS; i++) {
+	for (unsigned i = 0; i < SETTLED_LOOKS + SETTLED_NAPS; i++) {
 		struct cnt_sizes tx = {0};
 		stat_queue(cp, q, raw);
 		bool read = q < cp->p.ntxq && gen_sizes(cp->gen[q], &tx);
@@ -165,7 +167,10 @@ static void queue_begins(struct ctl_port *cp, unsigned q)
 		if ((q >= cp->p.ntxq || (read && all_sizes(&tx) == raw->tx.packets)) &&
 		    (q >= cp->p.nrxq || all_sizes(&raw->rx_sizes) == raw->rx.packets))
 			break;
-		rte_pause();
+		if (i >= SETTLED_LOOKS)
+			nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+		else
+			rte_pause();
 	}
 	if (q < cp->p.ntxq)
 		cells_sum(&cp->base.tx_sizes, &cp->seen_sizes[q], sizeof(cp->base.tx_sizes));

@@ -4,6 +4,7 @@
  * waits for another thread, locks, allocates or logs; its only system calls are in idle.c. */
 #pragma once
 #include "count.h"
+#include "dp_clock.h"
 #include "dpdk.h"
 #include "mbox.h"
 
@@ -260,6 +261,9 @@ struct gen_job {
 	/* Groups with a shape, when frames are later than lag_cycles: */
 	enum gen_catchup catchup;
 	uint64_t lag_cycles;
+	/* The device sends frames that have deadlines at the times that they carry, and is given them so long before; NULL: it sends at once. */
+	const struct dp_clock *stamp;
+	uint64_t lead_cycles;     /* 0 without stamp */
 	uint64_t slower;          /* GEN_OVERSPEED: times between frames shrink to so many 2^-64 of themselves */
 };
 
@@ -290,6 +294,7 @@ struct gen_state {
 	WR_ALIGNED(CACHE_LINE) struct cnt_sizes sizes; /* as cell[]: of all streams together, by size */
 	/* worker's own, see gen_own.h */
 	WR_ALIGNED(CACHE_LINE) uint8_t own[512];
+	struct { struct dp_clock_view view; uint64_t last_due, last; } stamps; /* of the newest frame that got one */
 };
 
 /* Add the exact numbers of this queue per stream to sum[0..n), n <= GEN_MAX_STREAMS. Control thread; prog must live. false: the worker is

@@ -6,6 +6,7 @@
 #include "dpdk.h"
 
 #define DP_CLOCK_SHIFT 40
+#define DP_CLOCK_UNKNOWN UINT64_MAX /* as slack: what was known does not hold any more */
 
 /* Mod 2^64: cycles = tsc + (stamp - at) * mult >> DP_CLOCK_SHIFT, stamp = at + (cycles - tsc) * inverse >> DP_CLOCK_SHIFT. */
 struct dp_clock_view {

@@ -120,7 +120,8 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 	for (unsigned c = 0; j->prepare && c < gr->nclasses; c++)
 		gr->mends |= gen_mended(frun_class(ph->prog, c)) > 0;
 	gr->plain = gen_own(g)->one_mark && gr->nclasses == 1;
-	gr->simple = j->ngroups == 1 && gr->stream < 0 && gr->plain && gr->port_len != 0 && !j->prepare && gr->arr == NULL;
+	gr->simple = j->ngroups == 1 && gr->stream < 0 && gr->plain && gr->port_len != 0 && !j->prepare && gr->arr == NULL &&
+		     j->stamp == NULL;
 	if (j->ngroups == 1 || gr->stream == j->group[0].stream)
 		mark_queue(j->txq, gr->plain ? ph->tag[0] : 0);
 	gr->tag = gr->plain ? j->txq->mark : ph->tag[0];
@@ -289,7 +290,7 @@ static void lay_out(const struct gen_job *j, struct gen_own *o)
 	o->run = (struct gen_run *)(void *)((char *)j->mem + SLOT_BYTES(j->ngroups));
 	o->more = (struct gen_grp *)(void *)((char *)o->run + RUN_BYTES);
 	o->arr = (struct gen_arr *)(void *)(o->more + (j->ngroups > 1 ? j->ngroups - 1 : 0));
-	o->detour = j->ngroups != 1 || j->catchup == GEN_SKIP;
+	o->detour = j->ngroups != 1 || j->catchup == GEN_SKIP || j->stamp != NULL;
 	o->one_mark = one_mark(j);
 	o->laid = true;
 	o->held = false;

@@ -51,6 +51,16 @@ static void credit_runs(struct gen_state *g, unsigned sent)
 	}
 }
 
+/* The frames of all runs, which were built now, get their times. */
+static __rte_noinline void put_stamps(const struct gen_job *j, struct gen_state *g)
+{
+	struct gen_own *o = gen_own(g);
+	struct rte_mbuf *const *m = j->txq->m;
+
+	for (unsigned at = 0; at < o->nruns; m += o->run[at++].n)
+		gen_stamp_put(j, g, gen_grp(o, o->run[at].grp), o->run[at].i, m, o->run[at].n);
+}
+
 /* The frames of runs that lie at m, which are offered now; or the last ones of them, which the device has not taken. */
 static void put_probes(const struct gen_job *j, struct gen_state *g)
 {
@@ -115,7 +125,7 @@ static unsigned flush(struct dp_worker *w, const struct gen_job *j, struct gen_s
 	const struct gen_own *o = gen_own(g);
 	const struct gen_run *r = &o->run[o->run_at];
 	const struct gen_grp *gr = gen_grp(gen_own(g), r->grp);
-	uint64_t late = pace_is_max(&gr->pace) ? UINT64_MAX : now - gen_due_at(j, gr, r->i + r->done);
+	uint64_t late = pace_is_max(&gr->pace) ? UINT64_MAX : gen_late(j, gen_due_at(j, gr, r->i + r->done), now);
 	put_probes(j, g);
 	unsigned sent = txq_flush(j->txq, now);
 	progress(j, g, sent, late, now);
@@ -150,13 +160,14 @@ static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t no
 	o->nruns = o->run_at = 0;
 	while (n < j->burst && o->nlive > 0) {
 		struct gen_grp *gr = gen_top(o);
+		uint64_t ahead = gen_ahead(j, g, gr, now);
 		bool over;
 
-		if ((int64_t)(now - o->slot[0].due) < 0 && now < j->end_tsc)
+		if ((int64_t)(ahead - o->slot[0].due) < 0 && ahead < j->end_tsc)
 			break;
 		for (unsigned s = 1; s <= 4; s++)
 			fetch(o, s);
-		unsigned part = gen_ready(j, gr, j->burst - n, now, &over);
+		unsigned part = gen_ready(j, gr, j->burst - n, ahead, &over);
 		if (over) {
 			gen_leave(o);
 			continue;
@@ -168,7 +179,7 @@ static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t no
 		o->run[o->nruns++] = (struct gen_run){.i = gr->i, .grp = o->slot[0].grp, .n = (uint16_t)part};
 		*bytes += gen_bytes(gr, gr->i, part);
 		if (n == 0 && !pace_is_max(&gr->pace))
-			*late = now - gen_deadline(gr);
+			*late = gen_late(j, gen_deadline(gr), now);
 		n += part;
 		gen_advance(j, gr, part);
 		if (gr->i == gr->end_i)
@@ -183,11 +194,12 @@ static unsigned one_burst(struct dp_worker *w, const struct gen_job *j, struct g
 {
 	struct gen_own *o = gen_own(g);
 	struct gen_grp *gr = gen_top(o);
+	uint64_t ahead = gen_ahead(j, g, gr, now);
 	bool over;
 
-	if ((int64_t)(now - o->slot[0].due) < 0 && now < j->end_tsc)
+	if ((int64_t)(ahead - o->slot[0].due) < 0 && ahead < j->end_tsc)
 		return 0;
-	unsigned n = gen_ready(j, gr, j->burst, now, &over);
+	unsigned n = gen_ready(j, gr, j->burst, ahead, &over);
 	if (over)
 		gen_leave(o);
 	return n > 0 ? gen_burst(w, j, g, gr, n, now) : 0;
@@ -217,6 +229,8 @@ unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct ge
 			gen_give_up(w, j, g, now);
 		return 0;
 	}
+	if (unlikely(j->stamp != NULL))
+		put_stamps(j, g);
 	put_probes(j, g);
 	unsigned sent = txq_send(j->txq, n, bytes, now);
 	progress(j, g, sent, late, now);

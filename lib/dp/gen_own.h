@@ -332,6 +332,23 @@ void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct ge
 /* The device has not taken these, the newest of the group: as if they had not been offered. */
 void gen_probe_back(struct gen_state *g, const struct gen_grp *gr, uint64_t i, unsigned n);
 
+/* gen_stamp.c */
+/* Frames that are due before this may be handed over now. */
+uint64_t gen_ahead_stamped(const struct gen_job *j, struct gen_state *g, uint64_t now);
+static inline uint64_t gen_ahead(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t now)
+{
+	return likely(j->stamp == NULL) || pace_is_max(&gr->pace) ? now : gen_ahead_stamped(j, g, now);
+}
+/* Own frames i .. i + n - 1 of the group, built in m, get the times at which the device is to send them. Before their probes. */
+void gen_stamp_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n);
+/* When the frame leaves that is offered to the device at tsc. */
+uint64_t gen_stamp_sent(const struct gen_job *j, const struct gen_state *g, const struct rte_mbuf *m, uint64_t tsc);
+/* By how much one due then is late now; none is that a device holds back. */
+static inline uint64_t gen_late(const struct gen_job *j, uint64_t due, uint64_t now)
+{
+	return unlikely(j->stamp != NULL) && (int64_t)(now - due) < 0 ? 0 : now - due;
+}
+
 /* gen_count.c */
 /* Cells and program change between these two: control reads between two looks at the epoch. */
 void gen_unsettle(struct gen_state *g);

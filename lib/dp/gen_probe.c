@@ -84,9 +84,11 @@ static inline void delay_codes(const struct gen_job *j, const struct gen_grp *gr
 }
 
 /* Of a program in which not every frame has a probe, or some have sums that follow it. */
-static __rte_noinline void put_each(struct gen_state *g, const struct gen_grp *gr, const struct frun_probing *b, uint32_t at, uint64_t i,
-				    struct rte_mbuf *const *m, unsigned n)
+static __rte_noinline void put_each(struct gen_state *g, const struct gen_grp *gr, const struct frun_probing *b, const uint64_t *sent, uint32_t at,
+				    uint64_t i, struct rte_mbuf *const *m, unsigned n)
 {
+	struct frun_probing own_b = *b; /* sent: of each frame, NULL: all leave at once */
+
 	const struct frun_probe *probe = frun_probes(gr->prog);
 	uint32_t own = frun_probes_own(gr->prog);
 
@@ -94,8 +96,10 @@ static __rte_noinline void put_each(struct gen_state *g, const struct gen_grp *g
 		const struct frun_probe *p = &probe[at];
 		if (p->off == 0)
 			continue;
+		if (sent != NULL)
+			own_b.lo = sent[k] & PROBE_SENT_MASK;
 		if (p->every == 1 || takes_turn(&g->probes->left[p->stream], p->every))
-			put(g, b, p->stream, p->off, b->code != NULL ? b->code[k] : 0, m[k]);
+			put(g, &own_b, p->stream, p->off, b->code != NULL ? b->code[k] : 0, m[k]);
 		else
 			put_none(m[k], p->off);
 		frun_probe_sums(gr->prog, i - gr->prog_i + k, rte_pktmbuf_mtod(m[k], uint8_t *));
@@ -117,6 +121,21 @@ static inline uint32_t probe_index(struct gen_own *o, const struct gen_grp *gr, 
 	return at;
 }
 
+/* Frames that the device holds back until their times. */
+static __rte_noinline void put_stamped(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint32_t at, uint64_t i,
+				       struct rte_mbuf *const *m, unsigned n)
+{
+	uint64_t code[DP_BURST_MAX], sent[DP_BURST_MAX], tsc = rte_rdtsc();
+	struct frun_probing b = {.hi = (uint64_t)j->txq->port << 11 | (uint64_t)j->queue << 5, .code = code, .seq = g->probes->seq};
+
+	for (unsigned k = 0; k < n; k++) {
+		sent[k] = gen_stamp_sent(j, g, m[k], tsc);
+		uint64_t due = pace_is_max(&gr->pace) ? sent[k] : gen_due_at(j, gr, i + k);
+		code[k] = probe_delay_code((int64_t)(sent[k] - due) > 0 ? sent[k] - due : 0);
+	}
+	put_each(g, gr, &b, sent, at, i, m, n);
+}
+
 void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n)
 {
 	uint64_t code[DP_BURST_MAX], tsc;
@@ -125,6 +144,10 @@ void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct ge
 	if (unlikely(g->probes == NULL))
 		return;
 	uint32_t at = probe_index(gen_own(g), gr, i, n);
+	if (unlikely(j->stamp != NULL)) {
+		put_stamped(j, g, gr, at, i, m, n);
+		return;
+	}
 	tsc = rte_rdtsc();
 	struct frun_probing b = {.hi = (uint64_t)j->txq->port << 11 | (uint64_t)j->queue << 5, .lo = tsc & PROBE_SENT_MASK, .seq = g->probes->seq};
 	if (!pace_is_max(&gr->pace)) {
@@ -134,7 +157,7 @@ void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct ge
 	if (likely(kind != FRUN_PROBES_SOME))
 		frun_probe(gr->prog, at, &b, (void *const *)m, n);
 	else
-		put_each(g, gr, &b, at, i, m, n);
+		put_each(g, gr, &b, NULL, at, i, m, n);
 }
 
 void gen_probe_back(struct gen_state *g, const struct gen_grp *gr, uint64_t i, unsigned n)

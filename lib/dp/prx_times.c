@@ -24,7 +24,7 @@ void prx_times(struct prx *x, const struct dp_clock *c, struct rte_mbuf *const *
 	dp_clock_look(c, &x->view);
 	for (unsigned i = 0; i < n; i++) {
 		when[i] = now;
-		if (x->view.version == 0 || (m[i]->ol_flags & c->flag) == 0)
+		if (x->view.version == 0 || x->view.slack == DP_CLOCK_UNKNOWN || (m[i]->ol_flags & c->flag) == 0)
 			unstamped++;
 		else if (read_stamp(x, c, m[i], now, &when[i]))
 			stamped++;

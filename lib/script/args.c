@@ -32,6 +32,7 @@ void args_key(const char *name, struct sbuf *out)
 {
 	size_t from = out->len;
 
+	sbuf_add(out, "");
 	for (; *name != '\0'; name++)
 		sbuf_addc(out, isalnum((unsigned char)*name) ? (char)tolower((unsigned char)*name) : '_');
 	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)

@@ -47,6 +47,16 @@ static int ports(lua_State *L)
 	return 1;
 }
 
+/* tables(): settings and commands, as --dump-commands has them */
+static int tables(lua_State *L)
+{
+	json_t *doc = cmd_dump(script_of(L)->host.cmd);
+
+	json_push(L, doc);
+	json_decref(doc);
+	return 1;
+}
+
 /* expect(cond, text) */
 static int raw_expect(lua_State *L)
 {
@@ -182,6 +192,8 @@ static void open_values(lua_State *L, struct script *s, int module)
 	put(L, module, "stats", stats);
 	put(L, module, "ports", ports);
 	put(L, module, "exit", exit_code);
+	script_at_end_open(L, module);
+	put(L, module, "tables", tables);
 	lua_pushstring(L, s->host.version != NULL ? s->host.version : "");
 	lua_setfield(L, module, "version");
 	json_module(L);
@@ -202,9 +214,12 @@ static void open_raw(lua_State *L, struct script *s, int module)
 	task_open(L);
 	verbs_open(L, s, module);
 	time_open(L, s, module);
+	ask_open(L);
 	put(L, raw, "expect", raw_expect);
 	put(L, raw, "digits", digits);
 	put(L, raw, "write", raw_write);
+	lua_pushboolean(L, s->opts.sandbox);
+	lua_setfield(L, raw, "sandbox");
 	put(L, raw, "global_get", props_global_get);
 	put(L, raw, "global_set", props_global_set);
 }

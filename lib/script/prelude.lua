@@ -9,193 +9,295 @@ local string = string
 
 -- A coroutine of the script that waits in one of our functions gives way as a whole: its owner does so too, and goes on with it.
 local function pass(co, ok, ...)
-	if not ok or not ours(co) then
-		return ok, ...
-	end
-	if isyieldable() then
-		return pass(co, resume(co, giveway()))
-	end
-	return pass(co, resume(co, unwait()))
+    if not ok or not ours(co) then
+        return ok, ...
+    end
+    if isyieldable() then
+        return pass(co, resume(co, giveway()))
+    end
+    return pass(co, resume(co, unwait()))
 end
 
 local function unwrap(ok, ...)
-	if ok then
-		return ...
-	end
-	error((...), 0)
+    if ok then
+        return ...
+    end
+    error((...), 0)
 end
 
 function coroutine.resume(co, ...)
-	return pass(co, resume(co, ...))
+    return pass(co, resume(co, ...))
 end
 
 function coroutine.wrap(fn)
-	local co = create(fn)
-	return function(...)
-		return unwrap(pass(co, resume(co, ...)))
-	end
+    local co = create(fn)
+    return function(...)
+        return unwrap(pass(co, resume(co, ...)))
+    end
 end
 
 -- A function of the program gives true and its values, or false and an error.
 local function wrapped(raw)
-	return function(...)
-		return unwrap(raw(...))
-	end
+    return function(...)
+        return unwrap(raw(...))
+    end
 end
 R.wrapped = wrapped
 
 -- Errors read like their text.
 local err = classes.error
 function err.__tostring(e)
-	return e.full
+    return e.full
 end
 function err.__concat(a, b)
-	return tostring(a) .. tostring(b)
+    return tostring(a) .. tostring(b)
 end
 function err.__index(e, key)
-	local fn = string[key]
-	if type(fn) ~= "function" then
-		return nil
-	end
-	return function(self, ...)
-		if self == e then
-			self = e.full
-		end
-		return fn(self, ...)
-	end
+    local fn = string[key]
+    if type(fn) ~= "function" then
+        return nil
+    end
+    return function(self, ...)
+        if self == e then
+            self = e.full
+        end
+        return fn(self, ...)
+    end
 end
 
 -- Verbs of two words hang under the first, which may be a verb itself.
 local verb, group = {}, {__metatable = false}
 wr.verb = verb
 function group.__call(self, ...)
-	local fn = rawget(self, "self")
-	if fn == nil then
-		error("it takes one more word: " .. rawget(self, "words"), 2)
-	end
-	return fn(...)
+    local fn = rawget(self, "self")
+    if fn == nil then
+        error("it takes one more word: " .. rawget(self, "words"), 2)
+    end
+    return fn(...)
 end
 for name, raw in pairs(R.verbs) do
-	verb[name] = wrapped(raw)
+    verb[name] = wrapped(raw)
 end
 for first, seconds in pairs(R.groups) do
-	local t, words = {self = verb[first]}, {}
-	for second, name in pairs(seconds) do
-		t[second] = verb[name]
-		words[#words + 1] = second
-	end
-	sort(words)
-	t.words = concat(words, ", ")
-	verb[first] = setmetatable(t, group)
+    local t, words = {self = verb[first]}, {}
+    for second, name in pairs(seconds) do
+        t[second] = verb[name]
+        words[#words + 1] = second
+    end
+    sort(words)
+    t.words = concat(words, ", ")
+    verb[first] = setmetatable(t, group)
 end
 for name, fn in pairs(verb) do
-	if rawget(wr, name) == nil then
-		wr[name] = fn
-	end
+    if rawget(wr, name) == nil then
+        wr[name] = fn
+    end
 end
 
 -- wr.set is the verb, and the settings of no port.
 setmetatable(wr.set, {
-	__metatable = false,
-	__call = function(_, ...)
-		return verb.set(...)
-	end,
-	__index = R.global_get,
-	__newindex = R.global_set,
+    __metatable = false,
+    __call = function(_, ...)
+        return verb.set(...)
+    end,
+    __index = R.global_get,
+    __newindex = R.global_set,
 })
 
 for _, name in ipairs({"cmd", "sleep"}) do
-	wr[name] = wrapped(R[name])
+    wr[name] = wrapped(R[name])
 end
 
 local function shown(what)
-	return function(ports)
-		if ports == nil then
-			return (verb.show(what))
-		end
-		return (verb.show(what, ports))
-	end
+    return function(ports)
+        if ports == nil then
+            return (verb.show(what))
+        end
+        return (verb.show(what, ports))
+    end
 end
 wr.rates, wr.queues = shown("rates"), shown("queues")
 if verb.show_latency ~= nil then
-	wr.latency = setmetatable({
-		self = function(ports)
-			if ports == nil then
-				return (verb.show_latency())
-			end
-			return (verb.show_latency(ports))
-		end,
-		save = verb.latency_save,
-		words = "save",
-	}, group)
+    wr.latency = setmetatable({
+        self = function(ports)
+            if ports == nil then
+                return (verb.show_latency())
+            end
+            return (verb.show_latency(ports))
+        end,
+        save = verb.latency_save,
+        words = "save",
+    }, group)
 end
 
 -- Timers and handlers.
 local handle = {}
 handle.__index = handle
 function handle:stop()
-	R.stop(self.id)
+    R.stop(self.id)
 end
 function wr.every(interval, fn)
-	return setmetatable({id = R.every(interval, fn)}, handle)
+    return setmetatable({id = R.every(interval, fn)}, handle)
 end
 function wr.on(event, fn)
-	return setmetatable({id = R.on(event, fn)}, handle)
+    return setmetatable({id = R.on(event, fn)}, handle)
 end
 
 function wr.expect(cond, ...)
-	R.expect(cond and true or false, ...)
-	return cond, ...
+    R.expect(cond and true or false, ...)
+    return cond, ...
 end
 
 -- Tables by ascending numbers: those of ports begin with 0.
 function wr.each(t)
-	local keys = {}
-	for k in pairs(t) do
-		if type(k) == "number" then
-			keys[#keys + 1] = k
-		end
-	end
-	sort(keys)
-	local i = 0
-	return function()
-		i = i + 1
-		return keys[i], t[keys[i]]
-	end
+    local keys = {}
+    for k in pairs(t) do
+        if type(k) == "number" then
+            keys[#keys + 1] = k
+        end
+    end
+    sort(keys)
+    local i = 0
+    return function()
+        i = i + 1
+        return keys[i], t[keys[i]]
+    end
 end
 
 -- CSV (RFC 4180): a value with a separator, a quote or a line break stands in quotes.
 local csv = {}
 local function cell(v)
-	if v == nil then
-		return ""
-	end
-	local text = type(v) == "number" and R.digits(v) or tostring(v)
-	if find(text, '[,"\r\n]') then
-		text = '"' .. string.gsub(text, '"', '""') .. '"'
-	end
-	return text
+    if v == nil then
+        return ""
+    end
+    local text = type(v) == "number" and R.digits(v) or tostring(v)
+    if find(text, '[,"\r\n]') then
+        text = '"' .. string.gsub(text, '"', '""') .. '"'
+    end
+    return text
 end
 -- {1, "a"} -> '1,a'; with names of columns: values of those keys in that order.
 function csv.line(row, names)
-	local out = {}
-	if names ~= nil then
-		for i = 1, #names do
-			out[i] = cell(row[names[i]])
-		end
-	else
-		local n = row.n or 0
-		for k in pairs(row) do
-			if type(k) == "number" and k > n then
-				n = k
-			end
-		end
-		for i = 1, n do
-			out[i] = cell(row[i])
-		end
-	end
-	return concat(out, ",")
+    local out = {}
+    if names ~= nil then
+        for i = 1, #names do
+            out[i] = cell(row[names[i]])
+        end
+    else
+        local n = row.n or 0
+        for k in pairs(row) do
+            if type(k) == "number" and k > n then
+                n = k
+            end
+        end
+        for i = 1, n do
+            out[i] = cell(row[i])
+        end
+    end
+    return concat(out, ",")
 end
 wr.csv = csv
 
-return group
+-- try(line): as cmd(), without printing and without an error: a document or true, and remarks; or nil and the error.
+local function tried(ok, v, _, notes)
+    if ok then
+        return v, notes
+    end
+    return nil, v
+end
+function wr.try(line)
+    return tried(R.run(line))
+end
+-- Text as it is to where results go, and a remark to where messages go.
+function wr.write(...)
+    R.write(false, ...)
+end
+function wr.note(text)
+    R.write(true, text, "\n")
+end
+
+-- input(message [, "key"]): the next line that is typed, or its first character; nil where nobody can answer.
+function wr.input(message, what)
+    if message ~= nil and message ~= "" then
+        R.write(false, tostring(message), "\n")
+    end
+    if not R.ask() then
+        return nil
+    end
+    while true do
+        local line = R.answer()
+        if line ~= nil then
+            return what == "key" and line:sub(1, 1) or line
+        end
+        wr.sleep(0.01)
+    end
+end
+
+-- What a script writes to standard output keeps its place among the results of commands.
+if R.sandbox then
+    return
+end
+local raw_output, raw_write, raw_type, raw_close = io.output, io.write, io.type, io.close
+local function stream(to_note, name)
+    local methods = {}
+    function methods:write(...)
+        R.write(to_note, ...)
+        return self
+    end
+    function methods:flush()
+        return true
+    end
+    function methods:setvbuf()
+        return true
+    end
+    function methods:close()
+        return nil, name .. " stays open", 0
+    end
+    function methods:seek()
+        return nil, name .. " cannot be searched", 29
+    end
+    return setmetatable({}, {
+        __index = methods,
+        __metatable = false,
+        __tostring = function()
+            return "file (" .. name .. ")"
+        end,
+    })
+end
+local out, note = stream(false, "stdout"), stream(true, "stderr")
+local current = out
+io.stdout, io.stderr = out, note
+function io.output(file)
+    if file == out or file == note then
+        current = file
+    elseif file ~= nil then
+        current = raw_output(file)
+    end
+    return current
+end
+function io.write(...)
+    if current == out or current == note then
+        return current:write(...)
+    end
+    return raw_write(...)
+end
+function io.type(v)
+    return (v == out or v == note) and "file" or raw_type(v)
+end
+function io.close(file)
+    if file == out or file == note or (file == nil and (current == out or current == note)) then
+        return (file or current):close()
+    end
+    return raw_close(file)
+end
+
+-- Scripts of Pktgen find its tables and helpers without a require.
+local lazy = {pktgen = true, dpdk = true, printf = true, prints = true, sleep = true}
+setmetatable(_G, {__index = function(globals, name)
+    if lazy[name] then
+        lazy = {}
+        require("Pktgen")
+        return rawget(globals, name)
+    end
+    return nil
+end})

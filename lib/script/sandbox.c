@@ -19,15 +19,251 @@ void sandbox_path(lua_State *L, struct script *s)
 		sbuf_addf(&path, "%s/.config/wirerate/lua/?.lua;", home);
 	if (s->lua_dir != NULL)
 		sbuf_addf(&path, "%s/?.lua;", s->lua_dir);
-	lua_getglobal(L, "package");
+	lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+	lua_getfield(L, -1, "package");
 	lua_getfield(L, LUA_REGISTRYINDEX, "wirerate.path");
 	const char *rest = lua_tostring(L, -1);
 	sbuf_add(&path, rest != NULL ? rest : "");
 	lua_pop(L, 1);
-	lua_pushlstring(L, sbuf_str(&path), path.len);
-	lua_setfield(L, -2, "path");
-	lua_pop(L, 1);
+	if (lua_istable(L, -1)) {
+		lua_pushlstring(L, sbuf_str(&path), path.len);
+		lua_setfield(L, -2, "path");
+	}
+	lua_pop(L, 2);
 	sbuf_free(&path);
+}
+
+/* Names that stay; NULL table: globals. Everything else of a library is taken out, so that what a later Lua adds is not let through. */
+static const struct { const char *table; const char *const names[32]; } kept[] = {
+	{NULL, {"assert", "error", "ipairs", "next", "pairs", "pcall", "print", "rawequal", "rawget", "rawset", "select", "tonumber", "tostring",
+		"type", "unpack", "xpcall", "getmetatable", "setmetatable", "_G", "_VERSION", "string", "table", "math", "bit", "coroutine",
+		"os", "wr"}},
+	{"string", {"byte", "char", "find", "format", "gmatch", "gsub", "len", "lower", "match", "rep", "reverse", "sub", "upper"}},
+	{"os", {"clock", "date", "difftime", "time", "exit"}},
+	{"coroutine", {"create", "isyieldable", "resume", "running", "status", "wrap", "yield"}},
+};
+
+static bool is_kept(unsigned i, const char *name)
+{
+	for (unsigned k = 0; k < ARRAY_SIZE(kept[i].names) && kept[i].names[k] != NULL; k++)
+		if (strcmp(kept[i].names[k], name) == 0)
+			return true;
+	return false;
+}
+
+static void keep_only(lua_State *L, unsigned i)
+{
+	if (kept[i].table == NULL)
+		lua_pushvalue(L, LUA_GLOBALSINDEX);
+	else
+		lua_getglobal(L, kept[i].table);
+	for (lua_pushnil(L); lua_next(L, -2) != 0;) {
+		lua_pop(L, 1);
+		if (lua_type(L, -1) == LUA_TSTRING && is_kept(i, lua_tostring(L, -1)))
+			continue;
+		/* a key may be taken out while the table is walked */
+		lua_pushvalue(L, -1);
+		lua_pushnil(L);
+		lua_rawset(L, -4);
+	}
+	lua_pop(L, 1);
+}
+
+/* load(text or function, name): text alone, in this state's environment. */
+static int safe_load(lua_State *L)
+{
+	size_t len, n;
+	const char *name;
+
+	if (lua_isfunction(L, 1)) {
+		lua_settop(L, 2);
+		lua_pushliteral(L, "");
+		for (;;) {
+			lua_pushvalue(L, 1);
+			lua_call(L, 0, 1);
+			if (lua_isnil(L, -1) || (lua_isstring(L, -1) && lua_objlen(L, -1) == 0))
+				break;
+			if (!lua_isstring(L, -1))
+				return luaL_error(L, "the reader function must return strings");
+			lua_concat(L, 2);
+		}
+		lua_pop(L, 1);
+	} else {
+		luaL_checkstring(L, 1);
+		lua_settop(L, 2);
+		lua_pushvalue(L, 1);
+	}
+	const char *text = lua_tolstring(L, 3, &len);
+	name = lua_isstring(L, 2) ? lua_tolstring(L, 2, &n) : "=chunk";
+	if (memchr(text, '\033', len) == text) {
+		lua_pushnil(L);
+		lua_pushliteral(L, "compiled chunks are not taken, only text");
+		return 2;
+	}
+	/* a name of ours would hide the chunk's lines */
+	if (luaL_loadbuffer(L, text, len, strcmp(name, "=wirerate") == 0 ? "=chunk" : name) == 0)
+		return 1;
+	lua_pushnil(L);
+	lua_insert(L, -2);
+	return 2;
+}
+
+/* require(): what is in the program already. */
+static int safe_require(lua_State *L)
+{
+	static const char *const names[] = {"wirerate", "cjson", "string", "table", "math", "bit", "coroutine", "os"};
+	const char *name = luaL_checkstring(L, 1);
+
+	for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(names[i], name) != 0)
+			continue;
+		lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+		lua_getfield(L, -1, name);
+		return 1;
+	}
+	return luaL_error(L, "module '%s' is not for this script; there are wirerate and cjson", name);
+}
+
+static size_t left(const struct script *s)
+{
+	size_t most = s->opts.max_bytes > 0 ? s->opts.max_bytes : SIZE_MAX / 2;
+
+	return s->used_bytes < most ? most - s->used_bytes : 0;
+}
+
+/* Memory that a function is about to take is looked at before it is asked for. */
+static int safe_rep(lua_State *L)
+{
+	size_t len;
+	struct script *s = script_of(L);
+
+	luaL_checklstring(L, 1, &len);
+	double n = luaL_checknumber(L, 2);
+	if (n > 0 && n * (double)len > (double)left(s))
+		return luaL_error(L, "not enough memory");
+	lua_pushvalue(L, lua_upvalueindex(1));
+	lua_insert(L, 1);
+	lua_call(L, lua_gettop(L) - 1, 1);
+	return 1;
+}
+
+/* What a pattern costs at most: each part that repeats may be tried at every place, for each of those before it. */
+static bool costs_too_much(const char *pattern, size_t plen, size_t len)
+{
+	double steps = plen > 0 && pattern[0] == '^' ? 1 : (double)len + 1;
+	bool set = false;
+
+	for (size_t i = 0; i < plen; i++) {
+		if (pattern[i] == '%') {
+			i++;
+			steps *= i < plen && pattern[i] == 'b' ? (double)len + 1 : 1;
+		} else if (set) {
+			set = pattern[i] != ']';
+		} else if (pattern[i] == '[') {
+			set = true;
+			i += i + 1 < plen && pattern[i + 1] == '^';
+			i += i + 1 < plen && pattern[i + 1] == ']';
+		} else if (pattern[i] != '\0' && strchr("*+-?", pattern[i]) != NULL && i > 0) {
+			steps *= pattern[i] == '?' ? 2 : (double)len + 1;
+		}
+	}
+	return steps > 2e10;
+}
+
+/* Nothing interrupts a search: one that could take for ever is not begun. */
+static int safe_pattern(lua_State *L)
+{
+	size_t len, plen;
+
+	luaL_checklstring(L, 1, &len);
+	const char *pattern = luaL_checklstring(L, 2, &plen);
+	bool plain = lua_toboolean(L, lua_upvalueindex(2)) && lua_toboolean(L, 4);
+	if (!plain && costs_too_much(pattern, plen, len))
+		return luaL_error(L, "the pattern has too many parts that repeat for a text of %d bytes", (int)len);
+	int n = lua_gettop(L);
+	lua_pushvalue(L, lua_upvalueindex(1));
+	lua_insert(L, 1);
+	lua_call(L, n, LUA_MULTRET);
+	return lua_gettop(L);
+}
+
+/* A metatable that the program protects stays; that of strings is nobody's. */
+static int safe_getmetatable(lua_State *L)
+{
+	luaL_checkany(L, 1);
+	if (lua_type(L, 1) != LUA_TTABLE || !lua_getmetatable(L, 1)) {
+		lua_pushnil(L);
+		return 1;
+	}
+	lua_getfield(L, -1, "__metatable");
+	if (lua_isnil(L, -1))
+		lua_pop(L, 1);
+	return 1;
+}
+
+/* Finalizers would run outside of any limit. */
+static int safe_setmetatable(lua_State *L)
+{
+	luaL_checktype(L, 1, LUA_TTABLE);
+	if (lua_istable(L, 2)) {
+		lua_pushliteral(L, "__gc");
+		lua_rawget(L, 2);
+		if (!lua_isnil(L, -1))
+			return luaL_error(L, "metatables with __gc are not taken here");
+	}
+	lua_settop(L, 2);
+	lua_pushvalue(L, lua_upvalueindex(1));
+	lua_insert(L, 1);
+	lua_call(L, 2, 1);
+	return 1;
+}
+
+static void wrap(lua_State *L, int table, const char *name, lua_CFunction fn, bool flag)
+{
+	lua_getfield(L, table, name);
+	lua_pushboolean(L, flag);
+	lua_pushcclosure(L, fn, 2);
+	lua_setfield(L, table, name);
+}
+
+static void put_global(lua_State *L, const char *name, lua_CFunction fn)
+{
+	lua_pushcfunction(L, fn);
+	lua_setglobal(L, name);
+}
+
+static void close_state(lua_State *L)
+{
+	static const char *const gone[] = {"io", "ffi", "jit", "jit.opt", "jit.util", "jit.profile", "debug", "package", "table.new", "table.clear",
+					   "string.buffer", "_G"};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(kept); i++)
+		keep_only(L, i);
+	lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+	for (unsigned i = 0; i < ARRAY_SIZE(gone); i++) {
+		lua_pushnil(L);
+		lua_setfield(L, -2, gone[i]);
+	}
+	lua_pop(L, 1);
+	lua_getfield(L, LUA_REGISTRYINDEX, "_PRELOAD");
+	if (lua_istable(L, -1)) {
+		lua_newtable(L);
+		lua_setfield(L, LUA_REGISTRYINDEX, "_PRELOAD");
+	}
+	lua_pop(L, 1);
+	put_global(L, "load", safe_load);
+	put_global(L, "loadstring", safe_load);
+	put_global(L, "require", safe_require);
+	put_global(L, "getmetatable", safe_getmetatable);
+	wrap(L, LUA_GLOBALSINDEX, "setmetatable", safe_setmetatable, false);
+	lua_getglobal(L, "string");
+	int string = lua_gettop(L);
+	wrap(L, string, "rep", safe_rep, false);
+	wrap(L, string, "find", safe_pattern, true);
+	wrap(L, string, "match", safe_pattern, false);
+	wrap(L, string, "gmatch", safe_pattern, false);
+	wrap(L, string, "gsub", safe_pattern, false);
+	lua_settop(L, 0);
 }
 
 void sandbox_open(lua_State *L, struct script *s)
@@ -36,5 +272,8 @@ void sandbox_open(lua_State *L, struct script *s)
 	lua_getfield(L, -1, "path");
 	lua_setfield(L, LUA_REGISTRYINDEX, "wirerate.path");
 	lua_pop(L, 1);
-	sandbox_path(L, s);
+	if (s->opts.sandbox)
+		close_state(L);
+	else
+		sandbox_path(L, s);
 }

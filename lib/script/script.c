@@ -95,6 +95,8 @@ void script_free(struct script *s)
 	if (s == NULL)
 		return;
 	script_drop_all(s);
+	s->note = &s->spare;
+	script_run_at_end(s);
 	if (s->L != NULL) {
 		s->limited = false;
 		lua_sethook(s->L, NULL, 0, 0);
@@ -331,6 +333,7 @@ int script_start_file(struct script *s, const char *path, const char *const *arg
 static void end(struct script *s)
 {
 	script_drop_all(s);
+	script_run_at_end(s);
 	lua_sethook(s->L, NULL, 0, 0);
 	s->running = false;
 	s->out = s->note = &s->spare;

@@ -27,6 +27,7 @@ struct script_opts {
 	uint64_t max_ns;     /* most time from a chunk's start to its end; 0: no limit */
 	bool batch;          /* no person at the other end: cmd_run.batch */
 	int out_mode;        /* of the commands whose output is printed */
+	struct cmd_own *own; /* of the session whose user answers input(); NULL: there is nobody */
 	const char *lua_dir; /* Lua files that came with the program; require() finds them behind those of the script's folder and the user */
 };
 
@@ -46,7 +47,7 @@ int script_start_file(struct script *, const char *path, const char *const *args
 int script_poll(struct script *, struct err *e);
 bool script_running(const struct script *);
 bool script_ready(const struct script *); /* it would go on at once: do not wait for anything before the next poll */
-/* It ends now, whatever it does; commands that it runs are cancelled; ports keep sending unless it asked for `stop at end`. */
+/* It ends now, whatever it does; commands that it runs are cancelled; ports keep sending unless it asked otherwise with at_end(). */
 void script_cancel(struct script *);
 /* After its end: what it returned as an array (new reference, NULL: nothing), and the exit code that it asks for: 0, 1 after a failed
  * expect(), or that of the worst command that it ran. */
@@ -57,6 +58,9 @@ void script_event(struct script *, const char *name, unsigned port, const char *
 /* Names that could stand at the cursor of a line of Lua; as cmd_complete(). */
 void script_complete(struct script *, const char *line, int cursor, int *start, void (*offer)(void *arg, const char *word, const char *help),
 		     void *arg);
+/* The same without a state. */
+void script_complete_line(struct cmd *, const char *line, int cursor, int *start,
+			  void (*offer)(void *arg, const char *word, const char *help), void *arg);
 /* Made from the tables: annotations for LuaLS, and the reference manual as Markdown. cmd needs no host. */
 void script_annotations(struct cmd *, struct sbuf *out);
 void script_manual(struct cmd *, struct sbuf *out);

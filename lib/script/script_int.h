@@ -15,8 +15,9 @@ enum waits { WAITS_NOT, WAITS_TIME, WAITS_RUN, WAITS_END };
 struct script_run {
 	struct cmd_run run;
 	struct sbuf line, out; /* out: where results go that nobody prints */
+	struct sbuf note;      /* remarks that the script wants itself */
 	struct sbuf where;     /* the script's line that ran it */
-	bool prints;
+	bool prints, hushed;   /* hushed: remarks go to note */
 };
 
 /* A timer that calls a function again and again. */
@@ -75,6 +76,8 @@ struct script {
 	struct sbuf *out, *note;
 	struct sbuf warned; /* what a setting warned of last */
 	struct sbuf spare; /* stands for both between chunks */
+	struct script_at_end *at_end;
+	unsigned nat_end;
 	bool running, main_done;
 	enum { ENDS_NOT, ENDS_EXIT, ENDS_CANCEL, ENDS_TIME, ENDS_ERROR } ends;
 	uint64_t begin_ns, slice_ns; /* slice_ns: when this turn's share is used up */
@@ -95,6 +98,10 @@ int script_raise(lua_State *L, const char *where, const char *line, const struct
 void script_push_error(lua_State *L, const char *where, const char *line, const struct err *e, int code);
 /* Text of any value as print() shows it, on the stack too. */
 const char *script_text(lua_State *L, int idx, size_t *len);
+
+/* at_end.c */
+void script_at_end_open(lua_State *L, int module);
+void script_run_at_end(struct script *); /* and forget them */
 
 /* task.c */
 struct script_task *task_new(struct script *, int nargs); /* the function and its arguments are on the stack of s->L: taken */
@@ -131,12 +138,14 @@ void verb_key(const struct verb *v, struct sbuf *out);
 
 /* verbs.c */
 void verbs_open(lua_State *L, struct script *s, int module);
-/* Run a line; silent: its results are values alone. Pushes true and values, or raises, or yields. */
-int verbs_run(lua_State *L, const char *line, bool prints);
+/* Run a line; silent: its results are values alone; hushed: its remarks are too. Pushes true and values, or raises, or yields. */
+enum verbs_mode { VERBS_PRINT, VERBS_SILENT, VERBS_HUSHED };
+int verbs_run(lua_State *L, const char *line, enum verbs_mode mode);
 /* What a finished run gives: pushes true and values, or false and the error. Number of values. */
 int verbs_results(lua_State *L, struct script_run *r, int rc, const struct err *e);
 
-/* time.c, module.c, sandbox.c */
+/* ask.c, time.c, module.c, sandbox.c */
+void ask_open(lua_State *L); /* R is on the stack */
 void time_open(lua_State *L, struct script *s, int module);
 void module_open(lua_State *L, struct script *s);
 void sandbox_open(lua_State *L, struct script *s);

@@ -30,6 +30,7 @@ void script_run_free(struct script_run *r)
 	json_decref(r->run.results);
 	sbuf_free(&r->line);
 	sbuf_free(&r->out);
+	sbuf_free(&r->note);
 	sbuf_free(&r->where);
 	free(r);
 }

@@ -52,11 +52,12 @@ int verbs_results(lua_State *L, struct script_run *r, int rc, const struct err *
 	lua_pushboolean(L, true);
 	push_documents(L, r->run.results);
 	lua_pushinteger(L, code);
+	lua_pushlstring(L, sbuf_str(&r->note), r->note.len);
 	script_run_free(r);
-	return 3;
+	return 4;
 }
 
-int verbs_run(lua_State *L, const char *line, bool prints)
+int verbs_run(lua_State *L, const char *line, enum verbs_mode mode)
 {
 	struct script *s = script_of(L);
 	struct script_run *r = xcalloc(1, sizeof(*r));
@@ -64,11 +65,12 @@ int verbs_run(lua_State *L, const char *line, bool prints)
 
 	sbuf_add(&r->line, line);
 	script_where(L, &r->where);
-	r->prints = prints;
+	r->prints = mode == VERBS_PRINT;
+	r->hushed = mode == VERBS_HUSHED;
 	r->run.host = s->host.cmd_host;
-	r->run.out = prints ? s->out : &r->out;
-	r->run.note = s->note;
-	r->run.out_mode = prints ? s->opts.out_mode : OUT_JSON;
+	r->run.out = r->prints ? s->out : &r->out;
+	r->run.note = r->hushed ? &r->note : s->note;
+	r->run.out_mode = r->prints ? s->opts.out_mode : OUT_JSON;
 	r->run.batch = s->opts.batch;
 	s->limited = false;
 	int rc = cmd_exec(s->host.cmd, &r->run, sbuf_str(&r->line), &e);
@@ -94,7 +96,7 @@ static int call_verb(lua_State *L)
 	if (rc == 0) {
 		lua_pushlstring(L, line.s, line.len);
 		sbuf_free(&line);
-		return verbs_run(L, lua_tostring(L, 1), false);
+		return verbs_run(L, lua_tostring(L, 1), VERBS_SILENT);
 	}
 	script_where(L, &where);
 	lua_pushboolean(L, false);
@@ -112,7 +114,18 @@ static int raw_cmd(lua_State *L)
 
 	if (strlen(line) != len)
 		return luaL_error(L, "the command holds a zero byte");
-	return verbs_run(L, line, true);
+	return verbs_run(L, line, VERBS_PRINT);
+}
+
+/* run(line): as cmd(), without printing; behind the exit code come its remarks */
+static int raw_run(lua_State *L)
+{
+	size_t len;
+	const char *line = luaL_checklstring(L, 1, &len);
+
+	if (strlen(line) != len)
+		return luaL_error(L, "the command holds a zero byte");
+	return verbs_run(L, line, VERBS_HUSHED);
 }
 
 /* R.verbs: raw functions by name; R.groups: {stream = {add = "stream_add"}}. R is on the stack. */
@@ -154,4 +167,6 @@ void verbs_open(lua_State *L, struct script *s, int module)
 	lua_setfield(L, -2, "verbs");
 	lua_pushcfunction(L, raw_cmd);
 	lua_setfield(L, -2, "cmd");
+	lua_pushcfunction(L, raw_run);
+	lua_setfield(L, -2, "run");
 }

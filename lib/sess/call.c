@@ -18,6 +18,11 @@ bool sess_busy(const struct sess *s)
 	return s->ops->busy(s);
 }
 
+bool sess_asks(const struct sess *s)
+{
+	return s->ops->asks != NULL && s->ops->asks(s);
+}
+
 void sess_cancel(struct sess *s)
 {
 	s->ops->cancel(s);

@@ -79,6 +79,14 @@ static void hold(struct local *s, bool on)
 	}
 }
 
+/* A question ends with the verb that asked. */
+static void forget_question(struct local *s)
+{
+	free(s->own.answer);
+	s->own.answer = NULL;
+	s->own.asks = false;
+}
+
 static void local_free(struct sess *base)
 {
 	struct local *s = (struct local *)base;
@@ -91,6 +99,7 @@ static void local_free(struct sess *base)
 	}
 	hold(s, false);
 	drop(s, true, 0);
+	forget_question(s);
 	if (s->own.free != NULL)
 		s->own.free(s->own.p);
 	sbuf_free(&s->out);
@@ -146,6 +155,7 @@ static void finish(struct local *s, struct item *it, int rc, const struct err *e
 
 	s->running = NULL;
 	hold(s, false);
+	forget_question(s);
 	flush(s, it);
 	if (rc < 0) {
 		if (code == 0)
@@ -219,6 +229,15 @@ static void local_exec(struct sess *base, const char *text, const char *where)
 	struct sbuf one = {0};
 	unsigned long line = 0, at;
 
+	if (s->own.asks && where == NULL) {
+		size_t n = strcspn(text, "\n");
+		s->own.answer = memcpy(xcalloc(n + 1, 1), text, n);
+		s->own.asks = false;
+		text += n + (text[n] == '\n');
+		/* what was typed behind it are commands */
+		if (*text == '\0')
+			return;
+	}
 	if (s->failed && s->opts.batch)
 		return;
 	s->failed = false;
@@ -240,6 +259,11 @@ static bool local_busy(const struct sess *base)
 	return s->running != NULL || s->head != NULL;
 }
 
+static bool local_asks(const struct sess *base)
+{
+	return ((const struct local *)base)->own.asks;
+}
+
 static void local_cancel(struct sess *base)
 {
 	struct local *s = (struct local *)base;
@@ -251,6 +275,7 @@ static void local_cancel(struct sess *base)
 	cmd_cancel(&s->run);
 	s->running = NULL;
 	hold(s, false);
+	forget_question(s);
 	flush(s, it);
 	tell_done(s, it, -ECANCELED, s->run.exit_code);
 	item_free(it);
@@ -294,6 +319,7 @@ static const struct sess_ops local_ops = {
 	.free = local_free,
 	.exec = local_exec,
 	.busy = local_busy,
+	.asks = local_asks,
 	.cancel = local_cancel,
 	.poll = local_poll,
 	.exit_code = local_exit_code,
@@ -318,5 +344,6 @@ struct sess *sess_local(struct cmd *cmd, void *host, sess_snapshot_fn *snapshot,
 	s->arg = arg;
 	s->tail = &s->head;
 	s->timer = -1;
+	s->own.can_ask = opts->person;
 	return &s->base;
 }

@@ -25,6 +25,7 @@ typedef json_t *sess_snapshot_fn(void *host, const char *parts, struct err *e);
 struct sess_opts {
 	int out_mode;
 	bool batch, keep_going;
+	bool person; /* somebody types what sess_exec() gets without a where, and may be asked */
 };
 struct sess *sess_local(struct cmd *cmd, void *host, sess_snapshot_fn *snapshot, struct loop *loop, const struct sess_opts *opts,
 			sess_event_fn *fn, void *arg);
@@ -55,6 +56,7 @@ void sess_free(struct sess *);
 /* Queue text (any number of commands). where ("file:12", may be NULL) prefixes errors; line counts on from there. */
 void sess_exec(struct sess *, const char *text, const char *where);
 bool sess_busy(const struct sess *);      /* a verb holds the line or commands are queued */
+bool sess_asks(const struct sess *);      /* the running verb waits for a line: the next text without a where is its answer */
 void sess_cancel(struct sess *);          /* cancel the running verb and drop the queue; ports keep sending */
 void sess_poll(struct sess *);            /* once per turn of the loop */
 int sess_exit_code(const struct sess *);  /* worst so far */

@@ -7,6 +7,7 @@ struct sess_ops {
 	void (*free)(struct sess *);
 	void (*exec)(struct sess *, const char *text, const char *where);
 	bool (*busy)(const struct sess *);
+	bool (*asks)(const struct sess *); /* NULL: never */
 	void (*cancel)(struct sess *);
 	void (*poll)(struct sess *);
 	int (*exit_code)(const struct sess *);

@@ -2,6 +2,7 @@
 #include "value_impl.h"
 
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,8 +246,8 @@ void value_digits(double v, struct sbuf *out)
 
 	if (v < 0)
 		sbuf_addc(out, '-');
-	if (v == 0) {
-		sbuf_addc(out, '0');
+	if (v == 0 || !(v <= DBL_MAX && v >= -DBL_MAX)) {
+		sbuf_add(out, v == 0 ? "0" : "inf");
 		return;
 	}
 	size_t n = short_digits(v < 0 ? -v : v, digits, &point);

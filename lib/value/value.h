@@ -64,7 +64,7 @@ struct vtype {
 	void (*number)(const struct vspec *, double n, struct sbuf *out);
 };
 
-/* The shortest digits that are this finite number, without an exponent. */
+/* The shortest digits that are this number, without an exponent; "inf" for what is none. */
 void value_digits(double v, struct sbuf *out);
 /* plain() of a whole number. */
 enum vplain value_plain_u64(uint64_t v, double *out);

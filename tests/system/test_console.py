@@ -425,7 +425,7 @@ def test_results_that_cannot_be_written_are_an_error(tmp_path):
     (["--prot", "wire"], "--port"), (["-x"], "-x"), (["-p"], "SPEC"), (["--json=1"], "takes no value"),
     (["--json", "--csv"], "--csv"),
     (["-T", "f"], "no theme"), (["-s", "0:f"], "not in this version"), (["-g", "5"], "has no host"),
-    (["-f", "a.lua"], "a.lua"), (["-f", "/no/such"], "/no/such"),
+    (["-f", "a.lua"], "cannot read the script"), (["-f", "/no/such"], "/no/such"),
     (["--mtu", "9x"], "--mtu"), (["--color", "blue"], "never"), (["-l", "/no/such/dir/log"], "/no/such/dir/log")])
 def test_wrong_options_are_refused_by_name(tmp_path, args, says):
     r = run(tmp_path, *args)

@@ -34,12 +34,12 @@ def script(where, name, *words, before="", ports=("-p", "wire"), code=(0,), time
 
 
 def rows(text, head):
-    """Lines of a table as lists of words, from behind its head to the next empty line."""
+    """Lines of a table as lists of words, from behind its head to the next line that is no row."""
     lines = text.splitlines()
     first = next(i for i, line in enumerate(lines) if line.split()[:len(head)] == head)
     out = []
     for line in lines[first + 1:]:
-        if not line.strip():
+        if not re.search(r"^ *(all|\d\S*) ", line):
             break
         out.append(line.split())
     return out
@@ -85,8 +85,8 @@ def test_hello(tmp_path):
 @pytest.mark.counts
 def test_imix(tmp_path):
     table = rows(script(tmp_path, "imix", "frames=12000").stdout, ["bytes", "sent"])
-    assert [r[1] for r in table] == ["7'000", "4'000", "1'000", "12'000"]
-    assert all(r[1] == r[3] for r in table)
+    assert [x[1] for x in table] == ["7'000", "4'000", "1'000", "12'000"]
+    assert all(x[1] == x[3] for x in table)
     r = script(tmp_path, "imix", "frames=12000", before="set 0 wire loss every 100; ", code=(1,))
     assert rows(r.stdout, ["bytes", "sent"])[-1][3] == "11'880"
 
@@ -162,7 +162,7 @@ def test_latency(tmp_path):
 
 def test_throughput(tmp_path):
     """A device of 40 Mbit/s on the wire, whose queue holds 2 ms to 50 ms: of 64-byte frames and 100 Mbit/s about 40 %."""
-    r = script(tmp_path, "throughput", "sizes=64", "duration=500ms", "resolution=2", "wire='40Mbps queue 3000'", before=BUSY, code=(0, 4))
+    r = script(tmp_path, "throughput", "sizes=64", "duration=500ms", "resolution=2", "'wire=40Mbps queue 3000'", before=BUSY, code=(0, 4))
     (answer,) = rows(r.stdout, ["size", "throughput"])
     steps = rows(r.stdout, ["size", "load"])
     assert [x[1] for x in steps[:2]] == ["100.00%", "1.00%"] and len(steps) <= 12
@@ -187,7 +187,7 @@ def test_sweep_finds_the_knee(tmp_path):
     """20 steps of a device that carries 62 %: within one step, whoever else uses the machine.
 
     Its queue of 5000 takes what a tester that is late by up to 50 ms sends too fast, and, of a trial of 600 ms, what is up to 5.6 % too much."""
-    r = script(tmp_path, "sweep", "duration=600ms", "again=4", "wire='62% queue 5000'", before=BUSY, code=(0, 4))
+    r = script(tmp_path, "sweep", "duration=600ms", "again=4", "'wire=62% queue 5000'", before=BUSY, code=(0, 4))
     table = rows(r.stdout, ["load", "offered"])
     assert [x[0] for x in table] == [f"{n}%" for n in range(5, 101, 5)]
     best, worse, points, not_valid = re.search(r"loss-free up to: (\d+)%; frames lost from: (\d+)%; (\d+) points, (\d+) not valid", r.stdout).groups()
@@ -246,14 +246,28 @@ def test_a_sweep_that_is_killed_leaves_no_traffic(veth, tmp_path, number):
     assert veth.packets(veth.b, "rx") == before
 
 
+def state_of(term):
+    """Of port 0, as the prompt tells."""
+    def seen():
+        return [x for x in term.lines() if re.match(r" +0 +wire0 ", x)]
+
+    def asked():
+        shown = len(seen())
+        term.type("show rates\r").until(lambda: len(seen()) > shown, "a row of port 0").prompt()
+        return seen()[-1].split()[2]
+
+    until = time.monotonic() + 5  # stopping takes the workers a moment
+    while (state := asked()) != "idle" and time.monotonic() < until:
+        pass
+    return state
+
+
 def test_a_sweep_that_is_cancelled_at_the_prompt_leaves_no_traffic(tmp_path):
     with Term(tmp_path, "-p", "wire", "--no-screen", cols=160, rows=50) as t:
         t.prompt().type(f"script {path('sweep')} again=0 duration=400ms svg=\r")
         t.shows("   10%")
         t.type("\x03").prompt()
-        t.type("show rates\r").prompt()
-        (line,) = [x for x in t.lines() if re.match(r" +0 +wire0 ", x)]
-        assert line.split()[2] == "idle"
+        assert state_of(t) == "idle"
         # And the prompt takes the next one.
         t.type(f"script {path('hello')}\r").shows("hello: wire0 sent 1000 frames, wire1 received 1000")
         t.prompt().type("quit\r")
@@ -266,9 +280,7 @@ def test_a_soak_that_is_interrupted(tmp_path):
         t.prompt().type(f"script {path('soak')} time=1h every=100ms csv={tmp_path}/soak.csv\r")
         t.until(lambda: (tmp_path / "soak.csv").exists() and (tmp_path / "soak.csv").read_text().count("\n") > 3, "lines")
         t.type("\x03").prompt()
-        t.type("show rates\r").prompt()
-        (line,) = [x for x in t.lines() if re.match(r" +0 +wire0 ", x)]
-        assert line.split()[2] == "idle"
+        assert state_of(t) == "idle"
         t.type("quit\r")
         assert t.ends() == 0
     text = (tmp_path / "soak.csv").read_text()

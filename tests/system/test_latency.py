@@ -73,6 +73,20 @@ def test_any_stack(frame):
     assert port(doc, 1)["plain"] == 0
 
 
+def test_stamps_of_a_file_are_no_arrivals(tmp_path):
+    from scapy.all import Ether, wrpcap
+    path = tmp_path / "in.pcap"
+    wrpcap(str(path), [Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02", type=0x88b5) / bytes(46)] * 10)
+    r = good(["--json", "-p", f"pcap:rx={path}", "-b", "-e", "set 0 timestamps nic; show ports; show clock; show latency"])
+    why = "those of a file say when it was recorded"
+    assert why in r.stderr
+    ports, clock, latency = documents(r)
+    assert ports["ports"][0]["timestamps"] == f"by our clock ({why})" and any(why in n for n in ports["ports"][0]["notes"])
+    assert clock["devices"] == []
+    stamps = latency["ports"][0]["timestamps"]
+    assert (stamps["source"], stamps["nic"], stamps["error_ns"]) == ("software", 0, None)
+
+
 def test_too_small_is_refused_with_what_fits():
     r = run([*args_of(), "-b", "-e", "set 0 size 64; set 0 probe on; start 0"])
     assert r.returncode == 2 and "74" in r.stderr
@@ -153,15 +167,26 @@ def test_memory_is_named_and_bounded():
     assert r.returncode == 2 and "probes.memory" in r.stderr and re.search(r"takes \d+ MB", r.stderr)
 
 
+@pytest.mark.counts
 def test_eight_ports_of_4096_streams():
+    """Each stream of each port by itself, histograms of some; the memory is named, and refused where less is allowed."""
     args = [*lcores(2), *["-p", "wire"] * 4, *[x for n in range(8) for x in ("-m", f"1:2.{n}")]]
-    doc = ask(args, "stream add all/1-4095; set all/all probe on; set 0/0-63 latency on; set all count 16384; set all rate 100kpps; "
-              "start all; wait all; show latency; show plan")
+    rounds, some = (int(os.environ.get("WIRERATE_ROUNDS", 4)), 16)
+    setup = f"stream add all/1-4095; set all/all probe on; set all/0-{some - 1} latency on; set all count {4096 * rounds}; set all rate 100kpps; "
+    doc = ask(args, setup + "start all; wait all; show latency; show plan")
     for p in doc["latency"]["ports"]:
-        whole(p["counts"], 16384)
-    assert doc["plan"]["probes"]["memory_bytes"] < 1_000_000_000
-    assert len(doc["latency"]["streams"]) == 8 * 4096
-    assert all(s["sent"] == s["received"] == 4 for s in doc["latency"]["streams"])
+        whole(p["counts"], 4096 * rounds)
+        assert p["latency"]["actual"]["samples"] == 4096 * rounds
+        assert (p["plain"], p["damaged"], p["foreign"]) == (0, 0, 0)
+    streams = doc["latency"]["streams"]
+    assert len(streams) == 8 * 4096
+    assert all(s["sent"] == s["received"] == rounds and s["exact"] for s in streams)
+    assert [s["latency"] and s["latency"]["samples"] for s in streams] == [rounds if s["stream"] < some else None for s in streams]
+    taken, allowed = (doc["plan"]["probes"][k] for k in ("memory_bytes", "limit_bytes"))
+    assert taken == doc["latency"]["memory_bytes"] < allowed
+    less = taken // 1_000_000 - 1
+    r = run([*args, "-b", "-e", f"set probes.memory {less}; {setup}start all"])
+    assert r.returncode == 2 and f"`probes.memory` allows {less} MB" in r.stderr and f"takes {taken / 1e6:.0f} MB" in r.stderr
 
 
 def test_the_log_is_one_that_is_read(tmp_path):

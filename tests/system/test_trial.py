@@ -115,8 +115,9 @@ def test_every_class_of_a_scripted_device():
 
 @pytest.mark.counts
 def test_frames_of_the_trial_before_are_not_counted():
-    """A device that holds frames for longer than the silence that ends a trial: they are lost to it, and not found by the next."""
-    first, second = trials(["-p", "wire", "-e", UDP + ANYTHING + "set wire delay 300ms; " + "trial 0 rate 1kpps for 50ms; " * 2])
+    """A device that holds frames for longer than a trial waits: they are lost to it, and not found by the next."""
+    first, second = trials(["-p", "wire", "-e", UDP + ANYTHING + "set trial.drain-max 150ms; set wire delay 500ms; " +
+                            "trial 0 rate 1kpps for 50ms; " * 2])
     for t in (first, second):
         assert t["fates"]["received"] == 0 and t["fates"]["lost"] == t["fates"]["sent"] > 0
     (t,) = trials(["-p", "wire", "-e", UDP + ANYTHING + "set wire delay 300ms; set trial drain 500ms; trial 0 rate 1kpps for 50ms"])

@@ -235,3 +235,19 @@ def test_tap(veth, live):
     assert veth.packets("wrtap0", "rx") - before == 10000
     assert w.quit()[0] == 0
     assert "wrtap0" not in veth.do("ip", "-o", "link")
+
+
+def test_the_kernels_time_stamps(veth):
+    """libpcap's driver says when the kernel saw each frame."""
+    script = "set 0 probe on; set 0 rate 5kpps; set 0 count 2000; start 0; wait 0; show latency; show clock"
+    args = ["--json", "-p", f"vdev:net_pcap0,tx_iface={veth.a},rx_iface={veth.b}", "-b", "-e"]
+    seen = {}
+    for source in ("nic", "software"):
+        latency, clock = documents(good([*args, f"set 0 timestamps {source}; {script}"], prefix=veth.prefix))
+        p = latency["ports"][0]
+        assert p["counts"]["received"] == 2000
+        seen[source] = p["timestamps"]
+        assert len(clock["devices"]) == (source == "nic")
+    assert seen["nic"]["source"] == "nic" and seen["nic"]["software"] == 0 and seen["nic"]["nic"] >= 2000
+    assert "the kernel's time stamps" in seen["nic"]["text"]
+    assert clock["devices"] == [] and seen["software"]["source"] == "software" and seen["software"]["nic"] == 0

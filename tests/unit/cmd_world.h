@@ -444,7 +444,7 @@ static int exec(const char *line, struct err *e)
 	return cmd_exec(lang, &run, line, e);
 }
 
-static void ok(const char *line)
+static inline void ok(const char *line)
 {
 	struct err e;
 
@@ -455,7 +455,7 @@ static void ok(const char *line)
 }
 
 /* Refused by exec, with the caret there, and nothing has changed. */
-static void refused(const char *line, int rc, int col, const char *part)
+static inline void refused(const char *line, int rc, int col, const char *part)
 {
 	struct world before = world;
 	unsigned changed = changes, ran = runs;

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the settings of a wire come to: chances, times, distributions, room. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "ctl_live.h"
 #include "device.h"
 
 #define SPEED 10000000000ull
 
 static struct wire_cfg plain(void)
 {
-	struct port_cfg c;
+	struct port_cfg cfg;
 
-	port_cfg_init(&c);
-	return c.wire;
+	port_cfg_init(&cfg);
+	return cfg.wire;
 }
 
 static void parse(const struct vtype *t, const char *word, uint64_t min, uint64_t max, const char *text, void *out)
@@ -154,13 +146,107 @@ static void test_room(void **state)
 	assert_true(room * DUT_CELL < 50u << 20);
 }
 
+/* The clock is refined while a link flaps: periods that are over stay where they were, and no change is told twice or left out. */
+static void test_flap(void **state)
+{
+	struct ctl_port cp = {.flap_tsc = 1000, .flap_period = 100000000, .flap_down = 1000000};
+
+	(void)state;
+	assert_false(device_flap_follow(&cp, 1000 + 99999999, 100001000, 1000010)); /* the first period is not over */
+	cp.flapped = 21;
+	assert_false(device_flap_follow(&cp, 1000 + 1000000005, 100000100, 1000001)); /* no better */
+	assert_false(device_flap_follow(&cp, 1000 + 1100000005, 100001000, 1000010)); /* a change has not been told yet */
+	assert_true(device_flap_follow(&cp, 1000 + 1000000005, 100001000, 1000010));
+	assert_int_equal(cp.flap_tsc, 1000 + 1000000000);
+	assert_int_equal(cp.flapped, 1);
+	assert_int_equal(cp.flap_period, 100001000);
+	assert_int_equal(cp.flap_down, 1000010);
+}
+
+/* ---- with DPDK ---- */
+
+static void changed(bool on)
+{
+	ctl_port_cfg(c, 0)->wire.loss = on ? (struct hits){.every = 100} : plain().loss;
+	ctl_touch(c, 0, false);
+	for (unsigned i = 0; i < 10000; i++) {
+		ctl_turn(c);
+		const struct device *d = c->port[1]->device;
+		if (d != NULL && d->phase == (on ? DEVICE_ON : DEVICE_OFF))
+			return;
+		pause_ms(1);
+	}
+	fail_msg("the device does not %s", on ? "come" : "go");
+}
+
+static void hundred_lost(void)
+{
+	uint64_t sent = now(0).tx.packets, received = now(1).rx.packets;
+
+	start(0, 0);
+	settle(0);
+	assert_int_equal(now(0).tx.packets - sent, 10000);
+	assert_int_equal(now(1).rx.packets - received, 10000 - 100);
+}
+
+/* What it is made of can be made again, after it was there and after it could not be made. */
+static void test_made_again(void **state)
+{
+	struct err e = {.text = ""};
+
+	(void)state;
+	fresh(0, 1)->count = 10000;
+	fresh(1, 1);
+	changed(true);
+	hundred_lost();
+	changed(false);
+	struct device *d = c->port[1]->device;
+	for (unsigned i = 0; i < 6; i++) {
+		struct rte_mempool *bad = rte_mempool_create("bad", 63, 256, 0, 0, NULL, NULL, NULL, NULL, SOCKET_ID_ANY, 0);
+		assert_non_null(bad);
+		device_unmake(d);
+		d->line.pool = bad; /* no buffers for frames: the Rx device does not start */
+		assert_true(device_make(d, &e) < 0);
+		assert_non_null(strstr(e.text, "does not start"));
+		device_unmake(d);
+		if (device_make(d, &e) != 0)
+			fail_msg("%s", e.text);
+		changed(true);
+		hundred_lost();
+		changed(false);
+	}
+}
+
+/* A smaller MTU that waits for a start leaves room for the frames of now. */
+static void test_smaller_mtu(void **state)
+{
+	struct device *d = c->port[1]->device;
+
+	(void)state;
+	device_unmake(d);
+	ctl_port_cfg(c, 0)->mtu = 600;
+	ctl_touch(c, 0, true);
+	changed(true);
+	assert_true(d->line.max_len >= 1500 + 14);
+	ctl_port_cfg(c, 0)->mtu = 1500;
+	ctl_touch(c, 0, true);
+	hundred_lost();
+	changed(false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_acts), cmocka_unit_test(test_hits), cmocka_unit_test(test_limit), cmocka_unit_test(test_laws),
-		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_room), cmocka_unit_test(test_flap),
 	};
+	const struct CMUnitTest live[] = {cmocka_unit_test(test_made_again), cmocka_unit_test(test_smaller_mtu)};
 
 	clock_init();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests_name("settings", tests, NULL, NULL);
+	if (!live_open("device_test"))
+		return failed != 0 ? 1 : 77;
+	failed += cmocka_run_group_tests_name("devices", live, NULL, NULL);
+	ctl_close(c);
+	return failed != 0;
 }

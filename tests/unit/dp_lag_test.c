@@ -33,7 +33,8 @@ static void test_dropped_lag(void **state)
 	}
 }
 
-/* Every arrival and every policy, a device that takes nothing for a while or to the end, one group or several: what was asked for is sent, built in vain or counted as unsent, each once. */
+/* Every arrival and every policy, a device that takes nothing for a while or to the end, one group or several: what was asked for
+ * is sent, built in vain or counted as unsent, each once. */
 static void test_stuck(void **state)
 {
 	(void)state;

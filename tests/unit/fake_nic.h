@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A NIC with time stamps, made of the devices of a wire and of functions of DPDK that this program has in the place of the library's own. It has a clock
  * that runs at another frequency, drifts and can be set; it delivers a frame fake.delay cycles after the probe in it was stamped, and says so in its
- * own time; it sends frames whenever it gets them, and notes when it was told to. */
+ * own time; frames are noted as it gets them, and arrive as if they had been sent when they say that they are. */
 #pragma once
 #include <dlfcn.h>
 
@@ -112,12 +112,18 @@ static void put_stamp(struct rte_mbuf *m, uint64_t v)
 	*RTE_MBUF_DYNFIELD(m, fake.offset_of, uint64_t *) = v;
 }
 
+/* A probe may say that its frame is to leave in the future; a frame without one arrives at once. */
 static uint64_t arrival(const struct rte_mbuf *m, uint64_t now)
 {
-	uint64_t lo;
+	uint64_t w[2], ago;
 
-	memcpy(&lo, rte_pktmbuf_mtod_offset(m, const uint8_t *, m->data_len - 8), 8);
-	return now - ((now - rte_be_to_cpu_64(lo)) & PROBE_SENT_MASK) + fake.delay;
+	memcpy(w, rte_pktmbuf_mtod_offset(m, const uint8_t *, m->data_len - PROBE_LEN), PROBE_LEN);
+	if (!probe_right(rte_be_to_cpu_64(w[0]), rte_be_to_cpu_64(w[1])))
+		return now;
+	ago = (now - rte_be_to_cpu_64(w[1])) & PROBE_SENT_MASK;
+	if (ago > PROBE_SENT_MASK / 2)
+		ago -= PROBE_SENT_MASK + 1;
+	return now - ago + fake.delay;
 }
 
 static uint16_t fake_nic_tx(void *q, struct rte_mbuf **m, uint16_t n)

@@ -123,7 +123,7 @@ __rte_noinline void gen_arrive(struct dp_worker *w, const struct gen_job *j, str
 
 void gen_late_tail(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned sent, uint64_t now)
 {
-	uint64_t late = now - gen_due_at(j, gr, i);
+	uint64_t late = gen_late(j, gen_due_at(j, gr, i), now);
 
 	gen_note_late(j->txq, late);
 	if (late > j->late_cycles)
@@ -201,12 +201,14 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 		if (n == 0)
 			return 1;
 	}
+	if (!simple && unlikely(j->stamp != NULL))
+		gen_stamp_put(j, g, gr, gr->i, q->m, n);
 	if (unlikely(gr->probes))
 		gen_probe_put(j, g, gr, gr->i, q->m, n);
 	uint64_t before = cell_get(&q->cnt.bytes), late = 0;
 	bool paced = !pace_is_max(&gr->pace);
 	if (paced)
-		late = now - (simple ? pace_due(&gr->pace, gr->unit) : gen_deadline(gr));
+		late = simple ? now - pace_due(&gr->pace, gr->unit) : gen_late(j, gen_deadline(gr), now);
 	unsigned sent = txq_send(q, n, simple ? (uint64_t)n * (gr->len + GEN_FCS) : gen_bytes(gr, gr->i, n), now);
 	if (simple) {
 		gr->i += n;
@@ -253,6 +255,7 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 	struct gen_state *g = (struct gen_state *)t->state;
 	struct gen_own *o = gen_own(g);
 	struct gen_grp *gr = &o->first;
+	uint64_t ahead = now;
 	bool over;
 
 	if (unlikely(o->detour)) {
@@ -262,14 +265,15 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 		}
 		if (o->ngroups != 1)
 			return gen_poll_groups(w, j, g, now);
-		if (!txq_has_tail(j->txq))
+		if (j->catchup == GEN_SKIP && !txq_has_tail(j->txq))
 			gen_give_late(w, j, g, now);
 		if (!g->base.active)
 			return 0;
+		ahead = gen_ahead(j, g, gr, now);
 	}
 	if (unlikely(txq_has_tail(j->txq)))
 		return flush_tail(w, j, g, now);
-	unsigned n = gen_ready(j, gr, j->burst, now, &over);
+	unsigned n = gen_ready(j, gr, j->burst, ahead, &over);
 	if (unlikely(over)) {
 		gen_leave(o);
 		gen_run_out(w, j, g);

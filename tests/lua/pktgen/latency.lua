@@ -16,7 +16,7 @@ pktgen.jitter("all", 50)
 pktgen.clr()
 pktgen.start("0")
 while pktgen.isSending("0")[0] == "y" do
-	pktgen.delay(20)
+    pktgen.delay(20)
 end
 pktgen.sleep(1)
 local stats = pktgen.pktStats("all")

@@ -14,7 +14,7 @@ prints("rnd", pktgen.rnd_list("0")[0][0])
 pktgen.rnd_s_pt("0", "on")
 pktgen.start("0")
 while pktgen.isSending("0")[0] == "y" do
-	pktgen.delay(10)
+    pktgen.delay(10)
 end
 pktgen.rnd("0", 0, 0, "off")
 pktgen.rnd("0", 1, 0, "off")
@@ -22,5 +22,5 @@ pktgen.rnd_s_pt("0", "off")
 pktgen.set("0", "count", 10)
 pktgen.start("0")
 while pktgen.isSending("0")[0] == "y" do
-	pktgen.delay(10)
+    pktgen.delay(10)
 end

@@ -46,5 +46,5 @@ pktgen.set_range(P, "on")
 
 pktgen.start(P)
 repeat
-	sleep(0.05)
+    sleep(0.05)
 until pktgen.isSending(P)[0] == "n"

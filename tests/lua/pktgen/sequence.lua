@@ -12,6 +12,6 @@ pktgen.seq(2, "0", "02:00:00:00:00:a2", "02:00:00:00:00:b2", "10.0.0.3", "10.0.1
 pktgen.set("0", "seq_cnt", 3)
 pktgen.start("0")
 while pktgen.isSending("0")[0] == "y" do
-	pktgen.delay(10)
+    pktgen.delay(10)
 end
 pktgen.set("0", "seq_cnt", 0)

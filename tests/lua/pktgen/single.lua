@@ -25,6 +25,6 @@ pktgen.userPattern("0", "wire")
 
 pktgen.start("0")
 while pktgen.isSending("0")[0] == "y" do
-	pktgen.delay(10)
+    pktgen.delay(10)
 end
 printf("sent %d\n", pktgen.portStats("0")[0].curr.opackets)

@@ -11,10 +11,10 @@ pktgen.clr()
 pktgen.start("all")
 local last = 0
 for i = 1, 5 do
-	pktgen.delay(300)
-	local now = pktgen.portStats("0")[0].curr.opackets
-	printf("grows %s\n", tostring(now > last))
-	last = now
+    pktgen.delay(300)
+    local now = pktgen.portStats("0")[0].curr.opackets
+    printf("grows %s\n", tostring(now > last))
+    last = now
 end
 pktgen.delay(1100)
 local rate = pktgen.portStats("0,1", "rate")
@@ -24,10 +24,10 @@ pktgen.sleep(1)
 
 local new, old, sizes, pkts = pktgen.portStats("all"), pktgen.portStats("all", "port"), pktgen.portSizes("all"), pktgen.pktStats("all")
 for p = 0, pktgen.portCount() - 1 do
-	printf("port %d tx %d rx %d ibytes %d obytes %d\n", p, old[p].opackets, old[p].ipackets, old[p].ibytes, old[p].obytes)
-	printf("same %s\n", tostring(new[p].curr.opackets == old[p].opackets and new[p].curr.ibytes == old[p].ibytes))
-	printf("size %d %d\n", sizes[p]._256_511, new[p].sizes._256_511)
-	printf("queue %d\n", new[p].qstats[0].opackets)
-	printf("failed %d %s\n", pkts[p].tx_failed, pkts[p].mac_addr)
+    printf("port %d tx %d rx %d ibytes %d obytes %d\n", p, old[p].opackets, old[p].ipackets, old[p].ibytes, old[p].obytes)
+    printf("same %s\n", tostring(new[p].curr.opackets == old[p].opackets and new[p].curr.ibytes == old[p].ibytes))
+    printf("size %d %d\n", sizes[p]._256_511, new[p].sizes._256_511)
+    printf("queue %d\n", new[p].qstats[0].opackets)
+    printf("failed %d %s\n", pkts[p].tx_failed, pkts[p].mac_addr)
 end
 prints("linkState", pktgen.linkState("all"))

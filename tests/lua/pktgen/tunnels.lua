@@ -4,10 +4,10 @@ package.path = package.path .. ";?.lua;test/?.lua;app/?.lua;../?.lua"
 require "Pktgen"
 
 local function send()
-	pktgen.start("0")
-	while pktgen.isSending("0")[0] == "y" do
-		pktgen.delay(10)
-	end
+    pktgen.start("0")
+    while pktgen.isSending("0")[0] == "y" do
+        pktgen.delay(10)
+    end
 end
 
 pktgen.set("0", "count", 10)

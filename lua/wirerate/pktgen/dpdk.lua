@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- The second table of Pktgen's scripts. Single mbufs are out of a script's reach here, so that what handles them is not there.
 local wr = require "wirerate"
-local host = require "pktgen.host"
+local host = require "wirerate.pktgen.host"
 local pktgen = host.pktgen
 
 local dpdk = {}
 local function def(...)
-	host.def(dpdk, ...)
+    host.def(dpdk, ...)
 end
 
 def("delay", "ms", "let milliseconds pass", host.delay)
@@ -15,20 +15,20 @@ def("pause", "msg, ms", "print, and let milliseconds pass", host.pause)
 def("continue", "msg", "print, and wait for a key, which is returned", host.key)
 def("input", "msg", "print, and wait for a line, which is returned", host.input)
 def("port_stats", "P", "counters of ports", function(P)
-	return pktgen.portStats(P, "port")
+    return pktgen.portStats(P, "port")
 end)
 def("version", "", "version of DPDK", function()
-	return pktgen.info.DPDK_Version
+    return pktgen.info.DPDK_Version
 end)
 for _, name in ipairs({"portCount", "totalPorts", "linkState"}) do
-	def(name, name == "linkState" and "P" or "", "as pktgen." .. name, pktgen[name])
+    def(name, name == "linkState" and "P" or "", "as pktgen." .. name, pktgen[name])
 end
 
 local mbufs = {compile = true, decompile = true, tx_burst = true, rx_bust = true, rx_burst = true, pktmbuf = true, vec = true}
 
 return setmetatable(dpdk, {__index = function(_, key)
-	if mbufs[key] then
-		error("dpdk." .. key .. ": scripts do not handle single mbufs here; `pktgen.start` and `pktgen.seq` send frames", 2)
-	end
-	return nil
+    if mbufs[key] then
+        error("dpdk." .. key .. ": scripts do not handle single mbufs here; `pktgen.start` and `pktgen.seq` send frames", 2)
+    end
+    return nil
 end})

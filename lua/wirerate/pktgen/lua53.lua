@@ -5,23 +5,23 @@ local floor, type, tonumber = math.floor, type, tonumber
 
 table.unpack = table.unpack or unpack
 table.pack = table.pack or function(...)
-	return {n = select("#", ...), ...}
+    return {n = select("#", ...), ...}
 end
 
 function math.tointeger(v)
-	v = tonumber(v)
-	if v ~= nil and v == floor(v) and v > -math.huge and v < math.huge then
-		return v
-	end
-	return nil
+    v = tonumber(v)
+    if v ~= nil and v == floor(v) and v > -math.huge and v < math.huge then
+        return v
+    end
+    return nil
 end
 
 -- There is one kind of number here: a whole one counts as an integer.
 function math.type(v)
-	if type(v) ~= "number" then
-		return nil
-	end
-	return v == floor(v) and "integer" or "float"
+    if type(v) ~= "number" then
+        return nil
+    end
+    return v == floor(v) and "integer" or "float"
 end
 
 math.maxinteger = math.maxinteger or 2 ^ 53

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind "gen" on a device that sends each frame at the time that the frame carries, in the device's clock. */
+#include "gen_own.h"
+
+static bool usable(const struct gen_job *j, struct gen_state *g)
+{
+	struct dp_clock_view *v = &g->stamps.view;
+
+	dp_clock_look(j->stamp, v);
+	return v->version != 0 && v->slack != DP_CLOCK_UNKNOWN;
+}
+
+uint64_t gen_ahead_stamped(const struct gen_job *j, struct gen_state *g, uint64_t now)
+{
+	return usable(j, g) ? now + j->lead_cycles : now;
+}
+
+/* Drivers want them in order: where groups take turns, a frame waits for those that lie before it, which leave within the lead at the latest. From one
+ * reading of the clock to the next times may step back a bit; by more, somebody has set it. */
+static uint64_t in_order(struct gen_state *g, uint64_t due)
+{
+	const struct dp_clock_view *v = &g->stamps.view;
+
+	if ((int64_t)(g->stamps.last_due - due) > 0)
+		due = g->stamps.last_due;
+	uint64_t stamp = dp_clock_stamp(v, due), back = g->stamps.last - stamp;
+	if ((int64_t)back > 0 && back <= dp_clock_scale(2 * v->slack, v->inverse) + 1)
+		stamp = g->stamps.last;
+	g->stamps.last_due = due;
+	g->stamps.last = stamp;
+	return stamp;
+}
+
+void gen_stamp_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n)
+{
+	bool none = pace_is_max(&gr->pace) || !usable(j, g);
+
+	for (unsigned k = 0; k < n; k++) {
+		if (none) { /* the buffer may have been sent with one before */
+			m[k]->ol_flags &= ~j->stamp->flag;
+			continue;
+		}
+		uint64_t stamp = in_order(g, gen_due_at(j, gr, i + k));
+		memcpy((uint8_t *)m[k] + j->stamp->offset, &stamp, sizeof(stamp));
+		m[k]->ol_flags |= j->stamp->flag;
+	}
+}
+
+uint64_t gen_stamp_sent(const struct gen_job *j, const struct gen_state *g, const struct rte_mbuf *m, uint64_t tsc)
+{
+	uint64_t stamp;
+
+	if ((m->ol_flags & j->stamp->flag) == 0)
+		return tsc;
+	memcpy(&stamp, (const uint8_t *)m + j->stamp->offset, sizeof(stamp));
+	uint64_t at = dp_clock_cycles(&g->stamps.view, stamp);
+	return (int64_t)(at - tsc) > 0 ? at : tsc;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Questions to whoever sits at the session. The script looks for the answer and sleeps in between, so nothing is held up. */
+#include "script_int.h"
+
+#include <stdlib.h>
+
+/* ask(): false where nobody can answer. */
+static int raw_ask(lua_State *L)
+{
+	struct cmd_own *own = script_of(L)->opts.own;
+	bool can = own != NULL && own->can_ask;
+
+	if (can) {
+		free(own->answer);
+		own->answer = NULL;
+		own->asks = true;
+	}
+	lua_pushboolean(L, can);
+	return 1;
+}
+
+/* answer(): the line, nil while there is none. */
+static int raw_answer(lua_State *L)
+{
+	struct cmd_own *own = script_of(L)->opts.own;
+
+	if (own == NULL || own->answer == NULL)
+		return 0;
+	lua_pushstring(L, own->answer);
+	free(own->answer);
+	own->answer = NULL;
+	return 1;
+}
+
+void ask_open(lua_State *L)
+{
+	lua_pushcfunction(L, raw_ask);
+	lua_setfield(L, -2, "ask");
+	lua_pushcfunction(L, raw_answer);
+	lua_setfield(L, -2, "answer");
+}

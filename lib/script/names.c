@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the module has beside settings and verbs, in one list for completion, annotations and the manual. */
+#include "script_int.h"
+
+const struct script_fn script_fns[] = {
+	{"port", NULL, "Ports by number: wr.port[0]. wr.port.all is all of them, for writing.", "table<integer, wirerate.Port>"},
+	{"set", "...", "The command set; its fields are the settings that belong to no port.", "true"},
+	{"verb", NULL, "All commands as functions, also those whose names are taken by something else in the module.", "table"},
+	{"cmd", "line", "Run a command as typed: it prints what it prints. Gives its document, and its exit code.", "any, integer"},
+	{"stats", "parts?", "The counters of all ports, as `show stats`, or a snapshot with other parts: wr.stats(\"streams:0,log:5\").", "table"},
+	{"rates", "ports?", "Asked beside offered load, as `show rates`.", "table"},
+	{"queues", "ports?", "Counters of each queue, as `show queues`.", "table"},
+	{"latency", "ports?", "Latency and jitter, as `show latency`.", "table"},
+	{"ports", "", "The numbers of the ports, as an array.", "integer[]"},
+	{"each", "t", "Iterate over a table by ascending numbers: those of ports, queues, streams, workers begin with 0.", "function"},
+	{"sleep", "time", "Let time pass: \"100ms\", or seconds. Screen, prompt and other sessions go on.", "true"},
+	{"every", "interval, fn", "Call a function again and again, until the handle's stop(). Calls that were missed are skipped.", "wirerate.Handle"},
+	{"on", "event, fn", "Call a function when something happens: note, link, start, end, interval, trial. It gets a table with event, port, text.",
+	 "wirerate.Handle"},
+	{"now", "", "Nanoseconds of CLOCK_MONOTONIC_RAW, the clock of `time_ns` in statistics.", "number"},
+	{"expect", "cond, text?", "Note a failure when cond is false or nil: the script goes on, and its exit code is 1. Gives its arguments.", "any"},
+	{"exit", "code?", "End the script here, with an exit code (0).", "nil"},
+	{"at_end", "line", "A command for when the script ends, however it ends: by itself, by an error, by Ctrl-C. The last one is begun first, and none is "
+	 "waited for: wr.at_end(\"stop 0\").", "nil"},
+	{"json", NULL, "encode(value), decode(text), null, empty_array: as lua-cjson, which `require \"cjson\"` gives too.", "table"},
+	{"csv", NULL, "line(values) and line(row, names): a line of CSV without its end.", "table"},
+	{"fmt", NULL, "si(n): \"1.235M\"; duration(ns): \"1.5 ms\"; digits(n): the shortest digits of a number.", "table"},
+	{"version", NULL, "The version of the program.", "string"},
+};
+const unsigned script_nfns = ARRAY_SIZE(script_fns);

@@ -1,0 +1,330 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+-- What all parts of `require "Pktgen"` share: commands that are run, arguments that are read, errors that point at the script's line,
+-- words of later versions.
+local wr = require "wirerate"
+local floor, concat, sort = math.floor, table.concat, table.sort
+local unpack = table.unpack or unpack
+
+local host = {pktgen = {}}
+
+-- An error of ours, which the function that the script called raises with the script's line.
+local refusal = {__tostring = function(e)
+    return e.text
+end}
+
+function host.fail(fmt, ...)
+    error(setmetatable({text = select("#", ...) > 0 and fmt:format(...) or fmt}, refusal), 0)
+end
+local fail = host.fail
+
+-- Values may come before their header, and Pktgen says nothing about it.
+local function is_news(note)
+    return not (note:find("has no such header", 1, true) or note:find("wait for it", 1, true) or note:find("wait until", 1, true))
+end
+
+-- Run a line of the command language without printing. Its document, or nil and what is wrong.
+function host.try(line)
+    local doc, more = wr.try(line)
+    if doc == nil then
+        return nil, more
+    end
+    for note in more:gmatch("[^\n]+") do
+        if is_news(note) then
+            wr.note(note)
+        end
+    end
+    return doc
+end
+
+function host.run(fmt, ...)
+    local line = fmt:format(...)
+    local ok, e = host.try(line)
+    if ok == nil then
+        fail("%s", e.text)
+    end
+    return ok
+end
+
+-- ---- remarks ----
+
+local told = {}
+
+function host.warn(fmt, ...)
+    wr.note(("warning: " .. fmt):format(...))
+end
+
+-- A remark that is made once in a session.
+function host.warn_once(key, fmt, ...)
+    if not told[key] then
+        told[key] = true
+        host.warn(fmt, ...)
+    end
+end
+
+-- ---- words of later versions ----
+
+local verbs, settings
+
+local function has(list, word)
+    for _, w in ipairs(list or {}) do
+        if w == word then
+            return true
+        end
+    end
+    return false
+end
+
+local function index(rows)
+    local t = {}
+    for _, row in ipairs(rows) do
+        t[row.name] = row
+        for _, name in ipairs(row.aliases) do
+            t[name] = t[name] or row
+        end
+    end
+    return t
+end
+
+-- The row of a verb or a setting, nil: there is none.
+function host.row(kind, name)
+    if verbs == nil then
+        local tables = wr.tables()
+        verbs, settings = index(tables.commands), index(tables.settings)
+    end
+    return (kind == "set" and settings or verbs)[name]
+end
+
+-- Does the command language not have this yet? verb "set": a setting; else a word that may stand behind the verb, or the verb itself.
+function host.later(verb, word)
+    local row = verb == "set" and host.row("set", word) or verb ~= "set" and host.row("verb", verb) or nil
+    if row == nil or has(row.flags, "later") then
+        return true
+    end
+    if word == nil or verb == "set" then
+        return false
+    end
+    for _, a in ipairs(row.args) do
+        if a.kind == "word" and a.name == word then
+            return false
+        end
+        if has(a.choices, word) then
+            return has(a.later, word)
+        end
+    end
+    return true
+end
+
+-- Remark about a function whose feature is not there yet.
+function host.tell_later(name)
+    host.warn_once("later " .. name, "%s: not in this version; it does nothing", name)
+end
+
+-- ---- functions of the API ----
+
+host.list = {} -- {table, name, args, help, needs}, in the order in which they are defined
+
+-- Define a function: t[name](args). needs: {verb, word} without which it does nothing but a remark.
+function host.def(t, name, args, help, fn, needs)
+    local prefix = t == host.pktgen and "pktgen." or t == host.pktgen.range and "pktgen.range." or "dpdk."
+    local usage = prefix .. name .. "(" .. args .. ")"
+    if name:find("%.") then
+        usage = ('pktgen["%s"](%s)'):format(name, args)
+    end
+
+    host.list[#host.list + 1] = {table = prefix:sub(1, -2), name = name, args = args, usage = usage, help = help, needs = needs}
+    t[name] = function(...)
+        if needs ~= nil and host.later(needs[1], needs[2]) then
+            -- to turn off what does not exist is no news
+            local on = needs.on and select(needs.on, ...)
+            if needs.on == nil or host.is_on(on) then
+                host.tell_later(prefix .. name)
+            end
+            return
+        end
+        local r = {pcall(fn, ...)}
+        if r[1] then
+            return unpack(r, 2, table.maxn(r))
+        end
+        if getmetatable(r[2]) == refusal then
+            error(usage .. ": " .. r[2].text, 2)
+        end
+        error(r[2], 0)
+    end
+end
+
+-- ---- arguments ----
+
+local on_words = {on = true, enable = true, start = true, off = false, disable = false, stop = false}
+
+function host.is_on(v)
+    if type(v) == "boolean" then
+        return v
+    end
+    return on_words[tostring(v):lower()] == true
+end
+
+-- on, enable and start; everything else is off, as in Pktgen, with a remark.
+function host.switch(v)
+    if v == nil then
+        fail("the argument \"on\" or \"off\" is missing")
+    end
+    if type(v) ~= "boolean" and on_words[tostring(v):lower()] == nil then
+        host.warn_once("switch " .. tostring(v), "\"%s\" is neither on, enable or start, nor off, disable or stop: it is taken for off, " ..
+            "as in Pktgen", tostring(v))
+    end
+    return host.is_on(v)
+end
+
+-- A value as the command language reads it. Numbers never get an exponent.
+function host.text(v, what)
+    if type(v) == "string" then
+        return v
+    end
+    if type(v) ~= "number" then
+        fail("%s is missing, or neither a number nor a text", what)
+    end
+    if v ~= v or v == math.huge or v == -math.huge then
+        fail("%s is no finite number", what)
+    end
+    if v == floor(v) then
+        return ("%.0f"):format(v)
+    end
+    return (("%.12f"):format(v):gsub("0+$", ""))
+end
+
+-- One word of a line.
+function host.word(v, what)
+    local s = host.text(v, what)
+    if s:find("^[%w%.:/_%%=+%-,@~]+$") then
+        return s
+    end
+    if not s:find("'", 1, true) then
+        return "'" .. s .. "'"
+    end
+    return '"' .. s:gsub('[\\"]', "\\%0") .. '"'
+end
+
+function host.integer(v, what, min, max)
+    local n = tonumber(v)
+    if n == nil then
+        fail("%s is %s, and no number", what, v == nil and "missing" or '"' .. tostring(v) .. '"')
+    end
+    if n ~= floor(n) then
+        fail("%s is %s, and no whole number", what, host.text(n, what))
+    end
+    if (min ~= nil and n < min) or (max ~= nil and n > max) then
+        fail("%s is %s, outside of %s to %s", what, host.text(n, what), host.text(min, what), host.text(max, what))
+    end
+    return n
+end
+
+function host.one_of(v, what, words)
+    for _, w in ipairs(words) do
+        if type(v) == "string" and v:lower() == w then
+            return w
+        end
+    end
+    fail("%s is %s; allowed: %s", what, v == nil and "missing" or '"' .. tostring(v) .. '"', concat(words, ", "))
+end
+
+-- A port list as commands take it: "0", "0,1", "0-3", "all", or a number.
+function host.ports(P)
+    if type(P) == "number" then
+        return host.text(host.integer(P, "the port", 0, 65535), "the port")
+    end
+    if type(P) ~= "string" then
+        fail("the port list is missing, or neither a number nor a text; it is like 0, \"0\", \"0,1\", \"0-3\" or \"all\"")
+    end
+    local list = P:gsub("%s", ""):gsub("^;", ""):lower()
+    if list == "all" or list:find("^[%d,/%-al]+$") and list:find("%d") then
+        return list
+    end
+    fail("the port list is \"%s\"; it is like \"0\", \"0,1\", \"0-3\" or \"all\"", P)
+end
+
+local function there(numbers, p)
+    for _, n in ipairs(numbers) do
+        if n == p then
+            return true
+        end
+    end
+    return false
+end
+
+-- The same as ascending numbers of ports.
+function host.each(P)
+    local list, all, seen, out = host.ports(P), wr.ports(), {}, {}
+    for item in list:gmatch("[^,]+") do
+        local first, last = item:match("^(%d+)%-?(%d*)")
+        if item:find("^all") then
+            for _, p in ipairs(all) do
+                seen[p] = true
+            end
+        elseif first == nil then
+            fail("the port list is \"%s\"; it is like \"0\", \"0,1\", \"0-3\" or \"all\"", tostring(P))
+        else
+            first, last = tonumber(first), tonumber(last ~= "" and last or first)
+            for p = first, math.min(last, 65535) do
+                if not there(all, p) then
+                    fail("there is no port %d; ports are %s", p, concat(all, ", "))
+                end
+                seen[p] = true
+            end
+        end
+    end
+    for p in pairs(seen) do
+        out[#out + 1] = p
+    end
+    sort(out)
+    return out
+end
+
+-- ---- what is remembered of a port ----
+
+local states = {}
+
+-- small: its size was asked to be 64; probe_us: of latency(P, "rate", us); waiting: values whose header is not in the frame; gtpu: that
+-- header was put in for destination port 2152.
+function host.state(port)
+    states[port] = states[port] or {waiting = {}}
+    return states[port]
+end
+
+function host.forget(port)
+    states[port] = nil
+end
+
+-- A setting of a port as it is now; nil: the port has none.
+function host.get(port, name)
+    local ok, v = pcall(function()
+        return wr.port[port][name]
+    end)
+    if ok then
+        return v
+    end
+    return nil
+end
+
+-- The same of a stream.
+function host.get_stream(port, stream, name)
+    local ok, v = pcall(function()
+        return wr.port[port].stream[stream][name]
+    end)
+    if ok then
+        return v
+    end
+    return nil
+end
+
+-- A list of objects with the key `port`, by it.
+function host.by_port(list)
+    local out = {}
+    for _, o in pairs(list) do
+        if type(o) == "table" and o.port ~= nil then
+            out[o.port] = o
+        end
+    end
+    return out
+end
+
+return host

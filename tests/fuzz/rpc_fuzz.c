@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bytes of clients in any portions, with what they may hold: lines of JSON, commands, cancels, more than fits. Two clients, one that had to give
+ * a token, of a program without control that has commands of its own. Each line that was whole is answered at most once, what comes back is JSON
+ * line by line, and nothing is left. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input.h"
+#include "rpc/rpc_in.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+#define TOKEN "0123456789abcdef"
+
+static struct app app;
+static unsigned pending;
+
+static int run_say(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	json_t *doc = json_pack("{s:s}", "say", "it");
+
+	(void)e;
+	sbuf_addf(r->out, "%s\n", args[0].text);
+	sbuf_addf(r->note, "said %s\n", args[0].text);
+	cmd_result(r, doc);
+	json_decref(doc);
+	return VERB_DONE;
+}
+
+static int run_fail(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	(void)r;
+	return err_at(e, EINVAL, args[0].col, "no: %s", args[0].text);
+}
+
+/* As many polls as its first letter says. */
+static int run_hold(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	(void)e;
+	r->state[0] = (uint8_t)args[0].text[0] & 7;
+	pending++;
+	return VERB_PENDING;
+}
+
+static int poll_hold(struct cmd_run *r, struct err *e)
+{
+	(void)e;
+	sbuf_add(r->out, "still\n");
+	if (r->state[0]-- > 0)
+		return VERB_PENDING;
+	pending--;
+	return VERB_DONE;
+}
+
+static void cancel_hold(struct cmd_run *r)
+{
+	(void)r;
+	pending--;
+}
+
+static const struct arg_spec rest[] = {{ARG_REST, "text"}, {ARG_END}};
+static const struct verb say = {.name = "say", .args = rest, .help = "say", .run = run_say};
+static const struct verb refuse = {.name = "fail", .args = rest, .help = "fail", .run = run_fail};
+static const struct verb hold = {.name = "hold", .args = rest, .help = "hold", .run = run_hold, .poll = poll_hold, .cancel = cancel_hold};
+static const struct verb *const verbs[] = {&say, &refuse, &hold};
+
+static unsigned none(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+static unsigned no_streams(void *arg, unsigned port)
+{
+	(void)arg;
+	(void)port;
+	return 0;
+}
+
+static void *no_object(void *arg, enum cmd_scope scope, unsigned port, unsigned stream)
+{
+	(void)arg;
+	(void)scope;
+	(void)port;
+	(void)stream;
+	return NULL;
+}
+
+static struct cmd *language(void)
+{
+	const struct cmd_host host = {.nports = none, .nstreams = no_streams, .object = no_object};
+
+	return cmd_new(NULL, 0, verbs, ARRAY_SIZE(verbs), &host);
+}
+
+static json_t *snapshot(void *host, const char *parts, struct err *e)
+{
+	CHECK(host == &app);
+	if (parts[0] != 's') {
+		err_at(e, EINVAL, 0, "no part '%.100s'", parts);
+		return NULL;
+	}
+	return json_object();
+}
+
+/* A whole server, but with a language that needs no control: that of the program is not what is looked at here. */
+static struct rpc *server(void)
+{
+	static struct rpc *r;
+	struct rpc_opts opts = {.version = "0"};
+
+	if (r != NULL)
+		return r;
+
+	rpc_limits_init(&opts.limits);
+	opts.limits.rate = 0;
+	opts.limits.line_bytes = 1000;
+	opts.limits.queue = 3;
+	opts.limits.out_bytes = 64000;
+	r = rpc_new(&app, &opts);
+	r->snapshot = snapshot;
+	cmd_free(r->open.cmd);
+	cmd_free(r->strict.cmd);
+	r->open.cmd = language();
+	r->strict.cmd = language();
+	r->token.len = strlen(TOKEN);
+	memcpy(r->token.text, TOKEN, sizeof(TOKEN));
+	return r;
+}
+
+/* Lines that came back since the last time. */
+static unsigned read_lines(struct client *c, bool *authed)
+{
+	unsigned n = 0;
+
+	for (char *line = c->out.s, *nl; line != NULL && (nl = strchr(line, '\n')) != NULL; line = nl + 1) {
+		json_t *doc = json_loadb(line, (size_t)(nl - line), JSON_REJECT_DUPLICATES, NULL);
+		CHECK(json_is_object(doc));
+		if (json_object_get(doc, "ok") != NULL) {
+			n++;
+			CHECK(json_object_get(doc, "id") != NULL);
+			CHECK(json_is_true(json_object_get(doc, "ok")) != (json_object_get(doc, "error") != NULL));
+			/* nothing is said yes to before the token, and that is one of its own */
+			CHECK(*authed || !json_is_true(json_object_get(doc, "ok")) || c->authed);
+			if (!*authed && json_is_true(json_object_get(doc, "ok")))
+				*authed = true;
+		}
+		json_decref(doc);
+	}
+	CHECK(c->out.len == 0 || c->out.s[c->out.len - 1] == '\n');
+	sbuf_reset(&c->out);
+	c->sent = 0;
+	return n;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	app.loop = loop_new();
+	view_init(&app.view);
+	return app.loop == NULL;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = {data, data + size};
+	struct rpc *r = server();
+	struct client *c[2] = {client_new(r, -1, false, "one"), client_new(r, -1, true, "two")};
+	bool authed[2] = {true, false};
+	unsigned lines[2] = {0}, answers[2] = {0};
+	const struct view before = app.view;
+
+	if (byte(&in) & 1)
+		client_input(c[1], "{\"auth\":\"" TOKEN "\"}\n", strlen(TOKEN) + 12), lines[1]++;
+	while (in.at < in.end) {
+		unsigned what = byte(&in), who = what & 1, n = what >> 1;
+		n = n < (size_t)(in.end - in.at) ? n : (unsigned)(in.end - in.at);
+		for (unsigned i = 0; i < n; i++)
+			lines[who] += in.at[i] == '\n';
+		client_input(c[who], (const char *)in.at, n);
+		in.at += n;
+		for (unsigned i = 0; i < 1 + (what & 3); i++)
+			rpc_turn(r);
+		if (what & 4)
+			events_tell(r, &(struct app_event){.kind = APP_EVENT_LINK, .port = who, .text = "a \xff link"});
+		for (unsigned i = 0; i < 2; i++)
+			answers[i] += read_lines(c[i], &authed[i]);
+	}
+	for (unsigned turn = 0; turn < 400; turn++) {
+		rpc_turn(r);
+		for (unsigned i = 0; i < 2; i++)
+			answers[i] += read_lines(c[i], &authed[i]);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		/* a line that is too long is told before its end comes */
+		CHECK(answers[i] <= lines[i] + 1);
+		CHECK(c[i]->end_ns != 0 || (c[i]->running == NULL && c[i]->head == NULL && c[i]->waiting == 0));
+		client_free(c[i]);
+	}
+	CHECK(memcmp(&before, &app.view, sizeof(before)) == 0);
+	CHECK(r->clients == NULL && r->nclients == 0 && pending == 0);
+	return 0;
+}

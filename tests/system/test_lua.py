@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lua in the program: the module over all rows of the tables, errors and exit codes, what waits and what interrupts."""
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+import harness
+from pty_term import Term
+
+# On a machine that others use too: see test_examples.py.
+BUSY = "set trial.max-wait 100%; set trial.max-short 100%; set trial.max-rate-error 100%; set trial.max-stall 50ms"
+
+
+def lua(where, text, *args, ports="wire", code=0, timeout=120, **kw):
+    """A script in a folder of its own. What it printed, and the rest."""
+    path = where / "t.lua"
+    path.write_text(text)
+    r = harness.run(["-p", ports, "-b", *args, "-f", str(path)], cwd=where, timeout=timeout, **kw)
+    assert r.returncode == code, f"exit code {r.returncode}\n{r.stdout}{r.stderr}"
+    return r
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return json.loads(harness.good(["--dump-commands"]).stdout)
+
+
+def lua_list(words):
+    return "{" + ",".join(json.dumps(w) for w in words) + "}"
+
+
+def lua_key(name):
+    key = re.sub(r"[^a-z0-9]", "_", name.lower())
+    return key + "_" if key in ("for", "end", "repeat") else key
+
+
+def test_every_setting_reads_and_writes_back(tmp_path, tables):
+    names = {scope: [s["name"] for s in tables["settings"] if s["scope"] == scope and "later" not in s["flags"]] for scope in ("global", "port", "stream")}
+    assert min(map(len, names.values())) > 5
+    r = lua(tmp_path, f"""
+        local n = 0
+        local function all(place, names)
+            for _, name in ipairs(names) do
+                local ok, value = pcall(function() return place[name] end)
+                if ok then
+                    local good, e = pcall(function() place[name] = value end)
+                    if not good then print(name, tostring(value), e.text)
+                    elseif tostring(place[name]) ~= tostring(value) then print(name, tostring(value), tostring(place[name])) end
+                    n = n + 1
+                else
+                    -- as typed: `set PLACE NAME default` says the same
+                    local again, e = pcall(function() place[name] = nil end)
+                    if again then print(name, "cannot be read: " .. value.text) end
+                end
+            end
+        end
+        all(wr.set, {lua_list(names["global"])})
+        wr.port[1].frame = "eth/vlan/ipv4/udp"
+        all(wr.port[1], {lua_list(names["port"])})
+        all(wr.port[1].stream[0], {lua_list(names["stream"])})
+        print(n)
+        """)
+    assert int(r.stdout.splitlines()[-1]) > 150 and len(r.stdout.splitlines()) == 1, r.stdout
+
+
+def test_every_verb_refuses_as_typed(tmp_path, tables):
+    verbs = [v["name"] for v in tables["commands"]]
+    assert len(verbs) > 30
+    r = lua(tmp_path, f"""
+        local n = 0
+        for i, name in ipairs({lua_list(verbs)}) do
+            local key = ({lua_list(lua_key(v) for v in verbs)})[i]
+            for _, word in ipairs{{"/no/such/~", "0-99"}} do
+                local ok, e = pcall(wr.verb[key], word)
+                local typed, te = pcall(wr.cmd, name .. " " .. word)
+                if ok ~= typed or (not ok and (e.text ~= te.text or e.code ~= te.code or e.col ~= te.col)) then
+                    print(name, word, ok, typed, tostring(e), tostring(te))
+                end
+                n = n + (ok and 0 or 1)
+            end
+        end
+        print(n)
+        """)
+    assert int(r.stdout.splitlines()[-1]) > 40 and len(r.stdout.splitlines()) == 1, r.stdout
+
+
+def test_functions_of_the_module(tmp_path):
+    r = lua(tmp_path, """
+        local function same(what, a, b) if a ~= b then print(what, tostring(a), tostring(b)) end end
+        wr.port[0].rate, wr.port[0].count = 1e5, 100
+        wr.start(0)
+        local doc, code = wr.wait(0)
+        same("wait", code, 0)
+        local s = wr.stats()
+        same("stats", s.ports[0].tx.packets, 100)
+        same("received", s.ports[1].rx.packets, 100)
+        same("queues", wr.queues(0).ports[0].queues[0].tx.packets, 100)
+        same("one port", wr.queues(0).ports[1], nil)
+        same("rates", wr.rates().ports[0].asked_pps, 1e5)
+        same("show", wr.show("stats").show, "stats")
+        same("latency", wr.latency().show, "latency")
+        wr.clear("all")
+        same("clear", wr.stats().ports[0].tx.packets, 0)
+        same("made", wr.stream.add(0, 2).made[1].last, 2)
+        same("indexed", wr.show("streams", 0).streams[2].stream, 2)
+        local ids = {}
+        for id, st in wr.port[0]:streams() do ids[#ids + 1] = id; st.size = 64 + id end
+        same("streams", table.concat(ids, " "), "0 1 2")
+        wr.port[0].stream[1]:copy("0/7")
+        same("copy", wr.port[0].stream[7].size, 65)
+        wr.port[0].stream[7]:move(9)
+        wr.port[0].stream[9]:delete()
+        same("deleted", pcall(function() return wr.port[0].stream[9].size end), false)
+        wr.port[0].stream[2]["ipv4[1].src"] = "10.0.0.1..10.0.0.9"
+        same("field", wr.port[0].stream[2]["ipv4.src"], "10.0.0.1..10.0.0.9")
+        wr.port.all.burst = 16
+        same("all", wr.port[1].burst, 16)
+        wr.port[0]:reset()
+        same("reset", wr.port[0].burst, 32)
+        same("digits", type(wr.stats().wall_ns), "string")
+        same("ports", table.concat(wr.ports(), " "), "0 1")
+        same("snapshot", wr.stats("log:1").log ~= nil, true)
+        local before = wr.now()
+        wr.sleep("2ms")
+        same("now", wr.now() - before >= 1e6, true)
+        same("require", require "wirerate", wr)
+        same("json", wr.json.decode(wr.json.encode(wr.stats())).ports[1].port, 0)
+        same("module", type(require "wirerate.plot"), "table")
+        """)
+    assert r.stdout == "", r.stdout
+
+
+def test_a_trial_is_its_inner_table(tmp_path):
+    r = lua(tmp_path, 'local t, code = wr.trial{ports = 0, rate = 1e4, duration = "100ms"} print(t.verdict, t.fates.sent, t.ports[1], code)',
+            "-e", BUSY)
+    assert r.stdout.split() == ["valid", "1000", "0", "0"]
+
+
+def test_errors_name_file_and_line_with_a_traceback(tmp_path):
+    (tmp_path / "mine.lua").write_text("return function()\n\twr.port[0].rate = 'abc'\nend\n")
+    r = lua(tmp_path, 'print("begins")\nlocal f = require "mine"\nf()\nprint("not here")\n', code=2)
+    assert r.stdout == "begins\n"
+    assert "mine.lua:2: rate: \"abc\" is not a rate" in r.stderr and "traceback" in r.stderr and "t.lua:3:" in r.stderr
+    r = lua(tmp_path, "local x = = 1", code=2)
+    assert "t.lua:1: unexpected symbol" in r.stderr
+    assert "no/such.lua" in harness.run(["-b", "-f", "no/such.lua"]).stderr
+
+
+def test_exit_codes(tmp_path):
+    assert "t.lua:2: failed: no" in lua(tmp_path, "wr.expect(true, 'yes')\nwr.expect(false, 'no')\nprint('on')", code=1).stderr
+    lua(tmp_path, "wr.exit(7)", code=7)
+    lua(tmp_path, "os.exit(true) print('no')")
+    lua(tmp_path, "pcall(os.exit, 3) print('no')", code=3)
+    lua(tmp_path, "wr.expect(false) wr.exit(0)")
+    # a refused command that was caught is none
+    lua(tmp_path, "pcall(wr.start, 9)")
+    # commands behind a script that failed are not run
+    r = harness.run(["-b", "-e", "lua error(1)", "-e", "show stats"])
+    assert r.returncode == 2 and r.stdout == ""
+
+
+def test_arguments_and_results(tmp_path):
+    (tmp_path / "a.lua").write_text("#!/usr/bin/env wirerate\nlocal a, b = ... print(a, b, arg[2], #arg) return {n = #arg, list = {1, 2}}")
+    r = harness.good(["-b", "-e", 'script a.lua "x y" 2'], cwd=tmp_path)
+    assert r.stdout == "x y\t2\t2\t2\n"
+    assert harness.good(["lua", "1 + 1"]).stdout == "2\n"
+    assert json.loads(harness.good(["--json", "lua", "return wr.stats().ports"]).stdout)[1]["port"] == 1
+    assert harness.good(["-b", "-e", "lua x = 5", "-e", "lua x + 1"]).stdout == "6\n"
+
+
+def test_output_keeps_its_order(tmp_path):
+    r = lua(tmp_path, "print(1) wr.cmd 'show ports' io.write('2\\n') wr.cmd 'show clock' io.stdout:write('3', '\\n') wr.show('ports')", "--csv")
+    lines = r.stdout.splitlines()
+    at = [lines.index(x) for x in "123"]
+    assert at == sorted(at) and at[0] == 0 and at[1] > 2 and at[2] == len(lines) - 1
+
+
+def test_timers_and_events(tmp_path):
+    r = lua(tmp_path, """
+        local n, seen = 0, {}
+        wr.on("start", function(ev) seen[#seen + 1] = ev.event .. ev.port end)
+        wr.on("end", function(ev) seen[#seen + 1] = ev.event .. ev.port wr.sleep("1ms") seen[#seen + 1] = "slept" end)
+        local h h = wr.every("5ms", function() n = n + 1 if n == 4 then h:stop() end end)
+        wr.port[1].count = 10
+        wr.start(1) wr.wait(1)
+        while n < 4 or #seen < 3 do wr.sleep("1ms") end
+        print(n, table.concat(seen, " "))
+        """)
+    assert r.stdout == "4\tstart1 end1 slept\n"
+
+
+def test_thousands_of_settings_are_one_script(tmp_path):
+    r = lua(tmp_path, """
+        wr.stream.add(0, 4095)
+        for id, s in wr.port[0]:streams() do s:set{frame = "eth/ipv4/udp", size = 64 + id % 100, ["udp.dst"] = 1000 + id} end
+        local sum = 0
+        for id, s in wr.port[0]:streams() do sum = sum + s["udp.dst"] - 1000 - id + s.size - 64 - id % 100 end
+        print(sum, #wr.show("streams", 0).streams)
+        """)
+    assert r.stdout == "0\t4095\n" and r.stderr == ""
+
+
+def test_other_sessions_go_on_while_a_script_waits(tmp_path):
+    with Term(tmp_path, "--no-screen", "-p", "wire", cols=120) as t:
+        t.prompt().type("lua 'wr.start(0) wr.every(\"10ms\", function() n = (n or 0) + 1 end) wr.sleep(60)'\r")
+        time.sleep(0.5)
+        t.type("\x03").shows("cancelled")
+        t.prompt().type("lua n > 5, wr.stats().ports[0].run.state\r").shows("true")
+        t.shows("sending")
+        t.prompt().type("quit\r")
+        assert t.ends() == 0
+
+
+@pytest.mark.parametrize("loop", [
+    "while true do end", "while true do pcall(function() while true do end end) end", "table.sort({3, 2, 1}, function() while true do end end)",
+    "coroutine.wrap(function() while true do end end)()", "wr.wait(0)"])
+def test_ctrl_c_ends_a_loop_and_leaves_prompt_and_traffic(tmp_path, loop):
+    with Term(tmp_path, "--no-screen", "-p", "wire", cols=160) as t:
+        t.prompt().type("start 0\r").prompt()
+        t.type(f"lua '{loop}'\r")
+        time.sleep(0.3)
+        t.type("\x03")
+        t.prompt().type("lua wr.stats().ports[0].run.state\r").shows("sending")
+        t.prompt().type("quit\r")
+        assert t.ends() == 0
+
+
+def test_names_complete_at_the_prompt(tmp_path):
+    with Term(tmp_path, "--no-screen", cols=120) as t:
+        t.prompt().type("lua wr.port[0].promi\t").line_is("lua wr.port[0].promiscuous ")
+        t.type("\x15lua wr.stream.ad\t").line_is("lua wr.stream.add ")
+        t.type("\x15").type("lua wr.port[0].udp.ds\t")
+        t.type("\x15\x04")
+        t.ends()
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
+def test_a_killed_sweep_stops_its_traffic(tmp_path, sig):
+    (tmp_path / "sweep.lua").write_text('wr.start("all") print("sends") while true do wr.sleep("10ms") end')
+    p = subprocess.Popen([harness.binary(), "-p", "wire", "-b", "-f", "sweep.lua"], cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE)
+    assert p.stdout.readline() == b"sends\n"
+    p.send_signal(sig)
+    p.communicate(timeout=30)
+    assert p.returncode == -sig
+
+
+def test_scripts_begin_no_scripts_and_are_not_loaded(tmp_path):
+    assert "cannot begin another one" in lua(tmp_path, "wr.cmd 'lua 1'", code=2).stderr
+    (tmp_path / "f.cmds").write_text("lua 1\n")
+    assert "not allowed in a file" in harness.run(["load", str(tmp_path / "f.cmds")]).stderr
+
+
+def test_user_modules(tmp_path):
+    where = tmp_path / "config" / "wirerate" / "lua"
+    where.mkdir(parents=True)
+    (where / "own.lua").write_text("return 'of the user'")
+    (tmp_path / "own2.lua").write_text("return 'beside'")
+    r = lua(tmp_path, "print(require 'own', require 'own2')", env=os.environ | {"XDG_CONFIG_HOME": str(tmp_path / "config")})
+    assert r.stdout == "of the user\tbeside\n"
+
+
+def test_annotations_and_manual(tmp_path, tables):
+    meta = harness.good(["--dump-lua"]).stdout
+    manual = harness.good(["--dump-lua-manual"]).stdout
+    for s in tables["settings"]:
+        if "later" not in s["flags"]:
+            assert f'["{s["name"]}"]' in meta and f'`{s["name"]}`' in manual
+    for v in tables["commands"]:
+        if "later" not in v["flags"]:
+            assert re.search(rf"function wr\.(verb\.)?{lua_key(v['name'])}\(", meta), v["name"]
+    (tmp_path / "meta.lua").write_text(meta)
+    r = lua(tmp_path, "assert(loadfile('meta.lua')) for k in pairs(wr) do print(k) end")
+    named = set(re.findall(r"function wr\.(\w+)\(", meta)) | set(re.findall(r"^---@field (\w+) ", meta, re.M)) | {"verb", "show", "stream"}
+    assert {k for k in r.stdout.split() if k not in named} == set()
