@@ -213,7 +213,9 @@ def test_lua_of_a_client(serve):
         assert wr.lua("return wr.stats()")["ports"][0]["tx"]["packets"] == 20
         assert wr.request(lua="print('hello') return 1")["text"] == "hello\n"
         got = []
-        assert wr.request(got.append, lua="print('one') wr.sleep('20ms') print('two')", mode="text")["text"] + "".join(got) != ""
+        two = {"lua": "print('one') wr.sleep('20ms') print('two')", "mode": "text"}
+        last = wr.request(got.append, **two)["text"]
+        assert "".join(got) + last == "one\ntwo\n" == wr.request(**two)["text"] and got[0] == "one\n"
         for chunk, says in (("error('boom')", "boom"), ("wr.port[0].rtae = 1", "rate"), ("return 1 +", "1:"), ("wr.start(7)", "port")):
             with pytest.raises(wirerate.Refused) as e:
                 wr.lua(chunk)
