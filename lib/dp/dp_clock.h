@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device's time stamps in mbufs, and how its clock goes beside the cycle counter. Control says it anew while workers convert; a worker keeps a view of
- * its own and never waits: while control is writing, the view before does. */
+/* A device's time stamps in mbufs, and how its clock goes beside the cycle counter. Control says it anew while workers convert; a worker keeps a
+ * view of its own and never waits: while control is writing, the view before does. */
 #pragma once
 #include "count.h"
 #include "dpdk.h"

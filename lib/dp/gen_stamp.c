@@ -15,8 +15,8 @@ uint64_t gen_ahead_stamped(const struct gen_job *j, struct gen_state *g, uint64_
 	return usable(j, g) ? now + j->lead_cycles : now;
 }
 
-/* Drivers want them in order: where groups take turns, a frame waits for those that lie before it, which leave within the lead at the latest. From one
- * reading of the clock to the next times may step back a bit; by more, somebody has set it. */
+/* Drivers want them in order: where groups take turns, a frame waits for those that lie before it, which leave within the lead at the latest. From
+ * one reading of the clock to the next times may step back a bit; by more, somebody has set it. */
 static uint64_t in_order(struct gen_state *g, uint64_t due)
 {
 	const struct dp_clock_view *v = &g->stamps.view;

@@ -66,7 +66,7 @@ struct prx_port {
 	/* Frames in windows of each scale; those without a frame count too. Index of dispersion: variance of n / mean of n. */
 	struct { uint64_t cycles, end, n; cell_t windows, sum, sum_sq; } scale[PRX_SCALES];
 	cell_t stamped;       /* frames whose time of arrival the device said; of all others it is that of the burst */
-	cell_t unstamped, odd; /* of those others: the device's stamps count, and there was none; or it was no time at which the frame can have come */
+	cell_t unstamped, odd; /* of those others, while stamps count: there was none; or it was no time at which the frame can have come */
 	cell_t gaps, near[PRX_NEARS]; /* gaps between frames, and how many of them are at most 64, 128, .. ns from the target */
 };
 

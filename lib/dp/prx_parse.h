@@ -8,7 +8,8 @@
 #define PRX_MAX_SUMS 16
 #define PRX_SEARCH 256 /* bytes in which a probe is looked for where no header leads to it */
 
-/* Bytes whose one's complement sum, with what the pseudo header adds, is all ones when nothing is damaged; or an SCTP packet, whose CRC32c is in it. */
+/* Bytes whose one's complement sum, with what the pseudo header adds, is all ones when nothing is damaged; or an SCTP packet, whose CRC32c is
+ * in it. */
 struct prx_sum { uint32_t from, to, add; bool crc32c; };
 
 struct prx_walk {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A NIC with time stamps, made of the devices of a wire and of functions of DPDK that this program has in the place of the library's own. It has a clock
- * that runs at another frequency, drifts and can be set; it delivers a frame fake.delay cycles after the probe in it was stamped, and says so in its
- * own time; frames are noted as it gets them, and arrive as if they had been sent when they say that they are. */
+/* A NIC with time stamps, made of the devices of a wire and of functions of DPDK that this program has in the place of the library's own. It has
+ * a clock that runs at another frequency, drifts and can be set; it delivers a frame fake.delay cycles after the probe in it was stamped, and says
+ * so in its own time; frames are noted as it gets them, and arrive as if they had been sent when they say that they are. */
 #pragma once
 #include <dlfcn.h>
 
@@ -43,7 +43,8 @@ static uint64_t fake_ticks(uint64_t tsc)
 {
 	long double t = (long double)(int64_t)(tsc - fake.since) / (long double)clock_hz();
 
-	return (uint64_t)(int64_t)floorl((long double)fake.offset + (long double)fake.set + (long double)fake.hz * (t + (long double)fake.drift * t * t / 2));
+	t += (long double)fake.drift * t * t / 2;
+	return (uint64_t)(int64_t)floorl((long double)fake.offset + (long double)fake.set + (long double)fake.hz * t);
 }
 
 static void *real(const char *name)
