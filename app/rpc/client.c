@@ -355,6 +355,7 @@ bool client_work(struct client *c, bool first)
 		return false;
 	if (c->running != NULL && (first || work_ready(c)) && work_poll(c))
 		return true;
+	bool more = work_ready(c);
 	if (c->running == NULL && c->head != NULL && !blocked(c)) {
 		struct request *q = c->head;
 		c->head = q->next;
@@ -365,7 +366,8 @@ bool client_work(struct client *c, bool first)
 		work_start(c, q);
 		return true;
 	}
-	return next_line(c);
+	/* what cancels it must be seen too */
+	return next_line(c) || more;
 }
 
 void client_input(struct client *c, const char *bytes, size_t n)

@@ -65,6 +65,7 @@ struct client {
 	struct request *head, **tail; /* cmd and lua that wait */
 	unsigned waiting;
 	struct request *running;
+	const char *rest;      /* commands of it that are not yet run, NULL: none */
 	struct sess *sess;     /* NULL: no command yet */
 	struct script *script; /* NULL: no chunk yet */
 	struct app_guest guest; /* what its chunks are given */

@@ -82,6 +82,24 @@ static void open_session(struct client *c)
 		c->sess = sess_local((c->tcp ? &r->strict : &r->open)->cmd, r->app, NULL, r->app->loop, &opts, on_session, c);
 }
 
+/* One at a time: a request of very many commands is no longer turn than one of few. */
+static void next_command(struct client *c)
+{
+	struct sbuf one = {0};
+	unsigned long line = 0, at;
+
+	if (cmd_next_command(&c->rest, &line, &one, &at)) {
+		sess_exec(c->sess, one.s, NULL);
+		sess_poll(c->sess);
+	} else {
+		c->rest = NULL;
+	}
+	/* the first one refused ends them */
+	if (c->rc < 0 || (c->rest != NULL && c->rest[strspn(c->rest, " \t\r\n;")] == '\0'))
+		c->rest = NULL;
+	sbuf_free(&one);
+}
+
 static void begin(struct client *c)
 {
 	struct request *q = c->running;
@@ -90,8 +108,8 @@ static void begin(struct client *c)
 	if (q->kind == RPC_CMD) {
 		open_session(c);
 		sess_set_out_mode(c->sess, q->mode);
-		sess_exec(c->sess, q->text, NULL);
-		sess_poll(c->sess);
+		c->rest = q->text;
+		next_command(c);
 		return;
 	}
 	int rc = lua_begin(c, q->text, q->args, q->nargs, &c->text, &c->note, &e);
@@ -104,7 +122,7 @@ static void begin(struct client *c)
 static bool over(const struct client *c)
 {
 	if (c->running->kind == RPC_CMD)
-		return !sess_busy(c->sess);
+		return !sess_busy(c->sess) && (c->rest == NULL || c->rc < 0);
 	return c->rc < 0 || !script_running(c->script);
 }
 
@@ -112,6 +130,7 @@ static void clear(struct client *c)
 {
 	request_free(c->running);
 	c->running = NULL;
+	c->rest = NULL;
 	json_decref(c->results);
 	c->results = NULL;
 	free(c->err_line);
@@ -148,7 +167,7 @@ static void answer(struct client *c)
 /* What a request that goes on has printed so far; as JSON it is told at its end. */
 static void stream(struct client *c)
 {
-	if (c->running->mode == OUT_JSON)
+	if (c->running->mode == OUT_JSON || (c->running->kind == RPC_CMD && !sess_busy(c->sess)))
 		return;
 	sbuf_add(&c->text, sbuf_str(&c->part));
 	sbuf_reset(&c->part);
@@ -200,9 +219,11 @@ bool work_poll(struct client *c)
 	if (c->running == NULL)
 		return false;
 	enter(c, &kept);
-	if (c->running->kind == RPC_CMD)
+	if (c->running->kind == RPC_CMD && sess_busy(c->sess))
 		sess_poll(c->sess);
-	else
+	if (c->running->kind == RPC_CMD && !over(c) && !sess_busy(c->sess))
+		next_command(c);
+	else if (c->running->kind == RPC_LUA)
 		step_script(c);
 	leave(c, &kept);
 	bool ended = over(c);
@@ -215,6 +236,8 @@ bool work_poll(struct client *c)
 
 bool work_ready(const struct client *c)
 {
+	if (c->running != NULL && c->running->kind == RPC_CMD)
+		return c->rest != NULL && !sess_busy(c->sess);
 	return c->running != NULL && c->script != NULL && script_running(c->script) && script_ready(c->script);
 }
 

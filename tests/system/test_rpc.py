@@ -123,6 +123,21 @@ def test_no_client_waits_for_another(shared):
     a.close()
 
 
+def test_very_many_commands_hold_nobody(shared):
+    """A request of 100,000 commands: others are served meanwhile, and it can be cancelled."""
+    a, b = Raw(shared.path), Raw(shared.path)
+    a.send('{"id":1,"cmd":"' + "clear 0;" * 100000 + 'show stats"}')
+    for n in range(20):
+        assert b.ask({"id": n, "ping": True}) == {"id": n, "ok": True}
+    a.send('{"id":2,"cancel":true}')
+    answers = [a.line(), a.line()]
+    assert [x["id"] for x in answers] == [1, 2]
+    if answers[1]["cancelled"]:
+        assert answers[0]["error"]["code"] == "ECANCELED" and answers[0]["results"] == []
+    done = a.ask('{"id":3,"cmd":"' + "clear 0;" * 3000 + 'show stats"}')
+    assert done["ok"] and done["results"][0]["show"] == "stats"
+
+
 def test_events(serve):
     server = serve()
     with wirerate.connect(server.path, timeout=20) as wr, wirerate.connect(server.path, timeout=20) as other:
