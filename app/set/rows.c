@@ -145,22 +145,6 @@ bool set_check_pacing(const struct setting *row, const void *port_cfg, struct er
 	return !set_find_port(port_cfg, &port) || ctl_pacing(bound->ctl, port, warn) == 0;
 }
 
-/* What the device does of it; what it refuses is a warning. */
-void set_echo_pacing(const struct setting *row, const void *port_cfg, struct sbuf *note)
-{
-	const struct port_cfg *cfg = port_cfg;
-	struct sbuf text = {0};
-	struct err e;
-	unsigned port;
-
-	(void)row;
-	if (cfg->pacing != PACING_SOFTWARE && set_find_port(port_cfg, &port) && ctl_pacing(bound->ctl, port, &e) == 0) {
-		ctl_pacing_text(bound->ctl, port, &text);
-		sbuf_addf(note, "port %u: %s\n", port, sbuf_str(&text));
-	}
-	sbuf_free(&text);
-}
-
 bool set_check_timestamps(const struct setting *row, const void *port_cfg, struct err *warn)
 {
 	unsigned port;
@@ -180,12 +164,14 @@ void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf 
 	sbuf_free(&text);
 }
 
+/* What the device refuses was told as a warning. */
 void set_echo_pacing(const struct setting *row, const void *port_cfg, struct sbuf *note)
 {
 	struct sbuf text = {0};
+	struct err e;
 	unsigned port;
 
-	if (set_find_port(port_cfg, &port) && app_pacing_text(bound, port, row->name, &text))
+	if (set_find_port(port_cfg, &port) && ctl_pacing(bound->ctl, port, &e) == 0 && app_pacing_text(bound, port, row->name, &text))
 		sbuf_addf(note, "port %u: %s\n", port, sbuf_str(&text));
 	sbuf_free(&text);
 }
