@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "args.h"
+#include "args_int.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -287,7 +287,7 @@ static int take_limit(struct args *a, const struct opt *o, const char *value, st
 }
 
 /* Whole files are read before anything starts: a missing one is told at once, not after the ones before it have run. */
-static int read_file(const char *path, char **text, struct err *e)
+int args_read_file(const char *path, char **text, struct err *e)
 {
 	FILE *f = fopen(path, "re");
 	struct sbuf b = {0};
@@ -334,27 +334,6 @@ static int add_script(struct args *a, const char *path, struct err *e)
 	return 0;
 }
 
-/* A file of Lua here is none there: its text is what is sent. */
-static int send_scripts(struct args *a, struct err *e)
-{
-	for (unsigned i = 0; i < a->nitems; i++) {
-		struct args_item *it = &a->item[i];
-		struct sbuf text = {0};
-		char *chunk;
-		if (it->script == NULL)
-			continue;
-		int rc = read_file(it->script, &chunk, e);
-		sbuf_add(&text, "lua ");
-		cmd_quote(chunk, &text);
-		free(chunk);
-		free(it->text);
-		it->text = text.s;
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
 static int take_file(struct args *a, const struct opt *o, const char *value, struct err *e)
 {
 	size_t n = strlen(value);
@@ -363,7 +342,7 @@ static int take_file(struct args *a, const struct opt *o, const char *value, str
 	if (n >= 4 && strcmp(value + n - 4, ".lua") == 0)
 		return add_script(a, value, e);
 	struct args_item *it = add_item(a, value);
-	return read_file(value, &it->text, e);
+	return args_read_file(value, &it->text, e);
 }
 
 static int take_text(struct args *a, const struct opt *o, const char *value, struct err *e)
@@ -430,46 +409,6 @@ static int split_eal(struct args *a, int argc, char **argv)
 	return 0;
 }
 
-/* What belongs to the program that is attached to. */
-static int finish_attach(struct args *a, char **rest, int nrest, struct err *e)
-{
-	const struct {
-		bool given;
-		const char *name;
-	} own[] = {{a->nports > 0, "-p"}, {a->nmaps > 0, "-m"}, {a->neal > 0, "EAL options"}, {a->promiscuous, "-P"}, {a->take, "--take"},
-		   {a->mbufs > 0, "--mbufs"}, {a->txd > 0, "--txd"}, {a->rxd > 0, "--rxd"}, {a->mtu > 0, "--mtu"}, {a->stream, "--json-stream"},
-		   {a->report != NULL, "--report"}, {a->daemon, "--daemon"}, {a->serve, "--serve"}, {a->pid_file != NULL, "--pid-file"},
-		   {a->rpc.socket != NULL, "--socket"}, {a->rpc.listen != NULL, "-g"}};
-
-	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
-		if (own[i].given)
-			return err_set(e, EINVAL, "%s belongs to the program that serves, not to `wirerate attach`", own[i].name);
-	if (nrest > 0)
-		return err_set(e, EINVAL, "attach takes one name, and '%.100s' stands behind it; commands are given with -e", rest[0]);
-	return send_scripts(a, e);
-}
-
-static int finish_serve(struct args *a, struct err *e)
-{
-	const char *name = a->daemon ? "--daemon" : "--serve";
-
-	if (a->pid_file != NULL && !a->daemon && !a->serve)
-		return err_set(e, EINVAL, "option --pid-file: there is one with --daemon and --serve alone");
-	if (!a->daemon && !a->serve)
-		return 0;
-	if (a->daemon && a->serve)
-		return err_set(e, EINVAL, "--daemon and --serve exclude each other: one goes to the background");
-	if (a->command != NULL)
-		return err_set(e, EINVAL, "option %s: '%.100s' is the only command of a run; give those that are to be run first with -e", name,
-			       a->command);
-	if (a->daemon && a->stream)
-		return err_set(e, EINVAL, "--daemon has no standard output for --json-stream; --serve has");
-	if (a->rpc.socket == NULL)
-		a->rpc.socket = "";
-	a->batch = true;
-	return 0;
-}
-
 int args_parse(struct args *a, int argc, char **argv, struct err *e)
 {
 	struct option longs[ARRAY_SIZE(opts) + 1];
@@ -514,13 +453,13 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 	if (optind < argc)
 		a->command = join(argv + optind, argc - optind);
 	if (a->attach)
-		return finish_attach(a, argv + optind, argc - optind, e);
+		return args_attach(a, argv + optind, argc - optind, e);
 	if (a->command != NULL && a->command[0] == '\0')
 		return err_set(e, EINVAL, "the command after the options is empty; wirerate help lists the commands");
 	if (a->stream && a->out_mode == OUT_CSV)
 		return err_set(e, EINVAL, "--csv and --json-stream exclude each other: one of them wants standard output");
 	a->batch = a->batch || a->stream;
-	return finish_serve(a, e);
+	return args_serve(a, e);
 }
 
 void args_free(struct args *a)

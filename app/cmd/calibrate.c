@@ -4,6 +4,7 @@
 #include "bias.h"
 #include "out.h"
 #include "probe.h"
+#include "trial.h"
 #include "verbs.h"
 
 #include <errno.h>
@@ -12,18 +13,14 @@
 #include <string.h>
 
 #define PROBE_PPS 2000
-#define FRAMES 1000
+#define DURATION_NS 500000000ull /* of 1000 frames */
 #define TRIES 3
-#define WAITED_SHARE 0.05 /* of the time; a worker that waited longer for a CPU spoils what is measured */
-#define STALL_NS 10000000ull
 
 struct calibrating {
 	struct portset ports;      /* still to be measured, the first of them now */
 	unsigned tries;            /* of this port */
 	struct ctl_saved *saved;
-	struct hist *before;       /* of the receiver */
-	struct probe_counts counts;
-	struct snap *at_start;
+	struct trial *trial;       /* of this port */
 	unsigned tx, rx;
 	json_t *done;
 };
@@ -51,18 +48,14 @@ static void put_back(struct cmd_run *r)
 {
 	struct calibrating *x = state(r);
 
+	trial_free(x->trial);
+	x->trial = NULL;
 	ctl_restore(app_of(r)->ctl, x->saved);
 	ctl_saved_free(x->saved);
 	x->saved = NULL;
-	free(x->before);
-	x->before = NULL;
-	if (x->at_start != NULL)
-		snap_free(x->at_start);
-	free(x->at_start);
-	x->at_start = NULL;
 }
 
-/* Nothing but one plain stream with probes, slow. */
+/* Nothing but one plain stream with probes, evenly. */
 static int set_up(struct ctl *ctl, unsigned port, struct err *e)
 {
 	struct port_cfg *cfg = ctl_port_cfg(ctl, port);
@@ -78,8 +71,8 @@ static int set_up(struct ctl *ctl, unsigned port, struct err *e)
 	frame_stack_parse("eth/ipv4/udp", &s->frame.stack, NULL);
 	s->frame.probe = 1;
 	ctl_touch_stream(ctl, port, -1);
-	cfg->rate = (struct rate){.kind = RATE_PPS, .value = PROBE_PPS};
-	cfg->count = FRAMES;
+	cfg->arrival = (struct arrival){.kind = ARRIVAL_CONSTANT};
+	cfg->catchup = (struct catchup){.kind = CATCHUP_KEEP};
 	ctl_touch(ctl, port, false);
 	return 0;
 }
@@ -93,62 +86,36 @@ static int begin(struct cmd_run *r, struct err *e)
 		x->tx++;
 	x->rx = partner(ctl, x->tx);
 	x->saved = ctl_save(ctl);
-	struct portset tx = one(x->tx), rx = one(x->rx);
+	struct trial_spec spec = {.tx = one(x->tx), .rx = one(x->rx), .rate = {.kind = RATE_PPS, .value = PROBE_PPS}, .duration_ns = DURATION_NS};
+	trial_cfg_init(&spec.cfg);
+	spec.cfg.overtime_ns = DURATION_NS; /* all of them, also on a machine with other work */
 	int rc = set_up(ctl, x->tx, e);
 	if (rc == 0)
-		rc = ctl_start(ctl, &tx, 0, e);
-	if (rc < 0) {
+		rc = trial_start(ctl, &spec, &x->trial, e);
+	if (rc < 0)
 		put_back(r);
-		return rc;
-	}
-	x->before = ctl_probe_hist(ctl, &rx, PROBE_ACTUAL); /* the start may have made tables anew, and what they held is kept */
-	ctl_probe_counts(ctl, x->tx, -1, &rx, &x->counts);
-	x->at_start = ctl_snapshot(ctl);
-	return 0;
-}
-
-/* How long a worker waited for a CPU, and its longest stall of those that came since. */
-static bool preempted(const struct snap *was, const struct snap *now, struct err *e)
-{
-	double took = (double)(now->time_ns - was->time_ns);
-
-	for (unsigned w = 0; w < now->nworkers && w < was->nworkers; w++) {
-		const struct snap_worker *a = &was->worker[w], *b = &now->worker[w];
-		struct sbuf t = {0};
-		uint64_t waited = b->waited_ns - a->waited_ns;
-		bool waits = b->waited_ns >= a->waited_ns && (double)waited > WAITED_SHARE * took;
-		bool stalls = b->stall.longest_ns > a->stall.longest_ns && b->stall.longest_ns > STALL_NS;
-		if (!waits && !stalls)
-			continue;
-		out_duration(waits ? waited : b->stall.longest_ns, &t);
-		err_set(e, EBUSY, "the worker on lcore %u %s %s: other work disturbs it", b->lcore,
-			waits ? "waited for a CPU for" : "stood still for", sbuf_str(&t));
-		sbuf_free(&t);
-		return true;
-	}
-	return false;
-}
-
-static int judge(struct cmd_run *r, const struct probe_counts *n, const struct hist *h, struct err *e)
-{
-	struct calibrating *x = state(r);
-	struct snap *now = ctl_snapshot(app_of(r)->ctl);
-	uint64_t sent = n->sent - x->counts.sent, received = n->received - x->counts.received;
-	int rc = 0;
-
-	if (received == 0)
-		rc = err_set(e, ENOLINK, "nothing of %" PRIu64 " frames came from port %u to port %u: they must be looped, by a cable or a wire",
-			     sent, x->tx, x->rx);
-	else if (received != sent || n->corrupted != x->counts.corrupted || n->late != x->counts.late)
-		rc = err_set(e, EIO, "%" PRIu64 " frames went from port %u to port %u and %" PRIu64 " came whole: a bias can be measured where "
-			     "none is lost", sent, x->tx, x->rx, received);
-	else if (n->duplicated != x->counts.duplicated || h == NULL || hist_count(h) != received)
-		rc = err_set(e, EIO, "other frames with probes came to port %u, or some came twice: nothing else may send to it", x->rx);
-	else if (preempted(x->at_start, now, e))
-		rc = -EBUSY;
-	snap_free(now);
-	free(now);
 	return rc;
+}
+
+/* A frame too few or too late says nothing of the others' latency; one that was lost, or somebody else's, may. */
+static int judge(const struct calibrating *x, const struct trial_result *res, struct err *e)
+{
+	const struct trial_fates *f = &res->sum;
+	const struct hist *h = res->latency[PROBE_ACTUAL];
+
+	if (f->sent == f->not_accepted)
+		return err_set(e, EIO, "port %u takes no frames", x->tx);
+	if (f->received == 0)
+		return err_set(e, ENOLINK, "nothing of %" PRIu64 " frames came from port %u to port %u: they must be looped, by a cable or a wire",
+			       f->sent, x->tx, x->rx);
+	if (f->received != f->sent)
+		return err_set(e, EIO, "%" PRIu64 " frames went from port %u to port %u and %" PRIu64 " came whole: a bias can be measured where "
+			       "none is lost", f->sent, x->tx, x->rx, f->received);
+	if (!f->probes || f->duplicated != 0 || h == NULL || hist_count(h) != f->received || res->is[TRIAL_COUNTERS])
+		return err_set(e, EIO, "other frames with probes came to port %u, or some came twice: nothing else may send to it", x->rx);
+	if (res->is[TRIAL_PREEMPTED])
+		return err_set(e, EBUSY, "%s: other work disturbs it", res->why[TRIAL_PREEMPTED]);
+	return 0;
 }
 
 /* The port's frames have arrived. */
@@ -156,27 +123,19 @@ static int measured(struct cmd_run *r, struct err *e)
 {
 	struct calibrating *x = state(r);
 	struct ctl *ctl = app_of(r)->ctl;
-	struct portset rx = one(x->rx);
-	struct hist *h = ctl_probe_hist(ctl, &rx, PROBE_ACTUAL);
-	struct probe_counts n;
+	const struct trial_result *res = trial_result(x->trial);
+	int rc = judge(x, res, e);
 
-	ctl_probe_counts(ctl, x->tx, -1, &rx, &n);
-	if (h != NULL && x->before != NULL)
-		hist_subtract(h, x->before);
-	int rc = judge(r, &n, h, e);
 	if (rc == 0) {
-		struct snap *now = ctl_snapshot(ctl);
+		const struct hist *h = res->latency[PROBE_ACTUAL];
 		struct probe_bias b = {.known = true, .median_ns = hist_percentile(h, 50), .min_ns = hist_min(h), .frames = hist_count(h),
-				       .wall_ns = now->wall_ns};
+				       .wall_ns = res->wall_ns};
 		ctl_bias_set(ctl, x->tx, x->rx, &b);
 		json_array_append_new(x->done, json_pack("{s:i, s:s, s:i, s:s, s:I, s:I, s:I, s:I}", "tx", (int)x->tx, "tx_name",
 							 ctl_port_name(ctl, x->tx), "rx", (int)x->rx, "rx_name", ctl_port_name(ctl, x->rx),
 							 "median_ns", (json_int_t)b.median_ns, "min_ns", (json_int_t)b.min_ns, "frames",
 							 (json_int_t)b.frames, "wall_ns", (json_int_t)b.wall_ns));
-		snap_free(now);
-		free(now);
 	}
-	free(h);
 	put_back(r);
 	return rc;
 }
@@ -206,17 +165,13 @@ static int finish(struct cmd_run *r, int rc)
 static int poll_calibrate(struct cmd_run *r, struct err *e)
 {
 	struct calibrating *x = state(r);
-	struct ctl *ctl = app_of(r)->ctl;
-	struct portset tx = one(x->tx);
-	int rc = ctl_settled(ctl, &tx);
+	int rc = trial_poll(x->trial, e);
 
 	if (rc == 0)
 		return VERB_PENDING;
 	if (rc < 0) {
-		app_tell_stuck(app_of(r), &tx, r->note);
-		ctl_stop(ctl, &tx);
 		put_back(r);
-		return finish(r, err_set(e, EIO, "port %u takes no frames", x->tx));
+		return finish(r, rc);
 	}
 	rc = measured(r, e);
 	if (rc == -EBUSY && ++x->tries < TRIES) {
@@ -260,10 +215,6 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 static void cancel(struct cmd_run *r)
 {
-	struct calibrating *x = state(r);
-	struct portset tx = one(x->tx);
-
-	ctl_stop(app_of(r)->ctl, &tx);
 	put_back(r);
 	finish(r, -ECANCELED);
 }

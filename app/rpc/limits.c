@@ -15,16 +15,16 @@ static const struct limit {
 	const char *name;
 	size_t offset;
 	struct vspec v;
-	const char *dflt, *help;
+	const char *dflt;
 } table[] = {
 #define AT(member) offsetof(struct rpc_limits, member)
-	{"clients", AT(clients), {&vt_uint, 1, 1000}, "128", "connections"},
-	{"line", AT(line_bytes), {&vt_uint, 1000, 100000 * KB}, "1M", "bytes of a request"},
-	{"queue", AT(queue), {&vt_uint, 1, 100000}, "256", "requests of a client behind the one that runs"},
-	{"rate", AT(rate), {&vt_uint, 0, 1000000}, "5000", "requests per second of a client, 0: no limit"},
-	{"out", AT(out_bytes), {&vt_uint, 64 * KB, 1000000 * KB}, "16M", "bytes that a client has not read"},
-	{"lua-time", AT(lua_ns), {&vt_duration, MS, 24 * 3600 * 1000 * MS}, "60s", "from a chunk's begin to its end"},
-	{"lua-memory", AT(lua_bytes), {&vt_uint, 1000 * KB, 1000000 * KB}, "64M", "bytes of a client's Lua"},
+	{"clients", AT(clients), {&vt_uint, 1, 1000}, "128"},
+	{"line", AT(line_bytes), {&vt_uint, 1000, 100000 * KB}, "1M"},
+	{"queue", AT(queue), {&vt_uint, 1, 100000}, "256"},
+	{"rate", AT(rate), {&vt_uint, 0, 1000000}, "5000"},
+	{"out", AT(out_bytes), {&vt_uint, 64 * KB, 1000000 * KB}, "16M"},
+	{"lua-time", AT(lua_ns), {&vt_duration, MS, 24 * 3600 * 1000 * MS}, "60s"},
+	{"lua-memory", AT(lua_bytes), {&vt_uint, 1000 * KB, 1000000 * KB}, "64M"},
 #undef AT
 };
 
@@ -32,12 +32,6 @@ void rpc_limits_init(struct rpc_limits *l)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		table[i].v.type->parse(&table[i].v, table[i].dflt, (char *)l + table[i].offset, NULL);
-}
-
-void rpc_limits_help(struct sbuf *out)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		sbuf_addf(out, "%s%s=%s  %s", i > 0 ? "\n" : "", table[i].name, table[i].dflt, table[i].help);
 }
 
 static int one_limit(const char *item, size_t len, struct rpc_limits *l, struct err *e)

@@ -318,8 +318,3 @@ const char *rpc_path(const struct rpc *r)
 {
 	return r->unix_sock.path;
 }
-
-const char *rpc_address(const struct rpc *r)
-{
-	return r->address.len > 0 ? r->address.s : NULL;
-}

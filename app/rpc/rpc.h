@@ -70,7 +70,6 @@ struct rpc_limits {
 };
 void rpc_limits_init(struct rpc_limits *);
 int rpc_limits_parse(const char *list, struct rpc_limits *, struct err *e); /* "clients=200,line=64k,rate=0" */
-void rpc_limits_help(struct sbuf *out); /* names with their defaults */
 
 struct rpc_opts {
 	const char *socket;     /* NULL: no Unix socket; "" RPC_DEFAULT_NAME; a name; a path, which has a slash */
@@ -78,8 +77,6 @@ struct rpc_opts {
 	const char *token_file; /* NULL: `token` in the runtime directory, made when it is not there */
 	unsigned allow;         /* enum rpc_allow */
 	const char *version;    /* of the program */
-	const char *lua_dir;    /* script_opts */
-	bool lua_jit;
 	struct rpc_limits limits;
 };
 
@@ -89,7 +86,6 @@ int rpc_open(struct rpc **out, struct app *app, const struct rpc_opts *opts, str
 void rpc_turn(struct rpc *);  /* once per turn of the loop, before ctl_turn; NULL: nothing */
 void rpc_close(struct rpc *); /* tells clients, removes the Unix socket; NULL: nothing */
 const char *rpc_path(const struct rpc *); /* of the Unix socket; NULL: none */
-const char *rpc_address(const struct rpc *); /* of TCP, HOST:PORT with the port that was got; NULL: none */
 
 /* For clients: the path of the Unix socket of that name, as rpc_opts.socket; nothing is made. 0 or -EINVAL. */
 int rpc_socket_path(const char *name, struct sbuf *out, struct err *e);

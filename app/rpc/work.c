@@ -8,6 +8,8 @@
 
 #include "out.h"
 
+enum { EXIT_REFUSED = 2 };
+
 /* Whatever runs for a client sees its own page, theme and screen. */
 static void enter(struct client *c, struct view *kept)
 {
@@ -93,8 +95,10 @@ static void begin(struct client *c)
 		return;
 	}
 	int rc = lua_begin(c, q->text, q->args, q->nargs, &c->text, &c->note, &e);
-	if (rc < 0)
+	if (rc < 0) {
 		keep_error(c, rc, &e, NULL);
+		c->exit_code = EXIT_REFUSED;
+	}
 }
 
 static bool over(const struct client *c)
@@ -163,7 +167,7 @@ static void step_script(struct client *c)
 	if (rc < 0) {
 		keep_error(c, rc, &e, NULL);
 		if (c->exit_code == 0)
-			c->exit_code = 2;
+			c->exit_code = EXIT_REFUSED;
 		return;
 	}
 	json_t *results = script_results(c->script);
@@ -224,7 +228,7 @@ static void stop(struct client *c)
 		sess_cancel(c->sess);
 	} else {
 		script_cancel(c->script);
-		c->exit_code = 2;
+		c->exit_code = EXIT_REFUSED;
 	}
 	leave(c, &kept);
 	/* what was only queued has no end of its own */

@@ -51,7 +51,6 @@ bool set_check_arrival(const struct setting *row, const void *port_cfg, struct e
 bool set_check_timestamps(const struct setting *row, const void *port_cfg, struct err *warn);
 bool set_check_pacing(const struct setting *row, const void *port_cfg, struct err *warn);
 /* "port 0: 1.488Mpps = 10% = ..." */
-void set_echo_pacing(const struct setting *row, const void *port_cfg, struct sbuf *note);
 void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf *note);
 void set_echo_pacing(const struct setting *row, const void *port_cfg, struct sbuf *note); /* arrival, catchup, lag, pacing */
 void set_echo_stream_load(const struct setting *row, const void *stream_cfg, struct sbuf *note);

@@ -152,7 +152,8 @@ class Client:
         return doc
 
     def request(self, _out=None, **members):
-        """Any request, by its members; its answer. _out gets what is printed before it, as text."""
+        """Any request, by its members; its answer. As text, what was printed before it is put in front, or _out gets it as it comes."""
+        parts, notes = [], []
         self._number += 1
         number = self._number
         self._send({"id": number, **members})
@@ -162,11 +163,15 @@ class Client:
                 self._events.append(doc)
             elif doc.get("id") == number and "ok" in doc:
                 break
-            elif doc.get("id") == number and _out is not None:
-                _out(doc.get("out", doc.get("note", "")))
+            elif doc.get("id") == number and "note" in doc:
+                notes.append(doc["note"])
+            elif doc.get("id") == number:
+                (_out or parts.append)(doc.get("out", ""))
             elif doc.get("id") is None and not doc.get("ok", True):
                 raise Refused(doc)
-        self.notes = doc.get("notes", "")
+        self.notes = "".join([*notes, doc.get("notes", "")])
+        if parts:
+            doc["text"] = "".join([*parts, doc.get("text", "")])
         self.exit_code = doc.get("exit_code", 0)
         if not doc["ok"]:
             raise Refused(doc)

@@ -89,7 +89,7 @@ static bool add_flow(const struct prx_flow *f, struct flow_live *io)
 	io->sum.extent_unknown += cell_get(&f->extent_unknown);
 	if (max > io->extent_max)
 		io->extent_max = max;
-	double jitter = (double)cell_get(&f->jitter) / 16;
+	double jitter = prx_jitter(f);
 	if (received > 1 && !(io->jitter_cycles >= jitter))
 		io->jitter_cycles = jitter;
 	return true;

@@ -84,6 +84,24 @@ static void join(struct prx_merge *g, uint64_t block, uint64_t fresh)
 	*b = (struct prx_block){.no = block + 1, .bits = fresh};
 }
 
+/* What the queue has seen of a block, now: all that has not been seen of it before is fresh. Of one that its slot has been left by, nothing is: the
+ * window still holds it until the one that took its slot is no longer the highest. */
+static void judge(struct prx_merge *g, struct queue *q, uint32_t slot, const struct prx_block *b, uint64_t shift)
+{
+	struct prx_block *had = &q->had[slot];
+
+	if (had->no > b->no)
+		return;
+	if (had->no != b->no)
+		*had = (struct prx_block){.no = b->no};
+	uint64_t fresh = b->bits & ~had->bits;
+	if (fresh == 0)
+		return;
+	had->bits |= fresh;
+	q->judged += (unsigned)__builtin_popcountll(fresh);
+	join(g, b->no - 1 + (uint64_t)((int64_t)shift >> 6), fresh);
+}
+
 /* Numbers went through the queue's window unseen. All of them are below what the window held afterwards. */
 static void missed(struct prx_merge *g, unsigned queue, uint64_t n, uint64_t next)
 {
@@ -103,6 +121,7 @@ bool prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *
 	struct queue *q = &g->q[queue];
 	uint64_t came = __atomic_load_n(&f->received, __ATOMIC_ACQUIRE) + __atomic_load_n(&f->corrupted, __ATOMIC_ACQUIRE);
 	uint64_t distinct = came - cell_get(&f->duplicate), next = cell_get(&f->next), shift = 0;
+	struct prx_block b, top;
 
 	if (came == q->came)
 		return false;
@@ -111,19 +130,12 @@ bool prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *
 		shift = (g->top - next + (1ull << 31)) & ~0xffffffffull;
 	if (q->low == 0)
 		q->low = lowest(g, cell_get(&f->first) - 1 + shift) + 1;
-	for (uint32_t i = 0; i < g->nblocks; i++) {
-		struct prx_block b;
-		if (!read_block(&window[i], &b))
-			continue;
-		if (q->had[i].no != b.no)
-			q->had[i] = (struct prx_block){.no = b.no};
-		uint64_t fresh = b.bits & ~q->had[i].bits, block = b.no - 1 + (uint64_t)((int64_t)shift >> 6);
-		if (fresh == 0)
-			continue;
-		q->had[i].bits |= fresh;
-		q->judged += (unsigned)__builtin_popcountll(fresh);
-		join(g, block, fresh);
-	}
+	bool has_top = prx_block_now(f, &top);
+	for (uint32_t i = 0; i < g->nblocks; i++)
+		if (read_block(&window[i], &b))
+			judge(g, q, i, &b, shift);
+	if (has_top)
+		judge(g, q, (uint32_t)((top.no - 1) & (g->nblocks - 1)), &top, shift);
 	next = cell_get(&f->next) + shift;
 	if ((int64_t)(next - g->top) > 0)
 		g->top = next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device's own clock: receive time stamps by it, and sending at times that it knows. Offloads are asked for when the device is set up. Control
- * reads the clock between two readings of ours, again and again, and tells the workers how one follows from the other. */
+/* A device's own clock: receive time stamps by it, and sending at times that it knows. Offloads are asked for when the device is set up.
+ * Control reads the clock between two readings of ours, again and again, and tells the workers how one follows from the other. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@
 #define RX_STAMPS RTE_ETH_RX_OFFLOAD_TIMESTAMP
 #define TX_STAMPS RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP
 
-/* DPDK's libpcap driver puts the time of capture into each frame, in us of the system's clock, and does not say so. Of a file, it is the time at which
- * somebody recorded it. */
+/* DPDK's libpcap driver puts the time of capture into each frame, in us of the system's clock, and does not say so. Of a file, it is the
+ * time at which somebody recorded it. */
 static enum stamp_clock clock_of(const struct ctl_port *cp, const struct rte_eth_dev_info *info, const char **why)
 {
 	*why = NULL;
@@ -209,15 +209,15 @@ static void look(struct ctl *c, struct ctl_port *cp)
 	s->rc = take(cp, &r);
 	if (s->rc < 0) {
 		tell(s, &(struct dp_clock_view){.slack = DP_CLOCK_UNKNOWN});
-		ctl_note(c, cp->p.id, "port %u (%s): the device's clock cannot be read (%s): its time stamps are not used", cp->p.id, cp->p.name,
-			 rte_strerror(-s->rc));
+		ctl_note(c, cp->p.id, "port %u (%s): the device's clock cannot be read (%s): its time stamps are not used", cp->p.id,
+			 cp->p.name, rte_strerror(-s->rc));
 		return;
 	}
 	if (clock_dev_add(&s->cal, r) && clock_dev_known(&s->cal))
 		publish(s);
 	if (s->cal.steps != steps)
-		ctl_note(c, cp->p.id, "port %u (%s): somebody has set the device's clock: times by its stamps since the last look at it may be off by %.3g us",
-			 cp->p.id, cp->p.name, s->cal.missed / s->cal.hz * 1e6);
+		ctl_note(c, cp->p.id, "port %u (%s): somebody has set the device's clock: times by its stamps since the last look at it may "
+			 "be off by %.3g us", cp->p.id, cp->p.name, s->cal.missed / s->cal.hz * 1e6);
 }
 
 void stamps_started(struct ctl *c, struct ctl_port *cp)
@@ -350,23 +350,27 @@ int ctl_timestamps(struct ctl *c, unsigned port, struct err *e)
 	return rc;
 }
 
+static json_t *clock_json(const struct ctl_port *cp)
+{
+	const struct clock_dev *d = &cp->stamps.cal;
+	bool known = clock_dev_known(d);
+	json_t *o = json_pack("{s:i, s:s, s:I, s:I, s:I, s:b, s:b}", "port", (int)cp->p.id, "name", cp->p.name, "readings",
+			      (json_int_t)d->readings, "rejected", (json_int_t)d->rejected, "steps", (json_int_t)d->steps, "rx",
+			      (int)(stamps_rx(cp) != NULL), "tx", (int)(cp->stamps.tx_on && known));
+
+	json_object_set_new(o, "hz", known ? json_real(d->hz / d->cycles_per_tick) : json_null());
+	json_object_set_new(o, "uncertainty_ppm", known ? json_real(d->slope_error * 1e6) : json_null());
+	json_object_set_new(o, "error_ns", known ? json_real(stamps_error_ns(cp)) : json_null());
+	json_object_set_new(o, "span_ns", json_real(d->n > 0 ? (double)(clock_dev_last(d)->tsc - d->at[0].tsc) / d->hz * 1e9 : 0));
+	return o;
+}
+
 json_t *stamps_clocks_json(const struct ctl *c)
 {
 	json_t *list = json_array();
 
-	for (unsigned i = 0; i < c->nports; i++) {
-		const struct ctl_port *cp = c->port[i];
-		const struct clock_dev *d = &cp->stamps.cal;
-		if (!in_use(cp))
-			continue;
-		bool known = clock_dev_known(d);
-		json_array_append_new(list, json_pack("{s:i, s:s, s:o, s:o, s:o, s:f, s:I, s:I, s:I, s:b, s:b}", "port", (int)i, "name", cp->p.name, "hz",
-						      known ? json_real(d->hz / d->cycles_per_tick) : json_null(), "uncertainty_ppm",
-						      known ? json_real(d->slope_error * 1e6) : json_null(), "error_ns",
-						      known ? json_real(stamps_error_ns(cp)) : json_null(), "span_ns",
-						      d->n > 0 ? (double)(clock_dev_last(d)->tsc - d->at[0].tsc) / d->hz * 1e9 : 0, "readings",
-						      (json_int_t)d->readings, "rejected", (json_int_t)d->rejected, "steps", (json_int_t)d->steps, "rx",
-						      (int)(stamps_rx(cp) != NULL), "tx", (int)(cp->stamps.tx_on && known)));
-	}
+	for (unsigned i = 0; i < c->nports; i++)
+		if (in_use(c->port[i]))
+			json_array_append_new(list, clock_json(c->port[i]));
 	return list;
 }

@@ -13,6 +13,7 @@
 
 struct dp_task;
 struct dp_rxq;
+struct dp_burst;
 struct dp_worker;
 
 /* What bursts cost, from samples: `cycles` of so many bursts. Turns after one that moved nothing are all looked at; of busy ones one in
@@ -38,8 +39,8 @@ struct dp_kind {
 	size_t (*mem)(void);               /* bytes of state, zeroed, NUMA-local, allocated once by control */
 	/* A new plan is in use; t->job may differ from before, old is the previous job of the same state (NULL: none). */
 	void (*adopt)(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now);
-	/* Received frames of a queue this task owns: it takes the mbufs. NULL: the kind owns no Rx queue. */
-	void (*rx)(const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, uint64_t now);
+	/* Received frames of a queue this task owns: it takes the mbufs. b: of these. NULL: the kind owns no Rx queue. */
+	void (*rx)(const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b);
 	/* Once per turn; may send through its Tx queue. Returns frames moved (0: nothing to do). NULL: nothing. */
 	unsigned (*poll)(struct dp_worker *w, const struct dp_task *t, uint64_t now);
 	bool (*drained)(const struct dp_task *t);
@@ -49,9 +50,9 @@ struct dp_kind {
 	bool writes_rx;                    /* writes into frames that it received: clean-pool shortcuts are off on its ports */
 };
 
-/* A read-only look at received frames before the owner takes them; now: read after the burst was taken. */
+/* A read-only look at received frames before the owner takes them; b: of these; now: read after the burst was taken. */
 struct dp_tap {
-	void (*rx)(void *state, const struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, uint64_t now);
+	void (*rx)(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now);
 	void *state;
 };
 
@@ -340,19 +341,21 @@ static inline void frame_touch(struct rte_mbuf *m)
 	m->packet_type = 0;
 }
 
-/* What n > 0 received frames have in common. */
+/* What n > 0 received frames have in common; the worker looks, once for all who want to know. */
 struct dp_burst {
 	uint32_t len;   /* of each of them without FCS, 0: they differ */
 	uint32_t dst;   /* DP_DST_* of all of them, 0: not known */
 	bool group;     /* dst not known: some may be for a group address; false: none is */
 	bool plain;     /* all single, unshared and of one pool: they can go back by a raw put */
+	bool alike;     /* data_off, data_len and ol_flags of all are those of the first */
 };
 
 /* A quarter of an mbuf's first cache line: 1 data_off, refcnt, nb_segs, port | ol_flags; 2 packet_type, pkt_len | ...; 3 ... | pool */
 typedef uint64_t dp_quarter __attribute__((vector_size(16), may_alias));
 _Static_assert(RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN, "order of what lies in the words of an mbuf");
 _Static_assert(offsetof(struct rte_mbuf, rearm_data) == 16 && offsetof(struct rte_mbuf, ol_flags) == 24 &&
-	       offsetof(struct rte_mbuf, pkt_len) == 36 && offsetof(struct rte_mbuf, pool) == 56, "places in an mbuf");
+	       offsetof(struct rte_mbuf, pkt_len) == 36 && offsetof(struct rte_mbuf, data_len) == 40 &&
+	       offsetof(struct rte_mbuf, pool) == 56, "places in an mbuf");
 
 /* One pass over the first cache lines, and the first bytes of the frames where they are not known: how each differs
  * from the first one. Frames that do in nothing that counts need no other look. */
@@ -381,6 +384,7 @@ static __rte_always_inline struct dp_burst dp_look_at(struct rte_mbuf *const *m,
 		.dst = known && same_at ? (uint32_t)b[0] & DP_DST_ALL : 0,
 		.group = (first & 1) != 0 || !same_at,
 		.plain = single && own && odd_c[1] == 0,
+		.alike = ((odd_a[0] & 0xffff) | odd_a[1] | (odd_b[1] & 0xffff)) == 0,
 	};
 }
 

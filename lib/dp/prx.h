@@ -23,7 +23,7 @@
 
 /* A window of sequence numbers, a ring of blocks: block b (64 numbers) lies in slot b mod nblocks, no says which block a slot holds. While a slot is
  * taken for another block, no is 0: read no, bits, no. Numbers are marked in its newer half only and are late below, so that a bit stands for as long
- * as the flow takes for half a window: whoever looks that often has seen all. */
+ * as the flow takes for half a window: whoever looks that often has seen all. The highest block is not there yet: prx_flow.bits. */
 struct prx_block { uint64_t no, bits; }; /* no: block number + 1; 0: none */
 
 /* Numbers that had not come when one behind them came. */
@@ -35,12 +35,11 @@ struct prx_flow {
 	/* first line: touched by each probe */
 	cell_t received;     /* probes, duplicates among them; late and corrupted ones not, further copies of these are */
 	cell_t next;         /* highest sequence number seen so far + 1; 0: none yet */
+	cell_t bits;         /* what has been seen of the block of next - 1: it goes to the window when it is no longer the highest one */
 	uint64_t last_transit; /* cycles, of the probe before */
-	cell_t jitter;       /* RFC 3550 6.4.1, in 1/16 cycles */
+	cell_t jitter;       /* RFC 3550 6.4.1, cycles: see prx_jitter() */
 	cell_t transit_min, transit_max; /* cycles; min is kept as ~min so that 0 is none */
 	cell_t last_tsc;     /* of the last arrival */
-	uint32_t hist;       /* number of its stream's histogram, from 1; 0: none */
-	uint16_t holes_at, holes_used;
 	/* second line */
 	cell_t duplicate;    /* seen before on this queue; this frame or that one may be corrupted */
 	cell_t late;         /* older than half the window: whether it is a duplicate is not known; not marked, not received */
@@ -92,7 +91,20 @@ void prx_set_clock(struct prx *, const struct dp_clock *);
 /* Gaps are compared with another target from the next burst on; 0: with none. Any thread. */
 void prx_set_target(struct prx *, uint64_t gap_cycles);
 /* The tap's function; now: read after the burst was taken. */
-void prx_rx(void *state, const struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, uint64_t now);
+void prx_rx(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now);
+
+static inline double prx_jitter(const struct prx_flow *f)
+{
+	uint64_t bits = cell_get(&f->jitter);
+	double cycles;
+
+	memcpy(&cycles, &bits, sizeof(cycles));
+	return cycles;
+}
+
+/* Block of the highest numbers, which the window lacks or holds less of. Read it before the window: what leaves it goes there first. false: it is
+ * just beginning. */
+bool prx_block_now(const struct prx_flow *f, struct prx_block *out);
 
 /* Readers. NULL where the spec has no such flow. */
 const struct prx_flow *prx_flow(const struct prx *, unsigned port, unsigned stream, unsigned queue);

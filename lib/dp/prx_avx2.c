@@ -3,7 +3,7 @@
 #include <immintrin.h>
 
 #define PRX_TARGET __attribute__((target("avx2")))
-#define PRX_FIELDS prx_fields_avx2
+#define PRX_OPS prx_ops_avx2
 #define PRX_SWAP(v) __extension__({ \
 	const __m256i order_ = _mm256_broadcastsi128_si256(_mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8)); \
 	union { lanes all; __m256i half[2]; } u_ = {.all = (v)}; \

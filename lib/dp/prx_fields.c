@@ -2,7 +2,7 @@
 #include "prx_fields.h"
 
 #define PRX_TARGET
-#define PRX_FIELDS prx_fields_plain
+#define PRX_OPS prx_ops_plain
 #define PRX_SWAP(v) __extension__({ \
 	lanes swapped_ = (v); \
 	for (unsigned lane_ = 0; lane_ < PRX_LANES; lane_++) \
@@ -11,14 +11,26 @@
 })
 #include "prx_fields.inc"
 
-prx_fields_fn *prx_fields_best(void)
+double prx_weight[PRX_BATCH + PRX_LANES];
+
+/* Control, before any of it is used; the same each time. */
+static void weigh(void)
 {
+	double w = PRX_JITTER_SHARE;
+
+	for (unsigned i = PRX_BATCH; i-- > 0; w -= w * PRX_JITTER_SHARE)
+		prx_weight[i] = w;
+}
+
+const struct prx_ops *prx_ops_best(void)
+{
+	weigh();
 #if defined(__x86_64__)
 	__builtin_cpu_init();
 	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
-		return prx_fields_avx512;
+		return &prx_ops_avx512;
 	if (__builtin_cpu_supports("avx2"))
-		return prx_fields_avx2;
+		return &prx_ops_avx2;
 #endif
-	return prx_fields_plain;
+	return &prx_ops_plain;
 }

@@ -6,27 +6,52 @@
 #define PRX_BATCH 64
 #define PRX_LANES 8
 
+/* Arrays are filled up to a multiple of PRX_LANES. */
 struct prx_batch {
-	const uint8_t *at[PRX_BATCH]; /* the probes; to a multiple of PRX_LANES, copies of the first fill up */
+	const uint8_t *at[PRX_BATCH]; /* the probes; copies of the first fill up */
 	/* what they say */
-	uint64_t flow[PRX_BATCH], transit[PRX_BATCH];
-	uint32_t seq[PRX_BATCH];
-	uint32_t slot[PRX_BATCH], due[PRX_BATCH]; /* in the port's histograms: of the transit, and of the time since the probe was due */
-	uint64_t transits, dues;                  /* sums, cycles */
-	uint64_t min, max;                        /* of the transits */
-	bool one_slot, one_due;                   /* all are the same slot */
-	bool in_order;                            /* all are of one flow, with numbers that follow each other */
-	uint64_t taken_off;                       /* bits of those that are not counted */
+	uint64_t transit[PRX_BATCH], due[PRX_BATCH]; /* cycles since it was sent, and since it was to be sent */
+	uint32_t flow[PRX_BATCH], seq[PRX_BATCH];
+	uint64_t delays;              /* sum of due - transit */
+	bool one_transit, one_due;    /* all are the same */
+	uint64_t taken_off;           /* bits of those that are not counted */
 } WR_ALIGNED(CACHE_LINE);
 
-/* What they have in common. */
+/* The flow that all probes are to be of, with numbers that follow each other. */
+struct prx_one {
+	uint64_t now, limit;     /* cycles; times from limit on are out of the histograms' range, or below 0 */
+	uint64_t hi, lo;         /* of the first probe, as far as PRX_ONE_HI and PRX_ONE_LO */
+};
+#define PRX_ONE_HI 0x0000ffffffffffe0ull
+#define PRX_ONE_LO 0xfff8000000000000ull
+
+/* The port that all probes are to be of. */
 struct prx_common {
-	uint64_t now, limit;     /* cycles; from limit on a time is out of the histograms' range, or below 0 */
-	double ns;               /* of a cycle */
+	uint64_t now, limit;
 	uint32_t port, base, nstreams, nqueues, queue_bits;
 };
 
-/* false: there is one that is not a whole probe of a known flow of that port, or whose times are out of range. */
-typedef bool prx_fields_fn(struct prx_batch *b, unsigned n, const struct prx_common *c);
-prx_fields_fn prx_fields_plain, prx_fields_avx2, prx_fields_avx512;
-prx_fields_fn *prx_fields_best(void);
+/* What transits of several probes come to. */
+struct prx_range {
+	uint64_t sum, min, max;
+	uint64_t was;            /* transit of the probe before */
+	double jitter;           /* of the probe before, then of the last one: cycles */
+};
+
+struct prx_ops {
+	/* false: there is one that is not a whole probe of that flow and number, or whose times are out of range. Not filled: flow, seq. */
+	bool (*one)(struct prx_batch *b, unsigned n, const struct prx_one *c);
+	/* false: there is one that is not a whole probe of a known flow of that port, or whose times are out of range. */
+	bool (*many)(struct prx_batch *b, unsigned n, const struct prx_common *c);
+	void (*range)(const struct prx_batch *b, unsigned n, struct prx_range *r);
+	/* Slots of a port's histogram; ns: of a cycle. */
+	void (*slots)(uint32_t *slot, const uint64_t *cycles, unsigned n, double ns);
+};
+extern const struct prx_ops prx_ops_plain, prx_ops_avx2, prx_ops_avx512;
+const struct prx_ops *prx_ops_best(void);
+
+/* RFC 3550 6.4.1: what the difference of a probe is worth 63, 62, .. 0 probes later, then 0. */
+#define PRX_JITTER_SHARE (1.0 / 16)
+extern double prx_weight[PRX_BATCH + PRX_LANES];
+/* What the jitter before n probes is still worth. */
+#define PRX_OLD_JITTER(n) (prx_weight[PRX_BATCH - (n)] * (1 / PRX_JITTER_SHARE - 1))

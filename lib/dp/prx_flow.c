@@ -43,10 +43,16 @@ bool prx_plausible(const struct prx *x, uint64_t hi, uint64_t lo, uint64_t now)
 	return i != PRX_NO_FLOW && prx_order(x, &x->flow[i], (uint32_t)(hi >> 16), now, &ext) != PRX_FOREIGN;
 }
 
-/* true: its bit was set before. */
-static bool mark(struct prx *x, uint32_t flow, uint64_t ext)
+/* A number below `next`. true: its bit was set before. */
+static bool mark_behind(struct prx *x, uint32_t flow, uint64_t ext)
 {
-	uint64_t no = (ext >> 6) + 1, bit = 1ull << (ext & 63);
+	struct prx_flow *f = &x->flow[flow];
+	uint64_t no = (ext >> 6) + 1, bit = 1ull << (ext & 63), bits = cell_get(&f->bits);
+
+	if (no == prx_block_no(cell_get(&f->next))) {
+		cell_set(&f->bits, bits | bit);
+		return (bits & bit) != 0;
+	}
 	struct prx_block *b = &x->window[((uint64_t)flow << x->window_shift) + ((ext >> 6) & x->window_mask)];
 
 	if (b->no != no) {
@@ -58,6 +64,20 @@ static bool mark(struct prx *x, uint32_t flow, uint64_t ext)
 	return was;
 }
 
+/* A number from `next` on, or the first one: it is the highest then. */
+static void mark_ahead(struct prx *x, uint32_t flow, uint64_t ext)
+{
+	struct prx_flow *f = &x->flow[flow];
+	uint64_t bit = 1ull << (ext & 63);
+
+	if (prx_block_no(ext + 1) != prx_block_no(cell_get(&f->next))) {
+		prx_begin_block(x, flow, ext + 1, bit);
+		return;
+	}
+	cell_set(&f->bits, cell_get(&f->bits) | bit);
+	cell_set(&f->next, ext + 1);
+}
+
 /* Numbers that have arrived, each counted once. */
 static uint64_t arrived(const struct prx_flow *f)
 {
@@ -66,13 +86,13 @@ static uint64_t arrived(const struct prx_flow *f)
 
 static void add_hole(struct prx *x, uint32_t flow, uint64_t from, uint64_t n)
 {
-	struct prx_flow *f = &x->flow[flow];
+	struct prx_more *more = &x->more[flow];
 
-	x->hole[(uint64_t)flow * x->holes + f->holes_at] =
-		(struct prx_hole){.from = from, .n = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n, .at = (uint32_t)arrived(f)};
-	f->holes_at = (uint16_t)((f->holes_at + 1) & (x->holes - 1));
-	if (f->holes_used < x->holes)
-		f->holes_used++;
+	x->hole[(uint64_t)flow * x->holes + more->holes_at] =
+		(struct prx_hole){.from = from, .n = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n, .at = (uint32_t)arrived(&x->flow[flow])};
+	more->holes_at = (uint16_t)((more->holes_at + 1) & (x->holes - 1));
+	if (more->holes_used < x->holes)
+		more->holes_used++;
 }
 
 /* RFC 4737 4.2.2: how many came since the first one with a larger number. That one was ahead of all before it, so it left the hole. */
@@ -84,7 +104,7 @@ static void count_extent(struct prx *x, uint32_t flow, uint64_t ext)
 
 	if (ext + 1 < cell_get(&f->first))
 		extent = (uint32_t)arrived(f);
-	for (unsigned i = 0; extent == 0 && i < f->holes_used; i++)
+	for (unsigned i = 0; extent == 0 && i < x->more[flow].holes_used; i++)
 		if (ext - h[i].from < h[i].n)
 			extent = (uint32_t)arrived(f) - h[i].at;
 	if (extent == 0) {
@@ -109,7 +129,7 @@ static void count_behind(struct prx *x, uint32_t flow, uint64_t ext)
 		cell_add(&f->late, 1);
 		return;
 	}
-	if (mark(x, flow, ext)) {
+	if (mark_behind(x, flow, ext)) {
 		cell_add(&f->duplicate, 1);
 	} else {
 		cell_add(&f->reordered, 1);
@@ -137,8 +157,7 @@ bool prx_number(struct prx *x, uint32_t flow, uint32_t seq, uint64_t now)
 			add_hole(x, flow, next, ext - next);
 		break;
 	}
-	mark(x, flow, ext);
-	cell_set(&f->next, ext + 1);
+	mark_ahead(x, flow, ext);
 	__atomic_store_n(&f->received, f->received + 1, __ATOMIC_RELEASE);
 	return true;
 }
@@ -162,13 +181,13 @@ bool prx_corrupted(struct prx *x, uint32_t flow, uint32_t seq, uint64_t transit,
 	} else if (order == PRX_AHEAD && ext != next) {
 		add_hole(x, flow, next, ext - next);
 	}
-	if (mark(x, flow, ext)) {
+	if (order != PRX_BEHIND) {
+		mark_ahead(x, flow, ext);
+	} else if (mark_behind(x, flow, ext)) {
 		cell_add(&f->duplicate, 1);
 		__atomic_store_n(&f->received, f->received + 1, __ATOMIC_RELEASE);
 		return true;
 	}
-	if (order != PRX_BEHIND)
-		cell_set(&f->next, ext + 1);
 	__atomic_store_n(&f->corrupted, f->corrupted + 1, __ATOMIC_RELEASE);
 	return true;
 }

@@ -2,7 +2,7 @@
 /* A receiver's memory: made by control, read by anyone. */
 #include "prx_own.h"
 
-struct parts { size_t flow, window, hole, hist[3], stream_hist, stream_hist_size, scratch, end; uint32_t nflows; };
+struct parts { size_t flow, more, window, hole, hist[3], stream_hist, stream_hist_size, scratch, end; uint32_t nflows; };
 
 static size_t lines(size_t n) { return (n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE; }
 static bool power_of_two(uint32_t n) { return n != 0 && (n & (n - 1)) == 0; }
@@ -44,6 +44,8 @@ static bool lay_out(const struct prx_spec *s, struct parts *p)
 	p->nflows = (uint32_t)nflows;
 	p->flow = at;
 	at += nflows * sizeof(struct prx_flow);
+	p->more = at;
+	at += lines(nflows * sizeof(struct prx_more));
 	p->window = at;
 	at += lines(nflows * s->window_blocks * sizeof(struct prx_block));
 	p->hole = at;
@@ -79,7 +81,7 @@ static void init_flows(struct prx *x, const struct prx_spec *s)
 		for (unsigned i = 0; i < s->of[p].nstreams; i++, stream++) {
 			uint32_t hist = s->latency != NULL && s->latency[stream] != 0 ? ++nhists : 0;
 			for (unsigned q = 0; q < 1u << x->of[p].queue_bits; q++)
-				x->flow[base++].hist = hist;
+				x->more[base++].hist = hist;
 			if (hist != 0)
 				hist_init((void *)(x->stream_hist + (hist - 1) * x->stream_hist_size),
 					  (struct hist_shape){PRX_STREAM_BITS, PRX_TOP});
@@ -107,8 +109,9 @@ void prx_init(void *mem, const struct prx_spec *s)
 	_Static_assert(PRX_TOP + 32 == 63 + 5, "the shift below");
 	x->limit = (1ull << 63) / (s->ns_mult + 1); /* times 2^5 it is as many cycles as PRX_TOP bits of ns are, or less */
 	x->limit = x->limit >= PRX_LATEST >> 5 ? PRX_LATEST : x->limit << 5;
-	x->fields = prx_fields_best();
+	x->ops = prx_ops_best();
 	x->flow = (void *)(at + p.flow);
+	x->more = (void *)(at + p.more);
 	x->window = (void *)(at + p.window);
 	x->hole = (void *)(at + p.hole);
 	x->holes = s->holes;
@@ -131,6 +134,17 @@ void prx_set_clock(struct prx *x, const struct dp_clock *clock)
 }
 
 /* ---- readers ---- */
+
+bool prx_block_now(const struct prx_flow *f, struct prx_block *out)
+{
+	for (unsigned tries = 0; tries < 16; tries++) {
+		out->no = prx_block_no(__atomic_load_n(&f->next, __ATOMIC_ACQUIRE));
+		out->bits = __atomic_load_n(&f->bits, __ATOMIC_ACQUIRE);
+		if (out->no != 0 && prx_block_no(__atomic_load_n(&f->next, __ATOMIC_RELAXED)) == out->no)
+			return true;
+	}
+	return false;
+}
 
 static uint32_t flow_of(const struct prx *x, unsigned port, unsigned stream, unsigned queue)
 {
@@ -166,7 +180,7 @@ const struct hist *prx_port_hist(const struct prx *x, enum prx_hist which)
 
 const struct hist *prx_stream_hist(const struct prx *x, unsigned port, unsigned stream)
 {
-	const struct prx_flow *f = prx_flow(x, port, stream, 0);
+	uint32_t flow = flow_of(x, port, stream, 0), hist = flow != PRX_NO_FLOW ? x->more[flow].hist : 0;
 
-	return f != NULL && f->hist != 0 ? (const void *)(x->stream_hist + (f->hist - 1) * x->stream_hist_size) : NULL;
+	return hist != 0 ? (const void *)(x->stream_hist + (hist - 1) * x->stream_hist_size) : NULL;
 }

@@ -9,6 +9,12 @@
 #define PRX_LATEST (1ull << (PROBE_SENT_BITS - 1)) /* transits from here on are below 0, mod 2^36 */
 #define PRX_SCRATCH 65536 /* frames of several segments are copied there; of longer ones, so much of them */
 
+/* Of a flow too, and seldom looked at. */
+struct prx_more {
+	uint32_t hist;           /* number of its stream's histogram, from 1; 0: none */
+	uint16_t holes_at, holes_used;
+};
+
 struct prx {
 	/* read for each burst */
 	uint32_t place[PRX_KNOWN_PLACES]; /* where probes were found, the last one first */
@@ -19,10 +25,11 @@ struct prx {
 	uint64_t ns_mult;        /* << 28: see prx_ns() */
 	double ns;               /* of a cycle */
 	uint64_t limit;          /* cycles: times from here on are no histogram's, or below 0 */
-	prx_fields_fn *fields;
+	const struct prx_ops *ops;
 	const struct dp_clock *clock;
 	struct prx_extra *extra; /* NULL: nothing more is asked for */
 	struct prx_flow *flow;
+	struct prx_more *more;
 	struct prx_block *window;
 	struct hist *hist[3];
 	uint8_t *stream_hist;
@@ -61,6 +68,24 @@ static inline void prx_new_block(struct prx_block *b, uint64_t no, uint64_t bits
 	__atomic_store_n(&b->no, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&b->bits, bits, __ATOMIC_RELEASE);
 	__atomic_store_n(&b->no, no, __ATOMIC_RELEASE);
+}
+
+/* Number + 1 of the block of the highest numbers, 0: none. */
+static inline uint64_t prx_block_no(uint64_t next) { return next != 0 ? ((next - 1) >> 6) + 1 : 0; }
+
+/* A block above all others begins, with the number next - 1 as its highest so far: what the one before holds goes to the window first, and bits are
+ * never said to be of another block. */
+static inline void prx_begin_block(struct prx *x, uint32_t flow, uint64_t next, uint64_t bits)
+{
+	struct prx_flow *f = &x->flow[flow];
+	uint64_t was = cell_get(&f->next);
+
+	if (__builtin_expect(was != 0, 1))
+		prx_new_block(&x->window[((uint64_t)flow << x->window_shift) + ((was - 1) >> 6 & x->window_mask)], prx_block_no(was),
+			      cell_get(&f->bits));
+	__atomic_store_n(&f->bits, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&f->next, next, __ATOMIC_RELEASE);
+	__atomic_store_n(&f->bits, bits, __ATOMIC_RELEASE);
 }
 
 /* What a number means to a flow. */

@@ -438,18 +438,42 @@ void prx_walk(const uint8_t *frame, uint32_t len, struct prx_walk *w)
 		step[r.next](&r);
 }
 
-uint32_t prx_add(const uint8_t *p, uint32_t n)
+/* Up to 7 bytes from p on, as they begin a word of memory. */
+static uint64_t some_bytes(const uint8_t *p, uint32_t n)
 {
-	uint64_t sum = 0, last = 0;
-	uint32_t i = 0;
+	uint64_t v = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		v |= (uint64_t)p[i] << 8 * i;
+	return v;
+}
+
+/* Congruent to the sum of the 16-bit words mod 65535; 0 only if all bytes are. */
+static inline uint64_t add_words(const uint8_t *p, uint32_t n)
+{
+	uint64_t sum = 0, last;
+	uint32_t i = 0, rest = n & 7;
 
 	for (; i + 8 <= n; i += 8) {
 		uint32_t v[2];
 		memcpy(v, p + i, 8);
 		sum += (uint64_t)v[0] + v[1];
 	}
-	memcpy(&last, p + i, n - i);
-	sum += (last & 0xffffffff) + (last >> 32);
+	if (rest == 0)
+		return sum;
+	if (i > 0) {
+		memcpy(&last, p + n - 8, 8);
+		last >>= 64 - 8 * rest;
+	} else {
+		last = some_bytes(p, rest);
+	}
+	return sum + (last & 0xffffffff) + (last >> 32);
+}
+
+uint32_t prx_add(const uint8_t *p, uint32_t n)
+{
+	uint64_t sum = add_words(p, n);
+
 	sum = (sum & 0xffffffff) + (sum >> 32);
 	sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
 	sum = (sum & 0xffff) + (sum >> 16);
@@ -464,6 +488,28 @@ static bool crc_wrong(const uint8_t *p, uint32_t n)
 
 	crc = ~frun_crc32c(frun_crc32c(crc, none, 4), p + 12, n - 12);
 	return crc != ((uint32_t)p[8] | (uint32_t)p[9] << 8 | (uint32_t)p[10] << 16 | (uint32_t)p[11] << 24);
+}
+
+static bool holds_more(uint32_t port)
+{
+	return port == 2152 || port == 6081 || port == 6635 || port == 4789 || port == 8472;
+}
+
+bool prx_surely_whole(const uint8_t *frame, uint32_t len, uint32_t at)
+{
+	const uint8_t *ip = frame + 14, *u = ip + 20;
+	struct prx_walk w;
+
+	if (len >= 42 && at >= 42 && get16(frame + 12) == 0x0800 && ip[0] == 0x45 && (get16(ip + 6) & 0x3fff) == 0 && ip[9] == IP_UDP) {
+		uint32_t all = get16(ip + 2), n = get16(u + 4);
+		if (all <= len - 14 && all >= 28 && n >= 8 && n <= all - 20 && get16(u + 6) != 0 && !holds_more(get16(u + 2))) {
+			uint64_t sum = add_words(u, n) + add_words(ip + 12, 8) + (uint32_t)__builtin_bswap16(IP_UDP) +
+				       __builtin_bswap16((uint16_t)n);
+			return add_words(ip, 20) % 65535 == 0 && sum % 65535 == 0;
+		}
+	}
+	prx_walk(frame, len, &w);
+	return !prx_damaged(frame, &w, at);
 }
 
 bool prx_damaged(const uint8_t *frame, const struct prx_walk *w, uint32_t at)

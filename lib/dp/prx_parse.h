@@ -24,5 +24,8 @@ void prx_walk(const uint8_t *frame, uint32_t len, struct prx_walk *w);
 /* Is some checksum of a header in front of `at` wrong, or the header itself? */
 bool prx_damaged(const uint8_t *frame, const struct prx_walk *w, uint32_t at);
 
+/* false: perhaps; true: it is not, that is, prx_damaged() after prx_walk() would say so of a frame of len bytes. Quick for UDP in IPv4. */
+bool prx_surely_whole(const uint8_t *frame, uint32_t len, uint32_t at);
+
 /* The 16-bit words of p[0..n) in the order of memory, added up and folded to 16 bits; an odd last byte with a zero behind it. */
 uint32_t prx_add(const uint8_t *p, uint32_t n);

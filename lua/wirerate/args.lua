@@ -3,8 +3,9 @@
 --
 --   local o = require "wirerate.args"({from = 0, rate = "10%", svg = "", probe = true}, ...)
 --
--- `script FILE from=2 svg=out.svg` changes two of them. A default that is a number takes numbers, one that is true or false takes on and
--- off; the rest are texts, and a text may be empty. Anything else is an error that names what there is.
+-- `script FILE from=2 'rate=1kpps..2kpps over 5s' svg=` changes three of them; a word with blanks stands in quotes as a whole. A default that
+-- is a number takes numbers, one that is true or false takes on and off; the rest are texts, and a text may be empty. Anything else is an
+-- error that names what there is.
 
 local BOOLEAN = {on = true, yes = true, ["true"] = true, off = false, no = false, ["false"] = false}
 

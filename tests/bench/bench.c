@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hot path against bare loops, in one process: short slices in random order, ratios within a round, median over the rounds. One
  * process is one sample of memory layout; bench.py takes the median over several. Prints one JSON line.
- * Arguments: the lcore (default 0), "huge" to use hugepages, --isa NAME for at most that instruction set, --only NAME
- * for one row of ours. */
+ * Arguments: the lcore (default 0), "huge" to use hugepages, --isa NAME for at most that instruction set, --only PATTERN
+ * ("probes*") for some rows of ours and the bare loops. */
+#include <fnmatch.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -322,9 +323,14 @@ static const struct variant *find(const char *name)
 	die(name);
 }
 
+bool wanted(const char *name)
+{
+	return only == NULL || fnmatch(only, name, 0) == 0;
+}
+
 static void add_gen(const char *name, const struct row *row, const char *base, double pps, unsigned flags)
 {
-	if (only != NULL && strcmp(only, name) != 0)
+	if (!wanted(name))
 		return;
 	struct variant *v = add(name, base, gen_slice);
 	if (!gen_open(v, row, find(base), pps, flags))
@@ -390,7 +396,8 @@ static void *measure(void *arg)
 	struct variant *v = add("bare_rx_32", NULL, bare_rx);
 	v->dev = null_dev("net_null1", "size=60", rx1);
 	v->burst = 32;
-	sink_open(add("sink_32", "bare_rx_32", sink_slice), null_dev("net_null2", "size=60", rx2), 32);
+	if (wanted("sink_32"))
+		sink_open(add("sink_32", "bare_rx_32", sink_slice), null_dev("net_null2", "size=60", rx2), 32);
 	add_probe_rows();
 	bare_tx_open(add("bare_loop_32", NULL, bare_loop), loop_dev("loop", rx1), 32);
 	add_gen("gen_sink_32", &rows[0], "bare_loop_32", 0, WITH_SINK);

@@ -41,6 +41,8 @@ struct variant {
 	double cyc[ROUNDS], ratio[ROUNDS];
 };
 
+/* Is the row among those that are asked for? */
+bool wanted(const char *name);
 struct variant *add(const char *name, const char *base, double (*slice)(struct variant *v));
 struct rte_mempool *new_pool(void);
 /* What it sends, it receives. */

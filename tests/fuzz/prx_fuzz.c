@@ -94,7 +94,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			walk(m[i]);
 		}
 		now += number(&in, 2);
-		prx_rx(mem, NULL, m, count, now);
+		struct dp_burst b = dp_look(m, count);
+		prx_rx(mem, &b, m, count, now);
 		frames += count;
 		for (unsigned i = 0; i < count; i++) {
 			free(m[i]->buf_addr);

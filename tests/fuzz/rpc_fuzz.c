@@ -156,6 +156,11 @@ static unsigned read_lines(struct client *c, bool *authed)
 	return n;
 }
 
+static bool idle(const struct client *c)
+{
+	return c->end_ns != 0 || (c->running == NULL && c->head == NULL && (c->hungry || c->deny_ns != 0));
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
@@ -190,7 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (unsigned i = 0; i < 2; i++)
 			answers[i] += read_lines(c[i], &authed[i]);
 	}
-	for (unsigned turn = 0; turn < 400; turn++) {
+	for (unsigned turn = 0; turn < 400 && !(idle(c[0]) && idle(c[1])); turn++) {
 		rpc_turn(r);
 		for (unsigned i = 0; i < 2; i++)
 			answers[i] += read_lines(c[i], &authed[i]);

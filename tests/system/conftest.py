@@ -83,3 +83,18 @@ def need(request):
                 pytest.skip(f"needs the program {tool}")
 
     return check
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Start programs with a remote socket; whatever still runs is ended."""
+    import rpc_server
+    started = []
+
+    def start(*args, **kw):
+        started.append(rpc_server.Server(kw.pop("folder", tmp_path), *args, **kw))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.close()

@@ -50,6 +50,14 @@ static inline void put_frame(uint8_t *p, uint32_t seq, unsigned port, unsigned q
 	put16(p + 40, plain_sum(p + 34, 26, 17 + 26 + (10 << 8) * 2 + 1 + 2));
 }
 
+/* As a worker hands them over. */
+static inline void prx_burst(struct prx *x, struct rte_mbuf *const *m, unsigned n, uint64_t now)
+{
+	struct dp_burst b = dp_look(m, n);
+
+	prx_rx(x, &b, m, n, now);
+}
+
 static inline struct prx *prx_new(const struct prx_spec *s)
 {
 	size_t n = prx_size(s);

@@ -52,7 +52,7 @@ static void receive(struct prx *x, const uint8_t *bytes, unsigned len, unsigned 
 		else
 			assert_int_equal(rte_pktmbuf_chain(m, part), 0);
 	}
-	prx_rx(x, NULL, &m, 1, 1500000);
+	prx_burst(x, &m, 1, 1500000);
 	rte_pktmbuf_free(m);
 }
 
@@ -229,7 +229,8 @@ static void test_sizes(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks), cmocka_unit_test(test_values), cmocka_unit_test(test_sctp), cmocka_unit_test(test_others),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks), cmocka_unit_test(test_values), cmocka_unit_test(test_sctp),
+					   cmocka_unit_test(test_others),
 					   cmocka_unit_test(test_sizes)};
 	int rc = eal_or_skip(argv[argc - 1]);
 

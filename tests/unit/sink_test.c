@@ -277,13 +277,18 @@ static void test_times(void **state)
 static unsigned tapped;
 static uint64_t tap_bytes;
 
-static void tap(void *state, const struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, uint64_t now)
+static void tap(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now)
 {
-	(void)q, (void)now;
+	bool alike = true;
+
+	(void)now;
 	assert_ptr_equal(state, &tapped);
 	tapped += n;
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
 		tap_bytes += m[i]->pkt_len + 4;
+		alike &= m[i]->data_len == m[0]->data_len && m[i]->data_off == m[0]->data_off && m[i]->ol_flags == m[0]->ol_flags;
+	}
+	assert_int_equal(b->alike, alike);
 }
 
 /* Taps see every frame before the owner gives it back. */

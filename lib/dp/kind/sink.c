@@ -50,24 +50,22 @@ static __rte_noinline void count_groups(struct cnt_rx *cnt, struct rte_mbuf *con
 	cell_add(&cnt->multicast, groups - broadcast);
 }
 
-static void sink_rx(const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, uint64_t now)
+static void sink_rx(const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b)
 {
-	(void)t, (void)now;
-	for (unsigned i = 0; i < n; i++) /* another core wrote them: all misses at once instead of one by one */
-		rte_prefetch0(m[i]);
-	struct dp_burst b = dp_look(m, n);
-	uint64_t bytes = (uint64_t)n * b.len;
-	if (likely(b.len != 0))
-		cell_add(&q->sizes.n[cnt_size_class(b.len + RTE_ETHER_CRC_LEN)], n);
+	uint64_t bytes = (uint64_t)n * b->len;
+
+	(void)t;
+	if (likely(b->len != 0))
+		cell_add(&q->sizes.n[cnt_size_class(b->len + RTE_ETHER_CRC_LEN)], n);
 	else
 		bytes = count_sizes(&q->sizes, m, n);
 	cell_add(&q->cnt.packets, n);
 	cell_add(&q->cnt.bytes, bytes + (uint64_t)n * RTE_ETHER_CRC_LEN);
-	if (unlikely(b.dst & DP_DST_GROUP))
-		cell_add(b.dst & DP_DST_BROADCAST ? &q->cnt.broadcast : &q->cnt.multicast, n);
-	else if (unlikely(b.group))
+	if (unlikely(b->dst & DP_DST_GROUP))
+		cell_add(b->dst & DP_DST_BROADCAST ? &q->cnt.broadcast : &q->cnt.multicast, n);
+	else if (unlikely(b->group))
 		count_groups(&q->cnt, m, n);
-	dp_free_burst(m, n, b.plain);
+	dp_free_burst(m, n, b->plain);
 }
 
 static bool sink_drained(const struct dp_task *t)

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The remote socket: who gets in, what clients may not do, Lua of theirs, and the client in examples/python."""
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+
+import harness
+from rpc_server import ANYTHING, EXAMPLES, TOKEN, Raw, refused
+import wirerate
+
+
+# ---- who gets in ----
+
+def test_the_file_is_its_owners_alone(serve, tmp_path):
+    server = serve(ports="null")
+    st = os.stat(server.path)
+    assert stat.S_ISSOCK(st.st_mode) and st.st_mode & 0o777 == 0o600 and st.st_uid == os.geteuid()
+    r = harness.run(["-b", "-p", "null", f"--socket={server.path}"])
+    assert r.returncode == 3 and str(server.proc.pid) in r.stderr and "--socket=NAME" in r.stderr
+    assert Raw(server.path).ask('{"ping":true}')["ok"]
+    server.proc.kill()
+    server.proc.wait()
+    assert os.path.exists(server.path)  # nobody could remove it; the next one takes its place
+    again = serve(ports="null")
+    assert Raw(again.path).ask('{"ping":true}')["ok"]
+    again.proc.send_signal(signal.SIGTERM)
+    assert again.proc.wait(10) == -signal.SIGTERM
+    assert not [f for f in os.listdir(tmp_path) if f.startswith("s.sock")]
+    plain = tmp_path / "plain"
+    plain.write_text("keep me")
+    r = harness.run(["-b", "-p", "null", f"--socket={plain}"])
+    assert r.returncode == 3 and "no socket" in r.stderr and plain.read_text() == "keep me"
+
+
+def test_every_end_removes_the_socket(serve, tmp_path):
+    for n, end in enumerate(("quit", "input", signal.SIGINT, signal.SIGHUP)):
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        server = serve(ports="null", folder=folder)
+        c = Raw(server.path)
+        if end == "quit":
+            assert c.ask('{"id":1,"cmd":"quit"}')["ok"]
+        elif end == "input":
+            server.proc.stdin.close()
+        else:
+            server.proc.send_signal(end)
+        assert c.rest()[-1] == {"event": "closed", "text": "the program ends"}
+        server.proc.wait(10)
+        assert not os.path.exists(server.path) and not os.path.exists(server.path + ".lock")
+
+
+def as_nobody():
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("needs root and setpriv, to be another user")
+    return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
+CONNECT = "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(4096).decode())"
+
+
+def test_other_users_cannot_open_it(serve, tmp_path):
+    nobody = as_nobody()
+    for folder in (tmp_path, *tmp_path.parents[:3]):
+        if str(folder).startswith("/tmp/"):
+            folder.chmod(0o755)
+    server = serve(ports="null")
+    r = subprocess.run([*nobody, "/usr/bin/python3", "-c", CONNECT, server.path], capture_output=True, text=True)
+    assert r.returncode != 0 and "PermissionError" in r.stderr, r
+    # even if somebody opens the file to all: the peer's user is looked at
+    os.chmod(server.path, 0o666)
+    r = subprocess.run([*nobody, "/usr/bin/python3", "-c", CONNECT, server.path], capture_output=True, text=True)
+    assert r.returncode == 0 and "EACCES" in r.stdout and "protocol" not in r.stdout
+
+
+def test_the_runtime_directory(tmp_path):
+    nobody = as_nobody()
+    run = tmp_path / "run"
+    run.mkdir()
+    for folder in (tmp_path, *tmp_path.parents[:3]):
+        if str(folder).startswith("/tmp/"):
+            folder.chmod(0o755)
+    os.chown(run, 65534, 65534)
+    env = {**os.environ, "XDG_RUNTIME_DIR": str(run), "HOME": str(run)}
+    program = [*nobody, harness.binary(), "-p", "null", "-b", "--socket=lab"]
+    p = subprocess.Popen(program, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    assert f"{run}/wirerate/lab.sock" in p.stderr.readline()
+    assert os.stat(run / "wirerate").st_mode & 0o777 == 0o700
+    p.communicate(timeout=10)
+    # a directory of somebody else is a trap
+    shutil.rmtree(run / "wirerate")
+    (run / "wirerate").mkdir(mode=0o777)
+    r = subprocess.run(program, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env)
+    assert r.returncode == 3 and "not trusted" in r.stderr
+    (run / "wirerate").rmdir()
+    (run / "elsewhere").mkdir()
+    (run / "wirerate").symlink_to("elsewhere")
+    r = subprocess.run(program, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env)
+    assert r.returncode == 3 and "not trusted" in r.stderr
+
+
+def test_tcp_takes_nobody_without_the_token(serve):
+    server = serve(tcp=True, ports="null")
+    assert server.address.startswith("127.0.0.1:")
+    for first in ('{"id":1,"cmd":"set 0 count 66"}', '{"ping":true}', "GET / HTTP/1.1", '{"auth":5}', "x" * 5000, '{"subscribe":["interval"]}'):
+        c = Raw(server.address)
+        assert c.greeting["auth"] is True
+        answers = [c.ask(first + '\n{"id":2,"cmd":"set 0 count 66"}'), *c.rest()]
+        assert answers[0]["ok"] is False and answers[0]["error"]["code"] in ("EACCES", "EMSGSIZE")
+        assert answers[-1]["event"] == "closed" and len(answers) == 2
+    begin = time.monotonic()
+    wrong = [TOKEN[:-1], TOKEN + "0", TOKEN[:-1] + "x", "", " " + TOKEN, "\u00e4" * 16, "x" * 600]
+    clients = [Raw(server.address) for _ in wrong]
+    for c, token in zip(clients, wrong):
+        c.send(json.dumps({"auth": token}) + '\n{"auth":"%s"}\n{"id":2,"cmd":"set 0 count 66"}' % TOKEN)
+    for c in clients:
+        answers = c.rest()
+        assert [a.get("ok") for a in answers] == [False, None] and answers[0]["error"]["code"] == "EACCES"
+    assert time.monotonic() - begin > 0.9  # slowed
+    with wirerate.connect(server.address, token=TOKEN, timeout=20) as wr:
+        assert "66" not in wr.text("show settings 0")
+    assert "wrong token" in server.errors() and TOKEN not in server.errors()
+
+
+def test_those_without_a_token_are_few_and_not_for_long(serve):
+    server = serve(tcp=True, ports="null")
+    with wirerate.connect(server.address, token=TOKEN, timeout=20) as wr:
+        idle = [Raw(server.address) for _ in range(8)]
+        late = Raw(server.address, greet=False).rest()
+        assert late[0]["error"]["code"] == "EAGAIN"
+        assert wr.request(ping=True)["ok"]
+        for c in idle:
+            answers = c.rest()
+            assert answers[0]["error"]["code"] == "ETIMEDOUT" and answers[-1]["event"] == "closed"
+    with wirerate.connect(server.address, token=TOKEN, timeout=20) as wr:
+        assert wr.request(auth="again")["ok"]
+
+
+def test_what_tcp_may_not(serve, tmp_path):
+    server = serve(tcp=True, ports="null")
+    secret = tmp_path / "secret"
+    secret.write_text("secret bytes")
+    with wirerate.connect(server.address, token=TOKEN, timeout=20) as wr:
+        for line in (f"save {tmp_path}/new", f"load {secret}", f"theme save {tmp_path}/new", f"theme load {secret}", f"latency save {tmp_path}/new",
+                     f"set 0 pattern.file {secret}", f"set 0 latsampler simple 5 5 {tmp_path}/new", f"stream add 0; set 0/1 pattern.file {secret}",
+                     f"set 0 pattern.file {tmp_path}/no-such", "quit", "exit", "qui"):
+            assert "--rpc-allow" in refused(wr, line, "EACCES").text
+        assert wr.complete(f"save {tmp_path}/") == {} and wr.complete(f"load {tmp_path}/s") == {}
+        assert wr.cmd("set 0 pattern.file none; set 0 latsampler none") is None
+        assert wr.stats()["show"] == "stats"
+    assert not (tmp_path / "new").exists() and server.proc.poll() is None
+    with wirerate.connect(server.path, timeout=20) as wr:  # who may open the Unix socket is the user itself
+        wr.cmd(f"set 0 pattern.file {secret}; save {tmp_path}/new")
+        assert wr.complete(f"save {tmp_path}/s") != {}
+    assert (tmp_path / "new").exists()
+
+
+def test_what_the_operator_allows(serve, tmp_path):
+    server = serve("--rpc-allow", "files,quit", tcp=True, ports="null")
+    with wirerate.connect(server.address, token=TOKEN, timeout=20) as wr:
+        wr.cmd(f"save {tmp_path}/new")
+        assert (tmp_path / "new").exists()
+        wr.cmd("quit")
+    assert server.proc.wait(10) == 0
+
+
+def test_token_files(tmp_path):
+    token = tmp_path / "token"
+    args = ["-b", "-p", "null", "-g", "127.0.0.1:0", "--token-file", str(token)]
+    assert harness.run(args).returncode == 0
+    made = token.read_text().strip()
+    assert re.fullmatch(r"[0-9a-f]{64}", made) and token.stat().st_mode & 0o777 == 0o600 and os.listdir(tmp_path) == ["token"]
+    assert harness.run(args).returncode == 0 and token.read_text().strip() == made
+    token.chmod(0o640)
+    r = harness.run(args)
+    assert r.returncode == 2 and "chmod 600" in r.stderr and made not in r.stderr
+    token.chmod(0o600)
+    for text, says in (("short", "16"), ("two words of a token", "blanks"), ("x" * 600, "512"), ("", "16")):
+        token.write_text(text)
+        r = harness.run(args)
+        assert r.returncode == 2 and says in r.stderr, r.stderr
+    token.unlink()
+    token.symlink_to(tmp_path / "other")
+    (tmp_path / "other").write_text(TOKEN)
+    (tmp_path / "other").chmod(0o600)
+    assert harness.run(args).returncode == 3
+
+
+def test_an_address_in_use(serve, tmp_path):
+    server = serve(tcp=True, ports="null")
+    r = harness.run(["-b", "-p", "null", "-g", server.address, "--token-file", str(tmp_path / "token")])
+    assert r.returncode == 3 and "in use" in r.stderr
+
+
+# ---- Lua ----
+
+def test_lua_of_a_client(serve):
+    """A state of its own that keeps its variables; what it returns and prints comes back; errors have a place."""
+    server = serve()
+    with wirerate.connect(server.path, timeout=30) as wr, wirerate.connect(server.path, timeout=30) as other:
+        assert wr.lua("return 6 * 7") == 42 and wr.lua("return ...", "a", 5) == ["a", "5"] and wr.lua("x = 5") is None
+        assert wr.lua("return x") == 5 and other.lua("return x == nil") is True
+        assert wr.cmd("lua 'return x'") == 5  # the command is of the same state
+        wr.lua("wr.port[0].rate = '1kpps' wr.port[0].count = 20 wr.start(0) wr.wait(0)")
+        assert wr.lua("return wr.stats()")["ports"][0]["tx"]["packets"] == 20
+        assert wr.request(lua="print('hello') return 1")["text"] == "hello\n"
+        got = []
+        two = {"lua": "print('one') wr.sleep('20ms') print('two')", "mode": "text"}
+        last = wr.request(got.append, **two)["text"]
+        assert "".join(got) + last == "one\ntwo\n" == wr.request(**two)["text"] and got[0] == "one\n"
+        for chunk, says in (("error('boom')", "boom"), ("wr.port[0].rtae = 1", "rate"), ("return 1 +", "1:"), ("wr.start(7)", "port")):
+            with pytest.raises(wirerate.Refused) as e:
+                wr.lua(chunk)
+            assert says in e.value.text and e.value.exit_code == 2, e.value.answer
+        wr.request(lua="wr.expect(false, 'no')")
+        assert wr.exit_code == 1
+
+
+def test_lua_that_takes_long_holds_nobody(serve):
+    server = serve("--rpc-limit", "lua-time=2s,lua-memory=8M", ports="null")
+    with wirerate.connect(server.path, timeout=30) as wr:
+        c = Raw(server.path)
+        c.send('{"id":1,"lua":"while true do end"}')
+        assert wr.stats()["show"] == "stats" and c.ask('{"id":2,"ping":true}')["id"] == 2
+        c.send('{"id":3,"cancel":true}')
+        first = c.line()
+        assert first["id"] == 1 and first["error"]["code"] == "ECANCELED" and c.line()["cancelled"] == 1
+        for chunk in ("while true do end", "while true do pcall(function() while true do end end) end", "wr.sleep('1h')"):
+            assert c.ask({"id": 4, "lua": chunk})["ok"] is False
+        for chunk in ("local t = {} for i = 1, 1e9 do t[i] = i end", "return ('x'):rep(1e9)", "local s = 'x' while true do s = s .. s end"):
+            assert c.ask({"id": 5, "lua": chunk})["ok"] is False
+        assert c.ask({"id": 6, "lua": "return 1"})["results"] == [1] and server.rss_kb() < 1000000
+        gone = Raw(server.path)
+        before = server.fds()
+        gone.send('{"id":1,"lua":"while true do end"}')
+        gone.close()
+        assert server.settled_fds(before - 1) == before - 1
+
+
+ESCAPES = """io.open('{secret}'):read('*a')
+io.popen('id'):read('*a')
+os.execute('touch {new}')
+os.remove('{secret}')
+os.rename('{secret}', '{new}')
+os.getenv('HOME')
+os.tmpname()
+require('ffi').C.system('touch {new}')
+require('io').open('{secret}')
+require('debug').getregistry()
+require('secret')
+package.loadlib('libc.so.6', 'system')
+package.loaded.io.open('{secret}')
+package.loaded.ffi.C.system('touch {new}')
+package.preload.ffi()
+package.searchpath('secret', '{folder}/?')
+debug.getregistry()
+debug.getinfo(1)
+debug.sethook()
+getmetatable('').__index.dump(function() end)
+getmetatable(io.stdout)
+string.dump(function() end)
+assert(load(string.dump(function() end)))()
+assert(loadstring('\27LJ\2\2'))()
+assert(load('\27LJ\2\2'))()
+dofile('{secret}')
+assert(loadfile('{secret}'))()
+newproxy(true)
+jit.on()
+require('jit.util')
+collectgarbage('stop'); return io.open
+setfenv(0, {{}}).io.open('{secret}')
+getfenv(0).io.open('{secret}')
+getfenv(print).io.open('{secret}')
+_G.io.open('{secret}')
+coroutine.wrap(function() return io.open('{secret}') end)()
+select(2, pcall(error)).io.open('{secret}')
+wr.save('{new}')
+wr.load('{secret}')
+wr.cmd('save {new}')
+wr.cmd('load {secret}')
+wr.cmd('script {secret}')
+wr.cmd("lua 'return io.open([[{secret}]])'")
+wr.verb.script('{secret}')
+wr.verb.lua('return io.open([[{secret}]])')
+wr.cmd('theme save {new}')
+wr.cmd('set 0 pattern.file {secret}')
+wr.port[0]['pattern.file'] = '{secret}'; return 1
+wr.port[0].latsampler = 'simple 5 5 {new}'; return 1
+wr.set(0, 'pattern.file', '{secret}')
+wr.cmd('latency save {new}')
+wr.quit()
+wr.cmd('quit')"""
+
+
+@pytest.mark.parametrize("how", ["unix", "tcp", "verb"])
+def test_no_way_out_of_the_sandbox(serve, tmp_path, how):
+    secret, new = tmp_path / "secret.lua", tmp_path / "new"
+    secret.write_text("return 'secret'")
+    server = serve(tcp=how == "tcp", ports="null", env={**os.environ, "LUA_PATH": f"{tmp_path}/?.lua;;"})
+    with wirerate.connect(server.address if how == "tcp" else server.path, token=TOKEN, timeout=30) as wr:
+        for line in ESCAPES.splitlines():
+            chunk = line.format(secret=secret, new=new, folder=tmp_path)
+            chunk = chunk if "return" in chunk.split("'")[0] or "; return" in chunk else "return " + chunk
+            try:
+                got = wr.cmd("lua {" + chunk + "}") if how == "verb" else wr.lua(chunk)
+                assert got is None, f"{chunk}: {got}"
+            except wirerate.Refused:
+                pass
+            assert not new.exists() and secret.exists(), chunk
+        assert wr.lua("return io == nil and ffi == nil and debug == nil and package == nil and os.execute == nil") is True
+        assert wr.stats()["show"] == "stats"
+    assert server.proc.poll() is None
+
+
+def test_files_of_lua(serve, tmp_path):
+    """The user's own scripts on the Unix socket, as at the prompt; not over TCP, unless it is allowed."""
+    script = tmp_path / "s.lua"
+    script.write_text(f"local f = assert(io.open('{tmp_path}/new', 'w')) f:write('x') f:close() return 5")
+    server = serve(tcp=True, ports="null")
+    with wirerate.connect(server.address, token=TOKEN, timeout=30) as wr:
+        assert "--rpc-allow lua" in refused(wr, f"script {script}", "EACCES").text
+        assert not (tmp_path / "new").exists()
+    with wirerate.connect(server.path, timeout=30) as wr:
+        wr.cmd(f"script {script}")
+        assert (tmp_path / "new").exists()
+    other = tmp_path / "other"
+    other.mkdir()
+    server = serve("--rpc-allow", "lua", tcp=True, ports="null", folder=other)
+    with wirerate.connect(server.address, token=TOKEN, timeout=30) as wr:
+        assert wr.lua(f"return io.open('{script}') ~= nil") is True
+
+
+# ---- the examples ----
+
+def test_the_sweep_runs(serve):
+    server = serve()
+    with wirerate.connect(server.path, timeout=20) as wr:
+        wr.cmd("set 0 speed 10M; set wire limit '10kpps queue 50'; " + ANYTHING)
+        r = subprocess.run([sys.executable, os.path.join(EXAMPLES, "sweep.py"), server.path, "100ms"], capture_output=True, text=True, timeout=60)
+    assert r.returncode == 0, r.stderr
+    rows = [line.split() for line in r.stdout.splitlines()[1:]]
+    assert [row[0] for row in rows] == [f"{p}%" for p in range(5, 101, 5)]
+    lost = [row[3] != "0.000%" for row in rows]
+    assert not lost[0] and lost[-1] and sorted(lost) == lost  # 14.88 kpps is 100 %: a knee, and no loss below it
