@@ -9,6 +9,7 @@ const struct script_fn script_fns[] = {
 	{"cmd", "line", "Run a command as typed: it prints what it prints. Gives its document, and its exit code.", "any, integer"},
 	{"try", "line", "The same without printing and without an error: the document or true, and remarks; or nil and the error.", "any, any"},
 	{"at_end", "line", "A command that runs when the script ends, however it ends: wr.at_end(\"stop 0\").", "nil"},
+	{"input", "message, what?", "The next line that is typed, or its first character (\"key\"); nil where nobody can answer.", "string?"},
 	{"write", "...", "Text as it is to where results go.", "nil"},
 	{"note", "text", "A remark to where messages go.", "nil"},
 	{"tables", "", "The tables of settings and commands, as --dump-commands.", "table"},
