@@ -9,6 +9,7 @@ const struct script_fn script_fns[] = {
 	{"cmd", "line", "Run a command as typed: it prints what it prints. Gives its document, and its exit code.", "any, integer"},
 	{"try", "line", "The same without printing and without an error: the document or true, and remarks; or nil and the error.", "any, any"},
 	{"at_end", "line", "A command that runs when the script ends, however it ends: wr.at_end(\"stop 0\").", "nil"},
+	{"input", "message, what?", "The next line that is typed, or its first character (\"key\"); nil where nobody can answer.", "string?"},
 	{"write", "...", "Text as it is to where results go.", "nil"},
 	{"note", "text", "A remark to where messages go.", "nil"},
 	{"tables", "", "The tables of settings and commands, as --dump-commands.", "table"},
@@ -29,8 +30,6 @@ const struct script_fn script_fns[] = {
 	{"expect", "cond, text?", "Note a failure when cond is false or nil: the script goes on, and its exit code is 1. Gives its "
 		"arguments.", "any"},
 	{"exit", "code?", "End the script here, with an exit code (0).", "nil"},
-	{"at_end", "line", "A command for when the script ends, however it ends: by itself, by an error, by Ctrl-C. The last one is begun first, and none is "
-	 "waited for: wr.at_end(\"stop 0\").", "nil"},
 	{"json", NULL, "encode(value), decode(text), null, empty_array: as lua-cjson, which `require \"cjson\"` gives too.", "table"},
 	{"csv", NULL, "line(values) and line(row, names): a line of CSV without its end.", "table"},
 	{"fmt", NULL, "si(n): \"1.235M\"; duration(ns): \"1.5 ms\"; digits(n): the shortest digits of a number.", "table"},
