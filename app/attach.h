@@ -4,8 +4,8 @@
 #include "app.h"
 #include "args.h"
 
-/* Until the user leaves, the input has ended or the other end is gone. app has its view and its loop, and no ports. Exit code; *signo is set when it was a
- * signal. */
+/* Until the user leaves, the input has ended or the other end is gone. app has its view and its loop, and no ports. Exit code; *signo is
+ * set when it was a signal. */
 int attach_run(struct app *, const struct args *, bool interactive, int *signo);
 
 /* Where NAME leads to: nothing (the only program that serves, or "wirerate"), a name, a path (with a slash), HOST:PORT. */

@@ -493,7 +493,8 @@ struct sess *sess_remote(const struct sess_remote_opts *to, struct loop *loop, c
 	if (peer == NULL)
 		return NULL;
 	struct remote *s = xcalloc(1, sizeof(*s));
-	*s = (struct remote){.base = {&remote_ops}, .to = *to, .opts = *opts, .peer = peer, .loop = loop, .fn = fn, .arg = arg, .name = xstrdup(to->name)};
+	*s = (struct remote){.base = {&remote_ops}, .to = *to, .opts = *opts, .peer = peer, .loop = loop, .fn = fn,
+			     .arg = arg, .name = xstrdup(to->name)};
 	s->tail = &s->head;
 	if (greet(s, to->token, e) < 0) {
 		remote_free(&s->base);
