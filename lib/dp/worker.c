@@ -71,6 +71,13 @@ static __rte_noinline void tap(const struct dp_rx_slot *s, const struct dp_burst
 		s->tap[t].rx(s->tap[t].state, b, m, n, now);
 }
 
+static __rte_noinline void tap_after(const struct dp_rx_slot *s)
+{
+	for (unsigned t = 0; t < s->ntaps; t++)
+		if (s->tap[t].after != NULL)
+			s->tap[t].after(s->tap[t].state);
+}
+
 static __rte_always_inline unsigned receive_one(const struct dp_plan *p, const struct dp_rx_slot *s)
 {
 	struct rte_mbuf *m[DP_BURST_MAX];
@@ -88,6 +95,8 @@ static __rte_always_inline unsigned receive_one(const struct dp_plan *p, const s
 	if (n == s->burst)
 		cell_add(&s->q->cnt.full, 1);
 	p->task[s->owner].kind->rx(&p->task[s->owner], s->q, m, n, &b);
+	if (unlikely(s->ntaps > 0))
+		tap_after(s);
 	return n;
 }
 

@@ -181,7 +181,7 @@ static struct variant *row(const char *name, const char *base, unsigned nstreams
 	add_sink(v, p, 0, s->dev, BURST);
 	if (x != NULL) {
 		p->rx[0].ntaps = 1;
-		p->rx[0].tap[0] = (struct dp_tap){prx_rx, x};
+		p->rx[0].tap[0] = (struct dp_tap){prx_rx, x, prx_after};
 	}
 	mbox_post(&v->w->mbox, p);
 	v->burst = BURST;
