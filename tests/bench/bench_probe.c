@@ -117,7 +117,10 @@ static double our_slice(struct variant *v)
 	for (unsigned t = 0; t < TIMES; t++) {
 		have_filled(v->own);
 		uint64_t t0 = clock_tsc();
-		dp_turns(v->w, WAITING / BURST);
+		if (v->without_taps)
+			off_turns(v->w, WAITING / BURST);
+		else
+			dp_turns(v->w, WAITING / BURST);
 		cycles += clock_tsc() - t0;
 	}
 	if (v->rxq->cnt.packets - before != TIMES * WAITING)
@@ -156,8 +159,6 @@ static void make_frame(uint8_t *p)
 /* base NULL: the bare loop; x NULL: one that only counts. */
 static struct variant *row(const char *name, const char *base, unsigned nstreams, unsigned cpu, struct prx *x)
 {
-	if (base != NULL && !wanted(name))
-		return NULL;
 	struct variant *v = add(name, base, base != NULL ? our_slice : bare_slice);
 	struct probes *s = zeroed(sizeof(*s));
 	cpu_set_t set;
@@ -217,7 +218,12 @@ void add_probe_rows(void)
 	unsigned cpu = other_cpu();
 
 	row("bare_waiting", NULL, 1, UINT32_MAX, NULL);
-	row("sink_waiting", "bare_waiting", 1, UINT32_MAX, NULL);
+	if (wanted("sink_waiting"))
+		row("sink_waiting", "bare_waiting", 1, UINT32_MAX, NULL);
+	if (wanted("off_waiting")) { /* what it costs that there could be taps */
+		row("no_taps", "bare_waiting", 1, UINT32_MAX, NULL)->without_taps = true;
+		row("off_waiting", "no_taps", 1, UINT32_MAX, NULL);
+	}
 	prx_row("probes", "bare_waiting", 1, UINT32_MAX, false);
 	prx_row("probes_16", "bare_waiting", 16, UINT32_MAX, false);
 	prx_row("probes_4096", "bare_waiting", 4096, UINT32_MAX, false);
@@ -225,6 +231,7 @@ void add_probe_rows(void)
 	if (cpu == UINT32_MAX || (!wanted("sink_far") && !wanted("probes_far")))
 		return;
 	row("bare_far", NULL, 1, cpu, NULL);
-	row("sink_far", "bare_far", 1, cpu, NULL);
+	if (wanted("sink_far"))
+		row("sink_far", "bare_far", 1, cpu, NULL);
 	prx_row("probes_far", "bare_far", 1, cpu, false);
 }
