@@ -3,7 +3,6 @@
  * another one, as on wire ports. */
 #include <pthread.h>
 #include <sched.h>
-#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,7 +27,6 @@ struct probes {
 	uint8_t frame[LEN];
 	/* of the other core */
 	pthread_t thread;
-	sem_t ask;         /* it sleeps in between: one that spins takes from who is measured, where two CPUs share a core */
 	uint64_t asked, filled;
 };
 
@@ -69,10 +67,13 @@ static void *far(void *arg)
 	if (rte_thread_register() < 0)
 		die("thread");
 	for (;;) {
-		if (sem_wait(&s->ask) < 0)
+		uint64_t asked = __atomic_load_n(&s->asked, __ATOMIC_ACQUIRE);
+		if (asked == s->filled) {
+			sched_yield();
 			continue;
+		}
 		fill(s);
-		__atomic_store_n(&s->filled, s->filled + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&s->filled, asked, __ATOMIC_RELEASE);
 	}
 	return NULL;
 }
@@ -83,8 +84,7 @@ static void have_filled(struct probes *s)
 		fill(s);
 		return;
 	}
-	s->asked++;
-	sem_post(&s->ask);
+	__atomic_store_n(&s->asked, s->asked + 1, __ATOMIC_RELEASE);
 	while (__atomic_load_n(&s->filled, __ATOMIC_ACQUIRE) != s->asked)
 		sched_yield();
 }
@@ -171,7 +171,6 @@ static struct variant *row(const char *name, const char *base, unsigned nstreams
 	if (cpu != UINT32_MAX) {
 		CPU_ZERO(&set);
 		CPU_SET(cpu, &set);
-		sem_init(&s->ask, 0, 0);
 		if (pthread_create(&s->thread, NULL, far, s) != 0 || pthread_setaffinity_np(s->thread, sizeof(set), &set) != 0)
 			die("thread");
 	}

@@ -208,8 +208,8 @@ static void test_quick_sums(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_quick_sums), cmocka_unit_test(test_stacks), cmocka_unit_test(test_values), cmocka_unit_test(test_others),
-					   cmocka_unit_test(test_sizes)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks), cmocka_unit_test(test_values), cmocka_unit_test(test_others),
+					   cmocka_unit_test(test_sizes), cmocka_unit_test(test_quick_sums)};
 	int rc = eal_or_skip(argv[argc - 1]);
 
 	if (rc != 0)
