@@ -449,7 +449,7 @@ void probe_tap_add(const struct ctl *c, unsigned port, unsigned queue, struct dp
 
 	for (unsigned i = 0; a != NULL && i < a->ntaps; i++)
 		if (a->tap[i].port == port && a->tap[i].queue == queue)
-			slot->tap[slot->ntaps++] = (struct dp_tap){.rx = prx_rx, .state = a->tap[i].prx};
+			slot->tap[slot->ntaps++] = (struct dp_tap){.rx = prx_rx, .state = a->tap[i].prx, .after = prx_after};
 }
 
 struct probe_arm *probes_now(struct ctl *c)

@@ -54,6 +54,7 @@ struct dp_kind {
 struct dp_tap {
 	void (*rx)(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now);
 	void *state;
+	void (*after)(void *state); /* once for each burst, when the owner has taken it; NULL: not needed */
 };
 
 /* One Rx queue; const part by control before use, cells by its worker. */

@@ -74,10 +74,14 @@ static inline bool count_number(struct prx *x, uint32_t flow, uint32_t seq, uint
 	struct prx_flow *f = &x->flow[flow];
 	uint64_t next = f->next;
 
-	if (unlikely(seq != (uint32_t)next || (next & 63) == 0))
+	if (unlikely(seq != (uint32_t)next || next == 0))
 		return prx_number(x, flow, seq, now);
-	cell_set(&f->bits, f->bits | 1ull << (next & 63)); /* the number before is of the same block */
-	cell_set(&f->next, next + 1);
+	if (unlikely((next & 63) == 0)) {
+		prx_begin_block(x, flow, next + 1, 1);
+	} else {
+		cell_set(&f->bits, f->bits | 1ull << (next & 63));
+		cell_set(&f->next, next + 1);
+	}
 	__atomic_store_n(&f->received, f->received + 1, __ATOMIC_RELEASE);
 	return true;
 }
@@ -300,33 +304,54 @@ static inline void count_in_order(struct prx *x, uint32_t flow, unsigned n, cons
 	__atomic_store_n(&f->received, f->received + n, __ATOMIC_RELEASE);
 }
 
-/* Times of a batch, all but those that were taken off; same: all are. */
-static inline void add_times(const struct prx *x, struct hist *h, const uint64_t *cycles, unsigned n, bool same, uint64_t taken_off)
+/* Counting into slots waits for all that is done with a batch before, and for lines that are seldom in a cache: it is put off until the frames are
+ * with their owner. */
+static inline void add_pending(struct prx *x)
 {
-	uint32_t slot[PRX_BATCH];
+	for (unsigned k = 0; k < 2; k++) {
+		struct prx_pending *s = &x->pending[k];
+		cell_t *slot = x->hist[k]->slot;
+#pragma GCC unroll 8
+		for (unsigned i = 0; i < s->n; i++)
+			cell_add(&slot[s->slot[i]], s->times);
+		s->n = 0;
+	}
+}
+
+void prx_after(void *state)
+{
+	add_pending(state);
+}
+
+/* Times of a batch, all but those that were taken off; same: all are. */
+static inline void add_times(struct prx *x, enum prx_hist which, const uint64_t *cycles, unsigned n, bool same, uint64_t taken_off)
+{
+	struct prx_pending *s = &x->pending[which];
 
 	if (same) {
-		cell_add(&h->slot[hist_slot(PRX_PORT_BITS, prx_ns(x->ns_mult, cycles[0]))], n - (unsigned)__builtin_popcountll(taken_off));
+		s->n = 1;
+		s->times = n - (unsigned)__builtin_popcountll(taken_off);
+		s->slot[0] = hist_slot(PRX_PORT_BITS, prx_ns(x->ns_mult, cycles[0]));
+		__builtin_prefetch(&x->hist[which]->slot[s->slot[0]], 1);
 		return;
 	}
-	x->ops->slots(slot, cycles, n, x->ns);
-	if (likely(taken_off == 0)) {
-#pragma GCC unroll 8
-		for (unsigned i = 0; i < n; i++)
-			cell_add(&h->slot[slot[i]], 1);
+	x->ops->slots(s->slot, cycles, n, x->ns);
+	s->n = n;
+	s->times = 1;
+	if (likely(taken_off == 0))
 		return;
-	}
+	s->n = 0;
 	for (unsigned i = 0; i < n; i++)
 		if ((taken_off >> i & 1) == 0)
-			cell_add(&h->slot[slot[i]], 1);
+			s->slot[s->n++] = s->slot[i];
 }
 
 /* transits: sum of those that were not taken off. */
 static inline void add_batch(struct prx *x, const struct prx_batch *b, unsigned n, uint64_t transits)
 {
 	cell_add(&x->port.probes, n);
-	add_times(x, x->hist[PRX_ACTUAL], b->transit, n, b->one_transit, b->taken_off);
-	add_times(x, x->hist[PRX_INTENDED], b->due, n, b->one_due, b->taken_off);
+	add_times(x, PRX_ACTUAL, b->transit, n, b->one_transit, b->taken_off);
+	add_times(x, PRX_INTENDED, b->due, n, b->one_due, b->taken_off);
 	hist_add_sum(x->hist[PRX_ACTUAL], prx_ns(x->ns_mult, transits));
 	hist_add_sum(x->hist[PRX_INTENDED], prx_ns(x->ns_mult, transits + b->delays));
 }
@@ -436,6 +461,8 @@ void prx_rx(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, un
 
 	for (unsigned i = 0, k; i < n; i += k) {
 		k = n - i < PRX_BATCH ? n - i : PRX_BATCH;
+		if (unlikely(i > 0))
+			add_pending(x);
 		if (unlikely(clock != NULL))
 			look_timed(x, clock, m + i, k, now);
 		else if (unlikely(!plain || !count_batch(x, b, m + i, k, now)))

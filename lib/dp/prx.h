@@ -90,8 +90,9 @@ void prx_init(void *mem, const struct prx_spec *); /* does not keep the spec */
 void prx_set_clock(struct prx *, const struct dp_clock *);
 /* Gaps are compared with another target from the next burst on; 0: with none. Any thread. */
 void prx_set_target(struct prx *, uint64_t gap_cycles);
-/* The tap's function; now: read after the burst was taken. */
+/* The tap's functions; now: read after the burst was taken. Histograms are complete after prx_after(). */
 void prx_rx(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now);
+void prx_after(void *state);
 
 static inline double prx_jitter(const struct prx_flow *f)
 {

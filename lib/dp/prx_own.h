@@ -15,6 +15,13 @@ struct prx_more {
 	uint16_t holes_at, holes_used;
 };
 
+/* Slots of a histogram in which a batch is still to be counted, each so often. */
+struct prx_pending {
+	unsigned n;
+	uint64_t times;
+	uint32_t slot[PRX_BATCH] WR_ALIGNED(CACHE_LINE);
+};
+
 struct prx {
 	/* read for each burst */
 	uint32_t place[PRX_KNOWN_PLACES]; /* where probes were found, the last one first */
@@ -44,6 +51,7 @@ struct prx {
 	uint8_t nports;
 	struct dp_clock_view view; /* of clock */
 	WR_ALIGNED(CACHE_LINE) struct prx_port port;
+	struct prx_pending pending[2]; /* PRX_ACTUAL, PRX_INTENDED */
 };
 
 static inline uint64_t prx_ns(uint64_t mult, uint64_t cycles)

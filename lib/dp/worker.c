@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dp.h"
 
+#ifndef DP_TAPS /* the bench builds a worker without them, to compare with */
+#define DP_TAPS(slot) ((slot)->ntaps)
+#endif
+
 void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue, uint64_t value)
 {
 	struct mbox_event ev = {.kind = kind, .port = port, .queue = queue, .value = value};
@@ -71,6 +75,13 @@ static __rte_noinline void tap(const struct dp_rx_slot *s, const struct dp_burst
 		s->tap[t].rx(s->tap[t].state, b, m, n, now);
 }
 
+static __rte_noinline void tap_after(const struct dp_rx_slot *s)
+{
+	for (unsigned t = 0; t < s->ntaps; t++)
+		if (s->tap[t].after != NULL)
+			s->tap[t].after(s->tap[t].state);
+}
+
 static __rte_always_inline unsigned receive_one(const struct dp_plan *p, const struct dp_rx_slot *s)
 {
 	struct rte_mbuf *m[DP_BURST_MAX];
@@ -82,12 +93,14 @@ static __rte_always_inline unsigned receive_one(const struct dp_plan *p, const s
 	for (unsigned i = 0; i < n; i++) /* another core wrote them: all misses at once instead of one by one */
 		rte_prefetch0(m[i]);
 	struct dp_burst b = dp_look(m, n);
-	if (unlikely(s->ntaps > 0))
+	if (unlikely(DP_TAPS(s) > 0))
 		tap(s, &b, m, n);
 	cell_add(&s->q->cnt.bursts, 1);
 	if (n == s->burst)
 		cell_add(&s->q->cnt.full, 1);
 	p->task[s->owner].kind->rx(&p->task[s->owner], s->q, m, n, &b);
+	if (unlikely(DP_TAPS(s) > 0))
+		tap_after(s);
 	return n;
 }
 

@@ -34,6 +34,7 @@ struct variant {
 	struct dp_worker *w;
 	struct dp_txq *txq;
 	struct dp_rxq *rxq;
+	bool without_taps;       /* turned by off_turns() */
 	/* bare */
 	struct rte_mempool *pool;
 	const char *engine;
@@ -52,5 +53,7 @@ struct dp_plan *new_plan(unsigned ntasks, unsigned nrx);
 /* Task `at` of the plan counts what comes in on the device. */
 void add_sink(struct variant *v, struct dp_plan *p, uint16_t at, uint16_t dev, unsigned burst);
 
+/* bench_off.c: dp_turns() without the code that looks for taps. */
+bool off_turns(struct dp_worker *w, unsigned turns);
 /* bench_probe.c: what receivers of probes take of frames that wait. */
 void add_probe_rows(void);

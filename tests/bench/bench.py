@@ -44,6 +44,7 @@ TARGETS = {
     "probe_4096": ("bare_tx_32", 0.74),
     "probes": ("bare_waiting", 0.714),
     "probes_4096": ("bare_waiting", 0.714),
+    "off_waiting": ("no_taps", 0.97),
     "gen_32 / txonly": ("testpmd txonly", 1.8),
     "sink_32 / rxonly": ("testpmd rxonly", 1.2),
 }

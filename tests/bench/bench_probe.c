@@ -3,7 +3,6 @@
  * another one, as on wire ports. */
 #include <pthread.h>
 #include <sched.h>
-#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,7 +27,6 @@ struct probes {
 	uint8_t frame[LEN];
 	/* of the other core */
 	pthread_t thread;
-	sem_t ask;         /* it sleeps in between: one that spins takes from who is measured, where two CPUs share a core */
 	uint64_t asked, filled;
 };
 
@@ -69,10 +67,13 @@ static void *far(void *arg)
 	if (rte_thread_register() < 0)
 		die("thread");
 	for (;;) {
-		if (sem_wait(&s->ask) < 0)
+		uint64_t asked = __atomic_load_n(&s->asked, __ATOMIC_ACQUIRE);
+		if (asked == s->filled) {
+			sched_yield();
 			continue;
+		}
 		fill(s);
-		__atomic_store_n(&s->filled, s->filled + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&s->filled, asked, __ATOMIC_RELEASE);
 	}
 	return NULL;
 }
@@ -83,8 +84,7 @@ static void have_filled(struct probes *s)
 		fill(s);
 		return;
 	}
-	s->asked++;
-	sem_post(&s->ask);
+	__atomic_store_n(&s->asked, s->asked + 1, __ATOMIC_RELEASE);
 	while (__atomic_load_n(&s->filled, __ATOMIC_ACQUIRE) != s->asked)
 		sched_yield();
 }
@@ -117,7 +117,10 @@ static double our_slice(struct variant *v)
 	for (unsigned t = 0; t < TIMES; t++) {
 		have_filled(v->own);
 		uint64_t t0 = clock_tsc();
-		dp_turns(v->w, WAITING / BURST);
+		if (v->without_taps)
+			off_turns(v->w, WAITING / BURST);
+		else
+			dp_turns(v->w, WAITING / BURST);
 		cycles += clock_tsc() - t0;
 	}
 	if (v->rxq->cnt.packets - before != TIMES * WAITING)
@@ -156,8 +159,6 @@ static void make_frame(uint8_t *p)
 /* base NULL: the bare loop; x NULL: one that only counts. */
 static struct variant *row(const char *name, const char *base, unsigned nstreams, unsigned cpu, struct prx *x)
 {
-	if (base != NULL && !wanted(name))
-		return NULL;
 	struct variant *v = add(name, base, base != NULL ? our_slice : bare_slice);
 	struct probes *s = zeroed(sizeof(*s));
 	cpu_set_t set;
@@ -170,7 +171,6 @@ static struct variant *row(const char *name, const char *base, unsigned nstreams
 	if (cpu != UINT32_MAX) {
 		CPU_ZERO(&set);
 		CPU_SET(cpu, &set);
-		sem_init(&s->ask, 0, 0);
 		if (pthread_create(&s->thread, NULL, far, s) != 0 || pthread_setaffinity_np(s->thread, sizeof(set), &set) != 0)
 			die("thread");
 	}
@@ -181,7 +181,7 @@ static struct variant *row(const char *name, const char *base, unsigned nstreams
 	add_sink(v, p, 0, s->dev, BURST);
 	if (x != NULL) {
 		p->rx[0].ntaps = 1;
-		p->rx[0].tap[0] = (struct dp_tap){prx_rx, x};
+		p->rx[0].tap[0] = (struct dp_tap){prx_rx, x, prx_after};
 	}
 	mbox_post(&v->w->mbox, p);
 	v->burst = BURST;
@@ -217,7 +217,12 @@ void add_probe_rows(void)
 	unsigned cpu = other_cpu();
 
 	row("bare_waiting", NULL, 1, UINT32_MAX, NULL);
-	row("sink_waiting", "bare_waiting", 1, UINT32_MAX, NULL);
+	if (wanted("sink_waiting"))
+		row("sink_waiting", "bare_waiting", 1, UINT32_MAX, NULL);
+	if (wanted("off_waiting")) { /* what it costs that there could be taps */
+		row("no_taps", "bare_waiting", 1, UINT32_MAX, NULL)->without_taps = true;
+		row("off_waiting", "no_taps", 1, UINT32_MAX, NULL);
+	}
 	prx_row("probes", "bare_waiting", 1, UINT32_MAX, false);
 	prx_row("probes_16", "bare_waiting", 16, UINT32_MAX, false);
 	prx_row("probes_4096", "bare_waiting", 4096, UINT32_MAX, false);
@@ -225,6 +230,7 @@ void add_probe_rows(void)
 	if (cpu == UINT32_MAX || (!wanted("sink_far") && !wanted("probes_far")))
 		return;
 	row("bare_far", NULL, 1, cpu, NULL);
-	row("sink_far", "bare_far", 1, cpu, NULL);
+	if (wanted("sink_far"))
+		row("sink_far", "bare_far", 1, cpu, NULL);
 	prx_row("probes_far", "bare_far", 1, cpu, false);
 }

@@ -96,6 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		now += number(&in, 2);
 		struct dp_burst b = dp_look(m, count);
 		prx_rx(mem, &b, m, count, now);
+		prx_after(mem);
 		frames += count;
 		for (unsigned i = 0; i < count; i++) {
 			free(m[i]->buf_addr);

@@ -56,6 +56,7 @@ static inline void prx_burst(struct prx *x, struct rte_mbuf *const *m, unsigned 
 	struct dp_burst b = dp_look(m, n);
 
 	prx_rx(x, &b, m, n, now);
+	prx_after(x);
 }
 
 static inline struct prx *prx_new(const struct prx_spec *s)

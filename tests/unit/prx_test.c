@@ -5,6 +5,7 @@
 
 #include "prx_frames.h"
 #include "prx_merge.h"
+#include "prx_own.h"
 
 #define QUEUES 3
 #define FLOWS 5
@@ -297,6 +298,16 @@ static void merge(struct prx_merge *const *g, struct prx *const *x, struct model
 		}
 }
 
+/* Each instruction set that this CPU has, in turn: all are to find the same. */
+static const struct prx_ops *ops_of(unsigned turn)
+{
+#if defined(__x86_64__)
+	if (turn % 3 == 1 && __builtin_cpu_supports("avx2"))
+		return &prx_ops_avx2;
+#endif
+	return turn % 3 == 0 ? &prx_ops_plain : prx_ops_best();
+}
+
 /* pause: moments between merges, by chance; all are merged after `most` events at the latest. Returns how many flows are inexact. */
 static unsigned run(unsigned pause, unsigned most)
 {
@@ -304,12 +315,15 @@ static unsigned run(unsigned pause, unsigned most)
 	struct model *m = calloc(QUEUES, sizeof(*m));
 	struct prx_merge *g[FLOWS];
 	unsigned inexact = 0, merged = 0;
+	static unsigned runs;
 	bool lapsed[FLOWS] = {false};
 
 	for (unsigned q = 0; q < QUEUES; q++) {
 		x[q] = prx_new(&spec);
+		x[q]->ops = ops_of(runs + q);
 		model_new(&m[q]);
 	}
+	runs++;
 	for (unsigned f = 0; f < FLOWS; f++) {
 		g[f] = zeroed(prx_merge_size(QUEUES, BLOCKS));
 		prx_merge_init(g[f], QUEUES, BLOCKS);

@@ -291,6 +291,14 @@ static void tap(void *state, const struct dp_burst *b, struct rte_mbuf *const *m
 	assert_int_equal(b->alike, alike);
 }
 
+static unsigned afters;
+
+static void tap_after(void *state)
+{
+	assert_ptr_equal(state, &tapped);
+	afters++;
+}
+
 /* Taps see every frame before the owner gives it back. */
 static void test_taps(void **state)
 {
@@ -299,11 +307,12 @@ static void test_taps(void **state)
 
 	(void)state;
 	x->slot.ntaps = 2;
-	x->slot.tap[0] = x->slot.tap[1] = (struct dp_tap){tap, &tapped};
+	x->slot.tap[0] = x->slot.tap[1] = (struct dp_tap){tap, &tapped, tap_after};
 	for (ready = 0; ready < 500; ready++)
 		line[ready] = frame_of(mp, 60 + any(1000));
 	receive_all(x);
 	assert_int_equal(tapped, 1000);
+	assert_int_equal(afters, 2 * x->rxq.cnt.bursts);
 	assert_int_equal(tap_bytes, 2 * x->rxq.cnt.bytes);
 	assert_true(rte_mempool_full(mp));
 	rte_mempool_free(mp);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The worker once more, built without taps: nothing in it looks whether probes are received. */
+#include "bench.h"
+
+#define DP_TAPS(slot) 0
+#define dp_turns off_turns
+#define dp_turn off_turn
+#define dp_worker_main off_main
+#define dp_event_post off_event_post
+bool off_turn(struct dp_worker *w);
+int off_main(void *arg);
+void off_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue, uint64_t value);
+#include "worker.c"
