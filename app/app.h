@@ -42,7 +42,7 @@ struct app {
 	unsigned telling;
 	uint64_t told_run[PORTSET_MAX]; /* the run of each port whose start was told, 0: its end was too */
 	bool serves;  /* nobody sits at it: clients may end it */
-	/* Of a client of a program that serves, which has no ports of its own (ctl NULL): how many there are there, and what snapshots are taken with. */
+	/* Of a client of a program that serves, which has no ports of its own (ctl NULL): how many there are there, and what takes snapshots. */
 	struct sess *remote;
 	unsigned remote_nports;
 	json_t *(*snapshot)(void *host, const char *parts, struct err *e); /* NULL: control's own */

@@ -529,3 +529,26 @@ struct probe_bias ctl_bias(const struct ctl *c, int tx, unsigned rx)
 			return p->bias[i][rx];
 	return (struct probe_bias){0};
 }
+
+/* What is on its way was sent before and comes in after. */
+static bool on_its_way(const struct ctl *c, const struct ctl_port *cp)
+{
+	return port_probes(cp) && (cp->run.active || devices_hold(c));
+}
+
+void probes_clear(struct ctl *c, const struct portset *ports)
+{
+	bool moving = false;
+
+	for (unsigned i = 0; i < c->nports && i < PROBE_PORTS; i++) {
+		if (!portset_has(ports, i) || !c->port[i]->used)
+			continue;
+		moving |= on_its_way(c, c->port[i]);
+		probe_sender_begins(c, i);
+		probe_receiver_begins(c, i);
+		c->probes->why = NULL;
+		if (moving)
+			probe_inexact(c->probes, "cleared while probes were on their way: these were received and not sent");
+		c->probes->since_ns = clock_wall_ns();
+	}
+}

@@ -103,6 +103,9 @@ void probe_inexact(struct probes *p, const char *why); /* from here to the next 
 bool port_probes(const struct ctl_port *cp);       /* some enabled stream of its has probes */
 
 /* probe_read.c */
+/* From now on all that is known of it counts from 0. */
+void probe_sender_begins(struct ctl *c, unsigned tx);
+void probe_receiver_begins(struct ctl *c, unsigned rx);
 struct flow_live {
 	struct flow_sum sum;
 	uint64_t extent_max;       /* UINT64_MAX: not known */

@@ -536,7 +536,7 @@ void probe_cells_begin(struct ctl *c, struct ctl_port *cp)
 		}
 }
 
-static void clear_sender(struct ctl *c, unsigned tx)
+void probe_sender_begins(struct ctl *c, unsigned tx)
 {
 	struct probes *p = c->probes;
 
@@ -550,7 +550,7 @@ static void clear_sender(struct ctl *c, unsigned tx)
 			begin_cell(c, tx, cell);
 }
 
-static void clear_receiver(struct ctl *c, unsigned rx)
+void probe_receiver_begins(struct ctl *c, unsigned rx)
 {
 	struct probe_rx *r = rx_at(c->probes, rx);
 	struct rx_sum now;
@@ -574,27 +574,4 @@ void probe_target_begins(struct ctl *c, unsigned rx)
 	off->near_of -= now.near_of;
 	for (unsigned i = 0; i < PRX_NEARS; i++)
 		off->near[i] -= now.near[i];
-}
-
-/* What is on its way was sent before and comes in after. */
-static bool on_its_way(const struct ctl *c, const struct ctl_port *cp)
-{
-	return port_probes(cp) && (cp->run.active || devices_hold(c));
-}
-
-void probes_clear(struct ctl *c, const struct portset *ports)
-{
-	bool moving = false;
-
-	for (unsigned i = 0; i < c->nports && i < PROBE_PORTS; i++) {
-		if (!portset_has(ports, i) || !c->port[i]->used)
-			continue;
-		moving |= on_its_way(c, c->port[i]);
-		clear_sender(c, i);
-		clear_receiver(c, i);
-		c->probes->why = NULL;
-		if (moving)
-			probe_inexact(c->probes, "cleared while probes were on their way: these were received and not sent");
-		c->probes->since_ns = clock_wall_ns();
-	}
 }

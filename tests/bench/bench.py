@@ -3,9 +3,9 @@
 """Speed: bench.py BUILD [--runs N] [--only PART] [--json [FILE]] [--cpu N] [--no-huge] [--isa NAME]
 
 Runs BUILD/tests/bench/bench (hot path against bare loops, in one process), dpdk-testpmd (txonly, rxonly) and BUILD/app/wirerate in a
-terminal with and without its full screen (screen.py) and with a script (lua.py) in turn on one CPU, N times, and prints the medians over the processes. A
-target that is missed is named; it does not fail. Exit code 3: something could not run. As root, hugepages are switched on for
-the time of the measurement.
+terminal with and without its full screen (screen.py) and with a script (lua.py) in turn on one CPU, N times, and prints the
+medians over the processes. A target that is missed is named; it does not fail. Exit code 3: something could not run. As root,
+hugepages are switched on for the time of the measurement.
 """
 import argparse
 import datetime

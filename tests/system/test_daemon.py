@@ -16,6 +16,8 @@ from harness import binary, run
 from pty_term import LIMIT
 from serving import WIRE, alive, server, until  # noqa: F401 (a fixture)
 
+pytestmark = pytest.mark.counts
+
 
 # --- the daemon ----------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,8 @@ import pytest
 import harness
 from pty_term import Term
 
+pytestmark = pytest.mark.counts
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir)
 SCRIPTS = os.path.join(ROOT, "examples", "lua")
 UNATTENDED = os.path.join(ROOT, "examples", "unattended")

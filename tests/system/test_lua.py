@@ -12,6 +12,8 @@ import pytest
 import harness
 from pty_term import Term
 
+pytestmark = pytest.mark.counts
+
 # On a machine that others use too: see test_examples.py.
 BUSY = "set trial.max-wait 100%; set trial.max-short 100%; set trial.max-rate-error 100%; set trial.max-stall 50ms"
 

@@ -10,6 +10,8 @@ from harness import documents, good, run, tshark
 import pty_term
 from oracle import checksums_good, read_pcap, u16, u32
 
+pytestmark = pytest.mark.counts
+
 LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "lua")
 SCRIPTS = os.path.join(LUA, "pktgen")
 IP_SRC, IP_DST, SPORT, DPORT = 26, 30, 34, 36

@@ -16,6 +16,8 @@ import harness
 from rpc_server import ANYTHING, TOKEN, Raw, Server, refused
 import wirerate
 
+pytestmark = pytest.mark.counts
+
 
 # ---- requests and answers ----
 

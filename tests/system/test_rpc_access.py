@@ -17,6 +17,8 @@ import harness
 from rpc_server import ANYTHING, EXAMPLES, TOKEN, Raw, refused
 import wirerate
 
+pytestmark = pytest.mark.counts
+
 
 # ---- who gets in ----
 
