@@ -1,30 +1,44 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# variant.sh DIR COMPILER SUITES [MESON OPTION...]: build everything another way and run suites of the tests (unit,cli). Of `threads` alone
-# only the programs of that suite are built. BUILD_ONLY=1: stop there.
+# variant.sh NAME DIR [SUITES]: build everything another way and run suites of the tests (unit,cli); without SUITES it is only set up. Of
+# `threads` alone only the programs of that suite are built. BUILD_ONLY=TARGET: build that (all) and stop.
+#   asan   by clang, under its address and undefined behaviour sanitizers, ready for fuzzers
+#   tsan   by gcc, under its thread sanitizer
 set -eu
-dir=$1 compiler=$2 suites=--suite=$(echo "$3" | sed 's/,/ --suite=/g')
-target=all
-[ "$3" != threads ] || target=threads
-shift 3
-werror=--werror
-case " $* " in
-# What a sanitizer puts between the lines misleads the compiler's warnings; both compilers judge the plain code.
-*b_sanitize=*) werror= ;;
+name=$1 dir=$2 suites=${3:-}
+case $name in
+asan)
+	compiler=clang
+	set -- --werror -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true \
+		"-Dc_args=-fsanitize=fuzzer-no-link -fno-sanitize-recover=all"
+	;;
+tsan)
+	# What gcc's sanitizers put between the lines misleads its warnings; the plain code is judged in its own build.
+	compiler=gcc
+	set -- -Db_sanitize=thread -Dc_args=-DRTE_USE_C11_MEM_MODEL
+	;;
+*)
+	echo "variant.sh: no variant '$name'; there are asan and tsan" >&2
+	exit 2
+	;;
 esac
 if [ ! -f "$dir/build.ninja" ]; then
-	# shellcheck disable=SC2086 # a word or none
-	CC=$compiler meson setup "$dir" $werror -Dtests=enabled "$@" >"$dir.log" 2>&1 || {
+	CC=$compiler meson setup "$dir" -Dtests=enabled -Doptimization=1 "$@" >"$dir.log" 2>&1 || {
 		cat "$dir.log"
 		exit 1
 	}
 fi
+[ -n "$suites" ] || exit 0
+target=all
+[ "$suites" != threads ] || target=threads
+case ${BUILD_ONLY:-all} in
+all) ;;
+*) target=$BUILD_ONLY ;;
+esac
 ninja -C "$dir" --quiet "$target"
 [ -z "${BUILD_ONLY:-}" ] || exit 0
 run=
 # A thread sanitizer of 2022 cannot place its shadow where newer kernels put mappings at random.
-case " $* " in
-*sanitize=thread*) ! setarch -R true 2>/dev/null || run="setarch -R" ;;
-esac
-# shellcheck disable=SC2086 # words
-exec $run meson test -C "$dir" --no-rebuild --print-errorlogs $suites --logbase "$(basename "$dir")"
+[ "$name" != tsan ] || ! setarch -R true 2>/dev/null || run="setarch -R"
+# shellcheck disable=SC2046,SC2086 # words
+exec $run meson test -C "$dir" --no-rebuild --print-errorlogs $(printf -- '--suite=%s ' $(echo "$suites" | tr , ' ')) --logbase "$name"

@@ -1,18 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # short.sh DIR SECONDS [NAME...]: build the fuzzers with clang under ASan and UBSan in DIR, let each run for so long, two at a time.
-# BUILD_ONLY=1: only build.
 # What it finds stays in DIR/found; the corpus grows in DIR/corpus from the seeds in tests/fuzz/corpus/NAME.
 set -eu
 dir=$1 seconds=$2
 shift 2
 here=$(cd "$(dirname "$0")" && pwd)
-[ -f "$dir/build.ninja" ] || CC=clang meson setup "$dir" -Dfuzz=true -Dtests=disabled -Db_sanitize=address,undefined \
-	-Db_lundef=false -Doptimization=1 \
-	"-Dc_args=-fsanitize=fuzzer-no-link -fno-sanitize-recover=all"
+"$here/../variant.sh" asan "$dir"
 # shellcheck disable=SC2046 # no file name here has a blank
 ninja -C "$dir" --quiet $(cd "$here/.." && ls fuzz/*_fuzz.c | sed 's|\(.*\)\.c|tests/\1|')
-[ -z "${BUILD_ONLY:-}" ] || exit 0
 
 # fuzz NAME: its output and how it ended go to files, so that two do not mix theirs.
 fuzz()
