@@ -535,8 +535,7 @@ int main(int argc, char **argv)
 	}
 	p.app.view.screen = !p.args.no_screen;
 	p.interactive = p.args.command == NULL && !p.args.batch && isatty(STDIN_FILENO);
-	code = open_files(&p);
-	if (code != 0) {
+	if ((code = open_files(&p)) != 0) {
 		args_free(&p.args);
 		return code;
 	}

@@ -163,7 +163,8 @@ def test_readiness_is_told_when_clients_are_heard(abstract, tmp_path):
     with manager(abstract) as (sock, name):
         env = dict(os.environ, NOTIFY_SOCKET=name, WATCHDOG_USEC="200000")
         cmds = "set 0 rate 1kpps; lua 'return os.getenv([[NOTIFY_SOCKET]]) == nil'"
-        p = subprocess.Popen([binary(), "--serve", f"--socket={path}", *WIRE, "-e", cmds], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        p = subprocess.Popen([binary(), "--serve", f"--socket={path}", *WIRE, "-e", cmds], env=env,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             first = sock.recv(4096).decode().splitlines()
             assert first[0] == "READY=1" and "STATUS=2 ports, 0 sending" in first and not any(x.startswith("MAINPID") for x in first)
