@@ -3,14 +3,30 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "rpc/rpc.h"
 
 #define SUFFIX ".sock"
 
-/* The sockets in the runtime directory: how many, their names, and the first one. */
+/* What a dead process left refuses. */
+static bool serves(const char *dir, const char *file)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	int n = snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir, file);
+	int fd = n < (int)sizeof(to.sun_path) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
+	bool refused = fd >= 0 && connect(fd, (const struct sockaddr *)&to, sizeof(to)) != 0 && errno == ECONNREFUSED;
+
+	if (fd >= 0)
+		close(fd);
+	return !refused;
+}
+
+/* The sockets in the runtime directory that somebody listens on: how many, their names, and the first one. */
 static unsigned list(struct sbuf *names, struct sbuf *first)
 {
 	struct sbuf dir = {0};
@@ -20,7 +36,8 @@ static unsigned list(struct sbuf *names, struct sbuf *first)
 
 	while (f != NULL && (d = readdir(f)) != NULL) {
 		size_t len = strlen(d->d_name);
-		if (len <= strlen(SUFFIX) || strcmp(d->d_name + len - strlen(SUFFIX), SUFFIX) != 0)
+		if (len <= strlen(SUFFIX) || strcmp(d->d_name + len - strlen(SUFFIX), SUFFIX) != 0 ||
+		    !serves(dir.s, d->d_name))
 			continue;
 		sbuf_addf(names, "%s%.*s", n > 0 ? ", " : "", (int)(len - strlen(SUFFIX)), d->d_name);
 		if (n++ == 0)

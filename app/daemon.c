@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -103,15 +104,32 @@ void daemon_free(struct daemon *d)
 	free(d);
 }
 
+/* Locked; not the file of an owner that has removed it between our two calls. */
+static int open_locked(const char *path, struct err *e)
+{
+	struct stat a, b;
+
+	for (;;) {
+		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+		if (fd < 0)
+			return err_set(e, errno, "option --pid-file: cannot write '%.400s': %m", path);
+		if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+			close(fd);
+			return err_set(e, EBUSY, "option --pid-file: '%.400s' belongs to a program that runs", path);
+		}
+		if (fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev)
+			return fd;
+		close(fd);
+	}
+}
+
 int pid_file_make(const char *path, struct err *e)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644), rc = 0;
+	int fd = open_locked(path, e), rc = 0;
 
 	if (fd < 0)
-		return err_set(e, errno, "option --pid-file: cannot write '%.400s': %m", path);
-	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
-		rc = err_set(e, EBUSY, "option --pid-file: '%.400s' belongs to a program that runs", path);
-	else if (ftruncate(fd, 0) != 0 || dprintf(fd, "%ld\n", (long)getpid()) < 0)
+		return fd;
+	if (ftruncate(fd, 0) != 0 || dprintf(fd, "%ld\n", (long)getpid()) < 0)
 		rc = err_set(e, errno, "option --pid-file: cannot write '%.400s': %m", path);
 	if (rc == 0)
 		return fd;

@@ -130,17 +130,24 @@ static void sync_dir(const char *path)
 	sbuf_free(&dir);
 }
 
+/* The file that is to be replaced, *old: there is one, and a new one beside it. */
+static int begin(const char *path, struct stat *st, bool *old, struct sbuf *tmp, struct err *e)
+{
+	*old = stat(path, st) == 0;
+	if (*old && !S_ISREG(st->st_mode))
+		return err_set(e, EINVAL, "cannot write '%.400s': it is not a regular file", path);
+	if (*old && access(path, W_OK) != 0)
+		return cannot(e, "write", path, errno);
+	return open_beside(path, tmp, e);
+}
+
 static int replace(const char *path, const char *text, size_t len, struct err *e)
 {
 	struct sbuf tmp = {0};
 	struct stat st;
-	bool old = stat(path, &st) == 0;
+	bool old;
+	int fd = begin(path, &st, &old, &tmp, e);
 
-	if (old && !S_ISREG(st.st_mode))
-		return err_set(e, EINVAL, "cannot write '%.400s': it is not a regular file", path);
-	if (old && access(path, W_OK) != 0)
-		return cannot(e, "write", path, errno);
-	int fd = open_beside(path, &tmp, e);
 	if (fd < 0) {
 		sbuf_free(&tmp);
 		return fd;
@@ -166,18 +173,39 @@ static int replace(const char *path, const char *text, size_t len, struct err *e
 	return rc;
 }
 
-int file_replace(const char *path, const char *text, size_t len, struct err *e)
+static int find(const char *path, struct sbuf *real, struct err *e)
 {
-	struct sbuf real = {0};
 	struct stat st;
-	int rc = 0;
 
 	if (path[0] == '\0')
 		return err_set(e, EINVAL, "the name of a file is wanted");
 	/* a pipe behind /dev/stdout has no name to follow */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return err_set(e, EINVAL, "cannot write '%.400s': it is not a regular file", path);
-	rc = follow(path, &real, e);
+	return follow(path, real, e);
+}
+
+int file_replaceable(const char *path, struct err *e)
+{
+	struct sbuf real = {0}, tmp = {0};
+	struct stat st;
+	bool old;
+	int rc = find(path, &real, e), fd = rc == 0 ? begin(real.s, &st, &old, &tmp, e) : rc;
+
+	if (fd >= 0) {
+		close(fd);
+		unlink(tmp.s);
+	}
+	sbuf_free(&real);
+	sbuf_free(&tmp);
+	return fd < 0 ? fd : 0;
+}
+
+int file_replace(const char *path, const char *text, size_t len, struct err *e)
+{
+	struct sbuf real = {0};
+	int rc = find(path, &real, e);
+
 	if (rc == 0)
 		rc = replace(real.s, text, len, e);
 	sbuf_free(&real);

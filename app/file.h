@@ -13,3 +13,5 @@ char *file_state_path(const char *name);
 int file_make_parents(char *path);
 /* Give the file new contents: it holds the old ones or the new ones, whatever fails. A link stays a link, permissions stay. */
 int file_replace(const char *path, const char *text, size_t len, struct err *e);
+/* Whether that could be done now; nothing is changed. */
+int file_replaceable(const char *path, struct err *e);

@@ -15,6 +15,7 @@
 #include "batch.h"
 #include "bias.h"
 #include "event.h"
+#include "file.h"
 #include "log.h"
 #include "out.h"
 #include "report.h"
@@ -45,6 +46,7 @@ struct prog {
 	struct notify *notify;
 	struct rpc *rpc; /* NULL: no remote socket */
 	bool interactive;
+	bool logs_session; /* what is logged now the session has told the report already */
 	int signo;   /* ends by it */
 	int batch_code; /* of what was waited for at the end of input */
 	int out_err; /* stdout cannot be written: -errno */
@@ -131,6 +133,19 @@ static int open_theme(struct prog *p, struct err *e)
 	return rc;
 }
 
+/* A report that could not be written is refused before anything runs. 0 or an exit code. */
+static int open_files(struct prog *p)
+{
+	struct err e;
+
+	if (open_theme(p, &e) != 0)
+		return usage_error(&e);
+	if (p->args.report == NULL || file_replaceable(p->args.report, &e) == 0)
+		return 0;
+	fprintf(stderr, "wirerate: option --report: %s\n", e.text);
+	return EXIT_LACKING;
+}
+
 /* What needs no port and no EAL: help, version, tables, manual page. */
 static int print_about(enum args_what what)
 {
@@ -179,8 +194,10 @@ static void on_session(void *arg, const struct sess_event *ev)
 	struct prog *p = arg;
 
 	report_session(p->report, ev);
+	p->logs_session = true;
 	if (p->daemon != NULL)
 		serve_log_session(ev);
+	p->logs_session = false;
 	switch (ev->kind) {
 	case SESS_RESULT:
 		if (!p->args.stream)
@@ -203,7 +220,8 @@ static void on_log(void *arg, const struct log_entry *m)
 {
 	struct prog *p = arg;
 
-	report_log(p->report, m);
+	if (!p->logs_session)
+		report_log(p->report, m);
 	if (p->daemon != NULL) {
 		if (p->args.log_file == NULL)
 			serve_syslog(m);
@@ -454,6 +472,7 @@ static int end_report(struct prog *p, int code)
 
 	if (p->report == NULL)
 		return code;
+	loop_stop(p->app.loop); /* clients of the socket begin nothing more */
 	app_all_ports(&p->app, &all);
 	ctl_stop(p->app.ctl, &all);
 	while (ctl_settled(p->app.ctl, &all) == 0 && loop_now_ns() < until)
@@ -516,9 +535,9 @@ int main(int argc, char **argv)
 	}
 	p.app.view.screen = !p.args.no_screen;
 	p.interactive = p.args.command == NULL && !p.args.batch && isatty(STDIN_FILENO);
-	if (open_theme(&p, &e) != 0) {
+	if ((code = open_files(&p)) != 0) {
 		args_free(&p.args);
-		return usage_error(&e);
+		return code;
 	}
 	if (p.args.daemon && (fork_rc = daemon_fork(&p.daemon, &code, &e)) != 0) {
 		if (fork_rc < 0) {

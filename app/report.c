@@ -191,17 +191,30 @@ void report_free(struct report *r)
 	free(r);
 }
 
-/* Of what a command printed, documents stand in its result, and beside it where they are asked for; the rest is text. */
+static bool is_document(const char *line, size_t n)
+{
+	json_t *v = *line == '{' ? json_loadb(line, n, 0, NULL) : NULL;
+	bool is = json_is_object(v);
+
+	json_decref(v);
+	return is;
+}
+
+/* Of what a command printed, documents stand in its result, and beside it where they are asked for; the rest is text. What a script has printed
+ * stands in no result: a document of it is one line beside, or text. */
 static void printed(struct report *r, const struct sess_event *ev)
 {
-	struct sbuf docs = {0}, text = {0};
+	struct sbuf docs = {0}, rest = {0}, text = {0};
 
-	for (const char *p = ev->text; *p != '\0';) {
+	sess_printed(ev, &docs, &rest);
+	for (const char *p = sbuf_str(&rest); *p != '\0';) {
 		size_t n = strcspn(p, "\n");
+		bool doc = r->opts.documents && is_document(p, n);
 		n += p[n] == '\n';
-		sbuf_addn(*p == '{' ? &docs : &text, p, n);
+		sbuf_addn(doc ? &docs : &text, p, n);
 		p += n;
 	}
+	sbuf_free(&rest);
 	if (r->opts.lines && r->opts.documents && docs.len > 0)
 		r->opts.print(r->opts.arg, docs.s);
 	if (text.len > 0) {

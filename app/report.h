@@ -9,7 +9,8 @@
  * link      "port", "text"
  * trial     "trial": as `trial` prints it; also of trials in scripts and of clients
  * check     "passed", "text": a check of a script
- * output    "cmd", "text": lines that a command printed and that are no documents
+ * output    "cmd", "text": lines that a command printed and that are not in its results; also documents that a script printed, unless
+ *           they stand between the lines (--json)
  * note      "text"; "cmd" when it belongs to a command, "level" when it is one of the log
  * error     "text"; likewise
  * result    "cmd", "ok", "exit_code", "results": [documents]: the last line of each command; "cancelled": true when it was ended early

@@ -8,15 +8,8 @@
 
 enum { EXIT_LACKING = 3 };
 
-static int begin(struct app *app, const struct serve_opts *o, int *pid_fd)
+static int begin(struct app *app, const struct serve_opts *o)
 {
-	const struct args *a = o->args;
-	struct err e;
-
-	if (a->pid_file != NULL && (*pid_fd = pid_file_make(a->pid_file, &e)) < 0) {
-		fprintf(stderr, "wirerate: %s\n", e.text);
-		return EXIT_LACKING;
-	}
 	if (o->daemon != NULL)
 		fprintf(stderr, "wirerate: pid %ld serves at %s\n", (long)getpid(), o->where != NULL ? o->where : "no socket");
 	if (!daemon_ready(o->daemon)) {
@@ -30,17 +23,23 @@ static int begin(struct app *app, const struct serve_opts *o, int *pid_fd)
 int serve_run(struct app *app, struct sess *sess, const struct serve_opts *o)
 {
 	const struct args *a = o->args;
-	int pid_fd = -1;
+	int pid_fd = -1, code = 0;
+	struct err e;
 
+	/* before any command: a second program with this file sends nothing */
+	if (a->pid_file != NULL && (pid_fd = pid_file_make(a->pid_file, &e)) < 0) {
+		fprintf(stderr, "wirerate: %s\n", e.text);
+		return EXIT_LACKING;
+	}
 	for (unsigned i = 0; i < a->nitems; i++)
 		sess_exec(sess, a->item[i].text, a->item[i].where);
 	sess_poll(sess);
-	if (loop_stopped(app->loop) || sess_failed(sess))
-		return 0;
-	int code = begin(app, o, &pid_fd);
-	while (code == 0 && !loop_stopped(app->loop))
-		o->turn(o->arg);
-	notify_stopping(o->notify);
+	if (!loop_stopped(app->loop) && !sess_failed(sess)) {
+		code = begin(app, o);
+		while (code == 0 && !loop_stopped(app->loop))
+			o->turn(o->arg);
+		notify_stopping(o->notify);
+	}
 	pid_file_remove(pid_fd, a->pid_file);
 	return code;
 }

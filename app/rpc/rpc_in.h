@@ -70,7 +70,6 @@ struct client {
 	struct script *script; /* NULL: no chunk yet */
 	struct app_guest guest; /* what its chunks are given */
 	struct view view;      /* what app->view is while its commands run */
-	struct sbuf part;      /* printed by the command that runs */
 	struct sbuf text, note; /* of the request, not yet sent */
 	json_t *results;
 	struct err err;

@@ -44,11 +44,17 @@ static void on_session(void *arg, const struct sess_event *ev)
 {
 	struct client *c = arg;
 	bool json = c->running->mode == OUT_JSON;
+	struct sbuf docs = {0};
 	struct err gone;
 
 	switch (ev->kind) {
 	case SESS_RESULT:
-		sbuf_add(&c->part, ev->text);
+		/* as JSON the documents are the result, and text is whatever else was printed */
+		if (json)
+			sess_printed(ev, &docs, &c->text);
+		else
+			sbuf_add(&c->text, ev->text);
+		sbuf_free(&docs);
 		break;
 	case SESS_NOTE:
 		sbuf_add(&c->note, ev->text);
@@ -57,10 +63,6 @@ static void on_session(void *arg, const struct sess_event *ev)
 		keep_error(c, ev->rc, ev->err, ev->line);
 		break;
 	case SESS_DONE:
-		/* as JSON the documents are the result, and text is what has none */
-		if (!json || ev->results == NULL)
-			sbuf_add(&c->text, sbuf_str(&c->part));
-		sbuf_reset(&c->part);
 		if (json && ev->results != NULL)
 			json_array_extend(c->results, ev->results);
 		if (ev->exit_code > c->exit_code)
@@ -135,7 +137,6 @@ static void clear(struct client *c)
 	c->results = NULL;
 	free(c->err_line);
 	c->err_line = NULL;
-	sbuf_free(&c->part);
 	sbuf_free(&c->text);
 	sbuf_free(&c->note);
 	c->rc = c->exit_code = 0;
@@ -169,8 +170,6 @@ static void stream(struct client *c)
 {
 	if (c->running->mode == OUT_JSON || (c->running->kind == RPC_CMD && !sess_busy(c->sess)))
 		return;
-	sbuf_add(&c->text, sbuf_str(&c->part));
-	sbuf_reset(&c->part);
 	send_partial(c, c->running->id, "out", &c->text);
 	send_partial(c, c->running->id, "note", &c->note);
 }

@@ -159,8 +159,9 @@ static void answered(struct remote *s, const json_t *m)
 
 	s->running = NULL;
 	s->run_id = 0;
-	print_results(s, it, json_object_get(m, "results"));
+	/* a chunk of Lua prints first and returns then */
 	tell(s, SESS_RESULT, json_string_value(json_object_get(m, "text")), it, 0, 0, NULL);
+	print_results(s, it, json_object_get(m, "results"));
 	tell(s, SESS_NOTE, json_string_value(json_object_get(m, "notes")), it, 0, 0, NULL);
 	if (json_is_true(json_object_get(m, "ok"))) {
 		s->ends = s->to.place(s->to.cmd_host, it->line) == SESS_THERE_ENDS;
@@ -191,9 +192,12 @@ static void take(struct remote *s, json_t *m)
 	const json_t *id = json_object_get(m, "id"), *text;
 	bool ours = s->running != NULL && json_integer_value(id) == s->run_id;
 
-	if ((text = json_object_get(m, "out")) != NULL)
+	/* a line that was too long to be read as a request is refused without its id: of ours only a command can be so long */
+	if (s->running != NULL && json_is_null(id) && json_is_false(json_object_get(m, "ok")))
+		ours = true;
+	if ((text = json_object_get(m, "out")) != NULL && ours)
 		tell(s, SESS_RESULT, json_string_value(text), s->running, 0, 0, NULL);
-	else if ((text = json_object_get(m, "note")) != NULL)
+	else if ((text = json_object_get(m, "note")) != NULL && ours)
 		tell(s, SESS_NOTE, json_string_value(text), s->running, 0, 0, NULL);
 	else if (json_object_get(m, "ok") != NULL && ours)
 		answered(s, m);
@@ -362,7 +366,7 @@ static json_t *stale(struct remote *s, const char *parts, struct err *e)
 static json_t *remote_snapshot(struct sess *base, const char *parts, struct err *e)
 {
 	struct remote *s = (struct remote *)base;
-	bool asked = s->snap_id != 0 && strcmp(s->snap_parts, parts) == 0;
+	bool late = s->snap_id != 0, asked = late && strcmp(s->snap_parts, parts) == 0;
 
 	if (peer_lost(s->peer) != NULL)
 		return stale(s, parts, e);
@@ -373,7 +377,7 @@ static json_t *remote_snapshot(struct sess *base, const char *parts, struct err 
 		s->snap_id = s->next_id;
 		peer_send(s->peer, o);
 	}
-	json_t *m = peer_wait(s->peer, asked ? LATE_MS : SNAPSHOT_MS, has_id, &s->snap_id);
+	json_t *m = peer_wait(s->peer, late ? LATE_MS : SNAPSHOT_MS, has_id, &s->snap_id);
 	if (m == NULL)
 		return stale(s, parts, e);
 	const char *why = json_string_value(json_object_get(json_object_get(m, "error"), "text"));

@@ -110,7 +110,8 @@ static void local_free(struct sess *base)
 static void tell(struct local *s, enum sess_event_kind kind, const char *text, const struct item *it, int rc, int exit_code)
 {
 	const struct sess_event ev = {
-		.kind = kind, .text = text, .line = it->line, .rc = rc, .exit_code = exit_code, .results = kind == SESS_DONE ? s->run.results : NULL,
+		.kind = kind, .text = text, .line = it->line, .rc = rc, .exit_code = exit_code,
+		.results = kind == SESS_DONE || kind == SESS_RESULT ? s->run.results : NULL,
 	};
 
 	s->fn(s->arg, &ev);

@@ -15,10 +15,13 @@ struct sess_event {
 	const char *line;    /* the command it belongs to */
 	int rc;              /* DONE: 0 or -errno of that line */
 	int exit_code;       /* DONE: exit code the command asks for */
-	json_t *results;     /* DONE: the documents that the command printed, as an array, NULL: none */
+	json_t *results;     /* DONE, RESULT: the documents that the command has printed so far, as an array, NULL: none */
 	const struct err *err; /* ERROR: what text was made of; its column is one of line */
 };
 typedef void sess_event_fn(void *arg, const struct sess_event *);
+/* The lines of a RESULT in mode JSON, each added to one of the two: documents that stand in its results, and whatever else was printed. */
+void sess_printed(const struct sess_event *, struct sbuf *docs, struct sbuf *text);
+
 typedef json_t *sess_snapshot_fn(void *host, const char *parts, struct err *e);
 
 /* out_mode: text, CSV or JSON. batch: no person. keep_going: a refused line does not drop the rest of the queue. */

@@ -97,6 +97,10 @@ def document(line):
     wrong = next(schema().iter_errors(thinned(doc)), None)
     assert isinstance(doc, dict) and set(doc) & KINDS, f"app/schema.json tells no kind of document by its keys: {line[:500]}"
     assert wrong is None, f"app/schema.json: {list(wrong.absolute_path)}: {wrong.message[:500]}\n{line[:500]}"
+    # what Lua returns may look like anything
+    if doc.get("event") == "result" and not doc["cmd"].startswith(("lua", "script")):
+        for result in doc["results"]:
+            document(json.dumps(result))
     return doc
 
 

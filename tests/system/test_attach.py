@@ -46,6 +46,23 @@ def test_json_and_csv(server):
     assert run(["attach", s.socket, "--csv", "-e", "show rates"]).stdout.startswith("port,name,")
 
 
+def test_what_lua_prints_and_returns(server):
+    s = server()
+    lua = "lua 'print(5) return {a = 1}, string.char(120, 0, 121)'"
+    there = s.ask("set 0 rate 5%", lua)
+    r = run(["attach", s.socket, "--json", "-e", lua])
+    assert r.returncode == 0 and r.stdout == run([*WIRE, "--json", "-e", lua]).stdout
+    assert [json.loads(x) for x in r.stdout.splitlines()] == [5, {"a": 1}, "x\0y"] and there.stdout.startswith("5\n")
+
+
+def test_a_command_that_is_too_long_is_refused(server, tmp_path):
+    s = server("--rpc-limit", "line=4k")
+    (tmp_path / "long.lua").write_text("return 1 -- " + "x" * 5000)
+    r = run(["attach", s.socket, "-f", str(tmp_path / "long.lua"), "-e", "set 0 rate 5%"])
+    assert r.returncode == 2 and "--rpc-limit line" in r.stderr
+    assert "5%" not in s.ask("show rates").stdout
+
+
 def test_errors_point_at_their_place_and_end_the_rest(server):
     s = server()
     at_home = run([*WIRE, "-e", "show map\nset 0 rtae 5\nshow map"])
@@ -312,6 +329,22 @@ def test_found_by_its_name(tmp_path):
     finally:
         os.kill(pid, signal.SIGTERM)
         until(lambda: not alive(pid))
+
+
+def test_what_dead_programs_left_does_not_serve(tmp_path):
+    folder = Path("/run/wirerate") if os.geteuid() == 0 else tmp_path / "wirerate"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    left = [folder / f"left-{os.getpid()}-{n}.sock" for n in range(2)]
+    for path in left:
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(str(path))
+            s.listen()
+    try:
+        r = run(["attach", "-e", "show map"], env=dict(os.environ, XDG_RUNTIME_DIR=str(tmp_path)))
+        assert f"left-{os.getpid()}" not in r.stderr
+    finally:
+        for path in left:
+            path.unlink()
 
 
 def test_a_file_of_lua_is_run_there(server, tmp_path):

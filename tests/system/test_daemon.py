@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A program that serves: when it is ready, how it starts and ends, what a service manager hears. Needs no root and no NIC."""
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -110,9 +111,20 @@ def test_a_second_one_is_refused(server):
     s = server()
     r = run(s.args)
     assert r.returncode == 3 and s.socket in r.stderr
-    assert run(["--daemon", f"--socket={s.socket}2", "--pid-file", s.pid_file, *WIRE]).returncode == 3
+    r = run(["--daemon", f"--socket={s.socket}2", "--pid-file", s.pid_file, *WIRE, "-e", f"save {s.dir}/ran"])
+    assert r.returncode == 3 and s.pid_file in r.stderr and not os.path.exists(f"{s.dir}/ran"), "before its commands"
     assert Path(s.pid_file).read_text() == f"{s.pid}\n"
     s.ask("show map")
+
+
+def test_the_report_of_a_daemon_has_each_error_once(server):
+    s = server(start=False)
+    s.args += ["--report", f"{s.dir}/run.json", "-k", "-e", "nonsense; set 0 rate 3%"]
+    s.start().ask("shutdown")
+    s.ended()
+    doc = json.loads(Path(f"{s.dir}/run.json").read_text())["run"]
+    assert len(doc["errors"]) == doc["errors_total"] == 1 and "nonsense" in doc["errors"][0]
+    assert "nonsense" in Path(s.log).read_text()
 
 
 def test_hangup_opens_the_log_again(server):
@@ -150,8 +162,9 @@ def test_readiness_is_told_when_clients_are_heard(abstract, tmp_path):
     path = tempfile.mktemp(prefix="wr")
     with manager(abstract) as (sock, name):
         env = dict(os.environ, NOTIFY_SOCKET=name, WATCHDOG_USEC="200000")
-        p = subprocess.Popen([binary(), "--serve", f"--socket={path}", *WIRE, "-e", "set 0 rate 1kpps"], env=env, stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        cmds = "set 0 rate 1kpps; lua 'return os.getenv([[NOTIFY_SOCKET]]) == nil'"
+        p = subprocess.Popen([binary(), "--serve", f"--socket={path}", *WIRE, "-e", cmds], env=env,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             first = sock.recv(4096).decode().splitlines()
             assert first[0] == "READY=1" and "STATUS=2 ports, 0 sending" in first and not any(x.startswith("MAINPID") for x in first)
@@ -165,7 +178,7 @@ def test_readiness_is_told_when_clients_are_heard(abstract, tmp_path):
                 seen.append(sock.recv(4096).decode())
             assert p.wait(20) == -signal.SIGTERM
             assert not os.path.exists(path)
-            assert "NOTIFY_SOCKET" in env  # ours; the program's children do not get it
+            assert p.stdout.read() == "true\n", "what it starts does not speak for it"
         finally:
             p.kill()
             p.communicate()

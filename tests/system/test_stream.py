@@ -116,6 +116,18 @@ def test_without_the_stream_json_prints_documents_alone():
     assert [d["show"] for d in documents(r)] == ["map", "port"]
 
 
+def test_what_a_script_prints_is_not_lost(tmp_path):
+    script = tmp_path / "t.lua"
+    script.write_text('wr.cmd("show map")\nprint(wr.json.encode{a = 1})\nprint("{half")\nreturn 5\n')
+    lines, _ = stream("-f", str(script))
+    said = [line for x in only(lines, "output") for line in x["text"].splitlines()]
+    assert document(said[0])["show"] == "map" and said[1:] == ['{"a":1}', "{half"]
+    r = good([*WIRE, "--json", "--json-stream", "-f", str(script)])
+    lines = [json.loads(line) for line in r.stdout.splitlines()]
+    assert [x.get("show") or x["a"] for x in lines if "event" not in x] == ["map", 1]
+    assert [x["text"] for x in lines if x.get("event") == "output"] == ["{half"]
+
+
 def test_every_line_is_there_when_it_happens():
     p = subprocess.Popen([binary(), *WIRE, "--json-stream"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
@@ -180,10 +192,26 @@ def test_a_report_alone_leaves_text_as_it_is(tmp_path):
 
 
 def test_a_report_that_cannot_be_written_is_told(tmp_path):
-    r = run([*WIRE, "--report", str(tmp_path / "no" / "run.json"), "-e", "show map"])
-    assert r.returncode == 3 and "--report" in r.stderr
-    r = run([*WIRE, "--report", str(tmp_path / "no" / "run.json"), "-e", "bogus"])
-    assert r.returncode == 2, "the run's own failure counts more"
+    for path in (tmp_path / "no" / "run.json", tmp_path, "/dev/null"):
+        r = run([*WIRE, "--report", str(path), "-e", "show map"])
+        assert r.returncode == 3 and "--report" in r.stderr and r.stdout == "", "before anything runs"
+    (tmp_path / "r.json").write_text("older")
+    assert run([*WIRE, "--report", str(tmp_path / "r.json"), "-p", "if:nosuchif0"]).returncode in (2, 3)
+    assert (tmp_path / "r.json").read_text() == "older" and os.listdir(tmp_path) == ["r.json"], "a run that did not begin leaves it"
+
+
+@pytest.mark.parametrize("cmd, code", [("show map", 3), ("bogus", 2)])
+def test_a_report_that_can_no_longer_be_written_is_told(tmp_path, cmd, code):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    p = subprocess.Popen([binary(), *WIRE, "-b", "--report", str(folder / "run.json")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+    p.stdin.write("port\n")
+    p.stdin.flush()
+    assert p.stdout.readline()
+    folder.rmdir()
+    _, err = p.communicate(cmd + "\n", timeout=20)
+    assert p.returncode == code and "--report" in err, "the run's own failure counts more"
 
 
 def test_options_that_exclude_each_other():
@@ -198,6 +226,7 @@ def test_ports_that_cannot_be_opened_give_no_stream():
 
 def test_what_the_schema_refuses():
     for bad in ({"event": "nonsense"}, {"show": "nonsense"}, {"event": "result", "cmd": "x"}, {"show": "stats", "ports": []},
+                {"event": "trial"}, {"event": "check", "text": "x"},
                 {"trial": {"verdict": "fine"}}, {"event": "end", "exit_code": 300}, {"id": 1, "ok": False}, {"show": "trial"}):
         with pytest.raises(jsonschema.ValidationError):
             schema().validate(bad)

@@ -260,6 +260,26 @@ static void test_free_while_pending(void **state)
 	s = NULL;
 }
 
+/* Each result takes one line; what only looks like one, or comes again, was printed otherwise. */
+static void test_printed_lines(void **state)
+{
+	struct sess_event ev = {.kind = SESS_RESULT, .text = "{half\n{\"a\":1,\"b\":\"x\"}\nplain\n{\"a\":1,\"b\":\"x\"}\n0.10000000000000001\nend"};
+	struct sbuf docs = {0}, text = {0};
+
+	(void)state;
+	ev.results = json_pack("[{s:i, s:s}, f]", "a", 1, "b", "x", 0.1);
+	sess_printed(&ev, &docs, &text);
+	assert_string_equal(docs.s, "{\"a\":1,\"b\":\"x\"}\n0.10000000000000001\n");
+	assert_string_equal(text.s, "{half\nplain\n{\"a\":1,\"b\":\"x\"}\nend");
+	json_decref(ev.results);
+	sbuf_reset(&text);
+	ev.results = NULL;
+	sess_printed(&ev, &docs, &text);
+	assert_string_equal(text.s, ev.text);
+	sbuf_free(&docs);
+	sbuf_free(&text);
+}
+
 #define T(f) cmocka_unit_test_teardown(f, close_sess)
 
 int main(void)
@@ -267,7 +287,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_one_turn), T(test_batch_stops_at_the_first_refused), T(test_keep_going), T(test_prompt), T(test_exit_codes),
 		T(test_line_numbers), T(test_pending_holds_the_line), T(test_cancel), T(test_nothing_after_quit),
-		T(test_free_while_pending),
+		T(test_free_while_pending), cmocka_unit_test(test_printed_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which of the lines that a command printed are its documents. */
+#include "sess.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* As many digits as documents are printed with: what was read back compares the same. */
+static char *dump(const json_t *v)
+{
+	return json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+}
+
+/* The first result from *next on that this line is, *next moves behind it. */
+static bool is_result(const char *line, size_t n, const json_t *results, size_t *next)
+{
+	json_t *doc = *next < json_array_size(results) ? json_loadb(line, n, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL) : NULL;
+	char *text = doc != NULL ? dump(doc) : NULL;
+	bool found = false;
+
+	for (size_t i = *next; text != NULL && !found && i < json_array_size(results); i++) {
+		char *one = dump(json_array_get(results, i));
+		found = one != NULL && strcmp(one, text) == 0;
+		*next = found ? i + 1 : *next;
+		free(one);
+	}
+	free(text);
+	json_decref(doc);
+	return found;
+}
+
+void sess_printed(const struct sess_event *ev, struct sbuf *docs, struct sbuf *text)
+{
+	size_t next = 0;
+
+	for (const char *p = ev->text; *p != '\0';) {
+		size_t n = strcspn(p, "\n");
+		bool doc = is_result(p, n, ev->results, &next);
+		n += p[n] == '\n';
+		sbuf_addn(doc ? docs : text, p, n);
+		p += n;
+	}
+}
