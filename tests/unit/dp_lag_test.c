@@ -142,7 +142,8 @@ static void test_stuck_for_long(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dropped_lag), cmocka_unit_test(test_dropped_lag_walked), cmocka_unit_test(test_stuck), cmocka_unit_test(test_stuck_for_long),
+		cmocka_unit_test(test_dropped_lag), cmocka_unit_test(test_dropped_lag_walked),
+		cmocka_unit_test(test_stuck), cmocka_unit_test(test_stuck_for_long),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

@@ -528,7 +528,8 @@ int main(void)
 {
 	const struct CMUnitTest live[] = {
 		cmocka_unit_test(test_asked_for), cmocka_unit_test(test_latency), cmocka_unit_test(test_some_unstamped),
-		cmocka_unit_test(test_clock_set), cmocka_unit_test(test_clock_set_far), cmocka_unit_test(test_setting), cmocka_unit_test(test_not_kept), cmocka_unit_test(test_said),
+		cmocka_unit_test(test_clock_set),
+		cmocka_unit_test(test_clock_set_far), cmocka_unit_test(test_setting), cmocka_unit_test(test_not_kept), cmocka_unit_test(test_said),
 		cmocka_unit_test(test_send_on_stamp), cmocka_unit_test(test_send_shapes), cmocka_unit_test(test_send_rates),
 		cmocka_unit_test(test_send_far_ahead), cmocka_unit_test(test_send_clock_set), cmocka_unit_test(test_send_groups),
 		cmocka_unit_test(test_send_probes), cmocka_unit_test(test_send_over), cmocka_unit_test(test_close),
