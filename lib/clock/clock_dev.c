@@ -42,6 +42,7 @@ static bool judge(struct clock_dev *d, const struct clock_dev_reading *r)
 	d->missed = fmax(d->missed, off + open);
 	if (off > explained)
 		return true;
+	d->strayed = fmax(d->strayed, off + open);
 	d->wander = fmax(off, d->wander * FADES);
 	return false;
 }
@@ -90,12 +91,19 @@ uint64_t clock_dev_next(const struct clock_dev *d)
 	return d->n > 0 ? clock_dev_last(d)->tsc + (uint64_t)next_cycles(d) + 1 : 0;
 }
 
+static double error_now(const struct clock_dev *d, uint64_t tsc)
+{
+	double away = fabs((double)(int64_t)(tsc - clock_dev_last(d)->tsc));
+
+	return (double)clock_dev_last(d)->width / 2 + 2 * d->cycles_per_tick + d->wander + d->slope_error * fmax(away, next_cycles(d));
+}
+
 double clock_dev_error(const struct clock_dev *d, uint64_t tsc)
 {
-	if (!clock_dev_known(d))
-		return INFINITY;
-	double away = fabs((double)(int64_t)(tsc - clock_dev_last(d)->tsc));
-	double now = (double)clock_dev_last(d)->width / 2 + 2 * d->cycles_per_tick + d->wander +
-		     d->slope_error * fmax(away, next_cycles(d));
-	return fmax(now, d->missed);
+	return clock_dev_known(d) ? fmax(error_now(d, tsc), d->missed) : INFINITY;
+}
+
+double clock_dev_slack(const struct clock_dev *d)
+{
+	return clock_dev_known(d) ? fmax(error_now(d, clock_dev_last(d)->tsc), d->strayed) : INFINITY;
 }

@@ -20,6 +20,7 @@ struct clock_dev {
 	double cycles_per_tick;  /* 0: not known yet */
 	double slope_error;      /* of it, a bound relative to itself */
 	double missed;           /* cycles: the most by which a conversion has proved to be off, with what the reading leaves open */
+	double strayed;          /* the same where nobody had set the clock */
 	double wander;           /* cycles: what lately the conversion has been off by when the next reading came */
 	uint64_t narrowest;      /* bracket so far */
 	uint64_t readings, rejected, steps; /* steps: somebody set the clock, or its frequency changed at once */
@@ -36,3 +37,5 @@ static inline const struct clock_dev_reading *clock_dev_last(const struct clock_
 uint64_t clock_dev_next(const struct clock_dev *d);
 /* By how many cycles a conversion of a time at tsc may be off, or has been since `missed` was set to 0. */
 double clock_dev_error(const struct clock_dev *d, uint64_t tsc);
+/* The same from the newest reading on: what somebody did to the clock before it is over. */
+double clock_dev_slack(const struct clock_dev *d);

@@ -139,7 +139,7 @@ bool prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *
 	next = cell_get(&f->next) + shift;
 	if ((int64_t)(next - g->top) > 0)
 		g->top = next;
-	if (distinct > q->judged)
+	if ((int64_t)(distinct - q->judged) > 0) /* copies may have come between two reads */
 		missed(g, queue, distinct - q->judged, next);
 	return true;
 }

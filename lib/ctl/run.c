@@ -227,6 +227,17 @@ int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, 
 	return run_start(c, ports, &(struct run_ask){.duration_ns = duration_ns}, e);
 }
 
+/* Devices that send at time stamps are to have all frames so long before. */
+static uint64_t lead_ns(const struct ctl *c)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->run.armed && stamps_tx(c->port[i]) != NULL)
+			most = RTE_MAX(most, c->port[i]->p.cfg.lead_ns);
+	return LEAD_NS + most;
+}
+
 void run_arm(struct ctl *c)
 {
 	uint64_t start = 0;
@@ -237,7 +248,7 @@ void run_arm(struct ctl *c)
 		if (!r->armed)
 			continue;
 		if (start == 0)
-			start = clock_tsc() + clock_cycles(LEAD_NS);
+			start = clock_tsc() + clock_cycles(lead_ns(c));
 		r->armed = false;
 		program_begins(cp); /* its settings may have changed since the start was asked for */
 		rates_arm(cp, start, r->duration_ns);

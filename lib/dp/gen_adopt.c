@@ -265,7 +265,7 @@ static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_g
 		enter(j, g, gr, ph);
 	}
 	if (!gen_same_rate(&was, group)) {
-		gen_change_rate(j, &was, gr, now);
+		gen_change_rate(j, &was, gr, gen_ahead(j, g, &was, now)); /* frames that are due before are with the device */
 	} else { /* the time of the next frame does not change with its size */
 		gr->off = 0;
 		gr->off = gr->bytes ? was.unit - gen_unit(j, gr, gr->i) : 0;
@@ -380,6 +380,7 @@ static void take_over(struct gen_own *old, struct gen_grp *gr)
 static bool regroup(const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g), old = *o;
+	uint64_t ahead = j->stamp != NULL ? gen_ahead_stamped(j, g, now) : now;
 	unsigned was = 0;
 	bool held = false;
 
@@ -402,7 +403,7 @@ static bool regroup(const struct gen_job *j, struct gen_state *g, uint64_t now)
 				take_over(&old, gr);
 			held |= group->hold != NULL && group->epoch != from->group->epoch;
 		} else {
-			start_group(j, g, gr, group, (int64_t)(now - j->start_tsc) > 0 ? now : j->start_tsc);
+			start_group(j, g, gr, group, (int64_t)(ahead - j->start_tsc) > 0 ? ahead : j->start_tsc);
 			take_over(&old, gr);
 			held |= group->hold != NULL;
 		}

@@ -149,6 +149,18 @@ static inline void fetch(struct gen_own *o, unsigned slot)
 	}
 }
 
+/* Where the device holds frames back they are handed over in the order of their times: the top group's frames that come before all others. The next
+ * group is one of the top's children. */
+static inline uint64_t before_others(const struct gen_job *j, const struct gen_own *o, uint64_t ahead)
+{
+	if (likely(j->stamp == NULL))
+		return ahead;
+	for (unsigned s = 1; s <= 4 && s < o->nlive; s++)
+		if ((int64_t)(ahead - o->slot[s].due) > 0)
+			ahead = o->slot[s].due;
+	return ahead;
+}
+
 /* Frames of the groups that are due, at most a burst, into the queue's array. A group at the end of its phase or of its frames is the last: it
  * stays on top until they are gone. Returns their number; *bytes: theirs. */
 static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t now, uint64_t *bytes, uint64_t *late)
@@ -167,7 +179,7 @@ static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t no
 			break;
 		for (unsigned s = 1; s <= 4; s++)
 			fetch(o, s);
-		unsigned part = gen_ready(j, gr, j->burst - n, ahead, &over);
+		unsigned part = gen_ready(j, gr, j->burst - n, before_others(j, o, ahead), &over);
 		if (over) {
 			gen_leave(o);
 			continue;
@@ -199,7 +211,7 @@ static unsigned one_burst(struct dp_worker *w, const struct gen_job *j, struct g
 
 	if ((int64_t)(ahead - o->slot[0].due) < 0 && ahead < j->end_tsc)
 		return 0;
-	unsigned n = gen_ready(j, gr, j->burst, ahead, &over);
+	unsigned n = gen_ready(j, gr, j->burst, before_others(j, o, ahead), &over);
 	if (over)
 		gen_leave(o);
 	return n > 0 ? gen_burst(w, j, g, gr, n, now) : 0;

@@ -57,7 +57,8 @@ static void drop_lag(const struct gen_job *j, const struct gen_grp *was, uint64_
 	n = gen_due_before(j, was, was->i, walked && most > WALK_MOST ? WALK_MOST : most, from);
 	if (walked && n == WALK_MOST) {
 		struct pace_period p = pace_times(&was->pace.period, j->nqueues);
-		n += (uint64_t)((double)(from - gen_due_at(j, was, was->i + n)) / ((double)p.cycles + (double)p.frac * 0x1p-64));
+		int64_t more = (int64_t)(from - gen_due_at(j, was, was->i + n));
+		n += more > 0 ? (uint64_t)((double)more / ((double)p.cycles + (double)p.frac * 0x1p-64)) : 0;
 	}
 	cell_add(&j->txq->cnt.unsent, n);
 }

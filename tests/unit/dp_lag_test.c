@@ -33,6 +33,40 @@ static void test_dropped_lag(void **state)
 	}
 }
 
+#define WALKED 16384 /* frames of random arrivals that are looked at one by one */
+
+/* As many as are walked through, and the next one is not due yet: that is all. */
+static void test_dropped_lag_walked(void **state)
+{
+	const struct arrival a = {.kind = ARRIVAL_POISSON, .seed = 5};
+	static uint64_t due[WALKED + 1000];
+	struct world *x = world_new(1, 4095);
+	const struct pace_shape *s = shape(0, &a, 1e6, 1e6, 0, 0);
+	struct pace_at at = {.slot = 1};
+
+	(void)state;
+	vary(x);
+	shaped(&x->group[0], s);
+	x->job.start_tsc = x->now = T0;
+	x->job.lag_cycles = UINT64_MAX / 4;
+	x->job.forgive_cycles = 50000;
+	for (unsigned k = 0; k < ARRAY_SIZE(due); k++) {
+		at.k = k;
+		at.x += (pace_pos)pace_poisson_gap(pace_queue_seed(s->seed, 0), k) << 32;
+		due[k] = T0 + pace_shape_due(s, &at, k);
+	}
+	adopt_at(x);
+	to(x, T0 + 30000);
+	uint64_t sent = TOTAL(x, packets), last = sent + WALKED - 1;
+	assert_in_range(sent, 1, ARRAY_SIZE(due) - WALKED - 1);
+	x->now = due[last] + 1;
+	assert_true(due[last + 1] > x->now); /* of this seed */
+	shaped(&x->group[0], shape(1, &a, 2e6, 2e6, 0, 0));
+	adopt_at(x);
+	assert_int_equal(TOTAL(x, unsent), WALKED);
+	world_free(x);
+}
+
 /* Every arrival and every policy, a device that takes nothing for a while or to the end, one group or several: what was asked for
  * is sent, built in vain or counted as unsent, each once. */
 static void test_stuck(void **state)
@@ -108,7 +142,8 @@ static void test_stuck_for_long(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dropped_lag), cmocka_unit_test(test_stuck), cmocka_unit_test(test_stuck_for_long),
+		cmocka_unit_test(test_dropped_lag), cmocka_unit_test(test_dropped_lag_walked),
+		cmocka_unit_test(test_stuck), cmocka_unit_test(test_stuck_for_long),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

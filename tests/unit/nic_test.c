@@ -144,6 +144,26 @@ static void test_clock_set(void **state)
 	json_decref(p);
 }
 
+/* What a clock was set by is no reason to doubt the stamps that come after. */
+static void test_clock_set_far(void **state)
+{
+	uint64_t steps = c->port[1]->stamps.cal.steps;
+
+	(void)state;
+	probing(50000);
+	fake.set += 20 * fake.hz;
+	for (unsigned i = 0; i < 5000 && c->port[1]->stamps.cal.steps == steps; i++) {
+		ctl_turn(c);
+		pause_ms(1);
+	}
+	assert_int_equal(c->port[1]->stamps.cal.steps, steps + 1);
+	run_all();
+	json_t *p = latency();
+	assert_int_equal(stamp_count(p, "nic"), COUNT);
+	assert_int_equal(stamp_count(p, "odd"), 0);
+	json_decref(p);
+}
+
 static void test_setting(void **state)
 {
 	struct port_cfg *cfg = ctl_port_cfg(c, 1);
@@ -331,6 +351,89 @@ static void test_send_shapes(void **state)
 		assert_true(fake.sent[k].flagged && (int64_t)(fake.sent[k].stamp - fake.sent[k - 1].stamp) >= 0);
 }
 
+static uint64_t gap(uint64_t k)
+{
+	return fake.sent[k].stamp - fake.sent[k - 1].stamp;
+}
+
+/* Frames that the device has already stay as they are, and those of the new rate follow them without a gap and not at once. */
+static void test_send_rates(void **state)
+{
+	(void)state;
+	struct port_cfg *cfg = stamping(20000, 8000);
+	start(0, 0);
+	pause_ms(50);
+	cfg->rate.value = 40000;
+	ctl_touch(c, 0, false);
+	settle(0);
+	assert_int_equal(fake.frames, 8000);
+	double least = fake.hz / 40000 - 2 * error_ticks();
+	for (unsigned k = 1; k < 8000; k++)
+		if ((double)(int64_t)gap(k) < least)
+			fail_msg("frame %u: %ld ticks behind the one before, at least %.0f", k, (long)gap(k), least);
+	cfg = stamping(20000, 0);
+	start(0, 400000000);
+	pause_ms(50);
+	cfg->rate.value = 50;
+	ctl_touch(c, 0, false);
+	settle(0);
+	for (uint64_t k = 1; k < fake.frames; k++)
+		if ((double)(int64_t)gap(k) > 0.1 * fake.hz)
+			fail_msg("frame %lu: %ld ticks behind the one before", (unsigned long)k, (long)gap(k));
+}
+
+/* As many frames as one moment has, at most. */
+static unsigned most_at_once(void)
+{
+	unsigned most = 1, n = 1;
+
+	for (uint64_t k = 1; k < fake.frames; k++) {
+		n = gap(k) == 0 ? n + 1 : 1;
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* Before the start there is time for the lead; a stream that gets a rate of its own on the way begins behind what the device has. */
+static void test_send_far_ahead(void **state)
+{
+	struct port_cfg *cfg = stamping(10000, 0);
+	uint64_t before = clock_tsc();
+
+	(void)state;
+	cfg->lead_ns = 10000000;
+	start(0, 300000000);
+	for (unsigned i = 0; i < 1000 && c->port[0]->run.armed; i++) {
+		pause_ms(1);
+		ctl_turn(c);
+	}
+	assert_true(c->port[0]->run.start_tsc - before >= clock_cycles(cfg->lead_ns));
+	pause_ms(50);
+	assert_int_equal(ctl_stream_add(c, 0, -1, 1, -1, NULL), 1);
+	own_pps(0, 1, 3000);
+	settle(0);
+	assert_true(sent(0, 1, "packets") > 0);
+	assert_in_range(most_at_once(), 1, 3);
+}
+
+/* Somebody sets the device's clock back: from the next look at it on stamps are right again, they do not wait for the time that was. */
+static void test_send_clock_set(void **state)
+{
+	struct portset one = only(0);
+	uint64_t steps = c->port[0]->stamps.cal.steps;
+
+	(void)state;
+	stamping(20000, 15000);
+	start(0, 0);
+	pause_ms(50);
+	fake.set -= 0.01 * fake.hz;
+	settle(0);
+	assert_int_equal(fake.frames, 15000);
+	assert_int_equal(c->port[0]->stamps.cal.steps, steps + 1);
+	assert_in_range(most_at_once(), 1, 20);
+	ctl_clear(c, &one);
+}
+
 /* Streams with rates of their own share the queue: stamps are in order. Without a rate there are none, also where buffers have had one. */
 static void test_send_groups(void **state)
 {
@@ -425,8 +528,10 @@ int main(void)
 {
 	const struct CMUnitTest live[] = {
 		cmocka_unit_test(test_asked_for), cmocka_unit_test(test_latency), cmocka_unit_test(test_some_unstamped),
-		cmocka_unit_test(test_clock_set), cmocka_unit_test(test_setting), cmocka_unit_test(test_not_kept), cmocka_unit_test(test_said),
-		cmocka_unit_test(test_send_on_stamp), cmocka_unit_test(test_send_shapes), cmocka_unit_test(test_send_groups),
+		cmocka_unit_test(test_clock_set),
+		cmocka_unit_test(test_clock_set_far), cmocka_unit_test(test_setting), cmocka_unit_test(test_not_kept), cmocka_unit_test(test_said),
+		cmocka_unit_test(test_send_on_stamp), cmocka_unit_test(test_send_shapes), cmocka_unit_test(test_send_rates),
+		cmocka_unit_test(test_send_far_ahead), cmocka_unit_test(test_send_clock_set), cmocka_unit_test(test_send_groups),
 		cmocka_unit_test(test_send_probes), cmocka_unit_test(test_send_over), cmocka_unit_test(test_close),
 	};
 
