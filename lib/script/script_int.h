@@ -54,6 +54,8 @@ struct script_task {
 	uint64_t due_ns;
 	struct script_run *run;
 	struct script_timer *timer;
+	unsigned id; /* of the timer or handler whose call it is; 0: none */
+	bool begun;
 	int nargs; /* on its stack for the next resume */
 };
 

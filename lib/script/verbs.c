@@ -52,9 +52,13 @@ int verbs_results(lua_State *L, struct script_run *r, int rc, const struct err *
 	lua_pushboolean(L, true);
 	push_documents(L, r->run.results);
 	lua_pushinteger(L, code);
-	lua_pushlstring(L, sbuf_str(&r->note), r->note.len);
+	int n = 3;
+	if (r->hushed) {
+		lua_pushlstring(L, sbuf_str(&r->note), r->note.len);
+		n++;
+	}
 	script_run_free(r);
-	return 4;
+	return n;
 }
 
 int verbs_run(lua_State *L, const char *line, enum verbs_mode mode)
