@@ -145,7 +145,9 @@ static int raw_write(lua_State *L)
 	check_room(L, s);
 	for (int i = 2; i <= n; i++) {
 		size_t len;
-		const char *text = luaL_checklstring(L, i, &len);
+		const char *text = lua_tolstring(L, i, &len);
+		if (text == NULL)
+			return script_misuse(L, "bad argument #%d to 'write' (string expected, got %s)", i - 1, luaL_typename(L, i));
 		sbuf_addn(to, text, len);
 	}
 	return 0;

@@ -150,6 +150,9 @@ end
 
 -- Tables by ascending numbers: those of ports begin with 0.
 function wr.each(t)
+    if type(t) ~= "table" then
+        error("each() goes over a table, not " .. type(t), 2)
+    end
     local keys = {}
     for k in pairs(t) do
         if type(k) == "number" then
@@ -178,6 +181,9 @@ local function cell(v)
 end
 -- {1, "a"} -> '1,a'; with names of columns: values of those keys in that order.
 function csv.line(row, names)
+    if type(row) ~= "table" then
+        error("a line of CSV is made of a table, not " .. type(row), 2)
+    end
     local out = {}
     if names ~= nil then
         for i = 1, #names do

@@ -160,6 +160,21 @@ int script_raise(lua_State *L, const char *where, const char *line, const struct
 	return lua_error(L);
 }
 
+int script_misuse(lua_State *L, const char *fmt, ...)
+{
+	struct sbuf where = {0};
+	va_list ap;
+
+	script_where(L, &where);
+	lua_pushfstring(L, "%s%s", sbuf_str(&where), where.len > 0 ? ": " : "");
+	sbuf_free(&where);
+	va_start(ap, fmt);
+	lua_pushvfstring(L, fmt, ap);
+	va_end(ap);
+	lua_concat(L, 2);
+	return lua_error(L);
+}
+
 const char *script_text(lua_State *L, int idx, size_t *len)
 {
 	if (luaL_callmeta(L, idx, "__tostring")) {

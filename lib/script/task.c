@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_MS 1000000ull
+#define HELD_NS 500000000ull /* most that a stranger's chunk takes of one turn where it cannot give way */
 
 struct script_task *task_new(struct script *s, int nargs)
 {
@@ -137,6 +137,8 @@ void task_hook(lua_State *L, lua_Debug *ar)
 		return;
 	if (s->ends == ENDS_NOT && s->opts.max_ns > 0 && now - s->begin_ns > s->opts.max_ns)
 		s->ends = ENDS_TIME;
+	if (s->ends == ENDS_NOT && s->opts.sandbox && !can && now > s->slice_ns + HELD_NS)
+		s->ends = ENDS_HELD;
 	/* Where nothing else can run, nobody else sees it. */
 	if (s->ends == ENDS_NOT && !can && interrupted())
 		s->ends = ENDS_CANCEL;
@@ -389,6 +391,9 @@ static int ended(const struct script *s, int rc, struct err *e)
 	switch (s->ends) {
 	case ENDS_TIME:
 		return err_set(e, ETIMEDOUT, "the script was ended: it may run for %g s", (double)s->opts.max_ns / 1e9);
+	case ENDS_HELD:
+		return err_set(e, ETIMEDOUT, "the script was ended: it held up the program, in a function that was called by one of the library's, "
+			"like table.sort");
 	case ENDS_CANCEL:
 		return err_set(e, ECANCELED, "interrupted");
 	default:

@@ -110,26 +110,28 @@ static int call_verb(lua_State *L)
 	return 2;
 }
 
+static const char *line_at(lua_State *L)
+{
+	size_t len;
+	const char *line = lua_tolstring(L, 1, &len);
+
+	if (line == NULL)
+		script_misuse(L, "a command is text, not %s", luaL_typename(L, 1));
+	if (strlen(line) != len)
+		script_misuse(L, "the command holds a zero byte");
+	return line;
+}
+
 /* cmd(line) */
 static int raw_cmd(lua_State *L)
 {
-	size_t len;
-	const char *line = luaL_checklstring(L, 1, &len);
-
-	if (strlen(line) != len)
-		return luaL_error(L, "the command holds a zero byte");
-	return verbs_run(L, line, VERBS_PRINT);
+	return verbs_run(L, line_at(L), VERBS_PRINT);
 }
 
 /* run(line): as cmd(), without printing; behind the exit code come its remarks */
 static int raw_run(lua_State *L)
 {
-	size_t len;
-	const char *line = luaL_checklstring(L, 1, &len);
-
-	if (strlen(line) != len)
-		return luaL_error(L, "the command holds a zero byte");
-	return verbs_run(L, line, VERBS_HUSHED);
+	return verbs_run(L, line_at(L), VERBS_HUSHED);
 }
 
 /* R.verbs: raw functions by name; R.groups: {stream = {add = "stream_add"}}. R is on the stack. */
