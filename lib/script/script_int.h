@@ -100,6 +100,8 @@ int script_raise(lua_State *L, const char *where, const char *line, const struct
 void script_push_error(lua_State *L, const char *where, const char *line, const struct err *e, int code);
 /* A wrong argument of one of our functions that the prelude calls: the error names the script's line. Does not return. */
 int script_misuse(lua_State *L, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A text of ours on the stack, freed: that always goes through, so that nothing is left behind where memory is limited. */
+void script_push_taken(lua_State *L, struct sbuf *text);
 /* Text of any value as print() shows it, on the stack too. */
 const char *script_text(lua_State *L, int idx, size_t *len);
 

@@ -78,14 +78,15 @@ int verbs_run(lua_State *L, const char *line, enum verbs_mode mode)
 	r->run.batch = s->opts.batch;
 	s->limited = false;
 	int rc = cmd_exec(s->host.cmd, &r->run, sbuf_str(&r->line), &e);
+	int n = rc != VERB_PENDING ? verbs_results(L, r, rc, &e) : 0; /* without a limit: it frees the run */
 	s->limited = true;
-	if (rc != VERB_PENDING)
-		return verbs_results(L, r, rc, &e);
+	if (n > 0)
+		return n;
 	if (s->now != NULL && lua_isyieldable(L))
 		return task_wait(L, WAITS_RUN, 0, r);
 	cmd_cancel(&r->run);
 	err_set(&e, EINVAL, "this takes time, and nothing can wait inside a function that was called by one of the library's, like table.sort");
-	return verbs_results(L, r, -EINVAL, &e);
+	return verbs_results(L, r, -EINVAL, &e); /* an error alone: as above */
 }
 
 static int call_verb(lua_State *L)
@@ -94,12 +95,14 @@ static int call_verb(lua_State *L)
 	struct script *s = script_of(L);
 	struct sbuf line = {0}, where = {0};
 	struct err e;
-	int rc = args_line(L, s->host.cmd, v, 1, lua_gettop(L), &line, &e);
 
+	luaL_checkstack(L, 2 * CMD_MAX_ARGS, "too many arguments");
+	s->limited = false; /* nothing fails while there is something to free */
+	int rc = args_line(L, s->host.cmd, v, 1, lua_gettop(L), &line, &e);
+	s->limited = true;
 	lua_settop(L, 0);
 	if (rc == 0) {
-		lua_pushlstring(L, line.s, line.len);
-		sbuf_free(&line);
+		script_push_taken(L, &line);
 		return verbs_run(L, lua_tostring(L, 1), VERBS_SILENT);
 	}
 	script_where(L, &where);

@@ -376,6 +376,10 @@ static const char *const escapes[] = {
 	"return string.format('%999d', 1)", "return loadstring(('('):rep(1e6)) ~= nil",
 	"local j = wr.json local t = {} for i = 1, 1000 do t = {t} end return j.encode(t)",
 	"wr.on('link', print) wr.every('1ms', function() end)",
+	/* nothing of ours is lost where memory ends: the sanitizers look */
+	"wr.expect(false, setmetatable({}, {__tostring = function() error('x') end}))",
+	"local t = {} pcall(function() while true do t[#t + 1] = ('x'):rep(1000) .. #t end end) for i = 1, 1000 do pcall(wr.fmt.si, i / 7)"
+	" pcall(wr.stats) pcall(wr.stats, 'none') pcall(wr.start, {i, i + 1}) pcall(wr.cmd, i) pcall(wr.start, {a = i}) pcall(wr.sleep, {}) end",
 };
 
 static void sandbox(void **state)
