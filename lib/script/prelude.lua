@@ -270,6 +270,16 @@ local function stream(to_note, name)
         end,
     })
 end
+-- Standard input is the prompt's where there is one: a read that waits for the terminal would hold up everything.
+local raw_read, raw_input, stdin = io.read, io.input, io.stdin
+function io.read(what, ...)
+    local line = raw_input() == stdin and wr.input() or nil
+    if line == nil then
+        return raw_read(what, ...)
+    end
+    what = tostring(what or "l"):match("%a")
+    return what == "n" and tonumber(line) or what ~= "n" and line .. (what == "L" and "\n" or "") or nil
+end
 local out, note = stream(false, "stdout"), stream(true, "stderr")
 local current = out
 io.stdout, io.stderr = out, note

@@ -246,6 +246,22 @@ def test_ctrl_c_ends_a_loop_and_leaves_prompt_and_traffic(tmp_path, loop):
         assert t.ends() == 0
 
 
+@pytest.mark.parametrize("how", [["--no-screen"], []], ids=["line", "screen"])
+def test_io_read_asks_at_the_prompt_and_holds_up_nothing(tmp_path, how):
+    with Term(tmp_path, *how, "-p", "null", cols=120) as t:
+        t.prompt().type("lua 'wr.every(0.01, function() n = (n or 0) + 1 end) print(\"li\" .. \"ne?\") print(\"<\" .. io.read() .. \">\") wr.exit()'\r")
+        t.shows("line?")
+        time.sleep(0.2)
+        t.type("it is 4\r").shows("<it is 4>")
+        t.prompt().type("lua n > 3\r").shows("true")
+        t.prompt().type("lua 'print(\"num\" .. \"ber?\") return io.read(\"*n\") * 2'\r").shows("number?")
+        t.type("21\r").shows("42")
+        t.prompt().type("lua io.read()\r")
+        time.sleep(0.2)
+        t.type("\x03").prompt().type("quit\r")
+        assert t.ends() == 0
+
+
 def test_names_complete_at_the_prompt(tmp_path):
     with Term(tmp_path, "--no-screen", cols=120) as t:
         t.prompt().type("lua wr.port[0].promi\t").line_is("lua wr.port[0].promiscuous ")
