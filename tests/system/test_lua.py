@@ -249,7 +249,7 @@ def test_ctrl_c_ends_a_loop_and_leaves_prompt_and_traffic(tmp_path, loop):
 @pytest.mark.parametrize("how", [["--no-screen"], []], ids=["line", "screen"])
 def test_io_read_asks_at_the_prompt_and_holds_up_nothing(tmp_path, how):
     with Term(tmp_path, *how, "-p", "null", cols=120) as t:
-        t.prompt().type("lua 'wr.every(0.01, function() n = (n or 0) + 1 end) print(\"li\" .. \"ne?\") print(\"<\" .. io.read() .. \">\") wr.exit()'\r")
+        t.prompt().type("lua 'wr.every(0.01, function() n = (n or 0)+1 end) print(\"li\" .. \"ne?\") print(\"<\" .. io.read() .. \">\") wr.exit()'\r")
         t.shows("line?")
         time.sleep(0.2)
         t.type("it is 4\r").shows("<it is 4>")
