@@ -26,6 +26,9 @@ static void show(struct cmd_run *r, json_t *v)
 		json_t *doc = json_is_object(v) ? json_incref(v) : json_pack("{s:O}", "list", v);
 		out_write((enum out_mode)r->out_mode, doc, NULL, r->out);
 		json_decref(doc);
+	} else if (r->out_mode == OUT_TEXT && json_is_real(v)) {
+		value_digits(json_real_value(v), r->out);
+		sbuf_addc(r->out, '\n');
 	} else {
 		char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
 		sbuf_addf(r->out, "%s\n", text != NULL ? text : "");

@@ -249,6 +249,9 @@ static bool take_empty(struct fullscreen *s, const struct key *k)
 	}
 	if (k->code != K_CHAR)
 		return false;
+	/* the answer to a question may begin with any of them */
+	if (k->ch > L' ' && sess_asks(s->f->sess))
+		return false;
 	while (pages[n] != NULL)
 		n++;
 	if (k->ch >= L'0' && k->ch <= L'9') {

@@ -39,6 +39,7 @@ local function look()
 end
 
 wr.at_end("stop " .. o.from) -- also when it is interrupted
+wr.clear("all")
 look()
 wr.start(o.from, "for", o.time)
 local looks = wr.every(o.every, look)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* What is given for each argument of the template: where it is on the stack. */
 struct given {
@@ -311,6 +312,9 @@ static int known_keys(struct given *g, int table, struct err *e)
 			continue;
 		struct sbuf all = {0}, syntax = {0};
 		for (unsigned i = 0; i < g->n; i++) {
+			/* `rate RATE`: the word and its value have one name */
+			if (i > 0 && strcasecmp(spec_name(&g->a[i]), spec_name(&g->a[i - 1])) == 0)
+				continue;
 			sbuf_add(&all, i > 0 ? ", " : "");
 			args_key(spec_name(&g->a[i]), &all);
 		}

@@ -10,6 +10,18 @@ static const char prelude[] = {
 #include "prelude.inc"
 };
 
+/* A document of ours as a table. It is freed, and so no limit of memory comes in between. */
+static int push_taken(lua_State *L, json_t *doc)
+{
+	struct script *s = script_of(L);
+
+	s->limited = false;
+	json_push(L, doc);
+	s->limited = true;
+	json_decref(doc);
+	return 1;
+}
+
 static int stats(lua_State *L)
 {
 	struct script *s = script_of(L);
@@ -20,14 +32,10 @@ static int stats(lua_State *L)
 	if (s->host.snapshot == NULL)
 		return luaL_error(L, "there are no statistics here");
 	json_t *doc = s->host.snapshot(s->host.cmd_host, parts, &e);
-	if (doc != NULL) {
-		json_push(L, doc);
-		json_decref(doc);
-		return 1;
-	}
+	if (doc != NULL)
+		return push_taken(L, doc);
 	script_where(L, &where);
-	lua_pushlstring(L, sbuf_str(&where), where.len);
-	sbuf_free(&where);
+	script_push_taken(L, &where);
 	return script_raise(L, lua_tostring(L, -1), NULL, &e, -EINVAL);
 }
 
@@ -50,25 +58,23 @@ static int ports(lua_State *L)
 /* tables(): settings and commands, as --dump-commands has them */
 static int tables(lua_State *L)
 {
-	json_t *doc = cmd_dump(script_of(L)->host.cmd);
-
-	json_push(L, doc);
-	json_decref(doc);
-	return 1;
+	return push_taken(L, cmd_dump(script_of(L)->host.cmd));
 }
 
 /* expect(cond, text) */
 static int raw_expect(lua_State *L)
 {
 	struct script *s = script_of(L);
+	/* first what may fail */
+	const char *said = lua_isnoneornil(L, 2) ? NULL : script_text(L, 2, NULL);
 	struct sbuf text = {0};
 	bool passed = lua_toboolean(L, 1);
 
 	s->expected++;
 	script_where(L, &text);
 	sbuf_add(&text, passed ? ": passed" : ": failed");
-	if (!lua_isnoneornil(L, 2))
-		sbuf_addf(&text, ": %s", script_text(L, 2, NULL));
+	if (said != NULL)
+		sbuf_addf(&text, ": %s", said);
 	if (s->host.check != NULL)
 		s->host.check(s->host.arg, passed, text.s);
 	if (!passed) {
@@ -145,7 +151,9 @@ static int raw_write(lua_State *L)
 	check_room(L, s);
 	for (int i = 2; i <= n; i++) {
 		size_t len;
-		const char *text = luaL_checklstring(L, i, &len);
+		const char *text = lua_tolstring(L, i, &len);
+		if (text == NULL)
+			return script_misuse(L, "bad argument #%d to 'write' (string expected, got %s)", i - 1, luaL_typename(L, i));
 		sbuf_addn(to, text, len);
 	}
 	return 0;
@@ -161,8 +169,7 @@ static int digits(lua_State *L)
 		return 1;
 	}
 	value_digits(n, &text);
-	lua_pushlstring(L, sbuf_str(&text), text.len);
-	sbuf_free(&text);
+	script_push_taken(L, &text);
 	return 1;
 }
 
@@ -171,8 +178,7 @@ static int fmt_si(lua_State *L)
 	struct sbuf text = {0};
 
 	out_si(luaL_checknumber(L, 1), &text);
-	lua_pushlstring(L, sbuf_str(&text), text.len);
-	sbuf_free(&text);
+	script_push_taken(L, &text);
 	return 1;
 }
 
@@ -184,8 +190,7 @@ static int fmt_duration(lua_State *L)
 	if (!(ns >= 0 && ns < 18e18))
 		return luaL_error(L, "a duration is a number of nanoseconds from 0 on");
 	out_duration((uint64_t)ns, &text);
-	lua_pushlstring(L, sbuf_str(&text), text.len);
-	sbuf_free(&text);
+	script_push_taken(L, &text);
 	return 1;
 }
 

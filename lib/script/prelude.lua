@@ -150,6 +150,9 @@ end
 
 -- Tables by ascending numbers: those of ports begin with 0.
 function wr.each(t)
+    if type(t) ~= "table" then
+        error("each() goes over a table, not " .. type(t), 2)
+    end
     local keys = {}
     for k in pairs(t) do
         if type(k) == "number" then
@@ -178,6 +181,9 @@ local function cell(v)
 end
 -- {1, "a"} -> '1,a'; with names of columns: values of those keys in that order.
 function csv.line(row, names)
+    if type(row) ~= "table" then
+        error("a line of CSV is made of a table, not " .. type(row), 2)
+    end
     local out = {}
     if names ~= nil then
         for i = 1, #names do
@@ -263,6 +269,16 @@ local function stream(to_note, name)
             return "file (" .. name .. ")"
         end,
     })
+end
+-- Standard input is the prompt's where there is one: a read that waits for the terminal would hold up everything.
+local raw_read, raw_input, stdin = io.read, io.input, io.stdin
+function io.read(what, ...)
+    local line = raw_input() == stdin and wr.input() or nil
+    if line == nil then
+        return raw_read(what, ...)
+    end
+    what = tostring(what or "l"):match("%a")
+    return what == "n" and tonumber(line) or what ~= "n" and line .. (what == "L" and "\n" or "") or nil
 end
 local out, note = stream(false, "stdout"), stream(true, "stderr")
 local current = out

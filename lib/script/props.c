@@ -131,8 +131,7 @@ static void push_value(void *arg, const struct setting *row, const void *val)
 		return;
 	default:
 		row->v.type->print(&row->v, val, &text);
-		lua_pushlstring(L, sbuf_str(&text), text.len);
-		sbuf_free(&text);
+		script_push_taken(L, &text);
 	}
 }
 
@@ -530,8 +529,7 @@ static int place_tostring(lua_State *L)
 
 	luaL_argcheck(L, p != NULL, 1, "a port or a stream is wanted");
 	place_text(p, &text);
-	lua_pushlstring(L, text.s, text.len);
-	sbuf_free(&text);
+	script_push_taken(L, &text);
 	return 1;
 }
 

@@ -124,10 +124,24 @@ void script_where(lua_State *L, struct sbuf *out)
 	}
 }
 
+void script_push_taken(lua_State *L, struct sbuf *text)
+{
+	struct script *s = script_of(L);
+	bool limited = s->limited;
+
+	s->limited = false;
+	lua_pushlstring(L, sbuf_str(text), text->len);
+	s->limited = limited;
+	sbuf_free(text);
+}
+
 void script_push_error(lua_State *L, const char *where, const char *line, const struct err *e, int code)
 {
+	struct script *s = script_of(L);
+	bool limited = s->limited;
 	struct sbuf full = {0};
 
+	s->limited = false; /* whoever calls has something to free afterwards */
 	lua_createtable(L, 0, 6);
 	lua_pushstring(L, e->text);
 	lua_setfield(L, -2, "text");
@@ -152,11 +166,27 @@ void script_push_error(lua_State *L, const char *where, const char *line, const 
 	sbuf_free(&full);
 	luaL_getmetatable(L, "wirerate.error");
 	lua_setmetatable(L, -2);
+	s->limited = limited;
 }
 
 int script_raise(lua_State *L, const char *where, const char *line, const struct err *e, int code)
 {
 	script_push_error(L, where, line, e, code);
+	return lua_error(L);
+}
+
+int script_misuse(lua_State *L, const char *fmt, ...)
+{
+	struct sbuf where = {0};
+	va_list ap;
+
+	script_where(L, &where);
+	sbuf_add(&where, where.len > 0 ? ": " : "");
+	script_push_taken(L, &where);
+	va_start(ap, fmt);
+	lua_pushvfstring(L, fmt, ap);
+	va_end(ap);
+	lua_concat(L, 2);
 	return lua_error(L);
 }
 

@@ -54,6 +54,8 @@ struct script_task {
 	uint64_t due_ns;
 	struct script_run *run;
 	struct script_timer *timer;
+	unsigned id; /* of the timer or handler whose call it is; 0: none */
+	bool begun;
 	int nargs; /* on its stack for the next resume */
 };
 
@@ -79,7 +81,7 @@ struct script {
 	struct script_at_end *at_end;
 	unsigned nat_end;
 	bool running, main_done;
-	enum { ENDS_NOT, ENDS_EXIT, ENDS_CANCEL, ENDS_TIME, ENDS_ERROR } ends;
+	enum { ENDS_NOT, ENDS_EXIT, ENDS_CANCEL, ENDS_TIME, ENDS_HELD, ENDS_ERROR } ends;
 	uint64_t begin_ns, slice_ns; /* slice_ns: when this turn's share is used up */
 	int worst_code, asked_code; /* asked_code -1: exit() was not called */
 	unsigned expected, failed, last_id;
@@ -96,6 +98,10 @@ void script_where(lua_State *L, struct sbuf *out);
 int script_raise(lua_State *L, const char *where, const char *line, const struct err *e, int code);
 /* The same, left on the stack. */
 void script_push_error(lua_State *L, const char *where, const char *line, const struct err *e, int code);
+/* A wrong argument of one of our functions that the prelude calls: the error names the script's line. Does not return. */
+int script_misuse(lua_State *L, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A text of ours on the stack, freed: that always goes through, so that nothing is left behind where memory is limited. */
+void script_push_taken(lua_State *L, struct sbuf *text);
 /* Text of any value as print() shows it, on the stack too. */
 const char *script_text(lua_State *L, int idx, size_t *len);
 

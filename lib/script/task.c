@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_MS 1000000ull
+#define HELD_NS 500000000ull /* most that a stranger's chunk takes of one turn where it cannot give way */
 
 struct script_task *task_new(struct script *s, int nargs)
 {
@@ -123,7 +123,7 @@ static bool interrupted(void)
 {
 	sigset_t set;
 
-	return sigpending(&set) == 0 && sigismember(&set, SIGINT) == 1;
+	return sigpending(&set) == 0 && (sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1);
 }
 
 void task_hook(lua_State *L, lua_Debug *ar)
@@ -137,6 +137,8 @@ void task_hook(lua_State *L, lua_Debug *ar)
 		return;
 	if (s->ends == ENDS_NOT && s->opts.max_ns > 0 && now - s->begin_ns > s->opts.max_ns)
 		s->ends = ENDS_TIME;
+	if (s->ends == ENDS_NOT && s->opts.sandbox && !can && now > s->slice_ns + HELD_NS)
+		s->ends = ENDS_HELD;
 	/* Where nothing else can run, nobody else sees it. */
 	if (s->ends == ENDS_NOT && !can && interrupted())
 		s->ends = ENDS_CANCEL;
@@ -251,6 +253,7 @@ static int resume(struct script *s, struct script_task *t, struct err *e)
 
 	t->nargs = 0;
 	t->waits = WAITS_NOT;
+	t->begun = true;
 	s->now = t;
 	s->yielder = NULL;
 	s->limited = true;
@@ -312,7 +315,9 @@ static void start_timers(struct script *s)
 		t->due_ns += (1 + (now - t->due_ns) / t->interval_ns) * t->interval_ns;
 		t->busy = true;
 		lua_rawgeti(s->L, LUA_REGISTRYINDEX, t->fn);
-		task_new(s, 0)->timer = t;
+		struct script_task *call = task_new(s, 0);
+		call->timer = t;
+		call->id = t->id;
 	}
 }
 
@@ -344,7 +349,7 @@ static void start_handlers(struct script *s)
 				continue;
 			lua_rawgeti(s->L, LUA_REGISTRYINDEX, f->fn);
 			push_happened(s->L, h);
-			task_new(s, 1);
+			task_new(s, 1)->id = f->id;
 		}
 		happened_free(h);
 	}
@@ -357,6 +362,20 @@ static int start_due(lua_State *L)
 	start_timers(s);
 	start_handlers(s);
 	return 0;
+}
+
+/* A call that has not begun, of what another one of this turn has stopped. */
+static bool called_off(const struct script *s, const struct script_task *t)
+{
+	if (t->begun || t->id == 0)
+		return false;
+	for (const struct script_timer *i = s->timers; i != NULL; i = i->next)
+		if (i->id == t->id)
+			return i->fn == LUA_NOREF;
+	for (const struct script_handler *h = s->handlers; h != NULL; h = h->next)
+		if (h->id == t->id)
+			return h->fn == LUA_NOREF;
+	return true;
 }
 
 static bool has_timers(const struct script *s)
@@ -372,6 +391,9 @@ static int ended(const struct script *s, int rc, struct err *e)
 	switch (s->ends) {
 	case ENDS_TIME:
 		return err_set(e, ETIMEDOUT, "the script was ended: it may run for %g s", (double)s->opts.max_ns / 1e9);
+	case ENDS_HELD:
+		return err_set(e, ETIMEDOUT, "the script was ended: it held up the program, in a function that was called by one of the library's, "
+			"like table.sort");
 	case ENDS_CANCEL:
 		return err_set(e, ECANCELED, "interrupted");
 	default:
@@ -394,6 +416,10 @@ int task_turn(struct script *s, struct err *e)
 	/* Only the one that runs leaves the list. */
 	for (struct script_task *t = s->tasks; t != NULL && s->ends == ENDS_NOT; t = next) {
 		next = t->next;
+		if (called_off(s, t)) {
+			task_free(s, t);
+			continue;
+		}
 		rc = ready(s, t) ? resume(s, t, e) : VERB_PENDING;
 	}
 	sweep(s, false);

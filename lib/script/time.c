@@ -17,11 +17,13 @@ static uint64_t time_at(lua_State *L, int idx)
 	if (lua_type(L, idx) == LUA_TNUMBER) {
 		double s = lua_tonumber(L, idx);
 		if (!(s >= 0 && s <= 1e9))
-			luaL_error(L, "%f seconds are no time to wait; 0 to 1000000000 are, or text like \"100ms\"", s);
+			script_misuse(L, "%f seconds are no time to wait; 0 to 1000000000 are, or text like \"100ms\"", s);
 		return (uint64_t)llround(s * 1e9);
 	}
-	if (vt_duration.parse(&spec, luaL_checkstring(L, idx), &ns, &e) != 0)
-		luaL_error(L, "%s", e.text);
+	if (lua_type(L, idx) != LUA_TSTRING)
+		script_misuse(L, "a time is text like \"100ms\" or a number of seconds, not %s", luaL_typename(L, idx));
+	if (vt_duration.parse(&spec, lua_tostring(L, idx), &ns, &e) != 0)
+		script_misuse(L, "%s", e.text);
 	return ns;
 }
 
@@ -30,7 +32,7 @@ static int raw_sleep(lua_State *L)
 	uint64_t ns = time_at(L, 1);
 
 	if (script_of(L)->now == NULL || !lua_isyieldable(L))
-		return luaL_error(L, "nothing can wait here, inside a function that was called by one of the library's, like table.sort");
+		return script_misuse(L, "nothing can wait here, inside a function that was called by one of the library's, like table.sort");
 	return task_wait(L, WAITS_TIME, script_now_ns() + ns, NULL);
 }
 
@@ -39,9 +41,10 @@ static int raw_every(lua_State *L)
 	struct script *s = script_of(L);
 	uint64_t ns = time_at(L, 1);
 
-	luaL_checktype(L, 2, LUA_TFUNCTION);
+	if (!lua_isfunction(L, 2))
+		return script_misuse(L, "every() calls a function, not %s", luaL_typename(L, 2));
 	if (ns == 0)
-		return luaL_error(L, "an interval of no time is none");
+		return script_misuse(L, "an interval of no time is none");
 	lua_settop(L, 2);
 	int fn = luaL_ref(L, LUA_REGISTRYINDEX);
 	struct script_timer *t = xcalloc(1, sizeof(*t));
@@ -54,19 +57,20 @@ static int raw_every(lua_State *L)
 static int raw_on(lua_State *L)
 {
 	struct script *s = script_of(L);
-	const char *event = luaL_checkstring(L, 1);
-	bool known = s->host.events == NULL;
+	const char *event = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : "";
+	bool known = s->host.events == NULL && event[0] != '\0';
 
-	luaL_checktype(L, 2, LUA_TFUNCTION);
-	for (unsigned i = 0; !known && s->host.events[i] != NULL; i++)
+	if (!lua_isfunction(L, 2))
+		return script_misuse(L, "on() calls a function, not %s", luaL_typename(L, 2));
+	for (unsigned i = 0; !known && s->host.events != NULL && s->host.events[i] != NULL; i++)
 		known = strcmp(s->host.events[i], event) == 0;
 	if (!known) {
 		lua_pushliteral(L, "");
-		for (unsigned i = 0; s->host.events[i] != NULL; i++) {
+		for (unsigned i = 0; s->host.events != NULL && s->host.events[i] != NULL; i++) {
 			lua_pushfstring(L, "%s%s", i > 0 ? ", " : "", s->host.events[i]);
 			lua_concat(L, 2);
 		}
-		return luaL_error(L, "there is no event \"%s\"; there are %s", event, lua_tostring(L, -1));
+		return script_misuse(L, "there is no event \"%s\"; there are %s", event, lua_tostring(L, -1));
 	}
 	lua_settop(L, 2);
 	int fn = luaL_ref(L, LUA_REGISTRYINDEX);

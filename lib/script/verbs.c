@@ -52,9 +52,13 @@ int verbs_results(lua_State *L, struct script_run *r, int rc, const struct err *
 	lua_pushboolean(L, true);
 	push_documents(L, r->run.results);
 	lua_pushinteger(L, code);
-	lua_pushlstring(L, sbuf_str(&r->note), r->note.len);
+	int n = 3;
+	if (r->hushed) {
+		lua_pushlstring(L, sbuf_str(&r->note), r->note.len);
+		n++;
+	}
 	script_run_free(r);
-	return 4;
+	return n;
 }
 
 int verbs_run(lua_State *L, const char *line, enum verbs_mode mode)
@@ -74,14 +78,15 @@ int verbs_run(lua_State *L, const char *line, enum verbs_mode mode)
 	r->run.batch = s->opts.batch;
 	s->limited = false;
 	int rc = cmd_exec(s->host.cmd, &r->run, sbuf_str(&r->line), &e);
+	int n = rc != VERB_PENDING ? verbs_results(L, r, rc, &e) : 0; /* without a limit: it frees the run */
 	s->limited = true;
-	if (rc != VERB_PENDING)
-		return verbs_results(L, r, rc, &e);
+	if (n > 0)
+		return n;
 	if (s->now != NULL && lua_isyieldable(L))
 		return task_wait(L, WAITS_RUN, 0, r);
 	cmd_cancel(&r->run);
 	err_set(&e, EINVAL, "this takes time, and nothing can wait inside a function that was called by one of the library's, like table.sort");
-	return verbs_results(L, r, -EINVAL, &e);
+	return verbs_results(L, r, -EINVAL, &e); /* an error alone: as above */
 }
 
 static int call_verb(lua_State *L)
@@ -90,12 +95,14 @@ static int call_verb(lua_State *L)
 	struct script *s = script_of(L);
 	struct sbuf line = {0}, where = {0};
 	struct err e;
-	int rc = args_line(L, s->host.cmd, v, 1, lua_gettop(L), &line, &e);
 
+	luaL_checkstack(L, 2 * CMD_MAX_ARGS, "too many arguments");
+	s->limited = false; /* nothing fails while there is something to free */
+	int rc = args_line(L, s->host.cmd, v, 1, lua_gettop(L), &line, &e);
+	s->limited = true;
 	lua_settop(L, 0);
 	if (rc == 0) {
-		lua_pushlstring(L, line.s, line.len);
-		sbuf_free(&line);
+		script_push_taken(L, &line);
 		return verbs_run(L, lua_tostring(L, 1), VERBS_SILENT);
 	}
 	script_where(L, &where);
@@ -106,26 +113,28 @@ static int call_verb(lua_State *L)
 	return 2;
 }
 
+static const char *line_at(lua_State *L)
+{
+	size_t len;
+	const char *line = lua_tolstring(L, 1, &len);
+
+	if (line == NULL)
+		script_misuse(L, "a command is text, not %s", luaL_typename(L, 1));
+	if (strlen(line) != len)
+		script_misuse(L, "the command holds a zero byte");
+	return line;
+}
+
 /* cmd(line) */
 static int raw_cmd(lua_State *L)
 {
-	size_t len;
-	const char *line = luaL_checklstring(L, 1, &len);
-
-	if (strlen(line) != len)
-		return luaL_error(L, "the command holds a zero byte");
-	return verbs_run(L, line, VERBS_PRINT);
+	return verbs_run(L, line_at(L), VERBS_PRINT);
 }
 
 /* run(line): as cmd(), without printing; behind the exit code come its remarks */
 static int raw_run(lua_State *L)
 {
-	size_t len;
-	const char *line = luaL_checklstring(L, 1, &len);
-
-	if (strlen(line) != len)
-		return luaL_error(L, "the command holds a zero byte");
-	return verbs_run(L, line, VERBS_HUSHED);
+	return verbs_run(L, line_at(L), VERBS_HUSHED);
 }
 
 /* R.verbs: raw functions by name; R.groups: {stream = {add = "stream_add"}}. R is on the stack. */

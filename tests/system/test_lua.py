@@ -144,6 +144,17 @@ def test_a_trial_is_its_inner_table(tmp_path):
     assert r.stdout.split() == ["valid", "1000", "0", "0"]
 
 
+def test_the_example_of_the_readme_runs(tmp_path):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "README.md")) as f:
+        text = re.search(r"^### The module `wirerate`\n\n```lua\n(.*?)^```", f.read(), re.M | re.S).group(1)
+    # shorter, and slower: what is asked for here is that each line does what is said of it
+    for old, new in (('"2s"', '"50ms"'), ('"5s"', '"100ms"'), ('"1Mpps"', '"10kpps"'), ('"10%"', '"0.1%"')):
+        assert old in text
+        text = text.replace(old, new)
+    r = lua(tmp_path, text, "-e", BUSY)
+    assert [line.split() for line in r.stdout.splitlines()] == [["0", "745", "0"], ["1", "0", "745"]]
+
+
 def test_errors_name_file_and_line_with_a_traceback(tmp_path):
     (tmp_path / "mine.lua").write_text("return function()\n\twr.port[0].rate = 'abc'\nend\n")
     r = lua(tmp_path, 'print("begins")\nlocal f = require "mine"\nf()\nprint("not here")\n', code=2)
@@ -172,6 +183,8 @@ def test_arguments_and_results(tmp_path):
     r = harness.good(["-b", "-e", 'script a.lua "x y" 2'], cwd=tmp_path)
     assert r.stdout == "x y\t2\t2\t2\n"
     assert harness.good(["lua", "1 + 1"]).stdout == "2\n"
+    assert harness.good(["lua", "0.1, 1e15, 2^53"]).stdout == "0.1\n1000000000000000\n9007199254740992\n"
+    assert harness.good(["lua", "wr.clear(0)"]).stdout == "true\n0\n"
     assert json.loads(harness.good(["--json", "lua", "return wr.stats().ports"]).stdout)[1]["port"] == 1
     assert harness.good(["-b", "-e", "lua x = 5", "-e", "lua x + 1"]).stdout == "6\n"
 
@@ -233,6 +246,22 @@ def test_ctrl_c_ends_a_loop_and_leaves_prompt_and_traffic(tmp_path, loop):
         assert t.ends() == 0
 
 
+@pytest.mark.parametrize("how", [["--no-screen"], []], ids=["line", "screen"])
+def test_io_read_asks_at_the_prompt_and_holds_up_nothing(tmp_path, how):
+    with Term(tmp_path, *how, "-p", "null", cols=120) as t:
+        t.prompt().type("lua 'wr.every(0.01, function() n = (n or 0)+1 end) print(\"li\" .. \"ne?\") print(\"<\" .. io.read() .. \">\") wr.exit()'\r")
+        t.shows("line?")
+        time.sleep(0.2)
+        t.type("it is 4\r").shows("<it is 4>")
+        t.prompt().type("lua n > 3\r").shows("true")
+        t.prompt().type("lua 'print(\"num\" .. \"ber?\") return io.read(\"*n\") * 2'\r").shows("number?")
+        t.type("21\r").shows("42")
+        t.prompt().type("lua io.read()\r")
+        time.sleep(0.2)
+        t.type("\x03").prompt().type("quit\r")
+        assert t.ends() == 0
+
+
 def test_names_complete_at_the_prompt(tmp_path):
     with Term(tmp_path, "--no-screen", cols=120) as t:
         t.prompt().type("lua wr.port[0].promi\t").line_is("lua wr.port[0].promiscuous ")
@@ -242,9 +271,11 @@ def test_names_complete_at_the_prompt(tmp_path):
         t.ends()
 
 
+@pytest.mark.parametrize("loop", ['while true do wr.sleep("10ms") end', "table.sort({2, 1}, function() while true do end end)"],
+                         ids=["waits", "sorts"])
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
-def test_a_killed_sweep_stops_its_traffic(tmp_path, sig):
-    (tmp_path / "sweep.lua").write_text('wr.start("all") print("sends") while true do wr.sleep("10ms") end')
+def test_a_signal_ends_a_script_and_the_program(tmp_path, sig, loop):
+    (tmp_path / "sweep.lua").write_text(f'wr.start("all") print("sends") wr.sleep(0) {loop}')
     p = subprocess.Popen([harness.binary(), "-p", "wire", "-b", "-f", "sweep.lua"], cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE)
     assert p.stdout.readline() == b"sends\n"

@@ -226,6 +226,19 @@ static void waiting(void **state)
 	fails("wr.every(0, print)", "no time");
 	fails("wr.sleep('5')", "\"5\" has no unit");
 	fails("wr.sleep(-1)", "no time to wait");
+	/* the script's line, not one of ours */
+	fails("local ok\nwr.sleep()", "t.lua:2: a time is text");
+	fails("\nwr.every('1s')", "t.lua:2: every() calls a function");
+	fails("\nwr.on('nothing', print)", "t.lua:2: there is no event \"nothing\"; there are link, end");
+	fails("\nwr.cmd(nil)", "t.lua:2: a command is text, not nil");
+	fails("\nio.write({})", "t.lua:2: bad argument #1");
+	fails("\nfor k in wr.each() do end", "t.lua:2: each() goes over a table");
+	fails("\nlocal x = wr.csv.line()", "t.lua:2: a line of CSV");
+	/* what was stopped is not called, though its time has come too */
+	prints("local n, all = 0, {} for i = 1, 9 do all[i] = wr.every('1ms', function() n = n + 1 for _, h in ipairs(all) do h:stop() end end) end "
+	       "local till = wr.now() + 3e6 while wr.now() < till do end while n == 0 do wr.sleep('1ms') end print(n)", "1\n");
+	/* a verb gives its document and the exit code, and no remarks */
+	prints("print(select('#', wr.wait(0)))", "2\n");
 	prints("wr.sleep(0) wr.sleep('1us') coroutine.yield() print('on')", "on\n");
 }
 
@@ -251,6 +264,17 @@ static void events(void **state)
 	while (script_poll(sc, &e) == VERB_PENDING)
 		;
 	assert_string_equal(sbuf_str(&out), "link\t1\tup\t5\nthen\n");
+	/* the first stops the second, for what both are told of at once */
+	sbuf_reset(&out);
+	assert_int_equal(script_start(sc, "local a, b a = wr.on('link', function(ev) print('a', ev.port) a:stop() b:stop() end)"
+					  "b = wr.on('link', function(ev) print('b', ev.port) end) wr.sleep('5ms')",
+				      "@t.lua", NULL, 0, &out, &note, &e), 0);
+	assert_int_equal(script_poll(sc, &e), VERB_PENDING);
+	script_event(sc, "link", 0, NULL, NULL);
+	script_event(sc, "link", 1, NULL, NULL);
+	while (script_poll(sc, &e) == VERB_PENDING)
+		;
+	assert_string_equal(sbuf_str(&out), "a\t0\n");
 }
 
 static void ends(void **state)
@@ -352,6 +376,10 @@ static const char *const escapes[] = {
 	"return string.format('%999d', 1)", "return loadstring(('('):rep(1e6)) ~= nil",
 	"local j = wr.json local t = {} for i = 1, 1000 do t = {t} end return j.encode(t)",
 	"wr.on('link', print) wr.every('1ms', function() end)",
+	/* nothing of ours is lost where memory ends: the sanitizers look */
+	"wr.expect(false, setmetatable({}, {__tostring = function() error('x') end}))",
+	"local t = {} pcall(function() while true do t[#t + 1] = ('x'):rep(1000) .. #t end end) for i = 1, 1000 do pcall(wr.fmt.si, i / 7)"
+	" pcall(wr.stats) pcall(wr.stats, 'none') pcall(wr.start, {i, i + 1}) pcall(wr.cmd, i) pcall(wr.start, {a = i}) pcall(wr.sleep, {}) end",
 };
 
 static void sandbox(void **state)
@@ -378,6 +406,10 @@ static void sandbox(void **state)
 	       "a+b\ttrue\t2\txxx\ta\n");
 	prints("print(wr.port[0].rate, (wr.start(0)), os.time() > 0, type(wr.stats().ports))", "100%\ttrue\ttrue\ttable\n");
 	fails("while true do end", "0.1 s");
+	prints("print('again')", "again\n");
+	/* what cannot give way holds up everybody: it does not get the time that a chunk may take */
+	open_state(&(struct script_opts){.sandbox = true, .max_bytes = 16 << 20, .max_ns = 3600000000000, .batch = true});
+	fails("table.sort({2, 1}, function() while true do pcall(function() while true do end end) end end)", "held up the program");
 	prints("print('again')", "again\n");
 }
 
