@@ -131,8 +131,7 @@ static void push_value(void *arg, const struct setting *row, const void *val)
 		return;
 	default:
 		row->v.type->print(&row->v, val, &text);
-		lua_pushlstring(L, sbuf_str(&text), text.len);
-		sbuf_free(&text);
+		script_push_text(L, &text);
 	}
 }
 
@@ -228,6 +227,7 @@ static int set(lua_State *L, const struct place *p, const char *name, int idx)
 	struct sbuf line = {0};
 	int rc = -EINVAL;
 
+	script_room(L, script_of(L), 0);
 	if (row != NULL)
 		rc = write(L, p, row, idx, &line, &e);
 	else
@@ -530,9 +530,7 @@ static int place_tostring(lua_State *L)
 
 	luaL_argcheck(L, p != NULL, 1, "a port or a stream is wanted");
 	place_text(p, &text);
-	lua_pushlstring(L, text.s, text.len);
-	sbuf_free(&text);
-	return 1;
+	return script_push_text(L, &text);
 }
 
 static int ports_newindex(lua_State *L)

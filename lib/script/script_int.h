@@ -8,6 +8,8 @@
 #include "out.h"
 #include "script.h"
 
+#define SCRIPT_LINE_MAX (1 << 20) /* bytes of a command */
+
 /* Why a task does not run. */
 enum waits { WAITS_NOT, WAITS_TIME, WAITS_RUN, WAITS_END };
 
@@ -79,7 +81,7 @@ struct script {
 	struct script_at_end *at_end;
 	unsigned nat_end;
 	bool running, main_done;
-	enum { ENDS_NOT, ENDS_EXIT, ENDS_CANCEL, ENDS_TIME, ENDS_ERROR } ends;
+	enum { ENDS_NOT, ENDS_EXIT, ENDS_CANCEL, ENDS_TIME, ENDS_HELD, ENDS_ERROR } ends;
 	uint64_t begin_ns, slice_ns; /* slice_ns: when this turn's share is used up */
 	int worst_code, asked_code; /* asked_code -1: exit() was not called */
 	unsigned expected, failed, last_id;
@@ -89,6 +91,13 @@ struct script {
 /* The script of a state. */
 struct script *script_of(lua_State *L);
 uint64_t script_now_ns(void);
+
+/* Memory that the state may still take. */
+size_t script_left(const struct script *s);
+/* What is printed or noted waits for somebody to take it: it counts as memory does. Raises where there is no room for so many bytes more. */
+void script_room(lua_State *L, const struct script *s, size_t bytes);
+/* The text as a string; frees it. The program's own: memory is not refused. */
+int script_push_text(lua_State *L, struct sbuf *text); /* 1 */
 
 /* "x.lua:12" of the script's line that is running, nothing for code of ours. */
 void script_where(lua_State *L, struct sbuf *out);
@@ -117,7 +126,10 @@ void script_drop_all(struct script *); /* tasks, timers, handlers, events */
 /* json.c: documents to tables and back */
 void json_open(lua_State *L); /* the metatables */
 void json_push(lua_State *L, const json_t *doc);
-json_t *json_take(lua_State *L, int idx, struct err *e); /* new; NULL with *e */
+/* The same of a document that nobody keeps: json_prepare() before it is made, so that it is freed whatever is raised. */
+void json_prepare(lua_State *L);
+int json_push_taken(lua_State *L, json_t *doc); /* takes it; 1 */
+json_t *json_take(lua_State *L, int idx, bool *large, struct err *e); /* new; NULL with *e. large (may be NULL): it is too much */
 int json_module(lua_State *L); /* pushes the cjson table */
 
 /* props.c */
@@ -142,7 +154,9 @@ void verbs_open(lua_State *L, struct script *s, int module);
 /* Run a line; silent: its results are values alone; hushed: its remarks are too. Pushes true and values, or raises, or yields. */
 enum verbs_mode { VERBS_PRINT, VERBS_SILENT, VERBS_HUSHED };
 int verbs_run(lua_State *L, const char *line, enum verbs_mode mode);
-/* What a finished run gives: pushes true and values, or false and the error. Number of values. */
+/* What a finished run gives, behind verbs_prepare(): pushes true and values, or false and the error. Number of values, or -1 with what is to be
+ * raised on the stack. Takes the run. */
+void verbs_prepare(lua_State *L);
 int verbs_results(lua_State *L, struct script_run *r, int rc, const struct err *e);
 
 /* ask.c, time.c, module.c, sandbox.c */
