@@ -103,10 +103,6 @@ static const struct setting *find(lua_State *L, const struct place *p, const cha
 		if (p != NULL)
 			place_target(p, &t);
 		row = cmd_setting_for(s->host.cmd, p != NULL ? &t : NULL, name, e);
-		if (row != NULL && s->opts.sandbox && row->v.type != NULL && strcmp(row->v.type->name, "file") == 0) {
-			err_set(e, EACCES, "%s reads a file, which is not for this script", row->name);
-			row = NULL;
-		}
 		if (row != NULL) {
 			lua_pushlightuserdata(L, (void *)row);
 			lua_setfield(L, -2, name);

@@ -69,14 +69,14 @@ static void keep_only(lua_State *L, unsigned i)
 	lua_pop(L, 1);
 }
 
-/* load(text or function, name): text alone, in this state's environment. */
+/* load(text or function, name, mode, environment): text alone, whatever the mode. */
 static int safe_load(lua_State *L)
 {
 	size_t len, n;
 	const char *name;
 
+	lua_settop(L, 4);
 	if (lua_isfunction(L, 1)) {
-		lua_settop(L, 2);
 		lua_pushliteral(L, "");
 		for (;;) {
 			lua_pushvalue(L, 1);
@@ -90,10 +90,9 @@ static int safe_load(lua_State *L)
 		lua_pop(L, 1);
 	} else {
 		luaL_checkstring(L, 1);
-		lua_settop(L, 2);
 		lua_pushvalue(L, 1);
 	}
-	const char *text = lua_tolstring(L, 3, &len);
+	const char *text = lua_tolstring(L, 5, &len);
 	name = lua_isstring(L, 2) ? lua_tolstring(L, 2, &n) : "=chunk";
 	if (memchr(text, '\033', len) == text) {
 		lua_pushnil(L);
@@ -101,8 +100,13 @@ static int safe_load(lua_State *L)
 		return 2;
 	}
 	/* a name of ours would hide the chunk's lines */
-	if (luaL_loadbuffer(L, text, len, strcmp(name, "=wirerate") == 0 ? "=chunk" : name) == 0)
+	if (luaL_loadbuffer(L, text, len, strcmp(name, "=wirerate") == 0 ? "=chunk" : name) == 0) {
+		if (lua_istable(L, 4)) {
+			lua_pushvalue(L, 4);
+			lua_setfenv(L, -2);
+		}
 		return 1;
+	}
 	lua_pushnil(L);
 	lua_insert(L, -2);
 	return 2;

@@ -170,6 +170,8 @@ def test_what_the_operator_allows(serve, tmp_path):
     with wirerate.connect(server.address, token=TOKEN, timeout=20) as wr:
         wr.cmd(f"save {tmp_path}/new")
         assert (tmp_path / "new").exists()
+        wr.lua(f"wr.port[0]['pattern.file'] = '{tmp_path}/new'")
+        assert wr.lua("return wr.port[0]['pattern.file']") == f"{tmp_path}/new"
         wr.cmd("quit")
     assert server.proc.wait(10) == 0
 

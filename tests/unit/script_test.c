@@ -397,6 +397,7 @@ static void sandbox(void **state)
 	prints("print((('a-b'):gsub('%-', '+')), require('cjson') == wr.json, load('return 1 + 1')(), ('x'):rep(3), ('a.b'):match('^(%w)%.'))",
 	       "a+b\ttrue\t2\txxx\ta\n");
 	prints("print(wr.port[0].rate, (wr.start(0)), os.time() > 0, type(wr.stats().ports))", "100%\ttrue\ttrue\ttable\n");
+	prints("print(load('return x', 'c', 't', {x = 5})(), load(function() return nil end)(), load('return x')())", "5\tnil\tnil\n");
 	fails("while true do end", "0.1 s");
 	prints("print('again')", "again\n");
 }
