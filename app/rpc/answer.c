@@ -85,6 +85,11 @@ void answer_error(struct client *c, json_t *id, int rc, const struct err *e, jso
 	if (err != NULL)
 		json_object_update(own, err);
 	json_object_set_new(doc, "error", own);
+	if (json_dumpb(doc, NULL, 0, JSON_COMPACT) >= c->rpc->opts.limits.out_bytes) {
+		json_object_del(doc, "results");
+		json_object_del(doc, "text");
+		json_object_del(doc, "notes");
+	}
 	send_object(c, doc);
 }
 

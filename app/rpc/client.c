@@ -23,6 +23,7 @@
 #define CHUNK 65536
 #define AUTH_LINE 2048     /* bytes of the first line of who needs a token */
 #define KEEP_BYTES 65536
+#define QUEUE_LINES 4      /* what waits has no more bytes than so many of the longest lines */
 
 struct client *client_new(struct rpc *r, int fd, bool tcp, const char *name)
 {
@@ -58,6 +59,7 @@ static void drop_queue(struct client *c)
 	}
 	c->tail = &c->head;
 	c->waiting = 0;
+	c->waiting_bytes = 0;
 }
 
 void client_free(struct client *c)
@@ -123,7 +125,7 @@ static void too_many(struct client *c, const struct request *q)
 {
 	struct err e;
 
-	int rc = err_set(&e, EAGAIN, "%u requests wait already; wait for answers", c->waiting);
+	int rc = err_set(&e, EAGAIN, "%u requests of %zu bytes wait already; wait for answers", c->waiting, c->waiting_bytes);
 	answer_error(c, q->id, rc, &e, NULL);
 }
 
@@ -150,13 +152,14 @@ static void enqueue(struct client *c, struct request *q)
 		request_free(q);
 	} else if (c->running == NULL && c->head == NULL) {
 		work_start(c, q);
-	} else if (c->waiting >= c->rpc->opts.limits.queue) {
+	} else if (c->waiting >= c->rpc->opts.limits.queue || c->waiting_bytes + q->bytes > QUEUE_LINES * c->rpc->opts.limits.line_bytes) {
 		too_many(c, q);
 		request_free(q);
 	} else {
 		*c->tail = q;
 		c->tail = &q->next;
 		c->waiting++;
+		c->waiting_bytes += q->bytes;
 	}
 }
 
@@ -362,6 +365,7 @@ bool client_work(struct client *c, bool first)
 		if (c->head == NULL)
 			c->tail = &c->head;
 		c->waiting--;
+		c->waiting_bytes -= q->bytes;
 		q->next = NULL;
 		work_start(c, q);
 		return true;

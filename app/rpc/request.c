@@ -178,6 +178,7 @@ struct request *request_parse(const char *line, size_t len, json_t **id, struct 
 
 	*id = NULL;
 	q->mode = OUT_JSON;
+	q->bytes = len;
 	q->doc = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
 	if (q->doc == NULL)
 		rc = err_at(e, EINVAL, why.position > 0 ? why.position - 1 : 0, "this line is no JSON object: %s", why.text);

@@ -11,6 +11,7 @@ enum rpc_kind { RPC_CMD, RPC_LUA, RPC_COMPLETE, RPC_SNAPSHOT, RPC_SUBSCRIBE, RPC
 struct request {
 	struct request *next;
 	enum rpc_kind kind;
+	size_t bytes;     /* of its line */
 	json_t *doc;      /* owns what is pointed to */
 	json_t *id;       /* borrowed from doc; NULL: none was given */
 	const char *text; /* of the kind's member */

@@ -36,8 +36,8 @@
  * a connection that the server ends.
  *
  * A line that is no request (no JSON, too long) is answered with an error and id null; the connection goes on behind it. Half a line at the end
- * of a connection is not run. A client that closes its sending side gets what is left to answer; one that is gone ends what it was running; ports
- * keep sending.
+ * of a connection is not run. A client that closes its sending side gets what is left to answer; one that is gone ends what it was running (over
+ * TCP these two look the same: what runs ends when the other end says that it is gone, after 30 s at the latest if it can); ports keep sending.
  *
  * A session over a socket has a page, theme and screen settings of its own: these commands never change the screen of the program. */
 #pragma once
@@ -62,9 +62,9 @@ int rpc_allow_parse(const char *list, unsigned *out, struct err *e); /* "files,q
 struct rpc_limits {
 	uint64_t clients;     /* connections, of all sockets */
 	uint64_t line_bytes;  /* a request */
-	uint64_t queue;       /* requests of a client that wait for the one that runs */
+	uint64_t queue;       /* requests of a client that wait for the one that runs; together no more than four lines of line_bytes */
 	uint64_t rate;        /* requests per second of a client; who is faster is read later. 0: no limit */
-	uint64_t out_bytes;   /* of a client, not yet read by it; beyond it is disconnected */
+	uint64_t out_bytes;   /* of a client, not yet read by it; beyond it is disconnected. An answer has no more */
 	uint64_t lua_ns;      /* run time of a chunk */
 	uint64_t lua_bytes;   /* memory of a client's Lua */
 };

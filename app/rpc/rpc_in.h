@@ -64,6 +64,7 @@ struct client {
 
 	struct request *head, **tail; /* cmd and lua that wait */
 	unsigned waiting;
+	size_t waiting_bytes;
 	struct request *running;
 	const char *rest;      /* commands of it that are not yet run, NULL: none */
 	struct sess *sess;     /* NULL: no command yet */
@@ -72,6 +73,7 @@ struct client {
 	struct view view;      /* what app->view is while its commands run */
 	struct sbuf text, note; /* of the request, not yet sent */
 	json_t *results;
+	size_t made;           /* bytes of text and results */
 	struct err err;
 	char *err_line;
 	int rc, exit_code;

@@ -40,6 +40,21 @@ static void keep_error(struct client *c, int rc, const struct err *e, const char
 		c->err_line = xstrdup(line);
 }
 
+/* Answers are collected until the request ends: one of very many commands would fill the memory. */
+static void check_made(struct client *c)
+{
+	struct err e = {.col = -1};
+
+	if (c->made <= c->rpc->opts.limits.out_bytes)
+		return;
+	json_array_clear(c->results);
+	sbuf_free(&c->text);
+	sbuf_free(&c->note);
+	int rc = err_set(&e, EMSGSIZE, "the answer has more than %zu bytes, more than --rpc-limit out=BYTES allows; ask for less at a time",
+			 (size_t)c->rpc->opts.limits.out_bytes);
+	keep_error(c, rc, &e, NULL);
+}
+
 static void on_session(void *arg, const struct sess_event *ev)
 {
 	struct client *c = arg;
@@ -55,9 +70,11 @@ static void on_session(void *arg, const struct sess_event *ev)
 		else
 			sbuf_add(&c->text, ev->text);
 		sbuf_free(&docs);
+		c->made += strlen(ev->text);
 		break;
 	case SESS_NOTE:
 		sbuf_add(&c->note, ev->text);
+		c->made += strlen(ev->text);
 		break;
 	case SESS_ERROR:
 		keep_error(c, ev->rc, ev->err, ev->line);
@@ -71,6 +88,7 @@ static void on_session(void *arg, const struct sess_event *ev)
 			err_set(&gone, ECANCELED, "cancelled");
 			keep_error(c, -ECANCELED, &gone, NULL);
 		}
+		check_made(c);
 		break;
 	}
 }
@@ -140,6 +158,7 @@ static void clear(struct client *c)
 	sbuf_free(&c->text);
 	sbuf_free(&c->note);
 	c->rc = c->exit_code = 0;
+	c->made = 0;
 }
 
 static void answer(struct client *c)
@@ -170,6 +189,7 @@ static void stream(struct client *c)
 {
 	if (c->running->mode == OUT_JSON || (c->running->kind == RPC_CMD && !sess_busy(c->sess)))
 		return;
+	c->made = 0;
 	send_partial(c, c->running->id, "out", &c->text);
 	send_partial(c, c->running->id, "note", &c->note);
 }

@@ -25,7 +25,7 @@ import struct
 import threading
 
 DEFAULT_PORT = 22022
-NUMBERED = {"ports": "port", "queues": "queue", "streams": "stream", "workers": "worker"}
+NUMBERED = {"ports": "port", "queues": "queue", "streams": "stream", "workers": "lcore"}
 
 
 class Error(Exception):

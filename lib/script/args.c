@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -210,6 +211,8 @@ static int put_one(struct given *g, const struct arg_spec *a, const struct vspec
 		rc = text.len > 0 ? 0 : put_targets(g, idx, &text, e);
 	else if (!props_value_text(g->L, idx, v, &text, e))
 		rc = -EINVAL;
+	if (rc == 0 && text.len + line->len > SCRIPT_LINE_MAX)
+		rc = err_set(e, EMSGSIZE, "a command has at most %d bytes", SCRIPT_LINE_MAX);
 	if (rc == 0 && a->kind == ARG_TARGETS)
 		g->has_targets = target_parse(sbuf_str(&text), &g->targets, NULL) == 0;
 	if (rc == 0) {
@@ -246,6 +249,7 @@ static int positional(struct given *g, struct sbuf *line, struct err *e)
 	static const struct arg_spec any = {ARG_VALUE, "argument"}, list = {ARG_TARGETS, "argument"};
 	int setting = 0, rc = 0;
 
+	sbuf_add(line, g->verb->name);
 	for (int k = 0; k < g->count; k++)
 		g->spec[k] = -1;
 	if (!align(g, 0, 0, false))
@@ -266,20 +270,23 @@ static int positional(struct given *g, struct sbuf *line, struct err *e)
 static int named_at(struct given *g, int table, const char *name)
 {
 	lua_State *L = g->L;
-	struct sbuf key = {0};
+	struct sbuf made = {0};
+	char key[64];
 
-	args_key(name, &key);
-	lua_getfield(L, table, sbuf_str(&key));
-	if (lua_isnil(L, -1) && key.len > 0 && key.s[key.len - 1] == '_') {
+	args_key(name, &made);
+	int n = snprintf(key, sizeof(key), "%s", sbuf_str(&made));
+	sbuf_free(&made);
+	/* reading it may raise: nothing is held */
+	lua_getfield(L, table, key);
+	if (lua_isnil(L, -1) && n > 0 && n < (int)sizeof(key) && key[n - 1] == '_') {
 		lua_pop(L, 1);
-		key.s[--key.len] = '\0';
-		lua_getfield(L, table, key.s);
+		key[n - 1] = '\0';
+		lua_getfield(L, table, key);
 	}
 	if (lua_isnil(L, -1)) {
 		lua_pop(L, 1);
 		lua_getfield(L, table, name);
 	}
-	sbuf_free(&key);
 	if (!lua_isnil(L, -1))
 		return lua_gettop(L);
 	lua_pop(L, 1);
@@ -375,6 +382,7 @@ static int by_name(struct given *g, int table, struct sbuf *line, struct err *e)
 	if (rc != 0)
 		return rc;
 	take_named(g, table);
+	sbuf_add(line, g->verb->name);
 	for (unsigned i = 0; i < g->n && rc == 0; i++) {
 		const struct arg_spec *a = &g->a[i];
 		if (a->kind != ARG_WORD) {
@@ -412,7 +420,6 @@ int args_line(lua_State *L, struct cmd *cmd, const struct verb *v, int first, in
 	struct given g = {.L = L, .cmd = cmd, .verb = v, .a = v->args, .n = count_args(v), .first = first, .count = n};
 
 	e->col = -1;
-	sbuf_add(line, v->name);
 	while (g.count > 0 && lua_isnil(L, first + g.count - 1))
 		g.count--;
 	if (g.count > (int)ARRAY_SIZE(g.spec))

@@ -9,6 +9,10 @@
 #include <string.h>
 
 #define MAX_DEPTH 200
+#define NUMBERED_MAX 65536 /* the highest number of what the program numbers */
+#define VALUE_BYTES 64     /* that a value takes as JSON, about */
+#define BYTES_MAX (1u << 30) /* of a document, where the state has no limit of its own */
+#define DECODE_RATIO 16    /* what is read may have this part of the limit in bytes: it grows as it is read */
 #define SPARSE_RATIO 2 /* as lua-cjson: an array with more than 10 places may have twice as many as elements */
 #define SPARSE_SAFE 10
 
@@ -127,7 +131,24 @@ void json_push(lua_State *L, const json_t *doc)
 	push_any(L, doc, false);
 }
 
-static json_t *take(lua_State *L, int idx, unsigned depth, struct err *e);
+/* A table that is there many times in others is written as often: what comes of it is bounded by what it takes, not by the state's memory. */
+struct taking {
+	unsigned depth;
+	size_t room; /* bytes that may still be taken */
+	bool large;  /* there was not enough of it */
+};
+
+static bool spend(struct taking *k, size_t bytes, struct err *e)
+{
+	k->large = bytes > k->room;
+	if (k->large)
+		err_set(e, ENOMEM, "it is too large: tables that are in it several times count as often");
+	else
+		k->room -= bytes;
+	return !k->large;
+}
+
+static json_t *take(lua_State *L, int idx, struct taking *k, struct err *e);
 
 static json_t *take_number(double n, struct err *e)
 {
@@ -140,10 +161,13 @@ static json_t *take_number(double n, struct err *e)
 	return json_real(n);
 }
 
-static json_t *take_string(lua_State *L, int idx, struct err *e)
+static json_t *take_string(lua_State *L, int idx, struct taking *k, struct err *e)
 {
 	size_t len;
 	const char *text = lua_tolstring(L, idx, &len);
+
+	if (!spend(k, len, e))
+		return NULL;
 	json_t *v = json_stringn(text, len);
 
 	if (v == NULL)
@@ -184,13 +208,13 @@ static bool has_meta(lua_State *L, int idx, const char *name)
 	return same;
 }
 
-static json_t *take_list(lua_State *L, int idx, int first, int last, bool holes, unsigned depth, struct err *e)
+static json_t *take_list(lua_State *L, int idx, int first, int last, bool holes, struct taking *k, struct err *e)
 {
 	json_t *list = json_array();
 
 	for (int i = first; i <= last; i++) {
 		lua_rawgeti(L, idx, i);
-		json_t *v = lua_isnil(L, -1) && holes ? NULL : take(L, lua_gettop(L), depth + 1, e);
+		json_t *v = lua_isnil(L, -1) && holes ? NULL : take(L, lua_gettop(L), k, e);
 		bool skip = lua_isnil(L, -1) && holes;
 		lua_pop(L, 1);
 		if (v == NULL && !skip) {
@@ -203,7 +227,7 @@ static json_t *take_list(lua_State *L, int idx, int first, int last, bool holes,
 	return list;
 }
 
-static json_t *take_object(lua_State *L, int idx, unsigned depth, struct err *e)
+static json_t *take_object(lua_State *L, int idx, struct taking *k, struct err *e)
 {
 	json_t *obj = json_object();
 
@@ -216,11 +240,11 @@ static json_t *take_object(lua_State *L, int idx, unsigned depth, struct err *e)
 			sbuf_addn(&key, text, len);
 			if (strlen(sbuf_str(&key)) != len)
 				err_set(e, EINVAL, "a key holds a zero byte");
-			else
-				v = take(L, lua_gettop(L), depth + 1, e);
+			else if (spend(k, len, e))
+				v = take(L, lua_gettop(L), k, e);
 		} else if (lua_type(L, -2) == LUA_TNUMBER && isfinite(lua_tonumber(L, -2))) {
 			value_digits(lua_tonumber(L, -2), &key);
-			v = take(L, lua_gettop(L), depth + 1, e);
+			v = take(L, lua_gettop(L), k, e);
 		} else {
 			err_set(e, EINVAL, "a key of a table is a %s: JSON takes strings and numbers", luaL_typename(L, -2));
 		}
@@ -237,27 +261,35 @@ static json_t *take_object(lua_State *L, int idx, unsigned depth, struct err *e)
 	return obj;
 }
 
-static json_t *take_table(lua_State *L, int idx, unsigned depth, struct err *e)
+static json_t *table_at(lua_State *L, int idx, struct taking *k, struct err *e)
 {
 	struct shape sh;
 
-	if (depth >= MAX_DEPTH) {
-		err_set(e, EINVAL, "tables are nested more than %d deep, or contain themselves", MAX_DEPTH);
-		return NULL;
-	}
 	look(L, idx, &sh);
-	if (has_meta(L, idx, "wirerate.numbered") && sh.zeros == sh.n)
-		return take_list(L, idx, 0, sh.n > 0 ? (int)sh.top : -1, true, depth, e);
+	if (has_meta(L, idx, "wirerate.numbered") && sh.zeros == sh.n && sh.top <= NUMBERED_MAX)
+		return take_list(L, idx, 0, sh.n > 0 ? (int)sh.top : -1, true, k, e);
 	if (sh.n == 0)
 		return has_meta(L, idx, "wirerate.array") ? json_array() : json_object();
 	if (sh.ints != sh.n)
-		return take_object(L, idx, depth, e);
+		return take_object(L, idx, k, e);
 	if (sh.top > SPARSE_SAFE && sh.top > (double)sh.ints * SPARSE_RATIO) {
 		err_set(e, EINVAL, "an array has %.0f places and %zu elements: it is too sparse for JSON", sh.top, sh.ints);
 		return NULL;
 	}
 	/* what is not there is null */
-	return take_list(L, idx, 1, (int)sh.top, false, depth, e);
+	return take_list(L, idx, 1, (int)sh.top, false, k, e);
+}
+
+static json_t *take_table(lua_State *L, int idx, struct taking *k, struct err *e)
+{
+	if (k->depth >= MAX_DEPTH) {
+		err_set(e, EINVAL, "tables are nested more than %d deep, or contain themselves", MAX_DEPTH);
+		return NULL;
+	}
+	k->depth++;
+	json_t *v = table_at(L, idx, k, e);
+	k->depth--;
+	return v;
 }
 
 /* 64-bit numbers of LuaJIT's ffi print as 5LL and 5ULL. */
@@ -277,9 +309,10 @@ static json_t *take_cdata(lua_State *L, int idx, struct err *e)
 	return v;
 }
 
-static json_t *take(lua_State *L, int idx, unsigned depth, struct err *e)
+static json_t *take(lua_State *L, int idx, struct taking *k, struct err *e)
 {
-	luaL_checkstack(L, 8, "a table is too deep");
+	if (!spend(k, VALUE_BYTES, e))
+		return NULL;
 	switch (lua_type(L, idx)) {
 	case LUA_TNIL:
 		return json_null();
@@ -288,9 +321,9 @@ static json_t *take(lua_State *L, int idx, unsigned depth, struct err *e)
 	case LUA_TNUMBER:
 		return take_number(lua_tonumber(L, idx), e);
 	case LUA_TSTRING:
-		return take_string(L, idx, e);
+		return take_string(L, idx, k, e);
 	case LUA_TTABLE:
-		return take_table(L, idx, depth, e);
+		return take_table(L, idx, k, e);
 	case LUA_TLIGHTUSERDATA:
 		if (lua_touserdata(L, idx) == NULL)
 			return json_null();
@@ -302,9 +335,17 @@ static json_t *take(lua_State *L, int idx, unsigned depth, struct err *e)
 	return NULL;
 }
 
-json_t *json_take(lua_State *L, int idx, struct err *e)
+json_t *json_take(lua_State *L, int idx, bool *large, struct err *e)
 {
-	return take(L, idx < 0 ? lua_gettop(L) + idx + 1 : idx, 0, e);
+	const struct script *s = script_of(L);
+	struct taking k = {.room = s->opts.max_bytes > 0 ? s->opts.max_bytes : BYTES_MAX};
+
+	/* all of it at once: an error in the middle would leave what was made so far to nobody */
+	luaL_checkstack(L, MAX_DEPTH * 4 + 40, "a table is too deep");
+	json_t *v = take(L, idx < 0 ? lua_gettop(L) + idx + 1 : idx, &k, e);
+	if (large != NULL)
+		*large = k.large;
+	return v;
 }
 
 /* What must be freed when an error is raised in between. */
@@ -313,13 +354,16 @@ struct held {
 	char *text;
 };
 
-static int held_gc(lua_State *L)
+static void let_go(struct held *h)
 {
-	struct held *h = lua_touserdata(L, 1);
-
 	json_decref(h->doc);
 	free(h->text);
 	*h = (struct held){0};
+}
+
+static int held_gc(lua_State *L)
+{
+	let_go(lua_touserdata(L, 1));
 	return 0;
 }
 
@@ -339,28 +383,64 @@ static int encode(lua_State *L)
 
 	luaL_checkany(L, 1);
 	struct held *h = hold(L);
-	h->doc = json_take(L, 1, &e);
+	h->doc = json_take(L, 1, NULL, &e);
 	if (h->doc == NULL)
 		return luaL_error(L, "Cannot serialise: %s", e.text);
 	h->text = json_dumps(h->doc, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
 	if (h->text == NULL)
 		return luaL_error(L, "Cannot serialise: there is no memory for it");
-	lua_pushstring(L, h->text);
+	json_decref(h->doc);
+	h->doc = NULL;
+	size_t len = strlen(h->text);
+	if (len + 4096 > script_left(script_of(L))) {
+		let_go(h);
+		return luaL_error(L, "not enough memory");
+	}
+	lua_pushlstring(L, h->text, len);
+	let_go(h);
 	return 1;
+}
+
+static int push_plain(lua_State *L)
+{
+	push_any(L, lua_touserdata(L, 1), true); /* a null is cjson.null here; in documents of commands it is nothing */
+	return 1;
+}
+
+static int push_document(lua_State *L)
+{
+	push_any(L, lua_touserdata(L, 1), false);
+	return 1;
+}
+
+void json_prepare(lua_State *L)
+{
+	luaL_checkstack(L, 8, "too many values");
+	lua_pushcfunction(L, push_document);
+}
+
+int json_push_taken(lua_State *L, json_t *doc)
+{
+	lua_pushlightuserdata(L, doc);
+	int rc = lua_pcall(L, 1, 1, 0);
+	json_decref(doc);
+	return rc == 0 ? 1 : lua_error(L);
 }
 
 static int decode(lua_State *L)
 {
 	size_t len;
 	const char *text = luaL_checklstring(L, 1, &len);
+	const struct script *s = script_of(L);
 	json_error_t why;
 
-	struct held *h = hold(L);
-	h->doc = json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
-	if (h->doc == NULL)
+	if (s->opts.max_bytes > 0 && len > s->opts.max_bytes / DECODE_RATIO)
+		return luaL_error(L, "not enough memory");
+	lua_pushcfunction(L, push_plain);
+	json_t *doc = json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
+	if (doc == NULL)
 		return luaL_error(L, "line %d, column %d: %s", why.line, why.column, why.text);
-	push_any(L, h->doc, true); /* a null is cjson.null here; in documents of commands it is nothing */
-	return 1;
+	return json_push_taken(L, doc);
 }
 
 void json_open(lua_State *L)

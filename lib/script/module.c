@@ -10,18 +10,6 @@ static const char prelude[] = {
 #include "prelude.inc"
 };
 
-/* A document of ours as a table. It is freed, and so no limit of memory comes in between. */
-static int push_taken(lua_State *L, json_t *doc)
-{
-	struct script *s = script_of(L);
-
-	s->limited = false;
-	json_push(L, doc);
-	s->limited = true;
-	json_decref(doc);
-	return 1;
-}
-
 static int stats(lua_State *L)
 {
 	struct script *s = script_of(L);
@@ -31,11 +19,12 @@ static int stats(lua_State *L)
 
 	if (s->host.snapshot == NULL)
 		return luaL_error(L, "there are no statistics here");
+	json_prepare(L);
 	json_t *doc = s->host.snapshot(s->host.cmd_host, parts, &e);
 	if (doc != NULL)
-		return push_taken(L, doc);
+		return json_push_taken(L, doc);
 	script_where(L, &where);
-	script_push_taken(L, &where);
+	script_push_text(L, &where);
 	return script_raise(L, lua_tostring(L, -1), NULL, &e, -EINVAL);
 }
 
@@ -58,18 +47,20 @@ static int ports(lua_State *L)
 /* tables(): settings and commands, as --dump-commands has them */
 static int tables(lua_State *L)
 {
-	return push_taken(L, cmd_dump(script_of(L)->host.cmd));
+	json_prepare(L);
+	return json_push_taken(L, cmd_dump(script_of(L)->host.cmd));
 }
 
 /* expect(cond, text) */
 static int raw_expect(lua_State *L)
 {
 	struct script *s = script_of(L);
-	/* first what may fail */
-	const char *said = lua_isnoneornil(L, 2) ? NULL : script_text(L, 2, NULL);
 	struct sbuf text = {0};
 	bool passed = lua_toboolean(L, 1);
+	size_t len = 0;
+	const char *said = lua_isnoneornil(L, 2) ? NULL : script_text(L, 2, &len);
 
+	script_room(L, s, len);
 	s->expected++;
 	script_where(L, &text);
 	sbuf_add(&text, passed ? ": passed" : ": failed");
@@ -116,22 +107,15 @@ static int os_exit(lua_State *L)
 	return exit_code(L);
 }
 
-/* What is printed waits for the turn's end: it counts as the script's memory does. */
-static void check_room(lua_State *L, const struct script *s)
-{
-	if (s->opts.max_bytes > 0 && s->out->len + s->note->len > s->opts.max_bytes)
-		luaL_error(L, "not enough memory for what is printed");
-}
-
 static int print(lua_State *L)
 {
 	struct script *s = script_of(L);
 	int n = lua_gettop(L);
 
-	check_room(L, s);
 	for (int i = 1; i <= n; i++) {
 		size_t len;
 		const char *text = script_text(L, i, &len);
+		script_room(L, s, len);
 		if (i > 1)
 			sbuf_addc(s->out, '\t');
 		sbuf_addn(s->out, text, len);
@@ -148,12 +132,12 @@ static int raw_write(lua_State *L)
 	struct sbuf *to = lua_toboolean(L, 1) ? s->note : s->out;
 	int n = lua_gettop(L);
 
-	check_room(L, s);
 	for (int i = 2; i <= n; i++) {
 		size_t len;
 		const char *text = lua_tolstring(L, i, &len);
 		if (text == NULL)
 			return script_misuse(L, "bad argument #%d to 'write' (string expected, got %s)", i - 1, luaL_typename(L, i));
+		script_room(L, s, len);
 		sbuf_addn(to, text, len);
 	}
 	return 0;
@@ -169,8 +153,7 @@ static int digits(lua_State *L)
 		return 1;
 	}
 	value_digits(n, &text);
-	script_push_taken(L, &text);
-	return 1;
+	return script_push_text(L, &text);
 }
 
 static int fmt_si(lua_State *L)
@@ -178,8 +161,7 @@ static int fmt_si(lua_State *L)
 	struct sbuf text = {0};
 
 	out_si(luaL_checknumber(L, 1), &text);
-	script_push_taken(L, &text);
-	return 1;
+	return script_push_text(L, &text);
 }
 
 static int fmt_duration(lua_State *L)
@@ -190,8 +172,7 @@ static int fmt_duration(lua_State *L)
 	if (!(ns >= 0 && ns < 18e18))
 		return luaL_error(L, "a duration is a number of nanoseconds from 0 on");
 	out_duration((uint64_t)ns, &text);
-	script_push_taken(L, &text);
-	return 1;
+	return script_push_text(L, &text);
 }
 
 static void put(lua_State *L, int table, const char *name, lua_CFunction fn)

@@ -103,10 +103,6 @@ static const struct setting *find(lua_State *L, const struct place *p, const cha
 		if (p != NULL)
 			place_target(p, &t);
 		row = cmd_setting_for(s->host.cmd, p != NULL ? &t : NULL, name, e);
-		if (row != NULL && s->opts.sandbox && row->v.type != NULL && strcmp(row->v.type->name, "file") == 0) {
-			err_set(e, EACCES, "%s reads a file, which is not for this script", row->name);
-			row = NULL;
-		}
 		if (row != NULL) {
 			lua_pushlightuserdata(L, (void *)row);
 			lua_setfield(L, -2, name);
@@ -131,7 +127,7 @@ static void push_value(void *arg, const struct setting *row, const void *val)
 		return;
 	default:
 		row->v.type->print(&row->v, val, &text);
-		script_push_taken(L, &text);
+		script_push_text(L, &text);
 	}
 }
 
@@ -227,6 +223,7 @@ static int set(lua_State *L, const struct place *p, const char *name, int idx)
 	struct sbuf line = {0};
 	int rc = -EINVAL;
 
+	script_room(L, script_of(L), 0);
 	if (row != NULL)
 		rc = write(L, p, row, idx, &line, &e);
 	else
@@ -529,8 +526,7 @@ static int place_tostring(lua_State *L)
 
 	luaL_argcheck(L, p != NULL, 1, "a port or a stream is wanted");
 	place_text(p, &text);
-	script_push_taken(L, &text);
-	return 1;
+	return script_push_text(L, &text);
 }
 
 static int ports_newindex(lua_State *L)

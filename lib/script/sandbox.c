@@ -69,14 +69,14 @@ static void keep_only(lua_State *L, unsigned i)
 	lua_pop(L, 1);
 }
 
-/* load(text or function, name): text alone, in this state's environment. */
+/* load(text or function, name, mode, environment): text alone, whatever the mode. */
 static int safe_load(lua_State *L)
 {
 	size_t len, n;
 	const char *name;
 
+	lua_settop(L, 4);
 	if (lua_isfunction(L, 1)) {
-		lua_settop(L, 2);
 		lua_pushliteral(L, "");
 		for (;;) {
 			lua_pushvalue(L, 1);
@@ -90,10 +90,9 @@ static int safe_load(lua_State *L)
 		lua_pop(L, 1);
 	} else {
 		luaL_checkstring(L, 1);
-		lua_settop(L, 2);
 		lua_pushvalue(L, 1);
 	}
-	const char *text = lua_tolstring(L, 3, &len);
+	const char *text = lua_tolstring(L, 5, &len);
 	name = lua_isstring(L, 2) ? lua_tolstring(L, 2, &n) : "=chunk";
 	if (memchr(text, '\033', len) == text) {
 		lua_pushnil(L);
@@ -101,8 +100,13 @@ static int safe_load(lua_State *L)
 		return 2;
 	}
 	/* a name of ours would hide the chunk's lines */
-	if (luaL_loadbuffer(L, text, len, strcmp(name, "=wirerate") == 0 ? "=chunk" : name) == 0)
+	if (luaL_loadbuffer(L, text, len, strcmp(name, "=wirerate") == 0 ? "=chunk" : name) == 0) {
+		if (lua_istable(L, 4)) {
+			lua_pushvalue(L, 4);
+			lua_setfenv(L, -2);
+		}
 		return 1;
+	}
 	lua_pushnil(L);
 	lua_insert(L, -2);
 	return 2;
@@ -124,13 +128,6 @@ static int safe_require(lua_State *L)
 	return luaL_error(L, "module '%s' is not for this script; there are wirerate and cjson", name);
 }
 
-static size_t left(const struct script *s)
-{
-	size_t most = s->opts.max_bytes > 0 ? s->opts.max_bytes : SIZE_MAX / 2;
-
-	return s->used_bytes < most ? most - s->used_bytes : 0;
-}
-
 /* Memory that a function is about to take is looked at before it is asked for. */
 static int safe_rep(lua_State *L)
 {
@@ -139,7 +136,7 @@ static int safe_rep(lua_State *L)
 
 	luaL_checklstring(L, 1, &len);
 	double n = luaL_checknumber(L, 2);
-	if (n > 0 && n * (double)len > (double)left(s))
+	if (n > 0 && n * (double)len > (double)script_left(s))
 		return luaL_error(L, "not enough memory");
 	lua_pushvalue(L, lua_upvalueindex(1));
 	lua_insert(L, 1);
@@ -147,27 +144,28 @@ static int safe_rep(lua_State *L)
 	return 1;
 }
 
-/* What a pattern costs at most: each part that repeats may be tried at every place, for each of those before it. */
-static bool costs_too_much(const char *pattern, size_t plen, size_t len)
+/* What a pattern costs at most: each part that repeats may be tried at every place, for each of those before it, and what is plain may differ
+ * in its last byte each time. */
+static bool costs_too_much(const char *pattern, size_t special, size_t plen, size_t len)
 {
-	double steps = plen > 0 && pattern[0] == '^' ? 1 : (double)len + 1;
+	double steps = special > 0 && pattern[0] == '^' ? 1 : (double)len + 1, compared = 1 + (double)(plen < len ? plen : len) / 16;
 	bool set = false;
 
-	for (size_t i = 0; i < plen; i++) {
+	for (size_t i = 0; i < special; i++) {
 		if (pattern[i] == '%') {
 			i++;
-			steps *= i < plen && pattern[i] == 'b' ? (double)len + 1 : 1;
+			steps *= i < special && pattern[i] == 'b' ? (double)len + 1 : 1;
 		} else if (set) {
 			set = pattern[i] != ']';
 		} else if (pattern[i] == '[') {
 			set = true;
-			i += i + 1 < plen && pattern[i + 1] == '^';
-			i += i + 1 < plen && pattern[i + 1] == ']';
+			i += i + 1 < special && pattern[i + 1] == '^';
+			i += i + 1 < special && pattern[i + 1] == ']';
 		} else if (pattern[i] != '\0' && strchr("*+-?", pattern[i]) != NULL && i > 0) {
 			steps *= pattern[i] == '?' ? 2 : (double)len + 1;
 		}
 	}
-	return steps > 2e10;
+	return steps * compared > 2e9;
 }
 
 /* Nothing interrupts a search: one that could take for ever is not begun. */
@@ -178,8 +176,8 @@ static int safe_pattern(lua_State *L)
 	luaL_checklstring(L, 1, &len);
 	const char *pattern = luaL_checklstring(L, 2, &plen);
 	bool plain = lua_toboolean(L, lua_upvalueindex(2)) && lua_toboolean(L, 4);
-	if (!plain && costs_too_much(pattern, plen, len))
-		return luaL_error(L, "the pattern has too many parts that repeat for a text of %d bytes", (int)len);
+	if (costs_too_much(pattern, plain ? 0 : plen, plen, len))
+		return luaL_error(L, "the pattern is too long, or has too many parts that repeat, for a text of %d bytes", (int)len);
 	int n = lua_gettop(L);
 	lua_pushvalue(L, lua_upvalueindex(1));
 	lua_insert(L, 1);

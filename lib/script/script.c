@@ -46,6 +46,31 @@ static void *count_alloc(void *arg, void *p, size_t osize, size_t nsize)
 	return q;
 }
 
+size_t script_left(const struct script *s)
+{
+	size_t most = s->opts.max_bytes > 0 ? s->opts.max_bytes : SIZE_MAX / 2;
+
+	return s->used_bytes < most ? most - s->used_bytes : 0;
+}
+
+void script_room(lua_State *L, const struct script *s, size_t bytes)
+{
+	if (s->opts.max_bytes > 0 && s->out->len + s->note->len + bytes > s->opts.max_bytes)
+		luaL_error(L, "not enough memory for what is printed");
+}
+
+int script_push_text(lua_State *L, struct sbuf *text)
+{
+	struct script *s = script_of(L);
+	bool was = s->limited;
+
+	s->limited = false;
+	lua_pushlstring(L, sbuf_str(text), text->len);
+	s->limited = was;
+	sbuf_free(text);
+	return 1;
+}
+
 static int open_all(lua_State *L)
 {
 	struct script *s = lua_touserdata(L, 1);
@@ -124,24 +149,13 @@ void script_where(lua_State *L, struct sbuf *out)
 	}
 }
 
-void script_push_taken(lua_State *L, struct sbuf *text)
-{
-	struct script *s = script_of(L);
-	bool limited = s->limited;
-
-	s->limited = false;
-	lua_pushlstring(L, sbuf_str(text), text->len);
-	s->limited = limited;
-	sbuf_free(text);
-}
-
 void script_push_error(lua_State *L, const char *where, const char *line, const struct err *e, int code)
 {
 	struct script *s = script_of(L);
-	bool limited = s->limited;
 	struct sbuf full = {0};
+	bool was = s->limited;
 
-	s->limited = false; /* whoever calls has something to free afterwards */
+	s->limited = false; /* texts of the program's own are held here: nothing may be raised in between */
 	lua_createtable(L, 0, 6);
 	lua_pushstring(L, e->text);
 	lua_setfield(L, -2, "text");
@@ -166,7 +180,7 @@ void script_push_error(lua_State *L, const char *where, const char *line, const 
 	sbuf_free(&full);
 	luaL_getmetatable(L, "wirerate.error");
 	lua_setmetatable(L, -2);
-	s->limited = limited;
+	s->limited = was;
 }
 
 int script_raise(lua_State *L, const char *where, const char *line, const struct err *e, int code)
@@ -182,7 +196,7 @@ int script_misuse(lua_State *L, const char *fmt, ...)
 
 	script_where(L, &where);
 	sbuf_add(&where, where.len > 0 ? ": " : "");
-	script_push_taken(L, &where);
+	script_push_text(L, &where);
 	va_start(ap, fmt);
 	lua_pushvfstring(L, fmt, ap);
 	va_end(ap);
@@ -228,9 +242,13 @@ static const char *skip_hashbang(const char *text)
 	return text[0] == '#' ? text + strcspn(text, "\n") : text;
 }
 
-/* The chunk's function on the stack. A line at the prompt may be an expression alone. */
-static int compile(lua_State *L, const char *text, const char *name)
+/* The chunk's function on the stack. A line at the prompt may be an expression alone. What is compiled already could do anything. */
+static int compile(lua_State *L, const char *text, const char *name, bool sandbox)
 {
+	if (sandbox && text[0] == LUA_SIGNATURE[0]) {
+		lua_pushliteral(L, "compiled chunks are not taken, only text");
+		return LUA_ERRSYNTAX;
+	}
 	if (strcmp(name, "=lua") == 0) {
 		lua_pushfstring(L, "return %s\n", text);
 		if (luaL_loadbuffer(L, lua_tostring(L, -1), lua_objlen(L, -1), name) == 0) {
@@ -260,7 +278,7 @@ static int start_protected(lua_State *L)
 	if (!s->opts.sandbox)
 		sandbox_path(L, s);
 	luaL_checkstack(L, (int)st->nargs + 8, "too many arguments");
-	if (compile(L, st->text, st->name) != 0) {
+	if (compile(L, st->text, st->name, s->opts.sandbox) != 0) {
 		const char *why = lua_tostring(L, -1);
 		st->rc = err_set(st->e, EINVAL, "%.900s", why != NULL ? why : "it does not compile");
 		return 0;
@@ -306,6 +324,9 @@ int script_start(struct script *s, const char *text, const char *name, const cha
 		free(s->folder);
 		s->folder = NULL;
 	}
+	/* What chunks before left behind is in nobody's way, though the collector would wait for more than there may be. */
+	if (s->opts.max_bytes > 0 && s->used_bytes > s->opts.max_bytes / 4 * 3)
+		lua_gc(s->L, LUA_GCCOLLECT, 0);
 	int rc = lua_cpcall(s->L, start_protected, &st);
 	if (rc != 0) {
 		const char *why = lua_tostring(s->L, -1);

@@ -8,6 +8,8 @@
 #include "out.h"
 #include "script.h"
 
+#define SCRIPT_LINE_MAX (1 << 20) /* bytes of a command */
+
 /* Why a task does not run. */
 enum waits { WAITS_NOT, WAITS_TIME, WAITS_RUN, WAITS_END };
 
@@ -92,6 +94,13 @@ struct script {
 struct script *script_of(lua_State *L);
 uint64_t script_now_ns(void);
 
+/* Memory that the state may still take. */
+size_t script_left(const struct script *s);
+/* What is printed or noted waits for somebody to take it: it counts as memory does. Raises where there is no room for so many bytes more. */
+void script_room(lua_State *L, const struct script *s, size_t bytes);
+/* The text as a string; frees it. The program's own: memory is not refused. */
+int script_push_text(lua_State *L, struct sbuf *text); /* 1 */
+
 /* "x.lua:12" of the script's line that is running, nothing for code of ours. */
 void script_where(lua_State *L, struct sbuf *out);
 /* Raise what a command said as an error object; line NULL: none. Does not return. */
@@ -100,8 +109,6 @@ int script_raise(lua_State *L, const char *where, const char *line, const struct
 void script_push_error(lua_State *L, const char *where, const char *line, const struct err *e, int code);
 /* A wrong argument of one of our functions that the prelude calls: the error names the script's line. Does not return. */
 int script_misuse(lua_State *L, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A text of ours on the stack, freed: that always goes through, so that nothing is left behind where memory is limited. */
-void script_push_taken(lua_State *L, struct sbuf *text);
 /* Text of any value as print() shows it, on the stack too. */
 const char *script_text(lua_State *L, int idx, size_t *len);
 
@@ -123,7 +130,10 @@ void script_drop_all(struct script *); /* tasks, timers, handlers, events */
 /* json.c: documents to tables and back */
 void json_open(lua_State *L); /* the metatables */
 void json_push(lua_State *L, const json_t *doc);
-json_t *json_take(lua_State *L, int idx, struct err *e); /* new; NULL with *e */
+/* The same of a document that nobody keeps: json_prepare() before it is made, so that it is freed whatever is raised. */
+void json_prepare(lua_State *L);
+int json_push_taken(lua_State *L, json_t *doc); /* takes it; 1 */
+json_t *json_take(lua_State *L, int idx, bool *large, struct err *e); /* new; NULL with *e. large (may be NULL): it is too much */
 int json_module(lua_State *L); /* pushes the cjson table */
 
 /* props.c */
@@ -148,7 +158,9 @@ void verbs_open(lua_State *L, struct script *s, int module);
 /* Run a line; silent: its results are values alone; hushed: its remarks are too. Pushes true and values, or raises, or yields. */
 enum verbs_mode { VERBS_PRINT, VERBS_SILENT, VERBS_HUSHED };
 int verbs_run(lua_State *L, const char *line, enum verbs_mode mode);
-/* What a finished run gives: pushes true and values, or false and the error. Number of values. */
+/* What a finished run gives, behind verbs_prepare(): pushes true and values, or false and the error. Number of values, or -1 with what is to be
+ * raised on the stack. Takes the run. */
+void verbs_prepare(lua_State *L);
 int verbs_results(lua_State *L, struct script_run *r, int rc, const struct err *e);
 
 /* ask.c, time.c, module.c, sandbox.c */

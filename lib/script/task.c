@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELD_NS 500000000ull /* most that a stranger's chunk takes of one turn where it cannot give way */
+#define HOLD_NS 250000000ull /* beyond its slice a stranger's chunk may go on where it cannot give way */
 
 struct script_task *task_new(struct script *s, int nargs)
 {
@@ -116,7 +116,7 @@ int task_wait(lua_State *L, enum waits w, uint64_t due_ns, struct script_run *ru
 static int raise_end(lua_State *L, struct script *s)
 {
 	lua_sethook(s->L, task_hook, LUA_MASKCOUNT, 1);
-	return luaL_error(L, "%s", s->ends == ENDS_TIME ? "the script has used up its time" : "the script ends");
+	return luaL_error(L, "%s", s->ends == ENDS_TIME || s->ends == ENDS_HELD ? "the script has used up its time" : "the script ends");
 }
 
 static bool interrupted(void)
@@ -135,10 +135,12 @@ void task_hook(lua_State *L, lua_Debug *ar)
 	(void)ar;
 	if (s->now == NULL)
 		return;
+	s->limited = true;
+	/* The program waits for it: that is for its own scripts alone. */
+	if (s->ends == ENDS_NOT && !can && s->opts.sandbox && now > s->slice_ns + HOLD_NS)
+		s->ends = ENDS_HELD;
 	if (s->ends == ENDS_NOT && s->opts.max_ns > 0 && now - s->begin_ns > s->opts.max_ns)
 		s->ends = ENDS_TIME;
-	if (s->ends == ENDS_NOT && s->opts.sandbox && !can && now > s->slice_ns + HELD_NS)
-		s->ends = ENDS_HELD;
 	/* Where nothing else can run, nobody else sees it. */
 	if (s->ends == ENDS_NOT && !can && interrupted())
 		s->ends = ENDS_CANCEL;
@@ -207,10 +209,13 @@ static int take_results(lua_State *L)
 	struct script *s = script_of(L);
 	struct err e;
 	int n = lua_gettop(L);
+	bool large;
 
 	s->results = n > 0 ? json_array() : NULL;
 	for (int i = 1; i <= n; i++) {
-		json_t *v = json_take(L, i, &e);
+		json_t *v = json_take(L, i, &large, &e);
+		if (large)
+			return luaL_error(L, "%s", e.text);
 		if (v == NULL)
 			v = out_json_text(script_text(L, i, NULL));
 		json_array_append_new(s->results, v);
@@ -224,11 +229,22 @@ static int text_of_error(lua_State *L)
 	return 1;
 }
 
+/* A function of ours that may call one of the script's, like __tostring: that has the limits of the script. */
+static int call_limited(struct script *s, struct script_task *t, int nargs, int nresults)
+{
+	s->now = t;
+	s->limited = true;
+	int rc = lua_pcall(s->L, nargs, nresults, 0);
+	s->limited = false;
+	s->now = NULL;
+	s->yielder = NULL;
+	return rc;
+}
+
 static int failed(struct script *s, struct script_task *t, struct err *e)
 {
 	lua_State *co = t->co;
 
-	s->ends = ENDS_ERROR;
 	/* The trace first: it is of the stack as it was left. */
 	luaL_traceback(s->L, co, NULL, 0);
 	const char *trace = lua_tostring(s->L, -1);
@@ -239,10 +255,12 @@ static int failed(struct script *s, struct script_task *t, struct err *e)
 		lua_xmove(co, s->L, 1);
 	else
 		lua_pushnil(s->L);
-	lua_pcall(s->L, 1, 1, 0);
+	call_limited(s, t, 1, 1);
 	const char *text = lua_tostring(s->L, -1);
 	err_set(e, EINVAL, "%.1000s", text != NULL ? text : "an error without text");
 	lua_pop(s->L, 1);
+	if (s->ends == ENDS_NOT)
+		s->ends = ENDS_ERROR;
 	return -EINVAL;
 }
 
@@ -274,8 +292,13 @@ static int resume(struct script *s, struct script_task *t, struct err *e)
 		n = lua_gettop(t->co);
 		lua_pushcfunction(s->L, take_results);
 		lua_xmove(t->co, s->L, n);
-		if (lua_pcall(s->L, n, 0, 0) != 0)
+		if (call_limited(s, t, n, 0) != 0) {
+			const char *text = lua_tostring(s->L, -1);
+			err_set(e, EINVAL, "what the chunk returned: %.900s", text != NULL ? text : "an error without text");
 			lua_settop(s->L, 0);
+			s->ends = s->ends == ENDS_NOT ? ENDS_ERROR : s->ends;
+			return -EINVAL;
+		}
 	}
 	task_free(s, t);
 	return VERB_DONE;
@@ -286,7 +309,6 @@ static bool ready(struct script *s, struct script_task *t)
 {
 	struct err e = {.col = -1};
 
-	(void)s;
 	if (t->waits == WAITS_TIME && script_now_ns() >= t->due_ns) {
 		lua_pushboolean(t->co, true);
 		t->nargs = 1;
@@ -298,7 +320,15 @@ static bool ready(struct script *s, struct script_task *t)
 			return false;
 		struct script_run *r = t->run;
 		t->run = NULL;
-		t->nargs = verbs_results(t->co, r, rc, &e);
+		/* made where an error can be had, and handed over: on the stack of the coroutine there may be no room for it */
+		verbs_prepare(s->L);
+		t->nargs = verbs_results(s->L, r, rc, &e);
+		if (t->nargs < 0) {
+			lua_pushboolean(s->L, false);
+			lua_insert(s->L, -2);
+			t->nargs = 2;
+		}
+		lua_xmove(s->L, t->co, t->nargs);
 		return true;
 	}
 	return t->waits == WAITS_NOT;
@@ -392,8 +422,8 @@ static int ended(const struct script *s, int rc, struct err *e)
 	case ENDS_TIME:
 		return err_set(e, ETIMEDOUT, "the script was ended: it may run for %g s", (double)s->opts.max_ns / 1e9);
 	case ENDS_HELD:
-		return err_set(e, ETIMEDOUT, "the script was ended: it held up the program, in a function that was called by one of the library's, "
-			"like table.sort");
+		return err_set(e, ETIMEDOUT, "the script was ended: a function that one of the library's calls, like table.sort, took %g s, and "
+			       "nothing else runs meanwhile", (double)HOLD_NS / 1e9);
 	case ENDS_CANCEL:
 		return err_set(e, ECANCELED, "interrupted");
 	default:

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { WAITING_MAX = 1000 };
+
 /* "100ms", or a number of seconds. */
 static uint64_t time_at(lua_State *L, int idx)
 {
@@ -36,6 +38,19 @@ static int raw_sleep(lua_State *L)
 	return task_wait(L, WAITS_TIME, script_now_ns() + ns, NULL);
 }
 
+/* They are no memory of the state, and each of them is looked at in each turn. */
+static void check_number(lua_State *L, const struct script *s)
+{
+	unsigned n = 0;
+
+	for (const struct script_timer *t = s->timers; t != NULL; t = t->next)
+		n++;
+	for (const struct script_handler *h = s->handlers; h != NULL; h = h->next)
+		n++;
+	if (n >= WAITING_MAX)
+		luaL_error(L, "%d functions wait for a time or an event already; handle:stop() ends one", WAITING_MAX);
+}
+
 static int raw_every(lua_State *L)
 {
 	struct script *s = script_of(L);
@@ -43,6 +58,7 @@ static int raw_every(lua_State *L)
 
 	if (!lua_isfunction(L, 2))
 		return script_misuse(L, "every() calls a function, not %s", luaL_typename(L, 2));
+	check_number(L, s);
 	if (ns == 0)
 		return script_misuse(L, "an interval of no time is none");
 	lua_settop(L, 2);
@@ -62,6 +78,7 @@ static int raw_on(lua_State *L)
 
 	if (!lua_isfunction(L, 2))
 		return script_misuse(L, "on() calls a function, not %s", luaL_typename(L, 2));
+	check_number(L, s);
 	for (unsigned i = 0; !known && s->host.events != NULL && s->host.events[i] != NULL; i++)
 		known = strcmp(s->host.events[i], event) == 0;
 	if (!known) {

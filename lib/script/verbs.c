@@ -36,37 +36,68 @@ static void push_documents(lua_State *L, const json_t *results)
 	}
 }
 
-/* Takes the run. */
+struct finished {
+	const struct script_run *r;
+	int rc;
+	const struct err *e;
+};
+
+static int push_results(lua_State *L)
+{
+	const struct finished *f = lua_touserdata(L, 1);
+	const struct script_run *r = f->r;
+
+	if (f->rc < 0) {
+		lua_pushboolean(L, false);
+		script_push_error(L, sbuf_str(&r->where), sbuf_str(&r->line), f->e, f->rc);
+		return 2;
+	}
+	lua_pushboolean(L, true);
+	push_documents(L, r->run.results);
+	lua_pushinteger(L, r->run.exit_code);
+	if (!r->hushed)
+		return 3;
+	lua_pushlstring(L, sbuf_str(&r->note), r->note.len);
+	return 4;
+}
+
+void verbs_prepare(lua_State *L)
+{
+	luaL_checkstack(L, 16, "too many values");
+	lua_pushcfunction(L, push_results);
+}
+
 int verbs_results(lua_State *L, struct script_run *r, int rc, const struct err *e)
 {
 	struct script *s = script_of(L);
-	int code = r->run.exit_code;
+	struct finished f = {r, rc, e};
+	int base = lua_gettop(L) - 1;
 
-	if (rc < 0) {
-		lua_pushboolean(L, false);
-		script_push_error(L, sbuf_str(&r->where), sbuf_str(&r->line), e, rc);
-		script_run_free(r);
-		return 2;
-	}
-	s->worst_code = code > s->worst_code ? code : s->worst_code;
-	lua_pushboolean(L, true);
-	push_documents(L, r->run.results);
-	lua_pushinteger(L, code);
-	int n = 3;
-	if (r->hushed) {
-		lua_pushlstring(L, sbuf_str(&r->note), r->note.len);
-		n++;
-	}
+	if (rc >= 0 && r->run.exit_code > s->worst_code)
+		s->worst_code = r->run.exit_code;
+	lua_pushlightuserdata(L, &f);
+	bool bad = lua_pcall(L, 1, LUA_MULTRET, 0) != 0;
 	script_run_free(r);
-	return n;
+	return bad ? -1 : lua_gettop(L) - base;
+}
+
+static int give_results(lua_State *L, struct script_run *r, int rc, const struct err *e)
+{
+	int n = verbs_results(L, r, rc, e);
+
+	return n < 0 ? lua_error(L) : n;
 }
 
 int verbs_run(lua_State *L, const char *line, enum verbs_mode mode)
 {
 	struct script *s = script_of(L);
-	struct script_run *r = xcalloc(1, sizeof(*r));
 	struct err e = {.col = -1};
 
+	script_room(L, s, 0);
+	if (strlen(line) > SCRIPT_LINE_MAX)
+		return luaL_error(L, "a command has at most %d bytes", SCRIPT_LINE_MAX);
+	verbs_prepare(L);
+	struct script_run *r = xcalloc(1, sizeof(*r));
 	sbuf_add(&r->line, line);
 	script_where(L, &r->where);
 	r->prints = mode == VERBS_PRINT;
@@ -78,15 +109,14 @@ int verbs_run(lua_State *L, const char *line, enum verbs_mode mode)
 	r->run.batch = s->opts.batch;
 	s->limited = false;
 	int rc = cmd_exec(s->host.cmd, &r->run, sbuf_str(&r->line), &e);
-	int n = rc != VERB_PENDING ? verbs_results(L, r, rc, &e) : 0; /* without a limit: it frees the run */
 	s->limited = true;
-	if (n > 0)
-		return n;
+	if (rc != VERB_PENDING)
+		return give_results(L, r, rc, &e);
 	if (s->now != NULL && lua_isyieldable(L))
 		return task_wait(L, WAITS_RUN, 0, r);
 	cmd_cancel(&r->run);
 	err_set(&e, EINVAL, "this takes time, and nothing can wait inside a function that was called by one of the library's, like table.sort");
-	return verbs_results(L, r, -EINVAL, &e); /* an error alone: as above */
+	return give_results(L, r, -EINVAL, &e);
 }
 
 static int call_verb(lua_State *L)
@@ -102,7 +132,7 @@ static int call_verb(lua_State *L)
 	s->limited = true;
 	lua_settop(L, 0);
 	if (rc == 0) {
-		script_push_taken(L, &line);
+		script_push_text(L, &line);
 		return verbs_run(L, lua_tostring(L, 1), VERBS_SILENT);
 	}
 	script_where(L, &where);

@@ -304,6 +304,12 @@ def test_who_does_not_read_is_slowed_then_misses_events_then_goes(serve):
     # answers that do not fit
     e = Raw(server.path).ask('{"id":1,"cmd":"%s"}' % "; ".join(["show settings all"] * 200))
     assert e["id"] == 1 and not e["ok"] and e["error"]["code"] == "EMSGSIZE"
+    # nor are they made first: this would be some gigabytes
+    before, c = server.rss_kb(), Raw(server.path)
+    for mode in ("json", "text"):
+        e = c.ask('{"id":2,"mode":"%s","cmd":"%s"}' % (mode, "show settings all;" * 50000))
+        assert e["id"] == 2 and e["error"]["code"] == "EMSGSIZE" and server.rss_kb() < before + 100000
+    assert c.ask('{"id":3,"ping":true}') == {"id": 3, "ok": True}
     c = Raw(server.path)
     c.send('{"id":1,"mode":"text","cmd":"%s"}' % "; ".join(["show settings all; sleep 1ms"] * 400))
     time.sleep(1)
@@ -330,6 +336,17 @@ def test_limits_are_kept(serve):
     while (greeting := Raw(server.path).greeting).get("error") and time.monotonic() < until:
         time.sleep(0.05)
     assert greeting["protocol"] == 1
+
+
+def test_what_waits_has_its_bytes_counted(serve):
+    c = Raw(serve("--rpc-limit", "line=10k,queue=1000", ports="null").path)
+    long = "clear 0;" * 1200
+    c.send("\n".join('{"id":%d,"cmd":"%s"}' % (n, "sleep 30s" if n == 0 else long) for n in range(6)))
+    answer = c.line()
+    assert answer["id"] == 5 and answer["error"]["code"] == "EAGAIN"
+    c.send('{"id":6,"cancel":true}')
+    answers = {a["id"]: a for a in (c.line() for _ in range(6))}
+    assert answers[0]["error"]["code"] == "ECANCELED" and all(answers[n]["ok"] for n in (1, 2, 3, 4, 6))
 
 
 def test_no_file_descriptors_left(serve):

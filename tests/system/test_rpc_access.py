@@ -170,6 +170,8 @@ def test_what_the_operator_allows(serve, tmp_path):
     with wirerate.connect(server.address, token=TOKEN, timeout=20) as wr:
         wr.cmd(f"save {tmp_path}/new")
         assert (tmp_path / "new").exists()
+        wr.lua(f"wr.port[0]['pattern.file'] = '{tmp_path}/new'")
+        assert wr.lua("return wr.port[0]['pattern.file']") == f"{tmp_path}/new"
         wr.cmd("quit")
     assert server.proc.wait(10) == 0
 
@@ -235,9 +237,13 @@ def test_lua_that_takes_long_holds_nobody(serve):
         c.send('{"id":3,"cancel":true}')
         first = c.line()
         assert first["id"] == 1 and first["error"]["code"] == "ECANCELED" and c.line()["cancelled"] == 1
-        for chunk in ("while true do end", "while true do pcall(function() while true do end end) end", "wr.sleep('1h')"):
+        endless = "setmetatable({[true] = 1}, {__tostring = function() while true do end end})"
+        for chunk in ("while true do end", "while true do pcall(function() while true do end end) end", "wr.sleep('1h')", "error(%s)" % endless,
+                      "return " + endless, "table.sort({3, 2, 1}, function() while true do end end)",
+                      "local t = {1} for i = 1, 100 do t = {t, t} end return t", "return ('a'):rep(4e6):find(('a'):rep(2e6) .. 'b', 1, true)"):
             assert c.ask({"id": 4, "lua": chunk})["ok"] is False
-        for chunk in ("local t = {} for i = 1, 1e9 do t[i] = i end", "return ('x'):rep(1e9)", "local s = 'x' while true do s = s .. s end"):
+        for chunk in ("local t = {} for i = 1, 1e9 do t[i] = i end", "return ('x'):rep(1e9)", "local s = 'x' while true do s = s .. s end",
+                      "while true do wr.cmd('help') end", "while true do wr.expect(false, ('x'):rep(1e6)) end"):
             assert c.ask({"id": 5, "lua": chunk})["ok"] is False
         assert c.ask({"id": 6, "lua": "return 1"})["results"] == [1] and server.rss_kb() < 1000000
         gone = Raw(server.path)
@@ -270,8 +276,8 @@ getmetatable('').__index.dump(function() end)
 getmetatable(io.stdout)
 string.dump(function() end)
 assert(load(string.dump(function() end)))()
-assert(loadstring('\27LJ\2\2'))()
-assert(load('\27LJ\2\2'))()
+assert(loadstring('\\27LJ\\2\\2'))()
+assert(load('\\27LJ\\2\\2'))()
 dofile('{secret}')
 assert(loadfile('{secret}'))()
 newproxy(true)
@@ -317,6 +323,8 @@ def test_no_way_out_of_the_sandbox(serve, tmp_path, how):
             except wirerate.Refused:
                 pass
             assert not new.exists() and secret.exists(), chunk
+        with pytest.raises(wirerate.Refused, match="compiled"):
+            wr.cmd("lua '\x1bLJ\x02\x02'") if how == "verb" else wr.lua("\x1bLJ\x02\x02")
         assert wr.lua("return io == nil and ffi == nil and debug == nil and package == nil and os.execute == nil") is True
         assert wr.stats()["show"] == "stats"
     assert server.proc.poll() is None

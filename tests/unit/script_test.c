@@ -4,6 +4,7 @@
 #include "script.h"
 
 #include <jansson.h>
+#include <malloc.h>
 #include <time.h>
 
 static struct script *sc;
@@ -380,6 +381,25 @@ static const char *const escapes[] = {
 	"wr.expect(false, setmetatable({}, {__tostring = function() error('x') end}))",
 	"local t = {} pcall(function() while true do t[#t + 1] = ('x'):rep(1000) .. #t end end) for i = 1, 1000 do pcall(wr.fmt.si, i / 7)"
 	" pcall(wr.stats) pcall(wr.stats, 'none') pcall(wr.start, {i, i + 1}) pcall(wr.cmd, i) pcall(wr.start, {a = i}) pcall(wr.sleep, {}) end",
+	/* what is left of a chunk that has ended is under its limits too */
+	"error(setmetatable({}, {__tostring = function() while true do end end}))",
+	"error(setmetatable({}, {__tostring = function() local s = 'x' while true do s = s .. s end end}))",
+	"return setmetatable({[true] = 1}, {__tostring = function() while true do end end})",
+	"return setmetatable({[true] = 1}, {__tostring = function() wr.wait(0) end})",
+	/* small tables that are large as text */
+	"local t = {1} for i = 1, 100 do t = {t, t} end return t",
+	"local t = {1} for i = 1, 100 do t = {t, t} end return wr.json.encode(t)",
+	"local k, t = ('k'):rep(1e6), {} for i = 1, 1000 do t[i] = {[k] = 1} end return wr.json.encode(t)",
+	"local t = wr.stats().ports t[2e9] = 1 return wr.json.encode(t)",
+	"return wr.json.decode('[' .. ('0,'):rep(1e6) .. '0]')",
+	"return ('a'):rep(5e6):find(('a'):rep(2e6) .. 'b', 1, true)", "return ('a'):rep(5e6):find(('a'):rep(2e6) .. 'b')",
+	"for i = 1, 1e5 do wr.every('1h', print) end", "for i = 1, 1e5 do wr.on('link', print) end",
+	"for i = 1, 1e5 do wr.expect(false, ('x'):rep(1e6)) end", "local s = ('x'):rep(5e6) wr.write(s, s, s, s, s, s, s, s)",
+	"local s = ('x'):rep(5e6) wr.help(s, s, s, s)", "wr.cmd(('help '):rep(1e6))",
+	/* results for a coroutine whose stack is full */
+	"local function f(n, g) if n > 0 then return (f(n - 1, g)) end return g() end local n, by = 1, 4096 "
+	"while by >= 1 do if pcall(f, n + by, function() return 1 end) then n = n + by else by = by / 2 end end "
+	"for i = n - 60, n do pcall(f, i, function() return wr.wait(0) end) end",
 };
 
 static void sandbox(void **state)
@@ -405,12 +425,42 @@ static void sandbox(void **state)
 	prints("print((('a-b'):gsub('%-', '+')), require('cjson') == wr.json, load('return 1 + 1')(), ('x'):rep(3), ('a.b'):match('^(%w)%.'))",
 	       "a+b\ttrue\t2\txxx\ta\n");
 	prints("print(wr.port[0].rate, (wr.start(0)), os.time() > 0, type(wr.stats().ports))", "100%\ttrue\ttrue\ttable\n");
+	prints("print(load('return x', 'c', 't', {x = 5})(), load(function() return nil end)(), load('return x')())", "5\tnil\tnil\n");
 	fails("while true do end", "0.1 s");
 	prints("print('again')", "again\n");
 	/* what cannot give way holds up everybody: it does not get the time that a chunk may take */
 	open_state(&(struct script_opts){.sandbox = true, .max_bytes = 16 << 20, .max_ns = 3600000000000, .batch = true});
-	fails("table.sort({2, 1}, function() while true do pcall(function() while true do end end) end end)", "held up the program");
+	fails("table.sort({2, 1}, function() while true do pcall(function() while true do end end) end end)", "like table.sort");
 	prints("print('again')", "again\n");
+}
+
+static void strangers(void **state)
+{
+	const struct script_opts opts = {.sandbox = true, .max_bytes = 16 << 20, .max_ns = 20000000000, .batch = true};
+	static const char fill[] = "local t = {} pcall(function() while true do t[#t + 1] = {} end end) ";
+	struct sbuf text = {0};
+	struct err e;
+
+	(void)state;
+	open_state(&opts);
+	assert_int_equal(script_start(sc, "\033LJ\2\2", "=remote", NULL, 0, &out, &note, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "compiled"));
+	assert_int_equal(script_start(sc, "\033LJ\2\2", "=lua", NULL, 0, &out, &note, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "compiled"));
+	/* where nothing else can run it may not go on for as long as a chunk */
+	fails("table.sort({3, 2, 1}, function() while true do end end)", "table.sort");
+	/* what the program made for a call is not lost where the state has no memory for it */
+	struct mallinfo2 before = mallinfo2();
+	sbuf_addf(&text, "%s for i = 1, 20000 do for _, f in ipairs({wr.stats, wr.tables, wr.ports}) do pcall(f) end pcall(wr.start, 0) "
+		  "pcall(wr.start, {ports = setmetatable({}, {__index = error})}) pcall(wr.expect, true, setmetatable({}, {__tostring = error})) "
+		  "pcall(wr.fmt.si, 5) pcall(function() return wr.port[0].rate end) pcall(wr.json.encode, {1, {2}}) "
+		  "pcall(wr.json.decode, '[1,[2]]') end", fill);
+	run_polls(text.s, 200000, &e);
+	sbuf_free(&text);
+	/* and the next chunk finds room */
+	prints("local t = {} for i = 1, 1e5 do t[i] = {} end print(#t)", "100000\n");
+	open_state(&opts);
+	assert_true(mallinfo2().uordblks < before.uordblks + 500000);
 }
 
 static char found[2048];
@@ -484,6 +534,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ends, each_setup, each_teardown),
 		cmocka_unit_test_setup_teardown(documents, each_setup, each_teardown),
 		cmocka_unit_test_setup_teardown(sandbox, each_setup, each_teardown),
+		cmocka_unit_test_setup_teardown(strangers, each_setup, each_teardown),
 		cmocka_unit_test_setup_teardown(completion, each_setup, each_teardown),
 		cmocka_unit_test_setup_teardown(documentation, each_setup, each_teardown),
 	};

@@ -191,7 +191,7 @@ static void table_of(const struct page_in *in, const struct list *l, struct grid
 	table_heads(&t, g, 0, MARK, ROLE_STAT_LABEL);
 	for (unsigned r = 0; r < n; r++) {
 		const json_t *s = json_array_get(list, first + r);
-		bool selected = (unsigned)page_num(s, "stream", -1) == in->stream;
+		bool selected = page_num(s, "stream", -1) == (double)in->stream;
 		for (unsigned i = 0; i < COLS; i++) {
 			cell_text(s, i, &b);
 			put_cell(&t, g, 1 + (int)r, s, i, sbuf_str(&b));
