@@ -141,12 +141,13 @@ int show_map(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 
 	(void)sel;
 	(void)e;
-	if (r->out_mode != OUT_TEXT) {
-		json_t *doc = show_doc("map"), *map = app_map_json(app_of(r));
-		json_object_update(doc, map);
-		json_decref(map);
+	json_t *doc = show_doc("map"), *map = app_map_json(app_of(r));
+	json_object_update(doc, map);
+	json_decref(map);
+	if (r->out_mode != OUT_TEXT)
 		return show_out(r, doc, &map_view);
-	}
+	cmd_result(r, doc);
+	json_decref(doc);
 	place_draw(ctl_placement(ctl), ctl_place_in(ctl), port_name, ctl, r->out);
 	return 0;
 }

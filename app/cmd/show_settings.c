@@ -87,10 +87,12 @@ int show_settings(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 
 static int add_frame(struct cmd_run *r, unsigned port, unsigned stream, void *arg, struct err *e)
 {
-	if (r->out_mode != OUT_TEXT) {
-		json_t *o = ctl_frame_json(app_of(r)->ctl, port, stream, e);
-		return o != NULL ? json_array_append_new(arg, o) : -EINVAL;
-	}
+	json_t *o = ctl_frame_json(app_of(r)->ctl, port, stream, e);
+	if (o == NULL)
+		return -EINVAL;
+	json_array_append_new(arg, o);
+	if (r->out_mode != OUT_TEXT)
+		return 0;
 	struct frame *f = xcalloc(1, sizeof(*f));
 	int rc = ctl_frame(app_of(r)->ctl, port, stream, f, e);
 	if (rc == 0) {
@@ -109,6 +111,8 @@ int show_frame(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 	json_object_set_new(doc, "frames", frames);
 	if (rc == 0 && r->out_mode != OUT_TEXT)
 		return show_out(r, doc, NULL);
+	if (rc == 0)
+		cmd_result(r, doc);
 	json_decref(doc);
 	return rc;
 }

@@ -88,6 +88,7 @@ void ctl_clear(struct ctl *, const struct portset *ports); /* baselines of count
 struct snap *ctl_snapshot(struct ctl *);
 
 /* Facts for show, as JSON trees (new references). */
+const char *ctl_dpdk_version(void); /* "DPDK 22.11.11" */
 json_t *ctl_ports_json(struct ctl *);   /* {"show":"ports","ports":[{"port","name","spec","driver","pci","link","speed_mbps","mac","mtu","node",
 					 * "used","rx_queues","tx_queues","rxd","txd","mbufs","memory_bytes","offloads","rss","flow_control",
 					 * "promiscuous","pacing": who paces, and why not another,"timestamps": who times arrivals,

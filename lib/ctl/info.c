@@ -62,6 +62,11 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 	return o;
 }
 
+const char *ctl_dpdk_version(void)
+{
+	return rte_version();
+}
+
 json_t *ctl_ports_json(struct ctl *c)
 {
 	json_t *a = json_array();

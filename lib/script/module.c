@@ -191,6 +191,8 @@ static void open_values(lua_State *L, struct script *s, int module)
 	put(L, module, "tables", tables);
 	lua_pushstring(L, s->host.version != NULL ? s->host.version : "");
 	lua_setfield(L, module, "version");
+	lua_pushstring(L, s->host.dpdk_version != NULL ? s->host.dpdk_version : "");
+	lua_setfield(L, module, "dpdk_version");
 	json_module(L);
 	lua_setfield(L, module, "json");
 	lua_newtable(L);

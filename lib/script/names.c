@@ -34,5 +34,6 @@ const struct script_fn script_fns[] = {
 	{"csv", NULL, "line(values) and line(row, names): a line of CSV without its end.", "table"},
 	{"fmt", NULL, "si(n): \"1.235M\"; duration(ns): \"1.5 ms\"; digits(n): the shortest digits of a number.", "table"},
 	{"version", NULL, "The version of the program.", "string"},
+	{"dpdk_version", NULL, "The version of DPDK, as it says it.", "string"},
 };
 const unsigned script_nfns = ARRAY_SIZE(script_fns);

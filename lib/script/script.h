@@ -16,6 +16,7 @@ struct script_host {
 	json_t *(*snapshot)(void *cmd_host, const char *parts, struct err *e);
 	const char *const *events; /* names for on(), NULL at the end; NULL: any */
 	const char *version;       /* of the program */
+	const char *dpdk_version;  /* "DPDK 22.11.11"; NULL: none is there */
 	/* expect() was called; where and what for a person. NULL: nobody counts. arg is script_host.arg. */
 	void (*check)(void *arg, bool passed, const char *text);
 };

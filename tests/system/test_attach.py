@@ -325,7 +325,7 @@ def test_found_by_its_name(tmp_path):
     pid = int(re.search(r"pid (\d+)", r.stderr)[1])
     try:
         r = run(["attach", name, "--json", "-e", "show map"], env=env)
-        assert r.returncode == 0 and json.loads(r.stdout)["show"] == "map"
+        assert r.returncode == 0 and document(r.stdout)["show"] == "map"
     finally:
         os.kill(pid, signal.SIGTERM)
         until(lambda: not alive(pid))

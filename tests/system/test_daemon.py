@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A program that serves: when it is ready, how it starts and ends, what a service manager hears. Needs no root and no NIC."""
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import binary, run
+from harness import binary, document, run
 from pty_term import LIMIT
 from serving import WIRE, alive, server, until  # noqa: F401 (a fixture)
 
@@ -122,7 +121,7 @@ def test_the_report_of_a_daemon_has_each_error_once(server):
     s.args += ["--report", f"{s.dir}/run.json", "-k", "-e", "nonsense; set 0 rate 3%"]
     s.start().ask("shutdown")
     s.ended()
-    doc = json.loads(Path(f"{s.dir}/run.json").read_text())["run"]
+    doc = document(Path(f"{s.dir}/run.json").read_text())["run"]
     assert len(doc["errors"]) == doc["errors_total"] == 1 and "nonsense" in doc["errors"][0]
     assert "nonsense" in Path(s.log).read_text()
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The scripts in examples/, run as a user runs them: on `wire`, as they are."""
 import csv
-import json
 import os
 import re
 import signal
@@ -313,9 +312,9 @@ def test_unattended(tmp_path):
 def test_unattended_keeps_numbers_of_a_run(tmp_path):
     assert nightly(tmp_path, "duration=100ms").returncode in (0, 1, 4)
     (stream,) = tmp_path.glob("*.jsonl")
-    lines = [json.loads(line) for line in stream.read_text().splitlines()]
+    lines = [harness.document(line) for line in stream.read_text().splitlines()]
     assert any("trial" in line for line in lines)
-    whole = json.loads(stream.with_suffix(".json").read_text())
+    whole = harness.document(stream.with_suffix(".json").read_text())
     assert isinstance(whole, dict)
     # A tester that is never valid says nothing about the device.
     settings = tmp_path / "bad.cmds"

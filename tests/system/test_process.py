@@ -221,7 +221,7 @@ def test_several_instances_at_once():
     for p in procs:
         out, err = p.communicate(timeout=60)
         assert p.returncode == 0, err
-        assert ports_of(json.loads(out.splitlines()[-1]))[1]["rx"]["packets"] == 200000
+        assert ports_of(harness.document(out.splitlines()[-1]))[1]["rx"]["packets"] == 200000
 
 
 def test_unprivileged(need, tmp_path):

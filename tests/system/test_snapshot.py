@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Snapshots by parts, as pages and clients of other processes get them: `show snapshot` prints them."""
-import json
 import os
 import platform
 import time
 
 import pytest
 
-from harness import as_json, cpus, documents, good, lcores, run
+from harness import as_json, cpus, document, documents, good, lcores, run
 from oracle import read_pcap
 
 BRIEF = {"port", "stream", "mode", "flags", "encap", "frame", "streams", "size", "count", "rate", "burst", "rxburst", "type", "proto", "vlan",
@@ -17,7 +16,7 @@ BRIEF = {"port", "stream", "mode", "flags", "encap", "frame", "streams", "size",
 def shown(parts, *lines, args=("-p", "wire")):
     """The snapshot after these commands."""
     r = good([*args, "-b", "-e", "; ".join([*lines, f"show snapshot {parts}"])])
-    return json.loads(r.stdout.splitlines()[-1])
+    return document(r.stdout.splitlines()[-1])
 
 
 def brief(*lines, port=0):

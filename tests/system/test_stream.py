@@ -123,7 +123,7 @@ def test_what_a_script_prints_is_not_lost(tmp_path):
     said = [line for x in only(lines, "output") for line in x["text"].splitlines()]
     assert document(said[0])["show"] == "map" and said[1:] == ['{"a":1}', "{half"]
     r = good([*WIRE, "--json", "--json-stream", "-f", str(script)])
-    lines = [json.loads(line) for line in r.stdout.splitlines()]
+    lines = [json.loads(line) for line in r.stdout.splitlines()]  # one of them is the script's own
     assert [x.get("show") or x["a"] for x in lines if "event" not in x] == ["map", 1]
     assert [x["text"] for x in lines if x.get("event") == "output"] == ["{half"]
 

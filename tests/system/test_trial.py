@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Trials: every frame has a fate, and a tester that could not do what was asked never says `valid`."""
-import json
 import os
 import signal
 import subprocess
@@ -159,7 +158,7 @@ def test_the_process_stopped(live, stall):
     os.kill(w.pid, signal.SIGSTOP)
     time.sleep(0.2)
     os.kill(w.pid, signal.SIGCONT)
-    t = closed(json.loads(w.line())["trial"])
+    t = closed(harness.document(w.line())["trial"])
     assert t["verdict"] == "preempted"
     assert max(x["longest_ns"] for x in t["workers"]) > 100_000_000
     assert t["fates"]["received"] == t["fates"]["sent"]
@@ -230,7 +229,7 @@ def test_frames_of_others_are_told_apart(veth, frame):
         w.send(f"set all frame eth/ipv4/{frame}; {ANYTHING} trial 1 rate 2kpps for 1s")
         time.sleep(0.3)
         assert veth.sender(500, 5000).wait(30) == 0
-        t = closed(json.loads(w.line())["trial"])
+        t = closed(harness.document(w.line())["trial"])
     finally:
         w.close()
     f = t["fates"]
@@ -246,7 +245,7 @@ def test_a_link_that_flaps(veth):
         time.sleep(0.4)
         veth.do("ip", "link", "set", veth.b, "down")
         veth.do("ip", "link", "set", veth.b, "up")
-        t = closed(json.loads(w.line())["trial"])
+        t = closed(harness.document(w.line())["trial"])
     finally:
         w.close()
     assert t["verdict"] == "link-changed"

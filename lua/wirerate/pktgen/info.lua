@@ -75,7 +75,7 @@ pktgen.info = {
     Pktgen_Version = "26.02.4 (wirerate " .. tostring(wr.version) .. ")",
     Pktgen_Copyright = "wirerate: BSD-3-Clause",
     Pktgen_Authors = "the authors of wirerate",
-    DPDK_Version = rawget(wr, "dpdk_version") or "DPDK",
+    DPDK_Version = wr.dpdk_version,
     DPDK_Copyright = "DPDK: BSD-3-Clause",
     -- limits that its help names
     startSeqIdx = 0, singlePktIdx = 16, numSeqPkts = 16, minPktSize = 64, maxPktSize = 1518, minVlanID = 1, maxVlanID = 4095, vlanTagSize = 4,
