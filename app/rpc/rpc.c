@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,18 +55,6 @@ static void name_peer(int fd, char *name, size_t size)
 		snprintf(name, size, "%.45s port %.8s", host, port);
 }
 
-/* A peer that vanished without a word is found by these. */
-static void tcp_options(int fd)
-{
-	const int on = 1, idle_s = 30, every_s = 10, probes = 3;
-
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every_s, sizeof(every_s));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
-}
-
 static void let_in(struct rpc *r, int fd, bool tcp)
 {
 	char name[64];
@@ -87,7 +74,7 @@ static void let_in(struct rpc *r, int fd, bool tcp)
 		return;
 	}
 	if (tcp) {
-		tcp_options(fd);
+		loop_tcp(fd);
 		name_peer(fd, name, sizeof(name));
 	} else {
 		snprintf(name, sizeof(name), "process %ld", (long)who.pid);

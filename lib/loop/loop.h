@@ -15,6 +15,8 @@ typedef void loop_fd_fn(void *arg, short revents);
 typedef void loop_sig_fn(void *arg, int signo);
 
 int loop_fd(struct loop *, int fd, short events, loop_fd_fn *fn, void *arg); /* add or change; events 0 removes */
+/* Lines of a TCP connection are sent at once, and a peer that vanished without a word is found within a minute. */
+void loop_tcp(int fd);
 /* Periodic timer by absolute deadlines (no drift); returns id >= 0. interval 0: once at first_ns from now. */
 int loop_timer(struct loop *, uint64_t first_ns, uint64_t interval_ns, loop_fn *fn, void *arg);
 void loop_timer_del(struct loop *, int id);

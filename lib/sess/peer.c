@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,18 +169,6 @@ static int connect_unix(const char *path, const char *name, struct err *e)
 	return fd;
 }
 
-/* A server that vanished without a word is found by these, as clients are by it. */
-static void tcp_options(int fd)
-{
-	const int on = 1, idle_s = 30, every_s = 10, probes = 3;
-
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every_s, sizeof(every_s));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
-}
-
 static int connect_tcp(const char *host, const char *port, struct err *e)
 {
 	const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
@@ -195,7 +182,7 @@ static int connect_tcp(const char *host, const char *port, struct err *e)
 	freeaddrinfo(list);
 	if (fd < 0)
 		return err_set(e, ECONNREFUSED, "cannot connect to %.200s:%.40s: %s", host, port, strerror(bad));
-	tcp_options(fd);
+	loop_tcp(fd);
 	return fd;
 }
 

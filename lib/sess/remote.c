@@ -6,6 +6,7 @@
 
 #include "out.h"
 #include "peer.h"
+#include "queue.h"
 #include "sess_int.h"
 
 #define GREET_MS 5000
@@ -15,12 +16,6 @@
 #define WORDS_MS 500
 
 enum { EXIT_REFUSED = 2, EXIT_PEER = 5 };
-
-struct item {
-	struct item *next;
-	char *line, *where;
-	unsigned group;
-};
 
 struct remote {
 	struct sess base;
@@ -32,39 +27,14 @@ struct remote {
 	void *arg;
 	char *name;
 
-	struct item *head, **tail, *running;
-	unsigned group;
+	struct sess_queue queue;
+	struct sess_item *running;
 	json_int_t next_id, run_id, snap_id; /* 0: none is asked for */
 	char *snap_parts, *had_parts;        /* that are asked for, that *had is of */
 	json_t *had;
 	int exit_code;
 	bool failed, in_poll, told_lost, ends;
 };
-
-static void item_free(struct item *it)
-{
-	if (it == NULL)
-		return;
-	free(it->line);
-	free(it->where);
-	free(it);
-}
-
-static void drop(struct remote *s, bool all, unsigned group)
-{
-	struct item **p = &s->head;
-
-	while (*p != NULL) {
-		struct item *it = *p;
-		if (all || it->group == group) {
-			*p = it->next;
-			item_free(it);
-		} else {
-			p = &it->next;
-		}
-	}
-	s->tail = p;
-}
 
 static json_t *request(struct remote *s, const char *key, json_t *value)
 {
@@ -82,7 +52,7 @@ static json_t *text_json(const char *text)
 	return t != NULL ? t : json_string("?"); /* the line is no UTF-8: the server says that there is no such command */
 }
 
-static void tell(struct remote *s, enum sess_event_kind kind, const char *text, const struct item *it, int rc, int exit_code, json_t *results)
+static void tell(struct remote *s, enum sess_event_kind kind, const char *text, const struct sess_item *it, int rc, int exit_code, json_t *results)
 {
 	const struct sess_event ev = {.kind = kind, .text = text, .line = it != NULL ? it->line : "", .rc = rc, .exit_code = exit_code,
 				      .results = results};
@@ -91,34 +61,21 @@ static void tell(struct remote *s, enum sess_event_kind kind, const char *text, 
 		s->fn(s->arg, &ev);
 }
 
-static void tell_error(struct remote *s, const struct item *it, const struct err *e, int rc, int code)
-{
-	struct sbuf text = {0};
-
-	if (it->where == NULL)
-		cmd_err_print(it->line, e, &text);
-	else
-		cmd_err_print_at(it->where, it->line, e, &text);
-	const struct sess_event ev = {.kind = SESS_ERROR, .text = sbuf_str(&text), .line = it->line, .rc = rc, .exit_code = code, .err = e};
-	s->fn(s->arg, &ev);
-	sbuf_free(&text);
-}
-
 /* Takes the item. e NULL: it was not refused. */
-static void finish(struct remote *s, struct item *it, int rc, int code, const struct err *e, json_t *results)
+static void finish(struct remote *s, struct sess_item *it, int rc, int code, const struct err *e, json_t *results)
 {
 	if (rc < 0 && rc != -ECANCELED) {
 		if (!s->opts.keep_going) {
 			s->failed = true;
-			drop(s, s->opts.batch, it->group);
+			sess_queue_drop(&s->queue, s->opts.batch, it->group);
 		}
 		if (e != NULL)
-			tell_error(s, it, e, rc, code);
+			sess_tell_error(s->fn, s->arg, it, e, rc, code);
 	}
 	if (code > s->exit_code)
 		s->exit_code = code;
 	tell(s, SESS_DONE, NULL, it, rc, code, results);
-	item_free(it);
+	sess_item_free(it);
 }
 
 static int error_code(const char *name)
@@ -134,7 +91,7 @@ static int error_code(const char *name)
 	return -EINVAL;
 }
 
-static void print_results(struct remote *s, const struct item *it, const json_t *results)
+static void print_results(struct remote *s, const struct sess_item *it, const json_t *results)
 {
 	const json_t *doc;
 	size_t i;
@@ -151,7 +108,7 @@ static void print_results(struct remote *s, const struct item *it, const json_t 
 
 static void answered(struct remote *s, const json_t *m)
 {
-	struct item *it = s->running;
+	struct sess_item *it = s->running;
 	const json_t *error = json_object_get(m, "error"), *col = json_object_get(error, "col");
 	const char *text = json_string_value(json_object_get(error, "text"));
 	int code = (int)json_integer_value(json_object_get(m, "exit_code"));
@@ -208,7 +165,7 @@ static void take(struct remote *s, json_t *m)
 	/* else: of a request that nobody waits for any more */
 }
 
-static void run_here(struct remote *s, struct item *it)
+static void run_here(struct remote *s, struct sess_item *it)
 {
 	struct sbuf out = {0}, note = {0};
 	struct cmd_run r = {.cmd = s->to.cmd, .host = s->to.cmd_host, .line = it->line, .out_mode = s->opts.out_mode, .out = &out, .note = &note,
@@ -224,7 +181,7 @@ static void run_here(struct remote *s, struct item *it)
 	sbuf_free(&note);
 }
 
-static void run_there(struct remote *s, struct item *it)
+static void run_there(struct remote *s, struct sess_item *it)
 {
 	static const char *const modes[] = {[OUT_TEXT] = "text", [OUT_CSV] = "csv", [OUT_JSON] = "json"};
 	json_t *o = request(s, "cmd", text_json(it->line));
@@ -240,7 +197,7 @@ static void tell_lost(struct remote *s)
 	struct sbuf text = {0};
 
 	s->told_lost = true;
-	drop(s, true, 0);
+	sess_queue_drop(&s->queue, true, 0);
 	if (s->ends && s->running == NULL)
 		return; /* as it was asked to */
 	s->failed = true;
@@ -250,10 +207,10 @@ static void tell_lost(struct remote *s)
 	tell(s, SESS_ERROR, sbuf_str(&text), s->running, -EPIPE, EXIT_PEER, NULL);
 	sbuf_free(&text);
 	if (s->running != NULL) {
-		struct item *it = s->running;
+		struct sess_item *it = s->running;
 		s->running = NULL;
 		tell(s, SESS_DONE, NULL, it, -EPIPE, EXIT_PEER, NULL);
-		item_free(it);
+		sess_item_free(it);
 	}
 }
 
@@ -271,13 +228,10 @@ static void remote_poll(struct sess *base)
 			json_decref(m);
 		}
 		if (loop_stopped(s->loop))
-			drop(s, true, 0); /* after `quit` nothing more is run */
-		if (peer_lost(s->peer) != NULL || s->running != NULL || s->head == NULL)
+			sess_queue_drop(&s->queue, true, 0); /* after `quit` nothing more is run */
+		if (peer_lost(s->peer) != NULL || s->running != NULL || s->queue.head == NULL)
 			break;
-		struct item *it = s->head;
-		s->head = it->next;
-		if (s->head == NULL)
-			s->tail = &s->head;
+		struct sess_item *it = sess_queue_take(&s->queue);
 		if (s->to.place(s->to.cmd_host, it->line) == SESS_HERE)
 			run_here(s, it);
 		else
@@ -291,43 +245,34 @@ static void remote_poll(struct sess *base)
 static void remote_exec(struct sess *base, const char *text, const char *where)
 {
 	struct remote *s = (struct remote *)base;
-	unsigned long line = 0, at;
-	struct sbuf one = {0};
 
 	if ((s->failed && s->opts.batch) || s->told_lost)
 		return;
 	s->failed = false;
-	s->group++;
-	while (cmd_next_command(&text, &line, &one, &at)) {
-		struct item *it = xcalloc(1, sizeof(*it));
-		*it = (struct item){.line = xstrdup(sbuf_str(&one)), .where = where != NULL ? cmd_where(where, at) : NULL, .group = s->group};
-		*s->tail = it;
-		s->tail = &it->next;
-	}
-	sbuf_free(&one);
+	sess_queue_add(&s->queue, text, where);
 }
 
 static bool remote_busy(const struct sess *base)
 {
 	const struct remote *s = (const struct remote *)base;
 
-	return s->running != NULL || s->head != NULL;
+	return s->running != NULL || s->queue.head != NULL;
 }
 
 /* The server is told, and not waited for: whatever it still says of the command belongs to nobody. */
 static void remote_cancel(struct sess *base)
 {
 	struct remote *s = (struct remote *)base;
-	struct item *it = s->running;
+	struct sess_item *it = s->running;
 
-	drop(s, true, 0);
+	sess_queue_drop(&s->queue, true, 0);
 	if (it == NULL)
 		return;
 	peer_send(s->peer, request(s, "cancel", json_true()));
 	s->running = NULL;
 	s->run_id = 0;
 	tell(s, SESS_DONE, NULL, it, -ECANCELED, 0, NULL);
-	item_free(it);
+	sess_item_free(it);
 }
 
 static bool has_id(void *arg, const json_t *m)
@@ -414,8 +359,8 @@ static void remote_free(struct sess *base)
 	struct remote *s = (struct remote *)base;
 
 	peer_close(s->peer);
-	drop(s, true, 0);
-	item_free(s->running);
+	sess_queue_drop(&s->queue, true, 0);
+	sess_item_free(s->running);
 	json_decref(s->had);
 	free(s->snap_parts);
 	free(s->had_parts);
@@ -499,7 +444,7 @@ struct sess *sess_remote(const struct sess_remote_opts *to, struct loop *loop, c
 	struct remote *s = xcalloc(1, sizeof(*s));
 	*s = (struct remote){.base = {&remote_ops}, .to = *to, .opts = *opts, .peer = peer, .loop = loop, .fn = fn,
 			     .arg = arg, .name = xstrdup(to->name)};
-	s->tail = &s->head;
+	sess_queue_init(&s->queue);
 	if (greet(s, to->token, e) < 0) {
 		remote_free(&s->base);
 		return NULL;

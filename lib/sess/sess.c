@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "queue.h"
 #include "sess_int.h"
 
 #include <errno.h>
@@ -10,12 +11,6 @@
 
 enum { EXIT_REFUSED = 2, EXIT_ENVIRONMENT = 3 };
 
-struct item {
-	struct item *next;
-	char *line, *where; /* where: "file:12" or NULL */
-	unsigned group;     /* commands of one sess_exec() */
-};
-
 struct local {
 	struct sess base;
 	struct cmd *cmd;
@@ -26,40 +21,15 @@ struct local {
 	sess_event_fn *fn;
 	void *arg;
 
-	struct item *head, **tail;
-	struct item *running; /* its verb is pending */
+	struct sess_queue queue;
+	struct sess_item *running; /* its verb is pending */
 	struct cmd_run run;
 	struct cmd_own own;
 	struct sbuf out, note;
-	unsigned group;
 	int timer;
 	int exit_code;
 	bool failed, in_poll;
 };
-
-static void item_free(struct item *it)
-{
-	free(it->line);
-	free(it->where);
-	free(it);
-}
-
-/* Drop what is queued; any group, or one only. */
-static void drop(struct local *s, bool all, unsigned group)
-{
-	struct item **p = &s->head;
-
-	while (*p != NULL) {
-		struct item *it = *p;
-		if (all || it->group == group) {
-			*p = it->next;
-			item_free(it);
-		} else {
-			p = &it->next;
-		}
-	}
-	s->tail = p;
-}
 
 /* The timer only wakes the loop; the turn that follows polls. */
 static void wake(void *arg)
@@ -95,10 +65,10 @@ static void local_free(struct sess *base)
 	if (s->running != NULL) {
 		cmd_cancel(&s->run);
 		json_decref(s->run.results);
-		item_free(s->running);
+		sess_item_free(s->running);
 	}
 	hold(s, false);
-	drop(s, true, 0);
+	sess_queue_drop(&s->queue, true, 0);
 	forget_question(s);
 	if (s->own.free != NULL)
 		s->own.free(s->own.p);
@@ -107,7 +77,7 @@ static void local_free(struct sess *base)
 	free(s);
 }
 
-static void tell(struct local *s, enum sess_event_kind kind, const char *text, const struct item *it, int rc, int exit_code)
+static void tell(struct local *s, enum sess_event_kind kind, const char *text, const struct sess_item *it, int rc, int exit_code)
 {
 	const struct sess_event ev = {
 		.kind = kind, .text = text, .line = it->line, .rc = rc, .exit_code = exit_code,
@@ -117,7 +87,7 @@ static void tell(struct local *s, enum sess_event_kind kind, const char *text, c
 	s->fn(s->arg, &ev);
 }
 
-static void flush(struct local *s, const struct item *it)
+static void flush(struct local *s, const struct sess_item *it)
 {
 	if (s->out.len > 0)
 		tell(s, SESS_RESULT, sbuf_str(&s->out), it, 0, 0);
@@ -128,29 +98,15 @@ static void flush(struct local *s, const struct item *it)
 }
 
 /* The last word on a command. */
-static void tell_done(struct local *s, const struct item *it, int rc, int exit_code)
+static void tell_done(struct local *s, const struct sess_item *it, int rc, int exit_code)
 {
 	tell(s, SESS_DONE, NULL, it, rc, exit_code);
 	json_decref(s->run.results);
 	s->run.results = NULL;
 }
 
-static void tell_error(struct local *s, const struct item *it, const struct err *e, int rc, int code)
-{
-	struct sbuf text = {0};
-
-	if (it->where == NULL)
-		cmd_err_print(it->line, e, &text);
-	else
-		cmd_err_print_at(it->where, it->line, e, &text);
-	const struct sess_event ev = {
-		.kind = SESS_ERROR, .text = sbuf_str(&text), .line = it->line, .rc = rc, .exit_code = code, .err = e};
-	s->fn(s->arg, &ev);
-	sbuf_free(&text);
-}
-
 /* rc: result of exec or poll that is not VERB_PENDING. Takes the item. */
-static void finish(struct local *s, struct item *it, int rc, const struct err *e)
+static void finish(struct local *s, struct sess_item *it, int rc, const struct err *e)
 {
 	int code = s->run.exit_code;
 
@@ -164,17 +120,17 @@ static void finish(struct local *s, struct item *it, int rc, const struct err *e
 		if (!s->opts.keep_going) {
 			/* A file or a line stops at its first refused command; what a person typed ahead is another line. */
 			s->failed = true;
-			drop(s, s->opts.batch, it->group);
+			sess_queue_drop(&s->queue, s->opts.batch, it->group);
 		}
-		tell_error(s, it, e, rc, code);
+		sess_tell_error(s->fn, s->arg, it, e, rc, code);
 	}
 	if (code > s->exit_code)
 		s->exit_code = code;
 	tell_done(s, it, rc, code);
-	item_free(it);
+	sess_item_free(it);
 }
 
-static int run_one(struct local *s, struct item *it, struct err *e)
+static int run_one(struct local *s, struct sess_item *it, struct err *e)
 {
 	memset(&s->run, 0, sizeof(s->run));
 	s->run.cmd = s->cmd;
@@ -196,7 +152,7 @@ static void local_poll(struct sess *base)
 	s->in_poll = true;
 	for (;;) {
 		struct err e = {.col = -1};
-		struct item *it = s->running;
+		struct sess_item *it = s->running;
 		int rc;
 
 		if (it != NULL) {
@@ -204,13 +160,10 @@ static void local_poll(struct sess *base)
 		} else {
 			/* After `quit` nothing more is run. */
 			if (s->loop != NULL && loop_stopped(s->loop))
-				drop(s, true, 0);
-			it = s->head;
+				sess_queue_drop(&s->queue, true, 0);
+			it = sess_queue_take(&s->queue);
 			if (it == NULL)
 				break;
-			s->head = it->next;
-			if (s->head == NULL)
-				s->tail = &s->head;
 			rc = run_one(s, it, &e);
 		}
 		if (rc == VERB_PENDING) {
@@ -227,8 +180,6 @@ static void local_poll(struct sess *base)
 static void local_exec(struct sess *base, const char *text, const char *where)
 {
 	struct local *s = (struct local *)base;
-	struct sbuf one = {0};
-	unsigned long line = 0, at;
 
 	if (s->own.asks && where == NULL) {
 		size_t n = strcspn(text, "\n");
@@ -242,22 +193,13 @@ static void local_exec(struct sess *base, const char *text, const char *where)
 	if (s->failed && s->opts.batch)
 		return;
 	s->failed = false;
-	s->group++;
-	while (cmd_next_command(&text, &line, &one, &at)) {
-		struct item *it = xcalloc(1, sizeof(*it));
-		it->line = xstrdup(sbuf_str(&one));
-		it->where = where != NULL ? cmd_where(where, at) : NULL;
-		it->group = s->group;
-		*s->tail = it;
-		s->tail = &it->next;
-	}
-	sbuf_free(&one);
+	sess_queue_add(&s->queue, text, where);
 }
 
 static bool local_busy(const struct sess *base)
 {
 	const struct local *s = (const struct local *)base;
-	return s->running != NULL || s->head != NULL;
+	return s->running != NULL || s->queue.head != NULL;
 }
 
 static bool local_asks(const struct sess *base)
@@ -268,9 +210,9 @@ static bool local_asks(const struct sess *base)
 static void local_cancel(struct sess *base)
 {
 	struct local *s = (struct local *)base;
-	struct item *it = s->running;
+	struct sess_item *it = s->running;
 
-	drop(s, true, 0);
+	sess_queue_drop(&s->queue, true, 0);
 	if (it == NULL)
 		return;
 	cmd_cancel(&s->run);
@@ -279,7 +221,7 @@ static void local_cancel(struct sess *base)
 	forget_question(s);
 	flush(s, it);
 	tell_done(s, it, -ECANCELED, s->run.exit_code);
-	item_free(it);
+	sess_item_free(it);
 }
 
 static int local_exit_code(const struct sess *base)
@@ -343,7 +285,7 @@ struct sess *sess_local(struct cmd *cmd, void *host, sess_snapshot_fn *snapshot,
 	s->opts = *opts;
 	s->fn = fn;
 	s->arg = arg;
-	s->tail = &s->head;
+	sess_queue_init(&s->queue);
 	s->timer = -1;
 	s->own.can_ask = opts->person;
 	return &s->base;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "queue.h"
+
+#include <stdlib.h>
+
+void sess_queue_init(struct sess_queue *q)
+{
+	*q = (struct sess_queue){.tail = &q->head};
+}
+
+void sess_item_free(struct sess_item *it)
+{
+	if (it == NULL)
+		return;
+	free(it->line);
+	free(it->where);
+	free(it);
+}
+
+void sess_queue_add(struct sess_queue *q, const char *text, const char *where)
+{
+	struct sbuf one = {0};
+	unsigned long line = 0, at;
+
+	q->group++;
+	while (cmd_next_command(&text, &line, &one, &at)) {
+		struct sess_item *it = xcalloc(1, sizeof(*it));
+		*it = (struct sess_item){
+			.line = xstrdup(sbuf_str(&one)), .where = where != NULL ? cmd_where(where, at) : NULL, .group = q->group};
+		*q->tail = it;
+		q->tail = &it->next;
+	}
+	sbuf_free(&one);
+}
+
+struct sess_item *sess_queue_take(struct sess_queue *q)
+{
+	struct sess_item *it = q->head;
+
+	if (it == NULL)
+		return NULL;
+	q->head = it->next;
+	if (q->head == NULL)
+		q->tail = &q->head;
+	return it;
+}
+
+void sess_queue_drop(struct sess_queue *q, bool all, unsigned group)
+{
+	struct sess_item **p = &q->head;
+
+	while (*p != NULL) {
+		struct sess_item *it = *p;
+		if (all || it->group == group) {
+			*p = it->next;
+			sess_item_free(it);
+		} else {
+			p = &it->next;
+		}
+	}
+	q->tail = p;
+}
+
+void sess_tell_error(sess_event_fn *fn, void *arg, const struct sess_item *it, const struct err *e, int rc, int exit_code)
+{
+	struct sbuf text = {0};
+
+	if (it->where == NULL)
+		cmd_err_print(it->line, e, &text);
+	else
+		cmd_err_print_at(it->where, it->line, e, &text);
+	const struct sess_event ev = {
+		.kind = SESS_ERROR, .text = sbuf_str(&text), .line = it->line, .rc = rc, .exit_code = exit_code, .err = e};
+	fn(arg, &ev);
+	sbuf_free(&text);
+}

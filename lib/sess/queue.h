@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commands that wait for their turn, of a local session and of a remote one. */
+#pragma once
+#include "sess.h"
+
+struct sess_item {
+	struct sess_item *next;
+	char *line, *where; /* where: "file:12" or NULL */
+	unsigned group;     /* commands of one sess_exec() */
+};
+
+struct sess_queue {
+	struct sess_item *head, **tail;
+	unsigned group; /* the last one */
+};
+
+void sess_queue_init(struct sess_queue *);
+/* A new group: the commands of a text. */
+void sess_queue_add(struct sess_queue *, const char *text, const char *where);
+/* The first one, whoever takes it frees it; NULL: there is none. */
+struct sess_item *sess_queue_take(struct sess_queue *);
+/* Drop what is queued; any group, or one only. */
+void sess_queue_drop(struct sess_queue *, bool all, unsigned group);
+void sess_item_free(struct sess_item *); /* NULL: nothing */
+
+/* Why a command was refused, where it stands. */
+void sess_tell_error(sess_event_fn *fn, void *arg, const struct sess_item *, const struct err *e, int rc, int exit_code);
