@@ -321,6 +321,19 @@ static void test_send_on_stamp(void **state)
 	assert_int_equal(ctl_pacing(c, 0, &e), 0);
 }
 
+/* 8000 frames, the rate doubled on the way. */
+static struct port_cfg *doubled(void)
+{
+	struct port_cfg *cfg = stamping(20000, 8000);
+	start(0, 0);
+	pause_ms(50);
+	cfg->rate.value = 40000;
+	ctl_touch(c, 0, false);
+	settle(0);
+	assert_int_equal(fake.frames, 8000);
+	return cfg;
+}
+
 /* Other lengths, arrivals and rates than the simplest; a rate that changes on the way. */
 static void test_send_shapes(void **state)
 {
@@ -340,13 +353,7 @@ static void test_send_shapes(void **state)
 			assert_true(fabs((double)(int64_t)(fake.sent[1999].stamp - fake_ticks(c->port[0]->run.start_tsc)) - 0.1 * fake.hz) <
 				    0.002 * fake.hz);
 	}
-	struct port_cfg *cfg = stamping(20000, 8000);
-	start(0, 0);
-	pause_ms(50);
-	cfg->rate.value = 40000;
-	ctl_touch(c, 0, false);
-	settle(0);
-	assert_int_equal(fake.frames, 8000);
+	doubled();
 	for (unsigned k = 1; k < 8000; k++)
 		assert_true(fake.sent[k].flagged && (int64_t)(fake.sent[k].stamp - fake.sent[k - 1].stamp) >= 0);
 }
@@ -360,13 +367,7 @@ static uint64_t gap(uint64_t k)
 static void test_send_rates(void **state)
 {
 	(void)state;
-	struct port_cfg *cfg = stamping(20000, 8000);
-	start(0, 0);
-	pause_ms(50);
-	cfg->rate.value = 40000;
-	ctl_touch(c, 0, false);
-	settle(0);
-	assert_int_equal(fake.frames, 8000);
+	struct port_cfg *cfg = doubled();
 	double least = fake.hz / 40000 - 2 * error_ticks();
 	for (unsigned k = 1; k < 8000; k++)
 		if ((double)(int64_t)gap(k) < least)

@@ -9,11 +9,7 @@ local function def(...)
     host.def(dpdk, ...)
 end
 
-def("delay", "ms", "let milliseconds pass", host.delay)
-def("sleep", "s", "let seconds pass", host.sleep)
-def("pause", "msg, ms", "print, and let milliseconds pass", host.pause)
-def("continue", "msg", "print, and wait for a key, which is returned", host.key)
-def("input", "msg", "print, and wait for a line, which is returned", host.input)
+host.def_waits(def)
 def("port_stats", "P", "counters of ports", function(P)
     return pktgen.portStats(P, "port")
 end)

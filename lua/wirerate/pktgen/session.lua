@@ -45,11 +45,15 @@ function host.input(msg)
     return ask(msg, "line")
 end
 
-def("delay", "ms", "let milliseconds pass", host.delay)
-def("sleep", "s", "let seconds pass", host.sleep)
-def("pause", "msg, ms", "print, and let milliseconds pass", host.pause)
-def("continue", "msg", "print, and wait for a key, which is returned", host.key)
-def("input", "msg", "print, and wait for a line, which is returned", host.input)
+-- Both tables, pktgen and dpdk, have these.
+function host.def_waits(into)
+    into("delay", "ms", "let milliseconds pass", host.delay)
+    into("sleep", "s", "let seconds pass", host.sleep)
+    into("pause", "msg, ms", "print, and let milliseconds pass", host.pause)
+    into("continue", "msg", "print, and wait for a key, which is returned", host.key)
+    into("input", "msg", "print, and wait for a line, which is returned", host.input)
+end
+host.def_waits(def)
 
 def("quit", "", "stop all ports and leave the program", function()
     wr.quit()
