@@ -16,6 +16,12 @@ void clock_dev_begin(struct clock_dev *d, double hz)
 	*d = (struct clock_dev){.hz = hz, .narrowest = UINT64_MAX};
 }
 
+void clock_dev_lost(struct clock_dev *d)
+{
+	*d = (struct clock_dev){.hz = d->hz, .narrowest = UINT64_MAX, .missed = d->missed, .readings = d->readings, .rejected = d->rejected,
+				.steps = d->steps, .failed = d->failed + 1};
+}
+
 static bool usable(struct clock_dev *d, const struct clock_dev_reading *r)
 {
 	if (d->n > 0 && (double)(int64_t)(r->tsc - clock_dev_last(d)->tsc) < d->hz * CLOCK_DEV_STEP_NS / 1e9)

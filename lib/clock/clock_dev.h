@@ -24,12 +24,16 @@ struct clock_dev {
 	double wander;           /* cycles: what lately the conversion has been off by when the next reading came */
 	uint64_t narrowest;      /* bracket so far */
 	uint64_t readings, rejected, steps; /* steps: somebody set the clock, or its frequency changed at once */
+	uint64_t failed;         /* times that it could not be read */
 	unsigned rejected_in_row;
 };
 
 void clock_dev_begin(struct clock_dev *d, double hz);
 /* A later reading. One that comes too soon, or whose bracket is wide beside others (preempted), is not used. true: used. */
 bool clock_dev_add(struct clock_dev *d, struct clock_dev_reading r);
+/* It could not be read: nobody knows what happened to it, and nothing of what was known holds before it has been learnt anew. Counts go on, and what
+ * conversions were off by before stays said. */
+void clock_dev_lost(struct clock_dev *d);
 /* Is a frequency known? Then: where the conversion begins. */
 static inline bool clock_dev_known(const struct clock_dev *d) { return d->cycles_per_tick > 0; }
 static inline const struct clock_dev_reading *clock_dev_last(const struct clock_dev *d) { return &d->at[d->n - 1]; }

@@ -107,7 +107,10 @@ static void number(const json_t *v, enum out_fmt fmt, struct sbuf *out)
 		out_si(d, out);
 		break;
 	case OF_NS:
-		out_duration(d < 0 ? 0 : json_is_integer(v) ? (uint64_t)json_integer_value(v) : (uint64_t)d, out);
+		if (d >= 0x1p64) /* more than a duration can be */
+			sbuf_addf(out, "%.3gs", d / 1e9);
+		else
+			out_duration(d < 0 ? 0 : json_is_integer(v) ? (uint64_t)json_integer_value(v) : (uint64_t)d, out);
 		break;
 	case OF_PERCENT:
 		sbuf_addf(out, d > 0 && d < 0.0005 ? "%.2g%%" : "%.1f%%", 100 * d); /* a small loss is a loss */

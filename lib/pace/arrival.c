@@ -99,7 +99,9 @@ static double steps(const struct pace_shape *s, double x)
 	if (x >= s->units)
 		return s->nsteps * s->span + (x - s->units) / s->r1;
 	double b = s->r0 - s->dr / 2, under = b * b + 2 * s->dr * x / s->span;
-	double j = floor(2 * x / s->span / (b + sqrt(under > 0 ? under : 0)));
+	double root = sqrt(under > 0 ? under : 0);
+	/* two forms of the same root: this one is 0 / 0 at the begin of steps up that are twice the first rate and more */
+	double j = floor(b > 0 ? 2 * x / s->span / (b + root) : (root - b) / s->dr);
 	/* the root may lie beside the step by its last bits */
 	while (j > 0 && before(s, j) > x)
 		j--;

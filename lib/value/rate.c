@@ -358,6 +358,30 @@ static void rate_complete(const struct vspec *s, const char *prefix, void (*offe
 	unit_complete(rate_names, prefix, offer, arg);
 }
 
+static int steady_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	const char *dots = strstr(text, "..");
+
+	if (dots != NULL)
+		return vspec_fail(s, EINVAL, (int)(dots - text), e, text, "changes with time, and this is one load");
+	return rate_parse(s, text, out, e);
+}
+
+static void steady_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+{
+	if (strstr(prefix, "..") == NULL)
+		rate_complete(s, prefix, offer, arg);
+}
+
+const struct vtype vt_rate_steady = {.name = "rate",
+				     .syntax = "10% | 1.5Mpps | 3Gbps[/l2] | max",
+				     .size = sizeof(struct rate),
+				     .parse = steady_parse,
+				     .print = rate_print,
+				     .complete = steady_complete,
+				     .plain = rate_plain,
+				     .number = rate_number};
+
 const struct vtype vt_rate = {.name = "rate",
 			      .syntax = RATE_SYNTAX,
 			      .size = sizeof(struct rate),

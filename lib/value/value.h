@@ -77,6 +77,7 @@ int vspec_fail(const struct vspec *s, int code, int col, struct err *e, const ch
 /* bool: on|off|enable|disable|yes|no|true|false */ extern const struct vtype vt_bool;
 /* uint64_t, decimal or 0x hex, digits with optional k M G suffix (powers of 1000) */ extern const struct vtype vt_uint;
 /* struct rate; a bare number is percent; A..B over T, A..B step S every T */ extern const struct vtype vt_rate;
+/* struct rate that does not change */ extern const struct vtype vt_rate_steady;
 /* uint64_t ns; ns us ms s m h, a bare number is refused (names the units) */ extern const struct vtype vt_duration;
 /* uint16_t frame size in bytes with FCS; 0 = auto. One size; vt_sizes (lib/vary) takes sequences */ extern const struct vtype vt_size;
 /* uint64_t bit/s: 100G, 2.5Gbps, 40000Mbps; auto = 0 (what the device says), outside of min and max */ extern const struct vtype vt_speed;

@@ -121,9 +121,37 @@ static void test_wide(void **state)
 	assert_true(clock_dev_error(&d, tsc) >= 500000);
 }
 
+/* A clock that could not be read is another one afterwards: nothing that was known of it holds, and it is no step. */
+static void test_lost(void **state)
+{
+	struct dev v = {.hz = 1e9, .offset = 5e15}, other = {.hz = 25e6, .offset = 17};
+	struct clock_dev d;
+	uint64_t tsc = 0;
+
+	(void)state;
+	clock_dev_begin(&d, HZ);
+	for (unsigned i = 0; i < 30; i++)
+		assert_true(clock_dev_add(&d, reading(&v, tsc = i == 0 ? 1000000 : clock_dev_next(&d), 300)));
+	assert_true(clock_dev_known(&d));
+	double missed = d.missed;
+	clock_dev_lost(&d);
+	assert_false(clock_dev_known(&d));
+	assert_true(isinf(clock_dev_error(&d, tsc)) && isinf(clock_dev_slack(&d)));
+	assert_int_equal(d.failed, 1);
+	assert_int_equal(d.readings, 30);
+	assert_true(d.missed == missed);
+	tsc += (uint64_t)HZ;
+	for (unsigned i = 0; i < 30; i++)
+		assert_true(clock_dev_add(&d, reading(&other, tsc = i == 0 ? tsc : clock_dev_next(&d), 3000))); /* nor is it slow to read */
+	assert_true(clock_dev_known(&d));
+	assert_int_equal(d.steps, 0);
+	assert_true(fabs(d.hz / d.cycles_per_tick / other.hz - 1) < d.slope_error + 1e-9);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_within), cmocka_unit_test(test_steps), cmocka_unit_test(test_wide)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_within), cmocka_unit_test(test_steps), cmocka_unit_test(test_wide),
+					   cmocka_unit_test(test_lost)};
 
 	rnd = test_seed();
 	return cmocka_run_group_tests(tests, NULL, NULL);

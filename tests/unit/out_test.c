@@ -97,6 +97,22 @@ static void test_text_table(void **state)
 		"  10  a, \"b\"  no       -          7       -      -  12.5%  -\n");
 }
 
+static void test_times(void **state)
+{
+	static const struct { double ns; const char *text; } t[] = {
+		{-1, "0ns"}, {1.5e6, "1.5ms"}, {0x1p64, "1.84e+10s"}, {1e300, "1e+291s"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(t); i++) {
+		json_t *v = json_real(t[i].ns);
+		sbuf_reset(&b);
+		out_cell(v, OF_NS, &b);
+		json_decref(v);
+		assert_string_equal(sbuf_str(&b), t[i].text);
+	}
+}
+
 /* A long cell does not push the others off the screen; programs get all of it. */
 static void test_cut_cells(void **state)
 {
@@ -208,7 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_si), cmocka_unit_test(test_duration), cmocka_unit_test(test_text_table),
-		cmocka_unit_test(test_cut_cells), cmocka_unit_test(test_csv_table),
+		cmocka_unit_test(test_times), cmocka_unit_test(test_cut_cells), cmocka_unit_test(test_csv_table),
 		cmocka_unit_test(test_transposed), cmocka_unit_test(test_sub_rows),
 		cmocka_unit_test(test_no_rows), cmocka_unit_test(test_json_is_one_line), cmocka_unit_test(test_no_view),
 		cmocka_unit_test(test_any_bytes), cmocka_unit_test(test_get),
