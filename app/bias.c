@@ -67,13 +67,34 @@ void bias_load(const struct app *app)
 	host_name(host, sizeof(host));
 	json_array_foreach(list, i, o) {
 		int tx = port_named(app, o, "tx"), rx = port_named(app, o, "rx");
-		struct probe_bias b = {.known = true, .median_ns = number(o, "median_ns"), .min_ns = number(o, "min_ns"),
+		enum probe_clock clock = names(o, "clock", probe_clock_word(PROBE_NIC)) ? PROBE_NIC :
+					 names(o, "clock", probe_clock_word(PROBE_SOFTWARE)) ? PROBE_SOFTWARE : PROBE_CLOCKS;
+		struct probe_bias b = {.known = true, .clock = clock, .median_ns = number(o, "median_ns"), .min_ns = number(o, "min_ns"),
 				       .frames = number(o, "frames"), .wall_ns = number(o, "wall_ns")};
-		if (names(o, "host", host) && tx >= 0 && rx >= 0 && b.frames > 0)
+		if (names(o, "host", host) && tx >= 0 && rx >= 0 && b.frames > 0 && clock != PROBE_CLOCKS)
 			ctl_bias_set(app->ctl, (unsigned)tx, (unsigned)rx, &b);
 	}
 	json_decref(list);
 	free(path);
+}
+
+/* It takes the place of what was kept of the same ports and the same clock, or of a clock that nobody knows. */
+static void keep(const struct app *app, json_t *list, const char *host, unsigned tx, unsigned rx, enum probe_clock clock)
+{
+	struct probe_bias b = ctl_bias(app->ctl, (int)tx, rx, clock);
+	const char *from = ctl_port_name(app->ctl, tx), *to = ctl_port_name(app->ctl, rx), *word = probe_clock_word(clock);
+
+	if (!b.known)
+		return;
+	for (size_t i = json_array_size(list); i-- > 0;) {
+		const json_t *o = json_array_get(list, i);
+		bool clocks = names(o, "clock", word) || json_object_get(o, "clock") == NULL;
+		if (names(o, "host", host) && names(o, "tx", from) && names(o, "rx", to) && clocks)
+			json_array_remove(list, i);
+	}
+	json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "host", host, "tx", from, "rx", to, "clock", word,
+					      "median_ns", (json_int_t)b.median_ns, "min_ns", (json_int_t)b.min_ns, "frames",
+					      (json_int_t)b.frames, "wall_ns", (json_int_t)b.wall_ns));
 }
 
 void bias_save(const struct app *app)
@@ -87,20 +108,9 @@ void bias_save(const struct app *app)
 	list = read_list(path);
 	host_name(host, sizeof(host));
 	for (unsigned tx = 0; tx < ctl_nports(app->ctl); tx++)
-		for (unsigned rx = 0; rx < ctl_nports(app->ctl); rx++) {
-			struct probe_bias b = ctl_bias(app->ctl, (int)tx, rx);
-			const char *from = ctl_port_name(app->ctl, tx), *to = ctl_port_name(app->ctl, rx);
-			if (!b.known)
-				continue;
-			for (size_t i = json_array_size(list); i-- > 0;) {
-				const json_t *o = json_array_get(list, i);
-				if (names(o, "host", host) && names(o, "tx", from) && names(o, "rx", to))
-					json_array_remove(list, i);
-			}
-			json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "host", host, "tx", from, "rx", to,
-							      "median_ns", (json_int_t)b.median_ns, "min_ns", (json_int_t)b.min_ns, "frames",
-							      (json_int_t)b.frames, "wall_ns", (json_int_t)b.wall_ns));
-		}
+		for (unsigned rx = 0; rx < ctl_nports(app->ctl); rx++)
+			for (unsigned clock = 0; clock < PROBE_CLOCKS; clock++)
+				keep(app, list, host, tx, rx, (enum probe_clock)clock);
 	json_t *doc = json_pack("{s:o}", "calibrations", list);
 	char *text = json_dumps(doc, JSON_INDENT(1));
 	int rc = file_make_parents(path);

@@ -22,6 +22,7 @@ struct calibrating {
 	struct ctl_saved *saved;
 	struct trial *trial;       /* of this port */
 	unsigned tx, rx;
+	struct probe_timed before; /* frames on rx */
 	json_t *done;
 };
 _Static_assert(sizeof(struct calibrating) <= VERB_STATE_BYTES, "state of a verb");
@@ -85,6 +86,7 @@ static int begin(struct cmd_run *r, struct err *e)
 	while (!portset_has(&x->ports, x->tx))
 		x->tx++;
 	x->rx = partner(ctl, x->tx);
+	x->before = ctl_probe_timed(ctl, x->rx);
 	x->saved = ctl_save(ctl);
 	struct trial_spec spec = {.tx = one(x->tx), .rx = one(x->rx), .rate = {.kind = RATE_PPS, .value = PROBE_PPS}, .duration_ns = DURATION_NS};
 	trial_cfg_init(&spec.cfg);
@@ -118,23 +120,41 @@ static int judge(const struct calibrating *x, const struct trial_result *res, st
 	return 0;
 }
 
+/* All of them were timed by one clock; some others may have come there too. */
+static int timed_by(struct ctl *ctl, const struct calibrating *x, uint64_t received, enum probe_clock *clock, struct err *e)
+{
+	struct probe_timed now = ctl_probe_timed(ctl, x->rx);
+	uint64_t n[PROBE_CLOCKS];
+
+	for (unsigned i = 0; i < PROBE_CLOCKS; i++)
+		n[i] = now.frames[i] - x->before.frames[i];
+	*clock = n[PROBE_NIC] < received ? PROBE_SOFTWARE : PROBE_NIC;
+	if (n[*clock] >= received && n[PROBE_CLOCKS - 1 - *clock] < received)
+		return 0;
+	return err_set(e, EIO, "%" PRIu64 " frames on port %u were timed by the device's stamps and %" PRIu64 " by our clock: a bias is of one "
+		       "clock; `set %u timestamps software` does without stamps", n[PROBE_NIC], x->rx, n[PROBE_SOFTWARE], x->rx);
+}
+
 /* The port's frames have arrived. */
 static int measured(struct cmd_run *r, struct err *e)
 {
 	struct calibrating *x = state(r);
 	struct ctl *ctl = app_of(r)->ctl;
 	const struct trial_result *res = trial_result(x->trial);
+	enum probe_clock clock;
 	int rc = judge(x, res, e);
 
+	if (rc == 0)
+		rc = timed_by(ctl, x, res->sum.received, &clock, e);
 	if (rc == 0) {
 		const struct hist *h = res->latency[PROBE_ACTUAL];
-		struct probe_bias b = {.known = true, .median_ns = hist_percentile(h, 50), .min_ns = hist_min(h), .frames = hist_count(h),
-				       .wall_ns = res->wall_ns};
+		struct probe_bias b = {.known = true, .clock = clock, .median_ns = hist_percentile(h, 50), .min_ns = hist_min(h),
+				       .frames = hist_count(h), .wall_ns = res->wall_ns};
 		ctl_bias_set(ctl, x->tx, x->rx, &b);
-		json_array_append_new(x->done, json_pack("{s:i, s:s, s:i, s:s, s:I, s:I, s:I, s:I}", "tx", (int)x->tx, "tx_name",
+		json_array_append_new(x->done, json_pack("{s:i, s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:I}", "tx", (int)x->tx, "tx_name",
 							 ctl_port_name(ctl, x->tx), "rx", (int)x->rx, "rx_name", ctl_port_name(ctl, x->rx),
-							 "median_ns", (json_int_t)b.median_ns, "min_ns", (json_int_t)b.min_ns, "frames",
-							 (json_int_t)b.frames, "wall_ns", (json_int_t)b.wall_ns));
+							 "clock", probe_clock_word(clock), "median_ns", (json_int_t)b.median_ns, "min_ns",
+							 (json_int_t)b.min_ns, "frames", (json_int_t)b.frames, "wall_ns", (json_int_t)b.wall_ns));
 	}
 	put_back(r);
 	return rc;
@@ -142,7 +162,7 @@ static int measured(struct cmd_run *r, struct err *e)
 
 static const struct out_col cols[] = {
 	{"tx", "from port", OF_COUNT}, {"tx_name", "name", OF_STR}, {"rx", "to port", OF_COUNT}, {"rx_name", "name", OF_STR},
-	{"frames", "frames", OF_COUNT}, {"min_ns", "min", OF_NS}, {"median_ns", "median", OF_NS},
+	{"clock", "timed by", OF_STR}, {"frames", "frames", OF_COUNT}, {"min_ns", "min", OF_NS}, {"median_ns", "median", OF_NS},
 };
 static const struct out_view view = {.rows = "calibrations", .cols = cols, .ncols = ARRAY_SIZE(cols)};
 
@@ -226,7 +246,8 @@ const struct verb verb_calibrate = {
 	.help = "Measure the tester's own share of a latency, over ports that are looped.\n"
 		"Each port sends 1000 frames of 64 bytes with probes to its partner (0 to 1, 1 to 0; a port without one to itself), at 2000 a\n"
 		"second; the ports must be joined by a cable, or be a wire. What it takes in the median is shown beside results as the own share,\n"
-		"and `show latency corrected` subtracts it. It is kept for the next time with the ports' names, in\n"
+		"and `show latency corrected` subtracts it, where the same clock timed the arrivals: the device's time stamps (nic) or our own\n"
+		"(software). It is kept for the next time with the ports' names, in\n"
 		"$XDG_STATE_HOME/wirerate/calibration.json. Refused where frames are lost; what was disturbed by other work on the machine is not\n"
 		"kept, exit code 4. Settings are as before when it ends.",
 };

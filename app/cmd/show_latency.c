@@ -21,33 +21,32 @@
 #define NEAR(ns) {"gap.near." ns, "gap within " ns "ns", OF_PERCENT}
 #define DISPERSION(scale) {"gap.dispersion." scale, "dispersion " scale, OF_REAL}
 
-static const struct out_col port_cols[] = {
-	{"port", "port", OF_COUNT},
-	{"name", "name", OF_STR},
-	COUNTS("counts."),
-	{"counts.extent_max", "extent max", OF_COUNT, .some = true},
-	{"counts.extent_mean", "extent mean", OF_REAL, .some = true},
-	{"damaged", "damaged", OF_COUNT, .some = true},
-	{"foreign", "foreign", OF_COUNT, .some = true},
-	{"plain", "frames without probe", OF_COUNT, .some = true},
-	VALUES("latency.actual", "latency"),
-	VALUES("latency.intended", "since due"),
-	{"latency.actual.above", "out of range", OF_COUNT, .some = true},
-	{"counts.jitter_ns", "jitter", OF_NS},
-	{"jitter.limit_ns", "jitter threshold", OF_NS, .some = true},
-	{"jitter.above", "jitter above it", OF_COUNT, .some = true},
-	{"jitter.share", "jitter share", OF_PERCENT, .some = true},
-	{"latency.actual.pdv_ns", "delay variation", OF_NS},
-	{"bias_ns", "own share (bias)", OF_NS, .some = true},
-	VALUES("gap", "gap"),
-	{"gap.target_ns", "gap asked", OF_NS, .some = true},
-	NEAR("64"), NEAR("128"), NEAR("256"), NEAR("512"),
-	{"gap.cv", "gap variation", OF_REAL},
-	DISPERSION("1us"), DISPERSION("10us"), DISPERSION("100us"), DISPERSION("1ms"),
-};
+#define PORT_COLS \
+	{"port", "port", OF_COUNT}, {"name", "name", OF_STR}, COUNTS("counts."), \
+	{"counts.extent_max", "extent max", OF_COUNT, .some = true}, {"counts.extent_mean", "extent mean", OF_REAL, .some = true}, \
+	{"damaged", "damaged", OF_COUNT, .some = true}, {"foreign", "foreign", OF_COUNT, .some = true}, \
+	{"plain", "frames without probe", OF_COUNT, .some = true}, {"early", "too early or late to time", OF_COUNT, .some = true}, \
+	VALUES("latency.actual", "latency"), VALUES("latency.intended", "since due"), \
+	{"latency.actual.above", "out of range", OF_COUNT, .some = true}, {"counts.jitter_ns", "jitter", OF_NS}, \
+	{"jitter.limit_ns", "jitter threshold", OF_NS, .some = true}, {"jitter.above", "jitter above it", OF_COUNT, .some = true}, \
+	{"jitter.share", "jitter share", OF_PERCENT, .some = true}, {"latency.actual.pdv_ns", "delay variation", OF_NS}, \
+	{"bias_ns", "own share (bias)", OF_NS, .some = true}, {"bias_clock", "own share timed by", OF_STR, .some = true}, \
+	VALUES("gap", "gap"), {"gap.target_ns", "gap asked", OF_NS, .some = true}, NEAR("64"), NEAR("128"), NEAR("256"), NEAR("512"), \
+	{"gap.cv", "gap variation", OF_REAL}, DISPERSION("1us"), DISPERSION("10us"), DISPERSION("100us"), DISPERSION("1ms")
+
+static const struct out_col port_cols[] = {PORT_COLS};
 static const struct out_view port_view = {.rows = "ports", .cols = port_cols, .ncols = ARRAY_SIZE(port_cols), .transpose = true};
 
-/* What fits a terminal of 120 columns; CSV and JSON have everything. */
+/* And how far these numbers go, which text says in words. */
+static const struct out_col port_cols_csv[] = {
+	PORT_COLS, {"counts.exact", "exact", OF_STR}, {"counts.why", "why", OF_STR}, {"counts.rx_queues", "rx queues", OF_COUNT},
+	{"counts.extent_unknown", "extent unknown", OF_COUNT}, {"verify", "verify", OF_STR}, {"latency.actual.samples", "samples", OF_COUNT},
+	{"latency.actual.error", "error", OF_REAL}, {"gap.samples", "gaps", OF_COUNT}, {"timestamps.source", "timed by", OF_STR},
+	{"timestamps.error_ns", "stamps off by", OF_NS}, {"corrected", "corrected", OF_STR},
+};
+static const struct out_view port_view_csv = {.rows = "ports", .cols = port_cols_csv, .ncols = ARRAY_SIZE(port_cols_csv)};
+
+/* What fits a terminal of 120 columns; CSV and JSON have more. */
 static const struct out_col stream_cols[] = {
 	{"port", "port", OF_COUNT}, {"stream", "stream", OF_COUNT}, {"sent", "sent", OF_COUNT}, {"received", "received", OF_COUNT},
 	{"lost", "lost", OF_COUNT}, {"duplicated", "dup", OF_COUNT}, {"reordered", "reord", OF_COUNT}, {"late", "late", OF_COUNT},
@@ -58,7 +57,9 @@ static const struct out_col stream_cols[] = {
 static const struct out_col stream_cols_csv[] = {
 	{"port", "port", OF_COUNT}, {"stream", "stream", OF_COUNT}, COUNTS(""), {"extent_max", "extent", OF_COUNT},
 	{"extent_mean", "extent mean", OF_STR}, {"jitter_ns", "jitter", OF_NS}, {"latency.samples", "samples", OF_COUNT},
-	VALUES("latency", "latency"), {"latency.pdv_ns", "delay variation", OF_NS},
+	VALUES("latency", "latency"), {"latency.pdv_ns", "delay variation", OF_NS}, {"exact", "exact", OF_STR}, {"why", "why", OF_STR},
+	{"rx_queues", "rx queues", OF_COUNT}, {"extent_unknown", "extent unknown", OF_COUNT}, {"latency.error", "error", OF_REAL},
+	{"corrected", "corrected", OF_STR}, VALUES("intended", "since due"),
 };
 static const struct out_view stream_view = {.rows = "streams", .cols = stream_cols, .ncols = ARRAY_SIZE(stream_cols)};
 static const struct out_view stream_view_csv = {.rows = "streams", .cols = stream_cols_csv, .ncols = ARRAY_SIZE(stream_cols_csv)};
@@ -77,6 +78,18 @@ static unsigned number(const json_t *o, const char *key)
 	return (unsigned)json_integer_value(json_object_get(o, key));
 }
 
+static long long frames(const json_t *o, const char *key)
+{
+	return json_integer_value(json_object_get(o, key));
+}
+
+static const char *source(const json_t *port)
+{
+	const char *text = json_string_value(json_object_get(json_object_get(port, "timestamps"), "source"));
+
+	return text != NULL ? text : "-";
+}
+
 static void remark_stamps(unsigned id, const json_t *stamps, struct sbuf *out)
 {
 	const char *source = json_string_value(json_object_get(stamps, "source"));
@@ -84,9 +97,11 @@ static void remark_stamps(unsigned id, const json_t *stamps, struct sbuf *out)
 	if (source == NULL || strcmp(source, "software") == 0)
 		return;
 	sbuf_addf(out, "port %u: arrivals are timed %s", id, json_string_value(json_object_get(stamps, "text")));
-	if (number(stamps, "software") > 0)
-		sbuf_addf(out, "; %u frames by our clock (%u had no stamp, %u one that cannot be)", number(stamps, "software"),
-			  number(stamps, "unstamped"), number(stamps, "odd"));
+	if (frames(stamps, "nic") > 0)
+		sbuf_addf(out, "; so far %lld frames by stamps", frames(stamps, "nic"));
+	if (frames(stamps, "software") > 0)
+		sbuf_addf(out, ", %lld by our clock (%lld had no stamp, %lld one that cannot be)", frames(stamps, "software"),
+			  frames(stamps, "unstamped"), frames(stamps, "odd"));
 	sbuf_addc(out, '\n');
 }
 
@@ -108,25 +123,24 @@ static void remarks(const json_t *doc, struct sbuf *out)
 		remark_stamps(id, json_object_get(port, "timestamps"), out);
 		if (why != NULL)
 			sbuf_addf(out, "port %u: not exact: %s\n", id, json_string_value(why));
-		if (asked && json_is_null(json_object_get(port, "bias_ns")))
+		if (number(port, "early") > 0)
+			sbuf_addf(out, "port %u: %u probes came before they were sent, as clocks go, or more than %.1f s after: they count with "
+				  "latency 0\n", id, number(port, "early"), (double)(1ull << 35) / json_real_value(json_object_get(clock, "hz")));
+		if (json_is_false(json_object_get(port, "verify")) && number(port, "damaged") > 0)
+			sbuf_addf(out, "port %u: frames are damaged, and only damage to probes is found: `set %u verify on` finds all of it\n", id,
+				  id);
+		if (json_is_true(json_object_get(port, "bias_other")))
+			sbuf_addf(out, "port %u: `calibrate` measured the tester's own share by another clock than timed these arrivals (%s): it is "
+				  "not %s\n", id, source(port), asked ? "subtracted" : "shown");
+		else if (asked && json_is_null(json_object_get(port, "bias_ns")))
 			sbuf_addf(out, "port %u: nothing was subtracted: `calibrate` has not measured it\n", id);
 	}
 	if (!json_is_true(json_object_get(doc, "settled")))
 		sbuf_add(out, "ports are sending: what is on its way counts as lost\n");
 	sbuf_addf(out, "values are known to 1/1024 of themselves (streams: 1/64), the clock to %.3g ppm",
 		  json_real_value(json_object_get(clock, "uncertainty_ppm")));
-	sbuf_add(out, corrected ? "; the tester's own share is subtracted\n" : biased ? "; the tester's own share is not subtracted\n" : "\n");
-}
-
-static bool any_latency(const json_t *streams)
-{
-	const json_t *s;
-	size_t i;
-
-	json_array_foreach(streams, i, s)
-		if (!json_is_null(json_object_get(s, "latency")))
-			return true;
-	return false;
+	sbuf_add(out, corrected ? "; the tester's own share is subtracted, and what is less than it is 0\n"
+		 : biased ? "; the tester's own share is not subtracted\n" : "\n");
 }
 
 static void print(struct cmd_run *r, json_t *doc, bool streams)
@@ -136,14 +150,15 @@ static void print(struct cmd_run *r, json_t *doc, bool streams)
 		return;
 	}
 	if (r->out_mode == OUT_CSV) {
-		verb_out(r, OUT_CSV, doc, streams ? &stream_view_csv : &port_view);
+		verb_out(r, OUT_CSV, doc, streams ? &stream_view_csv : &port_view_csv);
 		return;
 	}
 	if (!streams)
 		verb_out(r, OUT_TEXT, doc, &port_view);
-	if (!streams && any_latency(json_object_get(doc, "streams")))
+	bool some = json_array_size(json_object_get(doc, "streams")) > 0;
+	if (!streams && some)
 		sbuf_addc(r->out, '\n');
-	if (streams || any_latency(json_object_get(doc, "streams")))
+	if (streams || some)
 		verb_out(r, OUT_TEXT, doc, &stream_view);
 	remarks(doc, r->out);
 }
@@ -170,9 +185,11 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	for (unsigned k = 0; args[PORTS].given && k < args[PORTS].target.n; k++)
 		streams |= args[PORTS].target.item[k].has_streams;
 	json_t *doc = ctl_latency_json(app->ctl, &ports, args[CORRECTED].given ? LATENCY_CORRECTED : 0), *kept = json_array();
-	json_array_foreach(json_object_get(doc, "streams"), i, s)
-		if (!args[PORTS].given || selected(&args[PORTS].target, number(s, "port"), number(s, "stream")))
+	json_array_foreach(json_object_get(doc, "streams"), i, s) {
+		bool line = r->out_mode != OUT_TEXT || streams || !json_is_null(json_object_get(s, "latency")); /* a port may have 4096 of them */
+		if (line && (!args[PORTS].given || selected(&args[PORTS].target, number(s, "port"), number(s, "stream"))))
 			json_array_append(kept, s);
+	}
 	json_object_set_new(doc, "streams", kept);
 	print(r, doc, streams);
 	json_decref(doc);

@@ -94,13 +94,16 @@ static const struct out_view plan_port_view = {.rows = "ports", .cols = plan_por
 /* What receiving probes takes. */
 static void tell_probes(const json_t *p, struct sbuf *note)
 {
-	static const char *const keys[] = {"memory_bytes", "limit_bytes", "rx_queues", "window"};
+	static const char *const keys[] = {"memory_bytes", "limit_bytes", "rx_queues", "table_bytes", "merge_most_bytes", "merge_bytes", "window"};
 	long long v[ARRAY_SIZE(keys)];
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		v[i] = json_integer_value(json_object_get(p, keys[i]));
-	sbuf_addf(note, "probes: %lld bytes (%.1f MB of %.0f MB allowed) on %lld Rx queues, windows of %lld numbers\n", v[0], (double)v[0] / 1e6,
-		  (double)v[1] / 1e6, v[2], v[3]);
+	sbuf_addf(note, "probes: %lld bytes (%.1f MB of %.0f MB allowed) on %lld Rx queues: %.1f MB for tables", v[0], (double)v[0] / 1e6,
+		  (double)v[1] / 1e6, v[2], (double)v[3] / 1e6);
+	if (v[4] > 0)
+		sbuf_addf(note, ", up to %.1f MB where streams come in on several queues (now %.1f MB)", (double)v[4] / 1e6, (double)v[5] / 1e6);
+	sbuf_addf(note, "; windows of %lld numbers\n", v[6]);
 }
 
 int show_plan(struct cmd_run *r, const struct show_sel *sel, struct err *e)

@@ -117,6 +117,9 @@ void trial_print(struct cmd_run *r, const json_t *trial)
 	if (json_integer_value(json_object_get(trial, "inside")) > 0)
 		sbuf_addf(r->out, "about %" JSON_INTEGER_FORMAT " frames were still inside the device under test of our own wire when the wait for "
 			  "them was over (trial.drain-max)\n", json_integer_value(json_object_get(trial, "inside")));
+	const json_t *corrupted = json_object_get(json_object_get(trial, "fates"), "corrupted");
+	if (json_is_false(json_object_get(trial, "verified")) && json_integer_value(corrupted) > 0)
+		sbuf_add(r->out, "corrupted: only frames whose probe is damaged; `set <receivers> verify on` finds damage in all of a frame\n");
 	if (json_is_string(json_object_get(trial, "no_probes")))
 		sbuf_addf(r->out, "no probes: %s\n", json_string_value(json_object_get(trial, "no_probes")));
 	if (json_is_string(json_object_get(trial, "inexact")))
@@ -195,7 +198,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 static const struct arg_spec args_trial[] = {
 	{ARG_TARGETS, "ports"}, {ARG_WORD, "to", ARG_OPT}, {ARG_TARGETS, "receivers", ARG_OPT}, {ARG_WORD, "rate"},
-	{ARG_VALUE, "RATE", 0, {&vt_rate}}, {ARG_WORD, "for"}, {ARG_VALUE, "DURATION", 0, {&vt_duration}}, {ARG_WORD, "max-loss", ARG_OPT},
+	{ARG_VALUE, "RATE", 0, {&vt_rate_steady}}, {ARG_WORD, "for"}, {ARG_VALUE, "DURATION", 0, {&vt_duration}}, {ARG_WORD, "max-loss", ARG_OPT},
 	{ARG_VALUE, "SHARE", ARG_OPT, {&vt_share}}, {ARG_END},
 };
 

@@ -15,7 +15,7 @@ void tester_init(struct tester *t)
 {
 	t->stall_ns = CTL_STALL_NS;
 	trial_cfg_init(&t->trial);
-	t->probe_mb = 1000;
+	t->probe_mb = 2000;
 }
 
 void tester_apply(const struct app *app)
@@ -104,13 +104,13 @@ static bool check_drain(const struct setting *row, const void *obj, struct err *
 const struct setting set_tester_rows[] = {
 	{.name = "stall", .scope = SCOPE_GLOBAL, .v = {&vt_duration, 1000, 10 * S}, .dflt = "50us", .offset = AT(stall_ns),
 	 .help = "a turn of a worker that takes longer is a stall: counted, and the longest one kept (page cpu, `show stats --json`)"},
-	{.name = "probes.memory", .alias = "probes memory", .scope = SCOPE_GLOBAL, .v = {&vt_uint, 1, 1000000}, .dflt = "1000", .unit = "MB",
+	{.name = "probes.memory", .alias = "probes memory", .scope = SCOPE_GLOBAL, .v = {&vt_uint, 1, 1000000}, .dflt = "2000", .unit = "MB",
 	 .offset = AT(probe_mb),
-	 .help = "most memory for receiving probes, in 10^6 bytes; `start` refuses what would take more, `show plan` tells what it takes"},
+	 .help = "most memory for receiving probes, in 10^6 bytes; `start` refuses what could take more, `show plan` tells what it takes"},
 	{.name = "trial", .scope = SCOPE_GLOBAL, .v = {&vt_enum, .choices = waits_words}, .store = &waits_store, .flags = SET_DERIVED,
 	 .help = "all waits of trials at once: rfc2544 is 2 s after learning, 2 s for frames on their way, 5 s to settle"},
 	TRIAL("learn", vt_uint, 0, 1000000, "0", learn, "frames that each receiving port sends before a trial, its own, so that switches know it"),
-	TRIAL("learn-rate", vt_rate, 0, 0, "1kpps", learn_rate, "rate of these frames"),
+	TRIAL("learn-rate", vt_rate_steady, 0, 0, "1kpps", learn_rate, "rate of these frames"),
 	TRIAL("learn-wait", vt_duration, 0, HOUR, "0s", learn_wait_ns, "time between these frames and the trial"),
 	DRAIN("drain", 1000000, "100ms", drain_ns, "a trial that has sent waits for its frames until none has come for so long"),
 	DRAIN("drain-min", 0, "0s", drain_min_ns, "and for so long in any case, also when all have come"),

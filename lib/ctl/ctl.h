@@ -99,7 +99,7 @@ json_t *ctl_xstats_json(struct ctl *, const struct portset *ports);
  * "constant_tsc","nonstop_tsc","tsc_reliable","clocksource","dpdk_hz","dpdk_off_ppm","control_cpu","skew_limit_ns",
  * "cpus":[{"lcore","cpu","state":"in step|off|reference|not checked","why" | "skew_ns","uncertainty_ns","rounds"}],"reasons":[..],
  * "devices": clocks of devices that are used,[{"port","name","hz","uncertainty_ppm","error_ns": since the last clear,"span_ns","readings","rejected",
- * "steps": it was set,"rx","tx": stamps by it are used}]} */
+ * "steps": it was set,"failed": times that it could not be read,"trouble": why it is not known now, or null,"rx","tx": stamps by it are used}]} */
 json_t *ctl_clock_json(struct ctl *);
 /* What devices under test did to the frames that each port of a wire sent, since open or clear; exact when nothing is on its way, and of one
  * moment always: {"show":"wire","ports":[{"port","name","to","device":"on"|..,"link","before":inside at the clear,"in","out","lost",..}]}. The

@@ -103,6 +103,8 @@ struct port_stamps {
 	bool rx_on, tx_on;         /* it was set up with them */
 	const char *why;           /* not used, static; NULL: as the others say */
 	int rc;                    /* of the last reading, or of the set-up */
+	bool lost;                 /* it could not be read, and is not known again yet */
+	uint64_t retry_tsc;        /* rc < 0: when it is read again */
 	struct clock_dev cal;
 	unsigned nmisses;          /* the device's own counters of frames that it did not send at their times */
 	struct { uint64_t id, base; char name[64]; } miss[STAMPS_MISSES];

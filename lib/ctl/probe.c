@@ -191,9 +191,11 @@ static int too_much(const struct ctl *c, const struct probe_arm *a, double bytes
 	for (unsigned p = 0; p < a->spec.nports; p++)
 		streams += a->spec.of[p].nstreams;
 	return err_set(e, ENOMEM,
-		       "receiving the probes of %llu streams on %u Rx queues takes %.0f MB and `probes.memory` allows %.0f MB: `set probes.memory "
-		       "%.0f` allows it, fewer streams with `latency on` or fewer with probes need less",
-		       (unsigned long long)streams, rx_queues(c), bytes / MB, (double)c->probes->limit_bytes / MB, bytes / MB + 1);
+		       "receiving the probes of %llu streams on %u Rx queues takes %.0f MB (%.0f MB of it where streams come in on several of them) "
+		       "and `probes.memory` allows %.0f MB: `set probes.memory %.0f` allows it, fewer streams with `latency on` or fewer with "
+		       "probes need less",
+		       (unsigned long long)streams, rx_queues(c), bytes / MB, (double)a->merge_most / MB, (double)c->probes->limit_bytes / MB,
+		       bytes / MB + 1);
 }
 
 static int fill(struct ctl *c, struct probe_arm *a, size_t size)
@@ -220,19 +222,20 @@ static int arm_make(struct ctl *c, const struct probe_arm *was, struct probe_arm
 
 	a->refs = 1;
 	shape(c, was, a);
-	size_t size = prx_size(&a->spec), all = size * rx_queues(c);
+	size_t size = prx_size(&a->spec);
+	a->merge_most = probe_merge_most(c, &a->spec);
+	a->bytes = size * rx_queues(c) + a->merge_most;
 	/* what is kept at a clear and when tables are made anew are copies of histograms */
-	if (size == 0 || (double)size * rx_queues(c) > (double)c->probes->limit_bytes) {
-		int rc = too_much(c, a, size == 0 ? 0x1p40 : (double)all, e);
+	if (size == 0 || a->bytes > c->probes->limit_bytes) {
+		int rc = too_much(c, a, size == 0 ? 0x1p40 : (double)a->bytes, e);
 		probe_arm_unref(a);
 		return rc;
 	}
-	a->bytes = all;
 	a->tap_bytes = size;
 	if (fill(c, a, size) < 0) {
 		probe_arm_unref(a);
 		return err_set(e, ENOMEM, "no memory for receiving probes: %.0f MB are needed; fewer streams with `latency on` or with "
-			       "probes need less", (double)all / MB);
+			       "probes need less", (double)(size * rx_queues(c)) / MB);
 	}
 	if (a->ntaps > 1)
 		a->merge = probe_merge_new(a, c->nports);
@@ -449,7 +452,7 @@ void probe_tap_add(const struct ctl *c, unsigned port, unsigned queue, struct dp
 
 	for (unsigned i = 0; a != NULL && i < a->ntaps; i++)
 		if (a->tap[i].port == port && a->tap[i].queue == queue)
-			slot->tap[slot->ntaps++] = (struct dp_tap){.rx = prx_rx, .state = a->tap[i].prx, .after = prx_after};
+			slot->tap[slot->ntaps++] = (struct dp_tap){.rx = prx_rx, .state = a->tap[i].prx, .flush = prx_flush};
 }
 
 struct probe_arm *probes_now(struct ctl *c)
@@ -470,15 +473,17 @@ json_t *probes_plan_json(const struct ctl *c)
 		json_decref(from);
 		return NULL;
 	}
-	return json_pack("{s:I, s:I, s:i, s:I, s:b, s:b, s:o}", "memory_bytes", (json_int_t)a->bytes, "limit_bytes",
-			 (json_int_t)c->probes->limit_bytes, "rx_queues", (int)a->ntaps, "window", (json_int_t)(64ull * a->spec.window_blocks),
-			 "verify", (int)a->spec.verify, "polling", (int)c->probes->awake, "from", from);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:i, s:I, s:b, s:b, s:o}", "memory_bytes", (json_int_t)a->bytes, "table_bytes",
+			 (json_int_t)(a->bytes - a->merge_most), "merge_most_bytes", (json_int_t)a->merge_most, "merge_bytes",
+			 (json_int_t)probe_merge_bytes(a->merge), "limit_bytes", (json_int_t)c->probes->limit_bytes,
+			 "rx_queues", (int)a->ntaps, "window", (json_int_t)(64ull * a->spec.window_blocks), "verify", (int)a->spec.verify,
+			 "polling", (int)c->probes->awake, "from", from);
 }
 
 void probes_open(struct ctl *c)
 {
 	c->probes = xcalloc(1, sizeof(*c->probes));
-	c->probes->limit_bytes = 1000000000;
+	c->probes->limit_bytes = 2000000000;
 }
 
 void probes_close(struct ctl *c)
@@ -509,24 +514,24 @@ bool ctl_probes_armed(const struct ctl *c)
 
 void ctl_bias_set(struct ctl *c, unsigned tx, unsigned rx, const struct probe_bias *b)
 {
-	if (tx < PROBE_PORTS && rx < CTL_MAX_PORTS)
-		c->probes->bias[tx][rx] = *b;
+	if (tx < PROBE_PORTS && rx < CTL_MAX_PORTS && b->clock < PROBE_CLOCKS)
+		c->probes->bias[tx][rx][b->clock] = *b;
 }
 
-struct probe_bias ctl_bias(const struct ctl *c, int tx, unsigned rx)
+struct probe_bias ctl_bias(const struct ctl *c, int tx, unsigned rx, enum probe_clock clock)
 {
 	const struct probes *p = c->probes;
 	unsigned partner = rx ^ 1;
 
-	if (rx >= CTL_MAX_PORTS)
+	if (rx >= CTL_MAX_PORTS || clock >= PROBE_CLOCKS)
 		return (struct probe_bias){0};
 	if (tx >= 0)
-		return tx < PROBE_PORTS ? p->bias[tx][rx] : (struct probe_bias){0};
-	if (partner < PROBE_PORTS && p->bias[partner][rx].known)
-		return p->bias[partner][rx];
+		return tx < PROBE_PORTS ? p->bias[tx][rx][clock] : (struct probe_bias){0};
+	if (partner < PROBE_PORTS && p->bias[partner][rx][clock].known)
+		return p->bias[partner][rx][clock];
 	for (unsigned i = 0; i < PROBE_PORTS; i++)
-		if (p->bias[i][rx].known)
-			return p->bias[i][rx];
+		if (p->bias[i][rx][clock].known)
+			return p->bias[i][rx][clock];
 	return (struct probe_bias){0};
 }
 

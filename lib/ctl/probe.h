@@ -35,24 +35,33 @@ uint64_t ctl_probe_foreign(struct ctl *, const struct portset *receivers);
  * free() it; NULL: nothing is armed. */
 enum probe_latency { PROBE_ACTUAL, PROBE_INTENDED, PROBE_GAP };
 struct hist *ctl_probe_hist(struct ctl *, const struct portset *receivers, enum probe_latency which);
-/* The same of one stream that has `latency on`, against its actual time of sending; NULL: it has no histogram. */
-struct hist *ctl_probe_stream_hist(struct ctl *, unsigned port, unsigned stream, const struct portset *receivers);
 
 /* Does some port send probes, or have receivers been armed for them and hold results? */
 bool ctl_probes_armed(const struct ctl *);
+/* Are checksums of whole frames looked at? Else damage shows in probes alone. */
+bool ctl_probes_verify(const struct ctl *);
 bool ctl_probes_settled(struct ctl *); /* nothing is sending: what was sent and has not come is lost, or late */
 /* Most memory that receivers may take together. */
 void ctl_probe_memory(struct ctl *, uint64_t bytes);
 
-/* The tester's own share of a latency, as `calibrate` measured it from port tx to port rx. */
+/* Who says when frames arrive: our clock when a worker takes them, or the device's time stamps. */
+enum probe_clock { PROBE_SOFTWARE, PROBE_NIC, PROBE_CLOCKS };
+const char *probe_clock_word(enum probe_clock); /* "software", "nic"; of PROBE_CLOCKS "both" */
+/* Frames on the port since the last clear, by who timed them. */
+struct probe_timed { uint64_t frames[PROBE_CLOCKS]; };
+struct probe_timed ctl_probe_timed(struct ctl *, unsigned port);
+
+/* The tester's own share of a latency, as `calibrate` measured it from port tx to port rx, of each clock by itself: with time stamps of a
+ * device it is another one than without. */
 struct probe_bias {
 	bool known;
+	enum probe_clock clock; /* that timed the arrivals */
 	uint64_t median_ns, min_ns, frames;
 	uint64_t wall_ns;     /* when */
 };
 void ctl_bias_set(struct ctl *, unsigned tx, unsigned rx, const struct probe_bias *);
-/* of -1: of whatever port was measured to rx, the partner first. known false: none. */
-struct probe_bias ctl_bias(const struct ctl *, int tx, unsigned rx);
+/* of -1: of whatever port was measured to rx, the partner first. PROBE_CLOCKS: none is of two clocks. known false: none. */
+struct probe_bias ctl_bias(const struct ctl *, int tx, unsigned rx, enum probe_clock);
 
 /* Single latencies of what comes in on the port, by its setting `latsampler`. */
 int ctl_sampler_start(struct ctl *, unsigned port, struct err *e);
@@ -64,11 +73,14 @@ struct sampler_result {
 bool ctl_sampler_stop(struct ctl *, unsigned port, struct sbuf *text, struct sampler_result *out);
 
 /* {"show":"latency","time_ns","wall_ns","armed","settled","corrected","clock":{"hz","uncertainty_ppm"},"memory_bytes","window",
- *  "ports":[{"port","name","queues","probes","plain","damaged","foreign","jitter":{"limit_ns","compared","above","share"} or null,"bias_ns",
+ *  "ports":[{"port","name","queues","probes","plain","damaged","early": before they were sent, by the clocks, or 2^35 cycles after: counted with
+ *    latency 0,"foreign","verify": checksums of whole frames are looked at,"counts":C,"corrected": the own share was subtracted,
+ *    "jitter":{"limit_ns","compared","above","share"} or null,
+ *    "bias_ns": measured by the clock that timed these arrivals,"bias_clock": which one,"bias_other": one that was measured by the other clock,
  *    "timestamps":{"source":"nic"|"software"|"both","nic","software": frames timed by each,"unstamped","odd": of the latter, those without a stamp
  *    though stamps count, and those with one that cannot be,"error_ns" or null,"text"},
  *    "latency":{"actual":H,"intended":H},"gap":G,"from":[{"port",C}]}],
- *  "streams":[{"port","stream",C,"latency":H or null,"receivers":[port,..]}]}
+ *  "streams":[{"port","stream",C,"latency":H or null,"intended": likewise,"corrected","receivers":[port,..]}]}
  * C: the members of struct probe_counts. H: {"samples","error","above","min_ns","mean_ns","max_ns","stdev_ns","pdv_ns",
  *    "percentiles_ns":{"p50",..,"p99_9",..}}.
  * G: H's members beside "target_ns", "near":{"64",..} (shares), "cv", "dispersion":{"1us",..}. null: not known, or too few samples for it. */

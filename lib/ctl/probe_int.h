@@ -22,7 +22,8 @@ struct probe_arm {
 	uint32_t first[PROBE_PORTS]; /* of a port in it */
 	unsigned ntaps;
 	struct probe_tap *tap;
-	size_t bytes, tap_bytes;   /* of all; of each */
+	size_t tap_bytes;          /* of each */
+	size_t bytes, merge_most;  /* all that it may take; of that, what merging the flows of several queues does */
 	uint64_t seq;              /* plans with a higher number have it */
 	struct probe_merge *merge; /* of the flows that come in on several queues; NULL: there is one queue */
 };
@@ -44,7 +45,8 @@ struct flow_off {
 	uint64_t extent_past;      /* the highest since then, of arms that are gone */
 	double jitter_cycles;      /* of arms that are gone, 0: none */
 	unsigned nrxq;
-	struct hist *past, *base;  /* of a stream: what arms that are gone held; what there was at the last clear. NULL: nothing */
+	struct hist *past[2], *base[2]; /* of a stream, PRX_ACTUAL and PRX_INTENDED: what arms that are gone held; what there was at the last clear.
+					 * NULL: nothing */
 };
 
 /* What came in on a port, whoever sent it. */
@@ -93,7 +95,7 @@ struct probes {
 	struct prx_extra *extra[CTL_MAX_PORTS]; /* of each Rx queue; NULL: never asked for */
 	struct probe_sampler sampler[CTL_MAX_PORTS];
 	struct { uint64_t compared, above; } jitter_base[CTL_MAX_PORTS];
-	struct probe_bias bias[PROBE_PORTS][CTL_MAX_PORTS];
+	struct probe_bias bias[PROBE_PORTS][CTL_MAX_PORTS][PROBE_CLOCKS];
 };
 
 /* probe.c */
@@ -127,7 +129,7 @@ void probe_rx_total(struct ctl *c, unsigned rx, struct rx_sum *out);
 uint64_t probe_sent(struct ctl *c, unsigned tx, int cell);
 /* New, NULL: nothing is armed. */
 struct hist *probe_port_hist(struct ctl *c, unsigned rx, enum prx_hist which);
-struct hist *probe_cell_hist(struct ctl *c, unsigned tx, uint32_t cell, const struct portset *receivers);
+struct hist *probe_cell_hist(struct ctl *c, unsigned tx, uint32_t cell, enum prx_hist which, const struct portset *receivers);
 void probe_target_begins(struct ctl *c, unsigned rx);
 /* What an arm holds is kept from here on, because it goes. */
 void probe_fold(struct ctl *c, struct probe_arm *a);
@@ -150,6 +152,8 @@ void probe_jitter_begins(struct ctl *c, unsigned port);
 /* probe_merge.c */
 struct probe_merge;
 struct probe_merge *probe_merge_new(const struct probe_arm *a, unsigned nports);
+size_t probe_merge_most(const struct ctl *c, const struct prx_spec *s); /* bytes that merging may come to take */
+size_t probe_merge_bytes(const struct probe_merge *m); /* that it has taken */
 void probe_merge_free(struct probe_merge *m);
 bool probe_merge_turn(struct probe_arm *a); /* false: nothing came on several queues since the last turn */
 /* Adds sum.crossed and sum.missed, as it is now: of the queues of one port, or of all (rx -1). */

@@ -29,6 +29,11 @@ bool ctl_probes_settled(struct ctl *c)
 	return true;
 }
 
+bool ctl_probes_verify(const struct ctl *c)
+{
+	return c->probes->now != NULL && c->probes->now->spec.verify;
+}
+
 const char *probe_why(const struct flow_live *l)
 {
 	if (l->sum.missed > 0)
@@ -46,6 +51,8 @@ static void counts_of(const struct ctl *c, uint64_t sent, const struct flow_live
 				     .jitter_ns = l->jitter_cycles * 1e9 / clock_hz(), .nrxq = l->nrxq, .why = c->probes->why};
 	out->received = s->received > copies ? s->received - copies : 0;
 	uint64_t came = out->received + s->corrupted + s->late;
+	if (came == 0) /* the estimate goes on over a `clear`, and is of nothing that is shown */
+		out->jitter_ns = (double)NAN;
 	out->lost = sent > came ? sent - came : 0;
 	if (known > 0 && known <= s->reordered)
 		out->extent_mean = (double)s->extent_sum / (double)known;
@@ -125,13 +132,6 @@ struct hist *ctl_probe_hist(struct ctl *c, const struct portset *receivers, enum
 		}
 	}
 	return sum;
-}
-
-struct hist *ctl_probe_stream_hist(struct ctl *c, unsigned port, unsigned stream, const struct portset *receivers)
-{
-	int cell = port < c->nports && port < PROBE_PORTS ? cell_of(c, port, (int)stream) : -1;
-
-	return cell >= 0 ? probe_cell_hist(c, port, (uint32_t)cell, receivers) : NULL;
 }
 
 static json_t *counts_json(const struct probe_counts *n, bool sole)
@@ -329,26 +329,69 @@ static json_t *jitter_json(const struct ctl *c, unsigned rx)
 			 (json_int_t)above, "share", compared > 0 ? json_real((double)above / (double)compared) : json_null());
 }
 
-/* Who said when frames arrived. */
+const char *probe_clock_word(enum probe_clock clock)
+{
+	return clock == PROBE_CLOCKS ? "both" : clock == PROBE_NIC ? "nic" : "software";
+}
+
+static struct probe_timed timed(const struct rx_sum *s)
+{
+	uint64_t all = s->probes + s->plain + s->damaged + s->foreign;
+
+	return (struct probe_timed){.frames = {[PROBE_NIC] = s->stamped, [PROBE_SOFTWARE] = all > s->stamped ? all - s->stamped : 0}};
+}
+
+struct probe_timed ctl_probe_timed(struct ctl *c, unsigned port)
+{
+	struct rx_sum s;
+
+	probe_rx_total(c, port, &s);
+	return timed(&s);
+}
+
+/* Who said when the port's frames arrived; where none came, who is going to. */
+static enum probe_clock clock_of(const struct ctl_port *cp, const struct probe_timed *t)
+{
+	if (t->frames[PROBE_NIC] > 0)
+		return t->frames[PROBE_SOFTWARE] > 0 ? PROBE_CLOCKS : PROBE_NIC;
+	return t->frames[PROBE_SOFTWARE] == 0 && stamps_rx(cp) != NULL ? PROBE_NIC : PROBE_SOFTWARE;
+}
+
+/* Of what came in there. */
+static struct probe_bias bias_of(struct ctl *c, int tx, unsigned rx)
+{
+	struct probe_timed t = ctl_probe_timed(c, rx);
+
+	return ctl_bias(c, tx, rx, clock_of(c->port[rx], &t));
+}
+
 static json_t *stamps_json(const struct ctl_port *cp, const struct rx_sum *s)
 {
-	uint64_t frames = s->probes + s->plain + s->damaged + s->foreign, ours = frames > s->stamped ? frames - s->stamped : 0;
-	bool on = stamps_rx(cp) != NULL, some = s->stamped > 0;
-	const char *source = some && ours > 0 ? "both" : some || (on && ours == 0) ? "nic" : "software";
+	struct probe_timed t = timed(s);
+	bool told = stamps_rx(cp) != NULL || s->stamped > 0;
 	struct sbuf text = {0};
 
 	stamps_text(cp, &text);
-	json_t *o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:s}", "source", source, "nic", (json_int_t)s->stamped, "software", (json_int_t)ours,
-			      "unstamped", (json_int_t)s->unstamped, "odd", (json_int_t)s->odd, "error_ns",
-			      on || some ? number(stamps_error_ns(cp)) : json_null(), "text", sbuf_str(&text));
+	json_t *o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:s}", "source", probe_clock_word(clock_of(cp, &t)), "nic", (json_int_t)s->stamped,
+			      "software", (json_int_t)t.frames[PROBE_SOFTWARE], "unstamped", (json_int_t)s->unstamped, "odd",
+			      (json_int_t)s->odd, "error_ns", told ? number(stamps_error_ns(cp)) : json_null(), "text", sbuf_str(&text));
 	sbuf_free(&text);
 	return o;
+}
+
+static void set_bias(json_t *o, const struct ctl *c, unsigned rx, const struct probe_bias *bias)
+{
+	bool other = ctl_bias(c, -1, rx, PROBE_SOFTWARE).known || ctl_bias(c, -1, rx, PROBE_NIC).known;
+
+	json_object_set_new(o, "bias_ns", bias->known ? whole(bias->median_ns) : json_null());
+	json_object_set_new(o, "bias_clock", bias->known ? json_string(probe_clock_word(bias->clock)) : json_null());
+	json_object_set_new(o, "bias_other", json_boolean(!bias->known && other));
 }
 
 static json_t *port_json(struct ctl *c, unsigned rx, const struct pairs *p, unsigned flags)
 {
 	const struct ctl_port *cp = c->port[rx];
-	struct probe_bias bias = ctl_bias(c, -1, rx);
+	struct probe_bias bias = bias_of(c, -1, rx);
 	uint64_t off = flags & LATENCY_CORRECTED && bias.known ? bias.median_ns : 0;
 	json_t *from = json_array(), *o = json_object();
 	struct hist *actual = probe_port_hist(c, rx, PRX_ACTUAL), *intended = probe_port_hist(c, rx, PRX_INTENDED);
@@ -363,13 +406,14 @@ static json_t *port_json(struct ctl *c, unsigned rx, const struct pairs *p, unsi
 	json_object_set_new(o, "damaged", json_integer((json_int_t)s.damaged));
 	json_object_set_new(o, "early", json_integer((json_int_t)s.early));
 	json_object_set_new(o, "foreign", json_integer((json_int_t)s.foreign));
+	json_object_set_new(o, "verify", json_boolean(ctl_probes_verify(c)));
 	json_object_set_new(o, "counts", port_counts(c, rx, p, from));
 	json_object_set_new(o, "from", from);
 	json_object_set_new(o, "latency", json_pack("{s:o, s:o}", "actual", hist_json(actual, off), "intended", hist_json(intended, off)));
 	json_object_set_new(o, "gap", gap_json(c, rx, &s));
 	json_object_set_new(o, "jitter", jitter_json(c, rx));
 	json_object_set_new(o, "timestamps", stamps_json(cp, &s));
-	json_object_set_new(o, "bias_ns", bias.known ? whole(bias.median_ns) : json_null());
+	set_bias(o, c, rx, &bias);
 	json_object_set_new(o, "corrected", json_boolean(off != 0));
 	free(actual);
 	free(intended);
@@ -391,7 +435,7 @@ static json_t *stream_json(struct ctl *c, unsigned tx, const struct stream *s, u
 		if (!has_rx(c, rx) || !probe_total(c, tx, (int)s->cell, &one, &l) || l.sum.received + l.sum.late + l.sum.corrupted == 0)
 			continue;
 		json_array_append_new(to, json_integer(rx));
-		struct probe_bias bias = ctl_bias(c, (int)tx, rx);
+		struct probe_bias bias = bias_of(c, (int)tx, rx);
 		off = flags & LATENCY_CORRECTED && bias.known && json_array_size(to) == 1 ? bias.median_ns : 0;
 	}
 	ctl_probe_counts(c, tx, (int)s->cfg.id, NULL, &n);
@@ -399,9 +443,12 @@ static json_t *stream_json(struct ctl *c, unsigned tx, const struct stream *s, u
 	json_object_set_new(o, "port", json_integer(tx));
 	json_object_set_new(o, "stream", json_integer(s->cfg.id));
 	json_object_set_new(o, "receivers", to);
-	struct hist *h = s->cfg.latency ? probe_cell_hist(c, tx, s->cell, NULL) : NULL;
-	json_object_set_new(o, "latency", h != NULL ? hist_json(h, off) : json_null());
-	free(h);
+	for (unsigned w = PRX_ACTUAL; w <= PRX_INTENDED; w++) {
+		struct hist *h = s->cfg.latency ? probe_cell_hist(c, tx, s->cell, (enum prx_hist)w, NULL) : NULL;
+		json_object_set_new(o, w == PRX_ACTUAL ? "latency" : "intended", h != NULL ? hist_json(h, off) : json_null());
+		free(h);
+	}
+	json_object_set_new(o, "corrected", json_boolean(off != 0));
 	return o;
 }
 
@@ -467,7 +514,7 @@ int ctl_latency_log(struct ctl *c, const struct portset *ports, struct sbuf *out
 	int rc = 0;
 
 	hist_log_header(out, begin_s, "latency and gaps in ns; tags: port.N.actual and .intended (against the time of sending, and the time that was "
-				      "intended), port.N.gap, stream.P/S.actual");
+				      "intended), port.N.gap, stream.P/S.actual and .intended");
 	for (unsigned i = 0; i < c->nports && rc == 0; i++) {
 		if (!portset_has(ports, i) || !has_rx(c, i))
 			continue;
@@ -481,8 +528,10 @@ int ctl_latency_log(struct ctl *c, const struct portset *ports, struct sbuf *out
 			const struct stream *s = c->port[tx]->stream[i];
 			if (s == NULL || !s->cfg.latency)
 				continue;
-			snprintf(tag, sizeof(tag), "stream.%u/%u.actual", tx, i);
-			rc = log_one(probe_cell_hist(c, tx, s->cell, NULL), tag, 0, now_s - begin_s, out, &n);
+			for (unsigned w = PRX_ACTUAL; w <= PRX_INTENDED && rc == 0; w++) {
+				snprintf(tag, sizeof(tag), "stream.%u/%u.%s", tx, i, what[w]);
+				rc = log_one(probe_cell_hist(c, tx, s->cell, (enum prx_hist)w, NULL), tag, 0, now_s - begin_s, out, &n);
+			}
 		}
 	if (rc < 0)
 		return err_set(e, ENOMEM, "no memory for the log of histograms");

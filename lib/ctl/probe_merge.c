@@ -16,8 +16,40 @@ struct probe_merge {
 	uint32_t base[PROBE_PORTS], nflows, at; /* at: where the next turn goes on */
 	uint32_t nports;
 	bool moved;          /* something came since the last turn */
+	bool starved;        /* there was no memory for some flow */
+	size_t bytes;        /* taken so far */
 	struct flow_merge *flow;
 };
+
+static size_t merge_bytes(unsigned nqueues, uint32_t nblocks)
+{
+	return RTE_ALIGN_CEIL(prx_merge_size(nqueues, nblocks), CACHE_LINE);
+}
+
+/* Each flow comes in on each queue: its windows are merged over all of them, and over those of each port. */
+size_t probe_merge_most(const struct ctl *c, const struct prx_spec *s)
+{
+	size_t flows = 0, each, own = 0;
+	unsigned queues = 0, ports = 0;
+
+	for (unsigned p = 0; p < c->nports; p++) {
+		unsigned n = c->port[p]->used ? c->port[p]->p.nrxq : 0;
+		queues += n;
+		ports += n > 0;
+		own += n > 1 ? merge_bytes(n, s->window_blocks) : 0;
+	}
+	if (queues < 2)
+		return 0;
+	each = merge_bytes(queues, s->window_blocks) + (ports > 1 ? own + c->nports * sizeof(struct prx_merge *) : 0);
+	for (unsigned p = 0; p < s->nports; p++)
+		flows += (size_t)s->of[p].nstreams * s->of[p].nqueues;
+	return sizeof(struct probe_merge) + (flows + 1) * sizeof(struct flow_merge) + flows * each;
+}
+
+size_t probe_merge_bytes(const struct probe_merge *m)
+{
+	return m != NULL ? m->bytes : 0;
+}
 
 struct probe_merge *probe_merge_new(const struct probe_arm *a, unsigned nports)
 {
@@ -29,6 +61,7 @@ struct probe_merge *probe_merge_new(const struct probe_arm *a, unsigned nports)
 	}
 	m->nports = nports;
 	m->flow = xcalloc(m->nflows + 1, sizeof(*m->flow));
+	m->bytes = sizeof(*m) + (m->nflows + 1) * sizeof(*m->flow);
 	return m;
 }
 
@@ -46,15 +79,18 @@ void probe_merge_free(struct probe_merge *m)
 	free(m);
 }
 
-static struct prx_merge *make(unsigned nqueues, uint32_t nblocks)
+static struct prx_merge *make(struct probe_merge *m, unsigned nqueues, uint32_t nblocks)
 {
-	size_t size = prx_merge_size(nqueues, nblocks);
-	struct prx_merge *g = aligned_alloc(CACHE_LINE, RTE_ALIGN_CEIL(size, CACHE_LINE));
+	size_t size = merge_bytes(nqueues, nblocks);
+	struct prx_merge *g = aligned_alloc(CACHE_LINE, size);
 
-	if (g == NULL)
+	if (g == NULL) {
+		m->starved = true;
 		return NULL;
+	}
 	memset(g, 0, size);
 	prx_merge_init(g, nqueues, nblocks);
+	m->bytes += size;
 	return g;
 }
 
@@ -89,8 +125,10 @@ static unsigned taps_of_port(const struct probe_arm *a, unsigned first)
 
 static void pass_ports(struct probe_arm *a, struct flow_merge *m, const struct flow_id *f)
 {
-	if (m->port == NULL)
+	if (m->port == NULL) {
 		m->port = xcalloc(a->merge->nports, sizeof(*m->port));
+		a->merge->bytes += a->merge->nports * sizeof(*m->port);
+	}
 	for (unsigned t = 0, n; t < a->ntaps; t += n) {
 		unsigned hears = 0;
 		n = taps_of_port(a, t);
@@ -98,7 +136,7 @@ static void pass_ports(struct probe_arm *a, struct flow_merge *m, const struct f
 			hears += heard(&a->tap[t + i], f);
 		struct prx_merge **g = &m->port[a->tap[t].port];
 		if (*g == NULL && hears > 1)
-			*g = make(n, a->spec.window_blocks);
+			*g = make(a->merge, n, a->spec.window_blocks);
 		pass(*g, a, f, t, n);
 	}
 }
@@ -119,7 +157,7 @@ static void look(struct probe_arm *a, const struct flow_id *f)
 	if (hears < 2)
 		return;
 	if (m->all == NULL)
-		m->all = make(a->ntaps, a->spec.window_blocks);
+		m->all = make(a->merge, a->ntaps, a->spec.window_blocks);
 	pass(m->all, a, f, 0, a->ntaps);
 	if (several_ports(a))
 		pass_ports(a, m, f);
@@ -166,8 +204,10 @@ static void add_flow(const struct probe_arm *a, const struct flow_id *f, int rx,
 		g = m->port != NULL ? m->port[rx] : NULL;
 	else if (rx >= 0 && a->tap[0].port != (unsigned)rx)
 		g = NULL;
-	if (g == NULL)
+	if (g == NULL) {
+		out->sum.missed += a->merge->starved;
 		return;
+	}
 	struct prx_merged r = prx_merge_result(g);
 	out->sum.crossed += r.crossed;
 	out->sum.missed += r.missed;

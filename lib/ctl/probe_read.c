@@ -141,10 +141,11 @@ static void rx_live(const struct probe_arm *a, unsigned rx, struct rx_sum *out)
 		const struct prx_port *f = prx_port(a->tap[t].prx);
 		struct rx_sum now = {.probes = cell_get(&f->probes), .plain = cell_get(&f->plain), .damaged = cell_get(&f->damaged),
 				     .foreign = cell_get(&f->foreign), .early = cell_get(&f->early),
-				     .stamped = cell_get(&f->stamped), .unstamped = cell_get(&f->unstamped), .odd = cell_get(&f->odd),
-				     .gaps = cell_get(&f->gaps), .near_of = cell_get(&f->gaps)};
-		for (unsigned i = 0; i < PRX_NEARS; i++)
-			now.near[i] = cell_get(&f->near[i]);
+				     .stamped = cell_get(&f->stamped), .unstamped = cell_get(&f->unstamped), .odd = cell_get(&f->odd)};
+		uint64_t near[PRX_NEARS + 1];
+		prx_nears(f, near);
+		memcpy(now.near, near, sizeof(now.near));
+		now.gaps = now.near_of = near[PRX_NEARS];
 		for (unsigned s = 0; s < PRX_SCALES; s++) {
 			now.scale[s].windows = cell_get(&f->scale[s].windows);
 			now.scale[s].sum = cell_get(&f->scale[s].sum);
@@ -332,39 +333,39 @@ struct hist *probe_port_hist(struct ctl *c, unsigned rx, enum prx_hist which)
 	return h;
 }
 
-static void merge_cell(const struct probe_arm *a, unsigned rx, unsigned tx, uint32_t cell, struct hist **to)
+static void merge_cell(const struct probe_arm *a, unsigned rx, unsigned tx, uint32_t cell, enum prx_hist which, struct hist **to)
 {
 	if (a == NULL || tx >= a->spec.nports || cell >= a->spec.of[tx].nstreams)
 		return;
 	for (unsigned t = 0; t < a->ntaps; t++)
 		if (a->tap[t].port == rx)
-			merge(to, prx_stream_hist(a->tap[t].prx, tx, cell));
+			merge(to, prx_stream_hist(a->tap[t].prx, tx, cell, which));
 }
 
-static struct hist *cell_hist_all(struct ctl *c, unsigned rx, unsigned tx, uint32_t cell)
+static struct hist *cell_hist_all(struct ctl *c, unsigned rx, unsigned tx, uint32_t cell, enum prx_hist which)
 {
 	struct probes *p = c->probes;
 	const struct flow_off *kept = off_at(p, rx, tx, (int)cell, false);
 	struct hist *h = NULL;
 
 	for (unsigned i = 0; i <= p->nold; i++)
-		merge_cell(i < p->nold ? p->old[i] : p->now, rx, tx, cell, &h);
+		merge_cell(i < p->nold ? p->old[i] : p->now, rx, tx, cell, which, &h);
 	if (kept != NULL)
-		merge(&h, kept->past);
+		merge(&h, kept->past[which]);
 	return h;
 }
 
-struct hist *probe_cell_hist(struct ctl *c, unsigned tx, uint32_t cell, const struct portset *receivers)
+struct hist *probe_cell_hist(struct ctl *c, unsigned tx, uint32_t cell, enum prx_hist which, const struct portset *receivers)
 {
 	struct hist *sum = NULL;
 
 	for (unsigned rx = 0; rx < c->nports; rx++) {
 		if (!receives(c, receivers, rx))
 			continue;
-		struct hist *h = cell_hist_all(c, rx, tx, cell);
+		struct hist *h = cell_hist_all(c, rx, tx, cell, which);
 		const struct flow_off *kept = off_at(c->probes, rx, tx, (int)cell, false);
-		if (h != NULL && kept != NULL && kept->base != NULL)
-			hist_subtract(h, kept->base);
+		if (h != NULL && kept != NULL && kept->base[which] != NULL)
+			hist_subtract(h, kept->base[which]);
 		merge(&sum, h);
 		free(h);
 	}
@@ -401,10 +402,10 @@ static void fold_hists(struct ctl *c, const struct probe_arm *a, const struct pr
 	for (unsigned w = 0; w < 3; w++)
 		merge(&r->past[w], prx_port_hist(t->prx, (enum prx_hist)w));
 	for (unsigned tx = 0; tx < a->spec.nports; tx++)
-		for (uint32_t cell = 0; cell < a->spec.of[tx].nstreams; cell++) {
-			const struct hist *h = prx_stream_hist(t->prx, tx, cell);
+		for (uint32_t i = 0; i < 2 * a->spec.of[tx].nstreams; i++) {
+			const struct hist *h = prx_stream_hist(t->prx, tx, i / 2, (enum prx_hist)(i % 2));
 			if (h != NULL && hist_count(h) > 0)
-				merge(&off_at(c->probes, t->port, tx, (int)cell, true)->past, h);
+				merge(&off_at(c->probes, t->port, tx, (int)(i / 2), true)->past[i % 2], h);
 		}
 }
 
@@ -441,9 +442,9 @@ void probe_past_free(struct probes *p)
 			free(r->base[w]);
 		}
 		for (unsigned tx = 0; r != NULL && tx < PROBE_PORTS; tx++) {
-			for (uint32_t i = 0; i < r->from[tx].ncells; i++) {
-				free(r->from[tx].cell[i].past);
-				free(r->from[tx].cell[i].base);
+			for (uint32_t i = 0; i < 2 * r->from[tx].ncells; i++) {
+				free(r->from[tx].cell[i / 2].past[i % 2]);
+				free(r->from[tx].cell[i / 2].base[i % 2]);
 			}
 			free(r->from[tx].cell);
 		}
@@ -485,17 +486,17 @@ static void begin_crossed(struct ctl *c, unsigned tx, int cell)
 	}
 }
 
-static void begin_hist(struct ctl *c, unsigned rx, unsigned tx, uint32_t cell)
+static void begin_hist(struct ctl *c, unsigned rx, unsigned tx, uint32_t cell, enum prx_hist which)
 {
-	struct hist *h = cell_hist_all(c, rx, tx, cell);
+	struct hist *h = cell_hist_all(c, rx, tx, cell, which);
 
 	if (h == NULL || hist_count(h) == 0) {
 		free(h);
 		return;
 	}
 	struct flow_off *kept = off_at(c->probes, rx, tx, (int)cell, true);
-	free(kept->base);
-	kept->base = h;
+	free(kept->base[which]);
+	kept->base[which] = h;
 }
 
 static void begin_cell(struct ctl *c, unsigned tx, uint32_t cell)
@@ -509,7 +510,8 @@ static void begin_cell(struct ctl *c, unsigned tx, uint32_t cell)
 	for (unsigned rx = 0; rx < c->nports; rx++)
 		if (receives(c, NULL, rx)) {
 			begin_at(c, rx, tx, (int)cell);
-			begin_hist(c, rx, tx, cell);
+			for (unsigned w = PRX_ACTUAL; w <= PRX_INTENDED; w++)
+				begin_hist(c, rx, tx, cell, (enum prx_hist)w);
 		}
 }
 

@@ -13,6 +13,7 @@
 
 #define ROUNDS 5
 #define PATIENCE_NS 20000000ull /* a start waits for a frequency at most */
+#define RETRY_NS 250000000ull   /* between readings of a clock that cannot be read */
 
 #define RX_STAMPS RTE_ETH_RX_OFFLOAD_TIMESTAMP
 #define TX_STAMPS RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP
@@ -64,7 +65,7 @@ void stamps_ask(struct ctl_port *cp, const struct rte_eth_dev_info *info, struct
 
 	s->rx_capa = info->rx_offload_capa;
 	s->tx_capa = info->tx_offload_capa;
-	s->rx_on = s->tx_on = false;
+	s->rx_on = s->tx_on = s->lost = false;
 	s->rc = 0;
 	s->clock = clock_of(cp, info, &s->why);
 	clock_dev_begin(&s->cal, clock_hz());
@@ -180,7 +181,17 @@ static int take(const struct ctl_port *cp, struct clock_dev_reading *best)
 
 static bool in_use(const struct ctl_port *cp)
 {
-	return cp->used && cp->started && (cp->stamps.rx_on || cp->stamps.tx_on) && cp->stamps.rc == 0;
+	return cp->used && cp->started && (cp->stamps.rx_on || cp->stamps.tx_on);
+}
+
+/* Cycle count at which the clock is read again. A driver without a function for it gets none. */
+static uint64_t next_look(const struct ctl_port *cp)
+{
+	const struct port_stamps *s = &cp->stamps;
+
+	if (!in_use(cp) || s->rc == -ENOTSUP)
+		return UINT64_MAX;
+	return s->rc < 0 ? s->retry_tsc : clock_dev_next(&s->cal);
 }
 
 static void tell(struct port_stamps *s, const struct dp_clock_view *v)
@@ -205,16 +216,26 @@ static void look(struct ctl *c, struct ctl_port *cp)
 	struct port_stamps *s = &cp->stamps;
 	struct clock_dev_reading r;
 	uint64_t steps = s->cal.steps;
+	int was = s->rc;
 
 	s->rc = take(cp, &r);
 	if (s->rc < 0) {
+		s->lost = true;
+		clock_dev_lost(&s->cal);
+		s->retry_tsc = clock_tsc() + clock_cycles(RETRY_NS);
 		tell(s, &(struct dp_clock_view){.slack = DP_CLOCK_UNKNOWN});
-		ctl_note(c, cp->p.id, "port %u (%s): the device's clock cannot be read (%s): its time stamps are not used", cp->p.id,
-			 cp->p.name, rte_strerror(-s->rc));
+		if (was == 0)
+			ctl_note(c, cp->p.id, "port %u (%s): the device's clock cannot be read (%s): its time stamps are not used%s",
+				 cp->p.id, cp->p.name, rte_strerror(-s->rc), s->rc == -ENOTSUP ? "" : " until it can");
 		return;
 	}
-	if (clock_dev_add(&s->cal, r) && clock_dev_known(&s->cal))
+	if (clock_dev_add(&s->cal, r) && clock_dev_known(&s->cal)) {
 		publish(s);
+		if (s->lost)
+			ctl_note(c, cp->p.id, "port %u (%s): the device's clock can be read again and was measured anew: its time stamps are used",
+				 cp->p.id, cp->p.name);
+		s->lost = false;
+	}
 	if (s->cal.steps != steps)
 		ctl_note(c, cp->p.id, "port %u (%s): somebody has set the device's clock: times by its stamps since the last look at it may "
 			 "be off by %.3g us", cp->p.id, cp->p.name, s->cal.missed / s->cal.hz * 1e6);
@@ -232,7 +253,7 @@ void stamps_started(struct ctl *c, struct ctl_port *cp)
 void stamps_turn(struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		if (in_use(c->port[i]) && clock_tsc() >= clock_dev_next(&c->port[i]->stamps.cal))
+		if (clock_tsc() >= next_look(c->port[i]))
 			look(c, c->port[i]);
 }
 
@@ -241,9 +262,9 @@ uint64_t stamps_next_ns(const struct ctl *c)
 	uint64_t now = clock_tsc(), least = UINT64_MAX;
 
 	for (unsigned i = 0; i < c->nports; i++) {
-		if (!in_use(c->port[i]))
+		uint64_t next = next_look(c->port[i]);
+		if (next == UINT64_MAX)
 			continue;
-		uint64_t next = clock_dev_next(&c->port[i]->stamps.cal);
 		uint64_t ns = next > now ? clock_ns(next - now) : 0;
 		least = ns < least ? ns : least;
 	}
@@ -253,7 +274,7 @@ uint64_t stamps_next_ns(const struct ctl *c)
 static bool waits(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		if (in_use(c->port[i]) && !clock_dev_known(&c->port[i]->stamps.cal))
+		if (in_use(c->port[i]) && c->port[i]->stamps.rc == 0 && !clock_dev_known(&c->port[i]->stamps.cal))
 			return true;
 	return false;
 }
@@ -321,7 +342,7 @@ static void why_not(const struct ctl_port *cp, struct sbuf *out)
 	else if (s->rc < 0)
 		sbuf_addf(out, "its clock cannot be read: %s", rte_strerror(-s->rc));
 	else
-		sbuf_add(out, "its clock is not known yet");
+		sbuf_add(out, s->lost ? "its clock could not be read and is measured anew" : "its clock is not known yet");
 }
 
 void stamps_text(const struct ctl_port *cp, struct sbuf *out)
@@ -350,17 +371,30 @@ int ctl_timestamps(struct ctl *c, unsigned port, struct err *e)
 	return rc;
 }
 
+/* null: its clock is known. */
+static json_t *trouble(const struct ctl_port *cp)
+{
+	const struct port_stamps *s = &cp->stamps;
+
+	if (s->rc < 0)
+		return json_sprintf("it cannot be read: %s", rte_strerror(-s->rc));
+	if (!clock_dev_known(&s->cal))
+		return json_string(s->lost ? "it could not be read and is measured anew" : "it is being measured");
+	return json_null();
+}
+
 static json_t *clock_json(const struct ctl_port *cp)
 {
 	const struct clock_dev *d = &cp->stamps.cal;
 	bool known = clock_dev_known(d);
-	json_t *o = json_pack("{s:i, s:s, s:I, s:I, s:I, s:b, s:b}", "port", (int)cp->p.id, "name", cp->p.name, "readings",
-			      (json_int_t)d->readings, "rejected", (json_int_t)d->rejected, "steps", (json_int_t)d->steps, "rx",
-			      (int)(stamps_rx(cp) != NULL), "tx", (int)(cp->stamps.tx_on && known));
+	json_t *o = json_pack("{s:i, s:s, s:I, s:I, s:I, s:I, s:b, s:b}", "port", (int)cp->p.id, "name", cp->p.name, "readings",
+			      (json_int_t)d->readings, "rejected", (json_int_t)d->rejected, "steps", (json_int_t)d->steps, "failed",
+			      (json_int_t)d->failed, "rx", (int)(stamps_rx(cp) != NULL), "tx", (int)(cp->stamps.tx_on && known));
 
 	json_object_set_new(o, "hz", known ? json_real(d->hz / d->cycles_per_tick) : json_null());
 	json_object_set_new(o, "uncertainty_ppm", known ? json_real(d->slope_error * 1e6) : json_null());
 	json_object_set_new(o, "error_ns", known ? json_real(stamps_error_ns(cp)) : json_null());
+	json_object_set_new(o, "trouble", trouble(cp));
 	json_object_set_new(o, "span_ns", json_real(d->n > 0 ? (double)(clock_dev_last(d)->tsc - d->at[0].tsc) / d->hz * 1e9 : 0));
 	return o;
 }

@@ -366,6 +366,8 @@ static bool drained(struct trial *t, uint64_t now)
 	const struct trial_cfg *cfg = &t->spec.cfg;
 	uint64_t sum = trial_movement(t), waited = now - t->sent_ns;
 
+	if (t->arrived)
+		return all_looked(t) || waited >= cfg->drain_max_ns;
 	if (sum != t->moved || devices_inside(t->c, &t->spec.tx) > 0) { /* what our own wire holds back is to come */
 		t->moved = sum;
 		t->moved_ns = now;
@@ -373,7 +375,10 @@ static bool drained(struct trial *t, uint64_t now)
 	}
 	if (waited < cfg->drain_min_ns)
 		return false;
-	return trial_arrived(t) || waited >= cfg->drain_max_ns || (now - t->moved_ns >= cfg->drain_ns && all_looked(t));
+	t->arrived = trial_arrived(t);
+	if (t->arrived) /* the last latencies are in the histograms when receivers have looked once more */
+		note_looks(t);
+	return waited >= cfg->drain_max_ns || (now - t->moved_ns >= cfg->drain_ns && all_looked(t));
 }
 
 static void finish(struct trial *t)

@@ -121,6 +121,7 @@ struct trial_result {
 	uint64_t span_ns;           /* in which workers could wait */
 	struct hist *latency[2];    /* PROBE_ACTUAL, PROBE_INTENDED; NULL: no probes */
 	double jitter_ns;           /* RFC 3550, the largest; NAN: none */
+	bool verified;              /* checksums of whole frames were looked at; else damage shows in probes alone */
 	const char *inexact;        /* why probes did not tell everything; NULL: they did */
 	char no_probes[1024];       /* why some port sent none; "": all did, or none were wanted */
 	enum trial_verdict verdict;

@@ -24,7 +24,7 @@ struct trial_probe_base {
 struct trial_cpu {
 	uint64_t stalls, stall_cycles, waited_ns;
 	bool waited_known;
-	uint64_t barren, loops;     /* turns at the last move of a counter */
+	uint64_t barren, loops;     /* turns at the last move of a counter, or when all had arrived */
 };
 
 struct trial {
@@ -37,6 +37,7 @@ struct trial {
 	struct trial_probe_base *probe; /* of each flow */
 	struct hist *latency[2];    /* of all receivers before; NULL: none yet */
 	bool probes;                /* each frame has one */
+	bool arrived;               /* all frames are accounted for; workers may still have to put them into histograms */
 	double hz;                  /* of the clock by which it was paced */
 	uint64_t until_ns, begin_ns, sent_ns, moved_ns, moved; /* CLOCK_MONOTONIC_RAW; sum of counters */
 	struct trial_result r;

@@ -18,6 +18,8 @@
  *	"directions"       [{"from": [ports], "to": [ports], and all keys from "intended_frames" to "told_by" of that direction}]
  *	"latency"          null without probes, else {"actual", "intended": as H in probe.h, of all frames on the receivers, "jitter_ns"}
  *	"no_probes"        why some port sent none; null: all did, or none were wanted. "inexact": why they do not tell everything, null: they do
+ *	"verified"         receivers looked at the checksums of whole frames (`verify on`): else frames that are damaged behind or before their
+ *	                   probe are among "received"; null without probes
  *	"inside"           frames that the device under test of our own wire still held when the wait for them was over; they are late or lost
  *	"clock"            {"moved_ppm", "uncertainty_ppm"}
  *	"workers"          [{"lcore", "stalls", "stalled_ns", "longest_ns", "waited_ns", "waited_share"}]; the last two null: not known
@@ -194,6 +196,7 @@ json_t *trial_json(const struct trial_result *r, const struct trial_cfg *cfg)
 	json_object_set_new(o, "latency", latency_json(r));
 	json_object_set_new(o, "no_probes", r->no_probes[0] != '\0' ? json_string(r->no_probes) : json_null());
 	json_object_set_new(o, "inexact", r->inexact != NULL ? json_string(r->inexact) : json_null());
+	json_object_set_new(o, "verified", r->latency[PROBE_ACTUAL] != NULL ? json_boolean(r->verified) : json_null());
 	put(o, "inside", r->inside);
 	put_real(clock, "moved_ppm", r->clock_moved_ppm);
 	put_real(clock, "uncertainty_ppm", r->clock_uncertainty_ppm);

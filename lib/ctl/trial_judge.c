@@ -217,8 +217,12 @@ static void judge_load(struct trial_result *r, const struct trial_tx *tx, const 
 {
 	const struct trial_load *l = &tx->load;
 
-	if (l->max)
+	if (l->max) { /* no rate to miss; but what has no place for frames any more is not as fast as possible */
+		if (l->duration_ns < r->asked_ns && r->asked_ns - l->duration_ns > cfg->max_stall_ns)
+			say(r, TRIAL_LIMITED, "port %u: its device took %" PRIu64 " frames within %.3f ms and none in the rest of the time; the "
+			    "limit is %g ms", tx->port, l->offered, (double)l->duration_ns / 1e6, (double)cfg->max_stall_ns / 1e6);
 		return;
+	}
 	uint64_t all = l->counted ? l->intended : l->offered + l->given_up, few = all > l->offered ? all - l->offered : 0;
 	if ((double)few > (double)cfg->max_short / PPB * (double)all)
 		say(r, TRIAL_LIMITED, "port %u sent %" PRIu64 " of %" PRIu64 " frames, %.3f%% too few; the limit is %g%%", tx->port, l->offered, all,

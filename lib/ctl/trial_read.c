@@ -276,6 +276,7 @@ void trial_read(struct trial *t)
 	read_links(t);
 	read_workers(t);
 	r->inexact = NULL;
+	r->verified = t->probes && ctl_probes_verify(t->c);
 	r->jitter_ns = (double)NAN;
 	for (unsigned i = 0; i < r->nflows; i++)
 		read_flow(t, i);

@@ -54,7 +54,7 @@ struct dp_kind {
 struct dp_tap {
 	void (*rx)(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now);
 	void *state;
-	void (*after)(void *state); /* once for each burst, when the owner has taken it; NULL: not needed */
+	void (*flush)(void *state); /* the queue was found empty, or the plan ends: what was put off is due; NULL: nothing ever is */
 };
 
 /* One Rx queue; const part by control before use, cells by its worker. */
@@ -281,6 +281,9 @@ struct gen_cell { cell_t packets, bytes; };
 /* Bytes behind gen_job.mem: what a group keeps while it runs, and the order in which groups are due. */
 size_t gen_mem_size(unsigned ngroups);
 
+/* A frame that the device sends at a time: its deadline, and that in the device's time. */
+struct gen_stamped { uint64_t due, stamp; };
+
 /* Read by control. Streams: cell[id] holds what was folded in, and for the port's schedule the frames since then follow from its program:
  * frun_count(prog, accepted). Read `epoch` before and after: odd or changed, read again. The sums are exact, mod 2^64; prog is NULL
  * when no run is going on. gen_counts() does it. */
@@ -296,7 +299,11 @@ struct gen_state {
 	WR_ALIGNED(CACHE_LINE) struct cnt_sizes sizes; /* as cell[]: of all streams together, by size */
 	/* worker's own, see gen_own.h */
 	WR_ALIGNED(CACHE_LINE) uint8_t own[512];
-	struct { struct dp_clock_view view; uint64_t last_due, last; } stamps; /* of the newest frame that got one */
+	struct {
+		struct dp_clock_view view;
+		struct gen_stamped last;                 /* the newest frame that got one */
+		struct gen_stamped before[DP_BURST_MAX]; /* the one before each frame of the queue's array */
+	} stamps;
 };
 
 /* Add the exact numbers of this queue per stream to sum[0..n), n <= GEN_MAX_STREAMS. Control thread; prog must live. false: the worker is
@@ -351,48 +358,11 @@ struct dp_burst {
 	bool alike;     /* data_off, data_len and ol_flags of all are those of the first */
 };
 
-/* A quarter of an mbuf's first cache line: 1 data_off, refcnt, nb_segs, port | ol_flags; 2 packet_type, pkt_len | ...; 3 ... | pool */
-typedef uint64_t dp_quarter __attribute__((vector_size(16), may_alias));
-_Static_assert(RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN, "order of what lies in the words of an mbuf");
-_Static_assert(offsetof(struct rte_mbuf, rearm_data) == 16 && offsetof(struct rte_mbuf, ol_flags) == 24 &&
-	       offsetof(struct rte_mbuf, pkt_len) == 36 && offsetof(struct rte_mbuf, data_len) == 40 &&
-	       offsetof(struct rte_mbuf, pool) == 56, "places in an mbuf");
-
-/* One pass over the first cache lines, and the first bytes of the frames where they are not known: how each differs
- * from the first one. Frames that do in nothing that counts need no other look. */
-static __rte_always_inline struct dp_burst dp_look_at(struct rte_mbuf *const *m, unsigned n, bool known)
-{
-	const dp_quarter *one = (const void *)m[0];
-	dp_quarter a = one[1], b = one[2], c = one[3], odd_a = {0}, odd_b = {0}, odd_c = {0};
-	uint32_t len = m[0]->pkt_len, at = m[0]->data_off;
-	uint8_t first = 0;
-
-#pragma GCC unroll 8
-	for (unsigned i = 0; i < n; i++) {
-		const dp_quarter *q = (const void *)m[i];
-		odd_a |= q[1] ^ a;
-		odd_b |= q[2] ^ b;
-		odd_c |= q[3] ^ c;
-		if (!known)
-			first |= ((const uint8_t *)m[i]->buf_addr)[at];
-	}
-	bool same_len = odd_b[0] >> 32 == 0, same_at = known ? (uint32_t)odd_b[0] == 0 : (odd_a[0] & 0xffff) == 0;
-	bool single = (((a[0] ^ 0x0000000100010000ull) | odd_a[0]) & 0x0000ffffffff0000ull) == 0;
-	bool own = ((a[1] | odd_a[1]) & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) == 0;
-
-	return (struct dp_burst){
-		.len = same_len ? len : 0,
-		.dst = known && same_at ? (uint32_t)b[0] & DP_DST_ALL : 0,
-		.group = (first & 1) != 0 || !same_at,
-		.plain = single && own && odd_c[1] == 0,
-		.alike = ((odd_a[0] & 0xffff) | odd_a[1] | (odd_b[1] & 0xffff)) == 0,
-	};
-}
-
-static __rte_always_inline struct dp_burst dp_look(struct rte_mbuf *const *m, unsigned n)
-{
-	return m[0]->packet_type & DP_DST_KNOWN ? dp_look_at(m, n, true) : dp_look_at(m, n, false);
-}
+/* Looks at n > 0 frames that have just come. dp_look: the fastest that this CPU runs, decided before main(). */
+typedef struct dp_burst dp_look_fn(struct rte_mbuf *const *m, unsigned n);
+extern dp_look_fn *dp_look;
+/* That one is 0, slower ones follow: they say the same. NULL: there are no more. */
+dp_look_fn *dp_look_nth(unsigned i);
 
 /* Free n received frames: one raw put where dp_look() said that they are plain, else one by one. */
 static inline void dp_free_burst(struct rte_mbuf **m, unsigned n, bool plain)

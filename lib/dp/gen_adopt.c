@@ -42,7 +42,7 @@ void gen_drop(const struct dp_task *t)
 	const struct gen_job *j = t->job;
 	struct gen_state *g = (struct gen_state *)t->state;
 
-	txq_drop_tail(j->txq);
+	gen_drop_tail(j, g);
 	if (g->base.active)
 		close_run(g, j->txq);
 	gen_own(g)->laid = false;
@@ -114,7 +114,7 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 	gr->port_len = (uint16_t)frun_port_len(ph->prog);
 	gr->nclasses = (uint16_t)frun_nclasses(ph->prog);
 	gr->fixed = frun_is_fixed(ph->prog);
-	gr->probes = frun_probes(ph->prog) != NULL;
+	gr->probes = frun_probes(ph->prog) != NULL ? GEN_PROBES : GEN_NO_PROBES;
 	gen_own(g)->probe_prog = NULL;
 	gr->mends = false;
 	for (unsigned c = 0; j->prepare && c < gr->nclasses; c++)
@@ -122,6 +122,8 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 	gr->plain = gen_own(g)->one_mark && gr->nclasses == 1;
 	gr->simple = j->ngroups == 1 && gr->stream < 0 && gr->plain && gr->port_len != 0 && !j->prepare && gr->arr == NULL &&
 		     j->stamp == NULL;
+	if (gr->simple && g->probes != NULL && frun_fuses(ph->prog))
+		gr->probes = GEN_PROBES_FUSED;
 	if (j->ngroups == 1 || gr->stream == j->group[0].stream)
 		mark_queue(j->txq, gr->plain ? ph->tag[0] : 0);
 	gr->tag = gr->plain ? j->txq->mark : ph->tag[0];
@@ -450,16 +452,21 @@ void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, ui
 	if (j->run == 0)
 		return;
 	if (j->run != cell_get(&g->run)) {
-		txq_drop_tail(q);
+		gen_drop_tail(j, g);
 		gen_fold_all(g);
 		begin(j, g, now);
 	} else if (!g->base.active && (j->stop || !gen_own(g)->laid)) {
+		return;
+	} else if (gen_own(g)->rest.on && j->stop) { /* it has reached its end already: what is left of it counts */
+		bool all = gen_own(g)->rest.all;
+		follow(j, g, now);
+		gen_rest_begin(gen_own(g), all);
 		return;
 	} else if (!j->stop) {
 		follow(j, g, now);
 	}
 	if (j->stop) { /* also of a run that no plan before this one had */
-		txq_drop_tail(q);
+		gen_drop_tail(j, g);
 		gen_finish(w, j, g);
 		gen_own(g)->laid = false;
 	}

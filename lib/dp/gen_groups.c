@@ -14,6 +14,8 @@ void gen_leave(struct gen_own *o)
 void gen_rewind(const struct gen_job *j, struct gen_state *g)
 {
 	struct gen_own *o = gen_own(g);
+
+	gen_stamp_back(j, g);
 	unsigned n = txq_return_tail(j->txq);
 
 	if (n == 0)
@@ -72,7 +74,7 @@ static void put_probes(const struct gen_job *j, struct gen_state *g)
 		const struct gen_grp *gr = gen_grp(o, r->grp);
 		unsigned n = r->n - r->done;
 		if (gr->probes)
-			gen_probe_put(j, g, gr, r->i + r->done, m, n);
+			gen_probe_put(j, g, gr, r->i + r->done, m, n, false);
 		m += n;
 	}
 }
@@ -225,7 +227,8 @@ unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct ge
 	if (txq_has_tail(j->txq))
 		return flush(w, j, g, now);
 	if (unlikely(j->catchup == GEN_SKIP)) {
-		gen_give_late(w, j, g, now);
+		if (gen_give_late(w, j, g, now))
+			return 1;
 		if (!g->base.active)
 			return 0;
 	}

@@ -6,6 +6,17 @@
 
 #define GEN_FCS RTE_ETHER_CRC_LEN
 
+/* Rates, probes, values that vary, several groups: whether a plan may have them. The bench builds the sender without, to compare with. */
+#ifndef GEN_EXTRAS
+#define GEN_EXTRAS true
+#endif
+
+enum gen_has_probes {
+	GEN_NO_PROBES,
+	GEN_PROBES,           /* some frames have room for one */
+	GEN_PROBES_FUSED,     /* of a simple group: they are put in while frames are filled */
+};
+
 /* A group: the schedule of the port, or a stream of its own rate. Own frame i, counted from the start of the run, is frame
  * k = queue + i x nqueues. */
 struct gen_grp {
@@ -29,7 +40,7 @@ struct gen_grp {
 	bool fixed, bytes, l2;
 	bool mends;           /* the driver writes into frames although their mark stays */
 	uint8_t dst;          /* DP_DST_* of class 0, without DP_DST_SHIFT */
-	bool probes;          /* some of its frames have room for a probe */
+	uint8_t probes;       /* enum gen_has_probes */
 	bool simple;          /* the port's only group, plain, of one length, without prepare */
 	WR_ALIGNED(CACHE_LINE) uint8_t small[CACHE_LINE];
 	/* at the end of a phase, and for a new plan */
@@ -75,6 +86,7 @@ struct gen_own {
 	bool one_mark;        /* all frames of the plan carry the same one */
 	bool held;            /* the plan has groups whose ends are to come: the run is not over without them */
 	bool detour;          /* several groups, frames that are given up when they are late, or what is left is being counted */
+	uint8_t gave;         /* turns in a row that have gone into giving frames up */
 	bool laid;            /* groups are those of the newest plan of this run, also after its end */
 	uint64_t gone_i;      /* own frames of the port's schedule when the plan lost it */
 	uint64_t progress_tsc;
@@ -215,6 +227,8 @@ static __rte_always_inline bool gen_take(struct dp_txq *q, const struct gen_job 
 	return true;
 }
 
+static __rte_always_inline bool gen_paced(const struct gen_grp *gr) { return GEN_EXTRAS && !pace_is_max(&gr->pace); }
+
 /* Frames of the group that may leave now: due, inside the phase and the run's bounds, at most so many. *over: no more will come. */
 static __rte_always_inline unsigned gen_ready(const struct gen_job *j, const struct gen_grp *gr, unsigned max, uint64_t now, bool *over)
 {
@@ -222,7 +236,7 @@ static __rte_always_inline unsigned gen_ready(const struct gen_job *j, const str
 	unsigned most = left < max ? (unsigned)left : max, n;
 
 	*over = left == 0;
-	if (pace_is_max(&gr->pace)) {
+	if (!gen_paced(gr)) {
 		if (unlikely((int64_t)(now - j->start_tsc) < 0))
 			return 0;
 		if (unlikely(now >= j->end_tsc)) {
@@ -282,8 +296,8 @@ uint64_t gen_due_at(const struct gen_job *j, const struct gen_grp *gr, uint64_t 
 /* Of `most` frames from own frame i on, those that are due before tsc. */
 uint64_t gen_due_before(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t most, uint64_t tsc);
 unsigned gen_ready_shaped(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t now);
-/* GEN_SKIP: frames that are too late are given up. Without a tail. */
-void gen_give_late(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
+/* GEN_SKIP: frames that are too late are given up. Without a tail. true: nothing is sent before more of them are. */
+bool gen_give_late(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
 /* The tail's frames from own frame i on, so many, left at now. */
 void gen_late_tail(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned sent, uint64_t now);
 /* Own frames i .. i + n - 1 left at now, the first of them late by more than is let pass: how many are. */
@@ -327,8 +341,10 @@ unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct ge
 void gen_rewind(const struct gen_job *j, struct gen_state *g);
 void gen_leave(struct gen_own *o);
 
-/* gen_probe.c: own frames i .. i + n - 1 of the group, built in m, are offered to the device now: their probes. They count as sent. */
-void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n);
+/* gen_probe.c: own frames i .. i + n - 1 of the group, built in m, are offered to the device now: their probes. They count as sent. fill: they are
+ * not built yet, of a group that fuses. */
+void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n,
+		   bool fill);
 /* The device has not taken these, the newest of the group: as if they had not been offered. */
 void gen_probe_back(struct gen_state *g, const struct gen_grp *gr, uint64_t i, unsigned n);
 
@@ -339,8 +355,16 @@ static inline uint64_t gen_ahead(const struct gen_job *j, struct gen_state *g, c
 {
 	return likely(j->stamp == NULL) || pace_is_max(&gr->pace) ? now : gen_ahead_stamped(j, g, now);
 }
-/* Own frames i .. i + n - 1 of the group, built in m, get the times at which the device is to send them. Before their probes. */
+/* Own frames i .. i + n - 1 of the group, built in m, get the times at which the device is to send them. Before their probes. m: where they lie in
+ * the queue's array. */
 void gen_stamp_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n);
+/* The tail will not be offered any more as it is: no frame waits for the times in it. */
+void gen_stamp_back(const struct gen_job *j, struct gen_state *g);
+static inline void gen_drop_tail(const struct gen_job *j, struct gen_state *g)
+{
+	gen_stamp_back(j, g);
+	txq_drop_tail(j->txq);
+}
 /* When the frame leaves that is offered to the device at tsc. */
 uint64_t gen_stamp_sent(const struct gen_job *j, const struct gen_state *g, const struct rte_mbuf *m, uint64_t tsc);
 /* By how much one due then is late now; none is that a device holds back. */
@@ -374,6 +398,8 @@ void gen_change_rate(const struct gen_job *j, const struct gen_grp *was, struct 
 void gen_give_up(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
 /* No group has a frame that may still leave: the run is over, or more is to come. */
 void gen_run_out(struct dp_worker *w, const struct gen_job *j, struct gen_state *g);
+/* From the next turn on what is left is counted, of all groups or of those with a shape. */
+void gen_rest_begin(struct gen_own *o, bool all);
 /* Goes on counting what is left; at its end the run is over. */
 void gen_rest_turn(struct dp_worker *w, const struct gen_job *j, struct gen_state *g);
 

@@ -136,7 +136,8 @@ static __rte_noinline void put_stamped(const struct gen_job *j, struct gen_state
 	put_each(g, gr, &b, sent, at, i, m, n);
 }
 
-void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n)
+void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n,
+		   bool fill)
 {
 	uint64_t code[DP_BURST_MAX], tsc;
 	enum frun_probes_kind kind = frun_probes_kind(gr->prog);
@@ -154,7 +155,9 @@ void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct ge
 		delay_codes(j, gr, i, n, tsc, code);
 		b.code = code;
 	}
-	if (likely(kind != FRUN_PROBES_SOME))
+	if (fill)
+		frun_fill_probe(gr->prog, gr->state, at, &b, (void *const *)m, n);
+	else if (likely(kind != FRUN_PROBES_SOME))
 		frun_probe(gr->prog, at, &b, (void *const *)m, n);
 	else
 		put_each(g, gr, &b, NULL, at, i, m, n);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind "gen" at the end of a run that has not sent everything: what is left is counted, a part in each turn, since the deadlines of random arrivals
- * are sums that must be walked. Until all of it is counted nothing of it is told: a plan that comes meanwhile begins anew. */
+ * are sums that must be walked. Until all of it is counted nothing of it is told: a plan that comes meanwhile begins anew, and a stop waits. */
 #include "gen_own.h"
 
-#define GROUPS_MOST 64
-#define FRAMES_MOST 16384 /* each takes some nanoseconds */
+/* Of one turn, for the sake of the worker's other queues: frames that are walked through, each some tens of nanoseconds. */
+#define TURN_MOST 512
+#define SEARCH 32 /* a group that is searched instead counts as so many */
 
 static bool is_walked(const struct gen_grp *gr)
 {
@@ -28,7 +29,7 @@ static uint64_t left(const struct gen_job *j, struct gen_rest *r, const struct g
 	return gen_due_before(j, &walk, i, most, j->end_tsc);
 }
 
-static void begin(struct gen_own *o, bool all)
+void gen_rest_begin(struct gen_own *o, bool all)
 {
 	o->rest = (struct gen_rest){.on = true, .all = all};
 	o->detour = true;
@@ -39,23 +40,25 @@ __rte_noinline void gen_rest_turn(struct dp_worker *w, const struct gen_job *j, 
 	struct gen_own *o = gen_own(g);
 	struct gen_rest *r = &o->rest;
 
-	for (unsigned times = 0; r->grp < o->ngroups; times++) {
+	for (uint64_t spent = 0; r->grp < o->ngroups;) {
 		const struct gen_grp *gr = gen_grp(o, r->grp);
-		uint64_t most = gr->limit_i - gr->i - r->done;
-		bool part = is_walked(gr) && most > FRAMES_MOST;
-		if (times == GROUPS_MOST)
+		uint64_t most = gr->limit_i - gr->i - r->done, part = most;
+		if (spent >= TURN_MOST)
 			return;
-		uint64_t n = left(j, r, gr, gr->i + r->done, part ? FRAMES_MOST : most);
+		if (is_walked(gr) && part > TURN_MOST - spent)
+			part = TURN_MOST - spent;
+		uint64_t n = left(j, r, gr, gr->i + r->done, part);
+		spent += is_walked(gr) ? n + 1 : SEARCH;
 		r->sum += n;
 		r->done += n;
-		if (part && n == FRAMES_MOST)
+		if (n == part && part < most)
 			return;
 		r->grp++;
 		r->done = 0;
 	}
 	r->on = false;
 	cell_add(&j->txq->cnt.unsent, r->sum);
-	txq_drop_tail(j->txq);
+	gen_drop_tail(j, g);
 	gen_finish(w, j, g);
 }
 
@@ -63,7 +66,7 @@ __rte_noinline void gen_give_up(struct dp_worker *w, const struct gen_job *j, st
 {
 	if (now < j->end_tsc || now - gen_own(g)->progress_tsc <= j->giveup_cycles)
 		return;
-	begin(gen_own(g), true);
+	gen_rest_begin(gen_own(g), true);
 	gen_rest_turn(w, j, g);
 }
 
@@ -77,6 +80,6 @@ __rte_noinline void gen_run_out(struct dp_worker *w, const struct gen_job *j, st
 		gen_finish(w, j, g);
 		return;
 	}
-	begin(o, false);
+	gen_rest_begin(o, false);
 	gen_rest_turn(w, j, g);
 }

@@ -149,9 +149,10 @@ __rte_noinline unsigned gen_ready_shaped(const struct gen_job *j, const struct g
 
 /* ---- late ---- */
 
-/* Of one turn, so that what is within the limit is sent also where giving up is all that there would be time for: */
+/* Of one turn, for the sake of the worker's other queues: */
 #define GIVE_TIMES 64
-#define GIVE_MOST 16384 /* frames of Poisson arrivals: each takes some nanoseconds */
+#define GIVE_MOST 512  /* frames of Poisson arrivals: each takes some tens of nanoseconds */
+#define GIVE_TURNS 32  /* then frames are sent, so that what is within the limit is also where giving up is all that there would be time for */
 
 /* The schedule's frames are counted by their number: those that are not sent come off the cells of their streams again. */
 static void take_off(struct gen_state *g, const struct gen_grp *gr, uint64_t n)
@@ -186,25 +187,32 @@ static void give(const struct gen_job *j, struct gen_state *g, struct gen_grp *g
 	gen_place(j, gr);
 }
 
-void gen_give_late(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+bool gen_give_late(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
+	uint64_t walk = GIVE_MOST;
 
 	for (unsigned times = 0; times < GIVE_TIMES && o->nlive > 0 && g->base.active; times++) {
 		struct gen_grp *gr = gen_top(o);
 		uint64_t limit = now - j->lag_cycles, most = gr->end_i - gr->i;
 
 		if (gr->arr == NULL || (int64_t)(limit - gr->arr->due) <= 0)
-			return;
+			break;
 		limit = (int64_t)(limit - j->end_tsc) > 0 && j->end_tsc != UINT64_MAX ? j->end_tsc : limit;
-		most = gr->group->shape->kind == ARRIVAL_POISSON && most > GIVE_MOST ? GIVE_MOST : most;
-		uint64_t n = gen_due_before(j, gr, gr->i, most, limit);
+		bool walked = gr->group->shape->kind == ARRIVAL_POISSON;
+		uint64_t n = gen_due_before(j, gr, gr->i, walked && most > walk ? walk : most, limit);
 		if (n == 0)
-			return;
-		times += n == GIVE_MOST ? GIVE_TIMES : 0;
+			break;
 		give(j, g, gr, n);
 		gen_arrive(w, j, g, now);
+		walk -= walked ? n : 0;
+		if (walk == 0 && ++o->gave < GIVE_TURNS)
+			return true;
+		if (walk == 0)
+			break;
 	}
+	o->gave = 0;
+	return false;
 }
 
 __rte_noinline void gen_count_late(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t n, uint64_t now)

@@ -21,21 +21,22 @@ static uint64_t in_order(struct gen_state *g, uint64_t due)
 {
 	const struct dp_clock_view *v = &g->stamps.view;
 
-	if ((int64_t)(g->stamps.last_due - due) > 0)
-		due = g->stamps.last_due;
-	uint64_t stamp = dp_clock_stamp(v, due), back = g->stamps.last - stamp;
+	if ((int64_t)(g->stamps.last.due - due) > 0)
+		due = g->stamps.last.due;
+	uint64_t stamp = dp_clock_stamp(v, due), back = g->stamps.last.stamp - stamp;
 	if ((int64_t)back > 0 && back <= dp_clock_scale(2 * v->slack, v->inverse) + 1)
-		stamp = g->stamps.last;
-	g->stamps.last_due = due;
-	g->stamps.last = stamp;
+		stamp = g->stamps.last.stamp;
+	g->stamps.last = (struct gen_stamped){.due = due, .stamp = stamp};
 	return stamp;
 }
 
 void gen_stamp_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n)
 {
 	bool none = pace_is_max(&gr->pace) || !usable(j, g);
+	struct gen_stamped *before = g->stamps.before + (m - j->txq->m);
 
 	for (unsigned k = 0; k < n; k++) {
+		before[k] = g->stamps.last;
 		if (none) { /* the buffer may have been sent with one before */
 			m[k]->ol_flags &= ~j->stamp->flag;
 			continue;
@@ -44,6 +45,12 @@ void gen_stamp_put(const struct gen_job *j, struct gen_state *g, const struct ge
 		memcpy((uint8_t *)m[k] + j->stamp->offset, &stamp, sizeof(stamp));
 		m[k]->ol_flags |= j->stamp->flag;
 	}
+}
+
+void gen_stamp_back(const struct gen_job *j, struct gen_state *g)
+{
+	if (j->stamp != NULL && txq_has_tail(j->txq))
+		g->stamps.last = g->stamps.before[j->txq->head];
 }
 
 uint64_t gen_stamp_sent(const struct gen_job *j, const struct gen_state *g, const struct rte_mbuf *m, uint64_t tsc)

@@ -27,33 +27,31 @@ static __rte_noinline void close_windows(struct prx *x, uint64_t now)
 	}
 }
 
-/* `times` gaps, and as many others of no length as there are. */
-static void count_near(struct prx *x, uint64_t target, uint64_t gap, uint64_t times, uint64_t others)
+static inline unsigned nearness(uint64_t target, uint64_t gap)
 {
-	uint64_t off = gap > target ? gap - target : target - gap;
+	uint64_t off = gap > target ? gap - target : target - gap, times = (off - (off != 0)) / PRX_NEAR_NS, far = 1ull << (PRX_NEARS - 1);
 
-#pragma GCC unroll 4
-	for (unsigned i = 0; i < PRX_NEARS; i++) {
-		uint64_t most = (uint64_t)PRX_NEAR_NS << i;
-		cell_add(&x->port.near[i], (off <= most ? times : 0) + (target <= most ? others : 0));
-	}
+	times = times < far ? times : far;
+	return 63 - (unsigned)__builtin_clzll(times << 1 | 1);
 }
 
 /* One gap before the burst, and none within it. */
 static inline void count_gaps(struct prx *x, unsigned n, uint64_t now)
 {
-	uint64_t gap = prx_ns(x->ns_mult, now - x->port.last_tsc), target = cell_get(&x->target_ns), one = 1;
+	struct hist *h = x->hist[PRX_GAP];
+	uint64_t gap = prx_ns(x->ns_mult, now - x->port.last_tsc), target = cell_get(&x->target_ns);
 
-	if (unlikely(x->port.last_tsc == 0)) {
-		one = 0;
-	} else {
-		hist_add(x->hist[PRX_GAP], gap, 1);
-		hist_add_sum(x->hist[PRX_GAP], gap >> PRX_TOP == 0 ? gap : 0);
+	if (likely(x->port.last_tsc != 0)) {
+		if (likely(gap >> PRX_TOP == 0)) {
+			cell_add(&h->slot[hist_slot(PRX_PORT_BITS, gap)], 1);
+			hist_add_sum(h, gap);
+		} else {
+			cell_add(&h->above, 1);
+		}
+		cell_add(&x->port.near[nearness(target, gap)], 1);
 	}
-	cell_add(&x->hist[PRX_GAP]->slot[0], n - 1);
-	cell_add(&x->port.gaps, n - 1 + one);
-	if (target != PRX_NO_TARGET)
-		count_near(x, target, gap, one, n - 1);
+	cell_add(&h->slot[0], n - 1);
+	cell_add(&x->port.near[nearness(target, 0)], n - 1);
 }
 
 static inline void count_arrivals(struct prx *x, unsigned n, uint64_t now)
@@ -116,18 +114,21 @@ static inline uint64_t add_ns(struct hist *h, uint64_t ns)
 	return ns >> h->shape.top == 0 ? ns : 0;
 }
 
-static __rte_noinline void count_stream(struct prx *x, uint32_t flow, uint64_t ns)
+/* Cycles. */
+static __rte_noinline void count_stream(struct prx *x, uint32_t flow, uint64_t transit, uint64_t delay)
 {
-	struct hist *h = (void *)(x->stream_hist + (x->more[flow].hist - 1) * x->stream_hist_size);
+	uint32_t hist = x->more[flow].hist;
 
-	if (x->more[flow].hist != 0)
-		hist_add_sum(h, add_ns(h, ns));
+	for (unsigned w = PRX_ACTUAL; hist != 0 && w <= PRX_INTENDED; w++) {
+		struct hist *h = prx_own_hist(x, hist, (enum prx_hist)w);
+		hist_add_sum(h, add_ns(h, prx_ns(x->ns_mult, w == PRX_ACTUAL ? transit : transit + delay)));
+	}
 }
 
 static inline void count_times(struct prx *x, const struct found *p, uint64_t *actual, uint64_t *intended)
 {
 	struct prx_flow *f = &x->flow[p->flow];
-	uint64_t transit = (p->now - p->lo) & PROBE_SENT_MASK, delay = (p->lo >> 36 & 0x7fff) << (p->hi & 31);
+	uint64_t transit = (p->now - p->lo) & PROBE_SENT_MASK, delay = probe_delay(p->hi, p->lo);
 
 	if (unlikely(transit >= PRX_LATEST)) {
 		cell_add(&x->port.early, 1);
@@ -137,11 +138,10 @@ static inline void count_times(struct prx *x, const struct found *p, uint64_t *a
 	if (unlikely(extra != NULL))
 		prx_extra_count(x, extra, f, transit, p->now);
 	count_transit(f, transit, p->now, f->last_tsc == 0);
-	uint64_t ns = prx_ns(x->ns_mult, transit);
-	*actual += add_ns(x->hist[PRX_ACTUAL], ns);
+	*actual += add_ns(x->hist[PRX_ACTUAL], prx_ns(x->ns_mult, transit));
 	*intended += add_ns(x->hist[PRX_INTENDED], prx_ns(x->ns_mult, transit + delay));
 	if (x->streams_have_hists)
-		count_stream(x, p->flow, ns);
+		count_stream(x, p->flow, transit, delay);
 }
 
 /* What is no received probe. */
@@ -223,51 +223,46 @@ static __rte_noinline void look(struct prx *x, struct rte_mbuf *const *m, unsign
 	hist_add_sum(x->hist[PRX_INTENDED], intended);
 }
 
-/* The probes where the last one was. false: there is a frame that is too short for it, or of which the device says something. */
-static inline bool load_batch(const struct prx *x, const struct dp_burst *all, struct rte_mbuf *const *m, unsigned n, struct prx_batch *b)
+/* Where the probes are, if each is where the last one was. false: there is a frame that is too short for it, of which the device says something, or
+ * that begins elsewhere in its buffer. */
+static inline bool place_batch(const struct prx *x, const struct dp_burst *all, struct rte_mbuf *const *m, unsigned n, struct prx_batch *b)
 {
-	uint32_t at = x->place[0], shortest = m[0]->data_len;
+	uint32_t at = x->place[0], shortest = m[0]->data_len, off = m[0]->data_off, differs = 0;
 	uint64_t flags = m[0]->ol_flags;
 
-	if (likely(all->alike)) {
-		uint32_t off = m[0]->data_off + at;
-#pragma GCC unroll 8
-		for (unsigned i = 0; i < n; i++) {
-			b->at[i] = (const uint8_t *)m[i]->buf_addr + off;
-			rte_prefetch0(b->at[i]);
-		}
-	} else {
-		for (unsigned i = 0; i < n; i++) {
-			uint32_t len = m[i]->data_len;
-			b->at[i] = (const uint8_t *)m[i]->buf_addr + m[i]->data_off + at;
-			rte_prefetch0(b->at[i]);
-			flags |= m[i]->ol_flags;
-			shortest = len < shortest ? len : shortest;
-		}
+	for (unsigned i = 0; unlikely(!all->alike) && i < n; i++) {
+		uint32_t len = m[i]->data_len;
+		flags |= m[i]->ol_flags;
+		differs |= m[i]->data_off ^ off;
+		shortest = len < shortest ? len : shortest;
 	}
-	for (unsigned i = n; i % PRX_LANES != 0; i++)
-		b->at[i] = b->at[0];
-	return shortest >= at + PROBE_LEN && (flags & (RTE_MBUF_F_RX_IP_CKSUM_BAD | RTE_MBUF_F_RX_L4_CKSUM_BAD)) == 0;
+	b->m = m;
+	b->off = off + at;
+	return shortest >= at + PROBE_LEN && differs == 0 && (flags & (RTE_MBUF_F_RX_IP_CKSUM_BAD | RTE_MBUF_F_RX_L4_CKSUM_BAD)) == 0;
+}
+
+static uint64_t delay_of(const struct prx_batch *b, unsigned i)
+{
+	uint64_t hi, lo;
+
+	load_probe(PRX_PROBE(b->m[i], b->off), &hi, &lo);
+	return probe_delay(hi, lo);
 }
 
 /* A probe that is not counted after all. */
 static __rte_noinline void take_off(struct prx *x, struct prx_batch *b, unsigned i)
 {
 	b->taken_off |= 1ull << i;
-	b->delays -= b->due[i] - b->transit[i];
+	b->delays -= delay_of(b, i);
 	cell_add(&x->port.foreign, 1);
-	cell_add(&x->port.probes, (uint64_t)-1);
 }
 
-/* Numbers, jitter and delay variation of the batch. Returns the sum of transits. */
-static inline uint64_t count_flows(struct prx *x, struct prx_batch *b, unsigned n, uint64_t now)
+/* Probes i .. end - 1. Returns the sum of their transits. */
+static inline uint64_t count_some(struct prx *x, struct prx_batch *b, unsigned i, unsigned end, uint64_t now)
 {
 	uint64_t transits = 0;
 
-#pragma GCC unroll 8
-	for (unsigned i = 0; i < n; i++)
-		rte_prefetch0(&x->flow[b->flow[i]]);
-	for (unsigned i = 0; i < n; i++) {
+	for (; i < end; i++) {
 		struct prx_flow *f = &x->flow[b->flow[i]];
 		bool first = f->last_tsc == 0;
 		if (unlikely(!count_number(x, b->flow[i], b->seq[i], now))) {
@@ -276,6 +271,25 @@ static inline uint64_t count_flows(struct prx *x, struct prx_batch *b, unsigned 
 		}
 		count_transit(f, b->transit[i], now, first);
 		transits += b->transit[i];
+	}
+	return transits;
+}
+
+/* Numbers, jitter and delay variation of the batch. Returns the sum of transits. */
+static inline uint64_t count_flows(struct prx *x, struct prx_batch *b, unsigned n, uint64_t now)
+{
+	uint64_t transits = 0;
+
+	if (x->many_flows)
+#pragma GCC unroll 8
+		for (unsigned i = 0; i < n; i++)
+			rte_prefetch0(&x->flow[b->flow[i]]);
+	if (x->ops->flows == NULL)
+		return count_some(x, b, 0, n, now);
+	for (unsigned i = 0; i < n; i += PRX_LANES) {
+		i = x->ops->flows(x->flow, b, i, n, now, &transits);
+		if (i < n)
+			transits += count_some(x, b, i, i + PRX_LANES, now);
 	}
 	return transits;
 }
@@ -304,8 +318,8 @@ static inline void count_in_order(struct prx *x, uint32_t flow, unsigned n, cons
 	__atomic_store_n(&f->received, f->received + n, __ATOMIC_RELEASE);
 }
 
-/* Counting into slots waits for all that is done with a batch before, and for lines that are seldom in a cache: it is put off until the frames are
- * with their owner. */
+/* Slots of a batch are known late, and many lines are written for them: they are counted when the next burst is here, before it is looked at, or
+ * when there is none. */
 static inline void add_pending(struct prx *x)
 {
 	for (unsigned k = 0; k < 2; k++) {
@@ -318,40 +332,44 @@ static inline void add_pending(struct prx *x)
 	}
 }
 
-void prx_after(void *state)
+void prx_flush(void *state)
 {
 	add_pending(state);
 }
 
-/* Times of a batch, all but those that were taken off; same: all are. */
-static inline void add_times(struct prx *x, enum prx_hist which, const uint64_t *cycles, unsigned n, bool same, uint64_t taken_off)
+static inline void drop_taken_off(struct prx_pending *s, uint64_t taken_off)
 {
-	struct prx_pending *s = &x->pending[which];
+	unsigned n = s->n;
 
-	if (same) {
-		s->n = 1;
-		s->times = n - (unsigned)__builtin_popcountll(taken_off);
-		s->slot[0] = hist_slot(PRX_PORT_BITS, prx_ns(x->ns_mult, cycles[0]));
-		__builtin_prefetch(&x->hist[which]->slot[s->slot[0]], 1);
-		return;
-	}
-	x->ops->slots(s->slot, cycles, n, x->ns);
-	s->n = n;
-	s->times = 1;
-	if (likely(taken_off == 0))
-		return;
 	s->n = 0;
 	for (unsigned i = 0; i < n; i++)
 		if ((taken_off >> i & 1) == 0)
 			s->slot[s->n++] = s->slot[i];
 }
 
+/* Slots are there: one for all, or one for each. */
+static inline void add_slots(struct prx *x, enum prx_hist which, unsigned n, bool same, uint64_t taken_off)
+{
+	struct prx_pending *s = &x->pending[which];
+
+	s->n = same ? 1 : n;
+	s->times = same ? n - (unsigned)__builtin_popcountll(taken_off) : 1;
+	if (same)
+		__builtin_prefetch(&x->hist[which]->slot[s->slot[0]], 1);
+	else if (unlikely(taken_off != 0))
+		drop_taken_off(s, taken_off);
+}
+
 /* transits: sum of those that were not taken off. */
 static inline void add_batch(struct prx *x, const struct prx_batch *b, unsigned n, uint64_t transits)
 {
-	cell_add(&x->port.probes, n);
-	add_times(x, PRX_ACTUAL, b->transit, n, b->one_transit, b->taken_off);
-	add_times(x, PRX_INTENDED, b->due, n, b->one_due, b->taken_off);
+	cell_add(&x->port.probes, n - (unsigned)__builtin_popcountll(b->taken_off));
+	if (b->one_transit)
+		x->pending[PRX_ACTUAL].slot[0] = hist_slot(PRX_PORT_BITS, prx_ns(x->ns_mult, b->transit[0]));
+	else
+		x->ops->slots(x->pending[PRX_ACTUAL].slot, b->transit, n, x->ns);
+	add_slots(x, PRX_ACTUAL, n, b->one_transit, b->taken_off);
+	add_slots(x, PRX_INTENDED, n, b->one_due, b->taken_off);
 	hist_add_sum(x->hist[PRX_ACTUAL], prx_ns(x->ns_mult, transits));
 	hist_add_sum(x->hist[PRX_INTENDED], prx_ns(x->ns_mult, transits + b->delays));
 }
@@ -375,14 +393,14 @@ static inline bool count_one(struct prx *x, struct prx_batch *b, unsigned n, uin
 {
 	uint64_t hi, lo;
 
-	load_probe(b->at[0], &hi, &lo);
+	load_probe(PRX_PROBE(b->m[0], b->off), &hi, &lo);
 	uint32_t flow = prx_flow_index(x, hi, lo);
 	if (unlikely(flow == PRX_NO_FLOW))
 		return false;
 	const struct prx_flow *f = &x->flow[flow];
 	if ((uint32_t)(hi >> 16) != (uint32_t)f->next || unlikely(f->next == 0 || f->last_tsc == 0))
 		return false;
-	struct prx_one c = {.now = now, .limit = x->limit, .hi = hi & PRX_ONE_HI, .lo = lo & PRX_ONE_LO};
+	struct prx_one c = {.now = now, .limit = x->limit, .ns = x->ns, .hi = hi & PRX_ONE_HI, .lo = lo & PRX_ONE_LO};
 	if (unlikely(!x->ops->one(b, n, &c)))
 		return false;
 	struct prx_range r;
@@ -390,14 +408,14 @@ static inline bool count_one(struct prx *x, struct prx_batch *b, unsigned n, uin
 	add_batch(x, b, n, r.sum);
 	count_in_order(x, flow, n, &r, b->transit[n - 1], now);
 	for (unsigned i = 0; unlikely(x->streams_have_hists) && i < n; i++)
-		count_stream(x, flow, prx_ns(x->ns_mult, b->transit[i]));
+		count_stream(x, flow, b->transit[i], delay_of(b, i));
 	return true;
 }
 
 static inline bool count_many(struct prx *x, struct prx_batch *b, unsigned n, uint64_t now)
 {
-	unsigned port = b->at[0][6] >> 3 & 31;
-	struct prx_common c = {.now = now, .limit = x->limit, .port = port, .base = x->of[port].base, .nstreams = x->of[port].nstreams,
+	unsigned port = PRX_PROBE(b->m[0], b->off)[6] >> 3 & 31;
+	struct prx_common c = {.now = now, .limit = x->limit, .ns = x->ns, .port = port, .base = x->of[port].base, .nstreams = x->of[port].nstreams,
 			       .nqueues = x->of[port].nqueues, .queue_bits = x->of[port].queue_bits};
 
 	if (unlikely(!x->ops->many(b, n, &c)))
@@ -406,19 +424,20 @@ static inline bool count_many(struct prx *x, struct prx_batch *b, unsigned n, ui
 	add_batch(x, b, n, transits);
 	for (unsigned i = 0; unlikely(x->streams_have_hists) && i < n; i++)
 		if ((b->taken_off >> i & 1) == 0)
-			count_stream(x, b->flow[i], prx_ns(x->ns_mult, b->transit[i]));
+			count_stream(x, b->flow[i], b->transit[i], delay_of(b, i));
 	return true;
 }
 
 /* Stream, port and queue of both. */
-static inline bool same_flow(const uint8_t *a, const uint8_t *b)
+static inline bool same_flow(const struct prx_batch *b, unsigned i, unsigned k)
 {
+	const uint8_t *one = PRX_PROBE(b->m[i], b->off), *other = PRX_PROBE(b->m[k], b->off);
 	uint32_t p, q, r, s;
 
-	memcpy(&p, a + 6, 4);
-	memcpy(&q, b + 6, 4);
-	memcpy(&r, a + 8, 4);
-	memcpy(&s, b + 8, 4);
+	memcpy(&p, one + 6, 4);
+	memcpy(&q, other + 6, 4);
+	memcpy(&r, one + 8, 4);
+	memcpy(&s, other + 8, 4);
 	return ((p ^ q) & rte_cpu_to_be_32(0xffe00000)) == 0 && ((r ^ s) & rte_cpu_to_be_32(0xfff80000)) == 0;
 }
 
@@ -431,15 +450,17 @@ static __rte_noinline bool sums_right(const struct prx *x, struct rte_mbuf *cons
 	return true;
 }
 
-/* The same as look() does, for n <= PRX_BATCH frames that all hold a probe at the place where the last one was. false: nothing was done. */
+/* The same as look() does, for a multiple of PRX_LANES of frames, at most PRX_BATCH, that all hold a probe at the place where the last one was.
+ * false: nothing was done. */
 static inline bool count_batch(struct prx *x, const struct dp_burst *all, struct rte_mbuf *const *m, unsigned n, uint64_t now)
 {
 	struct prx_batch b;
 
-	if (unlikely(!load_batch(x, all, m, n, &b) || (x->verify && !sums_right(x, m, n))))
+	if (unlikely(!place_batch(x, all, m, n, &b) || (x->verify && !sums_right(x, m, n))))
 		return false;
 	b.taken_off = 0;
-	return (same_flow(b.at[0], b.at[n - 1]) && same_flow(b.at[0], b.at[n / 2]) && count_one(x, &b, n, now)) || count_many(x, &b, n, now);
+	b.slot = x->pending[PRX_INTENDED].slot;
+	return (same_flow(&b, 0, n - 1) && same_flow(&b, 0, n / 2) && count_one(x, &b, n, now)) || count_many(x, &b, n, now);
 }
 
 /* Frames of which the device says when they came; a step back is none. */
@@ -461,11 +482,13 @@ void prx_rx(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, un
 
 	for (unsigned i = 0, k; i < n; i += k) {
 		k = n - i < PRX_BATCH ? n - i : PRX_BATCH;
-		if (unlikely(i > 0))
-			add_pending(x);
-		if (unlikely(clock != NULL))
+		add_pending(x);
+		if (unlikely(clock != NULL)) {
 			look_timed(x, clock, m + i, k, now);
-		else if (unlikely(!plain || !count_batch(x, b, m + i, k, now)))
+			continue;
+		}
+		k = k > PRX_LANES ? k / PRX_LANES * PRX_LANES : k;
+		if (k < PRX_LANES || unlikely(!plain || !count_batch(x, b, m + i, k, now)))
 			look(x, m + i, k, now, NULL);
 	}
 	if (likely(clock == NULL))

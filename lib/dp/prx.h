@@ -67,13 +67,22 @@ struct prx_port {
 	struct { uint64_t cycles, end, n; cell_t windows, sum, sum_sq; } scale[PRX_SCALES];
 	cell_t stamped;       /* frames whose time of arrival the device said; of all others it is that of the burst */
 	cell_t unstamped, odd; /* of those others, while stamps count: there was none; or it was no time at which the frame can have come */
-	cell_t gaps, near[PRX_NEARS]; /* gaps between frames, and how many of them are at most 64, 128, .. ns from the target */
+	/* Gaps between frames by their distance from the target: at most 64 ns, at most 128 and more than 64, ..; the last: further, or no target. */
+	cell_t near[PRX_NEARS + 1];
 };
+/* n[i]: gaps at most PRX_NEAR_NS << i from the target; the last: all. Never fewer than those before it, also while frames come. */
+static inline void prx_nears(const struct prx_port *p, uint64_t n[PRX_NEARS + 1])
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i <= PRX_NEARS; i++)
+		n[i] = sum += cell_get(&p->near[i]);
+}
 
 struct prx_spec {
 	uint8_t nports;              /* flows of ports 0 .. nports - 1, at most PROBE_PORTS */
 	struct { uint16_t nstreams, nqueues; } of[PROBE_PORTS]; /* streams are numbered below nstreams; 0: no probes from this port */
-	const uint8_t *latency;      /* [sum of nstreams]: streams that get a histogram of their own, port by port; NULL: none */
+	const uint8_t *latency;      /* [sum of nstreams]: streams that get histograms of their own, port by port; NULL: none */
 	uint32_t window_blocks;      /* per flow, a power of two from 2 on; 64 x that many numbers */
 	uint16_t holes;              /* remembered per flow, for extents; a power of two */
 	uint64_t hz;                 /* cycles per second, for scales and nears */
@@ -90,9 +99,9 @@ void prx_init(void *mem, const struct prx_spec *); /* does not keep the spec */
 void prx_set_clock(struct prx *, const struct dp_clock *);
 /* Gaps are compared with another target from the next burst on; 0: with none. Any thread. */
 void prx_set_target(struct prx *, uint64_t gap_cycles);
-/* The tap's functions; now: read after the burst was taken. Histograms are complete after prx_after(). */
+/* The tap's functions; now: read after the burst was taken. Histograms are complete after prx_flush(), which waits for an empty queue. */
 void prx_rx(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now);
-void prx_after(void *state);
+void prx_flush(void *state);
 
 static inline double prx_jitter(const struct prx_flow *f)
 {
@@ -115,4 +124,5 @@ enum prx_hist { PRX_ACTUAL, PRX_INTENDED, PRX_GAP };
 /* Latency in ns against the time of sending and the time at which it was due, of received and late probes; gaps between frames in ns, those of
  * one burst are 0: of the queue */
 const struct hist *prx_port_hist(const struct prx *, enum prx_hist which);
-const struct hist *prx_stream_hist(const struct prx *, unsigned port, unsigned stream); /* PRX_ACTUAL; NULL: none was asked for */
+/* PRX_ACTUAL or PRX_INTENDED; NULL: none was asked for. */
+const struct hist *prx_stream_hist(const struct prx *, unsigned port, unsigned stream, enum prx_hist which);

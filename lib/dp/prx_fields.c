@@ -11,7 +11,7 @@
 })
 #include "prx_fields.inc"
 
-double prx_weight[PRX_BATCH + PRX_LANES];
+double prx_weight[PRX_BATCH];
 
 /* Control, before any of it is used; the same each time. */
 static void weigh(void)
@@ -27,7 +27,8 @@ const struct prx_ops *prx_ops_best(void)
 	weigh();
 #if defined(__x86_64__)
 	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+	    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
 		return &prx_ops_avx512;
 	if (__builtin_cpu_supports("avx2"))
 		return &prx_ops_avx2;

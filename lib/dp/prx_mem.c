@@ -56,7 +56,7 @@ static bool lay_out(const struct prx_spec *s, struct parts *p)
 	}
 	p->stream_hist = at;
 	p->stream_hist_size = hist_size(stream);
-	at += count_latency(s) * p->stream_hist_size;
+	at += count_latency(s) * 2 * p->stream_hist_size;
 	p->scratch = at;
 	p->end = at + PRX_SCRATCH;
 	return p->end <= 1ull << 40;
@@ -82,9 +82,8 @@ static void init_flows(struct prx *x, const struct prx_spec *s)
 			uint32_t hist = s->latency != NULL && s->latency[stream] != 0 ? ++nhists : 0;
 			for (unsigned q = 0; q < 1u << x->of[p].queue_bits; q++)
 				x->more[base++].hist = hist;
-			if (hist != 0)
-				hist_init((void *)(x->stream_hist + (hist - 1) * x->stream_hist_size),
-					  (struct hist_shape){PRX_STREAM_BITS, PRX_TOP});
+			for (unsigned w = PRX_ACTUAL; hist != 0 && w <= PRX_INTENDED; w++)
+				hist_init(prx_own_hist(x, hist, (enum prx_hist)w), (struct hist_shape){PRX_STREAM_BITS, PRX_TOP});
 		}
 	}
 	x->streams_have_hists = nhists > 0;
@@ -104,6 +103,7 @@ void prx_init(void *mem, const struct prx_spec *s)
 	x->window_shift = (uint32_t)__builtin_ctz(s->window_blocks);
 	x->late_blocks = s->window_blocks / 2 - 1;
 	x->verify = s->verify;
+	x->many_flows = p.nflows * sizeof(struct prx_flow) > PRX_NEAR_FLOWS;
 	x->ns_mult = s->ns_mult << 28;
 	x->ns = (double)s->ns_mult / 4294967296.0;
 	_Static_assert(PRX_TOP + 32 == 63 + 5, "the shift below");
@@ -178,9 +178,9 @@ const struct hist *prx_port_hist(const struct prx *x, enum prx_hist which)
 	return x->hist[which];
 }
 
-const struct hist *prx_stream_hist(const struct prx *x, unsigned port, unsigned stream)
+const struct hist *prx_stream_hist(const struct prx *x, unsigned port, unsigned stream, enum prx_hist which)
 {
 	uint32_t flow = flow_of(x, port, stream, 0), hist = flow != PRX_NO_FLOW ? x->more[flow].hist : 0;
 
-	return hist != 0 ? (const void *)(x->stream_hist + (hist - 1) * x->stream_hist_size) : NULL;
+	return hist != 0 ? prx_own_hist(x, hist, which) : NULL;
 }

@@ -7,11 +7,12 @@
 
 #define PRX_KNOWN_PLACES 4
 #define PRX_LATEST (1ull << (PROBE_SENT_BITS - 1)) /* transits from here on are below 0, mod 2^36 */
+#define PRX_NEAR_FLOWS (8 << 10) /* bytes of flows that need not be fetched ahead */
 #define PRX_SCRATCH 65536 /* frames of several segments are copied there; of longer ones, so much of them */
 
 /* Of a flow too, and seldom looked at. */
 struct prx_more {
-	uint32_t hist;           /* number of its stream's histogram, from 1; 0: none */
+	uint32_t hist;           /* number of its stream's pair of histograms, from 1; 0: none */
 	uint16_t holes_at, holes_used;
 };
 
@@ -29,6 +30,7 @@ struct prx {
 	uint32_t window_mask;    /* blocks of a window - 1 */
 	uint32_t window_shift;
 	bool verify, streams_have_hists;
+	bool many_flows;         /* more than a core's first cache holds next to all else */
 	uint64_t ns_mult;        /* << 28: see prx_ns() */
 	double ns;               /* of a cycle */
 	uint64_t limit;          /* cycles: times from here on are no histogram's, or below 0 */
@@ -39,7 +41,7 @@ struct prx {
 	struct prx_more *more;
 	struct prx_block *window;
 	struct hist *hist[3];
-	uint8_t *stream_hist;
+	uint8_t *stream_hist;    /* PRX_ACTUAL, then PRX_INTENDED of each stream that has them */
 	size_t stream_hist_size;
 	struct { uint32_t base; uint16_t nstreams; uint8_t nqueues, queue_bits; } of[PROBE_PORTS]; /* 1 << queue_bits >= nqueues */
 	/* rarely */
@@ -57,6 +59,12 @@ struct prx {
 static inline uint64_t prx_ns(uint64_t mult, uint64_t cycles)
 {
 	return (uint64_t)((unsigned __int128)(cycles << 4) * mult >> 64); /* one multiplication, no shift of both halves */
+}
+
+/* hist: number of the pair. */
+static inline struct hist *prx_own_hist(const struct prx *x, uint32_t hist, enum prx_hist which)
+{
+	return (struct hist *)(void *)(x->stream_hist + ((hist - 1) * 2ul + which) * x->stream_hist_size);
 }
 
 #define PRX_NO_TARGET UINT64_MAX

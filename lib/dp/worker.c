@@ -43,6 +43,13 @@ static inline uint64_t stall_limit(const struct dp_plan *p)
 	return p != NULL && p->stall_cycles != 0 ? p->stall_cycles : UINT64_MAX;
 }
 
+static __rte_noinline void flush_taps(const struct dp_rx_slot *s)
+{
+	for (unsigned t = 0; t < s->ntaps; t++)
+		if (s->tap[t].flush != NULL)
+			s->tap[t].flush(s->tap[t].state);
+}
+
 static void adopt(struct dp_worker *w, const struct dp_plan *next, uint64_t now)
 {
 	const struct dp_plan *old = w->plan;
@@ -54,6 +61,8 @@ static void adopt(struct dp_worker *w, const struct dp_plan *next, uint64_t now)
 		if (t->kind->drop != NULL && task_of_state(next, t->state) == NULL)
 			t->kind->drop(t);
 	}
+	for (unsigned i = 0; old != NULL && i < old->nrx; i++)
+		flush_taps(&old->rx[i]);
 	w->plan = next;
 	for (unsigned i = 0; i < next->ntasks; i++) {
 		const struct dp_task *t = &next->task[i], *was = task_of_state(old, t->state);
@@ -66,50 +75,41 @@ static void adopt(struct dp_worker *w, const struct dp_plan *next, uint64_t now)
 	__atomic_store_n(&w->cells.acked, next->seq, __ATOMIC_RELEASE);
 }
 
-/* Taps judge when frames came: the time of the turn may be older than these by all that other queues took. */
-static __rte_noinline void tap(const struct dp_rx_slot *s, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n)
+static __rte_noinline void tap(const struct dp_rx_slot *s, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now)
 {
-	uint64_t now = rte_rdtsc();
-
 	for (unsigned t = 0; t < s->ntaps; t++)
 		s->tap[t].rx(s->tap[t].state, b, m, n, now);
 }
 
-static __rte_noinline void tap_after(const struct dp_rx_slot *s)
-{
-	for (unsigned t = 0; t < s->ntaps; t++)
-		if (s->tap[t].after != NULL)
-			s->tap[t].after(s->tap[t].state);
-}
-
-static __rte_always_inline unsigned receive_one(const struct dp_plan *p, const struct dp_rx_slot *s)
+/* Taps judge when frames came, and a time from before the burst was taken may be older than these: *now is set anew where there are taps. */
+static __rte_always_inline unsigned receive_one(const struct dp_plan *p, const struct dp_rx_slot *s, uint64_t *now)
 {
 	struct rte_mbuf *m[DP_BURST_MAX];
 	unsigned n = rte_eth_rx_burst(s->q->dev, s->q->queue, m, s->burst);
 
-	if (n == 0)
+	if (n == 0) {
+		if (unlikely(DP_TAPS(s) > 0))
+			flush_taps(s);
 		return 0;
-#pragma GCC unroll 8
-	for (unsigned i = 0; i < n; i++) /* another core wrote them: all misses at once instead of one by one */
-		rte_prefetch0(m[i]);
+	}
+	if (unlikely(DP_TAPS(s) > 0))
+		*now = rte_rdtsc();
 	struct dp_burst b = dp_look(m, n);
 	if (unlikely(DP_TAPS(s) > 0))
-		tap(s, &b, m, n);
+		tap(s, &b, m, n, *now);
 	cell_add(&s->q->cnt.bursts, 1);
 	if (n == s->burst)
 		cell_add(&s->q->cnt.full, 1);
 	p->task[s->owner].kind->rx(&p->task[s->owner], s->q, m, n, &b);
-	if (unlikely(DP_TAPS(s) > 0))
-		tap_after(s);
 	return n;
 }
 
-static unsigned receive(const struct dp_plan *p)
+static unsigned receive(const struct dp_plan *p, uint64_t *now)
 {
 	unsigned total = 0;
 
 	for (unsigned i = 0; i < p->nrx; i++)
-		total += receive_one(p, &p->rx[i]);
+		total += receive_one(p, &p->rx[i], now);
 	return total;
 }
 
@@ -158,7 +158,7 @@ static __rte_noinline unsigned timed_work(struct dp_worker *w, const struct dp_p
 
 	for (unsigned i = 0; i < p->nrx; i++) {
 		watch_begin(&c);
-		unsigned n = receive_one(p, &p->rx[i]);
+		unsigned n = receive_one(p, &p->rx[i], &now);
 		watch_end(&c, &p->rx[i].q->times, n);
 		total += n;
 	}
@@ -191,15 +191,15 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 	uint64_t longest = stall_limit(p);
 
 	while (turns-- > 0) {
-		uint64_t now = rte_rdtsc();
-		unsigned progress;
+		uint64_t now = 0; /* read once in a turn, where it can be: it costs as much as two or three frames */
+		unsigned progress = 0;
 		bool active = false;
 
 		if (unlikely(mbox_waiting(&w->mbox))) {
 			const struct dp_plan *next = mbox_take(&w->mbox);
 			bool quit = next != NULL && next->quit; /* who ends frees the plan as soon as it is acknowledged */
 			if (next != NULL)
-				adopt(w, next, now);
+				adopt(w, next, rte_rdtsc());
 			if (quit)
 				return false;
 			p = w->plan;
@@ -212,9 +212,13 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 			continue;
 		}
 		if (unlikely(w->barren > 0 || w->turns == 0)) {
+			now = rte_rdtsc();
 			progress = timed_work(w, p, now, &active);
 		} else {
-			progress = p->nrx > 0 ? receive(p) : 0;
+			if (p->nrx > 0)
+				progress = receive(p, &now);
+			if (now == 0)
+				now = rte_rdtsc();
 			for (const struct dp_task *t = first; t < end; t++) {
 				if (t->state->active) {
 					active = true;

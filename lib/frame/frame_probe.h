@@ -66,8 +66,10 @@ static inline bool probe_right(uint64_t hi, uint64_t lo)
 	return (probe_sum64(hi) + probe_sum64(lo)) % 65535 == PROBE_SUM;
 }
 
+static inline uint64_t probe_delay(uint64_t hi, uint64_t lo) { return (lo >> 36 & 0x7fff) << (hi & 31); }
+
 static inline struct probe probe_of(uint64_t hi, uint64_t lo)
 {
 	return (struct probe){.seq = (uint32_t)(hi >> 16), .port = (uint8_t)(hi >> 11 & 31), .queue = (uint8_t)(hi >> 5 & 63),
-			      .stream = (uint16_t)(lo >> 51), .sent = lo & PROBE_SENT_MASK, .delay = (lo >> 36 & 0x7fff) << (hi & 31)};
+			      .stream = (uint16_t)(lo >> 51), .sent = lo & PROBE_SENT_MASK, .delay = probe_delay(hi, lo)};
 }

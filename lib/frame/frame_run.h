@@ -98,6 +98,9 @@ struct frun_probing {
 };
 /* The probes of n frames, the first of which has index `at`. Not of FRUN_PROBES_SOME. */
 void frun_probe(const struct frun *f, uint32_t at, const struct frun_probing *b, void *const *obj, unsigned n);
+/* The same as frun_fill() and then frun_probe(), in one pass; of programs that frun_fuses() says. */
+bool frun_fuses(const struct frun *f);
+void frun_fill_probe(const struct frun *f, void *state, uint32_t at, const struct frun_probing *b, void *const *obj, unsigned n);
 /* Checksums that depend on what the probe says, of own frame i, which is whole but for these. false: it has none. */
 bool frun_probe_sums(const struct frun *f, uint64_t i, uint8_t *frame);
 

@@ -2,6 +2,7 @@
 /* Which engine writes the frames of a program, chosen once. From the cheapest: nothing moves; every lane has its bytes ready; words
  * grow by constants;
  * anything else is made frame by frame. */
+#include "frame_probe.h"
 #include "run_new.h"
 
 #include <errno.h>
@@ -47,6 +48,20 @@ static const struct run_isa *choose_isa(const char *at_most, struct err *e)
 		return &run_isa_ssse3;
 #endif
 	return &run_isa_plain;
+}
+
+/* Can bytes be put into lines as RUN_INSERT does, and does the one line that is written hold all of each probe? */
+static bool fuses(const struct frun *f, const struct run_isa *isa)
+{
+#if defined(__x86_64__)
+	uint32_t from = f->data_off + f->probe->off;
+
+	return f->fill == isa->copy && f->probes_kind == FRUN_PROBES_ROW && __builtin_cpu_supports("avx512vbmi") && from >= f->write_off &&
+	       from + PROBE_LEN <= f->write_off + RUN_LINE;
+#else
+	(void)f, (void)isa;
+	return false;
+#endif
 }
 
 /* Least common multiple, or 0 when it is above the limit. */
@@ -272,6 +287,8 @@ int run_make_engine(struct run_make *m, struct err *e)
 	if (f->probe != NULL && f->probes_kind != FRUN_PROBES_SOME)
 		f->probes = f->probes_kind == FRUN_PROBES_ONE ? isa->probes_one :
 			    f->probes_kind == FRUN_PROBES_ROW ? isa->probes_row : isa->probes_all;
+	if (f->probes != NULL && fuses(f, isa))
+		f->fill_probes = isa->fill_row;
 	snprintf(f->engine_name, sizeof(f->engine_name), "%s%s%s", f->engine, f->lane_len != NULL ? "/" : "", f->lane_len != NULL ? isa->name : "");
 	return 0;
 }

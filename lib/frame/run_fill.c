@@ -71,6 +71,13 @@ void frun_probe(const struct frun *f, uint32_t at, const struct frun_probing *b,
 	f->probes(f, at, b, obj, n);
 }
 
+bool frun_fuses(const struct frun *f) { return f->fill_probes != NULL; }
+
+void frun_fill_probe(const struct frun *f, void *state, uint32_t at, const struct frun_probing *b, void *const *obj, unsigned n)
+{
+	f->fill_probes(f, state, at, b, obj, n);
+}
+
 bool frun_probe_sums(const struct frun *f, uint64_t i, uint8_t *frame)
 {
 	const struct run_plan *p = &f->plan[f->slot[i % f->own].plan];

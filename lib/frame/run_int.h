@@ -124,10 +124,12 @@ struct run_state;
 typedef void run_fill_fn(const struct frun *f, struct run_state *st, void *const *obj, unsigned n);
 
 typedef void run_probes_fn(const struct frun *f, uint32_t at, const struct frun_probing *b, void *const *obj, unsigned n);
+typedef void run_fill_probes_fn(const struct frun *f, struct run_state *st, uint32_t at, const struct frun_probing *b, void *const *obj, unsigned n);
 
 struct frun {
 	run_fill_fn *fill;
 	run_probes_fn *probes;   /* NULL: each is to be looked at */
+	run_fill_probes_fn *fill_probes; /* fill and probes at once; NULL: not of this program */
 	uint32_t data_off, len16_off, len32_off;
 	uint32_t write_off;      /* of the first written line in an object */
 	uint16_t len;            /* of all frames, 0: they differ */
@@ -281,5 +283,6 @@ struct run_isa {
 	run_fill_fn *lanes, *lanes_len, *lanes_lines; /* many affine lanes */
 	run_fill_fn *cols, *cols_len, *cols_lines;
 	run_probes_fn *probes_one, *probes_row, *probes_all;
+	run_fill_probes_fn *fill_row; /* copy and probes_row at once, where the written line holds the probe; NULL: one after the other */
 };
 extern const struct run_isa run_isa_plain, run_isa_ssse3, run_isa_avx2, run_isa_avx512;

@@ -165,7 +165,7 @@ void add_sink(struct variant *v, struct dp_plan *p, uint16_t at, uint16_t dev, u
 /* On the device, the buffers and with the burst of its bare loop: two pools differ by some percent, by where their
  * buffers lie. pps 0: as fast as possible; else frames/s far above reach, so that every turn computes and compares
  * deadlines. false: the row's protocols are not in this build. */
-enum { WRITTEN = 1, WITH_SINK = 2 };
+enum { WRITTEN = 1, WITH_SINK = 2, WITHOUT_EXTRAS = 4 };
 static bool gen_open(struct variant *v, const struct row *row, const struct variant *bare, double pps, unsigned flags)
 {
 	static uint32_t opened; /* queues of one pool: each has marks of its own */
@@ -191,7 +191,7 @@ static bool gen_open(struct variant *v, const struct row *row, const struct vari
 	j->rx_written = flags & WRITTEN;
 	if (pps > 0)
 		((struct gen_group *)(uintptr_t)j->group)->period = pace_period(clock_hz(), pps);
-	p->task[0] = (struct dp_task){.kind = &dp_kind_gen, .state = &g->base, .job = j};
+	p->task[0] = (struct dp_task){.kind = flags & WITHOUT_EXTRAS ? &off_kind_gen : &dp_kind_gen, .state = &g->base, .job = j};
 	if (sink)
 		add_sink(v, p, 1, bare->dev, burst);
 	mbox_post(&v->w->mbox, p);
@@ -390,6 +390,11 @@ static void *measure(void *arg)
 	bare_tx_open(add("bare_tx_flight", NULL, bare_tx), hold_dev(), 32);
 	for (unsigned i = 0; i < nrows; i++)
 		add_gen(rows[i].name, &rows[i], rows[i].base, 0, 0);
+	if (wanted("off_tx")) { /* what it costs that there could be rates, probes and the like */
+		const struct variant *bare = find("bare_tx_32");
+		gen_open(add("no_extras", bare->name, gen_slice), &rows[0], bare, 0, WITHOUT_EXTRAS);
+		gen_open(add("off_tx", "no_extras", gen_slice), &rows[0], bare, 0, 0);
+	}
 	add_gen("gen_32_paced", &rows[0], "bare_tx_32", 1e10, 0);
 	add_gen("probe_paced", row_named("probe"), "bare_tx_32", 1e10, 0);
 	add_gen("gen_32_marks", &rows[0], "bare_tx_32", 0, WRITTEN);

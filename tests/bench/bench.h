@@ -55,5 +55,7 @@ void add_sink(struct variant *v, struct dp_plan *p, uint16_t at, uint16_t dev, u
 
 /* bench_off.c: dp_turns() without the code that looks for taps. */
 bool off_turns(struct dp_worker *w, unsigned turns);
+/* bench_off_tx.c: kind gen without the code that looks for rates, probes, values that vary and other groups. */
+extern const struct dp_kind off_kind_gen;
 /* bench_probe.c: what receivers of probes take of frames that wait. */
 void add_probe_rows(void);

@@ -43,8 +43,8 @@ TARGETS = {
     "probe": ("bare_tx_32", 0.82),
     "probe_4096": ("bare_tx_32", 0.74),
     "probes": ("bare_waiting", 0.714),
-    "probes_4096": ("bare_waiting", 0.714),
     "off_waiting": ("no_taps", 0.97),
+    "off_tx": ("no_extras", 0.97),
     "gen_32 / txonly": ("testpmd txonly", 1.8),
     "sink_32 / rxonly": ("testpmd rxonly", 1.2),
 }

@@ -26,9 +26,10 @@ static void put_probe(uint8_t *p, struct input *in)
 static struct rte_mbuf *frame(struct input *in)
 {
 	unsigned how = byte(in), len = (unsigned)number(in, 2) % 600 + 1, have = (unsigned)(in->end - in->at);
-	struct rte_mbuf *m = calloc(1, sizeof(*m));
+	struct rte_mbuf *m = aligned_alloc(_Alignof(struct rte_mbuf), sizeof(*m));
 	uint8_t *bytes = calloc(1, len);
 
+	memset(m, 0, sizeof(*m));
 	memcpy(bytes, in->at, have < len ? have : len);
 	in->at += have < len ? have : len;
 	if ((how & 1) != 0 && len >= PROBE_LEN)
@@ -96,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		now += number(&in, 2);
 		struct dp_burst b = dp_look(m, count);
 		prx_rx(mem, &b, m, count, now);
-		prx_after(mem);
+		prx_flush(mem);
 		frames += count;
 		for (unsigned i = 0; i < count; i++) {
 			free(m[i]->buf_addr);

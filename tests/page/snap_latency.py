@@ -23,13 +23,20 @@ def counts(sent, **more):
     return c
 
 
+def stamps(nic, software, text, unstamped=0, odd=0, error_ns=None):
+    """Who timed so many frames."""
+    return {"source": "both" if nic and software else "nic" if nic else "software", "nic": nic, "software": software, "unstamped": unstamped,
+            "odd": odd, "error_ns": error_ns, "text": text}
+
+
 def receiver(number, sent, base=812, **more):
     gaps = hist(max(sent - 1, 0), 900, 0.1)
     gaps.update(target_ns=1000.0 if sent else None, near={"64": 0.815, "128": 0.9325, "256": 0.99, "512": 1.0} if sent else {},
                 cv=0.0427 if sent > 2 else None, dispersion={"1us": 0.12, "10us": 0.031, "100us": 0.0042, "1ms": 0.00051} if sent else {})
     p = {"port": number, "name": f"wire{number}", "queues": 1, "probes": sent, "plain": 0, "damaged": 0, "foreign": 0, "early": 0,
          "counts": counts(sent), "from": [], "latency": {"actual": hist(sent, base), "intended": hist(sent, base + 60, 1.4)}, "gap": gaps,
-         "jitter": None, "bias_ns": None, "corrected": False}
+         "timestamps": stamps(0, sent, "by our clock (the device offers none)"),
+         "jitter": None, "bias_ns": None, "bias_clock": None, "bias_other": False, "corrected": False}
     p["counts"].update(more.pop("counts", {}))
     p.update(more)
     return p
@@ -55,17 +62,21 @@ def latency_trouble():
     """Port 1 is selected by page_grid: every kind of loss, on several queues."""
     bad = {"received": 9_998_876, "lost": 1111, "loss": 0.0001111, "duplicated": 17, "reordered": 23_000, "late": 3, "corrupted": 10,
            "extent_max": 117, "extent_mean": 4.2, "rx_queues": 4, "exact": False, "why": "windows of several Rx queues could not be compared in time"}
-    return latency([receiver(0, 10_000_000, 23_456_789, counts=bad, damaged=5, foreign=12_345, bias_ns=640), receiver(1, 10_000_000)],
+    timed = stamps(10_008_000, 3226, "by the device's time stamps, known to 23 ns", 3000, 226, 22.4)
+    return latency([receiver(0, 10_000_000, 23_456_789, counts=bad, damaged=5, foreign=12_345, timestamps=timed, bias_other=True),
+                    receiver(1, 10_000_000)],
                    streams=[stream(n, 1000 * 10 ** (n % 4)) for n in (0, 1, 2, 7, 4095)], settled=False)
 
 
 def latency_few():
-    """A handful of probes say nothing of percentiles."""
-    return latency([receiver(0, 1), receiver(1, 15)])
+    """A handful of probes say nothing of percentiles. They came before the device's clock was known."""
+    timed = stamps(0, 1, "by the device's time stamps, known to 9 ns", error_ns=8.3)
+    return latency([receiver(0, 1, timestamps=timed), receiver(1, 15)])
 
 
 def latency_eight():
-    return latency([receiver(i, 1_000_000 * (i + 1), 500 + 100 * i, bias_ns=480 + i) for i in range(8)])
+    timed = [stamps(1_000_000 * (i + 1), 0, "by the device's time stamps, known to 9 ns", error_ns=8.3) for i in range(8)]
+    return latency([receiver(i, 1_000_000 * (i + 1), 500 + 100 * i, bias_ns=480 + i, bias_clock="nic", timestamps=timed[i]) for i in range(8)])
 
 
 def latency_many():

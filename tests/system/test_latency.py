@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Probes from one end to the other: every one that is sent is found, once, in order, whatever surrounds it."""
+import csv
+import io
 import json
+import math
 import os
 import re
 import subprocess
@@ -110,7 +113,10 @@ def test_streams_have_counts_and_histograms_of_their_own():
         whole(s, 100)
         assert s["receivers"] == [1]
         assert (s["latency"] is not None) == (s["stream"] < 10)
-        assert s["latency"] is None or s["latency"]["samples"] == 100
+        assert (s["intended"] is None) == (s["latency"] is None)
+        if s["latency"] is not None:  # no frame leaves before it is due
+            assert s["latency"]["samples"] == s["intended"]["samples"] == 100
+            assert s["latency"]["mean_ns"] <= s["intended"]["mean_ns"]
 
 
 def test_streams_that_come_and_change_while_sending():
@@ -157,11 +163,32 @@ def test_nothing_is_armed_without_probes():
     assert all(t.get("taps", 0) == 0 for w in doc["plan"]["workers"] for t in w["tasks"])
 
 
+def memory_adds_up(p):
+    """Tables that are there, and what may come to merge the streams that come in on several queues; the limit is for both."""
+    assert p["memory_bytes"] == p["table_bytes"] + p["merge_most_bytes"] and 0 < p["merge_bytes"] <= p["merge_most_bytes"]
+
+
+def test_memory_for_merging_counts():
+    """What may be taken later is said and refused at the start."""
+    setup = "stream add 0/1-63; set 0/0-63 probe on; set 0 count 64; set 0 rate 100kpps; "
+    doc = ask(args_of("4q"), setup + "start 0; wait 0; show plan")
+    p = doc["plan"]["probes"]
+    memory_adds_up(p)
+    tables = -(-p["table_bytes"] // 1_000_000)
+    r = run([*args_of("4q"), "-b", "-e", f"set probes.memory {tables}; {setup}start 0"])
+    assert r.returncode == 2 and f"takes {p['memory_bytes'] / 1e6:.0f} MB ({p['merge_most_bytes'] / 1e6:.0f} MB of it" in r.stderr
+    text = good([*args_of("4q"), "-b", "-e", f"set probes.memory {-(-p['memory_bytes'] // 1_000_000)}; {setup}start 0; wait 0; show plan"])
+    assert "where streams come in on several queues (now 0.0 MB)" in text.stdout + text.stderr
+    one = ask([*lcores(1), "-p", "null", "-m", "1.0"], "set 0 probe on; set 0 count 64; set 0 rate 100kpps; start 0; wait 0; show plan")
+    assert one["plan"]["probes"]["merge_most_bytes"] == one["plan"]["probes"]["merge_bytes"] == 0
+
+
 def test_memory_is_named_and_bounded():
     setup = "stream add 0/1-4095; set 0/0-4095 probe on; set 0/0-4095 latency on; set 0 count 8192; set 0 rate 1Mpps; "
     doc = ask(args_of(), setup + "start 0; wait 0; show plan; show latency")
     taken = doc["plan"]["probes"]["memory_bytes"]
     assert taken == doc["latency"]["memory_bytes"] and taken > 2 * 4096 * 2000
+    memory_adds_up(doc["plan"]["probes"])
     whole(port(doc, 1)["counts"], 8192)
     r = run([*args_of(), "-b", "-e", "set probes.memory 50; " + setup + "start 0"])
     assert r.returncode == 2 and "probes.memory" in r.stderr and re.search(r"takes \d+ MB", r.stderr)
@@ -195,7 +222,7 @@ def test_the_log_is_one_that_is_read(tmp_path):
     lines = log.read_text().splitlines()
     assert "#[Histogram log format version 1.3]" in lines
     tags = [line.split(",")[0] for line in lines if line.startswith("Tag=")]
-    assert tags == ["Tag=port.1.actual", "Tag=port.1.intended", "Tag=port.1.gap", "Tag=stream.0/0.actual"]
+    assert tags == ["Tag=port.1.actual", "Tag=port.1.intended", "Tag=port.1.gap", "Tag=stream.0/0.actual", "Tag=stream.0/0.intended"]
     r = run([*args_of(), "-b", "-e", f"latency save {tmp_path / 'none'}"])
     assert r.returncode == 2 and "probe on" in r.stderr and not (tmp_path / "none").exists()
 
@@ -214,12 +241,77 @@ def test_calibrate_is_kept_and_subtracted_when_asked(tmp_path):
     bias = docs[0]["calibrations"][0]
     assert (bias["tx"], bias["rx"], bias["frames"]) == (0, 1, 1000) and bias["min_ns"] <= bias["median_ns"]
     kept = json.loads((tmp_path / "wirerate" / "calibration.json").read_text())["calibrations"]
-    assert [(k["tx"], k["rx"], k["median_ns"]) for k in kept] == [("wire0", "wire1", bias["median_ns"])]
+    assert [(k["tx"], k["rx"], k["clock"], k["median_ns"]) for k in kept] == [("wire0", "wire1", "software", bias["median_ns"])]
+    assert bias["clock"] == "software"
     cmds = f"set 0 probe on; set 0 count {COUNT}; set 0 rate 100kpps; start 0; wait 0; show latency; show latency corrected"
     plain, corrected = (port({"latency": d}, 1) for d in documents(good([*as_json(args_of()), "-e", cmds], env=env)))
     assert plain["bias_ns"] == corrected["bias_ns"] == bias["median_ns"] and not plain["corrected"] and corrected["corrected"]
+    text = good([*args_of(), "-e", cmds], env=env).stdout
+    assert "share is not subtracted" in text and "share is subtracted, and what is less than it is 0" in text
     for k, v in plain["latency"]["actual"]["percentiles_ns"].items():
         assert corrected["latency"]["actual"]["percentiles_ns"][k] == (v if v is None else max(v - bias["median_ns"], 0))
+
+
+def test_csv_says_how_far_its_numbers_go():
+    """What text says in remarks has columns: whoever reads a file sees that a number is not exact."""
+    def rows(cmds):
+        r = good([*args_of("one-worker"), "--csv", "-e", f"set 0 probe on; set 0 count {COUNT}; set 0 rate 200kpps; {cmds}"])
+        return list(csv.DictReader(io.StringIO(r.stdout)))
+
+    row = rows("set 1 verify on; start 0; wait 0; show latency")[1]
+    assert (row["counts.exact"], row["counts.why"], row["verify"], row["corrected"]) == ("true", "", "true", "false")
+    assert (row["latency.actual.samples"], row["latency.actual.error"], row["timestamps.source"]) == (str(COUNT), "0.0009765625", "software")
+    row = rows("set wire delay 50ms; start 0; sleep 20ms; clear all; wait 0; show latency")[1]
+    assert row["counts.exact"] == "false" and "cleared" in row["counts.why"] and row["verify"] == "false"
+    row = rows("start 0; wait 0; show latency 0/0")[0]
+    assert (row["exact"], row["rx_queues"], row["corrected"]) == ("true", "1", "false")
+
+
+def test_streams_have_lines_where_they_have_latency_or_are_named():
+    before = ("stream add 0 9; set 0/all frame eth/ipv4/udp; set 0/all probe on; set 0/3 latency on; set 0 count 1000; set 0 rate 100kpps; "
+              "start 0; wait 0; ")
+
+    def lines(show):
+        out = good([*args_of("one-worker"), "-e", before + show]).stdout
+        return [int(m) for m in re.findall(r"^ +0 +([0-9]+) +100 ", out, re.M)]
+
+    assert lines("show latency") == [3]
+    assert lines("show latency 0") == [3]
+    assert lines("show latency 0/2-4") == [2, 3, 4]
+
+
+@pytest.mark.counts
+def test_what_takes_too_long_to_be_timed_is_said():
+    hz = ask(args_of("one-worker"), "show clock")["clock"]["hz"]
+    s = 2**35 / hz
+    out = good([*args_of("one-worker"), "-e", f"set wire delay {s + 0.5:.1f}s; set 0 probe on; set 0 rate 1kpps; set 0 count 100; start 0; "
+                f"sleep {s + 2:.1f}s; show latency"], timeout=120).stdout
+    assert re.search(r"^too early or late to time +0 +100$", out, re.M)
+    assert f"port 1: 100 probes came before they were sent, as clocks go, or more than {s:.1f} s after" in out
+
+
+def test_no_frames_have_no_jitter():
+    """The estimate of RFC 3550 goes on over a clear; before the next frame it is of nothing."""
+    doc = ask(args_of("one-worker"), f"set 0 probe on; set 0 count {COUNT}; set 0 rate 100kpps; start 0; wait 0; show latency")
+    assert port(doc, 1)["counts"]["jitter_ns"] > 0
+    doc = ask(args_of("one-worker"), f"set 0 probe on; set 0 count {COUNT}; set 0 rate 100kpps; start 0; wait 0; clear all; show latency")
+    assert port(doc, 1)["counts"]["jitter_ns"] is None
+
+
+def test_a_bias_of_another_clock_is_not_used(tmp_path):
+    """What was measured with time stamps of a device says nothing of arrivals without; one of nobody knows which clock says nothing at all."""
+    env = dict(os.environ, XDG_STATE_HOME=str(tmp_path))
+    path = tmp_path / "wirerate" / "calibration.json"
+    path.parent.mkdir()
+    cmds = f"set 0 probe on; set 0 count {COUNT}; set 0 rate 100kpps; start 0; wait 0; show latency corrected"
+    one = {"host": os.uname().nodename, "tx": "wire0", "rx": "wire1", "median_ns": 123, "min_ns": 100, "frames": 1000, "wall_ns": 1}
+    for clock, known, said in (("software", 123, "the tester's own share is subtracted"), (None, None, "`calibrate` has not measured it"),
+                               ("nic", None, "another clock than timed these arrivals (software)")):
+        path.write_text(json.dumps({"calibrations": [{**one, "clock": clock} if clock else one]}))
+        p = port({"latency": documents(good([*as_json(args_of()), "-e", cmds], env=env))[-1]}, 1)
+        assert (p["bias_ns"], p["bias_other"], p["corrected"]) == (known, clock == "nic", known is not None)
+        assert p["bias_clock"] == ("software" if known else None)
+        assert said in good([*args_of(), "-b", "-e", cmds], env=env).stdout
 
 
 def test_calibrate_needs_a_loop():
@@ -235,6 +327,31 @@ def test_the_sampler_writes_what_pktgen_writes(tmp_path):
         lines = out.read_text().splitlines()
         assert lines[0] == "Latency" and len(lines) == 501
         assert all(int(v) >= 0 for v in lines[1:])
+
+
+def test_single_latencies_give_the_same_numbers(tmp_path):
+    """What is made of all latencies, made once more of single ones: mean, RFC 3550's jitter, percentiles within the stated error."""
+    out, ranks = tmp_path / "samples", {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+    for _ in range(8):
+        doc = ask([*lcores(1), "-m", "1.0", "-m", "1.1"], "set 0 frame eth/ipv4/udp; set wire delay 10us..50us; set 0 probe on; "
+                  "set 0 rate 500pps; set 0 count 400; "
+                  f"set 1 latsampler simple 1000 1000000 {out}; start 1 latsampler; start 0; wait 0; stop 1 latsampler; show latency")
+        values, p = [int(v) for v in out.read_text().split()[1:]], port(doc, 1)
+        actual = p["latency"]["actual"]
+        if len(values) == actual["samples"] == 400:
+            break
+    else:
+        pytest.skip("frames came together each time, and one sample is taken in a microsecond")
+    jitter = 0
+    for a, b in zip(values, values[1:]):
+        jitter += (abs(b - a) - jitter) / 16
+    assert p["counts"]["jitter_ns"] == pytest.approx(jitter, rel=1e-3)
+    assert actual["mean_ns"] == pytest.approx(sum(values) / 400, abs=1)
+    values.sort()
+    for name, rank in ranks.items():
+        exact = values[math.ceil(400 * rank) - 1]
+        assert exact <= actual["percentiles_ns"][name] + 1 <= exact * (1 + actual["error"]) + 2
+    assert values[0] * (1 - actual["error"]) - 1 <= actual["min_ns"] <= values[0] + 1
 
 
 def test_jitter_above_a_threshold_is_counted():

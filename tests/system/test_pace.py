@@ -22,6 +22,7 @@ ARRIVALS = {
     "steps": (["set 0 rate 10kpps..40kpps step 10kpps every 50ms"], 500 + 1000 + 1500 + 2000),
     "steps in percent": (["set 0/0 size 1230", "set 0 rate 1%..2% step 0.5% every 50ms"], 500 + 750 + 2 * 1000),
     "bits up": (["set 0 rate 10Mbps..20Mbps over 200ms", "set 0/0 size 1230"], 300),
+    "a large step": (["set 0 rate 10kpps..50kpps step 40kpps every 100ms"], 6000),
 }
 
 

@@ -113,6 +113,23 @@ def test_every_class_of_a_scripted_device():
 
 
 @pytest.mark.counts
+def test_damage_is_told_as_far_as_it_is_looked_for():
+    """Without `verify` only damaged probes are seen, and the result says so; with it each damaged frame is."""
+    plain = UDP + ANYTHING + "set wire corrupt every 10; trial 0 rate 50kpps for 200ms"
+    verified = "set 1 verify on; " + plain
+    (t,) = trials(["-p", "wire", "-e", verified])
+    assert t["verified"] is True and t["fates"]["corrupted"] == t["fates"]["sent"] // 10
+    (t,) = trials(["-p", "wire", "-e", plain])
+    assert t["verified"] is False and 0 < t["fates"]["corrupted"] < t["fates"]["sent"] // 10
+    (t,) = trials(["-p", "wire", "-e", "set all frame eth/arp; " + ANYTHING + "trial 0 rate 1kpps for 50ms"])
+    assert t["verified"] is None
+    text = run(["-p", "wire", "-b", "-e", plain]).stdout
+    assert "only frames whose probe is damaged" in text
+    text = run(["-p", "wire", "-b", "-e", verified]).stdout
+    assert "only frames whose probe is damaged" not in text
+
+
+@pytest.mark.counts
 def test_frames_of_the_trial_before_are_not_counted():
     """A device that holds frames for longer than a trial waits: they are lost to it, and not found by the next."""
     first, second = trials(["-p", "wire", "-e", UDP + ANYTHING + "set trial.drain-max 150ms; set wire delay 500ms; " +
@@ -131,6 +148,8 @@ def test_a_device_that_takes_less():
     (t,) = trials([*lcores(1), "-p", "wire", "-m", "1.0", "-m", "[:1].1", "-e", "trial 0 to 0 rate 1Mpps for 100ms"], code=(4,))
     assert "tester-limited" in t["reasons"] and t["unsent"] > 0
     assert t["fates"]["sent"] + t["unsent"] == 100_000
+    (t,) = trials([*lcores(1), "-p", "wire", "-m", "1.0", "-m", "[:1].1", "-e", "trial 0 to 0 rate max for 100ms"], code=(4,))
+    assert "tester-limited" in t["reasons"]
 
 
 def test_a_rate_that_nobody_reaches():

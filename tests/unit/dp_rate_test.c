@@ -200,11 +200,140 @@ static void test_timed(void **state)
 	world_free(x);
 }
 
+/* ---- frames that the device sends at their times ---- */
+
+#define STAMP_AT 0 /* dynfield1 of the mbuf */
+#define FLAG (1ull << 40)
+#define AHEAD 7000u /* of the device's clock, which runs as ours does */
+
+static struct { uint64_t stamp[4000]; unsigned n; } carried;
+
+static void note(void *arg, const struct rte_mbuf *m)
+{
+	assert_true((m->ol_flags & FLAG) != 0 && carried.n < ARRAY_SIZE(carried.stamp));
+	memcpy(&carried.stamp[carried.n++], &m->dynfield1[STAMP_AT], sizeof(uint64_t));
+	struct rte_mbuf plain = *m;
+	plain.ol_flags = 0;
+	judge(arg, &plain);
+}
+
+static struct world *stamping(unsigned ngroups, uint64_t period)
+{
+	static struct dp_clock clock;
+	struct world *x = world_new(1, 2047);
+
+	clock = (struct dp_clock){.offset = offsetof(struct rte_mbuf, dynfield1) + STAMP_AT * 4, .flag = FLAG};
+	dp_clock_set(&clock, &(struct dp_clock_view){.at = AHEAD, .mult = 1ull << DP_CLOCK_SHIFT, .inverse = 1ull << DP_CLOCK_SHIFT});
+	probing = false; /* when a frame is due is looked at here */
+	x->ngroups = ngroups;
+	for (unsigned n = 0; n < ngroups; n++) {
+		struct tphase *p = phase_new(x);
+		phase_add(p, n, frames_of(x, n, 64, 1, 60000));
+		x->group[n] = (struct tgroup){.stream = n == 0 ? -1 : (int)n, .limit = UINT64_MAX, .nphases = 1, .phase = {p}};
+		x->group[n].period.cycles = period + 37 * n;
+	}
+	fake[0].judge = note;
+	carried.n = 0;
+	x->job.start_tsc = x->now = 1000000;
+	x->job.stamp = &clock;
+	x->job.lead_cycles = 64 * period;
+	return x;
+}
+
+/* A new plan, in the middle of bursts of which the device has taken a part. */
+static void adopt_amid(struct world *x)
+{
+	adopt_at(x);
+	for (unsigned n = 0; n < x->at[0].n; n++)
+		x->at[0].f[n].timed = false; /* they leave before they are due */
+}
+
+static void polled(struct world *x, enum fake_take take)
+{
+	fake[0].take = take;
+	dp_kind_gen.poll(x->w, &x->w->plan->task[0], x->now);
+}
+
+/* Frames that are built again for a new plan carry their own times, not that of the last one that was built before. */
+static void test_stamps_of_tails(void **state)
+{
+	(void)state;
+	for (unsigned ngroups = 1; ngroups <= 2; ngroups++) {
+		struct world *x = stamping(ngroups, 1000);
+		uint64_t due[2] = {x->job.start_tsc, x->job.start_tsc};
+		adopt_amid(x);
+		for (unsigned round = 0; round < 60; round++) {
+			for (unsigned i = 0; i < 3; i++)
+				polled(x, i == 0 ? TAKE_RANDOM : TAKE_NONE);
+			x->now += any(40000);
+			if (round % 2 != 0)
+				adopt_amid(x);
+		}
+		assert_in_range(carried.n, 100, ARRAY_SIZE(carried.stamp) - 1);
+		for (unsigned k = 0; k < carried.n; k++) {
+			unsigned g = ngroups > 1 && due[1] < due[0];
+			assert_int_equal(carried.stamp[k], due[g] + AHEAD);
+			due[g] += x->group[g].period.cycles;
+		}
+		world_free(x);
+	}
+}
+
+/* The new plan's rate is another one: its frames are a period of it apart, and follow what the device has. */
+static void test_stamps_of_new_rates(void **state)
+{
+	struct world *x = stamping(1, 1000);
+	uint64_t least = 1000;
+
+	(void)state;
+	adopt_amid(x);
+	for (unsigned round = 0; round < 60; round++) {
+		unsigned had = carried.n > 0 ? carried.n : 1;
+		for (unsigned i = 0; i < 3; i++)
+			polled(x, i == 0 ? TAKE_RANDOM : TAKE_NONE);
+		for (unsigned k = had; k < carried.n; k++)
+			if (carried.stamp[k] - carried.stamp[k - 1] < least)
+				fail_msg("round %u: frame %u is due %lu cycles after the one before", round, k,
+					 (unsigned long)(carried.stamp[k] - carried.stamp[k - 1]));
+		x->now += any(20000);
+		uint64_t next = 300 + any(1000);
+		least = next < x->group[0].period.cycles ? next : x->group[0].period.cycles;
+		x->group[0].period.cycles = next;
+		adopt_amid(x);
+	}
+	assert_in_range(carried.n, 100, ARRAY_SIZE(carried.stamp) - 1);
+	world_free(x);
+}
+
+/* A tail that a stop throws away was never sent: a run that begins at once has the times that are its own. */
+static void test_stamps_after_stop(void **state)
+{
+	struct world *x = stamping(1, 1000);
+
+	(void)state;
+	adopt_amid(x);
+	polled(x, TAKE_NONE);
+	x->job.stop = true;
+	adopt_amid(x);
+	x->job.stop = false;
+	x->job.run++;
+	x->job.lead_cycles = 2000;
+	x->job.start_tsc = x->now + 2000;
+	adopt_amid(x);
+	x->now += 10000;
+	polled(x, TAKE_ALL);
+	assert_in_range(carried.n, 5, 20);
+	for (unsigned k = 0; k < carried.n; k++)
+		assert_int_equal(carried.stamp[k], x->job.start_tsc + k * 1000 + AHEAD);
+	world_free(x);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exact), cmocka_unit_test(test_rate_between_frames), cmocka_unit_test(test_rate_up_no_burst),
 		cmocka_unit_test(test_rate_from_max), cmocka_unit_test(test_deadlines), cmocka_unit_test(test_timed),
+		cmocka_unit_test(test_stamps_of_tails), cmocka_unit_test(test_stamps_of_new_rates), cmocka_unit_test(test_stamps_after_stop),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

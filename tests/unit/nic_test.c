@@ -1,67 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Time stamps of a device, by control's face with real workers: what it is asked for, what frames' times become, and what is said of it. */
-#include "fake_nic.h"
-#include "probe.h"
-
-#define COUNT 20000
-
-static struct port_cfg *probing(double pps)
-{
-	struct port_cfg *cfg = fresh(0, 1);
-
-	cfg->rate = (struct rate){.kind = RATE_PPS, .value = pps};
-	cfg->count = COUNT;
-	stream(0, 0)->frame.probe = 1;
-	return cfg;
-}
-
-static void run_all(void)
-{
-	start(0, 0);
-	settle(0);
-	for (unsigned i = 0; i < 10000 && now(1).rx.packets < COUNT; i++)
-		pause_ms(1);
-}
-
-static json_t *latency(void)
-{
-	struct portset one = only(1);
-	json_t *doc = ctl_latency_json(c, &one, 0), *p = json_incref(json_array_get(json_object_get(doc, "ports"), 0));
-
-	json_decref(doc);
-	return p;
-}
-
-static json_int_t stamp_count(const json_t *p, const char *key)
-{
-	return json_integer_value(json_object_get(json_object_get(p, "timestamps"), key));
-}
-
-static void source_is(const json_t *p, const char *source)
-{
-	assert_string_equal(json_string_value(json_object_get(json_object_get(p, "timestamps"), "source")), source);
-}
-
-static double value(const json_t *p, const char *of, const char *kind, const char *key)
-{
-	const json_t *o = json_object_get(p, of);
-
-	return json_number_value(json_object_get(kind != NULL ? json_object_get(o, kind) : o, key));
-}
-
-/* All latencies are the device's delay, within the error that is stated and the step of a histogram. */
-static void latency_is_delay(const json_t *p)
-{
-	double delay = (double)fake.delay / clock_hz() * 1e9;
-	double error = json_number_value(json_object_get(json_object_get(p, "timestamps"), "error_ns"));
-
-	assert_true(error > 0 && error < 1e6);
-	double near = error + delay / 1024 + 1;
-	if (fabs(value(p, "latency", "actual", "min_ns") - delay) > near || fabs(value(p, "latency", "actual", "max_ns") - delay) > near ||
-	    fabs(value(p, "latency", "actual", "mean_ns") - delay) > near)
-		fail_msg("%.0f .. %.0f ns, mean %.0f, for %.0f within %.0f", value(p, "latency", "actual", "min_ns"),
-			 value(p, "latency", "actual", "max_ns"), value(p, "latency", "actual", "mean_ns"), delay, near);
-}
+#include "nic_latency.h"
 
 static void test_asked_for(void **state)
 {
@@ -164,6 +103,84 @@ static void test_clock_set_far(void **state)
 	json_decref(p);
 }
 
+static json_t *clock_said(unsigned port)
+{
+	json_t *doc = ctl_clock_json(c), *d = NULL, *o;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "devices"), i, o)
+		if (json_integer_value(json_object_get(o, "port")) == port)
+			d = json_incref(o);
+	json_decref(doc);
+	assert_non_null(d);
+	return d;
+}
+
+/* Until the clock of port 1 says this of its trouble, NULL: nothing. */
+static void clock_until(const char *trouble)
+{
+	for (unsigned i = 0; i < 5000; i++) {
+		json_t *d = clock_said(1);
+		const char *text = json_string_value(json_object_get(d, "trouble"));
+		bool same = trouble == NULL || text == NULL ? trouble == text : strcmp(trouble, text) == 0;
+		json_decref(d);
+		if (same)
+			return;
+		ctl_turn(c);
+		pause_ms(1);
+	}
+	fail_msg("it never said %s", trouble != NULL ? trouble : "nothing");
+}
+
+static bool port_1_says(const char *text)
+{
+	struct ctl_event ev;
+	bool told = false;
+
+	while (ctl_event_next(c, &ev))
+		told |= ev.port == 1 && strstr(ev.text, text) != NULL;
+	return told;
+}
+
+/* A clock that cannot be read for a while is not trusted, whatever stamps say, and is again when it has been measured anew: it may have been set
+ * meanwhile. */
+static void test_clock_lost(void **state)
+{
+	struct portset all = only(1);
+	uint64_t steps = c->port[1]->stamps.cal.steps, failed = c->port[1]->stamps.cal.failed;
+
+	(void)state;
+	probing(100000);
+	no_events();
+	fake.clock_rc = -EIO;
+	clock_until("it cannot be read: Input/output error");
+	assert_true(port_1_says("cannot be read (Input/output error): its time stamps are not used until it can"));
+	json_t *d = clock_said(1);
+	assert_true(json_integer_value(json_object_get(d, "failed")) > (json_int_t)failed);
+	assert_true(json_is_null(json_object_get(d, "hz")) && json_is_null(json_object_get(d, "error_ns")));
+	assert_false(json_is_true(json_object_get(d, "rx")));
+	json_decref(d);
+	run_all();
+	json_t *p = latency();
+	source_is(p, "software");
+	assert_int_equal(stamp_count(p, "nic"), 0);
+	assert_int_equal(value(p, "latency", "actual", "samples"), COUNT);
+	json_decref(p);
+	assert_false(port_1_says("cannot be read")); /* once is enough */
+	fake.set -= 7 * fake.hz;
+	fake.clock_rc = 0;
+	clock_until(NULL);
+	assert_true(port_1_says("can be read again and was measured anew"));
+	assert_int_equal(c->port[1]->stamps.cal.steps, steps);
+	ctl_clear(c, &all);
+	run_all();
+	p = latency();
+	source_is(p, "nic");
+	assert_int_equal(stamp_count(p, "nic"), COUNT);
+	latency_is_delay(p);
+	json_decref(p);
+}
+
 static void test_setting(void **state)
 {
 	struct port_cfg *cfg = ctl_port_cfg(c, 1);
@@ -198,6 +215,73 @@ static void test_setting(void **state)
 	assert_int_equal(ctl_timestamps(c, 2, &e), -ENOTSUP);
 	assert_string_equal(e.text, "arrivals are timed by our clock: the device offers none");
 	ctl_port_cfg(c, 2)->timestamps = TIMESTAMPS_AUTO;
+}
+
+static bool corrected(const json_t *p, double *min_ns)
+{
+	*min_ns = value(p, "latency", "actual", "min_ns");
+	return json_is_true(json_object_get(p, "corrected"));
+}
+
+static json_t *latency_corrected(void)
+{
+	struct portset one = only(1);
+	json_t *doc = ctl_latency_json(c, &one, LATENCY_CORRECTED), *p = json_incref(json_array_get(json_object_get(doc, "ports"), 0));
+
+	json_decref(doc);
+	return p;
+}
+
+static void bias_is(const json_t *p, double ns, const char *clock, bool other)
+{
+	const char *word = json_string_value(json_object_get(p, "bias_clock"));
+
+	assert_true(clock == NULL ? word == NULL : word != NULL && strcmp(word, clock) == 0);
+	assert_true(clock == NULL ? json_is_null(json_object_get(p, "bias_ns")) : json_number_value(json_object_get(p, "bias_ns")) == ns);
+	assert_int_equal(json_is_true(json_object_get(p, "bias_other")), other);
+}
+
+/* The tester's own share belongs to the clock that it was measured by: it is neither shown beside what another one timed nor subtracted from it. */
+static void test_bias(void **state)
+{
+	static const struct { const char *word; int timestamps; } by[] = {{"software", TIMESTAMPS_SOFTWARE}, {"nic", TIMESTAMPS_AUTO}};
+	struct probe_bias b[] = {{.known = true, .clock = PROBE_SOFTWARE, .median_ns = 7000, .frames = 9},
+				 {.known = true, .clock = PROBE_NIC, .median_ns = 300, .frames = 9}};
+	double plain, less;
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned clock = i % 2;
+		probing(200000);
+		ctl_port_cfg(c, 1)->timestamps = by[clock].timestamps;
+		ctl_touch(c, 1, false);
+		run_all();
+		if (i == 0)
+			ctl_bias_set(c, 0, 1, &b[PROBE_NIC]); /* the other one is not known yet */
+		json_t *p = latency(), *q = latency_corrected();
+		source_is(p, by[clock].word);
+		bias_is(p, (double)b[clock].median_ns, i == 0 ? NULL : by[clock].word, i == 0);
+		assert_false(corrected(p, &plain));
+		assert_int_equal(corrected(q, &less), i != 0);
+		assert_true(fabs(plain - less - (i == 0 ? 0 : (double)b[clock].median_ns)) <= 1);
+		json_decref(p);
+		json_decref(q);
+		if (i == 1)
+			ctl_bias_set(c, 0, 1, &b[PROBE_SOFTWARE]);
+	}
+	fake.every = 7; /* of two clocks none is right */
+	probing(200000);
+	run_all();
+	fake.every = 0;
+	json_t *p = latency_corrected();
+	source_is(p, "both");
+	bias_is(p, 0, NULL, true);
+	assert_false(corrected(p, &plain));
+	json_decref(p);
+	for (unsigned i = 0; i < 2; i++) {
+		b[i].known = false;
+		ctl_bias_set(c, 0, 1, &b[i]);
+	}
 }
 
 static void set_up_anew(int configure_rc, int clock_rc)
@@ -245,263 +329,6 @@ static void test_not_kept(void **state)
 	json_decref(p);
 }
 
-/* ---- sending at time stamps ---- */
-
-static void paced_says(const char *text)
-{
-	struct sbuf out = {0};
-
-	pacing_text(c->port[0], &out);
-	if (strstr(sbuf_str(&out), text) == NULL)
-		fail_msg("'%s', wanted '%s'", sbuf_str(&out), text);
-	sbuf_free(&out);
-}
-
-static double error_ticks(void)
-{
-	return clock_dev_error(&c->port[0]->stamps.cal, clock_tsc()) / c->port[0]->stamps.cal.cycles_per_tick + 2;
-}
-
-/* The stamps are the frames' deadlines in the device's time. */
-static void stamps_are_deadlines(uint64_t from, uint64_t n)
-{
-	struct pace pace = {.t0 = c->port[0]->run.start_tsc, .period = c->port[0]->rate[0].period};
-	double near = error_ticks();
-
-	for (uint64_t k = 0; k < n; k++) {
-		const struct fake_sent *s = &fake.sent[from + k];
-		uint64_t due = pace_due(&pace, k);
-		double off = fabs((double)(int64_t)(s->stamp - fake_ticks(due)));
-		if (!s->flagged || off > near)
-			fail_msg("frame %lu: flags %lx, off by %.0f ticks, allowed %.0f", (unsigned long)k, (unsigned long)s->flagged, off, near);
-	}
-}
-
-static struct port_cfg *stamping(double pps, uint64_t count)
-{
-	struct port_cfg *cfg = fresh(0, 1);
-
-	cfg->rate = (struct rate){.kind = RATE_PPS, .value = pps};
-	cfg->count = count;
-	cfg->pacing = PACING_TIMESTAMP;
-	cfg->lead_ns = 500000;
-	ctl_touch(c, 0, false);
-	fake.frames = 0;
-	return cfg;
-}
-
-static void run_of(uint64_t n)
-{
-	start(0, 0);
-	settle(0);
-	assert_int_equal(fake.frames, n);
-	assert_int_equal(now(0).run.sent, n);
-}
-
-static void test_send_on_stamp(void **state)
-{
-	struct err e = {.text = ""};
-	unsigned before = fake.configured;
-
-	(void)state;
-	stamping(20000, 4000);
-	assert_int_equal(ctl_pacing(c, 0, &e), 0);
-	paced_says("paced by software; the device offers sending at time stamps and does it from its next start on");
-	run_of(4000);
-	assert_int_equal(fake.configured, before + 1);
-	assert_true(fake.tx_offloads[0] & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP);
-	assert_non_null(strstr(c->port[0]->offloads, "send_on_timestamp"));
-	stamps_are_deadlines(0, 4000);
-	paced_says("paced by the device, which sends frames at their time stamps and gets them 500 us before; it counts no misses");
-	fake.missed = 3;
-	paced_says("it missed some: tx_pp_timestamp_past_errors 3");
-	struct portset one = only(0);
-	ctl_clear(c, &one);
-	paced_says("it counts no misses");
-	assert_int_equal(ctl_pacing(c, 0, &e), 0);
-}
-
-/* 8000 frames, the rate doubled on the way. */
-static struct port_cfg *doubled(void)
-{
-	struct port_cfg *cfg = stamping(20000, 8000);
-	start(0, 0);
-	pause_ms(50);
-	cfg->rate.value = 40000;
-	ctl_touch(c, 0, false);
-	settle(0);
-	assert_int_equal(fake.frames, 8000);
-	return cfg;
-}
-
-/* Other lengths, arrivals and rates than the simplest; a rate that changes on the way. */
-static void test_send_shapes(void **state)
-{
-	static const struct arrival ways[] = {
-		{.kind = ARRIVAL_POISSON, .seed = 3}, {.kind = ARRIVAL_BURST, .burst = 16}, {.kind = ARRIVAL_JITTER, .share = 0.4, .seed = 4},
-	};
-
-	(void)state;
-	for (unsigned i = 0; i < ARRAY_SIZE(ways); i++) {
-		stamping(20000, 2000)->arrival = ways[i];
-		run_of(2000);
-		for (unsigned k = 0; k < 2000; k++) {
-			assert_true(fake.sent[k].flagged);
-			assert_true(k == 0 || (int64_t)(fake.sent[k].stamp - fake.sent[k - 1].stamp) >= 0);
-		}
-		if (ways[i].kind != ARRIVAL_POISSON) /* its last frame is due in the last slots */
-			assert_true(fabs((double)(int64_t)(fake.sent[1999].stamp - fake_ticks(c->port[0]->run.start_tsc)) - 0.1 * fake.hz) <
-				    0.002 * fake.hz);
-	}
-	doubled();
-	for (unsigned k = 1; k < 8000; k++)
-		assert_true(fake.sent[k].flagged && (int64_t)(fake.sent[k].stamp - fake.sent[k - 1].stamp) >= 0);
-}
-
-static uint64_t gap(uint64_t k)
-{
-	return fake.sent[k].stamp - fake.sent[k - 1].stamp;
-}
-
-/* Frames that the device has already stay as they are, and those of the new rate follow them without a gap and not at once. */
-static void test_send_rates(void **state)
-{
-	(void)state;
-	struct port_cfg *cfg = doubled();
-	double least = fake.hz / 40000 - 2 * error_ticks();
-	for (unsigned k = 1; k < 8000; k++)
-		if ((double)(int64_t)gap(k) < least)
-			fail_msg("frame %u: %ld ticks behind the one before, at least %.0f", k, (long)gap(k), least);
-	cfg = stamping(20000, 0);
-	start(0, 400000000);
-	pause_ms(50);
-	cfg->rate.value = 50;
-	ctl_touch(c, 0, false);
-	settle(0);
-	for (uint64_t k = 1; k < fake.frames; k++)
-		if ((double)(int64_t)gap(k) > 0.1 * fake.hz)
-			fail_msg("frame %lu: %ld ticks behind the one before", (unsigned long)k, (long)gap(k));
-}
-
-/* As many frames as one moment has, at most. */
-static unsigned most_at_once(void)
-{
-	unsigned most = 1, n = 1;
-
-	for (uint64_t k = 1; k < fake.frames; k++) {
-		n = gap(k) == 0 ? n + 1 : 1;
-		most = n > most ? n : most;
-	}
-	return most;
-}
-
-/* Before the start there is time for the lead; a stream that gets a rate of its own on the way begins behind what the device has. */
-static void test_send_far_ahead(void **state)
-{
-	struct port_cfg *cfg = stamping(10000, 0);
-	uint64_t before = clock_tsc();
-
-	(void)state;
-	cfg->lead_ns = 10000000;
-	start(0, 300000000);
-	for (unsigned i = 0; i < 1000 && c->port[0]->run.armed; i++) {
-		pause_ms(1);
-		ctl_turn(c);
-	}
-	assert_true(c->port[0]->run.start_tsc - before >= clock_cycles(cfg->lead_ns));
-	pause_ms(50);
-	assert_int_equal(ctl_stream_add(c, 0, -1, 1, -1, NULL), 1);
-	own_pps(0, 1, 3000);
-	settle(0);
-	assert_true(sent(0, 1, "packets") > 0);
-	assert_in_range(most_at_once(), 1, 3);
-}
-
-/* Somebody sets the device's clock back: from the next look at it on stamps are right again, they do not wait for the time that was. */
-static void test_send_clock_set(void **state)
-{
-	struct portset one = only(0);
-	uint64_t steps = c->port[0]->stamps.cal.steps;
-
-	(void)state;
-	stamping(20000, 15000);
-	start(0, 0);
-	pause_ms(50);
-	fake.set -= 0.01 * fake.hz;
-	settle(0);
-	assert_int_equal(fake.frames, 15000);
-	assert_int_equal(c->port[0]->stamps.cal.steps, steps + 1);
-	assert_in_range(most_at_once(), 1, 20);
-	ctl_clear(c, &one);
-}
-
-/* Streams with rates of their own share the queue: stamps are in order. Without a rate there are none, also where buffers have had one. */
-static void test_send_groups(void **state)
-{
-	(void)state;
-	stamping(10000, 0);
-	assert_int_equal(ctl_stream_add(c, 0, -1, 1, -1, NULL), 1);
-	own_pps(0, 1, 3000);
-	start(0, 200000000);
-	settle(0);
-	assert_int_equal(fake.frames, 2600);
-	for (unsigned k = 0; k < 2600; k++)
-		assert_true(fake.sent[k].flagged && (k == 0 || (int64_t)(fake.sent[k].stamp - fake.sent[k - 1].stamp) >= 0));
-	assert_int_equal(sent(0, 1, "packets"), 600);
-	fresh(0, 1)->count = 3000;
-	stamping(1, 3000)->rate.kind = RATE_MAX;
-	run_of(3000);
-	for (unsigned k = 0; k < 3000; k++)
-		assert_false(fake.sent[k].flagged);
-}
-
-/* Probes say when the device is to send them: their way takes the device's delay, and none is late by being handed over early. */
-static void test_send_probes(void **state)
-{
-	(void)state;
-	for (unsigned own = 0; own < 2; own++) {
-		stamping(50000, COUNT);
-		stream(0, 0)->frame.probe = 1;
-		if (own == 1) {
-			own_pps(0, 0, 50000);
-			stream(0, 0)->count = COUNT;
-			ctl_port_cfg(c, 0)->count = 0;
-		}
-		run_all();
-		json_t *p = latency();
-		assert_int_equal(value(p, "counts", NULL, "lost"), 0);
-		assert_int_equal(value(p, "counts", NULL, "received"), COUNT);
-		assert_int_equal(stamp_count(p, "nic"), COUNT);
-		latency_is_delay(p);
-		json_decref(p);
-	}
-}
-
-static void test_send_over(void **state)
-{
-	struct err e = {.text = ""};
-
-	(void)state;
-	stamping(20000, 1000);
-	run_of(1000);
-	ctl_port_cfg(c, 0)->pacing = PACING_SOFTWARE;
-	ctl_touch(c, 0, false);
-	fake.frames = 0;
-	run_of(1000);
-	assert_false(fake.tx_offloads[0] & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP);
-	for (unsigned k = 0; k < 1000; k++)
-		assert_false(fake.sent[k].flagged);
-	paced_says("paced by software");
-	fake.clock_rc = -ENOTSUP; /* it offers the offload, and its clock cannot be read */
-	stamping(20000, 1000);
-	run_of(1000);
-	for (unsigned k = 0; k < 1000; k++)
-		assert_false(fake.sent[k].flagged);
-	assert_int_equal(ctl_pacing(c, 0, &e), -ENOTSUP);
-	fake.clock_rc = 0;
-	ctl_reset(c, 0);
-}
-
 static void test_said(void **state)
 {
 	json_t *doc = ctl_clock_json(c), *list = json_object_get(doc, "devices"), *ports = ctl_ports_json(c), *d = json_array_get(list, 1);
@@ -529,11 +356,9 @@ int main(void)
 {
 	const struct CMUnitTest live[] = {
 		cmocka_unit_test(test_asked_for), cmocka_unit_test(test_latency), cmocka_unit_test(test_some_unstamped),
-		cmocka_unit_test(test_clock_set),
-		cmocka_unit_test(test_clock_set_far), cmocka_unit_test(test_setting), cmocka_unit_test(test_not_kept), cmocka_unit_test(test_said),
-		cmocka_unit_test(test_send_on_stamp), cmocka_unit_test(test_send_shapes), cmocka_unit_test(test_send_rates),
-		cmocka_unit_test(test_send_far_ahead), cmocka_unit_test(test_send_clock_set), cmocka_unit_test(test_send_groups),
-		cmocka_unit_test(test_send_probes), cmocka_unit_test(test_send_over), cmocka_unit_test(test_close),
+		cmocka_unit_test(test_clock_set), cmocka_unit_test(test_clock_set_far), cmocka_unit_test(test_clock_lost),
+		cmocka_unit_test(test_setting), cmocka_unit_test(test_not_kept), cmocka_unit_test(test_bias), cmocka_unit_test(test_said),
+		cmocka_unit_test(test_close),
 	};
 
 	clock_init();

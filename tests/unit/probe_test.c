@@ -316,6 +316,80 @@ static void many_at_once(void **state)
 	plan_free(plan[1]);
 }
 
+/* Frames of streams that differ, filled and given probes in one pass and in two. */
+static unsigned one_pass(unsigned n, const char *stack, unsigned size)
+{
+	static struct frame_plan *plan[300];
+	static struct frun_slot slot[300];
+	static uint32_t id[300];
+	static uint64_t seq[2][1024];
+	static uint8_t obj[2][MOST][ROOM];
+	void *ptr[2][MOST], *st[2];
+	uint64_t code[MOST], next = 0;
+	char vals[64];
+
+	for (unsigned i = 0; i < n; i++) {
+		snprintf(vals, sizeof(vals), "ipv4.dst=10.0.%u.%u udp.src=%u", i >> 8, i & 255, 1000 + i);
+		plan[i] = plan_of(stack, vals, size, 1);
+		slot[i] = (struct frun_slot){.stream = (uint16_t)i, .plan = (uint16_t)i};
+		id[i] = 500 + i;
+	}
+	struct frun_spec spec = {.cycle = slot, .ncycle = n, .plan = (const struct frame_plan *const *)plan, .nplans = n, .stream_id = id,
+				 .nstreams = n, .nqueues = 1, .sched_id = 1, .data_off = 64};
+	struct frun *f = frun_new(&spec, NULL);
+	assert_non_null(f);
+	bool fuses = frun_fuses(f);
+	for (unsigned w = 0; w < 2; w++) {
+		st[w] = aligned_alloc(64, (frun_state_size(f) + 63) / 64 * 64);
+		memset(st[w], 0, frun_state_size(f));
+		frun_begin(f, st[w]);
+		for (unsigned i = 0; i < ARRAY_SIZE(seq[0]); i++)
+			seq[w][i] = UINT32_MAX - i % 7;
+		for (unsigned i = 0; i < MOST; i++)
+			ptr[w][i] = memset(obj[w][i], 0x5a, ROOM);
+	}
+	for (unsigned round = 0; fuses && round < 300; round++) {
+		unsigned m = any(4) == 0 ? 32 : 1 + any(MOST), at = (unsigned)(next % n);
+		struct frun_probing b = {.hi = any(32) << 11 | any(64) << 5, .lo = any64() & PROBE_SENT_MASK, .seq = seq[0],
+					 .code = any(2) ? code : NULL};
+		for (unsigned i = 0; i < m; i++)
+			code[i] = probe_delay_code(any64() >> any(64));
+		frun_fill(f, st[0], ptr[0], m);
+		frun_probe(f, at, &b, ptr[0], m);
+		b.seq = seq[1];
+		frun_fill_probe(f, st[1], at, &b, ptr[1], m);
+		assert_memory_equal(obj[0], obj[1], sizeof(obj[0]));
+		assert_memory_equal(seq[0], seq[1], sizeof(seq[0]));
+		next += m;
+		if (any(20) == 0) {
+			next = any(5 * n);
+			frun_seek(f, st[0], next);
+			frun_seek(f, st[1], next);
+		}
+	}
+	free(st[0]);
+	free(st[1]);
+	frun_free(f);
+	for (unsigned i = 0; i < n; i++)
+		plan_free(plan[i]);
+	return fuses;
+}
+
+static void in_one_pass(void **state)
+{
+	unsigned fused = 0;
+
+	(void)state;
+	for (unsigned n = 2; n <= 300; n = n * 3 / 2 + any(3))
+		fused += one_pass(n, "eth/ipv4/udp", 100) + one_pass(n, "eth/vlan/ipv4/udp", 66);
+	fused += one_pass(16, "eth/ipv4/udp", 64) + one_pass(256, "eth/ipv4/udp", 64);
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vl"))
+		assert_true(fused > 2);
+#endif
+	assert_int_equal(one_pass(8, "eth/qinq/vlan/ipv4/udp", 100), 0); /* its probe goes on in the next line */
+}
+
 /* Streams without, with some and with probes, and those with a crc, are looked at one by one; programs without have nothing to look at. */
 static void who_is_looked_at(void **state)
 {
@@ -356,7 +430,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_smallest_size_that_fits), cmocka_unit_test(no_room), cmocka_unit_test(no_sum_sees_a_probe),
-		cmocka_unit_test(many_at_once), cmocka_unit_test(who_is_looked_at),
+		cmocka_unit_test(many_at_once), cmocka_unit_test(in_one_pass), cmocka_unit_test(who_is_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

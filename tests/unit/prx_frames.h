@@ -3,6 +3,7 @@
 #pragma once
 #include "dp_fake.h"
 #include "prx.h"
+#include "prx_fields.h"
 
 #define PRX_AT 42   /* eth/ipv4/udp */
 #define PRX_LEN 60
@@ -56,7 +57,7 @@ static inline void prx_burst(struct prx *x, struct rte_mbuf *const *m, unsigned 
 	struct dp_burst b = dp_look(m, n);
 
 	prx_rx(x, &b, m, n, now);
-	prx_after(x);
+	prx_flush(x);
 }
 
 static inline struct prx *prx_new(const struct prx_spec *s)
@@ -67,4 +68,14 @@ static inline struct prx *prx_new(const struct prx_spec *s)
 	void *mem = zeroed(n);
 	prx_init(mem, s);
 	return mem;
+}
+
+/* Each instruction set that this CPU has, in turn: all are to find the same. */
+static inline const struct prx_ops *ops_of(unsigned turn)
+{
+#if defined(__x86_64__)
+	if (turn % 3 == 1 && __builtin_cpu_supports("avx2"))
+		return &prx_ops_avx2;
+#endif
+	return turn % 3 == 0 ? &prx_ops_plain : prx_ops_best();
 }

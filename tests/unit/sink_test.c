@@ -275,6 +275,7 @@ static void test_times(void **state)
 }
 
 static unsigned tapped;
+static bool put_off;
 static uint64_t tap_bytes;
 
 static void tap(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now)
@@ -284,6 +285,7 @@ static void tap(void *state, const struct dp_burst *b, struct rte_mbuf *const *m
 	(void)now;
 	assert_ptr_equal(state, &tapped);
 	tapped += n;
+	put_off = true;
 	for (unsigned i = 0; i < n; i++) {
 		tap_bytes += m[i]->pkt_len + 4;
 		alike &= m[i]->data_len == m[0]->data_len && m[i]->data_off == m[0]->data_off && m[i]->ol_flags == m[0]->ol_flags;
@@ -291,15 +293,13 @@ static void tap(void *state, const struct dp_burst *b, struct rte_mbuf *const *m
 	assert_int_equal(b->alike, alike);
 }
 
-static unsigned afters;
-
-static void tap_after(void *state)
+static void flush(void *state)
 {
 	assert_ptr_equal(state, &tapped);
-	afters++;
+	put_off = false;
 }
 
-/* Taps see every frame before the owner gives it back. */
+/* Taps see every frame before the owner gives it back; what they put off is done once no frame is there, and before their plan goes. */
 static void test_taps(void **state)
 {
 	struct rte_mempool *mp = pool_of(1100);
@@ -307,13 +307,20 @@ static void test_taps(void **state)
 
 	(void)state;
 	x->slot.ntaps = 2;
-	x->slot.tap[0] = x->slot.tap[1] = (struct dp_tap){tap, &tapped, tap_after};
+	x->slot.tap[0] = x->slot.tap[1] = (struct dp_tap){tap, &tapped, flush};
 	for (ready = 0; ready < 500; ready++)
 		line[ready] = frame_of(mp, 60 + any(1000));
 	receive_all(x);
 	assert_int_equal(tapped, 1000);
-	assert_int_equal(afters, 2 * x->rxq.cnt.bursts);
+	assert_false(put_off);
 	assert_int_equal(tap_bytes, 2 * x->rxq.cnt.bytes);
+	line[ready++] = frame_of(mp, 60);
+	dp_turn(&x->w);
+	assert_true(put_off);
+	struct dp_plan end = {.seq = 2, .quit = true};
+	assert_true(mbox_post(&x->w.mbox, &end));
+	assert_false(dp_turn(&x->w));
+	assert_false(put_off);
 	assert_true(rte_mempool_full(mp));
 	rte_mempool_free(mp);
 	sink_free(x);

@@ -220,6 +220,55 @@ static void test_own_time(void **state)
 	fresh(0, 1);
 }
 
+#define HELD 512 /* whole batches */
+
+/* Port 1's receiver gets nothing before it is told to, and is held up behind the last frame. */
+static struct { eth_rx_burst_t rx; bool open, was; unsigned came; } held;
+
+static uint16_t held_rx(void *q, struct rte_mbuf **m, uint16_t n)
+{
+	if (!__atomic_load_n(&held.open, __ATOMIC_ACQUIRE))
+		return 0;
+	if (held.came == HELD && !held.was)
+		pause_ms(300);
+	held.was = held.came == HELD;
+	uint16_t got = held.rx(q, m, n);
+	held.came += got;
+	return got;
+}
+
+/* A trial ends when the last latencies are in the histograms, not as soon as all frames are counted. */
+static void test_held_up(void **state)
+{
+	struct trial_spec s = spec_of(0, 10240, 50000000);
+	struct rte_eth_fp_ops *f = &rte_eth_fp_ops[c->port[1]->p.dev];
+	struct err e = {.text = ""};
+
+	(void)state;
+	fresh(0, 1);
+	fresh(1, 1);
+	fixed_size(0, 0, 128);
+	s.cfg.overtime_ns = 10000000000;
+	held.rx = f->rx_pkt_burst;
+	f->rx_pkt_burst = held_rx;
+	struct trial *t = begun(&s);
+	do {
+		pause_ms(1);
+		ctl_turn(c);
+		assert_int_equal(trial_poll(t, &e), 0);
+	} while (ctl_sending(c, 0));
+	__atomic_store_n(&held.open, true, __ATOMIC_RELEASE);
+	ended(t);
+	f->rx_pkt_burst = held.rx;
+	const struct trial_result *r = trial_result(t);
+	assert_true(held.was && r->sum.probes);
+	assert_int_equal(r->sum.received, HELD);
+	assert_int_equal(hist_count(r->latency[PROBE_ACTUAL]), HELD);
+	assert_int_equal(hist_count(r->latency[PROBE_INTENDED]), HELD);
+	trial_free(t);
+	fresh(0, 1);
+}
+
 /* As if the port had heard the same frames as port 1, which has one Rx queue. */
 static void hears_too(unsigned port)
 {
@@ -298,7 +347,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wire), cmocka_unit_test(test_null), cmocka_unit_test(test_learning), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_cancel), cmocka_unit_test(test_own_time), cmocka_unit_test(test_copies_on_two_receivers),
+		cmocka_unit_test(test_cancel), cmocka_unit_test(test_own_time), cmocka_unit_test(test_held_up),
+		cmocka_unit_test(test_copies_on_two_receivers),
 	};
 
 	if (!live_open("trial_run_test"))

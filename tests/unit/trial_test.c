@@ -233,6 +233,15 @@ static void test_each_reason(void **state)
 	m.tx[0].load.stopped = true;
 	assert_int_equal(judged(&m), TRIAL_LIMITED);
 	make(&m);
+	m.r.asked_ns = 1000000000;
+	m.tx[0].load.max = true; /* as fast as possible: to the end of the time */
+	m.tx[0].load.duration_ns = 990000000;
+	assert_int_equal(judged(&m), TRIAL_VALID);
+	m.tx[0].load.duration_ns = 989999999;
+	assert_int_equal(judged(&m), TRIAL_LIMITED);
+	m.tx[0].load.offered = m.tx[0].load.duration_ns = 0;
+	assert_int_equal(judged(&m), TRIAL_LIMITED);
+	make(&m);
 	m.flow[0].counts.missed = 1;
 	m.flow[0].counts.arrived--;
 	assert_int_equal(judged(&m), TRIAL_LIMITED);

@@ -222,7 +222,8 @@ static void figures(struct flow *f, const json_t *o)
 
 	pair_ns(&p, "jitter", o, "counts.jitter_ns");
 	pair_ns(&p, "delay variation", o, "latency.actual.pdv_ns");
-	pair_ns(&p, "own share", o, "bias_ns");
+	bool stamped = strcmp(page_str(o, "bias_clock", ""), "nic") == 0;
+	pair_ns(&p, stamped ? "own share (nic)" : "own share", o, "bias_ns");
 	if (page_num(o, "counts.reordered", 0) > 0) {
 		out_cell(out_get(o, "counts.extent_max"), OF_COUNT, &extent);
 		pairs_add(&p, "reordered by up to", sbuf_str(&extent), PAIR_FIXED);
@@ -240,6 +241,41 @@ static void figures(struct flow *f, const json_t *o)
 	flow_pairs(f, 0, f->g.cols, &p);
 	pairs_free(&p);
 	sbuf_free(&extent);
+}
+
+static void count(struct sbuf *b, const json_t *n, const char *what)
+{
+	out_cell(n, OF_COUNT, b);
+	sbuf_add(b, what);
+}
+
+/* Who says when frames come, and who said it of those that have come: a device's clock is not known at first, and may be lost. */
+static void sources(struct flow *f, const json_t *stamps)
+{
+	bool some = page_num(stamps, "nic", 0) > 0, ours = page_num(stamps, "software", 0) > 0;
+	const char *text = page_str(stamps, "text", NULL);
+	struct sbuf b = {0};
+
+	if (text == NULL)
+		return;
+	sbuf_addf(&b, "arrivals timed %s", text);
+	if (some || ours) {
+		sbuf_add(&b, "; so far ");
+		const char *most = some ? "nic" : "software";
+		count(&b, json_object_get(stamps, most), page_num(stamps, most, 0) == 1 ? " frame by " : " frames by ");
+		sbuf_add(&b, some ? "stamps" : "our clock");
+	}
+	if (some && ours) {
+		sbuf_add(&b, ", ");
+		count(&b, json_object_get(stamps, "software"), " by our clock");
+	}
+	if (page_num(stamps, "unstamped", 0) + page_num(stamps, "odd", 0) > 0) {
+		sbuf_add(&b, " (");
+		count(&b, json_object_get(stamps, "unstamped"), " had no stamp, ");
+		count(&b, json_object_get(stamps, "odd"), " one that cannot be)");
+	}
+	flow_text(f, 0, f->g.cols, some && ours ? ROLE_WARN : ROLE_STAT_LABEL, sbuf_str(&b));
+	sbuf_free(&b);
 }
 
 static void remarks(const struct page_in *in, struct flow *f, const json_t *o)
@@ -266,6 +302,8 @@ static void remarks(const struct page_in *in, struct flow *f, const json_t *o)
 		sbuf_addf(&b, " %s", what[i]);
 		flow_text(f, 0, f->g.cols, ROLE_WARN, sbuf_str(&b));
 	}
+	if (json_is_true(json_object_get(o, "bias_other")))
+		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL, "own share: measured by another clock than these arrivals, not shown");
 	if (!json_is_true(out_get(in->snap, "latency.settled")))
 		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL, "sending: what is on its way counts as lost");
 	sbuf_free(&b);
@@ -318,6 +356,7 @@ static void detail(const struct page_in *in, struct flow *f)
 		dist_row(f, &c, "since due", out_get(o, "latency.intended"));
 		dist_row(f, &c, "gap", out_get(o, "gap"));
 		figures(f, o);
+		sources(f, json_object_get(o, "timestamps"));
 		remarks(in, f, o);
 	}
 	streams(in, f);

@@ -137,7 +137,7 @@ static __rte_noinline unsigned flush_tail(struct dp_worker *w, const struct gen_
 	unsigned n = j->txq->n - j->txq->head;
 
 	if (o->first.probes)
-		gen_probe_put(j, g, &o->first, i, j->txq->m + j->txq->head, n);
+		gen_probe_put(j, g, &o->first, i, j->txq->m + j->txq->head, n, false);
 	unsigned sent = txq_flush(j->txq, now);
 	if (o->first.probes && sent < n)
 		gen_probe_back(g, &o->first, i + sent, n - sent);
@@ -194,7 +194,8 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 	}
 	if (!simple && gr->mends)
 		mend(q, gr, n);
-	if (!gr->fixed)
+	bool fuses = simple && gr->probes == GEN_PROBES_FUSED;
+	if (GEN_EXTRAS && !gr->fixed && !fuses)
 		frun_fill(gr->prog, gr->state, (void *const *)q->m, n);
 	if (!simple && j->prepare) {
 		n = prepare(w, j, g, gr, n, now);
@@ -203,10 +204,10 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 	}
 	if (!simple && unlikely(j->stamp != NULL))
 		gen_stamp_put(j, g, gr, gr->i, q->m, n);
-	if (unlikely(gr->probes))
-		gen_probe_put(j, g, gr, gr->i, q->m, n);
+	if (GEN_EXTRAS && unlikely(gr->probes))
+		gen_probe_put(j, g, gr, gr->i, q->m, n, fuses);
 	uint64_t before = cell_get(&q->cnt.bytes), late = 0;
-	bool paced = !pace_is_max(&gr->pace);
+	bool paced = gen_paced(gr);
 	if (paced)
 		late = simple ? now - pace_due(&gr->pace, gr->unit) : gen_late(j, gen_deadline(gr), now);
 	unsigned sent = txq_send(q, n, simple ? (uint64_t)n * (gr->len + GEN_FCS) : gen_bytes(gr, gr->i, n), now);
@@ -258,15 +259,15 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 	uint64_t ahead = now;
 	bool over;
 
-	if (unlikely(o->detour)) {
+	if (GEN_EXTRAS && unlikely(o->detour)) {
 		if (o->rest.on) {
 			gen_rest_turn(w, j, g);
 			return 1;
 		}
 		if (o->ngroups != 1)
 			return gen_poll_groups(w, j, g, now);
-		if (j->catchup == GEN_SKIP && !txq_has_tail(j->txq))
-			gen_give_late(w, j, g, now);
+		if (j->catchup == GEN_SKIP && !txq_has_tail(j->txq) && gen_give_late(w, j, g, now))
+			return 1;
 		if (!g->base.active)
 			return 0;
 		ahead = gen_ahead(j, g, gr, now);
@@ -281,7 +282,7 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 	}
 	if (n == 0)
 		return 0;
-	return likely(gr->simple) ? burst(w, j, g, gr, n, now, true) : gen_burst(w, j, g, gr, n, now);
+	return !GEN_EXTRAS || likely(gr->simple) ? burst(w, j, g, gr, n, now, true) : gen_burst(w, j, g, gr, n, now);
 }
 
 static bool gen_drained(const struct dp_task *t)
