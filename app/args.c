@@ -74,7 +74,8 @@ static const struct opt opts[] = {
 	{'l', "log", "FILE", take_string, AT(log_file), 0, "append the log to a file"},
 	{'T', "theme", "NAME", take_string, AT(theme), 0, "colours of the screen: dark, light, high-contrast, colourblind, mono, or a file"},
 	{'s', "replay", "P:FILE", take_later, 0, 0, "replay file of a port (not in this version)"},
-	{0, "lua-jit", NULL, take_flag, AT(lua_jit), 0, "compile scripts: loops are faster, and nothing interrupts them"},
+	{0, "lua-jit", NULL, take_flag, AT(lua_jit), 0,
+	 "compile scripts: loops are faster, and nothing interrupts them but a\nsecond Ctrl-C, which ends the program"},
 	{0, "socket", "[=NAME]", take_socket, 0, 0,
 	 "remote control over a Unix socket of this user, $XDG_RUNTIME_DIR/wirerate/NAME.sock,\n"
 	 "/run/wirerate for root; a NAME with a slash is a path. Without one: wirerate"},
@@ -84,7 +85,7 @@ static const struct opt opts[] = {
 	 "only in networks that you trust, else through ssh -L"},
 	{0, "token-file", "FILE", take_string, AT(rpc.token_file), 0,
 	 "the token of clients over TCP, mode 0600; made when it is not there.\n"
-	 "Default: the file `token` beside the Unix socket"},
+	 "Default: the file `token` beside the Unix socket; `attach` has none"},
 	{0, "rpc-allow", "LIST", take_allow, 0, 0,
 	 "what is refused over TCP and to Lua from clients: files (commands that name one), quit,\n"
 	 "lua (without sandbox), all"},

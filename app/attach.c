@@ -153,29 +153,24 @@ static int learn_ports(struct client *c, struct err *e)
 	return 0;
 }
 
-/* Of a client over TCP. */
-static int read_token(const struct client *c, struct token *out, struct err *e)
+/* Until there is a prompt nothing of ours is on the terminal, and whoever does not want to wait for an answer is heard at once. */
+static void hear_signals(bool at_once)
 {
-	struct sbuf path = {0};
-	int rc = 0;
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+	sigset_t set;
 
-	if (c->args->rpc.token_file != NULL)
-		sbuf_add(&path, c->args->rpc.token_file);
-	else if ((rc = rpc_runtime_dir(false, &path, e)) == 0)
-		sbuf_add(&path, "/token");
-	if (rc == 0)
-		rc = token_read(sbuf_str(&path), false, out, e);
-	sbuf_free(&path);
-	return rc;
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		sigaddset(&set, ends[i]);
+	pthread_sigmask(at_once ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
 }
 
 static int connect_to(struct client *c, struct err *e)
 {
 	const struct sess_opts opts = {.out_mode = c->args->out_mode, .batch = !c->interactive, .keep_going = c->args->keep_going};
+	const char *file = c->args->rpc.token_file;
 	struct token token = {0};
-	struct err no_token = {.col = -1};
-	bool tcp = c->to.path.len == 0;
-	bool has_token = tcp && read_token(c, &token, &no_token) == 0;
+	bool tcp = c->to.path.len == 0, has_token = tcp && file != NULL;
 	const struct sess_remote_opts to = {
 		.path = tcp ? NULL : c->to.path.s,
 		.host = c->to.host.s,
@@ -187,10 +182,9 @@ static int connect_to(struct client *c, struct err *e)
 		.place = place,
 	};
 
-	if (tcp && !has_token && c->args->rpc.token_file != NULL) {
-		*e = no_token;
+	/* who listens there might be anybody: a token goes where the user sends it, that of programs on this machine nowhere by itself */
+	if (has_token && token_read(file, false, &token, e) < 0)
 		return -EACCES;
-	}
 	c->sess = sess_remote(&to, c->app->loop, &opts, on_session, c, e);
 	memset(&token, 0, sizeof(token));
 	if (c->sess == NULL)
@@ -276,7 +270,9 @@ int attach_run(struct app *app, const struct args *args, bool interactive, int *
 	app_host(app, &host);
 	app->cmd = cmd_new(settings, nsettings, verbs, nverbs, &host);
 	c.console = console_new(&con);
+	hear_signals(true);
 	code = attach_find(args->attach_to, &c.to, &e) < 0 ? EXIT_USAGE : connect_to(&c, &e) < 0 ? EXIT_PEER : 0;
+	hear_signals(false);
 	if (code == 0) {
 		watch(&c);
 		run(&c);

@@ -10,6 +10,7 @@
 #include "event.h"
 #include "out.h"
 #include "snapshot.h"
+#include "stuck.h"
 
 /* The script of a session, as struct cmd_own keeps it. */
 struct own_script {
@@ -57,7 +58,7 @@ void app_script_host(struct app *app, struct script_host *host, struct script_op
 		names[i] = app_event_names[i];
 	*host = (struct script_host){
 		.arg = app, .cmd = app->cmd, .cmd_host = app, .snapshot = app_snapshot, .events = names, .version = WR_VERSION,
-		.check = on_check, .dpdk_version = ctl_dpdk_version(),
+		.check = on_check, .interrupted = stuck_noted, .dpdk_version = ctl_dpdk_version(),
 	};
 	*opts = (struct script_opts){.jit = app->lua_jit, .lua_dir = lua_dir()};
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "about.h"
 #include "app.h"
 #include "args.h"
 #include "attach.h"
@@ -19,12 +20,12 @@
 #include "log.h"
 #include "out.h"
 #include "report.h"
-#include "script.h"
-#include "schema.h"
 #include "serve.h"
 #include "sess.h"
 #include "set/set.h"
 #include "snapshot.h"
+#include "spool.h"
+#include "stuck.h"
 #include "ui/console.h"
 #include "ui/theme_file.h"
 #include "ui/tty.h"
@@ -34,6 +35,8 @@ enum { EXIT_USAGE = 2, EXIT_LACKING = 3 };
 #define TICK_NS 1000000000ull
 #define SETTLE_NS 3000000000ull /* for the totals of a report */
 #define SETTLE_POLL_NS 1000000ull
+#define UNREAD_MOST (16u << 20)   /* bytes of the stream that wait for their reader: then the session waits too, and nothing else */
+#define UNREAD_IDLE_NS 2000000000ull /* a signal that ends the program waits so long for a reader who takes nothing */
 
 struct prog {
 	struct args args;
@@ -42,6 +45,7 @@ struct prog {
 	struct console *console;
 	struct app_listener *log;
 	struct report *report;
+	struct spool *spool; /* of --json-stream, NULL: none */
 	struct daemon *daemon; /* NULL: in the foreground */
 	struct notify *notify;
 	struct rpc *rpc; /* NULL: no remote socket */
@@ -98,21 +102,6 @@ static int out_status(int rc)
 	return EXIT_LACKING;
 }
 
-/* The language writes the page; the options go before its commands, where a manual page has them. */
-static void print_man(struct cmd *cmd, struct sbuf *out)
-{
-	struct sbuf page = {0};
-
-	cmd_man(cmd, "wirerate", WR_VERSION, &page);
-	const char *all = sbuf_str(&page), *commands = strstr(all, ".SH COMMANDS\n");
-	size_t head = commands != NULL ? (size_t)(commands - all) : page.len;
-	sbuf_addn(out, all, head);
-	args_man(out);
-	sbuf_add(out, all + head);
-	args_man_exit(out);
-	sbuf_free(&page);
-}
-
 /* The theme of -T, which must be sound; else, for a person, the user's own, which stops nothing. */
 static int open_theme(struct prog *p, struct err *e)
 {
@@ -154,39 +143,38 @@ static int print_about(enum args_what what)
 	bool tables = what == ARGS_DUMP || what == ARGS_MAN || what == ARGS_LUA || what == ARGS_LUA_MANUAL;
 	struct cmd *cmd = tables ? open_tables(&app) : NULL;
 
-	if (what == ARGS_HELP) {
-		args_help(&out);
-	} else if (what == ARGS_VERSION) {
-		sbuf_add(&out, "wirerate " WR_VERSION "\n");
-	} else if (what == ARGS_SCHEMA) {
-		sbuf_add(&out, schema_text);
-	} else if (what == ARGS_LUA) {
-		script_annotations(cmd, &out);
-	} else if (what == ARGS_LUA_MANUAL) {
-		script_manual(cmd, &out);
-	} else if (what == ARGS_DUMP) {
-		json_t *doc = cmd_dump(cmd);
-		out_write(OUT_JSON, doc, NULL, &out);
-		json_decref(doc);
-	} else {
-		print_man(cmd, &out);
-	}
+	about_text(what, cmd, &out);
 	int rc = write_out(sbuf_str(&out));
 	cmd_free(cmd);
 	sbuf_free(&out);
 	return out_status(rc);
 }
 
-static int print_result(void *arg, const char *text)
+static void out_failed(struct prog *p, int rc)
 {
-	struct prog *p = arg;
-	int rc = p->out_err == 0 ? console_print(p->console, true, text) : p->out_err;
-
 	if (rc != 0 && p->out_err == 0) {
 		p->out_err = rc;
 		loop_stop(p->app.loop);
 	}
-	return rc;
+}
+
+static int print_result(void *arg, const char *text)
+{
+	struct prog *p = arg;
+
+	if (p->out_err == 0)
+		out_failed(p, p->spool != NULL ? spool_add(p->spool, text) : console_print(p->console, true, text));
+	return p->out_err;
+}
+
+static size_t unread(void *arg)
+{
+	return spool_waiting(((struct prog *)arg)->spool);
+}
+
+static bool too_much_unread(void *arg)
+{
+	return unread(arg) > UNREAD_MOST;
 }
 
 static void on_session(void *arg, const struct sess_event *ev)
@@ -210,7 +198,7 @@ static void on_session(void *arg, const struct sess_event *ev)
 		console_error(p->console, ev->text);
 		break;
 	case SESS_DONE:
-		if (ev->rc == -ECANCELED && p->signo == 0)
+		if (ev->rc == -ECANCELED && p->signo == 0 && p->out_err == 0)
 			console_print(p->console, false, "cancelled");
 		break;
 	}
@@ -315,6 +303,7 @@ static void on_turn(void *arg)
 {
 	struct prog *p = arg;
 
+	out_failed(p, spool_error(p->spool));
 	sess_poll(p->sess);
 	rpc_turn(p->rpc);
 	ctl_turn(p->app.ctl);
@@ -388,9 +377,11 @@ static void open_session(struct prog *p)
 	const struct console_opts con = {.loop = p->app.loop, .color = p->args.color, .view = &p->app.view, .turn = turn, .arg = p};
 	const struct sess_opts opts = {.out_mode = p->args.stream ? OUT_JSON : p->args.out_mode,
 				       .batch = !p->interactive, .person = p->interactive,
-				       .keep_going = p->args.keep_going};
+				       .keep_going = p->args.keep_going, .runs = stuck_runs,
+				       .holds = too_much_unread};
 	static const int terminal[] = {SIGWINCH, SIGTSTP, SIGCONT};
 
+	stuck_open(at_once);
 	p->app.cmd = open_tables(&p->app);
 	bias_load(&p->app);
 	p->app.oneshot = p->args.command != NULL;
@@ -404,7 +395,8 @@ static void open_session(struct prog *p)
 	if (ctl_link_fd(p->app.ctl) >= 0)
 		loop_fd(p->app.loop, ctl_link_fd(p->app.ctl), POLLIN, on_links, p);
 	const struct report_opts rep = {.lines = p->args.stream, .documents = p->args.out_mode == OUT_JSON, .file = p->args.report,
-					.print = print_result, .arg = p};
+					.print = print_result, .waiting = unread, .arg = p};
+	p->spool = p->args.stream ? spool_open(p->app.loop, STDOUT_FILENO) : NULL;
 	p->report = report_new(&p->app, &rep);
 	loop_signal(p->app.loop, SIGINT, on_interrupt, p);
 	loop_signal(p->app.loop, SIGTERM, on_end, p);
@@ -463,6 +455,14 @@ static void take_late_interrupt(struct prog *p)
 		p->signo = SIGINT;
 }
 
+/* The last line is for a reader who lives, however slow; a signal does not wait for one who takes nothing. */
+static bool no_reader(void *arg, uint64_t idle_ns)
+{
+	const struct prog *p = arg;
+
+	return p->signo != 0 && idle_ns > UNREAD_IDLE_NS;
+}
+
 /* Totals are read when nothing moves any more: a bounded wait, after which they are what they are. */
 static int end_report(struct prog *p, int code)
 {
@@ -473,6 +473,7 @@ static int end_report(struct prog *p, int code)
 	if (p->report == NULL)
 		return code;
 	loop_stop(p->app.loop); /* clients of the socket begin nothing more */
+	sess_cancel(p->sess);   /* what a client's `shutdown` or a lost reader has ended goes on with nothing */
 	app_all_ports(&p->app, &all);
 	ctl_stop(p->app.ctl, &all);
 	while (ctl_settled(p->app.ctl, &all) == 0 && loop_now_ns() < until)
@@ -483,6 +484,8 @@ static int end_report(struct prog *p, int code)
 		fprintf(stderr, "wirerate: %s\n", e.text);
 		code = code == 0 ? EXIT_LACKING : code;
 	}
+	spool_drain(p->spool, no_reader, p);
+	out_failed(p, spool_error(p->spool));
 	return code;
 }
 
@@ -494,8 +497,11 @@ static int close_session(struct prog *p)
 		code = p->batch_code;
 	if (p->signo == 0)
 		take_late_interrupt(p);
-	arm_second_interrupt();
+	/* without a signal before, one that comes while the last line waits for its reader is the first */
+	if (p->signo != 0 || p->interactive)
+		arm_second_interrupt();
 	code = end_report(p, code);
+	arm_second_interrupt();
 	report_free(p->report);
 	p->report = NULL;
 	log_listen(NULL, NULL);
@@ -506,6 +512,7 @@ static int close_session(struct prog *p)
 	snapshot_forget(&p->app);
 	cmd_free(p->app.cmd);
 	console_free(p->console);
+	spool_close(p->spool);
 	return p->out_err != 0 && code == 0 ? out_status(p->out_err) : code;
 }
 

@@ -15,6 +15,8 @@
 
 /* The document at the end is kept in memory: of a run that tries for days the last ones stand in it, and how many there were. */
 #define KEPT 1000
+/* An interval is told again by the next one: it does not wait behind more than this. */
+#define INTERVAL_BEHIND_BYTES (256u << 10)
 
 struct kept {
 	json_t *list;
@@ -29,6 +31,8 @@ struct report {
 	uint64_t done, refused, failed, cancelled; /* commands */
 	uint64_t passed, not_passed;    /* checks */
 	struct kept trials, errors, misses; /* misses: texts of checks that did not pass */
+	uint64_t left_out;              /* intervals since the last line */
+	json_t *left_last;              /* what tells of them, with the times of the last one */
 };
 
 static void keep(struct kept *k, json_t *v)
@@ -68,16 +72,32 @@ static json_t *event(const char *name)
 	return o;
 }
 
-/* Takes the object. */
-static void line(struct report *r, json_t *o)
+static void print_json(const struct report *r, const json_t *o)
 {
 	struct sbuf b = {0};
 
-	if (r->opts.lines) {
-		out_write(OUT_JSON, o, NULL, &b);
-		r->opts.print(r->opts.arg, sbuf_str(&b));
-	}
+	out_write(OUT_JSON, o, NULL, &b);
+	r->opts.print(r->opts.arg, sbuf_str(&b));
 	sbuf_free(&b);
+}
+
+/* In the order of things: that some are missing stands before those that follow. */
+static void tell_left_out(struct report *r)
+{
+	if (r->left_out == 0)
+		return;
+	put(r->left_last, "count", r->left_out);
+	r->left_out = 0;
+	print_json(r, r->left_last);
+}
+
+/* Takes the object. */
+static void line(struct report *r, json_t *o)
+{
+	if (r->opts.lines) {
+		tell_left_out(r);
+		print_json(r, o);
+	}
 	json_decref(o);
 }
 
@@ -119,19 +139,30 @@ static void tell_port(struct report *r, const struct app_event *ev)
 	line(r, o);
 }
 
+static void tell_interval(struct report *r)
+{
+	struct err e;
+
+	if (!r->opts.lines)
+		return;
+	if (r->opts.waiting(r->opts.arg) > INTERVAL_BEHIND_BYTES) {
+		r->left_out++;
+		json_decref(r->left_last);
+		r->left_last = event("dropped");
+		return;
+	}
+	json_t *o = event("interval");
+	json_object_set_new(o, "stats", app_snapshot(r->app, "stats", &e));
+	line(r, o);
+}
+
 static void on_event(void *arg, const struct app_event *ev)
 {
 	struct report *r = arg;
-	struct err e;
-	json_t *o;
 
 	switch (ev->kind) {
 	case APP_EVENT_TICK:
-		if (!r->opts.lines)
-			break;
-		o = event("interval");
-		json_object_set_new(o, "stats", app_snapshot(r->app, "stats", &e));
-		line(r, o);
+		tell_interval(r);
 		break;
 	case APP_EVENT_TRIAL:
 		tell_trial(r, ev);
@@ -188,6 +219,7 @@ void report_free(struct report *r)
 	json_decref(r->trials.list);
 	json_decref(r->errors.list);
 	json_decref(r->misses.list);
+	json_decref(r->left_last);
 	free(r);
 }
 
@@ -215,8 +247,10 @@ static void printed(struct report *r, const struct sess_event *ev)
 		p += n;
 	}
 	sbuf_free(&rest);
-	if (r->opts.lines && r->opts.documents && docs.len > 0)
+	if (r->opts.lines && r->opts.documents && docs.len > 0) {
+		tell_left_out(r);
 		r->opts.print(r->opts.arg, docs.s);
+	}
 	if (text.len > 0) {
 		json_t *o = event("output");
 		put_text(o, "cmd", ev->line);
@@ -349,6 +383,7 @@ int report_end(struct report *r, int exit_code, int signo, struct err *e)
 	json_object_set(o, "signal", sig);
 	json_object_set(o, "run", run);
 	line(r, o);
+	r->opts.lines = false; /* it is the last one, also while the loop turns on for its reader */
 	json_decref(run);
 	json_decref(sig);
 	return rc;

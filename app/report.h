@@ -14,6 +14,7 @@
  * note      "text"; "cmd" when it belongs to a command, "level" when it is one of the log
  * error     "text"; likewise
  * result    "cmd", "ok", "exit_code", "results": [documents]: the last line of each command; "cancelled": true when it was ended early
+ * dropped   "count": so many lines `interval` were left out here, because lines before them wait for their reader; no other line ever is
  * end       "exit_code", "signal" (null: none), "run": the document of the end; the last line */
 #pragma once
 #include "log.h"
@@ -28,6 +29,7 @@ struct report_opts {
 	const char *file; /* of the document at the end, NULL: none */
 	/* One line with its newline, for stdout: 0 or -errno. */
 	int (*print)(void *arg, const char *line);
+	size_t (*waiting)(void *arg); /* bytes of such lines that their reader has not taken */
 	void *arg;
 };
 

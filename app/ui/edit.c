@@ -103,6 +103,21 @@ static unsigned char on_question(EditLine *el, int ch)
 	return el_insertstr(el, text) == 0 ? CC_REFRESH : CC_ERROR;
 }
 
+/* A function key is no text: libedit would insert the end of what the terminal sends for one it does not know. */
+static unsigned char on_no_text(EditLine *el, int ch)
+{
+	(void)el;
+	(void)ch;
+	return CC_ERROR;
+}
+
+static void bind_no_text(EditLine *el, const struct tty_caps *caps)
+{
+	el_set(el, EL_ADDFN, "wr-no-text", "Nothing: the key is no text", on_no_text);
+	for (unsigned i = 0; i < caps->nkeys; i++)
+		el_set(el, EL_BIND, caps->keys[i], "wr-no-text", NULL);
+}
+
 static void drain(void *arg, short revents)
 {
 	struct edit *ed = arg;
@@ -159,6 +174,7 @@ struct edit *edit_new(const struct edit_opts *opts)
 	el_set(el, EL_ADDFN, "wr-help", "What could stand here", on_question);
 	el_set(el, EL_BIND, "^I", "wr-complete", NULL);
 	el_set(el, EL_BIND, "?", "wr-help", NULL);
+	bind_no_text(el, &opts->front->caps);
 	if (opts->front->history != NULL)
 		el_set(el, EL_HIST, history, history_lines(opts->front->history));
 	el_source(el, NULL);

@@ -11,6 +11,7 @@
 #include "keys_help.h"
 
 #define PROMPT_BUSY "running> "
+#define NS_PER_S 1000000000ull
 #define TYPED_AHEAD_NS 30000000ull /* while more is typed already, the screen follows at this pace */
 
 /* A window that has no size yet: what the environment says. */
@@ -60,6 +61,23 @@ static json_t *page_snapshot(struct fullscreen *s, struct err *e)
 	return snap;
 }
 
+/* A program that we are attached to may stand still, or the way to it be cut: what is shown then is not what is. */
+static void draw_unanswered(const struct fullscreen *s)
+{
+	uint64_t ns = sess_unanswered_ns(s->f->sess);
+	char text[80];
+	int n;
+
+	if (ns == 0)
+		return;
+	if (ns < NS_PER_S)
+		n = snprintf(text, sizeof(text), " OLD NUMBERS: no answer yet ");
+	else
+		n = snprintf(text, sizeof(text), " OLD NUMBERS: no answer for %u s (Ctrl-D detaches) ", (unsigned)(ns / NS_PER_S));
+	int col = s->at.cols > n ? s->at.cols - n : 0;
+	draw_text(s->paint, 0, col, s->at.cols - col, ROLE_LOG_ERROR, text);
+}
+
 static void draw_page(struct fullscreen *s)
 {
 	struct view *v = s->f->view;
@@ -87,6 +105,7 @@ static void draw_page(struct fullscreen *s)
 			grid_put(&g, (int)r++, 0, -1, ROLE_LOG_ERROR, e.text + at);
 	}
 	draw_grid(s->paint, 0, &g);
+	draw_unanswered(s);
 	grid_free(&g);
 }
 

@@ -3,6 +3,7 @@
 #include "screen_in.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +21,13 @@ static void on_esc_timeout(void *arg)
 
 	s->esc_timer = -1;
 	keys_timeout(s->keys);
+}
+
+static bool interrupt_waits(void)
+{
+	sigset_t set;
+
+	return sigpending(&set) == 0 && sigismember(&set, SIGINT) == 1;
 }
 
 void screen_input(void *arg, short revents)
@@ -41,7 +49,7 @@ void screen_input(void *arg, short revents)
 			return;
 		}
 		keys_byte(s->keys, byte);
-	} while (byte != '\n' && byte != '\r' && screen_fd_ready(STDIN_FILENO, POLLIN));
+	} while (byte != '\n' && byte != '\r' && screen_fd_ready(STDIN_FILENO, POLLIN) && !interrupt_waits());
 	uint64_t wait = keys_wait_ns(s->keys);
 	if (wait > 0)
 		s->esc_timer = loop_timer(s->f->loop, wait, 0, on_esc_timeout, s);
@@ -69,11 +77,20 @@ static void enter(struct fullscreen *s)
 	free(text);
 }
 
-/* A key that stands for a command: shown like a typed one. */
+/* A key that stands for a command: shown like a typed one. It is no answer, and a command that waits for one may never end. */
 static void command(struct fullscreen *s, const char *verb)
 {
 	struct sbuf line = {0}, echo = {0};
 
+	if (sess_asks(s->f->sess)) {
+		beep();
+		scroll_end(s->f->log);
+		sbuf_addf(&line, "no %s: a script asks, and the next line is its answer; Ctrl-C ends the script", verb);
+		scroll_add(s->f->log, ROLE_LOG_ERROR, sbuf_str(&line), false);
+		s->due_log = true;
+		sbuf_free(&line);
+		return;
+	}
 	sbuf_addf(&line, "%s %u", verb, s->f->view->port);
 	sbuf_addf(&echo, PROMPT "%s", sbuf_str(&line));
 	scroll_end(s->f->log);

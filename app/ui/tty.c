@@ -196,6 +196,22 @@ static char *cap(const char *name)
 	return unpadded(s == NULL || s == (char *)-1 ? "" : s);
 }
 
+static void take_keys(struct tty_caps *t)
+{
+	static const char *const others[] = {"kich1", "kpp", "knp", "kcbt"};
+	const unsigned functions = 63;
+
+	t->keys = xcalloc(functions + ARRAY_SIZE(others), sizeof(*t->keys));
+	for (unsigned i = 0; i < functions + ARRAY_SIZE(others); i++) {
+		char name[16];
+		if (i < functions)
+			snprintf(name, sizeof(name), "kf%u", i + 1);
+		const char *s = tigetstr((char *)(i < functions ? name : others[i - functions]));
+		if (s != NULL && s != (char *)-1 && s[0] == '\033' && strlen(s) > 2) /* shorter ones are Meta and a letter */
+			t->keys[t->nkeys++] = xstrdup(s);
+	}
+}
+
 bool tty_caps(struct tty_caps *t, int fd)
 {
 	const char *type = getenv("TERM");
@@ -212,6 +228,7 @@ bool tty_caps(struct tty_caps *t, int fd)
 		const char *fg = tigetstr((char *)"setaf");
 		t->red = unpadded(
 			fg == NULL || fg == (char *)-1 ? "" : tparm((char *)fg, COLOR_RED, 0, 0, 0, 0, 0, 0, 0, 0));
+		take_keys(t);
 		const char *cup = tigetstr((char *)"cup"), *clear_all = tigetstr((char *)"clear");
 		t->can_screen = cup != NULL && cup != (char *)-1 && clear_all != NULL && clear_all != (char *)-1;
 		/* Ours alone: the line editor and curses load the terminal's description for themselves. */
@@ -237,6 +254,9 @@ void tty_caps_free(struct tty_caps *t)
 	free(t->bold);
 	free(t->red);
 	free(t->normal);
+	for (unsigned i = 0; i < t->nkeys; i++)
+		free(t->keys[i]);
+	free(t->keys);
 	*t = (struct tty_caps){0};
 }
 

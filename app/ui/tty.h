@@ -27,6 +27,8 @@ void tty_die(int signo);
 struct tty_caps {
 	char *cr, *up, *clear_down; /* start of line, one row up, erase to the end of the screen */
 	char *bold, *red, *normal;
+	char **keys;     /* what it sends for keys that are no text and move nothing: F1 to F63, Insert, the pages */
+	unsigned nkeys;
 	bool can_screen; /* the cursor can be put anywhere */
 };
 /* False: no terminal type, or one that cannot move its cursor (TERM unset, "dumb", unknown); all strings are "". */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A sweep over a running program: port 0 sends 5 % to 100 % of its link's speed, and what is lost of each is printed.
 Start one first: wirerate -p wire --socket, and for something to see: set wire limit 6Mpps.
-Then: examples/python/sweep.py [ADDRESS [DURATION]]"""
+Then: examples/python/sweep.py [ADDRESS [DURATION [TOKEN_FILE]]]; a token is for addresses of TCP."""
 import sys
 
 import wirerate
@@ -10,7 +10,7 @@ import wirerate
 address = sys.argv[1] if len(sys.argv) > 1 else "wirerate"
 duration = sys.argv[2] if len(sys.argv) > 2 else "500ms"
 print(f"{'rate':>6} {'sent':>12} {'received':>12} {'lost':>9}  verdict")
-with wirerate.connect(address) as wr:
+with wirerate.connect(address, token_file=sys.argv[3] if len(sys.argv) > 3 else None) as wr:
     for percent in range(5, 101, 5):
         t = wr.trial(ports=0, rate=f"{percent}%", duration=duration)
         sent, received = t["fates"]["sent"], t["fates"]["received"]

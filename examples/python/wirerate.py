@@ -57,6 +57,11 @@ def runtime_dir():
     return run + "/wirerate" if run.startswith("/") else f"/tmp/wirerate-{os.geteuid()}"
 
 
+def own_token_file():
+    """Where programs of this user keep their token on this machine, unless --token-file says otherwise."""
+    return runtime_dir() + "/token"
+
+
 def by_number(doc):
     """Lists of numbered things become dicts."""
     if isinstance(doc, list):
@@ -79,8 +84,9 @@ def alone(values):
 
 
 def connect(address="wirerate", token=None, token_file=None, timeout=None):
-    """A name or a path of a Unix socket, or HOST:PORT ("[::1]:PORT"; port 22022 where none follows the colon). The token of TCP is text, or
-    read from a file; by default that of a program of this user on this machine. timeout: seconds for any answer, None for no limit."""
+    """A name or a path of a Unix socket, or HOST:PORT ("[::1]:PORT"; port 22022 where none follows the colon). TCP wants a token, as text or
+    read from a file (that of a program on this machine is in own_token_file()); none is sent that was not given here, because anybody may
+    listen at an address. timeout: seconds for any answer, None for no limit."""
     return Client(address, token, token_file, timeout)
 
 
@@ -120,8 +126,10 @@ class Client:
             raise Error(f"{path}: somebody else (user {uid}) listens there")
 
     def _authenticate(self, token, token_file):
+        if token is None and token_file is None:
+            raise Error("the program wants a token: give connect() token= or token_file=")
         if token is None:
-            with open(token_file or f"{runtime_dir()}/token", encoding="ascii") as f:
+            with open(token_file, encoding="ascii") as f:
                 token = f.read().strip()
         self._send({"auth": token})
         answer = self._read()

@@ -263,5 +263,6 @@ void module_open(lua_State *L, struct script *s)
 	put(L, LUA_GLOBALSINDEX, "print", print);
 	lua_getglobal(L, "os");
 	put(L, lua_gettop(L), "exit", os_exit);
+	execute_open(L);
 	lua_settop(L, 0);
 }

@@ -17,7 +17,7 @@ const struct script_fn script_fns[] = {
 		"table"},
 	{"rates", "ports?", "Asked beside offered load, as `show rates`.", "table"},
 	{"queues", "ports?", "Counters of each queue, as `show queues`.", "table"},
-	{"latency", "ports?", "Latency and jitter, as `show latency`.", "table"},
+	{"latency", "ports?", "Latency and jitter, as `show latency`: `ports` receive, `streams` beside them send.", "table"},
 	{"ports", "", "The numbers of the ports, as an array.", "integer[]"},
 	{"each", "t", "Iterate over a table by ascending numbers: those of ports, queues, streams, workers begin with 0.", "function"},
 	{"sleep", "time", "Let time pass: \"100ms\", or seconds. Screen, prompt and other sessions go on.", "true"},

@@ -19,6 +19,7 @@ struct script_host {
 	const char *dpdk_version;  /* "DPDK 22.11.11"; NULL: none is there */
 	/* expect() was called; where and what for a person. NULL: nobody counts. arg is script_host.arg. */
 	void (*check)(void *arg, bool passed, const char *text);
+	bool (*interrupted)(void);           /* Ctrl-C has come since the script was given its turn; NULL: it stays pending */
 };
 
 struct script_opts {

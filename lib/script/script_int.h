@@ -165,6 +165,7 @@ int verbs_results(lua_State *L, struct script_run *r, int rc, const struct err *
 
 /* ask.c, time.c, module.c, sandbox.c */
 void ask_open(lua_State *L); /* R is on the stack */
+void execute_open(lua_State *L);
 void time_open(lua_State *L, struct script *s, int module);
 void module_open(lua_State *L, struct script *s);
 void sandbox_open(lua_State *L, struct script *s);

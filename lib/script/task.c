@@ -119,10 +119,12 @@ static int raise_end(lua_State *L, struct script *s)
 	return luaL_error(L, "%s", s->ends == ENDS_TIME || s->ends == ENDS_HELD ? "the script has used up its time" : "the script ends");
 }
 
-static bool interrupted(void)
+static bool interrupted(const struct script *s)
 {
 	sigset_t set;
 
+	if (s->host.interrupted != NULL && s->host.interrupted())
+		return true;
 	return sigpending(&set) == 0 && (sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1);
 }
 
@@ -142,7 +144,7 @@ void task_hook(lua_State *L, lua_Debug *ar)
 	if (s->ends == ENDS_NOT && s->opts.max_ns > 0 && now - s->begin_ns > s->opts.max_ns)
 		s->ends = ENDS_TIME;
 	/* Where nothing else can run, nobody else sees it. */
-	if (s->ends == ENDS_NOT && !can && interrupted())
+	if (s->ends == ENDS_NOT && !can && interrupted(s))
 		s->ends = ENDS_CANCEL;
 	if (s->ends != ENDS_NOT && !can) {
 		raise_end(L, s);
@@ -436,6 +438,8 @@ int task_turn(struct script *s, struct err *e)
 	struct script_task *next;
 	int rc = 0;
 
+	if (interrupted(s))
+		return VERB_PENDING; /* whoever sees the signal has the say before the script goes on */
 	if (s->opts.max_ns > 0 && script_now_ns() - s->begin_ns > s->opts.max_ns)
 		s->ends = ENDS_TIME;
 	if (s->ends == ENDS_NOT && lua_cpcall(s->L, start_due, s) != 0) {

@@ -8,6 +8,7 @@
 #include <time.h>
 
 enum { WAITING_MAX = 1000 };
+#define WAIT_MAX_S 1000000000 /* 31 years: with the clock's time it stays below what ns can count */
 
 /* "100ms", or a number of seconds. */
 static uint64_t time_at(lua_State *L, int idx)
@@ -18,14 +19,16 @@ static uint64_t time_at(lua_State *L, int idx)
 
 	if (lua_type(L, idx) == LUA_TNUMBER) {
 		double s = lua_tonumber(L, idx);
-		if (!(s >= 0 && s <= 1e9))
-			script_misuse(L, "%f seconds are no time to wait; 0 to 1000000000 are, or text like \"100ms\"", s);
+		if (!(s >= 0 && s <= WAIT_MAX_S))
+			script_misuse(L, "%f seconds are no time to wait; 0 to %d are, or text like \"100ms\"", s, WAIT_MAX_S);
 		return (uint64_t)llround(s * 1e9);
 	}
 	if (lua_type(L, idx) != LUA_TSTRING)
 		script_misuse(L, "a time is text like \"100ms\" or a number of seconds, not %s", luaL_typename(L, idx));
 	if (vt_duration.parse(&spec, lua_tostring(L, idx), &ns, &e) != 0)
 		script_misuse(L, "%s", e.text);
+	if (ns > WAIT_MAX_S * 1000000000ull)
+		script_misuse(L, "%s is too long to wait; at most %ds are possible", lua_tostring(L, idx), WAIT_MAX_S);
 	return ns;
 }
 

@@ -63,3 +63,8 @@ bool sess_lost(const struct sess *s)
 {
 	return s->ops->lost != NULL && s->ops->lost(s);
 }
+
+uint64_t sess_unanswered_ns(const struct sess *s)
+{
+	return s->ops->unanswered_ns != NULL ? s->ops->unanswered_ns(s) : 0;
+}

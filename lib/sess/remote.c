@@ -32,6 +32,7 @@ struct remote {
 	json_int_t next_id, run_id, snap_id; /* 0: none is asked for */
 	char *snap_parts, *had_parts;        /* that are asked for, that *had is of */
 	json_t *had;
+	uint64_t snap_ns; /* when snapshots began to be asked for without an answer; with snap_id */
 	int exit_code;
 	bool failed, in_poll, told_lost, ends;
 };
@@ -319,6 +320,8 @@ static json_t *remote_snapshot(struct sess *base, const char *parts, struct err 
 		json_t *o = request(s, "snapshot", text_json(parts));
 		free(s->snap_parts);
 		s->snap_parts = xstrdup(parts);
+		if (!late)
+			s->snap_ns = loop_now_ns();
 		s->snap_id = s->next_id;
 		peer_send(s->peer, o);
 	}
@@ -352,6 +355,13 @@ static void remote_set_out_mode(struct sess *base, int out_mode)
 static bool remote_lost(const struct sess *base)
 {
 	return ((const struct remote *)base)->told_lost;
+}
+
+static uint64_t remote_unanswered_ns(const struct sess *base)
+{
+	const struct remote *s = (const struct remote *)base;
+
+	return s->snap_id != 0 ? loop_now_ns() - s->snap_ns : 0;
 }
 
 static void remote_free(struct sess *base)
@@ -409,7 +419,7 @@ static int greet(struct remote *s, const char *token, struct err *e)
 	if (rc < 0 || !auth)
 		return rc;
 	if (token == NULL)
-		return err_set(e, EACCES, "%s wants a token: --token-file FILE names the file that holds it", s->name);
+		return err_set(e, EACCES, "%s wants a token: --token-file FILE names the file that holds it (none is sent without)", s->name);
 	peer_send(s->peer, request(s, "auth", text_json(token)));
 	m = peer_wait(s->peer, GREET_MS, has_ok, NULL);
 	if (m == NULL)
@@ -432,6 +442,7 @@ static const struct sess_ops remote_ops = {
 	.snapshot = remote_snapshot,
 	.set_out_mode = remote_set_out_mode,
 	.lost = remote_lost,
+	.unanswered_ns = remote_unanswered_ns,
 };
 
 struct sess *sess_remote(const struct sess_remote_opts *to, struct loop *loop, const struct sess_opts *opts, sess_event_fn *fn, void *arg,

@@ -144,17 +144,15 @@ static int run_one(struct local *s, struct sess_item *it, struct err *e)
 	return cmd_exec(s->cmd, &s->run, it->line, e);
 }
 
-static void local_poll(struct sess *base)
+static void run_all(struct local *s)
 {
-	struct local *s = (struct local *)base;
-	if (s->in_poll)
-		return;
-	s->in_poll = true;
 	for (;;) {
 		struct err e = {.col = -1};
 		struct sess_item *it = s->running;
 		int rc;
 
+		if (s->opts.holds != NULL && s->opts.holds(s->arg))
+			break;
 		if (it != NULL) {
 			rc = cmd_poll(&s->run, &e);
 		} else {
@@ -174,6 +172,27 @@ static void local_poll(struct sess *base)
 		}
 		finish(s, it, rc, &e);
 	}
+}
+
+static bool local_busy(const struct sess *base)
+{
+	const struct local *s = (const struct local *)base;
+	return s->running != NULL || s->queue.head != NULL;
+}
+
+static void local_poll(struct sess *base)
+{
+	struct local *s = (struct local *)base;
+	bool tell = s->opts.runs != NULL && local_busy(base);
+
+	if (s->in_poll)
+		return;
+	s->in_poll = true;
+	if (tell)
+		s->opts.runs(true);
+	run_all(s);
+	if (tell)
+		s->opts.runs(false);
 	s->in_poll = false;
 }
 
@@ -194,12 +213,6 @@ static void local_exec(struct sess *base, const char *text, const char *where)
 		return;
 	s->failed = false;
 	sess_queue_add(&s->queue, text, where);
-}
-
-static bool local_busy(const struct sess *base)
-{
-	const struct local *s = (const struct local *)base;
-	return s->running != NULL || s->queue.head != NULL;
 }
 
 static bool local_asks(const struct sess *base)

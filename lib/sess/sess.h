@@ -29,6 +29,10 @@ struct sess_opts {
 	int out_mode;
 	bool batch, keep_going;
 	bool person; /* somebody types what sess_exec() gets without a where, and may be asked */
+	/* Of a local session; NULL: nothing. runs: before and after something is run or goes on. holds: asked before, with arg of the events:
+	 * true: not now. */
+	void (*runs)(bool begins);
+	bool (*holds)(void *arg);
 };
 struct sess *sess_local(struct cmd *cmd, void *host, sess_snapshot_fn *snapshot, struct loop *loop, const struct sess_opts *opts,
 			sess_event_fn *fn, void *arg);
@@ -54,6 +58,8 @@ struct sess_remote_opts {
 struct sess *sess_remote(const struct sess_remote_opts *, struct loop *loop, const struct sess_opts *opts, sess_event_fn *fn, void *arg,
 			 struct err *e);
 bool sess_lost(const struct sess *); /* the other end is gone; never true of a local session */
+/* How long the other end has not answered a snapshot that was asked for, ns: snapshots are those of before. 0: it has; a local session. */
+uint64_t sess_unanswered_ns(const struct sess *);
 void sess_free(struct sess *);
 
 /* Queue text (any number of commands). where ("file:12", may be NULL) prefixes errors; line counts on from there. */

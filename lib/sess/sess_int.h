@@ -17,6 +17,7 @@ struct sess_ops {
 	json_t *(*snapshot)(struct sess *, const char *parts, struct err *e);
 	void (*set_out_mode)(struct sess *, int out_mode);
 	bool (*lost)(const struct sess *); /* NULL: never */
+	uint64_t (*unanswered_ns)(const struct sess *); /* NULL: 0 */
 };
 
 struct sess {

@@ -227,6 +227,11 @@ class Veth:
         """Frames from the kernel's end, paced, as a process."""
         return subprocess.Popen([*self.prefix, sys.executable, __file__, self.b, str(frames), str(pps)])
 
+    def sender_in_parts(self, pps):
+        """The same, so many frames at a time as are asked for on its standard input, a number per line; a line comes back when they are sent."""
+        return subprocess.Popen([*self.prefix, sys.executable, __file__, self.b, "-", str(pps)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                text=True)
+
     def remove(self):
         subprocess.run(["ip", "netns", "del", self.ns], check=False)
 
@@ -324,4 +329,9 @@ def send_paced(ifname, frames, pps):
 
 
 if __name__ == "__main__":
-    send_paced(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))
+    if sys.argv[2] == "-":
+        for part in sys.stdin:
+            send_paced(sys.argv[1], int(part), float(sys.argv[3]))
+            print("sent", flush=True)
+    else:
+        send_paced(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))

@@ -328,8 +328,27 @@ class Term:
         while self.proc.poll() is None:
             assert time.monotonic() < end, "does not end:\n" + self.text()
             self.read(0.02)
-        self.read_all()
+        self.read_to_the_last()
         return self.proc.returncode
+
+    def read_to_the_last(self):
+        """All that a process wrote that has ended: the kernel brings it to our side in its own time. What we write behind it comes last."""
+        if self.gone:
+            return
+        mark = b"\x1b]777;last\x07"
+        fd = os.open(f"/proc/self/fd/{self.slave}", os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        try:
+            done = os.write(fd, mark)
+        except BlockingIOError:
+            done = 0  # a terminal that is stopped, or full
+        finally:
+            os.close(fd)
+        end = time.monotonic() + LIMIT
+        while done == len(mark) and mark not in self.raw:
+            assert time.monotonic() < end, "the terminal keeps what was written"
+            self.read(0.05)
+        self.raw = self.raw.replace(mark, b"")
+        self.read_all()
 
     def modes_are_back(self):
         assert termios.tcgetattr(self.slave) == self.before

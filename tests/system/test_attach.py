@@ -302,6 +302,44 @@ def test_a_server_that_stands_still_leaves_the_prompt(server, tmp_path):
         t.type("quit\r").left(0)
 
 
+def test_numbers_of_a_server_that_stands_still_are_marked(server, tmp_path):
+    s = server("-e", "set 0 rate 1kpps; start 0")
+    with Attached(tmp_path, s) as t:
+        t.ready().on_page("main").state("sending", "idle").cmd("set pages interval 100ms")
+        assert "OLD NUMBERS" not in t.text()
+        os.kill(s.pid, signal.SIGSTOP)
+        t.until(lambda: re.search(r"OLD NUMBERS: no answer for [2-9] s \(Ctrl-D", t.lines()[0]), "mark")
+        os.kill(s.pid, signal.SIGCONT)
+        t.until(lambda: "OLD NUMBERS" not in t.text(), "no mark").state("sending", "idle")
+        os.kill(s.pid, signal.SIGSTOP)
+        t.until(lambda: "OLD NUMBERS" in t.lines()[0], "mark")
+        t.type("\x04").left(0)
+        assert "detached" in t.text()
+
+
+@pytest.mark.parametrize("greets", [False, True])
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_heard_before_there_is_a_prompt(tmp_path, greets, sig):
+    """A server that says nothing, or nothing more: the client ends by the signal, not by its own patience."""
+    path = tempfile.mktemp(prefix="wr")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen()
+        with Screen(tmp_path, "attach", path) as t:
+            conn = listener.accept()[0]
+            with conn:
+                if greets:
+                    conn.sendall(b'{"wirerate":"0.1.0","protocol":1,"auth":false}\n')
+                    assert b"snapshot" in conn.recv(4096), "it waits for an answer now"
+                if sig == signal.SIGINT:
+                    t.type("\x03")
+                else:
+                    t.proc.send_signal(sig)
+                assert t.ends() == -sig
+                t.terminal_is_back()
+    os.unlink(path)
+
+
 def test_attached_to_a_program_with_a_prompt(tmp_path):
     """Who sits there has the say: clients cannot end it."""
     path = tempfile.mktemp(prefix="wr")

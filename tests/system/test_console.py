@@ -17,7 +17,7 @@ import pytest
 import pty_term
 from pty_term import BIN, LIMIT, PROMPT, environment
 
-pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
+pytestmark = [pytest.mark.counts, pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")]
 
 class Term(pty_term.Term):
     """The plain prompt."""

@@ -107,6 +107,11 @@ def test_functions_of_the_module(tmp_path):
         same("rates", wr.rates().ports[0].asked_pps, 1e5)
         same("show", wr.show("stats").show, "stats")
         same("latency", wr.latency().show, "latency")
+        same("its streams stand beside the ports", wr.latency().ports[0].streams, nil)
+        wr.cmd("set 1 probe on")
+        same("sender", wr.latency("1/all").streams[0].port, 1)
+        same("not of it", #wr.latency("0/all").streams, 0)
+        wr.cmd("set 1 probe off")
         wr.clear("all")
         same("clear", wr.stats().ports[0].tx.packets, 0)
         same("made", wr.stream.add(0, 2).made[1].last, 2)
@@ -282,6 +287,54 @@ def test_a_signal_ends_a_script_and_the_program(tmp_path, sig, loop):
     p.send_signal(sig)
     p.communicate(timeout=30)
     assert p.returncode == -sig
+
+
+@pytest.mark.parametrize("held", ['os.execute("%s")', 'io.popen("%s"):read("*a")'], ids=["execute", "popen"])
+@pytest.mark.parametrize("how", [["--no-screen"], []], ids=["line", "screen"])
+def test_ctrl_c_ends_what_a_script_waits_for_and_the_script(tmp_path, how, held):
+    with Term(tmp_path, *how, "-p", "null", cols=200) as t:
+        t.prompt().type(f"lua '{held % f'touch {tmp_path}/begun; sleep 1000'} wr.sleep(0) wr.port[0].count = 66 wr.sleep(1000)'\r")
+        t.until((tmp_path / "begun").exists, "begun")
+        t.type("\x03").shows("cancelled")
+        t.prompt().type("lua '\"count=\" .. wr.port[0].count'\r").shows("count=0")
+        t.prompt().type("quit\r")
+        assert t.ends() == 0
+        t.terminal_is_back()
+
+
+def test_what_a_script_executes(tmp_path):
+    """The status of wait(); a pipe whose reader has gone ends its writer without a word."""
+    r = lua(tmp_path, """
+        print(os.execute() ~= 0, os.execute("exit 3") == 3 * 256, os.execute("kill -9 $$") == 9, os.execute("true"))
+        """)
+    assert r.stdout == "true\ttrue\ttrue\t0\n"
+    r = lua(tmp_path, 'os.execute("yes | head -n 1; echo $(grep SigBlk /proc/self/status)")')
+    assert r.stdout.split() == ["y", "SigBlk:", "0000000000000000"] and r.stderr == ""
+
+
+@pytest.mark.parametrize("how", [["--no-screen"], [], None], ids=["line", "screen", "batch"])
+@pytest.mark.parametrize("held", ["io.lines", "find"])
+def test_more_than_one_ctrl_c_ends_a_program_that_a_script_holds(tmp_path, how, held):
+    """In a function of C nothing can end the script alone. The terminal is as it was, whoever ended."""
+    os.mkfifo(tmp_path / "fifo")
+    writer = os.open(tmp_path / "fifo", os.O_RDWR)
+    (tmp_path / "t.lua").write_text('io.open("begun", "w"):close() ' + (
+        'for line in io.lines("fifo") do end' if held == "io.lines" else 'local s = string.rep("a", 30000) s:find((".-"):rep(4) .. "b")'))
+    try:
+        with Term(tmp_path, cmd=["sh", "-c", 'cd "$0" && exec "$@"', str(tmp_path), harness.binary(), "-p", "null",
+                                 *(["-b", "-f", "t.lua"] if how is None else how)]) as t:
+            if how is not None:
+                t.prompt().type("script t.lua\r")
+            t.until((tmp_path / "begun").exists, "begun")
+            for _ in range(60):
+                if t.proc.poll() is not None:
+                    break
+                t.type("\x03")
+                time.sleep(0.3)
+            assert t.ends() == -signal.SIGINT
+            t.terminal_is_back()
+    finally:
+        os.close(writer)
 
 
 def test_scripts_begin_no_scripts_and_are_not_loaded(tmp_path):

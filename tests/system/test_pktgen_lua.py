@@ -353,6 +353,12 @@ def test_questions_are_answered_at_the_prompt(how, tmp_path):
         t.shows("go on?")
         t.type("yes\r")
         t.shows("(y)")
+        t.prompt().type("lua 'return \"[\" .. pktgen.input(\"which key? \") .. \"]\"'\r")
+        t.shows("which key?")
+        for key in ("\x1bOP", "\x1bOQ", "\x1b[15~", "\x1b[17~", "\x1b[18~", "\x1b[24~", "\x1b[15;2~", "\x1b[5~", "\x1b[2~", "\x1bOC"):
+            t.type(key)  # F1, F2, F5, F6, F7, F12, Shift-F5, PgUp, Insert, Right
+        t.type("none\r").shows("[none]")
+        t.prompt().type("lua 'return \"idle=\" .. tostring(wr.stats().ports[0].run.state)'\r").shows("idle=idle")
         t.prompt().type("lua 'return pktgen.input(\"never? \")'\r")
         t.shows("never?")
         t.type("\x03")

@@ -9,7 +9,9 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +20,7 @@ from rpc_server import ANYTHING, EXAMPLES, TOKEN, Raw, refused
 import wirerate
 
 pytestmark = pytest.mark.counts
+VERDICTS = ("valid", "tester-limited", "preempted", "link-changed", "clock-suspect", "counters-disagree")
 
 
 # ---- who gets in ----
@@ -130,6 +133,49 @@ def test_tcp_takes_nobody_without_the_token(serve):
     with wirerate.connect(server.address, token=TOKEN, timeout=20) as wr:
         assert "66" not in wr.text("show settings 0")
     assert "wrong token" in server.errors() and TOKEN not in server.errors()
+
+
+def listener_that_wants_a_token():
+    """Somebody at an address; what is sent there is put into a list."""
+    got, ours = [], socket.create_server(("127.0.0.1", 0))
+
+    def serve_one():
+        conn = ours.accept()[0]
+        with conn, conn.makefile("rb") as f:
+            conn.sendall(b'{"wirerate":"0.1.0","protocol":1,"auth":true}\n')
+            got.append(f.readline())
+
+    thread = threading.Thread(target=serve_one, daemon=True)
+    thread.start()
+    return ours, thread, got
+
+
+@pytest.mark.parametrize("client", ["python", "attach"])
+def test_a_token_is_sent_only_where_the_user_sends_it(tmp_path, monkeypatch, client):
+    """Not that of this user's programs to whoever listens at an address."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    own = Path("/run/wirerate/token") if os.geteuid() == 0 else tmp_path / "wirerate" / "token"
+    own.parent.mkdir(mode=0o700, exist_ok=True)
+    made = not own.exists()
+    if made:
+        own.write_text(TOKEN + "\n")
+        own.chmod(0o600)
+    try:
+        for given in (False, True):
+            ours, thread, got = listener_that_wants_a_token()
+            with ours:
+                address = "127.0.0.1:%d" % ours.getsockname()[1]
+                if client == "attach":
+                    r = harness.run(["attach", address, *(["--token-file", str(own)] if given else []), "-e", "show map"])
+                    assert r.returncode == 5 and (given or "--token-file" in r.stderr), r.stderr
+                else:
+                    with pytest.raises(wirerate.Disconnected if given else wirerate.Error, match=None if given else "token_file="):
+                        wirerate.connect(address, token_file=wirerate.own_token_file() if given else None, timeout=20)
+                thread.join(20)
+            assert len(got) == 1 and (own.read_text().strip().encode() in got[0] if given else got[0] == b"")
+    finally:
+        if made:
+            own.unlink()
 
 
 def test_those_without_a_token_are_few_and_not_for_long(serve):
@@ -351,12 +397,24 @@ def test_files_of_lua(serve, tmp_path):
 # ---- the examples ----
 
 def test_the_sweep_runs(serve):
+    """A knee of 10 kpps, where 14.88 kpps are 100 %. A worker without a CPU makes a burst, which the queue behind the limit may drop at any rate: in
+    10 ms of the sender and 10 of the device less than 50 frames come at up to 15 %; rows with more are not valid and tell nothing of the knee.
+    Where the machine spares no row there is another try."""
     server = serve()
     with wirerate.connect(server.path, timeout=20) as wr:
-        wr.cmd("set 0 speed 10M; set wire limit '10kpps queue 50'; " + ANYTHING)
-        r = subprocess.run([sys.executable, os.path.join(EXAMPLES, "sweep.py"), server.path, "100ms"], capture_output=True, text=True, timeout=60)
-    assert r.returncode == 0, r.stderr
-    rows = [line.split() for line in r.stdout.splitlines()[1:]]
-    assert [row[0] for row in rows] == [f"{p}%" for p in range(5, 101, 5)]
-    lost = [row[3] != "0.000%" for row in rows]
-    assert not lost[0] and lost[-1] and sorted(lost) == lost  # 14.88 kpps is 100 %: a knee, and no loss below it
+        wr.cmd("set 0 speed 10M; set wire limit '10kpps queue 50'; " + ANYTHING + "set trial.max-stall 10ms; set trial.max-rate-error 1%")
+    below, above = [], []
+    for _ in range(10):
+        r = subprocess.run([sys.executable, os.path.join(EXAMPLES, "sweep.py"), server.path, "100ms"], capture_output=True, text=True, timeout=120)
+        assert r.returncode == 0, r.stderr
+        rows = [line.split() for line in r.stdout.splitlines()[1:]]
+        assert [row[0] for row in rows] == [f"{p}%" for p in range(5, 101, 5)]
+        for row in rows:
+            percent, sent, received, lost = int(row[0][:-1]), int(row[1]), int(row[2]), float(row[3][:-1])
+            assert row[4] in VERDICTS and abs(lost - (100 * (1 - received / sent) if sent else 0)) < 0.001
+            if row[4] == "valid":
+                (below if percent <= 15 else above if percent >= 80 else []).append(lost)
+        if below and above:
+            break
+    assert below and above, f"no try had a valid row on either side of the knee; load {os.getloadavg()[0]}"
+    assert set(below) == {0} and min(above) > 0

@@ -14,7 +14,7 @@ from pty_term import ALTERNATE, BIN, BRACKETED_PASTE, PROMPT
 from screen_term import (DOWN, F5, F6, LEFT, LONG, PAGE_DOWN, PAGE_UP, RIGHT, RUNNING, UP, Screen, colours,
                          history)
 
-pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
+pytestmark = [pytest.mark.counts, pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")]
 THEMES = sorted((Path(__file__).resolve().parents[2] / "themes").glob("*.theme"))
 PAGES = ["main", "queues", "cpu", "streams", "frame", "ports", "xstats", "log", "help"]
 MOUSE = {mode << 5 for mode in (9, 1000, 1002, 1003, 1006, 1015)}
@@ -135,6 +135,34 @@ def test_typing_while_a_command_runs(tmp_path):
         assert -1 < at[0] < at[1] < at[2], text
         t.type("abc").line_is("abc").type("\x03").prompt()
         t.type("sleep 300ms; help quit\r\x04").left(0)
+
+
+@pytest.mark.parametrize("cmd", ["wait 0", "sleep 1000s", "lua 'while true do end'", "lua 'wr.sleep(1000)'", "trial 3 rate 1kpps for 1000s"])
+def test_ctrl_c_ends_the_command_alone(tmp_path, cmd):
+    """What was queued behind it goes too; ports send on, and what follows is done as ever."""
+    with Screen(tmp_path, "-p", "wire", "-p", "wire", cols=120, rows=40) as t:
+        t.ready().cmd("set 0 rate 1kpps; start 0").state("sending", "idle", "idle", "idle")
+        t.type(cmd + "; set 1 count 66\r").until(lambda: t.last() == RUNNING, "held line")
+        t.type("set 1 count 77\r").until(lambda: t.last() == RUNNING and "set 1 count 77" in t.above(), "queued line")
+        t.type("\x03").until(lambda: t.last() == PROMPT and "cancelled" in t.above(), "cancelled")
+        assert t.proc.poll() is None
+        t.state("sending", "idle", "idle", "idle")
+        t.cmd("lua 'print(\"count=\" .. wr.port[1].count)'")
+        assert "count=0" in t.above() and "count=66" not in t.above() and "count=77" not in t.above()
+        t.type(F6).state("idle", "idle", "idle", "idle")
+        t.same_after_repaint().type("\x04").left(0)
+
+
+def test_ctrl_c_at_an_empty_prompt_does_nothing(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().cmd("set pages interval 60s").cmd("set 0 rate 1kpps; start 0").state("sending", "idle").cmd("off").settle()
+        before = t.cells()
+        for _ in range(5):
+            t.type("\x03").settle()
+        t.same(before, t.cells())
+        t.type("half a line").line_is("half a line").type("\x03").prompt().settle()
+        t.same(before, t.cells())
+        t.cmd("on").state("sending", "idle").type(F6).state("idle", "idle").type("\x04").left(0)
 
 
 def test_completion_and_help(tmp_path):

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Unattended runs: lines of JSON while it goes on, the document at the end, the schema of both. Needs no root and no NIC."""
+import fcntl
 import json
 import os
 import signal
+import socket
 import subprocess
+import tempfile
+import time
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -184,6 +189,176 @@ def test_a_reader_that_goes_away_ends_it():
         p.wait()
 
 
+class Unread:
+    """A run whose stream nobody reads until rest() is called."""
+    def __init__(self, *args, joined=False):
+        self.fd, out = os.pipe()
+        fcntl.fcntl(out, fcntl.F_SETPIPE_SZ, 4096)
+        self.p = subprocess.Popen([binary(), *WIRE, "--json-stream", *args], stdin=subprocess.DEVNULL, stdout=out,
+                                  stderr=out if joined else subprocess.PIPE, text=True)
+        os.close(out)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.p.kill()
+        self.p.wait()
+        if self.p.stderr is not None:
+            self.p.stderr.close()
+        if self.fd >= 0:
+            os.close(self.fd)
+
+    def is_made(self, path):
+        end = time.monotonic() + 20
+        while not path.exists():
+            assert time.monotonic() < end and self.p.poll() is None, f"{path.name} is not made while nobody reads"
+            time.sleep(0.01)
+
+    def rest(self):
+        with os.fdopen(self.fd, encoding="utf-8") as f:
+            self.fd = -1
+            return [document(line) for line in f]
+
+
+FILL = "show settings 0; " * 60  # more than what a pipe and the lines that wait behind it hold before intervals are left out
+
+
+def test_nothing_waits_for_a_stream_that_is_not_read(tmp_path):
+    made = tmp_path / "after"
+    with Unread("-e", f"start 0 for 100ms; {FILL} show stats; sleep 3500ms; wait 0; save {made}") as u:
+        u.is_made(made)
+        lines = u.rest()
+        assert u.p.wait(20) == 0
+    done = only(lines, "result")
+    assert len(done) == 65 and all(x["ok"] for x in done) and all(x["results"][0]["show"] == "settings" for x in done[1:61])
+    assert [x["state"] for x in only(lines, "state")] == ["sending", "idle"], "and what is told once"
+    dropped = only(lines, "dropped")
+    assert sum(x["count"] for x in dropped) + len(only(lines, "interval")) >= 3 and dropped
+    assert kinds(lines)[0] == "start" and kinds(lines)[-1] == "end"
+    times = [x["time_ns"] for x in lines]
+    assert times == sorted(times)
+
+
+def test_a_reader_that_comes_back_gets_intervals_again(tmp_path):
+    full, ticks = tmp_path / "full", tmp_path / "ticks"
+    with Unread("-e", f"{FILL} save {full}; sleep 2500ms; save {ticks}; port; sleep 1000s") as u:
+        u.is_made(full)
+        u.is_made(ticks)
+        got, dropped = [], None
+        with os.fdopen(u.fd, encoding="utf-8") as f:
+            u.fd = -1
+            for text in f:
+                got.append(document(text))
+                if dropped is not None and got[-1]["event"] == "interval":
+                    break
+                if got[-1]["event"] == "dropped":
+                    dropped = len(got)
+    assert got[dropped - 1]["count"] >= 1 and got[dropped]["event"] != "dropped"
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_run_whose_stream_is_not_read(tmp_path, sig):
+    made, path = tmp_path / "after", tmp_path / "run.json"
+    with Unread("--report", str(path), "-e", f"start 0; {FILL} save {made}; sleep 1000s") as u:
+        u.is_made(made)
+        u.p.send_signal(sig)
+        assert u.p.wait(20) == -sig
+        assert "are lost" in u.p.stderr.read()
+        assert document(path.read_text())["run"]["signal"] == sig, "the report needs no reader"
+
+
+def test_a_reader_that_goes_away_while_lines_wait_ends_it(tmp_path):
+    made = tmp_path / "after"
+    with Unread("-e", f"start 0; {FILL} save {made}; sleep 1000s") as u:
+        u.is_made(made)
+        os.close(u.fd)
+        u.fd = -1
+        assert u.p.wait(20) == 0
+        said = u.p.stderr.read()
+        assert "cannot write" not in said and "cancelled" not in said
+
+
+def test_nothing_stands_behind_the_last_line(tmp_path):
+    """Also when its reader takes his time, and whatever goes on meanwhile."""
+    made = tmp_path / "made"
+    with Unread("-e", f"show settings 0; show settings 0; save {made}") as u:
+        u.is_made(made)
+        assert u.p.stderr.readline().startswith("waiting for the reader"), "a second of the clock that makes intervals"
+        time.sleep(1.5)
+        lines = u.rest()
+        assert u.p.wait(20) == 0
+    assert kinds(lines).count("end") == 1 and kinds(lines)[-1] == "end"
+
+
+def test_shutdown_ends_what_runs_before_the_last_line(tmp_path):
+    path, script = tempfile.mktemp(prefix="wr"), tmp_path / "t.lua"
+    script.write_text('while true do wr.start(0, "for", "1ms") wr.wait(0) wr.sleep(0.01) end')
+    with Unread("--serve", f"--socket={path}", "-e", "show settings 0; show settings 0", "-f", str(script)) as u:
+        u.is_made(Path(path))
+        assert run(["attach", path, "-e", "shutdown"]).returncode == 0
+        while "waiting for the reader" not in (said := u.p.stderr.readline()):
+            assert said
+        lines = u.rest()
+        assert u.p.wait(20) == 0
+    assert kinds(lines)[-1] == "end" and only(lines, "result")[-1]["cancelled"]
+    ports = lines[-1]["run"]["stats"]["ports"]
+    assert ports[0]["run"]["state"] == "idle" and ports[0]["tx"]["packets"] == ports[1]["rx"]["packets"]
+    assert lines[-1]["run"]["commands"]["cancelled"] == 1
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("when", ["while it runs", "at its end"])
+def test_a_signal_ends_it_where_nobody_reads_standard_error_either(tmp_path, sig, when):
+    made = tmp_path / "made"
+    end = "sleep 1000s" if when == "while it runs" else "port"
+    with Unread("-e", f"show settings 0; show settings 0; save {made}; {end}", joined=True) as u:
+        u.is_made(made)
+        time.sleep(0 if when == "while it runs" else 1.5)
+        u.p.send_signal(sig)
+        assert u.p.wait(20) == -sig
+
+
+def test_an_interrupt_while_the_last_line_waits_says_what_is_lost(tmp_path):
+    made = tmp_path / "made"
+    with Unread("-e", f"show settings 0; show settings 0; save {made}") as u:
+        u.is_made(made)
+        assert u.p.stderr.readline().startswith("waiting for the reader")
+        u.p.send_signal(signal.SIGINT)
+        assert u.p.wait(20) == -signal.SIGINT
+        assert "are lost" in u.p.stderr.read()
+
+
+def test_commands_wait_for_a_reader_when_too_much_waits(tmp_path):
+    """Rather than that memory grows without end. Nothing is lost."""
+    one, two = tmp_path / "one", tmp_path / "two"
+    with Unread("-e", f"save {one}; lua 'for i = 1, 20 do print(string.rep(\"x\", 2^20)) end'; save {two}") as u:
+        u.is_made(one)
+        time.sleep(1)
+        assert not two.exists() and u.p.poll() is None
+        lines = u.rest()
+        assert u.p.wait(20) == 0 and two.exists()
+    assert sum(len(x["text"].replace("\n", "")) for x in only(lines, "output")) == 20 << 20
+    assert kinds(lines)[-1] == "end" and len(only(lines, "result")) == 3
+
+
+def test_a_stream_into_a_file_and_a_socket(tmp_path):
+    path = tmp_path / "lines"
+    with open(path, "ab") as f:
+        f.write(b'{"event":"closed","text":"older"}\n')
+        f.flush()
+        subprocess.run([binary(), *WIRE, "--json-stream", "-e", FILL], stdin=subprocess.DEVNULL, stdout=f, timeout=60, check=True)
+    lines = [document(x) for x in path.read_text().splitlines()]
+    assert [lines[0]["event"], lines[1]["event"], lines[-1]["event"]] == ["closed", "start", "end"], "behind what was there"
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        p = subprocess.Popen([binary(), *WIRE, "--json-stream", "-e", FILL], stdin=subprocess.DEVNULL, stdout=theirs.fileno())
+        theirs.close()
+        with ours.makefile(encoding="utf-8") as f:
+            lines = [document(x) for x in f]
+        assert p.wait(20) == 0 and len(only(lines, "result")) == 60 and lines[-1]["event"] == "end"
+
+
 def test_a_report_alone_leaves_text_as_it_is(tmp_path):
     path = tmp_path / "run.json"
     plain = good([*WIRE, "-e", "show map"]).stdout
@@ -250,6 +425,83 @@ def test_every_result_of_a_run_validates():
              "set 0 probe on; start 0 for 20ms; wait 0; show latency; show page latency; trial 0 rate 1kpps for 20ms"])
     docs = documents(r)
     assert len(docs) == 30, r.stderr
+
+
+# Parts of the schema that name every key there is. Elsewhere it names what must be there: keys are only ever added.
+WHOLE = ("show_latency", "latency_port", "latency_stream", "probe_counts", "hist", "percentiles", "gap", "stamps", "history", "trial",
+         "trial_latency", "trial_limits", "fates")
+
+
+def closed(node, whole):
+    """Of a part of the schema: keys that it does not name are refused. What it takes from another part is that part, open."""
+    if isinstance(node, list):
+        return [closed(n, whole) for n in node]
+    if not isinstance(node, dict):
+        return node
+    out = {k: {n: closed(x, whole) for n, x in v.items()} if k == "properties" else closed(v, whole) if k in ("items", "anyOf") else v
+           for k, v in node.items()}
+    if "allOf" in node:
+        out["allOf"] = [{**x, "$ref": x["$ref"] + "_open"} if "$ref" in x else
+                        {**x, "properties": closed({"properties": x["properties"]}, whole)["properties"]} for x in node["allOf"]]
+    if "properties" in node or "allOf" in node:
+        out["unevaluatedProperties"] = False
+    return out
+
+
+def whole_schema():
+    doc = json.loads(json.dumps(schema().schema))
+    for name in WHOLE:
+        doc["$defs"][name + "_open"] = doc["$defs"][name]
+        doc["$defs"][name] = closed(doc["$defs"][name], WHOLE)
+    doc["$defs"]["show_latency"]["properties"]["show"] = True
+    return jsonschema.Draft202012Validator(doc)
+
+
+def objects(doc):
+    if isinstance(doc, dict):
+        yield doc
+        doc = doc.values()
+    for v in doc if not isinstance(doc, (str, int, float, bool, type(None))) else ():
+        yield from objects(v)
+
+
+def test_the_schema_names_every_key_of_latency_trials_and_histories():
+    check = whole_schema()
+    r = run([*WIRE, "--json", "-e", "show latency; stream add 0; set 0/all probe on; set 0/1 latency on; set all rate 10kpps; set 1 jitter 1; "
+             "set 1 probe every 3; set wire loss 10%; set wire reorder 10%; show latency; start all for 1200ms; show latency; wait all; "
+             "show latency; show latency all corrected; show latency 0/0-1; show stats; show snapshot stats,latency:0; "
+             "trial 0 rate 10kpps for 20ms; set 0/all latency off; set 0/all probe off; set trial.probes off; trial 0,1 rate 10kpps for 20ms"])
+    assert r.returncode in (0, 1, 4), r.stderr
+    docs = [d for d in documents(r) if "made" not in d]
+    assert len(docs) == 10, r.stderr
+    latencies = [d for d in docs if d.get("show") == "latency"] + [docs[7]["latency"]]
+    assert latencies[3]["streams"][1]["latency"]["samples"] > 1000 and latencies[3]["ports"][1]["jitter"]["compared"] > 0
+    assert docs[6]["ports"][0]["history"]["tx_pps"] and docs[8]["trial"]["latency"] and not docs[9]["trial"]["latency"]
+    for doc in [*latencies, *docs[8:]]:
+        wrong = next(check.iter_errors(doc), None)
+        assert wrong is None, f"{list(wrong.absolute_path)}: {wrong.message}"
+        for o in objects(doc.get("trial", doc)):
+            for key in ("bogus", "min_us"):
+                o[key] = 1
+                assert not check.is_valid(doc), f"a key that is not in the schema is not found beside {list(o)}"
+                del o[key]
+    history = docs[6]["ports"][0]["history"]
+    for bad in ({"bogus": 1}, {"tx_pps": [-1]}, {"tx_pps": None}, {"interval_ns": "1s"}):
+        with pytest.raises(jsonschema.ValidationError):
+            check.validate({**docs[6], "ports": [{**docs[6]["ports"][0], "history": {**history, **bad}}]})
+
+
+@pytest.mark.parametrize("path, bad", [
+    (("ports", 1, "latency", "actual", "p50"), 1), (("ports", 1, "latency", "actual", "mean_ns"), "5ns"), (("ports", 1, "counts", "lost"), -1),
+    (("ports", 1, "counts", "exact"), None), (("ports", 1, "gap", "near"), {}), (("ports", 1, "timestamps", "source"), "cable"),
+    (("streams", 0, "receivers"), [None]), (("streams", 0, "latency"), 5), (("ports", 1, "jitter"), 0), (("memory_bytes",), None)])
+def test_what_the_schema_refuses_of_latency(path, bad):
+    doc = document(good([*WIRE, "--json", "-e", "set 0 probe on; set 0 count 10; start 0; wait 0; show latency"]).stdout)
+    at = doc
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = bad
+    assert not whole_schema().is_valid(doc)
 
 
 def test_values_and_checks_of_lua(tmp_path):

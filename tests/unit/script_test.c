@@ -227,6 +227,11 @@ static void waiting(void **state)
 	fails("wr.every(0, print)", "no time");
 	fails("wr.sleep('5')", "\"5\" has no unit");
 	fails("wr.sleep(-1)", "no time to wait");
+	fails("wr.sleep(1000000001)", "no time to wait");
+	fails("wr.sleep('1000000001s')", "too long to wait; at most 1000000000s");
+	fails("wr.sleep('9223372036s')", "too long to wait");
+	fails("wr.sleep('18446744073709551615ns')", "too large");
+	fails("wr.every('1000000001s', print)", "too long to wait");
 	/* the script's line, not one of ours */
 	fails("local ok\nwr.sleep()", "t.lua:2: a time is text");
 	fails("\nwr.every('1s')", "t.lua:2: every() calls a function");

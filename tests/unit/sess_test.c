@@ -175,6 +175,46 @@ static void test_prompt(void **state)
 	assert_int_equal(ran, 2);
 }
 
+static bool wait_now;
+static unsigned begun, over;
+
+static bool on_hold(void *arg)
+{
+	assert_string_equal(arg, "arg");
+	return wait_now || (begun == 2 && ran == 2);
+}
+
+static void on_runs(bool begins)
+{
+	assert_int_equal(begun, over + !begins);
+	begun += begins;
+	over += !begins;
+}
+
+/* What is held stays in its place; who wants to know hears when something runs, and nothing while there is nothing. */
+static void test_hold(void **state)
+{
+	(void)state;
+	open_with((struct sess_opts){.batch = true, .holds = on_hold, .runs = on_runs});
+	wait_now = true;
+	begun = over = 0;
+	sess_poll(s);
+	assert_int_equal(begun, 0);
+	sess_exec(s, "say a; say b; say c", NULL);
+	sess_poll(s);
+	assert_int_equal(ran, 0);
+	assert_int_equal(begun, 1);
+	wait_now = false;
+	sess_poll(s);
+	assert_int_equal(ran, 2);
+	assert_true(sess_busy(s));
+	assert_null(strstr(sbuf_str(&seen), "out c"));
+	sess_poll(s);
+	assert_int_equal(ran, 3);
+	assert_false(sess_busy(s));
+	assert_int_equal(over, 3);
+}
+
 static void test_exit_codes(void **state)
 {
 	(void)state;
@@ -285,7 +325,7 @@ static void test_printed_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_one_turn), T(test_batch_stops_at_the_first_refused), T(test_keep_going), T(test_prompt), T(test_exit_codes),
+		T(test_one_turn), T(test_batch_stops_at_the_first_refused), T(test_keep_going), T(test_prompt), T(test_hold), T(test_exit_codes),
 		T(test_line_numbers), T(test_pending_holds_the_line), T(test_cancel), T(test_nothing_after_quit),
 		T(test_free_while_pending), cmocka_unit_test(test_printed_lines),
 	};

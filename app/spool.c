@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KEEP_BYTES 65536 /* memory kept while nothing waits */
+#define TELL_NS 1000000000ull
+#define ASK_NS 100000000ull
+
+struct spool {
+	struct loop *loop;
+	int fd, own;       /* own -1: it could not be opened anew */
+	bool socket, file; /* neither: a pipe or a terminal */
+	bool watches;
+	struct sbuf text;
+	size_t sent;
+	int err;
+};
+
+/* O_NONBLOCK belongs to what an open() has made, and whoever gave us the pipe may write into it too: it is opened anew. */
+static int reopen(int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+}
+
+struct spool *spool_open(struct loop *loop, int fd)
+{
+	struct spool *s = xcalloc(1, sizeof(*s));
+	struct stat st;
+
+	*s = (struct spool){.loop = loop, .fd = fd, .own = -1};
+	if (fstat(fd, &st) == 0) {
+		s->socket = S_ISSOCK(st.st_mode);
+		s->file = S_ISREG(st.st_mode) || S_ISBLK(st.st_mode);
+	}
+	if (!s->socket && !s->file)
+		s->own = reopen(fd);
+	return s;
+}
+
+static void watch(struct spool *s, bool on);
+
+void spool_close(struct spool *s)
+{
+	if (s == NULL)
+		return;
+	watch(s, false);
+	if (s->own >= 0)
+		close(s->own);
+	sbuf_free(&s->text);
+	free(s);
+}
+
+static int out_fd(const struct spool *s)
+{
+	return s->own >= 0 ? s->own : s->fd;
+}
+
+static ssize_t write_some(const struct spool *s, const char *text, size_t n)
+{
+	struct pollfd p = {.fd = s->fd, .events = POLLOUT};
+
+	if (s->own >= 0)
+		return write(s->own, text, n);
+	if (s->socket)
+		return send(s->fd, text, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (s->file)
+		return write(s->fd, text, n);
+	/* a pipe that says that it has room takes so much without waiting */
+	if (poll(&p, 1, 0) == 0) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return write(s->fd, text, n < PIPE_BUF ? n : PIPE_BUF);
+}
+
+static void push(struct spool *s)
+{
+	while (s->err == 0 && s->sent < s->text.len) {
+		ssize_t n = write_some(s, s->text.s + s->sent, s->text.len - s->sent);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			break;
+		if (n <= 0)
+			s->err = n < 0 ? -errno : -EIO;
+		else
+			s->sent += (size_t)n;
+	}
+	if (s->err != 0 || s->sent == s->text.len) {
+		if (s->text.cap > KEEP_BYTES)
+			sbuf_free(&s->text);
+		else
+			sbuf_reset(&s->text);
+		s->sent = 0;
+	}
+	watch(s, s->text.len > 0);
+}
+
+static void on_ready(void *arg, short revents)
+{
+	(void)revents;
+	push(arg);
+}
+
+static void watch(struct spool *s, bool on)
+{
+	if (on == s->watches)
+		return;
+	s->watches = on;
+	loop_fd(s->loop, out_fd(s), on ? POLLOUT : 0, on_ready, s);
+}
+
+/* What was taken makes room when it is half of what is there: each byte moves once or twice. */
+static void tidy(struct spool *s)
+{
+	if (s->sent == 0 || s->sent < s->text.len / 2)
+		return;
+	memmove(s->text.s, s->text.s + s->sent, s->text.len - s->sent + 1);
+	s->text.len -= s->sent;
+	s->sent = 0;
+}
+
+int spool_add(struct spool *s, const char *text)
+{
+	if (s->err != 0)
+		return s->err;
+	tidy(s);
+	sbuf_add(&s->text, text);
+	push(s);
+	return s->err;
+}
+
+size_t spool_waiting(const struct spool *s)
+{
+	return s != NULL ? s->text.len - s->sent : 0;
+}
+
+int spool_error(const struct spool *s)
+{
+	return s != NULL ? s->err : 0;
+}
+
+/* Who does not read standard output may not read this either: nothing waits for him twice. */
+static bool can_say(void)
+{
+	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	return poll(&p, 1, 0) > 0;
+}
+
+void spool_drain(struct spool *s, bool (*stop)(void *arg, uint64_t idle_ns), void *arg)
+{
+	uint64_t since = loop_now_ns(), idle_ns = 0;
+	size_t was = spool_waiting(s);
+	bool told = false;
+
+	while (was > 0 && !stop(arg, idle_ns)) {
+		loop_turn(s->loop, ASK_NS);
+		if (spool_waiting(s) < was)
+			since = loop_now_ns();
+		was = spool_waiting(s);
+		idle_ns = loop_now_ns() - since;
+		if (!told && was > 0 && idle_ns > TELL_NS && can_say()) {
+			fprintf(stderr, "waiting for the reader of standard output, who has not taken the last %zu bytes\n", was);
+			told = true;
+		}
+	}
+	if (was > 0 && can_say())
+		fprintf(stderr, "nobody has taken the last %zu bytes of standard output: they are lost\n", was);
+}

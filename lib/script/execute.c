@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* os.execute(), whose command hears signals: the program itself keeps those that it waits for blocked, and what it starts would too. */
+#include "script_int.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* 0 or an errno. */
+static int start(const char *text, pid_t *pid)
+{
+	char *const argv[] = {"sh", "-c", (char *)text, NULL};
+	posix_spawnattr_t attr;
+	sigset_t none, dfl;
+
+	int rc = posix_spawnattr_init(&attr);
+	if (rc != 0)
+		return rc;
+	sigemptyset(&none);
+	sigemptyset(&dfl);
+	sigaddset(&dfl, SIGPIPE); /* we ignore it */
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &dfl);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	rc = posix_spawn(pid, "/bin/sh", NULL, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	return rc;
+}
+
+/* As system(): the status of wait(), -1 where nothing could be started; without a command, whether there is a shell. */
+static int execute(lua_State *L)
+{
+	const char *text = luaL_optstring(L, 1, NULL);
+	int status = -1;
+	pid_t pid;
+
+	if (text == NULL) {
+		lua_pushinteger(L, access("/bin/sh", X_OK) == 0);
+		return 1;
+	}
+	if (start(text, &pid) == 0)
+		while (waitpid(pid, &status, 0) < 0)
+			if (errno != EINTR) {
+				status = -1;
+				break;
+			}
+	lua_pushinteger(L, status);
+	return 1;
+}
+
+void execute_open(lua_State *L)
+{
+	lua_getglobal(L, "os");
+	lua_pushcfunction(L, execute);
+	lua_setfield(L, -2, "execute");
+	lua_pop(L, 1);
+}
