@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "counts: judges what was sent and received, not when: may run beside others")
+    config.addinivalue_line("markers", "counts: judges what was sent, received or shown, not when: may run beside others")
     try:
         harness.binary()
     except RuntimeError as e:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """lanes.py DIR NAME: the system tests that are marked `counts`, in two processes side by side.
 
-They judge what was sent and received, not when, so that a neighbour cannot make them fail; and most of their time is spent in waiting.
+They judge what was sent, received or shown, not when, so that a neighbour cannot make them fail; and most of their time is spent in waiting.
 The results are in DIR/NAME-1.xml and DIR/NAME-2.xml."""
 import os
 import signal
