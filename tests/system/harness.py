@@ -4,6 +4,7 @@ import ctypes
 import functools
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -248,14 +249,24 @@ class Tcpdump:
         while line and "listening on" not in line:
             line = self.proc.stderr.readline()
 
+    def counts(self):
+        """Frames captured, received by the filter and dropped, so far, as tcpdump tells them."""
+        self.proc.send_signal(signal.SIGUSR1)
+        found = None
+        while not found:
+            line = self.proc.stderr.readline()
+            assert line, f"tcpdump ended with {self.proc.wait(5)}"
+            found = re.search(r"(\d+) packets? captured, (\d+) packets? received by filter, (\d+) packets? dropped by kernel", line)
+        return [int(n) for n in found.groups()]
+
     def stop(self):
-        """An interrupt drops what is still in its buffer, so the file must have stopped growing."""
-        size, still = -1, 0
-        while still < 5:
+        """An interrupt drops what is still in its buffer, so all that was received must have been captured."""
+        last, now = None, self.counts()
+        until = time.monotonic() + 30
+        while last != now or now[0] != now[1]:
+            assert time.monotonic() < until, f"captured, received, dropped: {now}"
             time.sleep(0.1)
-            now = os.path.getsize(self.path)
-            still = still + 1 if now == size else 0
-            size = now
+            last, now = now, self.counts()
         self.proc.send_signal(signal.SIGINT)
         _, text = self.proc.communicate(timeout=10)
         assert "\n0 packets dropped by kernel" in "\n" + text, text
