@@ -46,10 +46,15 @@ static bool need(struct reader *r, uint32_t n)
 	return false;
 }
 
-static void bad(struct reader *r)
+static void bad_but_readable(struct reader *r)
 {
 	if (r->w->bad == UINT32_MAX)
 		r->w->bad = r->at;
+}
+
+static void bad(struct reader *r)
+{
+	bad_but_readable(r);
 	r->next = NEXT_STOP;
 }
 
@@ -304,6 +309,12 @@ static void geneve(struct reader *r)
 		behind(r, n, of_type(r, get16(p + 2), false));
 }
 
+/* Of UDP's ports: those of tunnels. */
+static bool holds_more(uint32_t port)
+{
+	return port == 2152 || port == 6081 || port == 6635 || port == 4789 || port == 8472;
+}
+
 static void udp(struct reader *r)
 {
 	if (!need(r, 8))
@@ -318,6 +329,8 @@ static void udp(struct reader *r)
 		return;
 	if (get16(p + 6) != 0)
 		covers_l4(r, len, IP_UDP);
+	else if (r->alen == 16 && !holds_more(dst)) /* RFC 8200, 8.1; tunnels may go without: RFC 6935 */
+		bad_but_readable(r);
 	behind(r, 8, NEXT_STOP);
 	if (dst == 2152) {
 		gtpu(r);
@@ -488,11 +501,6 @@ static bool crc_wrong(const uint8_t *p, uint32_t n)
 
 	crc = ~frun_crc32c(frun_crc32c(crc, none, 4), p + 12, n - 12);
 	return crc != ((uint32_t)p[8] | (uint32_t)p[9] << 8 | (uint32_t)p[10] << 16 | (uint32_t)p[11] << 24);
-}
-
-static bool holds_more(uint32_t port)
-{
-	return port == 2152 || port == 6081 || port == 6635 || port == 4789 || port == 8472;
 }
 
 bool prx_surely_whole(const uint8_t *frame, uint32_t len, uint32_t at)

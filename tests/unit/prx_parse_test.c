@@ -108,6 +108,7 @@ static void test_values(void **state)
 		{"eth/ipv4/udp/gtpu/ipv4/udp", "gtpu.qfi", "3"},
 		{"eth/ipv4/udp/geneve/eth/ipv4/udp", "geneve.options", "0102030405"},
 		{"eth/ipv4/udp", "udp.cksum", "0"},
+		{"eth/ipv6/udp/vxlan/eth/ipv6/udp", "udp.cksum", "0"},
 	};
 	struct prx *x = prx_new(&spec);
 	struct err e = {.text = ""};
@@ -123,6 +124,36 @@ static void test_values(void **state)
 	}
 	assert_true(seq >= ARRAY_SIZE(stack) - 1);
 	free(x);
+}
+
+/* Without a checksum IPv6's UDP is not whole, but for tunnels; IPv4's is. A frame whose checksum a device has zeroed is corrupted, not unknown. */
+static void test_no_udp_sum(void **state)
+{
+	static const char *const stacks[] = {"eth/ipv4/udp", "eth/ipv6/udp", "eth/ipv6/udp/vxlan/eth/ipv4/udp", "eth/ipv6/ipv6frag/udp",
+					     "eth/ipv4/udp/vxlan/eth/ipv6/udp"};
+	static const bool whole[] = {true, false, true, false, false};
+	static struct frame f;
+	struct err e = {.text = ""};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(stacks); i++) {
+		struct prx *x = prx_new(&spec);
+		struct frame_spec s = {.size = 250};
+		assert_int_equal(frame_stack_parse(stacks[i], &s.stack, &e), 0);
+		if (i >= 2) /* so that no outer sum sees it */
+			assert_int_equal(frame_vals_parse(&s.vals, "udp.cksum", "0", &e), 0);
+		fill(&s, 0);
+		assert_int_equal(frame_build(&s, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, &e), 0);
+		put16(f.bytes + frame_headers_len(&s) - 2, 0);
+		receive(x, f.bytes, f.len, 1800);
+		assert_int_equal(x->port.damaged, 0);
+		assert_int_equal(prx_flow(x, 3, 77, 2)->received, whole[i]);
+		assert_int_equal(prx_flow(x, 3, 77, 2)->corrupted, !whole[i]);
+		free(s.data);
+		s.data = NULL;
+		frame_spec_free(&s);
+		free(x);
+	}
 }
 
 /* One bit that differs, anywhere in an SCTP packet but in its probe, makes it corrupted; as one of many headers too, and not in a fragment. */
@@ -256,8 +287,9 @@ static void test_quick_sums(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks), cmocka_unit_test(test_values), cmocka_unit_test(test_sctp),
-					   cmocka_unit_test(test_others), cmocka_unit_test(test_sizes), cmocka_unit_test(test_quick_sums)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks), cmocka_unit_test(test_values), cmocka_unit_test(test_no_udp_sum),
+					   cmocka_unit_test(test_sctp), cmocka_unit_test(test_others), cmocka_unit_test(test_sizes),
+					   cmocka_unit_test(test_quick_sums)};
 	int rc = eal_or_skip(argv[argc - 1]);
 
 	if (rc != 0)
