@@ -174,6 +174,13 @@ class Live:
             assert took < timeout, f"not seen in {timeout} s: {ports}\n{self.errors()}"
             time.sleep(0.05)
 
+    def more(self, n, port=0, timeout=20.0):
+        """Statistics as soon as n more frames were sent after all earlier lines were executed: the first answer says that they were, the second that
+        workers have been told since."""
+        self.stats()
+        begin = self.stats()[port]["tx"]["packets"]
+        return self.until(lambda ports: ports[port]["tx"]["packets"] >= begin + n, timeout)[0]
+
     def quit(self, timeout=10.0):
         """Exit code and seconds."""
         begin = time.monotonic()
