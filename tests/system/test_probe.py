@@ -2,7 +2,6 @@
 """Probes in the frames that leave: read here from the bytes alone, by the words of the format; tshark judges the checksums, and the dissector in
 examples/ must say the same as this reader."""
 import struct
-import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -102,7 +101,7 @@ def test_changes_while_sending(live, tmp_path):
         if "0/3" in lines:
             p.ask("stream add 0 1")
         p.send(lines)
-        time.sleep(0.05)
+        p.more(500)
     p.send("stop 0")
     p.until(lambda ports: ports[0]["run"]["state"] == "idle", 10)
     assert p.quit()[0] == 0
