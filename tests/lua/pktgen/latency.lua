@@ -15,10 +15,7 @@ pktgen.latency("all", "enable")
 pktgen.jitter("all", 50)
 pktgen.clr()
 pktgen.start("0")
-while pktgen.isSending("0")[0] == "y" do
-    pktgen.delay(20)
-end
-pktgen.sleep(1)
+pktgen.run("cmd", "wait 0", 0)
 local stats = pktgen.pktStats("all")
 local l = stats[1].latency
 printf("probes %d skipped %d order %s\n", l.num_pkts, l.num_skipped,

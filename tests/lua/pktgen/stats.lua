@@ -9,18 +9,32 @@ pktgen.set("all", "rate", 0.1)
 pktgen.set_proto("all", "udp")
 pktgen.clr()
 pktgen.start("all")
+local function till(holds)
+    for _ = 1, 400 do
+        if holds() then
+            return true
+        end
+        pktgen.delay(50)
+    end
+    return false
+end
+
 local last = 0
 for i = 1, 5 do
-    pktgen.delay(300)
-    local now = pktgen.portStats("0")[0].curr.opackets
-    printf("grows %s\n", tostring(now > last))
-    last = now
+    local function grows()
+        return pktgen.portStats("0")[0].curr.opackets > last
+    end
+    printf("grows %s\n", tostring(till(grows)))
+    last = pktgen.portStats("0")[0].curr.opackets
 end
-pktgen.delay(1100)
-local rate = pktgen.portStats("0,1", "rate")
+local rate
+till(function()
+    rate = pktgen.portStats("0,1", "rate")
+    return rate[0].pkts_tx > 0 and rate[0].mbits_tx > 0
+end)
 printf("rate %d %d %d\n", rate.n, rate[0].pkts_tx, rate[0].mbits_tx)
 pktgen.stop("all")
-pktgen.sleep(1)
+pktgen.run("cmd", "wait all", 0)
 
 local new, old, sizes, pkts = pktgen.portStats("all"), pktgen.portStats("all", "port"), pktgen.portSizes("all"), pktgen.pktStats("all")
 for p = 0, pktgen.portCount() - 1 do
