@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The program as a process: options, exit codes, output forms, places where it must run, signals, silence."""
 import csv
-import fcntl
 import io
 import json
 import os
-import pty
-import re
 import signal
 import subprocess
-import termios
 import time
 
 import pytest
 
 import harness
 from harness import ONE_SECOND, cpu_seconds, cpus, documents, good, ports_of, stats
+from pty_term import PROMPT
+from screen_term import RUNNING, Screen
+from serving import until
 
 THOUSAND = "set 0 count 1000; start 0; wait 0; show stats"
 
@@ -107,7 +106,7 @@ def test_what_is_not_there_is_3(run, spec):
 
 
 def test_wait_that_runs_out_is_1(run):
-    r = run(["-e", "set 0 rate 1kpps; set 0 count 3000; start 0; wait 0 200ms"])
+    r = run(["-e", "set 0 rate 1kpps; set 0 count 60000; start 0; wait 0 200ms; stop 0"])
     assert r.returncode == 1, r.stderr
 
 
@@ -293,7 +292,7 @@ def test_hugepages(live):
         w.send("set 0 count 1000; start 0; wait 0")
         assert w.stats()[1]["rx"]["packets"] == 1000
         assert w.quit()[0] == 0
-        assert hugepages_free() == free, "hugepages are still taken after the end"
+        until(lambda: hugepages_free() == free, "hugepages are still taken after the end")
         thousand()
     finally:
         with open(knob, "w") as f:
@@ -353,11 +352,14 @@ def test_pcap_of_tcp(need, tmp_path):
     harness.judge(out, 100, "tcp")
 
 
-def test_pcap_is_received(tmp_path):
+def test_pcap_is_received(live, tmp_path):
     from scapy.all import Ether, wrpcap
     path = tmp_path / "in.pcap"
     wrpcap(str(path), [Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02", type=0x88b5) / bytes(46 + i % 50) for i in range(300)])
-    ports = stats(["-p", f"pcap:rx={path},tx={tmp_path / 'out.pcap'}", "-e", "sleep 200ms; wait 0; show stats"])
+    p = live(["-p", f"pcap:rx={path},tx={tmp_path / 'out.pcap'}"])
+    p.until(lambda ports: ports[0]["rx"]["packets"] >= 300, 10)
+    p.send("sleep 50ms")
+    ports = p.stats()
     assert ports[0]["rx"]["packets"] == 300
     assert ports[0]["rx"]["bytes"] == sum(60 + i % 50 + 4 for i in range(300))
 
@@ -365,13 +367,16 @@ def test_pcap_is_received(tmp_path):
 # Signals, silence, the terminal
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("doing", ["set 0 rate max; start 0", "set 0 rate 1pps; set 0 count 10000; start 0; wait 0", "sleep 1000s", ""])
-def test_signals_end_the_program(live, sig, doing):
+@pytest.mark.parametrize("doing, waiting", [("set 0 rate max; start 0", ""), ("set 0 rate 1pps; set 0 count 10000; start 0", "show stats; wait 0"),
+                                            ("", "show stats; sleep 1000s"), ("", "")])
+def test_signals_end_the_program(live, sig, doing, waiting):
     w = live(["-k"])
+    w.send(doing)
     w.stats()
-    if doing:
-        w.send(doing)
-    time.sleep(0.3)
+    if "start" in doing:
+        w.until(lambda ports: ports[0]["run"]["state"] == "sending", 10)
+    if waiting:
+        w.ask(waiting)
     begin = time.monotonic()
     w.proc.send_signal(sig)
     assert w.proc.wait(10) == -sig
@@ -401,116 +406,35 @@ def test_end_of_input_while_a_port_sends_without_bound(live):
     w.send("start 0")
     w.stats()
     w.proc.stdin.close()
-    assert w.proc.wait(5) == 0
+    assert w.proc.wait(20) == 0
 
 
-ESCAPES = re.compile(r"\x1b(\[[0-9;?]*[A-Za-z]|[()][A-Z0-9]|[=>])")
-
-
-class Terminal:
-    """The program on a terminal of its own."""
-
-    def __init__(self, args=(), **env):
-        self.master, self.slave = pty.openpty()
-        self.before = termios.tcgetattr(self.slave)
-        self.proc = subprocess.Popen([harness.binary(), *args], stdin=self.slave, stdout=self.slave, stderr=self.slave, start_new_session=True,
-                                     preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-                                     env={**os.environ, "TERM": "xterm", "XDG_STATE_HOME": "/proc/none", **env})
-        self.seen, self.raw = "", ""
-
-    def until(self, text, timeout=15):
-        end = time.monotonic() + timeout
-        while text not in self.seen:
-            left = end - time.monotonic()
-            assert left > 0 and harness.select.select([self.master], [], [], left)[0], f"{text!r} not in {self.seen!r}"
-            self.read()
-        self.seen = self.seen.split(text, 1)[1]
-
-    def read(self):
-        """What a reader sees: without colours and cursor movements."""
-        self.raw += os.read(self.master, 65536).decode(errors="replace")
-        cut = self.raw.rfind("\x1b")
-        whole = len(self.raw) if cut < 0 or ESCAPES.match(self.raw, cut) else cut
-        self.seen += ESCAPES.sub("", self.raw[:whole])
-        self.raw = self.raw[whole:]
-
-    def type(self, text):
-        os.write(self.master, text.encode())
-
-    def drain(self):
-        while harness.select.select([self.master], [], [], 0)[0]:
-            self.read()
-
-    def wait(self, timeout=5):
-        end = time.monotonic() + timeout
-        while self.proc.poll() is None and time.monotonic() < end:
-            self.drain()
-            time.sleep(0.02)
-        return self.proc.poll()
-
-    def close(self):
-        if self.proc.poll() is None:
-            self.proc.kill()
-            self.proc.wait()
-        os.close(self.master)
-        os.close(self.slave)
-
-
-@pytest.fixture
-def terminal():
-    t = Terminal()
-    yield t
-    t.close()
-
-
-def test_prompt(terminal):
-    t = terminal
-    t.until("> ")
-    t.type("set 0 count 12345\r")
-    t.until("> ")
-    t.type("start 0\r")
-    t.until("> ")
-    t.type("wait 0\r")
-    t.until("> ")
-    t.type("show stats\r")
-    t.until("12'345")
-    t.type("quit\r")
-    assert t.wait() == 0
-    assert termios.tcgetattr(t.slave) == t.before
+def test_prompt(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().cmd("set 0 count 12345").cmd("start 0").cmd("wait 0").cmd("show stats").shows("12'345")
+        t.type("quit\r").left(0)
 
 
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_at_the_prompt_restores_the_terminal(terminal, sig):
-    t = terminal
-    t.until("> ")
-    t.type("start 0\r")
-    t.until("> ")
-    t.proc.send_signal(sig)
-    if sig == signal.SIGINT and t.wait(1) is None:
-        # Ctrl-C at the prompt drops the line; the program lives on
-        t.type("quit\r")
-        assert t.wait() == 0
-    else:
-        assert t.wait() == -sig
-    assert termios.tcgetattr(t.slave) == t.before
+def test_a_signal_at_the_prompt_restores_the_terminal(tmp_path, sig):
+    with Screen(tmp_path) as t:
+        t.ready().cmd("start 0").type("half a line").line_is("half a line")
+        t.proc.send_signal(sig)
+        if sig == signal.SIGINT:  # as Ctrl-C at the prompt: it drops the line; the program lives on
+            t.prompt().type("quit\r").left(0)
+        else:
+            t.left(-sig)
 
 
-def test_ctrl_c_cancels_a_wait_and_the_port_goes_on(terminal):
-    t = terminal
-    t.until("> ")
-    t.type("set 0 rate 1kpps\rset 0 count 1000000\rstart 0\rwait 0\r")
-    time.sleep(1.0)
-    t.type("\x03")
-    time.sleep(0.3)
-    t.type("show stats\r")
-    t.until("sending")
-    t.type("quit\r")
-    assert t.wait() == 0
+def test_ctrl_c_cancels_a_wait_and_the_port_goes_on(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().type("set 0 rate 1kpps\rset 0 count 1000000\rstart 0\rwait 0\r").state("sending", "idle")
+        t.until(lambda: t.last() == RUNNING and "wait 0" in t.above(), "held line")
+        t.type("\x03").until(lambda: t.last() == PROMPT and "cancelled" in t.above(), "cancelled")
+        t.cmd("lua 'print(\"state=\" .. wr.stats().ports[0].run.state)'").shows("state=sending")
+        t.type("quit\r").left(0)
 
 
-def test_ctrl_d_leaves(terminal):
-    t = terminal
-    t.until("> ")
-    t.type("\x04")
-    assert t.wait() == 0
-    assert termios.tcgetattr(t.slave) == t.before
+def test_ctrl_d_leaves(tmp_path):
+    with Screen(tmp_path) as t:
+        t.ready().type("\x04").left(0)
