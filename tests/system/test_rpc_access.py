@@ -38,7 +38,7 @@ def test_the_file_is_its_owners_alone(serve, tmp_path):
     again = serve(ports="null")
     assert Raw(again.path).ask('{"ping":true}')["ok"]
     again.proc.send_signal(signal.SIGTERM)
-    assert again.proc.wait(10) == -signal.SIGTERM
+    assert again.proc.wait(30) == -signal.SIGTERM
     assert not [f for f in os.listdir(tmp_path) if f.startswith("s.sock")]
     plain = tmp_path / "plain"
     plain.write_text("keep me")
@@ -59,7 +59,7 @@ def test_every_end_removes_the_socket(serve, tmp_path):
         else:
             server.proc.send_signal(end)
         assert c.rest()[-1] == {"event": "closed", "text": "the program ends"}
-        server.proc.wait(10)
+        server.proc.wait(30)
         assert not os.path.exists(server.path) and not os.path.exists(server.path + ".lock")
 
 
@@ -99,7 +99,7 @@ def test_the_runtime_directory(tmp_path):
     p = subprocess.Popen(program, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
     assert f"{run}/wirerate/lab.sock" in p.stderr.readline()
     assert os.stat(run / "wirerate").st_mode & 0o777 == 0o700
-    p.communicate(timeout=10)
+    p.communicate(timeout=30)
     # a directory of somebody else is a trap
     shutil.rmtree(run / "wirerate")
     (run / "wirerate").mkdir(mode=0o777)
@@ -219,7 +219,7 @@ def test_what_the_operator_allows(serve, tmp_path):
         wr.lua(f"wr.port[0]['pattern.file'] = '{tmp_path}/new'")
         assert wr.lua("return wr.port[0]['pattern.file']") == f"{tmp_path}/new"
         wr.cmd("quit")
-    assert server.proc.wait(10) == 0
+    assert server.proc.wait(30) == 0
 
 
 def test_token_files(tmp_path):
@@ -277,11 +277,14 @@ def test_lua_of_a_client(serve):
 def test_lua_that_takes_long_holds_nobody(serve):
     server = serve("--rpc-limit", "lua-time=2s,lua-memory=8M", ports="null")
     with wirerate.connect(server.path, timeout=30) as wr:
-        c = Raw(server.path)
-        c.send('{"id":1,"lua":"while true do end"}')
-        assert wr.stats()["show"] == "stats" and c.ask('{"id":2,"ping":true}')["id"] == 2
-        c.send('{"id":3,"cancel":true}')
-        first = c.line()
+        for _ in range(10):
+            c, begin = Raw(server.path), time.monotonic()
+            c.send('{"id":1,"lua":"while true do end"}')
+            assert wr.stats()["show"] == "stats" and c.ask('{"id":2,"ping":true}')["id"] in (1, 2)
+            c.send('{"id":3,"cancel":true}')
+            first = c.line()
+            if time.monotonic() - begin < 1:  # its time was not over
+                break
         assert first["id"] == 1 and first["error"]["code"] == "ECANCELED" and c.line()["cancelled"] == 1
         endless = "setmetatable({[true] = 1}, {__tostring = function() while true do end end})"
         for chunk in ("while true do end", "while true do pcall(function() while true do end end) end", "wr.sleep('1h')", "error(%s)" % endless,
@@ -397,24 +400,22 @@ def test_files_of_lua(serve, tmp_path):
 # ---- the examples ----
 
 def test_the_sweep_runs(serve):
-    """A knee of 10 kpps, where 14.88 kpps are 100 %. A worker without a CPU makes a burst, which the queue behind the limit may drop at any rate: in
-    10 ms of the sender and 10 of the device less than 50 frames come at up to 15 %; rows with more are not valid and tell nothing of the knee.
-    Where the machine spares no row there is another try."""
+    """Where 14.88 kpps are 100 %, the 223 frames of 15 % find room behind a limit of 1 kpps, however late they come; of the 1190 of 80 % some are
+    lost, unless the sender had no CPU for most of a second, and then there is another try."""
     server = serve()
     with wirerate.connect(server.path, timeout=20) as wr:
-        wr.cmd("set 0 speed 10M; set wire limit '10kpps queue 50'; " + ANYTHING + "set trial.max-stall 10ms; set trial.max-rate-error 1%")
-    below, above = [], []
-    for _ in range(10):
+        wr.cmd("set 0 speed 10M; set wire limit '1kpps queue 300'; " + ANYTHING)
+    for _ in range(3):
         r = subprocess.run([sys.executable, os.path.join(EXAMPLES, "sweep.py"), server.path, "100ms"], capture_output=True, text=True, timeout=120)
         assert r.returncode == 0, r.stderr
         rows = [line.split() for line in r.stdout.splitlines()[1:]]
         assert [row[0] for row in rows] == [f"{p}%" for p in range(5, 101, 5)]
+        above = []
         for row in rows:
             percent, sent, received, lost = int(row[0][:-1]), int(row[1]), int(row[2]), float(row[3][:-1])
-            assert row[4] in VERDICTS and abs(lost - (100 * (1 - received / sent) if sent else 0)) < 0.001
-            if row[4] == "valid":
-                (below if percent <= 15 else above if percent >= 80 else []).append(lost)
-        if below and above:
+            assert row[4] in VERDICTS and abs(lost - 100 * (1 - received / sent)) < 0.001, r.stdout
+            assert lost == 0 or percent > 15, r.stdout
+            above += [lost] if percent >= 80 else []
+        if min(above) > 0:
             break
-    assert below and above, f"no try had a valid row on either side of the knee; load {os.getloadavg()[0]}"
-    assert set(below) == {0} and min(above) > 0
+    assert min(above) > 0, r.stdout
