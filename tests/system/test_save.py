@@ -296,7 +296,7 @@ def test_a_port_that_sends_keeps_its_settings(tmp_path, live):
     assert p.errors().count("nothing has changed") == 2
     now = p.stats()[0]["tx"]["packets"]
     p.until(lambda ports: ports[0]["tx"]["packets"] > now, 10)
-    p.send(f"stop 0; load {tmp_path}/f")
+    p.send(f"stop 0; wait 0; load {tmp_path}/f")
     assert p.ask("show settings") != before
     assert p.quit()[0] in (0, 2)
 
@@ -407,10 +407,10 @@ def test_many_lines_and_streams(rnd, tmp_path, live, capsys):
     for _ in range(5):
         begin, busy = time.monotonic(), control_ms(p)
         p.send(f"load {path}")
-        p.ask("show clock")
+        p.ask("show clock", 60)
         took.append(f"{1000 * (time.monotonic() - begin):.0f} ({control_ms(p) - busy:.0f})")
     p.send(f"save {tmp_path}/first; load {tmp_path}/first; save {tmp_path}/second")
-    assert len(p.ask("show settings 0/0,0/4095")["settings"]) > 20
+    assert len(p.ask("show settings 0/0,0/4095", 60)["settings"]) > 20
     with capsys.disabled():
         print(f"load of 1000 lines with 4096 streams, ms (on the CPU): {', '.join(took)}", end=" ")
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
