@@ -120,6 +120,14 @@ def ports_of(doc):
     return {p["port"]: p for p in doc["ports"]}
 
 
+# Functions for a script of commands, which waits by them for what happens and not for a time: more(N) for N more frames of port 0 than were
+# sent when it is called, inside(N) for so many frames of port 0 in the device on its wire, idle() for the end of port 0's run.
+WAITS = ("lua 'function run() return wr.stats().ports[0].run end "
+         "function more(n) local goal = run().sent + n while run().sent < goal and run().state ~= \"idle\" do wr.sleep(\"1ms\") end end "
+         "function inside(n) while wr.show(\"wire\").ports[0].waiting < n do wr.sleep(\"1ms\") end end "
+         "function idle() while run().state ~= \"idle\" do wr.sleep(\"1ms\") end end'; ")
+
+
 class Live:
     """A running program that is driven line by line through its standard input."""
 
@@ -174,12 +182,18 @@ class Live:
             assert took < timeout, f"not seen in {timeout} s: {ports}\n{self.errors()}"
             time.sleep(0.05)
 
-    def more(self, n, port=0, timeout=20.0):
-        """Statistics as soon as n more frames were sent after all earlier lines were executed: the first answer says that they were, the second that
-        workers have been told since."""
+    def more(self, frames, port=0, timeout=20.0):
+        """Until a port has sent so many more frames than when all earlier lines were executed, or its run is over; the statistics. The first answer
+        says that they were, the second that workers have been told since."""
         self.stats()
-        begin = self.stats()[port]["tx"]["packets"]
-        return self.until(lambda ports: ports[port]["tx"]["packets"] >= begin + n, timeout)[0]
+        goal = self.stats()[port]["run"]["sent"] + frames
+        until = time.monotonic() + timeout
+        while True:
+            ports = self.stats()
+            if ports[port]["run"]["sent"] >= goal or ports[port]["run"]["state"] == "idle":
+                return ports
+            assert time.monotonic() < until, f"not {goal} frames in {timeout} s: {ports}\n{self.errors()}"
+            time.sleep(0.005)
 
     def quit(self, timeout=10.0):
         """Exit code and seconds."""
