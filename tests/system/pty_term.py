@@ -368,6 +368,18 @@ class Term:
         assert self.screen.margins in (None, (0, self.screen.lines - 1)), "scrolling region left behind"
 
 
+class Hold:
+    """A command that holds the line until it is let go."""
+
+    def __init__(self, folder):
+        self.began, self.free, script = folder / "began", folder / "free", folder / "hold.lua"
+        script.write_text(f'io.open("{self.began}", "w"):close() repeat wr.sleep("2ms") until io.open("{self.free}")\n')
+        self.command = f"script {script}"
+
+    def let_go(self):
+        self.free.touch()
+
+
 class JobTerm(Term):
     """The program as a job of a small shell with job control, which tells how the job fares."""
 

@@ -15,7 +15,8 @@ import time
 import pytest
 
 import pty_term
-from pty_term import BIN, LIMIT, PROMPT, environment
+from pty_term import BIN, LIMIT, PROMPT, Hold, environment
+from serving import until
 
 pytestmark = [pytest.mark.counts, pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")]
 
@@ -158,35 +159,43 @@ def test_ctrl_c_cancels_the_running_verb_and_keeps_what_is_typed(tmp_path):
 
 
 def test_enter_queues_while_a_verb_holds_the_line(tmp_path):
+    hold = Hold(tmp_path)
     with Term(tmp_path) as t:
-        t.prompt().type("sleep 300ms; help start\r")
-        t.until(lambda: t.last() == "", "held line")
-        t.type("help quit\r").shows("  Stop all ports")
+        t.prompt().type(f"{hold.command}; help start\r")
+        t.until(hold.began.exists, "held line")
+        t.type("help quit\r").until(lambda: "help quit" in t.lines(), "typing while a verb holds the line")
+        hold.let_go()
+        t.shows("  Stop all ports")
         t.prompt()
         assert t.text().index("Start sending") < t.text().index("Stop all ports")
 
 
 def test_ctrl_d_waits_for_what_was_asked(tmp_path):
+    hold = Hold(tmp_path)
     with Term(tmp_path) as t:
-        t.prompt().type("sleep 400ms; help stop\r")
-        t.until(lambda: t.last() == "", "held line")
-        t.type("\x04")
+        t.prompt().type(f"{hold.command}; help stop\r")
+        t.until(lambda: hold.began.exists() and t.last() == "", "held line")
+        t.type("x").until(lambda: t.last() == "x", "typing while a verb holds the line")
+        t.type("\x7f\x04").until(lambda: t.last() == "", "empty line")
+        hold.let_go()
         assert t.ends() == 0
-        assert any("stop" in x for x in t.lines()[2:])
+        assert "Stop sending" in t.text()
 
 
 # Around the width of the terminal and of what is left of it behind the prompt, where the line wraps.
 @pytest.mark.parametrize("length", [5, 29, 30, 31, 39, 40, 41, 75])
 def test_output_while_typing_keeps_the_typed_text(tmp_path, length):
-    with Term(tmp_path, cols=40, rows=12) as t:
-        t.prompt().type("sleep 500ms; bogus\r")
-        t.until(lambda: t.last() == "", "held line")
+    hold = Hold(tmp_path)
+    with Term(tmp_path, cols=40, rows=16) as t:
+        t.prompt().type(f"{hold.command}; bogus\r")
+        t.until(lambda: hold.began.exists() and t.last() == "", "held line")
         text = ("abcdefghi " * 10)[:length - 1] + "z"
-        t.type(text)
-        t.shows("^")
 
         def tail():
             return "".join(x.ljust(40) for x in t.screen.display).rstrip()
+        t.type(text).until(lambda: tail().endswith(text), "typed text")
+        hold.let_go()
+        t.shows("^")
         t.until(lambda: tail().endswith(PROMPT + text), "typed text below the message")
         assert "abc" not in tail()[:-len(PROMPT + text)], "the line is there twice:\n" + "\n".join(t.lines())
         t.type("!").until(lambda: tail().endswith(PROMPT + text + "!"), "cursor at the end")
@@ -405,9 +414,12 @@ def test_ports_without_a_bound_are_stopped_at_the_end_of_input(tmp_path):
 
 
 def test_a_reader_that_goes_away_ends_the_program_quietly(tmp_path):
-    p = subprocess.Popen([BIN, "-e", "sleep 300ms; help quit; sleep 60s"], stdin=subprocess.DEVNULL,
+    hold = Hold(tmp_path)
+    p = subprocess.Popen([BIN, "-e", f"{hold.command}; help quit; sleep 60s"], stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(tmp_path))
+    until(hold.began.exists)
     p.stdout.close()
+    hold.let_go()
     assert p.wait(timeout=LIMIT) == 0
     assert p.stderr.read() == b""
 
