@@ -5,11 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "app.h"
 #include "event.h"
+
+/* A manager that has much to read yet must hear that we are ready: it is told once, and without it the start has failed. All else may be missed. */
+static const struct timeval READY_WAITS = {.tv_sec = 5};
 
 struct notify {
 	int fd;
@@ -47,7 +51,9 @@ struct notify *notify_open(void)
 		s->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + (path[0] == '/'));
 		if (path[0] == '@')
 			s->to.sun_path[0] = '\0';
-		s->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		s->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		if (s->fd >= 0)
+			(void)setsockopt(s->fd, SOL_SOCKET, SO_SNDTIMEO, &READY_WAITS, sizeof(READY_WAITS));
 	}
 	unsetenv("NOTIFY_SOCKET");
 	unsetenv("WATCHDOG_USEC");
@@ -55,10 +61,10 @@ struct notify *notify_open(void)
 	return s;
 }
 
-static void say(const struct notify *s, const char *text)
+static void say(const struct notify *s, const char *text, int flags)
 {
 	if (s->fd >= 0)
-		(void)!sendto(s->fd, text, strlen(text), MSG_NOSIGNAL, (const struct sockaddr *)&s->to, s->len);
+		(void)!sendto(s->fd, text, strlen(text), MSG_NOSIGNAL | flags, (const struct sockaddr *)&s->to, s->len);
 }
 
 static void add_status(const struct notify *s, struct sbuf *out)
@@ -78,13 +84,13 @@ static void on_event(void *arg, const struct app_event *ev)
 	if (s->stopping || (ev->kind != APP_EVENT_START && ev->kind != APP_EVENT_END))
 		return;
 	add_status(s, &b);
-	say(s, sbuf_str(&b));
+	say(s, sbuf_str(&b), MSG_DONTWAIT);
 	sbuf_free(&b);
 }
 
 static void feed_watchdog(void *arg)
 {
-	say(arg, "WATCHDOG=1\n");
+	say(arg, "WATCHDOG=1\n", MSG_DONTWAIT);
 }
 
 void notify_ready(struct notify *s, struct app *app, bool forked)
@@ -98,7 +104,7 @@ void notify_ready(struct notify *s, struct app *app, bool forked)
 	if (forked)
 		sbuf_addf(&b, "MAINPID=%ld\n", (long)getpid());
 	add_status(s, &b);
-	say(s, sbuf_str(&b));
+	say(s, sbuf_str(&b), 0);
 	sbuf_free(&b);
 	s->listener = app_listen(app, on_event, s);
 	if (s->watchdog_ns > 1)
@@ -110,7 +116,7 @@ void notify_stopping(struct notify *s)
 	if (s == NULL || s->stopping)
 		return;
 	s->stopping = true;
-	say(s, "STOPPING=1\nSTATUS=stopping\n");
+	say(s, "STOPPING=1\nSTATUS=stopping\n", MSG_DONTWAIT);
 }
 
 void notify_close(struct notify *s)
