@@ -12,6 +12,7 @@ import pytest
 
 import harness
 from pty_term import Term
+from rpc_server import ANYTHING
 
 pytestmark = pytest.mark.counts
 
@@ -129,13 +130,15 @@ def test_queues(tmp_path):
 
 @pytest.mark.counts
 def test_soak(tmp_path):
+    begin = time.time()
     r = script(tmp_path, "soak", "time=2s", "every=200ms", "rate=10kpps")
     with open(tmp_path / "soak.csv") as f:
         lines = list(csv.DictReader(f))
     assert len(lines) > 2 and f"soak: {len(lines)} lines in soak.csv; sent 20000, received 20000, missing 0" in r.stdout
     assert [int(x["sent"]) for x in lines] == sorted(int(x["sent"]) for x in lines)
     assert lines[-1]["sent"] == lines[-1]["received"] == "20000"
-    assert float(lines[-1]["wall_s"]) - float(lines[0]["wall_s"]) > 1 and {x["link"] for x in lines} == {"up"}
+    wall = [float(x["wall_s"]) for x in lines]
+    assert begin <= wall[0] < wall[-1] <= time.time() and wall[-1] - begin >= 2 and {x["link"] for x in lines} == {"up"}
     script(tmp_path, "soak", "time=300ms", "every=100ms", before="set 0 wire loss 1%; ", code=(1,))
     script(tmp_path, "soak", "tme=300ms", code=(2,))
 
@@ -167,7 +170,9 @@ def test_throughput(tmp_path):
     r = script(tmp_path, "throughput", "sizes=64", "duration=500ms", "resolution=2", "'wire=40Mbps queue 3000'", before=BUSY, code=(0, 4))
     (answer,) = rows(r.stdout, ["size", "throughput"])
     steps = rows(r.stdout, ["size", "load"])
-    assert [x[1] for x in steps[:2]] == ["100.00%", "1.00%"] and len(steps) <= 12
+    assert [x[1] for x in steps[:2]] == ["100.00%", "1.00%"]
+    # where a load that had passed stays without a valid trial at its confirmation, it goes on below
+    assert len(steps) <= (40 if any(x[3] == "untold" for x in steps) else 12)
     assert (r.returncode == 4) == (answer[-1] in ("least", "nothing"))
     if answer[-1] == "exact":
         # The queue takes 3000 frames of 500 ms more than the device carries: 4 % of 148.8 kpps; and the resolution.
@@ -192,16 +197,20 @@ def test_sweep_finds_the_knee(tmp_path):
     r = script(tmp_path, "sweep", "duration=600ms", "again=4", "'wire=62% queue 5000'", before=BUSY, code=(0, 4))
     table = rows(r.stdout, ["load", "offered"])
     assert [x[0] for x in table] == [f"{n}%" for n in range(5, 101, 5)]
-    best, worse, points, not_valid = re.search(r"loss-free up to: (\d+)%; frames lost from: (\d+)%; (\d+) points, (\d+) not valid", r.stdout).groups()
+    found = re.search(r"loss-free up to: (\d+%|none); frames lost from: (\d+%|none); (\d+) points, (\d+) not valid", r.stdout)
+    best, worse, points, not_valid = found.groups()
     assert int(points) == 20
     assert int(not_valid) == sum(x[7] != "valid" for x in table) and (r.returncode == 4) == (int(not_valid) > 0)
-    # The points beside the knee may be among those that stayed without a valid trial.
-    told = [int(x[0][:-1]) for x in table if x[7] == "valid"]
-    assert abs(int(best) - max(n for n in told if n <= 62)) <= 5 and abs(int(worse) - min(n for n in told if n > 65)) <= 5, r.stdout
+    # Any may be among those that stayed without a valid trial. 65% is so near to the knee that it may lose nothing.
+    told = {int(x[0][:-1]): int(x[3].replace("'", "")) for x in table if x[7] == "valid"}
+    assert all(lost == 0 for n, lost in told.items() if n <= 62) and all(lost > 0 for n, lost in told.items() if n > 65), r.stdout
+    assert best == max((f"{n}%" for n, lost in told.items() if lost == 0), key=lambda text: int(text[:-1]), default="none")
+    assert worse == min((f"{n}%" for n, lost in told.items() if lost > 0), key=lambda text: int(text[:-1]), default="none")
     circles, texts = chart(tmp_path / "sweep.svg")
     assert circles == 20 + (int(not_valid) > 0)
-    assert f"loss-free up to {best} %" in texts and "frames lost [%]" in texts
-    assert f"loss-free up to {best} %" in r.stdout and "offered load [%]" in r.stdout
+    mark = f"loss-free up to {best[:-1]} %"
+    assert (mark in texts and mark in r.stdout) == (best != "none") and "frames lost [%]" in texts
+    assert "offered load [%]" in r.stdout
 
 
 def test_sweep_marks_what_stays_without_a_valid_trial(tmp_path):
@@ -248,20 +257,10 @@ def test_a_sweep_that_is_killed_leaves_no_traffic(veth, tmp_path, number):
     assert veth.packets(veth.b, "rx") == before
 
 
-def state_of(term):
-    """Of port 0, as the prompt tells."""
-    def seen():
-        return [x for x in term.lines() if re.match(r" +0 +wire0 ", x)]
-
-    def asked():
-        shown = len(seen())
-        term.type("show rates\r").until(lambda: len(seen()) > shown, "a row of port 0").prompt()
-        return seen()[-1].split()[2]
-
-    until = time.monotonic() + 5  # stopping takes the workers a moment
-    while (state := asked()) != "idle" and time.monotonic() < until:
-        pass
-    return state
+def is_stopped(term):
+    """Port 0, as the prompt tells; stopping takes the workers a moment."""
+    term.type("lua 'while wr.stats().ports[0].run.state ~= \"idle\" do wr.sleep(\"5ms\") end return \"is \" .. \"idle\"'\r").shows("is idle")
+    term.prompt().type("show rates\r").until(lambda: any(re.match(r" +0 +wire0 +idle ", x) for x in term.lines()), "a row of port 0").prompt()
 
 
 def test_a_sweep_that_is_cancelled_at_the_prompt_leaves_no_traffic(tmp_path):
@@ -269,7 +268,7 @@ def test_a_sweep_that_is_cancelled_at_the_prompt_leaves_no_traffic(tmp_path):
         t.prompt().type(f"script {path('sweep')} again=0 duration=400ms svg=\r")
         t.shows("   10%")
         t.type("\x03").prompt()
-        assert state_of(t) == "idle"
+        is_stopped(t)
         # And the prompt takes the next one.
         t.type(f"script {path('hello')}\r").shows("hello: wire0 sent 1000 frames, wire1 received 1000")
         t.prompt().type("quit\r")
@@ -282,7 +281,7 @@ def test_a_soak_that_is_interrupted(tmp_path):
         t.prompt().type(f"script {path('soak')} time=1h every=100ms csv={tmp_path}/soak.csv\r")
         t.until(lambda: (tmp_path / "soak.csv").exists() and (tmp_path / "soak.csv").read_text().count("\n") > 3, "lines")
         t.type("\x03").prompt()
-        assert state_of(t) == "idle"
+        is_stopped(t)
         t.type("quit\r")
         assert t.ends() == 0
     text = (tmp_path / "soak.csv").read_text()
@@ -298,7 +297,7 @@ def nightly(where, *words, ports="-p wire", **env):
 
 def test_unattended(tmp_path):
     settings = tmp_path / "busy.cmds"
-    settings.write_text(BUSY.replace("; ", "\n"))
+    settings.write_text(ANYTHING.replace("; ", "\n"))
     ports = f"-p wire -f {settings}"
     state = tmp_path / "state"
     r = nightly(state, "duration=200ms", "max_p99_us=10000000", ports=ports)

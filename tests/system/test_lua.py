@@ -11,11 +11,9 @@ import pytest
 
 import harness
 from pty_term import Term
+from rpc_server import ANYTHING
 
 pytestmark = pytest.mark.counts
-
-# On a machine that others use too: see test_examples.py.
-BUSY = "set trial.max-wait 100%; set trial.max-short 100%; set trial.max-rate-error 100%; set trial.max-stall 50ms"
 
 
 def lua(where, text, *args, ports="wire", code=0, timeout=120, **kw):
@@ -23,7 +21,7 @@ def lua(where, text, *args, ports="wire", code=0, timeout=120, **kw):
     path = where / "t.lua"
     path.write_text(text)
     r = harness.run(["-p", ports, "-b", *args, "-f", str(path)], cwd=where, timeout=timeout, **kw)
-    assert r.returncode == code, f"exit code {r.returncode}\n{r.stdout}{r.stderr}"
+    assert r.returncode in (code if isinstance(code, tuple) else (code,)), f"exit code {r.returncode}\n{r.stdout}{r.stderr}"
     return r
 
 
@@ -144,8 +142,15 @@ def test_functions_of_the_module(tmp_path):
 
 
 def test_a_trial_is_its_inner_table(tmp_path):
-    r = lua(tmp_path, 'local t, code = wr.trial{ports = 0, rate = 1e4, duration = "100ms"} print(t.verdict, t.fates.sent, t.ports[1], code)',
-            "-e", BUSY)
+    # one that stands still at its begin or its end has another rate than was asked for
+    r = lua(tmp_path, """
+        local t, code
+        for _ = 1, 8 do
+            t, code = wr.trial{ports = 0, rate = 1e4, duration = "100ms"}
+            if code ~= 4 and t.fates.sent == 1000 then break end
+        end
+        print(t.verdict, t.fates.sent, t.ports[1], code)
+        """, "-e", ANYTHING)
     assert r.stdout.split() == ["valid", "1000", "0", "0"]
 
 
@@ -156,8 +161,12 @@ def test_the_example_of_the_readme_runs(tmp_path):
     for old, new in (('"2s"', '"50ms"'), ('"5s"', '"100ms"'), ('"1Mpps"', '"10kpps"'), ('"10%"', '"0.1%"')):
         assert old in text
         text = text.replace(old, new)
-    r = lua(tmp_path, text, "-e", BUSY)
-    assert [line.split() for line in r.stdout.splitlines()] == [["0", "745", "0"], ["1", "0", "745"]]
+    for _ in range(8):
+        r = lua(tmp_path, text, "-e", ANYTHING, code=(0, 4))
+        assert [line.split() for line in r.stdout.splitlines()] == [["0", "745", "0"], ["1", "0", "745"]]
+        if r.returncode == 0:
+            return
+    pytest.fail("no trial was valid")
 
 
 def test_errors_name_file_and_line_with_a_traceback(tmp_path):
@@ -228,8 +237,8 @@ def test_thousands_of_settings_are_one_script(tmp_path):
 
 def test_other_sessions_go_on_while_a_script_waits(tmp_path):
     with Term(tmp_path, "--no-screen", "-p", "wire", cols=120) as t:
-        t.prompt().type("lua 'wr.start(0) wr.every(\"10ms\", function() n = (n or 0) + 1 end) wr.sleep(60)'\r")
-        time.sleep(0.5)
+        t.prompt().type("lua 'wr.start(0) wr.every(\"10ms\", function() n = (n or 0) + 1 if n == 6 then print(\"six\" .. \"th\") end end) "
+                        "wr.sleep(1000)'\r").shows("sixth")
         t.type("\x03").shows("cancelled")
         t.prompt().type("lua n > 5, wr.stats().ports[0].run.state\r").shows("true")
         t.shows("sending")
@@ -243,9 +252,8 @@ def test_other_sessions_go_on_while_a_script_waits(tmp_path):
 def test_ctrl_c_ends_a_loop_and_leaves_prompt_and_traffic(tmp_path, loop):
     with Term(tmp_path, "--no-screen", "-p", "wire", cols=160) as t:
         t.prompt().type("start 0\r").prompt()
-        t.type(f"lua '{loop}'\r")
-        time.sleep(0.3)
-        t.type("\x03")
+        t.type(f"lua 'print(\"be\" .. \"gun\") wr.sleep(0) {loop}'\r").shows("begun")
+        t.type("\x03").shows("cancelled")
         t.prompt().type("lua wr.stats().ports[0].run.state\r").shows("sending")
         t.prompt().type("quit\r")
         assert t.ends() == 0
@@ -254,16 +262,14 @@ def test_ctrl_c_ends_a_loop_and_leaves_prompt_and_traffic(tmp_path, loop):
 @pytest.mark.parametrize("how", [["--no-screen"], []], ids=["line", "screen"])
 def test_io_read_asks_at_the_prompt_and_holds_up_nothing(tmp_path, how):
     with Term(tmp_path, *how, "-p", "null", cols=120) as t:
-        t.prompt().type("lua 'wr.every(0.01, function() n = (n or 0)+1 end) print(\"li\" .. \"ne?\") print(\"<\" .. io.read() .. \">\") wr.exit()'\r")
-        t.shows("line?")
-        time.sleep(0.2)
-        t.type("it is 4\r").shows("<it is 4>")
+        t.prompt().type("lua 'wr.every(0.01, function() n = (n or 0)+1 if n == 4 then print(\"four\" .. \"th\") end end) "
+                        "print(\"li\" .. \"ne?\") print(\"<\" .. io.read() .. \">\") wr.exit()'\r")
+        t.shows("line?").shows("fourth").type("it is 4\r").shows("<it is 4>")
         t.prompt().type("lua n > 3\r").shows("true")
         t.prompt().type("lua 'print(\"num\" .. \"ber?\") return io.read(\"*n\") * 2'\r").shows("number?")
         t.type("21\r").shows("42")
-        t.prompt().type("lua io.read()\r")
-        time.sleep(0.2)
-        t.type("\x03").prompt().type("quit\r")
+        t.prompt().type("lua 'print(\"asks \" .. \"again\") return io.read()'\r").shows("asks again")
+        t.type("\x03").shows("cancelled").prompt().type("quit\r")
         assert t.ends() == 0
 
 
