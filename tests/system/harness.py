@@ -152,6 +152,10 @@ class Live:
         except BrokenPipeError:
             raise AssertionError(f"the program ended with {self.proc.wait(5)} before `{line}`\n{self.errors()}") from None
 
+    def ready(self):
+        """Something has been written that line() did not return."""
+        return b"\n" in self.buf or bool(select.select([self.proc.stdout], [], [], 0)[0])
+
     def line(self, timeout=10.0):
         until = time.monotonic() + timeout
         while b"\n" not in self.buf:

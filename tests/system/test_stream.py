@@ -34,6 +34,10 @@ def only(lines, kind):
     return [x for x in lines if x["event"] == kind]
 
 
+def sent_by(interval):
+    return interval["stats"]["ports"][0]["tx"]["packets"]
+
+
 def test_a_run_from_start_to_end():
     lines, _ = stream("-e", "set 0 count 1000; start 0; wait 0; show stats")
     assert all(set(x) >= {"event", "time_ns", "wall_ns"} for x in lines)
@@ -49,14 +53,21 @@ def test_a_run_from_start_to_end():
 
 
 def test_an_interval_each_second_with_the_statistics():
-    lines, _ = stream("-e", "set 0 rate 1kpps; start 0; sleep 2500ms; stop 0")
-    ticks = only(lines, "interval")
-    assert len(ticks) >= 2
+    p = subprocess.Popen([binary(), *WIRE, "--json-stream"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    lines, ticks = [], []
+    with p:
+        p.stdin.write("set 0 rate 1kpps; start 0\n")
+        p.stdin.flush()
+        while not any(sent_by(a) < sent_by(b) and b["time_ns"] - a["time_ns"] < 1.5e9 for a, b in zip(ticks, ticks[1:])):
+            assert len(ticks) < 12, "a machine that stands still makes an interval long, but not each"
+            lines.append(document(p.stdout.readline()))
+            ticks = only(lines, "interval")
+        assert "idle" not in [x["state"] for x in only(lines, "state")], "while it runs, not at its end"
+        p.stdin.close()
+        lines += [document(x) for x in p.stdout]
+    assert p.returncode == 0 and lines[-1]["event"] == "end"
     assert all(t["stats"]["show"] == "stats" for t in ticks)
-    sent = [t["stats"]["ports"][0]["tx"]["packets"] for t in ticks]
-    assert sent == sorted(sent) and sent[0] < sent[-1]
-    names = kinds(lines)
-    assert names.index("state") < names.index("interval") < len(names) - 1, "while it runs, not at its end"
+    assert [sent_by(t) for t in ticks] == sorted(sent_by(t) for t in ticks)
 
 
 def test_the_end_holds_the_totals():
@@ -159,11 +170,12 @@ def test_a_signal_ends_the_stream_and_the_report(tmp_path, sig):
     path = tmp_path / "run.json"
     p = subprocess.Popen([binary(), *WIRE, "--json-stream", "--report", str(path), "-e", "set 0 rate 1kpps; start 0; sleep 100s"],
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    lines = []
+    lines, told = [], False
     for text in p.stdout:
         lines.append(document(text))
-        if lines[-1]["event"] == "interval":
+        if not told and lines[-1]["event"] == "interval" and sent_by(lines[-1]) > 0:
             p.send_signal(sig)
+            told = True
     p.stdout.close()
     assert p.wait(20) == -sig
     assert kinds(lines).count("end") == 1 and lines[-1]["event"] == "end"
@@ -234,7 +246,7 @@ def test_nothing_waits_for_a_stream_that_is_not_read(tmp_path):
     assert len(done) == 65 and all(x["ok"] for x in done) and all(x["results"][0]["show"] == "settings" for x in done[1:61])
     assert [x["state"] for x in only(lines, "state")] == ["sending", "idle"], "and what is told once"
     dropped = only(lines, "dropped")
-    assert sum(x["count"] for x in dropped) + len(only(lines, "interval")) >= 3 and dropped
+    assert sum(x["count"] for x in dropped) + len(only(lines, "interval")) >= 2 and dropped, "of three, one may have been late by a second"
     assert kinds(lines)[0] == "start" and kinds(lines)[-1] == "end"
     times = [x["time_ns"] for x in lines]
     assert times == sorted(times)
@@ -293,9 +305,9 @@ def test_nothing_stands_behind_the_last_line(tmp_path):
 
 def test_shutdown_ends_what_runs_before_the_last_line(tmp_path):
     path, script = tempfile.mktemp(prefix="wr"), tmp_path / "t.lua"
-    script.write_text('while true do wr.start(0, "for", "1ms") wr.wait(0) wr.sleep(0.01) end')
+    script.write_text(f'while true do wr.start(0, "for", "1ms") wr.wait(0) wr.save("{tmp_path}/runs") wr.sleep(0.01) end')
     with Unread("--serve", f"--socket={path}", "-e", "show settings 0; show settings 0", "-f", str(script)) as u:
-        u.is_made(Path(path))
+        u.is_made(tmp_path / "runs")
         assert run(["attach", path, "-e", "shutdown"]).returncode == 0
         while "waiting for the reader" not in (said := u.p.stderr.readline()):
             assert said
