@@ -35,6 +35,15 @@ def environment(home, **more):
     return {k: v for k, v in env.items() if v is not None}
 
 
+def state(pid):
+    """Of the process's first thread, as a letter."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+            return f.read().rsplit(")", 1)[1].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "X"
+
+
 class Emulator(pyte.Screen):
     """pyte and what programs use of xterm besides: the alternate screen, scrolling, repetition, erasing with the
     background's colour, wide characters of which a half is overwritten."""
@@ -258,6 +267,14 @@ class Term:
         """Until nothing has come for a while."""
         end = time.monotonic() + LIMIT
         while self.read(seconds):
+            assert time.monotonic() < end, "never silent"
+        return self
+
+    def idle(self):
+        """Until nothing has come for a while, and not because the program stands still or writes."""
+        pid = getattr(self, "pid", self.proc.pid)
+        end = time.monotonic() + LIMIT
+        while self.read(0.25) or state(pid) not in "SZX":
             assert time.monotonic() < end, "never silent"
         return self
 

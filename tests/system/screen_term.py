@@ -58,14 +58,14 @@ class On:
         self.type("\x15").prompt()
         self.type("#~").line_is("#~")
         self.type("\x15").prompt()
-        return self.quiet()
+        return self.idle()
 
     def same_after_repaint(self):
         """What was drawn bit by bit is what is drawn from nothing. The page keeps its numbers meanwhile."""
         self.type("\x15").prompt().cmd("off").settle()
         before, sent = self.cells(), len(self.raw)
         self.type("\x0c").until(lambda: b"\x1b[2J" in self.raw[sent:] or b"\x1b[J" in self.raw[sent:], "repaint")
-        self.quiet()
+        self.idle()
         self.same(before, self.cells())
         return self.cmd("on")
 

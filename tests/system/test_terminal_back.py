@@ -109,12 +109,16 @@ def test_ctrl_z_and_fg(tmp_path):
 def test_ctrl_z_bg_and_fg(tmp_path):
     """In the background it runs, and leaves the terminal to the shell."""
     with JobScreen(tmp_path) as t:
-        t.ready().cmd(LONG).type(f"sleep 1s; save {tmp_path}/after\r").until(lambda: t.last() == RUNNING, "held line")
+        # a command that ends when we say so
+        waits = f"lua 'while not io.open(\"{tmp_path}/go\") do wr.sleep(0.01) end'"
+        t.ready().cmd(LONG).type(f"{waits}; save {tmp_path}/after\r").until(lambda: t.last() == RUNNING, "held line")
         t.type("help").until(lambda: t.last() == RUNNING + "help", "typing")
         t.type("\x1a")
         t.hears("stopped")
         t.quiet().terminal_is_back()
         sent = len(t.raw)
+        assert not (tmp_path / "after").exists()
+        (tmp_path / "go").touch()
         t.order("bg").resize(90, 20).until((tmp_path / "after").exists, "the end of a command")
         t.quiet().modes_are_back()
         assert t.raw[sent:] == b""

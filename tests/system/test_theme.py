@@ -118,7 +118,7 @@ def test_the_ground_of_the_whole_screen(tmp_path):
         t.ready().cmd(LONG).cmd("theme default black 230 off")
         t.until(lambda: all(cell.bg != "default" for y in range(t.screen.lines) for cell in t.screen.row(y)), "ground everywhere")
         # Pktgen's black-yellow.theme says this; text in the colour of its ground would not be seen
-        t.cmd("theme default white white off")
+        t.cmd("theme default white white off").settle()
         t.until(lambda: not any(cell.bg == "white" for y in range(t.screen.lines) for cell in t.screen.row(y)), "readable")
         t.type("\x04").left(0)
 
@@ -173,7 +173,7 @@ def sent(t):
 def test_commands_of_the_screen(tmp_path):
     with Screen(tmp_path, "-p", "null", cols=100, rows=30) as t:
         t.ready().cmd("geometry").shows("100 columns x 30 rows")
-        t.cmd("set pages interval 100ms; off").cmd("set 0 count 1234; start 0; wait 0").settle()
+        t.cmd("set pages interval 100ms; off").settle().cmd("set 0 count 1234; start 0; wait 0").settle()
         assert "<main>" in t.lines()[0] and sent(t) == "0"
         t.cmd("on").until(lambda: sent(t) == "1234", "redraws go on")
         t.cmd("disable screen").settle().cmd("clear 0").settle()
