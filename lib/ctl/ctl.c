@@ -287,8 +287,12 @@ static void leave(struct ctl *c)
 	log_msg(LOG_LVL_ERROR, "a worker does not answer; its devices are left as they are");
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct port *p = &c->port[i]->p;
-		if (c->port[i]->opened && c->port[i]->need.root && p->spec->close != NULL)
+		if (!c->port[i]->opened || !c->port[i]->need.root)
+			continue;
+		if (p->spec->close != NULL)
 			p->spec->close(p);
+		if (p->spec->closed != NULL) /* what the driver would have taken away */
+			p->spec->closed(p);
 	}
 	eal_log_drain();
 }

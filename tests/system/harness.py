@@ -219,6 +219,34 @@ class Live:
                 pass
 
 
+class Held:
+    """A thread of a program that gets no CPU for a while, as happens on a busy machine; the others go on."""
+
+    SEIZE, INTERRUPT, DETACH, WALL = 0x4206, 0x4207, 17, 0x40000000
+
+    def __init__(self, pid, name):
+        self.tid = next(int(t) for t in os.listdir(f"/proc/{pid}/task") if open(f"/proc/{pid}/task/{t}/comm").read().startswith(name))
+        self.ptrace = ctypes.CDLL(None, use_errno=True).ptrace
+        self.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+
+    def __enter__(self):
+        for ask in (self.SEIZE, self.INTERRUPT):
+            if self.ptrace(ask, self.tid, None, None) != 0:
+                raise OSError(ctypes.get_errno(), "ptrace")
+        os.waitpid(self.tid, self.WALL)
+        return self
+
+    def ends(self, timeout=20.0):
+        """With its process, which is not over before we have noticed."""
+        until = time.monotonic() + timeout
+        while os.waitpid(self.tid, self.WALL | os.WNOHANG)[0] == 0:
+            assert time.monotonic() < until, "the process does not end"
+            time.sleep(0.01)
+
+    def __exit__(self, *exc):
+        self.ptrace(self.DETACH, self.tid, None, None)
+
+
 class Veth:
     """A pair of interfaces in a namespace of its own: `a` is for the program, `b` is the kernel's end."""
 
