@@ -295,9 +295,10 @@ class Tcpdump:
 
     def __init__(self, veth, path):
         self.path = path
-        # A buffer that holds everything, so that the file is the whole truth.
+        # A buffer that holds everything, so that the file is the whole truth: 32768 frames of 2048 bytes. On a tap the kernel may join frames, and
+        # each would get 64 KiB.
         self.proc = subprocess.Popen([*veth.prefix, "tcpdump", "-i", veth.b, "-Q", "in", "-n", "-U", "--immediate-mode", "-Z", "root", "-B", "65536",
-                                      "-w", str(path)], stderr=subprocess.PIPE, text=True)
+                                      "-s", "2048", "-w", str(path)], stderr=subprocess.PIPE, text=True)
         line = self.proc.stderr.readline()
         while line and "listening on" not in line:
             line = self.proc.stderr.readline()
