@@ -158,13 +158,14 @@ static void test_send_far_ahead(void **state)
 
 	(void)state;
 	cfg->lead_ns = 10000000;
-	start(0, 300000000);
-	for (unsigned i = 0; i < 1000 && c->port[0]->run.armed; i++) {
+	start(0, 600000000);
+	for (unsigned i = 0; i < 10000 && c->port[0]->run.armed; i++) {
 		pause_ms(1);
 		ctl_turn(c);
 	}
 	assert_true(c->port[0]->run.start_tsc - before >= clock_cycles(cfg->lead_ns));
-	pause_ms(50);
+	while (now(0).run.sent < 100)
+		ctl_turn(c);
 	assert_int_equal(ctl_stream_add(c, 0, -1, 1, -1, NULL), 1);
 	own_pps(0, 1, 3000);
 	settle(0);

@@ -256,7 +256,8 @@ static void events(void **state)
 	sbuf_reset(&out);
 	assert_int_equal(script_start(sc, "local h = wr.on('link', function(ev) print(ev.event, ev.port, ev.text, ev.more) wr.sleep(0) "
 		"print('then') end)"
-					  "wr.on('end', function() h:stop() end) wr.wait(0) wr.sleep('20ms')",
+					  "local over wr.on('end', function() h:stop() over = true end) wr.wait(0) "
+					  "while not over do wr.sleep('1ms') end wr.sleep('20ms')",
 				      "@t.lua", NULL, 0, &out, &note, &e), 0);
 	assert_int_equal(script_poll(sc, &e), VERB_PENDING);
 	json_t *doc = json_pack("{s:i}", "more", 5);
@@ -272,8 +273,9 @@ static void events(void **state)
 	assert_string_equal(sbuf_str(&out), "link\t1\tup\t5\nthen\n");
 	/* the first stops the second, for what both are told of at once */
 	sbuf_reset(&out);
-	assert_int_equal(script_start(sc, "local a, b a = wr.on('link', function(ev) print('a', ev.port) a:stop() b:stop() end)"
-					  "b = wr.on('link', function(ev) print('b', ev.port) end) wr.sleep('5ms')",
+	assert_int_equal(script_start(sc, "local told, a, b a = wr.on('link', function(ev) print('a', ev.port) a:stop() b:stop() told = true end)"
+					  "b = wr.on('link', function(ev) print('b', ev.port) end) "
+					  "while not told do wr.sleep('1ms') end wr.sleep('5ms')",
 				      "@t.lua", NULL, 0, &out, &note, &e), 0);
 	assert_int_equal(script_poll(sc, &e), VERB_PENDING);
 	script_event(sc, "link", 0, NULL, NULL);
