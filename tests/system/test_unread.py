@@ -38,7 +38,8 @@ def test_nothing_waits_for_a_terminal_that_is_not_read(tmp_path):
         os.write(t.master, f"stop 0; wait 0; start 0 for 300ms; wait 0; save {tmp_path}/after\r".encode())
         is_made(t, tmp_path / "after")
         t.until(lambda: "save " in t.above(), "the screen goes on").prompt()
-        t.type("1").on_page("main").same_after_repaint().type("\x04").left(0)
+        # a repaint draws what is known then: rates go on changing for seconds
+        t.type("1").on_page("main").cmd("page help").on_page("help").same_after_repaint().type("\x04").left(0)
 
 
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGSEGV])
