@@ -111,6 +111,7 @@ static inline void taken_up(unsigned port)
 		ctl_turn(c);
 	}
 	assert_false(plan_waits(c));
+	assert_true(plan_adopted(c, c->port[port]));
 }
 
 /* false: it does not start here. */
