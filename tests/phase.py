@@ -10,7 +10,7 @@
 Where the numbers come from, first that fits:
   - meson test --logbase NAME: BUILD/meson-logs/NAME.json; a cmocka program counts with each of its cases, and one
     that has its own count with that
-  - pytest: DIR/NAME.xml (PYTEST_ADDOPTS asks for it) and DIR/NAME-*.xml
+  - pytest: DIR/NAME.xml (PYTEST_ADDOPTS asks for it)
   - lines "N passed, N failed, N skipped" of the output, one for each program that has its own count
   - the exit code: 0 one passed, 77 one skipped, else one failed
 A part that ends badly without a failed test counts as one failure.
@@ -73,14 +73,14 @@ def from_junit(path):
 
 
 def count(directory, name, command, began, rc, output):
-    xmls = [path for path in (directory / (name + ".xml"), *directory.glob(name + "-*.xml")) if path.exists()]
+    xml = directory / (name + ".xml")
     logs = [pathlib.Path(word, "meson-logs", name + ".json") for word in command]
     # A log that is older than this run says nothing about it.
     logs = [log for log in logs if log.exists() and log.stat().st_mtime >= began - 1]
     if logs:
         total = add(*map(from_meson, logs))
-    elif xmls:
-        total = add(*map(from_junit, xmls))
+    elif xml.exists():
+        total = from_junit(xml)
     elif TALLY.search(output):
         total = tallied(output)
     elif re.search("^No (suitable )?tests defined", output, re.M):

@@ -9,19 +9,8 @@ import pytest
 import harness
 
 
-def pytest_addoption(parser):
-    parser.addoption("--lane", default="1/1", help="N/M: only every M-th pair of tests, from the N-th on")
-
-
-def pytest_collection_modifyitems(config, items):
-    """Pairs, because tests side by side in the list often differ in weight alone."""
-    lane, lanes = map(int, config.getoption("--lane").split("/"))
-    counts = [item for item in items if item.get_closest_marker("counts")]
-    items[:] = [item for item in items if item not in counts or counts.index(item) // 2 % lanes == lane - 1]
-
-
 def pytest_configure(config):
-    config.addinivalue_line("markers", "counts: judges what was sent, received or shown, not when: may run beside others")
+    config.addinivalue_line("markers", "alone(why): judges when things happen, or what the whole machine has: nothing may run beside it")
     try:
         harness.binary()
     except RuntimeError as e:

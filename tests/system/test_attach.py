@@ -18,8 +18,6 @@ from pty_term import ALTERNATE, LIMIT, PROMPT, Term
 from screen_term import RUNNING, Screen
 from serving import WIRE, alive, server, until  # noqa: F401 (a fixture)
 
-pytestmark = pytest.mark.counts
-
 
 class Attached(Screen):
     def __init__(self, home, srv, *args, **kw):

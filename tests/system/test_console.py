@@ -18,7 +18,7 @@ import pty_term
 from pty_term import BIN, LIMIT, PROMPT, Hold, environment
 from serving import until
 
-pytestmark = [pytest.mark.counts, pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")]
+pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
 
 class Term(pty_term.Term):
     """The plain prompt."""

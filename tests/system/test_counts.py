@@ -5,7 +5,6 @@ import pytest
 from harness import Tcpdump, lcores
 from oracle import checksums_good, read_pcap, u16
 
-pytestmark = pytest.mark.counts
 SPORT, DPORT = 34, 36
 
 

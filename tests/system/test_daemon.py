@@ -17,8 +17,6 @@ from harness import binary, document, run
 from pty_term import LIMIT
 from serving import WIRE, alive, server, until  # noqa: F401 (a fixture)
 
-pytestmark = pytest.mark.counts
-
 
 # --- the daemon ----------------------------------------------------------------------------------------------------
 

@@ -90,7 +90,6 @@ def test_every_class(shape, one_cpu):
         assert len(late) - 1 <= w["reordered"] <= len(late)  # the last one may have nobody behind it
 
 
-@pytest.mark.counts
 @pytest.mark.parametrize("shape", ["1q", "2q", "4q-1rx"])
 def test_the_same_seed_hits_as_many(shape):
     """Whatever the rate and the turns of workers: the numbers of frames do not depend on time."""

@@ -14,8 +14,6 @@ import harness
 from pty_term import Term
 from rpc_server import ANYTHING
 
-pytestmark = pytest.mark.counts
-
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir)
 SCRIPTS = os.path.join(ROOT, "examples", "lua")
 UNATTENDED = os.path.join(ROOT, "examples", "unattended")
@@ -77,14 +75,12 @@ def test_each_has_a_test():
 
 # ---- each once ----
 
-@pytest.mark.counts
 def test_hello(tmp_path):
     r = harness.good(["-p", "wire", "-b", "-f", path("hello")], cwd=tmp_path)
     assert "hello: wire0 sent 1000 frames, wire1 received 1000\n" in r.stdout
     script(tmp_path, "hello", before="set 0 wire loss every 10; ", code=(1,))
 
 
-@pytest.mark.counts
 def test_imix(tmp_path):
     table = rows(script(tmp_path, "imix", "frames=12000").stdout, ["bytes", "sent"])
     assert [x[1] for x in table] == ["7'000", "4'000", "1'000", "12'000"]
@@ -93,7 +89,6 @@ def test_imix(tmp_path):
     assert rows(r.stdout, ["bytes", "sent"])[-1][3] == "11'880"
 
 
-@pytest.mark.counts
 def test_ramp(tmp_path):
     # what was sent before does not count
     r = script(tmp_path, "ramp", "time=2s", "csv=ramp.csv", before="set 0 count 300k; start 0; wait 0; ")
@@ -107,7 +102,6 @@ def test_ramp(tmp_path):
     assert "frames [pps]" in r.stdout and "received" in r.stdout.splitlines()[-2]
 
 
-@pytest.mark.counts
 def test_flows(tmp_path):
     r = script(tmp_path, "flows")
     assert "2000 flows of 5 frames: 2000 arrived whole, 0 did not" in r.stdout
@@ -118,7 +112,6 @@ def test_flows(tmp_path):
     assert all(int(x[1]) == 5 and int(x[2]) + int(x[3]) == 5 and int(x[3]) > 0 for x in shown[:10])
 
 
-@pytest.mark.counts
 def test_queues(tmp_path):
     r = script(tmp_path, "queues", "duration=300ms", "rate=1Mpps", ports=[*harness.lcores(1), "-p", "wire", "-m", "1.0*4", "-m", "1.1*4"])
     for side in ("tx", "rx"):
@@ -128,7 +121,6 @@ def test_queues(tmp_path):
     assert "received 300'000 of 300'000 frames" in r.stdout
 
 
-@pytest.mark.counts
 def test_soak(tmp_path):
     begin = time.time()
     r = script(tmp_path, "soak", "time=2s", "every=200ms", "rate=10kpps")
@@ -143,7 +135,6 @@ def test_soak(tmp_path):
     script(tmp_path, "soak", "tme=300ms", code=(2,))
 
 
-@pytest.mark.counts
 def test_suite(tmp_path):
     r = script(tmp_path, "suite")
     assert r.stdout.splitlines()[-1] == "5 tests, 0 failed" and r.stdout.count("ok    ") == 5

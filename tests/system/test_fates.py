@@ -61,7 +61,6 @@ def judged(order, spoilt, known):
     return c
 
 
-@pytest.mark.counts
 @pytest.mark.parametrize("seed", [1, 77])
 @pytest.mark.parametrize("at,known", [(45, False), (30, True)], ids=["in-the-probe", "in-a-header"])
 def test_each_frame(at, known, seed):
@@ -79,7 +78,6 @@ def test_each_frame(at, known, seed):
     assert c["lost"] == len(lost) + (0 if known else len(spoilt)) == count - c["received"] - c["corrupted"]
 
 
-@pytest.mark.counts
 def test_sctp_behind_the_probe():
     """One bit of the payload is wrong, which only SCTP's CRC32c covers."""
     count, seed = 20_000, 5
@@ -89,7 +87,6 @@ def test_sctp_behind_the_probe():
     assert spoilt and (c["received"], c["corrupted"], c["lost"], p["damaged"]) == (count - len(spoilt), len(spoilt), 0, 0)
 
 
-@pytest.mark.counts
 def test_ten_million():
     count = 10_000_000
     lost, twice, held = (set(range(n - 1, count, n)) for n in (1000, 499, 2503))

@@ -13,8 +13,6 @@ import harness
 from pty_term import Term
 from rpc_server import ANYTHING
 
-pytestmark = pytest.mark.counts
-
 
 def lua(where, text, *args, ports="wire", code=0, timeout=120, **kw):
     """A script in a folder of its own. What it printed, and the rest."""

@@ -8,7 +8,6 @@ import pytest
 from harness import documents, good, random_seed, run, tshark
 from oracle import checksums_good, read_pcap, u16, u32
 
-pytestmark = pytest.mark.counts
 SEED = random_seed()
 
 # As Pktgen's own `save` writes a port, ranges and two sequence slots included. Its lines set what the frame does not use as well.

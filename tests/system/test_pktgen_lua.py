@@ -10,12 +10,9 @@ from harness import documents, good, run, tshark
 import pty_term
 from oracle import checksums_good, read_pcap, u16, u32
 
-pytestmark = pytest.mark.counts
-
 LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "lua")
 SCRIPTS = os.path.join(LUA, "pktgen")
 IP_SRC, IP_DST, SPORT, DPORT = 26, 30, 34, 36
-counts = pytest.mark.counts
 
 
 def script(name, *args, ports=(), before="", cwd=None, **kw):
@@ -41,7 +38,6 @@ def lua(text, *args, code=0, **kw):
 
 # every function
 
-@counts
 @pytest.mark.parametrize("ports", [[], ["-p", "null"]], ids=["wire", "null"])
 def test_every_function(ports, tmp_path):
     r = run(["-b", *ports, "-e", f"script {LUA}/pktgen_cases.lua {tmp_path}"], timeout=120)
@@ -62,7 +58,6 @@ def documented():
     return pktgen, ranges
 
 
-@counts
 def test_all_documented_names_are_there(tmp_path):
     pktgen, ranges = documented()
     assert (len(pktgen), len(ranges)) == (71, 18)
@@ -80,7 +75,6 @@ def test_all_documented_names_are_there(tmp_path):
 FEATURE = {"icmp_echo": "icmp"}
 
 
-@counts
 def test_what_comes_later_warns_once_and_follows_from_the_table(tmp_path):
     """The words that the command table marks are those that warn, and nobody keeps another list."""
     dump = json.loads(good(["--dump-commands"]).stdout)
@@ -103,7 +97,6 @@ def test_what_comes_later_warns_once_and_follows_from_the_table(tmp_path):
 
 # errors
 
-@counts
 @pytest.mark.parametrize("line, text", [
     ('pktgen.set("0", "rate", "fast")', "rate is \"fast\", and no number"),
     ('pktgen.set("9", "count", 1)', "port"),
@@ -117,14 +110,12 @@ def test_errors_name_the_line_of_the_script(line, text, tmp_path):
     assert "piece.lua:2: " in r.stderr and text in r.stderr, r.stderr
 
 
-@counts
 def test_tables_are_there_without_require(tmp_path):
     r = lua('pktgen.set("0", "count", 3)\nprintf("%d\\n", 5)\nprints("n", {1})\nsleep(0.001)\nprint(dpdk.portCount(), wr.port[0].count)',
             "-p", "null", tmp_path=tmp_path)
     assert r.stdout == '5\nn = {\n  [1] = 1,\n}\n1\t3\n'
 
 
-@counts
 def test_a_folder_of_the_script_is_no_part_of_it(tmp_path):
     """Modules beside the script that are named like ours do not get in."""
     (tmp_path / "pktgen").mkdir()
@@ -134,7 +125,6 @@ def test_a_folder_of_the_script_is_no_part_of_it(tmp_path):
 
 # scripts
 
-@counts
 def test_single(tmp_path):
     out = captured("single", tmp_path)
     frames = read_pcap(out)
@@ -145,7 +135,6 @@ def test_single(tmp_path):
     assert (f[15], f[22], f[23], f[42:50]) == (8, 33, 17, b"wirewire") and checksums_good(f)
 
 
-@counts
 def test_ranges(tmp_path):
     frames = read_pcap(captured("ranges", tmp_path))
     assert len(frames) == 1000
@@ -159,7 +148,6 @@ def test_ranges(tmp_path):
         assert checksums_good(f)
 
 
-@counts
 def test_sequence(tmp_path):
     frames = read_pcap(captured("sequence", tmp_path))
     assert [len(f) + 4 for f in frames] == [64, 128, 256] * 100
@@ -169,7 +157,6 @@ def test_sequence(tmp_path):
     assert len(set(frames)) == 3 and all(map(checksums_good, frames[:3]))
 
 
-@counts
 def test_sequence_by_tables(tmp_path):
     frames = read_pcap(captured("seqtable", tmp_path))
     assert len(frames) == 50 and frames[:5] * 10 == frames
@@ -183,7 +170,6 @@ def test_sequence_by_tables(tmp_path):
     assert all(map(checksums_good, plain))
 
 
-@counts
 def test_statistics():
     lines = script("stats").stdout.splitlines()
     assert lines[:5] == ["grows true"] * 5
@@ -201,7 +187,6 @@ def test_statistics():
     assert lines[-5:] == ["linkState = {", '  [0] = "<UP-10000-FD>",', '  [1] = "<UP-10000-FD>",', '  ["n"] = 2,', "}"]
 
 
-@counts
 def test_profile():
     """Steps of rates while sending; 0 is the least that Pktgen sends."""
     r = script("profile", before="set 0 speed 1G")
@@ -221,7 +206,6 @@ def test_search_finds_the_knee():
     assert 67.2 - 2 <= best <= 67.2 + 2, r.stdout
 
 
-@counts
 def test_latency():
     r = script("latency")
     probes, skipped, order = re.search(r"^probes (\d+) skipped (\d+) order (\w+)$", r.stdout, re.M).groups()
@@ -231,7 +215,6 @@ def test_latency():
     assert "spread as these do" in r.stderr
 
 
-@counts
 def test_random(tmp_path):
     frames = read_pcap(captured("random", tmp_path))
     assert len(frames) == 2010
@@ -242,7 +225,6 @@ def test_random(tmp_path):
     assert all(map(checksums_good, frames))
 
 
-@counts
 def test_tags_and_tunnels(tmp_path):
     out = captured("tunnels", tmp_path)
     frames = read_pcap(out)
@@ -266,7 +248,6 @@ def test_tags_and_tunnels(tmp_path):
     assert tshark(out, "ip.checksum.status == 0 || udp.checksum.status == 0", "frame.number") == []
 
 
-@counts
 def test_files(tmp_path):
     r = script("files", tmp_path, ports=["-p", f"pcap:tx={tmp_path / 'out.pcap'}"])
     assert [line for line in r.stdout.splitlines() if line.startswith(("reset", "again"))] == ["reset true", "again true"] * 2
@@ -330,7 +311,6 @@ pktgen.pkt_size('0', 'start', 64);
 """
 
 
-@counts
 def test_a_file_that_pktgen_saved_runs(tmp_path):
     out = tmp_path / "out.pcap"
     r = lua(SAVED + "pktgen.start('0')\n", "-p", f"pcap:tx={out}", tmp_path=tmp_path)
@@ -374,7 +354,6 @@ def test_questions_are_answered_at_the_prompt(how, tmp_path):
         assert t.ends() == 0
 
 
-@counts
 def test_where_nobody_can_answer_the_answer_is_empty(tmp_path):
     """Lines of a pipe are commands."""
     path = tmp_path / "ask.lua"

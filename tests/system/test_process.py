@@ -274,6 +274,7 @@ def hugepages_free():
         return next(int(line.split()[1]) for line in f if line.startswith("HugePages_Free"))
 
 
+@pytest.mark.alone("the hugepages of the machine")
 def test_hugepages(live):
     knob = "/proc/sys/vm/nr_hugepages"
     if not os.access(knob, os.W_OK):
@@ -385,6 +386,7 @@ def test_signals_end_the_program(live, sig, doing, waiting):
 
 @pytest.mark.parametrize("before", ["", "set 0 count 100000; start 0; wait 0", "start 0; sleep 100ms; stop 0; wait 0"],
                          ids=["fresh", "after count", "after stop"])
+@pytest.mark.alone("CPU time")
 def test_idle_is_quiet(live, before):
     w = live([*harness.lcores(4), "-m", "1:2.0,3:4.1"])
     if before:

@@ -17,8 +17,6 @@ from rpc_server import ANYTHING, TOKEN, Raw, Server, refused
 from serving import until
 import wirerate
 
-pytestmark = pytest.mark.counts
-
 
 # ---- requests and answers ----
 

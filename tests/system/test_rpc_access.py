@@ -19,7 +19,6 @@ import harness
 from rpc_server import ANYTHING, EXAMPLES, TOKEN, Raw, refused
 import wirerate
 
-pytestmark = pytest.mark.counts
 VERDICTS = ("valid", "tester-limited", "preempted", "link-changed", "clock-suspect", "counters-disagree")
 
 

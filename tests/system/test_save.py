@@ -221,7 +221,6 @@ def differing(a, b):
     return {k: (a.get(k), b.get(k)) for k in a.keys() | b.keys() if a.get(k) != b.get(k)}
 
 
-@pytest.mark.counts
 def test_what_is_saved_comes_back(rnd, rows, tmp_path, capsys):
     lines = script(rnd, rows)
     path = play(tmp_path, "made.cmd", lines)
@@ -253,7 +252,6 @@ def test_what_is_saved_comes_back(rnd, rows, tmp_path, capsys):
     assert len(before) > 100
 
 
-@pytest.mark.counts
 def test_broken_files_change_nothing(rnd, rows, tmp_path, live):
     whole = tmp_path / "whole"
     path = play(tmp_path, "made.cmd", script(rnd, rnd.sample(rows, min(60, len(rows)))))
@@ -392,7 +390,6 @@ def control_ms(p):
         return int(f.read().split()[0]) / 1e6
 
 
-@pytest.mark.counts
 def test_many_lines_and_streams(rnd, tmp_path, live, capsys):
     """1,000 lines with 4096 streams; what it takes, and how much of that on the CPU, is printed, not judged."""
     lines = ["reset all", "stream add 0/1-4095", "set 0/all frame eth/ipv4/udp"]

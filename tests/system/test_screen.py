@@ -15,7 +15,7 @@ from pty_term import ALTERNATE, BIN, BRACKETED_PASTE, PROMPT
 from screen_term import (DOWN, F5, F6, LEFT, LONG, PAGE_DOWN, PAGE_UP, RIGHT, RUNNING, UP, Screen, colours,
                          history)
 
-pytestmark = [pytest.mark.counts, pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")]
+pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
 THEMES = sorted((Path(__file__).resolve().parents[2] / "themes").glob("*.theme"))
 PAGES = ["main", "queues", "cpu", "streams", "frame", "ports", "xstats", "log", "help"]
 MOUSE = {mode << 5 for mode in (9, 1000, 1002, 1003, 1006, 1015)}

@@ -9,7 +9,6 @@ import pytest
 from harness import as_json, cpus, document, documents, good, lcores, run
 from oracle import read_pcap
 
-pytestmark = pytest.mark.counts
 BRIEF = {"port", "stream", "mode", "flags", "encap", "frame", "streams", "size", "count", "rate", "burst", "rxburst", "type", "proto", "vlan",
          "sport", "dport", "tcp_flags", "ip_dst", "ip_src", "mac_dst", "mac_src", "node", "pci", "error"}
 

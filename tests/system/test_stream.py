@@ -15,8 +15,6 @@ import pytest
 
 from harness import binary, document, documents, good, run, schema
 
-pytestmark = pytest.mark.counts
-
 WIRE = ["-p", "wire"]
 
 

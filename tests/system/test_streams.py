@@ -5,8 +5,6 @@ import pytest
 from harness import Tcpdump, Veth, documents, good, lcores
 from oracle import checksums_good, field_seed, randomly, ranged, read_pcap, round_robin, schedule, u16, u32
 
-pytestmark = pytest.mark.counts
-
 # eth/ipv4/udp: where the fields lie
 IP_SRC, IP_DST, SPORT, DPORT, SIZE_FCS = 26, 30, 34, 36, 4
 NET10 = 10 << 24

@@ -14,7 +14,7 @@ import pytest
 from pty_term import ALTERNATE, BIN, PROMPT
 from screen_term import LONG, RUNNING, JobScreen, Screen
 
-pytestmark = [pytest.mark.counts, pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")]
+pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
 
 
 @pytest.mark.parametrize("keys", ["quit\r", "\x04", "start all; sleep 100ms; quit\r"])

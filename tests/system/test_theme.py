@@ -12,7 +12,7 @@ import pytest
 from pty_term import BIN, PROMPT
 from screen_term import LONG, Screen, colours
 
-pytestmark = [pytest.mark.counts, pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")]
+pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
 
 # One whose colours are direct, as xterm-direct, but with the separators that the emulator knows.
 TERMINALS = r"""test-direct|terminal of a test with direct colours,

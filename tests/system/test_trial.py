@@ -68,6 +68,7 @@ def while_it_sends(args, line, what, **kw):
 
 # ---- what it counts ----
 
+@pytest.mark.alone("its verdict")
 @pytest.mark.parametrize("frame", ["tcp", "udp"])
 @pytest.mark.parametrize("rate", ["1kpps", "1%", "100kpps"])
 def test_a_wire_loses_nothing(frame, rate):
@@ -120,7 +121,6 @@ def test_exit_codes():
     assert run(["-p", "wire", "trial", "0", "rate", "1kpps"]).returncode == 2
 
 
-@pytest.mark.counts
 def test_every_class_of_a_scripted_device():
     """What the wire says that it did to the frames is what their probes tell."""
     script = ("set 1 verify on; set wire loss 1%; set wire duplicate 0.5%; set wire corrupt 0.3%; set wire reorder '1% by 3'; "
@@ -136,7 +136,6 @@ def test_every_class_of_a_scripted_device():
     assert abs(wire["reordered"] - f["reordered"]) <= f["corrupted"] + f["duplicated"]
 
 
-@pytest.mark.counts
 def test_damage_is_told_as_far_as_it_is_looked_for():
     """Without `verify` only damaged probes are seen, and the result says so; with it each damaged frame is."""
     plain = UDP + ANYTHING + "set wire corrupt every 10; trial 0 rate 50kpps for 200ms"
@@ -153,7 +152,6 @@ def test_damage_is_told_as_far_as_it_is_looked_for():
     assert "only frames whose probe is damaged" not in text
 
 
-@pytest.mark.counts
 def test_frames_of_the_trial_before_are_not_counted():
     """A device that holds frames for longer than a trial waits: they are lost to it, and not found by the next."""
     first, second, t = trials(["-p", "wire", "-e", UDP + ANYTHING + "set trial.drain-max 150ms; set wire delay 1s; " +
@@ -166,6 +164,7 @@ def test_frames_of_the_trial_before_are_not_counted():
 
 # ---- who is never valid ----
 
+@pytest.mark.alone("its verdict")
 def test_a_device_that_takes_less():
     """Nobody empties the far end: one ring of frames goes in, then none."""
     (t,) = trials([*lcores(1), "-p", "wire", "-m", "1.0", "-m", "[:1].1", "-e", "trial 0 to 0 rate 1Mpps for 100ms"], code=(4,))
@@ -175,6 +174,7 @@ def test_a_device_that_takes_less():
     assert "tester-limited" in t["reasons"]
 
 
+@pytest.mark.alone("its verdict")
 def test_a_rate_that_nobody_reaches():
     (t,) = trials(["-p", "wire", "-e", "set 0 speed 400G; trial 0 rate 100% for 100ms"], code=(4,))
     assert "tester-limited" in t["reasons"]
@@ -183,6 +183,7 @@ def test_a_rate_that_nobody_reaches():
     assert t["fates"]["sent"] < t["intended_frames"]
 
 
+@pytest.mark.alone("its verdict")
 def test_a_pool_too_small():
     """Every frame is on its way in a burst of 64, so that a pool of as many is empty while they are; and no worker builds so many frames a second."""
     (t,) = trials([*lcores(2), "--mbufs", "64", "-p", "wire", "-m", "1.0", "-m", "2.1", "-e", "set 0 burst 64; trial 0 rate 500Mpps for 100ms"],
@@ -191,6 +192,7 @@ def test_a_pool_too_small():
     assert t["fates"]["received"] == t["fates"]["sent"] < t["intended_frames"]
 
 
+@pytest.mark.alone("its verdict")
 @pytest.mark.parametrize("stall", ["", "set stall 10s; "], ids=["", "stalls-of-10s"])
 def test_the_process_stopped(stall):
     def stopped(w):
@@ -205,6 +207,7 @@ def test_the_process_stopped(stall):
     assert t["fates"]["received"] == t["fates"]["sent"]
 
 
+@pytest.mark.alone("its verdict")
 def test_a_busy_neighbour():
     cpu = harness.cpus()[-1]
     code = f"import os\nos.sched_setaffinity(0, {{{cpu}}})\nprint(flush=True)\nwhile True: pass"
@@ -222,6 +225,7 @@ def test_a_busy_neighbour():
     assert w["waited_ns"] is None or w["waited_share"] > 0.05
 
 
+@pytest.mark.alone("its verdict")
 def test_a_clock_that_moved():
     (t,) = trials(["-p", "wire", "-e", "set trial.max-clock 0; trial 0 rate 1kpps for 50ms"], code=(4,))
     assert t["verdict"] == "clock-suspect"
@@ -229,6 +233,7 @@ def test_a_clock_that_moved():
 
 # ---- rates ----
 
+@pytest.mark.alone("its verdict")
 @pytest.mark.parametrize("port", ["wire", "null"])
 @pytest.mark.parametrize("queues", [1, 2, 4])
 def test_the_mean_is_right_or_the_trial_is_not_valid(port, queues):
@@ -252,6 +257,7 @@ def both_ends(veth, script, **kw):
     return trials(["-p", f"packet:{veth.a}", "-p", f"packet:{veth.b}", "-e", script], prefix=veth.prefix, **kw)
 
 
+@pytest.mark.alone("its verdict")
 @pytest.mark.parametrize("frame", ["tcp", "udp"])
 def test_interfaces(veth, frame):
     (t,) = both_ends(veth, f"set all frame eth/ipv4/{frame}; {ANYTHING} trial 0-1 rate 5kpps for 300ms")
@@ -288,7 +294,6 @@ def test_a_link_that_flaps(veth):
     assert t["verdict"] == "link-changed"
 
 
-@pytest.mark.counts
 def test_frames_that_are_not_recognised_are_not_lost_for_sure():
     """Frames without a probe come in on a receiver while some of the trial's are missing: they may be these."""
     (t,) = trials(["-p", "wire", "-p", "wire", "-e",
@@ -299,7 +304,6 @@ def test_frames_that_are_not_recognised_are_not_lost_for_sure():
     assert f["unknown"] == (f["sent"] - f["not_accepted"]) // 100 > 0 and f["others"] > 0
 
 
-@pytest.mark.counts
 @pytest.mark.parametrize("frame", ["tcp", "udp"])
 def test_silence_of_a_wire_that_holds_frames_is_no_end(frame):
     (t,) = trials(["-p", "wire", "-e", f"set all frame eth/ipv4/{frame}; {ANYTHING} set 0 wire delay 400ms; trial 0 rate 10kpps for 50ms"], code=(0,))
@@ -308,7 +312,6 @@ def test_silence_of_a_wire_that_holds_frames_is_no_end(frame):
     assert f["lost"] == f["late"] == t["inside"] == 0
 
 
-@pytest.mark.counts
 def test_a_wire_that_holds_frames_too_long():
     (t,) = trials(["-p", "wire", "-e", f"{UDP}{ANYTHING} set trial.drain-max 300ms; set 0 wire delay 3s; trial 0 rate 10kpps for 50ms"], code=(0,))
     f = t["fates"]

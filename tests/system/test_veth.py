@@ -238,6 +238,7 @@ def test_kernel_facts_are_shown(veth, kind):
     assert doc["ports"][0]["mac"].lower() == veth.link(veth.a)["address"]
 
 
+@pytest.mark.alone("CPU time")
 def test_idle_on_a_kernel_port_is_quiet(veth, kind, live):
     w = live(["-p", f"{kind}:{veth.a}"], prefix=veth.prefix)
     w.stats()
@@ -262,6 +263,7 @@ def test_tap(veth, live):
     assert "wrtap0" not in veth.do("ip", "-o", "link")
 
 
+@pytest.mark.alone("latencies")
 def test_the_kernels_time_stamps(veth):
     """libpcap's driver says when the kernel saw each frame."""
     script = "set 0 probe on; set 0 rate 5kpps; set 0 count 2000; start 0; wait 0; show latency; show clock"

@@ -51,7 +51,6 @@ def check(ports, count, ntx, nrx):
     assert got == want
 
 
-@pytest.mark.counts
 @pytest.mark.parametrize("one_cpu", [False, True], ids=["spread", "one-cpu"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("rate,rounds", [("max", 3), ("10%", 1), ("1Mpps", 1)], ids=["max", "10%", "1Mpps"])
@@ -67,21 +66,18 @@ def test_a_million(shape, one_cpu, rate, rounds):
         check(ports_of(doc), MILLION, ntx, nrx)
 
 
-@pytest.mark.counts
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 31, 33, 1_000_003])
 def test_counts_that_do_not_divide(count):
     args = args_of("4q", False)
     check(stats([*args, "-e", f"set 0 rate max; set 0 count {count}; start 0; wait 0; show stats"]), count, 4, 4)
 
 
-@pytest.mark.counts
 @pytest.mark.parametrize("ntx,nrx", [(16, 16), (16, 1), (1, 16), (7, 3)])
 def test_many_queues(ntx, nrx):
     args = [*lcores(2), "-m", f":1.0*{ntx}", "-m", "1:.0", "-m", f"2:.1*{nrx}", "-m", ":2.1"]
     check(stats([*args, "-e", "set 0 rate max; set 0 count 100003; start 0; wait 0; show stats"]), 100_003, ntx, nrx)
 
 
-@pytest.mark.counts
 def test_the_default_is_a_wire():
     ports = stats(["-e", "set 0 count 1000; start 0; wait 0; show stats"])
     assert sorted(ports) == [0, 1]
@@ -125,7 +121,6 @@ def test_stop_in_between_and_count_is_per_start(live):
     assert second[1]["rx"]["packets"] == stopped + 50000
 
 
-@pytest.mark.counts
 def test_stop_at_max_loses_nothing_unnamed():
     args = args_of("4q", False)
     docs = documents(good([*as_json(args), "-e", "set 0 rate max; " +
@@ -201,7 +196,6 @@ def test_clear():
 NO_SIZES = {"0-63": 0, "64": 0, "65-127": 0, "128-255": 0, "256-511": 0, "512-1023": 0, "1024-1522": 0, "1523-": 0}
 
 
-@pytest.mark.counts
 @pytest.mark.parametrize("shape", ["1q", "2q-1rx", "4q-1worker"])
 @pytest.mark.parametrize("rate", ["max", "500kpps"])
 def test_sizes_are_counted(shape, rate):
@@ -219,7 +213,6 @@ def test_sizes_are_counted(shape, rate):
     assert d[0]["tx"]["sizes"] == d[1]["rx"]["sizes"] == NO_SIZES
 
 
-@pytest.mark.counts
 def test_group_addresses_are_counted():
     """Whether the sender can say to whom all frames are, as in the first runs, or they must be looked at."""
     cmds = ["set 0 count 1000; set 0 rate max"]
@@ -289,7 +282,6 @@ def test_reset_brings_the_defaults_back():
     assert ports[0]["tx"]["bytes"] == sent * 64
 
 
-@pytest.mark.counts
 def test_null_takes_frames():
     ports = stats(["-p", "null", "-e", "set 0 rate max; set 0 count 1000000; start 0; wait 0; show stats"])
     assert ports[0]["tx"]["packets"] == MILLION
@@ -303,7 +295,6 @@ def test_several_wires_and_nulls():
     assert [ports[p]["rx"]["packets"] for p in range(5)] == [1000, 1000, 0, 1000, 1000]
 
 
-@pytest.mark.counts
 @pytest.mark.parametrize("size", [64, 65, 128, 512, 1024, 1518])
 def test_sizes_include_the_fcs(size):
     ports = stats(["-e", f"set 0 size {size}; set 0 count 1000; start 0; wait 0; show stats"])
@@ -326,7 +317,6 @@ def test_a_run_in_sight(live):
     assert ports[0]["run"]["mean_pps"] * ports[0]["run"]["duration_ns"] == pytest.approx(80000e9, rel=0.01)
 
 
-@pytest.mark.counts
 def test_a_full_ring_is_not_waited_for_for_ever():
     """Nobody receives: one ring of frames is taken, then none. wait says so and ends, and so does the end of input."""
     r = run(["-m", ":1.0", "-b", "--json", "-e", "set 0 rate max; set 0 count 5000; start 0; wait 0; show stats"], timeout=60)
