@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "clock.h"
 #include "verbs.h"
 
 /* Workers take the message within milliseconds; a verb does not hold the line for one that does not come. */
@@ -6,19 +7,20 @@
 
 struct stopping {
 	struct portset ports;
-	uint64_t deadline_ns;
+	struct clock_wait wait;
 };
 _Static_assert(sizeof(struct stopping) <= VERB_STATE_BYTES, "state of a verb");
 
 /* Done when the ports are idle, so that what follows on the line finds them so. */
 int stop_poll(struct cmd_run *r, struct err *e)
 {
-	const struct stopping *s = (const struct stopping *)r->state;
+	struct stopping *s = (struct stopping *)r->state;
 	const struct ctl *ctl = app_of(r)->ctl;
+	bool patient = clock_waited(&s->wait, verb_now_ns()) < LIMIT_NS;
 
 	(void)e;
 	for (unsigned p = 0; p < ctl_nports(ctl); p++)
-		if (portset_has(&s->ports, p) && ctl_sending(ctl, p) && verb_now_ns() < s->deadline_ns)
+		if (portset_has(&s->ports, p) && ctl_sending(ctl, p) && patient)
 			return VERB_PENDING;
 	return VERB_DONE;
 }
@@ -28,7 +30,7 @@ int stop_ports(struct cmd_run *r, const struct portset *ports, struct err *e)
 	struct stopping *s = (struct stopping *)r->state;
 
 	s->ports = *ports;
-	s->deadline_ns = verb_now_ns() + LIMIT_NS;
+	s->wait = (struct clock_wait){0};
 	ctl_stop(app_of(r)->ctl, ports);
 	return stop_poll(r, e);
 }

@@ -23,6 +23,16 @@ uint64_t clock_raw_ns(void)
 	return ts_ns(CLOCK_MONOTONIC_RAW);
 }
 
+uint64_t clock_waited(struct clock_wait *w, uint64_t now_ns)
+{
+	if (w->looked_ns != 0 && now_ns > w->looked_ns) {
+		uint64_t since = now_ns - w->looked_ns;
+		w->waited_ns += since < CLOCK_LOOK_MAX_NS ? since : CLOCK_LOOK_MAX_NS;
+	}
+	w->looked_ns = now_ns;
+	return w->waited_ns;
+}
+
 uint64_t clock_wall_ns(void)
 {
 	return ts_ns(CLOCK_REALTIME);

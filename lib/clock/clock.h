@@ -39,5 +39,11 @@ double clock_moved_ppm(uint64_t since_ns);
 void clock_info(struct clock_info *out);
 uint64_t clock_raw_ns(void);  /* CLOCK_MONOTONIC_RAW */
 uint64_t clock_wall_ns(void); /* CLOCK_REALTIME */
+/* How long somebody has waited for others, by the times at which he looked. Who stood still himself, as all do on a machine that has no CPU for
+ * them, has waited for no more than CLOCK_LOOK_MAX_NS between two looks: when he wakes the others may not have had their turn yet. Zeroed before
+ * the first look; clock_waited() takes that time and returns the sum. */
+#define CLOCK_LOOK_MAX_NS 50000000ull
+struct clock_wait { uint64_t looked_ns, waited_ns; };
+uint64_t clock_waited(struct clock_wait *, uint64_t now_ns);
 uint64_t clock_ns(uint64_t cycles);  /* length of a span of cycles in ns */
 uint64_t clock_cycles(uint64_t ns);

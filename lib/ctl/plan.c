@@ -434,7 +434,7 @@ const struct ctl_worker *plan_behind(const struct ctl *c)
 
 bool plan_wait_acks(struct ctl *c, uint64_t max_ns)
 {
-	uint64_t until = clock_raw_ns() + max_ns;
+	struct clock_wait wait = {0};
 
 	for (;;) {
 		bool all = true, dirty = false;
@@ -447,7 +447,7 @@ bool plan_wait_acks(struct ctl *c, uint64_t max_ns)
 			plan_post_all(c);
 			all = false;
 		}
-		if (all || clock_raw_ns() > until)
+		if (all || clock_waited(&wait, clock_raw_ns()) > max_ns)
 			return all;
 		nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
 	}

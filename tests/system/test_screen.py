@@ -163,7 +163,7 @@ def test_ctrl_c_at_an_empty_prompt_does_nothing(tmp_path):
         t.same(before, t.cells())
         t.type("half a line").line_is("half a line").type("\x03").prompt().settle()
         t.same(before, t.cells())
-        t.cmd("on").state("sending", "idle").type(F6).state("idle", "idle").type("\x04").left(0)
+        t.cmd("on").state("sending", "idle").cmd("set pages interval 1s").type(F6).state("idle", "idle").type("\x04").left(0)
 
 
 def test_completion_and_help(tmp_path):

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exact counts on the built-in wire: every frame that is sent arrives, on the queue that it belongs to."""
+import os
+import signal
 import time
 
 import pytest
 
-from harness import Live, as_json, documents, good, lcores, ports_of, run, stats
+import harness
+from harness import Held, Live, as_json, documents, good, lcores, ports_of, run, stats
 
 MILLION = 1_000_000
 
@@ -129,6 +132,22 @@ def test_stop_at_max_loses_nothing_unnamed():
         ports = ports_of(doc)
         assert ports[0]["tx"]["packets"] == ports[1]["rx"]["packets"]
     assert ports[0]["tx"]["packets"] > 0
+
+
+def test_stop_waits_for_those_who_had_no_cpu(live):
+    """The program stands still for longer than `stop` waits, and its control comes first when it goes on: what follows finds the port idle."""
+    w: Live = live(["-p", "null"])
+    w.send("set 0 rate 1kpps; start 0")
+    w.more(10)
+    with Held(w.pid, "rte-worker"):
+        w.send("stop 0; show stats")
+        time.sleep(0.1)
+        os.kill(w.pid, signal.SIGSTOP)
+        time.sleep(1.2)
+        os.kill(w.pid, signal.SIGCONT)
+        time.sleep(0.1)
+    assert ports_of(harness.document(w.line()))[0]["run"]["state"] == "idle"
+    assert w.quit()[0] == 0
 
 
 def test_two_ports_of_one_start():

@@ -86,11 +86,25 @@ static void test_monotone(void **state)
 	assert_true(clock_wall_ns() > 1600000000ull * 1000000000ull);
 }
 
+static void test_waited(void **state)
+{
+	struct clock_wait w = {0};
+	uint64_t now = 12345678901ull;
+
+	(void)state;
+	assert_int_equal(clock_waited(&w, now), 0);
+	assert_int_equal(clock_waited(&w, now += 1000), 1000);
+	assert_int_equal(clock_waited(&w, now), 1000);
+	assert_int_equal(clock_waited(&w, now += 3000000000u), 1000 + CLOCK_LOOK_MAX_NS); /* we stood still, and so may have the others */
+	assert_int_equal(clock_waited(&w, now += CLOCK_LOOK_MAX_NS), 1000 + 2 * CLOCK_LOOK_MAX_NS);
+	assert_int_equal(clock_waited(&w, now - 5), 1000 + 2 * CLOCK_LOOK_MAX_NS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_frequency), cmocka_unit_test(test_refine), cmocka_unit_test(test_conversions),
-		cmocka_unit_test(test_monotone),
+		cmocka_unit_test(test_monotone),  cmocka_unit_test(test_waited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
