@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "notify.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +64,9 @@ struct notify *notify_open(void)
 
 static void say(const struct notify *s, const char *text, int flags)
 {
-	if (s->fd >= 0)
-		(void)!sendto(s->fd, text, strlen(text), MSG_NOSIGNAL | flags, (const struct sockaddr *)&s->to, s->len);
+	while (s->fd >= 0 && sendto(s->fd, text, strlen(text), MSG_NOSIGNAL | flags, (const struct sockaddr *)&s->to, s->len) < 0 &&
+	       errno == EINTR) /* whoever is stopped meanwhile, by a debugger too */
+		;
 }
 
 static void add_status(const struct notify *s, struct sbuf *out)
