@@ -12,9 +12,12 @@
 
 #include "app.h"
 #include "event.h"
+#include "log.h"
 
 /* A manager that has much to read yet must hear that we are ready: it is told once, and without it the start has failed. All else may be missed. */
 static const struct timeval READY_WAITS = {.tv_sec = 5};
+
+#define READY_TRIES 20
 
 struct notify {
 	int fd;
@@ -64,9 +67,14 @@ struct notify *notify_open(void)
 
 static void say(const struct notify *s, const char *text, int flags)
 {
-	while (s->fd >= 0 && sendto(s->fd, text, strlen(text), MSG_NOSIGNAL | flags, (const struct sockaddr *)&s->to, s->len) < 0 &&
-	       errno == EINTR) /* whoever is stopped meanwhile, by a debugger too */
-		;
+	for (unsigned tries = 0; s->fd >= 0 && tries < READY_TRIES; tries++) {
+		if (sendto(s->fd, text, strlen(text), MSG_NOSIGNAL | flags, (const struct sockaddr *)&s->to, s->len) >= 0)
+			return;
+		if (errno != EINTR) /* whoever is stopped meanwhile, by a debugger too */
+			break;
+	}
+	if (s->fd >= 0 && (flags & MSG_DONTWAIT) == 0)
+		log_msg(LOG_LVL_WARN, "NOTIFY_SOCKET: the service manager could not be told of readiness: %s", strerror(errno));
 }
 
 static void add_status(const struct notify *s, struct sbuf *out)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the system tests share: the program as a process, an interface pair, a sender on the kernel's side."""
+import contextlib
 import ctypes
+import errno
 import functools
 import json
 import os
@@ -11,9 +13,11 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import jsonschema
+import pytest
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
 from seed import random_seed
@@ -121,11 +125,24 @@ def ports_of(doc):
 
 
 # Functions for a script of commands, which waits by them for what happens and not for a time: more(N) for N more frames of port 0 than were
-# sent when it is called, inside(N) for so many frames of port 0 in the device on its wire, idle() for the end of port 0's run.
+# sent when it is called, inside(N) for so many frames of port 0 in the device on its wire, or for the last to be through, idle() for the end of
+# port 0's run.
 WAITS = ("lua 'function run() return wr.stats().ports[0].run end "
          "function more(n) local goal = run().sent + n while run().sent < goal and run().state ~= \"idle\" do wr.sleep(\"1ms\") end end "
-         "function inside(n) while wr.show(\"wire\").ports[0].waiting < n do wr.sleep(\"1ms\") end end "
+         "function inside(n) repeat wr.sleep(\"1ms\") local now = wr.show(\"wire\").ports[0].waiting "
+         "until now >= n or now == 0 and run().state == \"idle\" end "
          "function idle() while run().state ~= \"idle\" do wr.sleep(\"1ms\") end end'; ")
+
+
+@contextlib.contextmanager
+def bounded(proc, seconds=60):
+    """Whoever reads what the process writes finds its end, at the latest when it is killed then."""
+    timer = threading.Timer(seconds, proc.kill)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class Live:
@@ -224,14 +241,21 @@ class Held:
 
     SEIZE, INTERRUPT, DETACH, WALL = 0x4206, 0x4207, 17, 0x40000000
 
-    def __init__(self, pid, name):
-        self.tid = next(int(t) for t in os.listdir(f"/proc/{pid}/task") if open(f"/proc/{pid}/task/{t}/comm").read().startswith(name))
+    def __init__(self, pid):
+        names = {}
+        for tid in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{tid}/comm") as f:
+                names[int(tid)] = f.read().strip()
+        # as versions of DPDK name them
+        self.tid = next(tid for tid, name in names.items() if re.match("(rte|dpdk)-worker", name))
         self.ptrace = ctypes.CDLL(None, use_errno=True).ptrace
         self.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
 
     def __enter__(self):
         for ask in (self.SEIZE, self.INTERRUPT):
             if self.ptrace(ask, self.tid, None, None) != 0:
+                if ctypes.get_errno() == errno.EPERM:
+                    pytest.skip("needs ptrace")
                 raise OSError(ctypes.get_errno(), "ptrace")
         os.waitpid(self.tid, self.WALL)
         return self

@@ -417,11 +417,15 @@ def test_a_reader_that_goes_away_ends_the_program_quietly(tmp_path):
     hold = Hold(tmp_path)
     p = subprocess.Popen([BIN, "-e", f"{hold.command}; help quit; sleep 60s"], stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(tmp_path))
-    until(hold.began.exists)
-    p.stdout.close()
-    hold.let_go()
-    assert p.wait(timeout=LIMIT) == 0
-    assert p.stderr.read() == b""
+    try:
+        until(hold.began.exists)
+        p.stdout.close()
+        hold.let_go()
+        assert p.wait(timeout=LIMIT) == 0
+        assert p.stderr.read() == b""
+    finally:
+        p.kill()
+        p.wait()
 
 
 def test_results_that_cannot_be_written_are_an_error(tmp_path):

@@ -130,15 +130,16 @@ def test_the_count_of_the_port_stays(live, tmp_path):
     """With and without anybody who takes turns."""
     out = tmp_path / "out.pcap"
     p = live(["-p", f"pcap:tx={out}"])
-    begin(p, [0, 0, 3000], "20kpps", "set 0/2 rate 2kpps", "set 0/1 enabled off", "set 0 count 24000")
+    begin(p, [0, 0, 9000], "20kpps", "set 0/2 rate 2kpps", "set 0/1 enabled off", "set 0 count 24000")
     change(p, "set 0/1 enabled on")
     change(p, "set 0/0 enabled off")
     change(p, "set 0/1 enabled off", frames=80)  # only the own rate is left
     change(p, "set 0/0 enabled on", "set 0/1 weight 3")
     change(p, "set 0/1 enabled on")
+    change(p, "set 0/2 rate 10kpps", frames=0)
     got = ended(p)
     p.quit()
-    assert got[2] == 3000 and got[0] + got[1] == 24000
+    assert got[2] == 9000 and got[0] + got[1] == 24000
     assert {i: len(v) for i, v in of_streams(read_pcap(out)).items()} == {i: n for i, n in got.items() if n > 0}
 
 

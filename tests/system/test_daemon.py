@@ -183,11 +183,16 @@ def test_readiness_is_told_when_clients_are_heard(abstract, tmp_path):
 
 
 def test_a_manager_that_is_behind_hears_of_readiness_all_the_same(tmp_path):
-    with manager(False) as (sock, name), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
-        other.setblocking(False)
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                other.sendto(b"x", name)
+    with manager(False) as (sock, name), contextlib.ExitStack() as others:
+        sends = True
+        while sends:  # until one that has sent nothing yet finds no room: each has a limit of its own too
+            other = others.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+            other.setblocking(False)
+            sends = False
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    other.sendto(b"x", name)
+                    sends = True
         path = tempfile.mktemp(prefix="wr")
         p = subprocess.Popen([binary(), "--serve", f"--socket={path}", *WIRE], env=dict(os.environ, NOTIFY_SOCKET=name), stdin=subprocess.DEVNULL)
         try:

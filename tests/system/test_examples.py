@@ -185,18 +185,23 @@ def test_sweep_finds_the_knee(tmp_path):
     """20 steps of a device that carries 62 %: within one step, whoever else uses the machine.
 
     Its queue of 5000 takes what a tester that is late by up to 50 ms sends too fast, and, of a trial of 600 ms, what is up to 5.6 % too much."""
-    r = script(tmp_path, "sweep", "duration=600ms", "again=4", "'wire=62% queue 5000'", before=BUSY, code=(0, 4))
-    table = rows(r.stdout, ["load", "offered"])
-    assert [x[0] for x in table] == [f"{n}%" for n in range(5, 101, 5)]
-    found = re.search(r"loss-free up to: (\d+%|none); frames lost from: (\d+%|none); (\d+) points, (\d+) not valid", r.stdout)
-    best, worse, points, not_valid = found.groups()
-    assert int(points) == 20
-    assert int(not_valid) == sum(x[7] != "valid" for x in table) and (r.returncode == 4) == (int(not_valid) > 0)
-    # Any may be among those that stayed without a valid trial. 65% is so near to the knee that it may lose nothing.
-    told = {int(x[0][:-1]): int(x[3].replace("'", "")) for x in table if x[7] == "valid"}
-    assert all(lost == 0 for n, lost in told.items() if n <= 62) and all(lost > 0 for n, lost in told.items() if n > 65), r.stdout
-    assert best == max((f"{n}%" for n, lost in told.items() if lost == 0), key=lambda text: int(text[:-1]), default="none")
-    assert worse == min((f"{n}%" for n, lost in told.items() if lost > 0), key=lambda text: int(text[:-1]), default="none")
+    for _ in range(3):
+        r = script(tmp_path, "sweep", "duration=600ms", "again=4", "'wire=62% queue 5000'", before=BUSY, code=(0, 4))
+        table = rows(r.stdout, ["load", "offered"])
+        assert [x[0] for x in table] == [f"{n}%" for n in range(5, 101, 5)]
+        found = re.search(r"loss-free up to: (\d+%|none); frames lost from: (\d+%|none); (\d+) points, (\d+) not valid", r.stdout)
+        best, worse, points, not_valid = found.groups()
+        assert int(points) == 20
+        assert int(not_valid) == sum(x[7] != "valid" for x in table) and (r.returncode == 4) == (int(not_valid) > 0)
+        # Any may be among those that stayed without a valid trial. 65% is so near to the knee that it may lose nothing.
+        told = {int(x[0][:-1]): int(x[3].replace("'", "")) for x in table if x[7] == "valid"}
+        assert all(lost == 0 for n, lost in told.items() if n <= 62) and all(lost > 0 for n, lost in told.items() if n > 65), r.stdout
+        assert best == max((f"{n}%" for n, lost in told.items() if lost == 0), key=lambda text: int(text[:-1]), default="none")
+        assert worse == min((f"{n}%" for n, lost in told.items() if lost > 0), key=lambda text: int(text[:-1]), default="none")
+        if told and min(told) <= 62 and max(told) > 65:
+            break
+    else:
+        pytest.skip("the machine was too busy for a valid trial on either side of the knee")
     circles, texts = chart(tmp_path / "sweep.svg")
     assert circles == 20 + (int(not_valid) > 0)
     mark = f"loss-free up to {best[:-1]} %"

@@ -370,6 +370,7 @@ def test_pcap_is_received(live, tmp_path):
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("doing, waiting", [("set 0 rate max; start 0", ""), ("set 0 rate 1pps; set 0 count 10000; start 0", "show stats; wait 0"),
                                             ("", "show stats; sleep 1000s"), ("", "")])
+@pytest.mark.alone("how long the end takes")
 def test_signals_end_the_program(live, sig, doing, waiting):
     w = live(["-k"])
     w.send(doing)

@@ -27,9 +27,8 @@ SOME_FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, 
 
 
 @pytest.fixture
-def rnd(request, capsys):
-    with capsys.disabled():
-        print(f"\n{request.node.name}: WIRERATE_SEED={SEED}", end=" ")
+def rnd(request):
+    print(f"{request.node.name}: WIRERATE_SEED={SEED}")
     return random.Random(f"{SEED} {request.node.name}")
 
 
@@ -221,7 +220,7 @@ def differing(a, b):
     return {k: (a.get(k), b.get(k)) for k in a.keys() | b.keys() if a.get(k) != b.get(k)}
 
 
-def test_what_is_saved_comes_back(rnd, rows, tmp_path, capsys):
+def test_what_is_saved_comes_back(rnd, rows, tmp_path):
     lines = script(rnd, rows)
     path = play(tmp_path, "made.cmd", lines)
     a, b, c = (str(tmp_path / n) for n in "abc")
@@ -247,8 +246,7 @@ def test_what_is_saved_comes_back(rnd, rows, tmp_path, capsys):
     taken = {line.split("'")[0].split('"')[0].split()[-1] for n, line in enumerate(lines, 1) if n not in refused}
     missing = [s["name"] for s in rows if s["name"] not in taken]
     assert len(missing) <= len(rows) // 10, f"no value was taken by {missing}"
-    with capsys.disabled():
-        print(f"({len(rows)} rows, none taken by {missing})", end=" ")
+    print(f"{len(rows)} rows, none taken by {missing}")
     assert len(before) > 100
 
 
@@ -390,8 +388,8 @@ def control_ms(p):
         return int(f.read().split()[0]) / 1e6
 
 
-def test_many_lines_and_streams(rnd, tmp_path, live, capsys):
-    """1,000 lines with 4096 streams; what it takes, and how much of that on the CPU, is printed, not judged."""
+def test_many_lines_and_streams(rnd, tmp_path, live):
+    """1,000 lines with 4096 streams; what it takes, and how much of that on the CPU, is printed (`pytest -s`), not judged."""
     lines = ["reset all", "stream add 0/1-4095", "set 0/all frame eth/ipv4/udp"]
     while len(lines) < 1000:
         first = rnd.randrange(4096)
@@ -408,7 +406,6 @@ def test_many_lines_and_streams(rnd, tmp_path, live, capsys):
         took.append(f"{1000 * (time.monotonic() - begin):.0f} ({control_ms(p) - busy:.0f})")
     p.send(f"save {tmp_path}/first; load {tmp_path}/first; save {tmp_path}/second")
     assert len(p.ask("show settings 0/0,0/4095", 60)["settings"]) > 20
-    with capsys.disabled():
-        print(f"load of 1000 lines with 4096 streams, ms (on the CPU): {', '.join(took)}", end=" ")
+    print(f"load of 1000 lines with 4096 streams, ms (on the CPU): {', '.join(took)}")
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
     assert p.quit()[0] == 0

@@ -13,7 +13,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from harness import binary, document, documents, good, run, schema
+from harness import binary, bounded, document, documents, good, run, schema
 
 WIRE = ["-p", "wire"]
 
@@ -53,7 +53,7 @@ def test_a_run_from_start_to_end():
 def test_an_interval_each_second_with_the_statistics():
     p = subprocess.Popen([binary(), *WIRE, "--json-stream"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     lines, ticks = [], []
-    with p:
+    with p, bounded(p):
         p.stdin.write("set 0 rate 1kpps; start 0\n")
         p.stdin.flush()
         while not any(sent_by(a) < sent_by(b) and b["time_ns"] - a["time_ns"] < 1.5e9 for a, b in zip(ticks, ticks[1:])):
@@ -145,16 +145,17 @@ def test_what_a_script_prints_is_not_lost(tmp_path):
 def test_every_line_is_there_when_it_happens():
     p = subprocess.Popen([binary(), *WIRE, "--json-stream"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        assert document(p.stdout.readline())["event"] == "start"
-        for cmd in ("show map", "set 0 rate 1kpps"):
-            p.stdin.write(cmd.encode() + b"\n")
-            p.stdin.flush()
-            line = document(p.stdout.readline())
-            while line["event"] == "interval":
+        with bounded(p):
+            assert document(p.stdout.readline())["event"] == "start"
+            for cmd in ("show map", "set 0 rate 1kpps"):
+                p.stdin.write(cmd.encode() + b"\n")
+                p.stdin.flush()
                 line = document(p.stdout.readline())
-            assert (line["event"], line["cmd"]) == ("result", cmd)
-        p.stdin.close()
-        rest = [document(x) for x in p.stdout]
+                while line["event"] == "interval":
+                    line = document(p.stdout.readline())
+                assert (line["event"], line["cmd"]) == ("result", cmd)
+            p.stdin.close()
+            rest = [document(x) for x in p.stdout]
         assert rest[-1]["event"] == "end" and p.wait(20) == 0
     finally:
         p.kill()

@@ -113,6 +113,7 @@ def test_both_ways_at_once(veth, kind, live):
     assert port["rx"]["packets"] + port["rx"]["missed"] == veth.packets(veth.a, "rx") - before[veth.a] == n
 
 
+@pytest.mark.alone("how long the end takes")
 @pytest.mark.parametrize("trouble", ["own link down", "peer down", "deleted"])
 @pytest.mark.parametrize("rate", ["10kpps", "max"])
 def test_trouble_while_sending(veth, kind, live, trouble, rate):
@@ -139,6 +140,7 @@ def test_trouble_while_sending(veth, kind, live, trouble, rate):
     assert took < ONE_SECOND
 
 
+@pytest.mark.alone("how long the end takes")
 @pytest.mark.parametrize("trouble", ["own link down", "deleted"])
 def test_quit_at_once_after_trouble(veth, kind, live, trouble):
     w = live(["-p", f"{kind}:{veth.a}"], prefix=veth.prefix)
@@ -160,6 +162,7 @@ def test_trouble_of_one_port_is_its_own(veth, kind, live):
     assert w.quit()[0] == 0
 
 
+@pytest.mark.alone("how long the end takes")
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
 def test_signal_while_sending(veth, kind, live, sig):
     w = live(["-p", f"{kind}:{veth.a}"], prefix=veth.prefix)
@@ -177,7 +180,7 @@ def test_the_xdp_program_goes_although_a_worker_stands_still(veth, live):
     w = live(["-p", f"xdp:{veth.a}"], prefix=veth.prefix)
     w.send("set 0 rate max; start 0")
     w.until(lambda p: p[0]["tx"]["packets"] > 0, 20)
-    with harness.Held(w.pid, "rte-worker") as worker:
+    with harness.Held(w.pid) as worker:
         w.proc.send_signal(signal.SIGTERM)
         worker.ends()
     assert w.proc.wait(20) == -signal.SIGTERM

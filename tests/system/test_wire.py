@@ -136,18 +136,27 @@ def test_stop_at_max_loses_nothing_unnamed():
 
 def test_stop_waits_for_those_who_had_no_cpu(live):
     """The program stands still for longer than `stop` waits, and its control comes first when it goes on: what follows finds the port idle."""
-    w: Live = live(["-p", "null"])
-    w.send("set 0 rate 1kpps; start 0")
-    w.more(10)
-    with Held(w.pid, "rte-worker"):
-        w.send("stop 0; show stats")
-        time.sleep(0.1)
-        os.kill(w.pid, signal.SIGSTOP)
-        time.sleep(1.2)
-        os.kill(w.pid, signal.SIGCONT)
-        time.sleep(0.1)
-    assert ports_of(harness.document(w.line()))[0]["run"]["state"] == "idle"
-    assert w.quit()[0] == 0
+    for _ in range(8):
+        w: Live = live(["-p", "null"])
+        w.send("set 0 rate 1kpps; start 0")
+        w.more(10)
+        with Held(w.pid):
+            w.send("stop 0; show stats")
+            begin = time.monotonic()
+            time.sleep(0.1)
+            os.kill(w.pid, signal.SIGSTOP)
+            stopped = time.monotonic()
+            time.sleep(1.2)
+            begin += time.monotonic() - stopped
+            os.kill(w.pid, signal.SIGCONT)
+            time.sleep(0.1)
+        ran = time.monotonic() - begin
+        state = ports_of(harness.document(w.line()))[0]["run"]["state"]
+        assert w.quit()[0] == 0
+        if ran < 0.5:  # of the second
+            assert state == "idle"
+            return
+    pytest.fail("no try was in time")
 
 
 def test_two_ports_of_one_start():

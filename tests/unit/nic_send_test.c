@@ -158,7 +158,7 @@ static void test_send_far_ahead(void **state)
 
 	(void)state;
 	cfg->lead_ns = 10000000;
-	start(0, 600000000);
+	start(0, 0);
 	for (unsigned i = 0; i < 10000 && c->port[0]->run.armed; i++) {
 		pause_ms(1);
 		ctl_turn(c);
@@ -168,8 +168,9 @@ static void test_send_far_ahead(void **state)
 		ctl_turn(c);
 	assert_int_equal(ctl_stream_add(c, 0, -1, 1, -1, NULL), 1);
 	own_pps(0, 1, 3000);
-	settle(0);
-	assert_true(sent(0, 1, "packets") > 0);
+	while (sent(0, 1, "packets") < 100)
+		ctl_turn(c);
+	stop(0);
 	assert_in_range(most_at_once(), 1, 3);
 }
 
