@@ -20,6 +20,7 @@ import jsonschema
 import pytest
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from disturb import DETACH, INTERRUPT, SEIZE, WALL, ptrace
 from seed import random_seed
 
 # Promises of one second are checked with some room, because the machines that run tests are shared.
@@ -124,6 +125,10 @@ def ports_of(doc):
     return {p["port"]: p for p in doc["ports"]}
 
 
+# The verdict of a trial on a machine that others use too is of its counters alone.
+COUNTERS_ALONE = ("set trial.max-stall 1h; set trial.max-wait 100%; set trial.max-short 100%; set trial.max-rate-error 100%; "
+                  "set trial.max-clock 100%; ")
+
 # Functions for a script of commands, which waits by them for what happens and not for a time: more(N) for N more frames of port 0 than were
 # sent when it is called, inside(N) for so many frames of port 0 in the device on its wire, or for the last to be through, idle() for the end of
 # port 0's run.
@@ -192,7 +197,7 @@ class Live:
     def stats(self, timeout=10.0):
         return ports_of(self.ask("show stats", timeout))
 
-    def until(self, what, timeout):
+    def until(self, what, timeout, pause=0.05):
         """Statistics as soon as what(ports) holds, with the seconds that it took."""
         begin = time.monotonic()
         while True:
@@ -201,20 +206,18 @@ class Live:
             if what(ports):
                 return ports, took
             assert took < timeout, f"not seen in {timeout} s: {ports}\n{self.errors()}"
-            time.sleep(0.05)
+            time.sleep(pause)
 
     def more(self, frames, port=0, timeout=20.0):
         """Until a port has sent so many more frames than when all earlier lines were executed, or its run is over; the statistics. The first answer
         says that they were, the second that workers have been told since."""
         self.stats()
         goal = self.stats()[port]["run"]["sent"] + frames
-        until = time.monotonic() + timeout
-        while True:
-            ports = self.stats()
-            if ports[port]["run"]["sent"] >= goal or ports[port]["run"]["state"] == "idle":
-                return ports
-            assert time.monotonic() < until, f"not {goal} frames in {timeout} s: {ports}\n{self.errors()}"
-            time.sleep(0.005)
+
+        def sent(ports):
+            return ports[port]["run"]["sent"] >= goal or ports[port]["run"]["state"] == "idle"
+
+        return self.until(sent, timeout, 0.005)[0]
 
     def quit(self, timeout=10.0):
         """Exit code and seconds."""
@@ -239,8 +242,6 @@ class Live:
 class Held:
     """A thread of a program that gets no CPU for a while, as happens on a busy machine; the others go on."""
 
-    SEIZE, INTERRUPT, DETACH, WALL = 0x4206, 0x4207, 17, 0x40000000
-
     def __init__(self, pid):
         names = {}
         for tid in os.listdir(f"/proc/{pid}/task"):
@@ -248,27 +249,25 @@ class Held:
                 names[int(tid)] = f.read().strip()
         # as versions of DPDK name them
         self.tid = next(tid for tid, name in names.items() if re.match("(rte|dpdk)-worker", name))
-        self.ptrace = ctypes.CDLL(None, use_errno=True).ptrace
-        self.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
 
     def __enter__(self):
-        for ask in (self.SEIZE, self.INTERRUPT):
-            if self.ptrace(ask, self.tid, None, None) != 0:
+        for ask in (SEIZE, INTERRUPT):
+            if not ptrace(ask, self.tid):
                 if ctypes.get_errno() == errno.EPERM:
                     pytest.skip("needs ptrace")
                 raise OSError(ctypes.get_errno(), "ptrace")
-        os.waitpid(self.tid, self.WALL)
+        os.waitpid(self.tid, WALL)
         return self
 
     def ends(self, timeout=20.0):
         """With its process, which is not over before we have noticed."""
         until = time.monotonic() + timeout
-        while os.waitpid(self.tid, self.WALL | os.WNOHANG)[0] == 0:
+        while os.waitpid(self.tid, WALL | os.WNOHANG)[0] == 0:
             assert time.monotonic() < until, "the process does not end"
             time.sleep(0.01)
 
     def __exit__(self, *exc):
-        self.ptrace(self.DETACH, self.tid, None, None)
+        ptrace(DETACH, self.tid)
 
 
 class Veth:
