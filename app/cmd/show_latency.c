@@ -73,6 +73,7 @@ static bool selected(const struct target *t, unsigned port, unsigned stream)
 	return false;
 }
 
+/* Of a port or a stream; counts go further. */
 static unsigned number(const json_t *o, const char *key)
 {
 	return (unsigned)json_integer_value(json_object_get(o, key));
@@ -123,10 +124,10 @@ static void remarks(const json_t *doc, struct sbuf *out)
 		remark_stamps(id, json_object_get(port, "timestamps"), out);
 		if (why != NULL)
 			sbuf_addf(out, "port %u: not exact: %s\n", id, json_string_value(why));
-		if (number(port, "early") > 0)
-			sbuf_addf(out, "port %u: %u probes came before they were sent, as clocks go, or more than %.1f s after: they count with "
-				  "latency 0\n", id, number(port, "early"), (double)(1ull << 35) / json_real_value(json_object_get(clock, "hz")));
-		if (json_is_false(json_object_get(port, "verify")) && number(port, "damaged") > 0)
+		if (frames(port, "early") > 0)
+			sbuf_addf(out, "port %u: %lld probes came before they were sent, as clocks go, or more than %.1f s after: they count with "
+				  "latency 0\n", id, frames(port, "early"), (double)(1ull << 35) / json_real_value(json_object_get(clock, "hz")));
+		if (json_is_false(json_object_get(port, "verify")) && frames(port, "damaged") > 0)
 			sbuf_addf(out, "port %u: frames are damaged, and only damage to probes is found: `set %u verify on` finds all of it\n", id,
 				  id);
 		if (json_is_true(json_object_get(port, "bias_other")))
