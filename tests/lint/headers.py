@@ -15,11 +15,13 @@ found = tree.Findings()
 commands = []
 for entry in json.loads((build / "compile_commands.json").read_text()):
     words = shlex.split(entry["command"])
+    # A compiler cache stands before the compiler where one is installed.
+    compiler = shlex.join(words[:next(i for i, word in enumerate(words) if word.startswith("-"))])
     flags = [word for word in words[1:] if word.startswith(("-I", "-isystem/", "-D", "-std=", "-W", "-m"))]
     for option in ("-isystem", "-include"):
         flags += [part for i, word in enumerate(words[:-1]) if word == option for part in (option, words[i + 1])]
     paths = {os.path.normpath(build / word[2:]) for word in words if word.startswith("-I")}
-    command = (len(paths), words[0], flags, paths)
+    command = (len(paths), compiler, flags, paths)
     if command not in commands:
         commands.append(command)
 commands.sort(key=lambda command: command[0])
