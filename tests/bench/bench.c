@@ -2,7 +2,8 @@
 /* Hot path against bare loops, in one process: short slices in random order, ratios within a round, median over the rounds. One
  * process is one sample of memory layout; bench.py takes the median over several. Prints one JSON line.
  * Arguments: the lcore (default 0), "huge" to use hugepages, --isa NAME for at most that instruction set, --only PATTERN
- * ("probes*") for some rows of ours and the bare loops. */
+ * ("probes*") for some rows of ours and the bare loops, --slower PERCENT to report that much more time for our rows, so that
+ * one can see whether a comparison finds it. */
 #include <fnmatch.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 
 static const char *isa;  /* NULL: the best there is */
 static const char *only; /* NULL: all rows */
+static double slower;    /* part of its time that each row of ours is given on top */
 
 void die(const char *what)
 {
@@ -363,7 +365,7 @@ static void run_rounds(void)
 		}
 		for (int i = 0; i < nvariants; i++) {
 			struct variant *v = &variant[order[i]];
-			double c = v->slice(v);
+			double c = v->slice(v) * (v->base != NULL ? 1 + slower : 1);
 			if (r >= 0)
 				v->cyc[r] = c;
 		}
@@ -423,6 +425,8 @@ int main(int argc, char **argv)
 			isa = argv[++i];
 		else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
 			only = argv[++i];
+		else if (strcmp(argv[i], "--slower") == 0 && i + 1 < argc)
+			slower = strtod(argv[++i], NULL) / 100;
 		huge |= strcmp(argv[i], "huge") == 0;
 	}
 	if (huge) {

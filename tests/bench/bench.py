@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Speed: bench.py BUILD [--runs N] [--only PART] [--json [FILE]] [--cpu N] [--no-huge] [--isa NAME]
+       bench.py BUILD --against BUILD [--rows PATTERN] [the same options but --only]
 
 Runs BUILD/tests/bench/bench (hot path against bare loops, in one process), dpdk-testpmd (txonly, rxonly) and BUILD/app/wirerate in a
 terminal with and without its full screen (screen.py) and with a script (lua.py) in turn on one CPU, N times, and prints the
 medians over the processes. A target that is missed is named; it does not fail. Exit code 3: something could not run. As root,
-hugepages are switched on for the time of the measurement.
+hugepages are switched on for the time of the measurement. With --against: against.py, which ends with 0 or 1.
 """
 import argparse
 import datetime
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import time
 
+import against
 import lua
 import screen
 from proc import CannotRun, run_ns, workers
@@ -196,7 +198,7 @@ def cpu_model():
 
 def progress(text):
     if sys.stderr.isatty():
-        print(f"\r{text:<16}\r{text}", end="", file=sys.stderr, flush=True)
+        print(f"\r{'':<40}\r{text}", end="", file=sys.stderr, flush=True)
 
 
 def measure(args, huge):
@@ -294,15 +296,25 @@ def arguments():
     cpus = sorted(os.sched_getaffinity(0))
     p = argparse.ArgumentParser(description=__doc__.split("\n\n")[1], usage="bench.py BUILD [options]")
     p.add_argument("build")
-    p.add_argument("--runs", type=int, default=7, help="processes of each (default 7, at least 5)")
+    p.add_argument("--against", metavar="BUILD", help="an older build: is BUILD slower? Exit code 0 if not, 1 if it is")
+    p.add_argument("--rows", metavar="PATTERN", help='with --against: rows of that name alone, "probe*"')
+    p.add_argument("--runs", type=int, help="processes of each (default 7, at least 5; with --against 11, at least 11, an odd number)")
     p.add_argument("--cpu", type=int, default=cpus[-1], help="CPU to measure on (default: the last one)")
     p.add_argument("--json", nargs="?", const="-", metavar="FILE", help="one JSON document to FILE, or instead of the table to stdout")
     p.add_argument("--only", choices=("path", "screen", "lua"), help="the hot path and testpmd alone, what the screen costs, or scripts")
     p.add_argument("--isa", help="at most this instruction set: scalar, ssse3, avx2, avx512 or neon (default: the CPU's best)")
     p.add_argument("--no-huge", action="store_true", help="measure without hugepages")
     args = p.parse_args()
-    if args.runs < 5:
-        p.error(f"--runs {args.runs}: at least 5 processes, since one in ten has an unlucky memory layout")
+    least, default = (against.LEAST_ROUNDS, against.LEAST_ROUNDS) if args.against else (5, 7)
+    args.runs = default if args.runs is None else args.runs
+    if args.runs < least:
+        p.error(f"--runs {args.runs}: at least {least} processes, since one in ten has an unlucky memory layout")
+    if args.against and args.runs % 2 == 0:
+        p.error(f"--runs {args.runs}: an odd number, so that the median is one of the ratios")
+    if args.rows and not args.against:
+        p.error("--rows goes with --against")
+    if args.only and args.against:
+        p.error(f"--only {args.only}: --against compares the hot path alone; --rows PATTERN chooses rows")
     if args.cpu not in cpus:
         p.error(f"--cpu {args.cpu}: not among this process's CPUs ({', '.join(map(str, cpus))})")
     args.bench = os.path.join(args.build, "tests", "bench", "bench")
@@ -310,31 +322,38 @@ def arguments():
     return args
 
 
+def whole(args, runs):
+    """What the JSON document says of a measurement of one build."""
+    path = runs[0].get("bench", {})
+    return {"dpdk": path.get("dpdk"), "only": args.only, "tsc_hz": path.get("hz"), "results": evaluate(runs), "runs": runs}
+
+
 def main():
     args = arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that hugepages are given back
     began = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    head = {"bench": 1, "time": began, "cpu": cpu_model(), "lcore": args.cpu}
     try:
         with Hugepages(not args.no_huge) as pages:
-            runs = measure(args, pages.on)
+            memory = "hugepages" if pages.on else f"4 KB pages ({pages.why})"
+            if args.against:
+                doc = against.document(args, against.measure(args, pages.on, progress), head | {"memory": memory})
+            else:
+                doc = head | {"memory": memory} | whole(args, measure(args, pages.on))
     except CannotRun as e:
         print(f"bench: {e}", file=sys.stderr)
         return 3
     except KeyboardInterrupt:
         return 130
-    path = runs[0].get("bench", {})
-    doc = {"bench": 1, "time": began, "dpdk": path.get("dpdk"), "cpu": cpu_model(), "lcore": args.cpu, "only": args.only,
-           "tsc_hz": path.get("hz"), "memory": "hugepages" if pages.on else f"4 KB pages ({pages.why})",
-           "results": evaluate(runs), "runs": runs}
     if args.json == "-":
         print(json.dumps(doc))
-        return 0
-    print_table(doc)
-    if args.json:
+    else:
+        (against.print_report if args.against else print_table)(doc)
+    if args.json not in (None, "-"):
         with open(args.json, "w", encoding="utf-8") as f:
             json.dump(doc, f)
             f.write("\n")
-    return 0
+    return 0 if doc.get("ok", True) else 1
 
 
 if __name__ == "__main__":
