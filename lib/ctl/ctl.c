@@ -16,7 +16,8 @@ static int eal_spec_open(const char *arg, struct port *const *p, unsigned n, str
 	RTE_ETH_FOREACH_DEV(dev)
 		if (seen++ == (uint16_t)atoi(arg)) {
 			p[0]->dev = dev;
-			rte_eth_dev_get_name_by_port(dev, p[0]->name);
+			if (rte_eth_dev_get_name_by_port(dev, p[0]->name) != 0)
+				snprintf(p[0]->name, sizeof(p[0]->name), "eal%s", arg);
 			return 0;
 		}
 	return err_set(e, ENODEV, "EAL's device options name more devices than EAL found (%u); see -l FILE for its log", seen);

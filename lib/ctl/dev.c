@@ -351,8 +351,10 @@ int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e)
 	rc = rte_eth_dev_start(cp->p.dev);
 	if (rc < 0)
 		return fail(cp, rc, "starting the device", e);
-	if (rte_is_zero_ether_addr(&cp->p.mac))
-		rte_eth_macaddr_get(cp->p.dev, &cp->p.mac);
+	if (rte_is_zero_ether_addr(&cp->p.mac) && (rc = rte_eth_macaddr_get(cp->p.dev, &cp->p.mac)) != 0) {
+		log_msg(LOG_LVL_WARN, "port %u (%s) tells no address of its own (%s) and gets one", cp->p.id, cp->p.name, rte_strerror(-rc));
+		port_own_mac(&cp->p);
+	}
 	cp->started = true;
 	apply_cfg(cp);
 	dev_promiscuous(c, cp);
@@ -377,9 +379,16 @@ static void pool_retire(struct rte_mempool **from)
 		log_msg(LOG_LVL_DEBUG, "pool %s is kept: %u buffers are in flight", mp->name, rte_mempool_in_use_count(mp));
 }
 
+/* What a device refuses on its way out changes nothing for us; the log says it. */
+static void leave(const struct ctl_port *cp, int rc, const char *what)
+{
+	if (rc != 0)
+		log_msg(LOG_LVL_WARN, "port %u (%s): %s: %s", cp->p.id, cp->p.name, what, rte_strerror(-rc));
+}
+
 static int reopen(struct ctl *c, struct ctl_port *cp, struct err *e)
 {
-	rte_eth_dev_stop(cp->p.dev);
+	leave(cp, rte_eth_dev_stop(cp->p.dev), "stopping the device");
 	cp->started = false;
 	if (cp->p.spec->drain != NULL)
 		cp->p.spec->drain(&cp->p);
@@ -416,9 +425,9 @@ void dev_close(struct ctl_port *cp)
 	if (cp->p.spec != NULL && cp->p.spec->close != NULL)
 		cp->p.spec->close(&cp->p);
 	if (cp->used && cp->started)
-		rte_eth_dev_stop(cp->p.dev);
+		leave(cp, rte_eth_dev_stop(cp->p.dev), "stopping the device");
 	cp->started = false;
-	rte_eth_dev_close(cp->p.dev);
+	leave(cp, rte_eth_dev_close(cp->p.dev), "closing the device");
 	if (cp->p.spec->closed != NULL)
 		cp->p.spec->closed(&cp->p);
 }

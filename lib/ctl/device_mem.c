@@ -12,6 +12,7 @@
 
 #define MOST_CELLS (1u << 24) /* 1 GiB of addresses; memory only as far as frames lie in it */
 #define STOCK 512             /* buffers in the worker's hand, and more */
+#define DRIVER "net_ring_"    /* what the ring driver puts before a name */
 
 static int stamp_offset(void)
 {
@@ -25,11 +26,6 @@ static void *map(size_t bytes)
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return p != MAP_FAILED ? p : NULL;
-}
-
-static void rx_name(const struct device *d, char *out, size_t size)
-{
-	snprintf(out, size, "dut_%.16s", d->to->p.name);
 }
 
 static void free_rings(struct device *d)
@@ -62,11 +58,13 @@ static int make_dev(struct device *d, struct err *e)
 {
 	struct ctl_port *to = d->to;
 	struct rte_eth_conf conf = {0};
-	char name[32];
+	char of[RTE_ETH_NAME_MAX_LEN], name[RTE_ETH_NAME_MAX_LEN];
 	int rc;
 
-	rx_name(d, name, sizeof(name));
-	rc = rte_eth_from_rings(name, d->line.out, d->line.nrings, d->line.out, 1, (unsigned)to->p.node);
+	/* Another name each time: it may come and go often. */
+	snprintf(of, sizeof(of), DRIVER "dut_%.8s_", to->p.name);
+	port_dev_name(name, sizeof(name), of);
+	rc = rte_eth_from_rings(name + strlen(DRIVER), d->line.out, d->line.nrings, d->line.out, 1, (unsigned)to->p.node);
 	if (rc < 0)
 		return err_set(e, ENODEV, "DPDK's ring driver gives no further device (%s)", rte_strerror(rte_errno));
 	d->dev = (uint16_t)rc;
@@ -191,7 +189,13 @@ void device_unfill(struct device *d)
 	free_pool(d);
 }
 
-/* Its name is free again, too. */
+/* What DPDK refuses when a device goes changes nothing for us; the log says it. */
+static void leave(const struct device *d, int rc, const char *what)
+{
+	if (rc != 0)
+		log_msg(LOG_LVL_WARN, "device under test at port %u: %s its Rx device: %s", d->to->p.id, what, rte_strerror(-rc));
+}
+
 static void free_dev(struct device *d)
 {
 	struct rte_eth_dev_info info = {0};
@@ -199,10 +203,10 @@ static void free_dev(struct device *d)
 	if (!d->has_dev)
 		return;
 	bool known = rte_eth_dev_info_get(d->dev, &info) == 0;
-	rte_eth_dev_stop(d->dev);
-	rte_eth_dev_close(d->dev);
+	leave(d, rte_eth_dev_stop(d->dev), "stopping");
+	leave(d, rte_eth_dev_close(d->dev), "closing");
 	if (known && info.device != NULL)
-		rte_dev_remove(info.device);
+		leave(d, rte_dev_remove(info.device), "removing");
 	eal_log_drain();
 	d->has_dev = false;
 }
@@ -224,10 +228,12 @@ void device_stamp(struct device *d, bool on)
 	const struct ctl_port *from = d->from;
 
 	for (uint16_t q = 0; q < from->p.ntxq && q < DUT_QUEUES; q++) {
-		if (on && d->stamper[q] == NULL)
+		if (on && d->stamper[q] == NULL) {
 			d->stamper[q] = rte_eth_add_tx_callback(from->p.dev, q, dut_stamp, (void *)(uintptr_t)d->line.stamp_at);
-		else if (!on && d->stamper[q] != NULL)
-			rte_eth_remove_tx_callback(from->p.dev, q, d->stamper[q]);
+			leave(d, d->stamper[q] == NULL ? -rte_errno : 0, "stamping what is sent to");
+		} else if (!on && d->stamper[q] != NULL) {
+			leave(d, rte_eth_remove_tx_callback(from->p.dev, q, d->stamper[q]), "stamping no more what is sent to");
+		}
 	}
 }
 

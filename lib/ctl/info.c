@@ -19,8 +19,8 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 	struct sbuf pacing = {0};
 
 	(void)c;
-	if (cp->opened)
-		rte_eth_dev_info_get(cp->p.dev, &info);
+	if (cp->opened && rte_eth_dev_info_get(cp->p.dev, &info) != 0)
+		info.driver_name = NULL;
 	rte_ether_format_addr(mac, sizeof(mac), &cp->p.mac);
 	if (!cp->used)
 		json_array_append_new(notes, json_string("not used: no map names it"));
@@ -190,7 +190,8 @@ static json_t *port_xstats(struct ctl_port *cp)
 		return o;
 	struct rte_eth_xstat_name *name = xcalloc((size_t)n, sizeof(*name));
 	struct rte_eth_xstat *val = xcalloc((size_t)n, sizeof(*val));
-	rte_eth_stats_get(cp->p.dev, &st);
+	if (rte_eth_stats_get(cp->p.dev, &st) != 0)
+		st = (struct rte_eth_stats){0};
 	if (rte_eth_xstats_get_names(cp->p.dev, name, (unsigned)n) == n &&
 	    rte_eth_xstats_get(cp->p.dev, val, (unsigned)n) == n)
 		for (int i = 0; i < n; i++)

@@ -84,7 +84,10 @@ struct port {                 /* control owns it */
 /* Shared by the specs: hotplug a device; every failure names the spec and what helps. -ENODEV. */
 int port_vdev_add(const char *devname, const char *args, uint16_t *dev, const char *spec, struct err *e);
 int port_dev_add(const char *bus, const char *devname, const char *args, uint16_t *dev, const char *spec, struct err *e);
-/* Free name "<driver><number>" for a new virtual device. */
+/* A virtual device that was added: it goes, its name stays taken. */
+void port_vdev_remove(const char *devname);
+/* Name "<driver><number>" for a new virtual device. No name is given twice, and none that port_vdev_add() has had: DPDK may keep the name of a device
+ * that was removed (since 26.07 it does), and adding it again fails with EEXIST. */
 void port_dev_name(char *out, size_t size, const char *driver);
 /* MAC of ports that have none of their own: 02:77:72:00:00:<port>. */
 void port_own_mac(struct port *p);

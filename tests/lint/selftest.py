@@ -34,6 +34,8 @@ BREACHES = [
     ("layers", "app/ui/page/x.c", SPDX + '#include "cmd.h"\n', "a page sees"),
     ("layers", "app/cmd/x.c", SPDX + "#include <histedit.h>\n", "only app/ui"),
     ("layers", "lib/ctl/x.c", SPDX + "#if RTE_VERSION > 1\n#endif\n", "belong into lib/base/dpdk.h"),
+    ("results", "lib/ctl/x.c", SPDX + "void f(void)\n{\n\trte_eth_dev_stop(0);\n}\n", "nobody looks at"),
+    ("results", "lib/ctl/x.c", SPDX + "void f(void)\n{\n\tif (1)\n\t\trte_dev_remove(0);\n}\n", "nobody looks at"),
     ("layers", "lib/ctl/x.c", SPDX + '#include "nowhere.h"\n', "no such header"),
 ]
 WORKER = """

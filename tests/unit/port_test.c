@@ -189,6 +189,14 @@ static uint32_t mark_of(const struct rte_mbuf *m)
 	return mark;
 }
 
+static unsigned wire_number(const struct port *p)
+{
+	unsigned n;
+
+	assert_int_equal(sscanf(p->name, "wire%u", &n), 1);
+	return n;
+}
+
 /* Tx queue i of one end arrives in Rx queue i mod n of the other, in order. */
 static void wire_case(unsigned rx0, unsigned tx0, unsigned rx1, unsigned tx1)
 {
@@ -198,8 +206,7 @@ static void wire_case(unsigned rx0, unsigned tx0, unsigned rx1, unsigned tx1)
 	unsigned before = rte_mempool_avail_count(pool);
 
 	open_ports("wire", p, 2, queues);
-	assert_string_equal(p[0].name, "wire0");
-	assert_string_equal(p[1].name, "wire1");
+	assert_int_equal(wire_number(&p[1]), wire_number(&p[0]) + 1);
 	assert_memory_equal(p[1].mac.addr_bytes, "\x02\x77\x72\x00\x00\x05", 6);
 	for (unsigned from = 0; from < 2; from++) {
 		struct port *a = &p[from], *b = &p[!from];
@@ -304,8 +311,8 @@ static void test_two_wires(void **state)
 	(void)state;
 	open_ports("wire", a, 2, queues);
 	open_ports("wire", b, 2, queues);
-	assert_string_equal(b[0].name, "wire2");
-	assert_string_equal(b[1].name, "wire3");
+	assert_int_equal(wire_number(&b[0]), wire_number(&a[0]) + 2);
+	assert_int_equal(wire_number(&b[1]), wire_number(&a[0]) + 3);
 	struct rte_mbuf *m = frame(7);
 	assert_int_equal(rte_eth_tx_burst(b[0].dev, 0, &m, 1), 1);
 	assert_int_equal(rte_eth_rx_burst(a[1].dev, 0, &m, 1), 0);
@@ -381,6 +388,36 @@ static void test_open_refused(void **state)
 	assert_non_null(strstr(e.text, "net_null7"));
 }
 
+/* DPDK may keep the name of a device that was removed: neither a name that was given out comes again, nor one that a user gave. */
+static void test_names_never_repeat(void **state)
+{
+	struct port p = { .node = -1, .nrxq = 1, .ntxq = 1 }, *list[1] = { &p };
+	char name[8][RTE_ETH_NAME_MAX_LEN];
+	const char *arg;
+	struct err e = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(name); i++) {
+		uint16_t dev;
+		if (i == 3) { /* a user takes the number that would be next */
+			char next[RTE_ETH_NAME_MAX_LEN + 8];
+			unsigned n;
+			assert_int_equal(sscanf(name[2], "net_null%u", &n), 1);
+			snprintf(next, sizeof(next), "vdev:net_null%u,no-rx=1", n + 1);
+			assert_int_equal(spec_of(next, &arg)->open(arg, list, 1, &e), 0);
+			snprintf(next, sizeof(next), "net_null%u", n + 1);
+			port_vdev_remove(next);
+		}
+		port_dev_name(name[i], sizeof(name[i]), "net_null");
+		for (unsigned j = 0; j < i; j++)
+			assert_string_not_equal(name[i], name[j]);
+		if (i == 3)
+			assert_string_not_equal(name[3], p.name);
+		assert_int_equal(port_vdev_add(name[i], "no-rx=1", &dev, "null", &e), 0);
+		port_vdev_remove(name[i]);
+	}
+}
+
 static int eal(void **state)
 {
 	char *argv[] = { "port_test", "--no-huge", "-m", "64", "--no-pci", "--no-shconf", "--no-telemetry", "--lcores", "0@0",
@@ -401,7 +438,7 @@ int main(void)
 	const struct CMUnitTest after[] = {
 		cmocka_unit_test(test_wire), cmocka_unit_test(test_wire_dead_end), cmocka_unit_test(test_wire_too_many),
 		cmocka_unit_test(test_two_wires), cmocka_unit_test(test_null), cmocka_unit_test(test_pcap),
-		cmocka_unit_test(test_open_refused),
+		cmocka_unit_test(test_open_refused), cmocka_unit_test(test_names_never_repeat),
 	};
 
 	return cmocka_run_group_tests_name("port specs before EAL", before, NULL, NULL) +

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kern.h"
+#include "log.h"
 #include "port_list.h"
 
 #define X(name) extern const struct port_spec port_spec_##name;
@@ -53,15 +54,59 @@ void port_own_mac(struct port *p)
 	p->mac = (struct rte_ether_addr){ { 0x02, 0x77, 0x72, 0x00, 0x00, (uint8_t)p->id } };
 }
 
+/* Of each driver the numbers that its devices have had are those below `next`; names that a user gave come beside. */
+static struct series { char driver[RTE_ETH_NAME_MAX_LEN]; unsigned next; } *series;
+static char (*given)[RTE_ETH_NAME_MAX_LEN];
+static size_t nseries, ngiven;
+
+static struct series *series_of(const char *driver)
+{
+	for (size_t i = 0; i < nseries; i++)
+		if (strcmp(series[i].driver, driver) == 0)
+			return &series[i];
+	series = xrealloc(series, (nseries + 1) * sizeof(*series));
+	series[nseries].next = 0;
+	snprintf(series[nseries].driver, sizeof(series[nseries].driver), "%s", driver);
+	return &series[nseries++];
+}
+
+static bool was_given(const char *name)
+{
+	for (size_t i = 0; i < ngiven; i++)
+		if (strcmp(given[i], name) == 0)
+			return true;
+	return false;
+}
+
+static void take_given(const char *name)
+{
+	if (was_given(name))
+		return;
+	given = xrealloc(given, (ngiven + 1) * sizeof(*given));
+	snprintf(given[ngiven++], sizeof(*given), "%s", name);
+}
+
 void port_dev_name(char *out, size_t size, const char *driver)
 {
+	struct series *s = series_of(driver);
 	uint16_t dev;
 
-	for (unsigned i = 0;; i++) {
-		snprintf(out, size, "%s%u", driver, i);
-		if (rte_eth_dev_get_port_by_name(out, &dev) != 0)
-			return;
-	}
+	do {
+		snprintf(out, size, "%s%u", driver, s->next++);
+	} while (was_given(out) || rte_eth_dev_get_port_by_name(out, &dev) == 0);
+}
+
+static void remove_dev(const char *bus, const char *devname)
+{
+	int rc = rte_eal_hotplug_remove(bus, devname);
+
+	if (rc != 0)
+		log_msg(LOG_LVL_WARN, "device %s cannot be removed: %s", devname, rte_strerror(-rc));
+}
+
+void port_vdev_remove(const char *devname)
+{
+	remove_dev("vdev", devname);
 }
 
 #ifdef RTE_EAL_PMD_PATH
@@ -115,12 +160,13 @@ int port_dev_add(const char *bus, const char *devname, const char *args, uint16_
 
 	if (rte_eth_dev_get_port_by_name(devname, dev) == 0)
 		return err_set(e, EINVAL, "port '%s': a device named %s is open already; give this one another name", spec, devname);
+	take_given(devname);
 	int rc = rte_eal_hotplug_add(bus, devname, args);
 	if (rc == 0) {
 		rc = rte_eth_dev_get_port_by_name(devname, dev);
 		if (rc == 0)
 			return 0;
-		rte_eal_hotplug_remove(bus, devname);
+		remove_dev(bus, devname);
 		return err_set(e, ENODEV, "port '%s': %s is there but is no network device", spec, devname);
 	}
 	driver_of(devname, driver, sizeof(driver));

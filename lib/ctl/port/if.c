@@ -59,7 +59,7 @@ static int if_fallback(struct port *p, struct err *e)
 	snprintf(arg, sizeof(arg), "%s", name);
 	snprintf(spec, sizeof(spec), "if:%s", arg);
 	kport_close(p);
-	rte_eal_hotplug_remove("vdev", devname);
+	port_vdev_remove(devname);
 	kport_closed(p);
 	return kport_open_packet(arg, spec, p, &again) == 0 ? 0 : -ENODEV;
 }

@@ -11,6 +11,7 @@
 
 #include "ksock.h"
 #include "kxdp.h"
+#include "log.h"
 
 enum how { HOW_PACKET, HOW_XDP, HOW_TAP };
 
@@ -150,7 +151,7 @@ int kport_open_tap(const char *name, const char *spec, struct port *p, struct er
 		return rc;
 	struct kport *kp = kport_new(name, spec, HOW_TAP, e);
 	if (kp == NULL) {
-		rte_eal_hotplug_remove("vdev", devname);
+		port_vdev_remove(devname);
 		return -ENODEV;
 	}
 	/* What the host sends waits here for our workers. */
@@ -262,8 +263,8 @@ void kport_started(struct port *p)
 
 	/* The drivers set the interface's promiscuous flag to their own idea when they start. */
 	kern_read(&kp->k);
-	if (kp->was_promisc && !(kp->k.flags & IFF_PROMISC))
-		rte_eth_promiscuous_enable(p->dev);
+	if (kp->was_promisc && !(kp->k.flags & IFF_PROMISC) && rte_eth_promiscuous_enable(p->dev) != 0)
+		log_msg(LOG_LVL_WARN, "port %u (%s): the interface was promiscuous and the driver has ended that", p->id, p->name);
 	if (kp->based)
 		return;
 	if (kp->how == HOW_XDP) {

@@ -65,19 +65,7 @@ static struct wire_end *end_new(struct port *to, const struct port *from, struct
 	return end;
 }
 
-/* Wires come in pairs of names: wire0 and wire1, wire2 and wire3. */
-static unsigned wire_first_free(void)
-{
-	uint16_t dev;
-
-	for (unsigned i = 0;; i += 2) {
-		char name[2][RTE_ETH_NAME_MAX_LEN];
-		snprintf(name[0], sizeof(name[0]), "net_ring_wire%u", i);
-		snprintf(name[1], sizeof(name[1]), "net_ring_wire%u", i + 1);
-		if (rte_eth_dev_get_port_by_name(name[0], &dev) != 0 && rte_eth_dev_get_port_by_name(name[1], &dev) != 0)
-			return i;
-	}
-}
+#define DRIVER "net_ring_" /* what the ring driver puts before a name */
 
 static int end_open(struct wire_end *end, struct err *e)
 {
@@ -100,7 +88,6 @@ static int end_open(struct wire_end *end, struct err *e)
 static int wire_open(const char *arg, struct port *const *p, unsigned n, struct err *e)
 {
 	struct wire_end *end[2] = { NULL, NULL };
-	unsigned first = wire_first_free();
 
 	(void)arg;
 	(void)n;
@@ -110,7 +97,9 @@ static int wire_open(const char *arg, struct port *const *p, unsigned n, struct 
 				       p[i]->nrxq, p[i]->ntxq, WIRE_QUEUES);
 	}
 	for (unsigned i = 0; i < 2; i++) {
-		snprintf(p[i]->name, sizeof(p[i]->name), "wire%u", first + i);
+		char devname[RTE_ETH_NAME_MAX_LEN];
+		port_dev_name(devname, sizeof(devname), DRIVER "wire");
+		snprintf(p[i]->name, sizeof(p[i]->name), "%s", devname + strlen(DRIVER));
 		end[i] = end_new(p[i], p[!i], e);
 		if (end[i] == NULL)
 			goto fail;
@@ -120,9 +109,9 @@ static int wire_open(const char *arg, struct port *const *p, unsigned n, struct 
 	for (unsigned i = 0; i < 2; i++) {
 		if (end_open(end[i], e) != 0) {
 			char devname[RTE_ETH_NAME_MAX_LEN];
-			snprintf(devname, sizeof(devname), "net_ring_%.16s", p[0]->name);
+			snprintf(devname, sizeof(devname), DRIVER "%.16s", p[0]->name);
 			if (i == 1)
-				rte_vdev_uninit(devname);
+				port_vdev_remove(devname);
 			goto fail;
 		}
 	}
