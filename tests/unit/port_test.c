@@ -229,7 +229,7 @@ static void wire_case(unsigned rx0, unsigned tx0, unsigned rx1, unsigned tx1)
 		assert_int_equal(total, b->nrxq > 0 ? 3 * a->ntxq : 0);
 		for (unsigned r = 0; r < b->nrxq; r++) {
 			char name[32];
-			snprintf(name, sizeof(name), "wire%u_rx%u", !from, r);
+			snprintf(name, sizeof(name), "wire%u_rx%u", wire_number(b), r);
 			const struct rte_ring *ring = rte_ring_lookup(name);
 			assert_non_null(ring);
 			unsigned writers = 0;
@@ -252,8 +252,11 @@ static void wire_case(unsigned rx0, unsigned tx0, unsigned rx1, unsigned tx1)
 	}
 	close_ports(p, 2);
 	assert_int_equal(rte_mempool_avail_count(pool), before);
-	assert_null(rte_ring_lookup("wire0_rx0"));
-	assert_null(rte_ring_lookup("wire1_rx0"));
+	for (unsigned i = 0; i < 2; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "wire%u_rx0", wire_number(&p[i]));
+		assert_null(rte_ring_lookup(name));
+	}
 }
 
 static void test_wire(void **state)
