@@ -478,7 +478,7 @@ const struct setting set_pktgen_rows[] = {
 	{.name = "type", .scope = SCOPE_STREAM, .v = {&vt_enum, .choices = type_words}, .dflt = "ipv4", .flags = SET_DERIVED,
 	 .store = &type_store, .check = set_check_stream,
 	 .help = "Pktgen's way to choose the network layer, vlan adds a tag; the same as an edit of `frame`"},
-	{.name = "proto", .scope = SCOPE_STREAM, .v = {&vt_enum, .choices = proto_words}, .dflt = "tcp", .flags = SET_DERIVED,
+	{.name = "proto", .scope = SCOPE_STREAM, .v = {&vt_enum, .choices = proto_words}, .dflt = "udp", .flags = SET_DERIVED,
 	 .store = &proto_store, .check = proto_check,
 	 .help = "Pktgen's way to choose the transport layer; the same as an edit of `frame`"},
 	PART("vlan", part_vlan, "a VLAN tag behind eth"),

@@ -111,7 +111,7 @@ static bool check_latency(const struct setting *row, const void *stream_cfg, str
 }
 
 const struct setting set_stream_rows[] = {
-	{.name = "frame", .scope = SCOPE_STREAM, .v = {&vt_frame}, .dflt = "eth/ipv4/tcp", .offset = AT(frame.stack),
+	{.name = "frame", .scope = SCOPE_STREAM, .v = {&vt_frame}, .dflt = "eth/ipv4/udp", .offset = AT(frame.stack),
 	 .check = set_check_stream, .help = "headers of the frame, outermost first"},
 	{.name = "size", .scope = SCOPE_STREAM, .v = {&vt_sizes}, .dflt = "auto", .unit = "bytes", .offset = AT(sizes),
 	 .check = set_check_stream, .help = "frame sizes with FCS, in turn; auto is 64 or the headers' own length, whichever is larger"},

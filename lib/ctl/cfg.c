@@ -26,7 +26,7 @@ bool wire_cfg_acts(const struct wire_cfg *w)
 void stream_cfg_init(struct stream_cfg *s)
 {
 	*s = (struct stream_cfg){.enabled = true, .weight = 1, .sizes = {.kind = SIZES_AUTO}};
-	frame_stack_parse("eth/ipv4/tcp", &s->frame.stack, NULL);
+	frame_stack_parse("eth/ipv4/udp", &s->frame.stack, NULL);
 	strcpy(s->frame.user, "0123456789abcde");
 }
 

@@ -448,7 +448,7 @@ int frame_drop(struct frame_spec *spec, enum frame_part part, struct err *e)
 	return edit_end(&ed, spec, e);
 }
 
-/* Index of the outermost IP header. A stack without one, say plain eth, becomes eth/IP/tcp. */
+/* Index of the outermost IP header. A stack without one, say plain eth, becomes eth/IP/udp. */
 static unsigned need_ip(struct edit *ed, const char *name)
 {
 	int ip = outer_ip(&ed->s);
@@ -463,7 +463,7 @@ static unsigned need_ip(struct edit *ed, const char *name)
 	if (!arp)
 		put_in(ed, at, name);
 	ed->s.hdr[at] = proto_find(name);
-	put_in(ed, at + 1, "tcp");
+	put_in(ed, at + 1, "udp");
 	return at;
 }
 

@@ -14,7 +14,7 @@
 
 An expected line `...` stands for any lines, `~ REGEX` for one line that matches as a whole. That a busy machine could not
 send as it was asked to (`tester limited: ...`) is passed over where it is not expected. --update writes what came
-into the files, leaving alone what matched: read the difference before you commit it. The last line is the count.
+into the files, leaving alone what matched, patterns too: read the difference before you commit it. The last line is the count.
 """
 import argparse
 import os
@@ -64,6 +64,43 @@ def write(path, steps):
                 f.write(line + "\n")
 
 
+def one_matches(want, line):
+    return re.fullmatch(want[2:], line) is not None if want.startswith("~ ") else want == line
+
+
+def plain(line):
+    """As an expected line, also where it would be read as a step or a comment."""
+    return "~ " + re.escape(line).replace("\\ ", " ") if re.match(r"[$>!=+<] |~ |#|!SIG|\.\.\.$", line) else line
+
+
+def merged(expect, got):
+    """What came, with the patterns and `...` of what was expected kept where they still stand for it."""
+    best = {(0, 0): (0, None, None)}  # (expected, came) so far: cost, where from, the line to keep
+
+    def offer(at, cost, whence, line):
+        if at not in best or cost < best[at][0]:
+            best[at] = (cost, whence, line)
+
+    for i in range(len(expect) + 1):
+        for j in range(len(got) + 1):
+            cost = best[i, j][0]
+            if j < len(got):
+                offer((i, j + 1), cost + 1, (i, j), plain(got[j]))
+            if i < len(expect) and expect[i] == "...":
+                offer((i + 1, j), cost, (i, j), "...")
+                if j < len(got):
+                    offer((i, j + 1), cost + 1e-6, (i, j), None)
+            elif i < len(expect):
+                offer((i + 1, j), cost + 1, (i, j), None)
+                if j < len(got) and one_matches(expect[i], got[j]):
+                    offer((i + 1, j + 1), cost, (i, j), expect[i])
+    lines, at = [], (len(expect), len(got))
+    while at != (0, 0):
+        _, at, line = best[at]
+        lines += [line] if line is not None else []
+    return lines[::-1]
+
+
 def matches(expect, got):
     if not expect:
         return all(line.startswith(LIMITED) for line in got)
@@ -71,8 +108,7 @@ def matches(expect, got):
         return any(matches(expect[1:], got[i:]) for i in range(len(got) + 1))
     if not got:
         return False
-    same = re.fullmatch(expect[0][2:], got[0]) is not None if expect[0].startswith("~ ") else expect[0] == got[0]
-    return same and matches(expect[1:], got[1:]) or got[0].startswith(LIMITED) and matches(expect, got[1:])
+    return one_matches(expect[0], got[0]) and matches(expect[1:], got[1:]) or got[0].startswith(LIMITED) and matches(expect, got[1:])
 
 
 def clean(text):
@@ -203,7 +239,7 @@ def main():
                 if step.kind == "=":
                     step.text = got
                 else:
-                    step.expect = got
+                    step.expect = merged(step.expect, got)
                 continue
             bad += 1
             want = [step.text] if step.kind == "=" else step.expect

@@ -146,8 +146,8 @@ static void test_pktgen_spellings(void **state)
 	set("set 0 src mac aabb:ccdd:eeff");
 	is("eth.src", "aa:bb:cc:dd:ee:ff");
 	set("set 0 dport 80");
-	is("tcp.dst", "80");
-	is("udp.dst", "5678");
+	is("udp.dst", "80");
+	is("tcp.dst", "5678");
 	set("set 0 ttl 3");
 	is("ipv4.ttl", "3");
 	set("set 0 tcp flags syn,ack");
@@ -191,9 +191,9 @@ static void test_type_and_proto_edit_the_frame(void **state)
 	is("frame", "eth/ipv4/udp");
 	set("set 0 frame eth/vlan");
 	set("set 0 type vlan");
-	is("frame", "eth/vlan/ipv4/tcp");
+	is("frame", "eth/vlan/ipv4/udp");
 	assert_int_equal(try("set 0 proto foo", &e), -EINVAL);
-	is("frame", "eth/vlan/ipv4/tcp");
+	is("frame", "eth/vlan/ipv4/udp");
 	set("set 0 type arp");
 	is("frame", "eth/vlan/arp");
 	/* an edit that the frame cannot take is refused, on all the ports named */
@@ -305,21 +305,21 @@ static void test_variations(void **state)
 	unsigned nth = 0;
 
 	(void)state;
-	frame_field_parse("tcp.dst", &p, &nth, &f, NULL);
+	frame_field_parse("udp.dst", &p, &nth, &f, NULL);
 	set("set 0 dport 1000..2000 step 4");
-	is("tcp.dst", "1000..2000 step 4");
+	is("udp.dst", "1000..2000 step 4");
 	v = frame_vals_find(&stream[0].frame.vals, p, nth, f);
 	assert_non_null(v->vary);
 	assert_true(vary_at(v->vary, 2) == 1008);
 	assert_int_equal(v->v[14] << 8 | v->v[15], 1000);
-	set("set 0 tcp.dst 9,8,7");
-	is("tcp.dst", "9,8,7");
-	set("set 0 tcp.dst 5..5");
-	is("tcp.dst", "5");
+	set("set 0 udp.dst 9,8,7");
+	is("udp.dst", "9,8,7");
+	set("set 0 udp.dst 5..5");
+	is("udp.dst", "5");
 	assert_null(frame_vals_find(&stream[0].frame.vals, p, nth, f)->vary);
-	assert_true(try("set 0 tcp.dst 5..70000", NULL) < 0);
-	is("tcp.dst", "5");
-	set("set 0 tcp.dst default");
+	assert_true(try("set 0 udp.dst 5..70000", NULL) < 0);
+	is("udp.dst", "5");
+	set("set 0 udp.dst default");
 	assert_int_equal(stream[0].frame.vals.n, 0);
 	set("set 0 src ip 192.168.0.1/24");
 	is("ipv4.src", "192.168.0.1");

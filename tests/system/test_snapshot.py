@@ -88,16 +88,16 @@ def test_log_is_that_of_show_and_its_newest():
 def test_brief_as_it_comes():
     b = brief()
     assert set(b) == BRIEF
-    assert b == {**b, "port": 0, "stream": 0, "mode": "Single", "flags": "---------", "encap": None, "frame": "eth/ipv4/tcp", "streams": "1",
-                 "size": "64", "count": "Forever", "rate": "100%", "burst": "32", "rxburst": "64", "type": "IPv4", "proto": "TCP",
-                 "vlan": None, "sport": "1234", "dport": "5678", "tcp_flags": "ack", "ip_dst": "192.168.1.1", "ip_src": "192.168.0.1",
+    assert b == {**b, "port": 0, "stream": 0, "mode": "Single", "flags": "---------", "encap": None, "frame": "eth/ipv4/udp", "streams": "1",
+                 "size": "64", "count": "Forever", "rate": "100%", "burst": "32", "rxburst": "64", "type": "IPv4", "proto": "UDP",
+                 "vlan": None, "sport": "1234", "dport": "5678", "tcp_flags": None, "ip_dst": "192.168.1.1", "ip_src": "192.168.0.1",
                  "node": None, "pci": None, "error": None}
     assert len(b["mac_src"]) == 17 and b["mac_dst"] == brief(port=1)["mac_src"]
 
 
 @pytest.mark.parametrize("lines, want", [
     (["set 0 enabled off"], {"mode": "None", "streams": "0", "stream": 0}),
-    (["set 0 udp.dst 1..9", "set 0 proto udp"], {"mode": "Range", "dport": "1..9", "proto": "UDP", "tcp_flags": None}),
+    (["set 0 udp.dst 1..9"], {"mode": "Range", "dport": "1..9", "proto": "UDP", "tcp_flags": None}),
     (["set 0 size 64,128"], {"mode": "Range", "size": "64,128"}),
     (["range 0 src port 5 5 10 1", "enable 0 range"], {"mode": "Range", "sport": "5..10"}),
     (["range 0 src port 5 5 10 1"], {"mode": "Single", "sport": "1234"}),

@@ -21,7 +21,7 @@ struct bench {
 	struct { struct bench *b; unsigned q; } at[FAKE_QUEUES];
 };
 
-/* The cell stands in eth.dst, the ordinal in tcp.src. */
+/* The cell stands in eth.dst, the ordinal in udp.src. */
 static void look(void *arg, const struct rte_mbuf *m)
 {
 	struct { struct bench *b; unsigned q; } *at = arg;
@@ -46,13 +46,13 @@ static struct stream *stream(struct bench *b, unsigned id)
 static void dress(struct bench *b, unsigned id)
 {
 	struct stream *s = stream(b, id);
-	const struct proto *tcp = proto_find("tcp");
+	const struct proto *udp = proto_find("udp");
 	char mac[32];
 	struct err e;
 
 	snprintf(mac, sizeof(mac), "02:00:00:00:%02x:%02x", s->cell >> 8, s->cell & 255);
 	assert_int_equal(frame_vals_parse(&s->cfg.frame.vals, "eth.dst", mac, &e), 0);
-	frame_vals_vary(&s->cfg.frame.vals, tcp, 1, proto_field(tcp, "src"),
+	frame_vals_vary(&s->cfg.frame.vals, udp, 1, proto_field(udp, "src"),
 			&(struct vary){.kind = VARY_RANGE, .bits = 16, .lo = 0, .hi = 65535, .step = 1, .div = 1});
 	ctl_touch_stream(b->c, 0, (int)id);
 }

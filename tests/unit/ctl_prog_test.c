@@ -196,7 +196,7 @@ static void random_stream(struct stream_cfg *s, bool counts)
 
 	snprintf(mac, sizeof(mac), "02:00:00:00:%02x:%02x", s->id >> 8, s->id & 255);
 	set(s, "eth.dst", mac);
-	run_through(s, "tcp", "src", 65535);
+	run_through(s, "udp", "src", 65535);
 	s->weight = 1 + rnd(rnd(2) ? 9 : 2);
 	s->count = counts && rnd(3) == 0 ? 1 + rnd(300) : 0;
 	switch (rnd(4)) {
@@ -251,7 +251,7 @@ static void test_reuse(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 4; i++)
-		set(cfg_of(c, i), "tcp.dst", "7");
+		set(cfg_of(c, i), "udp.dst", "7");
 	cfg_of(c, 3)->rate = (struct own_rate){.set = true, .rate = {.kind = RATE_PPS, .value = 10}};
 	make(c, UINT64_MAX);
 	assert_int_equal(p->ngroups, 2);
@@ -264,7 +264,7 @@ static void test_reuse(void **state)
 	make(c, UINT64_MAX);
 	assert_ptr_equal(p->group[0], first);
 	assert_ptr_equal(p->group[1], second);
-	set(cfg_of(c, 1), "tcp.dst", "8"); /* a value: the same order, other frames */
+	set(cfg_of(c, 1), "udp.dst", "8"); /* a value: the same order, other frames */
 	make(c, UINT64_MAX);
 	assert_ptr_not_equal(p->group[0]->prog[0].run, a.prog[0].run);
 	assert_ptr_equal(p->group[1], second);
@@ -277,7 +277,7 @@ static void test_reuse(void **state)
 	assert_int_not_equal(p->group[0]->sched_id, a.sched_id);
 	assert_ptr_equal(p->group[1], second);
 	cfg_of(c, 1)->weight = 1;
-	set(cfg_of(c, 1), "tcp.dst", "7");
+	set(cfg_of(c, 1), "udp.dst", "7");
 	make(c, UINT64_MAX); /* as at first: buffers that hold it are good again */
 	assert_int_equal(p->group[0]->prog[0].tag[0], tag);
 	group_unref(c, first);
@@ -349,19 +349,19 @@ static void test_offload(void **state)
 	assert_false(p->group[0]->offload);
 	cp->tx_offloads = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE | RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
 	make(c, UINT64_MAX);
-	assert_false(p->group[0]->offload); /* tcp is not among them */
-	cp->tx_offloads |= RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
+	assert_false(p->group[0]->offload); /* udp is not among them */
+	cp->tx_offloads |= RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
 	make(c, UINT64_MAX);
 	assert_true(p->group[0]->offload);
 	assert_string_equal(frun_sums(p->group[0]->prog[0].run), "nic");
-	assert_true(frun_class(p->group[0]->prog[0].run, 0)->ip4 && frun_class(p->group[0]->prog[0].run, 0)->tcp);
+	assert_true(frun_class(p->group[0]->prog[0].run, 0)->ip4 && frun_class(p->group[0]->prog[0].run, 0)->udp);
 	uint32_t tag = p->group[0]->prog[0].tag[0];
 	cp->p.cfg.no_offload = true;
 	make(c, UINT64_MAX);
 	assert_false(p->group[0]->offload);
 	assert_int_not_equal(p->group[0]->prog[0].tag[0], tag);
 	cp->p.cfg.no_offload = false;
-	set(cfg_of(c, 1), "tcp.cksum", "1"); /* one frame that no NIC can make: all are made here */
+	set(cfg_of(c, 1), "udp.cksum", "1"); /* one frame that no NIC can make: all are made here */
 	make(c, UINT64_MAX);
 	assert_false(p->group[0]->offload);
 	world_free(c);
@@ -377,7 +377,7 @@ static void test_held(void **state)
 
 	(void)state;
 	assert_true(w >= 0);
-	run_through(s, "tcp", "dst", 10);
+	run_through(s, "udp", "dst", 10);
 	s->held[w].set = true;
 	for (unsigned i = 0; i < 4; i++)
 		s->held[w].v[i][VT_FIELD_BYTES - 1] = (uint8_t[]){50, 50, 51, 1}[i];
@@ -408,7 +408,7 @@ static void test_many(void **state)
 	(void)state;
 	assert_int_equal(ctl_stream_add(c, 0, -1, CTL_MAX_STREAMS - 1, -1, NULL), 1);
 	for (unsigned i = 0; i < CTL_MAX_STREAMS; i++)
-		run_through(ctl_stream_cfg(c, 0, i), "tcp", "src", 1000 + i);
+		run_through(ctl_stream_cfg(c, 0, i), "udp", "src", 1000 + i);
 	for (unsigned i = 0; i < 3; i++) {
 		ctl_touch_stream(c, 0, i == 0 ? -1 : 77);
 		make(c, UINT64_MAX);

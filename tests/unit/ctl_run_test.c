@@ -249,9 +249,9 @@ static void test_what_is_said(void **state)
 	(void)state;
 	fresh(2, 3)->count = 10;
 	stream(2, 1)->weight = 3;
-	assert_int_equal(frame_vals_parse(&stream(2, 1)->frame.vals, "tcp.src", "9", NULL), 0);
+	assert_int_equal(frame_vals_parse(&stream(2, 1)->frame.vals, "udp.src", "9", NULL), 0);
 	frame_vals_vary(
-		&stream(2, 1)->frame.vals, proto_find("tcp"), 1, proto_field(proto_find("tcp"), "src"),
+		&stream(2, 1)->frame.vals, proto_find("udp"), 1, proto_field(proto_find("udp"), "src"),
 		&(struct vary){.kind = VARY_RANGE, .bits = 16, .lo = 1, .first = 1, .hi = 9, .step = 1, .div = 1});
 	own_pps(2, 2, 1e5);
 	stream(2, 2)->count = 4;
@@ -261,11 +261,11 @@ static void test_what_is_said(void **state)
 	assert_string_equal(json_string_value(json_object_get(all, "show")), "streams");
 	assert_int_equal(json_array_size(json_object_get(all, "streams")), 3);
 	row = json_array_get(json_object_get(all, "streams"), 1);
-	assert_string_equal(json_string_value(json_object_get(row, "frame")), "eth/ipv4/tcp");
+	assert_string_equal(json_string_value(json_object_get(row, "frame")), "eth/ipv4/udp");
 	assert_string_equal(json_string_value(json_object_get(row, "size")), "auto");
 	assert_true(json_is_null(json_object_get(row, "rate")));
 	assert_true(json_real_value(json_object_get(row, "share")) == 0.75);
-	assert_string_equal(json_string_value(json_array_get(json_object_get(row, "varies"), 0)), "tcp.src");
+	assert_string_equal(json_string_value(json_array_get(json_object_get(row, "varies"), 0)), "udp.src");
 	assert_true(json_is_string(json_object_get(row, "engine")));
 	row = json_array_get(json_object_get(all, "streams"), 2);
 	assert_string_equal(json_string_value(json_object_get(row, "rate")), "100kpps");

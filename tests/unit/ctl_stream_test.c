@@ -216,7 +216,7 @@ static void test_save_and_restore(void **state)
 	assert_int_equal(ctl_stream_add(c, 0, 6, 1, -1, NULL), 6);
 	assert_int_equal(ctl_stream_add(c, 0, 9, 1, -1, NULL), 9);
 	assert_int_equal(ctl_stream_delete(c, 0, 0, NULL), 0);
-	assert_int_equal(frame_vals_parse(&ctl_stream_cfg(c, 0, 6)->frame.vals, "tcp.dst", "4000", NULL), 0);
+	assert_int_equal(frame_vals_parse(&ctl_stream_cfg(c, 0, 6)->frame.vals, "udp.dst", "4000", NULL), 0);
 	ctl_stream_cfg(c, 0, 9)->sizes = (struct sizes){.kind = SIZES_RANGE, .lo = 64, .hi = 90, .step = 2};
 	stream_cfg_copy(&old[0], ctl_stream_cfg(c, 0, 6));
 	stream_cfg_copy(&old[1], ctl_stream_cfg(c, 0, 9));
@@ -224,7 +224,7 @@ static void test_save_and_restore(void **state)
 	uint32_t cell = c->port[0]->stream[6]->cell;
 	struct ctl_saved *saved = ctl_save(c);
 
-	assert_int_equal(frame_vals_parse(&ctl_stream_cfg(c, 0, 6)->frame.vals, "tcp.dst", "1", NULL), 0);
+	assert_int_equal(frame_vals_parse(&ctl_stream_cfg(c, 0, 6)->frame.vals, "udp.dst", "1", NULL), 0);
 	assert_int_equal(ctl_stream_delete(c, 0, 9, NULL), 0);
 	assert_int_equal(ctl_stream_add(c, 0, 0, 4, 6, NULL), 0);
 	assert_int_equal(ctl_stream_add(c, 1, 100, 1, -1, NULL), 100);

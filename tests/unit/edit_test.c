@@ -241,7 +241,7 @@ static void test_layers(void **state)
 	assert_int_equal(frame_set_l4(&spec, "udp", NULL), 0);
 	is("eth/vlan/arp");
 	assert_int_equal(frame_set_net(&spec, "ipv6", NULL), 0);
-	is("eth/vlan/ipv6/tcp");
+	is("eth/vlan/ipv6/udp");
 	start("eth");
 	assert_int_equal(frame_set_l4(&spec, "udp", NULL), 0);
 	is("eth/ipv4/udp");

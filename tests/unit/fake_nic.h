@@ -113,12 +113,12 @@ static void put_stamp(struct rte_mbuf *m, uint64_t v)
 	*RTE_MBUF_DYNFIELD(m, fake.offset_of, uint64_t *) = v;
 }
 
-/* A probe may say that its frame is to leave in the future; a frame without one arrives at once. */
+/* Frames are eth/ipv4/udp. A probe may say that its frame is to leave in the future; a frame without one arrives at once. */
 static uint64_t arrival(const struct rte_mbuf *m, uint64_t now)
 {
 	uint64_t w[2], ago;
 
-	memcpy(w, rte_pktmbuf_mtod_offset(m, const uint8_t *, m->data_len - PROBE_LEN), PROBE_LEN);
+	memcpy(w, rte_pktmbuf_mtod_offset(m, const uint8_t *, 14 + 20 + 8), PROBE_LEN);
 	if (!probe_right(rte_be_to_cpu_64(w[0]), rte_be_to_cpu_64(w[1])))
 		return now;
 	ago = (now - rte_be_to_cpu_64(w[1])) & PROBE_SENT_MASK;
