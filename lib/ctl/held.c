@@ -227,7 +227,6 @@ static int apply_field(const struct stream_cfg *cfg, const struct held_word *w, 
 	return 0;
 }
 
-/* A sequence of sizes begins at its smallest, so one that begins elsewhere is written out. */
 static int apply_size(const struct stream_cfg *cfg, const struct held_word *w, const uint8_t v[4][VT_FIELD_BYTES], struct sizes *out,
 		      struct err *e)
 {
@@ -245,19 +244,8 @@ static int apply_size(const struct stream_cfg *cfg, const struct held_word *w, c
 		out->item[0].weight = 1;
 		return 0;
 	}
-	if (start == min) {
-		*out = (struct sizes){.kind = SIZES_RANGE, .lo = (uint16_t)min, .hi = (uint16_t)max, .step = (uint16_t)inc};
-		return 0;
-	}
-	unsigned n = (max - min) / inc + 1;
-	if ((start - min) % inc != 0 || n > SIZES_MAX_ITEMS)
-		return err_set(e, EINVAL, "range size: from %u to %u by %u it cannot begin at %u; `range %u/%u size start %u`", min, max, inc,
-			       start, cfg->port, cfg->id, min);
-	*out = (struct sizes){.kind = SIZES_LIST, .n = (uint16_t)n};
-	for (unsigned i = 0; i < n; i++) {
-		out->item[i].size = (uint16_t)(min + ((start - min) / inc + i) % n * inc);
-		out->item[i].weight = 1;
-	}
+	*out = (struct sizes){.kind = SIZES_RANGE, .lo = (uint16_t)min, .hi = (uint16_t)max, .step = (uint16_t)inc,
+			      .first = (uint16_t)(start != min ? start : 0)};
 	return 0;
 }
 

@@ -3,13 +3,49 @@
 
 #include "vary.h"
 
+/* Of a range with a first: how many sizes there are before it turns over, and in each lap from then on. */
+struct laps {
+	unsigned first, later;
+	bool aligned; /* first is one of the later laps' sizes: all laps are one cycle */
+};
+
+static struct laps laps_of(const struct sizes *s)
+{
+	struct laps l = {.later = (unsigned)(s->hi - s->lo) / s->step + 1, .aligned = true};
+
+	if (s->first != 0) {
+		l.first = (unsigned)(s->down ? s->first - s->lo : s->hi - s->first) / s->step + 1;
+		l.aligned = (s->down ? s->hi - s->first : s->first - s->lo) % s->step == 0;
+	}
+	return l;
+}
+
+static unsigned range_count(const struct sizes *s)
+{
+	struct laps l = laps_of(s);
+
+	return l.aligned ? l.later : l.first + (SIZES_MAX_COUNT - l.first) / l.later * l.later;
+}
+
+static void expand_range(const struct sizes *s, uint16_t *out)
+{
+	struct laps l = laps_of(s);
+	unsigned n = range_count(s);
+
+	for (unsigned i = 0; i < n; i++) {
+		unsigned from = i < l.first ? s->first : s->down ? s->hi : s->lo;
+		unsigned at = (i < l.first ? i : (i - l.first) % l.later) * s->step;
+		out[i] = (uint16_t)(s->down ? from - at : from + at);
+	}
+}
+
 unsigned sizes_count(const struct sizes *s)
 {
 	unsigned n = 0;
 
 	switch (s->kind) {
 	case SIZES_RANGE:
-		return (unsigned)(s->hi - s->lo) / s->step + 1;
+		return range_count(s);
 	case SIZES_LIST:
 		for (unsigned i = 0; i < s->n; i++)
 			n += s->item[i].weight;
@@ -40,8 +76,7 @@ void sizes_expand(const struct sizes *s, uint16_t *out)
 
 	switch (s->kind) {
 	case SIZES_RANGE:
-		for (unsigned i = 0; i < n; i++)
-			out[i] = (uint16_t)(s->down ? s->hi - i * s->step : s->lo + i * s->step);
+		expand_range(s, out);
 		break;
 	case SIZES_LIST:
 		expand_list(s, out);
@@ -61,7 +96,7 @@ void sizes_expand(const struct sizes *s, uint16_t *out)
 
 void sizes_bounds(const struct sizes *s, uint16_t *min, uint16_t *max)
 {
-	unsigned n = s->kind == SIZES_FIXED ? 1 : s->kind == SIZES_LIST ? s->n : 0, steps;
+	unsigned n = s->kind == SIZES_FIXED ? 1 : s->kind == SIZES_LIST ? s->n : 0;
 
 	*min = *max = n != 0 ? s->item[0].size : 0;
 	for (unsigned i = 1; i < n; i++) {
@@ -76,10 +111,11 @@ void sizes_bounds(const struct sizes *s, uint16_t *min, uint16_t *max)
 	}
 	/* the end that the step does not hit is no size of the range */
 	if (s->kind == SIZES_RANGE) {
-		steps = sizes_count(s) - 1;
+		struct laps l = laps_of(s);
+		unsigned far = (l.later - 1) * s->step, own = l.first > 0 ? (l.first - 1) * s->step : 0;
 		if (s->down)
-			*min = (uint16_t)(s->hi - steps * s->step);
+			*min = (uint16_t)(!l.aligned && s->first - own < s->hi - far ? s->first - own : s->hi - far);
 		else
-			*max = (uint16_t)(s->lo + steps * s->step);
+			*max = (uint16_t)(!l.aligned && s->first + own > s->lo + far ? s->first + own : s->lo + far);
 	}
 }

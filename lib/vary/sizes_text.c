@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define STEP (1u << FORM_STEP)
+#define RANGE_WORDS (1u << FORM_STEP | 1u << FORM_FROM)
 #define RANDOM_WORDS (1u << FORM_REPEAT | 1u << FORM_SEED)
 
 /* RFC 6985 section 4, table 1 */
@@ -30,7 +30,7 @@ static void size_allowed(const struct vspec *s, struct sbuf *out)
 	const struct vspec one = {.type = &vt_size, .min = s->min, .max = s->max};
 
 	vspec_allowed(&one, out);
-	sbuf_add(out, "; or A..B [step S] | A,B,C | A:W,B:W | imix [LETTERS] | random A..B [repeat N] [seed S]");
+	sbuf_add(out, "; or A..B [step S] [from F] | A,B,C | A:W,B:W | imix [LETTERS] | random A..B [repeat N] [seed S]");
 }
 
 static int bounds(const struct vspec *s, const struct form *f, struct sizes *z, struct err *e)
@@ -54,17 +54,24 @@ static int bounds(const struct vspec *s, const struct form *f, struct sizes *z, 
 static int parse_range(const struct vspec *s, const struct form *f, struct sizes *z, struct err *e)
 {
 	uint64_t step = 1;
-	int rc = form_only(s, f, STEP, "a range", e);
+	uint16_t first = 0;
+	int rc = form_only(s, f, RANGE_WORDS, "a range", e);
 
 	if (rc == 0)
 		rc = bounds(s, f, z, e);
 	if (rc == 0)
 		rc = form_number(f, FORM_STEP, UINT16_MAX, &step, e);
+	if (rc == 0 && f->opt[FORM_FROM].len != 0)
+		rc = one_size(s, f, f->opt[FORM_FROM].at, f->opt[FORM_FROM].len, &first, e);
 	if (rc != 0)
 		return rc;
+	if (first != 0 && (first < z->lo || first > z->hi))
+		return vspec_fail(s, ERANGE, (int)f->opt[FORM_FROM].at, e, f->text, "begins outside of its own range");
 	z->kind = SIZES_RANGE;
 	z->step = (uint16_t)step;
-	if (z->hi - z->lo < z->step) {
+	if (first != (z->down ? z->hi : z->lo))
+		z->first = first;
+	if (z->first == 0 && z->hi - z->lo < z->step) {
 		uint16_t one = z->down ? z->hi : z->lo;
 		*z = (struct sizes){.kind = SIZES_FIXED, .n = 1, .item = {{one, 1}}};
 	}
@@ -213,7 +220,7 @@ static int sizes_parse(const struct vspec *s, const char *text, void *out, struc
 	if (starts_word(text, "imix")) {
 		rc = parse_imix(s, text, &z, e);
 	} else {
-		rc = form_scan(s, text, STEP | RANDOM_WORDS, &f, e);
+		rc = form_scan(s, text, RANGE_WORDS | RANDOM_WORDS, &f, e);
 		if (rc != 0)
 			return rc;
 		if (f.random)
@@ -268,6 +275,8 @@ static void sizes_print(const struct vspec *s, const void *v, struct sbuf *out)
 		sbuf_addf(out, "%u..%u", z->down ? z->hi : z->lo, z->down ? z->lo : z->hi);
 		if (z->step != 1)
 			sbuf_addf(out, " step %u", z->step);
+		if (z->first != 0)
+			sbuf_addf(out, " from %u", z->first);
 		break;
 	case SIZES_LIST:
 		put_list(z, out);
@@ -294,7 +303,7 @@ static void sizes_complete(const struct vspec *s, const char *prefix, void (*off
 		if (strncmp("imix", prefix, strlen(prefix)) == 0)
 			offer(arg, "imix");
 	}
-	form_complete(prefix, STEP, RANDOM_WORDS, 0, offer, arg);
+	form_complete(prefix, RANGE_WORDS, RANDOM_WORDS, 0, offer, arg);
 }
 
 static enum vplain sizes_plain(const struct vspec *s, const void *v, double *out)
@@ -309,7 +318,7 @@ static enum vplain sizes_plain(const struct vspec *s, const void *v, double *out
 }
 
 const struct vtype vt_sizes = {.name = "sizes",
-			       .syntax = "N | A..B [step S] | A,B,C | A:W,B:W | imix [LETTERS] | random A..B | auto",
+			       .syntax = "N | A..B [step S] [from F] | A,B,C | A:W,B:W | imix [LETTERS] | random A..B | auto",
 			       .size = sizeof(struct sizes),
 			       .parse = sizes_parse,
 			       .print = sizes_print,

@@ -91,7 +91,7 @@ def test_stamps_of_a_file_are_no_arrivals(tmp_path):
 
 
 def test_too_small_is_refused_with_what_fits():
-    r = run([*args_of(), "-b", "-e", "set 0 size 64; set 0 probe on; start 0"])
+    r = run([*args_of(), "-b", "-e", "set 0 frame eth/ipv4/tcp; set 0 size 64; set 0 probe on; start 0"])
     assert r.returncode == 2 and "74" in r.stderr
 
 

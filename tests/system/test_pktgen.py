@@ -143,9 +143,9 @@ def test_a_saved_file_of_pktgen_is_read(saved, tmp_path):
     """By -f line by line, by load as a whole: the same."""
     by_lines, as_a_whole = settings("-f", str(saved)), settings("-e", f"load {saved}")
     assert by_lines == as_a_whole
-    assert by_lines[("0/0", "frame")] == "eth/ipv4/udp" and by_lines[("0/0", "udp.dst")] == "5678"
+    assert ("0/0", "frame") not in by_lines and by_lines[("0/0", "udp.dst")] == "5678"
     assert by_lines[("0/0", "range.dst-ip")] == "192.168.1.1 192.168.1.1 192.168.1.254 0.0.0.1"
-    assert ("0/2", "frame") not in by_lines and by_lines[("0/2", "tcp.dst")] == "22"  # the default's headers
+    assert by_lines[("0/2", "frame")] == "eth/ipv4/tcp" and by_lines[("0/2", "tcp.dst")] == "22"
     assert by_lines[("0/3", "frame")] == "eth/ipv6/udp"
     # our own save gives it again
     text = tmp_path / "ours.cmds"
@@ -177,6 +177,15 @@ def test_its_sequence_is_sent_in_order(saved, tmp_path):
     tagged = sent(tmp_path, 3, ["set 0 seq_cnt 3", "enable 0 vlan"], "-f", str(saved))
     assert [(u16(f, 12), u16(f, 14)) for f in tagged] == [(0x8100, 1), (0x8100, 2), (0x8100, 3)]
     assert all(map(checksums_good, tagged))
+
+
+def test_sizes_that_begin_inside_of_their_range(tmp_path):
+    """As Pktgen's own scripts have it; and where no later lap has the first one's sizes."""
+    frames = sent(tmp_path, 1500, ["range 0 size 128 64 1518 2", "range 0 proto udp", "enable 0 range"])
+    assert [len(f) + 4 for f in frames] == [64 + (64 + o * 2) % 1456 for o in range(1500)]
+    frames = sent(tmp_path, 40, ["range 0 size 66 64 80 5", "enable 0 range"])
+    assert [len(f) + 4 for f in frames] == [66, 71, 76] + [64 + o % 4 * 5 for o in range(37)]
+    assert all(map(checksums_good, frames))
 
 
 def test_sizes_of_a_range(tmp_path):

@@ -152,7 +152,7 @@ static void test_outermost(void **state)
 
 static void test_sizes(void **state)
 {
-	uint16_t out[SIZES_MAX_ITEMS];
+	static uint16_t out[SIZES_MAX_COUNT];
 	struct err e;
 
 	(void)state;
@@ -175,11 +175,25 @@ static void test_sizes(void **state)
 	assert_int_equal(out[0], 67);
 	assert_int_equal(out[1], 70);
 	assert_int_equal(out[2], 64);
+	/* what Pktgen's scripts have: more sizes than a list may hold */
+	hold("size", 128, 64, 1518, 2);
+	must_apply();
+	assert_int_equal(sizes_count(&sizes), 728);
+	sizes_expand(&sizes, out);
+	for (unsigned i = 0; i < 728; i++)
+		assert_int_equal(out[i], 64 + (64 + 2 * i) % 1456);
+	/* a start beside the sizes of later laps: it is seen once, and what follows is never of its lap again */
 	hold("size", 66, 64, 70, 3);
+	must_apply();
+	assert_int_equal(sizes_count(&sizes), SIZES_MAX_COUNT - 2);
+	sizes_expand(&sizes, out);
+	assert_int_equal(out[0], 66);
+	assert_int_equal(out[1], 69);
+	for (unsigned i = 2; i < sizes_count(&sizes); i++)
+		assert_int_equal(out[i], 64 + (i - 2) % 3 * 3);
+	hold("size", 63, 64, 1518, 1);
 	assert_int_equal(apply(&e), -EINVAL);
-	assert_non_null(strstr(e.text, "`range 3/0 size start 64`"));
-	hold("size", 700, 64, 1518, 1);
-	assert_int_equal(apply(&e), -EINVAL);
+	assert_non_null(strstr(e.text, "below min 64"));
 }
 
 static void refused(uint64_t first, uint64_t min, uint64_t max, const char *says)

@@ -260,7 +260,7 @@ static void test_complete(void **state)
 	completes(&v_ip4, "10.0.0.0/8 ", "10.0.0.0/8 step|10.0.0.0/8 from|10.0.0.0/8 mask|");
 	completes(&v_flags, "syn,a", "syn,ack|");
 	completes(&v_sizes, "i", "imix|");
-	completes(&v_sizes, "64..1518 ", "64..1518 step|");
+	completes(&v_sizes, "64..1518 ", "64..1518 step|64..1518 from|");
 	completes(&v_sizes, "random 64..1518 ", "random 64..1518 repeat|random 64..1518 seed|");
 	completes(&v_sizes, "1518 ", "");
 }
@@ -309,6 +309,13 @@ static void test_sizes(void **state)
 	sizes_are(&v_sizes, "64..70 step 4", "64..70 step 4", 2, 2, "64 68");
 	sizes_are(&v_sizes, "70..64 step 4", "70..64 step 4", 2, 2, "70 66");
 	sizes_are(&v_sizes, "64..70 step 7", "64", 1, 1, "64");
+	sizes_are(&v_sizes, "64..70 step 2 from 68", "64..70 step 2 from 68", 4, 4, "68 70 64 66");
+	sizes_are(&v_sizes, "70..64 step 2 from 66", "70..64 step 2 from 66", 4, 4, "66 64 70 68");
+	sizes_are(&v_sizes, "64..70 step 3 from 65", "64..70 step 3 from 65", 65534, 6, "65 68 64 67 70 64");
+	sizes_are(&v_sizes, "70..64 step 3 from 69", "70..64 step 3 from 69", 65534, 6, "69 66 70 67 64 70");
+	sizes_are(&v_sizes, "64..70 step 9 from 70", "64..70 step 9 from 70", 65536, 4, "70 64 64 64");
+	sizes_are(&v_sizes, "64..70 from 64", "64..70", 7, 2, "64 65");
+	sizes_are(&v_sizes, "70..64 from 70", "70..64", 7, 2, "70 69");
 	sizes_are(&v_sizes, "64..16384", "64..16384", 16321, 1, "64");
 	sizes_are(&v_sizes, "64,1518,64", "64,1518,64", 3, 3, "64 1518 64");
 	sizes_are(&v_sizes, "list 64, 128", "64,128", 2, 2, "64 128");
