@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The module itself: what is no setting and no verb, and how it all comes together. */
+#include "dialect.h"
 #include "script_int.h"
 
 #include <errno.h>
@@ -204,6 +205,18 @@ static void open_values(lua_State *L, struct script *s, int module)
 	lua_setfield(L, module, "set");
 }
 
+/* explain(text, message): the message of a load that failed, about an operator of Lua 5.3 where there is one. */
+static int raw_explain(lua_State *L)
+{
+	size_t len;
+	const char *text = luaL_checklstring(L, 1, &len);
+
+	luaL_checkstring(L, 2);
+	lua_settop(L, 2);
+	dialect_explain(L, text, len);
+	return 1;
+}
+
 static void open_raw(lua_State *L, struct script *s, int module)
 {
 	lua_newtable(L);
@@ -214,6 +227,7 @@ static void open_raw(lua_State *L, struct script *s, int module)
 	ask_open(L);
 	put(L, raw, "expect", raw_expect);
 	put(L, raw, "digits", digits);
+	put(L, raw, "explain", raw_explain);
 	put(L, raw, "write", raw_write);
 	lua_pushboolean(L, s->opts.sandbox);
 	lua_setfield(L, raw, "sandbox");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a chunk may reach: everything of Lua, or only what cannot leave the state. */
+#include "dialect.h"
 #include "script_int.h"
 
 #include <stdlib.h>
@@ -107,6 +108,7 @@ static int safe_load(lua_State *L)
 		}
 		return 1;
 	}
+	dialect_explain(L, text, len);
 	lua_pushnil(L);
 	lua_insert(L, -2);
 	return 2;

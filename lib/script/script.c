@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of a Lua state and of the chunks that it runs. */
+#include "dialect.h"
 #include "script_int.h"
 
 #include <errno.h>
@@ -258,7 +259,10 @@ static int compile(lua_State *L, const char *text, const char *name, bool sandbo
 		lua_pop(L, 2);
 	}
 	text = skip_hashbang(text);
-	return luaL_loadbuffer(L, text, strlen(text), name);
+	int rc = luaL_loadbuffer(L, text, strlen(text), name);
+	if (rc == LUA_ERRSYNTAX)
+		dialect_explain(L, text, strlen(text));
+	return rc;
 }
 
 struct starting {

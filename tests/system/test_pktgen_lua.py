@@ -360,3 +360,36 @@ def test_where_nobody_can_answer_the_answer_is_empty(tmp_path):
     path.write_text('print("<" .. pktgen.input("who? ") .. ">", "(" .. pktgen.continue("") .. ")")')
     r = good(["-b", "-p", "null", "-f", str(path)], stdin="lua 'print(\"a command\")'\n")
     assert r.stdout == "who? \n<>\t()\na command\n"
+
+
+# what Lua 5.3 has and LuaJIT has not
+
+@pytest.mark.parametrize("text, column, write", [
+    ("x = 7 // 2", 7, "math.floor(a / b)"), ("x = 7 & 2", 7, "bit.band(a, b)"), ("x = 7 | 2", 7, "bit.bor(a, b)"),
+    ("x = 7 ~ 2", 7, "bit.bxor(a, b)"), ("x = ~2", 5, "bit.bnot(a)"), ("x = 1 << 2", 7, "bit.lshift(a, n)"),
+    ("x = 8 >> 2", 7, "bit.rshift(a, n)"),
+])
+def test_operators_of_lua_5_3_are_named(text, column, write, tmp_path):
+    """Wherever the text comes from: a file, a module, a chunk, a text that a script loads."""
+    says = "write " + write
+    (tmp_path / "module.lua").write_text(f"local a = 1\n{text}\n")
+    mod = tmp_path / "module.lua"
+    r = lua(f"-- //\n{text}\n", "-p", "null", code=2, tmp_path=tmp_path)
+    # of a long path LuaJIT tells the end
+    assert r.stderr.count("\n") == 1 and f"/piece.lua:2:{column}: " in r.stderr and r.stderr.endswith(says + "\n"), r.stderr
+    for how in (f"package.path = '{tmp_path}/?.lua'; require 'module'", f"dofile('{mod}')", f"assert(loadfile('{mod}'))"):
+        r = lua(how, "-p", "null", code=2, tmp_path=tmp_path)
+        assert f"/module.lua:2:{column}: " in r.stderr and says in r.stderr, r.stderr
+    for how in (f"assert(loadstring('{text}'))", f"assert(load('{text}'))"):
+        r = lua(how, "-p", "null", code=2, tmp_path=tmp_path)
+        assert f":1:{column}: " in r.stderr and says in r.stderr, r.stderr
+    r = run(["-b", "-p", "null", "-e", f"lua '{text}'"])
+    assert r.returncode == 2 and f":1:{column}: " in r.stderr and says in r.stderr, r.stderr
+
+
+def test_what_only_looks_like_them_is_left_alone(tmp_path):
+    lines = ["#!/usr/bin/env wirerate", 'local a = "1 // 2 & 3 | ~4 << 5" -- a // b', "local b = [==[ >> ]] ~ ]==] --[[ a", "// b ]]",
+             r"local c = '\' // '", "wr.expect(a ~= b)", ""]
+    lua("\n".join(lines), "-p", "null", tmp_path=tmp_path)
+    r = lua('x = = 1 // 2', "-p", "null", code=2, tmp_path=tmp_path)
+    assert "5.3" not in r.stderr and "near '='" in r.stderr

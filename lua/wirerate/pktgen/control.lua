@@ -45,10 +45,10 @@ end
 
 -- 64 is the least in Pktgen, which sends more where headers or a time stamp have no room: so does the size `auto`.
 local function set_size(P, v)
-    local size = host.integer(v, "size")
-    run("set %s size %s", ports(P), size == 64 and "auto" or host.text(size, "size"))
+    local size = host.size(host.integer(v, "size"), "size")
+    run("set %s size %s", ports(P), size == "64" and "auto" or size)
     for _, p in ipairs(each(P)) do
-        host.state(p).small = size == 64
+        host.state(p).small = size == "64"
     end
 end
 
@@ -131,7 +131,7 @@ local function settle_gtpu(p)
 end
 
 local function settle_size(p)
-    if not host.state(p).small then
+    if not host.state(p).small or (host.get(p, "ranges") == true and host.get(p, "range.size") ~= nil) then
         return
     end
     local doc = host.try(("show frame %d"):format(p))

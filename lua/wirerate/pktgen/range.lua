@@ -34,13 +34,18 @@ local function value(name, v)
     if name == "src_ip" or name == "dst_ip" then
         return host.word(host.address(v), "the value")
     end
+    if name == "pkt_size" then
+        return host.size(v, "the value")
+    end
     return host.word(v, "the value")
 end
 
 for _, w in ipairs(words) do
     local name, line = w[1], w[2]
     def(name, 'P, "start"|"min"|"max"|"inc", value', w[3], function(P, what, v)
-        run("range %s %s %s %s", ports(P), line, part(what), value(name, v))
+        what = part(what)
+        -- an increment is no size
+        run("range %s %s %s %s", ports(P), line, what, value(what == "inc" and "" or name, v))
     end)
 end
 
@@ -69,12 +74,12 @@ def("gre_key", "P, key", "GRE key, also of the single packet", function(P, key)
     run("range %s gre key %s", ports(P), host.text(host.integer(key, "the key", 0, 0xffffffff), "the key"))
 end)
 
-host.def(pktgen, "gtpu_teid", 'P, "start"|"min"|"max"|"inc", value', "GTP-U tunnel, in udp frames to port 2152", function(P, what, v)
+def("gtpu_teid", 'P, "start"|"min"|"max"|"inc", value', "GTP-U tunnel, in udp frames to port 2152", function(P, what, v)
     run("range %s gtpu %s %s", ports(P), part(what), host.text(host.integer(v, "the TEID", 0, 0xffffffff), "the TEID"))
 end)
 
 -- Versions before had them beside the functions of the single packet.
 for _, name in ipairs({"dst_mac", "src_mac", "src_ip", "dst_ip", "src_port", "dst_port", "vlan_id", "pkt_size", "ip_proto", "mpls_entry",
-               "qinqids", "gre_key"}) do
+               "qinqids", "gre_key", "gtpu_teid"}) do
     pktgen[name] = range[name]
 end

@@ -13,8 +13,8 @@ local function slot(n)
 end
 
 local function size_text(v)
-    local size = host.integer(v, "the size")
-    return size == 64 and "auto" or host.text(size, "the size")
+    local size = host.size(host.integer(v, "the size"), "the size")
+    return size == "64" and "auto" or size
 end
 
 -- Pktgen makes GTP-U of frames to port 2152 alone, and of nothing but udp it makes sense.
@@ -88,7 +88,8 @@ def("seqTable", "n, P, table", "write a slot: eth_dst_addr eth_src_addr ip_dst_a
     end
     for k in pairs(t) do
         if not known[k] and not extra[k] then
-            host.fail('"%s" is no key of a slot; allowed: %s, cos, tos, tcp_flags, gtpu_teid', tostring(k), table.concat(keys, ", "))
+            host.warn_once("seqTable " .. tostring(k), 'pktgen.seqTable: "%s" is no key of a slot and changes nothing; keys are %s, cos, ' ..
+                "tos, tcp_flags, gtpu_teid", tostring(k), table.concat(keys, ", "))
         end
     end
     for _, p in ipairs(host.each(P)) do

@@ -60,6 +60,10 @@ end
 
 function range.pkt_size()
     ranged("size", "pkt_size", 64, 64, 128, 1)
+    -- the smallest frame without FCS, and an increment that is no size
+    pktgen.range.pkt_size("0", "start", 60)
+    pktgen.range.pkt_size("0", "inc", 60)
+    same(wr.port[0]["range.size"], "64 64 128 60", "range.size")
 end
 
 function range.cos()
@@ -114,6 +118,14 @@ function cases.gtpu_teid()
         pktgen.gtpu_teid("0", part, ({5, 1, 9, 2})[i])
     end
     same(wr.port[0]["range.teid"], "5 1 9 2", "range.teid")
+end
+
+function range.gtpu_teid()
+    for i, part in ipairs({"start", "min", "max", "inc"}) do
+        pktgen.range.gtpu_teid("0", part, ({100, 90, 200, 1})[i])
+    end
+    same(wr.port[0]["range.teid"], "100 90 200 1", "range.teid")
+    refused("0 to 4294967295", pktgen.range.gtpu_teid, "0", "start", -1)
 end
 
 
@@ -207,7 +219,7 @@ function cases.portInfo()
     same(i.tx_rate, 12, "tx_rate")
     same(i.pkt_size, 300, "pkt_size")
     same(i.eth_type, "IPv4", "eth_type")
-    same(i.proto_type, "TCP", "proto_type")
+    same(i.proto_type, "UDP", "proto_type")
     same(i.l2_l3_info.dst_port, 99, "dst_port")
     same(t[0].l2_l3_info.dst_port, 99, "the same one level higher")
     same(i["802.1p"].dscp, 0, "dscp")

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dialect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct lexer {
+	const char *text;
+	size_t len, at, bol; /* bol: where the line begins */
+	unsigned line;
+	bool value;          /* what was read last ends a value, so that an operator behind it has two operands */
+};
+
+static int peek(const struct lexer *l, size_t ahead)
+{
+	return l->at + ahead < l->len ? (unsigned char)l->text[l->at + ahead] : -1;
+}
+
+static void step(struct lexer *l)
+{
+	if (l->text[l->at++] == '\n') {
+		l->line++;
+		l->bol = l->at;
+	}
+}
+
+static void steps(struct lexer *l, size_t n)
+{
+	while (n-- > 0 && l->at < l->len)
+		step(l);
+}
+
+static bool is_name(int c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c >= 0x80;
+}
+
+static bool is_digit(int c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* At '[': is this a long bracket? Its level, or -1. */
+static int long_bracket(const struct lexer *l)
+{
+	size_t n = 1;
+
+	while (peek(l, n) == '=')
+		n++;
+	return peek(l, n) == '[' ? (int)n - 1 : -1;
+}
+
+static void skip_long(struct lexer *l, int level)
+{
+	steps(l, (size_t)level + 2);
+	for (; l->at < l->len; step(l)) {
+		size_t n = 1;
+		if (peek(l, 0) != ']')
+			continue;
+		while (peek(l, n) == '=')
+			n++;
+		if ((int)n - 1 == level && peek(l, n) == ']') {
+			steps(l, n + 1);
+			return;
+		}
+	}
+}
+
+static void skip_comment(struct lexer *l)
+{
+	steps(l, 2);
+	int level = peek(l, 0) == '[' ? long_bracket(l) : -1;
+	if (level >= 0) {
+		skip_long(l, level);
+		return;
+	}
+	while (l->at < l->len && peek(l, 0) != '\n')
+		step(l);
+}
+
+/* A line's end in a string ends it: that text does not compile for another reason, and what follows is read as usual. \z goes on over ends. */
+static void skip_string(struct lexer *l)
+{
+	int quote = peek(l, 0);
+
+	for (step(l); l->at < l->len && peek(l, 0) != quote && peek(l, 0) != '\n'; step(l)) {
+		if (peek(l, 0) != '\\')
+			continue;
+		step(l);
+		if (peek(l, 0) != 'z')
+			continue;
+		while (peek(l, 1) != -1 && strchr(" \t\r\n\v\f", peek(l, 1)) != NULL)
+			step(l);
+	}
+	if (peek(l, 0) == quote)
+		step(l);
+}
+
+/* Numbers take letters, points, and the sign of an exponent along. */
+static void skip_number(struct lexer *l)
+{
+	bool hex = peek(l, 0) == '0' && (peek(l, 1) | 32) == 'x';
+
+	for (step(l); is_name(peek(l, 0)) || peek(l, 0) == '.'; step(l)) {
+		int c = peek(l, 0) | 32;
+		if (c == (hex ? 'p' : 'e') && (peek(l, 1) == '+' || peek(l, 1) == '-'))
+			step(l);
+	}
+}
+
+static void read_name(struct lexer *l)
+{
+	static const char *const others[] = {"and", "break", "do", "else", "elseif", "for", "function", "goto", "if", "in", "local", "not",
+					     "or", "repeat", "return", "then", "until", "while"};
+	size_t from = l->at;
+
+	while (is_name(peek(l, 0)))
+		step(l);
+	l->value = true;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strlen(others[i]) == l->at - from && memcmp(others[i], l->text + from, l->at - from) == 0)
+			l->value = false;
+}
+
+/* The operator at this place, NULL: none of these. */
+static const char *foreign(const struct lexer *l, const char **instead)
+{
+	static const struct { const char op[3], *instead; } ops[] = {
+		{"//", "math.floor(a / b)"}, {"<<", "bit.lshift(a, n)"}, {">>", "bit.rshift(a, n)"}, {"&", "bit.band(a, b)"},
+		{"|", "bit.bor(a, b)"}, {"~", "bit.bxor(a, b)"},
+	};
+
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+		if (peek(l, 0) != ops[i].op[0] || (ops[i].op[1] != '\0' && peek(l, 1) != ops[i].op[1]))
+			continue;
+		*instead = ops[i].op[0] == '~' && !l->value ? "bit.bnot(a)" : ops[i].instead;
+		return ops[i].op;
+	}
+	return NULL;
+}
+
+static void skip_mark(struct lexer *l)
+{
+	static const char *const two[] = {"~=", "==", "<=", ">=", "::", "..", NULL};
+	int c = peek(l, 0);
+
+	for (size_t i = 0; two[i] != NULL; i++) {
+		if (c == two[i][0] && peek(l, 1) == two[i][1]) {
+			bool dots = strcmp(two[i], "..") == 0 && peek(l, 2) == '.';
+			steps(l, dots ? 3 : 2);
+			l->value = dots; /* `...` is a value, `..` joins two */
+			return;
+		}
+	}
+	l->value = c == ')' || c == ']' || c == '}';
+	step(l);
+}
+
+bool dialect_find(const char *text, size_t len, struct dialect *out)
+{
+	struct lexer l = {.text = text, .len = len, .line = 1};
+
+	if (peek(&l, 0) == '#')
+		while (l.at < len && peek(&l, 0) != '\n')
+			step(&l);
+	while (l.at < len) {
+		int c = peek(&l, 0), level = c == '[' ? long_bracket(&l) : -1;
+		const char *instead, *op;
+		if (strchr(" \t\r\n\v\f", c) != NULL && c != '\0') {
+			step(&l);
+		} else if (c == '-' && peek(&l, 1) == '-') {
+			skip_comment(&l);
+		} else if (level >= 0) {
+			skip_long(&l, level);
+			l.value = true;
+		} else if (c == '"' || c == '\'') {
+			skip_string(&l);
+			l.value = true;
+		} else if (is_digit(c) || (c == '.' && is_digit(peek(&l, 1)))) {
+			skip_number(&l);
+			l.value = true;
+		} else if (is_name(c)) {
+			read_name(&l);
+		} else if (!(c == '~' && peek(&l, 1) == '=') && (op = foreign(&l, &instead)) != NULL) {
+			*out = (struct dialect){op, instead, l.line, (unsigned)(l.at - l.bol) + 1};
+			return true;
+		} else {
+			skip_mark(&l);
+		}
+	}
+	return false;
+}
+
+/* The complaint about such an operator names its first character; one about something before it names that. */
+static bool near(const char *message, char c)
+{
+	const char tail[] = {' ', '\'', c, '\'', '\0'};
+	size_t n = strlen(message);
+
+	return n >= 4 && strcmp(message + n - 4, tail) == 0;
+}
+
+/* Where ":LINE: " stands in a message, and the line. NULL: it names none. */
+static const char *line_in(const char *message, unsigned *line)
+{
+	for (const char *p = strchr(message, ':'); p != NULL; p = strchr(p + 1, ':')) {
+		char *end;
+		if (!is_digit((unsigned char)p[1]))
+			continue;
+		unsigned long n = strtoul(p + 1, &end, 10);
+		if (end[0] == ':' && end[1] == ' ') {
+			*line = n > 0xffffffff ? 0xffffffff : (unsigned)n;
+			return p;
+		}
+	}
+	return NULL;
+}
+
+void dialect_explain(lua_State *L, const char *text, size_t len)
+{
+	const char *message = lua_tostring(L, -1), *at;
+	struct dialect d;
+	unsigned line;
+
+	if (message == NULL || (at = line_in(message, &line)) == NULL || !dialect_find(text, len, &d))
+		return;
+	if (d.line > line || !near(message, d.op[0]))
+		return;
+	lua_pushlstring(L, message, (size_t)(at - message));
+	lua_pushfstring(L, ":%d:%d: '%s' is an operator of Lua 5.3, and this is LuaJIT, which has Lua 5.1's; write %s", (int)d.line, (int)d.col,
+			d.op, d.instead);
+	lua_concat(L, 2);
+	lua_remove(L, -2);
+}
