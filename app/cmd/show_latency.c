@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* show latency: what became of the probes, how long they took, how evenly frames came. Control makes the tree. */
+#include "clock.h"
 #include "out.h"
 #include "probe.h"
 #include "verbs.h"
@@ -140,6 +141,9 @@ static void remarks(const json_t *doc, struct sbuf *out)
 		sbuf_add(out, "ports are sending: what is on its way counts as lost\n");
 	sbuf_addf(out, "values are known to 1/1024 of themselves (streams: 1/64), the clock to %.3g ppm",
 		  json_real_value(json_object_get(clock, "uncertainty_ppm")));
+	double tick = json_real_value(json_object_get(clock, "tick_ns"));
+	if (tick > CLOCK_COARSE_NS)
+		sbuf_addf(out, " and to its tick of %.3g ns", tick);
 	sbuf_add(out, corrected ? "; the tester's own share is subtracted, and what is less than it is 0\n"
 		 : biased ? "; the tester's own share is not subtracted\n" : "\n");
 }

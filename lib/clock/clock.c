@@ -131,10 +131,10 @@ void clock_info(struct clock_info *out)
 
 uint64_t clock_ns(uint64_t cycles)
 {
-	return (uint64_t)((long double)cycles * 1e9L / (long double)clock_hz() + 0.5L);
+	return clock_ns_at(clock_hz(), cycles);
 }
 
 uint64_t clock_cycles(uint64_t ns)
 {
-	return (uint64_t)((long double)ns * (long double)clock_hz() / 1e9L + 0.5L);
+	return clock_cycles_at(clock_hz(), ns);
 }

@@ -20,6 +20,12 @@ static inline uint64_t clock_tsc(void)
 #error "no cycle counter known for this architecture"
 #endif
 
+/* Counters that are supported: those of arm64 tick at 19.2, 25, 50, 62.5 MHz and at 1 GHz, those of x86 at up to some GHz. All times that are taken
+ * are known to one tick; of two, nothing shorter than CLOCK_COARSE_NS is worth a word. */
+#define CLOCK_HZ_MIN 4e6
+#define CLOCK_HZ_MAX 1e10
+#define CLOCK_COARSE_NS 5.0
+
 struct clock_info {
 	double hz;              /* calibrated */
 	double uncertainty_ppm; /* a bound, from the widths of the bracketed readings */
@@ -45,5 +51,14 @@ uint64_t clock_wall_ns(void); /* CLOCK_REALTIME */
 #define CLOCK_LOOK_MAX_NS 50000000ull
 struct clock_wait { uint64_t looked_ns, waited_ns; };
 uint64_t clock_waited(struct clock_wait *, uint64_t now_ns);
+/* A span in another unit, rounded; at most UINT64_MAX. Exact to one unit on any supported clock, and to 1 / 2^62 of itself. */
+static inline uint64_t clock_scaled(uint64_t span, double by, double of)
+{
+	long double v = (long double)span * (long double)by / (long double)of + 0.5L;
+
+	return v < 0x1p64L ? (uint64_t)v : UINT64_MAX;
+}
+static inline uint64_t clock_ns_at(double hz, uint64_t cycles) { return clock_scaled(cycles, 1e9, hz); }
+static inline uint64_t clock_cycles_at(double hz, uint64_t ns) { return clock_scaled(ns, hz, 1e9); }
 uint64_t clock_ns(uint64_t cycles);  /* length of a span of cycles in ns */
 uint64_t clock_cycles(uint64_t ns);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define WIDE 4          /* times the narrowest bracket: preempted, or the clock's own slow path */
-#define WIDE_MIN 500    /* cycles more than that one; less is no harm */
+#define WIDE_NS 200     /* more than that one; less is no harm */
 #define REJECT_ROW 8    /* wide ones in a row: the clock has become slow to read */
 
 static double rate_hz(const struct clock_reading *a, const struct clock_reading *b)
@@ -13,10 +13,10 @@ static double rate_hz(const struct clock_reading *a, const struct clock_reading 
 	return (double)(b->tsc - a->tsc) * 1e9 / (double)(b->ns - a->ns);
 }
 
-/* Half of each bracket, and what the clock's unit leaves open at each end. */
+/* Half of each bracket, what the counter's unit leaves open at each end, and the clock's. */
 static double bound_ppm(const struct clock_reading *a, const struct clock_reading *b)
 {
-	return ((double)(a->width + b->width) / 2 / (double)(b->tsc - a->tsc) + 1 / (double)(b->ns - a->ns)) * 1e6;
+	return (((double)(a->width + b->width) / 2 + 2) / (double)(b->tsc - a->tsc) + 1 / (double)(b->ns - a->ns)) * 1e6;
 }
 
 void clock_cal_begin(struct clock_cal *c, struct clock_reading first)
@@ -57,7 +57,8 @@ static bool usable(struct clock_cal *c, const struct clock_reading *r)
 		return false;
 	if (r->width < c->narrowest)
 		c->narrowest = r->width;
-	if (c->hz != 0 && r->width > WIDE * c->narrowest && r->width > c->narrowest + WIDE_MIN && c->rejected_in_row < REJECT_ROW) {
+	double more = (double)(r->width - c->narrowest);
+	if (c->hz != 0 && r->width > WIDE * c->narrowest && more > c->hz * WIDE_NS / 1e9 + 1 && c->rejected_in_row < REJECT_ROW) {
 		c->rejected++;
 		c->rejected_in_row++;
 		return false;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define WIDE 4           /* times the narrowest bracket: preempted */
-#define WIDE_MIN 500     /* cycles more than that one; less is no harm */
+#define WIDE_NS 200      /* more than that one; less is no harm */
 #define REJECT_ROW 8     /* wide ones in a row: the clock has become slow to read */
 #define FADES 0.9        /* what a reading was off by, from one to the next */
 #define STEP_PPM 50e-6   /* no oscillator changes by that much from one reading to the next, */
@@ -28,7 +28,8 @@ static bool usable(struct clock_dev *d, const struct clock_dev_reading *r)
 		return false;
 	if (r->width < d->narrowest)
 		d->narrowest = r->width;
-	if (r->width > WIDE * d->narrowest && r->width > d->narrowest + WIDE_MIN && d->rejected_in_row < REJECT_ROW) {
+	double more = (double)(r->width - d->narrowest);
+	if (r->width > WIDE * d->narrowest && more > d->hz * WIDE_NS / 1e9 + 1 && d->rejected_in_row < REJECT_ROW) {
 		d->rejected++;
 		d->rejected_in_row++;
 		return false;
@@ -42,7 +43,7 @@ static bool judge(struct clock_dev *d, const struct clock_dev_reading *r)
 {
 	const struct clock_dev_reading *last = clock_dev_last(d);
 	double cycles = (double)(r->tsc - last->tsc), ticks = (double)(int64_t)(r->ticks - last->ticks);
-	double off = fabs(ticks * d->cycles_per_tick - cycles), open = (double)r->width / 2 + 2 * d->cycles_per_tick;
+	double off = fabs(ticks * d->cycles_per_tick - cycles), open = (double)r->width / 2 + 1 + 2 * d->cycles_per_tick;
 	double explained = open + (double)last->width / 2 + cycles * (d->slope_error + STEP_PPM) + d->hz * STEP_NS / 1e9;
 
 	d->missed = fmax(d->missed, off + open);
@@ -61,7 +62,7 @@ static void fit(struct clock_dev *d)
 	if (cycles < d->hz * CLOCK_DEV_SPAN_NS / 1e9 || ticks < 1)
 		return;
 	d->cycles_per_tick = cycles / ticks;
-	d->slope_error = ((double)(a->width + b->width) / 2 + d->cycles_per_tick) / cycles;
+	d->slope_error = ((double)(a->width + b->width) / 2 + 2 + d->cycles_per_tick) / cycles;
 }
 
 bool clock_dev_add(struct clock_dev *d, struct clock_dev_reading r)
@@ -101,7 +102,7 @@ static double error_now(const struct clock_dev *d, uint64_t tsc)
 {
 	double away = fabs((double)(int64_t)(tsc - clock_dev_last(d)->tsc));
 
-	return (double)clock_dev_last(d)->width / 2 + 2 * d->cycles_per_tick + d->wander + d->slope_error * fmax(away, next_cycles(d));
+	return (double)clock_dev_last(d)->width / 2 + 1 + 2 * d->cycles_per_tick + d->wander + d->slope_error * fmax(away, next_cycles(d));
 }
 
 double clock_dev_error(const struct clock_dev *d, uint64_t tsc)

@@ -218,6 +218,9 @@ static int fill(struct ctl *c, struct probe_arm *a, size_t size)
 
 static int arm_make(struct ctl *c, const struct probe_arm *was, struct probe_arm **out, struct err *e)
 {
+	if (clock_hz() < CLOCK_HZ_MIN)
+		return err_set(e, ENODEV, "this machine's counter of time runs at %.3g MHz and probes need %.3g MHz: frames can be sent and counted, "
+			       "not timed", clock_hz() / 1e6, CLOCK_HZ_MIN / 1e6);
 	struct probe_arm *a = xcalloc(1, sizeof(*a));
 
 	a->refs = 1;

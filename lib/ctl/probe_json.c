@@ -485,11 +485,11 @@ json_t *ctl_latency_json(struct ctl *c, const struct portset *ports, unsigned fl
 	for (unsigned i = 0; i < c->nports; i++)
 		if (portset_has(ports, i) && has_rx(c, i))
 			json_array_append_new(list, port_json(c, i, &p, flags));
-	doc = json_pack("{s:s, s:I, s:I, s:b, s:b, s:b, s:{s:f, s:f}, s:I, s:I, s:o}", "show", "latency", "time_ns", (json_int_t)clock_raw_ns(),
+	doc = json_pack("{s:s, s:I, s:I, s:b, s:b, s:b, s:{s:f, s:f, s:f}, s:I, s:I, s:o}", "show", "latency", "time_ns", (json_int_t)clock_raw_ns(),
 			"wall_ns", (json_int_t)clock_wall_ns(), "armed", (int)(a != NULL), "settled", (int)ctl_probes_settled(c), "corrected",
-			(flags & LATENCY_CORRECTED) != 0, "clock", "hz", clock.hz, "uncertainty_ppm", clock.uncertainty_ppm, "memory_bytes",
-			(json_int_t)(a != NULL ? a->bytes : 0), "window", (json_int_t)(a != NULL ? 64ull * a->spec.window_blocks : 0), "ports",
-			list);
+			(flags & LATENCY_CORRECTED) != 0, "clock", "hz", clock.hz, "uncertainty_ppm", clock.uncertainty_ppm, "tick_ns",
+			1e9 / clock.hz, "memory_bytes", (json_int_t)(a != NULL ? a->bytes : 0), "window",
+			(json_int_t)(a != NULL ? 64ull * a->spec.window_blocks : 0), "ports", list);
 	json_object_set_new(doc, "streams", flags & LATENCY_NO_STREAMS ? json_array() : streams_json(c, ports, flags, false));
 	return doc;
 }

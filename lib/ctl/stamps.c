@@ -205,7 +205,7 @@ static void publish(struct port_stamps *s)
 	const struct clock_dev_reading *last = clock_dev_last(&s->cal);
 	struct dp_clock_view v = {.at = last->ticks, .tsc = last->tsc, .mult = (uint64_t)(s->cal.cycles_per_tick * 0x1p40),
 				  .inverse = (uint64_t)(0x1p40 / s->cal.cycles_per_tick),
-				  .slack = (uint64_t)clock_dev_slack(&s->cal)};
+				  .slack = (uint64_t)clock_dev_slack(&s->cal) + 1};
 	_Static_assert(DP_CLOCK_SHIFT == 40, "the factors above");
 
 	tell(s, &v);

@@ -105,12 +105,15 @@ static void doubt(json_t *reasons, bool is, const char *text)
 static json_t *doubts(const struct ctl *c, const struct clock_info *i)
 {
 	json_t *a = json_array();
+	char text[80];
 	bool unchecked = false, skewed = false;
 
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		unchecked |= c->cpus[w].unchecked != NULL;
 		skewed |= c->cpus[w].unchecked == NULL && clock_skew_proven(&c->cpus[w].skew) != 0;
 	}
+	snprintf(text, sizeof(text), "the counter ticks every %.3g ns, and no time is known better", 1e9 / i->hz);
+	doubt(a, 1e9 / i->hz > CLOCK_COARSE_NS, text);
 	doubt(a, i->uncertainty_ppm > FINE_PPM, "the frequency is not yet known to 1 ppm");
 	doubt(a, i->moved_ppm > MOVED_PPM, "the frequency moved by more than 20 ppm in the last minute");
 	doubt(a, !i->constant, "the CPU does not promise a constant frequency of its counter (constant_tsc)");
@@ -131,10 +134,10 @@ json_t *ctl_clock_json(struct ctl *c)
 	for (unsigned w = 0; w < c->nworkers; w++)
 		json_array_append_new(cpus, cpu_json(c, &c->cpus[w], i.hz));
 	reasons = doubts(c, &i);
-	json_t *o = json_pack("{s:s, s:f, s:f, s:I, s:s, s:f, s:I, s:I, s:I}", "show", "clock", "hz", i.hz, "uncertainty_ppm", i.uncertainty_ppm,
-			      "span_ns", (json_int_t)i.span_ns, "confidence", json_array_size(reasons) == 0 ? "high" : "limited", "moved_ppm",
-			      i.moved_ppm, "readings", (json_int_t)i.readings, "rejected", (json_int_t)i.rejected, "restarts",
-			      (json_int_t)i.restarts);
+	json_t *o = json_pack("{s:s, s:f, s:f, s:f, s:I, s:s, s:f, s:I, s:I, s:I}", "show", "clock", "hz", i.hz, "tick_ns", 1e9 / i.hz,
+			      "uncertainty_ppm", i.uncertainty_ppm, "span_ns", (json_int_t)i.span_ns, "confidence",
+			      json_array_size(reasons) == 0 ? "high" : "limited", "moved_ppm", i.moved_ppm, "readings",
+			      (json_int_t)i.readings, "rejected", (json_int_t)i.rejected, "restarts", (json_int_t)i.restarts);
 	json_t *more = json_pack("{s:b, s:b, s:b, s:s, s:f, s:f, s:i, s:i}", "constant_tsc", (int)i.constant, "nonstop_tsc", (int)i.nonstop,
 				 "tsc_reliable", (int)i.reliable, "clocksource", i.source, "dpdk_hz", dpdk, "dpdk_off_ppm",
 				 (dpdk - i.hz) / i.hz * 1e6, "control_cpu", c->ref_cpu, "skew_limit_ns", CLOCK_SKEW_MAX_NS);

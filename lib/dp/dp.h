@@ -16,11 +16,13 @@ struct dp_rxq;
 struct dp_burst;
 struct dp_worker;
 
+#define DP_CYCLE_PARTS 256 /* a burst takes less than a tick of a slow counter */
+
 /* What bursts cost, from samples: `cycles` of so many bursts. Turns after one that moved nothing are all looked at; of busy ones one in
  * DP_PUBLISH_TURNS, which counts for as many. Those in which the thread lost its CPU do not count. */
 struct dp_times {
 	cell_t bursts, cycles;
-	uint64_t typical; /* cycles of a burst lately */
+	uint64_t typical; /* of a burst lately, in 1 / DP_CYCLE_PARTS cycles; 0: there was none yet */
 };
 
 /* The first member of every task's state. Written by its worker. */

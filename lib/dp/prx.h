@@ -20,6 +20,7 @@
 #define PRX_SCALES 4        /* dispersion: 1 us, 10 us, 100 us, 1 ms */
 #define PRX_NEARS 4         /* gaps within 64, 128, 256, 512 ns of their target */
 #define PRX_NEAR_NS 64
+#define PRX_MULT_BITS 40    /* of ns_mult: counters from 3.91 MHz (CLOCK_HZ_MIN) on, x86 and arm64 */
 
 /* A window of sequence numbers, a ring of blocks: block b (64 numbers) lies in slot b mod nblocks, no says which block a slot holds. While a slot is
  * taken for another block, no is 0: read no, bits, no. Numbers are marked in its newer half only and are late below, so that a bit stands for as long
@@ -87,7 +88,7 @@ struct prx_spec {
 	uint16_t holes;              /* remembered per flow, for extents; a power of two */
 	uint64_t hz;                 /* cycles per second, for scales and nears */
 	uint64_t target_gap_cycles;  /* 0: none */
-	uint64_t ns_mult;            /* ns = cycles * ns_mult >> 32, also used by whoever reports; below 2^36 */
+	uint64_t ns_mult;            /* ns = cycles * ns_mult >> 32; below 2^PRX_MULT_BITS */
 	bool verify;                 /* check IPv4, UDP, TCP, SCTP and ICMP sums of each probe's frame where the device did not */
 };
 

@@ -34,7 +34,7 @@ static bool lay_out(const struct prx_spec *s, struct parts *p)
 	size_t nflows = 0, at = lines(sizeof(struct prx));
 
 	if (s->nports > PROBE_PORTS || !power_of_two(s->window_blocks) || s->window_blocks < 2 || s->window_blocks > 1u << 24 ||
-	    !power_of_two(s->holes) || s->ns_mult >> 36 != 0)
+	    !power_of_two(s->holes) || s->ns_mult >> PRX_MULT_BITS != 0)
 		return false;
 	for (unsigned i = 0; i < s->nports; i++) {
 		if (s->of[i].nstreams > PROBE_STREAMS || s->of[i].nqueues > PROBE_QUEUES)
@@ -94,7 +94,7 @@ void prx_init(void *mem, const struct prx_spec *s)
 	struct prx *x = mem;
 	uint8_t *at = mem;
 	struct parts p;
-	uint64_t cycles = s->hz / 1000000;
+	uint64_t cycles = (s->hz + 500000) / 1000000; /* the shortest windows are of whole ticks, and all others of ten times as many */
 
 	if (!lay_out(s, &p))
 		return;
@@ -104,7 +104,7 @@ void prx_init(void *mem, const struct prx_spec *s)
 	x->late_blocks = s->window_blocks / 2 - 1;
 	x->verify = s->verify;
 	x->many_flows = p.nflows * sizeof(struct prx_flow) > PRX_NEAR_FLOWS;
-	x->ns_mult = s->ns_mult << 28;
+	x->ns_mult = s->ns_mult << (64 - PRX_MULT_BITS);
 	x->ns = (double)s->ns_mult / 4294967296.0;
 	_Static_assert(PRX_TOP + 32 == 63 + 5, "the shift below");
 	x->limit = (1ull << 63) / (s->ns_mult + 1); /* times 2^5 it is as many cycles as PRX_TOP bits of ns are, or less */

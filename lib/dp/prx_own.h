@@ -31,7 +31,7 @@ struct prx {
 	uint32_t window_shift;
 	bool verify, streams_have_hists;
 	bool many_flows;         /* more than a core's first cache holds next to all else */
-	uint64_t ns_mult;        /* << 28: see prx_ns() */
+	uint64_t ns_mult;        /* << 64 - PRX_MULT_BITS: see prx_ns() */
 	double ns;               /* of a cycle */
 	uint64_t limit;          /* cycles: times from here on are no histogram's, or below 0 */
 	const struct prx_ops *ops;
@@ -56,9 +56,10 @@ struct prx {
 	struct prx_pending pending[2]; /* PRX_ACTUAL, PRX_INTENDED */
 };
 
+/* Of less than 2^56 cycles, 83 days on a clock of 10 GHz. One multiplication, no shift of both halves. */
 static inline uint64_t prx_ns(uint64_t mult, uint64_t cycles)
 {
-	return (uint64_t)((unsigned __int128)(cycles << 4) * mult >> 64); /* one multiplication, no shift of both halves */
+	return (uint64_t)((unsigned __int128)(cycles << (PRX_MULT_BITS - 32)) * mult >> 64);
 }
 
 /* hist: number of the pair. */

@@ -129,11 +129,13 @@ static inline void watch_begin(struct watch *c)
 /* What is always that slow becomes typical after a few. */
 static bool lost_cpu(struct dp_times *times, uint64_t cycles)
 {
-	if (times->typical != 0 && cycles / LOST_TIMES > times->typical && cycles > rte_get_tsc_hz() / LOST_PER_S) {
+	uint64_t took = cycles * DP_CYCLE_PARTS | 1;
+
+	if (times->typical != 0 && took / LOST_TIMES > times->typical && cycles > rte_get_tsc_hz() / LOST_PER_S) {
 		cell_add(&times->typical, times->typical / 4 + 1);
 		return true;
 	}
-	cell_set(&times->typical, times->typical != 0 ? (times->typical * 7 + cycles) / 8 : cycles);
+	cell_set(&times->typical, times->typical != 0 ? (times->typical * 7 + took) / 8 | 1 : took);
 	return false;
 }
 

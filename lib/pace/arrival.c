@@ -64,6 +64,7 @@ void pace_shape_make(struct pace_shape *out, const struct arrival *a, const stru
 		s.off = cycles_of((double)a->off_ns, hz);
 		s.on += s.on == 0;
 		s.near = 1 + (pace_period(hz, fastest).cycles >> 10);
+		s.near = s.near < s.on ? s.near : s.on - 1; /* of few ticks all count */
 		s.slow += s.off;
 		break;
 	case ARRIVAL_POISSON:

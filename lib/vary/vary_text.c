@@ -494,7 +494,8 @@ static enum vplain vary_plain(const struct vspec *s, const void *val, double *ou
 	const struct vary *v = &((const struct vary_val *)val)->v;
 	uint8_t one[VT_FIELD_BYTES];
 
-	if (v->kind != VARY_FIXED || s->of->type->plain == NULL)
+	/* what varies is not itself a variation: compilers that look for recursion believe it */
+	if (v->kind != VARY_FIXED || s->of->type->plain == NULL || s->of->type->plain == vary_plain)
 		return VPLAIN_TEXT;
 	vary_store(v->first, one);
 	return s->of->type->plain(s->of, one, out);
