@@ -7,6 +7,7 @@
 Values are made here from fixed seeds, and what a slot is is computed here too, from the fields in the encoding alone."""
 import base64
 import math
+import os
 import random
 import struct
 import subprocess
@@ -167,7 +168,9 @@ def main(program, keep=None):
     feed = "comment made by a test\n"
     for i, (bits, top, kind, values) in enumerate(asked):
         feed += f"hist {bits} {top} {kind},{i} {i}.5 1 1e6\n" + "".join(f"{v} {n}\n" for v, n in values)
-    out = subprocess.run([program], input=feed, capture_output=True, text=True, check=True).stdout
+    # A program for another machine is run by an emulator.
+    wrapper = os.environ.get("MESON_EXE_WRAPPER", "").split()
+    out = subprocess.run([*wrapper, program], input=feed, capture_output=True, text=True, check=True).stdout
     expects, log = out.split("log\n", 1)
     if keep:
         with open(keep, "w") as file:
