@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "file.h"
 #include "out.h"
 #include "set/set.h"
+#include "userfile.h"
 #include "value.h"
 
 struct opt;
@@ -290,23 +292,13 @@ static int take_limit(struct args *a, const struct opt *o, const char *value, st
 /* Whole files are read before anything starts: a missing one is told at once, not after the ones before it have run. */
 int args_read_file(const char *path, char **text, struct err *e)
 {
-	FILE *f = fopen(path, "re");
+	const struct userfile_kind kind = {.what = "the command file ", .guess = "is it a text file?", .most_bytes = FILE_TEXT_MAX,
+					   .text = true, .pipe = true};
 	struct sbuf b = {0};
-	char chunk[4096];
-	size_t n;
+	int rc = userfile_read(path, &kind, &b, e);
 
-	if (f == NULL)
-		return err_set(e, EINVAL, "cannot read the command file '%s': %m", path);
-	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
-		sbuf_addn(&b, chunk, n);
-	int bad = ferror(f) ? errno : 0;
-	fclose(f);
 	*text = b.s != NULL ? b.s : xstrdup("");
-	if (bad != 0)
-		return err_set(e, EINVAL, "cannot read the command file '%s': %s", path, strerror(bad));
-	if (strlen(*text) != b.len)
-		return err_set(e, EINVAL, "the command file '%s' holds a zero byte; is it a text file?", path);
-	return 0;
+	return rc;
 }
 
 static struct args_item *add_item(struct args *a, const char *where)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "attach.h"
+#include "visible.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -248,9 +249,9 @@ static int leave(struct client *c)
 	if (c->interactive)
 		code = lost && code == EXIT_PEER ? code : 0;
 	if (c->interactive && !lost && c->signo == 0)
-		fprintf(stderr, "detached; %s goes on\n", c->to.name.s);
+		visible_print(stderr, "detached; %s goes on\n", c->to.name.s);
 	if (code == 0 && c->out_err != 0 && c->out_err != -EPIPE) {
-		fprintf(stderr, "wirerate: cannot write results to standard output: %s\n", strerror(-c->out_err));
+		visible_print(stderr, "wirerate: cannot write results to standard output: %s\n", strerror(-c->out_err));
 		code = EXIT_LACKING;
 	}
 	return code;
@@ -277,7 +278,7 @@ int attach_run(struct app *app, const struct args *args, bool interactive, int *
 		watch(&c);
 		run(&c);
 	} else {
-		fprintf(stderr, "wirerate: %s\n", e.text);
+		visible_print(stderr, "wirerate: %s\n", e.text);
 	}
 	console_free(c.console);
 	if (code == 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "batch.h"
+#include "visible.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -42,7 +43,7 @@ static int end_of_input(struct app *app, const struct batch_opts *opts)
 	if (rc >= 0)
 		return 0;
 	app_tell_stuck(app, &bounded, &note);
-	fputs(sbuf_str(&note), stderr);
+	visible_print(stderr, "%s", sbuf_str(&note));
 	sbuf_free(&note);
 	return 1;
 }

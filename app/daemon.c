@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon.h"
+#include "visible.h"
+#include "userfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +34,7 @@ static int wait_child(int fd, pid_t pid)
 		;
 	if (!WIFSIGNALED(status))
 		return WEXITSTATUS(status);
-	fprintf(stderr, "wirerate: the daemon was ended by signal %d before it was ready\n", WTERMSIG(status));
+	visible_print(stderr, "wirerate: the daemon was ended by signal %d before it was ready\n", WTERMSIG(status));
 	return 128 + WTERMSIG(status);
 }
 
@@ -110,9 +112,10 @@ static int open_locked(const char *path, struct err *e)
 	struct stat a, b;
 
 	for (;;) {
-		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+		const char *why;
+		int fd = userfile_open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0644, &why);
 		if (fd < 0)
-			return err_set(e, errno, "option --pid-file: cannot write '%.400s': %m", path);
+			return err_set(e, -fd, "option --pid-file: cannot write '%.400s': %s", path, why);
 		if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
 			close(fd);
 			return err_set(e, EBUSY, "option --pid-file: '%.400s' belongs to a program that runs", path);
@@ -123,13 +126,30 @@ static int open_locked(const char *path, struct err *e)
 	}
 }
 
+/* What another program has left there: nothing, or a number. Any other file was named by mistake. */
+static int check_replaceable(int fd, const char *path, struct err *e)
+{
+	char text[32];
+	ssize_t n = pread(fd, text, sizeof(text), 0), digits = 0;
+
+	if (n < 0)
+		return err_set(e, errno, "option --pid-file: cannot read '%.400s': %m", path);
+	while (digits < n && text[digits] >= '0' && text[digits] <= '9')
+		digits++;
+	if (n == 0 || (digits > 0 && (digits == n || (digits + 1 == n && text[digits] == '\n')) && n < (ssize_t)sizeof(text)))
+		return 0;
+	return err_set(e, EEXIST, "option --pid-file: '%.400s' holds something else than the number of a process, and is left as it is; "
+		       "give another name, or remove it", path);
+}
+
 int pid_file_make(const char *path, struct err *e)
 {
 	int fd = open_locked(path, e), rc = 0;
 
 	if (fd < 0)
 		return fd;
-	if (ftruncate(fd, 0) != 0 || dprintf(fd, "%ld\n", (long)getpid()) < 0)
+	rc = check_replaceable(fd, path, e);
+	if (rc == 0 && (ftruncate(fd, 0) != 0 || dprintf(fd, "%ld\n", (long)getpid()) < 0))
 		rc = err_set(e, errno, "option --pid-file: cannot write '%.400s': %m", path);
 	if (rc == 0)
 		return fd;

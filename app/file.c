@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "file.h"
+#include "userfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_LINKS 40 /* as many as the kernel follows */
 #define MAX_TRIES 100
 
 static int cannot(struct err *e, const char *what, const char *path, int code)
@@ -20,37 +20,9 @@ static int cannot(struct err *e, const char *what, const char *path, int code)
 
 int file_read_text(const char *path, struct sbuf *out, struct err *e)
 {
-	/* not waiting for who writes to a pipe: control would stand still */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	ssize_t n = 0;
+	const struct userfile_kind kind = {.guess = "is it a command file?", .most_bytes = FILE_TEXT_MAX, .text = true};
 
-	if (fd < 0)
-		return cannot(e, "read", path, errno);
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return err_set(e, EINVAL, "cannot read '%.400s': it is not a regular file", path);
-	}
-	char *chunk = xcalloc(1, 65536);
-	size_t start = out->len;
-	int code = 0;
-	while (out->len - start <= FILE_TEXT_MAX && (n = read(fd, chunk, 65536)) != 0) {
-		if (n > 0)
-			sbuf_addn(out, chunk, (size_t)n);
-		else if (errno != EINTR) {
-			code = errno;
-			break;
-		}
-	}
-	free(chunk);
-	close(fd);
-	if (code != 0)
-		return cannot(e, "read", path, code);
-	if (out->len - start > FILE_TEXT_MAX)
-		return err_set(e, EINVAL, "'%.400s' has more than %u MiB; is it a command file?", path, FILE_TEXT_MAX >> 20);
-	if (out->len > start && memchr(out->s + start, '\0', out->len - start) != NULL)
-		return err_set(e, EINVAL, "'%.400s' holds a zero byte; is it a text file?", path);
-	return 0;
+	return userfile_read(path, &kind, out, e);
 }
 
 /* The directory part, "" or with its slash. */
@@ -61,45 +33,93 @@ static size_t dir_len(const char *path)
 	return slash != NULL ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Where a link leads, step by step, the last one need not exist. */
-static int follow(const char *path, struct sbuf *out, struct err *e)
-{
-	char to[PATH_MAX];
+/* What a name stands for once the kernel has followed it: a folder, and a name in it that is no link. */
+struct place {
+	int dir;
+	struct sbuf name;
+	struct stat st;  /* of the file that is there */
+	bool old, made;  /* it is there; it was made here, at the end of a link */
+};
 
-	sbuf_add(out, path);
-	for (unsigned i = 0; i < MAX_LINKS; i++) {
-		ssize_t n = readlink(out->s, to, sizeof(to) - 1);
-		if (n < 0)
-			return 0;
-		to[n] = '\0';
-		if (to[0] == '/') {
-			sbuf_reset(out);
-		} else {
-			out->len = dir_len(out->s);
-			out->s[out->len] = '\0';
-		}
-		sbuf_add(out, to);
-	}
-	return cannot(e, "write", path, ELOOP);
+static void place_close(struct place *p)
+{
+	if (p->dir >= 0)
+		close(p->dir);
+	sbuf_free(&p->name);
+}
+
+static int place_dir(struct place *p, const char *path, const char *full, struct err *e)
+{
+	struct sbuf dir = {0};
+	size_t n = dir_len(full);
+
+	sbuf_addn(&dir, full, n);
+	p->dir = open(n > 0 ? dir.s : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int code = errno;
+	sbuf_free(&dir);
+	if (p->dir < 0)
+		return cannot(e, "write", path, code);
+	sbuf_add(&p->name, full + n);
+	return 0;
+}
+
+/* The file is there, or is a link: the kernel opens it, by its own rules about links in folders that others write too, and says where it is. */
+static int place_behind(struct place *p, const char *path, struct err *e)
+{
+	char self[40], full[PATH_MAX];
+	struct stat there;
+	const char *why;
+	bool was = stat(path, &there) == 0;
+	int fd = userfile_open(path, O_WRONLY | O_CREAT, 0666, &why);
+
+	if (fd < 0)
+		return err_set(e, EINVAL, "cannot write '%.400s': %s", path, why);
+	p->old = true;
+	p->made = !was;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(self, full, sizeof(full) - 1);
+	int code = n < 0 ? errno : fstat(fd, &p->st) != 0 ? errno : 0;
+	close(fd);
+	if (code != 0)
+		return cannot(e, "write", path, code);
+	full[n] = '\0';
+	int rc = place_dir(p, path, full, e);
+	if (rc < 0)
+		return rc;
+	/* whoever changed the folders meanwhile does not get it elsewhere; a file of the same name is not the one that was asked for */
+	if (fstatat(p->dir, p->name.s, &there, AT_SYMLINK_NOFOLLOW) != 0 || there.st_dev != p->st.st_dev || there.st_ino != p->st.st_ino)
+		return err_set(e, EINVAL, "cannot write '%.400s': it was moved or deleted meanwhile", path);
+	return 0;
+}
+
+static int place_find(struct place *p, const char *path, struct err *e)
+{
+	struct stat st;
+
+	*p = (struct place){.dir = -1};
+	if (path[0] == '\0')
+		return err_set(e, EINVAL, "the name of a file is wanted");
+	if (lstat(path, &st) == 0)
+		return place_behind(p, path, e);
+	return errno == ENOENT ? place_dir(p, path, path, e) : cannot(e, "write", path, errno);
 }
 
 /* A new file beside the one that it will replace. */
-static int open_beside(const char *path, struct sbuf *tmp, struct err *e)
+static int open_beside(const struct place *p, const char *path, struct sbuf *tmp, struct err *e)
 {
-	size_t dir = dir_len(path);
+	const char *why = strerror(EEXIST);
 
 	for (unsigned i = 0; i < MAX_TRIES; i++) {
 		sbuf_reset(tmp);
-		sbuf_addn(tmp, path, dir);
 		/* not longer than the name itself may be */
-		sbuf_addf(tmp, ".%.200s.%ld-%u", path + dir, (long)getpid(), i);
-		int fd = open(tmp->s, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		sbuf_addf(tmp, ".%.200s.%ld-%u", p->name.s, (long)getpid(), i);
+		int fd = userfile_open_at(p->dir, tmp->s, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666, &why);
 		if (fd >= 0)
 			return fd;
-		if (errno != EEXIST)
-			return cannot(e, "write", path, errno);
+		if (fd != -EEXIST && fd != -EINVAL && fd != -ELOOP)
+			break;
 	}
-	return cannot(e, "write", path, EEXIST);
+	return err_set(e, EINVAL, "cannot write '%.400s': %s", path, why);
 }
 
 static int write_all(int fd, const char *text, size_t len)
@@ -117,99 +137,70 @@ static int write_all(int fd, const char *text, size_t len)
 }
 
 /* The name in the directory must reach the disk too; where a file system cannot do that, nothing is lost but this. */
-static void sync_dir(const char *path)
+static void sync_dir(int at)
 {
-	struct sbuf dir = {0};
+	int fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	sbuf_addn(&dir, path, dir_len(path));
-	int fd = open(dir.len > 0 ? dir.s : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0) {
 		(void)!fsync(fd);
 		close(fd);
 	}
-	sbuf_free(&dir);
 }
 
-/* The file that is to be replaced, *old: there is one, and a new one beside it. */
-static int begin(const char *path, struct stat *st, bool *old, struct sbuf *tmp, struct err *e)
+static int replace(const struct place *p, const char *path, int fd, const char *tmp, const char *text, size_t len, struct err *e)
 {
-	*old = stat(path, st) == 0;
-	if (*old && !S_ISREG(st->st_mode))
-		return err_set(e, EINVAL, "cannot write '%.400s': it is not a regular file", path);
-	if (*old && access(path, W_OK) != 0)
-		return cannot(e, "write", path, errno);
-	return open_beside(path, tmp, e);
-}
-
-static int replace(const char *path, const char *text, size_t len, struct err *e)
-{
-	struct sbuf tmp = {0};
-	struct stat st;
-	bool old;
-	int fd = begin(path, &st, &old, &tmp, e);
-
-	if (fd < 0) {
-		sbuf_free(&tmp);
-		return fd;
-	}
 	int rc = write_all(fd, text, len);
-	if (rc == 0 && old) {
+
+	if (rc == 0 && p->old && !p->made) {
 		/* the owner first: a change of it takes permissions away; who may not give files away keeps this one */
-		(void)!fchown(fd, st.st_uid, st.st_gid);
-		if (fchmod(fd, st.st_mode & 07777) != 0)
+		(void)!fchown(fd, p->st.st_uid, p->st.st_gid);
+		if (fchmod(fd, p->st.st_mode & 07777) != 0)
 			rc = -errno;
 	}
 	if (close(fd) != 0 && rc == 0)
 		rc = -errno;
-	if (rc == 0 && rename(tmp.s, path) != 0)
+	if (rc == 0 && renameat(p->dir, tmp, p->dir, p->name.s) != 0)
 		rc = -errno;
-	if (rc != 0) {
-		unlink(tmp.s);
-		rc = err_set(e, EINVAL, "cannot write '%.400s': %s%s", path, strerror(-rc), old ? "; the file is as it was" : "");
-	} else {
-		sync_dir(path);
+	if (rc == 0) {
+		sync_dir(p->dir);
+		return 0;
 	}
-	sbuf_free(&tmp);
-	return rc;
+	unlinkat(p->dir, tmp, 0);
+	return err_set(e, EINVAL, "cannot write '%.400s': %s%s", path, strerror(-rc), p->old && !p->made ? "; the file is as it was" : "");
 }
 
-static int find(const char *path, struct sbuf *real, struct err *e)
+/* text NULL: only whether it could be done. */
+static int write_new(const char *path, const char *text, size_t len, struct err *e)
 {
-	struct stat st;
+	struct sbuf tmp = {0};
+	struct place p;
+	int rc = place_find(&p, path, e);
 
-	if (path[0] == '\0')
-		return err_set(e, EINVAL, "the name of a file is wanted");
-	/* a pipe behind /dev/stdout has no name to follow */
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return err_set(e, EINVAL, "cannot write '%.400s': it is not a regular file", path);
-	return follow(path, real, e);
+	if (rc == 0) {
+		int fd = rc = open_beside(&p, path, &tmp, e);
+		if (fd >= 0 && text != NULL) {
+			rc = replace(&p, path, fd, tmp.s, text, len, e);
+		} else if (fd >= 0) {
+			close(fd);
+			unlinkat(p.dir, tmp.s, 0);
+			rc = 0;
+		}
+	}
+	if (p.made && p.dir >= 0 && (rc != 0 || text == NULL))
+		unlinkat(p.dir, p.name.s, 0);
+	place_close(&p);
+	sbuf_free(&tmp);
+	return rc;
 }
 
 int file_replaceable(const char *path, struct err *e)
 {
-	struct sbuf real = {0}, tmp = {0};
-	struct stat st;
-	bool old;
-	int rc = find(path, &real, e), fd = rc == 0 ? begin(real.s, &st, &old, &tmp, e) : rc;
-
-	if (fd >= 0) {
-		close(fd);
-		unlink(tmp.s);
-	}
-	sbuf_free(&real);
-	sbuf_free(&tmp);
-	return fd < 0 ? fd : 0;
+	return write_new(path, NULL, 0, e);
 }
 
 int file_replace(const char *path, const char *text, size_t len, struct err *e)
 {
-	struct sbuf real = {0};
-	int rc = find(path, &real, e);
-
-	if (rc == 0)
-		rc = replace(real.s, text, len, e);
-	sbuf_free(&real);
-	return rc;
+	return write_new(path, text != NULL ? text : "", len, e);
 }
 
 int file_make_parents(char *path)

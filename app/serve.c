@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "serve.h"
+#include "visible.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@ enum { EXIT_LACKING = 3 };
 static int begin(struct app *app, const struct serve_opts *o)
 {
 	if (o->daemon != NULL)
-		fprintf(stderr, "wirerate: pid %ld serves at %s\n", (long)getpid(), o->where != NULL ? o->where : "no socket");
+		visible_print(stderr, "wirerate: pid %ld serves at %s\n", (long)getpid(), o->where != NULL ? o->where : "no socket");
 	if (!daemon_ready(o->daemon)) {
 		log_msg(LOG_LVL_ERROR, "whoever started this daemon did not wait until it was ready; it ends");
 		return EXIT_LACKING;
@@ -28,7 +29,7 @@ int serve_run(struct app *app, struct sess *sess, const struct serve_opts *o)
 
 	/* before any command: a second program with this file sends nothing */
 	if (a->pid_file != NULL && (pid_fd = pid_file_make(a->pid_file, &e)) < 0) {
-		fprintf(stderr, "wirerate: %s\n", e.text);
+		visible_print(stderr, "wirerate: %s\n", e.text);
 		return EXIT_LACKING;
 	}
 	for (unsigned i = 0; i < a->nitems; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spool.h"
+#include "visible.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +20,7 @@ struct spool {
 	struct loop *loop;
 	int fd, own;       /* own -1: it could not be opened anew */
 	bool socket, file; /* neither: a pipe or a terminal */
+	bool tty;
 	bool watches;
 	struct sbuf text;
 	size_t sent;
@@ -39,7 +41,7 @@ struct spool *spool_open(struct loop *loop, int fd)
 	struct spool *s = xcalloc(1, sizeof(*s));
 	struct stat st;
 
-	*s = (struct spool){.loop = loop, .fd = fd, .own = -1};
+	*s = (struct spool){.loop = loop, .fd = fd, .own = -1, .tty = isatty(fd)};
 	if (fstat(fd, &st) == 0) {
 		s->socket = S_ISSOCK(st.st_mode);
 		s->file = S_ISREG(st.st_mode) || S_ISBLK(st.st_mode);
@@ -137,7 +139,10 @@ int spool_add(struct spool *s, const char *text)
 	if (s->err != 0)
 		return s->err;
 	tidy(s);
-	sbuf_add(&s->text, text);
+	if (s->tty)
+		visible_add(&s->text, text, strlen(text));
+	else
+		sbuf_add(&s->text, text);
 	push(s);
 	return s->err;
 }
@@ -173,10 +178,10 @@ void spool_drain(struct spool *s, bool (*stop)(void *arg, uint64_t idle_ns), voi
 		was = spool_waiting(s);
 		idle_ns = loop_now_ns() - since;
 		if (!told && was > 0 && idle_ns > TELL_NS && can_say()) {
-			fprintf(stderr, "waiting for the reader of standard output, who has not taken the last %zu bytes\n", was);
+			visible_print(stderr, "waiting for the reader of standard output, who has not taken the last %zu bytes\n", was);
 			told = true;
 		}
 	}
 	if (was > 0 && can_say())
-		fprintf(stderr, "nobody has taken the last %zu bytes of standard output: they are lost\n", was);
+		visible_print(stderr, "nobody has taken the last %zu bytes of standard output: they are lost\n", was);
 }

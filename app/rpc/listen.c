@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "listen.h"
+#include "userfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,9 +36,10 @@ static int take_lock(const char *path, const char *lock, struct err *e)
 
 	for (;;) {
 		struct stat a, b;
-		int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		const char *why;
+		int fd = userfile_open(lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0600, &why);
 		if (fd < 0)
-			return err_set(e, errno, "cannot make '%.400s' beside the socket: %s", lock, strerror(errno));
+			return err_set(e, -fd, "cannot make '%.400s' beside the socket: %s", lock, why);
 		if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
 			int rc = errno == EWOULDBLOCK ? in_use(path, fd, e) : err_set(e, errno, "cannot lock '%.400s': %s", lock, strerror(errno));
 			close(fd);

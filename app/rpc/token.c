@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "token.h"
+#include "userfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,9 +31,10 @@ static int make_file(const char *path, struct err *e)
 		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 	memcpy(text + 2 * RANDOM_BYTES, "\n", 2);
 	sbuf_addf(&tmp, "%s.%ld", path, (long)getpid());
-	int fd = open(tmp.s, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	const char *why;
+	int fd = userfile_open(tmp.s, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600, &why);
 	if (fd < 0) {
-		rc = cannot(e, "make", path, errno);
+		rc = err_set(e, -fd, "cannot make the token file '%.400s': %s", path, why);
 	} else {
 		if (write(fd, text, sizeof(text) - 1) != (ssize_t)sizeof(text) - 1 || (link(tmp.s, path) != 0 && errno != EEXIST))
 			rc = cannot(e, "make", path, errno);
@@ -46,8 +48,6 @@ static int make_file(const char *path, struct err *e)
 /* Who else may read it could get in, who else may write it could let others in. */
 static int check_file(const char *path, const struct stat *st, struct err *e)
 {
-	if (!S_ISREG(st->st_mode))
-		return err_set(e, EINVAL, "the token file '%.400s' is not a regular file", path);
 	if (st->st_uid != geteuid() && st->st_uid != 0)
 		return err_set(e, EINVAL, "the token file '%.400s' belongs to another user (%u)", path, (unsigned)st->st_uid);
 	if (st->st_mode & 077)
@@ -72,19 +72,19 @@ static int take_text(const char *path, char *text, size_t len, struct token *out
 
 int token_read(const char *path, bool make, struct token *out, struct err *e)
 {
-	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 	char text[TOKEN_MAX + 4];
+	const char *why;
 	struct stat st;
-	int fd = open(path, flags), rc;
+	int fd = userfile_open(path, O_RDONLY | O_NOFOLLOW, 0, &why), rc;
 
-	if (fd < 0 && errno == ENOENT && make) {
+	if (fd == -ENOENT && make) {
 		rc = make_file(path, e);
 		if (rc < 0)
 			return rc;
-		fd = open(path, flags);
+		fd = userfile_open(path, O_RDONLY | O_NOFOLLOW, 0, &why);
 	}
 	if (fd < 0)
-		return cannot(e, "read", path, errno);
+		return err_set(e, -fd, "cannot read the token file '%.400s': %s", path, why);
 	ssize_t n = 0;
 	rc = fstat(fd, &st) == 0 ? check_file(path, &st, e) : cannot(e, "read", path, errno);
 	if (rc == 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Settings of what lies behind the headers: fill pattern, its bytes, and Pktgen's random bits. */
 #include "rows.h"
+#include "userfile.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -52,23 +53,21 @@ static struct hexbytes *file_bytes(struct file_val *v)
 
 static int file_read(const char *name, struct hexbytes *out, struct err *e)
 {
-	FILE *f = fopen(name, "rb");
-	char more;
+	struct sbuf bytes = {0};
+	int rc = userfile_read(name, &(struct userfile_kind){.most_bytes = HEXBYTES_MAX,
+							     .guess = "a payload repeats no more"}, &bytes, e);
 
-	if (f == NULL)
-		return err_at(e, EINVAL, 0, "cannot read %s: %s", name, strerror(errno));
-	errno = 0;
-	size_t n = fread(out->b, 1, HEXBYTES_MAX, f), beyond = fread(&more, 1, 1, f);
-	int failed = ferror(f) ? (errno != 0 ? errno : EIO) : 0;
-	fclose(f);
-	if (failed != 0)
-		return err_at(e, EINVAL, 0, "cannot read %s: %s", name, strerror(failed));
-	if (n == 0)
-		return err_at(e, EINVAL, 0, "%s is empty; the payload needs at least one byte to repeat", name);
-	if (beyond != 0)
-		return err_at(e, ERANGE, 0, "%s has more than %d bytes, which is the most that a payload repeats", name, HEXBYTES_MAX);
-	out->n = (uint16_t)n;
-	return 0;
+	rc = rc == -EFBIG ? -ERANGE : rc;
+	if (rc == 0 && bytes.len == 0)
+		rc = err_set(e, EINVAL, "'%.400s' is empty; the payload needs at least one byte to repeat", name);
+	if (rc == 0) {
+		memcpy(out->b, bytes.s, bytes.len);
+		out->n = (uint16_t)bytes.len;
+	} else if (e != NULL) {
+		e->col = 0;
+	}
+	sbuf_free(&bytes);
+	return rc;
 }
 
 static int file_vparse(const struct vspec *s, const char *text, void *out, struct err *e)

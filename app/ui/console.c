@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "console.h"
+#include "visible.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -43,6 +44,7 @@ struct console *console_new(const struct console_opts *opts)
 	f->tty = isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO) ? stdout : stderr;
 	c->can_edit = tty_caps(&f->caps, fileno(f->tty)) && isatty(fileno(f->tty));
 	f->can_screen = c->can_edit && f->caps.can_screen && f->tty == stdout && isatty(STDIN_FILENO);
+	f->shows_out = isatty(STDOUT_FILENO);
 	f->color_out = wants(opts->color, STDOUT_FILENO);
 	f->color_err = f->color_out && (opts->color == COLOR_ALWAYS || isatty(STDERR_FILENO));
 	f->color_tty = f->color_out ||
@@ -77,22 +79,30 @@ static void hide(struct console *c)
 static int print(struct console *c, FILE *f, enum role role, const char *text)
 {
 	struct front *fr = &c->f;
-	size_t n = strlen(text);
-	bool nl = n > 0 && text[n - 1] == '\n', red = role == ROLE_LOG_ERROR && fr->color_err;
+	bool red = role == ROLE_LOG_ERROR && fr->color_err;
+	struct sbuf shown = {0};
 	int rc = 0;
 
-	if (n == 0)
+	if (text[0] == '\0')
 		return 0;
-	scroll_add(fr->log, role, text, c->screen == NULL);
+	/* a program that reads the results gets them byte by byte */
+	if (f == stdout && !fr->shows_out)
+		sbuf_add(&shown, text);
+	else
+		visible_add(&shown, text, strlen(text));
+	scroll_add(fr->log, role, shown.s, c->screen == NULL);
 	if (c->screen != NULL) {
 		screen_printed(c->screen);
+		sbuf_free(&shown);
 		return 0;
 	}
 	hide(c);
 	clearerr(f);
 	errno = 0;
 	/* The colour ends before the newline: a pager or a cut line leaves none behind. */
-	fprintf(f, "%s%.*s%s\n", red ? fr->caps.red : "", (int)(nl ? n - 1 : n), text, red ? fr->caps.normal : "");
+	size_t n = shown.len - (shown.s[shown.len - 1] == '\n');
+	fprintf(f, "%s%.*s%s\n", red ? fr->caps.red : "", (int)n, shown.s, red ? fr->caps.normal : "");
+	sbuf_free(&shown);
 	if (fflush(f) != 0 || ferror(f))
 		rc = errno != 0 ? -errno : -EIO;
 	if (c->line != NULL)

@@ -25,6 +25,7 @@ struct front {
 	FILE *tty;         /* where a line is edited: stdout, or stderr when results go elsewhere */
 	bool can_screen;
 	bool color_out, color_err, color_tty;
+	bool shows_out; /* results go to a terminal */
 	char *typed;       /* the line as it stood when the front changed, and its cursor; NULL: none */
 	int cursor;        /* characters */
 	bool interrupted;  /* the line is to be dropped */

@@ -11,6 +11,7 @@
 
 #include "file.h"
 #include "log.h"
+#include "userfile.h"
 
 #define HISTORY_LINES 1000
 
@@ -20,14 +21,18 @@ struct history {
 	char *last;
 };
 
-static FILE *file_append(struct history *y)
+/* how: O_APPEND or O_TRUNC. */
+static FILE *open_file(struct history *y, int how)
 {
-	int fd = open(y->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	const char *why;
+	int fd = userfile_open(y->path, O_WRONLY | O_CREAT | how, 0600, &why);
 
-	if (fd < 0)
+	if (fd < 0) {
+		errno = -fd;
 		return NULL;
+	}
 	fchmod(fd, 0600);
-	FILE *f = fdopen(fd, "a");
+	FILE *f = fdopen(fd, how & O_APPEND ? "a" : "w");
 	if (f == NULL)
 		close(fd);
 	return f;
@@ -38,6 +43,33 @@ static void give_up(struct history *y, int code)
 	log_msg(LOG_LVL_DEBUG, "history is not kept: '%s': %s", y->path, strerror(code));
 	free(y->path);
 	y->path = NULL;
+}
+
+/* The library opens files by their names. The number of lines, or -1. */
+static int load(struct history *y)
+{
+	char self[40];
+	const char *why;
+	HistEvent ev;
+	int fd = userfile_open(y->path, O_RDONLY, 0, &why), lines;
+
+	if (fd < 0)
+		return -1;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	lines = history(y->h, &ev, H_LOAD, self);
+	close(fd);
+	return lines;
+}
+
+static void shorten(struct history *y)
+{
+	FILE *f = open_file(y, O_TRUNC);
+	HistEvent ev;
+
+	if (f == NULL)
+		return;
+	history(y->h, &ev, H_SAVE_FP, f);
+	fclose(f);
 }
 
 struct history *history_open(void)
@@ -56,11 +88,11 @@ struct history *history_open(void)
 	if (y->path == NULL)
 		return y;
 	int rc = file_make_parents(y->path);
-	int lines = history(y->h, &ev, H_LOAD, y->path);
+	int lines = load(y);
 	if (rc != 0)
 		give_up(y, -rc);
 	else if (lines > 2 * HISTORY_LINES)
-		history(y->h, &ev, H_SAVE, y->path);
+		shorten(y);
 	if (history(y->h, &ev, H_FIRST) == 0 && ev.str != NULL)
 		y->last = xstrdup(ev.str);
 	return y;
@@ -85,7 +117,7 @@ History *history_lines(struct history *y)
 static void append(struct history *y, const char *line)
 {
 	HistEvent ev;
-	FILE *f = file_append(y);
+	FILE *f = open_file(y, O_APPEND);
 
 	if (f == NULL) {
 		give_up(y, errno);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "line.h"
+#include "visible.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -166,8 +167,7 @@ static void show_list(void *arg, const struct hint_list *list)
 
 	hint_print(list, tty_columns(fileno(l->f->tty)), &out);
 	line_pass(l);
-	fputs(sbuf_str(&out), l->f->tty);
-	fflush(l->f->tty);
+	visible_print(l->f->tty, "%s", sbuf_str(&out));
 	sbuf_free(&out);
 	el_set(edit_el(l->edit), EL_REFRESH);
 }

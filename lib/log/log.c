@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "log.h"
+#include "userfile.h"
+#include "visible.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +29,12 @@ int log_open(const char *path, struct err *e)
 	FILE *f = NULL;
 
 	if (path != NULL) {
-		f = fopen(path, "ae");
+		const char *why;
+		int fd = userfile_open(path, O_WRONLY | O_APPEND | O_CREAT, 0666, &why);
+		f = fd >= 0 ? fdopen(fd, "a") : NULL;
 		if (f == NULL)
-			return err_set(e, errno, "cannot write the log file '%s': %m; name a file in a directory that you can write",
-				       path);
+			return err_set(e, fd < 0 ? -fd : ENOMEM, "cannot write the log file '%.400s': %s; name a file in a directory that you "
+				       "can write", path, fd < 0 ? why : "there is no memory");
 		setvbuf(f, NULL, _IOLBF, 0);
 	}
 	if (lg.file != NULL)
@@ -70,8 +75,12 @@ void log_msg(enum log_level level, const char *fmt, ...)
 		text[--n] = '\0';
 	/* One message, one line, and nothing that moves a terminal's cursor. */
 	for (char *p = text; *p != '\0'; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
+		if (*p == '\n' || *p == '\t')
 			*p = ' ';
+	struct sbuf shown = {0};
+	visible_add(&shown, text, (size_t)n);
+	free(text);
+	text = shown.s;
 	clock_gettime(CLOCK_REALTIME, &t);
 	free((char *)m->text);
 	*m = (struct log_entry){(uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec, lg.next++, level, text};
@@ -79,7 +88,7 @@ void log_msg(enum log_level level, const char *fmt, ...)
 		to_file(m);
 	if (lg.listen == NULL) {
 		if (level <= lg.stderr_max)
-			fprintf(stderr, "wirerate: %s\n", text);
+			visible_print(stderr, "wirerate: %s\n", text);
 	} else if (!lg.telling) {
 		struct log_entry copy = *m;
 		lg.telling = true;

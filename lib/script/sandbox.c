@@ -272,8 +272,10 @@ void sandbox_open(lua_State *L, struct script *s)
 	lua_getfield(L, -1, "path");
 	lua_setfield(L, LUA_REGISTRYINDEX, "wirerate.path");
 	lua_pop(L, 1);
-	if (s->opts.sandbox)
+	if (s->opts.sandbox) {
 		close_state(L);
-	else
+	} else {
+		files_open(L);
 		sandbox_path(L, s);
+	}
 }

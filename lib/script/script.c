@@ -2,6 +2,7 @@
 /* The life of a Lua state and of the chunks that it runs. */
 #include "dialect.h"
 #include "script_int.h"
+#include "userfile.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +12,6 @@
 #include <luajit.h>
 
 #define HOOK_INSTRUCTIONS 10000
-#define FILE_MAX (16u << 20)
 #define SLICE_NS 20000000ull /* most that a chunk takes of one turn; what it sets in that time is one plan */
 
 static char state_key; /* its address: where a state keeps its struct script */
@@ -344,33 +344,14 @@ int script_start(struct script *s, const char *text, const char *name, const cha
 	return 0;
 }
 
-static int read_all(const char *path, struct sbuf *text, struct err *e)
-{
-	FILE *f = fopen(path, "re");
-	char chunk[4096];
-	size_t n;
-
-	if (f == NULL)
-		return err_set(e, errno, "cannot read the script '%.300s': %m", path);
-	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0 && text->len <= FILE_MAX)
-		sbuf_addn(text, chunk, n);
-	int bad = ferror(f) ? errno : 0;
-	fclose(f);
-	if (bad != 0)
-		return err_set(e, bad, "cannot read the script '%.300s': %s", path, strerror(bad));
-	if (text->len > FILE_MAX)
-		return err_set(e, EFBIG, "'%.300s' is larger than %u MiB, which no script is", path, FILE_MAX >> 20);
-	if (strlen(sbuf_str(text)) != text->len)
-		return err_set(e, EINVAL, "'%.300s' holds a zero byte; is it a text file?", path);
-	return 0;
-}
-
 int script_start_file(struct script *s, const char *path, const char *const *args, unsigned nargs, struct sbuf *out, struct sbuf *note,
 		      struct err *e)
 {
 	struct sbuf text = {0}, name = {0};
 	const char *slash = strrchr(path, '/');
-	int rc = s->running ? err_set(e, EBUSY, "a script runs already in this session; it must end first") : read_all(path, &text, e);
+	int rc = s->running ? err_set(e, EBUSY, "a script runs already in this session; it must end first") :
+			      userfile_read(path, &(struct userfile_kind){.what = "the script ", .guess = "is it a text file?",
+									  .most_bytes = SCRIPT_FILE_MAX, .text = true}, &text, e);
 
 	if (rc == 0) {
 		free(s->folder);

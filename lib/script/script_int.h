@@ -163,6 +163,10 @@ int verbs_run(lua_State *L, const char *line, enum verbs_mode mode);
 void verbs_prepare(lua_State *L);
 int verbs_results(lua_State *L, struct script_run *r, int rc, const struct err *e);
 
+/* files.c: chunks that are files */
+#define SCRIPT_FILE_MAX (16u << 20) /* bytes; no script has more */
+void files_open(lua_State *L);
+
 /* ask.c, time.c, module.c, sandbox.c */
 void ask_open(lua_State *L); /* R is on the stack */
 void execute_open(lua_State *L);

@@ -37,6 +37,10 @@ BREACHES = [
     ("results", "lib/ctl/x.c", SPDX + "void f(void)\n{\n\trte_eth_dev_stop(0);\n}\n", "nobody looks at"),
     ("results", "lib/ctl/x.c", SPDX + "void f(void)\n{\n\tif (1)\n\t\trte_dev_remove(0);\n}\n", "nobody looks at"),
     ("layers", "lib/ctl/x.c", SPDX + '#include "nowhere.h"\n', "no such header"),
+    ("opens", "app/x.c", SPDX + 'FILE *f = fopen(path, "re");\n', "userfile_open"),
+    ("opens", "lib/script/x.c", SPDX + "int rc = luaL_loadfile(L, name);\n", "userfile_open"),
+    ("opens", "app/x.c", SPDX + "int fd = open(name,\n\tO_RDONLY);\n", "userfile_open"),
+    ("opens", "app/spool.c", SPDX + 'int a = open(path, 0);\nint b = open("/proc/x", 0);\nint c = open(path, 0);\n', "app/spool.c:4"),
 ]
 WORKER = """
 #include <stdlib.h>
@@ -68,7 +72,7 @@ with tempfile.TemporaryDirectory() as place:
         shutil.copy(tree.ROOT / name, copy / name)
     (copy / "lib/dp/kind").mkdir(parents=True, exist_ok=True)
     (copy / "lib/dp/kind/y.h").write_text(SPDX)
-    for check in ("spdx", "text", "layers", "length", "scripts"):
+    for check in ("spdx", "text", "layers", "opens", "length", "scripts"):
         rc, output = run(copy, check)
         if rc and "lib/" not in output:
             found.add(f"tests/lint/{check}.py", f"finds something in the frame itself:\n{output}")

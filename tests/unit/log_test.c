@@ -38,7 +38,7 @@ static void test_one_message_one_line(void **state)
 	(void)state;
 	log_msg(LOG_LVL_INFO, "EAL: two\nlines \033[2J\n\n");
 	assert_true(log_get(log_next() - 1, &m));
-	assert_string_equal(m.text, "EAL: two lines  [2J");
+	assert_string_equal(m.text, "EAL: two lines \\u001b[2J");
 }
 
 static void test_file(void **state)

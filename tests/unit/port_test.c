@@ -76,7 +76,7 @@ static void test_refused(void **state)
 	refused("pcap:file", EINVAL, "pcap:rx=FILE");
 	refused("pcap:rx=", EINVAL, "pcap:rx=FILE");
 	refused("pcap:rx=/no-such-folder/a.pcap", ENODEV, "No such file");
-	refused("pcap:rx=/dev/null", ENODEV, "no capture file");
+	refused("pcap:rx=/dev/null", ENODEV, "it is a device");
 	refused("pcap:tx=/no-such-folder/a.pcap", ENODEV, "'/no-such-folder'");
 	refused("pcap:tx=/", ENODEV, "folder");
 	refused("pcap:tx=/dev/null,tx=/dev/null", EINVAL, "twice");

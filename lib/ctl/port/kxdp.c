@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kxdp.h"
+#include "userfile.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -42,9 +43,10 @@ static int lock_file(const char *path, int flags)
 {
 	for (;;) {
 		struct stat a, b;
-		int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+		const char *why;
+		int fd = userfile_open(path, O_RDWR | O_NOFOLLOW | flags, 0600, &why);
 		if (fd < 0)
-			return -errno;
+			return fd;
 		if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
 			int rc = errno == EWOULDBLOCK ? -EBUSY : -errno;
 			close(fd);
@@ -130,8 +132,12 @@ static uint32_t recorded(int lock)
 static long lock_owner(const char *path)
 {
 	long pid = 0;
-	FILE *f = fopen(path, "re");
+	const char *why;
+	int fd = userfile_open(path, O_RDONLY | O_NOFOLLOW, 0, &why);
+	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
 
+	if (f == NULL && fd >= 0)
+		close(fd);
 	if (f == NULL)
 		return 0;
 	if (fscanf(f, "%*u %ld", &pid) != 1)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pcap: frames received from one file and sent into another (DPDK net_pcap). Only the given sides have queues. */
 #include "port.h"
+#include "userfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,10 +43,11 @@ static int check_rx(const char *arg, const char *file, struct err *e)
 {
 	static const uint32_t magics[] = { 0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1, 0x0a0d0d0a };
 	uint32_t head[6] = {0};
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	const char *why;
+	int fd = userfile_open(file, O_RDONLY, 0, &why);
 
 	if (fd < 0)
-		return err_set(e, ENODEV, "port 'pcap:%s': cannot read '%s': %s", arg, file, strerror(errno));
+		return err_set(e, ENODEV, "port 'pcap:%s': cannot read '%s': %s", arg, file, why);
 	ssize_t got = read(fd, head, sizeof(head));
 	close(fd);
 	for (size_t i = 0; i < ARRAY_SIZE(magics); i++) {
@@ -60,19 +62,24 @@ static int check_rx(const char *arg, const char *file, struct err *e)
 	return err_set(e, ENODEV, "port 'pcap:%s': '%s' is no capture file (pcap or pcapng)", arg, file);
 }
 
+/* The driver opens it, with the C library: what that would wait for, or fail at, is told before. */
 static int check_tx(const char *arg, const struct pcap_files *f, struct err *e)
 {
 	struct stat tx, rx;
 	char dir[PATH_MAX];
+	const char *why;
 
 	if (stat(f->tx, &tx) == 0) {
 		if (f->rx[0] != '\0' && stat(f->rx, &rx) == 0 && rx.st_dev == tx.st_dev && rx.st_ino == tx.st_ino)
 			return err_set(e, EINVAL, "port 'pcap:%s': rx and tx are the same file; it would be emptied before it is read", arg);
-		if (S_ISDIR(tx.st_mode) || access(f->tx, W_OK) != 0)
-			return err_set(e, ENODEV, "port 'pcap:%s': cannot write '%s': %s", arg, f->tx,
-				       S_ISDIR(tx.st_mode) ? "it is a folder" : strerror(errno));
+		int fd = userfile_open(f->tx, O_WRONLY, 0, &why);
+		if (fd < 0)
+			return err_set(e, ENODEV, "port 'pcap:%s': cannot write '%s': %s", arg, f->tx, why);
+		close(fd);
 		return 0;
 	}
+	if (errno != ENOENT)
+		return err_set(e, ENODEV, "port 'pcap:%s': cannot write '%s': %s", arg, f->tx, strerror(errno));
 	snprintf(dir, sizeof(dir), "%s", f->tx);
 	char *slash = strrchr(dir, '/');
 	if (slash == NULL)

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "userfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CHUNK 65536
+#define NEVER_WAITS (O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
+/* NULL: it is a regular file. */
+static const char *is_other(mode_t mode)
+{
+	if (S_ISREG(mode))
+		return NULL;
+	return S_ISDIR(mode) ? "it is a folder, not a regular file" : S_ISFIFO(mode) ? "it is a pipe, not a regular file" :
+	       S_ISSOCK(mode) ? "it is a socket, not a regular file" : "it is a device, not a regular file";
+}
+
+static int no(int code, const char *text, const char **why)
+{
+	*why = text != NULL ? text : strerror(code);
+	return -code;
+}
+
+int userfile_open_at(int dir, const char *name, int flags, mode_t mode, const char **why)
+{
+	const int follow = flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0;
+	const char *other;
+	struct stat st;
+
+	/* Opening a device may do something: it is looked at first, and again when it is open, in case it was exchanged. */
+	if (fstatat(dir, name, &st, follow) == 0) {
+		if (S_ISLNK(st.st_mode))
+			return no(ELOOP, "it is a link", why);
+		if ((other = is_other(st.st_mode)) != NULL)
+			return no(EINVAL, other, why);
+	} else if (errno != ENOENT || !(flags & O_CREAT)) {
+		return no(errno, NULL, why);
+	}
+	int fd = openat(dir, name, flags | NEVER_WAITS, mode);
+	if (fd < 0)
+		return no(errno, NULL, why);
+	int code = fstat(fd, &st) != 0 ? errno : 0;
+	other = code == 0 ? is_other(st.st_mode) : NULL;
+	if (code == 0 && other == NULL)
+		return fd;
+	close(fd);
+	return no(code != 0 ? code : EINVAL, other, why);
+}
+
+int userfile_open(const char *path, int flags, mode_t mode, const char **why)
+{
+	return userfile_open_at(AT_FDCWD, path, flags, mode, why);
+}
+
+/* A pipe is opened as a person expects: when somebody writes it. */
+static int open_pipe_too(const char *path, const char **why)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0 || !S_ISFIFO(st.st_mode))
+		return userfile_open(path, O_RDONLY, 0, why);
+	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	return fd >= 0 ? fd : no(errno, NULL, why);
+}
+
+static int read_on(int fd, size_t most, struct sbuf *out)
+{
+	char *chunk = xcalloc(1, CHUNK);
+	size_t start = out->len;
+	ssize_t n = 1;
+
+	while (n != 0 && out->len - start <= most) {
+		n = read(fd, chunk, CHUNK);
+		if (n > 0)
+			sbuf_addn(out, chunk, (size_t)n);
+		else if (n < 0 && errno != EINTR)
+			break;
+	}
+	int code = n < 0 ? errno : 0;
+	free(chunk);
+	return code;
+}
+
+/* "64 MiB", "2046 bytes" */
+static void put_size(size_t bytes, struct sbuf *out)
+{
+	if (bytes >= 1u << 20 && bytes % (1u << 20) == 0)
+		sbuf_addf(out, "%zu MiB", bytes >> 20);
+	else
+		sbuf_addf(out, "%zu bytes", bytes);
+}
+
+static int too_large(const char *path, const struct userfile_kind *k, struct err *e)
+{
+	struct sbuf size = {0};
+
+	put_size(k->most_bytes, &size);
+	err_set(e, EFBIG, "cannot read %s'%.400s': it has more than %s%s%s", k->what != NULL ? k->what : "", path, size.s,
+		k->guess != NULL ? "; " : "", k->guess != NULL ? k->guess : "");
+	sbuf_free(&size);
+	return -EFBIG;
+}
+
+static int judge(const char *path, const struct userfile_kind *k, const char *text, size_t len, struct err *e)
+{
+	if (len > k->most_bytes)
+		return too_large(path, k, e);
+	if (k->text && len > 0 && memchr(text, '\0', len) != NULL)
+		return err_set(e, EINVAL, "cannot read %s'%.400s': it holds a zero byte%s%s", k->what != NULL ? k->what : "", path,
+			       k->guess != NULL ? "; " : "", k->guess != NULL ? k->guess : "");
+	return 0;
+}
+
+int userfile_read(const char *path, const struct userfile_kind *k, struct sbuf *out, struct err *e)
+{
+	const char *why;
+	size_t start = out->len;
+	struct stat st;
+	int rc, fd = k->pipe ? open_pipe_too(path, &why) : userfile_open(path, O_RDONLY, 0, &why);
+
+	if (fd < 0)
+		return err_set(e, EINVAL, "cannot read %s'%.400s': %s", k->what != NULL ? k->what : "", path, why);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size > k->most_bytes) {
+		close(fd);
+		return too_large(path, k, e);
+	}
+	int code = read_on(fd, k->most_bytes, out);
+	close(fd);
+	if (code != 0)
+		rc = err_set(e, EINVAL, "cannot read %s'%.400s': %s", k->what != NULL ? k->what : "", path, strerror(code));
+	else
+		rc = judge(path, k, sbuf_str(out) + start, out->len - start, e);
+	if (rc != 0 && out->s != NULL) {
+		out->len = start;
+		out->s[start] = '\0';
+	}
+	return rc;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "visible.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Bytes of the character that begins at p (RFC 3629: no surrogates, no long forms), and which it is; 0: none begins there. */
+static size_t character(const unsigned char *p, size_t n, uint32_t *ch)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t len = p[0] < 0x80 ? 1 : (p[0] & 0xe0) == 0xc0 ? 2 : (p[0] & 0xf0) == 0xe0 ? 3 : (p[0] & 0xf8) == 0xf0 ? 4 : 0;
+
+	if (len == 0 || len > n)
+		return 0;
+	*ch = len == 1 ? p[0] : p[0] & (0x7fu >> len);
+	for (size_t i = 1; i < len; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		*ch = *ch << 6 | (p[i] & 0x3f);
+	}
+	return *ch < least[len] || *ch > 0x10ffff || (*ch >= 0xd800 && *ch < 0xe000) ? 0 : len;
+}
+
+static bool is_obeyed(uint32_t ch)
+{
+	if (ch < 0x20)
+		return ch != '\n' && ch != '\t';
+	/* what says in which direction text runs can make it read as another one */
+	return (ch >= 0x7f && ch < 0xa0) || ch == 0x61c || ch == 0x200e || ch == 0x200f || (ch >= 0x2028 && ch <= 0x202e) ||
+	       (ch >= 0x2066 && ch <= 0x2069);
+}
+
+void visible_add(struct sbuf *out, const char *text, size_t n)
+{
+	size_t plain = 0; /* up to here it is in *out */
+
+	for (size_t i = 0, len; i < n; i += len) {
+		uint32_t ch = 0;
+		len = character((const unsigned char *)text + i, n - i, &ch);
+		if (len > 0 && !is_obeyed(ch))
+			continue;
+		sbuf_addn(out, text + plain, i - plain);
+		if (len > 0)
+			sbuf_addf(out, "\\u%04x", (unsigned)ch);
+		else
+			sbuf_addf(out, "\\x%02x", (unsigned char)text[i]);
+		len = len > 0 ? len : 1;
+		plain = i + len;
+	}
+	sbuf_addn(out, text + plain, n - plain);
+}
+
+int visible_print(FILE *f, const char *fmt, ...)
+{
+	struct sbuf out = {0};
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return -ENOMEM;
+	visible_add(&out, text, (size_t)n);
+	errno = 0;
+	int rc = fputs(sbuf_str(&out), f) < 0 || fflush(f) != 0 ? (errno != 0 ? -errno : -EIO) : 0;
+	sbuf_free(&out);
+	free(text);
+	return rc;
+}
