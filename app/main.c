@@ -29,6 +29,8 @@
 #include "ui/console.h"
 #include "ui/theme_file.h"
 #include "ui/tty.h"
+#include "visible.h"
+#include "watchdog.h"
 
 enum { EXIT_USAGE = 2, EXIT_LACKING = 3 };
 
@@ -70,7 +72,7 @@ static void open_std_fds(void)
 
 static int usage_error(const struct err *e)
 {
-	fprintf(stderr, "wirerate: %s\n", e->text);
+	visible_print(stderr, "wirerate: %s\n", e->text);
 	return EXIT_USAGE;
 }
 
@@ -98,7 +100,7 @@ static int out_status(int rc)
 {
 	if (rc == 0 || rc == -EPIPE)
 		return 0;
-	fprintf(stderr, "wirerate: cannot write results to standard output: %s\n", strerror(-rc));
+	visible_print(stderr, "wirerate: cannot write results to standard output: %s\n", strerror(-rc));
 	return EXIT_LACKING;
 }
 
@@ -116,7 +118,7 @@ static int open_theme(struct prog *p, struct err *e)
 		if (rc < 0)
 			err_set(e, -rc, "option -T, --theme: %s", why.text);
 	} else if (p->interactive && theme_own(&path) && theme_read(path.s, &p->app.view.theme, &why) < 0) {
-		fprintf(stderr, "wirerate: warning: %s; the built-in theme is used\n", why.text);
+		visible_print(stderr, "wirerate: warning: %s; the built-in theme is used\n", why.text);
 	}
 	sbuf_free(&path);
 	return rc;
@@ -131,7 +133,7 @@ static int open_files(struct prog *p)
 		return usage_error(&e);
 	if (p->args.report == NULL || file_replaceable(p->args.report, &e) == 0)
 		return 0;
-	fprintf(stderr, "wirerate: option --report: %s\n", e.text);
+	visible_print(stderr, "wirerate: option --report: %s\n", e.text);
 	return EXIT_LACKING;
 }
 
@@ -368,7 +370,7 @@ static int open_control(struct prog *p)
 
 	if (rc == 0)
 		return 0;
-	fprintf(stderr, "wirerate: %s\n", e.text);
+	visible_print(stderr, "wirerate: %s\n", e.text);
 	return rc == -EINVAL || rc == -ENOTSUP ? EXIT_USAGE : EXIT_LACKING;
 }
 
@@ -414,7 +416,7 @@ static int open_remote(struct prog *p)
 	int rc = rpc_open(&p->rpc, &p->app, &opts, &e);
 	if (rc == 0)
 		return 0;
-	fprintf(stderr, "wirerate: %s\n", e.text);
+	visible_print(stderr, "wirerate: %s\n", e.text);
 	return rc == -EINVAL ? EXIT_USAGE : EXIT_LACKING;
 }
 
@@ -481,7 +483,7 @@ static int end_report(struct prog *p, int code)
 	if (code == 0 && p->out_err != 0)
 		code = p->out_err == -EPIPE ? 0 : EXIT_LACKING;
 	if (report_end(p->report, code, p->signo, &e) != 0) {
-		fprintf(stderr, "wirerate: %s\n", e.text);
+		visible_print(stderr, "wirerate: %s\n", e.text);
 		code = code == 0 ? EXIT_LACKING : code;
 	}
 	spool_drain(p->spool, no_reader, p);
@@ -516,6 +518,21 @@ static int close_session(struct prog *p)
 	return p->out_err != 0 && code == 0 ? out_status(p->out_err) : code;
 }
 
+/* Where control stands still, the signals that end the program do it all the same. A person's Ctrl-C is no such one, nor is SIGHUP where it means
+ * logs. */
+static int listen_anyway(const struct prog *p)
+{
+	const struct { int signo; bool ends; } all[] = {{SIGTERM, true}, {SIGINT, !p->interactive}, {SIGHUP, !p->app.serves}};
+	struct sigaction old;
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i].ends && sigaction(all[i].signo, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaddset(&set, all[i].signo);
+	return watchdog_start(&set, tty_die_at_once);
+}
+
 int main(int argc, char **argv)
 {
 	struct prog p = {0};
@@ -548,7 +565,7 @@ int main(int argc, char **argv)
 	}
 	if (p.args.daemon && (fork_rc = daemon_fork(&p.daemon, &code, &e)) != 0) {
 		if (fork_rc < 0) {
-			fprintf(stderr, "wirerate: %s\n", e.text);
+			visible_print(stderr, "wirerate: %s\n", e.text);
 			code = EXIT_LACKING;
 		}
 		args_free(&p.args);
@@ -557,8 +574,8 @@ int main(int argc, char **argv)
 	p.app.serves = p.args.daemon || p.args.serve;
 	p.notify = p.app.serves ? notify_open() : NULL;
 	p.app.loop = loop_new();
-	if (p.app.loop == NULL) {
-		fprintf(stderr, "wirerate: cannot make an event loop: %s\n", strerror(errno));
+	if (p.app.loop == NULL || (errno = -listen_anyway(&p)) != 0) {
+		visible_print(stderr, "wirerate: cannot make an event loop: %s\n", strerror(errno));
 		return EXIT_LACKING;
 	}
 	tty_on_fatal();

@@ -174,6 +174,18 @@ void tty_die(int signo)
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
+void tty_die_at_once(int signo)
+{
+	sigset_t set;
+
+	tty_restore();
+	signal(signo, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, signo);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	raise(signo);
+}
+
 /* Without "$<5>": no terminal of today needs the padding, and only tputs() understands it. */
 static char *unpadded(const char *s)
 {

@@ -22,6 +22,8 @@ void tty_restore(void);
 void tty_on_fatal(void);
 /* Restore the modes and end by this signal. Returns only if the signal does not end processes. */
 void tty_die(int signo);
+/* The same on any thread, whatever control holds: what it has not printed yet is lost. Does not return. */
+void tty_die_at_once(int signo);
 
 /* Strings of the terminal type, "" where it has none. Owned; tty_caps_free(). */
 struct tty_caps {
