@@ -316,6 +316,8 @@ struct hist *late_read(const struct ctl_port *cp, unsigned q);
 void late_snap(const struct hist *h, struct snap_late *out);
 
 /* stamps.c */
+/* edits.c: what a device of that driver, which offers these Tx offloads, may do to the buffers of frames that it sends. */
+enum dp_edits dev_edits(const char *driver, uint64_t tx_offload_capa);
 /* The offloads that settings and the device's offers ask for go into conf and cp->tx_offloads. */
 void stamps_ask(struct ctl_port *cp, const struct rte_eth_dev_info *info, struct rte_eth_conf *conf);
 bool stamps_without(struct ctl_port *cp, int rc, struct rte_eth_conf *conf); /* the device refused: once more without; false: there were none */

@@ -296,6 +296,7 @@ static int configure(struct ctl_port *cp, struct rte_eth_dev_info *info, struct 
 	for (unsigned q = 0; q < cp->p.ntxq; q++) {
 		cp->txq[q]->pool = tx[q];
 		cp->txq[q]->pool_size = tx[q]->size;
+		cp->txq[q]->edits = (uint8_t)dev_edits(info->driver_name, info->tx_offload_capa);
 		cp->txq[q]->tag = 0; /* fresh buffers hold no template */
 	}
 	return 0;

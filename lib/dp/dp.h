@@ -67,9 +67,17 @@ struct dp_rxq {
 	struct dp_times times;     /* taking a burst and handing it to its owner */
 } WR_ALIGNED(CACHE_LINE);
 
+/* What a device may have changed in a buffer of ours when it is free again, beside what DPDK puts right when it frees one.
+ * NOTHING: all is as it was.
+ * SHAPE: data_off, lengths, segments: what the mbuf's first line tells of each buffer. Headers only where checksums are left to the device.
+ * ALL: any byte, and a buffer that it copied a frame into carries that frame's mark. Frames that it refuses are not as they were either, and the
+ * array that it was offered may hold other buffers than before. */
+enum dp_edits { DP_EDITS_NOTHING, DP_EDITS_SHAPE, DP_EDITS_ALL };
+
 /* One Tx queue: owns its pool, its unsent tail and its counters; every task sends through it. */
 struct dp_txq {
 	uint16_t port, dev, queue;
+	uint8_t edits;           /* enum dp_edits, of its device */
 	struct rte_mempool *pool;
 	uint32_t pool_size;
 	/* worker */
@@ -78,7 +86,8 @@ struct dp_txq {
 	uint32_t mark;           /* that they carry for it; no number comes twice, so each buffer is filled once */
 	struct rte_mempool_cache *cache; /* this worker's, of pool */
 	uint32_t stale;          /* buffers not known to hold it; 0: no check needed */
-	bool written;            /* stale is not exact: somebody may write into frames */
+	bool written;            /* every burst is looked at, and stale is not exact: somebody may write into frames */
+	bool again;              /* the newest burst was refused at least in part, and is built anew (DP_EDITS_ALL) */
 	uint32_t swept;          /* buffers taken through the pool's back end since the last cache flush */
 	uint16_t head, n;        /* m[head..n) is the unsent tail */
 	cell_t first_tsc;        /* when the device accepted the first frame of the run; 0: none yet */
@@ -255,7 +264,7 @@ struct gen_job {
 	uint16_t queue, nqueues;
 	bool stop;
 	bool prepare;             /* rte_eth_tx_prepare() before each burst: checksums are the NIC's */
-	bool rx_written;          /* somebody may write into our frames: check the mark of every buffer */
+	bool rx_written;          /* who receives our frames may write into them: check the mark of every buffer */
 	uint64_t run;             /* number of the start; a new number begins at frame 0 */
 	uint64_t start_tsc;
 	uint64_t end_tsc;         /* frames due before it are sent; UINT64_MAX: no end */

@@ -102,7 +102,7 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 		gr->image = memcpy(gr->small, cls->bytes, cls->len);
 	gr->image_len = cls->len;
 	gr->ol_flags = gen_offload_flags(cls);
-	gr->dst = gen_dst(cls);
+	gr->dst = gen_dst(j->txq, cls);
 	gr->tx_offload = cls->offload ? rte_mbuf_tx_offload(cls->l2_len, cls->l3_len, cls->l4_len, 0, 0, 0, 0) : 0;
 	gr->prog = ph->prog;
 	gr->state = ph->state;
@@ -117,7 +117,7 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 	gr->probes = frun_probes(ph->prog) != NULL ? GEN_PROBES : GEN_NO_PROBES;
 	gen_own(g)->probe_prog = NULL;
 	gr->mends = false;
-	for (unsigned c = 0; j->prepare && c < gr->nclasses; c++)
+	for (unsigned c = 0; j->prepare && j->txq->edits != DP_EDITS_ALL && c < gr->nclasses; c++)
 		gr->mends |= gen_mended(frun_class(ph->prog, c)) > 0;
 	gr->plain = gen_own(g)->one_mark && gr->nclasses == 1;
 	gr->simple = j->ngroups == 1 && gr->stream < 0 && gr->plain && gr->port_len != 0 && !j->prepare && gr->arr == NULL &&
@@ -443,11 +443,12 @@ void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, ui
 	const struct gen_job *j = t->job;
 	struct gen_state *g = (struct gen_state *)t->state;
 	struct dp_txq *q = j->txq;
+	bool written = j->rx_written || q->edits != DP_EDITS_NOTHING;
 
 	(void)old;
-	if (q->written && !j->rx_written) /* a buffer that somebody wrote to is counted twice when it is filled again: start over */
+	if (q->written && !written) /* a buffer that somebody wrote to is counted twice when it is filled again: start over */
 		q->tag = 0;
-	q->written = j->rx_written;
+	q->written = written;
 	q->cache = rte_mempool_default_cache(q->pool, rte_lcore_id());
 	if (j->run == 0)
 		return;

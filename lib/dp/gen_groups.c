@@ -35,6 +35,19 @@ void gen_rewind(const struct gen_job *j, struct gen_state *g)
 	}
 }
 
+bool gen_again(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+{
+	struct gen_own *o = gen_own(g);
+
+	gen_give_up(w, j, g, now);
+	if (o->rest.on || !g->base.active)
+		return false;
+	gen_rewind(j, g);
+	if (o->ngroups > 1) /* the tail was one group's, the top one's */
+		gen_sift(o, 0, (struct gen_slot){.due = gen_due(gen_top(o), now), .grp = o->slot[0].grp});
+	return true;
+}
+
 /* The device took so many of the frames that lie in runs. */
 static void credit_runs(struct gen_state *g, unsigned sent)
 {
@@ -186,7 +199,7 @@ static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t no
 			gen_leave(o);
 			continue;
 		}
-		if (part == 0 || !gen_take(q, j, gr, q->m + n, part, gr->plain))
+		if (part == 0 || !gen_take(q, gr, q->m + n, part, gr->plain))
 			break;
 		if (!gr->fixed)
 			frun_fill(gr->prog, gr->state, (void *const *)(q->m + n), part);
@@ -203,7 +216,7 @@ static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t no
 	return n;
 }
 
-/* Drivers that prepare frames may refuse some: bursts are of one group there. */
+/* Drivers that prepare frames may refuse some, and those that edit them let them be built again: bursts are of one group there. */
 static unsigned one_burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
@@ -224,8 +237,12 @@ unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct ge
 	struct gen_own *o = gen_own(g);
 	uint64_t bytes = 0, nombuf = cell_get(&j->txq->cnt.nombuf), late = UINT64_MAX;
 
-	if (txq_has_tail(j->txq))
-		return flush(w, j, g, now);
+	if (txq_has_tail(j->txq)) {
+		if (likely(j->txq->edits != DP_EDITS_ALL))
+			return flush(w, j, g, now);
+		if (!gen_again(w, j, g, now))
+			return 1;
+	}
 	if (unlikely(j->catchup == GEN_SKIP)) {
 		if (gen_give_late(w, j, g, now))
 			return 1;
@@ -236,7 +253,7 @@ unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct ge
 		gen_run_out(w, j, g);
 		return 0;
 	}
-	if (j->prepare)
+	if (j->prepare || j->txq->edits == DP_EDITS_ALL)
 		return one_burst(w, j, g, now);
 	unsigned n = gather(j, g, now, &bytes, &late);
 	if (n == 0) {

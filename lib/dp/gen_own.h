@@ -38,7 +38,7 @@ struct gen_grp {
 	uint16_t nclasses;
 	bool plain;           /* one class, and its mark is the queue's */
 	bool fixed, bytes, l2;
-	bool mends;           /* the driver writes into frames although their mark stays */
+	bool mends;           /* the driver writes into headers although marks and shapes stay */
 	uint8_t dst;          /* DP_DST_* of class 0, without DP_DST_SHIFT */
 	uint8_t probes;       /* enum gen_has_probes */
 	bool simple;          /* the port's only group, plain, of one length, without prepare */
@@ -138,11 +138,12 @@ static inline uint64_t gen_due(const struct gen_grp *gr, uint64_t now)
 	return pace_is_max(&gr->pace) ? now : pace_due(&gr->pace, gr->unit);
 }
 
-static inline uint8_t gen_dst(const struct frun_class *c)
+/* What all frames of the class are addressed to, as the queue's device sends them. */
+static inline uint8_t gen_dst(const struct dp_txq *q, const struct frun_class *c)
 {
 	static const uint32_t bits[] = {0, DP_DST_KNOWN, DP_DST_KNOWN | DP_DST_GROUP, DP_DST_ALL};
 
-	return (uint8_t)(bits[c->dst] >> DP_DST_SHIFT);
+	return q->edits == DP_EDITS_ALL ? 0 : (uint8_t)(bits[c->dst] >> DP_DST_SHIFT);
 }
 
 /* Bytes of a frame that a driver may write into while it prepares it, and that nobody writes anew. */
@@ -183,13 +184,14 @@ static inline void gen_sift(struct gen_own *o, unsigned at, struct gen_slot s)
 /* The slow halves, in kind/gen.c: search where sizes differ; images into buffers that do not have them. */
 unsigned gen_ready_mixed(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t now);
 void gen_clean(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n);
-void gen_sort_out(const struct gen_grp *gr, struct rte_mbuf **m, unsigned n);
+void gen_sort_out(const struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n);
 
 /* A buffer gets the image of the group's one class, and its mark. */
 static inline void gen_stamp(const struct gen_grp *gr, struct rte_mbuf *m)
 {
 	m->data_off = RTE_PKTMBUF_HEADROOM;
 	m->nb_segs = 1;
+	rte_mbuf_refcnt_set(m, 1);
 	m->next = NULL;
 	m->ol_flags = gr->ol_flags;
 	m->tx_offload = gr->tx_offload;
@@ -198,6 +200,66 @@ static inline void gen_stamp(const struct gen_grp *gr, struct rte_mbuf *m)
 	m->packet_type = (uint32_t)gr->dst << DP_DST_SHIFT;
 	m->hash.usr = gr->tag;
 	memcpy(rte_pktmbuf_mtod(m, void *), gr->image, gr->image_len);
+}
+
+/* A buffer as gen_stamp() leaves it, as far as three words of the mbuf's first line tell. A chain shows in pkt_len when it has been freed. */
+#define GEN_SHAPE_OFF offsetof(struct rte_mbuf, data_off)
+#define GEN_TYPE_OFF offsetof(struct rte_mbuf, packet_type)
+#define GEN_MARK_OFF offsetof(struct rte_mbuf, data_len)
+struct gen_look { struct gen_words { uint64_t shape, type, mark; } want, mask; };
+_Static_assert(GEN_SHAPE_OFF % 8 == 0 && GEN_TYPE_OFF % 8 == 0 && GEN_MARK_OFF % 8 == 0, "words of eight bytes");
+_Static_assert(offsetof(struct rte_mbuf, pkt_len) - GEN_TYPE_OFF == 4 && offsetof(struct rte_mbuf, hash.usr) - GEN_MARK_OFF == 4, "in their words");
+
+static inline uint64_t gen_word16(size_t at, uint16_t v) /* at: bytes into the word */
+{
+	uint64_t w = 0;
+
+	memcpy((uint8_t *)&w + at, &v, sizeof(v));
+	return w;
+}
+
+static inline uint64_t gen_word32(size_t at, uint32_t v)
+{
+	uint64_t w = 0;
+
+	memcpy((uint8_t *)&w + at, &v, sizeof(v));
+	return w;
+}
+
+static inline struct gen_words gen_words(uint16_t data_off, uint16_t ones, uint32_t pkt_len, uint16_t data_len, uint32_t tag)
+{
+	return (struct gen_words){
+		.shape = gen_word16(0, data_off) | gen_word16(offsetof(struct rte_mbuf, refcnt) - GEN_SHAPE_OFF, ones) |
+			 gen_word16(offsetof(struct rte_mbuf, nb_segs) - GEN_SHAPE_OFF, ones),
+		.type = gen_word32(4, pkt_len),
+		.mark = gen_word16(0, data_len) | gen_word32(4, tag),
+	};
+}
+
+/* len: of all frames, 0: it is written anew in each. */
+static inline struct gen_look gen_look(uint32_t tag, uint16_t len)
+{
+	bool fixed = len != 0;
+
+	return (struct gen_look){
+		.want = gen_words(RTE_PKTMBUF_HEADROOM, 1, len, len, tag),
+		.mask = gen_words(UINT16_MAX, UINT16_MAX, fixed ? UINT32_MAX : 0, fixed ? UINT16_MAX : 0, UINT32_MAX),
+	};
+}
+
+static inline uint64_t gen_load(const struct rte_mbuf *m, size_t at)
+{
+	uint64_t w;
+
+	memcpy(&w, (const uint8_t *)m + at, sizeof(w));
+	return w;
+}
+
+/* The mark is there, and the mbuf's shape is that of a frame that carries it. */
+static __rte_always_inline bool gen_holds(const struct rte_mbuf *m, const struct gen_look *l)
+{
+	return (((gen_load(m, GEN_SHAPE_OFF) ^ l->want.shape) & l->mask.shape) | ((gen_load(m, GEN_TYPE_OFF) ^ l->want.type) & l->mask.type) |
+		((gen_load(m, GEN_MARK_OFF) ^ l->want.mark) & l->mask.mark)) == 0;
 }
 
 /* Whether all of m[0..n) carry the mark. A branch each, unrolled: cheaper than any way to join the tests. */
@@ -211,18 +273,17 @@ static __rte_always_inline bool gen_marked(struct rte_mbuf *const *m, uint32_t t
 }
 
 /* Take n buffers that hold the images of the group's next frames into m. */
-static __rte_always_inline bool gen_take(struct dp_txq *q, const struct gen_job *j, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n,
-					 bool plain)
+static __rte_always_inline bool gen_take(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n, bool plain)
 {
 	if (unlikely(txq_take(q, m, n) < 0)) {
 		cell_add(&q->cnt.nombuf, 1);
 		return false;
 	}
 	if (!plain)
-		gen_sort_out(gr, m, n);
+		gen_sort_out(q, gr, m, n);
 	else if (unlikely(q->stale > 0))
 		gen_clean(q, gr, m, n);
-	else if (j->rx_written && unlikely(!gen_marked(m, gr->tag, n)))
+	else if (unlikely(q->written) && (q->edits != DP_EDITS_NOTHING || !gen_marked(m, gr->tag, n)))
 		gen_clean(q, gr, m, n);
 	return true;
 }
@@ -339,6 +400,8 @@ unsigned gen_burst(struct dp_worker *w, const struct gen_job *j, struct gen_stat
 unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
 /* The device has not taken the tail: its frames are to be built again. */
 void gen_rewind(const struct gen_job *j, struct gen_state *g);
+/* The same in the middle of a run, of a device that edits what it refuses. false: the time is over, and what is left is given up. */
+bool gen_again(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
 void gen_leave(struct gen_own *o);
 
 /* gen_probe.c: own frames i .. i + n - 1 of the group, built in m, are offered to the device now: their probes. They count as sent. fill: they are

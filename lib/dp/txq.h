@@ -51,24 +51,32 @@ static __rte_noinline void txq_keep_tail(struct dp_txq *q, unsigned sent, unsign
 {
 	q->head = (uint16_t)sent;
 	q->n = (uint16_t)n;
-	cell_add(&q->cnt.stalls, 1);
+	cell_add(q->again ? &q->retries : &q->cnt.stalls, 1);
 }
 
-/* Offer q->m[0..n), of so many bytes with FCS in all; what the device does not take stays as the tail. Returns frames accepted. */
-static inline unsigned txq_send(struct dp_txq *q, unsigned n, uint64_t bytes, uint64_t now)
+/* Offer q->m[0..n); what the device does not take stays as the tail. Returns frames accepted, which are to be counted. */
+static inline unsigned txq_offer(struct dp_txq *q, unsigned n)
 {
 	unsigned sent = rte_eth_tx_burst(q->dev, q->queue, q->m, (uint16_t)n);
 
-	if (unlikely(sent < n)) {
+	if (unlikely(sent < n))
 		txq_keep_tail(q, sent, n);
+	return sent;
+}
+
+/* The same of frames of so many bytes with FCS in all, which are counted. Not where the device edits them. */
+static inline unsigned txq_send(struct dp_txq *q, unsigned n, uint64_t bytes, uint64_t now)
+{
+	unsigned sent = txq_offer(q, n);
+
+	if (unlikely(sent < n))
 		bytes -= txq_bytes(q->m + sent, n - sent);
-	}
 	if (likely(sent > 0))
 		txq_count(q, sent, bytes, now);
 	return sent;
 }
 
-/* Offer the tail again. */
+/* Offer the tail again. Not where the device edits frames. */
 static inline unsigned txq_flush(struct dp_txq *q, uint64_t now)
 {
 	unsigned n = q->n - q->head;
@@ -85,10 +93,12 @@ static inline unsigned txq_flush(struct dp_txq *q, uint64_t now)
 	return sent;
 }
 
-/* Give buffers that were taken back to the pool. */
+/* Give buffers that were taken back to the pool. Those that a device edits may have become others, of other pools, chained or shared. */
 static inline void txq_give(struct dp_txq *q, struct rte_mbuf **m, unsigned n)
 {
-	if (n > 0)
+	if (unlikely(q->edits == DP_EDITS_ALL))
+		rte_pktmbuf_free_bulk(m, n);
+	else if (n > 0)
 		rte_mempool_generic_put(q->pool, (void **)m, n, q->cache);
 }
 

@@ -164,6 +164,33 @@ static struct port_cfg *fresh(unsigned port, double pps, uint64_t count)
 	return cfg;
 }
 
+/* What is known of drivers; the others may do what DPDK lets them do, and so may one of software that begins to make checksums. */
+static void test_edits(void **state)
+{
+	static const struct { const char *driver; uint64_t offers; enum dp_edits edits; } known[] = {
+		{"net_null", 0, DP_EDITS_NOTHING}, {"net_ring", RTE_ETH_TX_OFFLOAD_MULTI_SEGS, DP_EDITS_NOTHING},
+		{"net_null", RTE_ETH_TX_OFFLOAD_IPV4_CKSUM, DP_EDITS_ALL}, {"net_ring", RTE_ETH_TX_OFFLOAD_TCP_TSO, DP_EDITS_ALL},
+		{"net_pcap", 0, DP_EDITS_SHAPE}, {"net_af_packet", RTE_ETH_TX_OFFLOAD_VLAN_INSERT, DP_EDITS_SHAPE},
+		{"net_af_packet", RTE_ETH_TX_OFFLOAD_UDP_CKSUM, DP_EDITS_ALL}, {"net_af_xdp", 0, DP_EDITS_SHAPE},
+		{"net_ice", 0, DP_EDITS_SHAPE}, {"mlx5_pci", RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_IPV4_CKSUM, DP_EDITS_SHAPE},
+		{"net_tap", 0, DP_EDITS_ALL}, {"net_tap", RTE_ETH_TX_OFFLOAD_UDP_CKSUM, DP_EDITS_ALL}, {"net_bonding", 0, DP_EDITS_ALL},
+		{"net_failsafe", 0, DP_EDITS_ALL}, {"net_virtio_user", 0, DP_EDITS_ALL}, {"net_ic", 0, DP_EDITS_ALL}, {"", 0, DP_EDITS_ALL},
+		{NULL, 0, DP_EDITS_ALL},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(known); i++)
+		assert_int_equal(dev_edits(known[i].driver, known[i].offers), known[i].edits);
+}
+
+/* A wire and null. */
+static void test_edits_of_ports(void **state)
+{
+	(void)state;
+	for (unsigned p = 0; p < 3; p++)
+		assert_int_equal(c->port[p]->txq[0]->edits, DP_EDITS_NOTHING);
+}
+
 static void test_start_and_stop_at_once(void **state)
 {
 	(void)state;
@@ -442,9 +469,11 @@ int main(void)
 	static const char *const specs[] = {"wire", "null"};
 	const struct CMUnitTest pure[] = {
 		cmocka_unit_test(test_asked_pps), cmocka_unit_test(test_speed), cmocka_unit_test(test_frame_limits), cmocka_unit_test(test_buffers),
+		cmocka_unit_test(test_edits),
 	};
 	const struct CMUnitTest live[] = {
-		cmocka_unit_test(test_start_and_stop_at_once), cmocka_unit_test(test_count_of_the_start), cmocka_unit_test(test_last_run),
+		cmocka_unit_test(test_edits_of_ports), cmocka_unit_test(test_start_and_stop_at_once),
+		cmocka_unit_test(test_count_of_the_start), cmocka_unit_test(test_last_run),
 		cmocka_unit_test(test_timed_with_changes), cmocka_unit_test(test_restart), cmocka_unit_test(test_failed_restart),
 		cmocka_unit_test(test_refused_restart),
 		cmocka_unit_test(test_few_buffers), cmocka_unit_test(test_frame_beyond_buffers), cmocka_unit_test(test_all_or_none),

@@ -36,6 +36,9 @@ struct fake_q {
 	struct rte_mbuf *refused[DP_BURST_MAX];
 	unsigned nrefused;
 	void (*judge)(void *arg, const struct rte_mbuf *m); /* NULL: any frame */
+	/* What the driver does to a frame that it takes or refuses, once it has been judged; returns what it keeps of it, or puts in its place. */
+	struct rte_mbuf *(*edit)(struct rte_mbuf *m);
+	bool edits_refused, edits_prepared;
 	void (*rejected)(void *arg, const struct rte_mbuf *m);
 	void *arg;
 	uint64_t frames, bytes, calls;
@@ -99,11 +102,13 @@ static inline void fake_accept(struct fake_q *f, struct rte_mbuf *m)
 		assert_ptr_not_equal(m, f->held[i]);
 	if (f->judge != NULL)
 		f->judge(f->arg, m);
+	f->frames++;
+	f->bytes += m->pkt_len + RTE_ETHER_CRC_LEN;
+	if (f->edit != NULL)
+		m = f->edit(m);
 	assert_true(f->nheld < FAKE_HOLD);
 	f->held[f->nheld] = m;
 	f->sum[f->nheld++] = sum_of(m);
-	f->frames++;
-	f->bytes += m->pkt_len + RTE_ETHER_CRC_LEN;
 }
 
 static uint16_t fake_tx(void *queue, struct rte_mbuf **m, uint16_t n)
@@ -121,6 +126,8 @@ static uint16_t fake_tx(void *queue, struct rte_mbuf **m, uint16_t n)
 		fake_release(f, f->hold);
 	for (unsigned i = 0; i < take; i++)
 		fake_accept(f, m[i]);
+	for (unsigned i = take; i < n && f->edit != NULL && f->edits_refused; i++)
+		m[i] = f->edit(m[i]);
 	f->nrefused = n - take;
 	memcpy(f->refused, m + take, f->nrefused * sizeof(*m));
 	return (uint16_t)take;

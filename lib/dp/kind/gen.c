@@ -16,16 +16,27 @@ static void refill(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf *
 		q->stale--;
 }
 
+/* Where nothing but the mark can have been taken from a buffer, the mark is all that is looked at. */
+static struct gen_look look_of(const struct dp_txq *q, const struct gen_grp *gr)
+{
+	struct gen_look l = gen_look(gr->tag, gr->len);
+
+	if (q->edits == DP_EDITS_NOTHING)
+		l.mask = gen_words(0, 0, 0, 0, UINT32_MAX);
+	return l;
+}
+
 /* While some buffers are not known to be clean, take a few more through the pool's back end each turn: the pool hands out the same
  * buffers again and again, so that without this the check would never end. */
 static __rte_noinline void sweep(struct dp_txq *q, const struct gen_grp *gr)
 {
+	const struct gen_look l = look_of(q, gr);
 	void *obj[SWEEP];
 
 	if (rte_mempool_ops_dequeue_bulk(q->pool, obj, SWEEP) == 0) {
 		for (unsigned i = 0; i < SWEEP; i++) {
 			struct rte_mbuf *m = obj[i];
-			if (m->hash.usr != gr->tag)
+			if (!gen_holds(m, &l))
 				refill(q, gr, m);
 		}
 		rte_mempool_ops_enqueue_bulk(q->pool, obj, SWEEP);
@@ -40,36 +51,62 @@ static __rte_noinline void sweep(struct dp_txq *q, const struct gen_grp *gr)
 	}
 }
 
-/* Fill those of m[0..n) that do not hold the image. */
+/* Fill those of m[0..n) that do not hold the image. Where a device may have changed anything, none is known to: they stay stale for ever. */
 __rte_noinline void gen_clean(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n)
 {
+	const struct gen_look l = look_of(q, gr);
+
+	if (q->edits == DP_EDITS_ALL) {
+		for (unsigned i = 0; i < n; i++)
+			gen_stamp(gr, m[i]);
+		return;
+	}
 	for (unsigned i = 0; i < n; i++)
-		if (m[i]->hash.usr != gr->tag)
+		if (!gen_holds(m[i], &l))
 			refill(q, gr, m[i]);
 	if (q->stale > 0)
 		sweep(q, gr);
 }
 
-static void stamp_class(const struct gen_grp *gr, unsigned c, struct rte_mbuf *m)
+static void stamp_class(const struct dp_txq *q, const struct gen_grp *gr, unsigned c, struct rte_mbuf *m)
 {
 	const struct frun_class *cls = frun_class(gr->prog, c);
 	struct gen_grp one = {
-		.ol_flags = gen_offload_flags(cls), .dst = gen_dst(cls), .tag = gr->phase->tag[c], .image = cls->bytes, .image_len = cls->len,
+		.ol_flags = gen_offload_flags(cls), .dst = gen_dst(q, cls), .tag = gr->phase->tag[c], .image = cls->bytes, .image_len = cls->len,
 		.tx_offload = cls->offload ? rte_mbuf_tx_offload(cls->l2_len, cls->l3_len, cls->l4_len, 0, 0, 0, 0) : 0,
 	};
 
 	gen_stamp(&one, m);
 }
 
-/* Images of several classes or groups take turns in the buffers: each is looked at, always. */
-__rte_noinline void gen_sort_out(const struct gen_grp *gr, struct rte_mbuf **m, unsigned n)
+/* gen_sort_out() where a device may have changed shapes or anything. */
+static __rte_noinline void sort_out_edited(const struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n)
 {
+	for (unsigned i = 0; i < n; i++) {
+		unsigned c = gr->nclasses > 1 ? frun_class_of(gr->prog, gr->i - gr->prog_i + i) : 0;
+		const struct gen_look l = gen_look(c == 0 ? gr->tag : gr->phase->tag[c], gr->len);
+		if (q->edits != DP_EDITS_ALL && gen_holds(m[i], &l))
+			continue;
+		if (c == 0)
+			gen_stamp(gr, m[i]);
+		else
+			stamp_class(q, gr, c, m[i]);
+	}
+}
+
+/* Images of several classes or groups take turns in the buffers: each is looked at, always. */
+__rte_noinline void gen_sort_out(const struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n)
+{
+	if (unlikely(q->edits != DP_EDITS_NOTHING)) {
+		sort_out_edited(q, gr, m, n);
+		return;
+	}
 	for (unsigned i = 0; i < n; i++) {
 		unsigned c = gr->nclasses > 1 ? frun_class_of(gr->prog, gr->i - gr->prog_i + i) : 0;
 		if (c == 0 && m[i]->hash.usr != gr->tag)
 			gen_stamp(gr, m[i]);
 		else if (c > 0 && m[i]->hash.usr != gr->phase->tag[c])
-			stamp_class(gr, c, m[i]);
+			stamp_class(q, gr, c, m[i]);
 	}
 }
 
@@ -154,18 +191,33 @@ static __rte_noinline unsigned flush_tail(struct dp_worker *w, const struct gen_
 	return sent;
 }
 
+/* The frames, which are built, get what is true of them only now. */
+static inline void finish(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, unsigned n, bool simple, bool fuses)
+{
+	struct dp_txq *q = j->txq;
+
+	if (!simple && unlikely(j->stamp != NULL))
+		gen_stamp_put(j, g, gr, gr->i, q->m, n);
+	if (GEN_EXTRAS && unlikely(gr->probes))
+		gen_probe_put(j, g, gr, gr->i, q->m, n, fuses);
+}
+
 /* The driver makes the frames ready for its device's checksums. Those behind one that it refuses are built again for the next burst; the
- * refused one is thrown away when it is the first. Returns how many are ready. */
+ * refused one is thrown away when it is the first. Returns how many are ready. finished: they have their probes and times already. */
 static __rte_noinline unsigned prepare(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n,
-				       uint64_t now)
+				       uint64_t now, bool finished)
 {
 	struct dp_txq *q = j->txq;
 	unsigned ok = rte_eth_tx_prepare(q->dev, q->queue, q->m, (uint16_t)n);
 
 	if (likely(ok == n))
 		return n;
-	uint64_t bytes = txq_bytes(q->m + ok, 1);
+	uint64_t bytes = gen_bytes(gr, gr->i + ok, 1);
 	txq_give(q, q->m + ok, n - ok);
+	if (finished && gr->probes)
+		gen_probe_back(g, gr, gr->i + ok, n - ok);
+	if (finished && j->stamp != NULL)
+		g->stamps.last = g->stamps.before[ok];
 	if (ok == 0) {
 		cell_add(&q->cnt.dropped, 1);
 		gen_own(g)->progress_tsc = now;
@@ -187,8 +239,8 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 	bool plain = simple || gr->plain;
 
 	/* a constant count makes gcc unroll and vectorise what lies inside */
-	if (unlikely(!(n == 32 ? gen_take(q, j, gr, q->m, 32, plain) : n == 64 ? gen_take(q, j, gr, q->m, 64, plain) :
-		       gen_take(q, j, gr, q->m, n, plain)))) {
+	if (unlikely(!(n == 32 ? gen_take(q, gr, q->m, 32, plain) : n == 64 ? gen_take(q, gr, q->m, 64, plain) :
+		       gen_take(q, gr, q->m, n, plain)))) {
 		gen_give_up(w, j, g, now);
 		return 0;
 	}
@@ -197,20 +249,26 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 	bool fuses = simple && gr->probes == GEN_PROBES_FUSED;
 	if (GEN_EXTRAS && !gr->fixed && !fuses)
 		frun_fill(gr->prog, gr->state, (void *const *)q->m, n);
+	/* what a driver makes ready may not be where it was any more */
+	bool early = !simple && j->prepare && q->edits == DP_EDITS_ALL;
+	if (early)
+		finish(j, g, gr, n, false, false);
 	if (!simple && j->prepare) {
-		n = prepare(w, j, g, gr, n, now);
+		n = prepare(w, j, g, gr, n, now, early);
 		if (n == 0)
 			return 1;
 	}
-	if (!simple && unlikely(j->stamp != NULL))
-		gen_stamp_put(j, g, gr, gr->i, q->m, n);
-	if (GEN_EXTRAS && unlikely(gr->probes))
-		gen_probe_put(j, g, gr, gr->i, q->m, n, fuses);
+	if (!early)
+		finish(j, g, gr, n, simple, fuses);
 	uint64_t before = cell_get(&q->cnt.bytes), late = 0;
 	bool paced = gen_paced(gr);
 	if (paced)
 		late = simple ? now - pace_due(&gr->pace, gr->unit) : gen_late(j, gen_deadline(gr), now);
-	unsigned sent = txq_send(q, n, simple ? (uint64_t)n * (gr->len + GEN_FCS) : gen_bytes(gr, gr->i, n), now);
+	unsigned sent = txq_offer(q, n);
+	if (likely(sent > 0))
+		txq_count(q, sent, simple ? (uint64_t)sent * (gr->len + GEN_FCS) : gen_bytes(gr, gr->i, sent), now);
+	if (unlikely(q->edits == DP_EDITS_ALL))
+		q->again = sent < n;
 	if (simple) {
 		gr->i += n;
 		gr->unit += n * gr->step;
@@ -272,8 +330,12 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 			return 0;
 		ahead = gen_ahead(j, g, gr, now);
 	}
-	if (unlikely(txq_has_tail(j->txq)))
-		return flush_tail(w, j, g, now);
+	if (unlikely(txq_has_tail(j->txq))) {
+		if (likely(j->txq->edits != DP_EDITS_ALL))
+			return flush_tail(w, j, g, now);
+		if (!gen_again(w, j, g, now))
+			return 1;
+	}
 	unsigned n = gen_ready(j, gr, j->burst, ahead, &over);
 	if (unlikely(over)) {
 		gen_leave(o);
