@@ -56,15 +56,15 @@ static void source_bits(struct run_col_var *c, unsigned nrandom, unsigned down, 
 static void source_random(struct run_col_var *c, const struct vary *v, unsigned bits)
 {
 	vary_u top = v->hi - v->lo;
-	unsigned nrandom = top <= UINT32_MAX ? 1 : top <= UINT64_MAX ? 2 : 4, width = 0;
+	unsigned nrandom = vary_words(top), width = 0;
 
 	while (width < 128 && top >> width != 0)
 		width++;
 	if ((top & (top + 1)) == 0 && (v->lo & top) == 0)
-		source_bits(c, nrandom, nrandom == 4 ? 0 : 32 * nrandom - width, top, v->lo);
+		source_bits(c, nrandom, 32 * nrandom - width, top, v->lo);
 	else if (nrandom == 1 && bits <= 32) {
 		c->source = SOURCE_SPAN;
-		c->nrandom = 1;
+		c->nrandom = 2;
 		c->low = (uint32_t)v->lo;
 		c->span = (uint32_t)top + 1;
 	}

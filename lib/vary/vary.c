@@ -75,13 +75,14 @@ static vary_u quad_at(const struct vary *v, uint64_t q)
 static vary_u random_at(const struct vary *v, uint64_t q)
 {
 	vary_u top = v->hi - v->lo;
+	unsigned n = vary_words(top) + 1;
+	uint32_t word[5];
 
-	if (top <= UINT32_MAX)
-		return v->lo + (word_at(v, 0, q) * ((uint64_t)top + 1) >> 32);
-	if (top <= UINT64_MAX)
-		return v->lo + (pair_at(v, 0, q) * (top + 1) >> 64);
-	vary_u r = quad_at(v, q);
-	return v->lo + (top + 1 != 0 ? r % (top + 1) : r);
+	if (top + 1 == 0)
+		return v->lo + quad_at(v, q);
+	for (unsigned w = 0; w < n; w++)
+		word[w] = word_at(v, w, q);
+	return v->lo + vary_below(word, n, top + 1);
 }
 
 static vary_u mask_at(const struct vary *v, uint64_t q)

@@ -12,11 +12,12 @@ enum vary_kind { VARY_FIXED, VARY_RANGE, VARY_LIST, VARY_RANDOM, VARY_MASK };
  * RANGE   up: first, first + step, ... while <= hi, then lo, lo + step, ... while <= hi, again and again. down: first, first - step, ...
  *         while >= lo, then hi, hi - step, ... while >= lo, again and again. Both bounds are inclusive.
  * LIST    list[p mod n]
- * RANDOM  with q = p mod repeat (p where repeat is 0) and span = hi - lo + 1:
- *         span <= 2^32: lo + (r32(seed, 0, q) * span >> 32)
- *         span <= 2^64: lo + (((r32(seed, 0, q) << 32) + r32(seed, 1, q)) * span >> 64)
- *         else lo + (r128 mod span) with r128 = r32(0) .. r32(3), word 0 the most significant; span 2^128: lo + r128
- * MASK    (first & ~mask) | (r & mask) with r the low bits of r128 for fields above 64 bits, of (r32(0) << 32) + r32(1) above 32, else of r32(0) */
+ * RANDOM  lo + (r * span >> 32 (w + 1)), with q = p mod repeat (p where repeat is 0), span = hi - lo + 1, w the least number with span <= 2^(32 w),
+ *         and r = r32(seed, 0, q) .. r32(seed, w, q), word 0 the most significant: 64 random bits for up to 2^32 values, 96 for up to 2^64, 128 for
+ *         up to 2^96, 160 above. So many of all r fall on each value as on any other, or one more: none is likelier by more than 2^-32 of itself,
+ *         and where span is a power of two, all are equal and the last word decides nothing
+ * MASK    (first & ~mask) | (r & mask) with r the low bits of r128 for fields above 64 bits, of (r32(0) << 32) + r32(1) above 32, else of r32(0);
+ *         r128 = r32(0) .. r32(3) */
 struct vary {
 	uint8_t kind;
 	uint8_t bits;         /* width of the field */
@@ -51,6 +52,25 @@ static inline uint32_t vary_r32(uint64_t key, uint64_t o)
 	x = (x ^ x >> 16) * 0x7feb352du;
 	x = (x ^ x >> 15) * 0x846ca68bu;
 	return (x ^ x >> 16) ^ (uint32_t)(key >> 32);
+}
+
+/* One of span > 0 equally likely numbers below span, made of n random words of 32 bits, word 0 the most significant: their number * span >> 32 n.
+ * Product by product from the last word on: the part that a division would round away never reaches the next one. */
+static inline vary_u vary_below(const uint32_t *word, unsigned n, vary_u span)
+{
+	vary_u t = 0;
+
+	while (n-- > 0) {
+		vary_u low = (vary_u)word[n] * (uint64_t)span, high = (vary_u)word[n] * (uint64_t)(span >> 64);
+		uint64_t carry = (uint64_t)(uint32_t)low + (uint32_t)t;
+		t = (high << 32) + (low >> 32) + (t >> 32) + (carry >> 32);
+	}
+	return t;
+}
+/* Words of 32 bits that numbers from 0 to top need. */
+static inline unsigned vary_words(vary_u top)
+{
+	return top <= UINT32_MAX ? 1 : top <= UINT64_MAX ? 2 : top >> 96 == 0 ? 3 : 4;
 }
 
 /* The value at ordinal o. */

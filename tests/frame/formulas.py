@@ -80,11 +80,8 @@ class Vary:
         if self.kind == "mask":
             return self.first & ~self.mask | words(self.seed, 1 if self.bits <= 32 else 2 if self.bits <= 64 else 4, q) & self.mask
         span = self.hi - self.lo + 1
-        if span <= 1 << 32:
-            return self.lo + (r32(self.seed, 0, q) * span >> 32)
-        if span <= 1 << 64:
-            return self.lo + (words(self.seed, 2, q) * span >> 64)
-        return self.lo + words(self.seed, 4, q) % span
+        n = next(w for w in (1, 2, 3, 4) if span <= 1 << 32 * w) + 1
+        return self.lo + (words(self.seed, n, q) * span >> 32 * n)
 
     def text(self, show):
         tail = (f" repeat {self.repeat}" if self.repeat else "") + (f" seed {self.seed}" if self.seed else "")

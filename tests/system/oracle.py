@@ -33,9 +33,11 @@ def ranged(a, b, step, o):
 
 def randomly(lo, hi, seed, o, repeat=0):
     span, o = hi - lo + 1, o % repeat if repeat else o
-    if span <= 1 << 32:
-        return lo + (r32(seed, 0, o) * span >> 32)
-    return lo + (((r32(seed, 0, o) << 32) + r32(seed, 1, o)) * span >> 64)
+    words = next(n for n in (1, 2, 3, 4) if span <= 1 << 32 * n) + 1
+    r = 0
+    for w in range(words):
+        r = r << 32 | r32(seed, w, o)
+    return lo + (r * span >> 32 * words)
 
 
 def round_robin(weights):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Variations against a plain simulation of their definition. */
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -289,7 +290,8 @@ static void test_random(void **state)
 		vary_u x = vary_at(&v, o);
 		assert_true(x >= 10 && x <= 19);
 		seen[(unsigned)(x - 10)]++;
-		assert_true(x == 10 + (vary_u)((uint64_t)vary_r32(vary_key(42, 0, o), o) * 10 >> 32));
+		uint64_t r = (uint64_t)vary_r32(vary_key(42, 0, o), o) << 32 | vary_r32(vary_key(42, 1, o), o);
+		assert_true(x == 10 + ((vary_u)r * 10 >> 64));
 	}
 	for (unsigned i = 0; i < 10; i++)
 		assert_true(seen[i] > 850 && seen[i] < 1150);
@@ -313,6 +315,155 @@ static void test_random(void **state)
 			mones |= y, mzeros |= ~y & w.hi;
 		}
 		assert_true(ones == w.hi && zeros == w.hi && mones == w.hi && mzeros == w.hi);
+	}
+}
+
+/* The number of n words of 32 bits, times span, without its last n words: as on paper. */
+static vary_u product(const uint32_t *word, unsigned n, vary_u span)
+{
+	uint32_t p[10] = {0}; /* least first */
+
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t carry = 0;
+		for (unsigned k = 0; k < 4; k++) {
+			carry += (uint64_t)word[n - 1 - i] * (uint32_t)(span >> 32 * k) + p[i + k];
+			p[i + k] = (uint32_t)carry;
+			carry >>= 32;
+		}
+		p[i + 4] = (uint32_t)carry;
+	}
+	vary_u x = 0;
+	for (unsigned k = 4; k-- > 0;)
+		x = x << 32 | p[n + k];
+	return x;
+}
+
+/* All inputs of few bits onto each number of values: none gets more than one input more than another. */
+static void test_map(void **state)
+{
+	(void)state;
+	for (unsigned bits = 1; bits <= 10; bits++)
+		for (uint32_t span = 1; span <= 1u << bits; span++) {
+			unsigned of[1 << 10] = {0}, least = UINT_MAX, most = 0;
+			for (uint32_t x = 0; x < 1u << bits; x++) {
+				uint32_t word[2] = {x << (32 - bits), 0};
+				vary_u v = vary_below(word, 2, span);
+				assert_true(v == x * span >> bits);
+				of[(unsigned)v]++;
+			}
+			for (uint32_t v = 0; v < span; v++) {
+				least = of[v] < least ? of[v] : least;
+				most = of[v] > most ? of[v] : most;
+			}
+			assert_true(least >= 1 && most - least <= 1);
+		}
+}
+
+/* The code is this map at every width: few bits anywhere in the words that make a value, times as few anywhere in its span; and any words. */
+static void test_map_of_words(void **state)
+{
+	(void)state;
+	for (unsigned n = 2; n <= 5; n++)
+		for (unsigned at = 0; at + 8 <= 32 * n; at++)
+			for (unsigned round = 0; round < 64; round++) {
+				unsigned up = 32 * n - 8 - at; /* x * m << (at + up) is x * m << (32 n - 8) */
+				uint32_t word[5] = {0}, x = (uint32_t)rnd() & 255, m = 1 + ((uint32_t)rnd() & 255);
+				if (up + 9 > 32 * (n - 1) || (up + 9 > 128))
+					continue;
+				for (unsigned b = 0; b < 8; b++)
+					word[n - 1 - (at + b) / 32] |= (x >> b & 1) << (at + b) % 32;
+				assert_true(vary_below(word, n, (vary_u)m << up) == x * m >> 8);
+			}
+	for (unsigned round = 0; round < 200000; round++) {
+		unsigned n = 2 + round % 4;
+		vary_u span = 0;
+		uint32_t word[5];
+		for (unsigned w = 0; w < n; w++)
+			word[w] = rnd() % 8 == 0 ? UINT32_MAX : (uint32_t)rnd();
+		for (unsigned w = 1; w < n; w++)
+			span = span << 32 | (rnd() % 8 == 0 ? UINT32_MAX : (uint32_t)rnd());
+		span >>= rnd() % (32 * (n - 1));
+		span += span == 0;
+		assert_true(vary_below(word, n, span) == product(word, n, span));
+		assert_true(vary_below(word, n, span) < span);
+	}
+}
+
+/* A value of a field is that of its words. */
+static void test_random_words(void **state)
+{
+	(void)state;
+	for (unsigned bits = 1; bits <= 128; bits++)
+		for (unsigned o = 0; o < 200; o++) {
+			vary_u all = bits == 128 ? ~(vary_u)0 : ((vary_u)1 << bits) - 1, top = ((vary_u)rnd() << 64 | rnd()) & all;
+			struct vary v = {.kind = VARY_RANDOM, .bits = (uint8_t)bits, .hi = top, .seed = 7 + o, .div = 1};
+			unsigned n = top >> 96 != 0 ? 5 : top >> 64 != 0 ? 4 : top >> 32 != 0 ? 3 : 2;
+			uint32_t word[5];
+			for (unsigned w = 0; w < n; w++)
+				word[w] = vary_r32(vary_key(v.seed, w, o), o);
+			assert_true(vary_at(&v, o) == (top + 1 == 0 ? vary_at(&v, o) : product(word, n, top + 1)));
+			assert_true(vary_at(&v, o) <= top);
+		}
+}
+
+/* Pearson's sum over n draws into equally likely cells. A limit that six standard deviations keep away from chance. */
+static void judge(const uint32_t *cell, unsigned ncells, uint64_t n, vary_u span, const char *what, unsigned by)
+{
+	double want = (double)n / ncells, sum = 0, free = ncells - 1.0;
+
+	for (unsigned i = 0; i < ncells; i++)
+		sum += ((double)cell[i] - want) * ((double)cell[i] - want) / want;
+	sum -= free + 20;
+	if (sum > 0 && sum * sum > 36 * 2 * free)
+		fail_msg("random of %.6g values: %s %u: chi-square %.1f of %u cells", (double)span, what, by, sum + free + 20, ncells);
+}
+
+#define DRAWS 200000
+
+/* Residues by small primes, by powers of two and by place; of each value, and of each with the next. */
+static void test_uniform(void **state)
+{
+	static const unsigned by[] = {2, 3, 5, 7, 11, 13, 16, 64, 251};
+	static const unsigned odd[] = {3, 5, 7, 11, 13, 15, 201, 1021};
+	static const unsigned widths[] = {4, 8, 12, 16, 20, 24, 29, 30, 31, 32, 33, 40, 47, 48, 56, 63, 64, 65, 80, 96, 97, 112, 127, 128};
+	static vary_u x[DRAWS];
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(widths); i++) {
+		unsigned m = odd[i % ARRAY_SIZE(odd)], digits = 32 - (unsigned)__builtin_clz(m);
+		/* 0..191.255.255.255 is 3 << 30; odd numbers of values just below */
+		vary_u span = digits < widths[i] ? ((vary_u)m << (widths[i] - digits)) - i % 2 : 3;
+		struct vary v = {.kind = VARY_RANDOM, .bits = (uint8_t)widths[i], .lo = 0, .hi = span - 1, .seed = 1000 + i, .div = 1};
+		for (unsigned o = 0; o < DRAWS; o++)
+			x[o] = vary_at(&v, o);
+		for (unsigned b = 0; b < ARRAY_SIZE(by); b++) {
+			uint32_t rest[251] = {0}, place[251] = {0}, pair[251] = {0}, n = by[b];
+			unsigned side = n < 16 ? n : 15;
+			if (span < 4096 * (vary_u)n) /* residues of few values are not equally likely */
+				continue;
+			for (unsigned o = 0; o < DRAWS; o++) {
+				rest[(unsigned)(x[o] % n)]++;
+				place[(unsigned)(widths[i] <= 64 ? x[o] * n / span : x[o] / (span / n + 1))]++;
+				if (o % 2 == 1)
+					pair[(unsigned)(x[o - 1] % side) * side + (unsigned)(x[o] % side)]++;
+			}
+			judge(rest, n, DRAWS, span, "rest by", n);
+			judge(place, n, DRAWS, span, "place of", n);
+			judge(pair, side * side, DRAWS / 2, span, "pairs of rests by", side);
+		}
+	}
+}
+
+/* Few values: each by itself. */
+static void test_uniform_few(void **state)
+{
+	(void)state;
+	for (unsigned span = 2; span <= 700; span += 1 + span / 9) {
+		struct vary v = {.kind = VARY_RANDOM, .bits = 16, .lo = 5, .hi = 4 + span, .seed = span, .div = 1};
+		uint32_t cell[700] = {0};
+		for (unsigned o = 0; o < DRAWS; o++)
+			cell[(unsigned)vary_at(&v, o) - 5]++;
+		judge(cell, span, DRAWS, span, "values", 1);
 	}
 }
 
@@ -383,7 +534,8 @@ int main(void)
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_steps_reach),
 		cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_random), cmocka_unit_test(test_map), cmocka_unit_test(test_map_of_words),
+		cmocka_unit_test(test_random_words), cmocka_unit_test(test_uniform), cmocka_unit_test(test_uniform_few),
 		cmocka_unit_test(test_mask),
 		cmocka_unit_test(test_equal),
 		cmocka_unit_test(test_bytes),
