@@ -494,11 +494,13 @@ static enum vplain vary_plain(const struct vspec *s, const void *val, double *ou
 	const struct vary *v = &((const struct vary_val *)val)->v;
 	uint8_t one[VT_FIELD_BYTES];
 
-	/* what varies is not itself a variation: compilers that look for recursion believe it */
-	if (v->kind != VARY_FIXED || s->of->type->plain == NULL || s->of->type->plain == vary_plain)
+	enum vplain (*plain)(const struct vspec *, const void *, double *) = s->of->type->plain;
+
+	/* what varies is not itself a variation, whose values are larger: compilers look for that */
+	if (v->kind != VARY_FIXED || plain == NULL || plain == vary_plain)
 		return VPLAIN_TEXT;
 	vary_store(v->first, one);
-	return s->of->type->plain(s->of, one, out);
+	return plain(s->of, one, out);
 }
 
 const struct vtype vt_vary = {.name = "variation",

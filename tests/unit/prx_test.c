@@ -35,7 +35,8 @@ static unsigned nevents, nflows = FLOWS; /* that send */
 /* ---- the model ---- */
 
 struct model_flow {
-	uint8_t *seen; /* by number - 2^32 */
+	uint8_t *seen; /* by number - first */
+	uint64_t first;
 	uint64_t *order; /* numbers of different arrivals */
 	uint64_t norder, received, duplicate, late, corrupted, reordered, extent_sum, extent_max, max, transit, last, tmin, tmax, timed;
 	double jitter; /* cycles */
@@ -66,7 +67,7 @@ static void model_number(struct model_flow *f, uint64_t no, bool whole)
 		f->late++;
 		return;
 	}
-	if (f->seen[no]) {
+	if (f->seen[no - f->first]) {
 		f->received++;
 		f->duplicate++;
 		return;
@@ -77,7 +78,7 @@ static void model_number(struct model_flow *f, uint64_t no, bool whole)
 		f->max = no;
 	else if (whole)
 		model_extent(f, no);
-	f->seen[no] = 1;
+	f->seen[no - f->first] = 1;
 	f->order[f->norder++] = no;
 	f->unmerged = f->unmerged == 0 || no < f->unmerged - 1 ? no + 1 : f->unmerged;
 }
@@ -253,7 +254,8 @@ static void model_new(struct model *m)
 	m->ns = calloc(MAX_EVENTS, 8);
 	m->ns_due = calloc(MAX_EVENTS, 8);
 	for (unsigned i = 0; i < FLOWS; i++) {
-		m->f[i].seen = (uint8_t *)calloc(SENT + 1, 1) - (flow_of[i].first + (1ull << 32));
+		m->f[i].seen = calloc(SENT + 1, 1);
+		m->f[i].first = flow_of[i].first + (1ull << 32);
 		m->f[i].order = calloc(SENT, 8);
 	}
 }
@@ -261,7 +263,7 @@ static void model_new(struct model *m)
 static void model_free(struct model *m)
 {
 	for (unsigned i = 0; i < FLOWS; i++) {
-		free(m->f[i].seen + flow_of[i].first + (1ull << 32));
+		free(m->f[i].seen);
 		free(m->f[i].order);
 	}
 	free(m->ns);
@@ -275,7 +277,7 @@ static uint64_t seen_anywhere(const struct model *m, unsigned flow)
 	for (unsigned i = 0; i < SENT; i++) {
 		bool any_queue = false;
 		for (unsigned q = 0; q < QUEUES; q++)
-			any_queue |= m[q].f[flow].seen[flow_of[flow].first + i + (1ull << 32)] != 0;
+			any_queue |= m[q].f[flow].seen[i] != 0;
 		n += any_queue;
 	}
 	return n;
