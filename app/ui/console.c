@@ -16,6 +16,7 @@
 #include "screen.h"
 
 #define LOG_LINES 10000
+#define LOOK_NS 250000000ull
 
 /* One of the three is there while the prompt runs. */
 struct console {
@@ -27,6 +28,7 @@ struct console {
 	struct feed *feed;   /* the plain prompt */
 	bool prompted;       /* it is there */
 	unsigned long lines; /* of the feed when it was written */
+	int timer;           /* while this process is in the background of its terminal */
 };
 
 static bool wants(enum args_color color, int fd)
@@ -40,6 +42,7 @@ struct console *console_new(const struct console_opts *opts)
 	struct front *f = &c->f;
 
 	c->color = opts->color;
+	c->timer = -1;
 	*f = (struct front){.loop = opts->loop, .view = opts->view, .turn = opts->turn, .arg = opts->arg};
 	f->tty = isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO) ? stdout : stderr;
 	c->can_edit = tty_caps(&f->caps, fileno(f->tty)) && isatty(fileno(f->tty));
@@ -57,6 +60,7 @@ void console_free(struct console *c)
 {
 	if (c == NULL)
 		return;
+	loop_timer_del(c->f.loop, c->timer);
 	tty_caps_free(&c->f.caps);
 	scroll_free(c->f.log);
 	free(c->f.typed);
@@ -122,10 +126,13 @@ void console_error(struct console *c, const char *text)
 
 void front_entered(struct front *f, const char *line)
 {
-	if (line[strspn(line, " \t")] == '\0' && !sess_asks(f->sess))
-		return;
-	if (f->history != NULL && !sess_asks(f->sess))
-		history_add(f->history, line);
+	if (!sess_asks(f->sess)) {
+		line = cmd_past_prompt(line);
+		if (*line == '\0')
+			return;
+		if (f->history != NULL)
+			history_add(f->history, line);
+	}
 	sess_exec(f->sess, line, NULL);
 	sess_poll(f->sess);
 }
@@ -148,6 +155,10 @@ static void run_plain(struct console *c)
 
 	c->feed = feed_new(f->loop, f->sess, STDIN_FILENO, NULL);
 	while (!loop_stopped(f->loop) && !feed_ended(c->feed)) {
+		bool away = !tty_foreground(STDIN_FILENO);
+		feed_hold(c->feed, away);
+		if (away)
+			c->prompted = false; /* it comes with the terminal */
 		if (f->interrupted) {
 			feed_drop(c->feed);
 			fputc('\n', f->tty);
@@ -155,7 +166,7 @@ static void run_plain(struct console *c)
 		}
 		if (feed_lines(c->feed) != c->lines)
 			c->prompted = false;
-		if (!c->prompted && !sess_busy(f->sess)) {
+		if (!c->prompted && !sess_busy(f->sess) && !away) {
 			fputs(PROMPT, f->tty);
 			fflush(f->tty);
 			c->prompted = true;
@@ -205,9 +216,41 @@ static bool run_line(struct console *c)
 	return other;
 }
 
+/* It wakes the loop; who has a prompt looks again whether the terminal is ours. */
+static void look_again(void *arg)
+{
+	struct console *c = arg;
+
+	if (!tty_foreground(STDIN_FILENO))
+		return;
+	loop_timer_del(c->f.loop, c->timer);
+	c->timer = -1;
+}
+
+/* A shell says nothing to a job that runs already when it gives it the terminal. */
+static void look_for_terminal(struct console *c)
+{
+	if (c->timer < 0 && !tty_foreground(STDIN_FILENO))
+		c->timer = loop_timer(c->f.loop, LOOK_NS, LOOK_NS, look_again, c);
+}
+
+/* Begun with & by a shell: what was asked for is done and clients are served; the prompt comes with the terminal. */
+static void wait_for_terminal(struct console *c)
+{
+	if (tty_foreground(STDIN_FILENO))
+		return;
+	console_print(c, false, "in the background: without a prompt, until the shell's `fg` gives it the terminal");
+	look_for_terminal(c);
+	while (!tty_foreground(STDIN_FILENO) && !loop_stopped(c->f.loop))
+		c->f.turn(c->f.arg);
+}
+
 void console_run(struct console *c, struct sess *sess)
 {
 	c->f.sess = sess;
+	wait_for_terminal(c);
+	if (loop_stopped(c->f.loop))
+		return;
 	if (!c->can_edit) {
 		run_plain(c);
 		return;
@@ -260,6 +303,7 @@ void console_suspend(struct console *c)
 	sigemptyset(&set);
 	sigaddset(&set, SIGCONT);
 	sigtimedwait(&set, NULL, &(struct timespec){0});
+	look_for_terminal(c);
 	if (c->screen != NULL)
 		screen_again(c->screen);
 	if (c->line != NULL) {
@@ -271,6 +315,7 @@ void console_suspend(struct console *c)
 /* Also after a SIGSTOP, which nobody sees coming. The shell has changed the modes meanwhile; libedit and curses do not know. */
 void console_continue(struct console *c)
 {
+	look_for_terminal(c);
 	if (c->screen != NULL) {
 		screen_again(c->screen);
 	} else if (c->line != NULL) {

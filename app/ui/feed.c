@@ -16,7 +16,7 @@ struct feed {
 	unsigned long line;  /* of the first byte of text */
 	struct sbuf text;    /* read and not handed over: at most an unfinished line, or a quote that is open */
 	unsigned long lines; /* newlines read */
-	bool reading, ended;
+	bool reading, ended, held;
 };
 
 struct feed *feed_new(struct loop *loop, struct sess *sess, int fd, const char *name)
@@ -105,12 +105,17 @@ static void readable(void *arg, short revents)
 
 void feed_turn(struct feed *f)
 {
-	bool want = !f->ended && (!sess_busy(f->sess) || sess_asks(f->sess));
+	bool want = !f->ended && !f->held && (!sess_busy(f->sess) || sess_asks(f->sess));
 
 	if (want == f->reading)
 		return;
 	loop_fd(f->loop, f->fd, want ? POLLIN : 0, readable, f);
 	f->reading = want;
+}
+
+void feed_hold(struct feed *f, bool on)
+{
+	f->held = on;
 }
 
 bool feed_ended(const struct feed *f)

@@ -12,6 +12,8 @@ void feed_free(struct feed *);
 /* Before each turn of the loop: reads on while the session has nothing to do, so that a long input is not kept in
  * memory. */
 void feed_turn(struct feed *);
+/* Nothing is read for now, whatever comes. */
+void feed_hold(struct feed *, bool on);
 /* The input has ended and all of it was handed to the session. */
 bool feed_ended(const struct feed *);
 /* Forget a command that was begun (Ctrl-C). */

@@ -10,7 +10,7 @@
 #include "tty.h"
 #include "view.h"
 
-#define PROMPT_WORD "wirerate>"
+#define PROMPT_WORD CMD_PROMPT_WORD
 #define PROMPT PROMPT_WORD " "
 
 struct front {

@@ -19,6 +19,7 @@ struct line {
 	bool waiting;  /* in get_key: the line is on the screen */
 	bool prompted; /* it is there with its prompt */
 	bool changes;  /* the other front is wanted */
+	bool paused;   /* in the background: the terminal is left alone */
 };
 
 /* Columns that the editor uses for a character. */
@@ -50,7 +51,7 @@ void line_hide(struct line *l)
 	const struct tty_caps *caps = &l->f->caps;
 	unsigned cursor, last;
 
-	if (!l->waiting)
+	if (!l->waiting || l->paused)
 		return;
 	line_rows(l, &cursor, &last);
 	fputs(caps->cr, l->f->tty);
@@ -62,7 +63,7 @@ void line_hide(struct line *l)
 
 void line_show(struct line *l)
 {
-	if (!l->waiting)
+	if (!l->waiting || l->paused)
 		return;
 	l->prompted = !sess_busy(l->f->sess);
 	el_set(edit_el(l->edit), EL_REFRESH);
@@ -73,6 +74,8 @@ static void line_pass(struct line *l)
 {
 	unsigned cursor, last;
 
+	if (l->paused)
+		return;
 	line_rows(l, &cursor, &last);
 	for (; cursor <= last; cursor++)
 		fputc('\n', l->f->tty);
@@ -122,7 +125,7 @@ static int get_key(void *arg, wchar_t *wc)
 {
 	struct line *l = arg;
 	struct front *f = l->f;
-	bool ready = false;
+	bool ready = false, watched = false;
 	int got = 0;
 
 	l->waiting = true;
@@ -130,17 +133,24 @@ static int get_key(void *arg, wchar_t *wc)
 		edit_give(l->edit);
 		line_show(l);
 	}
-	loop_fd(f->loop, STDIN_FILENO, POLLIN, key_ready, &ready);
 	while (!f->interrupted && !f->hangup && !l->changes && !loop_stopped(f->loop)) {
 		bool busy = sess_busy(f->sess);
 		if (busy == l->prompted) {
 			line_hide(l);
 			line_show(l);
 		}
+		if (l->paused && tty_foreground(STDIN_FILENO)) {
+			line_again(l); /* the shell says nothing to a job that runs already */
+			line_show(l);
+		}
+		if (watched == l->paused) {
+			watched = !l->paused;
+			loop_fd(f->loop, STDIN_FILENO, watched ? POLLIN : 0, watched ? key_ready : NULL, &ready);
+		}
 		f->turn(f->arg);
 		l->changes = front_changes(f, false);
 		/* What is typed behind Ctrl-C belongs to the next line. */
-		if (ready && !f->interrupted && (got = read_key(l, wc)) != 0)
+		if (ready && !f->interrupted && !l->paused && (got = read_key(l, wc)) != 0)
 			break;
 		ready = false;
 	}
@@ -194,7 +204,8 @@ struct line *line_open(struct front *f)
 
 void line_close(struct line *l)
 {
-	el_set(edit_el(l->edit), EL_PREP_TERM, 0);
+	if (!l->paused)
+		el_set(edit_el(l->edit), EL_PREP_TERM, 0);
 	edit_free(l->edit);
 	free(l);
 	tty_restore();
@@ -214,7 +225,8 @@ bool line_run(struct line *l)
 		 * would be echoed, and a Ctrl-D lost. */
 		el_set(el, EL_PREP_TERM, 1);
 		const char *text = el_gets(el, &len);
-		el_set(el, EL_PREP_TERM, 1);
+		if (!l->paused)
+			el_set(el, EL_PREP_TERM, 1);
 		if (l->changes)
 			return true;
 		if (f->interrupted) {
@@ -222,7 +234,7 @@ bool line_run(struct line *l)
 			continue;
 		}
 		if (text == NULL || len <= 0) {
-			if (!loop_stopped(f->loop) && !f->hangup)
+			if (!loop_stopped(f->loop) && !f->hangup && !l->paused)
 				fputc('\n', f->tty);
 			fflush(f->tty);
 			break;
@@ -236,6 +248,8 @@ bool line_run(struct line *l)
 
 void line_resize(struct line *l)
 {
+	if (l->paused)
+		return;
 	el_resize(edit_el(l->edit));
 	line_hide(l);
 	line_show(l);
@@ -251,6 +265,10 @@ void line_again(struct line *l)
 {
 	EditLine *el = edit_el(l->edit);
 
+	l->paused = !tty_foreground(STDIN_FILENO);
+	el_set(el, EL_EDITMODE, !l->paused); /* without it libedit leaves the terminal's modes alone */
+	if (l->paused)
+		return;
 	el_set(el, EL_PREP_TERM, 0);
 	tty_touch();
 	el_set(el, EL_PREP_TERM, 1);

@@ -182,14 +182,6 @@ void screen_close(struct fullscreen *s)
 	free(s);
 }
 
-/* A job in the background leaves the terminal alone, and runs. Where there is no job control we have it. */
-static bool foreground(const struct fullscreen *s)
-{
-	pid_t owner = tcgetpgrp(s->fd);
-
-	return owner < 0 || owner == getpgrp();
-}
-
 static void watch_keys(struct fullscreen *s)
 {
 	bool want = s->running && !s->paused;
@@ -207,7 +199,7 @@ void screen_suspend(struct fullscreen *s)
 
 void screen_again(struct fullscreen *s)
 {
-	bool ours = foreground(s);
+	bool ours = tty_foreground(s->fd);
 
 	tty_screen(-1, NULL, -1);
 	capture_close(s->capture);
@@ -224,7 +216,7 @@ void screen_again(struct fullscreen *s)
 
 bool screen_waits(struct fullscreen *s)
 {
-	if (s->paused && foreground(s))
+	if (s->paused && tty_foreground(s->fd))
 		screen_again(s); /* the shell says nothing to a job that runs already */
 	return s->paused;
 }

@@ -23,6 +23,13 @@ static struct {
 	char words[2048]; /* what was taken from the pipe last */
 } screen;
 
+bool tty_foreground(int fd)
+{
+	pid_t owner = tcgetpgrp(fd);
+
+	return owner < 0 || owner == getpgrp();
+}
+
 void tty_save(void)
 {
 	have = tcgetattr(STDIN_FILENO, &found) == 0;

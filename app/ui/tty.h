@@ -3,6 +3,9 @@
 #pragma once
 #include "base.h"
 
+/* Is this process in the foreground of the terminal behind fd? Who is not leaves modes and keys alone, else the kernel stops him. Where there
+ * is no job control it is. */
+bool tty_foreground(int fd);
 /* First thing in main: keep the modes of the terminal on stdin, if it is one. */
 void tty_save(void);
 /* From now on the modes may differ from what was kept: tty_restore() writes them back, also at exit(). */

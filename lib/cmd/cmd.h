@@ -167,8 +167,12 @@ int cmd_split(const char *line, struct cmd_word *words, unsigned max, char *buf,
 /* Cut the next command (separated by ; or newline outside quotes) off *text; false at the end. Also gives empty commands, so that a
  * caller can count lines: *text moves just past the separator. */
 bool cmd_next(const char **text, struct sbuf *one);
-/* The next command that is more than blanks and comments, without blanks before it. *line counts the newlines passed, *at is what it was
- * at the command's first word. Both begin at 0. */
+/* What the prompt shows. Who pastes what was on a screen pastes it too: in front of a command it is passed over. */
+#define CMD_PROMPT_WORD "wirerate>"
+/* text behind blanks and prompts in front of it. */
+const char *cmd_past_prompt(const char *text);
+/* The next command that is more than blanks, prompts and comments, without blanks and prompts before it. *line counts the newlines passed,
+ * *at is what it was at the command's first word. Both begin at 0. */
 bool cmd_next_command(const char **text, unsigned long *line, struct sbuf *one, unsigned long *at);
 /* "file:12" and 3 more lines -> "file:15", new; without a number at its end, the same text. */
 char *cmd_where(const char *where, unsigned long more);

@@ -473,6 +473,7 @@ void cmd_complete(struct cmd *c, const char *line, int cursor, int *start,
 	while (cmd_next(&rest, &one))
 		if ((size_t)(rest - begin) > one.len)
 			begin = rest;
+	begin = cmd_past_prompt(begin);
 	if (split_here(begin, &l)) {
 		char last = len > 0 ? text.s[len - 1] : ' ';
 		const struct cmd_word *cur = l.n > 0 ? &l.w[l.n - 1] : NULL;

@@ -81,7 +81,22 @@ static unsigned long newlines(const char *from, const char *to)
 	return n;
 }
 
-/* Where the first word of what lies in [from, to) begins: behind blanks, separators and comments. */
+const char *cmd_past_prompt(const char *text)
+{
+	const size_t n = sizeof(CMD_PROMPT_WORD) - 1;
+	const char *p = text;
+
+	while (is_blank(*p))
+		p++;
+	while (strncmp(p, CMD_PROMPT_WORD, n) == 0 && ends_word(p[n])) {
+		p += n;
+		while (is_blank(*p))
+			p++;
+	}
+	return p;
+}
+
+/* Where the first word of what lies in [from, to) begins: behind blanks, prompts, separators and comments. */
 static const char *first_word(const char *from, const char *to)
 {
 	while (from < to) {
@@ -90,10 +105,12 @@ static const char *first_word(const char *from, const char *to)
 				from++;
 		else if (strchr(" \t\r\n;", *from) != NULL)
 			from++;
+		else if (cmd_past_prompt(from) != from)
+			from = cmd_past_prompt(from);
 		else
 			break;
 	}
-	return from;
+	return from < to ? from : to;
 }
 
 bool cmd_next_command(const char **text, unsigned long *line, struct sbuf *one, unsigned long *at)
@@ -108,9 +125,9 @@ bool cmd_next_command(const char **text, unsigned long *line, struct sbuf *one, 
 		from = *text;
 		if (!any)
 			continue;
-		size_t blanks = strspn(one->s, " \t\r");
-		memmove(one->s, one->s + blanks, one->len + 1 - blanks);
-		one->len -= blanks;
+		size_t before = (size_t)(cmd_past_prompt(one->s) - one->s);
+		memmove(one->s, one->s + before, one->len + 1 - before);
+		one->len -= before;
 		return true;
 	}
 	return false;

@@ -169,7 +169,8 @@ static const char intro[] =
 	"  change of what is sent. A script ends when it has returned, its timers are stopped and their calls have returned; functions of "
 	"on() alone\n"
 	"  do not keep it alive. Then what still runs of it is cancelled; ports keep sending at the prompt and are stopped in batch.\n"
-	"- Exit codes: 2 an error, with a traceback; 1 a failed expect(); else the worst of the commands that it ran; exit(code) decides.\n";
+	"- Exit codes: 2 an error, with a traceback; else the highest of the commands that it ran and of expect(), where a failed one is 1:\n"
+	"  a criterion that was judged by a trial that is not valid (4) is not called failed. exit(code) decides.\n";
 
 void script_manual(struct cmd *cmd, struct sbuf *out)
 {

@@ -27,7 +27,7 @@ const struct script_fn script_fns[] = {
 		"port, text.",
 	 "wirerate.Handle"},
 	{"now", "", "Nanoseconds of CLOCK_MONOTONIC_RAW, the clock of `time_ns` in statistics.", "number"},
-	{"expect", "cond, text?", "Note a failure when cond is false or nil: the script goes on, and its exit code is 1. Gives its "
+	{"expect", "cond, text?", "Note a failure when cond is false or nil: the script goes on, and its exit code is at least 1. Gives its "
 		"arguments.", "any"},
 	{"exit", "code?", "End the script here, with an exit code (0).", "nil"},
 	{"json", NULL, "encode(value), decode(text), null, empty_array: as lua-cjson, which `require \"cjson\"` gives too.", "table"},

@@ -156,7 +156,7 @@ def test_the_example_of_the_readme_runs(tmp_path):
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "README.md")) as f:
         text = re.search(r"^### The module `wirerate`\n\n```lua\n(.*?)^```", f.read(), re.M | re.S).group(1)
     # shorter, and slower: what is asked for here is that each line does what is said of it
-    for old, new in (('"2s"', '"50ms"'), ('"5s"', '"100ms"'), ('"1Mpps"', '"10kpps"'), ('"10%"', '"0.1%"')):
+    for old, new in (('"2s"', '"50ms"'), ('"1s"', '"100ms"'), ('"1Mpps"', '"10kpps"'), ('"10%"', '"0.1%"')):
         assert old in text
         text = text.replace(old, new)
     for _ in range(8):
@@ -183,6 +183,10 @@ def test_exit_codes(tmp_path):
     lua(tmp_path, "os.exit(true) print('no')")
     lua(tmp_path, "pcall(os.exit, 3) print('no')", code=3)
     lua(tmp_path, "wr.expect(false) wr.exit(0)")
+    # what was judged by a measurement that is not valid is not called failed
+    invalid = ("wr.cmd('set stall 1us') wr.cmd('set trial.max-stall 1us') local t = wr.trial{ports=0, rate='1kpps', duration='20ms'} "
+               "assert(t.verdict == 'preempted') wr.expect(t.verdict == 'valid', 'valid')")
+    assert "failed: valid" in lua(tmp_path, invalid, code=4).stderr
     # a refused command that was caught is none
     lua(tmp_path, "pcall(wr.start, 9)")
     # commands behind a script that failed are not run

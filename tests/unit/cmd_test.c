@@ -79,6 +79,31 @@ static void test_next_command(void **state)
 	assert_int_equal(line, 7);
 	text = " # nothing\n;;";
 	assert_false(cmd_next_command(&text, &line, &one, &at));
+	text = "\nwirerate>\n wirerate> # no\nwirerate> ;";
+	assert_false(cmd_next_command(&text, &line, &one, &at));
+	sbuf_free(&one);
+}
+
+/* What was copied from a screen has prompts in it; nothing else that looks like one is passed over. */
+static void test_prompts(void **state)
+{
+	static const struct { const char *text, *one; unsigned long at; } want[] = {
+		{"wirerate> a 1", "a 1", 0}, {"  wirerate>\ta", "a", 0}, {"wirerate>\nwirerate> a\nb", "a", 1}, {"wirerate> wirerate> a", "a", 0},
+		{"a wirerate> b", "a wirerate> b", 0}, {"wirerate>a", "wirerate>a", 0}, {"wirerate", "wirerate", 0}, {"wirerate >", "wirerate >", 0},
+		{"wirerate> a {\nwirerate> b}", "a {\nwirerate> b}", 0}, {"'wirerate>' a", "'wirerate>' a", 0}, {"# x\nwirerate> a", "a", 1},
+	};
+	struct sbuf one = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(want); i++) {
+		const char *text = want[i].text;
+		unsigned long line = 0, at = 99;
+		assert_true(cmd_next_command(&text, &line, &one, &at));
+		assert_string_equal(one.s, want[i].one);
+		assert_int_equal(at, want[i].at);
+	}
+	assert_string_equal(cmd_past_prompt(" wirerate> set 0"), "set 0");
+	assert_string_equal(cmd_past_prompt(" set 0"), "set 0");
 	sbuf_free(&one);
 }
 
@@ -531,7 +556,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_split),    T(test_next),  T(test_next_command), T(test_err_print_at), T(test_quote),        T(test_err_print),
+		T(test_split),    T(test_next),  T(test_next_command), T(test_prompts), T(test_err_print_at), T(test_quote),        T(test_err_print),
 		T(test_set),      T(test_slips), T(test_all_or_none),  T(test_warnings),
 		T(test_holes),    T(test_check_before_streams), T(test_two_words), T(test_rows_of_the_host), T(test_exact_names),
 		T(test_verbs),    T(test_check), T(test_setting_text), T(test_find),
