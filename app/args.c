@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "args_int.h"
+#include "sess.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cmd.h"
@@ -49,7 +51,9 @@ static const struct opt opts[] = {
 	{'m', "map", "MAP", take_map, 0, 0,
 	 "core map, \"1.0, 2-3:4.1\": cores that receive : send . port; repeatable.\n"
 	 "None: chosen automatically"},
-	{'f', "file", "FILE", take_file, 0, 0, "run a command file, or a Lua script when it ends in .lua; repeatable, in order with -e"},
+	{'f', "file", "FILE", take_file, 0, 0, "run a command file, or a Lua script when it ends in .lua; repeatable, in order with -e. "
+	 "One of Pktgen's (NAME.pkt, or `# pktgen` as its "
+	 "first line) goes on after a refused line"},
 	{'e', "execute", "CMDS", take_text, 0, 0, "run commands, separated by ; or newlines; repeatable"},
 	{'b', "batch", NULL, take_flag, AT(batch), 0, "no prompt; end when files, -e and piped input are done"},
 	{'k', "keep-going", NULL, take_flag, AT(keep_going), 0,
@@ -327,6 +331,20 @@ static int add_script(struct args *a, const char *path, struct err *e)
 	return 0;
 }
 
+/* Pktgen goes on behind a line that it refuses, and its files rely on it: files named as its own, or whose first line is a comment with its
+ * name. */
+static bool is_pktgen(const char *path, const char *text)
+{
+	size_t n = strlen(path), line = strcspn(text, "\n");
+
+	if (n >= 4 && strcmp(path + n - 4, ".pkt") == 0)
+		return true;
+	for (size_t i = 1; text[0] == '#' && i + 6 <= line; i++)
+		if (strncasecmp(text + i, "pktgen", 6) == 0)
+			return true;
+	return false;
+}
+
 static int take_file(struct args *a, const struct opt *o, const char *value, struct err *e)
 {
 	size_t n = strlen(value);
@@ -335,7 +353,9 @@ static int take_file(struct args *a, const struct opt *o, const char *value, str
 	if (n >= 4 && strcmp(value + n - 4, ".lua") == 0)
 		return add_script(a, value, e);
 	struct args_item *it = add_item(a, value);
-	return args_read_file(value, &it->text, e);
+	int rc = args_read_file(value, &it->text, e);
+	it->pktgen = rc == 0 && is_pktgen(value, it->text);
+	return rc;
 }
 
 static int take_text(struct args *a, const struct opt *o, const char *value, struct err *e)
@@ -453,6 +473,15 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 		return err_set(e, EINVAL, "--csv and --json-stream exclude each other: one of them wants standard output");
 	a->batch = a->batch || a->stream;
 	return args_serve(a, e);
+}
+
+void args_exec(const struct args *a, struct sess *s)
+{
+	for (unsigned i = 0; i < a->nitems; i++) {
+		sess_keep_going(s, a->item[i].pktgen);
+		sess_exec(s, a->item[i].text, a->item[i].where);
+	}
+	sess_keep_going(s, false);
 }
 
 void args_free(struct args *a)

@@ -12,6 +12,7 @@ struct args_item {
 	char *where; /* "file:1" or "-e:1": where its first line is; NULL: it is a script, whose messages say that */
 	char *text;
 	const char *script; /* it runs this file of Lua; NULL: none */
+	bool pktgen;        /* a command file of Pktgen's, which goes on after a refused line */
 };
 
 struct args {
@@ -40,6 +41,8 @@ struct args {
 /* 0 or -EINVAL with text (exit code 2). Option texts point into argv. */
 int args_parse(struct args *a, int argc, char **argv, struct err *e);
 void args_free(struct args *a);
+struct sess;
+void args_exec(const struct args *a, struct sess *s); /* queue the files and commands, in their order */
 void args_help(struct sbuf *out);
 /* The sections of the manual page that are the program's own: its options, its exit codes. roff. */
 void args_man(struct sbuf *out);

@@ -233,8 +233,7 @@ static void run(struct client *c)
 		console_print(c->console, false, hello.s);
 		sbuf_free(&hello);
 	}
-	for (unsigned i = 0; i < a->nitems; i++)
-		sess_exec(c->sess, a->item[i].text, a->item[i].where);
+	args_exec(a, c->sess);
 	if (c->interactive)
 		console_run(c->console, c->sess);
 	else

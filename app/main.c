@@ -436,8 +436,7 @@ static void run_session(struct prog *p)
 		p->batch_code = serve_run(&p->app, p->sess, &serve);
 		return;
 	}
-	for (unsigned i = 0; i < a->nitems; i++)
-		sess_exec(p->sess, a->item[i].text, a->item[i].where);
+	args_exec(a, p->sess);
 	if (p->interactive)
 		console_run(p->console, p->sess);
 	else

@@ -32,8 +32,7 @@ int serve_run(struct app *app, struct sess *sess, const struct serve_opts *o)
 		visible_print(stderr, "wirerate: %s\n", e.text);
 		return EXIT_LACKING;
 	}
-	for (unsigned i = 0; i < a->nitems; i++)
-		sess_exec(sess, a->item[i].text, a->item[i].where);
+	args_exec(a, sess);
 	sess_poll(sess);
 	if (!loop_stopped(app->loop) && !sess_failed(sess)) {
 		code = begin(app, o);

@@ -42,30 +42,6 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	return pause_start(r, args[0].v.u);
 }
 
-static int parse(const struct vspec *v, const char *text, void *out, struct err *e)
-{
-	struct sbuf b = {0};
-	int rc;
-
-	/* Pktgen's `sleep 2`: a bare number is seconds here, as `wait 0 2` must not be. */
-	if (text[0] != '\0' && text[strspn(text, "0123456789.")] == '\0') {
-		sbuf_addf(&b, "%ss", text);
-		text = sbuf_str(&b);
-	}
-	rc = vt_duration.parse(v, text, out, e);
-	sbuf_free(&b);
-	return rc;
-}
-
-static void print(const struct vspec *v, const void *val, struct sbuf *out)
-{
-	vt_duration.print(v, val, out);
-}
-
-static const struct vtype vt_seconds = {
-	.name = "duration", .syntax = "100ms | 1.5s | 2m; a bare number is seconds", .size = sizeof(uint64_t), .parse = parse, .print = print,
-};
-
 static const struct arg_spec args_sleep[] = {{ARG_VALUE, "DURATION", 0, {&vt_seconds}}, {ARG_END}};
 
 const struct verb verb_sleep = {

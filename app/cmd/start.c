@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* One-shot use ends with the command, so a start without a bound would send nothing that anyone asked for. */
 static int check_bound(const struct cmd_run *r, const struct portset *ports, struct err *e)
@@ -19,25 +21,67 @@ static int check_bound(const struct cmd_run *r, const struct portset *ports, str
 	return 0;
 }
 
-/* "port 0: 1.488Mpps = 10% = ... of 64-byte frames, for 10s" */
-static void tell(const struct app *app, unsigned port, uint64_t duration_ns, struct sbuf *note)
+/* Ports that were started alike. */
+struct alike {
+	struct portset ports;
+	unsigned nports;
+	bool endless;
+	struct sbuf text;
+};
+
+/* "1.488Mpps = 10% = ... of 64-byte frames, for 10s"; false: there is nothing to say. */
+static bool load_of(const struct app *app, unsigned port, uint64_t duration_ns, struct alike *out)
 {
 	uint64_t count = ctl_port_cfg(app->ctl, port)->count;
-	struct sbuf text = {0};
+	struct sbuf *text = &out->text;
 
-	if (app_load_text(app, port, &text)) {
-		sbuf_addf(note, "port %u: %s", port, sbuf_str(&text));
-		if (duration_ns != 0) {
-			sbuf_add(note, ", for ");
-			out_duration(duration_ns, note);
-		}
-		if (count != 0)
-			sbuf_addf(note, ", %s%" PRIu64 " frame%s", duration_ns != 0 ? "at most " : "", count, count == 1 ? "" : "s");
-		if (duration_ns == 0 && count == 0)
-			sbuf_addf(note, ", until `stop %u`", port);
-		sbuf_addc(note, '\n');
+	*out = (struct alike){.nports = 1, .endless = duration_ns == 0 && count == 0};
+	portset_add(&out->ports, port);
+	if (!app_load_text(app, port, text)) {
+		sbuf_free(text);
+		return false;
 	}
-	sbuf_free(&text);
+	if (duration_ns != 0) {
+		sbuf_add(text, ", for ");
+		out_duration(duration_ns, text);
+	}
+	if (count != 0)
+		sbuf_addf(text, ", %s%" PRIu64 " frame%s", duration_ns != 0 ? "at most " : "", count, count == 1 ? "" : "s");
+	return true;
+}
+
+/* Equal ports are told in one line: "ports 0-7: ..., until `stop 0-7`". */
+static void tell(const struct app *app, const struct portset *ports, uint64_t duration_ns, struct sbuf *note)
+{
+	struct alike *all = xcalloc(ctl_nports(app->ctl), sizeof(*all)), one;
+	unsigned n = 0, i;
+
+	for (unsigned p = 0; p < ctl_nports(app->ctl); p++) {
+		if (!portset_has(ports, p) || !load_of(app, p, duration_ns, &one))
+			continue;
+		for (i = 0; i < n && strcmp(sbuf_str(&all[i].text), sbuf_str(&one.text)) != 0; i++)
+			;
+		if (i < n) {
+			portset_add(&all[i].ports, p);
+			all[i].nports++;
+			sbuf_free(&one.text);
+		} else {
+			all[n++] = one;
+		}
+	}
+	for (i = 0; i < n; i++) {
+		sbuf_add(note, all[i].nports == 1 ? "port " : "ports ");
+		ports_short(&all[i].ports, note);
+		sbuf_addf(note, ": %s", sbuf_str(&all[i].text));
+		if (all[i].endless) {
+			sbuf_add(note, ", until `stop ");
+			ports_short(&all[i].ports, note);
+			sbuf_addc(note, '`');
+		}
+		sbuf_addc(note, '\n');
+		sbuf_free(&all[i].text);
+	}
+	free(all);
 }
 
 int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duration_ns, struct err *e)
@@ -49,9 +93,8 @@ int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duratio
 	}
 	struct app *app = app_of(r);
 	int rc = ctl_start(app->ctl, ports, duration_ns, e);
-	for (unsigned p = 0; rc == 0 && !r->batch && p < ctl_nports(app->ctl); p++)
-		if (portset_has(ports, p))
-			tell(app, p, duration_ns, r->note);
+	if (rc == 0 && !r->batch)
+		tell(app, ports, duration_ns, r->note);
 	return rc;
 }
 
@@ -72,7 +115,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 }
 
 static const struct arg_spec args_start[] = {
-	{ARG_TARGETS, "ports"}, {ARG_WORD, "for", ARG_OPT}, {ARG_VALUE, "DURATION", ARG_OPT, {&vt_duration}},
+	{ARG_TARGETS, "ports", ARG_ALL}, {ARG_WORD, "for", ARG_OPT}, {ARG_VALUE, "DURATION", ARG_OPT, {&vt_seconds}},
 	{ARG_WORD, "latsampler", ARG_OPT}, {ARG_END},
 };
 

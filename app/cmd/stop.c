@@ -38,17 +38,17 @@ int stop_ports(struct cmd_run *r, const struct portset *ports, struct err *e)
 static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct portset ports;
-	int rc = arg_ports(r, &args[0], &ports, e);
+	int rc = arg_ports_or_all(r, &args[0], &ports, e);
 
 	if (rc < 0)
 		return rc;
 	return args[1].given ? sampler_stop(r, &ports, e) : stop_ports(r, &ports, e);
 }
 
-static const struct arg_spec args_stop[] = {{ARG_TARGETS, "ports"}, {ARG_WORD, "latsampler", ARG_OPT}, {ARG_END}};
+static const struct arg_spec args_stop[] = {{ARG_TARGETS, "ports", ARG_OPT}, {ARG_WORD, "latsampler", ARG_OPT}, {ARG_END}};
 
 const struct verb verb_stop = {
 	.name = "stop", .args = args_stop, .run = run, .flags = VERB_NO_LOAD, .poll = stop_poll,
-	.help = "Stop sending. Does nothing on a port that is idle.\n"
+	.help = "Stop sending, on all ports where none is named. Does nothing on a port that is idle.\n"
 		"latsampler stops the sampler instead, and writes its file: a line `Latency`, then a latency in ns on each.",
 };

@@ -198,7 +198,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 static const struct arg_spec args_trial[] = {
 	{ARG_TARGETS, "ports"}, {ARG_WORD, "to", ARG_OPT}, {ARG_TARGETS, "receivers", ARG_OPT}, {ARG_WORD, "rate"},
-	{ARG_VALUE, "RATE", 0, {&vt_rate_steady}}, {ARG_WORD, "for"}, {ARG_VALUE, "DURATION", 0, {&vt_duration}}, {ARG_WORD, "max-loss", ARG_OPT},
+	{ARG_VALUE, "RATE", 0, {&vt_rate_steady}}, {ARG_WORD, "for"}, {ARG_VALUE, "DURATION", 0, {&vt_seconds}}, {ARG_WORD, "max-loss", ARG_OPT},
 	{ARG_VALUE, "SHARE", ARG_OPT, {&vt_share}}, {ARG_END},
 };
 

@@ -50,6 +50,24 @@ int arg_ports_or_all(const struct cmd_run *r, const struct arg_val *a, struct po
 	return 0;
 }
 
+void ports_short(const struct portset *ports, struct sbuf *out)
+{
+	const char *sep = "";
+
+	for (unsigned p = 0; p < PORTSET_MAX; p++) {
+		if (!portset_has(ports, p))
+			continue;
+		unsigned last = p;
+		while (portset_has(ports, last + 1))
+			last++;
+		sbuf_addf(out, "%s%u", sep, p);
+		if (last > p)
+			sbuf_addf(out, "-%u", last);
+		sep = ",";
+		p = last;
+	}
+}
+
 void ports_print(const struct portset *ports, struct sbuf *out)
 {
 	const char *sep = "";

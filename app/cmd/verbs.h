@@ -13,6 +13,7 @@ int arg_ports(const struct cmd_run *r, const struct arg_val *a, struct portset *
 int arg_ports_or_all(const struct cmd_run *r, const struct arg_val *a, struct portset *out, struct err *e);
 
 /* "0, 2" */
+void ports_short(const struct portset *ports, struct sbuf *out); /* "0-2,5": as a command takes it */
 void ports_print(const struct portset *ports, struct sbuf *out);
 
 /* start.c, also for `str`. duration_ns 0: by count, or without bound where that is allowed. */

@@ -82,7 +82,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct app *app = app_of(r);
 	struct waiting *w = state(r);
-	int rc = arg_ports(r, &args[0], &w->ports, e);
+	int rc = arg_ports_or_all(r, &args[0], &w->ports, e);
 
 	if (rc < 0)
 		return rc;
@@ -107,12 +107,12 @@ static void cancel(struct cmd_run *r)
 }
 
 static const struct arg_spec args_wait[] = {
-	{ARG_TARGETS, "ports"}, {ARG_VALUE, "DURATION", ARG_OPT, {&vt_duration}}, {ARG_END},
+	{ARG_TARGETS, "ports", ARG_OPT}, {ARG_VALUE, "DURATION", ARG_OPT, {&vt_seconds}}, {ARG_END},
 };
 
 const struct verb verb_wait = {
 	.name = "wait", .args = args_wait, .run = run, .flags = VERB_NO_LOAD, .poll = poll_wait, .cancel = cancel,
-	.help = "Wait until the ports have stopped sending and their frames have arrived.\n"
+	.help = "Wait until the ports, or all ports, have stopped sending and their frames have arrived.\n"
 		"They are taken as arrived when no Rx counter of any port has moved for 20 ms, at most 2 s after the last frame.\n"
 		"If DURATION passes first, or a device takes no frame for 10 s, the exit code is 1. Ctrl-C ends the waiting, not the\n"
 		"sending.",

@@ -63,6 +63,7 @@ enum arg_flags {
 	ARG_OPT = 1,
 	ARG_AFTER = 2, /* beside ARG_OPT: only where the optional argument before it was given ("[<what> [<ports>]]") */
 	ARG_NEW = 4,   /* ARG_TARGETS: the streams need not be there, the verb looks at them itself */
+	ARG_ALL = 8,   /* ARG_TARGETS: where they are missing, the refusal names `VERB all` */
 	ARG_NO_LOAD = 8, /* what VERB_NO_LOAD says of a verb, of a line with this word alone */
 	ARG_PATH = 16, /* it may name a file, as an ARG_FILE does */
 };

@@ -102,9 +102,11 @@ static bool missing(struct matching *m, unsigned at, const struct arg_spec *a)
 			v.type = &vt_enum;
 		vspec_allowed(&v, &allowed);
 	}
+	if (a->flags & ARG_ALL)
+		sbuf_addf(&allowed, "`%s all` means all ports", m->verb->name);
 	err_at(&e, EINVAL, m->end_col, "%s%s%s is missing%s%s; syntax: %s", s != NULL ? s->name : "",
-	       s != NULL ? ": the " : "", a->kind == ARG_WORD ? a->name : arg_name(a), allowed.len ? "; allowed: " : "",
-	       sbuf_str(&allowed), syntax.s);
+	       s != NULL ? ": the " : "", a->kind == ARG_WORD ? a->name : arg_name(a),
+	       allowed.len == 0 ? "" : a->kind == ARG_TARGETS ? "; " : "; allowed: ", sbuf_str(&allowed), syntax.s);
 	sbuf_free(&syntax);
 	sbuf_free(&allowed);
 	return keep(m, at, true, -EINVAL, &e);
@@ -133,6 +135,35 @@ static bool match_value(struct matching *m, const struct arg_spec *a, struct arg
 	return keep(m, at, true, rc, &full);
 }
 
+static void join_words(struct sbuf *text, const struct cmd_word *w, unsigned n)
+{
+	sbuf_reset(text);
+	sbuf_add(text, "");
+	for (unsigned i = 0; i < n; i++) {
+		if (i > 0)
+			sbuf_addc(text, ' ');
+		sbuf_add(text, w[i].text);
+	}
+}
+
+/* "10 s" and "5 %" are two words and one value. */
+static bool match_with_unit(struct matching *m, unsigned i, unsigned at)
+{
+	const struct cmd_word *w = &m->l->w[at];
+	struct arg_val *v = &m->args[i];
+	const struct matching before = *m;
+
+	if (m->verb->args[i].kind != ARG_VALUE || at + 1 >= m->l->n || w[0].quoted || w[1].quoted || !value_is_unit(w[1].text))
+		return false;
+	join_words(&m->text[i], w, 2);
+	v->text = m->text[i].s;
+	if (match_value(m, &m->verb->args[i], v, at))
+		return true;
+	*m = before;
+	v->text = w->text;
+	return false;
+}
+
 static bool match_targets(struct matching *m, const struct arg_spec *a, struct arg_val *v, unsigned at)
 {
 	const struct cmd_word *w = &m->l->w[at];
@@ -149,17 +180,6 @@ static bool match_targets(struct matching *m, const struct arg_spec *a, struct a
 	}
 	e.col = w->col + w->quoted + (e.col > 0 ? e.col : 0);
 	return keep(m, at, true, rc, &e);
-}
-
-static void join_words(struct sbuf *text, const struct cmd_word *w, unsigned n)
-{
-	sbuf_reset(text);
-	sbuf_add(text, "");
-	for (unsigned i = 0; i < n; i++) {
-		if (i > 0)
-			sbuf_addc(text, ' ');
-		sbuf_add(text, w[i].text);
-	}
 }
 
 static bool match_setting(struct matching *m, unsigned i, unsigned at, unsigned *used)
@@ -201,7 +221,10 @@ static bool match_one(struct matching *m, unsigned i, unsigned at, unsigned *use
 		return match_targets(m, a, v, at);
 	case ARG_VALUE:
 	case ARG_CHOICE:
-		return match_value(m, a, v, at);
+		if (!match_with_unit(m, i, at))
+			return match_value(m, a, v, at);
+		*used = 2;
+		return true;
 	case ARG_SETTING:
 		return match_setting(m, i, at, used);
 	case ARG_REST:

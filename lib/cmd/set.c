@@ -395,6 +395,7 @@ int set_apply(struct cmd *c, const struct target *t, const struct setting *s, co
 	for (unsigned i = 0; rc == 0 && !dry && i < all.n; i++)
 		rc = slot_fill(c, &all, i, s, value, in_value, e);
 	if (rc == 0 && !dry) {
+		size_t from = note != NULL ? note->len : 0;
 		for (unsigned i = 0; i < all.n; i++)
 			slot_write(c, &all.s[i]);
 		if (note != NULL && !c->checks_held)
@@ -402,6 +403,8 @@ int set_apply(struct cmd *c, const struct target *t, const struct setting *s, co
 		for (unsigned i = 0; how == SET_ECHO && note != NULL && i < all.n; i++)
 			if (all.s[i].row->echo != NULL)
 				all.s[i].row->echo(all.s[i].row, all.s[i].obj, note);
+		if (note != NULL && all.n > 1)
+			notes_group(note, from);
 	}
 	slots_free(&all);
 	return rc;

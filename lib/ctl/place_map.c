@@ -6,6 +6,7 @@
  * list  := item { "/" item }
  * item  := N | N "-" N
  *
+ * Ports with a side left empty stand in brackets: behind "1.0:" something is missing.
  * A text is a comma list of maps; blanks may stand between all signs.
  */
 #include "place_map.h"
@@ -132,8 +133,9 @@ static void list_copy(struct map_list *to, const struct map_list *from)
 	to->col = from->col;
 }
 
-static int read_part(struct reader *r, const char *what, struct map_list side[2], bool *split)
+static int read_part(struct reader *r, bool ports, struct map_list side[2], bool *split)
 {
+	const char *what = ports ? "a port number" : "an lcore number";
 	char close = '\0', open = peek(r);
 	int open_col = at(r), rc;
 
@@ -165,6 +167,10 @@ static int read_part(struct reader *r, const char *what, struct map_list side[2]
 	} else {
 		list_copy(&side[1], &side[0]);
 	}
+	if (close == '\0' && *split && ports && (side[0].n == 0 || side[1].n == 0))
+		return err_at(r->e, EINVAL, side[side[0].n != 0].col,
+			      "a port number is missing %s ':': name one there, leave the ':' out, or write %s for ports of one side alone",
+			      side[0].n == 0 ? "before" : "behind", side[0].n == 0 ? "[:PORT]" : "[PORT:]");
 	if (close == '\0')
 		return 0;
 	if (peek(r) == ',')
@@ -189,13 +195,13 @@ static int read_entry(struct reader *r, struct map_entry *m)
 		return err_at(r->e, EINVAL, at(r), "an empty map: %s", form);
 	if (*r->p == '.')
 		return refuse(r, "an lcore number before '.'");
-	rc = read_part(r, "an lcore number", m->core, &m->core_split);
+	rc = read_part(r, false, m->core, &m->core_split);
 	if (rc < 0)
 		return rc;
 	if (peek(r) != '.')
 		return refuse(r, "'.' and a port number after the cores");
 	r->p++;
-	rc = read_part(r, "a port number", m->port, &m->port_split);
+	rc = read_part(r, true, m->port, &m->port_split);
 	if (rc < 0)
 		return rc;
 	if (peek(r) == '*') {

@@ -155,7 +155,7 @@ static int kind_parse(const struct vspec *s, const struct words *w, unsigned *us
 	return fail_at(s, w, 0, e, w->n == 0 ? "is empty" : "is no distribution of arrivals");
 }
 
-static int arrival_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+static int arrival_one(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	struct arrival a;
 	struct words w;
@@ -263,6 +263,11 @@ static const char *arrival_about(const struct vspec *s, const char *word)
 	return NULL;
 }
 
+static int arrival_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	return value_spaced(arrival_one, s, text, out, e);
+}
+
 const struct vtype vt_arrival = {
 	.name = "arrival", .syntax = "constant | poisson [seed N] | burst N [gap T] | jitter 0.01..50% [seed N] | onoff T T",
 	.size = sizeof(struct arrival), .parse = arrival_parse, .print = arrival_print, .complete = arrival_complete, .about = arrival_about,
@@ -270,7 +275,7 @@ const struct vtype vt_arrival = {
 
 /* ---- catching up ---- */
 
-static int catchup_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+static int catchup_one(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	struct catchup c;
 	struct words w;
@@ -326,6 +331,11 @@ static const char *catchup_about(const struct vspec *s, const char *word)
 	       : strcmp(word, "skip") == 0      ? "frames later than lag are not sent, and counted as unsent"
 	       : strcmp(word, "overspeed") == 0 ? "every frame is sent, at most so much faster than asked"
 						: NULL;
+}
+
+static int catchup_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	return value_spaced(catchup_one, s, text, out, e);
 }
 
 const struct vtype vt_catchup = {

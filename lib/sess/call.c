@@ -13,6 +13,11 @@ void sess_exec(struct sess *s, const char *text, const char *where)
 	s->ops->exec(s, text, where);
 }
 
+void sess_keep_going(struct sess *s, bool on)
+{
+	s->ops->keep_going(s, on);
+}
+
 bool sess_busy(const struct sess *s)
 {
 	return s->ops->busy(s);

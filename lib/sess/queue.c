@@ -26,7 +26,8 @@ void sess_queue_add(struct sess_queue *q, const char *text, const char *where)
 	while (cmd_next_command(&text, &line, &one, &at)) {
 		struct sess_item *it = xcalloc(1, sizeof(*it));
 		*it = (struct sess_item){
-			.line = xstrdup(sbuf_str(&one)), .where = where != NULL ? cmd_where(where, at) : NULL, .group = q->group};
+			.line = xstrdup(sbuf_str(&one)), .where = where != NULL ? cmd_where(where, at) : NULL, .group = q->group,
+					 .goes_on = q->goes_on};
 		*q->tail = it;
 		q->tail = &it->next;
 	}

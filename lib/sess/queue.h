@@ -7,11 +7,13 @@ struct sess_item {
 	struct sess_item *next;
 	char *line, *where; /* where: "file:12" or NULL */
 	unsigned group;     /* commands of one sess_exec() */
+	bool goes_on;       /* its group goes on when it is refused */
 };
 
 struct sess_queue {
 	struct sess_item *head, **tail;
 	unsigned group; /* the last one */
+	bool goes_on;   /* what is added from now on */
 };
 
 void sess_queue_init(struct sess_queue *);

@@ -66,7 +66,7 @@ static void tell(struct remote *s, enum sess_event_kind kind, const char *text, 
 static void finish(struct remote *s, struct sess_item *it, int rc, int code, const struct err *e, json_t *results)
 {
 	if (rc < 0 && rc != -ECANCELED) {
-		if (!s->opts.keep_going) {
+		if (!s->opts.keep_going && !it->goes_on) {
 			s->failed = true;
 			sess_queue_drop(&s->queue, s->opts.batch, it->group);
 		}
@@ -347,6 +347,11 @@ static bool remote_failed(const struct sess *base)
 	return ((const struct remote *)base)->failed;
 }
 
+static void remote_keep_going(struct sess *base, bool on)
+{
+	((struct remote *)base)->queue.goes_on = on;
+}
+
 static void remote_set_out_mode(struct sess *base, int out_mode)
 {
 	((struct remote *)base)->opts.out_mode = out_mode;
@@ -440,6 +445,7 @@ static const struct sess_ops remote_ops = {
 	.failed = remote_failed,
 	.complete = remote_complete,
 	.snapshot = remote_snapshot,
+	.keep_going = remote_keep_going,
 	.set_out_mode = remote_set_out_mode,
 	.lost = remote_lost,
 	.unanswered_ns = remote_unanswered_ns,

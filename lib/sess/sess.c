@@ -117,7 +117,7 @@ static void finish(struct local *s, struct sess_item *it, int rc, const struct e
 	if (rc < 0) {
 		if (code == 0)
 			code = rc == -ENODEV ? EXIT_ENVIRONMENT : EXIT_REFUSED;
-		if (!s->opts.keep_going) {
+		if (!s->opts.keep_going && !it->goes_on) {
 			/* A file or a line stops at its first refused command; what a person typed ahead is another line. */
 			s->failed = true;
 			sess_queue_drop(&s->queue, s->opts.batch, it->group);
@@ -215,6 +215,11 @@ static void local_exec(struct sess *base, const char *text, const char *where)
 	sess_queue_add(&s->queue, text, where);
 }
 
+static void local_keep_going(struct sess *base, bool on)
+{
+	((struct local *)base)->queue.goes_on = on;
+}
+
 static bool local_asks(const struct sess *base)
 {
 	return ((const struct local *)base)->own.asks;
@@ -282,6 +287,7 @@ static const struct sess_ops local_ops = {
 	.failed = local_failed,
 	.complete = local_complete,
 	.snapshot = local_snapshot,
+	.keep_going = local_keep_going,
 	.set_out_mode = local_set_out_mode,
 };
 

@@ -64,6 +64,9 @@ void sess_free(struct sess *);
 
 /* Queue text (any number of commands). where ("file:12", may be NULL) prefixes errors; line counts on from there. */
 void sess_exec(struct sess *, const char *text, const char *where);
+/* Of what is queued from now on a refused command does not drop the rest, whatever the session's own keep_going is; the exit code stays that of a
+ * refused command. */
+void sess_keep_going(struct sess *, bool on);
 bool sess_busy(const struct sess *);      /* a verb holds the line or commands are queued */
 bool sess_asks(const struct sess *);      /* the running verb waits for a line: the next text without a where is its answer */
 void sess_cancel(struct sess *);          /* cancel the running verb and drop the queue; ports keep sending */

@@ -15,6 +15,7 @@ struct sess_ops {
 	void (*complete)(struct sess *, const char *line, int cursor, int *start, void (*offer)(void *arg, const char *word, const char *help),
 			 void *arg);
 	json_t *(*snapshot)(struct sess *, const char *parts, struct err *e);
+	void (*keep_going)(struct sess *, bool on);
 	void (*set_out_mode)(struct sess *, int out_mode);
 	bool (*lost)(const struct sess *); /* NULL: never */
 	uint64_t (*unanswered_ns)(const struct sess *); /* NULL: 0 */

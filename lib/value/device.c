@@ -99,7 +99,7 @@ static int hits_share(const struct vspec *s, const char *text, const struct word
 	return rc;
 }
 
-static int hits_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+static int hits_one(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	const char *option = s->choices != NULL ? s->choices[0] : NULL;
 	struct hits h = {0};
@@ -156,6 +156,11 @@ static void hits_allowed(const struct vspec *s, struct sbuf *out)
 		sbuf_addf(out, ", each with [%s N], N %" PRIu64 " to %" PRIu64, s->choices[0], s->min, s->max);
 }
 
+static int hits_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	return value_spaced(hits_one, s, text, out, e);
+}
+
 const struct vtype vt_hits = {.name = "share",
 			      .syntax = "none | 0.1% | every N",
 			      .size = sizeof(struct hits),
@@ -166,7 +171,7 @@ const struct vtype vt_hits = {.name = "share",
 
 /* ---- limit: "none", "3Mpps queue 512" ---- */
 
-static int limit_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+static int limit_one(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	struct rate_limit l = {.rate = {.kind = RATE_MAX}, .queue = s->min};
 	struct words w;
@@ -226,6 +231,11 @@ static void limit_number(const struct vspec *s, double n, struct sbuf *out)
 	vt_rate.number(s, n, out);
 }
 
+static int limit_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	return value_spaced(limit_one, s, text, out, e);
+}
+
 const struct vtype vt_limit = {.name = "limit",
 			       .syntax = "none | RATE [queue N], RATE 3Mpps, 1Gbps[/l2] or 10%",
 			       .size = sizeof(struct rate_limit),
@@ -264,7 +274,7 @@ static int delay_range(const struct vspec *s, const char *text, struct words *w,
 	return rc;
 }
 
-static int delay_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+static int delay_one(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	struct delay d = {0};
 	struct words w;
@@ -334,6 +344,11 @@ static void delay_number(const struct vspec *s, double n, struct sbuf *out)
 	vt_duration.number(s, n, out);
 }
 
+static int delay_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	return value_spaced(delay_one, s, text, out, e);
+}
+
 const struct vtype vt_delay = {.name = "delay",
 			       .syntax = "none | 1ms | 1ms..2ms | normal MEAN DEVIATION | exponential MEAN",
 			       .size = sizeof(struct delay),
@@ -345,7 +360,7 @@ const struct vtype vt_delay = {.name = "delay",
 
 /* ---- flap: "none", "100ms every 10s" ---- */
 
-static int flap_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+static int flap_one(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	struct flap f = {0};
 	struct words w;
@@ -401,6 +416,11 @@ static void flap_allowed(const struct vspec *s, struct sbuf *out)
 	sbuf_add(out, " at least, every ");
 	vt_duration.print(s, &s->max, out);
 	sbuf_add(out, " at most");
+}
+
+static int flap_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	return value_spaced(flap_one, s, text, out, e);
 }
 
 const struct vtype vt_flap = {.name = "flap",

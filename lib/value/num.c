@@ -7,56 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-
-#define DEC_MAX ((u128)1000000000000000ull * 10000000000ull) /* 1e25: times an hour in ns it still fits 128 bits */
-#define DEC_MAX_FRAC 30
-
-int dec_scan(const char *text, struct dec *out)
-{
-	struct dec d = {0};
-	const char *p = text;
-	bool frac = false, many = false;
-
-	if (!isdigit((unsigned char)*p))
-		return -EINVAL;
-	for (;; p++) {
-		if (*p == '.' && !frac && isdigit((unsigned char)p[1])) {
-			frac = true;
-			continue;
-		}
-		if (!isdigit((unsigned char)*p))
-			break;
-		if (d.m > DEC_MAX / 10 - 1 || d.frac >= DEC_MAX_FRAC) {
-			many = true;
-			continue;
-		}
-		d.m = d.m * 10 + (unsigned)(*p - '0');
-		d.frac += frac;
-	}
-	d.len = (size_t)(p - text);
-	*out = d;
-	return many ? -ERANGE : 0;
-}
-
-int unit_fail(const struct vspec *s, const struct unit *units, const char *text, size_t at, struct err *e)
-{
-	const char *names[16], *tail = text + at, *near = NULL;
-	size_t n = 0;
-
-	for (; units->name != NULL && n < ARRAY_SIZE(names); units++) {
-		if (units->name[0] != '\0')
-			names[n++] = units->name;
-		if (strcasecmp(units->name, tail) == 0)
-			near = units->name;
-	}
-	/* of units of one or two letters everything is near */
-	if (near == NULL && strlen(tail) > 2)
-		near = str_nearest(tail, names, n);
-	if (near != NULL)
-		return vspec_fail(s, EINVAL, (int)at, e, text, "ends in \"%.20s\", did you mean \"%s\"", tail, near);
-	return vspec_fail(s, EINVAL, (int)at, e, text, "ends in \"%.20s\", which is not a unit", tail);
-}
 
 size_t trailing_words(const char *text, size_t at)
 {
@@ -91,10 +41,8 @@ int whole_parse(const struct vspec *s, const char *text, const struct unit *unit
 	if (rc == -EINVAL)
 		return number_fail(s, text, what, e);
 	const char *tail = text + d.len;
-	const struct unit *u = units;
-	while (u->name != NULL && strcmp(u->name, tail) != 0)
-		u++;
-	if (u->name == NULL) {
+	const struct unit *u = unit_find(units, tail);
+	if (u == NULL) {
 		if (tail[0] == '\0')
 			return vspec_fail(s, EINVAL, (int)d.len, e, text, "has no unit");
 		if (trailing_words(text, d.len) != 0)
@@ -155,7 +103,7 @@ void unit_complete(const struct unit *units, const char *prefix, void (*offer)(v
 	if (dec_scan(prefix, &d) != 0 || d.len > 64)
 		return;
 	for (; units->name != NULL; units++) {
-		if (units->name[0] == '\0' || !word_starts(units->name, prefix + d.len))
+		if (units->name[0] == '\0' || units->other || !word_starts(units->name, prefix + d.len))
 			continue;
 		snprintf(word, sizeof(word), "%.*s%s", (int)d.len, prefix, units->name);
 		offer(arg, word);
@@ -235,6 +183,11 @@ static int uint_parse(const struct vspec *s, const char *text, void *out, struct
 	return rc;
 }
 
+static int uint_spaced(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	return value_spaced(uint_parse, s, text, out, e);
+}
+
 static void uint_put(uint64_t v, struct sbuf *out)
 {
 	sbuf_addf(out, "%" PRIu64, v);
@@ -257,7 +210,7 @@ static void uint_allowed(const struct vspec *s, struct sbuf *out)
 const struct vtype vt_uint = {.name = "number",
 			      .syntax = "N[k|M|G] or 0xHEX",
 			      .size = sizeof(uint64_t),
-			      .parse = uint_parse,
+			      .parse = uint_spaced,
 			      .print = uint_print,
 			      .plain = whole_plain,
 			      .allowed = uint_allowed};
@@ -267,18 +220,35 @@ const struct vtype vt_uint = {.name = "number",
 #define NS_MAX ((uint64_t)INT64_MAX)
 #define NS_S UINT64_C(1000000000)
 static const struct unit time_units[] = {{"ns", 1},        {"us", 1000},       {"ms", 1000000}, {"s", NS_S},
-					 {"m", 60 * NS_S}, {"h", 3600 * NS_S}, {NULL, 0}};
+					 {"m", 60 * NS_S}, {"h", 3600 * NS_S},
+					 {"nsec", 1, true},      {"usec", 1000, true},
+					 {"msec", 1000000, true}, {"\u00b5s", 1000, true}, {"\u03bcs", 1000, true},
+					 {"sec", NS_S, true},    {"secs", NS_S, true},
+					 {"second", NS_S, true}, {"seconds", NS_S, true},
+					 {"min", 60 * NS_S, true}, {"mins", 60 * NS_S, true},
+					 {"minute", 60 * NS_S, true}, {"minutes", 60 * NS_S, true},
+					 {"hour", 3600 * NS_S, true}, {"hours", 3600 * NS_S, true},
+					 {NULL, 0}};
 
-static int duration_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+static int time_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
+	struct dec d;
 	uint64_t v = 0;
-	int rc = whole_parse(s, text, time_units, "a duration", &v, e);
+	/* seconds are what a verb takes; a setting may have been meant in another unit */
+	bool bare = s->type == &vt_seconds && dec_scan(text, &d) == 0 && text[d.len] == '\0';
+	static const struct unit seconds[] = {{"", NS_S}, {NULL, 0}};
+	int rc = whole_parse(s, text, bare ? seconds : time_units, "a duration", &v, e);
 
 	if (rc == 0)
 		rc = whole_limits(s, text, v, 0, NS_MAX, e);
 	if (rc == 0)
 		memcpy(out, &v, sizeof(v));
 	return rc;
+}
+
+static int duration_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	return value_spaced(time_parse, s, text, out, e);
 }
 
 static void duration_put(uint64_t v, struct sbuf *out)
@@ -338,6 +308,16 @@ const struct vtype vt_duration = {.name = "duration",
 				  .number = duration_number,
 				  .allowed = duration_allowed};
 
+const struct vtype vt_seconds = {.name = "duration",
+				 .syntax = "seconds, or a number with ns, us, ms, s, m or h: 10, 10s, 1.5ms",
+				 .size = sizeof(uint64_t),
+				 .parse = duration_parse,
+				 .print = duration_print,
+				 .complete = duration_complete,
+				 .plain = whole_plain,
+				 .number = duration_number,
+				 .allowed = duration_allowed};
+
 /* speed */
 
 #define SPEED_MIN 1000ull
@@ -346,9 +326,14 @@ static const struct unit speed_units[] = {{"kbps", 1000},       {"Mbps", 1000000
 					  {"Gbps", 1000000000}, {"Tbps", 1000000000000},
 					  {"k", 1000},          {"M", 1000000},
 					  {"G", 1000000000},    {"T", 1000000000000},
-					  {"bps", 1},           {NULL, 0}};
+					  {"bps", 1},
+					  {"bit/s", 1, true},   {"kbit/s", 1000, true},
+					  {"Mbit/s", 1000000, true}, {"Gbit/s", 1000000000, true}, {"Tbit/s", 1000000000000, true},
+					  {"kbit", 1000, true},  {"Mbit", 1000000, true}, {"Gbit", 1000000000, true}, {"Tbit", 1000000000000, true},
+					  {"kb/s", 1000, true},  {"Mb/s", 1000000, true}, {"Gb/s", 1000000000, true}, {"Tb/s", 1000000000000, true},
+					  {NULL, 0}};
 
-static int speed_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+static int speed_one(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	uint64_t v = 0;
 	int rc = 0;
@@ -363,6 +348,11 @@ static int speed_parse(const struct vspec *s, const char *text, void *out, struc
 	if (rc == 0)
 		memcpy(out, &v, sizeof(v));
 	return rc;
+}
+
+static int speed_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	return value_spaced(speed_one, s, text, out, e);
 }
 
 static void speed_put(uint64_t v, struct sbuf *out)
@@ -435,9 +425,9 @@ const struct vtype vt_speed = {.name = "speed",
 
 #define SIZE_MIN 64
 #define SIZE_MAX_FRAME 16384
-static const struct unit size_units[] = {{"", 1}, {NULL, 0}};
+static const struct unit size_units[] = {{"", 1}, {"B", 1, true}, {"Bytes", 1, true}, {"byte", 1, true}, {"bytes", 1, true}, {NULL, 0}};
 
-static int size_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+static int size_one(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	uint64_t v = 0;
 	uint16_t n = 0;
@@ -454,6 +444,11 @@ static int size_parse(const struct vspec *s, const char *text, void *out, struct
 	}
 	memcpy(out, &n, sizeof(n));
 	return 0;
+}
+
+static int size_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	return value_spaced(size_one, s, text, out, e);
 }
 
 static void size_put(uint64_t v, struct sbuf *out)

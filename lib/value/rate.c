@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct rate_unit {
 	const char *name;
@@ -15,6 +16,10 @@ static const struct rate_unit {
 } rate_units[] = {
 	{"pps", false, 0}, {"kpps", false, 3}, {"Mpps", false, 6}, {"Gpps", false, 9}, {"bps", true, 0},
 	{"kbps", true, 3}, {"Mbps", true, 6},  {"Gbps", true, 9},  {"Tbps", true, 12},
+};
+/* Other spellings of the same, behind k, M, G, T or nothing. */
+static const struct { const char *name; bool bits; } rate_others[] = {
+	{"pps", false}, {"p/s", false}, {"bits/s", true}, {"bit/s", true}, {"bit", true}, {"bps", true}, {"b/s", true},
 };
 /* The same names for completion and for the nearest word. */
 static const struct unit rate_names[] = {{"%", 1},    {"pps", 1},  {"kpps", 1}, {"Mpps", 1}, {"Gpps", 1}, {"bps", 1},
@@ -46,6 +51,28 @@ static double dec_double(const struct dec *d, int exp)
 	return strtod(text, NULL);
 }
 
+/* Length of the unit that the text begins with, in any case; but Bps and B/s are bytes. 0: none. */
+static size_t any_unit(const char *text, bool *bits, int *exp)
+{
+	static const char scales[] = "kmgt";
+	const char *scale = text[0] != '\0' ? strchr(scales, text[0] | 32) : NULL;
+	size_t at = scale != NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rate_others); i++) {
+		const char *name = rate_others[i].name;
+		size_t n = strlen(name);
+		if (strncasecmp(text + at, name, n) != 0 || (text[at] == 'B' && name[1] != 'i'))
+			continue;
+		/* nobody sends so many frames */
+		if (scale != NULL && *scale == 't' && !rate_others[i].bits)
+			continue;
+		*bits = rate_others[i].bits;
+		*exp = scale != NULL ? 3 * (int)(scale - scales + 1) : 0;
+		return at + n;
+	}
+	return 0;
+}
+
 static int rate_unit_parse(const struct vspec *s, const char *text, size_t at, struct rate *r, int *exp, struct err *e)
 {
 	const char *tail = text + at;
@@ -56,23 +83,23 @@ static int rate_unit_parse(const struct vspec *s, const char *text, size_t at, s
 		return 0;
 	if (trailing_words(text, at) != 0)
 		return trailing_fail(s, text, at, e);
-	for (size_t i = 0; i < ARRAY_SIZE(rate_units); i++) {
-		const struct rate_unit *u = &rate_units[i];
-		if (!word_starts(tail, u->name))
-			continue;
-		const char *layer = tail + strlen(u->name);
-		*exp = (int)u->exp;
-		r->kind = u->bits ? RATE_L1_BPS : RATE_PPS;
-		if (layer[0] == '\0' || (u->bits && strcmp(layer, "/l1") == 0))
+	bool bits;
+	size_t n = any_unit(tail, &bits, exp);
+	if (n > 0) {
+		const char *layer = tail + n;
+		r->kind = bits ? RATE_L1_BPS : RATE_PPS;
+		if (layer[0] == '\0' || (bits && strcasecmp(layer, "/l1") == 0))
 			return 0;
-		if (u->bits && strcmp(layer, "/l2") == 0) {
+		if (bits && strcasecmp(layer, "/l2") == 0) {
 			r->kind = RATE_L2_BPS;
 			return 0;
 		}
-		return vspec_fail(s, EINVAL, (int)(layer - text), e, text, "has \"%.20s\" after %s", layer, u->name);
+		return vspec_fail(s, EINVAL, (int)(layer - text), e, text, "has \"%.20s\" after %.*s", layer, (int)n, tail);
 	}
-	if (strcmp(tail, "k") == 0 || strcmp(tail, "M") == 0 || strcmp(tail, "G") == 0)
-		return vspec_fail(s, EINVAL, (int)at, e, text, "has no unit, %spps or %sbps", tail, tail);
+	if (tail[1] == '\0' && strchr("kMGmKg", tail[0]) != NULL) {
+		char c = (tail[0] | 32) == 'k' ? 'k' : (char)(tail[0] & ~32);
+		return vspec_fail(s, EINVAL, (int)at, e, text, "has no unit, %cpps or %cbps", c, c);
+	}
 	return unit_fail(s, rate_names, text, at, e);
 }
 
@@ -96,7 +123,8 @@ static int one_parse(const struct vspec *s, const char *text, struct rate *r, st
 	r->value = dec_double(&d, exp);
 	if (r->value < rate_limits[r->kind].lo || r->value > rate_limits[r->kind].hi)
 		return vspec_fail(s, ERANGE, 0, e, text, "is out of range (%s)%s", rate_limits[r->kind].text,
-				  r->value == 0 ? "; to send nothing use stop" : "");
+				  r->value == 0 ? "; to send nothing use stop"
+				  : text[d.len] == '\0' ? "; a number alone is percent, others have a unit, pps or bps" : "");
 	return 0;
 }
 
@@ -188,7 +216,7 @@ static int trend_parse(const struct vspec *s, const char *text, size_t dots, str
 	return rc != 0 ? rc : part_parse(&trend_time, text, at[last], len[last], &r->over_ns, e);
 }
 
-static int rate_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+static int whole_rate(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	const char *dots = strstr(text, "..");
 	struct rate r;
@@ -197,6 +225,11 @@ static int rate_parse(const struct vspec *s, const char *text, void *out, struct
 	if (rc == 0)
 		memcpy(out, &r, sizeof(r));
 	return rc;
+}
+
+static int rate_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	return value_spaced(whole_rate, s, text, out, e);
 }
 
 /* Shortest digits that give v again: n digits, value 0.d1d2.. * 10^(*point). */

@@ -11,7 +11,7 @@
 
 static const struct unit share_units[] = {{"%", PERCENT}, {"ppm", PPM}, {"ppb", 1}, {NULL, 0}};
 
-static int share_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+static int share_one(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	uint64_t v;
 	int rc = 0;
@@ -25,6 +25,11 @@ static int share_parse(const struct vspec *s, const char *text, void *out, struc
 	if (rc == 0)
 		memcpy(out, &v, sizeof(v));
 	return rc;
+}
+
+static int share_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	return value_spaced(share_one, s, text, out, e);
 }
 
 static void share_print(const struct vspec *s, const void *val, struct sbuf *out)

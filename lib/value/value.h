@@ -79,6 +79,7 @@ int vspec_fail(const struct vspec *s, int code, int col, struct err *e, const ch
 /* struct rate; a bare number is percent; A..B over T, A..B step S every T */ extern const struct vtype vt_rate;
 /* struct rate that does not change */ extern const struct vtype vt_rate_steady;
 /* uint64_t ns; ns us ms s m h, a bare number is refused (names the units) */ extern const struct vtype vt_duration;
+/* The same, and a bare number is seconds: what a verb is told to take */ extern const struct vtype vt_seconds;
 /* uint16_t frame size in bytes with FCS; 0 = auto. One size; vt_sizes (lib/vary) takes sequences */ extern const struct vtype vt_size;
 /* uint64_t bit/s: 100G, 2.5Gbps, 40000Mbps; auto = 0 (what the device says), outside of min and max */ extern const struct vtype vt_speed;
 /* uint64_t parts per 10^9: 0.1%, 20ppm, 0 */ extern const struct vtype vt_share;
@@ -86,6 +87,13 @@ int vspec_fail(const struct vspec *s, int code, int col, struct err *e, const ch
 /* int: index into choices; unique prefixes allowed */ extern const struct vtype vt_enum;
 /* char[VT_TEXT_MAX]: any text; quotes already removed */ extern const struct vtype vt_text;
 #define VT_TEXT_MAX 256
+
+/* For the parse function of a type with units: parse text as it stands; where that fails, without the blanks that stand between a number and
+ * its unit, or beside "..". */
+typedef int value_parse_fn(const struct vspec *s, const char *text, void *out, struct err *e);
+int value_spaced(value_parse_fn *parse, const struct vspec *s, const char *text, void *out, struct err *e);
+/* Could the word be the unit of a number before it: "10 gbps", "5 s"? */
+bool value_is_unit(const char *word);
 
 /* Values of header fields: uint8_t[VT_FIELD_BYTES], big-endian, right-aligned: the last vspec.bits bits are the value. One
  * value only; vt_vary (lib/vary) takes variations. */

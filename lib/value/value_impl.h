@@ -5,7 +5,7 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-/* A decimal number as written: m / 10^frac, len bytes of text. Exact: a value such as 1.5ms must be 1500000 ns, not
+/* A decimal number as written, 15, 1.5 or 1.5e3: m / 10^frac, len bytes of text. Exact: a value such as 1.5ms must be 1500000 ns, not
  * nearly so, and the C library's own parser follows the locale's decimal point. */
 struct dec {
 	u128 m;
@@ -15,10 +15,15 @@ struct dec {
 /* -EINVAL: no number here; -ERANGE: more digits than any value has. */
 int dec_scan(const char *text, struct dec *out);
 
+/* Units are compared as people write them: letters of either case, where the case says nothing. B is bytes and b bits, M in a unit of its own is
+ * not m. */
 struct unit {
 	const char *name;
 	uint64_t mult;
+	bool other; /* another spelling: read, and not offered or printed */
 };
+/* The unit that is the text as a whole, NULL: none. */
+const struct unit *unit_find(const struct unit *units, const char *text);
 
 /* A whole number of base units. units ends with name == NULL; a unit "" allows a bare number. what: "a duration". On
  * failure the reason is in *e. Limits of the spec are not looked at. */

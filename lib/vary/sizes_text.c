@@ -211,7 +211,7 @@ static int parse_single(const struct vspec *s, const struct form *f, struct size
 	return rc;
 }
 
-static int sizes_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+static int sizes_one(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	struct sizes z = {.kind = SIZES_AUTO};
 	struct form f;
@@ -235,6 +235,11 @@ static int sizes_parse(const struct vspec *s, const char *text, void *out, struc
 	if (rc == 0)
 		memcpy(out, &z, sizeof(z));
 	return rc;
+}
+
+static int sizes_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	return value_spaced(sizes_one, s, text, out, e);
 }
 
 static bool is_imix(const struct sizes *z)

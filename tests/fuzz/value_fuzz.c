@@ -2,6 +2,7 @@
 /* First byte: which type; the rest: text. What parses must print to a text that parses and prints the same; what does not must
  * leave the value alone and name a column inside the text. */
 #include <errno.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,13 +111,22 @@ static void one_value(const struct vspec *s, const char *text)
 	sbuf_free(&b);
 }
 
+#define RANGE "(all|[0-9]+(-[0-9]+)?)"
+#define ITEM RANGE "(/" RANGE ")?"
+
 static void one_target(const char *text)
 {
+	static regex_t list; /* what a port list is, written without its reader */
+	static bool made;
 	struct target t, u;
 	struct err e = {.col = -2};
 	struct sbuf a = {0}, b = {0};
 
 	if (target_parse(text, &t, &e) == 0) {
+		if (!made)
+			demand(regcomp(&list, "^" ITEM "(," ITEM ")*$", REG_EXTENDED | REG_NOSUB) == 0, "no grammar", text);
+		made = true;
+		demand(regexec(&list, text, 0, NULL, 0) == 0, "not of the grammar", text);
 		target_print(&t, &a);
 		demand(target_parse(a.s, &u, &e) == 0, "the printed list does not parse", text);
 		target_print(&u, &b);

@@ -65,7 +65,9 @@ static void test_numbers(void **state)
 	not(&v_uint, "abc5", -EINVAL, 0, "\"abc5\" is not a number");
 	not(&v_uint, "-5", -EINVAL, 0, "is negative");
 	not(&v_uint, "+5", -EINVAL, 0, "is not a number");
-	not(&v_uint, "1e99", -EINVAL, 1, "\"e99\"");
+	not(&v_uint, "1e99", -ERANGE, 0, "digits");
+	not(&v_uint, "1e", -EINVAL, 1, "\"e\"");
+	not(&v_uint, "1e-3", -EINVAL, 0, "whole number");
 	not(&v_uint, "5 6", -EINVAL, 2, "more after the number");
 	not(&v_uint, " 5", -EINVAL, 0, "is not a number");
 	not(&v_uint, "5x", -EINVAL, 1, "unit");
@@ -115,17 +117,19 @@ static void test_rate(void **state)
 	rate_is("1.2Tbps", RATE_L1_BPS, 1.2e12, "1.2Tbps");
 	not(&v_rate, "abc5", -EINVAL, 0, "is not a rate");
 	not(&v_rate, "-5", -EINVAL, 0, "is negative");
-	not(&v_rate, "1e99", -EINVAL, 1, "\"e99\"");
+	not(&v_rate, "1e99", -ERANGE, 0, "digits");
+	not(&v_rate, "1e6", -ERANGE, 0, "a number alone is percent");
 	not(&v_rate, "0", -ERANGE, 0, "above 0 to 100%");
 	not(&v_rate, "0pps", -ERANGE, 0, "stop");
 	not(&v_rate, "101%", -ERANGE, 0, "above 0 to 100%");
 	not(&v_rate, "100.00000000001", -ERANGE, 0, "100%");
-	not(&v_rate, "10 %", -EINVAL, 3, "more after");
+	not(&v_rate, "10 q", -EINVAL, 3, "more after");
 	not(&v_rate, "10% 20%", -EINVAL, 4, "more after the value");
 	not(&v_dur, "10s 5", -EINVAL, 4, "more after the value");
 	not(&v_rate, "10%%", -EINVAL, 2, "%%");
 	not(&v_rate, "5M", -EINVAL, 1, "Mpps or Mbps");
-	not(&v_rate, "5mpps", -EINVAL, 1, "did you mean \"Mpps\"");
+	not(&v_rate, "5m", -EINVAL, 1, "Mpps or Mbps");
+	not(&v_rate, "5Tpps", -EINVAL, 1, "ends in");
 	not(&v_rate, "5Gbps/l3", -EINVAL, 5, "/l3");
 	not(&v_rate, "5Mpps/l2", -EINVAL, 5, "/l2");
 	not(&v_rate, "maximum", -EINVAL, 0, "is not a rate");
@@ -190,8 +194,7 @@ static void test_durations(void **state)
 	not(&v_dur, "10", -EINVAL, 2, "has no unit");
 	not(&v_dur, "10", -EINVAL, 2, "ns, us, ms, s, m or h");
 	not(&v_dur, "0.5ns", -EINVAL, 0, "whole number");
-	not(&v_dur, "10 s", -EINVAL, 3, "more after");
-	not(&v_dur, "10sec", -EINVAL, 2, "\"sec\"");
+	not(&v_dur, "10 x", -EINVAL, 3, "more after");
 	not(&v_dur, "-1s", -EINVAL, 0, "negative");
 	not(&v_dur, "99999999999h", -ERANGE, 0, "out of range");
 }

@@ -264,16 +264,19 @@ end
 -- The same as ascending numbers of ports.
 function host.each(P)
     local list, all, seen, out = host.ports(P), wr.ports(), {}, {}
-    for item in list:gmatch("[^,]+") do
-        local first, last = item:match("^(%d+)%-?(%d*)")
-        if item:find("^all") then
+    for item in (list .. ","):gmatch("([^,]*),") do
+        local first, last = item:match("^(%d+)$"), nil
+        if first == nil then
+            first, last = item:match("^(%d+)%-(%d+)$")
+        end
+        if item == "all" then
             for _, p in ipairs(all) do
                 seen[p] = true
             end
-        elseif first == nil then
+        elseif first == nil or tonumber(first) > tonumber(last or first) then
             fail("the port list is \"%s\"; it is like \"0\", \"0,1\", \"0-3\" or \"all\"", tostring(P))
         else
-            first, last = tonumber(first), tonumber(last ~= "" and last or first)
+            first, last = tonumber(first), tonumber(last or first)
             for p = first, math.min(last, 65535) do
                 if not there(all, p) then
                     fail("there is no port %d; ports are %s", p, concat(all, ", "))
