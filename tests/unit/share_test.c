@@ -40,7 +40,7 @@ static void test_wrong(void **state)
 {
 	static const struct { const char *text; int rc; const char *says; } cases[] = {
 		{"101%", -ERANGE, "too large"}, {"5", -EINVAL, "no unit"}, {"0.1ppb", -EINVAL, "not a whole number"}, {"-1%", -EINVAL, "-1%"},
-		{"1 %", -EINVAL, "more after the number"}, {"", -EINVAL, "\"\""}, {"1pct", -EINVAL, "pct"},
+		{"1 x", -EINVAL, "more after the number"}, {"", -EINVAL, "\"\""}, {"1pct", -EINVAL, "pct"},
 	};
 
 	(void)state;
