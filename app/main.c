@@ -61,13 +61,12 @@ struct prog {
 /* A file opened later must not take the place of a closed standard stream and receive what is printed there. */
 static void open_std_fds(void)
 {
-	int fd;
+	/* where nobody takes results, to write them fails: they must not be lost without a word */
+	static const int how[] = {[STDIN_FILENO] = O_RDONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY};
 
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd > STDERR_FILENO)
-		close(fd);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)!open("/dev/null", how[fd]); /* takes the lowest number that is free */
 }
 
 static int usage_error(const struct err *e)
@@ -96,9 +95,9 @@ static int write_out(const char *text)
 	return 0;
 }
 
-static int out_status(int rc)
+static int out_status(int rc, bool stream)
 {
-	if (rc == 0 || rc == -EPIPE)
+	if (rc == 0 || (rc == -EPIPE && !stream))
 		return 0;
 	visible_print(stderr, "wirerate: cannot write results to standard output: %s\n", strerror(-rc));
 	return EXIT_LACKING;
@@ -149,7 +148,7 @@ static int print_about(enum args_what what)
 	int rc = write_out(sbuf_str(&out));
 	cmd_free(cmd);
 	sbuf_free(&out);
-	return out_status(rc);
+	return out_status(rc, false);
 }
 
 static void out_failed(struct prog *p, int rc)
@@ -480,7 +479,7 @@ static int end_report(struct prog *p, int code)
 	while (ctl_settled(p->app.ctl, &all) == 0 && loop_now_ns() < until)
 		loop_turn(p->app.loop, SETTLE_POLL_NS);
 	if (code == 0 && p->out_err != 0)
-		code = p->out_err == -EPIPE ? 0 : EXIT_LACKING;
+		code = EXIT_LACKING;
 	if (report_end(p->report, code, p->signo, &e) != 0) {
 		visible_print(stderr, "wirerate: %s\n", e.text);
 		code = code == 0 ? EXIT_LACKING : code;
@@ -514,11 +513,11 @@ static int close_session(struct prog *p)
 	cmd_free(p->app.cmd);
 	console_free(p->console);
 	spool_close(p->spool);
-	return p->out_err != 0 && code == 0 ? out_status(p->out_err) : code;
+	int rc = out_status(p->out_err, p->args.stream);
+	return code == 0 || (code == EXIT_LACKING && rc == 0) ? rc : code;
 }
 
-/* Where control stands still, the signals that end the program do it all the same. A person's Ctrl-C is no such one, nor is SIGHUP where it means
- * logs. */
+/* Where control stands still, the signals that end the program do it all the same. */
 static int listen_anyway(const struct prog *p)
 {
 	const struct { int signo; bool ends; } all[] = {{SIGTERM, true}, {SIGINT, !p->interactive}, {SIGHUP, !p->app.serves}};

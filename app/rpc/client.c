@@ -46,6 +46,7 @@ struct client *client_new(struct rpc *r, int fd, bool tcp, const char *name)
 	c->next = r->clients;
 	r->clients = c;
 	r->nclients++;
+	c->counted = true;
 	send_object(c, json_pack("{s:s, s:i, s:b}", "wirerate", r->opts.version, "protocol", RPC_PROTOCOL, "auth", tcp));
 	return c;
 }
@@ -70,7 +71,7 @@ void client_free(struct client *c)
 	while (*p != c)
 		p = &(*p)->next;
 	*p = c->next;
-	r->nclients--;
+	r->nclients -= c->counted;
 	work_drop(c);
 	drop_queue(c);
 	sess_free(c->sess);

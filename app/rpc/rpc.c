@@ -17,7 +17,8 @@
 
 #define TURN_NS 2000000ull    /* of a turn of the loop for all clients together */
 #define LOOK_NS 50000000ull   /* times of clients are looked at so often */
-#define UNAUTHED 8            /* connections that have not given a token yet */
+#define UNAUTHED 32           /* connections that have not given a token yet */
+#define UNAUTHED_HOST 8       /* of them from one address */
 #define PAUSE_NS 1000000000ull /* before somebody is let in again, where that failed */
 #define SCRIPT_NS 1000000ull  /* a script that waits is looked at so often */
 #define ACCEPTS 32            /* of one turn */
@@ -34,13 +35,37 @@ static void turn_away(int fd, int code, const char *text)
 	sbuf_free(&line);
 }
 
-static unsigned unauthed(const struct rpc *r)
+/* Those who have not given a token yet, from the address of this name or (NULL) from any; *oldest: who has waited longest. */
+static unsigned unauthed(const struct rpc *r, const char *name, struct client **oldest)
 {
+	const char *blank = name != NULL ? strchr(name, ' ') : NULL;
+	size_t host = blank != NULL ? (size_t)(blank - name) + 1 : 0;
 	unsigned n = 0;
 
-	for (const struct client *c = r->clients; c != NULL; c = c->next)
-		n += !c->authed && !c->dead;
+	/* the newest stands first */
+	for (struct client *c = r->clients; c != NULL; c = c->next) {
+		if (c->authed || c->dead || (name != NULL && strncmp(c->name, name, host) != 0))
+			continue;
+		*oldest = c;
+		n++;
+	}
 	return n;
+}
+
+/* Whoever opens connections and says nothing keeps nobody out: of one address, and of all, the oldest makes room for the new one. */
+static void make_room(struct rpc *r, const char *name)
+{
+	struct client *oldest = NULL;
+
+	if (unauthed(r, name, &oldest) < UNAUTHED_HOST && unauthed(r, NULL, &oldest) < UNAUTHED)
+		return;
+	int fd = oldest->fd;
+	loop_fd(r->app->loop, fd, 0, NULL, NULL);
+	oldest->fd = -1;
+	oldest->dead = true;
+	r->nclients--;
+	oldest->counted = false;
+	turn_away(fd, EAGAIN, "others are about to give a token too, and this one took the longest; try again");
 }
 
 static void name_peer(int fd, char *name, size_t size)
@@ -65,18 +90,16 @@ static void let_in(struct rpc *r, int fd, bool tcp)
 		turn_away(fd, EACCES, "this socket is for its owner");
 		return;
 	}
+	if (tcp) {
+		loop_tcp(fd);
+		name_peer(fd, name, sizeof(name));
+		make_room(r, name);
+	}
 	if (r->nclients >= r->opts.limits.clients) {
 		turn_away(fd, EAGAIN, "there are as many clients as there may be (--rpc-limit clients=N)");
 		return;
 	}
-	if (tcp && unauthed(r) >= UNAUTHED) {
-		turn_away(fd, EAGAIN, "too many clients are about to give a token; try again");
-		return;
-	}
-	if (tcp) {
-		loop_tcp(fd);
-		name_peer(fd, name, sizeof(name));
-	} else {
+	if (!tcp) {
 		snprintf(name, sizeof(name), "process %ld", (long)who.pid);
 	}
 	client_new(r, fd, tcp, name);

@@ -82,6 +82,7 @@ struct client {
 	unsigned missed;   /* events that did not fit */
 	uint64_t end_ns;   /* != 0: it is being sent away, at the latest then it goes */
 	uint64_t deny_ns;  /* != 0: a wrong token is answered then */
+	bool counted;      /* among the clients that there may be */
 	bool dead;         /* goes at the end of the turn */
 };
 
