@@ -121,7 +121,7 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 		gr->mends |= gen_mended(frun_class(ph->prog, c)) > 0;
 	gr->plain = gen_own(g)->one_mark && gr->nclasses == 1;
 	gr->simple = j->ngroups == 1 && gr->stream < 0 && gr->plain && gr->port_len != 0 && !j->prepare && gr->arr == NULL &&
-		     j->stamp == NULL;
+		     j->stamp == NULL && j->txq->edits != DP_EDITS_ALL;
 	if (gr->simple && g->probes != NULL && frun_fuses(ph->prog))
 		gr->probes = GEN_PROBES_FUSED;
 	if (j->ngroups == 1 || gr->stream == j->group[0].stream)

@@ -229,6 +229,17 @@ static __rte_noinline unsigned prepare(struct dp_worker *w, const struct gen_job
 	return ok;
 }
 
+/* To a device that edits even what it refuses: nothing is asked of an mbuf that it was offered. */
+static __rte_noinline unsigned send_edited(struct dp_txq *q, const struct gen_grp *gr, unsigned n, uint64_t now)
+{
+	unsigned sent = txq_offer(q, n);
+
+	if (sent > 0)
+		txq_count(q, sent, gen_bytes(gr, gr->i, sent), now);
+	q->again = sent < n;
+	return sent;
+}
+
 /* The group's next n frames. simple: a literal; the port sends one schedule of frames of one length and class, which the driver takes as
  * they are. Everything else is looked at where it is not so. */
 static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n,
@@ -264,11 +275,8 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 	bool paced = gen_paced(gr);
 	if (paced)
 		late = simple ? now - pace_due(&gr->pace, gr->unit) : gen_late(j, gen_deadline(gr), now);
-	unsigned sent = txq_offer(q, n);
-	if (likely(sent > 0))
-		txq_count(q, sent, simple ? (uint64_t)sent * (gr->len + GEN_FCS) : gen_bytes(gr, gr->i, sent), now);
-	if (unlikely(q->edits == DP_EDITS_ALL))
-		q->again = sent < n;
+	unsigned sent = !simple && unlikely(q->edits == DP_EDITS_ALL) ? send_edited(q, gr, n, now) :
+			txq_send(q, n, simple ? (uint64_t)n * (gr->len + GEN_FCS) : gen_bytes(gr, gr->i, n), now);
 	if (simple) {
 		gr->i += n;
 		gr->unit += n * gr->step;
