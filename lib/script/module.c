@@ -88,8 +88,7 @@ static int leave(lua_State *L, int code)
 		s->yielder = L;
 		return lua_yield(L, 0);
 	}
-	lua_sethook(L, task_hook, LUA_MASKCOUNT, 1);
-	return luaL_error(L, "the script ends");
+	return hold_raise_end(L, s);
 }
 
 static int exit_code(lua_State *L)
@@ -217,6 +216,12 @@ static int raw_explain(lua_State *L)
 	return 1;
 }
 
+static int raw_stack(lua_State *L)
+{
+	hold_stack(L);
+	return 0;
+}
+
 static void open_raw(lua_State *L, struct script *s, int module)
 {
 	lua_newtable(L);
@@ -225,6 +230,7 @@ static void open_raw(lua_State *L, struct script *s, int module)
 	verbs_open(L, s, module);
 	time_open(L, s, module);
 	ask_open(L);
+	put(L, raw, "stack", raw_stack);
 	put(L, raw, "expect", raw_expect);
 	put(L, raw, "digits", digits);
 	put(L, raw, "explain", raw_explain);

@@ -7,6 +7,26 @@ local ours, giveway, unwait = R.ours, R.giveway, R.unwait
 local sort, concat, find = table.sort, table.concat, string.find
 local string = string
 
+-- Functions of Lua's libraries that call others look at the stack where the program's own look at each call does not come: in finalizers, in
+-- compiled loops, and where a script takes the hook. A tail call: in messages the caller stays who it is.
+local function watched(fn)
+    local look = R.stack
+    return function(...)
+        look()
+        return fn(...)
+    end
+end
+if not R.sandbox then
+    for _, name in ipairs({"load", "dofile", "require", "collectgarbage"}) do
+        _G[name] = watched(_G[name])
+    end
+    for _, name in ipairs({"sort", "foreach", "foreachi"}) do
+        table[name] = watched(table[name])
+    end
+    string.gsub, string.format = watched(string.gsub), watched(string.format)
+    resume = watched(resume)
+end
+
 -- A coroutine of the script that waits in one of our functions gives way as a whole: its owner does so too, and goes on with it.
 local function pass(co, ok, ...)
     if not ok or not ours(co) then
@@ -239,10 +259,89 @@ function wr.input(message, what)
     end
 end
 
--- What a script writes to standard output keeps its place among the results of commands.
+-- Chunks of strangers give way in the middle of what takes long: nothing interrupts the library's own functions.
+local function sandboxed()
+    local lt = function(a, b)
+        return a < b
+    end
+    local floor, min = math.floor, math.min
+
+    -- Places from lo to hi by insertion.
+    local function sort_few(t, lo, hi, before)
+        for i = lo + 1, hi do
+            local v, j = t[i], i
+            while j > lo and before(v, t[j - 1]) do
+                t[j] = t[j - 1]
+                j = j - 1
+            end
+            t[j] = v
+        end
+    end
+    local function merge(from, to, lo, mid, hi, before)
+        local a, b = lo, mid
+        for i = lo, hi - 1 do
+            if a < mid and (b >= hi or not before(from[b], from[a])) then
+                to[i], a = from[a], a + 1
+            else
+                to[i], b = from[b], b + 1
+            end
+        end
+    end
+    function table.sort(t, before)
+        if type(t) ~= "table" then
+            error("bad argument #1 to 'sort' (table expected, got " .. type(t) .. ")", 2)
+        end
+        if before ~= nil and type(before) ~= "function" then
+            error("bad argument #2 to 'sort' (function expected, got " .. type(before) .. ")", 2)
+        end
+        before = before or lt
+        local n, run = #t, 8
+        for lo = 1, n, run do
+            sort_few(t, lo, min(lo + run - 1, n), before)
+        end
+        local from, to = t, {}
+        while run < n do
+            for lo = 1, n, 2 * run do
+                merge(from, to, lo, min(lo + run, n + 1), min(lo + 2 * run, n + 1), before)
+            end
+            from, to, run = to, from, 2 * run
+        end
+        if from ~= t then
+            for i = 1, n do
+                t[i] = from[i]
+            end
+        end
+    end
+
+    local part = 5000
+    function table.concat(t, sep, i, j)
+        if type(t) == "table" and (i == nil or type(i) == "number") and (j == nil or type(j) == "number") then
+            i, j = floor(i or 1), floor(j or #t)
+            if j - i >= part then
+                local parts = {}
+                for from = i, j, part do
+                    parts[#parts + 1] = concat(t, sep, from, min(from + part - 1, j))
+                end
+                return table.concat(parts, sep)
+            end
+        end
+        return concat(t, sep, i, j)
+    end
+
+    local date = os.date
+    function os.date(format, ...)
+        if type(format) == "string" and #format > 1000 then
+            error("the format of a date has at most 1000 bytes", 2)
+        end
+        return date(format, ...)
+    end
+end
 if R.sandbox then
+    sandboxed()
     return
 end
+
+-- What a script writes to standard output keeps its place among the results of commands.
 local raw_output, raw_write, raw_type, raw_close = io.output, io.write, io.type, io.close
 local function stream(to_note, name)
     local methods = {}

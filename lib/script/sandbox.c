@@ -101,7 +101,7 @@ static int safe_load(lua_State *L)
 		return 2;
 	}
 	/* a name of ours would hide the chunk's lines */
-	if (luaL_loadbuffer(L, text, len, strcmp(name, "=wirerate") == 0 ? "=chunk" : name) == 0) {
+	if (hold_load(L, text, len, strcmp(name, "=wirerate") == 0 ? "=chunk" : name) == 0) {
 		if (lua_istable(L, 4)) {
 			lua_pushvalue(L, 4);
 			lua_setfenv(L, -2);
@@ -146,41 +146,26 @@ static int safe_rep(lua_State *L)
 	return 1;
 }
 
-/* What a pattern costs at most: each part that repeats may be tried at every place, for each of those before it, and what is plain may differ
- * in its last byte each time. */
-static bool costs_too_much(const char *pattern, size_t special, size_t plen, size_t len)
-{
-	double steps = special > 0 && pattern[0] == '^' ? 1 : (double)len + 1, compared = 1 + (double)(plen < len ? plen : len) / 16;
-	bool set = false;
-
-	for (size_t i = 0; i < special; i++) {
-		if (pattern[i] == '%') {
-			i++;
-			steps *= i < special && pattern[i] == 'b' ? (double)len + 1 : 1;
-		} else if (set) {
-			set = pattern[i] != ']';
-		} else if (pattern[i] == '[') {
-			set = true;
-			i += i + 1 < special && pattern[i + 1] == '^';
-			i += i + 1 < special && pattern[i + 1] == ']';
-		} else if (pattern[i] != '\0' && strchr("*+-?", pattern[i]) != NULL && i > 0) {
-			steps *= pattern[i] == '?' ? 2 : (double)len + 1;
-		}
-	}
-	return steps * compared > 2e9;
-}
-
-/* Nothing interrupts a search: one that could take for ever is not begun. */
+/* Nothing interrupts a search: one that takes long is not begun. */
 static int safe_pattern(lua_State *L)
 {
+	enum pattern_use use = (enum pattern_use)lua_tointeger(L, lua_upvalueindex(2));
 	size_t len, plen;
-
-	luaL_checklstring(L, 1, &len);
-	const char *pattern = luaL_checklstring(L, 2, &plen);
-	bool plain = lua_toboolean(L, lua_upvalueindex(2)) && lua_toboolean(L, 4);
-	if (costs_too_much(pattern, plain ? 0 : plen, plen, len))
-		return luaL_error(L, "the pattern is too long, or has too many parts that repeat, for a text of %d bytes", (int)len);
+	const char *text = luaL_checklstring(L, 1, &len), *pattern = luaL_checklstring(L, 2, &plen);
+	lua_Integer from = 1;
 	int n = lua_gettop(L);
+
+	if (use == PATTERN_FIRST) {
+		from = luaL_optinteger(L, 3, 1);
+		if (from < 0)
+			from += (lua_Integer)len + 1;
+		from = from < 1 ? 1 : from > (lua_Integer)len + 1 ? (lua_Integer)len + 1 : from;
+	}
+	if (lua_toboolean(L, lua_upvalueindex(3)) && lua_toboolean(L, 4))
+		use = PATTERN_PLAIN;
+	if (pattern_takes_long(text + from - 1, len - (size_t)(from - 1), pattern, plen, use))
+		return luaL_error(L, "the pattern takes too long for a text of %d bytes: it has too many parts that repeat, or the text is too long",
+				  (int)len);
 	lua_pushvalue(L, lua_upvalueindex(1));
 	lua_insert(L, 1);
 	lua_call(L, n, LUA_MULTRET);
@@ -218,11 +203,12 @@ static int safe_setmetatable(lua_State *L)
 	return 1;
 }
 
-static void wrap(lua_State *L, int table, const char *name, lua_CFunction fn, bool flag)
+static void wrap(lua_State *L, int table, const char *name, lua_CFunction fn, int how, bool plain)
 {
 	lua_getfield(L, table, name);
-	lua_pushboolean(L, flag);
-	lua_pushcclosure(L, fn, 2);
+	lua_pushinteger(L, how);
+	lua_pushboolean(L, plain);
+	lua_pushcclosure(L, fn, 3);
 	lua_setfield(L, table, name);
 }
 
@@ -255,14 +241,14 @@ static void close_state(lua_State *L)
 	put_global(L, "loadstring", safe_load);
 	put_global(L, "require", safe_require);
 	put_global(L, "getmetatable", safe_getmetatable);
-	wrap(L, LUA_GLOBALSINDEX, "setmetatable", safe_setmetatable, false);
+	wrap(L, LUA_GLOBALSINDEX, "setmetatable", safe_setmetatable, 0, false);
 	lua_getglobal(L, "string");
 	int string = lua_gettop(L);
-	wrap(L, string, "rep", safe_rep, false);
-	wrap(L, string, "find", safe_pattern, true);
-	wrap(L, string, "match", safe_pattern, false);
-	wrap(L, string, "gmatch", safe_pattern, false);
-	wrap(L, string, "gsub", safe_pattern, false);
+	wrap(L, string, "rep", safe_rep, 0, false);
+	wrap(L, string, "find", safe_pattern, PATTERN_FIRST, true);
+	wrap(L, string, "match", safe_pattern, PATTERN_FIRST, false);
+	wrap(L, string, "gmatch", safe_pattern, PATTERN_ALL, false);
+	wrap(L, string, "gsub", safe_pattern, PATTERN_ALL, false);
 	lua_settop(L, 0);
 }
 

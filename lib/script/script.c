@@ -11,8 +11,6 @@
 #include <time.h>
 #include <luajit.h>
 
-#define HOOK_INSTRUCTIONS 10000
-#define SLICE_NS 20000000ull /* most that a chunk takes of one turn; what it sets in that time is one plan */
 
 static char state_key; /* its address: where a state keeps its struct script */
 
@@ -42,8 +40,10 @@ static void *count_alloc(void *arg, void *p, size_t osize, size_t nsize)
 	if (nsize > osize && s->limited && most > 0 && s->used_bytes + (nsize - osize) > most)
 		return NULL;
 	void *q = s->alloc(s->alloc_arg, p, osize, nsize);
-	if (q != NULL || nsize == 0)
-		s->used_bytes = s->used_bytes - osize + nsize;
+	if (q == NULL && nsize > 0)
+		return NULL;
+	s->used_bytes = s->used_bytes - osize + nsize;
+	hold_block(s, osize, nsize);
 	return q;
 }
 
@@ -96,6 +96,7 @@ struct script *script_new(const struct script_host *host, const struct script_op
 	s->lua_dir = opts->lua_dir != NULL ? xstrdup(opts->lua_dir) : NULL;
 	s->happened_tail = &s->happened;
 	s->out = s->note = &s->spare;
+	hold_open(s);
 	s->L = luaL_newstate();
 	if (s->L == NULL) {
 		err_set(e, ENOMEM, "there is no memory for a Lua state");
@@ -125,7 +126,8 @@ void script_free(struct script *s)
 	script_run_at_end(s);
 	if (s->L != NULL) {
 		s->limited = false;
-		lua_sethook(s->L, NULL, 0, 0);
+		hold_end(s);
+		hold_floor(s); /* finalizers */
 		if (s->alloc != NULL)
 			lua_setallocf(s->L, s->alloc, s->alloc_arg);
 		lua_close(s->L);
@@ -207,6 +209,7 @@ int script_misuse(lua_State *L, const char *fmt, ...)
 
 const char *script_text(lua_State *L, int idx, size_t *len)
 {
+	hold_stack(L);
 	if (luaL_callmeta(L, idx, "__tostring")) {
 		if (!lua_isstring(L, -1))
 			luaL_error(L, "__tostring must return a string");
@@ -252,14 +255,14 @@ static int compile(lua_State *L, const char *text, const char *name, bool sandbo
 	}
 	if (strcmp(name, "=lua") == 0) {
 		lua_pushfstring(L, "return %s\n", text);
-		if (luaL_loadbuffer(L, lua_tostring(L, -1), lua_objlen(L, -1), name) == 0) {
+		if (hold_load(L, lua_tostring(L, -1), lua_objlen(L, -1), name) == 0) {
 			lua_remove(L, -2);
 			return 0;
 		}
 		lua_pop(L, 2);
 	}
 	text = skip_hashbang(text);
-	int rc = luaL_loadbuffer(L, text, strlen(text), name);
+	int rc = hold_load(L, text, strlen(text), name);
 	if (rc == LUA_ERRSYNTAX)
 		dialect_explain(L, text, strlen(text));
 	return rc;
@@ -340,7 +343,7 @@ int script_start(struct script *s, const char *text, const char *name, const cha
 	if (st.rc != 0)
 		return st.rc;
 	begin(s, out, note);
-	lua_sethook(s->L, task_hook, LUA_MASKCOUNT, HOOK_INSTRUCTIONS);
+	hold_begin(s);
 	return 0;
 }
 
@@ -370,7 +373,7 @@ static void end(struct script *s)
 {
 	script_drop_all(s);
 	script_run_at_end(s);
-	lua_sethook(s->L, NULL, 0, 0);
+	hold_end(s);
 	s->running = false;
 	s->out = s->note = &s->spare;
 	sbuf_reset(&s->spare);
@@ -380,7 +383,7 @@ int script_poll(struct script *s, struct err *e)
 {
 	if (!s->running)
 		return VERB_DONE;
-	s->slice_ns = script_now_ns() + SLICE_NS;
+	hold_turn(s);
 	int rc = task_turn(s, e);
 	if (rc != VERB_PENDING)
 		end(s);

@@ -9,6 +9,8 @@
 #include "script.h"
 
 #define SCRIPT_LINE_MAX (1 << 20) /* bytes of a command */
+#define SCRIPT_SIZES 64
+#define SCRIPT_HOLD_NS 60000000ull /* of CPU that a stranger's chunk may take where it cannot give way */
 
 /* Why a task does not run. */
 enum waits { WAITS_NOT, WAITS_TIME, WAITS_RUN, WAITS_END };
@@ -20,6 +22,9 @@ struct script_run {
 	struct sbuf note;      /* remarks that the script wants itself */
 	struct sbuf where;     /* the script's line that ran it */
 	bool prints, hushed;   /* hushed: remarks go to note */
+	bool ended;            /* with rc and err: only the script's turn was over */
+	int rc;
+	struct err err;
 };
 
 /* A timer that calls a function again and again. */
@@ -85,6 +90,12 @@ struct script {
 	bool running, main_done;
 	enum { ENDS_NOT, ENDS_EXIT, ENDS_CANCEL, ENDS_TIME, ENDS_HELD, ENDS_ERROR } ends;
 	uint64_t begin_ns, slice_ns; /* slice_ns: when this turn's share is used up */
+	uintptr_t stack_low, stack_floor; /* of this thread: its end, and where functions are no longer called */
+	int blocks[SCRIPT_SIZES]; /* of the state, by the power of two below their size */
+	unsigned largest;         /* of these powers */
+	bool hooked, hasty;       /* hasty: the next instruction gives way */
+	uint64_t held_cpu_ns;     /* the thread's time when nothing else could run any more */
+	unsigned interval;        /* instructions between two looks at the clock */
 	int worst_code, asked_code; /* asked_code -1: exit() was not called */
 	unsigned expected, failed, last_id;
 	json_t *results;
@@ -123,9 +134,29 @@ void script_run_free(struct script_run *);
 /* Yield of ours: true where the coroutine can. */
 int task_wait(lua_State *L, enum waits w, uint64_t due_ns, struct script_run *run);
 int task_turn(struct script *, struct err *e); /* everything that can go on, for a while */
-void task_hook(lua_State *L, lua_Debug *ar);
 void task_open(lua_State *L);
 void script_drop_all(struct script *); /* tasks, timers, handlers, events */
+
+/* hold.c: what keeps a chunk within its stack and its time */
+void hold_open(struct script *);
+void hold_begin(struct script *); /* a chunk runs from now on */
+void hold_end(struct script *);
+void hold_floor(struct script *); /* the stack below the caller is the state's own, up to some part of it */
+void hold_turn(struct script *);  /* that, and its share of a turn begins */
+void hold_resume(struct script *); /* a coroutine of it goes on */
+bool hold_over(const struct script *); /* the share is used up */
+void hold_block(struct script *, size_t osize, size_t nsize); /* a block of the state was made, changed or freed */
+bool hold_interrupted(const struct script *);
+/* An error ends what the coroutine cannot be left in the middle of: from now on every instruction raises it, so that no pcall() holds it. */
+int hold_raise_end(lua_State *L, struct script *s);
+/* As luaL_loadbuffer() of text. A stranger's has a limit of its size, and of the time that it takes. */
+int hold_load(lua_State *L, const char *text, size_t len, const char *name);
+/* Raises where there is too little of the stack left. */
+void hold_stack(lua_State *L);
+
+/* pattern.c: would a search of Lua's library hold up everything? */
+enum pattern_use { PATTERN_PLAIN, PATTERN_FIRST, PATTERN_ALL };
+bool pattern_takes_long(const char *text, size_t len, const char *pattern, size_t plen, enum pattern_use use);
 
 /* json.c: documents to tables and back */
 void json_open(lua_State *L); /* the metatables */

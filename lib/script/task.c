@@ -3,11 +3,8 @@
 #include "script_int.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define HOLD_NS 250000000ull /* beyond its slice a stranger's chunk may go on where it cannot give way */
 
 struct script_task *task_new(struct script *s, int nargs)
 {
@@ -35,6 +32,13 @@ void script_run_free(struct script_run *r)
 	free(r);
 }
 
+static void run_drop(struct script_run *r)
+{
+	if (r != NULL && !r->ended)
+		cmd_cancel(&r->run);
+	script_run_free(r);
+}
+
 void task_free(struct script *s, struct script_task *t)
 {
 	for (struct script_task **p = &s->tasks; *p != NULL; p = &(*p)->next)
@@ -42,10 +46,7 @@ void task_free(struct script *s, struct script_task *t)
 			*p = t->next;
 			break;
 		}
-	if (t->run != NULL) {
-		cmd_cancel(&t->run->run);
-		script_run_free(t->run);
-	}
+	run_drop(t->run);
 	if (t->timer != NULL)
 		t->timer->busy = false;
 	luaL_unref(s->L, LUA_REGISTRYINDEX, t->ref);
@@ -112,48 +113,6 @@ int task_wait(lua_State *L, enum waits w, uint64_t due_ns, struct script_run *ru
 	return lua_yield(L, 0);
 }
 
-/* An error ends what the coroutine cannot be left in the middle of: from now on every instruction raises it, so that no pcall() holds it. */
-static int raise_end(lua_State *L, struct script *s)
-{
-	lua_sethook(s->L, task_hook, LUA_MASKCOUNT, 1);
-	return luaL_error(L, "%s", s->ends == ENDS_TIME || s->ends == ENDS_HELD ? "the script has used up its time" : "the script ends");
-}
-
-static bool interrupted(const struct script *s)
-{
-	sigset_t set;
-
-	if (s->host.interrupted != NULL && s->host.interrupted())
-		return true;
-	return sigpending(&set) == 0 && (sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1);
-}
-
-void task_hook(lua_State *L, lua_Debug *ar)
-{
-	struct script *s = script_of(L);
-	uint64_t now = script_now_ns();
-	bool can = lua_isyieldable(L) && s->yielder == NULL;
-
-	(void)ar;
-	if (s->now == NULL)
-		return;
-	s->limited = true;
-	/* The program waits for it: that is for its own scripts alone. */
-	if (s->ends == ENDS_NOT && !can && s->opts.sandbox && now > s->slice_ns + HOLD_NS)
-		s->ends = ENDS_HELD;
-	if (s->ends == ENDS_NOT && s->opts.max_ns > 0 && now - s->begin_ns > s->opts.max_ns)
-		s->ends = ENDS_TIME;
-	/* Where nothing else can run, nobody else sees it. */
-	if (s->ends == ENDS_NOT && !can && interrupted(s))
-		s->ends = ENDS_CANCEL;
-	if (s->ends != ENDS_NOT && !can) {
-		raise_end(L, s);
-	} else if (can && (s->ends != ENDS_NOT || now > s->slice_ns)) {
-		s->yielder = L;
-		lua_yield(L, 0);
-	}
-}
-
 /* ours(co): has the coroutine given way for us? */
 static int raw_ours(lua_State *L)
 {
@@ -180,16 +139,13 @@ static int raw_unwait(lua_State *L)
 	struct err e;
 
 	if (s->ends != ENDS_NOT)
-		return raise_end(L, s);
+		return hold_raise_end(L, s);
 	if (s->now == NULL || s->now->waits == WAITS_NOT)
 		return 0;
-	if (s->now->run != NULL) {
-		cmd_cancel(&s->now->run->run);
-		script_run_free(s->now->run);
-		s->now->run = NULL;
-	}
+	run_drop(s->now->run);
+	s->now->run = NULL;
 	s->now->waits = WAITS_NOT;
-	err_set(&e, EINVAL, "nothing can wait here, inside a function that was called by one of the library's, like table.sort");
+	err_set(&e, EINVAL, "nothing can wait here, inside a function that was called by one of the library's, like string.gsub");
 	lua_pushboolean(L, false);
 	script_push_error(L, "", NULL, &e, -EINVAL);
 	return 2;
@@ -277,6 +233,7 @@ static int resume(struct script *s, struct script_task *t, struct err *e)
 	s->now = t;
 	s->yielder = NULL;
 	s->limited = true;
+	hold_resume(s);
 	int rc = lua_resume(t->co, n);
 	s->limited = false;
 	s->now = NULL;
@@ -317,10 +274,12 @@ static bool ready(struct script *s, struct script_task *t)
 		return true;
 	}
 	if (t->waits == WAITS_RUN) {
-		int rc = cmd_poll(&t->run->run, &e);
+		struct script_run *r = t->run;
+		int rc = r->ended ? r->rc : cmd_poll(&r->run, &e);
 		if (rc == VERB_PENDING)
 			return false;
-		struct script_run *r = t->run;
+		if (r->ended)
+			e = r->err;
 		t->run = NULL;
 		/* made where an error can be had, and handed over: on the stack of the coroutine there may be no room for it */
 		verbs_prepare(s->L);
@@ -424,8 +383,8 @@ static int ended(const struct script *s, int rc, struct err *e)
 	case ENDS_TIME:
 		return err_set(e, ETIMEDOUT, "the script was ended: it may run for %g s", (double)s->opts.max_ns / 1e9);
 	case ENDS_HELD:
-		return err_set(e, ETIMEDOUT, "the script was ended: a function that one of the library's calls, like table.sort, took %g s, and "
-			       "nothing else runs meanwhile", (double)HOLD_NS / 1e9);
+		return err_set(e, ETIMEDOUT, "the script was ended: a function that one of the library's calls, like string.gsub, took %g s of "
+			       "CPU, and nothing else runs meanwhile", (double)SCRIPT_HOLD_NS / 1e9);
 	case ENDS_CANCEL:
 		return err_set(e, ECANCELED, "interrupted");
 	default:
@@ -438,7 +397,7 @@ int task_turn(struct script *s, struct err *e)
 	struct script_task *next;
 	int rc = 0;
 
-	if (interrupted(s))
+	if (hold_interrupted(s))
 		return VERB_PENDING; /* whoever sees the signal has the say before the script goes on */
 	if (s->opts.max_ns > 0 && script_now_ns() - s->begin_ns > s->opts.max_ns)
 		s->ends = ENDS_TIME;

@@ -37,7 +37,7 @@ static int raw_sleep(lua_State *L)
 	uint64_t ns = time_at(L, 1);
 
 	if (script_of(L)->now == NULL || !lua_isyieldable(L))
-		return script_misuse(L, "nothing can wait here, inside a function that was called by one of the library's, like table.sort");
+		return script_misuse(L, "nothing can wait here, inside a function that was called by one of the library's, like string.gsub");
 	return task_wait(L, WAITS_TIME, script_now_ns() + ns, NULL);
 }
 

@@ -110,12 +110,20 @@ int verbs_run(lua_State *L, const char *line, enum verbs_mode mode)
 	s->limited = false;
 	int rc = cmd_exec(s->host.cmd, &r->run, sbuf_str(&r->line), &e);
 	s->limited = true;
+	bool can = s->now != NULL && lua_isyieldable(L);
+	/* A command that ends at once gives way too, or a loop of them would hold up everything. */
+	if (rc != VERB_PENDING && can && hold_over(s)) {
+		r->ended = true;
+		r->rc = rc;
+		r->err = e;
+		return task_wait(L, WAITS_RUN, 0, r);
+	}
 	if (rc != VERB_PENDING)
 		return give_results(L, r, rc, &e);
-	if (s->now != NULL && lua_isyieldable(L))
+	if (can)
 		return task_wait(L, WAITS_RUN, 0, r);
 	cmd_cancel(&r->run);
-	err_set(&e, EINVAL, "this takes time, and nothing can wait inside a function that was called by one of the library's, like table.sort");
+	err_set(&e, EINVAL, "this takes time, and nothing can wait inside a function that was called by one of the library's, like string.gsub");
 	return give_results(L, r, -EINVAL, &e);
 }
 
@@ -126,6 +134,7 @@ static int call_verb(lua_State *L)
 	struct sbuf line = {0}, where = {0};
 	struct err e;
 
+	hold_stack(L); /* arguments by name may be read by a metamethod */
 	luaL_checkstack(L, 2 * CMD_MAX_ARGS, "too many arguments");
 	s->limited = false; /* nothing fails while there is something to free */
 	int rc = args_line(L, s->host.cmd, v, 1, lua_gettop(L), &line, &e);

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How long a search takes, before it is begun: nothing interrupts those of Lua's library. The same places are tried in the same order, and
+ * counted; what is wrong with a pattern is left to the library to tell. */
+#include "script_int.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define STEPS_MOST 8000000 /* some 50 ms, and the same again for the search itself */
+#define DEPTH_MOST 200     /* the library's own */
+#define CAPTURES 32
+
+struct search {
+	const unsigned char *text, *end, *pattern, *pattern_end;
+	struct { const unsigned char *from; size_t len; bool open; } capture[CAPTURES];
+	unsigned captures, depth;
+	uint64_t steps;
+	bool stopped; /* too many steps, or nothing that the library takes */
+};
+
+static bool step(struct search *k, size_t n)
+{
+	k->steps += n;
+	k->stopped |= k->steps > STEPS_MOST;
+	return !k->stopped;
+}
+
+static const unsigned char *stop(struct search *k)
+{
+	k->stopped = true;
+	return NULL;
+}
+
+static bool in_class(int c, int class)
+{
+	bool in;
+
+	switch (tolower(class)) {
+	case 'a': in = isalpha(c); break;
+	case 'c': in = iscntrl(c); break;
+	case 'd': in = isdigit(c); break;
+	case 'g': in = isgraph(c); break;
+	case 'l': in = islower(c); break;
+	case 'p': in = ispunct(c); break;
+	case 's': in = isspace(c); break;
+	case 'u': in = isupper(c); break;
+	case 'w': in = isalnum(c); break;
+	case 'x': in = isxdigit(c); break;
+	case 'z': in = c == 0; break;
+	default: return class == c;
+	}
+	return isupper(class) ? !in : in;
+}
+
+/* Behind a single character, class or set of the pattern; NULL: it is none. */
+static const unsigned char *single_end(struct search *k, const unsigned char *p)
+{
+	if (*p == '%')
+		return p + 1 < k->pattern_end ? p + 2 : stop(k);
+	if (*p++ != '[')
+		return p;
+	if (p < k->pattern_end && *p == '^')
+		p++;
+	do {
+		if (p >= k->pattern_end)
+			return stop(k);
+		if (*p++ == '%' && p < k->pattern_end)
+			p++;
+	} while (p >= k->pattern_end || *p != ']');
+	return p + 1;
+}
+
+/* set: its bracket; last: the one that closes it */
+static bool in_set(struct search *k, int c, const unsigned char *set, const unsigned char *last)
+{
+	bool in = true;
+
+	if (set[1] == '^') {
+		in = false;
+		set++;
+	}
+	while (++set < last) {
+		step(k, 1);
+		if (*set == '%') {
+			set++;
+			if (in_class(c, *set))
+				return in;
+		} else if (set[1] == '-' && set + 2 < last) {
+			set += 2;
+			if (set[-2] <= c && c <= *set)
+				return in;
+		} else if (*set == c) {
+			return in;
+		}
+	}
+	return !in;
+}
+
+static bool fits_single(struct search *k, const unsigned char *s, const unsigned char *p, const unsigned char *behind)
+{
+	if (s >= k->end || !step(k, 1))
+		return false;
+	switch (*p) {
+	case '.':
+		return true;
+	case '%':
+		return in_class(*s, p[1]);
+	case '[':
+		return in_set(k, *s, p, behind - 1);
+	default:
+		return *p == *s;
+	}
+}
+
+static const unsigned char *match(struct search *k, const unsigned char *s, const unsigned char *p);
+
+static const unsigned char *repeat_most(struct search *k, const unsigned char *s, const unsigned char *p, const unsigned char *behind)
+{
+	size_t n = 0;
+
+	while (fits_single(k, s + n, p, behind))
+		n++;
+	for (;; n--) {
+		const unsigned char *e = step(k, 1) ? match(k, s + n, behind + 1) : NULL;
+		if (e != NULL || n == 0 || k->stopped)
+			return e;
+	}
+}
+
+static const unsigned char *repeat_least(struct search *k, const unsigned char *s, const unsigned char *p, const unsigned char *behind)
+{
+	for (;; s++) {
+		const unsigned char *e = step(k, 1) ? match(k, s, behind + 1) : NULL;
+		if (e != NULL || k->stopped || !fits_single(k, s, p, behind))
+			return e;
+	}
+}
+
+static const unsigned char *balanced(struct search *k, const unsigned char *s, const unsigned char *p)
+{
+	unsigned long open = 1;
+
+	if (k->pattern_end - p < 2)
+		return stop(k);
+	if (s >= k->end || *s != p[0])
+		return NULL;
+	while (++s < k->end && step(k, 1)) {
+		if (*s == p[1] && --open == 0)
+			return s + 1;
+		if (*s == p[0] && p[0] != p[1])
+			open++;
+	}
+	return NULL;
+}
+
+static const unsigned char *open_capture(struct search *k, const unsigned char *s, const unsigned char *p)
+{
+	bool place = p + 1 < k->pattern_end && p[1] == ')';
+
+	if (k->captures == CAPTURES)
+		return stop(k);
+	k->capture[k->captures].from = s;
+	k->capture[k->captures].len = 0;
+	k->capture[k->captures++].open = !place;
+	const unsigned char *e = match(k, s, p + 1 + place);
+	if (e == NULL)
+		k->captures--;
+	return e;
+}
+
+static const unsigned char *close_capture(struct search *k, const unsigned char *s, const unsigned char *p)
+{
+	unsigned i = k->captures;
+
+	while (i > 0 && !k->capture[i - 1].open)
+		i--;
+	if (i == 0)
+		return stop(k);
+	k->capture[i - 1].open = false;
+	k->capture[i - 1].len = (size_t)(s - k->capture[i - 1].from);
+	const unsigned char *e = match(k, s, p + 1);
+	if (e == NULL)
+		k->capture[i - 1].open = true;
+	return e;
+}
+
+static const unsigned char *same_again(struct search *k, const unsigned char *s, unsigned i)
+{
+	if (i >= k->captures || k->capture[i].open)
+		return stop(k);
+	size_t len = k->capture[i].len;
+	if ((size_t)(k->end - s) < len || !step(k, len / 16 + 1) || memcmp(k->capture[i].from, s, len) != 0)
+		return NULL;
+	return s + len;
+}
+
+static bool at_frontier(struct search *k, const unsigned char *s, const unsigned char *p, const unsigned char *behind)
+{
+	int before = s == k->text ? 0 : s[-1], here = s < k->end ? *s : 0;
+
+	return !in_set(k, before, p, behind - 1) && in_set(k, here, p, behind - 1);
+}
+
+/* A sign with a percent that is no class. *s goes on; false: it does not fit. */
+static bool match_special(struct search *k, const unsigned char **s, const unsigned char **p)
+{
+	const unsigned char *at = *p, *behind;
+
+	switch (at[1]) {
+	case 'b':
+		*s = balanced(k, *s, at + 2);
+		*p = at + 4;
+		return *s != NULL;
+	case 'f':
+		at += 2;
+		if (at >= k->pattern_end || *at != '[')
+			return stop(k) != NULL;
+		behind = single_end(k, at);
+		*p = behind;
+		return behind != NULL && at_frontier(k, *s, at, behind);
+	default:
+		*s = at[1] == '0' ? stop(k) : same_again(k, *s, at[1] - '1');
+		*p = at + 2;
+		return *s != NULL;
+	}
+}
+
+static const unsigned char *match_from(struct search *k, const unsigned char *s, const unsigned char *p)
+{
+	while (p < k->pattern_end && step(k, 1)) {
+		if (*p == '(')
+			return open_capture(k, s, p);
+		if (*p == ')')
+			return close_capture(k, s, p);
+		if (*p == '$' && p + 1 == k->pattern_end)
+			return s == k->end ? s : NULL;
+		if (*p == '%' && p + 1 < k->pattern_end && (p[1] == 'b' || p[1] == 'f' || isdigit(p[1]))) {
+			if (!match_special(k, &s, &p))
+				return NULL;
+			continue;
+		}
+		const unsigned char *behind = single_end(k, p);
+		if (behind == NULL)
+			return NULL;
+		int how = behind < k->pattern_end ? *behind : 0;
+		if (how == '*')
+			return repeat_most(k, s, p, behind);
+		if (how == '+')
+			return fits_single(k, s, p, behind) ? repeat_most(k, s + 1, p, behind) : NULL;
+		if (how == '-')
+			return repeat_least(k, s, p, behind);
+		bool fits = fits_single(k, s, p, behind);
+		if (how == '?') {
+			const unsigned char *e = fits ? match(k, s + 1, behind + 1) : NULL;
+			if (e != NULL)
+				return e;
+			p = behind + 1;
+			continue;
+		}
+		if (!fits)
+			return NULL;
+		s++;
+		p = behind;
+	}
+	return k->stopped ? NULL : s;
+}
+
+static const unsigned char *match(struct search *k, const unsigned char *s, const unsigned char *p)
+{
+	if (k->depth == DEPTH_MOST) {
+		k->steps = STEPS_MOST + 1;
+		return stop(k);
+	}
+	k->depth++;
+	const unsigned char *e = match_from(k, s, p);
+	k->depth--;
+	return e;
+}
+
+/* As it stands: each place where its first character is. */
+static void look_plain(struct search *k)
+{
+	size_t n = (size_t)(k->pattern_end - k->pattern);
+
+	for (const unsigned char *s = k->text; n > 0 && (size_t)(k->end - s) >= n; s++) {
+		size_t same = 1;
+		s = memchr(s, *k->pattern, (size_t)(k->end - s));
+		if (s == NULL || (size_t)(k->end - s) < n)
+			return;
+		while (same < n && s[same] == k->pattern[same])
+			same++;
+		if (same == n || !step(k, same))
+			return;
+	}
+}
+
+/* Each place, up to the first that fits, or all of them. */
+static void look_all(struct search *k, bool all)
+{
+	bool fixed = k->pattern < k->pattern_end && *k->pattern == '^';
+	const unsigned char *p = k->pattern + fixed;
+
+	for (const unsigned char *s = k->text; s <= k->end && step(k, 1);) {
+		k->captures = 0;
+		const unsigned char *e = match(k, s, p);
+		if (k->stopped || fixed || (e != NULL && !all))
+			return;
+		s = e != NULL && e > s ? e : s + 1;
+	}
+}
+
+bool pattern_takes_long(const char *text, size_t len, const char *pattern, size_t plen, enum pattern_use use)
+{
+	struct search k = {.text = (const unsigned char *)text, .pattern = (const unsigned char *)pattern};
+
+	k.end = k.text + len;
+	k.pattern_end = k.pattern + (use == PATTERN_PLAIN ? plen : strnlen(pattern, plen)); /* the library ends it there */
+	if (use == PATTERN_PLAIN || (use == PATTERN_FIRST && strpbrk(pattern, "^$*+?.([%-") == NULL && strlen(pattern) == plen))
+		look_plain(&k);
+	else
+		look_all(&k, use == PATTERN_ALL);
+	return k.steps > STEPS_MOST;
+}
