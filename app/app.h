@@ -23,7 +23,7 @@ void tester_init(struct tester *);
 struct app_guest {
 	struct cmd *cmd; /* the commands of that state */
 	bool sandbox;
-	size_t max_bytes;
+	size_t max_bytes, max_out_bytes;
 	uint64_t max_ns;
 	struct script **script;
 };

@@ -95,6 +95,7 @@ struct script *app_guest_script(struct app *app, struct err *e)
 	opts.sandbox = g->sandbox;
 	opts.jit &= !g->sandbox;
 	opts.max_bytes = g->max_bytes;
+	opts.max_out_bytes = g->max_out_bytes;
 	opts.max_ns = g->max_ns;
 	opts.out_mode = OUT_TEXT;
 	*g->script = script_new(&host, &opts, e);

@@ -7,27 +7,34 @@
 
 #include "out.h"
 
-/* Beyond the limit whoever does not read is sent away; one answer that is larger by itself is replaced by an error. */
-static void put_line(struct client *c, const char *line, size_t n)
+/* Room for a line in memory, and no more: it may be large. */
+static void make_room(struct sbuf *out, size_t n)
 {
-	if (c->dead || c->end_ns != 0)
+	if (out->len + n + 2 <= out->cap)
+		return;
+	out->cap = out->len + n + 2;
+	out->s = xrealloc(out->s, out->cap);
+}
+
+/* Beyond the limit whoever does not read is sent away; one answer that is larger by itself is replaced by an error. n: its bytes as JSON. */
+static void put_object(struct client *c, json_t *doc, size_t n)
+{
+	if (c->dead || c->end_ns != 0 || n == 0)
 		return;
 	if (client_backlog(c) + n + 1 > c->rpc->opts.limits.out_bytes) {
 		client_end(c, "answers are not read fast enough: the limit of what waits was reached (--rpc-limit out=BYTES)");
 		return;
 	}
-	sbuf_addn(&c->out, line, n);
+	make_room(&c->out, n);
+	json_dumpb(doc, c->out.s + c->out.len, n, JSON_COMPACT);
+	c->out.len += n;
 	sbuf_addc(&c->out, '\n');
 }
 
 void send_object(struct client *c, json_t *doc)
 {
-	char *line = json_dumps(doc, JSON_COMPACT);
-
+	put_object(c, doc, json_dumpb(doc, NULL, 0, JSON_COMPACT));
 	json_decref(doc);
-	if (line != NULL)
-		put_line(c, line, strlen(line));
-	free(line);
 }
 
 static json_t *head(json_t *id, bool ok)
@@ -54,23 +61,20 @@ static json_t *error_json(int rc, const struct err *e)
 void answer_ok(struct client *c, json_t *id, json_t *members)
 {
 	json_t *doc = head(id, true);
-	char *line;
 
 	if (members != NULL)
 		json_object_update(doc, members);
 	json_decref(members);
-	line = json_dumps(doc, JSON_COMPACT);
-	json_decref(doc);
-	size_t n = line != NULL ? strlen(line) : 0;
-	if (line != NULL && n + 1 <= c->rpc->opts.limits.out_bytes) {
-		put_line(c, line, n);
+	size_t n = json_dumpb(doc, NULL, 0, JSON_COMPACT);
+	if (n > 0 && n + 1 <= c->rpc->opts.limits.out_bytes) {
+		put_object(c, doc, n);
 	} else {
 		struct err e;
-		int rc = line == NULL ? err_set(&e, EIO, "the answer cannot be written as JSON") :
+		int rc = n == 0 ? err_set(&e, EIO, "the answer cannot be written as JSON") :
 			 err_set(&e, EMSGSIZE, "the answer has %zu bytes, more than --rpc-limit out=BYTES allows; ask for less at a time", n);
 		answer_error(c, id, rc, &e, NULL);
 	}
-	free(line);
+	json_decref(doc);
 }
 
 void answer_error(struct client *c, json_t *id, int rc, const struct err *e, json_t *members)

@@ -15,6 +15,7 @@ void lua_guest(struct client *c)
 		.cmd = (sandbox ? &r->strict : &r->open)->cmd,
 		.sandbox = sandbox,
 		.max_bytes = r->opts.limits.lua_bytes,
+		.max_out_bytes = r->opts.limits.out_bytes,
 		.max_ns = r->opts.limits.lua_ns,
 		.script = &c->script,
 	};

@@ -8,6 +8,8 @@
 #include "event.h"
 #include "out.h"
 
+#define VALUES_MAX (RPC_MAX_ARGS + RPC_ID_BYTES + 16u) /* more of them are no request */
+
 static const char *const kind_names[RPC_KINDS] = {
 	[RPC_CMD] = "cmd",             [RPC_LUA] = "lua",       [RPC_COMPLETE] = "complete", [RPC_SNAPSHOT] = "snapshot",
 	[RPC_SUBSCRIBE] = "subscribe", [RPC_CANCEL] = "cancel", [RPC_AUTH] = "auth",         [RPC_PING] = "ping",
@@ -179,6 +181,13 @@ struct request *request_parse(const char *line, size_t len, json_t **id, struct 
 	*id = NULL;
 	q->mode = OUT_JSON;
 	q->bytes = len;
+	size_t values;
+	out_json_bytes(line, len, &values);
+	if (values > VALUES_MAX) {
+		err_set(e, EMSGSIZE, "a request has at most %u values, this line has %zu", VALUES_MAX, values);
+		request_free(q);
+		return NULL;
+	}
 	q->doc = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
 	if (q->doc == NULL)
 		rc = err_at(e, EINVAL, why.position > 0 ? why.position - 1 : 0, "this line is no JSON object: %s", why.text);

@@ -161,8 +161,23 @@ static void clear(struct client *c)
 	c->made = 0;
 }
 
+/* Texts that would not fit are not written first: that takes long. */
+static void check_texts(struct client *c)
+{
+	size_t n = out_json_length(sbuf_str(&c->text), c->text.len) + out_json_length(sbuf_str(&c->note), c->note.len);
+	struct err e = {.col = -1};
+
+	if (n <= c->rpc->opts.limits.out_bytes)
+		return;
+	sbuf_free(&c->text);
+	sbuf_free(&c->note);
+	int rc = err_set(&e, EMSGSIZE, "the answer has %zu bytes, more than --rpc-limit out=BYTES allows; ask for less at a time", n);
+	keep_error(c, rc, &e, NULL);
+}
+
 static void answer(struct client *c)
 {
+	check_texts(c);
 	json_t *m = json_object();
 	bool json = c->running->mode == OUT_JSON;
 
@@ -171,6 +186,7 @@ static void answer(struct client *c)
 		json_object_set(m, "results", c->results);
 	if (c->text.len > 0 || !json)
 		json_object_set_new(m, "text", out_json_text(sbuf_str(&c->text)));
+	sbuf_free(&c->text);
 	if (c->note.len > 0)
 		json_object_set_new(m, "notes", out_json_text(sbuf_str(&c->note)));
 	if (c->err_line != NULL) {

@@ -38,7 +38,11 @@ for _, c in pairs(seen.streams) do
         worst[#worst + 1] = c
     end
 end
-table.sort(worst, function(a, b) return a.lost > b.lost or a.lost == b.lost and a.stream < b.stream end)
+-- What is not known of a flow is nil.
+table.sort(worst, function(a, b)
+    local x, y = a.lost or 0, b.lost or 0
+    return x > y or x == y and a.stream < b.stream
+end)
 print(("%d flows of %d frames: %d arrived whole, %d did not"):format(o.flows, o.each, whole, o.flows - whole))
 if #worst > 0 then
     local t = tab.new{"flow", "sent", "received", "lost", "duplicated", "reordered"}

@@ -23,13 +23,13 @@ local t = tab.new{{"bytes", -11}, "sent", "share", "received"}
 local order = {"0-63", "64", "65-127", "128-255", "256-511", "512-1023", "1024-1522", "1523-"}
 for _, size in ipairs(order) do
     if tx.sizes[size] > 0 or rx.sizes[size] > 0 then
-        t:row(size, tx.sizes[size], ("%.2f%%"):format(100 * tx.sizes[size] / tx.packets), rx.sizes[size])
+        t:row(size, tx.sizes[size], ("%.2f%%"):format(100 * tx.sizes[size] / math.max(tx.packets, 1)), rx.sizes[size])
         wr.expect(tx.sizes[size] == rx.sizes[size], "frames of " .. size .. " bytes: all that were sent have arrived")
     end
 end
 t:row("all", tx.packets, "100%", rx.packets)
 print(t)
 print(("mean size %.1f bytes; sent %s/s, %sbit/s on the wire"):format(
-    tx.bytes / tx.packets, wr.fmt.si(run.mean_pps) .. " frames", wr.fmt.si(run.mean_l1_bps)))
+    tx.packets > 0 and tx.bytes / tx.packets or 0, wr.fmt.si(run.mean_pps or 0) .. " frames", wr.fmt.si(run.mean_l1_bps or 0)))
 wr.expect(tx.packets == o.frames, "as many frames as were asked for")
 wr.expect(tx.bytes == rx.bytes, "no byte was lost")

@@ -41,12 +41,13 @@ for load in o.loads:gmatch("[%d.]+") do
     local valid = trial.verdict == "valid"
     not_valid = not_valid + (valid and 0 or 1)
     if trial.latency == nil then
-        error("no latencies at " .. load .. "%: " .. (trial.no_probes or "no frame arrived"), 0)
+        wr.fail("no latencies at " .. load .. "%: " .. (trial.no_probes or "no frame arrived"))
     end
     local actual, due = trial.latency.actual, trial.latency.intended
     local at = actual.percentiles_ns
+    local loss = trial.loss_ratio and ("%.4f%%"):format(trial.loss_ratio * 100)
     print(t:row(load .. "%", actual.samples, text(at.p50), text(at.p90), text(at.p99), text(at.p99_9), text(actual.max_ns),
-        text(due.percentiles_ns.p99), ("%.4f%%"):format(trial.loss_ratio * 100), trial.verdict .. (tries > 1 and " x" .. tries or "")))
+        text(due.percentiles_ns.p99), loss, trial.verdict .. (tries > 1 and " x" .. tries or "")))
     for i, name in ipairs(NAMES) do
         table.insert(series[i].points, {tonumber(load), at[name], open = not valid})
     end

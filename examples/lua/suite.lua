@@ -75,7 +75,7 @@ test("order", function()
     run()
     local c = wr.latency(o.to).ports[o.to].counts
     for _, name in ipairs({"lost", "duplicated", "reordered", "corrupted", "late"}) do
-        wr.expect(c[name] == 0, ("%d of %d frames %s"):format(c[name], o.frames, name))
+        wr.expect(c[name] == 0, ("%s of %d frames %s"):format(c[name] or "an unknown number", o.frames, name))
     end
     peer.verify = "default"
     port.probe = "default"

@@ -30,15 +30,18 @@ for load = o.step, 100, o.step do
         return wr.trial{ports = o.from, receivers = o.to, rate = load .. "%", duration = o.duration}
     end, o.again)
     local valid = trial.verdict == "valid"
+    local share = trial.loss_ratio -- nil where nothing was sent, or what became of it is not known
     local at = trial.latency and trial.latency.actual.percentiles_ns or {}
-    print(t:row(load .. "%", math.floor(trial.offered_pps), trial.fates.received, trial.fates.lost,
-        ("%.4f%%"):format(trial.loss_ratio * 100), at.p50 and wr.fmt.duration(at.p50), at.p99 and wr.fmt.duration(at.p99),
+    print(t:row(load .. "%", trial.offered_pps and math.floor(trial.offered_pps), trial.fates.received, trial.fates.lost,
+        share and ("%.4f%%"):format(share * 100), at.p50 and wr.fmt.duration(at.p50), at.p99 and wr.fmt.duration(at.p99),
         trial.verdict .. (tries > 1 and " x" .. tries or "")))
-    points = points + 1
-    loss[points] = {load, trial.loss_ratio * 100, open = not valid}
-    if not valid then
+    if share then
+        points = points + 1
+        loss[points] = {load, share * 100, open = not valid}
+    end
+    if not (valid and share) then
         not_valid = not_valid + 1
-    elseif trial.loss_ratio > 0 then
+    elseif share > 0 then
         worse = worse or load
     elseif not worse then
         best = load

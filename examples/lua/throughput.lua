@@ -40,8 +40,8 @@ for size in o.sizes:gmatch("%d+") do
         end,
     }
     local p99 = r.trial and r.trial.latency and r.trial.latency.actual.percentiles_ns.p99
-    answers:row(size, r.rate and ("%.2f%%"):format(r.rate), r.rate and math.floor(r.trial.offered_pps),
-        r.rate and wr.fmt.si(r.trial.offered_l2_bps), p99 and wr.fmt.duration(p99), r.trials, r.not_valid,
+    answers:row(size, r.rate and ("%.2f%%"):format(r.rate), r.rate and r.trial.offered_pps and math.floor(r.trial.offered_pps),
+        r.rate and r.trial.offered_l2_bps and wr.fmt.si(r.trial.offered_l2_bps), p99 and wr.fmt.duration(p99), r.trials, r.not_valid,
         r.rate and ENDS[r.upper_by] or r.upper_by == "loss" and "loss" or "nothing")
     if r.upper_by == "untold" then
         code = 4

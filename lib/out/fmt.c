@@ -189,6 +189,53 @@ json_t *out_json_text(const char *text)
 	return v;
 }
 
+size_t out_json_bytes(const char *text, size_t len, size_t *values)
+{
+	size_t bytes = OUT_JSON_NUMBER, n = 1;
+
+	for (size_t i = 0; i < len; i++) {
+		size_t from = i;
+		switch (text[i]) {
+		case '[':
+			bytes += OUT_JSON_ARRAY + OUT_JSON_ELEMENT + OUT_JSON_NUMBER;
+			n++;
+			break;
+		case '{':
+			bytes += OUT_JSON_OBJECT;
+			n++;
+			break;
+		case ',':
+			bytes += OUT_JSON_ELEMENT + OUT_JSON_NUMBER;
+			n++;
+			break;
+		case ':':
+			bytes += OUT_JSON_MEMBER + OUT_JSON_NUMBER;
+			n++;
+			break;
+		case '"':
+			while (++i < len && text[i] != '"')
+				i += text[i] == '\\';
+			bytes += OUT_JSON_STRING + (i - from);
+			break;
+		}
+	}
+	*values = n;
+	return bytes;
+}
+
+size_t out_json_length(const char *text, size_t len)
+{
+	size_t n = len;
+
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)text[i] < 0x20)
+			n += 5;
+		else
+			n += text[i] == '"' || text[i] == '\\';
+	}
+	return n;
+}
+
 json_t *out_get(const json_t *obj, const char *path)
 {
 	while (obj != NULL) {

@@ -47,5 +47,11 @@ void out_duration(uint64_t ns, struct sbuf *out);
 void out_cell(const json_t *v, enum out_fmt fmt, struct sbuf *out);
 /* A JSON string of any bytes: what is not UTF-8 becomes '?' (json_string() would give NULL). New reference. */
 json_t *out_json_text(const char *text);
+/* Bytes of memory that a document's parts take in jansson, rounded up; a number or a text and the place of a value in a list count apart. */
+enum { OUT_JSON_ARRAY = 160, OUT_JSON_OBJECT = 256, OUT_JSON_MEMBER = 136, OUT_JSON_ELEMENT = 24, OUT_JSON_STRING = 96, OUT_JSON_NUMBER = 32 };
+/* What the document of this text would take, at most, and how many values it has; nothing is built. What is no JSON counts as if it were. */
+size_t out_json_bytes(const char *text, size_t len, size_t *values);
+/* Bytes of a text as JSON, without its quotes. */
+size_t out_json_length(const char *text, size_t len);
 /* Member by dotted path, NULL when missing. Borrowed. */
 json_t *out_get(const json_t *obj, const char *path);

@@ -56,6 +56,7 @@ static int load_file(lua_State *L)
 
 static int do_file(lua_State *L)
 {
+	hold_stack(L);
 	if (lua_isnoneornil(L, 1)) {
 		lua_pushvalue(L, lua_upvalueindex(1));
 		lua_call(L, 0, LUA_MULTRET);

@@ -10,9 +10,8 @@
 
 #define MAX_DEPTH 200
 #define NUMBERED_MAX 65536 /* the highest number of what the program numbers */
-#define VALUE_BYTES 64     /* that a value takes as JSON, about */
 #define BYTES_MAX (1u << 30) /* of a document, where the state has no limit of its own */
-#define DECODE_RATIO 16    /* what is read may have this part of the limit in bytes: it grows as it is read */
+#define STRANGERS_MAX (32u << 20) /* where it has: some 50 ms */
 #define SPARSE_RATIO 2 /* as lua-cjson: an array with more than 10 places may have twice as many as elements */
 #define SPARSE_SAFE 10
 
@@ -131,6 +130,16 @@ void json_push(lua_State *L, const json_t *doc)
 	push_any(L, doc, false);
 }
 
+/* Bytes that a document may take beside the state. */
+static size_t room_for_document(const struct script *s)
+{
+	size_t half = script_left(s) / 2;
+
+	if (s->opts.max_bytes == 0)
+		return BYTES_MAX;
+	return half < STRANGERS_MAX ? half : STRANGERS_MAX;
+}
+
 /* A table that is there many times in others is written as often: what comes of it is bounded by what it takes, not by the state's memory. */
 struct taking {
 	unsigned depth;
@@ -142,7 +151,7 @@ static bool spend(struct taking *k, size_t bytes, struct err *e)
 {
 	k->large = bytes > k->room;
 	if (k->large)
-		err_set(e, ENOMEM, "it is too large: tables that are in it several times count as often");
+		err_set(e, ENOMEM, "not enough memory: it is too large; tables that are in it several times count as often");
 	else
 		k->room -= bytes;
 	return !k->large;
@@ -166,7 +175,7 @@ static json_t *take_string(lua_State *L, int idx, struct taking *k, struct err *
 	size_t len;
 	const char *text = lua_tolstring(L, idx, &len);
 
-	if (!spend(k, len, e))
+	if (!spend(k, OUT_JSON_STRING + out_json_length(text, len), e))
 		return NULL;
 	json_t *v = json_stringn(text, len);
 
@@ -240,11 +249,12 @@ static json_t *take_object(lua_State *L, int idx, struct taking *k, struct err *
 			sbuf_addn(&key, text, len);
 			if (strlen(sbuf_str(&key)) != len)
 				err_set(e, EINVAL, "a key holds a zero byte");
-			else if (spend(k, len, e))
+			else if (spend(k, OUT_JSON_MEMBER + len, e))
 				v = take(L, lua_gettop(L), k, e);
 		} else if (lua_type(L, -2) == LUA_TNUMBER && isfinite(lua_tonumber(L, -2))) {
 			value_digits(lua_tonumber(L, -2), &key);
-			v = take(L, lua_gettop(L), k, e);
+			if (spend(k, OUT_JSON_MEMBER + key.len, e))
+				v = take(L, lua_gettop(L), k, e);
 		} else {
 			err_set(e, EINVAL, "a key of a table is a %s: JSON takes strings and numbers", luaL_typename(L, -2));
 		}
@@ -287,7 +297,8 @@ static json_t *take_table(lua_State *L, int idx, struct taking *k, struct err *e
 		return NULL;
 	}
 	k->depth++;
-	json_t *v = table_at(L, idx, k, e);
+	/* which of both it becomes is not known yet */
+	json_t *v = spend(k, OUT_JSON_OBJECT, e) ? table_at(L, idx, k, e) : NULL;
 	k->depth--;
 	return v;
 }
@@ -311,7 +322,7 @@ static json_t *take_cdata(lua_State *L, int idx, struct err *e)
 
 static json_t *take(lua_State *L, int idx, struct taking *k, struct err *e)
 {
-	if (!spend(k, VALUE_BYTES, e))
+	if (!spend(k, OUT_JSON_NUMBER + OUT_JSON_ELEMENT, e))
 		return NULL;
 	switch (lua_type(L, idx)) {
 	case LUA_TNIL:
@@ -338,7 +349,7 @@ static json_t *take(lua_State *L, int idx, struct taking *k, struct err *e)
 json_t *json_take(lua_State *L, int idx, bool *large, struct err *e)
 {
 	const struct script *s = script_of(L);
-	struct taking k = {.room = s->opts.max_bytes > 0 ? s->opts.max_bytes : BYTES_MAX};
+	struct taking k = {.room = room_for_document(s)};
 
 	/* all of it at once: an error in the middle would leave what was made so far to nobody */
 	luaL_checkstack(L, MAX_DEPTH * 4 + 40, "a table is too deep");
@@ -379,6 +390,7 @@ static struct held *hold(lua_State *L)
 
 static int encode(lua_State *L)
 {
+	const size_t how = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17);
 	struct err e;
 
 	luaL_checkany(L, 1);
@@ -386,16 +398,15 @@ static int encode(lua_State *L)
 	h->doc = json_take(L, 1, NULL, &e);
 	if (h->doc == NULL)
 		return luaL_error(L, "Cannot serialise: %s", e.text);
-	h->text = json_dumps(h->doc, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
-	if (h->text == NULL)
-		return luaL_error(L, "Cannot serialise: there is no memory for it");
-	json_decref(h->doc);
-	h->doc = NULL;
-	size_t len = strlen(h->text);
-	if (len + 4096 > script_left(script_of(L))) {
+	/* no larger than it is: the text grows by doubling otherwise */
+	size_t len = json_dumpb(h->doc, NULL, 0, how);
+	if (len == 0 || 2 * len + 4096 > script_left(script_of(L)) || (h->text = malloc(len)) == NULL) {
 		let_go(h);
 		return luaL_error(L, "not enough memory");
 	}
+	json_dumpb(h->doc, h->text, len, how);
+	json_decref(h->doc);
+	h->doc = NULL;
 	lua_pushlstring(L, h->text, len);
 	let_go(h);
 	return 1;
@@ -434,8 +445,10 @@ static int decode(lua_State *L)
 	const struct script *s = script_of(L);
 	json_error_t why;
 
-	if (s->opts.max_bytes > 0 && len > s->opts.max_bytes / DECODE_RATIO)
-		return luaL_error(L, "not enough memory");
+	size_t values, bytes = out_json_bytes(text, len, &values), room = room_for_document(s);
+	if (bytes > room)
+		return luaL_error(L, "not enough memory: what this text says takes %d KB, and there is room for %d", (int)(bytes >> 10),
+				  (int)(room >> 10));
 	lua_pushcfunction(L, push_plain);
 	json_t *doc = json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
 	if (doc == NULL)

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { SAID_MAX = 65536 }; /* it is told to everybody who listens */
+
 static const char prelude[] = {
 #include "prelude.inc"
 };
@@ -61,6 +63,8 @@ static int raw_expect(lua_State *L)
 	size_t len = 0;
 	const char *said = lua_isnoneornil(L, 2) ? NULL : script_text(L, 2, &len);
 
+	if (len > SAID_MAX)
+		return script_misuse(L, "what expect() says has at most %d bytes, not %d", SAID_MAX, (int)len);
 	script_room(L, s, len);
 	s->expected++;
 	script_where(L, &text);
@@ -255,6 +259,8 @@ static void run_prelude(lua_State *L, int raw, int module)
 
 void module_open(lua_State *L, struct script *s)
 {
+	if (s->opts.sandbox)
+		sandbox_names(L);
 	lua_getglobal(L, "tostring");
 	lua_setfield(L, LUA_REGISTRYINDEX, "wirerate.tostring");
 	json_open(L);

@@ -29,6 +29,7 @@ const struct script_fn script_fns[] = {
 	{"now", "", "Nanoseconds of CLOCK_MONOTONIC_RAW, the clock of `time_ns` in statistics.", "number"},
 	{"expect", "cond, text?", "Note a failure when cond is false or nil: the script goes on, and its exit code is at least 1. Gives its "
 		"arguments.", "any"},
+	{"fail", "text", "End the script with a line for who called it, without a traceback: a wrong argument. Exit code 2.", "nil"},
 	{"exit", "code?", "End the script here, with an exit code (0).", "nil"},
 	{"json", NULL, "encode(value), decode(text), null, empty_array: as lua-cjson, which `require \"cjson\"` gives too.", "table"},
 	{"csv", NULL, "line(values) and line(row, names): a line of CSV without its end.", "table"},

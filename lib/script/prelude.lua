@@ -187,6 +187,12 @@ function wr.each(t)
     end
 end
 
+-- The script cannot go on as it was called: one line for a person, without a traceback.
+function wr.fail(text)
+    text = tostring(text)
+    error(setmetatable({text = text, full = text, code = "EINVAL", where = "", plain = true}, err), 0)
+end
+
 -- CSV (RFC 4180): a value with a separator, a quote or a line break stands in quotes.
 local csv = {}
 local function cell(v)

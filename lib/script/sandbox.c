@@ -3,6 +3,7 @@
 #include "dialect.h"
 #include "script_int.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,6 +171,109 @@ static int safe_pattern(lua_State *L)
 	lua_insert(L, 1);
 	lua_call(L, n, LUA_MULTRET);
 	return lua_gettop(L);
+}
+
+/* What is told by its address elsewhere has a number here: an address says where the program is in memory. Those that are gone make no room. */
+static void push_number(lua_State *L, int idx)
+{
+	struct script *s = script_of(L);
+
+	lua_getfield(L, LUA_REGISTRYINDEX, "wirerate.numbers");
+	lua_pushvalue(L, idx);
+	lua_rawget(L, -2);
+	if (lua_isnil(L, -1)) {
+		lua_pop(L, 1);
+		lua_pushnumber(L, ++s->numbered);
+		lua_pushvalue(L, idx);
+		lua_pushvalue(L, -2);
+		lua_rawset(L, -4);
+	}
+	double n = lua_tonumber(L, -1);
+	char text[32];
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)n);
+	lua_pop(L, 2);
+	lua_pushstring(L, text);
+}
+
+static bool has_address(lua_State *L, int idx)
+{
+	int type = lua_type(L, idx);
+
+	return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD;
+}
+
+static int safe_tostring(lua_State *L)
+{
+	luaL_checkany(L, 1);
+	lua_settop(L, 1);
+	bool own = luaL_getmetafield(L, 1, "__tostring");
+	lua_settop(L, 1);
+	lua_pushvalue(L, lua_upvalueindex(1));
+	lua_pushvalue(L, 1);
+	lua_call(L, 1, 1);
+	if (own || !has_address(L, 1) || strstr(lua_tostring(L, -1), ": 0x") == NULL)
+		return 1;
+	lua_pushfstring(L, "%s: ", luaL_typename(L, 1));
+	push_number(L, 1);
+	lua_concat(L, 2);
+	return 1;
+}
+
+/* string.format(), whose %p and %s would tell addresses: they are given texts. */
+static int safe_format(lua_State *L)
+{
+	size_t len;
+	const char *from = luaL_checklstring(L, 1, &len);
+	int n = lua_gettop(L), arg = 1;
+	char *format = lua_newuserdata(L, len + 1);
+
+	luaL_checkstack(L, 8, "too many arguments");
+	memcpy(format, from, len + 1);
+	for (size_t i = 0; i < len; i++) {
+		if (format[i] != '%')
+			continue;
+		if (format[++i] == '%')
+			continue;
+		i += strspn(format + i, "-+ #0123456789.");
+		if (++arg > n)
+			break;
+		if (format[i] == 'p') {
+			format[i] = 's';
+			if (has_address(L, arg))
+				push_number(L, arg);
+			else
+				lua_pushliteral(L, "NULL");
+			lua_replace(L, arg);
+		} else if (format[i] == 's' && has_address(L, arg)) {
+			script_text(L, arg, NULL);
+			lua_replace(L, arg);
+		}
+	}
+	lua_pushlstring(L, format, len);
+	lua_replace(L, 1);
+	lua_pushvalue(L, lua_upvalueindex(1));
+	lua_insert(L, 1);
+	lua_pop(L, 1);
+	lua_call(L, n, 1);
+	return 1;
+}
+
+void sandbox_names(lua_State *L)
+{
+	lua_newtable(L);
+	lua_newtable(L);
+	lua_pushliteral(L, "k");
+	lua_setfield(L, -2, "__mode");
+	lua_setmetatable(L, -2);
+	lua_setfield(L, LUA_REGISTRYINDEX, "wirerate.numbers");
+	lua_getglobal(L, "tostring");
+	lua_pushcclosure(L, safe_tostring, 1);
+	lua_setglobal(L, "tostring");
+	lua_getglobal(L, "string");
+	lua_getfield(L, -1, "format");
+	lua_pushcclosure(L, safe_format, 1);
+	lua_setfield(L, -2, "format");
+	lua_pop(L, 1);
 }
 
 /* A metatable that the program protects stays; that of strings is nobody's. */

@@ -56,7 +56,9 @@ size_t script_left(const struct script *s)
 
 void script_room(lua_State *L, const struct script *s, size_t bytes)
 {
-	if (s->opts.max_bytes > 0 && s->out->len + s->note->len + bytes > s->opts.max_bytes)
+	size_t most = s->opts.max_out_bytes > 0 ? s->opts.max_out_bytes : s->opts.max_bytes;
+
+	if (most > 0 && s->out->len + s->note->len + bytes > most)
 		luaL_error(L, "not enough memory for what is printed");
 }
 

@@ -26,6 +26,7 @@ struct script_opts {
 	bool jit;            /* compiled loops, which nothing interrupts */
 	bool sandbox;        /* no io, os.execute, ffi, package.loadlib, debug, bytecode, no file of the user's: chunks of strangers */
 	size_t max_bytes;    /* most memory of the state; 0: no limit */
+	size_t max_out_bytes; /* most that is printed and noted; 0: as much as memory */
 	uint64_t max_ns;     /* most time from a chunk's start to its end; 0: no limit */
 	bool batch;          /* no person at the other end: cmd_run.batch */
 	int out_mode;        /* of the commands whose output is printed */

@@ -98,6 +98,7 @@ struct script {
 	unsigned interval;        /* instructions between two looks at the clock */
 	int worst_code, asked_code; /* asked_code -1: exit() was not called */
 	unsigned expected, failed, last_id;
+	double numbered; /* things that were told by a number */
 	json_t *results;
 };
 
@@ -203,6 +204,7 @@ void ask_open(lua_State *L); /* R is on the stack */
 void execute_open(lua_State *L);
 void time_open(lua_State *L, struct script *s, int module);
 void module_open(lua_State *L, struct script *s);
+void sandbox_names(lua_State *L); /* from now on no text tells an address */
 void sandbox_open(lua_State *L, struct script *s);
 void sandbox_path(lua_State *L, struct script *s); /* where require() looks, for the folder that is now */
 /* What module.c has for the lists that names.c, doc.c and complete.c make. */

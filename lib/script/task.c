@@ -8,10 +8,12 @@
 
 struct script_task *task_new(struct script *s, int nargs)
 {
+	lua_State *co = lua_newthread(s->L);
+	int ref = luaL_ref(s->L, LUA_REGISTRYINDEX);
 	struct script_task *t = xcalloc(1, sizeof(*t)), **p = &s->tasks;
 
-	t->co = lua_newthread(s->L);
-	t->ref = luaL_ref(s->L, LUA_REGISTRYINDEX);
+	t->co = co;
+	t->ref = ref;
 	t->nargs = nargs;
 	lua_xmove(s->L, t->co, nargs + 1);
 	while (*p != NULL)
@@ -199,15 +201,40 @@ static int call_limited(struct script *s, struct script_task *t, int nargs, int 
 	return rc;
 }
 
+/* An error that is meant for who called the script says all itself. */
+static bool is_plain(lua_State *co)
+{
+	bool plain = false;
+
+	if (lua_gettop(co) > 0 && lua_istable(co, -1) && lua_checkstack(co, 2)) {
+		lua_pushliteral(co, "plain");
+		lua_rawget(co, -2);
+		plain = lua_toboolean(co, -1);
+		lua_pop(co, 1);
+	}
+	return plain;
+}
+
+/* Functions of C are told by their addresses, which are nobody's business. */
+static void add_trace(const char *trace, struct sbuf *note)
+{
+	for (const char *at; trace != NULL && (at = strstr(trace, ": at 0x")) != NULL; trace = at + 7 + strspn(at + 7, "0123456789abcdef")) {
+		sbuf_addn(note, trace, (size_t)(at - trace));
+		sbuf_add(note, ": in ?");
+	}
+	sbuf_addf(note, "%s\n", trace != NULL ? trace : "");
+}
+
 static int failed(struct script *s, struct script_task *t, struct err *e)
 {
 	lua_State *co = t->co;
 
 	/* The trace first: it is of the stack as it was left. */
-	luaL_traceback(s->L, co, NULL, 0);
-	const char *trace = lua_tostring(s->L, -1);
-	sbuf_addf(s->note, "%s\n", trace != NULL ? trace : "");
-	lua_pop(s->L, 1);
+	if (!is_plain(co)) {
+		luaL_traceback(s->L, co, NULL, 0);
+		add_trace(lua_tostring(s->L, -1), s->note);
+		lua_pop(s->L, 1);
+	}
 	lua_pushcfunction(s->L, text_of_error);
 	if (lua_gettop(co) > 0)
 		lua_xmove(co, s->L, 1);
@@ -283,7 +310,9 @@ static bool ready(struct script *s, struct script_task *t)
 		t->run = NULL;
 		/* made where an error can be had, and handed over: on the stack of the coroutine there may be no room for it */
 		verbs_prepare(s->L);
+		s->limited = true;
 		t->nargs = verbs_results(s->L, r, rc, &e);
+		s->limited = false;
 		if (t->nargs < 0) {
 			lua_pushboolean(s->L, false);
 			lua_insert(s->L, -2);
@@ -332,9 +361,6 @@ static void start_handlers(struct script *s)
 {
 	while (s->happened != NULL) {
 		struct script_happened *h = s->happened;
-		s->happened = h->next;
-		if (s->happened == NULL)
-			s->happened_tail = &s->happened;
 		for (struct script_handler *f = s->handlers; f != NULL; f = f->next) {
 			if (f->fn == LUA_NOREF || strcmp(f->event, h->name) != 0)
 				continue;
@@ -342,6 +368,9 @@ static void start_handlers(struct script *s)
 			push_happened(s->L, h);
 			task_new(s, 1)->id = f->id;
 		}
+		s->happened = h->next;
+		if (s->happened == NULL)
+			s->happened_tail = &s->happened;
 		happened_free(h);
 	}
 }
@@ -350,6 +379,7 @@ static int start_due(lua_State *L)
 {
 	struct script *s = lua_touserdata(L, 1);
 
+	s->limited = true;
 	start_timers(s);
 	start_handlers(s);
 	return 0;
@@ -401,7 +431,9 @@ int task_turn(struct script *s, struct err *e)
 		return VERB_PENDING; /* whoever sees the signal has the say before the script goes on */
 	if (s->opts.max_ns > 0 && script_now_ns() - s->begin_ns > s->opts.max_ns)
 		s->ends = ENDS_TIME;
-	if (s->ends == ENDS_NOT && lua_cpcall(s->L, start_due, s) != 0) {
+	bool begun = s->ends != ENDS_NOT || lua_cpcall(s->L, start_due, s) == 0;
+	s->limited = false;
+	if (!begun) {
 		rc = err_set(e, ENOMEM, "%.500s", lua_tostring(s->L, -1));
 		lua_settop(s->L, 0);
 		return rc;

@@ -5,7 +5,9 @@
 --
 -- `script FILE from=2 'rate=1kpps..2kpps over 5s' svg=` changes three of them; a word with blanks stands in quotes as a whole. A default that
 -- is a number takes numbers, one that is true or false takes on and off; the rest are texts, and a text may be empty. Anything else is an
--- error that names what there is.
+-- error of one line that names what there is.
+
+local wr = require "wirerate"
 
 local BOOLEAN = {on = true, yes = true, ["true"] = true, off = false, no = false, ["false"] = false}
 
@@ -26,7 +28,7 @@ local function value_of(name, text, default)
         value = BOOLEAN[text]
     end
     if value == nil then
-        error(('"%s=%s": a %s is needed'):format(name, text, type(default) == "number" and "number" or "word on or off"), 0)
+        wr.fail(('"%s=%s": a %s is needed'):format(name, text, type(default) == "number" and "number" or "word on or off"))
     end
     return value
 end
@@ -39,7 +41,7 @@ return function(defaults, ...)
     for _, word in ipairs({...}) do
         local name, text = tostring(word):match("^([%w_]+)=(.*)$")
         if name == nil or defaults[name] == nil then
-            error(('unknown argument "%s"; there are: %s'):format(tostring(word), names(defaults)), 0)
+            wr.fail(('unknown argument "%s"; there are: %s'):format(tostring(word), names(defaults)))
         end
         out[name] = value_of(name, text, defaults[name])
     end

@@ -17,7 +17,8 @@ function search.attempt(trial, again)
 end
 
 local function judge(t, max_loss)
-    if t.verdict ~= "valid" then
+    -- without a share nothing was sent, or it is not known what became of it
+    if t.verdict ~= "valid" or t.loss_ratio == nil then
         return "untold"
     end
     return t.loss_ratio <= max_loss and "pass" or "fail"

@@ -8,8 +8,10 @@
 
 #include "input.h"
 #include "script.h"
+#include "taken.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 struct port { struct rate rate; uint64_t count, share, lag; uint32_t every; bool on; };
 struct stream { uint16_t size; int kind; uint8_t field[VT_FIELD_BYTES]; char text[VT_TEXT_MAX]; };
@@ -171,14 +173,49 @@ static void value(struct input *in, unsigned depth, struct sbuf *out)
 	}
 }
 
+/* What attackers write: a function that comes back to itself through others, loops without an end, texts and tables that grow. */
+static void shape(struct input *in, const char *target, unsigned form, struct sbuf *out)
+{
+	static const char *const metas[] = {"__index", "__newindex", "__tostring", "__call", "__concat", "__lt", "__eq", "__len", "__unm"};
+	static const char *const parts[] = {
+		"[],", "{},", "[", "\\\"a\\\":", "1,", "a and ", "x=1 ", ".-", "(", "%b()", "\\1", "show stats;", "goto a ", "::a::",
+	};
+	const char *by = PICK(in, what), *meta = PICK(in, metas), *part = PICK(in, parts);
+
+	switch (form) {
+	case 5:
+		sbuf_addf(out, "local function f(a) %s(\"x\", \"x\", f) %s(f) %s({1, 2, 3}, f) end "
+			"f(f)", target, by, target);
+		break;
+	case 6:
+		sbuf_addf(out, "local m = {} local t = setmetatable({}, m) m.%s = %s m.__tostring = %s %s(t) "
+			"local _ = t.x, t .. t, t < t", meta,
+			  byte(in) % 2 ? by : "function(a, b) return a .. b, a < b, a.x, tostring(a), "
+			"string.format('%s', a) end", by, target);
+		break;
+	case 7:
+		sbuf_add(out, "while true do ");
+		sbuf_addf(out, "pcall(%s, ", target);
+		value(in, 1, out);
+		sbuf_add(out, ") end");
+		break;
+	default:
+		sbuf_addf(out, "local s = \"%s\" for i = 1, %u do s = s .. s end %s(\"%s\" .. s, s) local t "
+			"= {} for i = 1, %u do t = {t, t} end %s(t)",
+			  part, byte(in) % 21u, target, byte(in) % 2 ? "[" : "", byte(in) % 64u, by);
+	}
+}
+
 /* try(function() ... end): the next one is run whatever became of it. */
 static void statement(struct input *in, struct sbuf *out)
 {
 	const char *target = PICK(in, what);
-	unsigned form = byte(in) % 5;
+	unsigned form = byte(in) % 9;
 
 	sbuf_add(out, "try(function() ");
-	if (form < 2) {
+	if (form >= 5) {
+		shape(in, target, form, out);
+	} else if (form < 2) {
 		sbuf_addf(out, "local v = %s[", target);
 		if (byte(in) % 4)
 			sbuf_addf(out, "\"%s\"", PICK(in, keys));
@@ -202,6 +239,14 @@ static void statement(struct input *in, struct sbuf *out)
 	sbuf_add(out, " end)\n");
 }
 
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	json_set_alloc_funcs(looked_malloc, free);
+	return 0;
+}
+
 static void ignore(void *arg, const char *word, const char *help)
 {
 	(void)arg;
@@ -219,6 +264,7 @@ static void run_chunk(struct cmd *cmd, const char *text)
 	int start;
 
 	struct script *s = script_new(&host, &opts, &e);
+	size_t before = most_taken = __sanitizer_get_current_allocated_bytes();
 	CHECK(s != NULL);
 	script_complete(s, text, (int)strlen(text) / 2, &start, ignore, NULL);
 	int rc = script_start(s, text, "@f.lua", NULL, 0, &out, &note, &e);
@@ -231,6 +277,7 @@ static void run_chunk(struct cmd *cmd, const char *text)
 	CHECK(rc >= 0 || e.text[0] != '\0');
 	script_cancel(s);
 	CHECK(!script_running(s));
+	CHECK(most_taken - before < opts.max_bytes + (4 << 20) && out.len + note.len < 2 * opts.max_bytes);
 	json_decref(script_results(s));
 	script_free(s);
 	sbuf_free(&out);
