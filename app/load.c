@@ -208,7 +208,7 @@ static bool put_arrival(const struct app *app, unsigned port, struct sbuf *out)
 static void put_catchup(const struct port_cfg *cfg, struct sbuf *out)
 {
 	if (cfg->catchup.kind == CATCHUP_KEEP) {
-		sbuf_add(out, "frames that are late are all sent, as fast as the device takes them; `lag` matters to `catchup` skip and overspeed");
+		sbuf_add(out, "frames that are late are all sent, as fast as the device takes them; `lag` matters to `catchup` overspeed and skip");
 		return;
 	}
 	sbuf_add(out, "frames later than ");

@@ -23,6 +23,8 @@ static void tell_limited(const struct snap_port *p, struct sbuf *note)
 {
 	double asked = p->run.asked_pps, took = (double)p->run.duration_ns;
 
+	if (p->run.unsent > 0) /* its end was told */
+		return;
 	if (p->state != RUN_IDLE || p->run.asked_max || p->run.rate_changed || p->run.sent == 0 || asked <= 0)
 		return;
 	double due = (double)p->run.sent * 1e9 / asked;

@@ -74,9 +74,10 @@ const struct setting set_port_rows[] = {
 	{.name = "arrival", .scope = SCOPE_PORT, .v = {&vt_arrival}, .dflt = "constant", .offset = AT(arrival), .check = set_check_arrival,
 	 .echo = set_echo_pacing,
 	 .help = "when frames leave at that rate: evenly, at random, in bursts at wire speed, with jitter, or on and off"},
-	{.name = "catchup", .scope = SCOPE_PORT, .v = {&vt_catchup}, .dflt = "keep", .offset = AT(catchup), .echo = set_echo_pacing,
-	 .help = "what becomes of frames that are later than `lag`: all are sent at full speed, they are given up and counted as unsent, or\n"
-		 "they are sent at most so much faster than asked until none is late"},
+	{.name = "catchup", .scope = SCOPE_PORT, .v = {&vt_catchup}, .dflt = "overspeed 10%", .offset = AT(catchup), .echo = set_echo_pacing,
+	 .help = "what becomes of frames that are later than `lag`: they are sent at most so much faster than asked until none is late, all are\n"
+		 "sent at full speed, or they are given up and counted as unsent. A run `for` a time ends at its end: what is not sent by then\n"
+		 "and 100 ms later is unsent, whatever stands here"},
 	{.name = "lag", .scope = SCOPE_PORT, .v = {&vt_duration, 0, 3600000000000}, .dflt = "1ms", .offset = AT(lag_ns),
 	 .echo = set_echo_pacing,
 	 .help = "how late frames may be before `catchup` skip or overspeed does something about them"},

@@ -9,7 +9,7 @@ const struct counter cnt_tx_table[] = {
 	TX(bytes, "bytes", "their bytes with FCS"),
 	TX(dropped, "frames", "frames built and thrown away: the tail that the device had not taken at stop or close"),
 	TX(stalls, "bursts", "bursts that the device did not take whole"),
-	TX(unsent, "frames", "frames that were not sent because they were too late (catchup), or because the device took none to the end"),
+	TX(unsent, "frames", "frames that were not sent because they were too late (catchup), or because the time of the run was over"),
 	TX(nombuf, "turns", "turns of a worker that found no free buffer"),
 	TX(bursts, "bursts", "calls of the driver that took frames"),
 	TX(late, "frames", "frames that the device accepted more than 1 ms after their deadline"),

@@ -22,7 +22,7 @@ struct cnt_tx {
 	uint64_t packets, bytes; /* accepted by the device; bytes with FCS */
 	uint64_t dropped;        /* built and thrown away: the tail at stop or close */
 	uint64_t stalls;         /* bursts not taken whole */
-	uint64_t unsent;         /* slots given up by the catch-up policy */
+	uint64_t unsent;         /* due frames that were given up as too late, or left at the end of a run's time */
 	uint64_t nombuf;         /* turns that found no free buffer */
 	uint64_t bursts;         /* calls of the driver that took frames */
 	uint64_t late;           /* frames accepted more than CNT_LATE_NS after their deadline */

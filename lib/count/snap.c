@@ -119,6 +119,7 @@ static json_t *run_json(const struct snap_port *p)
 	json_object_set_new(o, "state", json_string(run_names[p->state]));
 	put(o, "sent", p->run.sent);
 	put(o, "bytes", p->run.bytes);
+	put(o, "unsent", p->run.unsent);
 	put(o, "duration_ns", p->run.duration_ns);
 	put(o, "steady_ns", p->run.steady_ns);
 	/* "As fast as possible" asks for no number. */

@@ -54,6 +54,7 @@ struct snap_port {
 		bool rate_changed;              /* while it was sending: one number does not tell what was asked of all of it */
 		uint64_t steady_ns;             /* since the rate or the frame last changed, or since the start */
 		uint64_t bytes;                 /* of the frames sent, with FCS */
+		uint64_t unsent;                /* frames that were due in this run and did not go */
 	} run;                              /* the current or last run */
 	struct cnt_tx tx;                   /* sums over queues */
 	struct cnt_rx rx;
@@ -100,7 +101,7 @@ void snap_free(struct snap *);
 /* The whole snapshot in the form of DESIGN 4 "show stats" (keys are only ever added): {"show":"stats","time_ns":..,"ports":[..],
  * "workers":[..]}. Counter keys come from the counter tables. Rates are null where there is nothing to tell. Beside the counters:
  *	ports[].run       "state", "sent", "bytes", "duration_ns", "asked_pps" and "asked_l1_bps" (null: max), "asked_max", "rate_changed",
- *	                  "mean_pps", "mean_l1_bps"
+ *	                  "mean_pps", "mean_l1_bps", "unsent"
  *	ports[].tx, .rx   "errors", rx "missed", "nombuf"; "pps", "l1_bps"; "sizes": {"0-63", "64", ..} as in cnt_sizes_table
  *	ports[].tx        "lateness_ns": {"bursts", "p50", "p99", "max", "mean"} of struct snap_late, null: nothing was paced; also in queues[].tx
  *	ports[].max       {"tx": {"pps", "l1_bps"}, "rx": {..}}

@@ -7,7 +7,7 @@ void port_cfg_init(struct port_cfg *c)
 {
 	*c = (struct port_cfg){
 		.rate = {.kind = RATE_PERCENT, .value = 100}, .burst = 32, .rxburst = 64, .mtu = 1500, .txd = 1024, .rxd = 1024,
-		.lag_ns = 1000000, .lead_ns = 100000,
+		.catchup = {.kind = CATCHUP_OVERSPEED, .share = 0.1}, .lag_ns = 1000000, .lead_ns = 100000,
 		.wire = {.limit = {.rate = {.kind = RATE_MAX}, .queue = WIRE_QUEUE}, .seed = 1},
 	};
 }

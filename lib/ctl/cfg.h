@@ -70,7 +70,7 @@ struct wire_cfg {
 struct port_cfg {
 	struct rate rate;         /* default 100% */
 	struct arrival arrival;   /* of the frames at that rate; constant */
-	struct catchup catchup;   /* what becomes of frames later than lag_ns; keep */
+	struct catchup catchup;   /* what becomes of frames later than lag_ns; overspeed 10% */
 	uint64_t lag_ns;          /* 1 ms */
 	int pacing;
 	uint64_t lead_ns;         /* PACING_TIMESTAMP: frames are handed over so long before they are due; 100 us */

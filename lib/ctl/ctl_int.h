@@ -25,11 +25,12 @@ struct run {
 	bool stop;
 	bool rate_changed;     /* the frame count of a bounded time no longer follows from one rate */
 	uint64_t start_tsc, duration_ns, end_tsc;
+	uint64_t grace_ns;     /* after the end of its time; what was not sent by then is unsent */
 	uint64_t count;        /* of the settings at the start, 0: no bound */
 	bool bounded;          /* all that is sent has a count */
 	double asked_pps;
 	bool asked_max;
-	uint64_t base_bytes;   /* sent by the port's queues before this run */
+	uint64_t base_bytes, base_unsent, base_dropped; /* of the port's queues before this run */
 	bool has_rate;         /* this one, whatever the port's setting is */
 	struct rate rate;
 	uint64_t changed_ns;   /* when the rate or the frame last changed, CLOCK_MONOTONIC_RAW */
@@ -376,6 +377,7 @@ struct run_ask {
 	uint64_t count;            /* 0: none; own_count: instead of the port's setting */
 	bool own_count;
 	const struct rate *rate;   /* instead of the port's; NULL: that */
+	uint64_t grace_ns;         /* 0, or less than it is for all runs: that */
 };
 int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *ask, struct err *e); /* ctl_start() */
 void run_events(struct ctl *c);

@@ -9,7 +9,6 @@
 #include "ctl_int.h"
 
 #define IDLE_NS 50000000ull     /* without work for so long: sleep */
-#define GIVEUP_NS 1000000000ull /* after the end of a timed run without any accepted frame */
 #define FORGIVE_NS 50000000ull
 
 /* What a worker is given, with what must live as long. */
@@ -239,7 +238,7 @@ static struct gen_job *fill_gen(const struct ctl_port *cp, unsigned q, uint8_t *
 		.run = r->id,
 		.start_tsc = r->start_tsc,
 		.end_tsc = r->end_tsc,
-		.giveup_cycles = (uint64_t)(hz * GIVEUP_NS / 1e9),
+		.grace_cycles = (uint64_t)(hz * (double)r->grace_ns / 1e9),
 		.forgive_cycles = (uint64_t)(hz * FORGIVE_NS / 1e9),
 		.late_cycles = (uint64_t)(hz * CNT_LATE_NS / 1e9),
 		.catchup = (enum gen_catchup)cp->p.cfg.catchup.kind,

@@ -8,6 +8,7 @@
 
 #define LEAD_NS 3000000ull /* workers asleep wake within a millisecond; all shall have their plan before the start */
 #define QUIET_NS 20000000ull
+#define GRACE_NS 100000000ull /* for what devices have not taken at the end of a run's time */
 #define STUCK_TICKS 10 /* a device that took nothing for so many seconds is not waited for */
 #define SETTLE_MAX_NS 2000000000ull
 
@@ -157,12 +158,15 @@ static int may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *a
 	return program_make(c, cp, &cp->program, count_of(cp, ask) != 0 ? count_of(cp, ask) : UINT64_MAX, &cp->next, e);
 }
 
-static uint64_t tx_bytes(const struct ctl_port *cp)
+static struct cnt_tx tx_so_far(const struct ctl_port *cp)
 {
-	uint64_t sum = 0;
+	struct cnt_tx sum = {0};
 
-	for (unsigned q = 0; q < cp->p.ntxq; q++)
-		sum += cell_get(&cp->txq[q]->cnt.bytes);
+	for (unsigned q = 0; q < cp->p.ntxq; q++) {
+		sum.bytes += cell_get(&cp->txq[q]->cnt.bytes);
+		sum.unsent += cell_get(&cp->txq[q]->cnt.unsent);
+		sum.dropped += cell_get(&cp->txq[q]->cnt.dropped);
+	}
 	return sum;
 }
 
@@ -202,6 +206,7 @@ int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *
 		struct ctl_port *cp = c->port[i];
 		if (!portset_has(ports, i))
 			continue;
+		struct cnt_tx before = tx_so_far(cp);
 		plan_take(c, cp, &cp->next);
 		cp->next = (struct program){0};
 		cp->run = (struct run){.id = ++c->run_seq,
@@ -209,11 +214,14 @@ int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *
 				       .armed = true,
 				       .active = true,
 				       .duration_ns = ask->duration_ns,
+				       .grace_ns = RTE_MAX(ask->grace_ns, GRACE_NS),
 				       .count = count_of(cp, ask),
 				       .has_rate = ask->rate != NULL,
 				       .rate = ask->rate != NULL ? *ask->rate : (struct rate){0},
 				       .bounded = all_counted(&cp->program),
-				       .base_bytes = tx_bytes(cp)};
+				       .base_bytes = before.bytes,
+				       .base_unsent = before.unsent,
+				       .base_dropped = before.dropped};
 		cp->said[0] = '\0';
 		cp->braked = false;
 		cp->touched = true;
@@ -279,6 +287,29 @@ static bool all_done(const struct ctl_port *cp)
 	return true;
 }
 
+/* A run whose time ended before all of its frames were sent. What was stopped is not told: nobody asked for the rest. */
+static void tell_unsent(struct ctl *c, struct ctl_port *cp)
+{
+	uint64_t dropped = tx_so_far(cp).dropped - cp->run.base_dropped;
+	struct snap_port s = {0};
+	struct sbuf time = {0}, other = {0};
+
+	stat_run(cp, &s);
+	if (s.run.unsent == 0 || cp->run.stop)
+		return;
+	if (cp->run.duration_ns != 0) {
+		sbuf_add(&time, " within ");
+		vt_duration.print(&(struct vspec){.type = &vt_duration}, &cp->run.duration_ns, &time);
+	}
+	if (dropped > 0)
+		sbuf_addf(&other, ", %llu thrown away", (unsigned long long)dropped);
+	ctl_note(c, cp->p.id, "port %u: %llu frames were due%s: %llu sent, %llu unsent%s; the device took %.0f frames/s", cp->p.id,
+		 (unsigned long long)(s.run.sent + s.run.unsent + dropped), sbuf_str(&time), (unsigned long long)s.run.sent,
+		 (unsigned long long)s.run.unsent, sbuf_str(&other), s.run.mean_pps);
+	sbuf_free(&time);
+	sbuf_free(&other);
+}
+
 /* The queues' own state is the truth; events only wake us sooner. */
 void run_events(struct ctl *c)
 {
@@ -298,6 +329,7 @@ void run_events(struct ctl *c)
 		if (all_done(cp) && !(cp->program.held && !cp->run.stop)) { /* held: queues that are done may send again */
 			cp->run.active = false;
 			cp->run.end_ns = clock_raw_ns();
+			tell_unsent(c, cp);
 		}
 	}
 }

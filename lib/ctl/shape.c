@@ -35,7 +35,7 @@ void shape_of(const struct ctl_port *cp, const struct group *g, const struct rat
 	/* the same in each run, another one for each stream */
 	if ((s->arrival.kind == ARRIVAL_POISSON || s->arrival.kind == ARRIVAL_JITTER) && s->arrival.seed == 0)
 		s->arrival.seed = pace_random(SEED, (uint64_t)cp->p.id << 32 | (uint32_t)(g->cell + 1));
-	a->shaped = s->arrival.kind != ARRIVAL_CONSTANT || r->over_ns != 0 || cp->p.cfg.catchup.kind != CATCHUP_KEEP;
+	a->shaped = s->arrival.kind != ARRIVAL_CONSTANT || r->over_ns != 0 || cp->p.cfg.catchup.kind == CATCHUP_SKIP;
 }
 
 void shape_make(struct group_rate *a)

@@ -246,11 +246,12 @@ static double frame_l1_bits(const struct snap_port *s)
 void stat_run(const struct ctl_port *cp, struct snap_port *s)
 {
 	const struct run *r = &cp->run;
-	uint64_t sent = 0, bytes = 0, last = 0, end;
+	uint64_t sent = 0, bytes = 0, unsent = 0, last = 0, end;
 
 	for (unsigned q = 0; q < cp->p.ntxq; q++) {
 		const struct gen_state *g = cp->gen[q];
 		bytes += cell_get(&cp->txq[q]->cnt.bytes);
+		unsent += cell_get(&cp->txq[q]->cnt.unsent);
 		enum gen_state_id st = gen_run_state(g, r->id);
 		if (st == GEN_IDLE)
 			continue;
@@ -261,6 +262,7 @@ void stat_run(const struct ctl_port *cp, struct snap_port *s)
 	}
 	s->run.sent = sent;
 	s->run.bytes = bytes > r->base_bytes ? bytes - r->base_bytes : 0;
+	s->run.unsent = unsent > r->base_unsent ? unsent - r->base_unsent : 0;
 	s->run.rate_changed = r->rate_changed || ((r->active || r->stop) && rates_vary(cp));
 	s->run.asked_pps = r->asked_pps;
 	s->run.asked_max = r->asked_max;

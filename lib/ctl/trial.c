@@ -212,7 +212,8 @@ static int port_room(struct ctl *c, struct ctl_port *cp, struct err *e)
 /* With a probe in each frame, or without where that cannot be. */
 static int run(struct trial *t, struct err *e)
 {
-	const struct run_ask ask = {.duration_ns = t->spec.duration_ns, .own_count = true, .rate = &t->spec.rate};
+	const struct run_ask ask = {.duration_ns = t->spec.duration_ns, .own_count = true, .rate = &t->spec.rate,
+				      .grace_ns = t->spec.cfg.overtime_ns};
 	struct err why = {.text = ""};
 
 	for (unsigned i = 0; t->spec.cfg.probes && i < t->c->nports; i++)

@@ -241,7 +241,7 @@ struct gen_group {
 	bool by_bytes;            /* the period is that of a byte on the wire (l1) or of a byte of a frame with FCS (l2), not of a frame */
 	bool l2;
 	struct pace_period period;
-	const struct pace_shape *shape; /* deadlines are not k periods from the start, or late frames are treated by gen_job.catchup; NULL: neither */
+	const struct pace_shape *shape; /* deadlines are not k periods from the start, or late frames are given up (GEN_SKIP); NULL: neither */
 	uint64_t limit;           /* frames k < limit are sent, counted from the start of the run over all epochs; UINT64_MAX: no bound */
 };
 
@@ -252,7 +252,7 @@ static inline uint64_t gen_own_frames(unsigned queue, unsigned nqueues, uint64_t
 }
 
 /* KEEP: they are sent at full speed. SKIP: they are given up and count as unsent. OVERSPEED: they are sent a bit faster than asked until none is
- * late; what is not sent by end_tsc counts as unsent. */
+ * late. */
 enum gen_catchup { GEN_KEEP, GEN_SKIP, GEN_OVERSPEED };
 
 struct gen_job {
@@ -268,10 +268,11 @@ struct gen_job {
 	uint64_t run;             /* number of the start; a new number begins at frame 0 */
 	uint64_t start_tsc;
 	uint64_t end_tsc;         /* frames due before it are sent; UINT64_MAX: no end */
-	uint64_t giveup_cycles;   /* after end_tsc, without any accepted frame for so long: the rest is unsent */
+	/* So long after end_tsc they may still go; the rest then counts as unsent. Time in which the worker stood still is not counted. */
+	uint64_t grace_cycles;
 	uint64_t forgive_cycles;  /* a lag beyond this is dropped when the rate changes */
 	uint64_t late_cycles;     /* frames that are later count in cnt_tx.late */
-	/* Groups with a shape, when frames are later than lag_cycles: */
+	/* When frames are later than lag_cycles; GEN_SKIP: of groups with a shape. */
 	enum gen_catchup catchup;
 	uint64_t lag_cycles;
 	/* The device sends frames that have deadlines at the times that they carry, and is given them so long before; NULL: it sends at once. */

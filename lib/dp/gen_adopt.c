@@ -4,12 +4,9 @@
 
 _Static_assert(sizeof(struct gen_own) <= sizeof(((struct gen_state *)NULL)->own), "own part of a queue's state");
 
-#define SLOT_BYTES(ngroups) RTE_ALIGN_CEIL(GEN_SLOT_OFF + (size_t)(ngroups) * sizeof(struct gen_slot), CACHE_LINE)
-#define RUN_BYTES RTE_ALIGN_CEIL(DP_BURST_MAX * sizeof(struct gen_run), CACHE_LINE)
-
 size_t gen_mem_size(unsigned ngroups)
 {
-	return SLOT_BYTES(ngroups) + RUN_BYTES + (ngroups > 1 ? ngroups - 1 : 0) * sizeof(struct gen_grp) + ngroups * sizeof(struct gen_arr);
+	return GEN_SLOT_BYTES(ngroups) + GEN_RUN_BYTES + GEN_MORE_BYTES(ngroups) + ngroups * sizeof(struct gen_arr);
 }
 
 /* ---- start and end ---- */
@@ -120,9 +117,8 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 	for (unsigned c = 0; j->prepare && j->txq->edits != DP_EDITS_ALL && c < gr->nclasses; c++)
 		gr->mends |= gen_mended(frun_class(ph->prog, c)) > 0;
 	gr->plain = gen_own(g)->one_mark && gr->nclasses == 1;
-	gr->simple = j->ngroups == 1 && gr->stream < 0 && gr->plain && gr->port_len != 0 && !j->prepare && gr->arr == NULL &&
-		     j->stamp == NULL && j->txq->edits != DP_EDITS_ALL;
-	if (gr->simple && g->probes != NULL && frun_fuses(ph->prog))
+	gr->simple = gen_is_simple(j, gr) && !gr->chases;
+	if (gen_is_simple(j, gr) && g->probes != NULL && frun_fuses(ph->prog))
 		gr->probes = GEN_PROBES_FUSED;
 	if (j->ngroups == 1 || gr->stream == j->group[0].stream)
 		mark_queue(j->txq, gr->plain ? ph->tag[0] : 0);
@@ -289,10 +285,12 @@ static void lay_out(const struct gen_job *j, struct gen_own *o)
 	o->nlive = 0;
 	o->nruns = o->run_at = 0;
 	o->slot = (struct gen_slot *)(void *)((char *)j->mem + GEN_SLOT_OFF);
-	o->run = (struct gen_run *)(void *)((char *)j->mem + SLOT_BYTES(j->ngroups));
-	o->more = (struct gen_grp *)(void *)((char *)o->run + RUN_BYTES);
+	o->run = (struct gen_run *)(void *)((char *)j->mem + GEN_SLOT_BYTES(j->ngroups));
+	o->more = (struct gen_grp *)(void *)((char *)o->run + GEN_RUN_BYTES);
 	o->arr = (struct gen_arr *)(void *)(o->more + (j->ngroups > 1 ? j->ngroups - 1 : 0));
 	o->detour = j->ngroups != 1 || j->catchup == GEN_SKIP || j->stamp != NULL;
+	o->behind_cycles = j->catchup == GEN_OVERSPEED && j->lag_cycles < INT64_MAX ? j->lag_cycles : INT64_MAX;
+	o->chased = false;
 	o->one_mark = one_mark(j);
 	o->laid = true;
 	o->held = false;
@@ -325,7 +323,8 @@ static void begin(const struct gen_job *j, struct gen_state *g, uint64_t now)
 
 	lay_out(j, o);
 	o->gone_i = 0;
-	o->progress_tsc = now;
+	o->over_tsc = j->end_tsc;
+	o->over_cycles = 0;
 	for (unsigned n = 0; n < j->ngroups; n++)
 		start_group(j, g, gen_grp(o, n), &j->group[n], j->start_tsc);
 	if (j->ngroups > 0 && j->group[0].stream < 0)
@@ -423,6 +422,7 @@ static void follow(const struct gen_job *j, struct gen_state *g, uint64_t now)
 	const struct gen_grp *first = &gen_own(g)->first;
 	bool over = !g->base.active;
 
+	gen_chase_end(gen_own(g));
 	if (!over)
 		gen_rewind(j, g);
 	gen_unsettle(g);
@@ -459,9 +459,8 @@ void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, ui
 	} else if (!g->base.active && (j->stop || !gen_own(g)->laid)) {
 		return;
 	} else if (gen_own(g)->rest.on && j->stop) { /* it has reached its end already: what is left of it counts */
-		bool all = gen_own(g)->rest.all;
 		follow(j, g, now);
-		gen_rest_begin(gen_own(g), all);
+		gen_rest_begin(gen_own(g));
 		return;
 	} else if (!j->stop) {
 		follow(j, g, now);

@@ -39,8 +39,7 @@ bool gen_again(struct dp_worker *w, const struct gen_job *j, struct gen_state *g
 {
 	struct gen_own *o = gen_own(g);
 
-	gen_give_up(w, j, g, now);
-	if (o->rest.on || !g->base.active)
+	if (gen_overtime(w, j, g, now))
 		return false;
 	gen_rewind(j, g);
 	if (o->ngroups > 1) /* the tail was one group's, the top one's */
@@ -126,11 +125,10 @@ static void progress(const struct gen_job *j, struct gen_state *g, unsigned sent
 {
 	if (sent == 0)
 		return;
-	gen_own(g)->progress_tsc = now;
 	if (late != UINT64_MAX)
 		gen_note_late(j->txq, late);
 	/* one that leaves by the schedule of a lag may wait longer than one that was due before it */
-	if (unlikely(late > j->late_cycles || j->catchup == GEN_OVERSPEED))
+	if (unlikely(late > j->late_cycles || gen_own(g)->chased))
 		late_runs(j, g, sent, now);
 	credit_runs(g, sent);
 }
@@ -146,9 +144,7 @@ static unsigned flush(struct dp_worker *w, const struct gen_job *j, struct gen_s
 	progress(j, g, sent, late, now);
 	if (txq_has_tail(j->txq))
 		take_probes_back(g);
-	if (txq_has_tail(j->txq))
-		gen_give_up(w, j, g, now);
-	else if (gen_own(g)->nlive > 0)
+	if (!txq_has_tail(j->txq) && gen_own(g)->nlive > 0)
 		gen_arrive(w, j, g, now);
 	return sent;
 }
@@ -185,6 +181,7 @@ static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t no
 	unsigned n = 0;
 
 	o->nruns = o->run_at = 0;
+	o->chased = false;
 	while (n < j->burst && o->nlive > 0) {
 		struct gen_grp *gr = gen_top(o);
 		uint64_t ahead = gen_ahead(j, g, gr, now);
@@ -199,6 +196,15 @@ static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t no
 			gen_leave(o);
 			continue;
 		}
+		if (unlikely(gr->chases || (int64_t)(now - o->slot[0].due) > (int64_t)o->behind_cycles) && part > 0 && gen_paced(gr)) {
+			part = gen_chase(j, g, gr, part, before_others(j, o, ahead));
+			o->chased = true;
+			if (part == 0) {
+				gen_sift(o, 0, (struct gen_slot){.due = gen_due(gr, now), .grp = o->slot[0].grp});
+				continue;
+			}
+		}
+		o->chased |= unlikely(gr->step == 0) && gr->arr != NULL && gr->arr->chasing;
 		if (part == 0 || !gen_take(q, gr, q->m + n, part, gr->plain))
 			break;
 		if (!gr->fixed)
@@ -206,7 +212,7 @@ static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t no
 		o->run[o->nruns++] = (struct gen_run){.i = gr->i, .grp = o->slot[0].grp, .n = (uint16_t)part};
 		*bytes += gen_bytes(gr, gr->i, part);
 		if (n == 0 && !pace_is_max(&gr->pace))
-			*late = gen_late(j, gen_deadline(gr), now);
+			*late = gen_late(j, gen_deadline(j, gr), now);
 		n += part;
 		gen_advance(j, gr, part);
 		if (gr->i == gr->end_i)
@@ -235,8 +241,10 @@ static unsigned one_burst(struct dp_worker *w, const struct gen_job *j, struct g
 unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
-	uint64_t bytes = 0, nombuf = cell_get(&j->txq->cnt.nombuf), late = UINT64_MAX;
+	uint64_t bytes = 0, late = UINT64_MAX;
 
+	if (unlikely(now >= j->end_tsc) && gen_overtime(w, j, g, now))
+		return 1;
 	if (txq_has_tail(j->txq)) {
 		if (likely(j->txq->edits != DP_EDITS_ALL))
 			return flush(w, j, g, now);
@@ -256,11 +264,8 @@ unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct ge
 	if (j->prepare || j->txq->edits == DP_EDITS_ALL)
 		return one_burst(w, j, g, now);
 	unsigned n = gather(j, g, now, &bytes, &late);
-	if (n == 0) {
-		if (cell_get(&j->txq->cnt.nombuf) != nombuf)
-			gen_give_up(w, j, g, now);
+	if (n == 0)
 		return 0;
-	}
 	if (unlikely(j->stamp != NULL))
 		put_stamps(j, g);
 	put_probes(j, g);

@@ -37,7 +37,9 @@ struct gen_grp {
 	uint16_t image_len;
 	uint16_t nclasses;
 	bool plain;           /* one class, and its mark is the queue's */
-	bool fixed, bytes, l2;
+	bool fixed;
+	bool bytes : 1, l2 : 1;
+	bool chases;          /* behind a stall: the pace is faster than the one asked for, which lies in the group's gen_arr */
 	bool mends;           /* the driver writes into headers although marks and shapes stay */
 	uint8_t dst;          /* DP_DST_* of class 0, without DP_DST_SHIFT */
 	uint8_t probes;       /* enum gen_has_probes */
@@ -55,7 +57,8 @@ struct gen_grp {
 } WR_ALIGNED(CACHE_LINE);
 _Static_assert(sizeof(struct gen_grp) == 4 * CACHE_LINE, "thousands of groups are to lie in few lines");
 
-/* What a group with a shape keeps. Its gen_grp.pace says of the next frame alone when it may leave, by whatever the shape makes of it. */
+/* What a group with a shape keeps. Its gen_grp.pace says of the next frame alone when it may leave, by whatever the shape makes of it. Of a group
+ * without one: t0 and unit0 of its pace, while it chases. */
 struct gen_arr {
 	uint64_t t0, unit0, k0; /* where the pattern began: cycles, units, frames of all queues */
 	uint64_t due;         /* of the next frame: its deadline, which a lag does not change */
@@ -74,7 +77,7 @@ struct gen_run { uint64_t i; uint32_t grp; uint16_t n, done; };
 
 /* What is left over at the end of a run, while it is counted (gen_rest.c). */
 struct gen_rest {
-	bool on, all;         /* all: also groups that a stall has not stopped */
+	bool on;
 	uint32_t grp;         /* the next one; */
 	uint64_t done, sum;   /* of its frames, of all */
 	struct gen_arr arr;
@@ -88,8 +91,9 @@ struct gen_own {
 	bool detour;          /* several groups, frames that are given up when they are late, or what is left is being counted */
 	uint8_t gave;         /* turns in a row that have gone into giving frames up */
 	bool laid;            /* groups are those of the newest plan of this run, also after its end */
+	bool chased;          /* the last burst has frames of a group that catches up */
+	uint64_t behind_cycles; /* a group that is later catches up from then on; without GEN_OVERSPEED beyond all times */
 	uint64_t gone_i;      /* own frames of the port's schedule when the plan lost it */
-	uint64_t progress_tsc;
 	/* in the plan's memory; where there is one group, none of it */
 	struct gen_slot *slot; /* nlive of them */
 	struct gen_grp *more;  /* groups 1, 2, ... */
@@ -101,6 +105,7 @@ struct gen_own {
 	uint64_t probe_i;
 	uint32_t probe_at;
 	struct gen_rest rest;
+	uint64_t over_tsc, over_cycles; /* behind the end of the run's time: when that was looked at last, and how long it went on for */
 };
 
 static inline struct gen_own *gen_own(struct gen_state *g) { return (struct gen_own *)(void *)g->own; }
@@ -109,6 +114,30 @@ static inline struct gen_grp *gen_grp(struct gen_own *o, unsigned n) { return n 
 
 /* The group that is due first; one that has reached the end of a phase stays there until all its frames are gone. */
 static inline struct gen_grp *gen_top(struct gen_own *o) { return o->ngroups == 1 ? &o->first : gen_grp(o, o->slot[0].grp); }
+
+/* The plan's memory: slots, runs, groups behind the first, shapes. */
+#define GEN_SLOT_BYTES(ngroups) RTE_ALIGN_CEIL(GEN_SLOT_OFF + (size_t)(ngroups) * sizeof(struct gen_slot), CACHE_LINE)
+#define GEN_RUN_BYTES RTE_ALIGN_CEIL(DP_BURST_MAX * sizeof(struct gen_run), CACHE_LINE)
+#define GEN_MORE_BYTES(ngroups) (((ngroups) > 1 ? (ngroups)-1u : 0u) * sizeof(struct gen_grp))
+
+/* Where the group keeps its shape; any copy of the group will do. */
+static inline struct gen_arr *gen_arr_at(const struct gen_job *j, const struct gen_grp *gr)
+{
+	char *arr = (char *)j->mem + GEN_SLOT_BYTES(j->ngroups) + GEN_RUN_BYTES + GEN_MORE_BYTES(j->ngroups);
+
+	return (struct gen_arr *)(void *)arr + (gr->group - j->group);
+}
+
+/* The rate that is asked for, of a group without a shape. */
+static inline struct pace gen_pace(const struct gen_job *j, const struct gen_grp *gr)
+{
+	const struct gen_arr *a;
+
+	if (likely(!gr->chases))
+		return gr->pace;
+	a = gen_arr_at(j, gr);
+	return (struct pace){.period = gr->group->period, .t0 = a->t0, .k0 = a->unit0};
+}
 
 static inline uint64_t gen_own_before(const struct gen_job *j, uint64_t k) { return gen_own_frames(j->queue, j->nqueues, k); }
 
@@ -183,6 +212,8 @@ static inline void gen_sift(struct gen_own *o, unsigned at, struct gen_slot s)
 
 /* The slow halves, in kind/gen.c: search where sizes differ; images into buffers that do not have them. */
 unsigned gen_ready_mixed(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t now);
+/* In gen_shape.c. No frame may leave: because the next one is due behind the end? */
+bool gen_over(const struct gen_job *j, const struct gen_grp *gr);
 void gen_clean(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n);
 void gen_sort_out(const struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n);
 
@@ -288,6 +319,12 @@ static __rte_always_inline bool gen_take(struct dp_txq *q, const struct gen_grp 
 	return true;
 }
 
+/* Frames due behind the end are not asked for. Of a group that chases this is looked at where its real deadlines are. */
+static inline uint64_t gen_until(const struct gen_job *j, const struct gen_grp *gr, uint64_t now)
+{
+	return now >= j->end_tsc && !gr->chases ? j->end_tsc - 1 : now;
+}
+
 static __rte_always_inline bool gen_paced(const struct gen_grp *gr) { return GEN_EXTRAS && !pace_is_max(&gr->pace); }
 
 /* Frames of the group that may leave now: due, inside the phase and the run's bounds, at most so many. *over: no more will come. */
@@ -307,11 +344,11 @@ static __rte_always_inline unsigned gen_ready(const struct gen_job *j, const str
 		return most;
 	}
 	if (likely(gr->step != 0))
-		n = pace_ready(&gr->pace, gr->unit, gr->step, most, unlikely(now >= j->end_tsc) ? j->end_tsc - 1 : now);
+		n = pace_ready(&gr->pace, gr->unit, gr->step, most, unlikely(now >= j->end_tsc) ? gen_until(j, gr, now) : now);
 	else
 		n = gen_ready_mixed(j, gr, most, now);
 	if (unlikely(n == 0 && now >= j->end_tsc))
-		*over = true;
+		*over |= gen_over(j, gr);
 	return n;
 }
 
@@ -356,6 +393,10 @@ void gen_anchor(const struct gen_job *j, struct gen_grp *gr, uint64_t t0, uint64
 uint64_t gen_due_at(const struct gen_job *j, const struct gen_grp *gr, uint64_t i);
 /* Of `most` frames from own frame i on, those that are due before tsc. */
 uint64_t gen_due_before(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t most, uint64_t tsc);
+/* The group is later than is let pass, or catches up already: of its next n frames, those that may leave at `at`. GEN_OVERSPEED; without a shape. */
+unsigned gen_chase(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n, uint64_t at);
+/* From here on it has the rate that is asked for again. */
+void gen_chase_end(struct gen_own *o);
 unsigned gen_ready_shaped(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t now);
 /* GEN_SKIP: frames that are too late are given up. Without a tail. true: nothing is sent before more of them are. */
 bool gen_give_late(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
@@ -375,8 +416,10 @@ static inline void gen_advance(const struct gen_job *j, struct gen_grp *gr, unsi
 }
 
 /* Deadline of the group's next frame. */
-static inline uint64_t gen_deadline(const struct gen_grp *gr)
+static inline uint64_t gen_deadline(const struct gen_job *j, const struct gen_grp *gr)
 {
+	if (unlikely(gr->chases))
+		return gen_due_at(j, gr, gr->i);
 	return unlikely(gr->step == 0) && gr->arr != NULL ? gr->arr->due : pace_due(&gr->pace, gr->unit);
 }
 
@@ -457,12 +500,12 @@ void gen_set_rate(struct gen_grp *gr, const struct gen_group *group);
 void gen_change_rate(const struct gen_job *j, const struct gen_grp *was, struct gen_grp *gr, uint64_t now);
 
 /* gen_rest.c */
-/* The time of a bounded run is over and the device takes nothing: what is left will not be sent. */
-void gen_give_up(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
+/* The queue is behind: where the run's time and the grace are over, what is left will not be sent, and the answer is true. */
+bool gen_overtime(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
 /* No group has a frame that may still leave: the run is over, or more is to come. */
 void gen_run_out(struct dp_worker *w, const struct gen_job *j, struct gen_state *g);
-/* From the next turn on what is left is counted, of all groups or of those with a shape. */
-void gen_rest_begin(struct gen_own *o, bool all);
+/* From the next turn on what is left is counted. */
+void gen_rest_begin(struct gen_own *o);
 /* Goes on counting what is left; at its end the run is over. */
 void gen_rest_turn(struct dp_worker *w, const struct gen_job *j, struct gen_state *g);
 
@@ -477,5 +520,11 @@ bool gen_next_phase(const struct gen_job *j, struct gen_state *g);
 /* The driver refused the top group's next frame, of so many bytes: it counts as through, and not as its stream's. */
 void gen_skip(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, uint64_t bytes);
 uint64_t gen_offload_flags(const struct frun_class *c);
+/* One schedule of frames of one length and class, which the driver takes as they are. */
+static inline bool gen_is_simple(const struct gen_job *j, const struct gen_grp *gr)
+{
+	return j->ngroups == 1 && gr->stream < 0 && gr->plain && gr->port_len != 0 && !j->prepare && gr->arr == NULL && j->stamp == NULL &&
+	       j->txq->edits != DP_EDITS_ALL;
+}
 /* Position of the group's program, which bursts of fixed frames leave behind. */
 static inline void gen_seek(const struct gen_grp *gr) { frun_seek(gr->prog, gr->state, gr->i - gr->prog_i); }

@@ -57,7 +57,7 @@ static void encode_each(uint64_t *delay, unsigned n)
 /* How long after its time each frame leaves, as probe_delay_code() says it; 0 where it is early. */
 static inline void delay_codes(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned n, uint64_t tsc, uint64_t *delay)
 {
-	if (unlikely(gr->step == 0)) {
+	if (unlikely(gr->step == 0 || gr->chases)) {
 		for (unsigned k = 0; k < n; k++)
 			delay[k] = tsc - gen_due_at(j, gr, i + k);
 		encode_each(delay, n);

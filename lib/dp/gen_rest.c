@@ -5,33 +5,47 @@
 
 /* Of one turn, for the sake of the worker's other queues: frames that are walked through, each some tens of nanoseconds. */
 #define TURN_MOST 512
-#define SEARCH 32 /* a group that is searched instead counts as so many */
+#define SEARCH 32 /* a phase of a group that is searched instead counts as so many */
 
 static bool is_walked(const struct gen_grp *gr)
 {
 	return gr->arr != NULL && gr->group->shape->kind == ARRIVAL_POISSON;
 }
 
-/* Frames of the group from own frame i on that are due before the end and were not built, at most so many. */
-static uint64_t left(const struct gen_job *j, struct gen_rest *r, const struct gen_grp *gr, uint64_t i, uint64_t most)
+/* The group as it would stand at own frame i, as far as deadlines are concerned. */
+static void stand_at(const struct gen_job *j, struct gen_grp *gr, uint64_t i)
 {
-	struct gen_grp walk = *gr;
+	const struct gen_phase *last = gr->group->phase + gr->group->nphases - 1, *ph = gr->phase;
 
+	while (ph < last && gr->epoch_i + gen_own_before(j, ph->end) <= i) {
+		gr->off += gr->bytes ? gen_phase_bytes(gr, ph->end - ph->k0) : 0;
+		gr->phase = ++ph;
+		gr->prog = ph->prog;
+		gr->port_len = (uint16_t)frun_port_len(ph->prog);
+		gr->prog_i = gr->epoch_i + gen_own_before(j, ph->k0);
+	}
+	gr->i = i;
+	gr->end_i = ph->end == UINT64_MAX ? UINT64_MAX : gr->epoch_i + gen_own_before(j, ph->end);
+	gr->end_i = gr->end_i < gr->limit_i ? gr->end_i : gr->limit_i;
+}
+
+/* Frames of the group from where it stands that are due before the end and were not built, at most so many of its phase. One without pace has none
+ * that are due. */
+static uint64_t left(const struct gen_job *j, struct gen_rest *r, struct gen_grp *gr, uint64_t most)
+{
 	if (pace_is_max(&gr->pace))
-		return r->all && gr->limit_i != UINT64_MAX ? most : 0;
-	if (!r->all && gr->arr == NULL)
 		return 0;
 	if (gr->arr != NULL) { /* the group itself stays where it is */
 		if (r->done == 0)
 			r->arr = *gr->arr;
-		walk.arr = &r->arr;
+		gr->arr = &r->arr;
 	}
-	return gen_due_before(j, &walk, i, most, j->end_tsc);
+	return gen_due_before(j, gr, gr->i, most, j->end_tsc);
 }
 
-void gen_rest_begin(struct gen_own *o, bool all)
+void gen_rest_begin(struct gen_own *o)
 {
-	o->rest = (struct gen_rest){.on = true, .all = all};
+	o->rest = (struct gen_rest){.on = true};
 	o->detour = true;
 }
 
@@ -41,33 +55,54 @@ __rte_noinline void gen_rest_turn(struct dp_worker *w, const struct gen_job *j, 
 	struct gen_rest *r = &o->rest;
 
 	for (uint64_t spent = 0; r->grp < o->ngroups;) {
-		const struct gen_grp *gr = gen_grp(o, r->grp);
-		uint64_t most = gr->limit_i - gr->i - r->done, part = most;
+		struct gen_grp gr = *gen_grp(o, r->grp);
 		if (spent >= TURN_MOST)
 			return;
-		if (is_walked(gr) && part > TURN_MOST - spent)
-			part = TURN_MOST - spent;
-		uint64_t n = left(j, r, gr, gr->i + r->done, part);
-		spent += is_walked(gr) ? n + 1 : SEARCH;
+		stand_at(j, &gr, gr.i + r->done);
+		uint64_t phase = gr.end_i - gr.i, part = is_walked(&gr) && phase > TURN_MOST - spent ? TURN_MOST - spent : phase;
+		uint64_t n = left(j, r, &gr, part);
+		spent += is_walked(&gr) ? n + 1 : SEARCH;
 		r->sum += n;
 		r->done += n;
-		if (n == part && part < most)
-			return;
+		if (n > 0 && n == part && gr.i + n < gr.limit_i) /* more of them may be due */
+			continue;
 		r->grp++;
 		r->done = 0;
 	}
 	r->on = false;
 	cell_add(&j->txq->cnt.unsent, r->sum);
-	gen_drop_tail(j, g);
 	gen_finish(w, j, g);
 }
 
-__rte_noinline void gen_give_up(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+/* Frames that wait for the device and have no deadline. */
+static unsigned max_in_tail(const struct gen_job *j, struct gen_own *o)
 {
-	if (now < j->end_tsc || now - gen_own(g)->progress_tsc <= j->giveup_cycles)
-		return;
-	gen_rest_begin(gen_own(g), true);
+	unsigned n = 0;
+
+	if (o->ngroups == 1)
+		return pace_is_max(&o->first.pace) && txq_has_tail(j->txq) ? (unsigned)(j->txq->n - j->txq->head) : 0;
+	for (unsigned at = o->run_at; txq_has_tail(j->txq) && at < o->nruns; at++)
+		if (pace_is_max(&gen_grp(o, o->run[at].grp)->pace))
+			n += o->run[at].n - o->run[at].done;
+	return n;
+}
+
+__rte_noinline bool gen_overtime(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+{
+	struct gen_own *o = gen_own(g);
+	uint64_t step = now - o->over_tsc, most = j->grace_cycles / 4;
+
+	if (now < j->end_tsc)
+		return false;
+	o->over_tsc = now;
+	o->over_cycles += step < most ? step : most; /* a longer one is no turn: the worker stood still */
+	if (o->over_cycles < j->grace_cycles)
+		return false;
+	cell_add(&j->txq->cnt.dropped, max_in_tail(j, o));
+	gen_rewind(j, g);
+	gen_rest_begin(o);
 	gen_rest_turn(w, j, g);
+	return true;
 }
 
 __rte_noinline void gen_run_out(struct dp_worker *w, const struct gen_job *j, struct gen_state *g)
@@ -76,10 +111,10 @@ __rte_noinline void gen_run_out(struct dp_worker *w, const struct gen_job *j, st
 
 	if (o->held)
 		return;
-	if (j->catchup != GEN_OVERSPEED || j->end_tsc == UINT64_MAX) {
+	if (j->end_tsc == UINT64_MAX) {
 		gen_finish(w, j, g);
 		return;
 	}
-	gen_rest_begin(o, false);
+	gen_rest_begin(o);
 	gen_rest_turn(w, j, g);
 }

@@ -51,7 +51,12 @@ static uint64_t shape_due(const struct gen_job *j, const struct gen_grp *gr, uin
 
 uint64_t gen_due_at(const struct gen_job *j, const struct gen_grp *gr, uint64_t i)
 {
-	return gr->arr != NULL ? shape_due(j, gr, i) : pace_due(&gr->pace, gen_unit(j, gr, i));
+	struct pace p;
+
+	if (gr->arr != NULL)
+		return shape_due(j, gr, i);
+	p = gen_pace(j, gr);
+	return pace_due(&p, gen_unit(j, gr, i));
 }
 
 static bool is_before(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t tsc)
@@ -84,6 +89,11 @@ uint64_t gen_due_before(const struct gen_job *j, const struct gen_grp *gr, uint6
 
 /* ---- what leaves when ---- */
 
+__rte_noinline bool gen_over(const struct gen_job *j, const struct gen_grp *gr)
+{
+	return gen_deadline(j, gr) >= j->end_tsc;
+}
+
 /* When a frame may leave that is due then: at its deadline, or behind a stall as soon as the bounded speed lets it. */
 static uint64_t leaves(const struct gen_job *j, const struct gen_arr *a, uint64_t due)
 {
@@ -114,17 +124,69 @@ void gen_anchor(const struct gen_job *j, struct gen_grp *gr, uint64_t t0, uint64
 
 static bool may_leave(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t now)
 {
-	return (int64_t)(now - leaves(j, gr->arr, shape_due(j, gr, i))) >= 0;
+	uint64_t due = shape_due(j, gr, i);
+
+	return due < j->end_tsc && (int64_t)(now - leaves(j, gr->arr, due)) >= 0;
+}
+
+/* ---- behind a stall, without a shape ---- */
+
+static void end_chase(struct gen_grp *gr, const struct gen_arr *a)
+{
+	gr->pace = (struct pace){.period = gr->group->period, .t0 = a->t0, .k0 = a->unit0};
+	gr->chases = false;
+}
+
+static unsigned ready_at(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t at)
+{
+	return gr->step != 0 ? pace_ready(&gr->pace, gr->unit, gr->step, most, gen_until(j, gr, at)) : gen_ready_mixed(j, gr, most, at);
+}
+
+/* Frames go at the faster pace while the schedule lies before it, and never before their own deadlines. */
+__rte_noinline unsigned gen_chase(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n, uint64_t at)
+{
+	struct gen_arr *a = gr->arr == NULL ? &gen_own(g)->arr[gr->group - j->group] : NULL;
+
+	if (a == NULL)
+		return n;
+	if (!gr->chases) {
+		*a = (struct gen_arr){.t0 = gr->pace.t0, .unit0 = gr->pace.k0};
+		gr->pace.period = pace_share(&gr->pace.period, j->slower);
+		gr->chases = true;
+		gr->simple = false;
+	}
+	if (at - pace_due(&gr->pace, gr->unit) > j->lag_cycles) { /* behind the first stall, or behind another one */
+		gr->pace.t0 = at;
+		gr->pace.k0 = gr->unit;
+		n = ready_at(j, gr, n, at);
+	}
+	struct pace fast = gr->pace;
+	end_chase(gr, a);
+	n = ready_at(j, gr, n, at);
+	if (n == 0 || (int64_t)(pace_due(&gr->pace, gr->unit) - pace_due(&fast, gr->unit)) >= 0) {
+		gr->simple = gen_is_simple(j, gr);
+		return n;
+	}
+	gr->pace = fast;
+	gr->chases = true;
+	return n;
+}
+
+void gen_chase_end(struct gen_own *o)
+{
+	for (unsigned n = 0; n < o->ngroups; n++)
+		if (gen_grp(o, n)->chases)
+			end_chase(gen_grp(o, n), &o->arr[n]);
 }
 
 __rte_noinline unsigned gen_ready_shaped(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t now)
 {
 	const struct pace_shape *s = gr->group->shape;
 	struct gen_arr *a = gr->arr;
-	uint64_t until = now >= j->end_tsc ? j->end_tsc - 1 : now, lag = now - gr->pace.t0;
+	uint64_t lag = now - gr->pace.t0;
 	unsigned n = 1, hi = most;
 
-	if (most == 0 || (int64_t)(until - gr->pace.t0) < 0)
+	if (most == 0 || a->due >= j->end_tsc || (int64_t)lag < 0)
 		return 0;
 	if (j->catchup == GEN_OVERSPEED && lag > j->lag_cycles) {
 		a->chasing = true;
@@ -134,12 +196,12 @@ __rte_noinline unsigned gen_ready_shaped(const struct gen_job *j, const struct g
 	if (s->slow > PACE_FAR / j->nqueues)
 		return 1;
 	if (s->kind == ARRIVAL_POISSON) {
-		while (n < most && may_leave(j, gr, gr->i + n, until))
+		while (n < most && may_leave(j, gr, gr->i + n, now))
 			n++;
 		return n;
 	}
 	for (unsigned mid = most; n < hi; mid = (n + hi + 1) / 2) {
-		if (may_leave(j, gr, gr->i + mid - 1, until))
+		if (may_leave(j, gr, gr->i + mid - 1, now))
 			n = mid;
 		else
 			hi = mid - 1;

@@ -65,6 +65,13 @@ static inline struct pace_period pace_times(const struct pace_period *p, uint64_
 
 	return (struct pace_period){.cycles = p->cycles * n + (uint64_t)(frac >> 64), .frac = (uint64_t)frac};
 }
+/* So many 2^-64 of the period. */
+static inline struct pace_period pace_share(const struct pace_period *p, uint64_t share)
+{
+	unsigned __int128 whole = (unsigned __int128)p->cycles * share + ((unsigned __int128)p->frac * share >> 64);
+
+	return (struct pace_period){.cycles = (uint64_t)(whole >> 64), .frac = (uint64_t)whole};
+}
 /* What a wait of so many cycles at one period becomes at another one (neither is "no pacing"). */
 uint64_t pace_scale(uint64_t cycles, const struct pace_period *from, const struct pace_period *to);
 /* Bits of a frame of size bytes (with FCS) on the wire, and without preamble, SFD and gap (layer 2). */

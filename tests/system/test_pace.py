@@ -98,10 +98,18 @@ def test_skip(live, arrival):
 
 
 def test_keep(live):
-    port = stopped(live(["-p", "null"]), ["set 0 rate 20kpps"])
+    port = stopped(live(["-p", "null"]), ["set 0 rate 20kpps", "set 0 catchup keep"])
     assert port["run"]["sent"] == 40000 and port["tx"]["unsent"] == 0
     assert port["tx"]["late"] > 3000  # most of the 4000 frames of 200 ms
     assert port["tx"]["lateness_ns"]["max"] > 100e6
+
+
+def test_default(live):
+    """What is missing behind a stall comes back a tenth faster than asked, so that some of a short run is not sent."""
+    port = stopped(live(["-p", "null"]), ["set 0 rate 20kpps"], "1s")
+    assert port["run"]["sent"] + port["run"]["unsent"] == 20000
+    assert port["run"]["unsent"] > 0 and port["tx"]["unsent"] == port["run"]["unsent"]
+    assert port["tx"]["late"] > 1000
 
 
 def test_overspeed(live):

@@ -78,7 +78,7 @@ def test_pacing_tells_what_it_comes_to(tmp_path):
         "catchup skip": "frames later than 1 ms are not sent, and counted as unsent",
         "lag 250us": "frames later than 250 us are not sent, and counted as unsent",
         "catchup overspeed 10%": "frames later than 250 us are sent at most 10% faster than asked, until none is late",
-        "catchup keep": "frames that are late are all sent, as fast as the device takes them; `lag` matters to `catchup` skip and overspeed",
+        "catchup keep": "frames that are late are all sent, as fast as the device takes them; `lag` matters to `catchup` overspeed and skip",
         "pacing software": "paced by software",
     }
     with Prompt(tmp_path) as t:

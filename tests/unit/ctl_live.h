@@ -44,6 +44,8 @@ static inline struct port_cfg *fresh(unsigned port, unsigned streams)
 	ctl_turn(c);
 	ctl_clear(c, &all);
 	ctl_port_cfg(c, port)->rate = (struct rate){.kind = RATE_MAX};
+	/* However late: this machine may stand still, and what is counted here is all that was due. */
+	ctl_port_cfg(c, port)->catchup = (struct catchup){.kind = CATCHUP_KEEP};
 	return ctl_port_cfg(c, port);
 }
 

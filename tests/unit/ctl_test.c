@@ -158,6 +158,8 @@ static struct port_cfg *fresh(unsigned port, double pps, uint64_t count)
 	ctl_reset(c, port);
 	cfg->rate = (struct rate){.kind = pps > 0 ? RATE_PPS : RATE_MAX, .value = pps};
 	cfg->count = count;
+	/* However late: this machine may stand still, and what is counted here is all that was due. */
+	cfg->catchup = (struct catchup){.kind = CATCHUP_KEEP};
 	ctl_touch(c, port, false);
 	ctl_turn(c);
 	ctl_clear(c, &all);

@@ -560,7 +560,7 @@ static inline struct world *world_new(unsigned nq, unsigned pool)
 		fake[q].arg = &x->at[q];
 	}
 	x->job = (struct gen_job){.burst = 32, .run = 1, .start_tsc = rte_rdtsc(), .end_tsc = UINT64_MAX,
-				  .giveup_cycles = rte_get_tsc_hz() / 1000, .forgive_cycles = rte_get_tsc_hz() / 20};
+				  .grace_cycles = rte_get_tsc_hz() / 4000 * 4, .forgive_cycles = rte_get_tsc_hz() / 20};
 	struct tphase *p = phase_new(x);
 	phase_add(p, 0, frames_of(x, 0, 64, 1, 1));
 	one_group(x, p);

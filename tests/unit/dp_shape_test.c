@@ -158,12 +158,16 @@ static void test_skip_slow_device(void **state)
 static void test_overspeed(void **state)
 {
 	(void)state;
-	for (unsigned nq = 1; nq <= 2; nq++)
+	for (unsigned i = 0; i < 4; i++)
 		for (unsigned percent = 10; percent <= 100; percent += 90) {
+			unsigned nq = 1 + i % 2;
 			struct world *x = world_new(nq, 4095);
 			uint64_t stall = 200000, begin = T0 + 50000, back = begin + stall;
 			uint64_t lag = back - 500 - (T0 + 51000), reached = back - 500 + lag * 100 / percent, by = 3000 + 110000 / percent;
 			shaped(&x->group[0], shape(0, &patterns[0].a, 1e6, 1e6, 0, 0));
+			if (i / 2 != 0)
+				x->group[0].shape = NULL;
+			x->gives = true; /* deadlines are looked at here */
 			x->job.start_tsc = x->now = T0;
 			x->job.catchup = GEN_OVERSPEED;
 			x->job.lag_cycles = 20000;
@@ -191,6 +195,7 @@ static void test_overspeed(void **state)
 			assert_int_equal(TOTAL(x, unsent), 0);
 			/* the end of a run that has not caught up: the rest is not sent, and counted */
 			x->job.end_tsc = x->now + 300000;
+			x->job.grace_cycles = 20000;
 			adopt_at(x);
 			to(x, x->now + 250000);
 			for (unsigned turn = 0; turn < 2000 && !all_done(x); turn++)
@@ -198,6 +203,7 @@ static void test_overspeed(void **state)
 			assert_true(all_done(x));
 			assert_int_equal(TOTAL(x, packets) + TOTAL(x, unsent), (x->job.end_tsc - T0 + 999) / 1000);
 			assert_true(TOTAL(x, unsent) > 0);
+			assert_in_range(x->now - x->job.end_tsc, 0, x->job.grace_cycles + 6000);
 			world_free(x);
 		}
 }
@@ -206,9 +212,12 @@ static void test_overspeed(void **state)
 static void test_small_lag(void **state)
 {
 	(void)state;
-	for (unsigned c = GEN_KEEP; c <= GEN_OVERSPEED; c++) {
+	for (unsigned i = GEN_KEEP; i <= GEN_OVERSPEED + 1; i++) {
 		struct world *x = world_new(1, 4095);
+		unsigned c = i > GEN_OVERSPEED ? GEN_OVERSPEED : i;
 		shaped(&x->group[0], shape(0, &patterns[0].a, 1e6, 1e6, 0, 0));
+		if (i > GEN_OVERSPEED)
+			x->group[0].shape = NULL;
 		x->job.start_tsc = x->now = T0;
 		x->job.catchup = c;
 		x->job.lag_cycles = 20000;

@@ -130,7 +130,7 @@ __rte_noinline unsigned gen_ready_mixed(const struct gen_job *j, const struct ge
 
 	if (gr->arr != NULL)
 		return gen_ready_shaped(j, gr, most, now);
-	now = now >= j->end_tsc ? j->end_tsc - 1 : now;
+	now = gen_until(j, gr, now);
 	if (most == 0 || (int64_t)(now - pace_due(&gr->pace, gr->unit)) < 0)
 		return 0;
 	if (gr->pace.period.cycles * longest > PACE_FAR)
@@ -179,13 +179,12 @@ static __rte_noinline unsigned flush_tail(struct dp_worker *w, const struct gen_
 	if (o->first.probes && sent < n)
 		gen_probe_back(g, &o->first, i + sent, n - sent);
 	if (sent > 0) {
-		o->progress_tsc = now;
 		gen_credit(g, &o->first, i, sent, cell_get(&j->txq->cnt.bytes) - before);
 		if (!pace_is_max(&o->first.pace))
 			gen_late_tail(j, &o->first, i, sent, now);
 	}
 	if (txq_has_tail(j->txq))
-		gen_give_up(w, j, g, now);
+		gen_overtime(w, j, g, now);
 	else if (o->first.i == o->first.end_i)
 		gen_arrive(w, j, g, now);
 	return sent;
@@ -220,7 +219,6 @@ static __rte_noinline unsigned prepare(struct dp_worker *w, const struct gen_job
 		g->stamps.last = g->stamps.before[ok];
 	if (ok == 0) {
 		cell_add(&q->cnt.dropped, 1);
-		gen_own(g)->progress_tsc = now;
 		gen_skip(j, g, gr, bytes);
 	}
 	frun_seek(gr->prog, gr->state, gr->i + ok - gr->prog_i);
@@ -247,12 +245,23 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 {
 	struct gen_own *o = gen_own(g);
 	struct dp_txq *q = j->txq;
-	bool plain = simple || gr->plain;
+	bool plain = simple || gr->plain, paced = gen_paced(gr);
+	uint64_t late = 0;
 
+	if (paced) {
+		late = simple ? now - pace_due(&gr->pace, gr->unit) : gen_late(j, gen_deadline(j, gr), now);
+		if (unlikely(late > o->behind_cycles || (!simple && gr->chases))) {
+			n = gen_chase(j, g, gr, n, gen_ahead(j, g, gr, now));
+			if (n == 0) {
+				gen_arrive(w, j, g, now);
+				return 0;
+			}
+		}
+	}
 	/* a constant count makes gcc unroll and vectorise what lies inside */
 	if (unlikely(!(n == 32 ? gen_take(q, gr, q->m, 32, plain) : n == 64 ? gen_take(q, gr, q->m, 64, plain) :
 		       gen_take(q, gr, q->m, n, plain)))) {
-		gen_give_up(w, j, g, now);
+		gen_overtime(w, j, g, now);
 		return 0;
 	}
 	if (!simple && gr->mends)
@@ -271,10 +280,7 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 	}
 	if (!early)
 		finish(j, g, gr, n, simple, fuses);
-	uint64_t before = cell_get(&q->cnt.bytes), late = 0;
-	bool paced = gen_paced(gr);
-	if (paced)
-		late = simple ? now - pace_due(&gr->pace, gr->unit) : gen_late(j, gen_deadline(gr), now);
+	uint64_t before = cell_get(&q->cnt.bytes);
 	unsigned sent = !simple && unlikely(q->edits == DP_EDITS_ALL) ? send_edited(q, gr, n, now) :
 			txq_send(q, n, simple ? (uint64_t)n * (gr->len + GEN_FCS) : gen_bytes(gr, gr->i, n), now);
 	if (simple) {
@@ -284,7 +290,6 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 		gen_advance(j, gr, n);
 	}
 	if (likely(sent > 0)) {
-		o->progress_tsc = now;
 		if (simple)
 			cell_add(&g->accepted, sent);
 		else
@@ -308,6 +313,8 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 	} else if (unlikely(gr->i == gr->end_i) || (!simple && o->ngroups > 1)) {
 		gen_arrive(w, j, g, now);
 	}
+	if (paced && unlikely(late > j->late_cycles) && g->base.active && !txq_has_tail(q))
+		gen_overtime(w, j, g, now);
 	return sent;
 }
 
@@ -350,8 +357,11 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 		gen_run_out(w, j, g);
 		return 0;
 	}
-	if (n == 0)
+	if (n == 0) {
+		if (unlikely(now >= j->end_tsc)) /* what is due waits for its turn behind a stall */
+			gen_overtime(w, j, g, now);
 		return 0;
+	}
 	return !GEN_EXTRAS || likely(gr->simple) ? burst(w, j, g, gr, n, now, true) : gen_burst(w, j, g, gr, n, now);
 }
 
