@@ -61,6 +61,8 @@ void app_host(struct app *app, struct cmd_host *host);
 int app_ports(const struct app *app, const struct target *t, bool streams_ok, struct portset *out, struct err *e);
 /* The lowest stream of a port. */
 unsigned app_first_stream(const struct app *app, unsigned port);
+/* Warnings of what keeps frames of these ports from arriving, each port's once. */
+void app_tell_reach(const struct app *app, const struct portset *ports, struct sbuf *note);
 /* Which of the ports are not waited for any longer, because their device takes nothing. */
 void app_tell_stuck(const struct app *app, const struct portset *ports, struct sbuf *note);
 /* How many ports there are, here or where a client is attached. */

@@ -151,6 +151,22 @@ unsigned app_first_stream(const struct app *app, unsigned port)
 	return s;
 }
 
+void app_tell_reach(const struct app *app, const struct portset *ports, struct sbuf *note)
+{
+	for (unsigned p = 0; p < ctl_nports(app->ctl); p++) {
+		struct sbuf text = {0};
+		if (portset_has(ports, p))
+			ctl_reach_text(app->ctl, p, &text);
+		for (const char *line = sbuf_str(&text); *line != '\0';) {
+			size_t n = strcspn(line, "\n") + 1;
+			sbuf_add(note, "warning: ");
+			sbuf_addn(note, line, n);
+			line += n;
+		}
+		sbuf_free(&text);
+	}
+}
+
 void app_tell_stuck(const struct app *app, const struct portset *ports, struct sbuf *note)
 {
 	for (unsigned p = 0; p < ctl_nports(app->ctl); p++)

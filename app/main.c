@@ -15,6 +15,7 @@
 #include "attach.h"
 #include "batch.h"
 #include "bias.h"
+#include "clock.h"
 #include "event.h"
 #include "file.h"
 #include "log.h"
@@ -35,7 +36,7 @@
 enum { EXIT_USAGE = 2, EXIT_LACKING = 3 };
 
 #define TICK_NS 1000000000ull
-#define SETTLE_NS 3000000000ull /* for the totals of a report */
+#define SETTLE_NS 5000000000ull /* for the totals of a report */
 #define SETTLE_POLL_NS 1000000ull
 #define UNREAD_MOST (16u << 20)   /* bytes of the stream that wait for their reader: then the session waits too, and nothing else */
 #define UNREAD_IDLE_NS 2000000000ull /* a signal that ends the program waits so long for a reader who takes nothing */
@@ -466,7 +467,7 @@ static bool no_reader(void *arg, uint64_t idle_ns)
 /* Totals are read when nothing moves any more: a bounded wait, after which they are what they are. */
 static int end_report(struct prog *p, int code)
 {
-	const uint64_t until = loop_now_ns() + SETTLE_NS;
+	struct clock_wait wait = {0};
 	struct portset all;
 	struct err e;
 
@@ -476,7 +477,7 @@ static int end_report(struct prog *p, int code)
 	sess_cancel(p->sess);   /* what a client's `shutdown` or a lost reader has ended goes on with nothing */
 	app_all_ports(&p->app, &all);
 	ctl_stop(p->app.ctl, &all);
-	while (ctl_settled(p->app.ctl, &all) == 0 && loop_now_ns() < until)
+	while (ctl_settled(p->app.ctl, &all) == 0 && clock_waited(&wait, clock_raw_ns()) < SETTLE_NS)
 		loop_turn(p->app.loop, SETTLE_POLL_NS);
 	if (code == 0 && p->out_err != 0)
 		code = EXIT_LACKING;

@@ -333,6 +333,18 @@ static void put_kept(json_t *o, const char *key, const char *total, const struct
 	put(o, total, k->total);
 }
 
+/* A worker that had no CPU up to the end may still send: then the totals are those of that moment. */
+static bool all_idle(const json_t *stats)
+{
+	const json_t *p;
+	size_t i;
+
+	json_array_foreach(json_object_get(stats, "ports"), i, p)
+		if (strcmp(json_string_value(json_object_get(json_object_get(p, "run"), "state")), "idle") != 0)
+			return false;
+	return true;
+}
+
 static json_t *document(const struct report *r, int exit_code, json_t *signo)
 {
 	json_t *run = json_object(), *checks = json_object();
@@ -352,7 +364,9 @@ static json_t *document(const struct report *r, int exit_code, json_t *signo)
 	json_object_set(checks, "texts", r->misses.list);
 	json_object_set_new(run, "checks", checks);
 	put_kept(run, "trials", "trials_total", &r->trials);
-	json_object_set_new(run, "stats", app_snapshot(r->app, "stats", &e));
+	json_t *stats = app_snapshot(r->app, "stats", &e);
+	json_object_set_new(run, "final", json_boolean(all_idle(stats)));
+	json_object_set_new(run, "stats", stats);
 	return run;
 }
 

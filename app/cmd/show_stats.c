@@ -154,6 +154,10 @@ static void load_now(struct cmd_run *r, const struct snap_port *p, struct load *
 	l->asked_known = ctl_load(app_of(r)->ctl, p->port, &asked, NULL) == 0 && !asked.is_max;
 	l->asked_pps = asked.pps;
 	l->asked_l1_bps = asked.l1_bps;
+	if (p->run.ramps) {
+		l->asked_pps = p->run.asked_pps;
+		l->asked_l1_bps = p->run.asked_l1_bps;
+	}
 	if (whole) {
 		l->offered_pps = p->tx_rate.pps;
 		l->offered_l1_bps = p->tx_rate.l1_bps;

@@ -93,6 +93,8 @@ int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duratio
 	}
 	struct app *app = app_of(r);
 	int rc = ctl_start(app->ctl, ports, duration_ns, e);
+	if (rc == 0)
+		app_tell_reach(app, ports, r->note);
 	if (rc == 0 && !r->batch)
 		tell(app, ports, duration_ns, r->note);
 	return rc;

@@ -193,6 +193,8 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	t->has_limit = loss->given;
 	t->max_loss = loss->v.u;
 	rc = trial_start(app->ctl, &spec, &t->trial, e);
+	if (rc == 0)
+		app_tell_reach(app, &spec.tx, r->note);
 	return rc < 0 ? rc : VERB_PENDING;
 }
 

@@ -51,6 +51,7 @@ struct snap_port {
 		double asked_pps, mean_pps;     /* asked 0: max */
 		double asked_l1_bps, mean_l1_bps;
 		bool asked_max;
+		bool ramps;                     /* a rate is on its way to another one: asked is that of this moment */
 		bool rate_changed;              /* while it was sending: one number does not tell what was asked of all of it */
 		uint64_t steady_ns;             /* since the rate or the frame last changed, or since the start */
 		uint64_t bytes;                 /* of the frames sent, with FCS */

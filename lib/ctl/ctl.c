@@ -434,7 +434,7 @@ void ctl_touch(struct ctl *c, unsigned port, bool restart)
 }
 
 /* Ports that one spec made belong together: the frames of one wait in the other. */
-#define LET_GO_NS 3000000000ull /* other programs may keep a worker from its CPU for long */
+#define LET_GO_NS 5000000000ull /* other programs may keep a worker from its CPU for long */
 
 static void group_pause(struct ctl *c, const struct ctl_port *cp, bool pause)
 {

@@ -77,6 +77,8 @@ bool ctl_sending(const struct ctl *, unsigned port);
  * cannot be built; e names port and the smallest change that helps. */
 int ctl_start(struct ctl *, const struct portset *ports, uint64_t duration_ns, struct err *e);
 void ctl_stop(struct ctl *, const struct portset *ports);
+/* What will keep the port's frames from arriving although nothing refuses them: lines that name the port and what helps; often none. */
+void ctl_reach_text(struct ctl *, unsigned port, struct sbuf *out);
 bool ctl_bounded(const struct ctl *, unsigned port); /* the running start has a count or duration */
 /* `wait`: 1 when the ports stopped sending, their frames are accepted and no Rx counter of any port moved for 20 ms (at most 2 s after the last
  * frame), 0 not yet; -ETIMEDOUT when one of them has frames to send and its device took none for 10 s. Poll it each turn. */

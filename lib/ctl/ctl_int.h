@@ -28,7 +28,6 @@ struct run {
 	uint64_t grace_ns;     /* after the end of its time; what was not sent by then is unsent */
 	uint64_t count;        /* of the settings at the start, 0: no bound */
 	bool bounded;          /* all that is sent has a count */
-	double asked_pps;
 	bool asked_max;
 	uint64_t base_bytes, base_unsent, base_dropped; /* of the port's queues before this run */
 	bool has_rate;         /* this one, whatever the port's setting is */
@@ -59,7 +58,9 @@ struct group_rate {
 	int32_t cell;
 	bool by_bytes, l2, max;
 	bool changed;          /* since the start */
-	double pps, per_s;     /* frames; frames or bytes, whatever is paced */
+	double pps, per_s;     /* frames, of a rate that changes with time its last; frames or bytes, whatever is paced */
+	double from_pps;       /* with which it begins, while frames leave */
+	uint64_t since_tsc;    /* it began then; 0: with the run */
 	struct pace_period period; /* on the clock as it was known then */
 	uint64_t frames;       /* of the run's time at the first rate, UINT64_MAX: none */
 	uint64_t sizes;        /* by_bytes: names the sequence of sizes */
@@ -302,7 +303,9 @@ uint64_t rate_limit(const struct ctl_port *cp, unsigned group); /* frames from t
 /* How a group of that rate is to arrive, from the settings; a->per_s and so on are known. */
 void shape_of(const struct ctl_port *cp, const struct group *g, const struct rate *r, const struct arrival *arrival, struct group_rate *a);
 void shape_make(struct group_rate *a);              /* a->shape, on the clock; a->period is known */
-double shape_share(const struct group_rate *a);     /* of the asked rate that is sent in the long run */
+double shape_share(const struct group_rate *a, double pps); /* of the time, in which frames leave at that rate */
+/* Frames/s that are asked for so long after its begin; *ramps: it is on its way to another rate. */
+double shape_pps(const struct group_rate *a, uint64_t ns, bool *ramps);
 /* The arrivals follow from constants: a->frames is what pace_frames() says. */
 bool shape_is_plain(const struct group_rate *a);
 uint64_t shape_frames(const struct group *g, const struct group_rate *a, uint64_t duration_ns); /* UINT64_MAX: they follow from nothing but time */

@@ -60,6 +60,7 @@ struct port_spec {            /* const, named port_spec_<file> */
 	struct port *(*peer)(const struct port *p);
 	unsigned (*rings)(const struct port *p, struct rte_ring **ring);
 	bool virtual_speed;                              /* wire, null, pcap: speed is a setting, 10 Gbit/s by default */
+	bool unaddressed;                                /* addresses in frames do not matter, or nobody knows to whom: wire, null, pcap, vdev */
 	bool no_restart;                                 /* opened once: a restart would lose data (pcap) */
 };
 

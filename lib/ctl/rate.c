@@ -45,7 +45,9 @@ static struct group_rate asked(const struct ctl_port *cp, const struct rate *r, 
 	if (a.max)
 		return a;
 	shape_of(cp, g, r, arrival, &a);
-	a.pps *= (r->over_ns != 0 ? r->to / r->value : 1) * shape_share(&a);
+	a.from_pps = a.pps;
+	a.pps *= r->over_ns != 0 ? r->to / r->value : 1;
+	a.pps *= shape_share(&a, a.pps);
 	return a;
 }
 
@@ -91,7 +93,6 @@ void rates_follow(struct ctl_port *cp)
 	struct run *r = &cp->run;
 	bool other = cp->nrates != p->ngroups;
 
-	r->asked_pps = 0;
 	r->asked_max = false;
 	for (unsigned i = 0; i < p->ngroups; i++) {
 		const struct group *g = p->group[i];
@@ -103,6 +104,7 @@ void rates_follow(struct ctl_port *cp)
 			to[i] = *had;
 		} else {
 			to[i].changed = !r->armed;
+			to[i].since_tsc = r->armed ? 0 : clock_tsc();
 			if (!to[i].max)
 				to[i].period = to[i].by_bytes ? pace_byte_period(clock_hz(), to[i].per_s)
 							      : pace_period(clock_hz(), to[i].per_s);
@@ -110,7 +112,6 @@ void rates_follow(struct ctl_port *cp)
 				shape_make(&to[i]);
 			other = true;
 		}
-		r->asked_pps += to[i].pps;
 		r->asked_max |= to[i].max;
 	}
 	free(cp->rate);

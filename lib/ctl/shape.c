@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rates whose deadlines are not simply k periods from the start: what settings make of them, and how many frames a time has. */
+#include <math.h>
 #include <string.h>
 
 #include "ctl_int.h"
@@ -49,7 +50,7 @@ bool shape_is_plain(const struct group_rate *a)
 	return a->spec.arrival.kind == ARRIVAL_CONSTANT && a->spec.trend.over_ns == 0;
 }
 
-double shape_share(const struct group_rate *a)
+double shape_share(const struct group_rate *a, double pps)
 {
 	const struct arrival *v = &a->spec.arrival;
 	double on;
@@ -58,8 +59,24 @@ double shape_share(const struct group_rate *a)
 		return (double)v->on_ns / ((double)v->on_ns + (double)v->off_ns);
 	if (v->kind != ARRIVAL_BURST || v->gap_ns == 0)
 		return 1;
-	on = v->burst / a->pps * 1e9 * (a->spec.trend.from / a->spec.trend.to);
+	on = v->burst / pps * 1e9;
 	return on / (on + (double)v->gap_ns);
+}
+
+double shape_pps(const struct group_rate *a, uint64_t ns, bool *ramps)
+{
+	const struct pace_trend *t = &a->spec.trend;
+	double at = t->over_ns != 0 ? (double)ns / (double)t->over_ns : 0, way, rate, pps;
+
+	if (a->max || t->over_ns == 0)
+		return a->pps;
+	way = t->step > 0 ? floor(at) * t->step / fabs(t->to - t->from) : at;
+	if (!(way < 1))
+		return a->pps;
+	*ramps = true;
+	rate = t->from + way * (t->to - t->from);
+	pps = a->from_pps * (rate / t->from);
+	return pps * shape_share(a, pps);
 }
 
 static uint64_t begins(const struct group *g, const struct group_rate *a, uint64_t k)

@@ -227,13 +227,22 @@ void ctl_links(struct ctl *c)
 			link_look(c, c->port[i]);
 }
 
-static double asked_l1_bps(const struct ctl_port *cp)
+/* What is asked for now, also while a rate is on its way to another one. */
+static void read_asked(const struct ctl_port *cp, struct snap_port *s)
 {
-	double sum = 0;
+	const struct run *r = &cp->run;
+	uint64_t now = clock_tsc();
 
-	for (unsigned i = 0; i < cp->nrates && i < cp->program.ngroups; i++)
-		sum += cp->rate[i].pps * (cp->program.group[i]->mean_size + PACE_WIRE_OVERHEAD) * 8;
-	return sum;
+	s->run.asked_max = r->asked_max;
+	for (unsigned i = 0; i < cp->nrates; i++) {
+		const struct group_rate *a = &cp->rate[i];
+		uint64_t since = a->since_tsc != 0 ? a->since_tsc : r->start_tsc;
+		uint64_t ns = r->armed || (int64_t)(now - since) < 0 ? 0 : clock_ns(now - since);
+		double pps = r->active ? shape_pps(a, ns, &s->run.ramps) : a->pps;
+		s->run.asked_pps += pps;
+		if (i < cp->program.ngroups)
+			s->run.asked_l1_bps += pps * (cp->program.group[i]->mean_size + PACE_WIRE_OVERHEAD) * 8;
+	}
 }
 
 /* Of the frames that the run has sent, in the mean. */
@@ -264,9 +273,7 @@ void stat_run(const struct ctl_port *cp, struct snap_port *s)
 	s->run.bytes = bytes > r->base_bytes ? bytes - r->base_bytes : 0;
 	s->run.unsent = unsent > r->base_unsent ? unsent - r->base_unsent : 0;
 	s->run.rate_changed = r->rate_changed || ((r->active || r->stop) && rates_vary(cp));
-	s->run.asked_pps = r->asked_pps;
-	s->run.asked_max = r->asked_max;
-	s->run.asked_l1_bps = asked_l1_bps(cp);
+	read_asked(cp, s);
 	if (r->changed_ns != 0)
 		s->run.steady_ns = clock_raw_ns() - r->changed_ns;
 	if (r->armed || r->start_tsc == 0)
@@ -288,6 +295,8 @@ void stat_run(const struct ctl_port *cp, struct snap_port *s)
 	}
 	if (r->changed_ns == 0)
 		s->run.steady_ns = s->run.duration_ns;
+	if (s->run.ramps)
+		s->run.steady_ns = 0;
 }
 
 static enum snap_run run_state(const struct ctl_port *cp)

@@ -140,7 +140,10 @@ int workers_launch(struct ctl *c, struct err *e)
 	return 0;
 }
 
-static bool stop_worker(struct ctl *c, unsigned w)
+/* On a machine with other work a worker may have no CPU for long, and waiting for it at the end costs nobody anything. */
+#define STOP_NS 5000000000ull
+
+static bool stop_worker(struct ctl *c, unsigned w, struct clock_wait *wait)
 {
 	struct ctl_worker *cw = &c->worker[w];
 	struct dp_plan *p = plan_build(c, w, true);
@@ -149,23 +152,24 @@ static bool stop_worker(struct ctl *c, unsigned w)
 	if (p == NULL)
 		return false;
 	p->quit = true;
-	for (unsigned i = 0; i < 500; i++) {
+	do {
 		if (plan_post(c, cw, p))
 			return true;
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* the ring is full: the worker had no CPU for long */
-	}
+	} while (clock_waited(wait, clock_raw_ns()) <= STOP_NS);
 	plan_free(c, p);
 	return false;
 }
 
 bool workers_stop(struct ctl *c)
 {
+	struct clock_wait wait = {0};
 	bool all = true;
 
 	for (unsigned w = 0; w < c->nworkers; w++)
 		if (c->worker[w].launched)
-			all &= stop_worker(c, w);
-	all &= plan_wait_acks(c, 500000000ull);
+			all &= stop_worker(c, w, &wait);
+	all &= plan_wait_acks(c, STOP_NS);
 	for (unsigned w = 0; w < c->nworkers && all; w++)
 		if (c->worker[w].launched)
 			rte_eal_wait_lcore(c->worker[w].lcore);

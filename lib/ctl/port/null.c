@@ -63,4 +63,5 @@ const struct port_spec port_spec_null = {
 	.stats = null_stats,
 	.set_mtu = null_set_mtu,
 	.virtual_speed = true,
+	.unaddressed = true,
 };

@@ -166,5 +166,6 @@ const struct port_spec port_spec_pcap = {
 	.set_mtu = pcap_set_mtu,
 	.notes = pcap_notes,
 	.virtual_speed = true,
+	.unaddressed = true,
 	.no_restart = true,
 };

@@ -46,4 +46,5 @@ const struct port_spec port_spec_vdev = {
 	.help = "any virtual device of DPDK, for example vdev:net_memif0,role=client",
 	.parse = vdev_parse,
 	.open = vdev_open,
+	.unaddressed = true,
 };

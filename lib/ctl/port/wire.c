@@ -219,4 +219,5 @@ const struct port_spec port_spec_wire = {
 	.peer = wire_peer,
 	.rings = wire_rings,
 	.virtual_speed = true,
+	.unaddressed = true,
 };
