@@ -29,7 +29,7 @@ struct run {
 	uint64_t count;        /* of the settings at the start, 0: no bound */
 	bool bounded;          /* all that is sent has a count */
 	bool asked_max;
-	uint64_t base_bytes, base_unsent, base_dropped; /* of the port's queues before this run */
+	uint64_t base_bytes, base_unsent, base_dropped, base_stalls; /* of the port's queues before this run */
 	bool has_rate;         /* this one, whatever the port's setting is */
 	struct rate rate;
 	uint64_t changed_ns;   /* when the rate or the frame last changed, CLOCK_MONOTONIC_RAW */

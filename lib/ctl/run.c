@@ -166,6 +166,7 @@ static struct cnt_tx tx_so_far(const struct ctl_port *cp)
 		sum.bytes += cell_get(&cp->txq[q]->cnt.bytes);
 		sum.unsent += cell_get(&cp->txq[q]->cnt.unsent);
 		sum.dropped += cell_get(&cp->txq[q]->cnt.dropped);
+		sum.stalls += cell_get(&cp->txq[q]->cnt.stalls);
 	}
 	return sum;
 }
@@ -221,7 +222,8 @@ int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *
 				       .bounded = all_counted(&cp->program),
 				       .base_bytes = before.bytes,
 				       .base_unsent = before.unsent,
-				       .base_dropped = before.dropped};
+				       .base_dropped = before.dropped,
+				       .base_stalls = before.stalls};
 		cp->said[0] = '\0';
 		cp->braked = false;
 		cp->touched = true;
@@ -290,7 +292,9 @@ static bool all_done(const struct ctl_port *cp)
 /* A run whose time ended before all of its frames were sent. What was stopped is not told: nobody asked for the rest. */
 static void tell_unsent(struct ctl *c, struct ctl_port *cp)
 {
-	uint64_t dropped = tx_so_far(cp).dropped - cp->run.base_dropped;
+	struct cnt_tx now = tx_so_far(cp);
+	uint64_t dropped = now.dropped - cp->run.base_dropped;
+	bool refused = now.stalls != cp->run.base_stalls;
 	struct snap_port s = {0};
 	struct sbuf time = {0}, other = {0};
 
@@ -303,9 +307,9 @@ static void tell_unsent(struct ctl *c, struct ctl_port *cp)
 	}
 	if (dropped > 0)
 		sbuf_addf(&other, ", %llu thrown away", (unsigned long long)dropped);
-	ctl_note(c, cp->p.id, "port %u: %llu frames were due%s: %llu sent, %llu unsent%s; the device took %.0f frames/s", cp->p.id,
+	ctl_note(c, cp->p.id, "port %u: %llu frames were due%s: %llu sent, %llu unsent%s; %s %.0f frames/s", cp->p.id,
 		 (unsigned long long)(s.run.sent + s.run.unsent + dropped), sbuf_str(&time), (unsigned long long)s.run.sent,
-		 (unsigned long long)s.run.unsent, sbuf_str(&other), s.run.mean_pps);
+		 (unsigned long long)s.run.unsent, sbuf_str(&other), refused ? "the device took" : "the workers had time for", s.run.mean_pps);
 	sbuf_free(&time);
 	sbuf_free(&other);
 }

@@ -64,7 +64,7 @@ struct gen_arr {
 	uint64_t due;         /* of the next frame: its deadline, which a lag does not change */
 	pace_pos x;           /* POISSON: frames of all queues before own frame x_i, as the gaps say */
 	uint64_t x_i, seed;
-	bool chasing;         /* OVERSPEED: the frame due at chase_due was sent at chase_tsc, those behind follow as fast as is allowed */
+	bool chasing;         /* OVERSPEED: the frame due at chase_due might have gone at chase_tsc, those behind follow as fast as is allowed */
 	uint64_t chase_tsc, chase_due;
 };
 

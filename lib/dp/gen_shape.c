@@ -155,8 +155,8 @@ __rte_noinline unsigned gen_chase(const struct gen_job *j, struct gen_state *g, 
 		gr->chases = true;
 		gr->simple = false;
 	}
-	if (at - pace_due(&gr->pace, gr->unit) > j->lag_cycles) { /* behind the first stall, or behind another one */
-		gr->pace.t0 = at;
+	if (at - pace_due(&gr->pace, gr->unit) > j->lag_cycles) { /* behind the first stall, or behind another one; what is let pass goes at once */
+		gr->pace.t0 = at - j->lag_cycles;
 		gr->pace.k0 = gr->unit;
 		n = ready_at(j, gr, n, at);
 	}
@@ -190,7 +190,7 @@ __rte_noinline unsigned gen_ready_shaped(const struct gen_job *j, const struct g
 		return 0;
 	if (j->catchup == GEN_OVERSPEED && lag > j->lag_cycles) {
 		a->chasing = true;
-		a->chase_tsc = now;
+		a->chase_tsc = now - j->lag_cycles;
 		a->chase_due = a->due;
 	}
 	if (s->slow > PACE_FAR / j->nqueues)

@@ -8,7 +8,8 @@ from harness import documents, good, stats
 
 # 64-byte frames at 10 Gbit/s, far beyond what a socket of the kernel takes.
 RATE, DUE = "set 0 rate 100%; set 0 speed 10G; ", 14880953
-LINE = re.compile(r"^port 0: (\d+) frames were due within 1s: (\d+) sent, (\d+) unsent; the device took \d+ frames/s$", re.M)
+LINE = re.compile(r"^port 0: (\d+) frames were due within 1s: (\d+) sent, (\d+) unsent; "
+                  r"(?:the device took|the workers had time for) \d+ frames/s$", re.M)
 
 
 def told(text):
@@ -77,3 +78,38 @@ def test_stopped_before(veth):
     run = documents(r)[-1]["ports"][0]["run"]
     assert run["state"] == "idle" and run["unsent"] == 0
     assert "unsent" not in r.stderr
+
+
+def warnings(r):
+    return [line for line in r.stderr.splitlines() if line.startswith("warning: ")]
+
+
+def test_who_is_to_receive_is_asked_for(veth):
+    """A port alone knows nobody to send to: told once with each start, before somebody looks for the frames in vain."""
+    r = good(["-p", f"packet:{veth.a}", "start", "0", "for", "1ms"], prefix=veth.prefix)
+    assert len(warnings(r)) == 1
+    assert "00:00:00:00:00:00" in warnings(r)[0] and "`set 0 eth.dst" in warnings(r)[0]
+    r = good(["-b", "-p", f"packet:{veth.a}", "-e", "stream add 0 1; set 0/0 eth.dst 02:00:00:00:00:01; start 0 for 1ms; wait 0; start 0 for 1ms"],
+             prefix=veth.prefix)
+    assert len(warnings(r)) == 2 and all("stream 0/1" in line for line in warnings(r))
+    r = good(["-b", "-p", f"packet:{veth.a}", "-e", "set 0 eth.dst 02:00:00:00:00:01; start 0 for 1ms"], prefix=veth.prefix)
+    assert warnings(r) == []
+    r = good(["-p", f"packet:{veth.a}", "-p", f"packet:{veth.b}", "start", "all", "for", "1ms"], prefix=veth.prefix)
+    assert warnings(r) == []
+
+
+def test_a_link_that_is_down_is_told(veth):
+    veth.do("ip", "link", "set", veth.b, "down")
+    r = good(["-b", "-p", f"packet:{veth.a}", "-e", "set 0 eth.dst 02:00:00:00:00:01; set 0 rate 1kpps; start 0 for 2ms"], prefix=veth.prefix)
+    assert len(warnings(r)) == 1 and "its link is down" in warnings(r)[0]
+
+
+def test_asked_while_a_rate_ramps(live):
+    """What is asked for now, from the first to the last rate and never the other way, and no difference is made of it."""
+    p = live(["-p", "null"])
+    p.send("set 0 rate 10kpps..20kpps over 3s")
+    p.send("start 0")
+    seen = []
+    p.until(lambda ports: seen.append(ports[0]["run"]["asked_pps"]) or seen[-1] == 20000, 60)
+    ramp = [n for n in seen if 0 < n < 20000]
+    assert ramp == sorted(ramp) and ramp and all(10000 <= n < 20000 for n in ramp)
