@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "ui/feed.h"
 
 #define SETTLE_POLL_NS 1000000ull
@@ -46,6 +47,17 @@ static int end_of_input(struct app *app, const struct batch_opts *opts)
 	visible_print(stderr, "%s", sbuf_str(&note));
 	sbuf_free(&note);
 	return 1;
+}
+
+void batch_settle(struct app *app, uint64_t most_ns)
+{
+	struct clock_wait wait = {0};
+	struct portset all;
+
+	app_all_ports(app, &all);
+	ctl_stop(app->ctl, &all);
+	while (ctl_settled(app->ctl, &all) == 0 && clock_waited(&wait, clock_raw_ns()) < most_ns)
+		loop_turn(app->loop, SETTLE_POLL_NS);
 }
 
 int batch_run(struct app *app, struct sess *sess, const struct batch_opts *opts)

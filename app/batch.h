@@ -14,3 +14,5 @@ struct batch_opts {
 /* Until all that the session holds and standard input are done, a command is refused or the loop is stopped. At the end
  * of input ports with a bound are waited for; the others are stopped. 0, or 1 when a port's frames cannot be sent. */
 int batch_run(struct app *app, struct sess *sess, const struct batch_opts *opts);
+/* All ports are stopped and waited for, at most so long; time in which the program itself stood still is not counted. */
+void batch_settle(struct app *app, uint64_t most_ns);

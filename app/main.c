@@ -15,7 +15,6 @@
 #include "attach.h"
 #include "batch.h"
 #include "bias.h"
-#include "clock.h"
 #include "event.h"
 #include "file.h"
 #include "log.h"
@@ -37,7 +36,6 @@ enum { EXIT_USAGE = 2, EXIT_LACKING = 3 };
 
 #define TICK_NS 1000000000ull
 #define SETTLE_NS 5000000000ull /* for the totals of a report */
-#define SETTLE_POLL_NS 1000000ull
 #define UNREAD_MOST (16u << 20)   /* bytes of the stream that wait for their reader: then the session waits too, and nothing else */
 #define UNREAD_IDLE_NS 2000000000ull /* a signal that ends the program waits so long for a reader who takes nothing */
 
@@ -467,18 +465,13 @@ static bool no_reader(void *arg, uint64_t idle_ns)
 /* Totals are read when nothing moves any more: a bounded wait, after which they are what they are. */
 static int end_report(struct prog *p, int code)
 {
-	struct clock_wait wait = {0};
-	struct portset all;
 	struct err e;
 
 	if (p->report == NULL)
 		return code;
 	loop_stop(p->app.loop); /* clients of the socket begin nothing more */
 	sess_cancel(p->sess);   /* what a client's `shutdown` or a lost reader has ended goes on with nothing */
-	app_all_ports(&p->app, &all);
-	ctl_stop(p->app.ctl, &all);
-	while (ctl_settled(p->app.ctl, &all) == 0 && clock_waited(&wait, clock_raw_ns()) < SETTLE_NS)
-		loop_turn(p->app.loop, SETTLE_POLL_NS);
+	batch_settle(&p->app, SETTLE_NS);
 	if (code == 0 && p->out_err != 0)
 		code = EXIT_LACKING;
 	if (report_end(p->report, code, p->signo, &e) != 0) {
