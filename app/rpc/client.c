@@ -353,6 +353,11 @@ static bool next_line(struct client *c)
 	}
 }
 
+bool client_busy(const struct client *c)
+{
+	return c->running != NULL || c->head != NULL;
+}
+
 bool client_work(struct client *c, bool first)
 {
 	if (c->dead || c->end_ns != 0)

@@ -181,7 +181,29 @@ static void at_once(struct rpc *r)
 	r->more = true;
 }
 
-/* One step of each client after the other, until none has anything to do or the time is over. */
+/* One step of each client that runs something, but no more of them than there is time for: who was left out is next. */
+static bool work_busy(struct rpc *r, bool first, uint64_t end_ns)
+{
+	bool again = false;
+
+	for (struct client *c = r->clients; c != NULL; c = c->next) {
+		if (!client_busy(c))
+			continue;
+		if (c->round == r->round) {
+			again = true; /* in the next round */
+			continue;
+		}
+		c->round = r->round;
+		again |= client_work(c, first);
+		if (loop_now_ns() >= end_ns)
+			return true;
+	}
+	r->round++;
+	return again;
+}
+
+/* Steps of clients until none has anything to do or the time is over. Who runs nothing is looked at first: an answer that takes no time waits
+ * for one step of another client, not for one of each. */
 static void work(struct rpc *r)
 {
 	uint64_t end = loop_now_ns() + TURN_NS;
@@ -190,7 +212,9 @@ static void work(struct rpc *r)
 	while (again && !loop_stopped(r->app->loop)) {
 		again = false;
 		for (struct client *c = r->clients; c != NULL; c = c->next)
-			again |= client_work(c, first);
+			if (!client_busy(c))
+				again |= client_work(c, first);
+		again |= work_busy(r, first, end);
 		first = false;
 		if (again && loop_now_ns() >= end) {
 			at_once(r);
@@ -291,6 +315,7 @@ struct rpc *rpc_new(struct app *app, const struct rpc_opts *opts)
 	struct rpc *r = xcalloc(1, sizeof(*r));
 
 	r->app = app;
+	r->round = 1;
 	r->snapshot = app_snapshot;
 	r->opts = *opts;
 	r->tcp_fd = r->timer = -1;

@@ -43,6 +43,24 @@ def test_commands_in_a_loop_hold_nobody(serve):
     assert answer["error"]["code"] == "ETIMEDOUT" and "2 s" in answer["error"]["text"] and n >= 5, n
 
 
+def test_many_in_a_loop_hold_nobody(serve):
+    """Steps of those that run something are dealt out one by one, with the others in between."""
+    server = serve("--rpc-limit", "lua-time=2s")
+    loops = [Raw(server.path) for _ in range(60)]
+    for c in loops:
+        c.send('{"lua":"while true do end"}')
+    other, n = Raw(server.path), 0
+    done = threading.Event()
+    ended = threading.Thread(target=lambda: (loops[0].line(), done.set()))
+    ended.start()
+    while not done.is_set():
+        assert other.ask('{"ping":true}')["ok"]
+        n += 1
+    ended.join()
+    # one step of each is 1.2 s, in which a client that is last in their order would be answered once
+    assert n >= 10, n
+
+
 GROWS = ["wr.json.decode('[' .. ('[],'):rep(1.3e6) .. '1]')", "for i = 1, 1e4 do print(('x'):rep(1e6)) end",
          "return ('\\1'):rep(1e7)", "for i = 1, 15 do print(('\\1'):rep(1e6)) end", "local t = {} for i = 1, 5e5 do t[i] = {} end return t"]
 
