@@ -97,49 +97,62 @@ class Siege:
         return {p["port"]: p for p in self.ask("show stats")[0]["ports"]}
 
 
-def ping(path, told, stop):
-    """A process of its own: what it measures is not what the attackers' Python does. Tells the worst answer in ms so far."""
+def had_cpu_ms(pid):
+    """What control has had of its CPU: a machine that others use makes answers late, and this not longer."""
+    try:
+        with open(f"/proc/{pid}/schedstat", encoding="ascii") as f:
+            return int(f.read().split()[0]) / 1e6
+    except OSError:
+        return 0.0
+
+
+def ping(path, pid, told, stop):
+    """A process of its own: what it measures is not what the attackers' Python does. Tells the worst answer so far, in ms and in ms
+    that control worked meanwhile."""
     class Where:
         pass
     Where.path = path
-    worst, slow, n = 0.0, 0, 0
+    worst, slow, n, worked = 0.0, 0, 0, 0.0
     try:
         with Line(Where, timeout=None) as line:
             while not stop.is_set():
-                begin = time.monotonic()
-                told.send((n, worst, slow, begin))
+                begin, had = time.monotonic(), had_cpu_ms(pid)
+                told.send((n, worst, slow, worked, begin))
                 line.say({"id": n, "ping": True})
                 if line.answer() is None:
                     break
                 ms = (time.monotonic() - begin) * 1e3
-                n, worst, slow = n + 1, max(worst, ms), slow + (ms > PING_LIMIT_MS)
+                n, worst, slow, worked = n + 1, max(worst, ms), slow + (ms > PING_LIMIT_MS), max(worked, had_cpu_ms(pid) - had)
                 time.sleep(PING_S)
     except OSError:
         pass  # the program has ended, which others tell
-    told.send((n, worst, slow, None))
+    told.send((n, worst, slow, worked, None))
 
 
 class Pinger:
     def __init__(self, siege):
         self.ours, its = multiprocessing.Pipe(duplex=False)
         self.stop = multiprocessing.Event()
-        self.proc = multiprocessing.Process(target=ping, args=(siege.path, its, self.stop), daemon=True)
+        self.proc = multiprocessing.Process(target=ping, args=(siege.path, siege.proc.pid, its, self.stop), daemon=True)
         self.proc.start()
         its.close()
-        self.last = (0, 0.0, 0, None)
+        self.last = (0, 0.0, 0, 0.0, None)
+        self.siege, self.about = siege, (0.0, "")
 
     def result(self):
-        """(answers, worst ms, answers later than the limit); one that has not come yet counts as long as it takes."""
+        """(answers, worst ms, answers later than the limit, worst ms of work); one that has not come yet counts as long as it takes."""
         try:
             while self.ours.poll(0):
                 self.last = self.ours.recv()
         except EOFError:
             pass
-        n, worst, slow, begun = self.last
+        n, worst, slow, worked, begun = self.last
         if begun is not None:
             waited = (time.monotonic() - begun) * 1e3
             worst, slow = max(worst, waited), slow + (waited > PING_LIMIT_MS)
-        return n, worst, slow
+        if worst > max(self.about[0], PING_LIMIT_MS):
+            self.about = worst, ", ".join(sorted(set(self.siege.now.values())))
+        return n, worst, slow, worked
 
     def end(self):
         self.stop.set()
@@ -177,9 +190,9 @@ def attack(siege, seconds, attackers):
     said = time.monotonic()
     while time.monotonic() < until and siege.alive():
         time.sleep(0.2)
+        n, worst, slow, _ = pinger.result()
         if time.monotonic() - said >= 30:
             said = time.monotonic()
-            n, worst, slow = pinger.result()
             print(f"{until - said:6.0f} s left: {sum(siege.done.values())} attacks, {n} pings, the worst {worst:.0f} ms, "
                   f"{slow} above {PING_LIMIT_MS} ms, {siege.status_kb('VmHWM') // 1024} MB", flush=True)
     dying = list(siege.now.values())
@@ -187,7 +200,7 @@ def attack(siege, seconds, attackers):
     for t in threads:
         t.join(max(0, end - time.monotonic()))
     hanging = [siege.now[i] for i, t in enumerate(threads[:-1]) if t.is_alive()]
-    return pinger.end(), tries, dying, hanging
+    return pinger.end(), pinger.about[1], tries, dying, hanging
 
 
 def frames(siege, seconds, faults):
@@ -239,10 +252,11 @@ def hold(siege, args):
     idle_kb = siege.status_kb("VmRSS")
     limit_kb = idle_kb + args.attackers * (LUA_MB + OUT_MB + LINE_MB) * 1024
     siege.ask(f"set 0 rate {RATE_PPS}pps; start 0 for {lasts}s")
-    (n, worst, slow), tries, dying, hanging = attack(siege, seconds, args.attackers)
+    (n, worst, slow, worked), about, tries, dying, hanging = attack(siege, seconds, args.attackers)
     peak_kb = siege.status_kb("VmHWM")
     print("attacks: " + ", ".join(f"{name} {siege.done[name]}+{siege.refused[name]}" for name in siege.attacks) + " (answered + cut off)")
-    print(f"pings: {n}, the worst answered after {worst:.0f} ms, {slow} above {PING_LIMIT_MS} ms{'; not judged' if args.no_times else ''}")
+    print(f"pings: {n}, the worst answered after {worst:.0f} ms, {slow} above {PING_LIMIT_MS} ms{'; not judged' if args.no_times else ''}"
+          f"; control worked for {worked:.0f} ms at most during one" + (f"; about the worst: {about}" if about else ""))
     print(f"a token holder was let in {tries[0]} of {tries[1]} times")
     if not siege.alive():
         return [f"the program ended with {siege.proc.returncode} while attackers did: {', '.join(dying)}\n{siege.errors()[-2000:]}"]
