@@ -18,7 +18,7 @@ struct feature {
 
 static const char *const words[] = {
 	"vlan", "qinq", "mpls", "gre", "gre_eth", "vxlan", "random", "range", "rnd_s_ip", "rnd_s_pt", "process", "icmp", "capture", "pcap",
-	"latency", "lat", "bonding", "blink", "rate", "mac_from_arp", "clock_gettime", "screen", NULL,
+	"latency", "lat", "bonding", "blink", "rate", "mac_from_arp", "clock_gettime", "screen", "jumbo", NULL,
 };
 static const struct feature features[] = {
 	{.row = "with.vlan", .all_streams = true},
@@ -43,13 +43,14 @@ static const struct feature features[] = {
 	{.why = LATER "; `set <ports> dst mac` says where frames go", .code = ENOTSUP},
 	{.why = "the best clock is chosen at start; `show clock` tells which", .code = EINVAL},
 	{.screen = true},
+	{.row = "jumbo"},
 };
 static const char *const about[] = {
 	"a VLAN tag in the frames", "a service tag and a VLAN tag", "an MPLS label", "a GRE tunnel with IP inside",
 	"a GRE tunnel with Ethernet inside", "a VXLAN tunnel", "random bits: `set <ports> rnd ...`", "the ranges of `range <ports> ...`",
 	"random source addresses", "random source ports", LATER, LATER, LATER, LATER, "probes in the frames: loss and latency",
 	"probes in the frames: loss and latency", "bonded devices", LATER, "rates", LATER,
-	"the clock", "redraws of the screen's page, as `on` and `off`",
+	"the clock", "redraws of the screen's page, as `on` and `off`", "an MTU of 9000",
 };
 _Static_assert(ARRAY_SIZE(words) == ARRAY_SIZE(features) + 1 && ARRAY_SIZE(about) == ARRAY_SIZE(features), "one row for each word");
 

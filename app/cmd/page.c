@@ -8,11 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What `page` takes: a page, or Pktgen's number of a group of ports. */
+/* What `page` takes: a page, a step to the one behind or before, or Pktgen's number of a group of ports. */
 struct page_arg {
-	const struct page *page; /* NULL: the group */
+	const struct page *page; /* NULL: the step or the group */
+	int step;                /* 0: the group */
 	uint64_t group;
 };
+
+static const struct {
+	const char *word;
+	int step;
+} steps[] = {{"next", 1}, {"previous", -1}};
+
+/* 0: the word is no step. */
+static int step_of(const char *word)
+{
+	size_t len = strlen(word);
+
+	for (unsigned i = 0; i < ARRAY_SIZE(steps); i++)
+		if (len >= 3 && strncmp(steps[i].word, word, len) == 0)
+			return steps[i].step;
+	return 0;
+}
 
 static int page_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
@@ -26,11 +43,17 @@ static int page_parse(const struct vspec *s, const char *text, void *out, struct
 			memcpy(out, &a, sizeof(a));
 		return rc;
 	}
+	a.step = step_of(text);
+	if (a.step != 0) {
+		memcpy(out, &a, sizeof(a));
+		return 0;
+	}
 	if (*text == '\0')
 		return vspec_fail(s, EINVAL, 0, e, text, "is no page");
 	a.page = page_find(text, &why);
 	if (a.page == NULL)
-		return err_at(e, EINVAL, 0, "%.900s; a number is a group of ports", why.text);
+		return err_at(e, EINVAL, 0, "%.900s; next and previous go by their order; a number is a group of ports",
+			      why.text);
 	memcpy(out, &a, sizeof(a));
 	return 0;
 }
@@ -42,6 +65,8 @@ static void page_print(const struct vspec *s, const void *v, struct sbuf *out)
 	(void)s;
 	if (a->page != NULL)
 		sbuf_add(out, a->page->name);
+	else if (a->step != 0)
+		sbuf_add(out, steps[a->step < 0].word);
 	else
 		sbuf_addf(out, "%u", (unsigned)a->group);
 }
@@ -49,14 +74,21 @@ static void page_print(const struct vspec *s, const void *v, struct sbuf *out)
 static void page_allowed(const struct vspec *s, struct sbuf *out)
 {
 	(void)s;
-	for (unsigned i = 0; pages[i] != NULL; i++)
-		sbuf_addf(out, "%s | ", pages[i]->name);
-	sbuf_add(out, "a group of ports, from 0");
+	sbuf_add(out, "the name of a page (`page` lists them) | next | previous | a group of ports, from 0");
+}
+
+static void page_or_step_offer(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+{
+	page_offer(s, prefix, offer, arg);
+	for (unsigned i = 0; i < ARRAY_SIZE(steps); i++)
+		if (strncmp(steps[i].word, prefix, strlen(prefix)) == 0)
+			offer(arg, steps[i].word);
 }
 
 static const struct vtype vt_page_or_group = {
-	.name = "page", .syntax = "name of a page, or number of a group of ports", .size = sizeof(struct page_arg), .parse = page_parse,
-	.print = page_print, .complete = page_offer, .allowed = page_allowed, .about = page_about,
+	.name = "page", .syntax = "name of a page, next, previous, or number of a group of ports", .size = sizeof(struct page_arg),
+	.parse = page_parse,
+	.print = page_print, .complete = page_or_step_offer, .allowed = page_allowed, .about = page_about,
 };
 
 static const struct out_col list_cols[] = {
@@ -92,6 +124,16 @@ static unsigned page_count(void)
 	return n;
 }
 
+/* The page that lies so many further in their order, which is a ring. */
+static const struct page *page_beside(const struct page *now, int step)
+{
+	unsigned n = page_count(), at = 0;
+
+	while (at < n && pages[at] != now)
+		at++;
+	return pages[(at % n + n + (unsigned)step) % n];
+}
+
 static int run_page(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct app *app = app_of(r);
@@ -100,6 +142,8 @@ static int run_page(struct cmd_run *r, const struct arg_val *args, struct err *e
 	if (!args[0].given)
 		return list_pages(r);
 	memcpy(&a, args[0].v.raw, sizeof(a));
+	if (a.step != 0)
+		a.page = page_beside(app->view.page, a.step);
 	if (a.page != NULL) {
 		app->view.page = a.page;
 		app->view.top = 0;
@@ -122,7 +166,7 @@ static const struct arg_spec args_page[] = {{ARG_VALUE, "PAGE", ARG_OPT, {&vt_pa
 
 const struct verb verb_page = {
 	.name = "page", .args = args_page, .run = run_page,
-	.help = "Choose the page of the screen; without a name, list the pages.\n"
+	.help = "Choose the page of the screen; without a name, list the pages. next and previous go by their order.\n"
 		"A number is a group of ports on pages that show several, as in Pktgen: `page 1` begins with the ports that\n"
 		"`page 0` has no room for (`set pages.ports` says how many those are).",
 };

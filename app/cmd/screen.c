@@ -2,8 +2,10 @@
 /* screen, on, off, cls, geometry: the screen itself. */
 #include "verbs.h"
 #include "show.h"
+#include "ui/tty.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static const char *const on_off[] = {"on", "off", NULL};
 static const char *const about_screen[] = {"page above, prompt below", "the plain prompt"};
@@ -73,7 +75,7 @@ static int run_geometry(struct cmd_run *r, const struct arg_val *args, struct er
 		if (there)
 			sbuf_addf(r->out, "%d columns x %d rows\n", v->cols, v->rows);
 		else
-			sbuf_add(r->out, "there is no screen\n");
+			sbuf_addf(r->out, "there is no screen; `show page` prints %u columns\n", tty_columns(STDOUT_FILENO));
 		return 0;
 	}
 	json_t *doc = show_doc("geometry"), *list = json_array();

@@ -29,31 +29,77 @@ static const struct stream_cfg *stream_of(const void *obj)
 	return obj;
 }
 
-static int type_edit(struct frame_spec *f, int choice, struct err *e)
+/* Values of headers that an edit took out, by the stream they were of, until its check tells of them. Streams are only compared. */
+struct gone {
+	const void *stream;
+	struct sbuf names;
+};
+static struct gone *gones;
+static unsigned ngones;
+#define MOST_GONE 4096 /* where nobody asks for checks */
+
+static void gone_forget(unsigned i)
+{
+	sbuf_free(&gones[i].names);
+	gones[i] = gones[--ngones];
+}
+
+/* Takes the text over. What was known of the stream before is replaced. */
+static void gone_keep(const void *stream, struct sbuf *names)
+{
+	for (unsigned i = ngones; i-- > 0;)
+		if (gones[i].stream == stream || ngones == MOST_GONE)
+			gone_forget(i);
+	if (names->len == 0)
+		return;
+	gones = xrealloc(gones, (ngones + 1) * sizeof(*gones));
+	gones[ngones++] = (struct gone){stream, *names};
+	*names = (struct sbuf){0};
+}
+
+static bool gone_tell(const struct stream_cfg *c, struct err *warn)
+{
+	struct sbuf stack = {0};
+
+	for (unsigned i = 0; i < ngones; i++) {
+		if (gones[i].stream != c)
+			continue;
+		const char *names = sbuf_str(&gones[i].names);
+		frame_stack_print(&c->frame.stack, &stack);
+		err_set(warn, EINVAL, "%.700s %s no longer set: the frame is now %.200s", names, strchr(names, ',') != NULL ? "are" : "is",
+			sbuf_str(&stack));
+		sbuf_free(&stack);
+		gone_forget(i);
+		return true;
+	}
+	return false;
+}
+
+static int type_edit(struct frame_spec *f, int choice, struct sbuf *gone, struct err *e)
 {
 	const char *ip = frame_has_header(&f->stack, "ipv6") ? "ipv6" : "ipv4";
-	int rc = frame_set_net(f, choice == TYPE_VLAN ? ip : type_nets[choice], e);
+	int rc = frame_set_net(f, choice == TYPE_VLAN ? ip : type_nets[choice], gone, e);
 
-	return rc == 0 && choice == TYPE_VLAN ? frame_add(f, PART_VLAN, e) : rc;
+	return rc == 0 && choice == TYPE_VLAN ? frame_add(f, PART_VLAN, gone, e) : rc;
 }
 
-static int proto_edit(struct frame_spec *f, int choice, struct err *e)
+static int proto_edit(struct frame_spec *f, int choice, struct sbuf *gone, struct err *e)
 {
-	return frame_set_l4(f, proto_words[choice], e);
+	return frame_set_l4(f, proto_words[choice], gone, e);
 }
 
-static int part_edit(struct frame_spec *f, enum frame_part part, bool on, struct err *e)
+static int part_edit(struct frame_spec *f, enum frame_part part, bool on, struct sbuf *gone, struct err *e)
 {
-	return on ? frame_add(f, part, e) : frame_drop(f, part, e);
+	return on ? frame_add(f, part, gone, e) : frame_drop(f, part, gone, e);
 }
 
-static int edit(const struct setting *row, struct frame_spec *f, const void *val, struct err *e)
+static int edit(const struct setting *row, struct frame_spec *f, const void *val, struct sbuf *gone, struct err *e)
 {
 	if (row->v.choices == type_words)
-		return type_edit(f, *(const int *)val, e);
+		return type_edit(f, *(const int *)val, gone, e);
 	if (row->v.choices == proto_words)
-		return proto_edit(f, *(const int *)val, e);
-	return part_edit(f, *(const enum frame_part *)row->arg, *(const bool *)val, e);
+		return proto_edit(f, *(const int *)val, gone, e);
+	return part_edit(f, *(const enum frame_part *)row->arg, *(const bool *)val, gone, e);
 }
 
 static int edit_may(const struct setting *row, const void *obj, const void *val, struct err *e)
@@ -62,7 +108,7 @@ static int edit_may(const struct setting *row, const void *obj, const void *val,
 	struct err why;
 
 	frame_spec_copy(&f, &stream_of(obj)->frame);
-	int rc = edit(row, &f, val, &why);
+	int rc = edit(row, &f, val, NULL, &why);
 	frame_spec_free(&f);
 	if (rc < 0)
 		err_set(e, -rc, "%s: stream %u/%u: %.900s", row->name, stream_of(obj)->port, stream_of(obj)->id, why.text);
@@ -71,7 +117,16 @@ static int edit_may(const struct setting *row, const void *obj, const void *val,
 
 static void edit_put(const struct setting *row, void *obj, const void *val)
 {
-	edit(row, &((struct stream_cfg *)obj)->frame, val, NULL);
+	struct sbuf gone = {0};
+
+	edit(row, &((struct stream_cfg *)obj)->frame, val, &gone, NULL);
+	gone_keep(obj, &gone);
+	sbuf_free(&gone);
+}
+
+static bool edit_check(const struct setting *row, const void *obj, struct err *warn)
+{
+	return !gone_tell(obj, warn) && set_check_stream(row, obj, warn);
 }
 
 static bool type_get(const struct setting *row, const void *obj, void *val)
@@ -111,7 +166,7 @@ static bool proto_check(const struct setting *row, const void *obj, struct err *
 		err_set(warn, EINVAL, "proto has no meaning in an arp frame; `set <ports> type ipv4` comes first");
 		return false;
 	}
-	return set_check_stream(row, obj, warn);
+	return edit_check(row, obj, warn);
 }
 
 static const enum frame_part part_vlan = PART_VLAN, part_qinq = PART_QINQ, part_mpls = PART_MPLS, part_gre = PART_GRE,
@@ -472,11 +527,11 @@ static const struct setting_store rnd_store = {.put = rnd_put, .get = rnd_get, .
 
 #define PART(word_, part_, help_) \
 	{.name = "with." word_, .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .flags = SET_DERIVED, .store = &part_store, \
-	 .arg = &(part_), .check = set_check_stream, .help = help_ "; the same as an edit of `frame`"}
+	 .arg = &(part_), .check = edit_check, .help = help_ "; the same as an edit of `frame`"}
 
 const struct setting set_pktgen_rows[] = {
 	{.name = "type", .scope = SCOPE_STREAM, .v = {&vt_enum, .choices = type_words}, .dflt = "ipv4", .flags = SET_DERIVED,
-	 .store = &type_store, .check = set_check_stream,
+	 .store = &type_store, .check = edit_check,
 	 .help = "Pktgen's way to choose the network layer, vlan adds a tag; the same as an edit of `frame`"},
 	{.name = "proto", .scope = SCOPE_STREAM, .v = {&vt_enum, .choices = proto_words}, .dflt = "udp", .flags = SET_DERIVED,
 	 .store = &proto_store, .check = proto_check,

@@ -267,6 +267,7 @@ const struct setting *const *set_rows(unsigned *n)
 		set_field_rows(&rows, &nrows);
 		add_table(&rows, &nrows, ranges, nranges);
 		add_table(&rows, &nrows, set_pktgen_rows, set_npktgen_rows);
+		add_table(&rows, &nrows, set_habit_rows, set_nhabit_rows);
 		add_table(&rows, &nrows, set_seq_rows, set_nseq_rows);
 		add_table(&rows, &nrows, set_later_rows, set_nlater_rows);
 	}

@@ -16,6 +16,8 @@ extern const struct setting set_sampler_rows[];
 extern const unsigned set_nsampler_rows;
 extern const struct setting set_pktgen_rows[], set_seq_rows[];
 extern const unsigned set_npktgen_rows, set_nseq_rows;
+extern const struct setting set_habit_rows[];
+extern const unsigned set_nhabit_rows;
 
 /* Rows of Pktgen's ranges, made once from lib/ctl's table. */
 const struct setting *set_range_rows(unsigned *n);

@@ -19,7 +19,7 @@ int set_slot_make(struct ctl *ctl, unsigned port, unsigned stream, struct err *e
 	c->enabled = false;
 	for (unsigned part = PART_VLAN; single != NULL && part < PART_GTPU; part++)
 		if (frame_has(&single->frame.stack, (enum frame_part)part))
-			frame_add(&c->frame, (enum frame_part)part, NULL);
+			frame_add(&c->frame, (enum frame_part)part, NULL, NULL);
 	ctl_touch_stream(ctl, port, (int)stream);
 	return 0;
 }

@@ -257,9 +257,9 @@ static int apply_word(const struct stream_cfg *cfg, unsigned i, struct frame_spe
 
 	switch (w->kind) {
 	case HELD_NET:
-		return frame_set_net(spec, held_nets[choice], e);
+		return frame_set_net(spec, held_nets[choice], NULL, e);
 	case HELD_L4:
-		return frame_set_l4(spec, held_l4s[choice], e);
+		return frame_set_l4(spec, held_l4s[choice], NULL, e);
 	case HELD_SIZE:
 		return apply_size(cfg, w, h->v, sizes, e);
 	case HELD_RANGE:
@@ -268,7 +268,7 @@ static int apply_word(const struct stream_cfg *cfg, unsigned i, struct frame_spe
 	}
 	/* Its own range is how a tunnel endpoint is asked for; a frame of another kind has no place for it. */
 	if (strcmp(w->name, "teid") == 0)
-		frame_add(spec, PART_GTPU, NULL);
+		frame_add(spec, PART_GTPU, NULL, NULL);
 	return apply_field(cfg, w, h->v, spec, e);
 }
 

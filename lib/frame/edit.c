@@ -178,7 +178,7 @@ struct name {
 	const struct field *field;
 	uint8_t nth;
 	bool there; /* its header is in the new stack */
-	bool gone;
+	bool gone;  /* its header is taken out, or the one in its place has no such field */
 };
 
 static struct name renamed(const struct edit *ed, const struct frame_stack *old, const struct proto *p, uint8_t nth, const struct field *f)
@@ -197,8 +197,10 @@ static struct name renamed(const struct edit *ed, const struct frame_stack *old,
 	}
 	const struct proto *q = ed->s.hdr[now];
 	const struct field *g = q == p ? f : same_word(f, q);
-	if (g == NULL) /* left behind: it is told of by whoever starts the port */
+	if (g == NULL) {
+		n.gone = true;
 		return n;
+	}
 	return (struct name){.proto = q, .field = g, .nth = nth_of(&ed->s, (unsigned)now), .there = true};
 }
 
@@ -207,7 +209,7 @@ static bool same_name(const struct name *a, const struct name *b)
 	return a->proto == b->proto && a->field == b->field && a->nth == b->nth;
 }
 
-static void move_values(const struct edit *ed, const struct frame_stack *old, struct frame_vals *vals)
+static void move_values(const struct edit *ed, const struct frame_stack *old, struct frame_vals *vals, struct sbuf *gone)
 {
 	struct name *to = xcalloc(vals->n + 1u, sizeof(*to));
 	unsigned n = vals->n, kept = 0;
@@ -216,6 +218,10 @@ static void move_values(const struct edit *ed, const struct frame_stack *old, st
 		const struct frame_val *v = &vals->val[i];
 		to[i] = renamed(ed, old, v->proto, v->nth, v->field);
 		to[i].gone = to[i].gone && !frame_val_waits(v);
+		if (to[i].gone && gone != NULL) {
+			sbuf_add(gone, gone->len > 0 ? ", " : "");
+			frame_field_name(v->proto, v->nth, v->field, gone);
+		}
 	}
 	/* One that waited under a name that a moved one gets now gives way. */
 	for (unsigned i = 0; i < n; i++)
@@ -254,7 +260,7 @@ static void move_nest(const struct edit *ed, const struct frame_stack *old, stru
 	nest->n = kept;
 }
 
-static int edit_end(struct edit *ed, struct frame_spec *spec, struct err *e)
+static int edit_end(struct edit *ed, struct frame_spec *spec, struct sbuf *gone, struct err *e)
 {
 	struct frame_stack *s = &ed->s;
 	struct sbuf text = {0};
@@ -277,7 +283,7 @@ static int edit_end(struct edit *ed, struct frame_spec *spec, struct err *e)
 	}
 	if (rc != 0)
 		return rc;
-	move_values(ed, &spec->stack, &spec->vals);
+	move_values(ed, &spec->stack, &spec->vals, gone);
 	move_nest(ed, &spec->stack, &spec->nest);
 	spec->stack = *s;
 	return 0;
@@ -377,7 +383,7 @@ static int add_gtpu(struct edit *ed, const struct frame_spec *spec, struct err *
 	return 0;
 }
 
-int frame_add(struct frame_spec *spec, enum frame_part part, struct err *e)
+int frame_add(struct frame_spec *spec, enum frame_part part, struct sbuf *gone, struct err *e)
 {
 	static const char *const gre[] = {"gre", NULL}, *const gre_eth[] = {"gre", "eth", NULL}, *const vxlan[] = {"udp", "vxlan", "eth", NULL};
 	struct edit ed;
@@ -411,10 +417,10 @@ int frame_add(struct frame_spec *spec, enum frame_part part, struct err *e)
 		rc = add_gtpu(&ed, spec, e);
 		break;
 	}
-	return rc != 0 ? rc : edit_end(&ed, spec, e);
+	return rc != 0 ? rc : edit_end(&ed, spec, gone, e);
 }
 
-int frame_drop(struct frame_spec *spec, enum frame_part part, struct err *e)
+int frame_drop(struct frame_spec *spec, enum frame_part part, struct sbuf *gone, struct err *e)
 {
 	struct edit ed;
 	int at;
@@ -445,7 +451,7 @@ int frame_drop(struct frame_spec *spec, enum frame_part part, struct err *e)
 		take_out(&ed, (unsigned)find(&ed.s, "gtpu"), 1);
 		break;
 	}
-	return edit_end(&ed, spec, e);
+	return edit_end(&ed, spec, gone, e);
 }
 
 /* Index of the outermost IP header. A stack without one, say plain eth, becomes eth/IP/udp. */
@@ -467,7 +473,7 @@ static unsigned need_ip(struct edit *ed, const char *name)
 	return at;
 }
 
-int frame_set_net(struct frame_spec *spec, const char *name, struct err *e)
+int frame_set_net(struct frame_spec *spec, const char *name, struct sbuf *gone, struct err *e)
 {
 	struct edit ed;
 
@@ -476,7 +482,7 @@ int frame_set_net(struct frame_spec *spec, const char *name, struct err *e)
 		return 0;
 	unsigned at = need_ip(&ed, strcmp(name, "arp") == 0 ? "ipv4" : name);
 	if (is(&ed.s, at, name))
-		return edit_end(&ed, spec, e);
+		return edit_end(&ed, spec, gone, e);
 	take_out(&ed, at + 1, past_ip(&ed.s, at) - at - 1); /* extension headers are of the other version */
 	ed.s.hdr[at] = proto_find(name);
 	if (strcmp(name, "arp") == 0) {
@@ -484,10 +490,10 @@ int frame_set_net(struct frame_spec *spec, const char *name, struct err *e)
 		for (unsigned first = past_tags(&ed.s); first < at && is(&ed.s, first, "mpls"); at--)
 			take_out(&ed, first, 1);
 	}
-	return edit_end(&ed, spec, e);
+	return edit_end(&ed, spec, gone, e);
 }
 
-int frame_set_l4(struct frame_spec *spec, const char *name, struct err *e)
+int frame_set_l4(struct frame_spec *spec, const char *name, struct sbuf *gone, struct err *e)
 {
 	struct edit ed;
 
@@ -504,5 +510,5 @@ int frame_set_l4(struct frame_spec *spec, const char *name, struct err *e)
 		ed.s.hdr[at] = proto_find(name);
 	if (at + 1 < ed.s.n && proto_bind(ed.s.hdr[at], ed.s.hdr[at + 1]) == NULL)
 		cut(&ed, at + 1);
-	return edit_end(&ed, spec, e);
+	return edit_end(&ed, spec, gone, e);
 }

@@ -68,7 +68,7 @@ static void add(enum frame_part part)
 {
 	struct err e;
 
-	if (frame_add(&spec, part, &e) != 0)
+	if (frame_add(&spec, part, NULL, &e) != 0)
 		fail_msg("%s", e.text);
 	assert_true(frame_has(&spec.stack, part));
 }
@@ -77,7 +77,7 @@ static void drop(enum frame_part part)
 {
 	struct err e;
 
-	if (frame_drop(&spec, part, &e) != 0)
+	if (frame_drop(&spec, part, NULL, &e) != 0)
 		fail_msg("%s", e.text);
 	assert_false(frame_has(&spec.stack, part));
 }
@@ -95,7 +95,7 @@ static void test_tags(void **state)
 	add(PART_MPLS);
 	is("eth/qinq/vlan/mpls/ipv4/tcp");
 	/* the tag behind qinq belongs to the pair */
-	assert_int_equal(frame_drop(&spec, PART_VLAN, NULL), 0);
+	assert_int_equal(frame_drop(&spec, PART_VLAN, NULL, NULL), 0);
 	is("eth/qinq/vlan/mpls/ipv4/tcp");
 	drop(PART_QINQ);
 	is("eth/mpls/ipv4/tcp");
@@ -206,7 +206,7 @@ static void test_variation_and_nest_follow(void **state)
 	assert_non_null(val);
 	assert_non_null(val->vary);
 	assert_int_equal(spec.nest.at[0].nth, 2);
-	assert_int_equal(frame_set_l4(&spec, "tcp", NULL), 0);
+	assert_int_equal(frame_set_l4(&spec, "tcp", NULL, NULL), 0);
 	is("eth/ipv4/udp/vxlan/eth/ipv4/tcp");
 	assert_ptr_equal(spec.nest.at[0].proto, proto_find("tcp"));
 	assert_int_equal(spec.nest.at[0].nth, 1);
@@ -222,41 +222,68 @@ static void test_layers(void **state)
 	value("tcp.flags", "syn");
 	value("ipv4.ttl", "9");
 	value("ipv4.src", "10.0.0.1");
-	assert_int_equal(frame_set_l4(&spec, "udp", NULL), 0);
+	assert_int_equal(frame_set_l4(&spec, "udp", NULL, NULL), 0);
 	is("eth/vlan/ipv4/udp");
 	has("udp.dst", "80");
 	has("tcp.flags", "syn");
-	assert_int_equal(frame_set_net(&spec, "ipv6", NULL), 0);
+	assert_int_equal(frame_set_net(&spec, "ipv6", NULL, NULL), 0);
 	is("eth/vlan/ipv6/udp");
 	has("ipv6.hlim", "9");
 	has("ipv6.src", NULL);
-	assert_int_equal(frame_set_l4(&spec, "icmp", NULL), 0);
+	assert_int_equal(frame_set_l4(&spec, "icmp", NULL, NULL), 0);
 	is("eth/vlan/ipv6/icmpv6");
-	assert_int_equal(frame_set_net(&spec, "ipv4", NULL), 0);
+	assert_int_equal(frame_set_net(&spec, "ipv4", NULL, NULL), 0);
 	is("eth/vlan/ipv4/icmp");
 	has("ipv4.ttl", "9");
-	assert_int_equal(frame_set_net(&spec, "arp", NULL), 0);
+	assert_int_equal(frame_set_net(&spec, "arp", NULL, NULL), 0);
 	is("eth/vlan/arp");
-	has("arp.psrc", "10.0.0.1");
-	assert_int_equal(frame_set_l4(&spec, "udp", NULL), 0);
+	/* ipv6 had no place for the address */
+	has("arp.psrc", NULL);
+	assert_int_equal(frame_set_l4(&spec, "udp", NULL, NULL), 0);
 	is("eth/vlan/arp");
-	assert_int_equal(frame_set_net(&spec, "ipv6", NULL), 0);
+	assert_int_equal(frame_set_net(&spec, "ipv6", NULL, NULL), 0);
 	is("eth/vlan/ipv6/udp");
 	start("eth");
-	assert_int_equal(frame_set_l4(&spec, "udp", NULL), 0);
+	assert_int_equal(frame_set_l4(&spec, "udp", NULL, NULL), 0);
 	is("eth/ipv4/udp");
 	start("eth/mpls/ipv4/udp");
-	assert_int_equal(frame_set_net(&spec, "arp", NULL), 0);
+	assert_int_equal(frame_set_net(&spec, "arp", NULL, NULL), 0);
 	is("eth/arp");
 	start("eth/ipv6/ipv6hbh/ipv6frag/udp");
-	assert_int_equal(frame_set_l4(&spec, "tcp", NULL), 0);
+	assert_int_equal(frame_set_l4(&spec, "tcp", NULL, NULL), 0);
 	is("eth/ipv6/ipv6hbh/ipv6frag/tcp");
-	assert_int_equal(frame_set_net(&spec, "ipv4", NULL), 0);
+	assert_int_equal(frame_set_net(&spec, "ipv4", NULL, NULL), 0);
 	is("eth/ipv4/tcp");
 	/* what the new layer cannot carry goes */
 	start("eth/ipv4/udp/gtpu");
-	assert_int_equal(frame_set_l4(&spec, "tcp", NULL), 0);
+	assert_int_equal(frame_set_l4(&spec, "tcp", NULL, NULL), 0);
 	is("eth/ipv4/tcp");
+}
+
+/* Values that their header takes along are named; those that move to another field, or that wait for a tag, are not. */
+static void test_gone(void **state)
+{
+	struct sbuf gone = {0};
+
+	(void)state;
+	start("eth/vlan/ipv4/udp");
+	value("udp.dst", "80");
+	value("udp.src", "81");
+	value("vlan.vid", "7");
+	value("ipv4.src", "10.0.0.1");
+	assert_int_equal(frame_set_l4(&spec, "tcp", &gone, NULL), 0);
+	has("tcp.src", "81");
+	assert_int_equal(frame_drop(&spec, PART_VLAN, &gone, NULL), 0);
+	has("vlan.vid", "7");
+	assert_string_equal(sbuf_str(&gone), "");
+	assert_int_equal(frame_set_l4(&spec, "icmp", &gone, NULL), 0);
+	assert_string_equal(sbuf_str(&gone), "tcp.dst, tcp.src");
+	has("tcp.src", NULL);
+	assert_int_equal(frame_set_net(&spec, "arp", &gone, NULL), 0);
+	has("arp.psrc", "10.0.0.1");
+	assert_int_equal(frame_set_net(&spec, "ipv6", &gone, NULL), 0);
+	assert_string_equal(sbuf_str(&gone), "tcp.dst, tcp.src, arp.psrc");
+	sbuf_free(&gone);
 }
 
 static void refused(enum frame_part part, const char *stack, const char *says)
@@ -264,7 +291,7 @@ static void refused(enum frame_part part, const char *stack, const char *says)
 	struct err e;
 
 	start(stack);
-	assert_int_equal(frame_add(&spec, part, &e), -EINVAL);
+	assert_int_equal(frame_add(&spec, part, NULL, &e), -EINVAL);
 	if (strstr(e.text, says) == NULL)
 		fail_msg("%s", e.text);
 	is(stack);
@@ -302,7 +329,7 @@ static void test_there_and_back(void **state)
 			if (udp)
 				value("udp.src", "7");
 			unsigned n = spec.vals.n;
-			if (frame_has(&spec.stack, (enum frame_part)part) || frame_add(&spec, (enum frame_part)part, NULL) < 0)
+			if (frame_has(&spec.stack, (enum frame_part)part) || frame_add(&spec, (enum frame_part)part, NULL, NULL) < 0)
 				continue;
 			/* what the builder says to it */
 			struct frame *f = xcalloc(1, sizeof(*f));
@@ -336,6 +363,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_value_in_the_way, teardown),
 		cmocka_unit_test_teardown(test_variation_and_nest_follow, teardown),
 		cmocka_unit_test_teardown(test_layers, teardown),
+		cmocka_unit_test_teardown(test_gone, teardown),
 		cmocka_unit_test_teardown(test_refused, teardown),
 		cmocka_unit_test_teardown(test_there_and_back, teardown),
 	};
