@@ -7,33 +7,51 @@
 
 #include "out.h"
 
-/* Room for a line in memory, and no more: it may be large. */
-static void make_room(struct sbuf *out, size_t n)
+static const char unread[] = "answers are not read fast enough: the limit of what waits was reached (--rpc-limit out=BYTES)";
+
+/* A line as it is written: what does not fit is only counted. */
+struct line {
+	struct sbuf *out;
+	size_t len, most;
+};
+
+static int write_part(const char *part, size_t n, void *arg)
 {
-	if (out->len + n + 2 <= out->cap)
-		return;
-	out->cap = out->len + n + 2;
-	out->s = xrealloc(out->s, out->cap);
+	struct line *l = arg;
+
+	l->len += n;
+	if (l->len <= l->most)
+		sbuf_addn(l->out, part, n);
+	return 0;
 }
 
-/* Beyond the limit whoever does not read is sent away; one answer that is larger by itself is replaced by an error. n: its bytes as JSON. */
-static void put_object(struct client *c, json_t *doc, size_t n)
+/* Its bytes as JSON, 0: it cannot be written. Written in one pass, for it may be large, and other clients wait meanwhile. Beyond the limit
+ * whoever does not read is sent away; one answer that is larger by itself than the limit is left out. */
+static size_t put_object(struct client *c, json_t *doc)
 {
-	if (c->dead || c->end_ns != 0 || n == 0)
-		return;
-	if (client_backlog(c) + n + 1 > c->rpc->opts.limits.out_bytes) {
-		client_end(c, "answers are not read fast enough: the limit of what waits was reached (--rpc-limit out=BYTES)");
-		return;
+	bool heard = !c->dead && c->end_ns == 0;
+	size_t before = c->out.len, backlog = client_backlog(c), limit = c->rpc->opts.limits.out_bytes;
+	struct line l = {.out = &c->out, .most = heard && backlog + 1 < limit ? limit - backlog - 1 : 0};
+	int rc = json_dump_callback(doc, write_part, &l, JSON_COMPACT);
+
+	if (rc == 0 && heard && l.len <= l.most) {
+		sbuf_addc(&c->out, '\n');
+		return l.len;
 	}
-	make_room(&c->out, n);
-	json_dumpb(doc, c->out.s + c->out.len, n, JSON_COMPACT);
-	c->out.len += n;
-	sbuf_addc(&c->out, '\n');
+	if (c->out.len > before) {
+		c->out.len = before;
+		c->out.s[before] = '\0';
+	}
+	if (rc == 0 && heard && l.len + 1 <= limit)
+		client_end(c, unread);
+	return rc == 0 ? l.len : 0;
 }
 
+/* What is larger than the limit by itself has no error that could stand for it. */
 void send_object(struct client *c, json_t *doc)
 {
-	put_object(c, doc, json_dumpb(doc, NULL, 0, JSON_COMPACT));
+	if (put_object(c, doc) + 1 > c->rpc->opts.limits.out_bytes)
+		client_end(c, unread);
 	json_decref(doc);
 }
 
@@ -65,10 +83,8 @@ void answer_ok(struct client *c, json_t *id, json_t *members)
 	if (members != NULL)
 		json_object_update(doc, members);
 	json_decref(members);
-	size_t n = json_dumpb(doc, NULL, 0, JSON_COMPACT);
-	if (n > 0 && n + 1 <= c->rpc->opts.limits.out_bytes) {
-		put_object(c, doc, n);
-	} else {
+	size_t n = put_object(c, doc);
+	if (n == 0 || n + 1 > c->rpc->opts.limits.out_bytes) {
 		struct err e;
 		int rc = n == 0 ? err_set(&e, EIO, "the answer cannot be written as JSON") :
 			 err_set(&e, EMSGSIZE, "the answer has %zu bytes, more than --rpc-limit out=BYTES allows; ask for less at a time", n);

@@ -202,8 +202,8 @@ static bool work_busy(struct rpc *r, bool first, uint64_t end_ns)
 	return again;
 }
 
-/* Steps of clients until none has anything to do or the time is over. Who runs nothing is looked at first: an answer that takes no time waits
- * for one step of another client, not for one of each. */
+/* Steps of clients until none has anything to do or the time is over. Who runs nothing is looked at first, and gets its answer before others
+ * go on: it waits for the end of the step that was running when it asked, and for no other. */
 static void work(struct rpc *r)
 {
 	uint64_t end = loop_now_ns() + TURN_NS;
@@ -212,8 +212,10 @@ static void work(struct rpc *r)
 	while (again && !loop_stopped(r->app->loop)) {
 		again = false;
 		for (struct client *c = r->clients; c != NULL; c = c->next)
-			if (!client_busy(c))
-				again |= client_work(c, first);
+			if (!client_busy(c) && client_work(c, first)) {
+				again = true;
+				client_flush(c);
+			}
 		again |= work_busy(r, first, end);
 		first = false;
 		if (again && loop_now_ns() >= end) {

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whose turn it is at the socket: an answer that takes no time is with its client before another client's next step. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "rpc/rpc_in.h"
+
+enum { STEPS = 3 };
+
+static struct app app;
+static int other_end;      /* of the client that asks */
+static unsigned steps;     /* that were done when its answer had come; 0: it has not */
+static unsigned done;
+
+/* What has come for the client that asks. */
+static bool answered(void)
+{
+	static char got[4096];
+	static size_t n;
+	ssize_t more = recv(other_end, got + n, sizeof(got) - 1 - n, MSG_DONTWAIT);
+
+	n += more > 0 ? (size_t)more : 0;
+	got[n] = '\0';
+	return strstr(got, "\"id\":7") != NULL;
+}
+
+/* A step of somebody else's long request. */
+static int run_step(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	(void)r;
+	(void)args;
+	(void)e;
+	done++;
+	if (steps == 0 && answered())
+		steps = done;
+	return VERB_DONE;
+}
+
+static const struct arg_spec no_args[] = {{ARG_END}};
+static const struct verb step = {.name = "step", .args = no_args, .help = "step", .run = run_step};
+static const struct verb *const verbs[] = {&step};
+
+static unsigned none(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+static unsigned no_streams(void *arg, unsigned port)
+{
+	(void)arg;
+	(void)port;
+	return 0;
+}
+
+static void *no_object(void *arg, enum cmd_scope scope, unsigned port, unsigned stream)
+{
+	(void)arg;
+	(void)scope;
+	(void)port;
+	(void)stream;
+	return NULL;
+}
+
+static struct client *client_of(struct rpc *r, const char *name, int *end)
+{
+	int pair[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
+	*end = pair[1];
+	return client_new(r, pair[0], false, name);
+}
+
+static void say(struct client *c, const char *line)
+{
+	client_input(c, line, strlen(line));
+}
+
+static void test_an_answer_does_not_wait_for_the_next_step(void **state)
+{
+	const struct cmd_host host = {.nports = none, .nstreams = no_streams, .object = no_object};
+	struct rpc_opts opts = {.version = "0"};
+	int long_end;
+
+	(void)state;
+	app.loop = loop_new();
+	assert_non_null(app.loop);
+	view_init(&app.view);
+	rpc_limits_init(&opts.limits);
+	struct rpc *r = rpc_new(&app, &opts);
+	cmd_free(r->open.cmd);
+	r->open.cmd = cmd_new(NULL, 0, verbs, ARRAY_SIZE(verbs), &host);
+	struct client *asks = client_of(r, "asks", &other_end), *runs = client_of(r, "runs", &long_end);
+
+	/* one has begun with something long when the other asks */
+	say(runs, "{\"id\":1,\"cmd\":\"step; step; step\"}\n");
+	assert_true(client_work(runs, true));
+	assert_int_equal(done, 1);
+	assert_true(client_busy(runs));
+	say(asks, "{\"id\":7,\"ping\":true}\n");
+	for (unsigned i = 0; i < 100 && done < STEPS; i++)
+		rpc_turn(r);
+	assert_int_equal(done, STEPS);
+	assert_int_equal(steps, 2); /* the second one found the answer there */
+
+	rpc_close(r);
+	close(other_end);
+	close(long_end);
+	loop_free(app.loop);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_an_answer_does_not_wait_for_the_next_step)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
