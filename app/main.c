@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The program from its first instruction to its exit code. */
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include "args.h"
 #include "attach.h"
 #include "batch.h"
+#include "begin.h"
 #include "bias.h"
 #include "event.h"
 #include "file.h"
@@ -30,7 +30,6 @@
 #include "ui/theme_file.h"
 #include "ui/tty.h"
 #include "visible.h"
-#include "watchdog.h"
 
 enum { EXIT_USAGE = 2, EXIT_LACKING = 3 };
 
@@ -56,17 +55,6 @@ struct prog {
 	int batch_code; /* of what was waited for at the end of input */
 	int out_err; /* stdout cannot be written: -errno */
 };
-
-/* A file opened later must not take the place of a closed standard stream and receive what is printed there. */
-static void open_std_fds(void)
-{
-	/* where nobody takes results, to write them fails: they must not be lost without a word */
-	static const int how[] = {[STDIN_FILENO] = O_RDONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY};
-
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-			(void)!open("/dev/null", how[fd]); /* takes the lowest number that is free */
-}
 
 static int usage_error(const struct err *e)
 {
@@ -94,9 +82,15 @@ static int write_out(const char *text)
 	return 0;
 }
 
+/* Whoever reads text takes as much of it as he wants; a stream is read to its end. */
+static bool lost_results(int rc, bool stream)
+{
+	return rc != 0 && (rc != -EPIPE || stream);
+}
+
 static int out_status(int rc, bool stream)
 {
-	if (rc == 0 || (rc == -EPIPE && !stream))
+	if (!lost_results(rc, stream))
 		return 0;
 	visible_print(stderr, "wirerate: cannot write results to standard output: %s\n", strerror(-rc));
 	return EXIT_LACKING;
@@ -472,7 +466,7 @@ static int end_report(struct prog *p, int code)
 	loop_stop(p->app.loop); /* clients of the socket begin nothing more */
 	sess_cancel(p->sess);   /* what a client's `shutdown` or a lost reader has ended goes on with nothing */
 	batch_settle(&p->app, SETTLE_NS);
-	if (code == 0 && p->out_err != 0)
+	if (code == 0 && lost_results(p->out_err, p->args.stream))
 		code = EXIT_LACKING;
 	if (report_end(p->report, code, p->signo, &e) != 0) {
 		visible_print(stderr, "wirerate: %s\n", e.text);
@@ -508,21 +502,7 @@ static int close_session(struct prog *p)
 	console_free(p->console);
 	spool_close(p->spool);
 	int rc = out_status(p->out_err, p->args.stream);
-	return code == 0 || (code == EXIT_LACKING && rc == 0) ? rc : code;
-}
-
-/* Where control stands still, the signals that end the program do it all the same. */
-static int listen_anyway(const struct prog *p)
-{
-	const struct { int signo; bool ends; } all[] = {{SIGTERM, true}, {SIGINT, !p->interactive}, {SIGHUP, !p->app.serves}};
-	struct sigaction old;
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		if (all[i].ends && sigaction(all[i].signo, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaddset(&set, all[i].signo);
-	return watchdog_start(&set, tty_die_at_once);
+	return code == 0 ? rc : code;
 }
 
 int main(int argc, char **argv)
@@ -533,7 +513,7 @@ int main(int argc, char **argv)
 
 	view_init(&p.app.view);
 	tester_init(&p.app.tester);
-	open_std_fds();
+	begin_std_fds();
 	tty_save();
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
@@ -565,11 +545,9 @@ int main(int argc, char **argv)
 	}
 	p.app.serves = p.args.daemon || p.args.serve;
 	p.notify = p.app.serves ? notify_open() : NULL;
-	p.app.loop = loop_new();
-	if (p.app.loop == NULL || (errno = -listen_anyway(&p)) != 0) {
-		visible_print(stderr, "wirerate: cannot make an event loop: %s\n", strerror(errno));
+	p.app.loop = begin_loop(p.interactive, p.app.serves);
+	if (p.app.loop == NULL)
 		return EXIT_LACKING;
-	}
 	tty_on_fatal();
 	code = p.args.attach ? attach_run(&p.app, &p.args, p.interactive, &p.signo) : open_control(&p);
 	if (code == 0 && !p.args.attach) {

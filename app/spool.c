@@ -32,6 +32,9 @@ static int reopen(int fd)
 {
 	char path[64];
 
+	/* what we may not write into must not become writable by it, and swallow everything */
+	if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+		return -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 }

@@ -11,6 +11,7 @@ import time
 import pytest
 
 import harness
+import serving
 from harness import ONE_SECOND, cpu_seconds, cpus, documents, good, ports_of, stats
 from pty_term import PROMPT
 from screen_term import RUNNING, Screen
@@ -250,14 +251,72 @@ def test_closed_descriptors(closed):
     assert ports_of(documents(r)[-1])[1]["rx"]["packets"] == 1000
 
 
-def test_all_descriptors_closed(tmp_path):
+@pytest.mark.parametrize("closed", [">&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("mode", [[], ["--json"], ["--csv"], ["--json-stream"]], ids=" ".join)
+def test_results_that_nobody_can_take(tmp_path, closed, mode):
+    """They are not lost without a word, and nothing that was printed goes into the file that took a low descriptor."""
     out = tmp_path / "t.pcap"
-    r = subprocess.run(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', harness.binary(), "-p", f"pcap:tx={out}", "-e",
-                        "set 0 count 1000; start 0; wait 0; show stats; show ports"], timeout=60)
-    assert r.returncode == 0
-    # nothing that was printed went into the file that took a low descriptor
-    from scapy.utils import rdpcap
-    assert len(rdpcap(str(out))) == 1000
+    r = subprocess.run(["sh", "-c", f'exec "$0" "$@" {closed}', harness.binary(), *mode, "-p", f"pcap:tx={out}", "-e",
+                        "set 0 count 1000; start 0; wait 0", "-e", "show stats; show ports"], stderr=subprocess.PIPE, text=True, timeout=60)
+    assert r.returncode == 3
+    assert "2>&-" in closed or "cannot write results to standard output" in r.stderr
+    if not mode:
+        from scapy.utils import rdpcap
+        assert len(rdpcap(str(out))) == 1000
+
+
+@pytest.mark.parametrize("what", [["--version"], ["--help"], ["--dump-schema"], ["--dump-commands"]], ids=" ".join)
+def test_what_is_printed_alone_and_nobody_can_take(what):
+    for closed in (">&-", ">/dev/full"):
+        r = subprocess.run(["sh", "-c", f'exec "$0" "$@" {closed}', harness.binary(), *what], stderr=subprocess.PIPE, text=True, timeout=60)
+        assert r.returncode == 3 and "cannot write results to standard output" in r.stderr, (closed, r.stderr)
+
+
+@pytest.mark.parametrize("closed", ["<&- >&- 2>&-", "<&-", ">&- 2>&-"])
+def test_low_descriptors_are_not_taken(tmp_path, closed):
+    """Neither a socket nor a file stands where a standard stream was."""
+    mark = tmp_path / "mark"
+    p = subprocess.Popen(["sh", "-c", f'exec "$0" "$@" {closed}', harness.binary(), "-b", "-p", "null", f"--socket={tmp_path}/s", "-e",
+                          f"start 0; save {mark}; sleep 1000s"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        serving.until(mark.exists, "it runs")
+        assert [where(p.pid, fd) for fd in range(3)] == ["/dev/null"] * 3
+    finally:
+        p.kill()
+        p.wait()
+
+
+def where(pid, fd):
+    try:
+        return os.readlink(f"/proc/{pid}/fd/{fd}")
+    except FileNotFoundError:
+        return ""
+
+
+@pytest.mark.parametrize("stream", [[], ["--json-stream"]], ids=" ".join)
+def test_a_full_disk_under_the_results(stream):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        r = subprocess.run([harness.binary(), "-b", "-p", "null", *stream, "-e", "show ports"], stdin=subprocess.DEVNULL, stdout=full,
+                           stderr=subprocess.PIPE, text=True, timeout=60)
+    assert r.returncode == 3 and "cannot write results to standard output: No space left on device" in r.stderr, r.stderr
+
+
+@pytest.mark.parametrize("command, code", [("bogus", 2), ("start 0; wait 0 1ms", 1)])
+def test_the_runs_own_failure_counts_more_than_lost_results(command, code):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        r = subprocess.run([harness.binary(), "-b", "-p", "null", "-k", "-e", command, "-e", "show ports"], stdin=subprocess.DEVNULL, stdout=full,
+                           stderr=subprocess.PIPE, text=True, timeout=60)
+    assert r.returncode == code and "cannot write results" in r.stderr, r.stderr
+
+
+def test_a_reader_of_a_stream_who_leaves(tmp_path):
+    """Text may be cut off by `head`; a stream that was is not whole, which its writer says."""
+    script = '"$0" "$@" 2>"$ERR" | head -1 >/dev/null; exit ${PIPESTATUS[0]}'
+    for mode, code, says in ((["--json-stream"], 3, "cannot write results to standard output: Broken pipe"), ([], 0, "")):
+        env = {**os.environ, "ERR": str(tmp_path / "err")}
+        r = subprocess.run(["bash", "-c", script, harness.binary(), "-b", "-p", "null", *mode, "-e",
+                            "lua 'for i = 1, 100000 do print(i) end'; show ports"], stdin=subprocess.DEVNULL, env=env, timeout=60)
+        assert r.returncode == code and says in (tmp_path / "err").read_text()
 
 
 def test_one_cpu(need):

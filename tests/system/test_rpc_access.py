@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The remote socket: who gets in, what clients may not do, Lua of theirs, and the client in examples/python."""
+import contextlib
 import json
 import os
 import re
@@ -178,17 +179,61 @@ def test_a_token_is_sent_only_where_the_user_sends_it(tmp_path, monkeypatch, cli
 
 
 def test_those_without_a_token_are_few_and_not_for_long(serve):
+    """Who has waited longest makes room for the next one."""
     server = serve(tcp=True, ports="null")
     with wirerate.connect(server.address, token=TOKEN, timeout=20) as wr:
         idle = [Raw(server.address) for _ in range(8)]
-        late = Raw(server.address, greet=False).rest()
-        assert late[0]["error"]["code"] == "EAGAIN"
+        late = Raw(server.address)
+        first = idle.pop(0).rest()
+        assert first[0]["error"]["code"] == "EAGAIN" and "took the longest" in first[0]["error"]["text"]
         assert wr.request(ping=True)["ok"]
-        for c in idle:
+        for c in [*idle, late]:
             answers = c.rest()
             assert answers[0]["error"]["code"] == "ETIMEDOUT" and answers[-1]["event"] == "closed"
     with wirerate.connect(server.address, token=TOKEN, timeout=20) as wr:
         assert wr.request(auth="again")["ok"]
+
+
+def connect_from(address, source):
+    host, port = address.rsplit(":", 1)
+    return socket.create_connection((host, int(port)), 20, source_address=(source, 0))
+
+
+@pytest.mark.parametrize("sources", [1, 200])
+def test_those_without_a_token_keep_nobody_out(serve, sources):
+    """Many connections that say nothing, from one address and from many: a token holder gets in each time, from an address of theirs too."""
+    server = serve(tcp=True, ports="null")
+    with contextlib.ExitStack() as held:
+        for turn in range(40):
+            for i in range(10):
+                s = connect_from(server.address, f"127.0.{1 + turn % 2}.{1 + (turn * 10 + i) % sources}")
+                held.callback(s.close)
+            with wirerate.connect(server.address, token=TOKEN, timeout=20) as wr:
+                assert wr.request(ping=True)["ok"]
+            with contextlib.closing(connect_from(server.address, f"127.0.{1 + turn % 2}.1")) as s, s.makefile("rw", encoding="utf-8") as f:
+                assert json.loads(f.readline())["auth"]
+                f.write(json.dumps({"auth": TOKEN}) + "\n")
+                f.flush()
+                assert json.loads(f.readline())["ok"]
+        assert server.fds() < 80, "no more of them are kept than there may be"
+
+
+def test_of_each_address_the_oldest_goes(serve):
+    """Those of another address stay while there is room for all."""
+    server = serve(tcp=True, ports="null")
+    with contextlib.ExitStack() as held:
+        def come(source):
+            s = held.enter_context(contextlib.closing(connect_from(server.address, source)))
+            f = held.enter_context(s.makefile("r", encoding="utf-8"))
+            assert json.loads(f.readline())["auth"]
+            return f
+
+        other = come("127.0.2.1")
+        crowd = [come("127.0.3.1") for _ in range(8 + 5)]
+        for f in crowd[:5]:
+            assert json.loads(f.readline())["error"]["code"] == "EAGAIN" and json.loads(f.readline())["event"] == "closed"
+        for f in [other, *crowd[5:]]:
+            assert json.loads(f.readline())["error"]["code"] == "ETIMEDOUT"
 
 
 def test_what_tcp_may_not(serve, tmp_path):

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "begin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ui/tty.h"
+#include "visible.h"
+#include "watchdog.h"
+
+void begin_std_fds(void)
+{
+	/* where nobody takes results, to write them fails: they must not be lost without a word */
+	static const int how[] = {[STDIN_FILENO] = O_RDONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY};
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)!open("/dev/null", how[fd]); /* takes the lowest number that is free */
+}
+
+/* Where control stands still, the signals that end the program do it all the same. */
+static int listen_anyway(bool interactive, bool serves)
+{
+	const struct { int signo; bool ends; } all[] = {{SIGTERM, true}, {SIGINT, !interactive}, {SIGHUP, !serves}};
+	struct sigaction old;
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i].ends && sigaction(all[i].signo, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaddset(&set, all[i].signo);
+	return watchdog_start(&set, tty_die_at_once);
+}
+
+struct loop *begin_loop(bool interactive, bool serves)
+{
+	struct loop *l = loop_new();
+	int rc = l == NULL ? -errno : listen_anyway(interactive, serves);
+
+	if (rc == 0)
+		return l;
+	const char *hint = rc == -EMFILE ? "; `ulimit -n 64` allows more" :
+			   rc == -EAGAIN ? "; `ulimit -u` bounds a user's processes and threads" : "";
+	visible_print(stderr, "wirerate: cannot %s: %s%s\n", rc == -EAGAIN ? "start a thread" : "make an event loop", strerror(-rc), hint);
+	loop_free(l);
+	return NULL;
+}
