@@ -7,6 +7,8 @@
 
 #include "ctl_int.h"
 
+#define SPEC_PORTS 2 /* most that one spec makes */
+
 /* Devices that the user named with EAL's own options. */
 static int eal_spec_open(const char *arg, struct port *const *p, unsigned n, struct err *e)
 {
@@ -240,9 +242,10 @@ static void default_addresses(struct ctl *c, struct ctl_port *cp)
 
 static int open_all(struct ctl *c, struct err *e)
 {
-	int rc = parse_specs(c, e);
+	/* before anything looks for what is not found without a descriptor */
+	int rc = eal_room(c, SPEC_PORTS * (c->opts.nports > 0 ? c->opts.nports : 1), 0, e);
 
-	if (rc < 0 || (rc = eal_start(c, e)) < 0 || (rc = dev_dummy_pool(e)) < 0 || (rc = place(c, e)) < 0 ||
+	if (rc < 0 || (rc = parse_specs(c, e)) < 0 || (rc = eal_start(c, e)) < 0 || (rc = dev_dummy_pool(e)) < 0 || (rc = place(c, e)) < 0 ||
 	    (rc = workers_make(c, e)) < 0 || (rc = tsc_check(c, e)) < 0)
 		return rc;
 	for (unsigned i = 0; i < c->nports; i += c->port[i]->need.nports)

@@ -223,6 +223,8 @@ struct ctl {
 };
 
 /* eal.c */
+/* Whether descriptors and threads are enough for EAL with so many queues of ports, and hugepages. */
+int eal_room(const struct ctl *c, unsigned queues, uint64_t pages, struct err *e);
 int eal_start(struct ctl *c, struct err *e);       /* needs parsed specs: c->opts, need of each port */
 void eal_memory_taken(void);                       /* the ports have their buffers: the next instance may start */
 void eal_stop(void);

@@ -11,10 +11,12 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "ctl_int.h"
+#include "eal_try.h"
 
 #define LOCK_TRIES 100 /* of 10 ms */
 #define HUGE_SHIFT 26 /* MAP_HUGE_SHIFT of linux/mman.h */
@@ -24,11 +26,14 @@
 #define CACHED (DP_POOL_CACHE + DP_POOL_CACHE / 2) /* a cache keeps up to 1.5 times its size */
 #define MAX_ARGS 256
 #define MAX_LCORES 128
+#define OWN_FDS 12  /* the program's: terminal, sockets, files that commands name */
+#define QUEUE_FDS 4 /* most that a port of the kernel's has for a pair of queues */
 
 /* EAL and drivers log from any thread; control takes it over once per turn. */
 static pthread_mutex_t text_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sbuf text;
 static char last_error[512];
+static char panic_text[512]; /* why EAL wanted to end the process: two lines of its log, before those that tell its stack */
 
 static ssize_t text_write(void *cookie, const char *s, size_t n)
 {
@@ -54,6 +59,8 @@ void eal_log_drain(void)
 			*next++ = '\0';
 		if (*line != '\0') {
 			log_msg(LOG_LVL_DEBUG, "dpdk: %s", line);
+			if (strncmp(last_error, "PANIC in ", 9) == 0)
+				snprintf(panic_text, sizeof(panic_text), "%.250s %.250s", last_error, line);
 			snprintf(last_error, sizeof(last_error), "%s", line);
 		}
 		if (next == NULL)
@@ -195,14 +202,14 @@ void eal_memory_taken(void)
 	pages_lock = -1;
 }
 
-/* Whether hugepages of one size hold that much. */
-static bool find_hugepages(uint64_t bytes)
+/* How many hugepages of one size hold that much; 0: there are none. */
+static uint64_t find_hugepages(uint64_t bytes)
 {
 	DIR *d = opendir("/sys/kernel/mm/hugepages");
 	struct dirent *de;
-	bool found = false;
+	uint64_t found = 0;
 
-	while (d != NULL && !found && (de = readdir(d)) != NULL) {
+	while (d != NULL && found == 0 && (de = readdir(d)) != NULL) {
 		unsigned long kb, n = 0;
 		char path[300];
 		FILE *f;
@@ -213,7 +220,8 @@ static bool find_hugepages(uint64_t bytes)
 		f = fopen(path, "r");
 		if (f == NULL)
 			continue;
-		found = fscanf(f, "%lu", &n) == 1 && (uint64_t)n * kb * 1024 >= bytes && can_map(bytes, kb);
+		if (fscanf(f, "%lu", &n) == 1 && (uint64_t)n * kb * 1024 >= bytes && can_map(bytes, kb))
+			found = (bytes + kb * 1024 - 1) / (kb * 1024);
 		fclose(f);
 	}
 	if (d != NULL)
@@ -221,14 +229,14 @@ static bool find_hugepages(uint64_t bytes)
 	return found;
 }
 
-static bool hugepages_for(uint64_t bytes)
+static uint64_t hugepages_for(uint64_t bytes)
 {
-	if (!find_hugepages(bytes) || !lock_pages())
-		return false;
-	if (find_hugepages(bytes)) /* still, now that nobody else takes them */
-		return true;
-	eal_memory_taken();
-	return false;
+	if (find_hugepages(bytes) == 0 || !lock_pages())
+		return 0;
+	uint64_t pages = find_hugepages(bytes); /* still, now that nobody else takes them */
+	if (pages == 0)
+		eal_memory_taken();
+	return pages;
 }
 
 /* Whether the user's EAL options contain one of names (`--x`, `--x=..`, `-l`, `-l..`). */
@@ -251,29 +259,49 @@ static const char *const memory_options[] = {"-m", "--no-huge", "--in-memory", "
 static const char *const lcore_options[] = {"-l", "-c", "--lcores", "-s", NULL};
 static const char *const pci_options[] = {"--no-pci", "-a", "--allow", "-b", "--block", NULL};
 
-/* lcore n is CPU n of the affinity mask; the lowest is control; with one CPU a worker shares it. */
-static int lcores_text(struct sbuf *out, struct err *e)
+/* Those that this process may run on. */
+static unsigned cpus(int cpu[MAX_LCORES])
 {
 	cpu_set_t *set = CPU_ALLOC(4096);
 	size_t size = CPU_ALLOC_SIZE(4096);
-	int cpu[MAX_LCORES];
 	unsigned n = 0;
 
 	CPU_ZERO_S(size, set);
-	if (sched_getaffinity(0, size, set) != 0) {
-		CPU_FREE(set);
-		return err_set(e, ENODEV, "cannot read the CPU affinity mask: %s", strerror(errno));
-	}
-	for (int i = 0; i < 4096 && n < MAX_LCORES; i++)
-		if (CPU_ISSET_S(i, size, set))
-			cpu[n++] = i;
+	if (sched_getaffinity(0, size, set) == 0)
+		for (int i = 0; i < 4096 && n < MAX_LCORES; i++)
+			if (CPU_ISSET_S(i, size, set))
+				cpu[n++] = i;
 	CPU_FREE(set);
+	return n;
+}
+
+/* lcore n is CPU n of the affinity mask; the lowest is control; with one CPU a worker shares it. */
+static int lcores_text(struct sbuf *out, struct err *e)
+{
+	int cpu[MAX_LCORES];
+	unsigned n = cpus(cpu);
+
+	if (n == 0)
+		return err_set(e, ENODEV, "cannot read the CPU affinity mask: %s", strerror(errno));
 	sbuf_addf(out, "0@%d", cpu[0]);
 	for (unsigned i = 1; i < n; i++) /* those without work sleep in the kernel */
 		sbuf_addf(out, ",%u@%d", i, cpu[i]);
 	if (n == 1)
 		sbuf_addf(out, ",1@%d", cpu[0]);
 	return 0;
+}
+
+int eal_room(const struct ctl *c, unsigned queues, uint64_t pages, struct err *e)
+{
+	int cpu[MAX_LCORES];
+	unsigned n = has_option(c, lcore_options) ? 0 : cpus(cpu);
+	const struct eal_wants w = {
+		.workers = n == 0 ? 0 : n == 1 ? 1 : n - 1,
+		.pages = pages,
+		.own = OWN_FDS + queues * QUEUE_FDS,
+	};
+
+	return eal_wants_check(&w, e);
 }
 
 static int count_queues(const struct ctl *c, uint16_t (*nq)[2], struct err *e)
@@ -301,6 +329,8 @@ static void arg_add(struct args *a, const char *s)
 static int build_args(struct ctl *c, struct args *a, struct err *e)
 {
 	uint16_t nq[CTL_MAX_PORTS][2] = {{0}};
+	unsigned queues = 0;
+	uint64_t pages;
 	bool pci = false;
 	char buf[32];
 	int rc = count_queues(c, nq, e);
@@ -332,10 +362,13 @@ static int build_args(struct ctl *c, struct args *a, struct err *e)
 	c->eal_memory = memory_need(c, (const uint16_t(*)[2])nq, true);
 	if (has_option(c, memory_options))
 		return 0;
-	if (hugepages_for((uint64_t)((double)c->eal_memory * MEM_MARGIN))) {
+	pages = hugepages_for((uint64_t)((double)c->eal_memory * MEM_MARGIN));
+	if (pages > 0)
 		arg_add(a, "--in-memory");
-		return 0;
-	}
+	for (unsigned i = 0; i < c->nports; i++)
+		queues += nq[i][0] > nq[i][1] ? nq[i][0] : nq[i][1];
+	if ((rc = eal_room(c, queues, pages, e)) < 0 || pages > 0)
+		return rc;
 	c->eal_memory = memory_need(c, (const uint16_t(*)[2])nq, false);
 	/* Linux would hand out more than there is, and kill somebody when it is used. */
 	if (c->eal_memory > available_bytes())
@@ -350,52 +383,17 @@ static int build_args(struct ctl *c, struct args *a, struct err *e)
 	return 0;
 }
 
-/* Standard streams while EAL starts: it prints its usage on stdout and alarms on stderr, beside the log that it is given. */
-struct captured { int fd, keep, file; };
-
-static void capture(struct captured *c, int fd)
+static const char *what_helps(const struct ctl *c, int why)
 {
-	*c = (struct captured){.fd = fd, .keep = dup(fd), .file = memfd_create("eal", MFD_CLOEXEC)};
-	if (c->keep >= 0 && c->file >= 0)
-		dup2(c->file, fd);
-}
+	struct rlimit lim;
 
-static void release(struct captured *c)
-{
-	char buf[4096];
-	ssize_t n;
-
-	if (c->keep >= 0) {
-		dup2(c->keep, c->fd);
-		close(c->keep);
-	}
-	if (c->file < 0)
-		return;
-	lseek(c->file, 0, SEEK_SET);
-	while ((n = read(c->file, buf, sizeof(buf))) > 0)
-		text_write(NULL, buf, (size_t)n);
-	close(c->file);
-}
-
-static int init_quietly(struct args *a)
-{
-	struct captured out, err;
-	FILE *log = fopencookie(NULL, "w", (cookie_io_functions_t){.write = text_write});
-
-	if (log != NULL) {
-		setvbuf(log, NULL, _IOLBF, 0);
-		rte_openlog_stream(log);
-	}
-	fflush(stdout);
-	fflush(stderr);
-	capture(&out, STDOUT_FILENO);
-	capture(&err, STDERR_FILENO);
-	int rc = rte_eal_init(a->n, a->v);
-	fflush(stdout);
-	fflush(stderr);
-	release(&out);
-	release(&err);
-	return rc;
+	if (c->opts.neal_args > 0)
+		return "try without EAL options of your own";
+	if (why == EMFILE || why == ENFILE)
+		return "more file descriptors are wanted, see `ulimit -n`";
+	if (getrlimit(RLIMIT_AS, &lim) == 0 && lim.rlim_cur != RLIM_INFINITY)
+		return "the memory of this process is limited, see `ulimit -v`; smaller --mbufs, --txd, --rxd or --mtu need less";
+	return "smaller --mbufs, --txd, --rxd or --mtu need less memory";
 }
 
 static bool tried, running;
@@ -412,6 +410,7 @@ int eal_start(struct ctl *c, struct err *e)
 	/* EAL keeps pointers to the words and changes the array: both stay, and the words have a list of their own. */
 	static struct args a, given;
 	struct sbuf shown = {0};
+	bool panic;
 	int rc;
 
 	if (tried)
@@ -427,16 +426,18 @@ int eal_start(struct ctl *c, struct err *e)
 		sbuf_addf(&shown, "%s%s", i > 1 ? " " : "", a.v[i]);
 	log_msg(LOG_LVL_INFO, "EAL options: %s", sbuf_str(&shown));
 	given = a;
-	rc = init_quietly(&given);
+	rc = eal_try(given.n, given.v, text_write, &panic);
 	int why = rte_errno;
 	eal_log_drain();
-	if (rc < 0)
+	if (panic)
+		rc = err_set(e, ENODEV,
+			     "DPDK's EAL gave up with: %s\n  its last word: %s\n  it does so where descriptors, threads or memory run out; "
+			     "`ulimit -a` tells the limits, -l FILE keeps the whole log", sbuf_str(&shown),
+			     panic_text[0] != '\0' ? panic_text : last_error);
+	else if (rc < 0)
 		rc = err_set(e, why == EINVAL && c->opts.neal_args > 0 ? EINVAL : ENODEV,
-			     "DPDK's EAL did not start (%s) with: %s\n  its last word: %s\n  "
-			     "%s; -l FILE keeps the whole log",
-			     rte_strerror(why), sbuf_str(&shown), last_error[0] != '\0' ? last_error : "(none)",
-			     c->opts.neal_args > 0 ? "try without EAL options of your own"
-						   : "smaller --mbufs, --txd, --rxd or --mtu need less memory");
+			     "DPDK's EAL did not start (%s) with: %s\n  its last word: %s\n  %s; -l FILE keeps the whole log",
+			     rte_strerror(why), sbuf_str(&shown), last_error[0] != '\0' ? last_error : "(none)", what_helps(c, why));
 	else
 		rc = 0;
 	running = rc == 0;

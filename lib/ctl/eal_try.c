@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "eal_try.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "dpdk.h"
+
+#define WORKER_FDS 4  /* two pipes between the main lcore and each other one */
+#define EAL_FDS 8     /* its interrupt thread, its alarm, its memory; some are for a moment */
+#define CAPTURE_FDS 4 /* two standard streams: where they went, and where they go meanwhile */
+#define EAL_THREADS 2
+
+/* How many more descriptors there are, at most so many. */
+static unsigned descriptors_left(unsigned most, int *why)
+{
+	int *fd = xcalloc(most, sizeof(*fd));
+	unsigned n = 0;
+
+	while (n < most && (fd[n] = memfd_create("try", MFD_CLOEXEC)) >= 0)
+		n++;
+	*why = n < most ? errno : 0;
+	for (unsigned i = 0; i < n; i++)
+		close(fd[i]);
+	free(fd);
+	return n;
+}
+
+static void *wait_for_end(void *arg)
+{
+	pthread_mutex_t *end = arg;
+
+	pthread_mutex_lock(end);
+	pthread_mutex_unlock(end);
+	return NULL;
+}
+
+/* How many more threads there are, at most so many. */
+static unsigned threads_left(unsigned most, int *why)
+{
+	pthread_t *thread = xcalloc(most, sizeof(*thread));
+	pthread_mutex_t end = PTHREAD_MUTEX_INITIALIZER;
+	unsigned n = 0;
+
+	*why = 0;
+	pthread_mutex_lock(&end);
+	while (n < most && (*why = pthread_create(&thread[n], NULL, wait_for_end, &end)) == 0)
+		n++;
+	pthread_mutex_unlock(&end);
+	for (unsigned i = 0; i < n; i++)
+		pthread_join(thread[i], NULL);
+	free(thread);
+	return n;
+}
+
+/* What to set a limit to: a round number, with some room. */
+static uint64_t enough(uint64_t n)
+{
+	uint64_t round = 64;
+
+	while (round < n)
+		round *= 2;
+	return round;
+}
+
+int eal_wants_check(const struct eal_wants *w, struct err *e)
+{
+	unsigned fds = EAL_FDS + w->workers * WORKER_FDS + (unsigned)w->pages + (w->own > CAPTURE_FDS ? w->own : CAPTURE_FDS);
+	unsigned threads = EAL_THREADS + w->workers;
+	struct rlimit lim;
+	int why;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) == 0 && lim.rlim_cur < lim.rlim_max) {
+		lim.rlim_cur = lim.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &lim);
+	}
+	unsigned left = descriptors_left(fds, &why);
+	if (why == EMFILE && getrlimit(RLIMIT_NOFILE, &lim) == 0)
+		return err_set(e, ENODEV,
+			       "DPDK and the ports need %u file descriptors, and %u are left of the %" PRIu64 " that this process may have; "
+			       "`ulimit -n %" PRIu64 "` allows more", fds, left, (uint64_t)lim.rlim_cur, enough(lim.rlim_cur - left + fds));
+	if (why != 0 && why != ENOSYS)
+		return err_set(e, ENODEV, "DPDK and the ports need %u file descriptors, and the system gives %u: %s", fds, left, strerror(why));
+	left = threads_left(threads, &why);
+	if (why != 0)
+		return err_set(e, ENODEV, "DPDK needs %u threads, and the system gives %u: %s; `ulimit -u` bounds a user's processes and threads, "
+			       "`ulimit -v` the memory that their stacks are in, a cgroup's pids.max both", threads, left, strerror(why));
+	return 0;
+}
+
+/* Standard streams while EAL starts: it prints its usage on stdout and alarms on stderr, beside the log that it is given. */
+struct captured { int fd, keep, file; };
+
+static void capture(struct captured *c, int fd)
+{
+	*c = (struct captured){.fd = fd, .keep = dup(fd), .file = memfd_create("eal", MFD_CLOEXEC)};
+	if (c->keep >= 0 && c->file >= 0)
+		dup2(c->file, fd);
+}
+
+static void release(struct captured *c, ssize_t (*write)(void *cookie, const char *text, size_t n))
+{
+	char buf[4096];
+	ssize_t n;
+
+	if (c->keep >= 0) {
+		dup2(c->keep, c->fd);
+		close(c->keep);
+	}
+	if (c->file < 0)
+		return;
+	lseek(c->file, 0, SEEK_SET);
+	while ((n = read(c->file, buf, sizeof(buf))) > 0)
+		write(NULL, buf, (size_t)n);
+	close(c->file);
+}
+
+static sigjmp_buf before_init;
+static pthread_t starter;
+static atomic_bool panicked;
+
+/* The reason is logged already. Another thread than the one that starts EAL stays here: the process ends soon. */
+static void on_abort(int signo)
+{
+	(void)signo;
+	atomic_store(&panicked, true);
+	if (pthread_equal(pthread_self(), starter))
+		siglongjmp(before_init, 1);
+	for (;;)
+		pause();
+}
+
+static int init_or_panic(int argc, char **argv)
+{
+	const struct sigaction sa = {.sa_handler = on_abort};
+	struct sigaction old;
+	volatile int rc = -1;
+
+	starter = pthread_self();
+	sigaction(SIGABRT, &sa, &old);
+	if (sigsetjmp(before_init, 1) == 0)
+		rc = rte_eal_init(argc, argv);
+	sigaction(SIGABRT, &old, NULL);
+	return rc;
+}
+
+int eal_try(int argc, char **argv, ssize_t (*write)(void *cookie, const char *text, size_t n), bool *panic)
+{
+	struct captured out, err;
+	FILE *log = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write});
+
+	if (log != NULL) {
+		setvbuf(log, NULL, _IOLBF, 0);
+		rte_openlog_stream(log);
+	}
+	fflush(stdout);
+	fflush(stderr);
+	capture(&out, STDOUT_FILENO);
+	capture(&err, STDERR_FILENO);
+	int rc = init_or_panic(argc, argv);
+	fflush(stdout);
+	fflush(stderr);
+	release(&out, write);
+	release(&err, write);
+	*panic = atomic_load(&panicked);
+	return rc;
+}
