@@ -32,6 +32,13 @@
  *             "size" among them; "follows": those that change with them, checksums, and lengths when sizes differ; "bytes" and
  *             "follows_bytes": [[offset, length], ...] where something of that changes. Where no frame can be built it is null and
  *             "frame_error" says why, else that is null
+ * slots:P, slots:P/FIRST+N, slots:P/S~N
+ *             "slots": [Pktgen's sequence: slot N is stream N + 1: "slot", "stream", "enabled", the texts of "brief" from encap to
+ *             mac_src, "cos", "tos", "teid", "error"], at most 64 where no number is given; "slots_total": of the port; "slots_before":
+ *             those before the first one here
+ * ranges:P/S  "ranges": {"port", "stream", "on": they are in use, "frame": the stack once they are, "words": [each range, in the order of
+ *             `show settings`: "name", "set": it was given, "fits": the frame has its header, "moves": inc is not 0 and the limits differ,
+ *             "start", "min", "max", "inc"]}; tcp flags, type and proto have a start alone
  * xstats:P    "xstats": {"port", "name", "interval_ns", "values": [{"name", "value", "per_s"}]} in the device's order. value null: its
  *             driver does not count it. per_s: between the last two readings 0.1 s or more apart, whoever made them; interval_ns is
  *             the time between, both are null until then

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What Pktgen's main page says of each port, in its words. */
+#include "brief.h"
 #include "edit.h"
 #include "field.h"
 #include "out.h"
@@ -244,6 +245,18 @@ static void add_frame_words(const struct shown *v, json_t *o)
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		json_object_set_new(o, words[i][0], word_text(v, words[i][1]));
 	json_object_set_new(o, "error", v->frame != NULL ? json_null() : out_json_text(v->why.text));
+}
+
+void brief_stream(struct app *app, unsigned port, unsigned stream, json_t *o)
+{
+	static const char *const words[] = {"cos", "tos", "teid"};
+	struct shown v = {.app = app, .port = port, .stream = stream, .cfg = ctl_stream_cfg(app->ctl, port, stream), .why = {.text = ""}};
+
+	view_open(&v);
+	add_frame_words(&v, o);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		json_object_set_new(o, words[i], word_text(&v, words[i]));
+	view_close(&v);
 }
 
 static json_t *one_port(struct app *app, unsigned port)

@@ -150,6 +150,14 @@ static bool find_place(const struct held_word *w, const struct frame_stack *s, s
 	return false;
 }
 
+bool held_fits(unsigned i, const struct frame_stack *stack)
+{
+	const struct held_word *w = &held_words[i];
+	struct place at;
+
+	return (w->kind != HELD_RANGE && w->kind != HELD_ONE) || find_place(w, stack, &at);
+}
+
 static void value_text(const struct held_word *w, vary_u x, struct sbuf *out)
 {
 	uint8_t v[VT_FIELD_BYTES];

@@ -40,5 +40,7 @@ void held_values(const struct stream_cfg *cfg, unsigned i, uint8_t v[4][VT_FIELD
 int held_apply(const struct stream_cfg *cfg, struct frame_spec *spec, struct sizes *sizes, struct err *e);
 /* Words that are set to move but have no header in the frame: "vlan, vni". Number of them. */
 unsigned held_unused(const struct stream_cfg *cfg, struct sbuf *out);
+/* Can the word do something to a frame of these headers? */
+bool held_fits(unsigned i, const struct frame_stack *stack);
 /* Number of words that are set. */
 unsigned held_count(const struct stream_cfg *cfg);

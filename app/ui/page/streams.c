@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams of the selected port, one line each, and below them what the selected one sets and varies: Pktgen's range, sequence and random
- * pages. The list follows the selected stream; page_in.top scrolls what is below. */
+/* Streams of the selected port, one line each, and below them what the selected one sets and varies: Pktgen's random page. The list follows the
+ * selected stream; page_in.top scrolls what is below. */
 #include <stdio.h>
 #include <string.h>
 
@@ -241,6 +241,6 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 }
 
 const struct page page_streams = {
-	.name = "streams", .alias = "range,sequence,seq,rnd", .parts = "streams:@/#~200", .one_port = true, .draw = draw,
+	.name = "streams", .alias = "rnd", .parts = "streams:@/#~200", .one_port = true, .draw = draw,
 	.help = "Streams of the selected port, what they send, and what the selected one sets and varies.",
 };

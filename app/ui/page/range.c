@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pktgen's ranges of the selected stream: where each field begins, between which values it moves, and by how much. */
+#include <string.h>
+
+#include "out.h"
+#include "page_flow.h"
+#include "page_table.h"
+
+enum { C_MARK, C_NAME, C_START, C_MIN, C_MAX, C_INC, COLS };
+static const char *const keys[COLS] = {[C_NAME] = "name", [C_START] = "start", [C_MIN] = "min", [C_MAX] = "max", [C_INC] = "inc"};
+static const struct table_col columns[COLS] = {
+	[C_MARK] = {"", 1, 1, 0, false},    [C_NAME] = {"range", 7, 0, 0, false}, [C_START] = {"start", 5, 0, 0, false},
+	[C_MIN] = {"min", 5, 0, 0, false}, [C_MAX] = {"max", 5, 0, 0, false},    [C_INC] = {"inc", 5, 0, 0, false},
+};
+
+static bool yes(const json_t *o, const char *key)
+{
+	return json_is_true(json_object_get(o, key));
+}
+
+/* Those that can do something to this frame, and those that were given and cannot. */
+static bool shown(const json_t *word)
+{
+	return json_is_object(word) && (yes(word, "set") || yes(word, "fits"));
+}
+
+static const char *mark_of(const json_t *word)
+{
+	if (!yes(word, "set"))
+		return " ";
+	return !yes(word, "fits") ? "!" : yes(word, "moves") ? "*" : "=";
+}
+
+static enum role role_of(const json_t *word)
+{
+	if (!yes(word, "set"))
+		return ROLE_STAT_LABEL;
+	return !yes(word, "fits") ? ROLE_WARN : yes(word, "moves") ? ROLE_VARIES : ROLE_STAT_VALUES;
+}
+
+static void fit(struct table *t, struct table_col col[COLS], const json_t *words, int room)
+{
+	const json_t *w;
+	size_t i;
+
+	memcpy(col, columns, sizeof(columns));
+	json_array_foreach(words, i, w)
+		for (unsigned c = C_NAME; shown(w) && c < COLS; c++) {
+			int width = grid_width(page_str(w, keys[c], ""));
+			col[c].want = width > col[c].want ? width : col[c].want;
+		}
+	col[C_NAME].min = col[C_NAME].want;
+	table_fit(t, room);
+}
+
+static void state(const struct page_in *in, const json_t *r, struct flow *f)
+{
+	struct sbuf b = {0};
+	bool on = yes(r, "on");
+
+	sbuf_addf(&b, "stream %u/%u  ranges %s  %s", in->port, in->stream, on ? "on" : "off", page_str(r, "frame", "-"));
+	if (!on)
+		sbuf_addf(&b, "  `enable %u/%u range` puts them to use", in->port, in->stream);
+	flow_text(f, 0, f->g.cols, on ? ROLE_STAT_VALUES : ROLE_WARN, sbuf_str(&b));
+	sbuf_free(&b);
+}
+
+static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+{
+	const json_t *r = json_object_get(in->snap, "ranges"), *words = json_object_get(r, "words"), *w;
+	struct table_col col[COLS];
+	struct table t = {.col = col, .n = COLS};
+	struct flow f;
+	size_t i;
+
+	flow_init(&f, g->cols);
+	if (!json_is_object(r)) {
+		flow_text(&f, 0, g->cols, ROLE_STAT_LABEL, "the port has no such stream");
+		flow_show(&f, g, 0, g->rows, 0, in->top, out);
+		flow_free(&f);
+		return;
+	}
+	state(in, r, &f);
+	fit(&t, col, words, g->cols);
+	flow_room(&f, 1);
+	table_heads(&t, &f.g, f.row++, 0, ROLE_STAT_LABEL);
+	json_array_foreach(words, i, w) {
+		if (!shown(w))
+			continue;
+		flow_room(&f, 1);
+		table_put(&t, &f.g, f.row, 0, C_MARK, role_of(w), mark_of(w));
+		for (unsigned c = C_NAME; c < COLS; c++)
+			table_put(&t, &f.g, f.row, 0, c, role_of(w), page_str(w, keys[c], ""));
+		f.row++;
+	}
+	flow_text(&f, 0, g->cols, ROLE_STAT_LABEL,
+		  "* given and moves, = given and stands still, ! given, and the frame has no such header; others are defaults");
+	flow_show(&f, g, 0, g->rows, 0, in->top, out);
+	flow_free(&f);
+}
+
+const struct page page_range = {
+	.name = "range", .parts = "ranges:@/#", .one_port = true, .draw = draw,
+	.help = "Pktgen's ranges of the selected stream: start, min, max and inc of each field.",
+};
