@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* loadfile(), dofile() and require() of files, which are opened as all files are that somebody names: what is no regular file is refused, and a
  * pipe holds nobody. The functions of `io` stay Lua's own: whoever opens a pipe with them wants to wait. */
+#include "dialect.h"
 #include "script_int.h"
 #include "userfile.h"
 
@@ -25,7 +26,10 @@ static int load_path(lua_State *L, const char *path, const char *mode)
 	}
 	/* a first line for the kernel; its newline stays, so that lines keep their numbers */
 	const char *s = sbuf_str(&text), *from = s[0] == '#' ? memchr(s, '\n', text.len) : s;
-	int rc = luaL_loadbufferx(L, from != NULL ? from : "", from != NULL ? text.len - (size_t)(from - s) : 0, lua_tostring(L, -1), mode);
+	size_t len = from != NULL ? text.len - (size_t)(from - s) : 0;
+	int rc = luaL_loadbufferx(L, from != NULL ? from : "", len, lua_tostring(L, -1), mode);
+	if (rc == LUA_ERRSYNTAX && from != NULL)
+		dialect_explain(L, from, len);
 	sbuf_free(&text);
 	lua_remove(L, -2);
 	return rc;

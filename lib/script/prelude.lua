@@ -423,18 +423,9 @@ setmetatable(_G, {__index = function(globals, name)
     return nil
 end})
 
--- What does not compile because it is written for Lua 5.3 says so, also where a script loads it itself.
+-- What does not compile because it is written for Lua 5.3 says so, also where a script loads it itself. (Files: lib/script/files.c.)
 local explain = R.explain
-local raw_load, raw_loadstring, raw_loadfile, raw_open, search = load, loadstring, loadfile, io.open, package.loaders[2]
-local function why_not(path, why)
-    local file = type(why) == "string" and raw_open(path)
-    if not file then
-        return why
-    end
-    local text = file:read("*a")
-    file:close()
-    return text and explain(text, why) or why
-end
+local raw_load, raw_loadstring = load, loadstring
 local function loaded(text, fn, why)
     if fn == nil and type(text) == "string" and type(why) == "string" then
         return nil, explain(text, why)
@@ -446,26 +437,4 @@ function load(text, ...)
 end
 function loadstring(text, ...)
     return loaded(text, raw_loadstring(text, ...))
-end
-function loadfile(path, ...)
-    local fn, why = raw_loadfile(path, ...)
-    if fn == nil and path ~= nil then
-        why = why_not(path, why)
-    end
-    return fn, why
-end
-function dofile(path)
-    local fn, why = loadfile(path)
-    if fn == nil then
-        error(why, 0)
-    end
-    return fn()
-end
-package.loaders[2] = function(name)
-    local ok, fn, extra = pcall(search, name)
-    if ok then
-        return fn, extra
-    end
-    local path = type(fn) == "string" and fn:match("^error loading module '.-' from file '(.-)':")
-    error(path and why_not(path, fn) or fn, 0)
 end
