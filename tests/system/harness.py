@@ -139,6 +139,24 @@ def ports_of(doc):
 COUNTERS_ALONE = ("set trial.max-stall 1h; set trial.max-wait 100%; set trial.max-short 100%; set trial.max-rate-error 100%; "
                   "set trial.max-clock 100%; ")
 
+# A run `for` a time ends at it: on a machine that stood still some of its frames are unsent, and one line says so.
+UNSENT = re.compile(r"^port \d+: (\d+) frames were due within \S+: (\d+) sent, (\d+) unsent.*\n", re.M)
+# A run that took longer than it was asked for says so in one line, which tells of the machine and not of the program.
+LATE = re.compile(r"^tester limited: port .*\n", re.M)
+
+
+def unsent(text):
+    """Frames that were due and not sent, by what a program with one run `for` a time said at its end."""
+    told = UNSENT.findall(text)
+    assert len(told) <= 1, text
+    return int(told[0][2]) if told else 0
+
+
+def without_lateness(text):
+    """What a program printed, less what it said of runs that a busy machine kept from their time."""
+    return LATE.sub("", UNSENT.sub("", text))
+
+
 # Functions for a script of commands, which waits by them for what happens and not for a time: more(N) for N more frames of port 0 than were
 # sent when it is called, inside(N) for so many frames of port 0 in the device on its wire, or for the last to be through, idle() for the end of
 # port 0's run.

@@ -122,6 +122,7 @@ def shell_lines(block):
 
 
 def check(shown, came):
+    came = harness.without_lateness(came)
     assert is_shown(shown, came), first_difference(shown, came)
 
 

@@ -68,7 +68,7 @@ def test_what_is_printed_while_a_command_goes_on(serve):
     (b'{"cmd":"\xff\xfe"}\n', "JSON"), (b'{"cmd":"a\0b"}\n', "JSON"), (b"\0\0\0\n", "JSON"),
     ('{"id":' + "[" * 5000 + "]" * 5000 + ',"ping":true}', "values"), ('{"id":"' + "i" * 2000 + '","ping":true}', "1024"),
     ('{"cmd":"' + "x" * 1100000 + '"}', "1000000"), (b"y" * 10_000_000 + b"\n", "1000000"),
-])
+], ids=lambda value: str(value)[:40])
 def test_what_is_no_request_is_told_and_passed_over(shared, line, says):
     c = Raw(shared.path)
     answer = c.ask(line)
