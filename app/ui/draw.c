@@ -25,11 +25,11 @@ void layout_make(struct layout *l, int rows, int cols)
 	l->log = l->page_rows + sep;
 }
 
-static void put(const struct paint *p, int row, int col, enum role role, bool reverse, const wchar_t *text)
+static void put(const struct paint *p, int row, int col, enum role role, const wchar_t *text)
 {
 	cchar_t cell;
 
-	paint_char(p, role, reverse, text, &cell);
+	paint_char(p, role, text, &cell);
 	mvadd_wchnstr(row, col, &cell, 1);
 }
 
@@ -51,7 +51,7 @@ int draw_wide(const struct paint *p, int row, int col, int width, enum role role
 			continue;
 		if (used + w > width)
 			break;
-		put(p, row, col + used, role, false, cell);
+		put(p, row, col + used, role, cell);
 		used += w;
 	}
 	return used;
@@ -73,7 +73,7 @@ void draw_fill(const struct paint *p, int row, int col, int n, enum role role, w
 	const wchar_t text[] = {ch, L'\0'};
 
 	for (int i = 0; i < n; i++)
-		put(p, row, col + i, role, false, text);
+		put(p, row, col + i, role, text);
 }
 
 void draw_grid(const struct paint *p, int row, const struct grid *g)
@@ -83,6 +83,6 @@ void draw_grid(const struct paint *p, int row, const struct grid *g)
 			const struct grid_cell *cell = &g->cell[r * g->cols + c];
 			const wchar_t text[] = {cell->ch, L'\0'};
 			if (cell->ch != L'\0')
-				put(p, row + r, c, cell->role, cell->reverse, text);
+				put(p, row + r, c, cell->role, text);
 		}
 }

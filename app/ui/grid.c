@@ -197,12 +197,12 @@ void grid_fill(struct grid *g, int row, int col, int n, enum role role, wchar_t 
 		cell_set(g, row, c, ch, role);
 }
 
-void grid_reverse(struct grid *g, int row, int col, int n)
+void grid_select(struct grid *g, int row, int col, int n)
 {
 	if (row < 0 || row >= g->rows)
 		return;
 	for (int64_t c = col > 0 ? col : 0; c < (int64_t)col + n && c < g->cols; c++)
-		grid_at(g, row, (int)c)->reverse = true;
+		grid_at(g, row, (int)c)->role = ROLE_SELECTED;
 }
 
 void grid_bar(struct grid *g, int row, int col, int width, double share, bool ascii)

@@ -8,7 +8,6 @@
 struct grid_cell {
 	wchar_t ch;       /* 0: the right half of a wide character before it */
 	uint8_t role;     /* enum role */
-	bool reverse;     /* selected */
 };
 
 struct grid {
@@ -31,7 +30,8 @@ void grid_right(struct grid *, int row, int col, int width, enum role, const cha
 void grid_rightf(struct grid *, int row, int col, int width, enum role, const char *fmt, ...) WR_PRINTF(6, 7);
 /* The same character n times. */
 void grid_fill(struct grid *, int row, int col, int n, enum role, wchar_t ch);
-void grid_reverse(struct grid *, int row, int col, int n); /* mark as selected */
+/* n columns as selected, blanks too: one area in the look of that role. */
+void grid_select(struct grid *, int row, int col, int n);
 /* A bar of width columns, share 0..1, in eighths of a column (ascii: '#' and '.', whole columns). */
 void grid_bar(struct grid *, int row, int col, int width, double share, bool ascii);
 /* The last `width` of n values as a sparkline, the newest at the right, scaled to the greatest of them; a value above 0 shows at least the

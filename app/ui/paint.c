@@ -140,6 +140,9 @@ static void set_role(struct paint *p, const struct theme *t, enum role role)
 	}
 	if (p->colors == 8 && fg >= 9 && fg <= 15)
 		l->attr |= A_BOLD;
+	/* with eight colours a bold black is shown as a grey, which cannot be read on a ground of its own */
+	if (p->colors == 8 && fg == 0 && bg >= 0)
+		l->attr &= ~A_BOLD;
 	int own_fg = p->defaults ? -1 : COLOR_WHITE, own_bg = p->defaults ? -1 : COLOR_BLACK;
 	l->pair = pair_of(p, fg < 0 ? own_fg : color_number(p, fg), bg < 0 ? own_bg : color_number(p, bg));
 }
@@ -215,16 +218,16 @@ bool paint_set(struct paint *p, const struct theme *t)
 	return true;
 }
 
-attr_t paint_attr(const struct paint *p, enum role role, bool reverse, int *pair)
+attr_t paint_attr(const struct paint *p, enum role role, int *pair)
 {
 	*pair = p->look[role].pair;
-	return reverse ? p->look[role].attr ^ A_REVERSE : p->look[role].attr;
+	return p->look[role].attr;
 }
 
-void paint_char(const struct paint *p, enum role role, bool reverse, const wchar_t *text, cchar_t *out)
+void paint_char(const struct paint *p, enum role role, const wchar_t *text, cchar_t *out)
 {
 	int pair;
-	attr_t attr = paint_attr(p, role, reverse, &pair);
+	attr_t attr = paint_attr(p, role, &pair);
 
 	/* no more pairs than roles: they fit into the short one */
 	setcchar(out, text, attr, (short)pair, NULL);

@@ -13,9 +13,9 @@ struct paint *paint_open(enum args_color color);
 void paint_free(struct paint *);
 /* Take over a theme; true when it is another one or has changed since, so that everything has to be drawn anew. */
 bool paint_set(struct paint *, const struct theme *);
-/* Attributes and colour pair of a role. reverse: as selected. */
-attr_t paint_attr(const struct paint *, enum role, bool reverse, int *pair);
+/* Attributes and colour pair of a role. */
+attr_t paint_attr(const struct paint *, enum role, int *pair);
 /* One character (with what combines with it) as curses wants it. */
-void paint_char(const struct paint *, enum role, bool reverse, const wchar_t *text, cchar_t *out);
+void paint_char(const struct paint *, enum role, const wchar_t *text, cchar_t *out);
 /* Colours that are used: 0 (attributes alone), 8, 16, 256, or 1 << 24. */
 int paint_colors(const struct paint *);

@@ -48,7 +48,7 @@
 	ROLE(BAR_EMPTY, "bar.empty", "the rest of a bar") \
 	ROLE(WARN, "mark.warning", "what asks for attention: imbalance, drops, differences") \
 	ROLE(GOOD, "mark.good", "what is as it should be") \
-	ROLE(SELECTED, "mark.selected", "the selected port") \
+	ROLE(SELECTED, "mark.selected", "the selected port or stream") \
 	ROLE(VARIES, "mark.varies", "fields that change from frame to frame") \
 	ROLE(KEY, "footer.key", "names of keys in the footer") \
 	ROLE(KEY_TEXT, "footer.text", "what the keys do")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* page_grid FILE PAGE COLSxROWS [option...]: a page drawn from a snapshot in a file (as `show snapshot` and `show page` print with --json), as
  * text, each row behind a '|'. Above it what the page says of what it did not draw. Options: ascii, roles (of each row: column, width and
- * role of what is not blank, '!' where it is selected), port=N stream=N first=N max_ports=N top=N spin=N. */
+ * role of what is not blank), port=N stream=N first=N max_ports=N top=N spin=N. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static void print_text(const struct grid *g)
 
 static bool same(const struct grid_cell *a, const struct grid_cell *b)
 {
-	return a->role == b->role && a->reverse == b->reverse;
+	return a->role == b->role;
 }
 
 static void print_roles(struct grid *g)
@@ -65,11 +65,11 @@ static void print_roles(struct grid *g)
 			const struct grid_cell *first = grid_at(g, r, c);
 			for (end = c + 1; end < g->cols && same(grid_at(g, r, end), first); end++)
 				;
-			if (first->role == ROLE_DEFAULT && !first->reverse)
+			if (first->role == ROLE_DEFAULT)
 				continue;
 			if (sep[0] == '\0')
 				printf("roles %d:", r);
-			printf("%s %d+%d %s%s", sep, c, end - c, role_name[first->role], first->reverse ? "!" : "");
+			printf("%s %d+%d %s", sep, c, end - c, role_name[first->role]);
 			sep = ",";
 		}
 		if (sep[0] != '\0')

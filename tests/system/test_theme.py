@@ -215,3 +215,29 @@ def test_words_complete_with_their_help(tmp_path):
 
 if __name__ == "__main__":
     sys.exit(pytest.main([__file__]))
+
+
+def heading(t):
+    """Looks of the selected port's name with the blanks before it on page main, and of a letter of the port beside it."""
+    line = next(n for n, text in enumerate(t.lines()) if text.startswith("Port:Name"))
+    text, row = t.lines()[line], t.screen.row(line)
+    end = text.index(">0:wire0") + len(">0:wire0")
+    return {look(row[col]) for col in range(text.index(":", len("Port:")) + 2, end)}, look(row[text.index("1:wire1")])
+
+
+@pytest.mark.parametrize("env", [{"TERM": term} for term in ("xterm", "xterm-256color", "screen", "tmux-256color", "linux", "vt100")] +
+                         [{"TERM": "xterm-256color", "NO_COLOR": "1"}], ids=lambda env: "-".join(env.values()))
+def test_the_selected_port_is_one_area(tmp_path, env):
+    """It stands out with every theme, and its name can be read."""
+    with Screen(tmp_path, **env) as t:
+        opened(t).cmd(LONG)
+        for theme in ("dark", "light", "high-contrast", "colourblind", "mono"):
+            t.cmd(f"theme load {theme}").settle()
+            area, other = heading(t)
+            assert len(area) == 1, f"{theme}: {area}"
+            fg, bg, bold, reverse = area.pop()
+            assert (bg, reverse) != (other[1], other[3]), f"{theme}: as the port beside it"
+            assert fg != bg or fg == "default", theme
+            if env["TERM"] in ("xterm", "screen", "linux") and fg == "black":
+                assert not bold, f"{theme}: a bold black is a grey there"
+        t.type("\x04").left(0)

@@ -162,7 +162,7 @@ static void test_text(void **state)
 	assert_string_equal(shown(&g), "");
 	grid_put(&g, 0, 0, -1, ROLE_DEFAULT, "x");
 	grid_fill(&g, 0, 0, 5, ROLE_DEFAULT, L'x');
-	grid_reverse(&g, 0, 0, 5);
+	grid_select(&g, 0, 0, 5);
 	assert_string_equal(shown(&g), "");
 	grid_free(&g);
 	grid_init(&g, -3, 7);
@@ -171,10 +171,10 @@ static void test_text(void **state)
 	grid_init(&g, 4, 4);
 	assert_string_equal(shown(&g), "");
 	grid_fill(&g, 1, -2, 4, ROLE_SEP_DASH, L'─');
-	grid_reverse(&g, 1, 1, 100);
+	grid_select(&g, 1, 1, 100);
 	assert_string_equal(shown(&g), "\n──\n");
-	assert_false(grid_at(&g, 1, 0)->reverse);
-	assert_true(grid_at(&g, 1, 3)->reverse);
+	assert_int_equal(grid_at(&g, 1, 0)->role, ROLE_SEP_DASH);
+	assert_int_equal(grid_at(&g, 1, 3)->role, ROLE_SELECTED);
 	/* What was there before stays. */
 	sbuf_reset(&text);
 	sbuf_add(&text, "before\n");

@@ -267,9 +267,9 @@ static void heading(const struct page_in *in, const json_t *port, struct grid *g
 	struct sbuf b = {0};
 
 	sbuf_addf(&b, "%s%.0f %s", selected(in, port) ? ">" : "", page_num(port, "port", 0), page_str(port, "name", "-"));
-	int n = grid_left(g, 0, col, width, selected(in, port) ? ROLE_SELECTED : ROLE_PORT_LABEL, sbuf_str(&b));
+	int n = grid_left(g, 0, col, width, ROLE_PORT_LABEL, sbuf_str(&b));
 	if (selected(in, port))
-		grid_reverse(g, 0, col, n);
+		grid_select(g, 0, col, n);
 	sbuf_free(&b);
 }
 

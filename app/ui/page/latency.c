@@ -177,9 +177,9 @@ static void port_row(const struct page_in *in, const struct cols *c, struct grid
 	struct sbuf b = {0};
 
 	page_port_name(port, in, c->width[0], &b);
-	grid_left(g, row, c->at[0], c->width[0], selected ? ROLE_SELECTED : ROLE_PORT_LABEL, sbuf_str(&b));
+	grid_left(g, row, c->at[0], c->width[0], ROLE_PORT_LABEL, sbuf_str(&b));
 	if (selected)
-		grid_reverse(g, row, c->at[0], c->width[0]);
+		grid_select(g, row, c->at[0], c->width[0]);
 	sbuf_free(&b);
 	cells(c, g, row, at_port(in, port));
 }

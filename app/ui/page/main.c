@@ -440,11 +440,9 @@ static void draw_cell(const struct row *r, struct cell *c, struct grid *g, int r
 	}
 	if (c->warn)
 		role = ROLE_WARN;
-	else if (r->fill == fill_name && selected)
-		role = ROLE_SELECTED;
 	grid_right(g, row, col, c->width, role, sbuf_str(&c->text));
 	if (r->fill == fill_name && selected)
-		grid_reverse(g, row, col, c->width);
+		grid_select(g, row, col, c->width);
 }
 
 static bool any_sends(const struct cell *all)

@@ -95,13 +95,13 @@ static void draw_name(const struct col *col, const struct cell *c)
 
 	(void)col;
 	if (c->e->queue != NULL) {
-		grid_putf(c->g, c->row, c->col, c->width, selected ? ROLE_SELECTED : ROLE_DYN_LABEL, "  %u q%u", port, c->e->number);
-		return;
+		grid_putf(c->g, c->row, c->col, c->width, ROLE_DYN_LABEL, "  %u q%u", port, c->e->number);
+	} else {
+		page_port_name(c->e->port, c->in, c->width, &b);
+		grid_left(c->g, c->row, c->col, c->width, ROLE_PORT_LABEL, sbuf_str(&b));
 	}
-	page_port_name(c->e->port, c->in, c->width, &b);
-	grid_left(c->g, c->row, c->col, c->width, selected ? ROLE_SELECTED : ROLE_PORT_LABEL, sbuf_str(&b));
 	if (selected)
-		grid_reverse(c->g, c->row, c->col, c->width);
+		grid_select(c->g, c->row, c->col, c->width);
 	sbuf_free(&b);
 }
 

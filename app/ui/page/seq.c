@@ -146,7 +146,7 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 		if (s != selected)
 			continue;
 		grid_put(g, 1 + (int)r, 0, 1, ROLE_SELECTED, ">");
-		grid_reverse(g, 1 + (int)r, 0, g->cols);
+		grid_select(g, 1 + (int)r, 0, g->cols);
 	}
 	if (below > 1) {
 		separator(in, told, g, 1 + (int)show);

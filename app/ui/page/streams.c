@@ -201,7 +201,7 @@ static void table_of(const struct page_in *in, const struct list *l, struct grid
 			grid_put(g, 1 + (int)r, MARK + t.at[C_ID] + t.width[C_ID], 1, ROLE_VARIES, "*");
 		if (selected) {
 			grid_put(g, 1 + (int)r, 0, 1, ROLE_SELECTED, ">");
-			grid_reverse(g, 1 + (int)r, 0, g->cols);
+			grid_select(g, 1 + (int)r, 0, g->cols);
 		}
 	}
 	sbuf_free(&b);
