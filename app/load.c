@@ -17,7 +17,8 @@ static void put_time(double ns, struct sbuf *out)
 
 	for (unsigned i = 0; i < ARRAY_SIZE(scale); i++)
 		if (ns >= scale[i].ns * 0.99995) {
-			sbuf_addf(out, "%.4g %s", ns / scale[i].ns, scale[i].unit);
+			double v = ns / scale[i].ns;
+			sbuf_addf(out, v < 9999.5 ? "%.4g %s" : "%.0f %s", v, scale[i].unit); /* no power of ten */
 			return;
 		}
 	sbuf_addf(out, "%.4g ns", ns);
@@ -55,7 +56,7 @@ static void put_percent(double v, struct sbuf *out)
 	int places = 3;
 
 	if (v >= 1e-4 || v == 0) {
-		sbuf_addf(out, "%.4g%%", v);
+		sbuf_addf(out, v < 9999.5 ? "%.4g%%" : "%.0f%%", v);
 		return;
 	}
 	for (double at = v; at < 1 && places < 30; at *= 10)

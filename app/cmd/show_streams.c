@@ -11,7 +11,7 @@ static const struct out_col cols[] = {
 	{"frame", "frame", OF_STR, 30},
 	{"size", "size", OF_STR, 12},
 	{"weight", "weight", OF_COUNT},
-	{"rate", "rate", OF_STR, 9},
+	{"rate", "rate", OF_STR, 14},
 	{"count", "count", OF_COUNT, 7},
 	{"varies", "varies", OF_STR, 18},
 	{"share", "share", OF_PERCENT},

@@ -188,7 +188,7 @@ void grid_rightf(struct grid *g, int row, int col, int width, enum role role, co
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	grid_right(g, row, col, width, role, text);
+	grid_right(g, row, col, width, role, width >= 0 && grid_width(text) > width ? "~" : text);
 }
 
 void grid_fill(struct grid *g, int row, int col, int n, enum role role, wchar_t ch)

@@ -27,6 +27,7 @@ int grid_putf(struct grid *, int row, int col, int width, enum role, const char 
 int grid_left(struct grid *, int row, int col, int width, enum role, const char *text);
 /* The same, flush right in width columns; longer text is cut at its end and marked with '~'. */
 void grid_right(struct grid *, int row, int col, int width, enum role, const char *text);
+/* A figure: one that does not fit is left out, with a '~' in its place. */
 void grid_rightf(struct grid *, int row, int col, int width, enum role, const char *fmt, ...) WR_PRINTF(6, 7);
 /* The same character n times. */
 void grid_fill(struct grid *, int row, int col, int n, enum role, wchar_t ch);

@@ -288,13 +288,53 @@ void page_fit(const int *size, const int *rank, unsigned n, int gap, int room, i
 	}
 }
 
-void page_put_si(struct grid *g, int row, int col, int width, enum role role, double v)
+#define DIGITS 4
+
+static void put_figure(struct grid *g, int row, int col, int width, enum role role, double v,
+		       void (*text)(double v, int digits, struct sbuf *out))
 {
 	struct sbuf b = {0};
 
-	out_si(v, &b);
-	grid_right(g, row, col, width, role, sbuf_str(&b));
+	for (int digits = DIGITS; digits > 0; digits--) {
+		sbuf_reset(&b);
+		text(v, digits, &b);
+		if (grid_width(sbuf_str(&b)) <= width)
+			break;
+	}
+	grid_right(g, row, col, width, role, grid_width(sbuf_str(&b)) <= width ? sbuf_str(&b) : "~");
 	sbuf_free(&b);
+}
+
+void page_put_si(struct grid *g, int row, int col, int width, enum role role, double v)
+{
+	put_figure(g, row, col, width, role, v, out_si_digits);
+}
+
+void page_put_ns(struct grid *g, int row, int col, int width, enum role role, double ns)
+{
+	put_figure(g, row, col, width, role, ns, out_ns_digits);
+}
+
+void page_put_share(struct grid *g, int row, int col, int width, enum role role, double share)
+{
+	put_figure(g, row, col, width, role, share, out_share_digits);
+}
+
+void page_pair(double a, const char *word, const char *sep, double b, int width, struct sbuf *out)
+{
+	for (int digits = DIGITS; digits > 0; digits--) {
+		sbuf_reset(out);
+		if (word != NULL)
+			sbuf_add(out, word);
+		else
+			out_si_digits(a, digits, out);
+		sbuf_add(out, sep);
+		out_si_digits(b, digits, out);
+		if (grid_width(sbuf_str(out)) <= width)
+			return;
+	}
+	sbuf_reset(out);
+	sbuf_addc(out, '~');
 }
 
 void page_put_count(struct grid *g, int row, int col, int width, enum role role, const json_t *v)
@@ -302,10 +342,9 @@ void page_put_count(struct grid *g, int row, int col, int width, enum role role,
 	struct sbuf b = {0};
 
 	out_cell(v, OF_COUNT, &b);
-	if (json_is_number(v) && grid_width(sbuf_str(&b)) > width) {
-		sbuf_reset(&b);
-		out_si(json_number_value(v), &b);
-	}
-	grid_right(g, row, col, width, role, sbuf_str(&b));
+	if (json_is_number(v) && grid_width(sbuf_str(&b)) > width)
+		page_put_si(g, row, col, width, role, json_number_value(v));
+	else
+		grid_right(g, row, col, width, role, sbuf_str(&b));
 	sbuf_free(&b);
 }

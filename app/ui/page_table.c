@@ -2,6 +2,7 @@
 #include "page_table.h"
 
 #include <limits.h>
+#include <string.h>
 
 #define GAP 2
 #define LITTLE 8
@@ -51,12 +52,18 @@ void table_fit(struct table *t, int room)
 	}
 }
 
+/* One number, with a unit or without. */
+static bool is_number(const char *text)
+{
+	return text[strspn(text, "-")] >= '0' && text[strspn(text, "-")] <= '9' && text[strspn(text, "-+.'e0123456789kMGTPE%")] == '\0';
+}
+
 void table_put(const struct table *t, struct grid *g, int row, int col, unsigned i, enum role role, const char *text)
 {
 	if (t->at[i] < 0)
 		return;
 	if (t->col[i].right)
-		grid_right(g, row, col + t->at[i], t->width[i], role, text);
+		grid_right(g, row, col + t->at[i], t->width[i], role, is_number(text) && grid_width(text) > t->width[i] ? "~" : text);
 	else
 		grid_left(g, row, col + t->at[i], t->width[i], role, text);
 }

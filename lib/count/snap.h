@@ -63,7 +63,7 @@ struct snap_port {
 	uint64_t tx_errors;                 /* the device's */
 	uint64_t rx_missed, rx_nombuf, rx_errors; /* the device's or kernel's */
 	struct snap_rate tx_rate, rx_rate;
-	struct snap_interval max;           /* highest full interval since open or clear, each number for itself */
+	struct snap_interval max;           /* highest full interval or mean of a run since open or clear, each number for itself */
 	struct cnt_sizes tx_sizes, rx_sizes;
 	unsigned nhistory;
 	struct snap_interval *history;      /* the last full intervals, oldest first */

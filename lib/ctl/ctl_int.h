@@ -160,6 +160,8 @@ struct ctl_port {
 	struct snap_interval max, history[SNAP_HISTORY]; /* a ring: the next one goes to history[nhistory % SNAP_HISTORY] */
 	uint64_t nhistory;
 	bool cleared;              /* within this interval: it is not a full one since then */
+	struct { uint64_t tsc, packets, bytes; } rx_since; /* when the first of the runs that go on began, or the last clear */
+	uint64_t clear_tsc;
 	unsigned stuck_ticks;      /* seconds in which frames were offered and none was taken */
 	enum snap_link link;
 	uint64_t link_mbps;
@@ -400,6 +402,9 @@ void stat_queue(const struct ctl_port *cp, unsigned q, struct q_raw *out);
 void cells_sub(void *a, const void *b, size_t bytes);
 void link_look(struct ctl *c, struct ctl_port *cp);
 void stat_run(const struct ctl_port *cp, struct snap_port *s); /* s->run */
+/* The highest rates are those of full intervals and of whole runs, which may be shorter. */
+void most_since(struct ctl_port *cp, uint64_t tsc);            /* what is received counts from here */
+void most_of_run(struct ctl *c, struct ctl_port *cp);          /* a run has ended */
 
 /* stream_stat.c */
 /* Frames of each cell that all queues have sent since open, [CTL_CELLS]; the caller frees. Exact when nothing is sending; of a queue that takes over

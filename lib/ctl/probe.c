@@ -108,17 +108,20 @@ static bool verify_wanted(const struct ctl *c)
 	return false;
 }
 
-/* Gap between the frames that a port's only Rx queue gets, as their sender paces them; 0: they come from nobody who keeps one gap. */
-static uint64_t target_gap(struct ctl *c, const struct ctl_port *cp)
+/* Gap between the frames that a port's only Rx queue gets, as their sender paces them, to the nearest cycle, and *ns as it was asked for;
+ * 0: they come from nobody who keeps one gap. */
+static uint64_t target_gap(struct ctl *c, const struct ctl_port *cp, double *ns)
 {
 	unsigned from = cp->p.id ^ 1;
 	struct ctl_load load;
 
+	*ns = 0;
 	if (from >= c->nports || !c->port[from]->used || c->port[from]->p.ntxq == 0)
 		from = cp->p.id;
 	if (cp->p.nrxq != 1 || ctl_load(c, from, &load, NULL) < 0 || load.is_max || !(load.pps > 0))
 		return 0;
-	return (uint64_t)(clock_hz() / load.pps);
+	*ns = 1e9 / load.pps;
+	return (uint64_t)(clock_hz() / load.pps + 0.5);
 }
 
 static void set_latency(struct probe_arm *a, const struct ctl_port *cp)
@@ -207,10 +210,11 @@ static int fill(struct ctl *c, struct probe_arm *a, size_t size)
 			struct prx *prx = memory(size);
 			if (prx == NULL)
 				return -ENOMEM;
-			a->spec.target_gap_cycles = target_gap(c, cp);
+			double gap_ns;
+			a->spec.target_gap_cycles = target_gap(c, cp, &gap_ns);
 			prx_init(prx, &a->spec);
 			a->tap[a->ntaps++] = (struct probe_tap){.port = (uint16_t)i, .queue = (uint16_t)q, .prx = prx,
-							   .target_cycles = a->spec.target_gap_cycles};
+							   .target_cycles = a->spec.target_gap_cycles, .target_ns = gap_ns};
 		}
 	}
 	return 0;
@@ -399,7 +403,7 @@ void probes_targets(struct ctl *c)
 	struct probe_arm *a = c->probes->now;
 
 	for (unsigned i = 0; a != NULL && i < a->ntaps; i++) {
-		uint64_t target = target_gap(c, c->port[a->tap[i].port]);
+		uint64_t target = target_gap(c, c->port[a->tap[i].port], &a->tap[i].target_ns);
 		if (target == a->tap[i].target_cycles)
 			continue;
 		a->tap[i].target_cycles = target;

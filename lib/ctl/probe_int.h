@@ -12,6 +12,7 @@ struct probe_tap {
 	uint16_t port, queue;
 	struct prx *prx;           /* aligned memory */
 	uint64_t target_cycles;    /* gap that its frames are to have, 0: none */
+	double target_ns;          /* the same as the rate says it, which is no whole number of cycles */
 	const struct dp_clock *clock; /* of the device's stamps that count, NULL: none do */
 };
 

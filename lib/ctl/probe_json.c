@@ -201,13 +201,13 @@ static double dispersion(const struct rx_sum *s, unsigned scale)
 	return n >= 2 && sum > 0 ? fmax((sq - sum * mean) / (n - 1), 0) / mean : (double)NAN;
 }
 
-static uint64_t target_of(const struct ctl *c, unsigned rx)
+static double target_of(const struct ctl *c, unsigned rx)
 {
 	const struct probe_arm *a = c->probes->now;
 
 	for (unsigned t = 0; a != NULL && t < a->ntaps; t++)
 		if (a->tap[t].port == rx)
-			return a->tap[t].target_cycles;
+			return a->tap[t].target_ns;
 	return 0;
 }
 
@@ -215,12 +215,13 @@ static json_t *gap_json(struct ctl *c, unsigned rx, const struct rx_sum *s)
 {
 	struct hist *h = probe_port_hist(c, rx, PRX_GAP);
 	json_t *o = hist_json(h, 0), *near = json_object(), *disp = json_object();
-	uint64_t target = target_of(c, rx), n = h != NULL ? hist_count(h) : 0;
+	double target = target_of(c, rx);
+	uint64_t n = h != NULL ? hist_count(h) : 0;
 
-	json_object_set_new(o, "target_ns", target != 0 && s->gaps > 0 ? json_real((double)target * 1e9 / clock_hz()) : json_null());
+	json_object_set_new(o, "target_ns", target > 0 && s->gaps > 0 ? json_real(target) : json_null());
 	for (unsigned i = 0; i < PRX_NEARS; i++)
 		json_object_set_new(near, near_names[i],
-				    target != 0 && s->near_of > 0 ? json_real((double)s->near[i] / (double)s->near_of) : json_null());
+				    target > 0 && s->near_of > 0 ? json_real((double)s->near[i] / (double)s->near_of) : json_null());
 	json_object_set_new(o, "near", near);
 	json_object_set_new(o, "cv", n > 1 ? number(hist_stdev(h) / hist_mean(h)) : json_null());
 	for (unsigned i = 0; i < PRX_SCALES; i++)

@@ -251,14 +251,21 @@ static uint64_t lead_ns(const struct ctl *c)
 void run_arm(struct ctl *c)
 {
 	uint64_t start = 0;
+	bool others = false;
 
+	for (unsigned i = 0; i < c->nports; i++)
+		others |= c->port[i]->run.active && !c->port[i]->run.armed;
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		struct run *r = &cp->run;
 		if (!r->armed)
 			continue;
-		if (start == 0)
+		if (start == 0) {
 			start = clock_tsc() + clock_cycles(lead_ns(c));
+			for (unsigned k = 0; k < c->nports && !others; k++)
+				if (c->port[k]->used)
+					most_since(c->port[k], start);
+		}
 		r->armed = false;
 		program_begins(cp); /* its settings may have changed since the start was asked for */
 		rates_arm(cp, start, r->duration_ns);
@@ -334,6 +341,7 @@ void run_events(struct ctl *c)
 			cp->run.active = false;
 			cp->run.end_ns = clock_raw_ns();
 			tell_unsent(c, cp);
+			most_of_run(c, cp);
 		}
 	}
 }

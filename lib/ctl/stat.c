@@ -193,6 +193,8 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 		devices_clear(c, cp);
 		cp->max = (struct snap_interval){0};
 		cp->cleared = true;
+		cp->clear_tsc = clock_tsc();
+		most_since(cp, cp->clear_tsc);
 	}
 	probes_clear(c, ports);
 	for (unsigned w = 0; w < c->nworkers; w++)
@@ -378,7 +380,7 @@ static void snap_one(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 	if (cp->used)
 		link_look(c, cp);
 	s->link = cp->link;
-	s->speed_mbps = plan_speed(cp) / 1000000;
+	s->speed_mbps = (plan_speed(cp) + 500000) / 1000000;
 	s->state = run_state(cp);
 	snap_queues(c, cp, s);
 	snap_intervals(cp, s);

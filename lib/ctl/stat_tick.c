@@ -28,6 +28,43 @@ static void rate_most(struct snap_rate *a, const struct snap_rate *b)
 	a->l1_bps = b->l1_bps > a->l1_bps ? b->l1_bps : a->l1_bps;
 }
 
+static void received(const struct ctl_port *cp, uint64_t *packets, uint64_t *bytes)
+{
+	*packets = *bytes = 0;
+	for (unsigned q = 0; q < cp->p.nrxq; q++) {
+		*packets += cell_get(&cp->rxq[q]->cnt.packets);
+		*bytes += cell_get(&cp->rxq[q]->cnt.bytes);
+	}
+}
+
+void most_since(struct ctl_port *cp, uint64_t tsc)
+{
+	cp->rx_since.tsc = tsc;
+	received(cp, &cp->rx_since.packets, &cp->rx_since.bytes);
+}
+
+#define MAX_LEAST_NS 1000000 /* a device that takes what it is given may keep that much in its queues: no rate of the link */
+
+/* Of what came in meanwhile on all ports the mean is known, which no frame that is still on its way can raise. */
+void most_of_run(struct ctl *c, struct ctl_port *cp)
+{
+	struct snap_port s = {0};
+	uint64_t now = clock_tsc(), packets, bytes;
+
+	stat_run(cp, &s);
+	if (cp->run.start_tsc >= cp->clear_tsc && s.run.duration_ns > 0 && (!s.run.asked_max || s.run.duration_ns >= MAX_LEAST_NS))
+		rate_most(&cp->max.tx, &(struct snap_rate){.pps = s.run.mean_pps, .l1_bps = s.run.mean_l1_bps});
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *rx = c->port[i];
+		if (!rx->used || rx->rx_since.tsc == 0 || now <= rx->rx_since.tsc)
+			continue;
+		received(rx, &packets, &bytes);
+		struct snap_rate mean = rate_of(packets - rx->rx_since.packets, bytes - rx->rx_since.bytes,
+						(double)clock_ns(now - rx->rx_since.tsc) / 1e9);
+		rate_most(&rx->max.rx, &mean);
+	}
+}
+
 /* An interval that was late stands for the seconds that it lasted. */
 static void remember(struct ctl_port *cp, const struct snap_interval *v, double seconds)
 {

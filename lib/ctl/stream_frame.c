@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The first frame of a stream, and what changes in those after it. */
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctl_int.h"
+#include "frame_probe.h"
 #include "held.h"
 
 static int spec_of(const struct stream *s, struct frame_spec *spec, struct sizes *sizes, struct err *e)
@@ -39,6 +41,19 @@ static uint16_t first_size(const struct sizes *sizes)
 	return size[0];
 }
 
+/* The probe of the stream's first frame. A plan holds room alone: which stream it is of is known where there are several. */
+static void put_probe(const struct ctl_port *cp, const struct stream *s, const struct frame_plan *plan, uint8_t *bytes)
+{
+	uint64_t lo = probe_lo(s->cell, 0, 0), be[2] = {htobe64(probe_hi(0, cp->p.id, 0, 0, lo)), htobe64(lo)};
+
+	if (plan->probe_off == 0)
+		return;
+	memcpy(bytes + plan->probe_off, be, sizeof(be));
+	for (unsigned i = 0; i < plan->nsums; i++)
+		if (plan->sum[i].crc32c)
+			plan_sum(&plan->sum[i], bytes);
+}
+
 /* The frame of ordinal 0 at spec->size with the places of its headers, and its plan. Nothing is left to free after a failure. */
 static int build(const struct ctl_port *cp, const struct stream *s, const struct frame_spec *spec, struct frame *out,
 		 struct frame_plan *plan, struct err *e)
@@ -49,6 +64,7 @@ static int build(const struct ctl_port *cp, const struct stream *s, const struct
 		rc = stream_compile(cp, &s->cfg, spec, plan, e);
 	if (rc == 0) {
 		memcpy(out->bytes, plan->bytes, plan->len);
+		put_probe(cp, s, plan, out->bytes);
 		out->len = plan->len;
 	}
 	return rc;

@@ -44,6 +44,8 @@ struct frame_plan {
 
 /* The frame of ordinal o by the plain way, slow: what every faster way is judged by. out: plan->len bytes. */
 void frame_plan_at(const struct frame_plan *plan, uint64_t o, uint8_t *out);
+/* Compute a checksum over the bytes of a frame and write it there. */
+void plan_sum(const struct frame_sum *s, uint8_t *frame);
 
 /* The payload of the frame with ordinal o is block[w .. w + n), w = o * FRAME_RANDOM_STEP mod FRAME_RANDOM_WINDOWS. */
 #define FRAME_RANDOM_WINDOWS 65536

@@ -29,5 +29,3 @@ static inline vary_u bits_get(const uint8_t *frame, uint32_t bit, unsigned bits)
 
 /* What the field of s must hold over the bytes of frame, whose field holds 0. */
 uint16_t plan_rfc1071(const struct frame_sum *s, const uint8_t *frame);
-/* Compute s and write it. */
-void plan_sum(const struct frame_sum *s, uint8_t *frame);

@@ -11,10 +11,19 @@
 #define NS_PER_MS 1000000ull
 #define NS_PER_S 1000000000ull
 
-void out_si(double v, struct sbuf *out)
+/* Decimals of a value below 1000 in so many digits, and the least value that is a unit more when it is rounded to them. */
+static int decimals_of(double v, int digits, double *next)
+{
+	*next = 1000 - (digits > 3 ? 5 * pow(10, 2 - digits) : 0.5);
+	int whole = v < 10 - 5 * pow(10, -digits) ? 1 : v < 100 - 5 * pow(10, 1 - digits) ? 2 : v < *next ? 3 : digits;
+	return digits > whole ? digits - whole : 0;
+}
+
+void out_si_digits(double v, int digits, struct sbuf *out)
 {
 	static const char unit[] = {0, 'k', 'M', 'G', 'T', 'P', 'E'};
 	unsigned u = 0;
+	double next;
 
 	if (!isfinite(v)) {
 		sbuf_add(out, "-");
@@ -28,23 +37,74 @@ void out_si(double v, struct sbuf *out)
 		sbuf_addf(out, "%.0f", v);
 		return;
 	}
+	if (v < 0.0995) { /* what is so small has no unit: its first digits */
+		sbuf_addf(out, "%.*g", digits > 1 ? digits - 1 : 1, v);
+		return;
+	}
 	/* 999.95 rounds to 1000 with four digits: the unit is chosen after rounding. */
-	while (v >= 999.95 && u + 1 < ARRAY_SIZE(unit)) {
+	decimals_of(v, digits, &next);
+	while (v >= next && u + 1 < ARRAY_SIZE(unit)) {
 		v /= 1000;
 		u++;
 	}
-	int decimals = v < 9.9995 ? 3 : v < 99.995 ? 2 : v < 999.95 ? 1 : 0;
-	sbuf_addf(out, "%.*f", decimals, v);
+	sbuf_addf(out, "%.*f", decimals_of(v, digits, &next), v);
 	if (unit[u] != 0)
 		sbuf_addc(out, unit[u]);
 }
 
-/* v/unit with at most three decimals and no zeros at the end. */
+void out_si(double v, struct sbuf *out)
+{
+	out_si_digits(v, 4, out);
+}
+
+void out_ns_digits(double ns, int digits, struct sbuf *out)
+{
+	static const char *const unit[] = {"ns", "us", "ms", "s"};
+	unsigned u = 0;
+	double next;
+
+	if (!isfinite(ns)) {
+		sbuf_add(out, "-");
+		return;
+	}
+	if (ns < 0) {
+		sbuf_addc(out, '-');
+		ns = -ns;
+	}
+	/* whole nanoseconds: 999.6 of them are a microsecond */
+	decimals_of(ns, digits, &next);
+	if (ns < 999.5) {
+		sbuf_addf(out, "%.0fns", ns);
+		return;
+	}
+	do {
+		ns /= 1000;
+		u++;
+	} while (ns >= next && u + 1 < ARRAY_SIZE(unit));
+	sbuf_addf(out, "%.*f%s", decimals_of(ns, digits, &next), ns, unit[u]);
+}
+
+void out_share_digits(double share, int digits, struct sbuf *out)
+{
+	double percent = 100 * share, size = fabs(percent);
+
+	if (!isfinite(share))
+		sbuf_add(out, "-");
+	else if (share == 0)
+		sbuf_add(out, "0%");
+	else if (size < 0.1) /* a small loss is a loss */
+		sbuf_addf(out, "%.*g%%", digits > 2 ? 2 : 1, percent);
+	else
+		sbuf_addf(out, "%.*f%%", digits > 3 ? 2 : digits - 1 > 0 ? digits - 1 : 0, percent);
+}
+
+/* v/unit with at most three decimals, rounded, and no zeros at the end. */
 static void trimmed(uint64_t v, uint64_t unit, const char *name, struct sbuf *out)
 {
-	unsigned frac = (unsigned)(v % unit * 1000 / unit), decimals = 3;
+	uint64_t thousandths = v / unit * 1000 + (v % unit * 1000 + unit / 2) / unit;
+	unsigned frac = (unsigned)(thousandths % 1000), decimals = 3;
 
-	sbuf_addf(out, "%" PRIu64, v / unit);
+	sbuf_addf(out, "%" PRIu64, thousandths / 1000);
 	if (frac != 0) {
 		while (frac % 10 == 0) {
 			frac /= 10;
@@ -57,15 +117,16 @@ static void trimmed(uint64_t v, uint64_t unit, const char *name, struct sbuf *ou
 
 void out_duration(uint64_t ns, struct sbuf *out)
 {
-	uint64_t s = ns / NS_PER_S;
+	uint64_t s = ns / NS_PER_S + (ns % NS_PER_S >= NS_PER_S / 2);
 
+	/* the unit is chosen after rounding: 59.9996 s are a minute */
 	if (ns < NS_PER_US)
 		sbuf_addf(out, "%" PRIu64 "ns", ns);
 	else if (ns < NS_PER_MS)
 		trimmed(ns, NS_PER_US, "us", out);
-	else if (ns < NS_PER_S)
+	else if (ns < NS_PER_S - NS_PER_US / 2)
 		trimmed(ns, NS_PER_MS, "ms", out);
-	else if (s < 60)
+	else if (ns < 60 * NS_PER_S - NS_PER_MS / 2)
 		trimmed(ns, NS_PER_S, "s", out);
 	else if (s < 3600)
 		sbuf_addf(out, "%" PRIu64 "m%02" PRIu64 "s", s / 60, s % 60);
@@ -85,6 +146,11 @@ static void grouped(int64_t v, struct sbuf *out)
 			sbuf_addc(out, '\'');
 		sbuf_addc(out, digits[i]);
 	}
+}
+
+void out_real(double v, struct sbuf *out)
+{
+	sbuf_addf(out, fabs(v) >= 999.5 && fabs(v) < 1e15 ? "%.0f" : "%.3g", v); /* no power of ten where all digits are as short */
 }
 
 static void mbps(double v, struct sbuf *out)
@@ -107,16 +173,16 @@ static void number(const json_t *v, enum out_fmt fmt, struct sbuf *out)
 		out_si(d, out);
 		break;
 	case OF_NS:
-		if (d >= 0x1p64) /* more than a duration can be */
+		if (d >= 0x1p63) /* more than a duration can be */
 			sbuf_addf(out, "%.3gs", d / 1e9);
 		else
-			out_duration(d < 0 ? 0 : json_is_integer(v) ? (uint64_t)json_integer_value(v) : (uint64_t)d, out);
+			out_duration(d < 0 ? 0 : json_is_integer(v) ? (uint64_t)json_integer_value(v) : (uint64_t)(d + 0.5), out);
 		break;
 	case OF_PERCENT:
 		sbuf_addf(out, d > 0 && d < 0.0005 ? "%.2g%%" : "%.1f%%", 100 * d); /* a small loss is a loss */
 		break;
 	case OF_REAL:
-		sbuf_addf(out, "%.3g", d);
+		out_real(d, out);
 		break;
 	case OF_MBPS:
 		mbps(d, out);

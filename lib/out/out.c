@@ -48,20 +48,40 @@ static void csv_quote(const char *s, struct sbuf *out)
 	sbuf_addc(out, '"');
 }
 
-/* At most w columns of UTF-8 text; what is cut off shows as "~". */
+/* A number with what belongs to it: its unit, a fraction, digits in groups. */
+static bool of_number(char c)
+{
+	return isalnum((unsigned char)c) || strchr(".%'", c) != NULL;
+}
+
+/* At most w columns of UTF-8 text; what is cut off shows as "~". A number is left out whole: without its end it would be another. */
 static void cut(char *s, int w)
 {
-	char *last = s;
+	char *last = s, *begin = s;
 
 	for (int n = 0; *s != '\0'; s++) {
 		if (((unsigned char)*s & 0xc0) == 0x80)
 			continue;
 		if (++n == w)
 			last = s;
-		if (n > w) {
-			strcpy(last, "~");
-			return;
-		}
+		if (n <= w)
+			continue;
+		char *number = last;
+		while (number > begin && of_number(number[-1]))
+			number--;
+		if (of_number(*last) && isdigit((unsigned char)*number))
+			last = number;
+		strcpy(last, "~");
+		return;
+	}
+}
+
+/* A figure that is too long, in fewer digits. */
+static void shorten(const json_t *v, int w, struct sbuf *b)
+{
+	for (int digits = 4; digits > 0 && (int)b->len > w; digits--) {
+		sbuf_reset(b);
+		out_si_digits(json_number_value(v), digits, b);
 	}
 }
 
@@ -77,6 +97,8 @@ static void grid_row(struct grid *g, const json_t *row, const json_t *sub)
 			csv_value(v, &b);
 		else
 			out_cell(v, col->fmt, &b);
+		if (!g->csv && col->width > 0 && json_is_number(v))
+			shorten(v, col->width, &b);
 		char *cell = xstrdup(sbuf_str(&b));
 		/* What a user typed goes back to a terminal: no newline, no escape. */
 		for (char *p = cell; !g->csv && *p != '\0'; p++)

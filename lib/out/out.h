@@ -14,7 +14,7 @@ enum out_fmt {
 	OF_BPS,     /* likewise, bit/s */
 	OF_NS,      /* a duration with unit in text */
 	OF_PERCENT, /* a share, 0..1; 12.5% in text */
-	OF_REAL,    /* three significant digits in text */
+	OF_REAL,    /* three significant digits in text, whole from 1000 on */
 	OF_MBPS,    /* link speed in Mbit/s: 10G in text */
 };
 
@@ -42,6 +42,12 @@ struct out_view {
 void out_write(enum out_mode mode, const json_t *doc, const struct out_view *view, struct sbuf *out);
 /* Numbers for people: "1.000M", "999.8k", "14.88M". */
 void out_si(double v, struct sbuf *out);
+/* The same, a duration and a share (0..1) in as many digits as there is room for: "14.88M" or "15M", "1.234us" or "1us", "12.35%" or
+ * "12%". digits: 4 at most, 1 at least. What is no number gives "-". */
+void out_si_digits(double v, int digits, struct sbuf *out);
+void out_ns_digits(double ns, int digits, struct sbuf *out);
+void out_share_digits(double share, int digits, struct sbuf *out);
+void out_real(double v, struct sbuf *out); /* as OF_REAL */
 void out_duration(uint64_t ns, struct sbuf *out);
 /* One value as text of a cell; a missing or null value gives "-". */
 void out_cell(const json_t *v, enum out_fmt fmt, struct sbuf *out);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wctype.h>
 
 #include "page.h"
 
@@ -73,6 +74,21 @@ static int size(int most)
 	return one_in(4) ? (int)(rnd() % 4) : (int)(rnd() % (unsigned)most);
 }
 
+/* The end of a number that was cut: it says another one. */
+static bool cut_number(struct grid *g, int r, int c)
+{
+	static const bool figures[ROLES] = {
+		[ROLE_PORT_RATE] = true, [ROLE_PORT_SIZES] = true, [ROLE_PORT_ERRORS] = true, [ROLE_PORT_TOTALS] = true,
+		[ROLE_DYN_VALUES] = true, [ROLE_TOTAL_DATA] = true,
+	};
+	const struct grid_cell *cell = grid_at(g, r, c);
+
+	if (cell->ch != L'~' || c < 2 || !figures[cell->role] || cell[-1].role != cell->role)
+		return false;
+	return iswdigit((wint_t)cell[-1].ch) ||
+	       (cell[-1].ch != 0 && wcschr(L"./e-'", cell[-1].ch) != NULL && iswdigit((wint_t)cell[-2].ch));
+}
+
 static const char *wrong(struct grid *g, bool ascii)
 {
 	for (int r = 0; r < g->rows; r++)
@@ -86,6 +102,8 @@ static const char *wrong(struct grid *g, bool ascii)
 				return "a control character";
 			if (ascii && cell->role == ROLE_BAR && cell->ch > 0x7f)
 				return "a bar that is not ASCII";
+			if (cut_number(g, r, c))
+				return "a number that lost its end";
 		}
 	return NULL;
 }

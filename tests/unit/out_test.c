@@ -43,6 +43,9 @@ static void test_si(void **state)
 	assert_string_equal(si(9223372036854775807.0), "9.223E");
 	assert_string_equal(si(-1500), "-1.500k");
 	assert_string_equal(si(0.0 / 0.0), "-");
+	assert_string_equal(si(0.5), "0.500");
+	assert_string_equal(si(0.01234), "0.0123");
+	assert_string_equal(si(1e-6), "1e-06");
 }
 
 static void test_duration(void **state)
@@ -52,10 +55,42 @@ static void test_duration(void **state)
 	assert_string_equal(dur(999), "999ns");
 	assert_string_equal(dur(1500), "1.5us");
 	assert_string_equal(dur(20000000), "20ms");
-	assert_string_equal(dur(1234567890), "1.234s");
+	assert_string_equal(dur(1234567890), "1.235s");
+	assert_string_equal(dur(1234499), "1.234ms");
+	assert_string_equal(dur(1234500), "1.235ms");
+	assert_string_equal(dur(999999499), "999.999ms");
+	assert_string_equal(dur(999999500), "1s");
+	assert_string_equal(dur(59999499999), "59.999s");
+	assert_string_equal(dur(59999500000), "1m00s");
+	assert_string_equal(dur(119500000000), "2m00s");
+	assert_string_equal(dur(3599500000000), "1h00m00s");
 	assert_string_equal(dur(2050000000), "2.05s");
 	assert_string_equal(dur(90ull * 1000000000), "1m30s");
 	assert_string_equal(dur(3725ull * 1000000000), "1h02m05s");
+}
+
+/* As many digits as fit: rounded each time, and never without unit or exponent. */
+static void test_digits(void **state)
+{
+	static const struct { void (*put)(double v, int digits, struct sbuf *out); double v; const char *text[4]; } t[] = {
+		{out_si_digits, 14880952, {"14.88M", "14.9M", "15M", "15M"}}, {out_si_digits, 999.96, {"1.000k", "1.00k", "1.0k", "1k"}},
+		{out_si_digits, 9.9996e6, {"10.00M", "10.0M", "10M", "10M"}}, {out_si_digits, -1234, {"-1.234k", "-1.23k", "-1.2k", "-1k"}},
+		{out_si_digits, 994999, {"995.0k", "995k", "995k", "995k"}}, {out_si_digits, 0.012345, {"0.0123", "0.012", "0.01", "0.01"}},
+		{out_ns_digits, 999.4, {"999ns", "999ns", "999ns", "999ns"}}, {out_ns_digits, 999.6, {"1.000us", "1.00us", "1.0us", "1us"}},
+		{out_ns_digits, 1.2345e9, {"1.234s", "1.23s", "1.2s", "1s"}},
+		{out_ns_digits, 5e15, {"5000000s", "5000000s", "5000000s", "5000000s"}},
+		{out_share_digits, 0.12345, {"12.35%", "12.35%", "12.3%", "12%"}},
+		{out_share_digits, 1.9e-7, {"1.9e-05%", "1.9e-05%", "2e-05%", "2e-05%"}},
+		{out_share_digits, 1, {"100.00%", "100.00%", "100.0%", "100%"}}, {out_share_digits, 0, {"0%", "0%", "0%", "0%"}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(t); i++)
+		for (int digits = 4; digits > 0; digits--) {
+			sbuf_reset(&b);
+			t[i].put(t[i].v, digits, &b);
+			assert_string_equal(sbuf_str(&b), t[i].text[4 - digits]);
+		}
 }
 
 static json_t *sample(void)
@@ -122,6 +157,21 @@ static void test_cut_cells(void **state)
 	(void)state;
 	assert_string_equal(write_doc(OUT_TEXT, &v), "n     port\nwir~     0\na, ~    10\n");
 	assert_string_equal(write_doc(OUT_CSV, &v), "name,port\nwire0,0\n\"a, \"\"b\"\"\",10\n");
+}
+
+/* A number that lost its end is another number. */
+static void test_cut_numbers(void **state)
+{
+	static const struct out_col few[] = {{"rate", "r", OF_STR, 9}, {"n", "n", OF_COUNT, 7}};
+	const struct out_view v = {.rows = "rows", .cols = few, .ncols = ARRAY_SIZE(few)};
+	json_t *doc = json_loads("{\"rows\":[{\"rate\":\"148.8095Mpps\",\"n\":1234567},{\"rate\":\"1Mpps..10Mpps over 5s\",\"n\":12345678901},"
+				 "{\"rate\":\"own speed 10G\",\"n\":123456}]}", 0, NULL);
+
+	(void)state;
+	sbuf_reset(&b);
+	out_write(OUT_TEXT, doc, &v, &b);
+	json_decref(doc);
+	assert_string_equal(sbuf_str(&b), "r                n\n~           1.235M\n~           12.35G\nown spee~  123'456\n");
 }
 
 static void test_csv_table(void **state)
@@ -223,7 +273,8 @@ static int done(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_si), cmocka_unit_test(test_duration), cmocka_unit_test(test_text_table),
+		cmocka_unit_test(test_si), cmocka_unit_test(test_duration), cmocka_unit_test(test_digits),
+		cmocka_unit_test(test_cut_numbers), cmocka_unit_test(test_text_table),
 		cmocka_unit_test(test_times), cmocka_unit_test(test_cut_cells), cmocka_unit_test(test_csv_table),
 		cmocka_unit_test(test_transposed), cmocka_unit_test(test_sub_rows),
 		cmocka_unit_test(test_no_rows), cmocka_unit_test(test_json_is_one_line), cmocka_unit_test(test_no_view),

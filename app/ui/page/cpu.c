@@ -63,16 +63,9 @@ static void draw_loss(const struct col *col, const struct cell *c)
 
 static void draw_time(const struct col *col, const struct cell *c)
 {
-	static const char *const units[] = {"ns", "us", "ms", "s"};
 	double v = page_num(c->worker, col->path, NAN);
-	unsigned u = 0;
 
-	for (; v >= 999.5 && u + 1 < ARRAY_SIZE(units); u++)
-		v /= 1000;
-	if (v > 0)
-		grid_rightf(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "%.*f%s", v >= 99.95 || u == 0 ? 0 : 1, v, units[u]);
-	else
-		grid_right(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "-");
+	page_put_ns(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, v > 0 ? v : NAN);
 }
 
 static void draw_share(const struct col *col, const struct cell *c)

@@ -115,33 +115,6 @@ static void heads(const struct cols *c, struct grid *g, int row, bool second)
 	}
 }
 
-/* Four digits and a unit: "812ns", "1.234us". */
-static void put_ns(struct grid *g, int row, int col, int width, enum role role, double ns)
-{
-	static const struct { double of; const char *unit; } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-	unsigned u = 0;
-
-	if (!isfinite(ns)) {
-		grid_right(g, row, col, width, role, "-");
-		return;
-	}
-	while (u + 1 < ARRAY_SIZE(units) && ns < 0.99995 * units[u].of)
-		u++;
-	double v = ns / units[u].of;
-	int digits = u + 1 == ARRAY_SIZE(units) ? 0 : v < 9.9995 ? 3 : v < 99.995 ? 2 : v < 999.95 ? 1 : 0;
-	grid_rightf(g, row, col, width, role, "%.*f%s", digits, v, units[u].unit);
-}
-
-static void put_share(struct grid *g, int row, int col, int width, enum role role, double v)
-{
-	if (!isfinite(v))
-		grid_right(g, row, col, width, role, "-");
-	else if (v == 0)
-		grid_right(g, row, col, width, role, "0%");
-	else
-		grid_rightf(g, row, col, width, role, v < 0.001 ? "%.2g%%" : "%.2f%%", 100 * v);
-}
-
 static void cells(const struct cols *c, struct grid *g, int row, const json_t *o)
 {
 	for (unsigned i = 1; i < c->n; i++) {
@@ -151,10 +124,10 @@ static void cells(const struct cols *c, struct grid *g, int row, const json_t *o
 			continue;
 		switch (c->col[i].kind) {
 		case CELL_NS:
-			put_ns(g, row, at, w, ROLE_DYN_VALUES, v);
+			page_put_ns(g, row, at, w, ROLE_DYN_VALUES, v);
 			break;
 		case CELL_SHARE:
-			put_share(g, row, at, w, v > 0 ? ROLE_WARN : ROLE_DYN_VALUES, v);
+			page_put_share(g, row, at, w, v > 0 ? ROLE_WARN : ROLE_DYN_VALUES, v);
 			break;
 		default:
 			page_put_count(g, row, at, w, c->col[i].kind == CELL_LOSS && v > 0 ? ROLE_WARN : ROLE_PORT_TOTALS,
@@ -209,8 +182,10 @@ static void pair_share(struct pairs *p, const char *name, const json_t *o, const
 	double v = page_num(o, path, NAN);
 	struct sbuf b = {0};
 
-	if (isfinite(v))
-		sbuf_addf(&b, percent ? "%.2f%%" : "%.3g", percent ? 100 * v : v);
+	if (isfinite(v) && percent)
+		sbuf_addf(&b, "%.2f%%", 100 * v);
+	else if (isfinite(v))
+		out_real(v, &b);
 	pairs_add(p, name, b.len > 0 ? b.s : "-", PAIR_FIXED);
 	sbuf_free(&b);
 }

@@ -67,12 +67,14 @@ static bool count(const struct cell *c, const char *path, json_int_t *sum)
 	return known;
 }
 
-static void add_count(const struct cell *c, const char *path, bool whole, struct sbuf *out)
+#define ALL_DIGITS 5 /* of a count, however many; four and less: with a unit */
+
+static void add_count(const struct cell *c, const char *path, int digits, struct sbuf *out)
 {
 	json_int_t n;
 
-	if (!whole || !count(c, path, &n)) {
-		out_si(number(c, path), out);
+	if (digits < ALL_DIGITS || !count(c, path, &n)) {
+		out_si_digits(number(c, path), digits < ALL_DIGITS ? digits : ALL_DIGITS - 1, out);
 		return;
 	}
 	json_t *v = json_integer(n);
@@ -86,9 +88,7 @@ static void fill_rates(const struct row *r, struct cell *c)
 		sbuf_addc(&c->text, '-');
 		return;
 	}
-	out_si(number(c, r->a), &c->text);
-	sbuf_addc(&c->text, '/');
-	out_si(number(c, r->b), &c->text);
+	page_pair(number(c, r->a), NULL, "/", number(c, r->b), c->width, &c->text);
 }
 
 /* The greatest sum is not the sum of what was greatest at different times. */
@@ -107,16 +107,18 @@ static void fill_counts(const struct row *r, struct cell *c)
 		sbuf_addc(&c->text, '-');
 		return;
 	}
-	for (int whole = 1; whole >= 0; whole--) {
+	for (int digits = ALL_DIGITS; digits > 0; digits--) {
 		sbuf_reset(&c->text);
-		add_count(c, r->a, whole, &c->text);
+		add_count(c, r->a, digits, &c->text);
 		if (r->b != NULL) {
 			sbuf_addc(&c->text, '/');
-			add_count(c, r->b, whole, &c->text);
+			add_count(c, r->b, digits, &c->text);
 		}
 		if (grid_width(sbuf_str(&c->text)) <= c->width)
 			return;
 	}
+	sbuf_reset(&c->text);
+	sbuf_addc(&c->text, '~');
 }
 
 /* Counts that ought to be 0. */
@@ -213,12 +215,7 @@ static void fill_load(const struct row *r, struct cell *c)
 		sbuf_addc(&c->text, '-');
 		return;
 	}
-	if (sum.max)
-		sbuf_add(&c->text, "max");
-	else
-		out_si(sum.asked, &c->text);
-	sbuf_add(&c->text, !sum.differs ? "/" : c->in->ascii ? "!" : "≠");
-	out_si(sum.offered, &c->text);
+	page_pair(sum.asked, sum.max ? "max" : NULL, !sum.differs ? "/" : c->in->ascii ? "!" : "≠", sum.offered, c->width, &c->text);
 	c->warn = sum.differs;
 }
 

@@ -195,9 +195,7 @@ static void draw_errors(const struct col *col, const struct cell *c)
 	(void)col;
 	if (c->e->queue != NULL)
 		return;
-	out_si(rx, &b);
-	sbuf_addc(&b, '/');
-	out_si(tx, &b);
+	page_pair(rx, NULL, "/", tx, c->width, &b);
 	grid_right(c->g, c->row, c->col, c->width, rx > 0 || tx > 0 ? ROLE_WARN : ROLE_PORT_ERRORS, sbuf_str(&b));
 	sbuf_free(&b);
 }
