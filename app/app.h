@@ -85,6 +85,8 @@ json_t *app_map_json(const struct app *app);
 
 /* Verbs of the build's file list, for cmd_new (set and help among them). */
 const struct verb *const *cmd_verbs(unsigned *n);
+/* Words that are no commands, and what is told of each (cmd/known.c); ends with NULL. */
+extern const struct cmd_known cmd_known_words[];
 
 static inline struct app *app_of(const struct cmd_run *r)
 {

@@ -103,6 +103,7 @@ void app_host(struct app *app, struct cmd_host *host)
 {
 	*host = (struct cmd_host){
 		.arg = app,
+		.known = cmd_known_words,
 		.nports = host_nports,
 		.nstreams = host_nstreams,
 		.object = host_object,

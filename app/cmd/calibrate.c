@@ -172,7 +172,9 @@ static int finish(struct cmd_run *r, int rc)
 
 	if (json_array_size(x->done) > 0)
 		bias_save(app_of(r));
-	if (rc == 0) {
+	if (rc == 0 && json_array_size(x->done) == 0 && r->out_mode == OUT_TEXT) {
+		sbuf_add(r->out, "nothing was measured well enough to be kept; what is known of a bias stays as it was\n");
+	} else if (rc == 0) {
 		json_t *doc = json_pack("{s:O}", "calibrations", x->done);
 		verb_out(r, r->out_mode, doc, &view);
 		json_decref(doc);

@@ -18,6 +18,6 @@ static void cancel(struct cmd_run *r)
 static const struct arg_spec args_delay[] = {{ARG_VALUE, "MILLISECONDS", 0, {&vt_uint, 0, 86400000}}, {ARG_END}};
 
 const struct verb verb_delay = {
-	.name = "delay", .args = args_delay, .run = run, .flags = VERB_NO_LOAD, .poll = pause_poll, .cancel = cancel,
+	.name = "delay", .args = args_delay, .run = run, .flags = VERB_LOOKS | VERB_NO_LOAD, .poll = pause_poll, .cancel = cancel,
 	.help = "Pktgen's pause in milliseconds; `sleep 100ms` is the same.",
 };

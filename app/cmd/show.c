@@ -129,7 +129,10 @@ static int show_what(struct cmd_run *r)
 		const struct verb *v = cmd_verb_at(r->cmd, i);
 		if (strncmp(v->name, "show ", 5) != 0)
 			continue;
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s%}", "name", v->name + 5, "takes", "", "help", v->help, strcspn(v->help, "\n")));
+		struct sbuf help = {0};
+		help_first(v->help, &help);
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", v->name + 5, "takes", "", "help", sbuf_str(&help)));
+		sbuf_free(&help);
 	}
 	json_object_set_new(doc, "results", list);
 	return show_out(r, doc, &what_view);
@@ -162,6 +165,6 @@ static const struct arg_spec args_show[] = {
 };
 
 const struct verb verb_show = {
-	.name = "show", .args = args_show, .run = run, .flags = VERB_NO_LOAD,
+	.name = "show", .args = args_show, .run = run, .flags = VERB_LOOKS | VERB_NO_LOAD,
 	.help = "Print a result: as text, or with --json and --csv for programs. Alone: what can be shown.",
 };

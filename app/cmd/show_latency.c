@@ -148,6 +148,23 @@ static void remarks(const json_t *doc, struct sbuf *out)
 		 : biased ? "; the tester's own share is not subtracted\n" : "\n");
 }
 
+/* Was there anything to measure? What came from elsewhere counts too. */
+static bool any_probes(const json_t *doc)
+{
+	static const char *const port_keys[] = {"probes", "damaged", "foreign", "counts.sent", "counts.received"};
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "ports"), i, o)
+		for (size_t k = 0; k < ARRAY_SIZE(port_keys); k++)
+			if (json_number_value(out_get(o, port_keys[k])) > 0)
+				return true;
+	json_array_foreach(json_object_get(doc, "streams"), i, o)
+		if (frames(o, "sent") > 0)
+			return true;
+	return false;
+}
+
 static void print(struct cmd_run *r, json_t *doc, bool streams)
 {
 	if (r->out_mode == OUT_JSON) {
@@ -156,6 +173,12 @@ static void print(struct cmd_run *r, json_t *doc, bool streams)
 	}
 	if (r->out_mode == OUT_CSV) {
 		verb_out(r, OUT_CSV, doc, streams ? &stream_view_csv : &port_view_csv);
+		return;
+	}
+	if (!any_probes(doc)) {
+		sbuf_add(r->out, "no frame has carried a probe since the start or the last clear: `set <ports> probe on` puts one into each, "
+				 "`start` sends them\n");
+		cmd_result(r, doc);
 		return;
 	}
 	if (!streams)
@@ -208,7 +231,7 @@ static const struct arg_spec args_show_latency[] = {
 };
 
 const struct verb verb_show_latency = {
-	.name = "show latency", .args = args_show_latency, .run = run, .flags = VERB_NO_LOAD,
+	.name = "show latency", .args = args_show_latency, .run = run, .flags = VERB_LOOKS | VERB_NO_LOAD,
 	.help = "Loss, order, duplicates, latency and gaps, from the probes in received frames.\n"
 		"`set <ports> probe on` puts a probe in each frame, `probe every N` in one of N. A column is a receiving port: what was sent\n"
 		"to it and what became of it. Latency is counted from the moment of sending, \"since due\" from the moment at which the\n"

@@ -132,7 +132,7 @@ static const struct arg_spec args_show_page[] = {
 };
 
 const struct verb verb_show_page = {
-	.name = "show page", .args = args_show_page, .run = run, .flags = VERB_NO_LOAD,
+	.name = "show page", .args = args_show_page, .run = run, .flags = VERB_LOOKS | VERB_NO_LOAD,
 	.help = "Print a page of the screen, as wide as the terminal (else COLUMNS, else 80) and with all its rows.\n"
 		"port: the selected one, 0, or with a stream 0/3; without it those of the screen. With --json and --csv: the\n"
 		"snapshot that the page is drawn from.",

@@ -45,6 +45,6 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 static const struct arg_spec args_sleep[] = {{ARG_VALUE, "DURATION", 0, {&vt_seconds}}, {ARG_END}};
 
 const struct verb verb_sleep = {
-	.name = "sleep", .args = args_sleep, .run = run, .flags = VERB_NO_LOAD, .poll = pause_poll, .cancel = cancel,
+	.name = "sleep", .args = args_sleep, .run = run, .flags = VERB_LOOKS | VERB_NO_LOAD, .poll = pause_poll, .cancel = cancel,
 	.help = "Let time pass before the next command. A bare number is seconds, as in Pktgen.",
 };

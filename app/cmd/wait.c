@@ -113,7 +113,7 @@ static const struct arg_spec args_wait[] = {
 };
 
 const struct verb verb_wait = {
-	.name = "wait", .args = args_wait, .run = run, .flags = VERB_NO_LOAD, .poll = poll_wait, .cancel = cancel,
+	.name = "wait", .args = args_wait, .run = run, .flags = VERB_LOOKS | VERB_NO_LOAD, .poll = poll_wait, .cancel = cancel,
 	.help = "Wait until the ports, or all ports, have stopped sending and their frames have arrived.\n"
 		"They are taken as arrived when no Rx counter of any port has moved for 20 ms, at most 2 s after the last frame.\n"
 		"If DURATION passes first, or a device takes no frame for 10 s, the exit code is 1. Ctrl-C ends the waiting, not the\n"

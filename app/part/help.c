@@ -6,7 +6,7 @@
 static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
 	json_t *list = json_array();
-	struct sbuf syntax = {0};
+	struct sbuf syntax = {0}, help = {0};
 
 	(void)snap;
 	(void)arg;
@@ -17,11 +17,13 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 			continue;
 		sbuf_reset(&syntax);
 		cmd_verb_syntax(v, &syntax);
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s%}", "name", v->name, "syntax", sbuf_str(&syntax), "help", v->help,
-						      strcspn(v->help, "\n")));
+		sbuf_reset(&help);
+		help_first(v->help, &help);
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", v->name, "syntax", sbuf_str(&syntax), "help", sbuf_str(&help)));
 	}
 	json_object_set_new(doc, "help", list);
 	sbuf_free(&syntax);
+	sbuf_free(&help);
 	return 0;
 }
 

@@ -18,6 +18,8 @@ struct edit {
 	EditLine *el;
 	int master; /* of the pseudo-terminal, -1: none */
 	FILE *in, *out;
+	wchar_t key, before;  /* the last key, and the one before it */
+	bool listed;          /* by a Tab, and nothing was typed since */
 };
 
 static struct edit *edit_of(EditLine *el)
@@ -39,7 +41,13 @@ static int on_key(EditLine *el, wchar_t *wc)
 {
 	struct edit *ed = edit_of(el);
 
-	return ed->opts.key(ed->opts.arg, wc);
+	int rc = ed->opts.key(ed->opts.arg, wc);
+
+	if (rc == 1) {
+		ed->before = ed->key;
+		ed->key = *wc;
+	}
+	return rc;
 }
 
 /* What stands before the cursor. */
@@ -61,6 +69,9 @@ static unsigned char on_tab(EditLine *el, int ch)
 	unsigned char rc = CC_REFRESH;
 
 	(void)ch;
+	if (ed->listed && ed->before == L'\t')
+		return CC_NORM; /* it stands there */
+	ed->listed = false;
 	char *line = before_cursor(el);
 	hint_find(ed->opts.front->sess, line, &l);
 	int drop = hint_complete(&l, line, &more);
@@ -75,6 +86,7 @@ static unsigned char on_tab(EditLine *el, int ch)
 			rc = CC_REFRESH_BEEP;
 	} else {
 		ed->opts.list(ed->opts.arg, &l);
+		ed->listed = true;
 		rc = CC_NORM;
 	}
 	hint_free(&l);

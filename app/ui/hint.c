@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SHOWN 200
+#define LINES_MOST 16 /* words that have a line of their own each */
 #define MAX_WORDS 256
 
 static void offer(void *arg, const char *word, const char *help)
@@ -114,29 +114,101 @@ int hint_complete(const struct hint_list *l, const char *line, struct sbuf *more
 	return drop;
 }
 
-void hint_print(const struct hint_list *l, unsigned columns, struct sbuf *out)
+/* Text in words, behind indent columns of which the first line has some already; no line is wider than columns where a word fits at all. */
+static void put_wrapped(const char *text, unsigned indent, unsigned columns, struct sbuf *out)
 {
-	unsigned wide = 0, shown = l->n < MAX_SHOWN ? l->n : MAX_SHOWN;
+	unsigned at = indent;
 
-	for (unsigned i = 0; i < shown; i++) {
+	for (size_t n; *text != '\0' && *text != '\n'; text += n + (text[n] == ' ')) {
+		n = strcspn(text, " \n");
+		if (at > indent && at + 1 + n > columns) {
+			sbuf_addf(out, "\n%*s", (int)indent, "");
+			at = indent;
+		} else if (at > indent) {
+			sbuf_addc(out, ' ');
+			at++;
+		}
+		sbuf_addn(out, text, n);
+		at += (unsigned)n;
+	}
+}
+
+/* A word to a line, with what it is about beside it. */
+static void print_lines(const struct hint_list *l, unsigned columns, struct sbuf *out)
+{
+	unsigned wide = 0;
+
+	for (unsigned i = 0; i < l->n; i++) {
 		unsigned n = (unsigned)strlen(l->item[i].word);
 		if (n > wide && n <= columns / 2)
 			wide = n;
 	}
-	for (unsigned i = 0; i < shown; i++) {
+	for (unsigned i = 0; i < l->n; i++) {
 		const char *help = l->item[i].help;
-		size_t len = strcspn(help, "\n"), room = columns > wide + 5 ? columns - wide - 5 : 0;
-		sbuf_addf(out, "  %-*s", (int)(len > 0 ? wide + 2 : 0), l->item[i].word);
-		/* one row each: what is longer is cut, and marked as pages do */
-		size_t cut = len <= room ? len : room > 1 ? room - 1 : 0;
-		while (cut < len && cut > 0 && ((unsigned char)help[cut] & 0xc0) == 0x80)
-			cut--;
-		sbuf_addn(out, help, cut);
-		sbuf_add(out, cut < len && room > 1 ? "~" : "");
+		bool some = help[0] != '\0' && help[0] != '\n';
+		unsigned n = (unsigned)strlen(l->item[i].word);
+		sbuf_addf(out, "  %-*s", (int)(some ? wide + 2 : 0), l->item[i].word);
+		if (some && n > wide)
+			sbuf_addf(out, "\n%*s", (int)wide + 4, "");
+		put_wrapped(help, wide + 4, columns, out);
 		sbuf_addc(out, '\n');
 	}
-	if (shown < l->n)
-		sbuf_addf(out, "  and %u more\n", l->n - shown);
+}
+
+/* "udp.src", "udp.dst": one "udp." for both. */
+static bool told_by_head(const struct hint_list *l, unsigned i, size_t *len)
+{
+	const char *word = l->item[i].word, *dot = strchr(word, '.');
+	bool others = false;
+
+	*len = strlen(word);
+	if (dot == NULL || dot[1] == '\0' || dot == word)
+		return false;
+	size_t head = (size_t)(dot - word) + 1;
+	for (unsigned k = 0; k < l->n; k++) {
+		if (k == i || strncmp(l->item[k].word, word, head) != 0)
+			continue;
+		if (k < i)
+			return true;
+		others = true;
+	}
+	*len = others ? head : *len;
+	return false;
+}
+
+/* Many words side by side, without their help. */
+static void print_grid(const struct hint_list *l, unsigned columns, struct sbuf *out)
+{
+	unsigned wide = 0, across, at = 0;
+	size_t len;
+
+	for (unsigned i = 0; i < l->n; i++)
+		if (!told_by_head(l, i, &len) && len > wide && len <= columns / 2)
+			wide = (unsigned)len;
+	across = columns > wide + 4 ? (columns - 2) / (wide + 2) : 1;
+	for (unsigned i = 0; i < l->n; i++) {
+		if (told_by_head(l, i, &len))
+			continue;
+		sbuf_addf(out, "%s%.*s", at % across == 0 ? "  " : "", (int)len, l->item[i].word);
+		if (++at % across == 0)
+			sbuf_addc(out, '\n');
+		else
+			sbuf_addf(out, "%*s", (int)(len < wide ? wide - len : 0) + 2, "");
+	}
+	if (at % across != 0) {
+		while (out->len > 0 && out->s[out->len - 1] == ' ')
+			out->s[--out->len] = '\0';
+		sbuf_addc(out, '\n');
+	}
+	sbuf_add(out, "  A letter more and Tab again tells what each of them is.\n");
+}
+
+void hint_print(const struct hint_list *l, unsigned columns, struct sbuf *out)
+{
+	if (l->n > LINES_MOST)
+		print_grid(l, columns, out);
+	else
+		print_lines(l, columns, out);
 	sbuf_add(out, sbuf_str(&l->forms));
 	if (l->n == 0 && l->forms.len == 0)
 		sbuf_add(out, "  nothing more, or a value of your own\n");

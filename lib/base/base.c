@@ -133,7 +133,7 @@ const char *sbuf_str(const struct sbuf *b)
 
 #define NEAR_MAX 48
 
-static unsigned distance(const char *a, const char *b)
+unsigned str_distance(const char *a, const char *b)
 {
 	size_t la = strlen(a), lb = strlen(b);
 	unsigned d[3][NEAR_MAX + 1];
@@ -166,7 +166,7 @@ const char *str_nearest(const char *word, const char *const *list, size_t n)
 	unsigned best_d = (unsigned)(strlen(word) + 2) / 3 + 1;
 
 	for (size_t i = 0; i < n; i++) {
-		unsigned d = distance(word, list[i]);
+		unsigned d = str_distance(word, list[i]);
 		if (d < best_d) {
 			best_d = d;
 			best = list[i];

@@ -41,6 +41,8 @@ void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);
 
+/* Characters to put in, take out, change or swap with the next one until one word is the other; long words: 48. */
+unsigned str_distance(const char *a, const char *b);
 /* Nearest word of list (n words) to `word` by Damerau-Levenshtein distance, or NULL when none is near enough
  * to be a plausible typo. */
 const char *str_nearest(const char *word, const char *const *list, size_t n);

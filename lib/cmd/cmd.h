@@ -94,6 +94,7 @@ enum verb_flags {
 	VERB_NO_LOAD = 2,  /* not allowed in a file read by `load` */
 	VERB_TRUSTED = 8,  /* runs what a file says with the rights of the program */
 	VERB_ENDS = 16,    /* ends the program */
+	VERB_LOOKS = 32,   /* changes nothing: may be suggested for a word that is not much like it */
 	VERB_HIDDEN = 4,   /* left out of the short help list and of prefix matching while a visible verb matches */
 };
 enum { VERB_DONE = 0, VERB_PENDING = 1 }; /* run/poll results; negative: -errno with err filled */
@@ -141,6 +142,8 @@ struct cmd_run {
  * not there. */
 struct cmd_host {
 	void *arg;
+	/* Words that are no commands, comma separated, and what is to be said of each; ends with NULL, may be NULL. */
+	const struct cmd_known { const char *words, *text; } *known;
 	unsigned (*nports)(void *arg);
 	unsigned (*nstreams)(void *arg, unsigned port);
 	void *(*object)(void *arg, enum cmd_scope, unsigned port, unsigned stream);
@@ -246,6 +249,8 @@ int cmd_target_check(const struct cmd *, const struct target *t, struct err *e);
 int cmd_target_ports(const struct cmd *, const struct target *, struct portset *out, struct err *e);
 
 /* "start <ports> [for DURATION]" */
+/* The first sentence of a help text, on one line. */
+void help_first(const char *help, struct sbuf *out);
 void cmd_verb_syntax(const struct verb *, struct sbuf *out);
 void cmd_help(struct cmd *, const char *word, struct sbuf *out);      /* NULL: the list */
 json_t *cmd_dump(struct cmd *);                                       /* both tables as JSON */

@@ -92,8 +92,6 @@ void setting_syntax(const struct setting *s, struct sbuf *out);
 void setting_allowed(const struct setting *s, struct sbuf *out);
 /* {"commands":[..],"settings":[..]} of some rows. */
 json_t *rows_json(const struct verb *const *v, unsigned nverbs, const struct setting *const *s, unsigned nsettings);
-/* First line of a help text. */
-void help_first(const char *help, struct sbuf *out);
 
 /* Lines of a note from `from` on that say the same of several ports become one, where the first of them stands. */
 void notes_group(struct sbuf *note, size_t from);

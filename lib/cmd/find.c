@@ -3,8 +3,11 @@
 #include "cmd_impl.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define NAME_MAX_WORDS 4
 #define MAX_TOLD 12 /* candidates named in an error */
@@ -174,8 +177,13 @@ static char *setting_nearest(const struct cmd *c, const struct cmd_word *w, unsi
 	}
 	if (found == NULL)
 		found = str_nearest(w[0].text, (const char *const *)words, count);
-	if (found != NULL)
-		near = xstrdup(found);
+	/* Every setting changes something: what is not alike is no help. */
+	if (found != NULL) {
+		unsigned d = str_distance(given.s, found), one = str_distance(w[0].text, found);
+		d = one < d ? one : d;
+		if (d <= 1 || (d <= 2 && found[0] == w[0].text[0]) || strpbrk(found, " .") != NULL)
+			near = xstrdup(found);
+	}
 	for (unsigned i = 0; i < count; i++)
 		free(words[i]);
 	free(words);
@@ -414,22 +422,59 @@ void verb_seconds(const struct cmd *c, const char *word, struct sbuf *out)
 	}
 }
 
-static void verb_unknown(const struct cmd *c, const struct cmd_word *w, struct err *e)
+#define TYPO_LEAST 4 /* letters that a word must have before one wrong among them is a typo and not another word */
+
+/* May the name be what was meant? What changes nothing does no harm when it was not. Any other is suggested for a plain typo alone: one slip,
+ * and not in the first letter. */
+static bool plausible(const char *word, const char *name, bool looks, unsigned d)
 {
-	char **names = xcalloc(c->nverbs, sizeof(*names));
+	if (looks)
+		return d <= 2 && 2 * d < strlen(word);
+	return d == 1 && strlen(word) >= TYPO_LEAST && word[0] == name[0];
+}
+
+/* The first word of the verb that is nearest, into name. */
+static bool verb_nearest(const struct cmd *c, const char *word, char *name, size_t size)
+{
+	unsigned best = UINT_MAX;
 
 	for (unsigned i = 0; i < c->nverbs; i++) {
-		names[i] = xstrdup(c->verbs[i]->name);
-		names[i][strcspn(names[i], " ")] = '\0';
+		const struct verb *v = c->verbs[i];
+		char first[64];
+		snprintf(first, sizeof(first), "%.*s", (int)strcspn(v->name, " "), v->name);
+		unsigned d = str_distance(word, first);
+		if (d >= best || !plausible(word, first, (v->flags & (VERB_LOOKS | VERB_LATER)) != 0, d))
+			continue;
+		best = d;
+		snprintf(name, size, "%s", first);
 	}
-	const char *near = w->text[0] != '\0' ? str_nearest(w->text, (const char *const *)names, c->nverbs) : NULL;
-	if (near != NULL)
+	return best != UINT_MAX;
+}
+
+/* What is to be said of a word that other programs or people use; NULL: nothing. */
+static const char *known_word(const struct cmd *c, const char *word)
+{
+	for (const struct cmd_known *k = c->host.known; k != NULL && k->words != NULL; k++) {
+		const char *list = k->words, *name;
+		size_t len;
+		while (name_next(&list, &name, &len))
+			if (strlen(word) == len && strncasecmp(word, name, len) == 0)
+				return k->text;
+	}
+	return NULL;
+}
+
+static void verb_unknown(const struct cmd *c, const struct cmd_word *w, struct err *e)
+{
+	const char *known = known_word(c, w->text);
+	char near[64];
+
+	if (known != NULL)
+		err_at(e, EINVAL, w->col, "no command \"%.40s\": %s", w->text, known);
+	else if (verb_nearest(c, w->text, near, sizeof(near)))
 		err_at(e, EINVAL, w->col, "no command \"%.40s\", did you mean \"%s\"? \"help\" lists all", w->text, near);
 	else
 		err_at(e, EINVAL, w->col, "no command \"%.40s\"; \"help\" lists all", w->text);
-	for (unsigned i = 0; i < c->nverbs; i++)
-		free(names[i]);
-	free(names);
 }
 
 const struct verb *verb_match(const struct cmd *c, const struct cmd_word *w, unsigned n, unsigned *used, struct err *e)

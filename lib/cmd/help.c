@@ -8,10 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A line ends where the text is broken for its width too: a sentence goes on in the next one. */
+static bool goes_on(const char *newline, const char *begin)
+{
+	return newline > begin && strchr(".:;", newline[-1]) == NULL && newline[1] != '\0' && !isupper((unsigned char)newline[1]);
+}
+
 void help_first(const char *help, struct sbuf *out)
 {
-	if (help != NULL)
-		sbuf_addn(out, help, strcspn(help, "\n"));
+	for (const char *p = help; p != NULL && *p != '\0'; p++) {
+		bool stop = *p == '.' && (p[1] == ' ' || p[1] == '\n');
+		if (*p == '\n' && !goes_on(p, help))
+			break;
+		sbuf_addc(out, *p == '\n' ? ' ' : *p);
+		if (stop)
+			break;
+	}
 }
 
 static void arg_syntax(const struct arg_spec *a, struct sbuf *out)
@@ -239,7 +251,48 @@ static void list_fields(const struct cmd *c, enum cmd_scope scope, struct sbuf *
 	}
 }
 
-static void list_settings(const struct cmd *c, enum cmd_scope scope, struct sbuf *out)
+#define GRID_COLS 79
+
+/* Names side by side. */
+struct name_grid {
+	const char **name;
+	size_t *len;
+	unsigned n;
+};
+
+static void grid_add(struct name_grid *g, const char *name, size_t len)
+{
+	for (unsigned i = 0; i < g->n; i++)
+		if (g->len[i] == len && strncmp(g->name[i], name, len) == 0)
+			return;
+	g->name = xrealloc(g->name, (g->n + 1) * sizeof(*g->name));
+	g->len = xrealloc(g->len, (g->n + 1) * sizeof(*g->len));
+	g->name[g->n] = name;
+	g->len[g->n++] = len;
+}
+
+static void grid_put(struct name_grid *g, struct sbuf *out)
+{
+	size_t wide = 0;
+
+	for (unsigned i = 0; i < g->n; i++)
+		wide = g->len[i] > wide ? g->len[i] : wide;
+	unsigned across = (unsigned)(GRID_COLS / (wide + 2));
+	across = across > 0 ? across : 1;
+	for (unsigned i = 0; i < g->n; i++) {
+		bool last = i + 1 == g->n || (i + 1) % across == 0;
+		sbuf_addf(out, "  %.*s", (int)g->len[i], g->name[i]);
+		if (last)
+			sbuf_addc(out, '\n');
+		else
+			sbuf_addf(out, "%*s", (int)(wide - g->len[i]), "");
+	}
+	free(g->name);
+	free(g->len);
+	*g = (struct name_grid){0};
+}
+
+static void list_settings(const struct cmd *c, enum cmd_scope scope, bool whole, struct sbuf *out)
 {
 	static const char *const titles[] = {
 		[SCOPE_GLOBAL] = "Settings of the program: set <setting> <value>",
@@ -247,20 +300,40 @@ static void list_settings(const struct cmd *c, enum cmd_scope scope, struct sbuf
 		[SCOPE_STREAM] =
 			"Settings of a stream: set <streams> <setting> <value>; a bare port means its stream 0",
 	};
+	struct name_grid grid = {0};
 	bool any = false;
 
 	for (unsigned i = 0; i < c->nsettings; i++) {
 		const struct setting *s = c->settings[i];
+		size_t head = name_head(s->name);
 		if (s->scope != scope || (s->flags & SET_LATER))
 			continue;
 		if (!any)
 			sbuf_addf(out, "\n%s\n", titles[scope]);
 		any = true;
-		if (s->name[name_head(s->name)] == '\0')
+		if (whole && s->name[head] == '\0')
 			two_columns(s->name, s->help, out);
+		else if (!whole && strchr(s->name, '[') == NULL)
+			grid_add(&grid, s->name, s->name[head] == '\0' ? head : head + 1);
 	}
-	if (any)
+	grid_put(&grid, out);
+	if (any && whole)
 		list_fields(c, scope, out);
+}
+
+/* All names on one screen or two. */
+static void help_names(const struct cmd *c, struct sbuf *out)
+{
+	struct name_grid grid = {0};
+
+	sbuf_add(out, "Commands; words may be shortened while they stay unique, \";\" separates, # begins a comment\n");
+	for (unsigned i = 0; i < c->nverbs; i++)
+		if (!(c->verbs[i]->flags & (VERB_HIDDEN | VERB_LATER)))
+			grid_add(&grid, c->verbs[i]->name, strlen(c->verbs[i]->name));
+	grid_put(&grid, out);
+	for (int scope = SCOPE_GLOBAL; scope <= SCOPE_STREAM; scope++)
+		list_settings(c, (enum cmd_scope)scope, false, out);
+	sbuf_add(out, "\n\"help WORD\" tells about a command or a setting, \"help udp.\" about all of a header, \"help all\" a line about each.\n");
 }
 
 static void help_list(const struct cmd *c, struct sbuf *out)
@@ -276,7 +349,7 @@ static void help_list(const struct cmd *c, struct sbuf *out)
 		two_columns(syntax.s, c->verbs[i]->help, out);
 	}
 	for (int scope = SCOPE_GLOBAL; scope <= SCOPE_STREAM; scope++)
-		list_settings(c, (enum cmd_scope)scope, out);
+		list_settings(c, (enum cmd_scope)scope, true, out);
 	sbuf_add(out, "\n\"help <word>\" tells more about a command or a setting.\n");
 	sbuf_free(&syntax);
 }
@@ -384,6 +457,8 @@ void cmd_help(struct cmd *c, const char *word, struct sbuf *out)
 	struct err e;
 
 	if (word == NULL) {
+		help_names(c, out);
+	} else if (strcmp(word, "all") == 0) {
 		help_list(c, out);
 	} else if (help_find(c, word, &f, &e) != 0) {
 		sbuf_addf(out, "%s\n", e.text);
@@ -410,7 +485,9 @@ static int verb_help_run(struct cmd_run *r, const struct arg_val *args, struct e
 	struct cmd *c = r->cmd;
 	struct found f = {c->verbs, c->settings, c->nverbs, c->nsettings};
 	const char *word = args[0].given ? args[0].text : NULL;
+	bool all = word != NULL && strcmp(word, "all") == 0;
 
+	word = all ? NULL : word;
 	if (word != NULL && help_find(c, word, &f, e) != 0) {
 		if (e != NULL)
 			e->col = args[0].col;
@@ -418,8 +495,10 @@ static int verb_help_run(struct cmd_run *r, const struct arg_val *args, struct e
 	}
 	if (r->out_mode == OUT_JSON)
 		help_json(r, &f, word);
-	else if (word == NULL)
+	else if (all)
 		help_list(c, r->out);
+	else if (word == NULL)
+		help_names(c, r->out);
 	else
 		found_put(&f, r->out);
 	if (word != NULL)
@@ -436,7 +515,7 @@ const struct verb verb_help = {
 	.name = "help",
 	.alias = "?",
 	.args = help_args,
-	.help = "List the commands and settings, or tell about one of them.",
-	.flags = VERB_NO_LOAD,
+	.help = "List the commands and settings, or tell about one of them.\n`help all` has a line about each.",
+	.flags = VERB_NO_LOAD | VERB_LOOKS,
 	.run = verb_help_run,
 };

@@ -33,12 +33,41 @@
 static pthread_mutex_t text_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sbuf text;
 static char last_error[512];
+static bool tried, running;
+/* What EAL and drivers say of their trouble while they start: a few lines, in their order. */
+static struct sbuf told;
+static unsigned ntold;
+#define TOLD_MOST 6
+
+/* "EAL: lcore 2 unavailable"; not the usage that follows, nor what each failed start ends with. */
+static bool is_said(const char *s)
+{
+	size_t name = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+
+	return name > 0 && s[name] == ':' && s[name + 1] == ' ' && strncmp(s, "Usage:", 6) != 0 && strstr(s, "FATAL:") == NULL &&
+	       strstr(s, "Invalid 'command line' arguments") == NULL;
+}
+
+static void note_error(const char *s, size_t n)
+{
+	size_t end = strcspn(s, "\n");
+	char line[256];
+
+	snprintf(line, sizeof(line), "%.*s", (int)(end < n ? end : n), s);
+	if (is_said(line) && ntold++ < TOLD_MOST)
+		sbuf_addf(&told, "%s%s", told.len > 0 ? "\n  " : "", line);
+}
+
 static char panic_text[512]; /* why EAL wanted to end the process: two lines of its log, before those that tell its stack */
 
 static ssize_t text_write(void *cookie, const char *s, size_t n)
 {
+	int level = rte_log_cur_msg_loglevel();
+
 	(void)cookie;
 	pthread_mutex_lock(&text_lock);
+	if (tried && !running && level > 0 && level <= (int)RTE_LOG_ERR)
+		note_error(s, n);
 	if (text.len < 1 << 20)
 		sbuf_addn(&text, s, n);
 	pthread_mutex_unlock(&text_lock);
@@ -396,8 +425,6 @@ static const char *what_helps(const struct ctl *c, int why)
 	return "smaller --mbufs, --txd, --rxd or --mtu need less memory";
 }
 
-static bool tried, running;
-
 void eal_stop(void)
 {
 	if (running)
@@ -436,8 +463,9 @@ int eal_start(struct ctl *c, struct err *e)
 			     panic_text[0] != '\0' ? panic_text : last_error);
 	else if (rc < 0)
 		rc = err_set(e, why == EINVAL && c->opts.neal_args > 0 ? EINVAL : ENODEV,
-			     "DPDK's EAL did not start (%s) with: %s\n  its last word: %s\n  %s; -l FILE keeps the whole log",
-			     rte_strerror(why), sbuf_str(&shown), last_error[0] != '\0' ? last_error : "(none)", what_helps(c, why));
+			     "DPDK's EAL did not start (%s) with: %s\n  %s\n  %s; -l FILE keeps the whole log",
+			     rte_strerror(why), sbuf_str(&shown), told.len > 0 ? told.s : last_error[0] != '\0' ? last_error : "it said nothing",
+			     what_helps(c, why));
 	else
 		rc = 0;
 	running = rc == 0;

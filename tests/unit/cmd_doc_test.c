@@ -106,6 +106,11 @@ static void test_help(void **state)
 {
 	(void)state;
 	ok("help");
+	assert_non_null(strstr(out.s, "  start"));
+	assert_non_null(strstr(out.s, "  udp."));
+	assert_null(strstr(out.s, "udp.src"));
+	assert_null(strstr(out.s, "Offered load."));
+	ok("help all");
 	assert_non_null(strstr(out.s, "start <ports> [for DURATION]"));
 	assert_non_null(strstr(out.s, "Offered load."));
 	assert_non_null(strstr(out.s, "\n  udp.src udp.dst\n  tcp.dst\n"));
@@ -197,7 +202,7 @@ static void test_table_check(void **state)
 	static const struct verb bad_verbs[] = {{"v", "v,w", bad_args, "x", 0, run_text}, {"w", NULL, NULL, NULL}};
 	const struct setting *list[ARRAY_SIZE(bad)];
 	const struct verb *vlist[] = {&bad_verbs[0], &bad_verbs[1]};
-	static const struct cmd_host host = {NULL, h_nports, h_nstreams, h_object};
+	static const struct cmd_host host = {NULL, NULL, h_nports, h_nstreams, h_object};
 	struct sbuf b = {0};
 	static const char *const want[] = {"one: its alias repeats",
 					   "one: its default does not parse",

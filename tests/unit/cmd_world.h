@@ -404,7 +404,7 @@ static struct sbuf out, note;
 
 static int setup(void **state)
 {
-	static const struct cmd_host host = {NULL, h_nports, h_nstreams, h_object, h_may_set, h_changed, h_row};
+	static const struct cmd_host host = {NULL, NULL, h_nports, h_nstreams, h_object, h_may_set, h_changed, h_row};
 	const struct setting *list[N_ROWS];
 
 	(void)state;
