@@ -10,7 +10,7 @@ import threading
 LOOKUP, FORGET, GETATTR, OPEN, INIT, INTERRUPT, BATCH_FORGET = 1, 2, 3, 14, 26, 36, 42
 NO_ANSWER = {FORGET, BATCH_FORGET, INTERRUPT}
 ENOENT, ENOSYS = 2, 38
-FILE_BYTES = 4096
+FILE_BYTES = 1024  # no more than any of its readers takes
 NO_FLUSH = 1 << 5  # the end of a process would wait for an answer to its close()
 
 
