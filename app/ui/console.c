@@ -127,9 +127,11 @@ void console_error(struct console *c, const char *text)
 void front_entered(struct front *f, const char *line)
 {
 	if (!sess_asks(f->sess)) {
-		line = cmd_past_prompt(line);
-		if (*line == '\0')
+		const char *past = cmd_past_prompt(line);
+		if (*past == '\0')
 			return;
+		if ((size_t)(past - line) != strspn(line, " \t")) /* blanks alone stay, as they were typed */
+			line = past;
 		if (f->history != NULL)
 			history_add(f->history, line);
 	}

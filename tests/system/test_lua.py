@@ -60,6 +60,7 @@ def test_every_setting_reads_and_writes_back(tmp_path, tables):
         end
         all(wr.set, {lua_list(names["global"])})
         wr.port[1].frame = "eth/vlan/ipv4/udp"
+        wr.port[1].rate = "1kpps" -- `pps` has no value of another rate
         all(wr.port[1], {lua_list(names["port"])})
         all(wr.port[1].stream[0], {lua_list(names["stream"])})
         print(n)
