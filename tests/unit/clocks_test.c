@@ -192,7 +192,7 @@ static void test_probes(void **state)
 					assert_int_equal(prx_flow(x, 0, 0, 0)->transit_max, transit);
 				}
 				/* the gap to the next one, and the number that comes after a silence is one that can be */
-				receive(x, (uint32_t)(ns[i] / 3), 0, 0, (1ull << 40) + (uint64_t)(ns[i] * clocks[c] / 1e9));
+				receive(x, (uint32_t)(uint64_t)(ns[i] / 3), 0, 0, (1ull << 40) + (uint64_t)(ns[i] * clocks[c] / 1e9));
 				assert_int_equal(prx_port(x)->probes, 2);
 				assert_int_equal(prx_port(x)->foreign, 0);
 				holds(prx_port_hist(x, PRX_GAP), (double)(uint64_t)(ns[i] * clocks[c] / 1e9) * tick);
