@@ -61,6 +61,10 @@ void app_host(struct app *app, struct cmd_host *host);
 int app_ports(const struct app *app, const struct target *t, bool streams_ok, struct portset *out, struct err *e);
 /* The lowest stream of a port. */
 unsigned app_first_stream(const struct app *app, unsigned port);
+/* How far ports have come with what they were started for; false: none of them sends. */
+bool app_progress_ports(const struct app *app, const struct portset *ports, struct cmd_progress *out);
+/* The same of all ports that end by themselves, for sess_opts; host: the app. */
+bool app_progress(const void *host, struct cmd_progress *out);
 /* Warnings of what keeps frames of these ports from arriving, each port's once. */
 void app_tell_reach(const struct app *app, const struct portset *ports, struct sbuf *note);
 /* Which of the ports are not waited for any longer, because their device takes nothing. */

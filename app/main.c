@@ -372,7 +372,7 @@ static void open_session(struct prog *p)
 	const struct sess_opts opts = {.out_mode = p->args.stream ? OUT_JSON : p->args.out_mode,
 				       .batch = !p->interactive, .person = p->interactive,
 				       .keep_going = p->args.keep_going, .runs = stuck_runs,
-				       .holds = too_much_unread};
+				       .holds = too_much_unread, .progress = app_progress};
 	static const int terminal[] = {SIGWINCH, SIGTSTP, SIGCONT};
 
 	stuck_open(at_once);

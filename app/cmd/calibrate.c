@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -216,6 +217,23 @@ static int poll_calibrate(struct cmd_run *r, struct err *e)
 	return finish(r, VERB_DONE);
 }
 
+static bool progress(const struct cmd_run *r, struct cmd_progress *out)
+{
+	const struct calibrating *x = (const struct calibrating *)r->state;
+	unsigned done = 0, all = 0;
+	struct trial_progress p;
+
+	for (unsigned i = 0; i < PORTSET_MAX; i++)
+		if (portset_has(&x->ports, i)) {
+			all++;
+			done += i < x->tx;
+		}
+	trial_progress(x->trial, &p);
+	cmd_progress_time(out, done * p.all_ns + p.gone_ns, all * p.all_ns);
+	snprintf(out->text, sizeof(out->text), "calibrate, port %u to port %u, %u of %u", x->tx, x->rx, done + 1, all);
+	return true;
+}
+
 static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct calibrating *x = state(r);
@@ -245,6 +263,7 @@ static const struct arg_spec args_calibrate[] = {{ARG_TARGETS, "ports", ARG_OPT}
 
 const struct verb verb_calibrate = {
 	.name = "calibrate", .args = args_calibrate, .run = run, .flags = VERB_NO_LOAD, .poll = poll_calibrate, .cancel = cancel,
+	.progress = progress,
 	.help = "Measure the tester's own share of a latency, over ports that are looped.\n"
 		"Each port sends 1000 frames of 64 bytes with probes to its partner (0 to 1, 1 to 0; a port without one to itself), at 2000 a\n"
 		"second; the ports must be joined by a cable, or be a wire. What it takes in the median is shown beside results as the own share,\n"

@@ -19,5 +19,6 @@ static const struct arg_spec args_delay[] = {{ARG_VALUE, "MILLISECONDS", 0, {&vt
 
 const struct verb verb_delay = {
 	.name = "delay", .args = args_delay, .run = run, .flags = VERB_LOOKS | VERB_NO_LOAD, .poll = pause_poll, .cancel = cancel,
+	.progress = pause_progress,
 	.help = "Pktgen's pause in milliseconds; `sleep 100ms` is the same.",
 };

@@ -83,6 +83,11 @@ static int poll_script(struct cmd_run *r, struct err *e)
 	return rc == VERB_DONE ? ended(r) : rc;
 }
 
+static bool progress(const struct cmd_run *r, struct cmd_progress *out)
+{
+	return script_progress(((const struct running *)r->state)->script, out);
+}
+
 static void cancel(struct cmd_run *r)
 {
 	script_cancel(state(r)->script);
@@ -145,14 +150,16 @@ static const struct arg_spec args_lua[] = {{ARG_REST, "chunk"}, {ARG_END}};
 static const struct arg_spec args_script[] = {{ARG_FILE, "FILE"}, {ARG_REST, "args", ARG_OPT}, {ARG_END}};
 
 const struct verb verb_lua = {
-	.name = "lua", .args = args_lua, .run = run_lua, .poll = poll_script, .cancel = cancel, .flags = VERB_NO_LOAD,
+	.name = "lua", .args = args_lua, .run = run_lua, .poll = poll_script, .cancel = cancel,
+	.progress = progress, .flags = VERB_NO_LOAD,
 	.help = "Run a piece of Lua: lua 'for p = 0, 1 do wr.start(p) end'.\n"
 		"What it returns is printed; an expression alone is returned: lua wr.port[0].rate. Quote what holds blanks, ; or #.\n"
 		"Variables stay until the session ends. `wr` is the module wirerate: settings are properties, commands are functions.\n"
 		"Ctrl-C ends it, also in a loop; ports keep sending.",
 };
 const struct verb verb_script = {
-	.name = "script", .args = args_script, .run = run_script, .poll = poll_script, .cancel = cancel, .flags = VERB_NO_LOAD | VERB_TRUSTED,
+	.name = "script", .args = args_script, .run = run_script, .poll = poll_script, .cancel = cancel,
+	.progress = progress, .flags = VERB_NO_LOAD | VERB_TRUSTED,
 	.help = "Run a file of Lua: script sweep.lua 64 1518. Its arguments are `...` and the table `arg`.\n"
 		"An error is told with file, line and a traceback, and is a refused command (exit code 2); a failed expect() gives 1.\n"
 		"require() finds modules beside the file, in ~/.config/wirerate/lua, and those that came with the program.\n"

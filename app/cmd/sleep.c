@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "verbs.h"
 
-#include <string.h>
+#include <stdio.h>
 #include <time.h>
 
 #define NS_PER_S 1000000000ull
@@ -14,21 +14,35 @@ uint64_t verb_now_ns(void)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
+struct pausing { uint64_t begin_ns, ns; };
+_Static_assert(sizeof(struct pausing) <= VERB_STATE_BYTES, "state of a verb");
+
 int pause_start(struct cmd_run *r, uint64_t ns)
 {
-	uint64_t until = verb_now_ns() + ns;
-
-	memcpy(r->state, &until, sizeof(until));
+	*(struct pausing *)r->state = (struct pausing){.begin_ns = verb_now_ns(), .ns = ns};
 	return ns == 0 ? VERB_DONE : VERB_PENDING;
 }
 
 int pause_poll(struct cmd_run *r, struct err *e)
 {
-	uint64_t until;
+	const struct pausing *p = (const struct pausing *)r->state;
 
 	(void)e;
-	memcpy(&until, r->state, sizeof(until));
-	return verb_now_ns() < until ? VERB_PENDING : VERB_DONE;
+	return verb_now_ns() - p->begin_ns < p->ns ? VERB_PENDING : VERB_DONE;
+}
+
+bool pause_progress(const struct cmd_run *r, struct cmd_progress *out)
+{
+	const struct pausing *p = (const struct pausing *)r->state;
+	struct sbuf text = {0};
+
+	cmd_progress_time(out, verb_now_ns() - p->begin_ns, p->ns);
+	cmd_progress_span(p->ns - out->left_ns, &text);
+	sbuf_add(&text, " of ");
+	cmd_progress_span(p->ns, &text);
+	snprintf(out->text, sizeof(out->text), "%s %s", r->verb->name, text.s);
+	sbuf_free(&text);
+	return true;
 }
 
 static void cancel(struct cmd_run *r)
@@ -46,5 +60,6 @@ static const struct arg_spec args_sleep[] = {{ARG_VALUE, "DURATION", 0, {&vt_sec
 
 const struct verb verb_sleep = {
 	.name = "sleep", .args = args_sleep, .run = run, .flags = VERB_LOOKS | VERB_NO_LOAD, .poll = pause_poll, .cancel = cancel,
+	.progress = pause_progress,
 	.help = "Let time pass before the next command. A bare number is seconds, as in Pktgen.",
 };

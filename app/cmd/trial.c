@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { EXIT_FAILED = 1, EXIT_NOT_VALID = 4 };
@@ -174,6 +175,21 @@ static int poll_trial(struct cmd_run *r, struct err *e)
 	return rc;
 }
 
+static bool progress(const struct cmd_run *r, struct cmd_progress *out)
+{
+	struct trial_progress p;
+	struct sbuf text = {0};
+
+	trial_progress(((const struct trying *)r->state)->trial, &p);
+	cmd_progress_time(out, p.gone_ns, p.all_ns);
+	cmd_progress_span(p.gone_ns, &text);
+	sbuf_add(&text, " of ");
+	cmd_progress_span(p.all_ns, &text);
+	snprintf(out->text, sizeof(out->text), "trial, %s, %s", p.doing, text.s);
+	sbuf_free(&text);
+	return true;
+}
+
 static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	const struct arg_val *to = &args[2], *rate = &args[4], *time = &args[6], *loss = &args[8];
@@ -206,6 +222,7 @@ static const struct arg_spec args_trial[] = {
 
 const struct verb verb_trial = {
 	.name = "trial", .args = args_trial, .run = run, .flags = VERB_NO_LOAD, .poll = poll_trial, .cancel = end,
+	.progress = progress,
 	.help = "Send for a time, account for every frame, and say whether the numbers may be trusted.\n"
 		"The ports send what is set for them at RATE each, whatever their own rate and count are. What one sends is looked\n"
 		"for on its partner (0-1, 2-3; a port without partner receives on itself), or on the receivers that are named. Then\n"

@@ -37,10 +37,11 @@ void view_freeze(struct cmd_run *r, bool frozen);
 /* trial.c, also for `show trial`: its result as a table. */
 void trial_print(struct cmd_run *r, const json_t *trial);
 
-/* sleep.c, also for `delay`: CLOCK_MONOTONIC, and the three functions of a verb that only passes time. */
+/* sleep.c, also for `delay`: CLOCK_MONOTONIC, and the functions of a verb that only passes time. */
 uint64_t verb_now_ns(void);
 int pause_start(struct cmd_run *r, uint64_t ns);
 int pause_poll(struct cmd_run *r, struct err *e);
+bool pause_progress(const struct cmd_run *r, struct cmd_progress *out);
 
 /* show_page.c: the type of an argument that is a page; its value is a const struct page *. */
 extern const struct vtype vt_page;

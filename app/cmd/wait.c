@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct waiting {
 	struct portset ports;
@@ -102,6 +104,24 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	return VERB_PENDING;
 }
 
+static bool progress(const struct cmd_run *r, struct cmd_progress *out)
+{
+	const struct waiting *w = (const struct waiting *)r->state;
+	uint64_t now = verb_now_ns(), left = w->deadline_ns > now ? w->deadline_ns - now : 0;
+
+	if (!app_progress_ports(r->host, &w->ports, out))
+		snprintf(out->text, sizeof(out->text), "waiting for frames on their way");
+	if (w->limit_ns == 0 || left >= out->left_ns)
+		return true;
+	struct sbuf text = {0};
+	size_t n = strlen(out->text);
+	cmd_progress_time(out, w->limit_ns - left, w->limit_ns);
+	cmd_progress_span(w->limit_ns, &text);
+	snprintf(out->text + n, sizeof(out->text) - n, "; waits %s at most", text.s);
+	sbuf_free(&text);
+	return true;
+}
+
 /* The ports go on; only the line is free again. */
 static void cancel(struct cmd_run *r)
 {
@@ -114,6 +134,7 @@ static const struct arg_spec args_wait[] = {
 
 const struct verb verb_wait = {
 	.name = "wait", .args = args_wait, .run = run, .flags = VERB_LOOKS | VERB_NO_LOAD, .poll = poll_wait, .cancel = cancel,
+	.progress = progress,
 	.help = "Wait until the ports, or all ports, have stopped sending and their frames have arrived.\n"
 		"They are taken as arrived when no Rx counter of any port has moved for 20 ms, at most 2 s after the last frame.\n"
 		"If DURATION passes first, or a device takes no frame for 10 s, the exit code is 1. Ctrl-C ends the waiting, not the\n"

@@ -29,6 +29,7 @@ struct console {
 	bool prompted;       /* it is there */
 	unsigned long lines; /* of the feed when it was written */
 	int timer;           /* while this process is in the background of its terminal */
+	int look_timer;      /* at work that goes on, while there is a prompt that can show it */
 };
 
 static bool wants(enum args_color color, int fd)
@@ -42,7 +43,7 @@ struct console *console_new(const struct console_opts *opts)
 	struct front *f = &c->f;
 
 	c->color = opts->color;
-	c->timer = -1;
+	c->timer = c->look_timer = -1;
 	*f = (struct front){.loop = opts->loop, .view = opts->view, .turn = opts->turn, .arg = opts->arg};
 	f->tty = isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO) ? stdout : stderr;
 	c->can_edit = tty_caps(&f->caps, fileno(f->tty)) && isatty(fileno(f->tty));
@@ -61,6 +62,7 @@ void console_free(struct console *c)
 	if (c == NULL)
 		return;
 	loop_timer_del(c->f.loop, c->timer);
+	progress_drop(&c->f.progress);
 	tty_caps_free(&c->f.caps);
 	scroll_free(c->f.log);
 	free(c->f.typed);
@@ -247,6 +249,16 @@ static void wait_for_terminal(struct console *c)
 		c->f.turn(c->f.arg);
 }
 
+static void look_at_work(void *arg)
+{
+	struct console *c = arg;
+
+	if (c->screen != NULL)
+		screen_look(c->screen);
+	else if (c->line != NULL)
+		line_look(c->line);
+}
+
 void console_run(struct console *c, struct sess *sess)
 {
 	c->f.sess = sess;
@@ -258,8 +270,10 @@ void console_run(struct console *c, struct sess *sess)
 		return;
 	}
 	c->f.history = history_open();
+	c->look_timer = loop_timer(c->f.loop, PROGRESS_LOOK_NS, PROGRESS_LOOK_NS, look_at_work, c);
 	while (front_changes(&c->f, false) ? run_screen(c) : run_line(c))
 		;
+	loop_timer_del(c->f.loop, c->look_timer);
 	history_close(c->f.history);
 	c->f.history = NULL;
 }

@@ -5,6 +5,7 @@
 #include "args.h"
 #include "history.h"
 #include "loop.h"
+#include "progress.h"
 #include "scroll.h"
 #include "sess.h"
 #include "tty.h"
@@ -21,6 +22,7 @@ struct front {
 	void *arg;
 	struct history *history; /* NULL: none */
 	struct scroll *log;
+	struct progress progress; /* what is shown of work that goes on */
 	struct tty_caps caps;
 	FILE *tty;         /* where a line is edited: stdout, or stderr when results go elsewhere */
 	bool can_screen;

@@ -3,6 +3,7 @@
 #include "visible.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@ struct line {
 	bool prompted; /* it is there with its prompt */
 	bool changes;  /* the other front is wanted */
 	bool paused;   /* in the background: the terminal is left alone */
+	bool due_look; /* at work that goes on */
+	bool below;    /* the row below the line says how far work has come, where there is a row for it */
 };
 
 /* Columns that the editor uses for a character. */
@@ -38,7 +41,8 @@ static void line_rows(struct line *l, unsigned *cursor, unsigned *last)
 	for (const wchar_t *p = li->buffer; p < li->lastchar; p++) {
 		if (p == li->cursor)
 			*cursor = col / width;
-		col += columns_of(*p, col);
+		/* libedit puts what it asks (a search) on a row of its own */
+		col = *p == L'\n' ? (col / width + 1) * width : col + columns_of(*p, col);
 	}
 	*last = col / width;
 	if (li->cursor == li->lastchar)
@@ -59,14 +63,74 @@ void line_hide(struct line *l)
 		fputs(caps->up, l->f->tty);
 	fputs(caps->clear_down, l->f->tty);
 	fflush(l->f->tty);
+	l->below = false;
 }
 
-void line_show(struct line *l)
+/* From where the line begins, and back there: libedit knows nothing of it. */
+static void draw_below(struct line *l)
+{
+	const struct tty_caps *caps = &l->f->caps;
+	unsigned cursor, last, rows = tty_rows(fileno(l->f->tty));
+
+	const wchar_t *text = l->f->progress.text;
+
+	l->below = text != NULL;
+	line_rows(l, &cursor, &last);
+	if (text == NULL || last + 2 > rows)
+		return;
+	for (unsigned i = 0; i <= last; i++)
+		fputc('\n', l->f->tty);
+	fputs(caps->cr, l->f->tty);
+	for (size_t i = 0, n = progress_fit(text, (int)tty_columns(fileno(l->f->tty)) - 1); i < n; i++)
+		fprintf(l->f->tty, "%lc", (wint_t)text[i]);
+	fputs(caps->cr, l->f->tty);
+	for (unsigned i = 0; i <= last; i++)
+		fputs(caps->up, l->f->tty);
+}
+
+static void show(struct line *l, bool with_work)
 {
 	if (!l->waiting || l->paused)
 		return;
 	l->prompted = !sess_busy(l->f->sess);
+	if (with_work)
+		draw_below(l);
 	el_set(edit_el(l->edit), EL_REFRESH);
+}
+
+void line_show(struct line *l)
+{
+	show(l, true);
+}
+
+/* libedit goes on from the line alone: what it draws next may need the row. */
+static void take_below(struct line *l)
+{
+	if (!l->below)
+		return;
+	line_hide(l);
+	show(l, false);
+}
+
+void line_look(struct line *l)
+{
+	l->due_look = true;
+}
+
+/* While somebody types nothing is drawn. */
+static void look_at_work(struct line *l)
+{
+	struct front *f = l->f;
+	bool changed = false, typed = poll(&(struct pollfd){.fd = STDIN_FILENO, .events = POLLIN}, 1, 0) > 0;
+
+	if (l->due_look || progress_over(&f->progress, f->sess)) {
+		l->due_look = false;
+		changed = progress_look(&f->progress, f->sess, (int)tty_columns(fileno(f->tty)) - 1, view_ascii(f->view));
+	}
+	if (l->paused || (typed && f->progress.text != NULL) || (!changed && l->below == (f->progress.text != NULL)))
+		return;
+	line_hide(l);
+	line_show(l);
 }
 
 /* Leave the edited line on the screen and stand below it. */
@@ -135,6 +199,7 @@ static int get_key(void *arg, wchar_t *wc)
 	}
 	while (!f->interrupted && !f->hangup && !l->changes && !loop_stopped(f->loop)) {
 		bool busy = sess_busy(f->sess);
+		look_at_work(l);
 		if (busy == l->prompted) {
 			line_hide(l);
 			line_show(l);
@@ -154,6 +219,7 @@ static int get_key(void *arg, wchar_t *wc)
 			break;
 		ready = false;
 	}
+	take_below(l);
 	loop_fd(f->loop, STDIN_FILENO, 0, NULL, NULL);
 	if (got == 0 && (f->interrupted || l->changes || loop_stopped(f->loop))) {
 		if (l->changes) {
@@ -257,6 +323,7 @@ void line_resize(struct line *l)
 
 void line_suspend(struct line *l)
 {
+	take_below(l);
 	el_set(edit_el(l->edit), EL_PREP_TERM, 0);
 	tty_restore();
 }

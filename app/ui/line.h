@@ -12,6 +12,8 @@ bool line_run(struct line *);
 /* Take the edited line off the screen before something is printed, and put it there again. */
 void line_hide(struct line *);
 void line_show(struct line *);
+/* The time has come to look at work that goes on. */
+void line_look(struct line *);
 void line_resize(struct line *);
 void line_suspend(struct line *); /* the shell is given the terminal */
 void line_again(struct line *);   /* and has given it back, in modes of its own */

@@ -32,6 +32,11 @@ void screen_printed(struct fullscreen *s)
 	s->due_log = true;
 }
 
+void screen_look(struct fullscreen *s)
+{
+	s->due_look = true;
+}
+
 void screen_resize(struct fullscreen *s)
 {
 	s->resized = true;

@@ -12,6 +12,8 @@ void screen_close(struct fullscreen *);
 bool screen_run(struct fullscreen *);
 /* Something was added to the log. */
 void screen_printed(struct fullscreen *);
+/* The time has come to look at work that goes on. */
+void screen_look(struct fullscreen *);
 void screen_resize(struct fullscreen *);
 void screen_suspend(struct fullscreen *);
 void screen_again(struct fullscreen *);

@@ -116,11 +116,17 @@ static void draw_sep(const struct fullscreen *s)
 	if (s->at.sep < 0)
 		return;
 	draw_fill(s->paint, s->at.sep, 0, s->at.cols, ROLE_SEP_DASH, view_ascii(s->f->view) ? L'-' : L'\x2500');
-	if (s->below == 0)
+	if (s->below > 0) {
+		char text[64];
+		snprintf(text, sizeof(text), " %u more row%s below: PgDn ", s->below, s->below == 1 ? "" : "s");
+		col += draw_text(s->paint, s->at.sep, col, s->at.cols - col, ROLE_SEP_TEXT, text) + 1;
+	}
+	const wchar_t *work = s->f->progress.text;
+	if (work == NULL || col + 4 >= s->at.cols)
 		return;
-	char text[64];
-	snprintf(text, sizeof(text), " %u more row%s below: PgDn ", s->below, s->below == 1 ? "" : "s");
-	draw_text(s->paint, s->at.sep, col, s->at.cols - col, ROLE_SEP_TEXT, text);
+	col += draw_text(s->paint, s->at.sep, col, s->at.cols - col, ROLE_SEP_TEXT, " ");
+	col += draw_wide(s->paint, s->at.sep, col, s->at.cols - col - 1, ROLE_SEP_TEXT, work, wcslen(work));
+	draw_text(s->paint, s->at.sep, col, s->at.cols - col, ROLE_SEP_TEXT, " ");
 }
 
 static void draw_row(void *arg, int row, enum role role, const wchar_t *text, size_t n)
@@ -274,6 +280,18 @@ static void follow_view(struct fullscreen *s)
 		s->due_all = true;
 }
 
+/* What work says of itself is on the row between page and log. */
+static void look_at_work(struct fullscreen *s)
+{
+	if (progress_over(&s->f->progress, s->f->sess))
+		s->due_look = true;
+	if (!s->due_look)
+		return;
+	s->due_look = false;
+	if (progress_look(&s->f->progress, s->f->sess, s->at.cols - 4, view_ascii(s->f->view)))
+		s->due_sep = true;
+}
+
 static void draw(struct fullscreen *s)
 {
 	if (s->due_all)
@@ -282,8 +300,10 @@ static void draw(struct fullscreen *s)
 		draw_page(s);
 	if (s->due_log || s->due_all)
 		draw_log(s);
+	else if (s->due_sep)
+		draw_sep(s);
 	draw_prompt(s);
-	s->due_page = s->due_log = s->due_prompt = s->due_all = false;
+	s->due_page = s->due_log = s->due_sep = s->due_prompt = s->due_all = false;
 	s->drawn_ns = loop_now_ns();
 	wnoutrefresh(stdscr);
 	doupdate();
@@ -304,8 +324,9 @@ void screen_step(void *arg)
 	if (s->resized)
 		screen_take_size(s);
 	follow_view(s);
+	look_at_work(s);
 	push(s); /* a bell, modes */
-	if (!s->due_page && !s->due_log && !s->due_prompt && !s->due_all)
+	if (!s->due_page && !s->due_log && !s->due_sep && !s->due_prompt && !s->due_all)
 		return;
 	if (s->waits_output || (loop_now_ns() - s->drawn_ns < TYPED_AHEAD_NS && screen_fd_ready(STDIN_FILENO, POLLIN)))
 		return;

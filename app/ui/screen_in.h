@@ -19,7 +19,7 @@ struct fullscreen {
 	int fd;             /* its own */
 	struct layout at;
 	bool running, resized, paused, ended, busy, mouse, waits_output;
-	bool due_page, due_log, due_prompt, due_all;
+	bool due_page, due_log, due_prompt, due_all, due_sep, due_look;
 	unsigned version, repaint; /* of the view, when it was drawn */
 	uint64_t interval_ns, drawn_ns;
 	int timer, esc_timer;

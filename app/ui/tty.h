@@ -43,3 +43,5 @@ void tty_caps_free(struct tty_caps *t);
 bool tty_wants_color(int fd);
 /* Columns of the terminal on fd: what it says, else COLUMNS, else 80. */
 unsigned tty_columns(int fd);
+/* Its rows in the same way: LINES, 24. */
+unsigned tty_rows(int fd);

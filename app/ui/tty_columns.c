@@ -5,14 +5,25 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 
+static unsigned of_environment(const char *name, unsigned dflt)
+{
+	const char *env = getenv(name);
+	unsigned long n = env != NULL ? strtoul(env, NULL, 10) : 0;
+
+	return n > 1 && n < 10000 ? (unsigned)n : dflt;
+}
+
+/* A terminal of one column is a window that has no size yet. */
 unsigned tty_columns(int fd)
 {
 	struct winsize w;
-	const char *env = getenv("COLUMNS");
 
-	/* A terminal of one column is a window that has no size yet. */
-	if (ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 1)
-		return w.ws_col;
-	unsigned long n = env != NULL ? strtoul(env, NULL, 10) : 0;
-	return n > 1 && n < 10000 ? (unsigned)n : 80;
+	return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col : of_environment("COLUMNS", 80);
+}
+
+unsigned tty_rows(int fd)
+{
+	struct winsize w;
+
+	return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_row > 0 ? w.ws_row : of_environment("LINES", 24);
 }

@@ -33,8 +33,14 @@ local function text(ns)
     return ns and wr.fmt.duration(ns)
 end
 
-print(t:head())
+local loads = {}
 for load in o.loads:gmatch("[%d.]+") do
+    loads[#loads + 1] = load
+end
+
+print(t:head())
+for i, load in ipairs(loads) do
+    wr.progress(i - 1, #loads, load .. "%")
     local trial, tries = search.attempt(function()
         return wr.trial{ports = o.from, receivers = o.to, rate = load .. "%", duration = o.duration}
     end, o.again)

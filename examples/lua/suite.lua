@@ -83,7 +83,8 @@ test("order", function()
 end)
 
 local ran, bad = 0, 0
-for _, t in ipairs(tests) do
+for i, t in ipairs(tests) do
+    wr.progress(i - 1, #tests, t.name)
     if o.only == "" or o.only == t.name then
         local failed = false
         local expect = wr.expect

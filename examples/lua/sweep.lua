@@ -26,6 +26,7 @@ local best, worse -- the loads around the knee, of valid trials
 
 print(t:head())
 for load = o.step, 100, o.step do
+    wr.progress(load - o.step, 100, load .. "%")
     local trial, tries = search.attempt(function()
         return wr.trial{ports = o.from, receivers = o.to, rate = load .. "%", duration = o.duration}
     end, o.again)

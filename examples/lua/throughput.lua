@@ -26,13 +26,21 @@ local code = 0
 
 local ENDS = {loss = "exact", untold = "at least", range = "at least"}
 
-print(steps:head())
+local sizes = {}
 for size in o.sizes:gmatch("%d+") do
+    sizes[#sizes + 1] = size
+end
+
+print(steps:head())
+for i, size in ipairs(sizes) do
     port.size = size
     local r = search.highest{
         low = o.least, high = o.most, resolution = o.resolution, max_loss = o.max_loss, again = o.again, confirm = o.confirm,
         trial = function(load)
             return wr.trial{ports = o.from, receivers = o.to, rate = ("%.4f%%"):format(load), duration = o.duration}
+        end,
+        progress = function(done, all, load)
+            wr.progress(i - 1 + done / all, #sizes, ("%s bytes at %.2f%%"):format(size, load))
         end,
         note = function(step)
             print(steps:row(size, ("%.2f%%"):format(step.rate), step.trial.fates.lost, step.outcome,

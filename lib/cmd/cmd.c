@@ -2,6 +2,8 @@
 #include "cmd_impl.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +133,35 @@ int cmd_exec(struct cmd *c, struct cmd_run *r, const char *line, struct err *e)
 int cmd_poll(struct cmd_run *r, struct err *e)
 {
 	return r->verb != NULL && r->verb->poll != NULL ? r->verb->poll(r, e) : VERB_DONE;
+}
+
+bool cmd_run_progress(const struct cmd_run *r, struct cmd_progress *out)
+{
+	*out = (struct cmd_progress){.share = (double)NAN, .left_ns = CMD_LEFT_UNKNOWN};
+	return r->verb != NULL && r->verb->progress != NULL && r->verb->progress(r, out);
+}
+
+void cmd_progress_time(struct cmd_progress *p, uint64_t gone_ns, uint64_t all_ns)
+{
+	if (gone_ns > all_ns)
+		gone_ns = all_ns;
+	p->share = all_ns > 0 ? (double)gone_ns / (double)all_ns : 1;
+	p->left_ns = all_ns - gone_ns;
+}
+
+void cmd_progress_span(uint64_t ns, struct sbuf *out)
+{
+	const uint64_t second = 1000000000, tenth = second / 10;
+	uint64_t s = (ns + second / 2) / second;
+
+	if ((ns + tenth / 2) / tenth < 100)
+		sbuf_addf(out, "%.1f s", (double)((ns + tenth / 2) / tenth) / 10);
+	else if (s < 60)
+		sbuf_addf(out, "%" PRIu64 " s", s);
+	else if (s < 3600)
+		sbuf_addf(out, "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
+	else
+		sbuf_addf(out, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
 }
 
 void cmd_result(struct cmd_run *r, json_t *doc)

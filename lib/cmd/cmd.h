@@ -97,6 +97,18 @@ enum verb_flags {
 	VERB_LOOKS = 32,   /* changes nothing: may be suggested for a word that is not much like it */
 	VERB_HIDDEN = 4,   /* left out of the short help list and of prefix matching while a visible verb matches */
 };
+/* How far work has come, for people who wait for it. */
+struct cmd_progress {
+	char text[160];        /* what it does, and how much of how much is done: "sent 3M of 10M frames" */
+	double share;          /* done of all, 0 to 1; NAN: nobody knows how much it will be */
+	uint64_t left_ns;      /* until its end, as far as can be told; CMD_LEFT_UNKNOWN */
+};
+#define CMD_LEFT_UNKNOWN UINT64_MAX
+/* share and left_ns of a time that passes. */
+void cmd_progress_time(struct cmd_progress *, uint64_t gone_ns, uint64_t all_ns);
+/* A time in as many digits as people want who wait: "3.2 s", "48 s", "5 min 2 s", "2 h 5 min". */
+void cmd_progress_span(uint64_t ns, struct sbuf *out);
+
 enum { VERB_DONE = 0, VERB_PENDING = 1 }; /* run/poll results; negative: -errno with err filled */
 
 struct verb { /* one file each */
@@ -109,6 +121,8 @@ struct verb { /* one file each */
 	int (*run)(struct cmd_run *r, const struct arg_val *args, struct err *e);
 	int (*poll)(struct cmd_run *r, struct err *e);
 	void (*cancel)(struct cmd_run *r);
+	/* Between two polls: how far it has come. False: there is nothing to say. NULL: it never takes long. */
+	bool (*progress)(const struct cmd_run *r, struct cmd_progress *out);
 };
 #define VERB_STATE_BYTES 4096
 
@@ -191,6 +205,7 @@ void cmd_quote(const char *text, struct sbuf *out);
 int cmd_exec(struct cmd *, struct cmd_run *r, const char *line, struct err *e);
 int cmd_poll(struct cmd_run *r, struct err *e);
 void cmd_cancel(struct cmd_run *r);
+bool cmd_run_progress(const struct cmd_run *r, struct cmd_progress *out); /* of one that is pending; false: there is nothing to say */
 /* A verb prints this document: it is one of the results (a reference of their own). Twice in a row counts once. */
 void cmd_result(struct cmd_run *r, json_t *doc);
 /* Only look: parse and match, run nothing (for `load`'s check of a whole file; VERB_NO_LOAD verbs are refused). Values are checked too,

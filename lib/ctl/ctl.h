@@ -80,6 +80,17 @@ void ctl_stop(struct ctl *, const struct portset *ports);
 /* What will keep the port's frames from arriving although nothing refuses them: lines that name the port and what helps; often none. */
 void ctl_reach_text(struct ctl *, unsigned port, struct sbuf *out);
 bool ctl_bounded(const struct ctl *, unsigned port); /* the running start has a count or duration */
+/* How far the ports have come with what they were started for. */
+struct ctl_progress {
+	bool sending;          /* some of them; else all others mean nothing */
+	bool bounded;          /* each of those by a time or a count */
+	double share;          /* of the one that is least far, 0 to 1 */
+	uint64_t gone_ns;      /* since the first of them began */
+	uint64_t left_ns;      /* until the last one ends, at the rate that it had so far; UINT64_MAX: not known */
+	uint64_t all_ns;       /* the longest time for which one was started; 0: none was for a time */
+	uint64_t sent, count;  /* frames of those that end by count; count 0: none does */
+};
+void ctl_progress(const struct ctl *, const struct portset *ports, struct ctl_progress *out);
 /* `wait`: 1 when the ports stopped sending, their frames are accepted and no Rx counter of any port moved for 20 ms (at most 2 s after the last
  * frame), 0 not yet; -ETIMEDOUT when one of them has frames to send and its device took none for 10 s. Poll it each turn. */
 int ctl_settled(struct ctl *, const struct portset *ports);

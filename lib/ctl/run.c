@@ -346,6 +346,56 @@ void run_events(struct ctl *c)
 	}
 }
 
+/* Frames after which the port has sent all; 0: counts do not end it. */
+static uint64_t frames_at_end(const struct ctl_port *cp)
+{
+	uint64_t sum = 0;
+
+	if (!cp->run.bounded)
+		return 0;
+	for (unsigned i = 0; i < cp->nstreams; i++)
+		if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled)
+			sum += cp->stream[i]->cfg.count;
+	return cp->run.count == 0 || (cp->program.counted && sum > 0 && sum < cp->run.count) ? sum : cp->run.count;
+}
+
+static void progress_of(const struct ctl_port *cp, struct ctl_progress *out)
+{
+	const struct run *r = &cp->run;
+	uint64_t count = frames_at_end(cp), left = UINT64_MAX;
+	struct snap_port s = {0};
+	double share = 0;
+
+	stat_run(cp, &s);
+	uint64_t gone = s.run.duration_ns;
+	if (r->duration_ns != 0) {
+		share = gone < r->duration_ns ? (double)gone / (double)r->duration_ns : 1;
+		left = gone < r->duration_ns ? r->duration_ns - gone : 0;
+		out->all_ns = RTE_MAX(out->all_ns, r->duration_ns);
+	}
+	if (count != 0) {
+		double by_count = s.run.sent < count ? (double)s.run.sent / (double)count : 1;
+		double more_ns = s.run.mean_pps > 0 ? (double)(count - RTE_MIN(s.run.sent, count)) * 1e9 / s.run.mean_pps : 1e19;
+		share = RTE_MAX(share, by_count);
+		left = more_ns < (double)left ? (uint64_t)more_ns : left;
+		out->sent += RTE_MIN(s.run.sent, count);
+		out->count += count;
+	}
+	out->bounded &= r->duration_ns != 0 || count != 0;
+	out->share = RTE_MIN(out->share, share);
+	out->gone_ns = RTE_MAX(out->gone_ns, gone);
+	out->left_ns = RTE_MAX(out->left_ns, left);
+	out->sending = true;
+}
+
+void ctl_progress(const struct ctl *c, const struct portset *ports, struct ctl_progress *out)
+{
+	*out = (struct ctl_progress){.bounded = true, .share = 1};
+	for (unsigned i = 0; i < c->nports; i++)
+		if (portset_has(ports, i) && c->port[i]->run.active && !c->port[i]->run.stop)
+			progress_of(c->port[i], out);
+}
+
 static uint64_t rx_total(struct ctl *c)
 {
 	uint64_t sum = 0;

@@ -424,6 +424,43 @@ int trial_poll(struct trial *t, struct err *e)
 	return rc < 0 ? rc : t->phase == TRIAL_DONE;
 }
 
+/* From the end of a pause of which so much is left. */
+static uint64_t gone_of(uint64_t all_ns, uint64_t until_ns, uint64_t now)
+{
+	uint64_t left = until_ns > now ? until_ns - now : 0;
+
+	return all_ns > left ? all_ns - left : 0;
+}
+
+void trial_progress(const struct trial *t, struct trial_progress *out)
+{
+	static const char *const doing[] = {"learning frames", "pause after learning frames", "sending", "frames on their way", "settling", "done"};
+	const struct trial_cfg *cfg = &t->spec.cfg;
+	uint64_t now = clock_raw_ns(), send = t->spec.duration_ns, drain = RTE_MAX(cfg->drain_ns, cfg->drain_min_ns);
+	uint64_t learn = cfg->learn > 0 ? cfg->learn_wait_ns : 0, all = learn + send + drain + cfg->settle_ns, gone = 0;
+
+	switch (t->phase) {
+	case TRIAL_LEARN: /* it takes until frames have arrived */
+		break;
+	case TRIAL_PAUSE:
+		gone = gone_of(learn, t->until_ns, now);
+		break;
+	case TRIAL_SEND:
+		gone = learn + RTE_MIN(now - t->begin_ns, send);
+		break;
+	case TRIAL_DRAIN:
+		gone = learn + send + RTE_MIN(now - t->sent_ns, drain);
+		break;
+	case TRIAL_SETTLE:
+		gone = learn + send + drain + gone_of(cfg->settle_ns, t->until_ns, now);
+		break;
+	case TRIAL_DONE:
+		gone = all;
+		break;
+	}
+	*out = (struct trial_progress){.doing = doing[t->phase], .gone_ns = gone, .all_ns = all};
+}
+
 const struct trial_result *trial_result(const struct trial *t)
 {
 	return t->phase == TRIAL_DONE ? &t->r : NULL;

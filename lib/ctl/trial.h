@@ -144,6 +144,9 @@ struct trial;
 int trial_start(struct ctl *, const struct trial_spec *, struct trial **out, struct err *e);
 /* Each turn: 1 it is over and there is a result, 0 not yet, -errno it could not go on and sends nothing any more. */
 int trial_poll(struct trial *, struct err *e);
+/* How far it has come: what it does now, and the time that has passed of all that it takes as far as can be told. */
+struct trial_progress { const char *doing; uint64_t gone_ns, all_ns; };
+void trial_progress(const struct trial *, struct trial_progress *out);
 const struct trial_result *trial_result(const struct trial *);
 /* Also in the middle: what it sends is stopped. */
 void trial_free(struct trial *);

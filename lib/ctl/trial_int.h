@@ -5,6 +5,7 @@
 #include "probe_int.h"
 #include "trial.h"
 
+/* trial_progress() has words for them in this order. */
 enum trial_phase { TRIAL_LEARN, TRIAL_PAUSE, TRIAL_SEND, TRIAL_DRAIN, TRIAL_SETTLE, TRIAL_DONE };
 
 /* A port before the first frame. */

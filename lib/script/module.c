@@ -234,6 +234,7 @@ static void open_raw(lua_State *L, struct script *s, int module)
 	verbs_open(L, s, module);
 	time_open(L, s, module);
 	ask_open(L);
+	progress_open(L, module);
 	put(L, raw, "stack", raw_stack);
 	put(L, raw, "expect", raw_expect);
 	put(L, raw, "digits", digits);

@@ -29,6 +29,8 @@ const struct script_fn script_fns[] = {
 	{"now", "", "Nanoseconds of CLOCK_MONOTONIC_RAW, the clock of `time_ns` in statistics.", "number"},
 	{"expect", "cond, text?", "Note a failure when cond is false or nil: the script goes on, and its exit code is at least 1. Gives its "
 		"arguments.", "any"},
+	{"progress", "done?, all?, text?", "How far the script has come, for who waits at the screen or the prompt: wr.progress(2, 9, \"64 bytes\"). "
+		"Without numbers what was said is taken back.", "nil"},
 	{"fail", "text", "End the script with a line for who called it, without a traceback: a wrong argument. Exit code 2.", "nil"},
 	{"exit", "code?", "End the script here, with an exit code (0).", "nil"},
 	{"json", NULL, "encode(value), decode(text), null, empty_array: as lua-cjson, which `require \"cjson\"` gives too.", "table"},

@@ -319,6 +319,7 @@ static void begin(struct script *s, struct sbuf *out, struct sbuf *note)
 	s->expected = s->failed = 0;
 	json_decref(s->results);
 	s->results = NULL;
+	s->says = (struct script_says){.text = ""};
 	s->begin_ns = script_now_ns();
 }
 

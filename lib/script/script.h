@@ -50,6 +50,8 @@ int script_start_file(struct script *, const char *path, const char *const *args
 int script_poll(struct script *, struct err *e);
 bool script_running(const struct script *);
 bool script_ready(const struct script *); /* it would go on at once: do not wait for anything before the next poll */
+/* How far it has come: as it says itself, else as the command says that it runs. False: nothing runs. */
+bool script_progress(const struct script *, struct cmd_progress *out);
 /* It ends now, whatever it does; commands that it runs are cancelled; ports keep sending unless it asked otherwise with at_end(). */
 void script_cancel(struct script *);
 /* After its end: what it returned as an array (new reference, NULL: nothing), and the exit code that it asks for: 0, 1 after a failed

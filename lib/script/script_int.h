@@ -66,6 +66,14 @@ struct script_task {
 	int nargs; /* on its stack for the next resume */
 };
 
+/* How far the script says that it has come. */
+struct script_says {
+	bool said;
+	double share; /* 0 to 1 */
+	uint64_t at_ns;
+	char text[100];
+};
+
 struct script {
 	struct script_host host;
 	struct script_opts opts;
@@ -89,6 +97,7 @@ struct script {
 	unsigned nat_end;
 	bool running, main_done;
 	enum { ENDS_NOT, ENDS_EXIT, ENDS_CANCEL, ENDS_TIME, ENDS_HELD, ENDS_ERROR } ends;
+	struct script_says says;
 	uint64_t begin_ns, slice_ns; /* slice_ns: when this turn's share is used up */
 	uintptr_t stack_low, stack_floor; /* of this thread: its end, and where functions are no longer called */
 	int blocks[SCRIPT_SIZES]; /* of the state, by the power of two below their size */
@@ -200,6 +209,7 @@ int verbs_results(lua_State *L, struct script_run *r, int rc, const struct err *
 void files_open(lua_State *L);
 
 /* ask.c, time.c, module.c, sandbox.c */
+void progress_open(lua_State *L, int module);
 void ask_open(lua_State *L); /* R is on the stack */
 void execute_open(lua_State *L);
 void time_open(lua_State *L, struct script *s, int module);

@@ -225,6 +225,21 @@ static bool local_asks(const struct sess *base)
 	return ((const struct local *)base)->own.asks;
 }
 
+static bool local_progress(const struct sess *base, struct cmd_progress *out)
+{
+	const struct local *s = (const struct local *)base;
+	unsigned more = 0;
+
+	if (s->running == NULL || s->own.asks || !cmd_run_progress(&s->run, out))
+		return !s->own.asks && s->opts.progress != NULL && s->opts.progress(s->host, out);
+	for (const struct sess_item *it = s->queue.head; it != NULL; it = it->next)
+		more++;
+	size_t n = strlen(out->text);
+	if (more > 0)
+		snprintf(out->text + n, sizeof(out->text) - n, "; then %u more command%s", more, more == 1 ? "" : "s");
+	return true;
+}
+
 static void local_cancel(struct sess *base)
 {
 	struct local *s = (struct local *)base;
@@ -281,6 +296,7 @@ static const struct sess_ops local_ops = {
 	.exec = local_exec,
 	.busy = local_busy,
 	.asks = local_asks,
+	.progress = local_progress,
 	.cancel = local_cancel,
 	.poll = local_poll,
 	.exit_code = local_exit_code,

@@ -33,6 +33,8 @@ struct sess_opts {
 	 * true: not now. */
 	void (*runs)(bool begins);
 	bool (*holds)(void *arg);
+	/* Of work that goes on while no command holds the line; arg: the host. */
+	bool (*progress)(const void *host, struct cmd_progress *out);
 };
 struct sess *sess_local(struct cmd *cmd, void *host, sess_snapshot_fn *snapshot, struct loop *loop, const struct sess_opts *opts,
 			sess_event_fn *fn, void *arg);
@@ -69,6 +71,9 @@ void sess_exec(struct sess *, const char *text, const char *where);
 void sess_keep_going(struct sess *, bool on);
 bool sess_busy(const struct sess *);      /* a verb holds the line or commands are queued */
 bool sess_asks(const struct sess *);      /* the running verb waits for a line: the next text without a where is its answer */
+/* How far that has come which a person waits for: the running command, else what the ports were started for. False: nothing, or nothing that takes
+ * long. */
+bool sess_progress(const struct sess *, struct cmd_progress *out);
 void sess_cancel(struct sess *);          /* cancel the running verb and drop the queue; ports keep sending */
 void sess_poll(struct sess *);            /* once per turn of the loop */
 int sess_exit_code(const struct sess *);  /* worst so far */

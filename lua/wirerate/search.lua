@@ -44,6 +44,7 @@ end
 --   again        how often a trial that is not valid is repeated (3)
 --   confirm      how many further trials a rate must pass before it is the answer (0)
 --   note         function(step), called after each rate: {rate=, outcome="pass"|"fail"|"untold", tries=, trial=}
+--   progress     function(done, all, rate), called before each rate: so many were tried of about so many
 --
 -- Returns a table: `rate` and `trial` of the highest one that passed (nil: none did); `upper`, the lowest rate above it that did not, and
 -- `upper_by`: "loss", the device lost frames there; "untold", no trial there was valid, so that the device may be better than `rate`;
@@ -53,8 +54,20 @@ function search.highest(o)
     check(o)
     local max_loss, again = o.max_loss or 0, o.again or 3
     local r = {steps = {}, trials = 0, not_valid = 0}
+    local passed = {} -- ascending: when the highest is not confirmed, the one below it is what is known
+    local upper
+
+    -- rates that are still to be tried, with the one that comes now
+    local function remaining()
+        local low, high = passed[#passed] and passed[#passed].rate or o.low, upper and upper.rate or o.high
+        local halvings = high - low > o.resolution and math.ceil(math.log((high - low) / o.resolution) / math.log(2)) or 0
+        return math.max(1, halvings + (o.confirm or 0) + (#passed == 0 and 1 or 0) + (upper == nil and #passed == 0 and 1 or 0))
+    end
 
     local function try(rate)
+        if o.progress then
+            o.progress(#r.steps, #r.steps + remaining(), rate)
+        end
         local t, tries = search.attempt(function() return o.trial(rate) end, again)
         local step = {rate = rate, outcome = judge(t, max_loss), tries = tries, trial = t}
         r.trials = r.trials + tries
@@ -65,9 +78,6 @@ function search.highest(o)
         end
         return step
     end
-
-    local passed = {} -- ascending: when the highest is not confirmed, the one below it is what is known
-    local upper
 
     local function visit(rate)
         local step = try(rate)

@@ -263,6 +263,21 @@ do
     found(50, {note = function(step) notes = notes + (step.outcome and step.rate and 1 or 0) end})
     same(notes > 5, true, "each step is told")
 
+    -- What is told of the way: it only goes forward, ends before all is done, and what was expected at first is about what it took.
+    for knee = 1, 99.5, 3.7 do
+        for confirm = 0, 2 do
+            local told, share = {}, -1
+            local found_it = found(knee, {confirm = confirm, progress = function(done, all, rate)
+                same(done == #told and all > done and rate >= 1 and rate <= 100, true, ("%d of %d at %g"):format(done, all, rate))
+                same(done / all >= share, true, ("%d of %d comes after %g"):format(done, all, share))
+                share = done / all
+                told[#told + 1] = all
+            end})
+            same(#told, #found_it.steps, "told before each rate")
+            same(told[1] >= #told and told[1] <= #told + 3, true, ("%d rates were expected, %d were tried"):format(told[1], #told))
+        end
+    end
+
     local t, tries = search.attempt(function() return {verdict = "preempted"} end, 3)
     same(t.verdict .. tries, "preempted4", "attempts are bounded")
     t, tries = search.attempt(function() return {verdict = "valid"} end, 3)

@@ -497,6 +497,29 @@ static void test_check(void **state)
 	assert_int_equal(runs, 0);
 }
 
+static void test_progress(void **state)
+{
+	static const struct { uint64_t ns; const char *text; } spans[] = {
+		{0, "0.0 s"}, {49999999, "0.0 s"}, {50000000, "0.1 s"}, {9949999999, "9.9 s"}, {9950000000, "10 s"}, {59499999999, "59 s"},
+		{59500000000, "1 min 0 s"}, {3599499999999, "59 min 59 s"}, {3599500000000, "1 h 0 min"}, {90000000000000, "25 h 0 min"},
+	};
+	struct cmd_progress p = {.left_ns = CMD_LEFT_UNKNOWN};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(spans); i++) {
+		struct sbuf text = {0};
+		cmd_progress_span(spans[i].ns, &text);
+		assert_string_equal(text.s, spans[i].text);
+		sbuf_free(&text);
+	}
+	cmd_progress_time(&p, 250, 1000);
+	assert_true(p.share == 0.25 && p.left_ns == 750);
+	cmd_progress_time(&p, 1001, 1000);
+	assert_true(p.share == 1 && p.left_ns == 0);
+	cmd_progress_time(&p, 0, 0);
+	assert_true(p.share == 1 && p.left_ns == 0);
+}
+
 static void test_setting_text(void **state)
 {
 	struct sbuf b = {0};
@@ -559,7 +582,7 @@ int main(void)
 		T(test_split),    T(test_next),  T(test_next_command), T(test_prompts), T(test_err_print_at), T(test_quote),        T(test_err_print),
 		T(test_set),      T(test_slips), T(test_all_or_none),  T(test_warnings),
 		T(test_holes),    T(test_check_before_streams), T(test_two_words), T(test_rows_of_the_host), T(test_exact_names),
-		T(test_verbs),    T(test_check), T(test_setting_text), T(test_find),
+		T(test_verbs),    T(test_check), T(test_setting_text), T(test_find), T(test_progress),
 #undef T
 	};
 

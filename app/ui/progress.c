@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "progress.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "scroll.h"
+#include "visible.h"
+
+#define BAR 20
+#define BAR_FROM 60 /* columns: where there are fewer they are for text */
+
+static void add_bar(double share, bool ascii, struct sbuf *out)
+{
+	int full = (int)(share * BAR + 0.5);
+
+	for (int i = 0; i < BAR; i++)
+		sbuf_add(out, ascii ? (i < full ? "#" : ".") : i < full ? "\u2501" : "\u2500");
+	sbuf_addc(out, ' ');
+}
+
+/* "bar 40%, 18 s left: sent 12M of 30M frames": what is cut off where it is narrow says least. */
+static void describe(const struct cmd_progress *p, int cols, bool ascii, struct sbuf *out)
+{
+	bool share = !isnan(p->share), left = p->left_ns != CMD_LEFT_UNKNOWN;
+
+	if (share && cols >= BAR_FROM)
+		add_bar(p->share, ascii, out);
+	if (share)
+		sbuf_addf(out, "%d%%", (int)(p->share * 100)); /* 100 % is when it is done */
+	if (left) {
+		sbuf_add(out, share ? ", " : "");
+		cmd_progress_span(p->left_ns, out);
+		sbuf_add(out, " left");
+	}
+	if (p->text[0] != '\0') {
+		sbuf_add(out, share || left ? ": " : "");
+		visible_add(out, p->text, strlen(p->text));
+	}
+}
+
+static wchar_t *wide(const char *text)
+{
+	size_t n = strlen(text);
+	wchar_t *out = xcalloc(n + 1, sizeof(*out));
+	mbstate_t mbs = {0};
+
+	for (size_t k = 0; n > 0; k++) {
+		size_t bytes = mbrtowc(&out[k], text, n, &mbs);
+		if (bytes == 0 || bytes > n) { /* no character here, or the text was cut within one */
+			memset(&mbs, 0, sizeof(mbs));
+			bytes = 1;
+			out[k] = L'?';
+		}
+		if (out[k] == L'\n' || out[k] == L'\t')
+			out[k] = L' ';
+		text += bytes;
+		n -= bytes;
+	}
+	return out;
+}
+
+size_t progress_fit(const wchar_t *text, int cols)
+{
+	size_t n = 0;
+	int used = 0;
+
+	while (text[n] != L'\0' && used + scroll_columns(text[n]) <= cols)
+		used += scroll_columns(text[n++]);
+	return n;
+}
+
+bool progress_look(struct progress *v, const struct sess *s, int cols, bool ascii)
+{
+	struct cmd_progress p;
+	struct sbuf text = {0};
+	bool busy = sess_busy(s), had = v->found && busy == v->busy;
+	wchar_t *old = v->text;
+
+	v->found = sess_progress(s, &p);
+	v->busy = busy;
+	v->text = NULL;
+	if (v->found && (had || old != NULL)) {
+		describe(&p, cols, ascii, &text);
+		v->text = wide(sbuf_str(&text));
+		sbuf_free(&text);
+	}
+	bool same = old == NULL || v->text == NULL ? old == v->text : wcscmp(old, v->text) == 0;
+	free(old);
+	return !same;
+}
+
+bool progress_over(const struct progress *v, const struct sess *s)
+{
+	return v->text != NULL && sess_busy(s) != v->busy;
+}
+
+void progress_drop(struct progress *v)
+{
+	free(v->text);
+	*v = (struct progress){0};
+}
