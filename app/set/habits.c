@@ -43,15 +43,25 @@ static void pps_put(const struct setting *row, void *obj, const void *val)
 
 static bool pps_get(const struct setting *row, const void *obj, void *val)
 {
-	const struct rate *rate = &((const struct port_cfg *)obj)->rate;
-	bool pps = rate->kind == RATE_PPS && rate->over_ns == 0;
-
 	(void)row;
-	*(struct rate *)val = pps ? *rate : (struct rate){.kind = RATE_PPS};
+	*(struct rate *)val = ((const struct port_cfg *)obj)->rate;
 	return false;
 }
 
-static const struct setting_store pps_store = {.put = pps_put, .get = pps_get, .unset = keep};
+static int pps_told(const struct setting *row, const void *obj, struct err *e)
+{
+	const struct rate *rate = &((const struct port_cfg *)obj)->rate;
+	struct sbuf text = {0};
+
+	if (rate->kind == RATE_PPS && rate->over_ns == 0)
+		return 0;
+	vt_rate.print(&(struct vspec){.type = &vt_rate}, rate, &text);
+	err_set(e, EINVAL, "%s: the rate is %s, which is no number of frames per second; `rate` tells it", row->name, sbuf_str(&text));
+	sbuf_free(&text);
+	return -EINVAL;
+}
+
+static const struct setting_store pps_store = {.put = pps_put, .get = pps_get, .unset = keep, .told = pps_told};
 
 /* ---- jumbo: an MTU that jumbo frames fit in ---- */
 
@@ -104,19 +114,24 @@ static unsigned tos_now(const struct stream_cfg *c)
 	return v != NULL ? (unsigned)vary_load(v->v) : 0;
 }
 
-static int dscp_may(const struct setting *row, const void *obj, const void *val, struct err *e)
+static int dscp_told(const struct setting *row, const void *obj, struct err *e)
 {
 	const struct stream_cfg *c = obj;
 	const struct proto *p;
 	struct sbuf stack = {0};
 
-	(void)val;
 	if (tos_field(c, &p) != NULL)
 		return 0;
 	frame_stack_print(&c->frame.stack, &stack);
 	err_set(e, EINVAL, "%s: stream %u/%u: the frame %.200s has no IP header", row->name, c->port, c->id, sbuf_str(&stack));
 	sbuf_free(&stack);
 	return -EINVAL;
+}
+
+static int dscp_may(const struct setting *row, const void *obj, const void *val, struct err *e)
+{
+	(void)val;
+	return dscp_told(row, obj, e);
 }
 
 static void dscp_put(const struct setting *row, void *obj, const void *val)
@@ -140,7 +155,7 @@ static bool dscp_get(const struct setting *row, const void *obj, void *val)
 	return false;
 }
 
-static const struct setting_store dscp_store = {.put = dscp_put, .get = dscp_get, .unset = keep, .may = dscp_may};
+static const struct setting_store dscp_store = {.put = dscp_put, .get = dscp_get, .unset = keep, .may = dscp_may, .told = dscp_told};
 
 const struct setting set_habit_rows[] = {
 	{.name = "pps", .scope = SCOPE_PORT, .v = {&vt_pps}, .dflt = "1000pps", .flags = SET_DERIVED, .store = &pps_store,

@@ -150,14 +150,45 @@ static bool proto_get_word(const struct setting *row, const void *obj, void *val
 	return false;
 }
 
+/* A frame may have none of the headers that a row has words for. */
+static int has_one(const struct setting *row, const void *obj, const char *const *headers, struct err *e)
+{
+	const struct stream_cfg *c = obj;
+	struct sbuf stack = {0};
+
+	for (; *headers != NULL; headers++)
+		if (frame_has_header(&c->frame.stack, *headers))
+			return 0;
+	frame_stack_print(&c->frame.stack, &stack);
+	err_set(e, EINVAL, "%s: stream %u/%u: its words do not tell of the frame %.200s; `frame` does", row->name, c->port, c->id, sbuf_str(&stack));
+	sbuf_free(&stack);
+	return -EINVAL;
+}
+
+static int type_told(const struct setting *row, const void *obj, struct err *e)
+{
+	static const char *const headers[] = {"arp", "vlan", "ipv6", "ipv4", NULL};
+
+	return has_one(row, obj, headers, e);
+}
+
+static int proto_told(const struct setting *row, const void *obj, struct err *e)
+{
+	static const char *const headers[] = {"icmp", "icmpv6", "tcp", "udp", NULL};
+
+	return has_one(row, obj, headers, e);
+}
+
 static bool part_get(const struct setting *row, const void *obj, void *val)
 {
 	*(bool *)val = frame_has(&stream_of(obj)->frame.stack, *(const enum frame_part *)row->arg);
 	return false;
 }
 
-static const struct setting_store type_store = {.put = edit_put, .get = type_get, .unset = keep, .may = edit_may};
-static const struct setting_store proto_store = {.put = edit_put, .get = proto_get_word, .unset = keep, .may = edit_may};
+static const struct setting_store type_store = {.put = edit_put, .get = type_get, .unset = keep, .may = edit_may, .told = type_told};
+static const struct setting_store proto_store = {
+	.put = edit_put, .get = proto_get_word, .unset = keep, .may = edit_may, .told = proto_told,
+};
 static const struct setting_store part_store = {.put = edit_put, .get = part_get, .unset = keep, .may = edit_may};
 
 static bool proto_check(const struct setting *row, const void *obj, struct err *warn)

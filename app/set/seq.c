@@ -2,6 +2,7 @@
 /* Pktgen's sequence: slot N is stream N + 1, and the number of slots in use says which streams are enabled. */
 #include "rows.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "app.h"
@@ -73,13 +74,29 @@ static bool seq_cnt_get(const struct setting *row, const void *obj, void *val)
 	return false;
 }
 
+/* Streams that no number of slots enables. */
+static int seq_cnt_told(const struct setting *row, const void *obj, struct err *e)
+{
+	struct ctl *ctl = set_ctl();
+	unsigned port;
+	uint64_t k;
+
+	if (!set_find_port(obj, &port))
+		return 0;
+	seq_cnt_get(row, obj, &k);
+	for (unsigned s = 0; s < ctl_nstreams(ctl, port); s++)
+		if (is_enabled(ctl, port, s) != (s == 0 ? k == 0 : s <= k))
+			return err_set(e, EINVAL, "%s: port %u: which streams are enabled is not told by a number of slots; `enabled` of each tells", row->name, port);
+	return 0;
+}
+
 static void keep(const struct setting *row, void *obj)
 {
 	(void)row;
 	(void)obj;
 }
 
-static const struct setting_store seq_cnt_store = {.put = seq_cnt_put, .get = seq_cnt_get, .unset = keep};
+static const struct setting_store seq_cnt_store = {.put = seq_cnt_put, .get = seq_cnt_get, .unset = keep, .told = seq_cnt_told};
 
 const struct setting set_seq_rows[] = {
 	{.name = "seq_cnt", .alias = "seqcnt,seqCnt", .scope = SCOPE_PORT, .v = {&vt_uint, 0, CTL_MAX_STREAMS - 1}, .dflt = "0", .unit = "slots",

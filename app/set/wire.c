@@ -4,6 +4,7 @@
 #include "ctl.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DELAY_MAX_NS 60000000000ull
@@ -69,12 +70,25 @@ static bool plain_get(const struct setting *row, const void *obj, void *val)
 	return false;
 }
 
+static int plain_told(const struct setting *row, const void *obj, struct err *e)
+{
+	for (unsigned i = 0; i < set_nwire_rows; i++) {
+		const struct setting *w = &set_wire_rows[i];
+		void *val = xcalloc(1, w->v.type->size);
+		bool set = w->store == &wire_store && wire_get(w, obj, val);
+		free(val);
+		if (set)
+			return err_set(e, EINVAL, "%s: it is not plain: %s is set", row->name, w->name);
+	}
+	return 0;
+}
+
 static void plain_unset(const struct setting *row, void *obj)
 {
 	plain_put(row, obj, NULL);
 }
 
-static const struct setting_store plain_store = {plain_put, plain_get, plain_unset, wire_may};
+static const struct setting_store plain_store = {plain_put, plain_get, plain_unset, wire_may, plain_told};
 
 static const char *const plain_words[] = {"plain", NULL};
 static const char *const burst_word[] = {"burst", NULL};

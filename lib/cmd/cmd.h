@@ -27,6 +27,9 @@ struct setting_store {
 	/* A row whose value is an edit that the object may not be able to take (a tunnel for a frame without IP): 0, or -errno with *e, and nothing
 	 * is written, to none of the targets. val NULL: any value (SET_WHERE_IT_FITS). May be NULL. */
 	int (*may)(const struct setting *, const void *obj, const void *val, struct err *e);
+	/* Of a row that says in other words what other rows hold: what they hold now may have no such word. 0, or -errno with *e, and the value
+	 * is not read. May be NULL. */
+	int (*told)(const struct setting *, const void *obj, struct err *e);
 };
 
 struct setting { /* one row = one noun, the only statement about it */

@@ -487,6 +487,8 @@ int cmd_setting_value(const struct cmd *c, const struct setting *s, unsigned por
 	}
 	if (row == NULL || row->v.type == NULL)
 		return row == NULL ? -EINVAL : err_set(e, EINVAL, "%s has no value to read", s->name);
+	if (row->store != NULL && row->store->told != NULL && (rc = row->store->told(row, obj, e)) < 0)
+		return rc;
 	void *val = xcalloc(1, row->v.type->size);
 	if (row->store != NULL)
 		row->store->get(row, obj, val);
