@@ -24,16 +24,18 @@ static void put_value(json_t *o, const char *key, const struct held_word *w, boo
 static json_t *one_word(const struct stream_cfg *cfg, unsigned i, const struct frame_stack *stack)
 {
 	const struct held_word *w = &held_words[i];
-	bool four = w->kind == HELD_RANGE || w->kind == HELD_SIZE;
+	bool four = w->kind == HELD_RANGE || w->kind == HELD_SIZE, given = cfg->held[i].set;
 	uint8_t v[4][VT_FIELD_BYTES];
 	json_t *o = json_object();
 
 	held_values(cfg, i, v);
 	json_object_set_new(o, "name", json_string(w->words));
-	json_object_set_new(o, "set", json_boolean(cfg->held[i].set));
+	json_object_set_new(o, "set", json_boolean(given));
 	json_object_set_new(o, "fits", json_boolean(held_fits(i, stack)));
 	json_object_set_new(o, "moves", json_boolean(four && vary_load(v[RANGE_INC]) != 0 && vary_load(v[RANGE_MIN]) != vary_load(v[RANGE_MAX])));
-	put_value(o, "start", w, false, v[RANGE_START]);
+	/* a word with one value that was not given does nothing: the frame keeps its own */
+	if (four || given)
+		put_value(o, "start", w, false, v[RANGE_START]);
 	if (four) {
 		put_value(o, "min", w, false, v[RANGE_MIN]);
 		put_value(o, "max", w, false, v[RANGE_MAX]);

@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <string.h>
 
-#define GAP 2
 #define LITTLE 8
 
 /* The column that is given room next: first those that lack little, so that most are whole, the one that lacks least before others; then
@@ -26,15 +25,15 @@ static unsigned next_column(const struct table *t, const int *size)
 
 void table_fit(struct table *t, int room)
 {
-	int size[TABLE_COLS], rank[TABLE_COLS], used = -GAP, place = 0;
+	int size[TABLE_COLS], rank[TABLE_COLS], used = -TABLE_GAP, place = 0;
 
 	for (unsigned i = 0; i < t->n; i++) {
 		size[i] = t->col[i].min;
 		rank[i] = t->col[i].rank;
 	}
-	page_fit(size, rank, t->n, GAP, room, t->at);
+	page_fit(size, rank, t->n, TABLE_GAP, room, t->at);
 	for (unsigned i = 0; i < t->n; i++)
-		used += t->at[i] >= 0 ? size[i] + GAP : 0;
+		used += t->at[i] >= 0 ? size[i] + TABLE_GAP : 0;
 	for (unsigned i = next_column(t, size); used < room && i < t->n; i = next_column(t, size)) {
 		int more = t->col[i].want - size[i] < room - used ? t->col[i].want - size[i] : room - used;
 		size[i] += more;
@@ -46,7 +45,7 @@ void table_fit(struct table *t, int room)
 		/* Columns that always stay may be too wide together: the last is cut. */
 		t->at[i] = place;
 		t->width[i] = place + size[i] <= room ? size[i] : room - place;
-		place += size[i] + GAP;
+		place += size[i] + TABLE_GAP;
 		if (t->width[i] <= 0)
 			t->at[i] = -1;
 	}

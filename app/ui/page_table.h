@@ -4,6 +4,7 @@
 #include "page.h"
 
 #define TABLE_COLS 16
+#define TABLE_GAP 2 /* columns between them */
 
 struct table_col {
 	const char *title;

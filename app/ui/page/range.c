@@ -6,6 +6,10 @@
 #include "page_flow.h"
 #include "page_table.h"
 
+#define SHORT 17     /* a MAC address: columns are made as wide where not all values have room */
+#define LONG_ROOM 20 /* less is too little to write values in one after the other */
+#define LONG_INDENT 3
+
 enum { C_MARK, C_NAME, C_START, C_MIN, C_MAX, C_INC, COLS };
 static const char *const keys[COLS] = {[C_NAME] = "name", [C_START] = "start", [C_MIN] = "min", [C_MAX] = "max", [C_INC] = "inc"};
 static const struct table_col columns[COLS] = {
@@ -18,10 +22,10 @@ static bool yes(const json_t *o, const char *key)
 	return json_is_true(json_object_get(o, key));
 }
 
-/* Those that can do something to this frame, and those that were given and cannot. */
+/* Those that do something to this frame once ranges are on, and those that were given and cannot. */
 static bool shown(const json_t *word)
 {
-	return json_is_object(word) && (yes(word, "set") || yes(word, "fits"));
+	return json_is_object(word) && (yes(word, "set") || (yes(word, "fits") && page_str(word, "start", NULL) != NULL));
 }
 
 static const char *mark_of(const json_t *word)
@@ -38,8 +42,18 @@ static enum role role_of(const json_t *word)
 	return !yes(word, "fits") ? ROLE_WARN : yes(word, "moves") ? ROLE_VARIES : ROLE_STAT_VALUES;
 }
 
-static void fit(struct table *t, struct table_col col[COLS], const json_t *words, int room)
+static bool has_room(const struct table *t, const json_t *word)
 {
+	for (unsigned c = C_NAME; c < COLS; c++)
+		if (grid_width(page_str(word, keys[c], "")) > (t->at[c] < 0 ? 0 : t->width[c]))
+			return false;
+	return true;
+}
+
+/* As wide as values up to `longest` columns need. Do all values fit? */
+static bool fit(struct table *t, struct table_col col[COLS], const json_t *words, int longest, int room)
+{
+	bool all = true;
 	const json_t *w;
 	size_t i;
 
@@ -47,10 +61,31 @@ static void fit(struct table *t, struct table_col col[COLS], const json_t *words
 	json_array_foreach(words, i, w)
 		for (unsigned c = C_NAME; shown(w) && c < COLS; c++) {
 			int width = grid_width(page_str(w, keys[c], ""));
-			col[c].want = width > col[c].want ? width : col[c].want;
+			if (width > col[c].want && width <= longest)
+				col[c].want = width;
 		}
 	col[C_NAME].min = col[C_NAME].want;
 	table_fit(t, room);
+	json_array_foreach(words, i, w)
+		all = all && (!shown(w) || has_room(t, w));
+	return all;
+}
+
+/* Values that are too long for their columns, one after the other. */
+static void put_long(const struct table *t, struct flow *f, const json_t *word)
+{
+	int room = t->at[C_START] < 0 ? 0 : f->g.cols - t->at[C_START];
+	struct sbuf b = {0};
+
+	sbuf_add(&b, page_str(word, keys[C_START], ""));
+	for (unsigned c = C_MIN; c < COLS; c++)
+		if (page_str(word, keys[c], NULL) != NULL)
+			sbuf_addf(&b, "  %s %s", keys[c], page_str(word, keys[c], ""));
+	table_put(t, &f->g, f->row, 0, C_NAME, role_of(word), page_str(word, keys[C_NAME], ""));
+	if (room < LONG_ROOM)
+		f->row++;
+	flow_text(f, room < LONG_ROOM ? LONG_INDENT : t->at[C_START], room < LONG_ROOM ? f->g.cols - LONG_INDENT : room, role_of(word), sbuf_str(&b));
+	sbuf_free(&b);
 }
 
 static void state(const struct page_in *in, const json_t *r, struct flow *f)
@@ -81,7 +116,8 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 		return;
 	}
 	state(in, r, &f);
-	fit(&t, col, words, g->cols);
+	if (!fit(&t, col, words, g->cols, g->cols))
+		fit(&t, col, words, SHORT, g->cols);
 	flow_room(&f, 1);
 	table_heads(&t, &f.g, f.row++, 0, ROLE_STAT_LABEL);
 	json_array_foreach(words, i, w) {
@@ -89,6 +125,10 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 			continue;
 		flow_room(&f, 1);
 		table_put(&t, &f.g, f.row, 0, C_MARK, role_of(w), mark_of(w));
+		if (!has_room(&t, w)) {
+			put_long(&t, &f, w);
+			continue;
+		}
 		for (unsigned c = C_NAME; c < COLS; c++)
 			table_put(&t, &f.g, f.row, 0, c, role_of(w), page_str(w, keys[c], ""));
 		f.row++;

@@ -8,6 +8,8 @@
 #include "page_table.h"
 
 #define MARK 1 /* before each line: which is selected */
+#define LONG_ADDRESS 39
+#define LONG_OTHER 12
 
 enum { C_SLOT, C_ON, C_DMAC, C_SMAC, C_DIP, C_SIP, C_SPORT, C_DPORT, C_TYPE, C_PROTO, C_VLAN, C_COS, C_TOS, C_SIZE, C_TEID, COLS };
 _Static_assert(COLS <= TABLE_COLS, "a table has not so many columns");
@@ -74,8 +76,17 @@ static void detail(const json_t *s, struct flow *f)
 	pairs_free(&p);
 }
 
+/* What is looked for in a list of slots first: an address of any length, a range of ports. Longer ones may be cut. */
+static int whole(unsigned c, int want)
+{
+	int most = c == C_DIP || c == C_SIP ? LONG_ADDRESS : LONG_OTHER;
+
+	return want < most ? want : most;
+}
+
 static void fit(struct table *t, struct table_col col[COLS], const json_t *list, int room)
 {
+	int addresses = 0;
 	const json_t *s;
 	char number[32];
 	size_t i;
@@ -88,6 +99,11 @@ static void fit(struct table *t, struct table_col col[COLS], const json_t *list,
 		}
 	for (unsigned c = 0; c < COLS; c++)
 		col[c].want = col[c].want < col[c].min ? col[c].min : col[c].want;
+	/* Columns make room for others to be whole, where that is enough for the addresses. */
+	for (unsigned c = 0; c < COLS; c++)
+		addresses += columns[c].rank == 0 ? whole(c, col[c].want) + TABLE_GAP : 0;
+	for (unsigned c = 0; c < COLS && addresses - TABLE_GAP <= room; c++)
+		col[c].min = col[c].min < whole(c, col[c].want) ? whole(c, col[c].want) : col[c].min;
 	table_fit(t, room);
 }
 
