@@ -22,24 +22,30 @@ void begin_std_fds(void)
 			(void)!open("/dev/null", how[fd]); /* takes the lowest number that is free */
 }
 
-/* Where control stands still, the signals that end the program do it all the same. */
-static int listen_anyway(bool interactive, bool serves)
+static bool not_ignored(int signo)
 {
-	const struct { int signo; bool ends; } all[] = {{SIGTERM, true}, {SIGINT, !interactive}, {SIGHUP, !serves}};
 	struct sigaction old;
+
+	return sigaction(signo, NULL, &old) == 0 && old.sa_handler != SIG_IGN;
+}
+
+/* Where control stands still, the signals that end the program do it all the same. */
+static int listen_anyway(struct loop *l, bool interactive, bool serves)
+{
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		if (all[i].ends && sigaction(all[i].signo, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaddset(&set, all[i].signo);
-	return watchdog_start(&set, tty_die_at_once);
+	if (not_ignored(SIGTERM))
+		sigaddset(&set, SIGTERM);
+	if (!serves && not_ignored(SIGHUP))
+		sigaddset(&set, SIGHUP);
+	return watchdog_start(l, &set, !interactive && not_ignored(SIGINT) ? SIGINT : 0, tty_die_at_once);
 }
 
 struct loop *begin_loop(bool interactive, bool serves)
 {
 	struct loop *l = loop_new();
-	int rc = l == NULL ? -errno : listen_anyway(interactive, serves);
+	int rc = l == NULL ? -errno : listen_anyway(l, interactive, serves);
 
 	if (rc == 0)
 		return l;

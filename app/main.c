@@ -30,6 +30,7 @@
 #include "ui/theme_file.h"
 #include "ui/tty.h"
 #include "visible.h"
+#include "watchdog.h"
 
 enum { EXIT_USAGE = 2, EXIT_LACKING = 3 };
 
@@ -242,6 +243,7 @@ static void arm_second_interrupt(void)
 		return;
 	sigemptyset(&sa.sa_mask);
 	sigaction(SIGINT, &sa, NULL);
+	watchdog_give_back();
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
@@ -442,6 +444,7 @@ static void take_late_interrupt(struct prog *p)
 	const struct timespec now = {0};
 	sigset_t set;
 
+	watchdog_give_back();
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	if (sigtimedwait(&set, NULL, &now) == SIGINT && !p->interactive && p->signo == 0)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
 #include <time.h>
@@ -16,19 +17,44 @@
 struct watchdog {
 	int fd; /* tells that one is pending; the loop takes it */
 	sigset_t signals;
+	int interrupt;
 	void (*end)(int signo);
 };
+static atomic_bool kept; /* an interrupt that was pending */
+static atomic_uint turns; /* of the loop */
+
+static void on_turn(void *arg)
+{
+	(void)arg;
+	atomic_fetch_add_explicit(&turns, 1, memory_order_relaxed);
+}
 
 /* 0: none */
-static int pending(const struct watchdog *g)
+static int pending(const sigset_t *signals)
 {
 	sigset_t now;
 
 	sigpending(&now);
 	for (int signo = 1; signo < NSIG; signo++)
-		if (sigismember(&g->signals, signo) == 1 && sigismember(&now, signo) == 1)
+		if (sigismember(signals, signo) == 1 && sigismember(&now, signo) == 1)
 			return signo;
 	return 0;
+}
+
+void watchdog_give_back(void)
+{
+	if (atomic_exchange(&kept, false))
+		kill(getpid(), SIGINT); /* blocked, so that it waits */
+}
+
+/* Of a signal that is pending only one more can be told from it when it is no longer. */
+static void keep(const sigset_t *interrupt)
+{
+	const struct timespec now = {0};
+
+	atomic_store(&kept, true);
+	if (sigtimedwait(interrupt, NULL, &now) < 0)
+		atomic_store(&kept, false); /* somebody was faster */
 }
 
 static void *watch(void *arg)
@@ -36,28 +62,44 @@ static void *watch(void *arg)
 	const struct timespec look = {.tv_nsec = LOOK_NS};
 	const struct watchdog *g = arg;
 	struct pollfd p = {.fd = g->fd, .events = POLLIN};
-	int signo;
+	unsigned looks = 0, interrupt_looks = 0, before = 0;
+	sigset_t interrupt;
 
-	for (unsigned looks = 0;;) {
-		if (looks == 0)
+	sigemptyset(&interrupt);
+	if (g->interrupt != 0)
+		sigaddset(&interrupt, g->interrupt);
+	for (;;) {
+		if (looks == 0 && interrupt_looks == 0 && !atomic_load(&kept))
 			poll(&p, 1, -1);
 		nanosleep(&look, NULL);
-		signo = pending(g);
 		/* looks are counted, not time: of a process that was stopped nobody expects an answer */
+		int signo = pending(&g->signals), again = pending(&interrupt);
 		looks = signo != 0 ? looks + 1 : 0;
-		if (looks >= LOOKS)
-			g->end(signo);
+		interrupt_looks = again != 0 ? interrupt_looks + 1 : 0;
+		if (looks >= LOOKS || (again != 0 && atomic_load(&kept)))
+			g->end(signo != 0 ? signo : again);
+		unsigned now = atomic_load_explicit(&turns, memory_order_relaxed);
+		if (interrupt_looks >= LOOKS) {
+			keep(&interrupt);
+			before = now;
+			interrupt_looks = 0;
+		} else if (now != before) {
+			watchdog_give_back();
+		}
 	}
 	return NULL;
 }
 
-int watchdog_start(const sigset_t *signals, void (*end)(int signo))
+int watchdog_start(struct loop *l, const sigset_t *signals, int interrupt, void (*end)(int signo))
 {
 	struct watchdog *g = xcalloc(1, sizeof(*g));
+	sigset_t all = *signals;
 	pthread_attr_t attr;
 	pthread_t thread;
 
-	*g = (struct watchdog){.fd = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK), .signals = *signals, .end = end};
+	if (interrupt != 0)
+		sigaddset(&all, interrupt);
+	*g = (struct watchdog){.fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK), .signals = *signals, .interrupt = interrupt, .end = end};
 	if (g->fd < 0) {
 		int rc = -errno;
 		free(g);
@@ -71,6 +113,8 @@ int watchdog_start(const sigset_t *signals, void (*end)(int signo))
 	if (rc != 0) {
 		close(g->fd);
 		free(g);
+		return rc;
 	}
-	return rc;
+	loop_each_turn(l, on_turn, NULL);
+	return 0;
 }

@@ -4,7 +4,12 @@
 #pragma once
 #include <signal.h>
 #include "base.h"
+#include "loop.h"
 
 /* From now on, on a thread of its own: one of these signals that the process keeps blocked and that has waited 2 s for somebody to take it is
- * given to end(), which does not return. Time during which the whole process stands still does not count. After loop_new(), once. 0 or -errno. */
-int watchdog_start(const sigset_t *signals, void (*end)(int signo));
+ * given to end(), which does not return. An interrupt that has waited so long is kept, and pending again when the loop turns next: end() is for
+ * the second one, because the first asks for an end with all that belongs to it. Time during which the whole process stands still does not count.
+ * After loop_new(), once; before the loop turns. interrupt: SIGINT or 0, which is none. 0 or -errno. */
+int watchdog_start(struct loop *, const sigset_t *signals, int interrupt, void (*end)(int signo));
+/* An interrupt that is kept is pending again, for who looks for one and turns the loop no more. */
+void watchdog_give_back(void);

@@ -268,15 +268,15 @@ class Live:
 
 
 class Held:
-    """A thread of a program that gets no CPU for a while, as happens on a busy machine; the others go on."""
+    """A thread of a program, a worker's or control's, that gets no CPU for a while, as happens on a busy machine; the others go on."""
 
-    def __init__(self, pid):
+    def __init__(self, pid, control=False):
         names = {}
         for tid in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{tid}/comm") as f:
                 names[int(tid)] = f.read().strip()
         # as versions of DPDK name them
-        self.tid = next(tid for tid, name in names.items() if re.match("(rte|dpdk)-worker", name))
+        self.tid = pid if control else next(tid for tid, name in names.items() if re.match("(rte|dpdk)-worker", name))
 
     def __enter__(self):
         for ask in (SEIZE, INTERRUPT):
@@ -288,11 +288,13 @@ class Held:
         return self
 
     def ends(self, timeout=20.0):
-        """With its process, which is not over before we have noticed."""
+        """With its process, which is not over before we have noticed. As what it ended: of control, that is the process's exit code, which nobody
+        else is told any more."""
         until = time.monotonic() + timeout
-        while os.waitpid(self.tid, WALL | os.WNOHANG)[0] == 0:
+        while (ended := os.waitpid(self.tid, WALL | os.WNOHANG))[0] == 0:
             assert time.monotonic() < until, "the process does not end"
             time.sleep(0.01)
+        return os.waitstatus_to_exitcode(ended[1])
 
     def __exit__(self, *exc):
         ptrace(DETACH, self.tid)

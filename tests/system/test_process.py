@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -442,6 +443,34 @@ def test_signals_end_the_program(live, sig, doing, waiting):
     w.proc.send_signal(sig)
     assert w.proc.wait(10) == -sig
     assert time.monotonic() - begin < ONE_SECOND
+
+
+def pending(pid):
+    """Signals that wait for the process."""
+    with open(f"/proc/{pid}/status") as f:
+        waiting = int(re.search(r"^ShdPnd:\s*(\w+)$", f.read(), re.M)[1], 16)
+    return {n + 1 for n in range(64) if waiting >> n & 1}
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_interrupt_while_control_stands_still(tmp_path, times):
+    """The first one waits until control can end in order, with the report; a second one does not wait."""
+    report = tmp_path / "report"
+    p = subprocess.Popen([harness.binary(), "-p", "null", "-b", "--report", str(report), "-e", "show ports", "-e", "sleep 1000s"],
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    with harness.bounded(p):
+        for _ in range(2):
+            p.stdout.readline()
+        with harness.Held(p.pid, control=True) as held:
+            for _ in range(times):
+                p.send_signal(signal.SIGINT)
+                while signal.SIGINT in pending(p.pid):  # taken from those that wait, by whom listens when control does not
+                    time.sleep(0.02)
+            code = held.ends() if times == 2 else None
+        assert (p.wait() if code is None else code) == -signal.SIGINT
+        p.stdout.close()
+    assert report.exists() == (times == 1)
 
 
 @pytest.mark.parametrize("before", ["", "set 0 count 100000; start 0; wait 0", "start 0; sleep 100ms; stop 0; wait 0"],
