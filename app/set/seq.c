@@ -86,7 +86,9 @@ static int seq_cnt_told(const struct setting *row, const void *obj, struct err *
 	seq_cnt_get(row, obj, &k);
 	for (unsigned s = 0; s < ctl_nstreams(ctl, port); s++)
 		if (is_enabled(ctl, port, s) != (s == 0 ? k == 0 : s <= k))
-			return err_set(e, EINVAL, "%s: port %u: which streams are enabled is not told by a number of slots; `enabled` of each tells", row->name, port);
+			return err_set(e, EINVAL,
+				       "%s: port %u: which streams are enabled is not told by a number of slots; `enabled` of each tells", row->name,
+				       port);
 	return 0;
 }
 

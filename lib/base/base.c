@@ -97,20 +97,27 @@ void sbuf_addc(struct sbuf *b, char c)
 	sbuf_addn(b, &c, 1);
 }
 
-void sbuf_addf(struct sbuf *b, const char *fmt, ...)
+void sbuf_vaddf(struct sbuf *b, const char *fmt, va_list ap)
 {
-	va_list ap, again;
+	va_list again;
 
-	va_start(ap, fmt);
 	va_copy(again, ap);
 	int n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
 	if (n > 0) {
 		sbuf_room(b, (size_t)n);
 		vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
 		b->len += (size_t)n;
 	}
 	va_end(again);
+}
+
+void sbuf_addf(struct sbuf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	sbuf_vaddf(b, fmt, ap);
+	va_end(ap);
 }
 
 void sbuf_reset(struct sbuf *b)

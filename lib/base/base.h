@@ -31,6 +31,7 @@ struct sbuf {
 void sbuf_add(struct sbuf *b, const char *text);
 void sbuf_addn(struct sbuf *b, const char *text, size_t n);
 void sbuf_addf(struct sbuf *b, const char *fmt, ...) WR_PRINTF(2, 3);
+void sbuf_vaddf(struct sbuf *b, const char *fmt, va_list ap) WR_PRINTF(2, 0);
 void sbuf_addc(struct sbuf *b, char c);
 void sbuf_reset(struct sbuf *b); /* length 0, memory kept */
 void sbuf_free(struct sbuf *b);

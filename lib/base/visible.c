@@ -2,7 +2,6 @@
 #include "visible.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /* Bytes of the character that begins at p (RFC 3629: no surrogates, no long forms), and which it is; 0: none begins there. */
 static size_t character(const unsigned char *p, size_t n, uint32_t *ch)
@@ -52,19 +51,16 @@ void visible_add(struct sbuf *out, const char *text, size_t n)
 
 int visible_print(FILE *f, const char *fmt, ...)
 {
-	struct sbuf out = {0};
-	char *text = NULL;
+	struct sbuf text = {0}, out = {0};
 	va_list ap;
 
 	va_start(ap, fmt);
-	int n = vasprintf(&text, fmt, ap);
+	sbuf_vaddf(&text, fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		return -ENOMEM;
-	visible_add(&out, text, (size_t)n);
+	visible_add(&out, sbuf_str(&text), text.len);
 	errno = 0;
 	int rc = fputs(sbuf_str(&out), f) < 0 || fflush(f) != 0 ? (errno != 0 ? -errno : -EIO) : 0;
 	sbuf_free(&out);
-	free(text);
+	sbuf_free(&text);
 	return rc;
 }

@@ -263,6 +263,8 @@ void dev_bus(struct ctl_port *cp);     /* p.pci, where its spec did not say */
 void dev_close(struct ctl_port *cp);
 int dev_restart(struct ctl *c, struct ctl_port *cp, struct err *e); /* workers must not use it */
 void dev_link(struct ctl_port *cp);
+/* What DPDK refuses to a device on its way out changes nothing for us; the log says it. rc: 0 or -errno of what was done ("closing the device"). */
+void dev_leave(const struct ctl_port *cp, int rc, const char *what);
 int dev_dummy_pool(struct err *e);
 
 void dev_promiscuous(struct ctl *c, struct ctl_port *cp); /* follows the setting, also while sending */

@@ -380,8 +380,7 @@ static void pool_retire(struct rte_mempool **from)
 		log_msg(LOG_LVL_DEBUG, "pool %s is kept: %u buffers are in flight", mp->name, rte_mempool_in_use_count(mp));
 }
 
-/* What a device refuses on its way out changes nothing for us; the log says it. */
-static void leave(const struct ctl_port *cp, int rc, const char *what)
+void dev_leave(const struct ctl_port *cp, int rc, const char *what)
 {
 	if (rc != 0)
 		log_msg(LOG_LVL_WARN, "port %u (%s): %s: %s", cp->p.id, cp->p.name, what, rte_strerror(-rc));
@@ -389,7 +388,7 @@ static void leave(const struct ctl_port *cp, int rc, const char *what)
 
 static int reopen(struct ctl *c, struct ctl_port *cp, struct err *e)
 {
-	leave(cp, rte_eth_dev_stop(cp->p.dev), "stopping the device");
+	dev_leave(cp, rte_eth_dev_stop(cp->p.dev), "stopping the device");
 	cp->started = false;
 	if (cp->p.spec->drain != NULL)
 		cp->p.spec->drain(&cp->p);
@@ -426,9 +425,9 @@ void dev_close(struct ctl_port *cp)
 	if (cp->p.spec != NULL && cp->p.spec->close != NULL)
 		cp->p.spec->close(&cp->p);
 	if (cp->used && cp->started)
-		leave(cp, rte_eth_dev_stop(cp->p.dev), "stopping the device");
+		dev_leave(cp, rte_eth_dev_stop(cp->p.dev), "stopping the device");
 	cp->started = false;
-	leave(cp, rte_eth_dev_close(cp->p.dev), "closing the device");
+	dev_leave(cp, rte_eth_dev_close(cp->p.dev), "closing the device");
 	if (cp->p.spec->closed != NULL)
 		cp->p.spec->closed(&cp->p);
 }

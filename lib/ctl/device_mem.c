@@ -189,13 +189,6 @@ void device_unfill(struct device *d)
 	free_pool(d);
 }
 
-/* What DPDK refuses when a device goes changes nothing for us; the log says it. */
-static void leave(const struct device *d, int rc, const char *what)
-{
-	if (rc != 0)
-		log_msg(LOG_LVL_WARN, "device under test at port %u: %s its Rx device: %s", d->to->p.id, what, rte_strerror(-rc));
-}
-
 static void free_dev(struct device *d)
 {
 	struct rte_eth_dev_info info = {0};
@@ -203,10 +196,10 @@ static void free_dev(struct device *d)
 	if (!d->has_dev)
 		return;
 	bool known = rte_eth_dev_info_get(d->dev, &info) == 0;
-	leave(d, rte_eth_dev_stop(d->dev), "stopping");
-	leave(d, rte_eth_dev_close(d->dev), "closing");
+	dev_leave(d->to, rte_eth_dev_stop(d->dev), "stopping the Rx device of its device under test");
+	dev_leave(d->to, rte_eth_dev_close(d->dev), "closing the Rx device of its device under test");
 	if (known && info.device != NULL)
-		leave(d, rte_dev_remove(info.device), "removing");
+		dev_leave(d->to, rte_dev_remove(info.device), "removing the Rx device of its device under test");
 	eal_log_drain();
 	d->has_dev = false;
 }
@@ -230,9 +223,10 @@ void device_stamp(struct device *d, bool on)
 	for (uint16_t q = 0; q < from->p.ntxq && q < DUT_QUEUES; q++) {
 		if (on && d->stamper[q] == NULL) {
 			d->stamper[q] = rte_eth_add_tx_callback(from->p.dev, q, dut_stamp, (void *)(uintptr_t)d->line.stamp_at);
-			leave(d, d->stamper[q] == NULL ? -rte_errno : 0, "stamping what is sent to");
+			dev_leave(from, d->stamper[q] == NULL ? -rte_errno : 0, "stamping frames for its device under test");
 		} else if (!on && d->stamper[q] != NULL) {
-			leave(d, rte_eth_remove_tx_callback(from->p.dev, q, d->stamper[q]), "stamping no more what is sent to");
+			dev_leave(from, rte_eth_remove_tx_callback(from->p.dev, q, d->stamper[q]),
+				  "stamping frames no more for its device under test");
 		}
 	}
 }

@@ -63,32 +63,28 @@ void log_msg(enum log_level level, const char *fmt, ...)
 {
 	struct log_entry *m = &lg.ring[lg.next % LOG_RING];
 	struct timespec t;
-	char *text = NULL;
+	struct sbuf text = {0}, shown = {0};
 	va_list ap;
 
 	va_start(ap, fmt);
-	int n = vasprintf(&text, fmt, ap);
+	sbuf_vaddf(&text, fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		return;
-	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
-		text[--n] = '\0';
+	while (text.len > 0 && (text.s[text.len - 1] == '\n' || text.s[text.len - 1] == '\r'))
+		text.s[--text.len] = '\0';
 	/* One message, one line, and nothing that moves a terminal's cursor. */
-	for (char *p = text; *p != '\0'; p++)
-		if (*p == '\n' || *p == '\t')
-			*p = ' ';
-	struct sbuf shown = {0};
-	visible_add(&shown, text, (size_t)n);
-	free(text);
-	text = shown.s;
+	for (size_t i = 0; i < text.len; i++)
+		if (text.s[i] == '\n' || text.s[i] == '\t')
+			text.s[i] = ' ';
+	visible_add(&shown, sbuf_str(&text), text.len);
+	sbuf_free(&text);
 	clock_gettime(CLOCK_REALTIME, &t);
 	free((char *)m->text);
-	*m = (struct log_entry){(uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec, lg.next++, level, text};
+	*m = (struct log_entry){(uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec, lg.next++, level, shown.s};
 	if (lg.file != NULL)
 		to_file(m);
 	if (lg.listen == NULL) {
 		if (level <= lg.stderr_max)
-			visible_print(stderr, "wirerate: %s\n", text);
+			visible_print(stderr, "wirerate: %s\n", shown.s);
 	} else if (!lg.telling) {
 		struct log_entry copy = *m;
 		lg.telling = true;

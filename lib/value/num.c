@@ -298,25 +298,12 @@ static void duration_allowed(const struct vspec *s, struct sbuf *out)
 		sbuf_add(out, s->type->syntax);
 }
 
-const struct vtype vt_duration = {.name = "duration",
-				  .syntax = "a number with ns, us, ms, s, m or h: 10s, 1.5ms",
-				  .size = sizeof(uint64_t),
-				  .parse = duration_parse,
-				  .print = duration_print,
-				  .complete = duration_complete,
-				  .plain = whole_plain,
-				  .number = duration_number,
-				  .allowed = duration_allowed};
+#define DURATION(syntax_)                                                                                                        \
+	{.name = "duration", .syntax = syntax_, .size = sizeof(uint64_t), .parse = duration_parse, .print = duration_print,      \
+	 .complete = duration_complete, .plain = whole_plain, .number = duration_number, .allowed = duration_allowed}
 
-const struct vtype vt_seconds = {.name = "duration",
-				 .syntax = "seconds, or a number with ns, us, ms, s, m or h: 10, 10s, 1.5ms",
-				 .size = sizeof(uint64_t),
-				 .parse = duration_parse,
-				 .print = duration_print,
-				 .complete = duration_complete,
-				 .plain = whole_plain,
-				 .number = duration_number,
-				 .allowed = duration_allowed};
+const struct vtype vt_duration = DURATION("a number with ns, us, ms, s, m or h: 10s, 1.5ms");
+const struct vtype vt_seconds = DURATION("seconds, or a number with ns, us, ms, s, m or h: 10, 10s, 1.5ms");
 
 /* speed */
 

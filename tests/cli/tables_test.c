@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "../cmd_objects.h"
 #include "app.h"
 #include "edit.h"
 #include "set/set.h"
@@ -20,25 +21,6 @@ static struct port_cfg port[2];
 static struct stream_cfg stream[2];
 static struct cmd *cmd;
 
-static unsigned nports(void *arg)
-{
-	(void)arg;
-	return 2;
-}
-
-static unsigned nstreams(void *arg, unsigned p)
-{
-	(void)arg;
-	(void)p;
-	return 1;
-}
-
-static void *object(void *arg, enum cmd_scope scope, unsigned p, unsigned s)
-{
-	(void)s;
-	return scope == SCOPE_PORT ? (void *)&port[p] : scope == SCOPE_STREAM ? (void *)&stream[p] : arg;
-}
-
 static const struct setting *more(void *arg, const char *name)
 {
 	(void)arg;
@@ -51,9 +33,14 @@ static int open_tables(void **state)
 	const struct setting *const *settings = set_rows(&ns);
 	const struct verb *const *verbs = cmd_verbs(&nv);
 	static int global;
-	struct cmd_host host = {.arg = &global, .nports = nports, .nstreams = nstreams, .object = object, .row = more};
+	static struct cmd_objects objects = {
+		.nports = 2, .nstreams = 1, .global = &global, .port = port, .stream = stream,
+		.port_bytes = sizeof(port[0]), .stream_bytes = sizeof(stream[0]),
+	};
+	struct cmd_host host = objects_host(&objects);
 
 	(void)state;
+	host.row = more;
 	for (int i = 0; i < 2; i++) {
 		port_cfg_init(&port[i]);
 		stream_cfg_init(&stream[i]);

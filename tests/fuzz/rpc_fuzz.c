@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../cmd_objects.h"
 #include "input.h"
 #include "rpc/rpc_in.h"
 #include "taken.h"
@@ -68,31 +69,10 @@ static const struct verb refuse = {.name = "fail", .args = rest, .help = "fail",
 static const struct verb hold = {.name = "hold", .args = rest, .help = "hold", .run = run_hold, .poll = poll_hold, .cancel = cancel_hold};
 static const struct verb *const verbs[] = {&say, &refuse, &hold};
 
-static unsigned none(void *arg)
-{
-	(void)arg;
-	return 0;
-}
-
-static unsigned no_streams(void *arg, unsigned port)
-{
-	(void)arg;
-	(void)port;
-	return 0;
-}
-
-static void *no_object(void *arg, enum cmd_scope scope, unsigned port, unsigned stream)
-{
-	(void)arg;
-	(void)scope;
-	(void)port;
-	(void)stream;
-	return NULL;
-}
-
 static struct cmd *language(void)
 {
-	const struct cmd_host host = {.nports = none, .nstreams = no_streams, .object = no_object};
+	static struct cmd_objects nothing;
+	const struct cmd_host host = objects_host(&nothing);
 
 	return cmd_new(NULL, 0, verbs, ARRAY_SIZE(verbs), &host);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../cmd_objects.h"
 #include "input.h"
 #include "script.h"
 #include "taken.h"
@@ -79,25 +80,6 @@ static const struct verb verb_start = {"start", NULL, start_args, "Start.", 0, r
 			 verb_trial = {"trial", NULL, trial_args, "Trial.", 0, run_wait, poll_wait, cancel}, verb_quit = {"quit", NULL,
 				NULL, "Quit.", 0, run_any};
 static const struct verb *const verbs[] = {&verb_set, &verb_help, &verb_start, &verb_show, &verb_page, &verb_wait, &verb_trial, &verb_quit};
-
-static unsigned two(void *arg)
-{
-	(void)arg;
-	return 2;
-}
-
-static unsigned two_of(void *arg, unsigned port)
-{
-	(void)arg;
-	(void)port;
-	return 2;
-}
-
-static void *object(void *arg, enum cmd_scope scope, unsigned port, unsigned stream)
-{
-	(void)arg;
-	return scope == SCOPE_GLOBAL ? (void *)&world.pages : scope == SCOPE_PORT ? (void *)&world.port[port] : (void *)&world.stream[port][stream];
-}
 
 static json_t *snapshot(void *host, const char *parts, struct err *e)
 {
@@ -286,7 +268,11 @@ static void run_chunk(struct cmd *cmd, const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct cmd_host host = {.nports = two, .nstreams = two_of, .object = object};
+	static struct cmd_objects objects = {
+		.nports = 2, .nstreams = 2, .global = &world.pages, .port = world.port, .stream = world.stream,
+		.port_bytes = sizeof(struct port), .stream_bytes = sizeof(struct stream),
+	};
+	const struct cmd_host host = objects_host(&objects);
 	const struct setting *list[ARRAY_SIZE(rows)];
 	struct input in = {data, data + size};
 	struct sbuf text = {0};

@@ -59,7 +59,9 @@ def seq_strange():
 
 
 def word(name, start, *more, given=False, fits=True):
-    w = {"name": name, "set": given, "fits": fits, **({} if start is None else {"start": start}), "moves": len(more) == 3 and more[2] not in ("0", "0.0.0.0", "::")}
+    w = {"name": name, "set": given, "fits": fits, "moves": len(more) == 3 and more[2] not in ("0", "0.0.0.0", "::")}
+    if start is not None:
+        w["start"] = start
     w.update(zip(("min", "max", "inc"), more))
     return w
 

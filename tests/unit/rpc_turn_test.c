@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../cmd_objects.h"
 #include "rpc/rpc_in.h"
 
 enum { STEPS = 3 };
@@ -46,28 +47,6 @@ static const struct arg_spec no_args[] = {{ARG_END}};
 static const struct verb step = {.name = "step", .args = no_args, .help = "step", .run = run_step};
 static const struct verb *const verbs[] = {&step};
 
-static unsigned none(void *arg)
-{
-	(void)arg;
-	return 0;
-}
-
-static unsigned no_streams(void *arg, unsigned port)
-{
-	(void)arg;
-	(void)port;
-	return 0;
-}
-
-static void *no_object(void *arg, enum cmd_scope scope, unsigned port, unsigned stream)
-{
-	(void)arg;
-	(void)scope;
-	(void)port;
-	(void)stream;
-	return NULL;
-}
-
 static struct client *client_of(struct rpc *r, const char *name, int *end)
 {
 	int pair[2];
@@ -84,7 +63,8 @@ static void say(struct client *c, const char *line)
 
 static void test_an_answer_does_not_wait_for_the_next_step(void **state)
 {
-	const struct cmd_host host = {.nports = none, .nstreams = no_streams, .object = no_object};
+	struct cmd_objects nothing = {0};
+	const struct cmd_host host = objects_host(&nothing);
 	struct rpc_opts opts = {.version = "0"};
 	int long_end;
 
