@@ -26,7 +26,9 @@ STATUS = {
     "ipv4": "ip.checksum.status", "udp": "udp.checksum.status", "tcp": "tcp.checksum.status", "icmp": "icmp.checksum.status",
     "icmpv6": "icmpv6.checksum.status", "igmp": "igmp.checksum.status", "sctp": "sctp.checksum.status", "gre": "gre.checksum.status",
 }
-EXTRA = ["frame.len", "frame.protocols", "_ws.malformed", "_ws.expert.message", "_ws.expert.group", "_ws.expert.severity"]
+# What it has of each IP header, by the header's name.
+IP_FIELDS = {"ip": "ip.hdr_len", "ipv6": "ipv6.plen"}
+EXTRA = ["frame.len", "frame.protocols", *IP_FIELDS.values(), "_ws.malformed", "_ws.expert.message", "_ws.expert.group", "_ws.expert.severity"]
 PREFERENCES = [
     "ip.check_checksum:TRUE", "tcp.check_checksum:TRUE", "udp.check_checksum:TRUE", "sctp.checksum:CRC-32C", "ip.defragment:FALSE",
     "ipv6.defragment:FALSE", "tcp.analyze_sequence_numbers:FALSE", "tcp.relative_sequence_numbers:FALSE", "sctp.reassembly:FALSE",
@@ -76,6 +78,8 @@ def look(frames, folder):
 LENIENT = ("Possible bad payload length", "Trailing stray characters")
 # Of what an ICMP error quotes it takes the first bytes alone to be there.
 LENIENT_QUOTED = LENIENT + ("IPv6 header must be exactly 40 bytes",)
+# It asks the list of layers whether options for each hop come at once behind IPv6, and version 4.4 does not list IP behind MPLS, see layers().
+BEHIND_MPLS = ("mpls", "ipv6", "ipv6hbh")
 # And of what a redirect quotes it takes eight bytes behind the IP header to be all, and adds up those alone.
 ADDED_UP = ("gre", "igmp", "icmp")
 
@@ -85,15 +89,28 @@ def complaints(seen, stack=()):
     but for the groups that are about the bytes themselves."""
     lenient = LENIENT_QUOTED if quoted(stack) else LENIENT
     lenient += ("Bad checksum",) if misjudged(stack) else ()
+    lenient += ("IPv6 Hop-by-Hop extension header must appear immediately",) if BEHIND_MPLS in zip(stack, stack[1:], stack[2:]) else ()
     experts = zip(seen["_ws.expert.message"], seen["_ws.expert.group"], seen["_ws.expert.severity"])
     broken = [m for m in seen["_ws.malformed"] if m.startswith("[")]  # the others are experts' words
     return broken + [m for m, g, s in experts if (int(g) in BAD_GROUPS or int(s) >= ERROR) and not m.startswith(lenient)]
 
 
-def layers(seen):
-    """The headers that it found, by its names; labels in a row are one to it."""
+def layers(seen, wanted):
+    """The headers that it found, by its names; labels in a row are one to it. Version 4.4 reads IP behind MPLS and does not name it: such a
+    header is known by its fields. Where both versions of IP are missing, their order is taken to be the wanted one."""
     known = set(LAYERS.values())
-    return squeeze([n for n in seen["frame.protocols"][0].split(":") if n in known])
+    named = [n for n in seen["frame.protocols"][0].split(":") if n in known]
+    unnamed = {n: len(seen[field]) - named.count(n) for n, field in IP_FIELDS.items()}
+    carried = iter([b for a, b in zip(wanted, wanted[1:]) if a == "mpls"])
+    found = []
+    for name, following in zip(named, named[1:] + [None]):
+        found.append(name)
+        expected = next(carried, None) if name == "mpls" else None
+        missing = [n for n in unnamed if unnamed[n] > 0]
+        if name == "mpls" and following != "eth" and missing:
+            found.append(expected if expected in missing else missing[0])
+            unnamed[found[-1]] -= 1
+    return squeeze(found) if not any(unnamed.values()) else [*found, f"not named: {unnamed}"]
 
 
 def squeeze(names):

@@ -159,7 +159,8 @@ def judge_with_tshark(cases, table, answers, folder):
             assert seen["frame.len"] == [str(len(data))], where
             assert case.size in (0, len(data) + 4), where
             assert shark.complaints(seen, case.stack) == [], where
-            found, want = shark.layers(seen), shark.expected_layers(case.stack)
+            want = shark.expected_layers(case.stack)
+            found = shark.layers(seen, want)
             sure = shark.expected_layers(case.stack[: len(case.stack) - len(shark.quoted(case.stack)[1:])])
             assert found[: len(sure)] == sure and found == want[: len(found)], f"{where}: {found}"
             assert len(found) == len(want) or shark.quoted(case.stack), f"{where}: {found}"
