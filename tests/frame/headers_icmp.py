@@ -2,8 +2,16 @@
 """Builders of ICMP, ICMPv6 with neighbour discovery, and IGMP."""
 
 import scapy.all as scapy
-from scapy.contrib.igmp import IGMP
-from scapy.contrib.igmpv3 import IGMPv3, IGMPv3gr, IGMPv3mq, IGMPv3mr
+
+try:  # since scapy 2.7 a message is one layer
+    from scapy.layers import igmp as igmp_layers
+except ImportError:
+    igmp_layers = None
+    from scapy.contrib.igmp import IGMP
+    from scapy.contrib.igmpv3 import IGMPv3, IGMPv3gr, IGMPv3mq, IGMPv3mr
+else:
+    # They would give the IP header before them an option; here that has what the case says.
+    igmp_layers.IGMP.add_underlayer = scapy.Packet.add_underlayer
 
 from headers_inet import checked
 
@@ -104,16 +112,30 @@ def ip4_list(data):
 
 def igmp(h):
     kind = h.get("type")
-    base = {"type": kind, "mrcode": h.get("maxresp"), "chksum": h.given("cksum")}
+    base = {"type": kind, "chksum": h.given("cksum")}
     query = [h.given(f) for f in ("s", "qrv", "qqic", "nsrc", "srcs")]
     if kind == 0x11 and any(v is not None for v in query):
-        return IGMPv3(**base) / IGMPv3mq(gaddr=h.ip4("group"), s=h.get("s"), qrv=h.get("qrv"), qqic=h.get("qqic"), numsrc=h.given("nsrc"),
-                                         srcaddrs=ip4_list(h.given("srcs") or b""))
+        return igmp_query(base, h.get("maxresp"), {"gaddr": h.ip4("group"), "s": h.get("s"), "qrv": h.get("qrv"), "qqic": h.get("qqic"),
+                                                   "numsrc": h.given("nsrc"), "srcaddrs": ip4_list(h.given("srcs") or b"")})
     if kind == 0x22:
-        record = IGMPv3gr(rtype=h.get("rtype"), auxdlen=h.get("auxlen"), numsrc=h.given("rnsrc"), maddr=h.ip4("maddr"),
-                          srcaddrs=ip4_list(h.given("rsrcs") or b""))
-        return IGMPv3(**base) / IGMPv3mr(res2=h.get("res"), numgrp=h.get("nrec"), records=[record])
-    return IGMP(**base, gaddr=h.ip4("group"))
+        return igmp_report(base, h.get("maxresp"), h.get("res"), h.get("nrec"),
+                           {"rtype": h.get("rtype"), "auxdlen": h.get("auxlen"), "numsrc": h.given("rnsrc"), "maddr": h.ip4("maddr"),
+                            "srcaddrs": ip4_list(h.given("rsrcs") or b"")})
+    if igmp_layers:
+        return igmp_layers.IGMP(**base, mrcode=h.get("maxresp"), gaddr=h.ip4("group"))
+    return IGMP(**base, mrcode=h.get("maxresp"), gaddr=h.ip4("group"))
+
+
+def igmp_query(base, code, fields):
+    if igmp_layers:  # a number would be a time, a byte is the code itself
+        return igmp_layers.IGMPv3_MQ(**base, mrcode=bytes([code]), **fields)
+    return IGMPv3(**base, mrcode=code) / IGMPv3mq(**fields)
+
+
+def igmp_report(base, code, reserved, count, record):
+    if igmp_layers:
+        return igmp_layers.IGMPv3_MR(**base, reserved=code, flags=reserved, numgrp=count, records=[igmp_layers.IGMPv3_MR_Group(**record)])
+    return IGMPv3(**base, mrcode=code) / IGMPv3mr(res2=reserved, numgrp=count, records=[IGMPv3gr(**record)])
 
 
 BUILDERS = {"icmp": icmp, "icmpv6": icmpv6, "igmp": igmp}

@@ -26,6 +26,8 @@ STATUS = {
     "ipv4": "ip.checksum.status", "udp": "udp.checksum.status", "tcp": "tcp.checksum.status", "icmp": "icmp.checksum.status",
     "icmpv6": "icmpv6.checksum.status", "igmp": "igmp.checksum.status", "sctp": "sctp.checksum.status", "gre": "gre.checksum.status",
 }
+# Behind these frame.protocols lacks IP since version 4.4 (MPLS), or says "ip" of IPv6 too since 4.6 (GTP-U).
+MISNAMED = ("mpls", "gtp")
 # What it has of each IP header, by the header's name.
 IP_FIELDS = {"ip": "ip.hdr_len", "ipv6": "ipv6.plen"}
 EXTRA = ["frame.len", "frame.protocols", *IP_FIELDS.values(), "_ws.malformed", "_ws.expert.message", "_ws.expert.group", "_ws.expert.severity"]
@@ -78,8 +80,8 @@ def look(frames, folder):
 LENIENT = ("Possible bad payload length", "Trailing stray characters")
 # Of what an ICMP error quotes it takes the first bytes alone to be there.
 LENIENT_QUOTED = LENIENT + ("IPv6 header must be exactly 40 bytes",)
-# It asks the list of layers whether options for each hop come at once behind IPv6, and version 4.4 does not list IP behind MPLS, see layers().
-BEHIND_MPLS = ("mpls", "ipv6", "ipv6hbh")
+# It asks the list of layers whether options for each hop come at once behind IPv6.
+UNLISTED_IPV6 = {("mpls", "ipv6", "ipv6hbh"), ("gtpu", "ipv6", "ipv6hbh")}
 # And of what a redirect quotes it takes eight bytes behind the IP header to be all, and adds up those alone.
 ADDED_UP = ("gre", "igmp", "icmp")
 
@@ -89,28 +91,35 @@ def complaints(seen, stack=()):
     but for the groups that are about the bytes themselves."""
     lenient = LENIENT_QUOTED if quoted(stack) else LENIENT
     lenient += ("Bad checksum",) if misjudged(stack) else ()
-    lenient += ("IPv6 Hop-by-Hop extension header must appear immediately",) if BEHIND_MPLS in zip(stack, stack[1:], stack[2:]) else ()
+    lenient += ("IPv6 Hop-by-Hop extension header must appear immediately",) if UNLISTED_IPV6 & set(zip(stack, stack[1:], stack[2:])) else ()
     experts = zip(seen["_ws.expert.message"], seen["_ws.expert.group"], seen["_ws.expert.severity"])
     broken = [m for m in seen["_ws.malformed"] if m.startswith("[")]  # the others are experts' words
     return broken + [m for m, g, s in experts if (int(g) in BAD_GROUPS or int(s) >= ERROR) and not m.startswith(lenient)]
 
 
 def layers(seen, wanted):
-    """The headers that it found, by its names; labels in a row are one to it. Version 4.4 reads IP behind MPLS and does not name it: such a
-    header is known by its fields. Where both versions of IP are missing, their order is taken to be the wanted one."""
+    """The headers that it found, by its names; labels in a row are one to it. Newer versions read IP behind some headers and do not name it,
+    or by the wrong version: how many there are of each is known by their fields, and their order is taken to be the wanted one."""
     known = set(LAYERS.values())
     named = [n for n in seen["frame.protocols"][0].split(":") if n in known]
-    unnamed = {n: len(seen[field]) - named.count(n) for n, field in IP_FIELDS.items()}
-    carried = iter([b for a, b in zip(wanted, wanted[1:]) if a == "mpls"])
-    found = []
-    for name, following in zip(named, named[1:] + [None]):
-        found.append(name)
-        expected = next(carried, None) if name == "mpls" else None
-        missing = [n for n in unnamed if unnamed[n] > 0]
-        if name == "mpls" and following != "eth" and missing:
-            found.append(expected if expected in missing else missing[0])
-            unnamed[found[-1]] -= 1
-    return squeeze(found) if not any(unnamed.values()) else [*found, f"not named: {unnamed}"]
+    unnamed = sum(len(seen[field]) - named.count(n) for n, field in IP_FIELDS.items())
+    carried = iter([b for a, b in zip(wanted, wanted[1:] + [None]) if a in MISNAMED])
+    found, wishes = [], []
+    for before, name in zip([None] + named, named + [None]):
+        if before == "mpls" and name != "eth" and unnamed > 0 or before == "gtp" and name == "ip":
+            found.append("IP")
+            wishes.append(next(carried, None))
+            unnamed -= before == "mpls"
+        elif before in MISNAMED:
+            next(carried, None)
+        if name and not (before == "gtp" and name == "ip"):
+            found.append(name)
+    left = {n: len(seen[field]) - found.count(n) for n, field in IP_FIELDS.items()}
+    for wish in wishes:
+        version = wish if left.get(wish, 0) > 0 else max(left, key=left.get)
+        found[found.index("IP")] = version
+        left[version] -= 1
+    return squeeze(found) if not any(left.values()) else [*found, f"by their fields: {left}"]
 
 
 def squeeze(names):
