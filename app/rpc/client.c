@@ -74,6 +74,7 @@ void client_free(struct client *c)
 	r->nclients -= c->counted;
 	work_drop(c);
 	drop_queue(c);
+	request_free(c->aside);
 	sess_free(c->sess);
 	script_free(c->script);
 	if (c->fd >= 0) {
@@ -142,7 +143,7 @@ static bool in_flight(const struct client *c, const struct request *q)
 	return false;
 }
 
-/* Takes it. */
+/* Takes it. Nothing is begun here: what begins is a step, and has its turn among those of others. */
 static void enqueue(struct client *c, struct request *q)
 {
 	struct err e;
@@ -151,9 +152,8 @@ static void enqueue(struct client *c, struct request *q)
 		int rc = err_set(&e, EEXIST, "a request with this id is not yet answered; give each its own");
 		answer_error(c, q->id, rc, &e, NULL);
 		request_free(q);
-	} else if (c->running == NULL && c->head == NULL) {
-		work_start(c, q);
-	} else if (c->waiting >= c->rpc->opts.limits.queue || c->waiting_bytes + q->bytes > QUEUE_LINES * c->rpc->opts.limits.line_bytes) {
+	} else if (client_busy(c) && (c->waiting >= c->rpc->opts.limits.queue ||
+				      c->waiting_bytes + q->bytes > QUEUE_LINES * c->rpc->opts.limits.line_bytes)) {
 		too_many(c, q);
 		request_free(q);
 	} else {
@@ -234,11 +234,9 @@ static void dispatch(struct client *c, struct request *q)
 		enqueue(c, q);
 		return;
 	case RPC_COMPLETE:
-		do_complete(c, q);
-		break;
 	case RPC_SNAPSHOT:
-		do_snapshot(c, q);
-		break;
+		c->aside = q;
+		return;
 	case RPC_SUBSCRIBE:
 		do_subscribe(c, q);
 		break;
@@ -333,7 +331,7 @@ static bool next_line(struct client *c)
 	char *line;
 	size_t len;
 
-	if (c->hungry || blocked(c) || !may_ask(c))
+	if (c->aside != NULL || c->hungry || blocked(c) || !may_ask(c))
 		return false;
 	switch (lines_next(&c->in, &line, &len)) {
 	case LINES_NONE:
@@ -355,13 +353,30 @@ static bool next_line(struct client *c)
 
 bool client_busy(const struct client *c)
 {
-	return c->running != NULL || c->head != NULL;
+	return c->running != NULL || c->head != NULL || c->aside != NULL;
+}
+
+/* What is answered beside the commands that run. */
+static void answer_aside(struct client *c)
+{
+	struct request *q = c->aside;
+
+	c->aside = NULL;
+	if (q->kind == RPC_COMPLETE)
+		do_complete(c, q);
+	else
+		do_snapshot(c, q);
+	request_free(q);
 }
 
 bool client_work(struct client *c, bool first)
 {
 	if (c->dead || c->end_ns != 0)
 		return false;
+	if (c->aside != NULL) {
+		answer_aside(c);
+		return true;
+	}
 	if (c->running != NULL && (first || work_ready(c)) && work_poll(c))
 		return true;
 	bool more = work_ready(c);
@@ -448,7 +463,7 @@ static void flush_gone(struct client *c)
 	c->sent = 0;
 	c->events = 0;
 	sbuf_free(&c->out);
-	if (c->end_ns != 0 || c->running != NULL || (c->hungry && c->head == NULL))
+	if (c->end_ns != 0 || c->running != NULL || (c->hungry && !client_busy(c)))
 		c->dead = true;
 }
 
@@ -467,7 +482,7 @@ void client_flush(struct client *c)
 	}
 	if (client_backlog(c) > 0)
 		events |= POLLOUT;
-	else if (c->end_ns != 0 || (c->eof && c->hungry && c->running == NULL && c->head == NULL))
+	else if (c->end_ns != 0 || (c->eof && c->hungry && !client_busy(c)))
 		c->dead = true;
 	if (c->hungry && !c->eof && !blocked(c))
 		events |= POLLIN;

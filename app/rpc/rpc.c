@@ -181,20 +181,25 @@ static void at_once(struct rpc *r)
 	r->more = true;
 }
 
-/* One step of each client that runs something, but no more of them than there is time for: who was left out is next. */
+/* One step of each client that runs something, but no more of them than there is time for: who was left out is next. To let a client go is such
+ * a step too, for what its script holds may be much. */
 static bool work_busy(struct rpc *r, bool first, uint64_t end_ns)
 {
 	bool again = false;
 
-	for (struct client *c = r->clients; c != NULL; c = c->next) {
-		if (!client_busy(c))
+	for (struct client *c = r->clients, *next; c != NULL; c = next) {
+		next = c->next;
+		if (!c->dead && !client_busy(c))
 			continue;
 		if (c->round == r->round) {
 			again = true; /* in the next round */
 			continue;
 		}
 		c->round = r->round;
-		again |= client_work(c, first);
+		if (c->dead)
+			client_free(c);
+		else
+			again |= client_work(c, first);
 		if (loop_now_ns() >= end_ns)
 			return true;
 	}
@@ -202,20 +207,29 @@ static bool work_busy(struct rpc *r, bool first, uint64_t end_ns)
 	return again;
 }
 
-/* Steps of clients until none has anything to do or the time is over. Who runs nothing is looked at first, and gets its answer before others
- * go on: it waits for the end of the step that was running when it asked, and for no other. */
+/* Whoever has nothing that takes long is answered; true: somebody was. */
+static bool work_idle(struct rpc *r)
+{
+	bool any = false;
+
+	for (struct client *c = r->clients; c != NULL; c = c->next) {
+		if (c->dead || client_busy(c) || !client_work(c, false))
+			continue;
+		any = true;
+		client_flush(c);
+	}
+	return any;
+}
+
+/* Steps of clients until none has anything to do or the time is over. Who asks for nothing that takes long is looked at first, and gets its
+ * answer before others begin or go on: it waits for the end of the step that was running when it asked, and for no other. */
 static void work(struct rpc *r)
 {
 	uint64_t end = loop_now_ns() + TURN_NS;
 	bool again = true, first = true;
 
 	while (again && !loop_stopped(r->app->loop)) {
-		again = false;
-		for (struct client *c = r->clients; c != NULL; c = c->next)
-			if (!client_busy(c) && client_work(c, first)) {
-				again = true;
-				client_flush(c);
-			}
+		again = work_idle(r);
 		again |= work_busy(r, first, end);
 		first = false;
 		if (again && loop_now_ns() >= end) {
@@ -240,17 +254,14 @@ void rpc_turn(struct rpc *r)
 	for (struct client *c = r->clients; c != NULL; c = c->next)
 		client_look(c, now);
 	work(r);
-	for (struct client *c = r->clients, *next; c != NULL; c = next) {
-		next = c->next;
+	for (struct client *c = r->clients; c != NULL; c = c->next) {
 		client_flush(c);
 		if (client_waits(c) && often == 0)
 			often = LOOK_NS;
 		if (c->running != NULL && c->running->kind == RPC_LUA)
 			often = SCRIPT_NS;
-		if (work_ready(c))
+		if (work_ready(c) || c->dead)
 			at_once(r);
-		if (c->dead)
-			client_free(c);
 	}
 	look_often(r, often == 0 && r->paused_ns != 0 ? LOOK_NS : often);
 	r->in_turn = false;

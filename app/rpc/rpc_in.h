@@ -67,6 +67,7 @@ struct client {
 	unsigned waiting;
 	size_t waiting_bytes;
 	struct request *running;
+	struct request *aside; /* a snapshot or words to complete: nothing is read before it is answered */
 	uint64_t round;        /* in which it had its last step */
 	const char *rest;      /* commands of it that are not yet run, NULL: none */
 	struct sess *sess;     /* NULL: no command yet */
@@ -94,7 +95,7 @@ struct rpc *rpc_new(struct app *, const struct rpc_opts *);
 /* client.c: connections. */
 struct client *client_new(struct rpc *, int fd, bool tcp, const char *name);
 void client_input(struct client *, const char *bytes, size_t n);
-bool client_busy(const struct client *); /* it runs something, or something waits */
+bool client_busy(const struct client *); /* its next step may take long: it runs something, or something waits */
 bool client_work(struct client *, bool first); /* one step; false: there is none to do */
 void client_flush(struct client *);            /* what the socket takes now, and what is to be polled */
 void client_look(struct client *, uint64_t now_ns); /* times that are over */
