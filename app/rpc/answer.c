@@ -2,6 +2,7 @@
 #include "rpc_in.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,15 +26,33 @@ static int write_part(const char *part, size_t n, void *arg)
 	return 0;
 }
 
+/* The last members of the object that was written: its closing brace is written over. */
+static void write_parts(struct line *l, const struct answer_part *part, unsigned n)
+{
+	if (l->len <= l->most)
+		l->out->len--;
+	l->len--;
+	for (unsigned i = 0; i < n; i++) {
+		char begin[32];
+		int len = snprintf(begin, sizeof(begin), ",\"%s\":%c", part[i].key, part[i].open);
+		write_part(begin, (size_t)len, l);
+		write_part(sbuf_str(part[i].inside), part[i].inside->len, l);
+		write_part(&part[i].close, 1, l);
+	}
+	write_part("}", 1, l);
+}
+
 /* Its bytes as JSON, 0: it cannot be written. Written in one pass, for it may be large, and other clients wait meanwhile. Beyond the limit
  * whoever does not read is sent away; one answer that is larger by itself than the limit is left out. */
-static size_t put_object(struct client *c, json_t *doc)
+static size_t put_object(struct client *c, json_t *doc, const struct answer_part *part, unsigned nparts)
 {
 	bool heard = !c->dead && c->end_ns == 0;
 	size_t before = c->out.len, backlog = client_backlog(c), limit = c->rpc->opts.limits.out_bytes;
 	struct line l = {.out = &c->out, .most = heard && backlog + 1 < limit ? limit - backlog - 1 : 0};
 	int rc = json_dump_callback(doc, write_part, &l, JSON_COMPACT);
 
+	if (rc == 0)
+		write_parts(&l, part, nparts);
 	if (rc == 0 && heard && l.len <= l.most) {
 		sbuf_addc(&c->out, '\n');
 		return l.len;
@@ -50,7 +69,7 @@ static size_t put_object(struct client *c, json_t *doc)
 /* What is larger than the limit by itself has no error that could stand for it. */
 void send_object(struct client *c, json_t *doc)
 {
-	if (put_object(c, doc) + 1 > c->rpc->opts.limits.out_bytes)
+	if (put_object(c, doc, NULL, 0) + 1 > c->rpc->opts.limits.out_bytes)
 		client_end(c, unread);
 	json_decref(doc);
 }
@@ -78,12 +97,17 @@ static json_t *error_json(int rc, const struct err *e)
 
 void answer_ok(struct client *c, json_t *id, json_t *members)
 {
+	answer_done(c, id, members, NULL, 0);
+}
+
+void answer_done(struct client *c, json_t *id, json_t *members, const struct answer_part *part, unsigned nparts)
+{
 	json_t *doc = head(id, true);
 
 	if (members != NULL)
 		json_object_update(doc, members);
 	json_decref(members);
-	size_t n = put_object(c, doc);
+	size_t n = put_object(c, doc, part, nparts);
 	if (n == 0 || n + 1 > c->rpc->opts.limits.out_bytes) {
 		struct err e;
 		int rc = n == 0 ? err_set(&e, EIO, "the answer cannot be written as JSON") :
@@ -95,6 +119,20 @@ void answer_ok(struct client *c, json_t *id, json_t *members)
 
 void answer_error(struct client *c, json_t *id, int rc, const struct err *e, json_t *members)
 {
+	answer_failed(c, id, rc, e, members, NULL, 0);
+}
+
+static size_t parts_bytes(const struct answer_part *part, unsigned n)
+{
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		bytes += part[i].inside->len + strlen(part[i].key) + strlen(",\"\":[]");
+	return bytes;
+}
+
+void answer_failed(struct client *c, json_t *id, int rc, const struct err *e, json_t *members, const struct answer_part *part, unsigned nparts)
+{
 	json_t *doc = head(id, false);
 
 	if (members != NULL)
@@ -105,23 +143,24 @@ void answer_error(struct client *c, json_t *id, int rc, const struct err *e, jso
 	if (err != NULL)
 		json_object_update(own, err);
 	json_object_set_new(doc, "error", own);
-	if (json_dumpb(doc, NULL, 0, JSON_COMPACT) >= c->rpc->opts.limits.out_bytes) {
-		json_object_del(doc, "results");
-		json_object_del(doc, "text");
-		json_object_del(doc, "notes");
-	}
-	send_object(c, doc);
+	/* where there is no room for all of it, the error remains */
+	if (json_dumpb(doc, NULL, 0, JSON_COMPACT) + parts_bytes(part, nparts) >= c->rpc->opts.limits.out_bytes)
+		nparts = 0;
+	if (put_object(c, doc, part, nparts) + 1 > c->rpc->opts.limits.out_bytes)
+		client_end(c, unread);
+	json_decref(doc);
 }
 
-void send_partial(struct client *c, json_t *id, const char *key, struct sbuf *text)
+void send_partial(struct client *c, json_t *id, const char *key, const char *text, size_t n)
 {
 	json_t *doc = json_object();
+	struct sbuf inside = {0};
+	const struct answer_part part = {key, '"', '"', &inside};
 
-	if (text->len > 0) {
-		json_object_set_new(doc, "id", id != NULL ? json_incref(id) : json_null());
-		json_object_set_new(doc, key, out_json_text(sbuf_str(text)));
-		send_object(c, json_incref(doc));
-	}
+	json_object_set_new(doc, "id", id != NULL ? json_incref(id) : json_null());
+	out_json_inside(text, n, &inside);
+	if (put_object(c, doc, &part, 1) + 1 > c->rpc->opts.limits.out_bytes)
+		client_end(c, unread);
 	json_decref(doc);
-	sbuf_reset(text);
+	sbuf_free(&inside);
 }

@@ -75,7 +75,9 @@ struct client {
 	struct app_guest guest; /* what its chunks are given */
 	struct view view;      /* what app->view is while its commands run */
 	struct sbuf text, note; /* of the request, not yet sent */
-	json_t *results;
+	struct sbuf results;   /* its documents as JSON, with commas between them */
+	struct sbuf text_json, note_json; /* as they stand in its answer, while that is made */
+	size_t packed;         /* bytes of text, then of note, that are there */
 	size_t made;           /* bytes of text and results */
 	struct err err;
 	char *err_line;
@@ -86,7 +88,8 @@ struct client {
 	uint64_t end_ns;   /* != 0: it is being sent away, at the latest then it goes */
 	uint64_t deny_ns;  /* != 0: a wrong token is answered then */
 	bool counted;      /* among the clients that there may be */
-	bool dead;         /* goes at the end of the turn */
+	bool dead;         /* it is done with, and goes as soon as its turn comes */
+	bool closing;      /* dead, and its script is being closed */
 };
 
 /* rpc.c: without sockets, as rpc_open() begins. */
@@ -101,6 +104,7 @@ void client_flush(struct client *);            /* what the socket takes now, and
 void client_look(struct client *, uint64_t now_ns); /* times that are over */
 bool client_waits(const struct client *);      /* for a time */
 void client_end(struct client *, const char *why); /* a last word, then it goes; NULL: it goes at once */
+void client_hang_up(struct client *); /* the connection and what runs for it end here */
 void client_free(struct client *);
 size_t client_backlog(const struct client *);
 
@@ -108,7 +112,16 @@ size_t client_backlog(const struct client *);
 void send_object(struct client *, json_t *doc);
 void answer_ok(struct client *, json_t *id, json_t *members); /* members may be NULL */
 void answer_error(struct client *, json_t *id, int rc, const struct err *, json_t *members);
-void send_partial(struct client *, json_t *id, const char *key, struct sbuf *text);
+/* A member of an answer whose value is there as JSON, but for what it begins and ends with. */
+struct answer_part {
+	const char *key;
+	char open, close;
+	const struct sbuf *inside;
+};
+/* Answers to what was run. */
+void answer_done(struct client *, json_t *id, json_t *members, const struct answer_part *, unsigned nparts);
+void answer_failed(struct client *, json_t *id, int rc, const struct err *, json_t *members, const struct answer_part *, unsigned nparts);
+void send_partial(struct client *, json_t *id, const char *key, const char *text, size_t n);
 
 /* work.c: cmd and lua. */
 void work_start(struct client *, struct request *); /* takes it */

@@ -10,6 +10,9 @@
 
 enum { EXIT_REFUSED = 2 };
 
+#define PIECE_BYTES ((size_t)256 << 10) /* of a text that are written at once */
+#define UTF8_MOST 3                     /* bytes of a character behind its first */
+
 /* Whatever runs for a client sees its own page, theme and screen. */
 static void enter(struct client *c, struct view *kept)
 {
@@ -40,6 +43,16 @@ static void keep_error(struct client *c, int rc, const struct err *e, const char
 		c->err_line = xstrdup(line);
 }
 
+static void forget_told(struct client *c)
+{
+	sbuf_free(&c->results);
+	sbuf_free(&c->text);
+	sbuf_free(&c->note);
+	sbuf_free(&c->text_json);
+	sbuf_free(&c->note_json);
+	c->packed = 0;
+}
+
 /* Answers are collected until the request ends: one of very many commands would fill the memory. */
 static void check_made(struct client *c)
 {
@@ -47,12 +60,29 @@ static void check_made(struct client *c)
 
 	if (c->made <= c->rpc->opts.limits.out_bytes)
 		return;
-	json_array_clear(c->results);
-	sbuf_free(&c->text);
-	sbuf_free(&c->note);
+	forget_told(c);
 	int rc = err_set(&e, EMSGSIZE, "the answer has more than %zu bytes, more than --rpc-limit out=BYTES allows; ask for less at a time",
 			 (size_t)c->rpc->opts.limits.out_bytes);
 	keep_error(c, rc, &e, NULL);
+}
+
+static int add_part(const char *part, size_t n, void *arg)
+{
+	sbuf_addn(arg, part, n);
+	return 0;
+}
+
+/* Results are kept as they will be sent. A request of many commands would else have all of them to write at its end, and others wait meanwhile. */
+static void keep_results(struct client *c, const json_t *results)
+{
+	size_t before = c->results.len;
+
+	for (size_t i = 0; i < json_array_size(results); i++) {
+		if (c->results.len > 0)
+			sbuf_addc(&c->results, ',');
+		json_dump_callback(json_array_get(results, i), add_part, &c->results, JSON_COMPACT | JSON_ENCODE_ANY);
+	}
+	c->made += c->results.len - before;
 }
 
 static void on_session(void *arg, const struct sess_event *ev)
@@ -80,8 +110,8 @@ static void on_session(void *arg, const struct sess_event *ev)
 		keep_error(c, ev->rc, ev->err, ev->line);
 		break;
 	case SESS_DONE:
-		if (json && ev->results != NULL)
-			json_array_extend(c->results, ev->results);
+		if (json)
+			keep_results(c, ev->results);
 		if (ev->exit_code > c->exit_code)
 			c->exit_code = ev->exit_code;
 		if (ev->rc == -ECANCELED && c->rc == 0) {
@@ -151,53 +181,88 @@ static void clear(struct client *c)
 	request_free(c->running);
 	c->running = NULL;
 	c->rest = NULL;
-	json_decref(c->results);
-	c->results = NULL;
 	free(c->err_line);
 	c->err_line = NULL;
-	sbuf_free(&c->text);
-	sbuf_free(&c->note);
+	forget_told(c);
 	c->rc = c->exit_code = 0;
 	c->made = 0;
 }
 
-/* Texts that would not fit are not written first: that takes long. */
-static void check_texts(struct client *c)
+/* How much of a text is taken at once: what follows it begins with a character. */
+static size_t piece(const struct sbuf *text, size_t from)
 {
-	size_t n = out_json_length(sbuf_str(&c->text), c->text.len) + out_json_length(sbuf_str(&c->note), c->note.len);
+	size_t left = text->len - from, n = left < PIECE_BYTES ? left : PIECE_BYTES;
+
+	for (unsigned i = 0; i < UTF8_MOST && n < left && (text->s[from + n] & 0xc0) == 0x80; i++)
+		n--;
+	return n;
+}
+
+/* The texts of an answer are written as JSON in pieces, for others wait meanwhile. false: it goes on in the next step. */
+static bool pack(struct client *c)
+{
+	const size_t both = c->text.len + c->note.len, most = c->rpc->opts.limits.out_bytes;
 	struct err e = {.col = -1};
 
-	if (n <= c->rpc->opts.limits.out_bytes)
-		return;
-	sbuf_free(&c->text);
-	sbuf_free(&c->note);
-	int rc = err_set(&e, EMSGSIZE, "the answer has %zu bytes, more than --rpc-limit out=BYTES allows; ask for less at a time", n);
+	if (c->packed < both) {
+		bool note = c->packed >= c->text.len;
+		const struct sbuf *from = note ? &c->note : &c->text;
+		size_t at = note ? c->packed - c->text.len : c->packed, n = piece(from, at);
+		out_json_inside(from->s + at, n, note ? &c->note_json : &c->text_json);
+		c->packed += n;
+	}
+	if (c->results.len + c->text_json.len + c->note_json.len <= most)
+		return c->packed == both;
+	forget_told(c);
+	int rc = err_set(&e, EMSGSIZE, "the answer has more than %zu bytes, more than --rpc-limit out=BYTES allows; ask for less at a time", most);
 	keep_error(c, rc, &e, NULL);
+	return true;
 }
 
 static void answer(struct client *c)
 {
-	check_texts(c);
 	json_t *m = json_object();
 	bool json = c->running->mode == OUT_JSON;
+	struct answer_part part[3];
+	unsigned n = 0;
 
 	json_object_set_new(m, "exit_code", json_integer(c->exit_code));
-	if (json)
-		json_object_set(m, "results", c->results);
-	if (c->text.len > 0 || !json)
-		json_object_set_new(m, "text", out_json_text(sbuf_str(&c->text)));
-	sbuf_free(&c->text);
-	if (c->note.len > 0)
-		json_object_set_new(m, "notes", out_json_text(sbuf_str(&c->note)));
 	if (c->err_line != NULL) {
 		json_t *line = out_json_text(c->err_line);
 		json_object_set_new(m, "error", json_pack("{s:o}", "line", line));
 	}
+	if (json)
+		part[n++] = (struct answer_part){"results", '[', ']', &c->results};
+	if (c->text.len > 0 || !json)
+		part[n++] = (struct answer_part){"text", '"', '"', &c->text_json};
+	if (c->note.len > 0)
+		part[n++] = (struct answer_part){"notes", '"', '"', &c->note_json};
 	if (c->rc < 0)
-		answer_error(c, c->running->id, c->rc, &c->err, m);
+		answer_failed(c, c->running->id, c->rc, &c->err, m, part, n);
 	else
-		answer_ok(c, c->running->id, m);
+		answer_done(c, c->running->id, m, part, n);
 	clear(c);
+}
+
+/* It is over; true: it is answered too. */
+static bool conclude(struct client *c)
+{
+	if (!pack(c))
+		return false;
+	answer(c);
+	return true;
+}
+
+/* A piece of a text goes as a line of its own. */
+static void stream_text(struct client *c, const char *key, struct sbuf *text)
+{
+	size_t n = piece(text, 0);
+
+	if (n == 0)
+		return;
+	send_partial(c, c->running->id, key, text->s, n);
+	text->len -= n;
+	memmove(text->s, text->s + n, text->len + 1);
 }
 
 /* What a request that goes on has printed so far; as JSON it is told at its end. */
@@ -206,8 +271,8 @@ static void stream(struct client *c)
 	if (c->running->mode == OUT_JSON || (c->running->kind == RPC_CMD && !sess_busy(c->sess)))
 		return;
 	c->made = 0;
-	send_partial(c, c->running->id, "out", &c->text);
-	send_partial(c, c->running->id, "note", &c->note);
+	stream_text(c, "out", &c->text);
+	stream_text(c, "note", &c->note);
 }
 
 static void step_script(struct client *c)
@@ -225,8 +290,7 @@ static void step_script(struct client *c)
 		return;
 	}
 	json_t *results = script_results(c->script);
-	if (results != NULL)
-		json_array_extend(c->results, results);
+	keep_results(c, results);
 	json_decref(results);
 }
 
@@ -235,16 +299,15 @@ void work_start(struct client *c, struct request *q)
 	struct view kept;
 
 	c->running = q;
-	c->results = json_array();
 	enter(c, &kept);
 	begin(c);
 	if (q->kind == RPC_LUA && !over(c))
 		step_script(c);
 	leave(c, &kept);
-	if (over(c))
-		answer(c);
-	else
+	if (!over(c))
 		stream(c);
+	else
+		conclude(c);
 }
 
 bool work_poll(struct client *c)
@@ -253,6 +316,8 @@ bool work_poll(struct client *c)
 
 	if (c->running == NULL)
 		return false;
+	if (over(c))
+		return conclude(c);
 	enter(c, &kept);
 	if (c->running->kind == RPC_CMD && sess_busy(c->sess))
 		sess_poll(c->sess);
@@ -261,19 +326,21 @@ bool work_poll(struct client *c)
 	else if (c->running->kind == RPC_LUA)
 		step_script(c);
 	leave(c, &kept);
-	bool ended = over(c);
-	if (ended)
-		answer(c);
-	else
-		stream(c);
-	return ended;
+	if (over(c))
+		return conclude(c);
+	stream(c);
+	return false;
 }
 
 bool work_ready(const struct client *c)
 {
-	if (c->running != NULL && c->running->kind == RPC_CMD)
+	if (c->running == NULL)
+		return false;
+	if (over(c) || (c->running->mode != OUT_JSON && c->text.len + c->note.len > 0))
+		return true;
+	if (c->running->kind == RPC_CMD)
 		return c->rest != NULL && !sess_busy(c->sess);
-	return c->running != NULL && c->script != NULL && script_running(c->script) && script_ready(c->script);
+	return c->script != NULL && script_running(c->script) && script_ready(c->script);
 }
 
 static void stop(struct client *c)
@@ -299,7 +366,7 @@ void work_cancel(struct client *c)
 	if (c->running == NULL)
 		return;
 	stop(c);
-	answer(c);
+	conclude(c);
 }
 
 void work_drop(struct client *c)

@@ -240,19 +240,44 @@ void out_cell(const json_t *v, enum out_fmt fmt, struct sbuf *out)
 	}
 }
 
-json_t *out_json_text(const char *text)
+static json_t *json_text(const char *text, size_t len)
 {
-	json_t *v = json_string(text);
+	json_t *v = json_stringn(text, len);
 
 	if (v != NULL)
 		return v;
-	char *copy = xstrdup(text);
-	for (char *p = copy; *p != '\0'; p++)
-		if ((unsigned char)*p >= 0x80)
-			*p = '?';
-	v = json_string(copy);
+	char *copy = memcpy(xcalloc(len + 1, 1), text, len);
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)copy[i] >= 0x80)
+			copy[i] = '?';
+	v = json_stringn(copy, len);
 	free(copy);
 	return v;
+}
+
+json_t *out_json_text(const char *text)
+{
+	return json_text(text, strlen(text));
+}
+
+static int add_part(const char *part, size_t n, void *arg)
+{
+	sbuf_addn(arg, part, n);
+	return 0;
+}
+
+void out_json_inside(const char *text, size_t len, struct sbuf *out)
+{
+	json_t *v = json_text(text, len);
+	size_t before = out->len;
+
+	json_dump_callback(v, add_part, out, JSON_ENCODE_ANY);
+	json_decref(v);
+	if (out->len < before + 2)
+		return;
+	out->len -= 2;
+	memmove(out->s + before, out->s + before + 1, out->len - before);
+	out->s[out->len] = '\0';
 }
 
 size_t out_json_bytes(const char *text, size_t len, size_t *values)

@@ -59,5 +59,7 @@ enum { OUT_JSON_ARRAY = 160, OUT_JSON_OBJECT = 256, OUT_JSON_MEMBER = 136, OUT_J
 size_t out_json_bytes(const char *text, size_t len, size_t *values);
 /* Bytes of a text as JSON, without its quotes. */
 size_t out_json_length(const char *text, size_t len);
+/* Appends a text as JSON without its quotes; what is no UTF-8 becomes '?'. A text may come in pieces that end between characters. */
+void out_json_inside(const char *text, size_t len, struct sbuf *out);
 /* Member by dotted path, NULL when missing. Borrowed. */
 json_t *out_get(const json_t *obj, const char *path);

@@ -50,6 +50,25 @@ def test_exit_codes_come_with_the_answer(serve):
         assert t["fates"]["lost"] == t["fates"]["sent"] > 0 and wr.exit_code == 1
 
 
+# Characters of one to four bytes, so that every length of a piece ends within one somewhere.
+LONG = "".join(("a", "\u00e9", "\u20ac", "\U0001f600", '"\\\n\t\x01')[i * 7 % 5] for i in range(400_000))
+
+
+def test_a_long_text_comes_whole(serve):
+    """It is written in pieces, and no character is lost where one ends."""
+    chunk = "local t = {'a', '\\195\\169', '\\226\\130\\172', '\\240\\159\\152\\128', '\"\\\\\\n\\t\\1'} local o = {} " \
+        "for i = 0, 399999 do o[#o + 1] = t[i * 7 % 5 + 1] end print(table.concat(o))"
+    server = serve()
+    with wirerate.connect(server.path, timeout=60) as wr:
+        assert wr.request(lua=chunk)["text"] == LONG + "\n"
+    c = Raw(server.path)
+    c.send(json.dumps({"id": 1, "lua": chunk, "mode": "text"}))
+    got = ""
+    while "ok" not in (line := c.line()):
+        got += line.get("out", "")
+    assert got + line.get("text", "") == LONG + "\n"
+
+
 def test_what_is_printed_while_a_command_goes_on(serve):
     c = Raw(serve().path)
     c.send('{"id":"x","cmd":"show map; sleep 50ms; show clock","mode":"text"}')
