@@ -63,6 +63,16 @@ static void drop_queue(struct client *c)
 	c->waiting_bytes = 0;
 }
 
+void client_hang_up(struct client *c)
+{
+	work_drop(c);
+	if (c->fd < 0)
+		return;
+	loop_fd(c->rpc->app->loop, c->fd, 0, NULL, NULL);
+	close(c->fd);
+	c->fd = -1;
+}
+
 void client_free(struct client *c)
 {
 	struct rpc *r = c->rpc;
@@ -72,15 +82,11 @@ void client_free(struct client *c)
 		p = &(*p)->next;
 	*p = c->next;
 	r->nclients -= c->counted;
-	work_drop(c);
+	client_hang_up(c);
 	drop_queue(c);
 	request_free(c->aside);
 	sess_free(c->sess);
 	script_free(c->script);
-	if (c->fd >= 0) {
-		loop_fd(r->app->loop, c->fd, 0, NULL, NULL);
-		close(c->fd);
-	}
 	lines_free(&c->in);
 	sbuf_free(&c->out);
 	free(c);
@@ -340,6 +346,8 @@ static bool next_line(struct client *c)
 	case LINES_ONE:
 		c->tokens--;
 		take_line(c, line, len);
+		/* told now, and not by another look: whoever is not hungry is not read until then, which may be after somebody's long step */
+		c->hungry = !lines_more(&c->in);
 		return true;
 	default:
 		c->tokens--;
@@ -515,7 +523,5 @@ void client_look(struct client *c, uint64_t now_ns)
 
 bool client_waits(const struct client *c)
 {
-	if (c->dead)
-		return false;
-	return !c->authed || c->end_ns != 0 || client_backlog(c) > 0 || (!c->hungry && !blocked(c));
+	return c->dead || !c->authed || c->end_ns != 0 || client_backlog(c) > 0 || (!c->hungry && !blocked(c));
 }

@@ -63,6 +63,18 @@ enum lines_got lines_next(struct lines *l, char **line, size_t *len)
 	return *len > l->max ? LINES_LONG : LINES_ONE;
 }
 
+bool lines_more(struct lines *l)
+{
+	if (l->buf.len > l->looked && memchr(l->buf.s + l->looked, '\n', l->buf.len - l->looked) != NULL)
+		return true;
+	l->looked = l->buf.len;
+	if (l->buf.len - l->at > l->max)
+		return true;
+	if (l->at == l->buf.len)
+		tidy(l);
+	return false;
+}
+
 void lines_free(struct lines *l)
 {
 	sbuf_free(&l->buf);

@@ -15,4 +15,5 @@ enum lines_got { LINES_NONE, LINES_ONE, LINES_LONG };
 void lines_add(struct lines *, const char *bytes, size_t n);
 /* ONE: *line has *len bytes and a zero byte behind them; valid until lines_add. */
 enum lines_got lines_next(struct lines *, char **line, size_t *len);
+bool lines_more(struct lines *); /* lines_next() would not say NONE; the line that it gave before is no longer needed */
 void lines_free(struct lines *);

@@ -182,7 +182,7 @@ static void at_once(struct rpc *r)
 }
 
 /* One step of each client that runs something, but no more of them than there is time for: who was left out is next. To let a client go is such
- * a step too, for what its script holds may be much. */
+ * a step too; until all that its script held is free, it is one of those that there may be. */
 static bool work_busy(struct rpc *r, bool first, uint64_t end_ns)
 {
 	bool again = false;
@@ -196,10 +196,12 @@ static bool work_busy(struct rpc *r, bool first, uint64_t end_ns)
 			continue;
 		}
 		c->round = r->round;
-		if (c->dead)
+		if (!c->dead)
+			again |= client_work(c, first);
+		else if (script_let_go(c->script))
 			client_free(c);
 		else
-			again |= client_work(c, first);
+			c->closing = true;
 		if (loop_now_ns() >= end_ns)
 			return true;
 	}
@@ -256,11 +258,13 @@ void rpc_turn(struct rpc *r)
 	work(r);
 	for (struct client *c = r->clients; c != NULL; c = c->next) {
 		client_flush(c);
+		if (c->dead)
+			client_hang_up(c);
 		if (client_waits(c) && often == 0)
 			often = LOOK_NS;
-		if (c->running != NULL && c->running->kind == RPC_LUA)
+		if (!c->dead && c->running != NULL && c->running->kind == RPC_LUA)
 			often = SCRIPT_NS;
-		if (work_ready(c) || c->dead)
+		if (c->dead ? !c->closing : work_ready(c))
 			at_once(r);
 	}
 	look_often(r, often == 0 && r->paused_ns != 0 ? LOOK_NS : often);

@@ -119,29 +119,6 @@ struct script *script_new(const struct script_host *host, const struct script_op
 	return s;
 }
 
-void script_free(struct script *s)
-{
-	if (s == NULL)
-		return;
-	script_drop_all(s);
-	s->note = &s->spare;
-	script_run_at_end(s);
-	if (s->L != NULL) {
-		s->limited = false;
-		hold_end(s);
-		hold_floor(s); /* finalizers */
-		if (s->alloc != NULL)
-			lua_setallocf(s->L, s->alloc, s->alloc_arg);
-		lua_close(s->L);
-	}
-	json_decref(s->results);
-	sbuf_free(&s->spare);
-	sbuf_free(&s->warned);
-	free(s->lua_dir);
-	free(s->folder);
-	free(s);
-}
-
 void script_where(lua_State *L, struct sbuf *out)
 {
 	lua_Debug ar;

@@ -37,6 +37,9 @@ struct script_opts {
 /* NULL with *e. The globals of a state live as long as it does: a chunk finds what those before it left. */
 struct script *script_new(const struct script_host *, const struct script_opts *, struct err *e);
 void script_free(struct script *); /* cancels what runs; NULL: nothing */
+/* Before script_free() where nobody may be kept waiting: cancels what runs, and a thread frees what a state of the sandbox holds, if it is much.
+ * true: script_free() takes no time now; false: ask again later, and call nothing else meanwhile. NULL: true. */
+bool script_let_go(struct script *);
 
 /* Begin a chunk: text, named in messages ("=lua" or "@file.lua"), with arguments (... and the table `arg`). Only one runs at a time: -EBUSY.
  * out and note get what it prints, they live until its end. 0 or -errno with "NAME:LINE: message" in *e; nothing has run then. */

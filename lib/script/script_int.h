@@ -78,7 +78,8 @@ struct script {
 	struct script_host host;
 	struct script_opts opts;
 	char *lua_dir, *folder; /* folder: of the file that runs, NULL: none */
-	lua_State *L;
+	lua_State *L;           /* NULL: it was closed, or never opened */
+	struct script_closer *closer; /* closes it; NULL: nobody does */
 	lua_Alloc alloc; /* what the state came with */
 	void *alloc_arg;
 	size_t used_bytes;

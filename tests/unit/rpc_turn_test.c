@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -135,11 +136,31 @@ static void test_an_answer_does_not_wait_for_what_others_begin(void **state)
 	}
 }
 
+/* Who has its answer is listened to at once, and not after the next step of somebody else: also where the next line has begun. */
+static void test_who_has_its_answer_is_read_again(void **state)
+{
+	static const char *const lines[] = {"{\"id\":7,\"ping\":true}\n", "{\"id\":7,\"ping\":true}\n{\"id\":"};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(lines); i++) {
+		struct rpc *r = open_rpc();
+		struct client *asks = client_of(r, "asks", &other_end);
+
+		say(asks, lines[i]);
+		assert_true(client_work(asks, false));
+		client_flush(asks);
+		assert_true(answered());
+		assert_true(asks->polled & POLLIN);
+		close_rpc(r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_answer_does_not_wait_for_the_next_step),
 		cmocka_unit_test(test_an_answer_does_not_wait_for_what_others_begin),
+		cmocka_unit_test(test_who_has_its_answer_is_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

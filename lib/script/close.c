@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of a state. To free what a stranger's chunk made takes long where that was much, and everybody else would wait: so a thread does it. */
+#include "script_int.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define LITTLE_BYTES ((size_t)1 << 20) /* so much is freed at once */
+#define NICE 5 /* of the thread: control goes first */
+
+struct script_closer {
+	pthread_t thread;
+	lua_State *L;
+	atomic_bool done;
+};
+
+/* One at a time: several would take the time of control's processor all the same, and more of it at once. Of the thread that has the scripts. */
+static struct script_closer *at_work;
+
+/* Nothing of the script's runs any more but finalizers. */
+static void leave_state(struct script *s)
+{
+	script_drop_all(s);
+	s->note = &s->spare;
+	script_run_at_end(s);
+	s->limited = false;
+	hold_end(s);
+	hold_floor(s);
+	if (s->alloc != NULL)
+		lua_setallocf(s->L, s->alloc, s->alloc_arg);
+}
+
+static void *close_state(void *arg)
+{
+	struct script_closer *c = arg;
+
+	setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+	lua_close(c->L);
+	atomic_store_explicit(&c->done, true, memory_order_release);
+	return NULL;
+}
+
+/* -errno: there is no thread. No signal is handled in it. */
+static int start(struct script_closer *c)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int rc = -pthread_create(&c->thread, NULL, close_state, c);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+static void join(struct script *s)
+{
+	pthread_join(s->closer->thread, NULL);
+	at_work = NULL;
+	free(s->closer);
+	s->closer = NULL;
+}
+
+bool script_let_go(struct script *s)
+{
+	if (s == NULL)
+		return true;
+	if (s->closer != NULL) {
+		if (!atomic_load_explicit(&s->closer->done, memory_order_acquire))
+			return false;
+		join(s);
+		return true;
+	}
+	/* Only in the sandbox no finalizer is a script's own, so that nothing but memory is touched. */
+	if (s->L == NULL || !s->opts.sandbox || s->used_bytes < LITTLE_BYTES)
+		return true;
+	if (at_work != NULL)
+		return false;
+	leave_state(s);
+	struct script_closer *c = xcalloc(1, sizeof(*c));
+	c->L = s->L;
+	s->L = NULL;
+	if (start(c) < 0) {
+		lua_close(c->L);
+		free(c);
+		return true;
+	}
+	s->closer = at_work = c;
+	return false;
+}
+
+void script_free(struct script *s)
+{
+	if (s == NULL)
+		return;
+	if (s->closer != NULL)
+		join(s);
+	if (s->L != NULL) {
+		leave_state(s);
+		lua_close(s->L);
+	}
+	json_decref(s->results);
+	sbuf_free(&s->spare);
+	sbuf_free(&s->warned);
+	free(s->lua_dir);
+	free(s->folder);
+	free(s);
+}
