@@ -225,6 +225,13 @@ int page_int(const json_t *obj, const char *path, int missing)
 	return v >= INT_MIN && v <= INT_MAX ? (int)v : missing;
 }
 
+bool page_link_lost(const json_t *port)
+{
+	const char *link = page_str(port, "link", "");
+
+	return strcmp(link, "down") == 0 || strcmp(link, "deleted") == 0;
+}
+
 const char *page_str(const json_t *obj, const char *path, const char *missing)
 {
 	const json_t *v = out_get(obj, path);

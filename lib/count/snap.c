@@ -4,8 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const char *const link_names[] = {[LINK_DOWN] = "down", [LINK_UP] = "up", [LINK_UNKNOWN] = "unknown"};
+static const char *const link_names[] = {[LINK_DOWN] = "down", [LINK_UP] = "up", [LINK_UNKNOWN] = "unknown", [LINK_GONE] = "deleted"};
 static const char *const run_names[] = {[RUN_IDLE] = "idle", [RUN_SENDING] = "sending", [RUN_DRAINING] = "draining"};
+
+const char *snap_link_name(enum snap_link l)
+{
+	return link_names[l];
+}
 
 void snap_free(struct snap *s)
 {

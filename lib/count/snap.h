@@ -5,7 +5,9 @@
 #include <jansson.h>
 #include "count.h"
 
-enum snap_link { LINK_DOWN, LINK_UP, LINK_UNKNOWN };
+/* LINK_GONE: the interface of the kernel was deleted, and its port has no other. */
+enum snap_link { LINK_DOWN, LINK_UP, LINK_UNKNOWN, LINK_GONE };
+const char *snap_link_name(enum snap_link);
 enum snap_run { RUN_IDLE, RUN_SENDING, RUN_DRAINING };
 
 struct snap_rate { double pps, l1_bps; };

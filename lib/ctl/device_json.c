@@ -16,7 +16,7 @@ static json_t *one_wire(struct ctl *c, struct ctl_port *cp)
 	struct dut_counts now = {0}, base = {0};
 	json_t *o = json_pack("{s:i, s:s, s:o, s:s, s:s}", "port", (int)cp->p.id, "name", cp->p.name, "to",
 			      to != NULL ? json_integer(to->p.id) : json_null(), "device", phase_word(d), "link",
-			      cp->link == LINK_UP ? "up" : cp->link == LINK_DOWN ? "down" : "unknown");
+			      snap_link_name(cp->link));
 
 	if (d != NULL) {
 		device_counts(d, &now);

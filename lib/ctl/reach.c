@@ -93,5 +93,8 @@ void ctl_reach_text(struct ctl *c, unsigned port, struct sbuf *out)
 	link_look(c, cp);
 	if (cp->link == LINK_DOWN)
 		sbuf_addf(out, "port %u (%s): its link is down: what it sends is lost, or waits until it is up\n", port, cp->p.name);
+	if (cp->link == LINK_GONE)
+		sbuf_addf(out, "port %u (%s): its interface was deleted: what it sends arrives nowhere; start the program again when it is "
+			  "back\n", port, cp->p.name);
 	tell_addresses(c, cp, out);
 }

@@ -211,9 +211,10 @@ void link_look(struct ctl *c, struct ctl_port *cp)
 	cp->link_seq += cp->link != was || cp->link_mbps != was_mbps;
 	if (cp->link_mbps != was_mbps)
 		cp->touched = true; /* a rate in percent follows the speed */
-	if (cp->link != was)
-		ctl_note_link(c, cp->p.id, "port %u (%s): link %s", cp->p.id, cp->p.name,
-			      cp->link == LINK_UP ? "up" : cp->link == LINK_DOWN ? "down" : "unknown");
+	if (cp->link != was && cp->link == LINK_GONE)
+		ctl_note_link(c, cp->p.id, "port %u (%s): its interface was deleted", cp->p.id, cp->p.name);
+	else if (cp->link != was)
+		ctl_note_link(c, cp->p.id, "port %u (%s): link %s", cp->p.id, cp->p.name, snap_link_name(cp->link));
 }
 
 int ctl_link_fd(struct ctl *c)

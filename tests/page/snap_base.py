@@ -169,6 +169,13 @@ def drops():
     return s
 
 
+def link_gone():
+    """The interface of a port was deleted."""
+    s = two()
+    s["ports"][0].update(link="deleted", speed_mbps=0, name="if:eth1")
+    return s
+
+
 def link_down():
     s = two()
     s["ports"][1].update(link="down", speed_mbps=0)
@@ -291,5 +298,5 @@ def empty():
     return snapshot([], [])
 
 
-SNAPS = {f.__name__: f for f in (one, two, eight, thirtytwo, sixteen_queues, imbalance, drops, link_down, zero, huge, missing,
+SNAPS = {f.__name__: f for f in (one, two, eight, thirtytwo, sixteen_queues, imbalance, drops, link_down, link_gone, zero, huge, missing,
                                  first_version, strange, crowded, tuned, mixed, empty)}

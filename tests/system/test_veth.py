@@ -8,6 +8,8 @@ import pytest
 
 import harness
 from harness import ONE_SECOND, Tcpdump, documents, good, run, stats
+from pty_term import BIN
+from screen_term import Screen
 
 KINDS = ["if", "xdp", "packet"]
 
@@ -127,7 +129,7 @@ def test_trouble_while_sending(veth, kind, live, trouble, rate):
         veth.do("ip", "link", "set", veth.b, "down")
     else:
         veth.do("ip", "link", "del", veth.a)
-    _, took = w.until(lambda p: p[0]["link"] == "down", 20)
+    _, took = w.until(lambda p: p[0]["link"] == ("deleted" if trouble == "deleted" else "down"), 20)
     assert took < ONE_SECOND
     w.send("stop 0; wait 0")
     port = w.stats(20)[0]
@@ -138,6 +140,59 @@ def test_trouble_while_sending(veth, kind, live, trouble, rate):
     code, took = w.quit()
     assert code == 0
     assert took < ONE_SECOND
+
+
+def test_a_deleted_interface_is_called_deleted(veth, kind, live):
+    """In every document that tells of the link; all that read a document here check it by the schema."""
+    w = live(["-p", f"{kind}:{veth.a}", "-p", "wire"], prefix=veth.prefix)
+    w.until(lambda p: p[0]["link"] == "up", 20)
+    veth.do("ip", "link", "set", veth.b, "down")
+    w.until(lambda p: p[0]["link"] == "down", 20)
+    veth.do("ip", "link", "del", veth.a)
+    ports, _ = w.until(lambda p: p[0]["link"] != "down", 20)
+    assert [p["link"] for p in ports.values()] == ["deleted", "up", "up"]
+    for line in ("show ports", "link"):
+        assert [p["link"] for p in w.ask(line)["ports"]] == ["deleted", "up", "up"], line
+    assert w.ask("show snapshot config")["config"][0]["link"] == "deleted"
+    assert w.quit()[0] == 0
+    assert w.errors().count("its interface was deleted") == 1
+
+
+def test_who_starts_a_port_whose_interface_was_deleted_is_told(veth, kind, live):
+    w = live(["-p", f"{kind}:{veth.a}"], prefix=veth.prefix)
+    w.until(lambda p: p[0]["link"] == "up", 20)
+    veth.do("ip", "link", "del", veth.a)
+    w.until(lambda p: p[0]["link"] == "deleted", 20)
+    w.send("set 0 count 10; set 0 rate 1kpps; start 0")
+    w.stats(20)
+    w.send("stop 0")
+    w.quit()
+    assert "port 0 (" in w.errors() and "what it sends arrives nowhere" in w.errors()
+
+
+@pytest.mark.parametrize("page", ["main", "queues", "ports"])
+def test_pages_say_deleted_in_the_colour_of_a_warning(veth, page, tmp_path):
+    """As they say that a link is down, and not as they say that it is up."""
+    def rows(t):
+        """Of the page: those above the line between it and messages."""
+        text = [row.lower() for row in t.lines()]
+        return text[:next(y for y, row in enumerate(text) if row.startswith("\u2500\u2500"))]
+
+    def colour(t, word):
+        t.until(lambda: any(word in row for row in rows(t)[1:]), word)
+        y = next(y for y, row in enumerate(rows(t)) if y > 0 and word in row)
+        return t.screen.buffer[y][rows(t)[y].index(word)].fg
+
+    up, down, deleted = {"main": ("<up", "<--down-->", "<deleted>"), "queues": ("10g", "down", "deleted"),
+                         "ports": ("up 10", "down", "deleted")}[page]
+    with Screen(tmp_path, cmd=[*veth.prefix, BIN, "-p", f"if:{veth.a}"], cols=132, rows=40) as t:
+        t.ready().cmd(f"set pages interval 100ms; page {page}").on_page(page)
+        before = colour(t, up)
+        veth.do("ip", "link", "set", veth.b, "down")
+        lost = colour(t, down)
+        veth.do("ip", "link", "del", veth.a)
+        assert colour(t, deleted) == lost != before
+        t.type("quit\r").left(0)
 
 
 @pytest.mark.alone("how long the end takes")

@@ -125,6 +125,7 @@ static void test_json(void **state)
 	assert_int_equal(num(doc, "wall_ns", NULL), 222);
 	assert_string_equal(json_string_value(json_object_get(port, "name")), "wire0");
 	assert_string_equal(json_string_value(json_object_get(port, "link")), "up");
+	assert_string_equal(snap_link_name(LINK_GONE), "deleted");
 	assert_int_equal(num(port, "speed_mbps", NULL), 10000);
 	assert_string_equal(json_string_value(json_object_get(json_object_get(port, "run"), "state")), "sending");
 	assert_int_equal(num(port, "run", "sent"), 42);

@@ -192,7 +192,7 @@ static const struct fact {
 
 static enum role role_of(const struct fact *x, const json_t *port, const char *text)
 {
-	if (x->text == t_link && strcmp(page_str(port, "link", ""), "down") == 0)
+	if (x->text == t_link && page_link_lost(port))
 		return ROLE_WARN;
 	return strcmp(text, "-") == 0 ? ROLE_PORT_DATA : x->role;
 }

@@ -160,8 +160,11 @@ static void fill_link(const struct row *r, struct cell *c)
 		sbuf_addf(&c->text, "<UP-%s>", sbuf_str(&speed));
 		sbuf_free(&speed);
 	} else {
-		c->warn = strcmp(link, "down") == 0;
-		sbuf_add(&c->text, c->warn ? "<--Down-->" : strcmp(link, "unknown") == 0 ? "<unknown>" : "-");
+		c->warn = page_link_lost(c->port);
+		if (strcmp(link, "down") == 0)
+			sbuf_add(&c->text, "<--Down-->");
+		else
+			sbuf_addf(&c->text, strcmp(link, "-") == 0 ? "%s" : "<%s>", link);
 	}
 }
 

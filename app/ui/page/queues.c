@@ -143,7 +143,8 @@ static void draw_share(const struct col *col, const struct cell *c)
 		out_cell(json_object_get(c->e->port, "speed_mbps"), OF_MBPS, &b);
 	else
 		sbuf_add(&b, strcmp(link, "unknown") == 0 ? "link ?" : link);
-	grid_right(c->g, c->row, c->col, c->width, strcmp(link, "down") == 0 ? ROLE_WARN : ROLE_PORT_LINK, sbuf_str(&b));
+	int over = b.len > (size_t)c->width; /* "deleted" is one column wider than shares are, and the gap before it has two */
+	grid_right(c->g, c->row, c->col - over, c->width + over, page_link_lost(c->e->port) ? ROLE_WARN : ROLE_PORT_LINK, sbuf_str(&b));
 	sbuf_free(&b);
 }
 

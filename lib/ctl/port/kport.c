@@ -286,7 +286,7 @@ void kport_link(struct port *p, enum snap_link *link, uint64_t *speed_mbps)
 	struct kport *kp = p->priv;
 
 	kern_read(&kp->k);
-	*link = kern_up(&kp->k) ? LINK_UP : LINK_DOWN;
+	*link = kp->k.gone ? LINK_GONE : kern_up(&kp->k) ? LINK_UP : LINK_DOWN;
 	p->carrier_changes = kp->k.carrier_changes;
 	p->dev_mtu = (uint16_t)RTE_MIN(kp->k.mtu, (uint32_t)UINT16_MAX);
 	/* A tap has no speed, though the kernel names one. */
@@ -465,7 +465,7 @@ void kport_notes(struct port *p, json_t *array)
 	const struct kport *kp = p->priv;
 
 	if (kp->k.gone)
-		note(array, "interface %s was deleted; its last counters are shown; start again when it is back", kp->k.name);
+		note(array, "interface %s was deleted; its last counters are shown; start the program again when it is back", kp->k.name);
 	if (kp->how == HOW_PACKET)
 		notes_packet(p, kp, array);
 	else if (kp->how == HOW_XDP)
