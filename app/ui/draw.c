@@ -6,12 +6,13 @@
 #include <string.h>
 #include "scroll.h"
 
+#define SEP_FROM 8 /* rows */
 #define LOG_ENOUGH 8
 #define PAGE_WHOLE 41 /* page main and its head */
 
 void layout_make(struct layout *l, int rows, int cols)
 {
-	bool footer = rows >= 5, sep = rows >= 8;
+	bool footer = rows >= 5, sep = rows >= SEP_FROM;
 	int rest = rows - 1 - footer - sep;
 
 	*l = (struct layout){.rows = rows, .cols = cols, .sep = -1, .footer = footer ? rows - 1 : -1, .prompt = rows - 1 - footer};
@@ -19,10 +20,19 @@ void layout_make(struct layout *l, int rows, int cols)
 	l->page_rows = rest >= 2 ? (2 * rest + 1) / 3 : 0;
 	if (rest - LOG_ENOUGH > l->page_rows && l->page_rows < PAGE_WHOLE)
 		l->page_rows = rest - LOG_ENOUGH < PAGE_WHOLE ? rest - LOG_ENOUGH : PAGE_WHOLE;
-	l->log_rows = rest - l->page_rows;
+	l->page_most = l->page_rows;
+	layout_fit(l, l->page_most);
+}
+
+void layout_fit(struct layout *l, int need)
+{
+	bool sep = l->rows >= SEP_FROM;
+
+	l->page_rows = need < 0 ? 0 : need < l->page_most ? need : l->page_most;
 	if (sep)
 		l->sep = l->page_rows;
 	l->log = l->page_rows + sep;
+	l->log_rows = l->prompt - l->log;
 }
 
 static void put(const struct paint *p, int row, int col, enum role role, const wchar_t *text)

@@ -247,6 +247,15 @@ void grid_spark(struct grid *g, int row, int col, int width, const double *value
 	}
 }
 
+int grid_used(const struct grid *g)
+{
+	int n = g->rows * g->cols;
+
+	while (n > 0 && (g->cell[n - 1].ch == L' ' || g->cell[n - 1].ch == 0))
+		n--;
+	return g->cols > 0 ? (n + g->cols - 1) / g->cols : 0;
+}
+
 void grid_text(const struct grid *g, struct sbuf *out)
 {
 	size_t keep = out->len;

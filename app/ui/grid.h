@@ -39,6 +39,8 @@ void grid_bar(struct grid *, int row, int col, int width, double share, bool asc
  * lowest mark, 0 a '_'. NAN: a gap. */
 void grid_spark(struct grid *, int row, int col, int width, const double *value, unsigned n, bool ascii);
 
+/* Rows down to the last one that shows something. */
+int grid_used(const struct grid *);
 /* Rows of text without blanks at their ends, each with a newline; the last rows that are empty are left out. */
 void grid_text(const struct grid *, struct sbuf *out);
 /* Columns of UTF-8 text on a terminal. */

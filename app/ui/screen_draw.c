@@ -78,6 +78,18 @@ static void draw_unanswered(const struct fullscreen *s)
 	draw_text(s->paint, 0, col, s->at.cols - col, ROLE_LOG_ERROR, text);
 }
 
+/* Messages get the rows that the page leaves empty. */
+static void fit_page(struct fullscreen *s, const struct grid *g)
+{
+	int had = s->at.page_rows, used = grid_used(g);
+
+	if (used > s->page_need)
+		s->page_need = used;
+	layout_fit(&s->at, s->page_need);
+	if (s->at.page_rows != had)
+		s->due_log = true;
+}
+
 static void draw_page(struct fullscreen *s)
 {
 	struct view *v = s->f->view;
@@ -85,10 +97,10 @@ static void draw_page(struct fullscreen *s)
 	struct grid g;
 	struct err e;
 
-	if (v->page == NULL || s->at.page_rows == 0)
+	if (v->page == NULL || s->at.page_most == 0)
 		return;
 	json_t *snap = page_snapshot(s, &e);
-	grid_init(&g, s->at.page_rows, s->at.cols);
+	grid_init(&g, s->at.page_most, s->at.cols);
 	if (snap != NULL) {
 		const struct page_in in = {.snap = snap, .port = v->port, .stream = v->stream, .first = v->first,
 					   .max_ports = (unsigned)v->max_ports, .top = v->top, .ascii = view_ascii(v), .spin = s->spin++};
@@ -104,6 +116,8 @@ static void draw_page(struct fullscreen *s)
 		for (size_t r = 1, at = 0; at < strlen(e.text); at += (size_t)s->at.cols)
 			grid_put(&g, (int)r++, 0, -1, ROLE_LOG_ERROR, e.text + at);
 	}
+	fit_page(s, &g);
+	g.rows = s->at.page_rows;
 	draw_grid(s->paint, 0, &g);
 	draw_unanswered(s);
 	grid_free(&g);
@@ -247,6 +261,7 @@ void screen_take_size(struct fullscreen *s)
 	resizeterm(rows, cols);
 	clearok(curscr, TRUE); /* who resized may have moved or dropped what was there, whatever the size is now */
 	layout_make(&s->at, rows, cols);
+	s->page_need = 0;
 	s->f->view->rows = rows;
 	s->f->view->cols = cols;
 	s->due_all = true;
@@ -274,6 +289,7 @@ static void follow_view(struct fullscreen *s)
 	}
 	if (v->version != s->version) {
 		s->version = v->version;
+		s->page_need = 0;
 		s->due_page = s->due_log = true;
 	}
 	if (paint_set(s->paint, &v->theme))

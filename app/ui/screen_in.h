@@ -18,6 +18,7 @@ struct fullscreen {
 	struct outlet *out; /* the terminal, whatever stdout is meanwhile */
 	int fd;             /* its own */
 	struct layout at;
+	int page_need;       /* rows that the page has needed since somebody did something: numbers alone move no line */
 	bool running, resized, paused, ended, busy, mouse, waits_output;
 	bool due_page, due_log, due_prompt, due_all, due_sep, due_look;
 	unsigned version, repaint; /* of the view, when it was drawn */

@@ -65,6 +65,7 @@ static void enter(struct fullscreen *s)
 	edit_reset(s->edit);
 	s->left = 0;
 	scroll_end(s->f->log);
+	s->page_need = 0;
 	if (*text != '\0') {
 		sbuf_addf(&echo, PROMPT "%s", text);
 		scroll_add(s->f->log, ROLE_LOG_ECHO, sbuf_str(&echo), false);

@@ -19,6 +19,8 @@ struct scroll {
 	unsigned max, first, n;
 	unsigned long added;
 	unsigned back;     /* rows between the view and the end */
+	bool read;         /* the view stands at the beginning of the lines since */
+	unsigned long mark;
 	int rows, cols;    /* of the last drawing */
 };
 
@@ -185,10 +187,13 @@ void scroll_from(struct scroll *s, unsigned long mark)
 	for (unsigned i = 0; i < s->n && i < s->added - mark; i++)
 		rows += line_rows(line_at(s, s->n - 1 - i), s->cols);
 	s->back = rows > (unsigned)s->rows ? rows - (unsigned)s->rows : 0;
+	s->read = true;
+	s->mark = mark;
 }
 
 void scroll_by(struct scroll *s, int rows)
 {
+	s->read = false;
 	if (rows < 0 && s->back < (unsigned)-rows)
 		s->back = 0;
 	else
@@ -198,6 +203,7 @@ void scroll_by(struct scroll *s, int rows)
 void scroll_end(struct scroll *s)
 {
 	s->back = 0;
+	s->read = false;
 }
 
 /* The rows of a line from `row` on, of those on the screen. Returns the row below it. */
@@ -226,11 +232,15 @@ static int draw_line(const struct line *l, int row, int rows, int cols, scroll_f
 unsigned scroll_draw(struct scroll *s, int rows, int cols, scroll_fn *fn, void *arg)
 {
 	unsigned have = 0, i = s->n;
+	bool other = rows != s->rows || cols != s->cols;
 
 	s->rows = rows;
 	s->cols = cols;
 	if (rows <= 0 || cols <= 0)
 		return s->back;
+	if (s->read && other) /* the beginning stays in sight */
+		scroll_from(s, s->mark);
+	s->read = s->read && s->back > 0;
 	while (i > 0 && have < s->back + (unsigned)rows)
 		have += line_rows(line_at(s, --i), cols);
 	if (s->back > 0 && have < s->back + (unsigned)rows)

@@ -451,3 +451,50 @@ def test_themes_load_and_show(tmp_path, theme):
 
 if __name__ == "__main__":
     sys.exit(pytest.main([__file__]))
+
+
+# --- room ----------------------------------------------------------------------------------------------------------
+
+def areas(t):
+    """Rows of the page, and of messages, by the line between them."""
+    rows = t.lines()
+    sep = next(y for y, row in enumerate(rows) if row.startswith("\u2500\u2500"))
+    return rows[:sep], rows[sep + 1:-2]
+
+
+@pytest.mark.parametrize("cols,rows", [(80, 24), (132, 43), (200, 60), (60, 15), (40, 10)])
+def test_messages_have_the_rows_that_the_page_leaves(tmp_path, cols, rows):
+    """Each page ends in its last row that shows something, and what was printed has all others."""
+    with Screen(tmp_path, "-p", "wire", cols=cols, rows=rows) as t:
+        t.ready().type(f"{LONG}; set 0 count 1000; start 0; wait 0\r").type("lua return 7*191\r").shows("1337").prompt()
+        for page in PAGES + ["latency", "seq", "range"]:
+            t.type(f"page {page}\r").on_page(page)
+            t.type(f"lua \"for i = 1, 90 do print('{page} ' .. i) end return 'last'\"\r")
+            t.until(lambda: any("more row" in row for row in t.lines()), "printed").settle()
+            above, below = areas(t)
+            assert above[-1] or len(above) == 1, t.text()
+            assert len(above) + len(below) == rows - 3
+            at = [int(m[1]) for row in below for m in [re.fullmatch(rf"{page} (\d+)", row)] if m]
+            assert at and at == list(range(1, len(at) + 1)), t.text()
+            assert re.search(r" %d more rows? below" % (91 - len(at)), t.text()), t.text()
+            t.cmd("cls")
+        t.same_after_repaint()
+        t.type("quit\r").left(0)
+
+
+def test_a_page_that_needs_more_gets_it(tmp_path):
+    """Also while numbers come; and other pages take and give rows without leaving anything behind."""
+    with Screen(tmp_path, "-p", "wire", cols=100, rows=43) as t:
+        t.ready().cmd("page streams").on_page("streams")
+        few = len(areas(t.settle())[0])
+        assert few < 10, t.text()
+        t.cmd("stream add 0 6")
+        assert len(areas(t.settle())[0]) == few + 6, t.text()
+        t.cmd("stream delete 0/4-6")
+        assert len(areas(t.settle())[0]) == few + 3, t.text()
+        t.cmd("page main").on_page("main")
+        assert len(areas(t.settle())[0]) > few + 6
+        t.cmd("page streams").on_page("streams")
+        assert len(areas(t.settle())[0]) == few + 3
+        t.same_after_repaint()
+        t.type("quit\r").left(0)

@@ -306,7 +306,76 @@ static void test_areas(void **state)
 		assert_int_equal(l.log, l.page_rows + (l.sep >= 0));
 		assert_int_equal(l.prompt, l.log + l.log_rows);
 		assert_true(l.footer < 0 || l.footer == l.prompt + 1);
+		const int most = l.page_rows;
+		/* what the page leaves is the log's, whatever it had before */
+		for (int need = most + 2; need >= -1; need--) {
+			const struct layout was = l;
+			layout_fit(&l, need);
+			assert_int_equal(l.page_rows, need < 0 ? 0 : need < most ? need : most);
+			assert_int_equal(l.page_rows + (l.sep >= 0) + l.log_rows + 1 + (l.footer >= 0), rows);
+			assert_true(l.sep < 0 || l.sep == l.page_rows);
+			assert_int_equal(l.log, l.page_rows + (l.sep >= 0));
+			assert_true(l.log_rows >= was.log_rows && l.prompt == was.prompt && l.footer == was.footer && l.page_most == most);
+		}
+		layout_fit(&l, most);
+		assert_int_equal(l.page_rows, most);
 	}
+}
+
+static void note_row(void *arg, int row, enum role role, const wchar_t *text, size_t n)
+{
+	wchar_t (*rows)[8] = arg;
+
+	(void)role;
+	wmemcpy(rows[row], text, n);
+	rows[row][n] = L'\0';
+}
+
+/* What was just printed is read from its beginning, also when the area becomes larger or smaller under it. */
+static void test_the_beginning_stays(void **state)
+{
+	struct scroll *s = scroll_new(100);
+	wchar_t rows[20][8] = {L""};
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		scroll_add(s, ROLE_LOG_TEXT, "old", false);
+	scroll_draw(s, 5, 20, note_row, rows);
+	unsigned long mark = scroll_mark(s);
+	scroll_add(s, ROLE_LOG_TEXT, "a\nb\nc\nd\ne\nf\ng\nh\ni\nj", false);
+	scroll_from(s, mark);
+	static const struct { int rows; unsigned below; const wchar_t *first; } at[] = {
+		{5, 5, L"a"}, {8, 2, L"a"}, {3, 7, L"a"}, {10, 0, L"a"}, {4, 0, L"g"}, {5, 0, L"f"},
+	};
+	for (unsigned i = 0; i < ARRAY_SIZE(at); i++) {
+		assert_int_equal(scroll_draw(s, at[i].rows, 20, note_row, rows), at[i].below);
+		assert_true(wcscmp(rows[0], at[i].first) == 0);
+	}
+	/* who scrolls reads elsewhere */
+	scroll_from(s, mark);
+	scroll_by(s, 2);
+	assert_int_equal(scroll_draw(s, 5, 20, note_row, rows), 7);
+	assert_int_equal(scroll_draw(s, 6, 20, note_row, rows), 7);
+	scroll_free(s);
+}
+
+static void test_used_rows(void **state)
+{
+	struct grid g;
+
+	(void)state;
+	grid_init(&g, 5, 10);
+	assert_int_equal(grid_used(&g), 0);
+	grid_put(&g, 0, 0, -1, ROLE_DEFAULT, "x");
+	assert_int_equal(grid_used(&g), 1);
+	grid_put(&g, 3, 8, -1, ROLE_DEFAULT, "\xe6\xbc\xa2"); /* two columns wide, to the edge */
+	assert_int_equal(grid_used(&g), 4);
+	grid_put(&g, 4, 9, -1, ROLE_DEFAULT, "x");
+	assert_int_equal(grid_used(&g), 5);
+	grid_free(&g);
+	grid_init(&g, 0, 0);
+	assert_int_equal(grid_used(&g), 0);
+	grid_free(&g);
 }
 
 int main(void)
@@ -320,7 +389,7 @@ int main(void)
 		cmocka_unit_test(test_the_log_keeps_words),
 		cmocka_unit_test(test_the_log_at_every_width),
 		cmocka_unit_test(test_what_was_not_shown_is_replayed_once),
-		cmocka_unit_test(test_areas),
+		cmocka_unit_test(test_areas), cmocka_unit_test(test_the_beginning_stays), cmocka_unit_test(test_used_rows),
 	};
 
 	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
