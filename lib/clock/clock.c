@@ -38,16 +38,25 @@ uint64_t clock_wall_ns(void)
 	return ts_ns(CLOCK_REALTIME);
 }
 
-/* A clock reading between two TSC readings is known to half their distance; preemption widens some, so the narrowest of a few counts. */
+static uint64_t counter(void)
+{
+	return clock_tsc();
+}
+
+/* A clock reading between two TSC readings is known to half their distance, or to half a step; preemption widens some, so the narrowest of a few
+ * counts. */
 static struct clock_reading take(void)
 {
 	struct clock_reading best = {.width = UINT64_MAX};
+	uint64_t step = clock_cal_step(counter);
 
 	for (int i = 0; i < 9; i++) {
 		uint64_t a = clock_tsc(), ns = clock_raw_ns(), b = clock_tsc();
 		if (b - a < best.width)
 			best = (struct clock_reading){.tsc = a + (b - a) / 2, .ns = ns, .width = b - a};
 	}
+	if (best.width < step - 1)
+		best.width = step - 1;
 	return best;
 }
 

@@ -8,6 +8,25 @@
 #define WIDE_NS 200     /* more than that one; less is no harm */
 #define REJECT_ROW 8    /* wide ones in a row: the clock has become slow to read */
 
+#define STEPS 3         /* are looked at */
+#define STEP_READS 4096 /* at most: a counter that stands has no step */
+
+uint64_t clock_cal_step(uint64_t (*counter)(void))
+{
+	uint64_t step = UINT64_MAX, last = counter();
+	unsigned moves = 0;
+
+	for (unsigned i = 0; i < STEP_READS && moves <= STEPS; i++) {
+		uint64_t now = counter();
+		if (now == last)
+			continue;
+		if (moves++ > 0 && now - last < step)
+			step = now - last;
+		last = now;
+	}
+	return step == UINT64_MAX ? 1 : step;
+}
+
 static double rate_hz(const struct clock_reading *a, const struct clock_reading *b)
 {
 	return (double)(b->tsc - a->tsc) * 1e9 / (double)(b->ns - a->ns);

@@ -9,7 +9,7 @@
 #define CLOCK_MARKS 1024
 #define CLOCK_RESTART_PPM 5.0
 
-struct clock_reading { uint64_t tsc, ns, width; }; /* tsc in the middle of a bracket of `width` cycles */
+struct clock_reading { uint64_t tsc, ns, width; }; /* tsc in the middle of a bracket of `width` cycles, or of the counter's own steps */
 
 /* Of one reading, or of several in a row: how far the frequency since the reading before was from the calibrated one, beyond what the widths of
  * brackets explain; and the calibrated frequency after it. */
@@ -27,6 +27,9 @@ struct clock_cal {
 	struct clock_mark mark[CLOCK_MARKS];
 };
 
+/* How many units the counter moves at once: 1, or more where its source is slower than what it counts in (a counter of 1 GHz may be fed by one of
+ * 25 MHz, an emulator's moves once in a microsecond). Of a counter that is slower to read than to move, what passes from one reading to the next. */
+uint64_t clock_cal_step(uint64_t (*counter)(void));
 void clock_cal_begin(struct clock_cal *c, struct clock_reading first);
 /* A later reading. It is not used when it comes too soon after the one before, or when its bracket is wide (preempted) beside others; when
  * none but wide ones come they are used, and the uncertainty says so. A frequency that has moved by more than CLOCK_RESTART_PPM begins a new

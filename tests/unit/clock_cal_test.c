@@ -253,12 +253,34 @@ static void test_long(void **state)
 	assert_true(clock_cal_moved(&c, m.ns - 30 * S) < 0.01);
 }
 
+static uint64_t reads, read_every, moved_by;
+
+static uint64_t stepping(void)
+{
+	return reads++ / read_every * moved_by;
+}
+
+/* Counters that move by one, by more at once, each time that they are read, and never. */
+static void test_step(void **state)
+{
+	static const struct { uint64_t every, by, want; } cases[] = {{1, 1, 1}, {7, 1, 1}, {20, 40, 40}, {900, 63, 63}, {1, 26, 26}, {100000, 5, 1}};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		reads = 3;
+		read_every = cases[i].every;
+		moved_by = cases[i].by;
+		assert_int_equal(clock_cal_step(stepping), cases[i].want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bound), cmocka_unit_test(test_preempted), cmocka_unit_test(test_slow_clock),
 		cmocka_unit_test(test_frequency_moves), cmocka_unit_test(test_jump), cmocka_unit_test(test_set_back),
 		cmocka_unit_test(test_first_figure), cmocka_unit_test(test_too_soon), cmocka_unit_test(test_long),
+		cmocka_unit_test(test_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
