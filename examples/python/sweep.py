@@ -14,5 +14,5 @@ with wirerate.connect(address, token_file=sys.argv[3] if len(sys.argv) > 3 else 
     for percent in range(5, 101, 5):
         t = wr.trial(ports=0, rate=f"{percent}%", duration=duration)
         sent, received = t["fates"]["sent"], t["fates"]["received"]
-        lost = 100 * t["loss_ratio"] if sent else 0
-        print(f"{percent:5}% {sent:12} {received:12} {lost:8.3f}%  {t['verdict']}", flush=True)
+        lost = "-" if t["loss_ratio"] is None else f"{100 * t['loss_ratio']:.3f}%"  # not known where nothing was sent
+        print(f"{percent:5}% {sent:12} {received:12} {lost:>9}  {t['verdict']}", flush=True)

@@ -13,8 +13,8 @@ wr.port[o.from].frame = "eth/ipv4/udp"
 local trial = search.attempt(function()
     return wr.trial{ports = o.from, receivers = o.to, rate = o.rate, duration = o.duration}
 end, o.again)
-if trial.verdict ~= "valid" then
-    io.stderr:write("no valid trial: ", table.concat(trial.why, "; "), "\n")
+if trial.verdict ~= "valid" or not trial.loss_ratio then -- nil where what became of the frames is not known
+    io.stderr:write("no valid trial: ", table.concat(trial.why or {}, "; "), "\n")
     wr.exit(4)
 end
 local p99 = trial.latency and trial.latency.actual.percentiles_ns.p99

@@ -109,7 +109,7 @@ static bool verify_wanted(const struct ctl *c)
 }
 
 /* Gap between the frames that a port's only Rx queue gets, as their sender paces them, to the nearest cycle, and *ns as it was asked for;
- * 0: they come from nobody who keeps one gap. */
+ * 0: they come from nobody who keeps one gap, as a rate that is on its way to another one does not. */
 static uint64_t target_gap(struct ctl *c, const struct ctl_port *cp, double *ns)
 {
 	unsigned from = cp->p.id ^ 1;
@@ -118,7 +118,7 @@ static uint64_t target_gap(struct ctl *c, const struct ctl_port *cp, double *ns)
 	*ns = 0;
 	if (from >= c->nports || !c->port[from]->used || c->port[from]->p.ntxq == 0)
 		from = cp->p.id;
-	if (cp->p.nrxq != 1 || ctl_load(c, from, &load, NULL) < 0 || load.is_max || !(load.pps > 0))
+	if (cp->p.nrxq != 1 || ctl_load(c, from, &load, NULL) < 0 || load.is_max || !(load.pps > 0) || c->port[from]->p.cfg.rate.over_ns != 0)
 		return 0;
 	*ns = 1e9 / load.pps;
 	return (uint64_t)(clock_hz() / load.pps + 0.5);

@@ -338,3 +338,25 @@ def test_units_are_systemd_files():
         assert re.findall(r"^\[(\w+)\]$", text, re.M) == sections
         for line in text.splitlines():
             assert not line or line[0] in "#[" or re.match(r"[A-Z]\w+=", line), line
+
+
+# What a trial on a machine without time for it may leave out: rates and losses that nobody knows.
+UNKNOWN = {
+    "all": "",
+    "percentiles": "latency = {actual = {samples = 0, percentiles_ns = {}}, intended = {samples = 0, percentiles_ns = {}}}",
+}
+
+
+@pytest.mark.parametrize("missing", UNKNOWN)
+@pytest.mark.parametrize("verdict", ["valid", "tester-limited"])
+@pytest.mark.parametrize("name", ["lua/sweep", "lua/latency", "lua/throughput", "unattended/nightly"])
+def test_a_trial_that_knows_little(tmp_path, name, verdict, missing):
+    """One line or a row says so, and the exit code that nothing was measured; there is no traceback."""
+    (tmp_path / "trial.lua").write_text("require('wirerate').trial = function() return {verdict = '" + verdict + "', reasons = {}, "
+                                        "why = {'nothing'}, ports = {}, fates = {sent = 0, received = 0, lost = 0}, " + UNKNOWN[missing] + "} end")
+    where = os.path.join(ROOT, "examples", name + ".lua")
+    r = harness.run(["-p", "wire", "-b", "-f", "trial.lua", "-e", f"script {where}"], cwd=tmp_path)
+    refused = name == "lua/latency" and missing == "all"
+    measured = name == "lua/latency" and verdict == "valid"
+    assert r.returncode == (2 if refused else 0 if measured else 4), r.stderr
+    assert "traceback" not in r.stderr and (r.stdout or "no valid trial" in r.stderr)

@@ -445,6 +445,18 @@ def test_signals_end_the_program(live, sig, doing, waiting):
     assert time.monotonic() - begin < ONE_SECOND
 
 
+@pytest.mark.alone("a worker has no CPU for a second and a half")
+def test_the_end_waits_for_a_worker_without_cpu(live):
+    w = live(["-p", "wire"])
+    w.send("start 0")
+    w.until(lambda ports: ports[0]["run"]["sent"] > 0, 20)
+    with harness.Held(w.pid):
+        w.send("quit")
+        time.sleep(1.5)
+    assert w.proc.wait(20) == 0
+    assert "does not answer" not in w.errors()
+
+
 def pending(pid):
     """Signals that wait for the process."""
     with open(f"/proc/{pid}/status") as f:

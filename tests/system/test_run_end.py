@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from harness import documents, good, stats
+from harness import documents, good, run, stats
 
 # 64-byte frames at 10 Gbit/s, far beyond what a socket of the kernel takes.
 RATE, DUE = "set 0 rate 100%; set 0 speed 10G; ", 14880953
@@ -98,6 +98,24 @@ def test_who_is_to_receive_is_asked_for(veth):
     assert warnings(r) == []
 
 
+@pytest.mark.parametrize("spec", ["packet:A", "if:A", "xdp:A", "tap:wrtap"])
+def test_every_kind_of_interface_asks_for_it(veth, spec):
+    """For a start and for a trial, which says it before its result."""
+    port = ["-b", "-p", spec.replace("A", veth.a)]
+    both = "start 0 for 1ms; wait 0; trial 0 rate 1kpps for 10ms"
+    r = run([*port, "-k", "-e", both], prefix=veth.prefix)
+    asked = [line for line in warnings(r) if "00:00:00:00:00:00" in line]
+    assert len(asked) == 2 and all("`set 0 eth.dst" in line for line in asked), r.stderr
+    r = run([*port, "-k", "-e", f"set 0 eth.dst 02:00:00:00:00:01; {both}"], prefix=veth.prefix)
+    assert "00:00:00:00:00:00" not in r.stderr, r.stderr
+
+
+@pytest.mark.parametrize("spec", ["wire", "null", "pcap:tx=out.pcap"])
+def test_where_nobody_receives_nothing_is_asked_for(tmp_path, spec):
+    for command in ("start 0 for 1ms", "trial 0 rate 1kpps for 10ms"):
+        assert warnings(run(["-b", "-p", spec, "-e", command], cwd=tmp_path)) == []
+
+
 def test_a_link_that_is_down_is_told(veth):
     veth.do("ip", "link", "set", veth.b, "down")
     r = good(["-b", "-p", f"packet:{veth.a}", "-e", "set 0 eth.dst 02:00:00:00:00:01; set 0 rate 1kpps; start 0 for 2ms"], prefix=veth.prefix)
@@ -105,11 +123,24 @@ def test_a_link_that_is_down_is_told(veth):
 
 
 def test_asked_while_a_rate_ramps(live):
-    """What is asked for now, from the first to the last rate and never the other way, and no difference is made of it."""
+    """What is asked for now, from the first to the last rate and never the other way."""
     p = live(["-p", "null"])
-    p.send("set 0 rate 10kpps..20kpps over 3s")
+    p.send("set 0 rate 10kpps..20kpps over 1h")
     p.send("start 0")
-    seen = []
-    p.until(lambda ports: seen.append(ports[0]["run"]["asked_pps"]) or seen[-1] == 20000, 60)
-    ramp = [n for n in seen if 0 < n < 20000]
-    assert ramp == sorted(ramp) and ramp and all(10000 <= n < 20000 for n in ramp)
+    seen = [p.more(500)[0]["run"]["asked_pps"] for _ in range(4)]
+    assert seen == sorted(seen) and all(10000 < n < 20000 for n in seen), seen
+    p.send("stop 0; wait 0; set 0 rate 10kpps..20kpps over 500ms; start 0")
+    p.until(lambda ports: ports[0]["run"]["asked_pps"] == 20000, 60)
+
+
+def test_asked_on_a_page_while_a_rate_ramps():
+    """The same figure is drawn, and not as one that differs from what is sent."""
+    r = good(["-b", "-p", "null", "-e", "set 0 rate 10kpps..20kpps over 1h; start 0; sleep 1100ms; show page main; stop 0"])
+    row = next(line for line in r.stdout.splitlines() if "asked" in line.lower())
+    assert re.search(r"\s10\.\d+k?/", row) and "20.00k" not in row and "≠" not in row, row
+
+
+def test_no_gap_is_asked_for_while_a_rate_ramps():
+    """There is none that stays, and the one at the end is not what is asked for now."""
+    r = good(["-b", "-p", "wire", "-e", "set 0 probe on; set 0 rate 10kpps..20kpps over 1h; start 0; sleep 500ms; show page latency 1; stop 0"])
+    assert re.search(r"gap asked +(\S+)", r.stdout)[1] == "-"
