@@ -119,8 +119,10 @@ int frame_stack_parse(const char *text, struct frame_stack *out, struct err *e)
 
 void frame_stack_print(const struct frame_stack *s, struct sbuf *out)
 {
-	for (unsigned i = 0; i < s->n; i++)
-		sbuf_addf(out, "%s%s", i != 0 ? "/" : "", s->hdr[i]->name);
+	for (unsigned i = 0; i < s->n; i++) {
+		sbuf_add(out, i != 0 ? "/" : "");
+		sbuf_add(out, s->hdr[i]->name);
+	}
 }
 
 /* Offer base + each name that may follow lower and begins with prefix. */
