@@ -4,6 +4,7 @@
 WIRERATE names the executable. Screens are judged by pyte, an independent terminal emulator.
 """
 import os
+import re
 import select
 import signal
 import stat
@@ -66,6 +67,40 @@ def test_tab_lists_what_is_ambiguous_with_help(tmp_path):
         t.line_is("s")
         rows = [x for x in t.lines() if x.startswith("  start ")]
         assert rows and len(rows[0].split()) > 2, "a word without its help text"
+
+
+@pytest.mark.parametrize("front", [["--no-screen"], []])
+def test_a_second_tab_lists_nothing_again(tmp_path, front):
+    """Another line, or more of this one, is another list."""
+    with pty_term.Term(tmp_path, *front, rows=60) as t:
+        def lists():
+            return [row for row in t.idle().lines() if row.startswith("  s")]
+
+        t.prompt().type("s\t").shows("  start")
+        before = lists()
+        t.type("\t").line_is("s")
+        t.type("\t\t").line_is("s")
+        assert lists() == before, t.text()
+        t.type("t\t").line_is("st")
+        assert lists() != before, t.text()
+
+
+@pytest.mark.parametrize("given", [["-l", "0-999", "--"], ["-l", "nonsense", "--"], ["--no-such-option", "--"]])
+def test_what_eal_says_itself_is_shown(tmp_path, given):
+    """Of options that it refuses, in its own words: they name what it wants."""
+    done = run(tmp_path, *given, "-b", "-p", "wire", "-e", "show ports")
+    told = done.stderr.decode()
+    assert done.returncode in (2, 3) and not done.stdout
+    assert re.search(r"^  EAL: .*(unavailable|lcore|corelist|[Ii]nvalid)|unrecognized option|no-such-option", told, re.M), told
+
+
+def test_latency_without_probes_is_one_line_that_says_what_to_do(tmp_path):
+    done = run(tmp_path, "-b", "-p", "wire", "-e", "set 0 count 10; start 0; wait 0; show latency; show latency 1")
+    lines = done.stdout.decode().splitlines()
+    assert done.returncode == 0 and len(lines) == 2, lines
+    assert all("set <ports> probe on" in line for line in lines), lines
+    document = run(tmp_path, "-b", "--json", "-p", "wire", "-e", "show latency")
+    assert b'"show":"latency"' in document.stdout, "a program gets the document all the same"
 
 
 def test_tab_completes_values(tmp_path):

@@ -17,6 +17,9 @@ Here w = size + 20 bytes on the wire, link the speed that percent is of, T the t
 | cycles between frames   | hz/pps                                    | show plan                                          |
 | share of a stream       | weight/sum of weights                     | show streams; page streams                         |
 | loss                    | lost/sent                                 | show latency; page latency; trial                  |
+| a trial's loads         | v as above; (n - 1)/T, times 8w, 8size    | trial; show trial                                  |
+| percentiles             | in order; by single ones: test_latency.py | show latency                                       |
+| cycles of a frame       | busy time of a worker/frames              | workers of `show snapshot`                         |
 | share of gaps           | near/gaps                                 | page latency                                       |
 | sums over ports         | sum                                       | page main                                          |
 """
@@ -27,6 +30,7 @@ import pytest
 
 import harness
 from rpc_server import Server, wirerate
+from serving import until
 
 pytestmark = pytest.mark.skipif(not harness.binary(), reason="WIRERATE does not name the executable")
 
@@ -231,3 +235,70 @@ def test_the_probe_of_a_stream_names_it(wire):
     frame = wire.text("show frame 1")
     assert "stream 0 " in frame and "bad" not in frame and len(re.findall(r"\(good\)", frame)) == 3, frame
     wire.cmd("reset 1; set 1 frame eth/ipv4/udp")
+
+
+TRIALS = [("1kpps", "pps", F(1000)), ("12345pps", "pps", F(12345)), ("0.37%", "%", F(37, 100)), ("7Mbps/l1", "l1", F(7 * 10 ** 6)),
+          ("3Mbps/l2", "l2", F(3 * 10 ** 6))]
+
+
+@pytest.mark.parametrize("rate,unit,v", TRIALS)
+@pytest.mark.parametrize("size", [66, 570, 1518])
+def test_a_trial(wire, rate, unit, v, size):
+    """Whatever its verdict is on a machine that does other things: what it says follows from what it counted, in JSON and in its table."""
+    wire.cmd(f"clear all; set 0 size {size}")
+    doc = wire.cmd(f"trial 0 rate {rate} for 200ms")
+    trial, text = doc.get("trial", doc), wire.text("show trial")
+    shown = {m[1]: m[2] for m in re.finditer(r"^(\S.*?)  +(\S+)$", text, re.M)}
+    n, frames, took, fates = pps_of(unit, v, F(size), F(10 ** 10)), trial["offered_frames"], F(trial["duration_ns"], 10 ** 9), trial["fates"]
+    assert abs(trial["intended_frames"] - n / 5) <= 1
+    asked = {"intended_pps": n, "intended_l1_bps": n * 8 * (size + 20), "intended_l2_bps": n * 8 * size}
+    offered = F(frames - 1) / took if frames > 1 else F(0)
+    went = {"offered_pps": offered, "offered_l1_bps": offered * 8 * (size + 20), "offered_l2_bps": offered * 8 * size}
+    for key, want in asked.items():
+        assert abs(F(trial[key]) - want) < max(want / 10 ** 9, F(1, 10 ** 5)), f"{key}: {trial[key]} for {float(want)}"
+    for key, want in went.items():
+        # JSON has whole nanoseconds of the time that it divided by
+        assert frames < 2 or abs(F(trial[key]) - want) < want / (took * 10 ** 9) + F(1, 10 ** 5), f"{key}: {trial[key]} for {float(want)}"
+    for key in [*asked, *went]:
+        if frames > 1 or key in asked:
+            close(shown[key.replace("_bps", " bit/s").replace("_", " ")], F(trial[key]), key)
+    assert fates["sent"] == sum(fates[k] for k in fates if k not in ("sent", "not_accepted", "excess", "untold", "duplicated", "reordered", "others"))
+    assert trial["unsent"] + frames + fates["not_accepted"] == trial["intended_frames"]
+    assert F(trial["loss_ratio"]) == F(fates["sent"] - fates["received"], fates["sent"])
+    assert shown["loss"] == "0%" or abs(figure(shown["loss"][:-1])[0] / 100 - F(trial["loss_ratio"])) < F(1, 10 ** 6)
+    close(shown["duration"], took, "duration", duration)
+    assert figure(shown["intended frames"])[0] == trial["intended_frames"] and figure(shown["sent"])[0] == fates["sent"]
+
+
+def test_percentiles_are_shown_as_they_are(wire):
+    """The figures of JSON, whose own arithmetic test_latency.py judges by single latencies, in the table."""
+    wire.cmd("clear all; set 0 size 100; set 0 rate 20kpps; set 0 count 3000; start 0; wait 0 30s")
+    port, text = wire.cmd("show latency 1")["ports"][1], wire.text("show latency 1")
+    shown = {m[1]: m[2] for m in re.finditer(r"^(\S.*?)  +(\S+)$", text, re.M)}
+    for name, key in (("latency", "actual"), ("since due", "intended")):
+        h = port["latency"][key]
+        for what, ns in [("min", h["min_ns"]), ("mean", h["mean_ns"]), ("max", h["max_ns"]),
+                         *((k[1:].replace("_", ".") + "%", v) for k, v in h["percentiles_ns"].items())]:
+            label = f"{name} {what}"
+            if ns is None:
+                assert shown[label] == "-", label
+            else:
+                close(shown[label], F(ns) / 10 ** 9, label, duration)
+    assert h["min_ns"] <= h["percentiles_ns"]["p50"] <= h["percentiles_ns"]["p99"] <= h["max_ns"]
+
+
+@pytest.mark.parametrize("rate", ["1kpps", "20kpps", "100kpps"])
+def test_cycles_of_a_frame(wr, rate):
+    """The share of its time that a worker was busy, by the clock, over the frames that it moved."""
+    wr.cmd(f"set 0 size 64; set 0 rate {rate}; set 0 count 0; start 0")
+    hz = F(wr.cmd("show clock")["hz"])
+
+    def worker():
+        return next(iter(wr.cmd("show snapshot stats")["workers"].values()))
+    until(lambda: (worker()["pps"] or 0) > 0, "frames of a whole interval")
+    w = worker()
+    wr.cmd("stop 0")
+    cycles = F(w["cycles_per_packet"])
+    # the rate is told in whole frames per second, and a share ends at all of the time
+    assert w["busy"] == 1 or abs(cycles * w["pps"] - F(w["busy"]) * hz) <= cycles + hz / 10 ** 5, w
+    assert w["busy"] < 1 or cycles * (w["pps"] + 1) >= hz * (1 - F(1, 10 ** 5)), w

@@ -462,7 +462,7 @@ def areas(t):
     return rows[:sep], rows[sep + 1:-2]
 
 
-@pytest.mark.parametrize("cols,rows", [(80, 24), (132, 43), (200, 60), (60, 15), (40, 10)])
+@pytest.mark.parametrize("cols,rows", [(80, 24), (132, 43), (200, 60), (60, 15), (60, 12)])
 def test_messages_have_the_rows_that_the_page_leaves(tmp_path, cols, rows):
     """Each page ends in its last row that shows something, and what was printed has all others."""
     with Screen(tmp_path, "-p", "wire", cols=cols, rows=rows) as t:
