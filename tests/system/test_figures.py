@@ -252,19 +252,23 @@ def test_a_trial(wire, rate, unit, v, size):
     n, frames, took, fates = pps_of(unit, v, F(size), F(10 ** 10)), trial["offered_frames"], F(trial["duration_ns"], 10 ** 9), trial["fates"]
     assert abs(trial["intended_frames"] - n / 5) <= 1
     asked = {"intended_pps": n, "intended_l1_bps": n * 8 * (size + 20), "intended_l2_bps": n * 8 * size}
-    offered = F(frames - 1) / took if frames > 1 else F(0)
+    timed = frames > 1 and took > 0  # a worker that had no CPU may have sent two in one burst
+    offered = F(frames - 1) / took if timed else F(0)
     went = {"offered_pps": offered, "offered_l1_bps": offered * 8 * (size + 20), "offered_l2_bps": offered * 8 * size}
     for key, want in asked.items():
         assert abs(F(trial[key]) - want) < max(want / 10 ** 9, F(1, 10 ** 5)), f"{key}: {trial[key]} for {float(want)}"
     for key, want in went.items():
         # JSON has whole nanoseconds of the time that it divided by
-        assert frames < 2 or abs(F(trial[key]) - want) < want / (took * 10 ** 9) + F(1, 10 ** 5), f"{key}: {trial[key]} for {float(want)}"
+        assert not timed or abs(F(trial[key]) - want) < want / (took * 10 ** 9) + F(1, 10 ** 5), f"{key}: {trial[key]} for {float(want)}"
     for key in [*asked, *went]:
-        if frames > 1 or key in asked:
+        if timed or key in asked:
             close(shown[key.replace("_bps", " bit/s").replace("_", " ")], F(trial[key]), key)
     assert fates["sent"] == sum(fates[k] for k in fates if k not in ("sent", "not_accepted", "excess", "untold", "duplicated", "reordered", "others"))
     assert trial["unsent"] + frames + fates["not_accepted"] == trial["intended_frames"]
-    assert F(trial["loss_ratio"]) == F(fates["sent"] - fates["received"], fates["sent"])
+    if fates["sent"] == 0:
+        assert trial["loss_ratio"] is None
+        return
+    assert abs(F(trial["loss_ratio"]) - F(fates["sent"] - fates["received"], fates["sent"])) < F(1, 10 ** 15)
     assert shown["loss"] == "0%" or abs(figure(shown["loss"][:-1])[0] / 100 - F(trial["loss_ratio"])) < F(1, 10 ** 6)
     close(shown["duration"], took, "duration", duration)
     assert figure(shown["intended frames"])[0] == trial["intended_frames"] and figure(shown["sent"])[0] == fates["sent"]
