@@ -51,14 +51,15 @@ static bool ends_in_number(const struct sbuf *b)
 static bool goes_on(const struct sbuf *b, const char *p)
 {
 	size_t n = strcspn(p, " \t,");
-	const char *dots = strstr(p, "..");
+	/* in the next word, and not in all that follows: a text may have very many */
+	const char *dots = memmem(p, n, "..", 2);
 	char word[16];
 
 	if (b->len == 0 || n == 0)
 		return false;
 	if (dots == p || (b->len > 1 && strcmp(b->s + b->len - 2, "..") == 0))
 		return true;
-	if (dots != NULL && (size_t)(dots - p) < n)
+	if (dots != NULL)
 		n = (size_t)(dots - p);
 	if (n >= sizeof(word) || !ends_in_number(b))
 		return false;
@@ -84,8 +85,11 @@ int value_spaced(value_parse_fn *parse, const struct vspec *s, const char *text,
 			p += blanks;
 			continue;
 		}
-		at[joined.len] = (size_t)(p - text);
-		sbuf_addc(&joined, *p++);
+		/* blanks that stay are looked at once, however many they are */
+		for (size_t n = blanks > 0 ? blanks : 1; n > 0; n--) {
+			at[joined.len] = (size_t)(p - text);
+			sbuf_addc(&joined, *p++);
+		}
 	}
 	at[joined.len] = strlen(text);
 	if (dropped > 0) {

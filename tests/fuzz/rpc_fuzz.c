@@ -16,6 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 #define TOKEN "0123456789abcdef"
+#define CHUNK_NS 300000000ull /* of a chunk of Lua */
+#define LAST_NS 2000000000ull /* after the last byte */
 
 static struct app app;
 static unsigned pending;
@@ -101,6 +103,7 @@ static struct rpc *server(void)
 	opts.limits.line_bytes = 300000;
 	opts.limits.queue = 3;
 	opts.limits.out_bytes = 64000;
+	opts.limits.lua_ns = CHUNK_NS;
 	r = rpc_new(&app, &opts);
 	r->snapshot = snapshot;
 	cmd_free(r->open.cmd);
@@ -139,7 +142,7 @@ static unsigned read_lines(struct client *c, bool *authed)
 
 static bool idle(const struct client *c)
 {
-	return c->end_ns != 0 || (c->running == NULL && c->head == NULL && (c->hungry || c->deny_ns != 0));
+	return c->end_ns != 0 || (!client_busy(c) && (c->hungry || c->deny_ns != 0));
 }
 
 /* The same again and again: documents that grow, commands in chains. */
@@ -195,7 +198,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (unsigned i = 0; i < 2; i++)
 			answers[i] += read_lines(c[i], &authed[i]);
 	}
-	for (unsigned turn = 0; turn < 400 && !(idle(c[0]) && idle(c[1])); turn++) {
+	/* a chunk may go on for its time, however slow the machine is */
+	const uint64_t end = loop_now_ns() + LAST_NS;
+	for (unsigned turn = 0; (turn < 400 || loop_now_ns() < end) && !(idle(c[0]) && idle(c[1])); turn++) {
 		rpc_turn(r);
 		for (unsigned i = 0; i < 2; i++)
 			answers[i] += read_lines(c[i], &authed[i]);
@@ -203,7 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned i = 0; i < 2; i++) {
 		/* a line that is too long is told before its end comes */
 		CHECK(answers[i] <= lines[i] + 1);
-		CHECK(c[i]->end_ns != 0 || (c[i]->running == NULL && c[i]->head == NULL && c[i]->waiting == 0));
+		CHECK(c[i]->end_ns != 0 || (!client_busy(c[i]) && c[i]->waiting == 0));
 		client_free(c[i]);
 	}
 	CHECK(memcmp(&before, &app.view, sizeof(before)) == 0);
