@@ -523,5 +523,6 @@ void client_look(struct client *c, uint64_t now_ns)
 
 bool client_waits(const struct client *c)
 {
+	/* of who is gone the script is still being closed; until then it is one of those that there may be */
 	return c->dead || !c->authed || c->end_ns != 0 || client_backlog(c) > 0 || (!c->hungry && !blocked(c));
 }

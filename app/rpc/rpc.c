@@ -181,27 +181,20 @@ static void at_once(struct rpc *r)
 	r->more = true;
 }
 
-/* One step of each client that runs something, but no more of them than there is time for: who was left out is next. To let a client go is such
- * a step too; until all that its script held is free, it is one of those that there may be. */
+/* One step of each client that runs something, but no more of them than there is time for: who was left out is next. */
 static bool work_busy(struct rpc *r, bool first, uint64_t end_ns)
 {
 	bool again = false;
 
-	for (struct client *c = r->clients, *next; c != NULL; c = next) {
-		next = c->next;
-		if (!c->dead && !client_busy(c))
+	for (struct client *c = r->clients; c != NULL; c = c->next) {
+		if (c->dead || !client_busy(c))
 			continue;
 		if (c->round == r->round) {
 			again = true; /* in the next round */
 			continue;
 		}
 		c->round = r->round;
-		if (!c->dead)
-			again |= client_work(c, first);
-		else if (script_let_go(c->script))
-			client_free(c);
-		else
-			c->closing = true;
+		again |= client_work(c, first);
 		if (loop_now_ns() >= end_ns)
 			return true;
 	}
@@ -256,15 +249,20 @@ void rpc_turn(struct rpc *r)
 	for (struct client *c = r->clients; c != NULL; c = c->next)
 		client_look(c, now);
 	work(r);
-	for (struct client *c = r->clients; c != NULL; c = c->next) {
+	for (struct client *c = r->clients, *next; c != NULL; c = next) {
+		next = c->next;
 		client_flush(c);
 		if (c->dead)
 			client_hang_up(c);
+		if (c->dead && script_let_go(c->script)) {
+			client_free(c);
+			continue;
+		}
 		if (client_waits(c) && often == 0)
 			often = LOOK_NS;
-		if (!c->dead && c->running != NULL && c->running->kind == RPC_LUA)
+		if (c->running != NULL && c->running->kind == RPC_LUA)
 			often = SCRIPT_NS;
-		if (c->dead ? !c->closing : work_ready(c))
+		if (work_ready(c))
 			at_once(r);
 	}
 	look_often(r, often == 0 && r->paused_ns != 0 ? LOOK_NS : often);

@@ -88,8 +88,7 @@ struct client {
 	uint64_t end_ns;   /* != 0: it is being sent away, at the latest then it goes */
 	uint64_t deny_ns;  /* != 0: a wrong token is answered then */
 	bool counted;      /* among the clients that there may be */
-	bool dead;         /* it is done with, and goes as soon as its turn comes */
-	bool closing;      /* dead, and its script is being closed */
+	bool dead;         /* it is done with, and goes at the end of the turn, or when its script is closed */
 };
 
 /* rpc.c: without sockets, as rpc_open() begins. */
