@@ -47,7 +47,8 @@ def test_exit_codes_come_with_the_answer(serve):
     with wirerate.connect(serve(ports="null").path, timeout=20) as wr:
         wr.cmd(ANYTHING)
         t = wr.trial(0, "1kpps", "20ms", max_loss="1%")
-        assert t["fates"]["lost"] == t["fates"]["sent"] > 0 and wr.exit_code == 1
+        # 4 where the machine did not let it send in time
+        assert t["fates"]["lost"] == t["fates"]["sent"] > 0 and wr.exit_code == (1 if t["verdict"] == "valid" else 4)
 
 
 # Characters of one to four bytes, so that every length of a piece ends within one somewhere.
