@@ -188,7 +188,8 @@ def test_a_search_in_the_history_while_it_is_told(tmp_path):
         t.ready().type("help stop\r").shows("Stop sending")
         t.prompt().type("start 0 for 100s\r")
         told(t)
-        t.type("\x12stop").until(lambda: "help stop" in t.lines()[t.screen.cursor.y - 1] or "help stop" in t.last(), "found")
+        # what was found stands above what is searched for, and the cursor in one of the two
+        t.type("\x12stop").until(lambda: any("help stop" in line for line in t.lines()[max(0, t.screen.cursor.y - 1):t.screen.cursor.y + 1]), "found")
         before = t.told()
         t.until(lambda: t.told() != before, "goes on")
         t.type("\x1b").type("\r")
