@@ -102,6 +102,26 @@ def test_frames_of_the_kernel_are_all_counted(veth, kind, live, idle):
     assert port["rx"]["bytes"] == port["rx"]["packets"] * 64
 
 
+def test_what_finds_no_room_is_missed(veth, live):
+    """The kernel tells a socket's drops once, to whoever asks first; newer drivers ask too."""
+    n = 100_000
+    before = veth.packets(veth.a, "rx")
+    w = live(["-p", f"packet:{veth.a}"], prefix=veth.prefix)
+    w.stats()
+    os.kill(w.pid, signal.SIGSTOP)
+    try:
+        assert veth.sender(n, 100_000).wait(60) == 0
+    finally:
+        os.kill(w.pid, signal.SIGCONT)
+    assert veth.packets(veth.a, "rx") - before == n
+    w.until(lambda ports: ports[0]["rx"]["packets"] + ports[0]["rx"]["missed"] >= n, 20)
+    w.ask("show xstats 0")  # it reads the statistics too
+    rx = w.stats()[0]["rx"]
+    assert rx["missed"] > 0
+    assert rx["packets"] + rx["missed"] == n
+    assert w.quit()[0] == 0
+
+
 def test_both_ways_at_once(veth, kind, live):
     n = 30_000
     before = {end: veth.packets(end, "rx") for end in (veth.a, veth.b)}

@@ -25,6 +25,7 @@ struct kport {
 	unsigned frame_size, blocks;/* of the AF_PACKET rings */
 	uint64_t drops;             /* frames that found no room in our rings, since base */
 	uint64_t drops_base[KSOCK_MAX]; /* AF_XDP: what the sockets had counted at base */
+	uint64_t driver_drops, driver_base; /* AF_PACKET: those of them that the driver has seen; what it had counted at base */
 	int tap;                    /* our own socket, -1: none */
 	uint64_t host_sent;         /* frames that the host itself sent, since base */
 	bool was_promisc, promisc;
@@ -185,6 +186,15 @@ static uint64_t drain(const struct port *p)
 	return total;
 }
 
+/* A socket of AF_PACKET forgets its drops when it tells them, and since DPDK 25.11 the driver asks too, whenever its statistics are read:
+ * each drop is counted by one of us, and all of them are the sum. */
+static uint64_t driver_missed(const struct port *p, uint64_t otherwise)
+{
+	struct rte_eth_stats st;
+
+	return rte_eth_stats_get(p->dev, &st) == 0 ? st.imissed : otherwise;
+}
+
 static void read_drops(const struct port *p, struct kport *kp)
 {
 	uint64_t v, sum = 0;
@@ -197,9 +207,11 @@ static void read_drops(const struct port *p, struct kport *kp)
 	}
 	if (kp->how == HOW_XDP && sum > kp->drops)
 		kp->drops = sum;
+	if (kp->how == HOW_PACKET)
+		kp->driver_drops = driver_missed(p, kp->driver_base + kp->driver_drops) - kp->driver_base;
 }
 
-static void reset_drops(struct kport *kp)
+static void reset_drops(const struct port *p, struct kport *kp)
 {
 	for (unsigned i = 0; i < kp->nfds; i++) {
 		if (kp->how == HOW_PACKET)
@@ -207,7 +219,9 @@ static void reset_drops(struct kport *kp)
 		else
 			ksock_xdp_drops(kp->fds[i], &kp->drops_base[i]);
 	}
-	kp->drops = 0;
+	kp->drops = kp->driver_drops = 0;
+	if (kp->how == HOW_PACKET)
+		kp->driver_base = driver_missed(p, kp->driver_base);
 	if (kp->tap >= 0)
 		ksock_tap_sent(kp->tap);
 	kp->host_sent = 0;
@@ -219,7 +233,7 @@ static void take_base(struct port *p, struct kport *kp)
 {
 	for (unsigned i = 0; i < 100; i++) {
 		drain(p);
-		reset_drops(kp);
+		reset_drops(p, kp);
 		kern_read(&kp->k);
 		if (drain(p) == 0)
 			break;
@@ -304,7 +318,7 @@ static void count(const struct kport *kp, struct snap_port *s)
 	};
 	uint64_t sent = d.tx_packets - RTE_MIN(kp->host_sent, d.tx_packets);
 
-	s->rx_missed = kp->drops;
+	s->rx_missed = kp->drops + kp->driver_drops;
 	s->tx_errors = kp->k.st.tx_errors - kp->base.tx_errors;
 	s->rx_errors = kp->k.st.rx_errors - kp->base.rx_errors;
 	if (kp->how == HOW_TAP) {
