@@ -128,17 +128,6 @@ static inline struct gen_arr *gen_arr_at(const struct gen_job *j, const struct g
 	return (struct gen_arr *)(void *)arr + (gr->group - j->group);
 }
 
-/* The rate that is asked for, of a group without a shape. */
-static inline struct pace gen_pace(const struct gen_job *j, const struct gen_grp *gr)
-{
-	const struct gen_arr *a;
-
-	if (likely(!gr->chases))
-		return gr->pace;
-	a = gen_arr_at(j, gr);
-	return (struct pace){.period = gr->group->period, .t0 = a->t0, .k0 = a->unit0};
-}
-
 static inline uint64_t gen_own_before(const struct gen_job *j, uint64_t k) { return gen_own_frames(j->queue, j->nqueues, k); }
 
 /* Number of the group's next frame within its phase, all queues. */

@@ -313,7 +313,7 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 	} else if (unlikely(gr->i == gr->end_i) || (!simple && o->ngroups > 1)) {
 		gen_arrive(w, j, g, now);
 	}
-	if (paced && unlikely(late > j->late_cycles) && g->base.active && !txq_has_tail(q))
+	if (unlikely(now >= j->end_tsc) && late > j->late_cycles && g->base.active && !txq_has_tail(q))
 		gen_overtime(w, j, g, now);
 	return sent;
 }
