@@ -229,12 +229,9 @@ void out_cell(const json_t *v, enum out_fmt fmt, struct sbuf *out)
 			out_cell(item, fmt, out);
 		}
 		break;
-	case JSON_OBJECT: {
-		char *s = json_dumps(v, JSON_COMPACT);
-		sbuf_add(out, s != NULL ? s : "-");
-		free(s);
+	case JSON_OBJECT:
+		out_json(v, 0, out);
 		break;
-	}
 	default:
 		sbuf_addc(out, '-');
 	}
@@ -266,12 +263,17 @@ static int add_part(const char *part, size_t n, void *arg)
 	return 0;
 }
 
+void out_json(const json_t *v, size_t flags, struct sbuf *out)
+{
+	json_dump_callback(v, add_part, out, JSON_COMPACT | JSON_ENCODE_ANY | flags);
+}
+
 void out_json_inside(const char *text, size_t len, struct sbuf *out)
 {
 	json_t *v = json_text(text, len);
 	size_t before = out->len;
 
-	json_dump_callback(v, add_part, out, JSON_ENCODE_ANY);
+	out_json(v, 0, out);
 	json_decref(v);
 	if (out->len < before + 2)
 		return;
@@ -312,19 +314,6 @@ size_t out_json_bytes(const char *text, size_t len, size_t *values)
 	}
 	*values = n;
 	return bytes;
-}
-
-size_t out_json_length(const char *text, size_t len)
-{
-	size_t n = len;
-
-	for (size_t i = 0; i < len; i++) {
-		if ((unsigned char)text[i] < 0x20)
-			n += 5;
-		else
-			n += text[i] == '"' || text[i] == '\\';
-	}
-	return n;
 }
 
 json_t *out_get(const json_t *obj, const char *path)

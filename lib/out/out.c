@@ -272,9 +272,9 @@ static void flat(const json_t *v, const char *name, enum out_mode mode, struct s
 void out_write(enum out_mode mode, const json_t *doc, const struct out_view *view, struct sbuf *out)
 {
 	if (mode == OUT_JSON) {
-		char *s = json_dumps(doc, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-		sbuf_addf(out, "%s\n", s != NULL ? s : "null");
-		free(s);
+		size_t before = out->len;
+		out_json(doc, JSON_REAL_PRECISION(15), out);
+		sbuf_add(out, out->len > before ? "\n" : "null\n");
 		return;
 	}
 	if (view == NULL) {

@@ -57,8 +57,8 @@ json_t *out_json_text(const char *text);
 enum { OUT_JSON_ARRAY = 160, OUT_JSON_OBJECT = 256, OUT_JSON_MEMBER = 136, OUT_JSON_ELEMENT = 24, OUT_JSON_STRING = 96, OUT_JSON_NUMBER = 32 };
 /* What the document of this text would take, at most, and how many values it has; nothing is built. What is no JSON counts as if it were. */
 size_t out_json_bytes(const char *text, size_t len, size_t *values);
-/* Bytes of a text as JSON, without its quotes. */
-size_t out_json_length(const char *text, size_t len);
+/* Appends a value as JSON on one line, which it does not end. flags: of jansson, besides those for that. */
+void out_json(const json_t *v, size_t flags, struct sbuf *out);
 /* Appends a text as JSON without its quotes; what is no UTF-8 becomes '?'. A text may come in pieces that end between characters. */
 void out_json_inside(const char *text, size_t len, struct sbuf *out);
 /* Member by dotted path, NULL when missing. Borrowed. */

@@ -170,12 +170,26 @@ static json_t *take_number(double n, struct err *e)
 	return json_real(n);
 }
 
+/* Bytes of a text as JSON, without its quotes. */
+static size_t json_length(const char *text, size_t len)
+{
+	size_t n = len;
+
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)text[i] < 0x20)
+			n += 5;
+		else
+			n += text[i] == '"' || text[i] == '\\';
+	}
+	return n;
+}
+
 static json_t *take_string(lua_State *L, int idx, struct taking *k, struct err *e)
 {
 	size_t len;
 	const char *text = lua_tolstring(L, idx, &len);
 
-	if (!spend(k, OUT_JSON_STRING + out_json_length(text, len), e))
+	if (!spend(k, OUT_JSON_STRING + json_length(text, len), e))
 		return NULL;
 	json_t *v = json_stringn(text, len);
 
