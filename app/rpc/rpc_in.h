@@ -78,7 +78,6 @@ struct client {
 	struct sbuf results;   /* its documents as JSON, with commas between them */
 	struct sbuf text_json, note_json; /* as they stand in its answer, while that is made */
 	size_t packed;         /* bytes of text, then of note, that are there */
-	size_t made;           /* bytes of text and results */
 	struct err err;
 	char *err_line;
 	int rc, exit_code;

@@ -53,58 +53,46 @@ static void forget_told(struct client *c)
 	c->packed = 0;
 }
 
-/* Answers are collected until the request ends: one of very many commands would fill the memory. */
-static void check_made(struct client *c)
+/* The answer has so many bytes by now. An error takes the place of one that has more than are allowed; then this is false. */
+static bool within_limit(struct client *c, size_t bytes)
 {
+	const size_t most = c->rpc->opts.limits.out_bytes;
 	struct err e = {.col = -1};
 
-	if (c->made <= c->rpc->opts.limits.out_bytes)
-		return;
+	if (bytes <= most)
+		return true;
 	forget_told(c);
-	int rc = err_set(&e, EMSGSIZE, "the answer has more than %zu bytes, more than --rpc-limit out=BYTES allows; ask for less at a time",
-			 (size_t)c->rpc->opts.limits.out_bytes);
+	int rc = err_set(&e, EMSGSIZE, "the answer has more than %zu bytes, more than --rpc-limit out=BYTES allows; ask for less at a time", most);
 	keep_error(c, rc, &e, NULL);
-}
-
-static int add_part(const char *part, size_t n, void *arg)
-{
-	sbuf_addn(arg, part, n);
-	return 0;
+	return false;
 }
 
 /* Results are kept as they will be sent. A request of many commands would else have all of them to write at its end, and others wait meanwhile. */
 static void keep_results(struct client *c, const json_t *results)
 {
-	size_t before = c->results.len;
-
 	for (size_t i = 0; i < json_array_size(results); i++) {
 		if (c->results.len > 0)
 			sbuf_addc(&c->results, ',');
-		json_dump_callback(json_array_get(results, i), add_part, &c->results, JSON_COMPACT | JSON_ENCODE_ANY);
+		out_json(json_array_get(results, i), 0, &c->results);
 	}
-	c->made += c->results.len - before;
 }
 
 static void on_session(void *arg, const struct sess_event *ev)
 {
 	struct client *c = arg;
 	bool json = c->running->mode == OUT_JSON;
-	struct sbuf docs = {0};
 	struct err gone;
 
 	switch (ev->kind) {
 	case SESS_RESULT:
 		/* as JSON the documents are the result, and text is whatever else was printed */
 		if (json)
-			sess_printed(ev, &docs, &c->text);
+			sess_printed(ev, NULL, &c->text);
 		else
 			sbuf_add(&c->text, ev->text);
-		sbuf_free(&docs);
-		c->made += strlen(ev->text);
 		break;
 	case SESS_NOTE:
 		sbuf_add(&c->note, ev->text);
-		c->made += strlen(ev->text);
 		break;
 	case SESS_ERROR:
 		keep_error(c, ev->rc, ev->err, ev->line);
@@ -118,7 +106,8 @@ static void on_session(void *arg, const struct sess_event *ev)
 			err_set(&gone, ECANCELED, "cancelled");
 			keep_error(c, -ECANCELED, &gone, NULL);
 		}
-		check_made(c);
+		/* what a request of very many commands makes must not fill the memory until it ends */
+		within_limit(c, c->results.len + c->text.len + c->note.len);
 		break;
 	}
 }
@@ -185,7 +174,6 @@ static void clear(struct client *c)
 	c->err_line = NULL;
 	forget_told(c);
 	c->rc = c->exit_code = 0;
-	c->made = 0;
 }
 
 /* How much of a text is taken at once: what follows it begins with a character. */
@@ -201,8 +189,7 @@ static size_t piece(const struct sbuf *text, size_t from)
 /* The texts of an answer are written as JSON in pieces, for others wait meanwhile. false: it goes on in the next step. */
 static bool pack(struct client *c)
 {
-	const size_t both = c->text.len + c->note.len, most = c->rpc->opts.limits.out_bytes;
-	struct err e = {.col = -1};
+	const size_t both = c->text.len + c->note.len;
 
 	if (c->packed < both) {
 		bool note = c->packed >= c->text.len;
@@ -211,12 +198,7 @@ static bool pack(struct client *c)
 		out_json_inside(from->s + at, n, note ? &c->note_json : &c->text_json);
 		c->packed += n;
 	}
-	if (c->results.len + c->text_json.len + c->note_json.len <= most)
-		return c->packed == both;
-	forget_told(c);
-	int rc = err_set(&e, EMSGSIZE, "the answer has more than %zu bytes, more than --rpc-limit out=BYTES allows; ask for less at a time", most);
-	keep_error(c, rc, &e, NULL);
-	return true;
+	return !within_limit(c, c->results.len + c->text_json.len + c->note_json.len) || c->packed == both;
 }
 
 static void answer(struct client *c)
@@ -244,7 +226,7 @@ static void answer(struct client *c)
 	clear(c);
 }
 
-/* It is over; true: it is answered too. */
+/* The request is over; true: it is answered too. */
 static bool conclude(struct client *c)
 {
 	if (!pack(c))
@@ -270,7 +252,6 @@ static void stream(struct client *c)
 {
 	if (c->running->mode == OUT_JSON || (c->running->kind == RPC_CMD && !sess_busy(c->sess)))
 		return;
-	c->made = 0;
 	stream_text(c, "out", &c->text);
 	stream_text(c, "note", &c->note);
 }
@@ -294,6 +275,15 @@ static void step_script(struct client *c)
 	json_decref(results);
 }
 
+/* A step is done, and what has come of it is told; true: the request is answered. */
+static bool tell(struct client *c)
+{
+	if (over(c))
+		return conclude(c);
+	stream(c);
+	return false;
+}
+
 void work_start(struct client *c, struct request *q)
 {
 	struct view kept;
@@ -304,10 +294,7 @@ void work_start(struct client *c, struct request *q)
 	if (q->kind == RPC_LUA && !over(c))
 		step_script(c);
 	leave(c, &kept);
-	if (!over(c))
-		stream(c);
-	else
-		conclude(c);
+	tell(c);
 }
 
 bool work_poll(struct client *c)
@@ -326,10 +313,7 @@ bool work_poll(struct client *c)
 	else if (c->running->kind == RPC_LUA)
 		step_script(c);
 	leave(c, &kept);
-	if (over(c))
-		return conclude(c);
-	stream(c);
-	return false;
+	return tell(c);
 }
 
 bool work_ready(const struct client *c)

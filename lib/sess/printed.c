@@ -47,9 +47,10 @@ void sess_printed(const struct sess_event *ev, struct sbuf *docs, struct sbuf *t
 
 	for (const char *p = ev->text; *p != '\0';) {
 		size_t n = strcspn(p, "\n");
-		bool doc = is_result(p, n, ev->results, &next);
+		struct sbuf *to = is_result(p, n, ev->results, &next) ? docs : text;
 		n += p[n] == '\n';
-		sbuf_addn(doc ? docs : text, p, n);
+		if (to != NULL)
+			sbuf_addn(to, p, n);
 		p += n;
 	}
 }

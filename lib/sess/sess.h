@@ -19,7 +19,8 @@ struct sess_event {
 	const struct err *err; /* ERROR: what text was made of; its column is one of line */
 };
 typedef void sess_event_fn(void *arg, const struct sess_event *);
-/* The lines of a RESULT in mode JSON, each added to one of the two: documents that stand in its results, and whatever else was printed. */
+/* The lines of a RESULT in mode JSON, each added to one of the two: documents that stand in its results (NULL: they are left out), and whatever
+ * else was printed. */
 void sess_printed(const struct sess_event *, struct sbuf *docs, struct sbuf *text);
 
 typedef json_t *sess_snapshot_fn(void *host, const char *parts, struct err *e);

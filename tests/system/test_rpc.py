@@ -324,6 +324,10 @@ def test_who_does_not_read_is_slowed_then_misses_events_then_goes(serve):
     # answers that do not fit
     e = Raw(server.path).ask('{"id":1,"cmd":"%s"}' % "; ".join(["show settings all"] * 200))
     assert e["id"] == 1 and not e["ok"] and e["error"]["code"] == "EMSGSIZE"
+    # those that fit, and have more than half of what is allowed
+    n = 48 * 1024 // len(json.dumps(Raw(server.path).ask('{"id":1,"cmd":"show stats"}')))
+    e = Raw(server.path).ask('{"id":1,"cmd":"%s"}' % "; ".join(["show stats"] * n))
+    assert e["ok"] and len(e["results"]) == n > 1
     # nor are they made first: this would be some gigabytes
     before, c = server.rss_kb(), Raw(server.path)
     for mode in ("json", "text"):
