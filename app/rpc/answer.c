@@ -66,20 +66,36 @@ static size_t put_object(struct client *c, json_t *doc, const struct answer_part
 	return rc == 0 ? l.len : 0;
 }
 
-/* What is larger than the limit by itself has no error that could stand for it. */
-void send_object(struct client *c, json_t *doc)
+/* What is larger than the limit by itself has no error that could stand for it. Takes the object. */
+static void send_parts(struct client *c, json_t *doc, const struct answer_part *part, unsigned nparts)
 {
-	if (put_object(c, doc, NULL, 0) + 1 > c->rpc->opts.limits.out_bytes)
+	if (put_object(c, doc, part, nparts) + 1 > c->rpc->opts.limits.out_bytes)
 		client_end(c, unread);
 	json_decref(doc);
 }
 
-static json_t *head(json_t *id, bool ok)
+void send_object(struct client *c, json_t *doc)
+{
+	send_parts(c, doc, NULL, 0);
+}
+
+static json_t *with_id(json_t *id)
 {
 	json_t *doc = json_object();
 
 	json_object_set_new(doc, "id", id != NULL ? json_incref(id) : json_null());
+	return doc;
+}
+
+/* How answers begin; takes the members, which may be NULL. */
+static json_t *head(json_t *id, bool ok, json_t *members)
+{
+	json_t *doc = with_id(id);
+
 	json_object_set_new(doc, "ok", json_boolean(ok));
+	if (members != NULL)
+		json_object_update(doc, members);
+	json_decref(members);
 	return doc;
 }
 
@@ -102,12 +118,9 @@ void answer_ok(struct client *c, json_t *id, json_t *members)
 
 void answer_done(struct client *c, json_t *id, json_t *members, const struct answer_part *part, unsigned nparts)
 {
-	json_t *doc = head(id, true);
-
-	if (members != NULL)
-		json_object_update(doc, members);
-	json_decref(members);
+	json_t *doc = head(id, true, members);
 	size_t n = put_object(c, doc, part, nparts);
+
 	if (n == 0 || n + 1 > c->rpc->opts.limits.out_bytes) {
 		struct err e;
 		int rc = n == 0 ? err_set(&e, EIO, "the answer cannot be written as JSON") :
@@ -133,34 +146,24 @@ static size_t parts_bytes(const struct answer_part *part, unsigned n)
 
 void answer_failed(struct client *c, json_t *id, int rc, const struct err *e, json_t *members, const struct answer_part *part, unsigned nparts)
 {
-	json_t *doc = head(id, false);
-
-	if (members != NULL)
-		json_object_update(doc, members);
-	json_decref(members);
-	/* an error that came with members of its own adds to it */
+	json_t *doc = head(id, false, members);
 	json_t *err = json_object_get(doc, "error"), *own = error_json(rc, e);
+
+	/* an error that came with members of its own adds to it */
 	if (err != NULL)
 		json_object_update(own, err);
 	json_object_set_new(doc, "error", own);
 	/* where there is no room for all of it, the error remains */
 	if (json_dumpb(doc, NULL, 0, JSON_COMPACT) + parts_bytes(part, nparts) >= c->rpc->opts.limits.out_bytes)
 		nparts = 0;
-	if (put_object(c, doc, part, nparts) + 1 > c->rpc->opts.limits.out_bytes)
-		client_end(c, unread);
-	json_decref(doc);
+	send_parts(c, doc, part, nparts);
 }
 
 void send_partial(struct client *c, json_t *id, const char *key, const char *text, size_t n)
 {
-	json_t *doc = json_object();
 	struct sbuf inside = {0};
-	const struct answer_part part = {key, '"', '"', &inside};
 
-	json_object_set_new(doc, "id", id != NULL ? json_incref(id) : json_null());
 	out_json_inside(text, n, &inside);
-	if (put_object(c, doc, &part, 1) + 1 > c->rpc->opts.limits.out_bytes)
-		client_end(c, unread);
-	json_decref(doc);
+	send_parts(c, with_id(id), &(struct answer_part){key, '"', '"', &inside}, 1);
 	sbuf_free(&inside);
 }

@@ -41,20 +41,30 @@ static void discard(struct lines *l)
 	tidy(l);
 }
 
+static char *newline(const struct lines *l)
+{
+	return l->buf.len > l->looked ? memchr(l->buf.s + l->looked, '\n', l->buf.len - l->looked) : NULL;
+}
+
+/* For where no newline is; true: what is there is too long for a line already. */
+static bool too_long(struct lines *l)
+{
+	l->looked = l->buf.len;
+	/* an idle client holds no more than it must */
+	if (l->at == l->buf.len)
+		tidy(l);
+	return l->buf.len - l->at > l->max;
+}
+
 enum lines_got lines_next(struct lines *l, char **line, size_t *len)
 {
-	char *nl = l->buf.len > l->looked ? memchr(l->buf.s + l->looked, '\n', l->buf.len - l->looked) : NULL;
+	char *nl = newline(l);
 
-	if (nl == NULL) {
-		l->looked = l->buf.len;
-		if (l->buf.len - l->at > l->max) {
-			discard(l);
-			return LINES_LONG;
-		}
-		/* an idle client holds no more than it must */
-		if (l->at == l->buf.len)
-			tidy(l);
+	if (nl == NULL && !too_long(l))
 		return LINES_NONE;
+	if (nl == NULL) {
+		discard(l);
+		return LINES_LONG;
 	}
 	*line = l->buf.s + l->at;
 	*len = (size_t)(nl - *line);
@@ -65,14 +75,7 @@ enum lines_got lines_next(struct lines *l, char **line, size_t *len)
 
 bool lines_more(struct lines *l)
 {
-	if (l->buf.len > l->looked && memchr(l->buf.s + l->looked, '\n', l->buf.len - l->looked) != NULL)
-		return true;
-	l->looked = l->buf.len;
-	if (l->buf.len - l->at > l->max)
-		return true;
-	if (l->at == l->buf.len)
-		tidy(l);
-	return false;
+	return newline(l) != NULL || too_long(l);
 }
 
 void lines_free(struct lines *l)
