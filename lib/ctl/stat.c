@@ -151,14 +151,15 @@ static uint64_t all_sizes(const struct cnt_sizes *s)
 }
 
 #define SETTLED_LOOKS 1000 /* a microsecond each, and a burst is counted within less, */
-#define SETTLED_NAPS 50    /* but where its worker lost its CPU just then */
+#define SETTLED_NAP_NS 100000
+#define SETTLED_NAPS 1000  /* but where its worker lost its CPU just then: so many in all, for all queues of a clear */
 
 /* Where counting begins, of one moment: else frames and their sizes would never agree again. */
-static void queue_begins(struct ctl_port *cp, unsigned q)
+static void queue_begins(struct ctl_port *cp, unsigned q, unsigned *naps)
 {
 	struct q_raw *raw = &cp->base.q[q];
 
-	for (unsigned i = 0; i < SETTLED_LOOKS + SETTLED_NAPS; i++) {
+	for (unsigned i = 0;; i++) {
 		struct cnt_sizes tx = {0};
 		stat_queue(cp, q, raw);
 		bool read = q < cp->p.ntxq && gen_sizes(cp->gen[q], &tx);
@@ -167,10 +168,14 @@ static void queue_begins(struct ctl_port *cp, unsigned q)
 		if ((q >= cp->p.ntxq || (read && all_sizes(&tx) == raw->tx.packets)) &&
 		    (q >= cp->p.nrxq || all_sizes(&raw->rx_sizes) == raw->rx.packets))
 			break;
-		if (i >= SETTLED_LOOKS)
-			nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
-		else
+		if (i < SETTLED_LOOKS) {
 			rte_pause();
+			continue;
+		}
+		if (*naps == 0)
+			break;
+		nanosleep(&(struct timespec){.tv_nsec = SETTLED_NAP_NS}, NULL);
+		(*naps)--;
 	}
 	if (q < cp->p.ntxq)
 		cells_sum(&cp->base.tx_sizes, &cp->seen_sizes[q], sizeof(cp->base.tx_sizes));
@@ -178,6 +183,8 @@ static void queue_begins(struct ctl_port *cp, unsigned q)
 
 void ctl_clear(struct ctl *c, const struct portset *ports)
 {
+	unsigned naps = SETTLED_NAPS;
+
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		if (!portset_has(ports, i) || !cp->used)
@@ -189,7 +196,7 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 		stat_dev(cp, &cp->base.dev);
 		cp->base.tx_sizes = (struct cnt_sizes){0};
 		for (unsigned q = 0; q < cp->nqueues; q++)
-			queue_begins(cp, q);
+			queue_begins(cp, q, &naps);
 		devices_clear(c, cp);
 		cp->max = (struct snap_interval){0};
 		cp->cleared = true;
