@@ -374,11 +374,12 @@ static void progress_of(const struct ctl_port *cp, struct ctl_progress *out)
 		out->all_ns = RTE_MAX(out->all_ns, r->duration_ns);
 	}
 	if (count != 0) {
-		double by_count = s.run.sent < count ? (double)s.run.sent / (double)count : 1;
-		double more_ns = s.run.mean_pps > 0 ? (double)(count - RTE_MIN(s.run.sent, count)) * 1e9 / s.run.mean_pps : 1e19;
-		share = RTE_MAX(share, by_count);
-		left = more_ns < (double)left ? (uint64_t)more_ns : left;
-		out->sent += RTE_MIN(s.run.sent, count);
+		uint64_t sent = RTE_MIN(s.run.sent, count);
+		double more_ns = (double)(count - sent) * 1e9 / s.run.mean_pps;
+		share = RTE_MAX(share, (double)sent / (double)count);
+		if (s.run.mean_pps > 0 && more_ns < (double)left)
+			left = (uint64_t)more_ns;
+		out->sent += sent;
 		out->count += count;
 	}
 	out->bounded &= r->duration_ns != 0 || count != 0;

@@ -187,6 +187,27 @@ static void test_bound_goes(void **state)
 	fresh(2, 1);
 }
 
+/* When a count will be reached nobody knows before the first frame. */
+static void test_no_end_before_the_first_frame(void **state)
+{
+	struct portset all = only(2);
+	struct ctl_progress p;
+
+	(void)state;
+	fresh(2, 1)->count = 1000000000;
+	ctl_port_cfg(c, 2)->rate = (struct rate){.kind = RATE_PPS, .value = 1000};
+	assert_int_equal(ctl_start(c, &all, 0, NULL), 0);
+	ctl_progress(c, &all, &p);
+	assert_true(p.sending && p.bounded);
+	assert_true(p.sent > 0 || p.left_ns == UINT64_MAX);
+	while (now(2).run.sent == 0)
+		ctl_turn(c);
+	ctl_progress(c, &all, &p);
+	assert_true(p.sent > 0 && p.left_ns > 0 && p.left_ns < UINT64_MAX);
+	stop(2);
+	fresh(2, 1);
+}
+
 static void test_own_rates_come_and_go(void **state)
 {
 	(void)state;
@@ -385,6 +406,7 @@ int main(void)
 		cmocka_unit_test(test_mixed_sizes_in_time),
 		cmocka_unit_test(test_changes_while_sending),
 		cmocka_unit_test(test_bound_goes),
+		cmocka_unit_test(test_no_end_before_the_first_frame),
 		cmocka_unit_test(test_own_rates_come_and_go),
 		cmocka_unit_test(test_a_bad_change_waits),
 		cmocka_unit_test(test_what_is_said),
