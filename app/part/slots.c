@@ -24,8 +24,8 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	(void)snap;
 	(void)e;
 	if (arg->around)
-		first = arg->stream > n / 2 ? arg->stream - n / 2 : 1;
-	if (first + n > ids)
+		first = part_first_around(app->ctl, arg->port, arg->stream, n);
+	else if (first + n > ids)
 		first = ids > n ? ids - n : 1;
 	for (unsigned s = 1; s < ids; s++) {
 		const struct stream_cfg *cfg = ctl_stream_cfg(app->ctl, arg->port, s);

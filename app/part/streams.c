@@ -96,8 +96,7 @@ static json_t *fields_of(struct app *app, unsigned port, unsigned stream)
 	return list;
 }
 
-/* The id from which on a window of n streams has `stream` in its middle, or is full where the streams end. */
-static unsigned first_around(struct ctl *ctl, unsigned port, unsigned stream, unsigned n)
+unsigned part_first_around(struct ctl *ctl, unsigned port, unsigned stream, unsigned n)
 {
 	unsigned ids = ctl_nstreams(ctl, port), first = stream < ids ? stream : ids, after = 0, before;
 
@@ -110,7 +109,7 @@ static unsigned first_around(struct ctl *ctl, unsigned port, unsigned stream, un
 
 static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
-	unsigned first = arg->around ? first_around(app->ctl, arg->port, arg->stream, arg->n) : arg->first;
+	unsigned first = arg->around ? part_first_around(app->ctl, arg->port, arg->stream, arg->n) : arg->first;
 	json_t *part = ctl_streams_part_json(app->ctl, arg->port, first, arg->n != 0 ? arg->n : WINDOW), *s;
 	size_t i;
 
