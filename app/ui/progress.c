@@ -39,27 +39,10 @@ static void describe(const struct cmd_progress *p, int cols, bool ascii, struct 
 		sbuf_add(out, share || left ? ": " : "");
 		visible_add(out, p->text, strlen(p->text));
 	}
-}
-
-static wchar_t *wide(const char *text)
-{
-	size_t n = strlen(text);
-	wchar_t *out = xcalloc(n + 1, sizeof(*out));
-	mbstate_t mbs = {0};
-
-	for (size_t k = 0; n > 0; k++) {
-		size_t bytes = mbrtowc(&out[k], text, n, &mbs);
-		if (bytes == 0 || bytes > n) { /* no character here, or the text was cut within one */
-			memset(&mbs, 0, sizeof(mbs));
-			bytes = 1;
-			out[k] = L'?';
-		}
-		if (out[k] == L'\n' || out[k] == L'\t')
-			out[k] = L' ';
-		text += bytes;
-		n -= bytes;
-	}
-	return out;
+	/* it is one row, also of a script that says more */
+	for (size_t i = 0; i < out->len; i++)
+		if (out->s[i] == '\n' || out->s[i] == '\t')
+			out->s[i] = ' ';
 }
 
 size_t progress_fit(const wchar_t *text, int cols)
@@ -78,13 +61,14 @@ bool progress_look(struct progress *v, const struct sess *s, int cols, bool asci
 	struct sbuf text = {0};
 	bool busy = sess_busy(s), had = v->found && busy == v->busy;
 	wchar_t *old = v->text;
+	unsigned len;
 
 	v->found = sess_progress(s, &p);
 	v->busy = busy;
 	v->text = NULL;
 	if (v->found && (had || old != NULL)) {
 		describe(&p, cols, ascii, &text);
-		v->text = wide(sbuf_str(&text));
+		v->text = scroll_wide(sbuf_str(&text), text.len, &len);
 		sbuf_free(&text);
 	}
 	bool same = old == NULL || v->text == NULL ? old == v->text : wcscmp(old, v->text) == 0;

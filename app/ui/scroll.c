@@ -122,8 +122,7 @@ static unsigned line_rows(const struct line *l, int cols)
 	return rows;
 }
 
-/* Tabs become blanks; what is no character of the locale and what would move the cursor becomes '?'. */
-static wchar_t *convert(const char *text, size_t n, unsigned *len)
+wchar_t *scroll_wide(const char *text, size_t n, unsigned *len)
 {
 	wchar_t *out = xcalloc(TAB * n + 1, sizeof(*out));
 	mbstate_t mbs = {0};
@@ -153,7 +152,7 @@ static void add_line(struct scroll *s, enum role role, const char *text, size_t 
 {
 	struct line l = {.role = (uint8_t)role, .shown = shown};
 
-	l.text = convert(text, n, &l.n);
+	l.text = scroll_wide(text, n, &l.n);
 	if (s->n == s->max) {
 		free(line_at(s, 0)->text);
 		s->first = (s->first + 1) % s->max;

@@ -23,5 +23,8 @@ unsigned scroll_draw(struct scroll *, int rows, int cols, scroll_fn *fn, void *a
 
 /* Write the lines that were not shown on the terminal; they are then. error, normal: around errors. */
 void scroll_replay(struct scroll *, FILE *, const char *error, const char *normal);
+/* n bytes of text as characters, as lines of the log have them: tabs are blanks, '?' stands for what is no character of the locale or would move
+ * the cursor. *len: how many; a zero stands behind them. The caller frees. */
+wchar_t *scroll_wide(const char *text, size_t n, unsigned *len);
 /* Columns of a character; control characters are shown as ^X. */
 int scroll_columns(wchar_t wc);
