@@ -296,6 +296,7 @@ void stream_name(const struct ctl_port *cp, const struct stream *s, char *out, s
 /* rate.c */
 double plan_pps(const struct rate *r, uint64_t speed_bps, double size, bool *max); /* size: mean, with FCS */
 uint64_t plan_speed(const struct ctl_port *cp);
+uint64_t plan_speed_mbps(const struct ctl_port *cp); /* as it is shown: rounded */
 void rates_follow(struct ctl_port *cp);             /* cp->rate and what the run is asked, from settings and cp->program */
 void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns);
 bool all_counted(const struct program *p);          /* everything in it comes to an end */

@@ -40,7 +40,7 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 		"{s:i, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:i, s:b, s:i, s:i, s:i, s:i, s:I, s:I, s:s, s:s, s:s, s:b}",
 		"port", (int)cp->p.id, "name", cp->p.name, "spec", cp->p.spec_text, "driver",
 		info.driver_name ? info.driver_name : "-", "link", snap_link_name(cp->link), "speed_mbps",
-		(json_int_t)((plan_speed(cp) + 500000) / 1000000), "mac", mac, "mtu", (json_int_t)dev_mtu(cp), "node", cp->p.node,
+		(json_int_t)plan_speed_mbps(cp), "mac", mac, "mtu", (json_int_t)dev_mtu(cp), "node", cp->p.node,
 		"used", (int)cp->used, "rx_queues", (int)cp->p.nrxq, "tx_queues", (int)cp->p.ntxq, "rxd",
 		(int)cp->p.rxd, "txd", (int)cp->p.txd, "mbufs",
 		(json_int_t)(cp->p.ntxq && cp->txq != NULL ? cp->txq[0]->pool_size : 0), "memory_bytes",

@@ -27,6 +27,11 @@ uint64_t plan_speed(const struct ctl_port *cp)
 	return DEFAULT_SPEED_BPS;
 }
 
+uint64_t plan_speed_mbps(const struct ctl_port *cp)
+{
+	return (plan_speed(cp) + 500000) / 1000000;
+}
+
 /* The rate of a group as it is asked. Frames of one size are paced as frames at any rate, and so are those of Poisson arrivals: of bytes the
  * gaps would not be exponential. */
 static struct group_rate asked(const struct ctl_port *cp, const struct rate *r, const struct arrival *arrival, const struct group *g)

@@ -388,7 +388,7 @@ static void snap_one(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 	if (cp->used)
 		link_look(c, cp);
 	s->link = cp->link;
-	s->speed_mbps = (plan_speed(cp) + 500000) / 1000000;
+	s->speed_mbps = plan_speed_mbps(cp);
 	s->state = run_state(cp);
 	snap_queues(c, cp, s);
 	snap_intervals(cp, s);
