@@ -20,9 +20,7 @@ bool app_progress_ports(const struct app *app, const struct portset *ports, stru
 		sbuf_add(&text, ", without an end");
 	} else if (p.all_ns != 0) {
 		sbuf_add(&text, "sending, ");
-		cmd_progress_span(p.gone_ns < p.all_ns ? p.gone_ns : p.all_ns, &text);
-		sbuf_add(&text, " of ");
-		cmd_progress_span(p.all_ns, &text);
+		cmd_progress_spans(p.gone_ns < p.all_ns ? p.gone_ns : p.all_ns, p.all_ns, &text);
 	} else {
 		sbuf_add(&text, "sent ");
 		out_si((double)p.sent, &text);

@@ -130,7 +130,7 @@ static int show_what(struct cmd_run *r)
 		if (strncmp(v->name, "show ", 5) != 0)
 			continue;
 		struct sbuf help = {0};
-		help_first(v->help, &help);
+		cmd_help_first(v->help, &help);
 		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", v->name + 5, "takes", "", "help", sbuf_str(&help)));
 		sbuf_free(&help);
 	}

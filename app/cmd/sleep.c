@@ -37,9 +37,7 @@ bool pause_progress(const struct cmd_run *r, struct cmd_progress *out)
 	struct sbuf text = {0};
 
 	cmd_progress_time(out, verb_now_ns() - p->begin_ns, p->ns);
-	cmd_progress_span(p->ns - out->left_ns, &text);
-	sbuf_add(&text, " of ");
-	cmd_progress_span(p->ns, &text);
+	cmd_progress_spans(p->ns - out->left_ns, p->ns, &text);
 	snprintf(out->text, sizeof(out->text), "%s %s", r->verb->name, text.s);
 	sbuf_free(&text);
 	return true;

@@ -182,9 +182,7 @@ static bool progress(const struct cmd_run *r, struct cmd_progress *out)
 
 	trial_progress(((const struct trying *)r->state)->trial, &p);
 	cmd_progress_time(out, p.gone_ns, p.all_ns);
-	cmd_progress_span(p.gone_ns, &text);
-	sbuf_add(&text, " of ");
-	cmd_progress_span(p.all_ns, &text);
+	cmd_progress_spans(p.gone_ns, p.all_ns, &text);
 	snprintf(out->text, sizeof(out->text), "trial, %s, %s", p.doing, text.s);
 	sbuf_free(&text);
 	return true;

@@ -18,7 +18,7 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 		sbuf_reset(&syntax);
 		cmd_verb_syntax(v, &syntax);
 		sbuf_reset(&help);
-		help_first(v->help, &help);
+		cmd_help_first(v->help, &help);
 		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", v->name, "syntax", sbuf_str(&syntax), "help", sbuf_str(&help)));
 	}
 	json_object_set_new(doc, "help", list);

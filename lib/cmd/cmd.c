@@ -164,6 +164,13 @@ void cmd_progress_span(uint64_t ns, struct sbuf *out)
 		sbuf_addf(out, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
 }
 
+void cmd_progress_spans(uint64_t gone_ns, uint64_t all_ns, struct sbuf *out)
+{
+	cmd_progress_span(gone_ns, out);
+	sbuf_add(out, " of ");
+	cmd_progress_span(all_ns, out);
+}
+
 void cmd_result(struct cmd_run *r, json_t *doc)
 {
 	size_t n = json_array_size(r->results);

@@ -111,6 +111,7 @@ struct cmd_progress {
 void cmd_progress_time(struct cmd_progress *, uint64_t gone_ns, uint64_t all_ns);
 /* A time in as many digits as people want who wait: "3.2 s", "48 s", "5 min 2 s", "2 h 5 min". */
 void cmd_progress_span(uint64_t ns, struct sbuf *out);
+void cmd_progress_spans(uint64_t gone_ns, uint64_t all_ns, struct sbuf *out); /* "3.2 s of 48 s" */
 
 enum { VERB_DONE = 0, VERB_PENDING = 1 }; /* run/poll results; negative: -errno with err filled */
 
@@ -266,9 +267,9 @@ int cmd_target_check(const struct cmd *, const struct target *t, struct err *e);
 /* The ports of a list, each checked to be there (-EINVAL names those that are); items with streams count as their port. */
 int cmd_target_ports(const struct cmd *, const struct target *, struct portset *out, struct err *e);
 
-/* "start <ports> [for DURATION]" */
 /* The first sentence of a help text, on one line. */
-void help_first(const char *help, struct sbuf *out);
+void cmd_help_first(const char *help, struct sbuf *out);
+/* "start <ports> [for DURATION]" */
 void cmd_verb_syntax(const struct verb *, struct sbuf *out);
 void cmd_help(struct cmd *, const char *word, struct sbuf *out);      /* NULL: the list */
 json_t *cmd_dump(struct cmd *);                                       /* both tables as JSON */

@@ -38,7 +38,7 @@ static void give(struct completion *k, const char *word, const char *help)
 	k->seen = xrealloc(k->seen, (k->nseen + 1) * sizeof(*k->seen));
 	k->seen[k->nseen++] = xstrdup(word);
 	cmd_quote(word, &text);
-	help_first(help, &first);
+	cmd_help_first(help, &first);
 	k->offer(k->arg, sbuf_str(&text), help != NULL ? sbuf_str(&first) : NULL);
 	sbuf_free(&text);
 	sbuf_free(&first);

@@ -14,7 +14,7 @@ static bool goes_on(const char *newline, const char *begin)
 	return newline > begin && strchr(".:;", newline[-1]) == NULL && newline[1] != '\0' && !isupper((unsigned char)newline[1]);
 }
 
-void help_first(const char *help, struct sbuf *out)
+void cmd_help_first(const char *help, struct sbuf *out)
 {
 	for (const char *p = help; p != NULL && *p != '\0'; p++) {
 		bool stop = *p == '.' && (p[1] == ' ' || p[1] == '\n');
@@ -206,7 +206,7 @@ static void two_columns(const char *left, const char *right, struct sbuf *out)
 		sbuf_addf(out, "  %-34s  ", left);
 	else
 		sbuf_addf(out, "  %s\n%38s", left, "");
-	help_first(right, &first);
+	cmd_help_first(right, &first);
 	put_wrapped(sbuf_str(&first), 38, 38, out);
 	sbuf_free(&first);
 }

@@ -230,8 +230,10 @@ static bool local_progress(const struct sess *base, struct cmd_progress *out)
 	const struct local *s = (const struct local *)base;
 	unsigned more = 0;
 
-	if (s->running == NULL || s->own.asks || !cmd_run_progress(&s->run, out))
-		return !s->own.asks && s->opts.progress != NULL && s->opts.progress(s->host, out);
+	if (s->own.asks)
+		return false;
+	if (s->running == NULL || !cmd_run_progress(&s->run, out))
+		return s->opts.progress != NULL && s->opts.progress(s->host, out);
 	for (const struct sess_item *it = s->queue.head; it != NULL; it = it->next)
 		more++;
 	size_t n = strlen(out->text);

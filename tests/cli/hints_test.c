@@ -175,7 +175,7 @@ static void test_first_sentences(void **state)
 	for (unsigned i = 0; i < cmd_nverbs(cmd); i++) {
 		const struct verb *v = cmd_verb_at(cmd, i);
 		struct sbuf first = {0};
-		help_first(v->help, &first);
+		cmd_help_first(v->help, &first);
 		if (first.len == 0 || first.s[first.len - 1] != '.' || strchr(first.s, '\n') != NULL)
 			fail_msg("%s: %s", v->name, sbuf_str(&first));
 		sbuf_free(&first);
