@@ -346,7 +346,8 @@ static bool next_line(struct client *c)
 	case LINES_ONE:
 		c->tokens--;
 		take_line(c, line, len);
-		/* told now, and not by another look: whoever is not hungry is not read until then, which may be after somebody's long step */
+		/* Is a whole line left? Without an answer now nothing would be read of it until its next step, which may come after a long
+		 * one of somebody else. */
 		c->hungry = !lines_more(&c->in);
 		return true;
 	default:
@@ -523,6 +524,6 @@ void client_look(struct client *c, uint64_t now_ns)
 
 bool client_waits(const struct client *c)
 {
-	/* of who is gone the script is still being closed; until then it is one of those that there may be */
+	/* a client that is gone stays while its script is being closed, and counts among those that there may be until then */
 	return c->dead || !c->authed || c->end_ns != 0 || client_backlog(c) > 0 || (!c->hungry && !blocked(c));
 }

@@ -77,7 +77,7 @@ struct client {
 	struct sbuf text, note; /* of the request, not yet sent */
 	struct sbuf results;   /* its documents as JSON, with commas between them */
 	struct sbuf text_json, note_json; /* as they stand in its answer, while that is made */
-	size_t packed;         /* bytes of text, then of note, that are there */
+	size_t packed;         /* bytes of text, and behind them of note, that were taken for that */
 	struct err err;
 	char *err_line;
 	int rc, exit_code;
@@ -110,7 +110,7 @@ size_t client_backlog(const struct client *);
 void send_object(struct client *, json_t *doc);
 void answer_ok(struct client *, json_t *id, json_t *members); /* members may be NULL */
 void answer_error(struct client *, json_t *id, int rc, const struct err *, json_t *members);
-/* A member of an answer whose value is there as JSON, but for what it begins and ends with. */
+/* A member of an answer whose value is written as JSON already: what stands between its brackets or quotes. */
 struct answer_part {
 	const char *key;
 	char open, close;

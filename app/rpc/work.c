@@ -43,7 +43,8 @@ static void keep_error(struct client *c, int rc, const struct err *e, const char
 		c->err_line = xstrdup(line);
 }
 
-static void forget_told(struct client *c)
+/* What was collected for the answer. */
+static void drop_answer(struct client *c)
 {
 	sbuf_free(&c->results);
 	sbuf_free(&c->text);
@@ -61,7 +62,7 @@ static bool within_limit(struct client *c, size_t bytes)
 
 	if (bytes <= most)
 		return true;
-	forget_told(c);
+	drop_answer(c);
 	int rc = err_set(&e, EMSGSIZE, "the answer has more than %zu bytes, more than --rpc-limit out=BYTES allows; ask for less at a time", most);
 	keep_error(c, rc, &e, NULL);
 	return false;
@@ -172,11 +173,11 @@ static void clear(struct client *c)
 	c->rest = NULL;
 	free(c->err_line);
 	c->err_line = NULL;
-	forget_told(c);
+	drop_answer(c);
 	c->rc = c->exit_code = 0;
 }
 
-/* How much of a text is taken at once: what follows it begins with a character. */
+/* How many bytes of a text are taken at once, from there on: no character is cut in two. */
 static size_t piece(const struct sbuf *text, size_t from)
 {
 	size_t left = text->len - from, n = left < PIECE_BYTES ? left : PIECE_BYTES;

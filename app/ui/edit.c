@@ -40,7 +40,6 @@ static char *on_prompt(EditLine *el)
 static int on_key(EditLine *el, wchar_t *wc)
 {
 	struct edit *ed = edit_of(el);
-
 	int rc = ed->opts.key(ed->opts.arg, wc);
 
 	if (rc == 1) {
@@ -70,7 +69,7 @@ static unsigned char on_tab(EditLine *el, int ch)
 
 	(void)ch;
 	if (ed->listed && ed->before == L'\t')
-		return CC_NORM; /* it stands there */
+		return CC_NORM; /* the list is on the screen already */
 	ed->listed = false;
 	char *line = before_cursor(el);
 	hint_find(ed->opts.front->sess, line, &l);

@@ -242,7 +242,7 @@ static void default_addresses(struct ctl *c, struct ctl_port *cp)
 
 static int open_all(struct ctl *c, struct err *e)
 {
-	/* before anything looks for what is not found without a descriptor */
+	/* first of all: where descriptors run out, specs would tell of interfaces and files that they cannot find */
 	int rc = eal_room(c, SPEC_PORTS * (c->opts.nports > 0 ? c->opts.nports : 1), 0, e);
 
 	if (rc < 0 || (rc = parse_specs(c, e)) < 0 || (rc = eal_start(c, e)) < 0 || (rc = dev_dummy_pool(e)) < 0 || (rc = place(c, e)) < 0 ||

@@ -43,9 +43,10 @@ void most_since(struct ctl_port *cp, uint64_t tsc)
 	received(cp, &cp->rx_since.packets, &cp->rx_since.bytes);
 }
 
-#define MAX_LEAST_NS 1000000 /* a device that takes what it is given may keep that much in its queues: no rate of the link */
+/* A run as fast as the device takes frames, and shorter than this, may only have filled the device's queues: that is no rate of the link. */
+#define MAX_LEAST_NS 1000000
 
-/* Of what came in meanwhile on all ports the mean is known, which no frame that is still on its way can raise. */
+/* On every port the mean of what came in meanwhile counts. Frames that are still on their way are missing in it: it is never too high. */
 void most_of_run(struct ctl *c, struct ctl_port *cp)
 {
 	struct snap_port s = {0};

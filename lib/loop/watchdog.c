@@ -47,7 +47,7 @@ void watchdog_give_back(void)
 		kill(getpid(), SIGINT); /* blocked, so that it waits */
 }
 
-/* Of a signal that is pending only one more can be told from it when it is no longer. */
+/* A second interrupt leaves no trace while the first one is pending: so the first is taken, and remembered. */
 static void keep(const sigset_t *interrupt)
 {
 	const struct timespec now = {0};
