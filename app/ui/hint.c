@@ -155,58 +155,32 @@ static void print_lines(const struct hint_list *l, unsigned columns, struct sbuf
 	}
 }
 
-/* "udp.src", "udp.dst": one "udp." for both. */
-static bool told_by_head(const struct hint_list *l, unsigned i, size_t *len)
+/* Bytes of a word that are shown among many: of "udp.src" and "udp.dst" the "udp." of both. */
+static size_t shown_bytes(const struct hint_list *l, unsigned i)
 {
 	const char *word = l->item[i].word, *dot = strchr(word, '.');
-	bool others = false;
 
-	*len = strlen(word);
-	if (dot == NULL || dot[1] == '\0' || dot == word)
-		return false;
-	size_t head = (size_t)(dot - word) + 1;
-	for (unsigned k = 0; k < l->n; k++) {
-		if (k == i || strncmp(l->item[k].word, word, head) != 0)
-			continue;
-		if (k < i)
-			return true;
-		others = true;
-	}
-	*len = others ? head : *len;
-	return false;
+	for (unsigned k = 0; dot != NULL && dot != word && k < l->n; k++)
+		if (k != i && strncmp(l->item[k].word, word, (size_t)(dot - word) + 1) == 0)
+			return (size_t)(dot - word) + 1;
+	return strlen(word);
 }
 
 /* Many words side by side, without their help. */
-static void print_grid(const struct hint_list *l, unsigned columns, struct sbuf *out)
+static void print_names(const struct hint_list *l, unsigned columns, struct sbuf *out)
 {
-	unsigned wide = 0, across, at = 0;
-	size_t len;
+	struct cmd_names names = {0};
 
 	for (unsigned i = 0; i < l->n; i++)
-		if (!told_by_head(l, i, &len) && len > wide && len <= columns / 2)
-			wide = (unsigned)len;
-	across = columns > wide + 4 ? (columns - 2) / (wide + 2) : 1;
-	for (unsigned i = 0; i < l->n; i++) {
-		if (told_by_head(l, i, &len))
-			continue;
-		sbuf_addf(out, "%s%.*s", at % across == 0 ? "  " : "", (int)len, l->item[i].word);
-		if (++at % across == 0)
-			sbuf_addc(out, '\n');
-		else
-			sbuf_addf(out, "%*s", (int)(len < wide ? wide - len : 0) + 2, "");
-	}
-	if (at % across != 0) {
-		while (out->len > 0 && out->s[out->len - 1] == ' ')
-			out->s[--out->len] = '\0';
-		sbuf_addc(out, '\n');
-	}
+		cmd_names_add(&names, l->item[i].word, shown_bytes(l, i));
+	cmd_names_put(&names, columns > 2 ? columns - 2 : 1, out);
 	sbuf_add(out, "  A letter more and Tab again tells what each of them is.\n");
 }
 
 void hint_print(const struct hint_list *l, unsigned columns, struct sbuf *out)
 {
 	if (l->n > LINES_MOST)
-		print_grid(l, columns, out);
+		print_names(l, columns, out);
 	else
 		print_lines(l, columns, out);
 	sbuf_add(out, sbuf_str(&l->forms));

@@ -267,6 +267,14 @@ int cmd_target_check(const struct cmd *, const struct target *t, struct err *e);
 /* The ports of a list, each checked to be there (-EINVAL names those that are); items with streams count as their port. */
 int cmd_target_ports(const struct cmd *, const struct target *, struct portset *out, struct err *e);
 
+/* Names side by side, each once. They stay where they are; the list is empty when it was put. */
+struct cmd_names {
+	const char **name;
+	size_t *len;
+	unsigned n;
+};
+void cmd_names_add(struct cmd_names *, const char *name, size_t len);
+void cmd_names_put(struct cmd_names *, unsigned columns, struct sbuf *out); /* what is wider than half of them has no room of its own */
 /* The first sentence of a help text, on one line. */
 void cmd_help_first(const char *help, struct sbuf *out);
 /* "start <ports> [for DURATION]" */

@@ -251,45 +251,39 @@ static void list_fields(const struct cmd *c, enum cmd_scope scope, struct sbuf *
 	}
 }
 
-#define GRID_COLS 79
+#define NAMES_COLUMNS 79
 
-/* Names side by side. */
-struct name_grid {
-	const char **name;
-	size_t *len;
-	unsigned n;
-};
-
-static void grid_add(struct name_grid *g, const char *name, size_t len)
+void cmd_names_add(struct cmd_names *l, const char *name, size_t len)
 {
-	for (unsigned i = 0; i < g->n; i++)
-		if (g->len[i] == len && strncmp(g->name[i], name, len) == 0)
+	for (unsigned i = 0; i < l->n; i++)
+		if (l->len[i] == len && strncmp(l->name[i], name, len) == 0)
 			return;
-	g->name = xrealloc(g->name, (g->n + 1) * sizeof(*g->name));
-	g->len = xrealloc(g->len, (g->n + 1) * sizeof(*g->len));
-	g->name[g->n] = name;
-	g->len[g->n++] = len;
+	l->name = xrealloc(l->name, (l->n + 1) * sizeof(*l->name));
+	l->len = xrealloc(l->len, (l->n + 1) * sizeof(*l->len));
+	l->name[l->n] = name;
+	l->len[l->n++] = len;
 }
 
-static void grid_put(struct name_grid *g, struct sbuf *out)
+void cmd_names_put(struct cmd_names *l, unsigned columns, struct sbuf *out)
 {
 	size_t wide = 0;
 
-	for (unsigned i = 0; i < g->n; i++)
-		wide = g->len[i] > wide ? g->len[i] : wide;
-	unsigned across = (unsigned)(GRID_COLS / (wide + 2));
+	for (unsigned i = 0; i < l->n; i++)
+		if (l->len[i] > wide && l->len[i] <= columns / 2)
+			wide = l->len[i];
+	unsigned across = columns / (unsigned)(wide + 2);
 	across = across > 0 ? across : 1;
-	for (unsigned i = 0; i < g->n; i++) {
-		bool last = i + 1 == g->n || (i + 1) % across == 0;
-		sbuf_addf(out, "  %.*s", (int)g->len[i], g->name[i]);
+	for (unsigned i = 0; i < l->n; i++) {
+		bool last = i + 1 == l->n || (i + 1) % across == 0;
+		sbuf_addf(out, "  %.*s", (int)l->len[i], l->name[i]);
 		if (last)
 			sbuf_addc(out, '\n');
 		else
-			sbuf_addf(out, "%*s", (int)(wide - g->len[i]), "");
+			sbuf_addf(out, "%*s", l->len[i] < wide ? (int)(wide - l->len[i]) : 0, "");
 	}
-	free(g->name);
-	free(g->len);
-	*g = (struct name_grid){0};
+	free(l->name);
+	free(l->len);
+	*l = (struct cmd_names){0};
 }
 
 static void list_settings(const struct cmd *c, enum cmd_scope scope, bool whole, struct sbuf *out)
@@ -300,7 +294,7 @@ static void list_settings(const struct cmd *c, enum cmd_scope scope, bool whole,
 		[SCOPE_STREAM] =
 			"Settings of a stream: set <streams> <setting> <value>; a bare port means its stream 0",
 	};
-	struct name_grid grid = {0};
+	struct cmd_names names = {0};
 	bool any = false;
 
 	for (unsigned i = 0; i < c->nsettings; i++) {
@@ -314,9 +308,9 @@ static void list_settings(const struct cmd *c, enum cmd_scope scope, bool whole,
 		if (whole && s->name[head] == '\0')
 			two_columns(s->name, s->help, out);
 		else if (!whole && strchr(s->name, '[') == NULL)
-			grid_add(&grid, s->name, s->name[head] == '\0' ? head : head + 1);
+			cmd_names_add(&names, s->name, s->name[head] == '\0' ? head : head + 1);
 	}
-	grid_put(&grid, out);
+	cmd_names_put(&names, NAMES_COLUMNS, out);
 	if (any && whole)
 		list_fields(c, scope, out);
 }
@@ -324,13 +318,13 @@ static void list_settings(const struct cmd *c, enum cmd_scope scope, bool whole,
 /* All names on one screen or two. */
 static void help_names(const struct cmd *c, struct sbuf *out)
 {
-	struct name_grid grid = {0};
+	struct cmd_names names = {0};
 
 	sbuf_add(out, "Commands; words may be shortened while they stay unique, \";\" separates, # begins a comment\n");
 	for (unsigned i = 0; i < c->nverbs; i++)
 		if (!(c->verbs[i]->flags & (VERB_HIDDEN | VERB_LATER)))
-			grid_add(&grid, c->verbs[i]->name, strlen(c->verbs[i]->name));
-	grid_put(&grid, out);
+			cmd_names_add(&names, c->verbs[i]->name, strlen(c->verbs[i]->name));
+	cmd_names_put(&names, NAMES_COLUMNS, out);
 	for (int scope = SCOPE_GLOBAL; scope <= SCOPE_STREAM; scope++)
 		list_settings(c, (enum cmd_scope)scope, false, out);
 	sbuf_add(out, "\n\"help WORD\" tells about a command or a setting, \"help udp.\" about all of a header, \"help all\" a line about each.\n");
