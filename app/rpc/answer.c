@@ -111,6 +111,12 @@ static json_t *error_json(int rc, const struct err *e)
 	return doc;
 }
 
+int answer_too_large(struct err *e, size_t bytes, bool more)
+{
+	return err_set(e, EMSGSIZE, "the answer has %s%zu bytes, more than --rpc-limit out=BYTES allows; ask for less at a time",
+		       more ? "more than " : "", bytes);
+}
+
 void answer_ok(struct client *c, json_t *id, json_t *members)
 {
 	answer_done(c, id, members, NULL, 0);
@@ -123,8 +129,7 @@ void answer_done(struct client *c, json_t *id, json_t *members, const struct ans
 
 	if (n == 0 || n + 1 > c->rpc->opts.limits.out_bytes) {
 		struct err e;
-		int rc = n == 0 ? err_set(&e, EIO, "the answer cannot be written as JSON") :
-			 err_set(&e, EMSGSIZE, "the answer has %zu bytes, more than --rpc-limit out=BYTES allows; ask for less at a time", n);
+		int rc = n == 0 ? err_set(&e, EIO, "the answer cannot be written as JSON") : answer_too_large(&e, n, false);
 		answer_error(c, id, rc, &e, NULL);
 	}
 	json_decref(doc);

@@ -121,10 +121,8 @@ void client_end(struct client *c, const char *why)
 	if (client_backlog(c) > c->rpc->opts.limits.out_bytes / 2)
 		cut(c);
 	json_t *doc = json_pack("{s:s, s:s}", "event", "closed", "text", why);
-	char *line = json_dumps(doc, JSON_COMPACT);
-	if (line != NULL)
-		sbuf_addf(&c->out, "%s\n", line);
-	free(line);
+	out_json(doc, 0, &c->out);
+	sbuf_addc(&c->out, '\n');
 	json_decref(doc);
 	c->end_ns = loop_now_ns() + END_NS;
 }

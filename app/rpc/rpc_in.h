@@ -110,6 +110,7 @@ size_t client_backlog(const struct client *);
 void send_object(struct client *, json_t *doc);
 void answer_ok(struct client *, json_t *id, json_t *members); /* members may be NULL */
 void answer_error(struct client *, json_t *id, int rc, const struct err *, json_t *members);
+int answer_too_large(struct err *, size_t bytes, bool more); /* -EMSGSIZE; it has so many, or (more) more than so many */
 /* A member of an answer whose value is written as JSON already: what stands between its brackets or quotes. */
 struct answer_part {
 	const char *key;

@@ -63,8 +63,7 @@ static bool within_limit(struct client *c, size_t bytes)
 	if (bytes <= most)
 		return true;
 	drop_answer(c);
-	int rc = err_set(&e, EMSGSIZE, "the answer has more than %zu bytes, more than --rpc-limit out=BYTES allows; ask for less at a time", most);
-	keep_error(c, rc, &e, NULL);
+	keep_error(c, answer_too_large(&e, most, true), &e, NULL);
 	return false;
 }
 
