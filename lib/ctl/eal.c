@@ -50,10 +50,10 @@ static bool is_said(const char *s)
 
 static void note_error(const char *s, size_t n)
 {
-	size_t end = strcspn(s, "\n");
+	const char *end = memchr(s, '\n', n);
 	char line[256];
 
-	snprintf(line, sizeof(line), "%.*s", (int)(end < n ? end : n), s);
+	snprintf(line, sizeof(line), "%.*s", (int)(end != NULL ? (size_t)(end - s) : n), s);
 	if (is_said(line) && ntold++ < TOLD_MOST)
 		sbuf_addf(&told, "%s%s", told.len > 0 ? "\n  " : "", line);
 }
