@@ -412,17 +412,18 @@ static int build_args(struct ctl *c, struct args *a, struct err *e)
 	return 0;
 }
 
+/* The next thing to try, as the end of a message; where EAL's own lines are all that is known, nothing. */
 static const char *what_helps(const struct ctl *c, int why)
 {
 	struct rlimit lim;
 
 	if (c->opts.neal_args > 0)
-		return "try without EAL options of your own";
+		return "try without EAL options of your own; ";
 	if (why == EMFILE || why == ENFILE)
-		return "more file descriptors are wanted, see `ulimit -n`";
+		return "more file descriptors are wanted, see `ulimit -n`; ";
 	if (getrlimit(RLIMIT_AS, &lim) == 0 && lim.rlim_cur != RLIM_INFINITY)
-		return "the memory of this process is limited, see `ulimit -v`; smaller --mbufs, --txd, --rxd or --mtu need less";
-	return "smaller --mbufs, --txd, --rxd or --mtu need less memory";
+		return "the memory of this process is limited, see `ulimit -v`; smaller --mbufs, --txd, --rxd or --mtu need less; ";
+	return why == ENOMEM ? "smaller --mbufs, --txd, --rxd or --mtu need less memory; " : "";
 }
 
 void eal_stop(void)
@@ -463,7 +464,7 @@ int eal_start(struct ctl *c, struct err *e)
 			     panic_text[0] != '\0' ? panic_text : last_error);
 	else if (rc < 0)
 		rc = err_set(e, why == EINVAL && c->opts.neal_args > 0 ? EINVAL : ENODEV,
-			     "DPDK's EAL did not start (%s) with: %s\n  %s\n  %s; -l FILE keeps the whole log",
+			     "DPDK's EAL did not start (%s) with: %s\n  %s\n  %s-l FILE keeps the whole log",
 			     rte_strerror(why), sbuf_str(&shown), told.len > 0 ? told.s : last_error[0] != '\0' ? last_error : "it said nothing",
 			     what_helps(c, why));
 	else
