@@ -160,7 +160,7 @@ struct ctl_port {
 	struct snap_interval max, history[SNAP_HISTORY]; /* a ring: the next one goes to history[nhistory % SNAP_HISTORY] */
 	uint64_t nhistory;
 	bool cleared;              /* within this interval: it is not a full one since then */
-	struct { uint64_t tsc, packets, bytes; } rx_since; /* when the first of the runs that go on began, or the last clear */
+	struct { uint64_t tsc, packets, bytes; } rx_since; /* shortly before the first of the runs that go on, or at the last clear */
 	uint64_t clear_tsc;
 	unsigned stuck_ticks;      /* seconds in which frames were offered and none was taken */
 	enum snap_link link;
@@ -203,6 +203,7 @@ struct ctl {
 	struct placement place;
 	struct ctl_port *port[CTL_MAX_PORTS];
 	unsigned nports;
+	uint64_t runs_tsc;         /* when the first of the runs that go on begins */
 	struct ctl_worker *worker;
 	unsigned nworkers;
 	struct clock_cpu *cpus;    /* [nworkers]: their cycle counters beside control's */
@@ -406,8 +407,9 @@ void cells_sub(void *a, const void *b, size_t bytes);
 void link_look(struct ctl *c, struct ctl_port *cp);
 void stat_run(const struct ctl_port *cp, struct snap_port *s); /* s->run */
 /* The highest rates are those of full intervals and of whole runs, which may be shorter. */
-void most_since(struct ctl_port *cp, uint64_t tsc);            /* what is received counts from here */
-void most_of_run(struct ctl *c, struct ctl_port *cp);          /* a run has ended */
+void most_since(struct ctl_port *cp);                 /* what is received counts from now on */
+void most_before(struct ctl *c);                      /* each turn: what comes before the runs begin is none of theirs */
+void most_of_run(struct ctl *c, struct ctl_port *cp); /* a run has ended */
 
 /* stream_stat.c */
 /* Frames of each cell that all queues have sent since open, [CTL_CELLS]; the caller frees. Exact when nothing is sending; of a queue that takes over

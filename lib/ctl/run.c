@@ -262,9 +262,9 @@ void run_arm(struct ctl *c)
 			continue;
 		if (start == 0) {
 			start = clock_tsc() + clock_cycles(lead_ns(c));
-			for (unsigned k = 0; k < c->nports && !others; k++)
-				if (c->port[k]->used)
-					most_since(c->port[k], start);
+			if (!others)
+				c->runs_tsc = start;
+			most_before(c);
 		}
 		r->armed = false;
 		program_begins(cp); /* its settings may have changed since the start was asked for */
@@ -326,6 +326,7 @@ void run_events(struct ctl *c)
 {
 	struct mbox_event ev;
 
+	most_before(c);
 	for (unsigned w = 0; w < c->nworkers; w++)
 		while (mbox_event_next(&c->worker[w].w->mbox, &ev))
 			;

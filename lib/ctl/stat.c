@@ -201,7 +201,7 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 		cp->max = (struct snap_interval){0};
 		cp->cleared = true;
 		cp->clear_tsc = clock_tsc();
-		most_since(cp, cp->clear_tsc);
+		most_since(cp);
 	}
 	probes_clear(c, ports);
 	for (unsigned w = 0; w < c->nworkers; w++)

@@ -37,29 +37,40 @@ static void received(const struct ctl_port *cp, uint64_t *packets, uint64_t *byt
 	}
 }
 
-void most_since(struct ctl_port *cp, uint64_t tsc)
+void most_since(struct ctl_port *cp)
 {
-	cp->rx_since.tsc = tsc;
+	cp->rx_since.tsc = clock_tsc();
 	received(cp, &cp->rx_since.packets, &cp->rx_since.bytes);
+}
+
+void most_before(struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->used && clock_tsc() < c->runs_tsc)
+			most_since(c->port[i]);
 }
 
 /* A run as fast as the device takes frames, and shorter than this, may only have filled the device's queues: that is no rate of the link. */
 #define MAX_LEAST_NS 1000000
 
-/* On every port the mean of what came in meanwhile counts. Frames that are still on their way are missing in it: it is never too high. */
+/* On every port the mean of what came in meanwhile counts. Frames that are still on their way are missing in it, and its time is not shorter than
+ * the one in which the others came: it is never too high. */
 void most_of_run(struct ctl *c, struct ctl_port *cp)
 {
 	struct snap_port s = {0};
-	uint64_t now = clock_tsc(), packets, bytes;
+	uint64_t now, packets, bytes;
 
 	stat_run(cp, &s);
 	if (cp->run.start_tsc >= cp->clear_tsc && s.run.duration_ns > 0 && (!s.run.asked_max || s.run.duration_ns >= MAX_LEAST_NS))
 		rate_most(&cp->max.tx, &(struct snap_rate){.pps = s.run.mean_pps, .l1_bps = s.run.mean_l1_bps});
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *rx = c->port[i];
-		if (!rx->used || rx->rx_since.tsc == 0 || now <= rx->rx_since.tsc)
+		if (!rx->used || rx->rx_since.tsc == 0)
 			continue;
 		received(rx, &packets, &bytes);
+		now = clock_tsc();
+		if (now <= rx->rx_since.tsc)
+			continue;
 		struct snap_rate mean = rate_of(packets - rx->rx_since.packets, bytes - rx->rx_since.bytes,
 						(double)clock_ns(now - rx->rx_since.tsc) / 1e9);
 		rate_most(&rx->max.rx, &mean);
