@@ -151,7 +151,7 @@ static void names_begun(const struct cmd *c, const char *word, struct sbuf *out)
 /* The nearest single-word name to a typo; a copy that the caller frees. */
 static char *setting_nearest(const struct cmd *c, const struct cmd_word *w, unsigned n)
 {
-	struct sbuf names = {0}, given = {0};
+	struct sbuf given = {0};
 	unsigned count = 0, cap = 0;
 	char **words = NULL, *near = NULL;
 
@@ -187,7 +187,6 @@ static char *setting_nearest(const struct cmd *c, const struct cmd_word *w, unsi
 	for (unsigned i = 0; i < count; i++)
 		free(words[i]);
 	free(words);
-	sbuf_free(&names);
 	sbuf_free(&given);
 	return near;
 }
