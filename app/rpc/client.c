@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,6 +200,33 @@ static void do_snapshot(struct client *c, const struct request *q)
 		answer_ok(c, q->id, json_pack("{s:o}", "snapshot", doc));
 }
 
+/* Of what runs for this client, as its own prompt would tell it, else of ports that it need not have started. */
+static bool progress_of(const struct client *c, struct cmd_progress *out)
+{
+	*out = (struct cmd_progress){.share = (double)NAN, .left_ns = CMD_LEFT_UNKNOWN};
+	if (c->running != NULL && c->running->kind == RPC_CMD)
+		return sess_progress(c->sess, out);
+	if (c->running != NULL && c->script != NULL && script_progress(c->script, out))
+		return true;
+	return c->rpc->progress(c->rpc->app, out);
+}
+
+static void do_progress(struct client *c, const struct request *q)
+{
+	struct cmd_progress p;
+	json_t *doc = progress_of(c, &p) ? json_object() : json_null();
+
+	if (json_is_object(doc)) {
+		if (!isnan(p.share))
+			json_object_set_new(doc, "share", json_real(p.share));
+		if (p.left_ns <= INT64_MAX)
+			json_object_set_new(doc, "left_ns", json_integer((json_int_t)p.left_ns));
+		if (p.text[0] != '\0')
+			json_object_set_new(doc, "text", out_json_text(p.text));
+	}
+	answer_ok(c, q->id, json_pack("{s:o}", "progress", doc));
+}
+
 static void do_subscribe(struct client *c, const struct request *q)
 {
 	json_t *names = json_array();
@@ -239,6 +267,7 @@ static void dispatch(struct client *c, struct request *q)
 		return;
 	case RPC_COMPLETE:
 	case RPC_SNAPSHOT:
+	case RPC_PROGRESS:
 		c->aside = q;
 		return;
 	case RPC_SUBSCRIBE:
@@ -371,8 +400,10 @@ static void answer_aside(struct client *c)
 	c->aside = NULL;
 	if (q->kind == RPC_COMPLETE)
 		do_complete(c, q);
-	else
+	else if (q->kind == RPC_SNAPSHOT)
 		do_snapshot(c, q);
+	else
+		do_progress(c, q);
 	request_free(q);
 }
 

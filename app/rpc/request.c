@@ -11,8 +11,9 @@
 #define VALUES_MAX (RPC_MAX_ARGS + RPC_ID_BYTES + 16u) /* more of them are no request */
 
 static const char *const kind_names[RPC_KINDS] = {
-	[RPC_CMD] = "cmd",             [RPC_LUA] = "lua",       [RPC_COMPLETE] = "complete", [RPC_SNAPSHOT] = "snapshot",
-	[RPC_SUBSCRIBE] = "subscribe", [RPC_CANCEL] = "cancel", [RPC_AUTH] = "auth",         [RPC_PING] = "ping",
+	[RPC_CMD] = "cmd",           [RPC_LUA] = "lua",             [RPC_COMPLETE] = "complete", [RPC_SNAPSHOT] = "snapshot",
+	[RPC_PROGRESS] = "progress", [RPC_SUBSCRIBE] = "subscribe", [RPC_CANCEL] = "cancel",     [RPC_AUTH] = "auth",
+	[RPC_PING] = "ping",
 };
 static const char *const mode_names[] = {[OUT_TEXT] = "text", [OUT_CSV] = "csv", [OUT_JSON] = "json"};
 
@@ -103,7 +104,8 @@ static int take_kind(struct request *q, json_t *v, struct err *e)
 	case RPC_SUBSCRIBE:
 		return take_subscribe(q, v, e);
 	case RPC_PING:
-		return json_is_true(v) ? 0 : err_set(e, EINVAL, "\"ping\" is true");
+	case RPC_PROGRESS:
+		return json_is_true(v) ? 0 : err_set(e, EINVAL, "\"%s\" is true", kind_names[q->kind]);
 	case RPC_CANCEL:
 		q->all = text != NULL && strcmp(text, "all") == 0;
 		return json_is_true(v) || q->all ? 0 : err_set(e, EINVAL, "\"cancel\" is true, or \"all\"");
@@ -118,7 +120,7 @@ static int take_kind(struct request *q, json_t *v, struct err *e)
 
 static int kinds_wanted(struct err *e, const char *what)
 {
-	return err_set(e, EINVAL, "%s; a request has one of cmd, lua, complete, snapshot, subscribe, cancel, auth, ping", what);
+	return err_set(e, EINVAL, "%s; a request has one of cmd, lua, complete, snapshot, progress, subscribe, cancel, auth, ping", what);
 }
 
 static int find_kind(struct request *q, struct err *e)

@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include "base.h"
 
-enum rpc_kind { RPC_CMD, RPC_LUA, RPC_COMPLETE, RPC_SNAPSHOT, RPC_SUBSCRIBE, RPC_CANCEL, RPC_AUTH, RPC_PING, RPC_KINDS };
+enum rpc_kind { RPC_CMD, RPC_LUA, RPC_COMPLETE, RPC_SNAPSHOT, RPC_PROGRESS, RPC_SUBSCRIBE, RPC_CANCEL, RPC_AUTH, RPC_PING, RPC_KINDS };
 #define RPC_ID_BYTES 1024 /* of an id as JSON: it is repeated in each answer */
 #define RPC_MAX_ARGS 256
 

@@ -332,6 +332,7 @@ struct rpc *rpc_new(struct app *app, const struct rpc_opts *opts)
 	r->app = app;
 	r->round = 1;
 	r->snapshot = app_snapshot;
+	r->progress = app_progress;
 	r->opts = *opts;
 	r->tcp_fd = r->timer = -1;
 	r->unix_sock = (struct unix_socket){.fd = -1, .lock = -1};

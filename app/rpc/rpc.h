@@ -24,6 +24,9 @@
  *   {"complete":"set 0 ra","cursor":8}    words that could stand there: "start":6,"words":[{"word":"rate","help":"..."}]; without "word" the help
  *                                         says what else may stand there. cursor counts bytes; default: the end
  *   {"snapshot":"stats,log:5"}            "snapshot":{...}, as `show snapshot` prints it
+ *   {"progress":true}                     how far that has come which runs for this client, else what ports were started for, as its prompt shows it:
+ *                                         "progress":{"share":0.28,"left_ns":5700000000,"text":"sending, 2.3 s of 8.0 s"}; share goes from 0 to 1,
+ *                                         what is not known is absent; null: nothing goes on, or nothing that takes long
  *   {"subscribe":["link","interval"]}     events from now on; [] ends them. Names: app/event.h. "subscribed":[...]
  *   {"cancel":true}                       the command or chunk of this client that is running; "all": those that wait too. "cancelled":N
  *   {"ping":true}

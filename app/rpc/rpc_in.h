@@ -23,6 +23,7 @@ struct guard {
 struct rpc {
 	struct app *app;
 	sess_snapshot_fn *snapshot;
+	bool (*progress)(const void *host, struct cmd_progress *out); /* of what the ports were started for */
 	struct rpc_opts opts;
 	struct unix_socket unix_sock;
 	int tcp_fd;
@@ -67,7 +68,7 @@ struct client {
 	unsigned waiting;
 	size_t waiting_bytes;
 	struct request *running;
-	struct request *aside; /* a snapshot or words to complete: nothing is read before it is answered */
+	struct request *aside; /* a snapshot, progress or words to complete: nothing is read before it is answered */
 	uint64_t round;        /* in which it had its last step */
 	const char *rest;      /* commands of it that are not yet run, NULL: none */
 	struct sess *sess;     /* NULL: no command yet */

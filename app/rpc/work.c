@@ -114,8 +114,8 @@ static void on_session(void *arg, const struct sess_event *ev)
 
 static void open_session(struct client *c)
 {
-	const struct sess_opts opts = {.out_mode = OUT_JSON};
 	struct rpc *r = c->rpc;
+	const struct sess_opts opts = {.out_mode = OUT_JSON, .progress = r->progress};
 
 	if (c->sess == NULL)
 		c->sess = sess_local((c->tcp ? &r->strict : &r->open)->cmd, r->app, NULL, r->app->loop, &opts, on_session, c);

@@ -203,6 +203,10 @@ class Client:
     def snapshot(self, parts="stats"):
         return by_number(self.request(snapshot=parts)["snapshot"])
 
+    def progress(self):
+        """How far ports have come that were started for a while: share, left_ns, text, as far as they are known; None: nothing goes on."""
+        return self.request(progress=True)["progress"]
+
     def trial(self, ports, rate, duration, to=None, max_loss=None):
         """The inner document of a trial; a rate or duration is written as in commands. exit_code says how it ended (1, 4)."""
         line = f"trial {ports}" + (f" to {to}" if to is not None else "") + f" rate {rate} for {duration}"

@@ -89,6 +89,13 @@ static json_t *snapshot(void *host, const char *parts, struct err *e)
 	return json_object();
 }
 
+static bool progress(const void *host, struct cmd_progress *out)
+{
+	CHECK(host == &app);
+	*out = (struct cmd_progress){.text = "some \xc3", .share = (pending & 7) / 8.0, .left_ns = CMD_LEFT_UNKNOWN};
+	return pending > 0;
+}
+
 /* A whole server, but with a language that needs no control: that of the program is not what is looked at here. */
 static struct rpc *server(void)
 {
@@ -106,6 +113,7 @@ static struct rpc *server(void)
 	opts.limits.lua_ns = CHUNK_NS;
 	r = rpc_new(&app, &opts);
 	r->snapshot = snapshot;
+	r->progress = progress;
 	cmd_free(r->open.cmd);
 	cmd_free(r->strict.cmd);
 	r->open.cmd = language();

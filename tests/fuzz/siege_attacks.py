@@ -250,7 +250,7 @@ def attack_many(siege, rnd):
 def attack_never_read(siege, rnd):
     """Asks for much and reads nothing."""
     with Line(siege, tcp=rnd.random() < 0.5, timeout=5) as line:
-        ask = rnd.choice([{"cmd": "show stats"}, {"cmd": "help", "mode": "text"}, {"snapshot": "stats,ports,log"}, {"ping": True},
+        ask = rnd.choice([{"cmd": "show stats"}, {"cmd": "help", "mode": "text"}, {"snapshot": "stats,ports,log"}, {"ping": True}, {"progress": True},
                           {"complete": "set 1 ", "cursor": 6}, {"cmd": "show nothing"}])
         line.say({"subscribe": ["interval", "log", "link", "start", "state"]})
         for _ in range(rnd.choice((10, 1000, 20000))):

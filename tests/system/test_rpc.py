@@ -31,7 +31,7 @@ def test_what_a_client_asks_for(serve):
         assert "tx packets" in wr.text("show stats") and wr.request(cmd="show stats", mode="csv")["text"].startswith("port,")
         assert "start" in wr.text("help start") and "rate" in wr.complete("set 0 ra")
         assert wr.snapshot("stats,log:2").keys() >= {"ports", "log"}
-        assert wr.request(complete="set 0 count", cursor=4)["start"] == 4
+        assert wr.request(complete="set 0 count", cursor=4)["start"] == 4 and wr.progress() is None
         e = refused(wr, "set 0 rtae 5", "EINVAL")
         assert e.col == 6 and "rate" in e.text and e.exit_code == 2 and e.line is None
         e = refused(wr, "set 0 rate 2%; set 0 sizze 1; clear all", "EINVAL")
@@ -84,6 +84,7 @@ def test_what_is_printed_while_a_command_goes_on(serve):
     ('{"cmd":"x","cursor":1}', "belong"), ('{"cmd":"x","mode":"xml"}', "csv"), ('{"lua":"x","args":[1]}', "strings"),
     ('{"complete":"ab","cursor":3}', "cursor"), ('{"complete":"ab","cursor":-1}', "cursor"), ('{"subscribe":"link"}', "array"),
     ('{"subscribe":["lnik"]}', "link"), ('{"snapshot":"statz"}', "statz"), ('{"cancel":5}', "all"), ('{"id":1,"id":2,"ping":true}', "duplicate"),
+    ('{"progress":false}', "true"),
     ('{"cmd":"a\\u0000b"}', "JSON"), ('{"cmd":"\\ud800"}', "JSON"), ('{"id":1e999,"ping":true}', "JSON"), ('{"ping":true} x', "JSON"),
     (b'{"cmd":"\xff\xfe"}\n', "JSON"), (b'{"cmd":"a\0b"}\n', "JSON"), (b"\0\0\0\n", "JSON"),
     ('{"id":' + "[" * 5000 + "]" * 5000 + ',"ping":true}', "values"), ('{"id":"' + "i" * 2000 + '","ping":true}', "1024"),
@@ -142,6 +143,49 @@ def test_no_client_waits_for_another(shared):
     assert b.ask('{"id":1,"cmd":"show stats"}')["ok"]
     assert a.ask('{"id":2,"snapshot":"stats"}')["id"] == 2 and a.ask('{"id":3,"complete":"st"}')["id"] == 3
     a.close()
+
+
+def goes_on(c, text):
+    """What the client is told when its work is this."""
+    told = {}
+
+    def is_it():
+        told.update(c.ask('{"id":7,"progress":true}'))
+        return told["progress"] and re.search(text, told["progress"]["text"])
+    until(is_it, text)
+    return told["progress"]
+
+
+@pytest.mark.parametrize("tcp", [False, True])
+def test_how_far_work_has_come(serve, tcp):
+    server = serve(tcp=True)
+    a, b = [Raw(server.address if tcp else server.path) for _ in range(2)]
+    if tcp:
+        assert a.ask({"auth": TOKEN})["ok"] and b.ask({"auth": TOKEN})["ok"]
+    nothing = {"id": 7, "ok": True, "progress": None}
+    assert a.ask('{"id":7,"progress":true}') == nothing
+    # a command, also the second one of a request
+    a.send('{"id":1,"cmd":"set 0 count 0; sleep 100s"}')
+    p = goes_on(a, "^sleep .* of 1 min 40 s$")
+    assert p.keys() == {"share", "left_ns", "text"} and 0 <= p["share"] < 1 and 0 < p["left_ns"] <= 100e9
+    assert goes_on(a, "^sleep ")["left_ns"] < p["left_ns"]
+    assert b.ask('{"id":7,"progress":true}') == nothing
+    assert [a.ask('{"id":2,"cancel":true}')["id"], a.line()["id"]] == [1, 2]
+    # ports, whoever has started them, and where a command waits for them
+    assert a.ask('{"id":1,"cmd":"start 0 for 100s"}')["ok"]
+    assert goes_on(b, "^sending, .* of 1 min 40 s$")["share"] < 1
+    a.send('{"id":1,"cmd":"wait 0; sleep 1s"}')
+    goes_on(a, "^sending, ")
+    assert [a.ask('{"id":2,"cancel":true}')["id"], a.line()["id"]] == [1, 2]
+    assert a.ask('{"id":1,"cmd":"stop 0"}')["ok"] and a.ask('{"id":7,"progress":true}') == nothing
+    # a chunk, which says so itself or not
+    a.send('{"id":1,"lua":"wr.progress(2, 8, \'a quarter\') wr.sleep(100)"}')
+    assert goes_on(a, "^a quarter$")["share"] == 0.25
+    assert [a.ask('{"id":2,"cancel":true}')["id"], a.line()["id"]] == [1, 2]
+    a.send('{"id":1,"lua":"wr.cmd(\'sleep 100s\')"}')
+    assert "share" not in goes_on(a, "^script, .*: sleep ")
+    assert [a.ask('{"id":2,"cancel":true}')["id"], a.line()["id"]] == [1, 2]
+    assert a.ask('{"id":7,"progress":true}') == nothing
 
 
 def test_very_many_commands_hold_nobody(shared):

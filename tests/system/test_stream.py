@@ -413,7 +413,8 @@ def test_ports_that_cannot_be_opened_give_no_stream():
 def test_what_the_schema_refuses():
     for bad in ({"event": "nonsense"}, {"show": "nonsense"}, {"event": "result", "cmd": "x"}, {"show": "stats", "ports": []},
                 {"event": "trial"}, {"event": "check", "text": "x"},
-                {"trial": {"verdict": "fine"}}, {"event": "end", "exit_code": 300}, {"id": 1, "ok": False}, {"show": "trial"}):
+                {"trial": {"verdict": "fine"}}, {"event": "end", "exit_code": 300}, {"id": 1, "ok": False}, {"show": "trial"},
+                {"id": 1, "ok": True, "progress": {"share": 2}}):
         with pytest.raises(jsonschema.ValidationError):
             schema().validate(bad)
 
@@ -421,6 +422,8 @@ def test_what_the_schema_refuses():
 def test_what_the_schema_knows_of_the_socket():
     for line in ({"wirerate": "0.1.0", "protocol": 1, "auth": False}, {"id": 1, "cmd": "show stats"}, {"id": 1, "lua": "return 1", "args": ["a"]},
                  {"id": "a", "complete": "set 0 ra", "cursor": 8}, {"snapshot": "stats"}, {"subscribe": ["link"]}, {"cancel": True}, {"ping": True},
+                 {"progress": True}, {"id": 1, "ok": True, "progress": None},
+                 {"id": 1, "ok": True, "progress": {"share": 0.5, "left_ns": 1, "text": "x"}},
                  {"auth": "x"}, {"id": 1, "ok": True, "exit_code": 0, "results": []}, {"id": 1, "ok": True, "text": "x"},
                  {"id": 1, "ok": False, "exit_code": 2, "error": {"code": "EINVAL", "text": "x", "col": 4}},
                  {"id": 1, "out": "x"}, {"id": 1, "note": "x"}, {"event": "link", "port": 0, "text": "up"}, {"event": "start", "port": 0},
