@@ -55,7 +55,7 @@ size_t progress_fit(const wchar_t *text, int cols)
 	return n;
 }
 
-bool progress_look(struct progress *v, const struct sess *s, int cols, bool ascii)
+bool progress_look(struct progress *v, struct sess *s, int cols, bool ascii)
 {
 	struct cmd_progress p;
 	struct sbuf text = {0};

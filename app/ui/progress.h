@@ -13,7 +13,7 @@ struct progress {
 };
 
 /* Look at the session; true: what is shown has changed. cols: for so many it is made. */
-bool progress_look(struct progress *, const struct sess *, int cols, bool ascii);
+bool progress_look(struct progress *, struct sess *, int cols, bool ascii);
 /* Characters of the text that so many columns have room for. */
 size_t progress_fit(const wchar_t *text, int cols);
 /* Between two looks: the command whose progress is shown has ended, or another one has begun. */

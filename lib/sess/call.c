@@ -28,7 +28,7 @@ bool sess_asks(const struct sess *s)
 	return s->ops->asks != NULL && s->ops->asks(s);
 }
 
-bool sess_progress(const struct sess *s, struct cmd_progress *out)
+bool sess_progress(struct sess *s, struct cmd_progress *out)
 {
 	return s->ops->progress != NULL && s->ops->progress(s, out);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "queue.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void sess_queue_init(struct sess_queue *q)
 {
@@ -60,6 +62,17 @@ void sess_queue_drop(struct sess_queue *q, bool all, unsigned group)
 		}
 	}
 	q->tail = p;
+}
+
+void sess_queue_tell(const struct sess_queue *q, struct cmd_progress *out)
+{
+	size_t n = strlen(out->text);
+	unsigned more = 0;
+
+	for (const struct sess_item *it = q->head; it != NULL; it = it->next)
+		more++;
+	if (more > 0)
+		snprintf(out->text + n, sizeof(out->text) - n, "; then %u more command%s", more, more == 1 ? "" : "s");
 }
 
 void sess_tell_error(sess_event_fn *fn, void *arg, const struct sess_item *it, const struct err *e, int rc, int exit_code)

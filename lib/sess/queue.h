@@ -23,6 +23,8 @@ void sess_queue_add(struct sess_queue *, const char *text, const char *where);
 struct sess_item *sess_queue_take(struct sess_queue *);
 /* Drop what is queued; any group, or one only. */
 void sess_queue_drop(struct sess_queue *, bool all, unsigned group);
+/* What follows the command that this tells of. */
+void sess_queue_tell(const struct sess_queue *, struct cmd_progress *out);
 void sess_item_free(struct sess_item *); /* NULL: nothing */
 
 /* Why a command was refused, where it stands. */

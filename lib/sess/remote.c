@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A session in another process: the calls of a session as JSON lines, one command after the other. The protocol is that of app/rpc/rpc.h. */
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +16,7 @@
 #define SNAPSHOT_MS 300
 #define LATE_MS 20 /* while an earlier request has not been answered */
 #define WORDS_MS 500
+#define OLD_NS 5000000000ull /* what was said of work this long ago is not told any more */
 
 enum { EXIT_REFUSED = 2, EXIT_PEER = 5 };
 
@@ -32,6 +35,12 @@ struct remote {
 	json_int_t next_id, run_id, snap_id; /* 0: none is asked for */
 	char *snap_parts, *had_parts;        /* that are asked for, that *had is of */
 	json_t *had;
+	/* What was said last of work that goes on, when, and of which command (0: while none of ours ran); which request asks for more, and of which
+	 * command. */
+	struct cmd_progress work;
+	bool works, work_refused; /* it says something; a server that does not know the request */
+	uint64_t work_ns;
+	json_int_t work_run, ask_id, ask_run;
 	uint64_t snap_ns; /* when snapshots began to be asked for without an answer; with snap_id */
 	int exit_code;
 	bool failed, in_poll, told_lost, ends;
@@ -79,6 +88,16 @@ static void finish(struct remote *s, struct sess_item *it, int rc, int code, con
 	sess_item_free(it);
 }
 
+/* What was said of a command ends with it. What was said of ports while there was none is kept until there is something newer, so that it does not
+ * come and go with each short command. */
+static void no_command(struct remote *s)
+{
+	s->running = NULL;
+	s->run_id = 0;
+	if (s->work_run != 0)
+		s->works = false;
+}
+
 static int error_code(const char *name)
 {
 	static const struct {
@@ -115,8 +134,7 @@ static void answered(struct remote *s, const json_t *m)
 	int code = (int)json_integer_value(json_object_get(m, "exit_code"));
 	struct err e;
 
-	s->running = NULL;
-	s->run_id = 0;
+	no_command(s);
 	/* a chunk of Lua prints first and returns then */
 	tell(s, SESS_RESULT, json_string_value(json_object_get(m, "text")), it, 0, 0, NULL);
 	print_results(s, it, json_object_get(m, "results"));
@@ -145,6 +163,32 @@ static void keep_snapshot(struct remote *s, json_t *m)
 	s->snap_parts = NULL;
 }
 
+/* Who says this may be anybody: what cannot be is not known. */
+static bool read_work(const json_t *o, struct cmd_progress *out)
+{
+	const json_t *share = json_object_get(o, "share"), *left = json_object_get(o, "left_ns");
+	const char *text = json_string_value(json_object_get(o, "text"));
+
+	*out = (struct cmd_progress){.share = (double)NAN, .left_ns = CMD_LEFT_UNKNOWN};
+	if (json_is_number(share) && json_number_value(share) >= 0 && json_number_value(share) <= 1)
+		out->share = json_number_value(share);
+	if (json_is_integer(left) && json_integer_value(left) >= 0)
+		out->left_ns = (uint64_t)json_integer_value(left);
+	snprintf(out->text, sizeof(out->text), "%s", text != NULL ? text : "");
+	return !isnan(out->share) || out->left_ns != CMD_LEFT_UNKNOWN || out->text[0] != '\0';
+}
+
+static void keep_work(struct remote *s, const json_t *m)
+{
+	s->ask_id = 0;
+	s->work_refused = !json_is_true(json_object_get(m, "ok"));
+	if (s->ask_run != s->run_id)
+		return; /* another command has begun since, or that one is over */
+	s->works = !s->work_refused && read_work(json_object_get(m, "progress"), &s->work);
+	s->work_run = s->run_id;
+	s->work_ns = loop_now_ns();
+}
+
 static void take(struct remote *s, json_t *m)
 {
 	const json_t *id = json_object_get(m, "id"), *text;
@@ -161,6 +205,8 @@ static void take(struct remote *s, json_t *m)
 		answered(s, m);
 	else if (json_object_get(m, "ok") != NULL && s->snap_id != 0 && json_integer_value(id) == s->snap_id)
 		keep_snapshot(s, m); /* too late for the page that asked */
+	else if (json_object_get(m, "ok") != NULL && s->ask_id != 0 && json_integer_value(id) == s->ask_id)
+		keep_work(s, m);
 	else if (json_object_get(m, "event") != NULL && strcmp(json_string_value(json_object_get(m, "event")) ?: "", "closed") == 0)
 		tell(s, SESS_NOTE, s->ends ? NULL : json_string_value(json_object_get(m, "text")), NULL, 0, 0, NULL);
 	/* else: of a request that nobody waits for any more */
@@ -209,7 +255,7 @@ static void tell_lost(struct remote *s)
 	sbuf_free(&text);
 	if (s->running != NULL) {
 		struct sess_item *it = s->running;
-		s->running = NULL;
+		no_command(s);
 		tell(s, SESS_DONE, NULL, it, -EPIPE, EXIT_PEER, NULL);
 		sess_item_free(it);
 	}
@@ -260,6 +306,24 @@ static bool remote_busy(const struct sess *base)
 	return s->running != NULL || s->queue.head != NULL;
 }
 
+/* One request at a time, and nobody waits for its answer. */
+static bool remote_progress(struct sess *base, struct cmd_progress *out)
+{
+	struct remote *s = (struct remote *)base;
+
+	if (s->ask_id == 0 && !s->work_refused) {
+		peer_send(s->peer, request(s, "progress", json_true()));
+		s->ask_id = s->next_id;
+		s->ask_run = s->run_id;
+	}
+	if (peer_lost(s->peer) != NULL || !s->works || loop_now_ns() - s->work_ns > OLD_NS)
+		return false;
+	*out = s->work;
+	if (s->work_run != 0)
+		sess_queue_tell(&s->queue, out);
+	return true;
+}
+
 /* The server is told, and not waited for: whatever it still says of the command belongs to nobody. */
 static void remote_cancel(struct sess *base)
 {
@@ -270,8 +334,7 @@ static void remote_cancel(struct sess *base)
 	if (it == NULL)
 		return;
 	peer_send(s->peer, request(s, "cancel", json_true()));
-	s->running = NULL;
-	s->run_id = 0;
+	no_command(s);
 	tell(s, SESS_DONE, NULL, it, -ECANCELED, 0, NULL);
 	sess_item_free(it);
 }
@@ -439,6 +502,7 @@ static const struct sess_ops remote_ops = {
 	.free = remote_free,
 	.exec = remote_exec,
 	.busy = remote_busy,
+	.progress = remote_progress,
 	.cancel = remote_cancel,
 	.poll = remote_poll,
 	.exit_code = remote_exit_code,

@@ -225,20 +225,15 @@ static bool local_asks(const struct sess *base)
 	return ((const struct local *)base)->own.asks;
 }
 
-static bool local_progress(const struct sess *base, struct cmd_progress *out)
+static bool local_progress(struct sess *base, struct cmd_progress *out)
 {
 	const struct local *s = (const struct local *)base;
-	unsigned more = 0;
 
 	if (s->own.asks)
 		return false;
 	if (s->running == NULL || !cmd_run_progress(&s->run, out))
 		return s->opts.progress != NULL && s->opts.progress(s->host, out);
-	for (const struct sess_item *it = s->queue.head; it != NULL; it = it->next)
-		more++;
-	size_t n = strlen(out->text);
-	if (more > 0)
-		snprintf(out->text + n, sizeof(out->text) - n, "; then %u more command%s", more, more == 1 ? "" : "s");
+	sess_queue_tell(&s->queue, out);
 	return true;
 }
 

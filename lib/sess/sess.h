@@ -73,8 +73,8 @@ void sess_keep_going(struct sess *, bool on);
 bool sess_busy(const struct sess *);      /* a verb holds the line or commands are queued */
 bool sess_asks(const struct sess *);      /* the running verb waits for a line: the next text without a where is its answer */
 /* How far that has come which a person waits for: the running command, else what the ports were started for. False: nothing, or nothing that takes
- * long. */
-bool sess_progress(const struct sess *, struct cmd_progress *out);
+ * long. Of a session in another process: what it said last, and it is asked for more; whoever wants to show it looks again and again. */
+bool sess_progress(struct sess *, struct cmd_progress *out);
 void sess_cancel(struct sess *);          /* cancel the running verb and drop the queue; ports keep sending */
 void sess_poll(struct sess *);            /* once per turn of the loop */
 int sess_exit_code(const struct sess *);  /* worst so far */

@@ -8,7 +8,7 @@ struct sess_ops {
 	void (*exec)(struct sess *, const char *text, const char *where);
 	bool (*busy)(const struct sess *);
 	bool (*asks)(const struct sess *); /* NULL: never */
-	bool (*progress)(const struct sess *, struct cmd_progress *out); /* NULL: never */
+	bool (*progress)(struct sess *, struct cmd_progress *out); /* NULL: never */
 	void (*cancel)(struct sess *);
 	void (*poll)(struct sess *);
 	int (*exit_code)(const struct sess *);

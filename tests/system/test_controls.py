@@ -156,8 +156,11 @@ def test_at_the_prompt(tmp_path, how):
 class Liar:
     """A server that puts sequences into everything that it says."""
 
-    def __init__(self, path, text):
+    def __init__(self, path, text, progress=()):
+        """progress: what it says in turn of how far work has come."""
         self.text = text
+        self.progress = progress
+        self.told = 0
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(path))
         self.listener.listen()
@@ -185,6 +188,9 @@ class Liar:
             key = q.get("id")
             if "snapshot" in q:
                 self.say(conn, id=key, ok=True, snapshot={"show": "snapshot", "ports": [{"port": 0, "name": t}], "log": [{"text": t}]})
+            elif "progress" in q and self.progress:
+                self.say(conn, id=key, ok=True, progress=self.progress[self.told % len(self.progress)])
+                self.told += 1
             elif "complete" in q:
                 self.say(conn, id=key, ok=True, start=0, words=[{"word": "w" + t, "help": t}, {"word": "v" + t, "help": t}, {"help": t}])
             elif q.get("cmd", "").startswith("show"):
@@ -231,5 +237,31 @@ def test_what_a_server_says_at_the_prompt(tmp_path, how):
             t.ends()
             t.read_to_the_last()
             assert b"\x1b]0;OWNED" not in t.raw and b"\xc2\x9b" not in t.raw
+    finally:
+        server.close()
+
+
+ESC = LIES["sequences"]
+NONSENSE = [
+    {"share": 1e308, "left_ns": -5, "text": ESC}, {"share": -1, "left_ns": 1e308, "text": ESC * 20000}, ESC, [ESC], 5, True, {"text": [ESC]}, {},
+    {"share": "0.5", "left_ns": "5", "text": {ESC: ESC}}, {"share": 2**62, "left_ns": -2**63, "text": "OWNED" * 100000},
+    {"share": 1, "left_ns": 2**63 - 1, "text": "\0" + ESC}, {"share": -0.0, "left_ns": 0, "text": LIES["C0"] + LIES["C1"]},
+]
+
+
+@pytest.mark.parametrize("how", ["line", "screen"])
+def test_what_a_server_says_of_its_progress(tmp_path, how):
+    server = Liar(tmp_path / "s", "", [{"share": 0.5, "left_ns": 10**10, "text": "1 " + ESC}] * 3 + NONSENSE)
+    try:
+        with Term(tmp_path, "attach", str(tmp_path / "s"), *([] if how == "screen" else ["--no-screen"]), cols=120) as t:
+            t.prompt().until(lambda: any("50%, 10 s left: 1 " in line and "OWNED" in line for line in t.lines()), "a word")
+            t.until(lambda: server.told > len(server.progress), "all of it")
+            t.type("show ports\r").prompt()
+            t.type("quit\r")
+            assert t.ends() == 0
+            t.read_to_the_last()
+            for bad in (b"\x1b]0;OWNED", b"\xc2\x9b", b"OWNED" * 40):
+                assert bad not in t.raw, bad
+            assert not re.search(rb"[\x01-\x06\x0e-\x1a\x1c-\x1f\x7f]|-\d+%|\d{4}%|left: -", t.raw), t.raw
     finally:
         server.close()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the screen and the prompt show of work that takes time: how much is done, and how long the rest takes. Needs no root and no NIC.
+"""What the screen and the prompt show of work that takes time, here and of a server: how much is done, and how long the rest takes. Needs no root
+and no NIC.
 
 WIRERATE names the executable.
 """
@@ -14,6 +15,7 @@ import pytest
 import pty_term
 from pty_term import BIN, LIMIT, PROMPT, environment
 from screen_term import RUNNING, Screen
+from serving import Server
 
 pytestmark = pytest.mark.skipif(not BIN, reason="WIRERATE does not name the executable")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples/lua"
@@ -42,7 +44,7 @@ class Line(pty_term.Term):
     """The prompt on the terminal's own lines; what is told of work stands below it."""
 
     def __init__(self, home, *args, **kw):
-        super().__init__(home, "--no-screen", *args, **kw)
+        super().__init__(home, *args, "--no-screen", **kw)
 
     def ready(self):
         return self.prompt()
@@ -65,7 +67,29 @@ class Full(Screen):
         return self.until(lambda: self.last() == RUNNING, "held line")
 
 
+class Away:
+    """The same of a program that serves, with ports of its own, to which this one is attached."""
+
+    def __init__(self, home, *args, **kw):
+        self.server = Server().start()
+        super().__init__(home, "attach", self.server.socket, **kw)
+
+    def __exit__(self, *exc):
+        super().__exit__(*exc)
+        self.server.close()
+
+
+class LineAway(Away, Line):
+    pass
+
+
+class FullAway(Away, Full):
+    pass
+
+
 BOTH = pytest.mark.parametrize("front", [Line, Full])
+AWAY = pytest.mark.parametrize("front", [LineAway, FullAway])
+ALL = pytest.mark.parametrize("front", [Line, Full, LineAway, FullAway])
 
 
 def told(t, pattern=LEFT):
@@ -83,7 +107,7 @@ def script(folder):
     return path
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("line,says,is_free", LONG)
 def test_what_takes_long_says_how_far_it_is(tmp_path, front, line, says, is_free):
     with front(tmp_path, "-p", "wire", cols=120, rows=40) as t:
@@ -105,7 +129,7 @@ def test_what_takes_long_says_how_far_it_is(tmp_path, front, line, says, is_free
         assert t.ends() == 0
 
 
-@BOTH
+@ALL
 def test_it_goes_forward_and_goes_away(tmp_path, front):
     with front(tmp_path, "-p", "wire", cols=120, rows=40) as t:
         t.ready().type("sleep 4s\r").held()
@@ -123,7 +147,7 @@ def test_it_goes_forward_and_goes_away(tmp_path, front):
         nothing_told(t.prompt())
 
 
-@BOTH
+@ALL
 def test_what_is_over_at_once_shows_nothing(tmp_path, front):
     with front(tmp_path, "-p", "wire") as t:
         t.ready()
@@ -142,6 +166,51 @@ def test_a_search_says_how_many_rates_are_left(tmp_path, front):
         told(t, rf"\d+%, {SPAN} left: 64 bytes at \d+\.\d\d%: trial, ")
         t.type("\x03").until(lambda: t.last() == PROMPT, "prompt")
         nothing_told(t)
+
+
+# --- of a server ---------------------------------------------------------------------------------------------------
+
+@AWAY
+def test_ports_that_others_have_started_are_told(tmp_path, front):
+    with front(tmp_path, cols=120, rows=40) as t:
+        t.server.ask("start 0 for 100s")
+        told(t.ready(), rf"sending, {SPAN} of 1 min 40 s")
+        t.server.ask("stop 0")
+        nothing_told(t)
+
+
+@AWAY
+def test_commands_of_others_are_not_told(tmp_path, front):
+    with front(tmp_path, cols=120, rows=40) as t:
+        other = subprocess.Popen([BIN, "attach", t.server.socket, "-e", "show map; sleep 100s"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        try:
+            other.stdout.readline()
+            t.ready().type("start 0 for 100s\r")
+            told(t, "sending")
+            assert "sleep" not in t.told()
+        finally:
+            other.kill()
+            other.communicate()
+
+
+@AWAY
+def test_a_server_that_dies_while_it_is_told(tmp_path, front):
+    with front(tmp_path, cols=120, rows=40) as t:
+        t.ready().type("sleep 100s\r")
+        told(t, "sleep")
+        os.kill(t.server.pid, signal.SIGKILL)
+        assert t.ends() == 5
+        t.terminal_is_back()
+        assert " left: " not in t.text(), t.text()
+
+
+def test_nothing_of_it_goes_to_pipes_of_an_attached_program(tmp_path):
+    s = Server().start()
+    try:
+        r = s.ask("start 0 for 1500ms; wait; sleep 1500ms")
+        assert " left" not in r.stdout + r.stderr and "%" not in r.stderr.replace("= 100% =", "")
+    finally:
+        s.close()
 
 
 # --- the line that is edited ---------------------------------------------------------------------------------------
