@@ -95,8 +95,8 @@ struct q_rate {
 
 struct device;
 
-/* What the device's clock is, STAMPS_SYSTEM_US: us of the system's. */
-enum stamp_clock { STAMPS_NONE, STAMPS_DEVICE, STAMPS_SYSTEM_US };
+/* What time stamps of frames are by: a clock of the device's own; the system's, which the driver reads; the system's in us, which we read. */
+enum stamp_clock { STAMPS_NONE, STAMPS_DEVICE, STAMPS_SYSTEM, STAMPS_SYSTEM_US };
 #define STAMPS_MISSES 8
 struct port_stamps {
 	uint64_t rx_capa, tx_capa; /* that the device offers */

@@ -18,15 +18,15 @@
 #define RX_STAMPS RTE_ETH_RX_OFFLOAD_TIMESTAMP
 #define TX_STAMPS RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP
 
-/* DPDK's libpcap driver puts the time of capture into each frame, in us of the system's clock, and does not say so. Of a file, it is the
- * time at which somebody recorded it. */
+/* DPDK's libpcap driver puts the time of capture into each frame. Before 26.07 that is in us of the system's clock, and it does not say so; since
+ * then it offers it, and its clock can be read. Of a file, it is the time at which somebody recorded it. */
 static enum stamp_clock clock_of(const struct ctl_port *cp, const struct rte_eth_dev_info *info, const char **why)
 {
 	*why = NULL;
 	if (strcmp(info->driver_name, "net_pcap") != 0)
 		return (info->rx_offload_capa & RX_STAMPS) != 0 || (info->tx_offload_capa & TX_STAMPS) != 0 ? STAMPS_DEVICE : STAMPS_NONE;
 	if (strstr(cp->p.spec_text, "iface=") != NULL)
-		return STAMPS_SYSTEM_US;
+		return (info->rx_offload_capa & RX_STAMPS) != 0 ? STAMPS_SYSTEM : STAMPS_SYSTEM_US;
 	*why = "those of a file say when it was recorded";
 	return STAMPS_NONE;
 }
@@ -35,7 +35,7 @@ static void rx_ask(struct ctl_port *cp, struct rte_eth_conf *conf)
 {
 	struct port_stamps *s = &cp->stamps;
 
-	s->rx_offered = s->clock == STAMPS_SYSTEM_US || (s->clock == STAMPS_DEVICE && (s->rx_capa & RX_STAMPS) != 0);
+	s->rx_offered = s->clock == STAMPS_SYSTEM_US || (s->clock != STAMPS_NONE && (s->rx_capa & RX_STAMPS) != 0);
 	if (!s->rx_offered || cp->p.cfg.timestamps == TIMESTAMPS_SOFTWARE)
 		return;
 	if (rte_mbuf_dyn_rx_timestamp_register(&s->rx.offset, &s->rx.flag) < 0) {
@@ -349,7 +349,7 @@ void stamps_text(const struct ctl_port *cp, struct sbuf *out)
 {
 	if (stamps_rx(cp) != NULL) {
 		sbuf_addf(out, "by %s time stamps, known to %.0f ns",
-			  cp->stamps.clock == STAMPS_SYSTEM_US ? "the kernel's" : "the device's", ceil(stamps_error_ns(cp)));
+			  cp->stamps.clock == STAMPS_DEVICE ? "the device's" : "the kernel's", ceil(stamps_error_ns(cp)));
 		return;
 	}
 	sbuf_add(out, "by our clock (");
