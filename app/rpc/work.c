@@ -345,12 +345,15 @@ static void stop(struct client *c)
 	keep_error(c, -ECANCELED, &e, NULL);
 }
 
+/* Its answer comes before that to who cancels it, so that it is written now, whole. What has ended by itself is answered as it ended. */
 void work_cancel(struct client *c)
 {
 	if (c->running == NULL)
 		return;
-	stop(c);
-	conclude(c);
+	if (!over(c))
+		stop(c);
+	while (!conclude(c))
+		;
 }
 
 void work_drop(struct client *c)

@@ -70,6 +70,17 @@ def test_a_long_text_comes_whole(serve):
     assert got + line.get("text", "") == LONG + "\n"
 
 
+def test_a_cancelled_request_is_answered_before_who_cancels_it(serve):
+    """Also where its text is written in many pieces."""
+    c = Raw(serve().path)
+    c.send(json.dumps({"id": 1, "lua": "print(string.rep('x', 2000000)) wr.sleep('60s')"}))
+    time.sleep(0.5)
+    c.send(json.dumps({"id": 2, "cancel": True}))
+    first, second = c.line(), c.line()
+    assert first["id"] == 1 and first["error"]["code"] == "ECANCELED" and len(first["text"]) == 2_000_001
+    assert second["id"] == 2 and second["cancelled"] == 1
+
+
 def test_what_is_printed_while_a_command_goes_on(serve):
     c = Raw(serve().path)
     c.send('{"id":"x","cmd":"show map; sleep 50ms; show clock","mode":"text"}')
