@@ -88,7 +88,7 @@ void eal_log_drain(void)
 			*next++ = '\0';
 		if (*line != '\0') {
 			log_msg(LOG_LVL_DEBUG, "dpdk: %s", line);
-			if (strncmp(last_error, "PANIC in ", 9) == 0)
+			if (strstr(last_error, "PANIC in ") != NULL) /* newer ones begin with "EAL: " */
 				snprintf(panic_text, sizeof(panic_text), "%.250s %.250s", last_error, line);
 			snprintf(last_error, sizeof(last_error), "%s", line);
 		}

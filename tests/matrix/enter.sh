@@ -27,5 +27,8 @@ net/tun 10 200
 END
 ln -s pts/ptmx "$root/dev/ptmx"
 ln -s /proc/self/fd "$root/dev/fd"
+ln -s fd/0 "$root/dev/stdin"
+ln -s fd/1 "$root/dev/stdout"
+ln -s fd/2 "$root/dev/stderr"
 exec chroot "$root" /usr/bin/env -i HOME=/srv LANG=C.UTF-8 TERM=dumb DEBIAN_FRONTEND=noninteractive \
 	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin sh -c "$2" </dev/null

@@ -78,9 +78,9 @@ def settings(place):
             "TERM": "xterm", "PS1": SHELL}
 
 
-def batch(place, command, codes=(0,)):
+def batch(place, command, codes=(0,), prefix=()):
     """Without a terminal: what it printed, in order."""
-    r = subprocess.run(["bash", "-c", command], cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    r = subprocess.run([*prefix, "bash", "-c", command], cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                        text=True, timeout=LIMIT_S, env=environment(place, **settings(place)))
     assert r.returncode in codes, f"{command}: exit code {r.returncode}\n{r.stdout}"
     return NOTES.sub("", r.stdout)
@@ -225,7 +225,8 @@ def test_tshark(block, place):
     batch(place, "wirerate -p pcap:tx=file.pcap -b -e 'set 0 probe on; set 0 count 10; start 0; wait 0'")
     for command, _ in shell_lines(block):
         fields = command.count(" -e ")
-        assert len(re.findall(r"^\d+" + r"\t\d+" * (fields - 1) + r"$", batch(place, command), re.M)) == 10
+        came = batch(place, command, prefix=harness.for_scripts_of_tshark())
+        assert len(re.findall(r"^\d+" + r"\t\d+" * (fields - 1) + r"$", came, re.M)) == 10
 
 
 @of_kind("trial")
