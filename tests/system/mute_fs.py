@@ -15,7 +15,7 @@ NO_FLUSH = 1 << 5  # the end of a process would wait for an answer to its close(
 
 
 class MuteFs:
-    """A folder with one file, `file`."""
+    """A folder with one file, `file`, which nobody but root may read, as a token's must be."""
 
     def __init__(self, folder):
         self.folder = str(folder)
@@ -40,7 +40,7 @@ class MuteFs:
     @staticmethod
     def attributes(node):
         folder = node == 1
-        return struct.pack("<6Q10I", node, 0 if folder else FILE_BYTES, 8, 0, 0, 0, 0, 0, 0, 0o40755 if folder else 0o100644, 2 if folder else 1,
+        return struct.pack("<6Q10I", node, 0 if folder else FILE_BYTES, 8, 0, 0, 0, 0, 0, 0, 0o40755 if folder else 0o100600, 2 if folder else 1,
                            0, 0, 0, 4096, 0)
 
     def answer(self, opcode, node, body):
