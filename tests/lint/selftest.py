@@ -19,6 +19,10 @@ BREACHES = [
     ("length", "lib/base/x.c", SPDX + "int x;\n" * 700, "at most 600"),
     ("scripts", "tests/x.sh", "#!/bin/sh\n# SPDX\nif true\n", "x.sh"),
     ("scripts", "tests/x.py", "def x(:\n", "invalid syntax"),
+    ("links", "README.md", "[a](docs/a.md)\n", "README.md:1: the link to 'docs/a.md' leads to nothing"),
+    ("links", "CHANGELOG.md", "`[a](b)`\n\n![a](a.svg)\n", "CHANGELOG.md:3: the link to 'a.svg' leads to nothing"),
+    ("links", "CONTRIBUTING.md", "# A `b` (c)\n[a](#a-b-c) [a](#a-b)\n", "CONTRIBUTING.md:2: '#a-b': CONTRIBUTING.md has no heading"),
+    ("links", "docs/x.md", "# X\n", "docs/x.md: README.md has no link to this page"),
     ("layers", "lib/base/x.c", SPDX + '#include "value.h"\n', "arrows go down"),
     ("layers", "lib/value/x.c", SPDX + "#include <rte_mbuf.h>\n", "plain C"),
     ("layers", "lib/dp/x.c", SPDX + '#include "log.h"\n', "may use only"),
@@ -72,7 +76,7 @@ with tempfile.TemporaryDirectory() as place:
         shutil.copy(tree.ROOT / name, copy / name)
     (copy / "lib/dp/kind").mkdir(parents=True, exist_ok=True)
     (copy / "lib/dp/kind/y.h").write_text(SPDX)
-    for check in ("spdx", "text", "layers", "opens", "length", "scripts"):
+    for check in ("spdx", "text", "layers", "opens", "length", "scripts", "links"):
         rc, output = run(copy, check)
         if rc and "lib/" not in output:
             found.add(f"tests/lint/{check}.py", f"finds something in the frame itself:\n{output}")
