@@ -17,12 +17,14 @@ def files():
 
 
 class Block:
-    """One fence: its language, its lines, where it stands."""
+    """One fence: its language, its lines, where it stands, and the file as which a reader is told to keep it."""
 
-    def __init__(self, path, line, language, lines):
+    def __init__(self, path, line, language, lines, before=""):
         self.path, self.line, self.language, self.lines = path, line, language, lines
         self.first = lines[0] if lines else ""
         self.text = "\n".join(lines) + "\n"
+        kept = re.search(r"\bKeep this as `([\w.]+)`[^`]*(?:`[^`]*`[^`]*)?$", before)
+        self.kept = kept[1] if kept else None
 
     @property
     def where(self):
@@ -32,16 +34,18 @@ class Block:
 def blocks():
     found = []
     for path in files():
-        fence = None
+        fence, before = None, ""
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             mark = re.match(r"\s*```(\w*)\s*$", line)
             if mark and fence is None:
                 fence = Block(path, number + 1, mark[1], [])
             elif mark:
-                found.append(Block(path, fence.line, fence.language, fence.lines))
-                fence = None
+                found.append(Block(path, fence.line, fence.language, fence.lines, before))
+                fence, before = None, ""
             elif fence is not None:
                 fence.lines.append(line)
+            else:
+                before = line if line.startswith("#") else f"{before} {line}"
         assert fence is None, f"{path}:{fence.line}: the fence is not closed"
     return found
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the documents for users show is run as printed, and what comes is compared with what they show (readme_blocks.py).
 
-Every fenced block has an entry in BLOCKS by the begin of its first line, which says what it is. Sessions, blocks with the prompt,
-are typed at the prompt of a terminal, and piped in as pasted, prompts included. Lines for a shell run without a terminal, and are
-typed at a shell's prompt. What cannot run here is in CANNOT_RUN with the reason.
+Sessions, blocks with the prompt, are typed at the prompt of a terminal, and piped in as pasted, prompts included. Lines for a shell run without a
+terminal, and are typed at a shell's prompt. Every other fenced block has an entry in BLOCKS by the begin of its first line, which says what it is.
+A block of the language `text` is what the block before it shows. What cannot run here is in CANNOT_RUN with the reason.
 """
 import json
 import os
+import pathlib
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -17,43 +19,62 @@ import harness
 import pytest
 import readme_blocks
 from pty_term import ALTERNATE, Term, environment
-from readme_blocks import TOP, blocks, first_difference, is_shown, session
+from readme_blocks import SHOWN_PROMPT, TOP, blocks, first_difference, is_shown, session
 
 SHELL = "sh$ "
+STARTS = "$ ./dev run"
 LIMIT_S = 60
 NOTES = re.compile(r"^(?:wirerate: )?(?:tester limited: |remote socket: |warning: port 0: 'tcp.mss').*\n", re.M)
 
 REPLY = re.compile(r"^port \d+: [\d.]+[kMG]?pps = .*(?:\n  .*)*\n?", re.M)  # what a rate comes to, told to persons alone
 
 CANNOT_RUN = {
-    "$ wirerate -p wire -b -f examples/lua/sweep.lua": "20 trials of a second, repeated where the machine is busy; test_examples.py runs it",
+    "$ ./dev run -p wire -b -f examples/lua/sweep.lua": "20 trials of a second, repeated where the machine is busy; test_examples.py runs it",
     "./dev run     # builds": "it builds; what it runs then is every other block, and ./dev test runs this one",
 }
 BLOCKS = {
-    "$ ./dev run": "session",
-    "wirerate> ": "session",
-    "$ ./dev run --json -b -e 'set 0 count 1000": "shell",
+    "set 0 count 1000000": "paste",
+    "set 0 count 0": "paste",
+    "build/app/wirerate -p if:eth1": "interface",
     "set 0 frame eth/vlan/mpls/mpls": "commands",
     "stream add 0 3": "commands",
+    "set 0 rate 1Mpps..10Mpps": "commands",
+    "set 0 probe on": "commands",
     "set wire limit": "commands",
     "theme load light": "commands",
-    "tshark -X lua_script": "tshark",
-    "$ wirerate -p wire -b -e 'set 0 probe on": "shell",
+    "set trial rfc2544": "commands",
+    "# pktgen": "kept",
+    "./dev run -p pcap:tx=file.pcap": "tshark",
     "local wr = require": "lua",
+    'require "Pktgen"': "pktgen",
     "/ <main>": "page main",
     "\\ <queues>": "page queues",
-    "$ ./dev run -p wire -b -e 'set all frame": "trial",
-    "wirerate -p wire -b --json -e": "json",
-    "wirerate --daemon": "daemon",
+    "$ ./dev run -p wire -b -e 'trial 0": "trial",
+    "$ ./dev run -p wire -b -e 'set wire loss 0.1%; trial": "trial",
+    "ip link add": "pair",
+    "./dev run -p wire -b --json -e": "json",
+    "./dev run --daemon": "daemon",
     "$ ./dev run -p wire --socket &": "socket",
     "import wirerate": "python",
 }
 
 
 def kind(block):
-    """Of the longest entry that its first line begins with."""
+    """By its language, of the longest entry that its first line begins with, or by its prompts."""
+    if block.language == "text":
+        return "shown"
     fitting = [begin for begin in BLOCKS if block.first.startswith(begin)]
-    return BLOCKS[max(fitting, key=len)] if fitting else None
+    if fitting:
+        return BLOCKS[max(fitting, key=len)]
+    if block.first.startswith(SHOWN_PROMPT) or (block.first.startswith(STARTS) and any(line.startswith(SHOWN_PROMPT) for line in block.lines)):
+        return "session"
+    return "shell" if block.first.startswith("$ ") and not any(block.first.startswith(begin) for begin in CANNOT_RUN) else None
+
+
+def shown_after(block):
+    """What the document shows of a block in the next one; None: nothing."""
+    following = [b for b in blocks() if b.path == block.path and b.line > block.line]
+    return "\n".join(following[0].lines) if following and kind(following[0]) == "shown" else None
 
 
 def of_kind(*kinds):
@@ -63,19 +84,24 @@ def of_kind(*kinds):
 
 @pytest.fixture
 def place(tmp_path):
-    """A folder as somebody has it who read the document: `./dev`, `wirerate` on the path, the examples."""
-    program = f'exec "{harness.binary()}" "$@"\n'
-    for path, text in (("dev", f'#!/bin/sh\n[ "$1" = run ] || exit 2\nshift\n{program}'), ("bin/wirerate", f"#!/bin/sh\n{program}")):
-        (tmp_path / path).parent.mkdir(exist_ok=True)
-        (tmp_path / path).write_text(text)
-        (tmp_path / path).chmod(0o755)
+    """A folder as somebody has it who read the document: `./dev`, what it built, the examples."""
+    (tmp_path / "dev").write_text(f'#!/bin/sh\n[ "$1" = run ] || exit 2\nshift\nexec "{harness.binary()}" "$@"\n')
+    (tmp_path / "dev").chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "build").symlink_to(pathlib.Path(harness.binary()).resolve().parents[1])
     (tmp_path / "examples").symlink_to(TOP / "examples")
     return tmp_path
 
 
+def keep_files(block, place):
+    """What the document has told its reader to keep as a file."""
+    for b in blocks():
+        if b.path == block.path and b.kept:
+            (place / b.kept).write_text(b.text)
+
+
 def settings(place):
-    return {"PATH": f"{place}/bin:{os.environ['PATH']}", "XDG_RUNTIME_DIR": str(place), "PYTHONPATH": str(TOP / "examples/python"),
-            "TERM": "xterm", "PS1": SHELL}
+    return {"PATH": f"{place}/bin:{os.environ['PATH']}", "XDG_RUNTIME_DIR": str(place), "TERM": "xterm", "PS1": SHELL}
 
 
 def batch(place, command, codes=(0,), prefix=()):
@@ -89,8 +115,9 @@ def batch(place, command, codes=(0,), prefix=()):
 class Shell(Term):
     """An interactive shell. Root's sockets lie in a folder of the whole machine: it gets one of its own."""
 
-    def __init__(self, place):
-        bash = ["bash", "--norc", "--noprofile", "-i"]
+    def __init__(self, place, prefix=()):
+        self.runs = 0
+        bash = [*prefix, "bash", "--norc", "--noprofile", "-i"]
         if os.geteuid() == 0:
             own = 'mount -t tmpfs tmpfs /run && exec "$@"'
             if subprocess.run(["unshare", "-m", "sh", "-c", own, "-", "true"], check=False, capture_output=True).returncode != 0:
@@ -101,11 +128,13 @@ class Shell(Term):
 
     def run(self, line):
         """A line typed; what stands on the terminal when the shell asks for the next one."""
-        self.type("clear\r").until(lambda: self.lines()[0] == SHELL.rstrip() and self.last() == SHELL, "an empty terminal")
-        self.type(line + "\r").until(lambda: self.last() == SHELL and self.screen.cursor.y > 0 and ALTERNATE not in self.screen.mode,
+        self.runs += 1
+        begin = f"begins {self.runs}"
+        self.type(f"clear; echo {begin}\r").until(lambda: self.lines()[0] == begin and self.last() == SHELL, "an empty terminal")
+        self.type(line + "\r").until(lambda: self.last() == SHELL and self.screen.cursor.y > 1 and ALTERNATE not in self.screen.mode,
                                      "the shell's prompt again")
-        lines = self.lines()
-        return NOTES.sub("", "\n".join(lines[1:self.screen.cursor.y]) + "\n")
+        typed = -(-len(SHELL + line) // self.screen.columns)
+        return NOTES.sub("", "\n".join(self.lines()[1 + typed:self.screen.cursor.y]) + "\n")
 
 
 def shell_lines(block):
@@ -130,58 +159,99 @@ def check(shown, came):
     if not PEAKS.search(shown):
         came = PEAKS.sub("", came)
     assert is_shown(shown, came), first_difference(shown, came)
+    assert not re.search(r"^ +\d+ +\S+ +sending .* 0 +\S+ +0$", came, re.M), f"rates are shown before there are any:\n{came}"
 
 
 def test_every_block_is_known():
     unknown = [f"{b.where}: {b.first}" for b in blocks() if kind(b) is None and not any(b.first.startswith(c) for c in CANNOT_RUN)]
+    kinds = {path: [kind(b) for b in blocks() if b.path == path] for path in {b.path for b in blocks()}}
+    unknown += [f"{path}: nothing shows {after}" for path, all_kinds in kinds.items() for before, after in zip([None, *all_kinds], all_kinds)
+                if after == "shown" and before not in ("paste", "pktgen")]
     assert not unknown, "blocks without an entry in test_readme.py:\n" + "\n".join(unknown)
     stale = [begin for begin in [*BLOCKS, *CANNOT_RUN] if not any(b.first.startswith(begin) for b in blocks())]
     assert not stale, f"entries that no block has: {stale}"
 
 
+def test_each_page_begins_with_an_example():
+    for path in sorted((TOP / "docs").glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        assert text.startswith("# ") and "\n```" in text.split("\n## ")[0], path.name
+
+
+def test_the_front_page_is_short():
+    assert len((TOP / "README.md").read_text(encoding="utf-8").splitlines()) < 200
+
+
 def sessions():
-    """Blocks of one document that follow each other are one session: (options, [(typed, shown)])."""
+    """Blocks of one document that follow each other are one session: (options, [(how, [(typed, shown)])]). How a block comes in: `typed`
+    line by line, or as one `paste`, of which all that the document shows stands with its last line."""
     found = []
     for b in blocks():
-        if kind(b) != "session":
+        if kind(b) not in ("session", "paste"):
             continue
-        begins = b.first.startswith("$ ./dev run")
+        begins = b.first.startswith(STARTS)
         if begins or not found or found[-1][0] != b.path:
-            found.append((b.path, b.where, b.first.split()[3:] if begins else [], []))
-        found[-1][3].extend(session(b.lines))
-    return pytest.mark.parametrize("options, lines", [f[2:] for f in found], ids=[f[1] for f in found])
+            found.append((b.path, b.where, shlex.split(b.first)[3:] if begins else [], []))
+        if kind(b) == "session":
+            found[-1][3].append(("typed", session(b.lines)))
+        else:
+            shown = shown_after(b)
+            found[-1][3].append(("paste", [*((line, "") for line in b.lines[:-1]), (b.lines[-1], "..." if shown is None else shown)]))
+    return pytest.mark.parametrize("options, parts", [f[2:] for f in found], ids=[f[1] for f in found])
 
 
 @sessions()
-def test_session_in_batch(options, lines, tmp_path):
+def test_session_in_batch(options, parts, tmp_path):
     """Pasted as it stands, prompts included; a refused line is part of it."""
-    text = "".join(f"wirerate> {typed}\n" for typed, _ in lines)
+    text = "".join(f"{SHOWN_PROMPT if how == 'typed' else ''}{typed}\n" for how, lines in parts for typed, _ in lines)
     r = subprocess.run([harness.binary(), *options, "-k"], input=text, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                        timeout=LIMIT_S, env=environment(tmp_path))
     came = NOTES.sub("", re.sub(r"^stdin:\d+: ", "", r.stdout, flags=re.M))
     assert r.returncode in (0, 2), came
-    check(REPLY.sub("", "\n".join(shown for _, shown in lines)), came)
+    check(REPLY.sub("", "\n".join(shown for _, lines in parts for _, shown in lines)), came)
 
 
 def plain(raw):
     return re.sub(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[=>78]|\([B0])|\r", "", raw.decode(errors="replace"))
 
 
+def prompt_in(place, *options):
+    """The full screen; files that are saved lie in the folder."""
+    return Term(place, cmd=["sh", "-c", f'cd "{place}" && exec "$@"', "-", os.path.abspath(harness.binary()), *options], cols=240, rows=50)
+
+
+def paste(t, lines):
+    """As from the clipboard, whose text seldom ends with the end of a line. All is done when the prompt answers what is typed then."""
+    t.type("\x1b[200~" + "\r".join(lines) + "\x1b[201~").line_is(lines[-1]).type("\r").prompt()
+
+
+PROMPTED = re.compile(rf"^{SHOWN_PROMPT}.*\n", re.M)
+
+
 @sessions()
-def test_session_in_a_terminal(options, lines, place):
-    """Typed at the prompt of the full screen, which leaves everything on the terminal when it is left."""
-    with Term(place, *options, cols=240, rows=50) as t:
+def test_session_in_a_terminal(options, parts, place):
+    """Typed and pasted at the prompt of the full screen, which leaves everything on the terminal when it is left."""
+    with prompt_in(place, *options) as t:
         t.prompt()
-        for typed, _ in lines:
-            t.type(typed).line_is(typed).type("\r").prompt()
+        for how, lines in parts:
+            if how == "paste":
+                paste(t, [typed for typed, _ in lines])
+            for typed, _ in lines if how == "typed" else []:
+                t.type(typed).line_is(typed).type("\r").prompt()
         t.type("quit\r")
         assert t.ends() == 0
         came = NOTES.sub("", plain(t.raw[t.raw.rindex(b"\x1b[?1049l"):]))
-    check("\n".join(f"wirerate> {typed}\n{shown}" for typed, shown in [*lines, ("quit", "")]), came)
+    lines = [*(line for _, lines in parts for line in lines), ("quit", "")]
+    assert re.findall(rf"^{SHOWN_PROMPT}(.*)$", came, re.M) == [typed for typed, _ in lines]
+    if any(how == "paste" for how, _ in parts):
+        check("\n".join(shown for _, shown in lines), PROMPTED.sub("", came))
+    else:
+        check("\n".join(f"{SHOWN_PROMPT}{typed}\n{shown}" for typed, shown in lines), came)
 
 
 @of_kind("shell")
 def test_shell_in_batch(block, place):
+    keep_files(block, place)
     for command, shown in shell_lines(block):
         if "| jq " in command and not shutil.which("jq"):
             pytest.skip("needs jq")
@@ -192,6 +262,7 @@ def test_shell_in_batch(block, place):
 
 @of_kind("shell")
 def test_shell_in_a_terminal(block, place):
+    keep_files(block, place)
     with Shell(place) as t:
         for command, shown in shell_lines(block):
             if "| jq " in command and not shutil.which("jq"):
@@ -204,29 +275,87 @@ def test_shell_in_a_terminal(block, place):
 @of_kind("commands")
 def test_command_file(block, place):
     (place / "block.cmds").write_text(block.text)
-    batch(place, "wirerate -p wire -b -f block.cmds")
-    prompts = "".join(f"wirerate> {line}\n" for line in block.lines)
+    batch(place, "./dev run -p wire -b -f block.cmds")
+    prompts = "".join(f"{SHOWN_PROMPT}{line}\n" for line in block.lines)
     (place / "pasted.cmds").write_text(prompts)
-    batch(place, "wirerate -p wire -b < pasted.cmds")
+    batch(place, "./dev run -p wire -b < pasted.cmds")
+
+
+@of_kind("commands")
+def test_commands_in_a_terminal(block, place):
+    """Pasted into the prompt of the full screen; whatever is refused has a caret."""
+    with prompt_in(place, "-p", "wire") as t:
+        t.prompt()
+        paste(t, block.lines)
+        t.type("quit\r")
+        assert t.ends() == 0
+        came = plain(t.raw[t.raw.rindex(b"\x1b[?1049l"):])
+    assert not re.search(r"^ *\^ ", came, re.M) and all(f"{SHOWN_PROMPT}{line.strip()}" in came for line in block.lines), came
 
 
 @of_kind("lua")
 def test_lua(block, place):
     """The machine decides whether the trial at its end is valid, and whether all frames of it came."""
     (place / "block.lua").write_text(block.text)
-    came = batch(place, "wirerate -p wire -b -f block.lua", codes=(0, 1, 4))
-    assert len(re.findall(r"^\d\s+\d+\s+\d+$", came, re.M)) == 2 and "traceback" not in came, came
+    with Shell(place) as t:
+        for came in (batch(place, "./dev run -p wire -b -f block.lua", codes=(0, 1, 4)), t.run("./dev run -p wire -b -f block.lua")):
+            assert len(re.findall(r"^\d\s+\d+\s+\d+$", came, re.M)) == 2 and "traceback" not in came, came
+
+
+@of_kind("pktgen")
+def test_pktgen_script(block, place):
+    keep_files(block, place)
+    command = f"./dev run -p wire -b -f {block.kept}"
+    with Shell(place) as t:
+        for came in (batch(place, command), t.run(command)):
+            check(shown_after(block) or "sent 1000", came)
 
 
 @of_kind("tshark")
 def test_tshark(block, place):
     if not shutil.which("tshark"):
         pytest.skip("needs tshark")
-    batch(place, "wirerate -p pcap:tx=file.pcap -b -e 'set 0 probe on; set 0 count 10; start 0; wait 0'")
-    for command, _ in shell_lines(block):
-        fields = command.count(" -e ")
-        came = batch(place, command, prefix=harness.for_scripts_of_tshark())
-        assert len(re.findall(r"^\d+" + r"\t\d+" * (fields - 1) + r"$", came, re.M)) == 10
+    user = shlex.join(harness.for_scripts_of_tshark())
+    with Shell(place) as t:
+        for run in (lambda line: batch(place, line), t.run):
+            for command, _ in shell_lines(block):
+                came = run(f"{user if command.startswith('tshark') else ''} {command} 2> err")
+            fields = block.lines[-1].count(" -e ")
+            assert len(re.findall(r"^\d+" + r"\s+\d+" * (fields - 1) + r"$", came, re.M)) == 10, came
+
+
+LINK = ("unshare", "-n", "-m", "sh", "-c", "mount -t sysfs sysfs /sys; ip link add eth1 type veth peer name eth2; "
+        'for i in eth1 eth2; do ip link set $i up; done; exec "$@"', "-")
+
+
+@of_kind("interface")
+def test_interface(block, place, namespaces):
+    """The first line is for the shell, the others for the prompt; the cable's other end counts what came."""
+    command, *lines = block.lines
+    (place / "lines").write_text("".join(f"{line}\n" for line in lines))
+    count = "; ip -s -j link show eth2"
+    frames = re.compile(r'"rx":{[^}]*"packets":(\d+)')
+    came = batch(place, f"{command} -b < lines{count}", prefix=LINK)
+    assert re.search(r"^tx packets +1'000$", came, re.M) and int(frames.search(came)[1]) >= 1000, came
+    with Shell(place, prefix=LINK) as t:
+        t.type(command + "\r").prompt()
+        for line in lines:
+            t.type(line).line_is(line).type("\r").prompt()
+        t.type("quit\r").until(lambda: t.last() == SHELL and ALTERNATE not in t.screen.mode, "the shell's prompt again")
+        assert int(frames.search(t.run(count[2:]).replace("\n", ""))[1]) >= 1000
+
+
+@of_kind("pair")
+def test_pair(block, place, namespaces):
+    """Whether the trial at its end is valid is the machine's affair."""
+    alone = ("unshare", "-n", "-m", "sh", "-c", 'mount -t sysfs sysfs /sys; exec "$@"', "-")
+    came = [batch(place, "; ".join(line for line, _ in shell_lines(block)), codes=(0, 4), prefix=alone)]
+    with Shell(place, prefix=alone) as t:
+        came.append([t.run(line) for line, _ in shell_lines(block)][-1])
+    for text in came:
+        sent, received = (re.search(rf"^{label} +([\d']+)$", text, re.M)[1] for label in ("sent", "received"))
+        assert re.search(r"^direction +0 -> 1$", text, re.M) and sent == received and re.search(r"^told by +probes$", text, re.M), text
+        assert sent == "1'000" or not re.search(r"^verdict +valid$", text, re.M), text
 
 
 @of_kind("trial")
@@ -236,7 +365,7 @@ def test_trial(block, place):
     with Shell(place) as t:
         came = [batch(place, command, codes=(0, 4)), t.run(command)]
     for text in came:
-        labels = [re.match(r"\S+(?: \S+)*", line)[0] for line in shown.splitlines()[:-1]]
+        labels = [re.match(r"\S+(?: \S+)*", line)[0] for line in shown.splitlines()[:-1] if line != "..."]
         at = 0
         for label in labels:
             found = re.search(rf"^{re.escape(label)}\s", text[at:], re.M)
@@ -250,12 +379,16 @@ def test_trial(block, place):
 def test_json(block, place):
     for command, _ in shell_lines(block):
         with Shell(place) as t:
-            t.run(command + " > out.json 2> /dev/null")
-        for line in (place / "out.json").read_text().splitlines():
-            harness.document(line)
-        report = re.search(r"--report (\S+)", command)
-        if report:
-            harness.document((place / report[1]).read_text())
+            for run in (lambda line: batch(place, line, codes=(0, 4)), t.run):
+                run(command + " > out.json 2> /dev/null")
+                lines = (place / "out.json").read_text().splitlines()
+                assert lines
+                for line in lines:
+                    harness.document(line)
+                report = re.search(r"--report (\S+)", command)
+                if report:
+                    harness.document((place / report[1]).read_text())
+                    (place / report[1]).unlink()
 
 
 def page_of(block):
@@ -272,11 +405,12 @@ def test_page(block, place):
     """The same rows and columns, in the same order; a document may leave some out."""
     if len(harness.cpus()) < 2:
         pytest.skip("needs two CPUs")
+    assert f"`./dev run -p wire {MAPS}`" in block.path.read_text(encoding="utf-8").replace("\n", " ")
     page, below = page_of(block)
     typed = "".join(f"wirerate> {line}\n" for line, _ in session(below) if line)
     (place / "typed").write_text(typed + f"wirerate> show {kind(block)}\n")
     width = max(len(line) for line in page)
-    came = batch(place, f"COLUMNS={width} wirerate -p wire {MAPS} < typed")
+    came = batch(place, f"COLUMNS={width} ./dev run -p wire {MAPS} < typed")
     check(REPLY.sub("", "\n".join(shown for _, shown in session(below))) + "\n...", came)
     if kind(block) == "page main":
         labels = [line.split(":")[0].rstrip() for line in page if ":" in line[:19]]
@@ -297,8 +431,8 @@ def test_daemon(block, place):
                 t.type(command + "\r").prompt().type("quit\r").until(lambda: t.last() == SHELL, "the shell's prompt again")
             else:
                 came = t.run(command)
-                assert "attach" not in command or harness.document(came.replace("\n", ""))["show"] == "rates", came
-        t.run("wirerate attach -b -e shutdown")
+                assert "--json" not in command or harness.document(came.replace("\n", ""))["show"] == "rates", came
+        assert "no program" in t.run("./dev run attach -b -e 'show rates'"), "the last line of the document ends it"
 
 
 def answer(text, number):
@@ -337,11 +471,13 @@ def test_socket(block, place):
 
 @of_kind("python")
 def test_python(block, place):
-    (place / "block.py").write_text(block.text)
+    command = re.search(r"`(PYTHONPATH=examples/python) python3 (\S+)`", block.path.read_text(encoding="utf-8"))
+    assert block.kept == command[2]
+    keep_files(block, place)
     with Shell(place) as t:
-        t.run("wirerate --daemon -p wire")
-        came = t.run(f"'{sys.executable}' block.py")
-        t.run("wirerate attach -b -e shutdown")
+        t.run("./dev run --daemon -p wire")
+        came = t.run(f"{command[1]} '{sys.executable}' {block.kept}")
+        t.run("./dev run attach -b -e shutdown")
     assert re.fullmatch(r"[a-z-]+ \d+\n", came), came
 
 
