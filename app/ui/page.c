@@ -302,6 +302,8 @@ static void put_figure(struct grid *g, int row, int col, int width, enum role ro
 {
 	struct sbuf b = {0};
 
+	if (!(v < 0 || v > 0) && role != ROLE_WARN)
+		role = ROLE_ZERO;
 	for (int digits = DIGITS; digits > 0; digits--) {
 		sbuf_reset(&b);
 		text(v, digits, &b);
@@ -344,10 +346,41 @@ void page_pair(double a, const char *word, const char *sep, double b, int width,
 	sbuf_addc(out, '~');
 }
 
+/* The word in these columns is a figure that says nothing. */
+static bool is_quiet(const struct grid *g, int row, int col, int end)
+{
+	const struct grid_cell *c = &g->cell[row * g->cols + col];
+	bool zero = end > col && c[0].ch == L'0';
+
+	for (int i = 0; i < end - col; i++)
+		zero &= c[i].ch == L'0' || c[i].ch == L'.' || c[i].ch == L'%';
+	return zero || (end == col + 1 && c[0].ch == L'-');
+}
+
+void page_quiet(struct grid *g, int row, int col, int width)
+{
+	int stop = col + width < g->cols ? col + width : g->cols;
+
+	for (int from = col, to; row >= 0 && row < g->rows && from >= 0 && from < stop; from = to + 1) {
+		for (to = from; to < stop && grid_at(g, row, to)->ch != L' ' && grid_at(g, row, to)->ch != L'/'; to++)
+			;
+		if (!is_quiet(g, row, from, to))
+			continue;
+		for (int c = from; c < to; c++)
+			grid_at(g, row, c)->role = ROLE_ZERO;
+		if (from > col && grid_at(g, row, from - 1)->ch == L'/')
+			grid_at(g, row, from - 1)->role = ROLE_ZERO;
+		if (to < stop && grid_at(g, row, to)->ch == L'/')
+			grid_at(g, row, to)->role = ROLE_ZERO;
+	}
+}
+
 void page_put_count(struct grid *g, int row, int col, int width, enum role role, const json_t *v)
 {
 	struct sbuf b = {0};
 
+	if (!json_is_number(v) || json_number_value(v) == 0)
+		role = ROLE_ZERO;
 	out_cell(v, OF_COUNT, &b);
 	if (json_is_number(v) && grid_width(sbuf_str(&b)) > width)
 		page_put_si(g, row, col, width, role, json_number_value(v));

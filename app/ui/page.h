@@ -48,13 +48,16 @@ bool page_link_lost(const json_t *port);
 /* Which of n columns stand beside each other in `room` columns, with `gap` between them: while they do not fit, the one with the highest rank goes
  * (of several the last), and rank 0 stays always. at[i]: where column i begins; -1: left out. Of rows too (size 1, gap 0). */
 void page_fit(const int *size, const int *rank, unsigned n, int gap, int room, int *at);
-/* A figure with its unit, flush right, in four significant digits or as many as there is room for; NAN: "-". One that does not fit in a
+/* A figure with its unit, flush right, in four significant digits or as many as there is room for; NAN: "-". These and 0 are
+ * quiet, unless the role is a warning. One that does not fit in a
  * single digit is left out: a '~' stands for it, never a number that lost its end. */
 void page_put_si(struct grid *, int row, int col, int width, enum role, double v);
 void page_put_ns(struct grid *, int row, int col, int width, enum role, double ns);
 void page_put_share(struct grid *, int row, int col, int width, enum role, double share);
 /* Two of them, "1.000M/14.88M", with a word of its own instead of the first (may be NULL) and between them sep. */
 void page_pair(double a, const char *word, const char *sep, double b, int width, struct sbuf *out);
+/* Among the figures in these columns ("0", "-", "0/12"), those that are 0 or not known are quiet. */
+void page_quiet(struct grid *, int row, int col, int width);
 /* A whole count, 12'345'678, or as above where that is too long; missing: "-". */
 void page_put_count(struct grid *, int row, int col, int width, enum role, const json_t *v);
 /* in->first, or 0 where there are no so many ports. */

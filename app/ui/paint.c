@@ -73,12 +73,22 @@ static int direct(const struct paint *p, uint32_t rgb)
 	return value < 8 ? 0 : value;
 }
 
+/* Neither black nor white. The nearest of eight colours is a yellow, and what was to be quiet would shine. */
+static bool is_grey(uint32_t rgb)
+{
+	int r = (int)(rgb >> 16), g = (int)(rgb >> 8 & 255), b = (int)(rgb & 255);
+
+	return abs(r - g) < 8 && abs(g - b) < 8 && g >= 0x40 && g < 0xd0;
+}
+
 /* The number that this terminal has for a colour of a theme. The first eight are its own wherever there are colours. */
 static int color_number(const struct paint *p, int32_t color)
 {
 	if (!(color & THEME_RGB) && color < 8)
 		return color;
 	uint32_t rgb = color & THEME_RGB ? (uint32_t)color & 0xffffff : palette_rgb(color);
+	if (p->colors == 8 && is_grey(rgb))
+		return p->defaults ? -1 : COLOR_WHITE;
 	if (p->colors == DIRECT)
 		return direct(p, rgb);
 	if (!(color & THEME_RGB) && color < p->colors)

@@ -38,7 +38,7 @@ static const struct word attrs[] = {
 
 #define TERM THEME_TERM
 #define NONE THEME_NONE
-enum { BLACK, RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN, WHITE };
+enum { BLACK, RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN, WHITE, GREY };
 
 /* Colours of the terminal's own palette alone: its owner has chosen them to be readable. */
 static const struct theme_style dark[ROLES] = {
@@ -80,6 +80,7 @@ static const struct theme_style dark[ROLES] = {
 	[ROLE_LOG_TEXT] = {NONE, NONE, 0},
 	[ROLE_LOG_ERROR] = {RED, NONE, ATTR_BOLD},
 	[ROLE_LOG_ECHO] = {NONE, NONE, ATTR_BOLD},
+	[ROLE_ZERO] = {GREY, NONE, 0},
 	[ROLE_BAR] = {GREEN, NONE, 0},
 	[ROLE_BAR_EMPTY] = {BLUE, NONE, 0},
 	[ROLE_WARN] = {BLACK, YELLOW, 0},

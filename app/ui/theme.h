@@ -44,6 +44,7 @@
 	ROLE(LOG_TEXT, "log.text", "results and messages") \
 	ROLE(LOG_ERROR, "log.error", "errors") \
 	ROLE(LOG_ECHO, "log.command", "commands as they were entered") \
+	ROLE(ZERO, "stats.zero", "zeros and what is not known: nothing to look at") \
 	ROLE(BAR, "bar.full", "bars and sparklines") \
 	ROLE(BAR_EMPTY, "bar.empty", "the rest of a bar") \
 	ROLE(WARN, "mark.warning", "what asks for attention: imbalance, drops, differences") \

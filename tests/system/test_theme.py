@@ -213,10 +213,6 @@ def test_words_complete_with_their_help(tmp_path):
         t.type("\x15\x04").left(0)
 
 
-if __name__ == "__main__":
-    sys.exit(pytest.main([__file__]))
-
-
 def heading(t):
     """Looks of the selected port's name with the blanks before it on page main, and of a letter of the port beside it."""
     line = next(n for n, text in enumerate(t.lines()) if text.startswith("Port:Name"))
@@ -241,3 +237,25 @@ def test_the_selected_port_is_one_area(tmp_path, env):
             if env["TERM"] in ("xterm", "screen", "linux") and fg == "black":
                 assert not bold, f"{theme}: a bold black is a grey there"
         t.type("\x04").left(0)
+
+
+@pytest.mark.parametrize("term,quiet", [
+    ("xterm-256color", {"dark": "brightblack", "light": "808080", "high-contrast": "white", "colourblind": "8a8a8a", "mono": "default"}),
+    ("linux", {"dark": "default", "light": "default", "high-contrast": "white", "colourblind": "default", "mono": "default"})])
+def test_zeros_are_quiet(tmp_path, term, quiet):
+    """What did not happen has no colour of its own in any theme, and what did is set off from it, without colours too."""
+    with Screen(tmp_path, cols=100, rows=40, TERM=term) as t:
+        opened(t).cmd(LONG).cmd("set 0 count 1234; start 0; wait 0").settle()
+        for theme, colour in quiet.items():
+            t.cmd(f"theme load {theme}").settle()
+            line = next(n for n, text in enumerate(t.lines()) if text.startswith("Errors Rx/Tx"))
+            cells = [cell for cell in t.screen.row(line)[20:] if cell.data in "0/"]
+            assert len(cells) >= 6, theme
+            fg = {"brightblack": ("brightblack", "black")}.get(colour, (colour,))
+            assert {cell.fg in fg and not cell.reverse and not cell.underscore for cell in cells} == {True}, f"{theme}: {cells}"
+            line = next(n for n, text in enumerate(t.lines()) if text.startswith("Pkts/s Asked"))
+            assert t.screen.row(line)[0].fg != colour or theme == "mono"
+        t.type("\x04").left(0)
+
+if __name__ == "__main__":
+    sys.exit(pytest.main([__file__]))

@@ -46,7 +46,7 @@ static void draw_number(const struct col *col, const struct cell *c)
 	if (json_is_integer(v) && json_integer_value(v) >= 0)
 		grid_rightf(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 	else
-		grid_right(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "-");
+		grid_right(c->g, c->row, c->col, c->width, ROLE_ZERO, "-");
 }
 
 static void draw_si(const struct col *col, const struct cell *c)
@@ -73,9 +73,9 @@ static void draw_share(const struct col *col, const struct cell *c)
 	double v = page_num(c->worker, col->path, NAN), most = strcmp(col->path, "wait") == 0 ? WAIT_MUCH : BUSY_FULL;
 
 	if (isfinite(v))
-		grid_rightf(c->g, c->row, c->col, c->width, v >= most ? ROLE_WARN : ROLE_PORT_RATE, "%.1f%%", 100 * v);
+		grid_rightf(c->g, c->row, c->col, c->width, v >= most ? ROLE_WARN : v > 0 ? ROLE_PORT_RATE : ROLE_ZERO, "%.1f%%", 100 * v);
 	else
-		grid_right(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "-");
+		grid_right(c->g, c->row, c->col, c->width, ROLE_ZERO, "-");
 }
 
 static void draw_bar(const struct col *col, const struct cell *c)

@@ -423,6 +423,11 @@ static void draw_label(const struct row *r, const struct layout *l, struct grid 
 	grid_put(g, row, l->label - 1, 1, ROLE_COLON, ":");
 }
 
+static bool is_figure(const struct row *r)
+{
+	return r->fill == fill_rates || r->fill == fill_max || r->fill == fill_counts || r->fill == fill_losses || r->fill == fill_load;
+}
+
 static void draw_cell(const struct row *r, struct cell *c, struct grid *g, int row, int col)
 {
 	enum role role = c->port != NULL ? r->role : r->fill == fill_name ? ROLE_TOTAL_LABEL : ROLE_TOTAL_DATA;
@@ -441,6 +446,8 @@ static void draw_cell(const struct row *r, struct cell *c, struct grid *g, int r
 	if (c->warn)
 		role = ROLE_WARN;
 	grid_right(g, row, col, c->width, role, sbuf_str(&c->text));
+	if (is_figure(r))
+		page_quiet(g, row, col, c->width);
 	if (r->fill == fill_name && selected)
 		grid_select(g, row, col, c->width);
 }

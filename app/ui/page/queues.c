@@ -134,7 +134,7 @@ static void draw_share(const struct col *col, const struct cell *c)
 	double share = share_of(col, c->e);
 
 	if (isfinite(share))
-		grid_rightf(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "%.1f%%", 100 * share);
+		grid_rightf(c->g, c->row, c->col, c->width, share > 0 ? ROLE_DYN_VALUES : ROLE_ZERO, "%.1f%%", 100 * share);
 	if (c->e->queue != NULL || !is_rx(col))
 		return;
 	const char *link = page_str(c->e->port, "link", "-");
@@ -183,9 +183,9 @@ static void draw_full(const struct col *col, const struct cell *c)
 
 	of = c->e->queue != NULL ? page_num(c->e->queue, "rx.bursts", NAN) : queue_num(c->e->port, "rx.bursts", &n);
 	if (isfinite(full) && of > 0)
-		grid_rightf(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "%.0f%%", 100 * full / of);
+		grid_rightf(c->g, c->row, c->col, c->width, full > 0 ? ROLE_DYN_VALUES : ROLE_ZERO, "%.0f%%", 100 * full / of);
 	else
-		grid_right(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "-");
+		grid_right(c->g, c->row, c->col, c->width, ROLE_ZERO, "-");
 }
 
 static void draw_errors(const struct col *col, const struct cell *c)
@@ -198,6 +198,7 @@ static void draw_errors(const struct col *col, const struct cell *c)
 		return;
 	page_pair(rx, NULL, "/", tx, c->width, &b);
 	grid_right(c->g, c->row, c->col, c->width, rx > 0 || tx > 0 ? ROLE_WARN : ROLE_PORT_ERRORS, sbuf_str(&b));
+	page_quiet(c->g, c->row, c->col, c->width);
 	sbuf_free(&b);
 }
 
@@ -208,7 +209,7 @@ static void draw_worker(const struct col *col, const struct cell *c)
 		return;
 	int lcore = page_int(c->e->queue, col->path, -1);
 	if (lcore < 0) {
-		grid_right(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "-");
+		grid_right(c->g, c->row, c->col, c->width, ROLE_ZERO, "-");
 		return;
 	}
 	double busy = page_num(page_by(json_object_get(c->in->snap, "workers"), "lcore", (unsigned)lcore), "busy", NAN);

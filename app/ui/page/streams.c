@@ -59,6 +59,8 @@ static enum role cell_role(const json_t *s, unsigned i, const char *text)
 {
 	bool off = json_is_false(json_object_get(s, "enabled"));
 
+	if (strcmp(text, "-") == 0 || ((i == C_PACKETS || i == C_PPS) && strcmp(text, "0") == 0))
+		return ROLE_ZERO;
 	switch (i) {
 	case C_ON:
 		return off ? ROLE_WARN : ROLE_GOOD;
@@ -67,7 +69,7 @@ static enum role cell_role(const json_t *s, unsigned i, const char *text)
 	case C_PPS:
 		return ROLE_DYN_VALUES;
 	case C_VARIES:
-		return strcmp(text, "-") == 0 ? ROLE_STAT_VALUES : ROLE_VARIES;
+		return ROLE_VARIES;
 	default:
 		return ROLE_STAT_VALUES;
 	}

@@ -54,6 +54,8 @@ static void one_row(const struct table *t, struct grid *g, int row, int col, con
 			continue;
 		}
 		cell_text(x, i, &b);
+		if (i == C_RATE && (strcmp(sbuf_str(&b), "0") == 0 || strcmp(sbuf_str(&b), "-") == 0))
+			role = ROLE_ZERO;
 		table_put(t, g, row, col, i, role, sbuf_str(&b));
 	}
 	sbuf_free(&b);
