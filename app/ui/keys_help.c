@@ -4,12 +4,12 @@
 #include <stddef.h>
 
 const struct key_help keys_help[] = {
-	{"1..9 0", "a page, in their order", "page"},
+	{"1..9 0", "a page, in their order", NULL},
 	{"Tab", "next page; Shift-Tab: the one before. Once something is typed: complete it", NULL},
-	{"Left Right", "select a port", "port"},
 	{"F5", "start the selected port", "start"},
 	{"F6", "stop the selected port", "stop"},
-	{"?", "help; once something is typed: what may stand here", "help"},
+	{"Left Right", "select a port", "port"},
+	{"?", "help; once something is typed: what may stand here", NULL},
 	{"PgUp PgDn", "scroll the messages above the prompt", "log"},
 	{"< >", "page through ports", "ports"},
 	{"[ ]", "scroll a page that is longer than its area; Ctrl-Up and Ctrl-Down once something is typed", "rows"},

@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "keys_help.h"
+#include "footer.h"
 
 #define PROMPT_BUSY "running> "
 #define NS_PER_S 1000000000ull
@@ -164,17 +164,22 @@ static void draw_footer(struct fullscreen *s)
 		{"Ctrl-C", NULL, "drop"}, {"PgUp PgDn", NULL, "log"}, {"Ctrl-Up Ctrl-Down", NULL, "rows"}, {NULL, NULL, NULL}};
 	static const struct key_help busy[] = {{"Ctrl-C", NULL, "cancel"}, {"Enter", NULL, "queue"}, {"PgUp PgDn", NULL, "log"}, {NULL, NULL, NULL}};
 	const LineInfoW *li = edit_line(s->edit);
-	const struct key_help *k = sess_busy(s->f->sess) ? busy : li->lastchar > li->buffer ? typing : keys_help;
-	int row = s->at.footer, col = 0;
+	bool empty = li->lastchar == li->buffer;
+	const struct key_help *k = sess_busy(s->f->sess) ? busy : empty ? keys_help : typing;
+	struct footer f;
+	int row = s->at.footer;
 
 	if (row < 0)
 		return;
+	footer_make(&f, k, k == keys_help, s->at.cols);
 	draw_fill(s->paint, row, 0, s->at.cols, ROLE_KEY_TEXT, L' ');
-	for (; k->key != NULL; k++) {
-		if (k->brief == NULL || col + (int)(strlen(k->key) + 1 + strlen(k->brief)) > s->at.cols)
+	for (unsigned i = 0; i < f.n; i++) {
+		const struct footer_item *it = &f.item[i];
+		int col = f.at[i];
+		if (col < 0)
 			continue;
-		col += draw_text(s->paint, row, col, s->at.cols - col, ROLE_KEY, k->key) + 1;
-		col += draw_text(s->paint, row, col, s->at.cols - col, ROLE_KEY_TEXT, k->brief) + 2;
+		col += draw_text(s->paint, row, col, s->at.cols - col, ROLE_KEY, it->key) + !f.tight;
+		draw_text(s->paint, row, col, s->at.cols - col, it->page != NULL && it->page == s->f->view->page ? ROLE_TOP_PAGE : ROLE_KEY_TEXT, it->text);
 	}
 }
 

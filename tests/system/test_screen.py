@@ -288,6 +288,19 @@ def test_digits_and_tab_switch_pages(tmp_path):
         t.same_after_repaint().type("\x04").left(0)
 
 
+def test_the_line_of_keys_names_the_pages(tmp_path):
+    """The one that is shown is set off."""
+    with Screen(tmp_path, cols=120, rows=30, TERM="xterm-256color") as t:
+        t.ready()
+        line = t.lines()[-1]
+        assert line.startswith("1 main  2 queues  3 cpu  4 streams  5 frame  6 ports  7 xstats  8 log  9 help  0 latency  F5 start"), line
+        for key, name in ("2", "queues"), ("0", "latency"), ("1", "main"):
+            t.type(key).on_page(name).settle()
+            words = {w: t.screen.row(29)[line.index(f"{n} {w}") + 2] for n, w in zip("1234567890", [*PAGES, "latency"])}
+            assert [w for w, cell in words.items() if cell.bg == "blue"] == [name]
+        t.type("\x04").left(0)
+
+
 def test_function_keys_start_and_stop_and_printable_ones_do_not(tmp_path):
     with Screen(tmp_path, rows=60, cols=120) as t:
         t.ready().cmd("set 0-1 rate 1000pps")

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "ui/draw.h"
+#include "ui/footer.h"
 #include "ui/keys.h"
 #include "ui/scroll.h"
 
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <term.h>
+#undef key_help /* of terminfo */
 #include <unistd.h>
 
 static struct keys *open_keys(const char *term)
@@ -378,6 +380,46 @@ static void test_used_rows(void **state)
 	grid_free(&g);
 }
 
+/* As it stands on the line. */
+static void keys_line(const struct key_help *list, bool pages_too, int cols, char *line, size_t size)
+{
+	struct footer f;
+
+	footer_make(&f, list, pages_too, cols);
+	memset(line, ' ', size);
+	int end = 0;
+	for (unsigned i = 0; i < f.n; i++) {
+		char text[64];
+		if (f.at[i] < 0)
+			continue;
+		int n = snprintf(text, sizeof(text), "%s%s%s", f.item[i].key, f.tight ? "" : " ", f.item[i].text);
+		assert_true(f.at[i] >= end && f.at[i] + n <= cols);
+		memcpy(line + f.at[i], text, (size_t)n);
+		end = f.at[i] + n;
+	}
+	line[end] = '\0';
+}
+
+static void test_the_line_of_keys_names_the_pages(void **state)
+{
+	static const struct key_help some[] = {{"Ctrl-C", NULL, "cancel"}, {"x", "not here", NULL}, {"PgUp PgDn", NULL, "log"}, {NULL, NULL, NULL}};
+	char line[512];
+
+	(void)state;
+	keys_line(keys_help, true, 80, line, sizeof(line));
+	assert_string_equal(line, "1main 2queues 3cpu 4streams 5frame 6ports 7xstats 8log 9help 0latency F5start");
+	keys_line(keys_help, true, 120, line, sizeof(line));
+	assert_string_equal(line, "1 main  2 queues  3 cpu  4 streams  5 frame  6 ports  7 xstats  8 log  9 help  0 latency  F5 start  F6 stop");
+	keys_line(keys_help, true, 40, line, sizeof(line));
+	assert_string_equal(line, "1main 2queues 3cpu 4streams F5start");
+	keys_line(keys_help, true, 200, line, sizeof(line));
+	assert_non_null(strstr(line, "0 latency  F5 start  F6 stop  Left Right port  "));
+	keys_line(some, false, 80, line, sizeof(line));
+	assert_string_equal(line, "Ctrl-C cancel  PgUp PgDn log");
+	for (int cols = 0; cols < 260; cols++)
+		keys_line(keys_help, true, cols, line, sizeof(line));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +432,7 @@ int main(void)
 		cmocka_unit_test(test_the_log_at_every_width),
 		cmocka_unit_test(test_what_was_not_shown_is_replayed_once),
 		cmocka_unit_test(test_areas), cmocka_unit_test(test_the_beginning_stays), cmocka_unit_test(test_used_rows),
+		cmocka_unit_test(test_the_line_of_keys_names_the_pages),
 	};
 
 	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
