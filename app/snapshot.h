@@ -47,6 +47,8 @@
  *             for what the kernel does not tell. core: within its socket. lcores: pinned to that CPU, lcore is the first of them;
  *             floating: pinned to several. role: "control", "rx 0.0-2,1.0 tx 0.0" (port.queue), "unused"; "; " between lcores
  * log, log:N  "log": [as in `show log`, oldest first; the newest N]
+ * head        "head": what every page says on top: {"left_ns": until the last of the ports that send ends, null: none does by itself, or nobody
+ *             knows yet; "verdict": of the last trial, null: none has run}
  * help        "help": [{"name", "syntax", "help"}] of the verbs that `help` lists */
 #pragma once
 #include <jansson.h>

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,7 @@ void page_parts(const struct page *page, unsigned port, unsigned stream, struct 
 		else
 			sbuf_addc(out, *p);
 	}
+	sbuf_add(out, ",head");
 }
 
 /* What stands in the head line, with two blanks before it; cut where the line ends. */
@@ -117,9 +119,113 @@ static void head_add(struct grid *g, int *col, enum role role, const char *fmt, 
 		*col += grid_left(g, 0, *col, g->cols - *col, role, text) + 2;
 }
 
+#define TEXT_MOST 48
+
+/* What the head line says behind the ports. */
+struct told {
+	char text[TEXT_MOST];
+	enum role role;
+	int rank; /* as for page_fit() */
+};
+
+/* "0:07", "12:00", "3:00:00" */
+static void put_clock(double ns, struct sbuf *out)
+{
+	uint64_t s = ns < 1e18 ? (uint64_t)(ns / 1e9) : 1000000000;
+
+	if (s >= 3600)
+		sbuf_addf(out, "%u:%02u:%02u", (unsigned)(s / 3600), (unsigned)(s / 60 % 60), (unsigned)(s % 60));
+	else
+		sbuf_addf(out, "%u:%02u", (unsigned)(s / 60), (unsigned)(s % 60));
+}
+
+static void tell(struct told *t, unsigned *n, enum role role, int rank, struct sbuf *text)
+{
+	struct told *to = &t[(*n)++];
+
+	*to = (struct told){.role = role, .rank = rank};
+	snprintf(to->text, sizeof(to->text), "%s", sbuf_str(text));
+	sbuf_reset(text);
+}
+
+/* How long ports have been sending, or sent last. */
+static void tell_time(const json_t *snap, const json_t **port, unsigned nports, struct told *t, unsigned *n, struct sbuf *b)
+{
+	double gone[2] = {0}, left = page_num(snap, "head.left_ns", -1);
+
+	for (unsigned i = 0; i < nports; i++) {
+		bool sends = strcmp(page_str(port[i], "run.state", "idle"), "idle") != 0;
+		double ns = page_num(port[i], "run.duration_ns", 0);
+		gone[sends] = ns > gone[sends] ? ns : gone[sends];
+	}
+	if (gone[true] > 0 || gone[false] > 0) {
+		sbuf_add(b, gone[true] > 0 ? "sending " : "sent ");
+		put_clock(gone[gone[true] > 0], b);
+		tell(t, n, ROLE_TOP_SPINNER, 3, b);
+	}
+	if (gone[true] > 0 && left >= 0) {
+		sbuf_add(b, "left ");
+		put_clock(left, b);
+		tell(t, n, ROLE_TOP_SPINNER, 4, b);
+	}
+}
+
+/* Frames that were lost here or came damaged: what errors, missed, dropped and no mbuf count, on all ports. */
+static void tell_errors(const json_t **port, unsigned nports, struct told *t, unsigned *n, struct sbuf *b)
+{
+	static const char *const keys[] = {"rx.errors", "rx.missed", "rx.nombuf", "tx.errors", "tx.dropped", "tx.nombuf"};
+	double sum = NAN;
+
+	for (unsigned i = 0; i < nports; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
+			double v = page_num(port[i], keys[k], NAN);
+			if (isfinite(v))
+				sum = isfinite(sum) ? sum + v : v;
+		}
+	if (isnan(sum))
+		return;
+	sbuf_add(b, sum > 0 ? "errors " : "no errors");
+	if (sum > 0)
+		out_si_digits(sum, 4, b);
+	tell(t, n, sum > 0 ? ROLE_WARN : ROLE_ZERO, sum > 0 ? 1 : 5, b);
+}
+
+/* As much as there is room for from col on, and the program's name at the end. */
+static void head_rest(const json_t *snap, const json_t **port, unsigned nports, struct grid *g, int col)
+{
+	const char *verdict = page_str(snap, "head.verdict", NULL);
+	struct told t[6];
+	int size[ARRAY_SIZE(t)], rank[ARRAY_SIZE(t)], at[ARRAY_SIZE(t)];
+	struct sbuf b = {0};
+	unsigned n = 0;
+
+	tell_time(snap, port, nports, t, &n, &b);
+	tell_errors(port, nports, t, &n, &b);
+	if (verdict != NULL) {
+		bool valid = strcmp(verdict, "valid") == 0;
+		sbuf_addf(&b, "trial %s", verdict);
+		tell(t, &n, valid ? ROLE_GOOD : ROLE_WARN, valid ? 6 : 2, &b);
+	}
+	sbuf_add(&b, "wirerate");
+	tell(t, &n, ROLE_TOP_COPYRIGHT, 7, &b);
+	for (unsigned i = 0; i < n; i++) {
+		size[i] = grid_width(t[i].text);
+		rank[i] = t[i].rank;
+	}
+	page_fit(size, rank, n, 2, g->cols - col, at);
+	for (unsigned i = 0; i < n; i++) {
+		if (at[i] < 0)
+			continue;
+		if (i + 1 == n)
+			grid_right(g, 0, col + at[i], g->cols - col - at[i], t[i].role, t[i].text);
+		else
+			grid_put(g, 0, col + at[i], -1, t[i].role, t[i].text);
+	}
+	sbuf_free(&b);
+}
+
 static void head(const struct page *page, const struct page_in *in, struct grid *g, const struct page_out *o)
 {
-	static const char program[] = "wirerate";
 	unsigned n, at = page_first(in, o->of), first = 0, last = 0;
 	const json_t **port = page_ports(in->snap, &n);
 	int col = 2;
@@ -128,9 +234,10 @@ static void head(const struct page *page, const struct page_in *in, struct grid 
 		first = (unsigned)page_int(port[at], "port", 0);
 		last = (unsigned)page_int(port[at + o->shown - 1], "port", 0);
 	}
-	free(port);
-	if (g->rows == 0)
+	if (g->rows == 0) {
+		free(port);
 		return;
+	}
 	grid_fill(g, 0, 0, 1, ROLE_TOP_SPINNER, (wchar_t)"-\\|/"[in->spin % 4]);
 	head_add(g, &col, ROLE_TOP_PAGE, "<%s>", page->name);
 	if (page->one_port)
@@ -145,8 +252,8 @@ static void head(const struct page *page, const struct page_in *in, struct grid 
 		head_add(g, &col, ROLE_TOP_PORTS, "%u port%s", o->of, o->of == 1 ? "" : "s");
 	if (o->all > o->rows)
 		head_add(g, &col, ROLE_TOP_PORTS, "rows %u-%u of %u", o->top + 1, o->top + o->rows, o->all);
-	if (col + (int)strlen(program) <= g->cols)
-		grid_right(g, 0, col, g->cols - col, ROLE_TOP_COPYRIGHT, program);
+	head_rest(in->snap, port, n, g, col);
+	free(port);
 }
 
 void page_draw(const struct page *page, const struct page_in *in, struct grid *g, struct page_out *out)

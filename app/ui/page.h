@@ -37,9 +37,9 @@ struct page {            /* const, named page_<file> */
 extern const struct page *const pages[];
 /* By name, alias or unique prefix; NULL: unknown, e names the known ones. */
 const struct page *page_find(const char *name, struct err *e);
-/* page->parts with the selected port and stream in it. */
+/* page->parts with the selected port and stream in it, and what the head line needs. */
 void page_parts(const struct page *, unsigned port, unsigned stream, struct sbuf *out);
-/* Head line (spinner, page, ports a-b of n, program) and the page below it. Whole grid. */
+/* Head line (spinner, page, ports a-b of n, how long they send, errors, the last trial, program) and the page below it. Whole grid. */
 void page_draw(const struct page *, const struct page_in *in, struct grid *g, struct page_out *out);
 
 /* Helpers for pages. */

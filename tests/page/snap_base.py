@@ -169,6 +169,25 @@ def drops():
     return s
 
 
+def bounded():
+    """Started for a time, after a trial that says nothing about the device."""
+    s = two()
+    s["head"] = {"left_ns": 48 * S, "verdict": "tester-limited"}
+    return s
+
+
+def ended():
+    """What a long run leaves, after a good trial."""
+    s = two()
+    for p in s["ports"]:
+        p["run"].update(state="idle", duration_ns=(3 * 3600 + 61) * S)
+        p["tx"].update(pps=0, l1_bps=0)
+        p["rx"].update(pps=0, l1_bps=0)
+    s["ports"][0]["rx"]["errors"] = 3
+    s["head"] = {"left_ns": None, "verdict": "valid"}
+    return s
+
+
 def link_gone():
     """The interface of a port was deleted."""
     s = two()
@@ -298,5 +317,5 @@ def empty():
     return snapshot([], [])
 
 
-SNAPS = {f.__name__: f for f in (one, two, eight, thirtytwo, sixteen_queues, imbalance, drops, link_down, link_gone, zero, huge, missing,
+SNAPS = {f.__name__: f for f in (one, two, bounded, ended, eight, thirtytwo, sixteen_queues, imbalance, drops, link_down, link_gone, zero, huge, missing,
                                  first_version, strange, crowded, tuned, mixed, empty)}

@@ -60,7 +60,7 @@ def test_what_is_refused_says_what_there_is(parts, why):
 
 def test_an_unknown_part_names_them_all():
     said = run(["-p", "wire", "-b", "-e", "show snapshot stats,streems:0"]).stderr
-    for form in ("stats", "config", "brief", "log[:N]", "streams:P", "frame:P/S", "xstats:P", "cpu", "help"):
+    for form in ("stats", "config", "brief", "log[:N]", "streams:P", "frame:P/S", "xstats:P", "cpu", "help", "head"):
         assert form in said.split("there are:")[1], form
     assert said.split("\n")[1].index("^") == said.split("\n")[0].index("streems")
 
@@ -223,6 +223,23 @@ def test_rates_of_the_devices_counters(live):
     assert value["tx_good_bytes"]["value"] is None and value["tx_good_bytes"]["per_s"] is None
     assert w.ask("show snapshot xstats:2")["xstats"] == {"port": 2, "name": "null", "interval_ns": None, "values": []}
     assert w.quit()[0] == 0
+
+
+# ---- what stands above every page ----
+
+def head(line):
+    r = good(["-p", "wire", "-b", "-e", f"{line}; show snapshot head; stop all"])
+    return next(d["head"] for d in map(document, r.stdout.splitlines()) if "head" in d)
+
+
+def test_head_knows_the_time_left_and_the_last_trial():
+    assert head("set all rate 1kpps") == {"left_ns": None, "verdict": None}
+    assert head("set all rate 1kpps; start 0") == {"left_ns": None, "verdict": None}
+    assert 50e9 < head("set all rate 1kpps; start 0 for 50s; start 1 for 100s")["left_ns"] <= 100e9
+    assert head("set all rate 1kpps; start 0 for 50s; start 1")["left_ns"] is None, "one of them has no end"
+    tried = run(["-p", "wire", "-b", "--keep-going", "-e", "trial 0 rate 1kpps for 100ms; show snapshot head"]).stdout.splitlines()[-1]
+    verdict = document(tried)["head"]["verdict"]
+    assert verdict in ("valid", "preempted", "tester-limited", "clock-suspect", "counters-disagree")
 
 
 # ---- the computer ----

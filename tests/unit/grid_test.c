@@ -230,7 +230,7 @@ static void test_find(void **state)
 	}
 	sbuf_reset(&b);
 	page_parts(&(struct page){.parts = "stats,frame:@/#"}, 7, 42, &b);
-	assert_string_equal(sbuf_str(&b), "stats,frame:7/42");
+	assert_string_equal(sbuf_str(&b), "stats,frame:7/42,head");
 	sbuf_free(&b);
 }
 
