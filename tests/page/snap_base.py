@@ -176,6 +176,16 @@ def bounded():
     return s
 
 
+def short_of():
+    """Port 0 has sent less than it was asked for in each of the last intervals, port 1 in the last one alone."""
+    s = two()
+    for n, p in enumerate(s["ports"]):
+        p["run"].update(state="sending", asked_pps=1_000_000, steady_ns=10 * S, duration_ns=10 * S)
+        p["tx"].update(pps=900_000)
+        p["history"]["tx_pps"] = [1_000_000] * 7 + ([900_000] * 3 if n == 0 else [1_000_000, 1_000_000, 900_000])
+    return s
+
+
 def ended():
     """What a long run leaves, after a good trial."""
     s = two()
@@ -317,5 +327,5 @@ def empty():
     return snapshot([], [])
 
 
-SNAPS = {f.__name__: f for f in (one, two, bounded, ended, eight, thirtytwo, sixteen_queues, imbalance, drops, link_down, link_gone, zero, huge, missing,
+SNAPS = {f.__name__: f for f in (one, two, bounded, short_of, ended, eight, thirtytwo, sixteen_queues, imbalance, drops, link_down, link_gone, zero, huge, missing,
                                  first_version, strange, crowded, tuned, mixed, empty)}

@@ -68,6 +68,15 @@ def latency_trouble():
                    streams=[stream(n, 1000 * 10 ** (n % 4)) for n in (0, 1, 2, 7, 4095)], settled=False)
 
 
+def latency_way():
+    """While it sends: two of a million have not come yet. Of what port 0 sends to port 1 far too much has not."""
+    few = {"received": 999_998, "lost": 2, "loss": 0.000002}
+    many = {"received": 900_000, "lost": 100_000, "loss": 0.1}
+    return latency([receiver(0, 1_000_000, counts=few, **{"from": [{"port": 1, **counts(1_000_000)}]}),
+                    receiver(1, 1_000_000, counts=many, **{"from": [{"port": 0, **counts(1_000_000)}]})],
+                   streams=[{**stream(0, 1000), "lost": 1}, {**stream(1, 1000), "lost": 500}], settled=False)
+
+
 def latency_few():
     """A handful of probes say nothing of percentiles. They came before the device's clock was known."""
     timed = stamps(0, 1, "by the device's time stamps, known to 9 ns", error_ns=8.3)
@@ -92,4 +101,4 @@ def latency_strange():
     return latency([{"port": 0, "counts": 5, "latency": [], "gap": None, "probes": "x"}, None, {"port": "1"}], 2, [None, {"stream": "y"}, 7])
 
 
-SNAPS = {f.__name__: f for f in (latency_two, latency_trouble, latency_few, latency_eight, latency_many, latency_off, latency_strange)}
+SNAPS = {f.__name__: f for f in (latency_two, latency_trouble, latency_way, latency_few, latency_eight, latency_many, latency_off, latency_strange)}

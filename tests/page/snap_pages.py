@@ -45,6 +45,11 @@ def streams():
     ])
 
 
+def streams_engines():
+    """Words that are longer than their titles, and nothing that varies."""
+    return streams_of([stream(n, "eth/ipv4/udp", [], engine="copy/avx512" if n else "insert/avx512") for n in range(3)])
+
+
 def streams_many():
     """A window of 200 around stream 2000 of 4096."""
     return streams_of([stream(n, fields=VARIED if n == 2000 else None) for n in range(1900, 2100)], 4096, 1900)
@@ -247,5 +252,5 @@ def help():  # pylint: disable=redefined-builtin
 
 
 SNAPS = {f.__name__: f for f in (
-    streams, streams_many, streams_last, streams_none, streams_strange, frame, frame_tunnel, frame_none, frame_strange, ports_one, ports_two,
+    streams, streams_engines, streams_many, streams_last, streams_none, streams_strange, frame, frame_tunnel, frame_none, frame_strange, ports_one, ports_two,
     ports_eight, ports_many, ports_none, xstats, xstats_many, xstats_zero, xstats_none, xstats_strange, log, log_many, log_none, log_strange, help)}

@@ -10,9 +10,13 @@
 #include "page_flow.h"
 
 #define NAME_MOST 16
+/* What a probe is given to arrive while others are sent. */
+#define WAY_LEAST_NS 10e6
+#define WAY_UNKNOWN_NS 100e6
 #define DETAIL_MIN 5   /* rows of detail that are worth leaving ports out for */
 
-enum cell_kind { CELL_NAME, CELL_COUNT, CELL_LOSS, CELL_SHARE, CELL_NS };
+/* CELL_LOST, CELL_SHARE: 0 while all of it may still be on the way, which CELL_WAY then counts. */
+enum cell_kind { CELL_NAME, CELL_COUNT, CELL_LOSS, CELL_LOST, CELL_WAY, CELL_SHARE, CELL_NS };
 
 struct col {
 	const char *title, *unit;
@@ -26,12 +30,13 @@ static const struct col port_cols[] = {
 	{"Port", "", 8, 0, CELL_NAME, NULL},
 	{"Probes", "sent", 11, 6, CELL_COUNT, "counts.sent"},
 	{"Probes", "received", 11, 2, CELL_COUNT, "counts.received"},
-	{"Lost", "", 9, 1, CELL_LOSS, "counts.lost"},
+	{"Lost", "", 9, 1, CELL_LOST, "counts.lost"},
 	{"Lost", "share", 7, 9, CELL_SHARE, "counts.loss"},
-	{"Dupli", "cated", 7, 7, CELL_LOSS, "counts.duplicated"},
-	{"Reor", "dered", 7, 5, CELL_LOSS, "counts.reordered"},
+	{"On the", "way", 7, 10, CELL_WAY, "counts.lost"},
+	{"Copies", "", 7, 7, CELL_LOSS, "counts.duplicated"},
+	{"Out of", "order", 7, 5, CELL_LOSS, "counts.reordered"},
 	{"Late", "", 7, 14, CELL_LOSS, "counts.late"},
-	{"Cor", "rupted", 7, 11, CELL_LOSS, "counts.corrupted"},
+	{"Damaged", "", 7, 11, CELL_LOSS, "counts.corrupted"},
 	{"Latency", "min", 7, 10, CELL_NS, "latency.actual.min_ns"},
 	{"Latency", "mean", 7, 8, CELL_NS, "latency.actual.mean_ns"},
 	{"Latency", "50%", 7, 3, CELL_NS, "latency.actual.percentiles_ns.p50"},
@@ -63,9 +68,9 @@ static const struct col stream_cols[] = {
 	{"Stream", "", 9, 0, CELL_NAME, NULL},
 	{"sent", "", 11, 5, CELL_COUNT, "sent"},
 	{"received", "", 11, 2, CELL_COUNT, "received"},
-	{"lost", "", 7, 1, CELL_LOSS, "lost"},
-	{"dup", "", 5, 6, CELL_LOSS, "duplicated"},
-	{"reord", "", 5, 4, CELL_LOSS, "reordered"},
+	{"lost", "", 7, 1, CELL_LOST, "lost"},
+	{"copies", "", 6, 6, CELL_LOSS, "duplicated"},
+	{"reorder", "", 7, 4, CELL_LOSS, "reordered"},
 	{"min", "", 7, 7, CELL_NS, "latency.min_ns"},
 	{"mean", "", 7, 8, CELL_NS, "latency.mean_ns"},
 	{"50%", "", 7, 1, CELL_NS, "latency.percentiles_ns.p50"},
@@ -74,7 +79,7 @@ static const struct col stream_cols[] = {
 	{"max", "", 7, 4, CELL_NS, "latency.max_ns"},
 };
 
-#define COLS_MAX 17
+#define COLS_MAX 18
 _Static_assert(ARRAY_SIZE(port_cols) <= COLS_MAX && ARRAY_SIZE(dist_cols) <= COLS_MAX && ARRAY_SIZE(stream_cols) <= COLS_MAX, "room");
 
 struct cols {
@@ -115,7 +120,7 @@ static void heads(const struct cols *c, struct grid *g, int row, bool second)
 	}
 }
 
-static void cells(const struct cols *c, struct grid *g, int row, const json_t *o)
+static void cells(const struct cols *c, struct grid *g, int row, const json_t *o, bool way)
 {
 	for (unsigned i = 1; i < c->n; i++) {
 		int at = c->at[i], w = c->width[i];
@@ -127,7 +132,15 @@ static void cells(const struct cols *c, struct grid *g, int row, const json_t *o
 			page_put_ns(g, row, at, w, ROLE_DYN_VALUES, v);
 			break;
 		case CELL_SHARE:
+			v = way && isfinite(v) ? 0 : v;
 			page_put_share(g, row, at, w, v > 0 ? ROLE_WARN : ROLE_DYN_VALUES, v);
+			break;
+		case CELL_LOST:
+		case CELL_WAY:
+			if (isfinite(v) && way == (c->col[i].kind == CELL_LOST))
+				page_put_si(g, row, at, w, ROLE_ZERO, 0);
+			else
+				page_put_count(g, row, at, w, v > 0 && !way ? ROLE_WARN : ROLE_DYN_VALUES, out_get(o, c->col[i].path));
 			break;
 		default:
 			page_put_count(g, row, at, w, c->col[i].kind == CELL_LOSS && v > 0 ? ROLE_WARN : ROLE_PORT_TOTALS,
@@ -144,6 +157,23 @@ static const json_t *at_port(const struct page_in *in, const json_t *port)
 	return page_by(out_get(in->snap, "latency.ports"), "port", (unsigned)page_int(port, "port", -1));
 }
 
+/* Nobody can tell yet what was lost from what has not come yet: not more than was sent while the slowest probe took its way, twice. */
+static bool on_the_way(const struct page_in *in, const json_t *o, const char *counts, const json_t *sender)
+{
+	double pps = page_num(sender, "tx.pps", 0), lost = page_num(counts != NULL ? json_object_get(o, counts) : o, "lost", NAN);
+	double longest = page_num(o, counts != NULL ? "latency.actual.max_ns" : "latency.max_ns", NAN), wait = WAY_UNKNOWN_NS;
+	const json_t *from;
+	size_t i;
+
+	if (json_is_true(out_get(in->snap, "latency.settled")) || !isfinite(lost))
+		return false;
+	json_array_foreach(json_object_get(o, "from"), i, from)
+		pps += page_num(page_port(in->snap, (unsigned)page_int(from, "port", -1)), "tx.pps", 0);
+	if (isfinite(longest))
+		wait = 2 * longest > WAY_LEAST_NS ? 2 * longest : WAY_LEAST_NS;
+	return lost <= 1 + pps * wait / 1e9;
+}
+
 static void port_row(const struct page_in *in, const struct cols *c, struct grid *g, int row, const json_t *port)
 {
 	bool selected = (unsigned)page_int(port, "port", -1) == in->port;
@@ -154,7 +184,8 @@ static void port_row(const struct page_in *in, const struct cols *c, struct grid
 	if (selected)
 		grid_select(g, row, c->at[0], c->width[0]);
 	sbuf_free(&b);
-	cells(c, g, row, at_port(in, port));
+	const json_t *o = at_port(in, port);
+	cells(c, g, row, o, on_the_way(in, o, "counts", NULL));
 }
 
 /* ---- the selected port ---- */
@@ -163,7 +194,7 @@ static void dist_row(struct flow *f, const struct cols *c, const char *name, con
 {
 	flow_room(f, 1);
 	grid_left(&f->g, f->row, c->at[0], c->width[0], ROLE_DYN_LABEL, name);
-	cells(c, &f->g, f->row, o);
+	cells(c, &f->g, f->row, o, false);
 	f->row++;
 }
 
@@ -280,7 +311,7 @@ static void remarks(const struct page_in *in, struct flow *f, const json_t *o)
 	if (json_is_true(json_object_get(o, "bias_other")))
 		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL, "own share: measured by another clock than these arrivals, not shown");
 	if (!json_is_true(out_get(in->snap, "latency.settled")))
-		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL, "sending: what is on its way counts as lost");
+		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL, "sending: what may still be on its way is not lost yet");
 	sbuf_free(&b);
 }
 
@@ -298,7 +329,7 @@ static void streams(const struct page_in *in, struct flow *f)
 	json_array_foreach(list, i, s) {
 		flow_room(f, 1);
 		grid_putf(&f->g, f->row, c.at[0], c.width[0], ROLE_DYN_LABEL, "%d/%d", page_int(s, "port", 0), page_int(s, "stream", 0));
-		cells(&c, &f->g, f->row++, s);
+		cells(&c, &f->g, f->row++, s, on_the_way(in, s, NULL, page_port(in->snap, (unsigned)page_int(s, "port", -1))));
 	}
 }
 

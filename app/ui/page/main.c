@@ -14,7 +14,9 @@
 #define PORT 24
 #define PORT_LEAST 14
 #define NS_PER_S 1e9
-#define RANK_RATE 1
+#define LASTING 3 /* full intervals */
+#define RANK_RATE 10
+#define RANK_LOSS 50
 
 /* port NULL: the column of sums over all. */
 struct cell {
@@ -121,10 +123,23 @@ static void fill_counts(const struct row *r, struct cell *c)
 	sbuf_addc(&c->text, '~');
 }
 
+#define UNCONFIRMED "nic.unconfirmed"
+
+static bool sends(const struct cell *c)
+{
+	for (unsigned i = 0; i < (c->port != NULL ? 1 : c->n); i++)
+		if (strcmp(page_str(c->port != NULL ? c->port : c->all[i], "run.state", "idle"), "idle") != 0)
+			return true;
+	return false;
+}
+
 /* Counts that ought to be 0. */
 static void fill_losses(const struct row *r, struct cell *c)
 {
 	fill_counts(r, c);
+	/* what a sending port has not confirmed is mostly on its way */
+	if (strcmp(r->a, UNCONFIRMED) == 0 && sends(c))
+		return;
 	c->warn = number(c, r->a) > 0 || (r->b != NULL && number(c, r->b) > 0);
 }
 
@@ -178,6 +193,23 @@ static void fill_state(const struct row *r, struct cell *c)
 
 struct load { double asked, offered; bool max, differs; };
 
+/* An interval that is off is an interruption: it is a difference once each of the last ones is off, in one direction. */
+static bool lasts(const json_t *port, double asked)
+{
+	const json_t *sent = out_get(port, "history.tx_pps");
+	size_t n = json_array_size(sent);
+	int less = 0, more = 0;
+
+	if (!json_is_array(sent))
+		return true;
+	for (size_t i = n > LASTING ? n - LASTING : 0; i < n; i++) {
+		double v = json_number_value(json_array_get(sent, i));
+		more += v >= 1.001 * asked && v - asked > 1;
+		less += v <= 0.999 * asked && asked - v > 1;
+	}
+	return more == LASTING || less == LASTING;
+}
+
 /* Sending: what the last full interval brought; before there is one, and afterwards, the mean of the run. An interval in which the rate was
  * changed compares nothing. A rate is known no better than to one frame in the time that it was measured. */
 static void load_of(const json_t *port, struct load *l)
@@ -195,7 +227,7 @@ static void load_of(const json_t *port, struct load *l)
 	double off = fabs(l->offered - l->asked);
 	l->differs = !l->max && off >= 0.001 * l->asked && off * (whole ? 1 : seconds) > 1;
 	if (whole && steady >= 0)
-		l->differs &= steady >= 2;
+		l->differs &= steady >= 1 + LASTING && lasts(port, l->asked);
 	else
 		l->differs &= !changed;
 }
@@ -322,48 +354,56 @@ static void fill_address(const struct row *r, struct cell *c)
 #define SIZE_ROW(label, narrow, rank, key) \
 	{label, narrow, rank, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts, "rx.sizes." key, "tx.sizes." key}
 
+/* A line with the name of the rows below it. */
+#define HEADING(name, rank) {name, name, rank, ROLE_SEP_TEXT, ROLE_SEP_DASH, NULL}
+
 /* The one table of what stands on the page, in what order, and what goes first where there is no room. */
 static const struct row rows[] = {
 	{"Port:Name", "Port", 0, ROLE_PORT_LABEL, ROLE_PORT_LABEL, fill_name},
-	{"Flags:Mode", "Flags", 26, ROLE_PORT_LABEL, ROLE_PORT_FLAGS, fill_flags, "flags", "mode"},
-	{"Link State", "Link", 2, ROLE_PORT_LINKLBL, ROLE_PORT_LINK, fill_link, "link"},
-	{"State", "State", 11, ROLE_PORT_LINKLBL, ROLE_PORT_STATUS, fill_state, "run.state"},
+	{"Flags:Mode", "Flags", 260, ROLE_PORT_LABEL, ROLE_PORT_FLAGS, fill_flags, "flags", "mode"},
+	{"Link State", "Link", 20, ROLE_PORT_LINKLBL, ROLE_PORT_LINK, fill_link, "link"},
+	{"State", "State", 110, ROLE_PORT_LINKLBL, ROLE_PORT_STATUS, fill_state, "run.state"},
+	HEADING("Rates", 203),
 	{"Pkts/s Rx:Tx", "Pkt/s", RANK_RATE, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_rates, "rx.pps", "tx.pps"},
-	{"Bits/s L1 Rx:Tx", "Bit/s", 3, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_rates, "rx.l1_bps", "tx.l1_bps"},
-	{"Max Pkts/s Rx:Tx", "Maxpps", 14, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max, "max.rx.pps", "max.tx.pps"},
-	{"Max Bits/s Rx:Tx", "Maxbps", 32, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max, "max.rx.l1_bps", "max.tx.l1_bps"},
-	{"Pkts/s Asked:Sent", "Asked", 6, ROLE_PORT_RATELBL, ROLE_RATE_COUNT, fill_load},
-	{"Rx Trend", "Rx", 13, ROLE_PORT_RATELBL, ROLE_BAR, fill_trend, "history.rx_pps"},
-	{"Tx Trend", "Tx", 12, ROLE_PORT_RATELBL, ROLE_BAR, fill_trend, "history.tx_pps"},
-	{"Total Rx Pkts", "RxPkts", 4, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_counts, "rx.packets"},
-	{"Total Tx Pkts", "TxPkts", 5, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_counts, "tx.packets"},
-	{"Total Bytes Rx:Tx", "Bytes", 15, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_rates, "rx.bytes", "tx.bytes"},
-	{"Errors Rx/Tx", "Errors", 7, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "rx.errors", "tx.errors"},
-	{"Rx Missed/No mbuf", "Missed", 8, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "rx.missed", "rx.nombuf"},
-	{"Tx Dropped/No mbuf", "Drops", 9, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "tx.dropped", "tx.nombuf"},
-	{"Tx Stalls/Unsent", "Stalls", 10, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "tx.stalls", "tx.unsent"},
-	{"Tx Unconfirmed", "Unconf", 33, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "nic.unconfirmed"},
-	{"Broadcast", "Bcast", 36, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts, "rx.broadcast"},
-	{"Multicast", "Mcast", 37, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts, "rx.multicast"},
-	SIZE_ROW("Sizes 64 Rx:Tx", "Size64", 16, "64"),
-	SIZE_ROW("   65-127", "65-127", 27, "65-127"),
-	SIZE_ROW("   128-255", "-255", 28, "128-255"),
-	SIZE_ROW("   256-511", "-511", 29, "256-511"),
-	SIZE_ROW("   512-1023", "-1023", 30, "512-1023"),
-	SIZE_ROW("   1024-1522", "-1522", 31, "1024-1522"),
-	SIZE_ROW("   Runts Rx:Tx", "Runts", 38, "0-63"),
-	SIZE_ROW("   Jumbos Rx:Tx", "Jumbos", 39, "1523-"),
-	{"Rx/Tx queue count", "Queues", 25, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_queues},
-	{"Tx Count/Rate", "Rate", 17, ROLE_STAT_LABEL, ROLE_RATE_COUNT, fill_brief, "count", "rate", "a / b"},
-	{"Size/Rx:Tx Burst", "Size", 18, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "size", "rxburst", "a / b"},
-	{"Streams: Frame", "Frame", 35, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "streams", "frame", "a: b"},
-	{"Port Src/Dest", "Ports", 23, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "sport", "dport", "a/ b"},
-	{"Type:VLAN ID:Flags", "Type", 24, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "type", "proto", "a/b"},
-	{"IP Destination", "IP Dst", 19, ROLE_STAT_LABEL, ROLE_IP, fill_brief, "ip_dst", NULL, "a"},
-	{"   Source", "IP Src", 20, ROLE_STAT_LABEL, ROLE_IP, fill_brief, "ip_src", NULL, "a"},
-	{"MAC Destination", "MACDst", 21, ROLE_STAT_LABEL, ROLE_MAC, fill_address, "mac_dst", NULL, "a"},
-	{"    Source", "MACSrc", 22, ROLE_STAT_LABEL, ROLE_MAC, fill_address, "mac_src", NULL, "a"},
-	{"NUMA/PCI", "PCI", 34, ROLE_STAT_LABEL, ROLE_BDF, fill_address, "node", "pci", "a/b"},
+	{"Bits/s L1 Rx:Tx", "Bit/s", 30, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_rates, "rx.l1_bps", "tx.l1_bps"},
+	{"Max Pkts/s Rx:Tx", "Maxpps", 140, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max, "max.rx.pps", "max.tx.pps"},
+	{"Max Bits/s Rx:Tx", "Maxbps", 320, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max, "max.rx.l1_bps", "max.tx.l1_bps"},
+	{"Pkts/s Asked:Sent", "Asked", 60, ROLE_PORT_RATELBL, ROLE_RATE_COUNT, fill_load},
+	{"Rx Trend", "Rx", 130, ROLE_PORT_RATELBL, ROLE_BAR, fill_trend, "history.rx_pps"},
+	{"Tx Trend", "Tx", 120, ROLE_PORT_RATELBL, ROLE_BAR, fill_trend, "history.tx_pps"},
+	HEADING("Counts", 204),
+	{"Total Rx Pkts", "RxPkts", 40, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_counts, "rx.packets"},
+	{"Total Tx Pkts", "TxPkts", 50, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_counts, "tx.packets"},
+	{"Total Bytes Rx:Tx", "Bytes", 150, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_rates, "rx.bytes", "tx.bytes"},
+	HEADING("Errors and losses", 265),
+	{"Errors Rx/Tx", "Errors", 70, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "rx.errors", "tx.errors"},
+	{"Rx Missed/No mbuf", "Missed", 80, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "rx.missed", "rx.nombuf"},
+	{"Tx Dropped/No mbuf", "Drops", 90, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "tx.dropped", "tx.nombuf"},
+	{"Tx Stalls/Unsent", "Stalls", 100, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "tx.stalls", "tx.unsent"},
+	{"Tx Unconfirmed", "Unconf", 330, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, UNCONFIRMED},
+	HEADING("Kinds and sizes", 315),
+	{"Broadcast", "Bcast", 360, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts, "rx.broadcast"},
+	{"Multicast", "Mcast", 370, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts, "rx.multicast"},
+	SIZE_ROW("Sizes 64 Rx:Tx", "Size64", 160, "64"),
+	SIZE_ROW("   65-127", "65-127", 270, "65-127"),
+	SIZE_ROW("   128-255", "-255", 280, "128-255"),
+	SIZE_ROW("   256-511", "-511", 290, "256-511"),
+	SIZE_ROW("   512-1023", "-1023", 300, "512-1023"),
+	SIZE_ROW("   1024-1522", "-1522", 310, "1024-1522"),
+	SIZE_ROW("   Runts Rx:Tx", "Runts", 380, "0-63"),
+	SIZE_ROW("   Jumbos Rx:Tx", "Jumbos", 390, "1523-"),
+	HEADING("Settings", 202),
+	{"Rx/Tx queue count", "Queues", 250, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_queues},
+	{"Tx Count/Rate", "Rate", 170, ROLE_STAT_LABEL, ROLE_RATE_COUNT, fill_brief, "count", "rate", "a / b"},
+	{"Size/Rx:Tx Burst", "Size", 180, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "size", "rxburst", "a / b"},
+	{"Streams: Frame", "Frame", 350, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "streams", "frame", "a: b"},
+	{"Port Src/Dest", "Ports", 230, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "sport", "dport", "a/ b"},
+	{"Type:VLAN ID:Flags", "Type", 240, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "type", "proto", "a/b"},
+	{"IP Destination", "IP Dst", 190, ROLE_STAT_LABEL, ROLE_IP, fill_brief, "ip_dst", NULL, "a"},
+	{"   Source", "IP Src", 200, ROLE_STAT_LABEL, ROLE_IP, fill_brief, "ip_src", NULL, "a"},
+	{"MAC Destination", "MACDst", 210, ROLE_STAT_LABEL, ROLE_MAC, fill_address, "mac_dst", NULL, "a"},
+	{"    Source", "MACSrc", 220, ROLE_STAT_LABEL, ROLE_MAC, fill_address, "mac_src", NULL, "a"},
+	{"NUMA/PCI", "PCI", 340, ROLE_STAT_LABEL, ROLE_BDF, fill_address, "node", "pci", "a/b"},
 };
 
 /* Values of a history, the newest last; of all ports their sum. The caller frees. */
@@ -423,6 +463,12 @@ static void draw_label(const struct row *r, const struct layout *l, struct grid 
 	grid_put(g, row, l->label - 1, 1, ROLE_COLON, ":");
 }
 
+static void draw_line(const struct page_in *in, const struct row *r, const struct layout *l, struct grid *g, int row)
+{
+	grid_fill(g, row, 0, l->label + (int)(l->shown + l->total) * l->width, r->role, in->ascii ? L'-' : L'─');
+	grid_putf(g, row, 2, -1, r->label_role, " %s ", r->label);
+}
+
 static bool is_figure(const struct row *r)
 {
 	return r->fill == fill_rates || r->fill == fill_max || r->fill == fill_counts || r->fill == fill_losses || r->fill == fill_load;
@@ -452,24 +498,15 @@ static void draw_cell(const struct row *r, struct cell *c, struct grid *g, int r
 		grid_select(g, row, col, c->width);
 }
 
-static bool any_sends(const struct cell *all)
-{
-	for (unsigned i = 0; i < all->n; i++)
-		if (strcmp(page_str(all->all[i], "run.state", "idle"), "idle") != 0)
-			return true;
-	return false;
-}
-
-/* What was lost is shown before what was not, on whichever port; what a sending port has not confirmed is mostly on its way. With one row,
- * the rate: the head names the port. */
+/* What was lost is shown before what was not, on whichever port. With one row, the rate: the head names the port. */
 static int rank_of(const struct row *r, const struct cell *all, bool one)
 {
 	if (one && (r->fill == fill_name || r->rank == RANK_RATE))
 		return r->fill == fill_name ? RANK_RATE : 0;
-	if (strcmp(r->label, "Tx Unconfirmed") == 0 && any_sends(all))
+	if (r->a != NULL && strcmp(r->a, UNCONFIRMED) == 0 && sends(all))
 		return r->rank;
 	if (r->fill == fill_losses && (number(all, r->a) > 0 || (r->b != NULL && number(all, r->b) > 0)))
-		return 5;
+		return RANK_LOSS;
 	return r->rank;
 }
 
@@ -497,9 +534,12 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (at[i] < 0)
 			continue;
-		draw_label(&rows[i], &l, g, at[i]);
+		if (rows[i].fill == NULL)
+			draw_line(in, &rows[i], &l, g, at[i]);
+		else
+			draw_label(&rows[i], &l, g, at[i]);
 		c.width = l.width - (l.label > 0);
-		for (unsigned k = 0; k < l.shown + l.total; k++) {
+		for (unsigned k = 0; k < l.shown + l.total && rows[i].fill != NULL; k++) {
 			c.port = k < l.shown ? c.all[l.first + k] : NULL;
 			c.brief = c.port != NULL ? brief[k] : NULL;
 			draw_cell(&rows[i], &c, g, at[i], l.label + (int)k * l.width + (l.label > 0));

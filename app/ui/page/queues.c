@@ -123,7 +123,8 @@ static double share_of(const struct col *col, const struct entry *e)
 	double mean = is_rx(col) ? e->rx_mean : e->tx_mean;
 	unsigned queues = is_rx(col) ? e->rx_queues : e->tx_queues;
 
-	if (e->queue == NULL || !(mean > 0))
+	/* of one queue it says nothing */
+	if (e->queue == NULL || !(mean > 0) || queues < 2)
 		return NAN;
 	return value(col, e) / (mean * queues);
 }
@@ -228,7 +229,7 @@ static const struct col cols[] = {
 	{"Tx ", "pkt/s ", 7, 2, draw_rate, "tx.pps"},
 	{"Tx", "share", 6, 11, draw_share, "tx.pps"},
 	{"of port", "", 8, 10, draw_bar, "tx.pps"},
-	{"Not acc", "burst/s", 7, 8, draw_si, "tx.stalls_per_s", NULL, true},
+	{"Refused", "burst/s", 7, 8, draw_si, "tx.stalls_per_s", NULL, true},
 	{"Dropped", "pkt/s", 7, 14, draw_si, "tx.dropped_pps", NULL, true},
 	{"Tx no", "mbuf/s", 6, 9, draw_si, "tx.nombuf_per_s", NULL, true},
 	{"Rx no", "mbuf", 6, 16, draw_si, "rx.nombuf", "rx.nombuf", true},

@@ -187,6 +187,12 @@ static void table_of(const struct page_in *in, const struct list *l, struct grid
 			col[i].want = w > col[i].want ? w : col[i].want;
 		}
 	}
+	/* No column takes more than it needs. */
+	for (unsigned i = 0; i < COLS; i++) {
+		int title = grid_width(col[i].title);
+		col[i].want = col[i].want > title ? col[i].want : title;
+		col[i].min = col[i].min < col[i].want ? col[i].min : col[i].want;
+	}
 	/* An id is never cut: the others find their streams by it. */
 	col[C_ID].min = col[C_ID].want;
 	table_fit(&t, g->cols - MARK);
