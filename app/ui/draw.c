@@ -8,7 +8,7 @@
 
 #define SEP_FROM 8 /* rows */
 #define LOG_ENOUGH 8
-#define PAGE_WHOLE 41 /* page main and its head */
+#define PAGE_WHOLE 53 /* page main and its head */
 
 void layout_make(struct layout *l, int rows, int cols)
 {

@@ -225,25 +225,82 @@ void grid_bar(struct grid *g, int row, int col, int width, double share, bool as
 	}
 }
 
-void grid_spark(struct grid *g, int row, int col, int width, const double *value, unsigned n, bool ascii)
+/* Level of a value of `all`: at least 1 for what is above 0; -1: there is no value. */
+static int level_of(double v, double top, int all)
+{
+	if (!isfinite(v))
+		return -1;
+	if (!(v > 0))
+		return 0;
+	double level = ceil(v / top * all);
+	return level < 1 ? 1 : level > all ? all : (int)level;
+}
+
+/* One row: a mark for each value. */
+static void spark(struct grid *g, int row, int col, int width, const struct curve *c, double top)
 {
 	static const wchar_t blocks[] = L"▁▂▃▄▅▆▇█", signs[] = L".:-=+*#@";
-	unsigned shown = width <= 0 ? 0 : n < (unsigned)width ? n : (unsigned)width;
-	const double *v = value + (n - shown);
-	double most = 0;
+	int shown = c->n < (unsigned)width ? (int)c->n : width;
 
-	for (unsigned i = 0; i < shown; i++)
-		if (isfinite(v[i]) && v[i] > most)
-			most = v[i];
-	for (unsigned i = 0; i < shown; i++) {
-		wchar_t ch = L' ';
-		if (isfinite(v[i]) && v[i] > 0) {
-			int level = (int)ceil(v[i] / most * EIGHTHS) - 1;
-			ch = (ascii ? signs : blocks)[level < 0 ? 0 : level >= EIGHTHS ? EIGHTHS - 1 : level];
-		} else if (isfinite(v[i])) {
-			ch = L'_';
+	for (int i = 0; i < shown; i++) {
+		int level = level_of(c->value[c->n - (unsigned)(shown - i)], top, EIGHTHS);
+		if (level >= 0)
+			cell_set(g, row, (int64_t)col + width - shown + i, level == 0 ? L'_' : (c->ascii ? signs : blocks)[level - 1],
+				 level == 0 ? ROLE_ZERO : ROLE_BAR);
+	}
+}
+
+#define DOTS 4   /* of braille, in a column */
+#define STEPS 3  /* of ascii, in a cell */
+
+/* The part of a column of values that lies in a cell whose lowest step is `base`. */
+static int part_of(int level, int base, int steps)
+{
+	return level - base < 0 ? 0 : level - base > steps ? steps : level - base;
+}
+
+/* Braille of two columns of dots, filled from below; line: the dot that is set anyway, -1: none. */
+static wchar_t braille(int left, int right, int line)
+{
+	static const uint8_t bit[2][DOTS] = {{0x40, 0x04, 0x02, 0x01}, {0x80, 0x20, 0x10, 0x08}};
+	unsigned dots = 0;
+
+	for (int i = 0; i < DOTS; i++)
+		dots |= (i < left || i == line ? bit[0][i] : 0u) | (i < right || i == line ? bit[1][i] : 0u);
+	return (wchar_t)(0x2800 + dots);
+}
+
+void grid_curve(struct grid *g, int row, int col, int width, int rows, const struct curve *c)
+{
+	int steps = c->ascii ? STEPS : DOTS, all = rows * steps, per = c->ascii ? 1 : 2;
+	double top = c->top;
+	unsigned shown = width > 0 ? (unsigned)width * (unsigned)(rows > 1 ? per : 1) : 0;
+
+	for (unsigned i = c->n > shown ? c->n - shown : 0; i < c->n && !(c->top > 0); i++)
+		top = isfinite(c->value[i]) && c->value[i] > top ? c->value[i] : top;
+	if (width <= 0 || rows <= 1) {
+		if (width > 0 && rows == 1)
+			spark(g, row, col, width, c, top);
+		return;
+	}
+	int line = isfinite(c->line) && c->line > 0 && top > 0 ? level_of(c->line, top, all) - 1 : -1;
+	for (int x = 0; x < width && (int64_t)col + x < g->cols; x++) {
+		int level[2] = {-1, -1};
+		for (int k = 0; k < per; k++) {
+			int64_t at = (int64_t)c->n - (int64_t)(width - x) * per + k;
+			level[k] = at >= 0 ? level_of(c->value[at], top, all) : -1;
 		}
-		cell_set(g, row, (int64_t)col + (width - (int)shown) + i, ch, ROLE_BAR);
+		for (int r = 0; r < rows; r++) {
+			int base = (rows - 1 - r) * steps, dot = line >= base && line < base + steps ? line - base : -1;
+			int left = part_of(level[0], base, steps), right = part_of(level[per - 1], base, steps);
+			bool bar = left > 0 || right > 0;
+			if (bar)
+				cell_set(g, row + r, (int64_t)col + x, c->ascii ? L".:#"[left - 1] : braille(left, right, dot), ROLE_BAR);
+			else if (dot >= 0)
+				cell_set(g, row + r, (int64_t)col + x, c->ascii ? L'-' : braille(0, 0, dot), ROLE_RATE_COUNT);
+			else if (base == 0 && (level[0] == 0 || level[per - 1] == 0))
+				cell_set(g, row + r, (int64_t)col + x, L'_', ROLE_ZERO);
+		}
 	}
 }
 

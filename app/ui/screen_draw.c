@@ -175,11 +175,12 @@ static void draw_footer(struct fullscreen *s)
 	draw_fill(s->paint, row, 0, s->at.cols, ROLE_KEY_TEXT, L' ');
 	for (unsigned i = 0; i < f.n; i++) {
 		const struct footer_item *it = &f.item[i];
+		bool now = it->page != NULL && it->page == s->f->view->page;
 		int col = f.at[i];
 		if (col < 0)
 			continue;
 		col += draw_text(s->paint, row, col, s->at.cols - col, ROLE_KEY, it->key) + !f.tight;
-		draw_text(s->paint, row, col, s->at.cols - col, it->page != NULL && it->page == s->f->view->page ? ROLE_TOP_PAGE : ROLE_KEY_TEXT, it->text);
+		draw_text(s->paint, row, col, s->at.cols - col, now ? ROLE_TOP_PAGE : ROLE_KEY_TEXT, it->text);
 	}
 }
 

@@ -18,12 +18,12 @@ sys.dont_write_bytecode = True
 import picture
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-RATES = "set 0 rate 25kpps", "set 1 rate 10kpps", "set 0-1 probe on", "set 0-1 size 64..512"
+RATES = "set 0 rate 2500pps", "set 1 rate 1kpps", "set 0-1 probe on", "set 0-1 size 64..512"
 SCENES = {
     "idle": (2, (), ()),
-    "steady": (2, (*RATES, "set wire 0 delay exponential 20us"), ("start 0-1 for 10m",)),
-    "loss": (2, (*RATES, "set wire 0 loss 1%", "set wire 0 limit 15kpps"), ("start 0-1",)),
-    "eight": (8, ("set all rate 4kpps", "set 2 rate 9kpps", "set 5 rate 800pps"), ("start all",)),
+    "steady": (2, (*RATES, "set wire delay exponential 20us"), ("start 0-1 for 10m",)),
+    "loss": (2, (*RATES, "set wire loss 1%", "set wire limit 2kpps"), ("start 0-1",)),
+    "eight": (8, ("set all rate 400pps", "set 2 rate 900pps", "set 5 rate 80pps"), ("start all",)),
 }
 
 

@@ -305,7 +305,8 @@ def test_the_head_line_tells_of_the_run(tmp_path):
     with Screen(tmp_path, cols=120, rows=30) as t:
         t.ready()
         assert re.match(r"<main>  \d ports?  no errors +wirerate$", t.title()), t.title()
-        t.cmd("set 0 rate 1kpps; start 0 for 90m").until(lambda: re.search(r"  sending 0:\d\d  left 1:\d\d:\d\d  no errors ", t.title()), "both times")
+        t.cmd("set 0 rate 1kpps; start 0 for 90m")
+        t.until(lambda: re.search(r"  sending 0:\d\d  left 1:\d\d:\d\d  no errors ", t.title()), "both times")
         t.type("7").on_page("xstats").until(lambda: "  left 1:" in t.title(), "on each page").type("1").on_page("main")
         t.type(F6).state("idle", "idle").until(lambda: re.search(r"  sent \d:\d\d  no errors ", t.title()), "how long it was")
         t.cmd("trial 0 rate 1kpps for 100ms").until(lambda: re.search(r"  trial [a-z-]+ +wirerate$", t.title()), "verdict")

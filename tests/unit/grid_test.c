@@ -133,23 +133,60 @@ static void test_bar(void **state)
 	grid_free(&g);
 }
 
-static void test_spark(void **state)
+static void curve(struct grid *g, int width, int rows, const double *v, unsigned n, double top, double line, bool ascii)
+{
+	grid_free(g);
+	grid_init(g, rows > 0 ? rows : 1, 8);
+	grid_curve(g, 0, 0, width, rows, &(struct curve){.value = v, .n = n, .top = top, .line = line, .ascii = ascii});
+}
+
+static void test_one_row(void **state)
 {
 	const double v[] = {900, 0, 1, 4, NAN, 8};
-	struct grid g;
+	struct grid g = {0};
 
 	(void)state;
-	grid_init(&g, 1, 8);
-	grid_spark(&g, 0, 0, 5, v, 6, false);
+	curve(&g, 5, 1, v, 6, 0, NAN, false);
 	assert_string_equal(shown(&g), "_▁▄ █\n");
-	grid_spark(&g, 0, 0, 8, v, 6, true);
-	assert_string_equal(shown(&g), "_▁@_.. .\n");
-	grid_free(&g);
-	grid_init(&g, 1, 8);
-	grid_spark(&g, 0, 0, 4, v + 1, 1, false);
-	grid_spark(&g, 0, 0, 0, v, 6, false);
-	grid_spark(&g, 0, 0, 4, v, 0, false);
+	curve(&g, 5, 1, v, 6, 16, NAN, false);
+	assert_string_equal(shown(&g), "_▁▂ ▄\n");
+	curve(&g, 8, 1, v, 6, 0, NAN, true);
+	assert_string_equal(shown(&g), "  @_.. .\n");
+	curve(&g, 4, 1, v + 1, 1, 0, 5, false);
 	assert_string_equal(shown(&g), "   _\n");
+	assert_int_equal(grid_at(&g, 0, 3)->role, ROLE_ZERO);
+	curve(&g, 0, 1, v, 6, 0, NAN, false);
+	assert_string_equal(shown(&g), "");
+	curve(&g, 4, 0, v, 6, 0, NAN, false);
+	curve(&g, 4, 1, v, 0, 0, NAN, false);
+	assert_string_equal(shown(&g), "");
+	grid_free(&g);
+}
+
+static void test_curves(void **state)
+{
+	const double v[] = {100, 100, 0, 0, NAN, NAN, 1, 8, 4, 5, 9, 8};
+	struct grid g = {0};
+
+	(void)state;
+	/* two values to a column, the newest at the right; 9 is above the top */
+	curve(&g, 6, 2, v, 12, 8, NAN, false);
+	assert_string_equal(shown(&g), "⣿  ⢸⢀⣿\n⣿_ ⣸⣿⣿\n");
+	/* the line goes on where nothing was sent, and where nothing is known */
+	curve(&g, 6, 2, v, 12, 8, 6, false);
+	assert_string_equal(shown(&g), "⣿⠤⠤⢼⢤⣿\n⣿_ ⣸⣿⣿\n");
+	assert_int_equal(grid_at(&g, 0, 1)->role, ROLE_RATE_COUNT);
+	assert_int_equal(grid_at(&g, 0, 3)->role, ROLE_BAR);
+	curve(&g, 8, 2, v, 12, 6, 6, true);
+	assert_string_equal(shown(&g), "---#.:##\n  .#####\n");
+	curve(&g, 6, 3, v, 12, 0, NAN, true);
+	assert_string_equal(shown(&g), " :  #:\n #.:##\n.#####\n");
+	/* not a dot is lost of what is little, and nothing lies outside of the grid */
+	curve(&g, 1, 2, (const double[]){1, 1}, 2, 1e18, NAN, false);
+	assert_string_equal(shown(&g), "\n⣀\n");
+	curve(&g, 400, 2, v, 12, 8, 2, false);
+	curve(&g, 1, 2, v, 12, INFINITY, INFINITY, false);
+	grid_curve(&g, -1, -3, 20, 9, &(struct curve){.value = v, .n = 12, .line = 4});
 	grid_free(&g);
 }
 
@@ -257,7 +294,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_put), cmocka_unit_test(test_bytes), cmocka_unit_test(test_wide), cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_bar), cmocka_unit_test(test_spark), cmocka_unit_test(test_text), cmocka_unit_test(test_locale),
+		cmocka_unit_test(test_bar), cmocka_unit_test(test_one_row), cmocka_unit_test(test_curves),
+		cmocka_unit_test(test_text), cmocka_unit_test(test_locale),
 		cmocka_unit_test(test_fit), cmocka_unit_test(test_find), cmocka_unit_test(test_name),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);

@@ -297,9 +297,9 @@ static void test_areas(void **state)
 	layout_make(&l, 43, 132);
 	assert_true(l.log_rows == 8 && l.page_rows == 32);
 	layout_make(&l, 60, 200);
-	assert_true(l.page_rows == 41 && l.log_rows == 16);
+	assert_true(l.page_rows == 49 && l.log_rows == 8);
 	layout_make(&l, 200, 200);
-	assert_true(l.page_rows > 41 && l.log_rows > 16);
+	assert_true(l.page_rows > 53 && l.log_rows > 16);
 	for (int rows = 1; rows <= 500; rows++) {
 		layout_make(&l, rows, 80);
 		/* every row once: page, line, log, prompt, footer */

@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "out.h"
+#include "page_trend.h"
 
 /* Columns. A pair of rates ("14.88M/14.88M") needs the least of them, with a blank before it. */
 #define LABEL 19
 #define LABEL_LEAST 7
-#define PORT 24
+#define PORT 34 /* the whole history in braille */
 #define PORT_LEAST 14
 #define NS_PER_S 1e9
 #define LASTING 3 /* full intervals */
@@ -254,8 +255,14 @@ static void fill_load(const struct row *r, struct cell *c)
 	c->warn = sum.differs;
 }
 
-/* Drawn by hand. */
+/* Drawn by hand, with the rows of fill_more below it. */
 static void fill_trend(const struct row *r, struct cell *c)
+{
+	(void)r;
+	(void)c;
+}
+
+static void fill_more(const struct row *r, struct cell *c)
 {
 	(void)r;
 	(void)c;
@@ -357,6 +364,9 @@ static void fill_address(const struct row *r, struct cell *c)
 /* A line with the name of the rows below it. */
 #define HEADING(name, rank) {name, name, rank, ROLE_SEP_TEXT, ROLE_SEP_DASH, NULL}
 
+/* One row more for the curve above. */
+#define MORE(rank) {"", "", rank, ROLE_PORT_RATELBL, ROLE_BAR, fill_more}
+
 /* The one table of what stands on the page, in what order, and what goes first where there is no room. */
 static const struct row rows[] = {
 	{"Port:Name", "Port", 0, ROLE_PORT_LABEL, ROLE_PORT_LABEL, fill_name},
@@ -370,7 +380,13 @@ static const struct row rows[] = {
 	{"Max Bits/s Rx:Tx", "Maxbps", 320, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max, "max.rx.l1_bps", "max.tx.l1_bps"},
 	{"Pkts/s Asked:Sent", "Asked", 60, ROLE_PORT_RATELBL, ROLE_RATE_COUNT, fill_load},
 	{"Rx Trend", "Rx", 130, ROLE_PORT_RATELBL, ROLE_BAR, fill_trend, "history.rx_pps"},
+	MORE(137),
+	MORE(207),
+	MORE(257),
 	{"Tx Trend", "Tx", 120, ROLE_PORT_RATELBL, ROLE_BAR, fill_trend, "history.tx_pps"},
+	MORE(136),
+	MORE(206),
+	MORE(256),
 	HEADING("Counts", 204),
 	{"Total Rx Pkts", "RxPkts", 40, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_counts, "rx.packets"},
 	{"Total Tx Pkts", "TxPkts", 50, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_counts, "tx.packets"},
@@ -405,32 +421,6 @@ static const struct row rows[] = {
 	{"    Source", "MACSrc", 220, ROLE_STAT_LABEL, ROLE_MAC, fill_address, "mac_src", NULL, "a"},
 	{"NUMA/PCI", "PCI", 340, ROLE_STAT_LABEL, ROLE_BDF, fill_address, "node", "pci", "a/b"},
 };
-
-/* Values of a history, the newest last; of all ports their sum. The caller frees. */
-static double *history(const struct cell *c, const char *path, unsigned *n)
-{
-	double *v;
-
-	*n = 0;
-	for (unsigned i = 0; i < (c->port != NULL ? 1 : c->n); i++) {
-		size_t k = json_array_size(out_get(c->port != NULL ? c->port : c->all[i], path));
-		*n = k > *n ? (unsigned)k : *n;
-	}
-	v = xcalloc(*n + 1, sizeof(*v));
-	for (unsigned k = 0; k < *n; k++)
-		v[k] = NAN;
-	for (unsigned i = 0; i < (c->port != NULL ? 1 : c->n); i++) {
-		const json_t *list = out_get(c->port != NULL ? c->port : c->all[i], path);
-		size_t of = json_array_size(list);
-		for (size_t k = 0; k < of; k++) {
-			const json_t *item = json_array_get(list, k);
-			double *to = &v[*n - of + k];
-			if (json_is_number(item))
-				*to = json_number_value(item) + (isfinite(*to) ? *to : 0);
-		}
-	}
-	return v;
-}
 
 struct layout {
 	int label, width;      /* columns of the labels and of a port, with the blank before it */
@@ -469,6 +459,30 @@ static void draw_line(const struct page_in *in, const struct row *r, const struc
 	grid_putf(g, row, 2, -1, r->label_role, " %s ", r->label);
 }
 
+/* The curves of all ports, and their scale in the column of labels: one for both directions. */
+static void draw_trend(const struct page_in *in, const struct row *r, const struct layout *l, const struct cell *c, struct grid *g, int row, int high)
+{
+	static const struct trend both[] = {{"history.rx_pps", NULL}, {"history.tx_pps", "run.asked_pps"}};
+	const struct trend *t = &both[strcmp(r->a, both[1].path) == 0];
+	double top = trend_top(both, ARRAY_SIZE(both), c->all + l->first, l->shown, false);
+	int width = l->width - (l->label > 0), col = l->label + (l->label > 0);
+	bool wide = l->label >= LABEL;
+	struct sbuf b = {0};
+
+	for (unsigned k = 0; k < l->shown; k++)
+		trend_draw(t, top, false, c->all + l->first + k, 1, g, row, col + (int)k * l->width, width, high, in->ascii);
+	if (l->total)
+		trend_draw(t, trend_top(both, ARRAY_SIZE(both), c->all, c->n, true), c->n > 1, c->all, c->n, g, row,
+			   col + (int)l->shown * l->width, width, high, in->ascii);
+	if (l->label < LABEL_LEAST || top <= 0 || (high == 1 && !wide))
+		return;
+	trend_text(top, &b);
+	grid_right(g, row, wide ? LABEL - 9 : 2, wide ? 7 : LABEL_LEAST - 3, ROLE_SEP_TEXT, sbuf_str(&b));
+	if (high > 1)
+		grid_right(g, row + high - 1, 0, l->label - (wide ? 2 : 1), ROLE_SEP_TEXT, "0");
+	sbuf_free(&b);
+}
+
 static bool is_figure(const struct row *r)
 {
 	return r->fill == fill_rates || r->fill == fill_max || r->fill == fill_counts || r->fill == fill_losses || r->fill == fill_load;
@@ -482,13 +496,6 @@ static void draw_cell(const struct row *r, struct cell *c, struct grid *g, int r
 	sbuf_reset(&c->text);
 	c->warn = false;
 	r->fill(r, c);
-	if (r->fill == fill_trend) {
-		unsigned n;
-		double *v = history(c, r->a, &n);
-		grid_spark(g, row, col, c->width, v, n, c->in->ascii);
-		free(v);
-		return;
-	}
 	if (c->warn)
 		role = ROLE_WARN;
 	grid_right(g, row, col, c->width, role, sbuf_str(&c->text));
@@ -538,6 +545,13 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 			draw_line(in, &rows[i], &l, g, at[i]);
 		else
 			draw_label(&rows[i], &l, g, at[i]);
+		if (rows[i].fill == fill_trend) {
+			int high = 1;
+			while (i + (size_t)high < ARRAY_SIZE(rows) && rows[i + (size_t)high].fill == fill_more && at[i + (size_t)high] >= 0)
+				high++;
+			draw_trend(in, &rows[i], &l, &c, g, at[i], high);
+			continue;
+		}
 		c.width = l.width - (l.label > 0);
 		for (unsigned k = 0; k < l.shown + l.total && rows[i].fill != NULL; k++) {
 			c.port = k < l.shown ? c.all[l.first + k] : NULL;
