@@ -2,7 +2,7 @@
 #include "part.h"
 #include "probe.h"
 
-/* "latency": what `show latency` gives of all ports, with the streams of the port that are measured on their own. */
+/* "latency": what `show latency` gives of all ports, with their distributions, and the streams of the port that are measured on their own. */
 static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
 	struct portset ports;
@@ -10,7 +10,7 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	(void)snap;
 	(void)e;
 	app_all_ports(app, &ports);
-	json_t *part = ctl_latency_json(app->ctl, &ports, LATENCY_NO_STREAMS);
+	json_t *part = ctl_latency_json(app->ctl, &ports, LATENCY_NO_STREAMS | LATENCY_BINS);
 	json_object_set_new(part, "streams", ctl_latency_streams_json(app->ctl, arg->port));
 	json_object_set_new(doc, "latency", part);
 	return 0;

@@ -36,8 +36,8 @@ void grid_select(struct grid *, int row, int col, int n);
 /* A bar of width columns, share 0..1, in eighths of a column (ascii: '#' and '.', whole columns). */
 void grid_bar(struct grid *, int row, int col, int width, double share, bool ascii);
 /* The last of n values as a curve of `rows` rows, the newest at the right, from 0 to `top` (0: the greatest of them): braille, two values
- * to a column; one row, and ascii, one to a column. A value above 0 shows at least the lowest mark, 0 a '_'. NAN: a gap. line: across all of it at that height,
- * where there is more than one row; NAN: none. */
+ * to a column; one row, and ascii, one to a column. A value above 0 shows at least the lowest mark, 0 a '_'. NAN: a gap. line: across all
+ * of it at that height, where there is more than one row; NAN: none. */
 struct curve {
 	const double *value;
 	unsigned n;

@@ -84,7 +84,8 @@ bool ctl_sampler_stop(struct ctl *, unsigned port, struct sbuf *text, struct sam
  * C: the members of struct probe_counts. H: {"samples","error","above","min_ns","mean_ns","max_ns","stdev_ns","pdv_ns",
  *    "percentiles_ns":{"p50",..,"p99_9",..}}.
  * G: H's members beside "target_ns", "near":{"64",..} (shares), "cv", "dispersion":{"1us",..}. null: not known, or too few samples for it. */
-enum { LATENCY_CORRECTED = 1, LATENCY_NO_STREAMS = 2 };
+/* LATENCY_BINS: latency.actual of ports has "bins": {"from_ns", "per_octave", "counts"}, how many took from from_ns * 2 ^ (i / per_octave) on. */
+enum { LATENCY_CORRECTED = 1, LATENCY_NO_STREAMS = 2, LATENCY_BINS = 4 };
 json_t *ctl_latency_json(struct ctl *, const struct portset *ports, unsigned flags);
 /* Its "streams" of one port, those with `latency on` alone. */
 json_t *ctl_latency_streams_json(struct ctl *, unsigned port);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 #include "hist_log.h"
 #include "probe_int.h"
@@ -182,6 +183,35 @@ static json_t *hist_json(const struct hist *h, uint64_t off)
 	json_object_set_new(o, "pdv_ns", high != UINT64_MAX ? whole(high - hist_min(h)) : json_null());
 	json_object_set_new(o, "percentiles_ns", pct);
 	return o;
+}
+
+#define BINS_PER_OCTAVE 16
+#define BINS_MOST 1024
+
+/* Values by their logarithm, for a drawing. */
+static json_t *bins_json(const struct hist *h)
+{
+	static uint64_t bin[BINS_MOST];
+	uint64_t low = h != NULL && hist_count(h) > cell_get(&h->above) ? hist_min(h) : 0;
+	uint32_t last = 0;
+
+	if (h == NULL || hist_count(h) == cell_get(&h->above))
+		return json_null();
+	low = low > 0 ? low : 1;
+	memset(bin, 0, sizeof(bin));
+	for (uint32_t i = 0; i < h->nslots; i++) {
+		uint64_t n = cell_get(&h->slot[i]), v = hist_slot_begin(h->shape.bits, i);
+		if (n == 0)
+			continue;
+		double at = v > low ? log2((double)v / (double)low) * BINS_PER_OCTAVE : 0;
+		uint32_t to = at < BINS_MOST ? (uint32_t)at : BINS_MOST - 1;
+		bin[to] += n;
+		last = to;
+	}
+	json_t *counts = json_array();
+	for (uint32_t i = 0; i <= last; i++)
+		json_array_append_new(counts, json_integer((json_int_t)bin[i]));
+	return json_pack("{s:I, s:i, s:o}", "from_ns", (json_int_t)low, "per_octave", BINS_PER_OCTAVE, "counts", counts);
 }
 
 json_t *probe_hist_json(const struct hist *h)
@@ -411,6 +441,8 @@ static json_t *port_json(struct ctl *c, unsigned rx, const struct pairs *p, unsi
 	json_object_set_new(o, "counts", port_counts(c, rx, p, from));
 	json_object_set_new(o, "from", from);
 	json_object_set_new(o, "latency", json_pack("{s:o, s:o}", "actual", hist_json(actual, off), "intended", hist_json(intended, off)));
+	if (flags & LATENCY_BINS)
+		json_object_set_new(json_object_get(json_object_get(o, "latency"), "actual"), "bins", bins_json(actual));
 	json_object_set_new(o, "gap", gap_json(c, rx, &s));
 	json_object_set_new(o, "jitter", jitter_json(c, rx));
 	json_object_set_new(o, "timestamps", stamps_json(cp, &s));

@@ -327,5 +327,6 @@ def empty():
     return snapshot([], [])
 
 
-SNAPS = {f.__name__: f for f in (one, two, bounded, short_of, ended, eight, thirtytwo, sixteen_queues, imbalance, drops, link_down, link_gone, zero, huge,
-                                 missing,                                first_version, strange, crowded, tuned, mixed, empty)}
+SNAPS = {f.__name__: f for f in (
+    one, two, bounded, short_of, ended, eight, thirtytwo, sixteen_queues, imbalance, drops, link_down, link_gone, zero, huge, missing,
+    first_version, strange, crowded, tuned, mixed, empty)}

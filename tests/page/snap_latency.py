@@ -1,9 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Snapshots with the part of the page latency: what `show latency --json` gives (lib/ctl/probe.h)."""
+import math
+
 from snap_base import port, queue, snapshot
 
 NAMES = ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999")
 SAMPLES = (2, 10, 20, 100, 1000, 10_000, 100_000)
+
+
+def bins(samples, low, high):
+    """A peak a little above the lowest value, a smaller one at twenty times of it, and a tail."""
+    if not samples:
+        return None
+    n = int(math.log2(max(high / low, 1.001)) * 16) + 1
+    counts = [int(samples * (0.08 * math.exp(-((i - 9) / 6) ** 2) + 0.01 * math.exp(-((i - 69) / 8) ** 2))) for i in range(n)]
+    counts[-1] += 1
+    return {"from_ns": low, "per_octave": 16, "counts": counts}
 
 
 def hist(samples, base, spread=1.0):
@@ -12,6 +24,7 @@ def hist(samples, base, spread=1.0):
     return {"samples": samples, "error": 1 / 1024, "above": 0, "min_ns": base if samples else None,
             "mean_ns": base * 1.37 * spread if samples else None,
             "max_ns": int(base * 90 * spread) if samples else None, "stdev_ns": base * 0.3 if samples > 1 else None,
+            "bins": bins(samples, base, int(base * 90 * spread)),
             "pdv_ns": int(base * 9.5 * spread) if samples >= 1000 else None,
             "percentiles_ns": {NAMES[i]: int(base * (1.1 + i * i * 0.8 * spread)) if samples >= SAMPLES[i] else None for i in n}}
 

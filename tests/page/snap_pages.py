@@ -252,5 +252,6 @@ def help():  # pylint: disable=redefined-builtin
 
 
 SNAPS = {f.__name__: f for f in (
-    streams, streams_engines, streams_many, streams_last, streams_none, streams_strange, frame, frame_tunnel, frame_none, frame_strange, ports_one,
-    ports_two, ports_eight, ports_many, ports_none, xstats, xstats_many, xstats_zero, xstats_none, xstats_strange, log, log_many, log_none, log_strange, help)}
+    streams, streams_engines, streams_many, streams_last, streams_none, streams_strange, frame, frame_tunnel, frame_none, frame_strange,
+    ports_one, ports_two, ports_eight, ports_many, ports_none, xstats, xstats_many, xstats_zero, xstats_none, xstats_strange, log, log_many,
+    log_none, log_strange, help)}

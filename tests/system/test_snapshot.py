@@ -242,6 +242,19 @@ def test_head_knows_the_time_left_and_the_last_trial():
     assert verdict in ("valid", "preempted", "tester-limited", "clock-suspect", "counters-disagree")
 
 
+# ---- latency ----
+
+def test_bins_hold_each_sample():
+    d = shown("latency:1", "set 0 probe on", "set 0 count 1000", "set 0 rate 100kpps", "start 0", "wait all")
+    port = next(p for p in d["latency"]["ports"] if p["port"] == 1)["latency"]["actual"]
+    bins = port["bins"]
+    assert sum(bins["counts"]) == port["samples"] == 1000
+    assert bins["counts"][0] > 0 and bins["counts"][-1] > 0
+    last = bins["from_ns"] * 2 ** (len(bins["counts"]) / bins["per_octave"])
+    assert bins["from_ns"] >= 1 and port["min_ns"] <= bins["from_ns"] and port["max_ns"] <= last * 1.002
+    assert d["latency"]["ports"][0]["latency"]["actual"]["bins"] is None, "nothing came there"
+
+
 # ---- the computer ----
 
 def test_cpus_and_who_runs_on_them():

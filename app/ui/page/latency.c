@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "out.h"
-#include "page_flow.h"
+#include "page_dist.h"
 
 #define NAME_MOST 16
 /* What a probe is given to arrive while others are sent. */
 #define WAY_LEAST_NS 10e6
 #define WAY_UNKNOWN_NS 100e6
+#define DIST_MOST 12   /* rows of the distribution */
 #define DETAIL_MIN 5   /* rows of detail that are worth leaving ports out for */
 
 /* CELL_LOST, CELL_SHARE: 0 while all of it may still be on the way, which CELL_WAY then counts. */
@@ -347,7 +348,8 @@ static const json_t *receiver(const struct page_in *in)
 	return own;
 }
 
-static void detail(const struct page_in *in, struct flow *f)
+/* room: rows that are there; the distribution is drawn in those that the rest leaves. */
+static void detail(const struct page_in *in, struct flow *f, int room)
 {
 	const json_t *o = receiver(in);
 	struct cols c;
@@ -355,6 +357,8 @@ static void detail(const struct page_in *in, struct flow *f)
 	if (o == NULL) {
 		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL, "this port receives nothing");
 	} else {
+		if (room >= DIST_LEAST)
+			dist_draw(f, out_get(o, "latency.actual"), room < DIST_MOST ? room : DIST_MOST, in->ascii);
 		fit(&c, dist_cols, ARRAY_SIZE(dist_cols), f->g.cols);
 		flow_room(f, 1);
 		heads(&c, &f->g, f->row++, false);
@@ -423,7 +427,13 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	if (in->max_ports > 0 && n > in->max_ports)
 		n = in->max_ports;
 	flow_init(&f, g->cols);
-	detail(in, &f);
+	detail(in, &f, 0);
+	int spare = room - (int)n - 1 - f.row;
+	if (spare >= DIST_LEAST) {
+		flow_free(&f);
+		flow_init(&f, g->cols);
+		detail(in, &f, spare);
+	}
 	/* Ports come first; the selected one's figures get the rest, and half where there is not room for both. */
 	int below = room - (int)n - 1;
 	if (below < DETAIL_MIN && room >= 2 * DETAIL_MIN + 2)
