@@ -149,12 +149,21 @@ static void draw_share(const struct col *col, const struct cell *c)
 	sbuf_free(&b);
 }
 
+/* Where the bar of a queue ends that carries as much as the others, in the middle. */
+static void even_mark(struct grid *g, int row, int col, int width, bool ascii)
+{
+	grid_fill(g, row, col + width / 2, 1, ROLE_SEP_TEXT, ascii ? L'|' : L'│');
+}
+
 static void draw_bar(const struct col *col, const struct cell *c)
 {
 	double share = share_of(col, c->e);
 
-	if (isfinite(share))
-		grid_bar(c->g, c->row, c->col, c->width, share, c->in->ascii);
+	if (isfinite(share)) {
+		unsigned queues = is_rx(col) ? c->e->rx_queues : c->e->tx_queues;
+		grid_bar(c->g, c->row, c->col, c->width, share * queues / UNEVEN_HIGH, c->in->ascii);
+		even_mark(c->g, c->row, c->col, c->width, c->in->ascii);
+	}
 	if (c->e->queue == NULL && is_rx(col))
 		grid_left(c->g, c->row, c->col, c->width, ROLE_PORT_STATUS, page_str(c->e->port, "run.state", "-"));
 }
@@ -225,10 +234,10 @@ static const struct col cols[] = {
 	{"Port", "  Queue", 10, 0, draw_name},
 	{"Rx ", "pkt/s ", 7, 1, draw_rate, "rx.pps"},
 	{"Rx", "share", 6, 6, draw_share, "rx.pps"},
-	{"of port", "", 8, 7, draw_bar, "rx.pps"},
+	{"balance", "", 8, 7, draw_bar, "rx.pps"},
 	{"Tx ", "pkt/s ", 7, 2, draw_rate, "tx.pps"},
 	{"Tx", "share", 6, 11, draw_share, "tx.pps"},
-	{"of port", "", 8, 10, draw_bar, "tx.pps"},
+	{"balance", "", 8, 10, draw_bar, "tx.pps"},
 	{"Refused", "burst/s", 7, 8, draw_si, "tx.stalls_per_s", NULL, true},
 	{"Dropped", "pkt/s", 7, 14, draw_si, "tx.dropped_pps", NULL, true},
 	{"Tx no", "mbuf/s", 6, 9, draw_si, "tx.nombuf_per_s", NULL, true},
@@ -296,7 +305,7 @@ static void lay_out(int room, int *width, int *at)
 	page_fit(width, rank, NCOLS, 1, room, at);
 }
 
-static void draw_titles(struct grid *g, const int *width, const int *at, int rows)
+static void draw_titles(struct grid *g, const int *width, const int *at, int rows, bool ascii)
 {
 	for (size_t i = 0; i < NCOLS; i++) {
 		const char *text[] = {cols[i].title, cols[i].unit};
@@ -305,6 +314,11 @@ static void draw_titles(struct grid *g, const int *width, const int *at, int row
 				grid_left(g, r, at[i], width[i], ROLE_STAT_LABEL, text[r]);
 			else
 				grid_right(g, r, at[i], width[i], ROLE_STAT_LABEL, text[r]);
+		}
+		if (at[i] >= 0 && rows > 1 && cols[i].draw == draw_bar) {
+			grid_put(g, 1, at[i], 1, ROLE_STAT_LABEL, "0");
+			even_mark(g, 1, at[i], width[i], ascii);
+			grid_right(g, 1, at[i], width[i], ROLE_STAT_LABEL, "2x");
 		}
 	}
 }
@@ -330,7 +344,7 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 		grid_left(g, 0, 0, -1, ROLE_DEFAULT, "no ports");
 	lay_out(g->cols, width, at);
 	if (n > 0)
-		draw_titles(g, width, at, titles);
+		draw_titles(g, width, at, titles, in->ascii);
 	n = whole_ports(list, n, g->rows - titles);
 	page_list(in, n, g->rows - titles, out);
 	for (unsigned r = 0; r < out->rows; r++) {
