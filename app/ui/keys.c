@@ -240,6 +240,11 @@ bool keys_next(struct keys *k, struct key *out)
 	return true;
 }
 
+bool keys_waiting(const struct keys *k)
+{
+	return k->head != k->n;
+}
+
 void keys_drop(struct keys *k)
 {
 	k->head = k->n = k->npend = 0;

@@ -29,6 +29,7 @@ void keys_byte(struct keys *, unsigned char byte);
 uint64_t keys_wait_ns(const struct keys *);
 void keys_timeout(struct keys *); /* the rest did not come */
 bool keys_next(struct keys *, struct key *out);
+bool keys_waiting(const struct keys *); /* keys_next() has one */
 void keys_drop(struct keys *); /* what has not been taken, and a paste that has not ended */
 bool keys_pasting(const struct keys *);
 /* What switches bracketed paste on and off at this terminal; "" where it has none. */

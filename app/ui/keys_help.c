@@ -11,6 +11,7 @@ const struct key_help keys_help[] = {
 	{"Left Right", "select a port", "port"},
 	{"?", "help; once something is typed: what may stand here", NULL},
 	{"PgUp PgDn", "scroll the messages above the prompt", "log"},
+	{"Esc", "back from a long answer or list to the page", NULL},
 	{"< >", "page through ports", "ports"},
 	{"[ ]", "scroll a page that is longer than its area; Ctrl-Up and Ctrl-Down once something is typed", "rows"},
 	{"- +", "select a stream of the port", "stream"},

@@ -16,8 +16,7 @@ static void show_list(void *arg, const struct hint_list *l)
 
 	hint_print(l, (unsigned)s->at.cols, &out);
 	scroll_add(s->f->log, ROLE_LOG_TEXT, sbuf_str(&out), false);
-	scroll_from(s->f->log, mark);
-	s->due_log = true;
+	screen_read(s, mark);
 	sbuf_free(&out);
 }
 

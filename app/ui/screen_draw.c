@@ -78,6 +78,32 @@ static void draw_unanswered(const struct fullscreen *s)
 	draw_text(s->paint, 0, col, s->at.cols - col, ROLE_LOG_ERROR, text);
 }
 
+/* What is read in the pane comes before the page, whose head stays. */
+static int page_rows(const struct fullscreen *s)
+{
+	int all = s->at.page_rows + s->at.log_rows, rows = s->pane ? (int)scroll_rows(s->f->log, s->pane_mark, s->at.cols) : 0, left = all - rows;
+
+	return s->pane && left < s->page_need ? (left > 1 ? left : 1) : s->page_need;
+}
+
+void screen_close_pane(struct fullscreen *s)
+{
+	if (!s->pane)
+		return;
+	s->pane = false;
+	scroll_end(s->f->log);
+	s->due_page = s->due_log = true;
+}
+
+void screen_read(struct fullscreen *s, unsigned long mark)
+{
+	scroll_from(s->f->log, mark);
+	s->due_log = true;
+	s->pane = (int)scroll_rows(s->f->log, mark, s->at.cols) > s->at.log_rows && !s->f->view->frozen && s->at.page_most > 0;
+	s->pane_mark = mark;
+	s->due_page = s->due_page || s->pane;
+}
+
 /* Messages get the rows that the page leaves empty. */
 static void fit_page(struct fullscreen *s, const struct grid *g)
 {
@@ -85,7 +111,7 @@ static void fit_page(struct fullscreen *s, const struct grid *g)
 
 	if (used > s->page_need)
 		s->page_need = used;
-	layout_fit(&s->at, s->page_need);
+	layout_fit(&s->at, page_rows(s));
 	if (s->at.page_rows != had)
 		s->due_log = true;
 }
@@ -132,8 +158,10 @@ static void draw_sep(const struct fullscreen *s)
 	draw_fill(s->paint, s->at.sep, 0, s->at.cols, ROLE_SEP_DASH, view_ascii(s->f->view) ? L'-' : L'\x2500');
 	if (s->below > 0) {
 		char text[64];
-		snprintf(text, sizeof(text), " %u more row%s below: PgDn ", s->below, s->below == 1 ? "" : "s");
+		snprintf(text, sizeof(text), " %u more row%s below: PgDn%s ", s->below, s->below == 1 ? "" : "s", s->pane ? "; the page: Esc" : "");
 		col += draw_text(s->paint, s->at.sep, col, s->at.cols - col, ROLE_SEP_TEXT, text) + 1;
+	} else if (s->pane) {
+		col += draw_text(s->paint, s->at.sep, col, s->at.cols - col, ROLE_SEP_TEXT, " the page: Esc ") + 1;
 	}
 	const wchar_t *work = s->f->progress.text;
 	if (work == NULL || col + 4 >= s->at.cols)

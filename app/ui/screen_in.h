@@ -28,11 +28,17 @@ struct fullscreen {
 	struct page_out out_of;
 	unsigned spin;
 	int left;            /* columns of the line that are left of the prompt's window */
+	bool pane;           /* what was printed since the mark is read over the page, until Escape */
+	unsigned long pane_mark;
 	unsigned below;      /* rows of the log below what is shown */
 	wchar_t feed[16];    /* of one key, for the editor */
 	unsigned nfeed;
 	enum { MACRO_MAY, MACRO_ASK, MACRO_DONE } macro; /* has libedit keys of its own left? */
 };
+
+/* Lines were added to the log since the mark: the view stands at their beginning, and where the log has not the rows for them the page gives them. */
+void screen_read(struct fullscreen *, unsigned long mark);
+void screen_close_pane(struct fullscreen *);
 
 /* Before each turn of the loop: bring the terminal up to date, if it takes something. */
 void screen_step(void *fullscreen);

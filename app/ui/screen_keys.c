@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define ESC L'\33'
+
 static bool line_empty(struct fullscreen *s)
 {
 	const LineInfoW *li = edit_line(s->edit);
@@ -64,6 +66,7 @@ static void enter(struct fullscreen *s)
 
 	edit_reset(s->edit);
 	s->left = 0;
+	screen_close_pane(s);
 	scroll_end(s->f->log);
 	s->page_need = 0;
 	if (*text != '\0') {
@@ -73,7 +76,7 @@ static void enter(struct fullscreen *s)
 	s->due_page = s->due_page || !s->f->view->frozen;
 	s->due_log = true;
 	front_entered(s->f, text);
-	scroll_from(s->f->log, mark); /* a long answer is read from its beginning */
+	screen_read(s, mark); /* a long answer is read from its beginning */
 	sbuf_free(&echo);
 	free(text);
 }
@@ -92,6 +95,7 @@ static void command(struct fullscreen *s, const char *verb)
 		sbuf_free(&line);
 		return;
 	}
+	screen_close_pane(s);
 	sbuf_addf(&line, "%s %u", verb, s->f->view->port);
 	sbuf_addf(&echo, PROMPT "%s", sbuf_str(&line));
 	scroll_end(s->f->log);
@@ -243,6 +247,10 @@ static bool take_anywhere(struct fullscreen *s, const struct key *k)
 		show_page(s, page_find("help", NULL));
 		return true;
 	case K_CHAR:
+		if (k->ch == ESC && s->pane && !keys_waiting(s->keys)) {
+			screen_close_pane(s);
+			return true;
+		}
 		if (k->ch != L'\f')
 			return false;
 		clearok(curscr, TRUE); /* the same again, no newer numbers */
@@ -361,7 +369,13 @@ void screen_take_key(struct fullscreen *s, const struct key *k)
 		take_pasted(s, k);
 		return;
 	}
-	if (take_anywhere(s, k) || (line_empty(s) && take_empty(s, k)) || k->code == K_BACKTAB)
+	if (take_anywhere(s, k))
+		return;
+	if (line_empty(s) && take_empty(s, k)) {
+		screen_close_pane(s);
+		return;
+	}
+	if (k->code == K_BACKTAB)
 		return;
 	feed(s, k);
 	/* A key may stand for many (~/.editrc: bind -s): libedit has them, and is asked until it wants one from us. */

@@ -179,12 +179,19 @@ unsigned long scroll_mark(const struct scroll *s)
 	return s->added;
 }
 
-void scroll_from(struct scroll *s, unsigned long mark)
+unsigned scroll_rows(const struct scroll *s, unsigned long mark, int cols)
 {
 	unsigned rows = 0;
 
 	for (unsigned i = 0; i < s->n && i < s->added - mark; i++)
-		rows += line_rows(line_at(s, s->n - 1 - i), s->cols);
+		rows += line_rows(line_at(s, s->n - 1 - i), cols);
+	return rows;
+}
+
+void scroll_from(struct scroll *s, unsigned long mark)
+{
+	unsigned rows = scroll_rows(s, mark, s->cols);
+
 	s->back = rows > (unsigned)s->rows ? rows - (unsigned)s->rows : 0;
 	s->read = true;
 	s->mark = mark;

@@ -11,6 +11,8 @@ struct scroll *scroll_new(unsigned max_lines);
 void scroll_free(struct scroll *);
 /* Each line of the text becomes one. shown: it is on the terminal already. */
 void scroll_add(struct scroll *, enum role, const char *text, bool shown);
+/* Rows of the lines added since the mark, at so many columns. */
+unsigned scroll_rows(const struct scroll *, unsigned long mark, int cols);
 /* The view stands at the beginning of the lines added since the mark, if they do not fit, else at the end. */
 unsigned long scroll_mark(const struct scroll *);
 void scroll_from(struct scroll *, unsigned long mark);

@@ -275,6 +275,30 @@ def test_the_wheel_scrolls_where_the_mouse_is_asked_for(tmp_path):
         assert not MOUSE & t.screen.mode, "the mouse was not given back"
 
 
+def test_what_is_long_is_read_over_the_page(tmp_path):
+    """Answers and lists that the log has no room for, from their beginning, and back with Escape."""
+    with Screen(tmp_path, cols=80, rows=24) as t:
+        t.ready().cmd(LONG).settle()
+        before = t.lines()[:12]
+        for line in "help", "show settings 0":
+            t.type(line).line_is(line).type("\r").until(lambda: "the page: Esc" in t.text() and t.last() == PROMPT, "pane").settle()
+            assert "<main>" in t.lines()[0] and not any(row.startswith("Port:Name") for row in t.lines())
+            at = next(n for n, row in enumerate(t.lines()) if row.startswith(PROMPT + line))
+            assert at <= 2, "its beginning is in sight"
+            first = t.lines()[at + 1]
+            t.type(PAGE_DOWN).until(lambda: first not in t.lines(), "further down")
+            t.type(PAGE_UP).until(lambda: first in t.lines(), "up again")
+            t.type("\x1b").until(lambda: t.lines()[1:12] == before[1:], "the page again")
+        t.type("set 0 \t").until(lambda: "the page: Esc" in t.text(), "list").line_is("set 0 ")
+        t.type("\x1b").until(lambda: t.lines()[1:12] == before[1:], "the page again").line_is("set 0 ")
+        t.type("\x15help\r").until(lambda: "the page: Esc" in t.text() and t.last() == PROMPT, "pane")
+        t.type("2").on_page("queues").until(lambda: "the page: Esc" not in t.text(), "a page closes it")
+        t.type("help\r").until(lambda: "the page: Esc" in t.text() and t.last() == PROMPT, "pane")
+        t.cmd("help stop").until(lambda: "the page: Esc" not in t.text(), "the next line closes it")
+        t.same_after_repaint().type("help\r").until(lambda: "the page: Esc" in t.text() and t.last() == PROMPT, "pane").same_after_resizes()
+        t.type("\x04").left(0)
+
+
 # --- pages and keys ------------------------------------------------------------------------------------------------
 
 def test_digits_and_tab_switch_pages(tmp_path):
