@@ -393,7 +393,7 @@ def test_json(block, place):
 
 def page_of(block):
     """What stands above the rule: the page; below it: messages and what was typed."""
-    rule = next((i for i, line in enumerate(block.lines) if line.startswith("──")), len(block.lines))
+    rule = next((i for i, line in enumerate(block.lines) if set(line) == {"─"}), len(block.lines))
     return block.lines[:rule], [line for line in block.lines[rule + 1:-1] if line != "wirerate>"]
 
 
@@ -410,11 +410,12 @@ def test_page(block, place):
     typed = "".join(f"wirerate> {line}\n" for line, _ in session(below) if line)
     (place / "typed").write_text(typed + f"wirerate> show {kind(block)}\n")
     width = max(len(line) for line in page)
-    came = batch(place, f"COLUMNS={width} ./dev run -p wire {MAPS} < typed")
+    came = batch(place, f"LC_ALL=C.UTF-8 COLUMNS={width} ./dev run -p wire {MAPS} < typed")
     check(REPLY.sub("", "\n".join(shown for _, shown in session(below))) + "\n...", came)
     if kind(block) == "page main":
-        labels = [line.split(":")[0].rstrip() for line in page if ":" in line[:19]]
-        there = iter([line.split(":")[0].rstrip() for line in came.splitlines()])
+        name = re.compile(r" *(\S+(?: \S+)*)")  # without the scale of a trend
+        labels = [name.match(line[:18])[1] for line in page[1:] if line[18:19] == ":" and line[:18].strip() != "0"]
+        there = iter([found[1] for line in came.splitlines() if (found := name.match(line[:18] if line[18:19] == ":" else line))])
         missing = [label for label in labels if label not in there]
         assert len(labels) > 10 and not missing, f"{missing}\n{came}"
     else:
