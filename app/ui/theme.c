@@ -38,9 +38,9 @@ static const struct word attrs[] = {
 
 #define TERM THEME_TERM
 #define NONE THEME_NONE
-enum { BLACK, RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN, WHITE, GREY };
+enum { BLACK, RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN, WHITE, GREY = 244 };
 
-/* Colours of the terminal's own palette alone: its owner has chosen them to be readable. */
+/* Colours of the terminal's own palette: its owner has chosen them to be readable. Its grey often is not, so that one is fixed. */
 static const struct theme_style dark[ROLES] = {
 	[ROLE_DEFAULT] = {TERM, TERM, 0},
 	[ROLE_TOP_SPINNER] = {CYAN, NONE, ATTR_BOLD},

@@ -456,7 +456,7 @@ static void draw_label(const struct row *r, const struct layout *l, struct grid 
 static void draw_line(const struct page_in *in, const struct row *r, const struct layout *l, struct grid *g, int row)
 {
 	grid_fill(g, row, 0, l->label + (int)(l->shown + l->total) * l->width, r->role, in->ascii ? L'-' : L'─');
-	grid_putf(g, row, 2, -1, r->label_role, " %s ", r->label);
+	grid_putf(g, row, 1, -1, r->label_role, " %s ", r->label);
 }
 
 /* The curves of all ports, and their scale in the column of labels: one for both directions. */
