@@ -153,11 +153,11 @@ def svg(grid, ground, title):
                 out.append(f'<path d="{"".join(p for p in paths if p)}" fill="{fg}"/>')
             if line:
                 out.append(f'<path d="{rect(x, y + CELL_H - 2, n * CELL_W, 1)}" fill="{fg}"/>')
-            put = [(x + i * CELL_W, ch) for i, ch in enumerate(text) if ch > " " and not shape(ch, 0, 0)]
-            if put:
-                weight = ' font-weight="bold"' if bold else ""
-                out.append(f'<text y="{y + 13}" x="{" ".join(str(at) for at, _ in put)}" fill="{fg}"{weight}>'
-                           f'{escape("".join(ch for _, ch in put))}</text>')
+            weight = ' font-weight="bold"' if bold else ""
+            # A text element for each word: not every program that draws SVG takes a place for each character.
+            for word in re.finditer(r"\S+", "".join(" " if ch <= " " or shape(ch, 0, 0) else ch for ch in text)):
+                places = " ".join(str(x + i * CELL_W) for i in range(*word.span()))
+                out.append(f'<text y="{y + 13}" x="{places}" fill="{fg}"{weight}>{escape(word[0])}</text>')
     return "\n".join([*out, "</svg>", ""])
 
 
