@@ -362,6 +362,7 @@ static int open_control(struct prog *p)
 	struct err e;
 	int rc = ctl_open(&p->app.ctl, &opts, &e);
 
+	watchdog_come_along();
 	if (rc == 0)
 		return 0;
 	visible_print(stderr, "wirerate: %s\n", e.text);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
@@ -22,6 +23,8 @@ struct watchdog {
 };
 static atomic_bool kept; /* an interrupt that was pending */
 static atomic_uint turns; /* of the loop */
+static pthread_t watcher;
+static bool watches;
 
 static void on_turn(void *arg)
 {
@@ -95,7 +98,6 @@ int watchdog_start(struct loop *l, const sigset_t *signals, int interrupt, void 
 	struct watchdog *g = xcalloc(1, sizeof(*g));
 	sigset_t all = *signals;
 	pthread_attr_t attr;
-	pthread_t thread;
 
 	if (interrupt != 0)
 		sigaddset(&all, interrupt);
@@ -108,13 +110,22 @@ int watchdog_start(struct loop *l, const sigset_t *signals, int interrupt, void 
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	int rc = -pthread_create(&thread, &attr, watch, g);
+	int rc = -pthread_create(&watcher, &attr, watch, g);
 	pthread_attr_destroy(&attr);
 	if (rc != 0) {
 		close(g->fd);
 		free(g);
 		return rc;
 	}
+	watches = true;
 	loop_each_turn(l, on_turn, NULL);
 	return 0;
+}
+
+void watchdog_come_along(void)
+{
+	cpu_set_t cpus;
+
+	if (watches && pthread_getaffinity_np(pthread_self(), sizeof(cpus), &cpus) == 0)
+		pthread_setaffinity_np(watcher, sizeof(cpus), &cpus);
 }

@@ -13,3 +13,5 @@
 int watchdog_start(struct loop *, const sigset_t *signals, int interrupt, void (*end)(int signo));
 /* An interrupt that is kept is pending again, for who looks for one and turns the loop no more. */
 void watchdog_give_back(void);
+/* The calling thread got CPUs of its own: the watchdog's thread moves there, so that it takes no time from workers. Without one, nothing. */
+void watchdog_come_along(void);

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -541,3 +542,21 @@ def test_ctrl_c_cancels_a_wait_and_the_port_goes_on(tmp_path):
 def test_ctrl_d_leaves(tmp_path):
     with Screen(tmp_path) as t:
         t.ready().type("\x04").left(0)
+
+
+def test_no_other_thread_may_run_on_a_workers_cpu(tmp_path):
+    """Which would take its time now and then."""
+    if not {0, 1} <= os.sched_getaffinity(0):
+        pytest.skip("needs CPUs 0 and 1")
+    p = subprocess.Popen([harness.binary(), "-p", "null", "-m", "1.0", "--serve", f"--socket={tmp_path}/s"], stdin=subprocess.DEVNULL,
+                         stderr=subprocess.DEVNULL)
+
+    def there():
+        tasks = pathlib.Path(f"/proc/{p.pid}/task").iterdir()
+        return sorted((t / "comm").read_text().startswith(("rte-worker", "lcore-worker")) for t in tasks if 1 in os.sched_getaffinity(int(t.name)))
+
+    try:
+        until(lambda: (tmp_path / "s").exists() and there() == [True], "a CPU of its own")
+    finally:
+        p.kill()
+        p.wait()
