@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a client of the socket is told of work that goes on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
-#include "../cmd_objects.h"
-#include "rpc/rpc_in.h"
+#include "rpc_world.h"
 
 #define ASKS "{\"id\":7,\"progress\":true}\n"
 #define NOTHING "{\"id\":7,\"ok\":true,\"progress\":null}\n"
@@ -61,27 +56,12 @@ static const struct verb *const verbs[] = {&hold, &mute};
 
 static struct rpc *open_rpc(void)
 {
-	static struct cmd_objects nothing;
-	const struct cmd_host host = objects_host(&nothing);
-	struct rpc_opts opts = {.version = "0"};
+	struct rpc *r = rpc_world_open(&app, verbs, ARRAY_SIZE(verbs));
 
-	app.loop = loop_new();
-	assert_non_null(app.loop);
-	view_init(&app.view);
-	rpc_limits_init(&opts.limits);
-	struct rpc *r = rpc_new(&app, &opts);
 	r->progress = ports;
-	cmd_free(r->open.cmd);
-	r->open.cmd = cmd_new(NULL, 0, verbs, ARRAY_SIZE(verbs), &host);
 	sending = releases = false;
 	of_verb = (struct cmd_progress){.text = "holds", .share = 0.5, .left_ns = 8};
 	return r;
-}
-
-static void close_rpc(struct rpc *r)
-{
-	rpc_close(r);
-	loop_free(app.loop);
 }
 
 /* Bytes for the client to be read, and what it has said when they are done with. */
@@ -104,7 +84,7 @@ static void test_of_ports_and_of_nothing(void **state)
 	sending = true;
 	says(c, ASKS, OF_PORTS);
 	says(c, "{\"progress\":true}\n", "{\"id\":null,\"ok\":true,\"progress\":{\"share\":0.25,\"left_ns\":3,\"text\":\"sending\"}}\n");
-	close_rpc(r);
+	rpc_world_close(r);
 }
 
 static void test_of_the_command_that_runs_for_this_client(void **state)
@@ -125,7 +105,7 @@ static void test_of_the_command_that_runs_for_this_client(void **state)
 	says(c, "{\"id\":1,\"cmd\":\"mute\"}\n" ASKS, OF_PORTS);
 	sending = false;
 	says(c, ASKS, NOTHING);
-	close_rpc(r);
+	rpc_world_close(r);
 }
 
 static void test_what_is_not_known_is_absent(void **state)
@@ -142,7 +122,7 @@ static void test_what_is_not_known_is_absent(void **state)
 	says(c, ASKS, "{\"id\":7,\"ok\":true,\"progress\":{\"left_ns\":9223372036854775807}}\n");
 	strcpy(of_verb.text, "a\x1b\xc3");
 	says(c, ASKS, "{\"id\":7,\"ok\":true,\"progress\":{\"left_ns\":9223372036854775807,\"text\":\"a\\u001B?\"}}\n");
-	close_rpc(r);
+	rpc_world_close(r);
 }
 
 static void test_what_it_refuses(void **state)
@@ -164,7 +144,7 @@ static void test_what_it_refuses(void **state)
 	client_input(tcp, ASKS, strlen(ASKS));
 	rpc_turn(r);
 	assert_null(strstr(tcp->out.s, "\"ok\":true"));
-	close_rpc(r);
+	rpc_world_close(r);
 }
 
 int main(void)

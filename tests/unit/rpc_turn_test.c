@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whose turn it is at the socket: an answer that takes no time is with its client before another client's next step. */
 #include <errno.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../cmd_objects.h"
-#include "rpc/rpc_in.h"
+#include "rpc_world.h"
 
 enum { STEPS = 3, OTHERS = 6 };
 
@@ -64,27 +59,15 @@ static void say(struct client *c, const char *line)
 
 static struct rpc *open_rpc(void)
 {
-	static struct cmd_objects nothing;
-	const struct cmd_host host = objects_host(&nothing);
-	struct rpc_opts opts = {.version = "0"};
-
-	app.loop = loop_new();
-	assert_non_null(app.loop);
-	view_init(&app.view);
-	rpc_limits_init(&opts.limits);
-	struct rpc *r = rpc_new(&app, &opts);
-	cmd_free(r->open.cmd);
-	r->open.cmd = cmd_new(NULL, 0, verbs, ARRAY_SIZE(verbs), &host);
 	steps = done = 0;
 	ngot = 0;
-	return r;
+	return rpc_world_open(&app, verbs, ARRAY_SIZE(verbs));
 }
 
 static void close_rpc(struct rpc *r)
 {
-	rpc_close(r);
+	rpc_world_close(r);
 	close(other_end);
-	loop_free(app.loop);
 }
 
 static void test_an_answer_does_not_wait_for_the_next_step(void **state)
