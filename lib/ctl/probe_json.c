@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <string.h>
 
 #include "hist_log.h"
 #include "probe_int.h"
@@ -191,14 +190,12 @@ static json_t *hist_json(const struct hist *h, uint64_t off)
 /* Values by their logarithm, for a drawing. */
 static json_t *bins_json(const struct hist *h)
 {
-	static uint64_t bin[BINS_MOST];
-	uint64_t low = h != NULL && hist_count(h) > cell_get(&h->above) ? hist_min(h) : 0;
+	uint64_t bin[BINS_MOST] = {0};
 	uint32_t last = 0;
 
 	if (h == NULL || hist_count(h) == cell_get(&h->above))
 		return json_null();
-	low = low > 0 ? low : 1;
-	memset(bin, 0, sizeof(bin));
+	uint64_t low = hist_min(h) > 0 ? hist_min(h) : 1;
 	for (uint32_t i = 0; i < h->nslots; i++) {
 		uint64_t n = cell_get(&h->slot[i]), v = hist_slot_begin(h->shape.bits, i);
 		if (n == 0)
