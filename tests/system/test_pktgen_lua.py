@@ -198,10 +198,13 @@ def test_profile():
     assert "rate 0 is taken for 0.01 %" in r.stderr
 
 
+@pytest.mark.alone("is skipped on a busy machine")
 def test_search_finds_the_knee():
-    """A wire that loses above 100 kpps of the 148809 that its speed allows, which is 67.2 %. Half a second at 3 % more fills the queue; what a
-    worker sends at once after 10 ms without a CPU does not."""
-    r = script("search", before="set 0 speed 100M; set wire limit 100kpps queue 1500", timeout=180)
+    """A wire that loses above 100 kpps of the 148809 that its speed allows, which is 67.2 %. Half a second at 3 % more fills the queue. Frames that
+    are late are given up: made up for, they would go above the knee at a rate below it."""
+    r = script("search", before="set 0 speed 100M; set 0 catchup skip; set wire limit 100kpps queue 1500", timeout=180)
+    if r.stdout.endswith("no rate: the sender had no CPU\n"):
+        pytest.skip("100 trials that a busy machine made void")
     best = float(re.search(r"^best (\S+)$", r.stdout, re.M).group(1))
     assert 67.2 - 2 <= best <= 67.2 + 2, r.stdout
 

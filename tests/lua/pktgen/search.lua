@@ -37,7 +37,7 @@ local function lossless(rate)
         again = again - 1
         good, sure = trial(rate)
     end
-    return good
+    return good, sure
 end
 
 pktgen.screen("off")
@@ -48,7 +48,12 @@ pktgen.set_proto("all", "udp")
 local low, high, best = 0, 100, 0
 while high - low > precision do
     local rate = (low + high) / 2
-    if lossless(rate) then
+    local good, sure = lossless(rate)
+    if not sure then
+        print("no rate: the sender had no CPU")
+        return
+    end
+    if good then
         low, best = rate, rate
     else
         high = rate
