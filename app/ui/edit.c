@@ -283,6 +283,13 @@ void edit_insert(struct edit *ed, const wchar_t *text, size_t n)
 	free(copy);
 }
 
+bool edit_is_vi(struct edit *ed)
+{
+	const char *name = NULL;
+
+	return el_get(ed->el, EL_EDITOR, &name) == 0 && name != NULL && strcmp(name, "vi") == 0;
+}
+
 /* Unbuffered, libedit begins a line only when that mode is entered. */
 void edit_reset(struct edit *ed)
 {

@@ -34,3 +34,4 @@ const LineInfoW *edit_line(struct edit *);
 /* The line as text; caller frees. */
 char *edit_text(struct edit *);
 void edit_reset(struct edit *); /* an empty line */
+bool edit_is_vi(struct edit *); /* ~/.editrc: bind -v */

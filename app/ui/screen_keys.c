@@ -296,7 +296,8 @@ static bool take_empty(struct fullscreen *s, const struct key *k)
 	} else if (k->ch == L'\4') {
 		s->ended = true;
 	} else {
-		return false;
+		/* Alone it is no key; the editor would keep it, and take the digits that follow for a number. */
+		return k->ch == ESC && !keys_waiting(s->keys) && !edit_is_vi(s->edit);
 	}
 	return true;
 }
