@@ -93,7 +93,7 @@ static bool check_arrival(const struct setting *row, const void *stream_cfg, str
 	if (s->rate.set)
 		err_set(warn, EINVAL, "frames that leave as fast as possible have no times at which they arrive; a start needs another rate");
 	else
-		err_set(warn, EINVAL, "it has no rate of its own, so that its frames arrive with its port's; `set <stream> rate ...` gives it one");
+		err_set(warn, EINVAL, "frames of a stream without a rate of its own arrive with its port's; `set <stream> rate ...` gives it one");
 	return false;
 }
 
