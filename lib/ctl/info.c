@@ -16,7 +16,8 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 	(void)c;
 	if (cp->opened && rte_eth_dev_info_get(cp->p.dev, &info) != 0)
 		info.driver_name = NULL;
-	rte_ether_format_addr(mac, sizeof(mac), &cp->p.mac);
+	const uint8_t *m = cp->p.mac.addr_bytes; /* in small letters, as everywhere */
+	snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
 	if (!cp->used)
 		json_array_append_new(notes, json_string("not used: no map names it"));
 	if (cp->restart)
