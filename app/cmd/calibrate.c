@@ -265,10 +265,10 @@ const struct verb verb_calibrate = {
 	.name = "calibrate", .args = args_calibrate, .run = run, .flags = VERB_NO_LOAD, .poll = poll_calibrate, .cancel = cancel,
 	.progress = progress,
 	.help = "Measure the tester's own share of a latency, over ports that are looped.\n"
-		"Each port sends 1000 frames of 64 bytes with probes to its partner (0 to 1, 1 to 0; a port without one to itself), at 2000 a\n"
-		"second; the ports must be joined by a cable, or be a wire. What it takes in the median is shown beside results as the own share,\n"
-		"and `show latency corrected` subtracts it, where the same clock timed the arrivals: the device's time stamps (nic) or our own\n"
-		"(software). It is kept for the next time with the ports' names, in\n"
-		"$XDG_STATE_HOME/wirerate/calibration.json. Refused where frames are lost; what was disturbed by other work on the machine is not\n"
-		"kept, exit code 4. Settings are as before when it ends.",
+		"Each port sends 1000 frames of 64 bytes with probes to its partner (0 to 1, 1 to 0; a port without one to\n"
+		"itself), at 2000 a second; the ports must be joined by a cable, or be a wire. What it takes in the median is\n"
+		"shown beside results as the own share, and `show latency corrected` subtracts it, where the same clock timed\n"
+		"the arrivals: the device's time stamps (nic) or our own (software). It is kept for the next time with the\n"
+		"ports' names, in $XDG_STATE_HOME/wirerate/calibration.json. Refused where frames are lost; what was disturbed\n"
+		"by other work on the machine is not kept, exit code 4. Settings are as before when it ends.",
 };

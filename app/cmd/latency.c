@@ -79,7 +79,7 @@ static const struct arg_spec args_latency[] = {
 const struct verb verb_latency = {
 	.name = "latency", .args = args_latency, .run = run,
 	.help = "Pktgen's latency settings: `latency <ports> rate 1000` measures about one frame in 1000 us.\n"
-		"The frames of the traffic carry the probes, in each of them after `enable <ports> latency` or `set <ports> probe on`. The time\n"
-		"becomes a number of frames at the port's rate as it is now: `set <ports> probe every N` says it directly. entropy other than\n"
-		"0 has no meaning: probes spread as the frames do.",
+		"The frames of the traffic carry the probes, in each of them after `enable <ports> latency` or\n"
+		"`set <ports> probe on`. The time becomes a number of frames at the port's rate as it is now:\n"
+		"`set <ports> probe every N` says it directly. entropy other than 0 has no meaning: probes spread as the frames do.",
 };

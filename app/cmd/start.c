@@ -124,8 +124,8 @@ static const struct arg_spec args_start[] = {
 const struct verb verb_start = {
 	.name = "start", .args = args_start, .run = run, .flags = VERB_NO_LOAD,
 	.help = "Start sending, all ports at the same time.\n"
-		"With `for` exactly the frames whose time lies within the duration are sent, and the run ends then: what has not gone 100 ms\n"
-		"later is told, and counts as unsent. Else `set <ports> count` bounds the run, or it goes on until `stop`.\n"
-		"latsampler starts no frames but Pktgen's sampler: `set <ports> latsampler` says how many latencies of received probes it\n"
-		"takes, `stop <ports> latsampler` writes them.",
+		"With `for` exactly the frames whose time lies within the duration are sent, and the run ends then: what has\n"
+		"not gone 100 ms later is told, and counts as unsent. Else `set <ports> count` bounds the run, or it goes on\n"
+		"until `stop`. latsampler starts no frames but Pktgen's sampler: `set <ports> latsampler` says how many\n"
+		"latencies of received probes it takes, `stop <ports> latsampler` writes them.",
 };
