@@ -36,7 +36,7 @@ BLOCKS = {
     "set 0 count 1000000": "paste",
     "set 0 count 0": "paste",
     "build/app/wirerate -p if:eth1": "interface",
-    "set 0 frame eth/vlan/mpls/mpls": "commands",
+    "set 0 udp.dst default": "commands",
     "stream add 0 3": "commands",
     "set 0 rate 1Mpps..10Mpps": "commands",
     "set 0 probe on": "commands",
