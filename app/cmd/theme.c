@@ -150,14 +150,14 @@ static void attr_print(const struct vspec *s, const void *v, struct sbuf *out)
 
 static void attr_offer(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
 {
-	static const char *const names[] = {"off", "bold", "underscore", "blink", "reverse", "concealed", NULL};
+	static const char *const names[] = {"off", "bold", "dim", "underscore", "blink", "reverse", "concealed", NULL};
 
 	(void)s;
 	offer_all(names, prefix, offer, arg);
 }
 
 static const struct vtype vt_attr = {
-	.name = "attribute", .syntax = "off, or a list of bold, underscore, blink, reverse, concealed", .size = sizeof(uint32_t),
+	.name = "attribute", .syntax = THEME_ATTRS, .size = sizeof(uint32_t),
 	.parse = attr_parse, .print = attr_print, .complete = attr_offer,
 };
 

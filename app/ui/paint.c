@@ -121,7 +121,8 @@ static int pair_of(struct paint *p, int fg, int bg)
 static attr_t attr_bits(uint32_t attr)
 {
 	return (attr & ATTR_BOLD ? A_BOLD : 0) | (attr & ATTR_UNDERSCORE ? A_UNDERLINE : 0) | (attr & ATTR_BLINK ? A_BLINK : 0) |
-	       (attr & ATTR_REVERSE ? A_REVERSE : 0) | (attr & ATTR_CONCEALED ? A_INVIS : 0);
+	       (attr & ATTR_REVERSE ? A_REVERSE : 0) | (attr & ATTR_CONCEALED ? A_INVIS : 0) |
+	       (attr & ATTR_DIM ? A_DIM : 0);
 }
 
 /* Text in the colour of its ground could not be read, and a theme of Pktgen's has `theme default white white off`: the terminal's

@@ -32,7 +32,7 @@ static const struct word colors[] = {
 	{"default", THEME_TERM}, {"default_fg", THEME_TERM}, {"default_bg", THEME_TERM}, {"none", THEME_NONE},
 };
 static const struct word attrs[] = {
-	{"off", 0}, {"default", 0}, {"bold", ATTR_BOLD}, {"underscore", ATTR_UNDERSCORE}, {"blink", ATTR_BLINK},
+	{"off", 0}, {"default", 0}, {"bold", ATTR_BOLD}, {"dim", ATTR_DIM}, {"underscore", ATTR_UNDERSCORE}, {"blink", ATTR_BLINK},
 	{"reverse", ATTR_REVERSE}, {"concealed", ATTR_CONCEALED}, {"bright", ATTR_BOLD}, {"underline", ATTR_UNDERSCORE},
 };
 
@@ -200,7 +200,7 @@ int theme_attr(const char *text, uint32_t *out, struct err *e)
 			one[n < sizeof(one) ? n : sizeof(one) - 1] = '\0';
 			const char *near = nearest(attrs, ARRAY_SIZE(attrs), one);
 			return err_at(e, EINVAL, (int)(p - text),
-				      "no attribute \"%s\"%s%s%s; allowed: off, or a list of bold, underscore, blink, reverse, concealed", one,
+				      "no attribute \"%s\"%s%s%s; allowed: " THEME_ATTRS, one,
 				      near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
 		}
 		attr |= (uint32_t)w->value;

@@ -66,7 +66,8 @@ enum role {
 #define THEME_RGB (1 << 24)
 #define THEME_NONE (-2)    /* leave what is there: the colour of role "default" */
 #define THEME_TERM (-1)    /* the terminal's own */
-enum theme_attr { ATTR_BOLD = 1, ATTR_UNDERSCORE = 2, ATTR_BLINK = 4, ATTR_REVERSE = 8, ATTR_CONCEALED = 16 };
+enum theme_attr { ATTR_BOLD = 1, ATTR_UNDERSCORE = 2, ATTR_BLINK = 4, ATTR_REVERSE = 8, ATTR_CONCEALED = 16, ATTR_DIM = 32 };
+#define THEME_ATTRS "off, or a list of bold, dim, underscore, blink, reverse, concealed"
 
 struct theme_style {
 	int32_t fg, bg;

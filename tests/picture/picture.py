@@ -41,7 +41,7 @@ class Style:
 
     def __init__(self):
         self.fg = self.bg = None
-        self.bold = self.line = self.reverse = False
+        self.bold = self.dim = self.line = self.reverse = False
 
     def apply(self, text, first):
         codes = [int(c or 0) for c in re.split("[;:]", text)]
@@ -49,8 +49,8 @@ class Style:
             c = codes.pop(0)
             if c == 0:
                 self.__init__()
-            elif c in (1, 22):
-                self.bold = c == 1
+            elif c in (1, 2, 22):
+                self.bold, self.dim = c == 1 or c == 2 and self.bold, c == 2 or c == 1 and self.dim
             elif c in (4, 24):
                 self.line = c == 4
             elif c in (7, 27):
@@ -73,6 +73,8 @@ class Style:
 
     def look(self, ground, text):
         fg, bg = self.fg or text, self.bg or ground
+        if self.dim:
+            fg = "#" + "".join(f"{(int(fg[i:i + 2], 16) + int(bg[i:i + 2], 16)) // 2:02x}" for i in (1, 3, 5))
         return (bg, fg, self.bold, self.line) if self.reverse else (fg, bg, self.bold, self.line)
 
 

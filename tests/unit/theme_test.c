@@ -113,8 +113,9 @@ static void test_attrs(void **state)
 	attr_is("blink", ATTR_BLINK, "blink");
 	attr_is("reverse", ATTR_REVERSE, "reverse");
 	attr_is("concealed", ATTR_CONCEALED, "concealed");
+	attr_is("dim", ATTR_DIM, "dim");
 	attr_is("reverse,bold,bold", ATTR_BOLD | ATTR_REVERSE, "bold,reverse");
-	for (uint32_t all = 1; all < 32; all++) {
+	for (uint32_t all = 1; all < 64; all++) {
 		struct sbuf text = {0};
 		uint32_t got = 0;
 		theme_attr_print(all, &text);
