@@ -124,7 +124,10 @@ def eight():
     """Both ways, one queue a side, each port at its own rate."""
     ports = [port(n, f"0000:{3 + n // 2:02x}:00.{n % 2}", [queue(0, 123_456 * 3 ** n % 14_880_952, 99_999 * 3 ** n % 14_880_952, 1 + n, 1 + n, 60)],
                   seconds=60, speed=(10000, 25000, 40000, 100000)[n // 2]) for n in range(8)]
-    return snapshot(ports, [worker(1 + n, n / 8) for n in range(8)], cpu(2, 8, 1, range(9)))
+    s = snapshot(ports, [worker(1 + n, n / 8) for n in range(8)], cpu(2, 8, 1, range(9)))
+    s["brief"][0].update(rate="400pps")
+    s["brief"][1].update(rate="400pps", count="100000")
+    return s
 
 
 def thirtytwo():

@@ -283,15 +283,18 @@ static void fill_queues(const struct row *r, struct cell *c)
 	sbuf_addf(&c->text, "%u/%u", rx, tx);
 }
 
-/* What a setting says, without blanks where it does not fit otherwise; false: the port has none of it. */
-static bool add_brief(const struct row *r, struct cell *c, bool blanks)
-{
-	bool any = false;
+/* How much of a setting is said. A port without a count sends until it is stopped, which its state says as well. */
+enum brief { BRIEF_ALL, BRIEF_NO_BLANKS, BRIEF_NO_FOREVER, BRIEFS };
 
-	for (const char *f = r->fmt; *f != '\0'; f++) {
+/* What a setting says; false: the port has none of it. */
+static bool add_brief(const struct row *r, struct cell *c, enum brief brief)
+{
+	bool any = false, rate_alone = brief == BRIEF_NO_FOREVER && strcmp(page_str(c->brief, r->a, ""), "Forever") == 0;
+
+	for (const char *f = rate_alone ? "b" : r->fmt; *f != '\0'; f++) {
 		const char *key = *f == 'a' ? r->a : *f == 'b' ? r->b : NULL;
 		if (key == NULL) {
-			if (blanks || *f != ' ')
+			if (brief == BRIEF_ALL || *f != ' ')
 				sbuf_addc(&c->text, *f);
 			continue;
 		}
@@ -310,9 +313,9 @@ static void add_more(struct cell *c, const char *key)
 
 static void fill_brief(const struct row *r, struct cell *c)
 {
-	for (int blanks = 1; blanks >= 0 && c->port != NULL; blanks--) {
+	for (enum brief brief = BRIEF_ALL; brief < BRIEFS && c->port != NULL; brief++) {
 		sbuf_reset(&c->text);
-		if (!add_brief(r, c, blanks)) {
+		if (!add_brief(r, c, brief)) {
 			sbuf_reset(&c->text);
 			sbuf_addc(&c->text, '-');
 		} else if (strcmp(r->a, "type") == 0) {
