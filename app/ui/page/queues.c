@@ -14,6 +14,7 @@
 /* A worker that has no time left. */
 #define BUSY_FULL 0.95
 #define BAR_MOST 24
+#define GAP 1
 #define NAME_MOST 16
 
 struct entry {
@@ -280,42 +281,78 @@ static struct entry *entries(const struct page_in *in, unsigned *n, unsigned *np
 	return list;
 }
 
-/* Columns that have room; what is left goes to the names, then to the bars. */
-static void lay_out(int room, int *width, int *at)
+/* Which sides have a port of several queues: on the others there is no balance to show. */
+struct sides {
+	bool rx, tx;
+};
+
+static struct sides sides_of_several(const struct entry *list, unsigned n)
+{
+	struct sides s = {false, false};
+
+	for (unsigned i = 0; i < n; i++) {
+		s.rx |= list[i].rx_queues > 1;
+		s.tx |= list[i].tx_queues > 1;
+	}
+	return s;
+}
+
+static bool of_balance(const struct col *col)
+{
+	return col->draw == draw_share || col->draw == draw_bar;
+}
+
+static bool has_bars(const struct col *col, struct sides several)
+{
+	return col->draw == draw_bar && (is_rx(col) ? several.rx : several.tx);
+}
+
+/* Columns that have room; what is left goes to the names, then to the bars. Without a balance the Tx side needs no columns for it, and those of the
+ * Rx side are of link and state alone. */
+static void lay_out(int room, struct sides several, int *width, int *at)
 {
 	int rank[NCOLS], used = 0, bars = 0;
+	bool gone[NCOLS];
 
 	for (size_t i = 0; i < NCOLS; i++) {
-		width[i] = cols[i].width;
+		gone[i] = of_balance(&cols[i]) && !is_rx(&cols[i]) && !several.tx;
+		width[i] = gone[i] ? -GAP : cols[i].width; /* takes no room, nor does the gap before it */
 		rank[i] = cols[i].rank;
 	}
-	page_fit(width, rank, NCOLS, 1, room, at);
+	page_fit(width, rank, NCOLS, GAP, room, at);
 	for (size_t i = 0; i < NCOLS; i++) {
 		if (at[i] >= 0)
 			used = at[i] + width[i];
-		bars += at[i] >= 0 && cols[i].draw == draw_bar;
+		bars += at[i] >= 0 && has_bars(&cols[i], several);
 	}
 	int spare = room > used ? room - used : 0, name = spare < NAME_MOST - width[0] ? spare : NAME_MOST - width[0];
 	width[0] += name;
 	for (size_t i = 0; i < NCOLS && bars > 0; i++)
-		if (at[i] >= 0 && cols[i].draw == draw_bar) {
+		if (at[i] >= 0 && has_bars(&cols[i], several)) {
 			int more = (spare - name) / bars;
 			width[i] += more > BAR_MOST - width[i] ? BAR_MOST - width[i] : more;
 		}
-	page_fit(width, rank, NCOLS, 1, room, at);
+	page_fit(width, rank, NCOLS, GAP, room, at);
+	for (size_t i = 0; i < NCOLS; i++)
+		if (gone[i])
+			at[i] = -1;
 }
 
-static void draw_titles(struct grid *g, const int *width, const int *at, int rows, bool ascii)
+static void draw_titles(struct grid *g, struct sides several, const int *width, const int *at, int rows, bool ascii)
 {
 	for (size_t i = 0; i < NCOLS; i++) {
 		const char *text[] = {cols[i].title, cols[i].unit};
+		if (of_balance(&cols[i]) && is_rx(&cols[i]) && !several.rx) {
+			text[0] = cols[i].draw == draw_bar ? "State" : "Link";
+			text[1] = "";
+		}
 		for (int r = 0; r < rows && at[i] >= 0; r++) {
 			if (i == 0 || cols[i].draw == draw_bar)
 				grid_left(g, r, at[i], width[i], ROLE_STAT_LABEL, text[r]);
 			else
 				grid_right(g, r, at[i], width[i], ROLE_STAT_LABEL, text[r]);
 		}
-		if (at[i] >= 0 && rows > 1 && cols[i].draw == draw_bar) {
+		if (at[i] >= 0 && rows > 1 && has_bars(&cols[i], several)) {
 			grid_put(g, 1, at[i], 1, ROLE_STAT_LABEL, "0");
 			even_mark(g, 1, at[i], width[i], ascii);
 			grid_right(g, 1, at[i], width[i], ROLE_STAT_LABEL, "2x");
@@ -342,9 +379,10 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 
 	if (n == 0)
 		grid_left(g, 0, 0, -1, ROLE_DEFAULT, "no ports");
-	lay_out(g->cols, width, at);
+	struct sides several = sides_of_several(list, n);
+	lay_out(g->cols, several, width, at);
 	if (n > 0)
-		draw_titles(g, width, at, titles, in->ascii);
+		draw_titles(g, several, width, at, titles, in->ascii);
 	n = whole_ports(list, n, g->rows - titles);
 	page_list(in, n, g->rows - titles, out);
 	for (unsigned r = 0; r < out->rows; r++) {
