@@ -34,6 +34,9 @@ make_it()
 	ninja -k 0 -C "$build" --quiet
 }
 
+# An emulator, and a machine that is busy with other things too, take longer than a part may elsewhere. The row has a limit of its own.
+export PHASE_LIMIT_S=3600
+
 # The first lines tell what was used.
 {
 	if [ "$variant" = arm64 ]; then
