@@ -298,7 +298,8 @@ def nightly(where, *words, ports="-p wire", **env):
 
 def test_unattended(tmp_path):
     settings = tmp_path / "busy.cmds"
-    settings.write_text(ANYTHING.replace("; ", "\n"))
+    # At 10 % more than asked, a worker that shares its CPU never makes up for what it is late.
+    settings.write_text(ANYTHING.replace("; ", "\n") + "set 0 catchup keep\n")
     ports = f"-p wire -f {settings}"
     state = tmp_path / "state"
     r = nightly(state, "duration=200ms", "max_p99_us=10000000", ports=ports)
