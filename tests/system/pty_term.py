@@ -232,6 +232,9 @@ class Term:
     def _own_terminal():
         os.setsid()
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        # of a shell with jobs; one without has what it starts with & ignore them, the tests too
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
     def __enter__(self):
         return self
