@@ -551,9 +551,12 @@ def test_no_other_thread_may_run_on_a_workers_cpu(tmp_path):
     p = subprocess.Popen([harness.binary(), "-p", "null", "-m", "1.0", "--serve", f"--socket={tmp_path}/s"], stdin=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL)
 
+    # what versions of DPDK call it
+    workers = ("rte-worker", "lcore-worker", "dpdk-worker")
+
     def there():
         tasks = pathlib.Path(f"/proc/{p.pid}/task").iterdir()
-        return sorted((t / "comm").read_text().startswith(("rte-worker", "lcore-worker")) for t in tasks if 1 in os.sched_getaffinity(int(t.name)))
+        return sorted((t / "comm").read_text().startswith(workers) for t in tasks if 1 in os.sched_getaffinity(int(t.name)))
 
     try:
         until(lambda: (tmp_path / "s").exists() and there() == [True], "a CPU of its own")
