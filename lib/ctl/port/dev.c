@@ -96,6 +96,16 @@ void port_dev_name(char *out, size_t size, const char *driver)
 	} while (was_given(out) || rte_eth_dev_get_port_by_name(out, &dev) == 0);
 }
 
+/* hotplug would tell other processes too, and newer versions of DPDK refuse what that message has no room for: 127 characters, less than a path
+ * may have. */
+static int add_dev(const char *bus, const char *devname, const char *args)
+{
+	if (strcmp(bus, "vdev") != 0)
+		return rte_eal_hotplug_add(bus, devname, args);
+	int rc = rte_vdev_init(devname, args);
+	return rc > 0 ? -ENOTSUP : rc; /* no driver wants it */
+}
+
 static void remove_dev(const char *bus, const char *devname)
 {
 	int rc = rte_eal_hotplug_remove(bus, devname);
@@ -161,7 +171,7 @@ int port_dev_add(const char *bus, const char *devname, const char *args, uint16_
 	if (rte_eth_dev_get_port_by_name(devname, dev) == 0)
 		return err_set(e, EINVAL, "port '%s': a device named %s is open already; give this one another name", spec, devname);
 	take_given(devname);
-	int rc = rte_eal_hotplug_add(bus, devname, args);
+	int rc = add_dev(bus, devname, args);
 	if (rc == 0) {
 		rc = rte_eth_dev_get_port_by_name(devname, dev);
 		if (rc == 0)
