@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "eal_try.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -141,6 +142,22 @@ static void on_abort(int signo)
 		pause();
 }
 
+/* Newer versions of EAL end the process by exit() at an option that they do not know, and what they said of it would be lost. */
+static atomic_bool starting;
+
+void exit(int status)
+{
+	if (atomic_load(&starting) && pthread_equal(pthread_self(), starter)) {
+		rte_errno = EINVAL;
+		siglongjmp(before_init, 1);
+	}
+	void (*leave)(int) = NULL;
+	*(void **)&leave = dlsym(RTLD_NEXT, "exit");
+	if (leave != NULL)
+		leave(status);
+	_exit(status);
+}
+
 static int init_or_panic(int argc, char **argv)
 {
 	const struct sigaction sa = {.sa_handler = on_abort};
@@ -149,8 +166,11 @@ static int init_or_panic(int argc, char **argv)
 
 	starter = pthread_self();
 	sigaction(SIGABRT, &sa, &old);
-	if (sigsetjmp(before_init, 1) == 0)
+	if (sigsetjmp(before_init, 1) == 0) {
+		atomic_store(&starting, true);
 		rc = rte_eal_init(argc, argv);
+	}
+	atomic_store(&starting, false);
 	sigaction(SIGABRT, &old, NULL);
 	return rc;
 }
