@@ -144,7 +144,10 @@ def test_a_run_shorter_than_an_interval(wr, rate, count):
     # a duration is known to half a nanosecond
     assert abs(run["mean_pps"] - mean) < 1 + mean / run["duration_ns"]
     assert abs(run["mean_l1_bps"] - mean * 672) < 1 + mean * 672 / run["duration_ns"]
-    assert run["mean_pps"] <= run["asked_pps"] + 1 + run["asked_pps"] // 10 ** 6, "a run is not faster than it was asked to be"
+    # a slow clock knows it to its tick
+    tick_ns = wr.cmd("show clock")["tick_ns"]
+    slack = run["asked_pps"] * tick_ns / run["duration_ns"] if tick_ns > 1 else 0
+    assert run["mean_pps"] <= run["asked_pps"] + 1 + run["asked_pps"] // 10 ** 6 + slack, "a run is not faster than it was asked to be"
     assert port["max"]["tx"]["pps"] == run["mean_pps"] and port["max"]["tx"]["l1_bps"] == run["mean_l1_bps"]
     asked_text, sent_text = re.split("/|≠|!", row(page, "Pkts/s Asked:Sent")[0])
     close(asked_text, run["asked_pps"], "asked on page main")

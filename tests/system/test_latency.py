@@ -287,6 +287,8 @@ def test_streams_have_lines_where_they_have_latency_or_are_named():
 def test_what_takes_too_long_to_be_timed_is_said():
     hz = ask(args_of("one-worker"), "show clock")["clock"]["hz"]
     s = 2**35 / hz
+    if s > 59:
+        pytest.skip("on a clock this slow that is longer than a wire can delay")
     out = good([*args_of("one-worker"), "-e", f"set wire delay {s + 0.5:.1f}s; set 0 probe on; set 0 rate 1kpps; set 0 count 100; start 0; "
                 "wait 0; show latency"], timeout=120).stdout
     assert re.search(r"^too early or late to time +0 +100$", out, re.M)
