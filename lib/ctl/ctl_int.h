@@ -349,6 +349,7 @@ json_t *stamps_clocks_json(const struct ctl *c);
 
 /* pacing.c */
 void pacing_follow(struct ctl *c, struct ctl_port *cp); /* asks the device where settings or rates changed; says what it refuses now */
+json_t *value_json(const struct vtype *type, const void *value); /* info.c: as the prompt prints it */
 json_t *pacing_json(const struct ctl *c);            /* of `show plan`: when frames of each port are to leave, and who sees to it */
 void pacing_text(const struct ctl_port *cp, struct sbuf *out); /* "software", or who and why not another */
 

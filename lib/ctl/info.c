@@ -6,18 +6,27 @@
 
 #include "ctl_int.h"
 
+json_t *value_json(const struct vtype *type, const void *value)
+{
+	struct sbuf text = {0};
+
+	type->print(&(struct vspec){.type = type}, value, &text);
+	json_t *v = json_string(sbuf_str(&text));
+	sbuf_free(&text);
+	return v;
+}
+
 static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 {
 	struct rte_eth_dev_info info = {0};
-	char mac[RTE_ETHER_ADDR_FMT_SIZE];
+	uint8_t mac[VT_FIELD_BYTES] = {0};
 	json_t *notes = json_array(), *o;
 	struct sbuf pacing = {0};
 
 	(void)c;
 	if (cp->opened && rte_eth_dev_info_get(cp->p.dev, &info) != 0)
 		info.driver_name = NULL;
-	const uint8_t *m = cp->p.mac.addr_bytes; /* in small letters, as everywhere */
-	snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
+	memcpy(mac + sizeof(mac) - RTE_ETHER_ADDR_LEN, cp->p.mac.addr_bytes, RTE_ETHER_ADDR_LEN);
 	if (!cp->used)
 		json_array_append_new(notes, json_string("not used: no map names it"));
 	if (cp->restart)
@@ -38,12 +47,12 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 	if (cp->used && cp->p.spec->notes != NULL)
 		cp->p.spec->notes(&cp->p, notes);
 	o = json_pack(
-		"{s:i, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:i, s:b, s:i, s:i, s:i, s:i, s:I, s:I, s:s, s:s, s:s, s:b}",
+		"{s:i, s:s, s:s, s:s, s:s, s:I, s:o, s:I, s:i, s:b, s:i, s:i, s:i, s:i, s:I, s:I, s:s, s:s, s:s, s:b}",
 		"port", (int)cp->p.id, "name", cp->p.name, "spec", cp->p.spec_text, "driver",
 		info.driver_name ? info.driver_name : "-", "link", snap_link_name(cp->link), "speed_mbps",
-		(json_int_t)plan_speed_mbps(cp), "mac", mac, "mtu", (json_int_t)dev_mtu(cp), "node", cp->p.node,
-		"used", (int)cp->used, "rx_queues", (int)cp->p.nrxq, "tx_queues", (int)cp->p.ntxq, "rxd",
-		(int)cp->p.rxd, "txd", (int)cp->p.txd, "mbufs",
+		(json_int_t)plan_speed_mbps(cp), "mac", value_json(&vt_mac, mac), "mtu", (json_int_t)dev_mtu(cp),
+		"node", cp->p.node, "used", (int)cp->used, "rx_queues", (int)cp->p.nrxq, "tx_queues", (int)cp->p.ntxq,
+		"rxd", (int)cp->p.rxd, "txd", (int)cp->p.txd, "mbufs",
 		(json_int_t)(cp->p.ntxq && cp->txq != NULL ? cp->txq[0]->pool_size : 0), "memory_bytes",
 		(json_int_t)cp->memory_bytes, "offloads", cp->offloads, "rss", cp->rss, "flow_control", cp->fc,
 		"promiscuous", (int)cp->applied.promiscuous);

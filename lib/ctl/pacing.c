@@ -108,16 +108,6 @@ void ctl_pacing_text(const struct ctl *c, unsigned port, struct sbuf *out)
 	pacing_text(c->port[port], out);
 }
 
-static json_t *printed(const struct vtype *t, const void *val)
-{
-	struct sbuf text = {0};
-
-	t->print(&(struct vspec){.type = t}, val, &text);
-	json_t *v = json_string(sbuf_str(&text));
-	sbuf_free(&text);
-	return v;
-}
-
 json_t *pacing_json(const struct ctl *c)
 {
 	json_t *a = json_array();
@@ -128,9 +118,9 @@ json_t *pacing_json(const struct ctl *c)
 		if (!cp->used || cp->p.ntxq == 0)
 			continue;
 		pacing_text(cp, &text);
-		json_array_append_new(a, json_pack("{s:i, s:o, s:o, s:o, s:I, s:s}", "port", (int)i, "rate", printed(&vt_rate, &cp->p.cfg.rate),
-						   "arrival", printed(&vt_arrival, &cp->p.cfg.arrival), "catchup",
-						   printed(&vt_catchup, &cp->p.cfg.catchup), "lag_ns", (json_int_t)cp->p.cfg.lag_ns, "pacing",
+		json_array_append_new(a, json_pack("{s:i, s:o, s:o, s:o, s:I, s:s}", "port", (int)i, "rate", value_json(&vt_rate, &cp->p.cfg.rate),
+						   "arrival", value_json(&vt_arrival, &cp->p.cfg.arrival), "catchup",
+						   value_json(&vt_catchup, &cp->p.cfg.catchup), "lag_ns", (json_int_t)cp->p.cfg.lag_ns, "pacing",
 						   sbuf_str(&text)));
 		sbuf_free(&text);
 	}

@@ -98,17 +98,6 @@ void streams_tick(struct ctl_port *cp)
 
 /* ---- show streams ---- */
 
-static json_t *printed(const struct vtype *type, const void *value)
-{
-	struct vspec spec = {.type = type};
-	struct sbuf b = {0};
-
-	type->print(&spec, value, &b);
-	json_t *text = json_string(sbuf_str(&b));
-	sbuf_free(&b);
-	return text;
-}
-
 static json_t *stack_text(const struct frame_stack *stack)
 {
 	struct sbuf b = {0};
@@ -180,13 +169,13 @@ static json_t *one_stream(const struct ctl_port *cp, const struct stream *s, con
 	json_t *o =
 		json_pack("{s:i, s:i, s:b, s:o, s:o, s:I, s:o, s:I, s:o, s:{s:I, s:I}, s:f}", "port", (int)cp->p.id,
 			  "stream", (int)cfg->id, "enabled", (int)cfg->enabled, "frame", stack_text(&cfg->frame.stack),
-			  "size", printed(&vt_sizes, &cfg->sizes), "weight", (json_int_t)cfg->weight, "rate",
-			  cfg->rate.set ? printed(&vt_rate, &cfg->rate.rate) : json_null(), "count",
+			  "size", value_json(&vt_sizes, &cfg->sizes), "weight", (json_int_t)cfg->weight, "rate",
+			  cfg->rate.set ? value_json(&vt_rate, &cfg->rate.rate) : json_null(), "count",
 			  (json_int_t)cfg->count, "varies", varies(cfg), "tx", "packets",
 			  (json_int_t)(now.packets - s->base.packets), "bytes", (json_int_t)(now.bytes - s->base.bytes),
 			  "pps", s->pps);
 
-	json_object_set_new(o, "probe", printed(&vt_every, &cfg->frame.probe));
+	json_object_set_new(o, "probe", value_json(&vt_every, &cfg->frame.probe));
 	json_object_set_new(o, "share",
 			    cfg->enabled && !cfg->rate.set ? json_real((double)cfg->weight / weights) : json_null());
 	json_object_set_new(o, "engine", g != NULL ? json_string(frun_engine(g->prog[0].run)) : json_null());
