@@ -150,10 +150,12 @@ static void attr_print(const struct vspec *s, const void *v, struct sbuf *out)
 
 static void attr_offer(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
 {
-	static const char *const names[] = {"off", "bold", "dim", "underscore", "blink", "reverse", "concealed", NULL};
+	const char *name;
 
 	(void)s;
-	offer_all(names, prefix, offer, arg);
+	for (unsigned i = 0; (name = theme_attr_name(i)) != NULL; i++)
+		if (strncmp(name, prefix, strlen(prefix)) == 0)
+			offer(arg, name);
 }
 
 static const struct vtype vt_attr = {

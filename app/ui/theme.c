@@ -228,6 +228,21 @@ void theme_color_print(int32_t color, struct sbuf *out)
 		sbuf_addf(out, "%d", (int)color);
 }
 
+const char *theme_attr_name(unsigned i)
+{
+	uint32_t had = 0;
+
+	for (size_t k = 0; k < ARRAY_SIZE(attrs); k++) {
+		uint32_t value = attrs[k].value != 0 ? (uint32_t)attrs[k].value : UINT32_C(1) << 31; /* "off" */
+		if ((had & value) != 0)
+			continue;
+		if (i-- == 0)
+			return attrs[k].name;
+		had |= value;
+	}
+	return NULL;
+}
+
 void theme_attr_print(uint32_t attr, struct sbuf *out)
 {
 	const char *sep = "";

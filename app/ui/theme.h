@@ -94,5 +94,6 @@ int theme_color(const char *text, int32_t *out, struct err *e);
 int theme_attr(const char *text, uint32_t *out, struct err *e);
 void theme_color_print(int32_t color, struct sbuf *out);
 void theme_attr_print(uint32_t attr, struct sbuf *out);
+const char *theme_attr_name(unsigned i); /* as printed, one after the other; NULL: no more */
 /* One style as the command that makes it: "theme top.page white blue bold". */
 void theme_line(const struct theme *, enum role, struct sbuf *out);
