@@ -154,7 +154,7 @@ static void tell_time(const json_t *snap, const json_t **port, unsigned nports, 
 	double gone[2] = {0}, left = page_num(snap, "head.left_ns", -1);
 
 	for (unsigned i = 0; i < nports; i++) {
-		bool sends = strcmp(page_str(port[i], "run.state", "idle"), "idle") != 0;
+		bool sends = page_sends(port[i]);
 		double ns = page_num(port[i], "run.duration_ns", 0);
 		gone[sends] = ns > gone[sends] ? ns : gone[sends];
 	}
@@ -337,6 +337,11 @@ bool page_link_lost(const json_t *port)
 	const char *link = page_str(port, "link", "");
 
 	return strcmp(link, "down") == 0 || strcmp(link, "deleted") == 0;
+}
+
+bool page_sends(const json_t *port)
+{
+	return strcmp(page_str(port, "run.state", "idle"), "idle") != 0;
 }
 
 const char *page_str(const json_t *obj, const char *path, const char *missing)

@@ -45,6 +45,7 @@ void page_draw(const struct page *, const struct page_in *in, struct grid *g, st
 /* Helpers for pages. */
 /* The port's link is down, or its interface was deleted: in the colour of a warning. */
 bool page_link_lost(const json_t *port);
+bool page_sends(const json_t *port); /* it has begun to send, and not ended yet */
 /* Which of n columns stand beside each other in `room` columns, with `gap` between them: while they do not fit, the one with the highest rank goes
  * (of several the last), and rank 0 stays always. at[i]: where column i begins; -1: left out. Of rows too (size 1, gap 0). */
 void page_fit(const int *size, const int *rank, unsigned n, int gap, int room, int *at);

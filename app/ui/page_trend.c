@@ -42,7 +42,7 @@ static double asked(const struct trend *t, const json_t **port, unsigned n)
 
 	for (unsigned i = 0; i < n && t->line != NULL; i++) {
 		double v = page_num(port[i], t->line, NAN);
-		if (strcmp(page_str(port[i], "run.state", "idle"), "idle") == 0)
+		if (!page_sends(port[i]))
 			continue;
 		if (!isfinite(v) || json_is_true(out_get(port[i], "run.asked_max")))
 			return NAN;

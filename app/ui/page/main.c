@@ -129,7 +129,7 @@ static void fill_counts(const struct row *r, struct cell *c)
 static bool sends(const struct cell *c)
 {
 	for (unsigned i = 0; i < (c->port != NULL ? 1 : c->n); i++)
-		if (strcmp(page_str(c->port != NULL ? c->port : c->all[i], "run.state", "idle"), "idle") != 0)
+		if (page_sends(c->port != NULL ? c->port : c->all[i]))
 			return true;
 	return false;
 }
@@ -255,14 +255,8 @@ static void fill_load(const struct row *r, struct cell *c)
 	c->warn = sum.differs;
 }
 
-/* Drawn by hand, with the rows of fill_more below it. */
+/* Drawn by hand over several rows: the first names the history, those below it are more room for its curve. */
 static void fill_trend(const struct row *r, struct cell *c)
-{
-	(void)r;
-	(void)c;
-}
-
-static void fill_more(const struct row *r, struct cell *c)
 {
 	(void)r;
 	(void)c;
@@ -368,7 +362,7 @@ static void fill_address(const struct row *r, struct cell *c)
 #define HEADING(name, rank) {name, name, rank, ROLE_SEP_TEXT, ROLE_SEP_DASH, NULL}
 
 /* One row more for the curve above. */
-#define MORE(rank) {"", "", rank, ROLE_PORT_RATELBL, ROLE_BAR, fill_more}
+#define MORE(rank) {"", "", rank, ROLE_PORT_RATELBL, ROLE_BAR, fill_trend}
 
 /* The one table of what stands on the page, in what order, and what goes first where there is no room. */
 static const struct row rows[] = {
@@ -429,7 +423,10 @@ struct layout {
 	int label, width;      /* columns of the labels and of a port, with the blank before it */
 	unsigned first, shown;
 	bool total;
+	double top, total_top; /* of the scale of trends: of the ports that are shown, of the sums */
 };
+
+static const struct trend trends[] = {{"history.rx_pps", NULL}, {"history.tx_pps", "run.asked_pps"}};
 
 /* First columns get narrower, then labels, then the sums go, then ports are paged. */
 static void lay_out(const struct page_in *in, unsigned n, int cols, struct layout *l)
@@ -465,25 +462,28 @@ static void draw_line(const struct page_in *in, const struct row *r, const struc
 /* The curves of all ports, and their scale in the column of labels: one for both directions. */
 static void draw_trend(const struct page_in *in, const struct row *r, const struct layout *l, const struct cell *c, struct grid *g, int row, int high)
 {
-	static const struct trend both[] = {{"history.rx_pps", NULL}, {"history.tx_pps", "run.asked_pps"}};
-	const struct trend *t = &both[strcmp(r->a, both[1].path) == 0];
-	double top = trend_top(both, ARRAY_SIZE(both), c->all + l->first, l->shown, false);
+	const struct trend *t = &trends[strcmp(r->a, trends[1].path) == 0];
 	int width = l->width - (l->label > 0), col = l->label + (l->label > 0);
 	bool wide = l->label >= LABEL;
 	struct sbuf b = {0};
 
 	for (unsigned k = 0; k < l->shown; k++)
-		trend_draw(t, top, false, c->all + l->first + k, 1, g, row, col + (int)k * l->width, width, high, in->ascii);
+		trend_draw(t, l->top, false, c->all + l->first + k, 1, g, row, col + (int)k * l->width, width, high, in->ascii);
 	if (l->total)
-		trend_draw(t, trend_top(both, ARRAY_SIZE(both), c->all, c->n, true), c->n > 1, c->all, c->n, g, row,
-			   col + (int)l->shown * l->width, width, high, in->ascii);
-	if (l->label < LABEL_LEAST || top <= 0 || (high == 1 && !wide))
+		trend_draw(t, l->total_top, c->n > 1, c->all, c->n, g, row, col + (int)l->shown * l->width, width, high, in->ascii);
+	if (l->label < LABEL_LEAST || l->top <= 0 || (high == 1 && !wide))
 		return;
-	trend_text(top, &b);
+	trend_text(l->top, &b);
 	grid_right(g, row, wide ? LABEL - 9 : 2, wide ? 7 : LABEL_LEAST - 3, ROLE_SEP_TEXT, sbuf_str(&b));
 	if (high > 1)
 		grid_right(g, row + high - 1, 0, l->label - (wide ? 2 : 1), ROLE_SEP_TEXT, "0");
 	sbuf_free(&b);
+}
+
+/* One row more for the curve above? */
+static bool is_more(const struct row *r)
+{
+	return r->fill == fill_trend && r->a == NULL;
 }
 
 static bool is_figure(const struct row *r)
@@ -533,6 +533,8 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 		return;
 	}
 	lay_out(in, c.n, g->cols, &l);
+	l.top = trend_top(trends, ARRAY_SIZE(trends), c.all + l.first, l.shown, false);
+	l.total_top = l.total ? trend_top(trends, ARRAY_SIZE(trends), c.all, c.n, true) : 0;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		one[i] = 1;
 		rank[i] = rank_of(&rows[i], &c, l.shown == 1 && g->rows == 1);
@@ -550,9 +552,10 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 			draw_label(&rows[i], &l, g, at[i]);
 		if (rows[i].fill == fill_trend) {
 			int high = 1;
-			while (i + (size_t)high < ARRAY_SIZE(rows) && rows[i + (size_t)high].fill == fill_more && at[i + (size_t)high] >= 0)
+			while (i + (size_t)high < ARRAY_SIZE(rows) && is_more(&rows[i + (size_t)high]) && at[i + (size_t)high] >= 0)
 				high++;
-			draw_trend(in, &rows[i], &l, &c, g, at[i], high);
+			if (!is_more(&rows[i]))
+				draw_trend(in, &rows[i], &l, &c, g, at[i], high);
 			continue;
 		}
 		c.width = l.width - (l.label > 0);
