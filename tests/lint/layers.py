@@ -16,6 +16,7 @@ LUA = re.compile(r"^(lua|lauxlib|lualib|luajit)\.h$")
 
 # The order of the libraries has one place, the top meson.build: each may use those before it.
 ORDER = re.findall(r"'(\w+)'", re.search(r"foreach l : \[(.*?)\]", tree.read("meson.build"), re.S).group(1))
+ORDER.remove("work")  # lists of files of other layers
 PLAIN = {"base", "value", "clock", "count", "hist", "log", "pace", "pcapio", "out"}
 # Beyond the order. `place` is the pure function in lib/ctl.
 ONLY = {"dp": {"base", "clock", "count", "hist", "pace", "mbox", "proto", "vary", "frame"}, "place": {"base"}}
@@ -29,10 +30,12 @@ PAGE_SEES = re.compile(r"^(app/ui/(grid\.h|page(_\w+)?\.h|keys_help\.h|theme\.h|
 
 
 def library(name):
-    parts = name.split("/")
-    if parts[0] != "lib":
+    folder = tree.layer(name).split("/")
+    if folder == ["plain"]:
+        return "plain"
+    if folder[0] != "lib":
         return None
-    return "place" if parts[1] == "ctl" and parts[2].startswith("place") else parts[1]
+    return "place" if folder[1] == "ctl" and os.path.basename(name).startswith("place") else folder[1]
 
 
 headers = {}
@@ -46,6 +49,12 @@ for name in tree.files(".h", under=("lib/",)):
 
 def check_library(name, where, user, target):
     owner = library(target)
+    if user == "plain" or owner == "plain":
+        if user == "plain" and owner in ("dp", "mbox"):
+            found.add(where, f"control and program share this header, it sees no workers: {target}")
+        elif user not in ("plain", "ctl"):
+            found.add(where, f"control and program share {target}, {user} does not see it")
+        return
     if user == owner or (user == "ctl" and owner == "place"):
         return
     if user == "place" and owner != "base":
@@ -74,22 +83,24 @@ def made_by_build(name):
 
 def check(name, where, system, target_name):
     user = library(name)
-    top = name.split("/")[0]
+    folder = tree.layer(name)
+    top = folder.split("/")[0]
+    page = folder == "app/ui/page" or PAGE_FILE.match(name)
     if DPDK.match(target_name):
         if top == "app":
             found.add(where, f"the program knows no DPDK: {target_name}")
         elif user is not None and user not in MAY_DPDK and name != "lib/base/dpdk.h":
             found.add(where, f"{user} is plain C, without DPDK: {target_name}")
         return
-    if TERMINAL.match(target_name) and not name.startswith("app/ui/"):
+    if TERMINAL.match(target_name) and not folder.startswith("app/ui"):
         found.add(where, f"only app/ui knows the terminal: {target_name}")
     if LUA.match(target_name) and user != "script":
         found.add(where, f"only lib/script knows Lua: {target_name}")
     if system:
         return
     target = headers.get(os.path.basename(target_name))
-    for folder in (os.path.dirname(name), top, "app/ui" if PAGE_FILE.match(name) else top):  # app/ is on its own include path
-        here = os.path.normpath(os.path.join(folder, target_name))
+    for path in (os.path.dirname(name), top, "app/ui" if page else top):  # app/ is on its own include path
+        here = os.path.normpath(os.path.join(path, target_name))
         if (tree.ROOT / here).exists() or made_by_build(here):
             target = here
             break
@@ -103,23 +114,23 @@ def check(name, where, system, target_name):
             found.add(where, f"a library does not use {target}")
             return
         check_library(name, where, user, target)
-        if "/dp/kind/" in name and "/dp/kind/" in target and \
-                os.path.splitext(os.path.basename(name))[0] != os.path.splitext(os.path.basename(target))[0]:
-            found.add(where, f"a kind does not use another kind: {target}")
         return
     owner = library(target)
     if top == "app" and owner in ("dp", "mbox"):
         found.add(where, f"the program sees control, not the workers: {target}")
     if top == "app" and target == "lib/ctl/port.h":
         found.add(where, f"the program sees ctl.h, not the inside of control: {target}")
-    if PAGE_FILE.match(name) and not PAGE_SEES.match(target):
+    if page and not PAGE_SEES.match(target):
         found.add(where, f"a page sees a snapshot and a grid, not {target}")
-    if name.startswith("app/ui/") and owner in ("ctl", "place"):
+    if folder.startswith("app/ui") and owner in ("ctl", "place", "plain"):
         found.add(where, f"front ends see sess, not control: {target}")
 
 
 for name in tree.files(".c", ".h", ".inc", under=("lib/", "app/", "examples/")):
     text = tree.read(name)
+    if tree.layer(name) == "":
+        found.add(name, "it is in none of the lists of its module's meson.build")
+        continue
     for match in INCLUDE.finditer(text):
         line = text.count("\n", 0, match.start(2)) + 1
         check(name, f"{name}:{line}", match.group(1) == "<", match.group(2))

@@ -29,7 +29,14 @@ BREACHES = [
     ("layers", "lib/dp/x.c", SPDX + '#include "cmd.h"\n', "may use only"),
     ("layers", "lib/dp/x.c", SPDX + '#include "ctl.h"\n', "arrows go down"),
     ("layers", "lib/dp/x.c", SPDX + '#include "frame.h"\n', "run half"),
-    ("layers", "lib/dp/kind/x.c", SPDX + '#include "y.h"\n', "another kind"),
+    ("layers", "lib/work/a/x.c", SPDX, "in none of the lists"),
+    ("layers", "lib/work/a/run.c", SPDX + '#include "ctl.h"\n', "arrows go down"),
+    ("layers", "lib/work/a/a_run.h", SPDX + '#include "log.h"\n', "may use only"),
+    ("layers", "lib/work/a/ctl.c", SPDX + '#include "cmd.h"\n', "works without cmd"),
+    ("layers", "lib/work/a/a_face.h", SPDX + '#include "dp.h"\n', "it sees no workers"),
+    ("layers", "lib/work/a/app.c", SPDX + "#include <rte_ethdev.h>\n", "knows no DPDK"),
+    ("layers", "lib/work/a/app.c", SPDX + '#include "dp.h"\n', "not the workers"),
+    ("layers", "lib/work/a/page.c", SPDX + '#include "cmd.h"\n', "a page sees"),
     ("layers", "lib/ctl/x.c", SPDX + '#include "cmd.h"\n', "works without cmd"),
     ("layers", "lib/ctl/place.c", SPDX + '#include "value.h"\n', "placement knows only base"),
     ("layers", "app/x.c", SPDX + "#include <rte_ethdev.h>\n", "knows no DPDK"),
@@ -46,6 +53,7 @@ BREACHES = [
     ("opens", "app/x.c", SPDX + "int fd = open(name,\n\tO_RDONLY);\n", "userfile_open"),
     ("opens", "app/spool.c", SPDX + 'int a = open(path, 0);\nint b = open("/proc/x", 0);\nint c = open(path, 0);\n', "app/spool.c:4"),
 ]
+MODULE = "\n".join(f"work_{layer}_files += files('{layer}.c')" for layer in ("run", "ctl", "app", "page"))
 WORKER = """
 #include <stdlib.h>
 #include <stdio.h>
@@ -74,8 +82,8 @@ with tempfile.TemporaryDirectory() as place:
     for name in tree.files(".h", under=("lib/",)):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(tree.ROOT / name, copy / name)
-    (copy / "lib/dp/kind").mkdir(parents=True, exist_ok=True)
-    (copy / "lib/dp/kind/y.h").write_text(SPDX)
+    (copy / "lib/work/a").mkdir(parents=True)
+    (copy / "lib/work/a/meson.build").write_text(MODULE)
     for check in ("spdx", "text", "layers", "opens", "length", "scripts", "links"):
         rc, output = run(copy, check)
         if rc and "lib/" not in output:

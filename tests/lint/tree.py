@@ -2,6 +2,7 @@
 """What the checks share: the files of the tree, and how a finding is told."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -25,6 +26,26 @@ def files(*suffixes, under=("",)):
 
 def read(name):
     return (ROOT / name).read_text(encoding="utf-8", errors="replace")
+
+
+WORK_LAYERS = {"run": "lib/dp", "ctl": "lib/ctl", "app": "app", "page": "app/ui/page"}
+
+
+def layer(name):
+    """The folder whose rules hold for a file: its own, but for a file of a module (lib/work/NAME) that of the layer whose list in
+    the module's meson.build has it. "plain" for a module's headers that control and program share; "" for one that no list has."""
+    parts = name.split("/")
+    if parts[:2] != ["lib", "work"] or len(parts) < 4:
+        return os.path.dirname(name)
+    if parts[-1].endswith(("_cfg.h", "_face.h")):
+        return "plain"
+    for which, folder in WORK_LAYERS.items():
+        if parts[-1].endswith(f"_{which}.h"):
+            return folder
+        for files_of in re.findall(rf"work_{which}_files \+= files\((.*?)\)", read(f"lib/work/{parts[2]}/meson.build"), re.S):
+            if f"'{'/'.join(parts[3:])}'" in files_of:
+                return folder
+    return ""
 
 
 def kind(name):
