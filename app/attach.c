@@ -48,7 +48,7 @@ static enum sess_place place(void *host, const char *line)
 	for (size_t i = 0; i < ARRAY_SIZE(here); i++)
 		if (seen.verb == here[i])
 			return SESS_HERE;
-	if (seen.verb == &verb_set && seen.setting >= set_view_rows && seen.setting < set_view_rows + set_nview_rows)
+	if (seen.verb == &verb_set && set_of_view(seen.setting))
 		return SESS_HERE;
 	if ((seen.verb == &verb_enable || seen.verb == &verb_disable) && seen.choice != NULL && strcmp(seen.choice, "screen") == 0)
 		return SESS_HERE;

@@ -482,21 +482,15 @@ static void make_rows(void)
 		word_finish(words[i]);
 }
 
-static void add_row(const struct setting ***rows, unsigned *n, const struct setting *row)
-{
-	*rows = xrealloc(*rows, (*n + 1) * sizeof(**rows));
-	(*rows)[(*n)++] = row;
-}
-
 void set_field_rows(const struct setting ***rows, unsigned *n)
 {
 	if (protos == NULL)
 		make_rows();
 	for (unsigned i = 0; i < nprotos; i++)
 		for (const struct field_row *r = protos[i].field; r->row.name != NULL; r++)
-			add_row(rows, n, &r->row);
+			set_add_row(rows, n, &r->row);
 	for (unsigned i = 0; i < nwords; i++)
-		add_row(rows, n, words[i]);
+		set_add_row(rows, n, words[i]);
 }
 
 unsigned set_more_rows(const struct setting *const **rows)

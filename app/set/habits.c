@@ -164,5 +164,5 @@ const struct setting set_habit_rows[] = {
 	 .check = set_check_port, .help = "whether frames above 1518 bytes may leave: on is an `mtu` of 9000, off one of 1500"},
 	{.name = "dscp", .scope = SCOPE_STREAM, .v = {&vt_uint, 0, 63}, .dflt = "0", .flags = SET_DERIVED, .store = &dscp_store,
 	 .check = set_check_stream, .help = "DSCP of the outermost IP header, the upper six bits of `tos`; ECN stays as it is"},
+	{0},
 };
-const unsigned set_nhabit_rows = ARRAY_SIZE(set_habit_rows);

@@ -9,5 +9,5 @@ const struct setting set_later_rows[] = {
 	LATER(SCOPE_PORT, "prime", NULL, "frames that `start <ports> prime` sends"),
 	LATER(SCOPE_PORT, "dump", NULL, "received frames to dump into the log"),
 	LATER(SCOPE_PORT, "tx_cycles", NULL, "raw cycles between bursts; `rate` says it in frames per second"),
+	{0},
 };
-const unsigned set_nlater_rows = ARRAY_SIZE(set_later_rows);

@@ -97,12 +97,12 @@ static void nest_vcomplete(const struct vspec *s, const char *prefix, void (*off
 	sbuf_free(&word);
 }
 
-const struct vtype set_vt_nest = {
+static const struct vtype vt_nest = {
 	.name = "fields", .syntax = "none | FIELD,FIELD+FIELD,...: fastest first, those joined by + step together",
 	.size = sizeof(struct frame_nest), .parse = nest_vparse, .print = nest_vprint, .complete = nest_vcomplete,
 };
 
-bool set_check_nest(const struct setting *row, const void *stream_cfg, struct err *warn)
+static bool check_nest(const struct setting *row, const void *stream_cfg, struct err *warn)
 {
 	const struct frame_spec *f = &((const struct stream_cfg *)stream_cfg)->frame;
 	struct sbuf name = {0};
@@ -123,3 +123,10 @@ bool set_check_nest(const struct setting *row, const void *stream_cfg, struct er
 	sbuf_free(&name);
 	return ok;
 }
+
+const struct setting set_nest_rows[] = {
+	{.name = "nest", .scope = SCOPE_STREAM, .v = {&vt_nest}, .dflt = "none", .offset = offsetof(struct stream_cfg, frame.nest),
+	 .check = check_nest,
+	 .help = "varying fields that count like the digits of a number, all combinations in order; the others step with every frame"},
+	{0},
+};

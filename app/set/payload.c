@@ -264,7 +264,7 @@ static bool rnd_check(const struct setting *row, const void *obj, struct err *wa
 
 #define AT(member) offsetof(struct stream_cfg, member)
 
-const struct setting *set_rnd_rows(unsigned *n)
+const struct setting *set_rnd_table(unsigned *n)
 {
 	static struct setting *rows;
 
@@ -281,6 +281,15 @@ const struct setting *set_rnd_rows(unsigned *n)
 	}
 	*n = FRAME_MAX_RND;
 	return rows;
+}
+
+void set_rnd_rows(const struct setting ***rows, unsigned *n)
+{
+	unsigned nrnd;
+	const struct setting *rnd = set_rnd_table(&nrnd);
+
+	for (unsigned i = 0; i < nrnd; i++)
+		set_add_row(rows, n, &rnd[i]);
 }
 
 bool set_payload_idle(const struct setting *row, const void *obj)
@@ -309,5 +318,5 @@ const struct setting set_payload_rows[] = {
 	 .help = "file whose bytes `pattern file` repeats to the end of the frame; it is read when it is set"},
 	{.name = "random", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .offset = AT(frame.rnd_on), .check = set_check_stream,
 	 .help = "whether the bits of rnd.0 to rnd.31 are written into each frame"},
+	{0},
 };
-const unsigned set_npayload_rows = ARRAY_SIZE(set_payload_rows);

@@ -396,7 +396,7 @@ struct rnd_val {
 static int bits_vparse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	unsigned n;
-	const struct setting *rows = set_rnd_rows(&n);
+	const struct setting *rows = set_rnd_table(&n);
 	struct rnd_val v = {0};
 	size_t len = strspn(text, "0123456789"), at = len + strspn(text + len, " ");
 
@@ -418,7 +418,7 @@ static void bits_vprint(const struct vspec *s, const void *val, struct sbuf *out
 {
 	unsigned n;
 	const struct rnd_val *v = val;
-	const struct setting *row = &set_rnd_rows(&n)[v->i];
+	const struct setting *row = &set_rnd_table(&n)[v->i];
 
 	(void)s;
 	sbuf_addf(out, "%u ", v->i);
@@ -586,5 +586,5 @@ const struct setting set_pktgen_rows[] = {
 	 .check = set_check_stream, .help = "a random source address in each frame; the same as a variation of ipv4.src"},
 	{.name = "rnd_s_pt", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .flags = SET_DERIVED, .store = &rnd_store, .arg = &rnd_pt,
 	 .check = set_check_stream, .help = "a random source port in each frame; the same as a variation of udp.src or tcp.src"},
+	{0},
 };
-const unsigned set_npktgen_rows = ARRAY_SIZE(set_pktgen_rows);

@@ -110,5 +110,5 @@ const struct setting set_port_rows[] = {
 	{.name = "verify", .scope = SCOPE_PORT, .v = {&vt_bool}, .dflt = "off", .offset = AT(verify), .check = set_check_per_start,
 	 .help = "check IPv4, UDP, TCP, SCTP and ICMP checksums of received frames with probes: a wrong one makes it corrupted; any port's on is\n"
 		 "for all"},
+	{0},
 };
-const unsigned set_nport_rows = ARRAY_SIZE(set_port_rows);

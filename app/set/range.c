@@ -226,12 +226,9 @@ bool set_held_given(const struct setting *row, const void *stream_cfg)
 	return ((const struct stream_cfg *)stream_cfg)->held[index_of(row)].set;
 }
 
-const struct setting *set_range_rows(unsigned *n)
+static void make_rows(void)
 {
-	*n = held_nwords + 1;
-	if (rows != NULL)
-		return rows;
-	rows = xcalloc(held_nwords + 1, sizeof(*rows));
+	rows = xcalloc(held_nwords, sizeof(*rows));
 	specs = xcalloc(held_nwords, sizeof(*specs));
 	for (unsigned i = 0; i < held_nwords; i++) {
 		const struct held_word *w = &held_words[i];
@@ -246,6 +243,13 @@ const struct setting *set_range_rows(unsigned *n)
 			.dflt = one ? w->dflt[RANGE_START] : NULL, .arg = w, .check = held_check, .help = help.s,
 		};
 	}
-	rows[held_nwords] = ranges_row;
-	return rows;
+}
+
+void set_range_rows(const struct setting ***all, unsigned *n)
+{
+	if (rows == NULL)
+		make_rows();
+	for (unsigned i = 0; i < held_nwords; i++)
+		set_add_row(all, n, &rows[i]);
+	set_add_row(all, n, &ranges_row);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rows.h"
 #include "app.h"
+#include "pieces.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct app *bound;
@@ -221,27 +223,50 @@ const struct frame *set_frame_now(const void *stream_cfg)
 	return held.frame;
 }
 
-static void add_table(const struct setting ***rows, unsigned *n, const struct setting *table, unsigned count)
+void set_add_row(const struct setting ***rows, unsigned *n, const struct setting *row)
 {
-	*rows = xrealloc(*rows, (*n + count) * sizeof(**rows));
-	for (unsigned i = 0; i < count; i++)
-		(*rows)[(*n)++] = &table[i];
+	*rows = xrealloc(*rows, (*n + 1) * sizeof(**rows));
+	(*rows)[(*n)++] = row;
+}
+
+/* In the order of the table. */
+static const struct set_chunk own_chunks[] = {
+	{100, set_view_rows},
+	{200, set_tester_rows},
+	{300, set_trial_rows},
+	{400, set_port_rows},
+	{500, set_sampler_rows},
+	{600, set_wire_rows},
+	{700, set_stream_rows},
+	{800, set_nest_rows},
+	{900, set_payload_rows},
+	{1000, .add = set_rnd_rows},
+	{1100, .add = set_field_rows},
+	{1200, .add = set_range_rows},
+	{1300, set_pktgen_rows},
+	{1400, set_habit_rows},
+	{1500, set_seq_rows},
+	{1600, set_later_rows},
+	{0},
+};
+
+static void add_chunk(const struct setting ***rows, unsigned *n, const struct set_chunk *chunk)
+{
+	for (const struct setting *row = chunk->row; row != NULL && row->name != NULL; row++)
+		set_add_row(rows, n, row);
+	if (chunk->add != NULL)
+		chunk->add(rows, n);
 }
 
 const struct setting *const *set_extra_rows(unsigned *n)
 {
+	static const struct set_chunk extra[] = {{.row = set_nest_rows}, {.row = set_payload_rows}, {.add = set_rnd_rows}};
 	static const struct setting **rows;
 	static unsigned nrows;
 
-	if (rows == NULL) {
-		unsigned nrnd;
-		const struct setting *rnd = set_rnd_rows(&nrnd);
-		for (unsigned i = 0; i < set_nstream_rows; i++)
-			if (strcmp(set_stream_rows[i].name, "nest") == 0)
-				add_table(&rows, &nrows, &set_stream_rows[i], 1);
-		add_table(&rows, &nrows, set_payload_rows, set_npayload_rows);
-		add_table(&rows, &nrows, rnd, nrnd);
-	}
+	if (rows == NULL)
+		for (unsigned i = 0; i < ARRAY_SIZE(extra); i++)
+			add_chunk(&rows, &nrows, &extra[i]);
 	*n = nrows;
 	return rows;
 }
@@ -254,22 +279,11 @@ const struct setting *const *set_rows(unsigned *n)
 	unsigned nmore = set_more_rows(&more);
 
 	if (rows == NULL) {
-		unsigned nrnd, nranges;
-		const struct setting *rnd = set_rnd_rows(&nrnd), *ranges = set_range_rows(&nranges);
-		add_table(&rows, &nrows, set_view_rows, set_nview_rows);
-		add_table(&rows, &nrows, set_tester_rows, set_ntester_rows);
-		add_table(&rows, &nrows, set_port_rows, set_nport_rows);
-		add_table(&rows, &nrows, set_sampler_rows, set_nsampler_rows);
-		add_table(&rows, &nrows, set_wire_rows, set_nwire_rows);
-		add_table(&rows, &nrows, set_stream_rows, set_nstream_rows);
-		add_table(&rows, &nrows, set_payload_rows, set_npayload_rows);
-		add_table(&rows, &nrows, rnd, nrnd);
-		set_field_rows(&rows, &nrows);
-		add_table(&rows, &nrows, ranges, nranges);
-		add_table(&rows, &nrows, set_pktgen_rows, set_npktgen_rows);
-		add_table(&rows, &nrows, set_habit_rows, set_nhabit_rows);
-		add_table(&rows, &nrows, set_seq_rows, set_nseq_rows);
-		add_table(&rows, &nrows, set_later_rows, set_nlater_rows);
+		unsigned nchunks;
+		const void **chunks = pieces(own_chunks, sizeof(own_chunks[0]), &nchunks);
+		for (unsigned i = 0; i < nchunks; i++)
+			add_chunk(&rows, &nrows, chunks[i]);
+		free(chunks);
 	}
 	rows = xrealloc(rows, (nrows + nmore) * sizeof(*rows));
 	for (unsigned i = 0; i < nmore; i++)

@@ -4,40 +4,36 @@
 #include "set.h"
 #include "ctl.h"
 
-extern const struct setting set_view_rows[], set_tester_rows[], set_port_rows[], set_stream_rows[], set_payload_rows[], set_later_rows[];
-extern const unsigned set_nview_rows, set_ntester_rows, set_nport_rows, set_nstream_rows, set_npayload_rows, set_nlater_rows;
+/* Each ends with a row without a name. */
+extern const struct setting set_view_rows[], set_tester_rows[], set_trial_rows[], set_port_rows[], set_sampler_rows[], set_wire_rows[];
+extern const struct setting set_stream_rows[], set_nest_rows[], set_payload_rows[], set_pktgen_rows[], set_habit_rows[], set_seq_rows[];
+extern const struct setting set_later_rows[];
 
-extern const struct setting set_wire_rows[];
-extern const unsigned set_nwire_rows;
+/* Is it one of set_view_rows? */
+bool set_of_view(const struct setting *row);
 /* A row of wires says nothing about this port: it is no wire. */
 bool set_wire_idle(const struct setting *row, const void *port_cfg);
 
-extern const struct setting set_sampler_rows[];
-extern const unsigned set_nsampler_rows;
-extern const struct setting set_pktgen_rows[], set_seq_rows[];
-extern const unsigned set_npktgen_rows, set_nseq_rows;
-extern const struct setting set_habit_rows[];
-extern const unsigned set_nhabit_rows;
-
-/* Rows of Pktgen's ranges, made once from lib/ctl's table. */
-const struct setting *set_range_rows(unsigned *n);
+/* Append the rows of Pktgen's ranges, which are made once from lib/ctl's table. */
+void set_range_rows(const struct setting ***rows, unsigned *n);
 bool set_is_held(const struct setting *row);
 bool set_held_given(const struct setting *row, const void *stream_cfg);
 /* Control of the program that is bound, NULL: none. */
 struct ctl *set_ctl(void);
 
-/* Type and check of the row `nest`. */
-extern const struct vtype set_vt_nest;
-bool set_check_nest(const struct setting *row, const void *stream_cfg, struct err *warn);
 /* A row of the payload that says nothing about this stream as it is: `show settings` leaves it out. */
 bool set_payload_idle(const struct setting *row, const void *obj);
 /* rnd.0 .. rnd.31, made at the first call. */
-const struct setting *set_rnd_rows(unsigned *n);
+const struct setting *set_rnd_table(unsigned *n);
+void set_rnd_rows(const struct setting ***rows, unsigned *n); /* append them */
 
 /* Append field rows "udp.dst" and word rows "dport" to an array; made once. */
 void set_field_rows(const struct setting ***rows, unsigned *n);
 /* The rows that set_row_named() has made; their number. Valid until the next is made. */
 unsigned set_more_rows(const struct setting *const **rows);
+
+/* Append a row to an array. */
+void set_add_row(const struct setting ***rows, unsigned *n, const struct setting *row);
 
 /* Port and stream that a row's object belongs to; false when there is none (tables read without ports). */
 bool set_find_port(const void *port_cfg, unsigned *port);

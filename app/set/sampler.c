@@ -92,5 +92,5 @@ const struct setting set_sampler_rows[] = {
 	{.name = "latsampler", .scope = SCOPE_PORT, .v = {&vt_sampler}, .dflt = "none", .offset = AT(sampler), .flags = SET_FILE,
 	 .help = "what `start <ports> latsampler` takes: at most NUM latencies of received probes, RATE a second, evenly or at random "
 		 "times, into FILE"},
+	{0},
 };
-const unsigned set_nsampler_rows = ARRAY_SIZE(set_sampler_rows);

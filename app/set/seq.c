@@ -104,5 +104,5 @@ const struct setting set_seq_rows[] = {
 	{.name = "seq_cnt", .alias = "seqcnt,seqCnt", .scope = SCOPE_PORT, .v = {&vt_uint, 0, CTL_MAX_STREAMS - 1}, .dflt = "0", .unit = "slots",
 	 .flags = SET_DERIVED, .store = &seq_cnt_store,
 	 .help = "slots of Pktgen's sequence in use: K enables streams 1 to K alone, 0 stream 0 alone; the same as edits of `enabled`"},
+	{0},
 };
-const unsigned set_nseq_rows = ARRAY_SIZE(set_seq_rows);

@@ -10,6 +10,13 @@ struct ctl;
  * are the program's; lib/cmd does not look at them. */
 #define SET_DERIVED 0x100
 
+/* Rows that stand together in the table (app/pieces.h). */
+struct set_chunk {
+	int at;
+	const struct setting *row; /* ends with a row without a name; NULL: none */
+	void (*add)(const struct setting ***rows, unsigned *n); /* appends rows that are made at the first call; NULL: there are no such */
+};
+
 /* All rows, valid until the program ends; the array is until the next call. Rows of further headers of a kind ("vlan[2].vid"), as far
  * as somebody asked for them, are at its end. */
 const struct setting *const *set_rows(unsigned *n);

@@ -130,7 +130,5 @@ const struct setting set_stream_rows[] = {
 	 .help = "a latency histogram of the stream's own at the receivers; its frames need probes: `set <streams> probe on`"},
 	{.name = "arrival", .scope = SCOPE_STREAM, .v = {&vt_arrival}, .dflt = "constant", .offset = AT(arrival), .check = check_arrival,
 	 .help = "when the stream's frames leave at a rate of its own: evenly, at random, in bursts at wire speed, with jitter, or on and off"},
-	{.name = "nest", .scope = SCOPE_STREAM, .v = {&set_vt_nest}, .dflt = "none", .offset = AT(frame.nest), .check = set_check_nest,
-	 .help = "varying fields that count like the digits of a number, all combinations in order; the others step with every frame"},
+	{0},
 };
-const unsigned set_nstream_rows = ARRAY_SIZE(set_stream_rows);

@@ -107,6 +107,10 @@ const struct setting set_tester_rows[] = {
 	{.name = "probes.memory", .alias = "probes memory", .scope = SCOPE_GLOBAL, .v = {&vt_uint, 1, 1000000}, .dflt = "2000", .unit = "MB",
 	 .offset = AT(probe_mb),
 	 .help = "most memory for receiving probes, in 10^6 bytes; `start` refuses what could take more, `show plan` tells what it takes"},
+	{0},
+};
+
+const struct setting set_trial_rows[] = {
 	{.name = "trial", .scope = SCOPE_GLOBAL, .v = {&vt_enum, .choices = waits_words}, .store = &waits_store, .flags = SET_DERIVED,
 	 .help = "all waits of trials at once: rfc2544 is 2 s after learning, 2 s for frames on their way, 5 s to settle"},
 	TRIAL("learn", vt_uint, 0, 1000000, "0", learn, "frames that each receiving port sends before a trial, its own, so that switches know it"),
@@ -126,5 +130,5 @@ const struct setting set_tester_rows[] = {
 	TRIAL("probes", vt_bool, 0, 0, "on", probes,
 	      "a probe goes into every frame of a trial, where the smallest has room; off counts by counters alone"),
 	TRIAL("resolution", vt_duration, 0, HOUR, "200us", resolution_ns, "to which the times of the first and the last frame count"),
+	{0},
 };
-const unsigned set_ntester_rows = ARRAY_SIZE(set_tester_rows);

@@ -16,5 +16,10 @@ const struct setting set_view_rows[] = {
 	 .offset = AT(glyphs), .help = "bars and sparklines in UTF-8 or in ASCII characters; auto is what the locale says"},
 	{.name = "pages.mouse", .alias = "pages mouse", .scope = SCOPE_GLOBAL, .v = {&vt_bool}, .dflt = "off", .offset = AT(mouse),
 	 .help = "the wheel and clicks act on the page; off leaves the mouse to the terminal, which selects text with it"},
+	{0},
 };
-const unsigned set_nview_rows = ARRAY_SIZE(set_view_rows);
+
+bool set_of_view(const struct setting *row)
+{
+	return row >= set_view_rows && row < set_view_rows + ARRAY_SIZE(set_view_rows);
+}

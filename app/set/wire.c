@@ -57,9 +57,9 @@ static void plain_put(const struct setting *row, void *obj, const void *val)
 {
 	(void)val;
 	(void)row;
-	for (unsigned i = 0; i < set_nwire_rows; i++)
-		if (set_wire_rows[i].store == &wire_store)
-			wire_unset(&set_wire_rows[i], obj);
+	for (const struct setting *w = set_wire_rows; w->name != NULL; w++)
+		if (w->store == &wire_store)
+			wire_unset(w, obj);
 }
 
 static bool plain_get(const struct setting *row, const void *obj, void *val)
@@ -72,8 +72,7 @@ static bool plain_get(const struct setting *row, const void *obj, void *val)
 
 static int plain_told(const struct setting *row, const void *obj, struct err *e)
 {
-	for (unsigned i = 0; i < set_nwire_rows; i++) {
-		const struct setting *w = &set_wire_rows[i];
+	for (const struct setting *w = set_wire_rows; w->name != NULL; w++) {
 		void *val = xcalloc(1, w->v.type->size);
 		bool set = w->store == &wire_store && wire_get(w, obj, val);
 		free(val);
@@ -126,5 +125,5 @@ const struct setting set_wire_rows[] = {
 	 .help = "which frames chance hits: the same seed hits the same numbers of frames in each direction"},
 	{.name = "wire", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = plain_words}, .dflt = "plain", .store = &plain_store,
 	 .flags = SET_DERIVED | SET_WHERE_IT_FITS, .help = "takes all settings of the wire back"},
+	{0},
 };
-const unsigned set_nwire_rows = ARRAY_SIZE(set_wire_rows);
