@@ -7,17 +7,30 @@
 #include <string.h>
 
 #include "app.h"
+#include "pieces.h"
 #include "part/part.h"
 
-#define PART(name) extern const struct snap_part part_##name;
+#define PART(at, name) extern const struct snap_part part_##name;
 #include "part_list.h"
 #undef PART
 
-#define PART(name) &part_##name,
-static const struct snap_part *const parts[] = {
+#define PART(at, name) {at, &part_##name},
+static const struct part_row own_rows[] = {
 #include "part_list.h"
+	{0},
 };
 #undef PART
+
+/* In the order in which they are listed. */
+static const struct snap_part *part_at(unsigned i)
+{
+	static const void **rows;
+	static unsigned n;
+
+	if (rows == NULL)
+		rows = pieces(own_rows, sizeof(own_rows[0]), &n);
+	return i < n ? ((const struct part_row *)rows[i])->part : NULL;
+}
 
 static const char *const forms[] = {
 	[PART_ALONE] = "", [PART_LAST] = "[:N]", [PART_PORT] = ":P", [PART_STREAM] = ":P/S", [PART_WINDOW] = ":P[/FIRST+N|/S~N]",
@@ -31,9 +44,11 @@ struct item {
 
 void snapshot_forms(struct sbuf *out)
 {
+	const struct snap_part *part;
+
 	sbuf_add(out, "stats");
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		sbuf_addf(out, ", %s%s", parts[i]->name, forms[parts[i]->takes]);
+	for (unsigned i = 0; (part = part_at(i)) != NULL; i++)
+		sbuf_addf(out, ", %s%s", part->name, forms[part->takes]);
 }
 
 static int unknown(const char *text, size_t len, struct err *e)
@@ -113,14 +128,15 @@ static int there(const struct app *app, const struct item *it, struct err *e)
 static int item_parse(const struct app *app, const char *text, size_t len, struct item *out, struct err *e)
 {
 	size_t name = strcspn(text, ":, ");
+	const struct snap_part *part;
 
 	name = name < len ? name : len;
 	*out = (struct item){0};
 	if (name == 5 && strncmp(text, "stats", 5) == 0)
 		return name == len ? 0 : unknown(text, len, e);
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		if (strlen(parts[i]->name) == name && strncmp(parts[i]->name, text, name) == 0)
-			out->part = parts[i];
+	for (unsigned i = 0; (part = part_at(i)) != NULL; i++)
+		if (strlen(part->name) == name && strncmp(part->name, text, name) == 0)
+			out->part = part;
 	if (out->part == NULL)
 		return unknown(text, len, e);
 	if (!arg_parse(out->part->takes, text + name, text + len, &out->arg))
@@ -135,41 +151,52 @@ static bool same_arg(const struct part_arg *a, const struct part_arg *b)
 }
 
 /* Each part has one key: the same may be asked for twice, but not of two ports. */
-static int item_add(struct item *items, unsigned *n, const struct item *it, struct err *e)
+static int item_add(struct item **items, unsigned *n, const struct item *it, struct err *e)
 {
 	for (unsigned i = 0; i < *n; i++) {
-		if (items[i].part != it->part)
+		if ((*items)[i].part != it->part)
 			continue;
-		if (same_arg(&items[i].arg, &it->arg))
+		if (same_arg(&(*items)[i].arg, &it->arg))
 			return 0;
 		return err_set(e, EINVAL, "part '%s' is asked for twice, each time of something else; take two snapshots", it->part->name);
 	}
-	if (it->part != NULL)
-		items[(*n)++] = *it;
+	if (it->part == NULL)
+		return 0;
+	*items = xrealloc(*items, (*n + 1) * sizeof(**items));
+	(*items)[(*n)++] = *it;
 	return 0;
 }
 
-json_t *app_snapshot(void *host, const char *list, struct err *e)
+static int items_parse(const struct app *app, const char *list, struct item **items, unsigned *n, struct err *e)
 {
-	struct app *app = host;
-	struct item items[ARRAY_SIZE(parts)];
-	unsigned n = 0;
 	int rc = 0;
 
-	if (app->snapshot != NULL)
-		return app->snapshot(host, list, e);
 	for (const char *at = list + strspn(list, ", "); *at != '\0' && rc == 0; at += strspn(at, ", ")) {
 		struct item it;
 		size_t len = strcspn(at, ", ");
 		rc = item_parse(app, at, len, &it, e);
 		if (rc == 0)
-			rc = item_add(items, &n, &it, e);
+			rc = item_add(items, n, &it, e);
 		if (rc < 0 && e != NULL)
 			e->col = (int)(at - list);
 		at += len;
 	}
-	if (rc < 0)
+	return rc;
+}
+
+json_t *app_snapshot(void *host, const char *list, struct err *e)
+{
+	struct app *app = host;
+	struct item *items = NULL;
+	unsigned n = 0;
+
+	if (app->snapshot != NULL)
+		return app->snapshot(host, list, e);
+	int rc = items_parse(app, list, &items, &n, e);
+	if (rc < 0) {
+		free(items);
 		return NULL;
+	}
 	struct snap *s = ctl_snapshot(app->ctl);
 	json_t *doc = snap_json(s);
 	for (unsigned i = 0; i < n && rc == 0; i++)
@@ -180,5 +207,6 @@ json_t *app_snapshot(void *host, const char *list, struct err *e)
 	}
 	snap_free(s);
 	free(s);
+	free(items);
 	return doc;
 }

@@ -1,52 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "show.h"
+#include "pieces.h"
 
 #include <errno.h>
 #include <string.h>
 
-enum takes { TAKES_NONE, TAKES_PORTS, TAKES_STREAMS };
+static const struct show_row own_rows[] = {
+	{100, "stats", "counters of each port", show_stats, TAKES_PORTS},
+	{100, "rates", "asked beside offered, marked where they differ by 0.1 %", show_rates, TAKES_PORTS},
+	{100, "queues", "counters of each queue", show_queues, TAKES_PORTS},
+	{100, "xstats", "the device's own counters", show_xstats, TAKES_PORTS},
+	{100, "ports", "devices and what is known about them", show_ports, TAKES_PORTS},
+	{100, "map", "which core serves which queue", show_map, TAKES_NONE},
+	{100, "plan", "what each worker runs now", show_plan, TAKES_NONE},
+	{100, "frame", "the frame that is sent, header by header, and its bytes", show_frame, TAKES_STREAMS},
+	{100, "settings", "values in force", show_settings, TAKES_STREAMS},
+	{200, "streams", "streams of each port, and what they have sent", show_stream_list, TAKES_STREAMS},
+	{300, "wire", "what the device under test of each wire did to frames", show_wire, TAKES_PORTS},
+	{400, "trial", "the result of the last trial, and what it was judged by", show_trial, TAKES_NONE},
+	{400, "log", "the last messages", show_log, TAKES_NONE},
+	{400, "clock", "how the clock was calibrated", show_clock, TAKES_NONE},
+	{0},
+};
 
-/* Three lists in one order. */
-static const struct {
-	show_fn *fn;
-	enum takes takes;
-} kinds[] = {
-	{show_stats, TAKES_PORTS},
-	{show_rates, TAKES_PORTS},
-	{show_queues, TAKES_PORTS},
-	{show_xstats, TAKES_PORTS},
-	{show_ports, TAKES_PORTS},
-	{show_map, TAKES_NONE},
-	{show_plan, TAKES_NONE},
-	{show_frame, TAKES_STREAMS},
-	{show_settings, TAKES_STREAMS},
-	{show_stream_list, TAKES_STREAMS},
-	{show_wire, TAKES_PORTS},
-	{show_trial, TAKES_NONE},
-	{show_log, TAKES_NONE},
-	{show_clock, TAKES_NONE},
-};
-static const char *const words[] = {
-	"stats", "rates", "queues", "xstats", "ports", "map", "plan", "frame", "settings", "streams", "wire", "trial", "log", "clock", NULL,
-};
-static const char *const about[] = {
-	"counters of each port",
-	"asked beside offered, marked where they differ by 0.1 %",
-	"counters of each queue",
-	"the device's own counters",
-	"devices and what is known about them",
-	"which core serves which queue",
-	"what each worker runs now",
-	"the frame that is sent, header by header, and its bytes",
-	"values in force",
-	"streams of each port, and what they have sent",
-	"what the device under test of each wire did to frames",
-	"the result of the last trial, and what it was judged by",
-	"the last messages",
-	"how the clock was calibrated",
-};
-_Static_assert(ARRAY_SIZE(words) == ARRAY_SIZE(kinds) + 1, "a word for each kind");
-_Static_assert(ARRAY_SIZE(about) == ARRAY_SIZE(kinds), "a line for each kind");
+static const void **rows;
+static unsigned nrows;
+
+static const struct show_row *row_at(unsigned i)
+{
+	return rows[i];
+}
 
 json_t *show_doc(const char *what)
 {
@@ -120,8 +103,9 @@ static int show_what(struct cmd_run *r)
 	static const char *const takes[] = {[TAKES_NONE] = "-", [TAKES_PORTS] = "[<ports>]", [TAKES_STREAMS] = "[<streams>]"};
 	json_t *doc = show_doc("show"), *list = json_array();
 
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", words[i], "takes", takes[kinds[i].takes], "help", about[i]));
+	for (unsigned i = 0; i < nrows; i++)
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", row_at(i)->word, "takes", takes[row_at(i)->takes], "help",
+						      row_at(i)->about));
 	json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", "snapshot", "takes", "[<parts>]", "help",
 					      "what pages and other clients get, as JSON"));
 	/* Those that are verbs of their own. */
@@ -141,28 +125,45 @@ static int show_what(struct cmd_run *r)
 static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct show_sel sel = {.given = args[1].given, .target = &args[1].target, .col = args[1].col};
-	int what = args[0].choice, rc = 0;
+	int rc = 0;
 
 	if (!args[0].given)
 		return show_what(r);
+	const struct show_row *row = row_at((unsigned)args[0].choice);
 	if (!sel.given)
 		app_all_ports(app_of(r), &sel.ports);
-	else if (kinds[what].takes == TAKES_NONE)
-		return err_at(e, EINVAL, sel.col, "`show %s` takes no ports; leave them out", words[what]);
+	else if (row->takes == TAKES_NONE)
+		return err_at(e, EINVAL, sel.col, "`show %s` takes no ports; leave them out", row->word);
 	else
-		rc = app_ports(app_of(r), sel.target, kinds[what].takes == TAKES_STREAMS, &sel.ports, e);
+		rc = app_ports(app_of(r), sel.target, row->takes == TAKES_STREAMS, &sel.ports, e);
 	if (rc == 0)
-		rc = kinds[what].fn(r, &sel, e);
+		rc = row->fn(r, &sel, e);
 	if (rc < 0 && e->col < 0 && sel.given)
 		e->col = sel.col;
 	return rc;
 }
 
-static const struct arg_spec args_show[] = {
-	{ARG_CHOICE, "what", ARG_OPT, {.type = &vt_enum, .choices = words}, about},
-	{ARG_TARGETS, "ports", ARG_OPT | ARG_AFTER},
+enum { WHAT, PORTS };
+
+static struct arg_spec args_show[] = {
+	[WHAT] = {ARG_CHOICE, "what", ARG_OPT, {.type = &vt_enum}},
+	[PORTS] = {ARG_TARGETS, "ports", ARG_OPT | ARG_AFTER},
 	{ARG_END},
 };
+
+/* The argument has a list of words, and one of what is said of each. */
+void show_make(void)
+{
+	rows = pieces(own_rows, sizeof(own_rows[0]), &nrows);
+	const char **words = xcalloc(nrows + 1, sizeof(*words)), **about = xcalloc(nrows, sizeof(*about));
+
+	for (unsigned i = 0; i < nrows; i++) {
+		words[i] = row_at(i)->word;
+		about[i] = row_at(i)->about;
+	}
+	args_show[WHAT].v.choices = words;
+	args_show[WHAT].about = about;
+}
 
 const struct verb verb_show = {
 	.name = "show", .args = args_show, .run = run, .flags = VERB_LOOKS | VERB_NO_LOAD,

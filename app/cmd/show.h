@@ -13,6 +13,14 @@ struct show_sel {
 
 typedef int show_fn(struct cmd_run *r, const struct show_sel *sel, struct err *e);
 
+/* A word of `show` (app/pieces.h). */
+struct show_row {
+	int at;
+	const char *word, *about;
+	show_fn *fn;
+	enum show_takes { TAKES_NONE, TAKES_PORTS, TAKES_STREAMS } takes;
+};
+
 show_fn show_stats, show_rates, show_queues;                          /* show_stats.c */
 show_fn show_ports, show_xstats, show_map, show_plan, show_clock;     /* show_ports.c */
 show_fn show_frame, show_settings;                                    /* show_settings.c */

@@ -1,29 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "verbs.h"
+#include "pieces.h"
 
-#define VERB(name) extern const struct verb verb_##name;
+#include <stdlib.h>
+
+#define VERB(at, name) extern const struct verb verb_##name;
 #include "verb_list.h"
 #undef VERB
 
-#define VERB(name) &verb_##name,
-static const struct verb *const listed[] = {
+#define VERB(at, name) {at, &verb_##name},
+static const struct verb_row own_rows[] = {
 #include "verb_list.h"
-	&verb_set, &verb_help,
+	{600, &verb_set},
+	{600, &verb_help},
+	{0},
 };
 #undef VERB
 
 const struct verb *const *cmd_verbs(unsigned *n)
 {
 	static const struct verb **all;
+	static unsigned nrows;
 
 	if (all == NULL) {
-		all = xcalloc(ARRAY_SIZE(listed) + nverbs_later, sizeof(*all));
-		for (unsigned i = 0; i < ARRAY_SIZE(listed); i++)
-			all[i] = listed[i];
+		const void **rows = pieces(own_rows, sizeof(own_rows[0]), &nrows);
+		show_make();
+		all = xcalloc(nrows + nverbs_later, sizeof(*all));
+		for (unsigned i = 0; i < nrows; i++)
+			all[i] = ((const struct verb_row *)rows[i])->verb;
 		for (unsigned i = 0; i < nverbs_later; i++)
-			all[ARRAY_SIZE(listed) + i] = &verbs_later[i];
+			all[nrows + i] = &verbs_later[i];
+		free(rows);
 	}
-	*n = ARRAY_SIZE(listed) + nverbs_later;
+	*n = nrows + nverbs_later;
 	return all;
 }
 

@@ -4,6 +4,12 @@
 #include "app.h"
 #include "out.h"
 
+/* A verb of the list (app/pieces.h). */
+struct verb_row {
+	int at;
+	const struct verb *verb;
+};
+
 /* Print a document, which is then one of the command's results. mode: as the session wants it, or what the verb lays out itself. */
 void verb_out(struct cmd_run *r, int mode, json_t *doc, const struct out_view *view);
 
@@ -47,6 +53,9 @@ bool pause_progress(const struct cmd_run *r, struct cmd_progress *out);
 extern const struct vtype vt_page;
 void page_offer(const struct vspec *, const char *prefix, void (*offer)(void *arg, const char *word), void *arg);
 const char *page_about(const struct vspec *, const char *word);
+
+/* show.c: puts the words of `show` together, before anybody looks at the verb. */
+void show_make(void);
 
 /* Words whose feature comes later (later.c). */
 extern const struct verb verbs_later[];

@@ -26,3 +26,9 @@ struct snap_part {
 	enum part_takes takes;
 	int (*add)(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e);
 };
+
+/* A part of the list (app/pieces.h). */
+struct part_row {
+	int at;
+	const struct snap_part *part;
+};
