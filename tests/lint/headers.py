@@ -37,14 +37,17 @@ def compiles(name, compiler, flags):
 for name in tree.files(".h", under=("lib/",)):
     place = str((tree.ROOT / name).parent)
     needs_dpdk = name == "lib/base/dpdk.h"
-    fitting = [c for c in commands if place in c[3] and (not needs_dpdk or "rte_config.h" in c[2])]
+    # A header of a module is on nobody's path but beside those who include it, who have the path of their layer.
+    layer = {"plain": "lib/ctl", "app/ui/page": "app/ui"}.get(tree.layer(name), tree.layer(name))
+    beside = ["-iquote", place] if layer != os.path.dirname(name) else []
+    fitting = [c for c in commands if str(tree.ROOT / layer) in c[3] and (not needs_dpdk or "rte_config.h" in c[2])]
     if not fitting:
         if (tree.ROOT / ("lib/dp" if needs_dpdk else os.path.dirname(name)) / "meson.build").exists():
             found.add(name, "no compiled file has it on its path")
         continue
     # The narrowest first. One is enough: a neighbour in the same folder may have fewer dependencies than the header.
     for _, compiler, flags, _ in fitting:
-        complaint = compiles(name, compiler, flags)
+        complaint = compiles(name, compiler, flags + beside)
         if not complaint:
             break
     else:
