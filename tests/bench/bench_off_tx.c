@@ -12,4 +12,4 @@
 #define gen_ready_mixed off_gen_ready_mixed
 #define gen_sort_out off_gen_sort_out
 extern const struct dp_kind off_kind_gen;
-#include "kind/gen.c"
+#include "gen.c"

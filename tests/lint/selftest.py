@@ -70,7 +70,7 @@ def run(copy, check, *arguments):
 
 def expect(found, name, result, part):
     rc, output = result
-    if rc == 0 or part not in output:
+    if rc == 0 or part not in output or "Traceback" in output:
         found.add(f"tests/lint/{name}.py", f"did not find what it should ({part}): exit code {rc}\n{output}")
 
 
@@ -79,14 +79,14 @@ with tempfile.TemporaryDirectory() as place:
     copy = pathlib.Path(place)
     shutil.copytree(tree.ROOT / "tests/lint", copy / "tests/lint", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(tree.ROOT / "meson.build", copy)
-    for name in tree.files(".h", under=("lib/",)):
+    for name in tree.files(".h", under=("lib/",)) + tree.files("meson.build", under=("lib/work/",)):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(tree.ROOT / name, copy / name)
     (copy / "lib/work/a").mkdir(parents=True)
     (copy / "lib/work/a/meson.build").write_text(MODULE)
     for check in ("spdx", "text", "layers", "opens", "length", "scripts", "links"):
         rc, output = run(copy, check)
-        if rc and "lib/" not in output:
+        if rc and "lib/" not in output or "Traceback" in output:
             found.add(f"tests/lint/{check}.py", f"finds something in the frame itself:\n{output}")
     for check, name, text, part in BREACHES:
         path = copy / name

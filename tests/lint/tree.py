@@ -33,7 +33,8 @@ WORK_LAYERS = {"run": "lib/dp", "ctl": "lib/ctl", "app": "app", "page": "app/ui/
 
 def layer(name):
     """The folder whose rules hold for a file: its own, but for a file of a module (lib/work/NAME) that of the layer whose list in
-    the module's meson.build has it. "plain" for a module's headers that control and program share; "" for one that no list has."""
+    the module's meson.build has it. "lib/base" for a library of its own, which is a pure function; "plain" for headers that control
+    and program share; "" for a file that no list has."""
     parts = name.split("/")
     if parts[:2] != ["lib", "work"] or len(parts) < 4:
         return os.path.dirname(name)
@@ -42,9 +43,10 @@ def layer(name):
     for which, folder in WORK_LAYERS.items():
         if parts[-1].endswith(f"_{which}.h"):
             return folder
-        for files_of in re.findall(rf"work_{which}_files \+= files\((.*?)\)", read(f"lib/work/{parts[2]}/meson.build"), re.S):
-            if f"'{'/'.join(parts[3:])}'" in files_of:
-                return folder
+    lists = re.findall(r"work_(\w+)_files \+= files\((.*?)\)|static_library\((.*?)\)", read(f"lib/work/{parts[2]}/meson.build"), re.S)
+    for which, listed, pure in lists:
+        if f"'{'/'.join(parts[3:])}'" in listed + pure:
+            return WORK_LAYERS[which] if which else "lib/base"
     return ""
 
 
