@@ -44,8 +44,9 @@ def layer(name):
         if parts[-1].endswith(f"_{which}.h"):
             return folder
     lists = re.findall(r"work_(\w+)_files \+= files\((.*?)\)|static_library\((.*?)\)", read(f"lib/work/{parts[2]}/meson.build"), re.S)
+    listed_name = re.sub(r"\.inc$", ".c", "/".join(parts[3:]))  # the build lists no text that others include
     for which, listed, pure in lists:
-        if f"'{'/'.join(parts[3:])}'" in listed + pure:
+        if f"'{listed_name}'" in listed + pure:
             return WORK_LAYERS[which] if which else "lib/base"
     return ""
 
