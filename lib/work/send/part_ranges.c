@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pktgen's ranges of a stream, those that are not given too. */
-#include "part.h"
+#include "part/part.h"
 #include "held.h"
 #include "out.h"
 

@@ -5,7 +5,7 @@
 #include "out.h"
 #include "probe.h"
 #include "trial.h"
-#include "verbs.h"
+#include "cmd/verbs.h"
 
 #include <errno.h>
 #include <inttypes.h>

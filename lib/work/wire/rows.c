@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Settings of the device under test that a wire can be: struct wire_cfg of the port that sends. Without ports they are for all wires. */
-#include "rows.h"
+#include "set/rows.h"
 #include "ctl.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "part.h"
+#include "part/part.h"
 #include "probe.h"
 
 /* "latency": what `show latency` gives of all ports, with their distributions, and the streams of the port that are measured on their own. */

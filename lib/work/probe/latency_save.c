@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "file.h"
 #include "probe.h"
-#include "verbs.h"
+#include "cmd/verbs.h"
 
 static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {

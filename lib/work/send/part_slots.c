@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Slots of Pktgen's sequence: slot N is stream N + 1 of the port. */
-#include "brief.h"
-#include "part.h"
+#include "part/brief.h"
+#include "part/part.h"
 
 #define WINDOW 64 /* slots where nobody says how many */
 

@@ -3,7 +3,7 @@
 #include "clock.h"
 #include "out.h"
 #include "probe.h"
-#include "verbs.h"
+#include "cmd/verbs.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pktgen's `seq N P ...`: slot N of a port is its stream N + 1, and a line is a row of settings of it. */
-#include "verbs.h"
+#include "cmd/verbs.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* show wire: what devices under test did. */
-#include "show.h"
+#include "cmd/show.h"
 #include "set/set.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* show streams: one line each. Control knows what they are and what they sent. */
-#include "show.h"
+#include "cmd/show.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pktgen's latency settings of a port: the threshold of `jitter`, and what `start <ports> latsampler` takes. */
-#include "rows.h"
+#include "set/rows.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "part.h"
-#include "field.h"
+#include "part/part.h"
+#include "part/field.h"
 #include "out.h"
 #include "set/set.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pktgen's `range`: other words for the rows range.WORD, and for three fields that it sets at once. */
-#include "verbs.h"
+#include "cmd/verbs.h"
 
 #include <errno.h>
 #include <string.h>

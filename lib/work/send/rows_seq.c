@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pktgen's sequence: slot N is stream N + 1, and the number of slots in use says which streams are enabled. */
-#include "rows.h"
+#include "set/rows.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pktgen's ranges as rows: range.dst-port and so on, one per word of lib/ctl's table, held until the row `ranges` is on. */
-#include "rows.h"
+#include "set/rows.h"
 
 #include <errno.h>
 #include <string.h>

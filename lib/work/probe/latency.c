@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pktgen's `latency`: how often it sends a frame of its own that measures. Here the traffic itself is measured, so that the time between
  * measurements is a number of frames. */
-#include "verbs.h"
+#include "cmd/verbs.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 
 #include "file.h"
 #include "probe.h"
-#include "verbs.h"
+#include "cmd/verbs.h"
 
 int sampler_start(struct cmd_run *r, const struct portset *ports, struct err *e)
 {
