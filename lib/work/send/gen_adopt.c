@@ -438,6 +438,12 @@ static void follow(const struct gen_job *j, struct gen_state *g, uint64_t now)
 		gen_fold_all(g);
 }
 
+/* It has reached its end already, also where a plan came since and no turn has found that again. */
+static bool is_over(const struct gen_job *j, const struct gen_own *o, uint64_t now)
+{
+	return o->rest.on || (now >= j->end_tsc && o->over_cycles >= j->grace_cycles);
+}
+
 void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
 {
 	const struct gen_job *j = t->job;
@@ -458,7 +464,7 @@ void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, ui
 		begin(j, g, now);
 	} else if (!g->base.active && (j->stop || !gen_own(g)->laid)) {
 		return;
-	} else if (gen_own(g)->rest.on && j->stop) { /* it has reached its end already: what is left of it counts */
+	} else if (j->stop && is_over(j, gen_own(g), now)) { /* what is left of it counts */
 		follow(j, g, now);
 		gen_rest_begin(gen_own(g));
 		return;
