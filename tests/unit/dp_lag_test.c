@@ -34,6 +34,34 @@ static void test_dropped_lag(void **state)
 	}
 }
 
+/* Where the schedule ends by counts of streams, none is given up: they go later. */
+static void test_lag_of_counts(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2 * ARRAY_SIZE(patterns); i++) {
+		struct world *x = world_new(1 + i % 2, 4095);
+		const struct pattern *p = &patterns[i / 2];
+		vary(x);
+		x->group[0].phase[0]->end = 2000;
+		shaped(&x->group[0], pattern(i / 2));
+		x->job.start_tsc = x->now = T0;
+		x->job.lag_cycles = UINT64_MAX / 4;
+		x->job.forgive_cycles = 50000;
+		adopt_at(x);
+		to(x, T0 + 30000);
+		assert_in_range(TOTAL(x, packets), 1, 1000);
+		x->now = T0 + 700000;
+		shaped(&x->group[0], shape(1, &p->a, p->from * 1.5, p->to * 1.5, p->step, p->over_ns));
+		adopt_at(x);
+		for (unsigned turn = 0; turn < 100000 && !all_done(x); turn++)
+			to(x, x->now + 3000);
+		assert_true(all_done(x));
+		assert_int_equal(TOTAL(x, packets), 2000);
+		assert_int_equal(TOTAL(x, unsent), 0);
+		world_free(x);
+	}
+}
+
 #define WALKED 16384 /* frames of random arrivals that are looked at one by one */
 
 /* As many as are walked through, and the next one is not due yet: that is all. */
@@ -260,7 +288,7 @@ static void test_dropped_behind_end(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dropped_lag), cmocka_unit_test(test_dropped_lag_walked),
+		cmocka_unit_test(test_dropped_lag), cmocka_unit_test(test_lag_of_counts), cmocka_unit_test(test_dropped_lag_walked),
 		cmocka_unit_test(test_stuck), cmocka_unit_test(test_stuck_for_long),
 		cmocka_unit_test(test_stuck_and_changed), cmocka_unit_test(test_given_up_in_parts),
 		cmocka_unit_test(test_dropped_behind_end),

@@ -52,7 +52,7 @@ static void drop_lag(const struct gen_job *j, const struct gen_grp *was, uint64_
 	uint64_t most = was->limit_i - was->i, n;
 
 	from = (int64_t)(from - j->end_tsc) > 0 && j->end_tsc != UINT64_MAX ? j->end_tsc : from; /* none is asked for behind the run's end */
-	if (was->group->limit != UINT64_MAX || pace_is_max(&was->pace))
+	if (was->limit_i != UINT64_MAX || pace_is_max(&was->pace))
 		return;
 	bool walked = was->arr != NULL && was->group->shape->kind == ARRIVAL_POISSON;
 	n = gen_due_before(j, was, was->i, walked && most > WALK_MOST ? WALK_MOST : most, from);
