@@ -305,7 +305,6 @@ static void port_free(struct ctl *c, struct ctl_port *cp)
 {
 	program_free(c, &cp->program);
 	free(cp->rate);
-	free(cp->run_base);
 	free((char *)cp->p.spec_text);
 	streams_free(cp);
 	frame_vals_free(&cp->dflt);

@@ -139,15 +139,13 @@ struct ctl_port {
 	struct frame_vals dflt;    /* what each stream gets as its dflt */
 	struct port_cfg applied;   /* values the device runs with: mtu, txd, rxd, mbufs */
 	struct program program;    /* what it sends, or sent last */
-	uint64_t program_seq;      /* plans with a higher number have it */
-	bool braked;               /* its queues are asked how far they go before the order changes */
-	uint64_t *run_base;        /* by cell: frames that all queues had sent since open when the run began */
 	struct program next;       /* what a start would send that is being checked */
 	struct group_rate *rate;   /* of each group of it */
 	unsigned nrates;
 	struct hist **late_base;   /* per Tx queue: lateness at the last clear; NULL: none */
 	struct { int kind; uint64_t mbps; int rc; } pacing; /* last asked of the device: PACING_*, of each queue, what it said */
 	char said[SAID_MAX];          /* the last note about what could not be taken over */
+	bool order_waits;          /* the settings ask for another order than that in which it sends */
 	struct port_stamps stamps;
 	uint64_t tx_offloads;      /* that the device was set up with */
 	struct run run;
@@ -355,14 +353,13 @@ void pacing_text(const struct ctl_port *cp, struct sbuf *out); /* "software", or
 
 /* plan.c */
 void plan_refresh(struct ctl *c, struct ctl_port *cp); /* the program of a port that sends, from the settings */
-bool plan_adopted(const struct ctl *c, const struct ctl_port *cp); /* all its Tx queues send by cp->program */
 void plan_take(struct ctl *c, struct ctl_port *cp, struct program *p);
 void plan_free(struct ctl *c, struct dp_plan *p);
 struct group *const *plan_groups(const struct dp_plan *p); /* of its gen tasks, in their order */
 struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports);
 bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p); /* takes p; false: the ring is full, p is still the caller's */
 void plan_post_all(struct ctl *c);                 /* for dirty workers */
-bool plan_waits(const struct ctl *c);              /* some port has a change that waits for its queues */
+bool plan_waits(const struct ctl *c);              /* some port has a change that is in no plan yet */
 void plan_reap(struct ctl *c);
 bool plan_wait_acks(struct ctl *c, uint64_t max_ns); /* all plans are posted, and in use */
 const struct ctl_worker *plan_behind(const struct ctl *c); /* one that does not use its newest plan; NULL: all do */

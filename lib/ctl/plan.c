@@ -56,82 +56,40 @@ static bool streams_count(const struct ctl_port *cp)
 	return false;
 }
 
-static bool is_sending(const struct ctl_port *cp)
-{
-	return cp->used && cp->started && cp->run.active && !cp->run.stop && !cp->run.armed;
-}
-
-bool plan_adopted(const struct ctl *c, const struct ctl_port *cp)
-{
-	for (unsigned q = 0; q < cp->p.ntxq; q++)
-		if (__atomic_load_n(&c->worker[cp->tx_worker[q]].w->cells.acked, __ATOMIC_ACQUIRE) <= cp->program_seq)
-			return false;
-	return true;
-}
-
-/* Where counts must come out right, one change after the other: each begins with all queues at the one before. */
-static bool waits(const struct ctl *c, const struct ctl_port *cp)
-{
-	return is_sending(cp) && (cp->program.counted || cp->program.held || streams_count(cp)) && !plan_adopted(c, cp);
-}
-
-static bool settles(const struct ctl_port *cp)
-{
-	return is_sending(cp) && cp->program.held;
-}
-
 bool plan_waits(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->used && (c->port[i]->touched || settles(c->port[i])))
+		if (c->port[i]->used && c->port[i]->touched)
 			return true;
 	return devices_wait(c);
 }
 
-/* Queues share out a stream with a count between them, and one that takes up another order knows only of its own share. So that it need not
- * wait for others there, all agree before not to send the second half of theirs by the old order. */
-static bool brake(const struct ctl *c, struct ctl_port *cp)
-{
-	if (cp->braked || cp->p.ntxq == 1 || !cp->program.counted || !program_reorders(cp, &cp->program))
-		return false;
-	for (unsigned i = 0; i < cp->program.ngroups; i++)
-		for (unsigned q = 0; q < cp->p.ntxq; q++)
-			cell_set(&cp->program.group[i]->reach[q], GEN_REACH_ASKED);
-	cp->braked = true;
-	cp->touched = true; /* the change itself comes when all have answered */
-	cp->program_seq = c->plan_seq;
-	return true;
-}
-
-/* The program of a port that sends follows its settings; one that cannot be made is not taken over. */
+/* The program of a port that sends follows its settings; one that cannot be made is not taken over. While a stream with a count is sent, the
+ * order stays. */
 void plan_refresh(struct ctl *c, struct ctl_port *cp)
 {
 	struct program now;
 	struct err e;
 	char text[sizeof(cp->said)] = "";
 	uint64_t limit = cp->run.count != 0 ? cp->run.count : UINT64_MAX;
+	bool other = false;
 	int rc;
 
-	if (settles(cp)) {
-		rc = program_settle(c, cp, &cp->program, limit, &now, &e);
-		if (rc < 0) { /* what may be sent now is not known */
-			ctl_note(c, cp->p.id, "%s; what is left of its counts cannot be sent, so port %u stops", e.text, cp->p.id);
-			cp->run.stop = true;
-			return;
-		}
-	} else {
-		bool counts = !cp->run.armed && (cp->program.counted || streams_count(cp));
-		if (counts && brake(c, cp))
-			return;
-		rc = counts ? program_change(c, cp, &cp->program, limit, &now, &e)
-			    : program_make(c, cp, &cp->program, limit, &now, &e);
-		if (rc < 0)
-			snprintf(text, sizeof(text), "%s; the frames in flight stay as they were", e.text);
-		say(c, cp, text);
-		cp->braked = false;
-	}
-	if (rc == 0)
+	if (!cp->run.armed && (cp->program.counted || streams_count(cp)))
+		rc = program_follow(c, cp, &cp->program, limit, &now, &other, &e);
+	else
+		rc = program_make(c, cp, &cp->program, limit, &now, &e);
+	if (rc < 0)
+		snprintf(text, sizeof(text), "%s; the frames in flight stay as they were", e.text);
+	else if (other)
+		snprintf(text, sizeof(text),
+			 "port %u: a stream has a count, so who sends how often stays as it is until the next start (weights, counts, rates of "
+			 "their own, set of streams)", cp->p.id);
+	say(c, cp, text);
+	if (rc == 0) {
 		plan_take(c, cp, &now);
+		cp->order_waits = other;
+	}
 	cp->run.bounded = all_counted(&cp->program);
 }
 
@@ -147,7 +105,6 @@ void plan_take(struct ctl *c, struct ctl_port *cp, struct program *p)
 	if (!other)
 		return;
 	cp->run.changed_ns = clock_raw_ns();
-	cp->program_seq = c->plan_seq;
 }
 
 static uint8_t *carve(uint8_t **mem, size_t bytes)
@@ -205,8 +162,6 @@ static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct
 				  .nphases = (uint16_t)np,
 				  .phase = ph,
 				  .epoch = g->epoch,
-				  .hold = g->hold != NULL ? &g->hold->queue[q] : NULL,
-				  .reach = cp->braked ? &g->reach[q] : NULL,
 				  .by_bytes = a->by_bytes,
 				  .l2 = a->l2,
 				  .period = a->period,
@@ -260,8 +215,8 @@ static struct gen_job *fill_gen(const struct ctl_port *cp, unsigned q, uint8_t *
 
 static bool gen_wanted(const struct ctl_port *cp)
 {
-	/* all may have sent their counts: then a run that goes on has no group, and ends; one that waits for its receivers has no times yet */
-	return cp->used && cp->started && (cp->program.ngroups > 0 || cp->run.active) && cp->run.id != 0 && !(cp->run.active && cp->run.armed);
+	/* one that waits for its receivers has no times yet */
+	return cp->used && cp->started && cp->program.ngroups > 0 && cp->run.id != 0 && !(cp->run.active && cp->run.armed);
 }
 
 /* What a plan takes: tasks and memory behind its head. */
@@ -367,13 +322,13 @@ void plan_post_all(struct ctl *c)
 		struct ctl_port *cp = c->port[i];
 		if (hold && cp->run.active && cp->run.armed)
 			continue; /* it stays touched */
-		if ((!cp->touched && !settles(cp)) || !cp->used || waits(c, cp))
+		if (!cp->touched || !cp->used)
 			continue;
 		if (probes_wait(c, cp)) {
 			cp->touched = true;
 			continue;
 		}
-		cp->touched &= settles(cp); /* settings that changed since then are looked at next */
+		cp->touched = false;
 		touched = true;
 		dev_promiscuous(c, cp);
 		devices_touched(c, cp);

@@ -225,9 +225,8 @@ int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *
 				       .base_dropped = before.dropped,
 				       .base_stalls = before.stalls};
 		cp->said[0] = '\0';
-		cp->braked = false;
+		cp->order_waits = false;
 		cp->touched = true;
-		cp->program_seq = c->plan_seq;
 	}
 	return 0;
 }
@@ -267,7 +266,6 @@ void run_arm(struct ctl *c)
 			most_before(c);
 		}
 		r->armed = false;
-		program_begins(cp); /* its settings may have changed since the start was asked for */
 		rates_arm(cp, start, r->duration_ns);
 	}
 }
@@ -338,7 +336,7 @@ void run_events(struct ctl *c)
 			cp->run.active = false;
 			continue;
 		}
-		if (all_done(cp) && !(cp->program.held && !cp->run.stop)) { /* held: queues that are done may send again */
+		if (all_done(cp)) {
 			cp->run.active = false;
 			cp->run.end_ns = clock_raw_ns();
 			tell_unsent(c, cp);
@@ -354,10 +352,9 @@ static uint64_t frames_at_end(const struct ctl_port *cp)
 
 	if (!cp->run.bounded)
 		return 0;
-	for (unsigned i = 0; i < cp->nstreams; i++)
-		if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled)
-			sum += cp->stream[i]->cfg.count;
-	return cp->run.count == 0 || (cp->program.counted && sum > 0 && sum < cp->run.count) ? sum : cp->run.count;
+	for (unsigned i = 0; i < cp->program.ngroups; i++)
+		sum += cp->program.group[i]->sched.total;
+	return sum;
 }
 
 static void progress_of(const struct ctl_port *cp, struct ctl_progress *out)

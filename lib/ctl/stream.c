@@ -35,7 +35,7 @@ static bool bit(const uint64_t *map, uint32_t i)
 	return map[i / 64] >> (i % 64) & 1;
 }
 
-/* Counters of a stream that went may still grow until its last frames are counted: their cell is not given to another one while the port sends.
+/* A stream that went may be sent until the run ends, where one with a count is: its cell is not given to another one while the port sends.
  * A stream gets the cell of its id where that is free. */
 static uint32_t cell_take(struct ctl_port *cp, unsigned id)
 {

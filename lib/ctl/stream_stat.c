@@ -146,6 +146,20 @@ static json_t *varies(const struct stream_cfg *s)
 	return a;
 }
 
+static bool has_member(const struct group *g, uint32_t cell)
+{
+	for (unsigned m = 0; m < g->n; m++)
+		if (g->member[m].cell == cell)
+			return true;
+	return false;
+}
+
+/* Does the port's schedule have the stream? Its settings say so, unless they wait for the next start. */
+static bool takes_turns(const struct ctl_port *cp, const struct group *g, const struct stream *s)
+{
+	return cp->run.active && cp->order_waits ? has_member(g, s->cell) : !s->cfg.rate.set && s->cfg.enabled;
+}
+
 /* The group that sends a stream now or did last; NULL: none. */
 static const struct group *group_with(const struct ctl_port *cp, const struct stream *s)
 {
@@ -153,7 +167,7 @@ static const struct group *group_with(const struct ctl_port *cp, const struct st
 
 	for (unsigned i = 0; i < p->ngroups; i++) {
 		const struct group *g = p->group[i];
-		if (g->cell >= 0 ? g->cell == (int32_t)s->cell : !s->cfg.rate.set && s->cfg.enabled)
+		if (g->cell >= 0 ? g->cell == (int32_t)s->cell : takes_turns(cp, g, s))
 			return g;
 		if (g->cell > (int32_t)s->cell)
 			break;

@@ -28,7 +28,7 @@ struct frun_spec {
 	const struct frun_slot *idle;
 	unsigned nidle;
 	unsigned first, nqueues;
-	uint64_t sched_id;   /* equal numbers: the same cycle, so that a position in one is a position in the other */
+	uint64_t sched_id;   /* equal numbers: the same order of streams, whatever their sizes: a position in one is a position in the other */
 	bool offload;        /* checksums that the plans say a NIC can fill in are left to it: their fields hold 0 */
 	/* Objects that frun_fill() gets: where in them the frame begins, and where lengths go that differ from frame to frame. Where the
 	 * short one lies right behind the long one, one store writes both, and 0 to the two bytes that follow. */

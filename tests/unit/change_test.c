@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Changes while streams with counts are sent: control as it is, and workers that the test turns by hand, so that each takes up each plan as late
- * as it likes. Whatever changes when, each stream is sent exactly so often as its count says, in the whole run and by all queues together. */
+ * as it likes. Whatever changes when, each stream is sent exactly as often as its count said when the run began, by all queues together. */
 #include "dp_fake.h"
 #include "ctl_int.h"
 
@@ -15,8 +15,8 @@ struct bench {
 	unsigned nq;
 	uint64_t sent[CELLS];    /* frames that the device took in this run, by cell */
 	int32_t last[FAKE_QUEUES][CELLS]; /* the ordinal before, as the frame says it; -1: none */
-	bool loose[CELLS];       /* its ordinals may begin anew */
-	uint64_t expect[CELLS];  /* frames in the run */
+	uint64_t base[CELLS];    /* what control had counted when the run began */
+	uint64_t expect[CELLS];  /* frames of the run; UINT64_MAX: without end */
 	struct cnt_sizes sizes;  /* that the device took in all runs */
 	struct { struct bench *b; unsigned q; } at[FAKE_QUEUES];
 };
@@ -31,7 +31,7 @@ static void look(void *arg, const struct rte_mbuf *m)
 
 	assert_true(cell < CELLS);
 	int32_t step = (o - *last) & 0xffff;
-	if (!at->b->loose[cell] && *last >= 0 && (step == 0 || step > (at->b->nq == 1 ? 1 : 0x7fff))) /* of 16 bits */
+	if (*last >= 0 && (step == 0 || step > (at->b->nq == 1 ? 1 : 0x7fff))) /* of 16 bits */
 		fail_msg("cell %u on queue %u of %u: ordinal %d after %d", cell, at->q, at->b->nq, o, *last);
 	*last = o;
 	at->b->sent[cell]++;
@@ -127,7 +127,6 @@ static void bench_free(struct bench *b)
 	probes_close(c);
 	program_free(c, &cp->program);
 	free(cp->seen);
-	free(cp->run_base);
 	free(cp->rate);
 	free(cp->txq);
 	free(cp->gen);
@@ -143,26 +142,9 @@ static void bench_free(struct bench *b)
 	free(b);
 }
 
-/* Does some group of the port know where the stream stands? Without a schedule nobody keeps that of streams that are not sent. */
-static bool is_kept(const struct bench *b, uint32_t cell)
-{
-	for (unsigned i = 0; i < b->cp->program.ngroups; i++) {
-		const struct group *g = b->cp->program.group[i];
-		for (unsigned m = 0; m < g->n; m++)
-			if (g->member[m].cell == cell)
-				return true;
-		for (unsigned m = 0; m < g->nidle; m++)
-			if (g->idle[m].cell == cell)
-				return true;
-	}
-	return false;
-}
-
 static void control(struct bench *b)
 {
 	ctl_turn(b->c);
-	for (uint32_t s = 0; s < CELLS; s++)
-		b->loose[s] |= b->cp->run.active && b->sent[s] > 0 && !is_kept(b, s);
 }
 
 static void work(struct bench *b, unsigned q, unsigned turns)
@@ -180,13 +162,15 @@ static void all_turn(struct bench *b, unsigned turns)
 	}
 }
 
-static void note_free(struct bench *b)
+/* Lines that say that something is for the next start. */
+static unsigned notes(struct bench *b)
 {
 	struct ctl_event ev;
+	unsigned n = 0;
 
 	while (ctl_event_next(b->c, &ev))
-		if (strstr(ev.text, "stops") != NULL)
-			fail_msg("%s", ev.text);
+		n += strstr(ev.text, "until the next start") != NULL;
+	return n;
 }
 
 static void to_the_end(struct bench *b)
@@ -194,7 +178,6 @@ static void to_the_end(struct bench *b)
 	for (unsigned i = 0; i < 200000000 && b->cp->run.active; i++)
 		all_turn(b, 1);
 	assert_false(b->cp->run.active);
-	note_free(b);
 }
 
 /* What control says of the streams is what the device took. */
@@ -208,7 +191,7 @@ static void check_cells(struct bench *b)
 	assert_memory_equal(&sizes, &b->sizes, sizeof(sizes));
 
 	for (unsigned s = 0; s < CELLS; s++)
-		assert_int_equal(sum[s].packets - (b->cp->run_base != NULL ? b->cp->run_base[s] : 0), b->sent[s]);
+		assert_int_equal(sum[s].packets - b->base[s], b->sent[s]);
 	free(sum);
 }
 
@@ -250,36 +233,25 @@ static void size(struct stream *s)
 	s->cfg.sizes = some[any(3)];
 }
 
-/* All queues send by what was asked for. */
-static void until_adopted(struct bench *b)
-{
-	for (unsigned i = 0; i < 1000000 && b->cp->run.active && (plan_waits(b->c) || !plan_adopted(b->c, b->cp)); i++) {
-		control(b);
-		work(b, any(b->nq), any(3));
-	}
-	if (b->cp->run.active)
-		assert_false(b->cp->program.held);
-}
-
-/* A count from here on: what was sent already may be more. */
-static void set_count(struct bench *b, struct stream *s, uint64_t count)
-{
-	s->cfg.count = count;
-	ctl_touch_stream(b->c, 0, (int)s->cfg.id);
-	until_adopted(b);
-	b->expect[s->cell] = b->sent[s->cell] > count ? b->sent[s->cell] : count;
-}
-
 static void add(struct bench *b, unsigned id)
 {
 	assert_int_equal(ctl_stream_add(b->c, 0, (int)id, 1, -1, NULL), id);
 	struct stream *s = stream(b, id);
 	dress(b, id);
 	s->cfg.weight = 1 + any(3);
-	s->cfg.count = b->expect[s->cell] = 1 + any(3000);
+	s->cfg.count = 1 + any(3000);
 }
 
-/* One setting, of those that change who takes turns, or what is sent. */
+static void value(struct stream *s)
+{
+	char ttl[8];
+	struct err e;
+
+	snprintf(ttl, sizeof(ttl), "%u", 1 + any(255));
+	assert_int_equal(frame_vals_parse(&s->cfg.frame.vals, "ipv4.ttl", ttl, &e), 0);
+}
+
+/* One setting: of what is sent, or of who takes turns, which is for the next start. */
 static void change(struct bench *b)
 {
 	unsigned id = some_stream(b), other = any(IDS);
@@ -291,15 +263,15 @@ static void change(struct bench *b)
 	case 0:
 		s->cfg.weight = 1 + any(5);
 		break;
-	case 1: /* with none enabled all would go on as it is */
-		s->cfg.enabled = !s->cfg.enabled || streams_on(b) == 1;
+	case 1:
+		s->cfg.enabled = !s->cfg.enabled;
 		break;
 	case 2:
 		if (stream(b, other) == NULL)
 			add(b, other);
 		break;
 	case 3:
-		if (streams_on(b) > s->cfg.enabled)
+		if (b->cp->total > 1)
 			assert_int_equal(ctl_stream_delete(b->c, 0, id, NULL), 0);
 		break;
 	case 4:
@@ -314,31 +286,55 @@ static void change(struct bench *b)
 			rate->value = 3e6;
 		break;
 	case 7:
-		set_count(b, s, any(6) == 0 ? 0 : 1 + any(4000));
+		s->cfg.count = any(6) == 0 ? 0 : 1 + any(4000);
 		break;
 	default:
-		if (s->cfg.count != 0) {
-			s->cfg.count += any(1000);
-			if (s->cfg.count > b->expect[s->cell])
-				b->expect[s->cell] = s->cfg.count;
-		}
+		value(s);
 		break;
 	}
 }
 
-/* changes: some in the same turn of control. */
+/* What the run that begins sends, by its settings. */
+static void expect(struct bench *b)
+{
+	memset(b->expect, 0, sizeof(b->expect));
+	for (unsigned id = 0; id < IDS; id++) {
+		const struct stream *s = stream_at(b->cp, id);
+		if (s != NULL && s->cfg.enabled)
+			b->expect[s->cell] = s->cfg.count != 0 ? s->cfg.count : UINT64_MAX;
+	}
+}
+
+static bool has_end(const struct bench *b)
+{
+	for (unsigned s = 0; s < CELLS; s++)
+		if (b->expect[s] == UINT64_MAX)
+			return false;
+	return true;
+}
+
+/* changes: some in the same turn of control; they belong to its begin. */
 static void begin(struct bench *b, uint64_t ns, bool changes)
 {
 	struct portset all = {{0}};
 	struct err e = {.text = ""};
+	struct gen_cell *sum = stream_cells(b->cp);
 
 	portset_add(&all, 0);
+	for (unsigned s = 0; s < CELLS; s++)
+		b->base[s] = sum[s].packets;
+	free(sum);
 	memset(b->sent, 0, sizeof(b->sent));
 	memset(b->last, 0xff, sizeof(b->last));
 	if (ctl_start(b->c, &all, ns, &e) < 0)
 		fail_msg("%s", e.text);
 	while (changes && any(3) == 0)
 		change(b);
+	if (streams_on(b) == 0) {
+		stream_first(b->cp)->cfg.enabled = true;
+		touch(b, stream_first(b->cp)->cfg.id);
+	}
+	expect(b);
 	control(b);
 	while ((int64_t)(clock_tsc() - b->cp->run.start_tsc) < 0)
 		all_turn(b, 1);
@@ -360,18 +356,10 @@ static void some_turns(struct bench *b)
 
 static void check_counts(struct bench *b, bool all)
 {
-	for (unsigned id = 0; id < IDS; id++) {
-		const struct stream *s = stream(b, id);
-		if (s == NULL)
-			continue;
-		if (b->sent[s->cell] > b->expect[s->cell] && s->cfg.count != 0)
-			fail_msg("stream %u: %llu frames, at most %llu", id, (unsigned long long)b->sent[s->cell],
-				 (unsigned long long)b->expect[s->cell]);
-		if (all && s->cfg.enabled && s->cfg.count != 0)
-			if (b->sent[s->cell] != b->expect[s->cell])
-				fail_msg("stream %u on %u queues: %llu frames, not %llu", id, b->nq, (unsigned long long)b->sent[s->cell],
-					 (unsigned long long)b->expect[s->cell]);
-	}
+	for (unsigned s = 0; s < CELLS; s++)
+		if (b->sent[s] > b->expect[s] || (all && b->sent[s] != b->expect[s]))
+			fail_msg("cell %u on %u queues: %llu frames, not %llu", s, b->nq, (unsigned long long)b->sent[s],
+				 (unsigned long long)b->expect[s]);
 	check_cells(b);
 }
 
@@ -384,13 +372,9 @@ static void stop(struct bench *b)
 	to_the_end(b);
 }
 
-/* Returns whether all that was asked for came before the run's end. */
+/* Returns whether it came to its end by its counts. */
 static bool one_run(struct bench *b, unsigned changes)
 {
-	for (unsigned id = 0; id < IDS; id++)
-		if (stream(b, id) != NULL)
-			b->expect[stream(b, id)->cell] = stream(b, id)->cfg.count;
-	memset(b->loose, 0, sizeof(b->loose));
 	begin(b, any(4) == 0 ? 1 + any(20000000) : 0, true);
 	for (unsigned n = 0; n < changes && b->cp->run.active; n++) {
 		if (any(4) > 0)
@@ -402,7 +386,7 @@ static bool one_run(struct bench *b, unsigned changes)
 		for (unsigned q = 0; q < b->nq; q++) /* a device that takes nothing for a while, or again */
 			if (any(10) == 0)
 				fake[q].take = fake[q].take == TAKE_NONE ? TAKE_RANDOM : TAKE_NONE;
-		if (any(60) == 0) { /* held or not */
+		if (any(60) == 0) {
 			stop(b);
 			check_counts(b, false);
 			return false;
@@ -410,20 +394,11 @@ static bool one_run(struct bench *b, unsigned changes)
 	}
 	for (unsigned q = 0; q < b->nq; q++)
 		fake[q].take = fake[q].take == TAKE_NONE ? TAKE_RANDOM : fake[q].take;
-	/* to the end, with all that there is */
-	for (unsigned id = 0; id < IDS && b->cp->run.active; id++) {
-		struct stream *s = stream(b, id);
-		if (s == NULL)
-			continue;
-		s->cfg.enabled = true;
-		touch(b, id);
-		until_adopted(b);
-		if (s->cfg.count == 0)
-			set_count(b, s, 5000);
-	}
-	until_adopted(b);
-	bool whole = b->cp->run.active && b->cp->run.duration_ns == 0;
-	to_the_end(b);
+	bool whole = has_end(b) && b->cp->run.duration_ns == 0;
+	if (has_end(b) || b->cp->run.duration_ns != 0)
+		to_the_end(b);
+	else
+		stop(b);
 	check_counts(b, whole);
 	return whole;
 }
@@ -447,8 +422,10 @@ static void test_random_changes(void **state)
 		for (unsigned run = 0; run < 3; run++) {
 			whole += one_run(b, 5 + any(40));
 			for (unsigned id = 0; id < IDS; id++) /* as settings may be at a start */
-				if (stream(b, id) != NULL)
+				if (stream(b, id) != NULL) {
 					stream(b, id)->cfg.count = 1 + any(4000);
+					touch(b, id);
+				}
 			if (streams_on(b) == 0)
 				stream_first(b->cp)->cfg.enabled = true;
 		}
@@ -457,25 +434,18 @@ static void test_random_changes(void **state)
 	assert_true(whole > 20);
 }
 
-/* Whatever control has said last, every queue has frames to send until it says more. */
-static void check_flow(struct bench *b, const char *what)
+/* Whatever control has said last, every queue has frames to send. Returns the lines that said that something is for the next start. */
+static unsigned check_flow(struct bench *b, const char *what)
 {
-	bool held = false;
-
 	touch(b, 0);
-	for (unsigned step = 0; plan_waits(b->c); step++) {
-		control(b);
-		held |= b->cp->program.held;
-		assert_true(step < 4);
-		for (unsigned q = 0; q < b->nq; q++) {
-			uint64_t before = fake[q].frames;
-			work(b, q, 50);
-			if (fake[q].frames < before + 40 * b->cp->p.cfg.burst)
-				fail_msg("%s, %u queues: queue %u waits after %u frames, step %u", what, b->nq, q,
-					 (unsigned)(fake[q].frames - before), step);
-		}
+	control(b);
+	for (unsigned q = 0; q < b->nq; q++) {
+		uint64_t before = fake[q].frames;
+		work(b, q, 50);
+		if (fake[q].frames < before + 40 * b->cp->p.cfg.burst)
+			fail_msg("%s, %u queues: queue %u waits after %u frames", what, b->nq, q, (unsigned)(fake[q].frames - before));
 	}
-	assert_true(held);
+	return notes(b);
 }
 
 static void test_no_gap(void **state)
@@ -498,22 +468,24 @@ static void test_no_gap(void **state)
 			s->cfg.weight = other->cfg.weight = 1;
 			begin(b, 0, false);
 			all_turn(b, 100);
+			notes(b);
+			size(s);
+			value(other);
+			b->cp->p.cfg.burst = 20;
+			assert_int_equal(check_flow(b, "frames"), 0);
 			s->cfg.weight = 3;
-			check_flow(b, "a weight");
+			assert_int_equal(check_flow(b, "a weight"), 1);
 			s->cfg.count = 900000;
-			check_flow(b, "a lower count");
-			other->cfg.count = 1100000;
-			check_flow(b, "a higher count");
+			other->cfg.count = 0;
 			other->cfg.rate = (struct own_rate){.set = true, .rate = {.kind = RATE_MAX}};
-			check_flow(b, "a rate of its own");
+			assert_int_equal(check_flow(b, "counts, and a rate of its own"), 0); /* it was said */
+			s->cfg.weight = 1;
+			s->cfg.count = other->cfg.count = 1000000;
 			other->cfg.rate.set = false;
-			check_flow(b, "no rate of its own");
-			s->cfg.count = 0;
-			check_flow(b, "no count");
-			if (nq == 1) { /* else nobody knows what the others send until they have heard of it */
-				s->cfg.count = 1000000;
-				check_flow(b, "a count");
-			}
+			assert_int_equal(check_flow(b, "all as it was"), 0);
+			s->cfg.enabled = false;
+			assert_int_equal(check_flow(b, "a stream that is off"), 1);
+			s->cfg.enabled = true;
 			stop(b);
 		}
 		bench_free(b);
@@ -535,7 +507,11 @@ static void test_change_at_the_start(void **state)
 	add(b, 1);
 	for (unsigned run = 0; run < 2; run++) {
 		stream(b, 0)->cfg.count = stream(b, 1)->cfg.count = 100000;
-		stream(b, 0)->cfg.weight = 1;
+		stream(b, 0)->cfg.weight = stream(b, 1)->cfg.weight = 1;
+		struct gen_cell *sum = stream_cells(b->cp);
+		for (unsigned s = 0; s < CELLS; s++)
+			b->base[s] = sum[s].packets;
+		free(sum);
 		memset(b->sent, 0, sizeof(b->sent));
 		memset(b->last, 0xff, sizeof(b->last));
 		assert_int_equal(ctl_start(b->c, &all, 0, &e), 0);
@@ -545,8 +521,10 @@ static void test_change_at_the_start(void **state)
 		while ((int64_t)(clock_tsc() - b->cp->run.start_tsc) < 0)
 			all_turn(b, 1);
 		all_turn(b, 300);
+		uint64_t first = b->sent[stream(b, 0)->cell], second = b->sent[stream(b, 1)->cell];
+		assert_true(first > 4 * second && first < 6 * second);
 		stream(b, 0)->cfg.weight = 2;
-		check_flow(b, "a weight after one at the start");
+		assert_int_equal(check_flow(b, "a weight after one at the start"), 1);
 		if (run == 0)
 			stop(b);
 		else

@@ -105,15 +105,15 @@ static inline void no_events(void)
 }
 
 /* Turns of control until what was set is in use. */
-static inline void taken_up(unsigned port)
+static inline void taken_up(void)
 {
 	ctl_turn(c);
-	for (unsigned i = 0; i < 10000 && (plan_waits(c) || !plan_adopted(c, c->port[port])); i++) {
+	for (unsigned i = 0; i < 10000 && (plan_waits(c) || plan_behind(c) != NULL); i++) {
 		pause_ms(1);
 		ctl_turn(c);
 	}
 	assert_false(plan_waits(c));
-	assert_true(plan_adopted(c, c->port[port]));
+	assert_null(plan_behind(c));
 }
 
 /* false: it does not start here. */

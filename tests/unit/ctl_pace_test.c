@@ -146,7 +146,7 @@ static void test_changes(void **state)
 			bool ramp = i % 3 == 0;
 			cfg->rate = (struct rate){.kind = RATE_PPS, .value = 40000, .to = ramp ? 60000 : 0, .over_ns = ramp ? 5000000 : 0};
 			ctl_touch(c, port, false);
-			taken_up(port);
+			taken_up();
 			pause_ms(2);
 		}
 		settle(port);

@@ -57,8 +57,20 @@ static bool stream_probes_on(const struct ctl_port *cp, const struct stream *s)
 	return s != NULL && (s->cfg.frame.probe != 0 || (cp->probe_all && s->cfg.enabled));
 }
 
+/* What is sent may be of streams that the settings have no more. */
+static bool sends_probes(const struct ctl_port *cp)
+{
+	for (unsigned i = 0; i < cp->program.ngroups; i++)
+		for (unsigned p = 0; p < cp->program.group[i]->sched.nphases; p++)
+			if (frun_probes(cp->program.group[i]->prog[p].run) != NULL)
+				return true;
+	return false;
+}
+
 bool port_probes(const struct ctl_port *cp)
 {
+	if (cp->run.active && !cp->run.armed && sends_probes(cp))
+		return true;
 	for (unsigned i = 0; i < cp->nstreams; i++)
 		if (stream_probes_on(cp, cp->stream[i]) && cp->stream[i]->cfg.enabled)
 			return true;

@@ -47,23 +47,10 @@ void group_unref(struct ctl *c, struct group *g)
 		prog_free(c, &g->prog[i]);
 	for (unsigned i = 0; i < g->n; i++)
 		frames_unref(g->member[i].frames);
-	for (unsigned i = 0; i < g->nidle; i++)
-		frames_unref(g->idle[i].frames);
-	free(g->idle);
-	if (g->hold != NULL) {
-		free(g->hold->member);
-		free(g->hold->cap);
-		free(g->hold->had);
-		free(g->hold->queue);
-		free(g->hold);
-	}
 	free(g->prog);
 	free(g->l1);
 	free(g->l2);
 	free(g->in);
-	free(g->want);
-	free(g->from);
-	free(g->reach);
 	free(g->member);
 	sched_free(&g->sched);
 	free(g);
@@ -106,25 +93,14 @@ static bool all_offload(const struct ctl_port *cp, const struct group_spec *m)
 	return true;
 }
 
-static bool same_wants(const struct group *g, const struct sched_in *want, unsigned n)
-{
-	for (unsigned i = 0; i < n && n == g->nwant; i++)
-		if (g->want[i].key != want[i].key || g->want[i].count != want[i].count)
-			return false;
-	return n == g->nwant;
-}
-
 /* Nothing that a group is made of has changed. */
 static bool same_group(const struct group *g, const struct group_spec *m, bool offload, unsigned nqueues)
 {
-	if (g->n != m->n || g->offload != offload || g->nqueues != nqueues || g->hold != NULL || g->nidle != m->nidle ||
-	    !same_wants(g, m->want, m->nwant))
+	if (g->n != m->n || g->offload != offload || g->nqueues != nqueues)
 		return false;
-	for (unsigned i = 0; i < m->nidle; i++)
-		if (g->idle[i].cell != m->idle[i].cell || g->idle[i].frames != m->idle[i].frames)
-			return false;
 	for (unsigned i = 0; i < m->n; i++)
-		if (g->member[i].cell != m->member[i].cell || g->member[i].version != m->member[i].version || g->in[i].id != m->in[i].id)
+		if (g->member[i].cell != m->member[i].cell || g->member[i].version != m->member[i].version || g->in[i].id != m->in[i].id ||
+		    g->in[i].count != m->in[i].count)
 			return false;
 	return sched_equal(&g->sched, g->in, &m->sched, m->in);
 }
@@ -144,19 +120,18 @@ static void equip(struct ctl *c, struct prog *p)
 	}
 }
 
-/* What the frun of each queue is made of in one phase: the streams that take turns, and behind them those that do not. */
+/* What the frun of each queue is made of in one phase. */
 struct phase_spec {
-	struct frun_slot *cycle, *idle;
+	struct frun_slot *cycle;
 	const struct frame_plan **plan;
 	uint32_t *cell;
 	uint64_t *o0;
-	unsigned nplans, nstreams, nidle;
+	unsigned nplans, nstreams;
 };
 
 static void phase_spec_free(struct phase_spec *ps)
 {
 	free(ps->cycle);
-	free(ps->idle);
 	free(ps->plan);
 	free(ps->cell);
 	free(ps->o0);
@@ -174,37 +149,24 @@ static unsigned add_stream(struct phase_spec *ps, const struct group_member *m, 
 	return first;
 }
 
-/* What does not vary has nothing to keep but its ordinal. */
-static void add_idle(struct phase_spec *ps, const struct group_member *m, uint64_t o0)
-{
-	if (ps->nplans + m->frames->nplans > UINT16_MAX + 1u)
-		return;
-	unsigned s = ps->nstreams, first = add_stream(ps, m, o0);
-	for (unsigned k = first; k < ps->nplans; k++)
-		ps->idle[ps->nidle++] = (struct frun_slot){.stream = (uint16_t)s, .plan = (uint16_t)k};
-}
-
 static unsigned all_plans(const struct group_spec *m)
 {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < m->n; i++)
 		n += m->member[i].frames->nplans;
-	for (unsigned i = 0; i < m->nidle; i++)
-		n += m->idle[i].frames->nplans;
 	return n;
 }
 
 static int phase_spec(struct group *g, const struct group_spec *m, const struct sched_phase *ph, struct phase_spec *ps, struct err *e)
 {
-	unsigned plans = all_plans(m), n = 0, turn = 0;
+	unsigned plans = all_plans(m), n = 0;
 	uint32_t *base = xcalloc(ph->nstreams, sizeof(*base));
 
 	*ps = (struct phase_spec){.cycle = xcalloc(ph->ncycle, sizeof(*ps->cycle)),
-				  .idle = xcalloc(plans, sizeof(*ps->idle)),
 				  .plan = xcalloc(plans, sizeof(*ps->plan)),
-				  .cell = xcalloc(m->n + m->nidle, sizeof(*ps->cell)),
-				  .o0 = xcalloc(m->n + m->nidle, sizeof(*ps->o0))};
+				  .cell = xcalloc(m->n, sizeof(*ps->cell)),
+				  .o0 = xcalloc(m->n, sizeof(*ps->o0))};
 	for (unsigned i = 0; i < ph->nstreams; i++) {
 		base[i] = add_stream(ps, &m->member[ph->stream[i]], ph->o0[i]);
 		n = ps->nplans;
@@ -222,13 +184,6 @@ static int phase_spec(struct group *g, const struct group_spec *m, const struct 
 		return err_set(e, EINVAL, "its streams have %u different frames, at most %u; fewer sizes help", n,
 			       UINT16_MAX + 1u);
 	}
-	for (unsigned i = 0; i < m->n; i++) { /* those that have sent their count */
-		turn += turn < ph->nstreams && ph->stream[turn] < i;
-		if (turn == ph->nstreams || ph->stream[turn] != i)
-			add_idle(ps, &m->member[i], m->in[i].count);
-	}
-	for (unsigned i = 0; i < m->nidle; i++)
-		add_idle(ps, &m->idle[i], 0);
 	return 0;
 }
 
@@ -258,8 +213,6 @@ static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct g
 			.stream_id = ps.cell,
 			.o0 = ps.o0,
 			.nstreams = ps.nstreams,
-			.idle = ps.idle,
-			.nidle = ps.nidle,
 			.first = (unsigned)((q + nq - ph->k0 % nq) % nq),
 			.nqueues = nq,
 			.sched_id = g->sched_id + p,
@@ -309,28 +262,16 @@ static void *copy_of(const void *p, size_t bytes)
 	return bytes > 0 ? memcpy(to, p, bytes) : to;
 }
 
-/* Where its order began on each queue, by the group that began it. */
-static void copy_from(struct group *g, const struct group *like)
-{
-	for (unsigned i = 0, was = 0; i < g->n; i++) {
-		while (was < like->n && like->member[was].cell != g->member[i].cell)
-			was++;
-		for (unsigned q = 0; q < g->nqueues && was < like->n; q++)
-			g->from[q * g->n + i] = like->from[q * like->n + was];
-	}
-}
-
 static void number(struct ctl *c, struct group *g, const struct group *like)
 {
 	if (like != NULL) {
 		g->epoch = like->epoch;
 		g->sched_id = like->sched_id;
-		copy_from(g, like);
 		return;
 	}
 	g->epoch = ++c->epoch_seq;
 	g->sched_id = c->sched_seq + 1;
-	c->sched_seq += SCHED_MAX_SLOTS; /* of phases; how many there will be may not be known yet */
+	c->sched_seq += g->sched.nphases; /* with other sizes there are as many */
 }
 
 int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, struct group **out, struct err *e)
@@ -350,25 +291,16 @@ int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, stru
 			    .cell = spec->cell,
 			    .sched = spec->sched,
 			    .n = spec->n,
-			    .nwant = spec->nwant,
-			    .nidle = spec->nidle,
 			    .of = spec->of,
 			    .nqueues = cp->p.ntxq,
-			    .bounded = spec->bounded,
 			    .offload = offload,
 			    .sizes = 1};
 	spec->sched = (struct sched){0};
 	unsigned np = g->sched.nphases;
 	g->in = copy_of(spec->in, g->n * sizeof(*g->in));
-	g->want = copy_of(spec->want, g->nwant * sizeof(*g->want));
 	g->member = copy_of(spec->member, g->n * sizeof(*g->member));
 	for (unsigned i = 0; i < g->n; i++)
 		g->member[i].frames->refs++;
-	g->idle = copy_of(spec->idle, g->nidle * sizeof(*g->idle));
-	for (unsigned i = 0; i < g->nidle; i++)
-		g->idle[i].frames->refs++;
-	g->from = xcalloc((size_t)g->n * g->nqueues, sizeof(*g->from));
-	g->reach = xcalloc(g->nqueues, sizeof(*g->reach));
 	number(c, g, like);
 	g->prog = xcalloc((size_t)np * g->nqueues, sizeof(*g->prog));
 	g->l1 = xcalloc(np, sizeof(*g->l1));
@@ -376,8 +308,6 @@ int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, stru
 	group_sizes(g, spec);
 	for (unsigned p = 0; p < np && rc == 0; p++)
 		rc = make_phase(c, g, p, spec, e);
-	if (like != NULL && like->hold != NULL) /* the sizes of the same frames */
-		g->sizes = like->sizes;
 	if (rc < 0)
 		group_unref(c, g);
 	else
@@ -412,7 +342,7 @@ struct sched_in sched_in_of(const struct stream *s)
 
 struct group_member member_of(const struct stream *s)
 {
-	return (struct group_member){.cell = s->cell, .version = s->version, .count = s->cfg.count, .frames = s->frames};
+	return (struct group_member){.cell = s->cell, .version = s->version, .frames = s->frames};
 }
 
 static int by_cell(const void *a, const void *b)
@@ -420,6 +350,14 @@ static int by_cell(const void *a, const void *b)
 	const struct stream *const *x = a, *const *y = b;
 
 	return (*x)->cell < (*y)->cell ? -1 : (*x)->cell > (*y)->cell;
+}
+
+int sizes_check(const struct ctl_port *cp, uint64_t sizes, struct err *e)
+{
+	if (sizes <= MAX_SIZES)
+		return 0;
+	return err_set(e, EINVAL, "port %u: its streams have %llu frame sizes in all, at most %d; fewer sizes or streams help", cp->p.id,
+		       (unsigned long long)sizes, MAX_SIZES);
 }
 
 int streams_pick(const struct ctl_port *cp, struct picked *out, struct err *e)
@@ -441,12 +379,7 @@ int streams_pick(const struct ctl_port *cp, struct picked *out, struct err *e)
 	if (out->nturn + out->nown == 0)
 		return err_set(e, EINVAL, "port %u: no stream is enabled; `set %u/%u enabled on` enables one", cp->p.id,
 			       cp->p.id, stream_first(cp)->cfg.id);
-	if (sizes > MAX_SIZES)
-		return err_set(
-			e, EINVAL,
-			"port %u: its streams have %llu frame sizes in all, at most %d; fewer sizes or streams help",
-			cp->p.id, (unsigned long long)sizes, MAX_SIZES);
-	return 0;
+	return sizes_check(cp, sizes, e);
 }
 
 void picked_free(struct picked *p)
@@ -469,24 +402,23 @@ int streams_compile(struct ctl *c, struct ctl_port *cp, const struct picked *p, 
 void program_add(struct program *p, struct group *g)
 {
 	p->group[p->ngroups++] = g;
-	p->held |= g->hold != NULL;
-	for (unsigned i = 0; i < g->nwant; i++)
-		p->counted |= g->want[i].count != 0;
+	for (unsigned i = 0; i < g->n; i++)
+		p->counted |= g->in[i].count != 0;
 }
 
 /* The group of these streams, with the schedule of them; takes it. */
 static int add_group(struct ctl *c, struct ctl_port *cp, struct program *to, int32_t cell, struct stream *const *s,
 		     const struct sched_in *in, unsigned n, unsigned of, struct sched *sched, const struct program *old, struct err *e)
 {
-	struct group_spec spec = {.cell = cell, .n = n, .nwant = n, .of = of, .in = (struct sched_in *)(uintptr_t)in, .want = in,
-				  .member = xcalloc(n, sizeof(*spec.member)), .sched = *sched, .bounded = sched->total != UINT64_MAX};
+	struct group_spec spec = {.cell = cell, .n = n, .of = of, .in = (struct sched_in *)(uintptr_t)in,
+				  .member = xcalloc(n, sizeof(*spec.member)), .sched = *sched};
 	struct group *had = group_of(old, cell), *g;
 	struct err why = {.text = ""};
 
 	*sched = (struct sched){0};
 	for (unsigned i = 0; i < n; i++)
 		spec.member[i] = member_of(s[i]);
-	if (had != NULL && had->hold == NULL && sched_equal(&had->sched, had->in, &spec.sched, in))
+	if (had != NULL && sched_equal(&had->sched, had->in, &spec.sched, in))
 		spec.like = had;
 	int rc = group_make(c, cp, &spec, &g, &why);
 	free(spec.member);

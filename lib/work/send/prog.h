@@ -30,47 +30,26 @@ struct prog {
 struct group_member {
 	uint32_t cell;
 	uint64_t version;          /* of the stream's plans */
-	uint64_t count;            /* of the stream's settings; in `in` is what the order was made for */
 	struct stream_frames *frames;
 };
 
 /* What a group is made of; `sched` is taken. */
 struct group_spec {
 	int32_t cell;
-	unsigned n, nwant, nidle, of;
+	unsigned n, of;
 	struct group_member *member;
-	const struct group_member *idle; /* streams that do not take part, and may again: they keep their ordinals */
 	struct sched_in *in;
-	const struct sched_in *want;
 	struct sched sched;
 	struct group *like;        /* the same order goes on: the group that it was until now; else NULL */
-	bool bounded;
-};
-
-/* How far queues may go in an order whose end is not known yet; dp.h says what for. */
-struct group_hold {
-	unsigned ncaps;
-	unsigned *member;          /* of each cap */
-	struct gen_cap *cap;       /* [queue * ncaps + n] */
-	uint64_t *had;             /* the same, the workers' */
-	struct gen_hold *queue;    /* of each queue */
 };
 
 struct group {
 	unsigned refs;
 	int32_t cell;              /* of the stream whose own rate this is; -1: the port's schedule */
 	struct sched sched;
-	struct sched_in *in;       /* what the schedule was made of, counts: what was left */
+	struct sched_in *in;       /* what the schedule was made of */
 	struct group_member *member; /* in the order of in */
 	unsigned n, nqueues;
-	struct sched_in *want;     /* what was asked for: whole counts, with streams that have sent theirs */
-	unsigned nwant;
-	struct group_member *idle; /* streams of the run that are not sent now */
-	unsigned nidle;
-	uint64_t *from;            /* [queue * n + member] frames that the queue had sent since open when the order began; of those with a count */
-	struct group_hold *hold;   /* NULL: the schedule is known to its end */
-	cell_t *reach;             /* of each queue: how far it goes before another order; the workers', once they are asked */
-	bool bounded;              /* it ends by counts */
 	unsigned of;               /* groups like it that the port has */
 	struct prog *prog;         /* [queue * sched.nphases + phase] */
 	uint64_t epoch, sched_id;  /* of the order: equal numbers, equal order */
@@ -87,7 +66,6 @@ struct program {
 	unsigned ngroups;
 	struct group **group;
 	bool counted;              /* some stream has a count of its own */
-	bool held;                 /* some group's end is not known yet */
 };
 
 void group_ref(struct group *g);
@@ -113,15 +91,11 @@ int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, 
 /* Takes a reference. */
 void program_add(struct program *p, struct group *g);
 
-/* change.c: the same while the port sends and streams have counts, of which each is sent exactly in the whole run, by all queues together. What
- * was sent of old (it is in use on all queues, and not held) stays counted; groups of another order than before are held. */
-int program_change(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, struct err *e);
-/* Does some stream of the port take other turns than in old? */
-bool program_reorders(const struct ctl_port *cp, const struct program *old);
-/* All queues have taken up what is held: what is left of each stream is known, and with it the end. */
-int program_settle(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, struct err *e);
-/* A run begins now, with nothing sent of any stream. */
-void program_begins(struct ctl_port *cp);
+/* change.c: what a port goes on sending while a stream with a count is sent: the streams of `old` in the same order, with the frames that they have
+ * now. *other: the settings ask for another order, which is for the next start. */
+int program_follow(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, bool *other,
+		   struct err *e);
+int sizes_check(const struct ctl_port *cp, uint64_t sizes, struct err *e); /* of all that the port sends, or would send */
 /* Bytes on the wire (l2: at layer 2) of the frames 0 .. k - 1 of a group. */
 uint64_t group_wire(const struct group *g, uint64_t k, bool l2);
 

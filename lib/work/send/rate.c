@@ -156,7 +156,7 @@ static uint64_t frames_before(const struct group *g, const struct group_rate *a,
 bool all_counted(const struct program *p)
 {
 	for (unsigned i = 0; i < p->ngroups; i++)
-		if (!p->group[i]->bounded)
+		if (p->group[i]->sched.total == UINT64_MAX)
 			return false;
 	return true;
 }
@@ -283,17 +283,41 @@ static void add_load(struct ctl_load *l, const struct rate *r, uint64_t speed_bp
 	l->l1_bps += pps * wire_l1_bits(size);
 }
 
+static void size_of_frames(const struct stream_frames *f, struct ctl_load *l)
+{
+	for (unsigned k = 0; k < f->nplans; k++) {
+		unsigned size = f->plan[k].len + FRAME_FCS;
+		l->min_size = size < l->min_size ? size : l->min_size;
+		l->max_size = size > l->max_size ? size : l->max_size;
+	}
+}
+
 /* Its frames are made, and their sizes in l. */
 static int take_sizes(struct ctl *c, struct ctl_port *cp, struct stream *s, struct ctl_load *l, struct err *e)
 {
 	int rc = stream_plans(c, cp, s, e);
 
-	for (unsigned k = 0; rc == 0 && k < s->frames->nplans; k++) {
-		unsigned size = s->frames->plan[k].len + FRAME_FCS;
-		l->min_size = size < l->min_size ? size : l->min_size;
-		l->max_size = size > l->max_size ? size : l->max_size;
-	}
+	if (rc == 0)
+		size_of_frames(s->frames, l);
 	return rc;
+}
+
+/* Of the order that the port sends in, while the settings ask for another one. */
+static void load_of_program(const struct ctl_port *cp, struct ctl_load *l)
+{
+	for (unsigned i = 0; i < cp->program.ngroups; i++) {
+		const struct group *g = cp->program.group[i];
+		const struct arrival *arrival;
+		const struct rate *r = setting_of(cp, g, &arrival);
+		const struct group_rate *had = rate_of(cp, g->cell);
+		if (r != NULL)
+			add_load(l, r, plan_speed(cp), g->mean_size);
+		else if (had != NULL)
+			add_load(l, &(struct rate){.kind = had->max ? RATE_MAX : RATE_PPS, .value = had->pps}, plan_speed(cp), g->mean_size);
+		for (unsigned m = 0; m < g->n; m++)
+			size_of_frames(g->member[m].frames, l);
+	}
+	l->mean_size = l->pps > 0 ? l->l2_bps / 8 / l->pps : cp->program.group[0]->mean_size;
 }
 
 int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
@@ -302,6 +326,11 @@ int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
 	double sum = 0, weights = 0, sizes = 0, all = 0;
 	struct ctl_load l = {.min_size = UINT_MAX, .link_bps = (double)plan_speed(cp), .nqueues = cp->p.ntxq};
 
+	if (cp->run.active && cp->order_waits) {
+		load_of_program(cp, &l);
+		*out = l;
+		return 0;
+	}
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		struct stream *s = cp->stream[i];
 		if (s == NULL || !s->cfg.enabled)
