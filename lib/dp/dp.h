@@ -209,24 +209,6 @@ struct gen_phase {
 	const uint32_t *tag;      /* mark of each class of prog: names image, lengths and offload; never reused, from 1 to GEN_MARKS - 1 */
 };
 
-/* A stream with a count, in an order that is not known to its end yet. */
-struct gen_cap {
-	uint32_t cell, weight;    /* its id, and its turns in a pass */
-	uint64_t most;            /* less what this queue has sent of it in all: so many are left for all queues together at least */
-};
-
-/* The order of streams with counts changed: each queue begins the new one where it stands, and only then control can know what is left of each
- * stream. Until the plan that says it, a queue goes on through the passes of which no stream can run out, then waits. */
-struct gen_hold {
-	uint32_t ncaps;           /* 0: it goes on for as long as there is time */
-	uint64_t pass;            /* frames of a pass, all queues */
-	const struct gen_cap *cap;
-	uint64_t *had;            /* the worker's: what this queue had sent of each when it began the order, to be read once the plan is in use */
-};
-
-#define GEN_REACH_NONE (UINT64_MAX / 2)
-#define GEN_REACH_ASKED UINT64_MAX
-
 struct gen_group {
 	int32_t stream;           /* id of the stream whose own rate this is; -1: the port's schedule */
 	uint16_t nphases;
@@ -234,10 +216,6 @@ struct gen_group {
 	/* Number of the schedule. The same as in the plan before: k goes on and says which phase it is. Another one: this queue begins the new
 	 * schedule at k = 0 and streams keep their ordinals, whatever group they were in; phases count from there. */
 	uint64_t epoch;
-	const struct gen_hold *hold; /* new with its epoch; one phase without end. NULL: the phases say all, and follow what was held */
-	/* Another order is to come: this queue goes on through half of what it has left of streams with counts, and says here behind how many own
-	 * frames of the epoch it waits (GEN_REACH_NONE: it has none left). Control has written GEN_REACH_ASKED. NULL: it is not asked. */
-	cell_t *reach;
 	bool by_bytes;            /* the period is that of a byte on the wire (l1) or of a byte of a frame with FCS (l2), not of a frame */
 	bool l2;
 	struct pace_period period;

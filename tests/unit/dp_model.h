@@ -28,7 +28,6 @@ struct tgroup {
 	struct pace_period period;
 	const struct pace_shape *shape; /* deadlines are not checked frame by frame then */
 	uint64_t limit;
-	const struct gen_hold *hold; /* of each queue; NULL: none */
 	unsigned nphases;
 	struct tphase *phase[4];
 };
@@ -405,7 +404,6 @@ static inline struct dp_plan *plan_make(struct world *x)
 			m->group[n] = (struct gen_group){
 				.stream = g->stream, .nphases = (uint16_t)g->nphases, .phase = m->phase[n], .epoch = g->epoch,
 				.by_bytes = g->by_bytes, .l2 = g->l2, .period = g->period, .limit = g->limit, .shape = g->shape,
-				.hold = g->hold != NULL ? &g->hold[q] : NULL,
 			};
 			for (unsigned i = 0; i < g->nphases; i++) {
 				struct tphase *ph = g->phase[i];

@@ -42,7 +42,6 @@ void gen_drop(const struct dp_task *t)
 	gen_drop_tail(j, g);
 	if (g->base.active)
 		close_run(g, j->txq);
-	gen_own(g)->laid = false;
 }
 
 /* ---- images ---- */
@@ -104,7 +103,7 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 	gr->prog = ph->prog;
 	gr->state = ph->state;
 	gr->prog_i = gr->epoch_i + gen_own_before(j, ph->k0);
-	gr->end_i = gr->limit_i < gr->hold_i ? gr->limit_i : gr->hold_i;
+	gr->end_i = gr->limit_i;
 	if (ph->end != UINT64_MAX && gr->epoch_i + gen_own_before(j, ph->end) < gr->end_i)
 		gr->end_i = gr->epoch_i + gen_own_before(j, ph->end);
 	gr->len = (uint16_t)frun_len(ph->prog);
@@ -131,7 +130,7 @@ static void next_phase(const struct gen_job *j, struct gen_state *g, struct gen_
 	const struct gen_phase *last = gr->group->phase + gr->group->nphases - 1;
 
 	gen_unsettle(g);
-	while (gr->i >= gr->end_i && gr->i < gr->limit_i && gr->i < gr->hold_i && gr->phase < last) {
+	while (gr->i >= gr->end_i && gr->i < gr->limit_i && gr->phase < last) {
 		const struct gen_phase *from = gr->phase;
 		uint64_t ended = gen_phase_bytes(gr, from->end - from->k0);
 
@@ -174,41 +173,6 @@ static void set_limit(const struct gen_job *j, struct gen_grp *gr)
 		gr->limit_i = gr->i;
 }
 
-/* Asked once, although other plans may follow before control has heard of it. An endless last phase has no streams with counts. */
-static void set_reach(const struct gen_job *j, struct gen_grp *gr)
-{
-	const struct gen_phase *last = gr->group->phase + gr->group->nphases - 1;
-	uint64_t end = gen_own_before(j, last->end != UINT64_MAX ? last->end : last->k0), at = gr->i - gr->epoch_i;
-
-	if (cell_get(gr->group->reach) == GEN_REACH_ASKED)
-		cell_set(gr->group->reach, at < end ? at + (end - at) / 2 : GEN_REACH_NONE);
-	if (cell_get(gr->group->reach) != GEN_REACH_NONE)
-		gr->hold_i = gr->epoch_i + cell_get(gr->group->reach);
-}
-
-/* How far the group may go by itself. All that was sent before its epoch is in the cells. The passes that are allowed are whole ones in the order
- * that control makes of what is left. */
-static void set_hold(const struct gen_job *j, const struct gen_state *g, struct gen_grp *gr, bool begins)
-{
-	const struct gen_hold *h = gr->group->hold;
-	uint64_t passes = UINT64_MAX;
-
-	if (h == NULL)
-		gr->hold_i = UINT64_MAX;
-	if (gr->group->reach != NULL)
-		set_reach(j, gr);
-	if (h == NULL || !begins)
-		return;
-	for (uint32_t n = 0; n < h->ncaps; n++) {
-		uint64_t had = cell_get(&g->cell[h->cap[n].cell].packets), most = h->cap[n].most;
-		uint64_t whole = most > had ? (most - had) / h->cap[n].weight : 0;
-		h->had[n] = had;
-		passes = whole < passes ? whole : passes;
-	}
-	unsigned __int128 k = (unsigned __int128)passes * h->pass;
-	gr->hold_i = k < UINT64_MAX / 2 ? gr->epoch_i + gen_own_before(j, (uint64_t)k) : UINT64_MAX;
-}
-
 /* The port's schedule may come again: what it sent before counts. */
 static void start_group(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, const struct gen_group *group, uint64_t t0)
 {
@@ -216,7 +180,6 @@ static void start_group(const struct gen_job *j, struct gen_state *g, struct gen
 
 	*gr = (struct gen_grp){.stream = group->stream, .group = group, .arr = gen_arr_of(gen_own(g), gr, group), .i = i, .epoch_i = i};
 	set_limit(j, gr);
-	set_hold(j, g, gr, true);
 	gen_set_rate(gr, group);
 	gr->pace.t0 = t0;
 	gr->pace.k0 = gr->bytes ? 0 : i * j->nqueues;
@@ -233,7 +196,7 @@ static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_g
 	struct gen_grp was = *gr;
 	const struct gen_phase *ph = group->phase;
 	bool begins = group->epoch != was.group->epoch;
-	bool ended = was.i >= was.limit_i; /* and what comes now was not asked for before */
+	bool ended = was.i >= was.limit_i; /* all that its rate makes in the time of the run; more is of a new rate, from now on */
 
 	gr->group = group;
 	gr->arr = gen_arr_of(gen_own(g), gr, group);
@@ -249,7 +212,6 @@ static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_g
 		if (gr->stream < 0)
 			gen_fold(g, was.prog, was.i - was.prog_i, 1);
 		set_limit(j, gr);
-		set_hold(j, g, gr, begins);
 		enter(j, g, gr, ph);
 		if (gr->i - gr->prog_i != pos)
 			gen_seek(gr);
@@ -259,7 +221,6 @@ static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_g
 		if (begins)
 			gr->epoch_i = gr->prog_i;
 		set_limit(j, gr);
-		set_hold(j, g, gr, begins);
 		enter(j, g, gr, ph);
 	}
 	if (!gen_same_rate(&was, group)) {
@@ -292,11 +253,7 @@ static void lay_out(const struct gen_job *j, struct gen_own *o)
 	o->behind_cycles = j->catchup == GEN_OVERSPEED && j->lag_cycles < INT64_MAX ? j->lag_cycles : INT64_MAX;
 	o->chased = false;
 	o->one_mark = one_mark(j);
-	o->laid = true;
-	o->held = false;
 	o->rest.on = false;
-	for (unsigned n = 0; n < j->ngroups; n++)
-		o->held |= j->group[n].hold != NULL || j->group[n].reach != NULL;
 }
 
 /* All groups stand at their next frame: which of them have one, and in what order. */
@@ -362,7 +319,7 @@ static void take_stream(const struct gen_grp *from, struct gen_grp *gr, uint32_t
 	frun_take(from->prog, from->state, gr->prog, gr->state, id);
 }
 
-/* Streams that got a rate of their own or lost it, or are not sent for now, go on where they stand in the group that they leave. */
+/* Streams that got a rate of their own or lost it go on where they stand in the group that they leave. */
 static void take_over(struct gen_own *old, struct gen_grp *gr)
 {
 	if (gr->stream >= 0) {
@@ -377,13 +334,12 @@ static void take_over(struct gen_own *old, struct gen_grp *gr)
 	}
 }
 
-/* Groups of the old plan that the new one has too go on, others start or end here. Returns whether some began an order whose end is to come. */
-static bool regroup(const struct gen_job *j, struct gen_state *g, uint64_t now)
+/* Groups of the old plan that the new one has too go on, others start or end here. */
+static void regroup(const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g), old = *o;
 	uint64_t ahead = j->stamp != NULL ? gen_ahead_stamped(j, g, now) : now;
 	unsigned was = 0;
-	bool held = false;
 
 	lay_out(j, o);
 	for (unsigned n = 0; n <= j->ngroups; n++) {
@@ -402,40 +358,26 @@ static bool regroup(const struct gen_job *j, struct gen_state *g, uint64_t now)
 			const struct gen_grp *from = gen_grp(&old, was++);
 			if (gr->prog != from->prog)
 				take_over(&old, gr);
-			held |= group->hold != NULL && group->epoch != from->group->epoch;
 		} else {
 			start_group(j, g, gr, group, (int64_t)(ahead - j->start_tsc) > 0 ? ahead : j->start_tsc);
 			take_over(&old, gr);
-			held |= group->hold != NULL;
 		}
 	}
 	if (j->ngroups > 0 && j->group[0].stream < 0)
 		gen_publish(g, o->first.prog, o->first.i - o->first.prog_i);
 	else
 		gen_publish(g, NULL, 0);
-	return held;
 }
 
-/* A plan for the run that goes on. A queue that has sent its share follows it too, and sends again where an order begins that it has a share in. */
+/* A plan for the run that goes on. */
 static void follow(const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
-	const struct gen_grp *first = &gen_own(g)->first;
-	bool over = !g->base.active;
-
 	gen_chase_end(gen_own(g));
-	if (!over)
-		gen_rewind(j, g);
+	gen_rewind(j, g);
 	gen_unsettle(g);
-	if (over && gen_own(g)->ngroups > 0 && first->stream < 0) { /* as if it had not ended */
-		gen_fold(g, first->prog, first->i - first->prog_i, UINT64_MAX);
-		gen_publish(g, first->prog, first->i - first->prog_i);
-	}
-	bool held = regroup(j, g, now);
+	regroup(j, g, now);
 	gen_settle(g);
-	if (!over || (held && now < j->end_tsc))
-		line_up(j, g, now);
-	else
-		gen_fold_all(g);
+	line_up(j, g, now);
 }
 
 /* It has reached its end already, also where a plan came since and no turn has found that again. */
@@ -462,8 +404,8 @@ void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, ui
 		gen_drop_tail(j, g);
 		gen_fold_all(g);
 		begin(j, g, now);
-	} else if (!g->base.active && (j->stop || !gen_own(g)->laid)) {
-		return;
+	} else if (!g->base.active) {
+		return; /* this queue has sent its share */
 	} else if (j->stop && is_over(j, gen_own(g), now)) { /* what is left of it counts */
 		follow(j, g, now);
 		gen_rest_begin(gen_own(g));
@@ -474,6 +416,5 @@ void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, ui
 	if (j->stop) { /* also of a run that no plan before this one had */
 		gen_drop_tail(j, g);
 		gen_finish(w, j, g);
-		gen_own(g)->laid = false;
 	}
 }

@@ -49,7 +49,6 @@ struct gen_grp {
 	const struct gen_group *group;
 	const struct gen_phase *phase;
 	uint64_t limit_i;
-	uint64_t hold_i;      /* where it waits for its ends; UINT64_MAX: nowhere */
 	struct gen_arr *arr;  /* NULL: constant arrivals at a steady rate */
 	uint64_t epoch_i;     /* own frame that the schedule began with */
 	uint64_t prog_i;      /* own frame 0 of prog */
@@ -87,10 +86,8 @@ struct gen_own {
 	struct gen_grp first; /* group 0 lies in the state itself: one load less for the port that sends one schedule */
 	uint16_t ngroups, nlive;
 	bool one_mark;        /* all frames of the plan carry the same one */
-	bool held;            /* the plan has groups whose ends are to come: the run is not over without them */
 	bool detour;          /* several groups, frames that are given up when they are late, or what is left is being counted */
 	uint8_t gave;         /* turns in a row that have gone into giving frames up */
-	bool laid;            /* groups are those of the newest plan of this run, also after its end */
 	bool chased;          /* the last burst has frames of a group that catches up */
 	uint64_t behind_cycles; /* a group that is later catches up from then on; without GEN_OVERSPEED beyond all times */
 	uint64_t gone_i;      /* own frames of the port's schedule when the plan lost it */
@@ -491,7 +488,7 @@ void gen_change_rate(const struct gen_job *j, const struct gen_grp *was, struct 
 /* gen_rest.c */
 /* The queue is behind: where the run's time and the grace are over, what is left will not be sent, and the answer is true. */
 bool gen_overtime(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
-/* No group has a frame that may still leave: the run is over, or more is to come. */
+/* No group has a frame that may still leave: the run is over. */
 void gen_run_out(struct dp_worker *w, const struct gen_job *j, struct gen_state *g);
 /* From the next turn on what is left is counted. */
 void gen_rest_begin(struct gen_own *o);

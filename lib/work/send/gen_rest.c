@@ -109,8 +109,6 @@ __rte_noinline void gen_run_out(struct dp_worker *w, const struct gen_job *j, st
 {
 	struct gen_own *o = gen_own(g);
 
-	if (o->held)
-		return;
 	if (j->end_tsc == UINT64_MAX) {
 		gen_finish(w, j, g);
 		return;
