@@ -24,9 +24,6 @@ struct frun_spec {
 	const uint32_t *stream_id; /* stable number of each stream index */
 	const uint64_t *o0;  /* per stream index: its ordinal at k = 0; NULL: all 0 */
 	unsigned nstreams;
-	/* Streams without a turn in the cycle, with the frames that they would send: their ordinals and variations stay for when they come back. */
-	const struct frun_slot *idle;
-	unsigned nidle;
 	unsigned first, nqueues;
 	uint64_t sched_id;   /* equal numbers: the same order of streams, whatever their sizes: a position in one is a position in the other */
 	bool offload;        /* checksums that the plans say a NIC can fill in are left to it: their fields hold 0 */
@@ -112,8 +109,8 @@ void frun_begin(const struct frun *f, void *state);
  * the cycle of `to` begins anew, and streams (by stream_id) keep their ordinals: base of the new cycle is k = i * nqueues of the old one.
  * Variations (by id) that both have go on; one that is new in `to` starts at its first value. Returns the position i in `to`. */
 uint64_t frun_move(const struct frun *from, const void *from_state, const struct frun *to, void *state);
-/* Stream `id` of `to` goes on where it stands in another program of the same queue: its ordinals and the variations that both have. It has no turn
- * in `to`, or `to` stands at position 0, where nothing has been filled yet. false: one of them has no such stream. */
+/* Stream `id` of `to` goes on where it stands in another program of the same queue: its ordinals and the variations that both have. `to`
+ * stands at position 0, where nothing has been filled yet. false: one of them has no such stream. */
 bool frun_take(const struct frun *from, const void *from_state, const struct frun *to, void *state, uint32_t id);
 /* The next phase of the same schedule: ordinals come from to's o0, counted from where the schedule began if frun_move() began it later than
  * the run; variations keep their own starts. */

@@ -18,9 +18,6 @@ static int check(const struct frun_spec *s, struct err *e)
 	for (unsigned i = 0; i < s->ncycle; i++)
 		if (s->cycle[i].stream >= s->nstreams || s->cycle[i].plan >= s->nplans)
 			return err_set(e, EINVAL, "slot %u of the cycle names a stream or frame that is not there", i);
-	for (unsigned i = 0; i < s->nidle; i++)
-		if (s->idle[i].stream >= s->nstreams || s->idle[i].plan >= s->nplans)
-			return err_set(e, EINVAL, "frame %u that is not sent names a stream or frame that is not there", i);
 	return 0;
 }
 
@@ -107,18 +104,16 @@ static void make_slots(struct run_make *m)
 	free(rank);
 }
 
-/* The variations of each stream, by id: of all that it sends, on whatever queue, or would send, so that every queue keeps their beginnings. */
+/* The variations of each stream, by id: of all that it sends, on whatever queue, so that every queue keeps their beginnings. */
 static void make_starts(struct run_make *m)
 {
 	const struct frun_spec *s = m->spec;
 	struct frun *f = &m->f;
-	uint32_t n = s->ncycle + s->nidle, i = 0;
+	uint32_t n = s->ncycle, i = 0;
 	uint64_t *pair = xcalloc(n, sizeof(*pair));
 
 	for (uint32_t k = 0; k < s->ncycle; k++)
 		pair[k] = (uint64_t)s->cycle[k].stream << 16 | s->cycle[k].plan;
-	for (uint32_t k = 0; k < s->nidle; k++)
-		pair[s->ncycle + k] = (uint64_t)s->idle[k].stream << 16 | s->idle[k].plan;
 	qsort(pair, n, sizeof(*pair), by_number);
 	f->slot0 = xcalloc(f->nstreams + 1u, sizeof(*f->slot0));
 	for (unsigned st = 0; st < f->nstreams; st++) {
