@@ -50,6 +50,16 @@ void *xcalloc(size_t n, size_t size)
 	return p;
 }
 
+void *xcalloc_lines(size_t bytes)
+{
+	size_t whole = bytes > 0 ? (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE : CACHE_LINE;
+	void *p = aligned_alloc(CACHE_LINE, whole);
+
+	if (p == NULL)
+		die_no_memory();
+	return memset(p, 0, whole);
+}
+
 void *xrealloc(void *p, size_t size)
 {
 	void *q = realloc(p, size ? size : 1);

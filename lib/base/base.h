@@ -40,6 +40,7 @@ const char *sbuf_str(const struct sbuf *b); /* never NULL */
 /* Small heap allocations of control; out of memory ends the process with a message. Zeroed. */
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
+void *xcalloc_lines(size_t bytes); /* whole cache lines that nothing else shares */
 char *xstrdup(const char *s);
 
 /* Characters to put in, take out, change or swap with the next one until one word is the other; long words: 48. */

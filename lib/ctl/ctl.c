@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ctl_int.h"
+#include "plan_write.h"
 
 #define SPEC_PORTS 2 /* most that one spec makes */
 

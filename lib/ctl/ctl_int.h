@@ -94,6 +94,7 @@ struct q_rate {
 };
 
 struct device;
+struct plan_writer;
 
 /* What time stamps of frames are by: a clock of the device's own; the system's, which the driver reads; the system's in us, which we read. */
 enum stamp_clock { STAMPS_NONE, STAMPS_DEVICE, STAMPS_SYSTEM, STAMPS_SYSTEM_US };
@@ -354,8 +355,6 @@ void pacing_text(const struct ctl_port *cp, struct sbuf *out); /* "software", or
 /* plan.c */
 void plan_refresh(struct ctl *c, struct ctl_port *cp); /* the program of a port that sends, from the settings */
 void plan_take(struct ctl *c, struct ctl_port *cp, struct program *p);
-void plan_free(struct ctl *c, struct dp_plan *p);
-struct group *const *plan_groups(const struct dp_plan *p); /* of its gen tasks, in their order */
 struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports);
 bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p); /* takes p; false: the ring is full, p is still the caller's */
 void plan_post_all(struct ctl *c);                 /* for dirty workers */
@@ -363,6 +362,10 @@ bool plan_waits(const struct ctl *c);              /* some port has a change tha
 void plan_reap(struct ctl *c);
 bool plan_wait_acks(struct ctl *c, uint64_t max_ns); /* all plans are posted, and in use */
 const struct ctl_worker *plan_behind(const struct ctl *c); /* one that does not use its newest plan; NULL: all do */
+
+/* count.c, send_fill.c: their tasks on a started port, in the plan of a worker */
+void count_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);
+void send_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);
 
 /* device.c */
 void devices_turn(struct ctl *c);                  /* their next step, and the link of wires */
@@ -375,8 +378,7 @@ bool devices_hold(const struct ctl *c);            /* frames are on their way in
 uint64_t devices_inside(const struct ctl *c, const struct portset *from); /* of these senders, about; 0: none, when nobody sends */
 int device_check(struct ctl *c, struct ctl_port *cp, struct err *e); /* what its frames pass can be made */
 void devices_clear(struct ctl *c, const struct ctl_port *cp);
-void devices_measure(const struct ctl *c, const struct ctl_port *cp, unsigned worker, unsigned *ntasks, size_t *bytes);
-void devices_add(struct ctl *c, struct ctl_port *cp, unsigned worker, struct dp_plan *p, uint8_t **mem);
+void devices_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);
 bool device_task_json(const struct ctl *c, const struct dp_task *t, json_t *tasks); /* false: it is of another kind */
 
 /* run.c */
@@ -431,8 +433,5 @@ bool probes_awake(const struct ctl *c);            /* workers with Rx queues are
 void probes_turn(struct ctl *c);
 uint64_t probes_next_ns(const struct ctl *c);
 void probes_clear(struct ctl *c, const struct portset *ports);
-void probe_tap_add(const struct ctl *c, unsigned port, unsigned queue, struct dp_rx_slot *slot);
+void probes_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);
 json_t *probes_plan_json(const struct ctl *c);     /* for `show plan`; NULL: nothing is armed */
-struct probe_arm *probes_now(struct ctl *c);       /* NULL: none. For a plan: probe_arm_ref() */
-struct probe_arm *probe_arm_ref(struct probe_arm *a);
-void probe_arm_unref(struct probe_arm *a);

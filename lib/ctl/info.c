@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ctl_int.h"
+#include "plan_write.h"
 
 json_t *value_json(const struct vtype *type, const void *value)
 {
@@ -144,14 +145,11 @@ json_t *ctl_plan_json(struct ctl *c)
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		const struct ctl_worker *cw = &c->worker[w];
 		json_t *tasks = json_array();
-		struct group *const *ref = cw->posted != NULL ? plan_groups(cw->posted) : NULL;
 		for (unsigned t = 0; cw->posted != NULL && t < cw->posted->ntasks; t++) {
 			const struct dp_task *task = &cw->posted->task[t];
 			if (device_task_json(c, task, tasks) || task->kind != &dp_kind_gen)
 				continue;
-			const struct gen_job *j = task->job;
-			json_array_append_new(tasks, gen_row(j, ref));
-			ref += j->ngroups;
+			json_array_append_new(tasks, gen_row(task->job, plan_about(cw->posted, t)));
 		}
 		for (unsigned r = 0; cw->posted != NULL && r < cw->posted->nrx; r++) {
 			const struct dp_rx_slot *s = &cw->posted->rx[r];

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "ctl_int.h"
+#include "plan_write.h"
 
 /* The CPU that an lcore is pinned to, -1: it has several. rte_lcore_to_cpu_id() tells the number of a core within its socket. */
 int workers_lcore_cpu(unsigned lcore)
@@ -149,8 +150,6 @@ static bool stop_worker(struct ctl *c, unsigned w, struct clock_wait *wait)
 	struct dp_plan *p = plan_build(c, w, true);
 
 	cw->dirty = false;
-	if (p == NULL)
-		return false;
 	p->quit = true;
 	do {
 		if (plan_post(c, cw, p))

@@ -3,6 +3,7 @@
  * as it likes. Whatever changes when, each stream is sent exactly as often as its count said when the run began, by all queues together. */
 #include "dp_fake.h"
 #include "ctl_int.h"
+#include "plan_write.h"
 
 #define IDS 8
 #define CELLS 512

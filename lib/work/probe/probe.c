@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "plan_write.h"
 #include "probe_int.h"
 
 #define WINDOW_BYTES (4u << 20)  /* of one Rx queue */
@@ -465,18 +466,23 @@ void probes_turn(struct ctl *c)
 	p->nold = kept;
 }
 
-void probe_tap_add(const struct ctl *c, unsigned port, unsigned queue, struct dp_rx_slot *slot)
+static void release_arm(struct ctl *c, void *arm)
 {
-	const struct probe_arm *a = c->probes->now;
-
-	for (unsigned i = 0; a != NULL && i < a->ntaps; i++)
-		if (a->tap[i].port == port && a->tap[i].queue == queue)
-			slot->tap[slot->ntaps++] = (struct dp_tap){.rx = prx_rx, .state = a->tap[i].prx, .flush = prx_flush};
+	(void)c;
+	probe_arm_unref(arm);
 }
 
-struct probe_arm *probes_now(struct ctl *c)
+void probes_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
 {
-	return c->probes->now;
+	struct probe_arm *a = c->probes->now;
+
+	for (unsigned i = 0; a != NULL && i < a->ntaps; i++) {
+		struct dp_rx_slot *slot = a->tap[i].port == cp->p.id ? plan_slot(p, cp, a->tap[i].queue) : NULL;
+		if (slot == NULL)
+			continue;
+		plan_tap(slot, &(struct dp_tap){.rx = prx_rx, .state = a->tap[i].prx, .flush = prx_flush});
+		plan_keep(p, probe_arm_ref(a), release_arm);
+	}
 }
 
 json_t *probes_plan_json(const struct ctl *c)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of devices under test: see device.h. */
 #include "device.h"
+#include "plan_write.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -449,31 +450,6 @@ static bool has_routes(const struct device *d)
 	return d != NULL && (d->phase == DEVICE_TURNING || d->phase == DEVICE_ON || d->phase == DEVICE_LEAVING);
 }
 
-void devices_measure(const struct ctl *c, const struct ctl_port *cp, unsigned worker, unsigned *ntasks, size_t *bytes)
-{
-	const struct device *d = cp->device;
-
-	(void)c;
-	for (unsigned q = 0; has_routes(d) && q < cp->p.nrxq; q++) {
-		if (cp->rx_worker[q] != (int)worker)
-			continue;
-		++*ntasks;
-		*bytes += RTE_ALIGN_CEIL(sizeof(struct reroute_job), CACHE_LINE);
-	}
-	if (d == NULL || d->phase != DEVICE_ON || cp->rx_worker[0] != (int)worker)
-		return;
-	++*ntasks;
-	*bytes += RTE_ALIGN_CEIL(sizeof(struct dut_job), CACHE_LINE) + RTE_ALIGN_CEIL(sizeof(struct dut_law), CACHE_LINE);
-}
-
-static void *carve(uint8_t **mem, size_t bytes)
-{
-	void *p = *mem;
-
-	*mem += RTE_ALIGN_CEIL(bytes, CACHE_LINE);
-	return p;
-}
-
 static void law_of(struct device *d, struct dut_job *j, struct dut_law *at)
 {
 	const struct delay *delay = &d->from->p.cfg.wire.delay;
@@ -504,10 +480,10 @@ static void room_of(struct ctl *c, struct device *d, struct dut_job *j)
 	d->rest_told = less;
 }
 
-static struct dut_job *fill_job(struct ctl *c, struct device *d, uint8_t **mem)
+static struct dut_job *fill_job(struct ctl *c, struct device *d, struct plan_writer *p)
 {
-	struct dut_job *j = carve(mem, sizeof(*j));
-	struct dut_law *law = carve(mem, sizeof(*law));
+	struct dut_job *j = plan_carve(p, sizeof(*j));
+	struct dut_law *law = plan_carve(p, sizeof(*law));
 	const struct ctl_port *f = flapping(d->to, d->from);
 
 	device_job(&d->from->p.cfg.wire, plan_speed(d->from), j);
@@ -524,18 +500,18 @@ static struct dut_job *fill_job(struct ctl *c, struct device *d, uint8_t **mem)
 	return j;
 }
 
-void devices_add(struct ctl *c, struct ctl_port *cp, unsigned worker, struct dp_plan *p, uint8_t **mem)
+void devices_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
 {
 	struct device *d = cp->device;
+	int worker = (int)plan_worker(p);
 
 	for (unsigned q = 0; has_routes(d) && q < cp->p.nrxq; q++) {
-		if (cp->rx_worker[q] != (int)worker)
+		if (cp->rx_worker[q] != worker)
 			continue;
-		struct reroute_job *j = carve(mem, sizeof(*j));
+		struct reroute_job *j = plan_carve(p, sizeof(*j));
 		*j = (struct reroute_job){.q = cp->rxq[q], .dev = d->dev, .home = cp->p.dev};
-		p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_reroute, .state = &d->route[q], .job = j};
+		plan_task(p, &(struct dp_task){.kind = &dp_kind_reroute, .state = &d->route[q], .job = j}, NULL);
 	}
-	if (d == NULL || d->phase != DEVICE_ON || cp->rx_worker[0] != (int)worker)
-		return;
-	p->task[p->ntasks++] = (struct dp_task){.kind = &dp_kind_dut, .state = &d->state->base, .job = fill_job(c, d, mem)};
+	if (d != NULL && d->phase == DEVICE_ON && cp->rx_worker[0] == worker)
+		plan_task(p, &(struct dp_task){.kind = &dp_kind_dut, .state = &d->state->base, .job = fill_job(c, d, p)}, NULL);
 }

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plan of one worker while it is being made. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl_int.h"
+#include "plan_write.h"
+
+#define NO_OWNER UINT16_MAX
+
+struct kept {
+	void *obj;
+	void (*release)(struct ctl *c, void *obj);
+};
+
+/* What a worker is given, with what must live as long. */
+struct ctl_plan {
+	struct dp_plan p;
+	const void **about;        /* of each task */
+	struct kept *kept;
+	unsigned nkept, cap_kept;
+};
+
+struct plan_writer {
+	struct ctl *c;
+	unsigned worker;
+	struct ctl_plan *plan;
+	unsigned cap_tasks;
+};
+
+static void release_memory(struct ctl *c, void *mem)
+{
+	(void)c;
+	free(mem);
+}
+
+void plan_keep(struct plan_writer *p, void *obj, void (*release)(struct ctl *c, void *obj))
+{
+	struct ctl_plan *plan = p->plan;
+
+	if (plan->nkept == plan->cap_kept) {
+		plan->cap_kept = plan->cap_kept > 0 ? 2 * plan->cap_kept : 16;
+		plan->kept = xrealloc(plan->kept, plan->cap_kept * sizeof(*plan->kept));
+	}
+	plan->kept[plan->nkept++] = (struct kept){obj, release};
+}
+
+void *plan_carve(struct plan_writer *p, size_t bytes)
+{
+	void *mem = xcalloc_lines(bytes);
+
+	plan_keep(p, mem, release_memory);
+	return mem;
+}
+
+unsigned plan_task(struct plan_writer *p, const struct dp_task *task, const void *about)
+{
+	struct ctl_plan *plan = p->plan;
+
+	if (plan->p.ntasks == p->cap_tasks) {
+		p->cap_tasks = p->cap_tasks > 0 ? 2 * p->cap_tasks : 8;
+		plan->p.task = xrealloc(plan->p.task, p->cap_tasks * sizeof(*plan->p.task));
+		plan->about = xrealloc(plan->about, p->cap_tasks * sizeof(*plan->about));
+	}
+	plan->p.task[plan->p.ntasks] = *task;
+	plan->about[plan->p.ntasks] = about;
+	return plan->p.ntasks++;
+}
+
+struct dp_rx_slot *plan_slot(struct plan_writer *p, const struct ctl_port *cp, unsigned queue)
+{
+	struct dp_plan *plan = &p->plan->p;
+
+	for (unsigned i = 0; i < plan->nrx; i++)
+		if (plan->rx[i].q == cp->rxq[queue])
+			return &plan->rx[i];
+	return NULL;
+}
+
+void plan_own(struct dp_rx_slot *slot, unsigned task)
+{
+	assert(slot->owner == NO_OWNER);
+	slot->owner = (uint16_t)task;
+}
+
+void plan_tap(struct dp_rx_slot *slot, const struct dp_tap *tap)
+{
+	assert(slot->ntaps < DP_MAX_TAPS);
+	slot->tap[slot->ntaps++] = *tap;
+}
+
+static bool reads(const struct ctl_port *cp, unsigned queue, unsigned worker)
+{
+	return cp->used && cp->started && cp->rx_worker[queue] == (int)worker;
+}
+
+static void make_slots(struct plan_writer *p)
+{
+	const struct ctl *c = p->c;
+	struct dp_plan *plan = &p->plan->p;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < c->nports; i++)
+		for (unsigned q = 0; q < c->port[i]->p.nrxq; q++)
+			n += reads(c->port[i], q, p->worker);
+	plan->rx = xcalloc_lines(n * sizeof(*plan->rx));
+	for (unsigned i = 0; i < c->nports; i++)
+		for (unsigned q = 0; q < c->port[i]->p.nrxq; q++) {
+			const struct ctl_port *cp = c->port[i];
+			if (reads(cp, q, p->worker))
+				plan->rx[plan->nrx++] = (struct dp_rx_slot){.q = cp->rxq[q], .burst = (uint16_t)cp->p.cfg.rxburst, .owner = NO_OWNER};
+		}
+}
+
+struct plan_writer *plan_begin(struct ctl *c, unsigned worker, bool without_ports)
+{
+	struct plan_writer *p = xcalloc(1, sizeof(*p));
+
+	*p = (struct plan_writer){.c = c, .worker = worker, .plan = xcalloc(1, sizeof(*p->plan))};
+	if (!without_ports)
+		make_slots(p);
+	return p;
+}
+
+struct dp_plan *plan_end(struct plan_writer *p)
+{
+	struct dp_plan *plan = &p->plan->p;
+
+	for (unsigned i = 0; i < plan->nrx; i++)
+		assert(plan->rx[i].owner != NO_OWNER);
+	free(p);
+	return plan;
+}
+
+unsigned plan_worker(const struct plan_writer *p)
+{
+	return p->worker;
+}
+
+const void *plan_about(const struct dp_plan *p, unsigned task)
+{
+	return ((const struct ctl_plan *)p)->about[task];
+}
+
+void plan_free(struct ctl *c, struct dp_plan *p)
+{
+	struct ctl_plan *plan = (struct ctl_plan *)p;
+
+	if (plan == NULL)
+		return;
+	for (unsigned i = 0; i < plan->nkept; i++)
+		plan->kept[i].release(c, plan->kept[i].obj);
+	free(plan->kept);
+	free(plan->about);
+	free(plan->p.task);
+	free(plan->p.rx);
+	free(plan);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the workers of a sending port are given: one task per Tx queue, made of the port's program, its rates and its run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl_int.h"
+#include "plan_write.h"
+
+#define FORGIVE_NS 50000000ull
+
+static unsigned phases_of(const struct program *p)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < p->ngroups; i++)
+		n += p->group[i]->sched.nphases;
+	return n;
+}
+
+static unsigned shapes_of(const struct ctl_port *cp)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < cp->program.ngroups; i++)
+		n += cp->rate[i].shaped;
+	return n;
+}
+
+static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct gen_phase *ph, struct pace_shape *shape, struct gen_group *out)
+{
+	const struct group *g = cp->program.group[i];
+	const struct group_rate *a = &cp->rate[i];
+	unsigned np = g->sched.nphases;
+
+	for (unsigned p = 0; p < np; p++) {
+		const struct prog *from = &g->prog[q * np + p];
+		ph[p] = (struct gen_phase){.k0 = g->sched.phase[p].k0,
+					   .end = p + 1 < np ? g->sched.phase[p].end : g->sched.total,
+					   .prog = from->run,
+					   .state = from->state,
+					   .tag = from->tag};
+	}
+	*out = (struct gen_group){.stream = g->cell,
+				  .nphases = (uint16_t)np,
+				  .phase = ph,
+				  .epoch = g->epoch,
+				  .by_bytes = a->by_bytes,
+				  .l2 = a->l2,
+				  .period = a->period,
+				  .shape = a->shaped ? memcpy(shape, &a->shape, sizeof(*shape)) : NULL,
+				  .limit = rate_limit(cp, i)};
+}
+
+static void release_group(struct ctl *c, void *group)
+{
+	group_unref(c, group);
+}
+
+static size_t lines(size_t bytes)
+{
+	return RTE_ALIGN_CEIL(bytes, CACHE_LINE);
+}
+
+/* A part of one carved piece; parts begin on cache lines. */
+static void *part(uint8_t **mem, size_t bytes)
+{
+	void *at = *mem;
+
+	*mem += lines(bytes);
+	return at;
+}
+
+/* All that the worker reads while it sends lies in one piece, in the order in which it is read. */
+static void fill_queue(const struct ctl_port *cp, unsigned q, struct plan_writer *p)
+{
+	const struct program *pr = &cp->program;
+	const struct run *r = &cp->run;
+	double hz = clock_hz();
+	size_t groups = pr->ngroups * sizeof(struct gen_group), phases = phases_of(pr) * sizeof(struct gen_phase),
+	       shapes = shapes_of(cp) * sizeof(struct pace_shape), own = gen_mem_size(pr->ngroups);
+	uint8_t *mem = plan_carve(p, lines(sizeof(struct gen_job)) + lines(groups) + lines(phases) + lines(shapes) + lines(own));
+	struct gen_job *j = part(&mem, sizeof(*j));
+	struct gen_group *g = part(&mem, groups);
+	struct gen_phase *ph = part(&mem, phases);
+	struct pace_shape *shape = part(&mem, shapes);
+	struct group **about = plan_carve(p, pr->ngroups * sizeof(*about));
+
+	*j = (struct gen_job){
+		.txq = cp->txq[q],
+		.ngroups = (uint16_t)pr->ngroups,
+		.group = g,
+		.mem = part(&mem, own),
+		.burst = (uint16_t)cp->p.cfg.burst,
+		.queue = (uint16_t)q,
+		.nqueues = cp->p.ntxq,
+		.stop = r->stop,
+		.run = r->id,
+		.start_tsc = r->start_tsc,
+		.end_tsc = r->end_tsc,
+		.grace_cycles = (uint64_t)(hz * (double)r->grace_ns / 1e9),
+		.forgive_cycles = (uint64_t)(hz * FORGIVE_NS / 1e9),
+		.late_cycles = (uint64_t)(hz * CNT_LATE_NS / 1e9),
+		.catchup = (enum gen_catchup)cp->p.cfg.catchup.kind,
+		.lag_cycles = (uint64_t)(hz * (double)cp->p.cfg.lag_ns / 1e9),
+		.slower = (uint64_t)(0x1p64 / (1 + cp->p.cfg.catchup.share) - 0x1p11),
+	};
+	j->stamp = stamps_tx(cp);
+	j->lead_cycles = j->stamp != NULL ? (uint64_t)(hz * (double)cp->p.cfg.lead_ns / 1e9) : 0;
+	for (unsigned i = 0; i < pr->ngroups; i++) {
+		fill_group(cp, q, i, ph, shape, &g[i]);
+		shape += cp->rate[i].shaped;
+		ph += pr->group[i]->sched.nphases;
+		j->prepare |= pr->group[i]->offload;
+		about[i] = pr->group[i];
+		group_ref(pr->group[i]);
+		plan_keep(p, pr->group[i], release_group);
+	}
+	plan_task(p, &(struct dp_task){.kind = &dp_kind_gen, .state = &cp->gen[q]->base, .job = j}, about);
+}
+
+/* Not while a run waits for its receivers: it has no times yet. */
+static bool has_tasks(const struct ctl_port *cp)
+{
+	return cp->program.ngroups > 0 && cp->run.id != 0 && !(cp->run.active && cp->run.armed);
+}
+
+void send_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
+{
+	(void)c;
+	for (unsigned q = 0; q < cp->p.ntxq; q++)
+		if (has_tasks(cp) && cp->tx_worker[q] == (int)plan_worker(p))
+			fill_queue(cp, q, p);
+}
