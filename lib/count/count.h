@@ -39,6 +39,9 @@ struct cnt_rx {
 #define CNT_NSIZES 8
 struct cnt_sizes { uint64_t n[CNT_NSIZES]; };
 
+/* Frames of one stream that devices accepted, and their bytes with FCS. */
+struct cnt_stream { cell_t packets, bytes; };
+
 extern const uint8_t cnt_size_classes[1523];
 static inline unsigned cnt_size_class(uint64_t size) { return size < ARRAY_SIZE(cnt_size_classes) ? cnt_size_classes[size] : CNT_NSIZES - 1; }
 

@@ -7,6 +7,7 @@
 
 #include "ctl_int.h"
 #include "plan_write.h"
+#include "work.h"
 
 #define SPEC_PORTS 2 /* most that one spec makes */
 
@@ -124,27 +125,22 @@ static int place(struct ctl *c, struct err *e)
 	return rc;
 }
 
-static void *state_new(size_t size, int node)
+void *state_new(size_t size, int node)
 {
 	void *p = rte_zmalloc_socket("state", size, CACHE_LINE, node >= 0 ? node : SOCKET_ID_ANY);
 
 	return p != NULL ? p : rte_zmalloc("state", size, CACHE_LINE);
 }
 
-/* Queue objects and task states of a port; all live as long as the port. */
+/* Queue objects of a port; all live as long as the port. */
 static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 {
 	uint16_t nr = cp->p.nrxq, nt = cp->p.ntxq;
 
 	cp->nqueues = nr > nt ? nr : nt;
 	cp->txq = xcalloc(nt + 1u, sizeof(*cp->txq));
-	cp->gen = xcalloc(nt + 1u, sizeof(*cp->gen));
-	cp->cell = xcalloc(nt + 1u, sizeof(*cp->cell));
-	cp->probes = xcalloc(nt + 1u, sizeof(*cp->probes));
-	cp->late_base = xcalloc(nt + 1u, sizeof(*cp->late_base));
 	cp->tx_worker = xcalloc(nt + 1u, sizeof(*cp->tx_worker));
 	cp->rxq = xcalloc(nr + 1u, sizeof(*cp->rxq));
-	cp->sink = xcalloc(nr + 1u, sizeof(*cp->sink));
 	cp->rx_worker = xcalloc(nr + 1u, sizeof(*cp->rx_worker));
 	for (unsigned i = 0; i < c->place.n; i++) {
 		const struct place_queue *pq = &c->place.q[i];
@@ -153,22 +149,15 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 		int node = c->worker[workers_index(c, pq->lcore)].node;
 		if (pq->tx) {
 			struct dp_txq *q = cp->txq[pq->queue] = state_new(sizeof(*q), node);
-			cp->gen[pq->queue] = state_new(dp_kind_gen.mem(), node);
-			if (q == NULL || cp->gen[pq->queue] == NULL)
+			if (q == NULL)
 				return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", pq->queue, cp->p.id);
-			int rc = late_open(cp, pq->queue, state_new(hist_size(GEN_LATE_SHAPE), node), e);
-			if (rc < 0)
-				return rc;
-			cp->gen[pq->queue]->cell = cp->cell[pq->queue] = xcalloc(CTL_CELLS, sizeof(struct gen_cell));
-			cp->gen[pq->queue]->probes = cp->probes[pq->queue] = xcalloc(1, sizeof(struct gen_probes));
 			q->port = (uint16_t)cp->p.id;
 			q->dev = cp->p.dev;
 			q->queue = pq->queue;
 			cp->tx_worker[pq->queue] = workers_index(c, pq->lcore);
 		} else {
 			struct dp_rxq *q = cp->rxq[pq->queue] = state_new(sizeof(*q), node);
-			cp->sink[pq->queue] = state_new(dp_kind_sink.mem(), node);
-			if (q == NULL || cp->sink[pq->queue] == NULL)
+			if (q == NULL)
 				return err_set(e, ENODEV, "no memory for Rx queue %u of port %u", pq->queue, cp->p.id);
 			q->port = (uint16_t)cp->p.id;
 			q->dev = cp->p.dev;
@@ -176,7 +165,11 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 			cp->rx_worker[pq->queue] = workers_index(c, pq->lcore);
 		}
 	}
-	return stat_init(cp);
+	int rc = stat_init(cp);
+	EACH_WORK(w, port_open)
+		if (rc == 0)
+			rc = w->port_open(c, cp, e);
+	return rc;
 }
 
 static int open_spec(struct ctl *c, unsigned first, struct err *e)
@@ -272,9 +265,10 @@ int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 	struct ctl *c = xcalloc(1, sizeof(*c));
 
 	clock_init();
-	probes_open(c);
 	c->opts = *opts;
 	c->stall_ns = CTL_STALL_NS;
+	EACH_WORK(w, ctl_open)
+		w->ctl_open(c);
 	int rc = open_all(c, e);
 	eal_memory_taken();
 	if (rc < 0) {
@@ -304,26 +298,17 @@ static void leave(struct ctl *c)
 
 static void port_free(struct ctl *c, struct ctl_port *cp)
 {
-	program_free(c, &cp->program);
-	free(cp->rate);
+	EACH_WORK(w, port_close)
+		w->port_close(c, cp);
 	free((char *)cp->p.spec_text);
 	streams_free(cp);
 	frame_vals_free(&cp->dflt);
 	stat_free(cp);
-	late_free(cp);
 	free(cp->txq);
 	free(cp->rxq);
-	for (unsigned q = 0; q < cp->p.ntxq && cp->cell != NULL; q++) {
-		free(cp->cell[q]);
-		free(cp->probes[q]);
-	}
 	for (unsigned q = 0; q < cp->p.ntxq && cp->seen != NULL; q++)
 		free(cp->seen[q]);
 	free(cp->seen);
-	free(cp->cell);
-	free(cp->probes);
-	free(cp->gen);
-	free(cp->sink);
 	free(cp->tx_worker);
 	free(cp->rx_worker);
 	free(cp->rx_pool);
@@ -338,7 +323,8 @@ void ctl_close(struct ctl *c)
 		leave(c);
 		return;
 	}
-	devices_close(c);
+	EACH_WORK(w, ctl_close)
+		w->ctl_close(c);
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->opened)
 			dev_close(c->port[i]);
@@ -350,7 +336,6 @@ void ctl_close(struct ctl *c)
 	}
 	for (unsigned i = 0; i < c->nold; i++)
 		plan_free(c, c->old[i].plan);
-	probes_close(c);
 	for (unsigned i = 0; i < c->nports; i++)
 		port_free(c, c->port[i]);
 	tags_free(c);
@@ -370,7 +355,8 @@ void ctl_turn(struct ctl *c)
 
 	eal_log_drain();
 	run_events(c);
-	devices_turn(c);
+	EACH_WORK(w, step)
+		w->step(c);
 	work |= plan_waits(c);
 	for (unsigned w = 0; w < c->nworkers; w++)
 		work |= c->worker[w].dirty;
@@ -379,7 +365,8 @@ void ctl_turn(struct ctl *c)
 	if (c->nold > 0)
 		plan_reap(c);
 	stamps_turn(c);
-	probes_turn(c);
+	EACH_WORK(w, turn)
+		w->turn(c);
 }
 
 uint64_t ctl_next_ns(const struct ctl *c)
@@ -389,11 +376,35 @@ uint64_t ctl_next_ns(const struct ctl *c)
 			return 100000;
 	if (plan_waits(c))
 		return 200000;
-	uint64_t ns = RTE_MIN(devices_next_ns(c), stamps_next_ns(c));
+	uint64_t ns = stamps_next_ns(c);
+	EACH_WORK(w, next_ns)
+		ns = RTE_MIN(ns, w->next_ns(c));
+	bool soon = c->nold > 0 || c->ev_n > 0;
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->run.active)
-			return RTE_MIN(ns, 5000000ull);
-	return RTE_MIN(ns, c->nold > 0 || c->ev_n > 0 ? 5000000ull : probes_next_ns(c));
+		soon |= c->port[i]->run.active;
+	return soon ? RTE_MIN(ns, 5000000ull) : ns;
+}
+
+bool works_hold(const struct ctl *c)
+{
+	EACH_WORK(w, holds)
+		if (w->holds(c))
+			return true;
+	return false;
+}
+
+uint64_t works_inside(const struct ctl *c, const struct portset *from)
+{
+	uint64_t sum = 0;
+
+	EACH_WORK(w, inside)
+		sum += w->inside(c, from);
+	return sum;
+}
+
+bool ctl_frames_inside(const struct ctl *c)
+{
+	return works_hold(c);
 }
 
 unsigned ctl_nports(const struct ctl *c)
@@ -472,7 +483,8 @@ int ctl_apply(struct ctl *c, unsigned port, struct err *e)
 		return err_set(e, EBUSY, "port %u (%s): worker %u did not let go of it within %g s, nothing is changed; it may be kept from its CPU "
 			       "(`show plan`): try again", port, cp->p.name, cw != NULL ? cw->lcore : 0, LET_GO_NS / 1e9);
 	}
-	devices_let_go(c, cp);
+	EACH_WORK(w, let_go)
+		w->let_go(c, cp);
 	int rc = dev_restart(c, cp, e);
 	cp->paused = false;
 	cp->touched = true;

@@ -129,9 +129,9 @@ struct ctl_port {
 	struct dp_rxq **rxq;
 	struct gen_state **gen;
 	struct sink_state **sink;
-	struct gen_cell **cell;    /* per Tx queue: frames of each stream, by its cell */
+	struct cnt_stream **cell;    /* per Tx queue: frames of each stream, by its cell */
 	struct gen_probes **probes; /* per Tx queue: probes of each stream, by its cell */
-	struct gen_cell **seen;    /* per Tx queue: the same with what follows from its program, as it was last read; NULL: never */
+	struct cnt_stream **seen;    /* per Tx queue: the same with what follows from its program, as it was last read; NULL: never */
 	int *tx_worker, *rx_worker; /* index into ctl.worker, -1 none */
 	struct stream **stream;    /* by id; NULL: a hole */
 	unsigned nstreams, cap_streams, total;
@@ -238,6 +238,10 @@ unsigned eal_tx_frames(const struct port_cfg *cfg, const struct port_need *need)
 unsigned eal_rx_frames(const struct port_cfg *cfg, const struct port_need *need);
 
 /* ctl.c */
+/* Of a task or a queue: zeroed, on that NUMA node (-1: any) if there is room there, else anywhere; rte_free() it. NULL: no memory. */
+void *state_new(size_t size, int node);
+bool works_hold(const struct ctl *c);   /* frames are on their way inside works whose sender has ended */
+uint64_t works_inside(const struct ctl *c, const struct portset *from); /* frames of these senders, about; 0: none, when nobody sends */
 void ctl_map_error(const struct ctl *c, unsigned which, struct err *e); /* the map's text and a caret under the column */
 
 /* workers.c */
@@ -353,8 +357,6 @@ json_t *pacing_json(const struct ctl *c);            /* of `show plan`: when fra
 void pacing_text(const struct ctl_port *cp, struct sbuf *out); /* "software", or who and why not another */
 
 /* plan.c */
-void plan_refresh(struct ctl *c, struct ctl_port *cp); /* the program of a port that sends, from the settings */
-void plan_take(struct ctl *c, struct ctl_port *cp, struct program *p);
 struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports);
 bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p); /* takes p; false: the ring is full, p is still the caller's */
 void plan_post_all(struct ctl *c);                 /* for dirty workers */
@@ -363,23 +365,8 @@ void plan_reap(struct ctl *c);
 bool plan_wait_acks(struct ctl *c, uint64_t max_ns); /* all plans are posted, and in use */
 const struct ctl_worker *plan_behind(const struct ctl *c); /* one that does not use its newest plan; NULL: all do */
 
-/* count.c, send_fill.c: their tasks on a started port, in the plan of a worker */
-void count_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);
+/* send_fill.c: a task for each Tx queue of a started port, in the plan of a worker */
 void send_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);
-
-/* device.c */
-void devices_turn(struct ctl *c);                  /* their next step, and the link of wires */
-uint64_t devices_next_ns(const struct ctl *c);     /* until there is one; UINT64_MAX: none */
-bool devices_wait(const struct ctl *c);            /* a step waits for workers */
-void devices_touched(struct ctl *c, const struct ctl_port *cp);  /* its settings changed */
-void devices_let_go(struct ctl *c, struct ctl_port *cp);         /* no worker uses the port: it is set up anew */
-void devices_close(struct ctl *c);
-bool devices_hold(const struct ctl *c);            /* frames are on their way in one whose sender has ended */
-uint64_t devices_inside(const struct ctl *c, const struct portset *from); /* of these senders, about; 0: none, when nobody sends */
-int device_check(struct ctl *c, struct ctl_port *cp, struct err *e); /* what its frames pass can be made */
-void devices_clear(struct ctl *c, const struct ctl_port *cp);
-void devices_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);
-bool device_task_json(const struct ctl *c, const struct dp_task *t, json_t *tasks); /* false: it is of another kind */
 
 /* run.c */
 /* What a start asks for. */
@@ -414,24 +401,11 @@ void most_of_run(struct ctl *c, struct ctl_port *cp); /* a run has ended */
 /* stream_stat.c */
 /* Frames of each cell that all queues have sent since open, [CTL_CELLS]; the caller frees. Exact when nothing is sending; of a queue that takes over
  * a plan for long, it is what was read last. */
-struct gen_cell *stream_cells(struct ctl_port *cp);
+struct cnt_stream *stream_cells(struct ctl_port *cp);
 void stream_begins(struct ctl_port *cp, struct stream *s); /* its counters are 0 */
 void streams_clear(struct ctl_port *cp);
 void streams_tick(struct ctl_port *cp);
 
 /* probe.c */
-void probes_open(struct ctl *c);
-void probes_close(struct ctl *c);                  /* no worker runs any more */
 /* At a start, nothing is changed yet: tables for what these ports and those that send already will send. -ENOMEM: e says what it takes. */
 int probes_arm(struct ctl *c, const struct portset *starting, struct err *e);
-/* The port's settings have probes that the receivers have no tables for: they get some, and what the port sends changes when all have them. */
-bool probes_wait(struct ctl *c, struct ctl_port *cp);
-/* A run that is to start waits, and those that start with it: not all receivers look for its probes yet. */
-bool probes_hold(const struct ctl *c);
-void probes_targets(struct ctl *c);                /* gaps that senders' rates ask for may have changed */
-bool probes_awake(const struct ctl *c);            /* workers with Rx queues are not to sleep */
-void probes_turn(struct ctl *c);
-uint64_t probes_next_ns(const struct ctl *c);
-void probes_clear(struct ctl *c, const struct portset *ports);
-void probes_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);
-json_t *probes_plan_json(const struct ctl *c);     /* for `show plan`; NULL: nothing is armed */

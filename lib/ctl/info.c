@@ -6,6 +6,7 @@
 
 #include "ctl_int.h"
 #include "plan_write.h"
+#include "work.h"
 
 json_t *value_json(const struct vtype *type, const void *value)
 {
@@ -90,52 +91,14 @@ const char *ctl_port_bus(const struct ctl *c, unsigned port, int *node)
 	return p->pci[0] != '\0' ? p->pci : NULL;
 }
 
-/* One group of frames on one queue; the program of its first phase speaks for all. */
-static json_t *group_row(const struct gen_group *from, const struct group *g)
+/* The work whose task it is describes it; those that have nothing to say of their tasks are seen by their Rx queues. */
+static void add_task(const struct ctl *c, const struct dp_plan *p, unsigned t, json_t *tasks)
 {
-	static const char *const arrivals[] = {"constant", "poisson", "burst", "jitter", "onoff"}, *const trends[] = {"steady", "ramp", "steps"};
-	const struct frun *f = from->phase[0].prog;
-	json_t *o = json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:b, s:I}", "engine", frun_engine(f), "sums",
-			      frun_sums(f), "lanes", (int)frun_lanes(f), "classes", (int)frun_nclasses(f), "phases",
-			      (int)from->nphases, "cycle", (json_int_t)g->sched.phase[0].ncycle, "offload",
-			      (int)g->offload, "memory_bytes", (json_int_t)g->bytes);
-
-	if (from->stream >= 0)
-		json_object_set_new(o, "stream", json_integer(g->in[0].id));
-	else
-		json_object_set_new(o, "streams", json_integer(g->n));
-	if (g->size != 0)
-		json_object_set_new(o, "size", json_integer(g->size));
-	json_object_set_new(o, "mean_size", json_real(g->mean_size));
-	json_object_set_new(o, "template", json_integer(from->phase[0].tag[0]));
-	json_object_set_new(o, from->by_bytes ? "period_cycles_per_byte" : "period_cycles",
-			    json_real((double)from->period.cycles + (double)from->period.frac / 0x1p64));
-	json_object_set_new(o, "arrival", json_string(from->shape != NULL ? arrivals[from->shape->kind] : "constant"));
-	json_object_set_new(o, "trend", json_string(from->shape != NULL ? trends[from->shape->trend] : "steady"));
-	uint64_t end = from->phase[from->nphases - 1].end, frames = end < from->limit ? end : from->limit;
-	if (frames != UINT64_MAX)
-		json_object_set_new(o, "frames", json_integer((json_int_t)frames));
-	return o;
-}
-
-/* ref: the groups of the job, in its order. The first group's facts are the row's own too: most ports have one. */
-static json_t *gen_row(const struct gen_job *j, struct group *const *ref)
-{
-	json_t *o = json_pack("{s:s, s:i, s:i, s:i, s:I, s:i, s:b, s:b}", "kind", "gen", "port", (int)j->txq->port,
-			      "tx_queue", (int)j->queue, "queues", (int)j->nqueues, "run", (json_int_t)j->run, "burst",
-			      (int)j->burst, "stop", (int)j->stop, "prepare", (int)j->prepare);
-	if (j->stamp != NULL)
-		json_object_set_new(o, "lead_cycles", json_integer((json_int_t)j->lead_cycles)); /* the device sends at time stamps */
-	static const char *const catchups[] = {[GEN_KEEP] = "keep", [GEN_SKIP] = "skip", [GEN_OVERSPEED] = "overspeed"};
-	json_t *groups = json_array();
-
-	for (unsigned i = 0; i < j->ngroups; i++)
-		json_array_append_new(groups, group_row(&j->group[i], ref[i]));
-	if (j->ngroups > 0)
-		json_object_update(o, json_array_get(groups, 0));
-	json_object_set_new(o, "catchup", json_string(catchups[j->catchup]));
-	json_object_set_new(o, "groups", groups);
-	return o;
+	EACH_WORK(w, task_json) {
+		json_t *o = w->task_json(c, &p->task[t], plan_about(p, t));
+		if (o != NULL)
+			json_array_append_new(tasks, o);
+	}
 }
 
 json_t *ctl_plan_json(struct ctl *c)
@@ -145,12 +108,8 @@ json_t *ctl_plan_json(struct ctl *c)
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		const struct ctl_worker *cw = &c->worker[w];
 		json_t *tasks = json_array();
-		for (unsigned t = 0; cw->posted != NULL && t < cw->posted->ntasks; t++) {
-			const struct dp_task *task = &cw->posted->task[t];
-			if (device_task_json(c, task, tasks) || task->kind != &dp_kind_gen)
-				continue;
-			json_array_append_new(tasks, gen_row(task->job, plan_about(cw->posted, t)));
-		}
+		for (unsigned t = 0; cw->posted != NULL && t < cw->posted->ntasks; t++)
+			add_task(c, cw->posted, t, tasks);
 		for (unsigned r = 0; cw->posted != NULL && r < cw->posted->nrx; r++) {
 			const struct dp_rx_slot *s = &cw->posted->rx[r];
 			json_array_append_new(tasks,
@@ -166,9 +125,8 @@ json_t *ctl_plan_json(struct ctl *c)
 	}
 	json_t *doc = json_pack("{s:s, s:I, s:o}", "show", "plan", "memory_reserved_bytes", (json_int_t)c->eal_memory, "workers", a);
 	json_object_set_new(doc, "ports", pacing_json(c));
-	json_t *probes = probes_plan_json(c);
-	if (probes != NULL)
-		json_object_set_new(doc, "probes", probes);
+	EACH_WORK(w, plan_json)
+		w->plan_json(c, doc);
 	return doc;
 }
 

@@ -8,77 +8,19 @@
 
 #include "ctl_int.h"
 #include "plan_write.h"
+#include "work.h"
 
 #define IDLE_NS 50000000ull     /* without work for so long: sleep */
-
-/* Said once, not at each plan in which it still holds. */
-static void say(struct ctl *c, struct ctl_port *cp, const char *text)
-{
-	if (strcmp(cp->said, text) == 0)
-		return;
-	snprintf(cp->said, sizeof(cp->said), "%s", text);
-	if (text[0] != '\0')
-		ctl_note(c, cp->p.id, "%s", text);
-}
-
-/* Does some enabled stream end by a count of its own? */
-static bool streams_count(const struct ctl_port *cp)
-{
-	for (unsigned i = 0; i < cp->nstreams; i++)
-		if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled && cp->stream[i]->cfg.count != 0)
-			return true;
-	return false;
-}
 
 bool plan_waits(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->used && c->port[i]->touched)
 			return true;
-	return devices_wait(c);
-}
-
-/* The program of a port that sends follows its settings; one that cannot be made is not taken over. While a stream with a count is sent, the
- * order stays. */
-void plan_refresh(struct ctl *c, struct ctl_port *cp)
-{
-	struct program now;
-	struct err e;
-	char text[sizeof(cp->said)] = "";
-	uint64_t limit = cp->run.count != 0 ? cp->run.count : UINT64_MAX;
-	bool other = false;
-	int rc;
-
-	if (!cp->run.armed && (cp->program.counted || streams_count(cp)))
-		rc = program_follow(c, cp, &cp->program, limit, &now, &other, &e);
-	else
-		rc = program_make(c, cp, &cp->program, limit, &now, &e);
-	if (rc < 0)
-		snprintf(text, sizeof(text), "%s; the frames in flight stay as they were", e.text);
-	else if (other)
-		snprintf(text, sizeof(text),
-			 "port %u: a stream has a count, so who sends how often stays as it is until the next start (weights, counts, rates of "
-			 "their own, set of streams)", cp->p.id);
-	say(c, cp, text);
-	if (rc == 0) {
-		plan_take(c, cp, &now);
-		cp->order_waits = other;
-	}
-	cp->run.bounded = all_counted(&cp->program);
-}
-
-/* Takes p. */
-void plan_take(struct ctl *c, struct ctl_port *cp, struct program *p)
-{
-	bool other = p->ngroups != cp->program.ngroups;
-
-	for (unsigned i = 0; i < p->ngroups && !other; i++)
-		other = p->group[i] != cp->program.group[i];
-	program_free(c, &cp->program);
-	cp->program = *p;
-	if (!other)
-		return;
-	cp->run.changed_ns = clock_raw_ns();
+	EACH_WORK(w, stepping)
+		if (w->stepping(c))
+			return true;
+	return false;
 }
 
 static uint64_t stall_ns(const struct ctl *c)
@@ -95,15 +37,15 @@ struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 		struct ctl_port *cp = c->port[i];
 		if (!cp->used || !cp->started)
 			continue;
-		send_fill(c, cp, w);
-		devices_fill(c, cp, w);
-		count_fill(c, cp, w);
-		probes_fill(c, cp, w);
+		EACH_WORK(k, fill)
+			k->fill(c, cp, w);
 		for (unsigned q = 0; q < cp->p.nrxq; q++)
 			if (cp->rx_worker[q] == (int)worker)
-				may_sleep &= !cp->p.cfg.idle_busy && !cp->awake && !probes_awake(c);
+				may_sleep &= !cp->p.cfg.idle_busy && !cp->awake;
 	}
 	struct dp_plan *p = plan_end(w);
+	EACH_WORK(k, awake)
+		may_sleep &= p->nrx == 0 || !k->awake(c);
 	p->seq = ++c->plan_seq;
 	p->may_sleep = may_sleep;
 	p->idle_cycles = (uint64_t)(clock_hz() * IDLE_NS / 1e9);
@@ -126,9 +68,25 @@ bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p)
 	return true;
 }
 
+static bool starts_held(const struct ctl *c)
+{
+	EACH_WORK(w, holds_starts)
+		if (w->holds_starts(c))
+			return true;
+	return false;
+}
+
+static bool port_waits(struct ctl *c, struct ctl_port *cp)
+{
+	EACH_WORK(w, waits)
+		if (w->waits(c, cp))
+			return true;
+	return false;
+}
+
 void plan_post_all(struct ctl *c)
 {
-	bool touched = false, hold = probes_hold(c);
+	bool touched = false, hold = starts_held(c);
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
@@ -136,29 +94,28 @@ void plan_post_all(struct ctl *c)
 			continue; /* it stays touched */
 		if (!cp->touched || !cp->used)
 			continue;
-		if (probes_wait(c, cp)) {
+		if (port_waits(c, cp)) {
 			cp->touched = true;
 			continue;
 		}
 		cp->touched = false;
 		touched = true;
 		dev_promiscuous(c, cp);
-		devices_touched(c, cp);
-		if (cp->started && cp->run.active && !cp->run.stop)
-			plan_refresh(c, cp);
-		if (cp->run.active)
-			rates_follow(cp);
+		EACH_WORK(w, touched)
+			w->touched(c, cp);
 		pacing_follow(c, cp);
 		for (unsigned q = 0; q < cp->p.nrxq; q++)
 			c->worker[cp->rx_worker[q]].dirty = true;
 		for (unsigned q = 0; q < cp->p.ntxq; q++)
 			c->worker[cp->tx_worker[q]].dirty = true;
 	}
-	devices_turn(c);
+	EACH_WORK(w, step)
+		w->step(c);
 	if (!hold)
 		run_arm(c);
 	if (touched)
-		probes_targets(c);
+		EACH_WORK(w, all_touched)
+			w->all_touched(c);
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		struct ctl_worker *cw = &c->worker[w];
 		if (!cw->dirty)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside lib/ctl: the plan of one worker while it is being made. Works add their tasks, taps and memory to it, port by port; when all have, it is handed over as
- * one struct dp_plan, which is constant from then on. Control thread. Where memory runs out the process ends, as with xcalloc(). */
+/* Inside lib/ctl: the plan of one worker while it is being made. Works add their tasks, taps and memory to it, port by port; when all have, it is
+ * handed over as one struct dp_plan, which is constant from then on. Control thread. Where memory runs out the process ends, as with xcalloc(). */
 #pragma once
 #include "dp.h"
 
@@ -12,7 +12,7 @@ struct plan_writer;
 void *plan_carve(struct plan_writer *p, size_t bytes);
 /* obj is needed as long as the plan is: release(c, obj) is called when no worker uses it any more. */
 void plan_keep(struct plan_writer *p, void *obj, void (*release)(struct ctl *c, void *obj));
-/* Adds a task and returns its number while the plan is being made. about: what plan_about() says of it, memory that goes with the plan; may be NULL. */
+/* Adds a task and returns its number while the plan is being made. about: what plan_about() says of it, which goes with the plan; may be NULL. */
 unsigned plan_task(struct plan_writer *p, const struct dp_task *task, const void *about);
 /* What the worker is to do with an Rx queue of a port; NULL: the queue is another worker's. Once per queue and plan the core makes it. */
 struct dp_rx_slot *plan_slot(struct plan_writer *p, const struct ctl_port *cp, unsigned queue);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ctl_int.h"
+#include "work.h"
 
 #define LEAD_NS 3000000ull /* workers asleep wake within a millisecond; all shall have their plan before the start */
 #define QUIET_NS 20000000ull
@@ -150,7 +151,10 @@ static int may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *a
 			       "or more with `set %u mbufs`",
 			       cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst, cp->txq[0]->pool_size,
 			       cp->p.id, cp->txq[0]->pool_size, cp->p.id);
-	int rc = device_check(c, cp, e);
+	int rc = 0;
+	EACH_WORK(w, check)
+		if (rc == 0)
+			rc = w->check(c, cp, e);
 	if (rc == 0)
 		rc = check_streams(cp, ask, e);
 	if (rc < 0)
@@ -208,7 +212,7 @@ int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *
 		if (!portset_has(ports, i))
 			continue;
 		struct cnt_tx before = tx_so_far(cp);
-		plan_take(c, cp, &cp->next);
+		program_take(c, cp, &cp->next);
 		cp->next = (struct program){0};
 		cp->run = (struct run){.id = ++c->run_seq,
 				       .group = c->group_seq,
@@ -457,7 +461,7 @@ int ctl_settled(struct ctl *c, const struct portset *ports)
 		c->rx_moved_ns = 0;
 		return 0;
 	}
-	if (devices_hold(c)) {
+	if (works_hold(c)) {
 		c->rx_moved_ns = 0;
 		c->inside_ns = now;
 		return 0;

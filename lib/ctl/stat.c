@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "ctl_int.h"
+#include "work.h"
 
 int stat_init(struct ctl_port *cp)
 {
@@ -62,7 +63,11 @@ void stat_queue(const struct ctl_port *cp, unsigned q, struct q_raw *out)
 	*out = (struct q_raw){0};
 	if (q < cp->p.ntxq) {
 		cells_read(&out->tx, &cp->txq[q]->cnt, sizeof(out->tx));
-		cells_read(&out->tx_times, &cp->gen[q]->base.times, sizeof(out->tx_times));
+		EACH_WORK(w, times) {
+			struct dp_times t;
+			cells_read(&t, w->times(cp, q), sizeof(t));
+			cells_sum(&out->tx_times, &t, sizeof(t));
+		}
 		out->retries = cell_get(&cp->txq[q]->retries);
 	}
 	if (q < cp->p.nrxq) {
@@ -74,6 +79,16 @@ void stat_queue(const struct ctl_port *cp, unsigned q, struct q_raw *out)
 
 #define LOOKS 20000 /* at a worker that takes over a plan: it does so within microseconds while it has a CPU */
 
+/* Of all works together; false: ask again in a moment. */
+static bool queue_sizes(const struct ctl_port *cp, unsigned q, struct cnt_sizes *now)
+{
+	*now = (struct cnt_sizes){0};
+	EACH_WORK(w, sizes)
+		if (!w->sizes(cp, q, now))
+			return false;
+	return true;
+}
+
 /* A worker that lost its CPU right then has sent what it had sent before. */
 static void read_tx_sizes(struct ctl_port *cp, struct cnt_sizes *out)
 {
@@ -82,7 +97,7 @@ static void read_tx_sizes(struct ctl_port *cp, struct cnt_sizes *out)
 		struct cnt_sizes now = {0};
 		bool read = false;
 		for (unsigned i = 0; i < LOOKS && !read; i++) {
-			read = gen_sizes(cp->gen[q], &now);
+			read = queue_sizes(cp, q, &now);
 			if (!read)
 				rte_pause();
 		}
@@ -162,7 +177,7 @@ static void queue_begins(struct ctl_port *cp, unsigned q, unsigned *naps)
 	for (unsigned i = 0;; i++) {
 		struct cnt_sizes tx = {0};
 		stat_queue(cp, q, raw);
-		bool read = q < cp->p.ntxq && gen_sizes(cp->gen[q], &tx);
+		bool read = q < cp->p.ntxq && queue_sizes(cp, q, &tx);
 		if (read)
 			cp->seen_sizes[q] = tx;
 		if ((q >= cp->p.ntxq || (read && all_sizes(&tx) == raw->tx.packets)) &&
@@ -190,20 +205,19 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 		if (!portset_has(ports, i) || !cp->used)
 			continue;
 		streams_clear(cp);
-		late_clear(cp);
 		stamps_clear(cp);
 		cp->base.dev = (struct snap_port){0};
 		stat_dev(cp, &cp->base.dev);
 		cp->base.tx_sizes = (struct cnt_sizes){0};
 		for (unsigned q = 0; q < cp->nqueues; q++)
 			queue_begins(cp, q, &naps);
-		devices_clear(c, cp);
 		cp->max = (struct snap_interval){0};
 		cp->cleared = true;
 		cp->clear_tsc = clock_tsc();
 		most_since(cp);
 	}
-	probes_clear(c, ports);
+	EACH_WORK(w, clear)
+		w->clear(c, ports);
 	for (unsigned w = 0; w < c->nworkers; w++)
 		if (worker_serves(c, w, ports, ports))
 			worker_clear(&c->worker[w]);

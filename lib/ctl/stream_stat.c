@@ -6,6 +6,7 @@
 
 #include "ctl_int.h"
 #include "held.h"
+#include "work.h"
 
 #define LOOKS 20000 /* at a worker that takes over a plan: it does so within microseconds while it has a CPU */
 
@@ -17,22 +18,32 @@ static unsigned cells_used(const struct ctl_port *cp)
 	return 0;
 }
 
-struct gen_cell *stream_cells(struct ctl_port *cp)
+/* Of all works together; false: ask again in a moment. */
+static bool queue_streams(const struct ctl_port *cp, unsigned q, struct cnt_stream *now, unsigned n)
 {
-	struct gen_cell *sum = xcalloc(CTL_CELLS, sizeof(*sum));
+	memset(now, 0, n * sizeof(*now));
+	EACH_WORK(w, streams)
+		if (!w->streams(cp, q, now, n))
+			return false;
+	return true;
+}
+
+struct cnt_stream *stream_cells(struct ctl_port *cp)
+{
+	struct cnt_stream *sum = xcalloc(CTL_CELLS, sizeof(*sum));
 	unsigned n = cells_used(cp);
 
-	for (unsigned q = 0; q < cp->p.ntxq && cp->gen != NULL; q++) {
-		if (cp->gen[q] == NULL)
+	for (unsigned q = 0; q < cp->p.ntxq && cp->txq != NULL; q++) {
+		if (cp->txq[q] == NULL)
 			continue;
 		if (cp->seen == NULL)
 			cp->seen = xcalloc(cp->p.ntxq, sizeof(*cp->seen));
 		if (cp->seen[q] == NULL)
 			cp->seen[q] = xcalloc(CTL_CELLS, sizeof(**cp->seen));
-		struct gen_cell *now = xcalloc(n + 1, sizeof(*now));
+		struct cnt_stream *now = xcalloc(n + 1, sizeof(*now));
 		bool read = false;
 		for (unsigned i = 0; i < LOOKS && !read; i++) {
-			read = gen_counts(cp->gen[q], now, n);
+			read = queue_streams(cp, q, now, n);
 			if (!read)
 				rte_pause();
 		}
@@ -47,7 +58,7 @@ struct gen_cell *stream_cells(struct ctl_port *cp)
 	return sum;
 }
 
-static struct stream_count count_of(const struct gen_cell *sum, const struct stream *s)
+static struct stream_count count_of(const struct cnt_stream *sum, const struct stream *s)
 {
 	return (struct stream_count){.packets = cell_get(&sum[s->cell].packets),
 				     .bytes = cell_get(&sum[s->cell].bytes)};
@@ -67,7 +78,7 @@ void stream_begins(struct ctl_port *cp, struct stream *s)
 
 void streams_clear(struct ctl_port *cp)
 {
-	struct gen_cell *sum = stream_cells(cp);
+	struct cnt_stream *sum = stream_cells(cp);
 
 	for (unsigned i = 0; i < cp->nstreams; i++)
 		if (cp->stream[i] != NULL)
@@ -83,7 +94,7 @@ void streams_tick(struct ctl_port *cp)
 	cp->streams_ns = now_ns;
 	if (cp->run.id == 0)
 		return;
-	struct gen_cell *sum = stream_cells(cp);
+	struct cnt_stream *sum = stream_cells(cp);
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		struct stream *s = cp->stream[i];
 		if (s == NULL)
@@ -175,7 +186,7 @@ static const struct group *group_with(const struct ctl_port *cp, const struct st
 	return NULL;
 }
 
-static json_t *one_stream(const struct ctl_port *cp, const struct stream *s, const struct gen_cell *sum, double weights)
+static json_t *one_stream(const struct ctl_port *cp, const struct stream *s, const struct cnt_stream *sum, double weights)
 {
 	const struct stream_cfg *cfg = &s->cfg;
 	struct stream_count now = count_of(sum, s);
@@ -199,7 +210,7 @@ static json_t *one_stream(const struct ctl_port *cp, const struct stream *s, con
 /* The streams of a port from id `first` on, at most n. Returns how many there are before them. */
 static unsigned add_streams(struct ctl_port *cp, unsigned first, unsigned n, json_t *list)
 {
-	struct gen_cell *sum = stream_cells(cp);
+	struct cnt_stream *sum = stream_cells(cp);
 	double weights = 0;
 	unsigned before = 0;
 

@@ -270,7 +270,7 @@ int trial_start(struct ctl *c, const struct trial_spec *spec, struct trial **out
 	make_flows(t);
 	int rc = check(t, e);
 	if (rc == 0)
-		rc = spec->cfg.learn > 0 ? learn(t, e) : devices_hold(c) ? 0 : begin(t, e); /* TRIAL_LEARN: frames of before come first */
+		rc = spec->cfg.learn > 0 ? learn(t, e) : works_hold(c) ? 0 : begin(t, e); /* TRIAL_LEARN: frames of before come first */
 	if (rc < 0) {
 		trial_free(t);
 		return rc;
@@ -369,7 +369,7 @@ static bool drained(struct trial *t, uint64_t now)
 
 	if (t->arrived)
 		return all_looked(t) || waited >= cfg->drain_max_ns;
-	if (sum != t->moved || devices_inside(t->c, &t->spec.tx) > 0) { /* what our own wire holds back is to come */
+	if (sum != t->moved || works_inside(t->c, &t->spec.tx) > 0) { /* what our own wire holds back is to come */
 		t->moved = sum;
 		t->moved_ns = now;
 		note_looks(t);
@@ -409,7 +409,7 @@ int trial_poll(struct trial *t, struct err *e)
 	case TRIAL_DRAIN:
 		if (!drained(t, now))
 			break;
-		t->r.inside = devices_inside(t->c, &t->spec.tx);
+		t->r.inside = works_inside(t->c, &t->spec.tx);
 		trial_mark_late(t);
 		t->phase = TRIAL_SETTLE;
 		t->until_ns = now + t->spec.cfg.settle_ns;

@@ -265,9 +265,6 @@ struct gen_probes {
 	uint32_t left[GEN_MAX_STREAMS];  /* frames until the next one, where not all have one; the worker's own */
 };
 
-/* Frames that the device accepted, per stream id. */
-struct gen_cell { cell_t packets, bytes; };
-
 /* Bytes behind gen_job.mem: what a group keeps while it runs, and the order in which groups are due. */
 size_t gen_mem_size(unsigned ngroups);
 
@@ -279,7 +276,7 @@ struct gen_stamped { uint64_t due, stamp; };
  * when no run is going on. gen_counts() does it. */
 struct gen_state {
 	struct dp_state base;
-	struct gen_cell *cell;    /* by stream id; control's memory, written by the worker */
+	struct cnt_stream *cell;    /* by stream id; control's memory, written by the worker */
 	struct gen_probes *probes; /* NULL: no program has probes */
 	/* sent: of a run that ended; while it lasts, the queue's packets - base_packets. last_tsc: likewise, else the queue's */
 	WR_ALIGNED(CACHE_LINE) cell_t run, state, base_packets, sent, start_tsc, last_tsc;
@@ -298,7 +295,7 @@ struct gen_state {
 
 /* Add the exact numbers of this queue per stream to sum[0..n), n <= GEN_MAX_STREAMS. Control thread; prog must live. false: the worker is
  * just taking over a plan, ask again in a moment. */
-bool gen_counts(const struct gen_state *g, struct gen_cell *sum, unsigned n);
+bool gen_counts(const struct gen_state *g, struct cnt_stream *sum, unsigned n);
 
 /* The same by size, all streams together. */
 bool gen_sizes(const struct gen_state *g, struct cnt_sizes *sum);

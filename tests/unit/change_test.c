@@ -4,6 +4,7 @@
 #include "dp_fake.h"
 #include "ctl_int.h"
 #include "plan_write.h"
+#include "work.h"
 
 #define IDS 8
 #define CELLS 512
@@ -67,7 +68,8 @@ static struct bench *bench_new(unsigned nq)
 	struct err e;
 
 	fake_open();
-	probes_open(c);
+	EACH_WORK(w, ctl_open)
+		w->ctl_open(c);
 	b->nq = nq;
 	cp->p.spec = &plain;
 	cp->p.ntxq = (uint16_t)nq;
@@ -77,8 +79,6 @@ static struct bench *bench_new(unsigned nq)
 	cp->applied = cp->p.cfg;
 	cp->restart = false;
 	cp->txq = xcalloc(nq, sizeof(*cp->txq));
-	cp->gen = xcalloc(nq, sizeof(*cp->gen));
-	cp->cell = xcalloc(nq, sizeof(*cp->cell));
 	cp->tx_worker = xcalloc(nq, sizeof(*cp->tx_worker));
 	c->worker = xcalloc(nq, sizeof(*c->worker));
 	c->nworkers = nq;
@@ -93,8 +93,6 @@ static struct bench *bench_new(unsigned nq)
 		cp->txq[q]->queue = (uint16_t)q;
 		cp->txq[q]->pool_size = 1500;
 		cp->txq[q]->pool = pool_of(1500);
-		cp->gen[q] = zeroed(dp_kind_gen.mem());
-		cp->gen[q]->cell = cp->cell[q] = xcalloc(CTL_CELLS, sizeof(struct gen_cell));
 		b->at[q].b = b;
 		b->at[q].q = q;
 		fake[q].judge = look;
@@ -102,6 +100,8 @@ static struct bench *bench_new(unsigned nq)
 		fake[q].hold = 200;
 		fake[q].drops = true;
 	}
+	EACH_WORK(w, port_open)
+		assert_int_equal(w->port_open(c, cp, &e), 0);
 	return b;
 }
 
@@ -117,21 +117,19 @@ static void bench_free(struct bench *b)
 		mbox_close(&c->worker[q].w->mbox);
 		plan_free(c, c->worker[q].posted);
 		free(c->worker[q].w);
-		free(cp->txq[q]);
-		free(cp->gen[q]);
-		free(cp->cell[q]);
 		if (cp->seen != NULL)
 			free(cp->seen[q]);
 	}
 	for (unsigned i = 0; i < c->nold; i++)
 		plan_free(c, c->old[i].plan);
-	probes_close(c);
-	program_free(c, &cp->program);
+	EACH_WORK(w, ctl_close)
+		w->ctl_close(c);
+	EACH_WORK(w, port_close)
+		w->port_close(c, cp);
+	for (unsigned q = 0; q < b->nq; q++)
+		free(cp->txq[q]);
 	free(cp->seen);
-	free(cp->rate);
 	free(cp->txq);
-	free(cp->gen);
-	free(cp->cell);
 	free(cp->tx_worker);
 	streams_free(cp);
 	frame_vals_free(&cp->dflt);
@@ -184,7 +182,7 @@ static void to_the_end(struct bench *b)
 /* What control says of the streams is what the device took. */
 static void check_cells(struct bench *b)
 {
-	struct gen_cell *sum = stream_cells(b->cp);
+	struct cnt_stream *sum = stream_cells(b->cp);
 	struct cnt_sizes sizes = {0};
 
 	for (unsigned q = 0; q < b->nq; q++)
@@ -319,7 +317,7 @@ static void begin(struct bench *b, uint64_t ns, bool changes)
 {
 	struct portset all = {{0}};
 	struct err e = {.text = ""};
-	struct gen_cell *sum = stream_cells(b->cp);
+	struct cnt_stream *sum = stream_cells(b->cp);
 
 	portset_add(&all, 0);
 	for (unsigned s = 0; s < CELLS; s++)
@@ -509,7 +507,7 @@ static void test_change_at_the_start(void **state)
 	for (unsigned run = 0; run < 2; run++) {
 		stream(b, 0)->cfg.count = stream(b, 1)->cfg.count = 100000;
 		stream(b, 0)->cfg.weight = stream(b, 1)->cfg.weight = 1;
-		struct gen_cell *sum = stream_cells(b->cp);
+		struct cnt_stream *sum = stream_cells(b->cp);
 		for (unsigned s = 0; s < CELLS; s++)
 			b->base[s] = sum[s].packets;
 		free(sum);

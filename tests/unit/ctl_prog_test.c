@@ -67,7 +67,7 @@ static void make(struct ctl *c, uint64_t limit)
 
 	if (program_make(c, cp, &cp->program, limit, &p, &e) < 0)
 		fail_msg("%s", e.text);
-	plan_take(c, cp, &p);
+	program_take(c, cp, &p);
 }
 
 static void refused(struct ctl *c, const char *word, const char *help)

@@ -504,7 +504,7 @@ static inline uint64_t total(const struct world *x, size_t offset)
 /* What control reads of each stream and of each size is what the device took. */
 static inline void check_counts(const struct world *x)
 {
-	static struct gen_cell sum[MAX_IDS];
+	static struct cnt_stream sum[MAX_IDS];
 	struct cnt_sizes sizes = {0};
 
 	memset(sum, 0, sizeof(sum));
@@ -549,7 +549,7 @@ static inline struct world *world_new(unsigned nq, unsigned pool)
 		assert_true(gen_pool_fits(x->txq[q]->pool));
 		x->txq[q]->pool_size = pool;
 		x->gen[q] = zeroed(dp_kind_gen.mem());
-		x->gen[q]->cell = zeroed(GEN_MAX_STREAMS * sizeof(struct gen_cell) + sizeof(struct gen_probes));
+		x->gen[q]->cell = zeroed(GEN_MAX_STREAMS * sizeof(struct cnt_stream) + sizeof(struct gen_probes));
 		probe_open(&x->probe[q], x->gen[q], x->txq[q], q);
 		x->at[q].x = x;
 		x->at[q].q = q;

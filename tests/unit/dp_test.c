@@ -475,7 +475,7 @@ static void *worker_thread(void *w)
 static void test_hand_over(void **state)
 {
 	struct world *x = world_new(2, 1500);
-	static struct gen_cell sum[MAX_IDS];
+	static struct cnt_stream sum[MAX_IDS];
 	struct tphase *p[6];
 	struct dp_plan *quit;
 	pthread_t t;

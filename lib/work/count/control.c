@@ -1,9 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Received frames are counted and given back, on every Rx queue. */
+/* The work "count" as control sees it: on each Rx queue of a started port, what is received is counted and given back. */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "ctl_int.h"
 #include "plan_write.h"
+#include "work.h"
 
-void count_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
+static int count_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
+{
+	cp->sink = xcalloc(cp->p.nrxq + 1u, sizeof(*cp->sink));
+	for (unsigned q = 0; q < cp->p.nrxq; q++) {
+		cp->sink[q] = state_new(dp_kind_sink.mem(), c->worker[cp->rx_worker[q]].node);
+		if (cp->sink[q] == NULL)
+			return err_set(e, ENODEV, "no memory for Rx queue %u of port %u", q, cp->p.id);
+	}
+	return 0;
+}
+
+static void count_port_close(struct ctl *c, struct ctl_port *cp)
+{
+	(void)c;
+	for (unsigned q = 0; q < cp->p.nrxq && cp->sink != NULL; q++)
+		rte_free(cp->sink[q]);
+	free(cp->sink);
+}
+
+static void count_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
 {
 	(void)c;
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
@@ -12,3 +35,10 @@ void count_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
 			plan_own(slot, plan_task(p, &(struct dp_task){.kind = &dp_kind_sink, .state = &cp->sink[q]->base}, NULL));
 	}
 }
+
+const struct work work_count = {
+	.name = "count",
+	.port_open = count_port_open,
+	.port_close = count_port_close,
+	.fill = count_fill,
+};

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "plan_write.h"
 #include "probe_int.h"
 
 #define WINDOW_BYTES (4u << 20)  /* of one Rx queue */
@@ -466,45 +465,6 @@ void probes_turn(struct ctl *c)
 	p->nold = kept;
 }
 
-static void release_arm(struct ctl *c, void *arm)
-{
-	(void)c;
-	probe_arm_unref(arm);
-}
-
-void probes_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
-{
-	struct probe_arm *a = c->probes->now;
-
-	for (unsigned i = 0; a != NULL && i < a->ntaps; i++) {
-		struct dp_rx_slot *slot = a->tap[i].port == cp->p.id ? plan_slot(p, cp, a->tap[i].queue) : NULL;
-		if (slot == NULL)
-			continue;
-		plan_tap(slot, &(struct dp_tap){.rx = prx_rx, .state = a->tap[i].prx, .flush = prx_flush});
-		plan_keep(p, probe_arm_ref(a), release_arm);
-	}
-}
-
-json_t *probes_plan_json(const struct ctl *c)
-{
-	const struct probe_arm *a = c->probes->now;
-	json_t *from = json_array();
-
-	for (unsigned p = 0; a != NULL && p < a->spec.nports; p++)
-		if (a->spec.of[p].nstreams > 0)
-			json_array_append_new(from, json_pack("{s:i, s:i, s:i}", "port", (int)p, "streams", (int)a->spec.of[p].nstreams, "tx_queues",
-							      (int)a->spec.of[p].nqueues));
-	if (a == NULL) {
-		json_decref(from);
-		return NULL;
-	}
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:i, s:I, s:b, s:b, s:o}", "memory_bytes", (json_int_t)a->bytes, "table_bytes",
-			 (json_int_t)(a->bytes - a->merge_most), "merge_most_bytes", (json_int_t)a->merge_most, "merge_bytes",
-			 (json_int_t)probe_merge_bytes(a->merge), "limit_bytes", (json_int_t)c->probes->limit_bytes,
-			 "rx_queues", (int)a->ntaps, "window", (json_int_t)(64ull * a->spec.window_blocks), "verify", (int)a->spec.verify,
-			 "polling", (int)c->probes->awake, "from", from);
-}
-
 void probes_open(struct ctl *c)
 {
 	c->probes = xcalloc(1, sizeof(*c->probes));
@@ -563,7 +523,7 @@ struct probe_bias ctl_bias(const struct ctl *c, int tx, unsigned rx, enum probe_
 /* What is on its way was sent before and comes in after. */
 static bool on_its_way(const struct ctl *c, const struct ctl_port *cp)
 {
-	return port_probes(cp) && (cp->run.active || devices_hold(c));
+	return port_probes(cp) && (cp->run.active || works_hold(c));
 }
 
 void probes_clear(struct ctl *c, const struct portset *ports)

@@ -99,7 +99,18 @@ struct probes {
 	struct probe_bias bias[PROBE_PORTS][CTL_MAX_PORTS][PROBE_CLOCKS];
 };
 
-/* probe.c */
+/* probe.c: what its record in probe_work.c names; see work.h */
+void probes_open(struct ctl *c);
+void probes_close(struct ctl *c);
+/* The port's settings have probes that the receivers have no tables for: they get some, and what the port sends changes when all have them. */
+bool probes_wait(struct ctl *c, struct ctl_port *cp);
+/* A run that is to start waits, and those that start with it: not all receivers look for its probes yet. */
+bool probes_hold(const struct ctl *c);
+void probes_targets(struct ctl *c);                /* gaps that senders' rates ask for may have changed */
+bool probes_awake(const struct ctl *c);
+void probes_turn(struct ctl *c);
+uint64_t probes_next_ns(const struct ctl *c);
+void probes_clear(struct ctl *c, const struct portset *ports);
 struct probe_arm *probe_arm_ref(struct probe_arm *a);
 void probe_arm_unref(struct probe_arm *a);
 void probe_inexact(struct probes *p, const char *why); /* from here to the next clear; of a trial that goes on, too */

@@ -24,7 +24,7 @@ void gen_fold(struct gen_state *g, const struct frun *f, uint64_t i, uint64_t ti
 		cell_add(&g->sizes.n[s], times * sizes.n[s]);
 	frun_count(f, i, frames, bytes);
 	for (unsigned s = 0; s < frun_nstreams(f); s++) {
-		struct gen_cell *c = &g->cell[frun_stream_id(f, s)];
+		struct cnt_stream *c = &g->cell[frun_stream_id(f, s)];
 		cell_add(&c->packets, times * frames[s]);
 		cell_add(&c->bytes, times * bytes[s]);
 	}
@@ -46,9 +46,9 @@ void gen_fold_all(struct gen_state *g)
 	gen_settle(g);
 }
 
-bool gen_counts(const struct gen_state *g, struct gen_cell *sum, unsigned n)
+bool gen_counts(const struct gen_state *g, struct cnt_stream *sum, unsigned n)
 {
-	struct gen_cell now[GEN_MAX_STREAMS];
+	struct cnt_stream now[GEN_MAX_STREAMS];
 	uint64_t frames[GEN_MAX_STREAMS], bytes[GEN_MAX_STREAMS];
 	uint64_t epoch = __atomic_load_n(&g->epoch, __ATOMIC_ACQUIRE);
 	const struct frun *prog = __atomic_load_n(&g->prog, __ATOMIC_ACQUIRE);

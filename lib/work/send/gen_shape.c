@@ -233,7 +233,7 @@ static void take_off(struct gen_state *g, const struct gen_grp *gr, uint64_t n)
 	if (n < frun_nstreams(gr->prog) / 4) { /* few of many streams */
 		for (uint64_t i = at; i < at + n; i++) {
 			uint64_t bytes = frun_bytes(gr->prog, i, 1);
-			struct gen_cell *c = &g->cell[frun_stream_id(gr->prog, frun_stream_at(gr->prog, i))];
+			struct cnt_stream *c = &g->cell[frun_stream_id(gr->prog, frun_stream_at(gr->prog, i))];
 			cell_add(&c->packets, UINT64_MAX);
 			cell_add(&c->bytes, -bytes);
 			cell_add(&g->sizes.n[cnt_size_class(bytes)], UINT64_MAX);

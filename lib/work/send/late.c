@@ -25,8 +25,11 @@ void late_clear(struct ctl_port *cp)
 
 void late_free(struct ctl_port *cp)
 {
-	for (unsigned q = 0; q < cp->p.ntxq && cp->late_base != NULL; q++)
+	for (unsigned q = 0; q < cp->p.ntxq && cp->late_base != NULL; q++) {
 		free(cp->late_base[q]);
+		if (cp->txq[q] != NULL)
+			rte_free(cp->txq[q]->lateness);
+	}
 	free(cp->late_base);
 }
 

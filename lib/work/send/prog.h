@@ -88,6 +88,8 @@ struct group_member member_of(const struct stream *s);
 /* What the enabled streams of a port make, into a new *out; parts of `old` (may be NULL) are taken over where nothing changed. limit: frames
  * of the port's count, UINT64_MAX: none. Errors name the port or stream. */
 int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, struct err *e);
+/* It becomes what the port sends; taken. send.c */
+void program_take(struct ctl *c, struct ctl_port *cp, struct program *p);
 /* Takes a reference. */
 void program_add(struct program *p, struct group *g);
 

@@ -2,6 +2,7 @@
 /* The life of devices under test: see device.h. */
 #include "device.h"
 #include "plan_write.h"
+#include "work.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -260,6 +261,8 @@ bool device_flap_follow(struct ctl_port *cp, uint64_t now, uint64_t period, uint
 	return true;
 }
 
+static void devices_touched(struct ctl *c, struct ctl_port *cp);
+
 /* Each change is told, also one that was over before control looked. */
 static void turn_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b)
 {
@@ -297,7 +300,7 @@ static struct device *device_of(struct ctl_port *to, struct ctl_port *from)
 	return to->device;
 }
 
-void devices_turn(struct ctl *c)
+static void devices_turn(struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *to = c->port[i], *from = wire_peer(c, to);
@@ -315,7 +318,7 @@ static bool is_moving(const struct device *d)
 	return d->phase == DEVICE_TURNING || d->phase == DEVICE_LEAVING || d->phase == DEVICE_RETURNING;
 }
 
-bool devices_wait(const struct ctl *c)
+static bool devices_wait(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->device != NULL && is_moving(c->port[i]->device))
@@ -333,7 +336,7 @@ static uint64_t flap_next_ns(const struct ctl_port *f)
 	return clock_ns(next - now) + 1;
 }
 
-uint64_t devices_next_ns(const struct ctl *c)
+static uint64_t devices_next_ns(const struct ctl *c)
 {
 	uint64_t ns = UINT64_MAX;
 
@@ -358,7 +361,7 @@ uint64_t devices_next_ns(const struct ctl *c)
 	return ns;
 }
 
-void devices_touched(struct ctl *c, const struct ctl_port *cp)
+static void devices_touched(struct ctl *c, struct ctl_port *cp)
 {
 	const struct ctl_port *to = wire_peer(c, cp);
 
@@ -366,7 +369,7 @@ void devices_touched(struct ctl *c, const struct ctl_port *cp)
 		c->worker[to->rx_worker[0]].dirty = true;
 }
 
-void devices_let_go(struct ctl *c, struct ctl_port *cp)
+static void devices_let_go(struct ctl *c, struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct device *d = c->port[i]->device;
@@ -378,7 +381,7 @@ void devices_let_go(struct ctl *c, struct ctl_port *cp)
 	}
 }
 
-void devices_close(struct ctl *c)
+static void devices_close(struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct device *d = c->port[i]->device;
@@ -391,7 +394,7 @@ void devices_close(struct ctl *c)
 	}
 }
 
-uint64_t devices_inside(const struct ctl *c, const struct portset *from)
+static uint64_t devices_inside(const struct ctl *c, const struct portset *from)
 {
 	uint64_t sum = 0;
 
@@ -408,7 +411,7 @@ uint64_t devices_inside(const struct ctl *c, const struct portset *from)
 	return sum;
 }
 
-bool devices_hold(const struct ctl *c)
+static bool devices_hold(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct device *d = c->port[i]->device;
@@ -418,12 +421,7 @@ bool devices_hold(const struct ctl *c)
 	return false;
 }
 
-bool ctl_frames_inside(const struct ctl *c)
-{
-	return devices_hold(c);
-}
-
-int device_check(struct ctl *c, struct ctl_port *cp, struct err *e)
+static int device_check(struct ctl *c, struct ctl_port *cp, struct err *e)
 {
 	const struct ctl_port *to = wire_peer(c, cp);
 
@@ -434,13 +432,13 @@ int device_check(struct ctl *c, struct ctl_port *cp, struct err *e)
 		       cp->p.id, cp->p.name, to->device->why, cp->p.id);
 }
 
-void devices_clear(struct ctl *c, const struct ctl_port *cp)
+static void devices_clear(struct ctl *c, const struct portset *ports)
 {
-	const struct ctl_port *to = wire_peer(c, cp);
-
-	if (to == NULL || to->device == NULL)
-		return;
-	device_counts(to->device, &to->device->base);
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *cp = c->port[i], *to = cp->used ? wire_peer(c, cp) : NULL;
+		if (portset_has(ports, i) && to != NULL && to->device != NULL)
+			device_counts(to->device, &to->device->base);
+	}
 }
 
 /* ---- plans ---- */
@@ -500,7 +498,7 @@ static struct dut_job *fill_job(struct ctl *c, struct device *d, struct plan_wri
 	return j;
 }
 
-void devices_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
+static void devices_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
 {
 	struct device *d = cp->device;
 	int worker = (int)plan_worker(p);
@@ -515,3 +513,19 @@ void devices_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
 	if (d != NULL && d->phase == DEVICE_ON && cp->rx_worker[0] == worker)
 		plan_task(p, &(struct dp_task){.kind = &dp_kind_dut, .state = &d->state->base, .job = fill_job(c, d, p)}, NULL);
 }
+
+const struct work work_wire = {
+	.name = "wire",
+	.ctl_close = devices_close,
+	.let_go = devices_let_go,
+	.check = device_check,
+	.touched = devices_touched,
+	.fill = devices_fill,
+	.stepping = devices_wait,
+	.step = devices_turn,
+	.next_ns = devices_next_ns,
+	.clear = devices_clear,
+	.holds = devices_hold,
+	.inside = devices_inside,
+	.task_json = device_task_json,
+};

@@ -53,6 +53,9 @@ void device_unmake(struct device *d);                /* and all else */
 void device_stamp(struct device *d, bool on);        /* the sender's bursts are stamped */
 void device_unstamped(struct device *d);             /* and none of its workers is in such a burst */
 
+/* device_json.c */
+json_t *device_task_json(const struct ctl *c, const struct dp_task *task, const void *about); /* NULL: it is of another kind */
+
 /* device.c */
 struct ctl_port *wire_peer(const struct ctl *c, const struct ctl_port *cp); /* NULL: no wire, or closed */
 void device_counts(struct device *d, struct dut_counts *out); /* since open */

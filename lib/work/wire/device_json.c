@@ -56,19 +56,18 @@ bool ctl_port_wired(const struct ctl *c, unsigned port)
 	return c->port[port]->p.spec->peer != NULL;
 }
 
-bool device_task_json(const struct ctl *c, const struct dp_task *t, json_t *tasks)
+json_t *device_task_json(const struct ctl *c, const struct dp_task *task, const void *about)
 {
-	if (t->kind != &dp_kind_dut)
-		return false;
-	const struct dut_job *j = t->job;
+	(void)about;
+	if (task->kind != &dp_kind_dut)
+		return NULL;
+	const struct dut_job *j = task->job;
 	for (unsigned i = 0; i < c->nports; i++) {
 		const struct device *d = c->port[i]->device;
-		if (d == NULL || &d->line != j->line)
-			continue;
-		json_array_append_new(tasks, json_pack("{s:s, s:i, s:i, s:i, s:I, s:i}", "kind", t->kind->name, "port", (int)d->to->p.id, "from",
-						       (int)d->from->p.id, "rings", (int)d->line.nrings, "memory_bytes",
-						       (json_int_t)(d->pool_bytes + (uint64_t)j->room * DUT_CELL), "buffers",
-						       (int)d->line.pool->size));
+		if (d != NULL && &d->line == j->line)
+			return json_pack("{s:s, s:i, s:i, s:i, s:I, s:i}", "kind", task->kind->name, "port", (int)d->to->p.id, "from",
+					 (int)d->from->p.id, "rings", (int)d->line.nrings, "memory_bytes",
+					 (json_int_t)(d->pool_bytes + (uint64_t)j->room * DUT_CELL), "buffers", (int)d->line.pool->size);
 	}
-	return true;
+	return NULL;
 }

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside lib/ctl: a kind of work as control sees it, a record of functions. Control loops over the list of all works and names none of them. */
+#pragma once
+#include "count.h"
+#include "ctl.h"
+#include "dp.h"
+
+struct ctl_port;
+struct plan_writer;
+struct work_run;
+struct work_witness;
+
+/* Functions run on the control thread; NULL: there is nothing to do. c, cp: control and one of its ports. Errors: 0 or -errno, and *e says why. */
+struct work {
+	const char *name;          /* of its folder */
+
+	/* Life. */
+	void (*ctl_open)(struct ctl *c);       /* first of all: there are no ports yet */
+	int (*port_open)(struct ctl *c, struct ctl_port *cp, struct err *e); /* its queues have their objects; no worker runs */
+	void (*ctl_close)(struct ctl *c);      /* no worker runs any more; devices and ports are still there */
+	void (*port_close)(struct ctl *c, struct ctl_port *cp); /* devices are closed; also where port_open() was never called, or failed */
+	void (*let_go)(struct ctl *c, struct ctl_port *cp); /* no worker uses the ports that its spec made: the device is set up anew */
+
+	/* From settings to plans. */
+	int (*check)(struct ctl *c, struct ctl_port *cp, struct err *e); /* at a start: can what settings ask of this work be done? */
+	bool (*waits)(struct ctl *c, struct ctl_port *cp); /* changed settings of the port cannot be in plans yet: it is asked again */
+	void (*touched)(struct ctl *c, struct ctl_port *cp); /* settings of the port have changed; its plans are made next */
+	void (*all_touched)(struct ctl *c);    /* those of some ports have, and all of them have been told so */
+	bool (*holds_starts)(const struct ctl *c); /* ports that are to start have to wait for it */
+	void (*fill)(struct ctl *c, struct ctl_port *cp, struct plan_writer *p); /* what it has on a started port into the plan of a worker */
+	bool (*awake)(const struct ctl *c);    /* workers that receive must not sleep */
+
+	/* As time goes by. */
+	bool (*stepping)(const struct ctl *c); /* step() waits for something that comes within a fraction of a ms */
+	void (*step)(struct ctl *c);           /* before plans are made, which it may want */
+	void (*turn)(struct ctl *c);           /* behind them, once per turn of control */
+	uint64_t (*next_ns)(const struct ctl *c); /* until step() or turn() have something to do; UINT64_MAX: nothing that is known */
+	void (*tick)(struct ctl *c, struct ctl_port *cp); /* once a second */
+
+	/* What is known. */
+	void (*clear)(struct ctl *c, const struct portset *ports); /* numbers of these ports count from now on */
+	bool (*holds)(const struct ctl *c);    /* frames are on their way in it whose sender has ended */
+	uint64_t (*inside)(const struct ctl *c, const struct portset *from); /* frames of these senders in it, about; 0: none, when nobody sends */
+	/* Add what the work has sent on a Tx queue since open: of streams by their cells, 0 .. n - 1, and of frames by their sizes. false: a worker
+	 * is just taking over a plan, sum is as it was, ask again in a moment. */
+	bool (*streams)(const struct ctl_port *cp, unsigned queue, struct cnt_stream *sum, unsigned n);
+	bool (*sizes)(const struct ctl_port *cp, unsigned queue, struct cnt_sizes *sum);
+	const struct dp_times *(*times)(const struct ctl_port *cp, unsigned queue); /* what the bursts that it sends there cost */
+	json_t *(*task_json)(const struct ctl *c, const struct dp_task *task, const void *about); /* of `show plan`; NULL: the task is not its own */
+	void (*plan_json)(const struct ctl *c, json_t *doc); /* what `show plan` says beside tasks */
+	void (*notes)(const struct ctl_port *cp, json_t *notes); /* of `show ports`: strings */
+
+	const struct work_run *run;            /* NULL: it has no begin and no end, it is there while settings say so */
+	const struct work_witness *witness;    /* NULL: it cannot tell of each frame what became of it */
+};
+
+extern const struct work *const works[];   /* ends with NULL; made of the list in lib/work */
+
+/* for each work w of the list that has that function */
+#define EACH_WORK(w, function) for (const struct work *const *w##_at = works, *w; (w = *w##_at) != NULL; w##_at++) if (w->function != NULL)

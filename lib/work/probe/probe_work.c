@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The work "probe" as control sees it: receivers look for the probes that senders put into their frames. */
+#include "plan_write.h"
+#include "probe_int.h"
+#include "work.h"
+
+static void release_arm(struct ctl *c, void *arm)
+{
+	(void)c;
+	probe_arm_unref(arm);
+}
+
+static void probes_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
+{
+	struct probe_arm *a = c->probes->now;
+
+	for (unsigned i = 0; a != NULL && i < a->ntaps; i++) {
+		struct dp_rx_slot *slot = a->tap[i].port == cp->p.id ? plan_slot(p, cp, a->tap[i].queue) : NULL;
+		if (slot == NULL)
+			continue;
+		plan_tap(slot, &(struct dp_tap){.rx = prx_rx, .state = a->tap[i].prx, .flush = prx_flush});
+		plan_keep(p, probe_arm_ref(a), release_arm);
+	}
+}
+
+static void probes_plan_json(const struct ctl *c, json_t *doc)
+{
+	const struct probe_arm *a = c->probes->now;
+	json_t *from = json_array();
+
+	for (unsigned p = 0; a != NULL && p < a->spec.nports; p++)
+		if (a->spec.of[p].nstreams > 0)
+			json_array_append_new(from, json_pack("{s:i, s:i, s:i}", "port", (int)p, "streams", (int)a->spec.of[p].nstreams, "tx_queues",
+							      (int)a->spec.of[p].nqueues));
+	if (a == NULL) {
+		json_decref(from);
+		return;
+	}
+	json_t *o = json_pack("{s:I, s:I, s:I, s:I, s:I, s:i, s:I, s:b, s:b, s:o}", "memory_bytes", (json_int_t)a->bytes, "table_bytes",
+			 (json_int_t)(a->bytes - a->merge_most), "merge_most_bytes", (json_int_t)a->merge_most, "merge_bytes",
+			 (json_int_t)probe_merge_bytes(a->merge), "limit_bytes", (json_int_t)c->probes->limit_bytes,
+			 "rx_queues", (int)a->ntaps, "window", (json_int_t)(64ull * a->spec.window_blocks), "verify", (int)a->spec.verify,
+			 "polling", (int)c->probes->awake, "from", from);
+	json_object_set_new(doc, "probes", o);
+}
+
+const struct work work_probe = {
+	.name = "probe",
+	.ctl_open = probes_open,
+	.ctl_close = probes_close,
+	.waits = probes_wait,
+	.all_touched = probes_targets,
+	.holds_starts = probes_hold,
+	.fill = probes_fill,
+	.awake = probes_awake,
+	.turn = probes_turn,
+	.next_ns = probes_next_ns,
+	.clear = probes_clear,
+	.plan_json = probes_plan_json,
+};

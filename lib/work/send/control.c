@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The work "send" as control sees it: a port sends streams, from one schedule and at rates of their own. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl_int.h"
+#include "plan_write.h"
+#include "work.h"
+
+static int send_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
+{
+	unsigned n = cp->p.ntxq + 1u;
+
+	cp->gen = xcalloc(n, sizeof(*cp->gen));
+	cp->cell = xcalloc(n, sizeof(*cp->cell));
+	cp->probes = xcalloc(n, sizeof(*cp->probes));
+	cp->late_base = xcalloc(n, sizeof(*cp->late_base));
+	for (unsigned q = 0; q < cp->p.ntxq; q++) {
+		int node = c->worker[cp->tx_worker[q]].node;
+		struct gen_state *g = cp->gen[q] = state_new(dp_kind_gen.mem(), node);
+		if (g == NULL)
+			return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", q, cp->p.id);
+		int rc = late_open(cp, q, state_new(hist_size(GEN_LATE_SHAPE), node), e);
+		if (rc < 0)
+			return rc;
+		g->cell = cp->cell[q] = xcalloc(CTL_CELLS, sizeof(*g->cell));
+		g->probes = cp->probes[q] = xcalloc(1, sizeof(*g->probes));
+	}
+	return 0;
+}
+
+static void send_port_close(struct ctl *c, struct ctl_port *cp)
+{
+	program_free(c, &cp->program);
+	free(cp->rate);
+	late_free(cp);
+	for (unsigned q = 0; q < cp->p.ntxq && cp->gen != NULL; q++) {
+		rte_free(cp->gen[q]);
+		free(cp->cell[q]);
+		free(cp->probes[q]);
+	}
+	free(cp->cell);
+	free(cp->probes);
+	free(cp->gen);
+}
+
+/* ---- settings that change while it sends ---- */
+
+/* Said once, not at each plan in which it still holds. */
+static void say(struct ctl *c, struct ctl_port *cp, const char *text)
+{
+	if (strcmp(cp->said, text) == 0)
+		return;
+	snprintf(cp->said, sizeof(cp->said), "%s", text);
+	if (text[0] != '\0')
+		ctl_note(c, cp->p.id, "%s", text);
+}
+
+/* Does some enabled stream end by a count of its own? */
+static bool streams_count(const struct ctl_port *cp)
+{
+	for (unsigned i = 0; i < cp->nstreams; i++)
+		if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled && cp->stream[i]->cfg.count != 0)
+			return true;
+	return false;
+}
+
+void program_take(struct ctl *c, struct ctl_port *cp, struct program *p)
+{
+	bool other = p->ngroups != cp->program.ngroups;
+
+	for (unsigned i = 0; i < p->ngroups && !other; i++)
+		other = p->group[i] != cp->program.group[i];
+	program_free(c, &cp->program);
+	cp->program = *p;
+	if (!other)
+		return;
+	cp->run.changed_ns = clock_raw_ns();
+}
+
+/* The program of a port that sends follows its settings; one that cannot be made is not taken over. While a stream with a count is sent, the
+ * order stays. */
+static void follow_settings(struct ctl *c, struct ctl_port *cp)
+{
+	struct program now;
+	struct err e;
+	char text[sizeof(cp->said)] = "";
+	uint64_t limit = cp->run.count != 0 ? cp->run.count : UINT64_MAX;
+	bool other = false;
+	int rc;
+
+	if (!cp->run.armed && (cp->program.counted || streams_count(cp)))
+		rc = program_follow(c, cp, &cp->program, limit, &now, &other, &e);
+	else
+		rc = program_make(c, cp, &cp->program, limit, &now, &e);
+	if (rc < 0)
+		snprintf(text, sizeof(text), "%s; the frames in flight stay as they were", e.text);
+	else if (other)
+		snprintf(text, sizeof(text),
+			 "port %u: a stream has a count, so who sends how often stays as it is until the next start (weights, counts, rates of "
+			 "their own, set of streams)", cp->p.id);
+	say(c, cp, text);
+	if (rc == 0) {
+		program_take(c, cp, &now);
+		cp->order_waits = other;
+	}
+	cp->run.bounded = all_counted(&cp->program);
+}
+
+static void send_touched(struct ctl *c, struct ctl_port *cp)
+{
+	if (cp->started && cp->run.active && !cp->run.stop)
+		follow_settings(c, cp);
+	if (cp->run.active)
+		rates_follow(cp);
+}
+
+/* ---- what it has sent ---- */
+
+static void send_clear(struct ctl *c, const struct portset *ports)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (portset_has(ports, i) && c->port[i]->used)
+			late_clear(c->port[i]);
+}
+
+static bool send_streams(const struct ctl_port *cp, unsigned queue, struct cnt_stream *sum, unsigned n)
+{
+	return gen_counts(cp->gen[queue], sum, n);
+}
+
+static bool send_sizes(const struct ctl_port *cp, unsigned queue, struct cnt_sizes *sum)
+{
+	return gen_sizes(cp->gen[queue], sum);
+}
+
+static const struct dp_times *send_times(const struct ctl_port *cp, unsigned queue)
+{
+	return &cp->gen[queue]->base.times;
+}
+
+/* ---- show plan ---- */
+
+/* One group of frames on one queue; the program of its first phase speaks for all. */
+static json_t *group_row(const struct gen_group *from, const struct group *g)
+{
+	static const char *const arrivals[] = {"constant", "poisson", "burst", "jitter", "onoff"}, *const trends[] = {"steady", "ramp", "steps"};
+	const struct frun *f = from->phase[0].prog;
+	json_t *o = json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:b, s:I}", "engine", frun_engine(f), "sums",
+			      frun_sums(f), "lanes", (int)frun_lanes(f), "classes", (int)frun_nclasses(f), "phases",
+			      (int)from->nphases, "cycle", (json_int_t)g->sched.phase[0].ncycle, "offload",
+			      (int)g->offload, "memory_bytes", (json_int_t)g->bytes);
+
+	if (from->stream >= 0)
+		json_object_set_new(o, "stream", json_integer(g->in[0].id));
+	else
+		json_object_set_new(o, "streams", json_integer(g->n));
+	if (g->size != 0)
+		json_object_set_new(o, "size", json_integer(g->size));
+	json_object_set_new(o, "mean_size", json_real(g->mean_size));
+	json_object_set_new(o, "template", json_integer(from->phase[0].tag[0]));
+	json_object_set_new(o, from->by_bytes ? "period_cycles_per_byte" : "period_cycles",
+			    json_real((double)from->period.cycles + (double)from->period.frac / 0x1p64));
+	json_object_set_new(o, "arrival", json_string(from->shape != NULL ? arrivals[from->shape->kind] : "constant"));
+	json_object_set_new(o, "trend", json_string(from->shape != NULL ? trends[from->shape->trend] : "steady"));
+	uint64_t end = from->phase[from->nphases - 1].end, frames = end < from->limit ? end : from->limit;
+	if (frames != UINT64_MAX)
+		json_object_set_new(o, "frames", json_integer((json_int_t)frames));
+	return o;
+}
+
+/* ref: the groups of the job, in its order. The first group's facts are the row's own too: most ports have one. */
+static json_t *gen_row(const struct gen_job *j, struct group *const *ref)
+{
+	json_t *o = json_pack("{s:s, s:i, s:i, s:i, s:I, s:i, s:b, s:b}", "kind", "gen", "port", (int)j->txq->port,
+			      "tx_queue", (int)j->queue, "queues", (int)j->nqueues, "run", (json_int_t)j->run, "burst",
+			      (int)j->burst, "stop", (int)j->stop, "prepare", (int)j->prepare);
+	if (j->stamp != NULL)
+		json_object_set_new(o, "lead_cycles", json_integer((json_int_t)j->lead_cycles)); /* the device sends at time stamps */
+	static const char *const catchups[] = {[GEN_KEEP] = "keep", [GEN_SKIP] = "skip", [GEN_OVERSPEED] = "overspeed"};
+	json_t *groups = json_array();
+
+	for (unsigned i = 0; i < j->ngroups; i++)
+		json_array_append_new(groups, group_row(&j->group[i], ref[i]));
+	if (j->ngroups > 0)
+		json_object_update(o, json_array_get(groups, 0));
+	json_object_set_new(o, "catchup", json_string(catchups[j->catchup]));
+	json_object_set_new(o, "groups", groups);
+	return o;
+}
+
+static json_t *send_task_json(const struct ctl *c, const struct dp_task *task, const void *about)
+{
+	(void)c;
+	return task->kind == &dp_kind_gen ? gen_row(task->job, about) : NULL;
+}
+
+const struct work work_send = {
+	.name = "send",
+	.port_open = send_port_open,
+	.port_close = send_port_close,
+	.touched = send_touched,
+	.fill = send_fill,
+	.clear = send_clear,
+	.streams = send_streams,
+	.sizes = send_sizes,
+	.times = send_times,
+	.task_json = send_task_json,
+};
