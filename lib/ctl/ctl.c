@@ -34,7 +34,7 @@ static int add_ports(struct ctl *c, const struct port_spec *spec, const char *te
 	for (unsigned i = 0; i < need->nports; i++) {
 		if (c->nports == CTL_MAX_PORTS)
 			return err_set(e, EINVAL, "port spec \"%s\": more than %d ports", text, CTL_MAX_PORTS);
-		struct ctl_port *cp = xcalloc(1, sizeof(*cp));
+		struct ctl_port *cp = ctl_port_new();
 		cp->group = c->nports - i;
 		cp->p.id = c->nports;
 		cp->p.spec = spec;
@@ -262,7 +262,7 @@ static int open_all(struct ctl *c, struct err *e)
 
 int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 {
-	struct ctl *c = xcalloc(1, sizeof(*c));
+	struct ctl *c = ctl_new();
 
 	clock_init();
 	c->opts = *opts;
@@ -312,7 +312,7 @@ static void port_free(struct ctl *c, struct ctl_port *cp)
 	free(cp->tx_worker);
 	free(cp->rx_worker);
 	free(cp->rx_pool);
-	free(cp);
+	ctl_port_free(cp);
 }
 
 void ctl_close(struct ctl *c)
@@ -345,7 +345,7 @@ void ctl_close(struct ctl *c)
 	free(c->plcore);
 	placement_free(&c->place);
 	eal_log_drain();
-	free(c);
+	ctl_free(c);
 	eal_stop();
 }
 
@@ -383,28 +383,6 @@ uint64_t ctl_next_ns(const struct ctl *c)
 	for (unsigned i = 0; i < c->nports; i++)
 		soon |= c->port[i]->run.active;
 	return soon ? RTE_MIN(ns, 5000000ull) : ns;
-}
-
-bool works_hold(const struct ctl *c)
-{
-	EACH_WORK(w, holds)
-		if (w->holds(c))
-			return true;
-	return false;
-}
-
-uint64_t works_inside(const struct ctl *c, const struct portset *from)
-{
-	uint64_t sum = 0;
-
-	EACH_WORK(w, inside)
-		sum += w->inside(c, from);
-	return sum;
-}
-
-bool ctl_frames_inside(const struct ctl *c)
-{
-	return works_hold(c);
 }
 
 unsigned ctl_nports(const struct ctl *c)

@@ -9,6 +9,7 @@
 #include "log.h"
 #include "port.h"
 #include "prog.h"
+#include "work.h"
 
 #define CTL_MAX_PORTS RTE_MAX_ETHPORTS
 #define CTL_EVENTS 64
@@ -93,7 +94,6 @@ struct q_rate {
 	double dropped_pps, stalls_per_s, nombuf_per_s, tx_cycles, rx_cycles; /* cycles of a burst, NAN: none was sampled */
 };
 
-struct device;
 struct plan_writer;
 
 /* What time stamps of frames are by: a clock of the device's own; the system's, which the driver reads; the system's in us, which we read. */
@@ -128,7 +128,6 @@ struct ctl_port {
 	struct dp_txq **txq;
 	struct dp_rxq **rxq;
 	struct gen_state **gen;
-	struct sink_state **sink;
 	struct cnt_stream **cell;    /* per Tx queue: frames of each stream, by its cell */
 	struct gen_probes **probes; /* per Tx queue: probes of each stream, by its cell */
 	struct cnt_stream **seen;    /* per Tx queue: the same with what follows from its program, as it was last read; NULL: never */
@@ -167,13 +166,9 @@ struct ctl_port {
 	uint64_t link_seq;         /* counts changes of both that were seen */
 	bool awake;                /* a measurement goes on: its workers do not sleep */
 	bool probe_all;            /* a trial puts a probe into each frame, whatever its streams say */
-	struct device *device;     /* of a wire: what frames pass on their way to this port, NULL: never was */
-	struct flap flap;          /* as it was last looked at, */
-	uint64_t flap_tsc;         /* and since when it goes on, with this period and down time in cycles; */
-	uint64_t flap_period, flap_down;
-	uint64_t flapped;          /* changes of the link by it that were told */
 	uint64_t memory_bytes;
 	char rss[96], fc[64], offloads[256];
+	void *work[WORK_MAX];      /* what each work keeps of it, in the order of works[] */
 };
 
 struct ctl_worker {
@@ -222,6 +217,7 @@ struct ctl {
 	unsigned ev_head, ev_n;
 	uint64_t eal_memory;
 	struct probes *probes;     /* receivers of probes */
+	void *work[WORK_MAX];      /* what each work keeps, in the order of works[] */
 };
 
 /* eal.c */
@@ -237,12 +233,18 @@ unsigned eal_rx_room(uint64_t mtu, const struct port_need *need);
 unsigned eal_tx_frames(const struct port_cfg *cfg, const struct port_need *need);
 unsigned eal_rx_frames(const struct port_cfg *cfg, const struct port_need *need);
 
-/* ctl.c */
-/* Of a task or a queue: zeroed, on that NUMA node (-1: any) if there is room there, else anywhere; rte_free() it. NULL: no memory. */
-void *state_new(size_t size, int node);
+/* work.c: with what works keep, zeroed */
+struct ctl *ctl_new(void);
+void ctl_free(struct ctl *c);
+struct ctl_port *ctl_port_new(void);
+void ctl_port_free(struct ctl_port *cp);
 bool works_hold(const struct ctl *c);   /* frames are on their way inside works whose sender has ended */
 uint64_t works_inside(const struct ctl *c, const struct portset *from); /* frames of these senders, about; 0: none, when nobody sends */
 void ctl_map_error(const struct ctl *c, unsigned which, struct err *e); /* the map's text and a caret under the column */
+
+/* ctl.c */
+/* Of a task or a queue: zeroed, on that NUMA node (-1: any) if there is room there, else anywhere; rte_free() it. NULL: no memory. */
+void *state_new(size_t size, int node);
 
 /* workers.c */
 int workers_lcore_cpu(unsigned lcore);

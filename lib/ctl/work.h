@@ -13,6 +13,7 @@ struct work_witness;
 /* Functions run on the control thread; NULL: there is nothing to do. c, cp: control and one of its ports. Errors: 0 or -errno, and *e says why. */
 struct work {
 	const char *name;          /* of its folder */
+	size_t port_bytes, ctl_bytes; /* what it keeps for each port, and once: zeroed, see work_port() and work_ctl() */
 
 	/* Life. */
 	void (*ctl_open)(struct ctl *c);       /* first of all: there are no ports yet */
@@ -56,5 +57,10 @@ struct work {
 
 extern const struct work *const works[];   /* ends with NULL; made of the list in lib/work */
 
-/* for each work w of the list that has that function */
+#define WORK_MAX 8
+/* What a work keeps: of a port, which goes with the port, and of control, which goes with control. */
+void *work_port(const struct ctl_port *cp, const struct work *of);
+void *work_ctl(const struct ctl *c, const struct work *of);
+
+/* For each work w of the list that has that function */
 #define EACH_WORK(w, function) for (const struct work *const *w##_at = works, *w; (w = *w##_at) != NULL; w##_at++) if (w->function != NULL)

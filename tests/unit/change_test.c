@@ -62,8 +62,8 @@ static void dress(struct bench *b, unsigned id)
 static struct bench *bench_new(unsigned nq)
 {
 	struct bench *b = xcalloc(1, sizeof(*b));
-	struct ctl *c = b->c = xcalloc(1, sizeof(*c));
-	struct ctl_port *cp = b->cp = c->port[c->nports++] = xcalloc(1, sizeof(*cp));
+	struct ctl *c = b->c = ctl_new();
+	struct ctl_port *cp = b->cp = c->port[c->nports++] = ctl_port_new();
 	static unsigned serial;
 	struct err e;
 
@@ -133,11 +133,11 @@ static void bench_free(struct bench *b)
 	free(cp->tx_worker);
 	streams_free(cp);
 	frame_vals_free(&cp->dflt);
-	free(cp);
+	ctl_port_free(cp);
 	tags_free(c);
 	free(c->old);
 	free(c->worker);
-	free(c);
+	ctl_free(c);
 	free(b);
 }
 

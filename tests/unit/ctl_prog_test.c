@@ -27,8 +27,8 @@ static unsigned rnd(unsigned n)
 
 static struct ctl *world(unsigned queues)
 {
-	struct ctl *c = xcalloc(1, sizeof(*c));
-	struct ctl_port *cp = c->port[c->nports++] = xcalloc(1, sizeof(*cp));
+	struct ctl *c = ctl_new();
+	struct ctl_port *cp = c->port[c->nports++] = ctl_port_new();
 
 	cp->p.spec = &plain;
 	cp->p.ntxq = (uint16_t)queues;
@@ -46,9 +46,9 @@ static void world_free(struct ctl *c)
 	free(cp->rate);
 	streams_free(cp);
 	frame_vals_free(&cp->dflt);
-	free(cp);
+	ctl_port_free(cp);
 	tags_free(c);
-	free(c);
+	ctl_free(c);
 }
 
 static struct stream_cfg *cfg_of(struct ctl *c, unsigned id)

@@ -15,10 +15,10 @@ static const struct port_spec plain = {.prefix = "plain"};
 
 static struct ctl *world(unsigned nports)
 {
-	struct ctl *c = xcalloc(1, sizeof(*c));
+	struct ctl *c = ctl_new();
 
 	for (unsigned i = 0; i < nports; i++) {
-		struct ctl_port *cp = c->port[c->nports++] = xcalloc(1, sizeof(*cp));
+		struct ctl_port *cp = c->port[c->nports++] = ctl_port_new();
 		cp->p.id = i;
 		cp->p.spec = &plain;
 		cp->used = true;
@@ -37,9 +37,9 @@ static void world_free(struct ctl *c)
 	for (unsigned i = 0; i < c->nports; i++) {
 		streams_free(c->port[i]);
 		frame_vals_free(&c->port[i]->dflt);
-		free(c->port[i]);
+		ctl_port_free(c->port[i]);
 	}
-	free(c);
+	ctl_free(c);
 }
 
 static void refused(int rc, int code, const struct err *e, const char *word)

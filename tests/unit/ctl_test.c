@@ -32,7 +32,7 @@ static void test_asked_pps(void **state)
 
 static struct ctl_port *bare_port(const struct port_spec *spec)
 {
-	struct ctl_port *cp = xcalloc(1, sizeof(*cp));
+	struct ctl_port *cp = ctl_port_new();
 
 	cp->p.id = 3;
 	port_cfg_init(&cp->p.cfg);
@@ -46,7 +46,7 @@ static struct ctl_port *bare_port(const struct port_spec *spec)
 static void bare_free(struct ctl_port *cp)
 {
 	streams_free(cp);
-	free(cp);
+	ctl_port_free(cp);
 }
 
 static void test_speed(void **state)

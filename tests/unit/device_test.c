@@ -149,18 +149,18 @@ static void test_room(void **state)
 /* The clock is refined while a link flaps: periods that are over stay where they were, and no change is told twice or left out. */
 static void test_flap(void **state)
 {
-	struct ctl_port cp = {.flap_tsc = 1000, .flap_period = 100000000, .flap_down = 1000000};
+	struct wire_port w = {.flap_tsc = 1000, .flap_period = 100000000, .flap_down = 1000000};
 
 	(void)state;
-	assert_false(device_flap_follow(&cp, 1000 + 99999999, 100001000, 1000010)); /* the first period is not over */
-	cp.flapped = 21;
-	assert_false(device_flap_follow(&cp, 1000 + 1000000005, 100000100, 1000001)); /* no better */
-	assert_false(device_flap_follow(&cp, 1000 + 1100000005, 100001000, 1000010)); /* a change has not been told yet */
-	assert_true(device_flap_follow(&cp, 1000 + 1000000005, 100001000, 1000010));
-	assert_int_equal(cp.flap_tsc, 1000 + 1000000000);
-	assert_int_equal(cp.flapped, 1);
-	assert_int_equal(cp.flap_period, 100001000);
-	assert_int_equal(cp.flap_down, 1000010);
+	assert_false(device_flap_follow(&w, 1000 + 99999999, 100001000, 1000010)); /* the first period is not over */
+	w.flapped = 21;
+	assert_false(device_flap_follow(&w, 1000 + 1000000005, 100000100, 1000001)); /* no better */
+	assert_false(device_flap_follow(&w, 1000 + 1100000005, 100001000, 1000010)); /* a change has not been told yet */
+	assert_true(device_flap_follow(&w, 1000 + 1000000005, 100001000, 1000010));
+	assert_int_equal(w.flap_tsc, 1000 + 1000000000);
+	assert_int_equal(w.flapped, 1);
+	assert_int_equal(w.flap_period, 100001000);
+	assert_int_equal(w.flap_down, 1000010);
 }
 
 /* ---- with DPDK ---- */
@@ -171,7 +171,7 @@ static void changed(bool on)
 	ctl_touch(c, 0, false);
 	for (unsigned i = 0; i < 10000; i++) {
 		ctl_turn(c);
-		const struct device *d = c->port[1]->device;
+		const struct device *d = device_of(c->port[1]);
 		if (d != NULL && d->phase == (on ? DEVICE_ON : DEVICE_OFF))
 			return;
 		pause_ms(1);
@@ -200,7 +200,7 @@ static void test_made_again(void **state)
 	changed(true);
 	hundred_lost();
 	changed(false);
-	struct device *d = c->port[1]->device;
+	struct device *d = device_of(c->port[1]);
 	for (unsigned i = 0; i < 6; i++) {
 		struct rte_mempool *bad = rte_mempool_create("bad", 63, 256, 0, 0, NULL, NULL, NULL, NULL, SOCKET_ID_ANY, 0);
 		assert_non_null(bad);
@@ -220,7 +220,7 @@ static void test_made_again(void **state)
 /* A smaller MTU that waits for a start leaves room for the frames of now. */
 static void test_smaller_mtu(void **state)
 {
-	struct device *d = c->port[1]->device;
+	struct device *d = device_of(c->port[1]);
 
 	(void)state;
 	device_unmake(d);

@@ -7,12 +7,25 @@
 #include "plan_write.h"
 #include "work.h"
 
+extern const struct work work_count;
+
+struct count_port {
+	struct sink_state **sink;  /* of each Rx queue */
+};
+
+static struct count_port *count_of(const struct ctl_port *cp)
+{
+	return work_port(cp, &work_count);
+}
+
 static int count_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
 {
-	cp->sink = xcalloc(cp->p.nrxq + 1u, sizeof(*cp->sink));
+	struct count_port *k = count_of(cp);
+
+	k->sink = xcalloc(cp->p.nrxq + 1u, sizeof(*k->sink));
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
-		cp->sink[q] = state_new(dp_kind_sink.mem(), c->worker[cp->rx_worker[q]].node);
-		if (cp->sink[q] == NULL)
+		k->sink[q] = state_new(dp_kind_sink.mem(), c->worker[cp->rx_worker[q]].node);
+		if (k->sink[q] == NULL)
 			return err_set(e, ENODEV, "no memory for Rx queue %u of port %u", q, cp->p.id);
 	}
 	return 0;
@@ -20,24 +33,29 @@ static int count_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
 
 static void count_port_close(struct ctl *c, struct ctl_port *cp)
 {
+	struct count_port *k = count_of(cp);
+
 	(void)c;
-	for (unsigned q = 0; q < cp->p.nrxq && cp->sink != NULL; q++)
-		rte_free(cp->sink[q]);
-	free(cp->sink);
+	for (unsigned q = 0; q < cp->p.nrxq && k->sink != NULL; q++)
+		rte_free(k->sink[q]);
+	free(k->sink);
 }
 
 static void count_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
 {
+	const struct count_port *k = count_of(cp);
+
 	(void)c;
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
 		struct dp_rx_slot *slot = plan_slot(p, cp, q);
 		if (slot != NULL)
-			plan_own(slot, plan_task(p, &(struct dp_task){.kind = &dp_kind_sink, .state = &cp->sink[q]->base}, NULL));
+			plan_own(slot, plan_task(p, &(struct dp_task){.kind = &dp_kind_sink, .state = &k->sink[q]->base}, NULL));
 	}
 }
 
 const struct work work_count = {
 	.name = "count",
+	.port_bytes = sizeof(struct count_port),
 	.port_open = count_port_open,
 	.port_close = count_port_close,
 	.fill = count_fill,

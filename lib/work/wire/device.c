@@ -226,38 +226,40 @@ static void set_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b, bool
 
 static uint64_t flap_changes(const struct ctl_port *f, uint64_t now, uint64_t *next)
 {
-	uint64_t period = f->flap_period, down = f->flap_down, t = now - f->flap_tsc;
+	const struct wire_port *w = wire_of(f);
+	uint64_t period = w->flap_period, down = w->flap_down, t = now - w->flap_tsc;
 	bool is_down = t % period >= period - down;
 
-	*next = f->flap_tsc + t / period * period + (is_down ? period : period - down);
+	*next = w->flap_tsc + t / period * period + (is_down ? period : period - down);
 	return 2 * (t / period) + is_down;
 }
 
 static void look_at_flap(struct ctl_port *cp)
 {
+	struct wire_port *w = wire_of(cp);
 	const struct flap *f = &cp->p.cfg.wire.flap;
 
-	if (f->down_ns == cp->flap.down_ns && f->every_ns == cp->flap.every_ns)
+	if (f->down_ns == w->flap.down_ns && f->every_ns == w->flap.every_ns)
 		return;
-	cp->flap = *f;
-	cp->flap_tsc = clock_tsc();
-	cp->flap_period = clock_cycles(f->every_ns);
-	cp->flap_down = clock_cycles(f->down_ns);
-	cp->flapped = 0;
+	w->flap = *f;
+	w->flap_tsc = clock_tsc();
+	w->flap_period = clock_cycles(f->every_ns);
+	w->flap_down = clock_cycles(f->down_ns);
+	w->flapped = 0;
 }
 
 /* The clock is known better than when these times were made cycles: from the period that goes on now they are the better ones. */
-bool device_flap_follow(struct ctl_port *cp, uint64_t now, uint64_t period, uint64_t down)
+bool device_flap_follow(struct wire_port *w, uint64_t now, uint64_t period, uint64_t down)
 {
-	uint64_t off = period > cp->flap_period ? period - cp->flap_period : cp->flap_period - period;
-	uint64_t n = cp->flap_period > 0 ? (now - cp->flap_tsc) / cp->flap_period : 0;
+	uint64_t off = period > w->flap_period ? period - w->flap_period : w->flap_period - period;
+	uint64_t n = w->flap_period > 0 ? (now - w->flap_tsc) / w->flap_period : 0;
 
-	if (n == 0 || off <= period / FLAP_EXACT || cp->flapped < 2 * n)
+	if (n == 0 || off <= period / FLAP_EXACT || w->flapped < 2 * n)
 		return false;
-	cp->flap_tsc += n * cp->flap_period;
-	cp->flapped -= 2 * n;
-	cp->flap_period = period;
-	cp->flap_down = down;
+	w->flap_tsc += n * w->flap_period;
+	w->flapped -= 2 * n;
+	w->flap_period = period;
+	w->flap_down = down;
 	return true;
 }
 
@@ -276,13 +278,14 @@ static void turn_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b)
 		set_link(c, a, b, link_asked_down(a, b));
 		return;
 	}
+	struct wire_port *w = wire_of(f);
 	uint64_t now = clock_tsc(), changes = flap_changes(f, now, &next);
-	if (changes > f->flapped + 4) /* the last ones are enough */
-		f->flapped = changes - 4;
-	for (; f->flapped < changes; f->flapped++)
-		set_link(c, a, b, f->flapped % 2 == 0);
+	if (changes > w->flapped + 4) /* the last ones are enough */
+		w->flapped = changes - 4;
+	for (; w->flapped < changes; w->flapped++)
+		set_link(c, a, b, w->flapped % 2 == 0);
 	set_link(c, a, b, changes % 2 == 1);
-	if (device_flap_follow(f, now, clock_cycles(f->flap.every_ns), clock_cycles(f->flap.down_ns))) {
+	if (device_flap_follow(w, now, clock_cycles(w->flap.every_ns), clock_cycles(w->flap.down_ns))) {
 		devices_touched(c, a);
 		devices_touched(c, b);
 	}
@@ -290,14 +293,14 @@ static void turn_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b)
 
 /* ---- what the rest of control calls ---- */
 
-static struct device *device_of(struct ctl_port *to, struct ctl_port *from)
+static struct device *device_between(struct ctl_port *to, struct ctl_port *from)
 {
-	if (to->device == NULL) {
-		to->device = xcalloc(1, sizeof(*to->device));
-		to->device->to = to;
-		to->device->from = from;
+	if (device_of(to) == NULL) {
+		wire_of(to)->device = xcalloc(1, sizeof(struct device));
+		device_of(to)->to = to;
+		device_of(to)->from = from;
 	}
-	return to->device;
+	return device_of(to);
 }
 
 static void devices_turn(struct ctl *c)
@@ -308,8 +311,8 @@ static void devices_turn(struct ctl *c)
 			continue;
 		if (from->p.id > to->p.id)
 			turn_link(c, to, from);
-		if (to->started && from->started && to->p.nrxq > 0 && (to->device != NULL || wanted(to, from)))
-			step(c, device_of(to, from));
+		if (to->started && from->started && to->p.nrxq > 0 && (device_of(to) != NULL || wanted(to, from)))
+			step(c, device_between(to, from));
 	}
 }
 
@@ -321,7 +324,7 @@ static bool is_moving(const struct device *d)
 static bool devices_wait(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->device != NULL && is_moving(c->port[i]->device))
+		if (device_of(c->port[i]) != NULL && is_moving(device_of(c->port[i])))
 			return true;
 	return false;
 }
@@ -330,7 +333,7 @@ static uint64_t flap_next_ns(const struct ctl_port *f)
 {
 	uint64_t now = clock_tsc(), next;
 
-	if (f->flap.every_ns == 0)
+	if (wire_of(f)->flap.every_ns == 0)
 		return HELD_NS; /* not yet looked at */
 	flap_changes(f, now, &next);
 	return clock_ns(next - now) + 1;
@@ -342,7 +345,7 @@ static uint64_t devices_next_ns(const struct ctl *c)
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		const struct ctl_port *to = c->port[i], *from = wire_peer(c, to);
-		struct device *d = to->device;
+		struct device *d = device_of(to);
 		struct dut_counts now;
 		if (from == NULL)
 			continue;
@@ -365,14 +368,14 @@ static void devices_touched(struct ctl *c, struct ctl_port *cp)
 {
 	const struct ctl_port *to = wire_peer(c, cp);
 
-	if (to != NULL && to->device != NULL && to->device->phase == DEVICE_ON)
+	if (to != NULL && device_of(to) != NULL && device_of(to)->phase == DEVICE_ON)
 		c->worker[to->rx_worker[0]].dirty = true;
 }
 
 static void devices_let_go(struct ctl *c, struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
-		struct device *d = c->port[i]->device;
+		struct device *d = device_of(c->port[i]);
 		if (d == NULL || c->port[i]->group != cp->group || !d->ready)
 			continue;
 		put_away(d);
@@ -384,13 +387,13 @@ static void devices_let_go(struct ctl *c, struct ctl_port *cp)
 static void devices_close(struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
-		struct device *d = c->port[i]->device;
+		struct device *d = device_of(c->port[i]);
 		if (d == NULL)
 			continue;
 		device_unmake(d);
 		free(d->law);
 		free(d);
-		c->port[i]->device = NULL;
+		wire_of(c->port[i])->device = NULL;
 	}
 }
 
@@ -399,7 +402,7 @@ static uint64_t devices_inside(const struct ctl *c, const struct portset *from)
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < c->nports; i++) {
-		struct device *d = c->port[i]->device;
+		struct device *d = device_of(c->port[i]);
 		struct dut_counts now;
 		if (d == NULL || !c->port[i]->started || !portset_has(from, d->from->p.id) || !holds(d))
 			continue;
@@ -414,7 +417,7 @@ static uint64_t devices_inside(const struct ctl *c, const struct portset *from)
 static bool devices_hold(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
-		struct device *d = c->port[i]->device;
+		struct device *d = device_of(c->port[i]);
 		if (d != NULL && c->port[i]->started && !d->from->run.active && holds(d))
 			return true;
 	}
@@ -426,18 +429,18 @@ static int device_check(struct ctl *c, struct ctl_port *cp, struct err *e)
 	const struct ctl_port *to = wire_peer(c, cp);
 
 	devices_turn(c);
-	if (to == NULL || to->device == NULL || !to->device->failed)
+	if (to == NULL || device_of(to) == NULL || !device_of(to)->failed)
 		return 0;
 	return err_set(e, ENODEV, "port %u (%s): what its wire shall do cannot be done: %s; `set %u wire default` leaves the wire as it comes",
-		       cp->p.id, cp->p.name, to->device->why, cp->p.id);
+		       cp->p.id, cp->p.name, device_of(to)->why, cp->p.id);
 }
 
 static void devices_clear(struct ctl *c, const struct portset *ports)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i], *to = cp->used ? wire_peer(c, cp) : NULL;
-		if (portset_has(ports, i) && to != NULL && to->device != NULL)
-			device_counts(to->device, &to->device->base);
+		if (portset_has(ports, i) && to != NULL && device_of(to) != NULL)
+			device_counts(device_of(to), &device_of(to)->base);
 	}
 }
 
@@ -488,10 +491,10 @@ static struct dut_job *fill_job(struct ctl *c, struct device *d, struct plan_wri
 	j->line = &d->line;
 	j->link_down = link_asked_down(d->to, d->from);
 	j->sender_idle = d->idle_told = !d->from->run.active;
-	if (f != NULL && f->flap.every_ns != 0) {
-		j->flap_tsc = f->flap_tsc;
-		j->flap_period = f->flap_period;
-		j->flap_down = f->flap_down;
+	if (f != NULL && wire_of(f)->flap.every_ns != 0) {
+		j->flap_tsc = wire_of(f)->flap_tsc;
+		j->flap_period = wire_of(f)->flap_period;
+		j->flap_down = wire_of(f)->flap_down;
 	}
 	law_of(d, j, law);
 	room_of(c, d, j);
@@ -500,7 +503,7 @@ static struct dut_job *fill_job(struct ctl *c, struct device *d, struct plan_wri
 
 static void devices_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
 {
-	struct device *d = cp->device;
+	struct device *d = device_of(cp);
 	int worker = (int)plan_worker(p);
 
 	for (unsigned q = 0; has_routes(d) && q < cp->p.nrxq; q++) {

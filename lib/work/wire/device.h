@@ -38,6 +38,18 @@ struct device {
 	struct dut_counts past, seen, base; /* before its state was zeroed; of its state; at `clear` */
 };
 
+/* What a wire keeps of a port. */
+struct wire_port {
+	struct device *device;     /* what frames pass on their way to this port; NULL: never was */
+	struct flap flap;          /* as it was last looked at, */
+	uint64_t flap_tsc;         /* and since when it goes on, with this period and down time in cycles; */
+	uint64_t flap_period, flap_down;
+	uint64_t flapped;          /* changes of the link by it that were told */
+};
+extern const struct work work_wire;
+static inline struct wire_port *wire_of(const struct ctl_port *cp) { return work_port(cp, &work_wire); }
+static inline struct device *device_of(const struct ctl_port *to) { return wire_of(to)->device; }
+
 /* device_job.c: pure. cells: that frames may take, by what the settings make wait at that link speed; more than most are not there. */
 uint64_t device_room(const struct wire_cfg *w, uint64_t speed_bps, uint64_t mtu);
 void device_law(const struct delay *d, struct dut_law *law); /* normal and exponential */
@@ -59,4 +71,4 @@ json_t *device_task_json(const struct ctl *c, const struct dp_task *task, const 
 /* device.c */
 struct ctl_port *wire_peer(const struct ctl *c, const struct ctl_port *cp); /* NULL: no wire, or closed */
 void device_counts(struct device *d, struct dut_counts *out); /* since open */
-bool device_flap_follow(struct ctl_port *cp, uint64_t now, uint64_t period, uint64_t down); /* cycles of the refined clock; false: nothing changes */
+bool device_flap_follow(struct wire_port *w, uint64_t now, uint64_t period, uint64_t down); /* cycles of the refined clock; false: nothing changes */

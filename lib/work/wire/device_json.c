@@ -12,7 +12,7 @@ static const char *phase_word(const struct device *d)
 static json_t *one_wire(struct ctl *c, struct ctl_port *cp)
 {
 	const struct ctl_port *to = wire_peer(c, cp);
-	struct device *d = to != NULL ? to->device : NULL;
+	struct device *d = to != NULL ? device_of(to) : NULL;
 	struct dut_counts now = {0}, base = {0};
 	json_t *o = json_pack("{s:i, s:s, s:o, s:s, s:s}", "port", (int)cp->p.id, "name", cp->p.name, "to",
 			      to != NULL ? json_integer(to->p.id) : json_null(), "device", phase_word(d), "link",
@@ -63,7 +63,7 @@ json_t *device_task_json(const struct ctl *c, const struct dp_task *task, const 
 		return NULL;
 	const struct dut_job *j = task->job;
 	for (unsigned i = 0; i < c->nports; i++) {
-		const struct device *d = c->port[i]->device;
+		const struct device *d = device_of(c->port[i]);
 		if (d != NULL && &d->line == j->line)
 			return json_pack("{s:s, s:i, s:i, s:i, s:I, s:i}", "kind", task->kind->name, "port", (int)d->to->p.id, "from",
 					 (int)d->from->p.id, "rings", (int)d->line.nrings, "memory_bytes",

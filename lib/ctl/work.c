@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What works keep for control and for each of its ports, and sums over all works. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "ctl_int.h"
+#include "work.h"
+
+static unsigned place_of(const struct work *of)
+{
+	unsigned i = 0;
+
+	while (works[i] != NULL && works[i] != of)
+		i++;
+	assert(i < WORK_MAX && works[i] != NULL);
+	return i;
+}
+
+void *work_port(const struct ctl_port *cp, const struct work *of)
+{
+	return cp->work[place_of(of)];
+}
+
+void *work_ctl(const struct ctl *c, const struct work *of)
+{
+	return c->work[place_of(of)];
+}
+
+struct ctl *ctl_new(void)
+{
+	struct ctl *c = xcalloc(1, sizeof(*c));
+
+	for (unsigned i = 0; works[i] != NULL; i++) {
+		assert(i < WORK_MAX);
+		c->work[i] = xcalloc(1, works[i]->ctl_bytes);
+	}
+	return c;
+}
+
+void ctl_free(struct ctl *c)
+{
+	for (unsigned i = 0; i < WORK_MAX; i++)
+		free(c->work[i]);
+	free(c);
+}
+
+struct ctl_port *ctl_port_new(void)
+{
+	struct ctl_port *cp = xcalloc(1, sizeof(*cp));
+
+	for (unsigned i = 0; works[i] != NULL; i++)
+		cp->work[i] = xcalloc(1, works[i]->port_bytes);
+	return cp;
+}
+
+void ctl_port_free(struct ctl_port *cp)
+{
+	for (unsigned i = 0; i < WORK_MAX; i++)
+		free(cp->work[i]);
+	free(cp);
+}
+
+bool works_hold(const struct ctl *c)
+{
+	EACH_WORK(w, holds)
+		if (w->holds(c))
+			return true;
+	return false;
+}
+
+bool ctl_frames_inside(const struct ctl *c)
+{
+	return works_hold(c);
+}
+
+uint64_t works_inside(const struct ctl *c, const struct portset *from)
+{
+	uint64_t sum = 0;
+
+	EACH_WORK(w, inside)
+		sum += w->inside(c, from);
+	return sum;
+}
