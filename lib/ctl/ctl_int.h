@@ -9,6 +9,7 @@
 #include "log.h"
 #include "port.h"
 #include "prog.h"
+#include "run.h"
 #include "work.h"
 
 #define CTL_MAX_PORTS RTE_MAX_ETHPORTS
@@ -28,9 +29,7 @@ struct run {
 	uint64_t start_tsc, duration_ns, end_tsc;
 	uint64_t grace_ns;     /* after the end of its time; what was not sent by then is unsent */
 	uint64_t count;        /* of the settings at the start, 0: no bound */
-	bool bounded;          /* all that is sent has a count */
 	bool asked_max;
-	uint64_t base_bytes, base_unsent, base_dropped, base_stalls; /* of the port's queues before this run */
 	bool has_rate;         /* this one, whatever the port's setting is */
 	struct rate rate;
 	uint64_t changed_ns;   /* when the rate or the frame last changed, CLOCK_MONOTONIC_RAW */
@@ -140,6 +139,7 @@ struct ctl_port {
 	struct port_cfg applied;   /* values the device runs with: mtu, txd, rxd, mbufs */
 	struct program program;    /* what it sends, or sent last */
 	struct program next;       /* what a start would send that is being checked */
+	struct cnt_tx before;      /* what its queues had sent and not sent when the run began */
 	struct group_rate *rate;   /* of each group of it */
 	unsigned nrates;
 	struct hist **late_base;   /* per Tx queue: lateness at the last clear; NULL: none */
@@ -304,7 +304,7 @@ double plan_pps(const struct rate *r, uint64_t speed_bps, double size, bool *max
 uint64_t plan_speed(const struct ctl_port *cp);
 uint64_t plan_speed_mbps(const struct ctl_port *cp); /* as it is shown: rounded */
 void rates_follow(struct ctl_port *cp);             /* cp->rate and what the run is asked, from settings and cp->program */
-void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns);
+void rates_arm(struct ctl_port *cp);                /* cp->run has its start */
 bool all_counted(const struct program *p);          /* everything in it comes to an end */
 uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all);
 bool rates_vary(const struct ctl_port *cp);
@@ -328,9 +328,7 @@ uint64_t shape_due(const struct group *g, const struct group_rate *a, uint64_t k
 int late_open(struct ctl_port *cp, unsigned q, void *mem, struct err *e);
 void late_clear(struct ctl_port *cp);
 void late_free(struct ctl_port *cp);
-/* The lateness of queue q since the last clear, in cycles; new, free() it. */
-struct hist *late_read(const struct ctl_port *cp, unsigned q);
-void late_snap(const struct hist *h, struct snap_late *out);
+void late_snap(const struct ctl_port *cp, struct snap_port *s); /* since the last clear: of s and of its queues */
 
 /* stamps.c */
 /* edits.c: what a device of that driver, which offers these Tx offloads, may do to the buffers of frames that it sends. */
@@ -370,18 +368,7 @@ const struct ctl_worker *plan_behind(const struct ctl *c); /* one that does not 
 /* send_fill.c: a task for each Tx queue of a started port, in the plan of a worker */
 void send_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);
 
-/* run.c */
-/* What a start asks for. */
-struct run_ask {
-	uint64_t duration_ns;      /* 0: none */
-	uint64_t count;            /* 0: none; own_count: instead of the port's setting */
-	bool own_count;
-	const struct rate *rate;   /* instead of the port's; NULL: that */
-	uint64_t grace_ns;         /* 0, or less than it is for all runs: that */
-};
-int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *ask, struct err *e); /* ctl_start() */
-void run_events(struct ctl *c);
-void run_arm(struct ctl *c);                       /* give armed starts their time; called before plans are built */
+/* run.c, beside run.h */
 void ctl_note(struct ctl *c, unsigned port, const char *fmt, ...) WR_PRINTF(3, 4);
 void ctl_note_link(struct ctl *c, unsigned port, const char *fmt, ...) WR_PRINTF(3, 4); /* a change of its link */
 
@@ -394,11 +381,10 @@ void stat_queue(const struct ctl_port *cp, unsigned q, struct q_raw *out);
 /* Counters as rows of uint64_t: a -= b. */
 void cells_sub(void *a, const void *b, size_t bytes);
 void link_look(struct ctl *c, struct ctl_port *cp);
-void stat_run(const struct ctl_port *cp, struct snap_port *s); /* s->run */
 /* The highest rates are those of full intervals and of whole runs, which may be shorter. */
 void most_since(struct ctl_port *cp);                 /* what is received counts from now on */
 void most_before(struct ctl *c);                      /* each turn: what comes before the runs begin is none of theirs */
-void most_of_run(struct ctl *c, struct ctl_port *cp); /* a run has ended */
+void most_of_run(struct ctl *c, struct ctl_port *cp, const struct run_result *r); /* a run has ended */
 
 /* stream_stat.c */
 /* Frames of each cell that all queues have sent since open, [CTL_CELLS]; the caller frees. Exact when nothing is sending; of a queue that takes over

@@ -66,61 +66,12 @@ uint64_t ctl_run_id(const struct ctl *c, unsigned port)
 bool ctl_bounded(const struct ctl *c, unsigned port)
 {
 	const struct ctl_port *cp = c->port[port];
+	struct run_result r;
 
-	return cp->run.active && (cp->run.stop || cp->run.duration_ns != 0 || cp->run.bounded);
-}
-
-/* Frames that the port's schedule sends at most; 0: no bound. */
-static uint64_t count_of(const struct ctl_port *cp, const struct run_ask *ask)
-{
-	return ask->own_count ? ask->count : cp->p.cfg.count;
-}
-
-static const struct rate *rate_of(const struct ctl_port *cp, const struct run_ask *ask)
-{
-	return ask->rate != NULL ? ask->rate : &cp->p.cfg.rate;
-}
-
-/* Arrivals need deadlines. */
-static int check_times(const struct ctl_port *cp, const struct run_ask *ask, const struct stream *s, unsigned id, struct err *e)
-{
-	bool own = s->cfg.rate.set;
-	const struct rate *r = own ? &s->cfg.rate.rate : rate_of(cp, ask);
-	const struct arrival *a = own ? &s->cfg.arrival : &cp->p.cfg.arrival;
-	char who[32];
-
-	if (r->kind != RATE_MAX || a->kind == ARRIVAL_CONSTANT)
-		return 0;
-	snprintf(who, sizeof(who), own ? "%u/%u" : "%u", cp->p.id, id);
-	return err_set(e, EINVAL,
-		       "%s %s: frames as fast as possible have no times at which they arrive; `set %s rate 10%%`, or `set "
-		       "%s arrival constant`",
-		       own ? "stream" : "port", who, who, who);
-}
-
-/* What the streams say together. A port's count would never end a stream that has its own rate and no count. */
-static int check_streams(const struct ctl_port *cp, const struct run_ask *ask, struct err *e)
-{
-	int rc = 0;
-
-	for (unsigned i = 0; i < cp->nstreams && rc == 0; i++) {
-		const struct stream *s = cp->stream[i];
-		if (s == NULL || !s->cfg.enabled)
-			continue;
-		rc = stream_stray(cp, s, e);
-		if (rc == 0 && s->cfg.latency && s->cfg.frame.probe == 0 && !cp->probe_all)
-			rc = err_set(e, EINVAL, "stream %u/%u has latency on, and its frames have no probes that could tell it: `set %u/%u probe "
-				     "on` puts one in each, or `set %u/%u latency off`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
-		if (rc == 0)
-			rc = check_times(cp, ask, s, i, e);
-		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && count_of(cp, ask) != 0 && ask->duration_ns == 0)
-			rc = err_set(e, EINVAL,
-				     "port %u has a count, but stream %u/%u has a rate of its own and no end: `set "
-				     "%u/%u count N` gives it one, "
-				     "or `start %u for 10s`",
-				     cp->p.id, cp->p.id, i, cp->p.id, i, cp->p.id);
-	}
-	return rc;
+	if (!cp->run.active || cp->run.stop || cp->run.duration_ns != 0)
+		return cp->run.active;
+	run_result(cp, &r);
+	return r.count != 0;
 }
 
 static int may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask, struct err *e)
@@ -144,35 +95,22 @@ static int may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *a
 	if (!cp->started)
 		return err_set(e, ENODEV, "port %u (%s): the device is not running; see `show log`", cp->p.id,
 			       cp->p.name);
-	if (cp->p.cfg.burst > cp->txq[0]->pool_size)
-		return err_set(e, EINVAL,
-			       "port %u (%s): a burst of %llu frames never finds as many buffers in a pool of %u; `set "
-			       "%u burst %u`, "
-			       "or more with `set %u mbufs`",
-			       cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst, cp->txq[0]->pool_size,
-			       cp->p.id, cp->txq[0]->pool_size, cp->p.id);
 	int rc = 0;
 	EACH_WORK(w, check)
 		if (rc == 0)
 			rc = w->check(c, cp, e);
-	if (rc == 0)
-		rc = check_streams(cp, ask, e);
-	if (rc < 0)
-		return rc;
-	return program_make(c, cp, &cp->program, count_of(cp, ask) != 0 ? count_of(cp, ask) : UINT64_MAX, &cp->next, e);
+	EACH_WORK(w, run)
+		if (rc == 0 && w->run->may_start != NULL)
+			rc = w->run->may_start(c, cp, ask, e);
+	return rc;
 }
 
-static struct cnt_tx tx_so_far(const struct ctl_port *cp)
+static void never_mind(struct ctl *c)
 {
-	struct cnt_tx sum = {0};
-
-	for (unsigned q = 0; q < cp->p.ntxq; q++) {
-		sum.bytes += cell_get(&cp->txq[q]->cnt.bytes);
-		sum.unsent += cell_get(&cp->txq[q]->cnt.unsent);
-		sum.dropped += cell_get(&cp->txq[q]->cnt.dropped);
-		sum.stalls += cell_get(&cp->txq[q]->cnt.stalls);
-	}
-	return sum;
+	for (unsigned p = 0; p < c->nports; p++)
+		EACH_WORK(w, run)
+			if (w->run->never_mind != NULL)
+				w->run->never_mind(c, c->port[p]);
 }
 
 /* Ports that may only receive never start: their devices get other time stamps when somebody does. One that cannot be set up anew goes on as it
@@ -202,34 +140,26 @@ int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *
 		stamps_ready(c);
 	if (rc == 0)
 		rc = probes_arm(c, ports, e);
-	for (unsigned i = 0; i < c->nports && rc < 0; i++) /* all or none */
-		program_free(c, &c->port[i]->next);
-	if (rc < 0)
+	if (rc < 0) { /* all or none */
+		never_mind(c);
 		return rc;
+	}
 	c->group_seq++;
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		if (!portset_has(ports, i))
 			continue;
-		struct cnt_tx before = tx_so_far(cp);
-		program_take(c, cp, &cp->next);
-		cp->next = (struct program){0};
 		cp->run = (struct run){.id = ++c->run_seq,
 				       .group = c->group_seq,
 				       .armed = true,
 				       .active = true,
 				       .duration_ns = ask->duration_ns,
 				       .grace_ns = RTE_MAX(ask->grace_ns, GRACE_NS),
-				       .count = count_of(cp, ask),
 				       .has_rate = ask->rate != NULL,
-				       .rate = ask->rate != NULL ? *ask->rate : (struct rate){0},
-				       .bounded = all_counted(&cp->program),
-				       .base_bytes = before.bytes,
-				       .base_unsent = before.unsent,
-				       .base_dropped = before.dropped,
-				       .base_stalls = before.stalls};
-		cp->said[0] = '\0';
-		cp->order_waits = false;
+				       .rate = ask->rate != NULL ? *ask->rate : (struct rate){0}};
+		EACH_WORK(w, run)
+			if (w->run->begin != NULL)
+				w->run->begin(c, cp, ask);
 		cp->touched = true;
 	}
 	return 0;
@@ -270,7 +200,10 @@ void run_arm(struct ctl *c)
 			most_before(c);
 		}
 		r->armed = false;
-		rates_arm(cp, start, r->duration_ns);
+		r->start_tsc = start;
+		EACH_WORK(w, run)
+			if (w->run->arm != NULL)
+				w->run->arm(c, cp);
 	}
 }
 
@@ -292,35 +225,23 @@ void ctl_stop(struct ctl *c, const struct portset *ports)
 
 static bool all_done(const struct ctl_port *cp)
 {
-	for (unsigned q = 0; q < cp->p.ntxq; q++)
-		if (gen_run_state(cp->gen[q], cp->run.id) != GEN_DONE)
+	EACH_WORK(w, run)
+		if (w->run->done != NULL && !w->run->done(cp))
 			return false;
 	return true;
 }
 
-/* A run whose time ended before all of its frames were sent. What was stopped is not told: nobody asked for the rest. */
-static void tell_unsent(struct ctl *c, struct ctl_port *cp)
+static void run_ended(struct ctl *c, struct ctl_port *cp)
 {
-	struct cnt_tx now = tx_so_far(cp);
-	uint64_t dropped = now.dropped - cp->run.base_dropped;
-	bool refused = now.stalls != cp->run.base_stalls;
-	struct snap_port s = {0};
-	struct sbuf time = {0}, other = {0};
+	struct run_result r;
 
-	stat_run(cp, &s);
-	if (s.run.unsent == 0 || cp->run.stop)
-		return;
-	if (cp->run.duration_ns != 0) {
-		sbuf_add(&time, " within ");
-		vt_duration.print(&(struct vspec){.type = &vt_duration}, &cp->run.duration_ns, &time);
-	}
-	if (dropped > 0)
-		sbuf_addf(&other, ", %llu thrown away", (unsigned long long)dropped);
-	ctl_note(c, cp->p.id, "port %u: %llu frames were due%s: %llu sent, %llu unsent%s; %s %.0f frames/s", cp->p.id,
-		 (unsigned long long)(s.run.sent + s.run.unsent + dropped), sbuf_str(&time), (unsigned long long)s.run.sent,
-		 (unsigned long long)s.run.unsent, sbuf_str(&other), refused ? "the device took" : "the workers had time for", s.run.mean_pps);
-	sbuf_free(&time);
-	sbuf_free(&other);
+	cp->run.active = false;
+	cp->run.end_ns = clock_raw_ns();
+	run_result(cp, &r);
+	EACH_WORK(w, run)
+		if (w->run->told != NULL)
+			w->run->told(c, cp, &r);
+	most_of_run(c, cp, &r);
 }
 
 /* The queues' own state is the truth; events only wake us sooner. */
@@ -340,51 +261,35 @@ void run_events(struct ctl *c)
 			cp->run.active = false;
 			continue;
 		}
-		if (all_done(cp)) {
-			cp->run.active = false;
-			cp->run.end_ns = clock_raw_ns();
-			tell_unsent(c, cp);
-			most_of_run(c, cp);
-		}
+		if (all_done(cp))
+			run_ended(c, cp);
 	}
-}
-
-/* Frames after which the port has sent all; 0: counts do not end it. */
-static uint64_t frames_at_end(const struct ctl_port *cp)
-{
-	uint64_t sum = 0;
-
-	if (!cp->run.bounded)
-		return 0;
-	for (unsigned i = 0; i < cp->program.ngroups; i++)
-		sum += cp->program.group[i]->sched.total;
-	return sum;
 }
 
 static void progress_of(const struct ctl_port *cp, struct ctl_progress *out)
 {
-	const struct run *r = &cp->run;
-	uint64_t count = frames_at_end(cp), left = UINT64_MAX;
-	struct snap_port s = {0};
+	const struct run *run = &cp->run;
+	uint64_t left = UINT64_MAX;
+	struct run_result r;
 	double share = 0;
 
-	stat_run(cp, &s);
-	uint64_t gone = s.run.duration_ns;
-	if (r->duration_ns != 0) {
-		share = gone < r->duration_ns ? (double)gone / (double)r->duration_ns : 1;
-		left = gone < r->duration_ns ? r->duration_ns - gone : 0;
-		out->all_ns = RTE_MAX(out->all_ns, r->duration_ns);
+	run_result(cp, &r);
+	uint64_t gone = r.duration_ns;
+	if (run->duration_ns != 0) {
+		share = gone < run->duration_ns ? (double)gone / (double)run->duration_ns : 1;
+		left = gone < run->duration_ns ? run->duration_ns - gone : 0;
+		out->all_ns = RTE_MAX(out->all_ns, run->duration_ns);
 	}
-	if (count != 0) {
-		uint64_t sent = RTE_MIN(s.run.sent, count);
-		double more_ns = (double)(count - sent) * 1e9 / s.run.mean_pps;
-		share = RTE_MAX(share, (double)sent / (double)count);
-		if (s.run.mean_pps > 0 && more_ns < (double)left)
+	if (r.count != 0) {
+		uint64_t sent = RTE_MIN(r.sent, r.count);
+		double more_ns = (double)(r.count - sent) * 1e9 / r.mean_pps;
+		share = RTE_MAX(share, (double)sent / (double)r.count);
+		if (r.mean_pps > 0 && more_ns < (double)left)
 			left = (uint64_t)more_ns;
 		out->sent += sent;
-		out->count += count;
+		out->count += r.count;
 	}
-	out->bounded &= r->duration_ns != 0 || count != 0;
+	out->bounded &= run->duration_ns != 0 || r.count != 0;
 	out->share = RTE_MIN(out->share, share);
 	out->gone_ns = RTE_MAX(out->gone_ns, gone);
 	out->left_ns = RTE_MAX(out->left_ns, left);
@@ -397,6 +302,40 @@ void ctl_progress(const struct ctl *c, const struct portset *ports, struct ctl_p
 	for (unsigned i = 0; i < c->nports; i++)
 		if (portset_has(ports, i) && c->port[i]->run.active && !c->port[i]->run.stop)
 			progress_of(c->port[i], out);
+}
+
+static double l1_bits(const struct run_result *r)
+{
+	return r->sent > 0 ? ((double)r->bytes / (double)r->sent + PACE_WIRE_OVERHEAD) * 8 : 0;
+}
+
+void run_result(const struct ctl_port *cp, struct run_result *out)
+{
+	const struct run *r = &cp->run;
+
+	*out = (struct run_result){.phase = RUN_PHASE_DONE, .intended = UINT64_MAX};
+	EACH_WORK(w, run)
+		if (w->run->result != NULL)
+			w->run->result(cp, out);
+	if (!r->active)
+		out->phase = r->id != 0 ? RUN_PHASE_DONE : RUN_PHASE_IDLE;
+	else if (out->phase == RUN_PHASE_DONE) /* nobody has looked yet */
+		out->phase = RUN_PHASE_DRAINING;
+	if (out->changed_ns != 0)
+		out->steady_ns = clock_raw_ns() - out->changed_ns;
+	if (r->armed || r->start_tsc == 0)
+		return;
+	uint64_t end = r->active ? clock_tsc() : RTE_MAX(out->last_tsc, r->start_tsc + out->slot_cycles);
+	if (end > r->start_tsc) {
+		out->duration_ns = clock_ns(end - r->start_tsc);
+		if (out->duration_ns > 0)
+			out->mean_pps = (double)out->sent * 1e9 / (double)out->duration_ns;
+		out->mean_l1_bps = out->mean_pps * l1_bits(out);
+	}
+	if (out->changed_ns == 0)
+		out->steady_ns = out->duration_ns;
+	if (out->ramps)
+		out->steady_ns = 0;
 }
 
 static uint64_t rx_total(struct ctl *c)

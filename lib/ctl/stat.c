@@ -251,94 +251,32 @@ void ctl_links(struct ctl *c)
 			link_look(c, c->port[i]);
 }
 
-/* What is asked for now, also while a rate is on its way to another one. */
-static void read_asked(const struct ctl_port *cp, struct snap_port *s)
+static void snap_run(const struct ctl_port *cp, struct snap_port *s)
 {
-	const struct run *r = &cp->run;
-	uint64_t now = clock_tsc();
+	static const enum snap_run state[] = {
+		[RUN_PHASE_IDLE] = RUN_IDLE, [RUN_PHASE_RAMP] = RUN_SENDING, [RUN_PHASE_RUNNING] = RUN_SENDING,
+		[RUN_PHASE_DRAINING] = RUN_DRAINING, [RUN_PHASE_DONE] = RUN_IDLE,
+	};
+	struct run_result r;
 
-	s->run.asked_max = r->asked_max;
-	for (unsigned i = 0; i < cp->nrates; i++) {
-		const struct group_rate *a = &cp->rate[i];
-		uint64_t since = a->since_tsc != 0 ? a->since_tsc : r->start_tsc;
-		uint64_t ns = r->armed || (int64_t)(now - since) < 0 ? 0 : clock_ns(now - since);
-		double pps = r->active ? shape_pps(a, ns, &s->run.ramps) : a->pps;
-		s->run.asked_pps += pps;
-		if (i < cp->program.ngroups)
-			s->run.asked_l1_bps += pps * (cp->program.group[i]->mean_size + PACE_WIRE_OVERHEAD) * 8;
-	}
-}
-
-/* Of the frames that the run has sent, in the mean. */
-static double frame_l1_bits(const struct snap_port *s)
-{
-	return s->run.sent > 0 ? ((double)s->run.bytes / (double)s->run.sent + PACE_WIRE_OVERHEAD) * 8 : 0;
-}
-
-/* A paced frame occupies its slot to the end: n frames at p frames/s last n / p, not (n - 1) / p. */
-void stat_run(const struct ctl_port *cp, struct snap_port *s)
-{
-	const struct run *r = &cp->run;
-	uint64_t sent = 0, bytes = 0, unsent = 0, last = 0, end;
-
-	for (unsigned q = 0; q < cp->p.ntxq; q++) {
-		const struct gen_state *g = cp->gen[q];
-		bytes += cell_get(&cp->txq[q]->cnt.bytes);
-		unsent += cell_get(&cp->txq[q]->cnt.unsent);
-		enum gen_state_id st = gen_run_state(g, r->id);
-		if (st == GEN_IDLE)
-			continue;
-		bool over = st == GEN_DONE;
-		uint64_t t = cell_get(over ? &g->last_tsc : &cp->txq[q]->last_tsc);
-		sent += over ? cell_get(&g->sent) : cell_get(&cp->txq[q]->cnt.packets) - cell_get(&g->base_packets);
-		last = t > last ? t : last;
-	}
-	s->run.sent = sent;
-	s->run.bytes = bytes > r->base_bytes ? bytes - r->base_bytes : 0;
-	s->run.unsent = unsent > r->base_unsent ? unsent - r->base_unsent : 0;
-	s->run.rate_changed = r->rate_changed || ((r->active || r->stop) && rates_vary(cp));
-	read_asked(cp, s);
-	if (r->changed_ns != 0)
-		s->run.steady_ns = clock_raw_ns() - r->changed_ns;
-	if (r->armed || r->start_tsc == 0)
-		return;
-	end = r->active ? clock_tsc() : last;
-	if (!r->active && !r->asked_max && !s->run.rate_changed && sent > 0) {
-		uint64_t all, due = rates_end(cp, sent, s->run.bytes, &all);
-		if (r->start_tsc + due > end)
-			end = r->start_tsc + due;
-		if (due > 0 && (cp->nrates > 1 || cp->rate[0].by_bytes || !shape_is_plain(&cp->rate[0]))) /* it follows from more than one number */
-			s->run.asked_pps = (double)all * 1e9 / (double)clock_ns(due);
-		s->run.asked_l1_bps = s->run.asked_pps * frame_l1_bits(s);
-	}
-	if (end > r->start_tsc) {
-		s->run.duration_ns = clock_ns(end - r->start_tsc);
-		if (s->run.duration_ns > 0)
-			s->run.mean_pps = (double)sent * 1e9 / (double)s->run.duration_ns;
-		s->run.mean_l1_bps = s->run.mean_pps * frame_l1_bits(s);
-	}
-	if (r->changed_ns == 0)
-		s->run.steady_ns = s->run.duration_ns;
-	if (s->run.ramps)
-		s->run.steady_ns = 0;
-}
-
-static enum snap_run run_state(const struct ctl_port *cp)
-{
-	if (!cp->run.active)
-		return RUN_IDLE;
-	for (unsigned q = 0; q < cp->p.ntxq; q++) {
-		enum gen_state_id st = gen_run_state(cp->gen[q], cp->run.id);
-		if (st == GEN_IDLE || st == GEN_SENDING)
-			return RUN_SENDING;
-	}
-	return RUN_DRAINING;
+	run_result(cp, &r);
+	s->state = state[r.phase];
+	s->run.sent = r.sent;
+	s->run.bytes = r.bytes;
+	s->run.unsent = r.unsent;
+	s->run.duration_ns = r.duration_ns;
+	s->run.steady_ns = r.steady_ns;
+	s->run.asked_pps = r.asked_pps;
+	s->run.asked_l1_bps = r.asked_l1_bps;
+	s->run.asked_max = r.asked_max;
+	s->run.rate_changed = r.rate_changed;
+	s->run.ramps = r.ramps;
+	s->run.mean_pps = r.mean_pps;
+	s->run.mean_l1_bps = r.mean_l1_bps;
 }
 
 static void snap_queues(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 {
-	struct hist *all = NULL;
-
 	s->nqueues = cp->nqueues;
 	s->queue = xcalloc(cp->nqueues ? cp->nqueues : 1, sizeof(*s->queue));
 	for (unsigned q = 0; q < cp->nqueues; q++) {
@@ -359,16 +297,6 @@ static void snap_queues(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 		sq->rx_cycles = cp->last[q].rx_cycles;
 		sq->tx_worker = sq->has_tx ? (int)c->worker[cp->tx_worker[q]].lcore : -1;
 		sq->rx_worker = sq->has_rx ? (int)c->worker[cp->rx_worker[q]].lcore : -1;
-		if (sq->has_tx) {
-			struct hist *h = late_read(cp, q);
-			late_snap(h, &sq->late);
-			if (all == NULL) {
-				all = h;
-			} else {
-				hist_merge(all, h);
-				free(h);
-			}
-		}
 		cells_sum(&s->tx, &raw.tx, sizeof(s->tx));
 		cells_sum(&s->rx, &raw.rx, sizeof(s->rx));
 		cells_sum(&s->rx_sizes, &raw.rx_sizes, sizeof(s->rx_sizes));
@@ -377,8 +305,6 @@ static void snap_queues(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 		s->rx_rate.pps += sq->rx_rate.pps;
 		s->rx_rate.l1_bps += sq->rx_rate.l1_bps;
 	}
-	late_snap(all, &s->late);
-	free(all);
 }
 
 static void snap_intervals(const struct ctl_port *cp, struct snap_port *s)
@@ -403,8 +329,9 @@ static void snap_one(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 		link_look(c, cp);
 	s->link = cp->link;
 	s->speed_mbps = plan_speed_mbps(cp);
-	s->state = run_state(cp);
 	snap_queues(c, cp, s);
+	EACH_WORK(w, snap)
+		w->snap(cp, s);
 	snap_intervals(cp, s);
 	if (!cp->used)
 		return;
@@ -412,7 +339,7 @@ static void snap_one(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 	cells_sub(&s->tx_sizes, &cp->base.tx_sizes, sizeof(s->tx_sizes));
 	stat_dev(cp, &dev);
 	take_dev(s, &dev, &cp->base.dev);
-	stat_run(cp, s);
+	snap_run(cp, s);
 }
 
 static void snap_one_worker(const struct ctl *c, const struct ctl_worker *cw, struct snap_worker *s)

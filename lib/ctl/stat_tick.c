@@ -55,14 +55,12 @@ void most_before(struct ctl *c)
 
 /* On every port the mean of what came in meanwhile counts. Frames that are still on their way are missing in it, and its time is not shorter than
  * the one in which the others came: it is never too high. */
-void most_of_run(struct ctl *c, struct ctl_port *cp)
+void most_of_run(struct ctl *c, struct ctl_port *cp, const struct run_result *r)
 {
-	struct snap_port s = {0};
 	uint64_t now, packets, bytes;
 
-	stat_run(cp, &s);
-	if (cp->run.start_tsc >= cp->clear_tsc && s.run.duration_ns > 0 && (!s.run.asked_max || s.run.duration_ns >= MAX_LEAST_NS))
-		rate_most(&cp->max.tx, &(struct snap_rate){.pps = s.run.mean_pps, .l1_bps = s.run.mean_l1_bps});
+	if (cp->run.start_tsc >= cp->clear_tsc && r->duration_ns > 0 && (!r->asked_max || r->duration_ns >= MAX_LEAST_NS))
+		rate_most(&cp->max.tx, &(struct snap_rate){.pps = r->mean_pps, .l1_bps = r->mean_l1_bps});
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *rx = c->port[i];
 		if (!rx->used || rx->rx_since.tsc == 0)

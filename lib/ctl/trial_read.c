@@ -161,62 +161,47 @@ static void bits(double pps, double size, double *l1, double *l2)
 	*l2 = pps * size * 8;
 }
 
-/* First and last frame of all queues, as the device took them, in cycles. */
-static bool ends(const struct ctl_port *cp, uint64_t *first, uint64_t *last)
+/* On the clock that paced them. */
+static uint64_t due_ns(const struct trial *t, const struct run_result *r)
 {
-	*first = UINT64_MAX;
-	*last = 0;
-	for (unsigned q = 0; q < cp->p.ntxq; q++) {
-		uint64_t a = cell_get(&cp->txq[q]->first_tsc), b = cell_get(&cp->gen[q]->last_tsc);
-		if (gen_run_state(cp->gen[q], cp->run.id) != GEN_DONE || a == 0)
-			continue;
-		*first = a < *first ? a : *first;
-		*last = b > *last ? b : *last;
-	}
-	return *last >= *first && *first != UINT64_MAX;
-}
-
-/* The time from the first to the n-th frame as the schedule has it, on the clock that paced them. */
-static uint64_t due_ns(const struct trial *t, const struct ctl_port *cp, uint64_t n)
-{
-	return n < 2 ? 0 : (uint64_t)((long double)rates_due(cp, n - 1) * 1e9L / (long double)t->hz);
+	return (uint64_t)((long double)r->due_cycles * 1e9L / (long double)t->hz);
 }
 
 static void read_load(struct trial *t, struct trial_tx *tx)
 {
-	const struct ctl_port *cp = t->c->port[tx->port];
+	struct ctl_port *cp = t->c->port[tx->port];
 	struct trial_load *l = &tx->load;
 	const struct snap_port *b = &t->base[tx->port].dev;
-	struct snap_port now = {0}, run = {0};
-	uint64_t first, last;
+	struct snap_port now = {0};
+	struct run_result r;
 
-	stat_dev(t->c->port[tx->port], &now);
-	stat_run(cp, &run);
-	uint64_t n = now.tx.packets - b->tx.packets, bytes = now.tx.bytes - b->tx.bytes, failed = grown(now.tx_errors, b->tx_errors);
+	stat_dev(cp, &now);
+	run_result(cp, &r);
+	uint64_t n = r.sent, failed = grown(now.tx_errors, b->tx_errors);
 	if (now.nic.has_unconfirmed && grown(now.nic.unconfirmed, b->nic.unconfirmed) > failed)
 		failed = grown(now.nic.unconfirmed, b->nic.unconfirmed);
-	double size = n > 0 ? (double)bytes / (double)n : cp->program.ngroups > 0 ? cp->program.group[0]->mean_size : 0;
-	l->max = run.run.asked_max;
+	double size = n > 0 ? (double)r.bytes / (double)n : r.mean_size;
+	l->max = r.asked_max;
 	l->offered = grown(n, failed);
 	l->stopped = cp->run.stop;
-	l->given_up = now.tx.unsent - b->tx.unsent;
+	l->given_up = r.unsent;
 	l->behind = now.tx.late - b->tx.late;
 	if (!l->max) {
-		l->counted = cp->nrates == 1 && cp->rate[0].frames != UINT64_MAX;
-		l->intended = l->counted ? cp->rate[0].frames : 0;
+		l->counted = r.intended != UINT64_MAX;
+		l->intended = l->counted ? r.intended : 0;
 		/* bytes are paced: the frames that were sent say how many of them that is */
-		l->intended_pps = cp->nrates == 1 && !cp->rate[0].by_bytes ? cp->rate[0].pps : run.run.asked_pps;
+		l->intended_pps = r.intended_pps;
 		bits(l->intended_pps, size, &l->intended_l1_bps, &l->intended_l2_bps);
 	}
-	if (!ends(cp, &first, &last))
+	if (r.first_tsc == 0 || r.last_tsc < r.first_tsc)
 		return;
-	l->duration_ns = clock_ns(last - first);
+	l->duration_ns = clock_ns(r.last_tsc - r.first_tsc);
 	if (n >= 2 && l->duration_ns > 0)
 		l->offered_pps = (double)(n - 1) * 1e9 / (double)l->duration_ns * ((double)l->offered / (double)n);
 	else
 		l->offered_pps = (double)l->offered * 1e9 / (double)t->spec.duration_ns;
 	bits(l->offered_pps, size, &l->offered_l1_bps, &l->offered_l2_bps);
-	l->due_ns = l->max ? 0 : due_ns(t, cp, n);
+	l->due_ns = due_ns(t, &r);
 }
 
 static void read_workers(struct trial *t)

@@ -47,6 +47,7 @@ struct work {
 	bool (*streams)(const struct ctl_port *cp, unsigned queue, struct cnt_stream *sum, unsigned n);
 	bool (*sizes)(const struct ctl_port *cp, unsigned queue, struct cnt_sizes *sum);
 	const struct dp_times *(*times)(const struct ctl_port *cp, unsigned queue); /* what the bursts that it sends there cost */
+	void (*snap)(const struct ctl_port *cp, struct snap_port *s); /* of a snapshot what it alone knows; queues are there */
 	json_t *(*task_json)(const struct ctl *c, const struct dp_task *task, const void *about); /* of `show plan`; NULL: the task is not its own */
 	void (*plan_json)(const struct ctl *c, json_t *doc); /* what `show plan` says beside tasks */
 	void (*notes)(const struct ctl_port *cp, json_t *notes); /* of `show ports`: strings */

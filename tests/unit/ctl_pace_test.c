@@ -126,6 +126,63 @@ static void test_asked(void **state)
 	assert_in_range(now(2).run.sent, 4500, 5500); /* seven standard deviations */
 }
 
+static struct run_result result(unsigned port)
+{
+	struct run_result r;
+
+	run_result(c->port[port], &r);
+	return r;
+}
+
+static void test_phases(void **state)
+{
+	struct portset two = only(2);
+
+	(void)state;
+	assert_int_equal(result(1).phase, RUN_PHASE_IDLE);
+	assert_int_equal(result(1).sent, 0);
+	paced(2, 1)->rate = (struct rate){.kind = RATE_PPS, .value = 1000, .to = 3000, .over_ns = 300000000};
+	start(2, 0);
+	assert_int_equal(result(2).phase, RUN_PHASE_RAMP);
+	assert_int_equal(now(2).state, RUN_SENDING);
+	for (unsigned i = 0; i < 60000 && result(2).phase == RUN_PHASE_RAMP; i++)
+		pause_ms(1);
+	assert_int_equal(result(2).phase, RUN_PHASE_RUNNING);
+	assert_int_equal(now(2).state, RUN_SENDING);
+	assert_false(ctl_bounded(c, 2));
+	ctl_stop(c, &two);
+	assert_true(ctl_bounded(c, 2));
+	settle(2);
+	assert_int_equal(result(2).phase, RUN_PHASE_DONE);
+	assert_int_equal(now(2).state, RUN_IDLE);
+}
+
+/* What trials read of a run that is over. */
+static void test_result(void **state)
+{
+	struct run_result r;
+
+	(void)state;
+	paced(2, 2000);
+	start(2, 50000000);
+	assert_int_equal(result(2).due_cycles, 0); /* not over */
+	settle(2);
+	r = result(2);
+	assert_true(r.intended == 100 && r.sent == 100 && r.unsent == 0 && r.dropped == 0 && r.count == 0);
+	assert_true(r.bytes == 6400 && r.mean_size == 64 && r.intended_pps == 2000 && r.asked_pps == 2000);
+	assert_in_range(clock_ns(r.due_cycles), 49499990, 49500010);
+	assert_in_range(clock_ns(r.slot_cycles), 49999990, 50000010);
+	assert_true(r.first_tsc != 0 && r.last_tsc - r.first_tsc <= clock_cycles(r.duration_ns));
+	assert_true(r.duration_ns >= 49999990);
+	paced(2, 20000)->count = 50;
+	start(2, 0);
+	assert_int_equal(result(2).count, 50);
+	assert_true(ctl_bounded(c, 2));
+	settle(2);
+	r = result(2);
+	assert_true(r.sent == 50 && r.intended == UINT64_MAX);
+}
+
 /* Every way from one arrival, trend and policy to another while a count goes on: it comes out. */
 static void test_changes(void **state)
 {
@@ -193,7 +250,8 @@ int main(void)
 {
 	const struct CMUnitTest live[] = {
 		cmocka_unit_test(test_queue_limit), cmocka_unit_test(test_refused), cmocka_unit_test(test_asked),
-		cmocka_unit_test(test_changes), cmocka_unit_test(test_lateness), cmocka_unit_test(test_close),
+		cmocka_unit_test(test_phases), cmocka_unit_test(test_result), cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_lateness), cmocka_unit_test(test_close),
 	};
 
 	if (!live_open("ctl_pace_test"))

@@ -106,7 +106,6 @@ static void follow_settings(struct ctl *c, struct ctl_port *cp)
 		program_take(c, cp, &now);
 		cp->order_waits = other;
 	}
-	cp->run.bounded = all_counted(&cp->program);
 }
 
 static void send_touched(struct ctl *c, struct ctl_port *cp)
@@ -207,5 +206,7 @@ const struct work work_send = {
 	.streams = send_streams,
 	.sizes = send_sizes,
 	.times = send_times,
+	.snap = late_snap,
 	.task_json = send_task_json,
+	.run = &send_run,
 };

@@ -33,7 +33,8 @@ void late_free(struct ctl_port *cp)
 	free(cp->late_base);
 }
 
-struct hist *late_read(const struct ctl_port *cp, unsigned q)
+/* Of queue q since the last clear, in cycles; new. */
+static struct hist *late_read(const struct ctl_port *cp, unsigned q)
 {
 	struct hist *h = hist_copy(cp->txq[q]->lateness);
 
@@ -47,13 +48,33 @@ static uint64_t in_ns(uint64_t cycles)
 	return cycles == UINT64_MAX ? UINT64_MAX : clock_ns(cycles);
 }
 
-void late_snap(const struct hist *h, struct snap_late *out)
+static struct snap_late late_of(const struct hist *h)
 {
-	*out = (struct snap_late){.count = h != NULL ? hist_count(h) : 0, .mean = (double)NAN};
-	if (out->count == 0)
-		return;
-	out->p50 = in_ns(hist_percentile(h, 50));
-	out->p99 = in_ns(hist_percentile(h, 99));
-	out->max = in_ns(hist_max(h));
-	out->mean = hist_mean(h) / clock_hz() * 1e9;
+	struct snap_late l = {.count = h != NULL ? hist_count(h) : 0, .mean = (double)NAN};
+
+	if (l.count == 0)
+		return l;
+	l.p50 = in_ns(hist_percentile(h, 50));
+	l.p99 = in_ns(hist_percentile(h, 99));
+	l.max = in_ns(hist_max(h));
+	l.mean = hist_mean(h) / clock_hz() * 1e9;
+	return l;
+}
+
+void late_snap(const struct ctl_port *cp, struct snap_port *s)
+{
+	struct hist *all = NULL;
+
+	for (unsigned q = 0; q < cp->p.ntxq; q++) {
+		struct hist *h = late_read(cp, q);
+		s->queue[q].late = late_of(h);
+		if (all == NULL) {
+			all = h;
+			continue;
+		}
+		hist_merge(all, h);
+		free(h);
+	}
+	s->late = late_of(all);
+	free(all);
 }

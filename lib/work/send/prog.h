@@ -3,6 +3,7 @@
  * program and its worker's state for each phase and Tx queue. Groups are shared by all plans that send the same and go with the last one. */
 #pragma once
 #include "dp.h"
+#include "run.h"
 #include "schedule.h"
 
 struct ctl;
@@ -90,6 +91,7 @@ struct group_member member_of(const struct stream *s);
 int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, struct err *e);
 /* It becomes what the port sends; taken. send.c */
 void program_take(struct ctl *c, struct ctl_port *cp, struct program *p);
+extern const struct work_run send_run; /* send_run.c */
 /* Takes a reference. */
 void program_add(struct program *p, struct group *g);
 

@@ -161,14 +161,13 @@ bool all_counted(const struct program *p)
 	return true;
 }
 
-void rates_arm(struct ctl_port *cp, uint64_t start_tsc, uint64_t duration_ns)
+void rates_arm(struct ctl_port *cp)
 {
 	struct run *r = &cp->run;
+	const uint64_t start_tsc = r->start_tsc, duration_ns = r->duration_ns;
 
-	r->start_tsc = start_tsc;
 	r->end_tsc = UINT64_MAX;
 	r->rate_changed = false;
-	r->bounded = all_counted(&cp->program);
 	if (duration_ns == 0)
 		return;
 	r->end_tsc = start_tsc + clock_cycles(duration_ns);

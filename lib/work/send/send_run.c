@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs of streams: what may start, and what a run has come to. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "ctl_int.h"
+
+/* ---- a start ---- */
+
+/* Frames that the port's schedule sends at most; 0: no bound. */
+static uint64_t count_of(const struct ctl_port *cp, const struct run_ask *ask)
+{
+	return ask->own_count ? ask->count : cp->p.cfg.count;
+}
+
+static const struct rate *rate_of(const struct ctl_port *cp, const struct run_ask *ask)
+{
+	return ask->rate != NULL ? ask->rate : &cp->p.cfg.rate;
+}
+
+/* Arrivals need deadlines. */
+static int check_times(const struct ctl_port *cp, const struct run_ask *ask, const struct stream *s, unsigned id, struct err *e)
+{
+	bool own = s->cfg.rate.set;
+	const struct rate *r = own ? &s->cfg.rate.rate : rate_of(cp, ask);
+	const struct arrival *a = own ? &s->cfg.arrival : &cp->p.cfg.arrival;
+	char who[32];
+
+	if (r->kind != RATE_MAX || a->kind == ARRIVAL_CONSTANT)
+		return 0;
+	snprintf(who, sizeof(who), own ? "%u/%u" : "%u", cp->p.id, id);
+	return err_set(e, EINVAL,
+		       "%s %s: frames as fast as possible have no times at which they arrive; `set %s rate 10%%`, or `set "
+		       "%s arrival constant`",
+		       own ? "stream" : "port", who, who, who);
+}
+
+/* What the streams say together. A port's count would never end a stream that has its own rate and no count. */
+static int check_streams(const struct ctl_port *cp, const struct run_ask *ask, struct err *e)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < cp->nstreams && rc == 0; i++) {
+		const struct stream *s = cp->stream[i];
+		if (s == NULL || !s->cfg.enabled)
+			continue;
+		rc = stream_stray(cp, s, e);
+		if (rc == 0 && s->cfg.latency && s->cfg.frame.probe == 0 && !cp->probe_all)
+			rc = err_set(e, EINVAL, "stream %u/%u has latency on, and its frames have no probes that could tell it: `set %u/%u probe "
+				     "on` puts one in each, or `set %u/%u latency off`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
+		if (rc == 0)
+			rc = check_times(cp, ask, s, i, e);
+		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && count_of(cp, ask) != 0 && ask->duration_ns == 0)
+			rc = err_set(e, EINVAL,
+				     "port %u has a count, but stream %u/%u has a rate of its own and no end: `set "
+				     "%u/%u count N` gives it one, "
+				     "or `start %u for 10s`",
+				     cp->p.id, cp->p.id, i, cp->p.id, i, cp->p.id);
+	}
+	return rc;
+}
+
+static int send_may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask, struct err *e)
+{
+	if (cp->p.cfg.burst > cp->txq[0]->pool_size)
+		return err_set(e, EINVAL,
+			       "port %u (%s): a burst of %llu frames never finds as many buffers in a pool of %u; `set "
+			       "%u burst %u`, "
+			       "or more with `set %u mbufs`",
+			       cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst, cp->txq[0]->pool_size,
+			       cp->p.id, cp->txq[0]->pool_size, cp->p.id);
+	int rc = check_streams(cp, ask, e);
+	if (rc < 0)
+		return rc;
+	return program_make(c, cp, &cp->program, count_of(cp, ask) != 0 ? count_of(cp, ask) : UINT64_MAX, &cp->next, e);
+}
+
+static void send_never_mind(struct ctl *c, struct ctl_port *cp)
+{
+	program_free(c, &cp->next);
+}
+
+static struct cnt_tx tx_so_far(const struct ctl_port *cp)
+{
+	struct cnt_tx sum = {0};
+
+	for (unsigned q = 0; q < cp->p.ntxq; q++) {
+		sum.bytes += cell_get(&cp->txq[q]->cnt.bytes);
+		sum.unsent += cell_get(&cp->txq[q]->cnt.unsent);
+		sum.dropped += cell_get(&cp->txq[q]->cnt.dropped);
+		sum.stalls += cell_get(&cp->txq[q]->cnt.stalls);
+	}
+	return sum;
+}
+
+static void send_begin(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask)
+{
+	cp->before = tx_so_far(cp);
+	program_take(c, cp, &cp->next);
+	cp->next = (struct program){0};
+	cp->run.changed_ns = 0;
+	cp->run.count = count_of(cp, ask);
+	cp->said[0] = '\0';
+	cp->order_waits = false;
+}
+
+static void send_arm(struct ctl *c, struct ctl_port *cp)
+{
+	(void)c;
+	rates_arm(cp);
+}
+
+/* ---- what it has come to ---- */
+
+/* What is asked for now, also while a rate is on its way to another one. */
+static void add_asked(const struct ctl_port *cp, struct run_result *io)
+{
+	const struct run *r = &cp->run;
+	uint64_t now = clock_tsc();
+
+	io->asked_max |= r->asked_max;
+	for (unsigned i = 0; i < cp->nrates; i++) {
+		const struct group_rate *a = &cp->rate[i];
+		uint64_t since = a->since_tsc != 0 ? a->since_tsc : r->start_tsc;
+		uint64_t ns = r->armed || (int64_t)(now - since) < 0 ? 0 : clock_ns(now - since);
+		double pps = r->active ? shape_pps(a, ns, &io->ramps) : a->pps;
+		io->asked_pps += pps;
+		if (i < cp->program.ngroups)
+			io->asked_l1_bps += pps * (cp->program.group[i]->mean_size + PACE_WIRE_OVERHEAD) * 8;
+	}
+}
+
+/* A paced frame occupies its slot to the end: n frames at p frames/s last n / p, not (n - 1) / p. */
+static void add_due(const struct ctl_port *cp, struct run_result *io)
+{
+	uint64_t all;
+
+	if (io->sent >= 2)
+		io->due_cycles = rates_due(cp, io->sent - 1);
+	if (io->asked_max || io->rate_changed || io->sent == 0)
+		return;
+	io->slot_cycles = rates_end(cp, io->sent, io->bytes, &all);
+	/* it follows from more than one number */
+	if (io->slot_cycles > 0 && (cp->nrates > 1 || cp->rate[0].by_bytes || !shape_is_plain(&cp->rate[0])))
+		io->asked_pps = (double)all * 1e9 / (double)clock_ns(io->slot_cycles);
+	io->asked_l1_bps = io->asked_pps * ((double)io->bytes / (double)io->sent + PACE_WIRE_OVERHEAD) * 8;
+}
+
+/* Frames after which the port has sent all; 0: counts do not end it. */
+static uint64_t frames_at_end(const struct ctl_port *cp)
+{
+	uint64_t sum = 0;
+
+	if (!all_counted(&cp->program))
+		return 0;
+	for (unsigned i = 0; i < cp->program.ngroups; i++)
+		sum += cp->program.group[i]->sched.total;
+	return sum;
+}
+
+static void add_queue(const struct ctl_port *cp, unsigned q, struct run_result *io)
+{
+	const struct gen_state *g = cp->gen[q];
+	const struct dp_txq *txq = cp->txq[q];
+	enum gen_state_id st = gen_run_state(g, cp->run.id);
+	bool over = st == GEN_DONE;
+	enum run_phase phase = over ? RUN_PHASE_DONE : st == GEN_DRAINING ? RUN_PHASE_DRAINING : RUN_PHASE_RUNNING;
+
+	io->phase = phase < io->phase ? phase : io->phase;
+	if (st == GEN_IDLE)
+		return;
+	io->sent += over ? cell_get(&g->sent) : cell_get(&txq->cnt.packets) - cell_get(&g->base_packets);
+	uint64_t first = cell_get(&txq->first_tsc), last = cell_get(over ? &g->last_tsc : &txq->last_tsc);
+	if (first == 0)
+		return;
+	io->first_tsc = io->first_tsc == 0 || first < io->first_tsc ? first : io->first_tsc;
+	io->last_tsc = last > io->last_tsc ? last : io->last_tsc;
+}
+
+static uint64_t grown(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+static void send_result(const struct ctl_port *cp, struct run_result *io)
+{
+	const struct run *r = &cp->run;
+	struct cnt_tx now = tx_so_far(cp);
+
+	for (unsigned q = 0; q < cp->p.ntxq; q++)
+		add_queue(cp, q, io);
+	io->bytes += grown(now.bytes, cp->before.bytes);
+	io->unsent += grown(now.unsent, cp->before.unsent);
+	io->dropped += grown(now.dropped, cp->before.dropped);
+	io->count += frames_at_end(cp);
+	io->rate_changed |= r->rate_changed || ((r->active || r->stop) && rates_vary(cp));
+	io->changed_ns = r->changed_ns;
+	add_asked(cp, io);
+	if (io->ramps && io->phase == RUN_PHASE_RUNNING)
+		io->phase = RUN_PHASE_RAMP;
+	if (cp->nrates == 1 && !cp->rate[0].max)
+		io->intended = cp->rate[0].frames;
+	io->mean_size = cp->program.ngroups > 0 ? cp->program.group[0]->mean_size : 0;
+	if (!r->active && r->start_tsc != 0)
+		add_due(cp, io);
+	io->intended_pps = cp->nrates == 1 && !cp->rate[0].by_bytes ? cp->rate[0].pps : io->asked_pps;
+}
+
+static bool send_done(const struct ctl_port *cp)
+{
+	for (unsigned q = 0; q < cp->p.ntxq; q++)
+		if (gen_run_state(cp->gen[q], cp->run.id) != GEN_DONE)
+			return false;
+	return true;
+}
+
+/* A run whose time ended before all of its frames were sent. What was stopped is not told: nobody asked for the rest. */
+static void send_told(struct ctl *c, struct ctl_port *cp, const struct run_result *r)
+{
+	bool refused = tx_so_far(cp).stalls != cp->before.stalls;
+	struct sbuf time = {0}, other = {0};
+
+	if (r->unsent == 0 || cp->run.stop)
+		return;
+	if (cp->run.duration_ns != 0) {
+		sbuf_add(&time, " within ");
+		vt_duration.print(&(struct vspec){.type = &vt_duration}, &cp->run.duration_ns, &time);
+	}
+	if (r->dropped > 0)
+		sbuf_addf(&other, ", %llu thrown away", (unsigned long long)r->dropped);
+	ctl_note(c, cp->p.id, "port %u: %llu frames were due%s: %llu sent, %llu unsent%s; %s %.0f frames/s", cp->p.id,
+		 (unsigned long long)(r->sent + r->unsent + r->dropped), sbuf_str(&time), (unsigned long long)r->sent,
+		 (unsigned long long)r->unsent, sbuf_str(&other), refused ? "the device took" : "the workers had time for", r->mean_pps);
+	sbuf_free(&time);
+	sbuf_free(&other);
+}
+
+const struct work_run send_run = {
+	.may_start = send_may_start, .never_mind = send_never_mind, .begin = send_begin, .arm = send_arm, .result = send_result,
+	.done = send_done, .told = send_told,
+};
