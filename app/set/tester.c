@@ -127,7 +127,7 @@ const struct setting set_trial_rows[] = {
 	TRIAL("max-short", vt_share, 0, 0, "0.1%", max_short, "tester-limited: a larger share of the frames was not sent"),
 	TRIAL("max-rate-error", vt_share, 0, 0, "20ppm", max_rate_error,
 	      "tester-limited: the mean rate, first to last frame, was off by more (and by more than trial.resolution of the time)"),
-	TRIAL("probes", vt_bool, 0, 0, "on", probes,
+	TRIAL("probes", vt_bool, 0, 0, "on", told,
 	      "a probe goes into every frame of a trial, where the smallest has room; off counts by counters alone"),
 	TRIAL("resolution", vt_duration, 0, HOUR, "200us", resolution_ns, "to which the times of the first and the last frame count"),
 	{0},

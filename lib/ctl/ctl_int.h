@@ -10,6 +10,7 @@
 #include "port.h"
 #include "prog.h"
 #include "run.h"
+#include "witness.h"
 #include "work.h"
 
 #define CTL_MAX_PORTS RTE_MAX_ETHPORTS
@@ -45,7 +46,7 @@ struct stream {
 	bool dirty;            /* settings changed since plans were made */
 	uint64_t version;      /* of the plans; 0: never made */
 	unsigned for_max, for_room; /* they depend on the port's mtu and buffers, */
-	bool for_probes;       /* and on its probe_all */
+	bool for_tell;         /* and on its tell_all */
 	int rc;                /* they could not be made: */
 	char *why;
 	struct stream_frames *frames; /* NULL: not made */
@@ -165,7 +166,7 @@ struct ctl_port {
 	uint64_t link_mbps;
 	uint64_t link_seq;         /* counts changes of both that were seen */
 	bool awake;                /* a measurement goes on: its workers do not sleep */
-	bool probe_all;            /* a trial puts a probe into each frame, whatever its streams say */
+	bool tell_all;             /* each frame says which one it is, whatever its streams say */
 	uint64_t memory_bytes;
 	char rss[96], fc[64], offloads[256];
 	void *work[WORK_MAX];      /* what each work keeps of it, in the order of works[] */
@@ -369,6 +370,8 @@ const struct ctl_worker *plan_behind(const struct ctl *c); /* one that does not 
 void send_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);
 
 /* run.c, beside run.h */
+static inline uint64_t grown(uint64_t now, uint64_t before) { return now > before ? now - before : 0; }
+const struct work_witness *work_witness(void);     /* the one of the works that is; NULL: none */
 void ctl_note(struct ctl *c, unsigned port, const char *fmt, ...) WR_PRINTF(3, 4);
 void ctl_note_link(struct ctl *c, unsigned port, const char *fmt, ...) WR_PRINTF(3, 4); /* a change of its link */
 
@@ -393,7 +396,3 @@ struct cnt_stream *stream_cells(struct ctl_port *cp);
 void stream_begins(struct ctl_port *cp, struct stream *s); /* its counters are 0 */
 void streams_clear(struct ctl_port *cp);
 void streams_tick(struct ctl_port *cp);
-
-/* probe.c */
-/* At a start, nothing is changed yet: tables for what these ports and those that send already will send. -ENOMEM: e says what it takes. */
-int probes_arm(struct ctl *c, const struct portset *starting, struct err *e);

@@ -128,6 +128,20 @@ static void restart_receivers(struct ctl *c, const struct portset *ports)
 	}
 }
 
+const struct work_witness *work_witness(void)
+{
+	EACH_WORK(w, witness)
+		return w->witness;
+	return NULL;
+}
+
+static int arm_witness(struct ctl *c, const struct portset *ports, struct err *e)
+{
+	const struct work_witness *w = work_witness();
+
+	return w != NULL ? w->arm(c, ports, e) : 0;
+}
+
 int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *ask, struct err *e)
 {
 	int rc = 0;
@@ -139,7 +153,7 @@ int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *
 	if (rc == 0)
 		stamps_ready(c);
 	if (rc == 0)
-		rc = probes_arm(c, ports, e);
+		rc = arm_witness(c, ports, e);
 	if (rc < 0) { /* all or none */
 		never_mind(c);
 		return rc;

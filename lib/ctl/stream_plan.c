@@ -162,7 +162,7 @@ static int compile(struct ctl_port *cp, struct stream *s, struct err *e)
 				f->plan = xrealloc(f->plan, cap * sizeof(*f->plan));
 			}
 			one.size = size[i];
-			rc = cp->probe_all ? probed(cp, s, v.spec, &one, e) : 0;
+			rc = cp->tell_all ? probed(cp, s, v.spec, &one, e) : 0;
 			if (rc == 0)
 				rc = stream_compile(cp, &s->cfg, &one, &f->plan[f->nplans], e);
 			if (rc < 0)
@@ -189,7 +189,7 @@ int stream_plans(struct ctl *c, struct ctl_port *cp, struct stream *s, struct er
 	unsigned max = plan_max_size(cp, &s->cfg.frame.stack), room = tx_room(cp);
 	struct err why;
 
-	if (!s->dirty && s->version != 0 && s->for_max == max && s->for_room == room && s->for_probes == cp->probe_all)
+	if (!s->dirty && s->version != 0 && s->for_max == max && s->for_room == room && s->for_tell == cp->tell_all)
 		return cached(s, e);
 	stream_plans_free(s);
 	s->rc = compile(cp, s, &why);
@@ -204,7 +204,7 @@ int stream_plans(struct ctl *c, struct ctl_port *cp, struct stream *s, struct er
 	s->dirty = false;
 	s->for_max = max;
 	s->for_room = room;
-	s->for_probes = cp->probe_all;
+	s->for_tell = cp->tell_all;
 	s->version = ++c->version_seq;
 	return cached(s, e);
 }

@@ -188,41 +188,28 @@ static void take_base(struct trial *t)
 	t->begin_ns = clock_raw_ns();
 }
 
-static void no_probes(struct trial *t)
+static void not_told(struct trial *t)
 {
-	for (unsigned i = 0; i < t->c->nports; i++)
+	for (unsigned i = 0; t->witness != NULL && i < t->c->nports; i++)
 		if (portset_has(&t->spec.tx, i))
-			t->c->port[i]->probe_all = false;
-	t->probes = false;
+			t->witness->ask(t->c, t->c->port[i], false, NULL);
+	t->told = false;
 }
 
-/* Have all frames of the port room for a probe? */
-static int port_room(struct ctl *c, struct ctl_port *cp, struct err *e)
-{
-	int rc = 0;
-
-	cp->probe_all = true;
-	for (unsigned i = 0; i < cp->nstreams && rc == 0; i++)
-		if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled)
-			rc = stream_plans(c, cp, cp->stream[i], e);
-	cp->probe_all = rc == 0;
-	return rc;
-}
-
-/* With a probe in each frame, or without where that cannot be. */
+/* Each frame says which one it is, or none does where that cannot be. */
 static int run(struct trial *t, struct err *e)
 {
 	const struct run_ask ask = {.duration_ns = t->spec.duration_ns, .own_count = true, .rate = &t->spec.rate,
 				      .grace_ns = t->spec.cfg.overtime_ns};
 	struct err why = {.text = ""};
 
-	for (unsigned i = 0; t->spec.cfg.probes && i < t->c->nports; i++)
+	for (unsigned i = 0; t->spec.cfg.told && t->witness != NULL && i < t->c->nports; i++)
 		if (portset_has(&t->spec.tx, i))
-			t->probes |= port_room(t->c, t->c->port[i], &why) == 0;
-	if (t->probes && run_start(t->c, &t->spec.tx, &ask, &why) < 0)
-		no_probes(t); /* the receivers may not take the memory for them */
-	int rc = t->probes ? 0 : run_start(t->c, &t->spec.tx, &ask, e);
-	snprintf(t->r.no_probes, sizeof(t->r.no_probes), "%s", why.text);
+			t->told |= t->witness->ask(t->c, t->c->port[i], true, &why) == 0;
+	if (t->told && run_start(t->c, &t->spec.tx, &ask, &why) < 0)
+		not_told(t); /* the receivers may not take the memory for it */
+	int rc = t->told ? 0 : run_start(t->c, &t->spec.tx, &ask, e);
+	snprintf(t->r.not_told, sizeof(t->r.not_told), "%s", why.text);
 	return rc;
 }
 
@@ -235,8 +222,8 @@ static int begin(struct trial *t, struct err *e)
 	for (unsigned i = 0; i < t->r.nflows; i++)
 		t->r.flow[i].counts.unicast = sends_unicast(t->c, &t->r.flow[i].from);
 	take_base(t);
-	if (t->probes)
-		trial_probes_base(t);
+	if (t->told)
+		trial_told_base(t);
 	t->phase = TRIAL_SEND;
 	return 0;
 }
@@ -265,7 +252,8 @@ int trial_start(struct ctl *c, const struct trial_spec *spec, struct trial **out
 	t->r.link_changed = -1;
 	t->base = xcalloc(c->nports, sizeof(*t->base));
 	t->cpu = xcalloc(c->nworkers, sizeof(*t->cpu));
-	t->probe = xcalloc(c->nports, sizeof(*t->probe));
+	t->witness = work_witness();
+	t->told_base = xcalloc(c->nports, sizeof(*t->told_base));
 	t->r.jitter_ns = (double)NAN;
 	make_flows(t);
 	int rc = check(t, e);
@@ -388,7 +376,7 @@ static void finish(struct trial *t)
 	trial_judge(&t->r, &t->spec.cfg);
 	t->phase = TRIAL_DONE;
 	t->c->trial = NULL;
-	no_probes(t);
+	not_told(t);
 	keep_awake(t, false);
 }
 
@@ -474,7 +462,7 @@ void trial_free(struct trial *t)
 		ctl_stop(t->c, &t->spec.tx);
 		ctl_stop(t->c, &t->teachers);
 		t->c->trial = NULL;
-		no_probes(t);
+		not_told(t);
 		keep_awake(t, false);
 	}
 	for (unsigned i = 0; i < ARRAY_SIZE(t->latency); i++) {
@@ -486,6 +474,8 @@ void trial_free(struct trial *t)
 	free(t->r.worker);
 	free(t->base);
 	free(t->cpu);
-	free(t->probe);
+	for (unsigned i = 0; i < t->r.nflows; i++)
+		free(t->told_base[i]);
+	free(t->told_base);
 	free(t);
 }

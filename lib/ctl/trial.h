@@ -3,6 +3,7 @@
  * read once (RFC 2544 23). Control thread only; no text is parsed here. */
 #pragma once
 #include "ctl.h"
+#include "witness.h"
 
 /* Waits, and limits beyond which a trial is not valid. Shares are in parts per 10^9. */
 struct trial_cfg {
@@ -19,7 +20,7 @@ struct trial_cfg {
 	uint64_t max_short;         /* frames too few */
 	uint64_t max_rate_error;    /* the mean rate is off by, and by more than resolution_ns of the time */
 	uint64_t resolution_ns;
-	bool probes;                /* in each frame, where the smallest has room */
+	bool told;                  /* each frame says which one it is, where the smallest has room for that */
 };
 void trial_cfg_init(struct trial_cfg *);
 void trial_cfg_rfc2544(struct trial_cfg *); /* its waits: 2 s after learning, 2 s for the residue, 5 s to settle */
@@ -43,13 +44,13 @@ struct trial_counts {
 	bool unicast;               /* the trial sends none to these: they are others' */
 	uint64_t missed, rx_errors;
 	uint64_t nombuf;            /* frames, or looks at a queue: some drivers leave the frame where it is and count the look */
-	/* Told by the probes of the frames, where each has one. */
-	bool probes;
+	/* Told by the frames, where each says which one it is. */
+	bool told;
 	uint64_t whole, whole_late; /* different ones that arrived whole until the wait was over, and from then on */
 	uint64_t beyond;            /* too late to tell whether they are duplicates */
 	uint64_t corrupted, duplicated, reordered;
 	uint64_t damaged;           /* beyond telling whose they were */
-	uint64_t plain;             /* frames that came without a probe: others', or the trial's that somebody on the way has changed */
+	uint64_t plain;             /* frames that said nothing: others', or the trial's that somebody on the way has changed */
 };
 
 /* Where each frame is: those down to `lost` are sent, but for `excess`. */
@@ -59,15 +60,15 @@ struct trial_fates {
 	uint64_t not_accepted;      /* built, and not taken by the device to the end */
 	uint64_t tx_errors, unconfirmed;
 	uint64_t rx_missed, rx_nombuf, rx_errors;
-	uint64_t corrupted;         /* with probes only, as the next but one */
+	uint64_t corrupted;         /* where frames tell, as the next but one */
 	uint64_t late;
-	uint64_t unknown;           /* did not arrive with their probes, and as many came without one: lost, or not recognised */
+	uint64_t unknown;           /* did not arrive as themselves, and as many came that said nothing: lost, or not recognised */
 	uint64_t lost;              /* on the wire or in the device under test: what is left */
 	uint64_t duplicated, reordered;
 	uint64_t others;            /* frames on the receivers that are not the trial's, as far as known */
 	uint64_t excess;            /* more is accounted for than was sent: a sum that does not close */
-	uint64_t untold;            /* probes tell of more frames than receivers counted: likewise */
-	bool probes;
+	uint64_t untold;            /* more frames told of themselves than receivers counted: likewise */
+	bool told;
 };
 
 /* How well a port, or those of a direction together, kept to what was asked. */
@@ -119,11 +120,11 @@ struct trial_result {
 	int link_changed;           /* port, -1: none */
 	double clock_moved_ppm, clock_uncertainty_ppm;
 	uint64_t span_ns;           /* in which workers could wait */
-	struct hist *latency[2];    /* PROBE_ACTUAL, PROBE_INTENDED; NULL: no probes */
+	struct hist *latency[LATENCY_KINDS]; /* NULL: frames did not tell */
 	double jitter_ns;           /* RFC 3550, the largest; NAN: none */
-	bool verified;              /* checksums of whole frames were looked at; else damage shows in probes alone */
-	const char *inexact;        /* why probes did not tell everything; NULL: they did */
-	char no_probes[1024];       /* why some port sent none; "": all did, or none were wanted */
+	bool verified;              /* checksums of whole frames were looked at; else damage shows where a frame says which it is */
+	const char *inexact;        /* why frames did not tell everything; NULL: they did */
+	char not_told[1024];        /* why those of some port told nothing; "": all did, or were not to */
 	enum trial_verdict verdict;
 	bool is[TRIAL_NVERDICTS];   /* why[] says of which number, for people */
 	char why[TRIAL_NVERDICTS][256];

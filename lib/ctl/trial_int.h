@@ -2,7 +2,6 @@
 /* Inside lib/ctl: a trial that goes on. trial.c leads it, trial_read.c looks at its numbers. */
 #pragma once
 #include "ctl_int.h"
-#include "probe_int.h"
 #include "trial.h"
 
 /* trial_progress() has words for them in this order. */
@@ -12,13 +11,6 @@ enum trial_phase { TRIAL_LEARN, TRIAL_PAUSE, TRIAL_SEND, TRIAL_DRAIN, TRIAL_SETT
 struct trial_base {
 	struct snap_port dev;       /* sums since open; without queues */
 	uint64_t link_seq, carrier_changes;
-};
-
-/* What the probes of a direction told before the first frame. */
-struct trial_probe_base {
-	uint64_t sent;              /* as all else, of all senders */
-	struct flow_live live;
-	uint64_t damaged, plain, whys;
 };
 
 /* A worker before the first frame; waited_ns, from the end of the sending on: how long it waited. */
@@ -35,16 +27,17 @@ struct trial {
 	struct portset rx, all, teachers; /* receivers; all ports; those that send learning frames */
 	struct trial_base *base;    /* of each port */
 	struct trial_cpu *cpu;      /* of each worker */
-	struct trial_probe_base *probe; /* of each flow */
-	struct hist *latency[2];    /* of all receivers before; NULL: none yet */
-	bool probes;                /* each frame has one */
+	const struct work_witness *witness; /* NULL: there is none */
+	bool told;                  /* each frame says which one it is */
+	void **told_base;           /* of each flow: what the witness knew before the first frame; NULL: not asked */
+	struct hist *latency[LATENCY_KINDS]; /* of all receivers before; NULL: none yet */
 	bool arrived;               /* all frames are accounted for; workers may still have to put them into histograms */
 	double hz;                  /* of the clock by which it was paced */
 	uint64_t until_ns, begin_ns, sent_ns, moved_ns, moved; /* CLOCK_MONOTONIC_RAW; sum of counters */
 	struct trial_result r;
 };
 
-void trial_probes_base(struct trial *t);    /* after the start: tables may have been made anew */
+void trial_told_base(struct trial *t);      /* after the start: tables may have been made anew */
 uint64_t trial_movement(struct trial *t);  /* changes while frames are on their way */
 bool trial_arrived(struct trial *t);       /* every frame is accounted for */
 void trial_mark_late(struct trial *t);     /* what arrives from here on is late */

@@ -27,7 +27,7 @@
  * }} */
 #include <math.h>
 
-#include "probe_int.h"
+#include "hist_json.h"
 #include "trial.h"
 
 static void put(json_t *o, const char *key, uint64_t v)
@@ -68,14 +68,14 @@ static json_t *fates_json(const struct trial_fates *f)
 	put(o, "rx_missed", f->rx_missed);
 	put(o, "rx_nombuf", f->rx_nombuf);
 	put(o, "rx_errors", f->rx_errors);
-	put_if(o, "corrupted", f->probes || f->corrupted > 0, f->corrupted);
+	put_if(o, "corrupted", f->told || f->corrupted > 0, f->corrupted);
 	put(o, "late", f->late);
 	put(o, "unknown", f->unknown);
 	put(o, "lost", f->lost);
 	put(o, "excess", f->excess);
 	put(o, "untold", f->untold);
-	put_if(o, "duplicated", f->probes, f->duplicated);
-	put_if(o, "reordered", f->probes, f->reordered);
+	put_if(o, "duplicated", f->told, f->duplicated);
+	put_if(o, "reordered", f->told, f->reordered);
 	put(o, "others", f->others);
 	return o;
 }
@@ -95,7 +95,7 @@ static void put_load(json_t *o, const struct trial_load *l, const struct trial_f
 	put(o, "behind", l->behind);
 	put_real(o, "loss_ratio", trial_loss(f));
 	json_object_set_new(o, "fates", fates_json(f));
-	json_object_set_new(o, "told_by", json_string(f->probes ? "probes" : "counters"));
+	json_object_set_new(o, "told_by", json_string(f->told ? "probes" : "counters"));
 }
 
 static json_t *flows_json(const struct trial_result *r)
@@ -132,11 +132,11 @@ static json_t *workers_json(const struct trial_result *r)
 
 static json_t *latency_json(const struct trial_result *r)
 {
-	if (r->latency[PROBE_ACTUAL] == NULL || r->latency[PROBE_INTENDED] == NULL)
+	if (r->latency[LATENCY_SENT] == NULL || r->latency[LATENCY_DUE] == NULL)
 		return json_null();
 	json_t *o = json_object();
-	json_object_set_new(o, "actual", probe_hist_json(r->latency[PROBE_ACTUAL]));
-	json_object_set_new(o, "intended", probe_hist_json(r->latency[PROBE_INTENDED]));
+	json_object_set_new(o, "actual", hist_json(r->latency[LATENCY_SENT], 0));
+	json_object_set_new(o, "intended", hist_json(r->latency[LATENCY_DUE], 0));
 	put_real(o, "jitter_ns", r->jitter_ns);
 	return o;
 }
@@ -169,7 +169,7 @@ static json_t *limits_json(const struct trial_cfg *c)
 	put_real(o, "max_short_share", (double)c->max_short / 1e9);
 	put_real(o, "max_rate_error_ppm", (double)c->max_rate_error / 1e3);
 	put(o, "resolution_ns", c->resolution_ns);
-	json_object_set_new(o, "probes", json_boolean(c->probes));
+	json_object_set_new(o, "probes", json_boolean(c->told));
 	return o;
 }
 
@@ -194,9 +194,9 @@ json_t *trial_json(const struct trial_result *r, const struct trial_cfg *cfg)
 	put_load(o, &r->load, &r->sum);
 	json_object_set_new(o, "directions", flows_json(r));
 	json_object_set_new(o, "latency", latency_json(r));
-	json_object_set_new(o, "no_probes", r->no_probes[0] != '\0' ? json_string(r->no_probes) : json_null());
+	json_object_set_new(o, "no_probes", r->not_told[0] != '\0' ? json_string(r->not_told) : json_null());
 	json_object_set_new(o, "inexact", r->inexact != NULL ? json_string(r->inexact) : json_null());
-	json_object_set_new(o, "verified", r->latency[PROBE_ACTUAL] != NULL ? json_boolean(r->verified) : json_null());
+	json_object_set_new(o, "verified", r->latency[LATENCY_SENT] != NULL ? json_boolean(r->verified) : json_null());
 	put(o, "inside", r->inside);
 	put_real(clock, "moved_ppm", r->clock_moved_ppm);
 	put_real(clock, "uncertainty_ppm", r->clock_uncertainty_ppm);

@@ -15,7 +15,7 @@ void trial_cfg_init(struct trial_cfg *c)
 	*c = (struct trial_cfg){
 		.learn_rate = {RATE_PPS, 1000}, .drain_ns = 100 * MS_NS, .drain_max_ns = 2 * S_NS, .overtime_ns = 10 * MS_NS,
 		.max_clock = 20000, .max_wait = 50000000, .max_stall_ns = 10 * MS_NS, .max_short = 1000000, .max_rate_error = 20000,
-		.resolution_ns = 200000, .probes = true,
+		.resolution_ns = 200000, .told = true,
 	};
 }
 
@@ -53,7 +53,7 @@ static uint64_t take(uint64_t *left, uint64_t n, uint64_t *over)
 }
 
 /* Each frame says itself what became of it; counters only share out what did not arrive. */
-static void close_probes(const struct trial_counts *c, struct trial_fates *f)
+static void close_told(const struct trial_counts *c, struct trial_fates *f)
 {
 	uint64_t arrived = c->whole + c->whole_late + c->beyond + c->corrupted, left = c->accepted, over = 0;
 
@@ -103,12 +103,12 @@ static void close_counters(const struct trial_counts *c, struct trial_fates *f)
 
 void trial_close(const struct trial_counts *c, struct trial_fates *f)
 {
-	*f = (struct trial_fates){.sent = c->accepted + c->dropped, .not_accepted = c->dropped, .probes = c->probes};
+	*f = (struct trial_fates){.sent = c->accepted + c->dropped, .not_accepted = c->dropped, .told = c->told};
 	/* an interface counts a frame as sent or as failed; who does not confirm at all has errors of accepted frames only */
 	f->tx_errors = c->tx_errors;
 	f->unconfirmed = c->unconfirmed > c->tx_errors ? c->unconfirmed - c->tx_errors : 0;
-	if (c->probes)
-		close_probes(c, f);
+	if (c->told)
+		close_told(c, f);
 	else
 		close_counters(c, f);
 }
@@ -134,7 +134,7 @@ void trial_fates_add(struct trial_fates *to, const struct trial_fates *from)
 	to->others += from->others;
 	to->excess += from->excess;
 	to->untold += from->untold;
-	to->probes = from->probes && (first || to->probes);
+	to->told = from->told && (first || to->told);
 }
 
 void trial_load_add(struct trial_load *to, const struct trial_load *from)
@@ -180,7 +180,7 @@ static void judge_counters(struct trial_result *r, const struct trial_fates *f)
 {
 	if (f->excess > 0)
 		say(r, TRIAL_COUNTERS, "%" PRIu64 " frames more are accounted for than the %" PRIu64 " that were sent%s", f->excess, f->sent,
-		    f->probes ? "" : "; without probes duplicates and frames of others count as received");
+		    f->told ? "" : "; without probes duplicates and frames of others count as received");
 	else if (f->untold > 0)
 		say(r, TRIAL_COUNTERS, "probes tell of %" PRIu64 " frames more than the receivers counted", f->untold);
 	else if (trial_accounted(f) != f->sent)
@@ -190,10 +190,10 @@ static void judge_counters(struct trial_result *r, const struct trial_fates *f)
 		    "others", f->unknown);
 }
 
-static bool told_by_probes(const struct trial_result *r)
+static bool told_by_frames(const struct trial_result *r)
 {
 	for (unsigned i = 0; i < r->nflows; i++)
-		if (r->flow[i].fates.probes)
+		if (r->flow[i].fates.told)
 			return true;
 	return false;
 }
@@ -248,7 +248,7 @@ void trial_judge(struct trial_result *r, const struct trial_cfg *cfg)
 		r->is[v] = false;
 	for (unsigned i = 0; i < r->nflows; i++)
 		judge_counters(r, &r->flow[i].fates);
-	if (r->inexact != NULL && told_by_probes(r))
+	if (r->inexact != NULL && told_by_frames(r))
 		say(r, TRIAL_COUNTERS, "what became of the frames is not known exactly: %s", r->inexact);
 	if (r->link_changed >= 0)
 		say(r, TRIAL_LINK, "the link of port %d changed", r->link_changed);

@@ -5,11 +5,6 @@
 
 #include "trial_int.h"
 
-static uint64_t grown(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
 /* Counters of one direction, but for `arrived_late`: all that has arrived so far is `arrived`. */
 static void count(struct trial *t, const struct trial_flow *f, struct trial_counts *out)
 {
@@ -38,68 +33,35 @@ static void count(struct trial *t, const struct trial_flow *f, struct trial_coun
 	}
 }
 
-/* What all senders of a direction have to tell so far. */
-static void probe_read(struct trial *t, const struct trial_flow *f, struct trial_probe_base *out)
-{
-	*out = (struct trial_probe_base){.live.jitter_cycles = (double)NAN, .whys = t->c->probes->whys};
-	for (unsigned i = 0; i < t->c->nports && i < PROBE_PORTS; i++) {
-		struct flow_live l;
-		if (!portset_has(&f->from, i))
-			continue;
-		probe_total(t->c, i, -1, &f->to, &l); /* before what was sent: nothing seems to come from nowhere */
-		out->sent += probe_sent(t->c, i, -1);
-		probe_live_add(&out->live, &l, false);
-		if (!(out->live.jitter_cycles >= l.jitter_cycles))
-			out->live.jitter_cycles = l.jitter_cycles;
-	}
-	out->damaged = ctl_probe_damaged(t->c, &f->to);
-	out->plain = ctl_probe_plain(t->c, &f->to);
-}
-
-void trial_probes_base(struct trial *t)
+void trial_told_base(struct trial *t)
 {
 	for (unsigned i = 0; i < t->r.nflows; i++)
-		probe_read(t, &t->r.flow[i], &t->probe[i]);
-	t->latency[PROBE_ACTUAL] = ctl_probe_hist(t->c, &t->rx, PROBE_ACTUAL);
-	t->latency[PROBE_INTENDED] = ctl_probe_hist(t->c, &t->rx, PROBE_INTENDED);
+		t->told_base[i] = t->witness->base(t->c, &t->r.flow[i].from, &t->r.flow[i].to);
+	for (unsigned i = 0; i < LATENCY_KINDS; i++)
+		t->latency[i] = t->witness->latency(t->c, &t->rx, (enum latency_of)i);
 }
 
-/* What was disturbed before the trial is not its. */
-static const char *inexact(const struct trial *t, const struct trial_probe_base *b, const struct trial_probe_base *now)
+/* Each frame that was accepted says which one it is, or they do not tell of all. */
+static void count_told(struct trial *t, unsigned flow, struct trial_counts *out)
 {
-	if (now->whys == b->whys)
-		return probe_why(&now->live);
-	return t->c->probes->why != NULL ? t->c->probes->why : "the counts of the probes were cleared";
-}
-
-/* Each frame that was accepted has a probe, or they do not tell of all. */
-static void count_probes(struct trial *t, unsigned flow, struct trial_counts *out)
-{
-	const struct trial_probe_base *b = &t->probe[flow];
 	const struct trial_flow *f = &t->r.flow[flow];
-	struct trial_probe_base now;
+	struct witness_counts w;
 
-	if (!t->probes)
+	if (!t->told)
 		return;
-	probe_read(t, f, &now);
-	probe_live_add(&now.live, &b->live, true);
-	if (probe_several(t->c, &f->to))
-		probe_cross(&now.live);
-	const struct flow_sum *s = &now.live.sum;
-	uint64_t copies = s->duplicate + s->crossed;
-	double jitter_ns = now.live.jitter_cycles * 1e9 / clock_hz();
-	out->probes = grown(now.sent, b->sent) == out->accepted;
-	out->whole = s->received > copies ? s->received - copies : 0;
-	out->duplicated = copies;
-	out->reordered = s->reordered;
-	out->beyond = s->late;
-	out->corrupted = s->corrupted;
-	out->damaged = grown(now.damaged, b->damaged);
-	out->plain = grown(now.plain, b->plain);
-	if (inexact(t, b, &now) != NULL)
-		t->r.inexact = inexact(t, b, &now);
-	if (!(t->r.jitter_ns >= jitter_ns) && !isnan(jitter_ns))
-		t->r.jitter_ns = jitter_ns;
+	t->witness->read(t->c, &f->from, &f->to, t->told_base[flow], &w);
+	out->told = w.sent == out->accepted;
+	out->whole = w.whole;
+	out->duplicated = w.duplicated;
+	out->reordered = w.reordered;
+	out->beyond = w.beyond;
+	out->corrupted = w.corrupted;
+	out->damaged = w.damaged;
+	out->plain = w.plain;
+	if (w.inexact != NULL)
+		t->r.inexact = w.inexact;
+	if (!(t->r.jitter_ns >= w.jitter_ns) && !isnan(w.jitter_ns))
+		t->r.jitter_ns = w.jitter_ns;
 }
 
 uint64_t trial_movement(struct trial *t)
@@ -123,7 +85,7 @@ bool trial_arrived(struct trial *t)
 		trial_close(&c, &fates); /* the cheap look first */
 		if (fates.lost > 0 || fates.unconfirmed > 0)
 			return false;
-		count_probes(t, i, &c);
+		count_told(t, i, &c);
 		trial_close(&c, &fates);
 		if (fates.lost + fates.unknown > 0)
 			return false;
@@ -135,7 +97,7 @@ void trial_mark_late(struct trial *t)
 {
 	for (unsigned i = 0; i < t->r.nflows; i++) {
 		count(t, &t->r.flow[i], &t->r.flow[i].counts);
-		count_probes(t, i, &t->r.flow[i].counts);
+		count_told(t, i, &t->r.flow[i].counts);
 	}
 }
 
@@ -145,7 +107,7 @@ static void read_flow(struct trial *t, unsigned flow)
 	struct trial_counts now;
 
 	count(t, f, &now);
-	count_probes(t, flow, &now);
+	count_told(t, flow, &now);
 	now.whole_late = grown(now.whole, f->counts.whole);
 	now.whole -= now.whole_late;
 	now.arrived_late = now.arrived - f->counts.arrived;
@@ -238,8 +200,8 @@ static void read_links(struct trial *t)
 
 static void read_latency(struct trial *t)
 {
-	for (unsigned i = 0; t->probes && i < ARRAY_SIZE(t->latency); i++) {
-		struct hist *h = ctl_probe_hist(t->c, &t->rx, (enum probe_latency)i);
+	for (unsigned i = 0; t->told && i < LATENCY_KINDS; i++) {
+		struct hist *h = t->witness->latency(t->c, &t->rx, (enum latency_of)i);
 		if (h != NULL && t->latency[i] != NULL)
 			hist_subtract(h, t->latency[i]);
 		t->r.latency[i] = h;
@@ -261,7 +223,7 @@ void trial_read(struct trial *t)
 	read_links(t);
 	read_workers(t);
 	r->inexact = NULL;
-	r->verified = t->probes && ctl_probes_verify(t->c);
+	r->verified = t->told && t->witness->verified(t->c);
 	r->jitter_ns = (double)NAN;
 	for (unsigned i = 0; i < r->nflows; i++)
 		read_flow(t, i);

@@ -211,7 +211,7 @@ static void test_own_time(void **state)
 			probe_inexact(c->probes, "of now");
 		ended(t);
 		const struct trial_result *r = trial_result(t);
-		assert_true(r->sum.probes);
+		assert_true(r->sum.told);
 		assert_int_equal(r->inexact != NULL, during);
 		assert_int_equal(r->is[TRIAL_COUNTERS], during);
 		if (during)
@@ -262,10 +262,10 @@ static void test_held_up(void **state)
 	ended(t);
 	f->rx_pkt_burst = held.rx;
 	const struct trial_result *r = trial_result(t);
-	assert_true(held.was && r->sum.probes);
+	assert_true(held.was && r->sum.told);
 	assert_int_equal(r->sum.received, HELD);
-	assert_int_equal(hist_count(r->latency[PROBE_ACTUAL]), HELD);
-	assert_int_equal(hist_count(r->latency[PROBE_INTENDED]), HELD);
+	assert_int_equal(hist_count(r->latency[LATENCY_SENT]), HELD);
+	assert_int_equal(hist_count(r->latency[LATENCY_DUE]), HELD);
 	trial_free(t);
 	fresh(0, 1);
 }

@@ -28,7 +28,7 @@ static struct trial_fates closed(const struct trial_counts *n)
 	trial_close(n, &f);
 	assert_int_equal(trial_accounted(&f), f.sent + f.excess); /* always */
 	assert_int_equal(f.sent, n->accepted + n->dropped);
-	assert_int_equal(f.probes, n->probes);
+	assert_int_equal(f.told, n->told);
 	return f;
 }
 
@@ -77,7 +77,7 @@ static void test_fates_of_probes(void **state)
 	struct trial_fates f;
 
 	(void)state;
-	f = closed(&(struct trial_counts){.probes = true, .accepted = 1000, .dropped = 5, .whole = 900, .whole_late = 10, .beyond = 2,
+	f = closed(&(struct trial_counts){.told = true, .accepted = 1000, .dropped = 5, .whole = 900, .whole_late = 10, .beyond = 2,
 					  .corrupted = 8, .duplicated = 50, .reordered = 60, .missed = 30, .nombuf = 100, .rx_errors = 3,
 					  .arrived = 977});
 	assert_int_equal(f.received, 900);
@@ -92,36 +92,36 @@ static void test_fates_of_probes(void **state)
 	assert_int_equal(f.untold, 0);
 	assert_int_equal(f.lost + f.excess, 0);
 	/* duplicates do not hide a loss */
-	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 90, .duplicated = 10, .arrived = 100});
+	f = closed(&(struct trial_counts){.told = true, .accepted = 100, .whole = 90, .duplicated = 10, .arrived = 100});
 	assert_int_equal(f.lost, 10);
 	/* what is damaged beyond its name is one of ours as long as some are missing */
-	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 97, .damaged = 5, .arrived = 102});
+	f = closed(&(struct trial_counts){.told = true, .accepted = 100, .whole = 97, .damaged = 5, .arrived = 102});
 	assert_int_equal(f.corrupted, 3);
 	assert_int_equal(f.others, 0);
 	/* what came without a probe may be what is missing: nobody claims to know */
-	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 90, .plain = 4, .arrived = 94});
+	f = closed(&(struct trial_counts){.told = true, .accepted = 100, .whole = 90, .plain = 4, .arrived = 94});
 	assert_int_equal(f.unknown, 4);
 	assert_int_equal(f.lost, 6);
 	assert_int_equal(f.others, 0);
 	assert_true(isnan(trial_loss(&f)));
-	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 97, .plain = 7, .group = 2, .unicast = true, .arrived = 104});
+	f = closed(&(struct trial_counts){.told = true, .accepted = 100, .whole = 97, .plain = 7, .group = 2, .unicast = true, .arrived = 104});
 	assert_int_equal(f.unknown, 3);
 	assert_int_equal(f.lost, 0);
 	assert_int_equal(f.others, 4);
 	/* but nothing is missing, or others sent them: to groups, or with probes of their own */
-	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 100, .plain = 7, .arrived = 107});
+	f = closed(&(struct trial_counts){.told = true, .accepted = 100, .whole = 100, .plain = 7, .arrived = 107});
 	assert_int_equal(f.unknown + f.lost, 0);
 	assert_int_equal(f.others, 7);
-	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 90, .plain = 5, .group = 5, .unicast = true, .arrived = 99});
+	f = closed(&(struct trial_counts){.told = true, .accepted = 100, .whole = 90, .plain = 5, .group = 5, .unicast = true, .arrived = 99});
 	assert_int_equal(f.unknown, 0);
 	assert_int_equal(f.lost, 10);
 	assert_int_equal(f.others, 9);
 	assert_true(trial_loss(&f) > 0.0999);
 	/* receivers counted fewer than told of themselves */
-	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 97, .arrived = 96});
+	f = closed(&(struct trial_counts){.told = true, .accepted = 100, .whole = 97, .arrived = 96});
 	assert_int_equal(f.untold, 1);
 	/* more different frames than were sent */
-	f = closed(&(struct trial_counts){.probes = true, .accepted = 100, .whole = 101, .arrived = 101});
+	f = closed(&(struct trial_counts){.told = true, .accepted = 100, .whole = 101, .arrived = 101});
 	assert_int_equal(f.excess, 1);
 }
 
@@ -136,7 +136,7 @@ static void test_fates_close(void **state)
 		struct trial_counts counts = {
 			.accepted = any(n), .dropped = any(n), .tx_errors = any(n) / 4, .unconfirmed = any(n) / 4, .arrived = any(n),
 			.arrived_late = any(n) / 4, .group = any(n) / 2, .unicast = any(2) != 0, .missed = any(n) / 4, .nombuf = any(n) / 4,
-			.rx_errors = any(n) / 4, .probes = any(2) != 0, .whole = any(n), .whole_late = any(n) / 4, .beyond = any(n) / 8,
+			.rx_errors = any(n) / 4, .told = any(2) != 0, .whole = any(n), .whole_late = any(n) / 4, .beyond = any(n) / 8,
 			.corrupted = any(n) / 8, .duplicated = any(n), .reordered = any(n), .damaged = any(n) / 8, .plain = any(n),
 		};
 		struct trial_fates f = closed(&counts);
@@ -258,7 +258,7 @@ static void test_not_known(void **state)
 
 	(void)state;
 	make(&m);
-	m.flow[1].counts = (struct trial_counts){.probes = true, .accepted = 1000000, .whole = 999990, .arrived = 999990};
+	m.flow[1].counts = (struct trial_counts){.told = true, .accepted = 1000000, .whole = 999990, .arrived = 999990};
 	assert_int_equal(judged(&m), TRIAL_VALID);
 	m.flow[1].counts.arrived = m.flow[1].counts.accepted; /* ten that nobody can read: arrived or lost */
 	m.flow[1].counts.plain = 10;
@@ -267,7 +267,7 @@ static void test_not_known(void **state)
 	make(&m);
 	m.r.inexact = "tables were made anew"; /* of probes that nobody asks */
 	assert_int_equal(judged(&m), TRIAL_VALID);
-	m.flow[0].counts = (struct trial_counts){.probes = true, .accepted = 1000000, .whole = 1000000, .arrived = 1000000};
+	m.flow[0].counts = (struct trial_counts){.told = true, .accepted = 1000000, .whole = 1000000, .arrived = 1000000};
 	assert_int_equal(judged(&m), TRIAL_COUNTERS);
 	assert_non_null(strstr(m.r.why[TRIAL_COUNTERS], "made anew"));
 }

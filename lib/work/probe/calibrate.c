@@ -104,7 +104,7 @@ static int begin(struct cmd_run *r, struct err *e)
 static int judge(const struct calibrating *x, const struct trial_result *res, struct err *e)
 {
 	const struct trial_fates *f = &res->sum;
-	const struct hist *h = res->latency[PROBE_ACTUAL];
+	const struct hist *h = res->latency[LATENCY_SENT];
 
 	if (f->sent == f->not_accepted)
 		return err_set(e, EIO, "port %u takes no frames", x->tx);
@@ -114,7 +114,7 @@ static int judge(const struct calibrating *x, const struct trial_result *res, st
 	if (f->received != f->sent)
 		return err_set(e, EIO, "%" PRIu64 " frames went from port %u to port %u and %" PRIu64 " came whole: a bias can be measured where "
 			       "none is lost", f->sent, x->tx, x->rx, f->received);
-	if (!f->probes || f->duplicated != 0 || h == NULL || hist_count(h) != f->received || res->is[TRIAL_COUNTERS])
+	if (!f->told || f->duplicated != 0 || h == NULL || hist_count(h) != f->received || res->is[TRIAL_COUNTERS])
 		return err_set(e, EIO, "other frames with probes came to port %u, or some came twice: nothing else may send to it", x->rx);
 	if (res->is[TRIAL_PREEMPTED])
 		return err_set(e, EBUSY, "%s: other work disturbs it", res->why[TRIAL_PREEMPTED]);
@@ -148,7 +148,7 @@ static int measured(struct cmd_run *r, struct err *e)
 	if (rc == 0)
 		rc = timed_by(ctl, x, res->sum.received, &clock, e);
 	if (rc == 0) {
-		const struct hist *h = res->latency[PROBE_ACTUAL];
+		const struct hist *h = res->latency[LATENCY_SENT];
 		struct probe_bias b = {.known = true, .clock = clock, .median_ns = hist_percentile(h, 50), .min_ns = hist_min(h),
 				       .frames = hist_count(h), .wall_ns = res->wall_ns};
 		ctl_bias_set(ctl, x->tx, x->rx, &b);

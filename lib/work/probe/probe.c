@@ -54,7 +54,7 @@ void probe_arm_unref(struct probe_arm *a)
 
 static bool stream_probes_on(const struct ctl_port *cp, const struct stream *s)
 {
-	return s != NULL && (s->cfg.frame.probe != 0 || (cp->probe_all && s->cfg.enabled));
+	return s != NULL && (s->cfg.frame.probe != 0 || (cp->tell_all && s->cfg.enabled));
 }
 
 /* What is sent may be of streams that the settings have no more. */

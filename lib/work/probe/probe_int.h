@@ -102,6 +102,8 @@ struct probes {
 /* probe.c: what its record in probe_work.c names; see work.h */
 void probes_open(struct ctl *c);
 void probes_close(struct ctl *c);
+/* At a start, nothing is changed yet: tables for what these ports and those that send already will send. -ENOMEM: e says what it takes. */
+int probes_arm(struct ctl *c, const struct portset *starting, struct err *e);
 /* The port's settings have probes that the receivers have no tables for: they get some, and what the port sends changes when all have them. */
 bool probes_wait(struct ctl *c, struct ctl_port *cp);
 /* A run that is to start waits, and those that start with it: not all receivers look for its probes yet. */
@@ -149,10 +151,10 @@ void probe_past_free(struct probes *p);
 /* Streams that came since the last look count from here on, whatever their cells had counted for others. */
 void probe_cells_begin(struct ctl *c, struct ctl_port *cp);
 
+extern const struct work_witness probe_witness;    /* probe_witness.c */
+
 /* probe_json.c */
 const char *probe_why(const struct flow_live *l); /* what its counts lack; NULL: nothing. Static */
-/* H of probe.h, raw */
-json_t *probe_hist_json(const struct hist *h);
 
 /* probe_extra.c */
 void probe_extras_follow(struct ctl *c);           /* taps do what settings and samplers ask for */

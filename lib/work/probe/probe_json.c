@@ -6,18 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hist_json.h"
 #include "hist_log.h"
 #include "probe_int.h"
-
-static json_t *number(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
-static json_t *whole(uint64_t v)
-{
-	return v != UINT64_MAX ? json_integer((json_int_t)v) : json_null();
-}
 
 /* ---- counts ---- */
 
@@ -136,12 +127,13 @@ struct hist *ctl_probe_hist(struct ctl *c, const struct portset *receivers, enum
 
 static json_t *counts_json(const struct probe_counts *n, bool sole)
 {
-	json_t *o = json_pack("{s:o, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:i, s:b}", "sent", sole ? whole(n->sent) : json_null(),
-			      "received", (json_int_t)n->received, "lost", sole ? whole(n->lost) : json_null(), "loss",
+	json_t *o = json_pack("{s:o, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:i, s:b}",
+			      "sent", sole ? whole_json(n->sent) : json_null(), "received", (json_int_t)n->received,
+			      "lost", sole ? whole_json(n->lost) : json_null(), "loss",
 			      sole && n->sent > 0 ? json_real((double)n->lost / (double)n->sent) : json_null(), "duplicated",
 			      (json_int_t)n->duplicated, "reordered", (json_int_t)n->reordered, "late", (json_int_t)n->late, "corrupted",
-			      (json_int_t)n->corrupted, "extent_max", whole(n->extent_max), "extent_mean", number(n->extent_mean),
-			      "extent_unknown", (json_int_t)n->extent_unknown, "jitter_ns", number(n->jitter_ns), "rx_queues", (int)n->nrxq,
+			      (json_int_t)n->corrupted, "extent_max", whole_json(n->extent_max), "extent_mean", real_json(n->extent_mean),
+			      "extent_unknown", (json_int_t)n->extent_unknown, "jitter_ns", real_json(n->jitter_ns), "rx_queues", (int)n->nrxq,
 			      "exact", (int)!n->inexact);
 
 	if (n->why != NULL)
@@ -150,39 +142,6 @@ static json_t *counts_json(const struct probe_counts *n, bool sole)
 }
 
 /* ---- histograms ---- */
-
-static const struct { const char *name; double percent; uint64_t samples; } percentiles[] = {
-	{"p50", 50, 2}, {"p90", 90, 10}, {"p95", 95, 20}, {"p99", 99, 100}, {"p99_9", 99.9, 1000}, {"p99_99", 99.99, 10000},
-	{"p99_999", 99.999, 100000},
-};
-
-/* A value of a histogram less the tester's own share; UINT64_MAX is beyond its range. */
-static uint64_t less(uint64_t v, uint64_t off)
-{
-	return v == UINT64_MAX ? v : v > off ? v - off : 0;
-}
-
-static json_t *hist_json(const struct hist *h, uint64_t off)
-{
-	json_t *o = json_object(), *pct = json_object();
-	uint64_t n = h != NULL ? hist_count(h) : 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(percentiles); i++)
-		json_object_set_new(pct, percentiles[i].name,
-				    n >= percentiles[i].samples ? whole(less(hist_percentile(h, percentiles[i].percent), off)) : json_null());
-	json_object_set_new(o, "samples", json_integer((json_int_t)n));
-	json_object_set_new(o, "error", h != NULL ? json_real(1.0 / (double)(1u << h->shape.bits)) : json_null());
-	json_object_set_new(o, "above", json_integer(h != NULL ? (json_int_t)cell_get(&h->above) : 0));
-	json_object_set_new(o, "min_ns", n > 0 ? whole(less(hist_min(h), off)) : json_null());
-	json_object_set_new(o, "mean_ns", n > 0 ? number(fmax(hist_mean(h) - (double)off, 0)) : json_null());
-	json_object_set_new(o, "max_ns", n > 0 ? whole(less(hist_max(h), off)) : json_null());
-	json_object_set_new(o, "stdev_ns", n > 1 ? number(hist_stdev(h)) : json_null());
-	/* RFC 5481 4.2 and 6.5: against the smallest delay */
-	uint64_t high = n >= 1000 ? hist_percentile(h, 99.9) : UINT64_MAX;
-	json_object_set_new(o, "pdv_ns", high != UINT64_MAX ? whole(high - hist_min(h)) : json_null());
-	json_object_set_new(o, "percentiles_ns", pct);
-	return o;
-}
 
 #define BINS_PER_OCTAVE 16
 #define BINS_MOST 1024
@@ -209,11 +168,6 @@ static json_t *bins_json(const struct hist *h)
 	for (uint32_t i = 0; i <= last; i++)
 		json_array_append_new(counts, json_integer((json_int_t)bin[i]));
 	return json_pack("{s:I, s:i, s:o}", "from_ns", (json_int_t)low, "per_octave", BINS_PER_OCTAVE, "counts", counts);
-}
-
-json_t *probe_hist_json(const struct hist *h)
-{
-	return hist_json(h, 0);
 }
 
 static const char *const near_names[PRX_NEARS] = {"64", "128", "256", "512"};
@@ -250,9 +204,9 @@ static json_t *gap_json(struct ctl *c, unsigned rx, const struct rx_sum *s)
 		json_object_set_new(near, near_names[i],
 				    target > 0 && s->near_of > 0 ? json_real((double)s->near[i] / (double)s->near_of) : json_null());
 	json_object_set_new(o, "near", near);
-	json_object_set_new(o, "cv", n > 1 ? number(hist_stdev(h) / hist_mean(h)) : json_null());
+	json_object_set_new(o, "cv", n > 1 ? real_json(hist_stdev(h) / hist_mean(h)) : json_null());
 	for (unsigned i = 0; i < PRX_SCALES; i++)
-		json_object_set_new(disp, scale_names[i], number(dispersion(s, i)));
+		json_object_set_new(disp, scale_names[i], real_json(dispersion(s, i)));
 	json_object_set_new(o, "dispersion", disp);
 	free(h);
 	return o;
@@ -402,7 +356,7 @@ static json_t *stamps_json(const struct ctl_port *cp, const struct rx_sum *s)
 	stamps_text(cp, &text);
 	json_t *o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:s}", "source", probe_clock_word(clock_of(cp, &t)), "nic", (json_int_t)s->stamped,
 			      "software", (json_int_t)t.frames[PROBE_SOFTWARE], "unstamped", (json_int_t)s->unstamped, "odd",
-			      (json_int_t)s->odd, "error_ns", told ? number(stamps_error_ns(cp)) : json_null(), "text", sbuf_str(&text));
+			      (json_int_t)s->odd, "error_ns", told ? real_json(stamps_error_ns(cp)) : json_null(), "text", sbuf_str(&text));
 	sbuf_free(&text);
 	return o;
 }
@@ -411,7 +365,7 @@ static void set_bias(json_t *o, const struct ctl *c, unsigned rx, const struct p
 {
 	bool other = ctl_bias(c, -1, rx, PROBE_SOFTWARE).known || ctl_bias(c, -1, rx, PROBE_NIC).known;
 
-	json_object_set_new(o, "bias_ns", bias->known ? whole(bias->median_ns) : json_null());
+	json_object_set_new(o, "bias_ns", bias->known ? whole_json(bias->median_ns) : json_null());
 	json_object_set_new(o, "bias_clock", bias->known ? json_string(probe_clock_word(bias->clock)) : json_null());
 	json_object_set_new(o, "bias_other", json_boolean(!bias->known && other));
 }

@@ -57,4 +57,5 @@ const struct work work_probe = {
 	.next_ns = probes_next_ns,
 	.clear = probes_clear,
 	.plan_json = probes_plan_json,
+	.witness = &probe_witness,
 };

@@ -45,7 +45,7 @@ static int check_streams(const struct ctl_port *cp, const struct run_ask *ask, s
 		if (s == NULL || !s->cfg.enabled)
 			continue;
 		rc = stream_stray(cp, s, e);
-		if (rc == 0 && s->cfg.latency && s->cfg.frame.probe == 0 && !cp->probe_all)
+		if (rc == 0 && s->cfg.latency && s->cfg.frame.probe == 0 && !cp->tell_all)
 			rc = err_set(e, EINVAL, "stream %u/%u has latency on, and its frames have no probes that could tell it: `set %u/%u probe "
 				     "on` puts one in each, or `set %u/%u latency off`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
 		if (rc == 0)
@@ -175,11 +175,6 @@ static void add_queue(const struct ctl_port *cp, unsigned q, struct run_result *
 		return;
 	io->first_tsc = io->first_tsc == 0 || first < io->first_tsc ? first : io->first_tsc;
 	io->last_tsc = last > io->last_tsc ? last : io->last_tsc;
-}
-
-static uint64_t grown(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
 }
 
 static void send_result(const struct ctl_port *cp, struct run_result *io)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "hist_json.h"
+
+#include <math.h>
+
+#include "base.h"
+
+json_t *real_json(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+json_t *whole_json(uint64_t v)
+{
+	return v != UINT64_MAX ? json_integer((json_int_t)v) : json_null();
+}
+
+static const struct { const char *name; double percent; uint64_t samples; } percentiles[] = {
+	{"p50", 50, 2}, {"p90", 90, 10}, {"p95", 95, 20}, {"p99", 99, 100}, {"p99_9", 99.9, 1000}, {"p99_99", 99.99, 10000},
+	{"p99_999", 99.999, 100000},
+};
+
+/* A value of a histogram less the tester's own share; UINT64_MAX is beyond its range. */
+static uint64_t less(uint64_t v, uint64_t less_ns)
+{
+	return v == UINT64_MAX ? v : v > less_ns ? v - less_ns : 0;
+}
+
+json_t *hist_json(const struct hist *h, uint64_t less_ns)
+{
+	json_t *o = json_object(), *pct = json_object();
+	uint64_t n = h != NULL ? hist_count(h) : 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(percentiles); i++)
+		json_object_set_new(pct, percentiles[i].name,
+				    n < percentiles[i].samples ? json_null() : whole_json(less(hist_percentile(h, percentiles[i].percent), less_ns)));
+	json_object_set_new(o, "samples", json_integer((json_int_t)n));
+	json_object_set_new(o, "error", h != NULL ? json_real(1.0 / (double)(1u << h->shape.bits)) : json_null());
+	json_object_set_new(o, "above", json_integer(h != NULL ? (json_int_t)cell_get(&h->above) : 0));
+	json_object_set_new(o, "min_ns", n > 0 ? whole_json(less(hist_min(h), less_ns)) : json_null());
+	json_object_set_new(o, "mean_ns", n > 0 ? real_json(fmax(hist_mean(h) - (double)less_ns, 0)) : json_null());
+	json_object_set_new(o, "max_ns", n > 0 ? whole_json(less(hist_max(h), less_ns)) : json_null());
+	json_object_set_new(o, "stdev_ns", n > 1 ? real_json(hist_stdev(h)) : json_null());
+	/* RFC 5481 4.2 and 6.5: against the smallest delay */
+	uint64_t high = n >= 1000 ? hist_percentile(h, 99.9) : UINT64_MAX;
+	json_object_set_new(o, "pdv_ns", high != UINT64_MAX ? whole_json(high - hist_min(h)) : json_null());
+	json_object_set_new(o, "percentiles_ns", pct);
+	return o;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Histograms of times as JSON. No DPDK. */
+#pragma once
+#include <jansson.h>
+
+#include "hist.h"
+
+/* Of values in ns: {"samples","error","above","min_ns","mean_ns","max_ns","stdev_ns","pdv_ns","percentiles_ns":{"p50",..,"p99_9",..}}; null: too few
+ * samples for it. less_ns: taken off each value. h NULL: there are none. New reference. */
+json_t *hist_json(const struct hist *h, uint64_t less_ns);
+
+json_t *real_json(double v);        /* null: not finite */
+json_t *whole_json(uint64_t v);     /* null: UINT64_MAX */

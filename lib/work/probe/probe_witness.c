@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Probes in each frame tell what became of it. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "probe_int.h"
+
+static int probe_ask(struct ctl *c, struct ctl_port *cp, bool on, struct err *e)
+{
+	int rc = 0;
+
+	cp->tell_all = on;
+	for (unsigned i = 0; on && i < cp->nstreams && rc == 0; i++)
+		if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled)
+			rc = stream_plans(c, cp, cp->stream[i], e);
+	cp->tell_all = on && rc == 0;
+	return rc;
+}
+
+/* What all senders have to tell so far. */
+struct told {
+	uint64_t sent;
+	struct flow_live live;
+	uint64_t damaged, plain, whys;
+};
+
+static struct told so_far(struct ctl *c, const struct portset *from, const struct portset *to)
+{
+	struct told t = {.live.jitter_cycles = (double)NAN, .whys = c->probes->whys};
+
+	for (unsigned i = 0; i < c->nports && i < PROBE_PORTS; i++) {
+		struct flow_live l;
+		if (!portset_has(from, i))
+			continue;
+		probe_total(c, i, -1, to, &l); /* before what was sent: nothing seems to come from nowhere */
+		t.sent += probe_sent(c, i, -1);
+		probe_live_add(&t.live, &l, false);
+		if (!(t.live.jitter_cycles >= l.jitter_cycles))
+			t.live.jitter_cycles = l.jitter_cycles;
+	}
+	t.damaged = ctl_probe_damaged(c, to);
+	t.plain = ctl_probe_plain(c, to);
+	return t;
+}
+
+static void *probe_base(struct ctl *c, const struct portset *from, const struct portset *to)
+{
+	struct told *t = xcalloc(1, sizeof(*t));
+
+	*t = so_far(c, from, to);
+	return t;
+}
+
+/* What was disturbed before the base does not count. */
+static const char *inexact(const struct ctl *c, const struct told *base, const struct told *now)
+{
+	if (now->whys == base->whys)
+		return probe_why(&now->live);
+	return c->probes->why != NULL ? c->probes->why : "the counts of the probes were cleared";
+}
+
+static void probe_read(struct ctl *c, const struct portset *from, const struct portset *to, const void *base, struct witness_counts *out)
+{
+	const struct told *b = base;
+	struct told now = so_far(c, from, to);
+
+	probe_live_add(&now.live, &b->live, true);
+	if (probe_several(c, to))
+		probe_cross(&now.live);
+	const struct flow_sum *s = &now.live.sum;
+	uint64_t copies = s->duplicate + s->crossed;
+	*out = (struct witness_counts){
+		.sent = grown(now.sent, b->sent), .whole = s->received > copies ? s->received - copies : 0, .duplicated = copies,
+		.reordered = s->reordered, .beyond = s->late, .corrupted = s->corrupted, .damaged = grown(now.damaged, b->damaged),
+		.plain = grown(now.plain, b->plain), .jitter_ns = now.live.jitter_cycles * 1e9 / clock_hz(), .inexact = inexact(c, b, &now),
+	};
+}
+
+static struct hist *probe_latency(struct ctl *c, const struct portset *to, enum latency_of of)
+{
+	return ctl_probe_hist(c, to, of == LATENCY_SENT ? PROBE_ACTUAL : PROBE_INTENDED);
+}
+
+const struct work_witness probe_witness = {
+	.ask = probe_ask, .arm = probes_arm, .base = probe_base, .read = probe_read, .latency = probe_latency, .verified = ctl_probes_verify,
+};
