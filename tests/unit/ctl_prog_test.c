@@ -190,15 +190,8 @@ static void play(const struct group *g, unsigned q, const struct one *want, unsi
 	}
 }
 
-static void random_stream(struct stream_cfg *s, bool counts)
+static void random_sizes(struct stream_cfg *s)
 {
-	char mac[32];
-
-	snprintf(mac, sizeof(mac), "02:00:00:00:%02x:%02x", s->id >> 8, s->id & 255);
-	set(s, "eth.dst", mac);
-	run_through(s, "udp", "src", 65535);
-	s->weight = 1 + rnd(rnd(2) ? 9 : 2);
-	s->count = counts && rnd(3) == 0 ? 1 + rnd(300) : 0;
 	switch (rnd(4)) {
 	case 0:
 		s->sizes = (struct sizes){.kind = SIZES_LIST, .n = 2, .item = {{64, 1 + (uint16_t)rnd(3)}, {128, 1}}};
@@ -209,6 +202,18 @@ static void random_stream(struct stream_cfg *s, bool counts)
 	default:
 		s->sizes = (struct sizes){.kind = SIZES_AUTO};
 	}
+}
+
+static void random_stream(struct stream_cfg *s, bool counts)
+{
+	char mac[32];
+
+	snprintf(mac, sizeof(mac), "02:00:00:00:%02x:%02x", s->id >> 8, s->id & 255);
+	set(s, "eth.dst", mac);
+	run_through(s, "udp", "src", 65535);
+	s->weight = 1 + rnd(rnd(2) ? 9 : 2);
+	s->count = counts && rnd(3) == 0 ? 1 + rnd(300) : 0;
+	random_sizes(s);
 }
 
 static void test_union_of_queues(void **state)
@@ -240,6 +245,83 @@ static void test_union_of_queues(void **state)
 			play(p->group[0], q, want, frames);
 		world_free(c);
 	}
+}
+
+/* ---- what goes on while counts are sent ---- */
+
+/* Returns whether the settings ask for another order. */
+static bool follow(struct ctl *c, uint64_t limit)
+{
+	struct ctl_port *cp = c->port[0];
+	struct err e = {.text = ""};
+	struct program p;
+	bool other;
+
+	if (program_follow(c, cp, &cp->program, limit, &p, &other, &e) < 0)
+		fail_msg("%s", e.text);
+	program_take(c, cp, &p);
+	return other;
+}
+
+static void ask_for_another_order(struct ctl *c, unsigned n)
+{
+	struct stream_cfg *s = cfg_of(c, rnd(n));
+
+	switch (rnd(n > 1 ? 5 : 3)) {
+	case 0:
+		s->count++;
+		break;
+	case 1:
+		s->enabled = false;
+		break;
+	case 2:
+		s->rate = (struct own_rate){.set = true, .rate = {.kind = RATE_PPS, .value = 10}};
+		break;
+	case 3:
+		s->weight++;
+		break;
+	default:
+		assert_int_equal(ctl_stream_delete(c, 0, s->id, NULL), 0);
+	}
+}
+
+/* Other sizes make other cycles, and who sends frame k stays as it was, in all phases and on all queues. */
+static void test_follow(void **state)
+{
+	static struct one want[MAX_FRAMES];
+	unsigned phases = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 60; i++) {
+		unsigned nq = 1 + rnd(4), n = 1 + rnd(6), frames = 0;
+		struct ctl *c = world(nq);
+		struct program *p = &c->port[0]->program;
+		uint64_t limit = rnd(3) == 0 ? 1 + rnd(2000) : UINT64_MAX;
+		for (unsigned s = 0; s < n; s++)
+			random_stream(cfg_of(c, s), true);
+		cfg_of(c, 0)->count = 1 + rnd(300);
+		make(c, limit);
+		uint64_t epoch = p->group[0]->epoch, sched_id = p->group[0]->sched_id;
+		phases += p->group[0]->sched.nphases;
+		for (unsigned step = 0; step < 4; step++) {
+			if (step < 3) {
+				for (unsigned s = 0; s < n; s++)
+					random_sizes(cfg_of(c, s));
+				frames = naive(c, limit, want);
+			} else {
+				ask_for_another_order(c, n);
+			}
+			assert_int_equal(follow(c, limit), step == 3);
+			assert_int_equal(p->ngroups, 1);
+			assert_int_equal(p->group[0]->epoch, epoch);
+			assert_int_equal(p->group[0]->sched_id, sched_id);
+			assert_true(p->counted && (frames == MAX_FRAMES || p->group[0]->sched.total == frames));
+			for (unsigned q = 0; q < nq; q++)
+				play(p->group[0], q, want, frames);
+		}
+		world_free(c);
+	}
+	assert_true(phases > 60 + 20);
 }
 
 /* ---- what is kept ---- */
@@ -421,6 +503,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_union_of_queues),
+		cmocka_unit_test(test_follow),
 		cmocka_unit_test(test_reuse),
 		cmocka_unit_test(test_tags),
 		cmocka_unit_test(test_refused),

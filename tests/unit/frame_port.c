@@ -224,7 +224,7 @@ static void random_streams(struct port *p)
 
 static void random_cycle(struct port *p)
 {
-	p->ncycle = p->nplans + (unsigned)below(MAX_CYCLE - p->nplans);
+	p->norder = p->ncycle = p->nplans + (unsigned)below(MAX_CYCLE - p->nplans);
 	for (unsigned c = 0; c < p->ncycle; c++) {
 		unsigned plan = c < p->nplans ? c : (unsigned)below(p->nplans);
 		p->cycle[c] = (struct frun_slot){.stream = (uint16_t)p->owner[plan], .plan = (uint16_t)plan};

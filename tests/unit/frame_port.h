@@ -9,6 +9,7 @@
 #define MAX_STREAMS 8
 #define MAX_PLANS 64
 #define MAX_CYCLE 96
+#define MAX_TIMES 3
 #define MAX_QUEUES 8
 #define DATA 128
 #define ROOM 2304
@@ -18,10 +19,11 @@
 
 struct port {
 	unsigned nstreams, nplans, ncycle, nqueues;
+	unsigned norder; /* slots until the order of streams begins again: the cycle is that so many times as sizes ask for */
 	struct frame_plan plan[MAX_PLANS];
 	const struct frame_plan *planp[MAX_PLANS];
 	unsigned owner[MAX_PLANS]; /* stream of each plan */
-	struct frun_slot cycle[MAX_CYCLE];
+	struct frun_slot cycle[MAX_TIMES * MAX_CYCLE];
 	uint32_t id[MAX_STREAMS];
 	uint64_t o0[MAX_STREAMS];
 	uint64_t sched_id;

@@ -126,6 +126,40 @@ static void test_any(void **state)
 	}
 }
 
+/* Sizes say how long cycles are, not who sends frame k nor where a phase ends. */
+static void test_other_sizes(void **state)
+{
+	static const uint32_t sizes[] = {1, 2, 3, 4, 6, 12};
+	struct sched_in in[6];
+	struct sched s[2];
+	unsigned lengths = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 200; i++) {
+		unsigned n = 1 + rnd(ARRAY_SIZE(in));
+		uint64_t limit = rnd(2) == 0 ? UINT64_MAX : 1 + rnd(1500);
+		for (unsigned m = 0; m < n; m++)
+			in[m] = (struct sched_in){.id = m, .weight = 1 + rnd(7), .count = rnd(3) == 0 ? 0 : 1 + rnd(900)};
+		for (unsigned a = 0; a < 2; a++) {
+			for (unsigned m = 0; m < n; m++)
+				in[m].nsizes = sizes[rnd(ARRAY_SIZE(sizes))];
+			assert_int_equal(sched_make(in, n, limit, 0, &s[a], NULL), 0);
+		}
+		assert_int_equal(s[0].nphases, s[1].nphases);
+		assert_true(s[0].total == s[1].total);
+		for (unsigned p = 0; p < s[0].nphases; p++) {
+			const struct sched_phase *a = &s[0].phase[p], *b = &s[1].phase[p];
+			assert_true(a->k0 == b->k0 && a->end == b->end && a->nstreams == b->nstreams);
+			lengths += a->ncycle != b->ncycle;
+			for (unsigned k = 0; k < a->ncycle || k < b->ncycle; k++)
+				assert_int_equal(a->stream[a->slot[k % a->ncycle].stream], b->stream[b->slot[k % b->ncycle].stream]);
+		}
+		sched_free(&s[0]);
+		sched_free(&s[1]);
+	}
+	assert_true(lengths > 100);
+}
+
 static void test_words(void **state)
 {
 	struct sched_in in[3] = {{.id = 0, .weight = 2, .nsizes = 1}, {.id = 1, .weight = 1, .nsizes = 1}};
@@ -243,7 +277,7 @@ static void test_equal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any),     cmocka_unit_test(test_words), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_any),     cmocka_unit_test(test_other_sizes), cmocka_unit_test(test_words), cmocka_unit_test(test_many),
 		cmocka_unit_test(test_refused), cmocka_unit_test(test_equal),
 	};
 
