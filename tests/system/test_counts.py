@@ -170,6 +170,25 @@ def test_stop_and_wait_are_as_ever(live, tmp_path):
     assert len(read_pcap(out)) == 6000 + sum(first.values())
 
 
+def test_what_is_asked_and_found_is_of_what_is_sent(live):
+    """Streams that the settings switch off or no longer have: their probes are found, and loads and gaps are compared with the order that goes on."""
+    p = live(["-p", "wire"])
+    begin(p, [9000, 9000, 3000], "20kpps", "set 0/1 probe on", "set 0/2 probe on", "set 0/2 rate 5kpps")
+    change(p, "set 0/1 enabled off", "stream delete 0/2", "set 0/0 rate 1kpps")
+    row = next(r for r in p.ask("show rates 0")["ports"] if r["port"] == 0)
+    gap = p.ask("show latency 1")["ports"][0]["gap"]["target_ns"]
+    assert p.stats()[0]["run"]["state"] == "sending"
+    assert row["asked_pps"] == 25000 and gap == 1e9 / 25000
+    ended(p)
+    found = p.ask("show latency 1")["ports"][0]["counts"]
+    assert (found["sent"], found["received"], found["exact"]) == (12000, 12000, True)
+    p.send("start 0")
+    p.until(lambda ports: ports[0]["run"]["sent"] > 500, 10)
+    row = next(r for r in p.ask("show rates 0")["ports"] if r["port"] == 0)
+    assert row["asked_pps"] == 1000
+    p.quit()
+
+
 # several queues
 
 @pytest.mark.parametrize("queues", [2, 3])

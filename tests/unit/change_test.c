@@ -258,7 +258,7 @@ static void change(struct bench *b)
 	struct rate *rate = &b->cp->p.cfg.rate;
 
 	touch(b, id);
-	switch (any(9)) {
+	switch (any(10)) {
 	case 0:
 		s->cfg.weight = 1 + any(5);
 		break;
@@ -270,8 +270,11 @@ static void change(struct bench *b)
 			add(b, other);
 		break;
 	case 3:
-		if (b->cp->total > 1)
-			assert_int_equal(ctl_stream_delete(b->c, 0, id, NULL), 0);
+		if (b->cp->total == 1)
+			break;
+		assert_int_equal(ctl_stream_delete(b->c, 0, id, NULL), 0);
+		if (any(2)) /* another one of the same name */
+			add(b, id);
 		break;
 	case 4:
 		own_rate(s);
@@ -286,6 +289,10 @@ static void change(struct bench *b)
 		break;
 	case 7:
 		s->cfg.count = any(6) == 0 ? 0 : 1 + any(4000);
+		break;
+	case 8:
+		if (stream(b, other) == NULL)
+			assert_int_equal(ctl_stream_move(b->c, 0, id, other, NULL), 0);
 		break;
 	default:
 		value(s);

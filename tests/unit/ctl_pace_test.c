@@ -64,6 +64,17 @@ static void test_queue_limit(void **state)
 	ctl_touch(c, 2, false);
 	ctl_turn(c);
 	assert_int_equal(asked.rate, 1345);
+	stream(2, 0)->count = UINT64_MAX / 2;
+	start(2, 0);
+	own_pps(2, 0, 1000000);
+	taken_up();
+	assert_int_equal(asked.rate, 1345); /* that is for the next start */
+	stop(2);
+	ctl_touch(c, 2, false);
+	ctl_turn(c);
+	assert_int_equal(asked.rate, 672);
+	stream(2, 0)->rate.set = false;
+	stream(2, 0)->count = 0;
 	cfg->arrival = (struct arrival){.kind = ARRIVAL_BURST, .burst = 64};
 	assert_int_equal(ctl_pacing(c, 2, &e), 0);
 	assert_int_equal(asked.rate, c->port[2]->link_mbps);

@@ -232,12 +232,18 @@ static void test_own_rates_come_and_go(void **state)
 	stream(2, 3)->count = 1000000; /* with a count the order stays: who has a rate of its own too, and what that is does not */
 	start(2, 0);
 	assert_int_equal(ctl_stream_delete(c, 2, 2, NULL), 0);
+	fixed_size(2, 0, 200);
 	taken_up();
 	assert_true(now(2).run.asked_pps == 100550);
 	own_pps(2, 3, 400);
 	taken_up();
 	assert_true(now(2).run.asked_pps == 100650);
+	struct ctl_load l;
+	assert_int_equal(ctl_load(c, 2, &l, NULL), 0);
+	assert_true(l.pps == 100650 && l.l2_bps == 8 * (100000 * 200 + 650 * 64));
 	stop(2);
+	assert_int_equal(ctl_load(c, 2, &l, NULL), 0);
+	assert_true(l.pps == 100400);
 	fresh(2, 1);
 }
 
