@@ -41,13 +41,15 @@ struct dp_kind {
 	size_t (*mem)(void);               /* bytes of state, zeroed, NUMA-local, allocated once by control */
 	/* A new plan is in use; t->job may differ from before, old is the previous job of the same state (NULL: none). */
 	void (*adopt)(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now);
-	/* Received frames of a queue this task owns: it takes the mbufs. b: of these. NULL: the kind owns no Rx queue. */
-	void (*rx)(const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b);
+	/* Received frames of a queue this task owns: it takes the mbufs. b: of these. now: of this turn or of the one before. NULL: the kind owns
+	 * no Rx queue. */
+	void (*rx)(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b,
+		   uint64_t now);
 	/* Once per turn; may send through its Tx queue. Returns frames moved (0: nothing to do). NULL: nothing. */
 	unsigned (*poll)(struct dp_worker *w, const struct dp_task *t, uint64_t now);
 	bool (*drained)(const struct dp_task *t);
 	/* The plan that comes no longer has this task: give back what is held. */
-	void (*drop)(const struct dp_task *t);
+	void (*drop)(struct dp_worker *w, const struct dp_task *t, uint64_t now);
 	uint32_t needs;
 	bool writes_rx;                    /* writes into frames that it received: clean-pool shortcuts are off on its ports */
 };

@@ -59,7 +59,7 @@ static void adopt(struct dp_worker *w, const struct dp_plan *next, uint64_t now)
 	for (unsigned i = 0; old != NULL && i < old->ntasks; i++) {
 		const struct dp_task *t = &old->task[i];
 		if (t->kind->drop != NULL && task_of_state(next, t->state) == NULL)
-			t->kind->drop(t);
+			t->kind->drop(w, t, now);
 	}
 	for (unsigned i = 0; old != NULL && i < old->nrx; i++)
 		flush_taps(&old->rx[i]);
@@ -82,8 +82,9 @@ static __rte_noinline void tap(const struct dp_rx_slot *s, const struct dp_burst
 }
 
 /* Taps judge when frames came, and a time from before the burst was taken may be older than these: *now is set anew where there are taps. */
-static __rte_always_inline unsigned receive_one(const struct dp_plan *p, const struct dp_rx_slot *s, uint64_t *now)
+static __rte_always_inline unsigned receive_one(struct dp_worker *w, const struct dp_plan *p, const struct dp_rx_slot *s, uint64_t *now)
 {
+	const struct dp_task *owner = &p->task[s->owner];
 	struct rte_mbuf *m[DP_BURST_MAX];
 	unsigned n = rte_eth_rx_burst(s->q->dev, s->q->queue, m, s->burst);
 
@@ -100,16 +101,16 @@ static __rte_always_inline unsigned receive_one(const struct dp_plan *p, const s
 	cell_add(&s->q->cnt.bursts, 1);
 	if (n == s->burst)
 		cell_add(&s->q->cnt.full, 1);
-	p->task[s->owner].kind->rx(&p->task[s->owner], s->q, m, n, &b);
+	owner->kind->rx(w, owner, s->q, m, n, &b, *now);
 	return n;
 }
 
-static unsigned receive(const struct dp_plan *p, uint64_t *now)
+static unsigned receive(struct dp_worker *w, const struct dp_plan *p, uint64_t *now)
 {
 	unsigned total = 0;
 
 	for (unsigned i = 0; i < p->nrx; i++)
-		total += receive_one(p, &p->rx[i], now);
+		total += receive_one(w, p, &p->rx[i], now);
 	return total;
 }
 
@@ -160,7 +161,7 @@ static __rte_noinline unsigned timed_work(struct dp_worker *w, const struct dp_p
 
 	for (unsigned i = 0; i < p->nrx; i++) {
 		watch_begin(&c);
-		unsigned n = receive_one(p, &p->rx[i], &now);
+		unsigned n = receive_one(w, p, &p->rx[i], &now);
 		watch_end(&c, &p->rx[i].q->times, n);
 		total += n;
 	}
@@ -193,7 +194,7 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 	uint64_t longest = stall_limit(p);
 
 	while (turns-- > 0) {
-		uint64_t now = 0; /* read once in a turn, where it can be: it costs as much as two or three frames */
+		uint64_t now; /* read once in a turn, where it can be: it costs as much as two or three frames */
 		unsigned progress = 0;
 		bool active = false;
 
@@ -217,9 +218,10 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 			now = rte_rdtsc();
 			progress = timed_work(w, p, now, &active);
 		} else {
+			now = w->turn_tsc; /* where nothing needs to know better */
 			if (p->nrx > 0)
-				progress = receive(p, &now);
-			if (now == 0)
+				progress = receive(w, p, &now);
+			if (now == w->turn_tsc)
 				now = rte_rdtsc();
 			for (const struct dp_task *t = first; t < end; t++) {
 				if (t->state->active) {

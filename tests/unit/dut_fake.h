@@ -104,7 +104,7 @@ static inline struct world *world_new(const struct dut_job *job, unsigned nrings
 /* Every buffer of both sides is at home. */
 static inline void world_free(struct world *x)
 {
-	dp_kind_dut.drop(&x->task);
+	dp_kind_dut.drop(&x->w, &x->task, x->now);
 	closes(x);
 	assert_int_equal(counts(x).waiting, 0);
 	assert_true(rte_mempool_full(x->line.pool));

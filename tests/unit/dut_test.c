@@ -500,7 +500,7 @@ static void test_closed(void **state)
 	run_to(x, x->now + 10, 10);
 	assert_int_equal(counts(x).waiting, 500);
 	assert_false(dp_kind_dut.drained(&x->task));
-	dp_kind_dut.drop(&x->task);
+	dp_kind_dut.drop(&x->w, &x->task, x->now);
 	assert_int_equal(counts(x).flushed, 500);
 	assert_true(dp_kind_dut.drained(&x->task));
 	world_free(x);
@@ -578,7 +578,7 @@ static void test_reroute(void **state)
 	dp_kind_reroute.adopt(NULL, &t, NULL, 0);
 	assert_int_equal(q.dev, 9);
 	assert_false(s.active);
-	dp_kind_reroute.drop(&t);
+	dp_kind_reroute.drop(NULL, &t, 0);
 	assert_int_equal(q.dev, 4);
 }
 

@@ -50,11 +50,12 @@ static __rte_noinline void count_groups(struct cnt_rx *cnt, struct rte_mbuf *con
 	cell_add(&cnt->multicast, groups - broadcast);
 }
 
-static void sink_rx(const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b)
+static void sink_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b,
+		    uint64_t now)
 {
 	uint64_t bytes = (uint64_t)n * b->len;
 
-	(void)t;
+	(void)w, (void)t, (void)now;
 	if (likely(b->len != 0))
 		cell_add(&q->sizes.n[cnt_size_class(b->len + RTE_ETHER_CRC_LEN)], n);
 	else

@@ -34,11 +34,12 @@ void gen_finish(struct dp_worker *w, const struct gen_job *j, struct gen_state *
 	dp_event_post(w, DP_EV_RUN_DONE, j->txq->port, j->queue, j->run);
 }
 
-void gen_drop(const struct dp_task *t)
+void gen_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 {
 	const struct gen_job *j = t->job;
 	struct gen_state *g = (struct gen_state *)t->state;
 
+	(void)w, (void)now;
 	gen_drop_tail(j, g);
 	if (g->base.active)
 		close_run(g, j->txq);

@@ -497,7 +497,7 @@ void gen_rest_turn(struct dp_worker *w, const struct gen_job *j, struct gen_stat
 
 /* gen_adopt.c */
 void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now);
-void gen_drop(const struct dp_task *t);
+void gen_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now);
 void gen_set_state(struct gen_state *g, enum gen_state_id id);
 /* The run is over: counts are settled, control is told. */
 void gen_finish(struct dp_worker *w, const struct gen_job *j, struct gen_state *g);

@@ -429,11 +429,12 @@ static bool dut_drained(const struct dp_task *t)
 }
 
 /* The device is closed with what is in it. */
-static void dut_drop(const struct dp_task *t)
+static void dut_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 {
 	const struct dut_job *j = t->job;
 	struct dut_state *s = (struct dut_state *)t->state;
 
+	(void)w, (void)now;
 	if (s->nstock > 0)
 		rte_mempool_put_bulk(j->line->pool, (void **)s->stock, s->nstock);
 	s->nstock = 0;

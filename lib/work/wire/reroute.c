@@ -15,10 +15,11 @@ static void reroute_adopt(struct dp_worker *w, const struct dp_task *t, const vo
 	j->q->dev = j->dev;
 }
 
-static void reroute_drop(const struct dp_task *t)
+static void reroute_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 {
 	const struct reroute_job *j = t->job;
 
+	(void)w, (void)now;
 	j->q->dev = j->home;
 }
 
