@@ -28,17 +28,12 @@ struct dp_times {
 /* The first member of every task's state. Written by its worker. */
 struct dp_state {
 	bool active; /* sends or waits for a start time: its worker does not sleep */
-	uint32_t job_seq;
 	struct dp_times times; /* of turns that moved frames */
 };
-
-enum dp_needs { DP_NEEDS_SYMMETRIC_RSS = 1, DP_NEEDS_TIMER = 2 };
 
 /* A kind of work. All functions run on the worker and return at once. */
 struct dp_kind {
 	const char *name;
-	const struct counter *counters;    /* rows of the state's own counters, or NULL */
-	size_t (*mem)(void);               /* bytes of state, zeroed, NUMA-local, allocated once by control */
 	/* A new plan is in use; t->job may differ from before, old is the previous job of the same state (NULL: none). */
 	void (*adopt)(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now);
 	/* Received frames of a queue this task owns: it takes the mbufs. b: of these. now: of this turn or of the one before. NULL: the kind owns
@@ -47,11 +42,8 @@ struct dp_kind {
 		   uint64_t now);
 	/* Once per turn; may send through its Tx queue. Returns frames moved (0: nothing to do). NULL: nothing. */
 	unsigned (*poll)(struct dp_worker *w, const struct dp_task *t, uint64_t now);
-	bool (*drained)(const struct dp_task *t);
 	/* The plan that comes no longer has this task: give back what is held. */
 	void (*drop)(struct dp_worker *w, const struct dp_task *t, uint64_t now);
-	uint32_t needs;
-	bool writes_rx;                    /* writes into frames that it received: clean-pool shortcuts are off on its ports */
 };
 
 /* A read-only look at received frames before the owner takes them; b: of these; now: read after the burst was taken. */

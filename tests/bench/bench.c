@@ -156,7 +156,7 @@ struct dp_plan *new_plan(unsigned ntasks, unsigned nrx)
 
 void add_sink(struct variant *v, struct dp_plan *p, uint16_t at, uint16_t dev, unsigned burst)
 {
-	struct sink_state *s = zeroed(dp_kind_sink.mem());
+	struct sink_state *s = zeroed(sizeof(*s));
 
 	v->rxq = zeroed(sizeof(*v->rxq));
 	v->rxq->dev = dev;
@@ -174,7 +174,7 @@ static bool gen_open(struct variant *v, const struct row *row, const struct vari
 	unsigned burst = row->burst != 0 ? row->burst : bare->burst;
 	bool sink = flags & WITH_SINK;
 	struct dp_plan *p = new_plan(1 + sink, sink);
-	struct gen_state *g = zeroed(dp_kind_gen.mem());
+	struct gen_state *g = zeroed(sizeof(*g));
 
 	v->w = new_worker(v->name);
 	v->txq = zeroed(sizeof(*v->txq));

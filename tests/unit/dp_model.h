@@ -548,7 +548,7 @@ static inline struct world *world_new(unsigned nq, unsigned pool)
 		x->txq[q]->pool = pool_of(pool);
 		assert_true(gen_pool_fits(x->txq[q]->pool));
 		x->txq[q]->pool_size = pool;
-		x->gen[q] = zeroed(dp_kind_gen.mem());
+		x->gen[q] = zeroed(sizeof(*x->gen[q]));
 		x->gen[q]->cell = zeroed(GEN_MAX_STREAMS * sizeof(struct cnt_stream) + sizeof(struct gen_probes));
 		probe_open(&x->probe[q], x->gen[q], x->txq[q], q);
 		x->at[q].x = x;

@@ -24,7 +24,7 @@ static int count_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
 
 	k->sink = xcalloc(cp->p.nrxq + 1u, sizeof(*k->sink));
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
-		k->sink[q] = state_new(dp_kind_sink.mem(), c->worker[cp->rx_worker[q]].node);
+		k->sink[q] = state_new(sizeof(*k->sink[q]), c->worker[cp->rx_worker[q]].node);
 		if (k->sink[q] == NULL)
 			return err_set(e, ENODEV, "no memory for Rx queue %u of port %u", q, cp->p.id);
 	}

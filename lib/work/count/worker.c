@@ -2,11 +2,6 @@
 /* Kind "sink": count what arrives and give the buffers back. */
 #include "dp.h"
 
-static size_t sink_mem(void)
-{
-	return sizeof(struct sink_state);
-}
-
 static void sink_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
 {
 	(void)w, (void)t, (void)old, (void)now;
@@ -69,12 +64,6 @@ static void sink_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq 
 	dp_free_burst(m, n, b->plain);
 }
 
-static bool sink_drained(const struct dp_task *t)
-{
-	(void)t;
-	return true;
-}
-
 const struct dp_kind dp_kind_sink = {
-	.name = "sink", .mem = sink_mem, .adopt = sink_adopt, .rx = sink_rx, .drained = sink_drained,
+	.name = "sink", .adopt = sink_adopt, .rx = sink_rx,
 };

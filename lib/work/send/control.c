@@ -19,7 +19,7 @@ static int send_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
 	cp->late_base = xcalloc(n, sizeof(*cp->late_base));
 	for (unsigned q = 0; q < cp->p.ntxq; q++) {
 		int node = c->worker[cp->tx_worker[q]].node;
-		struct gen_state *g = cp->gen[q] = state_new(dp_kind_gen.mem(), node);
+		struct gen_state *g = cp->gen[q] = state_new(sizeof(*g), node);
 		if (g == NULL)
 			return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", q, cp->p.id);
 		int rc = late_open(cp, q, state_new(hist_size(GEN_LATE_SHAPE), node), e);

@@ -4,11 +4,6 @@
 
 #define SWEEP 32
 
-static size_t gen_mem(void)
-{
-	return sizeof(struct gen_state);
-}
-
 static void refill(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf *m)
 {
 	gen_stamp(gr, m);
@@ -365,13 +360,6 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 	return !GEN_EXTRAS || likely(gr->simple) ? burst(w, j, g, gr, n, now, true) : gen_burst(w, j, g, gr, n, now);
 }
 
-static bool gen_drained(const struct dp_task *t)
-{
-	const struct gen_job *j = t->job;
-
-	return !((const struct gen_state *)t->state)->base.active && !txq_has_tail(j->txq);
-}
-
 const struct dp_kind dp_kind_gen = {
-	.name = "gen", .mem = gen_mem, .adopt = gen_adopt, .poll = gen_poll, .drained = gen_drained, .drop = gen_drop,
+	.name = "gen", .adopt = gen_adopt, .poll = gen_poll, .drop = gen_drop,
 };

@@ -131,7 +131,7 @@ static void put_away(struct device *d)
 	device_counts(d, &now);
 	d->past = now;
 	d->seen = (struct dut_counts){0};
-	memset(d->state, 0, dp_kind_dut.mem());
+	memset(d->state, 0, sizeof(*d->state));
 }
 
 static void fail(struct ctl *c, struct device *d, const struct err *e)

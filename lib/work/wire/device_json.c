@@ -2,6 +2,26 @@
 /* What devices under test did, as JSON. */
 #include "device.h"
 
+#define COUNT(member, text) {.name = #member, .unit = "frames", .help = text, .offset = offsetof(struct dut_counts, member)}
+
+static const struct counter rows[] = {
+	COUNT(in, "taken from the sender"),
+	COUNT(out, "handed to the receiver"),
+	COUNT(lost, "lost as asked"),
+	COUNT(queue_drops, "found the queue of the limit full"),
+	COUNT(too_long, "longer than the device's MTU"),
+	COUNT(failed, "while the direction had failed or the link was down"),
+	COUNT(overflow, "found no room in the device's memory"),
+	COUNT(flushed, "were inside when the device was closed"),
+	COUNT(duplicated, "copies made"),
+	COUNT(reordered, "handed over behind a later one of their Tx queue"),
+	COUNT(corrupted, "handed over with a wrong bit"),
+	COUNT(waiting, "inside now"),
+	COUNT(held, "of these, those that others shall overtake"),
+	COUNT(most_waiting, "most that were inside at once"),
+	{0},
+};
+
 static const char *phase_word(const struct device *d)
 {
 	if (d == NULL || d->phase == DEVICE_OFF)
@@ -23,7 +43,7 @@ static json_t *one_wire(struct ctl *c, struct ctl_port *cp)
 		base = d->base;
 	}
 	json_object_set_new(o, "before", json_integer((json_int_t)base.waiting));
-	for (const struct counter *r = dp_kind_dut.counters; r->name != NULL; r++) {
+	for (const struct counter *r = rows; r->name != NULL; r++) {
 		uint64_t v, b;
 		memcpy(&v, (const uint8_t *)&now + r->offset, sizeof(v));
 		memcpy(&b, (const uint8_t *)&base + r->offset, sizeof(b));

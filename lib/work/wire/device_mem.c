@@ -85,7 +85,7 @@ int device_make(struct device *d, struct err *e)
 	d->line.stamp_at = stamp_offset();
 	if (d->line.stamp_at < 0)
 		return err_set(e, ENODEV, "no place in buffers for the time of sending (%s)", rte_strerror(rte_errno));
-	d->state = rte_zmalloc("dut", dp_kind_dut.mem(), CACHE_LINE);
+	d->state = rte_zmalloc("dut", sizeof(*d->state), CACHE_LINE);
 	d->route = rte_zmalloc("reroute", n * sizeof(*d->route), CACHE_LINE);
 	if (d->state == NULL || d->route == NULL)
 		return err_set(e, ENODEV, "no memory for its state");

@@ -382,11 +382,6 @@ bool dut_read(const struct dut_state *s, struct dut_counts *out)
 
 /* ---- the kind ---- */
 
-static size_t dut_mem(void)
-{
-	return sizeof(struct dut_state);
-}
-
 static void dut_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
 {
 	const struct dut_job *j = t->job;
@@ -423,11 +418,6 @@ static unsigned dut_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 	return in + out;
 }
 
-static bool dut_drained(const struct dp_task *t)
-{
-	return ((const struct dut_state *)t->state)->now.waiting == 0;
-}
-
 /* The device is closed with what is in it. */
 static void dut_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 {
@@ -452,26 +442,6 @@ static void dut_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 	publish(s);
 }
 
-#define COUNT(member, text) {.name = #member, .unit = "frames", .help = text, .offset = offsetof(struct dut_counts, member)}
-
-static const struct counter rows[] = {
-	COUNT(in, "taken from the sender"),
-	COUNT(out, "handed to the receiver"),
-	COUNT(lost, "lost as asked"),
-	COUNT(queue_drops, "found the queue of the limit full"),
-	COUNT(too_long, "longer than the device's MTU"),
-	COUNT(failed, "while the direction had failed or the link was down"),
-	COUNT(overflow, "found no room in the device's memory"),
-	COUNT(flushed, "were inside when the device was closed"),
-	COUNT(duplicated, "copies made"),
-	COUNT(reordered, "handed over behind a later one of their Tx queue"),
-	COUNT(corrupted, "handed over with a wrong bit"),
-	COUNT(waiting, "inside now"),
-	COUNT(held, "of these, those that others shall overtake"),
-	COUNT(most_waiting, "most that were inside at once"),
-	{0},
-};
-
 const struct dp_kind dp_kind_dut = {
-	.name = "dut", .counters = rows, .mem = dut_mem, .adopt = dut_adopt, .poll = dut_poll, .drained = dut_drained, .drop = dut_drop,
+	.name = "dut", .adopt = dut_adopt, .poll = dut_poll, .drop = dut_drop,
 };

@@ -2,11 +2,6 @@
 /* Kind "reroute": the worker of an Rx queue takes its frames from another device. */
 #include "dut.h"
 
-static size_t reroute_mem(void)
-{
-	return sizeof(struct dp_state);
-}
-
 static void reroute_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
 {
 	const struct reroute_job *j = t->job;
@@ -23,12 +18,6 @@ static void reroute_drop(struct dp_worker *w, const struct dp_task *t, uint64_t 
 	j->q->dev = j->home;
 }
 
-static bool reroute_drained(const struct dp_task *t)
-{
-	(void)t;
-	return true;
-}
-
 const struct dp_kind dp_kind_reroute = {
-	.name = "reroute", .mem = reroute_mem, .adopt = reroute_adopt, .drained = reroute_drained, .drop = reroute_drop,
+	.name = "reroute", .adopt = reroute_adopt, .drop = reroute_drop,
 };
