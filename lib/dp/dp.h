@@ -25,22 +25,27 @@ struct dp_times {
 	uint64_t typical; /* of a burst lately, in 1 / DP_CYCLE_PARTS cycles; 0: there was none yet */
 };
 
+/* When a task next must run, beside cycles. */
+#define DP_NOW 0ull           /* in every turn */
+#define DP_NEVER UINT64_MAX   /* not by itself */
+
 /* The first member of every task's state. Written by its worker. */
 struct dp_state {
-	bool active; /* sends or waits for a start time: its worker does not sleep */
+	uint64_t next; /* poll() is called in each turn from then on: cycles, DP_NOW or DP_NEVER. Its worker does not sleep past it */
 	struct dp_times times; /* of turns that moved frames */
 };
 
 /* A kind of work. All functions run on the worker and return at once. */
 struct dp_kind {
 	const char *name;
-	/* A new plan is in use; t->job may differ from before, old is the previous job of the same state (NULL: none). */
+	/* A new plan is in use; t->job may differ from before, old is the previous job of the same state. NULL: none; then next is DP_NEVER and this
+	 * may change it. Itself NULL: there is nothing to take over. */
 	void (*adopt)(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now);
 	/* Received frames of a queue this task owns: it takes the mbufs. b: of these. now: of this turn or of the one before. NULL: the kind owns
 	 * no Rx queue. */
 	void (*rx)(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b,
 		   uint64_t now);
-	/* Once per turn; may send through its Tx queue. Returns frames moved (0: nothing to do). NULL: nothing. */
+	/* What is due by state->next; may send through its Tx queue. Returns frames moved (0: nothing to do). NULL: next stays DP_NEVER. */
 	unsigned (*poll)(struct dp_worker *w, const struct dp_task *t, uint64_t now);
 	/* The plan that comes no longer has this task: give back what is held. */
 	void (*drop)(struct dp_worker *w, const struct dp_task *t, uint64_t now);
@@ -166,8 +171,8 @@ int dp_worker_main(void *arg);
 /* One turn of the loop, or so many; false: the plan said quit. */
 bool dp_turn(struct dp_worker *w);
 bool dp_turns(struct dp_worker *w, unsigned turns);
-/* idle.c: what to do after a turn that moved nothing. active: some task waits for its time and must not oversleep it. */
-void dp_idle(struct dp_worker *w, bool active, uint64_t now);
+/* idle.c: what to do after a turn that moved nothing. */
+void dp_idle(struct dp_worker *w, uint64_t now);
 void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue, uint64_t value);
 
 /* All kinds, by the build's file list; ends with NULL. */
@@ -307,6 +312,9 @@ static inline enum gen_state_id gen_run_state(const struct gen_state *g, uint64_
 		return GEN_IDLE;
 	return (enum gen_state_id)__atomic_load_n(&g->state, __ATOMIC_ACQUIRE);
 }
+
+/* It sends or waits for its time. The worker. */
+static inline bool gen_is_on(const struct gen_state *g) { return g->base.next == DP_NOW; }
 
 /* ---- kind "sink" ---- */
 struct sink_state {

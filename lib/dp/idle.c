@@ -7,11 +7,22 @@
 
 #define BARREN_TURNS 64 /* without the yield two workers on one CPU reach 0.1 Mpps, with it 7 to 19 */
 #define MS 1000000l
+#define NAP_PER_S 500   /* a nap ends with a millisecond, or when the machine comes to it: none where a task must run in 1 / so many s */
 
-void dp_idle(struct dp_worker *w, bool active, uint64_t now)
+/* No task must run so soon that it could be overslept. */
+static bool time_for_nap(const struct dp_plan *p, uint64_t now)
+{
+	uint64_t next = DP_NEVER;
+
+	for (unsigned i = 0; i < p->ntasks; i++)
+		next = RTE_MIN(next, p->task[i].state->next);
+	return next > now && next - now > rte_get_tsc_hz() / NAP_PER_S;
+}
+
+void dp_idle(struct dp_worker *w, uint64_t now)
 {
 	w->barren++;
-	if (!active && w->plan->may_sleep && now - w->progress_tsc > w->plan->idle_cycles) {
+	if (w->plan->may_sleep && now - w->progress_tsc > w->plan->idle_cycles && time_for_nap(w->plan, now)) {
 		struct timespec t;
 
 		clock_gettime(CLOCK_MONOTONIC, &t);

@@ -66,7 +66,10 @@ static void adopt(struct dp_worker *w, const struct dp_plan *next, uint64_t now)
 	w->plan = next;
 	for (unsigned i = 0; i < next->ntasks; i++) {
 		const struct dp_task *t = &next->task[i], *was = task_of_state(old, t->state);
-		t->kind->adopt(w, t, was != NULL ? was->job : NULL, now);
+		if (was == NULL)
+			t->state->next = DP_NEVER;
+		if (t->kind->adopt != NULL)
+			t->kind->adopt(w, t, was != NULL ? was->job : NULL, now);
 	}
 	w->barren = 0;
 	w->progress_tsc = now;
@@ -154,7 +157,7 @@ static inline void watch_end(struct watch *c, struct dp_times *times, unsigned m
 }
 
 /* The work of a turn, with the time that each burst takes: reading the clock costs too much to do it every time. */
-static __rte_noinline unsigned timed_work(struct dp_worker *w, const struct dp_plan *p, uint64_t now, bool *active)
+static __rte_noinline unsigned timed_work(struct dp_worker *w, const struct dp_plan *p, uint64_t now)
 {
 	struct watch c = {.t = now, .weight = w->barren > 0 ? 1 : DP_PUBLISH_TURNS};
 	unsigned total = 0;
@@ -166,9 +169,8 @@ static __rte_noinline unsigned timed_work(struct dp_worker *w, const struct dp_p
 		total += n;
 	}
 	for (const struct dp_task *t = p->task; t < p->task + p->ntasks; t++) {
-		if (!t->state->active)
+		if (t->state->next > now)
 			continue;
-		*active = true;
 		watch_begin(&c);
 		unsigned n = t->kind->poll(w, t, now);
 		watch_end(&c, &t->state->times, n);
@@ -196,7 +198,6 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 	while (turns-- > 0) {
 		uint64_t now; /* read once in a turn, where it can be: it costs as much as two or three frames */
 		unsigned progress = 0;
-		bool active = false;
 
 		if (unlikely(mbox_waiting(&w->mbox))) {
 			const struct dp_plan *next = mbox_take(&w->mbox);
@@ -216,19 +217,16 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 		}
 		if (unlikely(w->barren > 0 || w->turns == 0)) {
 			now = rte_rdtsc();
-			progress = timed_work(w, p, now, &active);
+			progress = timed_work(w, p, now);
 		} else {
 			now = w->turn_tsc; /* where nothing needs to know better */
 			if (p->nrx > 0)
 				progress = receive(w, p, &now);
 			if (now == w->turn_tsc)
 				now = rte_rdtsc();
-			for (const struct dp_task *t = first; t < end; t++) {
-				if (t->state->active) {
-					active = true;
+			for (const struct dp_task *t = first; t < end; t++)
+				if (t->state->next <= now)
 					progress += t->kind->poll(w, t, now);
-				}
-			}
 		}
 		uint64_t took = now - w->turn_tsc; /* the turn before */
 		if (w->barren == 0)
@@ -243,7 +241,7 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 			w->progress_tsc = now;
 		} else {
 			cell_add(&w->cells.barren, 1);
-			dp_idle(w, active, now);
+			dp_idle(w, now);
 		}
 	}
 	return true;

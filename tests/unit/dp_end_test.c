@@ -22,7 +22,7 @@ static void slow_turn(struct world *x, unsigned turn, unsigned slow)
 {
 	for (unsigned q = 0; q < x->nq; q++) {
 		fake[q].take = slow != 0 && turn % slow == 0 ? TAKE_RANDOM : TAKE_NONE;
-		if (x->gen[q]->base.active)
+		if (gen_is_on(x->gen[q]))
 			dp_kind_gen.poll(x->w, &x->w->plan->task[q], x->now);
 	}
 }
@@ -181,7 +181,7 @@ static void test_stood_still(void **state)
 		x->now = i / 2 == 0 ? END + 50 * GRACE : END - 1000;
 		for (unsigned turn = 0; turn < 4; turn++) { /* a turn, and it stands still again */
 			for (unsigned q = 0; q < x->nq; q++)
-				if (x->gen[q]->base.active)
+				if (gen_is_on(x->gen[q]))
 					dp_kind_gen.poll(x->w, &x->w->plan->task[q], x->now);
 			x->now += turn == 1 ? 10 * GRACE : 10;
 		}

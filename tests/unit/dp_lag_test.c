@@ -174,7 +174,7 @@ static unsigned turned(struct world *x, unsigned most)
 {
 	unsigned n = 0;
 
-	while (n < most && x->gen[0]->base.active) {
+	while (n < most && gen_is_on(x->gen[0])) {
 		assert_int_equal(TOTAL(x, unsent), 0);
 		dp_kind_gen.poll(x->w, &x->w->plan->task[0], x->now);
 		n++;
@@ -207,7 +207,7 @@ static void test_stuck_and_changed(void **state)
 		struct world *x = world_new(1, 4095);
 		uint64_t asked = stuck(x, 1 + i % 2, 40000);
 		turned(x, 2 + any(30));
-		assert_true(x->gen[0]->base.active);
+		assert_true(gen_is_on(x->gen[0]));
 		bool stop = i / 2 % 3 != 0, other = i / 2 % 3 != 1;
 		if (other) {
 			x->job.burst = 16;

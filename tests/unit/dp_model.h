@@ -469,7 +469,7 @@ static inline void adopt_at(struct world *x)
 static inline void poll_at(struct world *x)
 {
 	for (unsigned q = 0; q < x->nq; q++)
-		for (unsigned idle = 0; idle < 3 && x->gen[q]->base.active;)
+		for (unsigned idle = 0; idle < 3 && gen_is_on(x->gen[q]);)
 			idle = dp_kind_gen.poll(x->w, &x->w->plan->task[q], x->now) > 0 ? 0 : idle + 1;
 }
 
@@ -487,7 +487,7 @@ static inline void run_to_end(struct world *x)
 		dp_turn(x->w);
 	assert_true(all_done(x));
 	for (unsigned q = 0; q < x->nq; q++)
-		assert_false(x->gen[q]->base.active);
+		assert_false(gen_is_on(x->gen[q]));
 	reap(x);
 }
 

@@ -377,7 +377,7 @@ static void test_change_far(void **state)
 		adopt_at(x);
 		assert_int_equal(TOTAL(x, unsent), many);
 		for (unsigned q = 0; q < nq; q++)
-			assert_int_equal(x->gen[q]->base.active, true);
+			assert_int_equal(gen_is_on(x->gen[q]), true);
 		world_free(x);
 	}
 }

@@ -570,13 +570,13 @@ static void test_reroute(void **state)
 {
 	struct dp_rxq q = {.dev = 4};
 	struct reroute_job j = {.q = &q, .dev = 9, .home = 4};
-	struct dp_state s = {0};
+	struct dp_state s = {.next = DP_NEVER};
 	struct dp_task t = {.kind = &dp_kind_reroute, .state = &s, .job = &j};
 
 	(void)state;
 	dp_kind_reroute.adopt(NULL, &t, NULL, 0);
 	assert_int_equal(q.dev, 9);
-	assert_false(s.active);
+	assert_int_equal(s.next, DP_NEVER);
 	dp_kind_reroute.drop(NULL, &t, 0);
 	assert_int_equal(q.dev, 4);
 }

@@ -2,11 +2,6 @@
 /* Kind "sink": count what arrives and give the buffers back. */
 #include "dp.h"
 
-static void sink_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
-{
-	(void)w, (void)t, (void)old, (void)now;
-}
-
 /* Eight counters of a byte each: what is added for a frame does not wait for the frame before. */
 #define PACKED_MAX 248
 
@@ -65,5 +60,5 @@ static void sink_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq 
 }
 
 const struct dp_kind dp_kind_sink = {
-	.name = "sink", .adopt = sink_adopt, .rx = sink_rx,
+	.name = "sink", .rx = sink_rx,
 };

@@ -308,7 +308,7 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 	} else if (unlikely(gr->i == gr->end_i) || (!simple && o->ngroups > 1)) {
 		gen_arrive(w, j, g, now);
 	}
-	if (unlikely(now >= j->end_tsc) && late > j->late_cycles && g->base.active && !txq_has_tail(q))
+	if (unlikely(now >= j->end_tsc) && late > j->late_cycles && gen_is_on(g) && !txq_has_tail(q))
 		gen_overtime(w, j, g, now);
 	return sent;
 }
@@ -336,7 +336,7 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 			return gen_poll_groups(w, j, g, now);
 		if (j->catchup == GEN_SKIP && !txq_has_tail(j->txq) && gen_give_late(w, j, g, now))
 			return 1;
-		if (!g->base.active)
+		if (!gen_is_on(g))
 			return 0;
 		ahead = gen_ahead(j, g, gr, now);
 	}

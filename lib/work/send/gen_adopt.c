@@ -14,7 +14,7 @@ size_t gen_mem_size(unsigned ngroups)
 void gen_set_state(struct gen_state *g, enum gen_state_id id)
 {
 	__atomic_store_n(&g->state, id, __ATOMIC_RELEASE);
-	g->base.active = id == GEN_SENDING || id == GEN_DRAINING;
+	g->base.next = id == GEN_SENDING || id == GEN_DRAINING ? DP_NOW : DP_NEVER;
 }
 
 static void close_run(struct gen_state *g, const struct dp_txq *q)
@@ -41,7 +41,7 @@ void gen_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 
 	(void)w, (void)now;
 	gen_drop_tail(j, g);
-	if (g->base.active)
+	if (gen_is_on(g))
 		close_run(g, j->txq);
 }
 
@@ -405,7 +405,7 @@ void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, ui
 		gen_drop_tail(j, g);
 		gen_fold_all(g);
 		begin(j, g, now);
-	} else if (!g->base.active) {
+	} else if (!gen_is_on(g)) {
 		return; /* this queue has sent its share */
 	} else if (j->stop && is_over(j, gen_own(g), now)) { /* what is left of it counts */
 		follow(j, g, now);

@@ -254,7 +254,7 @@ unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct ge
 	if (unlikely(j->catchup == GEN_SKIP)) {
 		if (gen_give_late(w, j, g, now))
 			return 1;
-		if (!g->base.active)
+		if (!gen_is_on(g))
 			return 0;
 	}
 	if (o->nlive == 0) {

@@ -261,7 +261,7 @@ bool gen_give_late(struct dp_worker *w, const struct gen_job *j, struct gen_stat
 	struct gen_own *o = gen_own(g);
 	uint64_t walk = GIVE_MOST;
 
-	for (unsigned times = 0; times < GIVE_TIMES && o->nlive > 0 && g->base.active; times++) {
+	for (unsigned times = 0; times < GIVE_TIMES && o->nlive > 0 && gen_is_on(g); times++) {
 		struct gen_grp *gr = gen_top(o);
 		uint64_t limit = now - j->lag_cycles, most = gr->end_i - gr->i;
 

@@ -390,7 +390,7 @@ static void dut_adopt(struct dp_worker *w, const struct dp_task *t, const void *
 	(void)w;
 	if (old == NULL && s->arrival == 0)
 		s->arrival = now;
-	s->base.active = true; /* nobody wakes it when frames come */
+	s->base.next = DP_NOW; /* nobody wakes it when frames come */
 	if (j->loss.below == 0 && j->loss.every == 0)
 		s->loss_left = 0;
 }
@@ -438,7 +438,6 @@ static void dut_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 	s->now.flushed += s->now.waiting;
 	s->now.waiting = 0;
 	s->nslots = s->used = s->nfifo = s->nlate = s->nheld = s->held_made = s->held_back = 0;
-	s->base.active = false;
 	publish(s);
 }
 
