@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pieces.h"
-#include "base.h"
+#include "face.h"
 
 static int at(const void *piece)
 {
@@ -18,12 +18,19 @@ static void put(const void ***all, unsigned *n, const void *piece)
 	(*all)[i] = piece;
 }
 
-const void **pieces(const void *own, size_t size, unsigned *n)
+static void put_all(const void ***all, unsigned *n, const void *list, size_t size)
+{
+	for (const char *piece = list; piece != NULL && at(piece) != 0; piece += size)
+		put(all, n, piece);
+}
+
+const void **pieces(const void *own, const void *(*of)(const struct face *), size_t size, unsigned *n)
 {
 	const void **all = NULL;
 
 	*n = 0;
-	for (const char *piece = own; at(piece) != 0; piece += size)
-		put(&all, n, piece);
+	put_all(&all, n, own, size);
+	for (const struct face *const *f = faces; *f != NULL; f++)
+		put_all(&all, n, of(*f), size);
 	return all;
 }

@@ -4,5 +4,8 @@
 #pragma once
 #include <stddef.h>
 
-/* Pieces of that size, lowest place first, equals in the order in which they stand. New; *n: how many. */
-const void **pieces(const void *own, size_t size, unsigned *n);
+struct face;
+
+/* The program's own pieces, and those that of() gives of each kind of work (NULL: none), each of that size. Lowest place first, equals in the order
+ * in which they stand. New; *n: how many. */
+const void **pieces(const void *own, const void *(*of)(const struct face *), size_t size, unsigned *n);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app.h"
+#include "face.h"
 #include "pieces.h"
 #include "part/part.h"
 
@@ -21,6 +22,11 @@ static const struct part_row own_rows[] = {
 };
 #undef PART
 
+static const void *parts_of(const struct face *f)
+{
+	return f->parts;
+}
+
 /* In the order in which they are listed. */
 static const struct snap_part *part_at(unsigned i)
 {
@@ -28,7 +34,7 @@ static const struct snap_part *part_at(unsigned i)
 	static unsigned n;
 
 	if (rows == NULL)
-		rows = pieces(own_rows, sizeof(own_rows[0]), &n);
+		rows = pieces(own_rows, parts_of, sizeof(own_rows[0]), &n);
 	return i < n ? ((const struct part_row *)rows[i])->part : NULL;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "show.h"
+#include "face.h"
 #include "pieces.h"
 
 #include <errno.h>
@@ -16,7 +17,6 @@ static const struct show_row own_rows[] = {
 	{100, "frame", "the frame that is sent, header by header, and its bytes", show_frame, TAKES_STREAMS},
 	{100, "settings", "values in force", show_settings, TAKES_STREAMS},
 	{200, "streams", "streams of each port, and what they have sent", show_stream_list, TAKES_STREAMS},
-	{300, "wire", "what the device under test of each wire did to frames", show_wire, TAKES_PORTS},
 	{400, "trial", "the result of the last trial, and what it was judged by", show_trial, TAKES_NONE},
 	{400, "log", "the last messages", show_log, TAKES_NONE},
 	{400, "clock", "how the clock was calibrated", show_clock, TAKES_NONE},
@@ -151,10 +151,15 @@ static struct arg_spec args_show[] = {
 	{ARG_END},
 };
 
+static const void *shows_of(const struct face *f)
+{
+	return f->shows;
+}
+
 /* The argument has a list of words, and one of what is said of each. */
 void show_make(void)
 {
-	rows = pieces(own_rows, sizeof(own_rows[0]), &nrows);
+	rows = pieces(own_rows, shows_of, sizeof(own_rows[0]), &nrows);
 	const char **words = xcalloc(nrows + 1, sizeof(*words)), **about = xcalloc(nrows, sizeof(*about));
 
 	for (unsigned i = 0; i < nrows; i++) {

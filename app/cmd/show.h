@@ -25,7 +25,6 @@ show_fn show_stats, show_rates, show_queues;                          /* show_st
 show_fn show_ports, show_xstats, show_map, show_plan, show_clock;     /* show_ports.c */
 show_fn show_frame, show_settings;                                    /* show_settings.c */
 show_fn show_stream_list;                                             /* show_streams.c */
-show_fn show_wire;                                                     /* show_wire.c */
 show_fn show_trial;                                                    /* show_trial.c */
 show_fn show_log;                                                     /* show_log.c */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "verbs.h"
+#include "face.h"
 #include "pieces.h"
 
 #include <stdlib.h>
@@ -17,13 +18,18 @@ static const struct verb_row own_rows[] = {
 };
 #undef VERB
 
+static const void *verbs_of(const struct face *f)
+{
+	return f->verbs;
+}
+
 const struct verb *const *cmd_verbs(unsigned *n)
 {
 	static const struct verb **all;
 	static unsigned nrows;
 
 	if (all == NULL) {
-		const void **rows = pieces(own_rows, sizeof(own_rows[0]), &nrows);
+		const void **rows = pieces(own_rows, verbs_of, sizeof(own_rows[0]), &nrows);
 		show_make();
 		all = xcalloc(nrows + nverbs_later, sizeof(*all));
 		for (unsigned i = 0; i < nrows; i++)

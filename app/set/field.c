@@ -5,6 +5,7 @@
 #include "rows.h"
 
 #include "edit.h"
+#include "face.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -283,10 +284,13 @@ bool set_applies(const struct setting *row, const void *obj)
 
 	if (row->flags & (SET_DERIVED | SET_LATER) || row->resolve != NULL)
 		return false;
+	for (const struct face *const *f = faces; *f != NULL; f++)
+		if ((*f)->idle_row != NULL && (*f)->idle_row(row, obj))
+			return false;
 	if (set_is_held(row))
 		return set_held_given(row, obj);
 	if (row->scope == SCOPE_PORT)
-		return !set_wire_idle(row, obj);
+		return true;
 	if (!is_field_row(row))
 		return row->scope != SCOPE_STREAM || !set_payload_idle(row, obj);
 	if (val_of(a, obj) != NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rows.h"
 #include "app.h"
+#include "face.h"
 #include "pieces.h"
 
 #include <errno.h>
@@ -236,7 +237,6 @@ static const struct set_chunk own_chunks[] = {
 	{300, set_trial_rows},
 	{400, set_port_rows},
 	{500, set_sampler_rows},
-	{600, set_wire_rows},
 	{700, set_stream_rows},
 	{800, set_nest_rows},
 	{900, set_payload_rows},
@@ -249,6 +249,11 @@ static const struct set_chunk own_chunks[] = {
 	{1600, set_later_rows},
 	{0},
 };
+
+static const void *chunks_of(const struct face *f)
+{
+	return f->rows;
+}
 
 static void add_chunk(const struct setting ***rows, unsigned *n, const struct set_chunk *chunk)
 {
@@ -280,7 +285,7 @@ const struct setting *const *set_rows(unsigned *n)
 
 	if (rows == NULL) {
 		unsigned nchunks;
-		const void **chunks = pieces(own_chunks, sizeof(own_chunks[0]), &nchunks);
+		const void **chunks = pieces(own_chunks, chunks_of, sizeof(own_chunks[0]), &nchunks);
 		for (unsigned i = 0; i < nchunks; i++)
 			add_chunk(&rows, &nrows, chunks[i]);
 		free(chunks);

@@ -5,14 +5,12 @@
 #include "ctl.h"
 
 /* Each ends with a row without a name. */
-extern const struct setting set_view_rows[], set_tester_rows[], set_trial_rows[], set_port_rows[], set_sampler_rows[], set_wire_rows[];
+extern const struct setting set_view_rows[], set_tester_rows[], set_trial_rows[], set_port_rows[], set_sampler_rows[];
 extern const struct setting set_stream_rows[], set_nest_rows[], set_payload_rows[], set_pktgen_rows[], set_habit_rows[], set_seq_rows[];
 extern const struct setting set_later_rows[];
 
 /* Is it one of set_view_rows? */
 bool set_of_view(const struct setting *row);
-/* A row of wires says nothing about this port: it is no wire. */
-bool set_wire_idle(const struct setting *row, const void *port_cfg);
 
 /* Append the rows of Pktgen's ranges, which are made once from lib/ctl's table. */
 void set_range_rows(const struct setting ***rows, unsigned *n);

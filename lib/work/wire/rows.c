@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Settings of the device under test that a wire can be: struct wire_cfg of the port that sends. Without ports they are for all wires. */
-#include "set/rows.h"
 #include "ctl.h"
+#include "set/rows.h"
+#include "wire_app.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static void wire_unset(const struct setting *row, void *obj)
 
 static const struct setting_store wire_store = {wire_put, wire_get, wire_unset, wire_may};
 
-bool set_wire_idle(const struct setting *row, const void *port_cfg)
+bool wire_idle(const struct setting *row, const void *port_cfg)
 {
 	return row->store == &wire_store && wire_may(row, port_cfg, NULL, NULL) != 0;
 }
@@ -57,7 +58,7 @@ static void plain_put(const struct setting *row, void *obj, const void *val)
 {
 	(void)val;
 	(void)row;
-	for (const struct setting *w = set_wire_rows; w->name != NULL; w++)
+	for (const struct setting *w = wire_rows; w->name != NULL; w++)
 		if (w->store == &wire_store)
 			wire_unset(w, obj);
 }
@@ -72,7 +73,7 @@ static bool plain_get(const struct setting *row, const void *obj, void *val)
 
 static int plain_told(const struct setting *row, const void *obj, struct err *e)
 {
-	for (const struct setting *w = set_wire_rows; w->name != NULL; w++) {
+	for (const struct setting *w = wire_rows; w->name != NULL; w++) {
 		void *val = xcalloc(1, w->v.type->size);
 		bool set = w->store == &wire_store && wire_get(w, obj, val);
 		free(val);
@@ -99,7 +100,7 @@ static const char *const order_words[] = {"free", "keep", NULL};
 #define AT(member) offsetof(struct port_cfg, wire.member)
 #define ROW(word) .name = "wire." word, .alias = "wire " word, .scope = SCOPE_PORT, .store = &wire_store, .flags = SET_WHERE_IT_FITS
 
-const struct setting set_wire_rows[] = {
+const struct setting wire_rows[] = {
 	{ROW("limit"), .v = {&vt_limit, WIRE_QUEUE, 1 << 20}, .dflt = "none", .offset = AT(limit),
 	 .help = "rate at which a wire serves what its port sends, and how many frames may wait for that; one that finds the queue full is dropped"},
 	{ROW("delay"), .v = {&vt_delay, 0, DELAY_MAX_NS}, .dflt = "none", .offset = AT(delay),

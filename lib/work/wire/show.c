@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* show wire: what devices under test did. */
-#include "cmd/show.h"
-#include "set/set.h"
+#include "wire_app.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,14 +19,10 @@ static const struct out_view csv_view = {.rows = "ports", .cols = cols, .ncols =
 /* As they would be typed: "wire.loss 0.1%; wire.delay 1ms". */
 static void settings_text(struct cmd_run *r, unsigned port, struct sbuf *out)
 {
-	unsigned n;
-	const struct setting *const *rows = set_rows(&n);
-
-	for (unsigned i = 0; i < n; i++) {
+	for (const struct setting *row = wire_rows; row->name != NULL; row++) {
 		struct sbuf value = {0};
-		if (rows[i]->scope == SCOPE_PORT && strncmp(rows[i]->name, "wire.", 5) == 0 &&
-		    cmd_setting_text(r->cmd, rows[i], port, 0, &value))
-			sbuf_addf(out, "%s%s %s", out->len > 0 ? "; " : "", rows[i]->name, sbuf_str(&value));
+		if (cmd_setting_text(r->cmd, row, port, 0, &value))
+			sbuf_addf(out, "%s%s %s", out->len > 0 ? "; " : "", row->name, sbuf_str(&value));
 		sbuf_free(&value);
 	}
 }

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "face.h"
+#include "wire_app.h"
+
+static const struct set_chunk rows[] = {{600, wire_rows}, {0}};
+
+static const struct show_row shows[] = {
+	{300, "wire", "what the device under test of each wire did to frames", show_wire, TAKES_PORTS},
+	{0},
+};
+
+const struct face face_wire = {.rows = rows, .shows = shows, .idle_row = wire_idle};

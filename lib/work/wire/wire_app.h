@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the program's files of wires share. */
+#pragma once
+#include "cmd/show.h"
+#include "set/set.h"
+
+extern const struct setting wire_rows[]; /* ends with a row without a name */
+/* A row of wires says nothing about this port: it is no wire. */
+bool wire_idle(const struct setting *row, const void *port_cfg);
+
+show_fn show_wire;
