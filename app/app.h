@@ -14,7 +14,6 @@ struct sess;
 struct tester {
 	uint64_t stall_ns; /* a turn of a worker that takes longer is a stall */
 	struct trial_cfg trial;
-	uint64_t probe_mb; /* most memory of the receivers of probes, 10^6 bytes */
 };
 void tester_init(struct tester *);
 

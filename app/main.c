@@ -14,8 +14,8 @@
 #include "attach.h"
 #include "batch.h"
 #include "begin.h"
-#include "bias.h"
 #include "event.h"
+#include "face.h"
 #include "file.h"
 #include "log.h"
 #include "out.h"
@@ -380,7 +380,9 @@ static void open_session(struct prog *p)
 
 	stuck_open(at_once);
 	p->app.cmd = open_tables(&p->app);
-	bias_load(&p->app);
+	for (const struct face *const *f = faces; *f != NULL; f++)
+		if ((*f)->begin != NULL)
+			(*f)->begin(&p->app);
 	p->app.oneshot = p->args.command != NULL;
 	p->app.lua_jit = p->args.lua_jit;
 	p->console = console_new(&con);

@@ -1,58 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pktgen's `enable` and `disable`: each feature is a row of the setting table that is turned on or off, or a word about why not. */
-#include "verbs.h"
+#include "face.h"
 
 #include <errno.h>
 #include <string.h>
 
-struct feature {
-	const char *row;  /* NULL: there is none, and why not */
-	const char *why;
-	bool all_streams; /* a bare port means all its streams, as Pktgen's tags are of the port */
-	bool screen;      /* no row: redraws of the page */
-	bool single;      /* Pktgen sends the single packet with it: a sequence ends */
-	int code;
-};
-
 #define LATER CMD_LATER
 
-static const char *const words[] = {
-	"vlan", "qinq", "mpls", "gre", "gre_eth", "vxlan", "random", "range", "rnd_s_ip", "rnd_s_pt", "process", "icmp", "capture", "pcap",
-	"latency", "lat", "bonding", "blink", "rate", "mac_from_arp", "clock_gettime", "screen", "jumbo", NULL,
+static const struct feature own_rows[] = {
+	{{100, "vlan", "a VLAN tag in the frames"}, .row = "with.vlan", .all_streams = true},
+	{{100, "qinq", "a service tag and a VLAN tag"}, .row = "with.qinq", .all_streams = true},
+	{{100, "mpls", "an MPLS label"}, .row = "with.mpls", .all_streams = true},
+	{{100, "gre", "a GRE tunnel with IP inside"}, .row = "with.gre", .all_streams = true},
+	{{100, "gre_eth", "a GRE tunnel with Ethernet inside"}, .row = "with.gre_eth", .all_streams = true},
+	{{100, "vxlan", "a VXLAN tunnel"}, .row = "with.vxlan", .all_streams = true},
+	{{100, "random", "random bits: `set <ports> rnd ...`"}, .row = "random", .single = true},
+	{{200, "range", "the ranges of `range <ports> ...`"}, .row = "ranges", .single = true},
+	{{300, "rnd_s_ip", "random source addresses"}, .row = "rnd_s_ip"},
+	{{300, "rnd_s_pt", "random source ports"}, .row = "rnd_s_pt"},
+	{{300, "process", LATER}, .why = LATER "; received frames are counted and not answered", .code = ENOTSUP},
+	{{300, "icmp", LATER}, .why = LATER "; received frames are counted and not answered", .code = ENOTSUP},
+	{{300, "capture", LATER}, .why = LATER, .code = ENOTSUP},
+	{{300, "pcap", LATER}, .why = LATER, .code = ENOTSUP},
+	{{500, "bonding", "bonded devices"}, .why = "a bonded device is a port like any other; give it at start, as in -p vdev:net_bonding0,...",
+	 .code = EINVAL},
+	{{500, "blink", LATER}, .why = LATER "; `ethtool -p` lets the LED of a Linux interface blink", .code = ENOTSUP},
+	{{500, "rate", "rates"},
+	 .why = "a port always has a rate; `set <ports> rate 10%` changes it, max is as fast as the device takes frames", .code = EINVAL},
+	{{500, "mac_from_arp", LATER}, .why = LATER "; `set <ports> dst mac` says where frames go", .code = ENOTSUP},
+	{{500, "clock_gettime", "the clock"}, .why = "the best clock is chosen at start; `show clock` tells which", .code = EINVAL},
+	{{500, "screen", "redraws of the screen's page, as `on` and `off`"}, .screen = true},
+	{{500, "jumbo", "an MTU of 9000"}, .row = "jumbo"},
+	{{0}},
 };
-static const struct feature features[] = {
-	{.row = "with.vlan", .all_streams = true},
-	{.row = "with.qinq", .all_streams = true},
-	{.row = "with.mpls", .all_streams = true},
-	{.row = "with.gre", .all_streams = true},
-	{.row = "with.gre_eth", .all_streams = true},
-	{.row = "with.vxlan", .all_streams = true},
-	{.row = "random", .single = true},
-	{.row = "ranges", .single = true},
-	{.row = "rnd_s_ip"},
-	{.row = "rnd_s_pt"},
-	{.why = LATER "; received frames are counted and not answered", .code = ENOTSUP},
-	{.why = LATER "; received frames are counted and not answered", .code = ENOTSUP},
-	{.why = LATER, .code = ENOTSUP},
-	{.why = LATER, .code = ENOTSUP},
-	{.row = "probe", .all_streams = true},
-	{.row = "probe", .all_streams = true},
-	{.why = "a bonded device is a port like any other; give it at start, as in -p vdev:net_bonding0,...", .code = EINVAL},
-	{.why = LATER "; `ethtool -p` lets the LED of a Linux interface blink", .code = ENOTSUP},
-	{.why = "a port always has a rate; `set <ports> rate 10%` changes it, max is as fast as the device takes frames", .code = EINVAL},
-	{.why = LATER "; `set <ports> dst mac` says where frames go", .code = ENOTSUP},
-	{.why = "the best clock is chosen at start; `show clock` tells which", .code = EINVAL},
-	{.screen = true},
-	{.row = "jumbo"},
-};
-static const char *const about[] = {
-	"a VLAN tag in the frames", "a service tag and a VLAN tag", "an MPLS label", "a GRE tunnel with IP inside",
-	"a GRE tunnel with Ethernet inside", "a VXLAN tunnel", "random bits: `set <ports> rnd ...`", "the ranges of `range <ports> ...`",
-	"random source addresses", "random source ports", LATER, LATER, LATER, LATER, "probes in the frames: loss and latency",
-	"probes in the frames: loss and latency", "bonded devices", LATER, "rates", LATER,
-	"the clock", "redraws of the screen's page, as `on` and `off`", "an MTU of 9000",
-};
-_Static_assert(ARRAY_SIZE(words) == ARRAY_SIZE(features) + 1 && ARRAY_SIZE(about) == ARRAY_SIZE(features), "one row for each word");
+
+static const void **rows;
 
 enum { PORTS, WORD };
 
@@ -84,7 +66,7 @@ static int to_single(struct cmd_run *r, const struct target *t, struct err *e)
 
 int feature_set(struct cmd_run *r, const struct arg_val *args, bool on, struct err *e)
 {
-	const struct feature *f = &features[args[WORD].choice];
+	const struct feature *f = rows[args[WORD].choice];
 	struct target t = args[PORTS].target;
 	struct err own = {.col = -1};
 
@@ -98,10 +80,10 @@ int feature_set(struct cmd_run *r, const struct arg_val *args, bool on, struct e
 	if (f->row == NULL && f->code == ENOTSUP && !on)
 		return 0;
 	if (f->row == NULL)
-		return err_at(e, f->code, args[WORD].col, "%s: %s", words[args[WORD].choice], f->why);
+		return err_at(e, f->code, args[WORD].col, "%s: %s", f->is.word, f->why);
 	if (!args[PORTS].given)
-		return err_at(e, EINVAL, args[WORD].col, "%s belongs to ports; write: %s <ports> %s", words[args[WORD].choice],
-			      on ? "enable" : "disable", words[args[WORD].choice]);
+		return err_at(e, EINVAL, args[WORD].col, "%s belongs to ports; write: %s <ports> %s", f->is.word,
+			      on ? "enable" : "disable", f->is.word);
 	for (unsigned i = 0; i < t.n && f->all_streams; i++) {
 		if (t.item[i].has_streams)
 			continue;
@@ -125,11 +107,23 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	return feature_set(r, args, true, e);
 }
 
-const struct arg_spec feature_args[] = {
+struct arg_spec feature_args[] = {
 	[PORTS] = {ARG_TARGETS, "ports", ARG_OPT},
-	[WORD] = {ARG_CHOICE, "feature", 0, {.choices = words}, about},
+	[WORD] = {ARG_CHOICE, "feature"},
 	{ARG_END},
 };
+
+static const void *features_of(const struct face *f)
+{
+	return f->features;
+}
+
+void features_make(void)
+{
+	unsigned n;
+
+	rows = verb_words(own_rows, features_of, sizeof(own_rows[0]), &feature_args[WORD], &n);
+}
 
 const struct verb verb_enable = {
 	.name = "enable", .args = feature_args, .run = run,

@@ -13,10 +13,9 @@ struct show_sel {
 
 typedef int show_fn(struct cmd_run *r, const struct show_sel *sel, struct err *e);
 
-/* A word of `show` (app/pieces.h). */
+/* A word of `show`. */
 struct show_row {
-	int at;
-	const char *word, *about;
+	struct verb_word is;
 	show_fn *fn;
 	enum show_takes { TAKES_NONE, TAKES_PORTS, TAKES_STREAMS } takes;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* show ports, xstats, map, plan, clock: facts that control knows. */
+#include "face.h"
 #include "show.h"
 
 static const struct out_col port_cols[] = {
@@ -91,28 +92,14 @@ static const struct out_col plan_port_cols[] = {
 };
 static const struct out_view plan_port_view = {.rows = "ports", .cols = plan_port_cols, .ncols = ARRAY_SIZE(plan_port_cols)};
 
-/* What receiving probes takes. */
-static void tell_probes(const json_t *p, struct sbuf *note)
-{
-	static const char *const keys[] = {"memory_bytes", "limit_bytes", "rx_queues", "table_bytes", "merge_most_bytes", "merge_bytes", "window"};
-	long long v[ARRAY_SIZE(keys)];
-
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		v[i] = json_integer_value(json_object_get(p, keys[i]));
-	sbuf_addf(note, "probes: %lld bytes (%.1f MB of %.0f MB allowed) on %lld Rx queues: %.1f MB for tables", v[0], (double)v[0] / 1e6,
-		  (double)v[1] / 1e6, v[2], (double)v[3] / 1e6);
-	if (v[4] > 0)
-		sbuf_addf(note, ", up to %.1f MB where streams come in on several queues (now %.1f MB)", (double)v[4] / 1e6, (double)v[5] / 1e6);
-	sbuf_addf(note, "; windows of %lld numbers\n", v[6]);
-}
-
 int show_plan(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
 	(void)sel;
 	(void)e;
-	json_t *doc = ctl_plan_json(app_of(r)->ctl), *p = json_object_get(doc, "probes");
-	if (p != NULL && r->out_mode == OUT_TEXT)
-		tell_probes(p, r->note);
+	json_t *doc = ctl_plan_json(app_of(r)->ctl);
+	for (const struct face *const *f = faces; *f != NULL && r->out_mode == OUT_TEXT; f++)
+		if ((*f)->plan_note != NULL)
+			(*f)->plan_note(doc, r->note);
 	json_incref(doc);
 	int rc = show_out(r, doc, &plan_view);
 	if (r->out_mode == OUT_TEXT && json_array_size(json_object_get(doc, "ports")) > 0)

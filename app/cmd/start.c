@@ -100,6 +100,11 @@ int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duratio
 	return rc;
 }
 
+static const struct arg_spec args_start[] = {
+	{ARG_TARGETS, "ports", ARG_ALL}, {ARG_WORD, "for", ARG_OPT}, {ARG_VALUE, "DURATION", ARG_OPT, {&vt_seconds}},
+	{ARG_WORD, "latsampler", ARG_OPT}, {ARG_END},
+};
+
 static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct portset ports;
@@ -110,16 +115,11 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	if (args[3].given && args[1].given)
 		return err_at(e, EINVAL, args[3].col, "the sampler goes on until `stop <ports> latsampler`; leave out `for`");
 	if (args[3].given)
-		return sampler_start(r, &ports, e);
+		return verb_turn(r, args_start[3].name, &ports, true, e);
 	if (args[2].given && args[2].v.u == 0)
 		return err_at(e, EINVAL, args[2].col, "a run of no time sends nothing; allowed are durations above 0, like 10s or 1.5ms");
 	return start_ports(r, &ports, args[2].given ? args[2].v.u : 0, e);
 }
-
-static const struct arg_spec args_start[] = {
-	{ARG_TARGETS, "ports", ARG_ALL}, {ARG_WORD, "for", ARG_OPT}, {ARG_VALUE, "DURATION", ARG_OPT, {&vt_seconds}},
-	{ARG_WORD, "latsampler", ARG_OPT}, {ARG_END},
-};
 
 const struct verb verb_start = {
 	.name = "start", .args = args_start, .run = run, .flags = VERB_NO_LOAD,

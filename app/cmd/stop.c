@@ -35,6 +35,8 @@ int stop_ports(struct cmd_run *r, const struct portset *ports, struct err *e)
 	return stop_poll(r, e);
 }
 
+static const struct arg_spec args_stop[] = {{ARG_TARGETS, "ports", ARG_OPT}, {ARG_WORD, "latsampler", ARG_OPT}, {ARG_END}};
+
 static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct portset ports;
@@ -42,10 +44,8 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 	if (rc < 0)
 		return rc;
-	return args[1].given ? sampler_stop(r, &ports, e) : stop_ports(r, &ports, e);
+	return args[1].given ? verb_turn(r, args_stop[1].name, &ports, false, e) : stop_ports(r, &ports, e);
 }
-
-static const struct arg_spec args_stop[] = {{ARG_TARGETS, "ports", ARG_OPT}, {ARG_WORD, "latsampler", ARG_OPT}, {ARG_END}};
 
 const struct verb verb_stop = {
 	.name = "stop", .args = args_stop, .run = run, .flags = VERB_NO_LOAD, .poll = stop_poll,

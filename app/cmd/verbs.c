@@ -3,7 +3,9 @@
 #include "face.h"
 #include "pieces.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define VERB(at, name) extern const struct verb verb_##name;
 #include "verb_list.h"
@@ -31,6 +33,7 @@ const struct verb *const *cmd_verbs(unsigned *n)
 	if (all == NULL) {
 		const void **rows = pieces(own_rows, verbs_of, sizeof(own_rows[0]), &nrows);
 		show_make();
+		features_make();
 		all = xcalloc(nrows + nverbs_later, sizeof(*all));
 		for (unsigned i = 0; i < nrows; i++)
 			all[i] = ((const struct verb_row *)rows[i])->verb;
@@ -40,6 +43,29 @@ const struct verb *const *cmd_verbs(unsigned *n)
 	}
 	*n = nrows + nverbs_later;
 	return all;
+}
+
+const void **verb_words(const void *own, const void *(*of)(const struct face *), size_t size, struct arg_spec *arg, unsigned *n)
+{
+	const void **rows = pieces(own, of, size, n);
+	const char **words = xcalloc(*n + 1, sizeof(*words)), **about = xcalloc(*n, sizeof(*about));
+
+	for (unsigned i = 0; i < *n; i++) {
+		const struct verb_word *w = rows[i];
+		words[i] = w->word;
+		about[i] = w->about;
+	}
+	arg->v.choices = words;
+	arg->about = about;
+	return rows;
+}
+
+int verb_turn(struct cmd_run *r, const char *word, const struct portset *ports, bool on, struct err *e)
+{
+	for (const struct face *const *f = faces; *f != NULL; f++)
+		if ((*f)->turns != NULL && strcmp((*f)->turns, word) == 0)
+			return (*f)->turn(r, ports, on, e);
+	return err_set(e, EINVAL, "%s: nothing in this build has that", word);
 }
 
 void verb_out(struct cmd_run *r, int mode, json_t *doc, const struct out_view *view)

@@ -4,6 +4,27 @@
 #include "app.h"
 #include "out.h"
 
+struct face;
+
+/* A word that an argument takes, in a record of what it stands for (app/pieces.h). */
+struct verb_word {
+	int at;
+	const char *word, *about;
+};
+/* Such records put together, as pieces() does: their words are the choices of the argument. */
+const void **verb_words(const void *own, const void *(*of)(const struct face *), size_t size, struct arg_spec *arg, unsigned *n);
+
+/* A word of `enable` and `disable`. */
+struct feature {
+	struct verb_word is;
+	const char *row;  /* of the settings; NULL: there is none, and why not */
+	const char *why;
+	int code;
+	bool all_streams; /* a bare port means all its streams, as Pktgen's tags are of the port */
+	bool screen;      /* no row: redraws of the page */
+	bool single;      /* Pktgen sends the single packet with it: a sequence ends */
+};
+
 /* A verb of the list (app/pieces.h). */
 struct verb_row {
 	int at;
@@ -27,15 +48,15 @@ int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duratio
 /* stop.c, also for `stp`: stop and hold the line until the ports are idle. */
 int stop_ports(struct cmd_run *r, const struct portset *ports, struct err *e);
 int stop_poll(struct cmd_run *r, struct err *e);
-/* sampler.c, for `start` and `stop` with the word latsampler. */
-int sampler_start(struct cmd_run *r, const struct portset *ports, struct err *e);
-int sampler_stop(struct cmd_run *r, const struct portset *ports, struct err *e);
+/* For `start` and `stop` with the word of a kind of work: what it turns on and off beside sending. */
+int verb_turn(struct cmd_run *r, const char *word, const struct portset *ports, bool on, struct err *e);
 /* reset.c, also for `rst`. */
 int reset_ports(struct cmd_run *r, const struct portset *ports, bool all, struct err *e);
 
 /* enable.c, also for `disable`. */
 int feature_set(struct cmd_run *r, const struct arg_val *args, bool on, struct err *e);
-extern const struct arg_spec feature_args[];
+extern struct arg_spec feature_args[];
+void features_make(void); /* puts its words together, before anybody looks at the verbs */
 
 /* screen.c, also for `enable` and `disable`: stop or go on with redraws of the page. */
 void view_freeze(struct cmd_run *r, bool frozen);

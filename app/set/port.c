@@ -107,8 +107,5 @@ const struct setting set_port_rows[] = {
 	 .help = "what workers do without traffic: auto sleeps after 50 ms, busy never sleeps"},
 	{.name = "offload", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = offload_words}, .dflt = "auto", .store = &offload_store,
 	 .help = "checksums of plain IP, TCP and UDP: auto leaves them to the device where it offers that, off makes them in software"},
-	{.name = "verify", .scope = SCOPE_PORT, .v = {&vt_bool}, .dflt = "off", .offset = AT(verify), .check = set_check_per_start,
-	 .help = "check IPv4, UDP, TCP, SCTP and ICMP checksums of received frames with probes: a wrong one makes it corrupted; any port's on is\n"
-		 "for all"},
 	{0},
 };

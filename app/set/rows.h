@@ -5,8 +5,8 @@
 #include "ctl.h"
 
 /* Each ends with a row without a name. */
-extern const struct setting set_view_rows[], set_tester_rows[], set_trial_rows[], set_port_rows[], set_sampler_rows[];
-extern const struct setting set_stream_rows[], set_nest_rows[], set_payload_rows[], set_pktgen_rows[], set_habit_rows[], set_seq_rows[];
+extern const struct setting set_view_rows[], set_tester_rows[], set_trial_rows[], set_port_rows[], set_stream_rows[], set_arrival_rows[];
+extern const struct setting set_nest_rows[], set_payload_rows[], set_pktgen_rows[], set_habit_rows[], set_seq_rows[];
 extern const struct setting set_later_rows[];
 
 /* Is it one of set_view_rows? */

@@ -99,17 +99,6 @@ static bool check_arrival(const struct setting *row, const void *stream_cfg, str
 
 #define AT(member) offsetof(struct stream_cfg, member)
 
-static bool check_latency(const struct setting *row, const void *stream_cfg, struct err *warn)
-{
-	const struct stream_cfg *cfg = stream_cfg;
-
-	(void)row;
-	if (!cfg->latency || cfg->frame.probe != 0)
-		return true;
-	err_set(warn, EINVAL, "its frames have no probes; `set %u/%u probe on` puts one in each", cfg->port, cfg->id);
-	return false;
-}
-
 const struct setting set_stream_rows[] = {
 	{.name = "frame", .scope = SCOPE_STREAM, .v = {&vt_frame}, .dflt = "eth/ipv4/udp", .offset = AT(frame.stack),
 	 .check = set_check_stream, .help = "headers of the frame, outermost first"},
@@ -124,10 +113,10 @@ const struct setting set_stream_rows[] = {
 	 .help = "load of the stream alone, which then takes no turn in the port's rate: percent of the link speed, frames or bit/s"},
 	{.name = "count", .scope = SCOPE_STREAM, .v = {&vt_uint}, .dflt = "0", .unit = "frames", .offset = AT(count),
 	 .help = "frames of the stream per start; 0 is no bound of its own"},
-	{.name = "probe", .scope = SCOPE_STREAM, .v = {&vt_every}, .dflt = "off", .offset = AT(frame.probe), .check = set_check_stream,
-	 .help = "16 bytes at the begin of the payload that say which frame this is and when it was sent, in all frames or one of N"},
-	{.name = "latency", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .offset = AT(latency), .check = check_latency,
-	 .help = "a latency histogram of the stream's own at the receivers; its frames need probes: `set <streams> probe on`"},
+	{0},
+};
+
+const struct setting set_arrival_rows[] = {
 	{.name = "arrival", .scope = SCOPE_STREAM, .v = {&vt_arrival}, .dflt = "constant", .offset = AT(arrival), .check = check_arrival,
 	 .help = "when the stream's frames leave at a rate of its own: evenly, at random, in bursts at wire speed, with jitter, or on and off"},
 	{0},

@@ -2,7 +2,6 @@
 /* Settings of the tester itself: struct tester of the program. */
 #include "rows.h"
 #include "app.h"
-#include "probe.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,15 +14,12 @@ void tester_init(struct tester *t)
 {
 	t->stall_ns = CTL_STALL_NS;
 	trial_cfg_init(&t->trial);
-	t->probe_mb = 2000;
 }
 
 void tester_apply(const struct app *app)
 {
-	if (app->ctl == NULL)
-		return;
-	ctl_set_stall(app->ctl, app->tester.stall_ns);
-	ctl_probe_memory(app->ctl, app->tester.probe_mb * 1000000);
+	if (app->ctl != NULL)
+		ctl_set_stall(app->ctl, app->tester.stall_ns);
 }
 
 /* ---- sets of waits by name ---- */
@@ -104,9 +100,6 @@ static bool check_drain(const struct setting *row, const void *obj, struct err *
 const struct setting set_tester_rows[] = {
 	{.name = "stall", .scope = SCOPE_GLOBAL, .v = {&vt_duration, 1000, 10 * S}, .dflt = "50us", .offset = AT(stall_ns),
 	 .help = "a turn of a worker that takes longer is a stall: counted, and the longest one kept (page cpu, `show stats --json`)"},
-	{.name = "probes.memory", .alias = "probes memory", .scope = SCOPE_GLOBAL, .v = {&vt_uint, 1, 1000000}, .dflt = "2000", .unit = "MB",
-	 .offset = AT(probe_mb),
-	 .help = "most memory for receiving probes, in 10^6 bytes; `start` refuses what could take more, `show plan` tells what it takes"},
 	{0},
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* calibrate: what a latency holds of the tester itself, measured over ports that are looped: by a cable, or by a wire of this process. One port
  * after the other sends a few frames at a low rate; settings are as before when it is over. */
-#include "bias.h"
+#include "cmd/verbs.h"
 #include "out.h"
 #include "probe.h"
+#include "probe_app.h"
 #include "trial.h"
-#include "cmd/verbs.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,6 +2,7 @@
 /* Pktgen's `latency`: how often it sends a frame of its own that measures. Here the traffic itself is measured, so that the time between
  * measurements is a number of frames. */
 #include "cmd/verbs.h"
+#include "probe_app.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "cmd/verbs.h"
 #include "file.h"
 #include "probe.h"
-#include "cmd/verbs.h"
+#include "probe_app.h"
 
 static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {

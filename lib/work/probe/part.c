@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "part/part.h"
 #include "probe.h"
+#include "probe_app.h"
 
 /* "latency": what `show latency` gives of all ports, with their distributions, and the streams of the port that are measured on their own. */
 static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)

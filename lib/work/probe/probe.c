@@ -492,6 +492,11 @@ void ctl_probe_memory(struct ctl *c, uint64_t bytes)
 	c->probes->limit_bytes = bytes;
 }
 
+uint64_t ctl_probe_memory_most(const struct ctl *c)
+{
+	return c->probes->limit_bytes;
+}
+
 bool ctl_probes_armed(const struct ctl *c)
 {
 	return c->probes->now != NULL || c->probes->nold > 0;

@@ -43,6 +43,7 @@ bool ctl_probes_verify(const struct ctl *);
 bool ctl_probes_settled(struct ctl *); /* nothing is sending: what was sent and has not come is lost, or late */
 /* Most memory that receivers may take together. */
 void ctl_probe_memory(struct ctl *, uint64_t bytes);
+uint64_t ctl_probe_memory_most(const struct ctl *); /* as it was set */
 
 /* Who says when frames arrive: our clock when a worker takes them, or the device's time stamps. */
 enum probe_clock { PROBE_SOFTWARE, PROBE_NIC, PROBE_CLOCKS };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pktgen's latency settings of a port: the threshold of `jitter`, and what `start <ports> latsampler` takes. */
+/* Settings of probes: of the tester, of ports and streams, and Pktgen's of latency: the threshold of `jitter`, and what `start <ports> latsampler`
+ * takes. */
+#include "probe.h"
+#include "probe_app.h"
 #include "set/rows.h"
 
 #include <errno.h>
@@ -84,13 +87,76 @@ static const struct vtype vt_sampler = {
 	.print = sampler_vprint, .complete = sampler_vcomplete,
 };
 
+/* Control keeps it. */
+
+static void memory_put(const struct setting *row, void *obj, const void *val)
+{
+	struct app *app = obj;
+
+	(void)row;
+	if (app->ctl != NULL)
+		ctl_probe_memory(app->ctl, *(const uint64_t *)val * 1000000);
+}
+
+static bool memory_get(const struct setting *row, const void *obj, void *val)
+{
+	const struct app *app = obj;
+	uint64_t dflt;
+
+	row->v.type->parse(&row->v, row->dflt, &dflt, NULL);
+	*(uint64_t *)val = app->ctl != NULL ? ctl_probe_memory_most(app->ctl) / 1000000 : dflt;
+	return *(const uint64_t *)val != dflt;
+}
+
+static void memory_unset(const struct setting *row, void *obj)
+{
+	uint64_t dflt;
+
+	row->v.type->parse(&row->v, row->dflt, &dflt, NULL);
+	memory_put(row, obj, &dflt);
+}
+
+static const struct setting_store memory_store = {memory_put, memory_get, memory_unset};
+
+const struct setting probe_tester_rows[] = {
+	{.name = "probes.memory", .alias = "probes memory", .scope = SCOPE_GLOBAL, .v = {&vt_uint, 1, 1000000}, .dflt = "2000", .unit = "MB",
+	 .store = &memory_store,
+	 .help = "most memory for receiving probes, in 10^6 bytes; `start` refuses what could take more, `show plan` tells what it takes"},
+	{0},
+};
+
 #define AT(member) offsetof(struct port_cfg, member)
 
-const struct setting set_sampler_rows[] = {
+const struct setting probe_port_rows[] = {
+	{.name = "verify", .scope = SCOPE_PORT, .v = {&vt_bool}, .dflt = "off", .offset = AT(verify), .check = set_check_per_start,
+	 .help = "check IPv4, UDP, TCP, SCTP and ICMP checksums of received frames with probes: a wrong one makes it corrupted; any port's on is\n"
+		 "for all"},
 	{.name = "jitter", .scope = SCOPE_PORT, .v = {&vt_uint, 0, 1000000}, .dflt = "0", .unit = "us", .offset = AT(jitter_us),
 	 .help = "count received probes whose latency differs by more from that of the one before (`show latency`); 0 counts none"},
 	{.name = "latsampler", .scope = SCOPE_PORT, .v = {&vt_sampler}, .dflt = "none", .offset = AT(sampler), .flags = SET_FILE,
 	 .help = "what `start <ports> latsampler` takes: at most NUM latencies of received probes, RATE a second, evenly or at random "
 		 "times, into FILE"},
+	{0},
+};
+
+#undef AT
+#define AT(member) offsetof(struct stream_cfg, member)
+
+static bool check_latency(const struct setting *row, const void *stream_cfg, struct err *warn)
+{
+	const struct stream_cfg *cfg = stream_cfg;
+
+	(void)row;
+	if (!cfg->latency || cfg->frame.probe != 0)
+		return true;
+	err_set(warn, EINVAL, "its frames have no probes; `set %u/%u probe on` puts one in each", cfg->port, cfg->id);
+	return false;
+}
+
+const struct setting probe_stream_rows[] = {
+	{.name = "probe", .scope = SCOPE_STREAM, .v = {&vt_every}, .dflt = "off", .offset = AT(frame.probe), .check = set_check_stream,
+	 .help = "16 bytes at the begin of the payload that say which frame this is and when it was sent, in all frames or one of N"},
+	{.name = "latency", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .offset = AT(latency), .check = check_latency,
+	 .help = "a latency histogram of the stream's own at the receivers; its frames need probes: `set <streams> probe on`"},
 	{0},
 };

@@ -2,11 +2,12 @@
 /* `start <ports> latsampler` and `stop <ports> latsampler`: Pktgen's sampler of single latencies. */
 #include <inttypes.h>
 
+#include "cmd/verbs.h"
 #include "file.h"
 #include "probe.h"
-#include "cmd/verbs.h"
+#include "probe_app.h"
 
-int sampler_start(struct cmd_run *r, const struct portset *ports, struct err *e)
+static int start(struct cmd_run *r, const struct portset *ports, struct err *e)
 {
 	struct ctl *ctl = app_of(r)->ctl;
 	struct portset begun = {0};
@@ -51,7 +52,7 @@ static int stop_one(struct cmd_run *r, unsigned port, struct err *e)
 }
 
 /* Each file is written, whatever became of the others; the first failure is told. */
-int sampler_stop(struct cmd_run *r, const struct portset *ports, struct err *e)
+static int stop(struct cmd_run *r, const struct portset *ports, struct err *e)
 {
 	struct err other;
 	int rc = 0;
@@ -62,4 +63,9 @@ int sampler_stop(struct cmd_run *r, const struct portset *ports, struct err *e)
 			rc = rc < 0 ? rc : one;
 		}
 	return rc;
+}
+
+int sampler_turn(struct cmd_run *r, const struct portset *ports, bool on, struct err *e)
+{
+	return on ? start(r, ports, e) : stop(r, ports, e);
 }

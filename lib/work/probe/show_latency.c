@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* show latency: what became of the probes, how long they took, how evenly frames came. Control makes the tree. */
 #include "clock.h"
+#include "cmd/verbs.h"
 #include "out.h"
 #include "probe.h"
-#include "cmd/verbs.h"
+#include "probe_app.h"
 
 #include <math.h>
 #include <string.h>

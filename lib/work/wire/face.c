@@ -5,8 +5,8 @@
 static const struct set_chunk rows[] = {{600, wire_rows}, {0}};
 
 static const struct show_row shows[] = {
-	{300, "wire", "what the device under test of each wire did to frames", show_wire, TAKES_PORTS},
-	{0},
+	{{300, "wire", "what the device under test of each wire did to frames"}, show_wire, TAKES_PORTS},
+	{{0}},
 };
 
 const struct face face_wire = {.rows = rows, .shows = shows, .idle_row = wire_idle};

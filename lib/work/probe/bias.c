@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bias.h"
+#include "probe_app.h"
 
 #include <stdlib.h>
 #include <string.h>
