@@ -157,40 +157,22 @@ static json_t *varies(const struct stream_cfg *s)
 	return a;
 }
 
-static bool has_member(const struct group *g, uint32_t cell)
+/* How its frames are made now, or were last; NULL: nobody has sent any. */
+static const char *engine_of(const struct ctl_port *cp, const struct stream *s)
 {
-	for (unsigned m = 0; m < g->n; m++)
-		if (g->member[m].cell == cell)
-			return true;
-	return false;
-}
+	const char *engine = NULL;
 
-/* Does the port's schedule have the stream? Its settings say so, unless they wait for the next start. */
-static bool takes_turns(const struct ctl_port *cp, const struct group *g, const struct stream *s)
-{
-	return cp->run.active && cp->order_waits ? has_member(g, s->cell) : !s->cfg.rate.set && s->cfg.enabled;
-}
-
-/* The group that sends a stream now or did last; NULL: none. */
-static const struct group *group_with(const struct ctl_port *cp, const struct stream *s)
-{
-	const struct program *p = &cp->program;
-
-	for (unsigned i = 0; i < p->ngroups; i++) {
-		const struct group *g = p->group[i];
-		if (g->cell >= 0 ? g->cell == (int32_t)s->cell : takes_turns(cp, g, s))
-			return g;
-		if (g->cell > (int32_t)s->cell)
-			break;
-	}
-	return NULL;
+	EACH_WORK(w, engine)
+		if (engine == NULL)
+			engine = w->engine(cp, s);
+	return engine;
 }
 
 static json_t *one_stream(const struct ctl_port *cp, const struct stream *s, const struct cnt_stream *sum, double weights)
 {
 	const struct stream_cfg *cfg = &s->cfg;
 	struct stream_count now = count_of(sum, s);
-	const struct group *g = group_with(cp, s);
+	const char *engine = engine_of(cp, s);
 	json_t *o =
 		json_pack("{s:i, s:i, s:b, s:o, s:o, s:I, s:o, s:I, s:o, s:{s:I, s:I}, s:f}", "port", (int)cp->p.id,
 			  "stream", (int)cfg->id, "enabled", (int)cfg->enabled, "frame", stack_text(&cfg->frame.stack),
@@ -203,7 +185,7 @@ static json_t *one_stream(const struct ctl_port *cp, const struct stream *s, con
 	json_object_set_new(o, "probe", value_json(&vt_every, &cfg->frame.probe));
 	json_object_set_new(o, "share",
 			    cfg->enabled && !cfg->rate.set ? json_real((double)cfg->weight / weights) : json_null());
-	json_object_set_new(o, "engine", g != NULL ? json_string(frun_engine(g->prog[0].run)) : json_null());
+	json_object_set_new(o, "engine", engine != NULL ? json_string(engine) : json_null());
 	return o;
 }
 

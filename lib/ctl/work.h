@@ -7,6 +7,7 @@
 
 struct ctl_port;
 struct plan_writer;
+struct stream;
 struct work_run;
 struct work_witness;
 
@@ -48,6 +49,8 @@ struct work {
 	bool (*sizes)(const struct ctl_port *cp, unsigned queue, struct cnt_sizes *sum);
 	const struct dp_times *(*times)(const struct ctl_port *cp, unsigned queue); /* what the bursts that it sends there cost */
 	void (*snap)(const struct ctl_port *cp, struct snap_port *s); /* of a snapshot what it alone knows; queues are there */
+	bool (*tells)(const struct ctl_port *cp); /* some frames that it sends in this run say which they are: they carry probes */
+	const char *(*engine)(const struct ctl_port *cp, const struct stream *s); /* how it makes the frames of the stream, static; NULL: it does not */
 	json_t *(*task_json)(const struct ctl *c, const struct dp_task *task, const void *about); /* of `show plan`; NULL: the task is not its own */
 	void (*plan_json)(const struct ctl *c, json_t *doc); /* what `show plan` says beside tasks */
 	void (*notes)(const struct ctl_port *cp, json_t *notes); /* of `show ports`: strings */

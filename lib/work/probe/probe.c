@@ -60,10 +60,9 @@ static bool stream_probes_on(const struct ctl_port *cp, const struct stream *s)
 /* What is sent may be of streams that the settings have no more. */
 static bool sends_probes(const struct ctl_port *cp)
 {
-	for (unsigned i = 0; i < cp->program.ngroups; i++)
-		for (unsigned p = 0; p < cp->program.group[i]->sched.nphases; p++)
-			if (frun_probes(cp->program.group[i]->prog[p].run) != NULL)
-				return true;
+	EACH_WORK(w, tells)
+		if (w->tells(cp))
+			return true;
 	return false;
 }
 

@@ -135,12 +135,57 @@ static bool send_sizes(const struct ctl_port *cp, unsigned queue, struct cnt_siz
 	return gen_sizes(cp->gen[queue], sum);
 }
 
+static bool send_tells(const struct ctl_port *cp)
+{
+	for (unsigned i = 0; i < cp->program.ngroups; i++)
+		for (unsigned p = 0; p < cp->program.group[i]->sched.nphases; p++)
+			if (frun_probes(cp->program.group[i]->prog[p].run) != NULL)
+				return true;
+	return false;
+}
+
 static const struct dp_times *send_times(const struct ctl_port *cp, unsigned queue)
 {
 	return &cp->gen[queue]->base.times;
 }
 
-/* ---- show plan ---- */
+/* ---- what is shown ---- */
+
+static bool has_member(const struct group *g, uint32_t cell)
+{
+	for (unsigned m = 0; m < g->n; m++)
+		if (g->member[m].cell == cell)
+			return true;
+	return false;
+}
+
+/* Does the port's schedule have the stream? Its settings say so, unless they wait for the next start. */
+static bool takes_turns(const struct ctl_port *cp, const struct group *g, const struct stream *s)
+{
+	return cp->run.active && cp->order_waits ? has_member(g, s->cell) : !s->cfg.rate.set && s->cfg.enabled;
+}
+
+/* The group that sends a stream now or did last; NULL: none. */
+static const struct group *group_with(const struct ctl_port *cp, const struct stream *s)
+{
+	const struct program *p = &cp->program;
+
+	for (unsigned i = 0; i < p->ngroups; i++) {
+		const struct group *g = p->group[i];
+		if (g->cell >= 0 ? g->cell == (int32_t)s->cell : takes_turns(cp, g, s))
+			return g;
+		if (g->cell > (int32_t)s->cell)
+			break;
+	}
+	return NULL;
+}
+
+static const char *send_engine(const struct ctl_port *cp, const struct stream *s)
+{
+	const struct group *g = group_with(cp, s);
+
+	return g != NULL ? frun_engine(g->prog[0].run) : NULL;
+}
 
 /* One group of frames on one queue; the program of its first phase speaks for all. */
 static json_t *group_row(const struct gen_group *from, const struct group *g)
@@ -207,6 +252,8 @@ const struct work work_send = {
 	.sizes = send_sizes,
 	.times = send_times,
 	.snap = late_snap,
+	.tells = send_tells,
+	.engine = send_engine,
 	.task_json = send_task_json,
 	.run = &send_run,
 };
