@@ -217,7 +217,6 @@ struct ctl {
 	struct ctl_event ev[CTL_EVENTS];
 	unsigned ev_head, ev_n;
 	uint64_t eal_memory;
-	struct probes *probes;     /* receivers of probes */
 	void *work[WORK_MAX];      /* what each work keeps, in the order of works[] */
 };
 

@@ -387,9 +387,9 @@ static void test_probes_are_awaited(void **state)
 		assert_int_equal(ctl_start(c, &s, 0, &e), 0);
 		for (unsigned i = 0; i < 10000 && c->port[0]->run.armed; i++) {
 			ctl_turn(c);
-			for (unsigned q = 0; !c->port[0]->run.armed && c->probes->now != NULL && q < c->port[1]->p.nrxq; q++)
+			for (unsigned q = 0; !c->port[0]->run.armed && probes_of(c)->now != NULL && q < c->port[1]->p.nrxq; q++)
 				assert_true(__atomic_load_n(&c->worker[c->port[1]->rx_worker[q]].w->cells.acked, __ATOMIC_ACQUIRE) >
-					    c->probes->now->seq);
+					    probes_of(c)->now->seq);
 			pause_ms(c->port[0]->run.armed);
 		}
 		assert_false(c->port[0]->run.armed);

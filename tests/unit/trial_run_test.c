@@ -205,10 +205,10 @@ static void test_own_time(void **state)
 		fresh(0, 1);
 		fresh(1, 1);
 		fixed_size(0, 0, 128);
-		probe_inexact(c->probes, "of before");
+		probe_inexact(probes_of(c), "of before");
 		struct trial *t = begun(&s);
 		if (during)
-			probe_inexact(c->probes, "of now");
+			probe_inexact(probes_of(c), "of now");
 		ended(t);
 		const struct trial_result *r = trial_result(t);
 		assert_true(r->sum.told);
@@ -273,7 +273,7 @@ static void test_held_up(void **state)
 /* As if the port had heard the same frames as port 1, which has one Rx queue. */
 static void hears_too(unsigned port)
 {
-	const struct probe_arm *a = c->probes->now;
+	const struct probe_arm *a = probes_of(c)->now;
 	const struct probe_tap *from = NULL, *to = NULL;
 
 	for (unsigned i = 0; i < a->ntaps; i++) {

@@ -208,7 +208,7 @@ static int too_much(const struct ctl *c, const struct probe_arm *a, double bytes
 		       "receiving the probes of %llu streams on %u Rx queues takes %.0f MB (%.0f MB of it where streams come in on several of them) "
 		       "and `probes.memory` allows %.0f MB: `set probes.memory %.0f` allows it, fewer streams with `latency on` or fewer with "
 		       "probes need less",
-		       (unsigned long long)streams, rx_queues(c), bytes / MB, (double)a->merge_most / MB, (double)c->probes->limit_bytes / MB,
+		       (unsigned long long)streams, rx_queues(c), bytes / MB, (double)a->merge_most / MB, (double)probes_of(c)->limit_bytes / MB,
 		       bytes / MB + 1);
 }
 
@@ -244,7 +244,7 @@ static int arm_make(struct ctl *c, const struct probe_arm *was, struct probe_arm
 	a->merge_most = probe_merge_most(c, &a->spec);
 	a->bytes = size * rx_queues(c) + a->merge_most;
 	/* what is kept at a clear and when tables are made anew are copies of histograms */
-	if (size == 0 || a->bytes > c->probes->limit_bytes) {
+	if (size == 0 || a->bytes > probes_of(c)->limit_bytes) {
 		int rc = too_much(c, a, size == 0 ? 0x1p40 : (double)a->bytes, e);
 		probe_arm_unref(a);
 		return rc;
@@ -271,7 +271,7 @@ static void dirty_receivers(struct ctl *c)
 /* From the next plans on its tables are not used. */
 static void retire(struct ctl *c)
 {
-	struct probes *p = c->probes;
+	struct probes *p = probes_of(c);
 
 	if (p->now == NULL)
 		return;
@@ -301,7 +301,7 @@ static bool anyone_sends(const struct ctl *c)
 /* The stamps of devices count where they can be used, also in tables that are on their way out. */
 static void clocks_follow(struct ctl *c)
 {
-	struct probes *p = c->probes;
+	struct probes *p = probes_of(c);
 
 	for (unsigned i = 0; i <= p->nold; i++) {
 		struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
@@ -317,7 +317,7 @@ static void clocks_follow(struct ctl *c)
 
 static int arm(struct ctl *c, struct err *e)
 {
-	struct probes *p = c->probes;
+	struct probes *p = probes_of(c);
 	struct probe_arm *a = NULL;
 	bool sending = anyone_sends(c);
 	int rc = arm_make(c, sending ? p->now : NULL, &a, e);
@@ -341,12 +341,12 @@ static int arm(struct ctl *c, struct err *e)
 /* What was learnt of a gap belongs to a rate; it is no reason for other tables. */
 static bool as_asked(const struct ctl *c)
 {
-	return c->probes->now != NULL && c->probes->now->spec.verify == verify_wanted(c);
+	return probes_of(c)->now != NULL && probes_of(c)->now->spec.verify == verify_wanted(c);
 }
 
 int probes_arm(struct ctl *c, const struct portset *starting, struct err *e)
 {
-	struct probes *p = c->probes;
+	struct probes *p = probes_of(c);
 	bool wanted = false, fits = as_asked(c);
 
 	for (unsigned i = 0; i < c->nports; i++) {
@@ -373,7 +373,7 @@ static bool all_have(const struct ctl *c)
 	for (unsigned i = 0; i < c->nports; i++)
 		for (unsigned q = 0; c->port[i]->used && c->port[i]->started && q < c->port[i]->p.nrxq; q++) {
 			const struct ctl_worker *cw = &c->worker[c->port[i]->rx_worker[q]];
-			if (cw->launched && __atomic_load_n(&cw->w->cells.acked, __ATOMIC_ACQUIRE) <= c->probes->now->seq)
+			if (cw->launched && __atomic_load_n(&cw->w->cells.acked, __ATOMIC_ACQUIRE) <= probes_of(c)->now->seq)
 				return false;
 		}
 	return true;
@@ -385,12 +385,12 @@ bool probes_hold(const struct ctl *c)
 
 	for (unsigned i = 0; i < c->nports && !any; i++)
 		any = c->port[i]->used && c->port[i]->run.active && c->port[i]->run.armed && port_probes(c->port[i]);
-	return any && c->probes->now != NULL && !all_have(c);
+	return any && probes_of(c)->now != NULL && !all_have(c);
 }
 
 bool probes_wait(struct ctl *c, struct ctl_port *cp)
 {
-	struct probes *p = c->probes;
+	struct probes *p = probes_of(c);
 	struct err e;
 
 	if (!cp->run.active || cp->run.stop || cp->run.armed || !port_probes(cp))
@@ -411,7 +411,7 @@ bool probes_wait(struct ctl *c, struct ctl_port *cp)
 
 void probes_targets(struct ctl *c)
 {
-	struct probe_arm *a = c->probes->now;
+	struct probe_arm *a = probes_of(c)->now;
 
 	for (unsigned i = 0; a != NULL && i < a->ntaps; i++) {
 		uint64_t target = target_gap(c, c->port[a->tap[i].port], &a->tap[i].target_ns);
@@ -426,21 +426,21 @@ void probes_targets(struct ctl *c)
 
 bool probes_awake(const struct ctl *c)
 {
-	const struct probes *p = c->probes;
+	const struct probes *p = probes_of(c);
 
 	return p->now != NULL && (anyone_sends(c) || clock_raw_ns() < p->awake_until_ns);
 }
 
 uint64_t probes_next_ns(const struct ctl *c)
 {
-	if (c->probes->nold > 0 || c->probes->sampling || c->probes->merging) /* windows move on also when no port sends any more */
+	if (probes_of(c)->nold > 0 || probes_of(c)->sampling || probes_of(c)->merging) /* windows move on also when no port sends any more */
 		return 5000000;
-	return c->probes->awake ? 50000000 : UINT64_MAX;
+	return probes_of(c)->awake ? 50000000 : UINT64_MAX;
 }
 
 void probes_turn(struct ctl *c)
 {
-	struct probes *p = c->probes;
+	struct probes *p = probes_of(c);
 	unsigned kept = 0;
 
 	p->sampling = probes_sample(c);
@@ -466,29 +466,24 @@ void probes_turn(struct ctl *c)
 
 void probes_open(struct ctl *c)
 {
-	c->probes = xcalloc(1, sizeof(*c->probes));
-	c->probes->limit_bytes = 2000000000;
+	probes_of(c)->limit_bytes = 2000000000;
 }
 
 void probes_close(struct ctl *c)
 {
-	struct probes *p = c->probes;
+	struct probes *p = probes_of(c);
 
-	if (p == NULL)
-		return;
 	probe_arm_unref(p->now);
 	for (unsigned i = 0; i < p->nold; i++)
 		probe_arm_unref(p->old[i]);
 	free(p->old);
 	probe_past_free(p);
 	probe_extras_free(p);
-	free(p);
-	c->probes = NULL;
 }
 
 void ctl_probe_memory(struct ctl *c, uint64_t bytes)
 {
-	c->probes->limit_bytes = bytes;
+	probes_of(c)->limit_bytes = bytes;
 }
 
 uint64_t ctl_probe_memory_most(const struct ctl *c)
@@ -498,18 +493,18 @@ uint64_t ctl_probe_memory_most(const struct ctl *c)
 
 bool ctl_probes_armed(const struct ctl *c)
 {
-	return c->probes->now != NULL || c->probes->nold > 0;
+	return probes_of(c)->now != NULL || probes_of(c)->nold > 0;
 }
 
 void ctl_bias_set(struct ctl *c, unsigned tx, unsigned rx, const struct probe_bias *b)
 {
 	if (tx < PROBE_PORTS && rx < CTL_MAX_PORTS && b->clock < PROBE_CLOCKS)
-		c->probes->bias[tx][rx][b->clock] = *b;
+		probes_of(c)->bias[tx][rx][b->clock] = *b;
 }
 
 struct probe_bias ctl_bias(const struct ctl *c, int tx, unsigned rx, enum probe_clock clock)
 {
-	const struct probes *p = c->probes;
+	const struct probes *p = probes_of(c);
 	unsigned partner = rx ^ 1;
 
 	if (rx >= CTL_MAX_PORTS || clock >= PROBE_CLOCKS)
@@ -540,9 +535,9 @@ void probes_clear(struct ctl *c, const struct portset *ports)
 		moving |= on_its_way(c, c->port[i]);
 		probe_sender_begins(c, i);
 		probe_receiver_begins(c, i);
-		c->probes->why = NULL;
+		probes_of(c)->why = NULL;
 		if (moving)
-			probe_inexact(c->probes, "cleared while probes were on their way: these were received and not sent");
-		c->probes->since_ns = clock_wall_ns();
+			probe_inexact(probes_of(c), "cleared while probes were on their way: these were received and not sent");
+		probes_of(c)->since_ns = clock_wall_ns();
 	}
 }

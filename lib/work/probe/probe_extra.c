@@ -10,7 +10,7 @@
 /* Of a port; made once, since workers may use it as long as they run. */
 static struct prx_extra *extras(struct ctl *c, unsigned port)
 {
-	struct prx_extra **at = &c->probes->extra[port];
+	struct prx_extra **at = &probes_of(c)->extra[port];
 	size_t bytes = c->port[port]->p.nrxq * sizeof(**at);
 
 	if (*at == NULL && bytes > 0) {
@@ -25,12 +25,12 @@ static struct prx_extra *extras(struct ctl *c, unsigned port)
 
 static bool wanted(const struct ctl *c, unsigned port)
 {
-	return c->port[port]->p.cfg.jitter_us != 0 || c->probes->sampler[port].on;
+	return c->port[port]->p.cfg.jitter_us != 0 || probes_of(c)->sampler[port].on;
 }
 
 void probe_extras_follow(struct ctl *c)
 {
-	const struct probe_arm *a = c->probes->now;
+	const struct probe_arm *a = probes_of(c)->now;
 
 	for (unsigned i = 0; a != NULL && i < a->ntaps; i++) {
 		unsigned port = a->tap[i].port;
@@ -43,10 +43,10 @@ void probe_extras_follow(struct ctl *c)
 
 void probe_jitter(const struct ctl *c, unsigned port, uint64_t *compared, uint64_t *above)
 {
-	const struct prx_extra *x = c->probes->extra[port];
+	const struct prx_extra *x = probes_of(c)->extra[port];
 
-	*compared = -c->probes->jitter_base[port].compared;
-	*above = -c->probes->jitter_base[port].above;
+	*compared = -probes_of(c)->jitter_base[port].compared;
+	*above = -probes_of(c)->jitter_base[port].above;
 	for (unsigned q = 0; x != NULL && q < c->port[port]->p.nrxq; q++) {
 		*compared += cell_get(&x[q].compared);
 		*above += cell_get(&x[q].above);
@@ -58,8 +58,8 @@ void probe_jitter_begins(struct ctl *c, unsigned port)
 	uint64_t compared, above;
 
 	probe_jitter(c, port, &compared, &above);
-	c->probes->jitter_base[port].compared += compared;
-	c->probes->jitter_base[port].above += above;
+	probes_of(c)->jitter_base[port].compared += compared;
+	probes_of(c)->jitter_base[port].above += above;
 }
 
 /* ---- sampler ---- */
@@ -69,11 +69,11 @@ bool probes_sample(struct ctl *c)
 	bool on = false;
 
 	for (unsigned i = 0; i < c->nports; i++) {
-		struct probe_sampler *s = &c->probes->sampler[i];
+		struct probe_sampler *s = &probes_of(c)->sampler[i];
 		uint64_t ns;
 		on |= s->on;
-		for (unsigned q = 0; s->on && c->probes->extra[i] != NULL && q < c->port[i]->p.nrxq; q++)
-			while (prx_sample_next(&c->probes->extra[i][q], &ns)) {
+		for (unsigned q = 0; s->on && probes_of(c)->extra[i] != NULL && q < c->port[i]->p.nrxq; q++)
+			while (prx_sample_next(&probes_of(c)->extra[i][q], &ns)) {
 				if (s->n < s->num)
 					s->ns[s->n++] = ns;
 				else
@@ -87,7 +87,7 @@ int ctl_sampler_start(struct ctl *c, unsigned port, struct err *e)
 {
 	struct ctl_port *cp = c->port[port];
 	const struct sampler_cfg *cfg = &cp->p.cfg.sampler;
-	struct probe_sampler *s = &c->probes->sampler[port];
+	struct probe_sampler *s = &probes_of(c)->sampler[port];
 
 	if (cfg->kind == SAMPLER_NONE)
 		return err_set(e, EINVAL, "port %u: what to sample is not set: `set %u latsampler simple 1000 100 FILE` takes 1000 latencies, 100 a "
@@ -119,8 +119,8 @@ int ctl_sampler_start(struct ctl *c, unsigned port, struct err *e)
 
 bool ctl_sampler_stop(struct ctl *c, unsigned port, struct sbuf *text, struct sampler_result *out)
 {
-	struct probe_sampler *s = &c->probes->sampler[port];
-	struct prx_extra *x = c->probes->extra[port];
+	struct probe_sampler *s = &probes_of(c)->sampler[port];
+	struct prx_extra *x = probes_of(c)->extra[port];
 
 	if (!s->on)
 		return false;

@@ -99,6 +99,9 @@ struct probes {
 	struct probe_bias bias[PROBE_PORTS][CTL_MAX_PORTS][PROBE_CLOCKS];
 };
 
+extern const struct work work_probe;
+static inline struct probes *probes_of(const struct ctl *ctl) { return work_ctl(ctl, &work_probe); }
+
 /* probe.c: what its record in probe_work.c names; see work.h */
 void probes_open(struct ctl *c);
 void probes_close(struct ctl *c);

@@ -22,7 +22,7 @@ bool ctl_probes_settled(struct ctl *c)
 
 bool ctl_probes_verify(const struct ctl *c)
 {
-	return c->probes->now != NULL && c->probes->now->spec.verify;
+	return probes_of(c)->now != NULL && probes_of(c)->now->spec.verify;
 }
 
 const char *probe_why(const struct flow_live *l)
@@ -39,7 +39,7 @@ static void counts_of(const struct ctl *c, uint64_t sent, const struct flow_live
 
 	*out = (struct probe_counts){.sent = sent, .duplicated = copies, .reordered = s->reordered, .late = s->late, .corrupted = s->corrupted,
 				     .extent_max = l->extent_max, .extent_unknown = s->extent_unknown, .extent_mean = (double)NAN,
-				     .jitter_ns = l->jitter_cycles * 1e9 / clock_hz(), .nrxq = l->nrxq, .why = c->probes->why};
+				     .jitter_ns = l->jitter_cycles * 1e9 / clock_hz(), .nrxq = l->nrxq, .why = probes_of(c)->why};
 	out->received = s->received > copies ? s->received - copies : 0;
 	uint64_t came = out->received + s->corrupted + s->late;
 	if (came == 0) /* the estimate goes on over a `clear`, and is of nothing that is shown */
@@ -184,7 +184,7 @@ static double dispersion(const struct rx_sum *s, unsigned scale)
 
 static double target_of(const struct ctl *c, unsigned rx)
 {
-	const struct probe_arm *a = c->probes->now;
+	const struct probe_arm *a = probes_of(c)->now;
 
 	for (unsigned t = 0; a != NULL && t < a->ntaps; t++)
 		if (a->tap[t].port == rx)
@@ -459,7 +459,7 @@ json_t *ctl_latency_streams_json(struct ctl *c, unsigned port)
 
 json_t *ctl_latency_json(struct ctl *c, const struct portset *ports, unsigned flags)
 {
-	const struct probe_arm *a = c->probes->now;
+	const struct probe_arm *a = probes_of(c)->now;
 	json_t *list = json_array(), *doc;
 	struct clock_info clock;
 	struct pairs p;
@@ -492,7 +492,7 @@ static int log_one(struct hist *h, const char *tag, double from_s, double length
 int ctl_latency_log(struct ctl *c, const struct portset *ports, struct sbuf *out, struct err *e)
 {
 	static const char *const what[] = {[PRX_ACTUAL] = "actual", [PRX_INTENDED] = "intended", [PRX_GAP] = "gap"};
-	double now_s = (double)clock_wall_ns() / 1e9, begin_s = (double)c->probes->since_ns / 1e9;
+	double now_s = (double)clock_wall_ns() / 1e9, begin_s = (double)probes_of(c)->since_ns / 1e9;
 	unsigned n = 0;
 	char tag[64];
 	int rc = 0;

@@ -113,7 +113,7 @@ static void add_arm(const struct probe_arm *a, unsigned rx, unsigned tx, int cel
 /* All arms, of one receiving port. */
 static void live(const struct ctl *c, unsigned rx, unsigned tx, int cell, struct flow_live *io)
 {
-	const struct probes *p = c->probes;
+	const struct probes *p = probes_of(c);
 
 	for (unsigned i = 0; i <= p->nold; i++) {
 		struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
@@ -126,7 +126,7 @@ static void live(const struct ctl *c, unsigned rx, unsigned tx, int cell, struct
 /* Copies among all ports. */
 static void live_crossed(const struct ctl *c, unsigned tx, int cell, struct flow_live *io)
 {
-	const struct probes *p = c->probes;
+	const struct probes *p = probes_of(c);
 
 	for (unsigned i = 0; i <= p->nold; i++)
 		if (i < p->nold || p->now != NULL)
@@ -173,7 +173,7 @@ static uint64_t extent_of(const struct flow_off *off, uint64_t live_max, uint64_
 static void total_at(struct ctl *c, unsigned rx, unsigned tx, int cell, struct flow_live *io)
 {
 	struct flow_live now = {.jitter_cycles = (double)NAN};
-	const struct flow_off *off = off_at(c->probes, rx, tx, cell, false);
+	const struct flow_off *off = off_at(probes_of(c), rx, tx, cell, false);
 
 	live(c, rx, tx, cell, &now);
 	if (off != NULL) {
@@ -222,7 +222,7 @@ void probe_cross(struct flow_live *l)
 /* Copies on two ports. */
 static void total_crossed(struct ctl *c, unsigned tx, int cell, const struct portset *receivers, struct flow_live *out)
 {
-	const struct flow_off *off = off_at(c->probes, PROBE_RX_ALL, tx, cell, false);
+	const struct flow_off *off = off_at(probes_of(c), PROBE_RX_ALL, tx, cell, false);
 	struct flow_live all = {.jitter_cycles = (double)NAN}, rest = {.jitter_cycles = (double)NAN};
 
 	if (off != NULL)
@@ -241,7 +241,7 @@ static void total_crossed(struct ctl *c, unsigned tx, int cell, const struct por
 
 bool probe_total(struct ctl *c, unsigned tx, int cell, const struct portset *receivers, struct flow_live *out)
 {
-	struct probes *p = c->probes;
+	struct probes *p = probes_of(c);
 
 	*out = (struct flow_live){.jitter_cycles = (double)NAN};
 	if (cell >= 0)
@@ -263,7 +263,7 @@ bool probe_total(struct ctl *c, unsigned tx, int cell, const struct portset *rec
 
 void probe_rx_total(struct ctl *c, unsigned rx, struct rx_sum *out)
 {
-	struct probes *p = c->probes;
+	struct probes *p = probes_of(c);
 
 	*out = (struct rx_sum){0};
 	for (unsigned i = 0; i <= p->nold; i++)
@@ -285,7 +285,7 @@ static uint64_t sent_raw(const struct ctl_port *cp, int cell)
 
 uint64_t probe_sent(struct ctl *c, unsigned tx, int cell)
 {
-	const struct probes *p = c->probes;
+	const struct probes *p = probes_of(c);
 	uint64_t base = cell < 0 ? p->sent_base[tx] : p->cell_base[tx] != NULL ? p->cell_base[tx][cell] : 0;
 
 	uint64_t raw = sent_raw(c->port[tx], cell);
@@ -314,7 +314,7 @@ static void merge_port(const struct probe_arm *a, unsigned rx, enum prx_hist whi
 /* With what was before the last clear. */
 static struct hist *port_hist_all(struct ctl *c, unsigned rx, enum prx_hist which)
 {
-	const struct probes *p = c->probes;
+	const struct probes *p = probes_of(c);
 	struct hist *h = NULL;
 
 	for (unsigned i = 0; i <= p->nold; i++)
@@ -328,8 +328,8 @@ struct hist *probe_port_hist(struct ctl *c, unsigned rx, enum prx_hist which)
 {
 	struct hist *h = port_hist_all(c, rx, which);
 
-	if (h != NULL && c->probes->rx[rx] != NULL && c->probes->rx[rx]->base[which] != NULL)
-		hist_subtract(h, c->probes->rx[rx]->base[which]);
+	if (h != NULL && probes_of(c)->rx[rx] != NULL && probes_of(c)->rx[rx]->base[which] != NULL)
+		hist_subtract(h, probes_of(c)->rx[rx]->base[which]);
 	return h;
 }
 
@@ -344,7 +344,7 @@ static void merge_cell(const struct probe_arm *a, unsigned rx, unsigned tx, uint
 
 static struct hist *cell_hist_all(struct ctl *c, unsigned rx, unsigned tx, uint32_t cell, enum prx_hist which)
 {
-	struct probes *p = c->probes;
+	struct probes *p = probes_of(c);
 	const struct flow_off *kept = off_at(p, rx, tx, (int)cell, false);
 	struct hist *h = NULL;
 
@@ -363,7 +363,7 @@ struct hist *probe_cell_hist(struct ctl *c, unsigned tx, uint32_t cell, enum prx
 		if (!receives(c, receivers, rx))
 			continue;
 		struct hist *h = cell_hist_all(c, rx, tx, cell, which);
-		const struct flow_off *kept = off_at(c->probes, rx, tx, (int)cell, false);
+		const struct flow_off *kept = off_at(probes_of(c), rx, tx, (int)cell, false);
 		if (h != NULL && kept != NULL && kept->base[which] != NULL)
 			hist_subtract(h, kept->base[which]);
 		merge(&sum, h);
@@ -384,7 +384,7 @@ static void fold_flows(struct ctl *c, const struct probe_arm *a, unsigned rx, un
 				return;
 			continue;
 		}
-		struct flow_off *off = off_at(c->probes, rx, tx, cell, true);
+		struct flow_off *off = off_at(probes_of(c), rx, tx, cell, true);
 		flow_sum_add(&off->sum, &l.sum, false);
 		if (l.extent_max > off->extent_was && l.extent_max > off->extent_past)
 			off->extent_past = l.extent_max;
@@ -397,7 +397,7 @@ static void fold_flows(struct ctl *c, const struct probe_arm *a, unsigned rx, un
 
 static void fold_hists(struct ctl *c, const struct probe_arm *a, const struct probe_tap *t)
 {
-	struct probe_rx *r = rx_at(c->probes, t->port);
+	struct probe_rx *r = rx_at(probes_of(c), t->port);
 
 	for (unsigned w = 0; w < 3; w++)
 		merge(&r->past[w], prx_port_hist(t->prx, (enum prx_hist)w));
@@ -405,7 +405,7 @@ static void fold_hists(struct ctl *c, const struct probe_arm *a, const struct pr
 		for (uint32_t i = 0; i < 2 * a->spec.of[tx].nstreams; i++) {
 			const struct hist *h = prx_stream_hist(t->prx, tx, i / 2, (enum prx_hist)(i % 2));
 			if (h != NULL && hist_count(h) > 0)
-				merge(&off_at(c->probes, t->port, tx, (int)(i / 2), true)->past[i % 2], h);
+				merge(&off_at(probes_of(c), t->port, tx, (int)(i / 2), true)->past[i % 2], h);
 		}
 }
 
@@ -415,14 +415,14 @@ static void fold_crossed(struct ctl *c, struct probe_arm *a, unsigned tx, int ce
 		struct flow_live l = {.jitter_cycles = (double)NAN};
 		probe_crossed(a, rx, tx, cell, &l);
 		if (l.sum.crossed + l.sum.missed > 0)
-			flow_sum_add(&off_at(c->probes, rx < 0 ? PROBE_RX_ALL : (unsigned)rx, tx, cell, true)->sum, &l.sum, false);
+			flow_sum_add(&off_at(probes_of(c), rx < 0 ? PROBE_RX_ALL : (unsigned)rx, tx, cell, true)->sum, &l.sum, false);
 	}
 }
 
 void probe_fold(struct ctl *c, struct probe_arm *a)
 {
 	for (unsigned rx = 0; rx < c->nports; rx++) {
-		rx_live(a, rx, &rx_at(c->probes, rx)->off);
+		rx_live(a, rx, &rx_at(probes_of(c), rx)->off);
 		for (unsigned tx = 0; tx < a->spec.nports; tx++)
 			fold_flows(c, a, rx, tx);
 	}
@@ -460,12 +460,12 @@ void probe_past_free(struct probes *p)
 static void begin_at(struct ctl *c, unsigned rx, unsigned tx, int cell)
 {
 	struct flow_live now = {.jitter_cycles = (double)NAN};
-	struct flow_off *off = off_at(c->probes, rx, tx, cell, false);
+	struct flow_off *off = off_at(probes_of(c), rx, tx, cell, false);
 
 	live(c, rx, tx, cell, &now);
 	if (now.sum.received + now.sum.late + now.sum.corrupted == 0 && off == NULL)
 		return;
-	off = off_at(c->probes, rx, tx, cell, true);
+	off = off_at(probes_of(c), rx, tx, cell, true);
 	off->sum = (struct flow_sum){0};
 	off->extent_was = now.extent_max;
 	off->extent_past = 0;
@@ -479,8 +479,8 @@ static void begin_crossed(struct ctl *c, unsigned tx, int cell)
 	struct flow_live now = {.jitter_cycles = (double)NAN};
 
 	live_crossed(c, tx, cell, &now);
-	if (now.sum.crossed + now.sum.missed > 0 || off_at(c->probes, PROBE_RX_ALL, tx, cell, false) != NULL) {
-		struct flow_off *off = off_at(c->probes, PROBE_RX_ALL, tx, cell, true);
+	if (now.sum.crossed + now.sum.missed > 0 || off_at(probes_of(c), PROBE_RX_ALL, tx, cell, false) != NULL) {
+		struct flow_off *off = off_at(probes_of(c), PROBE_RX_ALL, tx, cell, true);
 		off->sum = (struct flow_sum){0};
 		flow_sum_add(&off->sum, &now.sum, true);
 	}
@@ -494,14 +494,14 @@ static void begin_hist(struct ctl *c, unsigned rx, unsigned tx, uint32_t cell, e
 		free(h);
 		return;
 	}
-	struct flow_off *kept = off_at(c->probes, rx, tx, (int)cell, true);
+	struct flow_off *kept = off_at(probes_of(c), rx, tx, (int)cell, true);
 	free(kept->base[which]);
 	kept->base[which] = h;
 }
 
 static void begin_cell(struct ctl *c, unsigned tx, uint32_t cell)
 {
-	struct probes *p = c->probes;
+	struct probes *p = probes_of(c);
 
 	if (p->cell_base[tx] == NULL)
 		p->cell_base[tx] = xcalloc(CTL_CELLS, sizeof(*p->cell_base[tx]));
@@ -533,14 +533,14 @@ void probe_cells_begin(struct ctl *c, struct ctl_port *cp)
 	for (unsigned w = 0; w < CTL_CELLS / 64 && cp->p.id < PROBE_PORTS; w++)
 		for (; cp->cell_new[w] != 0; cp->cell_new[w] &= cp->cell_new[w] - 1) {
 			uint32_t cell = 64 * w + (unsigned)__builtin_ctzll(cp->cell_new[w]);
-			if (cell < PROBE_STREAMS && (cell_known(c->probes, cp->p.id, cell) || stream_probes(cp, cell) > 0))
+			if (cell < PROBE_STREAMS && (cell_known(probes_of(c), cp->p.id, cell) || stream_probes(cp, cell) > 0))
 				begin_cell(c, cp->p.id, cell);
 		}
 }
 
 void probe_sender_begins(struct ctl *c, unsigned tx)
 {
-	struct probes *p = c->probes;
+	struct probes *p = probes_of(c);
 
 	p->sent_base[tx] = sent_raw(c->port[tx], -1);
 	begin_crossed(c, tx, -1);
@@ -554,7 +554,7 @@ void probe_sender_begins(struct ctl *c, unsigned tx)
 
 void probe_receiver_begins(struct ctl *c, unsigned rx)
 {
-	struct probe_rx *r = rx_at(c->probes, rx);
+	struct probe_rx *r = rx_at(probes_of(c), rx);
 	struct rx_sum now;
 
 	for (unsigned w = 0; w < 3; w++) {
@@ -570,7 +570,7 @@ void probe_receiver_begins(struct ctl *c, unsigned rx)
 /* Gaps near a target that is no longer asked say nothing of the new one. */
 void probe_target_begins(struct ctl *c, unsigned rx)
 {
-	struct rx_sum *off = &rx_at(c->probes, rx)->off, now;
+	struct rx_sum *off = &rx_at(probes_of(c), rx)->off, now;
 
 	probe_rx_total(c, rx, &now);
 	off->near_of -= now.near_of;

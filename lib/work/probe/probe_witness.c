@@ -27,7 +27,7 @@ struct told {
 
 static struct told so_far(struct ctl *c, const struct portset *from, const struct portset *to)
 {
-	struct told t = {.live.jitter_cycles = (double)NAN, .whys = c->probes->whys};
+	struct told t = {.live.jitter_cycles = (double)NAN, .whys = probes_of(c)->whys};
 
 	for (unsigned i = 0; i < c->nports && i < PROBE_PORTS; i++) {
 		struct flow_live l;
@@ -57,7 +57,7 @@ static const char *inexact(const struct ctl *c, const struct told *base, const s
 {
 	if (now->whys == base->whys)
 		return probe_why(&now->live);
-	return c->probes->why != NULL ? c->probes->why : "the counts of the probes were cleared";
+	return probes_of(c)->why != NULL ? probes_of(c)->why : "the counts of the probes were cleared";
 }
 
 static void probe_read(struct ctl *c, const struct portset *from, const struct portset *to, const void *base, struct witness_counts *out)

@@ -12,7 +12,7 @@ static void release_arm(struct ctl *c, void *arm)
 
 static void probes_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
 {
-	struct probe_arm *a = c->probes->now;
+	struct probe_arm *a = probes_of(c)->now;
 
 	for (unsigned i = 0; a != NULL && i < a->ntaps; i++) {
 		struct dp_rx_slot *slot = a->tap[i].port == cp->p.id ? plan_slot(p, cp, a->tap[i].queue) : NULL;
@@ -25,7 +25,7 @@ static void probes_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *
 
 static void probes_plan_json(const struct ctl *c, json_t *doc)
 {
-	const struct probe_arm *a = c->probes->now;
+	const struct probe_arm *a = probes_of(c)->now;
 	json_t *from = json_array();
 
 	for (unsigned p = 0; a != NULL && p < a->spec.nports; p++)
@@ -38,14 +38,15 @@ static void probes_plan_json(const struct ctl *c, json_t *doc)
 	}
 	json_t *o = json_pack("{s:I, s:I, s:I, s:I, s:I, s:i, s:I, s:b, s:b, s:o}", "memory_bytes", (json_int_t)a->bytes, "table_bytes",
 			 (json_int_t)(a->bytes - a->merge_most), "merge_most_bytes", (json_int_t)a->merge_most, "merge_bytes",
-			 (json_int_t)probe_merge_bytes(a->merge), "limit_bytes", (json_int_t)c->probes->limit_bytes,
+			 (json_int_t)probe_merge_bytes(a->merge), "limit_bytes", (json_int_t)probes_of(c)->limit_bytes,
 			 "rx_queues", (int)a->ntaps, "window", (json_int_t)(64ull * a->spec.window_blocks), "verify", (int)a->spec.verify,
-			 "polling", (int)c->probes->awake, "from", from);
+			 "polling", (int)probes_of(c)->awake, "from", from);
 	json_object_set_new(doc, "probes", o);
 }
 
 const struct work work_probe = {
 	.name = "probe",
+	.ctl_bytes = sizeof(struct probes),
 	.ctl_open = probes_open,
 	.ctl_close = probes_close,
 	.waits = probes_wait,
