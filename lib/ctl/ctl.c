@@ -338,7 +338,8 @@ void ctl_close(struct ctl *c)
 		plan_free(c, c->old[i].plan);
 	for (unsigned i = 0; i < c->nports; i++)
 		port_free(c, c->port[i]);
-	tags_free(c);
+	EACH_WORK(w, ctl_end)
+		w->ctl_end(c);
 	free(c->old);
 	free(c->worker);
 	free(c->cpus);

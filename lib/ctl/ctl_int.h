@@ -8,7 +8,6 @@
 #include "dp_clock.h"
 #include "log.h"
 #include "port.h"
-#include "prog.h"
 #include "run.h"
 #include "witness.h"
 #include "work.h"
@@ -40,6 +39,15 @@ struct run {
 /* Streams keep a number of their own while ids change: of their counters, and of their ordinals while the port sends. */
 #define CTL_CELLS (2 * CTL_MAX_STREAMS)
 
+/* The plans of a stream's frames, shared by it and by works that send them. */
+struct stream_frames {
+	unsigned refs, nplans, nitems;
+	struct frame_plan *plan;   /* one for each different size */
+	uint16_t *item;            /* number of the size in the sequence -> plan */
+	double mean_size;          /* with FCS */
+};
+void frames_unref(struct stream_frames *f);
+
 struct stream {
 	struct stream_cfg cfg;
 	uint32_t cell;
@@ -52,26 +60,6 @@ struct stream {
 	struct stream_frames *frames; /* NULL: not made */
 	struct stream_count { uint64_t packets, bytes; } base, prev; /* at `clear`, at the tick before */
 	double pps;
-};
-
-/* The rate of a group of frames in a run. */
-struct group_rate {
-	int32_t cell;
-	bool by_bytes, l2, max;
-	bool changed;          /* since the start */
-	double pps, per_s;     /* frames, of a rate that changes with time its last; frames or bytes, whatever is paced */
-	double from_pps;       /* with which it begins, while frames leave */
-	uint64_t since_tsc;    /* it began then; 0: with the run */
-	struct pace_period period; /* on the clock as it was known then */
-	uint64_t frames;       /* of the run's time at the first rate, UINT64_MAX: none */
-	uint64_t sizes;        /* by_bytes: names the sequence of sizes */
-	bool shaped;           /* deadlines are those of: */
-	struct shape_spec {    /* compared as bytes */
-		struct arrival arrival;
-		struct pace_trend trend;
-		double wire_per_s; /* units at the speed of the link, of bursts */
-	} spec;
-	struct pace_shape shape; /* on the clock as it was known then */
 };
 
 /* Counters of a queue or port as plain numbers at one moment: baselines and the tick before. */
@@ -127,10 +115,7 @@ struct ctl_port {
 	uint16_t dev_nrxq, dev_ntxq; /* as configured: a paired driver has as many of both */
 	struct dp_txq **txq;
 	struct dp_rxq **rxq;
-	struct gen_state **gen;
-	struct cnt_stream **cell;    /* per Tx queue: frames of each stream, by its cell */
-	struct gen_probes **probes; /* per Tx queue: probes of each stream, by its cell */
-	struct cnt_stream **seen;    /* per Tx queue: the same with what follows from its program, as it was last read; NULL: never */
+	struct cnt_stream **seen;    /* per Tx queue: frames of each stream, by its cell, as they were last read; NULL: never */
 	int *tx_worker, *rx_worker; /* index into ctl.worker, -1 none */
 	struct stream **stream;    /* by id; NULL: a hole */
 	unsigned nstreams, cap_streams, total;
@@ -138,15 +123,7 @@ struct ctl_port {
 	uint64_t cell_new[CTL_CELLS / 64]; /* given to another stream since probes were last looked at */
 	struct frame_vals dflt;    /* what each stream gets as its dflt */
 	struct port_cfg applied;   /* values the device runs with: mtu, txd, rxd, mbufs */
-	struct program program;    /* what it sends, or sent last */
-	struct program next;       /* what a start would send that is being checked */
-	struct cnt_tx before;      /* what its queues had sent and not sent when the run began */
-	struct group_rate *rate;   /* of each group of it */
-	unsigned nrates;
-	struct hist **late_base;   /* per Tx queue: lateness at the last clear; NULL: none */
 	struct { int kind; uint64_t mbps; int rc; } pacing; /* last asked of the device: PACING_*, of each queue, what it said */
-	char said[SAID_MAX];          /* the last note about what could not be taken over */
-	bool order_waits;          /* the settings ask for another order than that in which it sends */
 	struct port_stamps stamps;
 	uint64_t tx_offloads;      /* that the device was set up with */
 	struct run run;
@@ -206,8 +183,7 @@ struct ctl {
 	struct old_plan *old;      /* posted plans that a later one has replaced */
 	unsigned nold, cap_old;
 	uint64_t plan_seq, run_seq, group_seq;
-	uint64_t version_seq, epoch_seq, sched_seq;
-	struct tags *tags;
+	uint64_t version_seq;
 	uint64_t prev_tick_ns;
 	uint64_t stall_ns;
 	struct trial *trial;       /* that goes on, NULL: none */
@@ -303,32 +279,6 @@ void stream_name(const struct ctl_port *cp, const struct stream *s, char *out, s
 double plan_pps(const struct rate *r, uint64_t speed_bps, double size, bool *max); /* size: mean, with FCS */
 uint64_t plan_speed(const struct ctl_port *cp);
 uint64_t plan_speed_mbps(const struct ctl_port *cp); /* as it is shown: rounded */
-void rates_follow(struct ctl_port *cp);             /* cp->rate and what the run is asked, from settings and cp->program */
-void rates_arm(struct ctl_port *cp);                /* cp->run has its start */
-bool all_counted(const struct program *p);          /* everything in it comes to an end */
-uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all);
-bool rates_vary(const struct ctl_port *cp);
-/* When frame k of the run was due, in cycles from frame 0; 0: it does not follow from its number. */
-uint64_t rates_due(const struct ctl_port *cp, uint64_t k);
-uint64_t rate_limit(const struct ctl_port *cp, unsigned group); /* frames from the start of the run, over all that changed; UINT64_MAX: none */
-
-/* shape.c */
-/* How a group of that rate is to arrive, from the settings; a->per_s and so on are known. */
-void shape_of(const struct ctl_port *cp, const struct group *g, const struct rate *r, const struct arrival *arrival, struct group_rate *a);
-void shape_make(struct group_rate *a);              /* a->shape, on the clock; a->period is known */
-double shape_share(const struct group_rate *a, double pps); /* of the time, in which frames leave at that rate */
-/* Frames/s that are asked for so long after its begin; *ramps: it is on its way to another rate. */
-double shape_pps(const struct group_rate *a, uint64_t ns, bool *ramps);
-/* The arrivals follow from constants: a->frames is what pace_frames() says. */
-bool shape_is_plain(const struct group_rate *a);
-uint64_t shape_frames(const struct group *g, const struct group_rate *a, uint64_t duration_ns); /* UINT64_MAX: they follow from nothing but time */
-uint64_t shape_due(const struct group *g, const struct group_rate *a, uint64_t k); /* cycles from the start */
-
-/* late.c */
-int late_open(struct ctl_port *cp, unsigned q, void *mem, struct err *e);
-void late_clear(struct ctl_port *cp);
-void late_free(struct ctl_port *cp);
-void late_snap(const struct ctl_port *cp, struct snap_port *s); /* since the last clear: of s and of its queues */
 
 /* stamps.c */
 /* edits.c: what a device of that driver, which offers these Tx offloads, may do to the buffers of frames that it sends. */
@@ -364,9 +314,6 @@ bool plan_waits(const struct ctl *c);              /* some port has a change tha
 void plan_reap(struct ctl *c);
 bool plan_wait_acks(struct ctl *c, uint64_t max_ns); /* all plans are posted, and in use */
 const struct ctl_worker *plan_behind(const struct ctl *c); /* one that does not use its newest plan; NULL: all do */
-
-/* send_fill.c: a task for each Tx queue of a started port, in the plan of a worker */
-void send_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);
 
 /* run.c, beside run.h */
 static inline uint64_t grown(uint64_t now, uint64_t before) { return now > before ? now - before : 0; }

@@ -10,6 +10,17 @@
 #include "frame_probe.h"
 #include "held.h"
 
+void frames_unref(struct stream_frames *f)
+{
+	if (f == NULL || --f->refs > 0)
+		return;
+	for (unsigned i = 0; i < f->nplans; i++)
+		frame_plan_free(&f->plan[i]);
+	free(f->plan);
+	free(f->item);
+	free(f);
+}
+
 void stream_plans_free(struct stream *s)
 {
 	frames_unref(s->frames);

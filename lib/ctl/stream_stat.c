@@ -66,13 +66,12 @@ static struct stream_count count_of(const struct cnt_stream *sum, const struct s
 
 void stream_begins(struct ctl_port *cp, struct stream *s)
 {
-	/* a cell is taken again only when nothing is being sent, so what is folded in is all that there is */
-	s->base = (struct stream_count){0};
-	for (unsigned q = 0; q < cp->p.ntxq && cp->cell != NULL; q++) {
-		s->base.packets += cell_get(&cp->cell[q][s->cell].packets);
-		s->base.bytes += cell_get(&cp->cell[q][s->cell].bytes);
-	}
-	s->prev = s->base;
+	struct cnt_stream sum = {0};
+
+	/* a cell is taken again only when nobody sends of it */
+	EACH_WORK(w, old_stream)
+		w->old_stream(cp, s->cell, &sum);
+	s->prev = s->base = (struct stream_count){.packets = sum.packets, .bytes = sum.bytes};
 	cp->cell_new[s->cell / 64] |= 1ull << (s->cell % 64);
 }
 

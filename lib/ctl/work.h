@@ -21,6 +21,7 @@ struct work {
 	int (*port_open)(struct ctl *c, struct ctl_port *cp, struct err *e); /* its queues have their objects; no worker runs */
 	void (*ctl_close)(struct ctl *c);      /* no worker runs any more; devices and ports are still there */
 	void (*port_close)(struct ctl *c, struct ctl_port *cp); /* devices are closed; also where port_open() was never called, or failed */
+	void (*ctl_end)(struct ctl *c);        /* last of all: ports and plans are gone */
 	void (*let_go)(struct ctl *c, struct ctl_port *cp); /* no worker uses the ports that its spec made: the device is set up anew */
 
 	/* From settings to plans. */
@@ -46,11 +47,13 @@ struct work {
 	/* Add what the work has sent on a Tx queue since open: of streams by their cells, 0 .. n - 1, and of frames by their sizes. false: a worker
 	 * is just taking over a plan, sum is as it was, ask again in a moment. */
 	bool (*streams)(const struct ctl_port *cp, unsigned queue, struct cnt_stream *sum, unsigned n);
+	void (*old_stream)(const struct ctl_port *cp, unsigned cell, struct cnt_stream *sum); /* on all queues, of a cell that nobody sends */
 	bool (*sizes)(const struct ctl_port *cp, unsigned queue, struct cnt_sizes *sum);
 	const struct dp_times *(*times)(const struct ctl_port *cp, unsigned queue); /* what the bursts that it sends there cost */
 	void (*snap)(const struct ctl_port *cp, struct snap_port *s); /* of a snapshot what it alone knows; queues are there */
+	uint64_t (*told)(const struct ctl_port *cp, unsigned cell); /* frames of a cell sent with a probe since open; at worst some too many */
 	bool (*tells)(const struct ctl_port *cp); /* some frames that it sends in this run say which they are: they carry probes */
-	const char *(*engine)(const struct ctl_port *cp, const struct stream *s); /* how it makes the frames of the stream, static; NULL: it does not */
+	const char *(*engine)(const struct ctl_port *cp, const struct stream *s); /* how it makes its frames, static; NULL: it does not */
 	json_t *(*task_json)(const struct ctl *c, const struct dp_task *task, const void *about); /* of `show plan`; NULL: the task is not its own */
 	void (*plan_json)(const struct ctl *c, json_t *doc); /* what `show plan` says beside tasks */
 	void (*notes)(const struct ctl_port *cp, json_t *notes); /* of `show ports`: strings */

@@ -2,9 +2,8 @@
 /* Changes while streams with counts are sent: control as it is, and workers that the test turns by hand, so that each takes up each plan as late
  * as it likes. Whatever changes when, each stream is sent exactly as often as its count said when the run began, by all queues together. */
 #include "dp_fake.h"
-#include "ctl_int.h"
 #include "plan_write.h"
-#include "work.h"
+#include "prog.h"
 
 #define IDS 8
 #define CELLS 512
@@ -134,7 +133,8 @@ static void bench_free(struct bench *b)
 	streams_free(cp);
 	frame_vals_free(&cp->dflt);
 	ctl_port_free(cp);
-	tags_free(c);
+	EACH_WORK(w, ctl_end)
+		w->ctl_end(c);
 	free(c->old);
 	free(c->worker);
 	ctl_free(c);
@@ -186,7 +186,7 @@ static void check_cells(struct bench *b)
 	struct cnt_sizes sizes = {0};
 
 	for (unsigned q = 0; q < b->nq; q++)
-		assert_true(gen_sizes(b->cp->gen[q], &sizes));
+		assert_true(gen_sizes(send_of(b->cp)->gen[q], &sizes));
 	assert_memory_equal(&sizes, &b->sizes, sizeof(sizes));
 
 	for (unsigned s = 0; s < CELLS; s++)

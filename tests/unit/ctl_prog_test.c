@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ctl_int.h"
+#include "prog.h"
 #include "held.h"
 #include "seed.h"
 
@@ -42,12 +42,13 @@ static void world_free(struct ctl *c)
 {
 	struct ctl_port *cp = c->port[0];
 
-	program_free(c, &cp->program);
-	free(cp->rate);
+	EACH_WORK(w, port_close)
+		w->port_close(c, cp);
 	streams_free(cp);
 	frame_vals_free(&cp->dflt);
 	ctl_port_free(cp);
-	tags_free(c);
+	EACH_WORK(w, ctl_end)
+		w->ctl_end(c);
 	ctl_free(c);
 }
 
@@ -65,7 +66,7 @@ static void make(struct ctl *c, uint64_t limit)
 	struct program p;
 	struct err e = {.text = ""};
 
-	if (program_make(c, cp, &cp->program, limit, &p, &e) < 0)
+	if (program_make(c, cp, &send_of(cp)->program, limit, &p, &e) < 0)
 		fail_msg("%s", e.text);
 	program_take(c, cp, &p);
 }
@@ -228,7 +229,7 @@ static void test_union_of_queues(void **state)
 		for (unsigned s = 0; s < n; s++)
 			random_stream(cfg_of(c, s * (1 + i % 3)), i % 2 == 0);
 		make(c, limit);
-		struct program *p = &c->port[0]->program;
+		struct program *p = &send_of(c->port[0])->program;
 		assert_int_equal(p->ngroups, 1);
 		unsigned frames = naive(c, limit, want);
 		assert_true(frames == MAX_FRAMES || p->group[0]->sched.total == frames);
@@ -257,7 +258,7 @@ static bool follow(struct ctl *c, uint64_t limit)
 	struct program p;
 	bool other;
 
-	if (program_follow(c, cp, &cp->program, limit, &p, &other, &e) < 0)
+	if (program_follow(c, cp, &send_of(cp)->program, limit, &p, &other, &e) < 0)
 		fail_msg("%s", e.text);
 	program_take(c, cp, &p);
 	return other;
@@ -295,7 +296,7 @@ static void test_follow(void **state)
 	for (unsigned i = 0; i < 60; i++) {
 		unsigned nq = 1 + rnd(4), n = 1 + rnd(6), frames = 0;
 		struct ctl *c = world(nq);
-		struct program *p = &c->port[0]->program;
+		struct program *p = &send_of(c->port[0])->program;
 		uint64_t limit = rnd(3) == 0 ? 1 + rnd(2000) : UINT64_MAX;
 		for (unsigned s = 0; s < n; s++)
 			random_stream(cfg_of(c, s), true);
@@ -329,7 +330,7 @@ static void test_follow(void **state)
 static void test_reuse(void **state)
 {
 	struct ctl *c = world(2);
-	struct program *p = &c->port[0]->program;
+	struct program *p = &send_of(c->port[0])->program;
 
 	(void)state;
 	for (unsigned i = 0; i < 4; i++)
@@ -370,7 +371,7 @@ static void test_reuse(void **state)
 static void test_tags(void **state)
 {
 	struct ctl *c = world(3);
-	struct program *p = &c->port[0]->program, old;
+	struct program *p = &send_of(c->port[0])->program, old;
 
 	(void)state;
 	cfg_of(c, 0)->sizes = (struct sizes){.kind = SIZES_FIXED, .n = 1, .item = {{200, 1}}};
@@ -423,7 +424,7 @@ static void test_offload(void **state)
 {
 	struct ctl *c = world(1);
 	struct ctl_port *cp = c->port[0];
-	struct program *p = &cp->program;
+	struct program *p = &send_of(cp)->program;
 
 	(void)state;
 	cfg_of(c, 1);
@@ -466,7 +467,7 @@ static void test_held(void **state)
 	for (unsigned on = 0; on < 2; on++) {
 		cfg_of(c, 0)->range_on = on != 0;
 		make(c, UINT64_MAX);
-		g = c->port[0]->program.group[0];
+		g = send_of(c->port[0])->program.group[0];
 		frun_begin(g->prog[0].run, g->prog[0].state);
 		for (unsigned i = 0; i < 6; i++) {
 			const struct frun_class *image = frun_class(g->prog[0].run, 0);
@@ -495,7 +496,7 @@ static void test_many(void **state)
 		ctl_touch_stream(c, 0, i == 0 ? -1 : 77);
 		make(c, UINT64_MAX);
 	}
-	assert_int_equal(cp->program.group[0]->sched.phase[0].ncycle, CTL_MAX_STREAMS);
+	assert_int_equal(send_of(cp)->program.group[0]->sched.phase[0].ncycle, CTL_MAX_STREAMS);
 	world_free(c);
 }
 

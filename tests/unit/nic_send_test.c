@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames that a device sends at the times that they carry, by control's face with real workers. */
 #include "nic_latency.h"
+#include "prog.h"
 
 static void paced_says(const char *text)
 {
@@ -20,7 +21,7 @@ static double error_ticks(void)
 /* The stamps are the frames' deadlines in the device's time. */
 static void stamps_are_deadlines(uint64_t from, uint64_t n)
 {
-	struct pace pace = {.t0 = c->port[0]->run.start_tsc, .period = c->port[0]->rate[0].period};
+	struct pace pace = {.t0 = c->port[0]->run.start_tsc, .period = send_of(c->port[0])->rate[0].period};
 	double near = error_ticks();
 
 	for (uint64_t k = 0; k < n; k++) {

@@ -488,7 +488,7 @@ void ctl_probe_memory(struct ctl *c, uint64_t bytes)
 
 uint64_t ctl_probe_memory_most(const struct ctl *c)
 {
-	return c->probes->limit_bytes;
+	return probes_of(c)->limit_bytes;
 }
 
 bool ctl_probes_armed(const struct ctl *c)

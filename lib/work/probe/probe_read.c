@@ -6,13 +6,13 @@
 
 #include "probe_int.h"
 
-/* Of a cell, by all queues, since open. While frames are handed over it may be some too high. */
+/* Of a cell, by all works and queues, since open. While frames are handed over it may be some too high. */
 static uint64_t stream_probes(const struct ctl_port *cp, uint32_t cell)
 {
 	uint64_t sum = 0;
 
-	for (unsigned q = 0; q < cp->p.ntxq; q++)
-		sum += gen_probes_sent(cp->gen[q], cell);
+	EACH_WORK(w, told)
+		sum += w->told(cp, cell);
 	return sum;
 }
 

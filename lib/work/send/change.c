@@ -4,7 +4,7 @@
  * start. Frames change at once: every stream goes on with those that it has now. */
 #include <stdlib.h>
 
-#include "ctl_int.h"
+#include "prog.h"
 
 static bool equal_weights(const struct sched_in *in, unsigned n)
 {

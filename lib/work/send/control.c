@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl_int.h"
+#include "prog.h"
 #include "plan_write.h"
 #include "work.h"
 
@@ -13,37 +13,37 @@ static int send_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
 {
 	unsigned n = cp->p.ntxq + 1u;
 
-	cp->gen = xcalloc(n, sizeof(*cp->gen));
-	cp->cell = xcalloc(n, sizeof(*cp->cell));
-	cp->probes = xcalloc(n, sizeof(*cp->probes));
-	cp->late_base = xcalloc(n, sizeof(*cp->late_base));
+	send_of(cp)->gen = xcalloc(n, sizeof(*send_of(cp)->gen));
+	send_of(cp)->cell = xcalloc(n, sizeof(*send_of(cp)->cell));
+	send_of(cp)->probes = xcalloc(n, sizeof(*send_of(cp)->probes));
+	send_of(cp)->late_base = xcalloc(n, sizeof(*send_of(cp)->late_base));
 	for (unsigned q = 0; q < cp->p.ntxq; q++) {
 		int node = c->worker[cp->tx_worker[q]].node;
-		struct gen_state *g = cp->gen[q] = state_new(sizeof(*g), node);
+		struct gen_state *g = send_of(cp)->gen[q] = state_new(sizeof(*g), node);
 		if (g == NULL)
 			return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", q, cp->p.id);
 		int rc = late_open(cp, q, state_new(hist_size(GEN_LATE_SHAPE), node), e);
 		if (rc < 0)
 			return rc;
-		g->cell = cp->cell[q] = xcalloc(CTL_CELLS, sizeof(*g->cell));
-		g->probes = cp->probes[q] = xcalloc(1, sizeof(*g->probes));
+		g->cell = send_of(cp)->cell[q] = xcalloc(CTL_CELLS, sizeof(*g->cell));
+		g->probes = send_of(cp)->probes[q] = xcalloc(1, sizeof(*g->probes));
 	}
 	return 0;
 }
 
 static void send_port_close(struct ctl *c, struct ctl_port *cp)
 {
-	program_free(c, &cp->program);
-	free(cp->rate);
+	program_free(c, &send_of(cp)->program);
+	free(send_of(cp)->rate);
 	late_free(cp);
-	for (unsigned q = 0; q < cp->p.ntxq && cp->gen != NULL; q++) {
-		rte_free(cp->gen[q]);
-		free(cp->cell[q]);
-		free(cp->probes[q]);
+	for (unsigned q = 0; q < cp->p.ntxq && send_of(cp)->gen != NULL; q++) {
+		rte_free(send_of(cp)->gen[q]);
+		free(send_of(cp)->cell[q]);
+		free(send_of(cp)->probes[q]);
 	}
-	free(cp->cell);
-	free(cp->probes);
-	free(cp->gen);
+	free(send_of(cp)->cell);
+	free(send_of(cp)->probes);
+	free(send_of(cp)->gen);
 }
 
 /* ---- settings that change while it sends ---- */
@@ -51,9 +51,9 @@ static void send_port_close(struct ctl *c, struct ctl_port *cp)
 /* Said once, not at each plan in which it still holds. */
 static void say(struct ctl *c, struct ctl_port *cp, const char *text)
 {
-	if (strcmp(cp->said, text) == 0)
+	if (strcmp(send_of(cp)->said, text) == 0)
 		return;
-	snprintf(cp->said, sizeof(cp->said), "%s", text);
+	snprintf(send_of(cp)->said, sizeof(send_of(cp)->said), "%s", text);
 	if (text[0] != '\0')
 		ctl_note(c, cp->p.id, "%s", text);
 }
@@ -69,12 +69,12 @@ static bool streams_count(const struct ctl_port *cp)
 
 void program_take(struct ctl *c, struct ctl_port *cp, struct program *p)
 {
-	bool other = p->ngroups != cp->program.ngroups;
+	bool other = p->ngroups != send_of(cp)->program.ngroups;
 
 	for (unsigned i = 0; i < p->ngroups && !other; i++)
-		other = p->group[i] != cp->program.group[i];
-	program_free(c, &cp->program);
-	cp->program = *p;
+		other = p->group[i] != send_of(cp)->program.group[i];
+	program_free(c, &send_of(cp)->program);
+	send_of(cp)->program = *p;
 	if (!other)
 		return;
 	cp->run.changed_ns = clock_raw_ns();
@@ -86,15 +86,15 @@ static void follow_settings(struct ctl *c, struct ctl_port *cp)
 {
 	struct program now;
 	struct err e;
-	char text[sizeof(cp->said)] = "";
+	char text[sizeof(send_of(cp)->said)] = "";
 	uint64_t limit = cp->run.count != 0 ? cp->run.count : UINT64_MAX;
 	bool other = false;
 	int rc;
 
-	if (!cp->run.armed && (cp->program.counted || streams_count(cp)))
-		rc = program_follow(c, cp, &cp->program, limit, &now, &other, &e);
+	if (!cp->run.armed && (send_of(cp)->program.counted || streams_count(cp)))
+		rc = program_follow(c, cp, &send_of(cp)->program, limit, &now, &other, &e);
 	else
-		rc = program_make(c, cp, &cp->program, limit, &now, &e);
+		rc = program_make(c, cp, &send_of(cp)->program, limit, &now, &e);
 	if (rc < 0)
 		snprintf(text, sizeof(text), "%s; the frames in flight stay as they were", e.text);
 	else if (other)
@@ -104,7 +104,7 @@ static void follow_settings(struct ctl *c, struct ctl_port *cp)
 	say(c, cp, text);
 	if (rc == 0) {
 		program_take(c, cp, &now);
-		cp->order_waits = other;
+		send_of(cp)->order_waits = other;
 	}
 }
 
@@ -127,26 +127,43 @@ static void send_clear(struct ctl *c, const struct portset *ports)
 
 static bool send_streams(const struct ctl_port *cp, unsigned queue, struct cnt_stream *sum, unsigned n)
 {
-	return gen_counts(cp->gen[queue], sum, n);
+	return gen_counts(send_of(cp)->gen[queue], sum, n);
+}
+
+static void send_old_stream(const struct ctl_port *cp, unsigned cell, struct cnt_stream *sum)
+{
+	for (unsigned q = 0; q < cp->p.ntxq && send_of(cp)->cell != NULL; q++) {
+		sum->packets += cell_get(&send_of(cp)->cell[q][cell].packets);
+		sum->bytes += cell_get(&send_of(cp)->cell[q][cell].bytes);
+	}
+}
+
+static uint64_t send_told(const struct ctl_port *cp, unsigned cell)
+{
+	uint64_t sum = 0;
+
+	for (unsigned q = 0; q < cp->p.ntxq; q++)
+		sum += gen_probes_sent(send_of(cp)->gen[q], cell);
+	return sum;
 }
 
 static bool send_sizes(const struct ctl_port *cp, unsigned queue, struct cnt_sizes *sum)
 {
-	return gen_sizes(cp->gen[queue], sum);
+	return gen_sizes(send_of(cp)->gen[queue], sum);
 }
 
 static bool send_tells(const struct ctl_port *cp)
 {
-	for (unsigned i = 0; i < cp->program.ngroups; i++)
-		for (unsigned p = 0; p < cp->program.group[i]->sched.nphases; p++)
-			if (frun_probes(cp->program.group[i]->prog[p].run) != NULL)
+	for (unsigned i = 0; i < send_of(cp)->program.ngroups; i++)
+		for (unsigned p = 0; p < send_of(cp)->program.group[i]->sched.nphases; p++)
+			if (frun_probes(send_of(cp)->program.group[i]->prog[p].run) != NULL)
 				return true;
 	return false;
 }
 
 static const struct dp_times *send_times(const struct ctl_port *cp, unsigned queue)
 {
-	return &cp->gen[queue]->base.times;
+	return &send_of(cp)->gen[queue]->base.times;
 }
 
 /* ---- what is shown ---- */
@@ -162,13 +179,13 @@ static bool has_member(const struct group *g, uint32_t cell)
 /* Does the port's schedule have the stream? Its settings say so, unless they wait for the next start. */
 static bool takes_turns(const struct ctl_port *cp, const struct group *g, const struct stream *s)
 {
-	return cp->run.active && cp->order_waits ? has_member(g, s->cell) : !s->cfg.rate.set && s->cfg.enabled;
+	return cp->run.active && send_of(cp)->order_waits ? has_member(g, s->cell) : !s->cfg.rate.set && s->cfg.enabled;
 }
 
 /* The group that sends a stream now or did last; NULL: none. */
 static const struct group *group_with(const struct ctl_port *cp, const struct stream *s)
 {
-	const struct program *p = &cp->program;
+	const struct program *p = &send_of(cp)->program;
 
 	for (unsigned i = 0; i < p->ngroups; i++) {
 		const struct group *g = p->group[i];
@@ -243,12 +260,17 @@ static json_t *send_task_json(const struct ctl *c, const struct dp_task *task, c
 
 const struct work work_send = {
 	.name = "send",
+	.port_bytes = sizeof(struct send_port),
+	.ctl_bytes = sizeof(struct send_ctl),
 	.port_open = send_port_open,
 	.port_close = send_port_close,
+	.ctl_end = tags_free,
 	.touched = send_touched,
 	.fill = send_fill,
 	.clear = send_clear,
 	.streams = send_streams,
+	.old_stream = send_old_stream,
+	.told = send_told,
 	.sizes = send_sizes,
 	.times = send_times,
 	.snap = late_snap,

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "ctl_int.h"
+#include "prog.h"
 
 int late_open(struct ctl_port *cp, unsigned q, void *mem, struct err *e)
 {
@@ -18,19 +18,19 @@ int late_open(struct ctl_port *cp, unsigned q, void *mem, struct err *e)
 void late_clear(struct ctl_port *cp)
 {
 	for (unsigned q = 0; q < cp->p.ntxq; q++) {
-		free(cp->late_base[q]);
-		cp->late_base[q] = hist_copy(cp->txq[q]->lateness);
+		free(send_of(cp)->late_base[q]);
+		send_of(cp)->late_base[q] = hist_copy(cp->txq[q]->lateness);
 	}
 }
 
 void late_free(struct ctl_port *cp)
 {
-	for (unsigned q = 0; q < cp->p.ntxq && cp->late_base != NULL; q++) {
-		free(cp->late_base[q]);
+	for (unsigned q = 0; q < cp->p.ntxq && send_of(cp)->late_base != NULL; q++) {
+		free(send_of(cp)->late_base[q]);
 		if (cp->txq[q] != NULL)
 			rte_free(cp->txq[q]->lateness);
 	}
-	free(cp->late_base);
+	free(send_of(cp)->late_base);
 }
 
 /* Of queue q since the last clear, in cycles; new. */
@@ -38,8 +38,8 @@ static struct hist *late_read(const struct ctl_port *cp, unsigned q)
 {
 	struct hist *h = hist_copy(cp->txq[q]->lateness);
 
-	if (cp->late_base[q] != NULL)
-		hist_subtract(h, cp->late_base[q]);
+	if (send_of(cp)->late_base[q] != NULL)
+		hist_subtract(h, send_of(cp)->late_base[q]);
 	return h;
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl_int.h"
+#include "prog.h"
 
 #define MAX_SIZES 262144 /* of all streams of a port: each is a frame that is made */
 #define MANY_PROGRAMS 16 /* of a queue: more of them share so many frames that are kept ready: */
@@ -13,17 +13,6 @@
 void group_ref(struct group *g)
 {
 	g->refs++;
-}
-
-void frames_unref(struct stream_frames *f)
-{
-	if (f == NULL || --f->refs > 0)
-		return;
-	for (unsigned i = 0; i < f->nplans; i++)
-		frame_plan_free(&f->plan[i]);
-	free(f->plan);
-	free(f->item);
-	free(f);
 }
 
 static void prog_free(struct ctl *c, struct prog *p)
@@ -269,9 +258,9 @@ static void number(struct ctl *c, struct group *g, const struct group *like)
 		g->sched_id = like->sched_id;
 		return;
 	}
-	g->epoch = ++c->epoch_seq;
-	g->sched_id = c->sched_seq + 1;
-	c->sched_seq += g->sched.nphases; /* with other sizes there are as many */
+	g->epoch = ++send_ctl(c)->epoch_seq;
+	g->sched_id = send_ctl(c)->sched_seq + 1;
+	send_ctl(c)->sched_seq += g->sched.nphases; /* with other sizes there are as many */
 }
 
 int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, struct group **out, struct err *e)

@@ -2,23 +2,11 @@
 /* Inside lib/ctl: what a port sends, ready for its workers. A group is the port's schedule, or one stream with a rate of its own: a
  * program and its worker's state for each phase and Tx queue. Groups are shared by all plans that send the same and go with the last one. */
 #pragma once
-#include "dp.h"
+#include "ctl_int.h"
 #include "run.h"
 #include "schedule.h"
 
-struct ctl;
-struct ctl_port;
-struct stream;
-
 struct tag_entry;
-
-/* The plans of a stream's frames, shared by it and by the groups that send them. */
-struct stream_frames {
-	unsigned refs, nplans, nitems;
-	struct frame_plan *plan;   /* one for each different size */
-	uint16_t *item;            /* number of the size in the sequence -> plan */
-	double mean_size;          /* with FCS */
-};
 
 /* One phase on one Tx queue. */
 struct prog {
@@ -69,10 +57,51 @@ struct program {
 	bool counted;              /* some stream has a count of its own */
 };
 
+/* The rate of a group of frames in a run. */
+struct group_rate {
+	int32_t cell;
+	bool by_bytes, l2, max;
+	bool changed;          /* since the start */
+	double pps, per_s;     /* frames, of a rate that changes with time its last; frames or bytes, whatever is paced */
+	double from_pps;       /* with which it begins, while frames leave */
+	uint64_t since_tsc;    /* it began then; 0: with the run */
+	struct pace_period period; /* on the clock as it was known then */
+	uint64_t frames;       /* of the run's time at the first rate, UINT64_MAX: none */
+	uint64_t sizes;        /* by_bytes: names the sequence of sizes */
+	bool shaped;           /* deadlines are those of: */
+	struct shape_spec {    /* compared as bytes */
+		struct arrival arrival;
+		struct pace_trend trend;
+		double wire_per_s; /* units at the speed of the link, of bursts */
+	} spec;
+	struct pace_shape shape; /* on the clock as it was known then */
+};
+
+/* What it keeps of a port. */
+struct send_port {
+	struct gen_state **gen;    /* per Tx queue */
+	struct cnt_stream **cell;  /* per Tx queue: frames of each stream, by its cell; the worker's */
+	struct gen_probes **probes; /* per Tx queue: probes of each stream, by its cell; likewise */
+	struct program program;    /* what the port sends, or sent last */
+	struct program next;       /* what a start would send that is being checked */
+	struct cnt_tx before;      /* what its queues had sent and not sent when the run began */
+	struct group_rate *rate;   /* of each group of the program */
+	unsigned nrates;
+	struct hist **late_base;   /* per Tx queue: lateness at the last clear; NULL: none */
+	char said[SAID_MAX];       /* the last note about what could not be taken over */
+	bool order_waits;          /* the settings ask for another order than that in which it sends */
+};
+struct send_ctl {
+	uint64_t epoch_seq, sched_seq; /* the newest numbers of orders */
+	struct tags *tags;
+};
+extern const struct work work_send;
+static inline struct send_port *send_of(const struct ctl_port *cp) { return work_port(cp, &work_send); }
+static inline struct send_ctl *send_ctl(const struct ctl *ctl) { return work_ctl(ctl, &work_send); }
+
 void group_ref(struct group *g);
 void group_unref(struct ctl *c, struct group *g);
 void program_free(struct ctl *c, struct program *p);
-void frames_unref(struct stream_frames *f);
 /* Refused: e names what, not the port. Parts of spec.like are taken over where nothing changed. */
 int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, struct group **out, struct err *e);
 struct group *group_of(const struct program *p, int32_t cell); /* NULL: there is none */
@@ -109,3 +138,34 @@ struct tag_entry *tag_take(struct ctl *c, const struct frun *f, const struct fru
 uint32_t tag_number(const struct tag_entry *t);
 void tag_give(struct ctl *c, struct tag_entry *t);
 void tags_free(struct ctl *c);
+
+/* rate.c */
+void rates_follow(struct ctl_port *cp);             /* the rates of the run and what the run is asked, from settings and cp->program */
+void rates_arm(struct ctl_port *cp);                /* cp->run has its start */
+bool all_counted(const struct program *p);          /* everything in it comes to an end */
+uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all);
+bool rates_vary(const struct ctl_port *cp);
+/* When frame k of the run was due, in cycles from frame 0; 0: it does not follow from its number. */
+uint64_t rates_due(const struct ctl_port *cp, uint64_t k);
+uint64_t rate_limit(const struct ctl_port *cp, unsigned group); /* frames from the start of the run, over all that changed; UINT64_MAX: none */
+
+/* shape.c */
+/* How a group of that rate is to arrive, from the settings; a->per_s and so on are known. */
+void shape_of(const struct ctl_port *cp, const struct group *g, const struct rate *r, const struct arrival *arrival, struct group_rate *a);
+void shape_make(struct group_rate *a);              /* a->shape, on the clock; a->period is known */
+double shape_share(const struct group_rate *a, double pps); /* of the time, in which frames leave at that rate */
+/* Frames/s that are asked for so long after its begin; *ramps: it is on its way to another rate. */
+double shape_pps(const struct group_rate *a, uint64_t ns, bool *ramps);
+/* The arrivals follow from constants: a->frames is what pace_frames() says. */
+bool shape_is_plain(const struct group_rate *a);
+uint64_t shape_frames(const struct group *g, const struct group_rate *a, uint64_t duration_ns); /* UINT64_MAX: they follow from nothing but time */
+uint64_t shape_due(const struct group *g, const struct group_rate *a, uint64_t k); /* cycles from the start */
+
+/* late.c */
+int late_open(struct ctl_port *cp, unsigned q, void *mem, struct err *e);
+void late_clear(struct ctl_port *cp);
+void late_free(struct ctl_port *cp);
+void late_snap(const struct ctl_port *cp, struct snap_port *s); /* since the last clear: of s and of its queues */
+
+/* send_fill.c: a task for each Tx queue of a started port, in the plan of a worker */
+void send_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl_int.h"
+#include "prog.h"
 #include "wire.h"
 
 double plan_pps(const struct rate *r, uint64_t speed_bps, double size, bool *max)
@@ -64,16 +64,16 @@ static bool same(const struct group_rate *a, const struct group_rate *b)
 
 static const struct group_rate *rate_of(const struct ctl_port *cp, int32_t cell)
 {
-	unsigned lo = 0, hi = cp->nrates;
+	unsigned lo = 0, hi = send_of(cp)->nrates;
 
 	while (lo < hi) {
 		unsigned mid = (lo + hi) / 2;
-		if (cp->rate[mid].cell < cell)
+		if (send_of(cp)->rate[mid].cell < cell)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < cp->nrates && cp->rate[lo].cell == cell ? &cp->rate[lo] : NULL;
+	return lo < send_of(cp)->nrates && send_of(cp)->rate[lo].cell == cell ? &send_of(cp)->rate[lo] : NULL;
 }
 
 /* NULL: of a stream that had a rate of its own and has none now, or is gone; its frames go on where the order stays as it is. */
@@ -93,10 +93,10 @@ static const struct rate *setting_of(const struct ctl_port *cp, const struct gro
 /* A rate that stays is kept as it is: the clock is known better each second, and later plans of the same rate must not differ. */
 void rates_follow(struct ctl_port *cp)
 {
-	const struct program *p = &cp->program;
+	const struct program *p = &send_of(cp)->program;
 	struct group_rate *to = xcalloc(p->ngroups + 1, sizeof(*to));
 	struct run *r = &cp->run;
-	bool other = cp->nrates != p->ngroups;
+	bool other = send_of(cp)->nrates != p->ngroups;
 
 	r->asked_max = false;
 	for (unsigned i = 0; i < p->ngroups; i++) {
@@ -119,9 +119,9 @@ void rates_follow(struct ctl_port *cp)
 		}
 		r->asked_max |= to[i].max;
 	}
-	free(cp->rate);
-	cp->rate = to;
-	cp->nrates = p->ngroups;
+	free(send_of(cp)->rate);
+	send_of(cp)->rate = to;
+	send_of(cp)->nrates = p->ngroups;
 	if (other && !r->armed) {
 		r->rate_changed = true;
 		r->changed_ns = clock_raw_ns();
@@ -171,9 +171,9 @@ void rates_arm(struct ctl_port *cp)
 	if (duration_ns == 0)
 		return;
 	r->end_tsc = start_tsc + clock_cycles(duration_ns);
-	for (unsigned i = 0; i < cp->nrates; i++) {
-		struct group_rate *a = &cp->rate[i];
-		const struct group *g = cp->program.group[i];
+	for (unsigned i = 0; i < send_of(cp)->nrates; i++) {
+		struct group_rate *a = &send_of(cp)->rate[i];
+		const struct group *g = send_of(cp)->program.group[i];
 		if (a->max)
 			continue;
 		/* the number of frames follows from the exact rate; the last deadline must not be lost to the clock's rounding */
@@ -191,7 +191,7 @@ void rates_arm(struct ctl_port *cp)
 
 uint64_t rate_limit(const struct ctl_port *cp, unsigned i)
 {
-	const struct group_rate *a = &cp->rate[i];
+	const struct group_rate *a = &send_of(cp)->rate[i];
 	uint64_t n = a->cell < 0 && cp->run.count != 0 ? cp->run.count : UINT64_MAX;
 
 	return !a->changed && a->frames < n ? a->frames : n;
@@ -210,29 +210,29 @@ uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uin
 {
 	uint64_t last = 0;
 
-	*all = cp->nrates == 1 ? sent : 0;
-	for (unsigned i = 0; i < cp->nrates; i++) {
-		const struct group_rate *a = &cp->rate[i];
+	*all = send_of(cp)->nrates == 1 ? sent : 0;
+	for (unsigned i = 0; i < send_of(cp)->nrates; i++) {
+		const struct group_rate *a = &send_of(cp)->rate[i];
 		struct pace p = {.period = a->period};
-		uint64_t n = rate_limit(cp, i), total = cp->program.group[i]->sched.total, at;
+		uint64_t n = rate_limit(cp, i), total = send_of(cp)->program.group[i]->sched.total, at;
 		n = total < n ? total : n;
 		if (a->shaped && !shape_is_plain(a)) {
-			if (cp->nrates > 1 && n == UINT64_MAX)
+			if (send_of(cp)->nrates > 1 && n == UINT64_MAX)
 				return 0;
-			uint64_t due = shaped_end(cp, cp->program.group[i], a, cp->nrates > 1 ? n : sent);
+			uint64_t due = shaped_end(cp, send_of(cp)->program.group[i], a, send_of(cp)->nrates > 1 ? n : sent);
 			if (due == 0)
 				return 0;
 			last = due > last ? due : last;
-			*all += cp->nrates > 1 ? n : 0;
+			*all += send_of(cp)->nrates > 1 ? n : 0;
 			continue;
 		}
-		if (cp->nrates == 1) {
+		if (send_of(cp)->nrates == 1) {
 			at = !a->by_bytes ? sent : bytes + (a->l2 ? 0 : sent * PACE_WIRE_OVERHEAD);
 		} else if (n == UINT64_MAX) {
 			return 0; /* it was stopped */
 		} else {
 			*all += n;
-			at = begins(cp->program.group[i], a, n);
+			at = begins(send_of(cp)->program.group[i], a, n);
 		}
 		uint64_t due = pace_due(&p, at);
 		last = due > last ? due : last;
@@ -242,27 +242,27 @@ uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uin
 
 uint64_t rates_due(const struct ctl_port *cp, uint64_t k)
 {
-	const struct group_rate *a = cp->rate;
+	const struct group_rate *a = send_of(cp)->rate;
 	struct pace p = {0};
 
-	if (cp->nrates != 1 || cp->program.ngroups != 1 || a->max)
+	if (send_of(cp)->nrates != 1 || send_of(cp)->program.ngroups != 1 || a->max)
 		return 0;
 	if (a->spec.arrival.kind == ARRIVAL_POISSON)
 		return 0;
 	if (a->shaped)
-		return shape_due(cp->program.group[0], a, k) - shape_due(cp->program.group[0], a, 0);
+		return shape_due(send_of(cp)->program.group[0], a, k) - shape_due(send_of(cp)->program.group[0], a, 0);
 	p.period = a->period;
-	return pace_due(&p, begins(cp->program.group[0], a, k));
+	return pace_due(&p, begins(send_of(cp)->program.group[0], a, k));
 }
 
 /* Does the rate at which frames are due differ from time to time, because streams end before others or phases have other sizes? */
 bool rates_vary(const struct ctl_port *cp)
 {
-	for (unsigned i = 0; i < cp->nrates && !cp->run.armed; i++) {
-		const struct sched *s = &cp->program.group[i]->sched;
-		if (cp->rate[i].spec.trend.over_ns != 0)
+	for (unsigned i = 0; i < send_of(cp)->nrates && !cp->run.armed; i++) {
+		const struct sched *s = &send_of(cp)->program.group[i]->sched;
+		if (send_of(cp)->rate[i].spec.trend.over_ns != 0)
 			return true;
-		if (cp->nrates > 1 ? s->total != UINT64_MAX : cp->rate[i].by_bytes && s->nphases > 1)
+		if (send_of(cp)->nrates > 1 ? s->total != UINT64_MAX : send_of(cp)->rate[i].by_bytes && s->nphases > 1)
 			return true;
 	}
 	return false;
@@ -304,8 +304,8 @@ static int take_sizes(struct ctl *c, struct ctl_port *cp, struct stream *s, stru
 /* Of the order that the port sends in, while the settings ask for another one. */
 static void load_of_program(const struct ctl_port *cp, struct ctl_load *l)
 {
-	for (unsigned i = 0; i < cp->program.ngroups; i++) {
-		const struct group *g = cp->program.group[i];
+	for (unsigned i = 0; i < send_of(cp)->program.ngroups; i++) {
+		const struct group *g = send_of(cp)->program.group[i];
 		const struct arrival *arrival;
 		const struct rate *r = setting_of(cp, g, &arrival);
 		const struct group_rate *had = rate_of(cp, g->cell);
@@ -316,7 +316,7 @@ static void load_of_program(const struct ctl_port *cp, struct ctl_load *l)
 		for (unsigned m = 0; m < g->n; m++)
 			size_of_frames(g->member[m].frames, l);
 	}
-	l->mean_size = l->pps > 0 ? l->l2_bps / 8 / l->pps : cp->program.group[0]->mean_size;
+	l->mean_size = l->pps > 0 ? l->l2_bps / 8 / l->pps : send_of(cp)->program.group[0]->mean_size;
 }
 
 int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
@@ -325,7 +325,7 @@ int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
 	double sum = 0, weights = 0, sizes = 0, all = 0;
 	struct ctl_load l = {.min_size = UINT_MAX, .link_bps = (double)plan_speed(cp), .nqueues = cp->p.ntxq};
 
-	if (cp->run.active && cp->order_waits) {
+	if (cp->run.active && send_of(cp)->order_waits) {
 		load_of_program(cp, &l);
 		*out = l;
 		return 0;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl_int.h"
+#include "prog.h"
 #include "plan_write.h"
 
 #define FORGIVE_NS 50000000ull
@@ -21,15 +21,15 @@ static unsigned shapes_of(const struct ctl_port *cp)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < cp->program.ngroups; i++)
-		n += cp->rate[i].shaped;
+	for (unsigned i = 0; i < send_of(cp)->program.ngroups; i++)
+		n += send_of(cp)->rate[i].shaped;
 	return n;
 }
 
 static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct gen_phase *ph, struct pace_shape *shape, struct gen_group *out)
 {
-	const struct group *g = cp->program.group[i];
-	const struct group_rate *a = &cp->rate[i];
+	const struct group *g = send_of(cp)->program.group[i];
+	const struct group_rate *a = &send_of(cp)->rate[i];
 	unsigned np = g->sched.nphases;
 
 	for (unsigned p = 0; p < np; p++) {
@@ -73,7 +73,7 @@ static void *part(uint8_t **mem, size_t bytes)
 /* All that the worker reads while it sends lies in one piece, in the order in which it is read. */
 static void fill_queue(const struct ctl_port *cp, unsigned q, struct plan_writer *p)
 {
-	const struct program *pr = &cp->program;
+	const struct program *pr = &send_of(cp)->program;
 	const struct run *r = &cp->run;
 	double hz = clock_hz();
 	size_t groups = pr->ngroups * sizeof(struct gen_group), phases = phases_of(pr) * sizeof(struct gen_phase),
@@ -108,20 +108,20 @@ static void fill_queue(const struct ctl_port *cp, unsigned q, struct plan_writer
 	j->lead_cycles = j->stamp != NULL ? (uint64_t)(hz * (double)cp->p.cfg.lead_ns / 1e9) : 0;
 	for (unsigned i = 0; i < pr->ngroups; i++) {
 		fill_group(cp, q, i, ph, shape, &g[i]);
-		shape += cp->rate[i].shaped;
+		shape += send_of(cp)->rate[i].shaped;
 		ph += pr->group[i]->sched.nphases;
 		j->prepare |= pr->group[i]->offload;
 		about[i] = pr->group[i];
 		group_ref(pr->group[i]);
 		plan_keep(p, pr->group[i], release_group);
 	}
-	plan_task(p, &(struct dp_task){.kind = &dp_kind_gen, .state = &cp->gen[q]->base, .job = j}, about);
+	plan_task(p, &(struct dp_task){.kind = &dp_kind_gen, .state = &send_of(cp)->gen[q]->base, .job = j}, about);
 }
 
 /* Not while a run waits for its receivers: it has no times yet. */
 static bool has_tasks(const struct ctl_port *cp)
 {
-	return cp->program.ngroups > 0 && cp->run.id != 0 && !(cp->run.active && cp->run.armed);
+	return send_of(cp)->program.ngroups > 0 && cp->run.id != 0 && !(cp->run.active && cp->run.armed);
 }
 
 void send_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "ctl_int.h"
+#include "prog.h"
 
 /* ---- a start ---- */
 
@@ -72,12 +72,12 @@ static int send_may_start(struct ctl *c, struct ctl_port *cp, const struct run_a
 	int rc = check_streams(cp, ask, e);
 	if (rc < 0)
 		return rc;
-	return program_make(c, cp, &cp->program, count_of(cp, ask) != 0 ? count_of(cp, ask) : UINT64_MAX, &cp->next, e);
+	return program_make(c, cp, &send_of(cp)->program, count_of(cp, ask) != 0 ? count_of(cp, ask) : UINT64_MAX, &send_of(cp)->next, e);
 }
 
 static void send_never_mind(struct ctl *c, struct ctl_port *cp)
 {
-	program_free(c, &cp->next);
+	program_free(c, &send_of(cp)->next);
 }
 
 static struct cnt_tx tx_so_far(const struct ctl_port *cp)
@@ -95,13 +95,13 @@ static struct cnt_tx tx_so_far(const struct ctl_port *cp)
 
 static void send_begin(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask)
 {
-	cp->before = tx_so_far(cp);
-	program_take(c, cp, &cp->next);
-	cp->next = (struct program){0};
+	send_of(cp)->before = tx_so_far(cp);
+	program_take(c, cp, &send_of(cp)->next);
+	send_of(cp)->next = (struct program){0};
 	cp->run.changed_ns = 0;
 	cp->run.count = count_of(cp, ask);
-	cp->said[0] = '\0';
-	cp->order_waits = false;
+	send_of(cp)->said[0] = '\0';
+	send_of(cp)->order_waits = false;
 }
 
 static void send_arm(struct ctl *c, struct ctl_port *cp)
@@ -119,14 +119,14 @@ static void add_asked(const struct ctl_port *cp, struct run_result *io)
 	uint64_t now = clock_tsc();
 
 	io->asked_max |= r->asked_max;
-	for (unsigned i = 0; i < cp->nrates; i++) {
-		const struct group_rate *a = &cp->rate[i];
+	for (unsigned i = 0; i < send_of(cp)->nrates; i++) {
+		const struct group_rate *a = &send_of(cp)->rate[i];
 		uint64_t since = a->since_tsc != 0 ? a->since_tsc : r->start_tsc;
 		uint64_t ns = r->armed || (int64_t)(now - since) < 0 ? 0 : clock_ns(now - since);
 		double pps = r->active ? shape_pps(a, ns, &io->ramps) : a->pps;
 		io->asked_pps += pps;
-		if (i < cp->program.ngroups)
-			io->asked_l1_bps += pps * (cp->program.group[i]->mean_size + PACE_WIRE_OVERHEAD) * 8;
+		if (i < send_of(cp)->program.ngroups)
+			io->asked_l1_bps += pps * (send_of(cp)->program.group[i]->mean_size + PACE_WIRE_OVERHEAD) * 8;
 	}
 }
 
@@ -141,7 +141,7 @@ static void add_due(const struct ctl_port *cp, struct run_result *io)
 		return;
 	io->slot_cycles = rates_end(cp, io->sent, io->bytes, &all);
 	/* it follows from more than one number */
-	if (io->slot_cycles > 0 && (cp->nrates > 1 || cp->rate[0].by_bytes || !shape_is_plain(&cp->rate[0])))
+	if (io->slot_cycles > 0 && (send_of(cp)->nrates > 1 || send_of(cp)->rate[0].by_bytes || !shape_is_plain(&send_of(cp)->rate[0])))
 		io->asked_pps = (double)all * 1e9 / (double)clock_ns(io->slot_cycles);
 	io->asked_l1_bps = io->asked_pps * ((double)io->bytes / (double)io->sent + PACE_WIRE_OVERHEAD) * 8;
 }
@@ -151,16 +151,16 @@ static uint64_t frames_at_end(const struct ctl_port *cp)
 {
 	uint64_t sum = 0;
 
-	if (!all_counted(&cp->program))
+	if (!all_counted(&send_of(cp)->program))
 		return 0;
-	for (unsigned i = 0; i < cp->program.ngroups; i++)
-		sum += cp->program.group[i]->sched.total;
+	for (unsigned i = 0; i < send_of(cp)->program.ngroups; i++)
+		sum += send_of(cp)->program.group[i]->sched.total;
 	return sum;
 }
 
 static void add_queue(const struct ctl_port *cp, unsigned q, struct run_result *io)
 {
-	const struct gen_state *g = cp->gen[q];
+	const struct gen_state *g = send_of(cp)->gen[q];
 	const struct dp_txq *txq = cp->txq[q];
 	enum gen_state_id st = gen_run_state(g, cp->run.id);
 	bool over = st == GEN_DONE;
@@ -184,27 +184,27 @@ static void send_result(const struct ctl_port *cp, struct run_result *io)
 
 	for (unsigned q = 0; q < cp->p.ntxq; q++)
 		add_queue(cp, q, io);
-	io->bytes += grown(now.bytes, cp->before.bytes);
-	io->unsent += grown(now.unsent, cp->before.unsent);
-	io->dropped += grown(now.dropped, cp->before.dropped);
+	io->bytes += grown(now.bytes, send_of(cp)->before.bytes);
+	io->unsent += grown(now.unsent, send_of(cp)->before.unsent);
+	io->dropped += grown(now.dropped, send_of(cp)->before.dropped);
 	io->count += frames_at_end(cp);
 	io->rate_changed |= r->rate_changed || ((r->active || r->stop) && rates_vary(cp));
 	io->changed_ns = r->changed_ns;
 	add_asked(cp, io);
 	if (io->ramps && io->phase == RUN_PHASE_RUNNING)
 		io->phase = RUN_PHASE_RAMP;
-	if (cp->nrates == 1 && !cp->rate[0].max)
-		io->intended = cp->rate[0].frames;
-	io->mean_size = cp->program.ngroups > 0 ? cp->program.group[0]->mean_size : 0;
+	if (send_of(cp)->nrates == 1 && !send_of(cp)->rate[0].max)
+		io->intended = send_of(cp)->rate[0].frames;
+	io->mean_size = send_of(cp)->program.ngroups > 0 ? send_of(cp)->program.group[0]->mean_size : 0;
 	if (!r->active && r->start_tsc != 0)
 		add_due(cp, io);
-	io->intended_pps = cp->nrates == 1 && !cp->rate[0].by_bytes ? cp->rate[0].pps : io->asked_pps;
+	io->intended_pps = send_of(cp)->nrates == 1 && !send_of(cp)->rate[0].by_bytes ? send_of(cp)->rate[0].pps : io->asked_pps;
 }
 
 static bool send_done(const struct ctl_port *cp)
 {
 	for (unsigned q = 0; q < cp->p.ntxq; q++)
-		if (gen_run_state(cp->gen[q], cp->run.id) != GEN_DONE)
+		if (gen_run_state(send_of(cp)->gen[q], cp->run.id) != GEN_DONE)
 			return false;
 	return true;
 }
@@ -212,7 +212,7 @@ static bool send_done(const struct ctl_port *cp)
 /* A run whose time ended before all of its frames were sent. What was stopped is not told: nobody asked for the rest. */
 static void send_told(struct ctl *c, struct ctl_port *cp, const struct run_result *r)
 {
-	bool refused = tx_so_far(cp).stalls != cp->before.stalls;
+	bool refused = tx_so_far(cp).stalls != send_of(cp)->before.stalls;
 	struct sbuf time = {0}, other = {0};
 
 	if (r->unsent == 0 || cp->run.stop)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ctl_int.h"
+#include "prog.h"
 
 #define SEED 0x77697265u
 /* Frames are counted on a clock of so many cycles per s: much finer than any worker's, and a year is within its range. */

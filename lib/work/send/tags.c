@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl_int.h"
+#include "prog.h"
 
 #define BUCKETS 4096
 
@@ -59,9 +59,9 @@ struct tag_entry *tag_take(struct ctl *c, const struct frun *f, const struct fru
 			    (uint64_t)k->l2_len << 32 | (uint64_t)k->l3_len << 16 | k->l4_len};
 	uint64_t hash = mix(mix(1, facts, sizeof(facts)), k->bytes + k->from, tail_len(k));
 
-	if (c->tags == NULL)
-		c->tags = xcalloc(1, sizeof(*c->tags));
-	struct tag_entry **at = &c->tags->bucket[hash % BUCKETS];
+	if (send_ctl(c)->tags == NULL)
+		send_ctl(c)->tags = xcalloc(1, sizeof(*send_ctl(c)->tags));
+	struct tag_entry **at = &send_ctl(c)->tags->bucket[hash % BUCKETS];
 	for (struct tag_entry *t = *at; t != NULL; t = t->next)
 		if (t->hash == hash && same(t, k, frun_len(f))) {
 			t->refs++;
@@ -69,7 +69,7 @@ struct tag_entry *tag_take(struct ctl *c, const struct frun *f, const struct fru
 		}
 	struct tag_entry *t = xcalloc(1, sizeof(*t) + tail_len(k));
 	*t = (struct tag_entry){
-		.next = *at, .tag = ++c->tags->last, .refs = 1, .hash = hash, .k = *k, .len = frun_len(f)};
+		.next = *at, .tag = ++send_ctl(c)->tags->last, .refs = 1, .hash = hash, .k = *k, .len = frun_len(f)};
 	memcpy(t + 1, k->bytes + k->from, tail_len(k));
 	t->k.bytes = (const uint8_t *)(t + 1);
 	*at = t;
@@ -85,7 +85,7 @@ void tag_give(struct ctl *c, struct tag_entry *t)
 {
 	if (--t->refs > 0)
 		return;
-	struct tag_entry **at = &c->tags->bucket[t->hash % BUCKETS];
+	struct tag_entry **at = &send_ctl(c)->tags->bucket[t->hash % BUCKETS];
 	while (*at != t)
 		at = &(*at)->next;
 	*at = t->next;
@@ -94,6 +94,6 @@ void tag_give(struct ctl *c, struct tag_entry *t)
 
 void tags_free(struct ctl *c)
 {
-	free(c->tags);
-	c->tags = NULL;
+	free(send_ctl(c)->tags);
+	send_ctl(c)->tags = NULL;
 }
