@@ -15,7 +15,6 @@ static const struct feature own_rows[] = {
 	{{100, "gre_eth", "a GRE tunnel with Ethernet inside"}, .row = "with.gre_eth", .all_streams = true},
 	{{100, "vxlan", "a VXLAN tunnel"}, .row = "with.vxlan", .all_streams = true},
 	{{100, "random", "random bits: `set <ports> rnd ...`"}, .row = "random", .single = true},
-	{{200, "range", "the ranges of `range <ports> ...`"}, .row = "ranges", .single = true},
 	{{300, "rnd_s_ip", "random source addresses"}, .row = "rnd_s_ip"},
 	{{300, "rnd_s_pt", "random source ports"}, .row = "rnd_s_pt"},
 	{{300, "process", LATER}, .why = LATER "; received frames are counted and not answered", .code = ENOTSUP},

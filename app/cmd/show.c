@@ -15,7 +15,6 @@ static const struct show_row own_rows[] = {
 	{{100, "plan", "what each worker runs now"}, show_plan, TAKES_NONE},
 	{{100, "frame", "the frame that is sent, header by header, and its bytes"}, show_frame, TAKES_STREAMS},
 	{{100, "settings", "values in force"}, show_settings, TAKES_STREAMS},
-	{{200, "streams", "streams of each port, and what they have sent"}, show_stream_list, TAKES_STREAMS},
 	{{400, "trial", "the result of the last trial, and what it was judged by"}, show_trial, TAKES_NONE},
 	{{400, "log", "the last messages"}, show_log, TAKES_NONE},
 	{{400, "clock", "how the clock was calibrated"}, show_clock, TAKES_NONE},

@@ -17,9 +17,6 @@ struct part_arg {
 	bool around;       /* PART_WINDOW: n of them around `stream` */
 };
 
-/* The id from which on a window of n streams has `stream` in its middle, or is full where the streams end (streams.c). */
-unsigned part_first_around(struct ctl *ctl, unsigned port, unsigned stream, unsigned n);
-
 /* One per file, const, part_NAME. add: 0, or -errno with *e; snap is what the object was begun with. */
 struct snap_part {
 	const char *name;

@@ -287,8 +287,6 @@ bool set_applies(const struct setting *row, const void *obj)
 	for (const struct face *const *f = faces; *f != NULL; f++)
 		if ((*f)->idle_row != NULL && (*f)->idle_row(row, obj))
 			return false;
-	if (set_is_held(row))
-		return set_held_given(row, obj);
 	if (row->scope == SCOPE_PORT)
 		return true;
 	if (!is_field_row(row))

@@ -242,10 +242,8 @@ static const struct set_chunk own_chunks[] = {
 	{900, set_payload_rows},
 	{1000, .add = set_rnd_rows},
 	{1100, .add = set_field_rows},
-	{1200, .add = set_range_rows},
 	{1300, set_pktgen_rows},
 	{1400, set_habit_rows},
-	{1500, set_seq_rows},
 	{1600, set_later_rows},
 	{0},
 };

@@ -6,16 +6,11 @@
 
 /* Each ends with a row without a name. */
 extern const struct setting set_view_rows[], set_tester_rows[], set_trial_rows[], set_port_rows[], set_stream_rows[], set_arrival_rows[];
-extern const struct setting set_nest_rows[], set_payload_rows[], set_pktgen_rows[], set_habit_rows[], set_seq_rows[];
-extern const struct setting set_later_rows[];
+extern const struct setting set_nest_rows[], set_payload_rows[], set_pktgen_rows[], set_habit_rows[], set_later_rows[];
 
 /* Is it one of set_view_rows? */
 bool set_of_view(const struct setting *row);
 
-/* Append the rows of Pktgen's ranges, which are made once from lib/ctl's table. */
-void set_range_rows(const struct setting ***rows, unsigned *n);
-bool set_is_held(const struct setting *row);
-bool set_held_given(const struct setting *row, const void *stream_cfg);
 /* Control of the program that is bound, NULL: none. */
 struct ctl *set_ctl(void);
 

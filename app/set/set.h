@@ -4,7 +4,6 @@
 #include "cmd.h"
 
 struct app;
-struct ctl;
 
 /* A row that is another way to write a different row ("proto udp" rewrites "frame"): never listed, never saved. Bits from 0x100 on
  * are the program's; lib/cmd does not look at them. */
@@ -26,8 +25,6 @@ const struct setting *set_row_named(const char *name);
 void set_rows_for(const void *stream_cfg);
 /* Which program the rows' checks look at: a rule between a stream and its port needs both, and a row gets one object only. */
 void set_bind(const struct app *app);
-/* A new slot of Pktgen's sequence: a stream with the defaults and with the tags and tunnels of stream 0, not enabled. */
-int set_slot_make(struct ctl *ctl, unsigned port, unsigned stream, struct err *e);
 struct stream_cfg;
 /* What the rows' checks would say of a stream as it is now, for who did not let them: false with the first of it. */
 bool set_check_whole(const struct stream_cfg *cfg, struct err *warn);

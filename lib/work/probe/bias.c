@@ -58,7 +58,7 @@ static uint64_t number(const json_t *o, const char *key)
 	return v > 0 ? (uint64_t)v : 0;
 }
 
-void bias_load(const struct app *app)
+void probe_bias_load(const struct app *app)
 {
 	char *path = file_state_path(FILE_NAME), host[256];
 	json_t *list = path != NULL ? read_list(path) : json_array(), *o;
@@ -97,7 +97,7 @@ static void keep(const struct app *app, json_t *list, const char *host, unsigned
 					      (json_int_t)b.frames, "wall_ns", (json_int_t)b.wall_ns));
 }
 
-void bias_save(const struct app *app)
+void probe_bias_save(const struct app *app)
 {
 	char *path = file_state_path(FILE_NAME), host[256];
 	json_t *list;

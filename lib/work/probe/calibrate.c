@@ -172,7 +172,7 @@ static int finish(struct cmd_run *r, int rc)
 	struct calibrating *x = state(r);
 
 	if (json_array_size(x->done) > 0)
-		bias_save(app_of(r));
+		probe_bias_save(app_of(r));
 	if (rc == 0 && json_array_size(x->done) == 0 && r->out_mode == OUT_TEXT) {
 		sbuf_add(r->out, "nothing was measured well enough to be kept; what is known of a bias stays as it was\n");
 	} else if (rc == 0) {

@@ -35,6 +35,6 @@ static void plan_note(const json_t *plan, struct sbuf *note)
 }
 
 const struct face face_probe = {
-	.rows = rows, .verbs = verbs, .parts = parts, .features = features, .plan_note = plan_note, .begin = bias_load, .turns = "latsampler",
-	.turn = sampler_turn,
+	.rows = rows, .verbs = verbs, .parts = parts, .features = features, .plan_note = plan_note, .begin = probe_bias_load, .turns = "latsampler",
+	.turn = probe_sampler_turn,
 };

@@ -11,10 +11,10 @@ extern const struct verb verb_calibrate, verb_latency, verb_show_latency, verb_l
 extern const struct snap_part part_latency;
 
 /* `start <ports> latsampler` and `stop <ports> latsampler`. */
-int sampler_turn(struct cmd_run *r, const struct portset *ports, bool on, struct err *e);
+int probe_sampler_turn(struct cmd_run *r, const struct portset *ports, bool on, struct err *e);
 
 /* What `calibrate` has measured is kept from run to run in $XDG_STATE_HOME/wirerate/calibration.json, by host and names of ports. */
 /* What was kept of this host's ports is known to control. Nothing kept, or a file that cannot be read: nothing happens, the log says why. */
-void bias_load(const struct app *);
+void probe_bias_load(const struct app *);
 /* All that control knows of its ports replaces what was kept of them. A failure is logged. */
-void bias_save(const struct app *);
+void probe_bias_save(const struct app *);

@@ -65,7 +65,7 @@ static int stop(struct cmd_run *r, const struct portset *ports, struct err *e)
 	return rc;
 }
 
-int sampler_turn(struct cmd_run *r, const struct portset *ports, bool on, struct err *e)
+int probe_sampler_turn(struct cmd_run *r, const struct portset *ports, bool on, struct err *e)
 {
 	return on ? start(r, ports, e) : stop(r, ports, e);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pktgen's ranges of a stream, those that are not given too. */
-#include "part/part.h"
 #include "held.h"
 #include "out.h"
+#include "send_app.h"
 
 static void put_value(json_t *o, const char *key, const struct held_word *w, bool inc, const uint8_t v[VT_FIELD_BYTES])
 {

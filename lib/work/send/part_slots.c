@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Slots of Pktgen's sequence: slot N is stream N + 1 of the port. */
 #include "part/brief.h"
-#include "part/part.h"
+#include "send_app.h"
 
 #define WINDOW 64 /* slots where nobody says how many */
 
@@ -24,7 +24,7 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	(void)snap;
 	(void)e;
 	if (arg->around)
-		first = part_first_around(app->ctl, arg->port, arg->stream, n);
+		first = send_first_around(app->ctl, arg->port, arg->stream, n);
 	else if (first + n > ids)
 		first = ids > n ? ids - n : 1;
 	for (unsigned s = 1; s < ids; s++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "part/part.h"
 #include "part/field.h"
 #include "out.h"
-#include "set/set.h"
+#include "send_app.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +95,7 @@ static json_t *fields_of(struct app *app, unsigned port, unsigned stream)
 	return list;
 }
 
-unsigned part_first_around(struct ctl *ctl, unsigned port, unsigned stream, unsigned n)
+unsigned send_first_around(struct ctl *ctl, unsigned port, unsigned stream, unsigned n)
 {
 	unsigned ids = ctl_nstreams(ctl, port), first = stream < ids ? stream : ids, after = 0, before;
 
@@ -109,7 +108,7 @@ unsigned part_first_around(struct ctl *ctl, unsigned port, unsigned stream, unsi
 
 static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
-	unsigned first = arg->around ? part_first_around(app->ctl, arg->port, arg->stream, arg->n) : arg->first;
+	unsigned first = arg->around ? send_first_around(app->ctl, arg->port, arg->stream, arg->n) : arg->first;
 	json_t *part = ctl_streams_part_json(app->ctl, arg->port, first, arg->n != 0 ? arg->n : WINDOW), *s;
 	size_t i;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "held.h"
+#include "send_app.h"
 
 static const char *const firsts[] = {
 	"dst", "src", "type", "proto", "tcp", "ttl", "vlan", "size", "cos", "tos", "hop_limits", "traffic_class", "gtpu", "teid", "vxlan",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "held.h"
+#include "send_app.h"
 
 /* What is written of the four values: all of them, or one by its name. */
 struct held_val {
@@ -216,14 +217,9 @@ static const struct setting ranges_row = {
 	.help = "whether the ranges (range.dst-port ...) are in use; `enable <ports> range`",
 };
 
-bool set_is_held(const struct setting *row)
+bool send_idle(const struct setting *row, const void *obj)
 {
-	return row->store == &held_store;
-}
-
-bool set_held_given(const struct setting *row, const void *stream_cfg)
-{
-	return ((const struct stream_cfg *)stream_cfg)->held[index_of(row)].set;
+	return row->store == &held_store && !((const struct stream_cfg *)obj)->held[index_of(row)].set;
 }
 
 static void make_rows(void)
@@ -245,7 +241,7 @@ static void make_rows(void)
 	}
 }
 
-void set_range_rows(const struct setting ***all, unsigned *n)
+void send_range_rows(const struct setting ***all, unsigned *n)
 {
 	if (rows == NULL)
 		make_rows();

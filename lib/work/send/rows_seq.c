@@ -7,9 +7,10 @@
 
 #include "app.h"
 #include "edit.h"
+#include "send_app.h"
 
 /* In Pktgen tags and tunnels are a matter of the port, so a new slot has those of the single packet. */
-int set_slot_make(struct ctl *ctl, unsigned port, unsigned stream, struct err *e)
+int send_slot_make(struct ctl *ctl, unsigned port, unsigned stream, struct err *e)
 {
 	int rc = ctl_stream_add(ctl, port, (int)stream, 1, -1, e);
 
@@ -29,7 +30,7 @@ static void enable(struct ctl *ctl, unsigned port, unsigned stream, bool on)
 {
 	struct stream_cfg *c = ctl_stream_cfg(ctl, port, stream);
 
-	if (c == NULL && on && set_slot_make(ctl, port, stream, NULL) == 0)
+	if (c == NULL && on && send_slot_make(ctl, port, stream, NULL) == 0)
 		c = ctl_stream_cfg(ctl, port, stream);
 	if (c == NULL || c->enabled == on)
 		return;
@@ -100,7 +101,7 @@ static void keep(const struct setting *row, void *obj)
 
 static const struct setting_store seq_cnt_store = {.put = seq_cnt_put, .get = seq_cnt_get, .unset = keep, .told = seq_cnt_told};
 
-const struct setting set_seq_rows[] = {
+const struct setting send_seq_rows[] = {
 	{.name = "seq_cnt", .alias = "seqcnt,seqCnt", .scope = SCOPE_PORT, .v = {&vt_uint, 0, CTL_MAX_STREAMS - 1}, .dflt = "0", .unit = "slots",
 	 .flags = SET_DERIVED, .store = &seq_cnt_store,
 	 .help = "slots of Pktgen's sequence in use: K enables streams 1 to K alone, 0 stream 0 alone; the same as edits of `enabled`"},

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "set/set.h"
+#include "send_app.h"
 
 #define MAX_SETS 16
 
@@ -271,7 +271,7 @@ static int write_all(struct line *l, const struct target *given, const struct po
 			stream_cfg_copy(&was[p].cfg, c);
 			was[p].named = true;
 		} else {
-			rc = set_slot_make(ctl, p, stream, e);
+			rc = send_slot_make(ctl, p, stream, e);
 			was[p].made = rc == 0;
 		}
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* show streams: one line each. Control knows what they are and what they sent. */
-#include "cmd/show.h"
+#include "send_app.h"
 
 #include <string.h>
 
@@ -39,7 +39,7 @@ static bool selected(const struct show_sel *sel, uint64_t port, uint64_t stream)
 	return false;
 }
 
-int show_stream_list(struct cmd_run *r, const struct show_sel *sel, struct err *e)
+int send_show_streams(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
 	json_t *doc = ctl_streams_json(app_of(r)->ctl, &sel->ports), *kept = json_array(), *s;
 	bool probes = false;

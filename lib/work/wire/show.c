@@ -27,7 +27,7 @@ static void settings_text(struct cmd_run *r, unsigned port, struct sbuf *out)
 	}
 }
 
-int show_wire(struct cmd_run *r, const struct show_sel *sel, struct err *e)
+int wire_show(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
 	json_t *doc = ctl_wires_json(app_of(r)->ctl, &sel->ports), *port;
 	size_t i;

@@ -8,4 +8,4 @@ extern const struct setting wire_rows[]; /* ends with a row without a name */
 /* A row of wires says nothing about this port: it is no wire. */
 bool wire_idle(const struct setting *row, const void *port_cfg);
 
-show_fn show_wire;
+show_fn wire_show;
