@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside the bench: memory and failure, and the jobs that its rows send. */
 #pragma once
+#include "count_run.h"
 #include "dp.h"
+#include "send_run.h"
 
 /* Ends the process. */
 void die(const char *what) __attribute__((noreturn));

@@ -4,6 +4,7 @@
 #include "dp_fake.h"
 #include "frame.h"
 #include "frame_probe.h"
+#include "send_run.h"
 
 /* Of a world of queues, see dp_model.h. */
 #define MAX_IDS 64

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind sink and the receive side of a turn: what is counted, and that every buffer goes home, also the odd ones. */
+#include "count_run.h"
 #include "dp_fake.h"
 
 #define MAX_RX 4096

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "count_run.h"
 #include "ctl_int.h"
 #include "plan_write.h"
 #include "work.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind "sink": count what arrives and give the buffers back. */
-#include "dp.h"
+#include "count_run.h"
 
 /* Eight counters of a byte each: what is added for a frame does not wait for the frame before. */
 #define PACKED_MAX 248

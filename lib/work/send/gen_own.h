@@ -2,6 +2,7 @@
 /* Inside kind "gen": what a queue's worker keeps of its groups while a run goes on. kind/gen.c sends with it, gen_adopt.c leads it from plan to
  * plan and from phase to phase. Worker only. */
 #pragma once
+#include "send_run.h"
 #include "txq.h"
 
 #define GEN_FCS RTE_ETHER_CRC_LEN

@@ -5,6 +5,7 @@
 #include "ctl_int.h"
 #include "run.h"
 #include "schedule.h"
+#include "send_run.h"
 
 struct tag_entry;
 
