@@ -47,3 +47,9 @@ void set_echo_pacing(const struct setting *row, const void *port_cfg, struct sbu
 void set_echo_stream_load(const struct setting *row, const void *stream_cfg, struct sbuf *note);
 /* The bytes that a stream would send now, or NULL. Valid until the next call. */
 const struct frame *set_frame_now(const void *stream_cfg);
+
+/* app/set/work.c: the store of rows whose values are a work's own. */
+void set_work_put(const struct setting *row, void *port_cfg, const void *val);
+bool set_work_get(const struct setting *row, const void *port_cfg, void *val);
+void set_work_unset(const struct setting *row, void *port_cfg);
+extern const struct setting_store set_work_store;

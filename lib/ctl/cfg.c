@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cfg.h"
+#include "work.h"
 
 #include <string.h>
 
@@ -8,19 +9,9 @@ void port_cfg_init(struct port_cfg *c)
 	*c = (struct port_cfg){
 		.rate = {.kind = RATE_PERCENT, .value = 100}, .burst = 32, .rxburst = 64, .mtu = 1500, .txd = 1024, .rxd = 1024,
 		.catchup = {.kind = CATCHUP_OVERSPEED, .share = 0.1}, .lag_ns = 1000000, .lead_ns = 100000,
-		.wire = {.limit = {.rate = {.kind = RATE_MAX}, .queue = WIRE_QUEUE}, .seed = 1},
 	};
-}
-
-static bool hits_any(const struct hits *h)
-{
-	return h->percent > 0 || h->every != 0;
-}
-
-bool wire_cfg_acts(const struct wire_cfg *w)
-{
-	return w->limit.rate.kind != RATE_MAX || w->delay.a_ns != 0 || w->delay.b_ns != 0 || hits_any(&w->loss) || hits_any(&w->duplicate) ||
-	       hits_any(&w->reorder) || hits_any(&w->corrupt) || w->mtu != 0 || w->fail || w->link_down != 0 || w->flap.every_ns != 0;
+	EACH_WORK(w, cfg_init)
+		w->cfg_init(work_cfg(c, w));
 }
 
 void stream_cfg_init(struct stream_cfg *s)

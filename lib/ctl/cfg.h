@@ -44,28 +44,9 @@ enum pacing { PACING_SOFTWARE, PACING_QUEUE, PACING_TIMESTAMP };
 /* Who says when a frame arrived: the device where its stamps can be trusted, or always our clock. */
 enum timestamps { TIMESTAMPS_AUTO, TIMESTAMPS_NIC, TIMESTAMPS_SOFTWARE };
 
-/* Latencies written to a file, as Pktgen's sampler does. */
-enum sampler_kind { SAMPLER_NONE, SAMPLER_SIMPLE, SAMPLER_POISSON };
-struct sampler_cfg {
-	uint32_t kind;            /* enum sampler_kind: none, evenly, at random times */
-	uint32_t num;             /* samples at most */
-	uint32_t rate;            /* a second */
-	char file[VT_TEXT_MAX];
-};
-
-/* What the device under test does to the frames that a port of a wire sends. */
-#define WIRE_QUEUE 512
-struct wire_cfg {
-	struct rate_limit limit;
-	struct delay delay;
-	struct hits loss, duplicate, reorder, corrupt;
-	uint64_t mtu;             /* bytes without Ethernet header and tags; 0: any */
-	bool fail;                /* one-way: all frames are lost */
-	int link_down;            /* 1: of the wire, both directions */
-	struct flap flap;         /* likewise */
-	int in_order;             /* delays do not let frames overtake each other */
-	uint64_t seed;
-};
+/* Settings of works (lib/work/NAME/NAME_cfg.h) of one port: bytes that are copied and compared, one work's behind the other's. */
+#define PORT_WORK_BYTES 1024
+struct work;
 
 struct port_cfg {
 	struct rate rate;         /* default 100% */
@@ -83,11 +64,8 @@ struct port_cfg {
 	uint64_t mbufs;           /* buffers per pool, 0: from descriptors and bursts */
 	bool promiscuous;         /* default off, -P turns it on */
 	bool idle_busy;           /* idle: workers never sleep */
-	uint64_t jitter_us;       /* latencies that differ by more from the one before are counted; 0: none */
-	struct sampler_cfg sampler;
-	bool verify;              /* checksums of frames with probes are checked at the receiver */
 	bool no_offload;          /* checksums are made in software even where the device offers it */
-	struct wire_cfg wire;
+	_Alignas(uint64_t) uint8_t work[PORT_WORK_BYTES]; /* see work_cfg() */
 };
 
 #define CTL_STALL_NS 50000ull /* a turn of a worker that takes longer is a stall; the setting's default */
@@ -96,4 +74,4 @@ void stream_cfg_init(struct stream_cfg *);
 void stream_cfg_free(struct stream_cfg *);
 void stream_cfg_copy(struct stream_cfg *dst, const struct stream_cfg *src); /* deep; dst is overwritten, not freed first */
 void port_cfg_init(struct port_cfg *);
-bool wire_cfg_acts(const struct wire_cfg *); /* says anything that a plain wire does not do */
+void *work_cfg(const struct port_cfg *, const struct work *of); /* what a work has in it */

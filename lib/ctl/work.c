@@ -26,10 +26,26 @@ void *work_ctl(const struct ctl *c, const struct work *of)
 	return c->work[place_of(of)];
 }
 
+/* Settings of a work begin where those of the works before it end. */
+static size_t cfg_at(const struct work *of)
+{
+	size_t at = 0;
+
+	for (unsigned i = 0; works[i] != NULL && works[i] != of; i++)
+		at += RTE_ALIGN_CEIL(works[i]->cfg_bytes, sizeof(uint64_t));
+	return at;
+}
+
+void *work_cfg(const struct port_cfg *cfg, const struct work *of)
+{
+	return (uint8_t *)(uintptr_t)cfg->work + cfg_at(of);
+}
+
 struct ctl *ctl_new(void)
 {
 	struct ctl *c = xcalloc(1, sizeof(*c));
 
+	assert(cfg_at(NULL) <= PORT_WORK_BYTES);
 	for (unsigned i = 0; works[i] != NULL; i++) {
 		assert(i < WORK_MAX);
 		c->work[i] = xcalloc(1, works[i]->ctl_bytes);

@@ -16,6 +16,9 @@ struct work {
 	const char *name;          /* of its folder */
 	size_t port_bytes, ctl_bytes; /* what it keeps for each port, and once: zeroed, see work_port() and work_ctl() */
 
+	size_t cfg_bytes;          /* its settings of a port: plain bytes, see work_cfg(); 0: none */
+	void (*cfg_init)(void *cfg); /* zeroed bytes become the defaults */
+
 	/* Life. */
 	void (*ctl_open)(struct ctl *c);       /* first of all: there are no ports yet */
 	int (*port_open)(struct ctl *c, struct ctl_port *cp, struct err *e); /* its queues have their objects; no worker runs */

@@ -10,7 +10,7 @@ static struct wire_cfg plain(void)
 	struct port_cfg cfg;
 
 	port_cfg_init(&cfg);
-	return cfg.wire;
+	return *(struct wire_cfg *)work_cfg(&cfg, &work_wire);
 }
 
 static void parse(const struct vtype *t, const char *word, uint64_t min, uint64_t max, const char *text, void *out)
@@ -37,11 +37,11 @@ static void test_acts(void **state)
 	struct wire_cfg w = plain();
 
 	(void)state;
-	assert_false(wire_cfg_acts(&w));
+	assert_false(device_acts(&w));
 	w.seed = 7;
-	assert_false(wire_cfg_acts(&w));
+	assert_false(device_acts(&w));
 	parse(&vt_hits, "burst", 1, 100, "0.1%", &w.loss);
-	assert_true(wire_cfg_acts(&w));
+	assert_true(device_acts(&w));
 }
 
 static void test_hits(void **state)
@@ -167,7 +167,7 @@ static void test_flap(void **state)
 
 static void changed(bool on)
 {
-	ctl_port_cfg(c, 0)->wire.loss = on ? (struct hits){.every = 100} : plain().loss;
+	((struct wire_cfg *)work_cfg(ctl_port_cfg(c, 0), &work_wire))->loss = on ? (struct hits){.every = 100} : plain().loss;
 	ctl_touch(c, 0, false);
 	for (unsigned i = 0; i < 10000; i++) {
 		ctl_turn(c);

@@ -114,7 +114,7 @@ static bool covers(const struct probe_arm *a, const struct ctl_port *cp)
 static bool verify_wanted(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->used && c->port[i]->p.cfg.verify)
+		if (c->port[i]->used && probe_cfg_of(c->port[i])->verify)
 			return true;
 	return false;
 }

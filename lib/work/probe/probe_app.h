@@ -5,6 +5,8 @@
 #include "part/part.h"
 #include "set/set.h"
 
+extern const struct work work_probe;
+
 /* Each ends with a row without a name. */
 extern const struct setting probe_tester_rows[], probe_port_rows[], probe_stream_rows[];
 extern const struct verb verb_calibrate, verb_latency, verb_show_latency, verb_latency_save;

@@ -25,7 +25,7 @@ static struct prx_extra *extras(struct ctl *c, unsigned port)
 
 static bool wanted(const struct ctl *c, unsigned port)
 {
-	return c->port[port]->p.cfg.jitter_us != 0 || probes_of(c)->sampler[port].on;
+	return probe_cfg_of(c->port[port])->jitter_us != 0 || probes_of(c)->sampler[port].on;
 }
 
 void probe_extras_follow(struct ctl *c)
@@ -36,7 +36,7 @@ void probe_extras_follow(struct ctl *c)
 		unsigned port = a->tap[i].port;
 		struct prx_extra *x = wanted(c, port) ? extras(c, port) : NULL;
 		if (x != NULL)
-			cell_set(&x[a->tap[i].queue].jitter_cycles, clock_cycles(c->port[port]->p.cfg.jitter_us * 1000));
+			cell_set(&x[a->tap[i].queue].jitter_cycles, clock_cycles(probe_cfg_of(c->port[port])->jitter_us * 1000));
 		prx_set_extra(a->tap[i].prx, x != NULL ? &x[a->tap[i].queue] : NULL);
 	}
 }
@@ -86,7 +86,7 @@ bool probes_sample(struct ctl *c)
 int ctl_sampler_start(struct ctl *c, unsigned port, struct err *e)
 {
 	struct ctl_port *cp = c->port[port];
-	const struct sampler_cfg *cfg = &cp->p.cfg.sampler;
+	const struct sampler_cfg *cfg = &probe_cfg_of(cp)->sampler;
 	struct probe_sampler *s = &probes_of(c)->sampler[port];
 
 	if (cfg->kind == SAMPLER_NONE)

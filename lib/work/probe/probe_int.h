@@ -4,6 +4,7 @@
 #pragma once
 #include "ctl_int.h"
 #include "probe.h"
+#include "probe_cfg.h"
 #include "prx.h"
 #include "prx_extra.h"
 #include "prx_merge.h"
@@ -100,6 +101,7 @@ struct probes {
 };
 
 extern const struct work work_probe;
+static inline const struct probe_cfg *probe_cfg_of(const struct ctl_port *cp) { return work_cfg(&cp->p.cfg, &work_probe); }
 static inline struct probes *probes_of(const struct ctl *ctl) { return work_ctl(ctl, &work_probe); }
 
 /* probe.c: what its record in probe_work.c names; see work.h */

@@ -302,7 +302,7 @@ static json_t *port_counts(struct ctl *c, unsigned rx, const struct pairs *p, js
 /* Pktgen's: how many latencies differed from the one before by more than a threshold. */
 static json_t *jitter_json(const struct ctl *c, unsigned rx)
 {
-	uint64_t limit_us = c->port[rx]->p.cfg.jitter_us, compared, above;
+	uint64_t limit_us = probe_cfg_of(c->port[rx])->jitter_us, compared, above;
 
 	if (limit_us == 0)
 		return json_null();

@@ -47,6 +47,7 @@ static void probes_plan_json(const struct ctl *c, json_t *doc)
 const struct work work_probe = {
 	.name = "probe",
 	.ctl_bytes = sizeof(struct probes),
+	.cfg_bytes = sizeof(struct probe_cfg),
 	.ctl_open = probes_open,
 	.ctl_close = probes_close,
 	.waits = probes_wait,

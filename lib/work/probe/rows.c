@@ -3,6 +3,7 @@
  * takes. */
 #include "probe.h"
 #include "probe_app.h"
+#include "probe_cfg.h"
 #include "set/rows.h"
 
 #include <errno.h>
@@ -125,15 +126,15 @@ const struct setting probe_tester_rows[] = {
 	{0},
 };
 
-#define AT(member) offsetof(struct port_cfg, member)
+#define AT(member) .offset = offsetof(struct probe_cfg, member), .store = &set_work_store, .arg = &work_probe
 
 const struct setting probe_port_rows[] = {
-	{.name = "verify", .scope = SCOPE_PORT, .v = {&vt_bool}, .dflt = "off", .offset = AT(verify), .check = set_check_per_start,
+	{.name = "verify", .scope = SCOPE_PORT, .v = {&vt_bool}, .dflt = "off", AT(verify), .check = set_check_per_start,
 	 .help = "check IPv4, UDP, TCP, SCTP and ICMP checksums of received frames with probes: a wrong one makes it corrupted; any port's on is\n"
 		 "for all"},
-	{.name = "jitter", .scope = SCOPE_PORT, .v = {&vt_uint, 0, 1000000}, .dflt = "0", .unit = "us", .offset = AT(jitter_us),
+	{.name = "jitter", .scope = SCOPE_PORT, .v = {&vt_uint, 0, 1000000}, .dflt = "0", .unit = "us", AT(jitter_us),
 	 .help = "count received probes whose latency differs by more from that of the one before (`show latency`); 0 counts none"},
-	{.name = "latsampler", .scope = SCOPE_PORT, .v = {&vt_sampler}, .dflt = "none", .offset = AT(sampler), .flags = SET_FILE,
+	{.name = "latsampler", .scope = SCOPE_PORT, .v = {&vt_sampler}, .dflt = "none", AT(sampler), .flags = SET_FILE,
 	 .help = "what `start <ports> latsampler` takes: at most NUM latencies of received probes, RATE a second, evenly or at random "
 		 "times, into FILE"},
 	{0},

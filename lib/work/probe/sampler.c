@@ -6,6 +6,7 @@
 #include "file.h"
 #include "probe.h"
 #include "probe_app.h"
+#include "probe_cfg.h"
 
 static int start(struct cmd_run *r, const struct portset *ports, struct err *e)
 {
@@ -32,7 +33,7 @@ static int start(struct cmd_run *r, const struct portset *ports, struct err *e)
 
 static int stop_one(struct cmd_run *r, unsigned port, struct err *e)
 {
-	const struct sampler_cfg *cfg = &ctl_port_cfg(app_of(r)->ctl, port)->sampler;
+	const struct sampler_cfg *cfg = &((const struct probe_cfg *)work_cfg(ctl_port_cfg(app_of(r)->ctl, port), &work_probe))->sampler;
 	struct sampler_result out;
 	struct sbuf text = {0};
 	int rc = 0;

@@ -62,7 +62,7 @@ void device_counts(struct device *d, struct dut_counts *out)
 
 static bool link_asked_down(const struct ctl_port *a, const struct ctl_port *b)
 {
-	return a->p.cfg.wire.link_down != 0 || b->p.cfg.wire.link_down != 0;
+	return wire_cfg_of(a)->link_down != 0 || wire_cfg_of(b)->link_down != 0;
 }
 
 /* One flapping link has one clock: that of the port with the lower number, where both ask. */
@@ -70,12 +70,12 @@ static const struct ctl_port *flapping(const struct ctl_port *a, const struct ct
 {
 	const struct ctl_port *low = a->p.id < b->p.id ? a : b, *high = low == a ? b : a;
 
-	return low->p.cfg.wire.flap.every_ns != 0 ? low : high->p.cfg.wire.flap.every_ns != 0 ? high : NULL;
+	return wire_cfg_of(low)->flap.every_ns != 0 ? low : wire_cfg_of(high)->flap.every_ns != 0 ? high : NULL;
 }
 
 static bool wanted(const struct ctl_port *to, const struct ctl_port *from)
 {
-	return wire_cfg_acts(&from->p.cfg.wire) || link_asked_down(to, from) || flapping(to, from) != NULL;
+	return device_acts(wire_cfg_of(from)) || link_asked_down(to, from) || flapping(to, from) != NULL;
 }
 
 /* ---- phases ---- */
@@ -137,7 +137,7 @@ static void put_away(struct device *d)
 static void fail(struct ctl *c, struct device *d, const struct err *e)
 {
 	d->failed = true;
-	d->failed_cfg = d->from->p.cfg.wire;
+	d->failed_cfg = *wire_cfg_of(d->from);
 	snprintf(d->why, sizeof(d->why), "%.200s", e->text);
 	ctl_note(c, d->from->p.id, "port %u: there can be no device under test: %s", d->from->p.id, d->why);
 }
@@ -151,7 +151,7 @@ static void begin(struct ctl *c, struct device *d)
 {
 	struct err e = {.text = ""};
 
-	if (d->failed && same_cfg(&d->failed_cfg, &d->from->p.cfg.wire))
+	if (d->failed && same_cfg(&d->failed_cfg, wire_cfg_of(d->from)))
 		return;
 	d->failed = false;
 	int rc = d->ready ? device_fill(d, &e) : device_make(d, &e);
@@ -237,7 +237,7 @@ static uint64_t flap_changes(const struct ctl_port *f, uint64_t now, uint64_t *n
 static void look_at_flap(struct ctl_port *cp)
 {
 	struct wire_port *w = wire_of(cp);
-	const struct flap *f = &cp->p.cfg.wire.flap;
+	const struct flap *f = &wire_cfg_of(cp)->flap;
 
 	if (f->down_ns == w->flap.down_ns && f->every_ns == w->flap.every_ns)
 		return;
@@ -453,7 +453,7 @@ static bool has_routes(const struct device *d)
 
 static void law_of(struct device *d, struct dut_job *j, struct dut_law *at)
 {
-	const struct delay *delay = &d->from->p.cfg.wire.delay;
+	const struct delay *delay = &wire_cfg_of(d->from)->delay;
 
 	if (delay->law != DELAY_NORMAL && delay->law != DELAY_EXPONENTIAL)
 		return;
@@ -471,7 +471,7 @@ static void room_of(struct ctl *c, struct device *d, struct dut_job *j)
 {
 	const struct ctl_port *from = d->from;
 
-	d->room_wanted = device_room(&from->p.cfg.wire, plan_speed(from), dev_mtu(from));
+	d->room_wanted = device_room(wire_cfg_of(from), plan_speed(from), dev_mtu(from));
 	j->room = (uint32_t)RTE_MIN(d->room_wanted, (uint64_t)d->line.ncells);
 	bool less = j->room < d->room_wanted;
 	if (less && !d->rest_told)
@@ -487,7 +487,7 @@ static struct dut_job *fill_job(struct ctl *c, struct device *d, struct plan_wri
 	struct dut_law *law = plan_carve(p, sizeof(*law));
 	const struct ctl_port *f = flapping(d->to, d->from);
 
-	device_job(&d->from->p.cfg.wire, plan_speed(d->from), j);
+	device_job(wire_cfg_of(d->from), plan_speed(d->from), j);
 	j->line = &d->line;
 	j->link_down = link_asked_down(d->to, d->from);
 	j->sender_idle = d->idle_told = !d->from->run.active;
@@ -517,8 +517,16 @@ static void devices_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer 
 		plan_task(p, &(struct dp_task){.kind = &dp_kind_dut, .state = &d->state->base, .job = fill_job(c, d, p)}, NULL);
 }
 
+static void wire_cfg_init(void *cfg)
+{
+	*(struct wire_cfg *)cfg = (struct wire_cfg){.limit = {.rate = {.kind = RATE_MAX}, .queue = WIRE_QUEUE}, .seed = 1};
+}
+
 const struct work work_wire = {
 	.name = "wire",
+	.port_bytes = sizeof(struct wire_port),
+	.cfg_bytes = sizeof(struct wire_cfg),
+	.cfg_init = wire_cfg_init,
 	.ctl_close = devices_close,
 	.let_go = devices_let_go,
 	.check = device_check,

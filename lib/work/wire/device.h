@@ -5,6 +5,7 @@
 #pragma once
 #include "ctl_int.h"
 #include "dut.h"
+#include "wire_cfg.h"
 
 enum device_phase {
 	DEVICE_OFF,
@@ -48,10 +49,12 @@ struct wire_port {
 };
 extern const struct work work_wire;
 static inline struct wire_port *wire_of(const struct ctl_port *cp) { return work_port(cp, &work_wire); }
+static inline const struct wire_cfg *wire_cfg_of(const struct ctl_port *cp) { return work_cfg(&cp->p.cfg, &work_wire); }
 static inline struct device *device_of(const struct ctl_port *to) { return wire_of(to)->device; }
 
 /* device_job.c: pure. cells: that frames may take, by what the settings make wait at that link speed; more than most are not there. */
 uint64_t device_room(const struct wire_cfg *w, uint64_t speed_bps, uint64_t mtu);
+bool device_acts(const struct wire_cfg *w); /* they say anything that a plain wire does not do */
 void device_law(const struct delay *d, struct dut_law *law); /* normal and exponential */
 /* All but line and law, and what belongs to the link. */
 void device_job(const struct wire_cfg *w, uint64_t speed_bps, struct dut_job *out);

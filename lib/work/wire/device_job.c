@@ -128,3 +128,14 @@ void device_job(const struct wire_cfg *w, uint64_t speed_bps, struct dut_job *ou
 	if (w->delay.law == DELAY_UNIFORM)
 		out->spread = clock_cycles(w->delay.b_ns) - out->delay;
 }
+
+static bool hits_any(const struct hits *h)
+{
+	return h->percent > 0 || h->every != 0;
+}
+
+bool device_acts(const struct wire_cfg *w)
+{
+	return w->limit.rate.kind != RATE_MAX || w->delay.a_ns != 0 || w->delay.b_ns != 0 || hits_any(&w->loss) || hits_any(&w->duplicate) ||
+	       hits_any(&w->reorder) || hits_any(&w->corrupt) || w->mtu != 0 || w->fail || w->link_down != 0 || w->flap.every_ns != 0;
+}

@@ -3,6 +3,7 @@
 #include "ctl.h"
 #include "set/rows.h"
 #include "wire_app.h"
+#include "wire_cfg.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,31 +23,8 @@ static int wire_may(const struct setting *row, const void *obj, const void *val,
 	return err_set(e, EINVAL, "%s: port %u (%s) is no wire", row->name, port, ctl_port_name(set_ctl(), port));
 }
 
-static void wire_put(const struct setting *row, void *obj, const void *val)
-{
-	memcpy((char *)obj + row->offset, val, row->v.type->size);
-}
-
-static bool wire_get(const struct setting *row, const void *obj, void *val)
-{
-	struct sbuf now = {0}, dflt = {0};
-
-	row->v.type->parse(&row->v, row->dflt, val, NULL);
-	row->v.type->print(&row->v, val, &dflt);
-	memcpy(val, (const char *)obj + row->offset, row->v.type->size);
-	row->v.type->print(&row->v, val, &now);
-	bool set = strcmp(sbuf_str(&now), sbuf_str(&dflt)) != 0;
-	sbuf_free(&now);
-	sbuf_free(&dflt);
-	return set;
-}
-
-static void wire_unset(const struct setting *row, void *obj)
-{
-	row->v.type->parse(&row->v, row->dflt, (char *)obj + row->offset, NULL);
-}
-
-static const struct setting_store wire_store = {wire_put, wire_get, wire_unset, wire_may};
+extern const struct work work_wire;
+static const struct setting_store wire_store = {set_work_put, set_work_get, set_work_unset, wire_may};
 
 bool wire_idle(const struct setting *row, const void *port_cfg)
 {
@@ -60,7 +38,7 @@ static void plain_put(const struct setting *row, void *obj, const void *val)
 	(void)row;
 	for (const struct setting *w = wire_rows; w->name != NULL; w++)
 		if (w->store == &wire_store)
-			wire_unset(w, obj);
+			set_work_unset(w, obj);
 }
 
 static bool plain_get(const struct setting *row, const void *obj, void *val)
@@ -75,7 +53,7 @@ static int plain_told(const struct setting *row, const void *obj, struct err *e)
 {
 	for (const struct setting *w = wire_rows; w->name != NULL; w++) {
 		void *val = xcalloc(1, w->v.type->size);
-		bool set = w->store == &wire_store && wire_get(w, obj, val);
+		bool set = w->store == &wire_store && set_work_get(w, obj, val);
 		free(val);
 		if (set)
 			return err_set(e, EINVAL, "%s: it is not plain: %s is set", row->name, w->name);
@@ -97,8 +75,9 @@ static const char *const at_word[] = {"at", NULL};
 static const char *const link_words[] = {"up", "down", NULL};
 static const char *const order_words[] = {"free", "keep", NULL};
 
-#define AT(member) offsetof(struct port_cfg, wire.member)
-#define ROW(word) .name = "wire." word, .alias = "wire " word, .scope = SCOPE_PORT, .store = &wire_store, .flags = SET_WHERE_IT_FITS
+#define AT(member) offsetof(struct wire_cfg, member)
+#define ROW(word) .name = "wire." word, .alias = "wire " word, .scope = SCOPE_PORT, .store = &wire_store, .arg = &work_wire, \
+		  .flags = SET_WHERE_IT_FITS
 
 const struct setting wire_rows[] = {
 	{ROW("limit"), .v = {&vt_limit, WIRE_QUEUE, 1 << 20}, .dflt = "none", .offset = AT(limit),

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where rows of works keep their values: in the part of a port's settings that is the work's. A row's arg is the work, its offset lies in the
+ * work's struct. */
+#include "ctl.h"
+#include "set/rows.h"
+
+#include <string.h>
+
+static void *at(const struct setting *row, const void *port_cfg)
+{
+	return (char *)work_cfg(port_cfg, row->arg) + row->offset;
+}
+
+void set_work_put(const struct setting *row, void *port_cfg, const void *val)
+{
+	memcpy(at(row, port_cfg), val, row->v.type->size);
+}
+
+bool set_work_get(const struct setting *row, const void *port_cfg, void *val)
+{
+	struct sbuf now = {0}, dflt = {0};
+
+	row->v.type->parse(&row->v, row->dflt, val, NULL);
+	row->v.type->print(&row->v, val, &dflt);
+	memcpy(val, at(row, port_cfg), row->v.type->size);
+	row->v.type->print(&row->v, val, &now);
+	bool set = strcmp(sbuf_str(&now), sbuf_str(&dflt)) != 0;
+	sbuf_free(&now);
+	sbuf_free(&dflt);
+	return set;
+}
+
+void set_work_unset(const struct setting *row, void *port_cfg)
+{
+	row->v.type->parse(&row->v, row->dflt, at(row, port_cfg), NULL);
+}
+
+const struct setting_store set_work_store = {set_work_put, set_work_get, set_work_unset};
