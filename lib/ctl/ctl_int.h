@@ -275,10 +275,12 @@ int stream_compile(const struct ctl_port *cp, const struct stream_cfg *cfg, cons
 		   struct err *e);
 void stream_name(const struct ctl_port *cp, const struct stream *s, char *out, size_t size); /* "port 0", "stream 0/3" */
 
-/* rate.c */
+/* load.c */
 double plan_pps(const struct rate *r, uint64_t speed_bps, double size, bool *max); /* size: mean, with FCS */
 uint64_t plan_speed(const struct ctl_port *cp);
 uint64_t plan_speed_mbps(const struct ctl_port *cp); /* as it is shown: rounded */
+void load_rate(struct ctl_load *l, const struct rate *r, uint64_t speed_bps, double size); /* adds what it asks of frames of that mean size */
+void load_sizes(struct ctl_load *l, const struct stream_frames *f); /* the least and the most of them and of those before */
 
 /* stamps.c */
 /* edits.c: what a device of that driver, which offers these Tx offloads, may do to the buffers of frames that it sends. */

@@ -48,6 +48,8 @@ struct work_run {
 	void (*begin)(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask); /* cp->run is new, and armed */
 	void (*arm)(struct ctl *c, struct ctl_port *cp); /* its time is known: cp->run.start_tsc */
 	void (*result)(const struct ctl_port *cp, struct run_result *io); /* adds its own; leaves alone what run_result() sees to */
+	/* Settings are for the next start: adds what the run that goes on asks, all of it. false: it follows the settings. */
+	bool (*load)(const struct ctl_port *cp, struct ctl_load *io);
 	bool (*done)(const struct ctl_port *cp); /* on all queues */
 	void (*told)(struct ctl *c, struct ctl_port *cp, const struct run_result *r); /* it is over: a note, if there is something to say */
 };

@@ -146,6 +146,7 @@ void rates_arm(struct ctl_port *cp);                /* cp->run has its start */
 bool all_counted(const struct program *p);          /* everything in it comes to an end */
 uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all);
 bool rates_vary(const struct ctl_port *cp);
+bool rates_load(const struct ctl_port *cp, struct ctl_load *l); /* of struct work_run */
 /* When frame k of the run was due, in cycles from frame 0; 0: it does not follow from its number. */
 uint64_t rates_due(const struct ctl_port *cp, uint64_t k);
 uint64_t rate_limit(const struct ctl_port *cp, unsigned group); /* frames from the start of the run, over all that changed; UINT64_MAX: none */

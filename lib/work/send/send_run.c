@@ -231,6 +231,6 @@ static void send_told(struct ctl *c, struct ctl_port *cp, const struct run_resul
 }
 
 const struct work_run send_run = {
-	.may_start = send_may_start, .never_mind = send_never_mind, .begin = send_begin, .arm = send_arm, .result = send_result,
-	.done = send_done, .told = send_told,
+	.may_start = send_may_start, .never_mind = send_never_mind, .begin = send_begin, .arm = send_arm,
+	.result = send_result, .load = rates_load, .done = send_done, .told = send_told,
 };

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the settings of ports and streams ask of the wire. */
+#include <errno.h>
+#include <limits.h>
+
+#include "ctl_int.h"
+#include "wire.h"
+
+double plan_pps(const struct rate *r, uint64_t speed_bps, double size, bool *max)
+{
+	static const enum wire_unit unit[] = {
+		[RATE_PERCENT] = WIRE_PERCENT, [RATE_PPS] = WIRE_PPS, [RATE_L1_BPS] = WIRE_L1_BPS, [RATE_L2_BPS] = WIRE_L2_BPS,
+	};
+
+	*max = r->kind == RATE_MAX;
+	return *max ? 0 : wire_pps(unit[r->kind], r->value, (double)speed_bps, size);
+}
+
+uint64_t plan_speed(const struct ctl_port *cp)
+{
+	if (cp->p.cfg.speed_bps != 0)
+		return cp->p.cfg.speed_bps;
+	if (!cp->p.spec->virtual_speed && cp->link_mbps != 0)
+		return cp->link_mbps * 1000000;
+	return DEFAULT_SPEED_BPS;
+}
+
+uint64_t plan_speed_mbps(const struct ctl_port *cp)
+{
+	return (plan_speed(cp) + 500000) / 1000000;
+}
+
+void load_rate(struct ctl_load *l, const struct rate *r, uint64_t speed_bps, double size)
+{
+	bool max;
+	double pps = plan_pps(r, speed_bps, size, &max), change = r->over_ns != 0 ? r->to / r->value : 1;
+
+	l->low_pps += change < 1 ? pps * change : pps;
+	if (change > 1)
+		pps *= change;
+	l->is_max |= max;
+	l->pps += pps;
+	l->l2_bps += pps * size * 8;
+	l->l1_bps += pps * wire_l1_bits(size);
+}
+
+void load_sizes(struct ctl_load *l, const struct stream_frames *f)
+{
+	for (unsigned k = 0; k < f->nplans; k++) {
+		unsigned size = f->plan[k].len + FRAME_FCS;
+		l->min_size = size < l->min_size ? size : l->min_size;
+		l->max_size = size > l->max_size ? size : l->max_size;
+	}
+}
+
+/* Its frames are made, and their sizes in l. */
+static int take_sizes(struct ctl *c, struct ctl_port *cp, struct stream *s, struct ctl_load *l, struct err *e)
+{
+	int rc = stream_plans(c, cp, s, e);
+
+	if (rc == 0)
+		load_sizes(l, s->frames);
+	return rc;
+}
+
+/* Settings may be for the next start: what the run goes on with. */
+static bool goes_on(const struct ctl_port *cp, struct ctl_load *l)
+{
+	bool any = false;
+
+	EACH_WORK(w, run)
+		if (w->run->load != NULL)
+			any |= w->run->load(cp, l);
+	return any;
+}
+
+int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
+{
+	struct ctl_port *cp = c->port[port];
+	double sum = 0, weights = 0, sizes = 0, all = 0;
+	struct ctl_load l = {.min_size = UINT_MAX, .link_bps = (double)plan_speed(cp), .nqueues = cp->p.ntxq};
+
+	if (cp->run.active && goes_on(cp, &l)) {
+		*out = l;
+		return 0;
+	}
+	for (unsigned i = 0; i < cp->nstreams; i++) {
+		struct stream *s = cp->stream[i];
+		if (s == NULL || !s->cfg.enabled)
+			continue;
+		int rc = take_sizes(c, cp, s, &l, e);
+		if (rc < 0)
+			return rc;
+		if (s->cfg.rate.set) {
+			load_rate(&l, &s->cfg.rate.rate, plan_speed(cp), s->frames->mean_size);
+			sizes += s->frames->mean_size;
+			all++;
+			continue;
+		}
+		sum += s->frames->mean_size * (double)s->cfg.weight;
+		weights += (double)s->cfg.weight;
+	}
+	if (l.max_size == 0)
+		return err_set(e, EINVAL, "port %u: no stream is enabled; `set %u enabled on`", port, port);
+	if (weights > 0)
+		load_rate(&l, &cp->p.cfg.rate, plan_speed(cp), sum / weights);
+	l.mean_size = l.pps > 0 ? l.l2_bps / 8 / l.pps : weights > 0 ? sum / weights : sizes / all;
+	*out = l;
+	return 0;
+}
+
+static bool takes_turns(const struct stream *s)
+{
+	return s != NULL && s->cfg.enabled && !s->cfg.rate.set;
+}
+
+int ctl_stream_load(struct ctl *c, unsigned port, unsigned stream, struct ctl_load *out, struct err *e)
+{
+	struct ctl_port *cp = c->port[port];
+	struct stream *s = cp->stream[stream];
+	struct ctl_load l = {.min_size = UINT_MAX, .link_bps = (double)plan_speed(cp), .nqueues = cp->p.ntxq}, port_load = {0};
+	double weights = 0, sum = 0;
+	int rc = take_sizes(c, cp, s, &l, e);
+
+	for (unsigned i = 0; rc == 0 && !s->cfg.rate.set && i < cp->nstreams; i++) {
+		struct stream *o = cp->stream[i];
+		if (!takes_turns(o))
+			continue;
+		rc = stream_plans(c, cp, o, e);
+		if (rc == 0)
+			sum += o->frames->mean_size * (double)o->cfg.weight;
+		weights += (double)o->cfg.weight;
+	}
+	if (rc < 0)
+		return rc;
+	l.mean_size = s->frames->mean_size;
+	if (s->cfg.rate.set) {
+		load_rate(&l, &s->cfg.rate.rate, plan_speed(cp), l.mean_size);
+	} else if (takes_turns(s)) {
+		load_rate(&port_load, &cp->p.cfg.rate, plan_speed(cp), sum / weights);
+		l.is_max = port_load.is_max;
+		l.pps = port_load.pps * (double)s->cfg.weight / weights;
+		l.low_pps = port_load.low_pps * (double)s->cfg.weight / weights;
+		l.l2_bps = l.pps * l.mean_size * 8;
+		l.l1_bps = l.pps * wire_l1_bits(l.mean_size);
+	}
+	*out = l;
+	return 0;
+}
