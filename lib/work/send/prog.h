@@ -121,7 +121,7 @@ struct group_member member_of(const struct stream *s);
 int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, struct err *e);
 /* It becomes what the port sends; taken. send.c */
 void program_take(struct ctl *c, struct ctl_port *cp, struct program *p);
-extern const struct work_run send_run; /* send_run.c */
+extern const struct work_run send_run; /* send_start.c */
 /* Takes a reference. */
 void program_add(struct program *p, struct group *g);
 
