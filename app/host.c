@@ -50,6 +50,12 @@ static int host_may_set(void *arg, const struct setting *row, unsigned port, str
 	return err_set(e, EBUSY, "'%s' cannot change while port %u is sending; `stop %u` first", row->name, port, port);
 }
 
+/* What follows a row that does not say it may be anything. */
+static uint32_t why_of(const struct setting *row)
+{
+	return (row->why != 0 ? row->why : WHY_ALL) | ((row->flags & SET_RESTART) != 0 ? WHY_RESTART : 0);
+}
+
 static void host_changed(void *arg, const struct setting *row, unsigned port, unsigned stream)
 {
 	struct app *app = arg;
@@ -61,9 +67,9 @@ static void host_changed(void *arg, const struct setting *row, unsigned port, un
 		portset_add(&app->written, port);
 	}
 	if (row->scope == SCOPE_STREAM)
-		ctl_touch_stream(app->ctl, port, (int)stream);
+		ctl_touch_stream(app->ctl, port, (int)stream, why_of(row));
 	else if (row->scope == SCOPE_PORT)
-		ctl_touch(app->ctl, port, (row->flags & SET_RESTART) != 0);
+		ctl_touch(app->ctl, port, why_of(row));
 }
 
 static const struct setting *host_row(void *arg, const char *name)

@@ -52,7 +52,7 @@ static void give_settings(struct ctl *ctl, unsigned port, unsigned id, const str
 	to->dflt = (struct frame_vals){0};
 	stream_cfg_free(to);
 	*to = copy;
-	ctl_touch_stream(ctl, port, (int)id);
+	ctl_touch_stream(ctl, port, (int)id, WHY_ALL);
 }
 
 static void give_all(struct ctl *ctl, const struct all_made *all, unsigned port, unsigned stream)

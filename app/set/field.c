@@ -355,7 +355,8 @@ static void row_init(struct field_row *r, const struct proto *p, unsigned nth, c
 	frame_field_name(p, nth, f, &name);
 	r->arg = (struct field_arg){.proto = p, .field = f, .nth = nth};
 	proto_vspec(f, &r->arg.one);
-	r->row = (struct setting){.name = name.s, .scope = SCOPE_STREAM, .dflt = f->dflt, .help = f->help, .arg = &r->arg, .check = field_check};
+	r->row = (struct setting){.name = name.s, .scope = SCOPE_STREAM, .why = WHY_FRAMES, .dflt = f->dflt, .help = f->help,
+				  .arg = &r->arg, .check = field_check};
 	if (f->kind == FIELD_IP4 || f->kind == FIELD_IP6) {
 		const char *net = f->kind == FIELD_IP4 ? "10.0.0." : "2001:db8::", *all = f->kind == FIELD_IP4 ? "0" : "";
 		sbuf_addf(&help, "%s; %s%s/24 gives all addresses of the prefix, %s1/24 that one", f->help, net, all, net);

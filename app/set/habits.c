@@ -159,7 +159,7 @@ static const struct setting_store dscp_store = {.put = dscp_put, .get = dscp_get
 
 const struct setting set_habit_rows[] = {
 	{.name = "pps", .scope = SCOPE_PORT, .v = {&vt_pps}, .dflt = "1000pps", .flags = SET_DERIVED, .store = &pps_store,
-	 .check = set_check_arrival, .echo = set_echo_load, .help = "`rate` in frames per second"},
+	 .check = set_check_arrival, .echo = set_echo_load, .why = WHY_RATE, .help = "`rate` in frames per second"},
 	{.name = "jumbo", .scope = SCOPE_PORT, .v = {&vt_bool}, .dflt = "off", .flags = SET_DERIVED | SET_RESTART, .store = &jumbo_store,
 	 .check = set_check_port, .help = "whether frames above 1518 bytes may leave: on is an `mtu` of 9000, off one of 1500"},
 	{.name = "dscp", .scope = SCOPE_STREAM, .v = {&vt_uint, 0, 63}, .dflt = "0", .flags = SET_DERIVED, .store = &dscp_store,

@@ -101,23 +101,25 @@ static bool check_arrival(const struct setting *row, const void *stream_cfg, str
 
 const struct setting set_stream_rows[] = {
 	{.name = "frame", .scope = SCOPE_STREAM, .v = {&vt_frame}, .dflt = "eth/ipv4/udp", .offset = AT(frame.stack),
-	 .check = set_check_stream, .help = "headers of the frame, outermost first"},
+	 .check = set_check_stream, .why = WHY_FRAMES, .help = "headers of the frame, outermost first"},
 	{.name = "size", .scope = SCOPE_STREAM, .v = {&vt_sizes}, .dflt = "auto", .unit = "bytes", .offset = AT(sizes),
-	 .check = set_check_stream, .help = "frame sizes with FCS, in turn; auto is 64 or the headers' own length, whichever is larger"},
-	{.name = "enabled", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "on", .offset = AT(enabled),
+	 .check = set_check_stream, .why = WHY_FRAMES,
+	 .help = "frame sizes with FCS, in turn; auto is 64 or the headers' own length, whichever is larger"},
+	{.name = "enabled", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "on", .offset = AT(enabled), .why = WHY_ORDER,
 	 .help = "whether the stream takes part in what its port sends"},
 	{.name = "weight", .scope = SCOPE_STREAM, .v = {&vt_uint, 1, UINT16_MAX}, .dflt = "1", .unit = "turns", .offset = AT(weight),
-	 .help = "frames of the stream per cycle of the port's streams, each stream in its turn"},
+	 .why = WHY_ORDER, .help = "frames of the stream per cycle of the port's streams, each stream in its turn"},
 	{.name = "rate", .scope = SCOPE_STREAM, .v = {&vt_own_rate}, .dflt = "none", .offset = AT(rate),
-	 .echo = set_echo_stream_load,
+	 .echo = set_echo_stream_load, .why = WHY_RATE | WHY_ORDER,
 	 .help = "load of the stream alone, which then takes no turn in the port's rate: percent of the link speed, frames or bit/s"},
-	{.name = "count", .scope = SCOPE_STREAM, .v = {&vt_uint}, .dflt = "0", .unit = "frames", .offset = AT(count),
+	{.name = "count", .scope = SCOPE_STREAM, .v = {&vt_uint}, .dflt = "0", .unit = "frames", .offset = AT(count), .why = WHY_ORDER,
 	 .help = "frames of the stream per start; 0 is no bound of its own"},
 	{0},
 };
 
 const struct setting set_arrival_rows[] = {
 	{.name = "arrival", .scope = SCOPE_STREAM, .v = {&vt_arrival}, .dflt = "constant", .offset = AT(arrival), .check = check_arrival,
+	 .why = WHY_RATE,
 	 .help = "when the stream's frames leave at a rate of its own: evenly, at random, in bursts at wire speed, with jitter, or on and off"},
 	{0},
 };

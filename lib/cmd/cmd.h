@@ -53,6 +53,7 @@ struct setting { /* one row = one noun, the only statement about it */
 	const struct setting *(*resolve)(const struct setting *, const void *obj, struct err *e);
 	/* What the new value comes to, in other words, as lines for cmd_run.note; called after the write where a person typed it. May be NULL. */
 	void (*echo)(const struct setting *, const void *obj, struct sbuf *note);
+	uint32_t why;        /* what changes with it, in bits of the host's; 0: anything may */
 };
 
 struct cmd; /* the running language: tables + host */

@@ -417,12 +417,12 @@ static bool restart_pending(const struct ctl_port *cp)
 	return a->mtu != b->mtu || a->txd != b->txd || a->rxd != b->rxd || a->mbufs != b->mbufs || stamps_pending(cp);
 }
 
-void ctl_touch(struct ctl *c, unsigned port, bool restart)
+void ctl_touch(struct ctl *c, unsigned port, uint32_t why)
 {
 	struct ctl_port *cp = c->port[port];
 
-	cp->touched = true;
-	if (restart || cp->restart || stamps_pending(cp))
+	cp->touched |= why & WHY_ALL;
+	if ((why & WHY_RESTART) != 0 || cp->restart || stamps_pending(cp))
 		cp->restart = cp->used && restart_pending(cp);
 }
 
@@ -437,7 +437,7 @@ static void group_pause(struct ctl *c, const struct ctl_port *cp, bool pause)
 			continue;
 		o->started = !pause;
 		o->paused = pause;
-		o->touched = true;
+		o->touched = WHY_ALL;
 	}
 }
 
@@ -466,7 +466,7 @@ int ctl_apply(struct ctl *c, unsigned port, struct err *e)
 		w->let_go(c, cp);
 	int rc = dev_restart(c, cp, e);
 	cp->paused = false;
-	cp->touched = true;
+	cp->touched = WHY_ALL;
 	group_pause(c, cp, false);
 	if (rc == 0)
 		cp->restart = false;
@@ -493,7 +493,7 @@ void ctl_reset(struct ctl *c, unsigned port)
 
 	streams_default(cp);
 	ctl_port_defaults(c, &cp->p.cfg);
-	ctl_touch(c, port, true);
+	ctl_touch(c, port, WHY_ALL | WHY_RESTART);
 }
 
 const struct placement *ctl_placement(const struct ctl *c)

@@ -55,11 +55,22 @@ void ctl_restore(struct ctl *, const struct ctl_saved *);
 void ctl_saved_free(struct ctl_saved *);
 struct port_cfg *ctl_port_cfg(struct ctl *, unsigned port);
 struct stream_cfg *ctl_stream_cfg(struct ctl *, unsigned port, unsigned stream);
-/* A setting of the port was written: a plan is built at the end of this turn. restart: the device must be restarted with
- * the new values (mtu, descriptors, pools) before the next start. */
-void ctl_touch(struct ctl *, unsigned port, bool restart);
-/* A setting of that stream (-1: of any) was written: its frames are made anew at the end of this turn. */
-void ctl_touch_stream(struct ctl *, unsigned port, int stream);
+/* What of a port has changed: who does not depend on that does nothing. */
+enum why {
+	WHY_RATE = 1,      /* when frames leave */
+	WHY_FRAMES = 2,    /* what is in them */
+	WHY_ORDER = 4,     /* which streams are sent, and who of them how often */
+	WHY_RUN = 8,       /* a run begins or ends */
+	WHY_PORT = 16,     /* how it receives, and what only a start asks for */
+	WHY_WORK = 32,     /* what a kind of work does beside */
+	WHY_LINK = 64,     /* the speed of its link */
+	WHY_ALL = 127,
+	WHY_RESTART = 128, /* the device must be restarted with the new values (mtu, descriptors, pools) before the next start */
+};
+/* A setting of the port was written: plans are built at the end of this turn where they depend on it. */
+void ctl_touch(struct ctl *, unsigned port, uint32_t why);
+/* A setting of that stream (-1: of any) was written: with WHY_FRAMES its frames are made anew. */
+void ctl_touch_stream(struct ctl *, unsigned port, int stream, uint32_t why);
 /* A turn of a worker that takes longer is a stall (dp.h). */
 void ctl_set_stall(struct ctl *, uint64_t ns);
 /* Ask the device for the pacing that the port's settings say; what it refuses is in e (-ENOTSUP and others), and frames are paced by software. */

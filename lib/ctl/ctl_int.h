@@ -106,7 +106,8 @@ struct ctl_port {
 	struct port p;
 	struct port_need need;
 	unsigned group;            /* first port of the spec that made it */
-	bool used, opened, started, touched, restart;
+	bool used, opened, started, restart;
+	uint32_t touched;          /* WHY_*: of these, plans do not know yet; 0: they know all */
 	bool paused;               /* started, and taken from the workers while a device of its group is restarted */
 	bool promiscuous;          /* last asked of the device */
 	char restart_note[160];

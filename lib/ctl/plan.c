@@ -94,19 +94,21 @@ void plan_post_all(struct ctl *c)
 			continue; /* it stays touched */
 		if (!cp->touched || !cp->used)
 			continue;
+		uint32_t why = cp->touched;
 		if (port_waits(c, cp)) {
-			cp->touched = true;
+			cp->touched |= why;
 			continue;
 		}
-		cp->touched = false;
+		cp->touched = 0;
 		touched = true;
-		dev_promiscuous(c, cp);
+		if ((why & WHY_PORT) != 0)
+			dev_promiscuous(c, cp);
 		EACH_WORK(w, touched)
-			w->touched(c, cp);
+			w->touched(c, cp, why);
 		pacing_follow(c, cp);
-		for (unsigned q = 0; q < cp->p.nrxq; q++)
+		for (unsigned q = 0; q < cp->p.nrxq && (why & ~(WHY_RATE | WHY_FRAMES | WHY_ORDER)) != 0; q++)
 			c->worker[cp->rx_worker[q]].dirty = true;
-		for (unsigned q = 0; q < cp->p.ntxq; q++)
+		for (unsigned q = 0; q < cp->p.ntxq && (why & ~WHY_PORT) != 0; q++)
 			c->worker[cp->tx_worker[q]].dirty = true;
 	}
 	EACH_WORK(w, step)

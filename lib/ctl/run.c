@@ -174,7 +174,7 @@ int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *
 		EACH_WORK(w, run)
 			if (w->run->begin != NULL)
 				w->run->begin(c, cp, ask);
-		cp->touched = true;
+		cp->touched |= WHY_RUN;
 	}
 	return 0;
 }
@@ -232,7 +232,7 @@ void ctl_stop(struct ctl *c, const struct portset *ports)
 		struct ctl_port *cp = c->port[i];
 		if (portset_has(ports, i) && cp->run.active) {
 			cp->run.stop = true;
-			cp->touched = true;
+			cp->touched |= WHY_RUN;
 		}
 	}
 }

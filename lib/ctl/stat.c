@@ -231,7 +231,7 @@ void link_look(struct ctl *c, struct ctl_port *cp)
 	dev_link(cp);
 	cp->link_seq += cp->link != was || cp->link_mbps != was_mbps;
 	if (cp->link_mbps != was_mbps)
-		cp->touched = true; /* a rate in percent follows the speed */
+		cp->touched |= WHY_LINK; /* a rate in percent follows the speed */
 	if (cp->link != was && cp->link == LINK_GONE)
 		ctl_note_link(c, cp->p.id, "port %u (%s): its interface was deleted", cp->p.id, cp->p.name);
 	else if (cp->link != was)

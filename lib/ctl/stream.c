@@ -148,7 +148,7 @@ void streams_default(struct ctl_port *cp)
 		change(cp->stream[0], &cfg);
 	else
 		put(cp, 0, cell_take(cp, 0), &cfg);
-	cp->touched = true;
+	cp->touched |= WHY_FRAMES | WHY_ORDER;
 }
 
 /* The port's own defaults became known: they are those of all its streams. */
@@ -159,7 +159,7 @@ void streams_dflt(struct ctl_port *cp)
 			frame_vals_copy(&cp->stream[i]->cfg.dflt, &cp->dflt);
 			cp->stream[i]->dirty = true;
 		}
-	cp->touched = true;
+	cp->touched |= WHY_FRAMES;
 }
 
 unsigned ctl_nstreams(const struct ctl *c, unsigned port)
@@ -205,15 +205,15 @@ struct stream_cfg *ctl_stream_cfg(struct ctl *c, unsigned port, unsigned stream)
 	return s != NULL ? &s->cfg : NULL;
 }
 
-void ctl_touch_stream(struct ctl *c, unsigned port, int stream)
+void ctl_touch_stream(struct ctl *c, unsigned port, int stream, uint32_t why)
 {
 	struct ctl_port *cp = c->port[port];
 
 	unsigned from = stream < 0 ? 0 : (unsigned)stream, to = stream < 0 ? cp->nstreams : from + 1;
 
-	cp->touched = true;
+	cp->touched |= why & WHY_ALL;
 	for (unsigned i = from; i < to; i++)
-		if (stream_at(cp, i) != NULL)
+		if (stream_at(cp, i) != NULL && (why & WHY_FRAMES) != 0)
 			cp->stream[i]->dirty = true;
 }
 
@@ -272,7 +272,7 @@ int ctl_stream_add(struct ctl *c, unsigned port, int id, unsigned n, int like, s
 		}
 		put(cp, first + i, cell_take(cp, first + i), &cfg);
 	}
-	cp->touched = true;
+	cp->touched |= WHY_ORDER;
 	return (int)first;
 }
 
@@ -289,7 +289,7 @@ int ctl_stream_delete(struct ctl *c, unsigned port, unsigned id, struct err *e)
 			       port, id, port, port, id);
 	drop(cp, id);
 	shrink(cp);
-	cp->touched = true;
+	cp->touched |= WHY_ORDER;
 	return 0;
 }
 
@@ -313,7 +313,7 @@ int ctl_stream_move(struct ctl *c, unsigned port, unsigned from, unsigned to, st
 	cp->stream[to] = s;
 	s->cfg.id = to;
 	shrink(cp);
-	cp->touched = true;
+	cp->touched |= WHY_ORDER;
 	return 0;
 }
 
@@ -382,7 +382,7 @@ void ctl_restore(struct ctl *c, const struct ctl_saved *s)
 		struct ctl_port *cp = c->port[p];
 		restore_streams(cp, &s->port[p]);
 		cp->p.cfg = s->port[p].cfg;
-		ctl_touch(c, p, true);
+		ctl_touch(c, p, WHY_ALL | WHY_RESTART);
 	}
 }
 

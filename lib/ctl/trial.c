@@ -156,7 +156,7 @@ static void keep_awake(struct trial *t, bool on)
 	for (unsigned i = 0; i < t->c->nports; i++)
 		if (portset_has(&t->rx, i)) {
 			t->c->port[i]->awake = on;
-			t->c->port[i]->touched = true;
+			t->c->port[i]->touched |= WHY_PORT;
 		}
 }
 

@@ -30,7 +30,7 @@ struct work {
 	/* From settings to plans. */
 	int (*check)(struct ctl *c, struct ctl_port *cp, struct err *e); /* at a start: can what settings ask of this work be done? */
 	bool (*waits)(struct ctl *c, struct ctl_port *cp); /* changed settings of the port cannot be in plans yet: it is asked again */
-	void (*touched)(struct ctl *c, struct ctl_port *cp); /* settings of the port have changed; its plans are made next */
+	void (*touched)(struct ctl *c, struct ctl_port *cp, uint32_t why); /* WHY_* of the port has changed; its plans are made next */
 	void (*all_touched)(struct ctl *c);    /* those of some ports have, and all of them have been told so */
 	bool (*holds_starts)(const struct ctl *c); /* ports that are to start have to wait for it */
 	void (*fill)(struct ctl *c, struct ctl_port *cp, struct plan_writer *p); /* what it has on a started port into the plan of a worker */

@@ -127,7 +127,7 @@ static int worker_thread(void *arg)
 int workers_launch(struct ctl *c, struct err *e)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		c->port[i]->touched = true;
+		c->port[i]->touched = WHY_ALL;
 	plan_post_all(c);
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		struct ctl_worker *cw = &c->worker[w];

@@ -55,7 +55,7 @@ static void dress(struct bench *b, unsigned id)
 	assert_int_equal(frame_vals_parse(&s->cfg.frame.vals, "eth.dst", mac, &e), 0);
 	frame_vals_vary(&s->cfg.frame.vals, udp, 1, proto_field(udp, "src"),
 			&(struct vary){.kind = VARY_RANGE, .bits = 16, .lo = 0, .hi = 65535, .step = 1, .div = 1});
-	ctl_touch_stream(b->c, 0, (int)id);
+	ctl_touch_stream(b->c, 0, (int)id, WHY_ALL);
 }
 
 static struct bench *bench_new(unsigned nq)
@@ -205,7 +205,7 @@ static unsigned streams_on(const struct bench *b)
 
 static void touch(struct bench *b, unsigned id)
 {
-	ctl_touch_stream(b->c, 0, (int)id);
+	ctl_touch_stream(b->c, 0, (int)id, WHY_ALL);
 }
 
 static unsigned some_stream(struct bench *b)

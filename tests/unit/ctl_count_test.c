@@ -11,7 +11,7 @@ static void begin_slowly(unsigned streams)
 static void go_on(void)
 {
 	ctl_port_cfg(c, 2)->rate.value = 50000;
-	ctl_touch(c, 2, false);
+	ctl_touch(c, 2, WHY_RATE);
 	taken_up();
 }
 

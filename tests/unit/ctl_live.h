@@ -51,7 +51,7 @@ static inline struct port_cfg *fresh(unsigned port, unsigned streams)
 
 static inline struct stream_cfg *stream(unsigned port, unsigned id)
 {
-	ctl_touch_stream(c, port, (int)id);
+	ctl_touch_stream(c, port, (int)id, WHY_ALL);
 	return ctl_stream_cfg(c, port, id);
 }
 

@@ -48,11 +48,11 @@ static void test_queue_limit(void **state)
 	assert_int_equal(asked.port, c->port[2]->p.dev);
 	says(2, "paced by software, and by the device: 672 Mbit/s for each of its 1 queues");
 	cfg->rate.value = 2000001;
-	ctl_touch(c, 2, false);
+	ctl_touch(c, 2, WHY_RATE);
 	ctl_turn(c);
 	assert_int_equal(asked.rate, 1345); /* never below what is asked */
 	assert_int_equal(asked.calls, 2);
-	ctl_touch(c, 2, false);
+	ctl_touch(c, 2, WHY_ALL);
 	ctl_turn(c);
 	assert_int_equal(asked.calls, 2); /* nothing changed */
 	struct portset two = only(2);
@@ -61,7 +61,7 @@ static void test_queue_limit(void **state)
 	ctl_turn(c);
 	assert_int_equal(asked.rate, c->port[2]->link_mbps); /* a run with a rate of its own is not held back by the setting's */
 	settle(2);
-	ctl_touch(c, 2, false);
+	ctl_touch(c, 2, WHY_ALL);
 	ctl_turn(c);
 	assert_int_equal(asked.rate, 1345);
 	stream(2, 0)->count = UINT64_MAX / 2;
@@ -70,7 +70,7 @@ static void test_queue_limit(void **state)
 	taken_up();
 	assert_int_equal(asked.rate, 1345); /* that is for the next start */
 	stop(2);
-	ctl_touch(c, 2, false);
+	ctl_touch(c, 2, WHY_ALL);
 	ctl_turn(c);
 	assert_int_equal(asked.rate, 672);
 	stream(2, 0)->rate.set = false;
@@ -104,7 +104,7 @@ static void test_refused(void **state)
 	no_events();
 	asked.rc = -EINVAL;
 	cfg->rate.value = 3000000;
-	ctl_touch(c, 2, false);
+	ctl_touch(c, 2, WHY_RATE);
 	ctl_turn(c);
 	assert_true(ctl_event_next(c, &ev));
 	assert_non_null(strstr(ev.text, "the device refuses rate limits of its queues"));
@@ -213,7 +213,7 @@ static void test_changes(void **state)
 			cfg->catchup = (struct catchup){.kind = i % 2 == 0 ? CATCHUP_KEEP : CATCHUP_OVERSPEED, .share = 0.5};
 			bool ramp = i % 3 == 0;
 			cfg->rate = (struct rate){.kind = RATE_PPS, .value = 40000, .to = ramp ? 60000 : 0, .over_ns = ramp ? 5000000 : 0};
-			ctl_touch(c, port, false);
+			ctl_touch(c, port, WHY_RATE);
 			taken_up();
 			pause_ms(2);
 		}

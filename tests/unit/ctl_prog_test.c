@@ -56,7 +56,7 @@ static struct stream_cfg *cfg_of(struct ctl *c, unsigned id)
 {
 	if (ctl_stream_cfg(c, 0, id) == NULL)
 		assert_int_equal(ctl_stream_add(c, 0, (int)id, 1, -1, NULL), id);
-	ctl_touch_stream(c, 0, (int)id);
+	ctl_touch_stream(c, 0, (int)id, WHY_ALL);
 	return ctl_stream_cfg(c, 0, id);
 }
 
@@ -493,7 +493,7 @@ static void test_many(void **state)
 	for (unsigned i = 0; i < CTL_MAX_STREAMS; i++)
 		run_through(ctl_stream_cfg(c, 0, i), "udp", "src", 1000 + i);
 	for (unsigned i = 0; i < 3; i++) {
-		ctl_touch_stream(c, 0, i == 0 ? -1 : 77);
+		ctl_touch_stream(c, 0, i == 0 ? -1 : 77, WHY_ALL);
 		make(c, UINT64_MAX);
 	}
 	assert_int_equal(send_of(cp)->program.group[0]->sched.phase[0].ncycle, CTL_MAX_STREAMS);

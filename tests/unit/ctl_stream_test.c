@@ -231,9 +231,10 @@ static void test_save_and_restore(void **state)
 	ctl_stream_cfg(c, 1, 0)->enabled = false;
 	c->port[0]->p.cfg.count = 13;
 	c->port[1]->p.cfg.mtu = 9000;
-	ctl_touch(c, 1, true);
+	ctl_touch(c, 1, WHY_ALL | WHY_RESTART);
 	assert_true(c->port[1]->restart);
-	c->port[0]->touched = c->port[1]->touched = c->port[0]->stream[6]->dirty = false;
+	c->port[0]->touched = c->port[1]->touched = 0;
+	c->port[0]->stream[6]->dirty = false;
 	for (unsigned i = 0; i < 2; i++) { /* it stays good */
 		ctl_restore(c, saved);
 		ids(c, 0, "6 9");

@@ -160,7 +160,7 @@ static struct port_cfg *fresh(unsigned port, double pps, uint64_t count)
 	cfg->count = count;
 	/* However late: this machine may stand still, and what is counted here is all that was due. */
 	cfg->catchup = (struct catchup){.kind = CATCHUP_KEEP};
-	ctl_touch(c, port, false);
+	ctl_touch(c, port, WHY_ALL);
 	ctl_turn(c);
 	ctl_clear(c, &all);
 	return cfg;
@@ -216,10 +216,10 @@ static void test_count_of_the_start(void **state)
 	assert_int_equal(start(0, 0, NULL), 0);
 	ctl_turn(c);
 	cfg->count = 10; /* for the next one */
-	ctl_touch(c, 0, false);
+	ctl_touch(c, 0, WHY_ALL);
 	ctl_turn(c);
 	cfg->count = 0;
-	ctl_touch(c, 0, false);
+	ctl_touch(c, 0, WHY_ALL);
 	ctl_turn(c);
 	assert_true(ctl_bounded(c, 0) || !ctl_sending(c, 0));
 	settle(0);
@@ -237,7 +237,7 @@ static void test_last_run(void **state)
 	settle(2);
 	struct snap_port a = port_now(2);
 	cfg->rate.value = 5;
-	ctl_touch(c, 2, false);
+	ctl_touch(c, 2, WHY_ALL);
 	ctl_turn(c);
 	struct snap_port b = port_now(2);
 	assert_int_equal(a.run.sent, 200);
@@ -257,7 +257,7 @@ static void test_timed_with_changes(void **state)
 		for (unsigned i = 0; ctl_sending(c, 2); i++) {
 			clock_refine();
 			cfg->burst = 1 + i % 512;
-			ctl_touch(c, 2, false);
+			ctl_touch(c, 2, WHY_ALL);
 			ctl_turn(c);
 			pause_ms(2);
 		}
@@ -281,7 +281,7 @@ static void test_restart(void **state)
 		ctl_turn(c);
 		cfg->mtu = 1400 - i;
 		cfg->txd = cfg->rxd = i % 2 ? 256 : 1024;
-		ctl_touch(c, 0, true);
+		ctl_touch(c, 0, WHY_ALL | WHY_RESTART);
 		assert_int_equal(ctl_apply(c, 0, &e), -EBUSY);
 		assert_int_equal(start(0, 0, &e), -EBUSY);
 		assert_non_null(strstr(e.text, "stop 1"));
@@ -311,13 +311,13 @@ static void test_failed_restart(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		cfg->mbufs = 1 << 24;
-		ctl_touch(c, 0, true);
+		ctl_touch(c, 0, WHY_ALL | WHY_RESTART);
 		assert_int_equal(start(0, 0, &e), -ENODEV);
 		assert_int_equal(start(0, 0, &e), -ENODEV);
 		assert_non_null(strstr(e.text, "memory"));
 		assert_false(ctl_sending(c, 0));
 		cfg->mbufs = 0;
-		ctl_touch(c, 0, true);
+		ctl_touch(c, 0, WHY_ALL | WHY_RESTART);
 		fresh(1, 0, 0);
 		cfg->count = 1000;
 		e.text[0] = '\0';
@@ -354,7 +354,7 @@ static void test_refused_restart(void **state)
 	assert_true(signal(SIGUSR1, on_signal) != SIG_ERR);
 	snprintf(name, sizeof(name), "worker %u did", cw->lcore);
 	cfg->mtu = 1400;
-	ctl_touch(c, 0, true);
+	ctl_touch(c, 0, WHY_ALL | WHY_RESTART);
 	keep_out = 1;
 	assert_int_equal(syscall(SYS_tgkill, getpid(), (pid_t)cell_get(&cw->tid), SIGUSR1), 0);
 	while (!is_out)
@@ -385,13 +385,13 @@ static void test_few_buffers(void **state)
 	(void)state;
 	cfg->mbufs = 16;
 	cfg->count = 5000;
-	ctl_touch(c, 0, true);
+	ctl_touch(c, 0, WHY_ALL | WHY_RESTART);
 	assert_int_equal(start(0, 0, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "set 0 burst 16"));
 	for (unsigned n = 16; n <= 1500; n += 371) {
 		cfg->mbufs = n;
 		cfg->burst = n < 32 ? n : 32;
-		ctl_touch(c, 0, true);
+		ctl_touch(c, 0, WHY_ALL | WHY_RESTART);
 		e.text[0] = '\0';
 		if (start(0, 0, &e) != 0)
 			fail_msg("%s", e.text);
@@ -413,8 +413,8 @@ static void test_frame_beyond_buffers(void **state)
 	assert_int_equal(start(2, 0, NULL), 0);
 	cfg->mtu = 9000;
 	s->sizes = (struct sizes){.kind = SIZES_FIXED, .n = 1, .item = {{5000, 1}}};
-	ctl_touch(c, 2, true);
-	ctl_touch_stream(c, 2, 0);
+	ctl_touch(c, 2, WHY_ALL | WHY_RESTART);
+	ctl_touch_stream(c, 2, 0, WHY_ALL);
 	ctl_turn(c);
 	while (port_now(2).run.sent < 500)
 		ctl_turn(c);

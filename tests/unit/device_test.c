@@ -168,7 +168,7 @@ static void test_flap(void **state)
 static void changed(bool on)
 {
 	((struct wire_cfg *)work_cfg(ctl_port_cfg(c, 0), &work_wire))->loss = on ? (struct hits){.every = 100} : plain().loss;
-	ctl_touch(c, 0, false);
+	ctl_touch(c, 0, WHY_ALL);
 	for (unsigned i = 0; i < 10000; i++) {
 		ctl_turn(c);
 		const struct device *d = device_of(c->port[1]);
@@ -225,11 +225,11 @@ static void test_smaller_mtu(void **state)
 	(void)state;
 	device_unmake(d);
 	ctl_port_cfg(c, 0)->mtu = 600;
-	ctl_touch(c, 0, true);
+	ctl_touch(c, 0, WHY_ALL | WHY_RESTART);
 	changed(true);
 	assert_true(d->line.max_len >= 1500 + 14);
 	ctl_port_cfg(c, 0)->mtu = 1500;
-	ctl_touch(c, 0, true);
+	ctl_touch(c, 0, WHY_ALL | WHY_RESTART);
 	hundred_lost();
 	changed(false);
 }

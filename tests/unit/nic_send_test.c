@@ -41,7 +41,7 @@ static struct port_cfg *stamping(double pps, uint64_t count)
 	cfg->count = count;
 	cfg->pacing = PACING_TIMESTAMP;
 	cfg->lead_ns = 500000;
-	ctl_touch(c, 0, false);
+	ctl_touch(c, 0, WHY_ALL);
 	fake.frames = 0;
 	return cfg;
 }
@@ -84,7 +84,7 @@ static struct port_cfg *doubled(void)
 	start(0, 0);
 	pause_ms(50);
 	cfg->rate.value = 40000;
-	ctl_touch(c, 0, false);
+	ctl_touch(c, 0, WHY_ALL);
 	settle(0);
 	assert_int_equal(fake.frames, 8000);
 	return cfg;
@@ -132,7 +132,7 @@ static void test_send_rates(void **state)
 	start(0, 400000000);
 	pause_ms(50);
 	cfg->rate.value = 50;
-	ctl_touch(c, 0, false);
+	ctl_touch(c, 0, WHY_ALL);
 	settle(0);
 	for (uint64_t k = 1; k < fake.frames; k++)
 		if ((double)(int64_t)gap(k) > 0.1 * fake.hz)
@@ -243,7 +243,7 @@ static void test_send_over(void **state)
 	stamping(20000, 1000);
 	run_of(1000);
 	ctl_port_cfg(c, 0)->pacing = PACING_SOFTWARE;
-	ctl_touch(c, 0, false);
+	ctl_touch(c, 0, WHY_ALL);
 	fake.frames = 0;
 	run_of(1000);
 	assert_false(fake.tx_offloads[0] & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP);

@@ -190,7 +190,7 @@ static void test_setting(void **state)
 	(void)state;
 	probing(200000);
 	cfg->timestamps = TIMESTAMPS_SOFTWARE;
-	ctl_touch(c, 1, false);
+	ctl_touch(c, 1, WHY_ALL);
 	run_all();
 	assert_int_equal(fake.configured, before + 1); /* the receiver alone was set up anew */
 	assert_false(fake.rx_offloads[1] & RTE_ETH_RX_OFFLOAD_TIMESTAMP);
@@ -202,7 +202,7 @@ static void test_setting(void **state)
 	json_decref(p);
 	cfg->timestamps = TIMESTAMPS_NIC;
 	assert_int_equal(ctl_timestamps(c, 1, &e), 0);
-	ctl_touch(c, 1, false);
+	ctl_touch(c, 1, WHY_ALL);
 	probing(200000);
 	cfg->timestamps = TIMESTAMPS_NIC;
 	run_all();
@@ -254,7 +254,7 @@ static void test_bias(void **state)
 		unsigned clock = i % 2;
 		probing(200000);
 		ctl_port_cfg(c, 1)->timestamps = by[clock].timestamps;
-		ctl_touch(c, 1, false);
+		ctl_touch(c, 1, WHY_ALL);
 		run_all();
 		if (i == 0)
 			ctl_bias_set(c, 0, 1, &b[PROBE_NIC]); /* the other one is not known yet */
@@ -292,7 +292,7 @@ static void set_up_anew(int configure_rc, int clock_rc)
 		fake.configure_rc = configure_rc;
 		fake.clock_rc = clock_rc;
 		cfg->timestamps = i == 0 ? TIMESTAMPS_SOFTWARE : TIMESTAMPS_AUTO;
-		ctl_touch(c, 1, false);
+		ctl_touch(c, 1, WHY_ALL);
 		assert_int_equal(ctl_apply(c, 1, NULL), 0);
 		fake.configure_rc = fake.clock_rc = 0;
 	}

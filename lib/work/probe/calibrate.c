@@ -72,10 +72,10 @@ static int set_up(struct ctl *ctl, unsigned port, struct err *e)
 	struct stream_cfg *s = ctl_stream_cfg(ctl, port, (unsigned)id);
 	frame_stack_parse("eth/ipv4/udp", &s->frame.stack, NULL);
 	s->frame.probe = 1;
-	ctl_touch_stream(ctl, port, -1);
+	ctl_touch_stream(ctl, port, -1, WHY_ALL);
 	cfg->arrival = (struct arrival){.kind = ARRIVAL_CONSTANT};
 	cfg->catchup = (struct catchup){.kind = CATCHUP_KEEP};
-	ctl_touch(ctl, port, false);
+	ctl_touch(ctl, port, WHY_ALL);
 	return 0;
 }
 

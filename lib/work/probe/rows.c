@@ -126,7 +126,7 @@ const struct setting probe_tester_rows[] = {
 	{0},
 };
 
-#define AT(member) .offset = offsetof(struct probe_cfg, member), .store = &set_work_store, .arg = &work_probe
+#define AT(member) .offset = offsetof(struct probe_cfg, member), .store = &set_work_store, .arg = &work_probe, .why = WHY_WORK
 
 const struct setting probe_port_rows[] = {
 	{.name = "verify", .scope = SCOPE_PORT, .v = {&vt_bool}, .dflt = "off", AT(verify), .check = set_check_per_start,
@@ -156,8 +156,9 @@ static bool check_latency(const struct setting *row, const void *stream_cfg, str
 
 const struct setting probe_stream_rows[] = {
 	{.name = "probe", .scope = SCOPE_STREAM, .v = {&vt_every}, .dflt = "off", .offset = AT(frame.probe), .check = set_check_stream,
+	 .why = WHY_FRAMES,
 	 .help = "16 bytes at the begin of the payload that say which frame this is and when it was sent, in all frames or one of N"},
-	{.name = "latency", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .offset = AT(latency), .check = check_latency,
+	{.name = "latency", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .offset = AT(latency), .check = check_latency, .why = WHY_WORK,
 	 .help = "a latency histogram of the stream's own at the receivers; its frames need probes: `set <streams> probe on`"},
 	{0},
 };

@@ -108,11 +108,11 @@ static void follow_settings(struct ctl *c, struct ctl_port *cp)
 	}
 }
 
-static void send_touched(struct ctl *c, struct ctl_port *cp)
+static void send_touched(struct ctl *c, struct ctl_port *cp, uint32_t why)
 {
-	if (cp->started && cp->run.active && !cp->run.stop)
+	if (cp->started && cp->run.active && !cp->run.stop && (why & (WHY_FRAMES | WHY_ORDER | WHY_RUN)) != 0)
 		follow_settings(c, cp);
-	if (cp->run.active)
+	if (cp->run.active && (why & ~(WHY_PORT | WHY_WORK)) != 0)
 		rates_follow(cp);
 }
 

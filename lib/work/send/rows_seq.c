@@ -22,7 +22,7 @@ int send_slot_make(struct ctl *ctl, unsigned port, unsigned stream, struct err *
 	for (unsigned part = PART_VLAN; single != NULL && part < PART_GTPU; part++)
 		if (frame_has(&single->frame.stack, (enum frame_part)part))
 			frame_add(&c->frame, (enum frame_part)part, NULL, NULL);
-	ctl_touch_stream(ctl, port, (int)stream);
+	ctl_touch_stream(ctl, port, (int)stream, WHY_ALL);
 	return 0;
 }
 
@@ -35,7 +35,7 @@ static void enable(struct ctl *ctl, unsigned port, unsigned stream, bool on)
 	if (c == NULL || c->enabled == on)
 		return;
 	c->enabled = on;
-	ctl_touch_stream(ctl, port, (int)stream);
+	ctl_touch_stream(ctl, port, (int)stream, WHY_ALL);
 }
 
 static void seq_cnt_put(const struct setting *row, void *obj, const void *val)

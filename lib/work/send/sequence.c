@@ -225,7 +225,7 @@ static void take_back(struct ctl *ctl, struct before *was, unsigned stream)
 			stream_cfg_free(c);
 			*c = was[p].cfg;
 			was[p].named = false;
-			ctl_touch_stream(ctl, p, (int)stream);
+			ctl_touch_stream(ctl, p, (int)stream, WHY_ALL);
 		}
 	}
 }

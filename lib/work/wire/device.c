@@ -263,7 +263,7 @@ bool device_flap_follow(struct wire_port *w, uint64_t now, uint64_t period, uint
 	return true;
 }
 
-static void devices_touched(struct ctl *c, struct ctl_port *cp);
+static void follow_sender(struct ctl *c, struct ctl_port *cp);
 
 /* Each change is told, also one that was over before control looked. */
 static void turn_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b)
@@ -286,8 +286,8 @@ static void turn_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b)
 		set_link(c, a, b, w->flapped % 2 == 0);
 	set_link(c, a, b, changes % 2 == 1);
 	if (device_flap_follow(w, now, clock_cycles(w->flap.every_ns), clock_cycles(w->flap.down_ns))) {
-		devices_touched(c, a);
-		devices_touched(c, b);
+		follow_sender(c, a);
+		follow_sender(c, b);
 	}
 }
 
@@ -364,12 +364,18 @@ static uint64_t devices_next_ns(const struct ctl *c)
 	return ns;
 }
 
-static void devices_touched(struct ctl *c, struct ctl_port *cp)
+static void follow_sender(struct ctl *c, struct ctl_port *cp)
 {
 	const struct ctl_port *to = wire_peer(c, cp);
 
 	if (to != NULL && device_of(to) != NULL && device_of(to)->phase == DEVICE_ON)
 		c->worker[to->rx_worker[0]].dirty = true;
+}
+
+static void devices_touched(struct ctl *c, struct ctl_port *cp, uint32_t why)
+{
+	if ((why & ~(WHY_RATE | WHY_FRAMES | WHY_ORDER)) != 0)
+		follow_sender(c, cp);
 }
 
 static void devices_let_go(struct ctl *c, struct ctl_port *cp)

@@ -77,7 +77,7 @@ static const char *const order_words[] = {"free", "keep", NULL};
 
 #define AT(member) offsetof(struct wire_cfg, member)
 #define ROW(word) .name = "wire." word, .alias = "wire " word, .scope = SCOPE_PORT, .store = &wire_store, .arg = &work_wire, \
-		  .flags = SET_WHERE_IT_FITS
+		  .flags = SET_WHERE_IT_FITS, .why = WHY_WORK
 
 const struct setting wire_rows[] = {
 	{ROW("limit"), .v = {&vt_limit, WIRE_QUEUE, 1 << 20}, .dflt = "none", .offset = AT(limit),
@@ -104,6 +104,6 @@ const struct setting wire_rows[] = {
 	{ROW("seed"), .v = {&vt_uint}, .dflt = "1", .offset = AT(seed),
 	 .help = "which frames chance hits: the same seed hits the same numbers of frames in each direction"},
 	{.name = "wire", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = plain_words}, .dflt = "plain", .store = &plain_store,
-	 .flags = SET_DERIVED | SET_WHERE_IT_FITS, .help = "takes all settings of the wire back"},
+	 .flags = SET_DERIVED | SET_WHERE_IT_FITS, .why = WHY_WORK, .help = "takes all settings of the wire back"},
 	{0},
 };
