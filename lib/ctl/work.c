@@ -18,11 +18,13 @@ static unsigned place_of(const struct work *of)
 
 void *work_port(const struct ctl_port *cp, const struct work *of)
 {
+	assert(of->port_bytes > 0);
 	return cp->work[place_of(of)];
 }
 
 void *work_ctl(const struct ctl *c, const struct work *of)
 {
+	assert(of->ctl_bytes > 0);
 	return c->work[place_of(of)];
 }
 
