@@ -139,6 +139,7 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 
 	cp->nqueues = nr > nt ? nr : nt;
 	cp->txq = xcalloc(nt + 1u, sizeof(*cp->txq));
+	cp->tx = xcalloc(nt + 1u, sizeof(*cp->tx));
 	cp->tx_worker = xcalloc(nt + 1u, sizeof(*cp->tx_worker));
 	cp->rxq = xcalloc(nr + 1u, sizeof(*cp->rxq));
 	cp->rx_worker = xcalloc(nr + 1u, sizeof(*cp->rx_worker));
@@ -148,12 +149,9 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 			continue;
 		int node = c->worker[workers_index(c, pq->lcore)].node;
 		if (pq->tx) {
-			struct dp_txq *q = cp->txq[pq->queue] = state_new(sizeof(*q), node);
-			if (q == NULL)
+			cp->txq[pq->queue] = tx_share(cp, pq->queue, node, false);
+			if (cp->txq[pq->queue] == NULL)
 				return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", pq->queue, cp->p.id);
-			q->port = (uint16_t)cp->p.id;
-			q->dev = cp->p.dev;
-			q->queue = pq->queue;
 			cp->tx_worker[pq->queue] = workers_index(c, pq->lcore);
 		} else {
 			struct dp_rxq *q = cp->rxq[pq->queue] = state_new(sizeof(*q), node);
@@ -305,6 +303,7 @@ static void port_free(struct ctl *c, struct ctl_port *cp)
 	frame_vals_free(&cp->dflt);
 	stat_free(cp);
 	free(cp->txq);
+	free(cp->tx);
 	free(cp->rxq);
 	for (unsigned q = 0; q < cp->p.ntxq && cp->seen != NULL; q++)
 		free(cp->seen[q]);

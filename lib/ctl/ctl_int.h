@@ -114,7 +114,8 @@ struct ctl_port {
 	unsigned nqueues;          /* max(nrxq, ntxq) */
 	struct rte_mempool **rx_pool; /* per Rx queue of the device, dev_nrxq of them */
 	uint16_t dev_nrxq, dev_ntxq; /* as configured: a paired driver has as many of both */
-	struct dp_txq **txq;
+	struct tx_queue { unsigned n; struct dp_txq *share[WORK_MAX]; } *tx; /* per Tx queue: of each task that sends there */
+	struct dp_txq **txq;       /* per Tx queue: the first share, of who sends streams */
 	struct dp_rxq **rxq;
 	struct cnt_stream **seen;    /* per Tx queue: frames of each stream, by its cell, as they were last read; NULL: never */
 	int *tx_worker, *rx_worker; /* index into ctl.worker, -1 none */
@@ -215,6 +216,7 @@ struct ctl *ctl_new(void);
 void ctl_free(struct ctl *c);
 struct ctl_port *ctl_port_new(void);
 void ctl_port_free(struct ctl_port *cp);
+bool works_write(const struct ctl *c);  /* works write into buffers that senders have filled */
 bool works_hold(const struct ctl *c);   /* frames are on their way inside works whose sender has ended */
 uint64_t works_inside(const struct ctl *c, const struct portset *from); /* frames of these senders, about; 0: none, when nobody sends */
 void ctl_map_error(const struct ctl *c, unsigned which, struct err *e); /* the map's text and a caret under the column */
@@ -239,6 +241,14 @@ bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *r
 
 /* tsc.c */
 int tsc_check(struct ctl *c, struct err *e);          /* before workers run; -ENODEV: their counters disagree */
+
+/* share.c */
+/* A share of a Tx queue for one task more, when a port is opened; it goes with the port. foreign: its task sends buffers of other pools too.
+ * NULL: there is no memory. */
+struct dp_txq *tx_share(struct ctl_port *cp, unsigned queue, int node, bool foreign);
+void tx_shares_pool(struct ctl_port *cp, unsigned queue, struct rte_mempool *pool, enum dp_edits edits); /* the device was set up with it */
+bool tx_foreign(const struct ctl_port *cp);         /* some task sends buffers of other pools */
+void tx_shares_dev(struct ctl_port *cp);           /* the device became another one */
 
 /* dev.c */
 int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e);  /* configure, queues, start */

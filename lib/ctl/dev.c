@@ -146,7 +146,11 @@ static int fail(struct ctl_port *cp, int rc, const char *what, struct err *e)
 
 /* Asked for wherever the device has them; checksums are left to it by the plan, packet by packet. */
 #define TX_CKSUMS (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM)
-#define TX_WANTED (RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE | TX_CKSUMS)
+/* FAST_FREE has the device give all buffers of a queue back to the pool of one of them. */
+static uint64_t tx_wanted(const struct ctl_port *cp)
+{
+	return TX_CKSUMS | (tx_foreign(cp) ? 0 : RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE);
+}
 
 static void offload_words(struct ctl_port *cp)
 {
@@ -180,7 +184,7 @@ static void rss_and_offloads(struct ctl_port *cp, const struct rte_eth_dev_info 
 			snprintf(cp->rss, sizeof(cp->rss), "not offered by the device");
 		}
 	}
-	cp->tx_offloads = info->tx_offload_capa & TX_WANTED;
+	cp->tx_offloads = info->tx_offload_capa & tx_wanted(cp);
 	conf->txmode.offloads |= cp->tx_offloads;
 	stamps_ask(cp, info, conf);
 }
@@ -293,12 +297,8 @@ static int configure(struct ctl_port *cp, struct rte_eth_dev_info *info, struct 
 	}
 	cp->rx_pool = xrealloc(cp->rx_pool, PORT_MAX_QUEUES * sizeof(*cp->rx_pool));
 	memcpy(cp->rx_pool, rx, cp->dev_nrxq * sizeof(*rx));
-	for (unsigned q = 0; q < cp->p.ntxq; q++) {
-		cp->txq[q]->pool = tx[q];
-		cp->txq[q]->pool_size = tx[q]->size;
-		cp->txq[q]->edits = (uint8_t)dev_edits(info->driver_name, info->tx_offload_capa);
-		cp->txq[q]->tag = 0; /* fresh buffers hold no template */
-	}
+	for (unsigned q = 0; q < cp->p.ntxq; q++)
+		tx_shares_pool(cp, q, tx[q], dev_edits(info->driver_name, info->tx_offload_capa));
 	return 0;
 }
 
@@ -320,8 +320,7 @@ static void rename_device(struct ctl_port *cp)
 {
 	for (unsigned q = 0; q < cp->p.nrxq; q++)
 		cp->rxq[q]->dev = cp->p.dev;
-	for (unsigned q = 0; q < cp->p.ntxq; q++)
-		cp->txq[q]->dev = cp->p.dev;
+	tx_shares_dev(cp);
 	cp->promiscuous = cp->applied.promiscuous = false;
 }
 

@@ -62,13 +62,18 @@ void stat_queue(const struct ctl_port *cp, unsigned q, struct q_raw *out)
 {
 	*out = (struct q_raw){0};
 	if (q < cp->p.ntxq) {
-		cells_read(&out->tx, &cp->txq[q]->cnt, sizeof(out->tx));
+		for (unsigned i = 0; i < cp->tx[q].n; i++) {
+			const struct dp_txq *share = cp->tx[q].share[i];
+			struct cnt_tx cnt;
+			cells_read(&cnt, &share->cnt, sizeof(cnt));
+			cells_sum(&out->tx, &cnt, sizeof(cnt));
+			out->retries += cell_get(&share->retries);
+		}
 		EACH_WORK(w, times) {
 			struct dp_times t;
 			cells_read(&t, w->times(cp, q), sizeof(t));
 			cells_sum(&out->tx_times, &t, sizeof(t));
 		}
-		out->retries = cell_get(&cp->txq[q]->retries);
 	}
 	if (q < cp->p.nrxq) {
 		cells_read(&out->rx, &cp->rxq[q]->cnt, sizeof(out->rx));

@@ -91,6 +91,14 @@ bool ctl_frames_inside(const struct ctl *c)
 	return works_hold(c);
 }
 
+bool works_write(const struct ctl *c)
+{
+	EACH_WORK(w, writes)
+		if (w->writes(c))
+			return true;
+	return false;
+}
+
 uint64_t works_inside(const struct ctl *c, const struct portset *from)
 {
 	uint64_t sum = 0;

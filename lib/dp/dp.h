@@ -74,10 +74,12 @@ struct dp_rxq {
  * array that it was offered may hold other buffers than before. */
 enum dp_edits { DP_EDITS_NOTHING, DP_EDITS_SHAPE, DP_EDITS_ALL };
 
-/* One Tx queue: owns its pool, its unsent tail and its counters; every task sends through it. */
+/* A task's share of a Tx queue: the pool that it sends from, its unsent tail and its counters. Tasks that share a queue of a device have one each,
+ * on the same worker; bursts of several tasks follow each other in any order, those of one task in theirs. */
 struct dp_txq {
 	uint16_t port, dev, queue;
 	uint8_t edits;           /* enum dp_edits, of its device */
+	bool foreign;            /* buffers of other pools are sent too: those that are given up go back one by one */
 	struct rte_mempool *pool;
 	uint32_t pool_size;
 	/* worker */

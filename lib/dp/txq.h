@@ -96,7 +96,7 @@ static inline unsigned txq_flush(struct dp_txq *q, uint64_t now)
 /* Give buffers that were taken back to the pool. Those that a device edits may have become others, of other pools, chained or shared. */
 static inline void txq_give(struct dp_txq *q, struct rte_mbuf **m, unsigned n)
 {
-	if (unlikely(q->edits == DP_EDITS_ALL))
+	if (unlikely(q->edits == DP_EDITS_ALL || q->foreign))
 		rte_pktmbuf_free_bulk(m, n);
 	else if (n > 0)
 		rte_mempool_generic_put(q->pool, (void **)m, n, q->cache);

@@ -71,7 +71,7 @@ static void *part(uint8_t **mem, size_t bytes)
 }
 
 /* All that the worker reads while it sends lies in one piece, in the order in which it is read. */
-static void fill_queue(const struct ctl_port *cp, unsigned q, struct plan_writer *p)
+static void fill_queue(const struct ctl *c, const struct ctl_port *cp, unsigned q, struct plan_writer *p)
 {
 	const struct program *pr = &send_of(cp)->program;
 	const struct run *r = &cp->run;
@@ -104,6 +104,7 @@ static void fill_queue(const struct ctl_port *cp, unsigned q, struct plan_writer
 		.lag_cycles = (uint64_t)(hz * (double)cp->p.cfg.lag_ns / 1e9),
 		.slower = (uint64_t)(0x1p64 / (1 + cp->p.cfg.catchup.share) - 0x1p11),
 	};
+	j->rx_written = works_write(c);
 	j->stamp = stamps_tx(cp);
 	j->lead_cycles = j->stamp != NULL ? (uint64_t)(hz * (double)cp->p.cfg.lead_ns / 1e9) : 0;
 	for (unsigned i = 0; i < pr->ngroups; i++) {
@@ -126,8 +127,7 @@ static bool has_tasks(const struct ctl_port *cp)
 
 void send_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
 {
-	(void)c;
 	for (unsigned q = 0; q < cp->p.ntxq; q++)
 		if (has_tasks(cp) && cp->tx_worker[q] == (int)plan_worker(p))
-			fill_queue(cp, q, p);
+			fill_queue(c, cp, q, p);
 }
