@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Each check is given a breach of its rule, in a copy of the house's frame, and must find it."""
+import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -74,6 +76,78 @@ def expect(found, name, result, part):
         found.add(f"tests/lint/{name}.py", f"did not find what it should ({part}): exit code {rc}\n{output}")
 
 
+# file, text, part of the finding; of a kind of work `a`
+KNOWS = [
+    ("lib/ctl/x.c", "int f(void)\n{\n\treturn a_made();\n}\n", "lib/ctl/x.c: only lib/work/a knows a_made"),
+    ("lib/ctl/x.c", "struct a_job *f;\n", "knows a_job"),
+    ("lib/ctl/x.c", "int f = A_LAST;\n", "knows A_LAST"),
+    ("lib/dp/x.c", "int f = A_MAX;\n", "knows A_MAX"),
+    ("app/x.c", "int f = a_small(1);\n", "knows a_small"),
+    ("app/x.c", "int f = a_table[0];\n", "knows a_table"),
+    ("app/x.c", "extern int work_a;\n", "knows work_a"),
+    ("lib/ctl/x.c", '#include "a_run.h"\n', "knows a_run.h"),
+    ("lib/work/b/ctl.c", "int f = A_LAST;\n", "lib/work/b/ctl.c: only lib/work/a knows A_LAST"),
+    ("lib/work/c/meson.build", "", "lib/work/c: it is not in the list"),
+    ("lib/work/b/meson.build", "", "lib/work/b/meson.build: it states no prefixes"),
+]
+KNOWN = """#pragma once
+#define A_MAX 3
+enum a_order { A_FIRST, A_LAST = A_MAX };
+struct a_job { int first; };
+static inline int a_small(int n) { return n < A_MAX; }
+extern int a_table[A_MAX];
+int a_made(void);
+"""
+# None of it is what KNOWN declares.
+UNKNOWING = """/* a_made() and A_MAX */
+static int g(struct f *f)
+{
+\treturn f->a_table + printf("A_LAST");
+}
+"""
+
+
+def works(copy, found):
+    """A tree with two kinds of work, and what one may not know of the other's."""
+    lint = copy / "tests/lint/works.py"
+    lint.write_text(re.sub(r"(?s)^(PENDING = \{).*?^(\}\n.*?\"\"\").*?(\"\"\")", r"\1\2\3", lint.read_text(), count=1, flags=re.M))
+    build = copy / "build"
+    shutil.rmtree(copy / "lib/work")
+    (copy / "lib/work").mkdir()
+    (copy / "lib/work/meson.build").write_text("works = ['a', 'b']\n")
+    for work in "ab":
+        (copy / "lib/work" / work).mkdir()
+        (copy / "lib/work" / work / "meson.build").write_text(f"work_prefixes += {{'{work}': ['{work}_']}}\n")
+    (copy / "lib/work/a/a_run.h").write_text(SPDX + KNOWN)
+    (copy / "lib/work/a/run.c").write_text(SPDX + '#include "a_run.h"\nint a_table[A_MAX], work_a;\nint a_made(void) { return A_LAST; }\n')
+    (copy / "lib/work/b/ctl.c").write_text(SPDX + UNKNOWING)
+
+    def check(symbol="", path=""):
+        entries = [(work_file, f"gcc {flags} -c {work_file} -o {output}", output) for work_file, flags, output in
+                   (("../lib/work/a/run.c", symbol, "a.o"), ("../lib/dp/worker.c", path, "b.o"))]
+        subprocess.run(entries[0][1].split(), cwd=build, check=True)
+        (build / "compile_commands.json").write_text(json.dumps(
+            [{"file": file, "command": command, "output": output, "directory": "."} for file, command, output in entries]))
+        return run(copy, "works", build)
+
+    rc, output = check()
+    if rc:
+        found.add("tests/lint/works.py", f"finds something where nothing is:\n{output}")
+    for name, text, part in KNOWS:
+        path = copy / name
+        was = path.read_text() if path.exists() else None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(SPDX + text)
+        expect(found, "works", check(), part)
+        path.unlink() if was is None else path.write_text(was)
+    expect(found, "works", check(symbol="-Da_made=made"), "lib/work/a/: made is to begin with a prefix")
+    expect(found, "works", check(path="-I../lib/work/a"), "lib/work/a: nobody's include path may have it")
+    lint.write_text(lint.read_text().replace("PENDING = {", 'PENDING = {"lib/dp/x.c": "a"', 1).replace('set("""', 'set("""a_made', 1))
+    rc, output = check()
+    expect(found, "works", (rc, output), "lib/dp/x.c knows nothing of a any more")
+    expect(found, "works", (rc, output), "a_made is no name without a prefix any more")
+
+
 found = tree.Findings()
 with tempfile.TemporaryDirectory() as place:
     copy = pathlib.Path(place)
@@ -107,4 +181,5 @@ with tempfile.TemporaryDirectory() as place:
     (build / "compile_commands.json").write_text(
         '[{"command": "gcc -I%s -std=gnu11 -c x.c", "file": "x.c", "directory": "."}]' % (copy / "lib/base"))
     expect(found, "headers", run(copy, "headers", build), "bare.h: does not compile alone")
+    works(copy, found)
 found.end()
