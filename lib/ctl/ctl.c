@@ -328,8 +328,10 @@ void ctl_close(struct ctl *c)
 		if (c->port[i]->opened)
 			dev_close(c->port[i]);
 	for (unsigned w = 0; w < c->nworkers; w++) {
-		if (c->worker[w].w != NULL)
+		if (c->worker[w].w != NULL) {
 			mbox_close(&c->worker[w].w->mbox);
+			free(c->worker[w].w->wheel);
+		}
 		rte_free(c->worker[w].w);
 		plan_free(c, c->worker[w].posted);
 	}

@@ -6,6 +6,7 @@
 
 #include "ctl_int.h"
 #include "plan_write.h"
+#include "wheel.h"
 
 #define NO_OWNER UINT16_MAX
 
@@ -27,6 +28,8 @@ struct plan_writer {
 	unsigned worker;
 	struct ctl_plan *plan;
 	unsigned cap_tasks;
+	bool has_wheel;
+	unsigned wheel;            /* its task, if there is one */
 };
 
 static void release_memory(struct ctl *c, void *mem)
@@ -66,6 +69,18 @@ unsigned plan_task(struct plan_writer *p, const struct dp_task *task, const void
 	plan->p.task[plan->p.ntasks] = *task;
 	plan->about[plan->p.ntasks] = about;
 	return plan->p.ntasks++;
+}
+
+void plan_wheel(struct plan_writer *p)
+{
+	struct dp_worker *w = p->c->worker[p->worker].w;
+
+	if (p->has_wheel)
+		return;
+	if (w->wheel == NULL)
+		w->wheel = xcalloc_lines(sizeof(*w->wheel));
+	p->wheel = plan_task(p, &(struct dp_task){.kind = &dp_kind_wheel, .state = &w->wheel->base}, NULL);
+	p->has_wheel = true;
 }
 
 struct dp_rx_slot *plan_slot(struct plan_writer *p, const struct ctl_port *cp, unsigned queue)
@@ -123,12 +138,29 @@ struct plan_writer *plan_begin(struct ctl *c, unsigned worker, bool without_port
 	return p;
 }
 
+/* That task, which owns no frames, becomes number 0; those before it move up. */
+static void put_first(struct ctl_plan *plan, unsigned first)
+{
+	struct dp_plan *p = &plan->p;
+	struct dp_task task = p->task[first];
+	const void *about = plan->about[first];
+
+	memmove(p->task + 1, p->task, first * sizeof(*p->task));
+	memmove(plan->about + 1, plan->about, first * sizeof(*plan->about));
+	p->task[0] = task;
+	plan->about[0] = about;
+	for (unsigned i = 0; i < p->nrx; i++)
+		p->rx[i].owner += p->rx[i].owner < first;
+}
+
 struct dp_plan *plan_end(struct plan_writer *p)
 {
 	struct dp_plan *plan = &p->plan->p;
 
 	for (unsigned i = 0; i < plan->nrx; i++)
 		assert(plan->rx[i].owner != NO_OWNER);
+	if (p->has_wheel) /* one that sends as much as it can would leave no room to those that send at their time */
+		put_first(p->plan, p->wheel);
 	free(p);
 	return plan;
 }

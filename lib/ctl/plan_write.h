@@ -14,6 +14,8 @@ void *plan_carve(struct plan_writer *p, size_t bytes);
 void plan_keep(struct plan_writer *p, void *obj, void (*release)(struct ctl *c, void *obj));
 /* Adds a task and returns its number while the plan is being made. about: what plan_about() says of it, which goes with the plan; may be NULL. */
 unsigned plan_task(struct plan_writer *p, const struct dp_task *task, const void *about);
+/* Its tasks start timers: the worker has a wheel from now on, and this plan has its task, which is asked before all others. As often as it likes. */
+void plan_wheel(struct plan_writer *p);
 /* What the worker is to do with an Rx queue of a port; NULL: the queue is another worker's. Once per queue and plan the core makes it. */
 struct dp_rx_slot *plan_slot(struct plan_writer *p, const struct ctl_port *cp, unsigned queue);
 /* That task owns the frames of the queue; each queue needs one owner. */

@@ -16,6 +16,7 @@ struct dp_task;
 struct dp_rxq;
 struct dp_burst;
 struct dp_worker;
+struct dp_wheel;
 
 #define DP_CYCLE_PARTS 256 /* a burst takes less than a tick of a slow counter */
 
@@ -157,6 +158,7 @@ struct dp_worker {
 	unsigned lcore;
 	struct mbox mbox;
 	bool shares_cpu;         /* another thread of the process may need this CPU: yield when there is nothing to do */
+	struct dp_wheel *wheel;  /* control's memory, there before the first plan that has its task; NULL: no plan had it yet */
 	struct dp_worker_cells cells;
 	struct dp_stalls stalls;
 	/* worker's own */
@@ -178,7 +180,7 @@ bool dp_turns(struct dp_worker *w, unsigned turns);
 void dp_idle(struct dp_worker *w, uint64_t now);
 void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue, uint64_t value);
 
-/* All kinds, by the build's file list; ends with NULL. */
+/* All kinds of works, by the build's file list; ends with NULL. */
 extern const struct dp_kind *const dp_kinds[];
 
 /* What a frame is addressed to, in bits of packet_type that DPDK has no use for. A sender in this process says it where

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A time's slot is read as digits of 6 bits. A timer stands in the list that its highest digit other than the present slot's names; when time comes
+ * to that list, its timers go down to lists of lower digits, so that each is moved a few times at most. */
+#include "wheel.h"
+
+#define SLOT_BITS 12 /* about a turn that moves frames: the list of the present slot is short, and is looked through for what is due */
+#define DIGIT_BITS 6
+
+_Static_assert(1 << DIGIT_BITS == DP_WHEEL_LISTS, "a digit is a list");
+_Static_assert(DP_WHEEL_LEVELS * DIGIT_BITS >= 64 - SLOT_BITS, "the last level holds the last slot");
+
+static inline unsigned digit(uint64_t slot, unsigned level)
+{
+	return slot >> level * DIGIT_BITS & (DP_WHEEL_LISTS - 1);
+}
+
+static inline unsigned highest_digit(uint64_t differences)
+{
+	return differences == 0 ? 0 : (63 - (unsigned)__builtin_clzll(differences)) / DIGIT_BITS;
+}
+
+static inline uint64_t bits_to(unsigned last)
+{
+	return (2ull << last) - 1;
+}
+
+static inline struct dp_timer **present(struct dp_wheel *wheel)
+{
+	return &wheel->list[0][digit(wheel->slot, 0)];
+}
+
+static void link_timer(struct dp_timer **head, struct dp_timer *tm)
+{
+	tm->next = *head;
+	tm->at = head;
+	if (tm->next != NULL)
+		tm->next->at = &tm->next;
+	*head = tm;
+}
+
+static void unlink_timer(struct dp_timer *tm)
+{
+	*tm->at = tm->next;
+	if (tm->next != NULL)
+		tm->next->at = tm->at;
+	tm->at = NULL;
+}
+
+static void place(struct dp_wheel *wheel, struct dp_timer *tm)
+{
+	uint64_t slot = RTE_MAX(tm->due >> SLOT_BITS, wheel->slot);
+	unsigned level = highest_digit(slot ^ wheel->slot), d = digit(slot, level);
+
+	wheel->used[level] |= 1ull << d;
+	link_timer(&wheel->list[level][d], tm);
+}
+
+void dp_timer_stop(struct dp_worker *w, struct dp_timer *tm)
+{
+	(void)w; /* that its list may be empty now is found out when time comes to it */
+	if (tm->at != NULL)
+		unlink_timer(tm);
+}
+
+void dp_timer_start(struct dp_worker *w, struct dp_timer *tm, uint64_t due)
+{
+	struct dp_wheel *wheel = w->wheel;
+
+	dp_timer_stop(w, tm);
+	tm->due = due;
+	place(wheel, tm);
+	wheel->base.next = RTE_MIN(wheel->base.next, due);
+}
+
+/* Time comes to a later slot: what stands in lists that it passes or comes to is placed anew. */
+static void advance(struct dp_wheel *wheel, uint64_t slot)
+{
+	unsigned top = highest_digit(slot ^ wheel->slot);
+
+	wheel->slot = slot;
+	for (unsigned level = 0; level <= top; level++) {
+		uint64_t bits = wheel->used[level] & (level < top ? UINT64_MAX : bits_to(digit(slot, top)));
+		wheel->used[level] &= ~bits;
+		for (; bits != 0; bits &= bits - 1) {
+			struct dp_timer **head = &wheel->list[level][__builtin_ctzll(bits)], *tm = *head;
+			*head = NULL;
+			for (struct dp_timer *next; tm != NULL; tm = next) {
+				next = tm->next;
+				place(wheel, tm);
+			}
+		}
+	}
+}
+
+/* When the first timer behind the present slot is due, or the time from which its list holds timers. */
+static uint64_t later(struct dp_wheel *wheel)
+{
+	for (unsigned level = 0; level < DP_WHEEL_LEVELS; level++) {
+		uint64_t bits = wheel->used[level] & ~bits_to(digit(wheel->slot, level));
+		for (; bits != 0; bits &= bits - 1) {
+			unsigned d = (unsigned)__builtin_ctzll(bits), shift = level * DIGIT_BITS;
+			const struct dp_timer *first = wheel->list[level][d];
+			uint64_t slot = (wheel->slot >> shift >> DIGIT_BITS << DIGIT_BITS | d) << shift;
+			if (first != NULL)
+				return first->next == NULL ? first->due : slot << SLOT_BITS;
+			wheel->used[level] &= ~(1ull << d); /* all of them were stopped */
+		}
+	}
+	return DP_NEVER;
+}
+
+static uint64_t earliest(struct dp_wheel *wheel)
+{
+	uint64_t least = DP_NEVER;
+
+	for (const struct dp_timer *tm = *present(wheel); tm != NULL; tm = tm->next)
+		least = RTE_MIN(least, tm->due);
+	return *present(wheel) != NULL ? least : later(wheel);
+}
+
+/* Timers may have been started before the wheel was in a plan. */
+static void wheel_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
+{
+	(void)t, (void)old, (void)now;
+	w->wheel->base.next = earliest(w->wheel);
+}
+
+static unsigned wheel_poll(struct dp_worker *w, const struct dp_task *t, uint64_t now)
+{
+	struct dp_wheel *wheel = w->wheel;
+	unsigned moved = 0;
+
+	(void)t;
+	if (now >> SLOT_BITS > wheel->slot)
+		advance(wheel, now >> SLOT_BITS);
+	for (struct dp_timer *tm = *present(wheel), *next; tm != NULL; tm = next) {
+		next = tm->next;
+		if (tm->due <= now) {
+			unlink_timer(tm);
+			link_timer(&wheel->due, tm);
+		}
+	}
+	while (wheel->due != NULL) {
+		struct dp_timer *tm = wheel->due;
+		unlink_timer(tm);
+		moved += tm->fn(w, tm->task, tm, now);
+	}
+	wheel->base.next = earliest(wheel);
+	return moved;
+}
+
+const struct dp_kind dp_kind_wheel = {.name = "wheel", .adopt = wheel_adopt, .poll = wheel_poll};
