@@ -3,6 +3,7 @@
 #include "ctl_live.h"
 #include "app.h"
 #include "prog.h"
+#include "send_cfg.h"
 #include "set/set.h"
 
 static struct app app;
@@ -10,8 +11,8 @@ static struct cmd_host host;
 
 /* Rows that make no new frames and no new order. All others may do so. */
 static const char *const no_program[] = {
-	"rate", "pps", "count", "burst", "rxburst", "speed", "arrival", "catchup", "lag", "pacing", "lead", "promiscuous", "idle", "verify", "jitter",
-	"latsampler", "wire.*", "wire",
+	"rate", "pps", "count", "burst", "rxburst", "speed", "arrival", "catchup", "lag", "forgive", "pacing", "lead", "promiscuous", "idle",
+	"verify", "jitter", "latsampler", "wire.*", "wire",
 };
 static const char *const no_program_of_streams[] = {"arrival", "latency"};
 
@@ -60,6 +61,18 @@ static void test_rows(void **state)
 	stop(2);
 }
 
+/* The lag that the worker of Tx queue 0 drops when the rate changes, in ns. */
+static double forgiven(void)
+{
+	const struct dp_plan *p = c->worker[c->port[2]->tx_worker[0]].posted;
+
+	for (unsigned i = 0; i < p->ntasks; i++)
+		if (p->task[i].kind == &dp_kind_gen)
+			return (double)((const struct gen_job *)p->task[i].job)->forgive_cycles / clock_hz() * 1e9;
+	fail_msg("nobody sends");
+	return 0;
+}
+
 /* What does not make frames is in force all the same. */
 static void test_in_force(void **state)
 {
@@ -75,6 +88,12 @@ static void test_in_force(void **state)
 	assert_false(made());
 	taken_up();
 	assert_true(now(2).run.asked_pps == 2000);
+	assert_true(fabs(forgiven() - 50e6) < 1e3);
+	((struct send_cfg *)work_cfg(cfg, &work_send))->forgive_ns = 2000000;
+	ctl_touch(c, 2, WHY_WORK);
+	assert_false(made());
+	taken_up();
+	assert_true(fabs(forgiven() - 2e6) < 1e3);
 	cfg->rxburst = 7;
 	cfg->idle_busy = true;
 	assert_true(c->worker[rx].posted->may_sleep);

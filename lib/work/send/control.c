@@ -7,7 +7,13 @@
 
 #include "prog.h"
 #include "plan_write.h"
+#include "send_cfg.h"
 #include "work.h"
+
+static void send_cfg_init(void *cfg)
+{
+	*(struct send_cfg *)cfg = (struct send_cfg){.forgive_ns = 50000000};
+}
 
 static int send_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
 {
@@ -262,6 +268,8 @@ const struct work work_send = {
 	.name = "send",
 	.port_bytes = sizeof(struct send_port),
 	.ctl_bytes = sizeof(struct send_ctl),
+	.cfg_bytes = sizeof(struct send_cfg),
+	.cfg_init = send_cfg_init,
 	.port_open = send_port_open,
 	.port_close = send_port_close,
 	.ctl_end = tags_free,

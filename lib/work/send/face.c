@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "face.h"
 #include "send_app.h"
+#include "send_cfg.h"
+#include "set/rows.h"
 
-static const struct set_chunk rows[] = {{1200, .add = send_range_rows}, {1500, send_seq_rows}, {0}};
+extern const struct work work_send;
+
+static const struct setting port_rows[] = {
+	{.name = "forgive", .scope = SCOPE_PORT, .v = {&vt_duration, 0, 3600000000000}, .dflt = "50ms",
+	 .offset = offsetof(struct send_cfg, forgive_ns), .store = &set_work_store, .arg = &work_send, .why = WHY_WORK,
+	 .help = "how late frames may be and still be sent when the rate changes: what is later is given up, and counted as unsent"},
+	{0},
+};
+
+static const struct set_chunk rows[] = {{450, port_rows}, {1200, .add = send_range_rows}, {1500, send_seq_rows}, {0}};
 
 static const struct show_row shows[] = {
 	{{200, "streams", "streams of each port, and what they have sent"}, send_show_streams, TAKES_STREAMS},

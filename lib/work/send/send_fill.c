@@ -5,8 +5,7 @@
 
 #include "prog.h"
 #include "plan_write.h"
-
-#define FORGIVE_NS 50000000ull
+#include "send_cfg.h"
 
 static unsigned phases_of(const struct program *p)
 {
@@ -75,6 +74,7 @@ static void fill_queue(const struct ctl *c, const struct ctl_port *cp, unsigned 
 {
 	const struct program *pr = &send_of(cp)->program;
 	const struct run *r = &cp->run;
+	const struct send_cfg *cfg = work_cfg(&cp->p.cfg, &work_send);
 	double hz = clock_hz();
 	size_t groups = pr->ngroups * sizeof(struct gen_group), phases = phases_of(pr) * sizeof(struct gen_phase),
 	       shapes = shapes_of(cp) * sizeof(struct pace_shape), own = gen_mem_size(pr->ngroups);
@@ -98,7 +98,7 @@ static void fill_queue(const struct ctl *c, const struct ctl_port *cp, unsigned 
 		.start_tsc = r->start_tsc,
 		.end_tsc = r->end_tsc,
 		.grace_cycles = (uint64_t)(hz * (double)r->grace_ns / 1e9),
-		.forgive_cycles = (uint64_t)(hz * FORGIVE_NS / 1e9),
+		.forgive_cycles = (uint64_t)(hz * (double)cfg->forgive_ns / 1e9),
 		.late_cycles = (uint64_t)(hz * CNT_LATE_NS / 1e9),
 		.catchup = (enum gen_catchup)cp->p.cfg.catchup.kind,
 		.lag_cycles = (uint64_t)(hz * (double)cp->p.cfg.lag_ns / 1e9),
