@@ -4,6 +4,7 @@
 import struct
 
 import scapy.all as scapy
+from scapy.contrib.bfd import BFD
 from scapy.contrib.geneve import GENEVE
 from scapy.contrib.gtp import GTP_U_Header
 
@@ -11,7 +12,7 @@ from headers_inet import checked
 from headers_link import ETHERTYPES, EXPERIMENT
 
 # IANA's registry of ports.
-PORTS = {"vxlan": 4789, "geneve": 6081, "gtpu": 2152, "mpls": 6635}
+PORTS = {"vxlan": 4789, "geneve": 6081, "gtpu": 2152, "bfd": 3784, "mpls": 6635}
 
 
 def udp(h):
@@ -116,4 +117,12 @@ def gtpu(h):
     return head / scapy.Raw(bytes([1, h.get("pdutype") << 4 | h.get("pdubits"), bits, h.get("pdunext")]))
 
 
-BUILDERS = {"udp": udp, "tcp": tcp, "sctp": sctp, "gre": gre, "vxlan": vxlan, "geneve": geneve, "gtpu": gtpu}
+def bfd(h):
+    """RFC 5880 4.1."""
+    flags = sum(h.get(name) << i for i, name in enumerate("mdacfp"))
+    return BFD(version=h.get("version"), diag=h.get("diag"), sta=h.get("state"), flags=flags, detect_mult=h.get("mult"), len=h.get("len"),
+               my_discriminator=h.get("my"), your_discriminator=h.get("your"), min_tx_interval=h.get("mintx"),
+               min_rx_interval=h.get("minrx"), echo_rx_interval=h.get("minecho"))
+
+
+BUILDERS = {"udp": udp, "tcp": tcp, "sctp": sctp, "gre": gre, "vxlan": vxlan, "geneve": geneve, "gtpu": gtpu, "bfd": bfd}

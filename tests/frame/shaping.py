@@ -2,7 +2,7 @@
 """What fields may hold where a judge has to find the stack again: values that say how the bytes after them are to be read."""
 
 # Ports of tunnels: they name what follows, for tshark some that we do not build too (GTP-C, GRE and SCTP in UDP, LLC in UDP).
-TUNNEL_PORTS = {2123, 2152, 4754, 4789, 6081, 6635, 9899, *range(12000, 12005)}
+TUNNEL_PORTS = {2123, 2152, 3784, 4754, 4789, 6081, 6635, 9899, *range(12000, 12005)}
 
 # Lists are what a field may hold; an empty list: only its default, or what its neighbours make of it.
 WORDS = {
@@ -15,7 +15,7 @@ WORDS = {
     ("igmp", "type"): [0x11, 0x12, 0x16, 0x17, 0x22], ("igmp", "nrec"): [], ("igmp", "auxlen"): [],
     ("sctp", "type"): [], ("gre", "r"): [], ("gre", "res"): [0, 0x100, 0xE0, 0x0F, 1], ("vxlan", "flags"): [0x0800, 0x8800, 0x8848, 0x0840],
     ("gtpu", "pt"): [], ("gtpu", "res"): [], ("gtpu", "type"): [], ("gtpu", "pdutype"): [0, 1], ("gtpu", "pdubits"): [],
-    ("gtpu", "ppp"): [], ("gtpu", "pdunext"): [], ("gtpu", "next"): [],
+    ("gtpu", "ppp"): [], ("gtpu", "pdunext"): [], ("gtpu", "next"): [], ("bfd", "a"): [], ("bfd", "len"): [],
 }
 # Of the messages that quote a packet.
 QUOTING = {"icmp": [3, 4, 5, 11, 12], "icmpv6": [1, 2, 3, 4]}

@@ -14,7 +14,7 @@ LAYERS = {
     "eth": "eth", "vlan": "vlan", "qinq": "ieee8021ad", "mpls": "mpls", "pppoe": "pppoes", "llc": "llc", "arp": "arp", "ipv4": "ip",
     "ipv6": "ipv6", "ipv6hbh": "ipv6.hopopts", "ipv6rt": "ipv6.routing", "ipv6frag": "ipv6.fraghdr", "ipv6dst": "ipv6.dstopts",
     "icmp": "icmp", "icmpv6": "icmpv6", "igmp": "igmp", "udp": "udp", "tcp": "tcp", "sctp": "sctp", "gre": "gre", "vxlan": "vxlan",
-    "geneve": "geneve", "gtpu": "gtp", "esp": "esp", "ah": "ah",
+    "geneve": "geneve", "gtpu": "gtp", "bfd": "bfd", "esp": "esp", "ah": "ah",
 }
 # A family of registrations that go with them.
 ENABLED = set(LAYERS.values()) | {

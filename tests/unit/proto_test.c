@@ -16,7 +16,7 @@ static void every_protocol_is_found_by_its_name(void **state)
 {
 	static const char *const names[] = { "eth", "vlan", "qinq", "mpls", "arp", "ipv4", "ipv6", "ipv6hbh", "ipv6rt", "ipv6frag",
 					     "ipv6dst", "icmp", "icmpv6", "igmp", "udp", "tcp", "sctp", "gre", "vxlan", "geneve",
-					     "gtpu", "pppoe", "esp", "ah", "llc", "snap", "payload" };
+					     "gtpu", "bfd", "pppoe", "esp", "ah", "llc", "snap", "payload" };
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
@@ -295,7 +295,7 @@ static void binding_values_are_the_assigned_numbers(void **state)
 		{ "ipv4", "icmp", 1 },	   { "ipv4", "igmp", 2 },      { "ipv4", "sctp", 132 },	  { "ipv6", "ipv6hbh", 0 },
 		{ "ipv6", "ipv6rt", 43 },  { "ipv6rt", "ipv6frag", 44 }, { "ipv6frag", "ipv6dst", 60 }, { "ipv4", "gre", 47 },
 		{ "ipv4", "esp", 50 },	   { "ipv6dst", "ah", 51 },    { "ah", "udp", 17 },	  { "gre", "eth", 0x6558 },
-		{ "geneve", "eth", 0x6558 }, { "udp", "vxlan", 4789 }, { "udp", "geneve", 6081 }, { "udp", "gtpu", 2152 },
+		{ "geneve", "eth", 0x6558 }, { "udp", "vxlan", 4789 }, { "udp", "geneve", 6081 }, { "udp", "gtpu", 2152 }, { "udp", "bfd", 3784 },
 		{ "pppoe", "ipv4", 0x21 }, { "pppoe", "ipv6", 0x57 },  { "llc", "snap", 0xaa },	  { "ipv4", "ipv6", 41 },
 	};
 
