@@ -156,7 +156,7 @@ struct dp_plan *new_plan(unsigned ntasks, unsigned nrx)
 
 void add_sink(struct variant *v, struct dp_plan *p, uint16_t at, uint16_t dev, unsigned burst)
 {
-	struct sink_state *s = zeroed(sizeof(*s));
+	struct count_state *s = zeroed(sizeof(*s));
 
 	v->rxq = zeroed(sizeof(*v->rxq));
 	v->rxq->dev = dev;

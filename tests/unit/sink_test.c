@@ -54,7 +54,7 @@ static struct sink_world *sink_new(unsigned burst)
 	snprintf(name, sizeof(name), "s%u", serial++);
 	assert_int_equal(mbox_open(&x->w.mbox, name, SOCKET_ID_ANY, &e), 0);
 	x->rxq.dev = FAKE_DEV;
-	x->task = (struct dp_task){.kind = &dp_kind_sink, .state = zeroed(sizeof(struct sink_state))};
+	x->task = (struct dp_task){.kind = &dp_kind_sink, .state = zeroed(sizeof(struct count_state))};
 	x->slot = (struct dp_rx_slot){.q = &x->rxq, .burst = (uint16_t)burst};
 	x->plan = (struct dp_plan){.seq = 1, .ntasks = 1, .nrx = 1, .task = &x->task, .rx = &x->slot};
 	assert_true(mbox_post(&x->w.mbox, &x->plan));

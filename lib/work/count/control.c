@@ -11,7 +11,7 @@
 extern const struct work work_count;
 
 struct count_port {
-	struct sink_state **sink;  /* of each Rx queue */
+	struct count_state **sink;  /* of each Rx queue */
 };
 
 static struct count_port *count_of(const struct ctl_port *cp)

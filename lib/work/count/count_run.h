@@ -3,7 +3,7 @@
 #pragma once
 #include "dp.h"
 
-struct sink_state {
+struct count_state {
 	struct dp_state base;
 };
 

@@ -40,7 +40,7 @@ static __rte_noinline void count_groups(struct cnt_rx *cnt, struct rte_mbuf *con
 	cell_add(&cnt->multicast, groups - broadcast);
 }
 
-static void sink_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b,
+static void count_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b,
 		    uint64_t now)
 {
 	uint64_t bytes = (uint64_t)n * b->len;
@@ -60,5 +60,5 @@ static void sink_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq 
 }
 
 const struct dp_kind dp_kind_sink = {
-	.name = "sink", .rx = sink_rx,
+	.name = "sink", .rx = count_rx,
 };
