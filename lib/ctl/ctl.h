@@ -125,13 +125,8 @@ json_t *ctl_xstats_json(struct ctl *, const struct portset *ports);
  * "devices": clocks of devices that are used,[{"port","name","hz","uncertainty_ppm","error_ns": since the last clear,"span_ns","readings","rejected",
  * "steps": it was set,"failed": times that it could not be read,"trouble": why it is not known now, or null,"rx","tx": stamps by it are used}]} */
 json_t *ctl_clock_json(struct ctl *);
-/* What devices under test did to the frames that each port of a wire sent, since open or clear; exact when nothing is on its way, and of one
- * moment always: {"show":"wire","ports":[{"port","name","to","device":"on"|..,"link","before":inside at the clear,"in","out","lost",..}]}. The
- * sum closes: before + in + duplicated == out + lost + queue_drops + too_long + failed + overflow + flushed + waiting. */
-json_t *ctl_wires_json(struct ctl *, const struct portset *ports);
 /* Some device whose sender has ended holds frames that are still to come out, or that it has not looked at. */
 bool ctl_frames_inside(const struct ctl *);
-bool ctl_port_wired(const struct ctl *, unsigned port); /* it is an end of a wire */
 const struct placement *ctl_placement(const struct ctl *);
 const struct place_in *ctl_place_in(const struct ctl *);
 /* {"show":"streams","streams":[{"port","stream","enabled","frame","size","weight","rate","count","varies":[names],"probe",

@@ -6,6 +6,7 @@
 #include "ctl_int.h"
 #include "dut.h"
 #include "wire_cfg.h"
+#include "wire_face.h"
 
 enum device_phase {
 	DEVICE_OFF,

@@ -61,17 +61,17 @@ static json_t *one_wire(struct ctl *c, struct ctl_port *cp)
 	return o;
 }
 
-json_t *ctl_wires_json(struct ctl *c, const struct portset *ports)
+json_t *wire_json(struct ctl *c, const struct portset *ports)
 {
 	json_t *a = json_array();
 
 	for (unsigned i = 0; i < c->nports; i++)
-		if (portset_has(ports, i) && ctl_port_wired(c, i))
+		if (portset_has(ports, i) && wire_has_port(c, i))
 			json_array_append_new(a, one_wire(c, c->port[i]));
 	return json_pack("{s:s, s:o}", "show", "wire", "ports", a);
 }
 
-bool ctl_port_wired(const struct ctl *c, unsigned port)
+bool wire_has_port(const struct ctl *c, unsigned port)
 {
 	return c->port[port]->p.spec->peer != NULL;
 }

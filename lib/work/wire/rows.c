@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Settings of the device under test that a wire can be: struct wire_cfg of the port that sends. Without ports they are for all wires. */
-#include "ctl.h"
 #include "set/rows.h"
 #include "wire_app.h"
 #include "wire_cfg.h"
+#include "wire_face.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static int wire_may(const struct setting *row, const void *obj, const void *val,
 	unsigned port;
 
 	(void)val;
-	if (!set_find_port(obj, &port) || ctl_port_wired(set_ctl(), port))
+	if (!set_find_port(obj, &port) || wire_has_port(set_ctl(), port))
 		return 0;
 	return err_set(e, EINVAL, "%s: port %u (%s) is no wire", row->name, port, ctl_port_name(set_ctl(), port));
 }

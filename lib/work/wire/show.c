@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* show wire: what devices under test did. */
 #include "wire_app.h"
+#include "wire_face.h"
 
 #include <errno.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static void settings_text(struct cmd_run *r, unsigned port, struct sbuf *out)
 
 int wire_show(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
-	json_t *doc = ctl_wires_json(app_of(r)->ctl, &sel->ports), *port;
+	json_t *doc = wire_json(app_of(r)->ctl, &sel->ports), *port;
 	size_t i;
 
 	if (json_array_size(json_object_get(doc, "ports")) == 0) {
