@@ -65,7 +65,7 @@ static int follow_group(struct ctl *c, struct ctl_port *cp, struct group *g, uin
 		rc = stream_plans(c, cp, s, e);
 		if (rc < 0)
 			break;
-		spec.member[m] = member_of(s);
+		spec.member[m] = group_member_of(s);
 		spec.in[m].id = s->cfg.id;
 		spec.in[m].nsizes = stream_nsizes(s);
 		sizes |= spec.in[m].nsizes != g->in[m].nsizes;
@@ -94,16 +94,16 @@ int program_follow(struct ctl *c, struct ctl_port *cp, const struct program *old
 	int rc = 0;
 
 	*out = (struct program){.group = xcalloc(old->ngroups + 1, sizeof(*out->group))};
-	streams_pick(cp, &p, e); /* what may not be sent by the settings is a question for the next start */
+	program_pick(cp, &p, e); /* what may not be sent by the settings is a question for the next start */
 	*other = other_order(old, &p);
-	picked_free(&p);
+	program_picked_free(&p);
 	for (unsigned i = 0; i < old->ngroups && rc == 0; i++)
 		rc = follow_group(c, cp, old->group[i], limit, out, e);
 	for (unsigned i = 0; i < out->ngroups; i++)
 		for (unsigned m = 0; m < out->group[i]->n; m++)
 			sizes += out->group[i]->in[m].nsizes;
 	if (rc == 0)
-		rc = sizes_check(cp, sizes, e);
+		rc = program_sizes_check(cp, sizes, e);
 	if (rc < 0)
 		program_free(c, out);
 	return rc;

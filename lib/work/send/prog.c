@@ -329,7 +329,7 @@ struct sched_in sched_in_of(const struct stream *s)
 				 .count = s->cfg.count};
 }
 
-struct group_member member_of(const struct stream *s)
+struct group_member group_member_of(const struct stream *s)
 {
 	return (struct group_member){.cell = s->cell, .version = s->version, .frames = s->frames};
 }
@@ -341,7 +341,7 @@ static int by_cell(const void *a, const void *b)
 	return (*x)->cell < (*y)->cell ? -1 : (*x)->cell > (*y)->cell;
 }
 
-int sizes_check(const struct ctl_port *cp, uint64_t sizes, struct err *e)
+int program_sizes_check(const struct ctl_port *cp, uint64_t sizes, struct err *e)
 {
 	if (sizes <= MAX_SIZES)
 		return 0;
@@ -349,7 +349,7 @@ int sizes_check(const struct ctl_port *cp, uint64_t sizes, struct err *e)
 		       (unsigned long long)sizes, MAX_SIZES);
 }
 
-int streams_pick(const struct ctl_port *cp, struct picked *out, struct err *e)
+int program_pick(const struct ctl_port *cp, struct picked *out, struct err *e)
 {
 	uint64_t sizes = 0;
 
@@ -368,16 +368,16 @@ int streams_pick(const struct ctl_port *cp, struct picked *out, struct err *e)
 	if (out->nturn + out->nown == 0)
 		return err_set(e, EINVAL, "port %u: no stream is enabled; `set %u/%u enabled on` enables one", cp->p.id,
 			       cp->p.id, stream_first(cp)->cfg.id);
-	return sizes_check(cp, sizes, e);
+	return program_sizes_check(cp, sizes, e);
 }
 
-void picked_free(struct picked *p)
+void program_picked_free(struct picked *p)
 {
 	free(p->turn);
 	free(p->own);
 }
 
-int streams_compile(struct ctl *c, struct ctl_port *cp, const struct picked *p, struct err *e)
+int program_compile(struct ctl *c, struct ctl_port *cp, const struct picked *p, struct err *e)
 {
 	int rc = 0;
 
@@ -406,7 +406,7 @@ static int add_group(struct ctl *c, struct ctl_port *cp, struct program *to, int
 
 	*sched = (struct sched){0};
 	for (unsigned i = 0; i < n; i++)
-		spec.member[i] = member_of(s[i]);
+		spec.member[i] = group_member_of(s[i]);
 	if (had != NULL && sched_equal(&had->sched, had->in, &spec.sched, in))
 		spec.like = had;
 	int rc = group_make(c, cp, &spec, &g, &why);
@@ -432,7 +432,7 @@ int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, 
 {
 	struct sched sched = {0};
 	struct picked p;
-	int rc = streams_pick(cp, &p, e);
+	int rc = program_pick(cp, &p, e);
 	struct sched_in *in = xcalloc(p.nturn + 1, sizeof(*in));
 
 	*out = (struct program){.group = xcalloc(p.nown + 1, sizeof(*out->group))};
@@ -441,13 +441,13 @@ int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, 
 	if (rc == 0 && p.nturn > 0)
 		rc = sched_make(in, p.nturn, limit, cp->p.id, &sched, e);
 	if (rc == 0)
-		rc = streams_compile(c, cp, &p, e);
+		rc = program_compile(c, cp, &p, e);
 	if (rc == 0 && p.nturn > 0)
 		rc = add_group(c, cp, out, -1, p.turn, in, p.nturn, 1, &sched, old, e);
 	for (unsigned i = 0; i < p.nown && rc == 0; i++)
 		rc = add_own(c, cp, out, p.own[i], p.nown, old, e);
 	sched_free(&sched);
-	picked_free(&p);
+	program_picked_free(&p);
 	free(in);
 	if (rc < 0)
 		program_free(c, out);

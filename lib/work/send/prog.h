@@ -111,11 +111,11 @@ struct picked {
 	struct stream **turn, **own;
 	unsigned nturn, nown;
 };
-int streams_pick(const struct ctl_port *cp, struct picked *out, struct err *e); /* after a failure too: picked_free() */
-void picked_free(struct picked *p);
-int streams_compile(struct ctl *c, struct ctl_port *cp, const struct picked *p, struct err *e);
+int program_pick(const struct ctl_port *cp, struct picked *out, struct err *e); /* after a failure too: program_picked_free() */
+void program_picked_free(struct picked *p);
+int program_compile(struct ctl *c, struct ctl_port *cp, const struct picked *p, struct err *e);
 struct sched_in sched_in_of(const struct stream *s);
-struct group_member member_of(const struct stream *s);
+struct group_member group_member_of(const struct stream *s);
 /* What the enabled streams of a port make, into a new *out; parts of `old` (may be NULL) are taken over where nothing changed. limit: frames
  * of the port's count, UINT64_MAX: none. Errors name the port or stream. */
 int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, struct err *e);
@@ -129,7 +129,7 @@ void program_add(struct program *p, struct group *g);
  * now. *other: the settings ask for another order, which is for the next start. */
 int program_follow(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, bool *other,
 		   struct err *e);
-int sizes_check(const struct ctl_port *cp, uint64_t sizes, struct err *e); /* of all that the port sends, or would send */
+int program_sizes_check(const struct ctl_port *cp, uint64_t sizes, struct err *e); /* of all that the port sends, or would send */
 /* Bytes on the wire (l2: at layer 2) of the frames 0 .. k - 1 of a group. */
 uint64_t group_wire(const struct group *g, uint64_t k, bool l2);
 
@@ -143,13 +143,13 @@ void tags_free(struct ctl *c);
 /* rate.c */
 void rates_follow(struct ctl_port *cp);             /* the rates of the run and what the run is asked, from settings and cp->program */
 void rates_arm(struct ctl_port *cp);                /* cp->run has its start */
-bool all_counted(const struct program *p);          /* everything in it comes to an end */
+bool program_all_counted(const struct program *p);          /* everything in it comes to an end */
 uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all);
 bool rates_vary(const struct ctl_port *cp);
 bool rates_load(const struct ctl_port *cp, struct ctl_load *l); /* of struct work_run */
 /* When frame k of the run was due, in cycles from frame 0; 0: it does not follow from its number. */
 uint64_t rates_due(const struct ctl_port *cp, uint64_t k);
-uint64_t rate_limit(const struct ctl_port *cp, unsigned group); /* frames from the start of the run, over all that changed; UINT64_MAX: none */
+uint64_t rates_limit(const struct ctl_port *cp, unsigned group); /* frames from the start of the run, over all that changed; UINT64_MAX: none */
 
 /* shape.c */
 /* How a group of that rate is to arrive, from the settings; a->per_s and so on are known. */

@@ -126,7 +126,7 @@ static uint64_t frames_before(const struct group *g, const struct group_rate *a,
 	return lo;
 }
 
-bool all_counted(const struct program *p)
+bool program_all_counted(const struct program *p)
 {
 	for (unsigned i = 0; i < p->ngroups; i++)
 		if (p->group[i]->sched.total == UINT64_MAX)
@@ -162,7 +162,7 @@ void rates_arm(struct ctl_port *cp)
 	}
 }
 
-uint64_t rate_limit(const struct ctl_port *cp, unsigned i)
+uint64_t rates_limit(const struct ctl_port *cp, unsigned i)
 {
 	const struct group_rate *a = &send_of(cp)->rate[i];
 	uint64_t n = a->cell < 0 && cp->run.count != 0 ? cp->run.count : UINT64_MAX;
@@ -187,7 +187,7 @@ uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uin
 	for (unsigned i = 0; i < send_of(cp)->nrates; i++) {
 		const struct group_rate *a = &send_of(cp)->rate[i];
 		struct pace p = {.period = a->period};
-		uint64_t n = rate_limit(cp, i), total = send_of(cp)->program.group[i]->sched.total, at;
+		uint64_t n = rates_limit(cp, i), total = send_of(cp)->program.group[i]->sched.total, at;
 		n = total < n ? total : n;
 		if (a->shaped && !shape_is_plain(a)) {
 			if (send_of(cp)->nrates > 1 && n == UINT64_MAX)

@@ -47,7 +47,7 @@ static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct
 				  .l2 = a->l2,
 				  .period = a->period,
 				  .shape = a->shaped ? memcpy(shape, &a->shape, sizeof(*shape)) : NULL,
-				  .limit = rate_limit(cp, i)};
+				  .limit = rates_limit(cp, i)};
 }
 
 static void release_group(struct ctl *c, void *group)

@@ -151,7 +151,7 @@ static uint64_t frames_at_end(const struct ctl_port *cp)
 {
 	uint64_t sum = 0;
 
-	if (!all_counted(&send_of(cp)->program))
+	if (!program_all_counted(&send_of(cp)->program))
 		return 0;
 	for (unsigned i = 0; i < send_of(cp)->program.ngroups; i++)
 		sum += send_of(cp)->program.group[i]->sched.total;
