@@ -21,9 +21,6 @@ PENDING = {
 }
 # Names without a prefix of their folder.
 PENDING_NAMES = set("""
-    ctl_bias ctl_bias_set ctl_latency_json ctl_latency_log ctl_latency_streams_json ctl_probe_counts ctl_probe_damaged ctl_probe_foreign
-    ctl_probe_hist ctl_probe_memory ctl_probe_memory_most ctl_probe_plain ctl_probe_timed ctl_probes_armed ctl_probes_settled
-    ctl_probes_verify ctl_sampler_start ctl_sampler_stop port_probes
 """.split())
 # Names of records, which the lists of the build make from those of files: no source names one.
 RECORD = re.compile(r"(dp_kind|work|face|verb|part|page)_\w+$")

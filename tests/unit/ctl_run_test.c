@@ -397,7 +397,7 @@ static void test_probes_are_awaited(void **state)
 		assert_int_equal(now(1).rx.packets, 500);
 		if (round % 3 == 2)
 			continue;
-		assert_true(ctl_probe_counts(c, 0, -1, NULL, &n));
+		assert_true(probe_counts(c, 0, -1, NULL, &n));
 		assert_true(n.sent == 500 && n.received == 500 && n.lost == 0 && !n.inexact);
 	}
 }

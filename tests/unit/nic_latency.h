@@ -27,7 +27,7 @@ static inline void run_all(void)
 static inline json_t *latency(void)
 {
 	struct portset one = only(1);
-	json_t *doc = ctl_latency_json(c, &one, 0), *p = json_incref(json_array_get(json_object_get(doc, "ports"), 0));
+	json_t *doc = probe_latency_json(c, &one, 0), *p = json_incref(json_array_get(json_object_get(doc, "ports"), 0));
 
 	json_decref(doc);
 	return p;

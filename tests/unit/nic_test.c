@@ -226,7 +226,7 @@ static bool corrected(const json_t *p, double *min_ns)
 static json_t *latency_corrected(void)
 {
 	struct portset one = only(1);
-	json_t *doc = ctl_latency_json(c, &one, LATENCY_CORRECTED), *p = json_incref(json_array_get(json_object_get(doc, "ports"), 0));
+	json_t *doc = probe_latency_json(c, &one, LATENCY_CORRECTED), *p = json_incref(json_array_get(json_object_get(doc, "ports"), 0));
 
 	json_decref(doc);
 	return p;
@@ -257,7 +257,7 @@ static void test_bias(void **state)
 		ctl_touch(c, 1, WHY_ALL);
 		run_all();
 		if (i == 0)
-			ctl_bias_set(c, 0, 1, &b[PROBE_NIC]); /* the other one is not known yet */
+			probe_bias_set(c, 0, 1, &b[PROBE_NIC]); /* the other one is not known yet */
 		json_t *p = latency(), *q = latency_corrected();
 		source_is(p, by[clock].word);
 		bias_is(p, (double)b[clock].median_ns, i == 0 ? NULL : by[clock].word, i == 0);
@@ -267,7 +267,7 @@ static void test_bias(void **state)
 		json_decref(p);
 		json_decref(q);
 		if (i == 1)
-			ctl_bias_set(c, 0, 1, &b[PROBE_SOFTWARE]);
+			probe_bias_set(c, 0, 1, &b[PROBE_SOFTWARE]);
 	}
 	fake.every = 7; /* of two clocks none is right */
 	probing(200000);
@@ -280,7 +280,7 @@ static void test_bias(void **state)
 	json_decref(p);
 	for (unsigned i = 0; i < 2; i++) {
 		b[i].known = false;
-		ctl_bias_set(c, 0, 1, &b[i]);
+		probe_bias_set(c, 0, 1, &b[i]);
 	}
 }
 

@@ -297,7 +297,7 @@ static struct probe_counts heard_on(unsigned ports)
 	for (unsigned p = 0; p < 3; p++)
 		if (ports >> p & 1)
 			portset_add(&s, p);
-	assert_true(ctl_probe_counts(c, 0, -1, &s, &n));
+	assert_true(probe_counts(c, 0, -1, &s, &n));
 	return n;
 }
 

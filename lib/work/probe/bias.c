@@ -72,7 +72,7 @@ void probe_bias_load(const struct app *app)
 		struct probe_bias b = {.known = true, .clock = clock, .median_ns = number(o, "median_ns"), .min_ns = number(o, "min_ns"),
 				       .frames = number(o, "frames"), .wall_ns = number(o, "wall_ns")};
 		if (names(o, "host", host) && tx >= 0 && rx >= 0 && b.frames > 0 && clock != PROBE_CLOCKS)
-			ctl_bias_set(app->ctl, (unsigned)tx, (unsigned)rx, &b);
+			probe_bias_set(app->ctl, (unsigned)tx, (unsigned)rx, &b);
 	}
 	json_decref(list);
 	free(path);
@@ -81,7 +81,7 @@ void probe_bias_load(const struct app *app)
 /* It takes the place of what was kept of the same ports and the same clock, or of a clock that nobody knows. */
 static void keep(const struct app *app, json_t *list, const char *host, unsigned tx, unsigned rx, enum probe_clock clock)
 {
-	struct probe_bias b = ctl_bias(app->ctl, (int)tx, rx, clock);
+	struct probe_bias b = probe_bias(app->ctl, (int)tx, rx, clock);
 	const char *from = ctl_port_name(app->ctl, tx), *to = ctl_port_name(app->ctl, rx), *word = probe_clock_word(clock);
 
 	if (!b.known)

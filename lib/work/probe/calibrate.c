@@ -87,7 +87,7 @@ static int begin(struct cmd_run *r, struct err *e)
 	while (!portset_has(&x->ports, x->tx))
 		x->tx++;
 	x->rx = partner(ctl, x->tx);
-	x->before = ctl_probe_timed(ctl, x->rx);
+	x->before = probe_timed(ctl, x->rx);
 	x->saved = ctl_save(ctl);
 	struct trial_spec spec = {.tx = one(x->tx), .rx = one(x->rx), .rate = {.kind = RATE_PPS, .value = PROBE_PPS}, .duration_ns = DURATION_NS};
 	trial_cfg_init(&spec.cfg);
@@ -124,7 +124,7 @@ static int judge(const struct calibrating *x, const struct trial_result *res, st
 /* All of them were timed by one clock; some others may have come there too. */
 static int timed_by(struct ctl *ctl, const struct calibrating *x, uint64_t received, enum probe_clock *clock, struct err *e)
 {
-	struct probe_timed now = ctl_probe_timed(ctl, x->rx);
+	struct probe_timed now = probe_timed(ctl, x->rx);
 	uint64_t n[PROBE_CLOCKS];
 
 	for (unsigned i = 0; i < PROBE_CLOCKS; i++)
@@ -151,7 +151,7 @@ static int measured(struct cmd_run *r, struct err *e)
 		const struct hist *h = res->latency[LATENCY_SENT];
 		struct probe_bias b = {.known = true, .clock = clock, .median_ns = hist_percentile(h, 50), .min_ns = hist_min(h),
 				       .frames = hist_count(h), .wall_ns = res->wall_ns};
-		ctl_bias_set(ctl, x->tx, x->rx, &b);
+		probe_bias_set(ctl, x->tx, x->rx, &b);
 		json_array_append_new(x->done, json_pack("{s:i, s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:I}", "tx", (int)x->tx, "tx_name",
 							 ctl_port_name(ctl, x->tx), "rx", (int)x->rx, "rx_name", ctl_port_name(ctl, x->rx),
 							 "clock", probe_clock_word(clock), "median_ns", (json_int_t)b.median_ns, "min_ns",

@@ -11,7 +11,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	int rc = arg_ports_or_all(r, &args[1], &ports, e);
 
 	if (rc == 0)
-		rc = ctl_latency_log(app_of(r)->ctl, &ports, &text, e);
+		rc = probe_latency_log(app_of(r)->ctl, &ports, &text, e);
 	if (rc == 0)
 		rc = file_replace(args[0].text, sbuf_str(&text), text.len, e);
 	sbuf_free(&text);

@@ -10,8 +10,8 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	(void)snap;
 	(void)e;
 	app_all_ports(app, &ports);
-	json_t *part = ctl_latency_json(app->ctl, &ports, LATENCY_NO_STREAMS | LATENCY_BINS);
-	json_object_set_new(part, "streams", ctl_latency_streams_json(app->ctl, arg->port));
+	json_t *part = probe_latency_json(app->ctl, &ports, LATENCY_NO_STREAMS | LATENCY_BINS);
+	json_object_set_new(part, "streams", probe_streams_json(app->ctl, arg->port));
 	json_object_set_new(doc, "latency", part);
 	return 0;
 }

@@ -66,7 +66,7 @@ static bool sends_probes(const struct ctl_port *cp)
 	return false;
 }
 
-bool port_probes(const struct ctl_port *cp)
+bool probes_wanted(const struct ctl_port *cp)
 {
 	if (cp->run.active && !cp->run.armed && sends_probes(cp))
 		return true;
@@ -293,7 +293,7 @@ void probe_inexact(struct probes *p, const char *why)
 static bool anyone_sends(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->used && c->port[i]->run.active && port_probes(c->port[i]))
+		if (c->port[i]->used && c->port[i]->run.active && probes_wanted(c->port[i]))
 			return true;
 	return false;
 }
@@ -351,7 +351,7 @@ int probes_arm(struct ctl *c, const struct portset *starting, struct err *e)
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
-		if (!cp->used || !(portset_has(starting, i) || cp->run.active) || !port_probes(cp))
+		if (!cp->used || !(portset_has(starting, i) || cp->run.active) || !probes_wanted(cp))
 			continue;
 		wanted = true;
 		probe_cells_begin(c, cp);
@@ -384,7 +384,7 @@ bool probes_hold(const struct ctl *c)
 	bool any = false;
 
 	for (unsigned i = 0; i < c->nports && !any; i++)
-		any = c->port[i]->used && c->port[i]->run.active && c->port[i]->run.armed && port_probes(c->port[i]);
+		any = c->port[i]->used && c->port[i]->run.active && c->port[i]->run.armed && probes_wanted(c->port[i]);
 	return any && probes_of(c)->now != NULL && !all_have(c);
 }
 
@@ -393,7 +393,7 @@ bool probes_wait(struct ctl *c, struct ctl_port *cp)
 	struct probes *p = probes_of(c);
 	struct err e;
 
-	if (!cp->run.active || cp->run.stop || cp->run.armed || !port_probes(cp))
+	if (!cp->run.active || cp->run.stop || cp->run.armed || !probes_wanted(cp))
 		return false;
 	probe_cells_begin(c, cp);
 	if (!covers(p->now, cp)) {
@@ -481,28 +481,28 @@ void probes_close(struct ctl *c)
 	probe_extras_free(p);
 }
 
-void ctl_probe_memory(struct ctl *c, uint64_t bytes)
+void probes_memory_set(struct ctl *c, uint64_t bytes)
 {
 	probes_of(c)->limit_bytes = bytes;
 }
 
-uint64_t ctl_probe_memory_most(const struct ctl *c)
+uint64_t probes_memory_most(const struct ctl *c)
 {
 	return probes_of(c)->limit_bytes;
 }
 
-bool ctl_probes_armed(const struct ctl *c)
+bool probes_armed(const struct ctl *c)
 {
 	return probes_of(c)->now != NULL || probes_of(c)->nold > 0;
 }
 
-void ctl_bias_set(struct ctl *c, unsigned tx, unsigned rx, const struct probe_bias *b)
+void probe_bias_set(struct ctl *c, unsigned tx, unsigned rx, const struct probe_bias *b)
 {
 	if (tx < PROBE_PORTS && rx < CTL_MAX_PORTS && b->clock < PROBE_CLOCKS)
 		probes_of(c)->bias[tx][rx][b->clock] = *b;
 }
 
-struct probe_bias ctl_bias(const struct ctl *c, int tx, unsigned rx, enum probe_clock clock)
+struct probe_bias probe_bias(const struct ctl *c, int tx, unsigned rx, enum probe_clock clock)
 {
 	const struct probes *p = probes_of(c);
 	unsigned partner = rx ^ 1;
@@ -522,7 +522,7 @@ struct probe_bias ctl_bias(const struct ctl *c, int tx, unsigned rx, enum probe_
 /* What is on its way was sent before and comes in after. */
 static bool on_its_way(const struct ctl *c, const struct ctl_port *cp)
 {
-	return port_probes(cp) && (cp->run.active || works_hold(c));
+	return probes_wanted(cp) && (cp->run.active || works_hold(c));
 }
 
 void probes_clear(struct ctl *c, const struct portset *ports)

@@ -24,33 +24,33 @@ struct probe_counts {
 };
 /* stream: its id, -1: all streams of the port. receivers: only what came in there; NULL: anywhere. false: nothing is armed, or the port has sent
  * no probes and none of its came in. */
-bool ctl_probe_counts(struct ctl *, unsigned port, int stream, const struct portset *receivers, struct probe_counts *out);
+bool probe_counts(struct ctl *, unsigned port, int stream, const struct portset *receivers, struct probe_counts *out);
 /* Frames on the receivers that had probes in them and are damaged beyond telling whose they were. */
-uint64_t ctl_probe_damaged(struct ctl *, const struct portset *receivers);
+uint64_t probe_damaged(struct ctl *, const struct portset *receivers);
 /* Frames on the receivers that had none. */
-uint64_t ctl_probe_plain(struct ctl *, const struct portset *receivers);
+uint64_t probe_plain(struct ctl *, const struct portset *receivers);
 /* Whole probes that no port of this process sent. */
-uint64_t ctl_probe_foreign(struct ctl *, const struct portset *receivers);
+uint64_t probe_foreign(struct ctl *, const struct portset *receivers);
 /* Latency in ns of all that came in on these ports (histograms of their queues added up), or the gaps between frames on each of their queues; new,
  * free() it; NULL: nothing is armed. */
 enum probe_latency { PROBE_ACTUAL, PROBE_INTENDED, PROBE_GAP };
-struct hist *ctl_probe_hist(struct ctl *, const struct portset *receivers, enum probe_latency which);
+struct hist *probe_hist(struct ctl *, const struct portset *receivers, enum probe_latency which);
 
 /* Does some port send probes, or have receivers been armed for them and hold results? */
-bool ctl_probes_armed(const struct ctl *);
+bool probes_armed(const struct ctl *);
 /* Are checksums of whole frames looked at? Else damage shows in probes alone. */
-bool ctl_probes_verify(const struct ctl *);
-bool ctl_probes_settled(struct ctl *); /* nothing is sending: what was sent and has not come is lost, or late */
+bool probes_verify(const struct ctl *);
+bool probes_settled(struct ctl *); /* nothing is sending: what was sent and has not come is lost, or late */
 /* Most memory that receivers may take together. */
-void ctl_probe_memory(struct ctl *, uint64_t bytes);
-uint64_t ctl_probe_memory_most(const struct ctl *); /* as it was set */
+void probes_memory_set(struct ctl *, uint64_t bytes);
+uint64_t probes_memory_most(const struct ctl *); /* as it was set */
 
 /* Who says when frames arrive: our clock when a worker takes them, or the device's time stamps. */
 enum probe_clock { PROBE_SOFTWARE, PROBE_NIC, PROBE_CLOCKS };
 const char *probe_clock_word(enum probe_clock); /* "software", "nic"; of PROBE_CLOCKS "both" */
 /* Frames on the port since the last clear, by who timed them. */
 struct probe_timed { uint64_t frames[PROBE_CLOCKS]; };
-struct probe_timed ctl_probe_timed(struct ctl *, unsigned port);
+struct probe_timed probe_timed(struct ctl *, unsigned port);
 
 /* The tester's own share of a latency, as `calibrate` measured it from port tx to port rx, of each clock by itself: with time stamps of a
  * device it is another one than without. */
@@ -60,18 +60,18 @@ struct probe_bias {
 	uint64_t median_ns, min_ns, frames;
 	uint64_t wall_ns;     /* when */
 };
-void ctl_bias_set(struct ctl *, unsigned tx, unsigned rx, const struct probe_bias *);
+void probe_bias_set(struct ctl *, unsigned tx, unsigned rx, const struct probe_bias *);
 /* of -1: of whatever port was measured to rx, the partner first. PROBE_CLOCKS: none is of two clocks. known false: none. */
-struct probe_bias ctl_bias(const struct ctl *, int tx, unsigned rx, enum probe_clock);
+struct probe_bias probe_bias(const struct ctl *, int tx, unsigned rx, enum probe_clock);
 
 /* Single latencies of what comes in on the port, by its setting `latsampler`. */
-int ctl_sampler_start(struct ctl *, unsigned port, struct err *e);
+int probe_sampler_start(struct ctl *, unsigned port, struct err *e);
 struct sampler_result {
 	uint64_t samples, beyond, lost; /* taken; more than were asked for; that found no room on their way, and are not among the taken */
 	char file[VT_TEXT_MAX];         /* of the setting when it began */
 };
 /* Appends the file's text: "Latency", then a line in ns each. false: it is not on. */
-bool ctl_sampler_stop(struct ctl *, unsigned port, struct sbuf *text, struct sampler_result *out);
+bool probe_sampler_stop(struct ctl *, unsigned port, struct sbuf *text, struct sampler_result *out);
 
 /* {"show":"latency","time_ns","wall_ns","armed","settled","corrected","clock":{"hz","uncertainty_ppm"},"memory_bytes","window",
  *  "ports":[{"port","name","queues","probes","plain","damaged","early": before they were sent, by the clocks, or 2^35 cycles after: counted with
@@ -87,8 +87,8 @@ bool ctl_sampler_stop(struct ctl *, unsigned port, struct sbuf *text, struct sam
  * G: H's members beside "target_ns", "near":{"64",..} (shares), "cv", "dispersion":{"1us",..}. null: not known, or too few samples for it. */
 /* LATENCY_BINS: latency.actual of ports has "bins": {"from_ns", "per_octave", "counts"}, how many took from from_ns * 2 ^ (i / per_octave) on. */
 enum { LATENCY_CORRECTED = 1, LATENCY_NO_STREAMS = 2, LATENCY_BINS = 4 };
-json_t *ctl_latency_json(struct ctl *, const struct portset *ports, unsigned flags);
+json_t *probe_latency_json(struct ctl *, const struct portset *ports, unsigned flags);
 /* Its "streams" of one port, those with `latency on` alone. */
-json_t *ctl_latency_streams_json(struct ctl *, unsigned port);
+json_t *probe_streams_json(struct ctl *, unsigned port);
 /* Histograms of the ports and of their streams with `latency on` as a log that HdrHistogram's tools read. */
-int ctl_latency_log(struct ctl *, const struct portset *ports, struct sbuf *out, struct err *e);
+int probe_latency_log(struct ctl *, const struct portset *ports, struct sbuf *out, struct err *e);

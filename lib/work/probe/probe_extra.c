@@ -83,7 +83,7 @@ bool probes_sample(struct ctl *c)
 	return on;
 }
 
-int ctl_sampler_start(struct ctl *c, unsigned port, struct err *e)
+int probe_sampler_start(struct ctl *c, unsigned port, struct err *e)
 {
 	struct ctl_port *cp = c->port[port];
 	const struct sampler_cfg *cfg = &probe_cfg_of(cp)->sampler;
@@ -117,7 +117,7 @@ int ctl_sampler_start(struct ctl *c, unsigned port, struct err *e)
 	return 0;
 }
 
-bool ctl_sampler_stop(struct ctl *c, unsigned port, struct sbuf *text, struct sampler_result *out)
+bool probe_sampler_stop(struct ctl *c, unsigned port, struct sbuf *text, struct sampler_result *out)
 {
 	struct probe_sampler *s = &probes_of(c)->sampler[port];
 	struct prx_extra *x = probes_of(c)->extra[port];

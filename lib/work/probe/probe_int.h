@@ -121,7 +121,7 @@ void probes_clear(struct ctl *c, const struct portset *ports);
 struct probe_arm *probe_arm_ref(struct probe_arm *a);
 void probe_arm_unref(struct probe_arm *a);
 void probe_inexact(struct probes *p, const char *why); /* from here to the next clear; of a trial that goes on, too */
-bool port_probes(const struct ctl_port *cp);       /* some enabled stream of its has probes */
+bool probes_wanted(const struct ctl_port *cp);       /* some enabled stream of its has probes */
 
 /* probe_read.c */
 /* From now on all that is known of it counts from 0. */

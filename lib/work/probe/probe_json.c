@@ -12,7 +12,7 @@
 
 /* ---- counts ---- */
 
-bool ctl_probes_settled(struct ctl *c)
+bool probes_settled(struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->run.active)
@@ -20,7 +20,7 @@ bool ctl_probes_settled(struct ctl *c)
 	return true;
 }
 
-bool ctl_probes_verify(const struct ctl *c)
+bool probes_verify(const struct ctl *c)
 {
 	return probes_of(c)->now != NULL && probes_of(c)->now->spec.verify;
 }
@@ -59,7 +59,7 @@ static int cell_of(struct ctl *c, unsigned port, int stream)
 	return s != NULL ? (int)s->cell : -1;
 }
 
-bool ctl_probe_counts(struct ctl *c, unsigned port, int stream, const struct portset *receivers, struct probe_counts *out)
+bool probe_counts(struct ctl *c, unsigned port, int stream, const struct portset *receivers, struct probe_counts *out)
 {
 	struct flow_live l;
 
@@ -91,22 +91,22 @@ static uint64_t rx_sum_of(struct ctl *c, const struct portset *receivers, size_t
 	return sum;
 }
 
-uint64_t ctl_probe_damaged(struct ctl *c, const struct portset *receivers)
+uint64_t probe_damaged(struct ctl *c, const struct portset *receivers)
 {
 	return rx_sum_of(c, receivers, offsetof(struct rx_sum, damaged));
 }
 
-uint64_t ctl_probe_foreign(struct ctl *c, const struct portset *receivers)
+uint64_t probe_foreign(struct ctl *c, const struct portset *receivers)
 {
 	return rx_sum_of(c, receivers, offsetof(struct rx_sum, foreign));
 }
 
-uint64_t ctl_probe_plain(struct ctl *c, const struct portset *receivers)
+uint64_t probe_plain(struct ctl *c, const struct portset *receivers)
 {
 	return rx_sum_of(c, receivers, offsetof(struct rx_sum, plain));
 }
 
-struct hist *ctl_probe_hist(struct ctl *c, const struct portset *receivers, enum probe_latency which)
+struct hist *probe_hist(struct ctl *c, const struct portset *receivers, enum probe_latency which)
 {
 	static const enum prx_hist of[] = {[PROBE_ACTUAL] = PRX_ACTUAL, [PROBE_INTENDED] = PRX_INTENDED, [PROBE_GAP] = PRX_GAP};
 	struct hist *sum = NULL;
@@ -251,7 +251,7 @@ static void find_pairs(struct ctl *c, struct pairs *p)
 
 	*p = (struct pairs){0};
 	for (unsigned tx = 0; tx < c->nports && tx < PROBE_PORTS; tx++)
-		if (ctl_probe_counts(c, tx, -1, NULL, &n) && (n.sent > 0 || n.received > 0 || port_probes(c->port[tx])))
+		if (probe_counts(c, tx, -1, NULL, &n) && (n.sent > 0 || n.received > 0 || probes_wanted(c->port[tx])))
 			p->n[tx] = receivers_of(c, tx, &p->to[tx]);
 }
 
@@ -288,7 +288,7 @@ static json_t *port_counts(struct ctl *c, unsigned rx, const struct pairs *p, js
 	for (unsigned tx = 0; tx < c->nports && tx < PROBE_PORTS; tx++) {
 		if (p->n[tx] == 0 || !portset_has(&p->to[tx], rx))
 			continue;
-		ctl_probe_counts(c, tx, -1, &only, &n);
+		probe_counts(c, tx, -1, &only, &n);
 		json_t *o = counts_json(&n, p->n[tx] == 1);
 		json_object_set_new(o, "port", json_integer(tx));
 		json_array_append_new(from, o);
@@ -323,7 +323,7 @@ static struct probe_timed timed(const struct rx_sum *s)
 	return (struct probe_timed){.frames = {[PROBE_NIC] = s->stamped, [PROBE_SOFTWARE] = all > s->stamped ? all - s->stamped : 0}};
 }
 
-struct probe_timed ctl_probe_timed(struct ctl *c, unsigned port)
+struct probe_timed probe_timed(struct ctl *c, unsigned port)
 {
 	struct rx_sum s;
 
@@ -342,9 +342,9 @@ static enum probe_clock clock_of(const struct ctl_port *cp, const struct probe_t
 /* Of what came in there. */
 static struct probe_bias bias_of(struct ctl *c, int tx, unsigned rx)
 {
-	struct probe_timed t = ctl_probe_timed(c, rx);
+	struct probe_timed t = probe_timed(c, rx);
 
-	return ctl_bias(c, tx, rx, clock_of(c->port[rx], &t));
+	return probe_bias(c, tx, rx, clock_of(c->port[rx], &t));
 }
 
 static json_t *stamps_json(const struct ctl_port *cp, const struct rx_sum *s)
@@ -363,7 +363,7 @@ static json_t *stamps_json(const struct ctl_port *cp, const struct rx_sum *s)
 
 static void set_bias(json_t *o, const struct ctl *c, unsigned rx, const struct probe_bias *bias)
 {
-	bool other = ctl_bias(c, -1, rx, PROBE_SOFTWARE).known || ctl_bias(c, -1, rx, PROBE_NIC).known;
+	bool other = probe_bias(c, -1, rx, PROBE_SOFTWARE).known || probe_bias(c, -1, rx, PROBE_NIC).known;
 
 	json_object_set_new(o, "bias_ns", bias->known ? whole_json(bias->median_ns) : json_null());
 	json_object_set_new(o, "bias_clock", bias->known ? json_string(probe_clock_word(bias->clock)) : json_null());
@@ -388,7 +388,7 @@ static json_t *port_json(struct ctl *c, unsigned rx, const struct pairs *p, unsi
 	json_object_set_new(o, "damaged", json_integer((json_int_t)s.damaged));
 	json_object_set_new(o, "early", json_integer((json_int_t)s.early));
 	json_object_set_new(o, "foreign", json_integer((json_int_t)s.foreign));
-	json_object_set_new(o, "verify", json_boolean(ctl_probes_verify(c)));
+	json_object_set_new(o, "verify", json_boolean(probes_verify(c)));
 	json_object_set_new(o, "counts", port_counts(c, rx, p, from));
 	json_object_set_new(o, "from", from);
 	json_object_set_new(o, "latency", json_pack("{s:o, s:o}", "actual", hist_json(actual, off), "intended", hist_json(intended, off)));
@@ -422,7 +422,7 @@ static json_t *stream_json(struct ctl *c, unsigned tx, const struct stream *s, u
 		struct probe_bias bias = bias_of(c, (int)tx, rx);
 		off = flags & LATENCY_CORRECTED && bias.known && json_array_size(to) == 1 ? bias.median_ns : 0;
 	}
-	ctl_probe_counts(c, tx, (int)s->cfg.id, NULL, &n);
+	probe_counts(c, tx, (int)s->cfg.id, NULL, &n);
 	json_t *o = counts_json(&n, true);
 	json_object_set_new(o, "port", json_integer(tx));
 	json_object_set_new(o, "stream", json_integer(s->cfg.id));
@@ -449,7 +449,7 @@ static json_t *streams_json(struct ctl *c, const struct portset *ports, unsigned
 	return list;
 }
 
-json_t *ctl_latency_streams_json(struct ctl *c, unsigned port)
+json_t *probe_streams_json(struct ctl *c, unsigned port)
 {
 	struct portset one = {0};
 
@@ -457,7 +457,7 @@ json_t *ctl_latency_streams_json(struct ctl *c, unsigned port)
 	return streams_json(c, &one, 0, true);
 }
 
-json_t *ctl_latency_json(struct ctl *c, const struct portset *ports, unsigned flags)
+json_t *probe_latency_json(struct ctl *c, const struct portset *ports, unsigned flags)
 {
 	const struct probe_arm *a = probes_of(c)->now;
 	json_t *list = json_array(), *doc;
@@ -470,7 +470,7 @@ json_t *ctl_latency_json(struct ctl *c, const struct portset *ports, unsigned fl
 		if (portset_has(ports, i) && has_rx(c, i))
 			json_array_append_new(list, port_json(c, i, &p, flags));
 	doc = json_pack("{s:s, s:I, s:I, s:b, s:b, s:b, s:{s:f, s:f, s:f}, s:I, s:I, s:o}", "show", "latency", "time_ns", (json_int_t)clock_raw_ns(),
-			"wall_ns", (json_int_t)clock_wall_ns(), "armed", (int)(a != NULL), "settled", (int)ctl_probes_settled(c), "corrected",
+			"wall_ns", (json_int_t)clock_wall_ns(), "armed", (int)(a != NULL), "settled", (int)probes_settled(c), "corrected",
 			(flags & LATENCY_CORRECTED) != 0, "clock", "hz", clock.hz, "uncertainty_ppm", clock.uncertainty_ppm, "tick_ns",
 			1e9 / clock.hz, "memory_bytes", (json_int_t)(a != NULL ? a->bytes : 0), "window",
 			(json_int_t)(a != NULL ? 64ull * a->spec.window_blocks : 0), "ports", list);
@@ -489,7 +489,7 @@ static int log_one(struct hist *h, const char *tag, double from_s, double length
 	return rc;
 }
 
-int ctl_latency_log(struct ctl *c, const struct portset *ports, struct sbuf *out, struct err *e)
+int probe_latency_log(struct ctl *c, const struct portset *ports, struct sbuf *out, struct err *e)
 {
 	static const char *const what[] = {[PRX_ACTUAL] = "actual", [PRX_INTENDED] = "intended", [PRX_GAP] = "gap"};
 	double now_s = (double)clock_wall_ns() / 1e9, begin_s = (double)probes_of(c)->since_ns / 1e9;

@@ -39,8 +39,8 @@ static struct told so_far(struct ctl *c, const struct portset *from, const struc
 		if (!(t.live.jitter_cycles >= l.jitter_cycles))
 			t.live.jitter_cycles = l.jitter_cycles;
 	}
-	t.damaged = ctl_probe_damaged(c, to);
-	t.plain = ctl_probe_plain(c, to);
+	t.damaged = probe_damaged(c, to);
+	t.plain = probe_plain(c, to);
 	return t;
 }
 
@@ -79,9 +79,9 @@ static void probe_read(struct ctl *c, const struct portset *from, const struct p
 
 static struct hist *probe_latency(struct ctl *c, const struct portset *to, enum latency_of of)
 {
-	return ctl_probe_hist(c, to, of == LATENCY_SENT ? PROBE_ACTUAL : PROBE_INTENDED);
+	return probe_hist(c, to, of == LATENCY_SENT ? PROBE_ACTUAL : PROBE_INTENDED);
 }
 
 const struct work_witness probe_witness = {
-	.ask = probe_ask, .arm = probes_arm, .base = probe_base, .read = probe_read, .latency = probe_latency, .verified = ctl_probes_verify,
+	.ask = probe_ask, .arm = probes_arm, .base = probe_base, .read = probe_read, .latency = probe_latency, .verified = probes_verify,
 };

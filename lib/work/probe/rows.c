@@ -96,7 +96,7 @@ static void memory_put(const struct setting *row, void *obj, const void *val)
 
 	(void)row;
 	if (app->ctl != NULL)
-		ctl_probe_memory(app->ctl, *(const uint64_t *)val * 1000000);
+		probes_memory_set(app->ctl, *(const uint64_t *)val * 1000000);
 }
 
 static bool memory_get(const struct setting *row, const void *obj, void *val)
@@ -105,7 +105,7 @@ static bool memory_get(const struct setting *row, const void *obj, void *val)
 	uint64_t dflt;
 
 	row->v.type->parse(&row->v, row->dflt, &dflt, NULL);
-	*(uint64_t *)val = app->ctl != NULL ? ctl_probe_memory_most(app->ctl) / 1000000 : dflt;
+	*(uint64_t *)val = app->ctl != NULL ? probes_memory_most(app->ctl) / 1000000 : dflt;
 	return *(const uint64_t *)val != dflt;
 }
 

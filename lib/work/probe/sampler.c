@@ -17,7 +17,7 @@ static int start(struct cmd_run *r, const struct portset *ports, struct err *e)
 	for (unsigned p = 0; p < ctl_nports(ctl) && rc == 0; p++) {
 		if (!portset_has(ports, p))
 			continue;
-		rc = ctl_sampler_start(ctl, p, e);
+		rc = probe_sampler_start(ctl, p, e);
 		if (rc == 0)
 			portset_add(&begun, p);
 	}
@@ -25,7 +25,7 @@ static int start(struct cmd_run *r, const struct portset *ports, struct err *e)
 		struct sampler_result out;
 		struct sbuf text = {0};
 		if (portset_has(&begun, p))
-			ctl_sampler_stop(ctl, p, &text, &out);
+			probe_sampler_stop(ctl, p, &text, &out);
 		sbuf_free(&text);
 	}
 	return rc;
@@ -38,7 +38,7 @@ static int stop_one(struct cmd_run *r, unsigned port, struct err *e)
 	struct sbuf text = {0};
 	int rc = 0;
 
-	if (ctl_sampler_stop(app_of(r)->ctl, port, &text, &out)) {
+	if (probe_sampler_stop(app_of(r)->ctl, port, &text, &out)) {
 		rc = file_replace(out.file, text.s, text.len, e);
 		if (rc == 0)
 			sbuf_addf(r->note, "port %u: %" PRIu64 " latencies in %s\n", port, out.samples, out.file);

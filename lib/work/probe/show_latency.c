@@ -213,7 +213,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	}
 	for (unsigned k = 0; args[PORTS].given && k < args[PORTS].target.n; k++)
 		streams |= args[PORTS].target.item[k].has_streams;
-	json_t *doc = ctl_latency_json(app->ctl, &ports, args[CORRECTED].given ? LATENCY_CORRECTED : 0), *kept = json_array();
+	json_t *doc = probe_latency_json(app->ctl, &ports, args[CORRECTED].given ? LATENCY_CORRECTED : 0), *kept = json_array();
 	json_array_foreach(json_object_get(doc, "streams"), i, s) {
 		bool line = r->out_mode != OUT_TEXT || streams || !json_is_null(json_object_get(s, "latency")); /* a port may have 4096 of them */
 		if (line && (!args[PORTS].given || selected(&args[PORTS].target, number(s, "port"), number(s, "stream"))))
