@@ -148,7 +148,34 @@ def works(copy, found):
     expect(found, "works", (rc, output), "a_made is no name without a prefix any more")
 
 
+def reach(found):
+    """A tree with a history of one commit, and lists that do not tell what it touched, or too much."""
+    with tempfile.TemporaryDirectory() as place:
+        copy = pathlib.Path(place).resolve()
+        shutil.copytree(tree.ROOT / "tests/lint", copy / "tests/lint", ignore=shutil.ignore_patterns("__pycache__"))
+        listed = copy / "tests/lint/reach.txt"
+        listed.write_text("verb 1\n\ta.c\n\tb.c\n")
+        expect(found, "reach", run(copy, "reach"), "a verb touches 2 files, at most 1")
+        listed.write_text("verb\n")
+        expect(found, "reach", run(copy, "reach"), "reach.txt:1: neither")
+        for name in ("a.c", "b.c", "docs.c", "CHANGELOG.md"):
+            (copy / name).write_text("x\n")
+        git = ["git", "-C", copy, "-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"]
+        for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x: y\n\nReach: verb"]):
+            subprocess.run(git + command, check=True)
+        listed.write_text("verb 9\n\ta.c\n\tb.c\n\tdocs.c\n")
+        rc, output = run(copy, "reach")
+        if rc or output:
+            found.add("tests/lint/reach.py", f"finds something where nothing is:\n{output}")
+        for text, part in (("verb 9\n\ta.c\n\tb.c\n", "docs.c: 'Reach: verb'"),
+                           ("verb 9\n\ta.c\n\tb.c\n\tdocs.c\n\tc.c\n", "c.c: 'Reach: verb'"),
+                           ("page 1\n", "no commit has 'Reach: page'")):
+            listed.write_text(text)
+            expect(found, "reach", run(copy, "reach"), part)
+
+
 found = tree.Findings()
+reach(found)
 with tempfile.TemporaryDirectory() as place:
     copy = pathlib.Path(place)
     shutil.copytree(tree.ROOT / "tests/lint", copy / "tests/lint", ignore=shutil.ignore_patterns("__pycache__"))
