@@ -39,6 +39,7 @@
  * ranges:P/S  "ranges": {"port", "stream", "on": they are in use, "frame": the stack once they are, "words": [each range, in the order of
  *             `show settings`: "name", "set": it was given, "fits": the frame has its header, "moves": inc is not 0 and the limits differ,
  *             "start", "min", "max", "inc"]}; tcp flags, type and proto have a start alone, and none where they were not given
+ * wires       "wires": the "ports" of `show wire --json`, without their settings
  * xstats:P    "xstats": {"port", "name", "interval_ns", "values": [{"name", "value", "per_s"}]} in the device's order. value null: its
  *             driver does not count it. per_s: between the last two readings 0.1 s or more apart, whoever made them; interval_ns is
  *             the time between, both are null until then

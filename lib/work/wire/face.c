@@ -9,4 +9,6 @@ static const struct show_row shows[] = {
 	{{0}},
 };
 
-const struct face face_wire = {.rows = rows, .shows = shows, .idle_row = wire_idle};
+static const struct part_row parts[] = {{700, &part_wires}, {0}};
+
+const struct face face_wire = {.rows = rows, .shows = shows, .parts = parts, .idle_row = wire_idle};

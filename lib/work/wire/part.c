@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What devices under test did, as `show wire` has it but for the text of settings. */
+#include "wire_app.h"
+#include "wire_face.h"
+
+static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+{
+	struct portset ports;
+
+	(void)snap;
+	(void)arg;
+	(void)e;
+	app_all_ports(app, &ports);
+	json_t *wires = wire_json(app->ctl, &ports);
+	json_object_set(doc, "wires", json_object_get(wires, "ports"));
+	json_decref(wires);
+	return 0;
+}
+
+const struct snap_part part_wires = {.name = "wires", .takes = PART_ALONE, .add = add};
