@@ -519,7 +519,7 @@ def test_messages_have_the_rows_that_the_page_leaves(tmp_path, cols, rows):
     """Each page ends in its last row that shows something, and what was printed has all others."""
     with Screen(tmp_path, "-p", "wire", cols=cols, rows=rows) as t:
         t.ready().type(f"{LONG}; set 0 count 1000; start 0; wait 0\r").type("lua return 7*191\r").shows("1337").prompt()
-        for page in PAGES + ["latency", "seq", "range"]:
+        for page in PAGES + ["latency", "wire", "seq", "range"]:
             t.type(f"page {page}\r").on_page(page)
             t.type(f"lua \"for i = 1, 90 do print('{page} ' .. i) end return 'last'\"\r")
             t.until(lambda: any("more row" in row for row in t.lines()), "printed").settle()
