@@ -43,8 +43,8 @@ struct dp_kind {
 	/* A new plan is in use; t->job may differ from before, old is the previous job of the same state. NULL: none; then next is DP_NEVER and this
 	 * may change it. Itself NULL: there is nothing to take over. */
 	void (*adopt)(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now);
-	/* Received frames of a queue this task owns: it takes the mbufs. b: of these. now: of this turn or of the one before. NULL: the kind owns
-	 * no Rx queue. */
+	/* Received frames that this task owns, all of a burst, what it claims, or what nobody does: it takes the mbufs. b: of the burst, and
+	 * true of any part of it. now: of this turn or the one before; where somebody asks, read behind the burst. NULL: the kind owns none. */
 	void (*rx)(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b,
 		   uint64_t now);
 	/* What is due by state->next; may send through its Tx queue. Returns frames moved (0: nothing to do). NULL: next stays DP_NEVER. */
@@ -108,12 +108,27 @@ struct dp_task {
 	const void *job; /* the kind's own immutable part, inside the plan's memory */
 };
 
+/* Which of m[0..n) a task wants: sets owner[i] = mine of those where it is 0, and leaves the others as they are. Once per burst, on the worker; b: of
+ * these. It reads frames and keeps nothing. */
+typedef void dp_sort_fn(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint8_t *owner, uint8_t mine);
+
+struct dp_sort {
+	dp_sort_fn *fn;
+	const void *arg;
+	uint16_t task; /* who owns what it claims: index into task[] */
+};
+
 #define DP_MAX_TAPS 4
+#define DP_MAX_SORTS 4
 struct dp_rx_slot {
 	struct dp_rxq *q;
-	uint16_t burst, owner; /* owner: index into task[] */
-	uint16_t ntaps;
+	uint16_t burst, owner; /* owner: index into task[], of what no sort claims */
+	union {
+		struct { uint8_t ntaps, nsorts; };
+		uint16_t asks; /* 0: nobody asks anything of its frames, the owner gets them as they come */
+	};
 	struct dp_tap tap[DP_MAX_TAPS];
+	struct dp_sort sort[DP_MAX_SORTS]; /* who comes first claims first */
 };
 
 /* Everything one worker needs for its job. One allocation of control, freed when a later plan was acknowledged. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dp.h"
 
-#ifndef DP_TAPS /* the bench builds a worker without them, to compare with */
-#define DP_TAPS(slot) ((slot)->ntaps)
+#ifndef DP_ASKS /* the bench builds a worker of which nobody asks anything, to compare with */
+#define DP_ASKS(slot) ((slot)->asks != 0)
 #endif
 
 void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue, uint64_t value)
@@ -78,33 +78,66 @@ static void adopt(struct dp_worker *w, const struct dp_plan *next, uint64_t now)
 	__atomic_store_n(&w->cells.acked, next->seq, __ATOMIC_RELEASE);
 }
 
-static __rte_noinline void tap(const struct dp_rx_slot *s, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now)
+static __rte_always_inline void give(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n,
+				     const struct dp_burst *b, uint64_t now)
+{
+	t->kind->rx(w, t, q, m, n, b, now);
+}
+
+/* To each its own, in the order of arrival. */
+static void give_parts(struct dp_worker *w, const struct dp_plan *p, const struct dp_rx_slot *s, struct rte_mbuf **m, unsigned n,
+		       const struct dp_burst *b, uint64_t now)
+{
+	uint8_t owner[DP_BURST_MAX];
+	struct rte_mbuf *part[DP_BURST_MAX];
+
+	memset(owner, 0, n);
+	for (unsigned k = 0; k < s->nsorts; k++)
+		s->sort[k].fn(s->sort[k].arg, b, m, n, owner, (uint8_t)(k + 1));
+	for (unsigned k = 0; k <= s->nsorts; k++) {
+		unsigned have = 0;
+		for (unsigned i = 0; i < n; i++) {
+			part[have] = m[i];
+			have += owner[i] == k;
+		}
+		if (have > 0)
+			give(w, &p->task[k == 0 ? s->owner : s->sort[k - 1].task], s->q, part, have, b, now);
+	}
+}
+
+static __rte_noinline void give_asked(struct dp_worker *w, const struct dp_plan *p, const struct dp_rx_slot *s, struct rte_mbuf **m, unsigned n,
+				      const struct dp_burst *b, uint64_t now)
 {
 	for (unsigned t = 0; t < s->ntaps; t++)
 		s->tap[t].rx(s->tap[t].state, b, m, n, now);
+	if (s->nsorts > 0)
+		give_parts(w, p, s, m, n, b, now);
+	else
+		give(w, &p->task[s->owner], s->q, m, n, b, now);
 }
 
-/* Taps judge when frames came, and a time from before the burst was taken may be older than these: *now is set anew where there are taps. */
+/* Who asks judges when frames came, and a time from before the burst was taken may be older than these: then *now is set anew. */
 static __rte_always_inline unsigned receive_one(struct dp_worker *w, const struct dp_plan *p, const struct dp_rx_slot *s, uint64_t *now)
 {
-	const struct dp_task *owner = &p->task[s->owner];
 	struct rte_mbuf *m[DP_BURST_MAX];
 	unsigned n = rte_eth_rx_burst(s->q->dev, s->q->queue, m, s->burst);
+	bool asks = DP_ASKS(s);
 
 	if (n == 0) {
-		if (unlikely(DP_TAPS(s) > 0))
+		if (unlikely(asks))
 			flush_taps(s);
 		return 0;
 	}
-	if (unlikely(DP_TAPS(s) > 0))
+	if (unlikely(asks))
 		*now = rte_rdtsc();
 	struct dp_burst b = dp_look(m, n);
-	if (unlikely(DP_TAPS(s) > 0))
-		tap(s, &b, m, n, *now);
 	cell_add(&s->q->cnt.bursts, 1);
 	if (n == s->burst)
 		cell_add(&s->q->cnt.full, 1);
-	owner->kind->rx(w, owner, s->q, m, n, &b, *now);
+	if (unlikely(asks))
+		give_asked(w, p, s, m, n, &b, *now);
+	else
+		give(w, &p->task[s->owner], s->q, m, n, &b, *now);
 	return n;
 }
 

@@ -55,7 +55,7 @@ struct dp_plan *new_plan(unsigned ntasks, unsigned nrx);
 /* Task `at` of the plan counts what comes in on the device. */
 void add_sink(struct variant *v, struct dp_plan *p, uint16_t at, uint16_t dev, unsigned burst);
 
-/* bench_off.c: dp_turns() without the code that looks for taps. */
+/* bench_off.c: dp_turns() without the code that looks for taps and sorts. */
 bool off_turns(struct dp_worker *w, unsigned turns);
 /* bench_off_tx.c: kind gen without the code that looks for rates, probes, values that vary and other groups. */
 extern const struct dp_kind off_kind_gen;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The worker once more, built without taps: nothing in it looks whether probes are received. */
+/* The worker once more, built without taps and sorts: nothing in it looks whether somebody asks something of received frames. */
 #include "bench.h"
 
-#define DP_TAPS(slot) 0
+#define DP_ASKS(slot) false
 #define dp_turns off_turns
 #define dp_turn off_turn
 #define dp_worker_main off_main

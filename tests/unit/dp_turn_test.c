@@ -156,10 +156,185 @@ static void test_never(void **state)
 	turner_free(x);
 }
 
+/* ---- who ---- */
+
+#define FRAMES 20000
+#define CLAIMS 4 /* the low bits of a frame's number: 0 nobody, 1 and 2 one sort each, 3 both */
+
+static struct rte_mempool *frames;
+static unsigned come;      /* numbers of frames that the device gave so far */
+static uint64_t came_tsc;  /* before the newest burst was given */
+
+static unsigned number_of(const struct rte_mbuf *m)
+{
+	return *rte_pktmbuf_mtod(m, const unsigned *);
+}
+
+static uint16_t any_rx(void *queue, struct rte_mbuf **m, uint16_t n)
+{
+	unsigned k = any(4) == 0 ? n : any(n + 1u);
+
+	(void)queue;
+	came_tsc = rte_rdtsc();
+	for (unsigned i = 0; i < k; i++) {
+		m[i] = rte_pktmbuf_alloc(frames);
+		assert_non_null(m[i]);
+		assert_non_null(rte_pktmbuf_append(m[i], 60));
+		memset(rte_pktmbuf_mtod(m[i], void *), 0, 60);
+		*rte_pktmbuf_mtod(m[i], unsigned *) = come++;
+	}
+	return (uint16_t)k;
+}
+
+struct keeper {
+	struct dp_state base;
+	struct dp_rxq *of;
+	bool asked;        /* somebody asks: it is told when the burst came */
+	unsigned claim;    /* it gets frames of this class alone; CLAIMS: all */
+	unsigned next, got, calls;
+};
+
+static void keeper_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b,
+		      uint64_t now)
+{
+	struct keeper *k = (struct keeper *)t->state;
+
+	(void)w;
+	assert_ptr_equal(q, k->of);
+	assert_int_equal(b->len, 60);
+	assert_true(b->plain);
+	assert_true(now <= rte_rdtsc());
+	assert_true(!k->asked || now >= came_tsc);
+	for (unsigned i = 0; i < n; i++) {
+		unsigned number = number_of(m[i]), class = number % CLAIMS;
+		assert_true(number >= k->next); /* in order */
+		assert_true(k->claim == CLAIMS || class == k->claim || (class == 3 && k->claim == 1));
+		k->next = number + 1;
+	}
+	k->got += n;
+	k->calls++;
+	dp_free_burst(m, n, b->plain);
+}
+
+static const struct dp_kind kind_keeper = {.name = "keeper", .rx = keeper_rx};
+
+static void claim(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint8_t *owner, uint8_t mine)
+{
+	const unsigned *bit = arg;
+
+	assert_int_equal(b->len, 60);
+	for (unsigned i = 0; i < n; i++)
+		if ((number_of(m[i]) & *bit) != 0 && owner[i] == 0)
+			owner[i] = mine;
+}
+
+static unsigned seen;
+static const struct keeper *owners;
+static unsigned nowners;
+
+/* All that came before has been given to its owners, and nothing of this burst. */
+static void see(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now)
+{
+	unsigned given = 0;
+
+	(void)state, (void)b;
+	assert_true(now >= came_tsc);
+	for (unsigned i = 0; i < nowners; i++)
+		given += owners[i].got;
+	assert_int_equal(given, seen);
+	for (unsigned i = 0; i < n; i++)
+		assert_int_equal(number_of(m[i]), seen++);
+}
+
+static struct turner *keepers_new(struct dp_rxq *q, struct dp_rx_slot *slot, struct keeper *k, unsigned n, unsigned burst)
+{
+	static void *data[FAKE_QUEUES], *none[FAKE_QUEUES];
+	struct turner *x = turner_new();
+
+	rte_eth_fp_ops[FAKE_DEV].rx_pkt_burst = any_rx;
+	rte_eth_fp_ops[FAKE_DEV].rxq.data = data;
+	rte_eth_fp_ops[FAKE_DEV].rxq.clbk = none;
+	frames = pool_of(1500);
+	come = seen = 0;
+	owners = k;
+	nowners = n;
+	*q = (struct dp_rxq){.dev = FAKE_DEV};
+	*slot = (struct dp_rx_slot){.q = q, .burst = (uint16_t)burst};
+	x->plan.rx = slot;
+	x->plan.nrx = 1;
+	for (unsigned i = 0; i < n; i++) {
+		k[i].of = q;
+		add(&x->plan, &kind_keeper, &k[i].base);
+	}
+	return x;
+}
+
+static void keepers_free(struct turner *x)
+{
+	assert_true(rte_mempool_full(frames));
+	rte_mempool_free(frames);
+	turner_free(x);
+}
+
+static void test_owners(void **state)
+{
+	static const unsigned bursts[] = {1, 7, 32, 512}, bit[] = {1, 2};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(bursts); i++) {
+		struct keeper k[] = {{.claim = 2, .asked = true}, {.claim = 0, .asked = true}, {.claim = 1, .asked = true}};
+		struct dp_rxq q;
+		struct dp_rx_slot slot;
+		struct turner *x = keepers_new(&q, &slot, k, ARRAY_SIZE(k), bursts[i]);
+		slot.owner = 1;
+		slot.sort[slot.nsorts++] = (struct dp_sort){claim, &bit[0], 2};
+		slot.sort[slot.nsorts++] = (struct dp_sort){claim, &bit[1], 0};
+		slot.tap[slot.ntaps++] = (struct dp_tap){.rx = see};
+		use(x, &x->plan);
+		while (come < FRAMES)
+			turns(x, 1);
+		assert_int_equal(seen, come);
+		assert_int_equal(k[0].got + k[1].got + k[2].got, come);
+		assert_in_range(k[0].got, come / CLAIMS, come / CLAIMS + 1);
+		assert_in_range(k[1].got, come / CLAIMS, come / CLAIMS + 1);
+		assert_in_range(k[2].got, come / CLAIMS * 2, come / CLAIMS * 2 + 2);
+		assert_true(q.cnt.full > 0 && q.cnt.full <= q.cnt.bursts && k[1].calls <= q.cnt.bursts);
+		slot.nsorts = 1; /* what nobody claims any more falls to the rest */
+		k[1].claim = CLAIMS;
+		while (come < 2 * FRAMES)
+			turns(x, 1);
+		assert_int_equal(k[0].got + k[1].got + k[2].got, come);
+		keepers_free(x);
+	}
+}
+
+/* Where nobody asks, each burst goes to the owner as it came; where somebody looks, too. */
+static void test_one_owner(void **state)
+{
+	(void)state;
+	for (unsigned taps = 0; taps < 2; taps++) {
+		struct keeper k[] = {{.claim = CLAIMS, .asked = taps > 0}, {.claim = CLAIMS}};
+		struct dp_rxq q;
+		struct dp_rx_slot slot;
+		struct turner *x = keepers_new(&q, &slot, k, ARRAY_SIZE(k), 32);
+		if (taps > 0)
+			slot.tap[slot.ntaps++] = (struct dp_tap){.rx = see};
+		use(x, &x->plan);
+		while (come < FRAMES)
+			turns(x, 1);
+		assert_int_equal(seen, taps > 0 ? come : 0);
+		assert_int_equal(k[0].got, come);
+		assert_int_equal(k[0].calls, q.cnt.bursts);
+		assert_int_equal(k[1].got, 0);
+		keepers_free(x);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_moment), cmocka_unit_test(test_every_turn), cmocka_unit_test(test_never),
+		cmocka_unit_test(test_owners), cmocka_unit_test(test_one_owner),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 
