@@ -28,6 +28,18 @@ static uint64_t stall_ns(const struct ctl *c)
 	return c->trial_stall_ns != 0 ? RTE_MIN(c->trial_stall_ns, c->stall_ns) : c->stall_ns;
 }
 
+/* From the last of the list to the first, which has what nobody claims. */
+static void fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
+{
+	unsigned n = 0;
+
+	while (works[n] != NULL)
+		n++;
+	while (n-- > 0)
+		if (works[n]->fill != NULL)
+			works[n]->fill(c, cp, w);
+}
+
 struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 {
 	struct plan_writer *w = plan_begin(c, worker, without_ports);
@@ -37,8 +49,7 @@ struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 		struct ctl_port *cp = c->port[i];
 		if (!cp->used || !cp->started)
 			continue;
-		EACH_WORK(k, fill)
-			k->fill(c, cp, w);
+		fill(c, cp, w);
 		for (unsigned q = 0; q < cp->p.nrxq; q++)
 			if (cp->rx_worker[q] == (int)worker)
 				may_sleep &= !cp->p.cfg.idle_busy && !cp->awake;

@@ -99,6 +99,12 @@ void plan_own(struct dp_rx_slot *slot, unsigned task)
 	slot->owner = (uint16_t)task;
 }
 
+void plan_sort(struct dp_rx_slot *slot, dp_sort_fn *fn, const void *arg, unsigned task)
+{
+	assert(slot->nsorts < DP_MAX_SORTS);
+	slot->sort[slot->nsorts++] = (struct dp_sort){.fn = fn, .arg = arg, .task = (uint16_t)task};
+}
+
 void plan_tap(struct dp_rx_slot *slot, const struct dp_tap *tap)
 {
 	assert(slot->ntaps < DP_MAX_TAPS);
@@ -149,8 +155,12 @@ static void put_first(struct ctl_plan *plan, unsigned first)
 	memmove(plan->about + 1, plan->about, first * sizeof(*plan->about));
 	p->task[0] = task;
 	plan->about[0] = about;
-	for (unsigned i = 0; i < p->nrx; i++)
-		p->rx[i].owner += p->rx[i].owner < first;
+	for (unsigned i = 0; i < p->nrx; i++) {
+		struct dp_rx_slot *slot = &p->rx[i];
+		slot->owner += slot->owner < first;
+		for (unsigned k = 0; k < slot->nsorts; k++)
+			slot->sort[k].task += slot->sort[k].task < first;
+	}
 }
 
 struct dp_plan *plan_end(struct plan_writer *p)

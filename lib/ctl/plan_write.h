@@ -20,6 +20,8 @@ void plan_wheel(struct plan_writer *p);
 struct dp_rx_slot *plan_slot(struct plan_writer *p, const struct ctl_port *cp, unsigned queue);
 /* That task owns the frames of the queue; each queue needs one owner. */
 void plan_own(struct dp_rx_slot *slot, unsigned task);
+/* Frames that fn claims are the task's; who asks first claims first. arg goes with the plan. */
+void plan_sort(struct dp_rx_slot *slot, dp_sort_fn *fn, const void *arg, unsigned task);
 void plan_tap(struct dp_rx_slot *slot, const struct dp_tap *tap);
 
 /* For plan.c. */

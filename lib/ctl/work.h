@@ -33,7 +33,8 @@ struct work {
 	void (*touched)(struct ctl *c, struct ctl_port *cp, uint32_t why); /* WHY_* of the port has changed; its plans are made next */
 	void (*all_touched)(struct ctl *c);    /* those of some ports have, and all of them have been told so */
 	bool (*holds_starts)(const struct ctl *c); /* ports that are to start have to wait for it */
-	void (*fill)(struct ctl *c, struct ctl_port *cp, struct plan_writer *p); /* what it has on a started port into the plan of a worker */
+	/* What it has on a started port into the plan of a worker. The last work of the list is asked first: the first sees what others claim. */
+	void (*fill)(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);
 	bool (*writes)(const struct ctl *c);   /* some of its tasks write into buffers of pools that senders fill their frames into once */
 	bool (*awake)(const struct ctl *c);    /* workers that receive must not sleep */
 

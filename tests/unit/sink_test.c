@@ -332,10 +332,45 @@ static void test_taps(void **state)
 	sink_free(x);
 }
 
+/* Where others claim frames, a tap counts them: the same numbers as where their owner does. */
+static void test_seen(void **state)
+{
+	struct rte_mempool *mp = pool_of(1100);
+	struct sink_world *a = sink_new(64), *b = sink_new(64);
+	struct rte_mbuf *copy[1000];
+
+	(void)state;
+	b->slot.ntaps = 1;
+	b->slot.tap[0] = (struct dp_tap){.rx = count_see, .state = &b->rxq};
+	b->task.kind = &dp_kind_rest;
+	for (unsigned round = 0; round < 20; round++) {
+		at = 0;
+		for (ready = 0; ready < 300; ready++) {
+			line[ready] = frame_of(mp, 60 + any(round % 2 ? 1 : 1000));
+			rte_pktmbuf_mtod(line[ready], uint8_t *)[0] = (uint8_t)(round % 3 ? any(2) : 0xff * any(2));
+			copy[ready] = rte_pktmbuf_copy(line[ready], mp, 0, UINT32_MAX);
+			assert_non_null(copy[ready]);
+		}
+		unsigned n = ready;
+		receive_all(a);
+		memcpy(line, copy, n * sizeof(copy[0]));
+		at = 0;
+		ready = n;
+		receive_all(b);
+		assert_memory_equal(&a->rxq.cnt, &b->rxq.cnt, sizeof(a->rxq.cnt));
+		assert_memory_equal(&a->rxq.sizes, &b->rxq.sizes, sizeof(a->rxq.sizes));
+	}
+	assert_int_equal(b->rxq.cnt.packets, 20 * 300);
+	assert_true(rte_mempool_full(mp));
+	rte_mempool_free(mp);
+	sink_free(a);
+	sink_free(b);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts), cmocka_unit_test(test_odd_buffers), cmocka_unit_test(test_taps),
+		cmocka_unit_test(test_counts), cmocka_unit_test(test_odd_buffers), cmocka_unit_test(test_taps), cmocka_unit_test(test_seen),
 		cmocka_unit_test(test_classes), cmocka_unit_test(test_said_destinations), cmocka_unit_test(test_times),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);

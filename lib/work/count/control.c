@@ -49,8 +49,12 @@ static void count_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p
 	(void)c;
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
 		struct dp_rx_slot *slot = plan_slot(p, cp, q);
-		if (slot != NULL)
-			plan_own(slot, plan_task(p, &(struct dp_task){.kind = &dp_kind_sink, .state = &k->sink[q]->base}, NULL));
+		if (slot == NULL)
+			continue;
+		bool shared = slot->nsorts > 0;
+		if (shared)
+			plan_tap(slot, &(struct dp_tap){.rx = count_see, .state = slot->q});
+		plan_own(slot, plan_task(p, &(struct dp_task){.kind = shared ? &dp_kind_rest : &dp_kind_sink, .state = &k->sink[q]->base}, NULL));
 	}
 }
 

@@ -40,12 +40,10 @@ static __rte_noinline void count_groups(struct cnt_rx *cnt, struct rte_mbuf *con
 	cell_add(&cnt->multicast, groups - broadcast);
 }
 
-static void count_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b,
-		    uint64_t now)
+static __rte_always_inline void count_burst(struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, const struct dp_burst *b)
 {
 	uint64_t bytes = (uint64_t)n * b->len;
 
-	(void)w, (void)t, (void)now;
 	if (likely(b->len != 0))
 		cell_add(&q->sizes.n[cnt_size_class(b->len + RTE_ETHER_CRC_LEN)], n);
 	else
@@ -56,9 +54,30 @@ static void count_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq
 		cell_add(b->dst & DP_DST_BROADCAST ? &q->cnt.broadcast : &q->cnt.multicast, n);
 	else if (unlikely(b->group))
 		count_groups(&q->cnt, m, n);
+}
+
+static void count_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b,
+		    uint64_t now)
+{
+	(void)w, (void)t, (void)now;
+	count_burst(q, m, n, b);
 	dp_free_burst(m, n, b->plain);
 }
 
+void count_see(void *rxq, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now)
+{
+	(void)now;
+	count_burst(rxq, m, n, b);
+}
+
+static void count_free(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b,
+		    uint64_t now)
+{
+	(void)w, (void)t, (void)q, (void)now;
+	dp_free_burst(m, n, b->plain);
+}
+
+const struct dp_kind dp_kind_rest = {.name = "rest", .rx = count_free};
 const struct dp_kind dp_kind_sink = {
 	.name = "sink", .rx = count_rx,
 };
