@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "ctl_int.h"
+#include "echo_cfg.h"
+#include "echo_run.h"
+#include "plan_write.h"
+
+extern const struct work work_echo;
+
+/* Of each queue whose both sides are one worker's. */
+struct echo_port {
+	struct echo_state **state;
+	struct dp_txq **share;
+	bool on;                   /* as it was when settings were last looked at */
+};
+
+static struct echo_port *echo_of(const struct ctl_port *cp)
+{
+	return work_port(cp, &work_echo);
+}
+
+static bool echo_on(const struct ctl_port *cp)
+{
+	return ((const struct echo_cfg *)work_cfg(&cp->p.cfg, &work_echo))->on;
+}
+
+static bool both_sides(const struct ctl_port *cp, unsigned q)
+{
+	return q < cp->p.ntxq && q < cp->p.nrxq && cp->rx_worker[q] == cp->tx_worker[q];
+}
+
+static int echo_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
+{
+	struct echo_port *p = echo_of(cp);
+
+	p->state = xcalloc(cp->nqueues + 1u, sizeof(*p->state));
+	p->share = xcalloc(cp->nqueues + 1u, sizeof(*p->share));
+	for (unsigned q = 0; q < cp->nqueues; q++) {
+		if (!both_sides(cp, q))
+			continue;
+		int node = c->worker[cp->tx_worker[q]].node;
+		p->state[q] = state_new(sizeof(*p->state[q]), node);
+		p->share[q] = tx_share(cp, q, node, true);
+		if (p->state[q] == NULL || p->share[q] == NULL)
+			return err_set(e, ENODEV, "no memory for echoes of port %u", cp->p.id);
+	}
+	return 0;
+}
+
+static void echo_port_close(struct ctl *c, struct ctl_port *cp)
+{
+	struct echo_port *p = echo_of(cp);
+
+	(void)c;
+	for (unsigned q = 0; q < cp->nqueues && p->state != NULL; q++)
+		rte_free(p->state[q]);
+	free(p->state);
+	free(p->share);
+}
+
+/* Senders look at the marks of their buffers as soon as somebody writes into them. */
+static void echo_touched(struct ctl *c, struct ctl_port *cp, uint32_t why)
+{
+	struct echo_port *p = echo_of(cp);
+
+	(void)why;
+	if (p->on == echo_on(cp))
+		return;
+	p->on = echo_on(cp);
+	for (unsigned i = 0; i < c->nports; i++)
+		ctl_touch(c, i, WHY_WORK);
+}
+
+static bool echo_writes(const struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (echo_on(c->port[i]))
+			return true;
+	return false;
+}
+
+static void echo_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
+{
+	struct echo_port *p = echo_of(cp);
+
+	(void)c;
+	for (unsigned q = 0; echo_on(cp) && q < cp->nqueues; q++) {
+		struct dp_rx_slot *slot = both_sides(cp, q) ? plan_slot(w, cp, q) : NULL;
+		if (slot == NULL)
+			continue;
+		struct echo_job *j = plan_carve(w, sizeof(*j));
+		j->q = p->share[q];
+		unsigned task = plan_task(w, &(struct dp_task){.kind = &dp_kind_echo, .state = &p->state[q]->base, .job = j}, NULL);
+		plan_sort(slot, echo_claims, NULL, task);
+	}
+}
+
+static bool echo_sizes(const struct ctl_port *cp, unsigned queue, struct cnt_sizes *sum)
+{
+	const struct echo_state *s = echo_of(cp)->state[queue];
+
+	for (unsigned i = 0; s != NULL && i < CNT_NSIZES; i++)
+		sum->n[i] += cell_get(&s->sizes.n[i]);
+	return true;
+}
+
+const struct work work_echo = {
+	.name = "echo",
+	.port_bytes = sizeof(struct echo_port),
+	.cfg_bytes = sizeof(struct echo_cfg),
+	.port_open = echo_port_open,
+	.port_close = echo_port_close,
+	.touched = echo_touched,
+	.writes = echo_writes,
+	.fill = echo_fill,
+	.sizes = echo_sizes,
+};
