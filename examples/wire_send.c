@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "ctl.h"
-#include "dp.h"
+#include "work.h"
 
 static int fail(const char *what, const struct err *e)
 {
@@ -33,8 +33,8 @@ int main(void)
 	ctl_touch(c, 0, false);
 
 	printf("kinds of work:");
-	for (unsigned i = 0; dp_kinds[i] != NULL; i++)
-		printf(" %s", dp_kinds[i]->name);
+	for (unsigned i = 0; works[i] != NULL; i++)
+		printf(" %s", works[i]->name);
 	printf("\n");
 
 	if (ctl_start(c, &sender, 0, &e) < 0)

@@ -195,9 +195,6 @@ bool dp_turns(struct dp_worker *w, unsigned turns);
 void dp_idle(struct dp_worker *w, uint64_t now);
 void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue, uint64_t value);
 
-/* All kinds of works, by the build's file list; ends with NULL. */
-extern const struct dp_kind *const dp_kinds[];
-
 /* What a frame is addressed to, in bits of packet_type that DPDK has no use for. A sender in this process says it where
  * it is the same for all that a buffer will hold: the receiver's core then need not fetch the line that the sender's
  * core has just written. */
