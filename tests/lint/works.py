@@ -16,12 +16,6 @@ import sys
 
 import tree
 
-# What is not clean yet; this may only get shorter. Files that know kinds of work which they should not know, and which.
-PENDING = {
-}
-# Names without a prefix of their folder.
-PENDING_NAMES = set("""
-""".split())
 # Names of records, which the lists of the build make from those of files: no source names one.
 RECORD = re.compile(r"(dp_kind|work|face|verb|part|page)_\w+$")
 # Words before a parenthesis that are no name of a function.
@@ -96,9 +90,7 @@ for entry in commands:
     entry["file"] = os.path.relpath(os.path.join(build, entry["file"]), tree.ROOT)
     entry["work"] = entry["file"].split("/")[2] if entry["file"].startswith("lib/work/") else None
 
-
 names, headers, prefixes = {}, {}, {}  # of which kind of work each is; names by how they are met: alone, behind "struct", as a call
-loose = set()
 for work in works:
     folder = f"lib/work/{work}/"
     how = {}
@@ -112,16 +104,13 @@ for work in works:
     if mine is None or mine.group(1) != work:
         found.add(folder + "meson.build", f"it states no prefixes of its names: work_prefixes += {{'{work}': ['{work}_']}}")
         continue
-    for prefix in re.findall(r"'(\w+)'", mine.group(2)):
+    stated = tuple(re.findall(r"'(\w+)'", mine.group(2)))
+    for prefix in stated:
         if prefixes.setdefault(prefix, work) != work:
             found.add(folder + "meson.build", f"the prefix {prefix} is that of {prefixes[prefix]}")
     for name in sorted(external):
-        if not RECORD.match(name) and not any(name.startswith(prefix) for prefix in prefixes if prefixes[prefix] == work):
-            loose.add(name)
-            if name not in PENDING_NAMES:
-                found.add(folder, f"{name} is to begin with a prefix that its meson.build states")
-for name in sorted(PENDING_NAMES - loose):
-    found.add("tests/lint/works.py", f"{name} is no name without a prefix any more: take it out of PENDING_NAMES")
+        if not RECORD.match(name) and not name.startswith(stated):
+            found.add(folder, f"{name} is to begin with a prefix that its meson.build states: {', '.join(stated)}")
 
 known = collections.defaultdict(lambda: collections.defaultdict(set))  # file: {kind of work: what of it}
 for name in tree.files(".c", ".h", ".inc", under=("lib/", "app/", "examples/")):
@@ -135,23 +124,15 @@ for name in tree.files(".c", ".h", ".inc", under=("lib/", "app/", "examples/")):
     for header in INCLUDE.findall(tree.read(name)):
         if headers.get(header, work) != work:
             known[name][headers[header]].add(header)
-for name in sorted(known.keys() | PENDING.keys()):
-    pending = set(PENDING.get(name, "").split())
-    for work, words in sorted(known[name].items()):
-        if work not in pending:
-            found.add(name, f"only lib/work/{work} knows {', '.join(sorted(words))}")
-    for work in sorted(pending - known[name].keys()):
-        found.add("tests/lint/works.py", f"{name} knows nothing of {work} any more: take it out of PENDING")
+for name, what in sorted(known.items()):
+    for work, words in sorted(what.items()):
+        found.add(name, f"only lib/work/{work} knows {', '.join(sorted(words))}")
 
 # The core cannot include what it should not know: folders of kinds of work are on nobody's path.
-seen = {headers[word] for what in known.values() for words in what.values() for word in words if word in headers}
-paths = collections.defaultdict(set)
 for entry in commands:
     if not entry["file"].startswith("tests/"):
         for path in re.findall(r"(?<!\S)-I(\S+)", entry["command"]):
             place = os.path.relpath(os.path.join(build, path), tree.ROOT).split("/")
             if place[:2] == ["lib", "work"] and len(place) > 2 and place[2] != entry["work"]:
-                paths[place[2]].add(entry["file"])
-for work in sorted(paths.keys() - seen):
-    found.add(f"lib/work/{work}", f"nobody's include path may have it, and {sorted(paths[work])[0]} has")
+                found.add(entry["file"], f"{'/'.join(place)} is on its include path")
 found.end()
