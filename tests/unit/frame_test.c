@@ -105,7 +105,7 @@ static void wrong_stacks_are_refused_with_column_and_help(void **state)
 		{ "eth/ipv5/udp", 4, "did you mean ipv4" },
 		{ "eth/ipv4/upd", 9, "did you mean udp" },
 		{ "eth/udp", 4, "udp cannot follow eth; after eth may come: vlan qinq mpls arp ipv4 ipv6 pppoe llc payload" },
-		{ "eth/ipv4/udp/tcp", 13, "after udp may come: mpls vxlan geneve gtpu payload" },
+		{ "eth/ipv4/udp/tcp", 13, "after udp may come: mpls vxlan geneve gtpu bfd payload" },
 		{ "eth//ipv4", 4, "missing" },
 		{ "eth/", 4, "missing" },
 		{ "eth/payload/ipv4", 12, "fills the rest" },
