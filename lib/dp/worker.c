@@ -85,7 +85,7 @@ static __rte_always_inline void give(struct dp_worker *w, const struct dp_task *
 }
 
 /* To each its own, in the order of arrival. */
-static void give_parts(struct dp_worker *w, const struct dp_plan *p, const struct dp_rx_slot *s, struct rte_mbuf **m, unsigned n,
+static __rte_noinline void give_parts(struct dp_worker *w, const struct dp_plan *p, const struct dp_rx_slot *s, struct rte_mbuf **m, unsigned n,
 		       const struct dp_burst *b, uint64_t now)
 {
 	uint8_t owner[DP_BURST_MAX];
