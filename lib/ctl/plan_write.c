@@ -139,6 +139,7 @@ struct plan_writer *plan_begin(struct ctl *c, unsigned worker, bool without_port
 	struct plan_writer *p = xcalloc(1, sizeof(*p));
 
 	*p = (struct plan_writer){.c = c, .worker = worker, .plan = xcalloc(1, sizeof(*p->plan))};
+	p->plan->p.task = xcalloc(1, sizeof(*p->plan->p.task)); /* a worker without tasks has an array of none */
 	if (!without_ports)
 		make_slots(p);
 	return p;

@@ -217,7 +217,10 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	flow_init(&h, wide ? HEX_COLS : g->cols);
 	if (json_is_object(frame)) {
 		headers(&f, in, frame, g->rows >= AIRY);
-		f.row += g->rows >= AIRY;
+		if (g->rows >= AIRY) {
+			flow_room(&f, 1);
+			f.row++;
+		}
 		hex_dump(wide ? &h : &f, frame);
 	} else {
 		struct sbuf b = {0};
