@@ -43,7 +43,6 @@ struct work {
 	void (*step)(struct ctl *c);           /* before plans are made, which it may want */
 	void (*turn)(struct ctl *c);           /* behind them, once per turn of control */
 	uint64_t (*next_ns)(const struct ctl *c); /* until step() or turn() have something to do; UINT64_MAX: nothing that is known */
-	void (*tick)(struct ctl *c, struct ctl_port *cp); /* once a second */
 
 	/* What is known. */
 	void (*clear)(struct ctl *c, const struct portset *ports); /* numbers of these ports count from now on */
@@ -61,7 +60,6 @@ struct work {
 	const char *(*engine)(const struct ctl_port *cp, const struct stream *s); /* how it makes its frames, static; NULL: it does not */
 	json_t *(*task_json)(const struct ctl *c, const struct dp_task *task, const void *about); /* of `show plan`; NULL: the task is not its own */
 	void (*plan_json)(const struct ctl *c, json_t *doc); /* what `show plan` says beside tasks */
-	void (*notes)(const struct ctl_port *cp, json_t *notes); /* of `show ports`: strings */
 
 	const struct work_run *run;            /* NULL: it has no begin and no end, it is there while settings say so */
 	const struct work_witness *witness;    /* NULL: it cannot tell of each frame what became of it */
