@@ -17,39 +17,41 @@ static void send_cfg_init(void *cfg)
 
 static int send_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
 {
+	struct send_port *sp = send_of(cp);
 	unsigned n = cp->p.ntxq + 1u;
 
-	send_of(cp)->gen = xcalloc(n, sizeof(*send_of(cp)->gen));
-	send_of(cp)->cell = xcalloc(n, sizeof(*send_of(cp)->cell));
-	send_of(cp)->probes = xcalloc(n, sizeof(*send_of(cp)->probes));
-	send_of(cp)->late_base = xcalloc(n, sizeof(*send_of(cp)->late_base));
+	sp->gen = xcalloc(n, sizeof(*sp->gen));
+	sp->late_base = xcalloc(n, sizeof(*sp->late_base));
 	for (unsigned q = 0; q < cp->p.ntxq; q++) {
 		int node = c->worker[cp->tx_worker[q]].node;
-		struct gen_state *g = send_of(cp)->gen[q] = state_new(sizeof(*g), node);
+		struct gen_state *g = sp->gen[q] = state_new(sizeof(*g), node);
 		if (g == NULL)
 			return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", q, cp->p.id);
 		int rc = late_open(cp, q, state_new(hist_size(GEN_LATE_SHAPE), node), e);
 		if (rc < 0)
 			return rc;
-		g->cell = send_of(cp)->cell[q] = xcalloc(CTL_CELLS, sizeof(*g->cell));
-		g->probes = send_of(cp)->probes[q] = xcalloc(1, sizeof(*g->probes));
+		g->cell = xcalloc(CTL_CELLS, sizeof(*g->cell));
+		g->probes = xcalloc(1, sizeof(*g->probes));
 	}
 	return 0;
 }
 
 static void send_port_close(struct ctl *c, struct ctl_port *cp)
 {
-	program_free(c, &send_of(cp)->program);
-	free(send_of(cp)->rate);
+	struct send_port *sp = send_of(cp);
+
+	program_free(c, &sp->program);
+	free(sp->rate);
 	late_free(cp);
-	for (unsigned q = 0; q < cp->p.ntxq && send_of(cp)->gen != NULL; q++) {
-		rte_free(send_of(cp)->gen[q]);
-		free(send_of(cp)->cell[q]);
-		free(send_of(cp)->probes[q]);
+	for (unsigned q = 0; q < cp->p.ntxq && sp->gen != NULL; q++) {
+		struct gen_state *g = sp->gen[q];
+		if (g == NULL)
+			continue;
+		free(g->cell);
+		free(g->probes);
+		rte_free(g);
 	}
-	free(send_of(cp)->cell);
-	free(send_of(cp)->probes);
-	free(send_of(cp)->gen);
+	free(sp->gen);
 }
 
 /* ---- settings that change while it sends ---- */
@@ -57,9 +59,11 @@ static void send_port_close(struct ctl *c, struct ctl_port *cp)
 /* Said once, not at each plan in which it still holds. */
 static void say(struct ctl *c, struct ctl_port *cp, const char *text)
 {
-	if (strcmp(send_of(cp)->said, text) == 0)
+	struct send_port *sp = send_of(cp);
+
+	if (strcmp(sp->said, text) == 0)
 		return;
-	snprintf(send_of(cp)->said, sizeof(send_of(cp)->said), "%s", text);
+	snprintf(sp->said, sizeof(sp->said), "%s", text);
 	if (text[0] != '\0')
 		ctl_note(c, cp->p.id, "%s", text);
 }
@@ -75,32 +79,33 @@ static bool streams_count(const struct ctl_port *cp)
 
 void program_take(struct ctl *c, struct ctl_port *cp, struct program *p)
 {
-	bool other = p->ngroups != send_of(cp)->program.ngroups;
+	struct send_port *sp = send_of(cp);
+	bool other = p->ngroups != sp->program.ngroups;
 
 	for (unsigned i = 0; i < p->ngroups && !other; i++)
-		other = p->group[i] != send_of(cp)->program.group[i];
-	program_free(c, &send_of(cp)->program);
-	send_of(cp)->program = *p;
-	if (!other)
-		return;
-	cp->run.changed_ns = clock_raw_ns();
+		other = p->group[i] != sp->program.group[i];
+	program_free(c, &sp->program);
+	sp->program = *p;
+	if (other)
+		cp->run.changed_ns = clock_raw_ns();
 }
 
 /* The program of a port that sends follows its settings; one that cannot be made is not taken over. While a stream with a count is sent, the
  * order stays. */
 static void follow_settings(struct ctl *c, struct ctl_port *cp)
 {
+	struct send_port *sp = send_of(cp);
 	struct program now;
 	struct err e;
-	char text[sizeof(send_of(cp)->said)] = "";
+	char text[sizeof(sp->said)] = "";
 	uint64_t limit = cp->run.count != 0 ? cp->run.count : UINT64_MAX;
 	bool other = false;
 	int rc;
 
-	if (!cp->run.armed && (send_of(cp)->program.counted || streams_count(cp)))
-		rc = program_follow(c, cp, &send_of(cp)->program, limit, &now, &other, &e);
+	if (!cp->run.armed && (sp->program.counted || streams_count(cp)))
+		rc = program_follow(c, cp, &sp->program, limit, &now, &other, &e);
 	else
-		rc = program_make(c, cp, &send_of(cp)->program, limit, &now, &e);
+		rc = program_make(c, cp, &sp->program, limit, &now, &e);
 	if (rc < 0)
 		snprintf(text, sizeof(text), "%s; the frames in flight stay as they were", e.text);
 	else if (other)
@@ -110,7 +115,7 @@ static void follow_settings(struct ctl *c, struct ctl_port *cp)
 	say(c, cp, text);
 	if (rc == 0) {
 		program_take(c, cp, &now);
-		send_of(cp)->order_waits = other;
+		sp->order_waits = other;
 	}
 }
 
@@ -138,18 +143,21 @@ static bool send_streams(const struct ctl_port *cp, unsigned queue, struct cnt_s
 
 static void send_old_stream(const struct ctl_port *cp, unsigned cell, struct cnt_stream *sum)
 {
-	for (unsigned q = 0; q < cp->p.ntxq && send_of(cp)->cell != NULL; q++) {
-		sum->packets += cell_get(&send_of(cp)->cell[q][cell].packets);
-		sum->bytes += cell_get(&send_of(cp)->cell[q][cell].bytes);
+	const struct send_port *sp = send_of(cp);
+
+	for (unsigned q = 0; q < cp->p.ntxq && sp->gen != NULL; q++) {
+		sum->packets += cell_get(&sp->gen[q]->cell[cell].packets);
+		sum->bytes += cell_get(&sp->gen[q]->cell[cell].bytes);
 	}
 }
 
 static uint64_t send_told(const struct ctl_port *cp, unsigned cell)
 {
+	const struct send_port *sp = send_of(cp);
 	uint64_t sum = 0;
 
 	for (unsigned q = 0; q < cp->p.ntxq; q++)
-		sum += gen_probes_sent(send_of(cp)->gen[q], cell);
+		sum += gen_probes_sent(sp->gen[q], cell);
 	return sum;
 }
 
@@ -160,9 +168,11 @@ static bool send_sizes(const struct ctl_port *cp, unsigned queue, struct cnt_siz
 
 static bool send_tells(const struct ctl_port *cp)
 {
-	for (unsigned i = 0; i < send_of(cp)->program.ngroups; i++)
-		for (unsigned p = 0; p < send_of(cp)->program.group[i]->sched.nphases; p++)
-			if (frun_probes(send_of(cp)->program.group[i]->prog[p].run) != NULL)
+	const struct send_port *sp = send_of(cp);
+
+	for (unsigned i = 0; i < sp->program.ngroups; i++)
+		for (unsigned p = 0; p < sp->program.group[i]->sched.nphases; p++)
+			if (frun_probes(sp->program.group[i]->prog[p].run) != NULL)
 				return true;
 	return false;
 }

@@ -17,29 +17,34 @@ int late_open(struct ctl_port *cp, unsigned q, void *mem, struct err *e)
 
 void late_clear(struct ctl_port *cp)
 {
+	struct send_port *sp = send_of(cp);
+
 	for (unsigned q = 0; q < cp->p.ntxq; q++) {
-		free(send_of(cp)->late_base[q]);
-		send_of(cp)->late_base[q] = hist_copy(cp->txq[q]->lateness);
+		free(sp->late_base[q]);
+		sp->late_base[q] = hist_copy(cp->txq[q]->lateness);
 	}
 }
 
 void late_free(struct ctl_port *cp)
 {
-	for (unsigned q = 0; q < cp->p.ntxq && send_of(cp)->late_base != NULL; q++) {
-		free(send_of(cp)->late_base[q]);
+	struct send_port *sp = send_of(cp);
+
+	for (unsigned q = 0; q < cp->p.ntxq && sp->late_base != NULL; q++) {
+		free(sp->late_base[q]);
 		if (cp->txq[q] != NULL)
 			rte_free(cp->txq[q]->lateness);
 	}
-	free(send_of(cp)->late_base);
+	free(sp->late_base);
 }
 
 /* Of queue q since the last clear, in cycles; new. */
 static struct hist *late_read(const struct ctl_port *cp, unsigned q)
 {
+	const struct send_port *sp = send_of(cp);
 	struct hist *h = hist_copy(cp->txq[q]->lateness);
 
-	if (send_of(cp)->late_base[q] != NULL)
-		hist_subtract(h, send_of(cp)->late_base[q]);
+	if (sp->late_base[q] != NULL)
+		hist_subtract(h, sp->late_base[q]);
 	return h;
 }
 

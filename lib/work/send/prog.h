@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside lib/ctl: what a port sends, ready for its workers. A group is the port's schedule, or one stream with a rate of its own: a
+/* Control's half of sending: what a port sends, ready for its workers. A group is the port's schedule, or one stream with a rate of its own: a
  * program and its worker's state for each phase and Tx queue. Groups are shared by all plans that send the same and go with the last one. */
 #pragma once
 #include "ctl_int.h"
@@ -80,9 +80,7 @@ struct group_rate {
 
 /* What it keeps of a port. */
 struct send_port {
-	struct gen_state **gen;    /* per Tx queue */
-	struct cnt_stream **cell;  /* per Tx queue: frames of each stream, by its cell; the worker's */
-	struct gen_probes **probes; /* per Tx queue: probes of each stream, by its cell; likewise */
+	struct gen_state **gen;    /* per Tx queue, with its cells and probes of streams */
 	struct program program;    /* what the port sends, or sent last */
 	struct program next;       /* what a start would send that is being checked */
 	struct cnt_tx before;      /* what its queues had sent and not sent when the run began */
@@ -119,7 +117,7 @@ struct group_member group_member_of(const struct stream *s);
 /* What the enabled streams of a port make, into a new *out; parts of `old` (may be NULL) are taken over where nothing changed. limit: frames
  * of the port's count, UINT64_MAX: none. Errors name the port or stream. */
 int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, struct err *e);
-/* It becomes what the port sends; taken. send.c */
+/* It becomes what the port sends; taken. control.c */
 void program_take(struct ctl *c, struct ctl_port *cp, struct program *p);
 extern const struct work_run send_run; /* send_start.c */
 /* Takes a reference. */
@@ -141,9 +139,9 @@ void tag_give(struct ctl *c, struct tag_entry *t);
 void tags_free(struct ctl *c);
 
 /* rate.c */
-void rates_follow(struct ctl_port *cp);             /* the rates of the run and what the run is asked, from settings and cp->program */
+void rates_follow(struct ctl_port *cp);             /* the rates of the run and what the run is asked, from settings and the program */
 void rates_arm(struct ctl_port *cp);                /* cp->run has its start */
-bool program_all_counted(const struct program *p);          /* everything in it comes to an end */
+bool program_all_counted(const struct program *p);  /* everything in it comes to an end */
 uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all);
 bool rates_vary(const struct ctl_port *cp);
 bool rates_load(const struct ctl_port *cp, struct ctl_load *l); /* of struct work_run */

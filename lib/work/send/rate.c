@@ -37,16 +37,17 @@ static bool same(const struct group_rate *a, const struct group_rate *b)
 
 static const struct group_rate *rate_of(const struct ctl_port *cp, int32_t cell)
 {
-	unsigned lo = 0, hi = send_of(cp)->nrates;
+	const struct send_port *sp = send_of(cp);
+	unsigned lo = 0, hi = sp->nrates;
 
 	while (lo < hi) {
 		unsigned mid = (lo + hi) / 2;
-		if (send_of(cp)->rate[mid].cell < cell)
+		if (sp->rate[mid].cell < cell)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < send_of(cp)->nrates && send_of(cp)->rate[lo].cell == cell ? &send_of(cp)->rate[lo] : NULL;
+	return lo < sp->nrates && sp->rate[lo].cell == cell ? &sp->rate[lo] : NULL;
 }
 
 /* NULL: of a stream that had a rate of its own and has none now, or is gone; its frames go on where the order stays as it is. */
@@ -66,10 +67,11 @@ static const struct rate *setting_of(const struct ctl_port *cp, const struct gro
 /* A rate that stays is kept as it is: the clock is known better each second, and later plans of the same rate must not differ. */
 void rates_follow(struct ctl_port *cp)
 {
-	const struct program *p = &send_of(cp)->program;
+	struct send_port *sp = send_of(cp);
+	const struct program *p = &sp->program;
 	struct group_rate *to = xcalloc(p->ngroups + 1, sizeof(*to));
 	struct run *r = &cp->run;
-	bool other = send_of(cp)->nrates != p->ngroups;
+	bool other = sp->nrates != p->ngroups;
 
 	r->asked_max = false;
 	for (unsigned i = 0; i < p->ngroups; i++) {
@@ -92,9 +94,9 @@ void rates_follow(struct ctl_port *cp)
 		}
 		r->asked_max |= to[i].max;
 	}
-	free(send_of(cp)->rate);
-	send_of(cp)->rate = to;
-	send_of(cp)->nrates = p->ngroups;
+	free(sp->rate);
+	sp->rate = to;
+	sp->nrates = p->ngroups;
 	if (other && !r->armed) {
 		r->rate_changed = true;
 		r->changed_ns = clock_raw_ns();
@@ -136,6 +138,7 @@ bool program_all_counted(const struct program *p)
 
 void rates_arm(struct ctl_port *cp)
 {
+	struct send_port *sp = send_of(cp);
 	struct run *r = &cp->run;
 	const uint64_t start_tsc = r->start_tsc, duration_ns = r->duration_ns;
 
@@ -144,9 +147,9 @@ void rates_arm(struct ctl_port *cp)
 	if (duration_ns == 0)
 		return;
 	r->end_tsc = start_tsc + clock_cycles(duration_ns);
-	for (unsigned i = 0; i < send_of(cp)->nrates; i++) {
-		struct group_rate *a = &send_of(cp)->rate[i];
-		const struct group *g = send_of(cp)->program.group[i];
+	for (unsigned i = 0; i < sp->nrates; i++) {
+		struct group_rate *a = &sp->rate[i];
+		const struct group *g = sp->program.group[i];
 		if (a->max)
 			continue;
 		/* the number of frames follows from the exact rate; the last deadline must not be lost to the clock's rounding */
@@ -181,31 +184,32 @@ static uint64_t shaped_end(const struct ctl_port *cp, const struct group *g, con
 /* When the slot of the last of its frames ends, in cycles from the start of a finished run; 0: nothing to go by. all: frames that were asked for. */
 uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all)
 {
+	const struct send_port *sp = send_of(cp);
 	uint64_t last = 0;
 
-	*all = send_of(cp)->nrates == 1 ? sent : 0;
-	for (unsigned i = 0; i < send_of(cp)->nrates; i++) {
-		const struct group_rate *a = &send_of(cp)->rate[i];
+	*all = sp->nrates == 1 ? sent : 0;
+	for (unsigned i = 0; i < sp->nrates; i++) {
+		const struct group_rate *a = &sp->rate[i];
 		struct pace p = {.period = a->period};
-		uint64_t n = rates_limit(cp, i), total = send_of(cp)->program.group[i]->sched.total, at;
+		uint64_t n = rates_limit(cp, i), total = sp->program.group[i]->sched.total, at;
 		n = total < n ? total : n;
 		if (a->shaped && !shape_is_plain(a)) {
-			if (send_of(cp)->nrates > 1 && n == UINT64_MAX)
+			if (sp->nrates > 1 && n == UINT64_MAX)
 				return 0;
-			uint64_t due = shaped_end(cp, send_of(cp)->program.group[i], a, send_of(cp)->nrates > 1 ? n : sent);
+			uint64_t due = shaped_end(cp, sp->program.group[i], a, sp->nrates > 1 ? n : sent);
 			if (due == 0)
 				return 0;
 			last = due > last ? due : last;
-			*all += send_of(cp)->nrates > 1 ? n : 0;
+			*all += sp->nrates > 1 ? n : 0;
 			continue;
 		}
-		if (send_of(cp)->nrates == 1) {
+		if (sp->nrates == 1) {
 			at = !a->by_bytes ? sent : bytes + (a->l2 ? 0 : sent * PACE_WIRE_OVERHEAD);
 		} else if (n == UINT64_MAX) {
 			return 0; /* it was stopped */
 		} else {
 			*all += n;
-			at = begins(send_of(cp)->program.group[i], a, n);
+			at = begins(sp->program.group[i], a, n);
 		}
 		uint64_t due = pace_due(&p, at);
 		last = due > last ? due : last;
@@ -215,27 +219,30 @@ uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uin
 
 uint64_t rates_due(const struct ctl_port *cp, uint64_t k)
 {
-	const struct group_rate *a = send_of(cp)->rate;
+	const struct send_port *sp = send_of(cp);
+	const struct group_rate *a = sp->rate;
 	struct pace p = {0};
 
-	if (send_of(cp)->nrates != 1 || send_of(cp)->program.ngroups != 1 || a->max)
+	if (sp->nrates != 1 || sp->program.ngroups != 1 || a->max)
 		return 0;
 	if (a->spec.arrival.kind == ARRIVAL_POISSON)
 		return 0;
 	if (a->shaped)
-		return shape_due(send_of(cp)->program.group[0], a, k) - shape_due(send_of(cp)->program.group[0], a, 0);
+		return shape_due(sp->program.group[0], a, k) - shape_due(sp->program.group[0], a, 0);
 	p.period = a->period;
-	return pace_due(&p, begins(send_of(cp)->program.group[0], a, k));
+	return pace_due(&p, begins(sp->program.group[0], a, k));
 }
 
 /* Does the rate at which frames are due differ from time to time, because streams end before others or phases have other sizes? */
 bool rates_vary(const struct ctl_port *cp)
 {
-	for (unsigned i = 0; i < send_of(cp)->nrates && !cp->run.armed; i++) {
-		const struct sched *s = &send_of(cp)->program.group[i]->sched;
-		if (send_of(cp)->rate[i].spec.trend.over_ns != 0)
+	const struct send_port *sp = send_of(cp);
+
+	for (unsigned i = 0; i < sp->nrates && !cp->run.armed; i++) {
+		const struct sched *s = &sp->program.group[i]->sched;
+		if (sp->rate[i].spec.trend.over_ns != 0)
 			return true;
-		if (send_of(cp)->nrates > 1 ? s->total != UINT64_MAX : send_of(cp)->rate[i].by_bytes && s->nphases > 1)
+		if (sp->nrates > 1 ? s->total != UINT64_MAX : sp->rate[i].by_bytes && s->nphases > 1)
 			return true;
 	}
 	return false;
@@ -244,10 +251,12 @@ bool rates_vary(const struct ctl_port *cp)
 /* Of the order that the port sends in, while the settings ask for another one. */
 bool rates_load(const struct ctl_port *cp, struct ctl_load *l)
 {
-	if (!send_of(cp)->order_waits)
+	const struct send_port *sp = send_of(cp);
+
+	if (!sp->order_waits)
 		return false;
-	for (unsigned i = 0; i < send_of(cp)->program.ngroups; i++) {
-		const struct group *g = send_of(cp)->program.group[i];
+	for (unsigned i = 0; i < sp->program.ngroups; i++) {
+		const struct group *g = sp->program.group[i];
 		const struct arrival *arrival;
 		const struct rate *r = setting_of(cp, g, &arrival);
 		const struct group_rate *had = rate_of(cp, g->cell);
@@ -258,6 +267,6 @@ bool rates_load(const struct ctl_port *cp, struct ctl_load *l)
 		for (unsigned m = 0; m < g->n; m++)
 			load_sizes(l, g->member[m].frames);
 	}
-	l->mean_size = l->pps > 0 ? l->l2_bps / 8 / l->pps : send_of(cp)->program.group[0]->mean_size;
+	l->mean_size = l->pps > 0 ? l->l2_bps / 8 / l->pps : sp->program.group[0]->mean_size;
 	return true;
 }

@@ -18,17 +18,19 @@ static unsigned phases_of(const struct program *p)
 
 static unsigned shapes_of(const struct ctl_port *cp)
 {
+	const struct send_port *sp = send_of(cp);
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < send_of(cp)->program.ngroups; i++)
-		n += send_of(cp)->rate[i].shaped;
+	for (unsigned i = 0; i < sp->program.ngroups; i++)
+		n += sp->rate[i].shaped;
 	return n;
 }
 
 static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct gen_phase *ph, struct pace_shape *shape, struct gen_group *out)
 {
-	const struct group *g = send_of(cp)->program.group[i];
-	const struct group_rate *a = &send_of(cp)->rate[i];
+	const struct send_port *sp = send_of(cp);
+	const struct group *g = sp->program.group[i];
+	const struct group_rate *a = &sp->rate[i];
 	unsigned np = g->sched.nphases;
 
 	for (unsigned p = 0; p < np; p++) {
@@ -72,7 +74,8 @@ static void *part(uint8_t **mem, size_t bytes)
 /* All that the worker reads while it sends lies in one piece, in the order in which it is read. */
 static void fill_queue(const struct ctl *c, const struct ctl_port *cp, unsigned q, struct plan_writer *p)
 {
-	const struct program *pr = &send_of(cp)->program;
+	const struct send_port *sp = send_of(cp);
+	const struct program *pr = &sp->program;
 	const struct run *r = &cp->run;
 	const struct send_cfg *cfg = work_cfg(&cp->p.cfg, &work_send);
 	double hz = clock_hz();
@@ -109,14 +112,14 @@ static void fill_queue(const struct ctl *c, const struct ctl_port *cp, unsigned 
 	j->lead_cycles = j->stamp != NULL ? (uint64_t)(hz * (double)cp->p.cfg.lead_ns / 1e9) : 0;
 	for (unsigned i = 0; i < pr->ngroups; i++) {
 		fill_group(cp, q, i, ph, shape, &g[i]);
-		shape += send_of(cp)->rate[i].shaped;
+		shape += sp->rate[i].shaped;
 		ph += pr->group[i]->sched.nphases;
 		j->prepare |= pr->group[i]->offload;
 		about[i] = pr->group[i];
 		group_ref(pr->group[i]);
 		plan_keep(p, pr->group[i], release_group);
 	}
-	plan_task(p, &(struct dp_task){.kind = &dp_kind_gen, .state = &send_of(cp)->gen[q]->base, .job = j}, about);
+	plan_task(p, &(struct dp_task){.kind = &dp_kind_gen, .state = &sp->gen[q]->base, .job = j}, about);
 }
 
 /* Not while a run waits for its receivers: it has no times yet. */

@@ -62,6 +62,8 @@ static int check_streams(const struct ctl_port *cp, const struct run_ask *ask, s
 
 static int send_may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask, struct err *e)
 {
+	struct send_port *sp = send_of(cp);
+
 	if (cp->p.cfg.burst > cp->txq[0]->pool_size)
 		return err_set(e, EINVAL,
 			       "port %u (%s): a burst of %llu frames never finds as many buffers in a pool of %u; `set "
@@ -72,7 +74,7 @@ static int send_may_start(struct ctl *c, struct ctl_port *cp, const struct run_a
 	int rc = check_streams(cp, ask, e);
 	if (rc < 0)
 		return rc;
-	return program_make(c, cp, &send_of(cp)->program, count_of(cp, ask) != 0 ? count_of(cp, ask) : UINT64_MAX, &send_of(cp)->next, e);
+	return program_make(c, cp, &sp->program, count_of(cp, ask) != 0 ? count_of(cp, ask) : UINT64_MAX, &sp->next, e);
 }
 
 static void send_never_mind(struct ctl *c, struct ctl_port *cp)
@@ -95,13 +97,15 @@ static struct cnt_tx tx_so_far(const struct ctl_port *cp)
 
 static void send_begin(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask)
 {
-	send_of(cp)->before = tx_so_far(cp);
-	program_take(c, cp, &send_of(cp)->next);
-	send_of(cp)->next = (struct program){0};
+	struct send_port *sp = send_of(cp);
+
+	sp->before = tx_so_far(cp);
+	program_take(c, cp, &sp->next);
+	sp->next = (struct program){0};
 	cp->run.changed_ns = 0;
 	cp->run.count = count_of(cp, ask);
-	send_of(cp)->said[0] = '\0';
-	send_of(cp)->order_waits = false;
+	sp->said[0] = '\0';
+	sp->order_waits = false;
 }
 
 static void send_arm(struct ctl *c, struct ctl_port *cp)
@@ -115,24 +119,26 @@ static void send_arm(struct ctl *c, struct ctl_port *cp)
 /* What is asked for now, also while a rate is on its way to another one. */
 static void add_asked(const struct ctl_port *cp, struct run_result *io)
 {
+	const struct send_port *sp = send_of(cp);
 	const struct run *r = &cp->run;
 	uint64_t now = clock_tsc();
 
 	io->asked_max |= r->asked_max;
-	for (unsigned i = 0; i < send_of(cp)->nrates; i++) {
-		const struct group_rate *a = &send_of(cp)->rate[i];
+	for (unsigned i = 0; i < sp->nrates; i++) {
+		const struct group_rate *a = &sp->rate[i];
 		uint64_t since = a->since_tsc != 0 ? a->since_tsc : r->start_tsc;
 		uint64_t ns = r->armed || (int64_t)(now - since) < 0 ? 0 : clock_ns(now - since);
 		double pps = r->active ? shape_pps(a, ns, &io->ramps) : a->pps;
 		io->asked_pps += pps;
-		if (i < send_of(cp)->program.ngroups)
-			io->asked_l1_bps += pps * (send_of(cp)->program.group[i]->mean_size + PACE_WIRE_OVERHEAD) * 8;
+		if (i < sp->program.ngroups)
+			io->asked_l1_bps += pps * (sp->program.group[i]->mean_size + PACE_WIRE_OVERHEAD) * 8;
 	}
 }
 
 /* A paced frame occupies its slot to the end: n frames at p frames/s last n / p, not (n - 1) / p. */
 static void add_due(const struct ctl_port *cp, struct run_result *io)
 {
+	const struct send_port *sp = send_of(cp);
 	uint64_t all;
 
 	if (io->sent >= 2)
@@ -141,7 +147,7 @@ static void add_due(const struct ctl_port *cp, struct run_result *io)
 		return;
 	io->slot_cycles = rates_end(cp, io->sent, io->bytes, &all);
 	/* it follows from more than one number */
-	if (io->slot_cycles > 0 && (send_of(cp)->nrates > 1 || send_of(cp)->rate[0].by_bytes || !shape_is_plain(&send_of(cp)->rate[0])))
+	if (io->slot_cycles > 0 && (sp->nrates > 1 || sp->rate[0].by_bytes || !shape_is_plain(&sp->rate[0])))
 		io->asked_pps = (double)all * 1e9 / (double)clock_ns(io->slot_cycles);
 	io->asked_l1_bps = io->asked_pps * ((double)io->bytes / (double)io->sent + PACE_WIRE_OVERHEAD) * 8;
 }
@@ -149,12 +155,13 @@ static void add_due(const struct ctl_port *cp, struct run_result *io)
 /* Frames after which the port has sent all; 0: counts do not end it. */
 static uint64_t frames_at_end(const struct ctl_port *cp)
 {
+	const struct send_port *sp = send_of(cp);
 	uint64_t sum = 0;
 
-	if (!program_all_counted(&send_of(cp)->program))
+	if (!program_all_counted(&sp->program))
 		return 0;
-	for (unsigned i = 0; i < send_of(cp)->program.ngroups; i++)
-		sum += send_of(cp)->program.group[i]->sched.total;
+	for (unsigned i = 0; i < sp->program.ngroups; i++)
+		sum += sp->program.group[i]->sched.total;
 	return sum;
 }
 
@@ -179,32 +186,35 @@ static void add_queue(const struct ctl_port *cp, unsigned q, struct run_result *
 
 static void send_result(const struct ctl_port *cp, struct run_result *io)
 {
+	const struct send_port *sp = send_of(cp);
 	const struct run *r = &cp->run;
 	struct cnt_tx now = tx_so_far(cp);
 
 	for (unsigned q = 0; q < cp->p.ntxq; q++)
 		add_queue(cp, q, io);
-	io->bytes += grown(now.bytes, send_of(cp)->before.bytes);
-	io->unsent += grown(now.unsent, send_of(cp)->before.unsent);
-	io->dropped += grown(now.dropped, send_of(cp)->before.dropped);
+	io->bytes += grown(now.bytes, sp->before.bytes);
+	io->unsent += grown(now.unsent, sp->before.unsent);
+	io->dropped += grown(now.dropped, sp->before.dropped);
 	io->count += frames_at_end(cp);
 	io->rate_changed |= r->rate_changed || ((r->active || r->stop) && rates_vary(cp));
 	io->changed_ns = r->changed_ns;
 	add_asked(cp, io);
 	if (io->ramps && io->phase == RUN_PHASE_RUNNING)
 		io->phase = RUN_PHASE_RAMP;
-	if (send_of(cp)->nrates == 1 && !send_of(cp)->rate[0].max)
-		io->intended = send_of(cp)->rate[0].frames;
-	io->mean_size = send_of(cp)->program.ngroups > 0 ? send_of(cp)->program.group[0]->mean_size : 0;
+	if (sp->nrates == 1 && !sp->rate[0].max)
+		io->intended = sp->rate[0].frames;
+	io->mean_size = sp->program.ngroups > 0 ? sp->program.group[0]->mean_size : 0;
 	if (!r->active && r->start_tsc != 0)
 		add_due(cp, io);
-	io->intended_pps = send_of(cp)->nrates == 1 && !send_of(cp)->rate[0].by_bytes ? send_of(cp)->rate[0].pps : io->asked_pps;
+	io->intended_pps = sp->nrates == 1 && !sp->rate[0].by_bytes ? sp->rate[0].pps : io->asked_pps;
 }
 
 static bool send_done(const struct ctl_port *cp)
 {
+	const struct send_port *sp = send_of(cp);
+
 	for (unsigned q = 0; q < cp->p.ntxq; q++)
-		if (gen_run_state(send_of(cp)->gen[q], cp->run.id) != GEN_DONE)
+		if (gen_run_state(sp->gen[q], cp->run.id) != GEN_DONE)
 			return false;
 	return true;
 }
