@@ -217,7 +217,6 @@ void ctl_free(struct ctl *c);
 struct ctl_port *ctl_port_new(void);
 void ctl_port_free(struct ctl_port *cp);
 bool works_write(const struct ctl *c);  /* works write into buffers that senders have filled */
-bool works_hold(const struct ctl *c);   /* frames are on their way inside works whose sender has ended */
 uint64_t works_inside(const struct ctl *c, const struct portset *from); /* frames of these senders, about; 0: none, when nobody sends */
 void ctl_map_error(const struct ctl *c, unsigned which, struct err *e); /* the map's text and a caret under the column */
 

@@ -253,8 +253,8 @@ static void run_ended(struct ctl *c, struct ctl_port *cp)
 	cp->run.end_ns = clock_raw_ns();
 	run_result(cp, &r);
 	EACH_WORK(w, run)
-		if (w->run->told != NULL)
-			w->run->told(c, cp, &r);
+		if (w->run->ended != NULL)
+			w->run->ended(c, cp, &r);
 	most_of_run(c, cp, &r);
 }
 
@@ -414,7 +414,7 @@ int ctl_settled(struct ctl *c, const struct portset *ports)
 		c->rx_moved_ns = 0;
 		return 0;
 	}
-	if (works_hold(c)) {
+	if (ctl_frames_inside(c)) {
 		c->rx_moved_ns = 0;
 		c->inside_ns = now;
 		return 0;

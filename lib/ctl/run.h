@@ -51,7 +51,7 @@ struct work_run {
 	/* Settings are for the next start: adds what the run that goes on asks, all of it. false: it follows the settings. */
 	bool (*load)(const struct ctl_port *cp, struct ctl_load *io);
 	bool (*done)(const struct ctl_port *cp); /* on all queues */
-	void (*told)(struct ctl *c, struct ctl_port *cp, const struct run_result *r); /* it is over: a note, if there is something to say */
+	void (*ended)(struct ctl *c, struct ctl_port *cp, const struct run_result *r); /* it is over: a note, if there is something to say */
 };
 
 int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *ask, struct err *e); /* ctl_start() */

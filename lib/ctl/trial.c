@@ -258,7 +258,7 @@ int trial_start(struct ctl *c, const struct trial_spec *spec, struct trial **out
 	make_flows(t);
 	int rc = check(t, e);
 	if (rc == 0)
-		rc = spec->cfg.learn > 0 ? learn(t, e) : works_hold(c) ? 0 : begin(t, e); /* TRIAL_LEARN: frames of before come first */
+		rc = spec->cfg.learn > 0 ? learn(t, e) : ctl_frames_inside(c) ? 0 : begin(t, e); /* TRIAL_LEARN: frames of before come first */
 	if (rc < 0) {
 		trial_free(t);
 		return rc;

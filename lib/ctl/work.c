@@ -78,17 +78,12 @@ void ctl_port_free(struct ctl_port *cp)
 	free(cp);
 }
 
-bool works_hold(const struct ctl *c)
+bool ctl_frames_inside(const struct ctl *c)
 {
 	EACH_WORK(w, holds)
 		if (w->holds(c))
 			return true;
 	return false;
-}
-
-bool ctl_frames_inside(const struct ctl *c)
-{
-	return works_hold(c);
 }
 
 bool works_write(const struct ctl *c)

@@ -131,7 +131,7 @@ struct dp_rx_slot {
 	struct dp_sort sort[DP_MAX_SORTS]; /* who comes first claims first */
 };
 
-/* Everything one worker needs for its job. One allocation of control, freed when a later plan was acknowledged. */
+/* Everything one worker needs for its job. Control's memory, with that of jobs; freed when a later plan was acknowledged. */
 struct dp_plan {
 	uint64_t seq;
 	bool quit;               /* leave the loop */

@@ -522,7 +522,7 @@ struct probe_bias probe_bias(const struct ctl *c, int tx, unsigned rx, enum prob
 /* What is on its way was sent before and comes in after. */
 static bool on_its_way(const struct ctl *c, const struct ctl_port *cp)
 {
-	return probes_wanted(cp) && (cp->run.active || works_hold(c));
+	return probes_wanted(cp) && (cp->run.active || ctl_frames_inside(c));
 }
 
 void probes_clear(struct ctl *c, const struct portset *ports)

@@ -220,7 +220,7 @@ static bool send_done(const struct ctl_port *cp)
 }
 
 /* A run whose time ended before all of its frames were sent. What was stopped is not told: nobody asked for the rest. */
-static void send_told(struct ctl *c, struct ctl_port *cp, const struct run_result *r)
+static void send_ended(struct ctl *c, struct ctl_port *cp, const struct run_result *r)
 {
 	bool refused = tx_so_far(cp).stalls != send_of(cp)->before.stalls;
 	struct sbuf time = {0}, other = {0};
@@ -242,5 +242,5 @@ static void send_told(struct ctl *c, struct ctl_port *cp, const struct run_resul
 
 const struct work_run send_run = {
 	.may_start = send_may_start, .never_mind = send_never_mind, .begin = send_begin, .arm = send_arm,
-	.result = send_result, .load = rates_load, .done = send_done, .told = send_told,
+	.result = send_result, .load = rates_load, .done = send_done, .ended = send_ended,
 };
