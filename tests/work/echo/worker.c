@@ -59,9 +59,8 @@ static void echo_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq 
 	struct dp_txq *q = ((const struct echo_job *)t->job)->q;
 
 	(void)w, (void)rx, (void)b;
-	if (txq_has_tail(q)) /* the device is behind: these are given up and counted */
+	if (txq_has_tail(q)) { /* the device is behind: these are given up and counted */
 		cell_add(&q->cnt.dropped, n);
-	if (txq_has_tail(q)) {
 		rte_pktmbuf_free_bulk(m, n);
 		return;
 	}
