@@ -329,6 +329,14 @@ static void on_links(void *arg, short revents)
 	ctl_links(p->app.ctl);
 }
 
+static void on_workers(void *arg, short revents)
+{
+	struct prog *p = arg;
+
+	(void)revents;
+	ctl_events(p->app.ctl);
+}
+
 static void turn(void *arg)
 {
 	struct prog *p = arg;
@@ -391,6 +399,7 @@ static void open_session(struct prog *p)
 	p->log = app_listen(&p->app, on_event, p);
 	loop_each_turn(p->app.loop, on_turn, p);
 	loop_timer(p->app.loop, TICK_NS, TICK_NS, on_tick, p);
+	loop_fd(p->app.loop, ctl_wake_fd(p->app.ctl), POLLIN, on_workers, p);
 	if (ctl_link_fd(p->app.ctl) >= 0)
 		loop_fd(p->app.loop, ctl_link_fd(p->app.ctl), POLLIN, on_links, p);
 	const struct report_opts rep = {.lines = p->args.stream, .documents = p->args.out_mode == OUT_JSON, .file = p->args.report,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl_int.h"
 #include "plan_write.h"
@@ -264,6 +265,7 @@ int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 
 	clock_init();
 	c->opts = *opts;
+	c->wake_fd = -1;
 	c->stall_ns = CTL_STALL_NS;
 	EACH_WORK(w, ctl_open)
 		w->ctl_open(c);
@@ -342,6 +344,8 @@ void ctl_close(struct ctl *c)
 	EACH_WORK(w, ctl_end)
 		w->ctl_end(c);
 	free(c->old);
+	if (c->wake_fd >= 0)
+		close(c->wake_fd);
 	free(c->worker);
 	free(c->cpus);
 	free(c->plcore);

@@ -31,6 +31,11 @@ uint64_t ctl_next_ns(const struct ctl *);
 /* The 1 s statistics timer (rates, links). */
 void ctl_tick(struct ctl *);
 
+/* Descriptor that turns readable when workers have said something (a run has ended): then call ctl_events(). Who does not look at it learns of
+ * it in a ctl_turn() of every ctl_next_ns(). */
+int ctl_wake_fd(const struct ctl *);
+void ctl_events(struct ctl *);
+
 /* Descriptor that turns readable when an interface of the host changed (-1: none); then call ctl_links(). */
 int ctl_link_fd(struct ctl *);
 void ctl_links(struct ctl *);

@@ -180,6 +180,7 @@ struct ctl {
 	uint64_t runs_tsc;         /* when the first of the runs that go on begins */
 	struct ctl_worker *worker;
 	unsigned nworkers;
+	int wake_fd;               /* eventfd that workers write to, -1: there are none yet */
 	struct clock_cpu *cpus;    /* [nworkers]: their cycle counters beside control's */
 	int ref_cpu;               /* control's, -1: it has several */
 	struct old_plan *old;      /* posted plans that a later one has replaced */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl_int.h"
 #include "work.h"
@@ -278,6 +279,19 @@ void run_events(struct ctl *c)
 		if (all_done(cp))
 			run_ended(c, cp);
 	}
+}
+
+int ctl_wake_fd(const struct ctl *c)
+{
+	return c->wake_fd;
+}
+
+void ctl_events(struct ctl *c)
+{
+	uint64_t times;
+
+	if (read(c->wake_fd, &times, sizeof(times)) > 0) /* before looking: who writes now wakes again */
+		run_events(c);
 }
 
 static void progress_of(const struct ctl_port *cp, struct ctl_progress *out)

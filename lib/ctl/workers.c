@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Workers from their making to their end. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 
 #include "ctl_int.h"
@@ -50,6 +53,9 @@ static bool shares_cpu(unsigned lcore)
 int workers_make(struct ctl *c, struct err *e)
 {
 	c->worker = xcalloc(c->pin.nlcores, sizeof(*c->worker));
+	c->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (c->wake_fd < 0)
+		return err_set(e, ENODEV, "no descriptor for what workers have to say: %s", strerror(errno));
 	for (unsigned i = 0; i < c->place.n; i++) {
 		unsigned lcore = c->place.q[i].lcore;
 		char name[32];
@@ -67,6 +73,7 @@ int workers_make(struct ctl *c, struct err *e)
 		cw->node = node;
 		cw->wait = cw->cycles_per_packet = (double)NAN;
 		cw->w->shares_cpu = shares_cpu(lcore);
+		cw->w->wake_fd = &c->wake_fd;
 		snprintf(name, sizeof(name), "wr%u", lcore);
 		c->nworkers++;
 		int rc = mbox_open(&cw->w->mbox, name, SOCKET_ID_ANY, e);

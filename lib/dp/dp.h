@@ -172,8 +172,10 @@ static inline uint64_t dp_stall_longest(const struct dp_stalls *s, enum dp_mark 
 struct dp_worker {
 	unsigned lcore;
 	struct mbox mbox;
+	bool has_news;           /* worker: events were posted since wake_fd was last written to */
 	bool shares_cpu;         /* another thread of the process may need this CPU: yield when there is nothing to do */
 	struct dp_wheel *wheel;  /* control's memory, there before the first plan that has its task; NULL: no plan had it yet */
+	const int *wake_fd;      /* eventfd of who takes the events, set before the worker runs; NULL: he looks by himself */
 	struct dp_worker_cells cells;
 	struct dp_stalls stalls;
 	/* worker's own */
@@ -193,6 +195,7 @@ bool dp_turn(struct dp_worker *w);
 bool dp_turns(struct dp_worker *w, unsigned turns);
 /* idle.c: what to do after a turn that moved nothing. */
 void dp_idle(struct dp_worker *w, uint64_t now);
+/* Worker: to control, which is woken in the next turn that moves nothing. One that finds no room is counted as lost. */
 void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue, uint64_t value);
 
 /* What a frame is addressed to, in bits of packet_type that DPDK has no use for. A sender in this process says it where

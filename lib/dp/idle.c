@@ -2,6 +2,7 @@
 /* The only system calls of a worker. */
 #include <sched.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "dp.h"
 
@@ -19,9 +20,23 @@ static bool time_for_nap(const struct dp_plan *p, uint64_t now)
 	return next > now && next - now > rte_get_tsc_hz() / NAP_PER_S;
 }
 
+/* Behind the last frame, where it keeps none waiting. An eventfd that nobody reads is full in 500 years: a write that fails is no loss. */
+static void wake_control(struct dp_worker *w)
+{
+	uint64_t one = 1;
+
+	w->has_news = false;
+	if (w->wake_fd != NULL) {
+		ssize_t written = write(*w->wake_fd, &one, sizeof(one));
+		(void)written;
+	}
+}
+
 void dp_idle(struct dp_worker *w, uint64_t now)
 {
 	w->barren++;
+	if (unlikely(w->has_news))
+		wake_control(w);
 	if (w->plan->may_sleep && now - w->progress_tsc > w->plan->idle_cycles && time_for_nap(w->plan, now)) {
 		struct timespec t;
 

@@ -11,6 +11,7 @@ void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t q
 
 	if (!mbox_event(&w->mbox, &ev))
 		cell_add(&w->cells.events_lost, 1);
+	w->has_news = true;
 }
 
 static const struct dp_task *task_of_state(const struct dp_plan *p, const struct dp_state *s)

@@ -27,7 +27,7 @@ ALLOWED = re.compile("|".join(f"(?:{pattern})$" for pattern in (
     r"rte_eth_tx_done_cleanup", r"rte_net_get_ptype", r"rte_thash_\w+",
     # Our own libraries below: functions that say in their header that they run on workers.
     r"(mbox|clock|pace|hist|cnt|count|cell|vary|frame|frun|proto)_\w+")))
-IDLE = re.compile(r"(sched_yield|nanosleep|clock_nanosleep|usleep|poll|ppoll|read|__errno_location|rte_pause)$")
+IDLE = re.compile(r"(sched_yield|nanosleep|clock_nanosleep|usleep|poll|ppoll|read|write|__errno_location|rte_pause)$")
 
 
 def archives(build):

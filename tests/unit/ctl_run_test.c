@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports that send many streams, by control's face with real workers: counts, rates of their own, sizes that differ, changes while sending,
  * and what is said of it afterwards. Ports 0 and 1 are a wire, 2 is null. */
+#include <poll.h>
+
 #include "ctl_live.h"
 #include "probe_int.h"
 
@@ -402,6 +404,25 @@ static void test_probes_are_awaited(void **state)
 	}
 }
 
+/* Who waits for the descriptor learns of the end without any other look. */
+static void test_workers_wake(void **state)
+{
+	struct pollfd fd = {.fd = ctl_wake_fd(c), .events = POLLIN};
+
+	(void)state;
+	ctl_events(c);
+	fresh(2, 1)->count = 300;
+	ctl_port_cfg(c, 2)->rate = (struct rate){.kind = RATE_PPS, .value = 3000};
+	start(2, 0);
+	assert_true(ctl_sending(c, 2));
+	for (unsigned i = 0; ctl_sending(c, 2) && i < 10; i++) {
+		assert_int_equal(poll(&fd, 1, 60000), 1);
+		ctl_events(c);
+	}
+	assert_false(ctl_sending(c, 2));
+	assert_int_equal(now(2).run.sent, 300);
+}
+
 static void test_close(void **state)
 {
 	(void)state;
@@ -427,6 +448,7 @@ int main(void)
 		cmocka_unit_test(test_first_frame),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_probes_are_awaited),
+		cmocka_unit_test(test_workers_wake),
 		cmocka_unit_test(test_close),
 	};
 

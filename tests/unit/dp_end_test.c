@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind gen at the end of a run's time, on devices that take less than they are asked for, by a clock of the test's own: it ends then, and every frame
- * that was due was sent or is counted as unsent. */
+ * that was due was sent or is counted as unsent; and that control is woken for it. */
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include "dp_shape_model.h"
 
 #define END (T0 + 400000u)
@@ -233,11 +236,51 @@ static void test_catches_up(void **state)
 	}
 }
 
+static uint64_t rung(int fd)
+{
+	uint64_t times = 0;
+
+	return read(fd, &times, sizeof(times)) == sizeof(times) ? times : 0;
+}
+
+/* Control is woken once, behind the last turn that moved frames, also by an event that found no room. */
+static void test_wake(void **state)
+{
+	struct world *x = world_new(1, 127);
+	int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+
+	(void)state;
+	x->w->wake_fd = &fd;
+	x->group[0].limit = 10;
+	adopt_now(x);
+	turns(x, 20);
+	assert_int_equal(gen_run_state(x->gen[0], 1), GEN_DONE);
+	assert_int_equal(rung(fd), 1);
+	turns(x, 20);
+	assert_int_equal(rung(fd), 0);
+	x->job.run = 2;
+	x->group[0].limit = 1000000;
+	adopt_now(x);
+	turns(x, 20);
+	for (unsigned i = 0; i < 2000; i++)
+		dp_event_post(x->w, DP_EV_RUN_DONE, 1, 2, i);
+	assert_true(x->w->cells.events_lost > 0);
+	turns(x, 20); /* all of them move frames */
+	assert_int_equal(rung(fd), 0);
+	fake[0].take = TAKE_NONE;
+	turns(x, 20);
+	assert_int_equal(rung(fd), 1);
+	fake[0].take = TAKE_ALL;
+	run_to_end(x);
+	world_free(x);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slow), cmocka_unit_test(test_phases), cmocka_unit_test(test_max), cmocka_unit_test(test_changed),
-		cmocka_unit_test(test_stood_still), cmocka_unit_test(test_catches_up),
+		cmocka_unit_test(test_stood_still), cmocka_unit_test(test_catches_up), cmocka_unit_test(test_wake),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 
