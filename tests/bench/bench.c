@@ -14,6 +14,7 @@
 
 #include "bench.h"
 #include "clock.h"
+#include "wheel.h"
 
 #define SLICE 64000
 #define FRAME_LEN 60
@@ -164,40 +165,96 @@ void add_sink(struct variant *v, struct dp_plan *p, uint16_t at, uint16_t dev, u
 	p->task[at] = (struct dp_task){.kind = &dp_kind_sink, .state = &s->base};
 }
 
-/* On the device, the buffers and with the burst of its bare loop: two pools differ by some percent, by where their
- * buffers lie. pps 0: as fast as possible; else frames/s far above reach, so that every turn computes and compares
- * deadlines. false: the row's protocols are not in this build. */
-enum { WRITTEN = 1, WITH_SINK = 2, WITHOUT_EXTRAS = 4 };
-static bool gen_open(struct variant *v, const struct row *row, const struct variant *bare, double pps, unsigned flags)
+/* A share of the bare loop's queue, with marks of its own. */
+static struct dp_txq *new_share(const struct variant *bare)
 {
-	static uint32_t opened; /* queues of one pool: each has marks of its own */
-	unsigned burst = row->burst != 0 ? row->burst : bare->burst;
-	bool sink = flags & WITH_SINK;
-	struct dp_plan *p = new_plan(1 + sink, sink);
-	struct gen_state *g = zeroed(sizeof(*g));
+	static uint32_t opened;
+	struct dp_txq *q = zeroed(sizeof(*q));
 
-	v->w = new_worker(v->name);
-	v->txq = zeroed(sizeof(*v->txq));
-	v->txq->dev = bare->dev;
-	v->txq->pool = bare->pool;
-	v->txq->pool_size = v->txq->pool->size;
-	v->txq->mark = ++opened << 8;
-	v->txq->lateness = zeroed(hist_size(GEN_LATE_SHAPE));
-	hist_init(v->txq->lateness, GEN_LATE_SHAPE);
+	q->dev = bare->dev;
+	q->pool = bare->pool;
+	q->pool_size = q->pool->size;
+	q->mark = ++opened << 8;
+	q->lateness = zeroed(hist_size(GEN_LATE_SHAPE));
+	hist_init(q->lateness, GEN_LATE_SHAPE);
+	return q;
+}
+
+/* Rows that look at marks have the same ones: each finds its frames in buffers that another has filled. */
+static void share_marks(const struct gen_job *j)
+{
+	static const struct gen_job *first;
+
+	if (first == NULL) {
+		first = j;
+		return;
+	}
+	if (first->txq->stale != 0)
+		die("the first row that looks at marks did not fill all buffers");
+	j->txq->tag = first->txq->tag;
+	j->txq->mark = first->txq->mark;
+	((struct gen_phase *)(uintptr_t)j->group->phase)->tag = first->group->phase->tag;
+}
+
+/* Sends the row through that share. pps 0: as fast as possible; else frames/s far above reach, so that every turn computes and compares
+ * deadlines. Without a job: the row's protocols are not in this build. */
+enum { WRITTEN = 1, WITH_SINK = 2, WITHOUT_EXTRAS = 4, WITH_WHEEL = 8 };
+static struct dp_task sender(struct variant *v, const struct row *row, struct dp_txq *q, double pps, unsigned flags)
+{
+	struct gen_state *g = zeroed(sizeof(*g));
+	struct gen_job *j = row_job(row, q, v->burst, isa, &v->engine);
+
 	g->cell = zeroed(GEN_MAX_STREAMS * sizeof(*g->cell));
 	g->probes = zeroed(sizeof(*g->probes));
-	struct gen_job *j = row_job(row, v->txq, burst, isa, &v->engine);
-	if (j == NULL)
+	if (j != NULL) {
+		j->late_cycles = (uint64_t)(clock_hz() / 1000);
+		j->rx_written = flags & WRITTEN;
+		if (pps > 0)
+			((struct gen_group *)(uintptr_t)j->group)->period = pace_period(clock_hz(), pps);
+		if (flags & WRITTEN)
+			share_marks(j);
+	}
+	return (struct dp_task){.kind = flags & WITHOUT_EXTRAS ? &off_kind_gen : &dp_kind_gen, .state = &g->base, .job = j};
+}
+
+static unsigned never(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm, uint64_t now)
+{
+	(void)w, (void)t, (void)tm, (void)now;
+	die("a timer fired");
+}
+
+static struct dp_task wheel(struct dp_worker *w)
+{
+	w->wheel = zeroed(sizeof(*w->wheel));
+	return (struct dp_task){.kind = &dp_kind_wheel, .state = &w->wheel->base};
+}
+
+/* On the device, the buffers and with the burst of its bare loop: two pools differ by some percent, by where their buffers lie. With a wheel there is
+ * one timer, which is due in some days. */
+static bool gen_open(struct variant *v, const struct row *row, const struct variant *bare, double pps, unsigned flags)
+{
+	bool sink = flags & WITH_SINK;
+	struct dp_plan *p = new_plan(2u + sink, sink);
+
+	v->burst = row->burst != 0 ? row->burst : bare->burst;
+	v->w = new_worker(v->name);
+	v->txq = new_share(bare);
+	p->ntasks = 0;
+	if (flags & WITH_WHEEL)
+		p->task[p->ntasks++] = wheel(v->w);
+	struct dp_task *t = &p->task[p->ntasks++];
+	*t = sender(v, row, v->txq, pps, flags);
+	if (t->job == NULL)
 		return false;
-	j->late_cycles = (uint64_t)(clock_hz() / 1000);
-	j->rx_written = flags & WRITTEN;
-	if (pps > 0)
-		((struct gen_group *)(uintptr_t)j->group)->period = pace_period(clock_hz(), pps);
-	p->task[0] = (struct dp_task){.kind = flags & WITHOUT_EXTRAS ? &off_kind_gen : &dp_kind_gen, .state = &g->base, .job = j};
 	if (sink)
-		add_sink(v, p, 1, bare->dev, burst);
+		add_sink(v, p, p->ntasks++, bare->dev, v->burst);
 	mbox_post(&v->w->mbox, p);
-	v->burst = burst;
+	dp_turn(v->w);
+	if (flags & WITH_WHEEL) {
+		struct dp_timer *tm = zeroed(sizeof(*tm));
+		tm->fn = never;
+		dp_timer_start(v->w, tm, clock_tsc() + (1ull << 50));
+	}
 	for (int i = 0; i < 4000; i++) /* until all buffers are clean */
 		dp_turn(v->w);
 	if (!(flags & WRITTEN) && v->txq->stale != 0)
@@ -205,16 +262,36 @@ static bool gen_open(struct variant *v, const struct row *row, const struct vari
 	return true;
 }
 
+/* A second sender of the same frames, on the same queue by a share of its own. */
+static void join(struct variant *v, const struct row *row, const struct variant *bare)
+{
+	struct dp_plan *p = new_plan(2, 0);
+
+	v->beside = new_share(bare);
+	p->task[0] = v->w->plan->task[0];
+	p->task[1] = sender(v, row, v->beside, 0, WRITTEN);
+	mbox_post(&v->w->mbox, p);
+	for (int i = 0; i < 100; i++)
+		dp_turn(v->w);
+}
+
+static uint64_t sent(const struct variant *v)
+{
+	return v->txq->cnt.packets + (v->beside != NULL ? v->beside->cnt.packets : 0);
+}
+
 /* Slices are short: a busy machine takes the CPU away from long ones. */
 static double gen_slice(struct variant *v)
 {
 	unsigned turns = SLICE / (v->burst < 16 ? 16 : v->burst);
 
+	if (v->beside != NULL)
+		turns /= 2;
 	if (v->burst == 1) /* each frame is of another stream: what they need is in the caches as it is in a long run */
 		dp_turns(v->w, 2 * turns);
-	uint64_t before = v->txq->cnt.packets, t0 = clock_tsc();
+	uint64_t before = sent(v), t0 = clock_tsc();
 	dp_turns(v->w, turns);
-	return (double)(clock_tsc() - t0) / (double)(v->txq->cnt.packets - before);
+	return (double)(clock_tsc() - t0) / (double)(sent(v) - before);
 }
 
 /* Wants none of them, of those that a look at the destination's first byte tells. */
@@ -410,7 +487,14 @@ static void *measure(void *arg)
 	}
 	add_gen("gen_32_paced", &rows[0], "bare_tx_32", 1e10, 0);
 	add_gen("probe_paced", row_named("probe"), "bare_tx_32", 1e10, 0);
+	add_gen("wheel_idle", &rows[0], "bare_tx_32", 0, WITH_WHEEL);
 	add_gen("gen_32_marks", &rows[0], "bare_tx_32", 0, WRITTEN);
+	if (wanted("shared_32")) { /* as tasks of several works do: they look at marks too */
+		const struct variant *bare = find("bare_tx_32");
+		struct variant *both = add("shared_32", bare->name, gen_slice);
+		gen_open(both, &rows[0], bare, 0, WRITTEN);
+		join(both, &rows[0], bare);
+	}
 	struct variant *v = add("bare_rx_32", NULL, bare_rx);
 	v->dev = null_dev("net_null1", "size=60", rx1);
 	v->burst = 32;

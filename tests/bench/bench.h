@@ -34,7 +34,7 @@ struct variant {
 	uint16_t dev;
 	/* wirerate */
 	struct dp_worker *w;
-	struct dp_txq *txq;
+	struct dp_txq *txq, *beside; /* beside: a second share of the same queue, or NULL */
 	struct dp_rxq *rxq;
 	bool without_taps;       /* turned by off_turns() */
 	/* bare */
