@@ -13,7 +13,7 @@ struct face {
 	const struct part_row *parts;
 	const struct feature *features;
 	/* A row of its own says nothing about this port or stream, and `show settings` leaves it out. */
-	bool (*idle_row)(const struct setting *row, const void *obj);
+	bool (*idle_row)(const struct setting *row, const struct set_obj *obj);
 	/* Lines beside `show plan` as text. */
 	void (*plan_note)(const json_t *plan, struct sbuf *note);
 	/* The program has its ports: what was kept of them from run to run is read. */

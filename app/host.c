@@ -117,8 +117,8 @@ void app_host(struct app *app, struct cmd_host *host)
 		.changed = host_changed,
 		.row = host_row,
 		.complete = host_complete,
+		.program = app,
 	};
-	set_bind(app);
 }
 
 void app_all_ports(const struct app *app, struct portset *out)

@@ -99,18 +99,19 @@ static int run_all(struct cmd_run *r, const char *file, const struct lines *all,
 }
 
 /* What each `set` would have warned of, once, about the streams that `start` would send. */
-static void warn_frames(struct app *app, unsigned port, struct sbuf *note)
+static void warn_frames(struct cmd_run *r, unsigned port, struct sbuf *note)
 {
-	unsigned n = ctl_nstreams(app->ctl, port), first = 0, last = 0;
+	unsigned n = ctl_nstreams(app_of(r)->ctl, port), first = 0, last = 0;
+	struct set_obj obj;
 	struct err why, pending = {0};
 
 	for (unsigned s = 0; s <= n; s++) {
-		const struct stream_cfg *cfg = s < n ? ctl_stream_cfg(app->ctl, port, s) : NULL;
+		const struct stream_cfg *cfg = s < n && cmd_object(r->cmd, SCOPE_STREAM, port, s, &obj) ? obj.cfg : NULL;
 		if (cfg == NULL && s < n)
 			continue;
 		why.text[0] = '\0';
 		if (cfg != NULL && cfg->enabled)
-			set_check_whole(cfg, &why);
+			set_check_whole(&obj, &why);
 		if (pending.text[0] != '\0' && strcmp(pending.text, why.text) == 0) {
 			last = s;
 			continue;
@@ -131,7 +132,7 @@ static void warn_all(struct cmd_run *r, const uint64_t *counts)
 	for (unsigned p = 0; p < ctl_nports(app->ctl); p++) {
 		if (!portset_has(&app->written, p))
 			continue;
-		warn_frames(app, p, r->note);
+		warn_frames(r, p, r->note);
 		if (ctl_sending(app->ctl, p) && ctl_port_cfg(app->ctl, p)->count != counts[p])
 			sbuf_addf(r->note, "warning: port %u: it is sending; the new count is that of the next start\n", p);
 	}

@@ -33,7 +33,7 @@ struct reader {
 struct saving {
 	struct cmd *cmd;
 	const struct cmd_host *host;
-	const struct port_cfg *start;
+	struct port_cfg *start;
 	struct sbuf *out;
 	const struct setting *const *rows;
 	unsigned nrows;
@@ -47,9 +47,11 @@ struct saving {
 
 #define MAX_NTH 256
 
-static const struct stream_cfg *stream(const struct saving *s, unsigned port, unsigned id)
+static bool has_stream(const struct saving *s, unsigned port, unsigned id)
 {
-	return s->host->object(s->host->arg, SCOPE_STREAM, port, id);
+	struct set_obj obj;
+
+	return cmd_object(s->cmd, SCOPE_STREAM, port, id, &obj);
 }
 
 static bool is_saved(const struct setting *row)
@@ -108,13 +110,13 @@ static void put_streams(struct saving *s, unsigned port)
 
 	for (unsigned i = 1; i < n; i++) {
 		unsigned first = i;
-		if (stream(s, port, i) == NULL)
+		if (!has_stream(s, port, i))
 			continue;
-		while (i + 1 < n && stream(s, port, i + 1) != NULL)
+		while (i + 1 < n && has_stream(s, port, i + 1))
 			i++;
 		sbuf_addf(s->out, i > first ? "stream add %u/%u-%u\n" : "stream add %u/%u\n", port, first, i);
 	}
-	if (stream(s, port, 0) == NULL)
+	if (!has_stream(s, port, 0))
 		sbuf_addf(s->out, "stream delete %u/0\n", port);
 }
 
@@ -122,14 +124,16 @@ static void put_streams(struct saving *s, unsigned port)
  * written. */
 static void put_port(struct saving *s, unsigned port)
 {
-	const struct port_cfg *cfg = s->host->object(s->host->arg, SCOPE_PORT, port, 0);
+	const struct set_obj start = {.scope = SCOPE_PORT, .cfg = s->start};
+	struct set_obj obj;
 
+	cmd_object(s->cmd, SCOPE_PORT, port, 0, &obj);
 	for (unsigned i = 0; i < s->nrows; i++) {
 		struct sbuf text = {0}, first = {0};
 		if (s->rows[i]->scope != SCOPE_PORT || !is_saved(s->rows[i]))
 			continue;
-		bool differs = cmd_value_text(s->rows[i], cfg, &text);
-		if (cmd_value_text(s->rows[i], s->start, &first) || differs) {
+		bool differs = cmd_value_text(s->rows[i], &obj, &text);
+		if (cmd_value_text(s->rows[i], &start, &first) || differs) {
 			sbuf_addf(s->out, "set %u", port);
 			put_line(s->out, s->rows[i]->name, sbuf_str(&text));
 		}
@@ -189,9 +193,9 @@ static void reader_open(struct reader *rd, const struct setting *row)
 }
 
 /* cmd_value_text() of what differs from the default; what does not is left unread as early as can be. */
-static bool differs(const struct reader *rd, const struct setting *row, const void *obj, struct sbuf *out)
+static bool differs(const struct reader *rd, const struct setting *row, const struct set_obj *obj, struct sbuf *out)
 {
-	const void *val = (const char *)obj + row->offset;
+	const void *val = (const char *)obj->cfg + row->offset;
 
 	sbuf_reset(out);
 	if (row->store != NULL) {
@@ -205,19 +209,20 @@ static bool differs(const struct reader *rd, const struct setting *row, const vo
 	return row->store != NULL || strcmp(sbuf_str(out), sbuf_str(&rd->dflt_text)) != 0;
 }
 
-static void collect_stream(struct saving *s, unsigned stream, const struct stream_cfg *cfg)
+static void collect_stream(struct saving *s, const struct set_obj *obj)
 {
+	const struct stream_cfg *cfg = obj->cfg;
 	struct sbuf text = {0};
 
 	for (unsigned i = 0; i < s->nrows; i++) {
-		if (s->reader[i].val != NULL && differs(&s->reader[i], s->rows[i], cfg, &text))
-			add_entry(s, i * MAX_NTH, stream, s->rows[i], sbuf_str(&text));
+		if (s->reader[i].val != NULL && differs(&s->reader[i], s->rows[i], obj, &text))
+			add_entry(s, i * MAX_NTH, obj->stream, s->rows[i], sbuf_str(&text));
 	}
 	for (unsigned i = 0; i < cfg->frame.vals.n; i++) {
 		const struct known_field *k = field_row(s, &cfg->frame.vals.val[i]);
 		sbuf_reset(&text);
-		if (k->row != NULL && cmd_value_text(k->row, cfg, &text))
-			add_entry(s, k->order, stream, k->row, sbuf_str(&text));
+		if (k->row != NULL && cmd_value_text(k->row, obj, &text))
+			add_entry(s, k->order, obj->stream, k->row, sbuf_str(&text));
 	}
 	sbuf_free(&text);
 }
@@ -234,17 +239,18 @@ static int by_row(const void *a, const void *b)
 static void put_stream_rows(struct saving *s, unsigned port)
 {
 	unsigned n = s->host->nstreams(s->host->arg, port), last = UINT32_MAX;
+	struct set_obj obj;
 
 	s->n = 0;
 	s->next = xrealloc(s->next, n * sizeof(*s->next));
 	for (unsigned i = n; i-- > 0;) {
 		s->next[i] = last;
-		if (stream(s, port, i) != NULL)
+		if (has_stream(s, port, i))
 			last = i;
 	}
 	for (unsigned i = 0; i < n; i++)
-		if (stream(s, port, i) != NULL)
-			collect_stream(s, i, stream(s, port, i));
+		if (cmd_object(s->cmd, SCOPE_STREAM, port, i, &obj))
+			collect_stream(s, &obj);
 	if (s->n > 0)
 		qsort(s->e, s->n, sizeof(*s->e), by_row);
 	for (unsigned i = 0; i < s->n;) {
@@ -260,7 +266,7 @@ static void put_stream_rows(struct saving *s, unsigned port)
 		free(s->e[i].text);
 }
 
-void save_text(struct cmd *cmd, const struct cmd_host *host, const struct port_cfg *start, struct sbuf *out)
+void save_text(struct cmd *cmd, const struct cmd_host *host, struct port_cfg *start, struct sbuf *out)
 {
 	struct saving s = {.cmd = cmd, .host = host, .start = start, .out = out};
 

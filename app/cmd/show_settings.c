@@ -7,18 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_rows(struct cmd_run *r, json_t *list, enum cmd_scope scope, const void *obj, unsigned port, unsigned stream)
+static void add_rows(struct cmd_run *r, json_t *list, enum cmd_scope scope, unsigned port, unsigned stream)
 {
+	struct set_obj obj;
 	unsigned n;
 
+	if (!cmd_object(r->cmd, scope, port, stream, &obj))
+		return;
 	if (scope == SCOPE_STREAM)
-		set_rows_for(obj);
+		set_rows_for(&((const struct stream_cfg *)obj.cfg)->frame.stack);
 	const struct setting *const *rows = set_rows(&n);
 	set_hold(true);
 	for (unsigned i = 0; i < n; i++) {
 		struct sbuf text = {0}, target = {0};
 
-		if (rows[i]->scope != scope || !set_applies(rows[i], obj))
+		if (rows[i]->scope != scope || !set_applies(rows[i], &obj))
 			continue;
 		bool set = cmd_setting_text(r->cmd, rows[i], port, stream, &text);
 		json_t *o = json_object();
@@ -51,14 +54,13 @@ struct settings_walk {
 static int add_stream(struct cmd_run *r, unsigned port, unsigned stream, void *arg, struct err *e)
 {
 	struct settings_walk *w = arg;
-	struct ctl *ctl = app_of(r)->ctl;
 
 	(void)e;
 	if (!portset_has(&w->ports_done, port)) {
 		portset_add(&w->ports_done, port);
-		add_rows(r, w->list, SCOPE_PORT, ctl_port_cfg(ctl, port), port, 0);
+		add_rows(r, w->list, SCOPE_PORT, port, 0);
 	}
-	add_rows(r, w->list, SCOPE_STREAM, ctl_stream_cfg(ctl, port, stream), port, stream);
+	add_rows(r, w->list, SCOPE_STREAM, port, stream);
 	return 0;
 }
 
@@ -74,7 +76,7 @@ int show_settings(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 	json_t *doc = show_doc("settings");
 
 	if (!sel->given)
-		add_rows(r, w.list, SCOPE_GLOBAL, app_of(r), 0, 0);
+		add_rows(r, w.list, SCOPE_GLOBAL, 0, 0);
 	int rc = show_streams(r, sel, true, add_stream, &w, e);
 
 	json_object_set_new(doc, "settings", w.list);

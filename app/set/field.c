@@ -44,17 +44,17 @@ static unsigned nwords;
 static const struct setting **more; /* rows of further headers, sorted by protocol, header and field */
 static unsigned nmore;
 
-static const struct frame_spec *spec_of(const void *obj)
+static const struct frame_spec *spec_of(const struct set_obj *obj)
 {
-	return &((const struct stream_cfg *)obj)->frame;
+	return &((const struct stream_cfg *)obj->cfg)->frame;
 }
 
-static struct frame_vals *vals_of(void *obj)
+static struct frame_vals *vals_of(const struct set_obj *obj)
 {
-	return &((struct stream_cfg *)obj)->frame.vals;
+	return &((struct stream_cfg *)obj->cfg)->frame.vals;
 }
 
-static const struct frame_val *val_of(const struct field_arg *a, const void *obj)
+static const struct frame_val *val_of(const struct field_arg *a, const struct set_obj *obj)
 {
 	return frame_vals_find(&spec_of(obj)->vals, a->proto, a->nth, a->field);
 }
@@ -69,20 +69,21 @@ static int header_at(const struct frame_stack *s, const struct proto *p, unsigne
 }
 
 /* The frame that would be sent now and the header of the field in it, NULL: there is none. */
-static const struct frame *frame_of(const struct field_arg *a, const struct stream_cfg *c, unsigned *h)
+static const struct frame *frame_of(const struct field_arg *a, const struct set_obj *obj, unsigned *h)
 {
-	int at = header_at(&c->frame.stack, a->proto, a->nth);
+	int at = header_at(&spec_of(obj)->stack, a->proto, a->nth);
 
 	*h = (unsigned)at;
-	return at >= 0 ? set_frame_now(c) : NULL;
+	return at >= 0 ? set_frame_now(obj) : NULL;
 }
 
 /* What would be used when the user says nothing: read from the frame itself, so lengths and checksums are the true ones; where it has no
  * such field, the port's default or the field's. */
-static void field_in_force(const struct field_arg *a, const struct stream_cfg *c, uint8_t *v)
+static void field_in_force(const struct field_arg *a, const struct set_obj *obj, uint8_t *v)
 {
+	const struct stream_cfg *c = obj->cfg;
 	unsigned h;
-	const struct frame *f = frame_of(a, c, &h);
+	const struct frame *f = frame_of(a, obj, &h);
 	const struct frame_val *d = frame_vals_find(&c->dflt, a->proto, a->nth, a->field);
 
 	if (f != NULL && frame_field_get(f, h, a->field, v))
@@ -93,7 +94,7 @@ static void field_in_force(const struct field_arg *a, const struct stream_cfg *c
 		proto_default(a->proto, a->field, v);
 }
 
-static void field_unset(const struct setting *row, void *obj)
+static void field_unset(const struct setting *row, const struct set_obj *obj)
 {
 	const struct field_arg *a = row->arg;
 
@@ -103,7 +104,7 @@ static void field_unset(const struct setting *row, void *obj)
 /* The row whose last value was an address with bits beside its prefix: told by its check, which is called after the write. */
 static const struct setting *one_of_prefix;
 
-static void vary_put(const struct setting *row, void *obj, const void *val)
+static void vary_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	const struct field_arg *a = row->arg;
 	const struct vary_val *v = val;
@@ -112,7 +113,7 @@ static void vary_put(const struct setting *row, void *obj, const void *val)
 	one_of_prefix = v->one_of_prefix ? row : NULL;
 }
 
-static bool vary_get(const struct setting *row, const void *obj, void *val)
+static bool vary_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	const struct field_arg *a = row->arg;
 	const struct frame_val *set = val_of(a, obj);
@@ -136,14 +137,14 @@ static bool vary_get(const struct setting *row, const void *obj, void *val)
 
 static const struct setting_store vary_store_fns = {vary_put, vary_get, field_unset};
 
-static void bytes_put(const struct setting *row, void *obj, const void *val)
+static void bytes_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	const struct field_arg *a = row->arg;
 
 	frame_vals_bytes(vals_of(obj), a->proto, a->nth, a->field, val);
 }
 
-static bool bytes_get(const struct setting *row, const void *obj, void *val)
+static bool bytes_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	const struct field_arg *a = row->arg;
 	const struct frame_val *set = val_of(a, obj);
@@ -166,14 +167,14 @@ static bool bytes_get(const struct setting *row, const void *obj, void *val)
 static const struct setting_store bytes_store = {bytes_put, bytes_get, field_unset};
 
 /* A field without bits of its own says only that a part of its header is there. */
-static void here_put(const struct setting *row, void *obj, const void *val)
+static void here_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	const struct field_arg *a = row->arg;
 
 	frame_vals_set(vals_of(obj), a->proto, a->nth, a->field, val);
 }
 
-static bool here_get(const struct setting *row, const void *obj, void *val)
+static bool here_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	const struct field_arg *a = row->arg;
 	const struct frame_val *set = val_of(a, obj);
@@ -239,7 +240,7 @@ static void absent_field(const struct setting *row, const struct frame *f, unsig
 	sbuf_free(&text);
 }
 
-static bool field_check(const struct setting *row, const void *obj, struct err *warn)
+static bool field_check(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
 	const struct field_arg *a = row->arg;
 	const struct frame_stack *s = &spec_of(obj)->stack;
@@ -278,7 +279,7 @@ static const char *next_word(const char **list, char *buf, size_t bufsz)
 	return buf;
 }
 
-bool set_applies(const struct setting *row, const void *obj)
+bool set_applies(const struct setting *row, const struct set_obj *obj)
 {
 	const struct field_arg *a = row->arg;
 
@@ -308,7 +309,7 @@ static struct field_row *field_row(const struct proto *p, const struct field *f)
 	return NULL;
 }
 
-static const struct setting *word_resolve(const struct setting *row, const void *obj, struct err *e)
+static const struct setting *word_resolve(const struct setting *row, const struct set_obj *obj, struct err *e)
 {
 	const struct word_arg *w = row->arg;
 	struct sbuf stack = {0}, has = {0};
@@ -560,10 +561,8 @@ const struct setting *set_row_named(const char *name)
 	return nth_row(p, nth, f);
 }
 
-void set_rows_for(const void *stream_cfg)
+void set_rows_for(const struct frame_stack *s)
 {
-	const struct frame_stack *s = &spec_of(stream_cfg)->stack;
-
 	for (unsigned h = 0; h < s->n; h++) {
 		unsigned nth = 1;
 		for (unsigned i = 0; i < h; i++)

@@ -7,7 +7,7 @@
 
 #include "edit.h"
 
-static void keep(const struct setting *row, void *obj)
+static void keep(const struct setting *row, const struct set_obj *obj)
 {
 	(void)row;
 	(void)obj;
@@ -35,22 +35,22 @@ static const struct vtype vt_pps = {
 	.name = "pps", .syntax = "frames per second: 1000, 1k, 1.5Mpps", .size = sizeof(struct rate), .parse = pps_parse, .print = pps_print,
 };
 
-static void pps_put(const struct setting *row, void *obj, const void *val)
+static void pps_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	(void)row;
-	((struct port_cfg *)obj)->rate = *(const struct rate *)val;
+	((struct port_cfg *)obj->cfg)->rate = *(const struct rate *)val;
 }
 
-static bool pps_get(const struct setting *row, const void *obj, void *val)
+static bool pps_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	(void)row;
-	*(struct rate *)val = ((const struct port_cfg *)obj)->rate;
+	*(struct rate *)val = ((const struct port_cfg *)obj->cfg)->rate;
 	return false;
 }
 
-static int pps_told(const struct setting *row, const void *obj, struct err *e)
+static int pps_told(const struct setting *row, const struct set_obj *obj, struct err *e)
 {
-	const struct rate *rate = &((const struct port_cfg *)obj)->rate;
+	const struct rate *rate = &((const struct port_cfg *)obj->cfg)->rate;
 	struct sbuf text = {0};
 
 	if (rate->kind == RATE_PPS && rate->over_ns == 0)
@@ -68,9 +68,9 @@ static const struct setting_store pps_store = {.put = pps_put, .get = pps_get, .
 #define MTU_PLAIN 1500
 #define MTU_JUMBO 9000
 
-static void jumbo_put(const struct setting *row, void *obj, const void *val)
+static void jumbo_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
-	struct port_cfg *c = obj;
+	struct port_cfg *c = obj->cfg;
 	bool on = *(const bool *)val;
 
 	(void)row;
@@ -78,10 +78,10 @@ static void jumbo_put(const struct setting *row, void *obj, const void *val)
 		c->mtu = on ? MTU_JUMBO : MTU_PLAIN;
 }
 
-static bool jumbo_get(const struct setting *row, const void *obj, void *val)
+static bool jumbo_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	(void)row;
-	*(bool *)val = ((const struct port_cfg *)obj)->mtu > MTU_PLAIN;
+	*(bool *)val = ((const struct port_cfg *)obj->cfg)->mtu > MTU_PLAIN;
 	return false;
 }
 
@@ -114,29 +114,29 @@ static unsigned tos_now(const struct stream_cfg *c)
 	return v != NULL ? (unsigned)vary_load(v->v) : 0;
 }
 
-static int dscp_told(const struct setting *row, const void *obj, struct err *e)
+static int dscp_told(const struct setting *row, const struct set_obj *obj, struct err *e)
 {
-	const struct stream_cfg *c = obj;
+	const struct stream_cfg *c = obj->cfg;
 	const struct proto *p;
 	struct sbuf stack = {0};
 
 	if (tos_field(c, &p) != NULL)
 		return 0;
 	frame_stack_print(&c->frame.stack, &stack);
-	err_set(e, EINVAL, "%s: stream %u/%u: the frame %.200s has no IP header", row->name, c->port, c->id, sbuf_str(&stack));
+	err_set(e, EINVAL, "%s: stream %u/%u: the frame %.200s has no IP header", row->name, obj->port, obj->stream, sbuf_str(&stack));
 	sbuf_free(&stack);
 	return -EINVAL;
 }
 
-static int dscp_may(const struct setting *row, const void *obj, const void *val, struct err *e)
+static int dscp_may(const struct setting *row, const struct set_obj *obj, const void *val, struct err *e)
 {
 	(void)val;
 	return dscp_told(row, obj, e);
 }
 
-static void dscp_put(const struct setting *row, void *obj, const void *val)
+static void dscp_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
-	struct stream_cfg *c = obj;
+	struct stream_cfg *c = obj->cfg;
 	const struct proto *p = NULL;
 	const struct field *f = tos_field(c, &p);
 	uint8_t v[VT_FIELD_BYTES];
@@ -148,10 +148,10 @@ static void dscp_put(const struct setting *row, void *obj, const void *val)
 	frame_vals_set(&c->frame.vals, p, 1, f, v);
 }
 
-static bool dscp_get(const struct setting *row, const void *obj, void *val)
+static bool dscp_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	(void)row;
-	*(uint64_t *)val = tos_now(obj) >> ECN_BITS;
+	*(uint64_t *)val = tos_now(obj->cfg) >> ECN_BITS;
 	return false;
 }
 

@@ -102,9 +102,9 @@ static const struct vtype vt_nest = {
 	.size = sizeof(struct frame_nest), .parse = nest_vparse, .print = nest_vprint, .complete = nest_vcomplete,
 };
 
-static bool check_nest(const struct setting *row, const void *stream_cfg, struct err *warn)
+static bool check_nest(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
-	const struct frame_spec *f = &((const struct stream_cfg *)stream_cfg)->frame;
+	const struct frame_spec *f = &((const struct stream_cfg *)obj->cfg)->frame;
 	struct sbuf name = {0};
 	bool ok = true;
 

@@ -109,15 +109,15 @@ static void data_put(struct stream_cfg *c, const struct hexbytes *bytes, const c
 	strcpy(c->fill_file, name);
 }
 
-static void hex_put(const struct setting *row, void *obj, const void *val)
+static void hex_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	(void)row;
-	data_put(obj, val, "");
+	data_put(obj->cfg, val, "");
 }
 
-static bool hex_get(const struct setting *row, const void *obj, void *val)
+static bool hex_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
-	const struct stream_cfg *c = obj;
+	const struct stream_cfg *c = obj->cfg;
 	struct hexbytes *out = val;
 
 	(void)row;
@@ -128,25 +128,25 @@ static bool hex_get(const struct setting *row, const void *obj, void *val)
 	return true;
 }
 
-static void hex_unset(const struct setting *row, void *obj)
+static void hex_unset(const struct setting *row, const struct set_obj *obj)
 {
 	(void)row;
-	if (((struct stream_cfg *)obj)->fill_file[0] == '\0')
-		data_put(obj, NULL, "");
+	if (((struct stream_cfg *)obj->cfg)->fill_file[0] == '\0')
+		data_put(obj->cfg, NULL, "");
 }
 
-static void file_put(const struct setting *row, void *obj, const void *val)
+static void file_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	const struct file_val *v = val;
 
 	(void)row;
-	if (v->name[0] != '\0' || ((struct stream_cfg *)obj)->fill_file[0] != '\0')
-		data_put(obj, (const struct hexbytes *)(const void *)v->bytes, v->name);
+	if (v->name[0] != '\0' || ((struct stream_cfg *)obj->cfg)->fill_file[0] != '\0')
+		data_put(obj->cfg, (const struct hexbytes *)(const void *)v->bytes, v->name);
 }
 
-static bool file_get(const struct setting *row, const void *obj, void *val)
+static bool file_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
-	const struct stream_cfg *c = obj;
+	const struct stream_cfg *c = obj->cfg;
 	struct file_val *out = val;
 
 	(void)row;
@@ -158,19 +158,19 @@ static bool file_get(const struct setting *row, const void *obj, void *val)
 	return true;
 }
 
-static void file_unset(const struct setting *row, void *obj)
+static void file_unset(const struct setting *row, const struct set_obj *obj)
 {
 	(void)row;
-	if (((struct stream_cfg *)obj)->fill_file[0] != '\0')
-		data_put(obj, NULL, "");
+	if (((struct stream_cfg *)obj->cfg)->fill_file[0] != '\0')
+		data_put(obj->cfg, NULL, "");
 }
 
 static const struct setting_store hex_store = {hex_put, hex_get, hex_unset};
 static const struct setting_store file_store = {file_put, file_get, file_unset};
 
-static bool data_check(const struct setting *row, const void *obj, struct err *warn)
+static bool data_check(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
-	const struct stream_cfg *c = obj;
+	const struct stream_cfg *c = obj->cfg;
 	const char *kind = row->store == &hex_store ? "hex" : "file";
 
 	if (c->frame.data == NULL || c->frame.fill == FILL_HEX || c->frame.fill == FILL_FILE)
@@ -250,13 +250,13 @@ static const struct vtype vt_rnd = {
 	.size = sizeof(struct frame_rnd), .parse = rnd_vparse, .print = rnd_vprint, .complete = rnd_vcomplete,
 };
 
-static bool rnd_check(const struct setting *row, const void *obj, struct err *warn)
+static bool rnd_check(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
-	const struct frame_rnd *r = (const void *)((const char *)obj + row->offset);
+	const struct frame_rnd *r = (const void *)((const char *)obj->cfg + row->offset);
 
 	if (!r->on)
 		return true;
-	if (((const struct stream_cfg *)obj)->frame.rnd_on)
+	if (((const struct stream_cfg *)obj->cfg)->frame.rnd_on)
 		return set_check_stream(row, obj, warn);
 	err_set(warn, EINVAL, "'%s' waits until `set <ports> random on`", row->name);
 	return false;
@@ -292,12 +292,12 @@ void set_rnd_rows(const struct setting ***rows, unsigned *n)
 		set_add_row(rows, n, &rnd[i]);
 }
 
-bool set_payload_idle(const struct setting *row, const void *obj)
+bool set_payload_idle(const struct setting *row, const struct set_obj *obj)
 {
-	const struct stream_cfg *c = obj;
+	const struct stream_cfg *c = obj->cfg;
 
 	if (row->v.type == &vt_rnd)
-		return !((const struct frame_rnd *)(const void *)((const char *)obj + row->offset))->on;
+		return !((const struct frame_rnd *)(const void *)((const char *)obj->cfg + row->offset))->on;
 	if (row->store == &hex_store || row->store == &file_store)
 		return c->frame.data == NULL || (c->fill_file[0] != '\0') != (row->store == &file_store);
 	return row->scope == SCOPE_STREAM && row->offset == AT(frame.fill_seed) && row->store == NULL && c->frame.fill != FILL_RANDOM &&

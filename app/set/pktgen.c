@@ -11,7 +11,7 @@
 #include "held.h"
 
 /* Nothing is stored, so there is nothing to take back. */
-static void keep(const struct setting *row, void *obj)
+static void keep(const struct setting *row, const struct set_obj *obj)
 {
 	(void)row;
 	(void)obj;
@@ -24,9 +24,9 @@ static const char *const type_nets[] = {"ipv4", "ipv4", "ipv6", "arp", "ipv4", "
 static const char *const proto_words[] = {"tcp", "udp", "icmp", NULL};
 enum { TYPE_IPV4, TYPE_VLAN, TYPE_IPV6, TYPE_ARP };
 
-static const struct stream_cfg *stream_of(const void *obj)
+static const struct stream_cfg *stream_of(const struct set_obj *obj)
 {
-	return obj;
+	return obj->cfg;
 }
 
 /* Values of headers that an edit took out, by the stream they were of, until its check tells of them. Streams are only compared. */
@@ -102,7 +102,7 @@ static int edit(const struct setting *row, struct frame_spec *f, const void *val
 	return part_edit(f, *(const enum frame_part *)row->arg, *(const bool *)val, gone, e);
 }
 
-static int edit_may(const struct setting *row, const void *obj, const void *val, struct err *e)
+static int edit_may(const struct setting *row, const struct set_obj *obj, const void *val, struct err *e)
 {
 	struct frame_spec f;
 	struct err why;
@@ -111,25 +111,25 @@ static int edit_may(const struct setting *row, const void *obj, const void *val,
 	int rc = edit(row, &f, val, NULL, &why);
 	frame_spec_free(&f);
 	if (rc < 0)
-		err_set(e, -rc, "%s: stream %u/%u: %.900s", row->name, stream_of(obj)->port, stream_of(obj)->id, why.text);
+		err_set(e, -rc, "%s: stream %u/%u: %.900s", row->name, obj->port, obj->stream, why.text);
 	return rc;
 }
 
-static void edit_put(const struct setting *row, void *obj, const void *val)
+static void edit_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	struct sbuf gone = {0};
 
-	edit(row, &((struct stream_cfg *)obj)->frame, val, &gone, NULL);
-	gone_keep(obj, &gone);
+	edit(row, &((struct stream_cfg *)obj->cfg)->frame, val, &gone, NULL);
+	gone_keep(obj->cfg, &gone);
 	sbuf_free(&gone);
 }
 
-static bool edit_check(const struct setting *row, const void *obj, struct err *warn)
+static bool edit_check(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
-	return !gone_tell(obj, warn) && set_check_stream(row, obj, warn);
+	return !gone_tell(obj->cfg, warn) && set_check_stream(row, obj, warn);
 }
 
-static bool type_get(const struct setting *row, const void *obj, void *val)
+static bool type_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	const struct frame_stack *s = &stream_of(obj)->frame.stack;
 
@@ -141,7 +141,7 @@ static bool type_get(const struct setting *row, const void *obj, void *val)
 	return false;
 }
 
-static bool proto_get_word(const struct setting *row, const void *obj, void *val)
+static bool proto_get_word(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	const struct frame_stack *s = &stream_of(obj)->frame.stack;
 
@@ -151,35 +151,36 @@ static bool proto_get_word(const struct setting *row, const void *obj, void *val
 }
 
 /* A frame may have none of the headers that a row has words for. */
-static int has_one(const struct setting *row, const void *obj, const char *const *headers, struct err *e)
+static int has_one(const struct setting *row, const struct set_obj *obj, const char *const *headers, struct err *e)
 {
-	const struct stream_cfg *c = obj;
+	const struct stream_cfg *c = obj->cfg;
 	struct sbuf stack = {0};
 
 	for (; *headers != NULL; headers++)
 		if (frame_has_header(&c->frame.stack, *headers))
 			return 0;
 	frame_stack_print(&c->frame.stack, &stack);
-	err_set(e, EINVAL, "%s: stream %u/%u: its words do not tell of the frame %.200s; `frame` does", row->name, c->port, c->id, sbuf_str(&stack));
+	err_set(e, EINVAL, "%s: stream %u/%u: its words do not tell of the frame %.200s; `frame` does", row->name, obj->port, obj->stream,
+		sbuf_str(&stack));
 	sbuf_free(&stack);
 	return -EINVAL;
 }
 
-static int type_told(const struct setting *row, const void *obj, struct err *e)
+static int type_told(const struct setting *row, const struct set_obj *obj, struct err *e)
 {
 	static const char *const headers[] = {"arp", "vlan", "ipv6", "ipv4", NULL};
 
 	return has_one(row, obj, headers, e);
 }
 
-static int proto_told(const struct setting *row, const void *obj, struct err *e)
+static int proto_told(const struct setting *row, const struct set_obj *obj, struct err *e)
 {
 	static const char *const headers[] = {"icmp", "icmpv6", "tcp", "udp", NULL};
 
 	return has_one(row, obj, headers, e);
 }
 
-static bool part_get(const struct setting *row, const void *obj, void *val)
+static bool part_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	*(bool *)val = frame_has(&stream_of(obj)->frame.stack, *(const enum frame_part *)row->arg);
 	return false;
@@ -191,7 +192,7 @@ static const struct setting_store proto_store = {
 };
 static const struct setting_store part_store = {.put = edit_put, .get = part_get, .unset = keep, .may = edit_may};
 
-static bool proto_check(const struct setting *row, const void *obj, struct err *warn)
+static bool proto_check(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
 	if (frame_has_header(&stream_of(obj)->frame.stack, "arp")) {
 		err_set(warn, EINVAL, "proto has no meaning in an arp frame; `set <ports> type ipv4` comes first");
@@ -297,26 +298,26 @@ static void get_field(const struct stream_cfg *c, const char *name, uint8_t v[VT
 		spec.type->parse(&spec, f->dflt, v, NULL);
 }
 
-static void fields_put(const struct setting *row, void *obj, const void *val)
+static void fields_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	const struct fields *s = row->arg;
 	const uint8_t (*v)[VT_FIELD_BYTES] = val;
 
 	for (unsigned i = 0; i < s->n; i++)
-		set_field(obj, s->name[i], v[i]);
+		set_field(obj->cfg, s->name[i], v[i]);
 }
 
-static bool fields_get(const struct setting *row, const void *obj, void *val)
+static bool fields_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	const struct fields *s = row->arg;
 	uint8_t (*v)[VT_FIELD_BYTES] = val;
 
 	for (unsigned i = 0; i < s->n; i++)
-		get_field(obj, s->name[i], v[i]);
+		get_field(obj->cfg, s->name[i], v[i]);
 	return false;
 }
 
-static bool fields_check(const struct setting *row, const void *obj, struct err *warn)
+static bool fields_check(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
 	const struct fields *s = row->arg;
 
@@ -357,28 +358,28 @@ static const struct vtype vt_mpls = {
 	.parse = mpls_vparse, .print = mpls_vprint,
 };
 
-static void mpls_put(const struct setting *row, void *obj, const void *val)
+static void mpls_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	uint32_t x = *(const uint32_t *)val;
 	uint8_t v[VT_FIELD_BYTES];
 
 	(void)row;
 	vary_store(x >> 12, v);
-	set_field(obj, "mpls.label", v);
+	set_field(obj->cfg, "mpls.label", v);
 	vary_store(x >> 9 & 7, v);
-	set_field(obj, "mpls.tc", v);
+	set_field(obj->cfg, "mpls.tc", v);
 	vary_store(x & 255, v);
-	set_field(obj, "mpls.ttl", v);
+	set_field(obj->cfg, "mpls.ttl", v);
 }
 
-static bool mpls_get(const struct setting *row, const void *obj, void *val)
+static bool mpls_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	uint8_t label[VT_FIELD_BYTES], tc[VT_FIELD_BYTES], ttl[VT_FIELD_BYTES];
 
 	(void)row;
-	get_field(obj, "mpls.label", label);
-	get_field(obj, "mpls.tc", tc);
-	get_field(obj, "mpls.ttl", ttl);
+	get_field(obj->cfg, "mpls.label", label);
+	get_field(obj->cfg, "mpls.tc", tc);
+	get_field(obj->cfg, "mpls.ttl", ttl);
 	*(uint32_t *)val = (uint32_t)(vary_load(label) << 12 | vary_load(tc) << 9 | 1 << 8 | vary_load(ttl));
 	return false;
 }
@@ -430,16 +431,16 @@ static const struct vtype vt_bits = {
 	.size = sizeof(struct rnd_val), .parse = bits_vparse, .print = bits_vprint,
 };
 
-static void bits_put(const struct setting *row, void *obj, const void *val)
+static void bits_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	const struct rnd_val *v = val;
 
 	(void)row;
-	((struct stream_cfg *)obj)->frame.rnd[v->i] = v->bits;
+	((struct stream_cfg *)obj->cfg)->frame.rnd[v->i] = v->bits;
 }
 
 /* The first that is given. */
-static bool bits_get(const struct setting *row, const void *obj, void *val)
+static bool bits_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	const struct frame_rnd *rnd = stream_of(obj)->frame.rnd;
 	struct rnd_val v = {0};
@@ -453,7 +454,7 @@ static bool bits_get(const struct setting *row, const void *obj, void *val)
 	return false;
 }
 
-static bool bits_check(const struct setting *row, const void *obj, struct err *warn)
+static bool bits_check(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
 	struct rnd_val v;
 
@@ -486,13 +487,13 @@ static const struct field *rnd_field(const struct stream_cfg *c, const struct rn
 	return NULL;
 }
 
-static int rnd_may(const struct setting *row, const void *obj, const void *val, struct err *e)
+static int rnd_may(const struct setting *row, const struct set_obj *obj, const void *val, struct err *e)
 {
 	const struct rnd_word *w = row->arg;
 	const struct proto *p;
 	struct sbuf stack = {0};
 
-	if (!*(const bool *)val || rnd_field(obj, w, &p) != NULL)
+	if (!*(const bool *)val || rnd_field(obj->cfg, w, &p) != NULL)
 		return 0;
 	frame_stack_print(&stream_of(obj)->frame.stack, &stack);
 	err_set(e, EINVAL, "%s: the frame %s has no header with %s", row->name, sbuf_str(&stack), w->says);
@@ -500,9 +501,9 @@ static int rnd_may(const struct setting *row, const void *obj, const void *val, 
 	return -EINVAL;
 }
 
-static bool rnd_get(const struct setting *row, const void *obj, void *val)
+static bool rnd_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
-	const struct stream_cfg *c = obj;
+	const struct stream_cfg *c = obj->cfg;
 	const struct proto *p = NULL;
 	const struct field *f = rnd_field(c, row->arg, &p);
 	const struct frame_val *v = f != NULL ? frame_vals_find(&c->frame.vals, p, 1, f) : NULL;
@@ -526,9 +527,9 @@ static void port_value(const struct stream_cfg *c, const struct proto *p, const 
 }
 
 /* Random bits over the value that is there, so that turning it off gives that value back. */
-static void rnd_put(const struct setting *row, void *obj, const void *val)
+static void rnd_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
-	struct stream_cfg *c = obj;
+	struct stream_cfg *c = obj->cfg;
 	const struct proto *p = NULL;
 	const struct field *f = rnd_field(c, row->arg, &p);
 	uint8_t own[VT_FIELD_BYTES], first[VT_FIELD_BYTES];

@@ -7,50 +7,50 @@
 
 static const char *const idle_words[] = {"auto", "busy", NULL};
 
-static void idle_put(const struct setting *row, void *obj, const void *val)
+static void idle_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	(void)row;
-	((struct port_cfg *)obj)->idle_busy = *(const int *)val == 1;
+	((struct port_cfg *)obj->cfg)->idle_busy = *(const int *)val == 1;
 }
 
-static bool idle_get(const struct setting *row, const void *obj, void *val)
+static bool idle_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
-	bool busy = ((const struct port_cfg *)obj)->idle_busy;
+	bool busy = ((const struct port_cfg *)obj->cfg)->idle_busy;
 
 	(void)row;
 	*(int *)val = busy;
 	return busy;
 }
 
-static void idle_unset(const struct setting *row, void *obj)
+static void idle_unset(const struct setting *row, const struct set_obj *obj)
 {
 	(void)row;
-	((struct port_cfg *)obj)->idle_busy = false;
+	((struct port_cfg *)obj->cfg)->idle_busy = false;
 }
 
 static const struct setting_store idle_store = {idle_put, idle_get, idle_unset};
 
 static const char *const offload_words[] = {"auto", "off", NULL};
 
-static void offload_put(const struct setting *row, void *obj, const void *val)
+static void offload_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	(void)row;
-	((struct port_cfg *)obj)->no_offload = *(const int *)val == 1;
+	((struct port_cfg *)obj->cfg)->no_offload = *(const int *)val == 1;
 }
 
-static bool offload_get(const struct setting *row, const void *obj, void *val)
+static bool offload_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
-	bool off = ((const struct port_cfg *)obj)->no_offload;
+	bool off = ((const struct port_cfg *)obj->cfg)->no_offload;
 
 	(void)row;
 	*(int *)val = off;
 	return off;
 }
 
-static void offload_unset(const struct setting *row, void *obj)
+static void offload_unset(const struct setting *row, const struct set_obj *obj)
 {
 	(void)row;
-	((struct port_cfg *)obj)->no_offload = false;
+	((struct port_cfg *)obj->cfg)->no_offload = false;
 }
 
 static const struct setting_store offload_store = {offload_put, offload_get, offload_unset};

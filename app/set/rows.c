@@ -9,52 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct app *bound;
-
-void set_bind(const struct app *app)
+struct ctl *set_ctl(const struct set_obj *obj)
 {
-	bound = app;
-}
+	const struct app *app = obj->host;
 
-struct ctl *set_ctl(void)
-{
-	return bound != NULL ? bound->ctl : NULL;
-}
-
-bool set_find_port(const void *port_cfg, unsigned *port)
-{
-	if (bound == NULL || bound->ctl == NULL)
-		return false;
-	for (unsigned p = 0; p < ctl_nports(bound->ctl); p++) {
-		if (ctl_port_cfg(bound->ctl, p) == port_cfg) {
-			*port = p;
-			return true;
-		}
-	}
-	return false;
-}
-
-bool set_find_stream(const void *stream_cfg, unsigned *port, unsigned *stream)
-{
-	const struct stream_cfg *c = stream_cfg;
-
-	/* an object of no port says that it is stream 0 of port 0 */
-	if (bound == NULL || bound->ctl == NULL || c->port >= ctl_nports(bound->ctl) || ctl_stream_cfg(bound->ctl, c->port, c->id) != c)
-		return false;
-	*port = c->port;
-	*stream = c->id;
-	return true;
+	return app != NULL ? app->ctl : NULL;
 }
 
 /* Too large for the stack of a function that is called row by row. */
 static struct frame scratch;
 
 /* ctl_frame() names the port or the stream, and so does whoever prints a warning of `set`. */
-static bool frame_ok(unsigned port, unsigned stream, struct err *warn)
+static bool frame_ok(struct ctl *ctl, unsigned port, unsigned stream, struct err *warn)
 {
 	char prefix[2][32];
 
-	if (ctl_frame(bound->ctl, port, stream, &scratch, warn) == 0)
+	if (ctl_frame(ctl, port, stream, &scratch, warn) == 0)
 		return true;
 	snprintf(prefix[0], sizeof(prefix[0]), "port %u: ", port);
 	snprintf(prefix[1], sizeof(prefix[1]), "stream %u/%u: ", port, stream);
@@ -76,9 +46,16 @@ static bool has_header(const struct frame_stack *s, const struct frame_val *v)
 	return seen >= v->nth;
 }
 
-bool set_check_whole(const struct stream_cfg *cfg, struct err *warn)
+static bool stream_ok(const struct set_obj *obj, struct err *warn)
 {
-	unsigned port, stream;
+	struct ctl *ctl = set_ctl(obj);
+
+	return ctl == NULL || frame_ok(ctl, obj->port, obj->stream, warn);
+}
+
+bool set_check_whole(const struct set_obj *stream, struct err *warn)
+{
+	const struct stream_cfg *cfg = stream->cfg;
 
 	warn->text[0] = '\0';
 	for (unsigned i = 0; i < cfg->frame.vals.n; i++) {
@@ -90,47 +67,43 @@ bool set_check_whole(const struct stream_cfg *cfg, struct err *warn)
 		const struct setting *row = set_row_named(name.s);
 		sbuf_free(&name);
 		if (row != NULL && row->check != NULL)
-			row->check(row, cfg, warn);
+			row->check(row, stream, warn);
 		if (warn->text[0] != '\0')
 			return false;
 	}
-	return !set_find_stream(cfg, &port, &stream) || frame_ok(port, stream, warn);
+	return stream_ok(stream, warn);
 }
 
-bool set_check_stream(const struct setting *row, const void *stream_cfg, struct err *warn)
+bool set_check_stream(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
-	unsigned port, stream;
-
 	(void)row;
-	return !set_find_stream(stream_cfg, &port, &stream) || frame_ok(port, stream, warn);
+	return stream_ok(obj, warn);
 }
 
-bool set_check_port(const struct setting *row, const void *port_cfg, struct err *warn)
+bool set_check_port(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
-	unsigned port;
+	struct ctl *ctl = set_ctl(obj);
 
 	(void)row;
-	if (!set_find_port(port_cfg, &port))
-		return true;
-	for (unsigned s = 0; s < ctl_nstreams(bound->ctl, port); s++)
-		if (ctl_stream_cfg(bound->ctl, port, s) != NULL && !frame_ok(port, s, warn))
+	for (unsigned s = 0; ctl != NULL && s < ctl_nstreams(ctl, obj->port); s++)
+		if (ctl_stream_cfg(ctl, obj->port, s) != NULL && !frame_ok(ctl, obj->port, s, warn))
 			return false;
 	return true;
 }
 
-bool set_check_per_start(const struct setting *row, const void *port_cfg, struct err *warn)
+bool set_check_per_start(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
-	unsigned port;
+	const struct ctl *ctl = set_ctl(obj);
 
-	if (!set_find_port(port_cfg, &port) || !ctl_sending(bound->ctl, port))
+	if (ctl == NULL || !ctl_sending(ctl, obj->port))
 		return true;
 	err_set(warn, EBUSY, "it is sending; the new %s is that of the next start", row->name);
 	return false;
 }
 
-bool set_check_arrival(const struct setting *row, const void *port_cfg, struct err *warn)
+bool set_check_arrival(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
-	const struct port_cfg *cfg = port_cfg;
+	const struct port_cfg *cfg = obj->cfg;
 
 	(void)row;
 	if (cfg->rate.kind != RATE_MAX || cfg->arrival.kind == ARRIVAL_CONSTANT)
@@ -140,61 +113,61 @@ bool set_check_arrival(const struct setting *row, const void *port_cfg, struct e
 	return false;
 }
 
-bool set_check_pacing(const struct setting *row, const void *port_cfg, struct err *warn)
+bool set_check_pacing(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
-	unsigned port;
+	struct ctl *ctl = set_ctl(obj);
 
 	(void)row;
-	return !set_find_port(port_cfg, &port) || ctl_pacing(bound->ctl, port, warn) == 0;
+	return ctl == NULL || ctl_pacing(ctl, obj->port, warn) == 0;
 }
 
-bool set_check_timestamps(const struct setting *row, const void *port_cfg, struct err *warn)
+bool set_check_timestamps(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
-	unsigned port;
+	struct ctl *ctl = set_ctl(obj);
 
 	(void)row;
-	return !set_find_port(port_cfg, &port) || ctl_timestamps(bound->ctl, port, warn) == 0;
+	return ctl == NULL || ctl_timestamps(ctl, obj->port, warn) == 0;
 }
 
-void set_echo_load(const struct setting *row, const void *port_cfg, struct sbuf *note)
+void set_echo_load(const struct setting *row, const struct set_obj *obj, struct sbuf *note)
 {
 	struct sbuf text = {0};
-	unsigned port;
 
 	(void)row;
-	if (set_find_port(port_cfg, &port) && app_rate_text(bound, port, -1, &text))
-		sbuf_addf(note, "port %u: %s\n", port, sbuf_str(&text));
+	if (set_ctl(obj) != NULL && app_rate_text(obj->host, obj->port, -1, &text))
+		sbuf_addf(note, "port %u: %s\n", obj->port, sbuf_str(&text));
 	sbuf_free(&text);
 }
 
 /* What the device refuses was told as a warning. */
-void set_echo_pacing(const struct setting *row, const void *port_cfg, struct sbuf *note)
+void set_echo_pacing(const struct setting *row, const struct set_obj *obj, struct sbuf *note)
 {
 	struct sbuf text = {0};
+	struct ctl *ctl = set_ctl(obj);
 	struct err e;
-	unsigned port;
 
-	if (set_find_port(port_cfg, &port) && ctl_pacing(bound->ctl, port, &e) == 0 && app_pacing_text(bound, port, row->name, &text))
-		sbuf_addf(note, "port %u: %s\n", port, sbuf_str(&text));
+	if (ctl != NULL && ctl_pacing(ctl, obj->port, &e) == 0 && app_pacing_text(obj->host, obj->port, row->name, &text))
+		sbuf_addf(note, "port %u: %s\n", obj->port, sbuf_str(&text));
 	sbuf_free(&text);
 }
 
 /* Of the stream, and what the port asks for with it where that is more than the link carries. */
-void set_echo_stream_load(const struct setting *row, const void *stream_cfg, struct sbuf *note)
+void set_echo_stream_load(const struct setting *row, const struct set_obj *obj, struct sbuf *note)
 {
 	struct sbuf text = {0};
-	unsigned port, stream;
+	struct ctl *ctl = set_ctl(obj);
+	const struct app *app = obj->host;
 	struct ctl_load l;
 
 	(void)row;
-	if (!set_find_stream(stream_cfg, &port, &stream))
+	if (ctl == NULL)
 		return;
-	if (app_rate_text(bound, port, (int)stream, &text))
-		sbuf_addf(note, "stream %u/%u: %s\n", port, stream, sbuf_str(&text));
-	if (ctl_load(bound->ctl, port, &l, NULL) == 0 && !l.is_max && l.l1_bps > l.link_bps * 1.00001) {
+	if (app_rate_text(app, obj->port, (int)obj->stream, &text))
+		sbuf_addf(note, "stream %u/%u: %s\n", obj->port, obj->stream, sbuf_str(&text));
+	if (ctl_load(ctl, obj->port, &l, NULL) == 0 && !l.is_max && l.l1_bps > l.link_bps * 1.00001) {
 		sbuf_reset(&text);
-		if (app_rate_text(bound, port, -1, &text))
-			sbuf_addf(note, "port %u, all streams: %s\n", port, sbuf_str(&text));
+		if (app_rate_text(app, obj->port, -1, &text))
+			sbuf_addf(note, "port %u, all streams: %s\n", obj->port, sbuf_str(&text));
 	}
 	sbuf_free(&text);
 }
@@ -212,14 +185,14 @@ void set_hold(bool on)
 	held.cfg = NULL;
 }
 
-const struct frame *set_frame_now(const void *stream_cfg)
+const struct frame *set_frame_now(const struct set_obj *stream)
 {
-	unsigned port, stream;
+	struct ctl *ctl = set_ctl(stream);
 
-	if (held.on && held.cfg == stream_cfg)
+	if (held.on && held.cfg == stream->cfg)
 		return held.frame;
-	bool ok = set_find_stream(stream_cfg, &port, &stream) && ctl_frame(bound->ctl, port, stream, &now, NULL) == 0;
-	held.cfg = stream_cfg;
+	bool ok = ctl != NULL && ctl_frame(ctl, stream->port, stream->stream, &now, NULL) == 0;
+	held.cfg = stream->cfg;
 	held.frame = ok ? &now : NULL;
 	return held.frame;
 }

@@ -3,7 +3,7 @@
 #pragma once
 #include "cmd.h"
 
-struct app;
+struct frame_stack;
 
 /* A row that is another way to write a different row ("proto udp" rewrites "frame"): never listed, never saved. Bits from 0x100 on
  * are the program's; lib/cmd does not look at them. */
@@ -21,15 +21,12 @@ struct set_chunk {
 const struct setting *const *set_rows(unsigned *n);
 /* A field's row by its name; those of further headers are made here. NULL: there is no such field. */
 const struct setting *set_row_named(const char *name);
-/* Make the rows of further headers of a kind that this stream's frame has. */
-void set_rows_for(const void *stream_cfg);
-/* Which program the rows' checks look at: a rule between a stream and its port needs both, and a row gets one object only. */
-void set_bind(const struct app *app);
-struct stream_cfg;
+/* Make the rows of further headers of a kind that this frame has. */
+void set_rows_for(const struct frame_stack *stack);
 /* What the rows' checks would say of a stream as it is now, for who did not let them: false with the first of it. */
-bool set_check_whole(const struct stream_cfg *cfg, struct err *warn);
+bool set_check_whole(const struct set_obj *stream, struct err *warn);
 /* Whether `show settings` lists the row for this object: not an alias, and no field that the frame does not have, unless it was set. */
-bool set_applies(const struct setting *row, const void *obj);
+bool set_applies(const struct setting *row, const struct set_obj *obj);
 /* Rows of a stream that are no field and say how its frames change or what is in them: nest, payload, random bits. */
 const struct setting *const *set_extra_rows(unsigned *n);
 /* From hold(true) to hold(false) no setting changes: the frame that rows read is built once per stream, not once per row. */

@@ -83,9 +83,9 @@ static const struct vtype vt_own_rate = {
 	.parse = own_vparse, .print = own_vprint, .complete = own_vcomplete, .plain = own_vplain, .number = own_vnumber,
 };
 
-static bool check_arrival(const struct setting *row, const void *stream_cfg, struct err *warn)
+static bool check_arrival(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
-	const struct stream_cfg *s = stream_cfg;
+	const struct stream_cfg *s = obj->cfg;
 
 	(void)row;
 	if (s->arrival.kind == ARRIVAL_CONSTANT || (s->rate.set && s->rate.rate.kind != RATE_MAX))

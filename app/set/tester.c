@@ -41,15 +41,15 @@ static void waits_make(enum waits w, struct trial_cfg *c)
 	c->settle_ns = made.settle_ns;
 }
 
-static void waits_put(const struct setting *row, void *obj, const void *val)
+static void waits_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	(void)row;
-	waits_make((enum waits) * (const int *)val, &((struct app *)obj)->tester.trial);
+	waits_make((enum waits) * (const int *)val, &((struct app *)obj->cfg)->tester.trial);
 }
 
-static bool waits_get(const struct setting *row, const void *obj, void *val)
+static bool waits_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
-	const struct trial_cfg *now = &((const struct app *)obj)->tester.trial;
+	const struct trial_cfg *now = &((const struct app *)obj->cfg)->tester.trial;
 	int w = WAITS_DEFAULT;
 
 	(void)row;
@@ -64,13 +64,13 @@ static bool waits_get(const struct setting *row, const void *obj, void *val)
 	return w != WAITS_DEFAULT;
 }
 
-static void waits_unset(const struct setting *row, void *obj)
+static void waits_unset(const struct setting *row, const struct set_obj *obj)
 {
 	(void)row;
-	waits_make(WAITS_DEFAULT, &((struct app *)obj)->tester.trial);
+	waits_make(WAITS_DEFAULT, &((struct app *)obj->cfg)->tester.trial);
 }
 
-static int waits_may(const struct setting *row, const void *obj, const void *val, struct err *e)
+static int waits_may(const struct setting *row, const struct set_obj *obj, const void *val, struct err *e)
 {
 	(void)obj;
 	if (*(const int *)val != WAITS_OTHER)
@@ -80,9 +80,9 @@ static int waits_may(const struct setting *row, const void *obj, const void *val
 
 static const struct setting_store waits_store = {waits_put, waits_get, waits_unset, waits_may};
 
-static bool check_drain(const struct setting *row, const void *obj, struct err *warn)
+static bool check_drain(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
-	const struct trial_cfg *c = &((const struct app *)obj)->tester.trial;
+	const struct trial_cfg *c = &((const struct app *)obj->cfg)->tester.trial;
 
 	(void)row;
 	if (c->drain_min_ns > c->drain_max_ns)

@@ -6,23 +6,23 @@
 
 #include <string.h>
 
-static void *at(const struct setting *row, const void *port_cfg)
+static void *at(const struct setting *row, const struct set_obj *obj)
 {
-	return (char *)work_cfg(port_cfg, row->arg) + row->offset;
+	return (char *)work_cfg(obj->cfg, row->arg) + row->offset;
 }
 
-void set_work_put(const struct setting *row, void *port_cfg, const void *val)
+void set_work_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
-	memcpy(at(row, port_cfg), val, row->v.type->size);
+	memcpy(at(row, obj), val, row->v.type->size);
 }
 
-bool set_work_get(const struct setting *row, const void *port_cfg, void *val)
+bool set_work_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	struct sbuf now = {0}, dflt = {0};
 
 	row->v.type->parse(&row->v, row->dflt, val, NULL);
 	row->v.type->print(&row->v, val, &dflt);
-	memcpy(val, at(row, port_cfg), row->v.type->size);
+	memcpy(val, at(row, obj), row->v.type->size);
 	row->v.type->print(&row->v, val, &now);
 	bool set = strcmp(sbuf_str(&now), sbuf_str(&dflt)) != 0;
 	sbuf_free(&now);
@@ -30,9 +30,9 @@ bool set_work_get(const struct setting *row, const void *port_cfg, void *val)
 	return set;
 }
 
-void set_work_unset(const struct setting *row, void *port_cfg)
+void set_work_unset(const struct setting *row, const struct set_obj *obj)
 {
-	row->v.type->parse(&row->v, row->dflt, at(row, port_cfg), NULL);
+	row->v.type->parse(&row->v, row->dflt, at(row, obj), NULL);
 }
 
 const struct setting_store set_work_store = {set_work_put, set_work_get, set_work_unset};

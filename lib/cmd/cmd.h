@@ -18,18 +18,26 @@ enum setting_flags {
 
 struct setting;
 
+/* Whose setting it is: what the callbacks of a row get. */
+struct set_obj {
+	void *host;            /* cmd_host.program; NULL: the struct is of no program, as the defaults that `save` compares with */
+	enum cmd_scope scope;
+	unsigned port, stream; /* ids; 0 where the scope has none */
+	void *cfg;             /* the scope's struct, in which a row's offset lies */
+};
+
 /* How a row's value is kept when it is not a plain member of the scope's struct (header fields). */
 struct setting_store {
-	void (*put)(const struct setting *, void *obj, const void *val);
+	void (*put)(const struct setting *, const struct set_obj *obj, const void *val);
 	/* false: not set, *val is what would be used (the default in force) */
-	bool (*get)(const struct setting *, const void *obj, void *val);
-	void (*unset)(const struct setting *, void *obj);
+	bool (*get)(const struct setting *, const struct set_obj *obj, void *val);
+	void (*unset)(const struct setting *, const struct set_obj *obj);
 	/* A row whose value is an edit that the object may not be able to take (a tunnel for a frame without IP): 0, or -errno with *e, and nothing
 	 * is written, to none of the targets. val NULL: any value (SET_WHERE_IT_FITS). May be NULL. */
-	int (*may)(const struct setting *, const void *obj, const void *val, struct err *e);
+	int (*may)(const struct setting *, const struct set_obj *obj, const void *val, struct err *e);
 	/* Of a row that says in other words what other rows hold: what they hold now may have no such word. 0, or -errno with *e, and the value
 	 * is not read. May be NULL. */
-	int (*told)(const struct setting *, const void *obj, struct err *e);
+	int (*told)(const struct setting *, const struct set_obj *obj, struct err *e);
 };
 
 struct setting { /* one row = one noun, the only statement about it */
@@ -44,15 +52,15 @@ struct setting { /* one row = one noun, the only statement about it */
 	uint32_t flags;
 	const struct setting_store *store; /* NULL: plain member at offset */
 	const void *arg;     /* for the store */
-	/* Rules between settings, called after the write, so obj has the new value. Never refuses (DESIGN 4): a text left in *warn is
+	/* Rules between settings, called after the write, so obj->cfg has the new value. Never refuses (DESIGN 4): a text left in *warn is
 	 * a warning for cmd_run.note, an empty text is none. The result is not looked at. */
-	bool (*check)(const struct setting *, const void *obj, struct err *warn);
+	bool (*check)(const struct setting *, const struct set_obj *obj, struct err *warn);
 	/* An alias row that stands for another row of the same scope, chosen per object ("dport" is udp.dst or tcp.dst by the stack): never
 	 * stored. NULL with *e: the object has nothing that the row could mean. v.type may be NULL; if it is there, it serves help and
 	 * completion. */
-	const struct setting *(*resolve)(const struct setting *, const void *obj, struct err *e);
+	const struct setting *(*resolve)(const struct setting *, const struct set_obj *obj, struct err *e);
 	/* What the new value comes to, in other words, as lines for cmd_run.note; called after the write where a person typed it. May be NULL. */
-	void (*echo)(const struct setting *, const void *obj, struct sbuf *note);
+	void (*echo)(const struct setting *, const struct set_obj *obj, struct sbuf *note);
 	uint32_t why;        /* what changes with it, in bits of the host's; 0: anything may */
 };
 
@@ -175,6 +183,8 @@ struct cmd_host {
 	const struct setting *(*row)(void *arg, const char *name);
 	/* What could stand at the end of text, the word at the cursor, in the rest of a line of that verb. offer's word takes its place. */
 	void (*complete)(void *arg, const struct verb *v, const char *text, void (*offer)(void *to, const char *word, const char *help), void *to);
+	/* What rows find as the host of their objects. NULL: there are objects alone. */
+	void *program;
 };
 
 /* The rows must outlive the result; the arrays of pointers and the host record are copied. host may be NULL for what looks at the rows alone
@@ -250,8 +260,10 @@ const struct setting *cmd_setting_for(const struct cmd *, const struct target *t
 typedef void cmd_value_fn(void *arg, const struct setting *row, const void *val);
 int cmd_setting_value(const struct cmd *, const struct setting *, unsigned port, unsigned stream, cmd_value_fn *fn, void *arg,
 		      struct err *e);
-/* The same for a row that is no resolve row, read from an object at hand. */
-bool cmd_value_text(const struct setting *, const void *obj, struct sbuf *out);
+/* The object that the host has there; false: there is none. */
+bool cmd_object(const struct cmd *, enum cmd_scope, unsigned port, unsigned stream, struct set_obj *out);
+/* cmd_setting_text() of a row that is no resolve row, read from an object at hand. */
+bool cmd_value_text(const struct setting *, const struct set_obj *obj, struct sbuf *out);
 /* From now on until it is taken back the rows' checks are not called: whoever runs many lines looks at the result once. */
 void cmd_hold_checks(struct cmd *, bool on);
 /* Parse and write one value to all targets, or to none. The `set` verb, Lua and JSON end here. note (may be NULL) gets warnings. t is NULL

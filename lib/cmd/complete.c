@@ -267,8 +267,9 @@ static void offer_rest(struct completion *k, unsigned at)
 	if (s->resolve != NULL && k->targets.n > 0) {
 		const struct cmd_host *h = &k->c->host;
 		unsigned p = k->targets.item[0].p0;
-		void *obj = p < h->nports(h->arg) ? h->object(h->arg, s->scope, p, k->targets.item[0].s0) : NULL;
-		const struct setting *real = obj != NULL ? s->resolve(s, obj, NULL) : NULL;
+		struct set_obj obj;
+		bool there = p < h->nports(h->arg) && cmd_object(k->c, s->scope, p, k->targets.item[0].s0, &obj);
+		const struct setting *real = there ? s->resolve(s, &obj, NULL) : NULL;
 		s = real != NULL ? real : s;
 	}
 	if (s->v.type == NULL)

@@ -7,9 +7,8 @@
 #include <string.h>
 
 struct slot { /* one object that is to get the value */
-	unsigned port, stream;
+	struct set_obj obj; /* its ids are known first, its struct when the slot is filled */
 	const struct setting *row;
-	void *obj;
 	const void *val; /* owned by slots.value; NULL: unset */
 };
 
@@ -29,7 +28,7 @@ struct slots {
 
 static int slot_cmp(const void *a, const void *b)
 {
-	const struct slot *x = a, *y = b;
+	const struct set_obj *x = &((const struct slot *)a)->obj, *y = &((const struct slot *)b)->obj;
 
 	if (x->port != y->port)
 		return x->port < y->port ? -1 : 1;
@@ -38,7 +37,7 @@ static int slot_cmp(const void *a, const void *b)
 
 static void slot_add(struct slots *all, unsigned port, unsigned stream)
 {
-	struct slot s = {.port = port, .stream = stream};
+	struct slot s = {.obj = {.port = port, .stream = stream}};
 
 	if (all->n == all->cap) {
 		all->cap = all->cap ? all->cap * 2 : 8;
@@ -85,9 +84,18 @@ static int no_port(unsigned p, unsigned n, struct err *e)
 	return err_set(e, EINVAL, "no port %u; there are ports 0 to %u", p, n - 1);
 }
 
+bool cmd_object(const struct cmd *c, enum cmd_scope scope, unsigned port, unsigned stream, struct set_obj *out)
+{
+	*out = (struct set_obj){.host = c->host.program, .scope = scope, .port = port, .stream = stream};
+	out->cfg = c->host.object(c->host.arg, scope, port, stream);
+	return out->cfg != NULL;
+}
+
 static bool stream_there(const struct cmd *c, unsigned p, unsigned s)
 {
-	return c->host.object(c->host.arg, SCOPE_STREAM, p, s) != NULL;
+	struct set_obj obj;
+
+	return cmd_object(c, SCOPE_STREAM, p, s, &obj);
 }
 
 #define MAX_RUNS 12 /* a longer list of streams is told in part */
@@ -170,8 +178,9 @@ static int expand_fitting(const struct cmd *c, const struct setting *s, struct s
 	int rc = 0;
 
 	for (unsigned p = 0; p < host_nports(c); p++) {
-		const void *obj = c->host.object(c->host.arg, SCOPE_PORT, p, 0);
-		if (s->store == NULL || s->store->may == NULL || (rc = s->store->may(s, obj, NULL, e)) == 0)
+		struct set_obj obj;
+		cmd_object(c, SCOPE_PORT, p, 0, &obj);
+		if (s->store == NULL || s->store->may == NULL || (rc = s->store->may(s, &obj, NULL, e)) == 0)
 			slot_add(all, p, 0);
 	}
 	if (all->n > 0)
@@ -277,13 +286,14 @@ static int slot_fill(struct cmd *c, struct slots *all, unsigned i, const struct 
 	const struct cmd_host *h = &c->host;
 	struct slot *s = &all->s[i];
 
-	s->obj = h->object(h->arg, row->scope, s->port, s->stream);
-	if (s->obj == NULL)
-		return err_set(e, ENODEV, "%s: port %u cannot be set now", row->name, s->port);
+	unsigned port = s->obj.port;
+
+	if (!cmd_object(c, row->scope, port, s->obj.stream, &s->obj))
+		return err_set(e, ENODEV, "%s: port %u cannot be set now", row->name, port);
 	const struct setting *real = row;
 	if (row->resolve != NULL) {
-		err_set(e, 0, "%s: port %u has nothing that this could mean", row->name, s->port);
-		real = row->resolve(row, s->obj, e);
+		err_set(e, 0, "%s: port %u has nothing that this could mean", row->name, port);
+		real = row->resolve(row, &s->obj, e);
 		if (real == NULL)
 			return -EINVAL;
 	}
@@ -297,14 +307,14 @@ static int slot_fill(struct cmd *c, struct slots *all, unsigned i, const struct 
 	*in_value = false;
 	s->row = real;
 	if (real->store != NULL && real->store->may != NULL && s->val != NULL) {
-		rc = real->store->may(real, s->obj, s->val, e);
+		rc = real->store->may(real, &s->obj, s->val, e);
 		if (rc != 0)
 			return rc;
 	}
 	/* the streams of a port share its answer */
-	if (h->may_set == NULL || (i > 0 && s[-1].port == s->port && s[-1].row == real))
+	if (h->may_set == NULL || (i > 0 && s[-1].obj.port == port && s[-1].row == real))
 		return 0;
-	return h->may_set(h->arg, real, s->port, e);
+	return h->may_set(h->arg, real, port, e);
 }
 
 static void slot_write(struct cmd *c, const struct slot *s)
@@ -312,26 +322,28 @@ static void slot_write(struct cmd *c, const struct slot *s)
 	const struct setting *row = s->row;
 
 	if (row->store == NULL)
-		memcpy((char *)s->obj + row->offset, s->val, row->v.type->size);
+		memcpy((char *)s->obj.cfg + row->offset, s->val, row->v.type->size);
 	else if (s->val == NULL)
-		row->store->unset(row, s->obj);
+		row->store->unset(row, &s->obj);
 	else
-		row->store->put(row, s->obj, s->val);
+		row->store->put(row, &s->obj, s->val);
 	if (c->host.changed != NULL)
-		c->host.changed(c->host.arg, row, s->port, s->stream);
+		c->host.changed(c->host.arg, row, s->obj.port, s->obj.stream);
 }
 
 /* A warning of the slots first..last, streams of one port. */
 static void put_warning(const struct slot *first, const struct slot *last, const char *text, struct sbuf *note)
 {
-	if (first->row->scope == SCOPE_GLOBAL)
+	const struct set_obj *obj = &first->obj;
+
+	if (obj->scope == SCOPE_GLOBAL)
 		sbuf_addf(note, "warning: %s\n", text);
 	else if (first != last)
-		sbuf_addf(note, "warning: streams %u/%u-%u: %s\n", first->port, first->stream, last->stream, text);
-	else if (first->row->scope == SCOPE_PORT || first->stream == 0)
-		sbuf_addf(note, "warning: port %u: %s\n", first->port, text);
+		sbuf_addf(note, "warning: streams %u/%u-%u: %s\n", obj->port, obj->stream, last->obj.stream, text);
+	else if (obj->scope == SCOPE_PORT || obj->stream == 0)
+		sbuf_addf(note, "warning: port %u: %s\n", obj->port, text);
 	else
-		sbuf_addf(note, "warning: stream %u/%u: %s\n", first->port, first->stream, text);
+		sbuf_addf(note, "warning: stream %u/%u: %s\n", obj->port, obj->stream, text);
 }
 
 /* What the rows' checks say; the same about one stream after the other is said once. */
@@ -343,8 +355,8 @@ static void slots_warn(const struct slots *all, struct sbuf *note)
 	for (const struct slot *s = all->s; s < end; s++) {
 		warn.text[0] = '\0';
 		if (s->row->check != NULL)
-			s->row->check(s->row, s->obj, &warn);
-		bool same = first != NULL && s->port == first->port && strcmp(warn.text, pending.text) == 0;
+			s->row->check(s->row, &s->obj, &warn);
+		bool same = first != NULL && s->obj.port == first->obj.port && strcmp(warn.text, pending.text) == 0;
 		if (first != NULL && !same) {
 			put_warning(first, last, pending.text, note);
 			first = NULL;
@@ -402,7 +414,7 @@ int set_apply(struct cmd *c, const struct target *t, const struct setting *s, co
 			slots_warn(&all, note);
 		for (unsigned i = 0; how == SET_ECHO && note != NULL && i < all.n; i++)
 			if (all.s[i].row->echo != NULL)
-				all.s[i].row->echo(all.s[i].row, all.s[i].obj, note);
+				all.s[i].row->echo(all.s[i].row, &all.s[i].obj, note);
 		if (note != NULL && all.n > 1)
 			notes_group(note, from);
 	}
@@ -426,7 +438,7 @@ void cmd_hold_checks(struct cmd *c, bool on)
 	c->checks_held = on;
 }
 
-bool cmd_value_text(const struct setting *row, const void *obj, struct sbuf *out)
+bool cmd_value_text(const struct setting *row, const struct set_obj *obj, struct sbuf *out)
 {
 	const struct vtype *t = row->v.type;
 	struct sbuf now = {0}, dflt = {0};
@@ -436,7 +448,7 @@ bool cmd_value_text(const struct setting *row, const void *obj, struct sbuf *out
 	if (row->store != NULL)
 		set = row->store->get(row, obj, val);
 	else
-		memcpy(val, (const char *)obj + row->offset, t->size);
+		memcpy(val, (const char *)obj->cfg + row->offset, t->size);
 	t->print(&row->v, val, &now);
 	/* as text, because the bytes of a struct may differ in padding alone */
 	if (row->store == NULL && row->dflt != NULL) {
@@ -456,20 +468,23 @@ bool cmd_value_text(const struct setting *row, const void *obj, struct sbuf *out
 
 bool cmd_setting_text(const struct cmd *c, const struct setting *s, unsigned port, unsigned stream, struct sbuf *out)
 {
-	void *obj = c->host.object(c->host.arg, s->scope, port, stream);
 	const struct setting *row = s;
+	struct set_obj obj;
 
-	if (obj != NULL && s->resolve != NULL)
-		row = s->resolve(s, obj, NULL);
-	if (obj == NULL || row == NULL || row->v.type == NULL)
+	if (!cmd_object(c, s->scope, port, stream, &obj))
 		return false;
-	return cmd_value_text(row, obj, out) && s->resolve == NULL;
+	if (s->resolve != NULL)
+		row = s->resolve(s, &obj, NULL);
+	if (row == NULL || row->v.type == NULL)
+		return false;
+	return cmd_value_text(row, &obj, out) && s->resolve == NULL;
 }
 
 int cmd_setting_value(const struct cmd *c, const struct setting *s, unsigned port, unsigned stream, cmd_value_fn *fn, void *arg,
 		      struct err *e)
 {
 	const struct setting *row = s;
+	struct set_obj obj;
 	int rc = setting_later(s, e);
 
 	if (rc == 0 && s->scope != SCOPE_GLOBAL && port >= host_nports(c))
@@ -478,22 +493,21 @@ int cmd_setting_value(const struct cmd *c, const struct setting *s, unsigned por
 		rc = cmd_no_stream(c, port, stream, e);
 	if (rc != 0)
 		return rc;
-	const void *obj = c->host.object(c->host.arg, s->scope, port, stream);
-	if (obj == NULL)
+	if (!cmd_object(c, s->scope, port, stream, &obj))
 		return err_set(e, ENODEV, "%s: port %u cannot be read now", s->name, port);
 	if (s->resolve != NULL) {
 		err_set(e, 0, "%s: port %u has nothing that this could mean", s->name, port);
-		row = s->resolve(s, obj, e);
+		row = s->resolve(s, &obj, e);
 	}
 	if (row == NULL || row->v.type == NULL)
 		return row == NULL ? -EINVAL : err_set(e, EINVAL, "%s has no value to read", s->name);
-	if (row->store != NULL && row->store->told != NULL && (rc = row->store->told(row, obj, e)) < 0)
+	if (row->store != NULL && row->store->told != NULL && (rc = row->store->told(row, &obj, e)) < 0)
 		return rc;
 	void *val = xcalloc(1, row->v.type->size);
 	if (row->store != NULL)
-		row->store->get(row, obj, val);
+		row->store->get(row, &obj, val);
 	else
-		memcpy(val, (const char *)obj + row->offset, row->v.type->size);
+		memcpy(val, (const char *)obj.cfg + row->offset, row->v.type->size);
 	fn(arg, row, val);
 	free(val);
 	return 0;

@@ -114,8 +114,9 @@ static void test_defaults_agree(void **state)
 	(void)state;
 	for (unsigned i = 0; i < n; i++) {
 		struct sbuf text = {0};
-		const void *obj = rows[i]->scope == SCOPE_PORT ? (void *)&port[0] : (void *)&stream[0];
-		if (rows[i]->scope == SCOPE_GLOBAL || !set_applies(rows[i], obj))
+		struct set_obj obj;
+		cmd_object(cmd, rows[i]->scope, 0, 0, &obj);
+		if (rows[i]->scope == SCOPE_GLOBAL || !set_applies(rows[i], &obj))
 			continue;
 		if (cmd_setting_text(cmd, rows[i], 0, 0, &text))
 			fail_msg("%s is %s, its default is %s", rows[i]->name, sbuf_str(&text), rows[i]->dflt);

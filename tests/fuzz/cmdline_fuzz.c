@@ -34,38 +34,38 @@ static void demand(bool holds, const char *what, const char *line)
 	abort();
 }
 
-static void put(const struct setting *s, void *obj, const void *val)
+static void put(const struct setting *s, const struct set_obj *obj, const void *val)
 {
-	struct obj *o = obj;
+	struct obj *o = obj->cfg;
 
 	(void)s;
 	o->has = true;
 	memcpy(o->field, val, VT_FIELD_BYTES);
 }
 
-static bool get(const struct setting *s, const void *obj, void *val)
+static bool get(const struct setting *s, const struct set_obj *obj, void *val)
 {
-	const struct obj *o = obj;
+	const struct obj *o = obj->cfg;
 
 	(void)s;
 	memcpy(val, o->field, VT_FIELD_BYTES);
 	return o->has;
 }
 
-static void unset(const struct setting *s, void *obj)
+static void unset(const struct setting *s, const struct set_obj *obj)
 {
 	(void)s;
-	((struct obj *)obj)->has = false;
+	((struct obj *)obj->cfg)->has = false;
 }
 
 static const struct setting_store store = {put, get, unset};
 static const char *const protos[] = {"udp", "tcp", "icmp", NULL};
 static const char *const tcp_flags[] = {"fin", "syn", "rst", "psh", "ack", "urg", NULL};
-static const struct setting *resolve(const struct setting *s, const void *obj, struct err *e);
+static const struct setting *resolve(const struct setting *s, const struct set_obj *obj, struct err *e);
 
-static bool check(const struct setting *s, const void *obj, struct err *warn)
+static bool check(const struct setting *s, const struct set_obj *obj, struct err *warn)
 {
-	const struct obj *o = obj;
+	const struct obj *o = obj->cfg;
 
 	if (o->size < 100)
 		err_set(warn, EINVAL, "%s: %u is small", s->name, o->size);
@@ -101,9 +101,9 @@ static const struct setting rows[] = {
 	{"latency", NULL, SCOPE_PORT, {NULL}, NULL, NULL, "x", 0, SET_LATER},
 };
 
-static const struct setting *resolve(const struct setting *s, const void *obj, struct err *e)
+static const struct setting *resolve(const struct setting *s, const struct set_obj *obj, struct err *e)
 {
-	const struct obj *o = obj;
+	const struct obj *o = obj->cfg;
 
 	if (o->word == 2) {
 		err_set(e, EINVAL, "nothing is %s", s->name);

@@ -62,7 +62,6 @@ static struct cmd *lang(void)
 		const struct setting *const *settings = set_rows(&ns);
 		const struct verb *const *verbs = cmd_verbs(&nv);
 		app_host(&app, &real);
-		set_bind(NULL);
 		host.arg = &global;
 		host.row = real.row;
 		c = cmd_new(settings, ns, verbs, nv, &host);

@@ -11,6 +11,7 @@ import tree
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 DPDK = re.compile(r"^(rte_\w+|dpdk|ethdev_\w+)\.h$")
+PROGRAM = re.compile(r"^[ \t]*static\b[^(){};]*\bstruct (?:app|ctl) \*\s*(\w+)\s*[=;\[]", re.M)
 TERMINAL = re.compile(r"^(histedit|editline/readline|n?cursesw?|term|panel)\.h$")
 LUA = re.compile(r"^(lua|lauxlib|lualib|luajit)\.h$")
 
@@ -136,4 +137,7 @@ for name in tree.files(".c", ".h", ".inc", under=("lib/", "app/", "examples/")):
         check(name, f"{name}:{line}", match.group(1) == "<", match.group(2))
     if name != "lib/base/dpdk.h" and re.search(r"\bRTE_VERSION(_NUM)?\b", text):
         found.add(name, "differences between DPDK versions belong into lib/base/dpdk.h")
+    for match in PROGRAM.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        found.add(f"{name}:{line}", f"the program is handed over, as the host of an object or an argument, and not kept in a file: {match.group(1)}")
 found.end()

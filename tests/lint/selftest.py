@@ -48,6 +48,7 @@ BREACHES = [
     ("layers", "lib/ctl/x.c", SPDX + "#if RTE_VERSION > 1\n#endif\n", "belong into lib/base/dpdk.h"),
     ("results", "lib/ctl/x.c", SPDX + "void f(void)\n{\n\trte_eth_dev_stop(0);\n}\n", "nobody looks at"),
     ("results", "lib/ctl/x.c", SPDX + "void f(void)\n{\n\tif (1)\n\t\trte_dev_remove(0);\n}\n", "nobody looks at"),
+    ("layers", "app/set/x.c", SPDX + "static const struct app *bound;\n", "not kept in a file: bound"),
     ("layers", "lib/ctl/x.c", SPDX + '#include "nowhere.h"\n', "no such header"),
     ("opens", "app/x.c", SPDX + 'FILE *f = fopen(path, "re");\n', "userfile_open"),
     ("opens", "lib/script/x.c", SPDX + "int rc = luaL_loadfile(L, name);\n", "userfile_open"),

@@ -40,18 +40,18 @@ static unsigned nports = NPORTS, changes, busy_port = 99;
 static unsigned runs, polls, cancels, last_ports;
 static char last_text[256];
 
-static void field_put(const struct setting *s, void *obj, const void *val)
+static void field_put(const struct setting *s, const struct set_obj *obj, const void *val)
 {
-	struct stream_obj *o = obj;
+	struct stream_obj *o = obj->cfg;
 	unsigned i = (unsigned)(uintptr_t)s->arg;
 
 	o->has[i] = true;
 	memcpy(o->field[i], val, VT_FIELD_BYTES);
 }
 
-static bool field_get(const struct setting *s, const void *obj, void *val)
+static bool field_get(const struct setting *s, const struct set_obj *obj, void *val)
 {
-	const struct stream_obj *o = obj;
+	const struct stream_obj *o = obj->cfg;
 	unsigned i = (unsigned)(uintptr_t)s->arg;
 
 	memset(val, 0, VT_FIELD_BYTES);
@@ -60,17 +60,17 @@ static bool field_get(const struct setting *s, const void *obj, void *val)
 	return o->has[i];
 }
 
-static void field_unset(const struct setting *s, void *obj)
+static void field_unset(const struct setting *s, const struct set_obj *obj)
 {
-	((struct stream_obj *)obj)->has[(uintptr_t)s->arg] = false;
+	((struct stream_obj *)obj->cfg)->has[(uintptr_t)s->arg] = false;
 }
 
 static const struct setting_store store = {field_put, field_get, field_unset};
 static const char *const protos[] = {"udp", "tcp", "icmp", NULL};
 
-static bool size_check(const struct setting *s, const void *obj, struct err *warn)
+static bool size_check(const struct setting *s, const struct set_obj *obj, struct err *warn)
 {
-	const struct stream_obj *o = obj;
+	const struct stream_obj *o = obj->cfg;
 
 	(void)s;
 	if (o->size == 0 || o->size >= 100)
@@ -79,7 +79,7 @@ static bool size_check(const struct setting *s, const void *obj, struct err *war
 	return false;
 }
 
-static const struct setting *port_resolve(const struct setting *s, const void *obj, struct err *e);
+static const struct setting *port_resolve(const struct setting *s, const struct set_obj *obj, struct err *e);
 
 enum {
 	R_PAGE,
@@ -232,9 +232,9 @@ static const struct setting rows[N_ROWS] = {
 		     SET_LATER},
 };
 
-static const struct setting *port_resolve(const struct setting *s, const void *obj, struct err *e)
+static const struct setting *port_resolve(const struct setting *s, const struct set_obj *obj, struct err *e)
 {
-	const struct stream_obj *o = obj;
+	const struct stream_obj *o = obj->cfg;
 
 	(void)s;
 	if (o->proto == 2) {

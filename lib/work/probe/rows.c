@@ -90,18 +90,18 @@ static const struct vtype vt_sampler = {
 
 /* Control keeps it. */
 
-static void memory_put(const struct setting *row, void *obj, const void *val)
+static void memory_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
-	struct app *app = obj;
+	struct app *app = obj->cfg;
 
 	(void)row;
 	if (app->ctl != NULL)
 		probes_memory_set(app->ctl, *(const uint64_t *)val * 1000000);
 }
 
-static bool memory_get(const struct setting *row, const void *obj, void *val)
+static bool memory_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
-	const struct app *app = obj;
+	const struct app *app = obj->cfg;
 	uint64_t dflt;
 
 	row->v.type->parse(&row->v, row->dflt, &dflt, NULL);
@@ -109,7 +109,7 @@ static bool memory_get(const struct setting *row, const void *obj, void *val)
 	return *(const uint64_t *)val != dflt;
 }
 
-static void memory_unset(const struct setting *row, void *obj)
+static void memory_unset(const struct setting *row, const struct set_obj *obj)
 {
 	uint64_t dflt;
 
@@ -143,14 +143,14 @@ const struct setting probe_port_rows[] = {
 #undef AT
 #define AT(member) offsetof(struct stream_cfg, member)
 
-static bool check_latency(const struct setting *row, const void *stream_cfg, struct err *warn)
+static bool check_latency(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
-	const struct stream_cfg *cfg = stream_cfg;
+	const struct stream_cfg *cfg = obj->cfg;
 
 	(void)row;
 	if (!cfg->latency || cfg->frame.probe != 0)
 		return true;
-	err_set(warn, EINVAL, "its frames have no probes; `set %u/%u probe on` puts one in each", cfg->port, cfg->id);
+	err_set(warn, EINVAL, "its frames have no probes; `set %u/%u probe on` puts one in each", obj->port, obj->stream);
 	return false;
 }
 

@@ -65,7 +65,7 @@ static bool extra_varies(const struct stream_cfg *cfg, const struct setting *row
 	return strcmp(row->name, "pattern") == 0 && cfg->frame.fill == FILL_RANDOM;
 }
 
-static void add_extras(const struct stream_cfg *cfg, json_t *list)
+static void add_extras(const struct set_obj *stream, json_t *list)
 {
 	unsigned n;
 	const struct setting *const *rows = set_extra_rows(&n);
@@ -73,8 +73,8 @@ static void add_extras(const struct stream_cfg *cfg, json_t *list)
 
 	for (unsigned i = 0; i < n; i++) {
 		sbuf_reset(&text);
-		if (set_applies(rows[i], cfg) && cmd_value_text(rows[i], cfg, &text))
-			put(list, rows[i]->name, sbuf_str(&text), extra_varies(cfg, rows[i]));
+		if (set_applies(rows[i], stream) && cmd_value_text(rows[i], stream, &text))
+			put(list, rows[i]->name, sbuf_str(&text), extra_varies(stream->cfg, rows[i]));
 	}
 	sbuf_free(&text);
 }
@@ -83,6 +83,7 @@ static json_t *fields_of(struct app *app, unsigned port, unsigned stream)
 {
 	json_t *list = json_array();
 	struct frame_spec spec;
+	struct set_obj obj;
 	struct sizes sizes;
 
 	/* Ranges that contradict each other leave what the settings say; `frame_error` and `start` say why. */
@@ -91,7 +92,8 @@ static json_t *fields_of(struct app *app, unsigned port, unsigned stream)
 	else
 		add_fields(&ctl_stream_cfg(app->ctl, port, stream)->frame, list);
 	frame_spec_free(&spec);
-	add_extras(ctl_stream_cfg(app->ctl, port, stream), list);
+	if (cmd_object(app->cmd, SCOPE_STREAM, port, stream, &obj))
+		add_extras(&obj, list);
 	return list;
 }
 

@@ -153,9 +153,9 @@ static unsigned index_of(const struct setting *row)
 	return (unsigned)((const struct held_word *)row->arg - held_words);
 }
 
-static void held_put(const struct setting *row, void *obj, const void *val)
+static void held_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
-	struct stream_cfg *c = obj;
+	struct stream_cfg *c = obj->cfg;
 	const struct held_val *new = val;
 	unsigned i = index_of(row);
 	uint8_t v[4][VT_FIELD_BYTES];
@@ -168,9 +168,9 @@ static void held_put(const struct setting *row, void *obj, const void *val)
 	c->held[i].set = true;
 }
 
-static bool held_get(const struct setting *row, const void *obj, void *val)
+static bool held_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
-	const struct stream_cfg *c = obj;
+	const struct stream_cfg *c = obj->cfg;
 	struct held_val *out = val;
 	unsigned i = index_of(row);
 
@@ -179,17 +179,17 @@ static bool held_get(const struct setting *row, const void *obj, void *val)
 	return c->held[i].set;
 }
 
-static void held_unset(const struct setting *row, void *obj)
+static void held_unset(const struct setting *row, const struct set_obj *obj)
 {
-	memset(&((struct stream_cfg *)obj)->held[index_of(row)], 0, sizeof(struct held_range));
+	memset(&((struct stream_cfg *)obj->cfg)->held[index_of(row)], 0, sizeof(struct held_range));
 }
 
 static const struct setting_store held_store = {.put = held_put, .get = held_get, .unset = held_unset};
 
 /* Ranges that are not in use are right in any order of lines. */
-static bool held_check(const struct setting *row, const void *obj, struct err *warn)
+static bool held_check(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
-	const struct stream_cfg *c = obj;
+	const struct stream_cfg *c = obj->cfg;
 	struct frame_spec spec;
 	struct sizes sizes = c->sizes;
 	struct sbuf unused = {0};
@@ -199,7 +199,7 @@ static bool held_check(const struct setting *row, const void *obj, struct err *w
 		return true;
 	if (held_count(c) == 0) {
 		err_set(warn, EINVAL, "no range is given yet, so all frames stay the same; for example `range %u dst port 1000 1000 1999 1`",
-			c->port);
+			obj->port);
 		return false;
 	}
 	frame_spec_copy(&spec, &c->frame);
@@ -217,9 +217,9 @@ static const struct setting ranges_row = {
 	.help = "whether the ranges (range.dst-port ...) are in use; `enable <ports> range`",
 };
 
-bool send_idle(const struct setting *row, const void *obj)
+bool send_idle(const struct setting *row, const struct set_obj *obj)
 {
-	return row->store == &held_store && !((const struct stream_cfg *)obj)->held[index_of(row)].set;
+	return row->store == &held_store && !((const struct stream_cfg *)obj->cfg)->held[index_of(row)].set;
 }
 
 static void make_rows(void)

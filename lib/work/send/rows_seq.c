@@ -38,20 +38,19 @@ static void enable(struct ctl *ctl, unsigned port, unsigned stream, bool on)
 	ctl_touch_stream(ctl, port, (int)stream, WHY_ALL);
 }
 
-static void seq_cnt_put(const struct setting *row, void *obj, const void *val)
+static void seq_cnt_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
-	struct ctl *ctl = set_ctl();
+	struct ctl *ctl = set_ctl(obj);
 	uint64_t k = *(const uint64_t *)val;
-	unsigned port;
 
 	(void)row;
-	if (!set_find_port(obj, &port))
+	if (ctl == NULL)
 		return;
-	enable(ctl, port, 0, k == 0);
+	enable(ctl, obj->port, 0, k == 0);
 	for (unsigned s = 1; s <= k; s++)
-		enable(ctl, port, s, true);
-	for (unsigned s = (unsigned)k + 1; s < ctl_nstreams(ctl, port); s++)
-		enable(ctl, port, s, false);
+		enable(ctl, obj->port, s, true);
+	for (unsigned s = (unsigned)k + 1; s < ctl_nstreams(ctl, obj->port); s++)
+		enable(ctl, obj->port, s, false);
 }
 
 static bool is_enabled(struct ctl *ctl, unsigned port, unsigned stream)
@@ -61,39 +60,37 @@ static bool is_enabled(struct ctl *ctl, unsigned port, unsigned stream)
 	return c != NULL && c->enabled;
 }
 
-static bool seq_cnt_get(const struct setting *row, const void *obj, void *val)
+static bool seq_cnt_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
-	struct ctl *ctl = set_ctl();
+	struct ctl *ctl = set_ctl(obj);
 	uint64_t k = 0;
-	unsigned port;
 
 	(void)row;
-	if (set_find_port(obj, &port) && !is_enabled(ctl, port, 0))
-		while (is_enabled(ctl, port, (unsigned)k + 1))
+	if (ctl != NULL && !is_enabled(ctl, obj->port, 0))
+		while (is_enabled(ctl, obj->port, (unsigned)k + 1))
 			k++;
 	*(uint64_t *)val = k;
 	return false;
 }
 
 /* Streams that no number of slots enables. */
-static int seq_cnt_told(const struct setting *row, const void *obj, struct err *e)
+static int seq_cnt_told(const struct setting *row, const struct set_obj *obj, struct err *e)
 {
-	struct ctl *ctl = set_ctl();
-	unsigned port;
+	struct ctl *ctl = set_ctl(obj);
 	uint64_t k;
 
-	if (!set_find_port(obj, &port))
+	if (ctl == NULL)
 		return 0;
 	seq_cnt_get(row, obj, &k);
-	for (unsigned s = 0; s < ctl_nstreams(ctl, port); s++)
-		if (is_enabled(ctl, port, s) != (s == 0 ? k == 0 : s <= k))
+	for (unsigned s = 0; s < ctl_nstreams(ctl, obj->port); s++)
+		if (is_enabled(ctl, obj->port, s) != (s == 0 ? k == 0 : s <= k))
 			return err_set(e, EINVAL,
 				       "%s: port %u: which streams are enabled is not told by a number of slots; `enabled` of each tells", row->name,
-				       port);
+				       obj->port);
 	return 0;
 }
 
-static void keep(const struct setting *row, void *obj)
+static void keep(const struct setting *row, const struct set_obj *obj)
 {
 	(void)row;
 	(void)obj;

@@ -9,7 +9,7 @@ extern const struct setting send_seq_rows[]; /* ends with a row without a name *
 /* Append the rows of Pktgen's ranges, which are made once from lib/ctl's table. */
 void send_range_rows(const struct setting ***rows, unsigned *n);
 /* A row of a range that was not given. */
-bool send_idle(const struct setting *row, const void *obj);
+bool send_idle(const struct setting *row, const struct set_obj *obj);
 /* A new slot of Pktgen's sequence: a stream with the defaults and with the tags and tunnels of stream 0, not enabled. */
 int send_slot_make(struct ctl *ctl, unsigned port, unsigned stream, struct err *e);
 

@@ -13,26 +13,26 @@
 #define FLAP_MIN_NS 1000000ull
 #define FLAP_MAX_NS 3600000000000ull
 
-static int wire_may(const struct setting *row, const void *obj, const void *val, struct err *e)
+static int wire_may(const struct setting *row, const struct set_obj *obj, const void *val, struct err *e)
 {
-	unsigned port;
+	const struct ctl *ctl = set_ctl(obj);
 
 	(void)val;
-	if (!set_find_port(obj, &port) || wire_has_port(set_ctl(), port))
+	if (ctl == NULL || wire_has_port(ctl, obj->port))
 		return 0;
-	return err_set(e, EINVAL, "%s: port %u (%s) is no wire", row->name, port, ctl_port_name(set_ctl(), port));
+	return err_set(e, EINVAL, "%s: port %u (%s) is no wire", row->name, obj->port, ctl_port_name(ctl, obj->port));
 }
 
 extern const struct work work_wire;
 static const struct setting_store wire_store = {set_work_put, set_work_get, set_work_unset, wire_may};
 
-bool wire_idle(const struct setting *row, const void *port_cfg)
+bool wire_idle(const struct setting *row, const struct set_obj *obj)
 {
-	return row->store == &wire_store && wire_may(row, port_cfg, NULL, NULL) != 0;
+	return row->store == &wire_store && wire_may(row, obj, NULL, NULL) != 0;
 }
 
 /* All of them at once. */
-static void plain_put(const struct setting *row, void *obj, const void *val)
+static void plain_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	(void)val;
 	(void)row;
@@ -41,7 +41,7 @@ static void plain_put(const struct setting *row, void *obj, const void *val)
 			set_work_unset(w, obj);
 }
 
-static bool plain_get(const struct setting *row, const void *obj, void *val)
+static bool plain_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	(void)row;
 	(void)obj;
@@ -49,7 +49,7 @@ static bool plain_get(const struct setting *row, const void *obj, void *val)
 	return false;
 }
 
-static int plain_told(const struct setting *row, const void *obj, struct err *e)
+static int plain_told(const struct setting *row, const struct set_obj *obj, struct err *e)
 {
 	for (const struct setting *w = wire_rows; w->name != NULL; w++) {
 		void *val = xcalloc(1, w->v.type->size);
@@ -61,7 +61,7 @@ static int plain_told(const struct setting *row, const void *obj, struct err *e)
 	return 0;
 }
 
-static void plain_unset(const struct setting *row, void *obj)
+static void plain_unset(const struct setting *row, const struct set_obj *obj)
 {
 	plain_put(row, obj, NULL);
 }

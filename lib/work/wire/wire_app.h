@@ -7,7 +7,7 @@
 
 extern const struct setting wire_rows[]; /* ends with a row without a name */
 /* A row of wires says nothing about this port: it is no wire. */
-bool wire_idle(const struct setting *row, const void *port_cfg);
+bool wire_idle(const struct setting *row, const struct set_obj *obj);
 
 extern const struct snap_part part_wires;
 show_fn wire_show;
