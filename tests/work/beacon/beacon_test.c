@@ -361,6 +361,7 @@ static void beside_streams(enum dp_edits edits, struct rte_mbuf *(*edit)(struct 
 		}
 	}
 	x.room = ROOM_NONE;
+	x.world->now += 3 * PERIOD;
 	run_at(100, due);
 	assert_true(txq_has_tail(own)); /* one waits while the port is taken away */
 	assert_true(x.s->number > 100);
