@@ -57,7 +57,7 @@ static __rte_noinline void txq_keep_tail(struct dp_txq *q, unsigned sent, unsign
 /* Offer q->m[0..n); what the device does not take stays as the tail. Returns frames accepted, which are to be counted. */
 static inline unsigned txq_offer(struct dp_txq *q, unsigned n)
 {
-	unsigned sent = rte_eth_tx_burst(q->dev, q->queue, q->m, (uint16_t)n);
+	unsigned sent = dp_tx_burst(q, q->m, (uint16_t)n);
 
 	if (unlikely(sent < n))
 		txq_keep_tail(q, sent, n);
@@ -81,7 +81,7 @@ static inline unsigned txq_flush(struct dp_txq *q, uint64_t now)
 {
 	unsigned n = q->n - q->head;
 	uint64_t bytes = txq_bytes(q->m + q->head, n);
-	unsigned sent = rte_eth_tx_burst(q->dev, q->queue, q->m + q->head, (uint16_t)n);
+	unsigned sent = dp_tx_burst(q, q->m + q->head, (uint16_t)n);
 
 	q->head = (uint16_t)(q->head + sent);
 	if (sent > 0)

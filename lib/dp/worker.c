@@ -121,7 +121,7 @@ static __rte_noinline void give_asked(struct dp_worker *w, const struct dp_plan 
 static __rte_always_inline unsigned receive_one(struct dp_worker *w, const struct dp_plan *p, const struct dp_rx_slot *s, uint64_t *now)
 {
 	struct rte_mbuf *m[DP_BURST_MAX];
-	unsigned n = rte_eth_rx_burst(s->q->dev, s->q->queue, m, s->burst);
+	unsigned n = dp_rx_burst(s->q, m, s->burst);
 	bool asks = DP_ASKS(s);
 
 	if (n == 0) {

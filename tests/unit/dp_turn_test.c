@@ -330,11 +330,56 @@ static void test_one_owner(void **state)
 	}
 }
 
+/* ---- from where and to where ---- */
+
+static unsigned pair_q, pair_calls, dev_calls;
+
+static uint16_t pair_rx(void *q, struct rte_mbuf **m, uint16_t n)
+{
+	assert_ptr_equal(q, &pair_q);
+	assert_int_equal(n, 32);
+	pair_calls++;
+	return any_rx(NULL, m, n);
+}
+
+static uint16_t dev_rx(void *q, struct rte_mbuf **m, uint16_t n)
+{
+	dev_calls++;
+	return any_rx(q, m, n);
+}
+
+/* A queue with a pair is read through it alone, one without is its device's. */
+static void test_made_rx(void **state)
+{
+	static const struct dp_io pair = {.rx = pair_rx};
+	struct keeper k = {.claim = CLAIMS};
+	struct dp_rxq q;
+	struct dp_rx_slot slot;
+	struct turner *x = keepers_new(&q, &slot, &k, 1, 32);
+
+	(void)state;
+	rte_eth_fp_ops[FAKE_DEV].rx_pkt_burst = dev_rx;
+	pair_calls = dev_calls = 0;
+	use(x, &x->plan);
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned paired = pair_calls, own = dev_calls;
+		bool made = i % 2 == 0;
+		q.io = made ? &pair : NULL;
+		q.io_q = made ? &pair_q : NULL;
+		turns(x, 1000);
+		assert_int_equal(pair_calls - paired, made ? 1000 : 0);
+		assert_int_equal(dev_calls - own, made ? 0 : 1000);
+		assert_int_equal(k.got, come);
+		assert_int_equal(k.calls, q.cnt.bursts);
+	}
+	keepers_free(x);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_moment), cmocka_unit_test(test_every_turn), cmocka_unit_test(test_never),
-		cmocka_unit_test(test_owners), cmocka_unit_test(test_one_owner),
+		cmocka_unit_test(test_owners), cmocka_unit_test(test_one_owner), cmocka_unit_test(test_made_rx),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 
