@@ -202,13 +202,15 @@ static void test_made_again(void **state)
 	changed(false);
 	struct device *d = device_of(c->port[1]);
 	for (unsigned i = 0; i < 6; i++) {
-		struct rte_mempool *bad = rte_mempool_create("bad", 63, 256, 0, 0, NULL, NULL, NULL, NULL, SOCKET_ID_ANY, 0);
-		assert_non_null(bad);
+		char name[RTE_RING_NAMESIZE];
+		snprintf(name, sizeof(name), "%.16s_dut0", c->port[1]->p.name);
 		device_unmake(d);
-		d->line.pool = bad; /* no buffers for frames: the Rx device does not start */
+		struct rte_ring *same = rte_ring_create(name, 64, SOCKET_ID_ANY, 0); /* it cannot have one of this name */
+		assert_non_null(same);
 		assert_true(device_make(d, &e) < 0);
-		assert_non_null(strstr(e.text, "does not start"));
+		assert_non_null(strstr(e.text, "no memory for its rings"));
 		device_unmake(d);
+		rte_ring_free(same);
 		if (device_make(d, &e) != 0)
 			fail_msg("%s", e.text);
 		changed(true);

@@ -568,17 +568,28 @@ static void test_stamp(void **state)
 
 static void test_reroute(void **state)
 {
-	struct dp_rxq q = {.dev = 4};
-	struct reroute_job j = {.q = &q, .dev = 9, .home = 4};
+	struct dp_rxq q = {.dev = FAKE_DEV}; /* which gives no frames: nobody may ask it */
+	struct rte_ring *ring = rte_ring_create("reroute", 64, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	struct reroute_job j = {.q = &q, .ring = ring};
 	struct dp_state s = {.next = DP_NEVER};
 	struct dp_task t = {.kind = &dp_kind_reroute, .state = &s, .job = &j};
+	struct rte_mbuf frame[6], *got[8];
 
 	(void)state;
+	assert_non_null(ring);
 	dp_kind_reroute.adopt(NULL, &t, NULL, 0);
-	assert_int_equal(q.dev, 9);
 	assert_int_equal(s.next, DP_NEVER);
+	assert_int_equal(dp_rx_burst(&q, got, 4), 0);
+	for (unsigned i = 0; i < 6; i++)
+		assert_int_equal(rte_ring_enqueue(ring, &frame[i]), 0);
+	assert_int_equal(dp_rx_burst(&q, got, 4), 4);
+	assert_int_equal(dp_rx_burst(&q, got + 4, 4), 2);
+	for (unsigned i = 0; i < 6; i++)
+		assert_ptr_equal(got[i], &frame[i]);
 	dp_kind_reroute.drop(NULL, &t, 0);
-	assert_int_equal(q.dev, 4);
+	assert_null(q.io);
+	assert_int_equal(q.dev, FAKE_DEV);
+	rte_ring_free(ring);
 }
 
 int main(int argc, char **argv)

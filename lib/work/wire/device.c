@@ -516,7 +516,7 @@ static void devices_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer 
 		if (cp->rx_worker[q] != worker)
 			continue;
 		struct reroute_job *j = plan_carve(p, sizeof(*j));
-		*j = (struct reroute_job){.q = cp->rxq[q], .dev = d->dev, .home = cp->p.dev};
+		*j = (struct reroute_job){.q = cp->rxq[q], .ring = d->line.out[q]};
 		plan_task(p, &(struct dp_task){.kind = &dp_kind_reroute, .state = &d->route[q], .job = j}, NULL);
 	}
 	if (d != NULL && d->phase == DEVICE_ON && cp->rx_worker[0] == worker)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside lib/ctl: the device under test that frames of a wire pass in one direction. It is there only while the settings ask for it: control
- * turns the receiver's queues to a device of its own (kind "reroute"), and when they no longer read the wire's rings, has the receiver's first
+ * turns the receiver's queues to rings of its own (kind "reroute"), and when they no longer read the wire's rings, has the receiver's first
  * Rx worker read them (kind "dut"). It goes, in the opposite order, when nothing is asked of it and nothing is on its way. Control thread. */
 #pragma once
 #include "ctl_int.h"
@@ -21,11 +21,9 @@ struct device {
 	enum device_phase phase;
 	uint64_t seq;              /* plans with a higher number have the phase */
 	bool ready;                /* all of it is there; */
-	bool has_dev;              /* its Rx device is, which may not have started */
 	bool failed;               /* and cannot be made with these settings: */
 	struct wire_cfg failed_cfg;
 	char why[256];
-	uint16_t dev;              /* what the receiver's queues read */
 	struct dut_line line;
 	void *pool_mem, *mem;      /* mapped */
 	size_t pool_bytes, mem_bytes;
@@ -61,7 +59,7 @@ void device_law(const struct delay *d, struct dut_law *law); /* normal and expon
 void device_job(const struct wire_cfg *w, uint64_t speed_bps, struct dut_job *out);
 
 /* device_mem.c */
-int device_make(struct device *d, struct err *e);    /* its Rx device, once */
+int device_make(struct device *d, struct err *e);    /* its rings and its state too, once */
 int device_fill(struct device *d, struct err *e);    /* pool and cells */
 void device_empty(struct device *d);                 /* nobody uses it: cells go */
 void device_unfill(struct device *d);                /* its buffers too, and frames that lie in its rings */

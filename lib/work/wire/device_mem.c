@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a device under test is made of. Its memory is mapped when it is needed: what DPDK has without hugepages never grows. */
 #include <errno.h>
-#include <rte_eth_ring.h>
 #include <rte_mbuf_dyn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,6 @@
 
 #define MOST_CELLS (1u << 24) /* 1 GiB of addresses; memory only as far as frames lie in it */
 #define STOCK 512             /* buffers in the worker's hand, and more */
-#define DRIVER "net_ring_"    /* what the ring driver puts before a name */
 
 static int stamp_offset(void)
 {
@@ -54,30 +52,6 @@ static int make_rings(struct device *d, struct err *e)
 	return 0;
 }
 
-static int make_dev(struct device *d, struct err *e)
-{
-	struct ctl_port *to = d->to;
-	struct rte_eth_conf conf = {0};
-	char of[RTE_ETH_NAME_MAX_LEN], name[RTE_ETH_NAME_MAX_LEN];
-	int rc;
-
-	/* Another name each time: it may come and go often. */
-	snprintf(of, sizeof(of), DRIVER "dut_%.8s_", to->p.name);
-	port_dev_name(name, sizeof(name), of);
-	rc = rte_eth_from_rings(name + strlen(DRIVER), d->line.out, d->line.nrings, d->line.out, 1, (unsigned)to->p.node);
-	if (rc < 0)
-		return err_set(e, ENODEV, "DPDK's ring driver gives no further device (%s)", rte_strerror(rte_errno));
-	d->dev = (uint16_t)rc;
-	d->has_dev = true;
-	rc = rte_eth_dev_configure(d->dev, d->line.nrings, 0, &conf);
-	for (uint16_t q = 0; q < d->line.nrings && rc == 0; q++)
-		rc = rte_eth_rx_queue_setup(d->dev, q, (uint16_t)to->p.rxd, (unsigned)rte_eth_dev_socket_id(d->dev), NULL, d->line.pool);
-	if (rc == 0)
-		rc = rte_eth_dev_start(d->dev);
-	eal_log_drain();
-	return rc == 0 ? 0 : err_set(e, ENODEV, "its Rx device does not start (%s)", rte_strerror(-rc));
-}
-
 int device_make(struct device *d, struct err *e)
 {
 	unsigned n = d->to->p.nrxq;
@@ -90,8 +64,8 @@ int device_make(struct device *d, struct err *e)
 	if (d->state == NULL || d->route == NULL)
 		return err_set(e, ENODEV, "no memory for its state");
 	int rc = make_rings(d, e);
-	if (rc == 0 && (rc = device_fill(d, e)) == 0)
-		rc = make_dev(d, e);
+	if (rc == 0)
+		rc = device_fill(d, e);
 	d->ready = rc == 0;
 	return rc;
 }
@@ -189,25 +163,9 @@ void device_unfill(struct device *d)
 	free_pool(d);
 }
 
-static void free_dev(struct device *d)
-{
-	struct rte_eth_dev_info info = {0};
-
-	if (!d->has_dev)
-		return;
-	bool known = rte_eth_dev_info_get(d->dev, &info) == 0;
-	dev_leave(d->to, rte_eth_dev_stop(d->dev), "stopping the Rx device of its device under test");
-	dev_leave(d->to, rte_eth_dev_close(d->dev), "closing the Rx device of its device under test");
-	if (known && info.device != NULL)
-		dev_leave(d->to, rte_dev_remove(info.device), "removing the Rx device of its device under test");
-	eal_log_drain();
-	d->has_dev = false;
-}
-
 void device_unmake(struct device *d)
 {
 	device_unfill(d);
-	free_dev(d);
 	free_rings(d);
 	rte_free(d->state);
 	rte_free(d->route);

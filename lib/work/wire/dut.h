@@ -115,10 +115,10 @@ struct dut_state {
 /* All counters of one moment. Any thread; false: the worker is just writing, ask again. */
 bool dut_read(const struct dut_state *s, struct dut_counts *out);
 
-/* ---- kind "reroute": an Rx queue is read from another device for as long as the task is there ---- */
+/* ---- kind "reroute": an Rx queue is read from a ring for as long as the task is there ---- */
 struct reroute_job {
 	struct dp_rxq *q;
-	uint16_t dev, home;         /* the same queue number of both */
+	struct rte_ring *ring;
 };
 
 extern const struct dp_kind dp_kind_dut, dp_kind_reroute;
