@@ -547,51 +547,6 @@ static void test_merge(void **state)
 	world_free(x);
 }
 
-static void test_stamp(void **state)
-{
-	struct rte_mempool *mp = pool_of(63);
-	struct rte_mbuf *m[2] = {rte_pktmbuf_alloc(mp), rte_pktmbuf_alloc(mp)};
-	uint16_t at = offsetof(struct rte_mbuf, dynfield1);
-	uint64_t before = rte_rdtsc();
-
-	(void)state;
-	assert_int_equal(dut_stamp(0, 3, m, 2, (void *)(uintptr_t)at), 2);
-	for (unsigned i = 0; i < 2; i++) {
-		struct dut_stamp s;
-		memcpy(&s, (uint8_t *)m[i] + at, sizeof(s));
-		assert_true(s.tsc >= before && s.tsc <= rte_rdtsc());
-		assert_int_equal(s.txq, 3);
-		rte_pktmbuf_free(m[i]);
-	}
-	rte_mempool_free(mp);
-}
-
-static void test_reroute(void **state)
-{
-	struct dp_rxq q = {.dev = FAKE_DEV}; /* which gives no frames: nobody may ask it */
-	struct rte_ring *ring = rte_ring_create("reroute", 64, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
-	struct reroute_job j = {.q = &q, .ring = ring};
-	struct dp_state s = {.next = DP_NEVER};
-	struct dp_task t = {.kind = &dp_kind_reroute, .state = &s, .job = &j};
-	struct rte_mbuf frame[6], *got[8];
-
-	(void)state;
-	assert_non_null(ring);
-	dp_kind_reroute.adopt(NULL, &t, NULL, 0);
-	assert_int_equal(s.next, DP_NEVER);
-	assert_int_equal(dp_rx_burst(&q, got, 4), 0);
-	for (unsigned i = 0; i < 6; i++)
-		assert_int_equal(rte_ring_enqueue(ring, &frame[i]), 0);
-	assert_int_equal(dp_rx_burst(&q, got, 4), 4);
-	assert_int_equal(dp_rx_burst(&q, got + 4, 4), 2);
-	for (unsigned i = 0; i < 6; i++)
-		assert_ptr_equal(got[i], &frame[i]);
-	dp_kind_reroute.drop(NULL, &t, 0);
-	assert_null(q.io);
-	assert_int_equal(q.dev, FAKE_DEV);
-	rte_ring_free(ring);
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -600,8 +555,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_reorder_queues), cmocka_unit_test(test_reorder_waits_long),
 		cmocka_unit_test(test_delay_order), cmocka_unit_test(test_law), cmocka_unit_test(test_knee),
 		cmocka_unit_test(test_latency), cmocka_unit_test(test_bits), cmocka_unit_test(test_blocked), cmocka_unit_test(test_room),
-		cmocka_unit_test(test_closed), cmocka_unit_test(test_change), cmocka_unit_test(test_merge), cmocka_unit_test(test_stamp),
-		cmocka_unit_test(test_reroute),
+		cmocka_unit_test(test_closed), cmocka_unit_test(test_change), cmocka_unit_test(test_merge),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

@@ -91,7 +91,7 @@ static void enter(struct ctl *c, struct device *d, enum device_phase phase)
 	d->phase = phase;
 	d->seq = c->plan_seq;
 	tell(c, d->to->rx_worker, d->to->p.nrxq);
-	if (phase == DEVICE_RETURNING) /* none of them is in the middle of a stamped burst */
+	if (phase == DEVICE_TURNING || phase == DEVICE_RETURNING) /* the sender's bursts are stamped from now on, or no more */
 		tell(c, d->from->tx_worker, d->from->p.ntxq);
 }
 
@@ -160,13 +160,11 @@ static void begin(struct ctl *c, struct device *d)
 		fail(c, d, &e);
 		return;
 	}
-	device_stamp(d, true);
 	enter(c, d, DEVICE_TURNING);
 }
 
 static void end(struct device *d)
 {
-	device_unstamped(d);
 	device_empty(d);
 	d->phase = DEVICE_OFF;
 }
@@ -185,7 +183,7 @@ static void step(struct ctl *c, struct device *d)
 			d->failed = false; /* what could not be made is no longer asked for */
 		break;
 	case DEVICE_TURNING:
-		if (heard(c, d, to->rx_worker, to->p.nrxq))
+		if (heard(c, d, to->rx_worker, to->p.nrxq) && heard(c, d, from->tx_worker, from->p.ntxq))
 			enter(c, d, DEVICE_ON);
 		break;
 	case DEVICE_ON:
@@ -203,7 +201,6 @@ static void step(struct ctl *c, struct device *d)
 			enter(c, d, DEVICE_ON);
 			break;
 		}
-		device_stamp(d, false);
 		enter(c, d, DEVICE_RETURNING);
 		break;
 	case DEVICE_RETURNING:
@@ -507,18 +504,44 @@ static struct dut_job *fill_job(struct ctl *c, struct device *d, struct plan_wri
 	return j;
 }
 
-static void devices_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
+static void fill_receiver(struct device *d, struct plan_writer *p)
 {
-	struct device *d = device_of(cp);
-	int worker = (int)plan_worker(p);
+	const struct ctl_port *to = d->to;
 
-	for (unsigned q = 0; has_routes(d) && q < cp->p.nrxq; q++) {
-		if (cp->rx_worker[q] != worker)
+	for (unsigned q = 0; q < to->p.nrxq; q++) {
+		if (to->rx_worker[q] != (int)plan_worker(p))
 			continue;
 		struct reroute_job *j = plan_carve(p, sizeof(*j));
-		*j = (struct reroute_job){.q = cp->rxq[q], .ring = d->line.out[q]};
+		*j = (struct reroute_job){.q = d->line.out[q], .rxq = to->rxq[q]};
 		plan_task(p, &(struct dp_task){.kind = &dp_kind_reroute, .state = &d->route[q], .job = j}, NULL);
 	}
+}
+
+static void fill_sender(struct device *d, struct plan_writer *p)
+{
+	const struct ctl_port *from = d->from;
+
+	for (unsigned q = 0; q < from->p.ntxq; q++) {
+		const struct tx_queue *tx = &from->tx[q];
+		if (from->tx_worker[q] != (int)plan_worker(p))
+			continue;
+		struct reroute_job *j = plan_carve(p, sizeof(*j) + tx->n * sizeof(j->share[0]));
+		*j = (struct reroute_job){.q = &d->sender[q], .nshares = tx->n};
+		memcpy(j->share, tx->share, tx->n * sizeof(j->share[0]));
+		plan_task(p, &(struct dp_task){.kind = &dp_kind_reroute, .state = &d->route[d->to->p.nrxq + q], .job = j}, NULL);
+	}
+}
+
+static void devices_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
+{
+	const struct ctl_port *to = wire_peer(c, cp);
+	struct device *d = device_of(cp), *towards = to != NULL ? device_of(to) : NULL;
+	int worker = (int)plan_worker(p);
+
+	if (has_routes(d))
+		fill_receiver(d, p);
+	if (has_routes(towards))
+		fill_sender(towards, p);
 	if (d != NULL && d->phase == DEVICE_ON && cp->rx_worker[0] == worker)
 		plan_task(p, &(struct dp_task){.kind = &dp_kind_dut, .state = &d->state->base, .job = fill_job(c, d, p)}, NULL);
 }

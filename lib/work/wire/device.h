@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside lib/ctl: the device under test that frames of a wire pass in one direction. It is there only while the settings ask for it: control
- * turns the receiver's queues to rings of its own (kind "reroute"), and when they no longer read the wire's rings, has the receiver's first
+ * turns the receiver's queues to rings of its own and has the sender's bursts stamped (kind "reroute"), and when this is so, has the receiver's first
  * Rx worker read them (kind "dut"). It goes, in the opposite order, when nothing is asked of it and nothing is on its way. Control thread. */
 #pragma once
 #include "ctl_int.h"
@@ -10,7 +10,7 @@
 
 enum device_phase {
 	DEVICE_OFF,
-	DEVICE_TURNING,   /* the receiver's queues go over to it */
+	DEVICE_TURNING,   /* the queues go over to it */
 	DEVICE_ON,
 	DEVICE_LEAVING,   /* the worker lets go of it */
 	DEVICE_RETURNING, /* the queues go back to the wire */
@@ -29,8 +29,8 @@ struct device {
 	size_t pool_bytes, mem_bytes;
 	uint64_t room_wanted;      /* cells */
 	struct dut_state *state;
-	struct dp_state *route;    /* per Rx queue */
-	const struct rte_eth_rxtx_callback *stamper[DUT_QUEUES]; /* per Tx queue of the sender */
+	struct dut_sender sender[DUT_QUEUES]; /* per Tx queue of the sender */
+	struct dp_state *route;    /* per Rx queue of the receiver, then per Tx queue of the sender */
 	struct delay law_of;       /* what law was made for */
 	struct dut_law *law;
 	bool idle_told;            /* the plan says that the sender is idle */
@@ -64,8 +64,6 @@ int device_fill(struct device *d, struct err *e);    /* pool and cells */
 void device_empty(struct device *d);                 /* nobody uses it: cells go */
 void device_unfill(struct device *d);                /* its buffers too, and frames that lie in its rings */
 void device_unmake(struct device *d);                /* and all else */
-void device_stamp(struct device *d, bool on);        /* the sender's bursts are stamped */
-void device_unstamped(struct device *d);             /* and none of its workers is in such a burst */
 
 /* device_json.c */
 json_t *device_task_json(const struct ctl *c, const struct dp_task *task, const void *about); /* NULL: it is of another kind */

@@ -54,7 +54,7 @@ static int make_rings(struct device *d, struct err *e)
 
 int device_make(struct device *d, struct err *e)
 {
-	unsigned n = d->to->p.nrxq;
+	unsigned n = d->to->p.nrxq + d->from->p.ntxq;
 
 	d->line.stamp_at = stamp_offset();
 	if (d->line.stamp_at < 0)
@@ -110,6 +110,8 @@ int device_fill(struct device *d, struct err *e)
 {
 	size_t cells, late = (MOST_CELLS / 2 + 1) * sizeof(struct dut_late);
 
+	for (uint16_t q = 0; q < d->from->p.ntxq; q++)
+		d->sender[q] = (struct dut_sender){.dev = d->from->p.dev, .queue = q, .stamp_at = d->line.stamp_at};
 	if (d->line.pool == NULL) {
 		int rc = make_pool(d, e);
 		if (rc < 0)
@@ -157,8 +159,6 @@ static void free_pool(struct device *d)
 
 void device_unfill(struct device *d)
 {
-	device_stamp(d, false);
-	device_unstamped(d);
 	device_empty(d);
 	free_pool(d);
 }
@@ -172,27 +172,4 @@ void device_unmake(struct device *d)
 	d->state = NULL;
 	d->route = NULL;
 	d->ready = false;
-}
-
-void device_stamp(struct device *d, bool on)
-{
-	const struct ctl_port *from = d->from;
-
-	for (uint16_t q = 0; q < from->p.ntxq && q < DUT_QUEUES; q++) {
-		if (on && d->stamper[q] == NULL) {
-			d->stamper[q] = rte_eth_add_tx_callback(from->p.dev, q, dut_stamp, (void *)(uintptr_t)d->line.stamp_at);
-			dev_leave(from, d->stamper[q] == NULL ? -rte_errno : 0, "stamping frames for its device under test");
-		} else if (!on && d->stamper[q] != NULL) {
-			dev_leave(from, rte_eth_remove_tx_callback(from->p.dev, q, d->stamper[q]),
-				  "stamping frames no more for its device under test");
-		}
-	}
-}
-
-void device_unstamped(struct device *d)
-{
-	for (unsigned q = 0; q < DUT_QUEUES; q++) {
-		rte_free((void *)(uintptr_t)d->stamper[q]);
-		d->stamper[q] = NULL;
-	}
 }

@@ -29,16 +29,6 @@ static inline bool hits(const struct dut_hits *h, const struct dut_job *j, uint6
 	return h->below != 0 && chance(j, number, why) < h->below;
 }
 
-uint16_t dut_stamp(uint16_t port, uint16_t queue, struct rte_mbuf **m, uint16_t n, void *arg)
-{
-	struct dut_stamp stamp = {.tsc = rte_rdtsc(), .txq = queue};
-
-	(void)port;
-	for (unsigned i = 0; i < n; i++)
-		memcpy((uint8_t *)m[i] + (uintptr_t)arg, &stamp, sizeof(stamp));
-	return n;
-}
-
 uint32_t dut_cells(const struct dut_line *l)
 {
 	return l->ncells + DUT_HELD * cells_of(l->max_len);

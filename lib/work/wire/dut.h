@@ -3,7 +3,7 @@
  * them as its job says, and hands them to the receiver's queues.
  *
  * What happens to a frame is a function of the seed and of the frame's number in its direction, never of when anybody looked: a frame
- * arrives when it was sent (its sender's worker stamps it, dut_stamp()), and service and delay are counted from there. Only the moment of
+ * arrives when it was sent (its sender's worker stamps it, kind "reroute"), and service and delay are counted from there. Only the moment of
  * handing it over depends on the clock: the first poll at or after it is due.
  *
  * Of a frame, in this order: link down or failed; too long; lost; no room in the queue in front of the limit (tail drop); no buffer; then
@@ -22,8 +22,6 @@ __extension__ typedef unsigned __int128 dut_time; /* cycles << 32 */
 
 /* What is written into each frame that is sent to a device. */
 struct dut_stamp { uint64_t tsc; uint32_t txq; };
-/* For rte_eth_add_tx_callback(): stamps the burst. arg: offset of the stamp in the mbuf. */
-uint16_t dut_stamp(uint16_t port, uint16_t queue, struct rte_mbuf **m, uint16_t n, void *arg);
 
 /* Which frames: each `every`th, or where a random number is below `below`. Both 0: none. */
 struct dut_hits { uint64_t below, every; };
@@ -115,10 +113,15 @@ struct dut_state {
 /* All counters of one moment. Any thread; false: the worker is just writing, ask again. */
 bool dut_read(const struct dut_state *s, struct dut_counts *out);
 
-/* ---- kind "reroute": an Rx queue is read from a ring for as long as the task is there ---- */
+/* ---- kind "reroute": for as long as the task is there an Rx queue is read from a ring, or bursts of a Tx queue are stamped, each time that they are
+ * offered, before they go to the ethdev ---- */
+struct dut_sender { uint16_t dev, queue; int stamp_at; };
+
 struct reroute_job {
-	struct dp_rxq *q;
-	struct rte_ring *ring;
+	void *q;                    /* the ring, or a dut_sender, which stay where they are */
+	struct dp_rxq *rxq;         /* NULL: a Tx queue, */
+	unsigned nshares;           /* of which these are all shares */
+	struct dp_txq *share[];
 };
 
 extern const struct dp_kind dp_kind_dut, dp_kind_reroute;

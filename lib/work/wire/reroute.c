@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "reroute": the worker of an Rx queue takes its frames from a ring of a device under test. */
+/* Kind "reroute": what workers of a wire's queues do otherwise while a device under test is between its ends. */
 #include "dut.h"
 
 static uint16_t ring_rx(void *ring, struct rte_mbuf **m, uint16_t n)
@@ -7,24 +7,42 @@ static uint16_t ring_rx(void *ring, struct rte_mbuf **m, uint16_t n)
 	return (uint16_t)rte_ring_sc_dequeue_burst(ring, (void **)m, n, NULL);
 }
 
-static const struct dp_io out_of_device = {.rx = ring_rx};
+static uint16_t stamped_tx(void *sender, struct rte_mbuf **m, uint16_t n)
+{
+	const struct dut_sender *s = sender;
+	struct dut_stamp stamp = {.tsc = rte_rdtsc(), .txq = s->queue};
+
+	for (unsigned i = 0; i < n; i++)
+		memcpy((uint8_t *)m[i] + s->stamp_at, &stamp, sizeof(stamp));
+	return rte_eth_tx_burst(s->dev, s->queue, m, n);
+}
+
+static const struct dp_io through_device = {.rx = ring_rx, .tx = stamped_tx};
+
+static void turn(const struct reroute_job *j, const struct dp_io *io, void *q)
+{
+	if (j->rxq != NULL) {
+		j->rxq->io = io;
+		j->rxq->io_q = q;
+	}
+	for (unsigned i = 0; i < j->nshares; i++) {
+		j->share[i]->io = io;
+		j->share[i]->io_q = q;
+	}
+}
 
 static void reroute_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
 {
 	const struct reroute_job *j = t->job;
 
 	(void)w, (void)old, (void)now;
-	j->q->io_q = j->ring;
-	j->q->io = &out_of_device;
+	turn(j, &through_device, j->q);
 }
 
 static void reroute_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 {
-	const struct reroute_job *j = t->job;
-
 	(void)w, (void)now;
-	j->q->io = NULL;
-	j->q->io_q = NULL;
+	turn(t->job, NULL, NULL);
 }
 
 const struct dp_kind dp_kind_reroute = {
