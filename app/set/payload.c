@@ -308,7 +308,7 @@ const struct setting set_payload_rows[] = {
 	{.name = "pattern", .scope = SCOPE_STREAM, .v = {&vt_enum, .choices = fill_words}, .dflt = "abc", .offset = AT(frame.fill),
 	 .check = set_check_stream,
 	 .help = "what fills the payload; user repeats userpattern, hex and file the bytes of pattern.hex and pattern.file"},
-	{.name = "userpattern", .alias = "user pattern", .scope = SCOPE_STREAM, .v = {&vt_user}, .dflt = "0123456789abcde",
+	{.name = "userpattern", .alias = "user pattern", .scope = SCOPE_STREAM, .v = {&vt_user}, .dflt = STREAM_DFLT_USER,
 	 .offset = AT(frame.user), .help = "text that `pattern user` repeats"},
 	{.name = "pattern.seed", .scope = SCOPE_STREAM, .v = {&vt_uint}, .dflt = "0", .offset = AT(frame.fill_seed),
 	 .help = "seed of `pattern random`: equal seeds give equal payloads"},

@@ -61,26 +61,27 @@ static const char *const pacing_words[] = {"software", "queue", "timestamp", NUL
 #define AT(member) offsetof(struct port_cfg, member)
 
 const struct setting set_port_rows[] = {
-	{.name = "rate", .scope = SCOPE_PORT, .v = {&vt_rate}, .dflt = "100%", .offset = AT(rate), .echo = set_echo_load, .check = set_check_arrival,
-	 .why = WHY_RATE, .help = "offered load of the port, over all its Tx queues: percent of the link speed, frames or bits per second, or max"},
+	{.name = "rate", .scope = SCOPE_PORT, .v = {&vt_rate}, .dflt = PORT_DFLT_RATE, .offset = AT(rate),
+	 .echo = set_echo_load, .check = set_check_arrival, .why = WHY_RATE,
+	 .help = "offered load of the port, over all its Tx queues: percent of the link speed, frames or bits per second, or max"},
 	{.name = "count", .scope = SCOPE_PORT, .v = {&vt_uint}, .dflt = "0", .unit = "frames", .offset = AT(count),
 	 .check = set_check_per_start, .why = WHY_PORT, .help = "frames to send per start, over all Tx queues; 0 sends until stop"},
-	{.name = "burst", .alias = "txburst", .scope = SCOPE_PORT, .v = {&vt_uint, 1, 512}, .dflt = "32", .unit = "frames",
+	{.name = "burst", .alias = "txburst", .scope = SCOPE_PORT, .v = {&vt_uint, 1, 512}, .dflt = PORT_DFLT_BURST, .unit = "frames",
 	 .offset = AT(burst), .why = WHY_RATE, .help = "most frames that are handed to the device at once"},
-	{.name = "rxburst", .scope = SCOPE_PORT, .v = {&vt_uint, 1, 512}, .dflt = "64", .unit = "frames", .offset = AT(rxburst), .why = WHY_PORT,
-	 .help = "most frames that are taken from the device at once"},
+	{.name = "rxburst", .scope = SCOPE_PORT, .v = {&vt_uint, 1, 512}, .dflt = PORT_DFLT_RXBURST, .unit = "frames",
+	 .offset = AT(rxburst), .why = WHY_PORT, .help = "most frames that are taken from the device at once"},
 	{.name = "speed", .scope = SCOPE_PORT, .v = {&vt_speed}, .dflt = "auto", .unit = "bit/s", .offset = AT(speed_bps),
 	 .echo = set_echo_load, .why = WHY_RATE | WHY_WORK,
 	 .help = "link speed that percent rates refer to; auto is what the device says, 10G on wire, null and pcap"},
 	{.name = "arrival", .scope = SCOPE_PORT, .v = {&vt_arrival}, .dflt = "constant", .offset = AT(arrival), .check = set_check_arrival,
 	 .echo = set_echo_pacing, .why = WHY_RATE,
 	 .help = "when frames leave at that rate: evenly, at random, in bursts at wire speed, with jitter, or on and off"},
-	{.name = "catchup", .scope = SCOPE_PORT, .v = {&vt_catchup}, .dflt = "overspeed 10%", .offset = AT(catchup), .echo = set_echo_pacing,
+	{.name = "catchup", .scope = SCOPE_PORT, .v = {&vt_catchup}, .dflt = PORT_DFLT_CATCHUP, .offset = AT(catchup), .echo = set_echo_pacing,
 	 .why = WHY_RATE,
 	 .help = "what becomes of frames that are later than `lag`: they are sent at most so much faster than asked until none is late, all are\n"
 		 "sent at full speed, or they are given up and counted as unsent. A run `for` a time ends at its end: what is not sent by then\n"
 		 "and 100 ms later is unsent, whatever stands here"},
-	{.name = "lag", .scope = SCOPE_PORT, .v = {&vt_duration, 0, 3600000000000}, .dflt = "1ms", .offset = AT(lag_ns),
+	{.name = "lag", .scope = SCOPE_PORT, .v = {&vt_duration, 0, 3600000000000}, .dflt = PORT_DFLT_LAG, .offset = AT(lag_ns),
 	 .echo = set_echo_pacing, .why = WHY_RATE,
 	 .help = "how late frames may be before `catchup` skip or overspeed does something about them"},
 	{.name = "pacing", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = pacing_words}, .dflt = "software", .offset = AT(pacing),
@@ -88,18 +89,18 @@ const struct setting set_port_rows[] = {
 	 .help = "who holds frames back until they are due: our workers, below them rate limits of the device's queues, or the device by time\n"
 		 "stamps in frames that it gets `lead` before, from its next start on;\n"
 		 "`show ports` says what the device does of it"},
-	{.name = "lead", .scope = SCOPE_PORT, .v = {&vt_duration, 1000, 10000000}, .dflt = "100us", .offset = AT(lead_ns), .why = WHY_RATE,
+	{.name = "lead", .scope = SCOPE_PORT, .v = {&vt_duration, 1000, 10000000}, .dflt = PORT_DFLT_LEAD, .offset = AT(lead_ns), .why = WHY_RATE,
 	 .help = "with `pacing timestamp`, how long before they are due frames are handed to the device"},
 	{.name = "timestamps", .scope = SCOPE_PORT, .v = {&vt_enum, .choices = timestamp_words}, .dflt = "auto", .offset = AT(timestamps),
 	 .check = set_check_timestamps,
 	 .help = "who says when frames with probes arrived: auto and nic take the device's receive time stamps where it gives them and its clock\n"
 		 "can be read (nic warns where not), software reads our clock for each burst and does not ask for stamps, with which some drivers\n"
 		 "receive slower; `show ports` and `show latency` say what is used and how exact it is"},
-	{.name = "mtu", .scope = SCOPE_PORT, .v = {&vt_uint, MTU_MIN, MTU_MAX}, .dflt = "1500", .unit = "bytes", .offset = AT(mtu),
+	{.name = "mtu", .scope = SCOPE_PORT, .v = {&vt_uint, MTU_MIN, MTU_MAX}, .dflt = PORT_DFLT_MTU, .unit = "bytes", .offset = AT(mtu),
 	 .flags = SET_RESTART, .check = set_check_port, .help = "largest frame without Ethernet header and FCS"},
-	{.name = "txd", .alias = "tx descriptors", .scope = SCOPE_PORT, .v = {&vt_uint, 32, 32768}, .dflt = "1024",
+	{.name = "txd", .alias = "tx descriptors", .scope = SCOPE_PORT, .v = {&vt_uint, 32, 32768}, .dflt = PORT_DFLT_TXD,
 	 .unit = "descriptors", .offset = AT(txd), .flags = SET_RESTART, .help = "size of each Tx ring"},
-	{.name = "rxd", .alias = "rx descriptors", .scope = SCOPE_PORT, .v = {&vt_uint, 32, 32768}, .dflt = "1024",
+	{.name = "rxd", .alias = "rx descriptors", .scope = SCOPE_PORT, .v = {&vt_uint, 32, 32768}, .dflt = PORT_DFLT_RXD,
 	 .unit = "descriptors", .offset = AT(rxd), .flags = SET_RESTART, .help = "size of each Rx ring"},
 	{.name = "mbufs", .scope = SCOPE_PORT, .v = {&vt_uint, 0, 1 << 24}, .dflt = "0", .unit = "buffers", .offset = AT(mbufs),
 	 .flags = SET_RESTART, .help = "buffers in each pool; 0 follows descriptors and bursts"},

@@ -100,14 +100,14 @@ static bool check_arrival(const struct setting *row, const struct set_obj *obj, 
 #define AT(member) offsetof(struct stream_cfg, member)
 
 const struct setting set_stream_rows[] = {
-	{.name = "frame", .scope = SCOPE_STREAM, .v = {&vt_frame}, .dflt = "eth/ipv4/udp", .offset = AT(frame.stack),
+	{.name = "frame", .scope = SCOPE_STREAM, .v = {&vt_frame}, .dflt = STREAM_DFLT_FRAME, .offset = AT(frame.stack),
 	 .check = set_check_stream, .why = WHY_FRAMES, .help = "headers of the frame, outermost first"},
 	{.name = "size", .scope = SCOPE_STREAM, .v = {&vt_sizes}, .dflt = "auto", .unit = "bytes", .offset = AT(sizes),
 	 .check = set_check_stream, .why = WHY_FRAMES,
 	 .help = "frame sizes with FCS, in turn; auto is 64 or the headers' own length, whichever is larger"},
-	{.name = "enabled", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "on", .offset = AT(enabled), .why = WHY_ORDER,
+	{.name = "enabled", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = STREAM_DFLT_ENABLED, .offset = AT(enabled), .why = WHY_ORDER,
 	 .help = "whether the stream takes part in what its port sends"},
-	{.name = "weight", .scope = SCOPE_STREAM, .v = {&vt_uint, 1, UINT16_MAX}, .dflt = "1", .unit = "turns", .offset = AT(weight),
+	{.name = "weight", .scope = SCOPE_STREAM, .v = {&vt_uint, 1, UINT16_MAX}, .dflt = STREAM_DFLT_WEIGHT, .unit = "turns", .offset = AT(weight),
 	 .why = WHY_ORDER, .help = "frames of the stream per cycle of the port's streams, each stream in its turn"},
 	{.name = "rate", .scope = SCOPE_STREAM, .v = {&vt_own_rate}, .dflt = "none", .offset = AT(rate),
 	 .echo = set_echo_stream_load, .why = WHY_RATE | WHY_ORDER,

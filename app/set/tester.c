@@ -12,7 +12,7 @@
 
 void tester_init(struct tester *t)
 {
-	t->stall_ns = CTL_STALL_NS;
+	value_default(&vt_duration, CTL_DFLT_STALL, &t->stall_ns);
 	trial_cfg_init(&t->trial);
 }
 
@@ -98,7 +98,7 @@ static bool check_drain(const struct setting *row, const struct set_obj *obj, st
 	 .offset = AT(trial.member), .help = help_, .check = check_drain}
 
 const struct setting set_tester_rows[] = {
-	{.name = "stall", .scope = SCOPE_GLOBAL, .v = {&vt_duration, 1000, 10 * S}, .dflt = "50us", .offset = AT(stall_ns),
+	{.name = "stall", .scope = SCOPE_GLOBAL, .v = {&vt_duration, 1000, 10 * S}, .dflt = CTL_DFLT_STALL, .offset = AT(stall_ns),
 	 .help = "a turn of a worker that takes longer is a stall: counted, and the longest one kept (page cpu, `show stats --json`)"},
 	{0},
 };
@@ -107,21 +107,22 @@ const struct setting set_trial_rows[] = {
 	{.name = "trial", .scope = SCOPE_GLOBAL, .v = {&vt_enum, .choices = waits_words}, .store = &waits_store, .flags = SET_DERIVED,
 	 .help = "all waits of trials at once: rfc2544 is 2 s after learning, 2 s for frames on their way, 5 s to settle"},
 	TRIAL("learn", vt_uint, 0, 1000000, "0", learn, "frames that each receiving port sends before a trial, its own, so that switches know it"),
-	TRIAL("learn-rate", vt_rate_steady, 0, 0, "1kpps", learn_rate, "rate of these frames"),
+	TRIAL("learn-rate", vt_rate_steady, 0, 0, TRIAL_DFLT_LEARN_RATE, learn_rate, "rate of these frames"),
 	TRIAL("learn-wait", vt_duration, 0, HOUR, "0s", learn_wait_ns, "time between these frames and the trial"),
-	DRAIN("drain", 1000000, "100ms", drain_ns, "a trial that has sent waits for its frames until none has come for so long"),
+	DRAIN("drain", 1000000, TRIAL_DFLT_DRAIN, drain_ns, "a trial that has sent waits for its frames until none has come for so long"),
 	DRAIN("drain-min", 0, "0s", drain_min_ns, "and for so long in any case, also when all have come"),
-	DRAIN("drain-max", 0, "2s", drain_max_ns, "and not longer than this"),
+	DRAIN("drain-max", 0, TRIAL_DFLT_DRAIN_MAX, drain_max_ns, "and not longer than this"),
 	TRIAL("settle", vt_duration, 0, HOUR, "0s", settle_ns, "time after that until counters are read; frames that come in it are late"),
-	TRIAL("overtime", vt_duration, 0, HOUR, "10ms", overtime_ns, "a port that has not sent everything so long after its time is stopped"),
-	TRIAL("max-clock", vt_share, 0, 0, "20ppm", max_clock, "clock-suspect: the calibration of the clock moved by more"),
-	TRIAL("max-wait", vt_share, 0, 0, "5%", max_wait, "preempted: a worker waited for a CPU for a larger share of the time"),
-	TRIAL("max-stall", vt_duration, 1000, HOUR, "10ms", max_stall_ns, "preempted: one turn of a worker took longer"),
-	TRIAL("max-short", vt_share, 0, 0, "0.1%", max_short, "tester-limited: a larger share of the frames was not sent"),
-	TRIAL("max-rate-error", vt_share, 0, 0, "20ppm", max_rate_error,
+	TRIAL("overtime", vt_duration, 0, HOUR, TRIAL_DFLT_OVERTIME, overtime_ns,
+	      "a port that has not sent everything so long after its time is stopped"),
+	TRIAL("max-clock", vt_share, 0, 0, TRIAL_DFLT_MAX_CLOCK, max_clock, "clock-suspect: the calibration of the clock moved by more"),
+	TRIAL("max-wait", vt_share, 0, 0, TRIAL_DFLT_MAX_WAIT, max_wait, "preempted: a worker waited for a CPU for a larger share of the time"),
+	TRIAL("max-stall", vt_duration, 1000, HOUR, TRIAL_DFLT_MAX_STALL, max_stall_ns, "preempted: one turn of a worker took longer"),
+	TRIAL("max-short", vt_share, 0, 0, TRIAL_DFLT_MAX_SHORT, max_short, "tester-limited: a larger share of the frames was not sent"),
+	TRIAL("max-rate-error", vt_share, 0, 0, TRIAL_DFLT_MAX_RATE_ERROR, max_rate_error,
 	      "tester-limited: the mean rate, first to last frame, was off by more (and by more than trial.resolution of the time)"),
-	TRIAL("probes", vt_bool, 0, 0, "on", told,
+	TRIAL("probes", vt_bool, 0, 0, TRIAL_DFLT_PROBES, told,
 	      "a probe goes into every frame of a trial, where the smallest has room; off counts by counters alone"),
-	TRIAL("resolution", vt_duration, 0, HOUR, "200us", resolution_ns, "to which the times of the first and the last frame count"),
+	TRIAL("resolution", vt_duration, 0, HOUR, TRIAL_DFLT_RESOLUTION, resolution_ns, "to which the times of the first and the last frame count"),
 	{0},
 };

@@ -9,7 +9,7 @@ static const char *const glyph_words[] = {"auto", "utf8", "ascii", NULL};
 
 const struct setting set_view_rows[] = {
 	{.name = "pages.interval", .alias = "pages interval", .scope = SCOPE_GLOBAL, .v = {&vt_duration, 100000000ull, 60000000000ull},
-	 .dflt = "1s", .offset = AT(interval_ns), .help = "time between redraws of the page; the prompt is drawn at once"},
+	 .dflt = VIEW_DFLT_INTERVAL, .offset = AT(interval_ns), .help = "time between redraws of the page; the prompt is drawn at once"},
 	{.name = "pages.ports", .alias = "pages ports,ports_per_page", .scope = SCOPE_GLOBAL, .v = {&vt_uint, 0, PORTSET_MAX}, .dflt = "0",
 	 .unit = "ports", .offset = AT(max_ports), .help = "most ports beside each other on a page; 0: as many as there is room for"},
 	{.name = "pages.glyphs", .alias = "pages glyphs", .scope = SCOPE_GLOBAL, .v = {&vt_enum, .choices = glyph_words}, .dflt = "auto",

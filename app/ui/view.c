@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "view.h"
+#include "value.h"
 
 #include <langinfo.h>
 #include <string.h>
 
 void view_init(struct view *v)
 {
-	*v = (struct view){.page = pages[0], .screen = true, .interval_ns = VIEW_INTERVAL_NS};
+	*v = (struct view){.page = pages[0], .screen = true};
+	value_default(&vt_duration, VIEW_DFLT_INTERVAL, &v->interval_ns);
 	theme_default(&v->theme);
 }
 

@@ -24,7 +24,7 @@ struct view {
 	int rows, cols;
 };
 
-#define VIEW_INTERVAL_NS 1000000000ull
+#define VIEW_DFLT_INTERVAL "1s" /* as text, for its row too */
 
 /* Ports of a group, as `page N` counts them. */
 #define VIEW_GROUP 4

@@ -6,19 +6,27 @@
 
 void port_cfg_init(struct port_cfg *c)
 {
-	*c = (struct port_cfg){
-		.rate = {.kind = RATE_PERCENT, .value = 100}, .burst = 32, .rxburst = 64, .mtu = 1500, .txd = 1024, .rxd = 1024,
-		.catchup = {.kind = CATCHUP_OVERSPEED, .share = 0.1}, .lag_ns = 1000000, .lead_ns = 100000,
-	};
+	*c = (struct port_cfg){0};
+	value_default(&vt_rate, PORT_DFLT_RATE, &c->rate);
+	value_default(&vt_catchup, PORT_DFLT_CATCHUP, &c->catchup);
+	value_default(&vt_duration, PORT_DFLT_LAG, &c->lag_ns);
+	value_default(&vt_duration, PORT_DFLT_LEAD, &c->lead_ns);
+	value_default(&vt_uint, PORT_DFLT_BURST, &c->burst);
+	value_default(&vt_uint, PORT_DFLT_RXBURST, &c->rxburst);
+	value_default(&vt_uint, PORT_DFLT_MTU, &c->mtu);
+	value_default(&vt_uint, PORT_DFLT_TXD, &c->txd);
+	value_default(&vt_uint, PORT_DFLT_RXD, &c->rxd);
 	EACH_WORK(w, cfg_init)
 		w->cfg_init(work_cfg(c, w));
 }
 
 void stream_cfg_init(struct stream_cfg *s)
 {
-	*s = (struct stream_cfg){.enabled = true, .weight = 1, .sizes = {.kind = SIZES_AUTO}};
-	frame_stack_parse("eth/ipv4/udp", &s->frame.stack, NULL);
-	strcpy(s->frame.user, "0123456789abcde");
+	*s = (struct stream_cfg){.sizes = {.kind = SIZES_AUTO}};
+	value_default(&vt_bool, STREAM_DFLT_ENABLED, &s->enabled);
+	value_default(&vt_uint, STREAM_DFLT_WEIGHT, &s->weight);
+	frame_stack_parse(STREAM_DFLT_FRAME, &s->frame.stack, NULL);
+	strcpy(s->frame.user, STREAM_DFLT_USER);
 }
 
 void stream_cfg_free(struct stream_cfg *s)

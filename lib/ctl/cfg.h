@@ -22,12 +22,29 @@ struct held_range {
 	uint8_t v[4][VT_FIELD_BYTES];   /* start, min, max, inc */
 };
 
+/* Defaults stand here, as text: stream_cfg_init() and port_cfg_init() read it for whoever uses control, and the rows of app/set show it to
+ * people. A member that is not among them begins as zero. */
+#define STREAM_DFLT_ENABLED "on"
+#define STREAM_DFLT_WEIGHT "1"
+#define STREAM_DFLT_FRAME "eth/ipv4/udp"
+#define STREAM_DFLT_USER "0123456789abcde"
+#define PORT_DFLT_RATE "100%"
+#define PORT_DFLT_CATCHUP "overspeed 10%"
+#define PORT_DFLT_LAG "1ms"
+#define PORT_DFLT_LEAD "100us"
+#define PORT_DFLT_BURST "32"
+#define PORT_DFLT_RXBURST "64"
+#define PORT_DFLT_MTU "1500"
+#define PORT_DFLT_TXD "1024"
+#define PORT_DFLT_RXD "1024"
+#define CTL_DFLT_STALL "50us"
+
 struct stream_cfg {
 	uint32_t port, id;        /* where it is; not settings */
-	bool enabled;             /* default: on, also of streams that are added */
+	bool enabled;             /* also of streams that are added */
 	uint64_t weight;          /* turns per cycle of the port's schedule, 1..65535 */
 	struct own_rate rate;
-	struct arrival arrival;   /* of frames at a rate of its own; constant */
+	struct arrival arrival;   /* of frames at a rate of its own */
 	uint64_t count;           /* frames per start, 0: no bound of its own */
 	bool latency;             /* a histogram of its own at the receiver */
 	struct sizes sizes;
@@ -49,26 +66,24 @@ enum timestamps { TIMESTAMPS_AUTO, TIMESTAMPS_NIC, TIMESTAMPS_SOFTWARE };
 struct work;
 
 struct port_cfg {
-	struct rate rate;         /* default 100% */
-	struct arrival arrival;   /* of the frames at that rate; constant */
-	struct catchup catchup;   /* what becomes of frames later than lag_ns; overspeed 10% */
-	uint64_t lag_ns;          /* 1 ms */
+	struct rate rate;
+	struct arrival arrival;   /* of the frames at that rate */
+	struct catchup catchup;   /* what becomes of frames later than lag_ns */
+	uint64_t lag_ns;
 	int pacing;
-	uint64_t lead_ns;         /* PACING_TIMESTAMP: frames are handed over so long before they are due; 100 us */
+	uint64_t lead_ns;         /* PACING_TIMESTAMP: frames are handed over so long before they are due */
 	int timestamps;
 	uint64_t count;           /* frames per start, 0: no bound */
-	uint64_t burst, rxburst;  /* 1..512; 32, 64 */
+	uint64_t burst, rxburst;  /* 1..512 */
 	uint64_t speed_bps;       /* 0: what the device says, 10G on virtual ports */
-	uint64_t mtu;             /* bytes without Ethernet header; 1500 */
-	uint64_t txd, rxd;        /* descriptors; 1024 */
+	uint64_t mtu;             /* bytes without Ethernet header */
+	uint64_t txd, rxd;        /* descriptors */
 	uint64_t mbufs;           /* buffers per pool, 0: from descriptors and bursts */
-	bool promiscuous;         /* default off, -P turns it on */
+	bool promiscuous;         /* -P turns it on */
 	bool idle_busy;           /* idle: workers never sleep */
 	bool no_offload;          /* checksums are made in software even where the device offers it */
 	_Alignas(uint64_t) uint8_t work[PORT_WORK_BYTES]; /* see work_cfg() */
 };
-
-#define CTL_STALL_NS 50000ull /* a turn of a worker that takes longer is a stall; the setting's default */
 
 void stream_cfg_init(struct stream_cfg *);
 void stream_cfg_free(struct stream_cfg *);

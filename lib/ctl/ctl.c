@@ -266,7 +266,7 @@ int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 	clock_init();
 	c->opts = *opts;
 	c->wake_fd = -1;
-	c->stall_ns = CTL_STALL_NS;
+	value_default(&vt_duration, CTL_DFLT_STALL, &c->stall_ns);
 	EACH_WORK(w, ctl_open)
 		w->ctl_open(c);
 	int rc = open_all(c, e);

@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A trial: send at one rate for one time, account for every frame, and say whether the numbers may be trusted. learn, send, stop Tx, drain, settle,
- * read once (RFC 2544 23). Control thread only; no text is parsed here. */
+ * read once (RFC 2544 23). Control thread only; no text of people is parsed here. */
 #pragma once
 #include "ctl.h"
 #include "witness.h"
+
+/* Defaults of struct trial_cfg, as in cfg.h. */
+#define TRIAL_DFLT_LEARN_RATE "1kpps"
+#define TRIAL_DFLT_DRAIN "100ms"
+#define TRIAL_DFLT_DRAIN_MAX "2s"
+#define TRIAL_DFLT_OVERTIME "10ms"
+#define TRIAL_DFLT_MAX_CLOCK "20ppm"
+#define TRIAL_DFLT_MAX_WAIT "5%"
+#define TRIAL_DFLT_MAX_STALL "10ms"
+#define TRIAL_DFLT_MAX_SHORT "0.1%"
+#define TRIAL_DFLT_MAX_RATE_ERROR "20ppm"
+#define TRIAL_DFLT_RESOLUTION "200us"
+#define TRIAL_DFLT_PROBES "on"
 
 /* Waits, and limits beyond which a trial is not valid. Shares are in parts per 10^9. */
 struct trial_cfg {

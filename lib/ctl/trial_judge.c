@@ -12,11 +12,18 @@
 
 void trial_cfg_init(struct trial_cfg *c)
 {
-	*c = (struct trial_cfg){
-		.learn_rate = {RATE_PPS, 1000}, .drain_ns = 100 * MS_NS, .drain_max_ns = 2 * S_NS, .overtime_ns = 10 * MS_NS,
-		.max_clock = 20000, .max_wait = 50000000, .max_stall_ns = 10 * MS_NS, .max_short = 1000000, .max_rate_error = 20000,
-		.resolution_ns = 200000, .told = true,
-	};
+	*c = (struct trial_cfg){0};
+	value_default(&vt_rate_steady, TRIAL_DFLT_LEARN_RATE, &c->learn_rate);
+	value_default(&vt_duration, TRIAL_DFLT_DRAIN, &c->drain_ns);
+	value_default(&vt_duration, TRIAL_DFLT_DRAIN_MAX, &c->drain_max_ns);
+	value_default(&vt_duration, TRIAL_DFLT_OVERTIME, &c->overtime_ns);
+	value_default(&vt_share, TRIAL_DFLT_MAX_CLOCK, &c->max_clock);
+	value_default(&vt_share, TRIAL_DFLT_MAX_WAIT, &c->max_wait);
+	value_default(&vt_duration, TRIAL_DFLT_MAX_STALL, &c->max_stall_ns);
+	value_default(&vt_share, TRIAL_DFLT_MAX_SHORT, &c->max_short);
+	value_default(&vt_share, TRIAL_DFLT_MAX_RATE_ERROR, &c->max_rate_error);
+	value_default(&vt_duration, TRIAL_DFLT_RESOLUTION, &c->resolution_ns);
+	value_default(&vt_bool, TRIAL_DFLT_PROBES, &c->told);
 }
 
 void trial_cfg_rfc2544(struct trial_cfg *c)

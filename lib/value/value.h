@@ -69,6 +69,9 @@ void value_digits(double v, struct sbuf *out);
 /* plain() of a whole number. */
 enum vplain value_plain_u64(uint64_t v, double *out);
 
+/* The value that a text of the program's own says, one that the type takes: a default, which rows show and who makes the value reads. */
+void value_default(const struct vtype *, const char *text, void *out);
+
 /* What the spec allows, in one line: syntax, choices and limits. A NULL type adds nothing. */
 void vspec_allowed(const struct vspec *s, struct sbuf *out);
 /* For the parse function of any type: `"text" reason; allowed: ...` in *e with the column; returns -code. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "value_impl.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +18,14 @@ bool portset_empty(const struct portset *s)
 bool word_starts(const char *word, const char *prefix)
 {
 	return strncmp(word, prefix, strlen(prefix)) == 0;
+}
+
+void value_default(const struct vtype *type, const char *text, void *out)
+{
+	int rc = type->parse(&(const struct vspec){.type = type}, text, out, NULL);
+
+	assert(rc == 0);
+	(void)rc;
 }
 
 void vspec_allowed(const struct vspec *s, struct sbuf *out)

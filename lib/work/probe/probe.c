@@ -466,7 +466,10 @@ void probes_turn(struct ctl *c)
 
 void probes_open(struct ctl *c)
 {
-	probes_of(c)->limit_bytes = 2000000000;
+	uint64_t mb;
+
+	value_default(&vt_uint, PROBES_DFLT_MEMORY, &mb);
+	probes_memory_set(c, mb * 1000000);
 }
 
 void probes_close(struct ctl *c)

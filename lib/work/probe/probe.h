@@ -42,6 +42,7 @@ bool probes_armed(const struct ctl *);
 bool probes_verify(const struct ctl *);
 bool probes_settled(struct ctl *); /* nothing is sending: what was sent and has not come is lost, or late */
 /* Most memory that receivers may take together. */
+#define PROBES_DFLT_MEMORY "2000" /* MB; as the defaults of cfg.h */
 void probes_memory_set(struct ctl *, uint64_t bytes);
 uint64_t probes_memory_most(const struct ctl *); /* as it was set */
 

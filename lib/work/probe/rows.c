@@ -120,8 +120,8 @@ static void memory_unset(const struct setting *row, const struct set_obj *obj)
 static const struct setting_store memory_store = {memory_put, memory_get, memory_unset};
 
 const struct setting probe_tester_rows[] = {
-	{.name = "probes.memory", .alias = "probes memory", .scope = SCOPE_GLOBAL, .v = {&vt_uint, 1, 1000000}, .dflt = "2000", .unit = "MB",
-	 .store = &memory_store,
+	{.name = "probes.memory", .alias = "probes memory", .scope = SCOPE_GLOBAL, .v = {&vt_uint, 1, 1000000}, .dflt = PROBES_DFLT_MEMORY,
+	 .unit = "MB", .store = &memory_store,
 	 .help = "most memory for receiving probes, in 10^6 bytes; `start` refuses what could take more, `show plan` tells what it takes"},
 	{0},
 };

@@ -12,7 +12,7 @@
 
 static void send_cfg_init(void *cfg)
 {
-	*(struct send_cfg *)cfg = (struct send_cfg){.forgive_ns = 50000000};
+	value_default(&vt_duration, SEND_DFLT_FORGIVE, &((struct send_cfg *)cfg)->forgive_ns);
 }
 
 static int send_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)

@@ -7,7 +7,7 @@
 extern const struct work work_send;
 
 static const struct setting port_rows[] = {
-	{.name = "forgive", .scope = SCOPE_PORT, .v = {&vt_duration, 0, 3600000000000}, .dflt = "50ms",
+	{.name = "forgive", .scope = SCOPE_PORT, .v = {&vt_duration, 0, 3600000000000}, .dflt = SEND_DFLT_FORGIVE,
 	 .offset = offsetof(struct send_cfg, forgive_ns), .store = &set_work_store, .arg = &work_send, .why = WHY_WORK,
 	 .help = "how late frames may be and still be sent when the rate changes: what is later is given up, and counted as unsent"},
 	{0},

@@ -3,6 +3,8 @@
 #pragma once
 #include <stdint.h>
 
+#define SEND_DFLT_FORGIVE "50ms" /* as the defaults of cfg.h */
+
 struct send_cfg {
-	uint64_t forgive_ns;      /* a lag beyond this is dropped when the rate changes; 50 ms */
+	uint64_t forgive_ns;      /* a lag beyond this is dropped when the rate changes */
 };
