@@ -30,7 +30,7 @@ int main(void)
 	struct port_cfg *cfg = ctl_port_cfg(c, 0);
 	cfg->rate = (struct rate){.kind = RATE_MAX};
 	cfg->count = 1000000;
-	ctl_touch(c, 0, false);
+	ctl_touch(c, 0, WHY_ALL);
 
 	printf("kinds of work:");
 	for (unsigned i = 0; works[i] != NULL; i++)
