@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """In the documents every relative link and image leads to a file or folder of the tree, every #anchor to a heading, and from the front page
-there is a link to each page of docs/."""
+there is a link to each page of docs/. What the pages for developers name as code is there: files and folders of the tree, functions, structs.
+In a row of a table that begins with a link to a file, functions are that file's. Comments name no page that is not there."""
+import functools
 import os
 import re
 
@@ -11,6 +13,12 @@ FENCE = re.compile(r"^\s*```.*?^\s*```\s*$", re.M | re.S)
 CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.S)
 TARGET = re.compile(r"\]\(\s*<?([^)\s>]*)>?(?:\s+\"[^\"]*\")?\s*\)|^\[[^\]]+\]:\s+(\S+)|\b(?:src|href)=\"([^\"]*)\"", re.M)
 ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:", re.I)
+FOR_DEVELOPERS = ("CONTRIBUTING.md", "docs/ARCHITECTURE.md", "docs/adding-work.md", "docs/code.md")
+SOURCES = (".c", ".h", ".inc", ".in", ".py", ".lua")
+SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+PLACEHOLDER = re.compile(r"(?<![A-Za-z])[A-Z]{3,}(?=[_./]|$)")  # lib/work/NAME/NAME_run.h
+ROW = re.compile(r"^\|\s*\[[^]]+\]\(([^)\s]+)\)\s*\|([^|]*)\|")
+PAGE = re.compile(r"(?<![\w/.])docs/[\w-]+\.md")
 
 
 def prose(name):
@@ -31,6 +39,39 @@ def anchors(name):
             slug = f"{base}-{again}"
         found.add(slug)
     return found
+
+
+def functions(text):
+    """What is called, defined or a member of a record of functions; comments do not count."""
+    return set(re.findall(r"\b(\w+)\)?\s*\(", re.sub(r"/\*.*?\*/", "", text, flags=re.S)))
+
+
+@functools.cache
+def in_sources():
+    """The functions and the structs of the tree."""
+    text = "\n".join(tree.read(name) for name in tree.files(*SOURCES, under=("lib/", "app/", "examples/", "tests/work/")))
+    return functions(text), set(re.findall(r"\bstruct (\w+)\s*\{", text))
+
+
+def unknown_code(name):
+    """(line, what) of the words of code that a page for developers has and the tree has not."""
+    tops = {path.split("/")[0] for path in known if "/" in path}
+    for number, line in enumerate(FENCE.sub(lambda m: "\n" * m[0].count("\n"), tree.read(name)).split("\n"), 1):
+        row = ROW.match(line)
+        path = os.path.normpath(os.path.join(os.path.dirname(name), row[1])) if row else None
+        of_path = functions(tree.read(path)) if path in known else None
+        for span in SPAN.findall(line):
+            struct, function = re.fullmatch(r"struct (\w+)", span), re.fullmatch(r"(\w+)\(\)", span)
+            if struct and struct[1] not in in_sources()[1]:
+                yield number, f"there is no struct {struct[1]}"
+            if function and function[1] not in in_sources()[0]:
+                yield number, f"no source has a function {span}"
+            elif function and of_path is not None and span in SPAN.findall(row[2]) and function[1] not in of_path:
+                yield number, f"{path} has no {span}"
+            for word in span.split():
+                if re.fullmatch(r"[\w.-]+(/[\w.-]+)+/?", word) and word.split("/")[0] in tops and not PLACEHOLDER.search(word) \
+                        and word.rstrip("/") not in known | folders:
+                    yield number, f"there is no {word}"
 
 
 known = set(tree.files())
@@ -57,4 +98,9 @@ for name in sorted(pages):
 for name in sorted(pages):
     if name.startswith("docs/") and name not in linked:
         found.add(name, "README.md has no link to this page")
+    for number, what in unknown_code(name) if name in FOR_DEVELOPERS else ():
+        found.add(f"{name}:{number}", what)
+for name in tree.files(".c", ".h", ".inc", "meson.build", under=("lib/", "app/", "examples/")):
+    for page in sorted(set(PAGE.findall(tree.read(name))) - known):
+        found.add(name, f"it names {page}, which is not there")
 found.end()
