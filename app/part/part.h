@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside app/snapshot: a part is a file of this folder, which adds its key to the object that a reader gets. */
+/* Inside app/snapshot.c: a part is a file of this folder, which adds its key to the object that a reader gets. */
 #pragma once
 #include "app.h"
 

@@ -52,8 +52,9 @@ struct setting { /* one row = one noun, the only statement about it */
 	uint32_t flags;
 	const struct setting_store *store; /* NULL: plain member at offset */
 	const void *arg;     /* for the store */
-	/* Rules between settings, called after the write, so obj->cfg has the new value. Never refuses (DESIGN 4): a text left in *warn is
-	 * a warning for cmd_run.note, an empty text is none. The result is not looked at. */
+	/* Rules between settings, called after the write, so obj->cfg has the new value. It never refuses, so that settings can be written in
+	 * any order; a start refuses what still does not fit. A text left in *warn is a warning for cmd_run.note, an empty text is none. The
+	 * result is not looked at. */
 	bool (*check)(const struct setting *, const struct set_obj *obj, struct err *warn);
 	/* An alias row that stands for another row of the same scope, chosen per object ("dport" is udp.dst or tcp.dst by the stack): never
 	 * stored. NULL with *e: the object has nothing that the row could mean. v.type may be NULL; if it is there, it serves help and
@@ -158,7 +159,7 @@ struct cmd_run {
 	struct sbuf *out;      /* results */
 	struct sbuf *note;     /* warnings and remarks, for stderr */
 	json_t *results;       /* documents that it printed, whatever the mode: an array, NULL: none. Whoever runs it frees it at the end */
-	int exit_code;         /* 0; 1 criterion failed .. 5 (DESIGN 4) for a verb that ends done but not passed */
+	int exit_code;         /* 0, or of a verb that ends done but not passed one of "Exit codes" in README.md; 1: a criterion failed */
 	bool batch;            /* no person at the other end */
 	struct cmd_own *own;   /* of the session, NULL: of none */
 	_Alignas(16) uint8_t state[VERB_STATE_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters: cells with one writer, tables that describe them, snapshots. No DPDK. */
+/* Counters: cells with one writer, tables that describe them, snapshots. No DPDK. docs/ARCHITECTURE.md follows one to the screen. */
 #pragma once
 #include "base.h"
 

@@ -101,8 +101,9 @@ struct snap {
 };
 
 void snap_free(struct snap *);
-/* The whole snapshot in the form of DESIGN 4 "show stats" (keys are only ever added): {"show":"stats","time_ns":..,"ports":[..],
- * "workers":[..]}. Counter keys come from the counter tables. Rates are null where there is nothing to tell. Beside the counters:
+/* The whole snapshot as `show stats` prints it as JSON; app/schema.json describes it, and keys are only ever added. It is
+ * {"show":"stats","time_ns":..,"ports":[..],"workers":[..]}. Counter keys come from the counter tables. Rates are null where there is nothing to
+ * tell. Beside the counters:
  *	ports[].run       "state", "sent", "bytes", "duration_ns", "asked_pps" and "asked_l1_bps" (null: max), "asked_max", "rate_changed",
  *	                  "mean_pps", "mean_l1_bps", "unsent"
  *	ports[].tx, .rx   "errors", rx "missed", "nombuf"; "pps", "l1_bps"; "sizes": {"0-63", "64", ..} as in cnt_sizes_table

@@ -50,7 +50,7 @@ struct stream_cfg {
 	struct sizes sizes;
 	struct frame_spec frame;  /* its size member is not used */
 	char fill_file[VT_TEXT_MAX]; /* where frame.data came from; "": it was typed */
-	struct frame_vals dflt;   /* the port's own defaults: MACs and addresses (reference: Pktgen 4.2); not settings */
+	struct frame_vals dflt;   /* the port's own defaults, MACs and addresses as Pktgen gives them to its ports; not settings */
 	bool range_on;            /* the held ranges are in use */
 	struct held_range held[HELD_MAX]; /* by the index of app/set's table of range words */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Core maps -> placement: which worker serves which queues. A pure function: no DPDK, no state; the same input gives the same
- * output. Grammar: reference Pktgen 1.3 plus "*N" (DESIGN 4, -m). */
+ * output. The grammar of maps is that of Pktgen's option -m, and "*N" for the number of queues; docs/ports.md describes it. */
 #pragma once
 #include "base.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside lib/ctl: the plan of one worker while it is being made. Works add their tasks, taps and memory to it, port by port; when all have, it is
- * handed over as one struct dp_plan, which is constant from then on. Control thread. Where memory runs out the process ends, as with xcalloc(). */
+ * handed over as one struct dp_plan, which is constant from then on. Control thread. Where memory runs out the process ends, as with xcalloc().
+ * docs/ARCHITECTURE.md follows a setting into a plan, and the plan to the worker and back. */
 #pragma once
 #include "dp.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside lib/ctl: a kind of work as control sees it, a record of functions. Control loops over the list of all works and names none of them. */
+/* Inside lib/ctl: a kind of work as control sees it, a record of functions. Control loops over the list of all works and names none of them.
+ * docs/adding-work.md leads through a small one. */
 #pragma once
 #include "count.h"
 #include "ctl.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The data plane: what runs on workers, and how control hands work to it. A worker runs the few tasks of its plan; a plan is immutable
  * once posted; everything that outlives a plan (queues, task states) is owned by control and written by one worker. A worker never
- * waits for another thread, locks, allocates or logs; its only system calls are in idle.c. */
+ * waits for another thread, locks, allocates or logs; its only system calls are in idle.c. docs/ARCHITECTURE.md says why, how that is held, and
+ * what the words mean ("What never happens on a worker", "Words"). */
 #pragma once
 #include "count.h"
 #include "dp_clock.h"

@@ -134,7 +134,7 @@ struct delay { enum delay_law law; uint64_t a_ns, b_ns; }; /* time; from, to; me
 /* struct flap: "100ms every 10s"; every_ns 0: none; vspec.min: shortest time down and up, max: longest period */ extern const struct vtype vt_flap;
 struct flap { uint64_t down_ns, every_ns; };
 
-/* port-list grammar (DESIGN 4): item{,item}, item = ports[/streams], each all, N or N-M. One pair per item. */
+/* A list of ports and streams as commands take it: item{,item}, where an item is ports[/streams], and each of the two is all, N or N-M. */
 struct target {
 	struct { uint32_t p0, p1, s0, s1; bool has_streams; } item[64]; /* inclusive; "all" = 0..UINT32_MAX */
 	unsigned n;

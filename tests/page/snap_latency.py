@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Snapshots with the part of the page latency: what `show latency --json` gives (lib/ctl/probe.h)."""
+"""Snapshots with the part of the page latency: what `show latency --json` gives (lib/work/probe/probe.h)."""
 import math
 
 from snap_base import port, queue, snapshot

@@ -209,7 +209,7 @@ static void test_set(void **state)
 	ok("   # nothing");
 }
 
-/* Pktgen takes all of these (reference: number validation), or dies on them. */
+/* Pktgen takes all of these for numbers, or dies on them. */
 static void test_slips(void **state)
 {
 	(void)state;

@@ -151,7 +151,7 @@ static void test_roles(void **state)
 	assert_non_null(strstr(e.text, "did you mean stats.port.label?"));
 }
 
-/* As the words of the reference list them: 34, in this order, first. */
+/* Pktgen's roles come first: 34, in the order in which Pktgen lists them. */
 static void test_pktgen_roles(void **state)
 {
 	static const char *const names[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside lib/ctl: receivers of probes. An arm is the taps of all Rx queues of the process with their tables, made for the streams that send probes;
- * plans hold references. One that has become too small is replaced while it works, and what it has counted is kept. */
+/* The work "probe" inside control: receivers of probes. An arm is the taps of all Rx queues of the process with their tables, made for the
+ * streams that send probes; plans hold references. One that has become too small is replaced while it works, and what it has counted is kept. */
 #pragma once
 #include "ctl_int.h"
 #include "probe.h"

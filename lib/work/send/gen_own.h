@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside kind "gen": what a queue's worker keeps of its groups while a run goes on. kind/gen.c sends with it, gen_adopt.c leads it from plan to
+/* Inside kind "gen": what a queue's worker keeps of its groups while a run goes on. gen.c sends with it, gen_adopt.c leads it from plan to
  * plan and from phase to phase. Worker only. */
 #pragma once
 #include "send_run.h"
@@ -197,7 +197,7 @@ static inline void gen_sift(struct gen_own *o, unsigned at, struct gen_slot s)
 
 /* ---- taking ---- */
 
-/* The slow halves, in kind/gen.c: search where sizes differ; images into buffers that do not have them. */
+/* The slow halves, in gen.c: search where sizes differ; images into buffers that do not have them. */
 unsigned gen_ready_mixed(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t now);
 /* In gen_shape.c. No frame may leave: because the next one is due behind the end? */
 bool gen_over(const struct gen_job *j, const struct gen_grp *gr);
@@ -420,7 +420,7 @@ static inline void gen_note_late(struct dp_txq *q, uint64_t late)
 		hist_add_sum(q->lateness, late);
 }
 
-/* kind/gen.c */
+/* gen.c */
 /* The top group's frames are gone: on to its next phase, or it is over and perhaps the run with it. */
 void gen_arrive(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
 /* One burst of frames of one group, any kind. */

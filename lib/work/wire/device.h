@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside lib/ctl: the device under test that frames of a wire pass in one direction. It is there only while the settings ask for it: control
- * turns the receiver's queues to rings of its own and has the sender's bursts stamped (kind "reroute"), and when this is so, has the receiver's first
- * Rx worker read them (kind "dut"). It goes, in the opposite order, when nothing is asked of it and nothing is on its way. Control thread. */
+/* The work "wire" inside control: the device under test that frames of a wire pass in one direction. It is there only while the settings ask for
+ * it: control turns the receiver's queues to rings of its own and has the sender's bursts stamped (kind "reroute"), and when this is so, has the
+ * receiver's first Rx worker read them (kind "dut"). It goes, in the opposite order, when nothing is asked of it and nothing is on its way.
+ * Control thread. */
 #pragma once
 #include "ctl_int.h"
 #include "dut.h"
