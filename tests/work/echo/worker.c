@@ -37,6 +37,21 @@ static void accepted(struct echo_state *s, const uint16_t *size, unsigned n)
 		cell_add(&s->sizes.n[cnt_size_class(size[i])], 1);
 }
 
+/* To a device that edits even what it refuses: that is given up. */
+static unsigned offer_once(struct dp_txq *q, const uint16_t *size, unsigned n, uint64_t now)
+{
+	uint64_t bytes = 0;
+	unsigned sent = txq_offer(q, n);
+
+	for (unsigned i = 0; i < sent; i++)
+		bytes += size[i];
+	if (sent > 0)
+		txq_count(q, sent, bytes, now);
+	q->head = (uint16_t)sent;
+	txq_drop_tail(q);
+	return sent;
+}
+
 /* Sends what is in the share's array; what the device does not take is offered again in the next turn. */
 static unsigned offer(const struct dp_task *t, uint64_t now)
 {
@@ -47,7 +62,7 @@ static unsigned offer(const struct dp_task *t, uint64_t now)
 
 	for (unsigned i = 0; i < n; i++) /* read before the device owns them */
 		size[i] = (uint16_t)(q->m[q->head + i]->pkt_len + RTE_ETHER_CRC_LEN);
-	unsigned sent = txq_flush(q, now);
+	unsigned sent = q->edits == DP_EDITS_ALL ? offer_once(q, size, n, now) : txq_flush(q, now);
 	accepted(s, size, sent);
 	s->base.next = txq_has_tail(q) ? DP_NOW : DP_NEVER;
 	return sent;
