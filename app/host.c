@@ -25,20 +25,71 @@ static unsigned host_nstreams(void *arg, unsigned port)
 	return app->ctl != NULL ? ctl_nstreams(app->ctl, port) : 0;
 }
 
+/* ---- scopes: where their objects are, and what follows when one of their rows has changed ---- */
+
+/* What follows a row that does not say it may be anything. */
+static uint32_t why_of(const struct setting *row)
+{
+	return (row->why != 0 ? row->why : WHY_ALL) | ((row->flags & SET_RESTART) != 0 ? WHY_RESTART : 0);
+}
+
+static void *global_object(struct app *app, unsigned port, unsigned stream)
+{
+	(void)port;
+	(void)stream;
+	return app;
+}
+
+static void global_changed(struct app *app, const struct setting *row, unsigned port, unsigned stream)
+{
+	(void)row;
+	(void)port;
+	(void)stream;
+	view_touch(&app->view);
+	tester_apply(app);
+}
+
+static void *port_object(struct app *app, unsigned port, unsigned stream)
+{
+	(void)stream;
+	return app->ctl != NULL ? ctl_port_cfg(app->ctl, port) : NULL;
+}
+
+static void port_changed(struct app *app, const struct setting *row, unsigned port, unsigned stream)
+{
+	(void)stream;
+	portset_add(&app->written, port);
+	ctl_touch(app->ctl, port, why_of(row));
+}
+
+static void *stream_object(struct app *app, unsigned port, unsigned stream)
+{
+	return app->ctl != NULL ? ctl_stream_cfg(app->ctl, port, stream) : NULL;
+}
+
+static void stream_changed(struct app *app, const struct setting *row, unsigned port, unsigned stream)
+{
+	portset_add(&app->written, port);
+	ctl_touch_stream(app->ctl, port, (int)stream, why_of(row));
+}
+
+static const struct {
+	void *(*object)(struct app *app, unsigned port, unsigned stream); /* NULL: there is none */
+	void (*changed)(struct app *app, const struct setting *row, unsigned port, unsigned stream);
+} host_scopes[] = {
+	[SCOPE_GLOBAL] = {global_object, global_changed},
+	[SCOPE_PORT] = {port_object, port_changed},
+	[SCOPE_STREAM] = {stream_object, stream_changed},
+};
+
 static void *host_object(void *arg, enum cmd_scope scope, unsigned port, unsigned stream)
 {
-	struct app *app = arg;
+	return host_scopes[scope].object(arg, port, stream);
+}
 
-	if (app->ctl == NULL && scope != SCOPE_GLOBAL)
-		return NULL;
-	switch (scope) {
-	case SCOPE_PORT:
-		return ctl_port_cfg(app->ctl, port);
-	case SCOPE_STREAM:
-		return ctl_stream_cfg(app->ctl, port, stream);
-	default:
-		return app;
-	}
+static void host_changed(void *arg, const struct setting *row, unsigned port, unsigned stream)
+{
+	host_scopes[row->scope].changed(arg, row, port, stream);
 }
 
 static int host_may_set(void *arg, const struct setting *row, unsigned port, struct err *e)
@@ -48,28 +99,6 @@ static int host_may_set(void *arg, const struct setting *row, unsigned port, str
 	if (row->scope == SCOPE_GLOBAL || !(row->flags & (SET_STOPPED | SET_RESTART)) || !ctl_sending(app->ctl, port))
 		return 0;
 	return err_set(e, EBUSY, "'%s' cannot change while port %u is sending; `stop %u` first", row->name, port, port);
-}
-
-/* What follows a row that does not say it may be anything. */
-static uint32_t why_of(const struct setting *row)
-{
-	return (row->why != 0 ? row->why : WHY_ALL) | ((row->flags & SET_RESTART) != 0 ? WHY_RESTART : 0);
-}
-
-static void host_changed(void *arg, const struct setting *row, unsigned port, unsigned stream)
-{
-	struct app *app = arg;
-
-	if (row->scope == SCOPE_GLOBAL) {
-		view_touch(&app->view);
-		tester_apply(app);
-	} else {
-		portset_add(&app->written, port);
-	}
-	if (row->scope == SCOPE_STREAM)
-		ctl_touch_stream(app->ctl, port, (int)stream, why_of(row));
-	else if (row->scope == SCOPE_PORT)
-		ctl_touch(app->ctl, port, why_of(row));
 }
 
 static const struct setting *host_row(void *arg, const char *name)

@@ -49,6 +49,14 @@ bool name_next(const char **list, const char **name, size_t *len);
 
 /* Where a setting is looked for: what stands before it. */
 enum find_in { FIND_ANY, FIND_GLOBAL, FIND_BARE, FIND_STREAMS };
+/* What there is to say of each scope, by enum cmd_scope. */
+struct scope {
+	const char *name, *before; /* "stream"; what stands before a row's name in `set` */
+	const char *title;         /* of its rows in `help` */
+	uint8_t rank[4];           /* by enum find_in: where several scopes have a word, it means the row of the lowest */
+};
+extern const struct scope scopes[];
+extern const unsigned nscopes;
 enum find_in find_in_targets(const struct target *t);
 /* Row whose name or alias stands at w[0..]; *used words. Exact before prefix, long before short, names before aliases. NULL with *e,
  * column of the word in its line. */
@@ -85,7 +93,6 @@ int set_apply(struct cmd *c, const struct target *t, const struct setting *s, co
 /* The ports are there, and where `streams` is set, the streams too. */
 int target_check(const struct cmd *c, const struct target *t, bool streams, struct err *e);
 
-const char *scope_name(enum cmd_scope s);
 const char *arg_name(const struct arg_spec *a);
 void verb_syntax(const struct verb *v, struct sbuf *out);
 void setting_syntax(const struct setting *s, struct sbuf *out);

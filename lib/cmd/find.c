@@ -43,18 +43,22 @@ enum find_in find_in_targets(const struct target *t)
 	return FIND_BARE;
 }
 
-/* Lower is better: which row a word means when several scopes have it. */
-static unsigned scope_rank(enum find_in in, enum cmd_scope s)
-{
-	static const uint8_t rank[4][3] = {
-		[FIND_ANY] = {0, 0, 0},
-		[FIND_GLOBAL] = {[SCOPE_GLOBAL] = 0, [SCOPE_PORT] = 1, [SCOPE_STREAM] = 2},
-		[FIND_BARE] = {[SCOPE_PORT] = 0, [SCOPE_STREAM] = 1, [SCOPE_GLOBAL] = 2},
-		[FIND_STREAMS] = {[SCOPE_STREAM] = 0, [SCOPE_PORT] = 1, [SCOPE_GLOBAL] = 2},
-	};
-
-	return rank[in][s];
-}
+const struct scope scopes[] = {
+	[SCOPE_GLOBAL] = {
+		.name = "global", .before = "", .title = "Settings of the program: set <setting> <value>",
+		.rank = {[FIND_GLOBAL] = 0, [FIND_BARE] = 2, [FIND_STREAMS] = 2},
+	},
+	[SCOPE_PORT] = {
+		.name = "port", .before = "<ports> ", .title = "Settings of a port: set <ports> <setting> <value>",
+		.rank = {[FIND_GLOBAL] = 1, [FIND_BARE] = 0, [FIND_STREAMS] = 1},
+	},
+	[SCOPE_STREAM] = {
+		.name = "stream", .before = "<streams> ",
+		.title = "Settings of a stream: set <streams> <setting> <value>; a bare port means its stream 0",
+		.rank = {[FIND_GLOBAL] = 2, [FIND_BARE] = 1, [FIND_STREAMS] = 0},
+	},
+};
+const unsigned nscopes = ARRAY_SIZE(scopes);
 
 unsigned name_words(const char *name, size_t len)
 {
@@ -106,7 +110,7 @@ static const struct setting *match_k(const struct cmd *c, enum find_in in, const
 			bool dotted = memchr(name, '.', len) != NULL;
 			if (name_match(name, len, w, k) == HOW_NO || (kind != NAMES_ALIAS && dotted != (kind == NAMES_DOTTED)))
 				continue;
-			unsigned rank = scope_rank(in, s->scope);
+			unsigned rank = scopes[s->scope].rank[in];
 			bool same = best != NULL && len == best_len && strncmp(name, best_name, len) == 0;
 			/* a shortened word after bare ports may mean a port's or a stream's setting: nothing is chosen silently */
 			bool rival = !same && (rank == best_rank || (in == FIND_BARE && rank < 2 && best_rank < 2));
@@ -222,7 +226,7 @@ static const struct setting *match_exact(const struct cmd *c, enum find_in in, c
 		unsigned best_rank = 0;
 		for (const struct name *e = names_find(&c->setting_names, w, k); e != NULL; e = names_more(&c->setting_names, e, w)) {
 			const struct setting *s = c->settings[e->row];
-			unsigned rank = e->alias * 4u + scope_rank(in, s->scope);
+			unsigned rank = e->alias * 4u + scopes[s->scope].rank[in];
 			if (best == NULL || rank < best_rank) {
 				best = s;
 				best_rank = rank;
@@ -267,13 +271,6 @@ const struct setting *setting_match(const struct cmd *c, enum find_in in, const 
 	return NULL;
 }
 
-const char *scope_name(enum cmd_scope s)
-{
-	static const char *const names[] = {"global", "port", "stream"};
-
-	return names[s];
-}
-
 int setting_fits(const struct setting *s, enum find_in in, int col, struct err *e)
 {
 	if (in == FIND_ANY)
@@ -283,7 +280,7 @@ int setting_fits(const struct setting *s, enum find_in in, int col, struct err *
 	if (s->scope != SCOPE_GLOBAL && in == FIND_GLOBAL && !(s->flags & SET_WHERE_IT_FITS))
 		return err_at(e, EINVAL, col,
 			      "%s belongs to a %s; write: set <ports> %s <value>, for example set 0 %s %s", s->name,
-			      scope_name(s->scope), s->name, s->name, s->dflt != NULL ? s->dflt : "...");
+			      scopes[s->scope].name, s->name, s->name, s->dflt != NULL ? s->dflt : "...");
 	if (s->scope == SCOPE_PORT && in == FIND_STREAMS)
 		return err_at(e, EINVAL, col,
 			      "%s belongs to a port, not to its streams; name the ports alone: set 0 %s ...", s->name,

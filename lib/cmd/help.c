@@ -69,10 +69,7 @@ void verb_syntax(const struct verb *v, struct sbuf *out)
 
 void setting_syntax(const struct setting *s, struct sbuf *out)
 {
-	static const char *const before[] = {
-		[SCOPE_GLOBAL] = "", [SCOPE_PORT] = "<ports> ", [SCOPE_STREAM] = "<streams> "};
-
-	sbuf_addf(out, "set %s%s <value>", before[s->scope], s->name);
+	sbuf_addf(out, "set %s%s <value>", scopes[s->scope].before, s->name);
 }
 
 void setting_allowed(const struct setting *s, struct sbuf *out)
@@ -288,12 +285,6 @@ void cmd_names_put(struct cmd_names *l, unsigned columns, struct sbuf *out)
 
 static void list_settings(const struct cmd *c, enum cmd_scope scope, bool whole, struct sbuf *out)
 {
-	static const char *const titles[] = {
-		[SCOPE_GLOBAL] = "Settings of the program: set <setting> <value>",
-		[SCOPE_PORT] = "Settings of a port: set <ports> <setting> <value>",
-		[SCOPE_STREAM] =
-			"Settings of a stream: set <streams> <setting> <value>; a bare port means its stream 0",
-	};
 	struct cmd_names names = {0};
 	bool any = false;
 
@@ -303,7 +294,7 @@ static void list_settings(const struct cmd *c, enum cmd_scope scope, bool whole,
 		if (s->scope != scope || (s->flags & SET_LATER))
 			continue;
 		if (!any)
-			sbuf_addf(out, "\n%s\n", titles[scope]);
+			sbuf_addf(out, "\n%s\n", scopes[scope].title);
 		any = true;
 		if (whole && s->name[head] == '\0')
 			two_columns(s->name, s->help, out);
@@ -325,7 +316,7 @@ static void help_names(const struct cmd *c, struct sbuf *out)
 		if (!(c->verbs[i]->flags & (VERB_HIDDEN | VERB_LATER)))
 			cmd_names_add(&names, c->verbs[i]->name, strlen(c->verbs[i]->name));
 	cmd_names_put(&names, NAMES_COLUMNS, out);
-	for (int scope = SCOPE_GLOBAL; scope <= SCOPE_STREAM; scope++)
+	for (unsigned scope = 0; scope < nscopes; scope++)
 		list_settings(c, (enum cmd_scope)scope, false, out);
 	sbuf_add(out, "\n\"help WORD\" tells about a command or a setting, \"help udp.\" about all of a header, \"help all\" a line about each.\n");
 }
@@ -342,7 +333,7 @@ static void help_list(const struct cmd *c, struct sbuf *out)
 		verb_syntax(c->verbs[i], &syntax);
 		two_columns(syntax.s, c->verbs[i]->help, out);
 	}
-	for (int scope = SCOPE_GLOBAL; scope <= SCOPE_STREAM; scope++)
+	for (unsigned scope = 0; scope < nscopes; scope++)
 		list_settings(c, (enum cmd_scope)scope, true, out);
 	sbuf_add(out, "\n\"help <word>\" tells more about a command or a setting.\n");
 	sbuf_free(&syntax);
