@@ -429,7 +429,7 @@ static void test_half_a_burst(void **state)
 /* The pool is empty: the frame waits for a buffer as it would for the device. */
 static void test_no_buffer(void **state)
 {
-	struct rte_mbuf *all[POOL];
+	struct rte_mbuf *all[POOL + 1]; /* and a NULL */
 	unsigned n = 0;
 
 	(void)state;
