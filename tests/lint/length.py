@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A file above 600 lines fails; a C function above 60 is only named: look twice at it."""
+"""A file above 720 lines fails; a C function above 60 is only named: look twice at it."""
 import tree
 
-FILE_LINES = 600
+FILE_LINES = 720
 FUNCTION_LINES = 60
 ALLOWED_LONG = ()
 
