@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The settings of a port and of its streams as plain structs, owned by control, control thread only. The rows of the setting
- * tables in app/set name their members. No DPDK. */
+/* The settings of a port and of its streams as plain structs. Control owns them, and only the
+ * control thread uses them. The rows of the setting tables in app/set name their members. No
+ * DPDK. */
 #pragma once
 #include "arrival_text.h"
 #include "frame.h"
@@ -9,21 +10,22 @@
 
 #define CTL_MAX_STREAMS 4096
 
-/* Rate of a stream: its own, or none: it takes its turns in the port's schedule. */
+/* The rate of a stream. If it is not set, the stream takes its turns in the port's schedule. */
 struct own_rate {
 	bool set;
 	struct rate rate;
 };
 
-/* A variation that is written down but not in use: Pktgen's `range` rows until `enable <ports> range`. One word of Pktgen's each. */
+/* The values of one word of Pktgen's `range` command, see held.h. They are only written down until
+ * `enable PORTS range` puts them to use. */
 #define HELD_MAX 32
 struct held_range {
 	bool set;                       /* any of the four was given */
 	uint8_t v[4][VT_FIELD_BYTES];   /* start, min, max, inc */
 };
 
-/* Defaults stand here, as text: stream_cfg_init() and port_cfg_init() read it for whoever uses control, and the rows of app/set show it to
- * people. A member that is not among them begins as zero. */
+/* The defaults stand here as text. stream_cfg_init() and port_cfg_init() parse them, and the rows
+ * of app/set show them to people. All other members begin as zero. */
 #define STREAM_DFLT_ENABLED "on"
 #define STREAM_DFLT_WEIGHT "1"
 #define STREAM_DFLT_FRAME "eth/ipv4/udp"
@@ -40,53 +42,64 @@ struct held_range {
 #define CTL_DFLT_STALL "50us"
 
 struct stream_cfg {
-	uint32_t port, id;        /* where it is; not settings */
-	bool enabled;             /* also of streams that are added */
+	uint32_t port, id;        /* where the stream is; not settings */
+	bool enabled;
 	uint64_t weight;          /* turns per cycle of the port's schedule, 1..65535 */
 	struct own_rate rate;
-	struct arrival arrival;   /* of frames at a rate of its own */
-	uint64_t count;           /* frames per start, 0: no bound of its own */
-	bool latency;             /* a histogram of its own at the receiver */
+	struct arrival arrival;   /* of its frames, if it has a rate of its own */
+	uint64_t count;           /* frames per start; 0: no bound of its own */
+	bool latency;             /* the receiver keeps a histogram of this stream alone */
 	struct sizes sizes;
 	struct frame_spec frame;  /* its size member is not used */
-	char fill_file[VT_TEXT_MAX]; /* where frame.data came from; "": it was typed */
-	struct frame_vals dflt;   /* the port's own defaults, MACs and addresses as Pktgen gives them to its ports; not settings */
+	char fill_file[VT_TEXT_MAX]; /* the file that frame.data came from; "": it was typed */
+	/* The port's own defaults: MAC and IP addresses as Pktgen gives them to its ports. Not
+	 * settings. */
+	struct frame_vals dflt;
 	bool range_on;            /* the held ranges are in use */
-	struct held_range held[HELD_MAX]; /* by the index of app/set's table of range words */
+	struct held_range held[HELD_MAX]; /* by the index in held_words (held.h) */
 };
 
-/* Who paces: the worker's clock, a rate limit of the device's queues below it, or time stamps by which the device sends. */
+/* Who paces: the worker by its clock; the worker and, below it, a rate limit of the device's
+ * queues; or the device, which sends each frame at the time stamp that it carries. */
 enum pacing { PACING_SOFTWARE, PACING_QUEUE, PACING_TIMESTAMP };
 
-/* Who says when a frame arrived: the device where its stamps can be trusted, or always our clock. */
+/* Who says when a frame arrived. AUTO and NIC: the device where its stamps can be used, else our
+ * clock, and with NIC there is a warning then. SOFTWARE: always our clock. */
 enum timestamps { TIMESTAMPS_AUTO, TIMESTAMPS_NIC, TIMESTAMPS_SOFTWARE };
 
-/* Settings of works (lib/work/NAME/NAME_cfg.h) of one port: bytes that are copied and compared, one work's behind the other's. */
+/* Room for the settings that works have for one port (lib/work/NAME/NAME_cfg.h). They are plain
+ * bytes, which may be copied and compared, and those of one work follow those of another. */
 #define PORT_WORK_BYTES 1024
 struct work;
 
 struct port_cfg {
 	struct rate rate;
 	struct arrival arrival;   /* of the frames at that rate */
-	struct catchup catchup;   /* what becomes of frames later than lag_ns */
+	struct catchup catchup;   /* what becomes of frames that are later than lag_ns */
 	uint64_t lag_ns;
 	int pacing;
-	uint64_t lead_ns;         /* PACING_TIMESTAMP: frames are handed over so long before they are due */
+	/* With PACING_TIMESTAMP, how long before they are due the device gets the frames. */
+	uint64_t lead_ns;
 	int timestamps;
-	uint64_t count;           /* frames per start, 0: no bound */
+	uint64_t count;           /* frames per start; 0: no bound */
 	uint64_t burst, rxburst;  /* 1..512 */
-	uint64_t speed_bps;       /* 0: what the device says, 10G on virtual ports */
+	uint64_t speed_bps;       /* of the link; 0: what the device says, 10G on virtual ports */
 	uint64_t mtu;             /* bytes without Ethernet header */
 	uint64_t txd, rxd;        /* descriptors */
-	uint64_t mbufs;           /* buffers per pool, 0: from descriptors and bursts */
+	uint64_t mbufs;           /* buffers per pool; 0: computed from descriptors and bursts */
 	bool promiscuous;         /* -P turns it on */
-	bool idle_busy;           /* idle: workers never sleep */
-	bool no_offload;          /* checksums are made in software even where the device offers it */
+	bool idle_busy;           /* `idle busy`: workers that receive here never sleep */
+	bool no_offload;          /* software makes checksums even where the device offers to */
 	_Alignas(uint64_t) uint8_t work[PORT_WORK_BYTES]; /* see work_cfg() */
 };
 
+/* Gives all settings of a stream their defaults. What was in it is overwritten and not freed. */
 void stream_cfg_init(struct stream_cfg *);
+/* Frees what a stream's settings point to, and sets them to zero. */
 void stream_cfg_free(struct stream_cfg *);
-void stream_cfg_copy(struct stream_cfg *dst, const struct stream_cfg *src); /* deep; dst is overwritten, not freed first */
+/* Makes dst a deep copy of src. What was in dst is overwritten and not freed. */
+void stream_cfg_copy(struct stream_cfg *dst, const struct stream_cfg *src);
+/* Gives all settings of a port their defaults, those of works too. */
 void port_cfg_init(struct port_cfg *);
-void *work_cfg(const struct port_cfg *, const struct work *of); /* what a work has in it */
+/* The settings of one work within those of a port. */
+void *work_cfg(const struct port_cfg *, const struct work *of);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening and closing: specs, EAL, placement, ports, workers. */
+/* Opens and closes control: parses the specs of ports, starts EAL, makes the placement, opens the
+ * ports and starts the workers. Also control's turn, and what is done when settings change. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +11,10 @@
 #include "plan_write.h"
 #include "work.h"
 
-#define SPEC_PORTS 2 /* most that one spec makes */
+#define SPEC_PORTS 2 /* the most ports that one spec makes */
 
-/* Devices that the user named with EAL's own options. */
+/* Opens one of the devices that the user has named with EAL's own options. arg is its number among
+ * those that EAL has found. */
 static int eal_spec_open(const char *arg, struct port *const *p, unsigned n, struct err *e)
 {
 	uint16_t dev, seen = 0;
@@ -30,6 +32,7 @@ static int eal_spec_open(const char *arg, struct port *const *p, unsigned n, str
 
 static const struct port_spec spec_eal = {.prefix = "eal", .syntax = "(EAL -a, --vdev)", .open = eal_spec_open};
 
+/* Adds the ports of one -p, which form a group. Their devices are opened later. */
 static int add_ports(struct ctl *c, const struct port_spec *spec, const char *text, const struct port_need *need, struct err *e)
 {
 	for (unsigned i = 0; i < need->nports; i++) {
@@ -49,6 +52,7 @@ static int add_ports(struct ctl *c, const struct port_spec *spec, const char *te
 	return 0;
 }
 
+/* How many devices the user's EAL options name. */
 static unsigned eal_devices(const struct ctl_opts *o)
 {
 	unsigned n = 0;
@@ -133,7 +137,8 @@ void *state_new(size_t size, int node)
 	return p != NULL ? p : rte_zmalloc("state", size, CACHE_LINE);
 }
 
-/* Queue objects of a port; all live as long as the port. */
+/* Makes the objects of a port's queues, which live as long as the port, and lets works make
+ * theirs. */
 static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 {
 	uint16_t nr = cp->p.nrxq, nt = cp->p.ntxq;
@@ -171,6 +176,7 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 	return rc;
 }
 
+/* Opens the devices of one spec, if any of its ports is used. */
 static int open_spec(struct ctl *c, unsigned first, struct err *e)
 {
 	struct port *p[CTL_MAX_PORTS];
@@ -200,6 +206,8 @@ static int open_spec(struct ctl *c, unsigned first, struct err *e)
 	return rc;
 }
 
+/* Gives a field a value of n bytes. A field that the protocol table does not have is passed
+ * over. */
 static void value_of(struct frame_vals *v, const char *proto, const char *field, const uint8_t *bytes, unsigned n)
 {
 	const struct proto *p = proto_find(proto);
@@ -211,7 +219,9 @@ static void value_of(struct frame_vals *v, const char *proto, const char *field,
 		frame_vals_set(v, p, 1, f, b);
 }
 
-/* Addresses as users of Pktgen know them: to the neighbour port, 192.168.port.1, fd00::port:1. */
+/* Gives the port's streams the addresses that users of Pktgen know: the port's own MAC,
+ * 192.168.PORT.1 and fd00::PORT:1 as source, and as destination those of the neighbour port, whose
+ * number differs in the lowest bit. */
 static void default_addresses(struct ctl *c, struct ctl_port *cp)
 {
 	unsigned peer = cp->p.id ^ 1;
@@ -235,7 +245,8 @@ static void default_addresses(struct ctl *c, struct ctl_port *cp)
 
 static int open_all(struct ctl *c, struct err *e)
 {
-	/* first of all: where descriptors run out, specs would tell of interfaces and files that they cannot find */
+	/* This comes first: when descriptors run out, specs would say that interfaces and files are
+	 * missing. */
 	int rc = eal_room(c, SPEC_PORTS * (c->opts.nports > 0 ? c->opts.nports : 1), 0, e);
 
 	if (rc < 0 || (rc = parse_specs(c, e)) < 0 || (rc = eal_start(c, e)) < 0 || (rc = dev_dummy_pool(e)) < 0 || (rc = place(c, e)) < 0 ||
@@ -280,7 +291,9 @@ int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 	return 0;
 }
 
-/* Memory and devices stay until the process ends; what we attached to the kernel does not end with it and goes. */
+/* Instead of closing, when a worker does not answer: it may still use devices and memory, so they
+ * stay until the process ends. What we attached to the kernel would outlive the process and is
+ * removed. */
 static void leave(struct ctl *c)
 {
 	log_msg(LOG_LVL_ERROR, "a worker does not answer; its devices are left as they are");
@@ -290,7 +303,7 @@ static void leave(struct ctl *c)
 			continue;
 		if (p->spec->close != NULL)
 			p->spec->close(p);
-		if (p->spec->closed != NULL) /* what the driver would have taken away */
+		if (p->spec->closed != NULL) /* removes what the driver would have removed */
 			p->spec->closed(p);
 	}
 	eal_log_drain();
@@ -415,6 +428,7 @@ void ctl_set_stall(struct ctl *c, uint64_t ns)
 		c->worker[w].dirty = true;
 }
 
+/* Whether the device runs with other values than settings ask for. */
 static bool restart_pending(const struct ctl_port *cp)
 {
 	const struct port_cfg *a = &cp->p.cfg, *b = &cp->applied;
@@ -431,9 +445,10 @@ void ctl_touch(struct ctl *c, unsigned port, uint32_t why)
 		cp->restart = cp->used && restart_pending(cp);
 }
 
-/* Ports that one spec made belong together: the frames of one wait in the other. */
 #define LET_GO_NS 5000000000ull /* other programs may keep a worker from its CPU for long */
 
+/* Takes the started ports of cp's group out of all plans, or puts them back. The ports that one
+ * spec has made belong together, because frames of one wait in the device of the other. */
 static void group_pause(struct ctl *c, const struct ctl_port *cp, bool pause)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
@@ -458,12 +473,12 @@ int ctl_apply(struct ctl *c, unsigned port, struct err *e)
 	if (cp->p.spec->no_restart)
 		return err_set(e, EINVAL, "port %u (%s): its driver cannot be set up twice; give --mtu, --txd, --rxd or --mbufs at start",
 			       cp->p.id, cp->p.spec_text);
-	group_pause(c, cp, true); /* plans without them */
+	group_pause(c, cp, true); /* the next plans are without them */
 	plan_post_all(c);
 	if (!plan_wait_acks(c, LET_GO_NS)) {
 		const struct ctl_worker *cw = plan_behind(c);
 		group_pause(c, cp, false);
-		plan_post_all(c); /* with them, so that nothing is left of the attempt */
+		plan_post_all(c); /* with them again: nothing is left of the attempt */
 		return err_set(e, EBUSY, "port %u (%s): worker %u did not let go of it within %g s, nothing is changed; it may be kept from its CPU "
 			       "(`show plan`): try again", port, cp->p.name, cw != NULL ? cw->lcore : 0, LET_GO_NS / 1e9);
 	}

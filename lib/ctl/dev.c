@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One device: pools, queues, start, restart, link. */
+/* The device of a port: its pools and queues, its start and restart, its mtu and its link. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 #define DEFAULT_MTU 1500
 #define RSS_WANTED (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_SCTP)
 
-/* Devices that never receive into a pool of ours still want one to be named. */
+/* DPDK wants the name of a pool for each Rx queue, also for devices that never receive into a pool
+ * of ours. They all name this one. */
 static struct rte_mempool *dummy;
 
 static unsigned pool_serial;
@@ -34,14 +35,17 @@ uint64_t dev_mtu(const struct ctl_port *cp)
 	return cp->applied.mtu != 0 ? cp->applied.mtu : cp->p.cfg.mtu;
 }
 
+/* The mtu that buffers are made for: the setting, or that of the interface if it is larger. */
 static uint64_t buffer_mtu(const struct ctl_port *cp)
 {
 	return cp->p.dev_mtu > cp->p.cfg.mtu ? cp->p.dev_mtu : cp->p.cfg.mtu;
 }
 
-/* A pool of mbufs; by hand, because rte_pktmbuf_pool_create() takes no flags. Without hugepages DPDK keeps objects from crossing a
- * 4 KB page, which doubles the memory and puts all mbufs on the same few cache sets. Memory is one range there, in virtual and in
- * I/O addresses alike, so only a driver that cuts the pool into pages of its own needs that. */
+/* Makes a pool of mbufs. It does by hand what rte_pktmbuf_pool_create() does, because that takes no
+ * flags. Without hugepages DPDK lets no object cross a 4 KB page unless a flag allows it, which
+ * doubles the memory and puts all mbufs on the same few cache sets. The flag is set where I/O
+ * addresses are virtual addresses, since memory is one range in both then. by_page: it is not set,
+ * because the driver cuts the pool into pages itself. */
 static struct rte_mempool *mbuf_pool(const char *name, unsigned n, unsigned cache, unsigned room, int socket, bool by_page)
 {
 	struct rte_pktmbuf_pool_private priv = {.mbuf_data_room_size = (uint16_t)room};
@@ -65,23 +69,25 @@ static struct rte_mempool *mbuf_pool(const char *name, unsigned n, unsigned cach
 	return mp;
 }
 
+/* For rte_mempool_mem_iter(): adds the bytes of one piece of a pool's memory to *sum. */
 static void add_held(struct rte_mempool *mp, void *sum, struct rte_mempool_memhdr *h, unsigned i)
 {
 	(void)mp, (void)i;
 	*(uint64_t *)sum += h->len;
 }
 
+/* Makes the pool of n buffers for queue q, and adds its memory to that of the port. */
 static struct rte_mempool *pool_new(struct ctl_port *cp, const char *what, unsigned q, unsigned n, unsigned room, bool by_page)
 {
 	char name[RTE_MEMPOOL_NAMESIZE];
 	unsigned cache = DP_POOL_CACHE;
 
-	/* the caches of sender and receiver together must leave a burst for the device */
+	/* The caches of sender and receiver together must leave a burst for the device. */
 	while (cache > 0 && cache * 3 + DP_BURST_MAX > n)
 		cache /= 2;
 	snprintf(name, sizeof(name), "%s%u_%u_%u", what, cp->p.id, q, pool_serial++);
 	struct rte_mempool *mp = mbuf_pool(name, n, cache, room, socket_of(cp->p.node), by_page);
-	if (mp == NULL && cp->p.node >= 0) /* memory without hugepages lives on one node */
+	if (mp == NULL && cp->p.node >= 0) /* without hugepages all memory is on one node */
 		mp = mbuf_pool(name, n, cache, room, SOCKET_ID_ANY, by_page);
 	if (mp != NULL)
 		rte_mempool_mem_iter(mp, add_held, &cp->memory_bytes);
@@ -110,7 +116,8 @@ static void pools_free(struct rte_mempool **mp, unsigned n)
 			rte_mempool_free(mp[i]);
 }
 
-/* One pool per queue of either side: no two workers share one. */
+/* Makes a pool for each queue of either direction, so that no two workers share one. After a
+ * failure no pool is left. */
 static int make_pools(struct ctl_port *cp, struct rte_mempool **rx, struct rte_mempool **tx, struct err *e)
 {
 	unsigned nrx = eal_rx_frames(&cp->p.cfg, &cp->need), ntx = eal_tx_frames(&cp->p.cfg, &cp->need);
@@ -138,20 +145,24 @@ static int make_pools(struct ctl_port *cp, struct rte_mempool **rx, struct rte_m
 	return 0;
 }
 
+/* Makes the error of a call of DPDK that has failed with rc, -errno. Returns -ENODEV. */
 static int fail(struct ctl_port *cp, int rc, const char *what, struct err *e)
 {
 	eal_log_drain();
 	return err_set(e, ENODEV, "port %u (%s): %s failed: %s", cp->p.id, cp->p.spec_text, what, rte_strerror(-rc));
 }
 
-/* Asked for wherever the device has them; checksums are left to it by the plan, packet by packet. */
+/* These offloads are always asked for if the device has them. Whether it really makes the checksums
+ * of a frame is said in each packet, as the plan of the frame wants it. */
 #define TX_CKSUMS (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM)
-/* FAST_FREE has the device give all buffers of a queue back to the pool of one of them. */
+/* With FAST_FREE a driver gives all buffers of a Tx queue back to the pool of one of them. That
+ * would be wrong where tasks send buffers of other pools as well. */
 static uint64_t tx_wanted(const struct ctl_port *cp)
 {
 	return TX_CKSUMS | (tx_foreign(cp) ? 0 : RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE);
 }
 
+/* Writes the Tx offloads in use as words, for `show ports`. */
 static void offload_words(struct ctl_port *cp)
 {
 	static const struct { uint64_t bit; const char *word; } words[] = {
@@ -264,7 +275,8 @@ void dev_promiscuous(struct ctl *c, struct ctl_port *cp)
 			 why.text[0] != '\0' ? why.text : rte_strerror(-rc));
 }
 
-/* Pools, queues and all that may fail because the driver cannot do it; leaves no pool behind then. */
+/* Configures the device and makes pools and queues: all that may fail because the driver cannot do
+ * it. After a failure no pool is left. */
 static int configure(struct ctl_port *cp, struct rte_eth_dev_info *info, struct err *e)
 {
 	struct rte_eth_conf conf = {0};
@@ -315,7 +327,7 @@ void dev_bus(struct ctl_port *cp)
 		snprintf(cp->p.pci, sizeof(cp->p.pci), "%s", name);
 }
 
-/* The device became another one: its queue objects follow. */
+/* The port has got another device: the objects of its queues are to use that one. */
 static void rename_device(struct ctl_port *cp)
 {
 	for (unsigned q = 0; q < cp->p.nrxq; q++)
@@ -324,7 +336,8 @@ static void rename_device(struct ctl_port *cp)
 	cp->promiscuous = cp->applied.promiscuous = false;
 }
 
-/* Promiscuous mode is asked for by itself, and a device keeps it over a restart. */
+/* Notes which settings the device runs with now. The promiscuous mode is left as noted: it is asked
+ * for on its own, and a device keeps it over a restart. */
 static void apply_cfg(struct ctl_port *cp)
 {
 	bool promisc = cp->applied.promiscuous;
@@ -365,12 +378,13 @@ int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e)
 	return 0;
 }
 
-/* A pool may go only when all its buffers are home; frames may still lie in a ring between two ports. */
+/* Frees a pool if all its buffers are back in it. If not, the pool is never freed, since its
+ * buffers may still lie in a ring between two ports. */
 static void pool_retire(struct rte_mempool **from)
 {
 	struct rte_mempool *mp = *from;
 
-	*from = NULL; /* what comes next may fail and retire once more */
+	*from = NULL; /* what follows may fail, and then it is retired once more */
 	if (mp == NULL || mp == dummy)
 		return;
 	if (rte_mempool_full(mp))
@@ -385,6 +399,7 @@ void dev_leave(const struct ctl_port *cp, int rc, const char *what)
 		log_msg(LOG_LVL_WARN, "port %u (%s): %s: %s", cp->p.id, cp->p.name, what, rte_strerror(-rc));
 }
 
+/* Stops the device, gives up its pools and sets it up with the settings of now. */
 static int reopen(struct ctl *c, struct ctl_port *cp, struct err *e)
 {
 	dev_leave(cp, rte_eth_dev_stop(cp->p.dev), "stopping the device");
@@ -415,7 +430,8 @@ int dev_restart(struct ctl *c, struct ctl_port *cp, struct err *e)
 	if (reopen(c, cp, NULL) < 0)
 		log_msg(LOG_LVL_ERROR, "port %u (%s) could not be brought back with its former values and is stopped", cp->p.id, cp->p.name);
 	apply_cfg(cp);
-	cp->p.cfg = wanted; /* settings stay as the user wrote them; the device runs with cp->applied */
+	/* Settings stay as the user wrote them; the device runs with cp->applied. */
+	cp->p.cfg = wanted;
 	return rc;
 }
 

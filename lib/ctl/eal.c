@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starting EAL: everything that decides its arguments is known before (memory without hugepages never grows). */
+/* Starts EAL and takes over its log. All that EAL's arguments depend on must be known before,
+ * because memory without hugepages never grows afterwards. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,28 +19,29 @@
 #include "ctl_int.h"
 #include "eal_try.h"
 
-#define LOCK_TRIES 100 /* of 10 ms */
+#define LOCK_TRIES 100 /* 10 ms apart */
 #define HUGE_SHIFT 26 /* MAP_HUGE_SHIFT of linux/mman.h */
 #define MEM_MARGIN 1.25
-#define BASE_BYTES (12ull << 20)     /* EAL's own, device data, rings, states */
+#define BASE_BYTES (12ull << 20)     /* what EAL itself, devices, rings and states need */
 #define QUEUE_BYTES (192ull << 10)
 #define CACHED (DP_POOL_CACHE + DP_POOL_CACHE / 2) /* a cache keeps up to 1.5 times its size */
 #define MAX_ARGS 256
 #define MAX_LCORES 128
-#define OWN_FDS 12  /* the program's: terminal, sockets, files that commands name */
-#define QUEUE_FDS 4 /* most that a port of the kernel's has for a pair of queues */
+#define OWN_FDS 12  /* of the program: terminal, sockets, files that commands name */
+#define QUEUE_FDS 4 /* the most that a kernel port has for a pair of queues */
 
-/* EAL and drivers log from any thread; control takes it over once per turn. */
+/* What EAL and drivers have logged, from any thread. Control writes it to our log once per turn. */
 static pthread_mutex_t text_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sbuf text;
 static char last_error[512];
 static bool tried, running;
-/* What EAL and drivers say of their trouble while they start: a few lines, in their order. */
+/* The first few lines in which EAL and drivers have said, while EAL started, what is wrong. */
 static struct sbuf told;
 static unsigned ntold;
 #define TOLD_MOST 6
 
-/* "EAL: lcore 2 unavailable"; not the usage that follows, nor what each failed start ends with. */
+/* Whether a line of EAL's log tells a reason, like "EAL: lcore 2 unavailable". The usage that
+ * follows it does not, and neither do the lines with which every failed start ends. */
 static bool is_said(const char *s)
 {
 	size_t name = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
@@ -48,6 +50,7 @@ static bool is_said(const char *s)
 	       strstr(s, "Invalid 'command line' arguments") == NULL;
 }
 
+/* Adds the first line of s[0..n) to `told`, if it tells a reason. */
 static void note_error(const char *s, size_t n)
 {
 	const char *end = memchr(s, '\n', n);
@@ -58,8 +61,10 @@ static void note_error(const char *s, size_t n)
 		sbuf_addf(&told, "%s%s", told.len > 0 ? "\n  " : "", line);
 }
 
-static char panic_text[512]; /* why EAL wanted to end the process: two lines of its log, before those that tell its stack */
+/* Why EAL wanted to end the process: the two lines of its log that come before its stack. */
+static char panic_text[512];
 
+/* Takes the log of EAL and drivers, on any thread. */
 static ssize_t text_write(void *cookie, const char *s, size_t n)
 {
 	int level = rte_log_cur_msg_loglevel();
@@ -88,7 +93,8 @@ void eal_log_drain(void)
 			*next++ = '\0';
 		if (*line != '\0') {
 			log_msg(LOG_LVL_DEBUG, "dpdk: %s", line);
-			if (strstr(last_error, "PANIC in ") != NULL) /* newer ones begin with "EAL: " */
+			/* Newer versions of EAL put "EAL: " before it. */
+			if (strstr(last_error, "PANIC in ") != NULL)
 				snprintf(panic_text, sizeof(panic_text), "%.250s %.250s", last_error, line);
 			snprintf(last_error, sizeof(last_error), "%s", line);
 		}
@@ -100,7 +106,7 @@ void eal_log_drain(void)
 
 unsigned eal_data_room(uint64_t mtu)
 {
-	/* Ethernet header, two VLAN tags, FCS that some drivers keep */
+	/* The Ethernet header, two VLAN tags, and the FCS, which some drivers keep. */
 	uint64_t frame = mtu + RTE_ETHER_HDR_LEN + 8 + RTE_ETHER_CRC_LEN;
 
 	frame = frame < 2048 ? 2048 : (frame + 63) & ~63ull;
@@ -128,7 +134,8 @@ unsigned eal_tx_frames(const struct port_cfg *cfg, const struct port_need *need)
 		d = need->min_txd;
 	if (need->tx_frees_at_once)
 		d = 0;
-	/* descriptors or the ring, the tail, a burst in the receiver's hands, the caches of sender and receiver */
+	/* Buffers are in descriptors or in a ring, in the tail or in a burst in the receiver's
+	 * hands, and in the caches of sender and receiver. */
 	return (unsigned)d + DP_BURST_MAX + 2 * CACHED;
 }
 
@@ -140,7 +147,8 @@ unsigned eal_rx_frames(const struct port_cfg *cfg, const struct port_need *need)
 		return 0;
 	if (cfg->mbufs != 0)
 		return (unsigned)cfg->mbufs;
-	/* descriptors, a burst in hand, the cache of the one worker that takes and frees them */
+	/* Buffers are in descriptors, in a burst in hand, and in the cache of the one worker that
+	 * takes and frees them. */
 	return (unsigned)d + DP_BURST_MAX + CACHED + need->extra_mbufs;
 }
 
@@ -149,6 +157,7 @@ bool eal_by_page(const struct port_need *need)
 	return need->max_data_room != 0; /* AF_XDP maps the pool page by page */
 }
 
+/* An estimate of the memory that a pool of n buffers takes. */
 static uint64_t pool_bytes(unsigned n, unsigned room, bool by_page)
 {
 	uint64_t obj = sizeof(struct rte_mempool_objhdr) + sizeof(struct rte_mbuf) + room + 2 * RTE_CACHE_LINE_SIZE;
@@ -161,6 +170,7 @@ static uint64_t pool_bytes(unsigned n, unsigned room, bool by_page)
 	return n * obj + ring + RTE_MAX_LCORE * (sizeof(struct rte_mempool_cache) + 64);
 }
 
+/* An estimate of the memory that all ports take with these queues, nq[port][0] Rx and [1] Tx. */
 static uint64_t memory_need(const struct ctl *c, const uint16_t (*nq)[2], bool huge)
 {
 	uint64_t sum = BASE_BYTES;
@@ -176,7 +186,7 @@ static uint64_t memory_need(const struct ctl *c, const uint16_t (*nq)[2], bool h
 	return sum;
 }
 
-/* UINT64_MAX: not known. */
+/* The memory that Linux says is available; UINT64_MAX: it does not say. */
 static uint64_t available_bytes(void)
 {
 	uint64_t kb = UINT64_MAX >> 10;
@@ -191,7 +201,9 @@ static uint64_t available_bytes(void)
 	return kb << 10;
 }
 
-/* Free pages may be out of reach (rights, a cgroup's limit) or gone a moment later, and EAL cannot be started twice: try them. */
+/* Tries to map so many bytes in hugepages of kb KB. Pages that are free may be out of reach
+ * (rights, a cgroup's limit) or gone a moment later, and EAL cannot be started a second time
+ * without them. */
 static bool can_map(uint64_t bytes, unsigned long kb)
 {
 	uint64_t page = (uint64_t)kb * 1024;
@@ -205,8 +217,9 @@ static bool can_map(uint64_t bytes, unsigned long kb)
 	return true;
 }
 
-/* EAL takes its pages one by one, and a second instance that starts at the same time would count the same ones as free. Instances take
- * turns: a lock on the directory that tells how many there are, from the count until the ports have their buffers. */
+/* EAL takes its pages one by one, and a second instance of the program that starts at the same time
+ * would count the same pages as free. So instances take turns: each one locks the directory that
+ * tells how many pages are free, from the count until its ports have their buffers. */
 static int pages_lock = -1;
 
 static bool lock_pages(void)
@@ -231,7 +244,7 @@ void eal_memory_taken(void)
 	pages_lock = -1;
 }
 
-/* How many hugepages of one size hold that much; 0: there are none. */
+/* How many hugepages of one size hold so many bytes; 0: of no size are there enough. */
 static uint64_t find_hugepages(uint64_t bytes)
 {
 	DIR *d = opendir("/sys/kernel/mm/hugepages");
@@ -258,17 +271,19 @@ static uint64_t find_hugepages(uint64_t bytes)
 	return found;
 }
 
+/* The same, and holds the lock if there are enough, until eal_memory_taken(). */
 static uint64_t hugepages_for(uint64_t bytes)
 {
 	if (find_hugepages(bytes) == 0 || !lock_pages())
 		return 0;
-	uint64_t pages = find_hugepages(bytes); /* still, now that nobody else takes them */
+	uint64_t pages = find_hugepages(bytes); /* again, now that no other instance takes them */
 	if (pages == 0)
 		eal_memory_taken();
 	return pages;
 }
 
-/* Whether the user's EAL options contain one of names (`--x`, `--x=..`, `-l`, `-l..`). */
+/* Whether the user's EAL options contain one of names (`--x`, `--x=..`, `-l`, `-l..`). names ends
+ * with NULL. */
 static bool has_option(const struct ctl *c, const char *const *names)
 {
 	for (unsigned i = 0; i < c->opts.neal_args; i++) {
@@ -288,7 +303,7 @@ static const char *const memory_options[] = {"-m", "--no-huge", "--in-memory", "
 static const char *const lcore_options[] = {"-l", "-c", "--lcores", "-s", NULL};
 static const char *const pci_options[] = {"--no-pci", "-a", "--allow", "-b", "--block", NULL};
 
-/* Those that this process may run on. */
+/* Finds the CPUs that this process may run on, MAX_LCORES at most, and returns their number. */
 static unsigned cpus(int cpu[MAX_LCORES])
 {
 	cpu_set_t *set = CPU_ALLOC(4096);
@@ -304,7 +319,8 @@ static unsigned cpus(int cpu[MAX_LCORES])
 	return n;
 }
 
-/* lcore n is CPU n of the affinity mask; the lowest is control; with one CPU a worker shares it. */
+/* Adds the value of EAL's option --lcores. Lcore n is pinned to CPU number n of the affinity mask,
+ * counted from 0. Lcore 0 is control; if there is only one CPU, a worker shares it. */
 static int lcores_text(struct sbuf *out, struct err *e)
 {
 	int cpu[MAX_LCORES];
@@ -313,7 +329,7 @@ static int lcores_text(struct sbuf *out, struct err *e)
 	if (n == 0)
 		return err_set(e, ENODEV, "cannot read the CPU affinity mask: %s", strerror(errno));
 	sbuf_addf(out, "0@%d", cpu[0]);
-	for (unsigned i = 1; i < n; i++) /* those without work sleep in the kernel */
+	for (unsigned i = 1; i < n; i++) /* lcores without work sleep in the kernel */
 		sbuf_addf(out, ",%u@%d", i, cpu[i]);
 	if (n == 1)
 		sbuf_addf(out, ",1@%d", cpu[0]);
@@ -333,6 +349,7 @@ int eal_room(const struct ctl *c, unsigned queues, uint64_t pages, struct err *e
 	return eal_wants_check(&w, e);
 }
 
+/* Counts the queues of each port, nq[port][0] Rx and [1] Tx, before devices are known. */
 static int count_queues(const struct ctl *c, uint16_t (*nq)[2], struct err *e)
 {
 	if (c->opts.nmaps > 0) {
@@ -355,6 +372,8 @@ static void arg_add(struct args *a, const char *s)
 		a->v[a->n++] = xstrdup(s);
 }
 
+/* Makes EAL's arguments. Options of the user come first, and nothing is added that they have
+ * decided. */
 static int build_args(struct ctl *c, struct args *a, struct err *e)
 {
 	uint16_t nq[CTL_MAX_PORTS][2] = {{0}};
@@ -399,7 +418,7 @@ static int build_args(struct ctl *c, struct args *a, struct err *e)
 	if ((rc = eal_room(c, queues, pages, e)) < 0 || pages > 0)
 		return rc;
 	c->eal_memory = memory_need(c, (const uint16_t(*)[2])nq, false);
-	/* Linux would hand out more than there is, and kill somebody when it is used. */
+	/* Linux would give out more memory than there is, and kill a process when it is used. */
 	if (c->eal_memory > available_bytes())
 		return err_set(e, ENODEV, "the ports need %" PRIu64 " MB of memory and %" PRIu64 " MB are available; "
 			       "smaller --mbufs, --txd, --rxd or --mtu need less",
@@ -412,7 +431,8 @@ static int build_args(struct ctl *c, struct args *a, struct err *e)
 	return 0;
 }
 
-/* The next thing to try, as the end of a message; where EAL's own lines are all that is known, nothing. */
+/* The end of a message: what to try next after EAL did not start, with errno `why`. It is empty if
+ * EAL's own lines are all that is known. */
 static const char *what_helps(const struct ctl *c, int why)
 {
 	struct rlimit lim;
@@ -435,7 +455,8 @@ void eal_stop(void)
 
 int eal_start(struct ctl *c, struct err *e)
 {
-	/* EAL keeps pointers to the words and changes the array: both stay, and the words have a list of their own. */
+	/* EAL keeps pointers to the words and changes the array. So both are static, and `a` still
+	 * has the words when EAL has changed `given`. */
 	static struct args a, given;
 	struct sbuf shown = {0};
 	bool panic;

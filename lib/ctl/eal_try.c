@@ -20,10 +20,11 @@
 
 #define WORKER_FDS 4  /* two pipes between the main lcore and each other one */
 #define EAL_FDS 8     /* its interrupt thread, its alarm, its memory; some are for a moment */
-#define CAPTURE_FDS 4 /* two standard streams: where they went, and where they go meanwhile */
+#define CAPTURE_FDS 4 /* of two standard streams: where each went, and where it goes now */
 #define EAL_THREADS 2
 
-/* How many more descriptors there are, at most so many. */
+/* Opens descriptors until there are `most` of them or the system refuses one, and closes them
+ * again. Returns how many they were. *why: errno of the refusal, 0: there was none. */
 static unsigned descriptors_left(unsigned most, int *why)
 {
 	int *fd = xcalloc(most, sizeof(*fd));
@@ -38,6 +39,7 @@ static unsigned descriptors_left(unsigned most, int *why)
 	return n;
 }
 
+/* A thread that ends as soon as it gets the lock. */
 static void *wait_for_end(void *arg)
 {
 	pthread_mutex_t *end = arg;
@@ -47,7 +49,8 @@ static void *wait_for_end(void *arg)
 	return NULL;
 }
 
-/* How many more threads there are, at most so many. */
+/* Starts threads until there are `most` of them or the system refuses one, and ends them again.
+ * Returns how many they were. *why: errno of the refusal, 0: there was none. */
 static unsigned threads_left(unsigned most, int *why)
 {
 	pthread_t *thread = xcalloc(most, sizeof(*thread));
@@ -65,7 +68,7 @@ static unsigned threads_left(unsigned most, int *why)
 	return n;
 }
 
-/* What to set a limit to: a round number, with some room. */
+/* A limit to suggest to the user, which allows n: a power of two. */
 static uint64_t enough(uint64_t n)
 {
 	uint64_t round = 64;
@@ -100,7 +103,8 @@ int eal_wants_check(const struct eal_wants *w, struct err *e)
 	return 0;
 }
 
-/* Standard streams while EAL starts: it prints its usage on stdout and alarms on stderr, beside the log that it is given. */
+/* A standard stream that goes to a file while EAL starts. Besides the log that it is given, EAL
+ * prints its usage on stdout and alarms on stderr. */
 struct captured { int fd, keep, file; };
 
 static void capture(struct captured *c, int fd)
@@ -110,6 +114,7 @@ static void capture(struct captured *c, int fd)
 		dup2(c->file, fd);
 }
 
+/* Gives the stream its descriptor back, and what was printed meanwhile to write(). */
 static void release(struct captured *c, ssize_t (*write)(void *cookie, const char *text, size_t n))
 {
 	char buf[4096];
@@ -131,7 +136,8 @@ static sigjmp_buf before_init;
 static pthread_t starter;
 static atomic_bool panicked;
 
-/* The reason is logged already. Another thread than the one that starts EAL stays here: the process ends soon. */
+/* Handles SIGABRT while EAL starts: DPDK's panic logs its reason and aborts. On the thread that
+ * starts EAL we go back to before the start. Any other thread stays here; the process ends soon. */
 static void on_abort(int signo)
 {
 	(void)signo;
@@ -142,7 +148,10 @@ static void on_abort(int signo)
 		pause();
 }
 
-/* Newer versions of EAL end the process by exit() at an option that they do not know, and what they said of it would be lost. */
+/* Newer versions of EAL call exit() at an option that they do not know, and what they have said
+ * about it would be lost. So this exit() takes the place of the C library's: while EAL starts, on
+ * the thread that starts it, it goes back to before the start. At all other times it calls the
+ * library's. */
 static atomic_bool starting;
 
 void exit(int status)
@@ -158,6 +167,7 @@ void exit(int status)
 	_exit(status);
 }
 
+/* Returns what rte_eal_init() returns; -1 after a panic or an exit(). */
 static int init_or_panic(int argc, char **argv)
 {
 	const struct sigaction sa = {.sa_handler = on_abort};

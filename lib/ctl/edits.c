@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What drivers do to frames that they send, as far as somebody has read it. DPDK lets them do anything: a buffer is theirs until they free it. */
+/* What drivers do to the buffers of frames that they send, as far as we have read it in their
+ * sources. DPDK lets them do anything: a buffer is theirs until they free it. */
 #include <string.h>
 
 #include "ctl_int.h"
@@ -8,12 +9,13 @@
 	(RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM | RTE_ETH_TX_OFFLOAD_SCTP_CKSUM | \
 	 RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_UDP_TSO)
 
-/* Of software: what they are given they free or hand on as it is. The second row takes copies of it. */
+/* Drivers in software. Keepers free a buffer or hand it on as it is. Copiers send a copy of it. */
 static const char *const keepers[] = {"net_null", "net_ring"};
 static const char *const copiers[] = {"net_pcap", "net_af_packet", "net_af_xdp"};
 
-/* Of hardware: the device reads the frame where it lies. Where checksums are left to it, the driver writes what it needs into the headers, and some
- * pad frames that are too short. */
+/* Drivers of hardware, where the device reads the frame from our buffer. If checksums are left to
+ * the device, the driver writes what that needs into the headers. Some drivers pad frames that are
+ * too short. */
 static const char *const hardware[] = {
 	"mlx5_pci", "mlx5_auxiliary", "net_mlx4", "net_ixgbe", "net_ixgbe_vf", "net_i40e", "net_i40e_vf", "net_iavf", "net_ice", "net_ice_dcf",
 	"net_e1000_em", "net_e1000_igb", "net_e1000_igb_vf", "net_igc", "net_fm10k", "net_idpf", "net_cpfl", "net_bnxt", "net_ena", "net_gve",
@@ -36,7 +38,7 @@ enum dp_edits dev_edits(const char *driver, uint64_t tx_offload_capa)
 		return DP_EDITS_ALL;
 	if (among(driver, hardware, ARRAY_SIZE(hardware)))
 		return DP_EDITS_SHAPE;
-	if (tx_offload_capa & MADE_BY_CPU) /* one that offers more than when it was read */
+	if (tx_offload_capa & MADE_BY_CPU) /* it offers more than it did when we read it */
 		return DP_EDITS_ALL;
 	if (among(driver, keepers, ARRAY_SIZE(keepers)))
 		return DP_EDITS_NOTHING;

@@ -9,7 +9,8 @@
 const char *const held_nets[] = {"ipv4", "ipv6", NULL};
 const char *const held_l4s[] = {"tcp", "udp", "icmp", NULL};
 
-/* One word, one row. Pktgen never sets MAC and IPv6 limits; these are the whole width. */
+/* A row for each word. Pktgen never sets the limits of MAC and IPv6 addresses; here they are all
+ * that the field can hold. */
 /* clang-format off */
 const struct held_word held_words[] = {
 	{ "type", "type", HELD_NET, .dflt = { "ipv4" }, .help = "network layer" },
@@ -53,6 +54,7 @@ int held_find(const char *name)
 	return -1;
 }
 
+/* The field that the word is about; NULL: it is about none. */
 static const struct field *field_of(const struct held_word *w)
 {
 	const struct proto *p = w->proto != NULL ? proto_find(w->proto) : NULL;
@@ -75,6 +77,8 @@ void held_vspec(const struct held_word *w, bool inc, struct vspec *out)
 	}
 }
 
+/* Parses a default into v, which stays zero if the text is none of the values that the type
+ * parses. */
 static void parse(const struct held_word *w, bool inc, const char *text, uint8_t v[VT_FIELD_BYTES])
 {
 	struct vspec spec;
@@ -82,9 +86,10 @@ static void parse(const struct held_word *w, bool inc, const char *text, uint8_t
 	memset(v, 0, VT_FIELD_BYTES);
 	held_vspec(w, inc, &spec);
 	if (spec.type == &vt_enum || spec.type->parse(&spec, text, v, NULL) != 0)
-		return; /* words are numbered: 0 is the first. "0" of an address is all zero */
+		return; /* the first choice is number 0, and "0" as an address means all zero */
 }
 
+/* The defaults of a word for a stream; the port's own address comes from cfg->dflt. */
 static void defaults(const struct stream_cfg *cfg, const struct held_word *w, uint8_t v[4][VT_FIELD_BYTES])
 {
 	const struct field *f = field_of(w);
@@ -127,13 +132,15 @@ unsigned held_count(const struct stream_cfg *cfg)
 	return n;
 }
 
+/* Where in a frame a word's field is: in the nth header of this protocol. */
 struct place {
 	const struct proto *proto;
 	const struct field *field;
 	unsigned nth;
 };
 
-/* Words mean the outermost header that has them: the first of its kind too. */
+/* Finds the field that a word means in these headers: that of the outermost header which has the
+ * word, which is always the first one of its protocol. false: there is none. */
 static bool find_place(const struct held_word *w, const struct frame_stack *s, struct place *out)
 {
 	const struct field *like = field_of(w);
@@ -168,7 +175,7 @@ static void value_text(const struct held_word *w, vary_u x, struct sbuf *out)
 	spec.type->print(&spec, v, out);
 }
 
-/* start within min..max, by the numbers. */
+/* -EINVAL if min is above max or start is not between them, compared as numbers. */
 static int check_limits(const struct stream_cfg *cfg, const struct held_word *w, const vary_u x[4], struct err *e)
 {
 	struct sbuf start = {0}, min = {0}, max = {0};
@@ -192,7 +199,7 @@ static int check_limits(const struct stream_cfg *cfg, const struct held_word *w,
 	return rc;
 }
 
-/* A field that stands still is no digit of a counter. */
+/* A field that stands still cannot be a digit of the nest (struct frame_nest): takes it out. */
 static void leave_nest(struct frame_nest *n, const struct place *at)
 {
 	for (unsigned i = 0; i < n->n; i++) {
@@ -207,6 +214,7 @@ static void leave_nest(struct frame_nest *n, const struct place *at)
 	}
 }
 
+/* Puts the range, or the single value, of a word into the frame. */
 static int apply_field(const struct stream_cfg *cfg, const struct held_word *w, const uint8_t v[4][VT_FIELD_BYTES],
 		       struct frame_spec *spec, struct err *e)
 {
@@ -274,7 +282,8 @@ static int apply_word(const struct stream_cfg *cfg, unsigned i, struct frame_spe
 	case HELD_ONE:
 		break;
 	}
-	/* Its own range is how a tunnel endpoint is asked for; a frame of another kind has no place for it. */
+	/* Whoever sets a tunnel endpoint wants GTP-U, so the header is added. If the frame has no
+	 * place for it, the word is passed over. */
 	if (strcmp(w->name, "teid") == 0)
 		frame_add(spec, PART_GTPU, NULL, NULL);
 	return apply_field(cfg, w, h->v, spec, e);

@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pktgen's ranges: variations of a stream that are written down (stream_cfg.held, by the index of this table) and in use while
- * stream_cfg.range_on is set. Pure, control thread, no DPDK. */
+/* Pktgen's ranges: variations of a stream that are written down in stream_cfg.held, by the index of
+ * the table held_words, and are in use only while stream_cfg.range_on is set. Pure functions on the
+ * control thread, no DPDK. */
 #pragma once
 #include "cfg.h"
 
 enum held_kind {
 	HELD_RANGE, /* start, min, max, inc of a field */
-	HELD_SIZE,  /* of the frame's size */
+	HELD_SIZE,  /* start, min, max, inc of the frame's size */
 	HELD_ONE,   /* one value of a field */
-	HELD_NET,   /* network and transport layer: number of a word in held_nets, held_l4s */
-	HELD_L4,
+	HELD_NET,   /* the network layer: number of a word in held_nets */
+	HELD_L4,    /* the transport layer: number of a word in held_l4s */
 };
 
 struct held_word {
 	const char *name;      /* the row is "range.NAME" */
 	const char *words;     /* as Pktgen writes it: "dst port" */
 	enum held_kind kind;
-	const char *proto, *field; /* the field, or one with the same values */
-	const char *word;      /* NULL: that field of its outermost header; else the outermost header that has this word of the protocol table with
-				* the same kind of value */
-	/* Defaults, Pktgen's where it has usable ones; NULL start: the port's own address. NULL min: the start. */
+	/* The field that the word is about. word NULL: it is that field in the outermost header
+	 * of that protocol. Otherwise it is in the outermost header in which the protocol table
+	 * has a field with this word and values of the same kind: `dst port` is one of udp, tcp
+	 * or sctp. */
+	const char *proto, *field;
+	const char *word;
+	/* Defaults of start, min, max, inc: those of Pktgen where they are usable. start NULL: the
+	 * port's own address. min NULL: the same as start. max ".254": start with 254 as its last
+	 * byte. */
 	const char *dflt[4];
 	const char *help;
 };
@@ -29,18 +35,24 @@ extern const struct held_word held_words[];
 extern const unsigned held_nwords;
 extern const char *const held_nets[], *const held_l4s[]; /* end with NULL */
 
-/* Index of "dst-port", -1: no such word. */
+/* The index of the word with this name, for example "dst-port"; -1: there is none. */
 int held_find(const char *name);
-/* What a value of the word is made of, for its text; inc: what may be added. */
+/* The type that parses and prints values of the word: start, min and max, or, with inc, the
+ * increment. */
 void held_vspec(const struct held_word *w, bool inc, struct vspec *out);
-/* The four values in force: those set, or the defaults of the stream's port. */
+/* The start, min, max and inc of word i: those that are set, else its defaults on the stream's
+ * port. */
 void held_values(const struct stream_cfg *cfg, unsigned i, uint8_t v[4][VT_FIELD_BYTES]);
-/* Put the held ranges into *spec (a deep copy of cfg->frame) and *sizes (a copy of cfg->sizes), when they are on. Words whose header the frame
- * lacks are passed over. -EINVAL with text, which names the smallest change: a start outside of its limits, limits that cross. */
+/* If ranges are on, puts those that are set into *spec, a deep copy of cfg->frame, and *sizes, a
+ * copy of cfg->sizes. HELD_NET, HELD_L4 and `teid` change the headers of the frame. Other words
+ * whose header it does not have are passed over. -EINVAL if a start is outside of its limits, if
+ * min is above max, or if the frame cannot have these headers; e names the smallest change that
+ * helps. */
 int held_apply(const struct stream_cfg *cfg, struct frame_spec *spec, struct sizes *sizes, struct err *e);
-/* Words that are set to move but have no header in the frame: "vlan, vni". Number of them. */
+/* Adds the words that are set to move but whose header the frame does not have: "vlan, vni".
+ * Returns how many they are. */
 unsigned held_unused(const struct stream_cfg *cfg, struct sbuf *out);
-/* Can the word do something to a frame of these headers? */
+/* Can word i do something to a frame with these headers? */
 bool held_fits(unsigned i, const struct frame_stack *stack);
-/* Number of words that are set. */
+/* How many words are set. */
 unsigned held_count(const struct stream_cfg *cfg);

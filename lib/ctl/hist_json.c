@@ -15,12 +15,14 @@ json_t *whole_json(uint64_t v)
 	return v != UINT64_MAX ? json_integer((json_int_t)v) : json_null();
 }
 
+/* The percentiles that are given, and how many samples each one needs. */
 static const struct { const char *name; double percent; uint64_t samples; } percentiles[] = {
 	{"p50", 50, 2}, {"p90", 90, 10}, {"p95", 95, 20}, {"p99", 99, 100}, {"p99_9", 99.9, 1000}, {"p99_99", 99.99, 10000},
 	{"p99_999", 99.999, 100000},
 };
 
-/* A value of a histogram less the tester's own share; UINT64_MAX is beyond its range. */
+/* Subtracts the tester's own share from a value. UINT64_MAX, which is beyond the range of the
+ * histogram, stays. */
 static uint64_t less(uint64_t v, uint64_t less_ns)
 {
 	return v == UINT64_MAX ? v : v > less_ns ? v - less_ns : 0;
@@ -41,7 +43,7 @@ json_t *hist_json(const struct hist *h, uint64_t less_ns)
 	json_object_set_new(o, "mean_ns", n > 0 ? real_json(fmax(hist_mean(h) - (double)less_ns, 0)) : json_null());
 	json_object_set_new(o, "max_ns", n > 0 ? whole_json(less(hist_max(h), less_ns)) : json_null());
 	json_object_set_new(o, "stdev_ns", n > 1 ? real_json(hist_stdev(h)) : json_null());
-	/* RFC 5481 4.2 and 6.5: against the smallest delay */
+	/* RFC 5481 4.2 and 6.5: the variation is measured from the smallest delay. */
 	uint64_t high = n >= 1000 ? hist_percentile(h, 99.9) : UINT64_MAX;
 	json_object_set_new(o, "pdv_ns", high != UINT64_MAX ? whole_json(high - hist_min(h)) : json_null());
 	json_object_set_new(o, "percentiles_ns", pct);

@@ -5,9 +5,11 @@
 
 #include "hist.h"
 
-/* Of values in ns: {"samples","error","above","min_ns","mean_ns","max_ns","stdev_ns","pdv_ns","percentiles_ns":{"p50",..,"p99_9",..}}; null: too few
- * samples for it. less_ns: taken off each value. h NULL: there are none. New reference. */
+/* A histogram of values in ns: {"samples","error","above","min_ns","mean_ns","max_ns","stdev_ns",
+ * "pdv_ns","percentiles_ns":{"p50",..,"p99_9",..}}. A member is null if there are too few samples
+ * for it. less_ns is subtracted from each value, down to 0. h NULL: there are no samples. New
+ * reference. */
 json_t *hist_json(const struct hist *h, uint64_t less_ns);
 
-json_t *real_json(double v);        /* null: not finite */
-json_t *whole_json(uint64_t v);     /* null: UINT64_MAX */
+json_t *real_json(double v);        /* null for what is not finite */
+json_t *whole_json(uint64_t v);     /* null for UINT64_MAX */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Facts for `show` as JSON trees. */
+/* What `show ports`, `show plan` and `show xstats` say, as JSON trees. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,8 @@ const char *ctl_port_bus(const struct ctl *c, unsigned port, int *node)
 	return p->pci[0] != '\0' ? p->pci : NULL;
 }
 
-/* The work whose task it is describes it; those that have nothing to say of their tasks are seen by their Rx queues. */
+/* Adds what the task's own work says of it. If that says nothing, only the task's Rx queues are
+ * listed. */
 static void add_task(const struct ctl *c, const struct dp_plan *p, unsigned t, json_t *tasks)
 {
 	EACH_WORK(w, task_json) {
@@ -130,7 +131,8 @@ json_t *ctl_plan_json(struct ctl *c)
 	return doc;
 }
 
-/* Some virtual drivers count frames and no bytes; a 0 would be a lie. */
+/* Whether a counter of bytes is 0 although frames were counted. Some virtual drivers do not count
+ * bytes, and to say 0 would be wrong. */
 static bool not_counted(const struct rte_eth_stats *st, const char *name, uint64_t value)
 {
 	const char *end = strrchr(name, '_');

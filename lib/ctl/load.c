@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the settings of ports and streams ask of the wire. */
+/* What the settings of ports and streams ask of the wire: frames/s, bits/s and sizes. */
 #include <errno.h>
 #include <limits.h>
 
@@ -53,7 +53,7 @@ void load_sizes(struct ctl_load *l, const struct stream_frames *f)
 	}
 }
 
-/* Its frames are made, and their sizes in l. */
+/* Makes the stream's frames, if need be, and widens the range of sizes in *l by theirs. */
 static int take_sizes(struct ctl *c, struct ctl_port *cp, struct stream *s, struct ctl_load *l, struct err *e)
 {
 	int rc = stream_plans(c, cp, s, e);
@@ -63,7 +63,8 @@ static int take_sizes(struct ctl *c, struct ctl_port *cp, struct stream *s, stru
 	return rc;
 }
 
-/* Settings may be for the next start: what the run goes on with. */
+/* Fills in *l for a run that does not follow the settings because they wait for the next start.
+ * false: the settings hold. */
 static bool goes_on(const struct ctl_port *cp, struct ctl_load *l)
 {
 	bool any = false;
@@ -109,6 +110,7 @@ int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
 	return 0;
 }
 
+/* Whether a stream is in the port's schedule. */
 static bool takes_turns(const struct stream *s)
 {
 	return s != NULL && s->cfg.enabled && !s->cfg.rate.set;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pacing by the device, where it is asked for and offered. A rate limit of its queues smooths what the worker's clock lets go: it is set to the
- * queue's share of the port's rate, and frames still leave at their deadlines at the earliest. */
+/* Pacing by the device, if the port's settings ask for it and the device offers it. A rate limit of
+ * its Tx queues smooths what the worker sends: each queue is limited to its part of the port's
+ * rate. The worker still sends no frame before its deadline. */
 #include <errno.h>
 #include <math.h>
 
 #include "arrival_text.h"
 #include "ctl_int.h"
 
-/* Mbit/s of each queue that leave room for all that the port is asked for; 0: no limit. */
+/* The limit of each queue in Mbit/s, rounded up, so that all that the port is asked for can leave.
+ * 0: there is to be no limit. */
 static uint64_t limit_mbps(struct ctl *c, const struct ctl_port *cp)
 {
 	struct ctl_load l;
@@ -21,7 +23,7 @@ static uint64_t limit_mbps(struct ctl *c, const struct ctl_port *cp)
 	return bps < (double)plan_speed(cp) ? (uint64_t)ceil(bps / 1e6) : 0;
 }
 
-/* The speed of the link is no limit. */
+/* Sets the limit of all Tx queues; 0 sets it to the speed of the link, which limits nothing. */
 static int limit_queues(const struct ctl_port *cp, uint64_t mbps)
 {
 	uint32_t rate = (uint32_t)(mbps != 0 ? mbps : cp->link_mbps);
@@ -32,14 +34,14 @@ static int limit_queues(const struct ctl_port *cp, uint64_t mbps)
 	return rc;
 }
 
-/* Asks the device where settings or rates changed. */
+/* Asks the device for what settings and rates want, if that differs from what was asked last. */
 static void ask(struct ctl *c, struct ctl_port *cp)
 {
 	int kind = cp->p.cfg.pacing;
 	uint64_t mbps = kind == PACING_QUEUE ? limit_mbps(c, cp) : 0;
 
 	if (cp->pacing.kind == PACING_TIMESTAMP && cp->started)
-		cp->pacing.rc = stamps_tx_state(cp); /* clocks can be lost and found */
+		cp->pacing.rc = stamps_tx_state(cp); /* its clock may have been lost or found */
 	if (!cp->started || cp->p.ntxq == 0 || (kind == cp->pacing.kind && mbps == cp->pacing.mbps))
 		return;
 	if (kind == PACING_QUEUE || (cp->pacing.kind == PACING_QUEUE && cp->pacing.rc == 0))

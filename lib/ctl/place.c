@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Maps as numbers, or none -> which worker serves which queue. */
+/* The placement: from maps as numbers, or without maps, to which worker serves which queue. */
 #include "place.h"
 #include "place_map.h"
 
@@ -9,17 +9,17 @@
 
 static const char *const side_name[2] = {"Rx", "Tx"};
 
-/* What a set of maps comes to, while it is being read. */
+/* The placement of a set of maps while it is being made, map by map. Side 0 is Rx, 1 is Tx. */
 struct dealer {
 	const struct map_set *set;
-	const struct place_in *in;      /* NULL: the devices are not known yet */
+	const struct place_in *in;      /* NULL: lcores and devices are not known yet */
 	unsigned nports;
 	struct place_queue *q;
 	unsigned n, cap;
 	uint16_t (*nq)[2];              /* [port][side] */
-	const struct map_entry **first; /* [port]: the map that named it first */
-	bool *used;                     /* [port][side][lcore] */
-	unsigned which;
+	const struct map_entry **first; /* [port]: the map that names it first */
+	bool *used;                     /* [port][side][lcore]: a map names it there */
+	unsigned which;                 /* index of the text that is being read, for errors */
 	struct err *e;
 };
 
@@ -31,7 +31,7 @@ static bool is_worker(const struct place_in *in, unsigned lcore)
 	return false;
 }
 
-/* "1-3, 5" */
+/* Adds the numbers of all workers as a text, "1-3, 5". */
 static void add_workers(struct sbuf *b, const struct place_in *in)
 {
 	for (unsigned i = 0; i < in->nlcores;) {
@@ -87,6 +87,7 @@ static unsigned max_queues(const struct dealer *d, unsigned port, int side)
 	return max < PLACE_MAX_QUEUES ? max : PLACE_MAX_QUEUES;
 }
 
+/* Whether a side of a port can have so many queues more. */
 static int check_room(struct dealer *d, const struct map_entry *m, unsigned port, int side, unsigned more)
 {
 	const struct map_list *core = &m->core[side];
@@ -104,6 +105,7 @@ static int check_room(struct dealer *d, const struct map_entry *m, unsigned port
 		      m->nq ? "write a smaller *N" : "name fewer cores");
 }
 
+/* Gives the next queue of a side of a port to an lcore. */
 static void push(struct dealer *d, unsigned port, int side, unsigned lcore)
 {
 	if (d->n == d->cap) {
@@ -113,6 +115,8 @@ static void push(struct dealer *d, unsigned port, int side, unsigned lcore)
 	d->q[d->n++] = (struct place_queue){(uint16_t)port, d->nq[port][side]++, side == 1, lcore};
 }
 
+/* Deals the queues of one side that a map asks for: on each of its ports one queue to each of its
+ * cores in turn, or N queues with "*N". */
 static int deal_side(struct dealer *d, const struct map_entry *m, int side)
 {
 	const struct map_list *core = &m->core[side], *ports = &m->port[side];
@@ -153,7 +157,7 @@ static int deal_side(struct dealer *d, const struct map_entry *m, int side)
 	return 0;
 }
 
-/* Unnamed ports stay unused; a port that a map names must have the sides that it needs. */
+/* A port that some map names must have the sides that it needs. Other ports stay unused. */
 static int check_needs(struct dealer *d)
 {
 	for (unsigned p = 0; d->in != NULL && p < d->nports; p++) {
@@ -216,7 +220,7 @@ static int by_port(const void *va, const void *vb)
 	return a->queue < b->queue ? -1 : a->queue > b->queue;
 }
 
-/* Takes over the dealer's queues. */
+/* Makes the placement from the dealer, whose queues go into it. */
 static void finish(struct dealer *d, struct placement *out)
 {
 	if (d->n > 1)
@@ -232,7 +236,8 @@ static void finish(struct dealer *d, struct placement *out)
 	}
 }
 
-/* One run over the maps: in NULL when only counts are asked for, out NULL when no placement is. */
+/* Reads the maps and deals their queues. in NULL: nothing is checked against lcores and devices.
+ * out NULL: no placement is wanted. nq NULL: no counts are wanted. */
 static int read_maps(const char *const *maps, unsigned nmaps, const struct place_in *in, unsigned nports,
 		     struct placement *out, uint16_t (*nq)[2], unsigned *which, struct err *e)
 {
@@ -268,14 +273,15 @@ int place_count(const char *const *maps, unsigned nmaps, unsigned nports, uint16
 	return read_maps(maps, nmaps, NULL, nports, NULL, nq, which, e);
 }
 
-/* What one worker is chosen for: a side of a port, or both when they share. */
+/* What a worker is chosen for: one side of a port, or both if they share a worker. */
 struct unit {
 	unsigned port;
 	bool rx, tx;
-	int worker; /* index, -1: not chosen yet */
+	int worker; /* index into place_in.lcore, -1: not chosen yet */
 };
 
-/* The least loaded worker with room, lowest first; node -1: any. */
+/* The worker on this node (-1: on any) that has the fewest units, if they are fewer than room; of
+ * several the one with the lowest number. -1: there is none. */
 static int pick(const struct place_in *in, const unsigned *load, unsigned room, int node)
 {
 	int best = -1;
@@ -289,7 +295,9 @@ static int pick(const struct place_in *in, const unsigned *load, unsigned room, 
 	return best;
 }
 
-/* Near workers are dealt first, so that a port without a node takes none away from a port with one. */
+/* Chooses a worker for each unit. Units of ports whose node is known come first and get workers
+ * near it, so that no other unit takes those away. No worker gets more units than are needed to
+ * place all. */
 static void choose(const struct place_in *in, struct unit *u, unsigned n)
 {
 	unsigned *load = xcalloc(in->nlcores, sizeof(*load));

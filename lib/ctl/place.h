@@ -1,43 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Core maps -> placement: which worker serves which queues. A pure function: no DPDK, no state; the same input gives the same
- * output. The grammar of maps is that of Pktgen's option -m, and "*N" for the number of queues; docs/ports.md describes it. */
+/* The placement: which worker serves which queues, from core maps or without them. A pure function:
+ * no DPDK, no state, and the same input gives the same output. Maps have the grammar of Pktgen's
+ * option -m, and besides it "*N" for the number of queues; docs/ports.md describes it. */
 #pragma once
 #include "base.h"
 
 #define PLACE_MAX_LCORES 1024
 #define PLACE_MAX_QUEUES 256
 
-struct place_lcore { unsigned lcore; int cpu; int node; };  /* lcore number, its CPU (-1: several), NUMA node (-1 unknown) */
-/* max_*: 0, the side does not exist. needs_*: a map that names the port must give this side a core. */
+/* The number of an lcore, its CPU (-1: it has several) and its NUMA node (-1: not known). */
+struct place_lcore { unsigned lcore; int cpu; int node; };
+/* What a port can have. max_*: the most queues of a side; 0: it has no such side. needs_*: if a map
+ * names the port, maps must give this side a core. */
 struct place_port { unsigned max_rxq, max_txq; int node; bool needs_rx, needs_tx; };
 
 struct place_in {
 	const struct place_lcore *lcore; unsigned nlcores; /* workers only, ascending */
 	unsigned control;                                  /* lcore of control */
 	const struct place_port *port; unsigned nports;
-	int control_cpu;                                   /* -1: several; not looked at here */
+	int control_cpu;                                   /* -1: several; not used here */
 };
 
 struct place_queue { uint16_t port, queue; bool tx; unsigned lcore; };
 struct placement {
 	unsigned n;
-	struct place_queue *q;       /* sorted by port, rx before tx, queue; numbering dense per port and side */
+	/* Sorted by port, then Rx before Tx, then queue. The queues of a side of a port are
+	 * numbered from 0 without gaps. */
+	struct place_queue *q;
 	unsigned nports;
-	struct { uint16_t nrxq, ntxq; } *port; /* both 0: unused, no map names it */
+	struct { uint16_t nrxq, ntxq; } *port; /* both 0: the port is unused, no map names it */
 };
 
-/* Read maps ("1.0, 2.1", "2-5:6-9.0", "[1/3-4].0", "{1:3}.0", "[1:2].[0-1]", "1:2.0*4", "1.[0:1]" (receives on port 0, sends on
- * port 1), each a comma list; spaces allowed). Errors (-EINVAL): column, reason and what is allowed, in e; out is then empty. *which (may
- * be NULL) tells the text: maps[*which]. Caller frees with placement_free(). */
+/* Makes the placement that maps ask for. Each text is a comma list of maps, in which spaces are
+ * allowed: "1.0, 2.1", "2-5:6-9.0", "[1/3-4].0", "{1:3}.0", "[1:2].[0-1]", "1:2.0*4", "1.[0:1]"
+ * (receives on port 0, sends on port 1). On an error, -EINVAL, e has the column, the reason and
+ * what is allowed, *which (may be NULL) says that it is in maps[*which], and out is empty. The
+ * caller frees out with placement_free(). */
 int place_maps(const char *const *maps, unsigned nmaps, const struct place_in *in, struct placement *out,
 	       unsigned *which, struct err *e);
-/* No maps: choose one queue per side. NUMA-near lcores first; a worker per side per port while there are enough, else a port's Rx
- * and Tx share one, else ports share. -EINVAL without a worker. */
+/* Makes a placement without maps, with one queue for each side of each port. If there are enough
+ * workers, each side has one of its own; if not, both sides of a port share a worker, and ports
+ * share workers if they must. Workers near the port's NUMA node come first. -EINVAL if there is no
+ * worker. The caller frees out with placement_free(). */
 int place_auto(const struct place_in *in, struct placement *out, struct err *e);
 void placement_free(struct placement *);
-/* Queues per side that a map asks of each port, without knowing the devices (memory is computed from it before EAL starts).
- * nq[port][0]=rx, [1]=tx for port < nports. */
+/* Counts the queues that maps ask of each port, nq[port][0] for Rx and [1] for Tx. It needs neither
+ * devices nor lcores, because the memory that EAL is started with is computed from its result.
+ * Errors are those of place_maps(). */
 int place_count(const char *const *maps, unsigned nmaps, unsigned nports, uint16_t (*nq)[2], unsigned *which, struct err *e);
-/* The picture of `show map`: ports, queues and cores. name(arg, port) gives the port's name; NULL: numbers only. */
+/* Draws the picture of `show map`: ports, queues and cores. name(arg, port) gives the name of a
+ * port; name NULL: ports have only numbers. */
 void place_draw(const struct placement *, const struct place_in *in, const char *(*name)(void *arg, unsigned port),
 		void *arg, struct sbuf *out);

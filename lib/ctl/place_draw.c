@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `show map`: each port as a box with its queues and the core behind each, then each core with what it does. */
+/* Draws `show map`: each port as a box with its queues and, behind each queue, the core that serves
+ * it; then each core with what it does. */
 #include "place.h"
 
 #include <stdlib.h>
@@ -30,6 +31,8 @@ static void add_many(struct sbuf *b, char c, size_t n)
 		sbuf_addc(b, c);
 }
 
+/* Draws the box of a port. *at: where its queues begin in p->q; moves behind them. width: of the
+ * title in the box. */
 static void draw_port(const struct placement *p, const struct place_in *in, unsigned port, unsigned *at, size_t width,
 		      const struct sbuf *title, struct sbuf *out)
 {
@@ -59,7 +62,7 @@ static void draw_port(const struct placement *p, const struct place_in *in, unsi
 	sbuf_add(out, "+\n");
 }
 
-/* "port 0 Rx 0-1 Tx 0; port 1 Tx 0" */
+/* Adds which queues an lcore serves, "port 0 Rx 0-1 Tx 0; port 1 Tx 0". */
 static void add_duties(struct sbuf *b, const struct placement *p, unsigned lcore)
 {
 	const struct place_queue *last = NULL;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * Reads core maps. A text is a comma list of maps, in which blanks may stand between all signs:
+ *
  * map   := part "." part [ "*" N ]            cores "." ports
  * part  := "[" sides "]" | "{" sides "}" | sides
  * sides := list | [ list ] ":" [ list ]       Rx ":" Tx
  * list  := item { "/" item }
  * item  := N | N "-" N
  *
- * Ports with a side left empty stand in brackets: behind "1.0:" something is missing.
- * A text is a comma list of maps; blanks may stand between all signs.
+ * If one side of the ports is left empty, brackets must be around them: in "1.0:" something seems
+ * to be missing.
  */
 #include "place_map.h"
 #include "place.h"
@@ -25,11 +27,13 @@ struct reader {
 
 static const char form[] = "a map is CORES.PORT, for example 1.0, [1:2].0, 2-5:6-9.0 or 1:2.0*4";
 
+/* The column of the reading position. */
 static int at(const struct reader *r)
 {
 	return (int)(r->p - r->text);
 }
 
+/* Skips blanks and returns the sign at the reading position. */
 static char peek(struct reader *r)
 {
 	while (*r->p == ' ' || *r->p == '\t')
@@ -37,7 +41,7 @@ static char peek(struct reader *r)
 	return *r->p;
 }
 
-/* What stands at the reading position, for an error: one sign, or the end. */
+/* Says for an error what stands at the reading position: a sign, or the end. */
 static const char *shown(struct reader *r, char *buf, size_t size)
 {
 	unsigned char c = (unsigned char)peek(r);
@@ -51,6 +55,7 @@ static const char *shown(struct reader *r, char *buf, size_t size)
 	return buf;
 }
 
+/* -EINVAL: something else was expected at the reading position. */
 static int refuse(struct reader *r, const char *expected)
 {
 	char buf[64];
@@ -84,7 +89,7 @@ static void list_add(struct map_list *l, unsigned num, int col)
 {
 	if (l->n == 0)
 		l->col = col;
-	/* Grows at powers of two. */
+	/* There is room for a power of two of items. */
 	if ((l->n & (l->n - 1)) == 0)
 		l->v = xrealloc(l->v, (l->n ? l->n * 2 : 1) * sizeof(*l->v));
 	l->v[l->n++] = (struct map_item){num, col};
@@ -133,6 +138,7 @@ static void list_copy(struct map_list *to, const struct map_list *from)
 	to->col = from->col;
 }
 
+/* Reads a part of a map, its cores or its ports, into its two sides. */
 static int read_part(struct reader *r, bool ports, struct map_list side[2], bool *split)
 {
 	const char *what = ports ? "a port number" : "an lcore number";
@@ -219,7 +225,8 @@ static int read_entry(struct reader *r, struct map_entry *m)
 	return 0;
 }
 
-/* A side that names cores and no port, or ports and no core, would be dropped silently. */
+/* Refuses a side that names cores and no port, or ports and no core, and a "*N" that leaves a core
+ * without a queue. Nothing would come of them, and nobody would be told. */
 static int check_sides(struct reader *r, const struct map_entry *m)
 {
 	static const char *const side[2] = {"Rx", "Tx"};

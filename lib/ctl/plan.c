@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings, placement and run life -> immutable plans, and their way to the workers and back. */
+/* Plans: they are built from settings, the placement and runs, posted to the workers, and freed
+ * when the workers have acknowledged later ones. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "plan_write.h"
 #include "work.h"
 
-#define IDLE_NS 50000000ull     /* without work for so long: sleep */
+#define IDLE_NS 50000000ull     /* a worker that has had no work for so long may sleep */
 
 bool plan_waits(const struct ctl *c)
 {
@@ -23,12 +24,15 @@ bool plan_waits(const struct ctl *c)
 	return false;
 }
 
+/* How long a turn must be to count as a stall: as the setting says, or as a trial asks if that is
+ * less. */
 static uint64_t stall_ns(const struct ctl *c)
 {
 	return c->trial_stall_ns != 0 ? RTE_MIN(c->trial_stall_ns, c->stall_ns) : c->stall_ns;
 }
 
-/* From the last of the list to the first, which has what nobody claims. */
+/* Asks all works to put their tasks on a port into the plan, from the last one of the list to the
+ * first, which owns what nobody claims. */
 static void fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 {
 	unsigned n = 0;
@@ -79,6 +83,7 @@ bool plan_post(struct ctl *c, struct ctl_worker *cw, struct dp_plan *p)
 	return true;
 }
 
+/* Whether some work makes ports that are to start wait. */
 static bool starts_held(const struct ctl *c)
 {
 	EACH_WORK(w, holds_starts)
@@ -87,6 +92,7 @@ static bool starts_held(const struct ctl *c)
 	return false;
 }
 
+/* Whether some work says that the port's changes cannot be in plans yet. */
 static bool port_waits(struct ctl *c, struct ctl_port *cp)
 {
 	EACH_WORK(w, waits)
@@ -136,7 +142,7 @@ void plan_post_all(struct ctl *c)
 		struct dp_plan *p = plan_build(c, w, false);
 		if (plan_post(c, cw, p))
 			cw->dirty = false;
-		else /* ring full: next turn */
+		else /* the ring is full: try in the next turn */
 			plan_free(c, p);
 	}
 }
@@ -155,6 +161,7 @@ void plan_reap(struct ctl *c)
 	c->nold = kept;
 }
 
+/* Whether the worker uses its newest plan. */
 static bool has_plan(const struct ctl_worker *cw)
 {
 	return !cw->launched || cw->posted == NULL || __atomic_load_n(&cw->w->cells.acked, __ATOMIC_ACQUIRE) >= cw->posted->seq;
@@ -179,7 +186,7 @@ bool plan_wait_acks(struct ctl *c, uint64_t max_ns)
 			dirty |= cw->dirty;
 			all &= has_plan(cw);
 		}
-		if (dirty) { /* what the worker shall let go of has not been told to it */
+		if (dirty) { /* some worker has not been told yet what to let go of */
 			plan_post_all(c);
 			all = false;
 		}

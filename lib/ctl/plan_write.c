@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The plan of one worker while it is being made. */
+/* The plan of one worker while it is being made, and what a plan keeps until it is freed. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,10 @@ struct kept {
 	void (*release)(struct ctl *c, void *obj);
 };
 
-/* What a worker is given, with what must live as long. */
+/* A plan with what only control knows of it. Workers see only the first member. */
 struct ctl_plan {
 	struct dp_plan p;
-	const void **about;        /* of each task */
+	const void **about;        /* [p.ntasks]: what plan_about() returns */
 	struct kept *kept;
 	unsigned nkept, cap_kept;
 };
@@ -29,7 +29,7 @@ struct plan_writer {
 	struct ctl_plan *plan;
 	unsigned cap_tasks;
 	bool has_wheel;
-	unsigned wheel;            /* its task, if there is one */
+	unsigned wheel;            /* number of the wheel's task, with has_wheel */
 };
 
 static void release_memory(struct ctl *c, void *mem)
@@ -111,6 +111,7 @@ void plan_tap(struct dp_rx_slot *slot, const struct dp_tap *tap)
 	slot->tap[slot->ntaps++] = *tap;
 }
 
+/* Whether the worker receives from this queue. */
 static bool reads(const struct ctl_port *cp, unsigned queue, unsigned worker)
 {
 	return cp->used && cp->started && cp->rx_worker[queue] == (int)worker;
@@ -139,13 +140,14 @@ struct plan_writer *plan_begin(struct ctl *c, unsigned worker, bool without_port
 	struct plan_writer *p = xcalloc(1, sizeof(*p));
 
 	*p = (struct plan_writer){.c = c, .worker = worker, .plan = xcalloc(1, sizeof(*p->plan))};
-	p->plan->p.task = xcalloc(1, sizeof(*p->plan->p.task)); /* a worker without tasks has an array of none */
+	p->plan->p.task = xcalloc(1, sizeof(*p->plan->p.task)); /* never NULL, also without tasks */
 	if (!without_ports)
 		make_slots(p);
 	return p;
 }
 
-/* That task, which owns no frames, becomes number 0; those before it move up. */
+/* Makes task `first`, which owns no frames, number 0. Those before it get the next higher
+ * numbers. */
 static void put_first(struct ctl_plan *plan, unsigned first)
 {
 	struct dp_plan *p = &plan->p;
@@ -170,7 +172,9 @@ struct dp_plan *plan_end(struct plan_writer *p)
 
 	for (unsigned i = 0; i < plan->nrx; i++)
 		assert(plan->rx[i].owner != NO_OWNER);
-	if (p->has_wheel) /* one that sends as much as it can would leave no room to those that send at their time */
+	/* The wheel comes first: tasks that send by its timers, at their times, would find no room
+	 * on a device behind a task that sends as much as it can. */
+	if (p->has_wheel)
 		put_first(p->plan, p->wheel);
 	free(p);
 	return plan;

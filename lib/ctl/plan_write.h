@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside lib/ctl: the plan of one worker while it is being made. Works add their tasks, taps and memory to it, port by port; when all have, it is
- * handed over as one struct dp_plan, which is constant from then on. Control thread. Where memory runs out the process ends, as with xcalloc().
- * docs/ARCHITECTURE.md follows a setting into a plan, and the plan to the worker and back. */
+/* Inside lib/ctl and the control halves of works: the plan of one worker while it is being made.
+ * Works add their tasks, taps and memory to it, port by port. When all have done so, it becomes one
+ * struct dp_plan, which is constant from then on. Control thread. If memory runs out the process
+ * ends, as with xcalloc(). docs/ARCHITECTURE.md follows a setting into a plan, and the plan to the
+ * worker and back. */
 #pragma once
 #include "dp.h"
 
@@ -9,25 +11,35 @@ struct ctl;
 struct ctl_port;
 struct plan_writer;
 
-/* Memory that goes with the plan, on cache lines of its own, zeroed. What is carved in one piece lies together. */
+/* Returns zeroed memory on cache lines of its own, which is freed with the plan. */
 void *plan_carve(struct plan_writer *p, size_t bytes);
-/* obj is needed as long as the plan is: release(c, obj) is called when no worker uses it any more. */
+/* Says that obj is needed as long as the plan: release(c, obj) is called when no worker uses the
+ * plan any more. */
 void plan_keep(struct plan_writer *p, void *obj, void (*release)(struct ctl *c, void *obj));
-/* Adds a task and returns its number while the plan is being made. about: what plan_about() says of it, which goes with the plan; may be NULL. */
+/* Adds a task and returns its number, which holds while the plan is being made. about is what
+ * plan_about() returns for the task. It must live as long as the plan, and may be NULL. */
 unsigned plan_task(struct plan_writer *p, const struct dp_task *task, const void *about);
-/* Its tasks start timers: the worker has a wheel from now on, and this plan has its task, which is asked before all others. As often as it likes. */
+/* To be called by a work whose tasks start timers, as often as it likes. The worker has a wheel
+ * from now on, and the plan has the wheel's task, which comes before all others in a turn. */
 void plan_wheel(struct plan_writer *p);
-/* What the worker is to do with an Rx queue of a port; NULL: the queue is another worker's. Once per queue and plan the core makes it. */
+/* The part of the plan that says what the worker does with an Rx queue of a port. plan_begin() has
+ * made it. NULL: this worker does not serve the queue. */
 struct dp_rx_slot *plan_slot(struct plan_writer *p, const struct ctl_port *cp, unsigned queue);
-/* That task owns the frames of the queue; each queue needs one owner. */
+/* Makes a task the owner of the queue: it gets the frames that nobody claims. Each queue needs one
+ * owner. */
 void plan_own(struct dp_rx_slot *slot, unsigned task);
-/* Frames that fn claims are the task's; who asks first claims first. arg goes with the plan. */
+/* Gives a task the frames that fn claims. The sorts of a queue claim in the order in which they
+ * were added. arg must live as long as the plan. */
 void plan_sort(struct dp_rx_slot *slot, dp_sort_fn *fn, const void *arg, unsigned task);
+/* Lets a tap look at the frames of the queue. *tap is copied; its state must live as long as the
+ * plan. */
 void plan_tap(struct dp_rx_slot *slot, const struct dp_tap *tap);
 
-/* For plan.c. */
+/* For plan.c and those who look at a plan. without_ports: the plan has no Rx queues. */
 struct plan_writer *plan_begin(struct ctl *c, unsigned worker, bool without_ports);
-struct dp_plan *plan_end(struct plan_writer *p); /* frees p; the caller gives the plan back by plan_free() */
+/* Frees p and returns the finished plan, which the caller gives back with plan_free(). */
+struct dp_plan *plan_end(struct plan_writer *p);
 unsigned plan_worker(const struct plan_writer *p); /* whose plan it is: index into ctl.worker */
-void plan_free(struct ctl *c, struct dp_plan *p); /* NULL is allowed */
-const void *plan_about(const struct dp_plan *p, unsigned task); /* what was said to plan_task() of this task */
+/* Releases all that the plan keeps, and frees it; NULL is allowed. */
+void plan_free(struct ctl *c, struct dp_plan *p);
+const void *plan_about(const struct dp_plan *p, unsigned task); /* as it was given to plan_task() */

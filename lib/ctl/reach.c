@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What keeps a port's frames from arriving where nobody has said so: told to who starts it, before somebody looks for them in vain. */
+/* Tells who starts a port why its frames will not arrive although nothing refuses to send them: the
+ * link is down, or nobody has set the destination address. */
 #include "ctl_int.h"
 
-/* The field's value in a stream: what the user has set, else the default of the port. NULL: neither. */
+/* Returns the value of a field in a stream: the one that the user has set (*own is true then), else
+ * the default of the port. NULL: there is neither. */
 static const struct frame_val *value_of(const struct stream *s, const struct frame_spec *spec, const char *header, const char *name, bool *own)
 {
 	const struct proto *p = proto_find(header);
@@ -23,6 +25,7 @@ static bool has(const struct frame_spec *spec, const char *header)
 	return false;
 }
 
+/* Do the stream's frames go to the address 00:00:00:00:00:00? */
 static bool to_nobody(const struct stream *s, const struct frame_spec *spec)
 {
 	const struct frame_val *v;
@@ -39,7 +42,8 @@ static bool to_nobody(const struct stream *s, const struct frame_spec *spec)
 	return v->vary == NULL;
 }
 
-/* The header of its addresses, where they are still those that a port has by itself; else NULL. */
+/* Returns "ipv4" or "ipv6" if the stream has that header and nobody has set its destination
+ * address; else NULL. */
 static const char *default_addresses(const struct stream *s, const struct frame_spec *spec)
 {
 	const char *header = has(spec, "ipv4") ? "ipv4" : has(spec, "ipv6") ? "ipv6" : NULL;

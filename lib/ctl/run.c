@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a run: start, stop, end, settling. */
+/* The course of a run: how ports start and stop, how control notices the end of a run, what came of
+ * the run, and when its frames have arrived (ctl_settled()). This file also keeps the queue of
+ * events for ctl_event_next(). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,10 +10,13 @@
 #include "ctl_int.h"
 #include "work.h"
 
-#define LEAD_NS 3000000ull /* workers asleep wake within a millisecond; all shall have their plan before the start */
-#define QUIET_NS 20000000ull
-#define GRACE_NS 100000000ull /* for what devices have not taken at the end of a run's time */
-#define STUCK_TICKS 10 /* a device that took nothing for so many seconds is not waited for */
+/* Time from the making of the plans to the start. Workers that sleep wake within a millisecond, and
+ * all workers are to have their plans before the start. */
+#define LEAD_NS 3000000ull
+#define QUIET_NS 20000000ull /* when no Rx counter moves for so long, all frames have arrived */
+#define GRACE_NS 100000000ull /* the least grace_ns of a run, see struct run_ask */
+#define STUCK_TICKS 10 /* after so many seconds a device that takes nothing counts as stuck */
+/* The longest wait for quiet after the last run has ended and no work holds frames any more. */
 #define SETTLE_MAX_NS 2000000000ull
 
 static void add_event(struct ctl *c, enum ctl_event_kind kind, unsigned port, const char *fmt, va_list ap)
@@ -114,8 +119,8 @@ static void never_mind(struct ctl *c)
 				w->run->never_mind(c, c->port[p]);
 }
 
-/* Ports that may only receive never start: their devices get other time stamps when somebody does. One that cannot be set up anew goes on as it
- * is. */
+/* A port that only receives never starts itself, so if its settings ask for other time stamps, its
+ * device is set up anew when any port starts. If that fails, the port goes on as it is. */
 static void restart_receivers(struct ctl *c, const struct portset *ports)
 {
 	struct err e;
@@ -155,7 +160,7 @@ int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *
 		stamps_ready(c);
 	if (rc == 0)
 		rc = arm_witness(c, ports, e);
-	if (rc < 0) { /* all or none */
+	if (rc < 0) { /* all ports start or none */
 		never_mind(c);
 		return rc;
 	}
@@ -185,7 +190,8 @@ int ctl_start(struct ctl *c, const struct portset *ports, uint64_t duration_ns, 
 	return run_start(c, ports, &(struct run_ask){.duration_ns = duration_ns}, e);
 }
 
-/* Devices that send at time stamps are to have all frames so long before. */
+/* Returns the ns from now to the start of the armed runs. A device that sends at time stamps gets
+ * its frames early, by the port's setting lead_ns, so the longest of these is added. */
 static uint64_t lead_ns(const struct ctl *c)
 {
 	uint64_t most = 0;
@@ -259,7 +265,8 @@ static void run_ended(struct ctl *c, struct ctl_port *cp)
 	most_of_run(c, cp, &r);
 }
 
-/* The queues' own state is the truth; events only wake us sooner. */
+/* Whether a run is over is read from the state of its queues. Events only wake control sooner, so
+ * they are thrown away here. */
 void run_events(struct ctl *c)
 {
 	struct mbox_event ev;
@@ -272,7 +279,7 @@ void run_events(struct ctl *c)
 		struct ctl_port *cp = c->port[i];
 		if (!cp->run.active || cp->run.armed)
 			continue;
-		if (cp->run.stop && !cp->started) { /* the device is gone and its tasks with it */
+		if (cp->run.stop && !cp->started) { /* the device is gone, and so are its tasks */
 			cp->run.active = false;
 			continue;
 		}
@@ -290,7 +297,8 @@ void ctl_events(struct ctl *c)
 {
 	uint64_t times;
 
-	if (read(c->wake_fd, &times, sizeof(times)) > 0) /* before looking: who writes now wakes again */
+	/* read before the look at the runs: a worker that writes after this wakes us again */
+	if (read(c->wake_fd, &times, sizeof(times)) > 0)
 		run_events(c);
 }
 
@@ -347,7 +355,7 @@ void run_result(const struct ctl_port *cp, struct run_result *out)
 			w->run->result(cp, out);
 	if (!r->active)
 		out->phase = r->id != 0 ? RUN_PHASE_DONE : RUN_PHASE_IDLE;
-	else if (out->phase == RUN_PHASE_DONE) /* nobody has looked yet */
+	else if (out->phase == RUN_PHASE_DONE) /* run_events() has not noted the end yet */
 		out->phase = RUN_PHASE_DRAINING;
 	if (out->changed_ns != 0)
 		out->steady_ns = clock_raw_ns() - out->changed_ns;
@@ -381,7 +389,7 @@ static uint64_t rx_total(struct ctl *c)
 		sum += s.rx_missed + s.rx_nombuf + s.rx_errors;
 		if (s.nic.has_rx_packets)
 			sum += s.nic.rx_packets;
-		/* what the kernel has not sent yet is on its way */
+		/* frames that wait in the kernel are on their way: its Tx counter still moves */
 		if (s.nic.has_unconfirmed)
 			sum += s.nic.tx_packets;
 	}
@@ -398,8 +406,11 @@ static uint64_t last_frame_ns(const struct ctl *c)
 	return last;
 }
 
-/* A worker that had no CPU for a while has frames waiting: quiet counts only when all have looked at their queues since. The first turn
- * that is seen may have begun before; a worker that is never idle publishes its turns by the batch. */
+/* Have all workers looked at their queues since the Rx counters last moved? Quiet counts only then,
+ * because frames may be waiting for a worker that had no CPU for a while. A worker has looked after
+ * two turns without a frame: the first one may have begun before the move. A worker that is never
+ * idle writes its number of turns only every DP_PUBLISH_TURNS turns, so two such steps count as
+ * well. */
 static bool all_looked(const struct ctl *c)
 {
 	for (unsigned w = 0; w < c->nworkers; w++) {
@@ -417,7 +428,7 @@ int ctl_settled(struct ctl *c, const struct portset *ports)
 	bool sending = false;
 
 	run_events(c);
-	now = clock_raw_ns(); /* not before the ends that were just noted */
+	now = clock_raw_ns(); /* read after run_events(), so not before the ends that it noted */
 	for (unsigned i = 0; i < c->nports; i++)
 		if (portset_has(ports, i) && c->port[i]->run.active) {
 			sending = true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tx queues that tasks of several works share: each has a struct dp_txq of its own, with its unsent tail and its counters, of the same queue of the
- * device and the same pool. The first is that of who sends streams, and is always there. */
+/* Shares of Tx queues. Tasks of several works may send on one Tx queue of a device. Each of them
+ * has a share, a struct dp_txq with its own tail and counters; all shares of a queue have the same
+ * pool. The first share belongs to the task that sends streams, and is always there. */
 #include <assert.h>
 
 #include "ctl_int.h"
@@ -28,7 +29,7 @@ void tx_shares_pool(struct ctl_port *cp, unsigned queue, struct rte_mempool *poo
 		q->pool = pool;
 		q->pool_size = pool->size;
 		q->edits = (uint8_t)edits;
-		q->tag = 0; /* fresh buffers hold no template */
+		q->tag = 0; /* the buffers of a new pool hold no image yet */
 	}
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device's own clock: receive time stamps by it, and sending at times that it knows. Offloads are asked for when the device is set up.
- * Control reads the clock between two readings of ours, again and again, and tells the workers how one follows from the other. */
+/* The clock of a device. Received frames get time stamps by this clock, and the device can send
+ * frames at times by it. Both are offloads, which are asked for when the device is set up. Again
+ * and again, control reads the device's clock between two readings of our cycle counter, and tells
+ * the workers how cycles follow from the device's clock. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,14 +14,17 @@
 #include "ctl_int.h"
 
 #define ROUNDS 5
-#define PATIENCE_NS 20000000ull /* a start waits for a frequency at most */
+#define PATIENCE_NS 20000000ull /* the longest wait of a start for the devices' clocks */
 #define RETRY_NS 250000000ull   /* between readings of a clock that cannot be read */
 
 #define RX_STAMPS RTE_ETH_RX_OFFLOAD_TIMESTAMP
 #define TX_STAMPS RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP
 
-/* DPDK's libpcap driver puts the time of capture into each frame. Before 26.07 that is in us of the system's clock, and it does not say so; since
- * then it offers it, and its clock can be read. Of a file, it is the time at which somebody recorded it. */
+/* Returns the clock by which the device's time stamps are. DPDK's libpcap driver puts the time of
+ * capture into each frame. Before DPDK 26.07 that is the system's clock in us, and the driver does
+ * not say that it gives time stamps; since then it offers them, and its clock can be read. In
+ * frames from a file the time is that at which somebody recorded them. It is of no use, and *why
+ * says so. */
 static enum stamp_clock clock_of(const struct ctl_port *cp, const struct rte_eth_dev_info *info, const char **why)
 {
 	*why = NULL;
@@ -102,7 +107,8 @@ bool stamps_pending(const struct ctl_port *cp)
 
 /* ---- misses ---- */
 
-/* Those of mlx5 are known: tx_pp_timestamp_past_errors and others, tx_pp_sync_lost. */
+/* Does this xstat count failures to send frames at their times? Only those of mlx5 are known:
+ * tx_pp_*_errors, such as tx_pp_timestamp_past_errors, and tx_pp_sync_lost. */
 static bool tells_misses(const char *name)
 {
 	size_t n = strlen(name);
@@ -163,7 +169,8 @@ static int read_clock(const struct ctl_port *cp, uint64_t *ticks)
 	return 0;
 }
 
-/* Preemption widens some brackets: the narrowest of a few counts. */
+/* Reads the device's clock between two readings of our counter. Losing the CPU in between makes
+ * this bracket wide, so the narrowest of a few brackets is used. */
 static int take(const struct ctl_port *cp, struct clock_dev_reading *best)
 {
 	*best = (struct clock_dev_reading){.width = UINT64_MAX};
@@ -184,7 +191,8 @@ static bool in_use(const struct ctl_port *cp)
 	return cp->used && cp->started && (cp->stamps.rx_on || cp->stamps.tx_on);
 }
 
-/* Cycle count at which the clock is read again. A driver without a function for it gets none. */
+/* Returns the cycle count at which the clock is to be read again. UINT64_MAX: never, since it is
+ * not in use or the driver cannot read it. */
 static uint64_t next_look(const struct ctl_port *cp)
 {
 	const struct port_stamps *s = &cp->stamps;
@@ -200,6 +208,7 @@ static void tell(struct port_stamps *s, const struct dp_clock_view *v)
 	dp_clock_set(&s->tx, v);
 }
 
+/* Tells the workers how cycles follow from the device's clock, by what is known now. */
 static void publish(struct port_stamps *s)
 {
 	const struct clock_dev_reading *last = clock_dev_last(&s->cal);
@@ -211,6 +220,8 @@ static void publish(struct port_stamps *s)
 	tell(s, &v);
 }
 
+/* Reads the clock once. A note says when it cannot be read, can be read again, or was set by
+ * somebody. */
 static void look(struct ctl *c, struct ctl_port *cp)
 {
 	struct port_stamps *s = &cp->stamps;
@@ -371,7 +382,7 @@ int ctl_timestamps(struct ctl *c, unsigned port, struct err *e)
 	return rc;
 }
 
-/* null: its clock is known. */
+/* Returns why the device's clock is not known now, as JSON; null: it is known. */
 static json_t *trouble(const struct ctl_port *cp)
 {
 	const struct port_stamps *s = &cp->stamps;

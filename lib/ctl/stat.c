@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading counters: cells of the workers, numbers of the devices, baselines, snapshots. */
+/* Reads the cells of workers and the numbers of devices, subtracts their baselines, and makes
+ * snapshots of all of them. It also notices changes of links. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,8 @@ void stat_free(struct ctl_port *cp)
 	free(cp->seen_sizes);
 }
 
-/* Tables describe these structs as rows of uint64_t: reading and subtracting is one loop for any of them. */
+/* cells_read(), cells_sub() and cells_sum() take structs whose members are all counters of 64 bits,
+ * so that one loop reads, subtracts or adds any such struct. bytes is its size. */
 static void cells_read(void *dst, const void *src, size_t bytes)
 {
 	uint64_t *d = dst;
@@ -82,9 +84,12 @@ void stat_queue(const struct ctl_port *cp, unsigned q, struct q_raw *out)
 	}
 }
 
-#define LOOKS 20000 /* at a worker that takes over a plan: it does so within microseconds while it has a CPU */
+/* The number of looks at a worker that takes over a plan, after which control gives up waiting. The
+ * worker needs only microseconds for it while it has a CPU. */
+#define LOOKS 20000
 
-/* Of all works together; false: ask again in a moment. */
+/* Reads the frames by size that all works have sent on the queue since open. false: a worker takes
+ * over a plan, and the caller asks again in a moment. */
 static bool queue_sizes(const struct ctl_port *cp, unsigned q, struct cnt_sizes *now)
 {
 	*now = (struct cnt_sizes){0};
@@ -94,7 +99,9 @@ static bool queue_sizes(const struct ctl_port *cp, unsigned q, struct cnt_sizes 
 	return true;
 }
 
-/* A worker that lost its CPU right then has sent what it had sent before. */
+/* Adds up the frames by size that were sent on all queues since open. If a worker lost its CPU
+ * while it took over a plan, the numbers that were read the last time stand for its queue: the
+ * worker sends nothing meanwhile. */
 static void read_tx_sizes(struct ctl_port *cp, struct cnt_sizes *out)
 {
 	*out = (struct cnt_sizes){0};
@@ -144,7 +151,7 @@ void stat_dev(struct ctl_port *cp, struct snap_port *out)
 		cp->p.spec->stats(&cp->p, out);
 }
 
-/* The device's numbers since the last clear, into a snapshot. */
+/* Puts the device's numbers since the last clear into a snapshot. */
 static void take_dev(struct snap_port *to, const struct snap_port *now, const struct snap_port *base)
 {
 	to->tx_errors = now->tx_errors - base->tx_errors;
@@ -170,11 +177,16 @@ static uint64_t all_sizes(const struct cnt_sizes *s)
 	return sum;
 }
 
-#define SETTLED_LOOKS 1000 /* a microsecond each, and a burst is counted within less, */
+/* How control waits for a worker that is just counting a burst. That takes the worker less time
+ * than SETTLED_LOOKS looks. If it has lost its CPU, control sleeps SETTLED_NAP_NS between further
+ * looks, at most SETTLED_NAPS times for all queues of a clear together. */
+#define SETTLED_LOOKS 1000 /* about a microsecond each */
 #define SETTLED_NAP_NS 100000
-#define SETTLED_NAPS 1000  /* but where its worker lost its CPU just then: so many in all, for all queues of a clear */
+#define SETTLED_NAPS 1000
 
-/* Where counting begins, of one moment: else frames and their sizes would never agree again. */
+/* Takes the baseline of a queue. The number of frames and the numbers by size must be of one
+ * moment, or their sums would never agree again, so the queue is read until they do. *naps: how
+ * many sleeps the clear has left. */
 static void queue_begins(struct ctl_port *cp, unsigned q, unsigned *naps)
 {
 	struct q_raw *raw = &cp->base.q[q];

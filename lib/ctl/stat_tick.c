@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The 1 s timer: what happened in the interval that ends, by queue, port and worker. */
+/* The timer of one second works out the rates of each queue, port and worker in the interval that
+ * has just ended. This file also keeps the highest rates since the last clear. */
 #include <math.h>
 
 #include "ctl_int.h"
 
 static struct snap_rate rate_of(uint64_t packets, uint64_t bytes, double seconds)
 {
-	/* l1: 20 bytes per frame on the wire beside the frame with its FCS */
+	/* bytes have the FCS; on the wire each frame takes 20 bytes more */
 	return (struct snap_rate){.pps = (double)packets / seconds,
 				  .l1_bps = ((double)bytes + (double)packets * PACE_WIRE_OVERHEAD) * 8 / seconds};
 }
@@ -28,6 +29,7 @@ static void rate_most(struct snap_rate *a, const struct snap_rate *b)
 	a->l1_bps = b->l1_bps > a->l1_bps ? b->l1_bps : a->l1_bps;
 }
 
+/* Reads what the port has received since open. */
 static void received(const struct ctl_port *cp, uint64_t *packets, uint64_t *bytes)
 {
 	*packets = *bytes = 0;
@@ -50,11 +52,14 @@ void most_before(struct ctl *c)
 			most_since(c->port[i]);
 }
 
-/* A run as fast as the device takes frames, and shorter than this, may only have filled the device's queues: that is no rate of the link. */
+/* A run that sends as fast as possible and lasts less than this may only have filled the device's
+ * queues, which tells nothing of the link. */
 #define MAX_LEAST_NS 1000000
 
-/* On every port the mean of what came in meanwhile counts. Frames that are still on their way are missing in it, and its time is not shorter than
- * the one in which the others came: it is never too high. */
+/* The mean rate of the run may be the highest rate that the port has sent. Likewise, on every port,
+ * the mean of what was received since the runs began or since the last clear may be its highest.
+ * This mean is never too high: it lacks the frames that are still on their way, and its time is at
+ * least as long as the one in which the counted frames came. */
 void most_of_run(struct ctl *c, struct ctl_port *cp, const struct run_result *r)
 {
 	uint64_t now, packets, bytes;
@@ -75,7 +80,9 @@ void most_of_run(struct ctl *c, struct ctl_port *cp, const struct run_result *r)
 	}
 }
 
-/* An interval that was late stands for the seconds that it lasted. */
+/* Puts an interval into the history, and its rates into the highest ones unless the port was
+ * cleared within it. If the timer was late, the history gets the interval once for each second that
+ * it lasted. */
 static void remember(struct ctl_port *cp, const struct snap_interval *v, double seconds)
 {
 	long times = lround(seconds);
@@ -89,7 +96,7 @@ static void remember(struct ctl_port *cp, const struct snap_interval *v, double 
 	cp->cleared = false;
 }
 
-/* *d: what this queue did in the interval. */
+/* Reads a queue; *d is what it counted in the interval. */
 static void tick_queue(struct ctl *c, struct ctl_port *cp, unsigned q, double seconds, struct q_raw *d)
 {
 	struct q_raw now;
@@ -148,7 +155,7 @@ static void tick_worker(struct ctl_worker *cw)
 		cw->pps = (double)cw->moved / seconds;
 		cw->cycles_per_packet = mean(busy - cw->prev_busy, cw->moved);
 		cw->stalls_per_s = (double)cw->stalls / seconds;
-		/* the kernel adds a wait when it ends, which may be longer than the interval */
+		/* the kernel counts a wait when it ends, so it may be longer than the interval */
 		cw->wait = known && before ? fmin((double)(waited - cw->prev_waited_ns) / 1e9 / seconds, 1) : (double)NAN;
 	}
 	cw->prev_tsc = tsc;
@@ -167,7 +174,8 @@ void ctl_tick(struct ctl *c)
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->used)
 			link_look(c, c->port[i]);
-	if (c->prev_tick_ns != 0 && now - c->prev_tick_ns < TICK_NS / 2) /* the one before was late: both are one interval */
+	/* the tick before was late: this one is left out, and the next covers its time too */
+	if (c->prev_tick_ns != 0 && now - c->prev_tick_ns < TICK_NS / 2)
 		return;
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->used)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The streams of a port: sparse ids, copies of all settings to go back to. */
+/* Keeps the streams of each port, whose ids may have holes, and makes copies of all settings, to
+ * which control can go back (ctl_save(), ctl_restore()). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +9,13 @@
 #include "frame_probe.h"
 
 #define NO_CELL UINT32_MAX
-/* No probe can name it. */
+/* The cell that no stream gets: in a probe this number means that there is no probe. */
 #define NO_STREAM PROBE_NONE
 _Static_assert(CTL_CELLS - 1 == NO_STREAM, "it is the last of them, and counted in cells_free()");
 
 struct saved_stream {
 	struct stream_cfg cfg;
-	uint32_t cell;             /* says which stream it is, and has its counters */
+	uint32_t cell;             /* a stream that now has the id and another cell is a new one */
 	struct stream_count base, prev;
 	double pps;
 };
@@ -35,8 +36,9 @@ static bool bit(const uint64_t *map, uint32_t i)
 	return map[i / 64] >> (i % 64) & 1;
 }
 
-/* A stream that went may be sent until the run ends, where one with a count is: its cell is not given to another one while the port sends.
- * A stream gets the cell of its id where that is free. */
+/* Takes a cell for a new stream: the one with the number of its id if that is free, else the next
+ * free one. NO_CELL: there is none. The cells of deleted streams stay taken while the port sends,
+ * because it may go on sending these streams until the run ends (if a stream has a count). */
 static uint32_t cell_take(struct ctl_port *cp, unsigned id)
 {
 	uint32_t i = id;
@@ -60,7 +62,7 @@ static unsigned cells_free(struct ctl_port *cp)
 	return n - 1;
 }
 
-/* Room for id; its place is empty then. */
+/* Makes the array large enough for this id. A new place in it is empty. */
 static void make_place(struct ctl_port *cp, unsigned id)
 {
 	if (id >= cp->cap_streams) {
@@ -75,13 +77,15 @@ static void make_place(struct ctl_port *cp, unsigned id)
 		cp->nstreams = id + 1;
 }
 
+/* Sets nstreams to the highest id + 1 again. */
 static void shrink(struct ctl_port *cp)
 {
 	while (cp->nstreams > 0 && cp->stream[cp->nstreams - 1] == NULL)
 		cp->nstreams--;
 }
 
-/* Takes the contents of cfg; its dflt too. cell: from cell_take(). */
+/* Puts a new stream at this id. It takes over what cfg points to, its dflt too. cell: from
+ * cell_take(). */
 static struct stream *put(struct ctl_port *cp, unsigned id, uint32_t cell, const struct stream_cfg *cfg)
 {
 	struct stream *s = xcalloc(1, sizeof(*s));
@@ -122,7 +126,8 @@ void streams_free(struct ctl_port *cp)
 	cp->cap_streams = 0;
 }
 
-/* New settings for a stream that stays the one it is, its counters too. */
+/* Gives a stream new settings. It takes over what cfg points to. The stream keeps its id and its
+ * counters. */
 static void change(struct stream *s, const struct stream_cfg *cfg)
 {
 	uint32_t port = s->cfg.port, id = s->cfg.id;
@@ -151,7 +156,7 @@ void streams_default(struct ctl_port *cp)
 	cp->touched |= WHY_FRAMES | WHY_ORDER;
 }
 
-/* The port's own defaults became known: they are those of all its streams. */
+/* Gives the port's own defaults, which have just become known, to all its streams. */
 void streams_dflt(struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < cp->nstreams; i++)
@@ -342,7 +347,9 @@ struct ctl_saved *ctl_save(struct ctl *c)
 	return s;
 }
 
-/* A stream that went since then comes back with its cell: while the port sends nobody else has got it, and all others may be taken. */
+/* Puts back a stream that was deleted since the settings were saved. It gets its old cell, which is
+ * free: restore_streams() has removed all streams that were not saved, and while the port sends,
+ * the cell was kept. There may be no other free cell. */
 static void put_back(struct ctl_port *cp, const struct saved_stream *from, struct stream_cfg *cfg)
 {
 	cp->cell_used[from->cell / 64] |= 1ull << (from->cell % 64);
@@ -353,7 +360,8 @@ static void put_back(struct ctl_port *cp, const struct saved_stream *from, struc
 	s->pps = from->pps;
 }
 
-/* A stream that is still there keeps its counters. */
+/* Makes the port's streams those that were saved. A stream that is still there keeps its
+ * counters. */
 static void restore_streams(struct ctl_port *cp, const struct saved_port *from)
 {
 	for (unsigned i = 0, next = 0; i < cp->nstreams; i++) {

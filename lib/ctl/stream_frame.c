@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The first frame of a stream, and what changes in those after it. */
+/* Builds the first frame of a stream, and tells what changes in the frames after it. */
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -35,13 +35,14 @@ int ctl_stream_spec(struct ctl *c, unsigned port, unsigned stream, struct frame_
 
 static uint16_t first_size(const struct sizes *sizes)
 {
-	static uint16_t size[SIZES_MAX_COUNT]; /* control thread only */
+	static uint16_t size[SIZES_MAX_COUNT]; /* large, and control is one thread */
 
 	sizes_expand(sizes, size);
 	return size[0];
 }
 
-/* The probe of the stream's first frame. A plan holds room alone: which stream it is of is known where there are several. */
+/* Writes the probe of the stream's first frame into the room that the plan leaves for it. A plan
+ * holds no probe, because it does not know of which stream it is. */
 static void put_probe(const struct ctl_port *cp, const struct stream *s, const struct frame_plan *plan, uint8_t *bytes)
 {
 	uint64_t lo = probe_lo(s->cell, 0, 0), be[2] = {htobe64(probe_hi(0, cp->p.id, 0, 0, lo)), htobe64(lo)};
@@ -54,7 +55,8 @@ static void put_probe(const struct ctl_port *cp, const struct stream *s, const s
 			plan_sum(&plan->sum[i], bytes);
 }
 
-/* The frame of ordinal 0 at spec->size with the places of its headers, and its plan. Nothing is left to free after a failure. */
+/* Builds the frame with ordinal 0 and size spec->size: its bytes and the places of its headers in
+ * *out, and its compiled form in *plan. After a failure there is nothing to free. */
 static int build(const struct ctl_port *cp, const struct stream *s, const struct frame_spec *spec, struct frame *out,
 		 struct frame_plan *plan, struct err *e)
 {
@@ -70,7 +72,8 @@ static int build(const struct ctl_port *cp, const struct stream *s, const struct
 	return rc;
 }
 
-/* spec is the caller's to free, after a failure too. */
+/* Builds the stream's first frame. The caller frees spec, after a failure too, and plan after a
+ * success. An error names the stream. */
 static int first_frame(const struct ctl_port *cp, const struct stream *s, struct frame_spec *spec, struct sizes *sizes, struct frame *out,
 		       struct frame_plan *plan, struct err *e)
 {
@@ -108,7 +111,8 @@ int ctl_frame(struct ctl *c, unsigned port, unsigned stream, struct frame *out, 
 	return s != NULL ? stream_frame(c->port[port], s, out, e) : -EINVAL;
 }
 
-/* Header bytes that differ between this frame and one of another size, and checksums over the whole of it. */
+/* Marks what changes with the frame's size: header bytes that differ between this frame and one of
+ * `size`, and checksums that reach to the end of the frame. */
 static void mark_size(const struct ctl_port *cp, const struct stream *s, const struct frame_spec *spec, uint16_t size,
 		      const struct frame_plan *plan, uint8_t *follows)
 {

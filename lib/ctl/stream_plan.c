@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings of a stream -> the plans of its frames, one for each of its sizes; kept until the settings change. */
+/* Compiles the settings of a stream into its frames, one struct frame_plan for each different size.
+ * The plans are kept until the settings change. This file also refuses values that are set and
+ * would not be sent. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +45,9 @@ unsigned plan_max_size(const struct ctl_port *cp, const struct frame_stack *stac
 	return (unsigned)dev_mtu(cp) + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 4 * tags;
 }
 
-/* What a buffer takes: of the pools that there are, or of those that the next start makes. An interface's mtu may grow beyond both. */
+/* Returns the longest frame, without FCS, that fits a buffer of the port's pools. If the device is
+ * to be set up anew, these are the pools that the next start makes. The mtu of an interface may
+ * grow beyond them. */
 static unsigned tx_room(const struct ctl_port *cp)
 {
 	bool remade = cp->restart && !cp->run.active;
@@ -61,7 +65,8 @@ static int fits(const struct ctl_port *cp, unsigned len, struct err *e)
 		       len - RTE_ETHER_HDR_LEN);
 }
 
-/* What a stream says of its frames, with the held ranges in it where they are in use. */
+/* What a stream's settings say of its frames: spec and sizes point to the settings themselves, or,
+ * if Pktgen's ranges are in use, to a copy with these ranges in it (own_*). */
 struct view {
 	const struct frame_spec *spec;
 	const struct sizes *sizes;
@@ -74,7 +79,7 @@ static int view_open(const struct stream_cfg *cfg, struct view *v, struct err *e
 {
 	v->spec = &cfg->frame;
 	v->sizes = &cfg->sizes;
-	v->owned = false; /* the rest stays as it is: it is large */
+	v->owned = false; /* own_* are left as they are: they are large */
 	if (!cfg->range_on)
 		return 0;
 	frame_spec_copy(&v->own_spec, &cfg->frame);
@@ -105,7 +110,7 @@ unsigned stream_nsizes(const struct stream *s)
 	return n;
 }
 
-/* What a probe has room for. */
+/* Refuses probes on a port whose number, or whose number of Tx queues, does not fit a probe. */
 static int may_probe(const struct ctl_port *cp, const struct frame_spec *spec, struct err *e)
 {
 	if (spec->probe != 0 && cp->p.id >= PROBE_PORTS)
@@ -131,7 +136,8 @@ int stream_compile(const struct ctl_port *cp, const struct stream_cfg *cfg, cons
 	return rc;
 }
 
-/* A probe for each frame of that size, whatever the stream says of probes; frames keep the length that they have without. */
+/* Changes *one so that each of its frames has a probe, whatever the stream's settings (spec) say of
+ * probes. If it has no size, it gets the one that the frame has without tell_all. */
 static int probed(const struct ctl_port *cp, const struct stream *s, const struct frame_spec *spec, struct frame_spec *one, struct err *e)
 {
 	struct frame_plan plain;
@@ -148,14 +154,17 @@ static int probed(const struct ctl_port *cp, const struct stream *s, const struc
 	return 0;
 }
 
+/* Makes s->frames. After a failure the caller frees what was made of it. */
 static int compile(struct ctl_port *cp, struct stream *s, struct err *e)
 {
+	/* Both are static because they are large, and control is one thread. plan_of: 1 + the
+	 * index of the plan for a size; all are 0 between calls. */
 	static uint16_t size[SIZES_MAX_COUNT],
-		plan_of[UINT16_MAX + 1]; /* control thread only; 1 + the plan of a size, 0 between calls */
+		plan_of[UINT16_MAX + 1];
 	struct stream_frames *f = s->frames = xcalloc(1, sizeof(*f));
 	struct view v;
 	uint64_t bytes = 0;
-	struct frame_spec one; /* shares what it points to; only its size is its own */
+	struct frame_spec one; /* shares what it points to; only its size and probe are its own */
 	int rc = view_open(&s->cfg, &v, e);
 
 	f->refs = 1;
@@ -228,7 +237,8 @@ void stream_name(const struct ctl_port *cp, const struct stream *s, char *out, s
 		snprintf(out, size, "stream %u/%u", cp->p.id, s->cfg.id);
 }
 
-/* A field that the header has not in this message. */
+/* Refuses a value of a field that its header does not have in this kind of message (an ICMP type,
+ * for example). */
 static int stray_field(const struct ctl_port *cp, const struct stream *s, const struct frame_val *v, const char *nth, struct err *e)
 {
 	char name[32], where[24];
@@ -245,7 +255,8 @@ static int stray_field(const struct ctl_port *cp, const struct stream *s, const 
 		       where, p, nth, v->field->name, where, p, nth, by->name);
 }
 
-/* A value that would silently not be sent is a mistake or a leftover: both are named. */
+/* Refuses a stream with a value that would silently not be sent, since that is a mistake or a
+ * leftover. e names the value and what to do. */
 int stream_stray(const struct ctl_port *cp, const struct stream *s, struct err *e)
 {
 	const struct frame_spec *f = &s->cfg.frame;

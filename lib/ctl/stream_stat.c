@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What each stream has sent, and what there is to say of it. */
+/* Counts what each stream has sent, and makes the document of `show streams`. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,11 @@
 #include "held.h"
 #include "work.h"
 
-#define LOOKS 20000 /* at a worker that takes over a plan: it does so within microseconds while it has a CPU */
+/* The number of looks at a worker that takes over a plan, after which control gives up waiting. The
+ * worker needs only microseconds for it while it has a CPU. */
+#define LOOKS 20000
 
+/* Returns a number above all cells of the port that are in use or were in this run. */
 static unsigned cells_used(const struct ctl_port *cp)
 {
 	for (unsigned i = CTL_CELLS / 64; i-- > 0;)
@@ -18,7 +21,8 @@ static unsigned cells_used(const struct ctl_port *cp)
 	return 0;
 }
 
-/* Of all works together; false: ask again in a moment. */
+/* Reads the frames of the cells 0 .. n - 1 that all works have sent on the queue since open. false:
+ * a worker takes over a plan, and the caller asks again in a moment. */
 static bool queue_streams(const struct ctl_port *cp, unsigned q, struct cnt_stream *now, unsigned n)
 {
 	memset(now, 0, n * sizeof(*now));
@@ -68,7 +72,7 @@ void stream_begins(struct ctl_port *cp, struct stream *s)
 {
 	struct cnt_stream sum = {0};
 
-	/* a cell is taken again only when nobody sends of it */
+	/* a cell is taken again only when no worker sends a stream with it any more */
 	EACH_WORK(w, old_stream)
 		w->old_stream(cp, s->cell, &sum);
 	s->prev = s->base = (struct stream_count){.packets = sum.packets, .bytes = sum.bytes};
@@ -118,7 +122,7 @@ static json_t *stack_text(const struct frame_stack *stack)
 	return text;
 }
 
-/* A word of Pktgen's that was given a range and steps through it. */
+/* Does this word of Pktgen's have a range that it steps through? */
 static bool held_varies(const struct stream_cfg *s, unsigned i)
 {
 	uint8_t v[4][VT_FIELD_BYTES];
@@ -129,7 +133,7 @@ static bool held_varies(const struct stream_cfg *s, unsigned i)
 	return vary_load(v[RANGE_INC]) != 0 && memcmp(v[RANGE_MIN], v[RANGE_MAX], VT_FIELD_BYTES) != 0;
 }
 
-/* Names of what changes from frame to frame. */
+/* The names of everything that changes from frame to frame. */
 static json_t *varies(const struct stream_cfg *s)
 {
 	json_t *a = json_array();
@@ -156,7 +160,8 @@ static json_t *varies(const struct stream_cfg *s)
 	return a;
 }
 
-/* How its frames are made now, or were last; NULL: nobody has sent any. */
+/* Returns the name of the way in which the stream's frames are made now, or were made last. NULL:
+ * no work has made any. */
 static const char *engine_of(const struct ctl_port *cp, const struct stream *s)
 {
 	const char *engine = NULL;
@@ -188,7 +193,8 @@ static json_t *one_stream(const struct ctl_port *cp, const struct stream *s, con
 	return o;
 }
 
-/* The streams of a port from id `first` on, at most n. Returns how many there are before them. */
+/* Adds the streams of a port from id `first` on to the list, at most n. Returns how many streams
+ * have lower ids. */
 static unsigned add_streams(struct ctl_port *cp, unsigned first, unsigned n, json_t *list)
 {
 	struct cnt_stream *sum = stream_cells(cp);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The course of a trial. */
+/* The course of a trial: this file checks what may start, leads a trial from phase to phase
+ * (trial_poll()), and ends it. */
 #include "trial.h"
 
 #include <errno.h>
@@ -18,7 +19,8 @@ static void ports_add(struct portset *to, const struct portset *from)
 		to->w[i] |= from->w[i];
 }
 
-/* The port that receives what this one sends: the other of its pair, else itself. */
+/* The port that receives what this one sends if no receivers were named: the other port of its pair
+ * (0-1, 2-3) if that is used, else the port itself. */
 static unsigned partner(const struct ctl *c, unsigned port)
 {
 	unsigned other = port ^ 1;
@@ -26,6 +28,8 @@ static unsigned partner(const struct ctl *c, unsigned port)
 	return other < c->nports && c->port[other]->used ? other : port;
 }
 
+/* A flow is one direction of the result. With receivers named there is one flow, from all senders
+ * to all receivers; else there is one for each sender. */
 static void make_flows(struct trial *t)
 {
 	struct trial_result *r = &t->r;
@@ -54,12 +58,12 @@ static void make_flows(struct trial *t)
 	r->asked_ns = t->spec.duration_ns;
 }
 
-/* Could any frame of the stream be to a group? */
+/* Could any frame of the stream have a group address as its destination? If in doubt, it could. */
 static bool sends_groups(struct ctl *c, const struct stream *s)
 {
 	const struct proto *eth = proto_find("eth");
 	const struct field *dst = eth != NULL ? proto_field(eth, "dst") : NULL;
-	const uint8_t top = 1; /* of the first byte of an address */
+	const uint8_t top = 1; /* the bit of the first byte that marks a group address */
 	struct frame_spec spec = {0};
 	struct sizes sizes;
 	struct err e;
@@ -70,10 +74,10 @@ static bool sends_groups(struct ctl *c, const struct stream *s)
 		if (v == NULL)
 			v = frame_vals_find(&s->cfg.dflt, eth, 1, dst);
 		if (v == NULL)
-			may = false; /* 00:00:00:00:00:00 */
+			may = false; /* it is 00:00:00:00:00:00 */
 		else if (v->vary == NULL)
 			may = (v->v[VT_FIELD_BYTES - 6] & top) != 0;
-		else if (v->vary->kind == VARY_RANGE) /* the first byte stays as it is */
+		else if (v->vary->kind == VARY_RANGE) /* its first byte changes, or has the bit */
 			may = v->vary->lo >> 40 != v->vary->hi >> 40 || (v->vary->lo >> 40 & top) != 0;
 	}
 	frame_spec_free(&spec);
@@ -91,7 +95,8 @@ static bool sends_unicast(struct ctl *c, const struct portset *ports)
 	return true;
 }
 
-/* A trial is of one load from its first frame to its last. */
+/* A trial measures one load from its first frame to its last, so no stream may have a rate or an
+ * end of its own. */
 static int check_streams(const struct ctl_port *cp, struct err *e)
 {
 	for (unsigned i = 0; i < cp->nstreams; i++) {
@@ -145,7 +150,8 @@ static int check(const struct trial *t, struct err *e)
 	return check_ports(t, e);
 }
 
-/* Ports whose workers must look at their queues all the time, and all workers must tell of turns that are too long for the trial. */
+/* While a trial goes on, the workers of the receivers must not sleep, and all workers must tell of
+ * turns that are too long for the trial. */
 static void keep_awake(struct trial *t, bool on)
 {
 	uint64_t stall_ns = on ? t->spec.cfg.max_stall_ns : 0;
@@ -160,7 +166,8 @@ static void keep_awake(struct trial *t, bool on)
 		}
 }
 
-/* Everything that is compared at the end. Nothing of the trial has been sent. */
+/* Reads all numbers whose growth the result tells. The run is armed, and none of its frames has
+ * been sent. */
 static void take_base(struct trial *t)
 {
 	struct ctl *c = t->c;
@@ -188,6 +195,7 @@ static void take_base(struct trial *t)
 	t->begin_ns = clock_raw_ns();
 }
 
+/* From now on frames of the senders say which ones they are only where their streams ask for it. */
 static void not_told(struct trial *t)
 {
 	for (unsigned i = 0; t->witness != NULL && i < t->c->nports; i++)
@@ -196,7 +204,9 @@ static void not_told(struct trial *t)
 	t->told = false;
 }
 
-/* Each frame says which one it is, or none does where that cannot be. */
+/* Starts the senders, so that their frames say which ones they are if the trial wants that. If the
+ * start fails so, they are started without it. r.not_told gets the reason why some frames tell
+ * nothing. */
 static int run(struct trial *t, struct err *e)
 {
 	const struct run_ask ask = {.duration_ns = t->spec.duration_ns, .own_count = true, .rate = &t->spec.rate,
@@ -207,12 +217,13 @@ static int run(struct trial *t, struct err *e)
 		if (portset_has(&t->spec.tx, i))
 			t->told |= t->witness->ask(t->c, t->c->port[i], true, &why) == 0;
 	if (t->told && run_start(t->c, &t->spec.tx, &ask, &why) < 0)
-		not_told(t); /* the receivers may not take the memory for it */
+		not_told(t); /* the receivers may have no memory for the tables */
 	int rc = t->told ? 0 : run_start(t->c, &t->spec.tx, &ask, e);
 	snprintf(t->r.not_told, sizeof(t->r.not_told), "%s", why.text);
 	return rc;
 }
 
+/* Starts the senders of the trial itself, and takes the bases before their first frame. */
 static int begin(struct trial *t, struct err *e)
 {
 	int rc = run(t, e);
@@ -228,6 +239,8 @@ static int begin(struct trial *t, struct err *e)
 	return 0;
 }
 
+/* Starts the learning frames, which the receivers send so that a device under test learns where
+ * they are. Receivers without a Tx queue send none. */
 static int learn(struct trial *t, struct err *e)
 {
 	const struct trial_cfg *cfg = &t->spec.cfg;
@@ -258,7 +271,9 @@ int trial_start(struct ctl *c, const struct trial_spec *spec, struct trial **out
 	make_flows(t);
 	int rc = check(t, e);
 	if (rc == 0)
-		rc = spec->cfg.learn > 0 ? learn(t, e) : ctl_frames_inside(c) ? 0 : begin(t, e); /* TRIAL_LEARN: frames of before come first */
+		/* where frames of an earlier run are still on their way, the phase stays
+		 * TRIAL_LEARN until they have arrived */
+		rc = spec->cfg.learn > 0 ? learn(t, e) : ctl_frames_inside(c) ? 0 : begin(t, e);
 	if (rc < 0) {
 		trial_free(t);
 		return rc;
@@ -291,7 +306,8 @@ static int poll_learn(struct trial *t, uint64_t now, struct err *e)
 	return now >= t->until_ns ? begin(t, e) : 0;
 }
 
-/* What no port has sent when its time is over is not sent: a run that goes on measures another load. */
+/* Stops the ports that have not sent everything overtime_ns after their time: a run that went on
+ * would measure another load. */
 static void stop_late(struct trial *t)
 {
 	uint64_t tsc = clock_tsc(), most = clock_cycles(t->spec.duration_ns + t->spec.cfg.overtime_ns);
@@ -306,6 +322,7 @@ static void stop_late(struct trial *t)
 		ctl_stop(t->c, &late);
 }
 
+/* Notes the turns of all workers, for all_looked(). */
 static void note_looks(struct trial *t)
 {
 	for (unsigned w = 0; w < t->c->nworkers; w++) {
@@ -314,7 +331,8 @@ static void note_looks(struct trial *t)
 	}
 }
 
-/* Silence counts when all workers have looked at their queues in it. */
+/* Have all workers that receive looked at their queues since note_looks()? Only then does it mean
+ * something that nothing has arrived. all_looked() in run.c says how this is known. */
 static bool all_looked(const struct trial *t)
 {
 	for (unsigned w = 0; w < t->c->nworkers; w++) {
@@ -326,6 +344,7 @@ static bool all_looked(const struct trial *t)
 	return true;
 }
 
+/* Sending is over: notes how long each worker has waited for a CPU since the base. */
 static void note_waits(struct trial *t)
 {
 	for (unsigned w = 0; w < t->c->nworkers; w++) {
@@ -350,6 +369,9 @@ static void poll_send(struct trial *t, uint64_t now)
 	t->phase = TRIAL_DRAIN;
 }
 
+/* Is the wait for frames on their way over? It is when every frame is accounted for, or when no
+ * counter has moved for drain_ns, and the receivers have looked at their queues since then; but not
+ * before drain_min_ns. After drain_max_ns it is over in any case. */
 static bool drained(struct trial *t, uint64_t now)
 {
 	const struct trial_cfg *cfg = &t->spec.cfg;
@@ -357,7 +379,8 @@ static bool drained(struct trial *t, uint64_t now)
 
 	if (t->arrived)
 		return all_looked(t) || waited >= cfg->drain_max_ns;
-	if (sum != t->moved || works_inside(t->c, &t->spec.tx) > 0) { /* what our own wire holds back is to come */
+	/* frames that the built-in wire holds back are still to come */
+	if (sum != t->moved || works_inside(t->c, &t->spec.tx) > 0) {
 		t->moved = sum;
 		t->moved_ns = now;
 		note_looks(t);
@@ -365,7 +388,8 @@ static bool drained(struct trial *t, uint64_t now)
 	if (waited < cfg->drain_min_ns)
 		return false;
 	t->arrived = trial_arrived(t);
-	if (t->arrived) /* the last latencies are in the histograms when receivers have looked once more */
+	/* when the receivers have looked once more, the last latencies are in the histograms */
+	if (t->arrived)
 		note_looks(t);
 	return waited >= cfg->drain_max_ns || (now - t->moved_ns >= cfg->drain_ns && all_looked(t));
 }
@@ -412,7 +436,7 @@ int trial_poll(struct trial *t, struct err *e)
 	return rc < 0 ? rc : t->phase == TRIAL_DONE;
 }
 
-/* From the end of a pause of which so much is left. */
+/* Returns how much has passed of a pause that lasts all_ns and ends at until_ns. */
 static uint64_t gone_of(uint64_t all_ns, uint64_t until_ns, uint64_t now)
 {
 	uint64_t left = until_ns > now ? until_ns - now : 0;
@@ -428,7 +452,7 @@ void trial_progress(const struct trial *t, struct trial_progress *out)
 	uint64_t learn = cfg->learn > 0 ? cfg->learn_wait_ns : 0, all = learn + send + drain + cfg->settle_ns, gone = 0;
 
 	switch (t->phase) {
-	case TRIAL_LEARN: /* it takes until frames have arrived */
+	case TRIAL_LEARN: /* it lasts until all frames have arrived: nobody knows how long */
 		break;
 	case TRIAL_PAUSE:
 		gone = gone_of(learn, t->until_ns, now);

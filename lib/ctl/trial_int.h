@@ -1,44 +1,62 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside lib/ctl: a trial that goes on. trial.c leads it, trial_read.c looks at its numbers. */
+/* Inside lib/ctl: a trial that goes on. trial.c leads it from phase to phase, and trial_read.c
+ * reads its numbers. */
 #pragma once
 #include "ctl_int.h"
 #include "trial.h"
 
-/* trial_progress() has words for them in this order. */
+/* The phases, in their order. trial_progress() has a text for each. */
 enum trial_phase { TRIAL_LEARN, TRIAL_PAUSE, TRIAL_SEND, TRIAL_DRAIN, TRIAL_SETTLE, TRIAL_DONE };
 
-/* A port before the first frame. */
+/* The numbers of a port before the first frame of the trial. */
 struct trial_base {
 	struct snap_port dev;       /* sums since open; without queues */
 	uint64_t link_seq, carrier_changes;
 };
 
-/* A worker before the first frame; waited_ns, from the end of the sending on: how long it waited. */
+/* The numbers of a worker before the first frame of the trial. */
 struct trial_cpu {
+	/* waited_ns: how long the worker had waited for a CPU before the first frame. When sending
+	 * is over, it is replaced by how long the worker waited while the ports sent. */
 	uint64_t stalls, stall_cycles, waited_ns;
 	bool waited_known;
-	uint64_t barren, loops;     /* turns at the last move of a counter, or when all had arrived */
+	/* The worker's numbers of turns (dp.h) when a counter last moved, or when all frames had
+	 * arrived. See note_looks(). */
+	uint64_t barren, loops;
 };
 
 struct trial {
 	struct ctl *c;
 	struct trial_spec spec;
 	enum trial_phase phase;
-	struct portset rx, all, teachers; /* receivers; all ports; those that send learning frames */
+	/* Receivers; all ports of the trial; those that send learning frames. */
+	struct portset rx, all, teachers;
 	struct trial_base *base;    /* of each port */
 	struct trial_cpu *cpu;      /* of each worker */
 	const struct work_witness *witness; /* NULL: there is none */
 	bool told;                  /* each frame says which one it is */
-	void **told_base;           /* of each flow: what the witness knew before the first frame; NULL: not asked */
-	struct hist *latency[LATENCY_KINDS]; /* of all receivers before; NULL: none yet */
-	bool arrived;               /* all frames are accounted for; workers may still have to put them into histograms */
-	double hz;                  /* of the clock by which it was paced */
-	uint64_t until_ns, begin_ns, sent_ns, moved_ns, moved; /* CLOCK_MONOTONIC_RAW; sum of counters */
+	/* For each flow, the base of the witness before the first frame; NULL: it was not asked. */
+	void **told_base;
+	/* Of all receivers, before the first frame; NULL: nothing had come in. */
+	struct hist *latency[LATENCY_KINDS];
+	/* All frames are accounted for; workers may still have to put them into histograms. */
+	bool arrived;
+	double hz;                  /* of the clock by which the frames were paced */
+	/* Times of CLOCK_MONOTONIC_RAW: the end of the pause that goes on, the begin and the end of
+	 * sending, and the last change of trial_movement(). moved: its sum at that time. */
+	uint64_t until_ns, begin_ns, sent_ns, moved_ns, moved;
 	struct trial_result r;
 };
 
-void trial_told_base(struct trial *t);      /* after the start: tables may have been made anew */
-uint64_t trial_movement(struct trial *t);  /* changes while frames are on their way */
-bool trial_arrived(struct trial *t);       /* every frame is accounted for */
-void trial_mark_late(struct trial *t);     /* what arrives from here on is late */
-void trial_read(struct trial *t);          /* everything, into t->r */
+/* Takes the bases of the witness. It is called after the start, which may have made the tables of
+ * the receivers anew. */
+void trial_told_base(struct trial *t);
+/* Returns a sum of counters, which changes whenever a frame arrives, is lost at a receiver, or is
+ * confirmed by the kernel. */
+uint64_t trial_movement(struct trial *t);
+/* true: every frame is accounted for. */
+bool trial_arrived(struct trial *t);
+/* Notes what has arrived so far. Frames that arrive later are late. */
+void trial_mark_late(struct trial *t);
+/* Reads all numbers of the trial into t->r. Only the verdict is left to trial_judge(). */
+void trial_read(struct trial *t);

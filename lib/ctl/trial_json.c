@@ -1,29 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The result of a trial as JSON; keys are only ever added:
+/* Writes the result of a trial as JSON. Keys may be added, and none is ever removed:
  *
  * {"trial": {
- *	"ports"            senders; "rate": as it was asked, "asked_duration_ns"
- *	"verdict", "reasons": [verdicts that apply, the first is `verdict`; valid: none], "why": [the same in words]
- *	"time_ns", "wall_ns"   of the reading
- *	"intended_frames"  null: arrivals are random, or as fast as possible; "intended_pps", "intended_l1_bps", "intended_l2_bps": null: the latter
- *	"offered_frames", "offered_pps", "offered_l1_bps", "offered_l2_bps"       (n - 1) / duration
- *	"duration_ns"      from the first to the last frame; "unsent": frames that were intended and not even built; "behind": those that
- *	                   left more than 1 ms after they were due
- *	"loss_ratio"       share of what went out that was not received in time, null: nothing went out, or some fates are unknown
- *	"fates"            "sent" is the sum of "received", "not_accepted", "tx_errors", "unconfirmed", "rx_missed", "rx_nombuf", "rx_errors",
- *	                   "corrupted", "late", "unknown", "lost", less "excess"; "unknown": missing, and as many came without a probe that can be
- *	                   read: lost or not recognised;
- *	                   beside it "untold" (probes that no counter tells of), "duplicated", "reordered", "others". null: not known without probes
+ *	"ports"            senders
+ *	"rate"             as it was asked for; "asked_duration_ns": likewise
+ *	"verdict"
+ *	"reasons"          [all verdicts that apply; the first is "verdict"; none: it is valid]
+ *	"why"              [the same in words]
+ *	"time_ns", "wall_ns"   when the counters were read
+ *	"intended_frames"  null: arrivals are random, or frames are sent as fast as possible
+ *	"intended_pps", "intended_l1_bps", "intended_l2_bps"
+ *	                   null: frames are sent as fast as possible
+ *	"offered_frames", "offered_pps", "offered_l1_bps", "offered_l2_bps"
+ *	                   rates: (n - 1) / duration
+ *	"duration_ns"      from the first to the last frame
+ *	"unsent"           frames that were intended and are not in "sent" of "fates"; if
+ *	                   "intended_frames" is null, those that were due and were given up
+ *	"behind"           frames that left more than 1 ms after they were due
+ *	"loss_ratio"       of the frames that went out, the share that was not received in
+ *	                   time; null: none went out, or the fates of some are unknown
+ *	"fates"            "sent" is the sum of "received", "not_accepted", "tx_errors",
+ *	                   "unconfirmed", "rx_missed", "rx_nombuf", "rx_errors", "corrupted",
+ *	                   "late", "unknown" and "lost", less "excess". "unknown": frames that are
+ *	                   missing while as many came without a probe that can be read; they are
+ *	                   lost, or not recognised. Beside these: "untold" (probes beyond the
+ *	                   frames that the receivers counted), "duplicated", "reordered",
+ *	                   "others". null: not known without probes
  *	"told_by"          "probes" or "counters"
- *	"directions"       [{"from": [ports], "to": [ports], and all keys from "intended_frames" to "told_by" of that direction}]
- *	"latency"          null without probes, else {"actual", "intended": as H in probe.h, of all frames on the receivers, "jitter_ns"}
- *	"no_probes"        why some port sent none; null: all did, or none were wanted. "inexact": why they do not tell everything, null: they do
- *	"verified"         receivers looked at the checksums of whole frames (`verify on`): else frames that are damaged behind or before their
- *	                   probe are among "received"; null without probes
- *	"inside"           frames that the device under test of our own wire still held when the wait for them was over; they are late or lost
+ *	"directions"       [{"from": [ports], "to": [ports], and of that direction all keys from
+ *	                   "intended_frames" to "told_by"}]
+ *	"latency"          {"actual", "intended": as H in probe.h, of all frames on the receivers,
+ *	                   "jitter_ns"}; null without probes
+ *	"no_probes"        why some port sent no probes; null: all did, or none were wanted
+ *	"inexact"          why probes do not tell everything; null: they do
+ *	"verified"         true: receivers looked at the checksums of whole frames (`verify on`).
+ *	                   false: frames that are damaged outside of their probe count as received.
+ *	                   null without probes
+ *	"inside"           frames that the device under test of the built-in wire still held when
+ *	                   the drain was over; they are late or lost
  *	"clock"            {"moved_ppm", "uncertainty_ppm"}
- *	"workers"          [{"lcore", "stalls", "stalled_ns", "longest_ns", "waited_ns", "waited_share"}]; the last two null: not known
- *	"limits"           what the trial was judged by, and its waits
+ *	"workers"          [{"lcore", "stalls", "stalled_ns", "longest_ns", "waited_ns",
+ *	                   "waited_share"}]; the last two null: not known
+ *	"limits"           the limits by which the trial was judged, and its waits
  * }} */
 #include <math.h>
 
@@ -35,7 +53,8 @@ static void put(json_t *o, const char *key, uint64_t v)
 	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
-/* Rates may be fractions; a millionth of a frame per second is below what any clock tells. */
+/* Puts a number that may have a fraction, null if it is not finite. Numbers below 10^9 are rounded
+ * to a millionth, which is less than any clock can tell. */
 static void put_real(json_t *o, const char *key, double v)
 {
 	json_object_set_new(o, key, isfinite(v) ? json_real(fabs(v) < 1e9 ? round(v * 1e6) / 1e6 : v) : json_null());

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the numbers of a trial say: where each frame is, and whether they may be trusted. Pure. */
+/* Works out what the numbers of a trial say: what became of each frame, and whether the numbers may
+ * be trusted. Pure. */
 #include "trial.h"
 
 #include <inttypes.h>
@@ -49,7 +50,8 @@ uint64_t trial_accounted(const struct trial_fates *f)
 	       f->late + f->unknown + f->lost;
 }
 
-/* At most what is left of the frames: the devices' counters hold what others send, too. */
+/* Takes n frames from the *left that have no fate yet, and returns how many it got. If there are
+ * fewer than n, the rest is added to *over: devices may count frames of other senders, too. */
 static uint64_t take(uint64_t *left, uint64_t n, uint64_t *over)
 {
 	uint64_t got = n < *left ? n : *left;
@@ -59,7 +61,8 @@ static uint64_t take(uint64_t *left, uint64_t n, uint64_t *over)
 	return got;
 }
 
-/* Each frame says itself what became of it; counters only share out what did not arrive. */
+/* Works out the fates where each frame said which one it was: the frames that arrived are known,
+ * and counters only tell what became of the others. */
 static void close_told(const struct trial_counts *c, struct trial_fates *f)
 {
 	uint64_t arrived = c->whole + c->whole_late + c->beyond + c->corrupted, left = c->accepted, over = 0;
@@ -78,7 +81,8 @@ static void close_told(const struct trial_counts *c, struct trial_fates *f)
 	f->rx_missed = take(&left, c->missed, &over);
 	f->rx_nombuf = take(&left, c->nombuf, &over);
 	f->rx_errors = take(&left, c->rx_errors, &over);
-	/* what workers counted and no probe of the trial tells of came from somebody else, or its probe is gone */
+	/* a frame that workers counted and of which no probe of the trial tells is somebody else's,
+	 * or has lost its probe */
 	uint64_t told = arrived + c->duplicated + c->damaged, counted = c->arrived + c->arrived_late;
 	uint64_t group = c->unicast ? c->group : 0, strange = c->plain > group ? c->plain - group : 0;
 	f->others = counted > told ? counted - told : 0;
@@ -88,7 +92,7 @@ static void close_told(const struct trial_counts *c, struct trial_fates *f)
 	f->lost = left;
 }
 
-/* Counters alone: what nobody counted was lost on the way. */
+/* Works out the fates from counters alone: frames that nobody counted were lost on the way. */
 static void close_counters(const struct trial_counts *c, struct trial_fates *f)
 {
 	uint64_t others = c->unicast ? c->group : 0, arrived = c->arrived + c->arrived_late;
@@ -111,7 +115,8 @@ static void close_counters(const struct trial_counts *c, struct trial_fates *f)
 void trial_close(const struct trial_counts *c, struct trial_fates *f)
 {
 	*f = (struct trial_fates){.sent = c->accepted + c->dropped, .not_accepted = c->dropped, .told = c->told};
-	/* an interface counts a frame as sent or as failed; who does not confirm at all has errors of accepted frames only */
+	/* an interface that confirms counts a failed frame in both numbers; others have tx_errors
+	 * only */
 	f->tx_errors = c->tx_errors;
 	f->unconfirmed = c->unconfirmed > c->tx_errors ? c->unconfirmed - c->tx_errors : 0;
 	if (c->told)
@@ -175,7 +180,7 @@ static void say(struct trial_result *r, enum trial_verdict v, const char *fmt, .
 {
 	va_list ap;
 
-	if (r->is[v]) /* the first number that tells is enough */
+	if (r->is[v]) /* the first reason for a verdict is enough */
 		return;
 	r->is[v] = true;
 	va_start(ap, fmt);
@@ -197,6 +202,7 @@ static void judge_counters(struct trial_result *r, const struct trial_fates *f)
 		    "others", f->unknown);
 }
 
+/* Did the frames of any flow say which ones they were? */
 static bool told_by_frames(const struct trial_result *r)
 {
 	for (unsigned i = 0; i < r->nflows; i++)
@@ -209,7 +215,8 @@ static void judge_workers(struct trial_result *r, const struct trial_cfg *cfg)
 {
 	for (unsigned i = 0; i < r->nworkers; i++) {
 		const struct trial_worker *w = &r->worker[i];
-		/* the kernel counts a wait when it ends, and some begin before the trial */
+		/* the kernel counts a wait when it ends, so one that began before the trial may be
+		 * longer than span_ns */
 		double share = r->span_ns > 0 ? fmin((double)w->waited_ns / (double)r->span_ns, 1) : 0;
 		if (w->waited_known && share > (double)cfg->max_wait / PPB)
 			say(r, TRIAL_PREEMPTED, "worker %u waited for a CPU for %.1f%% of the time; the limit is %g%%", w->lcore, 100 * share,
@@ -224,7 +231,9 @@ static void judge_load(struct trial_result *r, const struct trial_tx *tx, const 
 {
 	const struct trial_load *l = &tx->load;
 
-	if (l->max) { /* no rate to miss; but what has no place for frames any more is not as fast as possible */
+	/* as fast as possible there is no rate to miss, but a device that stopped taking frames was
+	 * not loaded all the time */
+	if (l->max) {
 		if (l->duration_ns < r->asked_ns && r->asked_ns - l->duration_ns > cfg->max_stall_ns)
 			say(r, TRIAL_LIMITED, "port %u: its device took %" PRIu64 " frames within %.3f ms and none in the rest of the time; the "
 			    "limit is %g ms", tx->port, l->offered, (double)l->duration_ns / 1e6, (double)cfg->max_stall_ns / 1e6);
@@ -237,7 +246,8 @@ static void judge_load(struct trial_result *r, const struct trial_tx *tx, const 
 	if (l->stopped && !l->counted)
 		say(r, TRIAL_LIMITED, "port %u had not sent everything %g ms after its time", tx->port, (double)cfg->overtime_ns / 1e6);
 	uint64_t due = l->due_ns;
-	if (due == 0 && !l->counted && l->duration_ns > r->asked_ns) /* random arrivals: all were due within the time */
+	/* random arrivals: all frames were due within the time that was asked for */
+	if (due == 0 && !l->counted && l->duration_ns > r->asked_ns)
 		due = r->asked_ns;
 	if (due == 0)
 		return;

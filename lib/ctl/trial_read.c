@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The numbers of a trial, as they changed since its begin. */
+/* Reads the numbers of a trial: by how much counters have grown since its base, what the frames
+ * told, and what the ports were asked to send. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "trial_int.h"
 
-/* Counters of one direction, but for `arrived_late`: all that has arrived so far is `arrived`. */
+/* Reads the counters of one direction, without what the frames told. All frames that have arrived
+ * so far are in `arrived`, and none in `arrived_late`. */
 static void count(struct trial *t, const struct trial_flow *f, struct trial_counts *out)
 {
 	*out = (struct trial_counts){.unicast = f->counts.unicast};
@@ -41,7 +43,8 @@ void trial_told_base(struct trial *t)
 		t->latency[i] = t->witness->latency(t->c, &t->rx, (enum latency_of)i);
 }
 
-/* Each frame that was accepted says which one it is, or they do not tell of all. */
+/* Puts what the frames of a flow told into *out. It may be used (out->told) only if each accepted
+ * frame said which one it was. */
 static void count_told(struct trial *t, unsigned flow, struct trial_counts *out)
 {
 	const struct trial_flow *f = &t->r.flow[flow];
@@ -82,7 +85,7 @@ bool trial_arrived(struct trial *t)
 		struct trial_counts c;
 		struct trial_fates fates;
 		count(t, &t->r.flow[i], &c);
-		trial_close(&c, &fates); /* the cheap look first */
+		trial_close(&c, &fates); /* counters alone first: the witness takes longer */
 		if (fates.lost > 0 || fates.unconfirmed > 0)
 			return false;
 		count_told(t, i, &c);
@@ -123,7 +126,8 @@ static void bits(double pps, double size, double *l1, double *l2)
 	*l2 = pps * size * 8;
 }
 
-/* On the clock that paced them. */
+/* Returns the ns from the first to the last frame by their deadlines. It uses the frequency of the
+ * clock by which the frames were paced, and not the one that has been measured since. */
 static uint64_t due_ns(const struct trial *t, const struct run_result *r)
 {
 	return (uint64_t)((long double)r->due_cycles * 1e9L / (long double)t->hz);
@@ -151,7 +155,8 @@ static void read_load(struct trial *t, struct trial_tx *tx)
 	if (!l->max) {
 		l->counted = r.intended != UINT64_MAX;
 		l->intended = l->counted ? r.intended : 0;
-		/* bytes are paced: the frames that were sent say how many of them that is */
+		/* if the rate was set in bits, run_result() has turned it into frames/s by the mean
+		 * size of the frames that were sent */
 		l->intended_pps = r.intended_pps;
 		bits(l->intended_pps, size, &l->intended_l1_bps, &l->intended_l2_bps);
 	}
@@ -217,7 +222,7 @@ void trial_read(struct trial *t)
 	r->wall_ns = clock_wall_ns();
 	double moved = clock_moved_ppm(t->begin_ns), drift;
 	clock_info(&clock);
-	drift = (clock.hz / t->hz - 1) * 1e6; /* of what paced the frames */
+	drift = (clock.hz / t->hz - 1) * 1e6; /* from the frequency that paced the frames */
 	r->clock_uncertainty_ppm = clock.uncertainty_ppm;
 	r->clock_moved_ppm = fabs(drift) > fabs(moved) ? drift : moved;
 	read_links(t);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cycle counters of the CPUs that are used: compared once before workers run, and what `show clock` says. */
+/* Compares the cycle counters of the CPUs that workers use with that of control's CPU, once, before
+ * workers run. This file also makes the document of `show clock`. */
 #include <stdlib.h>
 
 #include "clock_skew.h"
@@ -7,7 +8,7 @@
 
 #define ROUNDS 200
 #define BUDGET_NS 5000000ull   /* for all CPUs together */
-#define ANSWER_NS 1000000ull   /* of it for the first one that must be woken */
+#define ANSWER_NS 1000000ull   /* for all rounds with one CPU */
 #define FINE_PPM 1.0
 #define MOVED_PPM 20.0
 
@@ -17,7 +18,8 @@ static int answer(void *arg)
 	return 0;
 }
 
-/* Each CPU is asked through one of its lcores. */
+/* Returns why worker w is not compared; NULL: it is. Each CPU is compared by way of the first
+ * worker that is on it. */
 static const char *not_asked(const struct ctl *c, unsigned w)
 {
 	if (c->cpus[w].cpu < 0)
@@ -30,6 +32,7 @@ static const char *not_asked(const struct ctl *c, unsigned w)
 	return NULL;
 }
 
+/* Gives each worker the result of the first worker on the same CPU. */
 static void same_cpu(struct ctl *c)
 {
 	for (unsigned w = 0; w < c->nworkers; w++)
@@ -101,7 +104,7 @@ static void doubt(json_t *reasons, bool is, const char *text)
 		json_array_append_new(reasons, json_string(text));
 }
 
-/* Why the clock may be worse than its figures. */
+/* Lists why the clock may be worse than its figures say. */
 static json_t *doubts(const struct ctl *c, const struct clock_info *i)
 {
 	json_t *a = json_array();

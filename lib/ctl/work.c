@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What works keep for control and for each of its ports, and sums over all works. */
+/* Allocates the memory that works keep for control and for each port, and finds their settings of a
+ * port. This file also puts questions to all works together. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -28,7 +29,8 @@ void *work_ctl(const struct ctl *c, const struct work *of)
 	return c->work[place_of(of)];
 }
 
-/* Settings of a work begin where those of the works before it end. */
+/* Returns the offset of a work's settings in port_cfg.work. They begin where those of the works
+ * before it in the list end. NULL: returns the size of the settings of all works. */
 static size_t cfg_at(const struct work *of)
 {
 	size_t at = 0;

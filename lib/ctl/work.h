@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside lib/ctl: a kind of work as control sees it, a record of functions. Control loops over the list of all works and names none of them.
- * docs/adding-work.md leads through a small one. */
+/* Inside lib/ctl: a work (send, count, ...) as control sees it, which is a record of functions.
+ * Control loops over the list of all works and names none of them. docs/adding-work.md leads
+ * through a small one. */
 #pragma once
 #include "count.h"
 #include "ctl.h"
@@ -12,66 +13,125 @@ struct stream;
 struct work_run;
 struct work_witness;
 
-/* Functions run on the control thread; NULL: there is nothing to do. c, cp: control and one of its ports. Errors: 0 or -errno, and *e says why. */
+/* All functions run on the control thread. One that is NULL has nothing to do. c and cp are control
+ * and one of its ports. Those that return int return 0, or -errno with the reason in *e. */
 struct work {
-	const char *name;          /* of its folder */
-	size_t port_bytes, ctl_bytes; /* what it keeps for each port, and once: zeroed, see work_port() and work_ctl() */
+	const char *name;          /* the name of its folder in lib/work */
+	/* Bytes of memory that control allocates for the work: for each port (work_port()), and
+	 * once (work_ctl()). They begin zeroed. */
+	size_t port_bytes, ctl_bytes;
 
-	size_t cfg_bytes;          /* its settings of a port: plain bytes, see work_cfg(); 0: none */
-	void (*cfg_init)(void *cfg); /* zeroed bytes become the defaults */
+	/* Size of the work's settings of a port, which are plain bytes; see work_cfg(). 0: it has
+	 * none. */
+	size_t cfg_bytes;
+	void (*cfg_init)(void *cfg); /* turns zeroed bytes into the defaults */
 
-	/* Life. */
-	void (*ctl_open)(struct ctl *c);       /* first of all: there are no ports yet */
-	int (*port_open)(struct ctl *c, struct ctl_port *cp, struct err *e); /* its queues have their objects; no worker runs */
-	void (*ctl_close)(struct ctl *c);      /* no worker runs any more; devices and ports are still there */
-	void (*port_close)(struct ctl *c, struct ctl_port *cp); /* devices are closed; also where port_open() was never called, or failed */
-	void (*ctl_end)(struct ctl *c);        /* last of all: ports and plans are gone */
-	void (*let_go)(struct ctl *c, struct ctl_port *cp); /* no worker uses the ports that its spec made: the device is set up anew */
+	/* ---- opening and closing ---- */
 
-	/* From settings to plans. */
-	int (*check)(struct ctl *c, struct ctl_port *cp, struct err *e); /* at a start: can what settings ask of this work be done? */
-	bool (*waits)(struct ctl *c, struct ctl_port *cp); /* changed settings of the port cannot be in plans yet: it is asked again */
-	void (*touched)(struct ctl *c, struct ctl_port *cp, uint32_t why); /* WHY_* of the port has changed; its plans are made next */
-	void (*all_touched)(struct ctl *c);    /* those of some ports have, and all of them have been told so */
-	bool (*holds_starts)(const struct ctl *c); /* ports that are to start have to wait for it */
-	/* What it has on a started port into the plan of a worker. The last work of the list is asked first: the first sees what others claim. */
+	/* Is called before anything else; there are no ports yet. */
+	void (*ctl_open)(struct ctl *c);
+	/* A port was opened: its queues have their objects, and no worker runs yet. */
+	int (*port_open)(struct ctl *c, struct ctl_port *cp, struct err *e);
+	/* No worker runs any more; devices and ports are still there. */
+	void (*ctl_close)(struct ctl *c);
+	/* The devices are closed. Is called for every port, also where port_open() failed or was
+	 * never called. */
+	void (*port_close)(struct ctl *c, struct ctl_port *cp);
+	/* Is called after everything else: ports and plans are gone. */
+	void (*ctl_end)(struct ctl *c);
+	/* The device of cp is about to be set up anew, and no worker uses any port of the -p that
+	 * made cp. The work gives back what it keeps on these devices. */
+	void (*let_go)(struct ctl *c, struct ctl_port *cp);
+
+	/* ---- from settings to plans ---- */
+
+	/* At a start: can the work do what the port's settings ask of it? */
+	int (*check)(struct ctl *c, struct ctl_port *cp, struct err *e);
+	/* true: changed settings of the port cannot go into plans yet, and control asks again
+	 * before it next makes plans. */
+	bool (*waits)(struct ctl *c, struct ctl_port *cp);
+	/* Settings of the port have changed (why: bits of WHY_*). Its plans are made after this
+	 * call. */
+	void (*touched)(struct ctl *c, struct ctl_port *cp, uint32_t why);
+	/* Is called once touched() has been called for all ports whose settings have changed, and
+	 * runs that may start have got their start time. */
+	void (*all_touched)(struct ctl *c);
+	/* true: ports that are to start have to wait until the work is ready. */
+	bool (*holds_starts)(const struct ctl *c);
+	/* Adds what the work does on a started port to the plan of one worker. The last work of the
+	 * list is asked first, so that the first one sees what the others claim. */
 	void (*fill)(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);
-	bool (*writes)(const struct ctl *c);   /* some of its tasks write into buffers of pools that senders fill their frames into once */
-	bool (*awake)(const struct ctl *c);    /* workers that receive must not sleep */
+	/* true: some of its tasks write into buffers of the pools that senders take theirs from.
+	 * Senders fill a buffer once and send it many times, so they have to look at its mark
+	 * then. */
+	bool (*writes)(const struct ctl *c);
+	/* true: workers that receive must not sleep. */
+	bool (*awake)(const struct ctl *c);
 
-	/* As time goes by. */
-	bool (*stepping)(const struct ctl *c); /* step() waits for something that comes within a fraction of a ms */
-	void (*step)(struct ctl *c);           /* before plans are made, which it may want */
-	void (*turn)(struct ctl *c);           /* behind them, once per turn of control */
-	uint64_t (*next_ns)(const struct ctl *c); /* until step() or turn() have something to do; UINT64_MAX: nothing that is known */
+	/* ---- in each turn of control ---- */
 
-	/* What is known. */
-	void (*clear)(struct ctl *c, const struct portset *ports); /* numbers of these ports count from now on */
-	bool (*holds)(const struct ctl *c);    /* frames are on their way in it whose sender has ended */
-	uint64_t (*inside)(const struct ctl *c, const struct portset *from); /* frames of these senders in it, about; 0: none, when nobody sends */
-	/* Add what the work has sent on a Tx queue since open: of streams by their cells, 0 .. n - 1, and of frames by their sizes. false: a worker
-	 * is just taking over a plan, sum is as it was, ask again in a moment. */
+	/* true: step() waits for something that comes within a fraction of a millisecond. */
+	bool (*stepping)(const struct ctl *c);
+	/* Is called before plans are made, sometimes twice in a turn, and may ask for new plans. */
+	void (*step)(struct ctl *c);
+	/* Is called once in each turn of control, after plans were made. */
+	void (*turn)(struct ctl *c);
+	/* Returns the ns until step() or turn() have something to do. UINT64_MAX: they have nothing
+	 * to do that is known now. */
+	uint64_t (*next_ns)(const struct ctl *c);
+
+	/* ---- what is known ---- */
+
+	/* `clear`: the work takes new baselines for its numbers of these ports. */
+	void (*clear)(struct ctl *c, const struct portset *ports);
+	/* true: the work still holds frames of a sender whose run is over. */
+	bool (*holds)(const struct ctl *c);
+	/* Returns about how many frames of these senders the work holds. A 0 is exact when nobody
+	 * sends. */
+	uint64_t (*inside)(const struct ctl *c, const struct portset *from);
+	/* Adds the frames of each stream, by its cell (0 .. n - 1), that the work has sent on a Tx
+	 * queue since open. false: a worker is just taking over a plan; sum is as it was, and the
+	 * caller asks again in a moment. */
 	bool (*streams)(const struct ctl_port *cp, unsigned queue, struct cnt_stream *sum, unsigned n);
-	void (*old_stream)(const struct ctl_port *cp, unsigned cell, struct cnt_stream *sum); /* on all queues, of a cell that nobody sends */
+	/* Adds what the work has sent of the stream with this cell, on all queues of the port since
+	 * open. It is called only while no worker sends such a stream. */
+	void (*old_stream)(const struct ctl_port *cp, unsigned cell, struct cnt_stream *sum);
+	/* Adds the frames of each size that the work has sent on a Tx queue since open. false: as
+	 * with streams(). */
 	bool (*sizes)(const struct ctl_port *cp, unsigned queue, struct cnt_sizes *sum);
-	const struct dp_times *(*times)(const struct ctl_port *cp, unsigned queue); /* what the bursts that it sends there cost */
-	void (*snap)(const struct ctl_port *cp, struct snap_port *s); /* of a snapshot what it alone knows; queues are there */
-	uint64_t (*told)(const struct ctl_port *cp, unsigned cell); /* frames of a cell sent with a probe since open; at worst some too many */
-	bool (*tells)(const struct ctl_port *cp); /* some frames that it sends in this run say which they are: they carry probes */
-	const char *(*engine)(const struct ctl_port *cp, const struct stream *s); /* how it makes its frames, static; NULL: it does not */
-	json_t *(*task_json)(const struct ctl *c, const struct dp_task *task, const void *about); /* of `show plan`; NULL: the task is not its own */
-	void (*plan_json)(const struct ctl *c, json_t *doc); /* what `show plan` says beside tasks */
+	/* Returns what the bursts cost that the work sends on this Tx queue. */
+	const struct dp_times *(*times)(const struct ctl_port *cp, unsigned queue);
+	/* Adds to a snapshot what only this work knows of the port. The queues are in the snapshot
+	 * already. */
+	void (*snap)(const struct ctl_port *cp, struct snap_port *s);
+	/* Returns how many frames of the stream with this cell were sent with a probe since open.
+	 * The number may be slightly too high. */
+	uint64_t (*told)(const struct ctl_port *cp, unsigned cell);
+	/* true: some frames that the work sends in this run carry probes, and so say which frames
+	 * they are. */
+	bool (*tells)(const struct ctl_port *cp);
+	/* Returns the name of the way in which the work makes the stream's frames; static. NULL: it
+	 * does not make them. */
+	const char *(*engine)(const struct ctl_port *cp, const struct stream *s);
+	/* Returns the task as JSON for `show plan`; about is what plan_task() was given. NULL: the
+	 * task is of another work. */
+	json_t *(*task_json)(const struct ctl *c, const struct dp_task *task, const void *about);
+	/* Adds to the document of `show plan` what the work has to say beside its tasks. */
+	void (*plan_json)(const struct ctl *c, json_t *doc);
 
-	const struct work_run *run;            /* NULL: it has no begin and no end, it is there while settings say so */
-	const struct work_witness *witness;    /* NULL: it cannot tell of each frame what became of it */
+	/* NULL: the work has no runs; it is active whenever settings say so. */
+	const struct work_run *run;
+	/* NULL: the work cannot tell what became of each frame. */
+	const struct work_witness *witness;
 };
 
 extern const struct work *const works[];   /* ends with NULL; made of the list in lib/work */
 
 #define WORK_MAX 8
-/* What a work keeps: of a port, which goes with the port, and of control, which goes with control. */
+/* These return the memory that a work keeps for a port, which is freed with the port, and for
+ * control, which is freed with control. */
 void *work_port(const struct ctl_port *cp, const struct work *of);
 void *work_ctl(const struct ctl *c, const struct work *of);
 
-/* For each work w of the list that has that function */
+/* Loops over the works of the list that have this function; w is the work. */
 #define EACH_WORK(w, function) for (const struct work *const *w##_at = works, *w; (w = *w##_at) != NULL; w##_at++) if (w->function != NULL)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workers from their making to their end. */
+/* Makes, starts and stops workers. This file also tells what control knows of a worker beside its
+ * cells: its CPU, how long it has waited for a CPU, and which ports it serves. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -12,7 +13,8 @@
 #include "ctl_int.h"
 #include "plan_write.h"
 
-/* The CPU that an lcore is pinned to, -1: it has several. rte_lcore_to_cpu_id() tells the number of a core within its socket. */
+/* Returns the CPU that an lcore is pinned to; -1: it may run on several. rte_lcore_to_cpu_id() does
+ * not help, since it returns the number of a core within its socket. */
 int workers_lcore_cpu(unsigned lcore)
 {
 	rte_cpuset_t set = rte_lcore_cpuset(lcore);
@@ -33,7 +35,8 @@ int workers_index(const struct ctl *c, unsigned lcore)
 	return -1;
 }
 
-/* Another thread of the process may run on this lcore's CPUs: workers then give way when they have nothing to do. */
+/* Is there a CPU on which both this lcore and another one may run? Then the worker yields while it
+ * has nothing to do. */
 static bool shares_cpu(unsigned lcore)
 {
 	rte_cpuset_t mine = rte_lcore_cpuset(lcore), other, both;
@@ -138,7 +141,7 @@ int workers_launch(struct ctl *c, struct err *e)
 	plan_post_all(c);
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		struct ctl_worker *cw = &c->worker[w];
-		if (cw->posted == NULL) /* no queue at all: an empty plan */
+		if (cw->posted == NULL) /* it has no queue: it gets an empty plan */
 			cw->dirty = true;
 		int rc = rte_eal_remote_launch(worker_thread, cw, cw->lcore);
 		if (rc < 0)
@@ -148,7 +151,8 @@ int workers_launch(struct ctl *c, struct err *e)
 	return 0;
 }
 
-/* On a machine with other work a worker may have no CPU for long, and waiting for it at the end costs nobody anything. */
+/* The longest wait for workers at the end. On a busy machine a worker may have no CPU for long, and
+ * waiting costs nothing at this point. */
 #define STOP_NS 5000000000ull
 
 static bool stop_worker(struct ctl *c, unsigned w, struct clock_wait *wait)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of works, as the build's list has them. It is an archive of its own, so that a program with other works brings its own list. */
+/* The list of works, made from the build's list of folders. This file is an archive of its own, so
+ * that a program with other works can bring a list of its own. */
 #include <stddef.h>
 
 #include "work.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all port specs share: the registry, and adding a device so that a failure says what helps. */
+/* What all port specs share: the list of the specs, the names of devices, and functions that add a
+ * device and say what helps if that fails. */
 #include "port.h"
 
 #include <ctype.h>
@@ -54,7 +55,8 @@ void port_own_mac(struct port *p)
 	p->mac = (struct rte_ether_addr){ { 0x02, 0x77, 0x72, 0x00, 0x00, (uint8_t)p->id } };
 }
 
-/* Of each driver the numbers that its devices have had are those below `next`; names that a user gave come beside. */
+/* Names that port_dev_name() must not give again. series: for each driver, the numbers below
+ * `next`. given: all names under which a device was added. */
 static struct series { char driver[RTE_ETH_NAME_MAX_LEN]; unsigned next; } *series;
 static char (*given)[RTE_ETH_NAME_MAX_LEN];
 static size_t nseries, ngiven;
@@ -96,14 +98,15 @@ void port_dev_name(char *out, size_t size, const char *driver)
 	} while (was_given(out) || rte_eth_dev_get_port_by_name(out, &dev) == 0);
 }
 
-/* hotplug would tell other processes too, and newer versions of DPDK refuse what that message has no room for: 127 characters, less than a path
- * may have. */
+/* Adds a device on this bus. A virtual device is not added by hotplug: that sends a message to
+ * other processes, and newer versions of DPDK refuse arguments for which the message has no room.
+ * It takes 127 characters, and a path may be longer. */
 static int add_dev(const char *bus, const char *devname, const char *args)
 {
 	if (strcmp(bus, "vdev") != 0)
 		return rte_eal_hotplug_add(bus, devname, args);
 	int rc = rte_vdev_init(devname, args);
-	return rc > 0 ? -ENOTSUP : rc; /* no driver wants it */
+	return rc > 0 ? -ENOTSUP : rc; /* > 0: no driver wants it */
 }
 
 static void remove_dev(const char *bus, const char *devname)
@@ -135,12 +138,14 @@ static bool any_file(const char *pattern)
 	return true;
 }
 
-/* Whether the driver's library lies where EAL loads drivers from, and the package that Debian keeps it in. Static builds have no such
- * folder: then unknown, true. */
+/* Does the driver's library lie in the folder from which EAL loads drivers? If that folder has no
+ * drivers, as with a static build, nobody knows, and the answer is true. package becomes the name
+ * of Debian's package of the driver. */
 static bool driver_installed(const char *driver, char *package, size_t size)
 {
 	char pattern[256];
-	const char *abi = strrchr(PMD_DIR, '-'); /* .../pmds-23.0: packages carry the 23 */
+	/* The folder is .../pmds-23.0, and the names of packages have the 23. */
+	const char *abi = strrchr(PMD_DIR, '-');
 	size_t n = strlen(driver);
 
 	snprintf(package, size, "librte-%s%s%.*s", driver, n > 0 && isdigit((unsigned char)driver[n - 1]) ? "-" : "",
@@ -155,7 +160,7 @@ static bool driver_installed(const char *driver, char *package, size_t size)
 	return any_file(pattern);
 }
 
-/* net_af_packet0 -> net_af_packet */
+/* Takes the driver's name from a device's name: net_af_packet from net_af_packet0. */
 static void driver_of(const char *devname, char *out, size_t size)
 {
 	snprintf(out, size, "%s", devname);
@@ -183,7 +188,7 @@ int port_dev_add(const char *bus, const char *devname, const char *args, uint16_
 	if (strcmp(bus, "vdev") == 0 && !driver_installed(driver, package, sizeof(package)))
 		return err_set(e, ENODEV, "port '%s': DPDK has no driver '%s' here (looked in %s): check the name, or on Debian: "
 			       "apt install %s", spec, driver, PMD_DIR, package);
-	/* Drivers return -1 for any reason of their own. */
+	/* A driver may return -1 for any reason, so it must not be read as -EPERM. */
 	return err_set(e, ENODEV, "port '%s': DPDK could not open %s with '%s': %s; the driver's own words are in the log (-l FILE)",
 		       spec, devname, args, rc == -1 ? "the driver refused" : rte_strerror(-rc));
 }

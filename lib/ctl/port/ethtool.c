@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Facts of an interface that rtnetlink does not tell: ethtool's, by ioctl, so that they belong to our network namespace (the sysfs that a
- * process sees may belong to another one). */
+/* Asks what rtnetlink does not tell of an interface. Speed, channels and offloads come from
+ * ethtool's ioctl, which answers for our network namespace; the sysfs that a process sees may be
+ * that of another namespace. The NUMA node and the PCI address are only in sysfs. */
 #include "kern.h"
 
 #include <errno.h>
@@ -28,7 +29,8 @@ static int ethtool(const char *name, void *cmd)
 
 uint64_t kern_speed_mbps(const char *name)
 {
-	/* Three bit masks follow the struct; the kernel first tells their length in words, as a negative number. */
+	/* Three bit masks follow the struct. The kernel's first answer only says how long each of
+	 * them is in words, as a negative number; the second one has the speed. */
 	uint32_t buf[(sizeof(struct ethtool_link_settings) + 3 * 4 * 127) / 4] = {0};
 	struct ethtool_link_settings *s = (struct ethtool_link_settings *)buf;
 
@@ -76,7 +78,8 @@ int kern_node(const char *name)
 	return node;
 }
 
-/* The device may be a child of the one on the bus: .../0000:00:03.0/virtio0. */
+/* The device may be a child of the one on the PCI bus, as in .../0000:00:03.0/virtio0, so the last
+ * part that is an address counts. */
 void kern_pci(const char *name, char *out, size_t size)
 {
 	char path[64 + IF_NAMESIZE];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* if: a Linux interface, through AF_XDP where nobody else uses it and AF_XDP opens, else through AF_PACKET. */
+/* `-p if:NAME` opens a Linux interface, through AF_XDP if nobody else uses the interface and AF_XDP
+ * can be opened, else through AF_PACKET. */
 #include "kport.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Whether AF_XDP is what we would try. need holds its demands then. */
+/* Is AF_XDP to be tried? If so, *need says what it needs. */
 static bool want_xdp(const char *name, const char *spec, struct port_need *need)
 {
 	struct kern_if k;
@@ -26,7 +27,8 @@ static int if_parse(const char *arg, bool take, struct port_need *need, struct e
 		return rc;
 	*need = packet;
 	if (want_xdp(arg, spec, &xdp)) {
-		/* Enough for both, since AF_XDP may still not open; AF_PACKET can have as few queues as AF_XDP. */
+		/* *need must be enough for both ways, since AF_XDP may still fail to open.
+		 * AF_PACKET works with as few queues as AF_XDP has. */
 		*need = xdp;
 		if (need->min_data_room < packet.min_data_room)
 			need->min_data_room = packet.min_data_room;
@@ -46,7 +48,8 @@ static int if_open(const char *arg, struct port *const *p, unsigned n, struct er
 	return kport_open_packet(arg, spec, p[0], e);
 }
 
-/* The sockets of AF_XDP are made with the queues, so that is where it turns out whether they open. */
+/* Opens the interface through AF_PACKET after AF_XDP has failed. The driver opens the sockets of
+ * AF_XDP when queues are set up, so only then it turns out whether they can be opened. */
 static int if_fallback(struct port *p, struct err *e)
 {
 	const char *name = p->spec_text + strcspn(p->spec_text, ":") + 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What can be known of an interface before EAL starts: rights, state, users, memory. */
+/* Checks before EAL starts whether an interface can be opened: the rights of this process, the
+ * state of the interface, who uses it, and how much memory may be locked. */
 #include "kport.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ static int check_up(const struct kern_if *k, const char *spec, struct err *e)
 	return err_set(e, ENODEV, "port '%s': interface %s is down; ip link set %s up", spec, k->name, k->name);
 }
 
-/* The driver locks its rings into memory. */
+/* The driver locks its rings into memory: may this process lock so many bytes? */
 static int check_memlock(const char *spec, size_t bytes, struct err *e)
 {
 	struct rlimit r;
@@ -65,7 +66,8 @@ int kport_check_packet(const char *name, const char *spec, struct kern_if *k, st
 		rc = check_memlock(spec, 2ul * RING_FRAMES * kport_frame_size(k->mtu), e);
 	if (rc != 0)
 		return rc;
-	/* A leftover of ours would take every frame before AF_PACKET sees it; somebody else's program is named by notes(). */
+	/* An XDP program that a killed process of ours has left would take every frame before
+	 * AF_PACKET sees it. A program of somebody else stays, and `show ports` names it. */
 	kxdp_clean(k, &removed, spec, NULL);
 	need->nports = 1;
 	need->tx_frees_at_once = true;
@@ -102,11 +104,12 @@ int kport_check_xdp(const char *name, const char *spec, bool take, struct kern_i
 	need->max_rxq = need->max_txq = (unsigned)kern_channels(name);
 	need->root = need->rx_pool = need->paired = true;
 	need->min_rxd = need->min_txd = XDP_FILL;
-	/* The kernel holds as many buffers as the driver filled in, on their way in or waiting to be received; beside them come
-	 * copies of frames until they are sent. */
+	/* The kernel holds as many buffers as the driver has given it, empty or with frames that
+	 * wait to be received. Copies of frames come on top of them until they are sent. */
 	need->extra_mbufs = XDP_FILL;
 	need->tx_frees_at_once = true;
-	/* Headroom that XDP keeps, the frame, two tags; and the whole buffer must fit into a page. */
+	/* A buffer has the headroom that XDP keeps (256 bytes), the frame and two VLAN tags, and
+	 * must fit into a page. */
 	need->min_data_room = 2048;
 	need->max_data_room = XDP_ROOM_MAX;
 	need->node = kern_node(name);

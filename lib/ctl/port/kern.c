@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rtnetlink: interfaces, their counters and their users. */
+/* Asks rtnetlink about interfaces: their state, their counters, and who uses them. This file also
+ * changes settings of interfaces, detaches XDP programs, and reads the capabilities of this
+ * process. */
 #include "kern.h"
 
 #include <arpa/inet.h>
@@ -17,8 +19,8 @@
 
 #define NL_BUF 65536
 
-static int nl_fd = -1;     /* requests */
-static int event_fd = -1;  /* RTNLGRP_LINK */
+static int nl_fd = -1;     /* for requests */
+static int event_fd = -1;  /* for changes: member of RTMGRP_LINK */
 static uint32_t nl_seq;
 static struct kern_if *watched;
 
@@ -29,7 +31,7 @@ static int nl_open(unsigned groups)
 
 	if (fd < 0)
 		return -errno;
-	/* The kernel answers at once; the limit keeps a strange one from holding control. */
+	/* The kernel answers at once. If an answer is missing, this limit lets control go on. */
 	struct timeval tv = { .tv_sec = 1 };
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
 	if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0) {
@@ -61,7 +63,8 @@ static void req_attr(struct nl_req *r, int type, const void *data, size_t len)
 	r->h.nlmsg_len = NLMSG_ALIGN(r->h.nlmsg_len) + (uint32_t)RTA_ALIGN(a->rta_len);
 }
 
-/* Send one request and hand every answer to each(); 0, or the kernel's -errno. each() may be NULL. */
+/* Sends one request, waits for the answers, and hands each one to each(), which may be NULL. 0 or
+ * -errno, the kernel's if it has refused. */
 static int nl_call(struct nl_req *r, void (*each)(const struct nlmsghdr *, void *), void *arg)
 {
 	static uint8_t buf[NL_BUF] WR_ALIGNED(NLMSG_ALIGNTO);
@@ -126,7 +129,7 @@ static void read_kind(const struct rtattr *nest, struct kern_if *k)
 			snprintf(k->kind, sizeof(k->kind), "%s", (const char *)RTA_DATA(a));
 }
 
-/* One RTM_NEWLINK or RTM_DELLINK into *k. */
+/* Reads one RTM_NEWLINK or RTM_DELLINK into *arg, a struct kern_if. */
 static void read_link(const struct nlmsghdr *h, void *arg)
 {
 	const struct ifinfomsg *m = NLMSG_DATA(h);
@@ -181,7 +184,8 @@ int kern_read(struct kern_if *k)
 		return -ENODEV;
 	int rc = nl_call(&r, read_link, k);
 	if (rc == -ENODEV) {
-		/* The notice of the deletion carries the last counters; it was queued before this answer. */
+		/* The notice of the deletion, which has the last counters, was queued before this
+		 * answer. */
 		kern_events();
 		k->gone = true;
 	}
@@ -267,7 +271,8 @@ void kern_events(void)
 		size_t left = (size_t)n;
 		for (struct nlmsghdr *h = (struct nlmsghdr *)buf; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
 			const struct ifinfomsg *m = NLMSG_DATA(h);
-			/* A bridge says "deleted" of a port that leaves it, in its own family. */
+			/* When an interface leaves a bridge, the bridge sends an RTM_DELLINK for
+			 * it, of family AF_BRIDGE. The interface itself is still there. */
 			if ((h->nlmsg_type != RTM_NEWLINK && h->nlmsg_type != RTM_DELLINK) || m->ifi_family != AF_UNSPEC)
 				continue;
 			for (struct kern_if *k = watched; k != NULL; k = k->next) {
@@ -280,6 +285,7 @@ void kern_events(void)
 	}
 }
 
+/* What kern_in_use() searches: the interface, and the first user of it that was found. */
 struct users {
 	const struct kern_if *k;
 	char *why;
@@ -324,7 +330,8 @@ static void user_route(const struct nlmsghdr *h, void *arg)
 	u->found = true;
 }
 
-/* VLAN and macvlan devices get their frames from this one; a veth names its peer in the same attribute. */
+/* Finds VLAN and macvlan devices, which get their frames from this interface. A veth does not, but
+ * it names its peer in the same attribute. */
 static void user_upper(const struct nlmsghdr *h, void *arg)
 {
 	struct users *u = arg;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Opens and closes ports on an interface of the kernel, and reads or changes their link, counters,
+ * MTU and promiscuous mode in the kernel instead of by the driver. */
 #include "kport.h"
 
 #include <dlfcn.h>
@@ -25,8 +27,10 @@ struct kport {
 	unsigned frame_size, blocks;/* of the AF_PACKET rings */
 	uint64_t drops;             /* frames that found no room in our rings, since base */
 	uint64_t drops_base[KSOCK_MAX]; /* AF_XDP: what the sockets had counted at base */
-	uint64_t driver_drops, driver_base; /* AF_PACKET: those of them that the driver has seen; what it had counted at base */
-	int tap;                    /* our own socket, -1: none */
+	/* AF_PACKET: further frames that found no room, which the driver has counted and we have
+	 * not, since base; and the driver's count at base. See driver_missed(). */
+	uint64_t driver_drops, driver_base;
+	int tap;                    /* from ksock_tap_open(); < 0: there is none */
 	uint64_t host_sent;         /* frames that the host itself sent, since base */
 	bool was_promisc, promisc;
 	uint32_t was_mtu;           /* before the user set ours, 0: untouched */
@@ -47,13 +51,15 @@ static struct kport *kport_new(const char *name, const char *spec, enum how how,
 	return kp;
 }
 
+/* Fills in the port after its device was opened, and watches the interface. */
 static void kport_ready(struct port *p, struct kport *kp, const char *spec)
 {
 	p->priv = kp;
 	p->node = kern_node(kp->k.name);
 	kern_pci(kp->k.name, p->pci, sizeof(p->pci));
 	p->dev_mtu = (uint16_t)RTE_MIN(kp->k.mtu, (uint32_t)UINT16_MAX);
-	snprintf(p->name, sizeof(p->name), "%s", spec); /* `if:eth1` stays that, whichever way it was opened */
+	/* a port `if:eth1` has that name whichever way it was opened */
+	snprintf(p->name, sizeof(p->name), "%s", spec);
 	kern_watch(&kp->k);
 	kp->tap = ksock_tap_open(kp->k.ifindex);
 }
@@ -70,7 +76,7 @@ int kport_open_packet(const char *name, const char *spec, struct port *p, struct
 	unsigned frames = rte_align32pow2(RTE_MAX(RTE_MAX(p->rxd, p->txd), RING_FRAMES));
 	kp->frame_size = kport_frame_size(kp->k.mtu);
 	kp->blocks = frames / (BLOCK_SIZE / kp->frame_size);
-	/* Sockets of another port on the same interface would be taken for this one's. */
+	/* The sockets of another port on the same interface could not be told from this one's. */
 	if (ksock_packet_fds(kp->k.ifindex, before, KSOCK_MAX) > 0) {
 		free(kp);
 		return err_set(e, EINVAL, "port '%s': %s is open as another port already; name each interface once", spec, name);
@@ -85,7 +91,7 @@ int kport_open_packet(const char *name, const char *spec, struct port *p, struct
 	}
 	kp->nfds = ksock_packet_fds(kp->k.ifindex, kp->fds, KSOCK_MAX);
 	for (unsigned i = 0; i < kp->nfds; i++) {
-		/* Until started() nothing shall fill the rings. */
+		/* Until the port is started, nothing is to fill the rings. */
 		ksock_filter(kp->fds[i], false);
 		ksock_no_wait(kp->fds[i]);
 	}
@@ -98,7 +104,8 @@ static int lib_log(int level, const char *fmt, va_list ap)
 	return rte_vlog(level <= 1 ? RTE_LOG_NOTICE : RTE_LOG_DEBUG, RTE_LOGTYPE_USER1, fmt, ap);
 }
 
-/* libxdp and libbpf, which come with the driver, write to stderr by themselves; their words belong into the log. */
+/* libxdp and libbpf, which the driver uses, write to stderr by themselves. Their texts belong into
+ * the log. */
 static void quiet_libraries(void)
 {
 	static const char *const lib[][2] = { { "libxdp.so.1", "libxdp_set_print" }, { "libbpf.so.1", "libbpf_set_print" } };
@@ -155,9 +162,10 @@ int kport_open_tap(const char *name, const char *spec, struct port *p, struct er
 		port_vdev_remove(devname);
 		return -ENODEV;
 	}
-	/* What the host sends waits here for our workers. */
+	/* The frames that the host sends wait for our workers in this queue of the interface. */
 	kern_set_txqlen(name, RING_FRAMES);
-	/* The driver takes the interface's own MAC, and the host drops frames that seem to come from itself. */
+	/* The driver would use the interface's own MAC, but the host drops frames that seem to come
+	 * from itself. */
 	port_own_mac(p);
 	kport_ready(p, kp, spec);
 	return 0;
@@ -168,13 +176,14 @@ bool kport_is_xdp(const struct port *p)
 	return ((const struct kport *)p->priv)->how == HOW_XDP;
 }
 
+/* Throws away the frames that wait in our rings, and returns how many there were. */
 static uint64_t drain(const struct port *p)
 {
 	struct rte_mbuf *m[64];
 	uint64_t total = 0;
 
 	for (uint16_t q = 0; q < p->nrxq; q++) {
-		/* Bounded: under a flood the ring never runs empty. */
+		/* The number of turns is bounded, since in a flood the ring never runs empty. */
 		for (unsigned turn = 0; turn < 4096 / ARRAY_SIZE(m); turn++) {
 			uint16_t n = rte_eth_rx_burst(p->dev, q, m, ARRAY_SIZE(m));
 			if (n == 0)
@@ -186,8 +195,10 @@ static uint64_t drain(const struct port *p)
 	return total;
 }
 
-/* A socket of AF_PACKET forgets its drops when it tells them, and since DPDK 25.11 the driver asks too, whenever its statistics are read:
- * each drop is counted by one of us, and all of them are the sum. */
+/* Returns the driver's count of missed frames; `otherwise` if the driver does not tell it. A socket
+ * of AF_PACKET sets its count of drops to 0 when somebody reads it. Since DPDK 25.11 the driver
+ * reads it too, whenever its statistics are asked for. So each drop is counted either by the driver
+ * or by us, and the sum of both counts is the number of all drops. */
 static uint64_t driver_missed(const struct port *p, uint64_t otherwise)
 {
 	struct rte_eth_stats st;
@@ -227,8 +238,9 @@ static void reset_drops(const struct port *p, struct kport *kp)
 	kp->host_sent = 0;
 }
 
-/* The counters of the interface at a moment when nothing waits in our rings: from here on, received + missed = the interface's. A frame
- * that comes between the reading and the look into the rings makes us try again. */
+/* Takes the base of all counters at a moment when nothing waits in our rings, so that from here on
+ * received + missed is what the interface has received. If a frame comes between the reading of the
+ * counters and the look into the rings, all is done again, up to 100 times. */
 static void take_base(struct port *p, struct kport *kp)
 {
 	for (unsigned i = 0; i < 100; i++) {
@@ -242,10 +254,12 @@ static void take_base(struct port *p, struct kport *kp)
 	kp->based = true;
 }
 
+/* The AF_XDP sockets of all ports so far. */
 static int xdp_known[KSOCK_MAX];
 static unsigned xdp_nknown;
 
-/* AF_XDP sockets come into being with their queues: the first unknown ones, in the order of the queues. */
+/* Finds the sockets of a new AF_XDP port, queue by queue. The driver has opened them in this order,
+ * so they are the first ones that belong to no port yet. */
 static void find_xdp_sockets(const struct port *p, struct kport *kp)
 {
 	int fds[KSOCK_MAX];
@@ -275,7 +289,7 @@ void kport_started(struct port *p)
 {
 	struct kport *kp = p->priv;
 
-	/* The drivers set the interface's promiscuous flag to their own idea when they start. */
+	/* When a driver starts, it sets or clears the interface's promiscuous flag as it likes. */
 	kern_read(&kp->k);
 	if (kp->was_promisc && !(kp->k.flags & IFF_PROMISC) && rte_eth_promiscuous_enable(p->dev) != 0)
 		log_msg(LOG_LVL_WARN, "port %u (%s): the interface was promiscuous and the driver has ended that", p->id, p->name);
@@ -287,7 +301,8 @@ void kport_started(struct port *p)
 		kxdp_record(kp->lock, &kp->k);
 	}
 	for (unsigned i = 0; kp->how == HOW_PACKET && i < kp->nfds; i++) {
-		/* A socket that nobody polls must not be given frames; without any receiver, none shall count as missed. */
+		/* A socket that nobody polls must not get any frames. On a port without Rx queues,
+		 * no frame is to count as missed. */
 		if (p->nrxq > 0 && i >= p->nrxq)
 			ksock_fill_rx(kp->fds[i], BLOCK_SIZE, kp->blocks, kp->frame_size);
 		ksock_filter(kp->fds[i], p->nrxq > 0);
@@ -303,13 +318,14 @@ void kport_link(struct port *p, enum snap_link *link, uint64_t *speed_mbps)
 	*link = kp->k.gone ? LINK_GONE : kern_up(&kp->k) ? LINK_UP : LINK_DOWN;
 	p->carrier_changes = kp->k.carrier_changes;
 	p->dev_mtu = (uint16_t)RTE_MIN(kp->k.mtu, (uint32_t)UINT16_MAX);
-	/* A tap has no speed, though the kernel names one. */
+	/* A tap has no speed of its own, although the kernel tells one: the setting holds. */
 	if (kp->how == HOW_TAP)
 		*speed_mbps = p->cfg.speed_bps > 0 ? p->cfg.speed_bps / 1000000 : 10000;
 	else
 		*speed_mbps = kp->k.gone ? 0 : kern_speed_mbps(kp->k.name);
 }
 
+/* Fills in the port's counters since base, from the numbers that were last read. */
 static void count(const struct kport *kp, struct snap_port *s)
 {
 	struct kern_stats d = {
@@ -322,7 +338,7 @@ static void count(const struct kport *kp, struct snap_port *s)
 	s->tx_errors = kp->k.st.tx_errors - kp->base.tx_errors;
 	s->rx_errors = kp->k.st.rx_errors - kp->base.rx_errors;
 	if (kp->how == HOW_TAP) {
-		/* What we send the kernel receives, and the other way round. */
+		/* What we send is what the kernel receives there, and the other way round. */
 		d = (struct kern_stats){ .tx_packets = d.rx_packets, .tx_bytes = d.rx_bytes, .rx_packets = d.tx_packets, .rx_bytes = d.tx_bytes };
 		sent = d.tx_packets;
 		s->rx_missed = kp->k.st.tx_dropped - kp->base.tx_dropped;
@@ -357,7 +373,8 @@ void kport_stats(struct port *p, struct snap_port *s)
 		count(kp, s);
 		if (s->nic.unconfirmed == 0 || kp->how == HOW_TAP || kp->k.gone)
 			break;
-		/* Frames may wait in a ring that nobody kicks any more: the driver does it only when it sends. */
+		/* Frames may still wait in a Tx ring: the driver makes the kernel send them only
+		 * when it sends more. */
 		for (unsigned i = 0; i < kp->nfds && i < p->ntxq; i++)
 			ksock_kick(kp->fds[i]);
 	}
@@ -391,7 +408,7 @@ int kport_set_promisc(struct port *p, bool on, struct err *e)
 
 	if (on == kp->promisc)
 		return 0;
-	/* Held by our socket, so it ends with the process however that ends. */
+	/* Our socket holds the mode, so the mode ends with the process, however that ends. */
 	int rc = kp->tap < 0 ? -EBADF : ksock_promisc(kp->tap, kp->k.ifindex, on);
 	if (rc != 0)
 		return err_set(e, ENODEV, "port %u (%s): cannot switch promiscuous mode: %s", p->id, p->name, strerror(-rc));

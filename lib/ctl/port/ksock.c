@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds and uses the sockets behind AF_PACKET and AF_XDP ports, and opens our own socket beside
+ * them. */
 #include "ksock.h"
 
 #include <arpa/inet.h>
@@ -34,14 +36,15 @@ static bool of_family(int fd, int family)
 	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == family;
 }
 
-/* Descriptors of sockets of one address family. */
+/* Writes the descriptors of sockets of one address family that want() accepts (NULL: all) into fds,
+ * ascending, at most max. Returns how many there are in fds. */
 static unsigned family_fds(int family, bool (*want)(int fd, int arg), int arg, int *fds, unsigned max)
 {
 	DIR *d = opendir("/proc/self/fd");
 	unsigned n = 0;
 
 	if (d == NULL) {
-		/* A program with file capabilities may not look into its own /proc. */
+		/* A program with file capabilities may not read its own /proc. */
 		for (int fd = 0; fd < 65536 && n < max; fd++)
 			if (of_family(fd, family) && (want == NULL || want(fd, arg)))
 				fds[n++] = fd;
@@ -118,7 +121,7 @@ bool ksock_xdp_drops(int fd, uint64_t *drops)
 int ksock_fill_rx(int fd, unsigned block_size, unsigned blocks, unsigned frame_size)
 {
 	size_t ring = (size_t)block_size * blocks;
-	/* The Rx ring lies before the Tx ring; the kernel maps both or nothing. */
+	/* The Rx ring lies before the Tx ring, and the kernel maps both of them or nothing. */
 	uint8_t *map = mmap(NULL, 2 * ring, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (map == MAP_FAILED)
@@ -148,7 +151,9 @@ void ksock_kick(int fd)
 
 int ksock_tap_open(int ifindex)
 {
-	/* Bound only after the filter is there: what comes from outside must not cost a copy. One byte of each frame is enough to count. */
+	/* The filter passes one byte of each frame that the host sends, which is enough to count
+	 * it. The socket is bound after the filter is set, so that frames from outside never cost a
+	 * copy. */
 	struct sock_filter code[] = {
 		LOAD_PKTTYPE,
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PACKET_OUTGOING, 0, 1),
@@ -161,7 +166,8 @@ int ksock_tap_open(int ifindex)
 	if (fd < 0)
 		return -errno;
 	int rc = attach(fd, code, ARRAY_SIZE(code));
-	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &least, sizeof(least)); /* frames are counted whether they fit or not */
+	/* frames for which the socket has no room are counted too, so it needs none */
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &least, sizeof(least));
 	if (rc == 0 && bind(fd, (struct sockaddr *)&sa, sizeof(sa)) != 0)
 		rc = -errno;
 	if (rc != 0) {

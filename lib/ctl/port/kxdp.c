@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Keeps the lock files of AF_XDP ports, and removes XDP programs that a killed process has left
+ * over. */
 #include "kxdp.h"
 #include "userfile.h"
 
@@ -16,7 +18,8 @@
 
 #define PATH_SIZE 320
 
-/* Interface numbers are those of a network namespace. */
+/* Writes the path of an interface's lock file. It names the network namespace too, since each
+ * namespace has interface numbers of its own. */
 static void lock_path(const struct kern_if *k, const char *dir, char *out, size_t size)
 {
 	struct stat st = {0};
@@ -26,7 +29,8 @@ static void lock_path(const struct kern_if *k, const char *dir, char *out, size_
 	snprintf(out, size, "%s/xdp-%lu-%d", dir, (unsigned long)st.st_ino, k->ifindex);
 }
 
-/* The folders where lock files may lie: a later process must look where an earlier one wrote. */
+/* Returns folder number i of those in which lock files may lie; NULL: there are no more. A later
+ * process looks into all of them, since an earlier one may have written into any. */
 static const char *lock_dir(unsigned i, char *buf, size_t size)
 {
 	const char *run = getenv("XDG_RUNTIME_DIR");
@@ -39,6 +43,8 @@ static const char *lock_dir(unsigned i, char *buf, size_t size)
 	return buf;
 }
 
+/* Opens a lock file and locks it. Returns a descriptor; -EBUSY: another process has the lock; or
+ * another -errno. */
 static int lock_file(const char *path, int flags)
 {
 	for (;;) {
@@ -52,7 +58,8 @@ static int lock_file(const char *path, int flags)
 			close(fd);
 			return rc;
 		}
-		/* The former owner may have removed the file between our two calls. */
+		/* The process that had the lock before may have removed the file between our two
+		 * calls. Then we have locked a file that nobody can find, and try again. */
 		if (fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev)
 			return fd;
 		close(fd);
@@ -85,10 +92,10 @@ void kxdp_record(int lock, const struct kern_if *k)
 
 	if (lock < 0 || ftruncate(lock, 0) != 0 || pwrite(lock, text, (size_t)n, 0) != n)
 		return;
-	/* No sync: a crash of the machine takes the program away as well. */
+	/* No sync is needed: when the machine crashes, the XDP program is gone as well. */
 }
 
-/* libxdp pins the dispatcher's parts in bpffs; they would stay for ever. */
+/* Removes from bpffs what libxdp has pinned for this program, which would stay there for ever. */
 static void remove_pins(const struct kern_if *k, uint32_t prog)
 {
 	char dir[PATH_SIZE], path[PATH_SIZE + 256];
@@ -107,7 +114,8 @@ static void remove_pins(const struct kern_if *k, uint32_t prog)
 	rmdir(dir);
 }
 
-/* The file goes while the lock is still held, so that nobody else's fresh file goes. */
+/* Removes the lock file, and gives up the lock after that. In this order it never removes the new
+ * file of another process. */
 static void lock_drop(int lock, const struct kern_if *k)
 {
 	char buf[256], path[PATH_SIZE];
@@ -122,6 +130,7 @@ static void lock_drop(int lock, const struct kern_if *k)
 	close(lock);
 }
 
+/* Returns the id of the XDP program that the lock file names; 0: it names none. */
 static uint32_t recorded(int lock)
 {
 	char text[64] = "";
@@ -129,6 +138,7 @@ static uint32_t recorded(int lock)
 	return pread(lock, text, sizeof(text) - 1, 0) > 0 ? (uint32_t)strtoul(text, NULL, 10) : 0;
 }
 
+/* Returns the id of the process that wrote the lock file; 0: not known. */
 static long lock_owner(const char *path)
 {
 	long pid = 0;

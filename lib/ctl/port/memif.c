@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memif: shared-memory link to another process (VPP, another DPDK program), with the driver's own arguments. */
+/* `-p memif:ARGS` opens a link by shared memory to another process (VPP, another DPDK program). The
+ * arguments are those of DPDK's driver. */
 #include "port.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* null: takes every frame at once and gives none (DPDK net_null). */
+/* `-p null` makes a port that takes every frame at once and gives none (DPDK's net_null). */
 #include "port.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static void null_link(struct port *p, enum snap_link *link, uint64_t *speed_mbps
 static void null_stats(struct port *p, struct snap_port *s)
 {
 	(void)p;
-	s->nic.has_tx_bytes = s->nic.has_rx_bytes = false; /* 22.11 reports 0 */
+	s->nic.has_tx_bytes = s->nic.has_rx_bytes = false; /* the driver of DPDK 22.11 reports 0 */
 }
 
 static int null_set_mtu(struct port *p, uint16_t mtu, struct err *e)

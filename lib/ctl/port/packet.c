@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* packet: a Linux interface through AF_PACKET; the kernel goes on using it beside us. */
+/* `-p packet:NAME` opens a Linux interface through AF_PACKET. The kernel goes on using it beside
+ * us. */
 #include "kport.h"
 
 #include <stdio.h>

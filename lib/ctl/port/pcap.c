@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pcap: frames received from one file and sent into another (DPDK net_pcap). Only the given sides have queues. */
+/* `-p pcap:rx=FILE,tx=FILE` makes a port that receives the frames of one file and writes those that
+ * it sends into another (DPDK's net_pcap). A side without a file has no queue. */
 #include "port.h"
 #include "userfile.h"
 
@@ -15,6 +16,7 @@ struct pcap_files {
 	char rx[PATH_MAX], tx[PATH_MAX];
 };
 
+/* Splits "rx=FILE,tx=FILE" into the names of the files, "" for one that is not given. */
 static int split(const char *arg, struct pcap_files *f, struct err *e)
 {
 	const char *s = arg;
@@ -38,7 +40,9 @@ static int split(const char *arg, struct pcap_files *f, struct err *e)
 	return 0;
 }
 
-/* The first bytes tell a capture file; opening it for good is the driver's work. */
+/* Can frames be received from this file? Its first bytes show whether it is a capture file and, in
+ * the pcap format, whether its frames are Ethernet; pcapng does not say that there. The driver
+ * opens the file later. */
 static int check_rx(const char *arg, const char *file, struct err *e)
 {
 	static const uint32_t magics[] = { 0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1, 0x0a0d0d0a };
@@ -62,7 +66,8 @@ static int check_rx(const char *arg, const char *file, struct err *e)
 	return err_set(e, ENODEV, "port 'pcap:%s': '%s' is no capture file (pcap or pcapng)", arg, file);
 }
 
-/* The driver opens it, with the C library: what that would wait for, or fail at, is told before. */
+/* Can frames be written to this file? The driver opens it later, with the C library. This check
+ * finds files that it could not open, or on which it would wait for ever (a pipe). */
 static int check_tx(const char *arg, const struct pcap_files *f, struct err *e)
 {
 	struct stat tx, rx;

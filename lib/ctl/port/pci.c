@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pci: a NIC by its PCI address, driven by DPDK. */
+/* `-p pci:ADDR` opens a NIC by its PCI address. DPDK drives it. */
 #include "port.h"
 
 #include <errno.h>
@@ -11,7 +11,8 @@
 
 #define SYS_PCI "/sys/bus/pci/devices"
 
-/* "3:0.0" and "0000:03:00.0" to the long form; what follows a comma are arguments of the driver. */
+/* Reads "3:0.0" or "0000:03:00.0", writes the long form into addr, and lets *args point to what
+ * follows a comma: the arguments of the driver. */
 static int split(const char *arg, char addr[16], const char **args, struct err *e)
 {
 	unsigned d = 0, b, s, f;
@@ -27,6 +28,7 @@ static int split(const char *arg, char addr[16], const char **args, struct err *
 		       "lists them", arg);
 }
 
+/* Returns the number in a file of the device in sysfs; -1: there is none. */
 static long sys_number(const char *addr, const char *file, int base)
 {
 	char path[PATH_MAX];
@@ -43,7 +45,7 @@ static long sys_number(const char *addr, const char *file, int base)
 	return v;
 }
 
-/* Name of the kernel driver that holds the device, "" without one. */
+/* Writes the name of the kernel driver that holds the device; "": none does. */
 static void kernel_driver(const char *addr, char *out, size_t size)
 {
 	char path[PATH_MAX], link[PATH_MAX];
@@ -58,7 +60,8 @@ static void kernel_driver(const char *addr, char *out, size_t size)
 	snprintf(out, size, "%.63s", slash != NULL ? slash + 1 : link);
 }
 
-/* Drivers through which DPDK reaches a device; the last ones leave it with the kernel as well. */
+/* Can DPDK reach a device that this kernel driver holds? With the last two drivers the kernel goes
+ * on using the device as well. */
 static bool usable(const char *driver)
 {
 	static const char *const names[] = { "vfio-pci", "igb_uio", "uio_pci_generic", "mlx5_core", "mlx4_core" };
@@ -109,7 +112,7 @@ static int pci_open(const char *arg, struct port *const *p, unsigned n, struct e
 	if (rc != 0)
 		return rc;
 	snprintf(spec, sizeof(spec), "pci:%s", arg);
-	/* EAL has probed it already when its option -a names it. */
+	/* EAL has probed the device already if an option -a names it. */
 	if (rte_eth_dev_get_port_by_name(addr, &p[0]->dev) != 0)
 		rc = port_dev_add("pci", addr, args, &p[0]->dev, spec, e);
 	if (rc != 0)

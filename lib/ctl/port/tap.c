@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tap: a new interface of this host; what the port sends, the host receives there. */
+/* `-p tap:NAME` makes a new interface of this host; if there is one with this name, it must be a
+ * tap. The host receives there what the port sends, and the other way round. */
 #include "kport.h"
 
 #include <errno.h>

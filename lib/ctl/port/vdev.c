@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vdev: any virtual device that DPDK has, with the driver's own arguments. */
+/* `-p vdev:NAME,ARGS` opens any virtual device that DPDK has. The arguments are those of its
+ * driver. */
 #include "port.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ static int vdev_parse(const char *arg, bool take, struct port_need *need, struct
 	need->nports = 1;
 	need->max_rxq = need->max_txq = PORT_MAX_QUEUES;
 	need->rx_pool = true;
-	/* What most drivers ask of a buffer: 2048 bytes. */
+	/* Most drivers ask for buffers of so many bytes. */
 	need->min_data_room = 2048;
 	return 0;
 }

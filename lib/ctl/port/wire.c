@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wire: two ports cross-connected inside the process. Tx queue i of one end enters Rx ring i mod n of the other end, n being that end's Rx
- * queues; an end without Rx queues takes one ring full of frames and then no more. */
+/* `-p wire` makes two ports that are connected to each other inside the process. Frames of Tx queue
+ * i of one end go into Rx ring i mod n of the other end, which has n Rx queues. An end without Rx
+ * queues takes one ring full of frames and then no more. */
 #include "port.h"
 
 #include <rte_eth_ring.h>
@@ -12,10 +13,10 @@
 #define WIRE_QUEUES 16 /* most that the ring driver takes */
 
 struct wire_end {
-	struct rte_ring *ring[WIRE_QUEUES]; /* what this end receives from */
+	struct rte_ring *ring[WIRE_QUEUES]; /* from which this end receives */
 	unsigned nrings;
-	struct port *port;
-	struct wire_end *peer;              /* NULL: closed before us */
+	struct port *port;                  /* NULL: this end is closed */
+	struct wire_end *peer;
 };
 
 static int wire_parse(const char *arg, bool take, struct port_need *need, struct err *e)
@@ -39,7 +40,7 @@ static void end_free(struct wire_end *end)
 	free(end);
 }
 
-/* The rings that `to` receives from; `from` writes them. */
+/* Makes the end of port `to`, and the rings into which `from` sends and `to` receives from. */
 static struct wire_end *end_new(struct port *to, const struct port *from, struct err *e)
 {
 	struct wire_end *end = xcalloc(1, sizeof(*end));
@@ -52,7 +53,7 @@ static struct wire_end *end_new(struct port *to, const struct port *from, struct
 		unsigned writers = from->ntxq / want + (i < from->ntxq % want);
 
 		snprintf(rname, sizeof(rname), "%.16s_rx%u", to->name, i);
-		/* Exactly `size` frames fit, as a descriptor count promises. */
+		/* Exactly `size` frames fit into a ring, as a number of descriptors promises. */
 		end->ring[i] = rte_ring_create(rname, size, to->node, RING_F_SC_DEQ | RING_F_EXACT_SZ | (writers <= 1 ? RING_F_SP_ENQ : 0));
 		if (end->ring[i] == NULL) {
 			err_set(e, ENODEV, "port 'wire': no memory for a ring of %u frames: %s; give more memory (EAL -m) or set "
@@ -65,8 +66,9 @@ static struct wire_end *end_new(struct port *to, const struct port *from, struct
 	return end;
 }
 
-#define DRIVER "net_ring_" /* what the ring driver puts before a name */
+#define DRIVER "net_ring_" /* the ring driver puts this before a name */
 
+/* Makes the device of an end. The rings of its peer must be there already. */
 static int end_open(struct wire_end *end, struct err *e)
 {
 	struct port *p = end->port;
@@ -131,7 +133,8 @@ static void wire_link(struct port *p, enum snap_link *link, uint64_t *speed_mbps
 	*speed_mbps = p->cfg.speed_bps > 0 ? p->cfg.speed_bps / 1000000 : 10000;
 }
 
-/* The ring driver counts frames and no bytes, and forgets them with a restart: what our queues counted is the same event. */
+/* The ring driver counts no bytes, and a restart sets its counts of frames to 0. What our queues
+ * have counted are the same frames, so their counters stand for the device's. */
 static void wire_stats(struct port *p, struct snap_port *s)
 {
 	(void)p;
@@ -151,7 +154,8 @@ static int wire_set_mtu(struct port *p, uint16_t mtu, struct err *e)
 	return 0;
 }
 
-/* Frames come from the sender's pool, so both directions are emptied: either end's pools may be the ones that go. */
+/* Frees the frames in the rings of both ends. They lie in buffers of their sender's pool, and the
+ * pools of either end may be about to be freed. */
 static void wire_drain(struct port *p)
 {
 	struct wire_end *end[2] = { p->priv, ((struct wire_end *)p->priv)->peer };
@@ -165,7 +169,8 @@ static void wire_drain(struct port *p)
 	}
 }
 
-/* The driver of the other end still sends into our rings: they go with the second end. */
+/* Closes this end. The device of the other end still sends into our rings, so the rings of both
+ * ends are freed when the second end is closed. */
 static void wire_close(struct port *p)
 {
 	struct wire_end *end = p->priv;

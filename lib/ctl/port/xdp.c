@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xdp: a Linux interface through AF_XDP, which takes every frame away from the kernel. */
+/* `-p xdp:NAME` opens a Linux interface through AF_XDP, which takes every frame away from the
+ * kernel. */
 #include "kport.h"
 
 #include <stdio.h>
