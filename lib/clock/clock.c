@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The machine's clocks, and the calibration of its cycle counter: see clock.h. */
 #include "clock.h"
 #include "clock_cal.h"
 
@@ -43,8 +44,10 @@ static uint64_t counter(void)
 	return clock_tsc();
 }
 
-/* A clock reading between two TSC readings is known to half their distance, or to half a step; preemption widens some, so the narrowest of a few
- * counts. */
+/* Takes one reading. The clock is read between two readings of the cycle counter, so the cycle
+ * count that belongs to it is known to half the distance of these two, or to half a step of the
+ * counter if that is more. Preemption makes some of these brackets wide, so the narrowest of nine
+ * is used. */
 static struct clock_reading take(void)
 {
 	struct clock_reading best = {.width = UINT64_MAX};

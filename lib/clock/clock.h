@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Time. The TSC is calibrated against CLOCK_MONOTONIC_RAW from the moment of clock_init() on; every refinement lengthens the
- * span and so sharpens the frequency. DPDK's own figure is not used: it can be off by 1500 ppm. Conversions on the control thread;
- * clock_tsc() anywhere. */
+/* Time. The cycle counter (TSC) is calibrated against CLOCK_MONOTONIC_RAW from clock_init() on;
+ * each further reading lengthens the span between the first reading and the last, and so makes
+ * the frequency more exact. DPDK's own figure for the frequency is not used, because it can be
+ * off by 1500 ppm. clock_tsc(), clock_raw_ns(), clock_wall_ns() and functions that are given hz
+ * may be called on any thread, all others on the control thread only. */
 #pragma once
 #include "base.h"
 
@@ -20,38 +22,48 @@ static inline uint64_t clock_tsc(void)
 #error "no cycle counter known for this architecture"
 #endif
 
-/* Counters that are supported: those of arm64 tick at 19.2, 25, 50, 62.5 MHz and at 1 GHz, those of x86 at up to some GHz. All times that are taken
- * are known to one tick; of two, nothing shorter than CLOCK_COARSE_NS is worth a word. */
+/* The range of frequencies that is supported: counters of arm64 tick at 19.2, 25, 50 or 62.5 MHz
+ * or at 1 GHz, those of x86 at up to some GHz. Each time that is taken is known to one tick. A
+ * tick longer than CLOCK_COARSE_NS is mentioned where times are printed, a shorter one is not. */
 #define CLOCK_HZ_MIN 4e6
 #define CLOCK_HZ_MAX 1e10
 #define CLOCK_COARSE_NS 5.0
 
 struct clock_info {
-	double hz;              /* calibrated */
+	double hz;              /* cycles per second, as calibrated */
 	double uncertainty_ppm; /* a bound, from the widths of the bracketed readings */
-	uint64_t span_ns;       /* time between the two readings */
+	uint64_t span_ns;       /* from the first reading of the calibration to the last */
 	double moved_ppm;       /* clock_moved_ppm() of the last minute */
 	uint64_t readings, rejected, restarts; /* see clock_cal.h */
-	bool constant, nonstop, reliable; /* CPU flags constant_tsc, nonstop_tsc, tsc_reliable (x86) */
+	/* CPU flags constant_tsc, nonstop_tsc, tsc_reliable (x86); all true on arm64. */
+	bool constant, nonstop, reliable;
 	char source[32];        /* the kernel's clock source; empty: it does not say */
 };
 
-void clock_init(void);   /* take the first reading; cheap, first thing in main */
-void clock_refine(void); /* take another reading: hz gets sharper */
-double clock_hz(void);   /* cycles per second; waits until 10 ms have passed since clock_init() */
-/* Takes a reading, and tells by how much the calibration has moved since then (clock_raw_ns()): the greatest change of clock_hz(), or of the
- * frequency of any stretch between two readings, that the widths of readings do not explain. */
+/* Takes the first reading. It is cheap. Whoever uses this calls it once, as early as possible,
+ * because readings far from each other make the frequency exact; ctl_open() does. */
+void clock_init(void);
+/* Takes another reading, which makes clock_hz() more exact. */
+void clock_refine(void);
+/* Cycles per second. Waits until 10 ms have passed since clock_init(). */
+double clock_hz(void);
+/* Takes a reading, and returns by how many ppm the calibration has moved since `since_ns`, a time
+ * of clock_raw_ns(): see clock_cal_moved(). */
 double clock_moved_ppm(uint64_t since_ns);
 void clock_info(struct clock_info *out);
 uint64_t clock_raw_ns(void);  /* CLOCK_MONOTONIC_RAW */
 uint64_t clock_wall_ns(void); /* CLOCK_REALTIME */
-/* How long somebody has waited for others, by the times at which he looked. Who stood still himself, as all do on a machine that has no CPU for
- * them, has waited for no more than CLOCK_LOOK_MAX_NS between two looks: when he wakes the others may not have had their turn yet. Zeroed before
- * the first look; clock_waited() takes that time and returns the sum. */
+/* Measures how long a caller has waited for other threads. The caller zeroes the struct before its
+ * first look and calls clock_waited() at each look with the time of it; the function returns the
+ * sum of all times between looks so far. Between two looks at most CLOCK_LOOK_MAX_NS are counted.
+ * If more time passed, the caller itself did not run, perhaps because the machine had no CPU for
+ * any of these threads. The others may not have run either, so that time is not held against
+ * them. */
 #define CLOCK_LOOK_MAX_NS 50000000ull
 struct clock_wait { uint64_t looked_ns, waited_ns; };
 uint64_t clock_waited(struct clock_wait *, uint64_t now_ns);
-/* A span in another unit, rounded; at most UINT64_MAX. Exact to one unit on any supported clock, and to 1 / 2^62 of itself. */
+/* Returns a span in another unit, rounded: span * by / of, at most UINT64_MAX. The result is exact
+ * to one unit on any supported clock, and to 1 / 2^62 of itself. */
 static inline uint64_t clock_scaled(uint64_t span, double by, double of)
 {
 	long double v = (long double)span * (long double)by / (long double)of + 0.5L;
@@ -60,5 +72,6 @@ static inline uint64_t clock_scaled(uint64_t span, double by, double of)
 }
 static inline uint64_t clock_ns_at(double hz, uint64_t cycles) { return clock_scaled(cycles, 1e9, hz); }
 static inline uint64_t clock_cycles_at(double hz, uint64_t ns) { return clock_scaled(ns, hz, 1e9); }
-uint64_t clock_ns(uint64_t cycles);  /* length of a span of cycles in ns */
+/* Convert the length of a span from cycles to ns and back, by clock_hz(). */
+uint64_t clock_ns(uint64_t cycles);
 uint64_t clock_cycles(uint64_t ns);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The calibration of a cycle counter: see clock_cal.h. */
 #include "clock_cal.h"
 
 #include <math.h>
 #include <string.h>
 
-#define WIDE 4          /* times the narrowest bracket: preempted, or the clock's own slow path */
-#define WIDE_NS 200     /* more than that one; less is no harm */
-#define REJECT_ROW 8    /* wide ones in a row: the clock has become slow to read */
+/* A bracket is wide if it is more than WIDE times as wide as the narrowest one, and by more than
+ * WIDE_NS: the thread was preempted, or the clock took a slow path. */
+#define WIDE 4
+#define WIDE_NS 200
+#define REJECT_ROW 8    /* after so many wide ones in a row, the next one is used */
 
-#define STEPS 3         /* are looked at */
-#define STEP_READS 4096 /* at most: a counter that stands has no step */
+#define STEPS 3         /* so many steps of a counter are looked at */
+#define STEP_READS 4096 /* in so many readings at most, because a counter that stands has none */
 
 uint64_t clock_cal_step(uint64_t (*counter)(void))
 {
@@ -32,7 +35,8 @@ static double rate_hz(const struct clock_reading *a, const struct clock_reading 
 	return (double)(b->tsc - a->tsc) * 1e9 / (double)(b->ns - a->ns);
 }
 
-/* Half of each bracket, what the counter's unit leaves open at each end, and the clock's. */
+/* By how many ppm rate_hz() of the two readings may be off. Each end is known to half of its
+ * bracket and to a unit of the counter, and the time between them to one ns. */
 static double bound_ppm(const struct clock_reading *a, const struct clock_reading *b)
 {
 	return (((double)(a->width + b->width) / 2 + 2) / (double)(b->tsc - a->tsc) + 1 / (double)(b->ns - a->ns)) * 1e6;
@@ -43,7 +47,9 @@ void clock_cal_begin(struct clock_cal *c, struct clock_reading first)
 	*c = (struct clock_cal){.first = first, .last = first, .narrowest = first.width, .readings = 1};
 }
 
-/* When they are full, that one goes into the next whose time is missed least: the longer ago, the coarser. What moved stays, when exactly is lost. */
+/* Makes room when all marks are taken: one mark is merged into the next one. It is the mark whose
+ * neighbours are closest to each other in proportion to its age, so that marks lie farther apart
+ * the longer ago they are. How much the frequency moved is kept; only the exact time is lost. */
 static void mark_thin(struct clock_cal *c, uint64_t now)
 {
 	unsigned least = 1;
@@ -68,6 +74,7 @@ static void mark_add(struct clock_cal *c, struct clock_mark m)
 	c->mark[c->nmarks++] = m;
 }
 
+/* Decides whether a reading may be used, and counts it as rejected if its bracket is wide. */
 static bool usable(struct clock_cal *c, const struct clock_reading *r)
 {
 	if (r->ns < c->last.ns || r->ns - c->last.ns < CLOCK_MIN_STEP_NS)
@@ -93,7 +100,7 @@ bool clock_cal_add(struct clock_cal *c, struct clock_reading r)
 
 	if (!usable(c, &r))
 		return false;
-	if (r.tsc <= c->last.tsc) { /* the counter was set back: all of its frequency is gone */
+	if (r.tsc <= c->last.tsc) { /* the counter was set back: its frequency is not known */
 		moved = 1e6;
 		restart = true;
 	} else if (c->hz != 0) {

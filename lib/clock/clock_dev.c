@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The clock of a device beside our cycle counter: see clock_dev.h. */
 #include "clock_dev.h"
 
 #include <math.h>
 #include <string.h>
 
-#define WIDE 4           /* times the narrowest bracket: preempted */
-#define WIDE_NS 200      /* more than that one; less is no harm */
-#define REJECT_ROW 8     /* wide ones in a row: the clock has become slow to read */
-#define FADES 0.9        /* what a reading was off by, from one to the next */
-#define STEP_PPM 50e-6   /* no oscillator changes by that much from one reading to the next, */
-#define STEP_NS 1000.0   /* nor does a clock that nobody sets */
+/* A bracket is wide if it is more than WIDE times as wide as the narrowest one, and by more than
+ * WIDE_NS: the thread was preempted. */
+#define WIDE 4
+#define WIDE_NS 200
+#define REJECT_ROW 8     /* after so many wide ones in a row, the next one is used */
+#define FADES 0.9        /* share of `wander` that is left at the next reading */
+/* From one reading to the next, no oscillator changes its frequency by STEP_PPM (a ratio, not ppm),
+ * and a clock that nobody sets does not move by STEP_NS. */
+#define STEP_PPM 50e-6
+#define STEP_NS 1000.0
 
 void clock_dev_begin(struct clock_dev *d, double hz)
 {
@@ -38,7 +43,9 @@ static bool usable(struct clock_dev *d, const struct clock_dev_reading *r)
 	return true;
 }
 
-/* What was converted since the last reading was off by at most what it was off by at the end. true: that is more than a clock does by itself. */
+/* Looks at how far the conversion is off at a new reading. The error grew since the last reading,
+ * so all times that were converted meanwhile were off by at most as much. Returns true if the
+ * error is more than a clock comes to by itself: somebody has set it. */
 static bool judge(struct clock_dev *d, const struct clock_dev_reading *r)
 {
 	const struct clock_dev_reading *last = clock_dev_last(d);
@@ -54,6 +61,7 @@ static bool judge(struct clock_dev *d, const struct clock_dev_reading *r)
 	return false;
 }
 
+/* Computes the frequency anew from the oldest and the newest reading. */
 static void fit(struct clock_dev *d)
 {
 	const struct clock_dev_reading *a = &d->at[0], *b = clock_dev_last(d);
@@ -71,7 +79,7 @@ bool clock_dev_add(struct clock_dev *d, struct clock_dev_reading r)
 		return false;
 	bool back = d->n > 0 && (int64_t)(r.ticks - clock_dev_last(d)->ticks) < 0;
 	bool step = clock_dev_known(d) ? judge(d, &r) : back;
-	if (step) { /* the frequency is as it was, or known again soon */
+	if (step) { /* only the frequency is kept: it is as before, or soon known again */
 		d->steps++;
 		d->n = 0;
 		d->slope_error = fmax(d->slope_error, STEP_PPM);
@@ -86,6 +94,7 @@ bool clock_dev_add(struct clock_dev *d, struct clock_dev_reading r)
 	return true;
 }
 
+/* Cycles from the newest reading until the next one is due. */
 static double next_cycles(const struct clock_dev *d)
 {
 	double span = d->n > 0 ? (double)(clock_dev_last(d)->tsc - d->at[0].tsc) : 0;
@@ -98,6 +107,7 @@ uint64_t clock_dev_next(const struct clock_dev *d)
 	return d->n > 0 ? clock_dev_last(d)->tsc + (uint64_t)next_cycles(d) + 1 : 0;
 }
 
+/* By how many cycles a conversion at tsc may be off, if nobody sets the clock. */
 static double error_now(const struct clock_dev *d, uint64_t tsc)
 {
 	double away = fabs((double)(int64_t)(tsc - clock_dev_last(d)->tsc));

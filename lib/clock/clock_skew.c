@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The comparison of the cycle counters of two CPUs: see clock_skew.h. */
 #include "clock_skew.h"
 
 #include <errno.h>
@@ -6,7 +7,8 @@
 
 #define OVER UINT64_MAX
 
-/* Not before what stands above it has happened, nor after what stands below. */
+/* Reads this CPU's counter, after everything above the call has happened and before anything
+ * below it. */
 static uint64_t tsc_here(void)
 {
 #if defined(__x86_64__)
@@ -68,7 +70,7 @@ int64_t clock_skew_proven(const struct clock_skew *s)
 {
 	if (s->rounds == 0)
 		return 0;
-	if (s->lo > s->hi) /* each bound is right at some moment: at least so much between them */
+	if (s->lo > s->hi) /* the skew was lo or more at one moment, and hi or less at another */
 		return s->lo;
 	return s->lo > 0 ? s->lo : s->hi < 0 ? s->hi : 0;
 }

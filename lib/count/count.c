@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The tables of the counters of queues: see count.h. */
 #include "count.h"
 
 #define TX(field, unit, help) {#field, unit, help, offsetof(struct cnt_tx, field)}

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters: cells with one writer, tables that describe them, snapshots. No DPDK. docs/ARCHITECTURE.md follows one to the screen. */
+/* Counters: cells with one writer, the structs of counters that queues have, and tables that
+ * describe these. snap.h has snapshots of them. No DPDK. docs/ARCHITECTURE.md follows one counter
+ * from a worker to the screen. */
 #pragma once
 #include "base.h"
 
-/* A cell: one writer (a worker or control), any reader. Relaxed atomics: plain moves on 64-bit machines. */
+/* A cell is a counter that exactly one thread writes (a worker or control) and that any thread may
+ * read. Loads and stores are relaxed atomics, which are plain moves on 64-bit machines. */
 typedef uint64_t cell_t;
 static inline uint64_t cell_get(const cell_t *c) { return __atomic_load_n(c, __ATOMIC_RELAXED); }
 static inline void cell_set(cell_t *c, uint64_t v) { __atomic_store_n(c, v, __ATOMIC_RELAXED); }
@@ -12,37 +15,42 @@ static inline void cell_add(cell_t *c, uint64_t n)
 	__atomic_store_n(c, __atomic_load_n(c, __ATOMIC_RELAXED) + n, __ATOMIC_RELAXED);
 }
 
-/* One row per counter: its place in the struct, its name in JSON and CSV, its meaning. */
+/* One row of a table describes one counter: its name in JSON and CSV, its unit, its meaning, and
+ * its place in the struct. */
 struct counter {
 	const char *name, *unit, *help;
-	uint32_t offset; /* of a uint64_t in the struct that the table describes */
+	uint32_t offset; /* of the counter, a uint64_t, in the struct that the table describes */
 };
 
+/* Counters of one share of a Tx queue, or sums of them. */
 struct cnt_tx {
-	uint64_t packets, bytes; /* accepted by the device; bytes with FCS */
-	uint64_t dropped;        /* built and thrown away: the tail at stop or close */
-	uint64_t stalls;         /* bursts not taken whole */
-	uint64_t unsent;         /* due frames that were given up as too late, or left at the end of a run's time */
+	uint64_t packets, bytes; /* frames that the device accepted; bytes with FCS */
+	uint64_t dropped;        /* frames built and thrown away: the tail at stop or close */
+	uint64_t stalls;         /* bursts that the device did not take whole */
+	uint64_t unsent;         /* due frames given up as too late, or when the run's time ended */
 	uint64_t nombuf;         /* turns that found no free buffer */
 	uint64_t bursts;         /* calls of the driver that took frames */
 	uint64_t late;           /* frames accepted more than CNT_LATE_NS after their deadline */
 };
 #define CNT_LATE_NS 1000000
+/* Counters of one Rx queue, or sums of them. */
 struct cnt_rx {
-	uint64_t packets, bytes; /* received by our workers; bytes with FCS */
-	uint64_t broadcast, multicast;
+	uint64_t packets, bytes; /* frames that our workers received; bytes with FCS */
+	uint64_t broadcast, multicast; /* frames to ff:ff:ff:ff:ff:ff; to other group addresses */
 	uint64_t bursts;         /* calls of the driver that gave frames */
-	uint64_t full;           /* and as many as were asked for: the queue may hold more */
+	uint64_t full;           /* bursts as large as was asked for: the queue may hold more */
 };
 
-/* Frames by size with FCS. */
+/* Numbers of frames in classes of size with FCS; cnt_sizes_table names the classes. */
 #define CNT_NSIZES 8
 struct cnt_sizes { uint64_t n[CNT_NSIZES]; };
 
-/* Frames of one stream that devices accepted, and their bytes with FCS. */
+/* How many frames of one stream devices accepted, and their bytes with FCS. */
 struct cnt_stream { cell_t packets, bytes; };
 
+/* The class of each size with FCS up to 1522 bytes; larger sizes belong to the last class. */
 extern const uint8_t cnt_size_classes[1523];
 static inline unsigned cnt_size_class(uint64_t size) { return size < ARRAY_SIZE(cnt_size_classes) ? cnt_size_classes[size] : CNT_NSIZES - 1; }
 
-extern const struct counter cnt_tx_table[], cnt_rx_table[], cnt_sizes_table[]; /* end with name == NULL */
+/* The tables of the three structs above. Each ends with a row whose name is NULL. */
+extern const struct counter cnt_tx_table[], cnt_rx_table[], cnt_sizes_table[];

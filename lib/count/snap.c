@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Snapshots as JSON: see snap.h. */
 #include "snap.h"
 
 #include <math.h>
@@ -30,13 +31,14 @@ static void put(json_t *o, const char *key, uint64_t v)
 	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
-/* Rates are whole numbers of base units, as every number of a snapshot. */
+/* Adds a rate as a whole number of base units (frames/s, bit/s); null if it is not finite. */
 static void put_rate(json_t *o, const char *key, double v)
 {
 	json_object_set_new(o, key, isfinite(v) ? json_integer((json_int_t)llround(v)) : json_null());
 }
 
-/* Names come from outside (interfaces, files) and may be any bytes. */
+/* A name as a JSON string; "?" if it is not UTF-8. Names come from outside (interfaces, files) and
+ * may be any bytes. */
 static json_t *text(const char *s)
 {
 	json_t *v = json_string(s);

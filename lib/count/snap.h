@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A snapshot: all cells and device counters read in one pass, with its time, baselines of `clear` already subtracted. What pages, show,
- * CSV, JSON and Lua read. Plain data; the owner frees with snap_free(). No DPDK. */
+/* A snapshot: all cells and device counters, read in one pass, with the time of that pass. The
+ * baselines of the last `clear` are already subtracted. Pages, `show`, CSV, JSON and Lua read
+ * snapshots. A snapshot is plain data, and its owner frees it with snap_free(). No DPDK. */
 #pragma once
 #include <jansson.h>
 #include "count.h"
 
-/* LINK_GONE: the interface of the kernel was deleted, and its port has no other. */
+/* LINK_GONE: the kernel's interface was deleted, and the port has no other one. */
 enum snap_link { LINK_DOWN, LINK_UP, LINK_UNKNOWN, LINK_GONE };
-const char *snap_link_name(enum snap_link);
+const char *snap_link_name(enum snap_link); /* "down", "up", "unknown" or "deleted" */
 enum snap_run { RUN_IDLE, RUN_SENDING, RUN_DRAINING };
 
 struct snap_rate { double pps, l1_bps; };
 
-/* Intervals of the 1 s timer. One that was late by whole seconds stands there as often. */
+/* Rates in one interval of the 1 s timer. A history has one entry for each second: if the timer
+ * came late, so that the interval lasted several seconds, it is entered once for each of them. */
 #define SNAP_HISTORY 60
 #define SNAP_INTERVAL_NS 1000000000ull
 struct snap_interval { struct snap_rate tx, rx; };
 
-/* How long the first frame of each burst left after its deadline, in ns, to 1 / 64. count: bursts, 0: the others mean nothing. max UINT64_MAX: beyond
- * what is measured. */
+/* How long after its deadline the first frame of each burst left, in ns, known to 1 / 64. count is
+ * the number of bursts; if it is 0 the other members mean nothing. max is UINT64_MAX if some burst
+ * was later than can be measured. */
 struct snap_late { uint64_t count, p50, p99, max; double mean; };
 
 struct snap_queue {
@@ -26,18 +29,23 @@ struct snap_queue {
 	struct cnt_tx tx;
 	struct cnt_rx rx;
 	struct snap_late late;
-	struct snap_rate tx_rate, rx_rate; /* last full interval of the 1 s timer */
-	double dropped_pps, stalls_per_s, nombuf_per_s; /* likewise, Tx */
-	double tx_cycles, rx_cycles;       /* of a burst: building and sending it, receiving it and handing it over; NAN: none was sampled */
-	int tx_worker, rx_worker;          /* lcore, -1: none */
+	struct snap_rate tx_rate, rx_rate; /* in the last full interval of the 1 s timer */
+	double dropped_pps, stalls_per_s, nombuf_per_s; /* Tx counters, in the same interval */
+	/* Cycles that a burst costs: tx_cycles to build and send it, rx_cycles to receive it and
+	 * hand it to its owner. NAN: no burst was sampled. */
+	double tx_cycles, rx_cycles;
+	int tx_worker, rx_worker;          /* lcores; -1: none */
 };
 
-/* The device's or the kernel's own numbers since open/clear. has_*: whether the source exists. */
+/* The device's or the kernel's own numbers since open or the last `clear`. has_*: whether the
+ * source tells this number. */
 struct snap_nic {
 	const char *source;                 /* "device", "kernel", "software" (wire: counted by us) */
 	uint64_t tx_packets, tx_bytes, tx_errors, rx_packets, rx_bytes, rx_errors;
 	bool has_tx_packets, has_tx_bytes, has_rx_packets, has_rx_bytes;
-	uint64_t unconfirmed;               /* kernel ports, after wait: handed over minus tx_packets */
+	/* Frames that were handed to the kernel and that tx_packets does not count. The number
+	 * means something after `wait`. Only ports of the kernel have it. */
+	uint64_t unconfirmed;
 	bool has_unconfirmed;
 };
 
@@ -50,22 +58,27 @@ struct snap_port {
 	enum snap_run state;
 	struct {
 		uint64_t sent, duration_ns;
-		double asked_pps, mean_pps;     /* asked 0: max */
+		double asked_pps, mean_pps;     /* asked_pps 0: as fast as possible */
 		double asked_l1_bps, mean_l1_bps;
-		bool asked_max;
-		bool ramps;                     /* a rate is on its way to another one: asked is that of this moment */
-		bool rate_changed;              /* while it was sending: one number does not tell what was asked of all of it */
-		uint64_t steady_ns;             /* since the rate or the frame last changed, or since the start */
+		bool asked_max;                 /* as fast as possible is asked for */
+		/* A rate is moving to another one; asked_* are what is asked at this moment. */
+		bool ramps;
+		/* The rate changed while the port was sending: asked_* do not hold for the whole
+		 * run. */
+		bool rate_changed;
+		uint64_t steady_ns;             /* since a start or a change of rate or frame */
 		uint64_t bytes;                 /* of the frames sent, with FCS */
-		uint64_t unsent;                /* frames that were due in this run and did not go */
-	} run;                              /* the current or last run */
+		uint64_t unsent;                /* frames that were due in this run and not sent */
+	} run;                              /* the current run, or the last one */
 	struct cnt_tx tx;                   /* sums over queues */
 	struct cnt_rx rx;
 	struct snap_late late;              /* of all queues */
 	uint64_t tx_errors;                 /* the device's */
 	uint64_t rx_missed, rx_nombuf, rx_errors; /* the device's or kernel's */
 	struct snap_rate tx_rate, rx_rate;
-	struct snap_interval max;           /* highest full interval or mean of a run since open or clear, each number for itself */
+	/* The highest rates since open or clear. Each number is a maximum of its own, over all full
+	 * intervals and the means of all runs. */
+	struct snap_interval max;
 	struct cnt_sizes tx_sizes, rx_sizes;
 	unsigned nhistory;
 	struct snap_interval *history;      /* the last full intervals, oldest first */
@@ -77,18 +90,20 @@ struct snap_port {
 struct snap_worker {
 	unsigned lcore;
 	int cpu;
-	int node;                           /* NUMA, -1: not known */
+	int node;                           /* NUMA node; -1: not known */
 	double busy;                        /* share of the last interval spent with work, 0..1 */
-	double wait;                        /* share of it that the thread was ready and had no CPU, 0..1; NAN: the system does not tell */
+	/* Share of the last interval in which the thread was ready to run and had no CPU, 0..1.
+	 * NAN: the system does not tell. */
+	double wait;
 	double loops_per_s, pps;            /* turns; frames received and sent */
-	double cycles_per_packet;           /* of the busy time; NAN: no frames */
+	double cycles_per_packet;           /* busy cycles for each frame; NAN: no frames */
 	double stalls_per_s;                /* of its Tx queues */
 	bool asleep;
 	uint64_t loops, sleeps, yields, events_lost;
 	/* Turns that took longer than over_ns, since open or clear. */
 	struct { uint64_t count, total_ns, longest_ns, over_ns; } stall;
-	uint64_t waited_ns;                 /* for a CPU, since open or clear */
-	bool waited_known;
+	uint64_t waited_ns;                 /* how long it waited for a CPU, since open or clear */
+	bool waited_known;                  /* false: the system does not tell waited_ns */
 	uint64_t plan;                      /* number of the plan in use */
 	unsigned tasks, rx_queues;
 };
@@ -100,22 +115,36 @@ struct snap {
 	struct snap_worker *worker;
 };
 
+/* Frees all that the snapshot owns and zeroes it; the struct itself is the caller's. NULL is
+ * allowed. */
 void snap_free(struct snap *);
-/* The whole snapshot as `show stats` prints it as JSON; app/schema.json describes it, and keys are only ever added. It is
- * {"show":"stats","time_ns":..,"ports":[..],"workers":[..]}. Counter keys come from the counter tables. Rates are null where there is nothing to
- * tell. Beside the counters:
- *	ports[].run       "state", "sent", "bytes", "duration_ns", "asked_pps" and "asked_l1_bps" (null: max), "asked_max", "rate_changed",
+/* Returns the whole snapshot as JSON, as `show stats --json` prints it; a new reference.
+ * app/schema.json describes it, and keys are only ever added. It is
+ * {"show":"stats","time_ns":..,"wall_ns":..,"ports":[..],"workers":[..]}. The keys of counters are
+ * the names in the tables of count.h. A rate is null where there is nothing to tell. These keys
+ * are there beside the counters:
+ *	ports[]           "port", "name", "link", "speed_mbps", "used"
+ *	ports[].run       "state", "sent", "bytes", "duration_ns", "steady_ns", "asked_pps" and
+ *	                  "asked_l1_bps" (null: as fast as possible), "asked_max", "rate_changed",
  *	                  "mean_pps", "mean_l1_bps", "unsent"
- *	ports[].tx, .rx   "errors", rx "missed", "nombuf"; "pps", "l1_bps"; "sizes": {"0-63", "64", ..} as in cnt_sizes_table
- *	ports[].tx        "lateness_ns": {"bursts", "p50", "p99", "max", "mean"} of struct snap_late, null: nothing was paced; also in queues[].tx
+ *	ports[].tx, .rx   "errors", "pps", "l1_bps", "sizes": {"0-63", "64", ..} as in
+ *	                  cnt_sizes_table; rx has "missed" and "nombuf" too
+ *	ports[].tx        "lateness_ns": {"bursts", "p50", "p99", "max", "mean"} of struct snap_late
+ *	                  (null: nothing was paced); queues[].tx has it too
  *	ports[].max       {"tx": {"pps", "l1_bps"}, "rx": {..}}
- *	ports[].history   {"interval_ns": 1000000000, "tx_pps": [..], "rx_pps": [..], "tx_l1_bps": [..], "rx_l1_bps": [..]}, at most
- *	                  SNAP_HISTORY, oldest first
- *	ports[].queues[]  "queue", and of the sides that it has: tx "pps", "l1_bps", "dropped_pps", "stalls_per_s", "nombuf_per_s",
- *	                  "cycles_per_burst" (null: none), "worker"; rx "pps", "l1_bps", "cycles_per_burst", "worker"
- *	workers[]         "lcore", "cpu", "node" and "wait" (null: not known), "busy", "loops_per_s", "pps", "cycles_per_packet" (null: none),
- *	                  "stalls_per_s", "asleep", "loops", "sleeps", "yields", "events_lost", "plan", "tasks", "rx_queues"; since open or
- *	                  clear "stall": {"count", "total_ns", "longest_ns"} of turns that took longer than its "over_ns", and "waited_ns" for a
- *	                  CPU (null: the system does not tell)
- * New reference. */
+ *	ports[].history   {"interval_ns": 1000000000, "tx_pps": [..], "rx_pps": [..],
+ *	                  "tx_l1_bps": [..], "rx_l1_bps": [..]}, at most SNAP_HISTORY values each,
+ *	                  the oldest first
+ *	ports[].nic       of struct snap_nic: "source", "tx" and "rx" with "packets", "bytes" and
+ *	                  "errors", "unconfirmed"; what the source does not tell is left out
+ *	ports[].queues[]  "queue", and for each direction that the queue has: tx with "pps",
+ *	                  "l1_bps", "dropped_pps", "stalls_per_s", "nombuf_per_s",
+ *	                  "cycles_per_burst" (null: none was sampled), "worker"; rx with "pps",
+ *	                  "l1_bps", "cycles_per_burst", "worker"
+ *	workers[]         "lcore", "cpu", "node" and "wait" (null: not known), "busy",
+ *	                  "loops_per_s", "pps", "cycles_per_packet" (null: no frames),
+ *	                  "stalls_per_s", "asleep", "loops", "sleeps", "yields", "events_lost",
+ *	                  "plan", "tasks", "rx_queues"; and, since open or clear, "stall":
+ *	                  {"count", "total_ns", "longest_ns"} of turns that took longer than its
+ *	                  "over_ns", and "waited_ns" for a CPU (null: the system does not tell) */
 json_t *snap_json(const struct snap *);

@@ -1,34 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device's time stamps in mbufs, and how its clock goes beside the cycle counter. Control says it anew while workers convert; a worker keeps a
- * view of its own and never waits: while control is writing, the view before does. */
+/* The clock of a device that puts time stamps into mbufs, and how to convert between its time and
+ * cycles. Control updates the conversion while workers use it. Each worker keeps a view of its own
+ * and never waits: while control is writing, it goes on with the view that it has. */
 #pragma once
 #include "count.h"
 #include "dpdk.h"
 
 #define DP_CLOCK_SHIFT 40
-#define DP_CLOCK_UNKNOWN UINT64_MAX /* as slack: what was known does not hold any more */
+#define DP_CLOCK_UNKNOWN UINT64_MAX /* as slack: the conversion does not hold any more */
 
-/* Mod 2^64: cycles = tsc + (stamp - at) * mult >> DP_CLOCK_SHIFT, stamp = at + (cycles - tsc) * inverse >> DP_CLOCK_SHIFT. */
+/* A conversion, mod 2^64: cycles = tsc + (stamp - at) * mult >> DP_CLOCK_SHIFT, and stamp = at +
+ * (cycles - tsc) * inverse >> DP_CLOCK_SHIFT. */
 struct dp_clock_view {
 	uint64_t version;        /* 0: nothing is known */
 	uint64_t at, tsc, mult, inverse;
 	uint64_t slack;          /* cycles by which a conversion may be off */
 };
 
+/* One direction of a device, in control's memory; control is the only writer. */
 struct dp_clock {
-	int offset;              /* of the stamp in the mbuf (dynamic field) */
-	uint64_t flag;           /* in ol_flags: there is one */
-	cell_t version;          /* odd: it is being written */
+	int offset;              /* of the time stamp in the mbuf (dynamic field) */
+	uint64_t flag;           /* in ol_flags: the mbuf has a time stamp */
+	cell_t version;          /* odd: the cells below are being written */
 	cell_t at, tsc, mult, inverse, slack;
 };
 
-/* Control; v->version is not used. */
+/* Control: sets another conversion. v->version is not used. */
 static inline void dp_clock_set(struct dp_clock *c, const struct dp_clock_view *v)
 {
 	uint64_t version = cell_get(&c->version);
 
 	__atomic_store_n(&c->version, version + 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&c->at, v->at, __ATOMIC_RELEASE); /* behind the one above */
+	/* The release keeps each store after the ones before it. */
+	__atomic_store_n(&c->at, v->at, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->tsc, v->tsc, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->mult, v->mult, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->inverse, v->inverse, __ATOMIC_RELEASE);
@@ -36,7 +40,7 @@ static inline void dp_clock_set(struct dp_clock *c, const struct dp_clock_view *
 	__atomic_store_n(&c->version, version + 2, __ATOMIC_RELEASE);
 }
 
-/* Worker: the newest that is whole. */
+/* Worker: brings its view up to date, unless control is writing. */
 static inline void dp_clock_look(const struct dp_clock *c, struct dp_clock_view *v)
 {
 	uint64_t version = __atomic_load_n(&c->version, __ATOMIC_ACQUIRE);
@@ -53,16 +57,19 @@ static inline void dp_clock_look(const struct dp_clock *c, struct dp_clock_view 
 		*v = now;
 }
 
+/* Converts a span, which is taken as signed, by mult or inverse. */
 static inline uint64_t dp_clock_scale(uint64_t span, uint64_t mult)
 {
 	return (uint64_t)((__int128)(int64_t)span * (__int128)mult >> DP_CLOCK_SHIFT);
 }
 
+/* Returns the cycles at which the device's clock showed `stamp`. */
 static inline uint64_t dp_clock_cycles(const struct dp_clock_view *v, uint64_t stamp)
 {
 	return v->tsc + dp_clock_scale(stamp - v->at, v->mult);
 }
 
+/* Returns what the device's clock shows at `cycles`. */
 static inline uint64_t dp_clock_stamp(const struct dp_clock_view *v, uint64_t cycles)
 {
 	return v->at + dp_clock_scale(cycles - v->tsc, v->inverse);

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The only system calls of a worker. */
+/* What a worker does when a turn has moved nothing: it wakes control, yields or sleeps. These are
+ * the only system calls of a worker. */
 #include <sched.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "dp.h"
 
-#define BARREN_TURNS 64 /* without the yield two workers on one CPU reach 0.1 Mpps, with it 7 to 19 */
+/* A worker that shares its CPU yields once in so many turns that move nothing. Without this two
+ * workers on one CPU reached 0.1 Mpps, with it 7 to 19. */
+#define BARREN_TURNS 64
 #define MS 1000000l
-#define NAP_PER_S 500   /* a nap ends with a millisecond, or when the machine comes to it: none where a task must run in 1 / so many s */
+/* A sleep ends with the present millisecond, or later if the machine is busy. If a task must run
+ * within 1 / NAP_PER_S s, the worker does not sleep. */
+#define NAP_PER_S 500
 
-/* No task must run so soon that it could be overslept. */
+/* Returns whether no task must run so soon that the worker could oversleep. */
 static bool time_for_nap(const struct dp_plan *p, uint64_t now)
 {
 	uint64_t next = DP_NEVER;
@@ -20,7 +25,8 @@ static bool time_for_nap(const struct dp_plan *p, uint64_t now)
 	return next > now && next - now > rte_get_tsc_hz() / NAP_PER_S;
 }
 
-/* Behind the last frame, where it keeps none waiting. An eventfd that nobody reads is full in 500 years: a write that fails is no loss. */
+/* Called when no frame waits for the worker. A write that fails is no loss: it can fail only if the
+ * eventfd's counter is full, and then control is woken already. */
 static void wake_control(struct dp_worker *w)
 {
 	uint64_t one = 1;

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the frames of a burst have in common: one pass over the first cache lines of their buffers, and the first bytes of the frames where what they
- * are addressed to is not known. Frames that differ from the first one in nothing that counts need no other look. */
+/* Finds out what the frames of a burst have in common, in one pass over the first cache lines of
+ * their mbufs. The first byte of each frame is read as well if the mbufs do not say what frames are
+ * addressed to. Each line is compared with that of the first frame: in what none differs, the first
+ * frame speaks for all. */
 #include "dp.h"
 
 #define LINE 64
 _Static_assert(RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN, "order of what lies in the words of an mbuf");
-/* 2: data_off, refcnt, nb_segs, port; 3: ol_flags; 4: packet_type, pkt_len; 5: data_len, ..; 7: pool */
+/* The words of 8 bytes in the first line of an mbuf. 2: data_off, refcnt, nb_segs, port; 3:
+ * ol_flags; 4: packet_type, pkt_len; 5: data_len and others; 7: pool. */
 _Static_assert(offsetof(struct rte_mbuf, rearm_data) == 16 && offsetof(struct rte_mbuf, ol_flags) == 24 &&
 	       offsetof(struct rte_mbuf, packet_type) == 32 && offsetof(struct rte_mbuf, pkt_len) == 36 &&
 	       offsetof(struct rte_mbuf, data_len) == 40 && offsetof(struct rte_mbuf, pool) == 56, "places in an mbuf");
 
-/* odd: in which bits the words differ. */
+/* Makes the answer. one: the first frame. odd: the bits in which some frame's words differ from
+ * those of the first one. known: the mbufs say what frames are addressed to. first: else the first
+ * bytes of all frames, combined by "or". */
 static __rte_always_inline struct dp_burst seen(const struct rte_mbuf *one, const uint64_t odd[LINE / 8], bool known, uint8_t first)
 {
 	uint64_t rearm;
@@ -29,6 +34,7 @@ static __rte_always_inline struct dp_burst seen(const struct rte_mbuf *one, cons
 	};
 }
 
+/* The variants: the same code for vectors of different lengths. */
 #define LOOK look_plain
 #define LOOK_VB 16
 #define LOOK_TARGET

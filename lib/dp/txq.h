@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounded transmit through a queue object. Inline: hot path. Runs on the queue's worker. */
+/* Sending through a share of a Tx queue: each function calls the driver at most once and never
+ * waits. Everything runs on the queue's worker and is inline, because it is the hot path. */
 #pragma once
 #include "dp.h"
 
 static inline bool txq_has_tail(const struct dp_txq *q) { return q->head < q->n; }
 
-/* Take n buffers of the queue's pool into m; 0 or -ENOENT. What rte_mempool_generic_get() does, but a burst that
- * the worker's cache holds whole is one copy of constant length (DPDK 22.11 tests every object). Call it with a
- * literal n where possible. */
+/* Takes n buffers of the pool into m. Returns 0 or -ENOENT. It does what rte_mempool_generic_get()
+ * does, but if the worker's cache holds the whole burst, this is a plain copy, of constant length
+ * where n is a literal (DPDK 22.11 tests every object). */
 static __rte_always_inline int txq_take(struct dp_txq *q, struct rte_mbuf **m, unsigned n)
 {
 #if !defined(RTE_LIBRTE_MEMPOOL_DEBUG) && !defined(RTE_LIBRTE_MEMPOOL_STATS)
@@ -27,6 +28,7 @@ static __rte_always_inline int txq_take(struct dp_txq *q, struct rte_mbuf **m, u
 	return rte_mempool_generic_get(q->pool, (void **)m, n, q->cache);
 }
 
+/* Counts frames that the device has accepted in one call. bytes: theirs, with FCS. */
 static inline void txq_count(struct dp_txq *q, unsigned sent, uint64_t bytes, uint64_t now)
 {
 	cell_add(&q->cnt.packets, sent);
@@ -37,7 +39,7 @@ static inline void txq_count(struct dp_txq *q, unsigned sent, uint64_t bytes, ui
 		cell_set(&q->first_tsc, now);
 }
 
-/* Bytes with FCS of frames that are ours. */
+/* Returns the bytes of frames, with FCS. The frames must still be the caller's. */
 static inline uint64_t txq_bytes(struct rte_mbuf *const *m, unsigned n)
 {
 	uint64_t bytes = (uint64_t)n * RTE_ETHER_CRC_LEN;
@@ -47,6 +49,8 @@ static inline uint64_t txq_bytes(struct rte_mbuf *const *m, unsigned n)
 	return bytes;
 }
 
+/* The frames q->m[sent..n) were not accepted and become the tail. Counts a stall, or a retry if
+ * they had been refused before. */
 static __rte_noinline void txq_keep_tail(struct dp_txq *q, unsigned sent, unsigned n)
 {
 	q->head = (uint16_t)sent;
@@ -54,7 +58,8 @@ static __rte_noinline void txq_keep_tail(struct dp_txq *q, unsigned sent, unsign
 	cell_add(q->again ? &q->retries : &q->cnt.stalls, 1);
 }
 
-/* Offer q->m[0..n); what the device does not take stays as the tail. Returns frames accepted, which are to be counted. */
+/* Offers q->m[0..n) to the device; what it does not accept stays as the tail. Returns how many
+ * frames it accepted, which the caller is to count. */
 static inline unsigned txq_offer(struct dp_txq *q, unsigned n)
 {
 	unsigned sent = dp_tx_burst(q, q->m, (uint16_t)n);
@@ -64,7 +69,8 @@ static inline unsigned txq_offer(struct dp_txq *q, unsigned n)
 	return sent;
 }
 
-/* The same of frames of so many bytes with FCS in all, which are counted. Not where the device edits them. */
+/* Does the same and counts the frames that were accepted. bytes: of all n frames, with FCS. Not for
+ * devices with DP_EDITS_ALL. */
 static inline unsigned txq_send(struct dp_txq *q, unsigned n, uint64_t bytes, uint64_t now)
 {
 	unsigned sent = txq_offer(q, n);
@@ -76,7 +82,8 @@ static inline unsigned txq_send(struct dp_txq *q, unsigned n, uint64_t bytes, ui
 	return sent;
 }
 
-/* Offer the tail again. Not where the device edits frames. */
+/* Offers the tail again. Returns how many frames were accepted; they are counted. Not for devices
+ * with DP_EDITS_ALL. */
 static inline unsigned txq_flush(struct dp_txq *q, uint64_t now)
 {
 	unsigned n = q->n - q->head;
@@ -93,7 +100,8 @@ static inline unsigned txq_flush(struct dp_txq *q, uint64_t now)
 	return sent;
 }
 
-/* Give buffers that were taken back to the pool. Those that a device edits may have become others, of other pools, chained or shared. */
+/* Gives buffers back to the pool that were taken and not sent. If the device has DP_EDITS_ALL,
+ * other buffers may lie there now, of other pools, chained or shared; they go back one by one. */
 static inline void txq_give(struct dp_txq *q, struct rte_mbuf **m, unsigned n)
 {
 	if (unlikely(q->edits == DP_EDITS_ALL || q->foreign))
@@ -102,7 +110,7 @@ static inline void txq_give(struct dp_txq *q, struct rte_mbuf **m, unsigned n)
 		rte_mempool_generic_put(q->pool, (void **)m, n, q->cache);
 }
 
-/* The tail's frames will be built anew. Returns how many. */
+/* Gives the buffers of the tail back: its frames will be built anew. Returns their number. */
 static inline unsigned txq_return_tail(struct dp_txq *q)
 {
 	unsigned n = q->n - q->head;
@@ -112,7 +120,7 @@ static inline unsigned txq_return_tail(struct dp_txq *q)
 	return n;
 }
 
-/* Give up the tail: its frames were built and are not sent. */
+/* Gives up the tail: its frames count as dropped. */
 static inline void txq_drop_tail(struct dp_txq *q)
 {
 	cell_add(&q->cnt.dropped, txq_return_tail(q));

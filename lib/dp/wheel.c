@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A time's slot is read as digits of 6 bits. A timer stands in the list that its highest digit other than the present slot's names; when time comes
- * to that list, its timers go down to lists of lower digits, so that each is moved a few times at most. */
+/* Timers in lists by time. Time is cut into slots, and the number of a slot is read as digits of 6
+ * bits. The highest digit in which a timer's slot differs from the present slot gives the level of
+ * its list, and the value of that digit gives the list. When time comes to a list, its timers move
+ * to lists of lower levels, so each timer is moved a few times at most. */
 #include "wheel.h"
 
-#define SLOT_BITS 12 /* about a turn that moves frames: the list of the present slot is short, and is looked through for what is due */
+/* A slot is 2^SLOT_BITS cycles, about as long as a turn that moves frames. So the list of the
+ * present slot is short, and can be searched for timers that are due. */
+#define SLOT_BITS 12
 #define DIGIT_BITS 6
 
 _Static_assert(1 << DIGIT_BITS == DP_WHEEL_LISTS, "a digit is a list");
@@ -19,11 +23,13 @@ static inline unsigned highest_digit(uint64_t differences)
 	return differences == 0 ? 0 : (63 - (unsigned)__builtin_clzll(differences)) / DIGIT_BITS;
 }
 
+/* Returns the bits 0 to `last`, last < 64. */
 static inline uint64_t bits_to(unsigned last)
 {
 	return (2ull << last) - 1;
 }
 
+/* Returns the list of the present slot. */
 static inline struct dp_timer **present(struct dp_wheel *wheel)
 {
 	return &wheel->list[0][digit(wheel->slot, 0)];
@@ -46,6 +52,7 @@ static void unlink_timer(struct dp_timer *tm)
 	tm->at = NULL;
 }
 
+/* Puts a timer into its list. One whose slot has passed goes into the list of the present slot. */
 static void place(struct dp_wheel *wheel, struct dp_timer *tm)
 {
 	uint64_t slot = RTE_MAX(tm->due >> SLOT_BITS, wheel->slot);
@@ -57,7 +64,7 @@ static void place(struct dp_wheel *wheel, struct dp_timer *tm)
 
 void dp_timer_stop(struct dp_worker *w, struct dp_timer *tm)
 {
-	(void)w; /* that its list may be empty now is found out when time comes to it */
+	(void)w; /* the bit in `used` stays, also if the list is empty now; later() clears it */
 	if (tm->at != NULL)
 		unlink_timer(tm);
 }
@@ -72,7 +79,7 @@ void dp_timer_start(struct dp_worker *w, struct dp_timer *tm, uint64_t due)
 	wheel->base.next = RTE_MIN(wheel->base.next, due);
 }
 
-/* Time comes to a later slot: what stands in lists that it passes or comes to is placed anew. */
+/* Makes a later slot the present one. Timers in the lists up to there are placed anew. */
 static void advance(struct dp_wheel *wheel, uint64_t slot)
 {
 	unsigned top = highest_digit(slot ^ wheel->slot);
@@ -92,7 +99,8 @@ static void advance(struct dp_wheel *wheel, uint64_t slot)
 	}
 }
 
-/* When the first timer behind the present slot is due, or the time from which its list holds timers. */
+/* Returns when the first timer after the present slot is due. If its list has several timers,
+ * returns the begin of the time that the list spans. DP_NEVER: there is no timer. */
 static uint64_t later(struct dp_wheel *wheel)
 {
 	for (unsigned level = 0; level < DP_WHEEL_LEVELS; level++) {
@@ -103,12 +111,13 @@ static uint64_t later(struct dp_wheel *wheel)
 			uint64_t slot = (wheel->slot >> shift >> DIGIT_BITS << DIGIT_BITS | d) << shift;
 			if (first != NULL)
 				return first->next == NULL ? first->due : slot << SLOT_BITS;
-			wheel->used[level] &= ~(1ull << d); /* all of them were stopped */
+			wheel->used[level] &= ~(1ull << d); /* all its timers were stopped */
 		}
 	}
 	return DP_NEVER;
 }
 
+/* Returns the time at which the wheel must be polled next. */
 static uint64_t earliest(struct dp_wheel *wheel)
 {
 	uint64_t least = DP_NEVER;
@@ -118,13 +127,14 @@ static uint64_t earliest(struct dp_wheel *wheel)
 	return *present(wheel) != NULL ? least : later(wheel);
 }
 
-/* Timers may have been started before the wheel was in a plan. */
+/* The wheel may hold timers already: some may have been started before it was in a plan. */
 static void wheel_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
 {
 	(void)t, (void)old, (void)now;
 	w->wheel->base.next = earliest(w->wheel);
 }
 
+/* Collects the timers that are due, then fires them one by one: each may stop others. */
 static unsigned wheel_poll(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 {
 	struct dp_wheel *wheel = w->wheel;

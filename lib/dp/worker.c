@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The loop of a worker. In each turn it takes a new plan if there is one, receives from its queues,
+ * hands the frames to their owners, and polls the tasks that are due. */
 #include "dp.h"
 
-#ifndef DP_ASKS /* the bench builds a worker of which nobody asks anything, to compare with */
+/* Whether taps or sorts look at the frames of a queue. The bench builds a worker without, to
+ * compare. */
+#ifndef DP_ASKS
 #define DP_ASKS(slot) ((slot)->asks != 0)
 #endif
 
@@ -14,6 +18,7 @@ void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t q
 	w->has_news = true;
 }
 
+/* Returns the task with that state. NULL: the plan, which may be NULL, has none. */
 static const struct dp_task *task_of_state(const struct dp_plan *p, const struct dp_state *s)
 {
 	for (unsigned i = 0; p != NULL && i < p->ntasks; i++)
@@ -22,6 +27,7 @@ static const struct dp_task *task_of_state(const struct dp_plan *p, const struct
 	return NULL;
 }
 
+/* Counts a turn of that length as a stall. */
 static __rte_noinline void stalled(struct dp_worker *w, uint64_t cycles)
 {
 	struct dp_stalls *s = &w->stalls;
@@ -38,7 +44,7 @@ static __rte_noinline void stalled(struct dp_worker *w, uint64_t cycles)
 	}
 }
 
-/* Longest turn that is no stall. */
+/* Returns the length in cycles of the longest turn that is not a stall. */
 static inline uint64_t stall_limit(const struct dp_plan *p)
 {
 	return p != NULL && p->stall_cycles != 0 ? p->stall_cycles : UINT64_MAX;
@@ -51,6 +57,7 @@ static __rte_noinline void flush_taps(const struct dp_rx_slot *s)
 			s->tap[t].flush(s->tap[t].state);
 }
 
+/* Goes from the present plan to the next one and acknowledges it. */
 static void adopt(struct dp_worker *w, const struct dp_plan *next, uint64_t now)
 {
 	const struct dp_plan *old = w->plan;
@@ -74,8 +81,8 @@ static void adopt(struct dp_worker *w, const struct dp_plan *next, uint64_t now)
 	}
 	w->barren = 0;
 	w->progress_tsc = now;
-	w->turn_tsc = now; /* the time before, asleep or without a plan, was not busy */
-	/* control may free the old plan from here on */
+	w->turn_tsc = now; /* the time before may have been without a plan: it was not busy */
+	/* From here on control may free the old plan. */
 	__atomic_store_n(&w->cells.acked, next->seq, __ATOMIC_RELEASE);
 }
 
@@ -85,7 +92,7 @@ static __rte_always_inline void give(struct dp_worker *w, const struct dp_task *
 	t->kind->rx(w, t, q, m, n, b, now);
 }
 
-/* To each its own, in the order of arrival. */
+/* Lets sorts claim frames and gives each task its part of the burst, in the order of arrival. */
 static __rte_noinline void give_parts(struct dp_worker *w, const struct dp_plan *p, const struct dp_rx_slot *s, struct rte_mbuf **m, unsigned n,
 		       const struct dp_burst *b, uint64_t now)
 {
@@ -106,6 +113,7 @@ static __rte_noinline void give_parts(struct dp_worker *w, const struct dp_plan 
 	}
 }
 
+/* Hands out a burst of a queue that has taps or sorts. */
 static __rte_noinline void give_asked(struct dp_worker *w, const struct dp_plan *p, const struct dp_rx_slot *s, struct rte_mbuf **m, unsigned n,
 				      const struct dp_burst *b, uint64_t now)
 {
@@ -117,7 +125,9 @@ static __rte_noinline void give_asked(struct dp_worker *w, const struct dp_plan 
 		give(w, &p->task[s->owner], s->q, m, n, b, now);
 }
 
-/* Who asks judges when frames came, and a time from before the burst was taken may be older than these: then *now is set anew. */
+/* Receives one burst of a queue and hands it out. Returns its frames. If the queue has taps or
+ * sorts, *now is read anew once the burst is taken: they measure when frames came, and an older
+ * time might be before that. */
 static __rte_always_inline unsigned receive_one(struct dp_worker *w, const struct dp_plan *p, const struct dp_rx_slot *s, uint64_t *now)
 {
 	struct rte_mbuf *m[DP_BURST_MAX];
@@ -151,7 +161,8 @@ static unsigned receive(struct dp_worker *w, const struct dp_plan *p, uint64_t *
 	return total;
 }
 
-/* A clock that is read after each burst, and anew where a poll without frames lies between. */
+/* Measures bursts that follow each other. The clock is read after each burst, which is the begin of
+ * the next one. If a call in between moved no frames, it is read anew. */
 struct watch { uint64_t t; bool stale; unsigned weight; };
 
 static inline void watch_begin(struct watch *c)
@@ -161,10 +172,13 @@ static inline void watch_begin(struct watch *c)
 	c->stale = true;
 }
 
-#define LOST_PER_S 10000 /* a burst that takes much longer than others and at least 1 / so many s was interrupted */
+/* In a burst that took more than LOST_TIMES as long as others, and more than 1 / LOST_PER_S s, the
+ * thread had lost its CPU. */
+#define LOST_PER_S 10000
 #define LOST_TIMES 16
 
-/* What is always that slow becomes typical after a few. */
+/* Returns whether the thread lost its CPU in a burst of that cost. Each such burst raises what is
+ * typical, so bursts that are always slow become typical after a few. */
 static bool lost_cpu(struct dp_times *times, uint64_t cycles)
 {
 	uint64_t took = cycles * DP_CYCLE_PARTS | 1;
@@ -177,6 +191,7 @@ static bool lost_cpu(struct dp_times *times, uint64_t cycles)
 	return false;
 }
 
+/* Adds what was measured since watch_begin() to times, if frames were moved. */
 static inline void watch_end(struct watch *c, struct dp_times *times, unsigned moved)
 {
 	if (moved == 0)
@@ -190,7 +205,8 @@ static inline void watch_end(struct watch *c, struct dp_times *times, unsigned m
 	cell_add(&times->cycles, c->weight * cycles);
 }
 
-/* The work of a turn, with the time that each burst takes: reading the clock costs too much to do it every time. */
+/* A turn in which the cost of each burst is measured; reading the clock is too slow for all
+ * turns. */
 static __rte_noinline unsigned timed_work(struct dp_worker *w, const struct dp_plan *p, uint64_t now)
 {
 	struct watch c = {.t = now, .weight = w->barren > 0 ? 1 : DP_PUBLISH_TURNS};
@@ -221,8 +237,9 @@ static void publish(struct dp_worker *w)
 	w->busy_tsc = 0;
 }
 
-/* What a turn needs of the plan stays in registers from turn to turn: the drivers' atomic operations keep loads from
- * running ahead, so that every pointer followed before the first buffer is taken costs its whole latency. */
+/* What a turn needs of the plan is kept in local variables, and so in registers, from turn to turn.
+ * The drivers' atomic operations keep loads from being done ahead of time, so each pointer that is
+ * followed before the first buffer is taken costs its whole latency. */
 bool dp_turns(struct dp_worker *w, unsigned turns)
 {
 	const struct dp_plan *p = w->plan;
@@ -230,12 +247,13 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 	uint64_t longest = stall_limit(p);
 
 	while (turns-- > 0) {
-		uint64_t now; /* read once in a turn, where it can be: it costs as much as two or three frames */
+		uint64_t now; /* read once in a turn if possible: costs as much as 2 or 3 frames */
 		unsigned progress = 0;
 
 		if (unlikely(mbox_waiting(&w->mbox))) {
 			const struct dp_plan *next = mbox_take(&w->mbox);
-			bool quit = next != NULL && next->quit; /* who ends frees the plan as soon as it is acknowledged */
+			/* Read now: control frees the plan when it is acknowledged. */
+			bool quit = next != NULL && next->quit;
 			if (next != NULL)
 				adopt(w, next, rte_rdtsc());
 			if (quit)
@@ -253,7 +271,7 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 			now = rte_rdtsc();
 			progress = timed_work(w, p, now);
 		} else {
-			now = w->turn_tsc; /* where nothing needs to know better */
+			now = w->turn_tsc; /* of the turn before: enough without taps and sorts */
 			if (p->nrx > 0)
 				progress = receive(w, p, &now);
 			if (now == w->turn_tsc)
@@ -262,7 +280,7 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 				if (t->state->next <= now)
 					progress += t->kind->poll(w, t, now);
 		}
-		uint64_t took = now - w->turn_tsc; /* the turn before */
+		uint64_t took = now - w->turn_tsc; /* since the same place in the turn before */
 		if (w->barren == 0)
 			w->busy_tsc += took;
 		if (unlikely(took > longest))

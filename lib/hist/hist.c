@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What readers compute from histograms: see hist.h. */
 #include "hist.h"
 
 #include <math.h>
@@ -33,8 +34,10 @@ static void set_sum(struct hist *h, unsigned __int128 sum)
 	cell_set(&h->sum_hi, (uint64_t)(sum >> 64));
 }
 
-/* Halves that were read between equal values of hi belong together. While the writer passes 2^64 lo itself says on which side it is, because one
- * burst adds less than half of that. */
+/* If sum_hi has the same value before and after sum_lo is read, both halves belong together. If
+ * HIST_CARRY is set in it, the writer was just making sum_lo wrap at 2^64. Then sum_lo itself says
+ * whether it has wrapped already: one burst adds less than 2^63, so it is low after the wrap and
+ * high before. */
 unsigned __int128 hist_sum(const struct hist *h)
 {
 	uint64_t hi, lo;
@@ -42,7 +45,7 @@ unsigned __int128 hist_sum(const struct hist *h)
 	do {
 		hi = __atomic_load_n(&h->sum_hi, __ATOMIC_ACQUIRE);
 		lo = __atomic_load_n(&h->sum_lo, __ATOMIC_ACQUIRE);
-	} while (hi != cell_get(&h->sum_hi)); /* changes once in 2^64 */
+	} while (hi != cell_get(&h->sum_hi)); /* it changes once in 2^64, so this loop ends */
 	if ((hi & HIST_CARRY) != 0)
 		hi = (hi & ~HIST_CARRY) + (lo < 1ull << 63);
 	return (unsigned __int128)hi << 64 | lo;
@@ -158,7 +161,9 @@ double hist_stdev(const struct hist *h)
 	return (double)sqrtl(squares / n);
 }
 
-/* A decimal such as 99.9 has no double of its own: the one below keeps an exact rank (999 of 1000) from being rounded up to the next. */
+/* A decimal number such as 99.9 is not exactly a double, and the nearest double may be larger. The
+ * next smaller double is used, so that a rank that comes out whole (999 of 1000) is not rounded up
+ * to the next one. */
 uint64_t hist_percentile(const struct hist *h, double percent)
 {
 	uint64_t n = hist_count(h), seen = 0, rank;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Log-linear histograms of non-negative integers, with the bucket mathematics of HdrHistogram: values below 2^(bits + 1) have a slot each, above
- * that each power of two is divided into 2^bits slots, so that a value is known to 1 / 2^bits of itself. Slots are plain cells: one writer
- * (a worker), any reader. Sums of histograms of one shape are histograms. No DPDK. */
+/* Log-linear histograms of non-negative integers, with the bucket mathematics of HdrHistogram.
+ * Each value below 2^(bits + 1) has a slot of its own. Above that, each power of two is divided
+ * into 2^bits slots, so that a value is known to 1 / 2^bits of itself. Slots are plain cells: one
+ * thread writes them (a worker), and any thread reads them. Histograms of one shape can be added
+ * up slot by slot. No DPDK. */
 #pragma once
 #include "count.h"
 
@@ -13,20 +15,27 @@ struct hist_shape {
 struct hist {
 	struct hist_shape shape;
 	uint32_t nslots;
-	cell_t above;     /* values that are out of range: they count in hist_count(), and percentiles that fall among them say so */
+	/* How many values were out of range. hist_count() counts them too, and a percentile that
+	 * falls among them is UINT64_MAX. */
+	cell_t above;
 	cell_t sum_lo, sum_hi; /* exact sum of all values in range, 127 bits; see hist_sum() */
 	cell_t slot[];
 };
 
-/* In sum_hi while sum_lo passes 2^64: hi does not count it yet. */
+/* The writer sets this bit in sum_hi while it makes sum_lo wrap at 2^64: as long as the bit is
+ * set, sum_hi does not count that wrap yet. */
 #define HIST_CARRY (1ull << 63)
 
-uint32_t hist_slots(struct hist_shape s);
-size_t hist_size(struct hist_shape s);             /* bytes of a struct hist, a multiple of a cache line */
-void hist_init(struct hist *h, struct hist_shape s); /* in zeroed memory of that size, aligned to a cache line */
-struct hist *hist_new(struct hist_shape s);        /* empty, on the heap, for sums that readers make; free() it */
+uint32_t hist_slots(struct hist_shape s); /* how many slots a histogram of this shape has */
+size_t hist_size(struct hist_shape s); /* bytes of a struct hist, a multiple of a cache line */
+/* Makes an empty histogram in h, which is zeroed memory of hist_size() bytes, aligned to a cache
+ * line. */
+void hist_init(struct hist *h, struct hist_shape s);
+/* Returns an empty histogram on the heap, for sums that readers make. The caller frees it with
+ * free(). */
+struct hist *hist_new(struct hist_shape s);
 
-/* Slot of a value below 2^top. */
+/* The number of the slot in which a value below 2^top is counted. */
 static inline uint32_t hist_slot(unsigned bits, uint64_t v)
 {
 	unsigned e = 63 - (unsigned)__builtin_clzll(v | (1ull << bits)); /* at least bits */
@@ -34,7 +43,8 @@ static inline uint32_t hist_slot(unsigned bits, uint64_t v)
 	return ((uint32_t)(e - bits) << bits) + (uint32_t)(v >> (e - bits));
 }
 
-/* Hot path: the writer's thread only. */
+/* Counts the value v so many times, but does not add it to the sum: see hist_add_sum(). Hot path,
+ * on the writer's thread only. */
 static inline void hist_add(struct hist *h, uint64_t v, uint64_t times)
 {
 	if (__builtin_expect(v >> h->shape.top != 0, 0)) {
@@ -43,7 +53,8 @@ static inline void hist_add(struct hist *h, uint64_t v, uint64_t times)
 	}
 	cell_add(&h->slot[hist_slot(h->shape.bits, v)], times);
 }
-/* Sums are the writer's to add, once per burst, of the values in range alone; below 2^63: */
+/* Adds to the sum of values. The writer calls it once per burst, with the sum of those values of
+ * the burst that are in range; that sum must be below 2^63. */
 static inline void hist_add_sum(struct hist *h, uint64_t sum)
 {
 	uint64_t lo = cell_get(&h->sum_lo) + sum, hi;
@@ -58,28 +69,46 @@ static inline void hist_add_sum(struct hist *h, uint64_t sum)
 	cell_set(&h->sum_lo, lo);
 }
 
-/* Readers, any thread. What is read may have a writer, except where it is `to` or `from` below that changes: then each slot is right and the slots
- * are not of one moment. A copy is: of it, the functions below all speak of the same values. */
-struct hist *hist_copy(const struct hist *h);      /* new, free() it */
-/* to += from. Associative and commutative among histograms of one shape. From another shape, each slot counts at its highest value (or above). */
+/* Functions for readers, on any thread. A histogram that is only read may have a writer meanwhile:
+ * then each slot is right, but the slots are not of one moment. Whoever needs several results
+ * about the same values makes a copy first and asks the copy. A histogram that a function changes
+ * (`to` of hist_merge(), `from` of hist_subtract()) must not have another writer. */
+
+/* Returns a copy on the heap. The caller frees it with free(). */
+struct hist *hist_copy(const struct hist *h);
+/* Adds `from` to `to`. Among histograms of one shape the order of additions does not matter. If
+ * `from` has another shape, the values of each of its slots count as the highest value that the
+ * slot stands for; they are out of range if `to` does not reach that far. */
 void hist_merge(struct hist *to, const struct hist *from);
-void hist_subtract(struct hist *from, const struct hist *base); /* what came since base was copied of it; same shape */
-uint64_t hist_count(const struct hist *h);         /* values, those above included */
-unsigned __int128 hist_sum(const struct hist *h);  /* of the values in range */
-/* Lowest and highest value that the slot of v stands for; of those out of range 2^top and UINT64_MAX. */
+/* Leaves in `from` what was counted since `base` was copied from it. Both have the same shape. */
+void hist_subtract(struct hist *from, const struct hist *base);
+/* How many values were counted, those out of range included. */
+uint64_t hist_count(const struct hist *h);
+/* The exact sum of the values in range. */
+unsigned __int128 hist_sum(const struct hist *h);
+/* The lowest and the highest value that the slot of v stands for. If v is out of range they are
+ * 2^top and UINT64_MAX. */
 uint64_t hist_lowest(const struct hist *h, uint64_t v);
 uint64_t hist_highest(const struct hist *h, uint64_t v);
-/* By slots: lowest value of the lowest, highest value of the highest one in use; UINT64_MAX from hist_max(): some are above. 0 values: 0. */
+/* The smallest and the largest value, as exactly as slots tell: hist_min() is the lowest value
+ * that the first slot in use stands for (2^top if all values are out of range), hist_max() the
+ * highest value that the last slot in use stands for (UINT64_MAX if any value is out of range).
+ * Both are 0 if there are no values. */
 uint64_t hist_min(const struct hist *h);
 uint64_t hist_max(const struct hist *h);
-double hist_mean(const struct hist *h);            /* exact, of values in range; NAN: none */
-double hist_stdev(const struct hist *h);           /* from the middles of slots, of values in range, about their mean; NAN: none */
-/* The value that percent (0..100] of all values are at or below, as HdrHistogram counts: highest value of the slot in which the
- * ceil(percent / 100 * count)th lies. UINT64_MAX: among those above. No values: 0. */
+/* The mean of the values in range; it is exact. NAN: there are none. */
+double hist_mean(const struct hist *h);
+/* The standard deviation of the values in range about their mean, where each value counts as the
+ * middle of its slot. NAN: there are none. */
+double hist_stdev(const struct hist *h);
+/* The value at or below which `percent` (0..100] of all values lie. As HdrHistogram does, it is
+ * the highest value of the slot that holds the value of rank ceil(percent / 100 * count).
+ * UINT64_MAX: that value is out of range. 0: there are no values. */
 uint64_t hist_percentile(const struct hist *h, double percent);
-uint64_t hist_between(const struct hist *h, uint64_t from, uint64_t to); /* values in slots that lie in from..to as a whole */
+/* How many values lie in slots of which the whole lies in from..to. */
+uint64_t hist_between(const struct hist *h, uint64_t from, uint64_t to);
 
-/* Where slot i begins, and how many values it stands for. For those who walk slots. */
+/* How many values slot i stands for, and the lowest of them. For callers that walk the slots. */
 static inline uint64_t hist_slot_width(unsigned bits, uint32_t i) { return i >> bits == 0 ? 1 : 1ull << ((i >> bits) - 1); }
 static inline uint64_t hist_slot_begin(unsigned bits, uint32_t i)
 {

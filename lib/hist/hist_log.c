@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Histograms as a log for HdrHistogram's tools: see hist_log.h. */
 #include "hist_log.h"
 
 #include <endian.h>
@@ -8,11 +9,13 @@
 #include <time.h>
 #include <zlib.h>
 
-/* Low byte of a cookie: bits 4..7 are the word size, where 1 stands for counts of variable length. */
+/* The cookies of the V2 encoding, by which a reader knows it. Bits 4 to 7 of the low byte are the
+ * word size, where 1 stands for counts of variable length. */
 #define COOKIE 0x1c849313u
 #define COOKIE_COMPRESSED 0x1c849314u
 
-/* 2 x 10^digits values at least have a slot each. */
+/* The bits of hist_shape that each number of decimal digits stands for: with them, at least
+ * 2 x 10^digits values have a slot of their own. */
 static const uint8_t bits_of_digits[] = {0, 4, 7, 10, 14};
 
 unsigned hist_log_digits(unsigned bits)
@@ -36,7 +39,9 @@ static void add_be64(struct sbuf *b, uint64_t v)
 	sbuf_addn(b, (const char *)&v, sizeof(v));
 }
 
-/* Sign in the lowest bit, then 7 bits a byte, lowest first; the ninth byte carries 8. */
+/* Appends n in the encoding of variable length (ZigZag LEB128): the sign goes into the lowest bit,
+ * and the number follows with 7 bits in each byte, the lowest first. A ninth byte carries 8
+ * bits. */
 static void add_zigzag(struct sbuf *b, int64_t n)
 {
 	uint64_t v = (uint64_t)n << 1 ^ (uint64_t)(n >> 63);
@@ -46,7 +51,8 @@ static void add_zigzag(struct sbuf *b, int64_t n)
 	sbuf_addc(b, (char)v);
 }
 
-/* Counts from slot 0 to the last one in use; -n for n > 1 slots that are empty. */
+/* Appends the counts from slot 0 to the last slot in use. A run of n > 1 empty slots is written as
+ * the number -n. */
 static void add_counts(struct sbuf *b, const struct hist *h)
 {
 	int64_t empty = 0;
@@ -72,7 +78,7 @@ static void encode(struct sbuf *b, const struct hist *h)
 	add_counts(&counts, h);
 	add_be32(b, COOKIE);
 	add_be32(b, (uint32_t)counts.len);
-	add_be32(b, 0); /* offset by which slots are shifted */
+	add_be32(b, 0); /* offset by which slots are shifted: none */
 	add_be32(b, hist_log_digits(h->shape.bits));
 	add_be64(b, 1); /* lowest value that has a slot of its own */
 	add_be64(b, (1ull << h->shape.top) - 1);
@@ -94,7 +100,9 @@ static void add_base64(struct sbuf *out, const uint8_t *p, size_t n)
 	}
 }
 
-/* What goes out: a shape that has digits, with room for the values above where they stand. */
+/* Returns a new histogram that can be encoded: its shape is one that decimal digits stand for, and
+ * it has room for the values out of range, which are counted at *above_at. *above says how many
+ * they are. */
 static struct hist *presentable(const struct hist *h, uint64_t *above, uint64_t *above_at)
 {
 	struct hist_shape s = {.bits = bits_of_digits[hist_log_digits(h->shape.bits)], .top = h->shape.top};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Message rings between control and one worker: pointers downwards, fixed-size events upwards. Lock-free, one producer and one consumer
- * each way; nobody waits. */
+/* Message rings between control and one worker. `down` carries pointers to the worker, `up`
+ * carries events of fixed size to control. Each has one producer, one consumer and no lock;
+ * nobody waits. */
 #pragma once
 #include "base.h"
 #include "dpdk.h"
@@ -9,24 +10,29 @@ struct mbox {
 	struct rte_ring *down, *up;
 };
 
+/* What a worker tells control. The users of the mailbox give its members their meaning. */
 struct mbox_event {
 	uint16_t kind, port, queue, pad;
 	uint64_t value;
 };
 
-/* Worker, every turn: whether a message may wait. Two loads; the ring's own words change only when control posts. */
+/* Worker, in every turn: returns whether a message may be waiting. It costs two loads of words that
+ * change only when a message is posted or taken, so they stay in the worker's cache. */
 static inline bool mbox_waiting(const struct mbox *mb)
 {
 	return __atomic_load_n(&mb->down->prod.tail, __ATOMIC_RELAXED) != __atomic_load_n(&mb->down->cons.head, __ATOMIC_RELAXED);
 }
 
-/* Control. socket: NUMA node or -1. */
+/* Control: makes both rings on NUMA node `socket` (-1: any). name: unique in the process; its first
+ * 20 characters count. Returns 0 or -ENOMEM with *e. */
 int mbox_open(struct mbox *mb, const char *name, int socket, struct err *e);
 void mbox_close(struct mbox *);
-/* Control posts msg (not NULL); false: the ring is full, try again next turn. */
+/* Control: posts msg (not NULL), which stays the caller's. false: the ring is full, try again in
+ * the next turn. */
 bool mbox_post(struct mbox *, void *msg);
+/* Control: takes the oldest event. false: there is none. */
 bool mbox_event_next(struct mbox *, struct mbox_event *out);
-/* Worker: the next message or NULL; never waits. */
+/* Worker: returns the oldest message, or NULL if there is none. */
 void *mbox_take(struct mbox *);
-/* Worker: false when the ring is full (the caller counts the loss). */
+/* Worker: posts a copy of *ev. false: the ring is full, and the caller counts the loss. */
 bool mbox_event(struct mbox *, const struct mbox_event *ev);

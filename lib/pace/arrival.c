@@ -6,6 +6,7 @@
 
 #define FAR_CYCLES 0x1p62
 
+/* Sets the members of s that describe how the rate changes. */
 static void steady_or(struct pace_shape *s, const struct pace_trend *t, double hz)
 {
 	s->r0 = t->from / hz;
@@ -64,7 +65,7 @@ void pace_shape_make(struct pace_shape *out, const struct arrival *a, const stru
 		s.off = cycles_of((double)a->off_ns, hz);
 		s.on += s.on == 0;
 		s.near = 1 + (pace_period(hz, fastest).cycles >> 10);
-		s.near = s.near < s.on ? s.near : s.on - 1; /* of few ticks all count */
+		s.near = s.near < s.on ? s.near : s.on - 1; /* on may be a few cycles */
 		s.slow += s.off;
 		break;
 	case ARRIVAL_POISSON:
@@ -81,29 +82,33 @@ static double units_of(pace_pos x)
 	return (double)(uint64_t)(x >> 64) + (double)(uint64_t)x * 0x1p-64;
 }
 
+/* Cycles that x units take on a ramp: r0 t + dr t^2 / 2 = x, solved for t. */
 static double ramp(const struct pace_shape *s, double x)
 {
 	if (x >= s->units)
 		return s->span + (x - s->units) / s->r1;
-	double square = s->r0 * s->r0 + 2 * s->dr * x; /* near a very low end below 0 by rounding */
+	double square = s->r0 * s->r0 + 2 * s->dr * x; /* rounding may put it below 0 */
 	return 2 * x / (s->r0 + sqrt(square > 0 ? square : 0));
 }
 
-/* Units before step j. */
+/* Units that lie before step j. */
 static double before(const struct pace_shape *s, double j)
 {
 	return s->span * (j * s->r0 + s->dr * j * (j - 1) / 2);
 }
 
+/* Cycles that x units take by steps: first the step in which they end, by before(s, j) = x, then
+ * the rest at the rate of that step. */
 static double steps(const struct pace_shape *s, double x)
 {
 	if (x >= s->units)
 		return s->nsteps * s->span + (x - s->units) / s->r1;
 	double b = s->r0 - s->dr / 2, under = b * b + 2 * s->dr * x / s->span;
 	double root = sqrt(under > 0 ? under : 0);
-	/* two forms of the same root: this one is 0 / 0 at the begin of steps up that are twice the first rate and more */
+	/* Two forms of the same root. The first is 0 / 0 for x = 0 where a step is twice the first
+	 * rate or more; the second loses digits where b is positive. */
 	double j = floor(b > 0 ? 2 * x / s->span / (b + root) : (root - b) / s->dr);
-	/* the root may lie beside the step by its last bits */
+	/* Rounding may have put the root into a neighbouring step. */
 	while (j > 0 && before(s, j) > x)
 		j--;
 	while (j + 1 < s->nsteps && before(s, j + 1) <= x)
@@ -121,6 +126,7 @@ uint64_t pace_shape_flat(const struct pace_shape *s, pace_pos x)
 	return t < FAR_CYCLES ? (uint64_t)t : 1ull << 62;
 }
 
+/* Whole cycles of n units. */
 static uint64_t times(const struct pace_period *p, uint64_t n)
 {
 	return n * p->cycles + (uint64_t)((pace_pos)n * p->frac >> 64);
@@ -150,7 +156,8 @@ uint64_t pace_shape_due(const struct pace_shape *s, const struct pace_at *at, ui
 	return pace_shape_flat(s, x);
 }
 
-/* -ln of a number in (0, 1) of 53 bits, by the series of artanh; its error is below 10^-12. */
+/* The gap is -ln of a random number in (0, 1) that has 53 bits. The logarithm is made by the series
+ * of artanh, with an error below 10^-12. */
 uint64_t pace_poisson_gap(uint64_t seed, uint64_t i)
 {
 	uint64_t r = pace_random(seed, i) >> 11 << 1 | 1; /* odd: neither 0 nor 2^54 */

@@ -7,6 +7,7 @@
 
 #define MAX_WORDS 6
 
+/* Words of a text: where each begins and how long it is. */
 struct words {
 	const char *text;
 	unsigned n;
@@ -33,12 +34,13 @@ static bool is(const struct words *w, unsigned i, const char *word)
 	return i < w->n && w->len[i] == strlen(word) && memcmp(w->text + w->at[i], word, w->len[i]) == 0;
 }
 
+/* Refuses the text because of word i, or because of its end where there is no such word. */
 static int fail_at(const struct vspec *s, const struct words *w, unsigned i, struct err *e, const char *reason)
 {
 	return vspec_fail(s, EINVAL, i < w->n ? (int)w->at[i] : (int)strlen(w->text), e, w->text, "%s", reason);
 }
 
-/* Word i by a spec of its own; missing: what to say where there is none. */
+/* Parses word i by the spec `of`, into *out. missing: the error if there is none. */
 static int value_at(const struct vspec *s, const struct words *w, unsigned i, const struct vspec *of, const char *missing, void *out,
 		    struct err *e)
 {
@@ -56,7 +58,7 @@ static int value_at(const struct vspec *s, const struct words *w, unsigned i, co
 	return rc;
 }
 
-/* A share in percent, lo..hi of it. */
+/* Parses word i as percent into a share, lo <= *out <= hi; 1 is 100 %. missing: as above. */
 static int share_at(const struct vspec *s, const struct words *w, unsigned i, double lo, double hi, const char *missing, double *out,
 		    struct err *e)
 {
@@ -94,7 +96,8 @@ static int share_at(const struct vspec *s, const struct words *w, unsigned i, do
 
 static void share_print(double share, struct sbuf *out)
 {
-	/* what was read has less than 15 digits; no decimal point of the locale */
+	/* A share that was read has less than 15 digits, so this is exact. printf("%f") would use
+	 * the locale's decimal point. */
 	uint64_t m = (uint64_t)(share * 1e8 + 0.5), whole = m / 1000000, part = m % 1000000;
 	unsigned digits = 6;
 
@@ -203,7 +206,7 @@ static void arrival_print(const struct vspec *s, const void *v, struct sbuf *out
 		sbuf_addf(out, " seed %" PRIu64, a.seed);
 }
 
-/* Words that could stand at the end of prefix, each behind what is there already. */
+/* Offers words that begin like the last word of prefix, each with the rest of prefix before it. */
 static void offer_words(const char *prefix, const char *const *words, void (*offer)(void *, const char *), void *arg)
 {
 	size_t begin = strlen(prefix);
@@ -221,7 +224,7 @@ static void offer_words(const char *prefix, const char *const *words, void (*off
 	}
 }
 
-/* Words that are complete: all but the one at the end. */
+/* Splits prefix and returns how many words are complete: those with a space behind them. */
 static unsigned complete_words(const char *prefix, struct words *w)
 {
 	size_t n = strlen(prefix);

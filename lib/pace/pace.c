@@ -43,7 +43,8 @@ uint64_t pace_frames(double pps, uint64_t duration_ns)
 	long double n = (long double)pps * (long double)duration_ns / 1e9L;
 	long double near = roundl(n);
 
-	/* a product that is whole but for the rounding of pps is whole: its last frame lies on the excluded end */
+	/* If only the rounding of pps keeps the product from being a whole number, it is taken as
+	 * one: the frame at that number lies on the end, which is excluded. */
 	if (fabsl(n - near) <= 1e-15L * near)
 		n = near;
 	n = ceill(n);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The work "count" as control sees it: on each Rx queue of a started port, what is received is counted and given back. */
+/* The work "count" as control sees it: on each Rx queue of a started port, a task counts the
+ * received frames that no other work takes, and gives their buffers back. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@
 extern const struct work work_count;
 
 struct count_port {
-	struct count_state **sink;  /* of each Rx queue */
+	struct count_state **sink;  /* state of the task of each Rx queue */
 };
 
 static struct count_port *count_of(const struct ctl_port *cp)

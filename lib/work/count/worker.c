@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "sink": count what arrives and give the buffers back. */
+/* The worker's half of counting received frames: see count_run.h. */
 #include "count_run.h"
 
-/* Eight counters of a byte each: what is added for a frame does not wait for the frame before. */
+/* count_sizes() counts in one number with a byte for each class of size, so that adding a frame
+ * does not wait until a cell was written for the frame before. A byte holds at most 255, so the
+ * bytes are added to the cells after this many frames. */
 #define PACKED_MAX 248
 
-/* Returns their bytes without FCS. */
+/* Counts n frames by their sizes. Returns the sum of their bytes without FCS. */
 static __rte_noinline uint64_t count_sizes(struct cnt_sizes *s, struct rte_mbuf *const *m, unsigned n)
 {
 	uint64_t bytes = 0;
@@ -25,13 +27,15 @@ static __rte_noinline uint64_t count_sizes(struct cnt_sizes *s, struct rte_mbuf 
 	return bytes;
 }
 
+/* Counts which of n frames are for broadcast and which for other group addresses. */
 static __rte_noinline void count_groups(struct cnt_rx *cnt, struct rte_mbuf *const *m, unsigned n)
 {
 	unsigned groups = 0, broadcast = 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t head;
-		memcpy(&head, rte_pktmbuf_mtod(m[i], const void *), sizeof(head)); /* there is room behind every frame's begin */
+		/* 8 bytes may be read even if the frame is shorter: the buffer goes on behind it */
+		memcpy(&head, rte_pktmbuf_mtod(m[i], const void *), sizeof(head));
 		head &= rte_cpu_to_be_64(0xffffffffffff0000);
 		groups += (head & rte_cpu_to_be_64(1ull << 56)) != 0;
 		broadcast += head == rte_cpu_to_be_64(0xffffffffffff0000);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The file in which the results of `calibrate` are kept from run to run: see probe_app.h. */
 #include "probe_app.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static void host_name(char *out, size_t size)
 	out[size - 1] = '\0';
 }
 
-/* The list of the file, [] when there is none. New reference. */
+/* The list of results in the file; [] if there is none. A new reference. */
 static json_t *read_list(const char *path)
 {
 	struct sbuf text = {0};
@@ -36,6 +37,7 @@ static json_t *read_list(const char *path)
 	return list != NULL ? list : json_array();
 }
 
+/* Is this member of o that text? */
 static bool names(const json_t *o, const char *key, const char *text)
 {
 	const char *s = json_string_value(json_object_get(o, key));
@@ -43,6 +45,7 @@ static bool names(const json_t *o, const char *key, const char *text)
 	return s != NULL && strcmp(s, text) == 0;
 }
 
+/* The port that has the name in this member of o; -1: none. */
 static int port_named(const struct app *app, const json_t *o, const char *key)
 {
 	for (unsigned p = 0; p < ctl_nports(app->ctl); p++)
@@ -78,7 +81,8 @@ void probe_bias_load(const struct app *app)
 	free(path);
 }
 
-/* It takes the place of what was kept of the same ports and the same clock, or of a clock that nobody knows. */
+/* Puts what control knows of these ports and this clock into the list. It replaces what was kept of
+ * the same ports and clock, and what was kept of the same ports without a clock. */
 static void keep(const struct app *app, json_t *list, const char *host, unsigned tx, unsigned rx, enum probe_clock clock)
 {
 	struct probe_bias b = probe_bias(app->ctl, (int)tx, rx, clock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calibrate: what a latency holds of the tester itself, measured over ports that are looped: by a cable, or by a wire of this process. One port
- * after the other sends a few frames at a low rate; settings are as before when it is over. */
+/* The verb calibrate: it measures the tester's own share of a latency, over ports that are looped
+ * by a cable or by a wire of this process. One port after the other sends a few frames at a low
+ * rate, as a trial. The settings are as before when it is over. */
 #include "cmd/verbs.h"
 #include "out.h"
 #include "probe.h"
@@ -14,17 +15,17 @@
 #include <string.h>
 
 #define PROBE_PPS 2000
-#define DURATION_NS 500000000ull /* of 1000 frames */
+#define DURATION_NS 500000000ull /* time for 1000 frames */
 #define TRIES 3
 
 struct calibrating {
-	struct portset ports;      /* still to be measured, the first of them now */
-	unsigned tries;            /* of this port */
-	struct ctl_saved *saved;
-	struct trial *trial;       /* of this port */
-	unsigned tx, rx;
-	struct probe_timed before; /* frames on rx */
-	json_t *done;
+	struct portset ports;      /* all that are measured, one after the other */
+	unsigned tries;            /* trials of port tx that other work disturbed */
+	struct ctl_saved *saved;   /* the settings as they were before */
+	struct trial *trial;       /* of port tx */
+	unsigned tx, rx;           /* the port that is measured now, and its partner */
+	struct probe_timed before; /* frames that had come in on rx before the trial */
+	json_t *done;              /* results */
 };
 _Static_assert(sizeof(struct calibrating) <= VERB_STATE_BYTES, "state of a verb");
 
@@ -46,6 +47,7 @@ static struct portset one(unsigned port)
 	return s;
 }
 
+/* Ends the trial and puts the settings back. */
 static void put_back(struct cmd_run *r)
 {
 	struct calibrating *x = state(r);
@@ -57,7 +59,7 @@ static void put_back(struct cmd_run *r)
 	x->saved = NULL;
 }
 
-/* Nothing but one plain stream with probes, evenly. */
+/* Makes the port send nothing but one plain stream with probes, at even times. */
 static int set_up(struct ctl *ctl, unsigned port, struct err *e)
 {
 	struct port_cfg *cfg = ctl_port_cfg(ctl, port);
@@ -79,6 +81,7 @@ static int set_up(struct ctl *ctl, unsigned port, struct err *e)
 	return 0;
 }
 
+/* Begins with the next port: from x->tx on, the first that is to be measured. */
 static int begin(struct cmd_run *r, struct err *e)
 {
 	struct calibrating *x = state(r);
@@ -91,7 +94,7 @@ static int begin(struct cmd_run *r, struct err *e)
 	x->saved = ctl_save(ctl);
 	struct trial_spec spec = {.tx = one(x->tx), .rx = one(x->rx), .rate = {.kind = RATE_PPS, .value = PROBE_PPS}, .duration_ns = DURATION_NS};
 	trial_cfg_init(&spec.cfg);
-	spec.cfg.overtime_ns = DURATION_NS; /* all of them, also on a machine with other work */
+	spec.cfg.overtime_ns = DURATION_NS; /* all frames are sent, even beside other work */
 	int rc = set_up(ctl, x->tx, e);
 	if (rc == 0)
 		rc = trial_start(ctl, &spec, &x->trial, e);
@@ -100,7 +103,9 @@ static int begin(struct cmd_run *r, struct err *e)
 	return rc;
 }
 
-/* A frame too few or too late says nothing of the others' latency; one that was lost, or somebody else's, may. */
+/* Can a bias be taken from this trial? Returns 0 or -errno, and *e says why. A frame that was not
+ * sent, or was sent late, says nothing about the latency of the others and is no reason against it;
+ * a frame that was lost, or came from somebody else, is one. */
 static int judge(const struct calibrating *x, const struct trial_result *res, struct err *e)
 {
 	const struct trial_fates *f = &res->sum;
@@ -121,7 +126,8 @@ static int judge(const struct calibrating *x, const struct trial_result *res, st
 	return 0;
 }
 
-/* All of them were timed by one clock; some others may have come there too. */
+/* Says which clock timed the frames that were received. Fails if not one clock timed all of them;
+ * other frames may have come in there too. */
 static int timed_by(struct ctl *ctl, const struct calibrating *x, uint64_t received, enum probe_clock *clock, struct err *e)
 {
 	struct probe_timed now = probe_timed(ctl, x->rx);
@@ -136,7 +142,7 @@ static int timed_by(struct ctl *ctl, const struct calibrating *x, uint64_t recei
 		       "clock; `set %u timestamps software` does without stamps", n[PROBE_NIC], x->rx, n[PROBE_SOFTWARE], x->rx);
 }
 
-/* The port's frames have arrived. */
+/* The trial of a port is over: keeps its result, if it is good, and puts the settings back. */
 static int measured(struct cmd_run *r, struct err *e)
 {
 	struct calibrating *x = state(r);
@@ -167,6 +173,7 @@ static const struct out_col cols[] = {
 };
 static const struct out_view view = {.rows = "calibrations", .cols = cols, .ncols = ARRAY_SIZE(cols)};
 
+/* The command ends with rc: what was measured so far is kept, and printed if rc is 0. */
 static int finish(struct cmd_run *r, int rc)
 {
 	struct calibrating *x = state(r);
@@ -202,7 +209,7 @@ static int poll_calibrate(struct cmd_run *r, struct err *e)
 		return rc < 0 ? finish(r, rc) : VERB_PENDING;
 	}
 	x->tries = 0;
-	if (rc == -EBUSY) { /* not a mistake of the user's: the measurement is not valid */
+	if (rc == -EBUSY) { /* the user did nothing wrong, but the measurement is not valid */
 		sbuf_addf(r->note, "calibrate: port %u to port %u: %s; nothing is kept of it, try again\n", x->tx, x->rx, e->text);
 		r->exit_code = 4;
 		rc = 0;

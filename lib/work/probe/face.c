@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The work "probe" as the program sees it: its settings, verbs and parts of snapshots. */
 #include "face.h"
 #include "probe_app.h"
 
@@ -16,7 +17,7 @@ static const struct feature features[] = {
 	{{0}},
 };
 
-/* What receiving them takes. */
+/* The line of `show plan` that says how much memory receiving probes takes. */
 static void plan_note(const json_t *plan, struct sbuf *note)
 {
 	static const char *const keys[] = {"memory_bytes", "limit_bytes", "rx_queues", "table_bytes", "merge_most_bytes", "merge_bytes", "window"};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pktgen's `latency`: how often it sends a frame of its own that measures. Here the traffic itself is measured, so that the time between
- * measurements is a number of frames. */
+/* The verb latency, which is Pktgen's. There it says how often a frame is sent only to measure.
+ * Here the traffic itself is measured, so the time between measurements becomes a number of
+ * frames. */
 #include "cmd/verbs.h"
 #include "probe_app.h"
 
@@ -15,6 +16,7 @@ enum { RATE, ENTROPY };
 
 #define US_MAX 1000000
 
+/* Has some stream of the port the setting `probe`? */
 static bool has_probes(struct ctl *ctl, unsigned port)
 {
 	for (unsigned s = 0; s < ctl_nstreams(ctl, port); s++)
@@ -23,7 +25,8 @@ static bool has_probes(struct ctl *ctl, unsigned port)
 	return false;
 }
 
-/* One of so many frames: those of the streams' own rates count too. */
+/* Sets `probe every N` for all streams of a port, so that at its rate there is a probe about every
+ * `us` microseconds. Frames of streams with a rate of their own count too. */
 static int set_rate(struct cmd_run *r, unsigned port, uint64_t us, struct err *e)
 {
 	struct ctl *ctl = app_of(r)->ctl;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The verb latency save. */
 #include "cmd/verbs.h"
 #include "file.h"
 #include "probe.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* latency: a row for each port with what became of the probes that were sent to it and how long they took; below, the distribution at the
- * selected port, and the streams of its own that are measured each by itself. */
+/* The page latency. It has a row for each port that says what became of the probes that were sent
+ * to it and how long they took. Below are the distributions at the selected port, and a row for
+ * each of its streams that has `latency on`. */
 #include "page.h"
 
 #include <math.h>
@@ -10,13 +11,15 @@
 #include "page_dist.h"
 
 #define NAME_MOST 16
-/* What a probe is given to arrive while others are sent. */
+/* While probes are sent, a missing one may still be on its way for so long at least, and for
+ * WAY_UNKNOWN_NS if no latency is known yet. */
 #define WAY_LEAST_NS 10e6
 #define WAY_UNKNOWN_NS 100e6
-#define DIST_MOST 12   /* rows of the distribution */
-#define DETAIL_MIN 5   /* rows of detail that are worth leaving ports out for */
+#define DIST_MOST 12   /* the most rows of the distribution */
+#define DETAIL_MIN 5   /* so many rows of detail are worth leaving ports out for */
 
-/* CELL_LOST, CELL_SHARE: 0 while all of it may still be on the way, which CELL_WAY then counts. */
+/* What a cell of the page shows. While all missing probes may still be on their way, CELL_LOST and
+ * CELL_SHARE show 0, and CELL_WAY counts them. */
 enum cell_kind { CELL_NAME, CELL_COUNT, CELL_LOSS, CELL_LOST, CELL_WAY, CELL_SHARE, CELL_NS };
 
 struct col {
@@ -26,7 +29,8 @@ struct col {
 	const char *path;
 };
 
-/* Of ports, from left to right; the highest rank goes first where there is no room. */
+/* The columns of ports, from left to right. If there is not enough room, the column with the
+ * highest rank is left out first. */
 static const struct col port_cols[] = {
 	{"Port", "", 8, 0, CELL_NAME, NULL},
 	{"Probes", "sent", 11, 6, CELL_COUNT, "counts.sent"},
@@ -48,7 +52,7 @@ static const struct col port_cols[] = {
 	{"Own", "share", 7, 15, CELL_NS, "bias_ns"},
 };
 
-/* Of distributions, a row each. */
+/* The columns of distributions, of which each has a row. */
 static const struct col dist_cols[] = {
 	{"", "", 9, 0, CELL_NAME, NULL},
 	{"min", "", 7, 2, CELL_NS, "min_ns"},
@@ -64,7 +68,7 @@ static const struct col dist_cols[] = {
 	{"samples", "", 11, 9, CELL_COUNT, "samples"},
 };
 
-/* Of streams. */
+/* The columns of streams. */
 static const struct col stream_cols[] = {
 	{"Stream", "", 9, 0, CELL_NAME, NULL},
 	{"sent", "", 11, 5, CELL_COUNT, "sent"},
@@ -89,6 +93,7 @@ struct cols {
 	int at[COLS_MAX], width[COLS_MAX];
 };
 
+/* Chooses the columns that fit into the room, and gives what is left to the names in the first. */
 static void fit(struct cols *c, const struct col *col, unsigned n, int room)
 {
 	int rank[COLS_MAX], used = 0;
@@ -121,6 +126,7 @@ static void heads(const struct cols *c, struct grid *g, int row, bool second)
 	}
 }
 
+/* Draws the cells of a row from o. way: all missing probes may still be on their way. */
 static void cells(const struct cols *c, struct grid *g, int row, const json_t *o, bool way)
 {
 	for (unsigned i = 1; i < c->n; i++) {
@@ -152,13 +158,14 @@ static void cells(const struct cols *c, struct grid *g, int row, const json_t *o
 
 /* ---- ports ---- */
 
-/* The port's numbers; NULL: it receives nothing. */
+/* The latency of what this port receives; NULL: it receives nothing. */
 static const json_t *at_port(const struct page_in *in, const json_t *port)
 {
 	return page_by(out_get(in->snap, "latency.ports"), "port", (unsigned)page_int(port, "port", -1));
 }
 
-/* Nobody can tell yet what was lost from what has not come yet: not more than was sent while the slowest probe took its way, twice. */
+/* May all missing probes still be on their way? That is so while ports send, and no more are
+ * missing than were sent in twice the time that the slowest probe took. */
 static bool on_the_way(const struct page_in *in, const json_t *o, const char *counts, const json_t *sender)
 {
 	double pps = page_num(sender, "tx.pps", 0), lost = page_num(counts != NULL ? json_object_get(o, counts) : o, "lost", NAN);
@@ -256,7 +263,8 @@ static void count(struct sbuf *b, const json_t *n, const char *what)
 	sbuf_add(b, what);
 }
 
-/* Who says when frames come, and who said it of those that have come: a device's clock is not known at first, and may be lost. */
+/* Says which clock times arrivals now, and which one timed those so far. Both may differ, because a
+ * device's clock is not known at first and may be lost. */
 static void sources(struct flow *f, const json_t *stamps)
 {
 	bool some = page_num(stamps, "nic", 0) > 0, ours = page_num(stamps, "software", 0) > 0;
@@ -334,7 +342,8 @@ static void streams(const struct page_in *in, struct flow *f)
 	}
 }
 
-/* The receiver whose distributions are shown: the selected port, and where no probe came in there, one that received what it sent. */
+/* The receiver whose distributions are shown: the selected port, or, if no probe came in there, a
+ * port that received what the selected one sent. */
 static const json_t *receiver(const struct page_in *in)
 {
 	const json_t *list = out_get(in->snap, "latency.ports"), *own = page_by(list, "port", in->port), *o;
@@ -348,7 +357,8 @@ static const json_t *receiver(const struct page_in *in)
 	return own;
 }
 
-/* room: rows that are there; the distribution is drawn in those that the rest leaves. */
+/* Draws what is below the table of ports. room: how many rows the drawing of the distribution may
+ * take; with too few of them it is left out. */
 static void detail(const struct page_in *in, struct flow *f, int room)
 {
 	const json_t *o = receiver(in);
@@ -434,7 +444,8 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 		flow_init(&f, g->cols);
 		detail(in, &f, spare);
 	}
-	/* Ports come first; the selected one's figures get the rest, and half where there is not room for both. */
+	/* Ports come first, and the details of the selected one get the rest. If there is not room
+	 * for both, the details get half. */
 	int below = room - (int)n - 1;
 	if (below < DETAIL_MIN && room >= 2 * DETAIL_MIN + 2)
 		below = f.row < room / 2 ? f.row : room / 2;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The part "latency:PORT" of a snapshot: the document of `show latency` for all ports, with their
+ * distributions, but with the streams of that one port only that have `latency on`. */
 #include "probe.h"
 #include "probe_app.h"
 
-/* "latency": what `show latency` gives of all ports, with their distributions, and the streams of the port that are measured on their own. */
 static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
 	struct portset ports;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arming: receivers get tables for the streams that send probes, and keep what they counted when these are made anew. */
+/* Arming: receivers get tables for the streams that send probes. When tables are made anew, what
+ * the old ones have counted is kept. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,17 +9,18 @@
 
 #include "probe_int.h"
 
-#define WINDOW_BYTES (4u << 20)  /* of one Rx queue */
-#define BLOCKS_MIN 16            /* 1024 numbers */
+#define WINDOW_BYTES (4u << 20)  /* the windows of one Rx queue take about so much */
+#define BLOCKS_MIN 16            /* blocks of a window, of 64 numbers: 1024 numbers */
 #define BLOCKS_MAX (1u << 18)    /* 16 M numbers */
-#define CELLS_MIN 16             /* streams that are added while sending find a place */
-#define AWAKE_NS 3000000000ull   /* after the last run: frames may be held back on their way */
+#define CELLS_MIN 16             /* so streams that are added while sending find a place */
+#define AWAKE_NS 3000000000ull   /* after the last run, frames may come so late */
 #define PAGE 4096
 #define MB 1000000.0
 
 /* ---- memory ---- */
 
-/* Whole pages of the kernel's, which are zero, touched here so that no worker waits for one. */
+/* Maps zeroed pages. Each is touched here, so that no worker has to wait until the kernel gives
+ * it. */
 static void *memory(size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -52,12 +54,13 @@ void probe_arm_unref(struct probe_arm *a)
 
 /* ---- what is asked for ---- */
 
+/* Does the stream send probes when it is enabled? tell_all: a trial wants one in each frame. */
 static bool stream_probes_on(const struct ctl_port *cp, const struct stream *s)
 {
 	return s != NULL && (s->cfg.frame.probe != 0 || (cp->tell_all && s->cfg.enabled));
 }
 
-/* What is sent may be of streams that the settings have no more. */
+/* Does the port send probes now? It may still send streams that the settings no longer have. */
 static bool sends_probes(const struct ctl_port *cp)
 {
 	EACH_WORK(w, tells)
@@ -85,7 +88,7 @@ static uint32_t round_cells(uint32_t n)
 	return r < PROBE_STREAMS ? r : PROBE_STREAMS;
 }
 
-/* Cells that port's streams with probes need, 0: it has none. */
+/* How many cells the tables must have for the port's streams with probes. 0: it has none. */
 static uint32_t cells_of(const struct ctl_port *cp)
 {
 	uint32_t n = 0;
@@ -96,7 +99,7 @@ static uint32_t cells_of(const struct ctl_port *cp)
 	return n;
 }
 
-/* Do the tables hold what the port's streams send? */
+/* Do the tables of this arm have room for what the port's streams send? */
 static bool covers(const struct probe_arm *a, const struct ctl_port *cp)
 {
 	unsigned p = cp->p.id;
@@ -119,8 +122,11 @@ static bool verify_wanted(const struct ctl *c)
 	return false;
 }
 
-/* Gap between the frames that a port's only Rx queue gets, as their sender paces them, to the nearest cycle, and *ns as it was asked for;
- * 0: they come from nobody who keeps one gap, as a rate that is on its way to another one does not. */
+/* Returns the gap in cycles, rounded, that the frames of a port's only Rx queue are to have by the
+ * rate of their sender; *ns is the same gap as it was asked for. The sender is taken to be the
+ * port's partner (0 and 1, 2 and 3, ..), or the port itself if that cannot send. 0: there is no
+ * such gap, because the port has several queues, or the sender sends as fast as it can or at a rate
+ * that moves to another. */
 static uint64_t target_gap(struct ctl *c, const struct ctl_port *cp, double *ns)
 {
 	unsigned from = cp->p.id ^ 1;
@@ -135,6 +141,7 @@ static uint64_t target_gap(struct ctl *c, const struct ctl_port *cp, double *ns)
 	return (uint64_t)(clock_hz() / load.pps + 0.5);
 }
 
+/* Notes in a->latency which streams of the port get histograms of their own. */
 static void set_latency(struct probe_arm *a, const struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < cp->nstreams; i++) {
@@ -144,8 +151,9 @@ static void set_latency(struct probe_arm *a, const struct ctl_port *cp)
 	}
 }
 
-/* The shape of an arm for all streams that have probes, whether they are being sent or not: tables are seldom made anew then. What `was` has
- * room for stays in it. */
+/* Works out the spec of an arm. It has room for all streams with probes, whether they are being
+ * sent or not, so that tables are seldom made anew. What the arm `was` has room for (NULL: nothing)
+ * has room in the new one too. */
 static void shape(struct ctl *c, const struct probe_arm *was, struct probe_arm *a)
 {
 	struct prx_spec *s = &a->spec;
@@ -212,6 +220,7 @@ static int too_much(const struct ctl *c, const struct probe_arm *a, double bytes
 		       bytes / MB + 1);
 }
 
+/* Makes the taps of an arm, one for each Rx queue. */
 static int fill(struct ctl *c, struct probe_arm *a, size_t size)
 {
 	a->tap = xcalloc(rx_queues(c) + 1, sizeof(*a->tap));
@@ -243,7 +252,8 @@ static int arm_make(struct ctl *c, const struct probe_arm *was, struct probe_arm
 	size_t size = prx_size(&a->spec);
 	a->merge_most = probe_merge_most(c, &a->spec);
 	a->bytes = size * rx_queues(c) + a->merge_most;
-	/* what is kept at a clear and when tables are made anew are copies of histograms */
+	/* copies of histograms that are kept at a clear, and when tables are made anew, are not in
+	 * this sum */
 	if (size == 0 || a->bytes > probes_of(c)->limit_bytes) {
 		int rc = too_much(c, a, size == 0 ? 0x1p40 : (double)a->bytes, e);
 		probe_arm_unref(a);
@@ -261,6 +271,7 @@ static int arm_make(struct ctl *c, const struct probe_arm *was, struct probe_arm
 	return 0;
 }
 
+/* All workers that receive get new plans. */
 static void dirty_receivers(struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
@@ -268,7 +279,7 @@ static void dirty_receivers(struct ctl *c)
 			c->worker[c->port[i]->rx_worker[q]].dirty = true;
 }
 
-/* From the next plans on its tables are not used. */
+/* The arm in use becomes an old one: from the next plans on its tables are not used. */
 static void retire(struct ctl *c)
 {
 	struct probes *p = probes_of(c);
@@ -298,7 +309,7 @@ static bool anyone_sends(const struct ctl *c)
 	return false;
 }
 
-/* The stamps of devices count where they can be used, also in tables that are on their way out. */
+/* Makes taps use the time stamps of devices where that is possible now, also taps of old arms. */
 static void clocks_follow(struct ctl *c)
 {
 	struct probes *p = probes_of(c);
@@ -338,7 +349,8 @@ static int arm(struct ctl *c, struct err *e)
 	return 0;
 }
 
-/* What was learnt of a gap belongs to a rate; it is no reason for other tables. */
+/* Do the tables in use check what the settings ask for? A gap that has changed needs no new
+ * tables. */
 static bool as_asked(const struct ctl *c)
 {
 	return probes_of(c)->now != NULL && probes_of(c)->now->spec.verify == verify_wanted(c);
@@ -358,7 +370,7 @@ int probes_arm(struct ctl *c, const struct portset *starting, struct err *e)
 		fits &= covers(p->now, cp);
 	}
 	if (!wanted) {
-		retire(c); /* nobody sends any: no receiver looks for them */
+		retire(c); /* no port sends probes, so no receiver has to look for them */
 		return 0;
 	}
 	fits &= p->now == NULL || p->now->bytes <= p->limit_bytes;
@@ -368,6 +380,7 @@ int probes_arm(struct ctl *c, const struct portset *starting, struct err *e)
 	return rc;
 }
 
+/* Have all workers that receive acknowledged plans with the arm in use? */
 static bool all_have(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
@@ -433,7 +446,8 @@ bool probes_awake(const struct ctl *c)
 
 uint64_t probes_next_ns(const struct ctl *c)
 {
-	if (probes_of(c)->nold > 0 || probes_of(c)->sampling || probes_of(c)->merging) /* windows move on also when no port sends any more */
+	/* frames may still come in, and windows move, when no port sends any more */
+	if (probes_of(c)->nold > 0 || probes_of(c)->sampling || probes_of(c)->merging)
 		return 5000000;
 	return probes_of(c)->awake ? 50000000 : UINT64_MAX;
 }
@@ -522,7 +536,7 @@ struct probe_bias probe_bias(const struct ctl *c, int tx, unsigned rx, enum prob
 	return (struct probe_bias){0};
 }
 
-/* What is on its way was sent before and comes in after. */
+/* May probes of this port be on their way? They were sent before a clear and come in after it. */
 static bool on_its_way(const struct ctl *c, const struct ctl_port *cp)
 {
 	return probes_wanted(cp) && (cp->run.active || ctl_frames_inside(c));

@@ -1,95 +1,132 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the receivers of this process make of the probes that its ports send: counts per (port, stream), latency. Control thread only. */
+/* What the receivers of this process learn from the probes that its ports send: counts for each
+ * port and stream, and latency. Control thread only. */
 #pragma once
 #include "ctl.h"
 #include "hist.h"
 
-/* Of one port's probes, or of one stream's; since open or the last `clear`. Exact when nothing is being sent and nothing is on its way: until then
- * what is on its way counts as lost. */
+/* What became of the probes of one port, or of one stream, since open or the last `clear`. The
+ * counts are exact when nothing is being sent and nothing is on its way; until then, what is on its
+ * way counts as lost. */
 struct probe_counts {
-	uint64_t sent;        /* accepted by the device */
-	uint64_t received;    /* different ones, whole */
+	uint64_t sent;        /* probes that the device accepted */
+	uint64_t received;    /* probes that came in whole; copies do not count */
 	uint64_t lost;        /* sent - received - corrupted - late, not below 0 */
-	uint64_t duplicated;  /* further copies */
-	uint64_t reordered;   /* RFC 4737, of those received */
-	uint64_t late;        /* older than the window when they came */
-	uint64_t corrupted;   /* known by their probe; a checksum is wrong. Copies of a frame are duplicates, whichever of them is whole */
-	uint64_t extent_max;  /* RFC 4737 4.2.2; UINT64_MAX: not known, it may be from before the last `clear` */
-	uint64_t extent_unknown; /* reordered ones whose extent is not known */
+	uint64_t duplicated;  /* further copies of frames that came in before */
+	uint64_t reordered;   /* RFC 4737, among those received */
+	uint64_t late;        /* came too late to tell whether they are copies: see prx_flow.late */
+	/* Frames that are known by their probe, but a checksum is wrong. Further copies of a frame
+	 * are duplicates, whichever of the copies is whole. */
+	uint64_t corrupted;
+	/* RFC 4737 4.2.2. UINT64_MAX: not known, because the largest may be from before the last
+	 * `clear`. */
+	uint64_t extent_max;
+	uint64_t extent_unknown; /* how many reordered probes have an extent that is not known */
 	double extent_mean;   /* NAN: none */
-	double jitter_ns;     /* RFC 3550, the largest of its flows; NAN: none */
-	unsigned nrxq;        /* Rx queues on which probes of one stream and Tx queue came, at most: order is judged on each alone */
+	double jitter_ns;     /* RFC 3550, the largest among its flows; NAN: none */
+	/* The most Rx queues on which probes of one stream and Tx queue came in. Order is judged on
+	 * each queue alone. */
+	unsigned nrxq;
 	bool inexact;         /* something was not counted exactly, see `why` */
-	const char *why;      /* in words, static; NULL: it is exact */
+	const char *why;      /* in words, static; NULL: all is exact */
 };
-/* stream: its id, -1: all streams of the port. receivers: only what came in there; NULL: anywhere. false: nothing is armed, or the port has sent
- * no probes and none of its came in. */
+/* Fills *out. stream: the id of a stream; -1: all streams of the port. receivers: counts only what
+ * came in on these ports; NULL: on any port. Returns false if the port has sent no probes, none of
+ * its probes came in, and no receiver has tables for them. */
 bool probe_counts(struct ctl *, unsigned port, int stream, const struct portset *receivers, struct probe_counts *out);
-/* Frames on the receivers that had probes in them and are damaged beyond telling whose they were. */
+/* How many frames came in on these ports that held a probe and are so damaged that nobody can tell
+ * which port sent them. receivers NULL, here and below: all ports. */
 uint64_t probe_damaged(struct ctl *, const struct portset *receivers);
-/* Frames on the receivers that had none. */
+/* How many frames without a probe came in on these ports. */
 uint64_t probe_plain(struct ctl *, const struct portset *receivers);
-/* Whole probes that no port of this process sent. */
+/* How many whole probes came in on these ports that no port of this process can have sent. */
 uint64_t probe_foreign(struct ctl *, const struct portset *receivers);
-/* Latency in ns of all that came in on these ports (histograms of their queues added up), or the gaps between frames on each of their queues; new,
- * free() it; NULL: nothing is armed. */
+/* A histogram in ns of all that came in on these ports, over all of their Rx queues: latency since
+ * the moment of sending (actual) or since the frame was due (intended), or the gaps between frames
+ * on each queue. It is new, the caller frees it with free(). NULL: there are none. */
 enum probe_latency { PROBE_ACTUAL, PROBE_INTENDED, PROBE_GAP };
 struct hist *probe_hist(struct ctl *, const struct portset *receivers, enum probe_latency which);
 
-/* Does some port send probes, or have receivers been armed for them and hold results? */
+/* Do receivers have tables for probes, or hold results in tables that are on their way out? */
 bool probes_armed(const struct ctl *);
-/* Are checksums of whole frames looked at? Else damage shows in probes alone. */
+/* Do receivers check the checksums of whole frames? If not, only damage to probes is seen. */
 bool probes_verify(const struct ctl *);
-bool probes_settled(struct ctl *); /* nothing is sending: what was sent and has not come is lost, or late */
-/* Most memory that receivers may take together. */
-#define PROBES_DFLT_MEMORY "2000" /* MB; as the defaults of cfg.h */
+/* Is no port sending? Then probes that were sent and have not come in are lost or late, as soon as
+ * nothing is on its way any more. */
+bool probes_settled(struct ctl *);
+/* The most memory that receivers may take together: the default in MB, set, and get. */
+#define PROBES_DFLT_MEMORY "2000" /* as text, like the defaults of settings in cfg.h */
 void probes_memory_set(struct ctl *, uint64_t bytes);
-uint64_t probes_memory_most(const struct ctl *); /* as it was set */
+uint64_t probes_memory_most(const struct ctl *);
 
-/* Who says when frames arrive: our clock when a worker takes them, or the device's time stamps. */
+/* Which clock says when frames arrive: ours, when a worker takes them, or the device's, by its time
+ * stamps. */
 enum probe_clock { PROBE_SOFTWARE, PROBE_NIC, PROBE_CLOCKS };
-const char *probe_clock_word(enum probe_clock); /* "software", "nic"; of PROBE_CLOCKS "both" */
-/* Frames on the port since the last clear, by who timed them. */
+const char *probe_clock_word(enum probe_clock); /* "software", "nic"; PROBE_CLOCKS: "both" */
+/* How many frames came in on the port since the last clear, by the clock that timed them. */
 struct probe_timed { uint64_t frames[PROBE_CLOCKS]; };
 struct probe_timed probe_timed(struct ctl *, unsigned port);
 
-/* The tester's own share of a latency, as `calibrate` measured it from port tx to port rx, of each clock by itself: with time stamps of a
- * device it is another one than without. */
+/* The tester's own share of a latency, as `calibrate` measured it from port tx to port rx. It is
+ * kept for each clock by itself, because with a device's time stamps it is not the same as
+ * without. */
 struct probe_bias {
 	bool known;
-	enum probe_clock clock; /* that timed the arrivals */
+	enum probe_clock clock; /* the clock that timed the arrivals */
 	uint64_t median_ns, min_ns, frames;
-	uint64_t wall_ns;     /* when */
+	uint64_t wall_ns;     /* when it was measured */
 };
 void probe_bias_set(struct ctl *, unsigned tx, unsigned rx, const struct probe_bias *);
-/* of -1: of whatever port was measured to rx, the partner first. PROBE_CLOCKS: none is of two clocks. known false: none. */
+/* The own share from port tx to port rx. tx -1: from any port from which rx was measured, its
+ * partner first. `known` is false if none was measured with this clock. It is always false for
+ * PROBE_CLOCKS, because no share holds for arrivals that were timed by both clocks. */
 struct probe_bias probe_bias(const struct ctl *, int tx, unsigned rx, enum probe_clock);
 
-/* Single latencies of what comes in on the port, by its setting `latsampler`. */
+/* Begins to take single latencies of probes that come in on the port, as its setting `latsampler`
+ * says. Returns 0 or -errno, and *e says why. */
 int probe_sampler_start(struct ctl *, unsigned port, struct err *e);
+/* samples: how many were taken. beyond: how many came after as many as were asked for. lost: how
+ * many found no room on their way to control. file: the file of the setting, as it was when the
+ * sampler began. */
 struct sampler_result {
-	uint64_t samples, beyond, lost; /* taken; more than were asked for; that found no room on their way, and are not among the taken */
-	char file[VT_TEXT_MAX];         /* of the setting when it began */
+	uint64_t samples, beyond, lost;
+	char file[VT_TEXT_MAX];
 };
-/* Appends the file's text: "Latency", then a line in ns each. false: it is not on. */
+/* Ends the port's sampler, and appends to *text what belongs into its file, which is not written
+ * here: the line "Latency", then a line for each latency in ns. Returns false if the sampler is not
+ * on. */
 bool probe_sampler_stop(struct ctl *, unsigned port, struct sbuf *text, struct sampler_result *out);
 
-/* {"show":"latency","time_ns","wall_ns","armed","settled","corrected","clock":{"hz","uncertainty_ppm"},"memory_bytes","window",
- *  "ports":[{"port","name","queues","probes","plain","damaged","early": before they were sent, by the clocks, or 2^35 cycles after: counted with
- *    latency 0,"foreign","verify": checksums of whole frames are looked at,"counts":C,"corrected": the own share was subtracted,
- *    "jitter":{"limit_ns","compared","above","share"} or null,
- *    "bias_ns": measured by the clock that timed these arrivals,"bias_clock": which one,"bias_other": one that was measured by the other clock,
- *    "timestamps":{"source":"nic"|"software"|"both","nic","software": frames timed by each,"unstamped","odd": of the latter, those without a stamp
- *    though stamps count, and those with one that cannot be,"error_ns" or null,"text"},
- *    "latency":{"actual":H,"intended":H},"gap":G,"from":[{"port",C}]}],
- *  "streams":[{"port","stream",C,"latency":H or null,"intended": likewise,"corrected","receivers":[port,..]}]}
- * C: the members of struct probe_counts. H: {"samples","error","above","min_ns","mean_ns","max_ns","stdev_ns","pdv_ns",
+/* The document of `show latency`; a new reference. null: not known, or too few samples for it.
+ * {"show":"latency", "time_ns", "wall_ns", "armed", "settled", "corrected": LATENCY_CORRECTED was
+ *    asked for, "clock":{"hz", "uncertainty_ppm", "tick_ns"}, "memory_bytes", "window",
+ *  "ports":[{"port", "name", "queues", "probes", "plain", "damaged", "foreign",
+ *    "early": probes that by the clocks came before they were sent, or more than 2^35 cycles after;
+ *      they count with latency 0,
+ *    "verify": checksums of whole frames are checked,
+ *    "counts":C, "corrected": the own share was subtracted,
+ *    "jitter":{"limit_ns", "compared", "above", "share"} or null,
+ *    "bias_ns": the own share, measured with the clock that timed these arrivals,
+ *    "bias_clock": that clock,
+ *    "bias_other": true if the own share was measured only with another clock,
+ *    "timestamps":{"source":"nic"|"software"|"both", "nic", "software": frames timed by each clock,
+ *      "unstamped", "odd": frames timed by our clock, while stamps count, because they had no stamp
+ *      or one that cannot be right, "error_ns" or null, "text"},
+ *    "latency":{"actual":H, "intended":H}, "gap":G, "from":[{"port", C}]}],
+ *  "streams":[{"port", "stream", C, "latency":H or null, "intended":H or null, "corrected",
+ *    "receivers":[port,..]}]}
+ * C: the members of struct probe_counts.
+ * H: {"samples", "error", "above", "min_ns", "mean_ns", "max_ns", "stdev_ns", "pdv_ns",
  *    "percentiles_ns":{"p50",..,"p99_9",..}}.
- * G: H's members beside "target_ns", "near":{"64",..} (shares), "cv", "dispersion":{"1us",..}. null: not known, or too few samples for it. */
-/* LATENCY_BINS: latency.actual of ports has "bins": {"from_ns", "per_octave", "counts"}, how many took from from_ns * 2 ^ (i / per_octave) on. */
+ * G: the members of H, and "target_ns", "near":{"64",..} (shares), "cv", "dispersion":{"1us",..}.
+ * Flags: LATENCY_CORRECTED subtracts the own share; LATENCY_NO_STREAMS leaves "streams" empty;
+ * LATENCY_BINS adds "bins":{"from_ns", "per_octave", "counts"} to latency.actual of ports, where
+ * counts[i] is how many probes took from_ns * 2^(i / per_octave) or more, up to the next bin. */
 enum { LATENCY_CORRECTED = 1, LATENCY_NO_STREAMS = 2, LATENCY_BINS = 4 };
 json_t *probe_latency_json(struct ctl *, const struct portset *ports, unsigned flags);
-/* Its "streams" of one port, those with `latency on` alone. */
+/* The "streams" of that document for one port: only its streams with `latency on`. A new
+ * reference. */
 json_t *probe_streams_json(struct ctl *, unsigned port);
-/* Histograms of the ports and of their streams with `latency on` as a log that HdrHistogram's tools read. */
+/* Appends the histograms of the ports, and those of their streams with `latency on`, as a log that
+ * HdrHistogram's tools read. Returns 0 or -errno, and *e says why: -ENODATA if there are none. */
 int probe_latency_log(struct ctl *, const struct portset *ports, struct sbuf *out, struct err *e);

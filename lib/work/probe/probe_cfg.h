@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings of a port that receives probes. */
+/* The settings of the work "probe" for a port that receives probes. */
 #pragma once
 #include "value.h"
 
@@ -7,13 +7,14 @@
 enum sampler_kind { SAMPLER_NONE, SAMPLER_SIMPLE, SAMPLER_POISSON };
 struct sampler_cfg {
 	uint32_t kind;            /* enum sampler_kind: none, evenly, at random times */
-	uint32_t num;             /* samples at most */
-	uint32_t rate;            /* a second */
+	uint32_t num;             /* the most samples that are taken */
+	uint32_t rate;            /* samples per second, over all Rx queues */
 	char file[VT_TEXT_MAX];
 };
 
 struct probe_cfg {
-	uint64_t jitter_us;       /* latencies that differ by more from the one before are counted; 0: none */
+	/* A latency that differs by more than this from the one before is counted. 0: none is. */
+	uint64_t jitter_us;
 	struct sampler_cfg sampler;
-	bool verify;              /* checksums of frames with probes are checked at the receiver */
+	bool verify;              /* the receiver checks the checksums of frames with probes */
 };

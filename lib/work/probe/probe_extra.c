@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Beside counting: latencies that differ by much from the one before, and single latencies for whoever wants to see them. */
+/* What receivers do beside counting, from control's side: they count latencies that differ by much
+ * from the one before (setting `jitter`), and hand out single latencies (setting `latsampler`). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,7 +8,8 @@
 
 #include "probe_int.h"
 
-/* Of a port; made once, since workers may use it as long as they run. */
+/* The structs for the Rx queues of a port. They are made once and kept, because workers may use
+ * them as long as they run. NULL: no memory, or no Rx queue. */
 static struct prx_extra *extras(struct ctl *c, unsigned port)
 {
 	struct prx_extra **at = &probes_of(c)->extra[port];
@@ -23,6 +25,7 @@ static struct prx_extra *extras(struct ctl *c, unsigned port)
 	return *at;
 }
 
+/* Do settings of the port, or its sampler, ask for any of this? */
 static bool wanted(const struct ctl *c, unsigned port)
 {
 	return probe_cfg_of(c->port[port])->jitter_us != 0 || probes_of(c)->sampler[port].on;

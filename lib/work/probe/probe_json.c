@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What probes say, for show, pages and files. A number that cannot be known is null. */
+/* The results of probes for `show`, pages and files: counts, histograms and the document of
+ * `show latency`. A number that cannot be known is null. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -42,7 +43,7 @@ static void counts_of(const struct ctl *c, uint64_t sent, const struct flow_live
 				     .jitter_ns = l->jitter_cycles * 1e9 / clock_hz(), .nrxq = l->nrxq, .why = probes_of(c)->why};
 	out->received = s->received > copies ? s->received - copies : 0;
 	uint64_t came = out->received + s->corrupted + s->late;
-	if (came == 0) /* the estimate goes on over a `clear`, and is of nothing that is shown */
+	if (came == 0) /* jitter goes on over a `clear`, and says nothing about what is shown */
 		out->jitter_ns = (double)NAN;
 	out->lost = sent > came ? sent - came : 0;
 	if (known > 0 && known <= s->reordered)
@@ -69,14 +70,15 @@ bool probe_counts(struct ctl *c, unsigned port, int stream, const struct portset
 	int cell = cell_of(c, port, stream);
 	if (stream >= 0 && cell < 0)
 		return false;
-	bool known = probe_total(c, port, cell, receivers, &l); /* before what was sent: nothing seems to come from nowhere */
+	/* what came is read before what was sent, so it is never more */
+	bool known = probe_total(c, port, cell, receivers, &l);
 	if (receivers != NULL && probe_several(c, receivers))
 		probe_cross(&l);
 	counts_of(c, probe_sent(c, port, cell), &l, out);
 	return known || out->sent > 0;
 }
 
-/* what: of struct rx_sum */
+/* The sum over receivers of one member of struct rx_sum; `what` is its offset. */
 static uint64_t rx_sum_of(struct ctl *c, const struct portset *receivers, size_t what)
 {
 	uint64_t sum = 0;
@@ -125,6 +127,8 @@ struct hist *probe_hist(struct ctl *c, const struct portset *receivers, enum pro
 	return sum;
 }
 
+/* sole: all that these probes' sender sent was meant for this receiver. If not, nobody can say here
+ * what was sent to it and what was lost. */
 static json_t *counts_json(const struct probe_counts *n, bool sole)
 {
 	json_t *o = json_pack("{s:o, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:i, s:b}",
@@ -146,7 +150,7 @@ static json_t *counts_json(const struct probe_counts *n, bool sole)
 #define BINS_PER_OCTAVE 16
 #define BINS_MOST 1024
 
-/* Values by their logarithm, for a drawing. */
+/* The values of a histogram in bins of equal width on a logarithmic scale, for a drawing. */
 static json_t *bins_json(const struct hist *h)
 {
 	uint64_t bin[BINS_MOST] = {0};
@@ -173,7 +177,8 @@ static json_t *bins_json(const struct hist *h)
 static const char *const near_names[PRX_NEARS] = {"64", "128", "256", "512"};
 static const char *const scale_names[PRX_SCALES] = {"1us", "10us", "100us", "1ms"};
 
-/* Variance over mean of the frames in a window: 1 of Poisson arrivals, 0 of even ones. */
+/* The index of dispersion: the variance of the frames in a window divided by their mean. It is 1
+ * for Poisson arrivals and 0 for even ones. */
 static double dispersion(const struct rx_sum *s, unsigned scale)
 {
 	double n = (double)s->scale[scale].windows, sum = (double)s->scale[scale].sum;
@@ -182,6 +187,7 @@ static double dispersion(const struct rx_sum *s, unsigned scale)
 	return n >= 2 && sum > 0 ? fmax((sq - sum * mean) / (n - 1), 0) / mean : (double)NAN;
 }
 
+/* The gap in ns that frames of this port are to have; 0: none. */
 static double target_of(const struct ctl *c, unsigned rx)
 {
 	const struct probe_arm *a = probes_of(c)->now;
@@ -219,7 +225,9 @@ static bool has_rx(const struct ctl *c, unsigned port)
 	return port < c->nports && c->port[port]->used && c->port[port]->p.nrxq > 0;
 }
 
-/* Where a port's probes come in: where they did, and before that where they are likely to. */
+/* The ports on which probes of port tx come in: those on which some did, and as long as none did,
+ * its partner (0 and 1, 2 and 3, ..), or tx itself if that cannot receive. Returns how many ports
+ * these are. */
 static unsigned receivers_of(struct ctl *c, unsigned tx, struct portset *out)
 {
 	unsigned n = 0;
@@ -241,8 +249,8 @@ static unsigned receivers_of(struct ctl *c, unsigned tx, struct portset *out)
 }
 
 struct pairs {
-	struct portset to[PROBE_PORTS]; /* of each sender */
-	unsigned n[PROBE_PORTS];        /* receivers; 0: it sends none */
+	struct portset to[PROBE_PORTS]; /* the receivers of each sender */
+	unsigned n[PROBE_PORTS];        /* how many they are; 0: the port sends no probes */
 };
 
 static void find_pairs(struct ctl *c, struct pairs *p)
@@ -277,7 +285,8 @@ static void add_counts(struct probe_counts *to, const struct probe_counts *n)
 	to->why = to->why != NULL ? to->why : n->why;
 }
 
-/* What became of the probes that are for this port; null where one sender's come in on other ports too, so that they are told there. */
+/* What became of the probes that were sent to this port. What was sent and lost is null if the
+ * probes of one of its senders come in on other ports too. *from gets the counts of each sender. */
 static json_t *port_counts(struct ctl *c, unsigned rx, const struct pairs *p, json_t *from)
 {
 	struct probe_counts sum = {.extent_mean = (double)NAN, .jitter_ns = (double)NAN}, n;
@@ -299,7 +308,7 @@ static json_t *port_counts(struct ctl *c, unsigned rx, const struct pairs *p, js
 	return counts_json(&sum, sole && any);
 }
 
-/* Pktgen's: how many latencies differed from the one before by more than a threshold. */
+/* Pktgen's jitter: how many latencies differed from the one before by more than a threshold. */
 static json_t *jitter_json(const struct ctl *c, unsigned rx)
 {
 	uint64_t limit_us = probe_cfg_of(c->port[rx])->jitter_us, compared, above;
@@ -331,7 +340,7 @@ struct probe_timed probe_timed(struct ctl *c, unsigned port)
 	return timed(&s);
 }
 
-/* Who said when the port's frames arrived; where none came, who is going to. */
+/* Which clock timed the frames that came in on the port; if none came, the one that is going to. */
 static enum probe_clock clock_of(const struct ctl_port *cp, const struct probe_timed *t)
 {
 	if (t->frames[PROBE_NIC] > 0)
@@ -339,7 +348,7 @@ static enum probe_clock clock_of(const struct ctl_port *cp, const struct probe_t
 	return t->frames[PROBE_SOFTWARE] == 0 && stamps_rx(cp) != NULL ? PROBE_NIC : PROBE_SOFTWARE;
 }
 
-/* Of what came in there. */
+/* The own share from port tx (-1: any) to port rx, by the clock that timed what came in there. */
 static struct probe_bias bias_of(struct ctl *c, int tx, unsigned rx)
 {
 	struct probe_timed t = probe_timed(c, rx);
@@ -436,6 +445,7 @@ static json_t *stream_json(struct ctl *c, unsigned tx, const struct stream *s, u
 	return o;
 }
 
+/* own: only streams with `latency on`. */
 static json_t *streams_json(struct ctl *c, const struct portset *ports, unsigned flags, bool own)
 {
 	json_t *list = json_array();

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies that came in on two Rx queues. A flow that only one queue has heard needs nothing; of the others the windows of the queues are merged,
- * again and again while they move. Over all queues of the process, and, where several ports have some, over those of each port too: from the
- * beginning, since the first copy on another port must not change what is known of one. */
+/* Finds copies that came in on two Rx queues. Nothing is needed for a flow that came in on one
+ * queue only. For all others the windows of the queues are merged (prx_merge.h), again and again
+ * while they move: over all queues of the process and, if several ports have Rx queues, over those
+ * of each port too. The latter begins as soon as the flow comes in on two queues of a port, so that
+ * a copy on another port does not change what is known of this one. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe_int.h"
 
-#define TURN_NS 500000     /* of control's time, each turn */
-#define LOOK_AT_CLOCK 64   /* flows */
+#define TURN_NS 500000     /* of control's time in each turn */
+#define LOOK_AT_CLOCK 64   /* after so many flows, control looks at the clock */
 
-struct flow_merge { struct prx_merge *all, **port; }; /* NULL: not needed. port: by port, NULL: one queue of its has heard it at most */
+/* The merging of one flow. NULL: not needed so far. port[rx] is NULL if the flow came in on at most
+ * one queue of that port. */
+struct flow_merge { struct prx_merge *all, **port; };
 
 struct probe_merge {
-	uint32_t base[PROBE_PORTS], nflows, at; /* at: where the next turn goes on */
+	/* base: index of the first flow of a sending port. at: flow with which the next turn goes
+	 * on. */
+	uint32_t base[PROBE_PORTS], nflows, at;
 	uint32_t nports;
-	bool moved;          /* something came since the last turn */
-	bool starved;        /* there was no memory for some flow */
-	size_t bytes;        /* taken so far */
+	bool moved;          /* some flow on several queues has come in since the last turn */
+	bool starved;        /* there was no memory for the merging of some flow */
+	size_t bytes;        /* memory taken so far */
 	struct flow_merge *flow;
 };
 
@@ -26,7 +32,8 @@ static size_t merge_bytes(unsigned nqueues, uint32_t nblocks)
 	return RTE_ALIGN_CEIL(prx_merge_size(nqueues, nblocks), CACHE_LINE);
 }
 
-/* Each flow comes in on each queue: its windows are merged over all of them, and over those of each port. */
+/* The most is taken if each flow comes in on each queue: then its windows are merged over all
+ * queues, and over those of each port. */
 size_t probe_merge_most(const struct ctl *c, const struct prx_spec *s)
 {
 	size_t flows = 0, each, own = 0;
@@ -96,6 +103,7 @@ static struct prx_merge *make(struct probe_merge *m, unsigned nqueues, uint32_t 
 
 struct flow_id { unsigned tx, cell, queue; };
 
+/* Has the flow come in on this tap's queue? */
 static bool heard(const struct probe_tap *t, const struct flow_id *f)
 {
 	const struct prx_flow *flow = prx_flow(t->prx, f->tx, f->cell, f->queue);
@@ -103,7 +111,8 @@ static bool heard(const struct probe_tap *t, const struct flow_id *f)
 	return cell_get(&flow->received) + cell_get(&flow->corrupted) > 0;
 }
 
-/* Queue numbers are the places of taps, those of a port counted from its first tap. */
+/* Looks at the windows of n taps from the tap `first` on. The numbers of queues in g are the places
+ * of taps, counted from there. */
 static void pass(struct prx_merge *g, const struct probe_arm *a, const struct flow_id *f, unsigned first, unsigned n)
 {
 	uint32_t nblocks;
@@ -141,12 +150,13 @@ static void pass_ports(struct probe_arm *a, struct flow_merge *m, const struct f
 	}
 }
 
-/* Taps are in the order of their ports. */
+/* Do several ports have Rx queues? Taps are in the order of their ports. */
 static bool several_ports(const struct probe_arm *a)
 {
 	return a->tap[0].port != a->tap[a->ntaps - 1].port;
 }
 
+/* Looks at the windows of one flow, if it came in on several queues. */
 static void look(struct probe_arm *a, const struct flow_id *f)
 {
 	struct flow_merge *m = &a->merge->flow[a->merge->base[f->tx] + f->cell * a->spec.of[f->tx].nqueues + f->queue];
@@ -194,7 +204,7 @@ bool probe_merge_turn(struct probe_arm *a)
 
 /* ---- results ---- */
 
-/* Of one flow; rx: -1: all ports together. */
+/* Adds the copies found of one flow on port rx; -1: on all ports together. */
 static void add_flow(const struct probe_arm *a, const struct flow_id *f, int rx, struct flow_live *out)
 {
 	const struct flow_merge *m = &a->merge->flow[a->merge->base[f->tx] + f->cell * a->spec.of[f->tx].nqueues + f->queue];

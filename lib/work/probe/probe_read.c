@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What receivers have counted: tables of workers are summed up, less what they held at the last clear, and what tables that are gone had held. */
+/* What receivers have counted since the last clear: the sum of what the tables of all arms hold now
+ * and of what the tables of arms that are gone held, less what that was at the last clear. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe_int.h"
 
-/* Of a cell, by all works and queues, since open. While frames are handed over it may be some too high. */
+/* Probes sent of a cell since open, by all works and queues. While frames are being handed over the
+ * number may be some too high. */
 static uint64_t stream_probes(const struct ctl_port *cp, uint32_t cell)
 {
 	uint64_t sum = 0;
@@ -16,7 +18,7 @@ static uint64_t stream_probes(const struct ctl_port *cp, uint32_t cell)
 	return sum;
 }
 
-/* ---- what is added ---- */
+/* ---- what has to be added to what tables hold ---- */
 
 static struct probe_rx *rx_at(struct probes *p, unsigned rx)
 {
@@ -25,7 +27,8 @@ static struct probe_rx *rx_at(struct probes *p, unsigned rx)
 	return p->rx[rx];
 }
 
-/* Of one cell, or of all (-1). NULL: there is nothing, and it is not made. */
+/* What has to be added for one cell, or for all (-1). If there is nothing yet, it is made (make),
+ * or the result is NULL. */
 static struct flow_off *off_at(struct probes *p, unsigned rx, unsigned tx, int cell, bool make)
 {
 	if (p->rx[rx] == NULL && !make)
@@ -95,7 +98,7 @@ static bool add_flow(const struct prx_flow *f, struct flow_live *io)
 	return true;
 }
 
-/* What one port has received. */
+/* Adds what one arm has received on port rx. */
 static void add_arm(const struct probe_arm *a, unsigned rx, unsigned tx, int cell, struct flow_live *io)
 {
 	if (a == NULL || tx >= a->spec.nports)
@@ -110,7 +113,7 @@ static void add_arm(const struct probe_arm *a, unsigned rx, unsigned tx, int cel
 		}
 }
 
-/* All arms, of one receiving port. */
+/* Adds what all arms have received on port rx. */
 static void live(const struct ctl *c, unsigned rx, unsigned tx, int cell, struct flow_live *io)
 {
 	const struct probes *p = probes_of(c);
@@ -123,7 +126,7 @@ static void live(const struct ctl *c, unsigned rx, unsigned tx, int cell, struct
 	}
 }
 
-/* Copies among all ports. */
+/* Adds the copies that all arms have found among all ports. */
 static void live_crossed(const struct ctl *c, unsigned tx, int cell, struct flow_live *io)
 {
 	const struct probes *p = probes_of(c);
@@ -157,7 +160,8 @@ static void rx_live(const struct probe_arm *a, unsigned rx, struct rx_sum *out)
 
 /* ---- totals ---- */
 
-/* The highest extent since the last clear: what tables say may be older. */
+/* The highest extent since the last clear; UINT64_MAX: not known. What tables say may be from
+ * before the clear. */
 static uint64_t extent_of(const struct flow_off *off, uint64_t live_max, uint64_t reordered)
 {
 	uint64_t was = off != NULL ? off->extent_was : 0, past = off != NULL ? off->extent_past : 0;
@@ -169,7 +173,7 @@ static uint64_t extent_of(const struct flow_off *off, uint64_t live_max, uint64_
 	return was == 0 || past >= was ? past : UINT64_MAX;
 }
 
-/* One receiving port. */
+/* Adds the total of one receiving port. */
 static void total_at(struct ctl *c, unsigned rx, unsigned tx, int cell, struct flow_live *io)
 {
 	struct flow_live now = {.jitter_cycles = (double)NAN};
@@ -208,7 +212,8 @@ bool probe_several(const struct ctl *c, const struct portset *receivers)
 
 void probe_cross(struct flow_live *l)
 {
-	uint64_t within = l->sum.crossed + l->out_crossed; /* one port each: what is more among all lies on two of them */
+	/* copies within single ports; what there is more among all lies on two ports */
+	uint64_t within = l->sum.crossed + l->out_crossed;
 
 	l->unsure = false;
 	if (l->all_crossed == within)
@@ -219,7 +224,7 @@ void probe_cross(struct flow_live *l)
 		l->unsure = true;
 }
 
-/* Copies on two ports. */
+/* Sets what probe_cross() needs, and the copies among all ports if all are asked for. */
 static void total_crossed(struct ctl *c, unsigned tx, int cell, const struct portset *receivers, struct flow_live *out)
 {
 	const struct flow_off *off = off_at(probes_of(c), PROBE_RX_ALL, tx, cell, false);
@@ -290,7 +295,7 @@ uint64_t probe_sent(struct ctl *c, unsigned tx, int cell)
 
 	uint64_t raw = sent_raw(c->port[tx], cell);
 
-	return raw > base ? raw - base : 0; /* what was read at the clear may have been some too high */
+	return raw > base ? raw - base : 0; /* at the clear, base may have been some too high */
 }
 
 /* ---- histograms ---- */
@@ -311,7 +316,7 @@ static void merge_port(const struct probe_arm *a, unsigned rx, enum prx_hist whi
 			merge(to, prx_port_hist(a->tap[t].prx, which));
 }
 
-/* With what was before the last clear. */
+/* A histogram of a port since open: what came before the last clear is in it. */
 static struct hist *port_hist_all(struct ctl *c, unsigned rx, enum prx_hist which)
 {
 	const struct probes *p = probes_of(c);
@@ -372,7 +377,7 @@ struct hist *probe_cell_hist(struct ctl *c, unsigned tx, uint32_t cell, enum prx
 	return sum;
 }
 
-/* ---- tables that go ---- */
+/* ---- tables that go: what they held is kept ---- */
 
 static void fold_flows(struct ctl *c, const struct probe_arm *a, unsigned rx, unsigned tx)
 {
@@ -456,7 +461,7 @@ void probe_past_free(struct probes *p)
 
 /* ---- clear ---- */
 
-/* From now on the sum of tables and *off is 0. */
+/* Makes the sum of what tables hold and of what has to be added 0, as of now. */
 static void begin_at(struct ctl *c, unsigned rx, unsigned tx, int cell)
 {
 	struct flow_live now = {.jitter_cycles = (double)NAN};
@@ -567,7 +572,7 @@ void probe_receiver_begins(struct ctl *c, unsigned rx)
 	probe_jitter_begins(c, rx);
 }
 
-/* Gaps near a target that is no longer asked say nothing of the new one. */
+/* What was counted for the old target says nothing about the new one, so it is taken off. */
 void probe_target_begins(struct ctl *c, unsigned rx)
 {
 	struct rx_sum *off = &rx_at(probes_of(c), rx)->off, now;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Probes in each frame tell what became of it. */
+/* The work "probe" as a witness of trials: with a probe in each frame, it can tell what became of
+ * each. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "probe_int.h"
 
+/* Puts probes into all frames of the port's enabled streams (on), or no longer does so. */
 static int probe_ask(struct ctl *c, struct ctl_port *cp, bool on, struct err *e)
 {
 	int rc = 0;
@@ -18,7 +20,7 @@ static int probe_ask(struct ctl *c, struct ctl_port *cp, bool on, struct err *e)
 	return rc;
 }
 
-/* What all senders have to tell so far. */
+/* What is known so far of the probes of all senders of a trial. */
 struct told {
 	uint64_t sent;
 	struct flow_live live;
@@ -33,7 +35,7 @@ static struct told so_far(struct ctl *c, const struct portset *from, const struc
 		struct flow_live l;
 		if (!portset_has(from, i))
 			continue;
-		probe_total(c, i, -1, to, &l); /* before what was sent: nothing seems to come from nowhere */
+		probe_total(c, i, -1, to, &l); /* read before what was sent, so it is never more */
 		t.sent += probe_sent(c, i, -1);
 		probe_live_add(&t.live, &l, false);
 		if (!(t.live.jitter_cycles >= l.jitter_cycles))
@@ -52,7 +54,8 @@ static void *probe_base(struct ctl *c, const struct portset *from, const struct 
 	return t;
 }
 
-/* What was disturbed before the base does not count. */
+/* Why the counts since the base are not exact; NULL: they are. What was disturbed before the base
+ * does not matter. */
 static const char *inexact(const struct ctl *c, const struct told *base, const struct told *now)
 {
 	if (now->whys == base->whys)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The work "probe" as control sees it: receivers look for the probes that senders put into their frames. */
+/* The record of the work "probe" for control: what goes into plans, and what `show plan` says. The
+ * work makes receivers look for the probes that senders put into their frames. */
 #include "plan_write.h"
 #include "probe_int.h"
 #include "work.h"

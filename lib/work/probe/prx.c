@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tap: probes of a burst, their numbers, their times. */
+/* The tap: looks at the frames of a burst, and counts their arrival and the sequence numbers and
+ * times of their probes. Where it can it takes a batch at once (count_batch()), else frame by frame
+ * (look()). */
 #include "prx_own.h"
 
-/* ---- gaps and dispersion, per burst ---- */
+/* ---- gaps and dispersion ---- */
 
-/* Windows of each scale are ten of the scale before, from the same begin on: frames are counted in the shortest ones and move up as these end. */
+/* Closes the windows that have ended. A window of one scale is as long as ten of the scale before,
+ * and all begin together. Frames are counted in the shortest windows; when one ends, its number is
+ * added to the current window of the next scale. */
 static __rte_noinline void close_windows(struct prx *x, uint64_t now)
 {
 	uint64_t n = 0;
@@ -13,11 +17,12 @@ static __rte_noinline void close_windows(struct prx *x, uint64_t now)
 		uint64_t cycles = x->port.scale[i].cycles, end = x->port.scale[i].end;
 		n += x->port.scale[i].n;
 		x->port.scale[i].n = 0;
-		if (end == 0) { /* the first frame opens the first window */
+		if (end == 0) { /* no frame has come before: this one opens the first window */
 			x->port.scale[i].end = now + cycles;
 			continue;
 		}
-		uint64_t over = now - end < cycles ? 1 : (now - end) / cycles + 1; /* the one that ended, and empty ones */
+		/* the window that ended, and the empty ones behind it */
+		uint64_t over = now - end < cycles ? 1 : (now - end) / cycles + 1;
 		cell_add(&x->port.scale[i].windows, over);
 		cell_add(&x->port.scale[i].sum, n);
 		cell_add(&x->port.scale[i].sum_sq, n * n);
@@ -27,6 +32,7 @@ static __rte_noinline void close_windows(struct prx *x, uint64_t now)
 	}
 }
 
+/* Which of prx_port.near counts this gap. */
 static inline unsigned nearness(uint64_t target, uint64_t gap)
 {
 	uint64_t off = gap > target ? gap - target : target - gap, times = (off - (off != 0)) / PRX_NEAR_NS, far = 1ull << (PRX_NEARS - 1);
@@ -35,7 +41,7 @@ static inline unsigned nearness(uint64_t target, uint64_t gap)
 	return 63 - (unsigned)__builtin_clzll(times << 1 | 1);
 }
 
-/* One gap before the burst, and none within it. */
+/* Counts the gap before n frames that arrived at one time, and n - 1 gaps of 0 between them. */
 static inline void count_gaps(struct prx *x, unsigned n, uint64_t now)
 {
 	struct hist *h = x->hist[PRX_GAP];
@@ -65,8 +71,10 @@ static inline void count_arrivals(struct prx *x, unsigned n, uint64_t now)
 
 /* ---- probes ---- */
 
+/* A probe that was found: its words, when it arrived, and its flow. */
 struct found { uint64_t hi, lo, now; uint32_t flow; };
 
+/* Counts a sequence number. Returns false if it is impossible, and then nothing is counted. */
 static inline bool count_number(struct prx *x, uint32_t flow, uint32_t seq, uint64_t now)
 {
 	struct prx_flow *f = &x->flow[flow];
@@ -92,7 +100,8 @@ static inline void set_jitter(struct prx_flow *f, double cycles)
 	cell_set(&f->jitter, bits);
 }
 
-/* Of one that is counted; the first: there is none before to compare it with. */
+/* Takes up the transit of a probe whose number was counted. first: there is no probe before it with
+ * whose transit it could be compared. */
 static inline void count_transit(struct prx_flow *f, uint64_t transit, uint64_t now, bool first)
 {
 	uint64_t was = f->last_transit, off = transit > was ? transit - was : was - transit;
@@ -108,13 +117,15 @@ static inline void count_transit(struct prx_flow *f, uint64_t transit, uint64_t 
 	cell_set(&f->last_tsc, now);
 }
 
+/* Counts a time in a histogram. Returns what it adds to the sum of values: 0 if it is out of
+ * range. */
 static inline uint64_t add_ns(struct hist *h, uint64_t ns)
 {
 	hist_add(h, ns, 1);
 	return ns >> h->shape.top == 0 ? ns : 0;
 }
 
-/* Cycles. */
+/* Counts times, in cycles, in the histograms of the flow's stream, if it has some. */
 static __rte_noinline void count_stream(struct prx *x, uint32_t flow, uint64_t transit, uint64_t delay)
 {
 	uint32_t hist = x->more[flow].hist;
@@ -125,6 +136,8 @@ static __rte_noinline void count_stream(struct prx *x, uint32_t flow, uint64_t t
 	}
 }
 
+/* Counts the times of a probe. *actual and *intended are the sums that the caller adds to the
+ * histograms at the end. */
 static inline void count_times(struct prx *x, const struct found *p, uint64_t *actual, uint64_t *intended)
 {
 	struct prx_flow *f = &x->flow[p->flow];
@@ -144,7 +157,7 @@ static inline void count_times(struct prx *x, const struct found *p, uint64_t *a
 		count_stream(x, p->flow, transit, delay);
 }
 
-/* What is no received probe. */
+/* Counts a frame that is not a received probe. */
 static __rte_noinline void count_other(struct prx *x, enum prx_class class, const struct found *p, uint64_t now)
 {
 	uint64_t transit = (p->now - p->lo) & PROBE_SENT_MASK;
@@ -154,7 +167,7 @@ static __rte_noinline void count_other(struct prx *x, enum prx_class class, cons
 		cell_add(prx_corrupted(x, p->flow, (uint32_t)(p->hi >> 16), transit, now) ? &x->port.probes : &x->port.foreign, 1);
 		break;
 	case PRX_IS_FOREIGN:
-	case PRX_PROBE: /* with a number that cannot be */
+	case PRX_PROBE: /* with an impossible number */
 		cell_add(&x->port.foreign, 1);
 		break;
 	case PRX_DAMAGED:
@@ -174,7 +187,8 @@ static inline void load_probe(const uint8_t *p, uint64_t *hi, uint64_t *lo)
 	*lo = rte_be_to_cpu_64(*lo);
 }
 
-/* The probe where the last one was, on a frame that need not be looked at further. */
+/* Reads the probe at the place where the last one was found. Returns false if there is no whole
+ * probe of a known flow. */
 static inline bool expected(const struct prx *x, const struct rte_mbuf *m, struct found *p)
 {
 	uint32_t at = x->place[0];
@@ -195,7 +209,8 @@ static inline bool sums_bad(const struct rte_mbuf *m)
 	       (m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_BAD;
 }
 
-/* Frame by frame: whatever they are. */
+/* Counts n frames one by one, whatever they are. when: their times of arrival; NULL: all arrived
+ * now. */
 static __rte_noinline void look(struct prx *x, struct rte_mbuf *const *m, unsigned n, uint64_t now, const uint64_t *when)
 {
 	uint64_t actual = 0, intended = 0;
@@ -223,8 +238,9 @@ static __rte_noinline void look(struct prx *x, struct rte_mbuf *const *m, unsign
 	hist_add_sum(x->hist[PRX_INTENDED], intended);
 }
 
-/* Where the probes are, if each is where the last one was. false: there is a frame that is too short for it, of which the device says something, or
- * that begins elsewhere in its buffer. */
+/* Says where the probes of a batch lie, if each lies where the last one was found. Returns false if
+ * some frame is too short for that, has a bad checksum by the device, or begins elsewhere in its
+ * buffer than the first. */
 static inline bool place_batch(const struct prx *x, const struct dp_burst *all, struct rte_mbuf *const *m, unsigned n, struct prx_batch *b)
 {
 	uint32_t at = x->place[0], shortest = m[0]->data_len, off = m[0]->data_off, differs = 0;
@@ -249,7 +265,7 @@ static uint64_t delay_of(const struct prx_batch *b, unsigned i)
 	return probe_delay(hi, lo);
 }
 
-/* A probe that is not counted after all. */
+/* Takes a probe of the batch out of what is counted: its number is impossible. */
 static __rte_noinline void take_off(struct prx *x, struct prx_batch *b, unsigned i)
 {
 	b->taken_off |= 1ull << i;
@@ -257,7 +273,7 @@ static __rte_noinline void take_off(struct prx *x, struct prx_batch *b, unsigned
 	cell_add(&x->port.foreign, 1);
 }
 
-/* Probes i .. end - 1. Returns the sum of their transits. */
+/* Counts the probes i .. end - 1 of a batch one by one. Returns the sum of their transits. */
 static inline uint64_t count_some(struct prx *x, struct prx_batch *b, unsigned i, unsigned end, uint64_t now)
 {
 	uint64_t transits = 0;
@@ -275,7 +291,7 @@ static inline uint64_t count_some(struct prx *x, struct prx_batch *b, unsigned i
 	return transits;
 }
 
-/* Numbers, jitter and delay variation of the batch. Returns the sum of transits. */
+/* Counts the numbers and transits of a batch, by their flows. Returns the sum of the transits. */
 static inline uint64_t count_flows(struct prx *x, struct prx_batch *b, unsigned n, uint64_t now)
 {
 	uint64_t transits = 0;
@@ -294,12 +310,13 @@ static inline uint64_t count_flows(struct prx *x, struct prx_batch *b, unsigned 
 	return transits;
 }
 
-/* n probes of one flow, as they were sent. */
+/* Counts n probes of one flow that came in the order in which they were sent. */
 static inline void count_in_order(struct prx *x, uint32_t flow, unsigned n, const struct prx_range *r, uint64_t last_transit, uint64_t now)
 {
 	struct prx_flow *f = &x->flow[flow];
 	uint64_t next = f->next;
-	unsigned at = next & 63, here = at != 0 ? 64 - at : 0; /* so many more go to the block of next - 1 */
+	/* so many more numbers belong to the block of next - 1 */
+	unsigned at = next & 63, here = at != 0 ? 64 - at : 0;
 
 	if (here > 0) {
 		here = here < n ? here : n;
@@ -318,8 +335,9 @@ static inline void count_in_order(struct prx *x, uint32_t flow, unsigned n, cons
 	__atomic_store_n(&f->received, f->received + n, __ATOMIC_RELEASE);
 }
 
-/* Slots of a batch are known late, and many lines are written for them: they are counted when the next burst is here, before it is looked at, or
- * when there is none. */
+/* Counts the slots of the last batch. They are known late, and lie in many cache lines, which take
+ * a while to fetch. So they are only noted at first, and counted when the next burst is here,
+ * before it is looked at, or when the queue is found empty. */
 static inline void add_pending(struct prx *x)
 {
 	for (unsigned k = 0; k < 2; k++) {
@@ -347,7 +365,8 @@ static inline void drop_taken_off(struct prx_pending *s, uint64_t taken_off)
 			s->slot[s->n++] = s->slot[i];
 }
 
-/* Slots are there: one for all, or one for each. */
+/* Notes the slots of a batch of n probes, which have been computed: one for all of them (same), or
+ * one for each. taken_off: a bit for each probe that does not count. */
 static inline void add_slots(struct prx *x, enum prx_hist which, unsigned n, bool same, uint64_t taken_off)
 {
 	struct prx_pending *s = &x->pending[which];
@@ -360,7 +379,8 @@ static inline void add_slots(struct prx *x, enum prx_hist which, unsigned n, boo
 		drop_taken_off(s, taken_off);
 }
 
-/* transits: sum of those that were not taken off. */
+/* Counts the probes of a batch, and notes their times in x->pending. transits: the sum over the
+ * probes that were not taken off. */
 static inline void add_batch(struct prx *x, const struct prx_batch *b, unsigned n, uint64_t transits)
 {
 	cell_add(&x->port.probes, n - (unsigned)__builtin_popcountll(b->taken_off));
@@ -374,6 +394,7 @@ static inline void add_batch(struct prx *x, const struct prx_batch *b, unsigned 
 	hist_add_sum(x->hist[PRX_INTENDED], prx_ns(x->ns_mult, transits + b->delays));
 }
 
+/* Computes what the batch changes in its only flow: range and sum of transits, and the jitter. */
 static inline void transit_range(const struct prx_ops *ops, const struct prx_flow *f, const struct prx_batch *b, unsigned n, struct prx_range *r)
 {
 	uint64_t was = f->last_transit, transit = b->transit[0], off = transit > was ? transit - was : was - transit;
@@ -388,7 +409,8 @@ static inline void transit_range(const struct prx_ops *ops, const struct prx_flo
 	*r = (struct prx_range){.sum = n * transit, .min = transit, .max = transit, .jitter = jitter};
 }
 
-/* Is the batch of one flow, with the numbers that are due? Then it is counted. */
+/* Counts the batch if all of its probes are of one flow and have the next numbers of it. Else it
+ * returns false. */
 static inline bool count_one(struct prx *x, struct prx_batch *b, unsigned n, uint64_t now)
 {
 	uint64_t hi, lo;
@@ -412,6 +434,7 @@ static inline bool count_one(struct prx *x, struct prx_batch *b, unsigned n, uin
 	return true;
 }
 
+/* Counts the batch if all of its probes are of known flows of one port. Else it returns false. */
 static inline bool count_many(struct prx *x, struct prx_batch *b, unsigned n, uint64_t now)
 {
 	unsigned port = PRX_PROBE(b->m[0], b->off)[6] >> 3 & 31;
@@ -428,7 +451,7 @@ static inline bool count_many(struct prx *x, struct prx_batch *b, unsigned n, ui
 	return true;
 }
 
-/* Stream, port and queue of both. */
+/* Are the probes i and k of one stream, port and queue? */
 static inline bool same_flow(const struct prx_batch *b, unsigned i, unsigned k)
 {
 	const uint8_t *one = PRX_PROBE(b->m[i], b->off), *other = PRX_PROBE(b->m[k], b->off);
@@ -441,7 +464,7 @@ static inline bool same_flow(const struct prx_batch *b, unsigned i, unsigned k)
 	return ((p ^ q) & rte_cpu_to_be_32(0xffe00000)) == 0 && ((r ^ s) & rte_cpu_to_be_32(0xfff80000)) == 0;
 }
 
-/* Of a batch whose probes are whole: nothing else of their frames is damaged. */
+/* Are all frames of a batch certainly not damaged in front of their probes? */
 static __rte_noinline bool sums_right(const struct prx *x, struct rte_mbuf *const *m, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -450,8 +473,9 @@ static __rte_noinline bool sums_right(const struct prx *x, struct rte_mbuf *cons
 	return true;
 }
 
-/* The same as look() does, for a multiple of PRX_LANES of frames, at most PRX_BATCH, that all hold a probe at the place where the last one was.
- * false: nothing was done. */
+/* Does the same as look() for a batch: a multiple of PRX_LANES of frames, at most PRX_BATCH, that
+ * all hold a probe at the place where the last one was found. Returns false if they do not, and
+ * then nothing was counted. */
 static inline bool count_batch(struct prx *x, const struct dp_burst *all, struct rte_mbuf *const *m, unsigned n, uint64_t now)
 {
 	struct prx_batch b;
@@ -463,7 +487,8 @@ static inline bool count_batch(struct prx *x, const struct dp_burst *all, struct
 	return (same_flow(&b, 0, n - 1) && same_flow(&b, 0, n / 2) && count_one(x, &b, n, now)) || count_many(x, &b, n, now);
 }
 
-/* Frames of which the device says when they came; a step back is none. */
+/* Counts frames of which the device may say when they came. A frame that came before the one in
+ * front of it, by its stamp, counts as a gap of 0. */
 static __rte_noinline void look_timed(struct prx *x, const struct dp_clock *clock, struct rte_mbuf *const *m, unsigned n, uint64_t now)
 {
 	uint64_t when[PRX_BATCH];

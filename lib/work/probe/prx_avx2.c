@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* prx_fields.inc with AVX2. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* prx_fields.inc with AVX-512, and flows(), which needs it. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 #include <stdint.h>
@@ -17,7 +18,10 @@
 })
 #define STORE_WORDS(at, v) _mm256_store_si256((void *)(at), _mm512_cvtepi64_epi32((__m512i)(v)))
 #define REAL(v) (reals)_mm512_cvtepu64_pd((__m512i)(v))
-/* The number itself below 2^PRX_PORT_BITS; else that, and on top of it what exponent and first bits of the mantissa are more than of that. */
+/* SLOT() computes hist_slot() of a floating point number. A number below 2^PRX_PORT_BITS, the edge,
+ * is its own slot. From there on, the bits of exponent and upper mantissa, taken as one number,
+ * grow by one from slot to slot: the slot is the edge, plus by how much they exceed those of the
+ * edge. */
 #define EDGE (double)(1 << PRX_PORT_BITS)
 #define EDGE_BITS ((1023ull + PRX_PORT_BITS) << PRX_PORT_BITS)
 #define SLOT(v) __extension__({ \
@@ -33,8 +37,10 @@
 #define BITS_OF(v) (uint64_t)_mm512_reduce_or_epi64((__m512i)(v))
 #define ALL_OF_IS_0(v) (_mm512_test_epi64_mask((__m512i)(v), (__m512i)(v)) == 0)
 
-/* By one multiplication: 65535 divides s - PROBE_SUM when s - PROBE_SUM times its inverse mod 2^64 is a quotient that can be; s is hi + lo with
- * the carry added again, which is their sum mod 65535. */
+/* Sets bits of lanes whose words do not have the sum of a probe. s is hi + lo with the carry added
+ * again, which is the sum of their words mod 65535. It is right if 65535 divides s - PROBE_SUM. One
+ * multiplication tells: times the inverse of 65535 mod 2^64, a multiple of 65535 becomes the
+ * quotient, which is small, and any other number becomes one that no quotient can be. */
 #define INVERSE 0xfffefffefffeffffull
 #define QUOTIENTS 0x0001000100010001ull
 _Static_assert(INVERSE * 65535 == 1 && QUOTIENTS * 65535 == UINT64_MAX, "mod 2^64");
@@ -50,9 +56,11 @@ _Static_assert(INVERSE * 65535 == 1 && QUOTIENTS * 65535 == UINT64_MAX, "mod 2^6
 
 #include "prx_fields.h"
 
-/* A flow's first line in halves, as count_number() and count_transit() see it: lo is received, next, bits, last_transit; hi is jitter, transit_min,
- * transit_max, last_tsc. Each is stored by one instruction and lies in one cache line. CPUs promise that others see 16 bytes of it at once;
- * those with these instruction sets write all 32 at once: received is never ahead of bits, as whoever merges windows needs it. */
+/* flows() does the same as count_number() and count_transit(), with the first cache line of a flow
+ * in two halves: lo is received, next, bits, last_transit; hi is jitter, transit_min, transit_max,
+ * last_tsc. Each half is stored by one instruction and lies in one cache line. CPUs promise that
+ * others see 16 bytes of such a store at once, and those with these instruction sets write all 32
+ * at once. So `received` is never ahead of `bits`, as merging of windows needs it. */
 #define HALF 32
 _Static_assert(offsetof(struct prx_flow, received) == 0 && offsetof(struct prx_flow, next) == 8 && offsetof(struct prx_flow, bits) == 16 &&
 	       offsetof(struct prx_flow, last_transit) == 24 && offsetof(struct prx_flow, jitter) == HALF &&
@@ -80,12 +88,15 @@ PRX_TARGET static unsigned flows(struct prx_flow *flow, const struct prx_batch *
 			__m256i transit = _mm256_set1_epi64x((long long)took[k]);
 			lo[k] = _mm256_load_si256((const void *)f);
 			hi[k] = _mm256_load_si256((const void *)((const uint8_t *)f + HALF));
-			/* of interest is the lower half of next: wrong | (lo ^ seq); it is not 0, as its last bits are not */
+			/* wrong | (lo ^ seq); only the lower half of `next` is of interest. `next`
+			 * is not 0, because its last bits are not, by the test of seq above. */
 			wrong = _mm256_ternarylogic_epi32(wrong, lo[k], _mm256_set1_epi32((int)no[k]), 0xf6);
-			/* the bit is not set yet: it can be added like the ones for received and next */
+			/* the number's bit is not set yet, so it can be added, like the ones that
+			 * are added to received and next */
 			__m256i plus = _mm256_mask_rolv_epi64(more, 0x4, one, _mm256_set1_epi64x((long long)f->next));
 			__m256i off = _mm256_abs_epi64(_mm256_sub_epi64(transit, _mm256_set1_epi64x((long long)f->last_transit)));
-			__m256d diff = _mm256_maskz_sub_pd(1, _mm256_cvtepi64_pd(off), _mm256_castsi256_pd(hi[k])); /* no double is in the others */
+			/* only the first lane holds a double, the jitter */
+			__m256d diff = _mm256_maskz_sub_pd(1, _mm256_cvtepi64_pd(off), _mm256_castsi256_pd(hi[k]));
 			lo[k] = _mm256_mask_add_epi64(transit, 0x7, lo[k], plus);
 			hi[k] = _mm256_mask_max_epu64(hi[k], 0x6, hi[k], _mm256_xor_si256(transit, inverted));
 			hi[k] = _mm256_blend_epi32(hi[k], when, 0xc0);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What a receiver of probes does beside counting, and what can be set on it while it works. */
 #include "prx_extra.h"
 
 #include "arrival.h"
@@ -27,7 +28,9 @@ bool prx_sample_next(struct prx_extra *e, uint64_t *ns)
 	return true;
 }
 
-/* Instants that nothing came after are not made up for: each frame is one sample at most (RFC 2330 11.1.1 for those of Poisson). */
+/* Sets e->next to the next moment from which a frame is sampled. If several such moments passed
+ * without a frame, they are not made up for: each frame is at most one sample (RFC 2330 11.1.1 for
+ * those of Poisson). */
 static void next_sample(struct prx_extra *e, enum prx_sampling how, uint64_t now)
 {
 	uint64_t interval = cell_get(&e->interval_cycles);
@@ -39,7 +42,7 @@ static void next_sample(struct prx_extra *e, enum prx_sampling how, uint64_t now
 	if (e->next == 0)
 		e->next = now;
 	for (unsigned i = 0; e->next <= now; i++) {
-		if (i == MOST_STEPS) /* after a long silence: it has no memory */
+		if (i == MOST_STEPS) /* after a long silence: random times have no memory */
 			e->next = now;
 		e->next += (uint64_t)((unsigned __int128)pace_poisson_gap(e->seed, e->drawn++) * interval >> 32);
 	}

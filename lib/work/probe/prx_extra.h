@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a receiver of probes does beside counting when it is asked to: compare each latency with the one before, and hand out single latencies. Of
- * one Rx queue; control's memory, shared with its worker. */
+/* What a receiver of probes does beside counting, if it is asked to: it compares each latency with
+ * the one before, and hands out single latencies. There is one struct for each Rx queue, in
+ * control's memory, which control shares with the queue's worker. */
 #pragma once
 #include "prx.h"
 
@@ -9,21 +10,24 @@
 enum prx_sampling { PRX_NO_SAMPLES, PRX_EVEN, PRX_POISSON };
 
 struct prx_extra {
-	/* control */
-	cell_t jitter_cycles;    /* a latency that differs by more from the one before of its flow is counted; 0: none is */
-	cell_t sampling;         /* enum prx_sampling; `interval` is right before it is set */
-	cell_t interval_cycles;  /* between samples, of PRX_POISSON in the mean */
-	WR_ALIGNED(CACHE_LINE) cell_t tail; /* samples taken out */
-	/* worker */
-	WR_ALIGNED(CACHE_LINE) cell_t head; /* samples put in */
-	cell_t lost;             /* the ring was full */
-	cell_t compared, above;  /* latencies compared, and how many of them differed by more */
-	uint64_t next;           /* when the next sample is due */
-	uint64_t seed, drawn;    /* of the random times, and how many were drawn */
+	/* control writes these */
+	/* A latency that differs by more than this from the one before of its flow is counted. 0:
+	 * none is compared. */
+	cell_t jitter_cycles;
+	cell_t sampling;         /* enum prx_sampling; interval_cycles is set before it */
+	cell_t interval_cycles;  /* between samples; with PRX_POISSON, in the mean */
+	WR_ALIGNED(CACHE_LINE) cell_t tail; /* samples that control has taken out */
+	/* the worker writes these */
+	WR_ALIGNED(CACHE_LINE) cell_t head; /* samples that the worker has put in */
+	cell_t lost;             /* samples that found the ring full */
+	cell_t compared, above;  /* latencies compared; those that differed by more than allowed */
+	uint64_t next;           /* when the next sample is due, in cycles */
+	uint64_t seed, drawn;    /* of the random times, and how many of them were drawn */
 	uint64_t ns[PRX_RING];
 } WR_ALIGNED(CACHE_LINE);
 
-/* From the next probe on; NULL: none. What was set before must live until the worker has gone on. Any thread. */
+/* Sets what is used from the next probe on; NULL: nothing more than counting. The struct that was
+ * set before must live until the worker has finished its current burst. Any thread. */
 void prx_set_extra(struct prx *, struct prx_extra *);
-/* Control: the next sample in ns. false: there is none. */
+/* Takes the next sample out of the ring, in ns. Returns false if there is none. Control only. */
 bool prx_sample_next(struct prx_extra *, uint64_t *ns);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* prx_fields.inc for any CPU, and the choice among the tables. */
 #include "prx_fields.h"
 
 #define PRX_TARGET
@@ -13,7 +14,7 @@
 
 double prx_weight[PRX_BATCH];
 
-/* Control, before any of it is used; the same each time. */
+/* Sets prx_weight. Control calls it before any receiver uses it, and each call writes the same. */
 static void weigh(void)
 {
 	double w = PRX_JITTER_SHARE;

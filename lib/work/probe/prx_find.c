@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames whose probe is not where the last one was: where it is, or what they are instead. */
+/* Frames whose probe does not lie where the last one was found: this looks for the probe, and says
+ * what the frame is if it has none. */
 #include "prx_own.h"
 
 static void load(const uint8_t *p, uint64_t *hi, uint64_t *lo)
@@ -10,7 +11,7 @@ static void load(const uint8_t *p, uint64_t *hi, uint64_t *lo)
 	*lo = rte_be_to_cpu_64(*lo);
 }
 
-/* The place moves to the front. */
+/* Puts a place to the front of the known ones; the oldest goes if there are too many. */
 static void remember(struct prx *x, uint32_t place)
 {
 	uint32_t i = 0;
@@ -36,6 +37,7 @@ struct frame {
 	bool walked;
 };
 
+/* Do the 16 bytes at this place have the sum of a probe? *hi and *lo are their words. */
 static bool is_right_at(const struct frame *f, uint32_t at, uint64_t *hi, uint64_t *lo)
 {
 	if (at + PROBE_LEN > f->len)
@@ -44,6 +46,7 @@ static bool is_right_at(const struct frame *f, uint32_t at, uint64_t *hi, uint64
 	return probe_right(*hi, *lo);
 }
 
+/* Is this room for a probe that holds none, in the frames between those of `every N`? */
 static bool is_none(uint64_t lo)
 {
 	return lo >> 51 == PROBE_NONE;
@@ -57,7 +60,8 @@ static const struct prx_walk *walk(struct frame *f)
 	return &f->walk;
 }
 
-/* By the sum of 8 words at every even place, each from the one before. */
+/* Looks for a probe at every even place: the sum of the 8 words there is computed from the sum at
+ * the place before. Returns the place, or UINT32_MAX. */
 static uint32_t search(const struct prx *x, const struct frame *f, uint64_t *hi, uint64_t *lo)
 {
 	uint32_t end = f->len < PRX_SEARCH ? f->len : PRX_SEARCH, sum = 0;
@@ -75,7 +79,9 @@ static uint32_t search(const struct prx *x, const struct frame *f, uint64_t *hi,
 	return UINT32_MAX;
 }
 
-/* Would it be a known flow's probe with one bit turned? By so much is the sum wrong: that bit of one of 8 words. */
+/* Would the bytes at this place be the probe of a known flow, or room for a probe, if one bit were
+ * turned? By how much their sum is wrong says which bit of a word that must be; each of the 8 words
+ * is tried. */
 static bool one_bit_off(const struct prx *x, const struct frame *f, uint32_t at)
 {
 	uint64_t w[2];
@@ -98,6 +104,8 @@ static bool one_bit_off(const struct prx *x, const struct frame *f, uint32_t at)
 	return false;
 }
 
+/* Does a frame in which no probe was found seem to have held one? Either there is one but for one
+ * bit, or a header or checksum is wrong and probes have been found at this place before. */
 static bool is_damaged(const struct prx *x, struct frame *f)
 {
 	const struct prx_walk *w = walk(f);
@@ -112,7 +120,7 @@ static bool is_damaged(const struct prx *x, struct frame *f)
 	return w->nplaces > 0 && one_bit_off(x, f, w->payload);
 }
 
-/* Place of the frame's probe, or UINT32_MAX: class says what the frame is. */
+/* Returns the place of the frame's probe, or UINT32_MAX, and then *class says what the frame is. */
 static uint32_t find(struct prx *x, struct frame *f, uint64_t *hi, uint64_t *lo, enum prx_class *class)
 {
 	bool foreign = false;
@@ -143,7 +151,8 @@ static uint32_t find(struct prx *x, struct frame *f, uint64_t *hi, uint64_t *lo,
 	*class = PRX_IS_FOREIGN;
 	if (foreign)
 		return UINT32_MAX;
-	/* What has the sum of a probe somewhere in a frame that is broken has it by chance: there are many places. */
+	/* In a frame that is broken no probe is searched: with so many places, one of them may have
+	 * the sum of a probe by chance. */
 	at = x->verify && x->nplaces > 0 && prx_damaged(f->p, w, f->len) ? UINT32_MAX : search(x, f, hi, lo);
 	if (at != UINT32_MAX)
 		cell_add(&x->port.searched, 1);
@@ -152,7 +161,8 @@ static uint32_t find(struct prx *x, struct frame *f, uint64_t *hi, uint64_t *lo,
 	return at;
 }
 
-/* Only what the device has looked at as a whole is its business: a frame with more than one IP or L4 header is not. */
+/* Does the device say that the checksums are good? It has looked at one IP and one L4 header only,
+ * so the caller does not rely on it where there are more. */
 static bool device_says_good(const struct rte_mbuf *m)
 {
 	return (m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_GOOD &&

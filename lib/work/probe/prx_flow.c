@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of a flow that do not come in order. */
+/* Sequence numbers of a flow that do not come in order: holes, duplicates, reordered, late and
+ * foreign ones. */
 #include "prx_own.h"
 
-#define FIRST_BASE (1ull << 32) /* numbers before the first one stay above 0 */
-#define SLACK 4096              /* numbers that go out with one stamp, and more */
-#define NS_OF_A_FRAME 2         /* no queue sends faster */
+#define FIRST_BASE (1ull << 32) /* so numbers before the first one stay above 0 */
+#define SLACK 4096              /* more numbers than are ever sent with one time stamp */
+#define NS_OF_A_FRAME 2         /* no queue sends a frame in less time */
 #define BACK_MAX (1u << 30)
 
-/* How far ahead a number may be: what could be sent since the probe before was. */
+/* How far ahead a number may be: by as many frames as could be sent since the last probe that came
+ * was sent. */
 static uint64_t reach(const struct prx *x, const struct prx_flow *f, uint64_t now)
 {
 	return prx_ns(x->ns_mult, now - cell_get(&f->last_tsc) + f->last_transit) / NS_OF_A_FRAME + SLACK;
@@ -26,7 +28,7 @@ enum prx_order prx_order(const struct prx *x, const struct prx_flow *f, uint32_t
 		*ext = next - back;
 		return PRX_BEHIND;
 	}
-	/* after a long silence it may be more than half of all numbers ahead */
+	/* after a long silence a number may be ahead by more than half of all 32-bit numbers */
 	if (ahead <= reach(x, f, now)) {
 		*ext = next + ahead;
 		return PRX_AHEAD;
@@ -43,7 +45,7 @@ bool prx_plausible(const struct prx *x, uint64_t hi, uint64_t lo, uint64_t now)
 	return i != PRX_NO_FLOW && prx_order(x, &x->flow[i], (uint32_t)(hi >> 16), now, &ext) != PRX_FOREIGN;
 }
 
-/* A number below `next`. true: its bit was set before. */
+/* Marks a number below `next`. Returns whether it was marked before. */
 static bool mark_behind(struct prx *x, uint32_t flow, uint64_t ext)
 {
 	struct prx_flow *f = &x->flow[flow];
@@ -64,7 +66,7 @@ static bool mark_behind(struct prx *x, uint32_t flow, uint64_t ext)
 	return was;
 }
 
-/* A number from `next` on, or the first one: it is the highest then. */
+/* Marks a number from `next` on, or the first number of all, which becomes the highest one. */
 static void mark_ahead(struct prx *x, uint32_t flow, uint64_t ext)
 {
 	struct prx_flow *f = &x->flow[flow];
@@ -78,12 +80,13 @@ static void mark_ahead(struct prx *x, uint32_t flow, uint64_t ext)
 	cell_set(&f->next, ext + 1);
 }
 
-/* Numbers that have arrived, each counted once. */
+/* How many different numbers have arrived. */
 static uint64_t arrived(const struct prx_flow *f)
 {
 	return cell_get(&f->received) - cell_get(&f->duplicate) + cell_get(&f->corrupted);
 }
 
+/* Remembers that n numbers from `from` on have not come yet. */
 static void add_hole(struct prx *x, uint32_t flow, uint64_t from, uint64_t n)
 {
 	struct prx_more *more = &x->more[flow];
@@ -95,7 +98,9 @@ static void add_hole(struct prx *x, uint32_t flow, uint64_t from, uint64_t n)
 		more->holes_used++;
 }
 
-/* RFC 4737 4.2.2: how many came since the first one with a larger number. That one was ahead of all before it, so it left the hole. */
+/* Counts the extent of a reordered probe (RFC 4737 4.2.2): how many probes came from the first one
+ * with a larger number on. That one was ahead of all before it, so it is the one that left the hole
+ * in which this number lies. */
 static void count_extent(struct prx *x, uint32_t flow, uint64_t ext)
 {
 	struct prx_flow *f = &x->flow[flow];
@@ -116,6 +121,7 @@ static void count_extent(struct prx *x, uint32_t flow, uint64_t ext)
 		cell_set(&f->extent_max, extent);
 }
 
+/* Is the number too old for the window, so that nobody knows whether it was seen before? */
 static bool is_late(const struct prx *x, const struct prx_flow *f, uint64_t ext)
 {
 	return (ext >> 6) + x->late_blocks < (cell_get(&f->next) - 1) >> 6;
@@ -174,7 +180,7 @@ bool prx_corrupted(struct prx *x, uint32_t flow, uint32_t seq, uint64_t transit,
 		cell_add(&f->late, 1);
 		return true;
 	}
-	if (order == PRX_FIRST) { /* the next one's jitter is against it */
+	if (order == PRX_FIRST) { /* the jitter of the next probe compares with this transit */
 		cell_set(&f->first, ext + 1);
 		f->last_transit = transit < PRX_LATEST ? transit : 0;
 		cell_set(&f->last_tsc, now);

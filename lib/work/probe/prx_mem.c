@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A receiver's memory: made by control, read by anyone. */
+/* The memory of a receiver of probes: control lays it out, and any thread may read it. */
 #include "prx_own.h"
 
 struct parts { size_t flow, more, window, hole, hist[3], stream_hist, stream_hist_size, scratch, end; uint32_t nflows; };
@@ -7,6 +7,7 @@ struct parts { size_t flow, more, window, hole, hist[3], stream_hist, stream_his
 static size_t lines(size_t n) { return (n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE; }
 static bool power_of_two(uint32_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
+/* How many streams get histograms of their own. */
 static uint32_t count_latency(const struct prx_spec *s)
 {
 	uint32_t n = 0, all = 0;
@@ -18,7 +19,7 @@ static uint32_t count_latency(const struct prx_spec *s)
 	return n;
 }
 
-/* Flows of a stream lie at a power of two from each other. */
+/* The flows of a stream lie together, in a number of places that is a power of two, 1 << bits. */
 static unsigned queue_bits(unsigned nqueues)
 {
 	unsigned bits = 0;
@@ -28,6 +29,8 @@ static unsigned queue_bits(unsigned nqueues)
 	return bits;
 }
 
+/* Says at which offsets the parts of a receiver lie. Returns false if the spec is wrong, or if it
+ * takes more than 2^40 bytes. */
 static bool lay_out(const struct prx_spec *s, struct parts *p)
 {
 	struct hist_shape port = {PRX_PORT_BITS, PRX_TOP}, stream = {PRX_STREAM_BITS, PRX_TOP};
@@ -94,7 +97,9 @@ void prx_init(void *mem, const struct prx_spec *s)
 	struct prx *x = mem;
 	uint8_t *at = mem;
 	struct parts p;
-	uint64_t cycles = (s->hz + 500000) / 1000000; /* the shortest windows are of whole ticks, and all others of ten times as many */
+	/* the shortest windows for dispersion last 1 us in whole cycles, those of each further
+	 * scale ten times as long */
+	uint64_t cycles = (s->hz + 500000) / 1000000;
 
 	if (!lay_out(s, &p))
 		return;
@@ -107,7 +112,9 @@ void prx_init(void *mem, const struct prx_spec *s)
 	x->ns_mult = s->ns_mult << (64 - PRX_MULT_BITS);
 	x->ns = (double)s->ns_mult / 4294967296.0;
 	_Static_assert(PRX_TOP + 32 == 63 + 5, "the shift below");
-	x->limit = (1ull << 63) / (s->ns_mult + 1); /* times 2^5 it is as many cycles as PRX_TOP bits of ns are, or less */
+	/* 2^PRX_TOP ns are 2^(PRX_TOP + 32) / ns_mult cycles. That does not fit 64 bits before the
+	 * division, so a 2^5th of it is computed, rounded down. */
+	x->limit = (1ull << 63) / (s->ns_mult + 1);
 	x->limit = x->limit >= PRX_LATEST >> 5 ? PRX_LATEST : x->limit << 5;
 	x->ops = prx_ops_best();
 	x->flow = (void *)(at + p.flow);

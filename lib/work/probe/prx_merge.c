@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds copies of a flow's frames on several Rx queues: see prx_merge.h. What all queues together
+ * have seen of a flow is kept in a ring of blocks like theirs. A number that is new in the window
+ * of a queue and is in that ring already is a copy. */
 #include "prx_merge.h"
 
-/* What any queue has seen is kept for longer than their windows are, for queues that lag. */
+/* That ring is REACH times as long as the window of a queue, for queues that lag behind others. */
 #define REACH 4
 
 struct queue {
-	uint64_t came;     /* frames, when it was looked at last */
-	uint64_t judged;   /* numbers that are accounted for */
-	uint64_t low;      /* it has seen nothing of blocks below, + 1; 0: nothing at all */
-	struct prx_block *had; /* of each slot, what is accounted for */
+	uint64_t came;     /* frames that had come when it was looked at last */
+	uint64_t judged;   /* different numbers that are accounted for */
+	uint64_t low;      /* lowest block of which it can have seen any, + 1; 0: nothing came */
+	struct prx_block *had; /* for each slot of its window, what is accounted for */
 };
 
-/* Blocks are numbered over all queues; these agree mod 2^32 numbers. */
+/* Blocks are numbered in common for all queues. The numbers of queues agree with that mod 2^32;
+ * what has to be added to those of a queue is its shift. */
 struct prx_merge {
 	uint32_t nqueues, nblocks;
 	uint64_t top;      /* highest number of any queue + 1 */
-	uint64_t floor;    /* blocks below: some queue may have seen more of them than is kept */
+	uint64_t floor;    /* of blocks below, some queue may have seen more than is kept */
+	/* crossed: copies found. unjudged: numbers that came too late to tell whether they are
+	 * copies. missed: how often numbers went through a window unseen, and it matters. */
 	uint64_t crossed, unjudged, missed;
-	struct prx_block *all; /* what any queue has seen */
+	struct prx_block *all; /* the ring of what all queues have seen */
 	struct queue q[];
 };
 
@@ -37,7 +43,8 @@ void prx_merge_init(struct prx_merge *g, unsigned nqueues, uint32_t nblocks)
 		g->q[i].had = b + (size_t)(REACH + i) * nblocks;
 }
 
-/* The slot as it was at one moment. false: it is being taken for another block. */
+/* Reads a slot as it was at one moment. Returns false if it holds nothing, or is being taken for
+ * another block. */
 static bool read_block(const struct prx_block *b, struct prx_block *out)
 {
 	for (unsigned tries = 0; tries < 16; tries++) {
@@ -49,7 +56,7 @@ static bool read_block(const struct prx_block *b, struct prx_block *out)
 	return false;
 }
 
-/* The lowest block that a window may hold whose highest number is no. */
+/* The lowest block that a window can hold if its highest number is no. */
 static uint64_t lowest(const struct prx_merge *g, uint64_t no)
 {
 	return no / 64 >= g->nblocks ? no / 64 - g->nblocks + 1 : 0;
@@ -61,7 +68,8 @@ static void raise_floor(struct prx_merge *g, uint64_t block)
 		g->floor = block;
 }
 
-/* A queue has seen these numbers of a block, which it had not when it was looked at before. */
+/* Adds what a queue has seen of a block since it was looked at last, and counts what another queue
+ * had seen before. */
 static void join(struct prx_merge *g, uint64_t block, uint64_t fresh)
 {
 	struct prx_block *b = &g->all[block & (REACH * g->nblocks - 1)];
@@ -75,7 +83,7 @@ static void join(struct prx_merge *g, uint64_t block, uint64_t fresh)
 	}
 	if (block < g->floor)
 		g->unjudged += (unsigned)__builtin_popcountll(fresh);
-	if (b->no > block + 1) { /* there is no room to keep it: who comes later cannot know */
+	if (b->no > block + 1) { /* its place is taken: whether others see copies cannot be known */
 		raise_floor(g, block + 1);
 		return;
 	}
@@ -84,8 +92,10 @@ static void join(struct prx_merge *g, uint64_t block, uint64_t fresh)
 	*b = (struct prx_block){.no = block + 1, .bits = fresh};
 }
 
-/* What the queue has seen of a block, now: all that has not been seen of it before is fresh. Of one that its slot has been left by, nothing is: the
- * window still holds it until the one that took its slot is no longer the highest. */
+/* Looks at what a queue has now seen of a block: numbers that it had not seen when it was looked at
+ * before are fresh. Nothing is fresh in a block older than the one last seen in its slot: that one
+ * was the highest block, which takes the slot in the window only when another becomes the
+ * highest. */
 static void judge(struct prx_merge *g, struct queue *q, uint32_t slot, const struct prx_block *b, uint64_t shift)
 {
 	struct prx_block *had = &q->had[slot];
@@ -102,7 +112,8 @@ static void judge(struct prx_merge *g, struct queue *q, uint32_t slot, const str
 	join(g, b->no - 1 + (uint64_t)((int64_t)shift >> 6), fresh);
 }
 
-/* Numbers went through the queue's window unseen. All of them are below what the window held afterwards. */
+/* n numbers went through a queue's window unseen. All of them are below what the window held
+ * afterwards. It matters only if another queue may have seen such numbers. */
 static void missed(struct prx_merge *g, unsigned queue, uint64_t n, uint64_t next)
 {
 	uint64_t low = lowest(g, next - 1);
@@ -126,7 +137,7 @@ bool prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *
 	if (came == q->came)
 		return false;
 	q->came = came;
-	if (g->top != 0) /* the nearest that agrees mod 2^32 */
+	if (g->top != 0) /* the multiple of 2^32 that brings `next` nearest to the top */
 		shift = (g->top - next + (1ull << 31)) & ~0xffffffffull;
 	if (q->low == 0)
 		q->low = lowest(g, cell_get(&f->first) - 1 + shift) + 1;
@@ -139,7 +150,8 @@ bool prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *
 	next = cell_get(&f->next) + shift;
 	if ((int64_t)(next - g->top) > 0)
 		g->top = next;
-	if ((int64_t)(distinct - q->judged) > 0) /* copies may have come between two reads */
+	/* fewer than are judged: duplicates may have come between two reads */
+	if ((int64_t)(distinct - q->judged) > 0)
 		missed(g, queue, distinct - q->judged, next);
 	return true;
 }

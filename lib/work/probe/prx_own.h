@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside the receiver of probes: its memory. */
+/* Inside the receiver of probes: its memory, and what its files share. Functions that change it run
+ * on the queue's worker. */
 #pragma once
 #include "prx.h"
 #include "prx_fields.h"
 #include "prx_parse.h"
 
 #define PRX_KNOWN_PLACES 4
-#define PRX_LATEST (1ull << (PROBE_SENT_BITS - 1)) /* transits from here on are below 0, mod 2^36 */
-#define PRX_NEAR_FLOWS (8 << 10) /* bytes of flows that need not be fetched ahead */
-#define PRX_SCRATCH 65536 /* frames of several segments are copied there; of longer ones, so much of them */
+/* A transit is the time in cycles from sending to arrival, mod 2^36. From PRX_LATEST on it stands
+ * for a time below 0. */
+#define PRX_LATEST (1ull << (PROBE_SENT_BITS - 1))
+#define PRX_NEAR_FLOWS (8 << 10) /* so many bytes of flows need not be fetched ahead */
+#define PRX_SCRATCH 65536 /* bytes of a frame of several segments that are copied and looked at */
 
-/* Of a flow too, and seldom looked at. */
+/* What else is known of a flow, and is seldom looked at. */
 struct prx_more {
 	uint32_t hist;           /* number of its stream's pair of histograms, from 1; 0: none */
-	uint16_t holes_at, holes_used;
+	uint16_t holes_at, holes_used; /* where the next hole is kept, and how many are kept */
 };
 
-/* Slots of a histogram in which a batch is still to be counted, each so often. */
+/* Slots of a histogram in which a batch has still to be counted: each of the n slots gets `times`
+ * more. */
 struct prx_pending {
 	unsigned n;
 	uint64_t times;
@@ -24,45 +28,49 @@ struct prx_pending {
 };
 
 struct prx {
-	/* read for each burst */
-	uint32_t place[PRX_KNOWN_PLACES]; /* where probes were found, the last one first */
+	/* these are read for each burst */
+	uint32_t place[PRX_KNOWN_PLACES]; /* where probes were found; the newest place is first */
 	uint32_t nplaces;
 	uint32_t window_mask;    /* blocks of a window - 1 */
-	uint32_t window_shift;
+	uint32_t window_shift;   /* 1 << window_shift is the number of blocks of a window */
 	bool verify, streams_have_hists;
-	bool many_flows;         /* more than a core's first cache holds next to all else */
-	uint64_t ns_mult;        /* << 64 - PRX_MULT_BITS: see prx_ns() */
-	double ns;               /* of a cycle */
-	uint64_t limit;          /* cycles: times from here on are no histogram's, or below 0 */
+	bool many_flows;         /* more than a core's first cache holds beside everything else */
+	uint64_t ns_mult;        /* that of the spec << 64 - PRX_MULT_BITS: see prx_ns() */
+	double ns;               /* ns of a cycle */
+	/* A time of so many cycles or more is out of the range of histograms, or below 0. */
+	uint64_t limit;
 	const struct prx_ops *ops;
-	const struct dp_clock *clock;
-	struct prx_extra *extra; /* NULL: nothing more is asked for */
-	struct prx_flow *flow;
-	struct prx_more *more;
-	struct prx_block *window;
-	struct hist *hist[3];
-	uint8_t *stream_hist;    /* PRX_ACTUAL, then PRX_INTENDED of each stream that has them */
-	size_t stream_hist_size;
-	struct { uint32_t base; uint16_t nstreams; uint8_t nqueues, queue_bits; } of[PROBE_PORTS]; /* 1 << queue_bits >= nqueues */
-	/* rarely */
-	struct prx_hole *hole;
-	uint32_t holes;          /* of a flow */
+	const struct dp_clock *clock; /* NULL: time stamps of the device are not used */
+	struct prx_extra *extra; /* NULL: nothing but counting is asked for */
+	struct prx_flow *flow;   /* of all flows: see prx_flow_index() */
+	struct prx_more *more;   /* of all flows */
+	struct prx_block *window; /* the windows of all flows */
+	struct hist *hist[3];    /* by enum prx_hist */
+	uint8_t *stream_hist;    /* PRX_ACTUAL, then PRX_INTENDED, of each stream that has them */
+	size_t stream_hist_size; /* bytes of one of these */
+	/* Flows of each port; base is the index of the first. 1 << queue_bits >= nqueues. */
+	struct { uint32_t base; uint16_t nstreams; uint8_t nqueues, queue_bits; } of[PROBE_PORTS];
+	/* these are read rarely */
+	struct prx_hole *hole;   /* the holes of all flows */
+	uint32_t holes;          /* how many are remembered of a flow */
 	cell_t target_ns;        /* PRX_NO_TARGET: none */
-	uint32_t late_blocks;    /* numbers of blocks further back are late */
-	uint8_t *scratch;
+	uint32_t late_blocks;    /* numbers of blocks further back than so many are late */
+	uint8_t *scratch;        /* [PRX_SCRATCH] */
 	uint8_t nports;
-	struct dp_clock_view view; /* of clock */
+	struct dp_clock_view view; /* what this worker knows of `clock` */
 	WR_ALIGNED(CACHE_LINE) struct prx_port port;
 	struct prx_pending pending[2]; /* PRX_ACTUAL, PRX_INTENDED */
 };
 
-/* Of less than 2^56 cycles, 83 days on a clock of 10 GHz. One multiplication, no shift of both halves. */
+/* Converts less than 2^56 cycles (83 days on a clock of 10 GHz) to ns. It takes one multiplication,
+ * of which only the upper half is used: mult is shifted so that no further shift over both halves
+ * is needed. */
 static inline uint64_t prx_ns(uint64_t mult, uint64_t cycles)
 {
 	return (uint64_t)((unsigned __int128)(cycles << (PRX_MULT_BITS - 32)) * mult >> 64);
 }
 
-/* hist: number of the pair. */
+/* A histogram of a stream. hist is the number of its pair, from 1. */
 static inline struct hist *prx_own_hist(const struct prx *x, uint32_t hist, enum prx_hist which)
 {
 	return (struct hist *)(void *)(x->stream_hist + ((hist - 1) * 2ul + which) * x->stream_hist_size);
@@ -70,6 +78,7 @@ static inline struct hist *prx_own_hist(const struct prx *x, uint32_t hist, enum
 
 #define PRX_NO_TARGET UINT64_MAX
 #define PRX_NO_FLOW UINT32_MAX
+/* The index of the flow of a probe, whose two words are hi and lo; PRX_NO_FLOW: it is not known. */
 static inline uint32_t prx_flow_index(const struct prx *x, uint64_t hi, uint64_t lo)
 {
 	unsigned port = hi >> 11 & 31, queue = hi >> 5 & 63, stream = (unsigned)(lo >> 51);
@@ -79,7 +88,7 @@ static inline uint32_t prx_flow_index(const struct prx *x, uint64_t hi, uint64_t
 	return x->of[port].base + (stream << x->of[port].queue_bits) + queue;
 }
 
-/* A slot of a window is taken for another block; no: its number + 1. */
+/* Takes a slot of a window for another block. no is the number of that block + 1. */
 static inline void prx_new_block(struct prx_block *b, uint64_t no, uint64_t bits)
 {
 	__atomic_store_n(&b->no, 0, __ATOMIC_RELAXED);
@@ -87,11 +96,12 @@ static inline void prx_new_block(struct prx_block *b, uint64_t no, uint64_t bits
 	__atomic_store_n(&b->no, no, __ATOMIC_RELEASE);
 }
 
-/* Number + 1 of the block of the highest numbers, 0: none. */
+/* The number + 1 of the block of the highest numbers; 0: there is none yet. */
 static inline uint64_t prx_block_no(uint64_t next) { return next != 0 ? ((next - 1) >> 6) + 1 : 0; }
 
-/* A block above all others begins, with the number next - 1 as its highest so far: what the one before holds goes to the window first, and bits are
- * never said to be of another block. */
+/* Begins a block above all others, in which next - 1 is the highest number so far. What the block
+ * before holds goes to the window first. `bits` is 0 while `next` changes, so that a reader never
+ * takes bits of one block for those of another. */
 static inline void prx_begin_block(struct prx *x, uint32_t flow, uint64_t next, uint64_t bits)
 {
 	struct prx_flow *f = &x->flow[flow];
@@ -105,24 +115,30 @@ static inline void prx_begin_block(struct prx *x, uint32_t flow, uint64_t next, 
 	__atomic_store_n(&f->bits, bits, __ATOMIC_RELEASE);
 }
 
-/* What a number means to a flow. */
+/* What a sequence number is to a flow: impossible, the first one, the next one or one further
+ * ahead, or one below that. */
 enum prx_order { PRX_FOREIGN, PRX_FIRST, PRX_AHEAD, PRX_BEHIND };
-/* *ext: the number extended. */
+/* Says which of these seq is, and sets *ext to the number extended to 64 bits. */
 enum prx_order prx_order(const struct prx *x, const struct prx_flow *f, uint32_t seq, uint64_t now, uint64_t *ext);
-/* Count a number that is not simply the next one. false: foreign, nothing is counted. */
+/* Counts a number that is not simply the next one. Returns false if it is impossible, and then
+ * nothing is counted. */
 bool prx_number(struct prx *x, uint32_t flow, uint32_t seq, uint64_t now);
-/* The same for one whose frame is damaged elsewhere: what arrives first of a number decides what becomes of it, all further ones are copies. */
+/* The same for a probe whose frame is damaged elsewhere. Whichever frame of a number arrives first
+ * decides whether the number is received or corrupted; all further ones are duplicates. */
 bool prx_corrupted(struct prx *x, uint32_t flow, uint32_t seq, uint64_t transit, uint64_t now);
-/* Is it the probe of a known flow, with a number that can be? */
+/* Is this the probe of a known flow, with a number that is possible? */
 bool prx_plausible(const struct prx *x, uint64_t hi, uint64_t lo, uint64_t now);
 
-/* A frame that has no whole probe where the last one had it, or whose checksums must be looked at. */
+/* Looks at a frame that has no whole probe where the last one was found, or whose checksums must be
+ * checked, and says what it is. If it holds a whole probe, hi and lo are the words of that. */
 enum prx_class { PRX_PROBE, PRX_CORRUPTED, PRX_IS_FOREIGN, PRX_DAMAGED, PRX_PLAIN };
 enum prx_class prx_classify(struct prx *x, const struct rte_mbuf *m, uint64_t now, uint64_t *hi, uint64_t *lo);
 
 struct prx_extra;
-/* Before the flow takes up its transit. */
+/* Does what `extra` asks for with one latency. It is called before the flow's last_transit becomes
+ * this one. */
 void prx_extra_count(const struct prx *x, struct prx_extra *e, const struct prx_flow *f, uint64_t transit, uint64_t now);
 
-/* When frames came: by the device's stamps where they have one, else now. They are counted. */
+/* Sets when[i] to the time at which frame i came, in cycles: by its time stamp of the device if it
+ * has one that can be right, else `now`. Counts how many had one. */
 void prx_times(struct prx *x, const struct dp_clock *c, struct rte_mbuf *const *m, unsigned n, uint64_t now, uint64_t *when);

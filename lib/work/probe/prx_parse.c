@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The walk through the headers of a received frame: see prx_parse.h. A function for each kind of
+ * header checks that all of it is there, notes its checksum, and moves the reader on behind it. */
 #include "prx_parse.h"
 #include "frame_run.h"
 
@@ -15,15 +17,18 @@ struct reader {
 	const uint8_t *p;
 	uint32_t at, end;   /* at <= end <= length of the frame */
 	enum next next;
-	uint32_t number;    /* IP protocol, or length in front of LLC */
-	uint32_t alen, src, dst; /* of the nearest IP header; alen 0: there is none yet */
-	bool part;          /* of a packet that was sent in fragments, or cut off: sums of what follows cannot be judged */
+	uint32_t number;    /* IP protocol that follows, or the length in front of LLC */
+	/* Length and places of the addresses of the nearest IP header. alen 0: none came yet. */
+	uint32_t alen, src, dst;
+	/* This is a part of a packet that was sent in fragments or cut off: the checksums of what
+	 * follows cannot be checked. */
+	bool part;
 	struct prx_walk *w;
 };
 
 static uint32_t get16(const uint8_t *p) { return (uint32_t)p[0] << 8 | p[1]; }
 
-/* Moves on behind a header of n bytes that are there, as need() has said. */
+/* Moves on behind a header of n bytes, and notes the place. need() has said that they are there. */
 static void behind(struct reader *r, uint32_t n, enum next next)
 {
 	struct prx_walk *w = r->w;
@@ -38,6 +43,7 @@ static void behind(struct reader *r, uint32_t n, enum next next)
 	w->payload = r->at;
 }
 
+/* Are n more bytes there? If not the walk ends. */
 static bool need(struct reader *r, uint32_t n)
 {
 	if (r->end - r->at >= n)
@@ -46,19 +52,21 @@ static bool need(struct reader *r, uint32_t n)
 	return false;
 }
 
+/* Notes that the header here is wrong. The walk goes on. */
 static void bad_but_readable(struct reader *r)
 {
 	if (r->w->bad == UINT32_MAX)
 		r->w->bad = r->at;
 }
 
+/* Notes that the header here is wrong, and ends the walk. */
 static void bad(struct reader *r)
 {
 	bad_but_readable(r);
 	r->next = NEXT_STOP;
 }
 
-/* Of a sum that covers n bytes from here on. */
+/* Notes a checksum that covers n bytes from here on. add: the sum of its pseudo header. */
 static void covers(struct reader *r, uint32_t n, uint32_t add)
 {
 	struct prx_walk *w = r->w;
@@ -67,7 +75,8 @@ static void covers(struct reader *r, uint32_t n, uint32_t add)
 		w->sum[w->nsums++] = (struct prx_sum){.from = r->at, .to = r->at + n, .add = add};
 }
 
-/* The same behind a pseudo header. */
+/* Notes a checksum that covers n bytes from here on, with a pseudo header of the IP addresses, the
+ * protocol `number` and n. */
 static void covers_l4(struct reader *r, uint32_t n, uint32_t number)
 {
 	if (r->part || r->alen == 0)
@@ -76,6 +85,7 @@ static void covers_l4(struct reader *r, uint32_t n, uint32_t number)
 			__builtin_bswap16((uint16_t)n) + __builtin_bswap16((uint16_t)(n >> 16)));
 }
 
+/* What follows behind an EtherType. may_be_len: the field may hold a length instead. */
 static enum next of_type(struct reader *r, uint32_t type, bool may_be_len)
 {
 	switch (type) {
@@ -100,6 +110,7 @@ static enum next of_type(struct reader *r, uint32_t type, bool may_be_len)
 	}
 }
 
+/* What follows `off` bytes from here, by the version in its first four bits. */
 static enum next of_version(const struct reader *r, uint32_t off)
 {
 	unsigned version = r->end - r->at > off ? r->p[r->at + off] >> 4 : 0;
@@ -107,7 +118,8 @@ static enum next of_version(const struct reader *r, uint32_t off)
 	return version == 4 ? NEXT_IP4 : version == 6 ? NEXT_IP6 : NEXT_STOP;
 }
 
-/* A length field bounds what follows to n bytes from here on. */
+/* Takes a length field into account: what follows ends n bytes from here. Returns false, and ends
+ * the walk, if the frame is shorter than that. */
 static bool bound(struct reader *r, uint32_t n)
 {
 	if (n > r->end - r->at) {
@@ -204,7 +216,8 @@ static void ip6(struct reader *r)
 	behind(r, 40, NEXT_IP_PROTO);
 }
 
-/* Length of an extension header, 0: not all of it is here. */
+/* The length of an extension header: `unit` times its length field, and `from`. 0: not all of it is
+ * here. */
 static uint32_t ext_len(struct reader *r, uint32_t unit, uint32_t from)
 {
 	if (!need(r, 8))
@@ -217,7 +230,8 @@ static uint32_t ext_len(struct reader *r, uint32_t unit, uint32_t from)
 	return n;
 }
 
-/* The nearest option that stands for an address, and the nearest routing header, count: later ones replace earlier ones. */
+/* Destination options. A home address option (RFC 6275) stands for the source address in the pseudo
+ * header; a later one replaces an earlier one. */
 static void ext_dst(struct reader *r)
 {
 	uint32_t n = ext_len(r, 8, 8);
@@ -236,6 +250,8 @@ static void ext_dst(struct reader *r)
 	behind(r, n, NEXT_IP_PROTO);
 }
 
+/* A routing header. If segments are left, the final destination is in it and stands for the
+ * destination address in the pseudo header; a later one replaces an earlier one. */
 static void ext_route(struct reader *r)
 {
 	uint32_t n = ext_len(r, 8, 8);
@@ -309,7 +325,7 @@ static void geneve(struct reader *r)
 		behind(r, n, of_type(r, get16(p + 2), false));
 }
 
-/* Of UDP's ports: those of tunnels. */
+/* Does this UDP port belong to a tunnel? */
 static bool holds_more(uint32_t port)
 {
 	return port == 2152 || port == 6081 || port == 6635 || port == 4789 || port == 8472;
@@ -447,11 +463,12 @@ void prx_walk(const uint8_t *frame, uint32_t len, struct prx_walk *w)
 	w->nplaces = w->nsums = 0;
 	w->payload = 0;
 	w->bad = UINT32_MAX;
-	for (unsigned depth = 0; r.next != NEXT_STOP && depth < 64; depth++) /* as many headers as a stack has at most */
+	/* a stack has at most 64 headers */
+	for (unsigned depth = 0; r.next != NEXT_STOP && depth < 64; depth++)
 		step[r.next](&r);
 }
 
-/* Up to 7 bytes from p on, as they begin a word of memory. */
+/* Up to 7 bytes from p on, placed as in a 64-bit word that begins at p and goes on with zeroes. */
 static uint64_t some_bytes(const uint8_t *p, uint32_t n)
 {
 	uint64_t v = 0;
@@ -461,7 +478,8 @@ static uint64_t some_bytes(const uint8_t *p, uint32_t n)
 	return v;
 }
 
-/* Congruent to the sum of the 16-bit words mod 65535; 0 only if all bytes are. */
+/* A number that is congruent mod 65535 to the sum of the 16-bit words of p[0..n). It is 0 only if
+ * all bytes are 0. */
 static inline uint64_t add_words(const uint8_t *p, uint32_t n)
 {
 	uint64_t sum = 0, last;
@@ -493,7 +511,8 @@ uint32_t prx_add(const uint8_t *p, uint32_t n)
 	return (uint32_t)((sum & 0xffff) + (sum >> 16));
 }
 
-/* The field is least significant byte first, and counts as 0 (RFC 9260 6.8 and appendix A). */
+/* Is the CRC32c of an SCTP packet wrong? Its field has the least significant byte first, and counts
+ * as 0 (RFC 9260 6.8 and appendix A). */
 static bool crc_wrong(const uint8_t *p, uint32_t n)
 {
 	static const uint8_t none[4];

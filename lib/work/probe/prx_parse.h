@@ -1,32 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a probe may lie in a frame that arrives: a walk through the headers that a sender of ours or a device between may have put in front of it,
- * and their checksums. Plain bytes, no DPDK; reads nothing beyond the frame. */
+/* Where a probe may lie in a frame that arrives. A walk through the headers that our sender, or a
+ * device on the way, may have put in front of it finds the places where a header ends, and the
+ * checksums of these headers. Plain bytes, no DPDK; nothing beyond the frame is read. */
 #pragma once
 #include "base.h"
 
 #define PRX_MAX_PLACES 24
 #define PRX_MAX_SUMS 16
-#define PRX_SEARCH 256 /* bytes in which a probe is looked for where no header leads to it */
+#define PRX_SEARCH 256 /* a probe that no header leads to is searched in so many bytes */
 
-/* Bytes whose one's complement sum, with what the pseudo header adds, is all ones when nothing is damaged; or an SCTP packet, whose CRC32c is
- * in it. */
+/* A checksum covers the bytes from..to of the frame. Their one's complement sum, together with
+ * `add` from the pseudo header, is all ones if nothing is damaged. crc32c: the bytes are an SCTP
+ * packet instead, which holds its CRC32c. */
 struct prx_sum { uint32_t from, to, add; bool crc32c; };
 
 struct prx_walk {
 	unsigned nplaces, nsums;
-	uint32_t place[PRX_MAX_PLACES]; /* where a header ends, outermost first; of more headers the innermost ones */
-	uint32_t payload;               /* behind the innermost header */
-	uint32_t bad;                   /* where a header begins that contradicts itself or the frame's length; UINT32_MAX: none does */
+	/* Offsets at which a header ends, the outermost header first. If there are more headers
+	 * than places, these are of the innermost ones. */
+	uint32_t place[PRX_MAX_PLACES];
+	uint32_t payload;               /* where the innermost header ends */
+	/* Where the first header begins that contradicts itself or the length of the frame.
+	 * UINT32_MAX: none does. */
+	uint32_t bad;
 	struct prx_sum sum[PRX_MAX_SUMS];
 };
 
+/* Walks through the headers of a frame of len bytes and fills *w. */
 void prx_walk(const uint8_t *frame, uint32_t len, struct prx_walk *w);
 
-/* Is some checksum of a header in front of `at` wrong, or the header itself? */
+/* Is a header that begins before `at` bad, or is the checksum of one wrong? */
 bool prx_damaged(const uint8_t *frame, const struct prx_walk *w, uint32_t at);
 
-/* false: perhaps; true: it is not, that is, prx_damaged() after prx_walk() would say so of a frame of len bytes. Quick for UDP in IPv4. */
+/* Returns true if the frame is certainly not damaged in front of `at`: prx_walk() and prx_damaged()
+ * would say so too. If it returns false the frame may be damaged. It is quick for UDP over IPv4. */
 bool prx_surely_whole(const uint8_t *frame, uint32_t len, uint32_t at);
 
-/* The 16-bit words of p[0..n) in the order of memory, added up and folded to 16 bits; an odd last byte with a zero behind it. */
+/* The sum of the 16-bit words of p[0..n), taken in the order of memory and folded to 16 bits. If n
+ * is odd, a zero byte follows the last one. */
 uint32_t prx_add(const uint8_t *p, uint32_t n);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Times of arrival from the time stamps of a device. */
 #include "prx_own.h"
 
-#define OLDEST_MS 10000 /* no frame waits for so long to be taken */
+#define OLDEST_MS 10000 /* no frame waits for so long until a worker takes it */
 
-/* false: that cannot be the time. One that lies in the future by less than the conversion may be off by is now. */
+/* Converts the time stamp of a frame to cycles. Returns false if the frame cannot have come at that
+ * time. A time that lies in the future by no more than a conversion may be off counts as now. */
 static inline bool read_stamp(const struct prx *x, const struct dp_clock *c, const struct rte_mbuf *m, uint64_t now, uint64_t *when)
 {
 	const struct dp_clock_view *v = &x->view;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings of probes: of the tester, of ports and streams, and Pktgen's of latency: the threshold of `jitter`, and what `start <ports> latsampler`
- * takes. */
+/* The settings of probes, for the program, for ports and for streams. Two of them are Pktgen's: the
+ * threshold `jitter`, and `latsampler`, which says what `start <ports> latsampler` takes. */
 #include "probe.h"
 #include "probe_app.h"
 #include "probe_cfg.h"
@@ -15,7 +15,8 @@
 
 static const char *const kinds[] = {[SAMPLER_NONE] = "none", [SAMPLER_SIMPLE] = "simple", [SAMPLER_POISSON] = "poisson"};
 
-/* The next word of *at, a number of 1..most. */
+/* Reads the next word at *at, a number from 1 to most, and moves *at behind it. text is the whole
+ * value, for messages. */
 static int number(const struct vspec *s, const char *text, const char **at, const char *what, uint32_t most, uint32_t *out, struct err *e)
 {
 	const struct vspec count = {.type = &vt_uint, .min = 1, .max = most};
@@ -88,7 +89,7 @@ static const struct vtype vt_sampler = {
 	.print = sampler_vprint, .complete = sampler_vcomplete,
 };
 
-/* Control keeps it. */
+/* `probes.memory` is not kept in a struct of settings: control keeps it. */
 
 static void memory_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `start <ports> latsampler` and `stop <ports> latsampler`: Pktgen's sampler of single latencies. */
+/* The verbs `start <ports> latsampler` and `stop <ports> latsampler`: Pktgen's sampler of single
+ * latencies. */
 #include <inttypes.h>
 
 #include "cmd/verbs.h"
@@ -21,7 +22,8 @@ static int start(struct cmd_run *r, const struct portset *ports, struct err *e)
 		if (rc == 0)
 			portset_add(&begun, p);
 	}
-	for (unsigned p = 0; p < ctl_nports(ctl) && rc < 0; p++) { /* all or none */
+	/* if one port fails, the samplers that have begun end again: all begin, or none */
+	for (unsigned p = 0; p < ctl_nports(ctl) && rc < 0; p++) {
 		struct sampler_result out;
 		struct sbuf text = {0};
 		if (portset_has(&begun, p))
@@ -52,7 +54,7 @@ static int stop_one(struct cmd_run *r, unsigned port, struct err *e)
 	return rc;
 }
 
-/* Each file is written, whatever became of the others; the first failure is told. */
+/* Writes the file of each port, even if another could not be written. Returns the first failure. */
 static int stop(struct cmd_run *r, const struct portset *ports, struct err *e)
 {
 	struct err other;

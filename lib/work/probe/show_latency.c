@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* show latency: what became of the probes, how long they took, how evenly frames came. Control makes the tree. */
+/* The verb show latency: what became of the probes, how long they took, and how evenly frames came.
+ * Control makes the document (probe_latency_json()); this prints it. */
 #include "clock.h"
 #include "cmd/verbs.h"
 #include "out.h"
@@ -39,7 +40,7 @@
 static const struct out_col port_cols[] = {PORT_COLS};
 static const struct out_view port_view = {.rows = "ports", .cols = port_cols, .ncols = ARRAY_SIZE(port_cols), .transpose = true};
 
-/* And how far these numbers go, which text says in words. */
+/* CSV has columns that say how far the numbers may be trusted too; text says that in remarks(). */
 static const struct out_col port_cols_csv[] = {
 	PORT_COLS, {"counts.exact", "exact", OF_STR}, {"counts.why", "why", OF_STR}, {"counts.rx_queues", "rx queues", OF_COUNT},
 	{"counts.extent_unknown", "extent unknown", OF_COUNT}, {"verify", "verify", OF_STR}, {"latency.actual.samples", "samples", OF_COUNT},
@@ -48,7 +49,7 @@ static const struct out_col port_cols_csv[] = {
 };
 static const struct out_view port_view_csv = {.rows = "ports", .cols = port_cols_csv, .ncols = ARRAY_SIZE(port_cols_csv)};
 
-/* What fits a terminal of 120 columns; CSV and JSON have more. */
+/* These columns fit a terminal of 120 columns; CSV and JSON have more. */
 static const struct out_col stream_cols[] = {
 	{"port", "port", OF_COUNT}, {"stream", "stream", OF_COUNT}, {"sent", "sent", OF_COUNT}, {"received", "received", OF_COUNT},
 	{"lost", "lost", OF_COUNT}, {"duplicated", "dup", OF_COUNT}, {"reordered", "reord", OF_COUNT}, {"late", "late", OF_COUNT},
@@ -66,6 +67,7 @@ static const struct out_col stream_cols_csv[] = {
 static const struct out_view stream_view = {.rows = "streams", .cols = stream_cols, .ncols = ARRAY_SIZE(stream_cols)};
 static const struct out_view stream_view_csv = {.rows = "streams", .cols = stream_cols_csv, .ncols = ARRAY_SIZE(stream_cols_csv)};
 
+/* Is this stream of this port among those that the command names? */
 static bool selected(const struct target *t, unsigned port, unsigned stream)
 {
 	for (unsigned i = 0; i < t->n; i++)
@@ -75,7 +77,8 @@ static bool selected(const struct target *t, unsigned port, unsigned stream)
 	return false;
 }
 
-/* Of a port or a stream; counts go further. */
+/* A small number, such as that of a port or a stream. frames() is for counts, which may be
+ * large. */
 static unsigned number(const json_t *o, const char *key)
 {
 	return (unsigned)json_integer_value(json_object_get(o, key));
@@ -86,6 +89,7 @@ static long long frames(const json_t *o, const char *key)
 	return json_integer_value(json_object_get(o, key));
 }
 
+/* Which clock timed the arrivals at this port. */
 static const char *source(const json_t *port)
 {
 	const char *text = json_string_value(json_object_get(json_object_get(port, "timestamps"), "source"));
@@ -93,6 +97,7 @@ static const char *source(const json_t *port)
 	return text != NULL ? text : "-";
 }
 
+/* Prints how arrivals are timed, if time stamps of the device are or were used. */
 static void remark_stamps(unsigned id, const json_t *stamps, struct sbuf *out)
 {
 	const char *source = json_string_value(json_object_get(stamps, "source"));
@@ -108,7 +113,8 @@ static void remark_stamps(unsigned id, const json_t *stamps, struct sbuf *out)
 	sbuf_addc(out, '\n');
 }
 
-/* What is said in words: of the whole, then of ports where something is to be known. */
+/* Prints in words what the numbers do not say: about each port for which there is something to
+ * know, then about all of them. */
 static void remarks(const json_t *doc, struct sbuf *out)
 {
 	const json_t *clock = json_object_get(doc, "clock"), *port;
@@ -149,7 +155,7 @@ static void remarks(const json_t *doc, struct sbuf *out)
 		 : biased ? "; the tester's own share is not subtracted\n" : "\n");
 }
 
-/* Was there anything to measure? What came from elsewhere counts too. */
+/* Is there anything to print? Probes that came from elsewhere count too. */
 static bool any_probes(const json_t *doc)
 {
 	static const char *const port_keys[] = {"probes", "damaged", "foreign", "counts.sent", "counts.received"};
@@ -215,7 +221,8 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 		streams |= args[PORTS].target.item[k].has_streams;
 	json_t *doc = probe_latency_json(app->ctl, &ports, args[CORRECTED].given ? LATENCY_CORRECTED : 0), *kept = json_array();
 	json_array_foreach(json_object_get(doc, "streams"), i, s) {
-		bool line = r->out_mode != OUT_TEXT || streams || !json_is_null(json_object_get(s, "latency")); /* a port may have 4096 of them */
+		/* text leaves streams without `latency on` out, because a port may have 4096 */
+		bool line = r->out_mode != OUT_TEXT || streams || !json_is_null(json_object_get(s, "latency"));
 		if (line && (!args[PORTS].given || selected(&args[PORTS].target, number(s, "port"), number(s, "stream"))))
 			json_array_append(kept, s);
 	}

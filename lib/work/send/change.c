@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Changes while a stream with a count is sent. All queues of the port together send each stream as often as its count says, because all of them know
- * which frame of the port is which stream's. That order stays until the run ends, since queues stand at different frames; another one is for the next
- * start. Frames change at once: every stream goes on with those that it has now. */
+/* Settings that change while a stream with a count is sent. All queues of the port together send
+ * each stream as often as its count says, because all of them know which frame of the port belongs
+ * to which stream. Queues stand at different frames, so that order cannot change while the run goes
+ * on: another order waits for the next start. Frames change at once: every stream goes on with the
+ * frames that its settings say now. */
 #include <stdlib.h>
 
 #include "prog.h"
@@ -14,7 +16,8 @@ static bool equal_weights(const struct sched_in *in, unsigned n)
 	return true;
 }
 
-/* Do the settings of these streams ask for the order that the group has? Weights that are equal make one order, whatever they are. */
+/* Returns whether the settings of these streams ask for the order that the group has. If all
+ * weights are equal the order does not depend on their value. */
 static bool same_order(const struct group *g, struct stream *const *s, unsigned n)
 {
 	struct sched_in *want = xcalloc(n, sizeof(*want));
@@ -31,6 +34,7 @@ static bool same_order(const struct group *g, struct stream *const *s, unsigned 
 	return same;
 }
 
+/* Returns whether the settings ask for another order than that of `old`. */
 static bool other_order(const struct program *old, const struct picked *p)
 {
 	const struct group *turn = group_of(old, -1);
@@ -45,8 +49,9 @@ static bool other_order(const struct program *old, const struct picked *p)
 	return false;
 }
 
-/* The same streams in the same order with the frames that they have now. One that is gone or off, or has lost the rate that it is sent by, goes on
- * with those that it had. */
+/* Adds to `out` the group with the same streams in the same order, and with the frames that they
+ * have now. A stream that is deleted or not enabled any more, or that has lost its own rate by
+ * which it is sent, goes on with the frames that it had. */
 static int follow_group(struct ctl *c, struct ctl_port *cp, struct group *g, uint64_t limit, struct program *out, struct err *e)
 {
 	struct group_spec spec = {.cell = g->cell, .n = g->n, .of = g->of, .member = xcalloc(g->n, sizeof(*spec.member)),
@@ -94,7 +99,7 @@ int program_follow(struct ctl *c, struct ctl_port *cp, const struct program *old
 	int rc = 0;
 
 	*out = (struct program){.group = xcalloc(old->ngroups + 1, sizeof(*out->group))};
-	program_pick(cp, &p, e); /* what may not be sent by the settings is a question for the next start */
+	program_pick(cp, &p, e); /* an error in the settings matters for the next start only */
 	*other = other_order(old, &p);
 	program_picked_free(&p);
 	for (unsigned i = 0; i < old->ngroups && rc == 0; i++)

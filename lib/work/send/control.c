@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The work "send" as control sees it: a port sends streams, from one schedule and at rates of their own. */
+/* The work "send" as control sees it (struct work): a port sends streams, by its schedule and at
+ * rates of their own. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static void send_port_close(struct ctl *c, struct ctl_port *cp)
 
 /* ---- settings that change while it sends ---- */
 
-/* Said once, not at each plan in which it still holds. */
+/* Notes what could not be taken over, unless the last note said the same. */
 static void say(struct ctl *c, struct ctl_port *cp, const char *text)
 {
 	struct send_port *sp = send_of(cp);
@@ -68,7 +69,7 @@ static void say(struct ctl *c, struct ctl_port *cp, const char *text)
 		ctl_note(c, cp->p.id, "%s", text);
 }
 
-/* Does some enabled stream end by a count of its own? */
+/* Returns whether an enabled stream has a count of its own. */
 static bool streams_count(const struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < cp->nstreams; i++)
@@ -90,8 +91,8 @@ void program_take(struct ctl *c, struct ctl_port *cp, struct program *p)
 		cp->run.changed_ns = clock_raw_ns();
 }
 
-/* The program of a port that sends follows its settings; one that cannot be made is not taken over. While a stream with a count is sent, the
- * order stays. */
+/* Makes a new program of the settings of a port that sends. If that fails, the program stays as it
+ * was. While a stream with a count is sent, the order stays (change.c). */
 static void follow_settings(struct ctl *c, struct ctl_port *cp)
 {
 	struct send_port *sp = send_of(cp);
@@ -192,13 +193,14 @@ static bool has_member(const struct group *g, uint32_t cell)
 	return false;
 }
 
-/* Does the port's schedule have the stream? Its settings say so, unless they wait for the next start. */
+/* Returns whether the stream is in the port's schedule g. Its settings say so, unless they wait for
+ * the next start. */
 static bool takes_turns(const struct ctl_port *cp, const struct group *g, const struct stream *s)
 {
 	return cp->run.active && send_of(cp)->order_waits ? has_member(g, s->cell) : !s->cfg.rate.set && s->cfg.enabled;
 }
 
-/* The group that sends a stream now or did last; NULL: none. */
+/* Returns the group that sends a stream, or sent it last. NULL: there is none. */
 static const struct group *group_with(const struct ctl_port *cp, const struct stream *s)
 {
 	const struct program *p = &send_of(cp)->program;
@@ -220,7 +222,7 @@ static const char *send_engine(const struct ctl_port *cp, const struct stream *s
 	return g != NULL ? frun_engine(g->prog[0].run) : NULL;
 }
 
-/* One group of frames on one queue; the program of its first phase speaks for all. */
+/* Returns one group on one queue for `show plan`; its program is that of the first phase. */
 static json_t *group_row(const struct gen_group *from, const struct group *g)
 {
 	static const char *const arrivals[] = {"constant", "poisson", "burst", "jitter", "onoff"}, *const trends[] = {"steady", "ramp", "steps"};
@@ -248,14 +250,16 @@ static json_t *group_row(const struct gen_group *from, const struct group *g)
 	return o;
 }
 
-/* ref: the groups of the job, in its order. The first group's facts are the row's own too: most ports have one. */
+/* Returns a task for `show plan`. ref: the groups of the job, in its order. The facts of the first
+ * group are repeated in the row itself, because most ports have one group. */
 static json_t *gen_row(const struct gen_job *j, struct group *const *ref)
 {
 	json_t *o = json_pack("{s:s, s:i, s:i, s:i, s:I, s:i, s:b, s:b}", "kind", "gen", "port", (int)j->txq->port,
 			      "tx_queue", (int)j->queue, "queues", (int)j->nqueues, "run", (json_int_t)j->run, "burst",
 			      (int)j->burst, "stop", (int)j->stop, "prepare", (int)j->prepare);
 	if (j->stamp != NULL)
-		json_object_set_new(o, "lead_cycles", json_integer((json_int_t)j->lead_cycles)); /* the device sends at time stamps */
+		/* The device sends at time stamps. */
+		json_object_set_new(o, "lead_cycles", json_integer((json_int_t)j->lead_cycles));
 	static const char *const catchups[] = {[GEN_KEEP] = "keep", [GEN_SKIP] = "skip", [GEN_OVERSPEED] = "overspeed"};
 	json_t *groups = json_array();
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What sending adds to the program: settings, words of `show`, verbs and parts of snapshots. */
 #include "face.h"
 #include "send_app.h"
 #include "send_cfg.h"

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "gen": frames k = queue, queue + nqueues, ... of each group of a port's run, each at its deadline, through one Tx queue. */
+/* The kind "gen" sends the frames k = queue, queue + nqueues, ... of each group of a port's run
+ * through one Tx queue, each at its deadline. This file has the turn of a task with one group, and
+ * all that builds and offers a burst of one group. */
 #include "gen_own.h"
 
-#define SWEEP 32
+#define SWEEP 32 /* buffers that are looked at with each burst */
 
+/* Writes the image into a buffer that did not hold it. */
 static void refill(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf *m)
 {
 	gen_stamp(gr, m);
@@ -11,7 +14,8 @@ static void refill(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf *
 		q->stale--;
 }
 
-/* Where nothing but the mark can have been taken from a buffer, the mark is all that is looked at. */
+/* Returns what to compare buffers with. If the device changes nothing in a buffer, the mark alone
+ * tells whether it holds the image. */
 static struct gen_look look_of(const struct dp_txq *q, const struct gen_grp *gr)
 {
 	struct gen_look l = gen_look(gr->tag, gr->len);
@@ -21,8 +25,9 @@ static struct gen_look look_of(const struct dp_txq *q, const struct gen_grp *gr)
 	return l;
 }
 
-/* While some buffers are not known to be clean, take a few more through the pool's back end each turn: the pool hands out the same
- * buffers again and again, so that without this the check would never end. */
+/* While some buffers are not known to hold the image, a few more are taken through the pool's back
+ * end with each burst. The pool hands out the same buffers again and again, so without this some
+ * would never be looked at, and the check would never end. */
 static __rte_noinline void sweep(struct dp_txq *q, const struct gen_grp *gr)
 {
 	const struct gen_look l = look_of(q, gr);
@@ -46,7 +51,7 @@ static __rte_noinline void sweep(struct dp_txq *q, const struct gen_grp *gr)
 	}
 }
 
-/* Fill those of m[0..n) that do not hold the image. Where a device may have changed anything, none is known to: they stay stale for ever. */
+/* If the device may have changed any byte, every buffer is filled, always. */
 __rte_noinline void gen_clean(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n)
 {
 	const struct gen_look l = look_of(q, gr);
@@ -63,6 +68,7 @@ __rte_noinline void gen_clean(struct dp_txq *q, const struct gen_grp *gr, struct
 		sweep(q, gr);
 }
 
+/* gen_stamp() for a class other than 0. */
 static void stamp_class(const struct dp_txq *q, const struct gen_grp *gr, unsigned c, struct rte_mbuf *m)
 {
 	const struct frun_class *cls = frun_class(gr->prog, c);
@@ -74,7 +80,7 @@ static void stamp_class(const struct dp_txq *q, const struct gen_grp *gr, unsign
 	gen_stamp(&one, m);
 }
 
-/* gen_sort_out() where a device may have changed shapes or anything. */
+/* gen_sort_out() for a device with DP_EDITS_SHAPE or DP_EDITS_ALL. */
 static __rte_noinline void sort_out_edited(const struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -89,7 +95,7 @@ static __rte_noinline void sort_out_edited(const struct dp_txq *q, const struct 
 	}
 }
 
-/* Images of several classes or groups take turns in the buffers: each is looked at, always. */
+/* Buffers may hold images of several classes or groups, so each is looked at in every burst. */
 __rte_noinline void gen_sort_out(const struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n)
 {
 	if (unlikely(q->edits != DP_EDITS_NOTHING)) {
@@ -105,7 +111,8 @@ __rte_noinline void gen_sort_out(const struct dp_txq *q, const struct gen_grp *g
 	}
 }
 
-/* Drivers write into headers while they prepare them; where nobody writes these anew, the image does. */
+/* Writes headers anew from the image that the driver has changed while it prepared an earlier frame
+ * in this buffer, and that frun_fill() does not write. */
 static __rte_noinline void mend(struct dp_txq *q, const struct gen_grp *gr, unsigned n)
 {
 	uint64_t at = gr->i - gr->prog_i;
@@ -117,7 +124,7 @@ static __rte_noinline void mend(struct dp_txq *q, const struct gen_grp *gr, unsi
 	}
 }
 
-/* The same search as pace_ready() makes, where frames have different lengths. */
+/* Does the search of pace_ready() for frames of different lengths. */
 __rte_noinline unsigned gen_ready_mixed(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t now)
 {
 	uint64_t longest = (uint64_t)j->nqueues << PACE_FRAME_BITS;
@@ -162,6 +169,7 @@ void gen_late_tail(const struct gen_job *j, const struct gen_grp *gr, uint64_t i
 		gen_count_late(j, gr, i, sent, now);
 }
 
+/* Offers the tail of a task with one group again. Returns how many frames were accepted. */
 static __rte_noinline unsigned flush_tail(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
@@ -185,7 +193,8 @@ static __rte_noinline unsigned flush_tail(struct dp_worker *w, const struct gen_
 	return sent;
 }
 
-/* The frames, which are built, get what is true of them only now. */
+/* Puts into the group's next n frames, which are built, what is known only when they are offered:
+ * their times and probes. fuses: the probes are put in while the frames are filled. */
 static inline void finish(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, unsigned n, bool simple, bool fuses)
 {
 	struct dp_txq *q = j->txq;
@@ -196,8 +205,9 @@ static inline void finish(const struct gen_job *j, struct gen_state *g, const st
 		gen_probe_put(j, g, gr, gr->i, q->m, n, fuses);
 }
 
-/* The driver makes the frames ready for its device's checksums. Those behind one that it refuses are built again for the next burst; the
- * refused one is thrown away when it is the first. Returns how many are ready. finished: they have their probes and times already. */
+/* Lets the driver prepare the frames for its device's checksums. Returns how many are ready: those
+ * before the first frame that it refuses. That frame and those after it are built again for the
+ * next burst; if it is the first, it is dropped. finished: frames have times and probes already. */
 static __rte_noinline unsigned prepare(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n,
 				       uint64_t now, bool finished)
 {
@@ -222,7 +232,8 @@ static __rte_noinline unsigned prepare(struct dp_worker *w, const struct gen_job
 	return ok;
 }
 
-/* To a device that edits even what it refuses: nothing is asked of an mbuf that it was offered. */
+/* txq_send() for a device that changes even what it refuses: mbufs that it was offered are not
+ * read. */
 static __rte_noinline unsigned send_edited(struct dp_txq *q, const struct gen_grp *gr, unsigned n, uint64_t now)
 {
 	unsigned sent = txq_offer(q, n);
@@ -233,8 +244,8 @@ static __rte_noinline unsigned send_edited(struct dp_txq *q, const struct gen_gr
 	return sent;
 }
 
-/* The group's next n frames. simple: a literal; the port sends one schedule of frames of one length and class, which the driver takes as
- * they are. Everything else is looked at where it is not so. */
+/* Builds and offers the group's next n frames. Returns frames moved. simple: gr->simple, a literal:
+ * this function is compiled twice, and for simple groups all that they cannot need is left out. */
 static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n,
 					  uint64_t now, const bool simple)
 {
@@ -253,7 +264,7 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 			}
 		}
 	}
-	/* a constant count makes gcc unroll and vectorise what lies inside */
+	/* With a literal count gcc unrolls and vectorises what is inside. */
 	if (unlikely(!(n == 32 ? gen_take(q, gr, q->m, 32, plain) : n == 64 ? gen_take(q, gr, q->m, 64, plain) :
 		       gen_take(q, gr, q->m, n, plain)))) {
 		gen_overtime(w, j, g, now);
@@ -264,7 +275,8 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 	bool fuses = simple && gr->probes == GEN_PROBES_FUSED;
 	if (GEN_EXTRAS && !gr->fixed && !fuses)
 		frun_fill(gr->prog, gr->state, (void *const *)q->m, n);
-	/* what a driver makes ready may not be where it was any more */
+	/* A driver with DP_EDITS_ALL may put other buffers into the array while it prepares them,
+	 * so times and probes come first. */
 	bool early = !simple && j->prepare && q->edits == DP_EDITS_ALL;
 	if (early)
 		finish(j, g, gr, n, false, false);
@@ -353,7 +365,7 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 		return 0;
 	}
 	if (n == 0) {
-		if (unlikely(now >= j->end_tsc)) /* what is due waits for its turn behind a stall */
+		if (unlikely(now >= j->end_tsc)) /* it catches up: frames are due, but wait */
 			gen_overtime(w, j, g, now);
 		return 0;
 	}

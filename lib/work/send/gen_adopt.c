@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "gen" from plan to plan: starts, ends, phases, other programs, other rates. */
+/* The kind "gen" from plan to plan: what a new plan starts, ends or changes, and how a group goes
+ * from one phase to the next. */
 #include "gen_own.h"
 
 _Static_assert(sizeof(struct gen_own) <= sizeof(((struct gen_state *)NULL)->own), "own part of a queue's state");
@@ -17,6 +18,7 @@ void gen_set_state(struct gen_state *g, enum gen_state_id id)
 	g->base.next = id == GEN_SENDING || id == GEN_DRAINING ? DP_NOW : DP_NEVER;
 }
 
+/* Makes the numbers of the run final. */
 static void close_run(struct gen_state *g, const struct dp_txq *q)
 {
 	uint64_t last = cell_get(&q->last_tsc);
@@ -64,8 +66,9 @@ uint64_t gen_offload_flags(const struct frun_class *c)
 	return flags;
 }
 
-/* The queue's mark is that of all frames that leave it, or none. A tag that comes again gets a new mark: buffers that still hold it would
- * otherwise never be counted as clean, and the look at every burst would never end. */
+/* Sets the tag of the image that all frames of the share have; 0: they have several. A tag that
+ * comes again later gets a new mark. With its old mark, buffers that still carried it would not be
+ * filled, and so would not be taken off `stale`: the check of every burst would never end. */
 static void mark_queue(struct dp_txq *q, uint32_t tag)
 {
 	if (q->tag == tag)
@@ -76,6 +79,7 @@ static void mark_queue(struct dp_txq *q, uint32_t tag)
 	q->swept = 0;
 }
 
+/* See gen_own.one_mark; always true with one group. */
 static bool one_mark(const struct gen_job *j)
 {
 	for (unsigned n = 0; j->ngroups > 1 && n < j->ngroups; n++)
@@ -89,6 +93,7 @@ static bool one_mark(const struct gen_job *j)
 
 /* ---- phases ---- */
 
+/* Sets all members of the group that follow from its phase. */
 static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, const struct gen_phase *ph)
 {
 	const struct frun_class *cls = frun_class(ph->prog, 0);
@@ -125,7 +130,7 @@ static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *
 	gr->tag = gr->plain ? j->txq->mark : ph->tag[0];
 }
 
-/* All frames of the phase are gone: the next one in which this queue has any. */
+/* All frames of the phase are gone: enters the next phase in which this queue has frames. */
 static void next_phase(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr)
 {
 	const struct gen_phase *last = gr->group->phase + gr->group->nphases - 1;
@@ -163,6 +168,7 @@ bool gen_next_phase(const struct gen_job *j, struct gen_state *g)
 
 /* ---- groups ---- */
 
+/* Sets where the group ends on this queue: by its limit or its schedule, whichever is first. */
 static void set_limit(const struct gen_job *j, struct gen_grp *gr)
 {
 	uint64_t end = gr->group->phase[gr->group->nphases - 1].end;
@@ -170,11 +176,12 @@ static void set_limit(const struct gen_job *j, struct gen_grp *gr)
 	gr->limit_i = gr->group->limit == UINT64_MAX ? UINT64_MAX : gen_own_before(j, gr->group->limit);
 	if (end != UINT64_MAX && gr->epoch_i + gen_own_before(j, end) < gr->limit_i)
 		gr->limit_i = gr->epoch_i + gen_own_before(j, end);
-	if (gr->limit_i < gr->i) /* a bound below what was sent already */
+	if (gr->limit_i < gr->i) /* more were sent already */
 		gr->limit_i = gr->i;
 }
 
-/* The port's schedule may come again: what it sent before counts. */
+/* Starts a group at t0. If the port's schedule was in an earlier plan of this run and comes again,
+ * what it sent then counts for its bounds. */
 static void start_group(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, const struct gen_group *group, uint64_t t0)
 {
 	uint64_t i = group->stream < 0 ? gen_own(g)->gone_i : 0;
@@ -191,13 +198,16 @@ static void start_group(const struct gen_job *j, struct gen_state *g, struct gen
 	gen_set_units(j, gr);
 }
 
-/* The group goes on by the new plan: its frames, its rate and its bounds are that plan's from the next frame on. */
+/* Carries a group over into the new plan: from the next frame on it has the frames, the rate and
+ * the bounds of that plan. */
 static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, const struct gen_group *group, uint64_t now)
 {
 	struct gen_grp was = *gr;
 	const struct gen_phase *ph = group->phase;
 	bool begins = group->epoch != was.group->epoch;
-	bool ended = was.i >= was.limit_i; /* all that its rate makes in the time of the run; more is of a new rate, from now on */
+	/* The group has sent all frames that it may. If the new plan allows more, for example by a
+	 * new rate, these are due from now on. */
+	bool ended = was.i >= was.limit_i;
 
 	gr->group = group;
 	gr->arr = gen_arr_of(gen_own(g), gr, group);
@@ -225,8 +235,9 @@ static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_g
 		enter(j, g, gr, ph);
 	}
 	if (!gen_same_rate(&was, group)) {
-		gen_change_rate(j, &was, gr, gen_ahead(j, g, &was, now)); /* frames that are due before are with the device */
-	} else { /* the time of the next frame does not change with its size */
+		/* Frames that are due before that time are with the device already. */
+		gen_change_rate(j, &was, gr, gen_ahead(j, g, &was, now));
+	} else { /* the next frame is due when it was, also if sizes have changed */
 		gr->off = 0;
 		gr->off = gr->bytes ? was.unit - gen_unit(j, gr, gr->i) : 0;
 		gen_set_units(j, gr);
@@ -241,6 +252,7 @@ static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_g
 	}
 }
 
+/* Points to the parts of the new plan's memory, and sets what follows from the job alone. */
 static void lay_out(const struct gen_job *j, struct gen_own *o)
 {
 	o->ngroups = j->ngroups;
@@ -257,7 +269,7 @@ static void lay_out(const struct gen_job *j, struct gen_own *o)
 	o->rest.on = false;
 }
 
-/* All groups stand at their next frame: which of them have one, and in what order. */
+/* All groups stand at their next frame: puts those that have one into the heap. */
 static void line_up(const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
@@ -275,6 +287,7 @@ static void line_up(const struct gen_job *j, struct gen_state *g, uint64_t now)
 	gen_set_state(g, GEN_SENDING);
 }
 
+/* Begins a run. */
 static void begin(const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
@@ -293,11 +306,11 @@ static void begin(const struct gen_job *j, struct gen_state *g, uint64_t now)
 	cell_set(&g->last_tsc, j->start_tsc);
 	cell_set(&j->txq->first_tsc, 0);
 	line_up(j, g, (int64_t)(now - j->start_tsc) > 0 ? now : j->start_tsc);
-	/* last: who sees the number must not see the state of the run before */
+	/* Last: whoever sees the new number must not see the state of the run before. */
 	__atomic_store_n(&g->run, j->run, __ATOMIC_RELEASE);
 }
 
-/* NULL: the old plan has no such group. */
+/* Returns the group with that stream (-1: the schedule). NULL: the old plan has no such group. */
 static const struct gen_grp *find_group(struct gen_own *o, int32_t stream)
 {
 	unsigned lo = 0, hi = o->ngroups;
@@ -312,6 +325,7 @@ static const struct gen_grp *find_group(struct gen_own *o, int32_t stream)
 	return lo < o->ngroups && gen_grp(o, lo)->stream == stream ? gen_grp(o, lo) : NULL;
 }
 
+/* Lets a stream of gr go on where it stands in the group `from`, which may be NULL. */
 static void take_stream(const struct gen_grp *from, struct gen_grp *gr, uint32_t id)
 {
 	if (from == NULL)
@@ -320,14 +334,16 @@ static void take_stream(const struct gen_grp *from, struct gen_grp *gr, uint32_t
 	frun_take(from->prog, from->state, gr->prog, gr->state, id);
 }
 
-/* Streams that got a rate of their own or lost it go on where they stand in the group that they leave. */
+/* A stream that gets a rate of its own or loses it moves between groups: it goes on in gr where it
+ * stands in the group that it leaves. */
 static void take_over(struct gen_own *old, struct gen_grp *gr)
 {
 	if (gr->stream >= 0) {
 		take_stream(find_group(old, -1), gr, (uint32_t)gr->stream);
 		return;
 	}
-	if (old->ngroups == 0 || gen_grp(old, old->ngroups - 1u)->stream < 0) /* there was no other */
+	/* The old plan had no stream with a rate of its own. */
+	if (old->ngroups == 0 || gen_grp(old, old->ngroups - 1u)->stream < 0)
 		return;
 	for (unsigned s = 0; s < frun_nstreams(gr->prog); s++) {
 		uint32_t id = frun_stream_id(gr->prog, s);
@@ -335,7 +351,8 @@ static void take_over(struct gen_own *old, struct gen_grp *gr)
 	}
 }
 
-/* Groups of the old plan that the new one has too go on, others start or end here. */
+/* Groups that the old plan and the new one have go on; the others start or end here. Both plans
+ * have them in the same order. */
 static void regroup(const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g), old = *o;
@@ -370,7 +387,7 @@ static void regroup(const struct gen_job *j, struct gen_state *g, uint64_t now)
 		gen_publish(g, NULL, 0);
 }
 
-/* A plan for the run that goes on. */
+/* Takes over a new plan for the run that is going on. */
 static void follow(const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	gen_chase_end(gen_own(g));
@@ -381,7 +398,8 @@ static void follow(const struct gen_job *j, struct gen_state *g, uint64_t now)
 	line_up(j, g, now);
 }
 
-/* It has reached its end already, also where a plan came since and no turn has found that again. */
+/* Returns whether the time of the run and its grace are over. rest.on alone does not say so: a plan
+ * that came since has made it false, and there may have been no turn to set it again. */
 static bool is_over(const struct gen_job *j, const struct gen_own *o, uint64_t now)
 {
 	return o->rest.on || (now >= j->end_tsc && o->over_cycles >= j->grace_cycles);
@@ -395,7 +413,9 @@ void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, ui
 	bool written = j->rx_written || q->edits != DP_EDITS_NOTHING;
 
 	(void)old;
-	if (q->written && !written) /* a buffer that somebody wrote to is counted twice when it is filled again: start over */
+	/* While buffers could be written to, the same buffer may have been filled and taken off
+	 * `stale` more than once. The tag 0 makes the count start anew. */
+	if (q->written && !written)
 		q->tag = 0;
 	q->written = written;
 	q->cache = rte_mempool_default_cache(q->pool, rte_lcore_id());
@@ -406,15 +426,15 @@ void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, ui
 		gen_fold_all(g);
 		begin(j, g, now);
 	} else if (!gen_is_on(g)) {
-		return; /* this queue has sent its share */
-	} else if (j->stop && is_over(j, gen_own(g), now)) { /* what is left of it counts */
+		return; /* this queue has sent all its frames */
+	} else if (j->stop && is_over(j, gen_own(g), now)) { /* what is left is counted first */
 		follow(j, g, now);
 		gen_rest_begin(gen_own(g));
 		return;
 	} else if (!j->stop) {
 		follow(j, g, now);
 	}
-	if (j->stop) { /* also of a run that no plan before this one had */
+	if (j->stop) { /* also if this is the first plan with that run */
 		gen_drop_tail(j, g);
 		gen_finish(w, j, g);
 	}

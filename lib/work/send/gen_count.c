@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "gen": the numbers of frames of each stream, exact at any moment for who reads them. */
+/* The kind "gen" counts the frames of each stream, so that control can read exact numbers at any
+ * moment (struct gen_state). */
 #include "gen_own.h"
 
 void gen_unsettle(struct gen_state *g)

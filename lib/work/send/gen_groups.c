@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "gen" where the port's schedule and streams with rates of their own share a queue: a burst takes from each group what is due, the most
- * overdue first. */
+/* The kind "gen" with several groups: the port's schedule and streams with rates of their own share
+ * a queue. A burst takes what is due from each group, the earliest first. */
 #include "gen_own.h"
 
 void gen_leave(struct gen_own *o)
@@ -26,7 +26,7 @@ void gen_rewind(const struct gen_job *j, struct gen_state *g)
 		gen_seek(&o->first);
 		return;
 	}
-	while (o->nruns > o->run_at) { /* the last first: a group may be in it twice */
+	while (o->nruns > o->run_at) { /* backwards, because a group may have several runs */
 		struct gen_run *r = &o->run[--o->nruns];
 		struct gen_grp *gr = gen_grp(o, r->grp);
 		gr->i = r->i + r->done;
@@ -42,12 +42,12 @@ bool gen_again(struct dp_worker *w, const struct gen_job *j, struct gen_state *g
 	if (gen_overtime(w, j, g, now))
 		return false;
 	gen_rewind(j, g);
-	if (o->ngroups > 1) /* the tail was one group's, the top one's */
+	if (o->ngroups > 1) /* the tail was of one group, which is the top one */
 		gen_sift(o, 0, (struct gen_slot){.due = gen_due(gen_top(o), now), .grp = o->slot[0].grp});
 	return true;
 }
 
-/* The device took so many of the frames that lie in runs. */
+/* Counts the next `sent` frames of the runs: the device has accepted them. */
 static void credit_runs(struct gen_state *g, unsigned sent)
 {
 	struct gen_own *o = gen_own(g);
@@ -65,7 +65,7 @@ static void credit_runs(struct gen_state *g, unsigned sent)
 	}
 }
 
-/* The frames of all runs, which were built now, get their times. */
+/* Puts times into the frames of all runs, which have just been built. */
 static __rte_noinline void put_stamps(const struct gen_job *j, struct gen_state *g)
 {
 	struct gen_own *o = gen_own(g);
@@ -75,7 +75,7 @@ static __rte_noinline void put_stamps(const struct gen_job *j, struct gen_state 
 		gen_stamp_put(j, g, gen_grp(o, o->run[at].grp), o->run[at].i, m, o->run[at].n);
 }
 
-/* The frames of runs that lie at m, which are offered now; or the last ones of them, which the device has not taken. */
+/* Puts probes into all frames of runs that are offered now: a new burst, or the tail. */
 static void put_probes(const struct gen_job *j, struct gen_state *g)
 {
 	struct gen_own *o = gen_own(g);
@@ -91,6 +91,7 @@ static void put_probes(const struct gen_job *j, struct gen_state *g)
 	}
 }
 
+/* Undoes that for the frames that the device has not accepted. */
 static void take_probes_back(struct gen_state *g)
 {
 	struct gen_own *o = gen_own(g);
@@ -103,7 +104,7 @@ static void take_probes_back(struct gen_state *g)
 	}
 }
 
-/* The frames of all runs that leave now, where one of them may be later than is let pass. */
+/* Counts how many of the `sent` frames that leave now are late. */
 static __rte_noinline void late_runs(const struct gen_job *j, struct gen_state *g, unsigned sent, uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
@@ -120,19 +121,21 @@ static __rte_noinline void late_runs(const struct gen_job *j, struct gen_state *
 	}
 }
 
-/* The device took so many; late: of the first of them, UINT64_MAX: it has no deadline, and the others may. */
+/* The device has accepted `sent` frames: counts them. late: lateness of the first of them;
+ * UINT64_MAX: it has no deadline, though others may have one. */
 static void progress(const struct gen_job *j, struct gen_state *g, unsigned sent, uint64_t late, uint64_t now)
 {
 	if (sent == 0)
 		return;
 	if (late != UINT64_MAX)
 		gen_note_late(j->txq, late);
-	/* one that leaves by the schedule of a lag may wait longer than one that was due before it */
+	/* A frame of a group that catches up may be later than frames that were due before it. */
 	if (unlikely(late > j->late_cycles || gen_own(g)->chased))
 		late_runs(j, g, sent, now);
 	credit_runs(g, sent);
 }
 
+/* Offers the tail again. Returns how many frames were accepted. */
 static unsigned flush(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	const struct gen_own *o = gen_own(g);
@@ -149,7 +152,7 @@ static unsigned flush(struct dp_worker *w, const struct gen_job *j, struct gen_s
 	return sent;
 }
 
-/* What the top group's next frames need soon. */
+/* Prefetches the group in a slot of the heap, which may be the next one on top. */
 static inline void fetch(struct gen_own *o, unsigned slot)
 {
 	if (slot < o->nlive) {
@@ -160,8 +163,9 @@ static inline void fetch(struct gen_own *o, unsigned slot)
 	}
 }
 
-/* Where the device holds frames back they are handed over in the order of their times: the top group's frames that come before all others. The next
- * group is one of the top's children. */
+/* Returns the time before which frames of the top group must be due to be handed over now. If the
+ * device sends at time stamps, frames must be handed over in the order of their deadlines: those of
+ * the top group only until the next group is due, which is one of the top's children. */
 static inline uint64_t before_others(const struct gen_job *j, const struct gen_own *o, uint64_t ahead)
 {
 	if (likely(j->stamp == NULL))
@@ -172,8 +176,10 @@ static inline uint64_t before_others(const struct gen_job *j, const struct gen_o
 	return ahead;
 }
 
-/* Frames of the groups that are due, at most a burst, into the queue's array. A group at the end of its phase or of its frames is the last: it
- * stays on top until they are gone. Returns their number; *bytes: theirs. */
+/* Builds frames of all groups that are due in the share's array, at most a burst. Returns their
+ * number. *bytes: their bytes with FCS are added. *late: lateness of the first one, if it has a
+ * deadline. A group that comes to the end of its phase ends the burst: it stays on top until its
+ * frames are gone. */
 static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t now, uint64_t *bytes, uint64_t *late)
 {
 	struct gen_own *o = gen_own(g);
@@ -222,7 +228,8 @@ static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t no
 	return n;
 }
 
-/* Drivers that prepare frames may refuse some, and those that edit them let them be built again: bursts are of one group there. */
+/* Sends a burst of the top group alone. This is for devices for which frames may have to be built
+ * again: their driver may refuse to prepare a frame, or changes frames that it refuses. */
 static unsigned one_burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g);

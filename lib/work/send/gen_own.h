@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside kind "gen": what a queue's worker keeps of its groups while a run goes on. gen.c sends with it, gen_adopt.c leads it from plan to
- * plan and from phase to phase. Worker only. */
+/* Inside the kind "gen": what a task keeps about its groups while a run goes on, and the functions
+ * that its files share. gen.c sends by it, gen_adopt.c carries it from plan to plan and from phase
+ * to phase. Worker only. j, g, gr in all functions: the job, the state and one of the groups of the
+ * task; w: its worker; now: the time of the turn in cycles. */
 #pragma once
 #include "send_run.h"
 #include "txq.h"
 
 #define GEN_FCS RTE_ETHER_CRC_LEN
 
-/* Rates, probes, values that vary, several groups: whether a plan may have them. The bench builds the sender without, to compare with. */
+/* Whether a plan may have rates, probes, values that vary and several groups. The bench also builds
+ * a sender without them, to compare with. */
 #ifndef GEN_EXTRAS
 #define GEN_EXTRAS true
 #endif
@@ -15,110 +18,129 @@
 enum gen_has_probes {
 	GEN_NO_PROBES,
 	GEN_PROBES,           /* some frames have room for one */
-	GEN_PROBES_FUSED,     /* of a simple group: they are put in while frames are filled */
+	GEN_PROBES_FUSED,     /* the group is simple: probes are put in while frames are filled */
 };
 
-/* A group: the schedule of the port, or a stream of its own rate. Own frame i, counted from the start of the run, is frame
- * k = queue + i x nqueues. */
+/* A group: the schedule of the port, or a stream with a rate of its own. Own frame i, counted from
+ * the start of the run, is frame k = queue + i x nqueues. */
 struct gen_grp {
-	/* for each burst: two cache lines, and a third for the image of a small frame: those of many programs lie on few cache sets */
-	uint64_t i;           /* own frames that were built */
-	uint64_t end_i;       /* where the phase or the run ends */
-	struct pace pace;     /* over frames, or bytes where the rate is one of bits */
-	uint64_t unit;        /* of the next frame */
-	uint64_t step;        /* units from one own frame to the next; 0: sizes differ */
+	/* What each burst needs: two cache lines, and a third for the image of a small frame. The
+	 * images of many programs would lie in few sets of the cache, so they are copied here. */
+	uint64_t i;           /* own frames that were built; the number of the next one */
+	uint64_t end_i;       /* own frame at which the phase or the run ends */
+	struct pace pace;     /* counts frames, or bytes where the rate is one of bits */
+	uint64_t unit;        /* the unit at which the next frame begins */
+	uint64_t step;        /* units from one own frame to the next; 0: varies, or it has a shape */
 	const struct frun *prog;
 	void *state;
 	const uint8_t *image; /* of class 0 */
 	uint64_t ol_flags, tx_offload;
-	uint32_t tag;
-	int32_t stream;
-	uint16_t len;         /* without FCS of every own frame; 0: they differ */
-	uint16_t port_len;    /* the same of all queues' frames */
+	uint32_t tag;         /* mark of buffers that hold the image of class 0 */
+	int32_t stream;       /* number of the stream; -1: the schedule of the port */
+	uint16_t len;         /* length of every own frame without FCS; 0: lengths differ */
+	uint16_t port_len;    /* the same for the frames of all queues */
 	uint16_t image_len;
 	uint16_t nclasses;
-	bool plain;           /* one class, and its mark is the queue's */
-	bool fixed;
-	bool bytes : 1, l2 : 1;
-	bool chases;          /* behind a stall: the pace is faster than the one asked for, which lies in the group's gen_arr */
-	bool mends;           /* the driver writes into headers although marks and shapes stay */
-	uint8_t dst;          /* DP_DST_* of class 0, without DP_DST_SHIFT */
+	bool plain;           /* it has one class, whose mark is the queue's (dp_txq.mark) */
+	bool fixed;           /* the image is the whole frame: no frun_fill() */
+	bool bytes : 1, l2 : 1; /* pace counts bytes; l2: of frames with FCS, else on the wire */
+	/* The group has no shape and catches up after a stall: `pace` is faster than the one that
+	 * is asked for, whose begin is kept in the group's gen_arr. */
+	bool chases;
+	/* The driver may change headers while it prepares frames, which marks do not show: they are
+	 * written anew from the image before each use. */
+	bool mends;
+	uint8_t dst;          /* DP_DST_* of class 0, shifted right by DP_DST_SHIFT */
 	uint8_t probes;       /* enum gen_has_probes */
-	bool simple;          /* the port's only group, plain, of one length, without prepare */
-	WR_ALIGNED(CACHE_LINE) uint8_t small[CACHE_LINE];
-	/* at the end of a phase, and for a new plan */
+	bool simple;          /* gen_is_simple(), and it does not chase */
+	WR_ALIGNED(CACHE_LINE) uint8_t small[CACHE_LINE]; /* copy of an image that fits */
+	/* What is needed at the end of a phase and for a new plan. */
 	const struct gen_group *group;
 	const struct gen_phase *phase;
-	uint64_t limit_i;
-	struct gen_arr *arr;  /* NULL: constant arrivals at a steady rate */
-	uint64_t epoch_i;     /* own frame that the schedule began with */
-	uint64_t prog_i;      /* own frame 0 of prog */
+	uint64_t limit_i;     /* own frame at which the group ends; UINT64_MAX: it does not */
+	struct gen_arr *arr;  /* NULL: it has no shape, or no pace */
+	uint64_t epoch_i;     /* own frame with which the present order (epoch) began */
+	uint64_t prog_i;      /* own frame that is own frame 0 of prog */
 	uint64_t off;         /* bytes: units before the phase's first frame, mod 2^64 */
 } WR_ALIGNED(CACHE_LINE);
 _Static_assert(sizeof(struct gen_grp) == 4 * CACHE_LINE, "thousands of groups are to lie in few lines");
 
-/* What a group with a shape keeps. Its gen_grp.pace says of the next frame alone when it may leave, by whatever the shape makes of it. Of a group
- * without one: t0 and unit0 of its pace, while it chases. */
+/* What a group with a shape keeps. The pace of such a group holds for its next frame only: pace.t0
+ * is when that frame may leave. A group without a shape uses t0 and unit0 while it chases: they
+ * belong to the pace that is asked for. */
 struct gen_arr {
 	uint64_t t0, unit0, k0; /* where the pattern began: cycles, units, frames of all queues */
-	uint64_t due;         /* of the next frame: its deadline, which a lag does not change */
-	pace_pos x;           /* POISSON: frames of all queues before own frame x_i, as the gaps say */
+	uint64_t due;         /* deadline of the next frame, which catching up does not change */
+	/* POISSON: sum of the gaps before own frame x_i; 1 is the mean gap of all queues. */
+	pace_pos x;
 	uint64_t x_i, seed;
-	bool chasing;         /* OVERSPEED: the frame due at chase_due might have gone at chase_tsc, those behind follow as fast as is allowed */
+	/* OVERSPEED: the group catches up. The frame that was due at chase_due counts as one that
+	 * could leave at chase_tsc, and later frames follow as fast as gen_job.slower allows. */
+	bool chasing;
 	uint64_t chase_tsc, chase_due;
 };
 
-/* A group that is not over, in a heap of four branches: the one that is due first is slot 0. The children of a slot share a cache line. */
+/* A group that still has frames, in a heap in which each slot has four children. Slot 0 is the
+ * group that is due first. The children of a slot share a cache line. */
 struct gen_slot { uint64_t due; uint32_t grp; };
 #define GEN_SLOT_OFF (CACHE_LINE - sizeof(struct gen_slot))
 
-/* Frames of one group in the queue's burst, own frame i and those after it; done of them are accepted. */
+/* Frames of one group in the queue's burst: n frames from own frame i on, of which the device has
+ * accepted `done`. */
 struct gen_run { uint64_t i; uint32_t grp; uint16_t n, done; };
 
-/* What is left over at the end of a run, while it is counted (gen_rest.c). */
+/* At the end of a run: how far counting has come of frames that were not sent (gen_rest.c). */
 struct gen_rest {
 	bool on;
-	uint32_t grp;         /* the next one; */
-	uint64_t done, sum;   /* of its frames, of all */
-	struct gen_arr arr;
+	uint32_t grp;         /* the group that is being counted */
+	uint64_t done, sum;   /* frames counted, of this group and of all */
+	struct gen_arr arr;   /* of this group, while the group itself stays as it is */
 };
 
+/* gen_state.own: what the worker keeps about a share. */
 struct gen_own {
-	struct gen_grp first; /* group 0 lies in the state itself: one load less for the port that sends one schedule */
-	uint16_t ngroups, nlive;
-	bool one_mark;        /* all frames of the plan carry the same one */
-	bool detour;          /* several groups, frames that are given up when they are late, or what is left is being counted */
-	uint8_t gave;         /* turns in a row that have gone into giving frames up */
+	/* Group 0 lies in the state itself: one load less where it is the only one. */
+	struct gen_grp first;
+	uint16_t ngroups, nlive; /* nlive: groups that still have frames */
+	bool one_mark;        /* all frames of the plan have the same image, and so one mark */
+	/* A turn needs more than one burst of one group: there are no groups or several, late
+	 * frames are given up, the device sends at time stamps, or the rest is being counted. */
+	bool detour;
+	uint8_t gave;         /* turns in a row that were spent on giving up frames */
 	bool chased;          /* the last burst has frames of a group that catches up */
-	uint64_t behind_cycles; /* a group that is later catches up from then on; without GEN_OVERSPEED beyond all times */
-	uint64_t gone_i;      /* own frames of the port's schedule when the plan lost it */
-	/* in the plan's memory; where there is one group, none of it */
+	/* GEN_OVERSPEED: a group that is later begins to catch up. Else INT64_MAX. */
+	uint64_t behind_cycles;
+	uint64_t gone_i;      /* own frames of the port's schedule when a plan dropped it */
+	/* In the plan's memory. The sender of a single group needs arr alone. */
 	struct gen_slot *slot; /* nlive of them */
 	struct gen_grp *more;  /* groups 1, 2, ... */
-	struct gen_arr *arr;   /* of each group */
+	struct gen_arr *arr;   /* one for each group */
 	struct gen_run *run;   /* what the last burst was made of */
-	uint16_t nruns, run_at;
-	/* which probe of its program's is that of own frame probe_i of it, NULL: not known */
+	uint16_t nruns, run_at; /* run_at: the first with frames that were not accepted */
+	/* Own frame probe_i of probe_prog has its probe number probe_at. NULL: not known. */
 	const struct frun *probe_prog;
 	uint64_t probe_i;
 	uint32_t probe_at;
 	struct gen_rest rest;
-	uint64_t over_tsc, over_cycles; /* behind the end of the run's time: when that was looked at last, and how long it went on for */
+	/* After the end of the run's time: when gen_overtime() was called last, and for how long
+	 * the worker has gone on. */
+	uint64_t over_tsc, over_cycles;
 };
 
 static inline struct gen_own *gen_own(struct gen_state *g) { return (struct gen_own *)(void *)g->own; }
 
 static inline struct gen_grp *gen_grp(struct gen_own *o, unsigned n) { return n == 0 ? &o->first : &o->more[n - 1]; }
 
-/* The group that is due first; one that has reached the end of a phase stays there until all its frames are gone. */
+/* Returns the group that is due first. A group at the end of a phase stays there until all its
+ * frames are gone. */
 static inline struct gen_grp *gen_top(struct gen_own *o) { return o->ngroups == 1 ? &o->first : gen_grp(o, o->slot[0].grp); }
 
-/* The plan's memory: slots, runs, groups behind the first, shapes. */
+/* The parts of gen_job.mem: slots, runs, groups after group 0, and a gen_arr for each group. */
 #define GEN_SLOT_BYTES(ngroups) RTE_ALIGN_CEIL(GEN_SLOT_OFF + (size_t)(ngroups) * sizeof(struct gen_slot), CACHE_LINE)
 #define GEN_RUN_BYTES RTE_ALIGN_CEIL(DP_BURST_MAX * sizeof(struct gen_run), CACHE_LINE)
 #define GEN_MORE_BYTES(ngroups) (((ngroups) > 1 ? (ngroups)-1u : 0u) * sizeof(struct gen_grp))
 
-/* Where the group keeps its shape; any copy of the group will do. */
+/* Returns the gen_arr of the group. gr may be a copy of the group. */
 static inline struct gen_arr *gen_arr_at(const struct gen_job *j, const struct gen_grp *gr)
 {
 	char *arr = (char *)j->mem + GEN_SLOT_BYTES(j->ngroups) + GEN_RUN_BYTES + GEN_MORE_BYTES(j->ngroups);
@@ -126,15 +148,16 @@ static inline struct gen_arr *gen_arr_at(const struct gen_job *j, const struct g
 	return (struct gen_arr *)(void *)arr + (gr->group - j->group);
 }
 
+/* Returns how many of the frames 0 .. k - 1 of a group this queue sends. */
 static inline uint64_t gen_own_before(const struct gen_job *j, uint64_t k) { return gen_own_frames(j->queue, j->nqueues, k); }
 
-/* Number of the group's next frame within its phase, all queues. */
+/* Returns the number of own frame i among the frames of its phase on all queues. */
 static inline uint64_t gen_phase_k(const struct gen_job *j, const struct gen_grp *gr, uint64_t i)
 {
 	return j->queue + (i - gr->epoch_i) * j->nqueues - gr->phase->k0;
 }
 
-/* Bytes of the first k frames of the phase, on the wire or with FCS. */
+/* Returns the bytes of the first k frames of the phase, with FCS (l2) or on the wire. */
 static inline uint64_t gen_phase_bytes(const struct gen_grp *gr, uint64_t k)
 {
 	if (gr->port_len != 0)
@@ -142,19 +165,20 @@ static inline uint64_t gen_phase_bytes(const struct gen_grp *gr, uint64_t k)
 	return gr->l2 ? frun_l2(gr->prog, k) : frun_wire(gr->prog, k);
 }
 
-/* The unit at which own frame i of this phase begins. */
+/* Returns the unit at which own frame i begins, which is in the group's phase. */
 static inline uint64_t gen_unit(const struct gen_job *j, const struct gen_grp *gr, uint64_t i)
 {
 	return gr->bytes ? gr->off + gen_phase_bytes(gr, gen_phase_k(j, gr, i)) : j->queue + i * j->nqueues;
 }
 
-/* When the group wants to be served next. One without pace is served when those that are due have been, in turn with others of its kind. */
+/* Returns when the group wants to send next. A group without pace comes after all groups that are
+ * due, and takes turns with others without pace. */
 static inline uint64_t gen_due(const struct gen_grp *gr, uint64_t now)
 {
 	return pace_is_max(&gr->pace) ? now : pace_due(&gr->pace, gr->unit);
 }
 
-/* What all frames of the class are addressed to, as the queue's device sends them. */
+/* Returns gen_grp.dst of frames of the class; 0 where the device may change frames. */
 static inline uint8_t gen_dst(const struct dp_txq *q, const struct frun_class *c)
 {
 	static const uint32_t bits[] = {0, DP_DST_KNOWN, DP_DST_KNOWN | DP_DST_GROUP, DP_DST_ALL};
@@ -162,7 +186,8 @@ static inline uint8_t gen_dst(const struct dp_txq *q, const struct frun_class *c
 	return q->edits == DP_EDITS_ALL ? 0 : (uint8_t)(bits[c->dst] >> DP_DST_SHIFT);
 }
 
-/* Bytes of a frame that a driver may write into while it prepares it, and that nobody writes anew. */
+/* Returns the length of the headers that a driver may change while it prepares a frame, if
+ * frun_fill() does not write them anew for each frame; else 0. */
 static inline unsigned gen_mended(const struct frun_class *c)
 {
 	return c->offload && c->from == 0 ? c->l2_len + c->l3_len + c->l4_len : 0;
@@ -170,7 +195,7 @@ static inline unsigned gen_mended(const struct frun_class *c)
 
 static inline bool gen_sooner(const struct gen_slot *a, const struct gen_slot *b) { return (int64_t)(a->due - b->due) < 0; }
 
-/* Slot `at` holds s now, or one of those below it that is sooner. */
+/* Puts s into the heap at slot `at`, which is free; slots below that are due sooner move up. */
 static inline void gen_sift(struct gen_own *o, unsigned at, struct gen_slot s)
 {
 	struct gen_slot *slot = o->slot;
@@ -178,7 +203,7 @@ static inline void gen_sift(struct gen_own *o, unsigned at, struct gen_slot s)
 
 	for (;;) {
 		unsigned c = 4 * at + 1;
-		if (likely(c + 3 < n)) { /* without branches: which of them is as good as random */
+		if (likely(c + 3 < n)) { /* no branches here: they could not be predicted */
 			unsigned a = c + gen_sooner(&slot[c + 1], &slot[c]), b = c + 2 + gen_sooner(&slot[c + 3], &slot[c + 2]);
 			c = gen_sooner(&slot[b], &slot[a]) ? b : a;
 		} else if (c < n) {
@@ -197,14 +222,17 @@ static inline void gen_sift(struct gen_own *o, unsigned at, struct gen_slot s)
 
 /* ---- taking ---- */
 
-/* The slow halves, in gen.c: search where sizes differ; images into buffers that do not have them. */
+/* gen.c: gen_ready() for groups whose units per frame differ, or that have a shape. */
 unsigned gen_ready_mixed(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t now);
-/* In gen_shape.c. No frame may leave: because the next one is due behind the end? */
+/* gen_shape.c: if no frame may leave, returns whether that is because the next one is due after the
+ * end of the run. */
 bool gen_over(const struct gen_job *j, const struct gen_grp *gr);
+/* gen.c: writes the image into those of m[0..n) that do not hold it. gen_clean() is for plain
+ * groups, gen_sort_out() for all others. */
 void gen_clean(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n);
 void gen_sort_out(const struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n);
 
-/* A buffer gets the image of the group's one class, and its mark. */
+/* Writes the image of the group's class 0 into a buffer, with its mark. */
 static inline void gen_stamp(const struct gen_grp *gr, struct rte_mbuf *m)
 {
 	m->data_off = RTE_PKTMBUF_HEADROOM;
@@ -220,7 +248,8 @@ static inline void gen_stamp(const struct gen_grp *gr, struct rte_mbuf *m)
 	memcpy(rte_pktmbuf_mtod(m, void *), gr->image, gr->image_len);
 }
 
-/* A buffer as gen_stamp() leaves it, as far as three words of the mbuf's first line tell. A chain shows in pkt_len when it has been freed. */
+/* How three words of a buffer's mbuf look after gen_stamp(). A buffer that was the head of a chain
+ * shows it in pkt_len when it has been freed. */
 #define GEN_SHAPE_OFF offsetof(struct rte_mbuf, data_off)
 #define GEN_TYPE_OFF offsetof(struct rte_mbuf, packet_type)
 #define GEN_MARK_OFF offsetof(struct rte_mbuf, data_len)
@@ -254,7 +283,8 @@ static inline struct gen_words gen_words(uint16_t data_off, uint16_t ones, uint3
 	};
 }
 
-/* len: of all frames, 0: it is written anew in each. */
+/* Returns what to compare buffers with. len: the length of all frames; 0: each frame gets its own
+ * length anyway, and lengths are not compared. */
 static inline struct gen_look gen_look(uint32_t tag, uint16_t len)
 {
 	bool fixed = len != 0;
@@ -273,14 +303,15 @@ static inline uint64_t gen_load(const struct rte_mbuf *m, size_t at)
 	return w;
 }
 
-/* The mark is there, and the mbuf's shape is that of a frame that carries it. */
+/* Returns whether the buffer carries the mark, and its mbuf looks as gen_stamp() has left it. */
 static __rte_always_inline bool gen_holds(const struct rte_mbuf *m, const struct gen_look *l)
 {
 	return (((gen_load(m, GEN_SHAPE_OFF) ^ l->want.shape) & l->mask.shape) | ((gen_load(m, GEN_TYPE_OFF) ^ l->want.type) & l->mask.type) |
 		((gen_load(m, GEN_MARK_OFF) ^ l->want.mark) & l->mask.mark)) == 0;
 }
 
-/* Whether all of m[0..n) carry the mark. A branch each, unrolled: cheaper than any way to join the tests. */
+/* Returns whether all of m[0..n) carry the mark. One branch for each buffer, unrolled, is cheaper
+ * than any way to combine the tests. */
 static __rte_always_inline bool gen_marked(struct rte_mbuf *const *m, uint32_t tag, unsigned n)
 {
 #pragma GCC unroll 16
@@ -290,7 +321,8 @@ static __rte_always_inline bool gen_marked(struct rte_mbuf *const *m, uint32_t t
 	return true;
 }
 
-/* Take n buffers that hold the images of the group's next frames into m. */
+/* Takes n buffers into m that hold the images of the group's next n frames. plain: gr->plain, a
+ * literal where possible. false: there are not so many buffers, which is counted. */
 static __rte_always_inline bool gen_take(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n, bool plain)
 {
 	if (unlikely(txq_take(q, m, n) < 0)) {
@@ -306,7 +338,8 @@ static __rte_always_inline bool gen_take(struct dp_txq *q, const struct gen_grp 
 	return true;
 }
 
-/* Frames due behind the end are not asked for. Of a group that chases this is looked at where its real deadlines are. */
+/* Returns the time up to which frames of the group may leave: they must be due before the end of
+ * the run. For a group that chases gen_chase() sees to this, by the real deadlines. */
 static inline uint64_t gen_until(const struct gen_job *j, const struct gen_grp *gr, uint64_t now)
 {
 	return now >= j->end_tsc && !gr->chases ? j->end_tsc - 1 : now;
@@ -314,7 +347,8 @@ static inline uint64_t gen_until(const struct gen_job *j, const struct gen_grp *
 
 static __rte_always_inline bool gen_paced(const struct gen_grp *gr) { return GEN_EXTRAS && !pace_is_max(&gr->pace); }
 
-/* Frames of the group that may leave now: due, inside the phase and the run's bounds, at most so many. *over: no more will come. */
+/* Returns how many frames of the group may leave now, at most max: those that are due, of this
+ * phase, and within the bounds of the run. *over: no more will come. */
 static __rte_always_inline unsigned gen_ready(const struct gen_job *j, const struct gen_grp *gr, unsigned max, uint64_t now, bool *over)
 {
 	uint64_t left = gr->end_i - gr->i;
@@ -339,7 +373,7 @@ static __rte_always_inline unsigned gen_ready(const struct gen_job *j, const str
 	return n;
 }
 
-/* Sizes of own frames i .. i + n - 1 of the group. */
+/* Counts own frames i .. i + n - 1 of the group by size. */
 static inline void gen_count_sizes(struct gen_state *g, const struct gen_grp *gr, uint64_t i, unsigned n)
 {
 	struct cnt_sizes some = {0};
@@ -353,8 +387,9 @@ static inline void gen_count_sizes(struct gen_state *g, const struct gen_grp *gr
 		cell_add(&g->sizes.n[s], some.n[s]);
 }
 
-/* Frames i .. i + sent - 1, which the device took: the schedule's follow from their number, those of a stream with its own rate are counted
- * here. */
+/* Counts own frames i .. i + sent - 1, which the device has accepted. For the schedule only
+ * their number is kept, from which the rest follows. A stream with its own rate is counted in
+ * its cell. */
 static __rte_always_inline void gen_credit(struct gen_state *g, const struct gen_grp *gr, uint64_t i, unsigned sent, uint64_t bytes)
 {
 	if (gr->stream < 0) {
@@ -366,33 +401,42 @@ static __rte_always_inline void gen_credit(struct gen_state *g, const struct gen
 	}
 }
 
+/* Returns the bytes with FCS of own frames i .. i + n - 1. */
 static inline uint64_t gen_bytes(const struct gen_grp *gr, uint64_t i, unsigned n)
 {
 	return gr->len != 0 ? (uint64_t)n * (gr->len + GEN_FCS) : frun_bytes(gr->prog, i - gr->prog_i, n);
 }
 
-/* gen_shape.c */
-/* The group's next frame is another one than before: its unit, and of a group with a shape its deadline. */
+/* ---- gen_shape.c ---- */
+
+/* To be called when gr->i has changed: sets the unit of the next frame and, for a group with a
+ * shape, its deadline. */
 void gen_place(const struct gen_job *j, struct gen_grp *gr);
-/* A pattern begins at t0, behind so many units and frames of all queues. gen_place() comes next. */
+/* Lets a pattern begin at t0, after unit0 units and k0 frames of all queues; then call
+ * gen_place(). */
 void gen_anchor(const struct gen_job *j, struct gen_grp *gr, uint64_t t0, uint64_t unit0, uint64_t k0);
-/* Deadline of own frame i of the phase. The group is not one without pace. */
+/* Returns the deadline of own frame i, which is in the phase. The group must have a pace. */
 uint64_t gen_due_at(const struct gen_job *j, const struct gen_grp *gr, uint64_t i);
-/* Of `most` frames from own frame i on, those that are due before tsc. */
+/* Returns how many of `most` frames from own frame i on are due before tsc. */
 uint64_t gen_due_before(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t most, uint64_t tsc);
-/* The group is later than is let pass, or catches up already: of its next n frames, those that may leave at `at`. GEN_OVERSPEED; without a shape. */
+/* GEN_OVERSPEED: the group is later than the job allows, or catches up already. Returns how many of
+ * its next n frames may leave at `at`, and begins or ends the chase. For a group with a shape it
+ * returns n: gen_ready_shaped() has bounded its speed already. */
 unsigned gen_chase(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n, uint64_t at);
-/* From here on it has the rate that is asked for again. */
+/* Gives all groups that chase the pace back that is asked for. */
 void gen_chase_end(struct gen_own *o);
+/* gen_ready() for groups with a shape. */
 unsigned gen_ready_shaped(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t now);
-/* GEN_SKIP: frames that are too late are given up. Without a tail. true: nothing is sent before more of them are. */
+/* GEN_SKIP: gives up frames that are too late. There must be no tail. true: there may be more of
+ * them, and nothing is sent in this turn. */
 bool gen_give_late(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
-/* The tail's frames from own frame i on, so many, left at now. */
+/* gen.c: counts the lateness of `sent` frames of the tail, own frame i and on, which left at
+ * now. */
 void gen_late_tail(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned sent, uint64_t now);
-/* Own frames i .. i + n - 1 left at now, the first of them late by more than is let pass: how many are. */
+/* Own frames i .. i + n - 1 left at now, and the first of them was late: counts how many were. */
 void gen_count_late(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t n, uint64_t now);
 
-/* Behind n frames. */
+/* Moves the group on by n frames. */
 static inline void gen_advance(const struct gen_job *j, struct gen_grp *gr, unsigned n)
 {
 	gr->i += n;
@@ -402,7 +446,7 @@ static inline void gen_advance(const struct gen_job *j, struct gen_grp *gr, unsi
 		gen_place(j, gr);
 }
 
-/* Deadline of the group's next frame. */
+/* Returns the deadline of the group's next frame, by the rate that is asked for. */
 static inline uint64_t gen_deadline(const struct gen_job *j, const struct gen_grp *gr)
 {
 	if (unlikely(gr->chases))
@@ -410,7 +454,7 @@ static inline uint64_t gen_deadline(const struct gen_job *j, const struct gen_gr
 	return unlikely(gr->step == 0) && gr->arr != NULL ? gr->arr->due : pace_due(&gr->pace, gr->unit);
 }
 
-/* A burst leaves whose first frame is late by so much. */
+/* Adds a burst to the histogram of lateness. late: of its first frame, in cycles. */
 static inline void gen_note_late(struct dp_txq *q, uint64_t late)
 {
 	if (unlikely(q->lateness == NULL))
@@ -420,98 +464,128 @@ static inline void gen_note_late(struct dp_txq *q, uint64_t late)
 		hist_add_sum(q->lateness, late);
 }
 
-/* gen.c */
-/* The top group's frames are gone: on to its next phase, or it is over and perhaps the run with it. */
+/* ---- gen.c ---- */
+
+/* To be called when the tail has no frames of the top group. If the group's phase is over it goes
+ * on to the next one. If it has no more frames it leaves the heap, and the last group to leave ends
+ * the run. Else it gets its new place in the heap. */
 void gen_arrive(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
-/* One burst of frames of one group, any kind. */
+/* Builds and offers the next n frames of a group of any kind, in one burst. Returns frames moved,
+ * as dp_kind.poll does. */
 unsigned gen_burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n, uint64_t now);
 
-/* gen_groups.c: a turn where there are none or several. */
+/* ---- gen_groups.c ---- */
+
+/* A turn of a task with no group or several. Returns frames moved. */
 unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
-/* The device has not taken the tail: its frames are to be built again. */
+/* Gives the tail's buffers back: its frames will be built again. */
 void gen_rewind(const struct gen_job *j, struct gen_state *g);
-/* The same in the middle of a run, of a device that edits what it refuses. false: the time is over, and what is left is given up. */
+/* Does the same in the middle of a run, for a device that edits what it refuses. false: the time of
+ * the run is over, and what is left is being counted. */
 bool gen_again(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
+/* Takes the top group out of the heap. */
 void gen_leave(struct gen_own *o);
 
-/* gen_probe.c: own frames i .. i + n - 1 of the group, built in m, are offered to the device now: their probes. They count as sent. fill: they are
- * not built yet, of a group that fuses. */
+/* ---- gen_probe.c ---- */
+
+/* Puts probes into own frames i .. i + n - 1 of the group, which are built in m and are offered to
+ * the device next. They count as sent. fill: the frames are not built yet and are filled in the
+ * same pass (GEN_PROBES_FUSED). */
 void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n,
 		   bool fill);
-/* The device has not taken these, the newest of the group: as if they had not been offered. */
+/* Undoes that for the newest own frames i .. i + n - 1, which the device has not accepted. */
 void gen_probe_back(struct gen_state *g, const struct gen_grp *gr, uint64_t i, unsigned n);
 
-/* gen_stamp.c */
-/* Frames that are due before this may be handed over now. */
+/* ---- gen_stamp.c ---- */
+
+/* Returns the time before which frames must be due that may be handed to the device now. */
 uint64_t gen_ahead_stamped(const struct gen_job *j, struct gen_state *g, uint64_t now);
 static inline uint64_t gen_ahead(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t now)
 {
 	return likely(j->stamp == NULL) || pace_is_max(&gr->pace) ? now : gen_ahead_stamped(j, g, now);
 }
-/* Own frames i .. i + n - 1 of the group, built in m, get the times at which the device is to send them. Before their probes. m: where they lie in
- * the queue's array. */
+/* Writes into own frames i .. i + n - 1 of the group, which are built in m, when the device is to
+ * send them. Their probes come after this. m points into the share's array. */
 void gen_stamp_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n);
-/* The tail will not be offered any more as it is: no frame waits for the times in it. */
+/* The tail will not be offered as it is: later frames need not come after the times in it. */
 void gen_stamp_back(const struct gen_job *j, struct gen_state *g);
 static inline void gen_drop_tail(const struct gen_job *j, struct gen_state *g)
 {
 	gen_stamp_back(j, g);
 	txq_drop_tail(j->txq);
 }
-/* When the frame leaves that is offered to the device at tsc. */
+/* Returns when a frame leaves the device that is offered to it at tsc. */
 uint64_t gen_stamp_sent(const struct gen_job *j, const struct gen_state *g, const struct rte_mbuf *m, uint64_t tsc);
-/* By how much one due then is late now; none is that a device holds back. */
+/* Returns by how many cycles a frame due at `due` is late now. A frame that the device holds back
+ * until it is due is not late. */
 static inline uint64_t gen_late(const struct gen_job *j, uint64_t due, uint64_t now)
 {
 	return unlikely(j->stamp != NULL) && (int64_t)(now - due) < 0 ? 0 : now - due;
 }
 
-/* gen_count.c */
-/* Cells and program change between these two: control reads between two looks at the epoch. */
+/* ---- gen_count.c ---- */
+
+/* Cells and program may be changed between these two calls. They count up the epoch, so that
+ * control sees the change. */
 void gen_unsettle(struct gen_state *g);
 void gen_settle(struct gen_state *g);
-/* Own frames 0 .. i - 1 of a program go over into the cells of their streams, once or (mod 2^64) times. */
+/* Adds own frames 0 .. i - 1 of a program to the cells of their streams, multiplied by `times`.
+ * UINT64_MAX (-1 mod 2^64) subtracts them. */
 void gen_fold(struct gen_state *g, const struct frun *f, uint64_t i, uint64_t times);
-/* From here on the frames of the schedule follow from prog, so many of them already. */
+/* From here on the schedule's frames follow from prog; `accepted` of them are through already. */
 void gen_publish(struct gen_state *g, const struct frun *prog, uint64_t accepted);
-/* No frame follows from a program any more. */
+/* Adds all frames of the schedule to the cells: none follows from a program any more. */
 void gen_fold_all(struct gen_state *g);
 
-/* gen_rate.c */
-/* Where the group keeps its shape in the new plan, NULL: it has none. */
+/* ---- gen_rate.c ---- */
+
+/* Returns the gen_arr of a group in the new plan's memory. NULL: it has no shape, or no pace. */
 struct gen_arr *gen_arr_of(struct gen_own *o, const struct gen_grp *gr, const struct gen_group *group);
+/* Sets gr->step by what the group's pace counts, and then places it. */
 void gen_set_units(const struct gen_job *j, struct gen_grp *gr);
+/* Returns whether the group goes at the rate and with the shape that `group` has. */
 bool gen_same_rate(const struct gen_grp *gr, const struct gen_group *group);
+/* Sets the period of `group`, and what it counts. */
 void gen_set_rate(struct gen_grp *gr, const struct gen_group *group);
-/* The group has the rate of its new plan from now on; was: the group as it went until now. */
+/* From now on the group has the rate of its new plan. was: the group as it was until now. */
 void gen_change_rate(const struct gen_job *j, const struct gen_grp *was, struct gen_grp *gr, uint64_t now);
 
-/* gen_rest.c */
-/* The queue is behind: where the run's time and the grace are over, what is left will not be sent, and the answer is true. */
+/* ---- gen_rest.c ---- */
+
+/* To be called when the queue is behind. true: the run's time and its grace are over, and what is
+ * left will not be sent. */
 bool gen_overtime(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now);
-/* No group has a frame that may still leave: the run is over. */
+/* No group has a frame that may still leave: ends the run. If the run has a time, frames that were
+ * due within it and were not sent are counted first, which may take more turns. */
 void gen_run_out(struct dp_worker *w, const struct gen_job *j, struct gen_state *g);
-/* From the next turn on what is left is counted. */
+/* Begins to count what is left, from the next gen_rest_turn() on. */
 void gen_rest_begin(struct gen_own *o);
-/* Goes on counting what is left; at its end the run is over. */
+/* Counts a part of what is left. When all of it is counted the run is over. */
 void gen_rest_turn(struct dp_worker *w, const struct gen_job *j, struct gen_state *g);
 
-/* gen_adopt.c */
+/* ---- gen_adopt.c ---- */
+
+/* dp_kind.adopt and dp_kind.drop. */
 void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now);
 void gen_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now);
+/* Sets the state that control sees, and by it whether the task is polled. */
 void gen_set_state(struct gen_state *g, enum gen_state_id id);
-/* The run is over: counts are settled, control is told. */
+/* Ends the run: folds its counts and tells control. */
 void gen_finish(struct dp_worker *w, const struct gen_job *j, struct gen_state *g);
-/* The top group has reached the end of a phase, without a tail: on to the next one; false: it has no more frames and is gone. */
+/* The top group has reached the end of a phase, and there is no tail: goes on to the next phase.
+ * false: the group has no more frames. */
 bool gen_next_phase(const struct gen_job *j, struct gen_state *g);
-/* The driver refused the top group's next frame, of so many bytes: it counts as through, and not as its stream's. */
+/* gen_count.c: passes over the group's next frame, which the driver has refused. It counts as
+ * through, but not for its stream. bytes: its bytes, with FCS. */
 void gen_skip(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, uint64_t bytes);
+/* Returns the ol_flags of frames of a class. */
 uint64_t gen_offload_flags(const struct frun_class *c);
-/* One schedule of frames of one length and class, which the driver takes as they are. */
+/* Returns whether the group is the port's schedule and its only group, has one length, one class
+ * and a steady rate, and its frames are taken by driver and device as they are. */
 static inline bool gen_is_simple(const struct gen_job *j, const struct gen_grp *gr)
 {
 	return j->ngroups == 1 && gr->stream < 0 && gr->plain && gr->port_len != 0 && !j->prepare && gr->arr == NULL && j->stamp == NULL &&
 	       j->txq->edits != DP_EDITS_ALL;
 }
-/* Position of the group's program, which bursts of fixed frames leave behind. */
+/* Moves the group's program to the group's next frame. Bursts of fixed frames do not move it. */
 static inline void gen_seek(const struct gen_grp *gr) { frun_seek(gr->prog, gr->state, gr->i - gr->prog_i); }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "gen": probes into frames that are about to be handed to the device. What a frame of a buffer held before is not looked at: each frame with
- * room for a probe gets one or PROBE_NONE each time, so that no old one leaves twice. */
+/* The kind "gen" puts probes into frames right before they are offered to the device. A frame with
+ * room for a probe always gets one or PROBE_NONE, whatever its buffer held before, so that no old
+ * probe leaves twice. */
 #include "frame_probe.h"
 #include "gen_own.h"
 
+/* Writes the two words of a probe at byte `off` of the frame. */
 static inline void store(struct rte_mbuf *m, unsigned off, uint64_t hi, uint64_t lo)
 {
 	uint8_t *p = (uint8_t *)m + GEN_DATA_OFF + off;
@@ -12,7 +14,7 @@ static inline void store(struct rte_mbuf *m, unsigned off, uint64_t hi, uint64_t
 	memcpy(p, be, sizeof(be));
 }
 
-/* The word that makes the sum right. */
+/* Returns hi with the 16 bits in it that give the probe the sum PROBE_SUM. */
 static inline uint64_t with_check(uint64_t hi, uint64_t lo)
 {
 	uint32_t s = probe_sum64(hi) + probe_sum64(lo) + (0xffffu - PROBE_SUM); /* never 0 */
@@ -22,6 +24,7 @@ static inline uint64_t with_check(uint64_t hi, uint64_t lo)
 	return hi | (uint64_t)(s ^ 0xffff) << 48;
 }
 
+/* Writes the stream's next probe. code: its delay, by probe_delay_code(). */
 static inline void put(struct gen_state *g, const struct frun_probing *b, unsigned stream, unsigned off, uint64_t code, struct rte_mbuf *m)
 {
 	cell_t *c = &g->probes->seq[stream];
@@ -39,7 +42,7 @@ static void put_none(struct rte_mbuf *m, unsigned off)
 	store(m, off, with_check(0, lo), lo);
 }
 
-/* Has this frame of a stream a probe, when one of so many has? */
+/* Returns whether this frame of a stream gets a probe, if one of `every` frames does. */
 static inline bool takes_turn(uint32_t *left, uint32_t every)
 {
 	bool now = *left == 0 || *left >= every;
@@ -48,13 +51,15 @@ static inline bool takes_turn(uint32_t *left, uint32_t every)
 	return now;
 }
 
+/* Replaces n delays in cycles by their codes. */
 static void encode_each(uint64_t *delay, unsigned n)
 {
 	for (unsigned k = 0; k < n; k++)
 		delay[k] = probe_delay_code((int64_t)delay[k] > 0 ? delay[k] : 0);
 }
 
-/* How long after its time each frame leaves, as probe_delay_code() says it; 0 where it is early. */
+/* Sets delay[0..n): how long after its deadline each frame leaves at tsc, by probe_delay_code(); 0
+ * for a frame that is early. */
 static inline void delay_codes(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned n, uint64_t tsc, uint64_t *delay)
 {
 	if (unlikely(gr->step == 0 || gr->chases)) {
@@ -70,7 +75,7 @@ static inline void delay_codes(const struct gen_job *j, const struct gen_grp *gr
 		delay[k] = left;
 		left -= step.cycles + __builtin_add_overflow(frac, step.frac, &frac);
 	}
-	/* from the first to the last they shrink: as a rule all of one exponent, or none above 0 */
+	/* The delays fall from the first to the last. As a rule all have the same exponent. */
 	uint64_t most = delay[0], least = delay[n - 1];
 	unsigned exp = 49 - (unsigned)__builtin_clzll(most | 1);
 	if (likely(most >> 15 == 0 && least >> 15 == 0))
@@ -83,11 +88,13 @@ static inline void delay_codes(const struct gen_job *j, const struct gen_grp *gr
 		delay[k] = (uint64_t)exp << 15 | delay[k] >> exp;
 }
 
-/* Of a program in which not every frame has a probe, or some have sums that follow it. */
+/* Puts probes into the frames of a program of FRUN_PROBES_SOME: not every frame has one, or
+ * checksums depend on it. sent: when each frame leaves; NULL: all leave at once, as b says. at:
+ * index of the first frame's probe. */
 static __rte_noinline void put_each(struct gen_state *g, const struct gen_grp *gr, const struct frun_probing *b, const uint64_t *sent, uint32_t at,
 				    uint64_t i, struct rte_mbuf *const *m, unsigned n)
 {
-	struct frun_probing own_b = *b; /* sent: of each frame, NULL: all leave at once */
+	struct frun_probing own_b = *b;
 
 	const struct frun_probe *probe = frun_probes(gr->prog);
 	uint32_t own = frun_probes_own(gr->prog);
@@ -106,7 +113,8 @@ static __rte_noinline void put_each(struct gen_state *g, const struct gen_grp *g
 	}
 }
 
-/* Index of the group's own frame i; without a division where bursts of one program follow each other. */
+/* Returns the index of own frame i among the probes of its program. The answer is kept for the n
+ * frames that follow, to save the division in the next burst. */
 static inline uint32_t probe_index(struct gen_own *o, const struct gen_grp *gr, uint64_t i, unsigned n)
 {
 	uint32_t own = frun_probes_own(gr->prog), at;
@@ -121,7 +129,7 @@ static inline uint32_t probe_index(struct gen_own *o, const struct gen_grp *gr, 
 	return at;
 }
 
-/* Frames that the device holds back until their times. */
+/* gen_probe_put() for frames that the device holds back until their times. */
 static __rte_noinline void put_stamped(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint32_t at, uint64_t i,
 				       struct rte_mbuf *const *m, unsigned n)
 {

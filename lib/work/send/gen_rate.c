@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "gen": the rate of a group, and how another one takes its place. */
+/* The kind "gen": the rate of a group, and what happens when it changes. */
 #include "gen_own.h"
 
 struct gen_arr *gen_arr_of(struct gen_own *o, const struct gen_grp *gr, const struct gen_group *group)
@@ -37,21 +37,26 @@ void gen_set_rate(struct gen_grp *gr, const struct gen_group *group)
 	gr->l2 = group->l2;
 }
 
-/* So many frames' time, for the ratio of two rates. */
+/* Returns the time of 512 frames, for the ratio of two rates. If sizes differ, one frame is not
+ * enough for that. */
 static struct pace_period mean_period(const struct gen_grp *gr)
 {
 	return pace_times(&gr->pace.period, gr->bytes ? gen_phase_bytes(gr, 512) : 512);
 }
 
-#define WALK_MOST 16384 /* frames of random arrivals: each takes some nanoseconds */
+/* Poisson arrivals are counted one by one, some nanoseconds each, but not more than these. */
+#define WALK_MOST 16384
 
-/* The new schedule begins at `from`, and the old one had frames due before that have not left: nobody makes up for these slots. Where a run is of so
- * many frames none is given up, they only go later. Of random arrivals very far behind it is as many as their rate has in that time. */
+/* The new rate counts from `from` on. Frames that were due before by the old rate and have not left
+ * are given up and count as unsent. If the group has a limit none is given up: they only leave
+ * later. With Poisson arrivals that are very far behind, the number is an estimate: what the rate
+ * makes in that time. */
 static void drop_lag(const struct gen_job *j, const struct gen_grp *was, uint64_t from)
 {
 	uint64_t most = was->limit_i - was->i, n;
 
-	from = (int64_t)(from - j->end_tsc) > 0 && j->end_tsc != UINT64_MAX ? j->end_tsc : from; /* none is asked for behind the run's end */
+	/* No frame is due after the end of the run. */
+	from = (int64_t)(from - j->end_tsc) > 0 && j->end_tsc != UINT64_MAX ? j->end_tsc : from;
 	if (was->limit_i != UINT64_MAX || pace_is_max(&was->pace))
 		return;
 	bool walked = was->arr != NULL && was->group->shape->kind == ARRIVAL_POISSON;
@@ -64,8 +69,9 @@ static void drop_lag(const struct gen_job *j, const struct gen_grp *was, uint64_
 	cell_add(&j->txq->cnt.unsent, n);
 }
 
-/* A pattern begins anew with its rate. Its first frame waits for as long as the old one would have let it, but not longer than a slot of its
- * own; the gaps of Poisson arrivals have no memory. */
+/* The rate changes, and the arrivals are a pattern before or after that: a new pattern begins. Its
+ * first frame waits as long as it would have by the old rate, but not longer than a slot of the new
+ * rate. Gaps of Poisson arrivals do not depend on what was before, so they begin at once. */
 static void change_shape(const struct gen_job *j, const struct gen_grp *was, struct gen_grp *gr, uint64_t from)
 {
 	uint64_t k = j->queue + gr->i * j->nqueues, due = pace_due(&was->pace, was->unit);
@@ -87,26 +93,29 @@ static void change_shape(const struct gen_job *j, const struct gen_grp *was, str
 	gen_place(j, gr);
 }
 
+/* Returns whether deadlines are other than one period after the other. */
 static bool patterned(const struct gen_grp *gr)
 {
 	return gr->arr != NULL && (gr->group->shape->kind != ARRIVAL_CONSTANT || gr->group->shape->trend != TREND_STEADY);
 }
 
-/* A new rate scales what is left of the wait for the next frame: the rate changes at this moment, without a gap or a frame too many, and
- * queues keep their order. Frames that are due already stay due; a lag beyond what scheduling explains is a debt of the old rate and
- * not carried into the new one. */
+/* What is left of the wait for the next frame is scaled by the ratio of the rates. So the rate
+ * changes at this moment without a gap or a frame too many, and queues keep their order. Frames
+ * that are due already stay due, unless the lag is longer than forgive_cycles: then it is dropped
+ * (drop_lag()) and not carried into the new rate. */
 void gen_change_rate(const struct gen_job *j, const struct gen_grp *was, struct gen_grp *gr, uint64_t now)
 {
 	uint64_t from = (int64_t)(now - j->start_tsc) > 0 ? now : j->start_tsc;
 
 	gen_set_rate(gr, gr->group);
 	gr->off = 0;
-	if (gr->arr != NULL) /* its pattern begins below: gaps before are nobody's, and there may be very many */
+	/* Its pattern begins below; the gaps before, maybe very many, are not added up. */
+	if (gr->arr != NULL)
 		gr->arr->x_i = gr->i;
 	gen_set_units(j, gr);
 	if (pace_is_max(&gr->pace))
 		return;
-	if (pace_is_max(&was->pace)) { /* queues take their turns from here on */
+	if (pace_is_max(&was->pace)) { /* queues had no pace; they take turns from here on */
 		uint64_t before = j->queue;
 		if (gr->bytes) {
 			uint64_t k = gen_phase_k(j, gr, gr->i);

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "gen" at the end of a run that has not sent everything: what is left is counted, a part in each turn, since the deadlines of random arrivals
- * are sums that must be walked. Until all of it is counted nothing of it is told: a plan that comes meanwhile begins anew, and a stop waits. */
+/* The kind "gen" at the end of a run that has not sent everything: the frames that were due are
+ * counted as unsent. This takes several turns, because the deadlines of Poisson arrivals are sums,
+ * and each gap must be added. The number is published when all of it is known. If a plan comes
+ * before that, counting begins anew, and a stop waits until it is done. */
 #include "gen_own.h"
 
-/* Of one turn, for the sake of the worker's other queues: frames that are walked through, each some tens of nanoseconds. */
+/* Poisson frames that are counted in one turn, each of which takes some tens of nanoseconds. It is
+ * bounded for the sake of the worker's other queues. */
 #define TURN_MOST 512
-#define SEARCH 32 /* a phase of a group that is searched instead counts as so many */
+#define SEARCH 32 /* other arrivals are searched: a phase counts as so many frames */
 
+/* Returns whether the group's frames must be counted one by one. */
 static bool is_walked(const struct gen_grp *gr)
 {
 	return gr->arr != NULL && gr->group->shape->kind == ARRIVAL_POISSON;
 }
 
-/* The group as it would stand at own frame i, as far as deadlines are concerned. */
+/* Moves gr, a copy of a group, to own frame i, as far as deadlines are concerned. */
 static void stand_at(const struct gen_job *j, struct gen_grp *gr, uint64_t i)
 {
 	const struct gen_phase *last = gr->group->phase + gr->group->nphases - 1, *ph = gr->phase;
@@ -29,13 +33,13 @@ static void stand_at(const struct gen_job *j, struct gen_grp *gr, uint64_t i)
 	gr->end_i = gr->end_i < gr->limit_i ? gr->end_i : gr->limit_i;
 }
 
-/* Frames of the group from where it stands that are due before the end and were not built, at most so many of its phase. One without pace has none
- * that are due. */
+/* Returns how many of the next `most` frames of gr, all of its phase, are due before the end of the
+ * run. A group without pace has no frames that are due. */
 static uint64_t left(const struct gen_job *j, struct gen_rest *r, struct gen_grp *gr, uint64_t most)
 {
 	if (pace_is_max(&gr->pace))
 		return 0;
-	if (gr->arr != NULL) { /* the group itself stays where it is */
+	if (gr->arr != NULL) { /* the copy gets a gen_arr of its own */
 		if (r->done == 0)
 			r->arr = *gr->arr;
 		gr->arr = &r->arr;
@@ -64,7 +68,7 @@ __rte_noinline void gen_rest_turn(struct dp_worker *w, const struct gen_job *j, 
 		spent += is_walked(&gr) ? n + 1 : SEARCH;
 		r->sum += n;
 		r->done += n;
-		if (n > 0 && n == part && gr.i + n < gr.limit_i) /* more of them may be due */
+		if (n > 0 && n == part && gr.i + n < gr.limit_i) /* more may be due */
 			continue;
 		r->grp++;
 		r->done = 0;
@@ -74,7 +78,7 @@ __rte_noinline void gen_rest_turn(struct dp_worker *w, const struct gen_job *j, 
 	gen_finish(w, j, g);
 }
 
-/* Frames that wait for the device and have no deadline. */
+/* Returns how many frames of the tail have no deadline. */
 static unsigned max_in_tail(const struct gen_job *j, struct gen_own *o)
 {
 	unsigned n = 0;
@@ -95,7 +99,7 @@ __rte_noinline bool gen_overtime(struct dp_worker *w, const struct gen_job *j, s
 	if (now < j->end_tsc)
 		return false;
 	o->over_tsc = now;
-	o->over_cycles += step < most ? step : most; /* a longer one is no turn: the worker stood still */
+	o->over_cycles += step < most ? step : most; /* longer than that: the worker stood still */
 	if (o->over_cycles < j->grace_cycles)
 		return false;
 	cell_add(&j->txq->cnt.dropped, max_in_tail(j, o));

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "gen" where deadlines are not simply one period after the other, and what becomes of frames that are late. */
+/* The kind "gen" where deadlines are not simply one period after the other, and where frames are
+ * late: how groups catch up, and how frames are given up or counted. */
 #include "gen_own.h"
 
 /* ---- deadlines ---- */
 
+/* Returns the gap before own frame i of Poisson arrivals; 1 is the mean gap of all queues. */
 static pace_pos gap_before(const struct gen_job *j, const struct gen_arr *a, uint64_t i)
 {
 	return ((pace_pos)pace_poisson_gap(a->seed, i) << 32) * j->nqueues;
 }
 
+/* Makes a->x the sum of the gaps before own frame i. */
 static void seek_poisson(const struct gen_job *j, struct gen_arr *a, uint64_t i)
 {
 	for (; a->x_i < i; a->x_i++)
@@ -17,7 +20,9 @@ static void seek_poisson(const struct gen_job *j, struct gen_arr *a, uint64_t i)
 		a->x -= gap_before(j, a, a->x_i);
 }
 
-/* Units before the first frame of the burst that frame k lies in; before u of its own. Of bytes, those before the phase are left out. */
+/* Returns the units before the burst in which own frame i lies. The frame has u units before it and
+ * is number `behind` of its burst. If bytes are counted and the burst began in an earlier phase,
+ * the begin of this phase is taken instead. */
 static uint64_t burst_begin(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t u, uint64_t behind)
 {
 	if (!gr->bytes)
@@ -26,6 +31,7 @@ static uint64_t burst_begin(const struct gen_job *j, const struct gen_grp *gr, u
 	return bytes < u ? u - bytes : 0;
 }
 
+/* Returns the deadline of own frame i of a group with a shape. */
 static uint64_t shape_due(const struct gen_job *j, const struct gen_grp *gr, uint64_t i)
 {
 	const struct pace_shape *s = gr->group->shape;
@@ -49,7 +55,8 @@ static uint64_t shape_due(const struct gen_job *j, const struct gen_grp *gr, uin
 	return a->t0 + pace_shape_due(s, &at, number);
 }
 
-/* By the rate that is asked for, of a group without a shape that catches up: its pace is a faster one. */
+/* Returns the deadline of a frame by the rate that is asked for, in a group without a shape that
+ * chases: its pace is faster. */
 static __rte_noinline uint64_t due_as_asked(const struct gen_job *j, const struct gen_grp *gr, uint64_t unit)
 {
 	const struct gen_arr *a = gen_arr_at(j, gr);
@@ -75,12 +82,13 @@ uint64_t gen_due_before(const struct gen_job *j, const struct gen_grp *gr, uint6
 {
 	uint64_t lo = 0, hi = 1;
 
-	if (gr->arr != NULL && gr->group->shape->kind == ARRIVAL_POISSON) { /* sums: one after the other */
+	/* Deadlines of Poisson arrivals are sums, so frames are looked at one after the other. */
+	if (gr->arr != NULL && gr->group->shape->kind == ARRIVAL_POISSON) {
 		while (lo < most && is_before(j, gr, i + lo, tsc))
 			lo++;
 		return lo;
 	}
-	/* lo frames are due before tsc, frame hi is not or there is none */
+	/* At least lo frames are due before tsc, and at most hi when the loop has ended. */
 	for (; hi < most && hi >> 40 == 0 && is_before(j, gr, i + hi - 1, tsc); hi *= 2)
 		lo = hi;
 	hi = hi < most ? hi : most;
@@ -101,7 +109,8 @@ __rte_noinline bool gen_over(const struct gen_job *j, const struct gen_grp *gr)
 	return gen_deadline(j, gr) >= j->end_tsc;
 }
 
-/* When a frame may leave that is due then: at its deadline, or behind a stall as soon as the bounded speed lets it. */
+/* Returns when a frame that is due at `due` may leave: at its deadline, or, while the group catches
+ * up, as soon as the bounded speed allows. */
 static uint64_t leaves(const struct gen_job *j, const struct gen_arr *a, uint64_t due)
 {
 	uint64_t since = due - a->chase_due, at = a->chase_tsc + (uint64_t)((pace_pos)since * j->slower >> 64);
@@ -129,6 +138,7 @@ void gen_anchor(const struct gen_job *j, struct gen_grp *gr, uint64_t t0, uint64
 		gr->arr->x = gap_before(j, gr->arr, gr->i);
 }
 
+/* Returns whether own frame i of a group with a shape may leave now. */
 static bool may_leave(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t now)
 {
 	uint64_t due = shape_due(j, gr, i);
@@ -136,20 +146,23 @@ static bool may_leave(const struct gen_job *j, const struct gen_grp *gr, uint64_
 	return due < j->end_tsc && (int64_t)(now - leaves(j, gr->arr, due)) >= 0;
 }
 
-/* ---- behind a stall, without a shape ---- */
+/* ---- catching up after a stall, without a shape ---- */
 
+/* Gives the group the pace back that is asked for. */
 static void end_chase(struct gen_grp *gr, const struct gen_arr *a)
 {
 	gr->pace = (struct pace){.period = gr->group->period, .t0 = a->t0, .k0 = a->unit0};
 	gr->chases = false;
 }
 
+/* Returns how many frames the group's present pace lets leave at `at`, at most `most`. */
 static unsigned ready_at(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t at)
 {
 	return gr->step != 0 ? pace_ready(&gr->pace, gr->unit, gr->step, most, gen_until(j, gr, at)) : gen_ready_mixed(j, gr, most, at);
 }
 
-/* Frames go at the faster pace while the schedule lies before it, and never before their own deadlines. */
+/* While it chases, the group has a faster pace. A frame leaves when both paces allow it, so none
+ * leaves before its deadline. When the faster pace has reached the other one the chase is over. */
 __rte_noinline unsigned gen_chase(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n, uint64_t at)
 {
 	struct gen_arr *a = gr->arr == NULL ? &gen_own(g)->arr[gr->group - j->group] : NULL;
@@ -162,7 +175,8 @@ __rte_noinline unsigned gen_chase(const struct gen_job *j, struct gen_state *g, 
 		gr->chases = true;
 		gr->simple = false;
 	}
-	if (at - pace_due(&gr->pace, gr->unit) > j->lag_cycles) { /* behind the first stall, or behind another one; what is let pass goes at once */
+	/* After a stall, the first one or another. What is within the lag leaves at once. */
+	if (at - pace_due(&gr->pace, gr->unit) > j->lag_cycles) {
 		gr->pace.t0 = at - j->lag_cycles;
 		gr->pace.k0 = gr->unit;
 		n = ready_at(j, gr, n, at);
@@ -218,19 +232,22 @@ __rte_noinline unsigned gen_ready_shaped(const struct gen_job *j, const struct g
 
 /* ---- late ---- */
 
-/* Of one turn, for the sake of the worker's other queues: */
-#define GIVE_TIMES 64
-#define GIVE_MOST 512  /* frames of Poisson arrivals: each takes some tens of nanoseconds */
-#define GIVE_TURNS 32  /* then frames are sent, so that what is within the limit is also where giving up is all that there would be time for */
+/* Bounds for giving up frames, for the sake of the worker's other queues. */
+#define GIVE_TIMES 64  /* in one turn: how often frames of a group are given up */
+#define GIVE_MOST 512  /* in one turn: frames of Poisson arrivals, some tens of nanoseconds each */
+/* After so many turns in a row that only gave up Poisson frames, frames are sent: else none would
+ * leave where there is only time for giving up. */
+#define GIVE_TURNS 32
 
-/* The schedule's frames are counted by their number: those that are not sent come off the cells of their streams again. */
+/* The schedule's next n frames count as through, but are not sent: takes them off their streams'
+ * cells. */
 static void take_off(struct gen_state *g, const struct gen_grp *gr, uint64_t n)
 {
 	uint64_t at = gr->i - gr->prog_i;
 
 	gen_unsettle(g);
 	cell_add(&g->accepted, n);
-	if (n < frun_nstreams(gr->prog) / 4) { /* few of many streams */
+	if (n < frun_nstreams(gr->prog) / 4) { /* few frames of many streams: one by one */
 		for (uint64_t i = at; i < at + n; i++) {
 			uint64_t bytes = frun_bytes(gr->prog, i, 1);
 			struct cnt_stream *c = &g->cell[frun_stream_id(gr->prog, frun_stream_at(gr->prog, i))];
@@ -245,7 +262,7 @@ static void take_off(struct gen_state *g, const struct gen_grp *gr, uint64_t n)
 	gen_settle(g);
 }
 
-/* The group's next n frames will not be sent. */
+/* Gives up the group's next n frames. */
 static void give(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, uint64_t n)
 {
 	if (gr->stream < 0)
@@ -288,6 +305,6 @@ __rte_noinline void gen_count_late(const struct gen_job *j, const struct gen_grp
 {
 	uint64_t before = now - j->late_cycles;
 
-	/* where more is asked than can be sent all of them are, always */
+	/* Where a port cannot send as fast as is asked for, all frames are late: no search then. */
 	cell_add(&j->txq->cnt.late, is_before(j, gr, i + n - 1, before) ? n : gen_due_before(j, gr, i, n, before));
 }

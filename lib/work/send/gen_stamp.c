@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "gen" on a device that sends each frame at the time that the frame carries, in the device's clock. */
+/* The kind "gen" on a device that sends each frame at the time that the frame carries, by the
+ * device's clock. */
 #include "gen_own.h"
 
+/* Brings the view of the device's clock up to date. Returns whether times can be converted. */
 static bool usable(const struct gen_job *j, struct gen_state *g)
 {
 	struct dp_clock_view *v = &g->stamps.view;
@@ -15,8 +17,11 @@ uint64_t gen_ahead_stamped(const struct gen_job *j, struct gen_state *g, uint64_
 	return usable(j, g) ? now + j->lead_cycles : now;
 }
 
-/* Drivers want them in order: where groups take turns, a frame waits for those that lie before it, which leave within the lead at the latest. From
- * one reading of the clock to the next times may step back a bit; by more, somebody has set it. */
+/* Returns the device's time for a frame that is due at `due`. Drivers want times in ascending
+ * order. With several groups a frame may be due before one that was handed over earlier; it then
+ * gets the time of that one, which is within the lead. A new reading of the clock may also put
+ * times back a little: then the time before is used again. If it is more than the clock's error,
+ * somebody has set the clock. */
 static uint64_t in_order(struct gen_state *g, uint64_t due)
 {
 	const struct dp_clock_view *v = &g->stamps.view;
@@ -37,7 +42,7 @@ void gen_stamp_put(const struct gen_job *j, struct gen_state *g, const struct ge
 
 	for (unsigned k = 0; k < n; k++) {
 		before[k] = g->stamps.last;
-		if (none) { /* the buffer may have been sent with one before */
+		if (none) { /* the buffer may have a time from an earlier frame */
 			m[k]->ol_flags &= ~j->stamp->flag;
 			continue;
 		}

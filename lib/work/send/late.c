@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long frames waited beyond their deadline. */
+/* Control's side of lateness: how long after their deadlines bursts left. The histograms are those
+ * of the Tx queues (dp_txq.lateness), and the numbers are those since the last clear. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ void late_free(struct ctl_port *cp)
 	free(sp->late_base);
 }
 
-/* Of queue q since the last clear, in cycles; new. */
+/* Returns the lateness of queue q since the last clear, in cycles. The caller frees it. */
 static struct hist *late_read(const struct ctl_port *cp, unsigned q)
 {
 	const struct send_port *sp = send_of(cp);
@@ -53,6 +54,7 @@ static uint64_t in_ns(uint64_t cycles)
 	return cycles == UINT64_MAX ? UINT64_MAX : clock_ns(cycles);
 }
 
+/* Returns what is shown of a histogram of cycles, which may be NULL. */
 static struct snap_late late_of(const struct hist *h)
 {
 	struct snap_late l = {.count = h != NULL ? hist_count(h) : 0, .mean = (double)NAN};

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pktgen's ranges of the selected stream: where each field begins, between which values it moves, and by how much. */
+/* The page of Pktgen's ranges of the selected stream: with which value each field begins, between
+ * which values it moves, and by how much. */
 #include <string.h>
 
 #include "out.h"
 #include "page_flow.h"
 #include "page_table.h"
 
-#define SHORT 17     /* a MAC address: columns are made as wide where not all values have room */
-#define LONG_ROOM 20 /* less is too little to write values in one after the other */
+/* If not all values fit into their columns, columns are made for values of this width, that of a
+ * MAC address. Longer values are then written one after the other. */
+#define SHORT 17
+/* With fewer columns than this behind the name such values get a line of their own. */
+#define LONG_ROOM 20
 #define LONG_INDENT 3
 
 enum { C_MARK, C_NAME, C_START, C_MIN, C_MAX, C_INC, COLS };
@@ -22,7 +26,8 @@ static bool yes(const json_t *o, const char *key)
 	return json_is_true(json_object_get(o, key));
 }
 
-/* Those that do something to this frame once ranges are on, and those that were given and cannot. */
+/* Returns whether a range is shown: if it does something to this frame once ranges are on, or if it
+ * was given, even where it can do nothing. */
 static bool shown(const json_t *word)
 {
 	return json_is_object(word) && (yes(word, "set") || (yes(word, "fits") && page_str(word, "start", NULL) != NULL));
@@ -42,6 +47,7 @@ static enum role role_of(const json_t *word)
 	return !yes(word, "fits") ? ROLE_WARN : yes(word, "moves") ? ROLE_VARIES : ROLE_STAT_VALUES;
 }
 
+/* Returns whether all values of a range fit into their columns. */
 static bool has_room(const struct table *t, const json_t *word)
 {
 	for (unsigned c = C_NAME; c < COLS; c++)
@@ -50,7 +56,7 @@ static bool has_room(const struct table *t, const json_t *word)
 	return true;
 }
 
-/* As wide as values up to `longest` columns need. Do all values fit? */
+/* Makes columns as wide as their values, up to `longest`. Returns whether all values fit. */
 static bool fit(struct table *t, struct table_col col[COLS], const json_t *words, int longest, int room)
 {
 	bool all = true;
@@ -71,7 +77,7 @@ static bool fit(struct table *t, struct table_col col[COLS], const json_t *words
 	return all;
 }
 
-/* Values that are too long for their columns, one after the other. */
+/* Writes the values of a range one after the other, because they do not fit into their columns. */
 static void put_long(const struct table *t, struct flow *f, const json_t *word)
 {
 	int room = t->at[C_START] < 0 ? 0 : f->g.cols - t->at[C_START];
@@ -88,6 +94,7 @@ static void put_long(const struct table *t, struct flow *f, const json_t *word)
 	sbuf_free(&b);
 }
 
+/* Writes the first line: which stream it is, and whether its ranges are on. */
 static void state(const struct page_in *in, const json_t *r, struct flow *f)
 {
 	struct sbuf b = {0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pktgen's sequence: a line for each slot of the selected port, and below them the selected one where the lines have no room for all of it. */
+/* The page of Pktgen's sequence: a line for each slot of the selected port. If lines have no room
+ * for everything, all of the selected slot stands below them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,9 +8,9 @@
 #include "page_flow.h"
 #include "page_table.h"
 
-#define MARK 1 /* before each line: which is selected */
-#define LONG_ADDRESS 39
-#define LONG_OTHER 12
+#define MARK 1          /* a column before each line, which marks the selected one */
+#define LONG_ADDRESS 39 /* no IPv6 address is longer */
+#define LONG_OTHER 12   /* a range of ports: 10000..65535 */
 
 enum { C_SLOT, C_ON, C_DMAC, C_SMAC, C_DIP, C_SIP, C_SPORT, C_DPORT, C_TYPE, C_PROTO, C_VLAN, C_COS, C_TOS, C_SIZE, C_TEID, COLS };
 _Static_assert(COLS <= TABLE_COLS, "a table has not so many columns");
@@ -17,7 +18,8 @@ _Static_assert(COLS <= TABLE_COLS, "a table has not so many columns");
 static const char *const keys[COLS] = {
 	"slot", "enabled", "mac_dst", "mac_src", "ip_dst", "ip_src", "sport", "dport", "type", "proto", "vlan", "cos", "tos", "size", "teid",
 };
-/* Where there is no room for all, addresses and ports stay the longest. */
+/* If there is no room for all columns, the slot and the IP addresses stay, and `on` and the ports
+ * are the last to go. */
 static const struct table_col columns[COLS] = {
 	[C_SLOT] = {"slot", 4, 4, 0, true},      [C_ON] = {"on", 3, 3, 1, false},         [C_DMAC] = {"dst mac", 17, 17, 6, false},
 	[C_SMAC] = {"src mac", 17, 17, 7, false}, [C_DIP] = {"dst ip", 11, 0, 0, false},   [C_SIP] = {"src ip", 11, 0, 0, false},
@@ -58,7 +60,7 @@ static bool all_shown(const struct table *t)
 	return true;
 }
 
-/* Everything of one slot. */
+/* Writes everything that is known of one slot. */
 static void detail(const json_t *s, struct flow *f)
 {
 	struct pairs p = {0};
@@ -76,7 +78,8 @@ static void detail(const json_t *s, struct flow *f)
 	pairs_free(&p);
 }
 
-/* What is looked for in a list of slots first: an address of any length, a range of ports. Longer ones may be cut. */
+/* Returns how wide column c must be to show what people look for in it: an address of any length,
+ * or a range of ports. What is longer may be cut. */
 static int whole(unsigned c, int want)
 {
 	int most = c == C_DIP || c == C_SIP ? LONG_ADDRESS : LONG_OTHER;
@@ -99,7 +102,8 @@ static void fit(struct table *t, struct table_col col[COLS], const json_t *list,
 		}
 	for (unsigned c = 0; c < COLS; c++)
 		col[c].want = col[c].want < col[c].min ? col[c].min : col[c].want;
-	/* Columns make room for others to be whole, where that is enough for the addresses. */
+	/* If there is room enough for whole addresses, values are not cut: columns of less
+	 * importance are left out instead. */
 	for (unsigned c = 0; c < COLS; c++)
 		addresses += columns[c].rank == 0 ? whole(c, col[c].want) + TABLE_GAP : 0;
 	for (unsigned c = 0; c < COLS && addresses - TABLE_GAP <= room; c++)
@@ -116,7 +120,7 @@ static void separator(const struct page_in *in, const json_t *s, struct grid *g,
 	grid_left(g, row, 2, g->cols - 2, ROLE_SEP_TEXT, text);
 }
 
-/* Nothing to show, and what makes something. */
+/* Draws the page of a port without slots: it says how to make some. */
 static void empty(const struct page_in *in, struct grid *g)
 {
 	char text[120];
@@ -145,7 +149,7 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	}
 	fit(&t, col, list, g->cols - MARK);
 	flow_init(&f, g->cols);
-	/* Of the port's single packet nothing is in the list: the first line serves. */
+	/* Stream 0 is not in the list: the first slot is shown below instead. */
 	const json_t *told = selected != NULL ? selected : json_array_get(list, 0);
 	if (!all_shown(&t) && g->rows >= 8) {
 		detail(told, &f);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams of the selected port, one line each, and below them what the selected one sets and varies: Pktgen's random page. The list follows the
- * selected stream; page_in.top scrolls what is below. */
+/* The page of streams: the streams of the selected port, one line each, and below them what the
+ * selected one sets and varies (Pktgen's random page). The list follows the selected stream;
+ * page_in.top scrolls what is below it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,8 +9,8 @@
 #include "page_flow.h"
 #include "page_table.h"
 
-#define MARK 1        /* before each line: which is selected */
-#define COUNT_COLS 15 /* 999'999'999'999 */
+#define MARK 1        /* a column before each line, which marks the selected one */
+#define COUNT_COLS 15 /* columns of counts are not wider: 999'999'999'999 */
 
 enum { C_ID, C_ON, C_FRAME, C_SIZE, C_WEIGHT, C_COUNT, C_PACKETS, C_PPS, C_SHARE, C_ENGINE, C_VARIES, COLS };
 
@@ -47,7 +48,7 @@ static void cell_text(const json_t *s, unsigned i, struct sbuf *out)
 	sbuf_reset(out);
 	if (i == C_ON)
 		sbuf_add(out, json_is_false(json_object_get(s, "enabled")) ? "off" : "on");
-	else if (i == C_WEIGHT && json_is_string(rate)) /* a load of its own, which then takes no turn in the port's */
+	else if (i == C_WEIGHT && json_is_string(rate)) /* its own rate, so no weight */
 		sbuf_add(out, json_string_value(rate));
 	else if (i == C_COUNT && page_num(s, "count", 0) == 0)
 		sbuf_add(out, "-");
@@ -85,11 +86,11 @@ static void put_cell(const struct table *t, struct grid *g, int row, const json_
 		table_put(t, g, row, MARK, i, role, text);
 }
 
-/* What the snapshot has of the list, a window of it, and which of that is shown. */
+/* The list of streams: the snapshot has a window of it, and a part of that is shown. */
 struct list {
 	const json_t *json;
-	unsigned n, before, total; /* in the window, before it, all of the port */
-	unsigned top, shown;
+	unsigned n, before, total; /* streams in the window, before it, of the port */
+	unsigned top, shown;       /* shown: index of the first in the window, and how many */
 };
 
 static void list_read(const struct page_in *in, struct list *l)
@@ -101,7 +102,8 @@ static void list_read(const struct page_in *in, struct list *l)
 	l->total = total > l->before + l->n && total < UINT32_MAX ? (unsigned)total : l->before + l->n;
 }
 
-/* The selected stream stands in the middle, or as near to it as the ends of the list allow. */
+/* Chooses what is shown in so many rows: the selected stream stands in the middle, or as near to it
+ * as the ends of the list allow. */
 static void list_show(const struct page_in *in, struct list *l, unsigned rows)
 {
 	unsigned at = 0;
@@ -112,7 +114,7 @@ static void list_show(const struct page_in *in, struct list *l, unsigned rows)
 	l->top = flow_top(at > l->shown / 2 ? at - l->shown / 2 : 0, l->shown, l->n);
 }
 
-/* What the selected stream sets and varies. */
+/* Writes what the selected stream sets and varies. s NULL: there is no such stream. */
 static void detail(const struct page_in *in, const json_t *s, struct flow *f)
 {
 	const json_t *fields = json_object_get(s, "fields"), *x;
@@ -138,7 +140,8 @@ static void detail(const struct page_in *in, const json_t *s, struct flow *f)
 	pairs_free(&p);
 }
 
-/* Places of the list that are shown, of all: "~ 5-9 of 4096 streams". */
+/* Writes which part of the list is shown, " 5-9 of 4096 streams ", or "~" where there is no room.
+ * Nothing if all of it is shown. */
 static void list_mark(const struct list *l, struct grid *g, int row, int right)
 {
 	struct sbuf b = {0};
@@ -151,7 +154,8 @@ static void list_mark(const struct list *l, struct grid *g, int row, int right)
 	sbuf_free(&b);
 }
 
-/* "--- stream 0/3 eth/ipv4/udp, * varies ------- 5-9 of 4096 streams ---" */
+/* Draws the line between the list and what is below it, for example
+ * "-- stream 0/3 eth/ipv4/udp * varies ------- 5-9 of 4096 streams -". */
 static void separator(const struct page_in *in, const json_t *s, const struct list *l, struct grid *g, int row)
 {
 	struct sbuf b = {0};
@@ -187,13 +191,13 @@ static void table_of(const struct page_in *in, const struct list *l, struct grid
 			col[i].want = w > col[i].want ? w : col[i].want;
 		}
 	}
-	/* No column takes more than it needs. */
+	/* No column gets wider than its title and its values. */
 	for (unsigned i = 0; i < COLS; i++) {
 		int title = grid_width(col[i].title);
 		col[i].want = col[i].want > title ? col[i].want : title;
 		col[i].min = col[i].min < col[i].want ? col[i].min : col[i].want;
 	}
-	/* An id is never cut: the others find their streams by it. */
+	/* An id is never cut: by it one knows which stream a line is about. */
 	col[C_ID].min = col[C_ID].want;
 	table_fit(&t, g->cols - MARK);
 	table_heads(&t, g, 0, MARK, ROLE_STAT_LABEL);
@@ -204,7 +208,7 @@ static void table_of(const struct page_in *in, const struct list *l, struct grid
 			cell_text(s, i, &b);
 			put_cell(&t, g, 1 + (int)r, s, i, sbuf_str(&b));
 		}
-		/* Where there is no room for what varies, that something does. */
+		/* If there is no room for what varies, a star says that something does. */
 		if (t.at[C_VARIES] < 0 && json_array_size(json_object_get(s, "varies")) > 0)
 			grid_put(g, 1 + (int)r, MARK + t.at[C_ID] + t.width[C_ID], 1, ROLE_VARIES, "*");
 		if (selected) {
@@ -229,7 +233,8 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	const json_t *s = page_by(l.json, "stream", in->stream);
 	flow_init(&f, g->cols);
 	detail(in, s, &f);
-	/* The list comes first; what the selected stream sets gets the rest, and a third where there is not room for both. */
+	/* What the selected stream sets gets the rows that the list leaves. If there is not room
+	 * for both it gets what it needs, at most a third. */
 	if (rows >= 6) {
 		int least = f.row < rows / 3 ? f.row : rows / 3;
 		below = rows - (int)l.n > least + 1 ? rows - (int)l.n : least + 1;

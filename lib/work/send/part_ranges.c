@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pktgen's ranges of a stream, those that are not given too. */
+/* The part `ranges` of snapshots: Pktgen's ranges of one stream, with those that were not given. */
 #include "held.h"
 #include "out.h"
 #include "send_app.h"
@@ -13,7 +13,8 @@ static void put_value(json_t *o, const char *key, const struct held_word *w, boo
 	held_vspec(w, inc, &spec);
 	if (spec.type == &vt_enum)
 		sbuf_add(&text, spec.choices[choice]);
-	else if (inc && (spec.type == &vt_mac || spec.type == &vt_ip6) && vary_load(v) <= UINT32_MAX) /* shorter, and taken as well */
+	/* An increment of an address is shorter as a plain number, which is accepted as well. */
+	else if (inc && (spec.type == &vt_mac || spec.type == &vt_ip6) && vary_load(v) <= UINT32_MAX)
 		sbuf_addf(&text, "%u", (unsigned)vary_load(v));
 	else
 		spec.type->print(&spec, v, &text);
@@ -33,7 +34,7 @@ static json_t *one_word(const struct stream_cfg *cfg, unsigned i, const struct f
 	json_object_set_new(o, "set", json_boolean(given));
 	json_object_set_new(o, "fits", json_boolean(held_fits(i, stack)));
 	json_object_set_new(o, "moves", json_boolean(four && vary_load(v[RANGE_INC]) != 0 && vary_load(v[RANGE_MIN]) != vary_load(v[RANGE_MAX])));
-	/* a word with one value that was not given does nothing: the frame keeps its own */
+	/* A word with one value that was not given does nothing: the frame keeps its own. */
 	if (four || given)
 		put_value(o, "start", w, false, v[RANGE_START]);
 	if (four) {
@@ -46,7 +47,8 @@ static json_t *one_word(const struct stream_cfg *cfg, unsigned i, const struct f
 
 static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
-	struct stream_cfg asked = *ctl_stream_cfg(app->ctl, arg->port, arg->stream); /* shares what it points to, and is only read */
+	/* A shallow copy, which is only read. */
+	struct stream_cfg asked = *ctl_stream_cfg(app->ctl, arg->port, arg->stream);
 	struct frame_spec spec;
 	struct sizes sizes = asked.sizes;
 	struct sbuf stack = {0};
@@ -55,7 +57,8 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 
 	(void)snap;
 	(void)e;
-	/* the frame as it is once they are in use, or as it is where they contradict each other */
+	/* The frame as it will be when ranges are in use. If they contradict each other it is the
+	 * frame as it is now. */
 	asked.range_on = true;
 	frame_spec_copy(&spec, &asked.frame);
 	held_apply(&asked, &spec, &sizes, NULL);

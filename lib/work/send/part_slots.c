@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slots of Pktgen's sequence: slot N is stream N + 1 of the port. */
+/* The part `slots` of snapshots: slots of Pktgen's sequence. Slot N is stream N + 1 of the port. */
 #include "part/brief.h"
 #include "send_app.h"
 
-#define WINDOW 64 /* slots where nobody says how many */
+#define WINDOW 64 /* slots, unless the reader says how many */
 
 static json_t *one_slot(struct app *app, unsigned port, unsigned stream, const struct stream_cfg *cfg)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The part `streams` of snapshots: a window of the port's streams, and the fields that they set. */
 #include "part/field.h"
 #include "out.h"
 #include "send_app.h"
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW 256 /* streams where nobody says how many */
+#define WINDOW 256 /* streams, unless the reader says how many */
 
 static void put(json_t *list, const char *name, const char *text, bool varies)
 {
@@ -18,6 +19,7 @@ static void put(json_t *list, const char *name, const char *text, bool varies)
 	json_array_append_new(list, o);
 }
 
+/* A value of a stream, and the index of its header in the frame. */
 struct place {
 	int header;
 	const struct frame_val *val;
@@ -32,7 +34,8 @@ static int by_place(const void *a, const void *b)
 	return x->val->field < y->val->field ? -1 : x->val->field > y->val->field;
 }
 
-/* In the order of the frame. What waits for a header that the frame has not is not sent and not told. */
+/* Adds the fields with a value of their own, in the order of the frame. Values of headers that the
+ * frame does not have are not sent, and left out. */
 static void add_fields(const struct frame_spec *spec, json_t *list)
 {
 	struct place *at = xcalloc(spec->vals.n + 1, sizeof(*at));
@@ -58,6 +61,7 @@ static void add_fields(const struct frame_spec *spec, json_t *list)
 	free(at);
 }
 
+/* Returns whether what the row sets differs from frame to frame. */
 static bool extra_varies(const struct stream_cfg *cfg, const struct setting *row)
 {
 	if (strncmp(row->name, "rnd.", 4) == 0)
@@ -65,6 +69,7 @@ static bool extra_varies(const struct stream_cfg *cfg, const struct setting *row
 	return strcmp(row->name, "pattern") == 0 && cfg->frame.fill == FILL_RANDOM;
 }
 
+/* Adds the rows that are no fields but change the frame's bytes, where they are set. */
 static void add_extras(const struct set_obj *stream, json_t *list)
 {
 	unsigned n;
@@ -86,7 +91,8 @@ static json_t *fields_of(struct app *app, unsigned port, unsigned stream)
 	struct set_obj obj;
 	struct sizes sizes;
 
-	/* Ranges that contradict each other leave what the settings say; `frame_error` and `start` say why. */
+	/* If ranges contradict each other, the fields are those of the settings; `frame_error` and
+	 * `start` say why. */
 	if (ctl_stream_spec(app->ctl, port, stream, &spec, &sizes, NULL) == 0)
 		add_fields(&spec, list);
 	else

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams of a port -> programs for its Tx queues. */
+/* Turns the streams of a port into its program: groups, and for each of their phases a frun for
+ * each Tx queue. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "prog.h"
 
-#define MAX_SIZES 262144 /* of all streams of a port: each is a frame that is made */
-#define MANY_PROGRAMS 16 /* of a queue: more of them share so many frames that are kept ready: */
+#define MAX_SIZES 262144 /* of all streams of a port together: each makes a frame plan */
+/* If a queue has more than MANY_PROGRAMS fruns, they share MANY_LANES lanes
+ * (frun_spec.max_lanes). */
+#define MANY_PROGRAMS 16
 #define MANY_LANES 65536
 
 void group_ref(struct group *g)
@@ -66,6 +69,7 @@ uint64_t group_wire(const struct group *g, uint64_t k, bool l2)
 
 /* ---- one group ---- */
 
+/* Returns whether the device can make the checksums of all frames of the group. */
 static bool all_offload(const struct ctl_port *cp, const struct group_spec *m)
 {
 	if (cp->tx_offloads == 0 || cp->p.cfg.no_offload)
@@ -82,7 +86,7 @@ static bool all_offload(const struct ctl_port *cp, const struct group_spec *m)
 	return true;
 }
 
-/* Nothing that a group is made of has changed. */
+/* Returns whether nothing has changed of what the group is made of. */
 static bool same_group(const struct group *g, const struct group_spec *m, bool offload, unsigned nqueues)
 {
 	if (g->n != m->n || g->offload != offload || g->nqueues != nqueues)
@@ -94,13 +98,15 @@ static bool same_group(const struct group *g, const struct group_spec *m, bool o
 	return sched_equal(&g->sched, g->in, &m->sched, m->in);
 }
 
+/* Gives a new frun its state and its tags. */
 static void equip(struct ctl *c, struct prog *p)
 {
 	unsigned n = frun_nclasses(p->run);
 
 	p->mem = xrealloc(NULL, frun_state_size(p->run) + CACHE_LINE);
 	p->state = RTE_PTR_ALIGN_CEIL(p->mem, CACHE_LINE);
-	memset(p->state, 0, frun_state_size(p->run)); /* also so that no worker is the first to touch a page */
+	/* This also touches each page, so that no worker has to be the first. */
+	memset(p->state, 0, frun_state_size(p->run));
 	p->tag = xcalloc(n, sizeof(*p->tag));
 	p->entry = xcalloc(n, sizeof(*p->entry));
 	for (unsigned i = 0; i < n; i++) {
@@ -109,7 +115,7 @@ static void equip(struct ctl *c, struct prog *p)
 	}
 }
 
-/* What the frun of each queue is made of in one phase. */
+/* What the fruns of one phase are made of, whatever their queue. */
 struct phase_spec {
 	struct frun_slot *cycle;
 	const struct frame_plan **plan;
@@ -126,7 +132,7 @@ static void phase_spec_free(struct phase_spec *ps)
 	free(ps->o0);
 }
 
-/* Returns the first of its plans. */
+/* Adds a stream and its frame plans. Returns the index of the first of these. */
 static unsigned add_stream(struct phase_spec *ps, const struct group_member *m, uint64_t o0)
 {
 	unsigned first = ps->nplans;
@@ -147,6 +153,7 @@ static unsigned all_plans(const struct group_spec *m)
 	return n;
 }
 
+/* Fills *ps for a phase. After an error there is nothing to free. */
 static int phase_spec(struct group *g, const struct group_spec *m, const struct sched_phase *ph, struct phase_spec *ps, struct err *e)
 {
 	unsigned plans = all_plans(m), n = 0;
@@ -176,6 +183,7 @@ static int phase_spec(struct group *g, const struct group_spec *m, const struct 
 	return 0;
 }
 
+/* Returns frun_spec.max_lanes for the fruns of a group. */
 static uint32_t lanes_of(const struct group *g)
 {
 	unsigned n = g->of * g->sched.nphases, lanes = n > 0 ? MANY_LANES / n : 0;
@@ -183,6 +191,7 @@ static uint32_t lanes_of(const struct group *g)
 	return n <= MANY_PROGRAMS ? 0 : lanes > MANY_PROGRAMS ? lanes : MANY_PROGRAMS;
 }
 
+/* Makes the fruns of phase p for all queues. */
 static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct group_spec *m, struct err *e)
 {
 	const struct sched_phase *ph = &g->sched.phase[p];
@@ -228,6 +237,7 @@ static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct g
 	return rc;
 }
 
+/* Sets g->size and g->mean_size. */
 static void group_sizes(struct group *g, const struct group_spec *m)
 {
 	double sum = 0, weights = 0;
@@ -251,6 +261,7 @@ static void *copy_of(const void *p, size_t bytes)
 	return bytes > 0 ? memcpy(to, p, bytes) : to;
 }
 
+/* Gives the group the numbers of its order: those of `like` if the order goes on, else new ones. */
 static void number(struct ctl *c, struct group *g, const struct group *like)
 {
 	if (like != NULL) {
@@ -260,7 +271,8 @@ static void number(struct ctl *c, struct group *g, const struct group *like)
 	}
 	g->epoch = ++send_ctl(c)->epoch_seq;
 	g->sched_id = send_ctl(c)->sched_seq + 1;
-	send_ctl(c)->sched_seq += g->sched.nphases; /* with other sizes there are as many */
+	/* One number for each phase. The same order with other sizes has as many phases. */
+	send_ctl(c)->sched_seq += g->sched.nphases;
 }
 
 int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, struct group **out, struct err *e)
@@ -395,7 +407,7 @@ void program_add(struct program *p, struct group *g)
 		p->counted |= g->in[i].count != 0;
 }
 
-/* The group of these streams, with the schedule of them; takes it. */
+/* Adds to `to` the group of the streams s[0..n). It takes their schedule. */
 static int add_group(struct ctl *c, struct ctl_port *cp, struct program *to, int32_t cell, struct stream *const *s,
 		     const struct sched_in *in, unsigned n, unsigned of, struct sched *sched, const struct program *old, struct err *e)
 {
@@ -417,6 +429,7 @@ static int add_group(struct ctl *c, struct ctl_port *cp, struct program *to, int
 	return 0;
 }
 
+/* Adds to `to` the group of a stream with a rate of its own. of: how many of these there are. */
 static int add_own(struct ctl *c, struct ctl_port *cp, struct program *to, struct stream *s, unsigned of,
 		   const struct program *old, struct err *e)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Control's half of sending: what a port sends, ready for its workers. A group is the port's schedule, or one stream with a rate of its own: a
- * program and its worker's state for each phase and Tx queue. Groups are shared by all plans that send the same and go with the last one. */
+/* Control's half of sending: what a port sends, ready for its workers. A group is the port's
+ * schedule, or one stream with a rate of its own. For each phase and Tx queue it has a frun with
+ * its state. Groups are shared by all plans that send the same, and are freed with the last of
+ * them. Control thread only. */
 #pragma once
 #include "ctl_int.h"
 #include "run.h"
@@ -13,159 +15,218 @@ struct tag_entry;
 struct prog {
 	struct frun *run;
 	void *state, *mem;         /* mem: the allocation that state lies in */
-	uint32_t *tag;             /* of each class; NULL: none */
-	struct tag_entry **entry;
+	uint32_t *tag;             /* the tag of each class; NULL: there are none yet */
+	struct tag_entry **entry;  /* what holds these tags */
 };
 
+/* A stream in a group. */
 struct group_member {
-	uint32_t cell;
-	uint64_t version;          /* of the stream's plans */
+	uint32_t cell;             /* of the stream; it stays when the id changes */
+	uint64_t version;          /* of the stream's plans: another number, other frames */
 	struct stream_frames *frames;
 };
 
-/* What a group is made of; `sched` is taken. */
+/* What group_make() makes a group of. Its members are those of struct group. group_make() takes
+ * `sched` and copies the rest. */
 struct group_spec {
 	int32_t cell;
 	unsigned n, of;
 	struct group_member *member;
 	struct sched_in *in;
 	struct sched sched;
-	struct group *like;        /* the same order goes on: the group that it was until now; else NULL */
+	struct group *like;        /* the group until now, if the same order goes on; else NULL */
 };
 
 struct group {
 	unsigned refs;
 	int32_t cell;              /* of the stream whose own rate this is; -1: the port's schedule */
 	struct sched sched;
-	struct sched_in *in;       /* what the schedule was made of */
-	struct group_member *member; /* in the order of in */
+	struct sched_in *in;       /* n streams that the schedule was made of */
+	struct group_member *member; /* the same streams in the same order */
 	unsigned n, nqueues;
-	unsigned of;               /* groups like it that the port has */
+	/* The port's groups of this kind, this one included: 1 for the schedule, else the number of
+	 * streams with rates of their own. The more there are, the fewer lanes each frun gets. */
+	unsigned of;
 	struct prog *prog;         /* [queue * sched.nphases + phase] */
-	uint64_t epoch, sched_id;  /* of the order: equal numbers, equal order */
-	uint64_t *l1, *l2;         /* per phase: bytes on the wire and at layer 2 of all frames before it */
-	unsigned size;             /* of all frames, with FCS; 0: they differ */
+	/* Numbers of the group's order. A group that replaces this one and has the same order takes
+	 * them over. epoch is gen_group.epoch; phase p has sched_id + p as frun_spec.sched_id. */
+	uint64_t epoch, sched_id;
+	uint64_t *l1, *l2;         /* bytes before each phase: on the wire, at layer 2 */
+	unsigned size;             /* of all frames, with FCS; 0: sizes differ */
 	double mean_size;          /* of a frame, with FCS */
-	uint64_t sizes;            /* names the sequence of sizes */
-	bool offload;
-	size_t bytes;              /* of programs and states of one queue */
+	uint64_t sizes;            /* a hash of the sequence of sizes */
+	bool offload;              /* checksums are made by the NIC */
+	size_t bytes;              /* memory of programs and states of one queue */
 };
 
-/* All that a port sends; groups ascending by cell. */
+/* All that a port sends. Groups are in ascending order of cell. */
 struct program {
 	unsigned ngroups;
 	struct group **group;
 	bool counted;              /* some stream has a count of its own */
 };
 
-/* The rate of a group of frames in a run. */
+/* The rate of a group in a run. */
 struct group_rate {
 	int32_t cell;
+	/* by_bytes: bytes are paced, not frames; l2: those at layer 2, else those on the wire. max:
+	 * as fast as possible. */
 	bool by_bytes, l2, max;
-	bool changed;          /* since the start */
-	double pps, per_s;     /* frames, of a rate that changes with time its last; frames or bytes, whatever is paced */
-	double from_pps;       /* with which it begins, while frames leave */
-	uint64_t since_tsc;    /* it began then; 0: with the run */
-	struct pace_period period; /* on the clock as it was known then */
-	uint64_t frames;       /* of the run's time at the first rate, UINT64_MAX: none */
-	uint64_t sizes;        /* by_bytes: names the sequence of sizes */
-	bool shaped;           /* deadlines are those of: */
+	bool changed;          /* since the run's start */
+	/* pps: frames/s. If the rate changes with time this is the rate at the end; if frames leave
+	 * only a part of the time it is the mean. per_s: frames/s or bytes/s, whichever is paced,
+	 * with which the rate begins, while frames leave. */
+	double pps, per_s;
+	double from_pps;       /* frames/s at the begin, while frames leave */
+	uint64_t since_tsc;    /* since when it has this rate; 0: since the run began */
+	struct pace_period period; /* by the clock as it was known then */
+	uint64_t frames;       /* due within the run's time at this rate; UINT64_MAX: no bound */
+	uint64_t sizes;        /* by_bytes: group.sizes */
+	bool shaped;           /* deadlines follow from `shape`, which is made of `spec` */
 	struct shape_spec {    /* compared as bytes */
 		struct arrival arrival;
 		struct pace_trend trend;
-		double wire_per_s; /* units at the speed of the link, of bursts */
+		double wire_per_s; /* bursts: units/s at the speed of the link */
 	} spec;
-	struct pace_shape shape; /* on the clock as it was known then */
+	struct pace_shape shape; /* by the clock as it was known then */
 };
 
-/* What it keeps of a port. */
+/* What this work keeps of a port. */
 struct send_port {
-	struct gen_state **gen;    /* per Tx queue, with its cells and probes of streams */
+	struct gen_state **gen;    /* the state of each Tx queue */
 	struct program program;    /* what the port sends, or sent last */
-	struct program next;       /* what a start would send that is being checked */
-	struct cnt_tx before;      /* what its queues had sent and not sent when the run began */
-	struct group_rate *rate;   /* of each group of the program */
+	struct program next;       /* while a start is being checked: what it would send */
+	struct cnt_tx before;      /* tx_so_far() when the run began */
+	struct group_rate *rate;   /* one for each group of the program */
 	unsigned nrates;
-	struct hist **late_base;   /* per Tx queue: lateness at the last clear; NULL: none */
-	char said[SAID_MAX];       /* the last note about what could not be taken over */
-	bool order_waits;          /* the settings ask for another order than that in which it sends */
+	struct hist **late_base;   /* lateness on each Tx queue at the last clear; NULL: none */
+	char said[SAID_MAX];       /* the last note about settings that could not be taken over */
+	bool order_waits;          /* the settings ask for another order than the one in use */
 };
+/* What this work keeps of control. */
 struct send_ctl {
-	uint64_t epoch_seq, sched_seq; /* the newest numbers of orders */
+	uint64_t epoch_seq, sched_seq; /* the newest numbers of orders that were given out */
 	struct tags *tags;
 };
 extern const struct work work_send;
 static inline struct send_port *send_of(const struct ctl_port *cp) { return work_port(cp, &work_send); }
 static inline struct send_ctl *send_ctl(const struct ctl *ctl) { return work_ctl(ctl, &work_send); }
 
+/* ---- prog.c ---- */
+
 void group_ref(struct group *g);
+/* Gives a reference back; the last one frees the group. NULL is allowed. */
 void group_unref(struct ctl *c, struct group *g);
 void program_free(struct ctl *c, struct program *p);
-/* Refused: e names what, not the port. Parts of spec.like are taken over where nothing changed. */
+/* Makes a group with one reference. If nothing has changed since spec->like was made, *out is that
+ * group with one reference more. Returns 0 or -errno; *e then says why without naming the port. */
 int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, struct group **out, struct err *e);
-struct group *group_of(const struct program *p, int32_t cell); /* NULL: there is none */
-/* The enabled streams: those of the schedule in ascending order of id, those with a rate of their own in that of their cell. */
+/* Returns the group with that cell. NULL: there is none. */
+struct group *group_of(const struct program *p, int32_t cell);
+/* The enabled streams of a port: those of the schedule in ascending order of id, and those with a
+ * rate of their own in ascending order of cell. */
 struct picked {
 	struct stream **turn, **own;
 	unsigned nturn, nown;
 };
-int program_pick(const struct ctl_port *cp, struct picked *out, struct err *e); /* after a failure too: program_picked_free() */
+/* Finds the enabled streams. Returns 0 or -EINVAL with *e; program_picked_free() is due after
+ * either. */
+int program_pick(const struct ctl_port *cp, struct picked *out, struct err *e);
 void program_picked_free(struct picked *p);
+/* Makes the frame plans of these streams, where they are not made yet. Returns 0 or -errno with
+ * *e. */
 int program_compile(struct ctl *c, struct ctl_port *cp, const struct picked *p, struct err *e);
+/* Return what a schedule and a group have to know of a stream. For a group its frame plans must
+ * have been made. */
 struct sched_in sched_in_of(const struct stream *s);
 struct group_member group_member_of(const struct stream *s);
-/* What the enabled streams of a port make, into a new *out; parts of `old` (may be NULL) are taken over where nothing changed. limit: frames
- * of the port's count, UINT64_MAX: none. Errors name the port or stream. */
+/* Makes a new program of the enabled streams of a port, into *out. Groups of `old` (may be NULL)
+ * that have not changed are taken over. limit: frames of the port's count; UINT64_MAX: none.
+ * Returns 0 or -errno; *e then names the port or stream. */
 int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, struct err *e);
-/* It becomes what the port sends; taken. control.c */
+/* control.c: makes *p what the port sends. It belongs to the port then. */
 void program_take(struct ctl *c, struct ctl_port *cp, struct program *p);
 extern const struct work_run send_run; /* send_start.c */
-/* Takes a reference. */
+/* Appends a group to a program that has room for it, and takes over the caller's reference. */
 void program_add(struct program *p, struct group *g);
 
-/* change.c: what a port goes on sending while a stream with a count is sent: the streams of `old` in the same order, with the frames that they have
- * now. *other: the settings ask for another order, which is for the next start. */
+/* change.c: does what program_make() does for a port that is sending a stream with a count, whose
+ * order must therefore stay as it is: *out has the streams of `old` in the same order, with the
+ * frames that their settings say now. *other: the settings ask for another order, which has to wait
+ * for the next start. */
 int program_follow(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, bool *other,
 		   struct err *e);
-int program_sizes_check(const struct ctl_port *cp, uint64_t sizes, struct err *e); /* of all that the port sends, or would send */
-/* Bytes on the wire (l2: at layer 2) of the frames 0 .. k - 1 of a group. */
+/* sizes: the number of frame sizes of all streams of the port together. Returns 0, or -EINVAL with
+ * *e if a port may not have so many. */
+int program_sizes_check(const struct ctl_port *cp, uint64_t sizes, struct err *e);
+/* Returns the bytes on the wire (l2: at layer 2) of the frames 0 .. k - 1 of a group. */
 uint64_t group_wire(const struct group *g, uint64_t k, bool l2);
 
-/* tags.c: a mark for what a buffer holds; equal contents have the same one as long as somebody uses it, and no number comes twice. */
+/* ---- tags.c ---- */
+
+/* A tag is a number for what a buffer holds. Equal contents have the same tag as long as somebody
+ * holds it, and no number is used for a second content. tag_take() takes a tag for class k of f,
+ * tag_give() gives it back. */
 struct tags;
 struct tag_entry *tag_take(struct ctl *c, const struct frun *f, const struct frun_class *k);
 uint32_t tag_number(const struct tag_entry *t);
 void tag_give(struct ctl *c, struct tag_entry *t);
 void tags_free(struct ctl *c);
 
-/* rate.c */
-void rates_follow(struct ctl_port *cp);             /* the rates of the run and what the run is asked, from settings and the program */
-void rates_arm(struct ctl_port *cp);                /* cp->run has its start */
-bool program_all_counted(const struct program *p);  /* everything in it comes to an end */
+/* ---- rate.c ---- */
+
+/* Sets the rates of the port's groups, and run.asked_max, from the settings and the program. To be
+ * called whenever these have changed. If a rate changes after the start, run.rate_changed and
+ * run.changed_ns are set. */
+void rates_follow(struct ctl_port *cp);
+/* cp->run has got its start: sets its end, and how many frames each group has until then. */
+void rates_arm(struct ctl_port *cp);
+/* Returns whether every group ends by counts. */
+bool program_all_counted(const struct program *p);
+/* For a finished run that has sent `sent` frames, `bytes` bytes with FCS: returns when the slot of
+ * its last frame ends, in cycles from the start, and sets *all to the number of frames up to there.
+ * With one group these are the frames that were sent, with several those that were asked for.
+ * Returns 0 if the time does not follow from the rates. */
 uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all);
+/* Returns whether the rate at which frames are due changes during a run, because it is a ramp or
+ * steps, some streams end before others, or phases have different sizes. */
 bool rates_vary(const struct ctl_port *cp);
-bool rates_load(const struct ctl_port *cp, struct ctl_load *l); /* of struct work_run */
-/* When frame k of the run was due, in cycles from frame 0; 0: it does not follow from its number. */
+bool rates_load(const struct ctl_port *cp, struct ctl_load *l); /* work_run.load */
+/* Returns when frame k of the run was due, in cycles from frame 0; 0: not known. */
 uint64_t rates_due(const struct ctl_port *cp, uint64_t k);
-uint64_t rates_limit(const struct ctl_port *cp, unsigned group); /* frames from the start of the run, over all that changed; UINT64_MAX: none */
+/* Returns how many frames group number `group` may send, counted from the start of the run. The
+ * schedule is bounded by run.count, and each group by the frames that are due in the run's time, as
+ * long as its rate has not changed. UINT64_MAX: no bound. */
+uint64_t rates_limit(const struct ctl_port *cp, unsigned group);
 
-/* shape.c */
-/* How a group of that rate is to arrive, from the settings; a->per_s and so on are known. */
+/* ---- shape.c ---- */
+
+/* Sets a->spec and a->shaped for a group of that rate, from the settings. a->per_s, a->by_bytes and
+ * a->l2 are set already. */
 void shape_of(const struct ctl_port *cp, const struct group *g, const struct rate *r, const struct arrival *arrival, struct group_rate *a);
-void shape_make(struct group_rate *a);              /* a->shape, on the clock; a->period is known */
-double shape_share(const struct group_rate *a, double pps); /* of the time, in which frames leave at that rate */
-/* Frames/s that are asked for so long after its begin; *ramps: it is on its way to another rate. */
+/* Makes a->shape by the clock as it is known now. a->period is set already. */
+void shape_make(struct group_rate *a);
+/* Returns the share of the time in which frames leave, at that rate. */
+double shape_share(const struct group_rate *a, double pps);
+/* Returns the frames/s that are asked for `ns` after the rate began. Sets *ramps if they are on
+ * their way to another rate, and else leaves it alone. */
 double shape_pps(const struct group_rate *a, uint64_t ns, bool *ramps);
-/* The arrivals follow from constants: a->frames is what pace_frames() says. */
+/* Returns whether arrivals and rate are constant, so that pace_frames() counts the frames. */
 bool shape_is_plain(const struct group_rate *a);
-uint64_t shape_frames(const struct group *g, const struct group_rate *a, uint64_t duration_ns); /* UINT64_MAX: they follow from nothing but time */
-uint64_t shape_due(const struct group *g, const struct group_rate *a, uint64_t k); /* cycles from the start */
+/* Returns how many frames are due within duration_ns. UINT64_MAX: that is not known beforehand. */
+uint64_t shape_frames(const struct group *g, const struct group_rate *a, uint64_t duration_ns);
+/* Returns the deadline of frame k in cycles from the start. Not for Poisson arrivals. */
+uint64_t shape_due(const struct group *g, const struct group_rate *a, uint64_t k);
 
-/* late.c */
+/* ---- late.c ---- */
+
+/* Makes the histogram of Tx queue q in mem, which then belongs to the port. mem NULL: there was no
+ * memory, -ENODEV with *e. */
 int late_open(struct ctl_port *cp, unsigned q, void *mem, struct err *e);
 void late_clear(struct ctl_port *cp);
 void late_free(struct ctl_port *cp);
-void late_snap(const struct ctl_port *cp, struct snap_port *s); /* since the last clear: of s and of its queues */
+/* Sets the lateness since the last clear, of the port and of each of its queues. */
+void late_snap(const struct ctl_port *cp, struct snap_port *s);
 
-/* send_fill.c: a task for each Tx queue of a started port, in the plan of a worker */
+/* send_fill.c: adds a task for each Tx queue of a started port that this worker serves. */
 void send_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);

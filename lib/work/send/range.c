@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pktgen's `range`: other words for the rows range.WORD, and for three fields that it sets at once. */
+/* The verb `range` of Pktgen: sets a row range.WORD, or one of a few other rows, by Pktgen's
+ * words. */
 #include "cmd/verbs.h"
 
 #include <errno.h>
@@ -22,7 +23,8 @@ _Static_assert(ARRAY_SIZE(firsts) == ARRAY_SIZE(about_first) + 1, "one line for 
 static const char *const seconds[] = {"mac", "ip", "port", "flags", "flag", "seq", "ack", "gid", "vni", "vid", "entry", "key", "index", NULL};
 static const char *const parts[] = {"start", "min", "minimum", "max", "maximum", "inc", "increment", NULL};
 
-/* Words that mean another word's row, or a row that is no range: Pktgen sets these in the single packet. */
+/* Words whose row does not follow from the table of ranges: the row of another word, or a row that
+ * is not a range, because Pktgen sets these in the single packet. */
 static const struct {
 	const char *words, *row;
 } others[] = {
@@ -30,7 +32,8 @@ static const struct {
 	{"gre key", "gre.key"}, {"gre_key", "gre.key"}, {"qinq index", "qinqids"},
 };
 
-/* Name of the row, NULL: there is no such pair of words. IPv6 addresses have rows of their own. */
+/* Appends the name of the row; nothing: there is no such pair of words. v6: the value is an IPv6
+ * address, which has rows of its own. */
 static void row_name(const char *words, bool v6, struct sbuf *out)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(others); i++) {
@@ -48,7 +51,8 @@ static void row_name(const char *words, bool v6, struct sbuf *out)
 	}
 }
 
-/* Not a pair of words that is known: what may stand behind the first one. args: that of the second word, the part, the value. */
+/* Refuses a pair of words that is not known, and says what may follow the first one. args: the
+ * second word, the part and the value. */
 static int no_such(const char *word, const struct arg_val *args, struct err *e)
 {
 	struct sbuf can = {0}, words = {0}, row = {0};

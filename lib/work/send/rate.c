@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What rates ask of frames: periods, and how many frames a time has. */
+/* Turns rates into periods of groups. Says how many frames a time has, and when they are due. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "prog.h"
 
-/* The rate of a group as it is asked. Frames of one size are paced as frames at any rate, and so are those of Poisson arrivals: of bytes the
- * gaps would not be exponential. */
+/* Returns the rate of a group as the settings ask for it, without period and shape. Where frames
+ * have different sizes and the rate is one of bits or percent, bytes are paced; otherwise frames.
+ * With Poisson arrivals frames are paced too: gaps by bytes would not be exponential. */
 static struct group_rate asked(const struct ctl_port *cp, const struct rate *r, const struct arrival *arrival, const struct group *g)
 {
 	struct group_rate a = {.cell = g->cell, .frames = UINT64_MAX};
@@ -29,12 +30,14 @@ static struct group_rate asked(const struct ctl_port *cp, const struct rate *r, 
 	return a;
 }
 
+/* Returns whether both ask for the same. */
 static bool same(const struct group_rate *a, const struct group_rate *b)
 {
 	return a->by_bytes == b->by_bytes && a->l2 == b->l2 && a->max == b->max && a->per_s == b->per_s &&
 	       a->sizes == b->sizes && a->shaped == b->shaped && memcmp(&a->spec, &b->spec, sizeof(a->spec)) == 0;
 }
 
+/* Returns the rate that the group with that cell has in the run. NULL: none. */
 static const struct group_rate *rate_of(const struct ctl_port *cp, int32_t cell)
 {
 	const struct send_port *sp = send_of(cp);
@@ -50,7 +53,8 @@ static const struct group_rate *rate_of(const struct ctl_port *cp, int32_t cell)
 	return lo < sp->nrates && sp->rate[lo].cell == cell ? &sp->rate[lo] : NULL;
 }
 
-/* NULL: of a stream that had a rate of its own and has none now, or is gone; its frames go on where the order stays as it is. */
+/* Returns the rate and the arrivals that the settings have for a group. NULL: the group is a stream
+ * that has lost its own rate or is deleted, and goes on because the order stays as it is. */
 static const struct rate *setting_of(const struct ctl_port *cp, const struct group *g, const struct arrival **arrival)
 {
 	const struct stream *s = g->cell >= 0 ? stream_of_cell(cp, (uint32_t)g->cell, g->in[0].id) : NULL;
@@ -64,7 +68,8 @@ static const struct rate *setting_of(const struct ctl_port *cp, const struct gro
 	return &s->cfg.rate.rate;
 }
 
-/* A rate that stays is kept as it is: the clock is known better each second, and later plans of the same rate must not differ. */
+/* A rate that has not changed keeps its period. The clock's frequency is known better each second,
+ * and plans with the same rate must not differ for that. */
 void rates_follow(struct ctl_port *cp)
 {
 	struct send_port *sp = send_of(cp);
@@ -103,22 +108,23 @@ void rates_follow(struct ctl_port *cp)
 	}
 }
 
-/* Position at which frame k of a group begins, in what its rate counts: frames or bytes. */
+/* Returns the unit at which frame k begins, in frames or bytes, whichever are paced. */
 static uint64_t begins(const struct group *g, const struct group_rate *a, uint64_t k)
 {
 	return a->by_bytes ? group_wire(g, k, a->l2) : k;
 }
 
-/* Frames that begin before position x. */
+/* Returns how many frames of a group begin before unit x. */
 static uint64_t frames_before(const struct group *g, const struct group_rate *a, uint64_t x)
 {
 	uint64_t lo = 0, hi = 1;
 
 	if (!a->by_bytes)
 		return x;
-	for (; group_wire(g, hi, a->l2) < x; hi *= 2) /* not from x down: bytes of so many frames are beyond 64 bits */
+	/* Not from x downwards: the bytes of x frames may not fit into 64 bits. */
+	for (; group_wire(g, hi, a->l2) < x; hi *= 2)
 		lo = hi + 1;
-	while (lo < hi) { /* the first frame that begins at x or later */
+	while (lo < hi) { /* finds the first frame that begins at x or later */
 		uint64_t mid = lo + (hi - lo) / 2;
 		if (group_wire(g, mid, a->l2) >= x)
 			hi = mid;
@@ -152,7 +158,8 @@ void rates_arm(struct ctl_port *cp)
 		const struct group *g = sp->program.group[i];
 		if (a->max)
 			continue;
-		/* the number of frames follows from the exact rate; the last deadline must not be lost to the clock's rounding */
+		/* The number of frames follows from the exact rate. If rounding on the clock puts
+		 * the last deadline after the end, the end moves. */
 		struct pace p = {.period = a->period, .t0 = start_tsc};
 		a->frames = shape_is_plain(a) ? frames_before(g, a, pace_frames(a->per_s, duration_ns)) : shape_frames(g, a, duration_ns);
 		if (a->frames == UINT64_MAX)
@@ -173,7 +180,8 @@ uint64_t rates_limit(const struct ctl_port *cp, unsigned i)
 	return !a->changed && a->frames < n ? a->frames : n;
 }
 
-/* The same where the rate alone does not say it. */
+/* rates_end() for a group that had n frames and whose deadlines do not follow from the rate alone.
+ * If the run had a time and was not stopped, that time is the answer. 0: not known. */
 static uint64_t shaped_end(const struct ctl_port *cp, const struct group *g, const struct group_rate *a, uint64_t n)
 {
 	if (cp->run.duration_ns != 0 && !cp->run.stop)
@@ -181,7 +189,6 @@ static uint64_t shaped_end(const struct ctl_port *cp, const struct group *g, con
 	return a->spec.arrival.kind == ARRIVAL_POISSON ? 0 : shape_due(g, a, n);
 }
 
-/* When the slot of the last of its frames ends, in cycles from the start of a finished run; 0: nothing to go by. all: frames that were asked for. */
 uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uint64_t *all)
 {
 	const struct send_port *sp = send_of(cp);
@@ -206,7 +213,7 @@ uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uin
 		if (sp->nrates == 1) {
 			at = !a->by_bytes ? sent : bytes + (a->l2 ? 0 : sent * PACE_WIRE_OVERHEAD);
 		} else if (n == UINT64_MAX) {
-			return 0; /* it was stopped */
+			return 0; /* the run was stopped */
 		} else {
 			*all += n;
 			at = begins(sp->program.group[i], a, n);
@@ -233,7 +240,6 @@ uint64_t rates_due(const struct ctl_port *cp, uint64_t k)
 	return pace_due(&p, begins(sp->program.group[0], a, k));
 }
 
-/* Does the rate at which frames are due differ from time to time, because streams end before others or phases have other sizes? */
 bool rates_vary(const struct ctl_port *cp)
 {
 	const struct send_port *sp = send_of(cp);
@@ -248,7 +254,7 @@ bool rates_vary(const struct ctl_port *cp)
 	return false;
 }
 
-/* Of the order that the port sends in, while the settings ask for another one. */
+/* While the settings ask for another order: adds the load of the order in which the port sends. */
 bool rates_load(const struct ctl_port *cp, struct ctl_load *l)
 {
 	const struct send_port *sp = send_of(cp);

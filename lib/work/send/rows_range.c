@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pktgen's ranges as rows: range.dst-port and so on, one per word of lib/ctl's table, held until the row `ranges` is on. */
+/* The rows of Pktgen's ranges: range.dst-port and so on, one for each word of lib/ctl's table
+ * (held.h). They are not in use until the row `ranges` is on. */
 #include "set/rows.h"
 
 #include <errno.h>
@@ -8,15 +9,15 @@
 #include "held.h"
 #include "send_app.h"
 
-/* What is written of the four values: all of them, or one by its name. */
+/* The value of a row: start, min, max and inc, or some of them. */
 struct held_val {
-	uint8_t mask;
+	uint8_t mask;         /* a bit for each value that is given */
 	uint8_t v[4][VT_FIELD_BYTES];
 };
 #define ALL_FOUR 15
 
 static struct setting *rows;
-static struct vspec (*specs)[2]; /* of each word: of the values, of the increment */
+static struct vspec (*specs)[2]; /* for each word: of start, min and max; of inc */
 
 static const struct {
 	const char *word;
@@ -26,7 +27,7 @@ static const struct {
 	{"inc", RANGE_INC}, {"increment", RANGE_INC},
 };
 
-/* One word of text, a value of the first or second spec of `of`. */
+/* Parses one word of text by of[0], or for an increment by of[1]. */
 static int parse_one(const struct vspec *of, bool inc, const char *text, size_t len, uint8_t v[VT_FIELD_BYTES], struct err *e)
 {
 	struct vspec number = {.type = &vt_fuint, .bits = of[0].bits};
@@ -42,18 +43,19 @@ static int parse_one(const struct vspec *of, bool inc, const char *text, size_t 
 		v[VT_FIELD_BYTES - 1] = (uint8_t)choice;
 		return rc;
 	}
-	/* what is added to an address may be a plain number */
+	/* An increment of an address may be a plain number. */
 	if (inc && of->type != &vt_fuint && number.type->parse(&number, word, v, NULL) == 0)
 		return 0;
 	return of[inc].type->parse(&of[inc], word, v, e);
 }
 
+/* Returns whether the word has one value and not four. */
 static bool is_single(const struct vspec *of)
 {
 	return of->type == &vt_enum || of->type == &vt_fflags;
 }
 
-/* Index of the part that the word names, -1: none. */
+/* Returns which of the four values the word names (RANGE_START and so on), -1: none. */
 static int part_of(const char *word, size_t len)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(parts); i++)
@@ -142,7 +144,7 @@ static const struct vtype vt_held = {
 	.complete = held_vcomplete, .allowed = held_vallowed,
 };
 
-/* A word that holds one value. */
+/* The type of rows that have one value. */
 static const struct vtype vt_held_one = {
 	.name = "held", .syntax = "one value", .size = sizeof(struct held_val), .parse = held_vparse, .print = held_vprint,
 	.complete = held_vcomplete, .allowed = held_vallowed,
@@ -186,7 +188,8 @@ static void held_unset(const struct setting *row, const struct set_obj *obj)
 
 static const struct setting_store held_store = {.put = held_put, .get = held_get, .unset = held_unset};
 
-/* Ranges that are not in use are right in any order of lines. */
+/* Warns of ranges that cannot be used as they are. While they are not in use nothing is said, so
+ * that they can be given in any order. */
 static bool held_check(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
 	const struct stream_cfg *c = obj->cfg;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pktgen's sequence: slot N is stream N + 1, and the number of slots in use says which streams are enabled. */
+/* The row `seq_cnt` of Pktgen's sequence: the number of slots in use. Slot N is stream N + 1, so
+ * the number says which streams are enabled, and is not kept anywhere else. */
 #include "set/rows.h"
 
 #include <errno.h>
@@ -9,7 +10,8 @@
 #include "edit.h"
 #include "send_app.h"
 
-/* In Pktgen tags and tunnels are a matter of the port, so a new slot has those of the single packet. */
+/* In Pktgen tags and tunnels are settings of the port, so a new slot gets those of the single
+ * packet, which is stream 0. */
 int send_slot_make(struct ctl *ctl, unsigned port, unsigned stream, struct err *e)
 {
 	int rc = ctl_stream_add(ctl, port, (int)stream, 1, -1, e);
@@ -26,6 +28,7 @@ int send_slot_make(struct ctl *ctl, unsigned port, unsigned stream, struct err *
 	return 0;
 }
 
+/* Enables or disables a stream. One that is to be enabled and does not exist is made. */
 static void enable(struct ctl *ctl, unsigned port, unsigned stream, bool on)
 {
 	struct stream_cfg *c = ctl_stream_cfg(ctl, port, stream);
@@ -60,6 +63,7 @@ static bool is_enabled(struct ctl *ctl, unsigned port, unsigned stream)
 	return c != NULL && c->enabled;
 }
 
+/* Returns false, because the row itself is never set. */
 static bool seq_cnt_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	struct ctl *ctl = set_ctl(obj);
@@ -73,7 +77,7 @@ static bool seq_cnt_get(const struct setting *row, const struct set_obj *obj, vo
 	return false;
 }
 
-/* Streams that no number of slots enables. */
+/* Refuses to tell a value if no number of slots enables just the streams that are enabled. */
 static int seq_cnt_told(const struct setting *row, const struct set_obj *obj, struct err *e)
 {
 	struct ctl *ctl = set_ctl(obj);

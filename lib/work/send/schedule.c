@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes schedules (schedule.h). A pass is one run through all rounds of the loop given there. A
+ * stream that has at least as many frames left as its weight takes part in a pass whole. Passes in
+ * which the same streams take part whole make one phase. A pass in which some stream has fewer
+ * frames left is a phase by itself. */
 #include "schedule.h"
 
 #include <errno.h>
@@ -6,22 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pass is one run through all rounds. As long as a stream has more frames left than its weight it takes part whole: passes without
- * a stream that ends are one phase, a pass in which some end is a phase by itself. */
+/* A schedule that is being made. */
 struct make {
 	const struct sched_in *in;
 	unsigned n, port;
 	uint64_t limit;
-	uint64_t k, pass; /* where the next phase begins */
-	uint64_t *o;      /* per stream: frames before it */
-	uint32_t *weight; /* as used: all 1 when all are equal */
-	uint16_t *active; /* streams of the phase that is made */
-	uint32_t *turns;  /* of each of them, in one pass */
-	uint16_t *alive;
-	unsigned nactive, slots;
+	uint64_t k, pass; /* the frame and the pass with which the next phase begins */
+	uint64_t *o;      /* of each stream: its frames before that phase */
+	uint32_t *weight; /* of each stream, as used: all 1 if all are equal */
+	uint16_t *active; /* streams of the phase that is being made */
+	uint32_t *turns;  /* of each of these: its frames in one pass */
+	uint16_t *alive;  /* for one_pass() */
+	unsigned nactive, slots; /* slots: of all phases so far */
 	struct sched *out;
 };
 
+/* Returns in how many passes stream s takes part whole; UINT64_MAX: in all. */
 static uint64_t passes_of(const struct make *m, unsigned s)
 {
 	return m->in[s].count == 0 ? UINT64_MAX : m->in[s].count / m->weight[s];
@@ -36,8 +40,9 @@ static void equal_weights_are_one(uint32_t *w, unsigned n)
 		w[i] = 1;
 }
 
-/* Streams of the next phase and the turns that each has in a pass. Returns the passes that all of them go through whole; 0: one pass,
- * in which one ends. */
+/* Finds the streams of the next phase and the turns that each has in a pass. Returns in how many
+ * passes all of them take part whole; 0: the phase is one pass, in which some stream has only the
+ * rest of its count left. */
 static uint64_t find_active(struct make *m)
 {
 	uint64_t whole = UINT64_MAX;
@@ -86,7 +91,7 @@ static int too_many_turns(const struct make *m, uint64_t turns, struct err *e)
 		       (unsigned long long)((uint64_t)m->turns[most] * (SCHED_MAX_CYCLE / 2) / turns + 1));
 }
 
-/* Streams and sizes repeat together only after so many frames. */
+/* The error that streams and sizes repeat together only after so many frames (UINT64_MAX: many). */
 static int too_long(const struct make *m, uint64_t frames, const uint16_t *worst, struct err *e)
 {
 	const struct sched_in *a = &m->in[worst[0]], *b = &m->in[worst[1]];
@@ -125,7 +130,8 @@ static int too_many_phases(const struct make *m, struct err *e)
 		       m->port, with, m->slots, SCHED_MAX_SLOTS, m->port);
 }
 
-/* Passes after which the sizes of all streams are where they were; UINT64_MAX: beyond all bounds. worst: the streams that make it long. */
+/* Returns after how many passes the sizes of all streams are where they were; a huge number: after
+ * too many. worst: the two streams that make it long, or one twice. */
 static uint64_t passes_to_repeat(const struct make *m, uint16_t worst[2])
 {
 	uint64_t lcm = 1, longest = 0, clash = 0;
@@ -150,7 +156,8 @@ static uint64_t passes_to_repeat(const struct make *m, uint16_t worst[2])
 	return lcm;
 }
 
-/* One pass: round r has every stream with more than r turns. slot[].stream alone is filled. */
+/* Fills slot[].stream for one pass, at most max slots: round r has every stream with more than r
+ * turns. Returns how many it has filled. */
 static unsigned one_pass(struct make *m, struct sched_slot *slot, unsigned max)
 {
 	unsigned n = m->nactive, at = 0;
@@ -190,7 +197,7 @@ static struct sched_phase *add_phase(struct make *m, unsigned ncycle, uint64_t f
 	return p;
 }
 
-/* Slots of the whole cycle from those of one pass, with the sizes in turn. */
+/* Fills the whole cycle: the streams of one pass repeat, the sizes of each stream take turns. */
 static void fill_cycle(struct make *m, struct sched_phase *p)
 {
 	unsigned pass = one_pass(m, p->slot, p->ncycle);
@@ -215,7 +222,7 @@ static uint64_t times(uint64_t a, uint64_t b)
 	return p > UINT64_MAX ? UINT64_MAX : (uint64_t)p;
 }
 
-/* 1: a phase was added, 0: all streams have ended. */
+/* Returns 1 if a phase was added, 0 if all streams have ended, else -errno. */
 static int next_phase(struct make *m, struct err *e)
 {
 	uint64_t whole = find_active(m), passes = whole > 0 ? whole : 1, turns, frames, wanted, cycle;
@@ -230,7 +237,7 @@ static int next_phase(struct make *m, struct err *e)
 	}
 	turns = turns_of_pass(m);
 	frames = times(turns, passes);
-	wanted = frames < m->limit - m->k ? frames : m->limit - m->k; /* beyond them nothing is sent */
+	wanted = frames < m->limit - m->k ? frames : m->limit - m->k; /* that will be sent */
 	cycle = whole > 0 ? times(turns, passes_to_repeat(m, worst)) : turns;
 	if (cycle > wanted)
 		cycle = wanted;

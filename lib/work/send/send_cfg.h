@@ -3,7 +3,7 @@
 #pragma once
 #include <stdint.h>
 
-#define SEND_DFLT_FORGIVE "50ms" /* as the defaults of cfg.h */
+#define SEND_DFLT_FORGIVE "50ms" /* the default of forgive_ns, as the row `forgive` has it */
 
 struct send_cfg {
 	uint64_t forgive_ns;      /* a lag beyond this is dropped when the rate changes */

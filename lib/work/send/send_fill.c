@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the workers of a sending port are given: one task per Tx queue, made of the port's program, its rates and its run. */
+/* Puts into a worker's plan what it is to send: one task for each Tx queue, made of the port's
+ * program, its rates and its run. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,8 @@ static unsigned shapes_of(const struct ctl_port *cp)
 	return n;
 }
 
+/* Fills group i for queue q. ph: memory for its phases. shape: memory for its shape, if it has
+ * one. */
 static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct gen_phase *ph, struct pace_shape *shape, struct gen_group *out)
 {
 	const struct send_port *sp = send_of(cp);
@@ -57,12 +60,13 @@ static void release_group(struct ctl *c, void *group)
 	group_unref(c, group);
 }
 
+/* Rounds up to whole cache lines. */
 static size_t lines(size_t bytes)
 {
 	return RTE_ALIGN_CEIL(bytes, CACHE_LINE);
 }
 
-/* A part of one carved piece; parts begin on cache lines. */
+/* Cuts a part off the begin of a piece of memory. Parts begin on cache lines. */
 static void *part(uint8_t **mem, size_t bytes)
 {
 	void *at = *mem;
@@ -71,7 +75,8 @@ static void *part(uint8_t **mem, size_t bytes)
 	return at;
 }
 
-/* All that the worker reads while it sends lies in one piece, in the order in which it is read. */
+/* Adds the task of queue q. All that the worker reads while it sends lies in one piece of memory,
+ * in the order in which it is read. */
 static void fill_queue(const struct ctl *c, const struct ctl_port *cp, unsigned q, struct plan_writer *p)
 {
 	const struct send_port *sp = send_of(cp);
@@ -122,7 +127,8 @@ static void fill_queue(const struct ctl *c, const struct ctl_port *cp, unsigned 
 	plan_task(p, &(struct dp_task){.kind = &dp_kind_gen, .state = &sp->gen[q]->base, .job = j}, about);
 }
 
-/* Not while a run waits for its receivers: it has no times yet. */
+/* Returns whether the port has something to send. A run that is armed waits for its receivers and
+ * has no times yet. */
 static bool has_tasks(const struct ctl_port *cp)
 {
 	return send_of(cp)->program.ngroups > 0 && cp->run.id != 0 && !(cp->run.active && cp->run.armed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs of streams: what may start, and what a run has come to. */
+/* The runs of this work (struct work_run): whether a port may start, and what has come of a run. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 
 /* ---- a start ---- */
 
-/* Frames that the port's schedule sends at most; 0: no bound. */
+/* Returns how many frames the port's schedule sends at most; 0: no bound. */
 static uint64_t count_of(const struct ctl_port *cp, const struct run_ask *ask)
 {
 	return ask->own_count ? ask->count : cp->p.cfg.count;
@@ -18,7 +18,8 @@ static const struct rate *rate_of(const struct ctl_port *cp, const struct run_as
 	return ask->rate != NULL ? ask->rate : &cp->p.cfg.rate;
 }
 
-/* Arrivals need deadlines. */
+/* Refuses a stream whose frames are sent as fast as possible and have arrivals other than constant:
+ * these need deadlines. */
 static int check_times(const struct ctl_port *cp, const struct run_ask *ask, const struct stream *s, unsigned id, struct err *e)
 {
 	bool own = s->cfg.rate.set;
@@ -35,7 +36,8 @@ static int check_times(const struct ctl_port *cp, const struct run_ask *ask, con
 		       own ? "stream" : "port", who, who, who);
 }
 
-/* What the streams say together. A port's count would never end a stream that has its own rate and no count. */
+/* Refuses settings of streams that contradict each other or those of the port. A count of the port
+ * does not end a stream with a rate of its own, so that needs another end. */
 static int check_streams(const struct ctl_port *cp, const struct run_ask *ask, struct err *e)
 {
 	int rc = 0;
@@ -82,6 +84,7 @@ static void send_never_mind(struct ctl *c, struct ctl_port *cp)
 	program_free(c, &send_of(cp)->next);
 }
 
+/* Returns the sums over the Tx queues of those counters that a run needs. */
 static struct cnt_tx tx_so_far(const struct ctl_port *cp)
 {
 	struct cnt_tx sum = {0};
@@ -114,9 +117,9 @@ static void send_arm(struct ctl *c, struct ctl_port *cp)
 	rates_arm(cp);
 }
 
-/* ---- what it has come to ---- */
+/* ---- what has come of a run ---- */
 
-/* What is asked for now, also while a rate is on its way to another one. */
+/* Adds the rate that is asked for now, also while it is on its way to another one. */
 static void add_asked(const struct ctl_port *cp, struct run_result *io)
 {
 	const struct send_port *sp = send_of(cp);
@@ -135,7 +138,8 @@ static void add_asked(const struct ctl_port *cp, struct run_result *io)
 	}
 }
 
-/* A paced frame occupies its slot to the end: n frames at p frames/s last n / p, not (n - 1) / p. */
+/* Of a finished run: adds when its frames were due, and the rate that follows from it. A frame that
+ * is paced takes its slot to the end: n frames at p frames/s last n / p, not (n - 1) / p. */
 static void add_due(const struct ctl_port *cp, struct run_result *io)
 {
 	const struct send_port *sp = send_of(cp);
@@ -146,13 +150,13 @@ static void add_due(const struct ctl_port *cp, struct run_result *io)
 	if (io->asked_max || io->rate_changed || io->sent == 0)
 		return;
 	io->slot_cycles = rates_end(cp, io->sent, io->bytes, &all);
-	/* it follows from more than one number */
+	/* Where one number does not say the rate, it follows from all frames and their time. */
 	if (io->slot_cycles > 0 && (sp->nrates > 1 || sp->rate[0].by_bytes || !shape_is_plain(&sp->rate[0])))
 		io->asked_pps = (double)all * 1e9 / (double)clock_ns(io->slot_cycles);
 	io->asked_l1_bps = io->asked_pps * ((double)io->bytes / (double)io->sent + PACE_WIRE_OVERHEAD) * 8;
 }
 
-/* Frames after which the port has sent all; 0: counts do not end it. */
+/* Returns after how many frames the run ends by counts; 0: counts do not end it. */
 static uint64_t frames_at_end(const struct ctl_port *cp)
 {
 	const struct send_port *sp = send_of(cp);
@@ -165,6 +169,7 @@ static uint64_t frames_at_end(const struct ctl_port *cp)
 	return sum;
 }
 
+/* Adds what Tx queue q has sent in the run. */
 static void add_queue(const struct ctl_port *cp, unsigned q, struct run_result *io)
 {
 	const struct gen_state *g = send_of(cp)->gen[q];
@@ -219,7 +224,8 @@ static bool send_done(const struct ctl_port *cp)
 	return true;
 }
 
-/* A run whose time ended before all of its frames were sent. What was stopped is not told: nobody asked for the rest. */
+/* Notes that the time of a run has ended before all of its frames were sent. Of a run that was
+ * stopped nothing is said: nobody asked for the rest. */
 static void send_ended(struct ctl *c, struct ctl_port *cp, const struct run_result *r)
 {
 	bool refused = tx_so_far(cp).stalls != send_of(cp)->before.stalls;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pktgen's `seq N P ...`: slot N of a port is its stream N + 1, and a line is a row of settings of it. */
+/* The verb `seq N P ...` of Pktgen. Slot N of a port is its stream N + 1. A line is turned into
+ * rows of settings of that stream and their values, which are then written as by `set`. */
 #include "cmd/verbs.h"
 
 #include <errno.h>
@@ -10,19 +11,20 @@
 
 #define MAX_SETS 16
 
-/* What a line comes to: rows and their values, in this order. */
+/* A line that is being parsed, and what it turns into: rows and their values, in this order. */
 struct line {
 	struct cmd_run *r;
 	struct cmd_word *w;
-	unsigned n, at; /* words; the next one */
-	int end_col;
+	unsigned n, at; /* number of words; index of the next one */
+	int end_col;    /* column behind the last word, for errors */
 	struct { const char *row; char text[80]; int col; } set[MAX_SETS];
 	unsigned nsets;
 };
 
 enum { SLOT, PORTS, REST };
 
-/* The values of the two long forms; the words in front of them stand in the second form only. */
+/* The values of the two long forms. In the second form each has its key in front, if it has one. A
+ * type of {0} means that the value is checked elsewhere. */
 static const struct {
 	const char *key, *what;
 	const struct vspec v;
@@ -41,6 +43,7 @@ static const struct {
 };
 enum { DMAC, SMAC, DIP, SIP, SPORT, DPORT, NET, L4, VLAN, SIZE, TEID };
 
+/* Refuses the line at word `at`: `found` stands where `what` is wanted; NULL: it is missing. */
 static int fail(const struct line *l, unsigned at, struct err *e, const char *what, const char *found)
 {
 	int col = at < l->n ? l->w[at].col : l->end_col;
@@ -55,6 +58,7 @@ static int too_many(const struct line *l, struct err *e)
 	return err_at(e, EINVAL, l->w[l->at].col, "unexpected \"%.40s\"; `help sequence` shows the forms", l->w[l->at].text);
 }
 
+/* Adds a row and its value. col: where errors of this value point to; -1: nowhere. */
 static void add(struct line *l, const char *row, const char *text, int col)
 {
 	l->set[l->nsets].row = row;
@@ -62,7 +66,7 @@ static void add(struct line *l, const char *row, const char *text, int col)
 	snprintf(l->set[l->nsets++].text, sizeof(l->set[0].text), "%s", text);
 }
 
-/* The next word, which must be there. */
+/* Returns the next word. NULL: there is none, and *e says that `what` is missing. */
 static const struct cmd_word *next(struct line *l, const char *what, struct err *e)
 {
 	if (l->at == l->n) {
@@ -72,6 +76,7 @@ static const struct cmd_word *next(struct line *l, const char *what, struct err 
 	return &l->w[l->at++];
 }
 
+/* Takes the next word, which must be this key. */
 static int keyword(struct line *l, const char *key, struct err *e)
 {
 	const struct cmd_word *w = next(l, key, e);
@@ -83,6 +88,7 @@ static int keyword(struct line *l, const char *key, struct err *e)
 	return 0;
 }
 
+/* Returns which of `words` word `at` is, or -errno. */
 static int one_of(struct line *l, unsigned at, const char *const *words, struct err *e)
 {
 	struct vspec v = {.type = &vt_enum, .choices = words};
@@ -96,7 +102,8 @@ static int one_of(struct line *l, unsigned at, const char *const *words, struct 
 	return choice;
 }
 
-/* A value by its type; of an address the mask behind it is looked at and left out. */
+/* Checks that word `at` is a value of type v. mask: it is an address that may have a prefix length
+ * behind it, which is checked too. */
 static int value(struct line *l, unsigned at, const struct vspec *v, bool mask, struct err *e)
 {
 	_Alignas(16) uint8_t out[VT_FIELD_BYTES];
@@ -114,7 +121,7 @@ static int value(struct line *l, unsigned at, const struct vspec *v, bool mask, 
 	return rc;
 }
 
-/* Both long forms: all values are looked at before any is written. */
+/* Parses a long form, with keys or without. All values are checked before any row is added. */
 static int long_form(struct line *l, bool keys, struct err *e)
 {
 	static const char *const nets[] = {"ipv4", "ipv6", NULL}, *const l4s[] = {"udp", "tcp", "icmp", NULL};
@@ -209,12 +216,14 @@ static int parse(struct line *l, struct err *e)
 	return long_form(l, strcmp(first, "dst") == 0, e);
 }
 
-/* A slot as it was before the line. */
+/* A slot as it was before the line, on one port. */
 struct before {
+	/* named: it existed, and had the settings cfg. made: the line has made it. */
 	bool named, made;
 	struct stream_cfg cfg;
 };
 
+/* Undoes what a line has done that failed. was: one for each port. */
 static void take_back(struct ctl *ctl, struct before *was, unsigned stream)
 {
 	for (unsigned p = 0; p < ctl_nports(ctl); p++) {
@@ -236,7 +245,7 @@ static int write_rows(struct line *l, const struct target *t, struct err *e)
 
 	for (unsigned i = 0; i < l->nsets && rc == 0; i++) {
 		const struct setting *row = cmd_setting_find(l->r->cmd, l->set[i].row, e);
-		/* one look at the whole is enough */
+		/* Only the last row checks the stream and warns. */
 		struct sbuf *note = i + 1 == l->nsets ? l->r->note : NULL;
 		rc = row == NULL ? -EINVAL : cmd_set(l->r->cmd, t, row, l->set[i].text, note, e);
 		if (rc < 0)
@@ -245,7 +254,7 @@ static int write_rows(struct line *l, const struct target *t, struct err *e)
 	return rc;
 }
 
-/* The list that was given, of the slot's stream on each port: it never has more items than fit. */
+/* Makes *t the list of ports that was given, with the slot's stream on each of them. */
 static void slot_target(const struct target *given, unsigned stream, struct target *t)
 {
 	*t = *given;

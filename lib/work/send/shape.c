@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rates whose deadlines are not simply k periods from the start: what settings make of them, and how many frames a time has. */
+/* Rates whose deadlines are not simply k periods from the start: makes their shapes from the
+ * settings, and says how many frames are due in a time. */
 #include <math.h>
 #include <string.h>
 
 #include "prog.h"
 
-#define SEED 0x77697265u
-/* Frames are counted on a clock of so many cycles per s: much finer than any worker's, and a year is within its range. */
+#define SEED 0x77697265u /* the default seeds are made of this one */
+/* shape_frames() counts on a clock of its own, which is much finer than that of any worker, and for
+ * which a year is within range. */
 #define COUNT_HZ 1e11
 #define COUNT_MAX_NS 31536000000000000ull
 
+/* Returns how many units/s the link carries at most. */
 static double wire_per_s(const struct group *g, const struct group_rate *a, double speed_bps)
 {
 	double per_frame = (g->mean_size + PACE_WIRE_OVERHEAD) * 8;
@@ -33,7 +36,7 @@ void shape_of(const struct ctl_port *cp, const struct group *g, const struct rat
 	}
 	if (s->arrival.kind == ARRIVAL_BURST)
 		s->wire_per_s = wire_per_s(g, a, (double)plan_speed(cp));
-	/* the same in each run, another one for each stream */
+	/* The default seed is the same in each run, and different for each stream. */
 	if ((s->arrival.kind == ARRIVAL_POISSON || s->arrival.kind == ARRIVAL_JITTER) && s->arrival.seed == 0)
 		s->arrival.seed = pace_random(SEED, (uint64_t)cp->p.id << 32 | (uint32_t)(g->cell + 1));
 	a->shaped = s->arrival.kind != ARRIVAL_CONSTANT || r->over_ns != 0 || cp->p.cfg.catchup.kind == CATCHUP_SKIP;
@@ -79,11 +82,13 @@ double shape_pps(const struct group_rate *a, uint64_t ns, bool *ramps)
 	return pps * shape_share(a, pps);
 }
 
+/* Returns the unit at which frame k begins. */
 static uint64_t begins(const struct group *g, const struct group_rate *a, uint64_t k)
 {
 	return a->by_bytes ? group_wire(g, k, a->l2) : k;
 }
 
+/* Returns the deadline of frame k in cycles of the clock for which s was made. */
 static uint64_t due_on(const struct group *g, const struct group_rate *a, const struct pace_shape *s, uint64_t k)
 {
 	uint64_t at = begins(g, a, k);
@@ -110,10 +115,11 @@ uint64_t shape_frames(const struct group *g, const struct group_rate *a, uint64_
 		return UINT64_MAX;
 	pace_shape_make(&s, &a->spec.arrival, &a->spec.trend, COUNT_HZ, a->spec.wire_per_s);
 	end = (uint64_t)((double)duration_ns * (COUNT_HZ / 1e9));
-	end -= 4 + (uint64_t)((double)end * 1e-14); /* what is due at the very end but for rounding is not in it */
+	/* A frame that is due exactly at the end is not sent. Rounding must not put it before. */
+	end -= 4 + (uint64_t)((double)end * 1e-14);
 	for (; due_on(g, a, &s, hi) < end; hi *= 2)
 		lo = hi;
-	while (lo < hi) { /* the first frame that is not due before the end; frame 0 is at 0 */
+	while (lo < hi) { /* finds the first frame that is not due before the end */
 		uint64_t mid = lo + (hi - lo) / 2;
 		if (due_on(g, a, &s, mid) >= end)
 			hi = mid;

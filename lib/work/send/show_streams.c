@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* show streams: one line each. Control knows what they are and what they sent. */
+/* `show streams`: a table with one line for each stream, made of the document that control
+ * gives. */
 #include "send_app.h"
 
 #include <string.h>
@@ -25,11 +26,12 @@ static const struct out_col cols_csv[] = {
 	{"varies", "varies", OF_STR}, {"share", "share", OF_PERCENT}, {"tx.packets", "tx packets", OF_COUNT}, {"tx.bytes", "tx bytes", OF_COUNT},
 	{"pps", "pps", OF_PPS}, {"engine", "engine", OF_STR}, {"probe", "probe", OF_STR},
 };
-/* Probes stand there where some stream has them. */
+/* The column of probes is the last one, and is left out if no stream has probes. */
 static const struct out_view view = {.rows = "streams", .cols = cols, .ncols = ARRAY_SIZE(cols) - 1};
 static const struct out_view view_probe = {.rows = "streams", .cols = cols, .ncols = ARRAY_SIZE(cols)};
 static const struct out_view view_csv = {.rows = "streams", .cols = cols_csv, .ncols = ARRAY_SIZE(cols_csv)};
 
+/* Returns whether the list that was given has the stream. */
 static bool selected(const struct show_sel *sel, uint64_t port, uint64_t stream)
 {
 	for (unsigned i = 0; i < sel->target->n; i++)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tags: numbers for what buffers hold, kept in a hash table by content. A worker need not write an
+ * image again into a buffer that is marked with it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,19 +8,20 @@
 
 #define BUCKETS 4096
 
-/* What a buffer holds and what its mbuf says, but for what is written each time. */
+/* A tag and its content: what a buffer holds and what its mbuf says, without what is written anew
+ * in each frame. */
 struct tag_entry {
 	struct tag_entry *next;
 	uint32_t tag;
 	unsigned refs;
 	uint64_t hash;
-	struct frun_class k; /* k.bytes: own copy from k.from on */
-	unsigned len;        /* of all frames of the program, 0: lengths are written each time */
+	struct frun_class k; /* k.bytes: a copy of the image from byte k.from on */
+	unsigned len;        /* of all frames of the program; 0: written anew in each frame */
 };
 
 struct tags {
 	struct tag_entry *bucket[BUCKETS];
-	uint32_t last;
+	uint32_t last;       /* the newest tag */
 };
 
 static uint64_t mix(uint64_t h, const void *p, size_t n)
@@ -35,6 +38,7 @@ static uint64_t mix(uint64_t h, const void *p, size_t n)
 	return h ^ h >> 32;
 }
 
+/* Returns the length of the image from byte k->from on: frun_fill() writes the bytes before. */
 static unsigned tail_len(const struct frun_class *k)
 {
 	return k->len > k->from ? (unsigned)(k->len - k->from) : 0;

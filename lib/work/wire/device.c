@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of devices under test: see device.h. */
+/* How devices under test come and go, phase by phase, and what control asks of the work "wire": see
+ * device.h. */
 #include "device.h"
 #include "plan_write.h"
 #include "work.h"
@@ -10,11 +11,11 @@
 #include <string.h>
 #include <time.h>
 
-#define STEP_NS 200000ull
-#define HELD_NS 1000000ull
-#define LOOKS 200
-#define NAPS 20
-#define FLAP_EXACT 1000000 /* parts of a period */
+#define STEP_NS 200000ull  /* while a phase changes, control looks again after this time */
+#define HELD_NS 1000000ull /* the same while frames are held, or while a device is to go */
+#define LOOKS 200          /* so often the counters are tried to be read without a sleep */
+#define NAPS 20            /* after that, so often with a sleep behind each attempt */
+#define FLAP_EXACT 1000000 /* a period that is off by less than this part of it is kept */
 
 struct ctl_port *wire_peer(const struct ctl *c, const struct ctl_port *cp)
 {
@@ -32,7 +33,8 @@ static void add_counts(struct dut_counts *a, const struct dut_counts *b)
 		x[i] += y[i];
 }
 
-/* A worker that lost its CPU while it wrote them gets it back, or has counted what it had counted before. */
+/* Reads the counters of the state into d->seen. A worker that lost its CPU while it wrote them may
+ * get it back meanwhile; if it does not, d->seen stays as it was. */
 static void read_state(struct device *d)
 {
 	struct dut_counts now;
@@ -65,7 +67,8 @@ static bool link_asked_down(const struct ctl_port *a, const struct ctl_port *b)
 	return wire_cfg_of(a)->link_down != 0 || wire_cfg_of(b)->link_down != 0;
 }
 
-/* One flapping link has one clock: that of the port with the lower number, where both ask. */
+/* The port by whose settings the link flaps: if both ends ask for it, the one with the lower
+ * number. NULL: it does not flap. */
 static const struct ctl_port *flapping(const struct ctl_port *a, const struct ctl_port *b)
 {
 	const struct ctl_port *low = a->p.id < b->p.id ? a : b, *high = low == a ? b : a;
@@ -73,6 +76,7 @@ static const struct ctl_port *flapping(const struct ctl_port *a, const struct ct
 	return wire_cfg_of(low)->flap.every_ns != 0 ? low : wire_cfg_of(high)->flap.every_ns != 0 ? high : NULL;
 }
 
+/* Do the settings ask for a device between these ports? */
 static bool wanted(const struct ctl_port *to, const struct ctl_port *from)
 {
 	return device_acts(wire_cfg_of(from)) || link_asked_down(to, from) || flapping(to, from) != NULL;
@@ -80,21 +84,25 @@ static bool wanted(const struct ctl_port *to, const struct ctl_port *from)
 
 /* ---- phases ---- */
 
+/* The workers of these n queues get new plans. */
 static void tell(struct ctl *c, const int *worker, unsigned n)
 {
 	for (unsigned q = 0; q < n; q++)
 		c->worker[worker[q]].dirty = true;
 }
 
+/* Begins a phase: the workers that it is about get new plans. */
 static void enter(struct ctl *c, struct device *d, enum device_phase phase)
 {
 	d->phase = phase;
 	d->seq = c->plan_seq;
 	tell(c, d->to->rx_worker, d->to->p.nrxq);
-	if (phase == DEVICE_TURNING || phase == DEVICE_RETURNING) /* the sender's bursts are stamped from now on, or no more */
+	/* the sender's bursts are stamped from now on, or no longer */
+	if (phase == DEVICE_TURNING || phase == DEVICE_RETURNING)
 		tell(c, d->from->tx_worker, d->from->p.ntxq);
 }
 
+/* Have the workers of these n queues acknowledged plans of the current phase? */
 static bool heard(const struct ctl *c, const struct device *d, const int *worker, unsigned n)
 {
 	for (unsigned q = 0; q < n; q++)
@@ -111,7 +119,8 @@ static bool rings_empty(struct rte_ring *const *r, unsigned n)
 	return true;
 }
 
-/* Exact only when nobody sends. */
+/* Are frames inside the device or its rings? The answer is exact only when the sender does not
+ * send. */
 static bool holds(struct device *d)
 {
 	struct dut_counts now;
@@ -123,7 +132,8 @@ static bool holds(struct device *d)
 	       (d->phase == DEVICE_ON && !rings_empty(d->line.in, d->line.nrings));
 }
 
-/* Its worker has let go of it: what it counted is kept, and the next begins with nothing. */
+/* Its worker has dropped the task: what the state has counted is kept in d->past, and the state is
+ * zeroed for the next time. */
 static void put_away(struct device *d)
 {
 	struct dut_counts now;
@@ -169,6 +179,7 @@ static void end(struct device *d)
 	d->phase = DEVICE_OFF;
 }
 
+/* Goes on to the next phase when the current one is complete. */
 static void step(struct ctl *c, struct device *d)
 {
 	struct ctl_port *to = d->to, *from = d->from;
@@ -212,6 +223,7 @@ static void step(struct ctl *c, struct device *d)
 
 /* ---- the link ---- */
 
+/* Sets the link of both ends, if it is not so already. */
 static void set_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b, bool down)
 {
 	if (a->p.link_down == down && b->p.link_down == down)
@@ -221,6 +233,8 @@ static void set_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b, bool
 	link_look(c, b);
 }
 
+/* How often the flapping link has changed until `now`; it is down after an odd number of changes.
+ * *next is when it changes next. */
 static uint64_t flap_changes(const struct ctl_port *f, uint64_t now, uint64_t *next)
 {
 	const struct wire_port *w = wire_of(f);
@@ -231,6 +245,7 @@ static uint64_t flap_changes(const struct ctl_port *f, uint64_t now, uint64_t *n
 	return 2 * (t / period) + is_down;
 }
 
+/* If the setting `flap` has changed, flapping begins anew from this moment. */
 static void look_at_flap(struct ctl_port *cp)
 {
 	struct wire_port *w = wire_of(cp);
@@ -245,7 +260,8 @@ static void look_at_flap(struct ctl_port *cp)
 	w->flapped = 0;
 }
 
-/* The clock is known better than when these times were made cycles: from the period that goes on now they are the better ones. */
+/* Takes over better values from the current period on, and only when all changes until then have
+ * been told. */
 bool device_flap_follow(struct wire_port *w, uint64_t now, uint64_t period, uint64_t down)
 {
 	uint64_t off = period > w->flap_period ? period - w->flap_period : w->flap_period - period;
@@ -262,7 +278,8 @@ bool device_flap_follow(struct wire_port *w, uint64_t now, uint64_t period, uint
 
 static void follow_sender(struct ctl *c, struct ctl_port *cp);
 
-/* Each change is told, also one that was over before control looked. */
+/* Sets the link of a wire as its settings ask now. Each change of a flapping link is told, also one
+ * that was over before control looked. */
 static void turn_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b)
 {
 	struct ctl_port *f;
@@ -277,7 +294,7 @@ static void turn_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b)
 	}
 	struct wire_port *w = wire_of(f);
 	uint64_t now = clock_tsc(), changes = flap_changes(f, now, &next);
-	if (changes > w->flapped + 4) /* the last ones are enough */
+	if (changes > w->flapped + 4) /* of many changes, only the last ones are told */
 		w->flapped = changes - 4;
 	for (; w->flapped < changes; w->flapped++)
 		set_link(c, a, b, w->flapped % 2 == 0);
@@ -290,6 +307,7 @@ static void turn_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b)
 
 /* ---- what the rest of control calls ---- */
 
+/* The device between these ports; it is allocated if there is none. */
 static struct device *device_between(struct ctl_port *to, struct ctl_port *from)
 {
 	if (device_of(to) == NULL) {
@@ -331,7 +349,7 @@ static uint64_t flap_next_ns(const struct ctl_port *f)
 	uint64_t now = clock_tsc(), next;
 
 	if (wire_of(f)->flap.every_ns == 0)
-		return HELD_NS; /* not yet looked at */
+		return HELD_NS; /* turn_link() has not looked at it yet */
 	flap_changes(f, now, &next);
 	return clock_ns(next - now) + 1;
 }
@@ -361,6 +379,7 @@ static uint64_t devices_next_ns(const struct ctl *c)
 	return ns;
 }
 
+/* What the device behind port cp does may have changed: its worker gets a new plan. */
 static void follow_sender(struct ctl *c, struct ctl_port *cp)
 {
 	const struct ctl_port *to = wire_peer(c, cp);

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the settings of a wire come to in cycles, chances and memory. */
+/* Pure functions that turn the settings of a wire into what a worker needs: cycles, probabilities
+ * and memory. */
 #include <math.h>
 
 #include "device.h"
 
-#define TAIL 0x1p-21     /* of a distribution that has no end, its last so many are cut */
-#define NORMAL_REACH 5.0 /* standard deviations, and means: beyond is less than TAIL */
+/* Of a distribution that has no end, this share is cut off at each end. */
+#define TAIL 0x1p-21
+/* Less than TAIL lies beyond so many standard deviations (normal) or means (exponential). */
+#define NORMAL_REACH 5.0
 #define EXPONENTIAL_REACH 14.6
 
+/* The longest delay in seconds. */
 static double longest_s(const struct delay *d)
 {
 	double a = (double)d->a_ns / 1e9, b = (double)d->b_ns / 1e9;
@@ -29,7 +33,8 @@ static uint64_t cells_of(uint64_t bytes)
 	return (bytes + 64 + DUT_CELL - 1) / DUT_CELL;
 }
 
-/* A frame takes at most twice the bytes in cells that it has on the wire. */
+/* The memory for delays assumes that a frame takes at most twice the bytes in cells that it has on
+ * the wire. */
 uint64_t device_room(const struct wire_cfg *w, uint64_t speed_bps, uint64_t mtu)
 {
 	uint64_t frame = cells_of(mtu + RTE_ETHER_HDR_LEN + 8), frames = 4096 + DUT_HELD;
@@ -40,12 +45,13 @@ uint64_t device_room(const struct wire_cfg *w, uint64_t speed_bps, uint64_t mtu)
 	return (uint64_t)cells + frames * frame;
 }
 
+/* The share of a normal distribution, in standard deviations about 0, that lies below x. */
 static double normal_below(double x)
 {
 	return erfc(-x / sqrt(2)) / 2;
 }
 
-/* The value below which a share p of all lie, by halving. */
+/* The value below which the share p of that distribution lies, found by halving an interval. */
 static double normal_at(double p)
 {
 	double lo = -8, hi = 8;
@@ -60,6 +66,7 @@ static double normal_at(double p)
 	return (lo + hi) / 2;
 }
 
+/* The delay in cycles below which the share p of all delays lies. */
 static uint64_t law_at(const struct delay *d, double p)
 {
 	p = fmin(fmax(p, TAIL), 1 - TAIL);
@@ -88,7 +95,8 @@ static struct dut_hits hits_of(const struct hits *h)
 	return out;
 }
 
-/* Bursts of n that begin by chance hit a share p of all frames together. */
+/* For losses by chance in bursts of n: how often bursts must begin, so that together they hit the
+ * share of all frames that the setting asks for. */
 static struct dut_hits bursts_of(const struct hits *h)
 {
 	struct hits begin = *h;
@@ -98,6 +106,7 @@ static struct dut_hits bursts_of(const struct hits *h)
 	return hits_of(&begin);
 }
 
+/* Fills the part of a job that is about the limit. */
 static void limit_of(const struct rate *r, uint64_t speed_bps, struct dut_job *out)
 {
 	double hz = clock_hz(), per_s = r->value;

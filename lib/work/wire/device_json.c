@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What devices under test did, as JSON. */
+/* What devices under test did, as JSON for `show wire`, and their tasks for `show plan`. */
 #include "device.h"
 
 #define COUNT(member, text) {.name = #member, .unit = "frames", .help = text, .offset = offsetof(struct dut_counts, member)}
@@ -47,7 +47,7 @@ static json_t *one_wire(struct ctl *c, struct ctl_port *cp)
 		uint64_t v, b;
 		memcpy(&v, (const uint8_t *)&now + r->offset, sizeof(v));
 		memcpy(&b, (const uint8_t *)&base + r->offset, sizeof(b));
-		/* what is inside is no sum since a moment */
+		/* members from `waiting` on say what is inside now, so no baseline is subtracted */
 		bool state = r->offset >= offsetof(struct dut_counts, waiting);
 		json_object_set_new(o, r->name, json_integer((json_int_t)(state ? v : v - b)));
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a device under test is made of. Its memory is mapped when it is needed: what DPDK has without hugepages never grows. */
+/* The memory of a device under test. Most of it is mapped when it is needed, because the memory
+ * that DPDK has without hugepages never grows. */
 #include <errno.h>
 #include <rte_mbuf_dyn.h>
 #include <stdio.h>
@@ -9,9 +10,10 @@
 
 #include "device.h"
 
-#define MOST_CELLS (1u << 24) /* 1 GiB of addresses; memory only as far as frames lie in it */
-#define STOCK 512             /* buffers in the worker's hand, and more */
+#define MOST_CELLS (1u << 24) /* 1 GiB of addresses; only what frames have used takes memory */
+#define STOCK 512             /* more buffers than the worker keeps in stock */
 
+/* Where the stamp lies in an mbuf (a dynamic field of DPDK); below 0: there is no room. */
 static int stamp_offset(void)
 {
 	static const struct rte_mbuf_dynfield field = {.name = "wirerate_sent", .size = sizeof(struct dut_stamp), .align = 8};
@@ -70,13 +72,15 @@ int device_make(struct device *d, struct err *e)
 	return rc;
 }
 
-/* A smaller one may be asked for and never come to be. */
+/* The larger of the MTU that the next start asks for and the one in use: a smaller one may be asked
+ * for and never come into use. */
 static uint64_t most_mtu(const struct ctl_port *cp)
 {
 	return RTE_MAX(dev_mtu(cp), cp->applied.mtu);
 }
 
-/* Without a cache: one worker takes and others give back, by the burst. */
+/* Makes the pool of buffers. It has no cache, because one worker takes buffers and others give them
+ * back, all in bursts. */
 static int make_pool(struct device *d, struct err *e)
 {
 	static unsigned serial;
@@ -138,7 +142,8 @@ void device_empty(struct device *d)
 	d->mem = NULL;
 }
 
-/* Of the buffers, which may be of a size that is no longer right. */
+/* Gives the buffers back, because their size may no longer be right. If some are still in use, the
+ * pool is left as it is. */
 static void free_pool(struct device *d)
 {
 	struct rte_mempool *mp = d->line.pool;

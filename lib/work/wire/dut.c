@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "dut": see dut.h. */
+/* The worker's half of a device under test, kind "dut": see dut.h. */
 #include "dut_store.h"
 
 #include <rte_ether.h>
 
-#define TAKE_MOST 256           /* frames taken in one turn, and handed over */
-#define GIVE 64
+#define TAKE_MOST 256           /* the most frames taken in one turn, and handed over */
+#define GIVE 64                 /* buffers taken from the pool at once */
 
 enum purpose { FOR_LOSS = 1, FOR_DUPLICATE, FOR_REORDER, FOR_CORRUPT, FOR_BIT, FOR_DELAY, FOR_COPY_DELAY };
 
-/* A counter-based generator: Stafford's variant 13 of the finalizer of MurmurHash3, over (seed, purpose, number). */
+/* Random numbers are a function of (seed, purpose, number), by a counter-based generator:
+ * Stafford's variant 13 of the finalizer of MurmurHash3. */
 static inline uint64_t mixed(uint64_t x)
 {
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -44,6 +45,7 @@ static struct dut_stamp stamp_of(const struct dut_line *l, const struct rte_mbuf
 
 /* ---- a frame arrives ---- */
 
+/* Was the link down at this time? */
 static bool link_is_down(const struct dut_job *j, uint64_t at)
 {
 	if (j->link_down)
@@ -51,6 +53,7 @@ static bool link_is_down(const struct dut_job *j, uint64_t at)
 	return j->flap_period != 0 && at >= j->flap_tsc && (at - j->flap_tsc) % j->flap_period >= j->flap_period - j->flap_down;
 }
 
+/* Is the frame longer than the job allows, without Ethernet header and up to two VLAN tags? */
 static bool too_long(const struct dut_job *j, const struct rte_mbuf *m)
 {
 	uint32_t len = m->pkt_len, head = RTE_ETHER_HDR_LEN;
@@ -76,13 +79,15 @@ static bool is_lost(struct dut_state *s, const struct dut_job *j, uint64_t numbe
 	return true;
 }
 
-/* Into the queue in front of the server: *served is when it is done. false: there is no room. */
+/* Puts a frame into the queue in front of the server, which serves frames at the limit. *served is
+ * when the frame has been served. Returns false if there is no room. */
 static bool serve(struct dut_state *s, const struct dut_job *j, uint32_t len, uint64_t *served)
 {
 	uint64_t *times = j->line->service;
 
 	if (!j->limited) {
-		*served = RTE_MAX(s->arrival, (uint64_t)(s->busy >> 32)); /* behind those that a limit before has kept */
+		/* not before the frames that a former limit has kept */
+		*served = RTE_MAX(s->arrival, (uint64_t)(s->busy >> 32));
 		return true;
 	}
 	while (s->served < s->asked && times[s->served % DUT_QUEUE_MAX] <= s->arrival)
@@ -97,6 +102,7 @@ static bool serve(struct dut_state *s, const struct dut_job *j, uint32_t len, ui
 	return true;
 }
 
+/* The delay at the random number u of 64 bits, linear between two steps of t. */
 static uint64_t between(const uint64_t *t, uint64_t u)
 {
 	uint64_t i = u >> 54, a = t[i], b = t[i + 1];
@@ -124,6 +130,7 @@ static void copy_out(const struct rte_mbuf *m, uint8_t *to)
 	}
 }
 
+/* Turns one bit of a frame, if it has the byte that the job names. */
 static void spoil(struct slot *f, const struct dut_job *j)
 {
 	uint64_t u = chance(j, f->number, FOR_BIT);
@@ -139,7 +146,9 @@ static void spoil(struct slot *f, const struct dut_job *j)
 	f->corrupted = true;
 }
 
-/* A held frame goes from now on as one that has just come. */
+/* Moves a held frame into the ring, behind all others there, as if it had just come. It is due at
+ * `due`, or later if its own delay says so. If there is no room for it in the ring it is dropped as
+ * overflow. */
 static void let_go(struct dut_state *s, const struct dut_job *j, uint32_t held, uint64_t due)
 {
 	const struct slot *f = slot_at(j->line, held);
@@ -155,7 +164,8 @@ static void let_go(struct dut_state *s, const struct dut_job *j, uint32_t held, 
 	held_give(s, held);
 }
 
-/* Those that wait for this frame to overtake them. */
+/* A frame of Tx queue txq, which is due at `due`, overtakes held frames of this queue. Those that
+ * have been overtaken by enough are let go. */
 static void overtake(struct dut_state *s, const struct dut_job *j, unsigned txq, uint64_t due)
 {
 	unsigned kept = 0;
@@ -170,6 +180,8 @@ static void overtake(struct dut_state *s, const struct dut_job *j, unsigned txq,
 	s->nheld = kept;
 }
 
+/* Puts a frame that arrived into the device, from where it goes out when it is due. copy: it is the
+ * second one of a frame that is duplicated. */
 static void store(struct dut_state *s, const struct dut_job *j, const struct rte_mbuf *m, unsigned ring, unsigned txq, uint64_t number,
 		  uint64_t served, bool copy)
 {
@@ -201,6 +213,7 @@ static void store(struct dut_state *s, const struct dut_job *j, const struct rte
 		overtake(s, j, txq, due);
 }
 
+/* A frame arrives: decides what becomes of it, in the order that dut.h says. */
 static void arrive(struct dut_state *s, const struct dut_job *j, const struct rte_mbuf *m, unsigned ring)
 {
 	struct dut_stamp stamp = stamp_of(j->line, m);
@@ -210,7 +223,7 @@ static void arrive(struct dut_state *s, const struct dut_job *j, const struct rt
 	s->now.in++;
 	if ((int64_t)(stamp.tsc - s->arrival) > 0)
 		s->arrival = stamp.tsc;
-	bool lost = is_lost(s, j, number); /* bursts of loss go on whatever else happens */
+	bool lost = is_lost(s, j, number); /* first, since bursts of loss go on in any case */
 	if (j->fail || link_is_down(j, s->arrival)) {
 		s->now.failed++;
 	} else if (j->max_len != 0 && too_long(j, m)) {
@@ -245,7 +258,7 @@ static inline void let_in(struct dut_state *s, const struct dut_job *j, struct d
 	rte_pktmbuf_free(m);
 }
 
-/* The ring whose next frame was sent first, as far as they have some. */
+/* The ring whose next frame was sent before those of all other rings; DUT_QUEUES: all are empty. */
 static unsigned earliest(struct dut_state *s, const struct dut_line *l)
 {
 	unsigned best = DUT_QUEUES;
@@ -264,6 +277,7 @@ static unsigned earliest(struct dut_state *s, const struct dut_line *l)
 	return best;
 }
 
+/* Takes frames from the rings in the order in which they were sent. Returns how many. */
 static unsigned take_in(struct dut_state *s, const struct dut_job *j)
 {
 	struct dut_taken *t = s->taken;
@@ -289,6 +303,7 @@ static void flush_held(struct dut_state *s, const struct dut_job *j)
 	s->nheld = 0;
 }
 
+/* The frame in a buffer of its own. There is one in s->stock. */
 static struct rte_mbuf *frame_of(struct dut_state *s, const struct slot *f)
 {
 	struct rte_mbuf *m = s->stock[--s->nstock];
@@ -314,7 +329,9 @@ static void count_out(struct dut_state *s, const struct slot *f)
 		*newest = f->number + 1;
 }
 
-/* Hand over what is due, each to the ring that its frames came by. Blocked: something is due and its ring is full. */
+/* Hands over the frames that are due at `now`. Each goes to the ring of the receiver that belongs
+ * to the ring by which it came. s->blocked is set if a frame is due and its ring is full, or there
+ * is no buffer for it. Returns how many were handed over. */
 static unsigned give_out(struct dut_state *s, const struct dut_line *l, uint64_t now)
 {
 	uint32_t room[DUT_QUEUES], at;
@@ -343,6 +360,7 @@ static unsigned give_out(struct dut_state *s, const struct dut_line *l, uint64_t
 	return total;
 }
 
+/* Shows the counters to control: see dut_read(). */
 static void publish(struct dut_state *s)
 {
 	const uint64_t *now = (const uint64_t *)&s->now;
@@ -380,12 +398,14 @@ static void dut_adopt(struct dp_worker *w, const struct dp_task *t, const void *
 	(void)w;
 	if (old == NULL && s->arrival == 0)
 		s->arrival = now;
-	s->base.next = DP_NOW; /* nobody wakes it when frames come */
+	s->base.next = DP_NOW; /* it polls in every turn, because nobody tells it of frames */
 	if (j->loss.below == 0 && j->loss.every == 0)
 		s->loss_left = 0;
 }
 
-/* What comes in may be due before what is inside, so all that was sent until now comes in before anything goes out. */
+/* A frame that comes in may be due before those inside. So everything that was sent until now is
+ * taken in before anything goes out; if that was too much for one turn, only what is due before the
+ * newest arrival goes out. */
 static unsigned dut_poll(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 {
 	const struct dut_job *j = t->job;
@@ -408,7 +428,7 @@ static unsigned dut_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 	return in + out;
 }
 
-/* The device is closed with what is in it. */
+/* The device is closed, and all that is in it is dropped and counted as flushed. */
 static void dut_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 {
 	const struct dut_job *j = t->job;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside kind "dut": where frames lie in a device, and which is due first. They lie in one ring of cells in the order of their arrival. Those
- * that are due in that order too are a list through it; the others are in a heap beside it, so that a constant delay never sorts. */
+/* Inside kind "dut": where frames lie in a device, and which one is due first. Frames lie in one
+ * ring of cells, in the order of their arrival. Those that are due in that order too form a list
+ * through the ring; all others are in a heap beside it. So with a constant delay nothing is ever
+ * sorted. Frames that wait for others to overtake them lie in places of their own behind the ring.
+ * Worker only. */
 #pragma once
 #include "dut.h"
 
@@ -8,11 +11,12 @@
 
 enum where { IN_LIST, IN_HEAP, FREE };
 
-/* A frame inside, at the begin of a cell; its bytes follow. */
+/* A frame inside. A slot begins at the begin of a cell and is named by the index of that cell; the
+ * frame's bytes follow behind it. */
 struct slot {
-	uint64_t due, seq;
-	uint64_t number;
-	uint32_t next, list_next;   /* slots: in order of arrival, and of the list */
+	uint64_t due, seq;          /* when it is due; frames due at one time go by their seq */
+	uint64_t number;            /* of the frame in its direction */
+	uint32_t next, list_next;   /* the next slot in the order of arrival, and in the list */
 	uint16_t len;
 	uint8_t ring, txq, where;
 	bool corrupted;
@@ -26,12 +30,14 @@ static inline struct slot *slot_at(const struct dut_line *l, uint32_t at)
 
 /* ---- cells ---- */
 
+/* How many cells a frame of len bytes takes. */
 static inline uint32_t cells_of(uint32_t len)
 {
 	return (uint32_t)((sizeof(struct slot) + len + DUT_CELL - 1) / DUT_CELL);
 }
 
-/* A place for a frame of any length; there is one, since at most DUT_HELD are held. */
+/* Takes a place for a held frame of any length. There always is one, because the caller holds at
+ * most DUT_HELD frames. */
 static inline uint32_t held_take(struct dut_state *s, const struct dut_line *l)
 {
 	return s->held_back > 0 ? s->held_free[--s->held_back] : l->ncells + s->held_made++ * cells_of(l->max_len);
@@ -42,8 +48,9 @@ static inline void held_give(struct dut_state *s, uint32_t at)
 	s->held_free[s->held_back++] = at;
 }
 
-/* The first cell of so many in a row, NONE: there are not so many. How many there may be can change at any time: only where the ring begins
- * anew, that is looked at. */
+/* Takes n free cells in a row from the ring. Returns the first of them, or NONE if there are not so
+ * many. The job's `room`, which can change at any time, bounds how many cells are in use and, while
+ * the ring has not wrapped, where it ends. */
 static inline uint32_t cells_take(struct dut_state *s, const struct dut_job *j, uint32_t n)
 {
 	uint32_t end = RTE_MIN(j->room, j->line->ncells), at;
@@ -74,6 +81,7 @@ static inline uint32_t cells_take(struct dut_state *s, const struct dut_job *j, 
 	return at;
 }
 
+/* Gives back the cells of a slot. They are free when all older slots have been given back too. */
 static inline void cells_give(struct dut_state *s, const struct dut_line *l, uint32_t at)
 {
 	slot_at(l, at)->where = FREE;
@@ -90,6 +98,7 @@ static inline void cells_give(struct dut_state *s, const struct dut_line *l, uin
 
 /* ---- what is due when ---- */
 
+/* Is a frame with this due and seq due before b? */
 static inline bool before(uint64_t due, uint64_t seq, const struct dut_late *b)
 {
 	return due < b->due || (due == b->due && seq < b->seq);
@@ -119,6 +128,7 @@ static inline void heap_drop_first(struct dut_state *s, struct dut_late *h)
 	h[i] = x;
 }
 
+/* Puts a slot into the list if it is due after all others there, else into the heap. */
 static inline void schedule(struct dut_state *s, const struct dut_line *l, uint32_t at, uint64_t due)
 {
 	struct slot *f = slot_at(l, at);
@@ -139,7 +149,7 @@ static inline void schedule(struct dut_state *s, const struct dut_line *l, uint3
 	s->fifo_due = due;
 }
 
-/* The frame that is due first, NONE: nothing is. */
+/* The slot of the frame that is due first, and in *due when that is. NONE: no frame waits. */
 static inline uint32_t first(const struct dut_state *s, const struct dut_line *l, uint64_t *due)
 {
 	const struct dut_late *h = l->late;
@@ -157,6 +167,7 @@ static inline uint32_t first(const struct dut_state *s, const struct dut_line *l
 	return h[0].at;
 }
 
+/* Takes the slot f, which first() has returned, out of list or heap. */
 static inline void take_first(struct dut_state *s, const struct dut_line *l, const struct slot *f)
 {
 	if (f->where == IN_HEAP) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The work "wire" as the program sees it: its settings, `show wire` and its part of snapshots. */
 #include "face.h"
 #include "wire_app.h"
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What devices under test on wires do: a column for each wire, by the port that sends into it. */
+/* The page wire: what devices under test do to frames. It has a column for each direction of a
+ * wire, named by the port that sends into it. */
 #include <string.h>
 
 #include "page.h"
 
 #define LABEL 13
 #define WIDTH 14
-#define HEADS 1 /* the row of names stays where others scroll */
+#define HEADS 1 /* row of names, which stays while the others scroll */
 
 static const struct line {
 	const char *title, *key;
 	bool text;
-	bool fault; /* more than 0 is worth a colour */
+	bool fault; /* a number above 0 has a colour */
 } lines[] = {
 	{"to port", "to", false, false},
 	{"device", "device", true, false},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What devices under test did, as `show wire` has it but for the text of settings. */
+/* The part "wires" of a snapshot: what devices under test did, as in `show wire`, but without the
+ * text of the settings. */
 #include "wire_app.h"
 #include "wire_face.h"
 

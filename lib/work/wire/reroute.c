@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "reroute": what workers of a wire's queues do otherwise while a device under test is between its ends. */
+/* Kind "reroute": how the queues of a wire are read and sent on differently while a device under
+ * test is between its ends. See dut.h. */
 #include "dut.h"
 
+/* Takes frames from the device's ring, in place of the ethdev's rx burst. */
 static uint16_t ring_rx(void *ring, struct rte_mbuf **m, uint16_t n)
 {
 	return (uint16_t)rte_ring_sc_dequeue_burst(ring, (void **)m, n, NULL);
 }
 
+/* Stamps frames and gives them to the ethdev. Frames that it does not take are stamped anew when
+ * they are offered again. */
 static uint16_t stamped_tx(void *sender, struct rte_mbuf **m, uint16_t n)
 {
 	const struct dut_sender *s = sender;
@@ -19,6 +23,7 @@ static uint16_t stamped_tx(void *sender, struct rte_mbuf **m, uint16_t n)
 
 static const struct dp_io through_device = {.rx = ring_rx, .tx = stamped_tx};
 
+/* Makes the queue of the job use these functions; io NULL: those of its ethdev. */
 static void turn(const struct reroute_job *j, const struct dp_io *io, void *q)
 {
 	if (j->rxq != NULL) {

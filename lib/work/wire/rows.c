@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings of the device under test that a wire can be: struct wire_cfg of the port that sends. Without ports they are for all wires. */
+/* The settings of devices under test on wires: struct wire_cfg of the port that sends. A setting
+ * without ports is for all wires. */
 #include "set/rows.h"
 #include "wire_app.h"
 #include "wire_cfg.h"
@@ -13,6 +14,7 @@
 #define FLAP_MIN_NS 1000000ull
 #define FLAP_MAX_NS 3600000000000ull
 
+/* Refuses settings of wires for a port that is no wire. */
 static int wire_may(const struct setting *row, const struct set_obj *obj, const void *val, struct err *e)
 {
 	const struct ctl *ctl = set_ctl(obj);
@@ -31,7 +33,8 @@ bool wire_idle(const struct setting *row, const struct set_obj *obj)
 	return row->store == &wire_store && wire_may(row, obj, NULL, NULL) != 0;
 }
 
-/* All of them at once. */
+/* `wire plain` takes all settings of a wire back at once. It has no value of its own. */
+
 static void plain_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	(void)val;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* show wire: what devices under test did. */
+/* The verb show wire: what devices under test did to frames. */
 #include "wire_app.h"
 #include "wire_face.h"
 
@@ -17,7 +17,7 @@ static const struct out_col cols[] = {
 static const struct out_view text_view = {.rows = "ports", .cols = cols, .ncols = ARRAY_SIZE(cols) - 1, .transpose = true};
 static const struct out_view csv_view = {.rows = "ports", .cols = cols, .ncols = ARRAY_SIZE(cols)};
 
-/* As they would be typed: "wire.loss 0.1%; wire.delay 1ms". */
+/* The settings of a wire as they would be typed: "wire.loss 0.1%; wire.delay 1ms". */
 static void settings_text(struct cmd_run *r, unsigned port, struct sbuf *out)
 {
 	for (const struct setting *row = wire_rows; row->name != NULL; row++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the program's files of wires share. */
+/* What the files of this folder that belong to the program share. */
 #pragma once
 #include "cmd/show.h"
 #include "part/part.h"
 #include "set/set.h"
 
 extern const struct setting wire_rows[]; /* ends with a row without a name */
-/* A row of wires says nothing about this port: it is no wire. */
+/* Is this a setting of wires that means nothing for this port, because the port is no wire? */
 bool wire_idle(const struct setting *row, const struct set_obj *obj);
 
 extern const struct snap_part part_wires;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings of the device under test on a wire, of the port that sends. */
+/* The settings of the device under test on a wire. They belong to the port that sends into it. */
 #pragma once
 #include "value.h"
 
@@ -9,10 +9,10 @@ struct wire_cfg {
 	struct rate_limit limit;
 	struct delay delay;
 	struct hits loss, duplicate, reorder, corrupt;
-	uint64_t mtu;             /* bytes without Ethernet header and tags; 0: any */
-	bool fail;                /* one-way: all frames are lost */
-	int link_down;            /* 1: of the wire, both directions */
-	struct flap flap;         /* likewise */
-	int in_order;             /* delays do not let frames overtake each other */
+	uint64_t mtu;             /* bytes without Ethernet header and VLAN tags; 0: any */
+	bool fail;                /* one-way failure: all frames are lost */
+	int link_down;            /* 1: the link is down, in both directions */
+	struct flap flap;         /* of the link, in both directions */
+	int in_order;             /* 1: delays do not let frames overtake each other */
 	uint64_t seed;
 };
