@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Errors, strings, allocations and other helpers that every library uses. */
 #include "base.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Opens and reads files whose names come from outside, without waiting for anybody. */
 #include "userfile.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #define CHUNK 65536
 #define NEVER_WAITS (O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
-/* NULL: it is a regular file. */
+/* Why it is not a regular file; NULL: it is one. */
 static const char *is_other(mode_t mode)
 {
 	if (S_ISREG(mode))
@@ -32,7 +33,8 @@ int userfile_open_at(int dir, const char *name, int flags, mode_t mode, const ch
 	const char *other;
 	struct stat st;
 
-	/* Opening a device may do something: it is looked at first, and again when it is open, in case it was exchanged. */
+	/* Opening a device may do something, so the file is looked at first. It is looked at again
+	 * when it is open, in case somebody has exchanged it. */
 	if (fstatat(dir, name, &st, follow) == 0) {
 		if (S_ISLNK(st.st_mode))
 			return no(ELOOP, "it is a link", why);
@@ -57,7 +59,7 @@ int userfile_open(const char *path, int flags, mode_t mode, const char **why)
 	return userfile_open_at(AT_FDCWD, path, flags, mode, why);
 }
 
-/* A pipe is opened as a person expects: when somebody writes it. */
+/* Opens a pipe too, and waits until somebody writes to it, as a person expects. */
 static int open_pipe_too(const char *path, const char **why)
 {
 	struct stat st;
@@ -68,6 +70,7 @@ static int open_pipe_too(const char *path, const char **why)
 	return fd >= 0 ? fd : no(errno, NULL, why);
 }
 
+/* Appends the rest of a file until it has more than `most` bytes. 0 or errno. */
 static int read_on(int fd, size_t most, struct sbuf *out)
 {
 	char *chunk = xcalloc(1, CHUNK);
@@ -106,6 +109,7 @@ static int too_large(const char *path, const struct userfile_kind *k, struct err
 	return -EFBIG;
 }
 
+/* Refuses a file that is too large, or that holds a zero byte and should not. */
 static int judge(const char *path, const struct userfile_kind *k, const char *text, size_t len, struct err *e)
 {
 	if (len > k->most_bytes)

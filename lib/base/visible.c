@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes text visible that a terminal would obey. */
 #include "visible.h"
 
 #include <errno.h>
 
-/* Bytes of the character that begins at p (RFC 3629: no surrogates, no long forms), and which it is; 0: none begins there. */
+/* The number of bytes of the UTF-8 character that begins at p (RFC 3629: no surrogates, no long
+ * forms), and the character in *ch. 0: none begins there. */
 static size_t character(const unsigned char *p, size_t n, uint32_t *ch)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -20,18 +22,19 @@ static size_t character(const unsigned char *p, size_t n, uint32_t *ch)
 	return *ch < least[len] || *ch > 0x10ffff || (*ch >= 0xd800 && *ch < 0xe000) ? 0 : len;
 }
 
+/* True if a terminal obeys the character in place of showing it. */
 static bool is_obeyed(uint32_t ch)
 {
 	if (ch < 0x20)
 		return ch != '\n' && ch != '\t';
-	/* what says in which direction text runs can make it read as another one */
+	/* text in another direction may be read as something else */
 	return (ch >= 0x7f && ch < 0xa0) || ch == 0x61c || ch == 0x200e || ch == 0x200f || (ch >= 0x2028 && ch <= 0x202e) ||
 	       (ch >= 0x2066 && ch <= 0x2069);
 }
 
 void visible_add(struct sbuf *out, const char *text, size_t n)
 {
-	size_t plain = 0; /* up to here it is in *out */
+	size_t plain = 0; /* the text before it is in *out */
 
 	for (size_t i = 0, len; i < n; i += len) {
 		uint32_t ch = 0;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* frame_build(): from a spec to bytes. Each header is written in layers: its defaults, values of
+ * the port, what names the next header, values of the user, fields with a role. Checksums come
+ * last. */
 #include "fill.h"
 #include "frame_place.h"
 #include "run_bits.h"
@@ -6,7 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* From the length of the headers, the size in bytes without FCS. */
+/* The length of the frame without FCS, from the size that the spec asks for and the length of its
+ * headers. */
 static int choose_len(const struct frame_spec *spec, unsigned hdrs, unsigned max_size, unsigned *len, struct err *e)
 {
 	unsigned min = hdrs > FRAME_MIN_LEN ? hdrs : FRAME_MIN_LEN;
@@ -59,7 +63,7 @@ static int put_number(const struct build *b, uint8_t *bytes, unsigned i, const s
 	return 0;
 }
 
-/* PadN, RFC 8200 4.2; one byte is Pad1. */
+/* Writes n bytes of padding over zeros: PadN (RFC 8200 4.2), or Pad1, which is one zero byte. */
 static void pad_ip6(uint8_t *p, unsigned n)
 {
 	if (n < 2)
@@ -68,7 +72,7 @@ static void pad_ip6(uint8_t *p, unsigned n)
 	p[1] = (uint8_t)(n - 2);
 }
 
-/* The header with all defaults of its own, and padding. bytes are zero there. */
+/* Writes the header with all its defaults, and its padding. The bytes there must be 0. */
 static void put_image(const struct build *b, uint8_t *bytes, unsigned i)
 {
 	const struct layout *l = b->l;
@@ -84,7 +88,8 @@ static void put_image(const struct build *b, uint8_t *bytes, unsigned i)
 		pad_ip6(bytes + end, l->h[i].off + l->h[i].hlen - end);
 }
 
-/* The port's values. What it says of the first header serves further ones of the kind that have none of their own. */
+/* Writes the port's values. What it says of the first header of a kind also holds for later headers
+ * of that kind, unless it says something of these. */
 static void put_port(const struct build *b, uint8_t *bytes, unsigned i)
 {
 	const struct proto *p = b->l->h[i].proto;
@@ -99,6 +104,7 @@ static void put_port(const struct build *b, uint8_t *bytes, unsigned i)
 	}
 }
 
+/* The FIELD_BYTES field that field f of p counts, or NULL. */
 static const struct field *of_bytes(const struct proto *p, const struct field *f)
 {
 	for (const struct field *g = p->fields; g->name != NULL; g++)
@@ -107,15 +113,15 @@ static const struct field *of_bytes(const struct proto *p, const struct field *f
 	return NULL;
 }
 
-/* What fills itself, checksums apart. Lengths and next-header values do not depend on what other fields hold: what the user has set
- * wrong on purpose spoils nothing else. */
+/* Fills a field with a role, except checksums. Lengths and next-header values do not depend on what
+ * other fields hold, so that a wrong value that the user sets on purpose spoils nothing else. */
 static int put_role(const struct build *b, uint8_t *bytes, unsigned i, const struct field *f, struct err *e)
 {
 	const struct layout *l = b->l;
 	unsigned off = l->h[i].off, unit = f->len_unit != 0 ? f->len_unit : 1;
 	int units;
 
-	/* Rounded up: a unit that is begun is needed. */
+	/* Lengths are rounded up to whole units. */
 	switch (f->role) {
 	case ROLE_LEN:
 		return put_number(b, bytes, i, f, (l->h[i].end - off - (unsigned)f->len_from + unit - 1) / unit,
@@ -134,7 +140,7 @@ static int put_role(const struct build *b, uint8_t *bytes, unsigned i, const str
 	}
 }
 
-/* The fields that say what the next header is. */
+/* Fills the fields that say what the next header is. */
 static int put_bind(const struct build *b, uint8_t *bytes, unsigned i, struct err *e)
 {
 	const struct bind *bind = b->bind[i];
@@ -142,7 +148,7 @@ static int put_bind(const struct build *b, uint8_t *bytes, unsigned i, struct er
 	uint64_t v = bind->value;
 
 	if (bind->is_len) {
-		/* What pads the frame behind it does not count (IEEE 802.3 3.2.7). */
+		/* Padding of the frame does not count (IEEE 802.3 3.2.7). */
 		v = b->l->h[i + 1].end - b->l->h[i + 1].off;
 		if (v > bind->value && !is_set(b, i, f))
 			return err_set(e, EINVAL,
@@ -168,6 +174,7 @@ static void put_bytes(const struct build *b, uint8_t *bytes, unsigned i, const s
 		memcpy(bytes + at / 8, from->b, from->n);
 }
 
+/* Writes a field that exists only under a condition, if that holds. */
 static void put_conditional(const struct build *b, uint8_t *bytes, unsigned i, const struct field *f)
 {
 	const struct frame_val *v = place_user(b, i, f);
@@ -193,7 +200,7 @@ static void put_user(const struct build *b, uint8_t *bytes, unsigned i)
 	}
 }
 
-/* Everything but checksums. */
+/* Writes all of header i but checksums. */
 static int put_header(const struct build *b, uint8_t *bytes, unsigned i, struct err *e)
 {
 	const struct proto *p = b->l->h[i].proto;
@@ -207,7 +214,7 @@ static int put_header(const struct build *b, uint8_t *bytes, unsigned i, struct 
 		if (f->kind == FIELD_BYTES)
 			put_bytes(b, bytes, i, f);
 	put_user(b, bytes, i);
-	/* What depends on another field's value comes when that stands. */
+	/* A field that depends on another field's value is written after that one. */
 	for (const struct field *f = p->fields; rc == 0 && f->name != NULL; f++) {
 		if (f->when.field != NULL)
 			put_conditional(b, bytes, i, f);
@@ -242,7 +249,7 @@ int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, un
 	}
 	if (rc != 0)
 		return rc;
-	/* From the inside out: an outer checksum covers the inner ones. */
+	/* The inner ones come first, because an outer checksum covers them. */
 	nsums = layout_sums(&out->l, out->bytes, sums, LAYOUT_MAX_SUMS);
 	for (unsigned k = 0; k < nsums; k++)
 		plan_sum(&sums[k], out->bytes);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* frame_compile(): a spec becomes a plan. The template is built with the values of ordinal 0, and
+ * the fields and random bits that vary are noted beside it. */
 #include "compile.h"
 #include "frame_probe.h"
 
@@ -7,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One plan while it is made. */
+/* A plan while it is made. */
 struct compile {
 	const struct frame_spec *spec;
 	struct frame_plan *out;
@@ -49,7 +51,8 @@ static struct frame_var *add_var(struct compile *c, uint32_t bit, unsigned bits,
 	return var;
 }
 
-/* How often frames pass before the digit moves on in which val is; 1: it is in none. */
+/* The number of frames between two steps of the digit that val is in: the product of the numbers of
+ * values of all digits before it. 1 if it is in no digit. */
 static int nest_div(const struct frame_spec *spec, const struct frame_val *val, uint64_t *div, struct err *e)
 {
 	uint64_t before = 1, period = 1;
@@ -96,7 +99,8 @@ static int lacks_header(const struct frame_spec *spec, const char *name, struct 
 	return rc;
 }
 
-/* The variations of fields: seeds and nesting are settled here, so that the values of ordinal 0 go into the template that is then built. */
+/* Settles seeds and nesting of the variations of fields before the template is built, so that it
+ * gets their values of ordinal 0. */
 static int settle(struct compile *c, struct frame_vals *vals, struct err *e)
 {
 	struct sbuf name = {0};
@@ -142,8 +146,8 @@ static int add_fields(struct compile *c, const struct frame_vals *vals, struct e
 	return rc;
 }
 
-/* Bits that belong to another piece of the frame than the bit before them: where fields that vary, checksums and other random bits begin and
- * end. */
+/* True if a field that varies, a checksum, what a checksum covers, or an entry of rnd begins or
+ * ends at this bit. */
 static bool border(const struct compile *c, unsigned nfields, uint32_t bit)
 {
 	const struct frame_plan *p = c->out;
@@ -166,7 +170,8 @@ static bool border(const struct compile *c, unsigned nfields, uint32_t bit)
 	return false;
 }
 
-/* The random bits of entry i: one variation where that says it all, else one for every run of bits that lie in one piece of the frame. */
+/* Adds the random bits of entry i of rnd. They are one variation if they lie in one piece of the
+ * frame, else one for each run of bits within a piece. */
 static void add_rnd(struct compile *c, unsigned nfields, unsigned i)
 {
 	const struct frame_rnd *r = &c->spec->rnd[i];
@@ -214,7 +219,8 @@ static int rnd_check(const struct frame_rnd *r, unsigned i, unsigned len, unsign
 		       i, r->off, r->nbits, len);
 }
 
-/* Bits set or cleared, and the checksums whose own bits that changes: they are as the user wants them. */
+/* Sets and clears bits of the template, and drops checksums whose own bits change: these are as the
+ * user wants them. */
 static int apply_rnd(struct compile *c, struct err *e)
 {
 	struct frame_plan *p = c->out;
@@ -260,7 +266,7 @@ static int add_all_rnd(struct compile *c, struct err *e)
 	return rc;
 }
 
-/* The template with all values of ordinal 0, checksums included. */
+/* Makes the template: the frame of ordinal 0, checksums included. */
 static void make_template(struct compile *c)
 {
 	struct frame_plan *p = c->out;

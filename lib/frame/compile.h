@@ -4,13 +4,13 @@
 #include "frame.h"
 #include "run_bits.h"
 
-/* Where the field of val lies in the frame; false: nowhere, or it has no bits. */
+/* Where the field of val lies in the frame. False: it is not there, or it has no bits. */
 bool compile_field_bit(const struct frame *f, const struct frame_val *val, uint32_t *bit);
-/* The checksums that the builder filled in, the inner before the outer. */
+/* Puts the checksums that the builder filled in into the plan, the inner before the outer. */
 void compile_sums(const struct frame *f, struct frame_plan *p);
-/* Checksums whose own bits are among these are no longer filled in. */
+/* Removes the checksums whose own field overlaps these bits: they are not filled in any more. */
 void compile_drop_sum(struct frame_plan *p, uint32_t bit, unsigned bits);
-/* What each variation adds to each checksum. */
+/* Computes what each variation adds to each checksum: coef, pay_coef and linear of the plan. */
 void compile_coef(struct frame_plan *p);
-/* May a NIC fill in the checksums? */
+/* Says in the plan whether a NIC may fill in the checksums, and which. */
 void compile_offload(const struct frame_spec *spec, const struct frame *f, struct frame_plan *p);

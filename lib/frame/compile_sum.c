@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What variations add to checksums, so that a worker need not add up all bytes of each frame. */
 #include "compile.h"
 #include "frame_layout.h"
 
@@ -21,7 +22,7 @@ void compile_sums(const struct frame *f, struct frame_plan *p)
 	p->nsums = (uint16_t)layout_sums(&f->l, f->bytes, NULL, 0);
 	p->sum = xcalloc(p->nsums + 1u, sizeof(*p->sum));
 	layout_sums(&f->l, f->bytes, p->sum, p->nsums);
-	/* stamping keeps that of the probe right */
+	/* the check word of a probe is written with the probe */
 	if (p->probe_off != 0)
 		compile_drop_sum(p, 8u * p->probe_off, 16);
 }
@@ -44,13 +45,14 @@ void compile_drop_sum(struct frame_plan *p, uint32_t bit, unsigned bits)
 	p->nsums = (uint16_t)n;
 }
 
-/* 2^n mod 65535: what a bit n places above the lowest of its 16-bit word is worth. */
+/* 2^n mod 65535: the weight of a bit n places above the lowest bit of its 16-bit word. */
 static uint32_t power(unsigned n)
 {
 	return 1u << n % 16;
 }
 
-/* What bits [bit, bit + n) as a number add to a sum of the bytes [from, to), -1: only some of them are covered. */
+/* What a number in bits [bit, bit + n) is multiplied by when the bytes [from, to) are added up; 0:
+ * it is outside, -1: it is only partly inside. */
 static int32_t share(uint32_t bit, uint32_t n, uint32_t from, uint32_t to)
 {
 	uint32_t end = bit + n;
@@ -67,7 +69,8 @@ static bool covers(const struct frame_sum *s, uint32_t bit, uint32_t n)
 	return bit < 8u * s->to && bit + n > 8u * s->from;
 }
 
-/* What bits of the frame add to sum c, the checksums that it covers apart; false: that is no number. */
+/* The factor of a number in these bits in checksum s, apart from its effect by other checksums that
+ * s covers. False: there is no such factor. */
 static bool direct(const struct frame_sum *s, uint32_t bit, uint32_t n, uint32_t *out)
 {
 	int32_t a = share(bit, n, s->from, s->to), b = 0, d = 0;
@@ -82,7 +85,8 @@ static bool direct(const struct frame_sum *s, uint32_t bit, uint32_t n, uint32_t
 	return true;
 }
 
-/* An inner checksum that an outer one covers takes part in it with its negative. */
+/* Adds the effect by inner checksums: one that an outer checksum covers takes part in it with its
+ * negative. own: the factor without them; inner: the factors of the checksums before c. */
 static uint32_t with_inner(const struct frame_plan *p, unsigned c, uint32_t own, const uint32_t *inner)
 {
 	const struct frame_sum *s = &p->sum[c];
@@ -94,7 +98,8 @@ static uint32_t with_inner(const struct frame_plan *p, unsigned c, uint32_t own,
 	return (uint32_t)(sum % 65535);
 }
 
-/* Sums of bytes that may all be 0 have no single representative: 0 and 0xffff are one number but two checksums. */
+/* True if all bytes that s covers may be 0. Then a sum of 0 does not tell the checksum: 0 and
+ * 0xffff are the same number mod 65535, but two different fields. */
 static bool may_be_zero(const struct frame_plan *p, const struct frame_sum *s)
 {
 	uint8_t *b = xcalloc(1, p->len + 4u), any = 0;
@@ -114,6 +119,7 @@ static bool may_be_zero(const struct frame_plan *p, const struct frame_sum *s)
 	return any == 0 && s->pseudo == 0;
 }
 
+/* True if variations overlap each other or the random payload. */
 static bool overlap(const struct frame_plan *p)
 {
 	uint32_t end = 0;
@@ -127,6 +133,7 @@ static bool overlap(const struct frame_plan *p)
 	return false;
 }
 
+/* True if a crc covers something that changes. */
 static bool crc_moves(const struct frame_plan *p)
 {
 	for (unsigned c = 0; c < p->nsums; c++) {
@@ -146,7 +153,8 @@ static bool crc_moves(const struct frame_plan *p)
 	return false;
 }
 
-/* The payload of a random window: all or nothing of it is covered. */
+/* The factor of the sum of a random payload in checksum s. False: only a part of the payload is
+ * covered. */
 static bool pay_share(const struct frame_plan *p, const struct frame_sum *s, uint32_t *out)
 {
 	*out = 0;
@@ -183,6 +191,7 @@ void compile_coef(struct frame_plan *p)
 			p->linear = false;
 }
 
+/* True if the user has set a field of header i that a driver relies on. */
 static bool set_by_user(const struct frame *frame, unsigned i)
 {
 	static const enum field_role roles[] = {ROLE_LEN, ROLE_HLEN, ROLE_VERSION, ROLE_NEXT, ROLE_FRAG, ROLE_MORE};
@@ -196,7 +205,8 @@ static bool set_by_user(const struct frame *frame, unsigned i)
 	return false;
 }
 
-/* Only what every driver understands: its own lengths and protocol numbers in the headers, no IP options, no fragments, nothing above. */
+/* Only frames that every driver understands: with the right lengths and protocol numbers in their
+ * headers, without IP options or fragments, and with nothing above UDP or TCP. */
 void compile_offload(const struct frame_spec *spec, const struct frame *f, struct frame_plan *p)
 {
 	const struct frame_stack *s = &spec->stack;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* frame_dissect(): the headers of a frame as JSON. */
 #include "frame_walk.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@ static json_t *hex_json(const uint8_t *bytes, unsigned n)
 	return j;
 }
 
-/* A field as `set` takes it. */
+/* The value of a field in the form in which `set` takes it. */
 static json_t *field_text(const struct walk *w, const uint8_t *bytes, unsigned i, const struct field *f)
 {
 	struct sbuf text = {0};
@@ -30,7 +31,7 @@ static json_t *field_text(const struct walk *w, const uint8_t *bytes, unsigned i
 	return j;
 }
 
-/* A number that people write otherwise ("0x0800"). */
+/* Adds the text of a number if people write it in another way ("0x0800"). Takes `text`. */
 static void add_text(json_t *texts, const struct field *f, const json_t *number, json_t *text)
 {
 	char plain[24];

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Edits of a frame's headers. An edit changes a copy of the stack and keeps where each header comes
+ * from; edit_end() checks the new stack and then moves values and nesting to it. */
 #include "edit.h"
 
 #include <errno.h>
@@ -7,7 +9,8 @@
 
 #define NEW (-1)
 
-/* The stack as it will be, and where each header of it comes from. An exchanged header comes from the one before it. */
+/* The stack as it will be, and for each header its index in the old stack. A header that takes the
+ * place of another keeps that one's index. */
 struct edit {
 	struct frame_stack s;
 	int from[FRAME_MAX_HDRS + 8];
@@ -47,6 +50,7 @@ static void take_out(struct edit *ed, unsigned at, unsigned n)
 	memset(&s->hdr[s->n], 0, n * sizeof(s->hdr[0]));
 }
 
+/* Takes out all headers from index `at` on. */
 static void cut(struct edit *ed, unsigned at)
 {
 	if (at < ed->s.n)
@@ -92,6 +96,7 @@ static int inner_ip(const struct frame_stack *s)
 	return -1;
 }
 
+/* Index of the first header behind eth and its tags. */
 static unsigned past_tags(const struct frame_stack *s)
 {
 	unsigned i = 1;
@@ -101,7 +106,8 @@ static unsigned past_tags(const struct frame_stack *s)
 	return i < s->n ? i : s->n;
 }
 
-/* Extension headers belong to the IP header before them. */
+/* Index of the first header behind an IP header. Extension headers belong to the IP header before
+ * them. */
 static unsigned past_ip(const struct frame_stack *s, unsigned ip)
 {
 	unsigned i = ip + 1;
@@ -111,7 +117,7 @@ static unsigned past_ip(const struct frame_stack *s, unsigned ip)
 	return i;
 }
 
-/* Index of the nth header of p, -1: not there. */
+/* Index of the nth header of protocol p; -1: there is none. */
 static int header_at(const struct frame_stack *s, const struct proto *p, unsigned nth)
 {
 	for (unsigned i = 0; i < s->n; i++)
@@ -142,7 +148,8 @@ const struct field *frame_word_field(const struct proto *p, const char *word, si
 	return NULL;
 }
 
-/* The field of p that shares a Pktgen word and the form of its values with f. */
+/* The field of p that has a Pktgen word in common with f, and the same form of values; NULL:
+ * none. */
 static const struct field *same_word(const struct field *f, const struct proto *p)
 {
 	for (const char *w = f->word; w != NULL && *w != '\0';) {
@@ -155,6 +162,7 @@ static const struct field *same_word(const struct field *f, const struct proto *
 	return NULL;
 }
 
+/* True for the headers that frame_add() and frame_drop() are for. */
 static bool comes_and_goes(const struct proto *p)
 {
 	static const char *const names[] = {"vlan", "qinq", "mpls", "gre", "vxlan", "gtpu"};
@@ -172,12 +180,12 @@ bool frame_val_waits(const struct frame_val *v)
 	return v->nth == 1 && v->field->word != NULL && strncmp(v->field->word, "tcp ", 4) == 0;
 }
 
-/* A name of a field, and what becomes of it. */
+/* The name of a field in the new stack, and what becomes of its value. */
 struct name {
 	const struct proto *proto;
 	const struct field *field;
 	uint8_t nth;
-	bool there; /* its header is in the new stack */
+	bool there; /* the value belongs to a header of the new stack */
 	bool gone;  /* its header is taken out, or the one in its place has no such field */
 };
 
@@ -223,7 +231,7 @@ static void move_values(const struct edit *ed, const struct frame_stack *old, st
 			frame_field_name(v->proto, v->nth, v->field, gone);
 		}
 	}
-	/* One that waited under a name that a moved one gets now gives way. */
+	/* A value that waits for its header gives way to one that moves to the same name. */
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned k = 0; k < n && !to[i].there; k++)
 			to[i].gone |= to[k].there && same_name(&to[i], &to[k]);
@@ -289,7 +297,7 @@ static int edit_end(struct edit *ed, struct frame_spec *spec, struct sbuf *gone,
 	return 0;
 }
 
-/* Index of the gre header that carries IP (or Ethernet), -1: none. */
+/* Index of the gre header that carries Ethernet, or the one that does not; -1: there is none. */
 static int find_gre(const struct frame_stack *s, bool eth)
 {
 	for (unsigned i = 0; i < s->n; i++)
@@ -298,7 +306,8 @@ static int find_gre(const struct frame_stack *s, bool eth)
 	return -1;
 }
 
-/* Index of a vlan tag of the outer header that is not the inner one of a pair, -1: none. */
+/* Index of a vlan tag behind the outer eth that is not the inner tag of a pair; -1: there is
+ * none. */
 static int find_vlan(const struct frame_stack *s)
 {
 	for (unsigned i = 1; is_tag(s, i); i++)
@@ -343,7 +352,8 @@ static int no_place(const struct frame_spec *spec, const char *what, const char 
 	return -EINVAL;
 }
 
-/* Headers up to an inner IP header like the outermost one, behind that. */
+/* Puts these headers behind the outermost IP header, and behind them an IP header of the same
+ * version. */
 static int add_tunnel(struct edit *ed, const struct frame_spec *spec, const char *const *hdrs, const char *what, struct err *e)
 {
 	int ip = outer_ip(&ed->s);
@@ -359,7 +369,7 @@ static int add_tunnel(struct edit *ed, const struct frame_spec *spec, const char
 	return 0;
 }
 
-/* From header `at` to the first IP header inside, or to the end. */
+/* Takes out the headers from `at` to the first IP header inside, or to the end. */
 static void drop_tunnel(struct edit *ed, unsigned at)
 {
 	unsigned end = at;
@@ -454,7 +464,8 @@ int frame_drop(struct frame_spec *spec, enum frame_part part, struct sbuf *gone,
 	return edit_end(&ed, spec, gone, e);
 }
 
-/* Index of the outermost IP header. A stack without one, say plain eth, becomes eth/IP/udp. */
+/* Index of the outermost IP header. A stack without one gets IP and udp behind its tags and
+ * labels. */
 static unsigned need_ip(struct edit *ed, const char *name)
 {
 	int ip = outer_ip(&ed->s);

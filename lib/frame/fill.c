@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The payload of the frame of ordinal 0. */
 #include "fill.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* The first n bytes of a random block. */
+/* Writes the first n bytes of a random block. */
 static void random_bytes(uint64_t seed, uint8_t *p, unsigned n)
 {
 	uint64_t key = vary_key(seed, 0, 0);

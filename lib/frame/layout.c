@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Fields of a frame, by its layout. */
 #include "frame_layout.h"
 
 #include <string.h>
 
-/* First byte of what the field's offset counts from; -1: its part is not there or does not reach so far. */
+/* First byte of the header or part in which the field's offset counts; -1: its part is not there or
+ * too short for it. */
 static int base_of(const struct layout *l, unsigned i, const struct field *f)
 {
 	if (f->part == NULL)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Which bits of a frame differ from one frame to the next, for `show frame`. */
 #include "frame_layout.h"
 #include "frame_probe.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The highest bit in which two bounds differ, and all below. */
+/* All bits up to the highest one of `differ`. */
 static vary_u below(vary_u differ)
 {
 	while ((differ & (differ + 1)) != 0)
@@ -13,7 +14,8 @@ static vary_u below(vary_u differ)
 	return differ;
 }
 
-/* Bits below the lowest of the step stay, unless the first value lies between the others. */
+/* Bits of a range that never change: those below the lowest bit of the step, unless the first value
+ * has others there than the values of later laps. */
 static vary_u still(const struct vary *v)
 {
 	vary_u low = (v->step & -v->step) - 1, off = v->down ? v->hi - v->first : v->first - v->lo;
@@ -70,7 +72,8 @@ static bool sum_sees(const struct frame_sum *s, const uint8_t *mask)
 	       marked(mask, 8u * s->dst, 8u * (s->dst + s->alen));
 }
 
-/* What a checksum inside the bytes of another one does to it is in the plan's numbers, where these hold. */
+/* True if checksum c changes from frame to frame. The effect of a checksum that c covers is in the
+ * coefficients of the plan, if these hold. */
 static bool sum_follows(const struct frame_plan *p, unsigned c, const uint8_t *varies, const uint8_t *follows)
 {
 	if (!p->linear)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of fields, "udp.dst" and "ipv4[2].src", and their values as text. */
 #include "frame.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Which parts the headers of a spec have and where all of them lie. A part may depend on a value,
+ * and a value may say whether a part is there, so both are found out here, before the frame has
+ * bytes. */
 #include "frame_place.h"
 
 #include <errno.h>
@@ -23,7 +26,8 @@ const struct frame_val *place_user(const struct build *b, unsigned i, const stru
 	return is_set(b, i, f) ? frame_vals_find(&b->spec->vals, b->l->h[i].proto, b->l->h[i].nth, f) : NULL;
 }
 
-/* The header above i, or the payload where it has a binding of its own, or NULL. */
+/* The bind by which the header behind header i follows it. If no header is behind it, or a probe,
+ * this is the bind of the payload. NULL: there is none. */
 static const struct bind *bind_above(const struct build *b, unsigned i)
 {
 	const struct proto *lower = b->l->h[i].proto;
@@ -38,7 +42,8 @@ static const struct bind *bind_above(const struct build *b, unsigned i)
 
 static uint64_t has(const struct build *b, unsigned i, const struct field *f, const struct part *except);
 
-/* A field's value as conditions see it, before the frame has bytes. `except`: the part that asks, which is no reason for itself. */
+/* A field's value as conditions see it before the frame has bytes. `except` is the part about which
+ * is asked: it is no reason for itself. */
 static uint64_t number_now(const struct build *b, unsigned i, const struct field *f, const struct part *except)
 {
 	const struct frame_val *v = place_user(b, i, f);
@@ -59,7 +64,7 @@ static bool holds(const struct build *b, unsigned i, const struct cond *c, const
 	return c->field == NULL || cond_has(c, number_now(b, i, proto_field(b->l->h[i].proto, c->field), except));
 }
 
-/* Does the user's value of the field ask for its part? */
+/* True if the user has given the field a value that needs its part. */
 static bool asks(const struct build *b, unsigned i, const struct field *f)
 {
 	const struct frame_val *v = place_user(b, i, f);
@@ -71,6 +76,7 @@ static bool asks(const struct build *b, unsigned i, const struct field *f)
 	return f->role != ROLE_HERE || low64(v->v) != 0;
 }
 
+/* True if header i has this part. */
 static bool part_here(const struct build *b, unsigned i, const struct part *part)
 {
 	const struct proto *p = b->l->h[i].proto;
@@ -84,7 +90,7 @@ static bool part_here(const struct build *b, unsigned i, const struct part *part
 			return true;
 	for (unsigned k = 0; k < ARRAY_SIZE(part->seen) && part->seen[k].field != NULL; k++) {
 		const struct field *f = proto_field(p, part->seen[k].field);
-		/* What fills itself inside of a part is no reason: it would be its own. */
+		/* A field inside of a part that fills itself is no reason: it would be its own. */
 		if ((is_set(b, i, f) || (f->role == ROLE_HAS && f->part == NULL)) && holds(b, i, &part->seen[k], part))
 			return true;
 	}
@@ -112,7 +118,8 @@ uint64_t place_has(const struct build *b, unsigned i, const struct field *f)
 	return has(b, i, f, NULL);
 }
 
-/* Bytes of the part's FIELD_BYTES field, if it has one. */
+/* Bytes of a part behind its fixed ones: what its FIELD_BYTES field holds, and as many as other
+ * fields that are set need. */
 static unsigned bytes_of(const struct build *b, unsigned i, const struct part *part)
 {
 	const struct proto *p = b->l->h[i].proto;
@@ -153,6 +160,7 @@ static int place_parts(struct build *b, unsigned i, unsigned *off, struct err *e
 	return 0;
 }
 
+/* Notes which fields of header i the spec sets. */
 static void note_set(struct build *b, unsigned i)
 {
 	const struct proto *p = b->l->h[i].proto;
@@ -164,6 +172,7 @@ static void note_set(struct build *b, unsigned i)
 	}
 }
 
+/* True if header i is closed: what follows it in the frame is padding. */
 static bool carries_nothing(const struct build *b, unsigned i)
 {
 	const struct proto *p = b->l->h[i].proto;
@@ -171,7 +180,8 @@ static bool carries_nothing(const struct build *b, unsigned i)
 	return p->closed && holds(b, i, &p->closed_when, NULL);
 }
 
-/* A probe lies in the payload, and its receiver looks for it there. */
+/* Refuses a probe where the last header carries no payload: its receiver looks for the probe
+ * there. */
 static int place_probe(const struct build *b, struct err *e)
 {
 	if (b->spec->probe == 0 || b->l->n < 2 || !carries_nothing(b, b->l->n - 2))
@@ -223,7 +233,7 @@ void place_ends(struct build *b, unsigned len)
 	struct layout *l = b->l;
 	unsigned end = len;
 
-	/* What a closed header does not carry pads the Ethernet frame that it is in. */
+	/* What follows a closed header is padding of the Ethernet frame that it is in. */
 	if (l->n != 0 && carries_nothing(b, l->n - 1))
 		end = l->tail;
 	for (unsigned i = l->n; i-- > 0;) {

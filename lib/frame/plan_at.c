@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Any frame of a plan by the plain way. */
 #include "run_bits.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* frame_print(): the headers of a frame as text. */
 #include "frame_walk.h"
 
 #include <ctype.h>
@@ -34,9 +35,10 @@ static void print_field(const struct walk *w, const uint8_t *bytes, unsigned i, 
 }
 
 #define MAX_COL 120
-#define NAME_COL 13 /* name and offset of a header stand before it */
+#define NAME_COL 13 /* where fields begin, behind a header's name and offset */
 
-/* A header's fields, in lines that are not too wide; only bytes of an option may be longer than a line. */
+/* Appends a header's fields, in lines of at most MAX_COL columns unless one field alone is
+ * longer. */
 static void print_fields(const struct walk *w, const uint8_t *bytes, unsigned i, struct sbuf *out)
 {
 	struct sbuf one = {0};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The block that random payloads are pieces of. */
 #include "frame_plan.h"
 
 void frame_random_block(uint64_t seed, uint8_t *out)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The engines for AVX-512: vectors of 64 bytes. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 #include <stdint.h>
@@ -13,7 +14,8 @@
 	(vec)_mm512_shuffle_epi8(_mm512_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(const void *)(row))), (__m512i)(at))
 #define RUN_MIN64(a, b) (vec64)_mm512_min_epu64((__m512i)(a), (__m512i)(b))
 
-/* A line at src goes to dst with 16 of the bytes of v in it, those from 16 * i on. */
+/* Stores the line at src to dst, with 16 of its bytes replaced by those of v from 16 * i on. `in`,
+ * of run_insert_at(), says where in the line. */
 #define RUN_INSERT_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi")))
 #define RUN_INSERT(dst, src, v, in, i) \
 	_mm512_storeu_si512(dst, _mm512_mask_permutexvar_epi8(_mm512_loadu_si512(src), (in).mask, (in).from[i], (__m512i)(v)))

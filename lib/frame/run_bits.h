@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside lib/frame: bits of a frame, and checksums computed from its bytes. */
+/* Inside lib/frame: reads and writes bits of a frame, and computes checksums over its bytes. */
 #pragma once
 #include "frame_plan.h"
 
-/* Put the low `bits` bits of v at bit offset `bit`, most significant first. */
+/* Writes the low `bits` bits of v at bit offset `bit`, the most significant one first. bits_get()
+ * reads them. */
 static inline void bits_put(uint8_t *frame, uint32_t bit, unsigned bits, vary_u v)
 {
 	uint32_t end = bit + bits;
@@ -27,5 +28,5 @@ static inline vary_u bits_get(const uint8_t *frame, uint32_t bit, unsigned bits)
 	return v;
 }
 
-/* What the field of s must hold over the bytes of frame, whose field holds 0. */
+/* What the field of s must hold, computed over a frame whose field holds 0. */
 uint16_t plan_rfc1071(const struct frame_sum *s, const uint8_t *frame);

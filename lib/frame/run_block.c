@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks of random payload. They are large, and most streams use the same one: programs share it. Control thread only. */
+/* Blocks of random payload. They are large, and most streams use the same one, so fruns share them.
+ * Control thread only. */
 #include "run_new.h"
 
 #include <stdlib.h>

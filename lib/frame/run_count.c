@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Questions to a frun, and its position: how a run begins, goes on in another frun, or goes
+ * back. */
 #include "run_int.h"
 
 #include <string.h>
@@ -37,6 +39,7 @@ unsigned frun_stream_at(const struct frun *f, uint64_t i)
 	return f->plan[f->slot[i % f->own].plan].stream;
 }
 
+/* Sum over the first i slots, in a cycle of n slots with these sums before each. */
 static uint64_t before(const uint32_t *sum, uint32_t n, uint64_t i)
 {
 	return i / n * sum[n] + sum[i % n];
@@ -46,7 +49,7 @@ uint64_t frun_bytes(const struct frun *f, uint64_t i, uint64_t n)
 {
 	if (f->len != 0)
 		return n * (f->len + 4u);
-	/* once per burst: a single wide division, as a rule */
+	/* asked once per burst, so there is only one 64-bit division as a rule */
 	const uint32_t *sum = f->own_before;
 	uint64_t at = i % f->own, end = at + n;
 	if (end > UINT32_MAX)
@@ -78,7 +81,7 @@ void frun_count(const struct frun *f, uint64_t i, uint64_t *frames, uint64_t *by
 	}
 }
 
-/* Of the own frames before i, so many times. */
+/* Adds the own frames before i to sizes, each `times` times; UINT64_MAX takes them away. */
 static void sizes_before(const struct frun *f, uint64_t i, uint64_t times, uint64_t *sizes)
 {
 	const uint32_t *all = f->sizes + (f->own / RUN_SIZES_STEP + 1) * CNT_NSIZES;
@@ -118,7 +121,7 @@ void frun_seek(const struct frun *f, void *state, uint64_t i)
 	st->pos = i;
 	st->turn = i / f->lanes;
 	st->lane = (uint32_t)(i % f->lanes);
-	/* lanes that are all ready stay so: what they hold does not depend on the turn */
+	/* lanes that are all ready stay so, since what they hold does not depend on the turn */
 	if (st->built < f->lanes)
 		run_reset(f, st);
 }
@@ -132,7 +135,7 @@ void run_reset(const struct frun *f, struct run_state *st)
 	memset(st->rest, 0, f->stale_size);
 }
 
-/* The arrays lie behind what belongs to the engine. */
+/* Sets the pointers to the arrays, which lie behind what belongs to the engine. */
 static void lay_out(const struct frun *f, struct run_state *st)
 {
 	st->o0 = (uint64_t *)(void *)(st->rest + f->engine_size);
@@ -150,7 +153,7 @@ void frun_begin(const struct frun *f, void *state)
 	frun_seek(f, state, 0);
 }
 
-/* Frames of stream s among the first n of the port's cycle. */
+/* Frames of stream s among the first n of the cycle. */
 static uint32_t rank(const struct frun *f, unsigned s, uint32_t n)
 {
 	uint32_t low = f->place0[s], high = f->place0[s + 1];
@@ -165,12 +168,14 @@ static uint32_t rank(const struct frun *f, unsigned s, uint32_t n)
 	return low - f->place0[s];
 }
 
+/* Ordinal of the first frame of stream s from frame k of the port on. */
 static uint64_t ordinal_at(const struct frun *f, const struct run_state *st, unsigned s, uint64_t k)
 {
 	return st->o0[s] + k / f->ncycle * (f->place0[s + 1] - f->place0[s]) + rank(f, s, (uint32_t)(k % f->ncycle));
 }
 
-/* Variations that both have go on. fresh: where the others begin. */
+/* Sets the bases of stream sb: variations that stream sa of the old frun has as well keep theirs,
+ * the others begin at ordinal `fresh`. */
 static void move_bases(const struct frun *from, const struct run_state *a, unsigned sa, const struct frun *to,
 		       struct run_state *b, unsigned sb, uint64_t fresh)
 {
@@ -183,7 +188,8 @@ static void move_bases(const struct frun *from, const struct run_state *a, unsig
 	}
 }
 
-/* Of both programs' streams the pairs with equal ids; nstreams: the old one lacks it. */
+/* The index in `from` of the stream with this id; nstreams: there is none. It is asked for
+ * ascending ids, and *at says how far the search has come. */
 static unsigned partner(const struct frun *from, uint32_t *at, uint32_t id)
 {
 	while (*at < from->nstreams && from->stream_id[from->by_id[*at]] < id)
@@ -209,7 +215,7 @@ uint64_t frun_move(const struct frun *from, const void *from_state, const struct
 	return b->pos;
 }
 
-/* Index of the stream; nstreams: there is none. */
+/* Index of the stream with this id; nstreams: there is none. */
 static unsigned stream_index(const struct frun *f, uint32_t id)
 {
 	uint32_t low = 0, high = f->nstreams;

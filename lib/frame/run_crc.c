@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CRC32c (RFC 9260 appendix A: polynomial 0x1edc6f41, reflected), by the CPU's instruction where it has one. */
+/* CRC32c (RFC 9260 appendix A: polynomial 0x1edc6f41, reflected). The CPU's instruction is used
+ * where there is one. */
 #include "frame_run.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which engine writes the frames of a program, chosen once. From the cheapest: nothing moves; every lane has its bytes ready; words
- * grow by constants;
- * anything else is made frame by frame. */
+/* Chooses, once, the engine that writes the frames of a frun. From the cheapest one on: nothing
+ * varies (fixed); the bytes of every lane stay the same (copy); the words of a lane grow by
+ * constants (affine); words are made field by field (columns); each frame is made on its own
+ * (frames). */
 #include "frame_probe.h"
 #include "run_new.h"
 
@@ -9,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Lanes that are worth it where periods are written out, and bytes that all lanes may take. */
+/* At most so many lanes are made by writing out periods, and they take at most so many bytes. */
 #define MANY_LANES 4096
 #define MANY_BYTES (64u << 20)
-/* Frames between two looks at a lane's arithmetic that make it cheap. */
+/* A lane is cheap if on average so many of its frames follow from one look at its variations. */
 #define GOOD_SEGMENT 48
 #define MANY_TRIES 64
 
@@ -50,7 +51,8 @@ static const struct run_isa *choose_isa(const char *at_most, struct err *e)
 	return &run_isa_plain;
 }
 
-/* Can bytes be put into lines as RUN_INSERT does, and does the one line that is written hold all of each probe? */
+/* True if fill and probes can be done in one pass: the CPU can put bytes into a line as RUN_INSERT
+ * does, and the one written line holds all of each probe. */
 static bool fuses(const struct frun *f, const struct run_isa *isa)
 {
 #if defined(__x86_64__)
@@ -64,7 +66,7 @@ static bool fuses(const struct frun *f, const struct run_isa *isa)
 #endif
 }
 
-/* Least common multiple, or 0 when it is above the limit. */
+/* Least common multiple, or 0 if it is above the limit. */
 static uint64_t lcm(uint64_t a, uint64_t b, uint64_t limit)
 {
 	uint64_t part = a / gcd(a, b);
@@ -72,7 +74,7 @@ static uint64_t lcm(uint64_t a, uint64_t b, uint64_t limit)
 	return part == 0 || part > limit / b ? 0 : part * b;
 }
 
-/* Own cycles after which v is where it was; 0: never, or not soon. */
+/* Own cycles after which v is at the same value again; 0: never, or not soon. */
 static uint64_t cycles_of(const struct frun *f, const struct run_plan *p, const struct vary *v)
 {
 	uint64_t period = vary_period(v);
@@ -80,7 +82,8 @@ static uint64_t cycles_of(const struct frun *f, const struct run_plan *p, const 
 	return period == 0 ? 0 : period / gcd(period, f->step[p->stream]);
 }
 
-/* Does v move in long straight segments when its stream goes on by so many own cycles? */
+/* True if v moves in long straight segments when its stream advances by so many own cycles at a
+ * time. */
 static bool straight(const struct frun *f, const struct run_plan *p, const struct run_var *v, uint64_t cycles)
 {
 	uint64_t o = 0, stride = f->step[p->stream] * cycles, tries = 0;
@@ -88,7 +91,7 @@ static bool straight(const struct frun *f, const struct run_plan *p, const struc
 
 	for (; tries < MANY_TRIES && o / stride < MANY_TRIES * GOOD_SEGMENT; tries++) {
 		uint64_t n = vary_steps(&v->v, o, stride, &delta);
-		/* words of 16 bits: the low one carries after so many steps */
+		/* the lowest word of 16 bits carries into the next one after so many steps */
 		unsigned up = (16 - (v->bit + v->bits) % 16) % 16;
 		uint32_t low = (uint32_t)(delta << up) & 0xffff, d = low < 0x8000 ? low : 0x10000 - low;
 		uint64_t carry = v->bits + up > 16 && d != 0 ? 65536 / d : UINT64_MAX;
@@ -98,7 +101,8 @@ static bool straight(const struct frun *f, const struct run_plan *p, const struc
 	return o / stride >= tries * GOOD_SEGMENT;
 }
 
-/* All that the frames' sums do in one turn: a step of a checksum that is large both ways ends every segment soon. */
+/* True if the sums of p, too, move in long segments. A segment ends when a checksum leaves its
+ * range, which is soon if its step is large both upwards and downwards. */
 static bool straight_sums(const struct frun *f, const struct run_plan *p, uint64_t cycles)
 {
 	uint64_t stride = f->step[p->stream] * cycles;
@@ -121,7 +125,8 @@ static bool straight_sums(const struct frun *f, const struct run_plan *p, uint64
 	return true;
 }
 
-/* Lanes can be made at all: sums follow from what varies, and lie on whole words. */
+/* True if lanes can be made at all: sums follow from what varies, and checksums lie on whole
+ * words. */
 static bool simple(const struct frun *f)
 {
 	for (uint32_t i = 0; i < f->nplans; i++) {
@@ -135,7 +140,7 @@ static bool simple(const struct frun *f)
 	return true;
 }
 
-/* Own cycles per turn so that every lane's bytes are always the same; 0: too many. */
+/* Own cycles per turn with which the bytes of every lane stay the same; 0: too many. */
 static uint64_t turns_constant(const struct frun *f, uint64_t limit)
 {
 	uint64_t turns = 1;
@@ -150,7 +155,8 @@ static uint64_t turns_constant(const struct frun *f, uint64_t limit)
 	return turns;
 }
 
-/* Own cycles per turn so that every lane moves in straight segments; 0: it does not. */
+/* Own cycles per turn with which every lane moves in straight segments; 0: there is no such
+ * number. */
 static uint64_t turns_affine(const struct frun *f, uint64_t limit)
 {
 	uint64_t turns = 1;
@@ -165,7 +171,7 @@ static uint64_t turns_affine(const struct frun *f, uint64_t limit)
 			if (turns == 0)
 				return 0;
 		}
-	/* what was straight in single cycles need not be in steps of many */
+	/* what is straight in steps of one cycle need not be straight in steps of many */
 	for (uint32_t i = 0; i < f->nplans; i++) {
 		const struct run_plan *p = &f->plan[i];
 		for (unsigned v = 0; v < p->nvars; v++)
@@ -187,7 +193,7 @@ static void lay_lanes(struct frun *f, uint64_t turns, size_t bytes_per_lane)
 		f->lane_len[l] = f->plan[f->slot[l % f->own].plan].len;
 }
 
-/* A single line that may be stored whole in every buffer. */
+/* True if there is one written line, which may be stored whole in every buffer. */
 static bool one_line(struct frun *f)
 {
 	if (f->nlines != 1 || f->line_off[0] + RUN_LINE > RUN_SAFE_END)
@@ -206,7 +212,7 @@ static void use_copy(struct frun *f, const struct run_isa *isa, uint64_t turns)
 	f->fill = !one_line(f) ? isa->copy_lines : f->len != 0 ? isa->copy : isa->copy_len;
 }
 
-/* A turn of a few frames more, where that makes it whole bursts. */
+/* Makes the turn longer if that makes it a whole number of bursts, with at most `most` lanes. */
 static uint64_t whole_bursts(const struct frun *f, uint64_t turns, uint64_t most)
 {
 	uint64_t lanes = f->own * turns, more = 32 / gcd(lanes, 32);

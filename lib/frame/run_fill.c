@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames made one by one, which works for all fruns (the engine "frames"), and the calls of the
+ * chosen engine. */
 #include "run_int.h"
 
 #include <string.h>
 
-/* Sum of the payload's n bytes from byte w of the block, as words from its first byte. */
 uint64_t run_window_sum(const struct run_block *b, unsigned w, unsigned n)
 {
 	const uint32_t *before = b->before[w % 2];

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The images of a frun. Lines that vary, or in which frames differ, are written for each frame;
+ * frames that agree in the others are of one class and share its image. */
 #include "run_new.h"
 
 #include <stdlib.h>
 
-/* Frames so small are better written whole than kept in several classes of buffers. */
+/* Frames up to this length are better written whole than kept in several classes of buffers. */
 #define SMALL_LEN 256
 
 uint8_t *run_template(const struct run_make *m, uint32_t i)
@@ -17,13 +19,15 @@ uint8_t *run_template(const struct run_make *m, uint32_t i)
 	return b;
 }
 
+/* Marks the lines of bytes from .. to - 1 as written for each frame. */
 static void write_bytes(struct run_make *m, uint32_t from, uint32_t to)
 {
 	for (uint32_t l = from / RUN_LINE; l * RUN_LINE < to; l++)
 		m->written[l] = true;
 }
 
-/* What moves, what a driver alters. */
+/* Marks the lines of what varies, of checksums that follow it, and of checksums that the NIC fills
+ * in, since a driver changes these in the buffer. */
 static void write_moving(struct run_make *m, uint32_t i)
 {
 	const struct frame_plan *p = m->source[i];
@@ -45,7 +49,7 @@ static uint32_t longest(const struct run_make *m)
 	return best;
 }
 
-/* Lines of headers in which frames differ. */
+/* Marks the lines of headers in which frames differ. */
 static void write_differing(struct run_make *m)
 {
 	uint32_t hdrs = 0, l = longest(m);
@@ -64,7 +68,7 @@ static void write_differing(struct run_make *m)
 				write_bytes(m, at, at + 1);
 }
 
-/* May frame i use buffers that hold the image of this class? */
+/* True if frame i may use buffers that hold the image of this class. */
 static bool agrees(const struct run_make *m, const struct frun_class *c, const uint8_t *image, bool random, uint32_t i)
 {
 	const struct frame_plan *p = m->source[i];
@@ -106,7 +110,8 @@ static void add_class(struct run_make *m, uint32_t i, uint32_t *of)
 	of[f->nclasses++] = i;
 }
 
-/* Longer frames first, so that an image holds all of its class. of: the frame whose bytes they are. */
+/* Gives each frame a class. `order` has longer frames first, so that an image is as long as any
+ * frame of its class. of: by class, the frame whose bytes are the image. */
 static void classify(struct run_make *m, const uint32_t *order, uint32_t *of)
 {
 	struct frun *f = &m->f;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Lanes: the written lines of a frame of a lane, and how its words grow from turn to turn. */
 #include "run_int.h"
 
-/* Frame `lane` of the turn: its plan and its ordinal. A turn is several own cycles where short periods make it so. */
+/* The plan and the ordinal of the frame in a lane, in that turn. Where short periods are written
+ * out, a turn is several own cycles. */
 static const struct run_plan *lane_frame(const struct frun *f, const struct run_state *st, uint32_t lane, uint64_t turn, uint64_t *o)
 {
 	uint32_t slot = lane % f->own;
@@ -10,6 +12,7 @@ static const struct run_plan *lane_frame(const struct frun *f, const struct run_
 	return &f->plan[f->slot[slot].plan];
 }
 
+/* Makes the written lines of the frame of plan p with ordinal o. */
 static void put_lane(const struct frun *f, const struct run_state *st, const struct run_plan *p, uint64_t o, uint8_t *lines)
 {
 	uint64_t sums[RUN_MAX_SUMS];
@@ -51,8 +54,10 @@ static uint32_t room(uint32_t x, int32_t d)
 	return d > 0 ? (65535 - x) / (uint32_t)d : x / (uint32_t)-d;
 }
 
-/* Steps of delta as additions to the 16-bit words of the field whose lowest bit is bit `end - 1`; returns for how many steps no word carries
- * into the next. inc: of the word that holds the field's end. A number above one half is a negative one. */
+/* Turns steps of delta into additions to the 16-bit words of a field that ends at bit `end`.
+ * Returns for how many steps no word carries into the next one. inc is that of the word with the
+ * end of the field; those of higher words lie before it. A word's addition of 0x8000 and more
+ * counts as negative. */
 static uint32_t step_words(vary_u x, vary_u delta, unsigned bits, uint32_t end, uint16_t *inc)
 {
 	unsigned up = (16 - end % 16) % 16, done = 0;
@@ -77,7 +82,9 @@ static uint32_t step_words(vary_u x, vary_u delta, unsigned bits, uint32_t end, 
 	return most;
 }
 
-/* The checksum that loses `less` each time, mod 65535, the shorter way round; returns how often. */
+/* Adds to inc what a checksum h changes by per step, if the sum that it covers grows by `less` mod
+ * 65535: down by `less` or up by 65535 - `less`, whichever is smaller. Returns for how many steps
+ * it stays in its range. */
 static uint32_t step_sum(uint32_t h, uint32_t less, bool zero_is_none, uint16_t *inc)
 {
 	uint32_t low = zero_is_none ? 1 : 0, high = low + 65534;
@@ -110,7 +117,7 @@ uint32_t run_affine_lane(const struct frun *f, const struct run_state *st, uint3
 			uint32_t end = v->bit + v->bits, at = run_at(f, (end - 1) / 8) / 2;
 			uint32_t r = step_words(x, delta, v->bits, end, &inc[at]);
 			n = r < n ? r : n;
-			/* mod 2^128 a step backwards is a large number, mod 65535 it is none */
+			/* a step back by d is 2^128 - d here, but adds -d to a sum */
 			uint32_t m = x + delta < x ? 65535 - run_mod(-delta) : run_mod(delta);
 			for (unsigned c = 0; c < p->nsums; c++)
 				less[c] += (uint64_t)f->coef[p->coef + c * p->nvars + i] * m;
@@ -138,7 +145,7 @@ void run_copy_build(const struct frun *f, struct run_state *st, unsigned n)
 	for (; st->built < want; st->built++) {
 		uint32_t lane = (st->start + st->built) % f->lanes;
 		uint8_t *lines = st->rest + (size_t)lane * size;
-		/* as of its next visit: what lies behind may be before a variation's beginning */
+		/* for its next visit: an earlier one could be before a variation began */
 		run_put_lane(f, st, lane, st->turn + (lane < st->lane), lines);
 		for (uint32_t again = lane + f->lanes; again < f->lanes + RUN_OVER; again += f->lanes)
 			memcpy(st->rest + (size_t)again * size, lines, size);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preparing columns: where each field's value comes from and where its words go. */
+/* Prepares columns: where the values of each field come from and where their words go. */
 #include "run_new.h"
 
 #include <stdlib.h>
 
-/* Frames of one stream, which differ in sizes and in what does not vary alone. */
+/* True if all frames are of one stream and vary in the same way: they may differ in their sizes and
+ * in bytes that do not vary. */
 static bool alike(const struct run_make *m)
 {
 	const struct frun *f = &m->f;
@@ -43,7 +44,7 @@ static void limbs(vary_u x, unsigned shift, uint32_t *out)
 	out[4] = shift != 0 ? (uint32_t)(x >> (128 - shift)) : 0;
 }
 
-/* Bits of random words: fixed | (r >> down) & mask. */
+/* The values are bits of random words: fixed | (r >> down) & mask. */
 static void source_bits(struct run_col_var *c, unsigned nrandom, unsigned down, vary_u mask, vary_u fixed)
 {
 	c->source = SOURCE_BITS;
@@ -97,7 +98,8 @@ static int by_place(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The words of all fields and sums, ascending, without repetition. */
+/* The places of the words of all fields and sums, ascending, each one once. Returns how many there
+ * are. */
 static unsigned places(const struct frun *f, const struct run_cols *k, uint32_t *out)
 {
 	const struct run_plan *p = &f->plan[0];
@@ -126,7 +128,7 @@ static uint8_t slot_of(const struct run_cols *k, uint32_t at)
 	return (uint8_t)s;
 }
 
-/* Rows of 8 words of the same line; false: too many. */
+/* Makes rows of up to 8 words of the same line. False: there are too many. */
 static bool make_rows(const struct frun *f, struct run_cols *k)
 {
 	uint32_t at[RUN_COL_VARS * 2 * RUN_COL_LIMBS + RUN_COL_SUMS];
@@ -161,14 +163,15 @@ static void make_sums(const struct frun *f, struct run_cols *k)
 		const struct frame_sum *s = &f->sum[p->sum + c].s;
 		k->sum[c].slot = slot_of(k, run_at(f, s->off));
 		k->sum[c].zero_is_none = s->zero_is_none;
-		/* coef is of the number, the ratio of its words: those hold it times 2^shift, and 2^16 is 1 */
+		/* coef is for the number, ratio for its words: these hold it times 2^shift, and
+		 * 2^16 is 1 mod 65535 */
 		for (unsigned v = 0; v < k->nvars; v++)
 			k->sum[c].ratio[v] = (uint16_t)((uint64_t)f->coef[p->coef + c * p->nvars + v] * (1u << (16 - k->var[v].shift)) % 65535);
 		k->sum[c].ratio[k->nvars] = f->pay_coef[p->pay_coef + c];
 	}
 }
 
-/* Templates of the lanes, 0 where columns go, and the sums of the rest. */
+/* Makes the templates of the lanes, with 0 where columns go, and the sums of the rest. */
 static void make_lanes(struct frun *f, const struct run_cols *k)
 {
 	size_t size = (size_t)f->nlines * RUN_LINE, lanes = f->lanes + (size_t)RUN_OVER;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes a frun from the schedule of a port. */
 #include "run_new.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Room for n more in an array of *count. */
+/* Makes room for n more entries in an array of `count`. */
 #define EXTEND(array, count, n) ((array) = xrealloc((array), ((size_t)(count) + (n) + 1) * sizeof(*(array))))
 
 static int check(const struct frun_spec *s, struct err *e)
@@ -65,7 +66,7 @@ static void make_streams(struct run_make *m)
 	free(next);
 }
 
-/* Own frames of the cycle, and a run_plan for every pair of stream and plan among them. */
+/* Makes the slots of the own cycle, and a run_plan for every pair of stream and plan among them. */
 static void make_slots(struct run_make *m)
 {
 	const struct frun_spec *s = m->spec;
@@ -104,7 +105,8 @@ static void make_slots(struct run_make *m)
 	free(rank);
 }
 
-/* The variations of each stream, by id: of all that it sends, on whatever queue, so that every queue keeps their beginnings. */
+/* Lists the ids of the variations of each stream. They are those of all its frames, whatever queue
+ * sends them, so that every queue remembers where they began. */
 static void make_starts(struct run_make *m)
 {
 	const struct frun_spec *s = m->spec;
@@ -165,7 +167,7 @@ static uint32_t mod_sum(vary_u v)
 	return (uint32_t)(v % 65535);
 }
 
-/* What a sum is without what varies, out of what the template holds. */
+/* What sum c comes to without what varies, computed from the template. */
 static uint32_t sum_base(const struct frame_plan *p, unsigned c)
 {
 	const uint8_t *field = p->bytes + p->sum[c].off;
@@ -245,7 +247,8 @@ static int make_plans(struct run_make *m, struct err *e)
 	return 0;
 }
 
-/* Bytes before each place of the port's cycle and of the own one. */
+/* Computes the bytes before each slot of the port's cycle and of the own cycle, and the length that
+ * all own frames have, if they do. */
 static void make_sizes(struct run_make *m)
 {
 	const struct frun_spec *s = m->spec;
@@ -279,7 +282,8 @@ static void make_size_classes(struct frun *f)
 	memcpy(f->sizes + steps * CNT_NSIZES, sum, sizeof(sum));
 }
 
-/* A crc is the only checksum that sees what a probe says. */
+/* True if the frame has a crc that covers its probe. No other checksum depends on what a probe
+ * says. */
 static bool has_crc(const struct frame_plan *p)
 {
 	for (unsigned c = 0; c < p->nsums; c++)
@@ -341,7 +345,7 @@ struct piece {
 	size_t n;
 };
 
-/* Everything into one block. The temporary arrays are freed. */
+/* Moves everything into one block, and frees the temporary arrays. NULL: no memory. */
 static struct frun *pack(struct run_make *m)
 {
 	struct frun *f = &m->f;
@@ -380,7 +384,7 @@ static struct frun *pack(struct run_make *m)
 	return block != NULL ? memcpy(block, f, sizeof(*f)) : NULL;
 }
 
-/* Pointers between the parts. */
+/* Sets the pointers from one array into another. */
 static void link_parts(struct frun *f, const struct run_make *m)
 {
 	link_lists(f, m->nvars);
@@ -388,7 +392,7 @@ static void link_parts(struct frun *f, const struct run_make *m)
 		f->class[c].bytes = f->image + m->class_at[c];
 }
 
-/* A cycle that says the same again and again is a short one. */
+/* The length of the cycle, or 1 if all its slots are the same. */
 static unsigned shortest(const struct frun_spec *s)
 {
 	for (unsigned i = 1; i < s->ncycle; i++)

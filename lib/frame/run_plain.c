@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Vectors of 16 bytes in plain C, which every compiler turns into what its CPU has at least. */
+/* The engines in plain C, with vectors of 16 bytes, for which every compiler uses what any CPU of
+ * the architecture has. */
 #define RUN_VB 16
 #define RUN_TARGET
 #define RUN_SWAP(v) ((v) << 8 | (v) >> 8)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The engines for SSSE3: vectors of 16 bytes. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 

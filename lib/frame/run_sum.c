@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Checksums, computed from the bytes that they cover. */
 #include "frame_run.h"
 #include "run_bits.h"
 
 #include <string.h>
 
-/* RFC 1071: one's complement sum of 16-bit words, an odd last byte is padded with a zero byte. */
+/* The sum of 16-bit words (RFC 1071), not yet folded. A zero byte is added to an odd last byte. */
 static uint64_t sum_words(const uint8_t *p, unsigned n)
 {
 	uint64_t sum = 0;

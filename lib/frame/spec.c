@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies of a frame's spec. */
 #include "frame.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The text of a stack, "eth/vlan/ipv4/udp". */
 #include "frame.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 #define MAX_PROTOS 64
 #define MAX_NAME 32
 
-/* May upper follow lower? lower NULL: may upper start a frame? */
+/* True if upper may follow lower; with lower NULL, if upper may be the first header of a frame. */
 static bool may_follow(const struct proto *lower, const struct proto *upper)
 {
 	return lower == NULL ? upper->starts : proto_bind(lower, upper) != NULL;
@@ -71,7 +72,8 @@ static int not_allowed(const struct proto *lower, const struct proto *upper, int
 	return -EINVAL;
 }
 
-/* last: the last header written, which may be a payload that the stack itself does not hold. */
+/* Parses a stack. *last is the last header of the text; it may be a payload, which *out does not
+ * hold. */
 static int parse(const char *text, struct frame_stack *out, const struct proto **last, struct err *e)
 {
 	struct frame_stack s = {0};
@@ -92,7 +94,7 @@ static int parse(const char *text, struct frame_stack *out, const struct proto *
 			return unknown_name(name, col, lower, e);
 		if (!may_follow(lower, p))
 			return not_allowed(lower, p, col, e);
-		/* Every stack that can end in payload does so, written or not. */
+		/* A stack that can end in payload does so, whether the text says it or not. */
 		if (!p->is_payload) {
 			if (s.n == FRAME_MAX_HDRS)
 				return err_at(e, EINVAL, col,
@@ -125,7 +127,7 @@ void frame_stack_print(const struct frame_stack *s, struct sbuf *out)
 	}
 }
 
-/* Offer base + each name that may follow lower and begins with prefix. */
+/* Offers base with each name that may follow lower and begins with prefix. */
 static void offer_next(const struct proto *lower, const char *base, const char *prefix,
 		       void (*offer)(void *arg, const char *word), void *arg)
 {
@@ -155,7 +157,7 @@ void frame_stack_complete(const char *text, void (*offer)(void *arg, const char 
 			goto out;
 	}
 	offer_next(lower, sbuf_str(&base), word, offer, arg);
-	/* A whole name is a stack as it is; show also how it may go on. */
+	/* With a whole name the text is a stack already; what may follow is offered as well. */
 	if (*word != '\0' && parse(text, &s, &lower, NULL) == 0) {
 		sbuf_reset(&base);
 		sbuf_addf(&base, "%s/", text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checksums: what each covers. */
+/* What each checksum of a frame covers. */
 #include "frame_layout.h"
 #include "run_bits.h"
 
@@ -8,8 +8,9 @@
 
 #define IP6_BYTES 16
 
-/* With a routing header the sum takes the final destination (RFC 8200 8.1): the last of a source route, the first of a segment list
- * (RFC 8754 2), the home address (RFC 6275 6.4). 0: the header says that the packet is there. */
+/* Where the final destination is, which the checksum takes if there is a routing header (RFC 8200
+ * 8.1): the last address of a source route, the first of a segment list (RFC 8754 2), the home
+ * address (RFC 6275 6.4). 0: there is none, or the packet has arrived already. */
 static unsigned final_dst(const struct layout *l, const uint8_t *bytes, unsigned i)
 {
 	const struct proto *p = l->h[i].proto;
@@ -25,7 +26,7 @@ static unsigned final_dst(const struct layout *l, const uint8_t *bytes, unsigned
 	return layout_get_u64(l, bytes, i, type) == 4 ? at : at + (n - 1) * IP6_BYTES;
 }
 
-/* A home address option stands for the source (RFC 6275 9.3.1). 0: there is none. */
+/* Where the home address is that stands for the source (RFC 6275 9.3.1); 0: there is none. */
 static unsigned final_src(const struct layout *l, unsigned i)
 {
 	const struct field *home = proto_field(l->h[i].proto, "homeaddr");
@@ -33,8 +34,9 @@ static unsigned final_src(const struct layout *l, unsigned i)
 	return home != NULL && layout_field(l, i, home) >= 0 ? (unsigned)layout_field(l, i, home) / 8 : 0;
 }
 
-/* The addresses come from the nearest header below that has them (RFC 768, RFC 9293 3.1, RFC 8200 8.1). The width of length
- * and number differs between IPv4 and IPv6, their sum does not. */
+/* Fills in the pseudo header. Its addresses are those of the nearest header below that has some
+ * (RFC 768, RFC 9293 3.1, RFC 8200 8.1). Length and protocol number are of different widths in IPv4
+ * and IPv6, but add up to the same. */
 static void add_pseudo(const struct layout *l, const uint8_t *bytes, unsigned i, struct frame_sum *s)
 {
 	unsigned src = 0, dst = 0;
@@ -49,7 +51,7 @@ static void add_pseudo(const struct layout *l, const uint8_t *bytes, unsigned i,
 			continue;
 		const struct field *from = proto_field(p, "src");
 		s->alen = from->bits / 8;
-		/* Extension headers may stand behind AH over IPv4 too; what they say of addresses is IPv6's. */
+		/* Over IPv4, extension headers may follow AH, but their addresses are of IPv6. */
 		if (s->alen != IP6_BYTES)
 			src = dst = 0;
 		s->src = (uint16_t)(src != 0 ? src : (unsigned)layout_field(l, j, from) / 8);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The array of values that a spec sets. */
 #include "frame.h"
 
 #include <stdlib.h>
@@ -20,7 +21,7 @@ const struct frame_val *frame_vals_find(const struct frame_vals *a, const struct
 	return find(a, p, nth, f);
 }
 
-/* The entry of that field, which holds no value yet: what it had is freed. */
+/* The entry of a field, new or emptied. A value that it had is freed. */
 static struct frame_val *emptied(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f)
 {
 	struct frame_val *val = find(a, p, nth, f);
@@ -41,7 +42,7 @@ static struct frame_val *emptied(struct frame_vals *a, const struct proto *p, un
 
 void frame_vals_set(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f, const uint8_t *v)
 {
-	uint8_t copy[VT_FIELD_BYTES]; /* v may lie in the array that grows */
+	uint8_t copy[VT_FIELD_BYTES]; /* v may lie in the array, which moves when it grows */
 
 	memcpy(copy, v, sizeof(copy));
 	memcpy(emptied(a, p, nth, f)->v, copy, sizeof(copy));

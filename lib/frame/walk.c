@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Walks through the headers of bytes by the bindings, parts and roles of the protocol table. */
 #include "frame_probe.h"
 #include "frame_walk.h"
 
 #include <string.h>
 
-/* How surely a binding tells that its header follows; the lowest wins. */
+/* How surely a binding tells that its header follows. The lowest rank wins. */
 enum rank { RANK_PEEK, RANK_VALUE, RANK_LEN, RANK_ALWAYS, RANK_NONE };
 
 static enum rank rank_of(const struct proto *lower, const struct bind *b, const uint8_t *hdr, const uint8_t *next,
@@ -26,7 +27,7 @@ static enum rank rank_of(const struct proto *lower, const struct bind *b, const 
 	return b->peek_mask != 0 ? RANK_PEEK : RANK_VALUE;
 }
 
-/* A guess that holds where the payload is not random: one of 65535 is taken for a probe by chance. */
+/* True if a probe seems to be here. Random bytes look like one by chance once in 65535 times. */
 static bool is_probe(const uint8_t *at, unsigned left)
 {
 	uint64_t hi = 0, lo = 0;
@@ -56,7 +57,7 @@ static const struct proto *next_proto(const struct proto *lower, const uint8_t *
 			}
 		}
 	}
-	/* what only looks like a header, or where payload is as likely, may be a probe */
+	/* a probe is looked for where a header is only guessed, or payload is as likely */
 	if ((best == RANK_NONE || best == RANK_PEEK || payload <= best) && lower != &proto_probe && is_probe(next, left)) {
 		*by = NULL;
 		return &proto_probe;
@@ -75,13 +76,13 @@ static uint64_t default_number(const struct proto *p, const struct field *f)
 	return x;
 }
 
-/* What the header that is read says of lengths and of what follows. */
+/* The header that is being read, and what it says of lengths and of what follows it. */
 struct reading {
 	struct layout *l;
 	const uint8_t *bytes;
 	unsigned i, hlen, end;
-	bool more; /* a fragment that others follow */
-	bool stop; /* what follows is no header that could be read */
+	bool more; /* it is a fragment, and others follow */
+	bool stop; /* what follows cannot be read as a header */
 	enum verdict verdict;
 };
 
@@ -164,7 +165,8 @@ static const struct field *bytes_field(const struct proto *p, const struct part 
 	return NULL;
 }
 
-/* Bytes of the part's FIELD_BYTES field, which has been added with none: as many as a field counts, or all that is left. */
+/* Length of a part's FIELD_BYTES field, whose part has been added with none: as many bytes as a
+ * field counts, or all that is left. */
 static unsigned bytes_left(const struct reading *r, const struct field *bytes, unsigned left)
 {
 	const struct proto *p = r->l->h[r->i].proto;
@@ -179,6 +181,7 @@ static unsigned bytes_left(const struct reading *r, const struct field *bytes, u
 	return left;
 }
 
+/* True if the part is in this header, which has so many bytes left for it. */
 static bool part_seen(const struct reading *r, const struct part *part, unsigned left)
 {
 	if (!holds(r, &part->when))
@@ -193,7 +196,7 @@ static bool part_seen(const struct reading *r, const struct part *part, unsigned
 	return false;
 }
 
-/* The part whose FIELD_BYTES field takes the options that the table does not know. */
+/* The part whose FIELD_BYTES field holds the options that the table does not know, or NULL. */
 static const struct part *raw_options(const struct proto *p)
 {
 	for (const struct part *part = p->parts; part != NULL && part->name != NULL; part++)
@@ -202,7 +205,7 @@ static const struct part *raw_options(const struct proto *p)
 	return NULL;
 }
 
-/* Where the parts that are no options end. */
+/* Adds the parts that are no options. Returns where they end. */
 static unsigned read_parts(struct reading *r, unsigned at, unsigned limit)
 {
 	const struct proto *p = r->l->h[r->i].proto;
@@ -225,7 +228,7 @@ static unsigned read_parts(struct reading *r, unsigned at, unsigned limit)
 	return at;
 }
 
-/* Length of the option at p, 0: no more can be read. */
+/* Length of the option at p; 0: no further option can be read. */
 static unsigned option_len(enum proto_options how, const uint8_t *p, unsigned left)
 {
 	unsigned n;
@@ -245,8 +248,8 @@ static bool is_padding(enum proto_options how, const uint8_t *p)
 	return how == OPTIONS_IP ? p[0] <= 1 : how == OPTIONS_IP6 && p[0] <= 1;
 }
 
-/* Known options become parts up to the first one that the table does not know; from there to the last all are raw bytes, so that what is
- * read builds the same frame again. */
+/* Known options become parts, up to the first one that the table does not know. From there to the
+ * last option all is raw bytes, so that a frame that is built from what was read is the same. */
 static void read_options(struct reading *r, unsigned at, unsigned limit)
 {
 	const struct proto *p = r->l->h[r->i].proto;
@@ -258,7 +261,7 @@ static void read_options(struct reading *r, unsigned at, unsigned limit)
 		const struct part *known = NULL;
 		n = option_len(p->options, o, limit - at);
 		if (n == 0) {
-			/* A sound list ends with padding. */
+			/* A list without mistakes ends with padding. */
 			if (o[0] != 0 || p->options != OPTIONS_IP) {
 				from = from != 0 ? from : at;
 				to = limit;
@@ -306,7 +309,7 @@ static void read_header(struct reading *r)
 	l->h[r->i].end = r->end;
 }
 
-/* The length that stands in place of an EtherType. */
+/* Reads the length that stands in place of an EtherType. */
 static void read_len(struct reading *r, const struct bind *by)
 {
 	const struct proto *p = r->l->h[r->i].proto;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The log of control: a ring of messages, a file, and a listener. */
 #include "log.h"
 #include "userfile.h"
 #include "visible.h"
@@ -13,13 +14,13 @@
 #define NS_PER_S 1000000000ull
 
 static struct {
-	struct log_entry ring[LOG_RING]; /* texts are ours */
+	struct log_entry ring[LOG_RING]; /* we own the texts */
 	uint64_t next;
 	FILE *file;
 	enum log_level stderr_max;
 	void (*listen)(void *arg, const struct log_entry *);
 	void *listen_arg;
-	bool telling; /* a listener that logs must not be told about its own message */
+	bool telling; /* the listener is running: it is not told what it logs itself */
 } lg = {.stderr_max = LOG_LVL_WARN};
 
 static const char level_letter[] = "EWID";
@@ -71,7 +72,7 @@ void log_msg(enum log_level level, const char *fmt, ...)
 	va_end(ap);
 	while (text.len > 0 && (text.s[text.len - 1] == '\n' || text.s[text.len - 1] == '\r'))
 		text.s[--text.len] = '\0';
-	/* One message, one line, and nothing that moves a terminal's cursor. */
+	/* A message is one line, without anything that moves the cursor of a terminal. */
 	for (size_t i = 0; i < text.len; i++)
 		if (text.s[i] == '\n' || text.s[i] == '\t')
 			text.s[i] = ' ';

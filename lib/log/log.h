@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Log of control: a ring of the last messages (for `show log` and the log page) and an optional file. Control thread only; EAL's
- * own text arrives here too. Never writes to stdout. */
+/* The log of control: a ring of the last messages (for `show log` and the page of the log), and a
+ * file if one is asked for. Control thread only. The text of EAL arrives here too. It never writes
+ * to stdout. */
 #pragma once
 #include "base.h"
 
@@ -13,10 +14,14 @@ struct log_entry {
 };
 #define LOG_RING 1024
 
-int log_open(const char *path, struct err *e); /* append to a file as well; NULL closes it */
-void log_stderr(enum log_level max);           /* also print messages up to this level to stderr (default: LOG_LVL_WARN) */
+/* Appends all messages to a file from now on; NULL: to none. Returns 0, or -errno with text. */
+int log_open(const char *path, struct err *e);
+/* Messages up to this level are printed on stderr as well (default: LOG_LVL_WARN). */
+void log_stderr(enum log_level max);
 void log_msg(enum log_level level, const char *fmt, ...) WR_PRINTF(2, 3);
 uint64_t log_next(void);                       /* sequence number of the next message */
+/* Gets a message by its sequence number. False: it is not there yet, or not any more. */
 bool log_get(uint64_t seq, struct log_entry *out);
-/* Called for each new message (console prints it above the prompt); NULL: none. When set, log_stderr is not used. */
+/* fn is called for each new message (the console prints it above the prompt); NULL: none. While it
+ * is set, nothing is printed on stderr. */
 void log_listen(void (*fn)(void *arg, const struct log_entry *), void *arg);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The poll loop of control. */
 #include "loop.h"
 
 #include <errno.h>
@@ -31,8 +32,8 @@ struct turn {
 };
 
 struct loop {
-	/* pfd[0] is the signalfd; a removed entry has fd -1 and is squeezed out between turns, because a callback may
-	 * remove any entry while the array is walked. */
+	/* pfd[0] is the signalfd. A removed entry has fd -1 and is taken out between turns, because
+	 * a callback may remove any entry while the array is walked. */
 	struct pollfd *pfd;
 	struct watch *watch;
 	unsigned nfds, fd_cap;
@@ -127,6 +128,7 @@ int loop_fd(struct loop *l, int fd, short events, loop_fd_fn *fn, void *arg)
 	return 0;
 }
 
+/* Takes removed entries out of the arrays. */
 static void squeeze(struct loop *l)
 {
 	unsigned n = 0;
@@ -201,7 +203,8 @@ static void run_timers(struct loop *l)
 		if (t->interval_ns == 0) {
 			t->used = false;
 		} else {
-			/* After a long gap (the process was stopped) missed periods are skipped, the phase stays. */
+			/* After a long gap (the process was stopped) missed deadlines are skipped;
+			 * later ones stay where they were. */
 			t->due_ns += (1 + (now - t->due_ns) / t->interval_ns) * t->interval_ns;
 		}
 		t->fn(t->arg);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Looks ten times a second whether a signal waits that nobody takes. */
 #include "watchdog.h"
 
 #include <errno.h>
@@ -16,13 +17,13 @@
 #define STACK_BYTES (256u << 10)
 
 struct watchdog {
-	int fd; /* tells that one is pending; the loop takes it */
+	int fd; /* a signalfd, only to wait until a signal is pending: the loop takes it */
 	sigset_t signals;
 	int interrupt;
 	void (*end)(int signo);
 };
-static atomic_bool kept; /* an interrupt that was pending */
-static atomic_uint turns; /* of the loop */
+static atomic_bool kept; /* an interrupt was taken and is to be given back */
+static atomic_uint turns; /* turns that the loop has made */
 static pthread_t watcher;
 static bool watches;
 
@@ -32,7 +33,7 @@ static void on_turn(void *arg)
 	atomic_fetch_add_explicit(&turns, 1, memory_order_relaxed);
 }
 
-/* 0: none */
+/* A signal of the set that is pending; 0: none is. */
 static int pending(const sigset_t *signals)
 {
 	sigset_t now;
@@ -47,17 +48,18 @@ static int pending(const sigset_t *signals)
 void watchdog_give_back(void)
 {
 	if (atomic_exchange(&kept, false))
-		kill(getpid(), SIGINT); /* blocked, so that it waits */
+		kill(getpid(), SIGINT); /* it is blocked, so it becomes pending */
 }
 
-/* A second interrupt leaves no trace while the first one is pending: so the first is taken, and remembered. */
+/* Takes the interrupt that is pending and remembers it. As long as it is pending, a second one
+ * would leave no trace. */
 static void keep(const sigset_t *interrupt)
 {
 	const struct timespec now = {0};
 
 	atomic_store(&kept, true);
 	if (sigtimedwait(interrupt, NULL, &now) < 0)
-		atomic_store(&kept, false); /* somebody was faster */
+		atomic_store(&kept, false); /* the loop was faster */
 }
 
 static void *watch(void *arg)
@@ -75,7 +77,7 @@ static void *watch(void *arg)
 		if (looks == 0 && interrupt_looks == 0 && !atomic_load(&kept))
 			poll(&p, 1, -1);
 		nanosleep(&look, NULL);
-		/* looks are counted, not time: of a process that was stopped nobody expects an answer */
+		/* looks are counted and not time: a process that is stopped cannot answer */
 		int signo = pending(&g->signals), again = pending(&interrupt);
 		looks = signo != 0 ? looks + 1 : 0;
 		interrupt_looks = again != 0 ? interrupt_looks + 1 : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values as text for people. */
+/* Single values as text for people, and as JSON. */
 #include "out.h"
 
 #include <inttypes.h>
@@ -11,7 +11,8 @@
 #define NS_PER_MS 1000000ull
 #define NS_PER_S 1000000000ull
 
-/* Decimals of a value below 1000 in so many digits, and the least value that is a unit more when it is rounded to them. */
+/* How many decimals a value below 1000 gets to be shown with so many digits. *next: values from
+ * here on would be rounded to 1000, which is 1 of the next unit. */
 static int decimals_of(double v, int digits, double *next)
 {
 	*next = 1000 - (digits > 3 ? 5 * pow(10, 2 - digits) : 0.5);
@@ -37,11 +38,11 @@ void out_si_digits(double v, int digits, struct sbuf *out)
 		sbuf_addf(out, "%.0f", v);
 		return;
 	}
-	if (v < 0.0995) { /* what is so small has no unit: its first digits */
+	if (v < 0.0995) { /* there is no unit for it: its first digits */
 		sbuf_addf(out, "%.*g", digits > 1 ? digits - 1 : 1, v);
 		return;
 	}
-	/* 999.95 rounds to 1000 with four digits: the unit is chosen after rounding. */
+	/* The unit is chosen after rounding: with four digits 999.95 becomes 1000. */
 	decimals_of(v, digits, &next);
 	while (v >= next && u + 1 < ARRAY_SIZE(unit)) {
 		v /= 1000;
@@ -71,7 +72,7 @@ void out_ns_digits(double ns, int digits, struct sbuf *out)
 		sbuf_addc(out, '-');
 		ns = -ns;
 	}
-	/* whole nanoseconds: 999.6 of them are a microsecond */
+	/* ns have no decimals, so that 999.6 of them are shown as a microsecond */
 	decimals_of(ns, digits, &next);
 	if (ns < 999.5) {
 		sbuf_addf(out, "%.0fns", ns);
@@ -98,7 +99,7 @@ void out_share_digits(double share, int digits, struct sbuf *out)
 		sbuf_addf(out, "%.*f%%", digits > 3 ? 2 : digits - 1 > 0 ? digits - 1 : 0, percent);
 }
 
-/* v/unit with at most three decimals, rounded, and no zeros at the end. */
+/* Appends v / unit, rounded to at most three decimals, without zeros at the end. */
 static void trimmed(uint64_t v, uint64_t unit, const char *name, struct sbuf *out)
 {
 	uint64_t thousandths = v / unit * 1000 + (v % unit * 1000 + unit / 2) / unit;
@@ -119,7 +120,7 @@ void out_duration(uint64_t ns, struct sbuf *out)
 {
 	uint64_t s = ns / NS_PER_S + (ns % NS_PER_S >= NS_PER_S / 2);
 
-	/* the unit is chosen after rounding: 59.9996 s are a minute */
+	/* the unit is chosen after rounding: 59.9996 s are shown as a minute */
 	if (ns < NS_PER_US)
 		sbuf_addf(out, "%" PRIu64 "ns", ns);
 	else if (ns < NS_PER_MS)
@@ -322,7 +323,7 @@ json_t *out_get(const json_t *obj, const char *path)
 		const char *dot = strchr(path, '.');
 		char key[64];
 
-		/* A key may itself contain a dot ("udp.dst"): the whole rest is tried first. */
+		/* A key may contain a dot itself ("udp.dst"), so the whole rest is tried first. */
 		json_t *whole = json_object_get(obj, path);
 		if (whole != NULL || dot == NULL)
 			return whole;

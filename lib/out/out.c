@@ -8,12 +8,12 @@
 
 #define COL_GAP "  "
 
-/* A view applied to a tree: cells by row, each a string of ours. */
+/* A view applied to a tree: the text of each cell. */
 struct grid {
 	const struct out_view *view;
 	unsigned ncols;
 	size_t nrows;
-	char **cell; /* nrows x ncols */
+	char **cell; /* nrows x ncols; we own the strings */
 	bool csv;
 };
 
@@ -22,7 +22,8 @@ static const struct out_col *grid_col(const struct grid *g, unsigned c)
 	return c < g->view->ncols ? &g->view->cols[c] : &g->view->sub_cols[c - g->view->ncols];
 }
 
-/* Values for spreadsheets: plain numbers in base units, true/false, nothing for what is missing. */
+/* Appends a value for spreadsheets: numbers in base units, true or false, nothing for what is
+ * missing. */
 static void csv_value(const json_t *v, struct sbuf *out)
 {
 	if (v == NULL || json_is_null(v) || (json_is_array(v) && json_array_size(v) == 0))
@@ -48,13 +49,15 @@ static void csv_quote(const char *s, struct sbuf *out)
 	sbuf_addc(out, '"');
 }
 
-/* A number with what belongs to it: its unit, a fraction, digits in groups. */
+/* True for a character that may belong to a number: a digit, its unit, the point, the mark between
+ * groups of digits. */
 static bool of_number(char c)
 {
 	return isalnum((unsigned char)c) || strchr(".%'", c) != NULL;
 }
 
-/* At most w columns of UTF-8 text; what is cut off shows as "~". A number is left out whole: without its end it would be another. */
+/* Cuts UTF-8 text to w columns; "~" stands for what is cut off. A number is left out as a whole,
+ * because without its end it would be another one. */
 static void cut(char *s, int w)
 {
 	char *last = s, *begin = s;
@@ -76,7 +79,7 @@ static void cut(char *s, int w)
 	}
 }
 
-/* A figure that is too long, in fewer digits. */
+/* Writes a number that is too long again, with fewer digits. */
 static void shorten(const json_t *v, int w, struct sbuf *b)
 {
 	for (int digits = 4; digits > 0 && (int)b->len > w; digits--) {
@@ -100,7 +103,7 @@ static void grid_row(struct grid *g, const json_t *row, const json_t *sub)
 		if (!g->csv && col->width > 0 && json_is_number(v))
 			shorten(v, col->width, &b);
 		char *cell = xstrdup(sbuf_str(&b));
-		/* What a user typed goes back to a terminal: no newline, no escape. */
+		/* It may be what a user typed, and it goes to a terminal: no newline, no escape. */
 		for (char *p = cell; !g->csv && *p != '\0'; p++)
 			if (iscntrl((unsigned char)*p))
 				*p = '?';
@@ -135,7 +138,7 @@ static void grid_free(struct grid *g)
 	free(g->cell);
 }
 
-/* Screen columns of UTF-8 text, one per code point. */
+/* Columns that UTF-8 text takes on a screen, one for each code point. */
 static int width(const char *s)
 {
 	int n = 0;
@@ -186,6 +189,7 @@ static void text_table(const struct grid *g, struct sbuf *out)
 	free(w);
 }
 
+/* True if a cell of column c is something else than 0 or missing. */
 static bool says_something(const struct grid *g, unsigned c)
 {
 	for (size_t r = 0; r < g->nrows; r++) {
@@ -237,6 +241,7 @@ static bool array_of_objects(const json_t *v)
 	return json_is_array(v) && json_is_object(json_array_get(v, 0));
 }
 
+/* Appends a tree without a view: a line or row for each value, named by its path. */
 static void flat(const json_t *v, const char *name, enum out_mode mode, struct sbuf *out)
 {
 	const char *key;

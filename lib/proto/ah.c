@@ -11,7 +11,7 @@ static const struct part parts[] = {
 	{ 0 },
 };
 
-/* RFC 4302 2. The value is not computed. */
+/* RFC 4302 2. The integrity check value is not computed. */
 static const struct field fields[] = {
 	{ .name = "nh", .help = "next header; fills itself",
 	  .role = ROLE_NEXT, .bit = 0, .bits = 8, .since = "0.1" },

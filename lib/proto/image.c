@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Defaults as bytes. The texts in the table are parsed once; frames are built from what is kept here. */
+/* The defaults of all protocols as bytes. The texts in the table are parsed once, and frames are
+ * built from what is kept here. */
 #include "proto.h"
 
 #include <pthread.h>
@@ -39,6 +40,7 @@ static struct hexbytes *parse_bytes(const struct field *f)
 	return copy;
 }
 
+/* Writes the defaults of a header or of one of its parts. */
 static void draw(const struct proto *p, const struct part *part, uint8_t *out)
 {
 	uint8_t v[VT_FIELD_BYTES];
@@ -77,7 +79,7 @@ static void fill(struct image *im, const struct proto *p)
 	im->proto = p;
 }
 
-/* Kept for the life of the process, as the table is. */
+/* Makes the images of all protocols. They are kept until the process ends, as the table is. */
 static void fill_all(void)
 {
 	unsigned n = 0;
@@ -89,7 +91,7 @@ static void fill_all(void)
 		fill(&images[i], proto_table[i]);
 }
 
-/* NULL for a protocol that is not in the table. */
+/* The image of a protocol; NULL if it is not in the table. */
 static const struct image *image_of(const struct proto *p)
 {
 	pthread_once(&once, fill_all);

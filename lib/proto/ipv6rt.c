@@ -32,7 +32,7 @@ static const struct field fields[] = {
 	{ .name = "addrs", .help = "addresses as bytes, 16 each; for type 4 the last segment comes first",
 	  .kind = FIELD_BYTES, .part = &parts[P_ADDRS], .bit = 0, .dflt = "00000000000000000000000000000000",
 	  .max = 2032, .since = "0.1" },
-	/* The same bytes one by one, to be set and varied. */
+	/* The same bytes as single addresses, which can be set and can vary. */
 	{ .name = "addr1", .help = "first address",
 	  .kind = FIELD_IP6, .part = &parts[P_ADDRS], .bit = 0, .bits = 128, .since = "0.1" },
 	{ .name = "addr2", .help = "second address",

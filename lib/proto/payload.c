@@ -6,8 +6,9 @@
 
 static const struct field fields[] = { { 0 } };
 
-/* Values that are set aside for experiments, so that no receiver takes bare payload for a protocol: local experimental
- * EtherType 1 (IEEE 802 9.2.3) and IP protocol 253 (RFC 3692); of PPP, which has none, a number that nobody has (RFC 3818), of LLC the null SAP. */
+/* Values that are set aside for experiments, so that no receiver takes a bare payload for a
+ * protocol: the local experimental EtherType 1 (IEEE 802 9.2.3) and IP protocol 253 (RFC 3692). PPP
+ * has no such value, so it gets a number that nobody has (RFC 3818), and LLC the null SAP. */
 static const struct bind binds[] = {
 	BIND_ETHERTYPE(0x88b5), { .lower = "gre", .value = 0x88b5 }, { .lower = "geneve", .value = 0x88b5 },
 	BIND_IP_PROTO(253), { .lower = "pppoe", .value = 0x0079 },

@@ -4,7 +4,7 @@
 /* One field, one row. */
 /* clang-format off */
 
-/* The layout of frame_probe.h; all of it is stamped when the frame is handed to the device. */
+/* The layout of frame_probe.h. The probe is written when the frame is handed to the device. */
 static const struct field fields[] = {
 	{ .name = "check", .help = "makes the sum of the probe's words 0x5752",
 	  .role = ROLE_SUM_HDR, .sum = 0x5752, .bit = 0, .bits = 16, .hex = true, .since = "0.1" },

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of protocols and questions to it. */
 #include "proto.h"
 
 #include <string.h>
@@ -86,7 +87,8 @@ void proto_vspec(const struct field *f, struct vspec *out)
 	};
 }
 
-/* Both walk from the least significant bit upwards, in pieces that cross no byte border on either side. */
+/* proto_get() and proto_put() go from the least significant bit upwards, in pieces that cross no
+ * byte border on either side. */
 void proto_get(const struct field *f, const uint8_t *hdr, uint8_t v[VT_FIELD_BYTES])
 {
 	unsigned end = f->bit + f->bits;

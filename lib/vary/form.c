@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Takes texts of variations and sizes apart. */
 #include "form.h"
 
 #include <errno.h>
@@ -37,7 +38,8 @@ static int word_at(const char *text, size_t at)
 	return -1;
 }
 
-/* End of values that blanks around commas and dots do not part: "1, 2 , 3", "1 .. 9". */
+/* Where the values end that begin at `at`. Blanks around commas and ".." do not end them: "1, 2 ,
+ * 3", "1 .. 9". */
 static size_t values_end(const char *text, size_t at)
 {
 	size_t end = word_end(text, at);

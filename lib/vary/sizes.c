@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Sizes as a sequence. */
 #include "sizes.h"
 
 #include "vary.h"
 
-/* Of a range with a first: how many sizes there are before it turns over, and in each lap from then on. */
+/* The laps of a range: how many sizes the first one has, if it begins with `first`, and how many
+ * each later lap has. */
 struct laps {
 	unsigned first, later;
-	bool aligned; /* first is one of the later laps' sizes: all laps are one cycle */
+	bool aligned; /* first is a size of later laps: all is one cycle */
 };
 
 static struct laps laps_of(const struct sizes *s)

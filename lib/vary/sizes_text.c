@@ -10,9 +10,9 @@
 #define RANGE_WORDS (1u << FORM_STEP | 1u << FORM_FROM)
 #define RANDOM_WORDS (1u << FORM_REPEAT | 1u << FORM_SEED)
 
-/* RFC 6985 section 4, table 1 */
+/* The sizes of letters a to h: RFC 6985 section 4, table 1 */
 static const uint16_t letter_size[] = {64, 128, 256, 512, 1024, 1280, 1518, 2112};
-/* the mix that generators call simple IMIX, Ethernet sizes with FCS */
+/* The mix that generators call simple IMIX, as Ethernet sizes with FCS */
 static const struct { uint16_t size, weight; } imix[] = {{64, 7}, {570, 4}, {1518, 1}};
 
 static int one_size(const struct vspec *s, const struct form *f, size_t at, size_t len, uint16_t *out, struct err *e)
@@ -144,7 +144,7 @@ static bool size_fits(const struct vspec *s, unsigned size)
 	return (s->min == 0 && s->max == 0) || (size >= s->min && size <= s->max);
 }
 
-/* text: "imix" and what follows it. */
+/* Reads "imix" and what follows it. */
 static int parse_imix(const struct vspec *s, const char *text, struct sizes *z, struct err *e)
 {
 	size_t i = 4 + strspn(text + 4, " \t"), end = i + strcspn(text + i, " \t");
@@ -181,7 +181,8 @@ static bool starts_word(const char *text, const char *word)
 	return strncmp(text, word, n) == 0 && (text[n] == '\0' || text[n] == ' ' || text[n] == '\t');
 }
 
-/* The size type's own complaint; where it is not about a limit, with all forms that are allowed here. */
+/* Reads a single size. If that fails because of a limit, the error is that of the size type;
+ * otherwise the error names all forms that are allowed here. */
 static int parse_single(const struct vspec *s, const struct form *f, struct sizes *z, struct err *e)
 {
 	static const char *const forms[] = {"imix", "random", "list", "auto"};

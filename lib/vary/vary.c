@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Variations as functions of the ordinal. */
 #include "vary.h"
 
 #include <string.h>
 
-/* Most values fit 64 bits, and 128-bit division is a slow call. */
+/* Quotient, and below the remainder. Most values fit 64 bits, and a 128-bit division is a slow
+ * call. */
 static vary_u quot(vary_u a, vary_u b)
 {
 	return (a | b) >> 64 == 0 ? (uint64_t)a / (uint64_t)b : a / b;
@@ -14,13 +16,14 @@ static vary_u rest(vary_u a, vary_u b)
 	return (a | b) >> 64 == 0 ? (uint64_t)a % (uint64_t)b : a % b;
 }
 
-/* A range as two laps of a lattice: index 0..last of the first lap, then 0..wrap of the later ones again and again. Indexes, not counts:
- * 2^128 values have an index that fits. step is signed (mod 2^128). */
+/* A range as laps: index 0..last of the first lap, then 0..wrap of later laps again and again. They
+ * are indexes and not counts, because a range of 2^128 values has a last index that fits. step is
+ * signed (mod 2^128). */
 struct lap {
-	vary_u first, last; /* value at ordinal 0 and the last index of its lap */
-	vary_u base, wrap;  /* value where later laps begin and their last index */
+	vary_u first, last; /* first lap: its first value and its last index */
+	vary_u base, wrap;  /* later laps: their first value and their last index */
 	vary_u step;
-	bool on;            /* first lies on base's lattice: there is one cycle alone */
+	bool on;            /* first is a value of later laps, so that all is one cycle */
 };
 
 static struct lap lap_of(const struct vary *v)
@@ -35,7 +38,7 @@ static struct lap lap_of(const struct vary *v)
 			    .on = rest(off, v->step) == 0};
 }
 
-/* Index within the lap of turn p, and that lap's base and last index. */
+/* The index of value number p within its lap, and that lap's first value and last index. */
 static vary_u lap_index(const struct lap *l, uint64_t p, vary_u *base, vary_u *last)
 {
 	if (p <= l->last) {
@@ -110,7 +113,8 @@ vary_u vary_at(const struct vary *v, uint64_t o)
 	}
 }
 
-/* Values before it starts over, 0: it does not, or their number needs more than 64 bits. 1: constant. */
+/* The number of values before a variation starts over; 1: it is constant, 0: it does not start
+ * over, or the number needs more than 64 bits. */
 static uint64_t cycle(const struct vary *v)
 {
 	struct lap l;
@@ -139,7 +143,8 @@ uint64_t vary_period(const struct vary *v)
 	return n > (1ull << 63) / div ? 0 : n * div;
 }
 
-/* Turns (of `div` ordinals) that one stride from ordinal o advances, and for how many strides it stays so. */
+/* How many values one stride from ordinal o moves on, and for how many strides that stays so. A
+ * value lasts for `div` ordinals. */
 static uint64_t advance(const struct vary *v, uint64_t o, uint64_t stride, uint64_t *strides)
 {
 	uint64_t div = v->div > 1 ? v->div : 1, in = o % div, more = stride % div;
@@ -156,7 +161,8 @@ static uint64_t advance(const struct vary *v, uint64_t o, uint64_t stride, uint6
 	return stride / div + 1;
 }
 
-/* Strides of `adv` turns until the range wraps; the shorter way round may be backwards. */
+/* As vary_steps(), for a range that moves on by adv values per stride. The shorter way round may be
+ * backwards. */
 static uint64_t range_steps(const struct vary *v, uint64_t p, uint64_t adv, vary_u *delta)
 {
 	struct lap l = lap_of(v);
@@ -193,7 +199,8 @@ uint64_t vary_steps(const struct vary *v, uint64_t o, uint64_t stride, vary_u *d
 	return n < most ? n : most;
 }
 
-/* What a variation says, so that two that say the same compare equal byte by byte; parts without a meaning are 0. */
+/* What defines a variation, but for the values of a list. It is compared byte by byte; what has no
+ * meaning for the kind is 0. */
 struct said {
 	vary_u x[5];
 	uint64_t seed, repeat, div, kind, width;

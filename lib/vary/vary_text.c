@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vt_vary: variations as text. */
+/* vt_vary: variations as text. First parsing, then printing. */
 #include "form.h"
 #include "vary.h"
 
@@ -38,7 +38,7 @@ static bool is_flags(const struct vspec *s)
 	return s->of->type == &vt_fflags;
 }
 
-/* The field's own limits. */
+/* The limits of the field itself. */
 static void limits(const struct vspec *s, vary_u *lo, vary_u *hi)
 {
 	const struct vspec *of = s->of;
@@ -69,7 +69,7 @@ static int one_value(const struct vspec *s, const struct form *f, size_t at, siz
 	return rc;
 }
 
-/* A step or a mask: a value of the field's kind, or a number as wide as it. */
+/* Reads a step or a mask: a value of the type of the field, or a number with as many bits. */
 static int amount(const struct vspec *s, const struct form *f, enum form_word w, vary_u *out, struct err *e)
 {
 	const struct vspec number = {.type = &vt_fuint, .bits = (uint16_t)width(s)};
@@ -195,7 +195,8 @@ static int parse_mask(const struct vspec *s, const struct form *f, struct vary *
 	return 0;
 }
 
-/* All addresses of a prefix. With bits beside the prefix it is an address as interfaces are given theirs (Pktgen's habit): that one. */
+/* Reads a prefix, which is all its addresses. With bits beside the prefix it is this one address,
+ * written as interfaces are given theirs (Pktgen's habit), and *one becomes true. */
 static int parse_prefix(const struct vspec *s, const struct form *f, size_t slash, struct vary *v, bool *one, struct err *e)
 {
 	const struct vspec length = {.type = &vt_uint, .max = width(s)};
@@ -219,7 +220,8 @@ static int parse_prefix(const struct vspec *s, const struct form *f, size_t slas
 	return range_words(s, f, v, e);
 }
 
-/* Items of flags are joined by |, which is a comma to the flags' own type. */
+/* Reads an item of a list. The flags of an item are joined by |, which their own type wants as a
+ * comma. */
 static int list_item(const struct vspec *s, const struct form *f, size_t at, size_t len, vary_u *out, struct err *e)
 {
 	char buf[256];
@@ -262,7 +264,7 @@ static int parse_list(const struct vspec *s, const struct form *f, struct vary *
 	return rc;
 }
 
-/* The words that a wrong single value could have meant. */
+/* The text that a wrong single value may have been meant as, or NULL. */
 static const char *meant(const struct vspec *s, const char *text, char *buf, size_t size)
 {
 	static const char *const forms[] = {"random", "list"};
@@ -285,7 +287,8 @@ static const char *meant(const struct vspec *s, const char *text, char *buf, siz
 	return strcmp(word, "rand") == 0 || strcmp(word, "rnd") == 0 ? "random" : str_nearest(word, forms, ARRAY_SIZE(forms));
 }
 
-/* The base type's own complaint; where it is not about a limit, with all forms that are allowed here. */
+/* Reads a single value. If that fails because of a limit, the error is that of the type of the
+ * value; otherwise the error names all forms that are allowed here. */
 static int parse_single(const struct vspec *s, const struct form *f, struct vary *v, struct err *e)
 {
 	struct vtype type = *s->of->type;
@@ -371,7 +374,7 @@ static void put_number(vary_u x, bool hex, struct sbuf *out)
 		vt_fuint.print(&number, v, out);
 }
 
-/* Bounds: the names of flags have commas between them. */
+/* Appends a bound. For flags it is a number, because their names have commas between them. */
 static void put_bound(const struct vspec *s, vary_u x, struct sbuf *out)
 {
 	if (is_flags(s))
@@ -380,7 +383,8 @@ static void put_bound(const struct vspec *s, vary_u x, struct sbuf *out)
 		put_one(s, x, out);
 }
 
-/* Small steps are read as numbers, large ones of addresses as addresses. */
+/* Appends a step or a mask. A small step is easier to read as a number, a large one of addresses as
+ * an address. */
 static void put_amount(const struct vspec *s, vary_u x, bool hex, struct sbuf *out)
 {
 	if (s->of->type == &vt_fuint || is_flags(s) || (!hex && x < 256))
@@ -496,7 +500,8 @@ static enum vplain vary_plain(const struct vspec *s, const void *val, double *ou
 
 	enum vplain (*plain)(const struct vspec *, const void *, double *) = s->of->type->plain;
 
-	/* what varies is not itself a variation, whose values are larger: compilers look for that */
+	/* the type of a value is never vt_vary, whose values are larger than `one`: without this
+	 * test compilers warn */
 	if (v->kind != VARY_FIXED || plain == NULL || plain == vary_plain)
 		return VPLAIN_TEXT;
 	vary_store(v->first, one);
