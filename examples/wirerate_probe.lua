@@ -1,20 +1,23 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Wireshark and tshark: the probes that wirerate puts at the begin of payloads (`set <ports> probe on`).
+-- Shows the probes that wirerate puts at the start of payloads (`set <ports> probe on`), in
+-- Wireshark and tshark.
 --
 --   tshark -X lua_script:wirerate_probe.lua -r file.pcap -T fields -e wirerate.stream -e wirerate.queue -e wirerate.seq
 --
--- Or copy it into a plugin folder (Help, About, Folders). UDP payloads that begin with a probe are found by themselves and by "Decode as"; those
--- behind any other headers after dissection, in the innermost payload that Wireshark has found. A probe is known by its sum: one of 65535 payloads
--- of random bytes looks like one. With the sender's clock in the preferences (wirerate.tsc_hz; `show clock` of the sender says it) times are shown
--- in nanoseconds too.
+-- Or copy this file into a plugin folder (Help, About, Folders). UDP payloads that begin with a
+-- probe are found without further settings, and by "Decode as". Behind any other headers a probe is
+-- looked for after dissection, in the innermost payload that Wireshark has found. A probe is
+-- recognized by its sum: one of 65535 payloads of random bytes looks like one too. If the
+-- preferences have the frequency of the sender's clock (wirerate.tsc_hz; `show clock` of the sender
+-- tells it), times are shown in nanoseconds too.
 --
--- 16 bytes, most significant bit first:
+-- A probe has 16 bytes. Its fields and their bits, most significant bit first:
 --   check 16   makes the one's complement sum of the eight words 0x5752
---   seq 32     probes of this port, stream and Tx queue before this one, modulo 2^32
+--   seq 32     how many probes of this port, stream and Tx queue came before this one, modulo 2^32
 --   port 5, queue 6, exp 5
---   stream 13  8191: room without a probe
---   mant 15    it left mant x 2^exp cycles after it was due
---   sent 36    cycles of the sender's clock when the frame was handed to the device, modulo 2^36
+--   stream 13  8191: there is room for a probe, but none
+--   mant 15    the frame left mant x 2^exp cycles after it was due
+--   sent 36    the sender's clock, in cycles, when the frame was handed to the device, modulo 2^36
 
 local LEN, SUM, NONE = 16, 0x5752, 8191
 
@@ -38,7 +41,8 @@ for _, field in pairs(f) do
 end
 probe.prefs.tsc_hz = Pref.string("Sender's clock, Hz", "", "Cycles per second of the sender's TSC; empty: no times in nanoseconds")
 
--- Where payloads are, of whatever headers; the last one of a frame is the innermost.
+-- Returns functions that give the fields of these names in a frame. The last one that they give is
+-- the innermost.
 local function extractors(names)
     local list = {}
     for _, name in ipairs(names) do
@@ -50,7 +54,7 @@ local function extractors(names)
     return list
 end
 local payloads = extractors({"udp.payload", "tcp.payload", "data.data"})
--- And the last fields of headers behind which Wireshark shows none, or not always.
+-- The last fields of headers for whose payload Wireshark has no field, or not always one.
 local ends = extractors({"esp.sequence", "sctp.data_payload_proto_id"})
 
 local function is_probe(range)
@@ -93,7 +97,7 @@ local function show(range, tree)
     return title
 end
 
--- As the dissector of a UDP payload: what follows the probe is data.
+-- Dissects a UDP payload that begins with a probe. What follows the probe is data.
 local function dissect(tvb, pinfo, tree)
     local title = show(tvb:range(), tree)
 
@@ -121,7 +125,7 @@ probe:register_heuristic("udp", function(tvb, pinfo, tree)
 end)
 DissectorTable.get("udp.port"):add_for_decode_as(probe)
 
--- Behind all other headers, when everything is dissected.
+-- Looks for probes behind all other headers, when everything is dissected.
 local after = Proto("wirerate_after", "wirerate probe behind any headers")
 
 local function last_of(extractor)

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Pktgen-DPDK's Lua API on wirerate: `require "Pktgen"` gives the tables `pktgen` and `dpdk` and the helpers printf, prints,
--- serialize and sleep. Each function is a line of the command language, which has Pktgen's words.
+-- The Lua API of Pktgen-DPDK on wirerate: `require "Pktgen"` gives the tables `pktgen` and `dpdk`
+-- and the helpers printf, prints, serialize and sleep. Each function runs a line of the command
+-- language, which has Pktgen's words.
 local host = require "wirerate.pktgen.host"
 local text = require "wirerate.pktgen.text"
 require "wirerate.pktgen.lua53"
@@ -17,7 +18,7 @@ local dpdk = require "wirerate.pktgen.dpdk"
 
 local _G = _G
 rawset(_G, "pktgen", pktgen)
--- files that some versions of Pktgen saved have it once with this slip
+-- files that some versions of Pktgen saved misspell the name in one place
 rawset(_G, "pkrgen", pktgen)
 rawset(_G, "dpdk", dpdk)
 rawset(_G, "printf", text.printf)

@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Several thousand flows, each a stream with ports of its own and a probe in every frame, and what became of each of them.
+-- Sends several thousand flows, each a stream with its own addresses and a probe in every frame,
+-- and tells what became of each of them.
 --
 --   wirerate -p wire -b -f flows.lua
 --   wirerate -p wire -b -e 'script flows.lua flows=4000 each=20 rate=100kpps'
 local wr = require "wirerate"
 local args, tab = require "wirerate.args", require "wirerate.tab"
 
--- On real ports: yours. loss: what the wire loses of purpose, like "1%".
+-- On real ports: give yours. loss is what the wire loses on purpose, such as "1%".
 local o = args({from = 0, to = 1, flows = 2000, each = 5, rate = "20kpps", loss = ""}, ...)
 
 local port = wr.port[o.from]
@@ -21,7 +22,7 @@ for i = 0, o.flows - 1 do
     s.probe = "on"
 end
 port.rate = o.rate
-port.count = o.flows * o.each -- they take turns: that is `each` of every flow
+port.count = o.flows * o.each -- the streams take turns, so this is `each` frames of every flow
 if o.loss ~= "" then port["wire.loss"] = o.loss end
 
 wr.at_end("stop " .. o.from) -- also when it is interrupted
@@ -38,7 +39,7 @@ for _, c in pairs(seen.streams) do
         worst[#worst + 1] = c
     end
 end
--- What is not known of a flow is nil.
+-- A count that is not known is nil.
 table.sort(worst, function(a, b)
     local x, y = a.lost or 0, b.lost or 0
     return x > y or x == y and a.stream < b.stream

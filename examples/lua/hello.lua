@@ -4,7 +4,7 @@
 --   wirerate -p wire -b -f hello.lua
 --   wirerate -p pci:0000:3b:00.0 -p pci:0000:3b:00.1 -b -f hello.lua
 local wr = require "wirerate"
-local from, to = 0, 1 -- on real ports: yours
+local from, to = 0, 1 -- on real ports: write the numbers of yours
 
 wr.port[from].rate = "10kpps"
 wr.port[from].count = 1000

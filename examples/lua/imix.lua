@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- IMIX: frames of 64, 570 and 1518 bytes as 7:4:1, what that is in frames and bits, and whether the mix arrives as it was sent.
+-- IMIX: sends frames of 64, 570 and 1518 bytes as 7:4:1, tells what that is in frames and bits, and
+-- checks that the mix arrives as it was sent.
 --
 --   wirerate -p wire -b -f imix.lua
 --   wirerate -p wire -b -e 'script imix.lua rate=1Gbps frames=1200000'

@@ -1,16 +1,18 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Latency under load: percentiles of the latency of every frame at several loads, as a table, a chart and an SVG file.
+-- Latency under load: measures percentiles of the latency at several loads, with a probe in every
+-- frame, and shows them as a table, a chart and an SVG file.
 --
 --   wirerate -p wire -b -f latency.lua
 --   wirerate -p wire -b -e 'script latency.lua loads=10,50,90 duration=10s svg=/tmp/latency.svg'
 --
--- The wire of this demonstration is one of 100 Mbit/s with a device that takes 50 us for a frame, and queues what is above 80 %.
--- `since due` counts from when the rate had a frame due: what the tester itself was late with is in it. Exit code 4 when a load has no
+-- The wire of this demonstration has 100 Mbit/s and a device that takes 50 us for a frame and
+-- queues what is above 80 %. `since due` counts from the time at which a frame was due by the rate,
+-- so it includes the time by which the tester itself was late. The exit code is 4 if a load has no
 -- valid trial.
 local wr = require "wirerate"
 local args, plot, search, tab = require "wirerate.args", require "wirerate.plot", require "wirerate.search", require "wirerate.tab"
 
--- On real ports: your ports, speed = "", wire = "" and delay = "".
+-- On real ports: give your ports, and speed = "", wire = "" and delay = "".
 local here = {from = 0, to = 1, speed = "100M", wire = "80% queue 512", delay = "50us"}
 
 local o = args({from = here.from, to = here.to, speed = here.speed, wire = here.wire, delay = here.delay,

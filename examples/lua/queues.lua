@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Per-queue capacity: all queues send as fast as they are let, and each is looked at by itself.
+-- The capacity of queues: all queues send as fast as they can, and each is shown by itself.
 --
 --   wirerate -p wire -m '1.0*4' -m '1.1*4' -b -f queues.lua
 --
--- The map says how many queues there are and who serves them; with one core for each queue (`-m 1-4.0`) it is the capacity of a core.
--- On NICs the receiver's hash (RSS) chooses the Rx queue, so frames of many flows are sent.
+-- The map says how many queues there are and which worker serves each. With one core for each queue
+-- (`-m 1-4.0`) the result is the capacity of a core. On NICs a hash (RSS) chooses the Rx queue of a
+-- frame, so frames of many flows are sent.
 local wr = require "wirerate"
 local args, tab = require "wirerate.args", require "wirerate.tab"
 

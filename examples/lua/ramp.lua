@@ -1,14 +1,15 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Ramp: the rate rises in a straight line, and what leaves and arrives is looked at several times a second.
+-- A ramp: the rate rises in a straight line, and the frames that leave and arrive are counted
+-- several times a second.
 --
 --   wirerate -p wire -b -f ramp.lua
 --   wirerate -p wire -b -e 'script ramp.lua high=2Mpps time=30s every=1s csv=ramp.csv'
 --
--- The device of this demonstration carries 60 kpps, so that the curves part there.
+-- The device of this demonstration carries 60 kpps, so the two curves separate there.
 local wr = require "wirerate"
 local args, plot = require "wirerate.args", require "wirerate.plot"
 
--- On real ports: your ports, and wire = "".
+-- On real ports: give your ports, and wire = "".
 local here = {from = 0, to = 1, wire = "60kpps queue 64"}
 
 local o = args({from = here.from, to = here.to, wire = here.wire, low = "1kpps", high = "100kpps", time = "5s", every = "250ms",
@@ -23,7 +24,7 @@ if out then out:write("seconds,sent_pps,received_pps\n") end
 local sent, got = {}, {}
 local begin, last
 
--- Rates between two looks, from exact counters and their time.
+-- Keeps the rates since the last call, which are made of exact counters and the times of both.
 local function look()
     local now = wr.stats()
     begin = begin or now.time_ns

@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Long soak: sends for hours, and writes a line per second to a CSV file that is whole at any time.
+-- A long soak: sends for hours, and writes a line per second to a CSV file, which is complete at
+-- any time.
 --
 --   wirerate -p wire -b -e 'script soak.lua time=12h rate=10% csv=soak.csv'
 --
--- Ctrl-C ends it early: what sends is stopped, and the file has all full seconds. At its end every frame has to be accounted for.
+-- Ctrl-C ends it early: sending is stopped, and the file has all full seconds. At the end every
+-- frame that was sent must have arrived.
 local wr = require "wirerate"
 local args = require "wirerate.args"
 

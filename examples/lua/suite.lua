@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- A test suite for CI: what a device that forwards has to do, each test with `expect`. Exit code 0 when all hold, 1 when one does not.
+-- A test suite for CI: tests what a device that forwards has to do, with `expect`. The exit code is
+-- 0 if all tests pass, and 1 if one fails.
 --
 --   wirerate -p wire -b -f suite.lua
 --   wirerate -p wire -b -e 'script suite.lua only=vlan'
 --
--- Break it to see how that looks: `-e "set 0 wire loss every 100"` before the script.
+-- To see how a failure looks, put `-e "set 0 wire loss every 100"` before the script.
 local wr = require "wirerate"
 local args = require "wirerate.args"
 
@@ -88,7 +89,7 @@ for i, t in ipairs(tests) do
     if o.only == "" or o.only == t.name then
         local failed = false
         local expect = wr.expect
-        wr.expect = function(cond, text) -- counted for this test too
+        wr.expect = function(cond, text) -- notes whether this test has failed
             failed = failed or not cond
             return expect(cond, t.name .. ": " .. text)
         end

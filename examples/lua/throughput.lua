@@ -1,16 +1,19 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Throughput as in RFC 2544, 26.1: for each frame size the highest load at which no frame is lost, by bisection.
+-- Throughput as in RFC 2544, 26.1: finds for each frame size the highest load at which no frame is
+-- lost, by bisection.
 --
 --   wirerate -p wire -b -f throughput.lua
 --   wirerate -p wire -b -e 'script throughput.lua sizes=64,1518 duration=60s resolution=0.1'
 --
--- A trial that is not valid (the tester was disturbed, or could not send that much) is repeated; what it lost is never held against the
--- device. Where no trial above the answer was valid, the table says "at least", and the exit code is 4. Exit code 1: not even the least
--- load passes. The standard asks for 60 s per trial, and for its waits: `set trial rfc2544` before the script.
+-- A trial that is not valid (the tester was disturbed, or could not send that much) is repeated,
+-- and what it lost is never counted against the device. If no trial above the answer was valid, the
+-- table says "at least" and the exit code is 4. The exit code is 1 if not even the least load
+-- passes. The standard asks for 60 s per trial, and for waits: run `set trial rfc2544` before the
+-- script for these.
 local wr = require "wirerate"
 local args, search, tab = require "wirerate.args", require "wirerate.search", require "wirerate.tab"
 
--- On real ports: your ports, speed = "" and wire = "".
+-- On real ports: give your ports, and speed = "" and wire = "".
 local here = {from = 0, to = 1, speed = "100M", wire = "40Mbps queue 256"}
 
 local o = args({from = here.from, to = here.to, speed = here.speed, wire = here.wire, sizes = "64,512,1518", duration = "1s",
@@ -18,7 +21,7 @@ local o = args({from = here.from, to = here.to, speed = here.speed, wire = here.
 local port = wr.port[o.from]
 if o.speed ~= "" then port.speed = o.speed end
 if o.wire ~= "" then port["wire.limit"] = o.wire end
-port.frame = "eth/ipv4/udp" -- with room for a probe: each frame is told apart, and has its latency
+port.frame = "eth/ipv4/udp" -- has room for a probe, so that each frame is recognized and timed
 
 local steps = tab.new{{"size", 5}, {"load", 8}, {"lost", 9}, {"outcome", -7}, {"verdict", -16}}
 local answers = tab.new{"size", "throughput", "pps", "l2 bit/s", "p99", "trials", "not valid", {"known", -8}}

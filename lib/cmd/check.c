@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every row must keep, for the tests of whoever writes rows. */
+/* Checks that each row of the tables obeys the rules of rows. Tests call it. */
 #include "cmd_impl.h"
 
 #include <stdio.h>
@@ -34,7 +34,8 @@ static bool list_has(const char *list, const char *word, size_t wn)
 	return false;
 }
 
-/* The names of row i among those of the rows before it; `of` tells which rows share a name space. */
+/* Complains if a name of row i is also a name of a row before it. `of` gives the name of row j if
+ * the names of rows i and j must differ, else NULL. */
 static void check_names(struct checking *k, const struct cmd *c, const struct names *t, unsigned i, const char *const lists[2],
 			const char *(*of)(const struct cmd *c, unsigned i, unsigned j))
 {
@@ -112,7 +113,8 @@ static void check_spec(struct checking *k, const char *row, const struct vspec *
 	check_choices(k, row, v);
 }
 
-/* The default parses, and its printed form parses to what prints the same. */
+/* Complains unless the default parses and its printed form parses to a value that prints the
+ * same. */
 static void check_default(struct checking *k, const struct setting *s)
 {
 	const struct vtype *t = s->v.type;

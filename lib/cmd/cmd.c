@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Running a command line: it is split, matched against the tables, and its verb is run and
+ * polled. */
 #include "cmd_impl.h"
 
 #include <errno.h>
@@ -66,7 +68,7 @@ const struct verb *cmd_verb_at(const struct cmd *c, unsigned i)
 	return i < c->nverbs ? c->verbs[i] : NULL;
 }
 
-/* A command as read: words, verb, typed arguments. */
+/* A line after it was parsed: its words, its verb, its arguments as values. */
 struct parsed {
 	struct line_words l;
 	const struct verb *verb; /* NULL: empty line */
@@ -88,7 +90,8 @@ static int no_load(const char *word, int col, struct err *e)
 		      word);
 }
 
-/* look: for a check of a line whose streams may be made by a line before it. */
+/* Parses a line into *p. look: the line is only checked. Its streams need not exist, since a line
+ * before it may make them, and verbs that `load` does not allow are refused. */
 static int parse(const struct cmd *c, const char *line, bool look, struct parsed *p, struct err *e)
 {
 	unsigned used = 1;
@@ -188,7 +191,8 @@ void cmd_cancel(struct cmd_run *r)
 		r->verb->cancel(r);
 }
 
-/* A setting followed by the rest of the line is a value of it, whatever the verb. */
+/* Checks the values in a line: an ARG_REST after an ARG_SETTING is a value of that setting,
+ * whatever the verb is. */
 static int check_values(struct cmd *c, const struct parsed *p, const char *line, struct err *e)
 {
 	const struct target *t = NULL;

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared inside lib/cmd. */
+/* What the files of lib/cmd share. */
 #pragma once
 #include "cmd.h"
 
-/* The names and aliases of a table by their words. */
+/* An index of the names and aliases of a table (names.c). */
 struct name {
 	const char *text; /* len bytes, inside the row's list */
 	size_t len;
-	uint64_t hash;
-	unsigned row, words, next; /* next: index + 1 in the chain */
+	uint64_t hash;             /* of its words */
+	unsigned row, words, next; /* next: index + 1 of the next name in the chain, 0: none */
 	bool alias;
 };
 struct names {
 	struct name *e;
 	unsigned n, cap, mask, max_words;
-	unsigned *head; /* index + 1, 0: none */
+	unsigned *head; /* by hash & mask: index + 1 of the first name in the chain, 0: none */
 };
+/* Adds the names of a comma separated list. After the last one names_index() makes them
+ * findable. */
 void names_add(struct names *t, const char *list, bool alias, unsigned row);
-void names_index(struct names *t); /* after the last names_add */
+void names_index(struct names *t);
 void names_free(struct names *t);
-/* First name in the table's order that is exactly the k words, and the one after it; NULL: none. */
+/* names_find() gives the first name, in the order of the table, that consists of exactly these k
+ * words; names_more() gives the next one after e. NULL: there is none. */
 const struct name *names_find(const struct names *t, const struct cmd_word *w, unsigned k);
 const struct name *names_more(const struct names *t, const struct name *e, const struct cmd_word *w);
 
@@ -33,7 +36,8 @@ struct cmd {
 	bool checks_held;
 };
 
-/* Words of one line with the memory behind them. */
+/* The words of one line, with the memory that holds their texts. line_split() gives 0 or -errno
+ * with *e. */
 struct line_words {
 	struct cmd_word *w;
 	unsigned n;
@@ -41,64 +45,81 @@ struct line_words {
 };
 int line_split(const char *line, struct line_words *out, struct err *e);
 void line_free(struct line_words *l);
-/* Column in line of byte `off` of the text that joining the words from column `col` on gives. */
+/* An ARG_REST is the words of a line from column `col` on, joined by one blank. This finds the
+ * column in the line at which byte `off` of that text stands. */
 int line_rest_col(const char *line, int col, int off);
 
-/* One name of a comma separated list, words separated by blanks. Advances *list; false at its end. */
+/* Gives the next name of a comma separated list; the words of a name are separated by blanks.
+ * Advances *list; false at its end. */
 bool name_next(const char **list, const char **name, size_t *len);
 
-/* Where a setting is looked for: what stands before it. */
+/* What stands before the name of a setting, which says where to look for it: anything, no ports,
+ * ports without streams, or streams. */
 enum find_in { FIND_ANY, FIND_GLOBAL, FIND_BARE, FIND_STREAMS };
-/* What there is to say of each scope, by enum cmd_scope. */
+/* All that differs from scope to scope, by enum cmd_scope. */
 struct scope {
 	const char *name, *before; /* "stream"; what stands before a row's name in `set` */
-	const char *title;         /* of its rows in `help` */
-	uint8_t rank[4];           /* by enum find_in: where several scopes have a word, it means the row of the lowest */
+	const char *title;         /* heading of its rows in `help` */
+	/* By enum find_in. If rows of several scopes have a name, it means the one with the lowest
+	 * rank. */
+	uint8_t rank[4];
 };
 extern const struct scope scopes[];
 extern const unsigned nscopes;
 enum find_in find_in_targets(const struct target *t);
-/* Row whose name or alias stands at w[0..]; *used words. Exact before prefix, long before short, names before aliases. NULL with *e,
- * column of the word in its line. */
+/* Finds the row whose name or alias stands at w[0..] and sets *used to the number of its words. An
+ * exact name goes before a shortened one, more words before fewer, a name before an alias. NULL
+ * with *e, whose column is that of the word in its line. */
 const struct setting *setting_match(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned n,
 				    unsigned *used, struct err *e);
-/* -EINVAL when the row does not belong to what stands before it. */
+/* Checks that the row may stand after what stands before it: 0, or -EINVAL with *e at column
+ * col. */
 int setting_fits(const struct setting *s, enum find_in in, int col, struct err *e);
-/* Verb that the line's first words name (a name may have several words: "stream add"); *used of them. */
+/* Finds the verb that the first words of a line name ("stream add" has two words) and sets *used to
+ * the number of these words. NULL with *e. */
 const struct verb *verb_match(const struct cmd *c, const struct cmd_word *w, unsigned n, unsigned *used, struct err *e);
-/* The second words of the verbs whose name's first word begins with `word`: "stream" -> "add | copy". */
+/* Appends the second words of all verbs of two words whose first word begins with `word`: for
+ * "stream" that is "add | copy". */
 void verb_seconds(const struct cmd *c, const char *word, struct sbuf *out);
+/* Refuses a row with SET_LATER: -ENOTSUP with *e. Else 0. */
 int setting_later(const struct setting *s, struct err *e);
 
-/* Match the words from `first` on, those after the verb, against its template. args: CMD_MAX_ARGS. *text holds the joined texts, caller
- * frees. look: streams named need not be there. */
+/* Matches the words from `first` on, which are those after the verb, against the verb's arguments:
+ * 0 or -errno with *e. args has CMD_MAX_ARGS elements. text holds texts that were joined from
+ * several words; the caller frees it. look: streams that are named need not exist. */
 int args_match(const struct cmd *c, const struct verb *v, const struct line_words *l, const char *line, unsigned first, bool look,
 	       struct arg_val *args, struct sbuf text[CMD_MAX_ARGS], struct err *e);
 unsigned verb_nargs(const struct verb *v);
-/* Index after the optional group that begins at i. */
+/* Returns the index after the optional group that begins at argument i. */
 unsigned group_end(const struct arg_spec *a, unsigned i);
+/* Says whether word begins with prefix. */
 bool word_prefix(const char *word, const char *prefix);
-/* How the k words of w name `name` (len bytes, words separated by blanks): all of its words, each one whole or shortened. */
+/* Says whether the k words of w are the words of `name` (len bytes, words separated by blanks):
+ * HOW_EXACT if each is written in full, HOW_PREFIX if some are shortened. */
 enum how { HOW_NO, HOW_PREFIX, HOW_EXACT };
 enum how name_match(const char *name, size_t len, const struct cmd_word *w, unsigned k);
-/* Words in a name. */
+/* Returns the number of words in a name. */
 unsigned name_words(const char *name, size_t len);
-/* A word that can only be meant as a port list. */
+/* Says whether a word can only be meant as a list of ports or streams. */
 bool looks_like_targets(const char *word);
 
-enum set_how { SET_LOOK /* write nothing */, SET_WRITE, SET_ECHO /* and say what it comes to */ };
-/* cmd_set. *in_value: the error is about the value. */
+enum set_how { SET_LOOK /* only check */, SET_WRITE, SET_ECHO /* write and call echo */ };
+/* Does the work of cmd_set(). *in_value says whether an error is about the value, so that its
+ * column counts from there. */
 int set_apply(struct cmd *c, const struct target *t, const struct setting *s, const char *value, enum set_how how,
 	      struct sbuf *note, bool *in_value, struct err *e);
-/* The ports are there, and where `streams` is set, the streams too. */
+/* Checks that the ports exist and, if `streams` is set, the streams too: 0 or -EINVAL with *e. */
 int target_check(const struct cmd *c, const struct target *t, bool streams, struct err *e);
 
+/* Texts about rows, for help and errors: the name of an argument, how a verb or a setting is
+ * written, and the values that a setting allows. */
 const char *arg_name(const struct arg_spec *a);
 void verb_syntax(const struct verb *v, struct sbuf *out);
 void setting_syntax(const struct setting *s, struct sbuf *out);
 void setting_allowed(const struct setting *s, struct sbuf *out);
-/* {"commands":[..],"settings":[..]} of some rows. */
+/* Returns some rows as {"commands":[..],"settings":[..]}, a new reference. */
 json_t *rows_json(const struct verb *const *v, unsigned nverbs, const struct setting *const *s, unsigned nsettings);
 
-/* Lines of a note from `from` on that say the same of several ports become one, where the first of them stands. */
+/* Joins the lines of a note, from byte `from` on, that say the same about several ports: they
+ * become one line, at the place of the first of them. */
 void notes_group(struct sbuf *note, size_t from);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What could stand at the cursor: the template is walked like in a match, but every way is followed. */
+/* Completion: finds all that could stand at the cursor. The arguments of the verb are walked as in
+ * match.c, but every way that the words can be read is followed, not just the first that fits. */
 #include "cmd_impl.h"
 
 #include <dirent.h>
@@ -8,24 +9,27 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_NUMBERS 64 /* port and stream numbers offered; more than that nobody reads */
+#define MAX_NUMBERS 64 /* port or stream numbers that are offered; nobody reads more */
 
 struct completion {
 	const struct cmd *c;
 	const struct verb *verb;
-	const struct cmd_word *w; /* complete words of this command, the verb first */
+	const struct cmd_word *w; /* the n complete words before the cursor, the verb first */
 	unsigned n;
-	const char *prefix; /* what stands of the word at the cursor, unquoted */
+	const char *prefix; /* what is already there of the word at the cursor, without quotes */
 	bool quoted;
 	struct target targets;
+	/* possible: the verb has an ARG_TARGETS. given: targets is filled. */
 	bool targets_possible, targets_given;
-	const struct setting *setting;
+	const struct setting *setting; /* the row named before the cursor; NULL: none */
 	void (*offer)(void *arg, const char *word, const char *help);
 	void *arg;
-	char **seen;
+	char **seen; /* what was offered, so that nothing is offered twice */
 	unsigned nseen;
-	const struct vspec *spec; /* whose words give_value() gets */
-	const char *head; /* words before the cursor that a value's own completion repeats */
+	const struct vspec *spec; /* of the value that is being completed, for give_value() */
+	/* Words of a value before the cursor. Its type gets them to complete the value and repeats
+	 * them in what it offers. */
+	const char *head;
 };
 
 static void give(struct completion *k, const char *word, const char *help)
@@ -44,7 +48,8 @@ static void give(struct completion *k, const char *word, const char *help)
 	sbuf_free(&first);
 }
 
-/* What may stand here beside the words offered; who has begun a word knows. */
+/* Says in one line what a value may be, beside the words that are offered. It is left out when the
+ * word has been begun: whoever typed that knows. */
 static void give_form(struct completion *k, const char *name, const struct vspec *v)
 {
 	struct sbuf form = {0};
@@ -68,7 +73,8 @@ static void give_value(void *arg, const char *word)
 	give(k, word, help);
 }
 
-/* The word of a verb's name that follows the complete words from `at` on, when those begin the name and it begins with the prefix. */
+/* If the complete words from `at` on begin this name of a verb, offers the word of the name that
+ * follows them, provided that it begins with the prefix. */
 static void offer_verb_word(struct completion *k, const struct verb *v, const char *name, size_t len, unsigned at)
 {
 	struct sbuf word = {0}, help = {0};
@@ -116,7 +122,7 @@ static void offer_verbs(struct completion *k, unsigned at)
 	}
 }
 
-/* The next word of verbs whose names go on where that of k->verb ends: "show" and "show page". */
+/* Offers the next word of longer names of verbs: "page" after "show", because of "show page". */
 static void offer_longer_verbs(struct completion *k)
 {
 	size_t len = strlen(k->verb->name);
@@ -165,7 +171,8 @@ static void offer_targets(struct completion *k)
 	offer_numbers(k, k->prefix, (size_t)(item - k->prefix), item, h->nports(h->arg));
 }
 
-/* The next word of every name that begins with the k->w[at..] words and goes on with the prefix. */
+/* Offers the next word of each name in list whose first words are k->w[at..] and that goes on with
+ * the prefix. */
 static void offer_name_words(struct completion *k, const struct setting *s, const char *list, unsigned at)
 {
 	const char *name;
@@ -192,7 +199,7 @@ static void offer_name_words(struct completion *k, const struct setting *s, cons
 	}
 }
 
-/* Does the row belong to what stands before it? */
+/* Says whether the row fits the ports or streams that stand before it. */
 static bool row_fits(const struct completion *k, const struct setting *s)
 {
 	enum find_in in = !k->targets_possible ? FIND_ANY : find_in_targets(k->targets_given ? &k->targets : NULL);
@@ -200,7 +207,8 @@ static bool row_fits(const struct completion *k, const struct setting *s)
 	return setting_fits(s, in, -1, NULL) == 0 && !(s->flags & SET_LATER);
 }
 
-/* Rows that the table does not list, after "vlan[2].": those whose first of a kind it lists. */
+/* Offers rows that the table does not list, after "vlan[2].": fields of a further header of a kind.
+ * The table has the fields of the first. */
 static void offer_more_rows(struct completion *k)
 {
 	const struct cmd_host *h = &k->c->host;
@@ -228,13 +236,13 @@ static void offer_settings(struct completion *k, unsigned at)
 
 	for (unsigned i = 0; i < k->c->nsettings; i++) {
 		const struct setting *s = k->c->settings[i];
-		/* fields of a second header of a kind ("vlan[2].vid") only for who asks for them */
+		/* fields of a second header of a kind ("vlan[2].vid") only once [ was typed */
 		if (row_fits(k, s) && (strchr(s->name, '[') == NULL || strchr(k->prefix, '[') != NULL))
 			offer_name_words(k, s, s->name, at);
 	}
 	if (at == k->n)
 		offer_more_rows(k);
-	/* aliases would double the list; they are for those who type them */
+	/* aliases would double the list: offered where no name fits, or once one is begun */
 	if (at == k->n && (k->prefix[0] == '\0' || k->nseen > before))
 		return;
 	for (unsigned i = 0; i < k->c->nsettings; i++) {
@@ -388,7 +396,9 @@ static bool fits_arg(const struct arg_spec *a, const char *word)
 	}
 }
 
-/* Argument i against the complete words from `at` on. */
+/* Matches argument i and those after it against the complete words from `at` on, and offers what
+ * may stand where the words end. grouped: argument i belongs to an optional group whose word was
+ * given. */
 static void walk(struct completion *k, unsigned i, unsigned at, bool grouped)
 {
 	const struct arg_spec *a = k->verb->args;
@@ -425,7 +435,8 @@ static void walk(struct completion *k, unsigned i, unsigned at, bool grouped)
 		walk(k, group_end(a, i), at, false);
 }
 
-/* The command at the cursor, split as far as it is complete; an open quote counts as closed at the cursor. */
+/* Splits the command up to the cursor into words. A quote that is still open is closed at the
+ * cursor. */
 static bool split_here(const char *text, struct line_words *l)
 {
 	static const char *const closers[] = {"", "\"", "'", "}", "}}", "}}}"};
@@ -441,7 +452,7 @@ static bool split_here(const char *text, struct line_words *l)
 	return ok;
 }
 
-/* Is the end of text inside a comment? A word put there would vanish too. */
+/* Says whether text ends inside a comment. A further word would vanish there, which is tried. */
 static bool in_comment(const char *text, const struct line_words *l)
 {
 	struct line_words more;
@@ -470,7 +481,7 @@ void cmd_complete(struct cmd *c, const char *line, int cursor, int *start,
 	sbuf_addn(&text, line, len);
 	*start = (int)len;
 	const char *rest = text.s, *begin = text.s;
-	/* a piece that ended at a separator is longer than its text */
+	/* a command that ended at a separator has moved rest by one byte more than its length */
 	while (cmd_next(&rest, &one))
 		if ((size_t)(rest - begin) > one.len)
 			begin = rest;
@@ -480,7 +491,7 @@ void cmd_complete(struct cmd *c, const char *line, int cursor, int *start,
 		const struct cmd_word *cur = l.n > 0 ? &l.w[l.n - 1] : NULL;
 		bool open = cur != NULL && (cur->quoted || (last != ' ' && last != '\t'));
 		struct line_words plain;
-		/* a closed quote before a blank is a complete word */
+		/* a quoted word that is closed and followed by a blank is complete */
 		if (cur != NULL && cur->quoted && (last == ' ' || last == '\t') &&
 		    line_split(begin, &plain, NULL) == 0) {
 			open = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tables for machines and for paper: JSON, manual page, fuzz dictionary. */
+/* The two tables written out: as JSON, as a manual page, and as a dictionary for fuzzing. */
 #include "cmd_impl.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ static json_t *names_json(const char *list)
 	return a;
 }
 
-/* Text that may be NULL. */
+/* Sets a key to a text, or to null if text is NULL. */
 static void put_text(json_t *o, const char *key, const char *text)
 {
 	json_object_set_new(o, key, text != NULL ? json_string(text) : json_null());
@@ -36,7 +36,8 @@ static void put_spec(json_t *o, const struct vspec *v)
 	json_object_set_new(o, "allowed", json_string(sbuf_str(&allowed)));
 	sbuf_free(&allowed);
 	if (v->min != 0 || v->max != 0) {
-		/* beyond 63 bits JSON integers end; limits there are the type's own range */
+		/* JSON integers have 63 bits here; a larger limit is the type's own and says
+		 * nothing */
 		if (v->min <= INT64_MAX)
 			json_object_set_new(o, "min", json_integer((json_int_t)v->min));
 		if (v->max <= INT64_MAX)
@@ -147,7 +148,8 @@ json_t *cmd_dump(struct cmd *c)
 	return rows_json(c->verbs, c->nverbs, c->settings, c->nsettings);
 }
 
-/* Text as roff shows it: no request at a line's start, no escape, hyphens that can be copied. */
+/* Appends text so that roff shows it as it is: a line that begins with . or ' is no request, a
+ * backslash is no escape, and a hyphen stays one that can be copied. */
 static void roff(const char *text, struct sbuf *out)
 {
 	bool start = true;
@@ -228,7 +230,7 @@ static void man_settings(const struct cmd *c, struct sbuf *out)
 		      "itself.\n");
 	for (unsigned i = 0; i < c->nsettings; i++) {
 		const struct setting *s = c->settings[i];
-		/* a field of a second header ("vlan[2].vid") is told with the first */
+		/* a field of a second header ("vlan[2].vid") is described with the first */
 		if ((s->flags & SET_LATER) || strchr(s->name, '[') != NULL)
 			continue;
 		sbuf_reset(&text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words to rows: exact names, aliases of several words, unique prefixes, the nearest known word. */
+/* Finds the rows that words name: by exact names, by aliases of several words, by unique prefixes.
+ * For words that name nothing it finds the nearest known word. */
 #include "cmd_impl.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include <strings.h>
 
 #define NAME_MAX_WORDS 4
-#define MAX_TOLD 12 /* candidates named in an error */
+#define MAX_TOLD 12 /* most candidates that an error names */
 
 bool word_prefix(const char *word, const char *prefix)
 {
@@ -89,11 +90,13 @@ enum how name_match(const char *name, size_t len, const struct cmd_word *w, unsi
 	return p < end ? HOW_NO : exact ? HOW_EXACT : HOW_PREFIX;
 }
 
-/* Which names shortened words are looked for in, one kind after the other: what is found in one hides the next. The many
- * HEADER.FIELD and their like would make every short word ambiguous. */
+/* Shortened words are looked for in one kind of names after the other, and a name found in one kind
+ * hides those of the next. Otherwise the many names like HEADER.FIELD would make every short word
+ * ambiguous. */
 enum name_kind { NAMES_PLAIN, NAMES_DOTTED, NAMES_ALIAS, NAMES_KINDS };
 
-/* The row best named by k shortened words; *many gets candidates when that is not clear. */
+/* Finds the row that k shortened words name best among names of one kind. If several rows fit as
+ * well, *many gets the candidates' names. */
 static const struct setting *match_k(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned k, enum name_kind kind,
 				     struct sbuf *many)
 {
@@ -112,7 +115,8 @@ static const struct setting *match_k(const struct cmd *c, enum find_in in, const
 				continue;
 			unsigned rank = scopes[s->scope].rank[in];
 			bool same = best != NULL && len == best_len && strncmp(name, best_name, len) == 0;
-			/* a shortened word after bare ports may mean a port's or a stream's setting: nothing is chosen silently */
+			/* after ports without streams a shortened word may mean a setting of the
+			 * port or one of its stream 0: none of them is chosen silently */
 			bool rival = !same && (rank == best_rank || (in == FIND_BARE && rank < 2 && best_rank < 2));
 			if (best != NULL && rival) {
 				if (told++ < MAX_TOLD)
@@ -138,7 +142,7 @@ static const struct setting *match_k(const struct cmd *c, enum find_in in, const
 	return best;
 }
 
-/* Second words of the names that begin with this one: "src" -> "src ip, src mac". */
+/* Appends the aliases of several words that begin with this one: for "src", "src ip, src mac". */
 static void names_begun(const struct cmd *c, const char *word, struct sbuf *out)
 {
 	size_t wn = strlen(word);
@@ -152,7 +156,8 @@ static void names_begun(const struct cmd *c, const char *word, struct sbuf *out)
 	}
 }
 
-/* The nearest single-word name to a typo; a copy that the caller frees. */
+/* Finds the name that is nearest to what was typed: to its first two words if that name has
+ * several, else to its first. Returns new memory, or NULL if no name is near enough. */
 static char *setting_nearest(const struct cmd *c, const struct cmd_word *w, unsigned n)
 {
 	struct sbuf given = {0};
@@ -181,7 +186,7 @@ static char *setting_nearest(const struct cmd *c, const struct cmd_word *w, unsi
 	}
 	if (found == NULL)
 		found = str_nearest(w[0].text, (const char *const *)words, count);
-	/* Every setting changes something: what is not alike is no help. */
+	/* every setting changes something, so a name that is not much alike is no help */
 	if (found != NULL) {
 		unsigned d = str_distance(given.s, found), one = str_distance(w[0].text, found);
 		d = one < d ? one : d;
@@ -218,7 +223,8 @@ static void setting_unknown(const struct cmd *c, const struct cmd_word *w, unsig
 	sbuf_free(&begun);
 }
 
-/* The row whose name is exactly the first words, as many as can be; names before aliases, then by scope. */
+/* Finds the row whose name is exactly the first words, as many of them as possible. A name goes
+ * before an alias, then the rank of the scope decides. */
 static const struct setting *match_exact(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned n, unsigned *used)
 {
 	for (unsigned k = n < NAME_MAX_WORDS ? n : NAME_MAX_WORDS; k > 0; k--) {
@@ -340,7 +346,8 @@ const struct setting *cmd_setting_for(const struct cmd *c, const struct target *
 	return used == 0 ? s : NULL;
 }
 
-/* Does one of a verb's names stand at w[0..n)? hidden: the aliases too. */
+/* Returns how many words of w[0..n) name the verb, in full or shortened; 0: they do not. hidden:
+ * its aliases count too. */
 static unsigned verb_begins(const struct verb *v, bool hidden, const struct cmd_word *w, unsigned n)
 {
 	const char *lists[] = {v->name, hidden ? v->alias : NULL}, *name;
@@ -356,7 +363,7 @@ static unsigned verb_begins(const struct verb *v, bool hidden, const struct cmd_
 	return 0;
 }
 
-/* "show" and "show page". */
+/* Says whether two names of verbs have the same first word, as "show" and "show page" have. */
 static bool same_first(const char *a, const char *b)
 {
 	size_t n = strcspn(a, " ");
@@ -364,7 +371,9 @@ static bool same_first(const char *a, const char *b)
 	return n == strcspn(b, " ") && strncmp(a, b, n) == 0;
 }
 
-/* Every name exactly, then prefixes of the visible names, then of all; of a verb and a longer one that begins with it the longer. */
+/* Finds a verb: first among all names as they are, then among shortened names of visible verbs,
+ * then among shortened names and aliases of all. Of "show" and "show page" the longer one that fits
+ * is taken. If several verbs fit, the result is NULL and *many has their names. */
 static const struct verb *verb_find(const struct cmd *c, const struct cmd_word *w, unsigned n, unsigned *used, struct sbuf *many)
 {
 	for (unsigned k = n < c->verb_names.max_words ? n : c->verb_names.max_words; k > 0; k--) {
@@ -418,10 +427,12 @@ void verb_seconds(const struct cmd *c, const char *word, struct sbuf *out)
 	}
 }
 
-#define TYPO_LEAST 4 /* letters that a word must have before one wrong among them is a typo and not another word */
+/* A word with fewer letters than this is another word, and not a typo, if one of them is wrong. */
+#define TYPO_LEAST 4
 
-/* May the name be what was meant? What changes nothing does no harm when it was not. Any other is suggested for a plain typo alone: one slip,
- * and not in the first letter. */
+/* Says whether a verb may be suggested for a word; d is the distance between both. A verb that
+ * changes nothing does no harm if it was not meant. Any other is suggested only for a plain typo:
+ * one slip, and not in the first letter. */
 static bool plausible(const char *word, const char *name, bool looks, unsigned d)
 {
 	if (looks)
@@ -429,7 +440,7 @@ static bool plausible(const char *word, const char *name, bool looks, unsigned d
 	return d == 1 && strlen(word) >= TYPO_LEAST && word[0] == name[0];
 }
 
-/* The first word of the verb that is nearest, into name. */
+/* Writes the first word of the nearest verb that may be suggested to name; false: there is none. */
 static bool verb_nearest(const struct cmd *c, const char *word, char *name, size_t size)
 {
 	unsigned best = UINT_MAX;
@@ -447,7 +458,8 @@ static bool verb_nearest(const struct cmd *c, const char *word, char *name, size
 	return best != UINT_MAX;
 }
 
-/* What is to be said of a word that other programs or people use; NULL: nothing. */
+/* Returns what the host answers to a word that is no command here but one elsewhere
+ * (cmd_host.known); NULL: nothing. */
 static const char *known_word(const struct cmd *c, const char *word)
 {
 	for (const struct cmd_known *k = c->host.known; k != NULL && k->words != NULL; k++) {

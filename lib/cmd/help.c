@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Help texts out of the rows. */
+/* The verb `help`: texts that are made from the rows of both tables. */
 #include "cmd_impl.h"
 #include "out.h"
 
@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line ends where the text is broken for its width too: a sentence goes on in the next one. */
+/* A newline in a help text may end a sentence, or only a line that would become too wide. Says
+ * whether the sentence goes on after this one. */
 static bool goes_on(const char *newline, const char *begin)
 {
 	return newline > begin && strchr(".:;", newline[-1]) == NULL && newline[1] != '\0' && !isupper((unsigned char)newline[1]);
@@ -82,7 +83,8 @@ void setting_allowed(const struct setting *s, struct sbuf *out)
 
 #define MAX_COL 120 /* no line of a help text is wider */
 
-/* Text that begins at column col, in lines that are not too wide; what does not fit goes on behind indent blanks. */
+/* Appends text, which begins at column col, and breaks it into lines that are not too wide. Lines
+ * after the first begin with `indent` blanks. */
 static void put_wrapped(const char *text, size_t col, size_t indent, struct sbuf *out)
 {
 	size_t at = col;
@@ -116,7 +118,7 @@ static void put_aliases(const char *alias, struct sbuf *out)
 		sbuf_addc(out, '\n');
 }
 
-/* Help text, each line indented. */
+/* Appends a help text with each of its lines indented. */
 static void put_help(const char *help, struct sbuf *out)
 {
 	struct sbuf line = {0};
@@ -132,7 +134,7 @@ static void put_help(const char *help, struct sbuf *out)
 	sbuf_free(&line);
 }
 
-/* The words of an argument and what each is about. */
+/* Appends the choices of an argument, each with the line about it. */
 static void put_choices(const struct arg_spec *a, struct sbuf *out)
 {
 	int width = 9;
@@ -213,13 +215,15 @@ static size_t name_head(const char *name)
 	return strcspn(name, ".");
 }
 
-/* Settings of a header ("udp.dst") are many: they share lines. Those of a second header of a kind ("vlan[2].vid") are left out. */
+/* Says whether a setting is a field of the header that head begins with ("udp." of "udp.dst").
+ * Fields of a second header of a kind ("vlan[2].vid") are left out of lists. */
 static bool is_field_of(const struct setting *s, enum cmd_scope scope, const char *head, size_t len)
 {
 	return s->scope == scope && strncmp(s->name, head, len) == 0 && !(s->flags & SET_LATER) &&
 	       strchr(s->name, '[') == NULL;
 }
 
+/* Appends the fields of a scope. They are many, so those of one header share lines. */
 static void list_fields(const struct cmd *c, enum cmd_scope scope, struct sbuf *out)
 {
 	for (unsigned i = 0; i < c->nsettings; i++) {
@@ -306,7 +310,7 @@ static void list_settings(const struct cmd *c, enum cmd_scope scope, bool whole,
 		list_fields(c, scope, out);
 }
 
-/* All names on one screen or two. */
+/* `help`: all names, on one screen or two. */
 static void help_names(const struct cmd *c, struct sbuf *out)
 {
 	struct cmd_names names = {0};
@@ -350,7 +354,7 @@ static bool has_name(const char *list, const char *word)
 	return false;
 }
 
-/* The rows that a word names. */
+/* The rows that a word names. help_find() allocates both arrays, found_free() frees them. */
 struct found {
 	const struct verb **verbs;
 	const struct setting **settings;
@@ -363,8 +367,9 @@ static void found_free(struct found *f)
 	free(f->settings);
 }
 
-/* All rows whose name (alias too, when exact) is the word or begins with it: a word may be verb and setting, and a setting of
- * several scopes. */
+/* Finds all rows whose name is the word, or whose name begins with it if exact is false; their
+ * number is the result. Aliases count only as whole words. There may be several: a verb and a
+ * setting, and settings of several scopes. */
 static unsigned find_rows(const struct cmd *c, const char *word, bool exact, struct found *f)
 {
 	for (unsigned i = 0; i < c->nverbs; i++) {
@@ -396,14 +401,14 @@ static int help_find(struct cmd *c, const char *word, struct found *f, struct er
 		f->settings[f->nsettings++] = s;
 		return 0;
 	}
-	/* "show frame": the help of show tells about its words */
+	/* for "show frame" the help of show is given, which tells about its words */
 	size_t first = strcspn(word, " ");
 	for (unsigned i = 0; word[first] != '\0' && i < c->nverbs; i++)
 		if (strlen(c->verbs[i]->name) == first && strncmp(c->verbs[i]->name, word, first) == 0)
 			f->verbs[f->nverbs++] = c->verbs[i];
 	if (f->nverbs > 0)
 		return 0;
-	/* of the two suggestions the commands' one is given when there is one */
+	/* the nearest verb is suggested before the nearest setting */
 	verb_match(c, &w, 1, &used, &verb_err);
 	found_free(f);
 	if (strstr(verb_err.text, "did you mean") != NULL && strchr(word, ' ') == NULL)
@@ -413,7 +418,7 @@ static int help_find(struct cmd *c, const char *word, struct found *f, struct er
 	return err_set(e, EINVAL, "no command or setting \"%.40s\"; \"help\" lists all", word);
 }
 
-/* A few rows in full, many with one line each. */
+/* Appends the help of a few rows in full, of more than three one line each. */
 static void found_put(const struct found *f, struct sbuf *out)
 {
 	bool full = f->nverbs + f->nsettings <= 3;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words after a verb against its argument template. Optional arguments are tried before they are skipped; of all
- * failures the one that came furthest is told. */
+/* Matches the words after a verb against the verb's arguments. An optional argument is tried first
+ * and skipped if it does not fit. If nothing fits, the error is that of the attempt that came
+ * furthest. */
 #include "cmd_impl.h"
 
 #include <ctype.h>
@@ -14,10 +15,11 @@ struct matching {
 	const struct line_words *l;
 	int end_col; /* where a missing word would stand */
 	struct arg_val *args;
-	struct sbuf *text;
-	const struct target *targets;
+	struct sbuf *text; /* texts of arguments that take several words, by argument */
+	const struct target *targets; /* those matched before the argument at hand; NULL: none */
+	/* possible: the verb has an ARG_TARGETS. look: streams need not exist. */
 	bool targets_possible, look;
-	unsigned best; /* word index * 2 + (1: says more than "unexpected") + 1 */
+	unsigned best; /* the weight of the failure in rc and err, see keep(); 0: none yet */
 	int rc;
 	struct err err;
 };
@@ -56,7 +58,8 @@ bool looks_like_targets(const char *word)
 	       (strncmp(word, "all", 3) == 0 && !isalnum((unsigned char)word[3]) && word[3] != '_' && word[3] != '.');
 }
 
-/* Remember a failure at word `at`; takes the place of less telling ones. */
+/* Remembers a failure at word `at` unless a better one is known already. The one that came furthest
+ * is the best; at the same word, one that says more than "unexpected" (telling). Returns false. */
 static bool keep(struct matching *m, unsigned at, bool telling, int rc, const struct err *e)
 {
 	unsigned weight = at * 2 + telling + 1;
@@ -146,7 +149,7 @@ static void join_words(struct sbuf *text, const struct cmd_word *w, unsigned n)
 	}
 }
 
-/* "10 s" and "5 %" are two words and one value. */
+/* Matches two words that are one value: "10 s", "5 %". If they are none, nothing has changed. */
 static bool match_with_unit(struct matching *m, unsigned i, unsigned at)
 {
 	const struct cmd_word *w = &m->l->w[at];
@@ -203,7 +206,8 @@ static bool match_setting(struct matching *m, unsigned i, unsigned at, unsigned 
 	return true;
 }
 
-/* Does argument i match at word `at`? *used words are taken. */
+/* Says whether argument i matches at word `at`, and sets *used to the number of words that it
+ * takes. */
 static bool match_one(struct matching *m, unsigned i, unsigned at, unsigned *used)
 {
 	const struct arg_spec *a = &m->verb->args[i];
@@ -240,7 +244,8 @@ static bool match_one(struct matching *m, unsigned i, unsigned at, unsigned *use
 	return false;
 }
 
-/* Match arguments from i on against the words from `at` on. grouped: argument i belongs to an optional group whose word was given. */
+/* Matches the arguments from i on against all words from `at` on. grouped: argument i belongs to an
+ * optional group whose word was given. */
 static bool match_from(struct matching *m, unsigned i, unsigned at, bool grouped)
 {
 	const struct arg_spec *a = m->verb->args;

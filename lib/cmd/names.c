@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Exact names of rows, found without walking the table: a loaded file asks thousands of times. */
+/* Finds rows by their exact names with a hash table, since a file that is loaded asks for names
+ * thousands of times. */
 #include "cmd_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The words of a name one by one, with whatever blanks between them. */
+/* Gives the words of a name one by one; false at its end. Any number of blanks may be between
+ * them. */
 static bool word_next(const char **p, const char *end, const char **word, size_t *n)
 {
 	while (*p < end && **p == ' ')
@@ -47,7 +49,7 @@ void names_index(struct names *t)
 	while (t->mask < 2 * t->n)
 		t->mask = t->mask * 2 + 1;
 	t->head = xcalloc(t->mask + 1, sizeof(*t->head));
-	/* from the last on, so that a chain has the order of the table */
+	/* the last name is added first, so that each chain is in the order of the table */
 	for (unsigned i = t->n; i-- > 0;) {
 		unsigned *head = &t->head[t->e[i].hash & t->mask];
 		t->e[i].next = *head;

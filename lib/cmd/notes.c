@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is said of many ports in the same words is said once: "ports 0-7: ...", "warning: streams 0-7/3: ...". */
+/* Joins lines of a note: what is said about many ports in the same words is said once, as in
+ * "ports 0-7: ..." or "warning: streams 0-7/3: ...". */
 #include "cmd_impl.h"
 
 #include <ctype.h>
@@ -7,14 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_BACK 64 /* lines; of thousands that all differ, the nearest */
+/* How many lines before a line it is compared with. Without this bound a note of thousands of lines
+ * would take long. */
+#define LOOK_BACK 64
 
 struct line {
 	const char *text;
 	size_t len;
-	bool warning, merged; /* merged: its ports are another line's */
-	const char *of, *rest; /* behind the port: "/3" or nothing; ": ..." */
-	uint32_t *port;        /* NULL: no line about one port */
+	/* warning: it begins with "warning: ". merged: its port was added to a line before it, and
+	 * it is not printed. */
+	bool warning, merged;
+	const char *of, *rest; /* what follows the port: "/3" or nothing, then ": ..." */
+	uint32_t *port;        /* its n ports; NULL: the line is not about a port */
 	unsigned n;
 };
 
@@ -28,7 +33,8 @@ static bool skip(const char **p, const char *word)
 	return true;
 }
 
-/* "port 0: ...", "stream 0/3: ...", "streams 0/3-5: ...", each also behind "warning: ". */
+/* Reads a line that says something about a port: "port 0: ...", "stream 0/3: ..." or
+ * "streams 0/3-5: ...", each also after "warning: ". */
 static void read_line(struct line *l)
 {
 	const char *p = l->text, *end = l->text + l->len;

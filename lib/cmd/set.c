@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of rows: write to all objects or to none, read back as text. */
+/* The values of settings: a value is written to all objects of a list or to none, and is read back
+ * as text. */
 #include "cmd_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct slot { /* one object that is to get the value */
-	struct set_obj obj; /* its ids are known first, its struct when the slot is filled */
-	const struct setting *row;
+/* One object that is to get the value. slot_add() sets its ids, slot_fill() the rest. */
+struct slot {
+	struct set_obj obj;
+	const struct setting *row; /* the row to write: not the alias row that was named */
 	const void *val; /* owned by slots.value; NULL: unset */
 };
 
-/* A value as typed for one row: the objects of a list share it. */
+/* The text that was given, parsed for one row. All objects that this row is written to share it. */
 struct value {
 	const struct setting *row;
 	void *val;
 };
 
+/* All objects of a list. */
 struct slots {
 	struct slot *s;
 	unsigned n, cap;
-	bool unsorted;
-	struct value *value;
+	bool unsorted; /* s is out of order or has an object twice */
+	struct value *value; /* one for each row that the name stands for */
 	unsigned nvalues;
 };
 
@@ -98,7 +101,7 @@ static bool stream_there(const struct cmd *c, unsigned p, unsigned s)
 	return cmd_object(c, SCOPE_STREAM, p, s, &obj);
 }
 
-#define MAX_RUNS 12 /* a longer list of streams is told in part */
+#define MAX_RUNS 12 /* ranges of streams that a text names; the rest is "..." */
 
 void cmd_streams_text(const struct cmd *c, unsigned port, struct sbuf *out)
 {
@@ -133,8 +136,9 @@ int cmd_no_stream(const struct cmd *c, unsigned p, unsigned s, struct err *e)
 	return -EINVAL;
 }
 
-/* The streams s0..s1 of a port: one that is named must be there, a range leaves out those that are not, but must not go beyond the last
- * and must not be empty. */
+/* Adds the streams s0..s1 of port p to *all (NULL: only checks them). Streams of a range that do
+ * not exist are left out, but one of them at least must exist, and the range must not go beyond the
+ * last stream of the port. So a single stream that is named must exist. */
 static int expand_streams(const struct cmd *c, unsigned p, unsigned s0, unsigned s1, struct slots *all, struct err *e)
 {
 	unsigned n = c->host.nstreams(c->host.arg, p), found = 0;
@@ -153,7 +157,8 @@ static int expand_streams(const struct cmd *c, unsigned p, unsigned s0, unsigned
 	return found > 0 ? 0 : cmd_no_stream(c, p, s0, e);
 }
 
-/* Every object of a list for a scope; bare ports mean stream 0. */
+/* Adds every object of the list t to *all. A port without streams means its stream 0 if the scope
+ * is that of streams. */
 static int expand(const struct cmd *c, const struct target *t, enum cmd_scope scope, struct slots *all, struct err *e)
 {
 	int rc = target_check(c, t, false, e);
@@ -172,7 +177,8 @@ static int expand(const struct cmd *c, const struct target *t, enum cmd_scope sc
 	return rc;
 }
 
-/* All ports that may take the row; where none may, the reason of the last one. */
+/* Adds all ports that may take the row (SET_WHERE_IT_FITS). If none may, *e has the reason of the
+ * last port. */
 static int expand_fitting(const struct cmd *c, const struct setting *s, struct slots *all, struct err *e)
 {
 	int rc = 0;
@@ -235,7 +241,8 @@ static void err_prefix(struct err *e, const char *name)
 	err_at(e, 0, inner.col, "%s: %.900s", name, inner.text);
 }
 
-/* Text to *val (new memory, NULL: unset). */
+/* Parses text into *val, which is new memory. *val is NULL for "default" if the row can be
+ * unset. */
 static int value_parse(const struct setting *row, const char *text, void **val, struct err *e)
 {
 	const struct vtype *t = row->v.type;
@@ -260,7 +267,7 @@ static int value_parse(const struct setting *row, const char *text, void **val, 
 	return 0;
 }
 
-/* The value for a row, parsed once however many objects get it. */
+/* Gives the value for a row. It is parsed once, however many objects get it. */
 static int value_for(struct slots *all, const struct setting *row, const char *text, const void **val, struct err *e)
 {
 	struct value v = {.row = row};
@@ -280,6 +287,8 @@ static int value_for(struct slots *all, const struct setting *row, const char *t
 	return 0;
 }
 
+/* Finds out what is to be written to object i, and checks all that may refuse it. Nothing is
+ * written yet. *in_value: see set_apply(). */
 static int slot_fill(struct cmd *c, struct slots *all, unsigned i, const struct setting *row, const char *value, bool *in_value,
 		     struct err *e)
 {
@@ -311,7 +320,7 @@ static int slot_fill(struct cmd *c, struct slots *all, unsigned i, const struct 
 		if (rc != 0)
 			return rc;
 	}
-	/* the streams of a port share its answer */
+	/* may_set is asked once for each port, not for each of its streams */
 	if (h->may_set == NULL || (i > 0 && s[-1].obj.port == port && s[-1].row == real))
 		return 0;
 	return h->may_set(h->arg, real, port, e);
@@ -331,7 +340,7 @@ static void slot_write(struct cmd *c, const struct slot *s)
 		c->host.changed(c->host.arg, row, s->obj.port, s->obj.stream);
 }
 
-/* A warning of the slots first..last, streams of one port. */
+/* Appends a warning about the objects first..last, which are of one port. */
 static void put_warning(const struct slot *first, const struct slot *last, const char *text, struct sbuf *note)
 {
 	const struct set_obj *obj = &first->obj;
@@ -346,7 +355,8 @@ static void put_warning(const struct slot *first, const struct slot *last, const
 		sbuf_addf(note, "warning: stream %u/%u: %s\n", obj->port, obj->stream, text);
 }
 
-/* What the rows' checks say; the same about one stream after the other is said once. */
+/* Calls the checks of the rows that were written and appends their warnings. What they say in the
+ * same words about several streams in a row becomes one warning. */
 static void slots_warn(const struct slots *all, struct sbuf *note)
 {
 	const struct slot *first = NULL, *last = NULL, *end = all->s + all->n;
@@ -373,7 +383,7 @@ static void slots_warn(const struct slots *all, struct sbuf *note)
 		put_warning(first, last, pending.text, note);
 }
 
-/* The part that needs no object: what `load` can say before anything is applied. */
+/* Checks a value without any object. `load` does this for a whole file before it runs a line. */
 static int set_look(const struct setting *s, const char *value, bool *in_value, struct err *e)
 {
 	void *val = NULL;
@@ -450,7 +460,7 @@ bool cmd_value_text(const struct setting *row, const struct set_obj *obj, struct
 	else
 		memcpy(val, (const char *)obj->cfg + row->offset, t->size);
 	t->print(&row->v, val, &now);
-	/* as text, because the bytes of a struct may differ in padding alone */
+	/* compared as text, because structs of the same value may differ in their padding */
 	if (row->store == NULL && row->dflt != NULL) {
 		dval = xcalloc(1, t->size);
 		if (t->parse(&row->v, row->dflt, dval, NULL) == 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one place that knows blanks, quotes and comments. */
+/* Splits text into commands and commands into words, and puts both back: quoting, and errors with a
+ * caret. Blanks, quotes, comments and separators are known here alone. */
 #include "cmd_impl.h"
 
 #include <ctype.h>
@@ -22,7 +23,8 @@ static bool ends_word(char c)
 	return c == '\0' || c == '\n' || c == ';' || is_blank(c);
 }
 
-/* Past the closing quote, or NULL when there is none. Unquoted bytes go to out (may be NULL). */
+/* Returns where the text goes on after the closing quote, NULL if there is none. The bytes between
+ * the quotes are written to *out, which moves on; out may be NULL. */
 static const char *skip_quoted(const char *p, char **out)
 {
 	char open = *p++;
@@ -96,7 +98,8 @@ const char *cmd_past_prompt(const char *text)
 	return p;
 }
 
-/* Where the first word of what lies in [from, to) begins: behind blanks, prompts, separators and comments. */
+/* Returns where the first word in [from, to) begins, after blanks, prompts, separators and
+ * comments; `to` if there is no word. */
 static const char *first_word(const char *from, const char *to)
 {
 	while (from < to) {
@@ -133,7 +136,6 @@ bool cmd_next_command(const char **text, unsigned long *line, struct sbuf *one, 
 	return false;
 }
 
-/* Words of line; the buffer takes at most strlen(line) + 1 bytes. */
 int cmd_split(const char *line, struct cmd_word *words, unsigned max, char *buf, size_t bufsz, struct err *e)
 {
 	const char *p = line;
@@ -250,7 +252,8 @@ void cmd_err_print(const char *line, const struct err *e, struct sbuf *out)
 			sbuf_addc(out, iscntrl((unsigned char)line[i]) && line[i] != '\t' ? '?' : line[i]);
 		sbuf_addc(out, '\n');
 		for (size_t i = start; i < (size_t)e->col; i++) {
-			/* a tab is as wide as above, the further bytes of a UTF-8 character have no width */
+			/* a tab is copied, so that it is as wide as in the line above; the second
+			 * and further bytes of a UTF-8 character have no width */
 			if (line[i] == '\t' || ((unsigned char)line[i] & 0xc0) != 0x80)
 				sbuf_addc(out, line[i] == '\t' ? '\t' : ' ');
 		}

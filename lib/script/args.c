@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arguments of a verb's function as the line that a person would have typed, so that one parser reads both. */
+/* Turns the arguments of a verb's function into the line that a person would have typed, so that
+ * one parser reads both. */
 #include "script_int.h"
 
 #include <ctype.h>
@@ -10,18 +11,18 @@
 #include <string.h>
 #include <strings.h>
 
-/* What is given for each argument of the template: where it is on the stack. */
+/* The values that were given for the verb's arguments, by name or by position. */
 struct given {
 	lua_State *L;
 	struct cmd *cmd;
 	const struct verb *verb;
 	const struct arg_spec *a;
-	unsigned n;              /* arguments of the template */
-	int at[CMD_MAX_ARGS];    /* 0: not given */
-	bool word[CMD_MAX_ARGS]; /* a literal word stands there */
-	int first, count;        /* by position: the values */
-	int spec[LUA_MINSTACK * 4]; /* and which argument each of them is */
-	struct target targets;
+	unsigned n;              /* arguments of the verb */
+	int at[CMD_MAX_ARGS];    /* by name: the place of each value on the stack; 0: not given */
+	bool word[CMD_MAX_ARGS]; /* by name: this literal word is to be written */
+	int first, count;        /* by position: the place of the first value, and their number */
+	int spec[LUA_MINSTACK * 4]; /* by position: which argument each value is */
+	struct target targets;   /* the targets among the arguments */
 	bool has_targets;
 };
 
@@ -86,7 +87,7 @@ static bool fits_choice(const struct arg_spec *a, const char *text)
 	return false;
 }
 
-/* Could the value at idx be this argument? Its text is not read here. */
+/* Says whether the value at idx may be this argument, by its type and how its text begins. */
 static bool fits(const struct given *g, const struct arg_spec *a, int idx)
 {
 	lua_State *L = g->L;
@@ -112,7 +113,7 @@ static bool fits(const struct given *g, const struct arg_spec *a, int idx)
 	}
 }
 
-/* Values from k on to arguments from i on, as words are matched. */
+/* Assigns the values from k on to the arguments from i on, just as match.c does with words. */
 static bool align(struct given *g, unsigned i, int k, bool grouped)
 {
 	if (i == g->n || k == g->count)
@@ -172,7 +173,7 @@ bool props_value_text(lua_State *L, int idx, const struct vspec *v, struct sbuf 
 	}
 }
 
-/* {0, "1/3", wr.port[2]} -> 0,1/3,2 */
+/* Appends a value as a list of ports: {0, "1/3", wr.port[2]} becomes 0,1/3,2. */
 static int put_targets(struct given *g, int idx, struct sbuf *out, struct err *e)
 {
 	lua_State *L = g->L;
@@ -231,7 +232,8 @@ static int put_one(struct given *g, const struct arg_spec *a, const struct vspec
 	return rc;
 }
 
-/* The type of the value behind a setting's name: a number is in its units. */
+/* Returns the type of argument i if it is a value, or the value of a setting whose name is at
+ * `setting` on the stack: a number is written with the units of its type. NULL: unknown. */
 static const struct vspec *value_spec(struct given *g, unsigned i, int setting)
 {
 	const struct setting *row;
@@ -266,7 +268,9 @@ static int positional(struct given *g, struct sbuf *line, struct err *e)
 	return rc;
 }
 
-/* The value under a name of the argument at the top of the stack, its place; 0: there is none. "max_loss", "for_", "DURATION". */
+/* Pushes the value that the table has for an argument and returns its place; 0: there is none. The
+ * key may be the name in Lua, with or without the underscore of a reserved word, or the name
+ * itself: "max_loss", "for_", "for", "DURATION". */
 static int named_at(struct given *g, int table, const char *name)
 {
 	lua_State *L = g->L;
@@ -276,7 +280,7 @@ static int named_at(struct given *g, int table, const char *name)
 	args_key(name, &made);
 	int n = snprintf(key, sizeof(key), "%s", sbuf_str(&made));
 	sbuf_free(&made);
-	/* reading it may raise: nothing is held */
+	/* reading a field may raise an error, so nothing may be allocated here */
 	lua_getfield(L, table, key);
 	if (lua_isnil(L, -1) && n > 0 && n < (int)sizeof(key) && key[n - 1] == '_') {
 		lua_pop(L, 1);
@@ -305,7 +309,8 @@ static bool same_key(const char *name, const char *key)
 	return same;
 }
 
-/* Every key of the table is the name of an argument. */
+/* Checks that every key of the table is a number or the name of an argument: 0 or -EINVAL with
+ * *e. */
 static int known_keys(struct given *g, int table, struct err *e)
 {
 	lua_State *L = g->L;
@@ -335,7 +340,9 @@ static int known_keys(struct given *g, int table, struct err *e)
 	return 0;
 }
 
-/* Values by names: those of arguments first, then those of literal words, whose value may be that of the argument behind. */
+/* Takes the values of a table. First come the names of arguments. Then come those of literal words:
+ * true or false says whether the word is written, any other value is that of the argument after the
+ * word. Then the values by position fill what is left. */
 static void take_named(struct given *g, int table)
 {
 	lua_State *L = g->L;
@@ -395,7 +402,7 @@ static int by_name(struct given *g, int table, struct sbuf *line, struct err *e)
 		bool given = g->word[i];
 		for (unsigned k = i + 1; k < group_end_of(g, i); k++)
 			given |= g->at[k] != 0;
-		/* a word that must stand there does, if anything stands behind it */
+		/* a word that is not optional is written if anything after it is */
 		for (unsigned k = i + 1; k < g->n && !(a->flags & ARG_OPT); k++)
 			given |= g->at[k] != 0;
 		if (given)

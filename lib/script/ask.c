@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Questions to whoever sits at the session. The script looks for the answer and sleeps in between, so nothing is held up. */
+/* Questions to the person at the session. The script looks for the answer again and again and
+ * sleeps in between, so nothing is held up. */
 #include "script_int.h"
 
 #include <stdlib.h>
 
-/* ask(): false where nobody can answer. */
+/* ask() asks for a line. It returns false if nobody can answer. */
 static int raw_ask(lua_State *L)
 {
 	struct cmd_own *own = script_of(L)->opts.own;
@@ -19,7 +20,7 @@ static int raw_ask(lua_State *L)
 	return 1;
 }
 
-/* answer(): the line, nil while there is none. */
+/* answer() returns the line, or nil as long as there is none. */
 static int raw_answer(lua_State *L)
 {
 	struct cmd_own *own = script_of(L)->opts.own;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands that run when a script ends, however it ends: what it started is stopped, what it changed is put back. They are begun, the last one
- * first, and not waited for. */
+/* Commands that run when a script ends, however it ends, so that what it started is stopped and
+ * what it changed is put back. The last one runs first. A command that takes time is started and
+ * not waited for. */
 #include "script_int.h"
 
 #include <stdlib.h>
@@ -9,11 +10,11 @@
 enum { LINES_MAX = 1000 };
 
 struct script_at_end {
-	struct script_at_end *next; /* the one before it: the last runs first */
+	struct script_at_end *next; /* the command that was given before this one */
 	char *line;
 };
 
-/* at_end(line) */
+/* at_end(line) keeps a command for the end of the script. */
 static int at_end(lua_State *L)
 {
 	struct script *s = script_of(L);
@@ -42,7 +43,7 @@ static void run_line(struct script *s, const char *text)
 	sbuf_add(&line, text);
 	int rc = cmd_exec(s->host.cmd, &r, sbuf_str(&line), &e);
 	if (rc == VERB_PENDING)
-		cmd_cancel(&r); /* it has begun, as `stop` has: nobody waits for the rest */
+		cmd_cancel(&r); /* what it does, like `stop`, is begun; nothing waits for its end */
 	if (rc < 0)
 		sbuf_addf(s->note, "at the end of the script: %s: %s\n", text, e.text);
 	json_decref(r.results);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a state. To free what a stranger's chunk made takes long where that was much, and everybody else would wait: so a thread does it. */
+/* The end of a state. A stranger's chunk may have used much memory, and control would be held up
+ * while that is freed, so a thread does it. */
 #include "script_int.h"
 
 #include <pthread.h>
@@ -9,8 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define LITTLE_BYTES ((size_t)1 << 20) /* so much is freed at once */
-#define NICE 5 /* of the thread: control goes first */
+#define LITTLE_BYTES ((size_t)1 << 20) /* less memory than this is freed without a thread */
+#define NICE 5 /* priority of the thread, so that control goes first */
 
 struct script_closer {
 	pthread_t thread;
@@ -18,10 +19,11 @@ struct script_closer {
 	atomic_bool done;
 };
 
-/* One at a time: several would take the time of control's processor all the same, and more of it at once. Of the thread that has the scripts. */
+/* The thread that is closing a state; NULL: none. There is one at a time, because several would
+ * take more of the CPU that control runs on. Only the thread of the scripts uses this. */
 static struct script_closer *at_work;
 
-/* Nothing of the script's runs any more but finalizers. */
+/* Ends all that belongs to the script, so that only finalizers can still run. */
 static void leave_state(struct script *s)
 {
 	script_drop_all(s);
@@ -44,7 +46,7 @@ static void *close_state(void *arg)
 	return NULL;
 }
 
-/* -errno: there is no thread. No signal is handled in it. */
+/* Starts the thread, with all signals blocked. -errno: it cannot be started. */
 static int start(struct script_closer *c)
 {
 	sigset_t all, before;
@@ -74,7 +76,8 @@ bool script_let_go(struct script *s)
 		join(s);
 		return true;
 	}
-	/* Only in the sandbox no finalizer is a script's own, so that nothing but memory is touched. */
+	/* The thread may only touch memory. That is sure in the sandbox alone, where scripts have
+	 * no finalizers. */
 	if (s->L == NULL || !s->opts.sandbox || s->used_bytes < LITTLE_BYTES)
 		return true;
 	if (at_work != NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names at the cursor of a line of Lua, from the tables alone: nothing is run. */
+/* Completes names in a line of Lua. They are taken from the tables alone, and nothing is run. */
 #include "script_int.h"
 
 #include <ctype.h>
@@ -7,9 +7,9 @@
 
 struct names {
 	struct cmd *cmd;
-	const char *head;  /* the expression up to its last name: "wr.port[0]." */
+	const char *head;  /* the expression up to its last name: "wr.port[0].", head_len bytes */
 	size_t head_len;
-	const char *part;  /* what stands of the name */
+	const char *part;  /* what is already there of that name */
 	void (*offer)(void *arg, const char *word, const char *help);
 	void *arg;
 };
@@ -19,6 +19,7 @@ static bool in_chain(char c)
 	return isalnum((unsigned char)c) || strchr("_.:[]\"", c) != NULL;
 }
 
+/* Offers a name if it begins with what is there, with the texts before and after it. */
 static void give(struct names *k, const char *before, size_t len, const char *name, const char *after, const char *help)
 {
 	struct sbuf word = {0}, first = {0};
@@ -47,7 +48,8 @@ static bool is_identifier(const char *name)
 	return !isdigit((unsigned char)name[0]);
 }
 
-/* A name with a dot stands in brackets: the dot before it goes. */
+/* Offers a setting. A name that is no identifier of Lua, such as "udp.dst", is put in brackets,
+ * which take the place of the dot before it. */
 static void give_setting(struct names *k, const struct setting *s)
 {
 	struct sbuf before = {0};
@@ -75,7 +77,7 @@ static void give_settings(struct names *k, bool global, bool port, bool stream)
 	}
 }
 
-/* Verbs; first: under that first word alone. */
+/* Offers verbs. If first is not NULL, only the second words of verbs that begin with it. */
 static void give_verbs(struct names *k, const char *first)
 {
 	for (unsigned i = 0; i < cmd_nverbs(k->cmd); i++) {
@@ -97,7 +99,7 @@ static bool head_is(const struct names *k, const char *text)
 	return k->head_len == strlen(text) && memcmp(k->head, text, k->head_len) == 0;
 }
 
-/* wr.port[0]. and wr.port[0].stream[3]. */
+/* Offers what a port or a stream has, after "wr.port[0]." or "wr.port[0].stream[3].". */
 static void give_place(struct names *k)
 {
 	static const char *const of_port[] = {"stream", "streams", "set", "start", "stop", "wait", "clear", "reset", "add", "number"};

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A small lexer of Lua: passes over strings, comments, numbers and names until it finds an operator
+ * that LuaJIT does not have. */
 #include "dialect.h"
 
 #include <stdlib.h>
@@ -8,7 +10,7 @@ struct lexer {
 	const char *text;
 	size_t len, at, bol; /* bol: where the line begins */
 	unsigned line;
-	bool value;          /* what was read last ends a value, so that an operator behind it has two operands */
+	bool value; /* what was read last ends a value, so an operator after it has two operands */
 };
 
 static int peek(const struct lexer *l, size_t ahead)
@@ -40,7 +42,7 @@ static bool is_digit(int c)
 	return c >= '0' && c <= '9';
 }
 
-/* At '[': is this a long bracket? Its level, or -1. */
+/* Returns the level of the long bracket that begins here, at '['; -1: it is none. */
 static int long_bracket(const struct lexer *l)
 {
 	size_t n = 1;
@@ -78,7 +80,8 @@ static void skip_comment(struct lexer *l)
 		step(l);
 }
 
-/* A line's end in a string ends it: that text does not compile for another reason, and what follows is read as usual. \z goes on over ends. */
+/* Passes over a string. The end of a line ends it too, except after \z: such a text does not
+ * compile for another reason, and the next line is read as usual. */
 static void skip_string(struct lexer *l)
 {
 	int quote = peek(l, 0);
@@ -96,7 +99,7 @@ static void skip_string(struct lexer *l)
 		step(l);
 }
 
-/* Numbers take letters, points, and the sign of an exponent along. */
+/* Passes over a number with all letters, points and signs of exponents in it. */
 static void skip_number(struct lexer *l)
 {
 	bool hex = peek(l, 0) == '0' && (peek(l, 1) | 32) == 'x';
@@ -122,7 +125,7 @@ static void read_name(struct lexer *l)
 			l->value = false;
 }
 
-/* The operator at this place, NULL: none of these. */
+/* Returns the operator of Lua 5.3 that stands here, and in *instead what to write; NULL: none. */
 static const char *foreign(const struct lexer *l, const char **instead)
 {
 	static const struct { const char op[3], *instead; } ops[] = {
@@ -148,7 +151,7 @@ static void skip_mark(struct lexer *l)
 		if (c == two[i][0] && peek(l, 1) == two[i][1]) {
 			bool dots = strcmp(two[i], "..") == 0 && peek(l, 2) == '.';
 			steps(l, dots ? 3 : 2);
-			l->value = dots; /* `...` is a value, `..` joins two */
+			l->value = dots; /* "..." is a value, ".." joins two */
 			return;
 		}
 	}
@@ -191,7 +194,8 @@ bool dialect_find(const char *text, size_t len, struct dialect *out)
 	return false;
 }
 
-/* The complaint about such an operator names its first character; one about something before it names that. */
+/* Says whether a message of the compiler is about the operator that begins with c: such a message
+ * names the character at its end. A message about something before the operator names that. */
 static bool near(const char *message, char c)
 {
 	const char tail[] = {' ', '\'', c, '\'', '\0'};
@@ -200,7 +204,7 @@ static bool near(const char *message, char c)
 	return n >= 4 && strcmp(message + n - 4, tail) == 0;
 }
 
-/* Where ":LINE: " stands in a message, and the line. NULL: it names none. */
+/* Finds ":LINE: " in a message and sets *line; NULL: it names no line. */
 static const char *line_in(const char *message, unsigned *line)
 {
 	for (const char *p = strchr(message, ':'); p != NULL; p = strchr(p + 1, ':')) {

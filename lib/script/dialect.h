@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operators of Lua 5.3 that LuaJIT does not have: found in a text that did not compile, so that the error says what to write. */
+/* Finds operators of Lua 5.3 that LuaJIT does not have in a text that did not compile, so that the
+ * error can say what to write instead. */
 #pragma once
 #include <lua.h>
 #include <stdbool.h>
@@ -9,9 +10,11 @@ struct dialect {
 	const char *op, *instead; /* "//", "math.floor(a / b)" */
 	unsigned line, col;       /* from 1, bytes */
 };
-/* The first such operator outside of strings and comments, in a text of any bytes. False: there is none. */
+/* Finds the first such operator outside of strings and comments. The text may have any bytes.
+ * false: there is none. */
 bool dialect_find(const char *text, size_t len, struct dialect *out);
 
-/* The message of a failed load is on top of the stack: where such an operator stands at or before the line that it names, a message about that
- * one takes its place. */
+/* To be called when a load has failed and its message is on top of the stack. If the message is
+ * about such an operator, at or before the line that it names, one that explains the operator takes
+ * its place. */
 void dialect_explain(lua_State *L, const char *text, size_t len);

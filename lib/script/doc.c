@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Annotations for LuaLS and the reference manual: loops over the tables and the module's own list. */
+/* Makes the annotations for LuaLS and the reference manual, by loops over the tables and over the
+ * list of the module's own functions. */
 #include "script_int.h"
 
 #include <string.h>
 
 static const char warning[] = "Made by `wirerate --dump-lua%s` from the program's tables.";
 
-/* What reading gives, and writing takes. */
+/* Appends the type that reading a setting gives and writing it accepts. */
 static void put_type(const struct setting *s, struct sbuf *out)
 {
 	const struct vtype *t = s->v.type;
@@ -114,7 +115,7 @@ void script_annotations(struct cmd *cmd, struct sbuf *out)
 	sbuf_add(out, "return wr\n");
 }
 
-/* In a cell of a table a bar would end it. */
+/* Appends text for a cell of a Markdown table, which a bar would end. */
 static void put_cell(const char *text, struct sbuf *out)
 {
 	for (; *text != '\0' && *text != '\n'; text++) {

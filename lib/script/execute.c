@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* os.execute(), whose command hears signals: the program itself keeps those that it waits for blocked, and what it starts would too. */
+/* os.execute(). The program blocks the signals that it waits for, and a command would inherit that.
+ * Here the command gets an empty signal mask, so that signals reach it. */
 #include "script_int.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 
 extern char **environ;
 
-/* 0 or an errno. */
+/* Starts a shell with this text: 0 or an errno. */
 static int start(const char *text, pid_t *pid)
 {
 	char *const argv[] = {"sh", "-c", (char *)text, NULL};
@@ -22,7 +23,7 @@ static int start(const char *text, pid_t *pid)
 		return rc;
 	sigemptyset(&none);
 	sigemptyset(&dfl);
-	sigaddset(&dfl, SIGPIPE); /* we ignore it */
+	sigaddset(&dfl, SIGPIPE); /* the program ignores it, the command is not to */
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &dfl);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
@@ -31,7 +32,8 @@ static int start(const char *text, pid_t *pid)
 	return rc;
 }
 
-/* As system(): the status of wait(), -1 where nothing could be started; without a command, whether there is a shell. */
+/* execute(command) returns what system() does: the status of the command as wait() gives it, or -1
+ * if it could not be started. Without a command it says whether there is a shell. */
 static int execute(lua_State *L)
 {
 	const char *text = luaL_optstring(L, 1, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* loadfile(), dofile() and require() of files, which are opened as all files are that somebody names: what is no regular file is refused, and a
- * pipe holds nobody. The functions of `io` stay Lua's own: whoever opens a pipe with them wants to wait. */
+/* loadfile(), dofile() and require(). They open files as the program opens all files that users
+ * name: only regular files are taken, so that a pipe cannot hold up the program. The functions of
+ * `io` are Lua's own: a script that opens a pipe with them means to wait. */
 #include "dialect.h"
 #include "script_int.h"
 #include "userfile.h"
@@ -10,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* luaL_loadfilex(): the chunk on the stack and 0, or a message and what it is. mode: as of load(), NULL: text and compiled chunks. */
+/* Does what luaL_loadfilex() does: pushes the chunk and returns 0, or pushes a message and returns
+ * the kind of the error. mode is that of load(); NULL: text and compiled chunks. */
 static int load_path(lua_State *L, const char *path, const char *mode)
 {
 	const struct userfile_kind kind = {.guess = "no script has more", .most_bytes = SCRIPT_FILE_MAX};
@@ -24,7 +26,8 @@ static int load_path(lua_State *L, const char *path, const char *mode)
 		sbuf_free(&text);
 		return LUA_ERRFILE;
 	}
-	/* a first line for the kernel; its newline stays, so that lines keep their numbers */
+	/* a first line with # is for the kernel; its newline stays, so that lines keep their
+	 * numbers */
 	const char *s = sbuf_str(&text), *from = s[0] == '#' ? memchr(s, '\n', text.len) : s;
 	size_t len = from != NULL ? text.len - (size_t)(from - s) : 0;
 	int rc = luaL_loadbufferx(L, from != NULL ? from : "", len, lua_tostring(L, -1), mode);
@@ -35,7 +38,8 @@ static int load_path(lua_State *L, const char *path, const char *mode)
 	return rc;
 }
 
-/* loadfile(name, mode, environment). Without a name it is standard input's: Lua's own, the upvalue, reads that. */
+/* loadfile(name, mode, environment). Without a name Lua's own function, which is the upvalue, reads
+ * standard input. */
 static int load_file(lua_State *L)
 {
 	if (lua_isnoneornil(L, 1)) {
@@ -74,7 +78,8 @@ static int do_file(lua_State *L)
 	return lua_gettop(L) - 1;
 }
 
-/* The second of package.loaders: the first file that is there along package.path. */
+/* The second of package.loaders, which require() calls: loads the first file along package.path
+ * that exists, or returns a text that names all that do not. */
 static int find_module(lua_State *L)
 {
 	const char *name = luaL_checkstring(L, 1), *path, *why;
@@ -86,7 +91,7 @@ static int find_module(lua_State *L)
 	if (path == NULL)
 		return luaL_error(L, "'package.path' must be a string");
 	const char *file = luaL_gsub(L, name, ".", "/");
-	lua_pushliteral(L, ""); /* where it is not, which require() tells */
+	lua_pushliteral(L, ""); /* the text for require() */
 	for (size_t n; *path != '\0'; path += n + (path[n] == ';')) {
 		n = strcspn(path, ";");
 		if (n == 0)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What keeps a chunk within its stack and its time.
  *
- * LuaJIT does not bound recursion that goes through functions of C, like string.gsub() that calls the function which called it. A hook sees each
- * call of any function, however it came about, and compares the stack's address with a floor: no function of a library can be forgotten.
+ * LuaJIT does not bound recursion that goes through functions of C, such as string.gsub() calling
+ * the function that called it. So a hook is called for each call of any function, however it came
+ * about, and compares the address of the stack with a floor. In this way no function of a library
+ * can be forgotten.
  *
- * Time is looked at in each call too, since a function of C may take long, and every so many instructions: fewer of them the larger the state's
- * blocks are, because one instruction may go over a whole block (a comparison of texts, a step over a table that was emptied). */
+ * The hook also looks at the time: in each call, since a function of C may take long, and after a
+ * number of instructions. The larger the blocks of the state are, the smaller is that number,
+ * because one instruction may go over a whole block (a comparison of texts, a step over a table
+ * that was emptied). */
 #include "script_int.h"
 
 #include <errno.h>
@@ -15,14 +19,16 @@
 #include <time.h>
 
 #define BLOCK_MIN 4096
-#define SLICE_NS 20000000ull    /* most that a chunk takes of one turn; what it sets in that time is one plan */
-#define INSTRUCTIONS 10000      /* between two looks at the clock */
-#define LOOK_BYTES (32u << 20)  /* that instructions between two looks go over, at most: some 10 ms */
-#define STACK_MOST (512u << 10) /* of the stack: some 50 calls of string.gsub() in each other; an error leaves many more in quadratic time */
-#define STACK_UNKNOWN (128u << 10)
-#define LOAD_MOST (2u << 20)    /* bytes of a stranger's text */
-#define LOAD_NS 80000000ull     /* of CPU that it may take to be compiled */
-#define LOAD_PART 512           /* bytes that are compiled between two looks */
+#define SLICE_NS 20000000ull    /* most time of one turn; what is set in that time is one plan */
+#define INSTRUCTIONS 10000      /* most instructions between two looks at the clock */
+#define LOOK_BYTES (32u << 20)  /* most bytes that they may go over, which takes some 10 ms */
+/* Most bytes of stack: enough for some 50 calls of string.gsub() within each other. It is not more,
+ * because an error that leaves n of them takes a time that grows with the square of n. */
+#define STACK_MOST (512u << 10)
+#define STACK_UNKNOWN (128u << 10) /* the same if the size of the stack is unknown */
+#define LOAD_MOST (2u << 20)    /* most bytes of a stranger's text */
+#define LOAD_NS 80000000ull     /* most CPU time to compile it */
+#define LOAD_PART 512           /* bytes that are compiled between two looks at the time */
 
 static void on_hook(lua_State *L, lua_Debug *ar);
 
@@ -39,7 +45,7 @@ void hold_open(struct script *s)
 	pthread_attr_destroy(&attr);
 }
 
-/* The script of a state, without a place on its stack. */
+/* Returns the script that a state belongs to. Unlike script_of() it needs no room on the stack. */
 static struct script *owner(lua_State *L)
 {
 	void *s;
@@ -48,7 +54,8 @@ static struct script *owner(lua_State *L)
 	return s;
 }
 
-/* Of this thread: where the machine is busy, nobody is ended for what others take. */
+/* Returns the CPU time of this thread. It is used where a script may be ended, so that a busy
+ * machine ends no script for the time that other programs take. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec t;
@@ -57,6 +64,7 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
+/* Returns how many instructions may run between two looks at the clock now. */
 static unsigned interval(const struct script *s)
 {
 	unsigned n = LOOK_BYTES >> s->largest;
@@ -64,7 +72,9 @@ static unsigned interval(const struct script *s)
 	return n > INSTRUCTIONS ? INSTRUCTIONS : n > 0 ? n : 1;
 }
 
-/* Compiled loops have no hook, and one for calls would keep the compiler from its work: there the prelude's functions alone look at the stack. */
+/* Sets the hook. With the compiler of LuaJIT there is no hook for calls, which would keep the
+ * compiler from its work: then only the functions of the prelude look at the stack. Compiled loops
+ * call no hook at all. */
 static void look_after(struct script *s, unsigned instructions)
 {
 	s->interval = instructions;
@@ -87,7 +97,8 @@ void hold_floor(struct script *s)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0), room = STACK_UNKNOWN;
 
-	/* the rest is for what the last one of them calls: commands, documents, the compiler */
+	/* the other half is for what the last function may call: commands, documents, the
+	 * compiler */
 	if (s->stack_low != 0 && here > s->stack_low)
 		room = (here - s->stack_low) / 2;
 	s->stack_floor = here - (room < STACK_MOST ? room : STACK_MOST);
@@ -113,7 +124,8 @@ bool hold_over(const struct script *s)
 	return script_now_ns() > s->slice_ns;
 }
 
-/* Those that the state had before it was ours are not known, and none of them is large. */
+/* Counts a block by its size. Blocks that the state had before it was given our allocator are not
+ * counted, and none of them is large. */
 static void count_block(struct script *s, size_t size, int change)
 {
 	if (size >= BLOCK_MIN)
@@ -129,7 +141,7 @@ void hold_block(struct script *s, size_t osize, size_t nsize)
 		s->largest = top;
 	while (s->largest > 0 && s->blocks[s->largest] <= 0)
 		s->largest--;
-	/* at once: the next instruction may go over it */
+	/* not at the next look: the next instruction may go over the block */
 	if (s->hooked && !s->opts.jit && s->interval > interval(s))
 		look_after(s, interval(s));
 }
@@ -160,14 +172,17 @@ void hold_stack(lua_State *L)
 		stack_overflow(L);
 }
 
-/* Where it cannot give way, the program waits for it: that is for its own scripts alone. */
+/* Ends a stranger's chunk that has taken too long where it cannot give way: the program waits for
+ * it there. The user's own scripts may take that time. */
 static void check_held(struct script *s)
 {
 	if (s->ends == ENDS_NOT && s->opts.sandbox && cpu_ns() > s->held_cpu_ns + SCRIPT_HOLD_NS)
 		s->ends = ENDS_HELD;
 }
 
-/* Nothing gives way here: the next instruction does. Where functions of C call each other there is none, and what goes on for long ends here. */
+/* The hook of calls. It cannot give way, so it lets the next instruction do it. If functions of C
+ * call each other there is no next instruction, and a script that goes on too long is ended
+ * here. */
 static void on_call(lua_State *L, struct script *s)
 {
 	struct timespec t;
@@ -189,6 +204,7 @@ static void on_call(lua_State *L, struct script *s)
 		hold_raise_end(L, s);
 }
 
+/* The hook of instructions: gives way when the turn is over, and ends a script that is to end. */
 static void on_count(lua_State *L, struct script *s)
 {
 	uint64_t now = script_now_ns();
@@ -201,7 +217,7 @@ static void on_count(lua_State *L, struct script *s)
 		check_held(s);
 	if (s->ends == ENDS_NOT && s->opts.max_ns > 0 && now - s->begin_ns > s->opts.max_ns)
 		s->ends = ENDS_TIME;
-	/* Where nothing else can run, nobody else sees it. */
+	/* where the script cannot give way, nothing else would notice the signal */
 	if (s->ends == ENDS_NOT && !can && hold_interrupted(s))
 		s->ends = ENDS_CANCEL;
 	if (s->ends != ENDS_NOT && !can) {
@@ -222,7 +238,8 @@ static void on_hook(lua_State *L, lua_Debug *ar)
 		on_count(L, owner(L));
 }
 
-/* The compiler takes far longer than the text is long for some of them, as for a chain of very many `and`. */
+/* A text that is given to the compiler in parts, until its time is over. For some texts, such as a
+ * chain of very many `and`, the time grows much faster than the length. */
 struct reading {
 	const char *at, *end;
 	uint64_t until_ns;

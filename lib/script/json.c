@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Documents of commands to tables and back, and lua-cjson's functions through jansson. */
+/* Turns the documents of commands into tables and back, and offers the functions of lua-cjson, made
+ * with jansson. */
 #include "script_int.h"
 
 #include <errno.h>
@@ -9,13 +10,15 @@
 #include <string.h>
 
 #define MAX_DEPTH 200
-#define NUMBERED_MAX 65536 /* the highest number of what the program numbers */
-#define BYTES_MAX (1u << 30) /* of a document, where the state has no limit of its own */
-#define STRANGERS_MAX (32u << 20) /* where it has: some 50 ms */
-#define SPARSE_RATIO 2 /* as lua-cjson: an array with more than 10 places may have twice as many as elements */
+#define NUMBERED_MAX 65536 /* the highest number of a port, queue, stream or worker in a table */
+#define BYTES_MAX (1u << 30) /* most bytes of a document if the state has no limit of memory */
+#define STRANGERS_MAX (32u << 20) /* most bytes if it has one, which takes some 50 ms */
+/* An array with more than SPARSE_SAFE places may have SPARSE_RATIO places for each element, as in
+ * lua-cjson. */
+#define SPARSE_RATIO 2
 #define SPARSE_SAFE 10
 
-/* Arrays of a document whose elements have a number of their own. */
+/* Arrays in documents whose elements have a number, and the key of that number. */
 static const struct { const char *list, *key; } numbered[] = {
 	{"ports", "port"}, {"queues", "queue"}, {"streams", "stream"}, {"workers", "lcore"},
 };
@@ -28,7 +31,7 @@ static const char *number_key(const char *list)
 	return NULL;
 }
 
-/* Each element has a number, and no two the same. */
+/* Says whether each element of a list has a number, and no two have the same. */
 static bool by_numbers(const json_t *list, const char *key)
 {
 	const json_t *v;
@@ -47,7 +50,8 @@ static bool by_numbers(const json_t *list, const char *key)
 
 static void push_any(lua_State *L, const json_t *v, bool plain);
 
-/* Whole numbers that a double does not hold are digits: arithmetic takes them, and nothing is lost on the way. */
+/* Pushes a whole number. One that no double holds exactly becomes a text of digits, which
+ * arithmetic accepts, so that nothing is lost. */
 static void push_integer(lua_State *L, json_int_t n)
 {
 	char text[32];
@@ -130,7 +134,7 @@ void json_push(lua_State *L, const json_t *doc)
 	push_any(L, doc, false);
 }
 
-/* Bytes that a document may take beside the state. */
+/* Returns how many bytes a document may take, which is no memory of the state. */
 static size_t room_for_document(const struct script *s)
 {
 	size_t half = script_left(s) / 2;
@@ -140,11 +144,12 @@ static size_t room_for_document(const struct script *s)
 	return half < STRANGERS_MAX ? half : STRANGERS_MAX;
 }
 
-/* A table that is there many times in others is written as often: what comes of it is bounded by what it takes, not by the state's memory. */
+/* The bound of a document that is made of a table. A table that is many times in others is written
+ * as often, so the document may be far larger than the memory of the state. */
 struct taking {
 	unsigned depth;
 	size_t room; /* bytes that may still be taken */
-	bool large;  /* there was not enough of it */
+	bool large;  /* room was not enough */
 };
 
 static bool spend(struct taking *k, size_t bytes, struct err *e)
@@ -170,7 +175,7 @@ static json_t *take_number(double n, struct err *e)
 	return json_real(n);
 }
 
-/* Bytes of a text as JSON, without its quotes. */
+/* Returns how many bytes a text has as JSON, without its quotes. */
 static size_t json_length(const char *text, size_t len)
 {
 	size_t n = len;
@@ -198,11 +203,12 @@ static json_t *take_string(lua_State *L, int idx, struct taking *k, struct err *
 	return v;
 }
 
+/* What the keys of a table are like. */
 struct shape {
 	size_t n;     /* keys */
-	size_t ints;  /* of them whole numbers from 1 on */
-	size_t zeros; /* whole numbers from 0 on */
-	double top;
+	size_t ints;  /* keys that are whole numbers from 1 on */
+	size_t zeros; /* keys that are whole numbers from 0 on */
+	double top;   /* the highest of these */
 };
 
 static void look(lua_State *L, int idx, struct shape *sh)
@@ -300,7 +306,7 @@ static json_t *table_at(lua_State *L, int idx, struct taking *k, struct err *e)
 		err_set(e, EINVAL, "an array has %.0f places and %zu elements: it is too sparse for JSON", sh.top, sh.ints);
 		return NULL;
 	}
-	/* what is not there is null */
+	/* places without an element become null */
 	return take_list(L, idx, 1, (int)sh.top, false, k, e);
 }
 
@@ -311,13 +317,14 @@ static json_t *take_table(lua_State *L, int idx, struct taking *k, struct err *e
 		return NULL;
 	}
 	k->depth++;
-	/* which of both it becomes is not known yet */
+	/* whether it becomes an array or an object is not known yet: the larger one is counted */
 	json_t *v = spend(k, OUT_JSON_OBJECT, e) ? table_at(L, idx, k, e) : NULL;
 	k->depth--;
 	return v;
 }
 
-/* 64-bit numbers of LuaJIT's ffi print as 5LL and 5ULL. */
+/* Takes a 64-bit number of LuaJIT's ffi, which prints as 5LL or 5ULL. Nothing else of ffi is
+ * taken. */
 static json_t *take_cdata(lua_State *L, int idx, struct err *e)
 {
 	const char *text = script_text(L, idx, NULL);
@@ -365,7 +372,7 @@ json_t *json_take(lua_State *L, int idx, bool *large, struct err *e)
 	const struct script *s = script_of(L);
 	struct taking k = {.room = room_for_document(s)};
 
-	/* all of it at once: an error in the middle would leave what was made so far to nobody */
+	/* reserved at once: an error in the middle would leak what was made so far */
 	luaL_checkstack(L, MAX_DEPTH * 4 + 40, "a table is too deep");
 	json_t *v = take(L, idx < 0 ? lua_gettop(L) + idx + 1 : idx, &k, e);
 	if (large != NULL)
@@ -373,7 +380,7 @@ json_t *json_take(lua_State *L, int idx, bool *large, struct err *e)
 	return v;
 }
 
-/* What must be freed when an error is raised in between. */
+/* What must be freed even if an error is raised meanwhile. The collector does it then. */
 struct held {
 	json_t *doc;
 	char *text;
@@ -412,7 +419,7 @@ static int encode(lua_State *L)
 	h->doc = json_take(L, 1, NULL, &e);
 	if (h->doc == NULL)
 		return luaL_error(L, "Cannot serialise: %s", e.text);
-	/* no larger than it is: the text grows by doubling otherwise */
+	/* the length is found out first: a text that grows would need up to twice the memory */
 	size_t len = json_dumpb(h->doc, NULL, 0, how);
 	if (len == 0 || 2 * len + 4096 > script_left(script_of(L)) || (h->text = malloc(len)) == NULL) {
 		let_go(h);
@@ -428,7 +435,8 @@ static int encode(lua_State *L)
 
 static int push_plain(lua_State *L)
 {
-	push_any(L, lua_touserdata(L, 1), true); /* a null is cjson.null here; in documents of commands it is nothing */
+	/* plain: null becomes cjson.null; in documents of commands it becomes nil */
+	push_any(L, lua_touserdata(L, 1), true);
 	return 1;
 }
 

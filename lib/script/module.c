@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The module itself: what is no setting and no verb, and how it all comes together. */
+/* The module `wirerate`: its functions that are neither settings nor verbs, and how all of it is
+ * put together. */
 #include "dialect.h"
 #include "script_int.h"
 
@@ -7,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAID_MAX = 65536 }; /* it is told to everybody who listens */
+enum { SAID_MAX = 65536 }; /* bytes of a text for expect(): every session that listens gets it */
 
 static const char prelude[] = {
 #include "prelude.inc"
@@ -47,14 +48,14 @@ static int ports(lua_State *L)
 	return 1;
 }
 
-/* tables(): settings and commands, as --dump-commands has them */
+/* tables() returns the settings and commands as --dump-commands prints them. */
 static int tables(lua_State *L)
 {
 	json_prepare(L);
 	return json_push_taken(L, cmd_dump(script_of(L)->host.cmd));
 }
 
-/* expect(cond, text) */
+/* expect(cond, text) counts a check and reports it to the host. If it failed it is noted. */
 static int raw_expect(lua_State *L)
 {
 	struct script *s = script_of(L);
@@ -81,7 +82,7 @@ static int raw_expect(lua_State *L)
 	return 0;
 }
 
-/* The script ends here. */
+/* Ends the script with an exit code. */
 static int leave(lua_State *L, int code)
 {
 	struct script *s = script_of(L);
@@ -129,7 +130,7 @@ static int print(lua_State *L)
 	return 0;
 }
 
-/* write(to_note, ...): strings and numbers as they are. */
+/* write(to_note, ...) writes strings and numbers as they are. */
 static int raw_write(lua_State *L)
 {
 	struct script *s = script_of(L);
@@ -185,7 +186,7 @@ static void put(lua_State *L, int table, const char *name, lua_CFunction fn)
 	lua_setfield(L, table, name);
 }
 
-/* Values of the module that are no settings, no verbs and no part of the prelude. */
+/* Fills the module with what is neither a setting nor a verb nor made by the prelude. */
 static void open_values(lua_State *L, struct script *s, int module)
 {
 	put(L, module, "stats", stats);
@@ -208,7 +209,8 @@ static void open_values(lua_State *L, struct script *s, int module)
 	lua_setfield(L, module, "set");
 }
 
-/* explain(text, message): the message of a load that failed, about an operator of Lua 5.3 where there is one. */
+/* explain(text, message) returns the message of a load that failed, or a better one if the text has
+ * an operator of Lua 5.3. */
 static int raw_explain(lua_State *L)
 {
 	size_t len;
@@ -274,7 +276,7 @@ void module_open(lua_State *L, struct script *s)
 	run_prelude(L, raw, module);
 	lua_getfield(L, module, "verb");
 	lua_setfield(L, LUA_REGISTRYINDEX, "wirerate.verb");
-	/* settings of no port are the module's too */
+	/* settings that belong to no port are fields of the module too */
 	lua_newtable(L);
 	put(L, lua_gettop(L), "__index", props_global_get);
 	put(L, lua_gettop(L), "__newindex", props_global_set);

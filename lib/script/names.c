@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the module has beside settings and verbs, in one list for completion, annotations and the manual. */
+/* Lists what the module has beside settings and verbs, for completion, annotations and the
+ * manual. */
 #include "script_int.h"
 
 const struct script_fn script_fns[] = {

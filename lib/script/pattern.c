@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long a search takes, before it is begun: nothing interrupts those of Lua's library. The same places are tried in the same order, and
- * counted; what is wrong with a pattern is left to the library to tell. */
+/* Finds out how long a search by Lua's library would take, before it is begun: nothing can
+ * interrupt one. The search is done here in the same steps, which are counted and bounded. If
+ * something is wrong with the pattern, this stops, and the library says what. */
 #include "script_int.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#define STEPS_MOST 8000000 /* some 50 ms, and the same again for the search itself */
-#define DEPTH_MOST 200     /* the library's own */
+#define STEPS_MOST 8000000 /* some 50 ms, and the search itself takes as long again */
+#define DEPTH_MOST 200     /* the limit of the library */
 #define CAPTURES 32
 
 struct search {
@@ -15,9 +16,10 @@ struct search {
 	struct { const unsigned char *from; size_t len; bool open; } capture[CAPTURES];
 	unsigned captures, depth;
 	uint64_t steps;
-	bool stopped; /* too many steps, or nothing that the library takes */
+	bool stopped; /* there were too many steps, or the library would refuse the pattern */
 };
 
+/* Counts n steps; false: the search is stopped. */
 static bool step(struct search *k, size_t n)
 {
 	k->steps += n;
@@ -52,7 +54,7 @@ static bool in_class(int c, int class)
 	return isupper(class) ? !in : in;
 }
 
-/* Behind a single character, class or set of the pattern; NULL: it is none. */
+/* Returns where the pattern goes on after a single character, class or set; NULL: it is none. */
 static const unsigned char *single_end(struct search *k, const unsigned char *p)
 {
 	if (*p == '%')
@@ -70,7 +72,7 @@ static const unsigned char *single_end(struct search *k, const unsigned char *p)
 	return p + 1;
 }
 
-/* set: its bracket; last: the one that closes it */
+/* Says whether a character is in a set. set is at its opening bracket, last at its closing one. */
 static bool in_set(struct search *k, int c, const unsigned char *set, const unsigned char *last)
 {
 	bool in = true;
@@ -96,6 +98,7 @@ static bool in_set(struct search *k, int c, const unsigned char *set, const unsi
 	return !in;
 }
 
+/* Says whether the character at s fits the single item at p; behind is where that item ends. */
 static bool fits_single(struct search *k, const unsigned char *s, const unsigned char *p, const unsigned char *behind)
 {
 	if (s >= k->end || !step(k, 1))
@@ -112,6 +115,8 @@ static bool fits_single(struct search *k, const unsigned char *s, const unsigned
 	}
 }
 
+/* Matches the rest of the pattern, from p on, at s. Returns where the match ends; NULL: it
+ * fails. */
 static const unsigned char *match(struct search *k, const unsigned char *s, const unsigned char *p);
 
 static const unsigned char *repeat_most(struct search *k, const unsigned char *s, const unsigned char *p, const unsigned char *behind)
@@ -201,7 +206,7 @@ static bool at_frontier(struct search *k, const unsigned char *s, const unsigned
 	return !in_set(k, before, p, behind - 1) && in_set(k, here, p, behind - 1);
 }
 
-/* A sign with a percent that is no class. *s goes on; false: it does not fit. */
+/* Matches %b, %f or a number of a capture, and moves *s and *p on; false: it does not fit. */
 static bool match_special(struct search *k, const unsigned char **s, const unsigned char **p)
 {
 	const unsigned char *at = *p, *behind;
@@ -277,7 +282,7 @@ static const unsigned char *match(struct search *k, const unsigned char *s, cons
 	return e;
 }
 
-/* As it stands: each place where its first character is. */
+/* Counts the search for a plain text: each place that has its first character is tried. */
 static void look_plain(struct search *k)
 {
 	size_t n = (size_t)(k->pattern_end - k->pattern);
@@ -294,7 +299,8 @@ static void look_plain(struct search *k)
 	}
 }
 
-/* Each place, up to the first that fits, or all of them. */
+/* Counts the search for a pattern: each place is tried, up to the first that fits, or all of
+ * them. */
 static void look_all(struct search *k, bool all)
 {
 	bool fixed = k->pattern < k->pattern_end && *k->pattern == '^';
@@ -314,7 +320,8 @@ bool pattern_takes_long(const char *text, size_t len, const char *pattern, size_
 	struct search k = {.text = (const unsigned char *)text, .pattern = (const unsigned char *)pattern};
 
 	k.end = k.text + len;
-	k.pattern_end = k.pattern + (use == PATTERN_PLAIN ? plen : strnlen(pattern, plen)); /* the library ends it there */
+	/* the library takes a zero byte for the end of a pattern */
+	k.pattern_end = k.pattern + (use == PATTERN_PLAIN ? plen : strnlen(pattern, plen));
 	if (use == PATTERN_PLAIN || (use == PATTERN_FIRST && strpbrk(pattern, "^$*+?.([%-") == NULL && strlen(pattern) == plen))
 		look_plain(&k);
 	else

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- The part of the module that is Lua. R: functions of the program that may give way; wr: the module; classes: metatables.
+-- The part of the module `wirerate` that is written in Lua. R is a table of the program's own
+-- functions, some of which give way; wr is the module; classes has metatables.
 local R, wr, classes = ...
 local resume, create, isyieldable = coroutine.resume, coroutine.create, coroutine.isyieldable
 local error, select, type, tostring, setmetatable, rawget, pairs = error, select, type, tostring, setmetatable, rawget, pairs
@@ -7,8 +8,10 @@ local ours, giveway, unwait = R.ours, R.giveway, R.unwait
 local sort, concat, find = table.sort, table.concat, string.find
 local string = string
 
--- Functions of Lua's libraries that call others look at the stack where the program's own look at each call does not come: in finalizers, in
--- compiled loops, and where a script takes the hook. A tail call: in messages the caller stays who it is.
+-- The program looks at the stack in a hook of each call (hold.c). The hook is not called in
+-- finalizers, in compiled loops, and when a script has set a hook of its own, so functions of Lua's
+-- libraries that call other functions look at the stack here too. `fn` is a tail call, so messages
+-- name the right caller.
 local function watched(fn)
     local look = R.stack
     return function(...)
@@ -27,7 +30,8 @@ if not R.sandbox then
     resume = watched(resume)
 end
 
--- A coroutine of the script that waits in one of our functions gives way as a whole: its owner does so too, and goes on with it.
+-- A coroutine of the script may wait in a function of the program. Then the coroutine that resumed
+-- it has to wait too: it yields as well, and resumes the inner one when it goes on.
 local function pass(co, ok, ...)
     if not ok or not ours(co) then
         return ok, ...
@@ -56,7 +60,8 @@ function coroutine.wrap(fn)
     end
 end
 
--- A function of the program gives true and its values, or false and an error.
+-- Functions in R return true and their values, or false and an error. This makes one that returns
+-- the values or raises the error.
 local function wrapped(raw)
     return function(...)
         return unwrap(raw(...))
@@ -64,7 +69,7 @@ local function wrapped(raw)
 end
 R.wrapped = wrapped
 
--- Errors read like their text.
+-- The objects of errors can be used like their text.
 local err = classes.error
 function err.__tostring(e)
     return e.full
@@ -85,7 +90,8 @@ function err.__index(e, key)
     end
 end
 
--- Verbs of two words hang under the first, which may be a verb itself.
+-- A verb of two words is a field of its first word: wr.stream.add(). The first word may be a verb
+-- too.
 local verb, group = {}, {__metatable = false}
 wr.verb = verb
 function group.__call(self, ...)
@@ -114,7 +120,7 @@ for name, fn in pairs(verb) do
     end
 end
 
--- wr.set is the verb, and the settings of no port.
+-- wr.set is the verb `set`, and its fields are the settings that belong to no port.
 setmetatable(wr.set, {
     __metatable = false,
     __call = function(_, ...)
@@ -150,7 +156,7 @@ if verb.show_latency ~= nil then
     }, group)
 end
 
--- Timers and handlers.
+-- wr.every() and wr.on() return a handle with a function stop().
 local handle = {}
 handle.__index = handle
 function handle:stop()
@@ -168,7 +174,7 @@ function wr.expect(cond, ...)
     return cond, ...
 end
 
--- Tables by ascending numbers: those of ports begin with 0.
+-- wr.each(t) iterates over the numbers of a table in ascending order. Ports begin with 0.
 function wr.each(t)
     if type(t) ~= "table" then
         error("each() goes over a table, not " .. type(t), 2)
@@ -187,13 +193,14 @@ function wr.each(t)
     end
 end
 
--- The script cannot go on as it was called: one line for a person, without a traceback.
+-- wr.fail(text) ends a script that cannot go on with its arguments. The person sees one line and no
+-- traceback.
 function wr.fail(text)
     text = tostring(text)
     error(setmetatable({text = text, full = text, code = "EINVAL", where = "", plain = true}, err), 0)
 end
 
--- CSV (RFC 4180): a value with a separator, a quote or a line break stands in quotes.
+-- CSV as in RFC 4180: a value with a separator, a quote or a line break is put in quotes.
 local csv = {}
 local function cell(v)
     if v == nil then
@@ -205,7 +212,7 @@ local function cell(v)
     end
     return text
 end
--- {1, "a"} -> '1,a'; with names of columns: values of those keys in that order.
+-- csv.line{1, "a"} is '1,a'. With names, it is the values of those keys in that order.
 function csv.line(row, names)
     if type(row) ~= "table" then
         error("a line of CSV is made of a table, not " .. type(row), 2)
@@ -230,7 +237,8 @@ function csv.line(row, names)
 end
 wr.csv = csv
 
--- try(line): as cmd(), without printing and without an error: a document or true, and remarks; or nil and the error.
+-- wr.try(line) does what wr.cmd(line) does, but prints nothing and raises no error. It returns a
+-- document or true, and remarks; or nil and the error.
 local function tried(ok, v, _, notes)
     if ok then
         return v, notes
@@ -240,7 +248,8 @@ end
 function wr.try(line)
     return tried(R.run(line))
 end
--- Text as it is to where results go, and a remark to where messages go.
+-- wr.write() writes text as it is to where results go, and wr.note() writes a remark to where
+-- messages go.
 function wr.write(...)
     R.write(false, ...)
 end
@@ -248,7 +257,8 @@ function wr.note(text)
     R.write(true, text, "\n")
 end
 
--- input(message [, "key"]): the next line that is typed, or its first character; nil where nobody can answer.
+-- wr.input(message [, "key"]) returns the next line that is typed, or its first character; nil if
+-- nobody can answer.
 function wr.input(message, what)
     if message ~= nil and message ~= "" then
         R.write(false, tostring(message), "\n")
@@ -265,14 +275,15 @@ function wr.input(message, what)
     end
 end
 
--- Chunks of strangers give way in the middle of what takes long: nothing interrupts the library's own functions.
+-- In the sandbox, functions of Lua's libraries that may take long are replaced by ones in Lua,
+-- which can give way: nothing can interrupt the library's own.
 local function sandboxed()
     local lt = function(a, b)
         return a < b
     end
     local floor, min = math.floor, math.min
 
-    -- Places from lo to hi by insertion.
+    -- Sorts the places from lo to hi by insertion.
     local function sort_few(t, lo, hi, before)
         for i = lo + 1, hi do
             local v, j = t[i], i
@@ -347,7 +358,8 @@ if R.sandbox then
     return
 end
 
--- What a script writes to standard output keeps its place among the results of commands.
+-- io.stdout and io.stderr write to the session, so that what a script writes keeps its place among
+-- the results of commands.
 local raw_output, raw_write, raw_type, raw_close = io.output, io.write, io.type, io.close
 local function stream(to_note, name)
     local methods = {}
@@ -375,7 +387,8 @@ local function stream(to_note, name)
         end,
     })
 end
--- Standard input is the prompt's where there is one: a read that waits for the terminal would hold up everything.
+-- If there is a prompt, standard input belongs to it: reading the terminal would hold up the
+-- program. So io.read() asks at the prompt then.
 local raw_read, raw_input, stdin = io.read, io.input, io.stdin
 function io.read(what, ...)
     local line = raw_input() == stdin and wr.input() or nil
@@ -412,7 +425,7 @@ function io.close(file)
     return raw_close(file)
 end
 
--- Scripts of Pktgen find its tables and helpers without a require.
+-- Scripts for Pktgen use its tables and helpers without a require(), so the first use loads them.
 local lazy = {pktgen = true, dpdk = true, printf = true, prints = true, sleep = true}
 setmetatable(_G, {__index = function(globals, name)
     if lazy[name] then
@@ -423,7 +436,8 @@ setmetatable(_G, {__index = function(globals, name)
     return nil
 end})
 
--- What does not compile because it is written for Lua 5.3 says so, also where a script loads it itself. (Files: lib/script/files.c.)
+-- A text that does not compile because it is written for Lua 5.3 gets a message that says so, also
+-- when a script loads the text itself. lib/script/files.c does the same for files.
 local explain = R.explain
 local raw_load, raw_loadstring = load, loadstring
 local function loaded(text, fn, why)

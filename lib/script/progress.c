@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far a script has come: what it says of itself, and what its command says that runs now. */
+/* How far a script has come: what it says itself with progress(), and what the command says that it
+ * is running. */
 #include "script_int.h"
 
 #include <math.h>
 #include <string.h>
 
-/* progress(done, all, text): so much of all that the script does is done; progress() takes it back. */
+/* progress(done, all, text) says how much of its work the script has done; progress() takes that
+ * back. */
 static int progress(lua_State *L)
 {
 	struct script *s = script_of(L);
@@ -27,7 +29,8 @@ static int progress(lua_State *L)
 	return 0;
 }
 
-/* As long as all of it would take at the pace that it had until it said so. */
+/* Fills share and left_ns, supposing that the script goes on as fast as it did until it called
+ * progress(). */
 static void left(const struct script *s, struct cmd_progress *out)
 {
 	double all = s->says.share > 0 ? (double)(s->says.at_ns - s->begin_ns) / s->says.share : 0;
@@ -38,7 +41,7 @@ static void left(const struct script *s, struct cmd_progress *out)
 		out->left_ns = (uint64_t)(all - gone);
 }
 
-/* Of the command that the script's own course waits for. */
+/* Appends the progress of the command that the chunk itself is waiting for. */
 static void add_command(const struct script *s, struct sbuf *text)
 {
 	const struct script_task *t = s->main;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings as properties: the module itself for those of no port, port[N], port[N].stream[S]. */
+/* Settings as properties: of the module for those that belong to no port, of port[N], and of
+ * port[N].stream[S]. */
 #include "script_int.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands for a port or a stream, or for all of them (UINT32_MAX). */
+/* The object in Lua that stands for a port or a stream. UINT32_MAX is all ports or streams. */
 struct place {
 	uint32_t port, stream;
 	bool has_stream, list; /* list: the streams of the port */
@@ -75,7 +76,8 @@ static void place_target(const struct place *p, struct target *t)
 	}
 }
 
-/* A failure of what stands at a line of the script; line: how a person would have typed it, NULL: not at all; freed. Does not return. */
+/* Raises an error at the line of the script that is running. line is the command that a person
+ * would have typed, and is freed; NULL: there is none. Does not return. */
 static int refuse(lua_State *L, const struct err *e, int code, struct sbuf *line)
 {
 	struct sbuf where = {0};
@@ -88,7 +90,8 @@ static int refuse(lua_State *L, const struct err *e, int code, struct sbuf *line
 	return lua_error(L);
 }
 
-/* Rows by name, remembered per way of looking them up: the table is large. */
+/* Finds a row by its name. The table is large, so rows that were found are remembered: apart for
+ * ports, for streams and for neither, because a name may mean another row there. */
 static const struct setting *find(lua_State *L, const struct place *p, const char *name, struct err *e)
 {
 	static const char *const caches[] = {"wirerate.rows", "wirerate.rows/", "wirerate.rows0"};
@@ -131,7 +134,7 @@ static void push_value(void *arg, const struct setting *row, const void *val)
 	}
 }
 
-/* One port, one stream. */
+/* Checks that a place is one port or one stream, and not all: 0 or -EINVAL with *e. */
 static int single(const struct place *p, struct err *e)
 {
 	if (p == NULL || (p->port != UINT32_MAX && (!p->has_stream || p->stream != UINT32_MAX)))
@@ -160,7 +163,8 @@ static void type_of(void *arg, const struct setting *row, const void *val)
 	*(const struct vspec **)arg = &row->v;
 }
 
-/* The type of what an alias row stands for there. */
+/* Returns the type of a row; for an alias row the type of the row that it stands for at this place.
+ * NULL: unknown. */
 static const struct vspec *spec_at(struct script *s, const struct place *p, const struct setting *row)
 {
 	const struct vspec *v = row->v.type != NULL ? &row->v : NULL;
@@ -171,7 +175,8 @@ static const struct vspec *spec_at(struct script *s, const struct place *p, cons
 	return v;
 }
 
-/* In a loop the same warning would come again and again: what was just said is taken back. */
+/* Removes what a setting has noted, from byte `from` on, if it is the same as the last time: in a
+ * loop the same warning would come again and again. */
 static void say_once(struct script *s, size_t from)
 {
 	const char *said = sbuf_str(s->note) + from;
@@ -187,7 +192,8 @@ static void say_once(struct script *s, size_t from)
 	sbuf_add(&s->warned, said);
 }
 
-/* 0 or -errno with *e, whose column is that in *line. */
+/* Writes the value at idx to a row, and makes *line the command that does the same. 0 or -errno
+ * with *e, whose column is one of *line. */
 static int write(lua_State *L, const struct place *p, const struct setting *row, int idx, struct sbuf *line, struct err *e)
 {
 	struct script *s = script_of(L);
@@ -248,10 +254,10 @@ int props_global_set(lua_State *L)
 	return set(L, NULL, luaL_checkstring(L, 2), 3);
 }
 
-/* Several settings, all of them or none. */
+/* Several settings that are written together, all of them or none. */
 struct undo {
 	const struct setting *row;
-	char *old; /* text, NULL: it was not written */
+	char *old; /* the text of the value before; NULL: it has not been written yet */
 };
 struct many {
 	struct undo *u;
@@ -269,7 +275,8 @@ static int many_gc(lua_State *L)
 	return 0;
 }
 
-/* Its place in the table, so that what is set at once is set in one order. */
+/* Returns the place of a row in the table. Settings are written in this order, whatever the order
+ * in a Lua table is. */
 static unsigned row_place(struct cmd *cmd, const struct setting *row)
 {
 	unsigned n = cmd_nsettings(cmd), i = 0;
@@ -295,7 +302,7 @@ static void many_add(lua_State *L, struct many *m, struct cmd *cmd, const struct
 	m->n++;
 }
 
-/* The text that brings back what is there. */
+/* Returns the text that would set the row to the value that it has now, in new memory. */
 static char *old_text(struct script *s, const struct place *p, const struct setting *row)
 {
 	struct sbuf text = {0};
@@ -315,7 +322,8 @@ static void undo(struct script *s, const struct place *p, struct many *m, unsign
 		cmd_set(s->host.cmd, &t, m->u[done].row, m->u[done].old, NULL, NULL);
 }
 
-/* place:set{...} with the table at 2; its rows are found, then written. */
+/* place:set{...}, with the table at 2 on the stack. All rows are found first and written then; if
+ * one is refused, those before it get their old values back. */
 static int set_many(lua_State *L)
 {
 	struct place *p = place_at(L, 1);
@@ -372,7 +380,8 @@ static int push_verb(lua_State *L, const char *name)
 	return 1;
 }
 
-/* streams(): id, stream, in ascending order. State: the place and the last id. */
+/* The iterator of streams(): gives id and stream in ascending order. Its state is the port and the
+ * last id. */
 static int next_stream(lua_State *L)
 {
 	struct script *s = script_of(L);
@@ -409,7 +418,7 @@ static int streams(lua_State *L)
 	return 3;
 }
 
-/* A number or "all" that stands in brackets. */
+/* Reads a number or "all" that stands in brackets; false: it is neither. */
 static bool index_at(lua_State *L, int idx, uint32_t most, uint32_t *out)
 {
 	if (lua_type(L, idx) == LUA_TSTRING && strcmp(lua_tostring(L, idx), "all") == 0) {
@@ -425,7 +434,7 @@ static bool index_at(lua_State *L, int idx, uint32_t most, uint32_t *out)
 	return true;
 }
 
-/* Is it there? Does not return when it is not. */
+/* Pushes a place that exists. Raises an error if it does not. */
 static int checked_place(lua_State *L, const struct place *p)
 {
 	struct target t;
@@ -440,7 +449,7 @@ static int checked_place(lua_State *L, const struct place *p)
 	return 1;
 }
 
-/* port[0] */
+/* port[0]: __index of the table of ports. */
 static int ports_index(lua_State *L)
 {
 	struct place p = {0};
@@ -540,7 +549,7 @@ static void put(lua_State *L, const char *name, lua_CFunction fn)
 	lua_setfield(L, -2, name);
 }
 
-/* The module is on the stack. */
+/* Adds the field `port` to the module, which is on top of the stack. */
 void props_open(lua_State *L, struct script *s)
 {
 	(void)s;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a chunk may reach: everything of Lua, or only what cannot leave the state. */
+/* What a chunk may reach: everything that Lua has, or (in the sandbox) only functions that touch
+ * nothing outside of the state. */
 #include "dialect.h"
 #include "script_int.h"
 
@@ -7,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where require() looks: the script's folder first, then the user's, then what came with the program. */
+/* Sets where require() looks: first in the script's folder, then in the user's, then in that of the
+ * files which came with the program. */
 void sandbox_path(lua_State *L, struct script *s)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -35,7 +37,8 @@ void sandbox_path(lua_State *L, struct script *s)
 	sbuf_free(&path);
 }
 
-/* Names that stay; NULL table: globals. Everything else of a library is taken out, so that what a later Lua adds is not let through. */
+/* The names that stay in the sandbox; table NULL: globals. Everything else is removed from these
+ * tables, so that a function which a later Lua adds is not let through. */
 static const struct { const char *table; const char *const names[32]; } kept[] = {
 	{NULL, {"assert", "error", "ipairs", "next", "pairs", "pcall", "print", "rawequal", "rawget", "rawset", "select", "tonumber", "tostring",
 		"type", "unpack", "xpcall", "getmetatable", "setmetatable", "_G", "_VERSION", "string", "table", "math", "bit", "coroutine",
@@ -63,7 +66,7 @@ static void keep_only(lua_State *L, unsigned i)
 		lua_pop(L, 1);
 		if (lua_type(L, -1) == LUA_TSTRING && is_kept(i, lua_tostring(L, -1)))
 			continue;
-		/* a key may be taken out while the table is walked */
+		/* removing a key does not disturb the walk over the table */
 		lua_pushvalue(L, -1);
 		lua_pushnil(L);
 		lua_rawset(L, -4);
@@ -71,7 +74,7 @@ static void keep_only(lua_State *L, unsigned i)
 	lua_pop(L, 1);
 }
 
-/* load(text or function, name, mode, environment): text alone, whatever the mode. */
+/* load(text or function, name, mode, environment) loads text only, whatever the mode is. */
 static int safe_load(lua_State *L)
 {
 	size_t len, n;
@@ -101,7 +104,7 @@ static int safe_load(lua_State *L)
 		lua_pushliteral(L, "compiled chunks are not taken, only text");
 		return 2;
 	}
-	/* a name of ours would hide the chunk's lines */
+	/* script_where() passes over lines of "=wirerate", so a chunk must not have this name */
 	if (hold_load(L, text, len, strcmp(name, "=wirerate") == 0 ? "=chunk" : name) == 0) {
 		if (lua_istable(L, 4)) {
 			lua_pushvalue(L, 4);
@@ -115,7 +118,7 @@ static int safe_load(lua_State *L)
 	return 2;
 }
 
-/* require(): what is in the program already. */
+/* require() gives modules that are in the program already, and no files. */
 static int safe_require(lua_State *L)
 {
 	static const char *const names[] = {"wirerate", "cjson", "string", "table", "math", "bit", "coroutine", "os"};
@@ -131,7 +134,7 @@ static int safe_require(lua_State *L)
 	return luaL_error(L, "module '%s' is not for this script; there are wirerate and cjson", name);
 }
 
-/* Memory that a function is about to take is looked at before it is asked for. */
+/* string.rep(), which refuses a result for which there is no memory before it makes it. */
 static int safe_rep(lua_State *L)
 {
 	size_t len;
@@ -147,7 +150,8 @@ static int safe_rep(lua_State *L)
 	return 1;
 }
 
-/* Nothing interrupts a search: one that takes long is not begun. */
+/* string.find() and its like, which refuse a search that would take long, since nothing can
+ * interrupt one. */
 static int safe_pattern(lua_State *L)
 {
 	enum pattern_use use = (enum pattern_use)lua_tointeger(L, lua_upvalueindex(2));
@@ -173,7 +177,8 @@ static int safe_pattern(lua_State *L)
 	return lua_gettop(L);
 }
 
-/* What is told by its address elsewhere has a number here: an address says where the program is in memory. Those that are gone make no room. */
+/* Pushes a number for a value that Lua would show by its address. Addresses would tell a stranger
+ * where the program is in memory. Numbers are not used again when their values are gone. */
 static void push_number(lua_State *L, int idx)
 {
 	struct script *s = script_of(L);
@@ -202,6 +207,7 @@ static bool has_address(lua_State *L, int idx)
 	return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD;
 }
 
+/* tostring() with numbers in place of addresses. */
 static int safe_tostring(lua_State *L)
 {
 	luaL_checkany(L, 1);
@@ -219,7 +225,7 @@ static int safe_tostring(lua_State *L)
 	return 1;
 }
 
-/* string.format(), whose %p and %s would tell addresses: they are given texts. */
+/* string.format(), whose %p and %s would show addresses: they are given texts with numbers. */
 static int safe_format(lua_State *L)
 {
 	size_t len;
@@ -276,7 +282,8 @@ void sandbox_names(lua_State *L)
 	lua_pop(L, 1);
 }
 
-/* A metatable that the program protects stays; that of strings is nobody's. */
+/* getmetatable(), for tables alone, so that nobody gets at that of strings. A metatable with
+ * __metatable stays hidden. */
 static int safe_getmetatable(lua_State *L)
 {
 	luaL_checkany(L, 1);
@@ -290,7 +297,7 @@ static int safe_getmetatable(lua_State *L)
 	return 1;
 }
 
-/* Finalizers would run outside of any limit. */
+/* setmetatable(), which refuses finalizers: they would run without any limit. */
 static int safe_setmetatable(lua_State *L)
 {
 	luaL_checktype(L, 1, LUA_TTABLE);

@@ -31,7 +31,8 @@ struct script *script_of(lua_State *L)
 	return s;
 }
 
-/* What the state came with, and a count. Only the script's own code is refused: what the program does for it goes through. */
+/* Allocates as the state's own allocator does, and counts. max_bytes only holds while code of the
+ * script runs: what the program allocates for it is never refused. */
 static void *count_alloc(void *arg, void *p, size_t osize, size_t nsize)
 {
 	struct script *s = arg;
@@ -137,7 +138,7 @@ void script_push_error(lua_State *L, const char *where, const char *line, const 
 	struct sbuf full = {0};
 	bool was = s->limited;
 
-	s->limited = false; /* texts of the program's own are held here: nothing may be raised in between */
+	s->limited = false; /* `full` would leak if an error were raised below */
 	lua_createtable(L, 0, 6);
 	lua_pushstring(L, e->text);
 	lua_setfield(L, -2, "text");
@@ -219,13 +220,15 @@ json_t *script_results(struct script *s)
 	return json_incref(s->results);
 }
 
-/* A first line for the kernel is none of Lua's; its place is kept, so that lines keep their numbers. */
+/* Passes over a first line that begins with #, which is for the kernel. Its newline stays, so that
+ * lines keep their numbers. */
 static const char *skip_hashbang(const char *text)
 {
 	return text[0] == '#' ? text + strcspn(text, "\n") : text;
 }
 
-/* The chunk's function on the stack. A line at the prompt may be an expression alone. What is compiled already could do anything. */
+/* Pushes the chunk as a function, or a message. A line at the prompt may be just an expression. The
+ * sandbox refuses compiled code, which could do anything. */
 static int compile(lua_State *L, const char *text, const char *name, bool sandbox)
 {
 	if (sandbox && text[0] == LUA_SIGNATURE[0]) {
@@ -311,7 +314,8 @@ int script_start(struct script *s, const char *text, const char *name, const cha
 		free(s->folder);
 		s->folder = NULL;
 	}
-	/* What chunks before left behind is in nobody's way, though the collector would wait for more than there may be. */
+	/* Collect the garbage of earlier chunks: the collector itself might wait until there is
+	 * more than max_bytes. */
 	if (s->opts.max_bytes > 0 && s->used_bytes > s->opts.max_bytes / 4 * 3)
 		lua_gc(s->L, LUA_GCCOLLECT, 0);
 	int rc = lua_cpcall(s->L, start_protected, &st);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Coroutines of a script: the chunk, and each call of a timer's or a handler's function. They go on one after the other. */
+/* The tasks of a script: coroutines for the chunk, and for each call of a timer's or a handler's
+ * function. In each turn all that can go on do, one after the other. */
 #include "script_int.h"
 
 #include <errno.h>
@@ -65,7 +66,7 @@ static void happened_free(struct script_happened *h)
 	free(h);
 }
 
-/* Timers and handlers that were stopped, or all of them. */
+/* Frees the timers and handlers that were stopped, or all of them. */
 static void sweep(struct script *s, bool all)
 {
 	for (struct script_timer **p = &s->timers; *p != NULL;) {
@@ -115,7 +116,7 @@ int task_wait(lua_State *L, enum waits w, uint64_t due_ns, struct script_run *ru
 	return lua_yield(L, 0);
 }
 
-/* ours(co): has the coroutine given way for us? */
+/* ours(co) says whether the coroutine has yielded to the program, and not to the script. */
 static int raw_ours(lua_State *L)
 {
 	struct script *s = script_of(L);
@@ -128,13 +129,15 @@ static int raw_ours(lua_State *L)
 	return 1;
 }
 
+/* giveway() yields to the program. */
 static int raw_giveway(lua_State *L)
 {
 	script_of(L)->yielder = L;
 	return lua_yield(L, 0);
 }
 
-/* What cannot give way goes on at once: with an error where it would have waited. */
+/* unwait() is for a coroutine that wanted to wait where it cannot. It goes on at once, and gets an
+ * error if it had something to wait for. */
 static int raw_unwait(lua_State *L)
 {
 	struct script *s = script_of(L);
@@ -163,7 +166,7 @@ void task_open(lua_State *L)
 	lua_setfield(L, -2, "unwait");
 }
 
-/* What the chunk returned. */
+/* Keeps the values that the chunk returned, which are on the stack, as documents. */
 static int take_results(lua_State *L)
 {
 	struct script *s = script_of(L);
@@ -189,7 +192,8 @@ static int text_of_error(lua_State *L)
 	return 1;
 }
 
-/* A function of ours that may call one of the script's, like __tostring: that has the limits of the script. */
+/* Calls a function of the program that may call one of the script, such as __tostring, so the
+ * limits of the script hold. */
 static int call_limited(struct script *s, struct script_task *t, int nargs, int nresults)
 {
 	s->now = t;
@@ -201,7 +205,8 @@ static int call_limited(struct script *s, struct script_task *t, int nargs, int 
 	return rc;
 }
 
-/* An error that is meant for who called the script says all itself. */
+/* Says whether the error is that of fail(): its text is meant for the person who called the script,
+ * and no traceback is printed. */
 static bool is_plain(lua_State *co)
 {
 	bool plain = false;
@@ -215,7 +220,8 @@ static bool is_plain(lua_State *co)
 	return plain;
 }
 
-/* Functions of C are told by their addresses, which are nobody's business. */
+/* Appends a traceback without addresses: functions of C are named by them, and a stranger is not to
+ * know them. */
 static void add_trace(const char *trace, struct sbuf *note)
 {
 	for (const char *at; trace != NULL && (at = strstr(trace, ": at 0x")) != NULL; trace = at + 7 + strspn(at + 7, "0123456789abcdef")) {
@@ -229,7 +235,7 @@ static int failed(struct script *s, struct script_task *t, struct err *e)
 {
 	lua_State *co = t->co;
 
-	/* The trace first: it is of the stack as it was left. */
+	/* the traceback comes first, as long as the stack is as the error left it */
 	if (!is_plain(co)) {
 		luaL_traceback(s->L, co, NULL, 0);
 		add_trace(lua_tostring(s->L, -1), s->note);
@@ -249,7 +255,7 @@ static int failed(struct script *s, struct script_task *t, struct err *e)
 	return -EINVAL;
 }
 
-/* VERB_PENDING: it goes on later; VERB_DONE: its end; negative: failed. */
+/* Lets a task go on. Returns VERB_PENDING, VERB_DONE if it has ended, or -errno with *e. */
 static int resume(struct script *s, struct script_task *t, struct err *e)
 {
 	int n = t->nargs;
@@ -290,7 +296,7 @@ static int resume(struct script *s, struct script_task *t, struct err *e)
 	return VERB_DONE;
 }
 
-/* Can it go on? What it waited for is on its stack then. */
+/* Says whether a task can go on. Then what it waited for is on its stack. */
 static bool ready(struct script *s, struct script_task *t)
 {
 	struct err e = {.col = -1};
@@ -308,7 +314,8 @@ static bool ready(struct script *s, struct script_task *t)
 		if (r->ended)
 			e = r->err;
 		t->run = NULL;
-		/* made where an error can be had, and handed over: on the stack of the coroutine there may be no room for it */
+		/* The values are made on the stack of the state, where an error can be caught, and
+		 * moved over. The stack of the coroutine may have no room for them. */
 		verbs_prepare(s->L);
 		s->limited = true;
 		t->nargs = verbs_results(s->L, r, rc, &e);
@@ -331,7 +338,8 @@ static void start_timers(struct script *s)
 	for (struct script_timer *t = s->timers; t != NULL; t = t->next) {
 		if (t->fn == LUA_NOREF || t->busy || now < t->due_ns)
 			continue;
-		/* Where the program was held up, missed calls are skipped; the phase stays. */
+		/* calls that were missed while the program was held up are skipped; the phase
+		 * stays */
 		t->due_ns += (1 + (now - t->due_ns) / t->interval_ns) * t->interval_ns;
 		t->busy = true;
 		lua_rawgeti(s->L, LUA_REGISTRYINDEX, t->fn);
@@ -385,7 +393,7 @@ static int start_due(lua_State *L)
 	return 0;
 }
 
-/* A call that has not begun, of what another one of this turn has stopped. */
+/* Says whether a call has not begun yet and its timer or handler was stopped meanwhile. */
 static bool called_off(const struct script *s, const struct script_task *t)
 {
 	if (t->begun || t->id == 0)
@@ -428,7 +436,7 @@ int task_turn(struct script *s, struct err *e)
 	int rc = 0;
 
 	if (hold_interrupted(s))
-		return VERB_PENDING; /* whoever sees the signal has the say before the script goes on */
+		return VERB_PENDING; /* the program handles the signal before the script goes on */
 	if (s->opts.max_ns > 0 && script_now_ns() - s->begin_ns > s->opts.max_ns)
 		s->ends = ENDS_TIME;
 	bool begun = s->ends != ENDS_NOT || lua_cpcall(s->L, start_due, s) == 0;
@@ -438,7 +446,7 @@ int task_turn(struct script *s, struct err *e)
 		lua_settop(s->L, 0);
 		return rc;
 	}
-	/* Only the one that runs leaves the list. */
+	/* only the task at hand can leave the list in here, so `next` stays valid */
 	for (struct script_task *t = s->tasks; t != NULL && s->ends == ENDS_NOT; t = next) {
 		next = t->next;
 		if (called_off(s, t)) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sleep, every, on: nothing of it holds up the program. */
+/* The functions sleep, every, on and now. A script that waits by them does not hold up the
+ * program. */
 #include "script_int.h"
 
 #include <errno.h>
@@ -8,9 +9,9 @@
 #include <time.h>
 
 enum { WAITING_MAX = 1000 };
-#define WAIT_MAX_S 1000000000 /* 31 years: with the clock's time it stays below what ns can count */
+#define WAIT_MAX_S 1000000000 /* 31 years: added to the clock's time in ns it still fits 64 bits */
 
-/* "100ms", or a number of seconds. */
+/* Reads a time, which is a text like "100ms" or a number of seconds, and returns it in ns. */
 static uint64_t time_at(lua_State *L, int idx)
 {
 	static const struct vspec spec = {.type = &vt_duration};
@@ -41,7 +42,8 @@ static int raw_sleep(lua_State *L)
 	return task_wait(L, WAITS_TIME, script_now_ns() + ns, NULL);
 }
 
-/* They are no memory of the state, and each of them is looked at in each turn. */
+/* Raises an error if there are too many timers and handlers. They are bounded because they are not
+ * counted as memory of the state, and all of them are looked at in each turn. */
 static void check_number(lua_State *L, const struct script *s)
 {
 	unsigned n = 0;
@@ -103,7 +105,7 @@ static int raw_on(lua_State *L)
 	return 1;
 }
 
-/* stop(id): of a timer or a handler; what has ended already stays ended. */
+/* stop(id) ends a timer or a handler. It does nothing if that has ended already. */
 static int raw_stop(lua_State *L)
 {
 	struct script *s = script_of(L);
@@ -131,7 +133,6 @@ static int now(lua_State *L)
 	return 1;
 }
 
-/* R on the stack. */
 void time_open(lua_State *L, struct script *s, int module)
 {
 	static const luaL_Reg raw[] = {{"sleep", raw_sleep}, {"every", raw_every}, {"on", raw_on}, {"stop", raw_stop}, {NULL, NULL}};

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Verbs as functions. One that takes time is polled by its task, and gives its values when it is done. */
+/* Verbs as functions. The task that calls one which takes time waits and is polled, and gets its
+ * values when the verb is done. */
 #include "script_int.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A document that is one thing under one name is that thing: {"trial": {...}}. */
+/* Returns what scripts get of a document: if it has one member which is an object, as in
+ * {"trial": {...}}, that object. */
 static const json_t *inner(const json_t *doc)
 {
 	if (json_is_object(doc) && json_object_size(doc) == 1) {
@@ -111,7 +113,8 @@ int verbs_run(lua_State *L, const char *line, enum verbs_mode mode)
 	int rc = cmd_exec(s->host.cmd, &r->run, sbuf_str(&r->line), &e);
 	s->limited = true;
 	bool can = s->now != NULL && lua_isyieldable(L);
-	/* A command that ends at once gives way too, or a loop of them would hold up everything. */
+	/* After a command that ended at once the script may have to give way too: otherwise a loop
+	 * of such commands would hold up the program. */
 	if (rc != VERB_PENDING && can && hold_over(s)) {
 		r->ended = true;
 		r->rc = rc;
@@ -134,9 +137,9 @@ static int call_verb(lua_State *L)
 	struct sbuf line = {0}, where = {0};
 	struct err e;
 
-	hold_stack(L); /* arguments by name may be read by a metamethod */
+	hold_stack(L); /* reading arguments by name may call a metamethod */
 	luaL_checkstack(L, 2 * CMD_MAX_ARGS, "too many arguments");
-	s->limited = false; /* nothing fails while there is something to free */
+	s->limited = false; /* so that no allocation fails while `line` is to be freed */
 	int rc = args_line(L, s->host.cmd, v, 1, lua_gettop(L), &line, &e);
 	s->limited = true;
 	lua_settop(L, 0);
@@ -164,19 +167,20 @@ static const char *line_at(lua_State *L)
 	return line;
 }
 
-/* cmd(line) */
+/* cmd(line) runs a command and prints its output. */
 static int raw_cmd(lua_State *L)
 {
 	return verbs_run(L, line_at(L), VERBS_PRINT);
 }
 
-/* run(line): as cmd(), without printing; behind the exit code come its remarks */
+/* run(line) does the same without printing, and gives the command's remarks after its exit code. */
 static int raw_run(lua_State *L)
 {
 	return verbs_run(L, line_at(L), VERBS_HUSHED);
 }
 
-/* R.verbs: raw functions by name; R.groups: {stream = {add = "stream_add"}}. R is on the stack. */
+/* Fills R, which is on the stack: R.verbs has the functions of all verbs by name, and R.groups
+ * those of verbs with two words, {stream = {add = "stream_add"}}. */
 void verbs_open(lua_State *L, struct script *s, int module)
 {
 	(void)module;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of any session. */
+/* The functions of sess.h, which call those of the session's kind. */
 #include "sess_int.h"
 
 void sess_free(struct sess *s)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The connection of a remote session: a socket that does not block, and lines of JSON on it. */
 #include "peer.h"
 
 #include <errno.h>
@@ -19,10 +20,12 @@ struct peer {
 	int fd;
 	struct loop *loop;
 	struct sbuf in, out;
-	size_t sent, looked; /* of out; of in, where no newline was found yet */
-	bool watches_out;
-	json_t *lines; /* that have come and were not taken */
-	char *lost;
+	/* sent: bytes of out that are sent. looked: bytes of in that were searched for a
+	 * newline. */
+	size_t sent, looked;
+	bool watches_out; /* the loop tells when more can be sent */
+	json_t *lines; /* lines that have arrived and were not taken */
+	char *lost;    /* why the connection has ended; NULL: it has not */
 };
 
 static void lose(struct peer *p, const char *why)
@@ -93,7 +96,7 @@ static void push(struct peer *p)
 		if (n < 0 && errno == EAGAIN)
 			break;
 		if (n <= 0) {
-			receive(p); /* its last words */
+			receive(p); /* the server may have said why before it closed */
 			lose(p, strerror(errno));
 			return;
 		}
@@ -122,7 +125,7 @@ static void on_ready(void *arg, short revents)
 		receive(p);
 }
 
-/* 0 or an errno. */
+/* Waits until a connection is made: 0 or an errno. */
 static int finish_connect(int fd, int max_ms)
 {
 	struct pollfd pfd = {.fd = fd, .events = POLLOUT};
@@ -140,7 +143,7 @@ static int try_connect(int family, const struct sockaddr *to, socklen_t len, int
 
 	if (fd < 0)
 		return errno;
-	/* a Unix socket whose queue is full says EAGAIN, and cannot be waited for */
+	/* EAGAIN: the queue of a Unix socket is full, and poll() cannot wait for that */
 	for (int ms = 0; (bad = connect(fd, to, len) == 0 ? 0 : errno) == EAGAIN && ms < CONNECT_MS; ms += 20)
 		poll(NULL, 0, 20);
 	if (bad == EINPROGRESS)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which of the lines that a command printed are its documents. */
+/* Tells which of the lines that a command printed are its documents. */
 #include "sess.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* As many digits as documents are printed with: what was read back compares the same. */
+/* Returns a value as text, with as many digits as documents are printed with, so that a value that
+ * was printed and read back gives the same text. */
 static char *dump(const json_t *v)
 {
 	return json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 }
 
-/* The first result from *next on that is this text, *next moves behind it. */
+/* Finds the first result from *next on whose text is this one, and moves *next behind it. */
 static bool find(const char *text, size_t n, const json_t *results, size_t *next)
 {
 	bool found = false;
@@ -25,7 +26,8 @@ static bool find(const char *text, size_t n, const json_t *results, size_t *next
 	return found;
 }
 
-/* Most are printed just as they are dumped here; a line is only read where it was written in another way, which takes much longer. */
+/* Says whether a line is one of the results. Most lines are written just as dump() writes them;
+ * only another line is parsed, which takes much longer. */
 static bool is_result(const char *line, size_t n, const json_t *results, size_t *next)
 {
 	if (*next >= json_array_size(results))

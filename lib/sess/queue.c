@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The queue of commands of a session. */
 #include "queue.h"
 
 #include <stdio.h>

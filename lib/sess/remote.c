@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A session in another process: the calls of a session as JSON lines, one command after the other. The protocol is that of app/rpc/rpc.h. */
+/* The remote session: sends the calls of a session to another process as JSON lines, one command at
+ * a time. app/rpc/rpc.h describes the protocol. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,11 +13,12 @@
 #include "sess_int.h"
 
 #define GREET_MS 5000
-/* A page and words are wanted now, or not at all: the prompt goes on. */
+/* How long the prompt waits for a snapshot or for completions. What comes later is of no use to
+ * it. */
 #define SNAPSHOT_MS 300
-#define LATE_MS 20 /* while an earlier request has not been answered */
+#define LATE_MS 20 /* for a snapshot while an earlier one has not come */
 #define WORDS_MS 500
-#define OLD_NS 5000000000ull /* what was said of work this long ago is not told any more */
+#define OLD_NS 5000000000ull /* progress that the server told longer ago is not shown any more */
 
 enum { EXIT_REFUSED = 2, EXIT_PEER = 5 };
 
@@ -32,18 +34,22 @@ struct remote {
 
 	struct sess_queue queue;
 	struct sess_item *running;
-	json_int_t next_id, run_id, snap_id; /* 0: none is asked for */
-	char *snap_parts, *had_parts;        /* that are asked for, that *had is of */
-	json_t *had;
-	/* What was said last of work that goes on, when, and of which command (0: while none of ours ran); which request asks for more, and of which
-	 * command. */
+	/* Ids of requests: the last one, and those of the running command and of the snapshot that
+	 * were not answered yet; 0: none. */
+	json_int_t next_id, run_id, snap_id;
+	char *snap_parts, *had_parts; /* the parts that are asked for, and those of *had */
+	json_t *had;                  /* the last snapshot; NULL: none yet */
+	/* The progress that the server told last. works: it says something. work_refused: the
+	 * server does not know the request. work_ns: when it was told. work_run: run_id of the
+	 * command that it was about, 0: no command of ours was running. ask_id: the request that is
+	 * not answered yet, 0: none; ask_run: run_id when it was sent. */
 	struct cmd_progress work;
-	bool works, work_refused; /* it says something; a server that does not know the request */
+	bool works, work_refused;
 	uint64_t work_ns;
 	json_int_t work_run, ask_id, ask_run;
-	uint64_t snap_ns; /* when snapshots began to be asked for without an answer; with snap_id */
+	uint64_t snap_ns; /* if snap_id != 0: since when no snapshot has been answered */
 	int exit_code;
-	bool failed, in_poll, told_lost, ends;
+	bool failed, in_poll, told_lost, ends; /* ends: the last command has ended the server */
 };
 
 static json_t *request(struct remote *s, const char *key, json_t *value)
@@ -59,7 +65,9 @@ static json_t *text_json(const char *text)
 {
 	json_t *t = json_string(text);
 
-	return t != NULL ? t : json_string("?"); /* the line is no UTF-8: the server says that there is no such command */
+	/* a line that is not UTF-8 becomes "?", of which the server says that there is no such
+	 * command */
+	return t != NULL ? t : json_string("?");
 }
 
 static void tell(struct remote *s, enum sess_event_kind kind, const char *text, const struct sess_item *it, int rc, int exit_code, json_t *results)
@@ -71,7 +79,7 @@ static void tell(struct remote *s, enum sess_event_kind kind, const char *text, 
 		s->fn(s->arg, &ev);
 }
 
-/* Takes the item. e NULL: it was not refused. */
+/* Ends a command and frees the item. e is why it was refused; NULL: it was not. */
 static void finish(struct remote *s, struct sess_item *it, int rc, int code, const struct err *e, json_t *results)
 {
 	if (rc < 0 && rc != -ECANCELED) {
@@ -88,8 +96,9 @@ static void finish(struct remote *s, struct sess_item *it, int rc, int code, con
 	sess_item_free(it);
 }
 
-/* What was said of a command ends with it. What was said of ports while there was none is kept until there is something newer, so that it does not
- * come and go with each short command. */
+/* Notes that no command is running. The progress of that command is dropped. Progress that was told
+ * while no command ran is kept until there is something newer, so that it does not come and go with
+ * each short command. */
 static void no_command(struct remote *s)
 {
 	s->running = NULL;
@@ -135,7 +144,7 @@ static void answered(struct remote *s, const json_t *m)
 	struct err e;
 
 	no_command(s);
-	/* a chunk of Lua prints first and returns then */
+	/* what a chunk of Lua printed stands before what it returned */
 	tell(s, SESS_RESULT, json_string_value(json_object_get(m, "text")), it, 0, 0, NULL);
 	print_results(s, it, json_object_get(m, "results"));
 	tell(s, SESS_NOTE, json_string_value(json_object_get(m, "notes")), it, 0, 0, NULL);
@@ -163,7 +172,8 @@ static void keep_snapshot(struct remote *s, json_t *m)
 	s->snap_parts = NULL;
 }
 
-/* Who says this may be anybody: what cannot be is not known. */
+/* Reads progress that a server told. The server may be anything, so values that cannot be are taken
+ * as unknown. false: it says nothing. */
 static bool read_work(const json_t *o, struct cmd_progress *out)
 {
 	const json_t *share = json_object_get(o, "share"), *left = json_object_get(o, "left_ns");
@@ -183,7 +193,7 @@ static void keep_work(struct remote *s, const json_t *m)
 	s->ask_id = 0;
 	s->work_refused = !json_is_true(json_object_get(m, "ok"));
 	if (s->ask_run != s->run_id)
-		return; /* another command has begun since, or that one is over */
+		return; /* since the request another command has begun, or that one has ended */
 	s->works = !s->work_refused && read_work(json_object_get(m, "progress"), &s->work);
 	s->work_run = s->run_id;
 	s->work_ns = loop_now_ns();
@@ -194,7 +204,8 @@ static void take(struct remote *s, json_t *m)
 	const json_t *id = json_object_get(m, "id"), *text;
 	bool ours = s->running != NULL && json_integer_value(id) == s->run_id;
 
-	/* a line that was too long to be read as a request is refused without its id: of ours only a command can be so long */
+	/* The server refuses a line that is too long without giving its id. Of our requests only a
+	 * command can be that long. */
 	if (s->running != NULL && json_is_null(id) && json_is_false(json_object_get(m, "ok")))
 		ours = true;
 	if ((text = json_object_get(m, "out")) != NULL && ours)
@@ -204,12 +215,12 @@ static void take(struct remote *s, json_t *m)
 	else if (json_object_get(m, "ok") != NULL && ours)
 		answered(s, m);
 	else if (json_object_get(m, "ok") != NULL && s->snap_id != 0 && json_integer_value(id) == s->snap_id)
-		keep_snapshot(s, m); /* too late for the page that asked */
+		keep_snapshot(s, m); /* it comes too late for the page that asked for it */
 	else if (json_object_get(m, "ok") != NULL && s->ask_id != 0 && json_integer_value(id) == s->ask_id)
 		keep_work(s, m);
 	else if (json_object_get(m, "event") != NULL && strcmp(json_string_value(json_object_get(m, "event")) ?: "", "closed") == 0)
 		tell(s, SESS_NOTE, s->ends ? NULL : json_string_value(json_object_get(m, "text")), NULL, 0, 0, NULL);
-	/* else: of a request that nobody waits for any more */
+	/* anything else answers a request that nobody waits for any more */
 }
 
 static void run_here(struct remote *s, struct sess_item *it)
@@ -246,7 +257,7 @@ static void tell_lost(struct remote *s)
 	s->told_lost = true;
 	sess_queue_drop(&s->queue, true, 0);
 	if (s->ends && s->running == NULL)
-		return; /* as it was asked to */
+		return; /* the server has ended because it was told to */
 	s->failed = true;
 	if (s->exit_code < EXIT_PEER)
 		s->exit_code = EXIT_PEER;
@@ -306,7 +317,8 @@ static bool remote_busy(const struct sess *base)
 	return s->running != NULL || s->queue.head != NULL;
 }
 
-/* One request at a time, and nobody waits for its answer. */
+/* Gives what was told last, and asks the server again unless a request is not answered yet. Nothing
+ * waits for the answer. */
 static bool remote_progress(struct sess *base, struct cmd_progress *out)
 {
 	struct remote *s = (struct remote *)base;
@@ -324,7 +336,8 @@ static bool remote_progress(struct sess *base, struct cmd_progress *out)
 	return true;
 }
 
-/* The server is told, and not waited for: whatever it still says of the command belongs to nobody. */
+/* Tells the server to cancel and does not wait for it: whatever it still says about the command is
+ * ignored. */
 static void remote_cancel(struct sess *base)
 {
 	struct remote *s = (struct remote *)base;
@@ -364,6 +377,7 @@ static void remote_complete(struct sess *base, const char *line, int cursor, int
 	json_decref(m);
 }
 
+/* Returns the last snapshot that came, if it has these parts; else NULL with *e. */
 static json_t *stale(struct remote *s, const char *parts, struct err *e)
 {
 	if (s->had != NULL && strcmp(s->had_parts, parts) == 0)
@@ -453,7 +467,8 @@ static bool any(void *arg, const json_t *m)
 	return true;
 }
 
-/* Whoever is not let in is answered without his id. */
+/* For peer_wait(): any answer. A client that is refused gets an answer without the id of its
+ * request. */
 static bool has_ok(void *arg, const json_t *m)
 {
 	(void)arg;
@@ -467,7 +482,8 @@ static int no_answer(const struct remote *s, struct err *e)
 	return err_set(e, ECONNREFUSED, "%s does not answer: %s", s->name, why != NULL ? why : "nothing came for some seconds");
 }
 
-/* Version 1 of the protocol; a token where one is wanted. */
+/* Reads the greeting of the server, which must speak version 1 of the protocol, and sends the token
+ * if the server wants one. 0 or -errno with *e. */
 static int greet(struct remote *s, const char *token, struct err *e)
 {
 	json_t *m = peer_wait(s->peer, GREET_MS, any, NULL);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The local session: it runs commands in this process, one after the other, and polls the one that
+ * is pending. */
 #include "queue.h"
 #include "sess_int.h"
 
@@ -6,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pending verb is looked at this often. It bounds how late `sleep` and `wait` end. */
+/* How often a pending verb is polled. It bounds how late `sleep` and `wait` end. */
 #define POLL_NS 1000000ull
 
 enum { EXIT_REFUSED = 2, EXIT_ENVIRONMENT = 3 };
@@ -49,7 +51,7 @@ static void hold(struct local *s, bool on)
 	}
 }
 
-/* A question ends with the verb that asked. */
+/* Ends the question that the verb has asked, and drops its answer. */
 static void forget_question(struct local *s)
 {
 	free(s->own.answer);
@@ -97,7 +99,7 @@ static void flush(struct local *s, const struct sess_item *it)
 	sbuf_reset(&s->note);
 }
 
-/* The last word on a command. */
+/* Reports that a command is done and releases its results. */
 static void tell_done(struct local *s, const struct sess_item *it, int rc, int exit_code)
 {
 	tell(s, SESS_DONE, NULL, it, rc, exit_code);
@@ -105,7 +107,8 @@ static void tell_done(struct local *s, const struct sess_item *it, int rc, int e
 	s->run.results = NULL;
 }
 
-/* rc: result of exec or poll that is not VERB_PENDING. Takes the item. */
+/* Ends a command, and frees the item. rc is what cmd_exec() or cmd_poll() returned, which is not
+ * VERB_PENDING. */
 static void finish(struct local *s, struct sess_item *it, int rc, const struct err *e)
 {
 	int code = s->run.exit_code;
@@ -118,7 +121,8 @@ static void finish(struct local *s, struct sess_item *it, int rc, const struct e
 		if (code == 0)
 			code = rc == -ENODEV ? EXIT_ENVIRONMENT : EXIT_REFUSED;
 		if (!s->opts.keep_going && !it->goes_on) {
-			/* A file or a line stops at its first refused command; what a person typed ahead is another line. */
+			/* A file or a line stops at its first refused command. Lines that a person
+			 * typed meanwhile are other groups and go on. */
 			s->failed = true;
 			sess_queue_drop(&s->queue, s->opts.batch, it->group);
 		}
@@ -205,7 +209,7 @@ static void local_exec(struct sess *base, const char *text, const char *where)
 		s->own.answer = memcpy(xcalloc(n + 1, 1), text, n);
 		s->own.asks = false;
 		text += n + (text[n] == '\n');
-		/* what was typed behind it are commands */
+		/* the lines after the answer are commands */
 		if (*text == '\0')
 			return;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A session is a record of functions: sess.c in this process, remote.c over a socket. */
+/* A session is a record of functions. sess.c has those of a session in this process, remote.c those
+ * of a session over a socket. */
 #pragma once
 #include "sess.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Addresses as field values: MAC, IPv4, IPv6. */
+/* The types for addresses in header fields: MAC, IPv4 and IPv6. */
 #include "value_impl.h"
 
 #include <arpa/inet.h>

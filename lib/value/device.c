@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a device does to frames: values of several words. */
+/* The types for what a device under test does to frames: hits, limit, delay, flap. Their values
+ * have several words, which are split here and parsed by the types of the single words. */
 #include "value_impl.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@ struct words {
 	char w[WORDS][48];
 };
 
-/* -EINVAL: more words than any value has. */
+/* Splits text at blanks. -EINVAL with *e: it has more or longer words than any value has. */
 static int split(const struct vspec *s, const char *text, struct words *out, struct err *e)
 {
 	const char *p = text;
@@ -34,7 +35,7 @@ static int split(const struct vspec *s, const char *text, struct words *out, str
 	}
 }
 
-/* One word by another type; its error is about the whole text. */
+/* Parses word i as a value of type t. An error shows the whole text and what s allows. */
 static int word_value(const struct vspec *s, const struct vtype *t, const char *text, const struct words *w, unsigned i, void *out,
 		      struct err *e)
 {
@@ -65,7 +66,7 @@ static void offer_words(const char *const *words, const char *prefix, void (*off
 			offer(arg, *words);
 }
 
-/* A word behind what is written already, once. */
+/* Offers a word after the words that are written already, unless it is among them. */
 static void offer_next(const char *word, const char *prefix, void (*offer)(void *, const char *), void *arg)
 {
 	const char *blank = strrchr(prefix, ' '), *tail = blank != NULL ? blank + 1 : prefix;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vt_every: nothing, all, or one of so many. */
+/* vt_every: none, all, or one of N. */
 #include "value_impl.h"
 
 #include <errno.h>

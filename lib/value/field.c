@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers and flags as field values of up to 128 bits. */
+/* The types for numbers and flags in header fields, of up to 128 bits. */
 #include "value_impl.h"
 
 #include <ctype.h>
@@ -42,7 +42,7 @@ static void put_dec(u128 v, struct sbuf *out)
 	sbuf_add(out, p);
 }
 
-/* At least `wide` digits. */
+/* Appends v in hexadecimal with at least `wide` digits. */
 static void put_hex(u128 v, unsigned wide, struct sbuf *out)
 {
 	char digits[48], *p = digits + sizeof(digits);
@@ -53,7 +53,7 @@ static void put_hex(u128 v, unsigned wide, struct sbuf *out)
 	sbuf_addf(out, "0x%s", p);
 }
 
-/* Decimal or 0x, all of the text, at most top. */
+/* Parses the whole text as a number, decimal or with 0x, that is at most top. */
 static int number_parse(const struct vspec *s, const char *text, u128 top, u128 *out, struct err *e)
 {
 	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes as the user writes them in hexadecimal. */
+/* vt_hex: bytes that the user writes in hexadecimal. */
 #include "value_impl.h"
 
 #include <ctype.h>
@@ -21,7 +21,7 @@ static unsigned digit_of(char c)
 	return c <= '9' ? (unsigned)(c - '0') : (unsigned)(tolower((unsigned char)c) - 'a' + 10);
 }
 
-/* Runs of whole bytes with separators between them; a run may begin with 0x. */
+/* The text is runs of whole bytes with separators between the runs. A run may begin with 0x. */
 static int hex_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	struct hexbytes *h = out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole numbers with units: uint, duration, speed, size. */
+/* The types for whole numbers with units: uint, duration, speed and size. */
 #include "value_impl.h"
 
 #include <ctype.h>
@@ -22,7 +22,7 @@ int trailing_fail(const struct vspec *s, const char *text, size_t at, struct err
 	return vspec_fail(s, EINVAL, (int)trailing_words(text, at), e, text, "has more after the %s", what);
 }
 
-/* Why a text that does not start with a digit is no number. */
+/* Refuses a text that does not begin with a digit and says why. */
 static int number_fail(const struct vspec *s, const char *text, const char *what, struct err *e)
 {
 	if (text[0] == '\0')
@@ -110,7 +110,7 @@ void unit_complete(const struct unit *units, const char *prefix, void (*offer)(v
 	}
 }
 
-/* syntax and limits, these printed by the type itself. */
+/* Appends the syntax and the limits, which put() prints as values of the type. */
 static void allowed_limits(const struct vspec *s, uint64_t lo, uint64_t hi, void (*put)(uint64_t v, struct sbuf *out),
 			   struct sbuf *out)
 {
@@ -138,7 +138,7 @@ static enum vplain whole_plain(const struct vspec *s, const void *v, double *out
 	return value_plain_u64(n, out);
 }
 
-/* 0 is auto, which is no number. */
+/* For types in which 0 stands for auto: auto is no number. */
 static enum vplain auto_plain(uint64_t n, double *out)
 {
 	return n == 0 ? VPLAIN_TEXT : value_plain_u64(n, out);
@@ -234,7 +234,7 @@ static int time_parse(const struct vspec *s, const char *text, void *out, struct
 {
 	struct dec d;
 	uint64_t v = 0;
-	/* seconds are what a verb takes; a setting may have been meant in another unit */
+	/* only arguments of verbs take a bare number; in a setting another unit may be meant */
 	bool bare = s->type == &vt_seconds && dec_scan(text, &d) == 0 && text[d.len] == '\0';
 	static const struct unit seconds[] = {{"", NS_S}, {NULL, 0}};
 	int rc = whole_parse(s, text, bare ? seconds : time_units, "a duration", &v, e);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The types for rates: percent, frames/s or bit/s, constant or changing with time. Also prints any
+ * double with the fewest digits. */
 #include "value_impl.h"
 
 #include <errno.h>
@@ -17,15 +19,16 @@ static const struct rate_unit {
 	{"pps", false, 0}, {"kpps", false, 3}, {"Mpps", false, 6}, {"Gpps", false, 9}, {"bps", true, 0},
 	{"kbps", true, 3}, {"Mbps", true, 6},  {"Gbps", true, 9},  {"Tbps", true, 12},
 };
-/* Other spellings of the same, behind k, M, G, T or nothing. */
+/* All spellings that are read, each after k, M, G, T or nothing. */
 static const struct { const char *name; bool bits; } rate_others[] = {
 	{"pps", false}, {"p/s", false}, {"bits/s", true}, {"bit/s", true}, {"bit", true}, {"bps", true}, {"b/s", true},
 };
-/* The same names for completion and for the nearest word. */
+/* The units by name, for completion and for finding the nearest word. */
 static const struct unit rate_names[] = {{"%", 1},    {"pps", 1},  {"kpps", 1}, {"Mpps", 1}, {"Gpps", 1}, {"bps", 1},
 					 {"kbps", 1}, {"Mbps", 1}, {"Gbps", 1}, {"Tbps", 1}, {NULL, 0}};
 
-/* Below the smallest nothing is sent in a lifetime; above the largest no device exists. */
+/* At less than the smallest rate a lifetime would pass without a frame; no device reaches the
+ * largest. */
 static const struct {
 	double lo, hi;
 	const char *text;
@@ -36,7 +39,8 @@ static const struct {
 	[RATE_L2_BPS] = {1, 1e15, "1bps to 1000Tbps"},
 };
 
-/* The nearest double to m * 10^exp. The text given to strtod has no decimal point, so no locale matters. */
+/* Returns the double that is nearest to d * 10^exp. The text for strtod() has no decimal point, so
+ * the locale does not matter. */
 static double dec_double(const struct dec *d, int exp)
 {
 	char digits[48], *p = digits + sizeof(digits);
@@ -51,7 +55,9 @@ static double dec_double(const struct dec *d, int exp)
 	return strtod(text, NULL);
 }
 
-/* Length of the unit that the text begins with, in any case; but Bps and B/s are bytes. 0: none. */
+/* Returns the length of the unit at the start of text, and whether it counts bits, and its power of
+ * ten; 0: there is no unit. Case is ignored, except that Bps and B/s would be bytes and are not
+ * taken. */
 static size_t any_unit(const char *text, bool *bits, int *exp)
 {
 	static const char scales[] = "kmgt";
@@ -63,7 +69,7 @@ static size_t any_unit(const char *text, bool *bits, int *exp)
 		size_t n = strlen(name);
 		if (strncasecmp(text + at, name, n) != 0 || (text[at] == 'B' && name[1] != 'i'))
 			continue;
-		/* nobody sends so many frames */
+		/* there is no Tpps: nobody sends so many frames */
 		if (scale != NULL && *scale == 't' && !rate_others[i].bits)
 			continue;
 		*bits = rate_others[i].bits;
@@ -130,7 +136,8 @@ static int one_parse(const struct vspec *s, const char *text, struct rate *r, st
 
 static const struct vspec trend_time = {.type = &vt_duration, .min = 1, .max = INT64_MAX};
 
-/* A part of the text by itself; columns are those of the whole. */
+/* Parses len bytes of the text from column `at` on, as a rate or as a time. Columns of errors are
+ * those of the whole text. */
 static int part_parse(const struct vspec *s, const char *text, size_t at, size_t len, void *out, struct err *e)
 {
 	char part[128];
@@ -148,7 +155,8 @@ static int part_parse(const struct vspec *s, const char *text, size_t at, size_t
 #define TREND_WORDS 4
 #define RATE_MAX_STEPS 1e6
 
-/* The words behind A..B. Returns their number, or more than TREND_WORDS. */
+/* Finds the words from column i on, which is behind A..B. Returns their number, or TREND_WORDS + 1
+ * if there are more. */
 static unsigned words_of(const char *text, size_t i, size_t at[TREND_WORDS], size_t len[TREND_WORDS])
 {
 	unsigned n = 0;
@@ -186,7 +194,7 @@ static int steps_parse(const struct vspec *s, const char *text, size_t at, size_
 	return 0;
 }
 
-/* A..B over T, A..B step S every T; dots: where ".." stands. */
+/* Parses "A..B over T" or "A..B step S every T". dots is the column of "..". */
 static int trend_parse(const struct vspec *s, const char *text, size_t dots, struct rate *r, struct err *e)
 {
 	size_t end = dots + 2 + strcspn(text + dots + 2, " \t"), at[TREND_WORDS], len[TREND_WORDS];
@@ -232,7 +240,8 @@ static int rate_parse(const struct vspec *s, const char *text, void *out, struct
 	return value_spaced(whole_rate, s, text, out, e);
 }
 
-/* Shortest digits that give v again: n digits, value 0.d1d2.. * 10^(*point). */
+/* Writes the fewest digits that give v again, so that v is 0.d1d2.. * 10^(*point), and returns
+ * their number. */
 static size_t short_digits(double v, char digits[24], int *point)
 {
 	for (int p = 1;; p++) {
@@ -240,7 +249,7 @@ static size_t short_digits(double v, char digits[24], int *point)
 		size_t n = 0;
 		snprintf(text, sizeof(text), "%.*e", p - 1, v);
 		char *exp = strchr(text, 'e');
-		/* whatever stands between the digits is the locale's decimal point */
+		/* what is no digit is the locale's decimal point */
 		for (const char *c = text; c < exp; c++)
 			if (*c >= '0' && *c <= '9')
 				digits[n++] = *c;
@@ -334,7 +343,7 @@ static void rate_print(const struct vspec *s, const void *v, struct sbuf *out)
 	vt_duration.print(&trend_time, &r.over_ns, out);
 }
 
-/* Frames per second are a number; which unit another number has only its text says. */
+/* Only a rate in frames/s is a number: of other numbers a program would not know the unit. */
 static enum vplain rate_plain(const struct vspec *s, const void *v, double *out)
 {
 	struct rate r;
@@ -354,7 +363,7 @@ static void rate_number(const struct vspec *s, double n, struct sbuf *out)
 	sbuf_add(out, "pps");
 }
 
-/* What could stand behind A..B, at the last word of prefix. */
+/* Offers the words that may follow A..B, for the last word of prefix. */
 static void trend_complete(const char *prefix, void (*offer)(void *, const char *), void *arg)
 {
 	static const char *const words[] = {"over", "step", "every"};

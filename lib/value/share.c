@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shares of a whole: 0.1%, 20ppm. */
+/* vt_share: shares of a whole, 0.1% or 20ppm. */
 #include "value_impl.h"
 
 #include <errno.h>
@@ -57,7 +57,8 @@ static enum vplain share_plain(const struct vspec *s, const void *val, double *o
 	return VPLAIN_NUMBER;
 }
 
-/* Parts that lie within a millionth of a whole number are it: 0.07 times 10^9 is not 70000000 in binary. */
+/* A result that is within a millionth of a whole number of parts is taken as that number, because
+ * 0.07 times 10^9 is not exactly 70000000 in binary. */
 static void share_number(const struct vspec *s, double n, struct sbuf *out)
 {
 	double parts = n * (double)WHOLE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* "10 gbps" and "1Mpps .. 5Mpps": blanks between a number and its unit, and beside the dots of a range. */
+/* Allows blanks that people write inside of a value: between a number and its unit ("10 gbps"), and
+ * beside the dots of a range ("1Mpps .. 5Mpps"). */
 #include "value_impl.h"
 
 #include <ctype.h>
@@ -37,7 +38,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Does what is written so far end in a number? */
+/* Says whether the text so far ends in a number. */
 static bool ends_in_number(const struct sbuf *b)
 {
 	size_t i = b->len;
@@ -47,11 +48,12 @@ static bool ends_in_number(const struct sbuf *b)
 	return b->len > 0 && isdigit((unsigned char)b->s[i]) && isdigit((unsigned char)b->s[b->len - 1]);
 }
 
-/* Are the blanks before p none that separate words? */
+/* Says whether the text at p, after blanks, goes on with the value in b, so that the blanks can be
+ * left out. Else they separate words. */
 static bool goes_on(const struct sbuf *b, const char *p)
 {
 	size_t n = strcspn(p, " \t,");
-	/* in the next word, and not in all that follows: a text may have very many */
+	/* looked for in the next word only: in all of a long text it would take long each time */
 	const char *dots = memmem(p, n, "..", 2);
 	char word[16];
 
@@ -76,7 +78,7 @@ int value_spaced(value_parse_fn *parse, const struct vspec *s, const char *text,
 
 	if (rc == 0 || strpbrk(text, " \t") == NULL)
 		return rc;
-	/* where a column of the text without the blanks is in the text */
+	/* for each column of the text without the blanks, its column in the text */
 	size_t *at = xcalloc(strlen(text) + 1, sizeof(*at));
 	for (const char *p = text; *p != '\0';) {
 		size_t blanks = strspn(p, " \t");
@@ -85,7 +87,8 @@ int value_spaced(value_parse_fn *parse, const struct vspec *s, const char *text,
 			p += blanks;
 			continue;
 		}
-		/* blanks that stay are looked at once, however many they are */
+		/* blanks that stay are copied all at once, so that goes_on() is asked once for
+		 * them */
 		for (size_t n = blanks > 0 ? blanks : 1; n > 0; n--) {
 			at[joined.len] = (size_t)(p - text);
 			sbuf_addc(&joined, *p++);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Lists of ports and streams (struct target). */
 #include "value_impl.h"
 
 #include <ctype.h>

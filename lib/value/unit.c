@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers as they are written, and the units behind them. */
+/* Reads decimal numbers exactly, and finds the units behind them. */
 #include "value_impl.h"
 
 #include <ctype.h>
@@ -7,10 +7,12 @@
 #include <string.h>
 #include <strings.h>
 
-#define DEC_MAX ((u128)1000000000000000ull * 10000000000ull) /* 1e25: times an hour in ns it still fits 128 bits */
+/* 1e25. This times an hour in ns still fits 128 bits. */
+#define DEC_MAX ((u128)1000000000000000ull * 10000000000ull)
 #define DEC_MAX_FRAC 30
 
-/* e6, E+6, e-3 behind a number; else nothing of it is taken. -ERANGE: no value has so many digits. */
+/* Reads an exponent after the number: e6, E+6, e-3. Anything else is left alone. -ERANGE: the
+ * number has more digits than any value has. */
 static int exponent_scan(const char *text, struct dec *d)
 {
 	const char *p = text + d->len;
@@ -73,7 +75,8 @@ static bool is_capital(char c)
 	return c >= 'A' && c <= 'Z';
 }
 
-/* m, M, b and B alone mean what their case says, and in a longer unit a capital B is bytes. */
+/* Says whether a text means a unit. Its case is ignored, except where it has a meaning: m, M, b and
+ * B alone, and a capital B for bytes where the unit has bits. */
 static bool same_unit(const char *unit, const char *text)
 {
 	if (strcmp(unit, text) == 0)
@@ -85,7 +88,7 @@ static bool same_unit(const char *unit, const char *text)
 	for (size_t i = 0; unit[i] != '\0'; i++)
 		if (text[i] == 'B' && unit[i] == 'b')
 			return false;
-	/* of seconds, m is a thousandth and M a million */
+	/* "Ms" would be a million seconds, and not "ms" */
 	return !(unit[0] == 'm' && is_capital(text[0]) && unit[1] == 's');
 }
 
@@ -111,7 +114,7 @@ int unit_fail(const struct vspec *s, const struct unit *units, const char *text,
 		if (strcasecmp(units->name, tail) == 0 && near == NULL && !units->other)
 			near = units->name;
 	}
-	/* of units of one or two letters everything is near */
+	/* every unit is near to a text of one or two letters, so there is nothing to suggest */
 	if (near == NULL && strlen(tail) > 2)
 		near = str_nearest(tail, names, n);
 	if (near != NULL)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What all types share: the text that says what is allowed, and the error that refuses a value. */
 #include "value_impl.h"
 
 #include <assert.h>
@@ -38,7 +39,8 @@ void vspec_allowed(const struct vspec *s, struct sbuf *out)
 		sbuf_add(out, s->type->syntax);
 }
 
-/* The user's text goes back to a terminal: no control characters, no endless line. */
+/* Copies the user's text for an error, which goes to a terminal: control characters are replaced,
+ * and a long text is cut. */
 static void show_text(const char *text, char *buf, size_t size)
 {
 	size_t n = strlen(text), keep = n < size ? n : size - 4;

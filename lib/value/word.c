@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The types whose values are words: switches, choices and any text. */
 #include "value_impl.h"
 
 #include <errno.h>

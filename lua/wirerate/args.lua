@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Words `name=value` of a script's command line, over defaults that also say which names there are and of what type.
+-- Reads the arguments of a script, which are words `name=value`. The table of defaults says which
+-- names there are and of what type each is.
 --
 --   local o = require "wirerate.args"({from = 0, rate = "10%", svg = "", probe = true}, ...)
 --
--- `script FILE from=2 'rate=1kpps..2kpps over 5s' svg=` changes three of them; a word with blanks stands in quotes as a whole. A default that
--- is a number takes numbers, one that is true or false takes on and off; the rest are texts, and a text may be empty. Anything else is an
--- error of one line that names what there is.
+-- `script FILE from=2 'rate=1kpps..2kpps over 5s' svg=` changes three of these. A word with blanks
+-- is quoted as a whole. If the default is a number, the argument must be one; if it is true or
+-- false, the argument is on or off; else it is a text, which may be empty. For anything else the
+-- script ends with one line that says what is allowed.
 
 local wr = require "wirerate"
 

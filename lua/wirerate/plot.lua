@@ -8,10 +8,13 @@
 --   print(plot.text(chart))
 --   plot.save("loss.svg", chart)
 --
--- Points go from left to right. `open = true` marks one that is not to be trusted: drawn hollow. A point without y leaves a gap.
--- An axis: label, unit, min and max (else of the points), log = true. Units: "ns" counts in us, ms and s, "%" stays, anything else is
--- counted in k, M and G. One series is drawn as bars in the terminal, several as points. Block characters where the locale is UTF-8;
--- ascii = true or false decides it. columns and rows (72, 12) are of the terminal, pixels_wide and pixels_high (760, 420) of SVG.
+-- The points of a series go from left to right. `open = true` marks a point that is not to be
+-- trusted; it is drawn hollow. A point without y leaves a gap. An axis has a label, a unit, min and
+-- max (by default those of the points), and log = true if it is logarithmic. The unit "ns" is
+-- written as us, ms and s, "%" stays as it is, and any other unit gets k, M and G. In the terminal
+-- one series is drawn as bars, several as points. Block characters are used if the locale is UTF-8;
+-- ascii = true or false in the chart decides it. columns and rows (72, 12) are the size in the
+-- terminal, pixels_wide and pixels_high (760, 420) that of the SVG.
 
 local scale = require "wirerate.scale"
 
@@ -59,7 +62,7 @@ local function axes(chart, xticks, yticks)
     return x, y
 end
 
--- Writes text over the cells of a row of characters, where it fits.
+-- Writes text over the cells of a row of characters from `at` on, if there is room.
 local function put(row, at, text)
     local from = math.max(1, math.min(at, #row - #text + 1))
     for i = 0, #text - 1 do
@@ -81,7 +84,8 @@ local function blank(width, with)
     return row
 end
 
--- The columns a bar may take: as wide as the nearest neighbours leave, with a space where that is possible.
+-- Returns how many columns a bar takes: as many as its nearest neighbours leave, with a space
+-- between them if possible.
 local function bar_width(points, column)
     local least = math.huge
     for i = 2, #points do
@@ -141,7 +145,7 @@ local function draw_marks(grid, marks, rows, column, g)
     end
 end
 
--- What stands under the chart: the x axis' name, series, marks.
+-- Adds the line that stands under the chart: series, marks, and what hollow points and gaps mean.
 local function legend(chart, x, g, left, out)
     local words = {}
     if #chart.series > 1 then
@@ -170,7 +174,7 @@ local function legend(chart, x, g, left, out)
     end
 end
 
--- The chart as lines of text, without a newline at the end.
+-- Returns the chart as lines of text, without a newline at the end.
 function plot.text(chart)
     check(chart)
     local g, rows = glyphs(chart), chart.rows or 12
@@ -222,7 +226,7 @@ function plot.text(chart)
     return table.concat(out, "\n")
 end
 
--- The chart as an SVG document.
+-- Returns the chart as an SVG document.
 function plot.svg(chart)
     check(chart)
     return require "wirerate.svg"(chart, axes(chart, 10, 6))

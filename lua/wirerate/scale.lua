@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Axes of charts: where round numbers lie, how they are written, and how far along the axis a value is.
+-- The axes of charts: where their round numbers are, how these are written, and how far along an
+-- axis a value is.
 
 local scale = {}
 
 local PREFIX = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}}
 local TIME = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}
 
--- The multiple in which a value is written, and what that is called.
+-- Returns the multiple in which a value is written, and the prefix or unit that stands for it.
 local function multiple(value, unit)
     if unit == "%" then
         return 1, ""
@@ -27,7 +28,8 @@ local function decimals(step)
     return n
 end
 
--- 0, 20k, 40k: all in the same multiple, with as many decimals as the step needs.
+-- Writes the numbers of an axis, 0, 20k, 40k: all in the same multiple, and with as many decimals
+-- as the step needs.
 local function write_steps(ticks, step, unit, most)
     local by, name = multiple(most, unit)
     local places = decimals(step / by)
@@ -36,7 +38,7 @@ local function write_steps(ticks, step, unit, most)
     end
 end
 
--- One number by itself: three digits, or all that it has before the point.
+-- Writes a single number with three digits, or with all that it has before the point.
 function scale.write(value, unit)
     local by, name = multiple(value, unit)
     local n = value / by
@@ -44,7 +46,7 @@ function scale.write(value, unit)
     return text .. name
 end
 
--- The smallest of 1, 2 and 5 times a power of ten that is not below the value.
+-- Returns the smallest number that is 1, 2 or 5 times a power of ten and not below the value.
 local function round_up(value)
     local power = 10 ^ math.floor(math.log10(value))
     for _, n in ipairs({1, 2, 5, 10}) do
@@ -94,8 +96,13 @@ local function span(series, which, positive)
     return lo, hi
 end
 
--- Of the points' which-th number: an axis with at most some more than `most` ticks.
---   ticks {at, text}, lo, hi, name "load [%]", place(v) -> 0..1 along it, exact(v) -> text with unit
+-- Makes the axis for the first (which = 1) or second number of the points, with about `most` ticks.
+-- It has
+--   ticks      list of {at = value, text = how it is written}
+--   lo, hi     where it begins and ends
+--   name       "load [%]"
+--   place(v)   how far along the axis v is, from 0 to 1
+--   exact(v)   v as a text with its unit
 function scale.axis(want, series, which, most)
     want = want or {}
     local lo, hi = span(series, which, want.log)
@@ -103,7 +110,7 @@ function scale.axis(want, series, which, most)
         lo, hi = want.log and 1 or 0, want.log and 10 or 1
     end
     if not want.log then
-        -- Bars and loads begin at 0, unless all is far away from it.
+        -- the axis begins at 0, unless all values are far away from it
         lo = lo >= 0 and lo < hi * 0.7 and 0 or lo
         lo = lo == hi and math.min(lo, 0) or lo
         hi = lo == hi and lo + 1 or hi

@@ -1,12 +1,14 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Trials that are repeated until they say something, and the highest rate that still passes.
+-- Repeats trials until one of them is valid, and finds the highest rate that passes.
 --
--- A trial is any function that returns a table with `verdict` and `loss_ratio`, as wirerate's `trial` does. Only a trial whose verdict is
--- "valid" says something about the device: any other one is repeated, and what stays without a valid trial neither passed nor failed.
+-- A trial is any function that returns a table with `verdict` and `loss_ratio`, as wr.trial() does.
+-- Only a trial with the verdict "valid" says something about the device. Any other is repeated, and
+-- a rate that gets no valid trial has neither passed nor failed.
 
 local search = {}
 
--- Calls trial() until its verdict is "valid", at most 1 + again times. The last result, and how many trials it took.
+-- Calls trial() until its verdict is "valid", at most 1 + again times. Returns the last result, and
+-- how many trials it took.
 function search.attempt(trial, again)
     local tries, t = 0, nil
     repeat
@@ -17,7 +19,7 @@ function search.attempt(trial, again)
 end
 
 local function judge(t, max_loss)
-    -- without a share nothing was sent, or it is not known what became of it
+    -- without loss_ratio nothing was sent, or it is not known what became of the frames
     if t.verdict ~= "valid" or t.loss_ratio == nil then
         return "untold"
     end
@@ -35,29 +37,35 @@ local function check(o)
     end
 end
 
--- The highest rate whose trial passes, by bisection between two rates (RFC 2544, 26.1; RFC 1242, throughput).
+-- Finds the highest rate whose trial passes, by bisection between two rates (RFC 2544, 26.1; RFC
+-- 1242, throughput). The fields of o:
 --
 --   trial        function(rate) -> result
 --   low, high    rates, of any unit
---   resolution   ends when the answer is known to that
+--   resolution   how exactly the answer is wanted, in the same unit
 --   max_loss     share of frames that may be lost (0)
 --   again        how often a trial that is not valid is repeated (3)
 --   confirm      how many further trials a rate must pass before it is the answer (0)
 --   note         function(step), called after each rate: {rate=, outcome="pass"|"fail"|"untold", tries=, trial=}
---   progress     function(done, all, rate), called before each rate: so many were tried of about so many
+--   progress     function(done, all, rate), called before each rate; about `all` rates are tried
 --
--- Returns a table: `rate` and `trial` of the highest one that passed (nil: none did); `upper`, the lowest rate above it that did not, and
--- `upper_by`: "loss", the device lost frames there; "untold", no trial there was valid, so that the device may be better than `rate`;
--- "range", `high` itself passed. `exact` is true when upper_by is "loss". `steps`, `trials` (all of them) and `not_valid` tell how it was
--- found.
+-- Returns a table:
+--
+--   rate, trial  the highest rate that passed, and its trial; nil: none passed
+--   upper        the lowest rate above it that did not pass; nil: there is none
+--   upper_by     why: "loss", the device lost frames there; "untold", no trial was valid there, so
+--                the device may be better than `rate`; "range", `high` itself passed
+--   exact        true if upper_by is "loss"
+--   steps        all rates that were tried, as note() gets them
+--   trials       how many trials were made, and not_valid: how many of them were not valid
 function search.highest(o)
     check(o)
     local max_loss, again = o.max_loss or 0, o.again or 3
     local r = {steps = {}, trials = 0, not_valid = 0}
-    local passed = {} -- ascending: when the highest is not confirmed, the one below it is what is known
+    local passed = {} -- ascending; if the highest is not confirmed, the one below it counts
     local upper
 
-    -- rates that are still to be tried, with the one that comes now
+    -- estimates how many rates are still to be tried, with the next one
     local function remaining()
         local low, high = passed[#passed] and passed[#passed].rate or o.low, upper and upper.rate or o.high
         local halvings = high - low > o.resolution and math.ceil(math.log((high - low) / o.resolution) / math.log(2)) or 0

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- A chart as an SVG document; plot.lua says what a chart is.
+-- Draws a chart as an SVG document. plot.lua says what a chart is.
 
--- Colours that people with any kind of colour vision tell apart (Okabe and Ito).
+-- Colours that people with any kind of colour vision can tell apart (Okabe and Ito).
 local COLOURS = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"}
 local ESCAPES = {["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;"}
 
@@ -13,7 +13,8 @@ local function number(v)
     return (("%.1f"):format(v):gsub("%.0$", ""))
 end
 
--- Collects elements: add("circle", {cx = 1}, "text inside").
+-- Begins a document. Returns its lines, and a function that adds an element to them:
+-- add("circle", {cx = 1}, "text inside").
 local function document(width, height)
     local lines = {('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="sans-serif" '
         .. 'font-size="12">'):format(width, height, width, height)}
@@ -83,7 +84,7 @@ local function draw_series(add, series, colour, box)
     end
 end
 
--- Under the chart, from the left: series, and what a hollow point means.
+-- Draws what stands under the chart, from the left: the series, and what a hollow point means.
 local function draw_legend(add, chart, box, height)
     local at, y = box.left, height - 14
     local function entry(colour, fill, text)

@@ -1,17 +1,18 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Text tables, line by line while a script runs or as a whole.
+-- Text tables that are printed line by line while a script runs, or as a whole.
 --
 --   local t = require "wirerate.tab".new{{"rate", 6}, {"offered pps", 12}, {"verdict", -14}}
 --   print(t:head())
 --   print(t:row("5%", 744048, "valid"))  -- as it comes
 --   print(t)                             -- head and all rows, columns as wide as what is in them
 --
--- A width is the least one; a negative one aligns to the left. Whole numbers get ' between thousands, others six digits; nil is "-".
+-- A width is the least one; if it is negative, the column is aligned to the left. Whole numbers get
+-- ' between thousands, other numbers have six digits, and nil is shown as "-".
 
 local tab = {}
 tab.__index = tab
 
--- Characters, not bytes: cells may hold UTF-8.
+-- Counts characters and not bytes, because cells may hold UTF-8.
 local function length(text)
     return select(2, text:gsub("[^\128-\191]", ""))
 end
@@ -51,7 +52,7 @@ local function line(cells, widths)
     return (table.concat(out, "  "):gsub("%s+$", ""))
 end
 
--- columns: names, or {name, width}
+-- Makes a table. columns is a list of names, or of {name, width}.
 function tab.new(columns)
     local t = setmetatable({names = {}, widths = {}, rows = {}}, tab)
     for i, column in ipairs(columns) do
@@ -69,7 +70,7 @@ function tab:head()
     return line(self.names, self.widths)
 end
 
--- Keeps the row, and returns its line.
+-- Adds a row to the table, and returns it as a line.
 function tab:row(...)
     local row = {}
     for i = 1, #self.names do

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Starting and stopping, what a port is told beside its frames, and what is made right before frames leave.
+-- Starting and stopping, the settings of a port that are not about its frames, and what has to be
+-- settled right before a start.
 local wr = require "wirerate"
 local host = require "wirerate.pktgen.host"
 local pktgen, fail, run, ports, each = host.pktgen, host.fail, host.run, host.ports, host.each
@@ -11,7 +12,8 @@ end
 
 local GTPU_PORT = 2152
 
--- Values of headers that the frame has not got (sport while it is ARP) wait for the header.
+-- Sets a value of a header. If the frame does not have that header (sport while it is ARP), the
+-- value waits until it does.
 local function set_word(P, word, v)
     local list = ports(P)
     local value = host.integer(v, word, 0, 65535)
@@ -43,7 +45,8 @@ function host.put_waiting(P)
     end
 end
 
--- 64 is the least in Pktgen, which sends more where headers or a time stamp have no room: so does the size `auto`.
+-- Sets the frame size. For Pktgen 64 is the least size: it sends larger frames if headers or a time
+-- stamp need more room. The size `auto` does the same here.
 local function set_size(P, v)
     local size = host.size(host.integer(v, "size"), "size")
     run("set %s size %s", ports(P), size == "64" and "auto" or size)
@@ -52,7 +55,8 @@ local function set_size(P, v)
     end
 end
 
--- Percent. What lies outside is brought inside, as in Pktgen, with a remark.
+-- Sets the rate in percent. 0 becomes 0.01 and more than 100 becomes 100, as in Pktgen, with a
+-- remark.
 local function set_rate(P, v)
     local rate = tonumber(v)
     if rate == nil then
@@ -111,7 +115,8 @@ end)
 
 -- ---- start and stop ----
 
--- Pktgen builds its frames at start, with GTP-U behind udp to port 2152.
+-- Adds or removes the GTP-U header. Pktgen does so when it builds its frames at a start: udp to
+-- port 2152 carries GTP-U.
 local function settle_gtpu(p)
     local s, range = host.state(p), host.get(p, "ranges") == true
     local proto = host.get(p, range and "range.proto" or "proto")
@@ -152,7 +157,7 @@ local function settle(list)
     end
 end
 
--- Ports that send are left alone, as in Pktgen.
+-- A port that is sending already is left alone, as in Pktgen.
 def("start", "P", "start sending", function(P)
     local st, idle = wr.stats().ports, {}
     for _, p in ipairs(each(P)) do
@@ -211,7 +216,7 @@ end, {"restart"})
 
 -- ---- features of ports ----
 
--- Pktgen's `enable P word`.
+-- Defines a function that does what Pktgen's commands `enable P word` and `disable P word` do.
 local function feature(name, word, help)
     def(name, "P, on", help, function(P, on)
         run("%s %s %s", host.switch(on) and "enable" or "disable", ports(P), word)
@@ -232,7 +237,7 @@ feature("capture", "capture", "write received frames to a file")
 feature("icmp_echo", "icmp", "answer pings")
 feature("pcap", "pcap", "replay a capture file")
 feature("blink", "blink", "let the LED of a port blink")
--- of versions before
+-- these are from earlier versions of Pktgen
 feature("garp", "garp", "look at gratuitous ARP")
 feature("rxtap", "rx_tap", "received frames to a tap interface")
 feature("txtap", "tx_tap", "sent frames to a tap interface")
@@ -268,7 +273,7 @@ local function latency_rate(P, us)
     end
 end
 
--- Probes are in the traffic itself here: what spreads its frames spreads them.
+-- Changes nothing: here probes are in the frames of the traffic, and spread as these do.
 local function latency_entropy(P, n)
     ports(P)
     if host.integer(n, "entropy", 0, 65535) ~= 0 then

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- The second table of Pktgen's scripts. Single mbufs are out of a script's reach here, so that what handles them is not there.
+-- The table `dpdk` of Pktgen's scripts. Scripts cannot reach single mbufs here, so its functions
+-- for mbufs are missing.
 local wr = require "wirerate"
 local host = require "wirerate.pktgen.host"
 local pktgen = host.pktgen

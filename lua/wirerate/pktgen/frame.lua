@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- The single packet: addresses, headers and what fills it.
+-- The single packet of Pktgen, which is stream 0: its addresses, headers and payload.
 local wr = require "wirerate"
 local host = require "wirerate.pktgen.host"
 local pktgen, fail, run, ports = host.pktgen, host.fail, host.run, host.ports
@@ -9,7 +9,7 @@ end
 
 local ends = {"src", "dst"}
 
--- Versions before had set_mac(P, mac), for the destination.
+-- In earlier versions of Pktgen it was set_mac(P, mac), for the destination.
 def("set_mac", 'P, "src"|"dst", mac', "Ethernet addresses", function(P, which, mac)
     if mac == nil and type(which) == "string" and which:find(":") then
         which, mac = "dst", which
@@ -17,7 +17,8 @@ def("set_mac", 'P, "src"|"dst", mac', "Ethernet addresses", function(P, which, m
     run("set %s %s mac %s", ports(P), host.one_of(which, "the address", ends), host.word(mac, "the address"))
 end)
 
--- Pktgen keeps the mask for its ARP answers. Behind an address a command takes it for all addresses of the prefix.
+-- Returns an address without its mask. Pktgen uses the mask for its answers to ARP. For a command
+-- here it would mean all addresses of the prefix.
 function host.address(v)
     local text = host.text(v, "the address")
     local addr, bits = text:match("^([^/]+)/(%d+)$")
@@ -54,7 +55,8 @@ def("vlanid", "P, id", "VLAN id, while pktgen.vlan is on", function(P, id)
     run("set %s vlan %d", ports(P), host.integer(id, "the VLAN id", 0, 4095))
 end)
 
--- cos(P, "start", v) and tos(P, "start", v) were those of ranges in versions before; else the second of three is a filler.
+-- Defines cos() or tos(). In earlier versions of Pktgen cos(P, "start", v) was a function of
+-- ranges. Of any other three arguments the second has no meaning.
 local parts = {start = true, min = true, max = true, inc = true}
 local function of_single(name, row, max)
     def(name, "P, [any,] value", row .. "; while pktgen.vlan is on: cos", function(P, second, third)
@@ -86,7 +88,7 @@ end)
 
 -- ---- random bits ----
 
--- The specs of port p that are given: index -> offset and mask.
+-- Returns the random bits that port p has: index -> offset and mask.
 local function rnd_specs(p)
     local out = {}
     for i = 0, 31 do
@@ -99,7 +101,7 @@ local function rnd_specs(p)
     return out
 end
 
--- It is on while there is a mask.
+-- Random bits are on as long as there is a mask.
 def("rnd", "P, index, offset, mask", 'write bits at offset: 0, 1, X random, . as they are; "off" takes it back', function(P, index, offset, mask)
     local list = ports(P)
     index, offset = host.integer(index, "the index", 0, 31), host.integer(offset, "the offset", 0, 255)

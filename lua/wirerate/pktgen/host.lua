@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- What all parts of `require "Pktgen"` share: commands that are run, arguments that are read, errors that point at the script's line,
--- words of later versions.
+-- What all parts of `require "Pktgen"` share: running commands, reading arguments, errors that name
+-- the line of the script, and remarks about what is not in this version.
 local wr = require "wirerate"
 local floor, concat, sort = math.floor, table.concat, table.sort
 local unpack = table.unpack or unpack
 
 local host = {pktgen = {}}
 
--- An error of ours, which the function that the script called raises with the script's line.
+-- The errors of host.fail(). The function that the script called raises them again with the line of
+-- the script.
 local refusal = {__tostring = function(e)
     return e.text
 end}
@@ -17,12 +18,13 @@ function host.fail(fmt, ...)
 end
 local fail = host.fail
 
--- Values may come before their header, and Pktgen says nothing about it.
+-- Says whether a remark is shown. Scripts may give a value before its header is in the frame, and
+-- Pktgen says nothing about that, so such remarks are left out.
 local function is_news(note)
     return not (note:find("has no such header", 1, true) or note:find("wait for it", 1, true) or note:find("wait until", 1, true))
 end
 
--- Run a line of the command language without printing. Its document, or nil and what is wrong.
+-- Runs a line of the command language without printing. Returns its document, or nil and the error.
 function host.try(line)
     local doc, more = wr.try(line)
     if doc == nil then
@@ -53,7 +55,7 @@ function host.warn(fmt, ...)
     wr.note(("warning: " .. fmt):format(...))
 end
 
--- A remark that is made once in a session.
+-- Makes a remark that is made only once in a session.
 function host.warn_once(key, fmt, ...)
     if not told[key] then
         told[key] = true
@@ -85,7 +87,7 @@ local function index(rows)
     return t
 end
 
--- The row of a verb or a setting, nil: there is none.
+-- Returns the row of a verb or a setting; nil: there is none.
 function host.row(kind, name)
     if verbs == nil then
         local tables = wr.tables()
@@ -94,7 +96,8 @@ function host.row(kind, name)
     return (kind == "set" and settings or verbs)[name]
 end
 
--- Does the command language not have this yet? verb "set": a setting; else a word that may stand behind the verb, or the verb itself.
+-- Says whether something is not in this version: a setting (if verb is "set"), a word after a verb,
+-- or the verb itself (if word is nil).
 function host.later(verb, word)
     local row = verb == "set" and host.row("set", word) or verb ~= "set" and host.row("verb", verb) or nil
     if row == nil or has(row.flags, "later") then
@@ -114,7 +117,7 @@ function host.later(verb, word)
     return true
 end
 
--- Remark about a function whose feature is not there yet.
+-- Makes a remark about a function whose feature is not in this version.
 function host.tell_later(name)
     host.warn_once("later " .. name, "%s: not in this version; it does nothing", name)
 end
@@ -123,7 +126,9 @@ end
 
 host.list = {} -- {table, name, args, help, needs}, in the order in which they are defined
 
--- Define a function: t[name](args). needs: {verb, word} without which it does nothing but a remark.
+-- Defines a function t[name](args). needs is {verb, word}: if the command language does not have
+-- these yet, the function only makes a remark. needs.on is the place of the argument that turns a
+-- feature on or off.
 function host.def(t, name, args, help, fn, needs)
     local prefix = t == host.pktgen and "pktgen." or t == host.pktgen.range and "pktgen.range." or "dpdk."
     local usage = prefix .. name .. "(" .. args .. ")"
@@ -134,7 +139,7 @@ function host.def(t, name, args, help, fn, needs)
     host.list[#host.list + 1] = {table = prefix:sub(1, -2), name = name, args = args, usage = usage, help = help, needs = needs}
     t[name] = function(...)
         if needs ~= nil and host.later(needs[1], needs[2]) then
-            -- to turn off what does not exist is no news
+            -- turning off what does not exist needs no remark
             local on = needs.on and select(needs.on, ...)
             if needs.on == nil or host.is_on(on) then
                 host.tell_later(prefix .. name)
@@ -163,7 +168,7 @@ function host.is_on(v)
     return on_words[tostring(v):lower()] == true
 end
 
--- on, enable and start; everything else is off, as in Pktgen, with a remark.
+-- Reads an argument that is on or off. An unknown word is off, as in Pktgen, with a remark.
 function host.switch(v)
     if v == nil then
         fail("the argument \"on\" or \"off\" is missing")
@@ -175,7 +180,7 @@ function host.switch(v)
     return host.is_on(v)
 end
 
--- A value as the command language reads it. Numbers never get an exponent.
+-- Returns a value as the command language reads it. Numbers never get an exponent.
 function host.text(v, what)
     if type(v) == "string" then
         return v
@@ -192,7 +197,7 @@ function host.text(v, what)
     return (("%.12f"):format(v):gsub("0+$", ""))
 end
 
--- One word of a line.
+-- Returns a value as one word of a line, quoted if it must be.
 function host.word(v, what)
     local s = host.text(v, what)
     if s:find("^[%w%.:/_%%=+%-,@~]+$") then
@@ -218,7 +223,8 @@ function host.integer(v, what, min, max)
     return n
 end
 
--- Pktgen keeps sizes without the 4 bytes of FCS, and its saved scripts hold them so. What is below the smallest frame can be nothing else.
+-- Reads a size. Pktgen keeps sizes without the 4 bytes of FCS, and the scripts that it saves have
+-- them so. A size below that of the smallest frame can only be one of these.
 function host.size(v, what)
     local n = tonumber(v)
     if n ~= nil and n >= 60 and n < 64 and n == floor(n) then
@@ -237,7 +243,7 @@ function host.one_of(v, what, words)
     fail("%s is %s; allowed: %s", what, v == nil and "missing" or '"' .. tostring(v) .. '"', concat(words, ", "))
 end
 
--- A port list as commands take it: "0", "0,1", "0-3", "all", or a number.
+-- Returns a port list as commands take it. P is "0", "0,1", "0-3", "all", or a number.
 function host.ports(P)
     if type(P) == "number" then
         return host.text(host.integer(P, "the port", 0, 65535), "the port")
@@ -261,7 +267,7 @@ local function there(numbers, p)
     return false
 end
 
--- The same as ascending numbers of ports.
+-- Returns the ports of a list as numbers in ascending order.
 function host.each(P)
     local list, all, seen, out = host.ports(P), wr.ports(), {}, {}
     for item in (list .. ","):gmatch("([^,]*),") do
@@ -296,8 +302,11 @@ end
 
 local states = {}
 
--- small: its size was asked to be 64; probe_us: of latency(P, "rate", us); waiting: values whose header is not in the frame; gtpu: that
--- header was put in for destination port 2152.
+-- Returns what is remembered of a port:
+--   small      the script asked for a size of 64
+--   probe_us   the argument of latency(P, "rate", us)
+--   waiting    values whose header is not in the frame yet
+--   gtpu       the protocol before GTP-U was added for destination port 2152; nil: it was not
 function host.state(port)
     states[port] = states[port] or {waiting = {}}
     return states[port]
@@ -307,7 +316,7 @@ function host.forget(port)
     states[port] = nil
 end
 
--- A setting of a port as it is now; nil: the port has none.
+-- Returns the present value of a setting of a port; nil: the port has no such setting.
 function host.get(port, name)
     local ok, v = pcall(function()
         return wr.port[port][name]
@@ -318,7 +327,7 @@ function host.get(port, name)
     return nil
 end
 
--- The same of a stream.
+-- Returns the same for a stream.
 function host.get_stream(port, stream, name)
     local ok, v = pcall(function()
         return wr.port[port].stream[stream][name]
@@ -329,7 +338,7 @@ function host.get_stream(port, stream, name)
     return nil
 end
 
--- A list of objects with the key `port`, by it.
+-- Returns a list of objects indexed by their key `port`.
 function host.by_port(list)
     local out = {}
     for _, o in pairs(list) do

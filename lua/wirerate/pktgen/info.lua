@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- pktgen.portInfo(), what ports are set to, and pktgen.info, what this program is.
+-- pktgen.portInfo() tells what ports are set to, and pktgen.info what this program is.
 local wr = require "wirerate"
 local host = require "wirerate.pktgen.host"
 local pktgen = host.pktgen
@@ -7,12 +7,12 @@ local floor = math.floor
 
 -- ---- portInfo ----
 
--- A number where it is one, else the text.
+-- Returns a text as a number if it is one.
 local function plain(v)
     return tonumber(v) or v
 end
 
--- Percent of the link speed, rounded down.
+-- Returns the rate of a port in percent of the link speed, rounded down.
 local function percent(port, rates)
     local text = tostring(port.rate):match("^([%d%.]+)%%$")
     local speed = rates.speed_mbps * 1e6
@@ -53,7 +53,7 @@ local function info_of(p, b, s, rate, hz)
     }
 end
 
--- Its manual shows the tables of `info` one level higher, where they are found as well.
+-- The manual of Pktgen shows the tables of `info` one level higher, so they are found there too.
 host.def(pktgen, "portInfo", "P", "{ [port] = { total_stats, info }, n }: what ports are set to", function(P)
     local out, st, hz = {n = 0}, wr.stats().ports, wr.latency().clock.hz
     local brief, rates = host.by_port(host.run("show snapshot brief").brief), wr.rates().ports
@@ -77,7 +77,7 @@ pktgen.info = {
     Pktgen_Authors = "the authors of wirerate",
     DPDK_Version = wr.dpdk_version,
     DPDK_Copyright = "DPDK: BSD-3-Clause",
-    -- limits that its help names
+    -- limits that the help of Pktgen names
     startSeqIdx = 0, singlePktIdx = 16, numSeqPkts = 16, minPktSize = 64, maxPktSize = 1518, minVlanID = 1, maxVlanID = 4095, vlanTagSize = 4,
     minCos = 0, maxCos = 7, minTOS = 0, maxTOS = 255, defaultPktBurst = 32,
 }

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Functions of Lua 5.3 and 5.4 that Pktgen's scripts may use and that this Lua lacks. Their operators (//, &, |, ~, <<, >>) are syntax and
--- stay unknown.
+-- Functions of Lua 5.3 and 5.4 that Pktgen's scripts may use and that LuaJIT does not have. The
+-- operators of these versions (//, &, |, ~, <<, >>) are syntax and cannot be added.
 local floor, type, tonumber = math.floor, type, tonumber
 
 table.unpack = table.unpack or unpack
@@ -16,7 +16,7 @@ function math.tointeger(v)
     return nil
 end
 
--- There is one kind of number here: a whole one counts as an integer.
+-- LuaJIT has one type of numbers, so a whole number counts as an integer.
 function math.type(v)
     if type(v) ~= "number" then
         return nil

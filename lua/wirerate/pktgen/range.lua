@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- pktgen.range: how fields change from frame to frame, while pktgen.set_range is on.
+-- pktgen.range: how fields change from frame to frame as long as pktgen.set_range is on.
 local host = require "wirerate.pktgen.host"
 local pktgen, run, ports = host.pktgen, host.run, host.ports
 
 local range = {}
 pktgen.range = range
--- pktgen.range(P, on), as it was before there was a table of that name
+-- pktgen.range(P, on) is from earlier versions of Pktgen, which had no table of that name.
 setmetatable(range, {__call = function(_, P, on)
     return pktgen.set_range(P, on)
 end})
@@ -29,7 +29,7 @@ local words = {
     {"tos", "tos", "type of service"}, {"traffic_class", "traffic_class", "IPv6 traffic class"},
 }
 
--- Addresses of a range may come with a mask too, which has no effect.
+-- Returns a value as a word. Addresses may have a mask, which has no effect.
 local function value(name, v)
     if name == "src_ip" or name == "dst_ip" then
         return host.word(host.address(v), "the value")
@@ -44,7 +44,7 @@ for _, w in ipairs(words) do
     local name, line = w[1], w[2]
     def(name, 'P, "start"|"min"|"max"|"inc", value', w[3], function(P, what, v)
         what = part(what)
-        -- an increment is no size
+        -- an increment of pkt_size is not a size itself
         run("range %s %s %s %s", ports(P), line, what, value(what == "inc" and "" or name, v))
     end)
 end
@@ -57,7 +57,7 @@ def("ip_proto", 'P, "udp"|"tcp"|"icmp"', "transport layer of the ranges", functi
     run("range %s proto %s", ports(P), host.one_of(proto, "the protocol", {"udp", "tcp", "icmp"}))
 end)
 
--- Pktgen reads it as hexadecimal, with and without 0x.
+-- Pktgen reads the entry as hexadecimal, with or without 0x.
 def("mpls_entry", 'P, "0xLABELCLASSTTL"', "MPLS label, class and time to live as one number, also of the single packet", function(P, v)
     local n = type(v) == "number" and v or tonumber(tostring(v), 16) or tonumber(v)
     if n == nil then
@@ -78,7 +78,7 @@ def("gtpu_teid", 'P, "start"|"min"|"max"|"inc", value', "GTP-U tunnel, in udp fr
     run("range %s gtpu %s %s", ports(P), part(what), host.text(host.integer(v, "the TEID", 0, 0xffffffff), "the TEID"))
 end)
 
--- Versions before had them beside the functions of the single packet.
+-- Earlier versions of Pktgen had these functions in the table `pktgen`.
 for _, name in ipairs({"dst_mac", "src_mac", "src_ip", "dst_ip", "src_port", "dst_port", "vlan_id", "pkt_size", "ip_proto", "mpls_entry",
                "qinqids", "gre_key", "gtpu_teid"}) do
     pktgen[name] = range[name]

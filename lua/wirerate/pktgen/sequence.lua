@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Slots of the sequence, which are streams: slot n is stream n + 1.
+-- The slots of Pktgen's sequence are streams here: slot n is stream n + 1.
 local host = require "wirerate.pktgen.host"
 local pktgen, run, ports = host.pktgen, host.run, host.ports
 local function def(...)
@@ -17,7 +17,8 @@ local function size_text(v)
     return size == "64" and "auto" or size
 end
 
--- Pktgen makes GTP-U of frames to port 2152 alone, and of nothing but udp it makes sense.
+-- Returns the TEID as text. Pktgen makes GTP-U only of frames to port 2152, and that makes sense
+-- only for udp.
 local function teid_text(teid, dport, proto)
     teid = host.integer(teid == nil and 0 or teid, "the TEID", 0, 0xffffffff)
     if teid ~= 0 and (tonumber(dport) ~= 2152 or proto ~= "udp") then
@@ -60,7 +61,7 @@ end)
 local keys = {"eth_dst_addr", "eth_src_addr", "ip_dst_addr", "ip_src_addr", "sport", "dport", "ethType", "ipProto", "vlanid", "pktSize"}
 local extra = {cos = true, tos = true, tcp_flags = true, gtpu_teid = true, teid = true}
 
--- What the slot has now, or what a new one begins with: stream 0's.
+-- Returns the present value of a key of a slot. For a new slot that is the value of stream 0.
 local function now(p, n, key)
     local rows = {eth_dst_addr = "eth.dst", eth_src_addr = "eth.src", ip_dst_addr = "dst-ip", ip_src_addr = "src-ip", sport = "sport",
               dport = "dport", ethType = "type", ipProto = "proto", vlanid = "vlan.vid", pktSize = "size"}
@@ -75,7 +76,7 @@ local function now(p, n, key)
     return v ~= nil and v or dflt[key]
 end
 
--- Keys that are left out keep what the slot has.
+-- Keys that are left out keep their present values.
 def("seqTable", "n, P, table", "write a slot: eth_dst_addr eth_src_addr ip_dst_addr ip_src_addr sport dport ethType ipProto vlanid pktSize " ..
     "cos tos tcp_flags gtpu_teid", function(n, P, t)
     n = slot(n)

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- What belongs to no frame: time, the person at the prompt, files, the screen.
+-- Functions that are not about frames: time, questions to the person at the prompt, files, the
+-- screen and help.
 local wr = require "wirerate"
 local host = require "wirerate.pktgen.host"
 local pktgen, fail, run = host.pktgen, host.fail, host.run
@@ -31,7 +32,8 @@ function host.pause(msg, ms)
     wr.sleep(t / 1000)
 end
 
--- Where nobody can be asked, the answer is "" at once: lines of stdin are commands.
+-- Asks the person at the prompt. If nobody can answer the result is "" at once, and stdin is not
+-- read: its lines are commands.
 local function ask(msg, what)
     msg = msg ~= nil and host.text(msg, "the message") or ""
     return wr.input(msg, what) or ""
@@ -45,7 +47,7 @@ function host.input(msg)
     return ask(msg, "line")
 end
 
--- Both tables, pktgen and dpdk, have these.
+-- Defines the functions that both tables, pktgen and dpdk, have.
 function host.def_waits(into)
     into("delay", "ms", "let milliseconds pass", host.delay)
     into("sleep", "s", "let seconds pass", host.sleep)
@@ -79,7 +81,7 @@ local function run_lua(chunk, name)
     return fn()
 end
 
--- Does a file have commands that `load` never takes, as `start`? Then its lines are run one by one.
+-- Says whether a file has commands that `load` does not allow, such as `start`.
 local function has_actions(text)
     for line in text:gmatch("[^\n]+") do
         local row = host.row("verb", line:match("^%s*(%S+)") or "")
@@ -92,7 +94,8 @@ local function has_actions(text)
     return false
 end
 
--- A file of settings is applied as a whole or not at all; one with other commands line by line.
+-- Runs a file of commands. If it has only settings it is applied as a whole or not at all, else
+-- line by line.
 local function run_commands(path, text)
     if not has_actions(text) then
         run("load %s", host.word(path, "the file"))
@@ -126,7 +129,7 @@ def("load", "file", "run a Lua file, if its name has .lua in it, or a file of co
     run_file(host.text(file, "the file"))
 end)
 
--- A Lua file has the commands as a text in it.
+-- A Lua file gets the commands as texts that it runs.
 def("save", "file", "write all settings as a file of commands, or as Lua, if the name ends in .lua", function(file)
     file = host.text(file, "the file")
     if not file:find("%.lua$") then
@@ -173,7 +176,8 @@ def("screen", "on", "go on with redraws of the page, or stop them", function(on)
     run("%s screen", host.switch(on) and "enable" or "disable")
 end)
 
--- A page is for the eye: a script that knows one more than there are goes on.
+-- A page that does not exist is only a remark: pages are for people, and the script goes on
+-- without.
 def("page", "name", "choose the page of the screen", function(name)
     local word = host.word(name, "the page")
     local ok, e = host.try("page " .. word)

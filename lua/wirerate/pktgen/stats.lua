@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- What ports have counted, in the tables that Pktgen returns. Bytes are those of devices, without FCS, as its scripts expect
--- when they add 24 for each frame.
+-- The counters of ports, in tables like those of Pktgen. Bytes are counted as devices do, without
+-- FCS: scripts expect that and add 24 for each frame.
 local wr = require "wirerate"
 local host = require "wirerate.pktgen.host"
 local pktgen, each = host.pktgen, host.each
@@ -12,7 +12,7 @@ end
 local FCS = 4
 local ON_WIRE = 24 -- preamble, delimiter, FCS and gap of a frame whose bytes are counted without FCS
 
--- { [port] = fn(port, its statistics), n = number of ports }
+-- Returns { [port] = fn(port, its statistics), n = number of ports }.
 local function per_port(P, fn)
     local out, st = {n = 0}, wr.stats().ports
     for _, p in ipairs(each(P)) do
@@ -58,9 +58,10 @@ end
 
 -- ---- the last interval ----
 
-local errors_then = {} -- of each port: what it had counted when it was asked last, and when
+local errors_then = {} -- by port: its counters at an earlier call, and the time of that
 
--- Errors of a second, between this call and the one before.
+-- Returns the errors per second since an earlier call. The counters are remembered once a second at
+-- most, so that scripts may call this often.
 local function error_rates(p, now, c)
     local was = errors_then[p]
     local seconds = was ~= nil and (now - was.at) / 1e9 or 0
@@ -162,7 +163,8 @@ local function with_latency(p, l)
     return l.num_pkts > 0 or (probe ~= nil and probe ~= "off" and probe ~= false)
 end
 
--- What is received is counted and not looked into, as in Pktgen while `process` is off: those counters are 0.
+-- Received frames are counted, but their protocols are not looked at, as in Pktgen while `process`
+-- is off. So the counters of protocols are 0.
 def("pktStats", "P", "frames that failed, the port's address and latency, as in versions before", function(P)
     local doc, info = wr.latency(), host.run("show ports").ports
     return per_port(P, function(p, s)

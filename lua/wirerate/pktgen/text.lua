@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- The helpers that Pktgen.lua has beside its table: printf, prints, serialize.
+-- The helpers printf, prints and serialize, which Pktgen.lua makes global.
 local text = {}
 local concat, sort, floor = table.concat, table.sort, math.floor
 
@@ -7,7 +7,7 @@ local function value_text(v)
     if type(v) == "string" then
         return ("%q"):format(v)
     end
-    -- counters beyond 10^14 must not get an exponent
+    -- counters above 10^14 must not get an exponent
     if type(v) == "number" and v == floor(v) and v > -2 ^ 63 and v < 2 ^ 63 then
         return ("%.0f"):format(v)
     end
@@ -46,7 +46,8 @@ local function add(out, key, v, indent, path)
     out[#out + 1] = lead .. "}"
 end
 
--- A value as text that Lua can read: serialize("stats", pktgen.portStats("all")). Without a value: all globals.
+-- Returns a value as text that Lua can read: serialize("stats", pktgen.portStats("all")). Without a
+-- name it is all globals.
 function text.serialize(name, v)
     local out = {}
     if name == nil then
