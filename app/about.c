@@ -7,7 +7,8 @@
 #include "schema.h"
 #include "script.h"
 
-/* The language writes the page; the options go before its commands, where a manual page has them. */
+/* cmd_man() writes the page. The program's options are put in before the section about commands,
+ * where a manual page has them, and the exit codes at the end. */
 static void print_man(struct cmd *cmd, struct sbuf *out)
 {
 	struct sbuf page = {0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the program's verbs get as their host, and what ties control to the command language. No DPDK. Control thread. */
+/* The program as its verbs see it: struct app is their host, and the functions below tie control to
+ * the command language. Nothing here uses DPDK. Control thread. */
 #pragma once
 #include <jansson.h>
 #include "cmd.h"
@@ -10,85 +11,106 @@
 
 struct sess;
 
-/* Settings of the tester, of no port: app/set/tester.c. */
+/* Settings of the program that are about measuring. Their rows are in app/set/tester.c. */
 struct tester {
 	uint64_t stall_ns; /* a turn of a worker that takes longer is a stall */
 	struct trial_cfg trial;
 };
 void tester_init(struct tester *);
 
-/* Whose commands are run while it is there: a client of the socket. Lua that it sends runs in a state of its own, *script, which is made when it is
- * first wanted. */
+/* A client of the socket, while one of its commands runs. Lua that the client sends runs in a state
+ * of Lua that belongs to this client alone. The members say how that state is made; the limits are
+ * those of struct script_opts. */
 struct app_guest {
-	struct cmd *cmd; /* the commands of that state */
+	struct cmd *cmd; /* the commands that scripts in this state may run */
 	bool sandbox;
 	size_t max_bytes, max_out_bytes;
 	uint64_t max_ns;
-	struct script **script;
+	struct script **script; /* the state; *script is NULL until the client first needs it */
 };
 
 struct app {
 	struct ctl *ctl;
 	struct cmd *cmd;
 	struct loop *loop;
-	bool oneshot; /* the words after the options are the only command: an unbounded `start` would end at once */
+	/* The words after the options are the only command. A `start` without a bound is then
+	 * refused, because the program would end at once. */
+	bool oneshot;
 	struct portset written; /* ports whose settings or streams were written since `load` began */
-	struct xstats_memory *xstats; /* of snapshots, for rates; NULL: none was asked for */
+	/* Earlier readings, from which the part "xstats" of snapshots computes rates; NULL: nobody
+	 * has asked for that part. */
+	struct xstats_memory *xstats;
 	struct view view; /* what the user looks at, also without a screen */
 	struct tester tester;
-	json_t *trial; /* the result of the last one, NULL: none has run */
-	struct app_listener *listeners; /* event.c */
+	json_t *trial; /* the result of the last trial, NULL: none has run */
+	/* event.c: who listens, how many calls of app_tell() go on, and for each port the run whose
+	 * start was told (0: none, or its end was told as well). */
+	struct app_listener *listeners;
 	unsigned telling;
-	uint64_t told_run[PORTSET_MAX]; /* the run of each port whose start was told, 0: its end was too */
-	bool serves;  /* nobody sits at it: clients may end it */
-	/* Of a client of a program that serves, which has no ports of its own (ctl NULL): how many there are there, and what takes snapshots. */
+	uint64_t told_run[PORTSET_MAX];
+	bool serves;  /* started with --daemon or --serve: clients may end the program */
+	/* `wirerate attach` is a client and has no ports (ctl is NULL). These are its session with
+	 * the program that serves, the number of ports there, and the function that gets snapshots
+	 * from there. snapshot NULL: control of this program takes them. */
 	struct sess *remote;
 	unsigned remote_nports;
-	json_t *(*snapshot)(void *host, const char *parts, struct err *e); /* NULL: control's own */
-	bool lua_jit; /* scripts may be compiled, and then not be interrupted in loops */
-	const struct app_guest *guest; /* NULL: nobody's, or those of who started the program */
-	bool quit;    /* `quit` was said; the loop is stopped too, and sessions run nothing more */
+	json_t *(*snapshot)(void *host, const char *parts, struct err *e);
+	bool lua_jit; /* scripts may be compiled; a loop that is compiled cannot be interrupted */
+	/* The client whose command runs now; NULL: no command runs, or it comes from the prompt, a
+	 * file or the command line. */
+	const struct app_guest *guest;
+	/* `quit` was given: the loop is stopped too, and sessions run no further command */
+	bool quit;
 };
 
-/* The settings of the tester were written: control follows them. */
+/* Gives control the settings of app->tester that it follows at once. Call it when they were
+ * written. */
 void tester_apply(const struct app *);
 
-/* The host of cmd_new: ports, streams and their settings from app->ctl. *host points to app. */
+/* Fills *host for cmd_new(): ports, streams and settings are those of app->ctl. app must outlive
+ * it. */
 void app_host(struct app *app, struct cmd_host *host);
 
-/* Ports of a target, all of which must exist: 0 or -EINVAL with text. Streams in the target are refused when !streams_ok. */
+/* The ports that a target names. Returns 0, or -EINVAL with *e when one of them does not exist, or
+ * when the target names streams and streams_ok is false. */
 int app_ports(const struct app *app, const struct target *t, bool streams_ok, struct portset *out, struct err *e);
 /* The lowest stream of a port. */
 unsigned app_first_stream(const struct app *app, unsigned port);
-/* How far ports have come with what they were started for; false: none of them sends. */
+/* Says how much of their runs these ports have done. Returns false when none of them sends. */
 bool app_progress_ports(const struct app *app, const struct portset *ports, struct cmd_progress *out);
-/* The same of all ports that end by themselves, for sess_opts; host: the app. */
+/* Does the same for all ports whose runs end by themselves. Sessions call it (sess_opts.progress);
+ * host is a struct app. */
 bool app_progress(const void *host, struct cmd_progress *out);
-/* Warnings of what keeps frames of these ports from arriving, each port's once. */
+/* Appends warnings about what will keep the frames of these ports from arriving. */
 void app_tell_reach(const struct app *app, const struct portset *ports, struct sbuf *note);
-/* Which of the ports are not waited for any longer, because their device takes nothing. */
+/* Appends a line for each of these ports that is not waited for any longer, because its device
+ * accepts no frames. */
 void app_tell_stuck(const struct app *app, const struct portset *ports, struct sbuf *note);
-/* How many ports there are, here or where a client is attached. */
+/* The number of ports: of this program, or of the program to which this client is attached. */
 unsigned app_nports(const struct app *app);
-/* All ports there are. */
 void app_all_ports(const struct app *app, struct portset *out);
 
 #define APP_WIRE_EXTRA 20 /* preamble 7, SFD 1, inter-frame gap 12 */
-/* "1.488Mpps = 10% = ... of 64-byte frames"; false: no frame can be built, nothing is added. */
+/* Appends the rate of a port in all units: "1.488Mpps = 10% = ... of 64-byte frames". Returns false
+ * and appends nothing when no frame can be built. */
 bool app_load_text(const struct app *app, unsigned port, struct sbuf *out);
-/* The same with the time between frames and what the link carries; of one stream alone, or of the port (-1). */
+/* Appends the same, then the time between frames and what the link carries. stream: one stream
+ * alone, or -1 for the port as a whole. Returns false likewise. */
 bool app_rate_text(const struct app *app, unsigned port, int stream, struct sbuf *out);
 
-/* What one of the settings arrival, catchup, lag and pacing comes to. false: as above. */
+/* Appends what the setting of that name (arrival, catchup, lag or pacing) means for the frames of
+ * this port. Returns false likewise. */
 bool app_pacing_text(const struct app *app, unsigned port, const char *setting, struct sbuf *out);
 
-/* Trees that `show` lays out and that snapshots hand out; new references. */
-json_t *app_log_json(unsigned last);              /* messages, oldest first; last: at most so many of the newest, 0: all that are kept */
-json_t *app_map_json(const struct app *app);
+/* JSON that both `show` and snapshots use. Each function returns a new reference. */
+/* the newest `last` messages of the log, 0: all that are kept; oldest first */
+json_t *app_log_json(unsigned last);
+json_t *app_map_json(const struct app *app); /* the placement, and the lcores that it could use */
 
-/* Verbs of the build's file list, for cmd_new (set and help among them). */
+/* All verbs for cmd_new(): those of the build's list, `set` and `help`, and those of works. */
 const struct verb *const *cmd_verbs(unsigned *n);
-/* Words that are no commands, and what is told of each (cmd/known.c); ends with NULL. */
+/* Words that are no commands of this program but that users of other programs type, with an answer
+ * for each (cmd/known.c). The table ends with NULL. */
 extern const struct cmd_known cmd_known_words[];
 
 static inline struct app *app_of(const struct cmd_run *r)

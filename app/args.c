@@ -23,10 +23,12 @@ typedef int opt_fn(struct args *a, const struct opt *o, const char *value, struc
 struct opt {
 	char letter; /* 0: none */
 	const char *name;
-	const char *arg; /* NULL: takes none */
-	opt_fn *take;
-	size_t offset;  /* of the member that it sets */
-	uint64_t means; /* what an option without a value means */
+	/* the name of its value; "[" first: the value may be left out; NULL: takes none */
+	const char *arg;
+	opt_fn *take;    /* what is done with the value */
+	size_t offset;   /* in struct args, of the member that `take` sets, if it sets just one */
+	/* what an option without a value stands for: enum args_what or enum out_mode */
+	uint64_t means;
 	const char *help;  /* lines; the first one stands beside the option */
 };
 
@@ -107,7 +109,8 @@ static const struct opt opts[] = {
 	{'V', "version", NULL, take_what, 0, ARGS_VERSION, "print the version"},
 };
 
-#define LONG_ONLY 256 /* getopt's value of a row without letter: this and its index */
+/* getopt returns this plus the index of the row for an option that has no letter */
+#define LONG_ONLY 256
 
 static const char usage[] = "usage: wirerate [EAL options --] [options] [command ...]\n"
 			    "\n"
@@ -138,7 +141,9 @@ static void opt_name(const struct opt *o, char *buf, size_t n)
 		snprintf(buf, n, "--%s", o->name);
 }
 
-/* ":" first: getopt tells a missing value apart; "+": it stops at the first word of the command. */
+/* Makes getopt's two descriptions of the options. "+" makes it stop at the first word that is no
+ * option, where the command begins; ":" makes it return ':' for a missing value and '?' for an
+ * unknown option. */
 static void make_getopt(char *shorts, struct option *longs)
 {
 	*shorts++ = '+';
@@ -189,7 +194,7 @@ static int take_number(struct args *a, const struct opt *o, const char *value, s
 	unsigned n;
 	char name[48];
 
-	/* The setting of the same name says what is allowed. */
+	/* The type of the setting that has the same name parses the value. */
 	rows = set_rows(&n);
 	for (unsigned i = 0; row == NULL && i < n; i++)
 		if (strcmp(rows[i]->name, o->name) == 0)
@@ -265,7 +270,8 @@ static int take_socket(struct args *a, const struct opt *o, const char *value, s
 	a->rpc.socket = value != NULL ? value : "";
 	int rc = rpc_socket_path(a->rpc.socket, &path, &why);
 	sbuf_free(&path);
-	/* whether it can be had is seen when it is made */
+	/* only the form of the name is checked here; whether the socket can be made shows when it
+	 * is made */
 	return rc != -EINVAL ? 0 : err_set(e, EINVAL, "option --socket: %s", why.text);
 }
 
@@ -293,7 +299,8 @@ static int take_limit(struct args *a, const struct opt *o, const char *value, st
 	return rpc_limits_parse(value, &a->rpc.limits, &why) == 0 ? 0 : err_set(e, EINVAL, "option --rpc-limit: %s", why.text);
 }
 
-/* Whole files are read before anything starts: a missing one is told at once, not after the ones before it have run. */
+/* Files are read while options are parsed, before anything starts. So a missing file is an error at
+ * once, and not only after the files before it have run. */
 int args_read_file(const char *path, char **text, struct err *e)
 {
 	const struct userfile_kind kind = {.what = "the command file ", .guess = "is it a text file?", .most_bytes = FILE_TEXT_MAX,
@@ -316,7 +323,7 @@ static struct args_item *add_item(struct args *a, const char *where)
 	return it;
 }
 
-/* A script is read when its turn comes; its messages name their own lines. */
+/* Adds an item that runs a script. Unlike command files, scripts are read when their turn comes. */
 static int add_script(struct args *a, const char *path, struct err *e)
 {
 	struct sbuf text = {0};
@@ -331,8 +338,9 @@ static int add_script(struct args *a, const char *path, struct err *e)
 	return 0;
 }
 
-/* Pktgen goes on behind a line that it refuses, and its files rely on it: files named as its own, or whose first line is a comment with its
- * name. */
+/* Says whether a command file was written for Pktgen: its name ends in .pkt, or its first line is a
+ * comment that has the word pktgen in it. Pktgen goes on behind a line that it refuses, and such
+ * files rely on that. */
 static bool is_pktgen(const char *path, const char *text)
 {
 	size_t n = strlen(path), line = strcspn(text, "\n");
@@ -388,8 +396,9 @@ static int take_map(struct args *a, const struct opt *o, const char *value, stru
 	return 0;
 }
 
-/* The shell has split and unquoted the words: what it took away is put back, so that the command reads the same. A
- * lone word with blanks is not a quoted word but the whole command: wirerate "start 0 for 2s". */
+/* Makes one command of the words that the shell has split and unquoted: words that need quotes get
+ * them back. A single word with blanks is not quoted, because it is the whole command: wirerate
+ * "start 0 for 2s". The caller frees the result. */
 static char *join(char **word, int n)
 {
 	struct sbuf b = {0};
@@ -410,7 +419,8 @@ static char *join(char **word, int n)
 	return b.s;
 }
 
-/* What stands before the first "--" is EAL's; without "--" everything is ours. */
+/* Gives the arguments before the first "--" to EAL. Returns the index of "--", or 0 without one:
+ * then no argument is for EAL. */
 static int split_eal(struct args *a, int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
@@ -433,12 +443,12 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 	make_getopt(shorts, longs);
 	int skip = split_eal(a, argc, argv);
 	argc -= skip;
-	argv += skip; /* argv[0] is now the program's name or "--": getopt passes over it */
+	argv += skip; /* argv[0] is now the program's name or "--", which getopt ignores */
 	opterr = 0;
 	optind = 0;
 	for (;;) {
 		c = getopt_long(argc, argv, shorts, longs, NULL);
-		/* options may stand behind `attach` too, and behind what it leads to */
+		/* options may stand behind `attach` too, and behind the name to attach to */
 		if (c == -1 && optind < argc && strcmp(argv[optind], "attach") == 0 && !a->attach) {
 			a->attach = true;
 			optind++;

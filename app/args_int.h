@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of args.c and args_serve.c: what is left when all options were taken. 0 or -EINVAL. */
+/* Private to args.c and args_serve.c. The functions return 0, or -EINVAL with *e. */
 #pragma once
 #include "args.h"
 
-/* rest: words behind the name. */
+/* Both are called when all options have been read, and check that the options go together:
+ * args_attach() those of a client (rest: the words behind the name to attach to), args_serve()
+ * those of any other program. They also set what follows from the options. */
 int args_attach(struct args *a, char **rest, int nrest, struct err *e);
 int args_serve(struct args *a, struct err *e);
-/* A whole file of text; the caller frees *text, also after an error. */
+/* Reads a whole text file. The caller frees *text, also after an error. */
 int args_read_file(const char *path, char **text, struct err *e);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What must hold between the options of a program that serves, and of its clients. */
+/* Checks that options go together, for a program that serves and for its client (`attach`). */
 #include "args_int.h"
 
 #include <errno.h>
@@ -7,7 +7,8 @@
 
 #include "cmd.h"
 
-/* A file of Lua here is none there: its text is what is sent. */
+/* The program that serves cannot read the client's files, so the text of each script is sent in
+ * place of its name. */
 static int send_scripts(struct args *a, struct err *e)
 {
 	for (unsigned i = 0; i < a->nitems; i++) {
@@ -28,7 +29,7 @@ static int send_scripts(struct args *a, struct err *e)
 	return 0;
 }
 
-/* What belongs to the program that is attached to. */
+/* A client refuses options that say how the program that serves is started. */
 int args_attach(struct args *a, char **rest, int nrest, struct err *e)
 {
 	const struct {

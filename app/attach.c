@@ -18,7 +18,7 @@
 
 enum { EXIT_USAGE = 2, EXIT_LACKING = 3, EXIT_PEER = 5 };
 
-#define PORTS_TRIES 20 /* each as long as a snapshot is waited for */
+#define PORTS_TRIES 20 /* each try waits as long as sess_snapshot() waits for its answer */
 
 struct client {
 	struct app *app;
@@ -33,7 +33,8 @@ struct client {
 extern const struct verb verb_shutdown, verb_quit, verb_page, verb_show_page, verb_port, verb_screen, verb_on, verb_off, verb_cls, verb_geometry,
 	verb_theme, verb_enable, verb_disable;
 
-/* What concerns the screen, and this program alone, is done here. */
+/* Says which program runs a line. Commands about the screen or the client itself are run by this
+ * program, and all others by the program that serves. */
 static enum sess_place place(void *host, const char *line)
 {
 	static const struct verb *const here[] = {&verb_quit, &verb_page, &verb_show_page, &verb_port, &verb_screen, &verb_on, &verb_off, &verb_cls,
@@ -42,7 +43,7 @@ static enum sess_place place(void *host, const char *line)
 	struct cmd_seen seen;
 
 	if (!cmd_look(app->cmd, line, &seen))
-		return SESS_THERE; /* which says what is wrong with it */
+		return SESS_THERE; /* its answer says what is wrong with the line */
 	if (seen.verb == &verb_shutdown)
 		return SESS_THERE_ENDS;
 	for (size_t i = 0; i < ARRAY_SIZE(here); i++)
@@ -140,7 +141,8 @@ static json_t *no_snapshot(void *host, const char *parts, struct err *e)
 	return sess_snapshot(app->remote, parts, e);
 }
 
-/* Which ports there are never changes while a program runs. */
+/* Asks for the number of ports. Once is enough, because it never changes while that program
+ * runs. */
 static int learn_ports(struct client *c, struct err *e)
 {
 	json_t *snap = NULL;
@@ -154,7 +156,9 @@ static int learn_ports(struct client *c, struct err *e)
 	return 0;
 }
 
-/* Until there is a prompt nothing of ours is on the terminal, and whoever does not want to wait for an answer is heard at once. */
+/* Lets signals end the process at once (at_once), or blocks them for the loop. Before there is a
+ * prompt the terminal is unchanged, so a user who does not want to wait for the connection may end
+ * the process without any clean-up. */
 static void hear_signals(bool at_once)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
@@ -183,7 +187,8 @@ static int connect_to(struct client *c, struct err *e)
 		.place = place,
 	};
 
-	/* who listens there might be anybody: a token goes where the user sends it, that of programs on this machine nowhere by itself */
+	/* Anybody might listen at that address, so only a token that the user named is sent there.
+	 * The token of programs on this machine is never sent by default. */
 	if (has_token && token_read(file, false, &token, e) < 0)
 		return -EACCES;
 	c->sess = sess_remote(&to, c->app->loop, &opts, on_session, c, e);

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `wirerate attach`: the prompt and the screen of a program that serves, through a session over its socket. */
+/* `wirerate attach` is a client. It has the prompt and the screen for a program that serves, and
+ * reaches it by a session over a socket. */
 #pragma once
 #include "app.h"
 #include "args.h"
 
-/* Until the user leaves, the input has ended or the other end is gone. app has its view and its loop, and no ports. Exit code; *signo is
- * set when it was a signal. */
+/* Runs until the user leaves, the input has ended, or the program that serves is gone. Of app only
+ * the view and the loop are used; it has no ports. Returns the exit code. *signo becomes the signal
+ * that ended it, if one did. */
 int attach_run(struct app *, const struct args *, bool interactive, int *signo);
 
-/* Where NAME leads to: nothing (the only program that serves, or "wirerate"), a name, a path (with a slash), HOST:PORT. */
+/* The address of a program that serves. */
 struct attach_to {
-	struct sbuf path;       /* of a Unix socket; empty: TCP */
-	struct sbuf host, port; /* of TCP */
+	struct sbuf path;       /* of its Unix socket; empty: it is reached over TCP */
+	struct sbuf host, port; /* for TCP */
 	struct sbuf name;       /* for messages */
 };
+/* Finds the address. name is the name of a Unix socket, a path (which has a slash) or HOST:PORT.
+ * NULL stands for the only program that serves on this machine, or for the name "wirerate" if none
+ * does. Returns 0, or a negative number with *e. Call attach_to_free() in both cases. */
 int attach_find(const char *name, struct attach_to *, struct err *e);
 void attach_to_free(struct attach_to *);

@@ -13,7 +13,8 @@
 
 #define SUFFIX ".sock"
 
-/* What a dead process left refuses. */
+/* Says whether a process listens on a socket. The kernel refuses connections to a socket that a
+ * dead process has left; any other failure counts as somebody who listens. */
 static bool serves(const char *dir, const char *file)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -26,7 +27,8 @@ static bool serves(const char *dir, const char *file)
 	return !refused;
 }
 
-/* The sockets in the runtime directory that somebody listens on: how many, their names, and the first one. */
+/* Looks for sockets in the runtime directory that somebody listens on. Returns how many there are;
+ * names gets their names, and first the name of the first one. */
 static unsigned list(struct sbuf *names, struct sbuf *first)
 {
 	struct sbuf dir = {0};
@@ -72,7 +74,7 @@ static int find_any(struct attach_to *to, struct err *e)
 	return rc;
 }
 
-/* "HOST:PORT", "[ADDRESS]:PORT", ":PORT". */
+/* Takes "HOST:PORT", "[ADDRESS]:PORT" or ":PORT" apart. colon points to the last colon of name. */
 static int find_tcp(const char *name, const char *colon, struct attach_to *to, struct err *e)
 {
 	size_t n = (size_t)(colon - name);

@@ -15,7 +15,7 @@ static void wake(void *arg)
 	(void)arg;
 }
 
-/* The ports that will end by themselves; the others are stopped. */
+/* Stops all ports whose runs have no end, and puts the other sending ports into *bounded. */
 static void stop_unbounded(struct app *app, struct portset *bounded)
 {
 	struct portset rest = {0};
@@ -27,7 +27,7 @@ static void stop_unbounded(struct app *app, struct portset *bounded)
 	ctl_stop(app->ctl, &rest);
 }
 
-/* 0, or 1 when a port's frames cannot be sent. */
+/* What batch_run() does when all input is done, and its result. */
 static int end_of_input(struct app *app, const struct batch_opts *opts)
 {
 	struct portset bounded;
@@ -74,7 +74,7 @@ int batch_run(struct app *app, struct sess *sess, const struct batch_opts *opts)
 		opts->turn(opts->arg);
 	}
 	feed_free(feed);
-	/* A script that was stopped half-way, by a refused command, a signal or `quit`, waits for nothing. */
+	/* No port is waited for if a refused command, a signal or `quit` has stopped the input. */
 	if (!loop_stopped(app->loop) && !sess_failed(sess))
 		return end_of_input(app, opts);
 	return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A run without a prompt: files, -e texts and piped input, or one command, then the end of input. */
+/* Runs the program without a prompt. Its commands are files, texts of -e and piped input, or one
+ * command of the command line. */
 #pragma once
 #include "app.h"
 #include "sess.h"
@@ -11,8 +12,10 @@ struct batch_opts {
 	void *arg;
 };
 
-/* Until all that the session holds and standard input are done, a command is refused or the loop is stopped. At the end
- * of input ports with a bound are waited for; the others are stopped. 0, or 1 when a port's frames cannot be sent. */
+/* Runs until the session's queue and standard input are done, a command is refused, or the loop is
+ * stopped. When all input is done, ports with a bound are waited for and the others are stopped.
+ * Returns 0, or 1 when a device does not accept the frames of such a port. */
 int batch_run(struct app *app, struct sess *sess, const struct batch_opts *opts);
-/* All ports are stopped and waited for, at most so long; time in which the program itself stood still is not counted. */
+/* Stops all ports and waits until nothing moves any more, but not longer than most_ns. Time during
+ * which this program itself got no CPU is not counted. */
 void batch_settle(struct app *app, uint64_t most_ns);

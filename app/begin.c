@@ -14,7 +14,8 @@
 
 void begin_std_fds(void)
 {
-	/* where nobody takes results, to write them fails: they must not be lost without a word */
+	/* Standard output is opened for reading, so that writing results to it fails with an error.
+	 * A closed standard output must not lose them silently. */
 	static const int how[] = {[STDIN_FILENO] = O_RDONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY};
 
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -29,7 +30,8 @@ static bool not_ignored(int signo)
 	return sigaction(signo, NULL, &old) == 0 && old.sa_handler != SIG_IGN;
 }
 
-/* Where control stands still, the signals that end the program do it all the same. */
+/* Starts the watchdog, so that signals which are to end the program do so even while the loop
+ * stands still. SIGHUP does not end a program that serves, and at a prompt SIGINT ends nothing. */
 static int listen_anyway(struct loop *l, bool interactive, bool serves)
 {
 	sigset_t set;

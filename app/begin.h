@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the program needs before anything else. */
+/* The first things that main() does: make the standard streams safe, and make the loop. */
 #pragma once
 #include <stdbool.h>
 
 #include "loop.h"
 
-/* A file opened later must not take the place of a closed standard stream and receive what is printed there. */
+/* Opens /dev/null for each standard stream that is closed. Else a file opened later would get its
+ * number, and would receive what is printed there. */
 void begin_std_fds(void);
-/* The loop, and the thread that hears signals where it does not. The caller frees it. NULL: it has said why on standard error. */
+/* Makes the loop, and starts the watchdog: a thread that takes signals while the loop stands still
+ * (watchdog.h). The caller frees the loop. NULL: that failed, and standard error says why. */
 struct loop *begin_loop(bool interactive, bool serves);

@@ -18,7 +18,8 @@ struct daemon {
 	int fd; /* of the pipe to the parent */
 };
 
-/* The child has said that it is ready, or has ended: its end is ours. */
+/* Waits until the child has written a byte, which says that it is ready, or has ended. Returns the
+ * exit code for the parent: 0, or the child's own. */
 static int wait_child(int fd, pid_t pid)
 {
 	char byte;
@@ -106,7 +107,8 @@ void daemon_free(struct daemon *d)
 	free(d);
 }
 
-/* Locked; not the file of an owner that has removed it between our two calls. */
+/* Opens and locks the file. Its last owner may have removed it between the opening and the lock;
+ * then the lock is on a file that has no name any more, and it is opened anew. */
 static int open_locked(const char *path, struct err *e)
 {
 	struct stat a, b;
@@ -126,7 +128,8 @@ static int open_locked(const char *path, struct err *e)
 	}
 }
 
-/* What another program has left there: nothing, or a number. Any other file was named by mistake. */
+/* Refuses a file whose content is neither empty nor a number. Such a file was not left by a process
+ * with this option, so the user has named it by mistake. */
 static int check_replaceable(int fd, const char *path, struct err *e)
 {
 	char text[32];

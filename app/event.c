@@ -11,7 +11,7 @@ const char *const app_event_names[APP_EVENTS] = {
 	[APP_EVENT_CHECK] = "check",
 };
 
-/* One that stops listening while it is told is only marked; it goes when nobody is being told. */
+/* A listener. One that ends while an event is told is only marked, and freed afterwards. */
 struct app_listener {
 	struct app_listener *next;
 	struct app *app;

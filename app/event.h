@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Things that happen in the program, told to whoever listens: scripts, clients of the socket, the stream of JSON lines. Control thread. */
+/* Events of the program. Scripts, clients of the socket, the stream of JSON lines and others listen
+ * to them. Control thread. */
 #pragma once
 #include <jansson.h>
 #include "base.h"
@@ -11,9 +12,10 @@ enum app_event_kind {
 	APP_EVENT_LINK,  /* a port's link changed; text */
 	APP_EVENT_START, /* a port begins to send */
 	APP_EVENT_END,   /* a port has stopped sending */
-	APP_EVENT_TICK,  /* control's interval of a second has ended: `show stats` has new rates; port 0 */
+	/* an interval of one second has ended: `show stats` has new rates; port is 0 */
+	APP_EVENT_TICK,
 	APP_EVENT_TRIAL, /* a trial has ended; doc */
-	APP_EVENT_CHECK, /* a check of a script, expect(): text, doc {"passed": true or false} */
+	APP_EVENT_CHECK, /* a script has called expect(); text, doc {"passed": true or false} */
 	APP_EVENTS
 };
 extern const char *const app_event_names[APP_EVENTS]; /* "note", "link", "start", "end", "interval", "trial", "check" */
@@ -26,9 +28,11 @@ struct app_event {
 };
 typedef void app_event_fn(void *arg, const struct app_event *);
 
-/* What listens may stop to do so, or begin, while it is told. */
+/* fn is called for each event until app_unlisten(). Both functions may be called while an event is
+ * told, also by fn. */
 struct app_listener *app_listen(struct app *, app_event_fn *fn, void *arg);
-void app_unlisten(struct app_listener *); /* NULL: nothing */
+void app_unlisten(struct app_listener *); /* NULL: does nothing */
+/* Tells all listeners of an event. */
 void app_tell(struct app *, const struct app_event *);
-/* Once per turn: tell what control has noticed since the last. */
+/* Tells what control has noticed since the last call. Call it once per turn of the loop. */
 void app_events_turn(struct app *);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a kind of work (lib/work/NAME) gives the program: its pieces of the program's lists (pieces.h). The places of the program's own are in
- * set/rows.c, cmd/show.c and cmd/enable.c, those of verbs and parts in meson.build. NULL: it has none. */
+/* What a work (lib/work/NAME) adds to the program. The first members are pieces of lists, which are
+ * put together by place (pieces.h). The places of the program's own pieces are in set/rows.c,
+ * cmd/show.c and cmd/enable.c, and those of verbs and parts in meson.build. A member that is NULL
+ * adds nothing. */
 #pragma once
 #include "cmd/show.h"
 #include "part/part.h"
@@ -12,16 +14,20 @@ struct face {
 	const struct verb_row *verbs;
 	const struct part_row *parts;
 	const struct feature *features;
-	/* A row of its own says nothing about this port or stream, and `show settings` leaves it out. */
+	/* Returns true when a row of this work says nothing about this port or stream, so that
+	 * `show settings` leaves it out. */
 	bool (*idle_row)(const struct setting *row, const struct set_obj *obj);
-	/* Lines beside `show plan` as text. */
+	/* Appends remarks that `show plan` prints beside its table. */
 	void (*plan_note)(const json_t *plan, struct sbuf *note);
-	/* The program has its ports: what was kept of them from run to run is read. */
+	/* Is called once, when the program has its ports. A work reads here what it has kept from
+	 * earlier runs of the program. */
 	void (*begin)(const struct app *app);
-	/* A word behind `start <ports>` and `stop <ports>`, which then turn this on and off in place of sending. */
+	/* A word behind `start <ports>` and `stop <ports>`. With it these verbs do not touch
+	 * sending, but call turn() to turn this work on or off for the ports. */
 	const char *turns;
 	int (*turn)(struct cmd_run *r, const struct portset *ports, bool on, struct err *e);
 };
 
-/* face_NAME of each kind of work that has one, in the order of their list; ends with NULL. */
+/* The faces of all works that have one, in the order in which the build lists the works. The array
+ * ends with NULL. */
 extern const struct face *const faces[];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trees that `show` lays out and that snapshots hand out. */
+/* The log and the placement as JSON, for `show` and for snapshots. */
 #include "app.h"
 #include "log.h"
 #include "out.h"

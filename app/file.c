@@ -25,7 +25,7 @@ int file_read_text(const char *path, struct sbuf *out, struct err *e)
 	return userfile_read(path, &kind, out, e);
 }
 
-/* The directory part, "" or with its slash. */
+/* The length of a path's directory with its slash; 0: it has none. */
 static size_t dir_len(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -33,12 +33,14 @@ static size_t dir_len(const char *path)
 	return slash != NULL ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* What a name stands for once the kernel has followed it: a folder, and a name in it that is no link. */
+/* The place of a file, once all links were followed: a folder, and a name in it that is no link. */
 struct place {
-	int dir;
+	int dir;         /* file descriptor of the folder, -1: none */
 	struct sbuf name;
-	struct stat st;  /* of the file that is there */
-	bool old, made;  /* it is there; it was made here, at the end of a link */
+	struct stat st;  /* of the file, if old */
+	/* old: the file is there. made: it was not there before, and place_behind() has made it at
+	 * the end of a link. */
+	bool old, made;
 };
 
 static void place_close(struct place *p)
@@ -63,7 +65,8 @@ static int place_dir(struct place *p, const char *path, const char *full, struct
 	return 0;
 }
 
-/* The file is there, or is a link: the kernel opens it, by its own rules about links in folders that others write too, and says where it is. */
+/* Finds the place of a path that is there, as a file or as a link. The kernel opens it and says
+ * where the file is, so that its rules about links in folders that others may write to hold. */
 static int place_behind(struct place *p, const char *path, struct err *e)
 {
 	char self[40], full[PATH_MAX];
@@ -86,7 +89,8 @@ static int place_behind(struct place *p, const char *path, struct err *e)
 	int rc = place_dir(p, path, full, e);
 	if (rc < 0)
 		return rc;
-	/* whoever changed the folders meanwhile does not get it elsewhere; a file of the same name is not the one that was asked for */
+	/* Somebody may have changed folders meanwhile: the file of that name must still be the one
+	 * that was opened. */
 	if (fstatat(p->dir, p->name.s, &there, AT_SYMLINK_NOFOLLOW) != 0 || there.st_dev != p->st.st_dev || there.st_ino != p->st.st_ino)
 		return err_set(e, EINVAL, "cannot write '%.400s': it was moved or deleted meanwhile", path);
 	return 0;
@@ -104,14 +108,15 @@ static int place_find(struct place *p, const char *path, struct err *e)
 	return errno == ENOENT ? place_dir(p, path, path, e) : cannot(e, "write", path, errno);
 }
 
-/* A new file beside the one that it will replace. */
+/* Makes a new file in the folder of the one that it will replace. Returns its file descriptor, and
+ * its name in *tmp. */
 static int open_beside(const struct place *p, const char *path, struct sbuf *tmp, struct err *e)
 {
 	const char *why = strerror(EEXIST);
 
 	for (unsigned i = 0; i < MAX_TRIES; i++) {
 		sbuf_reset(tmp);
-		/* not longer than the name itself may be */
+		/* the name is cut, so that the longer one is no longer than a name may be */
 		sbuf_addf(tmp, ".%.200s.%ld-%u", p->name.s, (long)getpid(), i);
 		int fd = userfile_open_at(p->dir, tmp->s, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666, &why);
 		if (fd >= 0)
@@ -136,7 +141,8 @@ static int write_all(int fd, const char *text, size_t len)
 	return fsync(fd) != 0 && errno != EINVAL && errno != EROFS ? -errno : 0;
 }
 
-/* The name in the directory must reach the disk too; where a file system cannot do that, nothing is lost but this. */
+/* Makes the entry of the directory reach the disk too. Not every file system can do that, so an
+ * error is ignored. */
 static void sync_dir(int at)
 {
 	int fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -152,7 +158,8 @@ static int replace(const struct place *p, const char *path, int fd, const char *
 	int rc = write_all(fd, text, len);
 
 	if (rc == 0 && p->old && !p->made) {
-		/* the owner first: a change of it takes permissions away; who may not give files away keeps this one */
+		/* The owner is set first, because setting it may clear permissions. A user who may
+		 * not give files away keeps the new file. */
 		(void)!fchown(fd, p->st.st_uid, p->st.st_gid);
 		if (fchmod(fd, p->st.st_mode & 07777) != 0)
 			rc = -errno;
@@ -169,7 +176,7 @@ static int replace(const struct place *p, const char *path, int fd, const char *
 	return err_set(e, EINVAL, "cannot write '%.400s': %s%s", path, strerror(-rc), p->old && !p->made ? "; the file is as it was" : "");
 }
 
-/* text NULL: only whether it could be done. */
+/* file_replace(), or, with text NULL, file_replaceable(). */
 static int write_new(const char *path, const char *text, size_t len, struct err *e)
 {
 	struct sbuf tmp = {0};
@@ -215,7 +222,7 @@ int file_make_parents(char *path)
 	return 0;
 }
 
-/* XDG: a relative path is invalid and ignored. */
+/* A relative path in the variable is ignored, as the XDG base directory specification says. */
 char *file_state_path(const char *name)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");

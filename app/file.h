@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole text files, as `save` and `load` need them. Errors name the file and the reason. */
+/* Reads and replaces whole text files, for `save`, `load` and others. *e names file and reason. */
 #pragma once
 #include "base.h"
 
-#define FILE_TEXT_MAX (64u << 20) /* bytes; more is no command file */
+#define FILE_TEXT_MAX (64u << 20) /* bytes; a file that is larger is no command file */
 
-/* The text of a regular file into *out. -EINVAL: there is none, it is no text (zero bytes), it is too large. */
+/* Reads a regular file into *out. Returns 0, or -EINVAL with *e when the file cannot be read, is no
+ * text (has zero bytes) or is too large. */
 int file_read_text(const char *path, struct sbuf *out, struct err *e);
-/* A file of the user's that the program keeps, $XDG_STATE_HOME/wirerate/NAME; NULL: there is no place for one. Caller frees. */
+/* The path of a file that the program keeps for this user from run to run:
+ * $XDG_STATE_HOME/wirerate/NAME, or $HOME/.local/state/wirerate/NAME where that variable is no
+ * absolute path. NULL when HOME is none either. The caller frees it. */
 char *file_state_path(const char *name);
-/* Every folder above path, 0700 as the XDG base directory specification asks. 0 or -errno. */
+/* Makes every folder above path that is missing, with mode 0700, as the XDG base directory
+ * specification asks. Returns 0 or -errno. path is changed meanwhile and restored. */
 int file_make_parents(char *path);
-/* Give the file new contents: it holds the old ones or the new ones, whatever fails. A link stays a link, permissions stay. */
+/* Gives the file new contents. Whatever fails, the file holds either the old contents or the new
+ * ones as a whole. A symbolic link stays a link, and permissions stay. Returns 0, or -EINVAL with
+ * *e. */
 int file_replace(const char *path, const char *text, size_t len, struct err *e);
-/* Whether that could be done now; nothing is changed. */
+/* Says whether file_replace() could succeed now, and changes nothing. Returns likewise. */
 int file_replaceable(const char *path, struct err *e);

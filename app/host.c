@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command language's host: its objects are the settings that control owns. */
+/* The host of the command language: it says which ports, streams and settings there are, and passes
+ * on what has changed. Control owns most of these settings. */
 #include "app.h"
 #include "set/set.h"
 
@@ -25,9 +26,10 @@ static unsigned host_nstreams(void *arg, unsigned port)
 	return app->ctl != NULL ? ctl_nstreams(app->ctl, port) : 0;
 }
 
-/* ---- scopes: where their objects are, and what follows when one of their rows has changed ---- */
+/* ---- scopes: where their objects are, and what is done when one of their rows has changed ---- */
 
-/* What follows a row that does not say it may be anything. */
+/* The reasons (WHY_*) with which control is told of a changed row. A row that names none may have
+ * changed anything. */
 static uint32_t why_of(const struct setting *row)
 {
 	return (row->why != 0 ? row->why : WHY_ALL) | ((row->flags & SET_RESTART) != 0 ? WHY_RESTART : 0);
@@ -107,9 +109,11 @@ static const struct setting *host_row(void *arg, const char *name)
 	return set_row_named(name);
 }
 
+/* A completion of Lua, which offers names, becomes one that offers the whole chunk with the name at
+ * its end. */
 struct chunk_offer {
 	const char *text; /* the chunk */
-	int start;        /* of the name in it */
+	int start;        /* where the name begins in it */
 	void (*offer)(void *to, const char *word, const char *help);
 	void *to;
 };

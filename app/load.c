@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rate of a port or a stream in the words that a person did not use: what 10% comes to in frames and bits, and what the link carries. */
+/* Tells a person what a rate means in other units: what 10% of a port or a stream comes to in
+ * frames and bits, and what the link carries. */
 #include "app.h"
 #include "out.h"
 
@@ -18,7 +19,8 @@ static void put_time(double ns, struct sbuf *out)
 	for (unsigned i = 0; i < ARRAY_SIZE(scale); i++)
 		if (ns >= scale[i].ns * 0.99995) {
 			double v = ns / scale[i].ns;
-			sbuf_addf(out, v < 9999.5 ? "%.4g %s" : "%.0f %s", v, scale[i].unit); /* no power of ten */
+			/* no exponent */
+			sbuf_addf(out, v < 9999.5 ? "%.4g %s" : "%.0f %s", v, scale[i].unit);
 			return;
 		}
 	sbuf_addf(out, "%.4g ns", ns);
@@ -50,7 +52,7 @@ static void put_link(const struct ctl_load *l, struct sbuf *out)
 	vt_speed.print(&(struct vspec){.type = &vt_speed}, &bps, out);
 }
 
-/* Four digits, and never a power of ten. */
+/* Four digits, and never with an exponent. */
 static void put_percent(double v, struct sbuf *out)
 {
 	int places = 3;
@@ -102,7 +104,7 @@ bool app_load_text(const struct app *app, unsigned port, struct sbuf *out)
 	return true;
 }
 
-/* What a time between frames is of, when it is not that of any two. */
+/* Says what the time between frames stands for, where it does not hold between any two frames. */
 static const char *gap_of(const struct ctl_load *l, const struct arrival *a)
 {
 	if (a->kind == ARRIVAL_ONOFF || (a->kind == ARRIVAL_BURST && a->gap_ns != 0))
@@ -110,7 +112,8 @@ static const char *gap_of(const struct ctl_load *l, const struct arrival *a)
 	return a->kind != ARRIVAL_CONSTANT || l->min_size != l->max_size ? " on average" : "";
 }
 
-/* Time between frames, of one queue too where several share the load, and what there can be at most. */
+/* Adds the time between frames, also on each queue where several share the load, and what the link
+ * carries at most. */
 static void put_gap(const struct ctl_load *l, const struct arrival *arrival, struct sbuf *out)
 {
 	if (l->is_max)

@@ -12,13 +12,15 @@
 #include "snapshot.h"
 #include "stuck.h"
 
-/* The script of a session, as struct cmd_own keeps it. */
+/* The state of Lua of a session. The session keeps it in its struct cmd_own. */
 struct own_script {
 	struct script *script;
 	struct app_listener *listener;
 };
 
-/* lua/ of the build tree, that beside an installed program that may have been moved as a whole, or where it was installed. */
+/* The folder of the Lua files that come with the program: lua/ of the build tree when the program
+ * runs there, else share/wirerate/lua beside its bin/, which is found even when the installation
+ * was moved as a whole, else the folder that the build was configured with. */
 static const char *lua_dir(void)
 {
 	static char dir[PATH_MAX + 32];

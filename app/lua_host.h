@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lua for sessions: what lib/script asks of the program. Control thread. */
+/* States of Lua for sessions and clients, and what lib/script asks of the program. Control
+ * thread. */
 #pragma once
 #include "app.h"
 #include "script.h"
 
-/* The state of the command's session, made when it is first wanted: -EBUSY while it runs, -ENOTSUP where there is no session (a command
- * that a script runs). file: for a file on this machine, not for text, which may be a stranger's. NULL with *e; *code is the failure. */
+/* The state of Lua in which a command runs its text or file; it is made when it is first needed. It
+ * belongs to the command's session. For text that a client sent (app->guest, file false) it is the
+ * client's own state, because that text may be a stranger's. file: a file on this machine is to be
+ * run, and not text. NULL with *e when there is none; then *code is the error: -ENOTSUP where the
+ * command has no session (a script runs it), -ENOMEM where the state cannot be made. */
 struct script *app_script(struct cmd_run *r, bool file, int *code, struct err *e);
-/* What a script of this program gets; sandboxes and limits are the caller's. lua_dir is good until the process ends. */
+/* Fills in what is the same for all scripts of this program. The caller adds sandbox and limits.
+ * opts->lua_dir stays valid until the process ends. */
 void app_script_host(struct app *app, struct script_host *host, struct script_opts *opts);
-/* The state for text of the guest whose commands are run (app.h). NULL with *e. */
+/* The state for text of the client app->guest (app.h), made when it is first needed. NULL with
+ * *e. */
 struct script *app_guest_script(struct app *app, struct err *e);
-/* What happens in the program goes to the script from now on; app_unlisten() ends it. */
+/* From now on the script gets the events of the program, until app_unlisten(). */
 struct app_listener *app_script_listen(struct app *app, struct script *script);

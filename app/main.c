@@ -35,9 +35,11 @@
 enum { EXIT_USAGE = 2, EXIT_LACKING = 3 };
 
 #define TICK_NS 1000000000ull
-#define SETTLE_NS 5000000000ull /* for the totals of a report */
-#define UNREAD_MOST (16u << 20)   /* bytes of the stream that wait for their reader: then the session waits too, and nothing else */
-#define UNREAD_IDLE_NS 2000000000ull /* a signal that ends the program waits so long for a reader who takes nothing */
+#define SETTLE_NS 5000000000ull /* a report waits at most this long until nothing moves */
+/* While more bytes of --json-stream wait for their reader, the session runs nothing. */
+#define UNREAD_MOST (16u << 20)
+/* After a signal the program waits this long for a reader of --json-stream that takes nothing. */
+#define UNREAD_IDLE_NS 2000000000ull
 
 struct prog {
 	struct args args;
@@ -51,10 +53,10 @@ struct prog {
 	struct notify *notify;
 	struct rpc *rpc; /* NULL: no remote socket */
 	bool interactive;
-	bool logs_session; /* what is logged now the session has told the report already */
-	int signo;   /* ends by it */
-	int batch_code; /* of what was waited for at the end of input */
-	int out_err; /* stdout cannot be written: -errno */
+	bool logs_session; /* an event that the report has already is being logged */
+	int signo;   /* the signal that ends the program, 0: none */
+	int batch_code; /* exit code of batch_run(), serve_run() or open_remote() */
+	int out_err; /* -errno: stdout cannot be written any more; 0: it can */
 };
 
 static int usage_error(const struct err *e)
@@ -74,7 +76,7 @@ static struct cmd *open_tables(struct app *app)
 	return cmd_new(settings, nsettings, verbs, nverbs, &host);
 }
 
-/* Results: stdout is flushed after each, so that it keeps its place beside stderr. */
+/* Prints a result. stdout is flushed after each, so that results and stderr stay in their order. */
 static int write_out(const char *text)
 {
 	errno = 0;
@@ -83,7 +85,8 @@ static int write_out(const char *text)
 	return 0;
 }
 
-/* Whoever reads text takes as much of it as he wants; a stream is read to its end. */
+/* Says whether a failed write is an error. The reader of text may close the pipe when it has enough
+ * (`| head`), but the reader of --json-stream must read to the end. */
 static bool lost_results(int rc, bool stream)
 {
 	return rc != 0 && (rc != -EPIPE || stream);
@@ -97,7 +100,8 @@ static int out_status(int rc, bool stream)
 	return EXIT_LACKING;
 }
 
-/* The theme of -T, which must be sound; else, for a person, the user's own, which stops nothing. */
+/* Reads the theme of -T, and refuses it if it has errors. Without -T and with a prompt, the user's
+ * own default theme is read; errors in that one are only a warning. */
 static int open_theme(struct prog *p, struct err *e)
 {
 	struct sbuf path = {0};
@@ -117,7 +121,8 @@ static int open_theme(struct prog *p, struct err *e)
 	return rc;
 }
 
-/* A report that could not be written is refused before anything runs. 0 or an exit code. */
+/* Checks the files of -T and --report before anything runs, so that a report which cannot be
+ * written is refused in time. Returns 0 or an exit code. */
 static int open_files(struct prog *p)
 {
 	struct err e;
@@ -130,7 +135,7 @@ static int open_files(struct prog *p)
 	return EXIT_LACKING;
 }
 
-/* What needs no port and no EAL: help, version, tables, manual page. */
+/* Prints a text that needs no port and no EAL (about.h). Returns an exit code. */
 static int print_about(enum args_what what)
 {
 	struct app app = {0};
@@ -224,7 +229,8 @@ static void stop_all(struct app *app)
 	ctl_stop(app->ctl, &all);
 }
 
-/* Clean-up takes a moment; whoever presses Ctrl-C again does not want to wait for it. */
+/* Ends the process at once by the signal, without any clean-up but that of the terminal. It serves
+ * a user who presses Ctrl-C again and does not want to wait for the clean-up. A signal handler. */
 static void at_once(int signo)
 {
 	struct sigaction dfl = {.sa_handler = SIG_DFL};
@@ -261,7 +267,8 @@ static void on_end(void *arg, int signo)
 	arm_second_interrupt();
 }
 
-/* Who rotates logs says so. */
+/* SIGHUP tells a program that serves that its log file was rotated, so the file is opened again.
+ * Other programs end by it. */
 static void on_hangup(void *arg, int signo)
 {
 	struct prog *p = arg;
@@ -341,7 +348,8 @@ static void turn(void *arg)
 {
 	struct prog *p = arg;
 
-	/* What was queued since the last turn must not wait for something to happen, nor must who waits for its end. */
+	/* Commands that were queued since the last turn must not wait until something happens. If
+	 * they have ended now, the loop must not wait either, because somebody waits for that. */
 	bool busy = sess_busy(p->sess);
 	sess_poll(p->sess);
 	bool ended = busy && !sess_busy(p->sess);
@@ -449,8 +457,10 @@ static void run_session(struct prog *p)
 		p->batch_code = batch_run(&p->app, p->sess, &opts);
 }
 
-/* An interrupt that came before the end and was not looked at yet: at the prompt it would only have dropped a line, in batch it ends
- * the program by it, after clean-up. It is not the second one. */
+/* Takes a SIGINT that came before the end and that the loop has not taken, so that it does not
+ * count
+ * as a second one, which ends the program at once. At the prompt it would only have dropped a line
+ * and is ignored. In batch the program ends by this signal after the clean-up. */
 static void take_late_interrupt(struct prog *p)
 {
 	const struct timespec now = {0};
@@ -463,7 +473,8 @@ static void take_late_interrupt(struct prog *p)
 		p->signo = SIGINT;
 }
 
-/* The last line is for a reader who lives, however slow; a signal does not wait for one who takes nothing. */
+/* Says whether the program stops waiting for the reader of its last line. It waits for a slow
+ * reader without a limit, but after a signal not for one that takes nothing. */
 static bool no_reader(void *arg, uint64_t idle_ns)
 {
 	const struct prog *p = arg;
@@ -471,15 +482,17 @@ static bool no_reader(void *arg, uint64_t idle_ns)
 	return p->signo != 0 && idle_ns > UNREAD_IDLE_NS;
 }
 
-/* Totals are read when nothing moves any more: a bounded wait, after which they are what they are. */
+/* Writes the end of the report. The totals are read when nothing moves any more, or after SETTLE_NS
+ * if something still does. Returns the exit code. */
 static int end_report(struct prog *p, int code)
 {
 	struct err e;
 
 	if (p->report == NULL)
 		return code;
-	loop_stop(p->app.loop); /* clients of the socket begin nothing more */
-	sess_cancel(p->sess);   /* what a client's `shutdown` or a lost reader has ended goes on with nothing */
+	loop_stop(p->app.loop); /* from now on clients of the socket begin nothing */
+	/* a command still runs if `shutdown` or a lost reader ended the loop */
+	sess_cancel(p->sess);
 	batch_settle(&p->app, SETTLE_NS);
 	if (code == 0 && lost_results(p->out_err, p->args.stream))
 		code = EXIT_LACKING;
@@ -500,7 +513,7 @@ static int close_session(struct prog *p)
 		code = p->batch_code;
 	if (p->signo == 0)
 		take_late_interrupt(p);
-	/* without a signal before, one that comes while the last line waits for its reader is the first */
+	/* Without a signal so far, a SIGINT while the last line waits is the first one. */
 	if (p->signo != 0 || p->interactive)
 		arm_second_interrupt();
 	code = end_report(p, code);

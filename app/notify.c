@@ -14,7 +14,8 @@
 #include "event.h"
 #include "log.h"
 
-/* A manager that has much to read yet must hear that we are ready: it is told once, and without it the start has failed. All else may be missed. */
+/* READY=1 is sent once, and without it the manager takes the start for failed. So sending it may
+ * wait for a manager that is busy. Other messages are lost when they cannot be sent at once. */
 static const struct timeval READY_WAITS = {.tv_sec = 5};
 
 #define READY_TRIES 20
@@ -47,7 +48,7 @@ struct notify *notify_open(void)
 	struct notify *s = NULL;
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 
-	/* an absolute path, or with @ a name that is no file */
+	/* an absolute path, or a name of the abstract namespace, which is written with @ */
 	if (n > 1 && n < sizeof(to.sun_path) && (path[0] == '/' || path[0] == '@')) {
 		memcpy(to.sun_path, path, n);
 		s = xcalloc(1, sizeof(*s));
@@ -70,7 +71,8 @@ static void say(const struct notify *s, const char *text, int flags)
 	for (unsigned tries = 0; s->fd >= 0 && tries < READY_TRIES; tries++) {
 		if (sendto(s->fd, text, strlen(text), MSG_NOSIGNAL | flags, (const struct sockaddr *)&s->to, s->len) >= 0)
 			return;
-		if (errno != EINTR) /* whoever is stopped meanwhile, by a debugger too */
+		/* a process that is stopped and goes on (SIGSTOP, a debugger) tries again */
+		if (errno != EINTR)
 			break;
 	}
 	if (s->fd >= 0 && (flags & MSG_DONTWAIT) == 0)

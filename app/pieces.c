@@ -7,7 +7,7 @@ static int at(const void *piece)
 	return *(const int *)piece;
 }
 
-/* By insertion: lists are short, and equals stay as they stand. */
+/* Inserts a piece at its place, behind those with the same place. The lists are short. */
 static void put(const void ***all, unsigned *n, const void *piece)
 {
 	unsigned i = (*n)++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is told of work that goes on: of ports that send, for `wait` and for who has started them. */
+/* How far the runs of ports have come. `wait` tells it, and so does the prompt after a `start`. */
 #include "app.h"
 
 #include <stdio.h>

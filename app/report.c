@@ -13,9 +13,11 @@
 #include "out.h"
 #include "snapshot.h"
 
-/* The document at the end is kept in memory: of a run that tries for days the last ones stand in it, and how many there were. */
+/* Trials, errors and failed checks are kept in memory for the document at the end. After a long run
+ * it has only the newest KEPT of each, and their total. */
 #define KEPT 1000
-/* An interval is told again by the next one: it does not wait behind more than this. */
+/* A line `interval` is left out when more bytes than this wait for their reader, because the next
+ * interval has newer numbers. */
 #define INTERVAL_BEHIND_BYTES (256u << 10)
 
 struct kept {
@@ -31,8 +33,10 @@ struct report {
 	uint64_t done, refused, failed, cancelled; /* commands */
 	uint64_t passed, not_passed;    /* checks */
 	struct kept trials, errors, misses; /* misses: texts of checks that did not pass */
-	uint64_t left_out;              /* intervals since the last line */
-	json_t *left_last;              /* what tells of them, with the times of the last one */
+	/* lines `interval` that were left out since the last line */
+	uint64_t left_out;
+	/* the line `dropped` that will say so, with the times of the last of them */
+	json_t *left_last;
 };
 
 static void keep(struct kept *k, json_t *v)
@@ -81,7 +85,7 @@ static void print_json(const struct report *r, const json_t *o)
 	sbuf_free(&b);
 }
 
-/* In the order of things: that some are missing stands before those that follow. */
+/* Prints the line `dropped` if intervals were left out. It stands where they are missing. */
 static void tell_left_out(struct report *r)
 {
 	if (r->left_out == 0)
@@ -91,7 +95,7 @@ static void tell_left_out(struct report *r)
 	print_json(r, r->left_last);
 }
 
-/* Takes the object. */
+/* Prints an object as a line, if lines are wanted, and releases it. */
 static void line(struct report *r, json_t *o)
 {
 	if (r->opts.lines) {
@@ -176,7 +180,7 @@ static void on_event(void *arg, const struct app_event *ev)
 		tell_port(r, ev);
 		break;
 	default:
-		break; /* a note stands in the log too, and is told from there */
+		break; /* notes are in the log too, and report_log() tells them */
 	}
 }
 
@@ -232,8 +236,10 @@ static bool is_document(const char *line, size_t n)
 	return is;
 }
 
-/* Of what a command printed, documents stand in its result, and beside it where they are asked for; the rest is text. What a script has printed
- * stands in no result: a document of it is one line beside, or text. */
+/* Tells what a command has printed. Documents that are among its results are in the line `result`;
+ * with --json they are printed as lines of their own too. Everything else becomes the text of a
+ * line `output`, and so do documents that a script printed, unless --json asks for them as
+ * lines. */
 static void printed(struct report *r, const struct sess_event *ev)
 {
 	struct sbuf docs = {0}, rest = {0}, text = {0};
@@ -333,7 +339,8 @@ static void put_kept(json_t *o, const char *key, const char *total, const struct
 	put(o, total, k->total);
 }
 
-/* A worker that had no CPU up to the end may still send: then the totals are those of that moment. */
+/* Says whether no port sends any more. A worker that got no CPU until now may still send; the
+ * totals in the document are then not final. */
 static bool all_idle(const json_t *stats)
 {
 	const json_t *p;
@@ -397,7 +404,8 @@ int report_end(struct report *r, int exit_code, int signo, struct err *e)
 	json_object_set(o, "signal", sig);
 	json_object_set(o, "run", run);
 	line(r, o);
-	r->opts.lines = false; /* it is the last one, also while the loop turns on for its reader */
+	/* nothing follows the last line, although the loop still turns for its reader */
+	r->opts.lines = false;
 	json_decref(run);
 	json_decref(sig);
 	return rc;

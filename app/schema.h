@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* app/schema.json, as the build has put it here. */
+/* The text of app/schema.json, which the build puts into the program. */
 extern const char schema_text[];

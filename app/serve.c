@@ -27,7 +27,8 @@ int serve_run(struct app *app, struct sess *sess, const struct serve_opts *o)
 	int pid_fd = -1, code = 0;
 	struct err e;
 
-	/* before any command: a second program with this file sends nothing */
+	/* This is before any command, so that a second program with the same file is refused before
+	 * it sends anything. */
 	if (a->pid_file != NULL && (pid_fd = pid_file_make(a->pid_file, &e)) < 0) {
 		visible_print(stderr, "wirerate: %s\n", e.text);
 		return EXIT_LACKING;
@@ -44,7 +45,7 @@ int serve_run(struct app *app, struct sess *sess, const struct serve_opts *o)
 	return code;
 }
 
-/* Line by line, as a log has them. */
+/* Logs each line of a text as one message. */
 static void log_lines(enum log_level level, const char *text)
 {
 	for (; text != NULL && *text != '\0'; text += strspn(text, "\n")) {

@@ -27,7 +27,7 @@ static const void *parts_of(const struct face *f)
 	return f->parts;
 }
 
-/* In the order in which they are listed. */
+/* The part at place i of the list of all parts, NULL: there are no more. */
 static const struct snap_part *part_at(unsigned i)
 {
 	static const void **rows;
@@ -42,7 +42,7 @@ static const char *const forms[] = {
 	[PART_ALONE] = "", [PART_LAST] = "[:N]", [PART_PORT] = ":P", [PART_STREAM] = ":P/S", [PART_WINDOW] = ":P[/FIRST+N|/S~N]",
 };
 
-/* One item of the list: the part and what stands behind its name. */
+/* One item of the list that the reader gave: a part, and the numbers behind its name. */
 struct item {
 	const struct snap_part *part;
 	struct part_arg arg;
@@ -67,7 +67,7 @@ static int unknown(const char *text, size_t len, struct err *e)
 	return rc;
 }
 
-/* A number of at most 9 digits at *at, which moves behind it. */
+/* Reads a number of at most 9 digits at *at, and moves *at behind it. False: there is none. */
 static bool number(const char **at, const char *end, unsigned *out)
 {
 	const char *p = *at;
@@ -130,7 +130,7 @@ static int there(const struct app *app, const struct item *it, struct err *e)
 	return cmd_no_stream(app->cmd, it->arg.port, it->arg.stream, e);
 }
 
-/* part NULL: stats, which needs nothing more. */
+/* Parses one item. out->part becomes NULL for "stats", whose keys every snapshot has. */
 static int item_parse(const struct app *app, const char *text, size_t len, struct item *out, struct err *e)
 {
 	size_t name = strcspn(text, ":, ");
@@ -156,7 +156,8 @@ static bool same_arg(const struct part_arg *a, const struct part_arg *b)
 	return a->port == b->port && a->stream == b->stream && a->first == b->first && a->n == b->n && a->around == b->around;
 }
 
-/* Each part has one key: the same may be asked for twice, but not of two ports. */
+/* Adds an item to the list. Each part fills one key, so a part may be asked for again only with the
+ * same numbers; that adds nothing. */
 static int item_add(struct item **items, unsigned *n, const struct item *it, struct err *e)
 {
 	for (unsigned i = 0; i < *n; i++) {

@@ -1,55 +1,81 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A snapshot as sessions hand it out: one JSON object, put together from parts that the reader asks for. Control thread.
+/* Snapshots as sessions give them to pages, clients and scripts: one JSON object, made of the
+ * parts that the reader asks for. Control thread.
  *
- * parts is a list "stats,streams:0,log". The result has the keys of `show stats` ("time_ns", "wall_ns", "ports", "workers", see
- * lib/count/snap.h) always, and those of each part; `show snapshot PARTS` prints all of it. Keys are only ever added. A part may be
- * named twice, but not of two ports. An unknown part, port or stream is refused as a whole.
+ * `parts` is a list like "stats,streams:0,log". The result always has the keys of `show stats`
+ * ("time_ns", "wall_ns", "ports", "workers", see lib/count/snap.h), and the keys of each part.
+ * `show snapshot PARTS` prints it. New versions only add keys. A part may be named twice only with
+ * the same port, stream and numbers. One unknown part, port or stream makes the whole request
+ * fail.
  *
- * stats       nothing more
+ * In the table of parts P stands for a port, S, FIRST and N for numbers.
+ *
+ * stats       no keys but those that are always there
  * config      "config": [one object per port, as in `show ports`]; "map": as `show map`
- * brief       "brief": [one object per port]: what Pktgen's main page says, of the port's lowest enabled stream, or of its lowest. Texts
- *             ready to show, null where there is no such thing; only "port" and "stream" are numbers:
- *      mode        None: no stream is enabled. One is: Range (fields or sizes step, or `enable range`), Random (others change at
- *                  random), Single. Seq: streams 1 to k are, Pktgen's slots 0 to k - 1. Streams: any others
- *      flags       letters at their places in Pktgen's PEBILipRc, "-" for what is off or unknown here: P promiscuous, i random source
- *                  address, p random source port, R random bits
- *      encap       VLAN, QnQ, MPLS, GREip, GREet, VxLan, GTPu, blanks between
+ * brief       "brief": [one object per port]: what Pktgen's main page says about a port. It
+ *             describes the port's lowest enabled stream, or its lowest stream if none is enabled.
+ *             All values but "port" and "stream" are texts ready to show, or null where there is
+ *             nothing to say:
+ *      mode        None: no stream is enabled. Seq: streams 1 to k are (k may be 1), which are
+ *                  Pktgen's slots 0 to k - 1. Range, Random, Single: one other stream is; in Range
+ *                  fields or sizes step or `enable range` was given, else in Random something
+ *                  changes at random, else it is Single. Streams: any other set of streams is
+ *      flags       letters at their places in Pktgen's PEBILipRc, "-" for what is off or unknown
+ *                  here: P promiscuous, i random source address, p random source port, R random
+ *                  bits
+ *      encap       VLAN, QnQ, MPLS, GREip, GREet, VxLan, GTPu, with blanks between them
  *      frame       the stack; streams: how many are enabled
- *      size        as `set` takes it; that of the frame where it is auto
- *      count       "Forever" or a number; rate, burst, rxburst: the port's
- *      type        IPv4, IPv6, ARP; proto: TCP, UDP, ICMP, ICMPv6, IGMP, SCTP, ESP, AH; vlan: "5", with two tags "100/5"
+ *      size        as `set` takes it; where it is auto, the size of the frame
+ *      count       "Forever" or a number; rate, burst, rxburst: those of the port
+ *      type        IPv4, IPv6, ARP; proto: TCP, UDP, ICMP, ICMPv6, IGMP, SCTP, ESP, AH; vlan: "5",
+ *                  with two tags "100/5"
  *      sport, dport, tcp_flags, ip_dst, ip_src, mac_dst, mac_src
- *                  of the outermost header that has it, as `set` takes it: "1..9" where it varies; "random": all bits are
+ *                  the field in the outermost header that has it, as `set` takes it: "1..9" where
+ *                  it varies, "random" where all of its bits are random
  *      node, pci   NUMA node, PCI address with its domain
- *      error       why no frame can be built; the texts are then those of settings and defaults
- * streams:P   "streams": [as in `show streams`, at most 256, and "ranges": Pktgen's ranges are in use, "fields": [{"name", "value",
- *             "varies"}]: header fields that are set or vary, in the order of the frame, ranges included; then nest, pattern, random,
- *             rnd.N where they are not as they come]; "streams_total": of the port; "streams_before": those with lower ids than the
- *             first one here
- * streams:P/FIRST+N   N of them at most, from id FIRST on
- * streams:P/S~N       N of them around stream S, "fields" of S alone
- * frame:P/S   "frame": as an element of `show frame --json`: "varies": names of fields that change from frame to frame, "payload" and
- *             "size" among them; "follows": those that change with them, checksums, and lengths when sizes differ; "bytes" and
- *             "follows_bytes": [[offset, length], ...] where something of that changes. Where no frame can be built it is null and
- *             "frame_error" says why, else that is null
+ *      error       why no frame can be built; the texts then come from settings and defaults
+ * streams:P   "streams": [as in `show streams`, at most 256 of them, and also
+ *                  "ranges": whether Pktgen's ranges are in use,
+ *                  "fields": [{"name", "value", "varies"}]: first the header fields that are set
+ *                  or vary, in the order of the frame, ranges included; then those of nest,
+ *                  pattern, random and rnd.N that differ from their defaults];
+ *             "streams_total": the number of streams of the port; "streams_before": how many of
+ *             them have lower ids than the first one listed
+ * streams:P/FIRST+N   the same of at most N streams, from id FIRST on
+ * streams:P/S~N       the same of N streams around stream S; only S has "fields"
+ * frame:P/S   "frame": as an element of `show frame --json`. "varies": names of the fields that
+ *             change from frame to frame, "payload" and "size" among them; "follows": names of the
+ *             fields that change as a consequence, which are checksums, and lengths when sizes
+ *             differ; "bytes" and "follows_bytes": [[offset, length], ...], the places of both
+ *             kinds of change. Where no frame can be built, "frame" is null and "frame_error" says
+ *             why; else "frame_error" is null
  * slots:P, slots:P/FIRST+N, slots:P/S~N
- *             "slots": [Pktgen's sequence: slot N is stream N + 1: "slot", "stream", "enabled", the texts of "brief" from encap to
- *             mac_src, "cos", "tos", "teid", "error"], at most 64 where no number is given; "slots_total": of the port; "slots_before":
- *             those before the first one here
- * ranges:P/S  "ranges": {"port", "stream", "on": they are in use, "frame": the stack once they are, "words": [each range, in the order of
- *             `show settings`: "name", "set": it was given, "fits": the frame has its header, "moves": inc is not 0 and the limits differ,
- *             "start", "min", "max", "inc"]}; tcp flags, type and proto have a start alone, and none where they were not given
+ *             "slots": [Pktgen's sequence, in which slot N is stream N + 1: "slot", "stream",
+ *             "enabled", the texts of "brief" from encap to mac_src, "cos", "tos", "teid",
+ *             "error"], at most 64 where no number is given;
+ *             "slots_total": the number of slots of the port; "slots_before": how many come before
+ *             the first one listed
+ * ranges:P/S  "ranges": {"port", "stream", "on": whether they are in use, "frame": the stack as it
+ *             is when they are, "words": [one object per range, in the order of `show settings`:
+ *             "name", "set": whether it was given, "fits": whether the frame has its header,
+ *             "moves": whether inc is not 0 and the limits differ, "start", "min", "max", "inc"]}.
+ *             tcp flags, type and proto have only a start, and none where they were not given
  * wires       "wires": the "ports" of `show wire --json`, without their settings
- * xstats:P    "xstats": {"port", "name", "interval_ns", "values": [{"name", "value", "per_s"}]} in the device's order. value null: its
- *             driver does not count it. per_s: between the last two readings 0.1 s or more apart, whoever made them; interval_ns is
- *             the time between, both are null until then
- * cpu         "cpu": {"model", "kernel", "sockets", "cores", "threads", "cpus": [{"cpu", "socket", "core", "node", "isolated",
- *             "nohz_full", "governor", "khz", "max_khz", "lcore", "lcores", "role"}], "floating": {"lcore", "lcores", "role"}}; null
- *             for what the kernel does not tell. core: within its socket. lcores: pinned to that CPU, lcore is the first of them;
- *             floating: pinned to several. role: "control", "rx 0.0-2,1.0 tx 0.0" (port.queue), "unused"; "; " between lcores
- * log, log:N  "log": [as in `show log`, oldest first; the newest N]
- * head        "head": what every page says on top: {"left_ns": until the last of the ports that send ends, null: none does by itself, or nobody
- *             knows yet; "verdict": of the last trial, null: none has run}
+ * xstats:P    "xstats": {"port", "name", "interval_ns", "values": [{"name", "value", "per_s"}]} in
+ *             the device's order. value is null where the driver does not count it. per_s is the
+ *             rate between the last two readings that were 0.1 s or more apart, whoever asked for
+ *             them, and interval_ns is the time between these. Both are null until there are two
+ * cpu         "cpu": {"model", "kernel", "sockets", "cores", "threads", "cpus": [{"cpu", "socket",
+ *             "core", "node", "isolated", "nohz_full", "governor", "khz", "max_khz", "lcore",
+ *             "lcores", "role"}], "floating": {"lcore", "lcores", "role"}}; null for what the
+ *             kernel does not tell. core counts within its socket. lcores are those pinned to this
+ *             CPU, and lcore is the first of them; floating has those pinned to several CPUs.
+ *             role: "control", "rx 0.0-2,1.0 tx 0.0" (port.queue) or "unused", with "; " between
+ *             lcores
+ * log, log:N  "log": [as in `show log`, oldest first; only the newest N]
+ * head        "head": what every page says at its top: {"left_ns": the time until the last of the
+ *             sending ports ends, null: none ends by itself, or the time is not known yet;
+ *             "verdict": of the last trial, null: none has run}
  * help        "help": [{"name", "syntax", "help"}] of the verbs that `help` lists */
 #pragma once
 #include <jansson.h>
@@ -57,9 +83,10 @@
 
 struct app;
 
-/* For sess_local: host is a struct app. New reference; NULL with *e (column in parts) for what is refused. */
+/* Takes a snapshot with these parts. host is a struct app. Returns a new reference, or NULL with
+ * *e, whose column is one of parts. Sessions call it as their sess_snapshot_fn. */
 json_t *app_snapshot(void *host, const char *parts, struct err *e);
-/* Free what snapshots keep between one and the next. */
+/* Frees what is kept from one snapshot to the next (app.xstats). */
 void snapshot_forget(struct app *);
-/* "stats, config, log[:N], ..." */
+/* Lists all parts in the form in which they are asked for: "stats, config, log[:N], ...". */
 void snapshot_forms(struct sbuf *out);

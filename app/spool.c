@@ -18,8 +18,8 @@
 
 struct spool {
 	struct loop *loop;
-	int fd, own;       /* own -1: it could not be opened anew */
-	bool socket, file; /* neither: a pipe or a terminal */
+	int fd, own;       /* own: the same output, opened anew without blocking; -1: it is not */
+	bool socket, file; /* what fd is; neither: a pipe or a terminal */
 	bool tty;
 	bool watches;
 	struct sbuf text;
@@ -27,12 +27,15 @@ struct spool {
 	int err;
 };
 
-/* O_NONBLOCK belongs to what an open() has made, and whoever gave us the pipe may write into it too: it is opened anew. */
+/* Opens the output anew without blocking. O_NONBLOCK cannot be set on fd itself, because it would
+ * hold for every process that shares the open file, and these may write into it too. Returns -1 if
+ * that is not possible. */
 static int reopen(int fd)
 {
 	char path[64];
 
-	/* what we may not write into must not become writable by it, and swallow everything */
+	/* A descriptor that is open only for reading must not become writable by this: writing to
+	 * it is to fail, and not to lose everything silently. */
 	if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -82,7 +85,7 @@ static ssize_t write_some(const struct spool *s, const char *text, size_t n)
 		return send(s->fd, text, n, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (s->file)
 		return write(s->fd, text, n);
-	/* a pipe that says that it has room takes so much without waiting */
+	/* When poll() says that a pipe has room, it accepts PIPE_BUF bytes without blocking. */
 	if (poll(&p, 1, 0) == 0) {
 		errno = EAGAIN;
 		return -1;
@@ -127,7 +130,8 @@ static void watch(struct spool *s, bool on)
 	loop_fd(s->loop, out_fd(s), on ? POLLOUT : 0, on_ready, s);
 }
 
-/* What was taken makes room when it is half of what is there: each byte moves once or twice. */
+/* Removes the bytes that were taken when they are at least half of the text. So each byte is moved
+ * only once or twice. */
 static void tidy(struct spool *s)
 {
 	if (s->sent == 0 || s->sent < s->text.len / 2)
@@ -160,7 +164,8 @@ int spool_error(const struct spool *s)
 	return s != NULL ? s->err : 0;
 }
 
-/* Who does not read standard output may not read this either: nothing waits for him twice. */
+/* Says whether standard error can be written without blocking. A reader who does not read standard
+ * output may not read standard error either. */
 static bool can_say(void)
 {
 	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};

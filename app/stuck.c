@@ -4,7 +4,8 @@
 #include <signal.h>
 #include <time.h>
 
-#define PATIENCE_NS 1000000000ll /* whoever holds the key down means one interrupt */
+/* a key that is held down sends many interrupts, which count as one */
+#define PATIENCE_NS 1000000000ll
 
 static void (*end)(int signo);
 static volatile sig_atomic_t noted;

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ctrl-C while a command does not give way (a script inside a function of C, like a read of a pipe). SIGINT is blocked for the loop, which
- * does not turn then: the first one is noted and handed to the loop when it can, a later one ends the program. Main thread. */
+/* Ctrl-C while a command keeps the loop from turning, for example a script that reads from a pipe.
+ * Elsewhere SIGINT is blocked, and the loop takes it. While commands run, a handler takes it: the
+ * first SIGINT is remembered and passed to the loop afterwards, and one that follows more than a
+ * second later ends the program. Main thread. */
 #pragma once
 #include <stdbool.h>
 
-/* at_once(SIGINT), a handler of signals, ends the program. What is started while a command runs does not inherit the block. Nothing where
- * SIGINT is ignored. */
+/* Installs the handler. at_once(SIGINT) must end the program and is called in the handler. Where
+ * SIGINT is ignored, this module does nothing. */
 void stuck_open(void (*at_once)(int signo));
-void stuck_runs(bool begins); /* before and after commands run */
-bool stuck_noted(void);       /* it has come, and the loop does not know it yet */
+/* Call it with true before commands run and with false afterwards. In between SIGINT is not
+ * blocked, so that a process which a command starts does not inherit the block. */
+void stuck_runs(bool begins);
+bool stuck_noted(void); /* SIGINT has come, and the loop has not taken it yet */

@@ -14,7 +14,7 @@ static void cancel(struct cmd_run *r)
 	(void)r;
 }
 
-/* A day: beyond it the product would still fit, but it is a typo. */
+/* At most a day. A larger number is taken for a typing error. */
 static const struct arg_spec args_delay[] = {{ARG_VALUE, "MILLISECONDS", 0, {&vt_uint, 0, 86400000}}, {ARG_END}};
 
 const struct verb verb_delay = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pktgen's `enable` and `disable`: each feature is a row of the setting table that is turned on or off, or a word about why not. */
+/* Pktgen's `enable` and `disable`. Most features are settings that are turned on or off; for the
+ * others there is an answer that says why there is none. */
 #include "face.h"
 
 #include <errno.h>
@@ -37,7 +38,8 @@ static const void **rows;
 
 enum { PORTS, WORD };
 
-/* A sequence in use ends, on the ports of the list that are named without streams. */
+/* Ends a sequence that is in use (seq_cnt above 0) on those ports of the list that are named
+ * without streams. */
 static int to_single(struct cmd_run *r, const struct target *t, struct err *e)
 {
 	const struct setting *row = cmd_setting_find(r->cmd, "seq_cnt", e);
@@ -75,7 +77,7 @@ int feature_set(struct cmd_run *r, const struct arg_val *args, bool on, struct e
 		view_freeze(r, !on);
 		return 0;
 	}
-	/* what does not exist is off already: Pktgen's files say so of each feature */
+	/* A feature that does not exist is off already. Pktgen's files turn off every feature. */
 	if (f->row == NULL && f->code == ENOTSUP && !on)
 		return 0;
 	if (f->row == NULL)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words that are no commands here, but that people and other programs use for something that is: what is told of them. */
+/* Words that are no commands of this program but that people know from others, each with an answer
+ * that names the right command. */
 #include "verbs.h"
 
 #define LATER(what) what " is not in this version"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words whose feature comes with a later version: known, completed, and refused by name. And words of Pktgen's shell that need no command here:
- * refused with what to write. */
+/* Two kinds of words that are refused. The first stand for features of a later version: they are
+ * completed, and the refusal says so. The others are words of Pktgen that need no command here: the
+ * refusal says what to use instead. */
 #include "verbs.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@ static const struct arg_spec any[] = {{ARG_REST, "...", ARG_OPT}, {ARG_END}};
 
 #define LATER(name_, alias_, help_) {.name = name_, .alias = alias_, .args = any, .help = help_, .flags = VERB_LATER | VERB_HIDDEN}
 
-/* The help says what to write. */
+/* Refuses the word. The verb's help says what to use instead. */
 static int run_instead(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	const char *word = r->line + strspn(r->line, " \t");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link: what `show ports` says of links, alone. */
+/* link: prints the columns of `show ports` that are about links. */
 #include "show.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* load: check a command file as a whole, then apply it, or nothing of it. */
+/* load: checks a command file as a whole, then applies all of it. If a line is refused, nothing
+ * changes. */
 #include "file.h"
 #include "verbs.h"
 #include "set/set.h"
@@ -10,7 +11,7 @@
 
 struct line {
 	char *text;
-	unsigned long at; /* newlines before it */
+	unsigned long at; /* number of newlines before it in the file */
 };
 struct lines {
 	struct line *l;
@@ -39,7 +40,8 @@ static void lines_free(struct lines *all)
 	free(all->l);
 }
 
-/* "file:12: set 0 rate abc5" and what is wrong with it; a line that does not fit is only named. */
+/* Makes the error of a refused line: "file:12: set 0 rate abc5", a caret, and what is wrong. A line
+ * that is too long for the error is left out, but its place is named. Returns -code. */
 static int refuse(const char *file, const struct line *l, const struct err *why, int code, struct err *e)
 {
 	struct sbuf where = {0}, text = {0};
@@ -68,7 +70,8 @@ static int check_all(struct cmd *cmd, const char *file, const struct lines *all,
 	return 0;
 }
 
-/* Results of the lines are not wanted, remarks are. */
+/* Runs the lines until one is refused; *done counts those that were run. Their output is dropped,
+ * and their notes are kept. */
 static int run_all(struct cmd_run *r, const char *file, const struct lines *all, unsigned *done, struct err *e)
 {
 	struct cmd_run *one = xcalloc(1, sizeof(*one));
@@ -83,7 +86,7 @@ static int run_all(struct cmd_run *r, const char *file, const struct lines *all,
 		struct err why = {.col = -1};
 		rc = cmd_exec(r->cmd, one, all->l[*done].text, &why);
 		if (rc == VERB_PENDING) {
-			/* nothing that takes time is let through by the check */
+			/* the check has refused verbs that take time, so this cannot happen */
 			cmd_cancel(one);
 			rc = err_set(&why, EINVAL, "this takes time and cannot be in a file that is loaded");
 		}
@@ -98,7 +101,9 @@ static int run_all(struct cmd_run *r, const char *file, const struct lines *all,
 	return rc;
 }
 
-/* What each `set` would have warned of, once, about the streams that `start` would send. */
+/* Warns of the streams that `start` would send and that something is wrong with. The checks were
+ * off while the lines ran, so that each warning is given once and not after each `set`. Streams in
+ * a row with the same warning share a line. */
 static void warn_frames(struct cmd_run *r, unsigned port, struct sbuf *note)
 {
 	unsigned n = ctl_nstreams(app_of(r)->ctl, port), first = 0, last = 0;
@@ -157,7 +162,8 @@ static int apply(struct cmd_run *r, const char *file, const struct lines *all, s
 	if (rc == 0) {
 		warn_all(r, counts);
 	} else {
-		/* where the first line was refused nothing needs to go back, and ports that send are left in peace */
+		/* If already the first line was refused, nothing has changed, and the ports, which
+		 * may send, are not touched. */
 		if (done > 0) {
 			ctl_restore(app->ctl, saved);
 			view_restore(&app->view, &view);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lua 'chunk', script FILE args...: Lua in the session's own state. */
+/* lua 'chunk', script FILE args...: run Lua in the session's own state. */
 #include "lua_host.h"
 #include "verbs.h"
 
@@ -9,7 +9,7 @@
 
 struct running {
 	struct script *script;
-	bool shows; /* what the chunk returns is printed */
+	bool shows; /* print what the chunk returns */
 };
 _Static_assert(sizeof(struct running) <= VERB_STATE_BYTES, "state of a verb");
 
@@ -36,7 +36,7 @@ static void show(struct cmd_run *r, json_t *v)
 	}
 }
 
-/* A chunk that has ended. */
+/* When a chunk has ended: prints what it returned, makes that results, and sets the exit code. */
 static int ended(struct cmd_run *r)
 {
 	json_t *list = script_results(state(r)->script), *v;
@@ -52,7 +52,8 @@ static int ended(struct cmd_run *r)
 	return VERB_DONE;
 }
 
-/* The message is read first, and then where it came from: the trace goes behind it, as many lines as there is room for. */
+/* Moves the traceback from the notes (from offset `from` on) to the end of the error's text, so
+ * that it is printed after the message. Lines for which there is no room are dropped. */
 static void move_trace(struct sbuf *note, size_t from, struct err *e)
 {
 	const char *trace = note->len > from ? strstr(note->s + from, "stack traceback:") : NULL;
@@ -95,7 +96,8 @@ static void cancel(struct cmd_run *r)
 
 static int run_lua(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
-	app_of(r)->oneshot = false; /* what it starts may run as long as it does */
+	/* a `start` without a bound is allowed, because ports may send while the chunk runs */
+	app_of(r)->oneshot = false;
 	int rc;
 	struct script *s = app_script(r, false, &rc, e);
 
@@ -107,7 +109,8 @@ static int run_lua(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	return poll_script(r, e);
 }
 
-/* The words behind the file's name, as they were typed. */
+/* The words behind the file's name, whose column is col. The line is split into w; the words begin
+ * at w[*first]. Returns their number. */
 static unsigned words_behind(const char *line, int col, struct cmd_word *w, unsigned max, char *buf, size_t size, unsigned *first)
 {
 	int n = cmd_split(line, w, max, buf, size, NULL);

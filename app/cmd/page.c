@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* page, port: what the screen shows. Kept without a screen too, so that the same files run everywhere. */
+/* page, port: choose what the screen shows. The choice is kept without a screen too, so that the
+ * same command files run everywhere. */
 #include "verbs.h"
 #include "show.h"
 
@@ -8,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What `page` takes: a page, a step to the one behind or before, or Pktgen's number of a group of ports. */
+/* The argument of `page`: a page, a step to the next or previous page, or Pktgen's number of a
+ * group of ports. */
 struct page_arg {
 	const struct page *page; /* NULL: the step or the group */
 	int step;                /* 0: the group */
@@ -20,7 +22,7 @@ static const struct {
 	int step;
 } steps[] = {{"next", 1}, {"previous", -1}};
 
-/* 0: the word is no step. */
+/* The step that a word or its beginning stands for, 0: none. */
 static int step_of(const char *word)
 {
 	size_t len = strlen(word);
@@ -104,7 +106,7 @@ static int list_pages(struct cmd_run *r)
 	for (unsigned i = 0; pages[i] != NULL; i++) {
 		json_t *o = json_pack("{s:s, s:s, s:s}", "current", pages[i] == v->page ? "*" : "", "name", pages[i]->name, "help",
 				      pages[i]->help);
-		/* the tenth digit of a keyboard is 0 */
+		/* the key of the tenth page is 0 */
 		if (i < 10)
 			json_object_set_new(o, "key", json_integer((i + 1) % 10));
 		if (pages[i]->alias != NULL)
@@ -124,7 +126,7 @@ static unsigned page_count(void)
 	return n;
 }
 
-/* The page that lies so many further in their order, which is a ring. */
+/* The page that comes `step` places after this one. The first page follows the last one. */
 static const struct page *page_beside(const struct page *now, int step)
 {
 	unsigned n = page_count(), at = 0;
@@ -193,7 +195,7 @@ static int run_port(struct cmd_run *r, const struct arg_val *args, struct err *e
 	app->view.port = t->item[0].p0;
 	app->view.stream = t->item[0].has_streams ? t->item[0].s0 : app_first_stream(app, t->item[0].p0);
 	app->view.top = 0;
-	/* pages of several ports go where it is shown */
+	/* pages of several ports move to the group that has this port */
 	unsigned size = view_group(&app->view), first = app->view.first;
 	if ((app->view.room > 0 || app->view.max_ports > 0) && (app->view.port < first || app->view.port >= first + size))
 		app->view.first = app->view.port - app->view.port % size;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* The settings that are of no port. */
+/* Resets the settings of the program, which belong to no port. */
 static int reset_globals(struct cmd_run *r, struct err *e)
 {
 	int rc = 0;
@@ -20,7 +20,8 @@ int reset_ports(struct cmd_run *r, const struct portset *ports, bool all, struct
 {
 	struct app *app = app_of(r);
 
-	/* Settings that restart the device are among those that are reset; a list applies to all or to none. */
+	/* Some of these settings restart the device, so no port may send. All ports are checked
+	 * first: the command applies to all of them or to none. */
 	for (unsigned p = 0; p < ctl_nports(app->ctl); p++)
 		if (portset_has(ports, p) && ctl_sending(app->ctl, p))
 			return err_set(e, EBUSY, "port %u is sending; `stop %u` first", p, p);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* save: a command file that gives these settings again. `reset all` first, then of each port the streams that there are and what differs from
- * the defaults, in table order; streams in a row that have the same are one line. */
+/* save: writes a command file that makes the present settings again. It begins with `reset all`.
+ * Then come the settings of the program, and for each port its streams and those settings that
+ * differ from the defaults, in the order of the table. Streams in a row with the same value share a
+ * line. */
 #include "save.h"
 #include "file.h"
 #include "verbs.h"
@@ -11,23 +13,29 @@
 
 /* One value of one stream. */
 struct entry {
-	unsigned order;  /* of the row: place in the table, then which header of its kind */
+	/* its place in the file: the row's place in the table times MAX_NTH, plus the number of the
+	 * header among those of its kind */
+	unsigned order;
 	unsigned stream;
 	const struct setting *row;
 	char *text;
 };
 
-/* Row of a field, kept: a file of thousands of streams asks for the same few. */
+/* The row of a header field. Rows that were found are kept, because thousands of streams ask for
+ * the same few. */
 struct known_field {
 	const struct field *field;
 	unsigned nth, order;
 	const struct setting *row;
 };
 
-/* What a row of streams needs to be read thousands of times. */
+/* Memory and the default for one row of streams, made once, because the row is read for thousands
+ * of streams. */
 struct reader {
-	void *val, *dflt;  /* one value, and the default; NULL: it has a store */
-	struct sbuf dflt_text;
+	/* val: room for a value; NULL: this row is not read so. dflt: the parsed default; NULL: the
+	 * row has a store or no default. */
+	void *val, *dflt;
+	struct sbuf dflt_text; /* the default as it is printed */
 };
 
 struct saving {
@@ -37,12 +45,14 @@ struct saving {
 	struct sbuf *out;
 	const struct setting *const *rows;
 	unsigned nrows;
-	struct reader *reader; /* of the rows of streams whose values are not in stream_cfg.frame.vals */
+	/* one for each of rows; used for rows of streams that are no header fields */
+	struct reader *reader;
 	struct known_field *known;
 	unsigned nknown;
 	struct entry *e;
 	unsigned n, cap;
-	unsigned *next; /* of each stream of the port: the one after it */
+	/* for each id of the port: the next id that has a stream, UINT32_MAX: none */
+	unsigned *next;
 };
 
 #define MAX_NTH 256
@@ -59,7 +69,8 @@ static bool is_saved(const struct setting *row)
 	return !(row->flags & (SET_DERIVED | SET_LATER)) && row->resolve == NULL;
 }
 
-/* Words that blanks separate stay as they are, everything else is quoted as one word. */
+/* Appends a value as a command takes it. Words with single blanks between them stay as they are if
+ * none of them needs quotes; any other text is quoted as one word. */
 static void put_value(const char *text, struct sbuf *out)
 {
 	struct sbuf word = {0};
@@ -103,7 +114,7 @@ static void put_global(struct saving *s)
 	}
 }
 
-/* Which streams there are, beside stream 0, which a reset leaves. */
+/* Appends commands that make the streams of a port from stream 0, which `reset` leaves. */
 static void put_streams(struct saving *s, unsigned port)
 {
 	unsigned n = s->host->nstreams(s->host->arg, port);
@@ -120,8 +131,8 @@ static void put_streams(struct saving *s, unsigned port)
 		sbuf_addf(s->out, "stream delete %u/0\n", port);
 }
 
-/* The program's options may give other start values than the table does (-P): those are what a reset gives, so such a row is always
- * written. */
+/* Appends the settings of a port. Options of the program (-P) may give a port other values at start
+ * than the table, and `reset` gives these. A row with such a value is always written. */
 static void put_port(struct saving *s, unsigned port)
 {
 	const struct set_obj start = {.scope = SCOPE_PORT, .cfg = s->start};
@@ -171,7 +182,8 @@ static const struct known_field *field_row(struct saving *s, const struct frame_
 	for (unsigned i = 0; i < s->nknown; i++)
 		if (s->known[i].field == v->field && s->known[i].nth == v->nth)
 			return &s->known[i];
-	/* a third header's row is not in the table: it goes behind the first one's */
+	/* Rows of second and further headers of a kind are at the end of the table or not in it, so
+	 * all headers go by the place of the first one's row. */
 	const struct setting *first = find_field(s, v, 1);
 	while (k.order < s->nrows && s->rows[k.order] != first)
 		k.order++;
@@ -192,7 +204,8 @@ static void reader_open(struct reader *rd, const struct setting *row)
 	row->v.type->print(&row->v, rd->dflt, &rd->dflt_text);
 }
 
-/* cmd_value_text() of what differs from the default; what does not is left unread as early as can be. */
+/* Does the same as cmd_value_text() for a row of streams, but faster: a value that equals the
+ * default is not printed. */
 static bool differs(const struct reader *rd, const struct setting *row, const struct set_obj *obj, struct sbuf *out)
 {
 	const void *val = (const char *)obj->cfg + row->offset;

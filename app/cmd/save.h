@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `save` writes, for those who look at it without a program around. */
+/* The text that `save` writes, for tests that make it without a running program. */
 #pragma once
 #include "cmd.h"
 #include "cfg.h"
 
-/* All settings and streams of the host's ports as commands that make them, `reset all` first. start: what a reset gives a port. */
+/* Appends commands that make all settings and streams of the host's ports again; the first one is
+ * `reset all`. start: the settings that a reset gives a port. */
 void save_text(struct cmd *cmd, const struct cmd_host *host, struct port_cfg *start, struct sbuf *out);

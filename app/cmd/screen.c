@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* screen, on, off, cls, geometry: the screen itself. */
+/* screen, on, off, cls, geometry: open the screen, stop redraws, draw it anew, tell its size. */
 #include "verbs.h"
 #include "show.h"
 #include "ui/tty.h"

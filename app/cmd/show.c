@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* show: finds the function of a word, and the ports or streams that are shown. */
 #include "show.h"
 #include "face.h"
 
@@ -106,7 +107,7 @@ static int show_what(struct cmd_run *r)
 						      row_at(i)->is.about));
 	json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", "snapshot", "takes", "[<parts>]", "help",
 					      "what pages and other clients get, as JSON"));
-	/* Those that are verbs of their own. */
+	/* Words that are verbs of their own, such as `show page`. */
 	for (unsigned i = 0; i < cmd_nverbs(r->cmd); i++) {
 		const struct verb *v = cmd_verb_at(r->cmd, i);
 		if (strncmp(v->name, "show ", 5) != 0)

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside `show`: what its files share. One function per kind of result; each makes one JSON tree and lays it out by lib/out. */
+/* What the files of `show` share. Each word of `show` has a function, which makes one JSON document
+ * and lets lib/out print it as JSON, a table or CSV. */
 #pragma once
 #include "out.h"
 #include "verbs.h"
 
+/* The ports or streams that `show` was given. */
 struct show_sel {
-	struct portset ports;        /* those named, or all */
-	bool given;                  /* the user named some */
-	const struct target *target; /* when given: with streams */
-	int col;
+	struct portset ports;        /* the ports that were named, or all ports */
+	bool given;                  /* some were named */
+	const struct target *target; /* if given: the list as it was named, with its streams */
+	int col;                     /* column of the list in the line */
 };
 
+/* Prints a result. Returns 0, or -errno with *e. */
 typedef int show_fn(struct cmd_run *r, const struct show_sel *sel, struct err *e);
 
 /* A word of `show`. */
 struct show_row {
 	struct verb_word is;
 	show_fn *fn;
+	/* what may follow the word */
 	enum show_takes { TAKES_NONE, TAKES_PORTS, TAKES_STREAMS } takes;
 };
 
@@ -26,12 +30,15 @@ show_fn show_frame, show_settings;                                    /* show_se
 show_fn show_trial;                                                    /* show_trial.c */
 show_fn show_log;                                                     /* show_log.c */
 
-/* {"show":what} and now's times. */
+/* A new document: {"show": what}. */
 json_t *show_doc(const char *what);
-/* Keep the elements of doc's array "ports" whose "port" is selected. */
+/* Removes the elements of doc's array "ports" whose "port" is not selected. */
 void show_filter(json_t *doc, const struct show_sel *sel);
-/* Write doc in the session's mode and release it. */
+/* Prints doc in the session's mode, makes it a result of the command, and releases it. Returns
+ * 0. */
 int show_out(struct cmd_run *r, json_t *doc, const struct out_view *view);
-/* Call fn for each selected stream; without a target, for the first stream of each port (all: for every stream). Stops at the first error. */
+/* Calls fn for each selected stream, until one call fails; arg goes to fn. Where no stream is
+ * named: all says whether a port stands for all of its streams, or for one: its stream 0 when the
+ * port was named, and its lowest stream when no port was. Returns 0, or -errno with *e. */
 int show_streams(struct cmd_run *r, const struct show_sel *sel, bool all,
 		 int (*fn)(struct cmd_run *r, unsigned port, unsigned stream, void *arg, struct err *e), void *arg, struct err *e);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* show page: what the screen shows, as text and whole. */
+/* show page: prints a page of the screen as text, with all its rows. */
 #include "out.h"
 #include "snapshot.h"
 #include "verbs.h"
@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROWS 200 /* at first; a list that is longer gets what it needs */
+/* rows of the first try; a page that has more is drawn again with as many as it needs */
+#define ROWS 200
 #define ROWS_MOST 20000
 
 static int page_parse(const struct vspec *s, const char *text, void *out, struct err *e)

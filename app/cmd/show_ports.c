@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* show ports, xstats, map, plan, clock: facts that control knows. */
+/* show ports, xstats, map, plan, clock: print what control knows of devices, workers and clock. */
 #include "face.h"
 #include "show.h"
 
@@ -24,7 +24,8 @@ static const struct out_col port_cols[] = {
 	{"flow_control", "flow control", OF_STR},
 	{"notes", "notes", OF_STR},
 };
-/* Sentences do not fit a table: in text they follow it. */
+/* The notes are sentences, which do not fit a table. In text they follow the table, so its view
+ * leaves out the last column. */
 static const struct out_view port_view = {.rows = "ports", .cols = port_cols, .ncols = ARRAY_SIZE(port_cols) - 1};
 static const struct out_view port_view_csv = {.rows = "ports", .cols = port_cols, .ncols = ARRAY_SIZE(port_cols)};
 
@@ -52,7 +53,7 @@ static const struct out_col xstat_cols[] = {
 };
 static const struct out_view xstat_view = {.rows = "rows", .cols = xstat_cols, .ncols = ARRAY_SIZE(xstat_cols)};
 
-/* Each port has counters of its own, so a table has a line for each. */
+/* The counters differ from port to port, so the table has a line for each counter of each port. */
 int show_xstats(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
 	json_t *doc = ctl_xstats_json(app_of(r)->ctl, &sel->ports), *rows = json_array(), *port, *value;
@@ -71,7 +72,7 @@ int show_xstats(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 	return show_out(r, doc, &xstat_view);
 }
 
-/* What fits a terminal of 120 columns; JSON has everything. */
+/* The columns that fit a terminal of 120 columns. JSON has all members. */
 static const struct out_col plan_worker_cols[] = {
 	{"lcore", "lcore", OF_COUNT}, {"cpu", "cpu", OF_COUNT}, {"plan", "plan", OF_COUNT}, {"acknowledged", "ack", OF_COUNT},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* show settings, frame: what would be sent. */
+/* show settings, frame: the settings in force, and the frames that are made from them. */
 #include "show.h"
 #include "set/set.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* show snapshot: what pages and clients in other processes get, as they get it. */
+/* show snapshot: prints snapshots in the form in which pages and clients get them. */
 #include "show.h"
 #include "snapshot.h"
 

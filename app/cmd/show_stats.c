@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* show stats, rates, queues: views of one snapshot. */
+/* show stats, rates, queues: three tables that are made from a snapshot. */
 #include "show.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ static const struct out_col stats_cols[] = {
 	SIZE_ROWS("rx"),
 };
 
-/* Pktgen's way: a column for each port. */
+/* As in Pktgen, each port has a column. */
 static const struct out_view stats_view = {.rows = "ports", .cols = stats_cols, .ncols = ARRAY_SIZE(stats_cols), .transpose = true};
 
 static struct snap *snapshot(struct cmd_run *r)
@@ -145,7 +145,8 @@ static const struct out_view rate_view = {.rows = "ports", .cols = rate_cols, .n
 
 struct load { double asked_pps, asked_l1_bps, offered_pps, offered_l1_bps; bool asked_known, differs; };
 
-/* Settings in force and the last interval of the 1 s timer; before a whole one lies within the run, its mean. */
+/* For a port that sends: the load of its present settings, and what was sent in the last interval
+ * of a second. Until a whole interval lies within the run, the mean of load_ran() is kept. */
 static void load_now(struct cmd_run *r, const struct snap_port *p, struct load *l)
 {
 	const bool whole = p->run.duration_ns >= 2 * NS_PER_S;
@@ -162,12 +163,14 @@ static void load_now(struct cmd_run *r, const struct snap_port *p, struct load *
 		l->offered_pps = p->tx_rate.pps;
 		l->offered_l1_bps = p->tx_rate.l1_bps;
 	}
-	/* An interval with a change in it compares nothing, nor does a change that is not yet with the workers. */
+	/* The two are not compared when the rate was changed within the interval, nor while a
+	 * change has not reached the workers. */
 	l->differs = fabs(l->asked_pps - p->run.asked_pps) <= 1e-9 * l->asked_pps;
 	l->differs &= p->run.steady_ns >= 2 * NS_PER_S || (!whole && !p->run.rate_changed);
 }
 
-/* The mean of the last run, in the frames that it sent. */
+/* The last run: what was asked and the mean of what was sent, in bits by the mean size of its
+ * frames. */
 static void load_ran(const struct snap_port *p, struct load *l)
 {
 	double seconds = (double)p->run.duration_ns / NS_PER_S, bits = 0;
@@ -190,7 +193,7 @@ static void load_of(struct cmd_run *r, const struct snap_port *p, struct load *l
 	load_ran(p, l);
 	if (p->run.duration_ns == 0 || p->state == RUN_SENDING)
 		load_now(r, p, l);
-	/* A rate is known no better than to one frame in the time it was measured. */
+	/* A measured rate may be wrong by one frame in the time in which it was measured. */
 	double off = fabs(l->offered_pps - l->asked_pps);
 	if (p->state == RUN_SENDING && seconds >= 2)
 		seconds = 1;

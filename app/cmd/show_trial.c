@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `show trial`: the last result, for who was not looking. */
+/* show trial: prints the result of the last trial again, and the limits by which it was judged. */
 #include "show.h"
 
 static const struct out_col limit_cols[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a program that has no prompt of its own, for clients: their `quit` only leaves it. */
+/* shutdown: lets a client end a program that serves. A client's `quit` only ends the client. */
 #include "verbs.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* sleep, and what `delay` shares with it. */
 #include "verbs.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* start: starts ports, and tells what each of them sends. */
 #include "out.h"
 #include "verbs.h"
 
@@ -7,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One-shot use ends with the command, so a start without a bound would send nothing that anyone asked for. */
+/* Refuses a start without a bound when the command is the only one of the program: it would end at
+ * once, before the ports have sent what the user wants. */
 static int check_bound(const struct cmd_run *r, const struct portset *ports, struct err *e)
 {
 	struct app *app = app_of(r);
@@ -21,7 +23,7 @@ static int check_bound(const struct cmd_run *r, const struct portset *ports, str
 	return 0;
 }
 
-/* Ports that were started alike. */
+/* Ports that were started with the same load and bounds. One line tells of all of them. */
 struct alike {
 	struct portset ports;
 	unsigned nports;
@@ -29,7 +31,8 @@ struct alike {
 	struct sbuf text;
 };
 
-/* "1.488Mpps = 10% = ... of 64-byte frames, for 10s"; false: there is nothing to say. */
+/* Says what a port was started with: "1.488Mpps = 10% = ... of 64-byte frames, for 10s". Returns
+ * false when there is nothing to say. */
 static bool load_of(const struct app *app, unsigned port, uint64_t duration_ns, struct alike *out)
 {
 	uint64_t count = ctl_port_cfg(app->ctl, port)->count;
@@ -50,7 +53,8 @@ static bool load_of(const struct app *app, unsigned port, uint64_t duration_ns, 
 	return true;
 }
 
-/* Equal ports are told in one line: "ports 0-7: ..., until `stop 0-7`". */
+/* Tells what was started, with one line for ports that are alike: "ports 0-7: ..., until `stop
+ * 0-7`". */
 static void tell(const struct app *app, const struct portset *ports, uint64_t duration_ns, struct sbuf *note)
 {
 	struct alike *all = xcalloc(ctl_nports(app->ctl), sizeof(*all)), one;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* stop: stops ports, and waits until they are idle. */
 #include "clock.h"
 #include "verbs.h"
 
-/* Workers take the message within milliseconds; a verb does not hold the line for one that does not come. */
+/* Workers take their new plans within milliseconds. The command does not wait longer than this for
+ * a worker that does not. */
 #define LIMIT_NS 1000000000ull
 
 struct stopping {
@@ -11,7 +13,7 @@ struct stopping {
 };
 _Static_assert(sizeof(struct stopping) <= VERB_STATE_BYTES, "state of a verb");
 
-/* Done when the ports are idle, so that what follows on the line finds them so. */
+/* Ends the command when the ports do not send any more, so that the next one finds them idle. */
 int stop_poll(struct cmd_run *r, struct err *e)
 {
 	struct stopping *s = (struct stopping *)r->state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream add, copy, delete, move. Lists apply to all or to none. */
+/* stream add, copy, delete, move. Each command changes all the streams that it names, or none. */
 #include "out.h"
 #include "verbs.h"
 
@@ -12,7 +12,7 @@
 /* Streams first .. first + n - 1 of a port that this command has made. */
 struct made {
 	unsigned port, first, n;
-	bool chosen; /* the ids were not named, so the user wants to know them */
+	bool chosen; /* the program chose the ids, so the user wants to know them */
 };
 struct all_made {
 	struct made *m;
@@ -37,7 +37,8 @@ static void unmake(struct ctl *ctl, const struct all_made *all)
 			ctl_stream_delete(ctl, all->m[i].port, s, NULL);
 }
 
-/* New settings for a stream, those of another one; the defaults of its own port stay. */
+/* Gives a stream the settings of another one. It keeps the default values that come from its own
+ * port. */
 static void give_settings(struct ctl *ctl, unsigned port, unsigned id, const struct stream_cfg *like)
 {
 	struct stream_cfg *to = ctl_stream_cfg(ctl, port, id), copy;
@@ -73,7 +74,8 @@ static void put_ids(const struct made *m, struct sbuf *out)
 static const struct out_col made_cols[] = {{"port", "port", OF_COUNT}, {"first", "first", OF_COUNT}, {"last", "last", OF_COUNT}};
 static const struct out_view made_view = {.rows = "made", .cols = made_cols, .ncols = ARRAY_SIZE(made_cols)};
 
-/* Ids that the program chose are a result; those that the user named are only repeated to a person. */
+/* Tells which streams were made. Ids that the program chose are a result of the command. Ids that
+ * the user named are no result; they are only a note, and only for a person. */
 static void tell(struct cmd_run *r, const char *what, const struct all_made *all)
 {
 	json_t *doc = json_object(), *list = json_array();
@@ -99,7 +101,7 @@ static void tell(struct cmd_run *r, const char *what, const struct all_made *all
 	json_decref(doc);
 }
 
-/* The one stream that an argument names; a bare port is its stream 0. */
+/* The one stream that an argument names. A port alone stands for its stream 0. */
 static int one_stream(const struct arg_val *a, unsigned *port, unsigned *stream, struct err *e)
 {
 	const struct target *t = &a->target;
@@ -124,7 +126,9 @@ static int no_stream(struct cmd_run *r, unsigned port, unsigned stream, int col,
 	return rc;
 }
 
-/* Streams for the items of a list: named ids, or n of the program's choice on bare ports. over: ids that are there are taken as they are. */
+/* Makes the streams that a list asks for: those with the ids that it names, and n streams with ids
+ * of the program's choice on ports that it names without streams. over: streams that are there
+ * already are left out; else they are an error. */
 static int make_listed(struct cmd_run *r, const struct arg_val *a, unsigned n, bool over, struct all_made *all, struct err *e)
 {
 	struct ctl *ctl = app_of(r)->ctl;
@@ -213,7 +217,8 @@ static int run_copy(struct cmd_run *r, const struct arg_val *args, struct err *e
 	return rc < 0 ? rc : 0;
 }
 
-/* The ids of a port that an item means, among those that are there. */
+/* Marks the streams s0 to s1 of a port that exist. Returns how many of them were not marked before.
+ * map has a bit for each id. */
 static unsigned mark(struct ctl *ctl, unsigned port, uint32_t s0, uint32_t s1, uint64_t *map)
 {
 	unsigned n = ctl_nstreams(ctl, port), count = 0;

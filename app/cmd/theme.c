@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* theme: colours of the screen, role by role. Pktgen's words and files. */
+/* theme: shows and changes the colours of the screen, which each belong to a role. Words and files
+ * are as in Pktgen. */
 #include "verbs.h"
 #include "show.h"
 #include "file.h"
@@ -8,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What may follow `theme`, beside roles: numbers from ROLES on. */
+/* Words that may follow `theme` beside the roles. Their numbers go on behind those of enum role. */
 enum { WORD_ON = ROLES, WORD_OFF, WORD_SHOW, WORD_RESET };
 static const struct {
 	const char *name, *help;
@@ -56,7 +57,7 @@ static void what_offer(const struct vspec *s, const char *prefix, void (*offer)(
 {
 	(void)s;
 	for (int i = 0; i < ROLES + (int)ARRAY_SIZE(words); i++) {
-		/* the words first: they are looked for more often */
+		/* the words come before the roles, because they are used more often */
 		int what = i < (int)ARRAY_SIZE(words) ? ROLES + i : i - (int)ARRAY_SIZE(words);
 		if (strncmp(what_name(what), prefix, strlen(prefix)) == 0)
 			offer(arg, what_name(what));
@@ -163,7 +164,8 @@ static const struct vtype vt_attr = {
 	.parse = attr_parse, .print = attr_print, .complete = attr_offer,
 };
 
-/* A name or a path: only whoever opens it can say whether it is there. */
+/* The argument of `theme load` is a name or a path, and any text passes name_parse(): whether the
+ * theme is there shows when it is opened. The names of themes that are there are offered. */
 static void name_offer(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
 {
 	unsigned n;
@@ -214,7 +216,7 @@ static json_t *role_json(const struct theme *t, enum role role)
 	return o;
 }
 
-/* only: one role, ROLES: all of them. */
+/* Prints the colours of one role, or of all roles if only is ROLES. */
 static int show_roles(struct cmd_run *r, int only)
 {
 	const struct theme *t = &app_of(r)->view.theme;
@@ -228,7 +230,8 @@ static int show_roles(struct cmd_run *r, int only)
 	return show_out(r, doc, &role_view);
 }
 
-/* `theme` alone. */
+/* `theme` without a word: says whether colours are on and how many roles differ from the built-in
+ * theme. */
 static int show_state(struct cmd_run *r)
 {
 	const struct theme *t = &app_of(r)->view.theme;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* trial: runs one measurement and prints its result as a table. */
 #include "event.h"
 #include "trial.h"
 #include "out.h"
@@ -58,7 +59,8 @@ static const struct out_col cols[] = {
 	{"loss", "loss", OF_STR},
 	{"told_by", "told by", OF_STR},
 };
-/* A column for each direction and for all of them together; a row without a number above 0 is left out but for the main ones. */
+/* The table has a column for each direction, and one for all of them together. Lines that are
+ * marked `some` are left out where all numbers are 0. */
 static const struct out_view view = {.rows = "rows", .cols = cols, .ncols = ARRAY_SIZE(cols), .transpose = true};
 
 static void put_ports(const json_t *list, struct sbuf *out)
@@ -70,7 +72,8 @@ static void put_ports(const json_t *list, struct sbuf *out)
 		sbuf_addf(out, "%s%" JSON_INTEGER_FORMAT, i > 0 ? "," : "", json_integer_value(p));
 }
 
-/* What a table shows of a direction beside its own keys. Takes row. */
+/* Adds a row of the table: a direction with the keys that the table shows beside the direction's
+ * own. Takes the reference to row. */
 static void add_row(json_t *rows, json_t *row, const char *name, const json_t *trial)
 {
 	const json_t *loss = json_object_get(row, "loss_ratio"), *reason;
@@ -127,7 +130,7 @@ void trial_print(struct cmd_run *r, const json_t *trial)
 		sbuf_addf(r->out, "inexact: %s\n", json_string_value(json_object_get(trial, "inexact")));
 }
 
-/* A number that is not valid cannot pass or fail. */
+/* Sets the exit code. Only a valid trial can fail the limit max-loss. */
 static void judge(struct cmd_run *r, const struct trial_result *res)
 {
 	const struct trying *t = state(r);

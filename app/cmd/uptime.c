@@ -9,14 +9,14 @@
 
 static uint64_t began_ns, began_wall_ns;
 
-/* Before main(), so that the time that devices take to open counts. */
+/* Runs before main(), so that the time in which devices are opened counts as well. */
 __attribute__((constructor)) static void begin(void)
 {
 	began_ns = clock_raw_ns();
 	began_wall_ns = clock_wall_ns();
 }
 
-/* Whole seconds once there is one: nobody wants more of a program that has run for long. */
+/* After the first second the time is told in whole seconds. */
 static void say(uint64_t ns, struct sbuf *out)
 {
 	time_t s = (time_t)(began_wall_ns / NS_PER_S);

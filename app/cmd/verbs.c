@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Puts the table of verbs together, and has the functions that verbs share. */
 #include "verbs.h"
 #include "face.h"
 #include "pieces.h"

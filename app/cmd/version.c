@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* version: what runs here, and on what. */
+/* version: the versions of the program and of DPDK. */
 #include "show.h"
 
 static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)

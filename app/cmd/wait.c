@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* wait: waits until ports have stopped sending, and tells of runs that were slower than asked. */
 #include "out.h"
 #include "verbs.h"
 
@@ -19,13 +20,14 @@ static struct waiting *state(struct cmd_run *r)
 	return (struct waiting *)r->state;
 }
 
-/* A run that this machine could not send as it was asked to is told: its numbers stand for something else. Nothing is said for less than
- * a millisecond, which a short run loses to scheduling, and where there is nothing to compare. */
+/* Tells of a run that was slower than asked, because its numbers do not stand for the rate that was
+ * asked. The run must have taken 0.1 % and 1 ms longer than its frames should have: a short run
+ * loses a millisecond to scheduling. Runs without one rate throughout are not compared. */
 static void tell_limited(const struct snap_port *p, struct sbuf *note)
 {
 	double asked = p->run.asked_pps, took = (double)p->run.duration_ns;
 
-	if (p->run.unsent > 0) /* its end was told */
+	if (p->run.unsent > 0) /* control has already said how this run ended */
 		return;
 	if (p->state != RUN_IDLE || p->run.asked_max || p->run.rate_changed || p->run.sent == 0 || asked <= 0)
 		return;
@@ -122,7 +124,7 @@ static bool progress(const struct cmd_run *r, struct cmd_progress *out)
 	return true;
 }
 
-/* The ports go on; only the line is free again. */
+/* The ports go on sending; only the command ends. */
 static void cancel(struct cmd_run *r)
 {
 	(void)r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What Pktgen's main page says of each port, in its words. */
+/* The part "brief": what Pktgen's main page says about each port, in Pktgen's words. */
 #include "brief.h"
 #include "edit.h"
 #include "field.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The stream that is told of, with the ranges that are in use in it. */
+/* The stream that is described. spec includes its ranges if they are in use. */
 struct shown {
 	struct app *app;
 	unsigned port, stream;
@@ -56,7 +56,7 @@ static bool any_rnd(const struct frame_spec *spec)
 	return false;
 }
 
-/* How one stream changes from frame to frame. */
+/* The mode of a single stream: how its frames differ. */
 static const char *mode_of_one(const struct shown *v)
 {
 	bool range = v->cfg->range_on || sizes_count(&v->sizes) > 1, rnd = any_rnd(&v->spec) || v->spec.fill == FILL_RANDOM;
@@ -71,7 +71,8 @@ static const char *mode_of_one(const struct shown *v)
 	return range ? "Range" : rnd ? "Random" : "Single";
 }
 
-/* Streams 1 to k alone are what Pktgen calls a sequence. */
+/* The mode of a port. When just the streams 1 to k are enabled, that is what Pktgen calls a
+ * sequence. */
 static const char *mode_of(const struct shown *v, unsigned enabled, unsigned lowest, unsigned highest)
 {
 	if (enabled == 0)
@@ -81,7 +82,8 @@ static const char *mode_of(const struct shown *v, unsigned enabled, unsigned low
 	return lowest == 1 && highest == enabled ? "Seq" : "Streams";
 }
 
-/* The outermost header that has a word of Pktgen's, and the field. */
+/* The field that a word of Pktgen stands for, in the outermost header that has it; *h is the index
+ * of that header. NULL: no header has it. */
 static const struct field *word_field(const struct frame_spec *spec, const char *word, unsigned *h)
 {
 	for (*h = 0; *h < spec->stack.n; ++*h) {
@@ -103,7 +105,7 @@ static bool word_draws(const struct shown *v, const char *word)
 
 static json_t *flags_of(const struct shown *v)
 {
-	char flags[] = "---------"; /* PEBILipRc: of some there is nothing to tell in this version */
+	char flags[] = "---------"; /* PEBILipRc; this version has only some of these features */
 
 	if (ctl_port_cfg(v->app->ctl, v->port)->promiscuous)
 		flags[0] = 'P';
@@ -124,7 +126,8 @@ static json_t *text_or_null(struct sbuf *text, bool there)
 	return o;
 }
 
-/* What rnd_s_ip makes is a mask of all bits, and a column is narrow. */
+/* Says whether all bits of a value are random, as rnd_s_ip makes them. Then one word stands for the
+ * long mask. */
 static bool all_random(const struct frame_val *val)
 {
 	return val != NULL && val->vary != NULL && val->vary->kind == VARY_MASK && val->field->bits > 0 &&
@@ -142,7 +145,7 @@ static json_t *word_text(const struct shown *v, const char *word)
 	return text_or_null(&text, f != NULL && field_text(&v->spec, v->frame, &v->cfg->dflt, h, f, &text));
 }
 
-/* "VLAN VxLan", as Pktgen has them behind the flags. */
+/* Tags and tunnels in Pktgen's words, "VLAN VxLan". QnQ stands for both tags. */
 static json_t *encap_of(const struct shown *v)
 {
 	static const struct { enum frame_part part; const char *name; } parts[] = {
@@ -158,7 +161,7 @@ static json_t *encap_of(const struct shown *v)
 	return text_or_null(&text, text.len > 0);
 }
 
-/* The first header of the stack that is one of the names, as people write it. */
+/* The first header of the stack that is among the names, as people write its name. */
 static json_t *named_header(const struct shown *v, const char *const (*names)[2])
 {
 	for (unsigned h = 0; h < v->spec.stack.n; h++)
@@ -168,7 +171,7 @@ static json_t *named_header(const struct shown *v, const char *const (*names)[2]
 	return json_null();
 }
 
-/* Outer tag first: "100/5". */
+/* The ids of all tags, the outermost first: "100/5". */
 static json_t *vlan_text(const struct shown *v)
 {
 	struct sbuf text = {0};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The computer's CPUs, and what runs on them here. */
+/* The part "cpu": the computer's CPUs, and what this program runs on each. */
 #include "machine.h"
 #include "out.h"
 #include "part.h"
 
-/* "rx 0.0-3 tx 0.0": port and queues, neighbours together. */
+/* Appends the queues of one direction that an lcore serves: "rx 0.0-3" is port 0, queues 0 to 3. */
 static void add_side(const struct placement *pl, unsigned lcore, bool tx, struct sbuf *out)
 {
 	const struct place_queue *first = NULL, *last = NULL;
@@ -41,7 +41,8 @@ static void role_of(const struct app *app, unsigned lcore, struct sbuf *out)
 	sbuf_free(&duties);
 }
 
-/* The lcores of one CPU (-1: those that are not pinned to one): their numbers into *list, their roles as one text. */
+/* Adds the lcores of one CPU (-1: those that are not pinned to one CPU) to the list, and their
+ * roles to one text. Returns how many there are. */
 static unsigned lcores_on(const struct app *app, int cpu, json_t *list, struct sbuf *roles)
 {
 	const struct place_in *in = ctl_place_in(app->ctl);
@@ -68,7 +69,8 @@ static json_t *text(const char *s)
 	return s != NULL && s[0] != '\0' ? out_json_text(s) : json_null();
 }
 
-/* "lcore" is the first of "lcores": more than one share a CPU only where there are too few. */
+/* Adds "lcores", "lcore", which is the first of them, and "role". Lcores share a CPU only where
+ * there are too few CPUs. */
 static void put_lcores(const struct app *app, int cpu, json_t *o)
 {
 	json_t *list = json_array();

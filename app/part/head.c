@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "part.h"
 
-/* What stands above every page and is not in the counters. */
+/* Adds what every page says at its top and what the counters do not have. */
 static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
 	json_t *head = json_object(), *verdict = json_object_get(app->trial, "verdict");

@@ -14,7 +14,7 @@ struct cpu_list {
 	bool has[CPUS_MAX];
 };
 
-/* First line of a file without its end; false: there is none. */
+/* Reads the first line of a file without its newline. Returns false when there is none. */
 static bool read_line(const char *root, const char *path, char *out, size_t size)
 {
 	struct sbuf full = {0};
@@ -30,7 +30,8 @@ static bool read_line(const char *root, const char *path, char *out, size_t size
 	return ok;
 }
 
-/* "0-3,8"; an empty list is a list. The kernel says "(null)" for none in some. */
+/* Reads a list of CPUs or nodes, "0-3,8". An empty list is valid, and so is "(null)", which the
+ * kernel writes for an empty list in some files. Returns false when there is no such file. */
 static bool read_list(const char *root, const char *path, struct cpu_list *out)
 {
 	char line[CPUS_MAX];
@@ -89,7 +90,8 @@ static struct machine_cpu *cpu_of(struct machine *m, int cpu)
 	return NULL;
 }
 
-/* "model name : AMD EPYC" -> the value, when the line has that key. */
+/* The value of a line "model name : AMD EPYC" if its key is this one, else NULL. The line is
+ * changed. */
 static const char *value_of(char *line, const char *key)
 {
 	size_t n = strlen(key);
@@ -103,7 +105,8 @@ static const char *value_of(char *line, const char *key)
 	return at;
 }
 
-/* The model, and the clock of CPUs of which nobody else tells it. Reading all of the file makes the kernel ask each CPU. */
+/* Reads the model, and the clock frequencies where cpufreq did not tell them. Else reading stops at
+ * the model, because to read the whole file makes the kernel ask each CPU. */
 static void read_cpuinfo(const char *root, struct machine *m)
 {
 	static const char *const names[] = {"model name", "cpu model", "cpu", "Model", "Hardware"};
@@ -148,7 +151,7 @@ static void read_nodes(const char *root, struct machine *m)
 	}
 }
 
-/* Different sockets, and different cores of them. 0 where one CPU does not know its own. */
+/* Counts sockets and cores. Both are 0 if the socket or core of any CPU is unknown. */
 static void count(struct machine *m)
 {
 	for (unsigned i = 0; i < m->n; i++) {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside app/snapshot.c: a part is a file of this folder, which adds its key to the object that a reader gets. */
+/* Parts of snapshots, for app/snapshot.c. Each part is defined in a file of this folder or of a
+ * work. It adds its key to the object that a reader gets. */
 #pragma once
 #include "app.h"
 
+/* What may follow the name of a part. */
 enum part_takes {
 	PART_ALONE,  /* "brief" */
 	PART_LAST,   /* "log", "log:N" */
@@ -13,18 +15,20 @@ enum part_takes {
 
 struct part_arg {
 	unsigned port, stream;
-	unsigned first, n; /* PART_WINDOW, PART_LAST; n: at most so many, 0: it was not given */
-	bool around;       /* PART_WINDOW: n of them around `stream` */
+	unsigned first, n; /* PART_WINDOW, PART_LAST; n: how many at most, 0: no number was given */
+	/* PART_WINDOW: those around `stream` are wanted, and not those from first on */
+	bool around;
 };
 
-/* One per file, const, part_NAME. add: 0, or -errno with *e; snap is what the object was begun with. */
+/* A part. Its file defines it as a constant part_NAME. add() adds keys to doc, which was made from
+ * snap; it returns 0, or -errno with *e. */
 struct snap_part {
 	const char *name;
 	enum part_takes takes;
 	int (*add)(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e);
 };
 
-/* A part of the list (app/pieces.h). */
+/* A part as a piece of the list of parts (app/pieces.h). */
 struct part_row {
 	int at;
 	const struct snap_part *part;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The part "xstats": the device's own counters of a port, with rates since an earlier reading. */
 #include "clock.h"
 #include "part.h"
 #include "snapshot.h"
@@ -6,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOONEST_S 0.1 /* readers beside each other must not make rates of moments */
+/* no rate is made from a shorter time, although several readers may ask one after the other */
+#define SOONEST_S 0.1
 
-/* What one port's counters were. */
+/* The counters of one port at one time. */
 struct reading {
-	uint64_t time_ns, since_ns; /* since_ns: length of what the rates are of */
+	/* since_ns: length of the interval of the rates, 0: there are none */
+	uint64_t time_ns, since_ns;
 	unsigned n;
 	struct { char *name; uint64_t value; bool counted, has_rate; double per_s; } *x;
 };
@@ -51,7 +54,8 @@ static struct reading *memory_of(struct app *app, unsigned port)
 	return &app->xstats->port[port];
 }
 
-/* Drivers list the same counters in the same order. One that went back began anew: there is no rate to tell. */
+/* Computes the rates of a reading from an older one. A driver lists its counters in the same order
+ * each time. A counter that has gone back was reset, and has no rate. */
 static void rates(const struct reading *old, struct reading *now, double seconds)
 {
 	for (unsigned i = 0; i < now->n && i < old->n; i++) {
@@ -90,7 +94,9 @@ static json_t *values_of(const struct reading *now, const struct reading *rated)
 	return list;
 }
 
-/* Rates are those since the reading that is kept, or of that reading when it is too young. */
+/* The values of now, with rates. If the reading that is kept is old enough, the rates are made from
+ * it and the new reading is kept in its place. Else the rates are those of the reading that is
+ * kept. */
 static json_t *take(struct reading *kept, const json_t *xstats, uint64_t time_ns)
 {
 	uint64_t passed_ns = time_ns - kept->time_ns;

@@ -10,7 +10,8 @@
 
 static const char unread[] = "answers are not read fast enough: the limit of what waits was reached (--rpc-limit out=BYTES)";
 
-/* A line as it is written: what does not fit is only counted. */
+/* A line that is being written to `out`. len counts all of its bytes; those beyond `most` are only
+ * counted. */
 struct line {
 	struct sbuf *out;
 	size_t len, most;
@@ -26,7 +27,8 @@ static int write_part(const char *part, size_t n, void *arg)
 	return 0;
 }
 
-/* The last members of the object that was written: its closing brace is written over. */
+/* Adds members to the object that was just written, by removing its closing brace and writing it
+ * again behind them. */
 static void write_parts(struct line *l, const struct answer_part *part, unsigned n)
 {
 	if (l->len <= l->most)
@@ -42,8 +44,10 @@ static void write_parts(struct line *l, const struct answer_part *part, unsigned
 	write_part("}", 1, l);
 }
 
-/* Its bytes as JSON, 0: it cannot be written. Written in one pass, for it may be large, and other clients wait meanwhile. Beyond the limit
- * whoever does not read is sent away; one answer that is larger by itself than the limit is left out. */
+/* Writes an object as a line for the client. Returns its bytes as JSON, 0: it cannot be written as
+ * JSON. There is only one pass, because the object may be large and other clients wait meanwhile.
+ * If it does not fit beside what the client has not read, the client is disconnected. If it is
+ * larger than the limit by itself, it is left out, and the caller tells that from the result. */
 static size_t put_object(struct client *c, json_t *doc, const struct answer_part *part, unsigned nparts)
 {
 	bool heard = !c->dead && c->end_ns == 0;
@@ -66,7 +70,8 @@ static size_t put_object(struct client *c, json_t *doc, const struct answer_part
 	return rc == 0 ? l.len : 0;
 }
 
-/* What is larger than the limit by itself has no error that could stand for it. Takes the object. */
+/* Sends a line that no error can replace: if it is larger than the limit by itself, the client is
+ * disconnected. Takes the object. */
 static void send_parts(struct client *c, json_t *doc, const struct answer_part *part, unsigned nparts)
 {
 	if (put_object(c, doc, part, nparts) + 1 > c->rpc->opts.limits.out_bytes)
@@ -87,7 +92,7 @@ static json_t *with_id(json_t *id)
 	return doc;
 }
 
-/* How answers begin; takes the members, which may be NULL. */
+/* The beginning of an answer: id, ok and the members, which may be NULL. Takes the members. */
 static json_t *head(json_t *id, bool ok, json_t *members)
 {
 	json_t *doc = with_id(id);
@@ -154,11 +159,11 @@ void answer_failed(struct client *c, json_t *id, int rc, const struct err *e, js
 	json_t *doc = head(id, false, members);
 	json_t *err = json_object_get(doc, "error"), *own = error_json(rc, e);
 
-	/* an error that came with members of its own adds to it */
+	/* members may have an "error" as well; what is in it is added to the error */
 	if (err != NULL)
 		json_object_update(own, err);
 	json_object_set_new(doc, "error", own);
-	/* where there is no room for all of it, the error remains */
+	/* if not everything fits, the answer has only the error */
 	if (json_dumpb(doc, NULL, 0, JSON_COMPACT) + parts_bytes(part, nparts) >= c->rpc->opts.limits.out_bytes)
 		nparts = 0;
 	send_parts(c, doc, part, nparts);

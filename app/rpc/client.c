@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client: its bytes, its requests, its times. */
+/* A client: receives its lines, queues and answers its requests, sends what waits for it, and
+ * disconnects it when it must. */
 #include "rpc_in.h"
 
 #include <errno.h>
@@ -15,16 +16,19 @@
 #include "out.h"
 
 #define S 1000000000ull
-#define AUTH_NS (5 * S)    /* for the first line of who needs a token */
-#define DENY_NS S          /* before a wrong token is answered */
-#define END_NS (2 * S)     /* for the last line to one that is sent away */
-#define STUCK_NS (60 * S)  /* output waits and none of it goes */
-#define BURST_S 0.25       /* of the rate at once, but not less than BURST */
+#define AUTH_NS (5 * S)    /* a client must give its token within this time */
+#define DENY_NS S          /* a wrong token is answered after this time */
+#define END_NS (2 * S)     /* a client that is disconnected may read its last line for this time */
+/* a client that has read nothing for this time, though lines wait, is disconnected */
+#define STUCK_NS (60 * S)
+/* a client may send the requests of this time at once, but at least BURST */
+#define BURST_S 0.25
 #define BURST 1000
-#define CHUNK 65536
-#define AUTH_LINE 2048     /* bytes of the first line of who needs a token */
-#define KEEP_BYTES 65536
-#define QUEUE_LINES 4      /* what waits has no more bytes than so many of the longest lines */
+#define CHUNK 65536        /* bytes that are received at once */
+#define AUTH_LINE 2048     /* most bytes of a line before the token was given */
+#define KEEP_BYTES 65536   /* memory that is kept while no line waits */
+/* requests that wait have together no more bytes than this many of the longest lines */
+#define QUEUE_LINES 4
 
 struct client *client_new(struct rpc *r, int fd, bool tcp, const char *name)
 {
@@ -98,7 +102,8 @@ size_t client_backlog(const struct client *c)
 	return c->out.len - c->sent;
 }
 
-/* What stands behind the line that has begun to go is dropped: there is no room for it, or nobody who would read it. */
+/* Drops the lines that wait, but not the rest of a line that was sent in part. A client that does
+ * not read them is about to be disconnected, and its last line needs room. */
 static void cut(struct client *c)
 {
 	const char *nl = c->sent > 0 && c->sent < c->out.len && c->out.s[c->sent - 1] != '\n' ?
@@ -148,7 +153,8 @@ static bool in_flight(const struct client *c, const struct request *q)
 	return false;
 }
 
-/* Takes it. Nothing is begun here: what begins is a step, and has its turn among those of others. */
+/* Puts a request into the queue, or refuses it; takes the request. It is not begun here: that is a
+ * step of its own, and other clients have their steps before. */
 static void enqueue(struct client *c, struct request *q)
 {
 	struct err e;
@@ -200,7 +206,8 @@ static void do_snapshot(struct client *c, const struct request *q)
 		answer_ok(c, q->id, json_pack("{s:o}", "snapshot", doc));
 }
 
-/* Of what runs for this client, as its own prompt would tell it, else of ports that it need not have started. */
+/* How far the command or chunk of this client has come. If none runs, it is the runs of ports,
+ * which somebody else may have started. */
 static bool progress_of(const struct client *c, struct cmd_progress *out)
 {
 	*out = (struct cmd_progress){.share = (double)NAN, .left_ns = CMD_LEFT_UNKNOWN};
@@ -257,7 +264,7 @@ static void do_cancel(struct client *c, const struct request *q)
 	answer_ok(c, q->id, json_pack("{s:i}", "cancelled", (int)n));
 }
 
-/* Takes it. */
+/* Queues a request or answers it; takes the request. */
 static void dispatch(struct client *c, struct request *q)
 {
 	switch (q->kind) {
@@ -283,7 +290,8 @@ static void dispatch(struct client *c, struct request *q)
 	request_free(q);
 }
 
-/* The first line of who needs a token is that, or there is no second one. */
+/* Handles the first line of a client that must give a token. If it has no token the client is
+ * disconnected; a wrong one is answered later. */
 static void authenticate(struct client *c, const struct request *q)
 {
 	struct err e;
@@ -339,7 +347,8 @@ static void take_line(struct client *c, const char *line, size_t len)
 	json_decref(id);
 }
 
-/* Whoever asks faster than it may is read later. */
+/* Says whether the client may make a request now. A client that makes more than its rate is read
+ * later. */
 static bool may_ask(struct client *c)
 {
 	double rate = (double)c->rpc->opts.limits.rate, most = rate * BURST_S > BURST ? rate * BURST_S : BURST;
@@ -373,8 +382,9 @@ static bool next_line(struct client *c)
 	case LINES_ONE:
 		c->tokens--;
 		take_line(c, line, len);
-		/* Is a whole line left? Without an answer now nothing would be read of it until its next step, which may come after a long
-		 * one of somebody else. */
+		/* If no whole line is left, the client is hungry now, so that the loop reads more
+		 * from it. Otherwise that would show only in its next step, which may come after a
+		 * long step of another client. */
 		c->hungry = !lines_more(&c->in);
 		return true;
 	default:
@@ -392,7 +402,7 @@ bool client_busy(const struct client *c)
 	return c->running != NULL || c->head != NULL || c->aside != NULL;
 }
 
-/* What is answered beside the commands that run. */
+/* Answers a request that is answered while commands run. */
 static void answer_aside(struct client *c)
 {
 	struct request *q = c->aside;
@@ -429,7 +439,7 @@ bool client_work(struct client *c, bool first)
 		work_start(c, q);
 		return true;
 	}
-	/* what cancels it must be seen too */
+	/* lines are read also while a request runs, because one may cancel it */
 	return next_line(c) || more;
 }
 
@@ -458,10 +468,11 @@ static void on_ready(void *arg, short revents)
 
 	if (revents & POLLIN)
 		receive(c);
-	/* both sides are closed, or it is broken: nobody reads an answer, but what it asked for before is done */
+	/* The connection is closed on both sides or broken. Nobody reads answers, but requests that
+	 * came before are still handled. */
 	else if (revents & (POLLERR | POLLHUP | POLLNVAL))
 		c->eof = c->gone = true;
-	/* that more can be sent is what client_flush tries */
+	/* POLLOUT needs nothing here: client_flush() sends in each turn */
 }
 
 static void give(struct client *c)
@@ -492,7 +503,8 @@ static void give(struct client *c)
 	}
 }
 
-/* What it asked for and is done at once is done; what takes time ends. */
+/* Does what is left for a client that reads nothing any more. Its requests are still handled if
+ * each ends at once; as soon as one runs on, or all are done, the client is dead. */
 static void flush_gone(struct client *c)
 {
 	if (c->polled != 0)
@@ -524,7 +536,8 @@ void client_flush(struct client *c)
 		c->dead = true;
 	if (c->hungry && !c->eof && !blocked(c))
 		events |= POLLIN;
-	/* 0 would no longer tell that it is gone */
+	/* With no events the loop would not watch it at all, and a client that goes away would not
+	 * be noticed. */
 	if (events == 0)
 		events = POLLPRI;
 	if (events != c->polled)
@@ -553,6 +566,6 @@ void client_look(struct client *c, uint64_t now_ns)
 
 bool client_waits(const struct client *c)
 {
-	/* a client that is gone stays while its script is being closed, and counts among those that there may be until then */
+	/* a dead client stays, and is counted, until its script can be freed */
 	return c->dead || !c->authed || c->end_ns != 0 || client_backlog(c) > 0 || (!c->hungry && !blocked(c));
 }

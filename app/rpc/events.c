@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events to those who asked for them. */
+/* Sends events to the clients that have subscribed to them. */
 #include "rpc_in.h"
 
 #include <stdlib.h>
@@ -27,13 +27,14 @@ static json_t *event_json(struct rpc *r, const struct app_event *ev)
 	return doc;
 }
 
-/* Events have a part of what may wait, so that answers keep theirs. */
+/* Says whether an event of n bytes may wait for this client. Events may fill only a quarter of the
+ * limit, so that there is room for answers. */
 static bool room(const struct client *c, size_t n)
 {
 	return client_backlog(c) + n + 1 <= c->rpc->opts.limits.out_bytes / 4;
 }
 
-/* In the order of things: that some are missing stands before those that follow. */
+/* The line `dropped` stands where events are missing, before those that follow. */
 void events_missed(struct client *c)
 {
 	if (c->missed == 0 || !room(c, 64))

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program's commands with a guard before each: what a remote session may not do is refused where it is run, whoever runs it. */
+/* The tables of commands and settings for remote sessions. They are copies in which each verb
+ * checks first whether the session may do this. So a command is refused however it is reached, also
+ * from Lua. */
 #include "rpc_in.h"
 
 #include <errno.h>
@@ -10,14 +12,14 @@
 #include "set/set.h"
 
 struct guarded {
-	struct verb v; /* first: what a run has is the row */
-	const struct verb *real;
+	struct verb v; /* must be first: cmd_run.verb points to it, and is cast to struct guarded */
+	const struct verb *real; /* the verb that it stands for */
 	struct rpc *rpc;
 	unsigned allow;
 	struct arg_spec args[CMD_MAX_ARGS + 1];
 };
 
-/* A setting whose value may name a file: only `none` is taken. */
+/* The copy of a setting whose value may name a file. Its type accepts nothing but `none`. */
 struct guarded_setting {
 	struct setting s;
 	struct vtype type;
@@ -49,7 +51,8 @@ static int run_guarded(struct cmd_run *r, const struct arg_val *args, struct err
 	return v->run(r, args, e);
 }
 
-/* Completion must not list files to whom they are refused. */
+/* Makes arguments that are files plain texts where files are refused, because completion must not
+ * list files then. */
 static void hide_files(struct guarded *g)
 {
 	unsigned n = 0;
@@ -74,7 +77,8 @@ static int parse_guarded(const struct vspec *s, const char *text, void *out, str
 	return refuse(e, 0, "names of files are", "files");
 }
 
-/* The program's settings, with their own rows where files are named. New array. */
+/* The rows of all settings, in which copies replace those that may name a file, if files are
+ * refused. Returns a new array. */
 static const struct setting **guard_settings(struct guard *guard, unsigned allow, unsigned *n)
 {
 	const struct setting *const *all = set_rows(n);

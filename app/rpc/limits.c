@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an operator may say about remote clients: --rpc-limit and --rpc-allow. */
+/* Parses --rpc-limit and --rpc-allow, which say what remote clients may do. */
 #include "rpc.h"
 
 #include "value.h"

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define KEEP_BYTES 65536 /* memory kept while nothing is there */
+#define KEEP_BYTES 65536 /* memory that is kept while the buffer is empty */
 
-/* What was given out makes room; a line that is being discarded takes none. */
+/* Removes the bytes before `at`, which were given out or dropped. */
 static void tidy(struct lines *l)
 {
 	if (l->at == 0)
@@ -33,7 +33,7 @@ void lines_add(struct lines *l, const char *bytes, size_t n)
 	sbuf_addn(&l->buf, bytes, n);
 }
 
-/* The rest of the line goes as it comes. */
+/* Drops what is there of a line that is too long; lines_add() drops the rest when it comes. */
 static void discard(struct lines *l)
 {
 	l->discard = true;
@@ -46,11 +46,12 @@ static char *newline(const struct lines *l)
 	return l->buf.len > l->looked ? memchr(l->buf.s + l->looked, '\n', l->buf.len - l->looked) : NULL;
 }
 
-/* For where no newline is; true: what is there is too long for a line already. */
+/* Call it where there is no newline. Says whether the bytes that are there are too many for a line
+ * already. */
 static bool too_long(struct lines *l)
 {
 	l->looked = l->buf.len;
-	/* an idle client holds no more than it must */
+	/* memory of an idle client is freed */
 	if (l->at == l->buf.len)
 		tidy(l);
 	return l->buf.len - l->at > l->max;

@@ -29,7 +29,8 @@ static int in_use(const char *path, int lock, struct err *e)
 		       pid[0] != '\0' ? ", " : "", pid);
 }
 
-/* Whoever holds the lock owns the name; it goes with the process, however that ends. */
+/* Locks the file beside the socket. The process that holds the lock owns the socket's name; the
+ * kernel releases the lock however the process ends. Returns the file descriptor. */
 static int take_lock(const char *path, const char *lock, struct err *e)
 {
 	char pid[24];
@@ -45,7 +46,7 @@ static int take_lock(const char *path, const char *lock, struct err *e)
 			close(fd);
 			return rc;
 		}
-		/* the owner before may have removed the file between our two calls */
+		/* The last owner may have removed the file between the opening and the lock. */
 		if (fstat(fd, &a) == 0 && stat(lock, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev) {
 			int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
 			if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)n, 0) != n) {
@@ -58,7 +59,8 @@ static int take_lock(const char *path, const char *lock, struct err *e)
 	}
 }
 
-/* What a dead process left is removed; what somebody listens on, or is no socket, is not. */
+/* Removes a socket that a dead process has left. One that somebody listens on, and a file that is
+ * no socket, are refused. */
 static int make_room(const char *path, const struct sockaddr_un *addr, struct err *e)
 {
 	struct stat st;
@@ -78,7 +80,7 @@ static int make_room(const char *path, const struct sockaddr_un *addr, struct er
 	return 0;
 }
 
-/* The mask makes it ours from its first moment. */
+/* Binds the socket with a umask, so that from its first moment nobody else may use it. */
 static int bind_private(int fd, const struct sockaddr_un *addr)
 {
 	mode_t old = umask(0177);
@@ -155,7 +157,8 @@ void unix_close(struct unix_socket *s)
 	*s = (struct unix_socket){.fd = -1, .lock = -1};
 }
 
-/* "HOST:PORT", "[v6]:PORT", ":PORT" or a host alone. */
+/* Takes "HOST:PORT", "[IPv6 address]:PORT", ":PORT" or a host alone apart. What is missing gets its
+ * default. */
 static int split(const char *where, struct sbuf *host, struct sbuf *port, struct err *e)
 {
 	const char *colon = strrchr(where, ':'), *end = where + strlen(where);
@@ -192,7 +195,8 @@ static void put_address(int fd, struct sbuf *out)
 		sbuf_addf(out, a.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* The first address of the host that can be had. */
+/* Listens on the first address of the list that allows it. Returns the file descriptor or
+ * -errno. */
 static int bind_first(const struct addrinfo *list)
 {
 	const int on = 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client's state of Lua: its chunks find what those before left, and nobody else's. */
+/* A client's state of Lua. A chunk finds the variables that earlier chunks of this client have
+ * left, and none of other clients. */
 #include "rpc_in.h"
 
 #include <errno.h>

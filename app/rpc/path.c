@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the Unix socket is, for who makes it and for who looks for it. */
+/* The path of the Unix socket, for the program that makes it and for clients. */
 #include "rpc.h"
 
 #include <errno.h>
@@ -9,7 +9,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The directory is this user's alone, else the names in it could be somebody's trap. What is ours and too open is closed. */
+/* Checks that the directory belongs to this user alone, because others could put traps into it.
+ * make: it is made if it is missing, and if it belongs to this user but is open to others, it is
+ * closed to them. */
 static int trust(const char *path, bool make, struct err *e)
 {
 	struct stat st;
@@ -32,7 +34,8 @@ int rpc_runtime_dir(bool make, struct sbuf *out, struct err *e)
 	const char *run = getenv("XDG_RUNTIME_DIR");
 
 	sbuf_reset(out);
-	/* root's is the same in a login, under sudo and in a service */
+	/* For root it must be the same in a login, under sudo and in a service, which differ in
+	 * XDG_RUNTIME_DIR. */
 	if (geteuid() == 0)
 		sbuf_add(out, "/run/wirerate");
 	else if (run != NULL && *run == '/')

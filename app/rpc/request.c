@@ -8,7 +8,7 @@
 #include "event.h"
 #include "out.h"
 
-#define VALUES_MAX (RPC_MAX_ARGS + RPC_ID_BYTES + 16u) /* more of them are no request */
+#define VALUES_MAX (RPC_MAX_ARGS + RPC_ID_BYTES + 16u) /* no request needs more values than this */
 
 static const char *const kind_names[RPC_KINDS] = {
 	[RPC_CMD] = "cmd",           [RPC_LUA] = "lua",             [RPC_COMPLETE] = "complete", [RPC_SNAPSHOT] = "snapshot",
@@ -17,7 +17,8 @@ static const char *const kind_names[RPC_KINDS] = {
 };
 static const char *const mode_names[] = {[OUT_TEXT] = "text", [OUT_CSV] = "csv", [OUT_JSON] = "json"};
 
-/* What may stand beside a kind. */
+/* A member that may stand beside the one that names the kind. kinds has a bit for each of its
+ * kinds. */
 struct extra {
 	const char *name;
 	uint32_t kinds;
@@ -137,7 +138,8 @@ static int find_kind(struct request *q, struct err *e)
 	return found > 1 ? kinds_wanted(e, "these are several requests in one") : 0;
 }
 
-/* A slip must not be passed over: what was meant by it would not be done. */
+/* Takes the members beside id and kind. An unknown one is refused, because it may be misspelled,
+ * and then what the client wants would not be done. */
 static int take_rest(struct request *q, struct err *e)
 {
 	const char *key;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The server: its sockets, who is let in, and whose turn it is. */
+/* The server: it opens the sockets, lets clients in, and decides in each turn of the loop which
+ * client does its next step. */
 #include "rpc.h"
 
 #include <errno.h>
@@ -15,15 +16,16 @@
 #include "rpc_in.h"
 #include "snapshot.h"
 
-#define TURN_NS 2000000ull    /* of a turn of the loop for all clients together */
-#define LOOK_NS 50000000ull   /* times of clients are looked at so often */
-#define UNAUTHED 32           /* connections that have not given a token yet */
-#define UNAUTHED_HOST 8       /* of them from one address */
-#define PAUSE_NS 1000000000ull /* before somebody is let in again, where that failed */
-#define SCRIPT_NS 1000000ull  /* a script that waits is looked at so often */
-#define ACCEPTS 32            /* of one turn */
+#define TURN_NS 2000000ull    /* time of a turn of the loop for all clients together */
+#define LOOK_NS 50000000ull   /* interval in which clients that wait for a time are looked at */
+#define UNAUTHED 32           /* most connections that have not given a token yet */
+#define UNAUTHED_HOST 8       /* most of these from one address */
+#define PAUSE_NS 1000000000ull /* pause after no client could be let in */
+#define SCRIPT_NS 1000000ull  /* interval in which scripts that wait are looked at */
+#define ACCEPTS 32            /* most connections that are accepted at once */
 
-/* A word to one that is not let in; it takes what it can. */
+/* Tells a connection why it is not let in, as far as the socket accepts that without waiting, and
+ * closes it. */
 static void turn_away(int fd, int code, const char *text)
 {
 	struct sbuf line = {0};
@@ -35,14 +37,15 @@ static void turn_away(int fd, int code, const char *text)
 	sbuf_free(&line);
 }
 
-/* Those who have not given a token yet, from the address of this name or (NULL) from any; *oldest: who has waited longest. */
+/* Counts the clients that have not given a token yet: those with the same address as name, or with
+ * name NULL all of them. *oldest becomes the one that has been connected for longest. */
 static unsigned unauthed(const struct rpc *r, const char *name, struct client **oldest)
 {
 	const char *blank = name != NULL ? strchr(name, ' ') : NULL;
 	size_t host = blank != NULL ? (size_t)(blank - name) + 1 : 0;
 	unsigned n = 0;
 
-	/* the newest stands first */
+	/* the newest is first in the list, so the last one that fits is the oldest */
 	for (struct client *c = r->clients; c != NULL; c = c->next) {
 		if (c->authed || c->dead || (name != NULL && strncmp(c->name, name, host) != 0))
 			continue;
@@ -52,7 +55,8 @@ static unsigned unauthed(const struct rpc *r, const char *name, struct client **
 	return n;
 }
 
-/* Whoever opens connections and says nothing keeps nobody out: of one address, and of all, the oldest makes room for the new one. */
+/* Disconnects the oldest client without a token if there are too many of them, from the address of
+ * the new one or from all. So connections that never give a token cannot keep others out. */
 static void make_room(struct rpc *r, const char *name)
 {
 	struct client *oldest = NULL;
@@ -110,7 +114,7 @@ static void wake(void *arg)
 	(void)arg;
 }
 
-/* 0: not at all */
+/* Makes the loop turn at least in this interval. 0: turns it only when something happens. */
 static void look_often(struct rpc *r, uint64_t every_ns)
 {
 	if (every_ns == r->timer_ns)
@@ -139,7 +143,9 @@ static void accept_some(struct rpc *r, int listener, bool tcp)
 		if (fd >= 0) {
 			let_in(r, fd, tcp);
 		} else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-			/* no file descriptors or no memory: who waits would wake the loop again and again */
+			/* There are no file descriptors or there is no memory. The connections that
+			 * wait would wake the loop again and again, so listening stops for a
+			 * while. */
 			log_msg(LOG_LVL_WARN, "remote socket: cannot let a client in: %s", strerror(errno));
 			r->paused_ns = loop_now_ns() + PAUSE_NS;
 			listen_on(r, false);
@@ -181,7 +187,9 @@ static void at_once(struct rpc *r)
 	r->more = true;
 }
 
-/* One step of each client that runs something, but no more of them than there is time for: who was left out is next. */
+/* Does one step of each busy client, as far as there is time. In a round each of them has one step:
+ * clients that were left out now come first in the next call. Returns true when there is more to
+ * do. */
 static bool work_busy(struct rpc *r, bool first, uint64_t end_ns)
 {
 	bool again = false;
@@ -202,7 +210,8 @@ static bool work_busy(struct rpc *r, bool first, uint64_t end_ns)
 	return again;
 }
 
-/* Whoever has nothing that takes long is answered; true: somebody was. */
+/* Does one step of each client that is not busy, and sends its answer. Such a step is short: it
+ * answers a line or queues it. Returns true if any client had something to do. */
 static bool work_idle(struct rpc *r)
 {
 	bool any = false;
@@ -216,8 +225,9 @@ static bool work_idle(struct rpc *r)
 	return any;
 }
 
-/* Steps of clients until none has anything to do or the time is over. Who asks for nothing that takes long is looked at first, and gets its
- * answer before others begin or go on: it waits for the end of the step that was running when it asked, and for no other. */
+/* Does steps of clients until none has anything to do or the time of the turn is over. Clients that
+ * are not busy come first. So a client that asks for something short waits for the end of the step
+ * that was running when it asked, and for no other one. */
 static void work(struct rpc *r)
 {
 	uint64_t end = loop_now_ns() + TURN_NS;

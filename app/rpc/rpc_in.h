@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared inside app/rpc. */
+/* Private to app/rpc: the server and its clients, and the functions of each file. */
 #pragma once
 #include "app.h"
 #include "event.h"
@@ -13,7 +13,8 @@
 
 struct client;
 
-/* The command language as remote sessions have it: commands that are not theirs are refused where they are run. */
+/* The tables of the command language for remote sessions. A command that the session may not use is
+ * refused when it is run (guard.c). */
 struct guard {
 	struct cmd *cmd;
 	struct guarded *rows;
@@ -23,121 +24,147 @@ struct guard {
 struct rpc {
 	struct app *app;
 	sess_snapshot_fn *snapshot;
-	bool (*progress)(const void *host, struct cmd_progress *out); /* of what the ports were started for */
+	bool (*progress)(const void *host, struct cmd_progress *out); /* of the runs of ports */
 	struct rpc_opts opts;
 	struct unix_socket unix_sock;
-	int tcp_fd;
-	struct sbuf address;
+	int tcp_fd;             /* -1: none */
+	struct sbuf address;    /* of TCP */
 	struct token token;
-	struct guard open, strict; /* of sessions on the Unix socket; of those over TCP, and of chunks in the sandbox */
+	/* open: for the Unix socket; strict: for TCP, and for Lua in its sandbox */
+	struct guard open, strict;
 	struct app_listener *listener;
-	struct client *clients; /* the one that connected last first */
+	struct client *clients; /* the newest connection is first */
 	unsigned nclients;
 	unsigned denied;        /* wrong tokens that were not logged */
-	uint64_t denied_ns;     /* when one was logged */
-	int timer;              /* wakes the loop while somebody waits for a time; -1: none */
+	uint64_t denied_ns;     /* when one was last logged; 0: never */
+	int timer;              /* wakes the loop while a client waits for a time; -1: none */
 	uint64_t timer_ns;      /* its interval */
-	uint64_t paused_ns;     /* != 0: nobody is let in until then */
+	uint64_t paused_ns;     /* != 0: no client is let in until then */
 	bool more;              /* the next turn begins at once */
 	bool in_turn;
-	uint64_t round;         /* of steps of those that run something */
+	uint64_t round;         /* number of the round in which each busy client gets one step */
 };
 
 struct client {
 	struct client *next;
 	struct rpc *rpc;
-	int fd;       /* -1: there is none, bytes come by client_input() */
+	int fd;       /* -1: none; in tests, bytes come by client_input() alone */
 	bool tcp;
 	char name[64]; /* for the log */
-	short polled; /* what the loop watches it for */
+	short polled; /* events for which the loop watches fd */
 
 	struct lines in;
 	bool hungry;  /* no whole line is there */
-	bool eof;     /* it sends no more */
-	bool gone;    /* and reads no more */
-	struct sbuf out;
-	size_t sent;  /* bytes of out that are gone */
-	uint64_t moved_ns; /* when some went, or there were none */
+	bool eof;     /* the client sends no more */
+	bool gone;    /* the client also reads no more */
+	struct sbuf out; /* lines for the client */
+	size_t sent;  /* bytes of out that were sent */
+	uint64_t moved_ns; /* when bytes were sent last, or out was empty */
 
-	bool authed;
-	uint64_t auth_ns;  /* until when it must be */
-	double tokens;     /* requests that it may make now */
-	uint64_t tokens_ns;
+	bool authed;       /* the client has given the token, or needs none */
+	uint64_t auth_ns;  /* the client must give it before this time */
+	double tokens;     /* requests that it may make now (limit rate) */
+	uint64_t tokens_ns; /* when tokens was computed */
 
-	struct request *head, **tail; /* cmd and lua that wait */
+	struct request *head, **tail; /* requests cmd and lua that wait */
 	unsigned waiting;
 	size_t waiting_bytes;
-	struct request *running;
-	struct request *aside; /* a snapshot, progress or words to complete: nothing is read before it is answered */
-	uint64_t round;        /* in which it had its last step */
-	const char *rest;      /* commands of it that are not yet run, NULL: none */
-	struct sess *sess;     /* NULL: no command yet */
-	struct script *script; /* NULL: no chunk yet */
-	struct app_guest guest; /* what its chunks are given */
-	struct view view;      /* what app->view is while its commands run */
-	struct sbuf text, note; /* of the request, not yet sent */
-	struct sbuf results;   /* its documents as JSON, with commas between them */
-	struct sbuf text_json, note_json; /* as they stand in its answer, while that is made */
-	size_t packed;         /* bytes of text, and behind them of note, that were taken for that */
+	struct request *running; /* the request cmd or lua that runs, NULL: none */
+	/* complete, snapshot or progress: no line is read before it is answered */
+	struct request *aside;
+	uint64_t round;        /* round of its last step */
+	const char *rest;      /* commands of `running` that are not yet run, NULL: none */
+	struct sess *sess;     /* NULL: it has run no command yet */
+	struct script *script; /* NULL: it has run no chunk yet */
+	struct app_guest guest; /* how its state of Lua is made */
+	struct view view;      /* takes the place of app->view while its commands run */
+	struct sbuf text, note; /* what `running` has printed and that was not sent yet */
+	struct sbuf results;   /* documents of `running` as JSON, with commas between them */
+	/* text and note in the form for JSON, while the answer is made */
+	struct sbuf text_json, note_json;
+	size_t packed;         /* bytes of text, then of note, that have that form already */
+	/* of `running`, if rc < 0; err_line: the command that it is about, or NULL */
 	struct err err;
 	char *err_line;
-	int rc, exit_code;
+	int rc, exit_code;     /* of `running` so far */
 
-	uint32_t events;
-	unsigned missed;   /* events that did not fit */
-	uint64_t end_ns;   /* != 0: it is being sent away, at the latest then it goes */
-	uint64_t deny_ns;  /* != 0: a wrong token is answered then */
-	bool counted;      /* among the clients that there may be */
-	bool dead;         /* it is done with, and goes at the end of the turn, or when its script is closed */
+	uint32_t events;   /* that it wants: bits of enum app_event_kind */
+	unsigned missed;   /* events that were not sent because too much waits */
+	/* != 0: it is being disconnected, and is dead at this time at the latest */
+	uint64_t end_ns;
+	uint64_t deny_ns;  /* != 0: it gave a wrong token, which is answered at this time */
+	bool counted;      /* it is counted in rpc.nclients */
+	bool dead;         /* it is freed at the end of a turn, when script_let_go() allows it */
 };
 
-/* rpc.c: without sockets, as rpc_open() begins. */
+/* rpc.c: a server without sockets. rpc_open() begins with it. */
 struct rpc *rpc_new(struct app *, const struct rpc_opts *);
 
 /* client.c: connections. */
 struct client *client_new(struct rpc *, int fd, bool tcp, const char *name);
+/* Bytes have come from the client. */
 void client_input(struct client *, const char *bytes, size_t n);
-bool client_busy(const struct client *); /* its next step may take long: it runs something, or something waits */
-bool client_work(struct client *, bool first); /* one step; false: there is none to do */
-void client_flush(struct client *);            /* what the socket takes now, and what is to be polled */
-void client_look(struct client *, uint64_t now_ns); /* times that are over */
-bool client_waits(const struct client *);      /* for a time */
-void client_end(struct client *, const char *why); /* a last word, then it goes; NULL: it goes at once */
-void client_hang_up(struct client *); /* the connection and what runs for it end here */
+/* It runs a request, or one waits, so its next step may take long. */
+bool client_busy(const struct client *);
+/* Does one step of the client. first: a request that runs is polled although it may not be ready,
+ * which happens once in a turn of the loop. Returns false when there is nothing to do. */
+bool client_work(struct client *, bool first);
+/* Sends what the socket accepts now, and says to the loop what to watch the socket for. */
+void client_flush(struct client *);
+/* Does what is due at this time: answers a wrong token, and disconnects a client that has let a
+ * time pass. */
+void client_look(struct client *, uint64_t now_ns);
+/* rpc_turn() must look at the client again after some time, although nothing comes from it. */
+bool client_waits(const struct client *);
+/* Sends a last line that says why, and disconnects the client when the line is sent, after 2 s at
+ * the latest. why NULL: disconnects it without a line. */
+void client_end(struct client *, const char *why);
+/* Closes the connection, and ends the request that runs. */
+void client_hang_up(struct client *);
 void client_free(struct client *);
+/* Bytes that wait to be sent. */
 size_t client_backlog(const struct client *);
 
-/* answer.c: lines to a client. They take the objects. */
+/* answer.c: lines to a client. These functions take the references to doc and members, and borrow
+ * id. members may be NULL. */
 void send_object(struct client *, json_t *doc);
-void answer_ok(struct client *, json_t *id, json_t *members); /* members may be NULL */
+void answer_ok(struct client *, json_t *id, json_t *members);
 void answer_error(struct client *, json_t *id, int rc, const struct err *, json_t *members);
-int answer_too_large(struct err *, size_t bytes, bool more); /* -EMSGSIZE; it has so many, or (more) more than so many */
-/* A member of an answer whose value is written as JSON already: what stands between its brackets or quotes. */
+/* Makes the error of an answer that has this many bytes, or (more) more than this many. Returns
+ * -EMSGSIZE. */
+int answer_too_large(struct err *, size_t bytes, bool more);
+/* A member of an answer. Its value is JSON already: `inside` is the text between open and close,
+ * which are brackets or quotes. */
 struct answer_part {
 	const char *key;
 	char open, close;
 	const struct sbuf *inside;
 };
-/* Answers to what was run. */
+/* The same with such members: answers to requests that were run. */
 void answer_done(struct client *, json_t *id, json_t *members, const struct answer_part *, unsigned nparts);
 void answer_failed(struct client *, json_t *id, int rc, const struct err *, json_t *members, const struct answer_part *, unsigned nparts);
+/* A line with what a request has printed so far. key: "out" or "note". */
 void send_partial(struct client *, json_t *id, const char *key, const char *text, size_t n);
 
-/* work.c: cmd and lua. */
-void work_start(struct client *, struct request *); /* takes it */
-bool work_poll(struct client *);                    /* true: it has ended */
-bool work_ready(const struct client *);             /* it would go on at once */
-void work_cancel(struct client *);
-void work_drop(struct client *); /* without an answer */
+/* work.c: runs the requests cmd and lua. */
+void work_start(struct client *, struct request *); /* takes the request */
+bool work_poll(struct client *);                    /* goes on; true: the request was answered */
+/* work_poll() would not have to wait for anything */
+bool work_ready(const struct client *);
+void work_cancel(struct client *);                  /* ends the request and answers it */
+void work_drop(struct client *);                    /* ends the request without an answer */
 
 /* lua.c: a client's state of Lua. */
-void lua_guest(struct client *);
+void lua_guest(struct client *); /* fills in client.guest */
+/* Begins a chunk; out and note get what it prints. Returns 0, or -errno with *e. */
 int lua_begin(struct client *, const char *chunk, const char *const *args, unsigned nargs, struct sbuf *out, struct sbuf *note, struct err *e);
 
 /* events.c */
+/* sends an event to those clients and scripts that want it */
 void events_tell(void *rpc, const struct app_event *);
+/* says how many events a client has missed, if there is room now */
 void events_missed(struct client *);
 
-/* guard.c: allow: enum rpc_allow. */
+/* guard.c: makes the tables without what is not allowed. allow: bits of enum rpc_allow. */
 void guard_open(struct guard *, struct rpc *, unsigned allow);
 void guard_close(struct guard *);

@@ -17,7 +17,9 @@ static int cannot(struct err *e, const char *what, const char *path, int code)
 	return err_set(e, code, "cannot %s the token file '%.400s': %s", what, path, strerror(code));
 }
 
-/* A new file, of this user alone from its first moment. It gets its name when it is whole: two programs that start at once have one token. */
+/* Makes a file with a random token, which from its first moment only this user may read. It gets
+ * its name when it is complete, and only if no other program was faster: programs that start at the
+ * same time have the same token. */
 static int make_file(const char *path, struct err *e)
 {
 	uint8_t bytes[RANDOM_BYTES];
@@ -45,7 +47,8 @@ static int make_file(const char *path, struct err *e)
 	return rc;
 }
 
-/* Who else may read it could get in, who else may write it could let others in. */
+/* Refuses a file that others own, may read or may write. Whoever reads it can get in, and whoever
+ * writes it can let others in. */
 static int check_file(const char *path, const struct stat *st, struct err *e)
 {
 	if (st->st_uid != geteuid() && st->st_uid != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The token of clients over TCP: text in a file that its owner alone reads. */
+/* The token that clients over TCP must give: a text in a file that only its owner may read. */
 #pragma once
 #include "base.h"
 
@@ -7,11 +7,13 @@
 #define TOKEN_MIN 16
 
 struct token {
-	char text[TOKEN_MAX + 1]; /* zeros behind it */
+	char text[TOKEN_MAX + 1]; /* the rest is zero */
 	size_t len;
 };
 
-/* make: where there is no such file, a random one is written. 0, or -errno with *e. */
+/* Reads the token from a file. make: if there is no such file, one with a random token is made.
+ * Returns 0, or -errno with *e. */
 int token_read(const char *path, bool make, struct token *out, struct err *e);
-/* In a time that does not depend on what is given, but for its length. */
+/* Says whether a text is the token. How long that takes does not tell which characters are right;
+ * it may depend on the length of the text. */
 bool token_is(const struct token *, const char *given);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests that are run one after the other: commands and chunks of Lua. */
+/* Runs the requests that are run one after the other, which are commands and chunks of Lua, and
+ * collects their answers. */
 #include "rpc_in.h"
 
 #include <errno.h>
@@ -10,10 +11,11 @@
 
 enum { EXIT_REFUSED = 2 };
 
-#define PIECE_BYTES ((size_t)256 << 10) /* of a text that are written at once */
-#define UTF8_MOST 3                     /* bytes of a character behind its first */
+#define PIECE_BYTES ((size_t)256 << 10) /* bytes of a text that are written as JSON in one step */
+#define UTF8_MOST 3                     /* most bytes of a UTF-8 character behind its first byte */
 
-/* Whatever runs for a client sees its own page, theme and screen. */
+/* Called before something runs for the client: it becomes app->guest, and its page, theme and
+ * screen settings take the place of the program's. leave() puts back what was there. */
 static void enter(struct client *c, struct view *kept)
 {
 	struct view *v = &c->rpc->app->view;
@@ -38,12 +40,13 @@ static void keep_error(struct client *c, int rc, const struct err *e, const char
 		return;
 	c->rc = rc;
 	c->err = *e;
-	/* where the place is to be looked for, unless it is the request itself */
+	/* the line in which the error's column counts; it is left out when it is the whole
+	 * request */
 	if (line != NULL && strcmp(line, c->running->text) != 0)
 		c->err_line = xstrdup(line);
 }
 
-/* What was collected for the answer. */
+/* Frees what was collected for the answer. */
 static void drop_answer(struct client *c)
 {
 	sbuf_free(&c->results);
@@ -54,7 +57,8 @@ static void drop_answer(struct client *c)
 	c->packed = 0;
 }
 
-/* The answer has so many bytes by now. An error takes the place of one that has more than are allowed; then this is false. */
+/* Says whether an answer of this many bytes is within the limit. If not, what was collected is
+ * dropped and an error takes its place. */
 static bool within_limit(struct client *c, size_t bytes)
 {
 	const size_t most = c->rpc->opts.limits.out_bytes;
@@ -67,7 +71,8 @@ static bool within_limit(struct client *c, size_t bytes)
 	return false;
 }
 
-/* Results are kept as they will be sent. A request of many commands would else have all of them to write at its end, and others wait meanwhile. */
+/* Writes results as JSON when they come. If a request of many commands wrote all its results at its
+ * end, other clients would have to wait for that. */
 static void keep_results(struct client *c, const json_t *results)
 {
 	for (size_t i = 0; i < json_array_size(results); i++) {
@@ -85,7 +90,8 @@ static void on_session(void *arg, const struct sess_event *ev)
 
 	switch (ev->kind) {
 	case SESS_RESULT:
-		/* as JSON the documents are the result, and text is whatever else was printed */
+		/* in mode JSON, documents are results, and everything else that was printed is
+		 * text */
 		if (json)
 			sess_printed(ev, NULL, &c->text);
 		else
@@ -106,7 +112,8 @@ static void on_session(void *arg, const struct sess_event *ev)
 			err_set(&gone, ECANCELED, "cancelled");
 			keep_error(c, -ECANCELED, &gone, NULL);
 		}
-		/* what a request of very many commands makes must not fill the memory until it ends */
+		/* the limit is checked after each command, so that a request of very many commands
+		 * cannot fill the memory */
 		within_limit(c, c->results.len + c->text.len + c->note.len);
 		break;
 	}
@@ -121,7 +128,8 @@ static void open_session(struct client *c)
 		c->sess = sess_local((c->tcp ? &r->strict : &r->open)->cmd, r->app, NULL, r->app->loop, &opts, on_session, c);
 }
 
-/* One at a time: a request of very many commands is no longer turn than one of few. */
+/* Begins the next command of the request. A step does only one, so that a request of many commands
+ * does not keep others waiting. */
 static void next_command(struct client *c)
 {
 	struct sbuf one = {0};
@@ -133,7 +141,7 @@ static void next_command(struct client *c)
 	} else {
 		c->rest = NULL;
 	}
-	/* the first one refused ends them */
+	/* a refused command ends the request */
 	if (c->rc < 0 || (c->rest != NULL && c->rest[strspn(c->rest, " \t\r\n;")] == '\0'))
 		c->rest = NULL;
 	sbuf_free(&one);
@@ -176,7 +184,8 @@ static void clear(struct client *c)
 	c->rc = c->exit_code = 0;
 }
 
-/* How many bytes of a text are taken at once, from there on: no character is cut in two. */
+/* The number of bytes of a text from `from` on that are taken in one step. No UTF-8 character is
+ * cut in two. */
 static size_t piece(const struct sbuf *text, size_t from)
 {
 	size_t left = text->len - from, n = left < PIECE_BYTES ? left : PIECE_BYTES;
@@ -186,7 +195,8 @@ static size_t piece(const struct sbuf *text, size_t from)
 	return n;
 }
 
-/* The texts of an answer are written as JSON in pieces, for others wait meanwhile. false: it goes on in the next step. */
+/* Writes a piece of the answer's texts as JSON. It is done in pieces because other clients wait
+ * meanwhile. Returns false while there is more to write. */
 static bool pack(struct client *c)
 {
 	const size_t both = c->text.len + c->note.len;
@@ -226,7 +236,7 @@ static void answer(struct client *c)
 	clear(c);
 }
 
-/* The request is over; true: it is answered too. */
+/* Goes on with the answer to a request that has ended. Returns true when it is answered. */
 static bool conclude(struct client *c)
 {
 	if (!pack(c))
@@ -235,7 +245,7 @@ static bool conclude(struct client *c)
 	return true;
 }
 
-/* A piece of a text goes as a line of its own. */
+/* Sends a piece of a text as a line of its own. */
 static void stream_text(struct client *c, const char *key, struct sbuf *text)
 {
 	size_t n = piece(text, 0);
@@ -247,7 +257,7 @@ static void stream_text(struct client *c, const char *key, struct sbuf *text)
 	memmove(text->s, text->s + n, text->len + 1);
 }
 
-/* What a request that goes on has printed so far; as JSON it is told at its end. */
+/* Sends what a request has printed while it runs. In mode JSON everything is in the answer. */
 static void stream(struct client *c)
 {
 	if (c->running->mode == OUT_JSON || (c->running->kind == RPC_CMD && !sess_busy(c->sess)))
@@ -275,7 +285,8 @@ static void step_script(struct client *c)
 	json_decref(results);
 }
 
-/* A step is done, and what has come of it is told; true: the request is answered. */
+/* After a step: sends what it has printed, or the answer. Returns true when the request is
+ * answered. */
 static bool tell(struct client *c)
 {
 	if (over(c))
@@ -340,12 +351,13 @@ static void stop(struct client *c)
 		c->exit_code = EXIT_REFUSED;
 	}
 	leave(c, &kept);
-	/* what was only queued has no end of its own */
+	/* a command that was only queued tells no end by itself */
 	err_set(&e, ECANCELED, "cancelled");
 	keep_error(c, -ECANCELED, &e, NULL);
 }
 
-/* Its answer comes before that to who cancels it, so that it is written now, whole. What has ended by itself is answered as it ended. */
+/* The answer to the cancelled request comes before the answer to `cancel`, so all of it is written
+ * now. A request that has already ended by itself is answered as it ended. */
 void work_cancel(struct client *c)
 {
 	if (c->running == NULL)

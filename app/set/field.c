@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows for every field of every protocol, made from the protocol table: "udp.dst", those of further headers ("vlan[2].vid") when they are
- * asked for, and one row per Pktgen word ("dport", "dst-ip", typed "dst ip") that stands for the outermost header of the stream's frame
- * that has it. */
+/* Rows for header fields, made from the protocol table. Each field of each protocol has a row
+ * ("udp.dst"). Rows for second and further headers of a kind ("vlan[2].vid") are made when somebody
+ * asks for them. Each of Pktgen's words ("dport"; "dst-ip", which is also written "dst ip") has a
+ * row that stands for a field: that of the outermost header in the stream's frame that has the
+ * word. */
 #include "rows.h"
 
 #include "edit.h"
@@ -14,14 +16,16 @@
 struct field_arg {
 	const struct proto *proto;
 	const struct field *field;
-	unsigned nth; /* 1: first header of this protocol in the stack */
-	struct vspec one; /* of one value */
+	unsigned nth; /* which header of this protocol in the stack, from 1 on */
+	struct vspec one; /* the type of one value, without a variation */
 };
 
 struct field_row {
 	struct setting row;
 	struct field_arg arg;
-	struct setting **more; /* of the first header: rows of the further ones, made when they are asked for */
+	/* In the row of the first header: the rows of the second header and on, by nth - 2. Each is
+	 * NULL until it is made. */
+	struct setting **more;
 };
 
 /* Rows of one protocol, in the order of its fields. */
@@ -30,7 +34,7 @@ struct proto_rows {
 	struct field_row *field;
 };
 
-/* Pktgen's word and the fields that it may mean, one per protocol. */
+/* A word of Pktgen and the fields that it may stand for, at most one for each protocol. */
 struct word_arg {
 	char *word;
 	unsigned n;
@@ -59,7 +63,7 @@ static const struct frame_val *val_of(const struct field_arg *a, const struct se
 	return frame_vals_find(&spec_of(obj)->vals, a->proto, a->nth, a->field);
 }
 
-/* Index of the nth header of p in the stack, -1: not there. */
+/* Index of the nth header of protocol p in the stack, -1: it is not there. */
 static int header_at(const struct frame_stack *s, const struct proto *p, unsigned nth)
 {
 	for (unsigned i = 0; i < s->n; i++)
@@ -68,7 +72,8 @@ static int header_at(const struct frame_stack *s, const struct proto *p, unsigne
 	return -1;
 }
 
-/* The frame that would be sent now and the header of the field in it, NULL: there is none. */
+/* The frame that would be sent now, and in *h the index of the header that has the field. NULL: no
+ * frame can be built, or it does not have the header. */
 static const struct frame *frame_of(const struct field_arg *a, const struct set_obj *obj, unsigned *h)
 {
 	int at = header_at(&spec_of(obj)->stack, a->proto, a->nth);
@@ -77,8 +82,9 @@ static const struct frame *frame_of(const struct field_arg *a, const struct set_
 	return at >= 0 ? set_frame_now(obj) : NULL;
 }
 
-/* What would be used when the user says nothing: read from the frame itself, so lengths and checksums are the true ones; where it has no
- * such field, the port's default or the field's. */
+/* The value that is used when the user has set none. It is read from the frame, so that lengths and
+ * checksums are the true ones. Where the frame has no such field, it is the default of the port or
+ * of the field. */
 static void field_in_force(const struct field_arg *a, const struct set_obj *obj, uint8_t *v)
 {
 	const struct stream_cfg *c = obj->cfg;
@@ -101,7 +107,8 @@ static void field_unset(const struct setting *row, const struct set_obj *obj)
 	frame_vals_unset(vals_of(obj), a->proto, a->nth, a->field);
 }
 
-/* The row whose last value was an address with bits beside its prefix: told by its check, which is called after the write. */
+/* The row whose value was written last, if that was an address with bits beside its prefix; else
+ * NULL. The row's check, which is called after the write, warns of it. */
 static const struct setting *one_of_prefix;
 
 static void vary_put(const struct setting *row, const struct set_obj *obj, const void *val)
@@ -166,7 +173,8 @@ static bool bytes_get(const struct setting *row, const struct set_obj *obj, void
 
 static const struct setting_store bytes_store = {bytes_put, bytes_get, field_unset};
 
-/* A field without bits of its own says only that a part of its header is there. */
+/* The store of fields that have no bits. Such a field only says that a part of its header is
+ * there. */
 static void here_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	const struct field_arg *a = row->arg;
@@ -204,7 +212,8 @@ static bool absent_header(const struct setting *row, const struct frame_stack *s
 	return false;
 }
 
-/* A value that says that its part is there; of none, or 0 for a part itself, nobody expects to see anything. */
+/* Says whether the user expects to see a value in the frame. That is not so for no bytes, or where
+ * a field that stands for a part of the header is set to 0. */
 static bool asks(const struct field_arg *a, const struct frame_val *set)
 {
 	if (a->field->kind == FIELD_BYTES)
@@ -220,7 +229,8 @@ static bool in_frame(const struct field_arg *a, const struct frame *f, unsigned 
 	return a->field->kind == FIELD_BYTES ? frame_field_bytes(f, h, a->field, &n) != NULL : frame_field_get(f, h, a->field, v);
 }
 
-/* A field that its header has not with what another field says: icmp.id with a type that knows none. */
+/* Warns that the header does not have a field because of the value of another one: icmp.id with a
+ * type that has no id. */
 static void absent_field(const struct setting *row, const struct frame *f, unsigned h, struct err *warn)
 {
 	const struct field_arg *a = row->arg;
@@ -267,7 +277,8 @@ static bool field_check(const struct setting *row, const struct set_obj *obj, st
 	return true;
 }
 
-/* Next word of a comma list into buf; NULL at the end. */
+/* Copies the next word of a list with commas into buf, and moves *list behind it. Returns NULL at
+ * the end. */
 static const char *next_word(const char **list, char *buf, size_t bufsz)
 {
 	if (*list == NULL || **list == '\0')
@@ -314,14 +325,15 @@ static const struct setting *word_resolve(const struct setting *row, const struc
 	const struct word_arg *w = row->arg;
 	struct sbuf stack = {0}, has = {0};
 
-	if (obj == NULL || w->n == 1) /* a word with one meaning needs no header yet: the field's own rule warns */
+	/* with only one field the header need not be there; the field's own check warns */
+	if (obj == NULL || w->n == 1)
 		return w->in[0].row;
 	const struct frame_stack *s = &spec_of(obj)->stack;
 	for (unsigned h = 0; h < s->n; h++)
 		for (unsigned i = 0; i < w->n; i++)
 			if (w->in[i].proto == s->hdr[h])
 				return w->in[i].row;
-	/* nor does one of a header that comes and goes */
+	/* The same holds for values that may wait for their header. */
 	const struct frame_val val = {.proto = w->in[0].proto, .field = ((const struct field_arg *)w->in[0].row->arg)->field, .nth = 1};
 	if (frame_val_waits(&val))
 		return w->in[0].row;
@@ -335,7 +347,7 @@ static const struct setting *word_resolve(const struct setting *row, const struc
 	return NULL;
 }
 
-/* Value type and store: what a field's kind allows. */
+/* Gives a row the value type and the store that the kind of its field needs. */
 static void row_type(struct setting *row, const struct field_arg *a)
 {
 	row->v = a->one;
@@ -410,8 +422,9 @@ static struct setting *word_new(const char *word, struct field_row *r)
 	return words[nwords++] = row;
 }
 
-/* One row for a field's word list: the first word that no earlier row has is its name, those after it are aliases. A word that has a row
- * means this field too, in headers of this protocol. */
+/* Makes a row for the words of a field. The first word that no row has yet becomes its name, and
+ * the words after it become aliases. A word that has a row already stands for this field too, in
+ * headers of this protocol. */
 static void add_words(const struct proto *p, struct field_row *r)
 {
 	const char *list = r->arg.field->word;
@@ -442,7 +455,8 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Help, type and default of a word: what its fields agree in. */
+/* Sets the help, type and default of a word's row. Type and default are those of its fields if they
+ * all have the same, else none. */
 static void word_finish(struct setting *row)
 {
 	const struct word_arg *w = row->arg;
@@ -530,7 +544,7 @@ static void more_add(const struct field_row *r)
 	nmore++;
 }
 
-/* The row of a field of the nth header of its kind. */
+/* The row of a field in the nth header of its protocol. It is made at the first call. */
 static const struct setting *nth_row(const struct proto *p, unsigned nth, const struct field *f)
 {
 	if (protos == NULL)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words that people know from elsewhere, for what other rows say: `pps`, `jumbo`, `dscp`. Never listed and never saved. */
+/* Words that people know from other programs and that stand for other rows: `pps`, `jumbo`, `dscp`.
+ * These rows are neither listed nor saved. */
 #include "rows.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@ static void keep(const struct setting *row, const struct set_obj *obj)
 	(void)obj;
 }
 
-/* ---- pps: `rate` in frames per second, where a bare number is one ---- */
+/* ---- pps: `rate` in frames per second; a number without a unit is taken for that ---- */
 
 static int pps_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
@@ -63,7 +64,7 @@ static int pps_told(const struct setting *row, const struct set_obj *obj, struct
 
 static const struct setting_store pps_store = {.put = pps_put, .get = pps_get, .unset = keep, .told = pps_told};
 
-/* ---- jumbo: an MTU that jumbo frames fit in ---- */
+/* ---- jumbo: turns an MTU of 9000 on or off ---- */
 
 #define MTU_PLAIN 1500
 #define MTU_JUMBO 9000
@@ -92,7 +93,8 @@ static const struct setting_store jumbo_store = {.put = jumbo_put, .get = jumbo_
 #define ECN_BITS 2
 #define ECN_MASK 3
 
-/* Of the outermost IP header. */
+/* The field `tos` of the outermost IP header, whose protocol *p becomes. NULL: the frame has no IP
+ * header. */
 static const struct field *tos_field(const struct stream_cfg *c, const struct proto **p)
 {
 	for (unsigned i = 0; i < c->frame.stack.n; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pktgen's settings whose feature comes later: known words, so that they are not taken for typos. */
+/* Pktgen's settings that this version does not have. They are in the table so that they are refused
+ * by name, and not as typing errors. */
 #include "rows.h"
 
 #define LATER(scope_, name_, alias_, help_) \

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fields that count like the digits of one number: "udp.src,ipv4.dst+eth.dst", fastest first, fields of one digit joined by +. */
+/* The setting nest: varying fields that count like the digits of one number,
+ * "udp.src,ipv4.dst+eth.dst". The fastest field comes first. Fields that are joined by + are one
+ * digit and step together. */
 #include "rows.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* The field's name at text[at .. at + len) as the next one of the nest. */
+/* Adds the field whose name is text[at .. at + len) to the nest. */
 static int add_field(const struct vspec *s, const char *text, size_t at, size_t len, struct frame_nest *n, struct err *e)
 {
 	const struct proto *p;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings of what lies behind the headers: fill pattern, its bytes, and Pktgen's random bits. */
+/* Settings of what is in a frame beside header fields: payload pattern, its bytes, random bits. */
 #include "rows.h"
 #include "userfile.h"
 
@@ -13,7 +13,7 @@ static const char *const fill_words[] = {
 	[FILL_RANDOM] = "random", [FILL_HEX] = "hex", [FILL_FILE] = "file", NULL,
 };
 
-/* The text that the user pattern repeats. */
+/* The type of userpattern: a text that the payload repeats. */
 
 #define USER_MAX sizeof(((struct frame_spec *)0)->user)
 
@@ -39,7 +39,8 @@ static const struct vtype vt_user = {
 	.name = "text", .syntax = "1 to 63 bytes of text", .size = USER_MAX, .parse = user_vparse, .print = user_vprint,
 };
 
-/* The bytes of a file, read when the setting is made. */
+/* The type of pattern.file: the name of a file and its bytes, which are read when the value is
+ * parsed. */
 
 struct file_val {
 	char name[VT_TEXT_MAX]; /* "": none */
@@ -100,7 +101,8 @@ static const struct vtype vt_file = {
 	.parse = file_vparse, .print = file_vprint,
 };
 
-/* One place holds the bytes; the name says whether they came from a file. */
+/* pattern.hex and pattern.file keep their bytes in the same place. The name of the file says which
+ * of the two is set; "": pattern.hex, or neither. */
 static void data_put(struct stream_cfg *c, const struct hexbytes *bytes, const char *name)
 {
 	free(c->frame.data);
@@ -179,7 +181,7 @@ static bool data_check(const struct setting *row, const struct set_obj *obj, str
 	return false;
 }
 
-/* Random bits: "OFFSET MASK", a character of the mask for each bit. */
+/* The type of rnd.N: "OFFSET MASK", where the mask has a character for each bit. */
 
 #define RND_MAX_BITS 32
 

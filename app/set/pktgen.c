@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pktgen's ways to say what other rows say: each is an edit of headers, fields or enabled streams, never listed and never saved. */
+/* Rows that write other rows in Pktgen's words: they edit the headers, fields or random bits of a
+ * stream. They are neither listed nor saved. */
 #include "rows.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include "edit.h"
 #include "held.h"
 
-/* Nothing is stored, so there is nothing to take back. */
+/* The unset() of these rows: they store nothing, so nothing is taken back. */
 static void keep(const struct setting *row, const struct set_obj *obj)
 {
 	(void)row;
@@ -29,14 +30,16 @@ static const struct stream_cfg *stream_of(const struct set_obj *obj)
 	return obj->cfg;
 }
 
-/* Values of headers that an edit took out, by the stream they were of, until its check tells of them. Streams are only compared. */
+/* The names of values that were lost because an edit removed their headers. They are kept for each
+ * stream until the row's check tells of them. The pointer to the stream is only compared. */
 struct gone {
 	const void *stream;
 	struct sbuf names;
 };
 static struct gone *gones;
 static unsigned ngones;
-#define MOST_GONE 4096 /* where nobody asks for checks */
+/* Most streams whose names are kept. Callers that hold back the checks never take them. */
+#define MOST_GONE 4096
 
 static void gone_forget(unsigned i)
 {
@@ -44,7 +47,8 @@ static void gone_forget(unsigned i)
 	gones[i] = gones[--ngones];
 }
 
-/* Takes the text over. What was known of the stream before is replaced. */
+/* Keeps the names for a stream, in place of those that were kept before. Takes the text from
+ * *names. */
 static void gone_keep(const void *stream, struct sbuf *names)
 {
 	for (unsigned i = ngones; i-- > 0;)
@@ -150,7 +154,7 @@ static bool proto_get_word(const struct setting *row, const struct set_obj *obj,
 	return false;
 }
 
-/* A frame may have none of the headers that a row has words for. */
+/* Refuses to read a row when the frame has none of the headers that the row has words for. */
 static int has_one(const struct setting *row, const struct set_obj *obj, const char *const *headers, struct err *e)
 {
 	const struct stream_cfg *c = obj->cfg;
@@ -204,14 +208,14 @@ static bool proto_check(const struct setting *row, const struct set_obj *obj, st
 static const enum frame_part part_vlan = PART_VLAN, part_qinq = PART_QINQ, part_mpls = PART_MPLS, part_gre = PART_GRE,
 			     part_gre_eth = PART_GRE_ETH, part_vxlan = PART_VXLAN, part_gtpu = PART_GTPU;
 
-/* ---- several fields by one line ---- */
+/* ---- rows that set several fields at once ---- */
 
 #define MAX_FIELDS 3
 
 struct fields {
 	unsigned n;
-	const char *name[MAX_FIELDS]; /* of fields, the first header of its kind */
-	const char *enable;           /* what puts the header in */
+	const char *name[MAX_FIELDS]; /* names of the fields, in the first header of their kind */
+	const char *enable;           /* the header, and the word of `enable` that adds it */
 };
 
 static int fields_vparse(const struct vspec *s, const char *text, void *out, struct err *e)
@@ -227,7 +231,7 @@ static int fields_vparse(const struct vspec *s, const char *text, void *out, str
 			break;
 		if (len == 0 || i == s->bits)
 			return vspec_fail(s, EINVAL, (int)(p - text), e, text, "has %s than %u values", len == 0 ? "less" : "more", s->bits);
-		/* hexadecimal is the only way that Pktgen reads such a number */
+		/* Pktgen reads such a number as hexadecimal, with or without 0x */
 		const char *lead = s->of[i].hex && strncmp(p, "0x", 2) != 0 ? "0x" : "";
 		if (len + 3 > sizeof(word))
 			return vspec_fail(s, EINVAL, (int)(p - text), e, text, "is no number");
@@ -279,7 +283,7 @@ static void set_field(struct stream_cfg *c, const char *name, const uint8_t v[VT
 		frame_vals_set(&c->frame.vals, p, nth, f, v);
 }
 
-/* The user's value or the field's own. */
+/* The value that the user has set, or the field's default. */
 static void get_field(const struct stream_cfg *c, const char *name, uint8_t v[VT_FIELD_BYTES])
 {
 	const struct proto *p;
@@ -329,7 +333,8 @@ static bool fields_check(const struct setting *row, const struct set_obj *obj, s
 
 static const struct setting_store fields_store = {.put = fields_put, .get = fields_get, .unset = keep};
 
-/* RFC 3032 2.1: label, class, bottom of stack, ttl. The bottom fills itself. */
+/* A label stack entry of RFC 3032, section 2.1: label, class, bottom of stack, ttl. The bit for the
+ * bottom is ignored here, because the frame sets it by itself. */
 static int mpls_vparse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	struct vspec number = {.type = &vt_fuint, .bits = 32};
@@ -439,7 +444,7 @@ static void bits_put(const struct setting *row, const struct set_obj *obj, const
 	((struct stream_cfg *)obj->cfg)->frame.rnd[v->i] = v->bits;
 }
 
-/* The first that is given. */
+/* Reads the first of rnd.0 to rnd.31 that is set. */
 static bool bits_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	const struct frame_rnd *rnd = stream_of(obj)->frame.rnd;
@@ -474,7 +479,8 @@ struct rnd_word {
 };
 static const struct rnd_word rnd_ip = {"src ip", "a source address"}, rnd_pt = {"sport", "a source port"};
 
-/* The outermost header that has the word. */
+/* The field that the word stands for in the outermost header that has it. NULL: no header has
+ * it. */
 static const struct field *rnd_field(const struct stream_cfg *c, const struct rnd_word *w, const struct proto **p)
 {
 	for (unsigned i = 0; i < c->frame.stack.n; i++) {
@@ -512,7 +518,7 @@ static bool rnd_get(const struct setting *row, const struct set_obj *obj, void *
 	return false;
 }
 
-/* What the field holds without a value of the user's. */
+/* The value of the field when the user has set none: the port's default, or the field's. */
 static void port_value(const struct stream_cfg *c, const struct proto *p, const struct field *f, uint8_t v[VT_FIELD_BYTES])
 {
 	const struct frame_val *own = frame_vals_find(&c->dflt, p, 1, f);
@@ -526,7 +532,8 @@ static void port_value(const struct stream_cfg *c, const struct proto *p, const 
 		spec.type->parse(&spec, f->dflt, v, NULL);
 }
 
-/* Random bits over the value that is there, so that turning it off gives that value back. */
+/* Turns random bits on with a mask over the present value, so that turning them off restores that
+ * value. */
 static void rnd_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	struct stream_cfg *c = obj->cfg;

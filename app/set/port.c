@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings of a port: struct port_cfg. */
+/* Settings of a port. Their values are in struct port_cfg. */
 #include "rows.h"
 
 #define MTU_MIN 68 /* RFC 791 3.2: what every module must be able to forward */

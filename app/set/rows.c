@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Puts the table of settings together, and has the checks and echoes that its rows share. */
 #include "rows.h"
 #include "app.h"
 #include "face.h"
@@ -16,10 +17,11 @@ struct ctl *set_ctl(const struct set_obj *obj)
 	return app != NULL ? app->ctl : NULL;
 }
 
-/* Too large for the stack of a function that is called row by row. */
+/* A frame that frame_ok() builds and drops. It is too large for the stack. */
 static struct frame scratch;
 
-/* ctl_frame() names the port or the stream, and so does whoever prints a warning of `set`. */
+/* Says whether the frame of a stream can be built. ctl_frame() puts the port or stream before its
+ * message; that is removed, because `set` puts it before every warning. */
 static bool frame_ok(struct ctl *ctl, unsigned port, unsigned stream, struct err *warn)
 {
 	char prefix[2][32];
@@ -36,7 +38,7 @@ static bool frame_ok(struct ctl *ctl, unsigned port, unsigned stream, struct err
 	return false;
 }
 
-/* The header that a value is for, is it in the stack? */
+/* Says whether the stack has the header that a value is for. */
 static bool has_header(const struct frame_stack *s, const struct frame_val *v)
 {
 	unsigned seen = 0;
@@ -139,7 +141,7 @@ void set_echo_load(const struct setting *row, const struct set_obj *obj, struct 
 	sbuf_free(&text);
 }
 
-/* What the device refuses was told as a warning. */
+/* Says nothing about a pacing that the device refuses, because the row's check has warned of it. */
 void set_echo_pacing(const struct setting *row, const struct set_obj *obj, struct sbuf *note)
 {
 	struct sbuf text = {0};
@@ -151,7 +153,8 @@ void set_echo_pacing(const struct setting *row, const struct set_obj *obj, struc
 	sbuf_free(&text);
 }
 
-/* Of the stream, and what the port asks for with it where that is more than the link carries. */
+/* Tells the load of the stream, and that of all streams of the port if this is more than the link
+ * carries. */
 void set_echo_stream_load(const struct setting *row, const struct set_obj *obj, struct sbuf *note)
 {
 	struct sbuf text = {0};
@@ -174,8 +177,9 @@ void set_echo_stream_load(const struct setting *row, const struct set_obj *obj, 
 
 static struct {
 	bool on;
-	const void *cfg;              /* whose frame it is, NULL: nobody's */
-	const struct frame *frame;
+	/* the settings of the stream whose frame it is, NULL: there is none */
+	const void *cfg;
+	const struct frame *frame;    /* NULL: none can be built */
 } held;
 static struct frame now;
 
@@ -203,7 +207,7 @@ void set_add_row(const struct setting ***rows, unsigned *n, const struct setting
 	(*rows)[(*n)++] = row;
 }
 
-/* In the order of the table. */
+/* The program's own rows, in the order of the table. Works add theirs by their places. */
 static const struct set_chunk own_chunks[] = {
 	{100, set_view_rows},
 	{200, set_tester_rows},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside app/set: the tables of each file, and what their checks share. */
+/* Private to app/set: the tables of its files, and what their checks and echoes share. */
 #pragma once
 #include "set.h"
 #include "ctl.h"
@@ -8,44 +8,57 @@
 extern const struct setting set_view_rows[], set_tester_rows[], set_trial_rows[], set_port_rows[], set_stream_rows[], set_arrival_rows[];
 extern const struct setting set_nest_rows[], set_payload_rows[], set_pktgen_rows[], set_habit_rows[], set_later_rows[];
 
-/* Is it one of set_view_rows? */
+/* Says whether the row is one of set_view_rows. */
 bool set_of_view(const struct setting *row);
 
-/* Control of the program that the object is of; NULL: the object is of none, or the program has no ports. */
+/* Control of the program that the object belongs to. NULL: it belongs to no program, or the program
+ * has no ports. */
 struct ctl *set_ctl(const struct set_obj *obj);
 
-/* A row of the payload that says nothing about this stream as it is: `show settings` leaves it out. */
+/* Returns true when a row about the payload or random bits says nothing about this stream, so that
+ * `show settings` leaves it out. */
 bool set_payload_idle(const struct setting *row, const struct set_obj *obj);
-/* rnd.0 .. rnd.31, made at the first call. */
+/* The rows rnd.0 to rnd.31, which are made at the first call. */
 const struct setting *set_rnd_table(unsigned *n);
-void set_rnd_rows(const struct setting ***rows, unsigned *n); /* append them */
+/* appends pointers to them to an array */
+void set_rnd_rows(const struct setting ***rows, unsigned *n);
 
-/* Append field rows "udp.dst" and word rows "dport" to an array; made once. */
+/* Appends the rows of fields ("udp.dst") and of Pktgen's words ("dport") to an array. They are made
+ * at the first call. */
 void set_field_rows(const struct setting ***rows, unsigned *n);
-/* The rows that set_row_named() has made; their number. Valid until the next is made. */
+/* The rows that set_row_named() and set_rows_for() have made. Returns their number. *rows is valid
+ * until the next row is made. */
 unsigned set_more_rows(const struct setting *const **rows);
 
-/* Append a row to an array. */
+/* Appends a row to an array. */
 void set_add_row(const struct setting ***rows, unsigned *n, const struct setting *row);
 
-/* Can the frame of a stream be built now? The same answer as `start` gives, as a warning. */
+/* Checks of rows (setting.check). They return true, or false with a warning. */
+
+/* The frame of this stream, or of each stream of this port, can be built. The warning is what
+ * `start` would say. */
 bool set_check_stream(const struct setting *row, const struct set_obj *obj, struct err *warn);
 bool set_check_port(const struct setting *row, const struct set_obj *obj, struct err *warn);
-/* What counts from the next start only is told while the port sends. */
+/* The port does not send. For settings that have an effect at the next start only. */
 bool set_check_per_start(const struct setting *row, const struct set_obj *obj, struct err *warn);
-/* Arrivals need deadlines, and frames "as fast as possible" have none. */
+/* The port has a rate other than max, if arrival is not constant: frames that leave as fast as
+ * possible have no deadlines. */
 bool set_check_arrival(const struct setting *row, const struct set_obj *obj, struct err *warn);
-/* What the device says to it. */
+/* The device can do what is set. */
 bool set_check_timestamps(const struct setting *row, const struct set_obj *obj, struct err *warn);
 bool set_check_pacing(const struct setting *row, const struct set_obj *obj, struct err *warn);
-/* "port 0: 1.488Mpps = 10% = ..." */
+
+/* Echoes of rows (setting.echo): they tell a person what the new value comes to, "port 0: 1.488Mpps
+ * = 10% = ...". */
+
 void set_echo_load(const struct setting *row, const struct set_obj *obj, struct sbuf *note);
 void set_echo_pacing(const struct setting *row, const struct set_obj *obj, struct sbuf *note); /* arrival, catchup, lag, pacing */
 void set_echo_stream_load(const struct setting *row, const struct set_obj *obj, struct sbuf *note);
-/* The bytes that a stream would send now, or NULL. Valid until the next call. */
+/* The frame that a stream would send now, NULL: none can be built. Valid until the next call. */
 const struct frame *set_frame_now(const struct set_obj *stream);
 
-/* app/set/work.c: the store of rows whose values are a work's own. */
+/* app/set/work.c: the store of rows whose values are in the part of a port's settings that belongs
+ * to a work. */
 void set_work_put(const struct setting *row, const struct set_obj *obj, const void *val);
 bool set_work_get(const struct setting *row, const struct set_obj *obj, void *val);
 void set_work_unset(const struct setting *row, const struct set_obj *obj);

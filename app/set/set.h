@@ -1,33 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of the setting table, for cmd_new: one file per scope. Field rows are made once from the protocol table. */
+/* The rows of the table of settings, for cmd_new(). Each file of app/set has the rows of one
+ * subject; those of header fields are made from the protocol table. */
 #pragma once
 #include "cmd.h"
 
 struct frame_stack;
 
-/* A row that is another way to write a different row ("proto udp" rewrites "frame"): never listed, never saved. Bits from 0x100 on
- * are the program's; lib/cmd does not look at them. */
+/* A flag of rows: the row is another way to write other rows ("proto udp" rewrites "frame"), and is
+ * neither listed nor saved. Flags from 0x100 on belong to the program; lib/cmd ignores them. */
 #define SET_DERIVED 0x100
 
-/* Rows that stand together in the table (app/pieces.h). */
+/* Rows that stand together in the table, as a piece of the list (app/pieces.h). */
 struct set_chunk {
 	int at;
-	const struct setting *row; /* ends with a row without a name; NULL: none */
-	void (*add)(const struct setting ***rows, unsigned *n); /* appends rows that are made at the first call; NULL: there are no such */
+	const struct setting *row; /* an array that ends with a row without a name; NULL: none */
+	/* appends rows that are made at run time; NULL: none */
+	void (*add)(const struct setting ***rows, unsigned *n);
 };
 
-/* All rows, valid until the program ends; the array is until the next call. Rows of further headers of a kind ("vlan[2].vid"), as far
- * as somebody asked for them, are at its end. */
+/* All rows. They are valid until the program ends, and the array until the next call. At its end
+ * are rows of second and further headers of a kind ("vlan[2].vid"), but only those that were made
+ * already. */
 const struct setting *const *set_rows(unsigned *n);
-/* A field's row by its name; those of further headers are made here. NULL: there is no such field. */
+/* Finds the row of a field in a second or further header ("vlan[2].vid"), and makes it at the first
+ * call. NULL: the name has no number in brackets, or there is no such field. */
 const struct setting *set_row_named(const char *name);
-/* Make the rows of further headers of a kind that this frame has. */
+/* Makes the rows of second and further headers of a kind that this frame has. */
 void set_rows_for(const struct frame_stack *stack);
-/* What the rows' checks would say of a stream as it is now, for who did not let them: false with the first of it. */
+/* Checks a stream as it is now, for a caller that has held back the checks of its rows
+ * (cmd_hold_checks()). Returns true, or false with the first warning. */
 bool set_check_whole(const struct set_obj *stream, struct err *warn);
-/* Whether `show settings` lists the row for this object: not an alias, and no field that the frame does not have, unless it was set. */
+/* Says whether `show settings` lists a row for this object. Rows that stand for others are not
+ * listed, and fields that the frame does not have only if they were set. */
 bool set_applies(const struct setting *row, const struct set_obj *obj);
-/* Rows of a stream that are no field and say how its frames change or what is in them: nest, payload, random bits. */
+/* Rows of streams that are no fields and say what is in the frames or how they change: nest,
+ * payload, random bits. */
 const struct setting *const *set_extra_rows(unsigned *n);
-/* From hold(true) to hold(false) no setting changes: the frame that rows read is built once per stream, not once per row. */
+/* The caller promises that no setting changes between set_hold(true) and set_hold(false). The frame
+ * that rows read is then not built anew for each row, as long as the rows of one stream are read
+ * one after the other. */
 void set_hold(bool on);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings of a stream: struct stream_cfg, without its header fields. */
+/* Settings of a stream but its header fields. Their values are in struct stream_cfg. */
 #include "rows.h"
 
 #include <errno.h>
@@ -11,7 +11,8 @@ static int frame_vparse(const struct vspec *v, const char *text, void *out, stru
 	int rc;
 
 	(void)v;
-	memset(&stack, 0, sizeof(stack)); /* unused slots too: values are compared as bytes */
+	/* unused slots are zeroed too, because values are compared as bytes */
+	memset(&stack, 0, sizeof(stack));
 	rc = frame_stack_parse(text, &stack, e);
 	if (rc == 0)
 		memcpy(out, &stack, sizeof(stack));
@@ -35,7 +36,7 @@ static const struct vtype vt_frame = {
 	.parse = frame_vparse, .print = frame_vprint, .complete = frame_vcomplete,
 };
 
-/* A rate of the stream's own, or none. */
+/* The type of a stream's rate: a rate of its own, or none. */
 
 static int own_vparse(const struct vspec *v, const char *text, void *out, struct err *e)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings of the tester itself: struct tester of the program. */
+/* Settings of the program that are about measuring: stalls and trials (struct tester). */
 #include "rows.h"
 #include "app.h"
 
@@ -22,7 +22,7 @@ void tester_apply(const struct app *app)
 		ctl_set_stall(app->ctl, app->tester.stall_ns);
 }
 
-/* ---- sets of waits by name ---- */
+/* ---- `set trial NAME`: all waits of trials at once ---- */
 
 enum waits { WAITS_DEFAULT, WAITS_RFC2544, WAITS_OTHER };
 static const char *const waits_words[] = {"default", "rfc2544", "other", NULL};

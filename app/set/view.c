@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings of the screen: struct view of the program. */
+/* Settings of the screen. Their values are in struct view. */
 #include "rows.h"
 #include "app.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where rows of works keep their values: in the part of a port's settings that is the work's. A row's arg is the work, its offset lies in the
- * work's struct. */
+/* The store of rows of works. A work has a struct of its own among the settings of each port. Such
+ * a row's arg is the work, and its offset lies in that struct. */
 #include "ctl.h"
 #include "set/rows.h"
 

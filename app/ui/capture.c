@@ -11,11 +11,12 @@ struct capture {
 	struct loop *loop;
 	void (*line)(void *arg, const char *text);
 	void *arg;
-	int fd;       /* of the pipe */
-	int saved[2]; /* stdout and stderr as they were; -1: not taken */
+	int fd;       /* the end of the pipe that is read */
+	int saved[2]; /* copies of stdout and stderr as they were; -1: it was not taken */
 	struct sbuf text;
 };
 
+/* Hands over the whole lines that have arrived; all: also a last line without a newline. */
 static void take(struct capture *c, bool all)
 {
 	char bytes[4096];
@@ -46,7 +47,7 @@ struct capture *capture_open(struct loop *loop, void (*line)(void *arg, const ch
 {
 	int ends[2];
 
-	/* Not blocking at either end: control itself may write, and nobody would read meanwhile. */
+	/* Neither end blocks: control itself may write, and nobody would read meanwhile. */
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
 		return NULL;
 	struct capture *c = xcalloc(1, sizeof(*c));

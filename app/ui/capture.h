@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* While curses has the terminal, whatever libraries write to stdout and stderr would garble it: it is taken from them line by line. */
+/* While curses has the terminal, text that libraries write to stdout and stderr would garble it.
+ * This puts a pipe in the place of both, and hands over what arrives, in whole lines. */
 #pragma once
 #include "loop.h"
 
 struct capture;
-/* NULL: no pipe could be made, nothing is taken. A stderr that is no terminal stays as it is. */
+/* line() gets one or more whole lines, from the loop. stdout or stderr stays as it is where it is
+ * not a terminal. Returns NULL when no pipe could be made: then nothing is taken. */
 struct capture *capture_open(struct loop *, void (*line)(void *arg, const char *text), void *arg);
-void capture_close(struct capture *); /* what was written last is handed over first */
-int capture_fd(const struct capture *); /* the pipe's end that is read, not blocking; -1: none */
+/* Hands over what was written last, then puts stdout and stderr back. NULL is allowed. */
+void capture_close(struct capture *);
+/* The end of the pipe that is read. It does not block. -1: there is no pipe. */
+int capture_fd(const struct capture *);

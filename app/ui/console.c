@@ -18,18 +18,19 @@
 #define LOG_LINES 10000
 #define LOOK_NS 250000000ull
 
-/* One of the three is there while the prompt runs. */
+/* While the prompt runs, one of screen, line and feed is there: the full screen, the line prompt or
+ * the plain prompt. */
 struct console {
 	struct front f;
 	enum args_color color;
 	bool can_edit;
 	struct fullscreen *screen;
 	struct line *line;
-	struct feed *feed;   /* the plain prompt */
-	bool prompted;       /* it is there */
-	unsigned long lines; /* of the feed when it was written */
-	int timer;           /* while this process is in the background of its terminal */
-	int look_timer;      /* at work that goes on, while there is a prompt that can show it */
+	struct feed *feed;
+	bool prompted;       /* the plain prompt stands on the terminal */
+	unsigned long lines; /* feed_lines() when it was written */
+	int timer;           /* runs while this process is in the background of its terminal */
+	int look_timer;      /* for progress; runs while a screen or line prompt can show it */
 };
 
 static bool wants(enum args_color color, int fd)
@@ -69,6 +70,7 @@ void console_free(struct console *c)
 	free(c);
 }
 
+/* Makes way for text on the terminal. */
 static void hide(struct console *c)
 {
 	/* What is typed at a plain prompt is the terminal's: it stays, and a new prompt follows. */
@@ -91,7 +93,7 @@ static int print(struct console *c, FILE *f, enum role role, const char *text)
 
 	if (text[0] == '\0')
 		return 0;
-	/* a program that reads the results gets them byte by byte */
+	/* A program that reads the results gets all bytes as they are. */
 	if (f == stdout && !fr->shows_out)
 		sbuf_add(&shown, text);
 	else
@@ -105,7 +107,8 @@ static int print(struct console *c, FILE *f, enum role role, const char *text)
 	hide(c);
 	clearerr(f);
 	errno = 0;
-	/* The colour ends before the newline: a pager or a cut line leaves none behind. */
+	/* The colour ends before the newline, so that neither a pager nor a line that is cut leaves
+	 * it switched on. */
 	size_t n = shown.len - (shown.s[shown.len - 1] == '\n');
 	fprintf(f, "%s%.*s%s\n", red ? fr->caps.red : "", (int)n, shown.s, red ? fr->caps.normal : "");
 	sbuf_free(&shown);
@@ -132,7 +135,7 @@ void front_entered(struct front *f, const char *line)
 		const char *past = cmd_past_prompt(line);
 		if (*past == '\0')
 			return;
-		if ((size_t)(past - line) != strspn(line, " \t")) /* blanks alone stay, as they were typed */
+		if ((size_t)(past - line) != strspn(line, " \t")) /* mere blanks stay as typed */
 			line = past;
 		if (f->history != NULL)
 			history_add(f->history, line);
@@ -162,7 +165,7 @@ static void run_plain(struct console *c)
 		bool away = !tty_foreground(STDIN_FILENO);
 		feed_hold(c->feed, away);
 		if (away)
-			c->prompted = false; /* it comes with the terminal */
+			c->prompted = false; /* written again when the terminal is ours again */
 		if (f->interrupted) {
 			feed_drop(c->feed);
 			fputc('\n', f->tty);
@@ -187,7 +190,7 @@ static void run_plain(struct console *c)
 	front_leave(f, NULL, NULL);
 }
 
-/* True: the line prompt is wanted now. */
+/* Runs the full screen. True: the line prompt is wanted now. */
 static bool run_screen(struct console *c)
 {
 	struct err e;
@@ -204,7 +207,7 @@ static bool run_screen(struct console *c)
 	return other;
 }
 
-/* True: the screen is wanted now. */
+/* Runs the line prompt, or the plain one if lines cannot be edited. True: the screen is wanted. */
 static bool run_line(struct console *c)
 {
 	c->line = line_open(&c->f);
@@ -220,7 +223,7 @@ static bool run_line(struct console *c)
 	return other;
 }
 
-/* It wakes the loop; who has a prompt looks again whether the terminal is ours. */
+/* The timer wakes the loop. Then the prompt that runs looks whether the terminal is ours again. */
 static void look_again(void *arg)
 {
 	struct console *c = arg;
@@ -231,14 +234,15 @@ static void look_again(void *arg)
 	c->timer = -1;
 }
 
-/* A shell says nothing to a job that runs already when it gives it the terminal. */
+/* A shell does not tell a job that runs already when it gives it the terminal: a timer looks. */
 static void look_for_terminal(struct console *c)
 {
 	if (c->timer < 0 && !tty_foreground(STDIN_FILENO))
 		c->timer = loop_timer(c->f.loop, LOOK_NS, LOOK_NS, look_again, c);
 }
 
-/* Begun with & by a shell: what was asked for is done and clients are served; the prompt comes with the terminal. */
+/* A shell has begun this program with &: commands run and clients are served, and the prompt waits
+ * until the shell gives us the terminal. */
 static void wait_for_terminal(struct console *c)
 {
 	if (tty_foreground(STDIN_FILENO))
@@ -298,7 +302,8 @@ void console_resize(struct console *c)
 		line_resize(c->line);
 }
 
-/* Our modes are taken off before the shell gets the terminal, and put on again when it is given back. */
+/* Ctrl-Z: the terminal gets its own modes back before the shell gets the terminal, and ours when we
+ * are continued. */
 void console_suspend(struct console *c)
 {
 	sigset_t set;
@@ -313,9 +318,9 @@ void console_suspend(struct console *c)
 	sigaddset(&set, SIGTSTP);
 	signal(SIGTSTP, SIG_DFL);
 	raise(SIGTSTP);
-	pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* stops here */
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* the process stops here */
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	/* Here again: that we were continued is not to be told a second time. */
+	/* We go on here. The SIGCONT that waits is taken, else the loop would report it, too. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGCONT);
 	sigtimedwait(&set, NULL, &(struct timespec){0});
@@ -328,7 +333,8 @@ void console_suspend(struct console *c)
 	}
 }
 
-/* Also after a SIGSTOP, which nobody sees coming. The shell has changed the modes meanwhile; libedit and curses do not know. */
+/* SIGCONT also ends a SIGSTOP, of which nobody is told before. The shell has changed the modes of
+ * the terminal meanwhile, and libedit and curses do not know it. */
 void console_continue(struct console *c)
 {
 	look_for_terminal(c);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a person sits at: the full screen (screen.h), or with view->screen off a prompt on the terminal's own lines (line.h), either fed key
- * by key from the loop, so that ports, timers and signals go on while a line is edited. A terminal that cannot move its cursor
- * gets a plain prompt. Sees a session and nothing of control. */
+/* The console is where a person works: the full screen (screen.h) or, while view->screen is off, a
+ * prompt on the terminal's own lines (line.h). Both get their keys one by one from the loop, so
+ * that ports, timers and signals go on while a line is edited. A terminal that cannot move its
+ * cursor gets a plain prompt. The console sees a session and nothing of control. Control thread. */
 #pragma once
 #include "args.h"
 #include "loop.h"
@@ -14,20 +15,22 @@ struct console_opts {
 	struct loop *loop;
 	enum args_color color;
 	struct view *view;
-	void (*turn)(void *arg); /* one turn of the loop */
+	void (*turn)(void *arg); /* makes one turn of the loop */
 	void *arg;
 };
 
-/* Before anything is printed, with a terminal or without one. */
+/* The console is made before anything is printed, whether there is a terminal or not. */
 struct console *console_new(const struct console_opts *opts);
 void console_free(struct console *);
-/* Print without harm to the line that is being edited. result: to stdout, else to stderr. 0 or -errno of the write. */
+/* Prints without harm to the line that is being edited. result: the text goes to stdout, else to
+ * stderr. Returns 0, or -errno when it could not be written. */
 int console_print(struct console *, bool result, const char *text);
-/* The same to stderr, in red. */
+/* Prints to stderr in the same way, in red where colours are wanted. */
 void console_error(struct console *, const char *text);
-/* Prompt until the loop is stopped or the user leaves. Needs a terminal on stdin. */
+/* Prompts until the loop is stopped or the user leaves. stdin must be a terminal. */
 void console_run(struct console *, struct sess *sess);
-/* Of the loop's signals: Ctrl-C cancels the running verb, else drops the line. */
+/* These four are called for signals, from the loop: SIGINT (Ctrl-C), SIGWINCH, SIGTSTP and SIGCONT.
+ * Ctrl-C cancels the running verb; when none runs it drops the line. */
 void console_interrupt(struct console *);
 void console_resize(struct console *);
 void console_suspend(struct console *);

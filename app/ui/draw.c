@@ -6,9 +6,9 @@
 #include <string.h>
 #include "scroll.h"
 
-#define SEP_FROM 8 /* rows */
+#define SEP_FROM 8 /* a screen of so many rows has one between page and log */
 #define LOG_ENOUGH 8
-#define PAGE_WHOLE 53 /* page main and its head */
+#define PAGE_WHOLE 53 /* rows of page main with its head line */
 
 void layout_make(struct layout *l, int rows, int cols)
 {
@@ -16,7 +16,8 @@ void layout_make(struct layout *l, int rows, int cols)
 	int rest = rows - 1 - footer - sep;
 
 	*l = (struct layout){.rows = rows, .cols = cols, .sep = -1, .footer = footer ? rows - 1 : -1, .prompt = rows - 1 - footer};
-	/* two thirds for the page: at 24 rows 14, and 7 for the log; where the log has enough, all that the longest table of a page needs */
+	/* The page gets two thirds: of 24 rows it has 14, and the log 7. Once the log has
+	 * LOG_ENOUGH, the page gets more, up to PAGE_WHOLE. */
 	l->page_rows = rest >= 2 ? (2 * rest + 1) / 3 : 0;
 	if (rest - LOG_ENOUGH > l->page_rows && l->page_rows < PAGE_WHOLE)
 		l->page_rows = rest - LOG_ENOUGH < PAGE_WHOLE ? rest - LOG_ENOUGH : PAGE_WHOLE;

@@ -10,16 +10,16 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#define PROMPT_MARK '\1' /* around what libedit must not count as columns */
+#define PROMPT_MARK '\1' /* stands before and after what takes no columns */
 #define CTRL_D L'\4'
 
 struct edit {
 	struct edit_opts opts;
 	EditLine *el;
-	int master; /* of the pseudo-terminal, -1: none */
+	int master; /* our end of the pseudo-terminal; -1: there is none */
 	FILE *in, *out;
 	wchar_t key, before;  /* the last key, and the one before it */
-	bool listed;          /* by a Tab, and nothing was typed since */
+	bool listed;          /* the last Tab showed the list */
 };
 
 static struct edit *edit_of(EditLine *el)
@@ -49,7 +49,7 @@ static int on_key(EditLine *el, wchar_t *wc)
 	return rc;
 }
 
-/* What stands before the cursor. */
+/* The part of the line before the cursor. The caller frees it. */
 static char *before_cursor(EditLine *el)
 {
 	const LineInfo *li = el_line(el);
@@ -59,7 +59,7 @@ static char *before_cursor(EditLine *el)
 	return b.s;
 }
 
-/* TAB: as much of the word as is certain; when that is nothing, the list. */
+/* TAB inserts as much of the word as is certain. When nothing is, it shows the list. */
 static unsigned char on_tab(EditLine *el, int ch)
 {
 	struct edit *ed = edit_of(el);
@@ -94,7 +94,7 @@ static unsigned char on_tab(EditLine *el, int ch)
 	return rc;
 }
 
-/* "?" where a word could begin lists what could stand there; elsewhere it is a character. */
+/* Where a word could begin, "?" lists what could stand there. Elsewhere it is a character. */
 static unsigned char on_question(EditLine *el, int ch)
 {
 	struct edit *ed = edit_of(el);
@@ -114,7 +114,8 @@ static unsigned char on_question(EditLine *el, int ch)
 	return el_insertstr(el, text) == 0 ? CC_REFRESH : CC_ERROR;
 }
 
-/* A function key is no text: libedit would insert the end of what the terminal sends for one it does not know. */
+/* Function keys are bound to this. libedit would insert the end of a key sequence that it does not
+ * know as if it were text. */
 static unsigned char on_no_text(EditLine *el, int ch)
 {
 	(void)el;
@@ -139,7 +140,8 @@ static void drain(void *arg, short revents)
 		loop_fd(ed->opts.front->loop, ed->master, 0, NULL, NULL);
 }
 
-/* libedit edits only where there is a terminal. It must never wait for somebody to read what it writes there. */
+/* libedit edits only on a terminal, so it gets a pseudo-terminal. What it writes there is read and
+ * thrown away, and neither end blocks: libedit must never wait for somebody to read. */
 static bool open_pty(struct edit *ed)
 {
 	const struct winsize size = {.ws_row = 24, .ws_col = 200};
@@ -201,7 +203,8 @@ void edit_free(struct edit *ed)
 	if (ed->master >= 0)
 		loop_fd(ed->opts.front->loop, ed->master, 0, NULL, NULL);
 	if (ed->el != NULL) {
-		/* else it throws away what is typed already; the modes are put back by who took them */
+		/* With the edit mode on, el_end() would throw away what is typed already. Whoever
+		 * changed the modes of the terminal puts them back. */
 		el_set(ed->el, EL_EDITMODE, 0);
 		el_end(ed->el);
 	}
@@ -268,7 +271,7 @@ enum edit_did edit_key(struct edit *ed)
 	errno = 0;
 	const wchar_t *line = el_wgets(ed->el, &n);
 	if (line == NULL || n <= 0)
-		return EDIT_MORE; /* the line is empty now, or was interrupted */
+		return EDIT_MORE; /* the line became empty, or libedit was interrupted */
 	if (line[n - 1] == L'\n' || line[n - 1] == L'\r')
 		return EDIT_ENTER;
 	return n == 1 && line[0] == CTRL_D ? EDIT_END : EDIT_MORE;
@@ -290,7 +293,7 @@ bool edit_is_vi(struct edit *ed)
 	return el_get(ed->el, EL_EDITOR, &name) == 0 && name != NULL && strcmp(name, "vi") == 0;
 }
 
-/* Unbuffered, libedit begins a line only when that mode is entered. */
+/* In unbuffered mode, libedit begins a new line only when this mode is entered. */
 void edit_reset(struct edit *ed)
 {
 	el_set(ed->el, EL_UNBUFFERED, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libedit with our keys: TAB completes, "?" helps, the history is the program's. On the terminal it draws the line itself; for the
- * screen it works on a pseudo-terminal that nobody sees, and curses draws what edit_line() says. */
+/* The line editor is libedit with our keys: TAB completes, "?" helps, and the history is the
+ * program's. For the line prompt libedit draws the line on the terminal itself. For the full screen
+ * it works on a pseudo-terminal that nobody sees, and curses draws what edit_line() returns. */
 #pragma once
 #include <histedit.h>
 #include "front.h"
@@ -10,28 +11,34 @@ struct edit;
 struct edit_opts {
 	struct front *front;
 	FILE *tty;                                        /* NULL: a pseudo-terminal of its own */
-	int (*key)(void *arg, wchar_t *wc);               /* 1: a key; 0: no more; -1 with errno */
-	void (*list)(void *arg, const struct hint_list *); /* show what could stand at the cursor */
-	void (*beep)(void *arg);                          /* nothing completes; NULL: libedit beeps itself */
-	const char *(*prompt)(void *arg);                 /* on the terminal; \1 around what is no column */
+	/* Gets the next key: 1 and it is in *wc; 0: there are no more; -1: failed, with errno. */
+	int (*key)(void *arg, wchar_t *wc);
+	/* Shows what could stand at the cursor. */
+	void (*list)(void *arg, const struct hint_list *);
+	/* Beeps, because nothing completes the word. NULL: libedit beeps itself. */
+	void (*beep)(void *arg);
+	/* The prompt. A \1 stands before and after what takes no columns. NULL: there is none. */
+	const char *(*prompt)(void *arg);
 	void *arg;
 };
 
-/* NULL: there can be no editor here. */
+/* Returns NULL when there is no pseudo-terminal or libedit refuses. */
 struct edit *edit_new(const struct edit_opts *);
 void edit_free(struct edit *);
 EditLine *edit_el(struct edit *);
-/* Keep the line for the other front, and put one in that was kept. */
+/* When the front changes: edit_keep() puts the edited line into the front, and edit_give() takes it
+ * from there into the editor of the other front. */
 void edit_keep(struct edit *);
 void edit_give(struct edit *);
 
-/* Without a terminal. One key through libedit; it asks for more where that is the beginning of a command. */
+/* The functions below are for an editor on a pseudo-terminal. edit_key() lets libedit take one key;
+ * where this key begins a command of several, libedit calls opts.key() for the others. */
 enum edit_did { EDIT_MORE, EDIT_ENTER, EDIT_END };
 enum edit_did edit_key(struct edit *);
 void edit_insert(struct edit *, const wchar_t *text, size_t n);
-/* The line, its cursor; not longer than it may be shown. */
+/* The line with its cursor, in libedit's own memory: valid until the line changes. */
 const LineInfoW *edit_line(struct edit *);
-/* The line as text; caller frees. */
+/* The line as text, without a newline at its end. The caller frees it. */
 char *edit_text(struct edit *);
-void edit_reset(struct edit *); /* an empty line */
-bool edit_is_vi(struct edit *); /* ~/.editrc: bind -v */
+void edit_reset(struct edit *); /* makes the line empty */
+bool edit_is_vi(struct edit *); /* ~/.editrc has chosen vi's keys (bind -v) */

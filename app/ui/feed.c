@@ -13,8 +13,8 @@ struct feed {
 	struct sess *sess;
 	int fd;
 	const char *name;
-	unsigned long line;  /* of the first byte of text */
-	struct sbuf text;    /* read and not handed over: at most an unfinished line, or a quote that is open */
+	unsigned long line;  /* number of the line in which text begins */
+	struct sbuf text;    /* read, not handed over: an unfinished line or an open quote */
 	unsigned long lines; /* newlines read */
 	bool reading, ended, held;
 };
@@ -37,7 +37,7 @@ void feed_free(struct feed *f)
 	free(f);
 }
 
-/* The first n bytes are whole commands. */
+/* Gives the session the first n bytes of the text, which are whole commands. */
 static void hand_over(struct feed *f, size_t n)
 {
 	struct sbuf where = {0};
@@ -55,8 +55,9 @@ static void hand_over(struct feed *f, size_t n)
 	sbuf_free(&where);
 }
 
-/* Does a command end behind these n bytes, whose last one is a newline, or is a quote open there? Asked of the command
- * language itself: a mark behind them is a command of its own only outside quotes. */
+/* True when a command ends behind the first n bytes, whose last one is a newline; false when a
+ * quote is open there. The command language itself is asked: a mark that is added behind these
+ * bytes becomes a command of its own only outside of quotes. */
 static bool complete(struct feed *f, size_t n)
 {
 	struct sbuf probe = {0}, one = {0};
@@ -89,7 +90,7 @@ static void readable(void *arg, short revents)
 			hand_over(f, f->text.len);
 		return;
 	}
-	/* A zero byte would hide what follows it; this is refused where it stands. */
+	/* A zero byte would hide what follows it. A '?' instead makes the command fail. */
 	for (ssize_t i = 0; i < n; i++)
 		if (chunk[i] == '\0')
 			chunk[i] = '?';
@@ -98,7 +99,7 @@ static void readable(void *arg, short revents)
 	sbuf_addn(&f->text, chunk, (size_t)n);
 	const char *nl = memrchr(f->text.s, '\n', f->text.len);
 	size_t whole = nl != NULL ? (size_t)(nl - f->text.s) + 1 : 0;
-	/* an answer is not of the command language: a quote in it opens nothing */
+	/* The answer to a question is no command: a quote in it opens nothing. */
 	if (whole > 0 && (sess_asks(f->sess) || complete(f, whole)))
 		hand_over(f, whole);
 }

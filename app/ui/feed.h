@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands read from a file descriptor as they arrive: piped input, and a terminal that cannot be edited on. */
+/* A feed reads commands from a file descriptor as they arrive: piped input, and what is typed at a
+ * terminal on which no line can be edited. Control thread. */
 #pragma once
 #include "loop.h"
 #include "sess.h"
 
 struct feed;
 
-/* name: what errors call the input ("stdin"), NULL: lines are not counted. fd stays open, and as blocking as it is. */
+/* name: what errors call the input, as in "stdin:12"; NULL: errors do not name a line. fd stays the
+ * caller's: it is not closed, and whether it blocks is not changed. */
 struct feed *feed_new(struct loop *loop, struct sess *sess, int fd, const char *name);
 void feed_free(struct feed *);
-/* Before each turn of the loop: reads on while the session has nothing to do, so that a long input is not kept in
- * memory. */
+/* To be called before each turn of the loop. Input is read only while the session has nothing to do
+ * or asks for a line, so that a long input is not kept in memory. */
 void feed_turn(struct feed *);
-/* Nothing is read for now, whatever comes. */
+/* on: nothing is read until it is switched off again. */
 void feed_hold(struct feed *, bool on);
 /* The input has ended and all of it was handed to the session. */
 bool feed_ended(const struct feed *);
-/* Forget a command that was begun (Ctrl-C). */
+/* Forgets a command that has begun and not ended (Ctrl-C). */
 void feed_drop(struct feed *);
 /* Newlines read so far. */
 unsigned long feed_lines(const struct feed *);

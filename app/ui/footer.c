@@ -18,7 +18,7 @@ static struct footer_item *add(struct footer *f, const char *key, const char *te
 	return it;
 }
 
-/* True: all of rank `most` and below have room. */
+/* Places the items. True when all whose rank is at most `most` have room. */
 static bool place(struct footer *f, const int *rank, int most, int cols)
 {
 	int width[FOOTER_ITEMS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The line of keys: which of them have room, and where. */
+/* The footer is the screen's lowest row: keys and what they do. This decides which of them have
+ * room, and where they stand. */
 #pragma once
 #include "keys_help.h"
 #include "page.h"
@@ -9,7 +10,7 @@
 struct footer_item {
 	char key[24];
 	const char *text;
-	const struct page *page; /* that the key shows, NULL: it does something else */
+	const struct page *page; /* the page that the key shows; NULL: it does something else */
 };
 
 struct footer {
@@ -19,6 +20,7 @@ struct footer {
 	bool tight;           /* no blank between a key and what it does */
 };
 
-/* Those of the list that have a brief text, behind the names of pages if with_pages. Where there is not room for all, starting comes before
- * pages, and these before the rest. */
+/* The footer has the keys of the list that have a brief text; with_pages: the names of pages stand
+ * before them. Where `cols` columns are too few for all, the first key of the list (start) is kept
+ * before pages, and pages are kept before the other keys. */
 void footer_make(struct footer *, const struct key_help *, bool with_pages, int cols);

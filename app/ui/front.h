@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two editing prompts have in common: line.c on the terminal's own lines, screen.c with curses. console.c owns it. */
+/* A front is a prompt with a line editor. There are two: line.c works on the terminal's own lines,
+ * screen.c draws with curses. This is what they have in common. console.c owns it, and runs one of
+ * them at a time. */
 #pragma once
 #include <stdio.h>
 #include "args.h"
@@ -18,30 +20,32 @@ struct front {
 	struct loop *loop;
 	struct sess *sess; /* while running */
 	struct view *view;
-	void (*turn)(void *arg); /* one turn of the loop */
+	void (*turn)(void *arg); /* makes one turn of the loop */
 	void *arg;
 	struct history *history; /* NULL: none */
 	struct scroll *log;
-	struct progress progress; /* what is shown of work that goes on */
+	struct progress progress; /* what is shown of commands and runs that take time */
 	struct tty_caps caps;
 	FILE *tty;         /* where a line is edited: stdout, or stderr when results go elsewhere */
 	bool can_screen;
 	bool color_out, color_err, color_tty;
 	bool shows_out; /* results go to a terminal */
-	char *typed;       /* the line as it stood when the front changed, and its cursor; NULL: none */
-	int cursor;        /* characters */
+	char *typed;       /* the line as it stood when the front changed; NULL: it was empty */
+	int cursor;        /* its cursor, in characters */
 	bool interrupted;  /* the line is to be dropped */
 	bool hangup;       /* the terminal is gone */
-	bool leaving;      /* what was asked for is done, then the end */
+	bool leaving;      /* the user leaves: commands that are queued are still run */
 };
 
-/* Is this the moment to go over to the other front? */
+/* True when the other front is wanted; is_screen: the one that runs is the screen. */
 static inline bool front_changes(const struct front *f, bool is_screen)
 {
 	return (f->view->screen && f->can_screen) != is_screen;
 }
 
-/* Enter. Commands that are done at once have printed when it returns. */
+/* The user has entered a line: it goes into the history and to the session. Commands that need no
+ * time have printed their results when this returns. */
 void front_entered(struct front *f, const char *line);
-/* What was asked for is done first; after a hangup nobody waits for it. each: before every turn, may be NULL. */
+/* The user leaves: the loop turns until the commands that are queued have ended. After a hangup
+ * they are cancelled instead. each: called before every turn; may be NULL. */
 void front_leave(struct front *f, void (*each)(void *arg), void *arg);

@@ -9,7 +9,8 @@
 
 #define EIGHTHS 8
 
-/* The character at *s, which is moved behind it; '?' for a byte that begins none (RFC 3629: no surrogates, no long forms). */
+/* Returns the character at *s and moves *s behind it; '?' for a byte that begins none (RFC 3629: no
+ * surrogates, no overlong forms). */
 static wchar_t utf8_next(const char **s)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -42,7 +43,8 @@ static void utf8_add(wchar_t wc, struct sbuf *out)
 		sbuf_addc(out, (char)(0x80 | (ch >> (6 * more) & 0x3f)));
 }
 
-/* Columns of a character, whatever the user's locale is: a page looks the same everywhere. -1: it cannot be shown. */
+/* How many columns a character takes; -1: it cannot be shown. This does not depend on the user's
+ * locale, so that a page looks the same everywhere. */
 static int char_width(wchar_t ch)
 {
 	static locale_t utf8;
@@ -64,8 +66,8 @@ static int char_width(wchar_t ch)
 	return n;
 }
 
-/* The next character that takes columns, with its width in *w; 0 at the end. Combining marks have no cell of their own
- * and are left out. */
+/* Returns the next character that takes columns, with its width in *w; 0 at the end. Combining
+ * marks have no cell of their own and are left out. */
 static wchar_t text_next(const char **s, int *w)
 {
 	while (**s != '\0') {
@@ -105,7 +107,7 @@ void grid_free(struct grid *g)
 	*g = (struct grid){0};
 }
 
-/* A cell that was half of a wide character leaves its other half blank. */
+/* Sets one cell. If it was half of a wide character, the other half becomes a blank. */
 static void cell_set(struct grid *g, int row, int64_t col, wchar_t ch, enum role role)
 {
 	if (row < 0 || row >= g->rows || col < 0 || col >= g->cols)
@@ -120,7 +122,7 @@ static void cell_set(struct grid *g, int row, int64_t col, wchar_t ch, enum role
 
 static void char_set(struct grid *g, int row, int64_t col, wchar_t ch, int w, enum role role)
 {
-	/* Half of a wide character is nothing. */
+	/* A wide character that does not fit whole becomes blanks. */
 	if (w == 2 && (col < 0 || col + 1 >= g->cols)) {
 		cell_set(g, row, col, L' ', role);
 		cell_set(g, row, col + 1, L' ', role);
@@ -213,7 +215,7 @@ void grid_bar(struct grid *g, int row, int col, int width, double share, bool as
 
 	if (share > 0)
 		full = share >= 1 ? all : llround(share * (double)all);
-	/* Something is not nothing. */
+	/* Any share above 0 shows. */
 	if (share > 0 && full == 0)
 		full = 1;
 	for (int i = 0; i < width && (int64_t)col + i < g->cols; i++) {
@@ -225,7 +227,8 @@ void grid_bar(struct grid *g, int row, int col, int width, double share, bool as
 	}
 }
 
-/* Level of a value of `all`: at least 1 for what is above 0; -1: there is no value. */
+/* The level of a value, from 0 to `all`, which is the level of `top`. A value above 0 has at least
+ * level 1. -1: there is no value. */
 static int level_of(double v, double top, int all)
 {
 	if (!isfinite(v))
@@ -236,7 +239,7 @@ static int level_of(double v, double top, int all)
 	return level < 1 ? 1 : level > all ? all : (int)level;
 }
 
-/* One row: a mark for each value. */
+/* Draws a curve of one row, with a mark for each value. */
 static void spark(struct grid *g, int row, int col, int width, const struct curve *c, double top)
 {
 	static const wchar_t blocks[] = L"▁▂▃▄▅▆▇█", signs[] = L".:-=+*#@";
@@ -250,16 +253,17 @@ static void spark(struct grid *g, int row, int col, int width, const struct curv
 	}
 }
 
-#define DOTS 4   /* of braille, in a column */
-#define STEPS 3  /* of ascii, in a cell */
+#define DOTS 4   /* levels of a cell in braille */
+#define STEPS 3  /* levels of a cell in ASCII */
 
-/* The part of a column of values that lies in a cell whose lowest step is `base`. */
+/* How many of the `steps` levels of a cell a value fills. The levels below the cell are `base`. */
 static int part_of(int level, int base, int steps)
 {
 	return level - base < 0 ? 0 : level - base > steps ? steps : level - base;
 }
 
-/* Braille of two columns of dots, filled from below; line: the dot that is set anyway, -1: none. */
+/* A character of braille whose two columns of dots are filled from below. line: the row of dots
+ * that is set in any case; -1: none. */
 static wchar_t braille(int left, int right, int line)
 {
 	static const uint8_t bit[2][DOTS] = {{0x40, 0x04, 0x02, 0x01}, {0x80, 0x20, 0x10, 0x08}};

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MOST 16 /* words that have a line of their own each */
+#define LINES_MOST 16 /* up to so many words have a line of their own each */
 #define MAX_WORDS 256
 
 static void offer(void *arg, const char *word, const char *help)
@@ -30,7 +30,7 @@ static void find(struct sess *sess, const char *line, struct hint_list *l)
 	sess_complete(sess, line, l->start, &l->start, offer, l);
 }
 
-/* The first word of the last command on the line; *n: its length. */
+/* The first word of the last command on the line. It is part of the line, and *n is its length. */
 static const char *verb_of(const char *line, size_t *n)
 {
 	const char *from = line;
@@ -58,7 +58,7 @@ void hint_find(struct sess *sess, const char *line, struct hint_list *l)
 	const char *verb = verb_of(line, &n);
 	if (l->n > 0 || l->forms.len > 0 || n == 0 || *verb == '#')
 		return;
-	/* Nothing stands behind what is no command: that is what is wrong. */
+	/* There are no hints. If that is because the first word is no command, say so. */
 	char *upto = xstrdup(line);
 	upto[(size_t)(verb - line) + n] = '\0';
 	find(sess, upto, &verbs);
@@ -79,7 +79,7 @@ void hint_free(struct hint_list *l)
 	*l = (struct hint_list){0};
 }
 
-/* Bytes that all words share; never a part of a character. */
+/* How many bytes at their beginning all words share. This is never a part of a character. */
 static size_t common(const struct hint_list *l)
 {
 	size_t len = strlen(l->item[0].word);
@@ -108,13 +108,15 @@ int hint_complete(const struct hint_list *l, const char *line, struct sbuf *more
 		return 0;
 	int drop = extends ? 0 : (int)typed;
 	sbuf_addn(more, word + (extends ? typed : 0), len - (extends ? typed : 0));
-	/* A folder goes on, and so does what a list or a range could follow only when it is typed. */
+	/* The only word is complete, unless it is a folder. A list or a range that could follow is
+	 * typed anyway. */
 	if (l->n == 1 && (len == 0 || word[len - 1] != '/'))
 		sbuf_addc(more, ' ');
 	return drop;
 }
 
-/* Text in words, behind indent columns of which the first line has some already; no line is wider than columns where a word fits at all. */
+/* Appends text, broken between words so that no line is wider than `columns`, unless a single word
+ * is. The caller has indented the first line; the others get `indent` blanks. */
 static void put_wrapped(const char *text, unsigned indent, unsigned columns, struct sbuf *out)
 {
 	unsigned at = indent;
@@ -133,7 +135,7 @@ static void put_wrapped(const char *text, unsigned indent, unsigned columns, str
 	}
 }
 
-/* A word to a line, with what it is about beside it. */
+/* Appends a line for each word, with its help beside it. */
 static void print_lines(const struct hint_list *l, unsigned columns, struct sbuf *out)
 {
 	unsigned wide = 0;
@@ -155,7 +157,8 @@ static void print_lines(const struct hint_list *l, unsigned columns, struct sbuf
 	}
 }
 
-/* Bytes of a word that are shown among many: of "udp.src" and "udp.dst" the "udp." of both. */
+/* How many bytes of a word are shown where there are many: "udp." alone when several words begin
+ * with it. */
 static size_t shown_bytes(const struct hint_list *l, unsigned i)
 {
 	const char *word = l->item[i].word, *dot = strchr(word, '.');
@@ -166,7 +169,7 @@ static size_t shown_bytes(const struct hint_list *l, unsigned i)
 	return strlen(word);
 }
 
-/* Many words side by side, without their help. */
+/* Appends many words side by side, without their help. */
 static void print_names(const struct hint_list *l, unsigned columns, struct sbuf *out)
 {
 	struct cmd_names names = {0};

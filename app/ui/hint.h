@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What could stand at the cursor, as the prompt shows it. */
+/* Hints are the words that could stand at the cursor: found by the session, completed by TAB, and
+ * printed as a list below the prompt or in the log. */
 #pragma once
 #include "sess.h"
 
@@ -10,16 +11,19 @@ struct hint {
 struct hint_list {
 	struct hint *item;
 	unsigned n;
-	struct sbuf forms; /* lines: what may stand there that is no word of the list */
+	struct sbuf forms; /* lines that describe what may stand there and is no word of the list */
 	int start; /* byte of the line where the word begins */
 };
 
-/* line: what stands before the cursor. Caller frees with hint_free(). */
+/* Finds the hints for a line, which ends at the cursor. The caller frees them with hint_free(). */
 void hint_find(struct sess *sess, const char *line, struct hint_list *l);
 void hint_free(struct hint_list *l);
-/* What TAB inserts into *more: the rest that all words share, a blank behind the only one. Returns how many bytes
- * before the cursor it replaces (the word was written differently: other case, an alias). */
+/* Appends to *more what TAB inserts: the rest that all words share, and a blank behind a word that
+ * is the only one. Returns how many bytes before the cursor it replaces: not 0 when the word was
+ * typed differently, in another case or as an alias. */
 int hint_complete(const struct hint_list *l, const char *line, struct sbuf *more);
+/* Appends the list as lines for a terminal of so many columns. */
 void hint_print(const struct hint_list *l, unsigned columns, struct sbuf *out);
-/* A word could begin behind line: at its start or behind a blank, outside quotes. */
+/* True when a word could begin behind the line: it is empty or ends with a blank or a ';', and no
+ * quote is open. */
 bool hint_word_begins(const char *line);

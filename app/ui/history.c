@@ -17,11 +17,11 @@
 
 struct history {
 	History *h;
-	char *path; /* NULL: not kept */
-	char *last;
+	char *path; /* of the file; NULL: the history is not kept */
+	char *last; /* the newest line */
 };
 
-/* how: O_APPEND or O_TRUNC. */
+/* Opens the file to write. how: O_APPEND or O_TRUNC. */
 static FILE *open_file(struct history *y, int how)
 {
 	const char *why;
@@ -45,7 +45,8 @@ static void give_up(struct history *y, int code)
 	y->path = NULL;
 }
 
-/* The library opens files by their names. The number of lines, or -1. */
+/* Reads the file, and returns its number of lines or -1. libedit can only open a file by its name,
+ * so it gets the name of the descriptor. */
 static int load(struct history *y)
 {
 	char self[40];
@@ -113,7 +114,8 @@ History *history_lines(struct history *y)
 	return y->h;
 }
 
-/* The library can only write whole histories: one of one line, written behind what is there. */
+/* libedit can only write whole histories. So a history of this one line is written to the end of
+ * the file. */
 static void append(struct history *y, const char *line)
 {
 	HistEvent ev;

@@ -9,8 +9,8 @@
 
 #define ESC '\033'
 #define MAX_SEQ 32
-#define ESC_WAIT_NS 50000000ull /* Escape alone, or the beginning of a key? */
-#define SEQ_WAIT_NS 500000000ull
+#define ESC_WAIT_NS 50000000ull   /* for what may follow an Escape */
+#define SEQ_WAIT_NS 500000000ull  /* for the rest of a longer beginning */
 
 static const struct { const char *cap; enum key_code code; } named[] = {
 	{"kcuu1", K_UP}, {"kcud1", K_DOWN}, {"kcub1", K_LEFT}, {"kcuf1", K_RIGHT}, {"khome", K_HOME}, {"kend", K_END},
@@ -29,7 +29,7 @@ struct keys {
 	struct seq seq[2 * ARRAY_SIZE(named)];
 	unsigned nseqs;
 	char *paste_on, *paste_off;
-	char pend[MAX_SEQ];
+	char pend[MAX_SEQ]; /* bytes that are kept, which may be the beginning of a sequence */
 	unsigned npend;
 	mbstate_t mbs;
 	bool pasting;
@@ -65,7 +65,7 @@ struct keys *keys_new(void)
 	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
 		const char *s = string(named[i].cap);
 		add(k, s, named[i].code);
-		/* Keypad modes: some terminals send the form of the other one. */
+		/* There are two keypad modes, and some terminals send the form of the other. */
 		if (strlen(s) == 3 && s[0] == ESC && (s[1] == 'O' || s[1] == '[')) {
 			const char other[] = {ESC, s[1] == 'O' ? '[' : 'O', s[2], '\0'};
 			add(k, other, named[i].code);
@@ -99,7 +99,7 @@ static struct key *push(struct keys *k, enum key_code code)
 	return key;
 }
 
-/* A byte of a character. What is none in this locale was not typed. */
+/* Takes a byte of a character. Bytes that are no character in this locale are dropped. */
 static void text_byte(struct keys *k, char byte)
 {
 	wchar_t wc;
@@ -117,7 +117,8 @@ static void drop(struct keys *k, unsigned n)
 	k->npend -= n;
 }
 
-/* The kept bytes against what the terminal has: 1 one of them, 0 perhaps the beginning of one, -1 neither. */
+/* Compares the kept bytes with the terminal's sequences. 1: they are one, and *code says which; 0:
+ * they may be the beginning of one; -1: neither. */
 static int match(const struct keys *k, enum key_code *code)
 {
 	int rc = -1;
@@ -135,7 +136,7 @@ static int match(const struct keys *k, enum key_code *code)
 	return rc;
 }
 
-/* ECMA-48: where a sequence ends that the terminal's description does not name. 0: not yet. */
+/* True when a sequence that the terminal's description does not name has ended (ECMA-48, 5.4). */
 static bool seq_ended(const struct keys *k)
 {
 	char last = k->pend[k->npend - 1];
@@ -143,11 +144,12 @@ static bool seq_ended(const struct keys *k)
 	if (k->npend >= 3 && k->pend[1] == 'O')
 		return true;
 	if (k->npend >= 3 && k->pend[1] == '[' && k->pend[2] == 'M')
-		return k->npend >= 6; /* a button and two bytes of place */
+		return k->npend >= 6; /* the button, the column and the row */
 	return k->npend >= 3 && last >= 0x40 && last <= 0x7e;
 }
 
-/* The wheel, in either of the two forms. Other buttons do nothing. */
+/* The kept bytes are a report of the mouse, in one of its two forms. The wheel becomes a key;
+ * buttons do nothing. */
 static void mouse(struct keys *k)
 {
 	int button = -1, col = 0, row = 0;
@@ -173,7 +175,7 @@ static void named_key(struct keys *k, enum key_code code)
 	k->npend = 0;
 }
 
-/* False: the kept bytes wait for more. */
+/* Makes a key of the kept bytes, or drops some of them. False: they wait for more. */
 static bool decode(struct keys *k)
 {
 	enum key_code code;
@@ -191,7 +193,7 @@ static bool decode(struct keys *k)
 	if (k->pasting) {
 		if (m == 0)
 			return false;
-		drop(k, 1); /* no key in a pasted text */
+		drop(k, 1); /* a pasted text has no keys: its Escape goes */
 		return true;
 	}
 	bool seq = k->npend >= 2 && (k->pend[1] == '[' || k->pend[1] == 'O');
@@ -219,7 +221,8 @@ uint64_t keys_wait_ns(const struct keys *k)
 	return k->npend == 0 || k->pasting ? 0 : k->npend == 1 ? ESC_WAIT_NS : SEQ_WAIT_NS;
 }
 
-/* The line editor makes of them what it can: Escape, or Meta and a character. */
+/* The first byte is an Escape. The line editor makes of the characters what it can: Escape, or Meta
+ * and a character. */
 void keys_timeout(struct keys *k)
 {
 	char bytes[MAX_SEQ];

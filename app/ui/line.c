@@ -10,28 +10,28 @@
 
 #include "edit.h"
 
-#define MARK "\1" /* around what libedit must not count as columns */
+#define MARK "\1" /* stands before and after what takes no columns */
 
 struct line {
 	struct front *f;
 	struct edit *edit;
 	char prompt[128];
 	mbstate_t mbs;
-	bool waiting;  /* in get_key: the line is on the screen */
-	bool prompted; /* it is there with its prompt */
+	bool waiting;  /* in get_key(): the line is on the terminal */
+	bool prompted; /* the line has a prompt: no command runs */
 	bool changes;  /* the other front is wanted */
-	bool paused;   /* in the background: the terminal is left alone */
-	bool due_look; /* at work that goes on */
-	bool below;    /* the row below the line says how far work has come, where there is a row for it */
+	bool paused;   /* this process is in the background: the terminal is left alone */
+	bool due_look; /* it is time to look at the progress of commands and runs */
+	bool below;    /* progress stands on the row below the line, if there is such a row */
 };
 
-/* Columns that the editor uses for a character. */
+/* How many columns the editor uses for a character. */
 static unsigned columns_of(wchar_t w, unsigned col)
 {
 	return w == L'\t' ? 8 - col % 8 : (unsigned)scroll_columns(w);
 }
 
-/* Rows of the edited line: the cursor's and the last one, from 0. */
+/* On which of its rows the edited line has the cursor, and which is its last one, from 0. */
 static void line_rows(struct line *l, unsigned *cursor, unsigned *last)
 {
 	const LineInfoW *li = edit_line(l->edit);
@@ -41,7 +41,7 @@ static void line_rows(struct line *l, unsigned *cursor, unsigned *last)
 	for (const wchar_t *p = li->buffer; p < li->lastchar; p++) {
 		if (p == li->cursor)
 			*cursor = col / width;
-		/* libedit puts what it asks (a search) on a row of its own */
+		/* libedit puts a question of its own (a search) on a row of its own. */
 		col = *p == L'\n' ? (col / width + 1) * width : col + columns_of(*p, col);
 	}
 	*last = col / width;
@@ -49,7 +49,7 @@ static void line_rows(struct line *l, unsigned *cursor, unsigned *last)
 		*cursor = *last;
 }
 
-/* The cursor stands where the line began. */
+/* Afterwards the cursor stands where the line began. */
 void line_hide(struct line *l)
 {
 	const struct tty_caps *caps = &l->f->caps;
@@ -66,7 +66,8 @@ void line_hide(struct line *l)
 	l->below = false;
 }
 
-/* From where the line begins, and back there: libedit knows nothing of it. */
+/* Writes the progress on the row below the line. The cursor stands where the line begins, and is
+ * put back there: libedit knows nothing of that row. */
 static void draw_below(struct line *l)
 {
 	const struct tty_caps *caps = &l->f->caps;
@@ -103,7 +104,8 @@ void line_show(struct line *l)
 	show(l, true);
 }
 
-/* libedit goes on from the line alone: what it draws next may need the row. */
+/* Takes the progress off the row below: libedit does not know of it, and may need the row for what
+ * it draws next. */
 static void take_below(struct line *l)
 {
 	if (!l->below)
@@ -117,7 +119,7 @@ void line_look(struct line *l)
 	l->due_look = true;
 }
 
-/* While somebody types nothing is drawn. */
+/* Shows progress that has changed, unless somebody is typing. */
 static void look_at_work(struct line *l)
 {
 	struct front *f = l->f;
@@ -133,7 +135,7 @@ static void look_at_work(struct line *l)
 	line_show(l);
 }
 
-/* Leave the edited line on the screen and stand below it. */
+/* Leaves the edited line on the terminal and puts the cursor below it. */
 static void line_pass(struct line *l)
 {
 	unsigned cursor, last;
@@ -150,11 +152,12 @@ static const char *prompt(void *arg)
 {
 	struct line *l = arg;
 
-	/* A verb holds the line: what is typed now is edited and queued. */
+	/* While a verb runs there is no prompt: what is typed is edited, and queued with Enter. */
 	return l->prompted ? l->prompt : "";
 }
 
-/* One byte, not more: what is typed for the shell after `quit` stays in the terminal. */
+/* Reads one byte and not more: what is typed for the shell after `quit` stays in the terminal. 1:
+ * *wc is a character; 0: it has not ended, or there is none. */
 static int read_key(struct line *l, wchar_t *wc)
 {
 	unsigned char byte;
@@ -184,7 +187,8 @@ static void key_ready(void *arg, short revents)
 	*(bool *)arg = true;
 }
 
-/* The loop turns here for as long as nobody types; the terminal is watched only here. */
+/* Gets the next key for libedit. The loop turns here for as long as nobody types, and only here is
+ * the terminal watched. */
 static int get_key(void *arg, wchar_t *wc)
 {
 	struct line *l = arg;
@@ -205,7 +209,7 @@ static int get_key(void *arg, wchar_t *wc)
 			line_show(l);
 		}
 		if (l->paused && tty_foreground(STDIN_FILENO)) {
-			line_again(l); /* the shell says nothing to a job that runs already */
+			line_again(l); /* a shell does not tell a job that runs already */
 			line_show(l);
 		}
 		if (watched == l->paused) {
@@ -214,7 +218,7 @@ static int get_key(void *arg, wchar_t *wc)
 		}
 		f->turn(f->arg);
 		l->changes = front_changes(f, false);
-		/* What is typed behind Ctrl-C belongs to the next line. */
+		/* What is typed after Ctrl-C belongs to the next line. */
 		if (ready && !f->interrupted && !l->paused && (got = read_key(l, wc)) != 0)
 			break;
 		ready = false;
@@ -254,7 +258,8 @@ struct line *line_open(struct front *f)
 	const struct edit_opts opts = {.front = f, .tty = f->tty, .key = get_key, .list = show_list, .prompt = prompt, .arg = l};
 
 	l->f = f;
-	/* libedit writes a marked part together with the character behind it, so there must be one. */
+	/* libedit writes a marked part together with the character behind it, so a character must
+	 * follow the last mark. */
 	if (f->color_tty && *f->caps.bold != '\0')
 		snprintf(l->prompt, sizeof(l->prompt), MARK "%s" MARK PROMPT_WORD MARK "%s" MARK " ", f->caps.bold, f->caps.normal);
 	else
@@ -287,8 +292,9 @@ bool line_run(struct line *l)
 		if (front_changes(f, false))
 			return true;
 		l->prompted = !sess_busy(f->sess);
-		/* el_gets() shows the prompt in the shell's modes and goes back to them at Enter: keys typed meanwhile
-		 * would be echoed, and a Ctrl-D lost. */
+		/* el_gets() shows the prompt in the shell's modes and goes back to them at Enter:
+		 * keys typed meanwhile would be echoed, and a Ctrl-D would be lost. So our modes
+		 * are set before and after it. */
 		el_set(el, EL_PREP_TERM, 1);
 		const char *text = el_gets(el, &len);
 		if (!l->paused)

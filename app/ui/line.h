@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The prompt on the terminal's own lines: libedit draws it, and what is printed meanwhile stands above it. */
+/* The line prompt is the front on the terminal's own lines: libedit draws it, and what is printed
+ * meanwhile stands above it. Control thread. */
 #pragma once
 #include "front.h"
 
 struct line;
-/* NULL: the terminal cannot be edited on. */
+/* Returns NULL when lines cannot be edited on this terminal. */
 struct line *line_open(struct front *f);
 void line_close(struct line *);
-/* Until the loop is stopped, the user leaves, or the other front is wanted (true). */
+/* Prompts until the loop is stopped or the user leaves. True: it ended for the other front. */
 bool line_run(struct line *);
-/* Take the edited line off the screen before something is printed, and put it there again. */
+/* line_hide() takes the edited line off the terminal, so that something can be printed; line_show()
+ * puts it there again. */
 void line_hide(struct line *);
 void line_show(struct line *);
-/* The time has come to look at work that goes on. */
+/* The time has come to look how far a command or run has come. */
 void line_look(struct line *);
 void line_resize(struct line *);
-void line_suspend(struct line *); /* the shell is given the terminal */
-void line_again(struct line *);   /* and has given it back, in modes of its own */
+void line_suspend(struct line *); /* the shell will get the terminal: its modes are put back */
+void line_again(struct line *);   /* the shell may have given it back: if so, our modes are set */

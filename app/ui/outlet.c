@@ -13,12 +13,13 @@
 
 struct outlet {
 	int fd;
-	FILE *file; /* memory */
-	struct sbuf text;
-	size_t sent;
+	FILE *file; /* in memory */
+	struct sbuf text; /* taken from the file, for the terminal */
+	size_t sent;      /* bytes of it that the terminal has taken */
 };
 
-/* O_NONBLOCK belongs to what an open() has made: on the terminal as it was given to us the shell would get it too. */
+/* O_NONBLOCK belongs to an open file and not to a descriptor. On the descriptor that was given to
+ * us it would hold for the shell too, so the terminal is opened a second time. */
 static int reopen(int fd)
 {
 	const int flags = O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
@@ -77,7 +78,7 @@ void outlet_add(struct outlet *o, const char *text)
 		return; /* no memory: as if the terminal had not got it */
 }
 
-/* What was written into memory, in its order. */
+/* Takes what was written into the file, and empties it. */
 static void take(struct outlet *o)
 {
 	int memory = fileno(o->file);
@@ -111,7 +112,7 @@ bool outlet_push(struct outlet *o)
 		if (n < 0 && errno == EAGAIN)
 			return false;
 		if (n <= 0)
-			break; /* who reads the keys learns that it is gone */
+			break; /* the terminal is gone; whoever reads the keys learns it */
 		o->sent += (size_t)n;
 	}
 	drop(o);

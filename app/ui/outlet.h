@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between curses and the terminal: curses writes into memory and never waits, the terminal gets it as it takes it. */
+/* An outlet stands between curses and the terminal: curses writes into memory and never waits, and
+ * the terminal gets the bytes as fast as it takes them. Control thread. */
 #pragma once
 #include <stdio.h>
 #include "base.h"
 
 struct outlet;
-/* fd: the terminal; it stays the caller's. NULL: errno says why. */
+/* fd is the terminal; it stays the caller's. Returns NULL when it fails, and errno says why. */
 struct outlet *outlet_open(int fd);
 void outlet_close(struct outlet *);
-FILE *outlet_file(const struct outlet *); /* for curses; no terminal */
-/* A file descriptor of the terminal that does not wait, unless the terminal cannot be opened again. */
+/* The file that curses writes into. It is memory and no terminal. */
+FILE *outlet_file(const struct outlet *);
+/* The outlet's own descriptor of the terminal. It does not block, unless the terminal could not be
+ * opened a second time. */
 int outlet_fd(const struct outlet *);
+/* Adds text to what curses has written. */
 void outlet_add(struct outlet *, const char *text);
-/* Hand over what the terminal takes now. False: there is more. What a terminal that is gone would have got is dropped. */
+/* Writes what the terminal takes now. False: there is more. When it is gone, all is dropped. */
 bool outlet_push(struct outlet *);
-/* Wait for the terminal, but not for good. False: it has not taken all, and the rest is dropped. */
+/* Writes everything, and waits while the terminal goes on taking it. False: it stopped taking, and
+ * the rest is dropped. */
 bool outlet_drain(struct outlet *);

@@ -21,7 +21,7 @@ const struct page *const pages[] = {
 };
 #undef PAGE
 
-/* Does word stand in a comma separated list, whole or (len < its length) as the beginning of an element? */
+/* True when word is an element of a comma separated list; prefix: or the beginning of one. */
 static bool in_list(const char *list, const char *word, bool prefix)
 {
 	size_t len = strlen(word);
@@ -49,7 +49,7 @@ static const struct page *page_of(const char *word, bool prefix, unsigned *n)
 	return found;
 }
 
-/* Pages that come with their features. */
+/* Pages that do not exist yet, and the feature that each will come with. */
 static const struct later_page {
 	const char *name, *with;
 } later_pages[] = {
@@ -105,7 +105,7 @@ void page_parts(const struct page *page, unsigned port, unsigned stream, struct 
 	sbuf_add(out, ",head");
 }
 
-/* What stands in the head line, with two blanks before it; cut where the line ends. */
+/* Puts text into the head line and moves *col two blanks behind it. It is cut at the line's end. */
 static void head_add(struct grid *g, int *col, enum role role, const char *fmt, ...) WR_PRINTF(4, 5);
 static void head_add(struct grid *g, int *col, enum role role, const char *fmt, ...)
 {
@@ -121,14 +121,14 @@ static void head_add(struct grid *g, int *col, enum role role, const char *fmt, 
 
 #define TEXT_MOST 48
 
-/* What the head line says behind the ports. */
+/* A text that the head line has behind the ports. */
 struct told {
 	char text[TEXT_MOST];
 	enum role role;
 	int rank; /* as for page_fit() */
 };
 
-/* "0:07", "12:00", "3:00:00" */
+/* Appends a time as "0:07", "12:00" or "3:00:00". */
 static void put_clock(double ns, struct sbuf *out)
 {
 	uint64_t s = ns < 1e18 ? (uint64_t)(ns / 1e9) : 1000000000;
@@ -139,6 +139,7 @@ static void put_clock(double ns, struct sbuf *out)
 		sbuf_addf(out, "%u:%02u", (unsigned)(s / 60), (unsigned)(s % 60));
 }
 
+/* Adds a text to the list t, and empties the buffer. */
 static void tell(struct told *t, unsigned *n, enum role role, int rank, struct sbuf *text)
 {
 	struct told *to = &t[(*n)++];
@@ -148,7 +149,7 @@ static void tell(struct told *t, unsigned *n, enum role role, int rank, struct s
 	sbuf_reset(text);
 }
 
-/* How long ports have been sending, or sent last. */
+/* Tells for how long ports have been sending and still will, or sent last. */
 static void tell_time(const json_t *snap, const json_t **port, unsigned nports, struct told *t, unsigned *n, struct sbuf *b)
 {
 	double gone[2] = {0}, left = page_num(snap, "head.left_ns", -1);
@@ -170,7 +171,7 @@ static void tell_time(const json_t *snap, const json_t **port, unsigned nports, 
 	}
 }
 
-/* Frames that were lost here or came damaged: what errors, missed, dropped and no mbuf count, on all ports. */
+/* Tells how many frames were lost here or came damaged, on all ports. */
 static void tell_errors(const json_t **port, unsigned nports, struct told *t, unsigned *n, struct sbuf *b)
 {
 	static const char *const keys[] = {"rx.errors", "rx.missed", "rx.nombuf", "tx.errors", "tx.dropped", "tx.nombuf"};
@@ -190,7 +191,7 @@ static void tell_errors(const json_t **port, unsigned nports, struct told *t, un
 	tell(t, n, sum > 0 ? ROLE_WARN : ROLE_ZERO, sum > 0 ? 1 : 5, b);
 }
 
-/* As much as there is room for from col on, and the program's name at the end. */
+/* Puts as many of the texts as there is room for from col on, and the program's name at the end. */
 static void head_rest(const json_t *snap, const json_t **port, unsigned nports, struct grid *g, int col)
 {
 	const char *verdict = page_str(snap, "head.verdict", NULL);
@@ -243,7 +244,7 @@ static void head(const struct page *page, const struct page_in *in, struct grid 
 	if (page->one_port)
 		head_add(g, &col, ROLE_TOP_PORTS, "port %u", in->port);
 	else if (o->all > o->rows && o->top > 0)
-		; /* the ports in a list that was scrolled are seen in it */
+		; /* a list that was scrolled shows its own ports */
 	else if (o->shown == 1 && o->of > 1)
 		head_add(g, &col, ROLE_TOP_PORTS, "port %u of %u", first, o->of);
 	else if (o->shown > 0 && o->shown < o->of)
@@ -265,7 +266,8 @@ void page_draw(const struct page *page, const struct page_in *in, struct grid *g
 	grid_init(&body, g->rows - 1, g->cols);
 	page->draw(in, &body, out);
 	if (in->first > 0 && out->of > 0) {
-		/* where there is room for all ports by now, none stays left of the page */
+		/* Once there is room for all ports, all are shown, and none stays out of sight
+		 * before the first. */
 		struct page_in all = *in;
 		struct page_out o = {0};
 		struct grid whole;
@@ -458,7 +460,7 @@ void page_pair(double a, const char *word, const char *sep, double b, int width,
 	sbuf_addc(out, '~');
 }
 
-/* The word in these columns is a figure that says nothing. */
+/* True when the word in these columns is a figure that is 0 or not known. */
 static bool is_quiet(const struct grid *g, int row, int col, int end)
 {
 	const struct grid_cell *c = &g->cell[row * g->cols + col];

@@ -7,8 +7,8 @@
 
 #include "out.h"
 
-#define MARGIN 10        /* columns of labels, as those of the rows above */
-#define LEAST_OCTAVES 1  /* a narrow distribution is not drawn as wide as a wide one */
+#define MARGIN 10        /* columns for labels, as in the rows above */
+#define LEAST_OCTAVES 1  /* the axis is at least so long: a narrow distribution looks narrow */
 
 struct axis {
 	double from_ns, octaves;
@@ -22,7 +22,8 @@ static int column(const struct axis *a, double ns)
 	return a->col + (at < a->width - 1 ? (int)at : a->width - 1);
 }
 
-/* What lies between two places on the axis, in parts of bins: those that are wider than a dot are as high all over. */
+/* The count between two places on the axis, which are given in bins. Of a bin that lies there in
+ * part it takes the same part of its count. */
 static double between(const json_t *counts, double from, double to)
 {
 	double sum = 0;
@@ -34,7 +35,7 @@ static double between(const json_t *counts, double from, double to)
 	return sum;
 }
 
-/* The curve. A dot stands for what is little, too. */
+/* Draws the curve. A small count still shows a dot, and a place without counts shows nothing. */
 static void curve(struct grid *g, int row, int rows, const struct axis *a, const json_t *counts, double per_octave, bool ascii)
 {
 	unsigned n = (unsigned)a->width * (ascii ? 1 : 2);
@@ -48,7 +49,8 @@ static void curve(struct grid *g, int row, int rows, const struct axis *a, const
 	free(v);
 }
 
-/* Names of percentiles below their places, the first ones before those that do not fit beside them. */
+/* Puts the names of percentiles below their places. Where two would overlap, the one that is first
+ * in the list is shown. */
 static void marks(struct grid *g, int row, const struct axis *a, const json_t *o, bool ascii)
 {
 	static const struct { const char *name, *path; } known[] = {
@@ -71,7 +73,7 @@ static void marks(struct grid *g, int row, const struct axis *a, const json_t *o
 	}
 }
 
-/* A tick for each power of ten, with its time, between both ends. */
+/* Draws the axis, with a tick and its time at each power of ten. */
 static void ticks(struct grid *g, int row, const struct axis *a, bool ascii)
 {
 	int end = a->col;

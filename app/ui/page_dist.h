@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How times are distributed: along a logarithm of time, as a curve with its percentiles marked below it. */
+/* This draws a distribution of times: a curve over a logarithmic axis of time, with percentiles
+ * marked below it. */
 #pragma once
 #include "page_flow.h"
 
 #define DIST_LEAST 4 /* rows: the curve, the marks, the axis */
 
-/* o: a distribution with "bins" and "percentiles_ns". Takes `rows` rows at ->row, which moves below them. False: there is nothing to draw, and
- * nothing was taken. */
+/* o is an object with "bins" and "percentiles_ns". The drawing takes `rows` rows at ->row, which
+ * moves below them. False: there is nothing to draw or no room for it, and no rows were taken. */
 bool dist_draw(struct flow *, const json_t *o, int rows, bool ascii);

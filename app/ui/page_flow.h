@@ -1,45 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pages that may be longer than the grid: drawn into a grid as tall as they need, of which a window is shown. And text that is wrapped
- * instead of cut. */
+/* A flow is for pages that may be longer than the grid. They draw into a grid of their own, which
+ * is as tall as they need, and a window of it is shown. A flow also wraps long text. */
 #pragma once
 #include "page.h"
 
 struct flow {
-	struct grid g; /* at least ->row rows are there */
+	struct grid g; /* it has at least ->row rows */
 	int row;       /* the next free one */
 };
 
 void flow_init(struct flow *, int cols);
 void flow_free(struct flow *);
-/* There are at least n rows from ->row on. ->row stays. */
+/* Makes sure that there are at least n rows from ->row on. ->row stays. */
 void flow_room(struct flow *, int n);
-/* Text broken at blanks (a word that is too long: anywhere) into rows of `width` columns, from (row, col) on. Returns rows taken, at least 1. */
+/* Puts text from (row, col) on in rows of `width` columns. It is broken at blanks, or anywhere in a
+ * word that is too long. Returns how many rows it takes, at least 1. */
 int flow_wrap(struct flow *, int row, int col, int width, enum role, const char *text);
-/* The same at ->row, which moves below it. */
+/* Does the same at ->row, which moves below the text. */
 void flow_text(struct flow *, int col, int width, enum role, const char *text);
-/* Copy rows of the flow to rows [row, row + rows) of `to`, from row `top` on or as far down as there are rows to fill the window, and say so in
- * *out (may be NULL). */
+/* Copies rows of the flow to the window of rows [row, row + rows) of `to`, from row `top` of the
+ * flow on, or from an earlier one that fills the window. *out (may be NULL) says which rows. */
 void flow_show(const struct flow *, struct grid *to, int row, int rows, int col, unsigned top, struct page_out *out);
-/* The first row of a window of `rows` on a list of n that was asked to begin at top. */
+/* Where a window of `rows` rows on a list of n rows begins when it shall begin at `top`: there, or
+ * earlier where the list ends. */
 unsigned flow_top(unsigned top, unsigned rows, unsigned n);
 
-enum pair_mark { PAIR_FIXED, PAIR_VARIES, PAIR_FOLLOWS }; /* '*' and '+' before the name, and the role of what varies */
+/* What varies has a '*' before its name, and what follows from that a '+'. Both have the role of
+ * what varies. */
+enum pair_mark { PAIR_FIXED, PAIR_VARIES, PAIR_FOLLOWS };
 
 /* A name with its value. */
 struct pair {
 	char *name, *value;
 	enum pair_mark mark;
-	bool warn;           /* asks for attention */
+	bool warn;           /* the value asks for attention */
 };
 struct pairs {
 	struct pair *list;
 	unsigned n, cap;
 };
 
-/* The new one, valid until the next. */
+/* Adds copies of both texts. Returns the new pair, which is valid until the next one is added. */
 struct pair *pairs_add(struct pairs *, const char *name, const char *value, enum pair_mark);
 void pairs_free(struct pairs *);
-/* Beside each other in columns that begin at multiples of 8, those that are too long wrapped; ->row moves below them. */
+/* Puts the pairs beside each other, in columns that begin at multiples of 8. A pair that is too
+ * long is wrapped. ->row moves below them. */
 void flow_pairs(struct flow *, int col, int width, const struct pairs *);
-/* Names in one column and values in another, in as many columns of pairs as there is room for, downwards. */
+/* Puts the pairs below each other, with their values in a column of their own, and in as many such
+ * columns of pairs as there is room for. ->row moves below them. */
 void flow_columns(struct flow *, int col, int width, const struct pairs *);

@@ -4,10 +4,11 @@
 #include <limits.h>
 #include <string.h>
 
-#define LITTLE 8
+#define LITTLE 8 /* columns of the grid */
 
-/* The column that is given room next: first those that lack little, so that most are whole, the one that lacks least before others; then
- * by rank. n: none lacks anything. */
+/* Which column gets room next; n: none lacks any. Columns that lack at most LITTLE come first, the
+ * one that lacks least before the others, so that most columns have their full width. The others
+ * follow in the order of their ranks. */
 static unsigned next_column(const struct table *t, const int *size)
 {
 	unsigned found = t->n;
@@ -42,7 +43,7 @@ void table_fit(struct table *t, int room)
 	for (unsigned i = 0; i < t->n; i++) {
 		if (t->at[i] < 0)
 			continue;
-		/* Columns that always stay may be too wide together: the last is cut. */
+		/* The columns that always stay may be too wide together: the last one is cut. */
 		t->at[i] = place;
 		t->width[i] = place + size[i] <= room ? size[i] : room - place;
 		place += size[i] + TABLE_GAP;
@@ -51,7 +52,7 @@ void table_fit(struct table *t, int room)
 	}
 }
 
-/* One number, with a unit or without. */
+/* True when the text is one number, with or without a unit. */
 static bool is_number(const char *text)
 {
 	return text[strspn(text, "-")] >= '0' && text[strspn(text, "-")] <= '9' && text[strspn(text, "-+.'e0123456789kMGTPE%")] == '\0';

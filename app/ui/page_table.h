@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Columns of a table on a page: which are there, and how wide. */
+/* A table on a page: this decides which of its columns have room and how wide they are, and puts
+ * their cells. */
 #pragma once
 #include "page.h"
 
 #define TABLE_COLS 16
-#define TABLE_GAP 2 /* columns between them */
+#define TABLE_GAP 2 /* blanks between two columns of the table */
 
 struct table_col {
 	const char *title;
-	int min, want; /* columns; what is more than min is given where there is room */
+	int min, want; /* its least and its full width, in columns of the grid */
 	int rank;      /* as for page_fit(): 0 stays always, the highest goes first */
-	bool right;    /* flush right */
+	bool right;    /* cells are flush right */
 };
 
 struct table {
 	const struct table_col *col;
 	unsigned n;    /* at most TABLE_COLS */
-	int at[TABLE_COLS], width[TABLE_COLS]; /* at -1: left out */
+	int at[TABLE_COLS], width[TABLE_COLS]; /* set by table_fit(); at is -1: left out */
 };
 
-/* Place the columns in `room` columns, the first at 0. */
+/* Places the columns of the table in `room` columns of the grid, the first at 0. */
 void table_fit(struct table *, int room);
+/* Puts the titles. */
 void table_heads(const struct table *, struct grid *, int row, int col, enum role);
-/* Text of a cell, cut with a mark; nothing for a column that is left out. */
+/* Puts the text of a cell in column i. Longer text is cut and marked with '~', but a number in a
+ * column that is flush right becomes a '~'. Nothing is put into a column that is left out. */
 void table_put(const struct table *, struct grid *, int row, int col, unsigned i, enum role, const char *text);

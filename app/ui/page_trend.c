@@ -7,9 +7,10 @@
 
 #include "out.h"
 
-#define HEAD_ROOM 1.05 /* a curve that touches the top could as well be above it */
+#define HEAD_ROOM 1.05 /* so that no curve touches the top: it could as well be cut off there */
 
-/* Values of a history, the newest last; of all ports their sum. The caller frees. */
+/* The values of a history, added up over all ports, the newest last. NAN: no port has a value. The
+ * caller frees them. */
 static double *history(const json_t **port, unsigned nports, const char *path, unsigned *n)
 {
 	double *v;
@@ -35,7 +36,8 @@ static double *history(const json_t **port, unsigned nports, const char *path, u
 	return v;
 }
 
-/* The sum of what sending ports are asked for; NAN: none sends, or one as fast as it can. */
+/* The sum of the rates that the sending ports are asked for. NAN: no port sends, or one sends as
+ * fast as it can. */
 static double asked(const struct trend *t, const json_t **port, unsigned n)
 {
 	double sum = NAN;
@@ -51,7 +53,7 @@ static double asked(const struct trend *t, const json_t **port, unsigned n)
 	return sum;
 }
 
-/* The next round number above. */
+/* The next round number that leaves room above `most`. */
 static double round_up(double most)
 {
 	static const double steps[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12};
@@ -65,6 +67,7 @@ static double round_up(double most)
 	return HEAD_ROOM * most;
 }
 
+/* The highest value of the trend, or the rate that is asked for, if that is higher. */
 static double most_of(const struct trend *t, const json_t **port, unsigned n)
 {
 	double most = asked(t, port, n);

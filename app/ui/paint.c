@@ -15,22 +15,23 @@ struct look {
 
 struct paint {
 	int colors;          /* 0, 8, 16, 256 or DIRECT */
-	int bits[3];         /* DIRECT: of red, green and blue */
+	int bits[3];         /* with DIRECT: how many bits red, green and blue have */
 	bool defaults;       /* the terminal's own colours can be asked for */
-	bool set;
+	bool set;            /* look[] is made */
 	uint64_t version;    /* of the theme that look[] is made from */
 	struct look look[ROLES];
-	int pair_fg[ROLES + 1], pair_bg[ROLES + 1]; /* of the pairs in use, from 1 on */
+	int pair_fg[ROLES + 1], pair_bg[ROLES + 1]; /* colours of the pairs in use, from 1 on */
 	int npairs;
 };
 
-/* What a terminal shows for the first 16 colours when nobody has changed them (those of xterm). */
+/* The first 16 colours of a terminal when nobody has changed them, 0xRRGGBB. These are xterm's. */
 static const uint32_t basic[16] = {
 	0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
 	0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
 };
 
-/* 16-231 are a cube of six levels a side, 232-255 greys. */
+/* A colour of the palette as 0xRRGGBB. 16 to 231 are a cube with six levels for each of red, green
+ * and blue, and 232 to 255 are greys. */
 static uint32_t palette_rgb(int index)
 {
 	static const uint8_t level[6] = {0x00, 0x5f, 0x87, 0xaf, 0xd7, 0xff};
@@ -43,7 +44,7 @@ static uint32_t palette_rgb(int index)
 	return (uint32_t)level[index / 36] << 16 | (uint32_t)level[index / 6 % 6] << 8 | level[index % 6];
 }
 
-/* The eye sees green best and blue worst. */
+/* How much two colours differ. The eye sees green best and blue worst. */
 static long distance(uint32_t a, uint32_t b)
 {
 	long r = (long)(a >> 16 & 255) - (long)(b >> 16 & 255);
@@ -53,6 +54,7 @@ static long distance(uint32_t a, uint32_t b)
 	return 3 * r * r + 6 * g * g + l * l;
 }
 
+/* The colour of the palette in [first, end) that looks most like rgb. */
 static int nearest(uint32_t rgb, int first, int end)
 {
 	int best = first;
@@ -69,11 +71,13 @@ static int direct(const struct paint *p, uint32_t rgb)
 
 	for (int i = 0; i < 3; i++)
 		value = value << p->bits[i] | channel[i] * ((1 << p->bits[i]) - 1) / 255;
-	/* descriptions with direct colours keep the lowest numbers for the palette; a black is a black */
+	/* Where colours are direct, the lowest numbers still mean the palette: such a dark colour
+	 * becomes black. */
 	return value < 8 ? 0 : value;
 }
 
-/* Neither black nor white. The nearest of eight colours is a yellow, and what was to be quiet would shine. */
+/* True for a grey that is neither black nor white. The nearest of eight colours would be a yellow,
+ * and what shall be quiet would shine. */
 static bool is_grey(uint32_t rgb)
 {
 	int r = (int)(rgb >> 16), g = (int)(rgb >> 8 & 255), b = (int)(rgb & 255);
@@ -81,7 +85,8 @@ static bool is_grey(uint32_t rgb)
 	return abs(r - g) < 8 && abs(g - b) < 8 && g >= 0x40 && g < 0xd0;
 }
 
-/* The number that this terminal has for a colour of a theme. The first eight are its own wherever there are colours. */
+/* The number that this terminal has for a colour of a theme. Every terminal with colours has the
+ * first eight. */
 static int color_number(const struct paint *p, int32_t color)
 {
 	if (!(color & THEME_RGB) && color < 8)
@@ -93,12 +98,12 @@ static int color_number(const struct paint *p, int32_t color)
 		return direct(p, rgb);
 	if (!(color & THEME_RGB) && color < p->colors)
 		return color;
-	/* of 256, the first 16 may be anything */
+	/* Of 256 colours, the first 16 may have been changed by the user. */
 	return nearest(rgb, p->colors == 256 ? 16 : 0, p->colors);
 }
 
-/* The pair of two colours, made when it is needed first. Where a terminal has fewer pairs than the theme wants, the same foreground
- * comes first, then the terminal's own colours. */
+/* The colour pair of two colours, which is made when it is needed first. Where a terminal has fewer
+ * pairs than the theme wants, one with the same foreground is taken, else the terminal's own. */
 static int pair_of(struct paint *p, int fg, int bg)
 {
 	if (fg < 0 && bg < 0)
@@ -125,8 +130,8 @@ static attr_t attr_bits(uint32_t attr)
 	       (attr & ATTR_DIM ? A_DIM : 0);
 }
 
-/* Text in the colour of its ground could not be read, and a theme of Pktgen's has `theme default white white off`: the terminal's
- * own ground instead. */
+/* Text in the colour of its background cannot be read, and one of Pktgen's themes has `theme
+ * default white white off`. Such a style gets the terminal's own background. */
 static struct theme_style readable(struct theme_style s)
 {
 	if (s.fg >= 0 && s.fg == s.bg)
@@ -143,7 +148,7 @@ static void set_role(struct paint *p, const struct theme *t, enum role role)
 
 	*l = (struct look){.attr = attr_bits(own->attr)};
 	if (p->colors == 0 || !t->on) {
-		/* a background of its own is what makes a role stand out: reversed it still does */
+		/* A role with its own background shall stand out: it is reversed. */
 		int32_t ground = base.bg == THEME_NONE ? THEME_TERM : base.bg;
 		if (bg != THEME_NONE && bg != THEME_TERM && bg != ground)
 			l->attr ^= A_REVERSE;
@@ -151,14 +156,16 @@ static void set_role(struct paint *p, const struct theme *t, enum role role)
 	}
 	if (p->colors == 8 && fg >= 9 && fg <= 15)
 		l->attr |= A_BOLD;
-	/* with eight colours a bold black is shown as a grey, which cannot be read on a ground of its own */
+	/* With eight colours a terminal shows a bold black as a grey, which cannot be read on a
+	 * coloured background. */
 	if (p->colors == 8 && fg == 0 && bg >= 0)
 		l->attr &= ~A_BOLD;
 	int own_fg = p->defaults ? -1 : COLOR_WHITE, own_bg = p->defaults ? -1 : COLOR_BLACK;
 	l->pair = pair_of(p, fg < 0 ? own_fg : color_number(p, fg), bg < 0 ? own_bg : color_number(p, bg));
 }
 
-/* Bits of the channels, where the terminal's description says that its colours are direct. */
+/* True when the terminal's description says that its colours are direct. bits[]: how many bits red,
+ * green and blue have. */
 static bool direct_bits(int bits[3])
 {
 	const char *text = tigetstr((char *)"RGB");
@@ -176,7 +183,7 @@ static bool direct_bits(int bits[3])
 	}
 	if (tigetflag((char *)"RGB") != 1)
 		return false;
-	/* user_caps(5): green gets what is left */
+	/* user_caps(5): a mere flag. The bits are divided by three, and green gets the rest. */
 	bits[0] = bits[2] = (width + 2) / 3 < 8 ? (width + 2) / 3 : 8;
 	bits[1] = width - 2 * bits[0];
 	return bits[1] > 0 && bits[1] <= 8;
@@ -240,6 +247,6 @@ void paint_char(const struct paint *p, enum role role, const wchar_t *text, ccha
 	int pair;
 	attr_t attr = paint_attr(p, role, &pair);
 
-	/* no more pairs than roles: they fit into the short one */
+	/* There are no more pairs than roles, so a short can hold their numbers. */
 	setcchar(out, text, attr, (short)pair, NULL);
 }

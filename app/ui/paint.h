@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the roles of a theme to what this terminal can show: colours of 24 bits, 256, 16 or 8, or attributes alone. */
+/* Paint turns the roles of a theme into what this terminal can show: colours of 24 bits, 256, 16 or
+ * 8 colours, or attributes alone. */
 #pragma once
 #include <curses.h>
 #include "args.h"
@@ -7,15 +8,16 @@
 
 struct paint;
 
-/* Of the terminal that curses has opened (newterm() or initscr() was called). color: what the option --color says; auto: none with
- * NO_COLOR or TERM=dumb. */
+/* Asks the terminal that curses has opened (newterm() or initscr() was called) for its colours.
+ * color is the option --color; auto: no colours with NO_COLOR or TERM=dumb. */
 struct paint *paint_open(enum args_color color);
 void paint_free(struct paint *);
-/* Take over a theme; true when it is another one or has changed since, so that everything has to be drawn anew. */
+/* Takes over a theme. True when it is another one or has changed since, so that everything has to
+ * be drawn anew. */
 bool paint_set(struct paint *, const struct theme *);
-/* Attributes and colour pair of a role. */
+/* Returns the attributes of a role; *pair is its colour pair. */
 attr_t paint_attr(const struct paint *, enum role, int *pair);
-/* One character (with what combines with it) as curses wants it. */
+/* Makes one character, with those that combine with it, into the cell that curses wants. */
 void paint_char(const struct paint *, enum role, const wchar_t *text, cchar_t *out);
-/* Colours that are used: 0 (attributes alone), 8, 16, 256, or 1 << 24. */
+/* How many colours are used: 0 (attributes alone), 8, 16, 256, or 1 << 24. */
 int paint_colors(const struct paint *);

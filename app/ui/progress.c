@@ -10,7 +10,7 @@
 #include "visible.h"
 
 #define BAR 20
-#define BAR_FROM 60 /* columns: where there are fewer they are for text */
+#define BAR_FROM 60 /* columns; where there are fewer there is no bar */
 
 static void add_bar(double share, bool ascii, struct sbuf *out)
 {
@@ -21,7 +21,8 @@ static void add_bar(double share, bool ascii, struct sbuf *out)
 	sbuf_addc(out, ' ');
 }
 
-/* "bar 40%, 18 s left: sent 12M of 30M frames": what is cut off where it is narrow says least. */
+/* Makes "BAR 40%, 18 s left: sent 12M of 30M frames". Where there is little room the end is cut
+ * off, which says least. */
 static void describe(const struct cmd_progress *p, int cols, bool ascii, struct sbuf *out)
 {
 	bool share = !isnan(p->share), left = p->left_ns != CMD_LEFT_UNKNOWN;
@@ -29,7 +30,7 @@ static void describe(const struct cmd_progress *p, int cols, bool ascii, struct 
 	if (share && cols >= BAR_FROM)
 		add_bar(p->share, ascii, out);
 	if (share)
-		sbuf_addf(out, "%d%%", (int)(p->share * 100)); /* 100 % is when it is done */
+		sbuf_addf(out, "%d%%", (int)(p->share * 100)); /* 100% only when it is done */
 	if (left) {
 		sbuf_add(out, share ? ", " : "");
 		cmd_progress_span(p->left_ns, out);
@@ -39,7 +40,7 @@ static void describe(const struct cmd_progress *p, int cols, bool ascii, struct 
 		sbuf_add(out, share || left ? ": " : "");
 		visible_add(out, p->text, strlen(p->text));
 	}
-	/* it is one row, also of a script that says more */
+	/* A script may say several lines: they are shown on one row. */
 	for (size_t i = 0; i < out->len; i++)
 		if (out->s[i] == '\n' || out->s[i] == '\t')
 			out->s[i] = ' ';

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a person sees of work that takes time: one row, which the screen and the prompt draw each in its own place. */
+/* Progress is a row of text that tells a person how far something has come that takes time: the
+ * running command, or the run of the ports. The screen and the line prompt draw it. */
 #pragma once
 #include "sess.h"
 
-/* Between two looks; what is over before the second look is not shown. */
+/* The time between two looks at the session. What has ended before the second look is not shown. */
 #define PROGRESS_LOOK_NS 500000000ull
 
 struct progress {
-	bool found;       /* there was something at the last look, */
-	wchar_t *text;    /* and at the one before: this is shown; NULL: nothing */
-	bool busy;        /* a command held the line then */
+	bool found;       /* there was something at the last look */
+	wchar_t *text;    /* what is shown, after two such looks; NULL: nothing */
+	bool busy;        /* a command was running or queued at the last look */
 };
 
-/* Look at the session; true: what is shown has changed. cols: for so many it is made. */
+/* Looks at the session, and makes the text for so many columns. True: what is shown has changed. */
 bool progress_look(struct progress *, struct sess *, int cols, bool ascii);
-/* Characters of the text that so many columns have room for. */
+/* How many characters of the text have room in so many columns. */
 size_t progress_fit(const wchar_t *text, int cols);
-/* Between two looks: the command whose progress is shown has ended, or another one has begun. */
+/* To be asked between two looks: true when the command whose progress is shown has ended, or one
+ * has begun. */
 bool progress_over(const struct progress *, const struct sess *);
 /* Nothing is shown any more. */
 void progress_drop(struct progress *);

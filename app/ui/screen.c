@@ -58,7 +58,7 @@ void screen_tell_leave(struct fullscreen *s)
 	static const char *const caps[] = {"rmkx", "op", "sgr0", "cnorm"};
 	for (size_t i = 0; i < ARRAY_SIZE(caps); i++)
 		sbuf_add(&b, string(caps[i]));
-	/* the cursor below everything, for a terminal with one screen alone */
+	/* A terminal without an alternate screen gets the cursor below everything. */
 	sbuf_add(&b, tparm((char *)string("cup"), s->at.rows - 1, 0, 0, 0, 0, 0, 0, 0, 0));
 	sbuf_add(&b, *string("rmcup") != '\0' ? string("rmcup") : "\n");
 	tty_screen(s->fd, sbuf_str(&b), capture_fd(s->capture));
@@ -92,7 +92,7 @@ static void give_terminal(struct fullscreen *s)
 	bool taken = outlet_drain(s->out);
 	if (taken)
 		tty_screen(-1, NULL, -1);
-	tty_restore(); /* not taken: what nobody has read yet is given up for the way back */
+	tty_restore(); /* if not all was taken: drops the rest and leaves the screen */
 	capture_close(s->capture);
 	s->capture = NULL;
 	if (taken && !s->f->hangup)
@@ -107,7 +107,8 @@ static void set_env(const char *name, const char *value)
 		unsetenv(name);
 }
 
-/* curses begins with a scrolling region of all rows, and cannot ask our file how many there are. */
+/* curses begins with a scrolling region of all rows, and cannot ask the outlet's file how many
+ * there are. So the environment tells it, and is put back afterwards. */
 static SCREEN *new_term(struct fullscreen *s)
 {
 	static const char *const names[] = {"LINES", "COLUMNS"};
@@ -171,7 +172,7 @@ void screen_close(struct fullscreen *s)
 	loop_timer_del(loop, s->timer);
 	loop_timer_del(loop, s->esc_timer);
 	if (s->keys != NULL && keys_pasting(s->keys))
-		tcflush(STDIN_FILENO, TCIFLUSH); /* the rest of a pasted text is not for the shell */
+		tcflush(STDIN_FILENO, TCIFLUSH); /* the shell must not get the rest of a paste */
 	if (s->scr != NULL) {
 		if (!s->paused)
 			give_terminal(s);
@@ -209,7 +210,7 @@ void screen_again(struct fullscreen *s)
 	capture_close(s->capture);
 	s->capture = NULL;
 	if (ours && !isendwin())
-		endwin(); /* after a SIGSTOP */
+		endwin(); /* SIGSTOP gave no time for it */
 	s->paused = !ours;
 	watch_keys(s);
 	if (!ours)
@@ -221,7 +222,7 @@ void screen_again(struct fullscreen *s)
 bool screen_waits(struct fullscreen *s)
 {
 	if (s->paused && tty_foreground(s->fd))
-		screen_again(s); /* the shell says nothing to a job that runs already */
+		screen_again(s); /* a shell does not tell a job that runs already */
 	return s->paused;
 }
 

@@ -12,9 +12,9 @@
 
 #define PROMPT_BUSY "running> "
 #define NS_PER_S 1000000000ull
-#define TYPED_AHEAD_NS 30000000ull /* while more is typed already, the screen follows at this pace */
+#define TYPED_AHEAD_NS 30000000ull /* between two redraws while keys wait to be read */
 
-/* A window that has no size yet: what the environment says. */
+/* A window that has no size yet says 0 or 1. */
 void screen_size(const struct fullscreen *s, int *rows, int *cols)
 {
 	const char *env_rows = getenv("LINES"), *env_cols = getenv("COLUMNS");
@@ -30,7 +30,8 @@ void screen_size(const struct fullscreen *s, int *rows, int *cols)
 	*cols = c > 0 && c <= 2000 ? (int)c : 80;
 }
 
-/* What was selected may have been deleted since: the port's first stream then, else the first port. */
+/* The snapshot for the page. What was selected may have been deleted since. Then the first stream
+ * of the port is selected, else the first stream of port 0. */
 static json_t *page_snapshot(struct fullscreen *s, struct err *e)
 {
 	struct view *v = s->f->view;
@@ -61,7 +62,8 @@ static json_t *page_snapshot(struct fullscreen *s, struct err *e)
 	return snap;
 }
 
-/* A program that we are attached to may stand still, or the way to it be cut: what is shown then is not what is. */
+/* The program that we are attached to may stand still, or the way to it may be cut. Then a warning
+ * says that the numbers are old. */
 static void draw_unanswered(const struct fullscreen *s)
 {
 	uint64_t ns = sess_unanswered_ns(s->f->sess);
@@ -78,7 +80,7 @@ static void draw_unanswered(const struct fullscreen *s)
 	draw_text(s->paint, 0, col, s->at.cols - col, ROLE_LOG_ERROR, text);
 }
 
-/* What is read in the pane comes before the page, whose head stays. */
+/* How many rows the page gets. A pane takes what it needs first, but not the page's head line. */
 static int page_rows(const struct fullscreen *s)
 {
 	int all = s->at.page_rows + s->at.log_rows, rows = s->pane ? (int)scroll_rows(s->f->log, s->pane_mark, s->at.cols) : 0, left = all - rows;
@@ -104,7 +106,8 @@ void screen_read(struct fullscreen *s, unsigned long mark)
 	s->due_page = s->due_page || s->pane;
 }
 
-/* Messages get the rows that the page leaves empty. */
+/* Gives the log the rows that the page leaves empty. Between two actions of the user the page only
+ * grows, so that mere numbers move no line. */
 static void fit_page(struct fullscreen *s, const struct grid *g)
 {
 	int had = s->at.page_rows, used = grid_used(g);
@@ -212,13 +215,13 @@ static void draw_footer(struct fullscreen *s)
 	}
 }
 
-/* libedit puts what it asks (a search) behind a newline. */
+/* libedit puts a question of its own (a search) behind a newline. On our row it is a blank. */
 static wchar_t shown(wchar_t wc)
 {
 	return wc == L'\n' ? L' ' : wc;
 }
 
-/* The window of the line follows its cursor. */
+/* Draws the prompt, the part of the line around its cursor, and the footer. */
 static void draw_prompt(struct fullscreen *s)
 {
 	const LineInfoW *li = edit_line(s->edit);
@@ -239,7 +242,7 @@ static void draw_prompt(struct fullscreen *s)
 		s->left = cursor - 2 * room / 3;
 	for (; i < n && from < s->left; i++)
 		from += scroll_columns(line[i]);
-	int skip = from - s->left; /* a wide character cut in two */
+	int skip = from - s->left; /* the right half of a wide character is left out */
 	draw_wide(s->paint, row, begin + skip, width - begin - skip, ROLE_INPUT, line + i, (size_t)(n - i));
 	free(line);
 	draw_footer(s);
@@ -277,7 +280,8 @@ void screen_unwatch(struct fullscreen *s)
 	s->waits_output = false;
 }
 
-/* Stopped by Ctrl-S, or slow: ports and timers do not wait for it, and what comes next is drawn when it has taken this. */
+/* Hands the terminal what was drawn. The loop watches a terminal that is slow or stopped by Ctrl-S,
+ * so that ports and timers do not wait for it. Nothing is drawn until it has taken all. */
 static void push(struct fullscreen *s)
 {
 	if (s->waits_output || outlet_push(s->out))
@@ -293,7 +297,8 @@ void screen_take_size(struct fullscreen *s)
 	s->resized = false;
 	screen_size(s, &rows, &cols);
 	resizeterm(rows, cols);
-	clearok(curscr, TRUE); /* who resized may have moved or dropped what was there, whatever the size is now */
+	/* The terminal may have moved or dropped what it showed, even if its size is as before. */
+	clearok(curscr, TRUE);
 	layout_make(&s->at, rows, cols);
 	s->page_need = 0;
 	s->f->view->rows = rows;
@@ -301,7 +306,7 @@ void screen_take_size(struct fullscreen *s)
 	s->due_all = true;
 }
 
-/* What the view asks for. */
+/* Takes over what has changed in the view. */
 static void follow_view(struct fullscreen *s)
 {
 	struct view *v = s->f->view;
@@ -330,7 +335,7 @@ static void follow_view(struct fullscreen *s)
 		s->due_all = true;
 }
 
-/* What work says of itself is on the row between page and log. */
+/* Looks how far a command or run has come. The row between page and log shows it. */
 static void look_at_work(struct fullscreen *s)
 {
 	if (progress_over(&s->f->progress, s->f->sess))
@@ -375,7 +380,7 @@ void screen_step(void *arg)
 		screen_take_size(s);
 	follow_view(s);
 	look_at_work(s);
-	push(s); /* a bell, modes */
+	push(s); /* a bell or modes may wait to be written */
 	if (!s->due_page && !s->due_log && !s->due_sep && !s->due_prompt && !s->due_all)
 		return;
 	if (s->waits_output || (loop_now_ns() - s->drawn_ns < TYPED_AHEAD_NS && screen_fd_ready(STDIN_FILENO, POLLIN)))

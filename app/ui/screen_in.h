@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of the screen: what screen.c (the terminal), screen_draw.c and screen_keys.c share. */
+/* This header is private to the screen. screen.c opens, gives and closes the terminal,
+ * screen_draw.c draws, and screen_keys.c acts on keys. */
 #pragma once
 #include "capture.h"
 #include "draw.h"
@@ -15,49 +16,60 @@ struct fullscreen {
 	struct paint *paint;
 	struct capture *capture;
 	SCREEN *scr;
-	struct outlet *out; /* the terminal, whatever stdout is meanwhile */
-	int fd;             /* its own */
+	struct outlet *out; /* the terminal, also while stdout is captured */
+	int fd;             /* the outlet's descriptor */
 	struct layout at;
-	int page_need;       /* rows that the page has needed since somebody did something: numbers alone move no line */
+	int page_need;       /* most rows that the page needed since the user did something */
+	/* paused: the terminal is another job's. ended: the user leaves. busy, mouse: the session
+	 * and view->mouse as they were drawn. waits_output: the terminal has not taken all. */
 	bool running, resized, paused, ended, busy, mouse, waits_output;
-	bool due_page, due_log, due_prompt, due_all, due_sep, due_look;
+	bool due_page, due_log, due_prompt, due_all, due_sep, due_look; /* for screen_step() */
 	unsigned version, repaint; /* of the view, when it was drawn */
 	uint64_t interval_ns, drawn_ns;
 	int timer, esc_timer;
-	json_t *snap;        /* that the page was drawn from */
+	json_t *snap;        /* the snapshot from which the page was drawn */
 	struct page_out out_of;
 	unsigned spin;
-	int left;            /* columns of the line that are left of the prompt's window */
-	bool pane;           /* what was printed since the mark is read over the page, until Escape */
-	unsigned long pane_mark;
-	unsigned below;      /* rows of the log below what is shown */
-	wchar_t feed[16];    /* of one key, for the editor */
+	int left;            /* columns of the line that are out of sight on the left */
+	bool pane;           /* a long answer takes rows of the page, until Escape */
+	unsigned long pane_mark; /* where this answer begins in the log */
+	unsigned below;      /* rows of the log that are out of sight, below those that are shown */
+	wchar_t feed[16];    /* characters of one key, for the editor */
 	unsigned nfeed;
-	enum { MACRO_MAY, MACRO_ASK, MACRO_DONE } macro; /* has libedit keys of its own left? */
+	enum { MACRO_MAY, MACRO_ASK, MACRO_DONE } macro; /* may libedit have keys left? */
 };
 
-/* Lines were added to the log since the mark: the view stands at their beginning, and where the log has not the rows for them the page gives them. */
+/* Shows the lines that were added to the log since the mark from their beginning. Where the log has
+ * too few rows for them, the page gives up rows (the pane). */
 void screen_read(struct fullscreen *, unsigned long mark);
+/* The page gets its rows back. */
 void screen_close_pane(struct fullscreen *);
 
-/* Before each turn of the loop: bring the terminal up to date, if it takes something. */
+/* To be called before each turn of the loop: draws what is due, unless the terminal still has to
+ * take what was drawn before. */
 void screen_step(void *fullscreen);
+/* How large the terminal is. One that does not know its size has that of the environment, else 24
+ * rows of 80 columns. */
 void screen_size(const struct fullscreen *, int *rows, int *cols);
+/* Lays the screen out for the size that the terminal has now. */
 void screen_take_size(struct fullscreen *);
-/* Nobody waits any more for the terminal to take what it was slow with. */
+/* The loop no longer watches whether the terminal takes output. */
 void screen_unwatch(struct fullscreen *);
-/* Would a read or a write not wait? POLLIN or POLLOUT. */
+/* True when a read (what: POLLIN) or a write (POLLOUT) would not wait. */
 bool screen_fd_ready(int fd, short what);
-/* The terminal is another job's now. */
+/* True while the terminal is another job's. When it has become ours again, this takes it. */
 bool screen_waits(struct fullscreen *);
-/* What a crash has to write has changed. */
+/* Tells tty.c what to write to leave the screen, should the program crash. To be called when that
+ * has changed. */
 void screen_tell_leave(struct fullscreen *);
 
-/* Bytes of the terminal become keys: one after the other, and none behind Enter, so that what is typed for the shell after `quit` stays in
- * the terminal. */
+/* Reads bytes from the terminal and makes keys of them, one byte at a time and none behind Enter,
+ * so that what is typed for the shell after `quit` stays in the terminal. */
 void screen_input(void *fullscreen, short revents);
+/* Does what a key means, while no command of the editor waits for one. */
 void screen_take_key(struct fullscreen *, const struct key *);
-/* The editor's next key. It asks for more than one where a key begins a command (Escape, Ctrl-V, a search): the loop turns meanwhile. */
+/* Gets the editor's next key, as edit_opts.key does. The editor asks for more than one where a key
+ * begins a command (Escape, Ctrl-V, a search). The loop turns while it waits. */
 int screen_get_key(void *fullscreen, wchar_t *wc);
-/* No more keys are wanted now. */
+/* True when no more keys are wanted: the screen ends, or Ctrl-C was pressed. */
 bool screen_stops(const struct fullscreen *);

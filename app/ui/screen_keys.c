@@ -25,6 +25,7 @@ static void on_esc_timeout(void *arg)
 	keys_timeout(s->keys);
 }
 
+/* True when Ctrl-C was pressed and the loop has not told us yet. */
 static bool interrupt_waits(void)
 {
 	sigset_t set;
@@ -39,7 +40,7 @@ void screen_input(void *arg, short revents)
 
 	(void)revents;
 	if (s->f->interrupted)
-		return; /* what is typed behind Ctrl-C belongs to the next line */
+		return; /* what is typed after Ctrl-C belongs to the next line */
 	loop_timer_del(s->f->loop, s->esc_timer);
 	s->esc_timer = -1;
 	do {
@@ -76,12 +77,14 @@ static void enter(struct fullscreen *s)
 	s->due_page = s->due_page || !s->f->view->frozen;
 	s->due_log = true;
 	front_entered(s->f, text);
-	screen_read(s, mark); /* a long answer is read from its beginning */
+	screen_read(s, mark); /* a long answer is shown from its beginning */
 	sbuf_free(&echo);
 	free(text);
 }
 
-/* A key that stands for a command: shown like a typed one. It is no answer, and a command that waits for one may never end. */
+/* Runs the command that a key stands for, and shows it like a typed one. While a script asks a
+ * question the key is refused: it is no answer, and the command would be queued behind a script
+ * that may never end. */
 static void command(struct fullscreen *s, const char *verb)
 {
 	struct sbuf line = {0}, echo = {0};
@@ -130,13 +133,13 @@ static void show_page_at(struct fullscreen *s, int step_by)
 		show_page(s, pages[(now + step_by + n) % n]);
 }
 
-/* Ports that lie beside each other; the last group may be smaller. */
+/* How many ports the page shows at once. The last group of them may be smaller. */
 static unsigned group_of(const struct fullscreen *s)
 {
 	return s->f->view->room > 0 ? s->f->view->room : s->out_of.shown > 0 ? s->out_of.shown : 1;
 }
 
-/* The port before or after the selected one; the page goes where it is shown. */
+/* Selects the port before or after the selected one, and moves the page to where it is shown. */
 static void select_port(struct fullscreen *s, int step_by)
 {
 	struct view *v = s->f->view;
@@ -166,7 +169,7 @@ static void more_ports(struct fullscreen *s, bool forward)
 		v->first = v->first > group ? v->first - group : 0;
 	else if (v->first + group < s->out_of.of)
 		v->first += group;
-	/* What F5 starts is in sight. */
+	/* The selected port stays in sight, because F5 starts it. */
 	unsigned n;
 	const json_t **ports = page_ports(s->snap, &n);
 	for (unsigned i = 0; i < n && s->out_of.of > 0; i++)
@@ -186,7 +189,7 @@ static void more_rows(struct fullscreen *s, bool down)
 	unsigned by = o->rows > 1 ? o->rows - 1 : 1, above = o->top, below = o->all > o->top + o->rows ? o->all - o->top - o->rows : 0;
 	bool tail = v->page != NULL && v->page->tail;
 
-	/* top counts from the end that the page begins with */
+	/* top counts rows from the beginning of the list, and with `tail` from its end. */
 	if (down)
 		v->top = tail ? (below > by ? below - by : 0) : above + (below > by ? by : below);
 	else
@@ -194,7 +197,7 @@ static void more_rows(struct fullscreen *s, bool down)
 	view_touch(v);
 }
 
-/* The stream before or after the selected one, of those that the page knows. */
+/* Selects the stream before or after the selected one, among those in the page's snapshot. */
 static void select_stream(struct fullscreen *s, int step_by)
 {
 	const json_t *list = json_object_get(s->snap, "streams"), *item;
@@ -218,7 +221,7 @@ static void scroll_log(struct fullscreen *s, int rows)
 	s->due_log = true;
 }
 
-/* Keys that do the same whatever is typed. */
+/* Acts on keys that do the same whatever is typed. False: it is not such a key. */
 static bool take_anywhere(struct fullscreen *s, const struct key *k)
 {
 	int rows = s->at.log_rows > 1 ? s->at.log_rows - 1 : 1;
@@ -253,14 +256,15 @@ static bool take_anywhere(struct fullscreen *s, const struct key *k)
 		}
 		if (k->ch != L'\f')
 			return false;
-		clearok(curscr, TRUE); /* the same again, no newer numbers */
+		clearok(curscr, TRUE); /* Ctrl-L draws the same again, without newer numbers */
 		return true;
 	default:
 		return false;
 	}
 }
 
-/* Keys of the empty prompt; none of them sends anything. */
+/* Acts on keys that mean something while nothing is typed. None of them starts a port. False: it is
+ * not such a key. */
 static bool take_empty(struct fullscreen *s, const struct key *k)
 {
 	unsigned n = 0;
@@ -275,7 +279,7 @@ static bool take_empty(struct fullscreen *s, const struct key *k)
 	}
 	if (k->code != K_CHAR)
 		return false;
-	/* the answer to a question may begin with any of them */
+	/* The answer to a question may begin with any character. */
 	if (k->ch > L' ' && sess_asks(s->f->sess))
 		return false;
 	while (pages[n] != NULL)
@@ -296,12 +300,14 @@ static bool take_empty(struct fullscreen *s, const struct key *k)
 	} else if (k->ch == L'\4') {
 		s->ended = true;
 	} else {
-		/* Alone it is no key; the editor would keep it, and take the digits that follow for a number. */
+		/* Escape alone means nothing here. The editor would keep it, and take digits that
+		 * follow for the number of a command. */
 		return k->ch == ESC && !keys_waiting(s->keys) && !edit_is_vi(s->edit);
 	}
 	return true;
 }
 
+/* Puts the characters of a key where screen_get_key() finds them. */
 static void feed(struct fullscreen *s, const struct key *k)
 {
 	const char *p = k->raw;
@@ -351,7 +357,7 @@ int screen_get_key(void *arg, wchar_t *wc)
 	return 1;
 }
 
-/* Text, whatever it looks like: lines are run as if they were typed. */
+/* Takes a character of a pasted text. It never acts as a key, and lines are run like typed ones. */
 static void take_pasted(struct fullscreen *s, const struct key *k)
 {
 	if (k->code == K_CHAR && (k->ch == L'\n' || k->ch == L'\r')) {
@@ -379,7 +385,8 @@ void screen_take_key(struct fullscreen *s, const struct key *k)
 	if (k->code == K_BACKTAB)
 		return;
 	feed(s, k);
-	/* A key may stand for many (~/.editrc: bind -s): libedit has them, and is asked until it wants one from us. */
+	/* In ~/.editrc a key may stand for many (bind -s). These are with libedit, so it is called
+	 * until it asks us for a key. */
 	for (s->macro = MACRO_MAY; s->macro != MACRO_DONE;) {
 		enum edit_did did = edit_key(s->edit);
 		if (did == EDIT_ENTER)

@@ -19,9 +19,9 @@ struct scroll {
 	unsigned max, first, n;
 	unsigned long added;
 	unsigned back;     /* rows between the view and the end */
-	bool read;         /* the view stands at the beginning of the lines since */
+	bool read;         /* the view stands where the lines since `mark` begin */
 	unsigned long mark;
-	int rows, cols;    /* of the last drawing */
+	int rows, cols;    /* size of the view when it was drawn last */
 };
 
 struct scroll *scroll_new(unsigned max_lines)
@@ -57,12 +57,14 @@ int scroll_columns(wchar_t wc)
 
 /* How one line is broken into rows. */
 struct wrap {
-	int cols, indent; /* of all rows but the first */
-	bool words;
+	int cols, indent; /* indent: of all rows but the first */
+	bool words;       /* words stay whole */
 };
 
-/* Words stay whole, and rows after the first stand below the last column of a list or table (two blanks or more before it) or a little to the
- * right of where the line begins. What was typed is broken anywhere, so that a mark far to the right stands below it. */
+/* Words stay whole. Rows after the first are indented: in a list or table to its last column (which
+ * has two or more blanks before it), else to a little right of where the line begins. A typed
+ * command, and a line that begins far to the right, are broken anywhere, so that the mark of an
+ * error stands below what it means. */
 static struct wrap wrap_of(const struct line *l, int cols)
 {
 	struct wrap w = {.cols = cols};
@@ -80,7 +82,8 @@ static struct wrap wrap_of(const struct line *l, int cols)
 	return w;
 }
 
-/* Where the row that begins at `from` ends, and *next where the next one begins. What takes no column stays with the character before it. */
+/* Returns where the row that begins at `from` ends; *next is where the next one begins. A character
+ * that takes no column stays with the one before it. */
 static unsigned row_end(const struct line *l, const struct wrap *w, unsigned from, unsigned *next)
 {
 	int used = 0, room = from > 0 ? w->cols - w->indent : w->cols;
@@ -97,7 +100,7 @@ static unsigned row_end(const struct line *l, const struct wrap *w, unsigned fro
 		return i;
 	for (word = i; word > from && l->text[word] != L' '; word--)
 		;
-	/* a word longer than half a row is cut: it would leave more empty than it keeps together */
+	/* A word that would leave more than half of the row empty is cut instead. */
 	if ((int)(i - word) > room / 2)
 		return i;
 	for (*next = word; *next < l->n && l->text[*next] == L' ';)
@@ -160,7 +163,7 @@ static void add_line(struct scroll *s, enum role role, const char *text, size_t 
 	}
 	*line_at(s, s->n++) = l;
 	s->added++;
-	/* Who reads older lines goes on reading them. */
+	/* A view of older lines stays where it is. */
 	if (s->back > 0)
 		s->back += line_rows(&l, s->cols);
 }
@@ -212,7 +215,7 @@ void scroll_end(struct scroll *s)
 	s->read = false;
 }
 
-/* The rows of a line from `row` on, of those on the screen. Returns the row below it. */
+/* Draws those rows of a line that lie in the view, from `row` on. Returns the row below them. */
 static int draw_line(const struct line *l, int row, int rows, int cols, scroll_fn *fn, void *arg)
 {
 	const struct wrap w = wrap_of(l, cols);
@@ -244,7 +247,7 @@ unsigned scroll_draw(struct scroll *s, int rows, int cols, scroll_fn *fn, void *
 	s->cols = cols;
 	if (rows <= 0 || cols <= 0)
 		return s->back;
-	if (s->read && other) /* the beginning stays in sight */
+	if (s->read && other) /* in a view of another size the beginning stays in sight, too */
 		scroll_from(s, s->mark);
 	s->read = s->read && s->back > 0;
 	while (i > 0 && have < s->back + (unsigned)rows)

@@ -24,7 +24,7 @@ struct word {
 	int32_t value;
 };
 
-/* The first one of a value is the one that is printed. */
+/* Where several words have the same value, the first one is printed. */
 static const struct word colors[] = {
 	{"black", 0}, {"red", 1}, {"green", 2}, {"yellow", 3}, {"blue", 4}, {"magenta", 5}, {"cyan", 6}, {"white", 7},
 	{"bright_black", 8}, {"bright_red", 9}, {"bright_green", 10}, {"bright_yellow", 11}, {"bright_blue", 12},
@@ -40,7 +40,8 @@ static const struct word attrs[] = {
 #define NONE THEME_NONE
 enum { BLACK, RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN, WHITE, GREY = 244 };
 
-/* Colours of the terminal's own palette: its owner has chosen them to be readable. Its grey often is not, so that one is fixed. */
+/* These are colours of the terminal's own palette, because its owner has chosen them to be
+ * readable. Its grey often is not, so GREY is a fixed one. */
 static const struct theme_style dark[ROLES] = {
 	[ROLE_DEFAULT] = {TERM, TERM, 0},
 	[ROLE_TOP_SPINNER] = {CYAN, NONE, ATTR_BOLD},
@@ -101,7 +102,8 @@ void theme_default(struct theme *t)
 	t->version++;
 }
 
-/* The word itself or the only value whose words begin so; NULL: none. */
+/* Finds the word itself, or one that begins with it, if all words that do have the same value.
+ * NULL: there is none. */
 static const struct word *find(const struct word *w, size_t n, const char *text, size_t len)
 {
 	const struct word *begins = NULL;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Roles of what is on the screen, and the colours that a theme gives them. No curses: ui/paint.c turns a style into what the terminal can do.
- * Names of roles are Pktgen's, and some of our own. Control thread. */
+/* A theme gives each role of the screen its colours and attributes. A role is what a piece of text
+ * stands for; the names of roles are Pktgen's, and some are our own. Nothing here uses curses:
+ * ui/paint.c turns a style into what the terminal can do. Control thread. */
 #pragma once
 #include "base.h"
 
-/* ROLE(identifier, name, what it is used for): Pktgen's 34 first, in its order. */
+/* Each role is ROLE(identifier, name, what it is used for). Pktgen's 34 are first, in its order. */
 #define THEME_ROLES(ROLE) \
 	ROLE(DEFAULT, "default", "everything that has no colour of its own") \
 	ROLE(TOP_SPINNER, "top.spinner", "the mark that turns with each redraw") \
@@ -61,21 +62,21 @@ enum role {
 	ROLES
 };
 
-/* A colour: an index 0..255 of the terminal's palette (0-7 the eight names, 8-15 their bright twins), or 0xRRGGBB | THEME_RGB, or
- * one of the two below. */
+/* A colour is an index from 0 to 255 of the terminal's palette (0 to 7 are black to white, 8 to 15
+ * the bright ones of the same names), or 0xRRGGBB | THEME_RGB, or one of the two below. */
 #define THEME_RGB (1 << 24)
-#define THEME_NONE (-2)    /* leave what is there: the colour of role "default" */
+#define THEME_NONE (-2)    /* the colour of the role "default" */
 #define THEME_TERM (-1)    /* the terminal's own */
 enum theme_attr { ATTR_BOLD = 1, ATTR_UNDERSCORE = 2, ATTR_BLINK = 4, ATTR_REVERSE = 8, ATTR_CONCEALED = 16, ATTR_DIM = 32 };
 #define THEME_ATTRS "off, or a list of bold, dim, underscore, blink, reverse, concealed"
 
 struct theme_style {
 	int32_t fg, bg;
-	uint32_t attr; /* of enum theme_attr */
+	uint32_t attr; /* bits of enum theme_attr */
 };
 
 struct theme {
-	bool on;                   /* off: no colours, attributes alone */
+	bool on;                   /* false: attributes alone, without colours */
 	struct theme_style style[ROLES];
 	uint64_t version;          /* counts changes */
 };
@@ -83,17 +84,19 @@ struct theme {
 extern const char *const theme_role_name[ROLES + 1]; /* ends with NULL */
 extern const char *const theme_role_help[ROLES];
 
-/* The built-in default (that of themes/dark.theme). */
+/* Sets the built-in theme, which is that of themes/dark.theme. */
 void theme_default(struct theme *);
-/* Role by name or by what only its name begins with; -EINVAL names the nearest. */
+/* Each of these three reads a word and returns 0 or -EINVAL; e names the nearest word. A role may
+ * be given by the beginning of its name, if no other name begins so. */
 int theme_role(const char *name, enum role *out, struct err *e);
-/* "red", "bright_red", "default", "none", "default_fg", "default_bg", "208", "0xff8700" ... "#ff8700" too, but in a command that is a
- * comment unless it is quoted. */
+/* Reads "red", "bright_red", "default", "none", "default_fg", "default_bg", "208", "0xff8700" ...
+ * and "#ff8700", but in a command this is a comment unless it is quoted. */
 int theme_color(const char *text, int32_t *out, struct err *e);
-/* "bold", "underscore", "bold,reverse", "off", "default" ... */
+/* Reads "bold", "underscore", "bold,reverse", "off", "default" ... */
 int theme_attr(const char *text, uint32_t *out, struct err *e);
+/* Append a colour or attributes as the two above read them. */
 void theme_color_print(int32_t color, struct sbuf *out);
 void theme_attr_print(uint32_t attr, struct sbuf *out);
-const char *theme_attr_name(unsigned i); /* as printed, one after the other; NULL: no more */
-/* One style as the command that makes it: "theme top.page white blue bold". */
+const char *theme_attr_name(unsigned i); /* the name of the i-th attribute, from 0; NULL: no more */
+/* Appends a style as the command that makes it: "theme top.page white blue bold". */
 void theme_line(const struct theme *, enum role, struct sbuf *out);

@@ -14,7 +14,7 @@
 #define SUFFIX ".theme"
 #define MAX_DIRS 4
 
-/* Own ones first. Each ends with a '/'. */
+/* The folders of themes, in the order in which they are searched. Each ends with a '/'. */
 struct dirs {
 	struct sbuf dir[MAX_DIRS];
 	unsigned n;
@@ -28,7 +28,7 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* XDG: a relative path is invalid and ignored. */
+/* Adds the user's folder. By the XDG Base Directory Specification a relative path is ignored. */
 static void own_dir(struct dirs *d)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -53,7 +53,8 @@ static void dirs_open(struct dirs *d)
 		char *slash = strrchr(exe, '/');
 		*slash = '\0';
 		slash = strrchr(exe, '/');
-		/* a build tree has the program in app/; what was installed may have been moved as a whole */
+		/* In a build tree the program is in app/. An installation may have been moved as a
+		 * whole, so its folder is searched for relative to the program. */
 		if (slash != NULL && strcmp(slash, "/app") == 0)
 			sbuf_addf(&d->dir[d->n++], "%.*s/themes/", (int)(slash - exe), exe);
 		else if (slash != NULL)
@@ -116,7 +117,7 @@ bool theme_own(struct sbuf *path)
 	struct dirs d = {0};
 
 	own_dir(&d);
-	/* one that is there and cannot be read is told, not passed over */
+	/* A file that is there and cannot be read is found too, so that reading it is an error. */
 	sbuf_reset(path);
 	if (d.own)
 		sbuf_addf(path, "%sdefault" SUFFIX, d.dir[0].s);

@@ -14,7 +14,7 @@
 
 #define UNREAD_MS 2000
 
-static struct termios found;
+static struct termios found; /* the modes that were kept, if `have` */
 static volatile sig_atomic_t have, touched, on_screen;
 static struct {
 	int fd, pipe_fd;
@@ -52,7 +52,7 @@ void tty_raw(void)
 	tty_touch();
 	raw.c_lflag = (raw.c_lflag & ~(tcflag_t)(ICANON | ECHO)) | ISIG;
 	raw.c_iflag &= ~(tcflag_t)ICRNL;
-	raw.c_oflag &= ~(tcflag_t)(ONLCR | TABDLY); /* curses moves with both */
+	raw.c_oflag &= ~(tcflag_t)(ONLCR | TABDLY); /* curses moves with newlines and tabs */
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
 	while (have && tcsetattr(STDIN_FILENO, TCSANOW, &raw) != 0 && errno == EINTR)
@@ -67,14 +67,14 @@ void tty_screen(int fd, const char *leave, int pipe_fd)
 		return;
 	screen.fd = fd;
 	screen.pipe_fd = pipe_fd;
-	/* CAN: what was being written may have been cut within a sequence */
+	/* A CAN goes first: what is being written may be cut within a sequence. */
 	screen.n = strlen(leave) + 1 < sizeof(screen.leave) ? strlen(leave) + 1 : 0;
 	screen.leave[0] = '\030';
 	memcpy(screen.leave + 1, leave, screen.n > 0 ? screen.n - 1 : 0);
 	on_screen = 1;
 }
 
-/* Who does not read for a while is not waited for. */
+/* False: the terminal took nothing for UNREAD_MS. */
 static bool write_all(int fd, const char *text, size_t n)
 {
 	while (n > 0) {
@@ -92,7 +92,7 @@ static bool write_all(int fd, const char *text, size_t n)
 
 void tty_go_on(int fd)
 {
-	/* only what was stopped by a program is started by one */
+	/* A program can start only output that a program has stopped. */
 	tcflow(fd, TCOOFF);
 	tcflow(fd, TCOON);
 }
@@ -112,7 +112,7 @@ static bool write_lines(const char *text, size_t n)
 	return true;
 }
 
-/* The pipe does not block. */
+/* Reads the pipe until it is empty: it does not block. */
 static void leave_screen(void)
 {
 	char text[4096];
@@ -136,7 +136,7 @@ void tty_restore(void)
 	if (!have || !touched)
 		return;
 	touched = 0;
-	/* A process in the background would be stopped by SIGTTOU here, and never end. */
+	/* SIGTTOU would stop a process in the background here, and it would never end. */
 	sigemptyset(&ttou);
 	sigaddset(&ttou, SIGTTOU);
 	pthread_sigmask(SIG_BLOCK, &ttou, &old);
@@ -148,7 +148,7 @@ void tty_restore(void)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-/* SA_RESETHAND has put the default back: the signal ends the process when it comes again, for a fault by itself. */
+/* SA_RESETHAND has put the default back, so the signal ends the process when it comes again. */
 static void fatal(int signo)
 {
 	tty_restore();
@@ -162,7 +162,8 @@ void tty_on_fatal(void)
 
 	sigemptyset(&sa.sa_mask);
 	for (size_t i = 0; i < ARRAY_SIZE(fatals); i++) {
-		/* Ignored by the parent (nohup, a shell's background job) or taken by a sanitizer: theirs. */
+		/* A signal that the parent ignores (nohup, a shell's background job) or that a
+		 * sanitizer has taken stays as it is. */
 		if (sigaction(fatals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
 			sigaction(fatals[i], &sa, NULL);
 	}
@@ -193,7 +194,8 @@ void tty_die_at_once(int signo)
 	raise(signo);
 }
 
-/* Without "$<5>": no terminal of today needs the padding, and only tputs() understands it. */
+/* Copies a string without its padding, "$<5>": no terminal of today needs it, and only tputs()
+ * understands it. */
 static char *unpadded(const char *s)
 {
 	struct sbuf b = {0};
@@ -226,7 +228,8 @@ static void take_keys(struct tty_caps *t)
 		if (i < functions)
 			snprintf(name, sizeof(name), "kf%u", i + 1);
 		const char *s = tigetstr((char *)(i < functions ? name : others[i - functions]));
-		if (s != NULL && s != (char *)-1 && s[0] == '\033' && strlen(s) > 2) /* shorter ones are Meta and a letter */
+		/* A shorter sequence is the one of Meta and a letter. */
+		if (s != NULL && s != (char *)-1 && s[0] == '\033' && strlen(s) > 2)
 			t->keys[t->nkeys++] = xstrdup(s);
 	}
 }
@@ -250,14 +253,14 @@ bool tty_caps(struct tty_caps *t, int fd)
 		take_keys(t);
 		const char *cup = tigetstr((char *)"cup"), *clear_all = tigetstr((char *)"clear");
 		t->can_screen = cup != NULL && cup != (char *)-1 && clear_all != NULL && clear_all != (char *)-1;
-		/* Ours alone: the line editor and curses load the terminal's description for themselves. */
+		/* The description was loaded for us alone: libedit and curses load their own. */
 		TERMINAL *mine = set_curterm(NULL);
 		if (mine != NULL)
 			del_curterm(mine);
 		ok = *t->cr != '\0' && *t->up != '\0' && *t->clear_down != '\0';
 	}
 	if (!ok) {
-		tty_caps_free(t); /* and no screen */
+		tty_caps_free(t); /* can_screen is false, too */
 		char **all[] = {&t->cr, &t->up, &t->clear_down, &t->bold, &t->red, &t->normal};
 		for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 			*all[i] = xstrdup("");

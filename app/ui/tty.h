@@ -1,47 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The terminal as it was found, and what it can do. */
+/* This keeps the modes of the terminal as they were found, puts them back whatever ends the
+ * program, and says what the terminal can do. Control thread, unless a function says otherwise. */
 #pragma once
 #include "base.h"
 
-/* Is this process in the foreground of the terminal behind fd? Who is not leaves modes and keys alone, else the kernel stops him. Where there
- * is no job control it is. */
+/* True when this process is in the foreground of the terminal behind fd, and where there is no job
+ * control. A process in the background must leave modes and keys alone, or the kernel stops it. */
 bool tty_foreground(int fd);
-/* First thing in main: keep the modes of the terminal on stdin, if it is one. */
+/* Keeps the modes of the terminal on stdin, if it is one. To be called first in main(). */
 void tty_save(void);
-/* From now on the modes may differ from what was kept: tty_restore() writes them back, also at exit(). */
+/* Says that from now on the modes may differ from those that were kept: tty_restore() will write
+ * these back, and is called at exit() too. */
 void tty_touch(void);
-/* For a full screen: keys come as they are pressed and are not echoed, output goes out as it is; also tty_touch(). */
+/* Sets the modes for a full screen: keys come as they are pressed and are not echoed, and output
+ * goes out as it is written. Calls tty_touch(). */
 void tty_raw(void);
-/* While a full screen is on the terminal behind fd (best one that does not wait): what tty_restore() has to write there first, and a pipe
- * (or -1) whose text goes there too, so that the last words of who dies are read. NULL: it is gone. */
+/* A full screen is on the terminal behind fd, which should not block. tty_restore() will first
+ * write `leave` there, and after it the text that waits in a pipe (-1: none), so that the last
+ * words of a program that dies can be read. leave NULL: the screen is gone. */
 void tty_screen(int fd, const char *leave, int pipe_fd);
-/* What was read from that pipe last: shown too by who dies. */
+/* The text that was read from that pipe last. tty_restore() writes it, too. */
 void tty_last_words(const char *text);
-/* Output that Ctrl-S has stopped goes on: who leaves must not wait for it for good. Async-signal-safe. */
+/* Lets output go on that Ctrl-S has stopped, so that a program which ends does not wait for it for
+ * good. Async-signal-safe. */
 void tty_go_on(int fd);
-/* Async-signal-safe; does nothing before tty_touch(). */
+/* Leaves the screen and restores the modes. Does nothing before tty_touch(). Async-signal-safe. */
 void tty_restore(void);
-/* Restore the modes, then die by the signal, on SIGSEGV SIGBUS SIGFPE SIGILL SIGABRT SIGQUIT. */
+/* From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and SIGQUIT restore the modes and then end
+ * the program. */
 void tty_on_fatal(void);
-/* Restore the modes and end by this signal. Returns only if the signal does not end processes. */
+/* Restores the modes and ends the program by this signal. Returns if the signal does not do so. */
 void tty_die(int signo);
-/* The same on any thread, whatever control holds: what it has not printed yet is lost. Does not return. */
+/* Does the same on any thread, whatever lock control holds. What control has not printed yet is
+ * lost. Does not return. */
 void tty_die_at_once(int signo);
 
-/* Strings of the terminal type, "" where it has none. Owned; tty_caps_free(). */
+/* Strings of the terminal type, "" where it has none. They are freed by tty_caps_free(). */
 struct tty_caps {
 	char *cr, *up, *clear_down; /* start of line, one row up, erase to the end of the screen */
 	char *bold, *red, *normal;
-	char **keys;     /* what it sends for keys that are no text and move nothing: F1 to F63, Insert, the pages */
+	char **keys;     /* sequences of F1 to F63, Insert, Page Up, Page Down and Shift-Tab */
 	unsigned nkeys;
 	bool can_screen; /* the cursor can be put anywhere */
 };
-/* False: no terminal type, or one that cannot move its cursor (TERM unset, "dumb", unknown); all strings are "". */
+/* Fills *t. False: there is no terminal type, or one that cannot move its cursor (TERM unset,
+ * "dumb", unknown); then all strings are "". */
 bool tty_caps(struct tty_caps *t, int fd);
 void tty_caps_free(struct tty_caps *t);
-/* May colour be written to fd without being asked: a terminal, TERM not dumb, NO_COLOR unset or empty. */
+/* True when colours may be written to fd although nobody asked for them: it is a terminal, TERM is
+ * not "dumb", and NO_COLOR is unset or empty. */
 bool tty_wants_color(int fd);
-/* Columns of the terminal on fd: what it says, else COLUMNS, else 80. */
+/* How many columns the terminal on fd has. Where it does not say, this is COLUMNS of the
+ * environment, else 80. */
 unsigned tty_columns(int fd);
-/* Its rows in the same way: LINES, 24. */
+/* How many rows it has. Where it does not say, this is LINES of the environment, else 24. */
 unsigned tty_rows(int fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Beside tty.c, because verbs ask for it too. */
+/* The size of the terminal is in a file of its own, beside tty.c, because verbs ask for it too. */
 #include "tty.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static unsigned of_environment(const char *name, unsigned dflt)
 	return n > 1 && n < 10000 ? (unsigned)n : dflt;
 }
 
-/* A terminal of one column is a window that has no size yet. */
+/* A terminal that says it has one column is a window without a size yet. */
 unsigned tty_columns(int fd)
 {
 	struct winsize w;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Devices: what each port is and how it is set up. Ports beside each other; what is long is wrapped in its column. */
+/* Page ports: what each device is and how it is set up. Ports stand beside each other, and long
+ * values are wrapped in their column. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "page_flow.h"
 
 #define LABEL_COLS 13
-#define PORT_COLS 24 /* at least so many for a port; fewer: one port, values below their labels */
+#define PORT_COLS 24 /* at least so many for a port; where there are fewer: narrow() */
 #define MOST_COLS 56
 #define GAP 2
 #define LCORES 1024  /* more than DPDK has */
@@ -70,7 +71,7 @@ static void t_rings(const struct page_in *in, const json_t *port, struct sbuf *o
 	plain(port, "txd", OF_STR, out);
 }
 
-/* Cores that serve one side, each once, runs of them as a-b: "1-4,7". */
+/* Appends the lcores that serve one side of the port, each once: "1-4,7". */
 static void lcores(const struct page_in *in, const json_t *port, const char *side, struct sbuf *out)
 {
 	bool serves[LCORES + 1] = {false};
@@ -170,7 +171,7 @@ static const struct fact {
 	const char *label;
 	text_fn *text;
 	enum role role;
-} facts[] = { /* most important first: the end is what scrolls away */
+} facts[] = { /* the most important first: the end may be out of sight */
 	{"link", t_link, ROLE_PORT_LINK},
 	{"driver", t_driver, ROLE_PORT_DATA},
 	{"device", t_spec, ROLE_PORT_DATA},
@@ -202,7 +203,7 @@ static bool selected(const struct page_in *in, const json_t *port)
 	return page_num(port, "port", -1) == in->port;
 }
 
-/* Does any of these ports have it? */
+/* True when any of these ports has this fact. */
 static bool worth_a_row(const struct page_in *in, const struct fact *x, const json_t *list, unsigned first, unsigned n)
 {
 	struct sbuf b = {0};
@@ -217,7 +218,8 @@ static bool worth_a_row(const struct page_in *in, const struct fact *x, const js
 	return any;
 }
 
-/* One port in all the columns there are: a label, its value behind it, or below it where it is long. */
+/* Draws one port in all the columns there are. A value stands behind its label, or below it where
+ * it is long. */
 static void narrow(const struct page_in *in, const json_t *list, unsigned at, struct flow *f)
 {
 	const json_t *port = json_array_get(list, at);
@@ -306,7 +308,7 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	out->of = of;
 }
 
-/* The file is not called after the page: page_ports() is taken. */
+/* The file does not have the name of the page, because page_ports() is a function already. */
 const struct page page_config = {
 	.name = "ports", .alias = "config", .parts = "config", .draw = draw,
 	.help = "Device, link, queues, memory and offloads of each port, and what is to be known of it.",

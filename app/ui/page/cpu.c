@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cpu: a row for each worker, and below them which cores the machine has and who runs on them. */
+/* Page cpu: a row for each worker, and below them the machine's cores with the lcores on them. */
 #include "page.h"
 
 #include <math.h>
@@ -7,21 +7,22 @@
 #include <string.h>
 #include "out.h"
 
-#define BUSY_FULL 0.95
-/* A worker that had no CPU for so much of an interval cannot keep its times. */
-#define WAIT_MUCH 0.001
+#define BUSY_FULL 0.95  /* a worker that is busy for this share of its time has none left */
+#define WAIT_MUCH 0.001 /* a worker that waited for a CPU for this share cannot be on time */
 #define BAR_MOST 24
 #define CORE_GAP 2
 
+/* A row of the page: a worker or a text. */
 struct line {
-	const json_t *worker; /* NULL: text */
+	const json_t *worker; /* NULL: it is a text */
 	char *text;
 	enum role role;
 };
 
-/* A queue and its workers: [0] receives, [1] sends; NAN: none. */
+/* A queue and the lcores of its workers: [0] receives, [1] sends; NAN: there is none. */
 struct served { double port, queue, worker[2]; };
 
+/* What a column needs to draw a worker. */
 struct cell {
 	const struct page_in *in;
 	const json_t *worker;
@@ -42,7 +43,7 @@ static void draw_number(const struct col *col, const struct cell *c)
 {
 	const json_t *v = json_object_get(c->worker, col->path);
 
-	/* Numbers of CPUs and plans are names, not amounts. */
+	/* Numbers of CPUs and plans are names and not amounts: they are never shortened. */
 	if (json_is_integer(v) && json_integer_value(v) >= 0)
 		grid_rightf(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 	else
@@ -93,7 +94,7 @@ static void draw_state(const struct col *col, const struct cell *c)
 	grid_right(c->g, c->row, c->col, c->width, ROLE_PORT_STATUS, json_is_true(v) ? "asleep" : json_is_false(v) ? "awake" : "-");
 }
 
-/* Queues that a worker serves on one side, as in a map: "0.0-3,1.0", queue behind port. */
+/* Appends the queues that a worker serves on one side, PORT.QUEUE: "0.0-3,1.0". */
 static void add_side(const struct cell *c, int side, struct sbuf *out)
 {
 	const double lcore = page_num(c->worker, "lcore", NAN);
@@ -133,7 +134,7 @@ static void draw_queues(const struct col *col, const struct cell *c)
 	sbuf_free(&b);
 }
 
-/* The one table of columns, from left to right; the highest rank goes first where there is no room. */
+/* All columns of workers, from left to right. Where room is short, the highest rank goes first. */
 static const struct col cols[] = {
 	{"Lcore", "", 5, 0, draw_number, "lcore"},
 	{"CPU", "", 4, 9, draw_number, "cpu"},
@@ -172,14 +173,14 @@ static void add_text(struct line **list, unsigned *n, enum role role, const char
 	l->role = role;
 }
 
-/* A CPU of the snapshot: looked up once, compared often. */
+/* A CPU of the snapshot, with what is compared often looked up once. */
 struct place {
 	int cpu, socket, core, node;
 	const char *governor; /* "": not known */
 	const json_t *json;
 };
 
-/* Who runs on a CPU: " control", " lcore 3", several of them where there are too few CPUs. */
+/* Appends the lcores that run on a CPU: " control", " lcore 3", or several if CPUs are few. */
 static void add_lcores(const json_t *cpu, struct sbuf *out)
 {
 	const json_t *list = json_object_get(cpu, "lcores"), *lcore;
@@ -196,7 +197,8 @@ static void add_lcores(const json_t *cpu, struct sbuf *out)
 	}
 }
 
-/* "core 3: 3 lcore 3, 11": the CPUs of the core of p[from], and who runs on them. */
+/* The CPUs of the core of p[from] and the lcores that run on them: "core 3: 3 lcore 3, 11". The
+ * caller frees it. */
 static char *core_text(const struct place *p, unsigned n, unsigned from)
 {
 	struct sbuf b = {0};
@@ -211,7 +213,7 @@ static char *core_text(const struct place *p, unsigned n, unsigned from)
 	return b.s;
 }
 
-/* Is p[at] the first of its socket, or of its core? */
+/* True when p[at] is the first CPU of its socket; core: of its core. */
 static bool first_of(const struct place *p, unsigned at, bool core)
 {
 	for (unsigned i = 0; i < at; i++)
@@ -220,7 +222,7 @@ static bool first_of(const struct place *p, unsigned at, bool core)
 	return true;
 }
 
-/* The cores of the socket of p[from], as many beside each other as there is room for. */
+/* Adds the cores of the socket of p[from], as many beside each other as there is room for. */
 static void add_socket(struct line **list, unsigned *n, const struct place *p, unsigned ncpus, unsigned from, int columns)
 {
 	char **text = xcalloc(ncpus, sizeof(*text));
@@ -262,7 +264,8 @@ static void add_count(struct sbuf *b, const json_t *cpu, const char *key, const 
 		sbuf_addf(b, "%s%.0f %s%s", b->len > 0 ? ", " : "", v, word, v == 1 ? "" : "s");
 }
 
-/* Numbers of CPUs, neighbours together: "2-5,7". */
+/* Appends a CPU to a list in which neighbours stand together, "2-5,7". *first and *last are its
+ * last range; both are -1 at the beginning. A cpu of -2 ends the list. */
 static void add_range(int cpu, int *first, int *last, struct sbuf *out)
 {
 	if (*last >= 0 && cpu == *last + 1) {
@@ -276,7 +279,7 @@ static void add_range(int cpu, int *first, int *last, struct sbuf *out)
 	*first = *last = cpu;
 }
 
-/* "Isolated CPUs: 2-7", where the kernel tells. */
+/* Adds "Isolated CPUs: 2-7", if the kernel tells it. */
 static void add_isolated(struct line **list, unsigned *n, const struct place *p, unsigned ncpus)
 {
 	int first = -1, last = -1;
@@ -299,7 +302,8 @@ static void add_isolated(struct line **list, unsigned *n, const struct place *p,
 	sbuf_free(&b);
 }
 
-/* "Governor powersave: CPUs 0-7"; one that changes the clock while it is measured by is worth a look. */
+/* Adds "Governor powersave: CPUs 0-7" for each governor. It is a warning unless it is
+ * "performance", because others change the clock of a CPU while it measures. */
 static void add_governors(struct line **list, unsigned *n, const struct place *p, unsigned ncpus)
 {
 	for (unsigned i = 0; i < ncpus; i++) {
@@ -360,7 +364,7 @@ static void add_topology(struct line **list, unsigned *n, const json_t *cpu, int
 	free(p);
 }
 
-/* All used queues. The caller frees. */
+/* All queues of ports in use, with their workers. The caller frees them. */
 static struct served *who_serves(const json_t *snap, unsigned *n)
 {
 	struct served *all = NULL;
@@ -382,7 +386,8 @@ static struct served *who_serves(const json_t *snap, unsigned *n)
 	return all;
 }
 
-/* Columns that have room; what is left goes to the list of queues, or else to the bar. */
+/* Places the columns that have room. Of the room that is left the bar gets a quarter, up to
+ * BAR_MOST columns in all, and the list of queues gets the rest. */
 static void lay_out(int room, int *width, int *at)
 {
 	int rank[NCOLS], used = 0;
@@ -431,7 +436,7 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	add_topology(&list, &n, json_object_get(in->snap, "cpu"), g->cols);
 	lay_out(g->cols, width, at);
 	page_list(in, n, g->rows - titles, out);
-	/* Below the workers their titles would be those of something else. */
+	/* Once all workers are scrolled away, their titles would stand above something else. */
 	if (out->top < nworkers)
 		draw_titles(g, width, at, titles);
 	for (unsigned r = 0; r < out->rows; r++) {

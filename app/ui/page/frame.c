@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The frame of the selected stream, header by header and as bytes, with what changes from frame to frame marked. */
+/* Page frame: the frame of the selected stream, header by header and as bytes. What changes from
+ * frame to frame is marked. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +9,10 @@
 #include "out.h"
 #include "page_flow.h"
 
-#define NAME_COLS 13 /* name and offset of a header before its fields */
-#define HEX_COLS 76  /* 16 bytes a line */
+#define NAME_COLS 13 /* columns for the name and offset of a header, before its fields */
+#define HEX_COLS 76  /* columns for a line of 16 bytes */
 #define GAP 3
-#define AIRY 20      /* from so many rows on there are blank ones between the areas */
+#define AIRY 20      /* a grid of so many rows has blank ones between the areas */
 
 static bool has_name(const json_t *list, const char *name)
 {
@@ -24,7 +25,7 @@ static bool has_name(const json_t *list, const char *name)
 	return false;
 }
 
-/* "udp.dst", "ipv4[2].src": as the settings are called. */
+/* Says whether a field varies. The frame lists fields as settings name them: "ipv4[2].src". */
 static enum pair_mark field_mark(const json_t *frame, size_t header, const char *field)
 {
 	const json_t *headers = json_object_get(frame, "headers");
@@ -43,6 +44,7 @@ static enum pair_mark field_mark(const json_t *frame, size_t header, const char 
 								   : PAIR_FIXED;
 }
 
+/* Whether a checksum is right: the object has FIELD_ok beside FIELD. */
 static const char *sum_word(const json_t *fields, const char *field)
 {
 	char key[64];
@@ -76,7 +78,8 @@ static void add_fields(const json_t *frame, size_t header, struct pairs *p)
 	sbuf_free(&b);
 }
 
-/* Name and offset, and the fields beside them, or below them where that leaves too little. */
+/* Draws the name and offset of a header, and its fields beside them, or below where there is too
+ * little room. */
 static void header_block(struct flow *f, const char *name, double offset, const struct pairs *p)
 {
 	bool beside = f->g.cols >= NAME_COLS + 24;
@@ -89,6 +92,7 @@ static void header_block(struct flow *f, const char *name, double offset, const 
 	flow_pairs(f, beside ? NAME_COLS : 1, f->g.cols - (beside ? NAME_COLS : 1), p);
 }
 
+/* Draws the payload or the padding, if there is any. */
 static void rest(struct flow *f, const json_t *frame, const char *name)
 {
 	const json_t *r = json_object_get(frame, name);
@@ -104,7 +108,7 @@ static void rest(struct flow *f, const json_t *frame, const char *name)
 	pairs_free(&p);
 }
 
-/* The variations, each whole. */
+/* Draws what varies, each variation in full. */
 static void variations(struct flow *f, const struct page_in *in, const json_t *frame, bool airy)
 {
 	const json_t *s = page_by(json_object_get(in->snap, "streams"), "stream", in->stream), *x;
@@ -154,7 +158,7 @@ static int nibble(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* runs: [[offset, length], ...]. */
+/* Marks the bytes of runs, which is an array of [offset, length]. */
 static void mark_bytes(const json_t *runs, enum pair_mark what, uint8_t *mark, size_t len)
 {
 	const json_t *run;
@@ -167,7 +171,8 @@ static void mark_bytes(const json_t *runs, enum pair_mark what, uint8_t *mark, s
 	}
 }
 
-/* One line: offset, bytes, what varies in brackets that fill the gaps, characters. */
+/* Draws a line: the offset, `per` bytes, and their characters. Bytes that vary are in brackets,
+ * which stand in the gaps between bytes. */
 static void hex_line(struct flow *f, const char *hex, const uint8_t *mark, size_t at, size_t len, int per)
 {
 	int col = 6, chars = col + per * 3 + per / 8;
@@ -228,7 +233,7 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 		flow_text(&f, 0, f.g.cols, ROLE_WARN, sbuf_str(&b));
 		sbuf_free(&b);
 	}
-	/* Both scroll together, as far as the longer of them. */
+	/* Headers and bytes scroll together, as far as the longer of the two. */
 	struct flow *longer = h.row > f.row ? &h : &f, *shorter = longer == &h ? &f : &h;
 	flow_room(shorter, longer->row - shorter->row);
 	shorter->row = longer->row;

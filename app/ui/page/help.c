@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys and commands, a line each. */
+/* Page help: the keys of the screen and all commands, each on a line. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,8 @@
 #define BESIDE 100 /* columns from which keys and commands stand beside each other */
 #define GAP 3
 
-/* Names in a column as wide as the widest, what they do beside them, wrapped; below where that leaves too little. */
+/* Draws a name, and its text wrapped beside it, or below it where there is too little room. All
+ * names stand in a column as wide as the widest. */
 static void entry(struct flow *f, int col, int width, int name_cols, const char *name, const char *text, enum role role, enum role text_role)
 {
 	bool beside = width >= name_cols + 20;

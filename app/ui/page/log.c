@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The last messages, the newest at the bottom. */
+/* Page log: the last messages, the newest at the bottom. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@ static enum role role_of(const char *level)
 	return strcmp(level, "error") == 0 ? ROLE_LOG_ERROR : strcmp(level, "warning") == 0 ? ROLE_WARN : ROLE_LOG_TEXT;
 }
 
-/* Time and level stand before the text where there is room for both; the level's first letter is always there. */
+/* Draws a message. Time and level stand before the text where there is room for both. The first
+ * letter of the level is always there. */
 static void message(struct flow *f, const json_t *m)
 {
 	const char *level = page_str(m, "level", "-");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* main: a column for each port and one of sums; the rows of Pktgen's main page in its order, and some of our own among them. */
+/* Page main: a column for each port and one for their sums. It has the rows of Pktgen's main page
+ * in its order, and some of our own among them. */
 #include "page.h"
 
 #include <inttypes.h>
@@ -9,36 +10,37 @@
 #include "out.h"
 #include "page_trend.h"
 
-/* Columns. A pair of rates ("14.88M/14.88M") needs the least of them, with a blank before it. */
+/* Widths in columns, with the blank before the text. */
 #define LABEL 19
 #define LABEL_LEAST 7
-#define PORT 34 /* the whole history in braille */
-#define PORT_LEAST 14
+#define PORT 34       /* room for the whole history in braille */
+#define PORT_LEAST 14 /* room for a pair of rates, "14.88M/14.88M" */
 #define NS_PER_S 1e9
-#define LASTING 3 /* full intervals */
+#define LASTING 3     /* a difference has lasted for so many full intervals */
 #define RANK_RATE 10
 #define RANK_LOSS 50
 
-/* port NULL: the column of sums over all. */
+/* What a row needs to fill a cell, and what it makes. */
 struct cell {
 	const struct page_in *in;
-	const json_t **all;
+	const json_t **all; /* all ports */
 	unsigned n;
-	const json_t *port, *brief;
+	const json_t *port, *brief; /* port NULL: the column of sums */
 	int width;          /* of the text, without the blank before it */
 	struct sbuf text;
 	bool warn;
 };
 
 struct row {
-	const char *label, *narrow; /* of at most LABEL - 1 and LABEL_LEAST - 1 characters; pairs: first Rx, then Tx */
-	int rank;                   /* the highest goes first where there is no room */
+	const char *label, *narrow; /* at most LABEL - 1 and LABEL_LEAST - 1 characters */
+	int rank;                   /* where there is no room the highest goes first */
 	enum role label_role, role;
 	void (*fill)(const struct row *, struct cell *);
 	const char *a, *b;          /* paths in a port of the snapshot, or keys of "brief" */
-	const char *fmt;            /* of text rows: 'a' and 'b' stand for the values */
+	const char *fmt;            /* of rows of text: 'a' and 'b' in it stand for the values */
 };
 
+/* The value at a path in the port, or the sum over all ports. NAN: there is none. */
 static double number(const struct cell *c, const char *path)
 {
 	double sum = NAN;
@@ -53,7 +55,8 @@ static double number(const struct cell *c, const char *path)
 	return sum;
 }
 
-/* A count with all its digits, which a double does not have; false: unknown, or more than 63 bits. */
+/* As number(), but a count with all its digits, which a double cannot hold. False: it is not known,
+ * or has more than 63 bits. */
 static bool count(const struct cell *c, const char *path, json_int_t *sum)
 {
 	bool known = false;
@@ -70,7 +73,7 @@ static bool count(const struct cell *c, const char *path, json_int_t *sum)
 	return known;
 }
 
-#define ALL_DIGITS 5 /* of a count, however many; four and less: with a unit */
+#define ALL_DIGITS 5 /* means all digits of a count; four and fewer: so many, with a unit */
 
 static void add_count(const struct cell *c, const char *path, int digits, struct sbuf *out)
 {
@@ -94,7 +97,7 @@ static void fill_rates(const struct row *r, struct cell *c)
 	page_pair(number(c, r->a), NULL, "/", number(c, r->b), c->width, &c->text);
 }
 
-/* The greatest sum is not the sum of what was greatest at different times. */
+/* The column of sums has no maximum: ports had theirs at different times. */
 static void fill_max(const struct row *r, struct cell *c)
 {
 	if (c->port == NULL)
@@ -103,7 +106,7 @@ static void fill_max(const struct row *r, struct cell *c)
 		fill_rates(r, c);
 }
 
-/* One or two counts: with all digits where they fit. */
+/* Fills in one or two counts, with all digits where they fit. */
 static void fill_counts(const struct row *r, struct cell *c)
 {
 	if (isnan(number(c, r->a)) && (r->b == NULL || isnan(number(c, r->b)))) {
@@ -134,11 +137,11 @@ static bool sends(const struct cell *c)
 	return false;
 }
 
-/* Counts that ought to be 0. */
+/* Fills in counts that ought to be 0. */
 static void fill_losses(const struct row *r, struct cell *c)
 {
 	fill_counts(r, c);
-	/* what a sending port has not confirmed is mostly on its way */
+	/* While a port sends, most of what is not confirmed is on its way. */
 	if (strcmp(r->a, UNCONFIRMED) == 0 && sends(c))
 		return;
 	c->warn = number(c, r->a) > 0 || (r->b != NULL && number(c, r->b) > 0);
@@ -153,7 +156,7 @@ static void fill_name(const struct row *r, struct cell *c)
 		page_port_name(c->port, c->in, c->width, &c->text);
 }
 
-/* How many ports have this text at path. */
+/* Adds how many ports have this text at a path: "1/2 up". */
 static void add_tally(struct cell *c, const char *path, const char *text, const char *word)
 {
 	unsigned k = 0;
@@ -192,9 +195,12 @@ static void fill_state(const struct row *r, struct cell *c)
 		sbuf_add(&c->text, page_str(c->port, r->a, "-"));
 }
 
+/* The rate that a port is asked for and the one that it sends, in frames/s. max: it is asked for as
+ * much as it can. */
 struct load { double asked, offered; bool max, differs; };
 
-/* An interval that is off is an interruption: it is a difference once each of the last ones is off, in one direction. */
+/* True when each of the last LASTING intervals was off by 0.1 % or more, in the same direction. A
+ * single one that is off is only an interruption. */
 static bool lasts(const json_t *port, double asked)
 {
 	const json_t *sent = out_get(port, "history.tx_pps");
@@ -211,8 +217,10 @@ static bool lasts(const json_t *port, double asked)
 	return more == LASTING || less == LASTING;
 }
 
-/* Sending: what the last full interval brought; before there is one, and afterwards, the mean of the run. An interval in which the rate was
- * changed compares nothing. A rate is known no better than to one frame in the time that it was measured. */
+/* Compares what a port is asked for with what it sends. While it sends, that is the rate of the
+ * last full interval; before there is one, and after the run, it is the mean of the run. An
+ * interval in which the rate was changed is not compared. A difference of less than one frame in
+ * the time of the measurement is none. */
 static void load_of(const json_t *port, struct load *l)
 {
 	double seconds = page_num(port, "run.duration_ns", 0) / NS_PER_S, steady = page_num(port, "run.steady_ns", -1) / NS_PER_S;
@@ -255,7 +263,8 @@ static void fill_load(const struct row *r, struct cell *c)
 	c->warn = sum.differs;
 }
 
-/* Drawn by hand over several rows: the first names the history, those below it are more room for its curve. */
+/* draw_trend() draws trends, over several rows: the first row names the history, and those below it
+ * give its curve more room. */
 static void fill_trend(const struct row *r, struct cell *c)
 {
 	(void)r;
@@ -277,10 +286,11 @@ static void fill_queues(const struct row *r, struct cell *c)
 	sbuf_addf(&c->text, "%u/%u", rx, tx);
 }
 
-/* How much of a setting is said. A port without a count sends until it is stopped, which its state says as well. */
+/* How much of a setting is shown. A port without a count sends until it is stopped, so "Forever"
+ * can be left out. */
 enum brief { BRIEF_ALL, BRIEF_NO_BLANKS, BRIEF_NO_FOREVER, BRIEFS };
 
-/* What a setting says; false: the port has none of it. */
+/* Adds a setting. False: the port does not have it. */
 static bool add_brief(const struct row *r, struct cell *c, enum brief brief)
 {
 	bool any = false, rate_alone = brief == BRIEF_NO_FOREVER && strcmp(page_str(c->brief, r->a, ""), "Forever") == 0;
@@ -323,7 +333,7 @@ static void fill_brief(const struct row *r, struct cell *c)
 	}
 }
 
-/* Flags, encapsulation and mode: as much as there is room for. */
+/* Fills in flags, encapsulation and mode, as much as there is room for. */
 static void fill_flags(const struct row *r, struct cell *c)
 {
 	const char *more[] = {page_str(c->brief, "encap", ""), page_str(c->brief, r->b, "")};
@@ -339,7 +349,7 @@ static void fill_flags(const struct row *r, struct cell *c)
 	}
 }
 
-/* Where it does not fit: a MAC address without colons, a bus address without its domain. */
+/* Fills in an address. To fit, a MAC address loses its colons and a bus address its domain. */
 static void fill_address(const struct row *r, struct cell *c)
 {
 	fill_brief(r, c);
@@ -358,13 +368,14 @@ static void fill_address(const struct row *r, struct cell *c)
 #define SIZE_ROW(label, narrow, rank, key) \
 	{label, narrow, rank, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts, "rx.sizes." key, "tx.sizes." key}
 
-/* A line with the name of the rows below it. */
+/* A line that names the rows below it. */
 #define HEADING(name, rank) {name, name, rank, ROLE_SEP_TEXT, ROLE_SEP_DASH, NULL}
 
-/* One row more for the curve above. */
+/* One more row for the curve above it. */
 #define MORE(rank) {"", "", rank, ROLE_PORT_RATELBL, ROLE_BAR, fill_trend}
 
-/* The one table of what stands on the page, in what order, and what goes first where there is no room. */
+/* All rows of the page, in their order. Labels with a pair name Rx first and then Tx, or say
+ * otherwise. Where there is no room, the highest rank goes first. */
 static const struct row rows[] = {
 	{"Port:Name", "Port", 0, ROLE_PORT_LABEL, ROLE_PORT_LABEL, fill_name},
 	{"Flags:Mode", "Flags", 260, ROLE_PORT_LABEL, ROLE_PORT_FLAGS, fill_flags, "flags", "mode"},
@@ -420,15 +431,16 @@ static const struct row rows[] = {
 };
 
 struct layout {
-	int label, width;      /* columns of the labels and of a port, with the blank before it */
-	unsigned first, shown;
-	bool total;
-	double top, total_top; /* of the scale of trends: of the ports that are shown, of the sums */
+	int label, width;      /* columns of the labels, and of a port with the blank before it */
+	unsigned first, shown; /* ports */
+	bool total;            /* there is room for the sums */
+	double top, total_top; /* upper ends of the scales of trends: for ports, for the sums */
 };
 
 static const struct trend trends[] = {{"history.rx_pps", NULL}, {"history.tx_pps", "run.asked_pps"}};
 
-/* First columns get narrower, then labels, then the sums go, then ports are paged. */
+/* Places the columns. Where there is little room, first the columns of ports get narrower, then the
+ * labels, then the sums go, and at last only some of the ports are shown. */
 static void lay_out(const struct page_in *in, unsigned n, int cols, struct layout *l)
 {
 	int want = (int)(in->max_ports > 0 && in->max_ports < n ? in->max_ports : n), beside;
@@ -459,7 +471,8 @@ static void draw_line(const struct page_in *in, const struct row *r, const struc
 	grid_putf(g, row, 1, -1, r->label_role, " %s ", r->label);
 }
 
-/* The curves of all ports, and their scale in the column of labels: one for both directions. */
+/* Draws the curves of all ports, and their scale in the column of labels. Both directions have the
+ * same scale. */
 static void draw_trend(const struct page_in *in, const struct row *r, const struct layout *l, const struct cell *c, struct grid *g, int row, int high)
 {
 	const struct trend *t = &trends[strcmp(r->a, trends[1].path) == 0];
@@ -480,7 +493,7 @@ static void draw_trend(const struct page_in *in, const struct row *r, const stru
 	sbuf_free(&b);
 }
 
-/* One row more for the curve above? */
+/* True for a row that only gives the curve above it more room. */
 static bool is_more(const struct row *r)
 {
 	return r->fill == fill_trend && r->a == NULL;
@@ -508,7 +521,8 @@ static void draw_cell(const struct row *r, struct cell *c, struct grid *g, int r
 		grid_select(g, row, col, c->width);
 }
 
-/* What was lost is shown before what was not, on whichever port. With one row, the rate: the head names the port. */
+/* The rank of a row. Losses that have occurred, on whichever port, stay longer than those that have
+ * not. Where there is one row for one port it is the rate, because the head line names the port. */
 static int rank_of(const struct row *r, const struct cell *all, bool one)
 {
 	if (one && (r->fill == fill_name || r->rank == RANK_RATE))

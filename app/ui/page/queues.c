@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* queues: a row for each port with its sums, below it a row for each of its queues. */
+/* Page queues: a row for each port with its sums, and below it a row for each of its queues. */
 #include "page.h"
 
 #include <math.h>
@@ -7,20 +7,21 @@
 #include <string.h>
 #include "out.h"
 
-/* A queue with less than half or more than twice the mean of its port's queues is out of balance, where they carry this much on average. */
+/* A queue is out of balance when it has less than half or more than twice of what the queues of its
+ * port have on average, and this average is at least UNEVEN_FROM_PPS. */
 #define UNEVEN_LOW 0.5
 #define UNEVEN_HIGH 2.0
 #define UNEVEN_FROM_PPS 10
-/* A worker that has no time left. */
-#define BUSY_FULL 0.95
+#define BUSY_FULL 0.95 /* a worker that is busy for this share of its time has none left */
 #define BAR_MOST 24
 #define GAP 1
 #define NAME_MOST 16
 
+/* A row of the page: a port or one of its queues. */
 struct entry {
 	const json_t *port, *queue; /* queue NULL: the port itself */
 	unsigned number;            /* of the queue */
-	double rx_mean, tx_mean;    /* rate of a queue of this port; NAN: no queues on that side */
+	double rx_mean, tx_mean;    /* mean rate of the port's queues; NAN: it has no such queues */
 	unsigned rx_queues, tx_queues;
 };
 
@@ -35,11 +36,12 @@ struct col {
 	const char *title, *unit;
 	int width, rank;
 	void (*draw)(const struct col *, const struct cell *);
-	const char *path;           /* in a queue; in its port too, unless of_port says otherwise */
-	const char *of_port;
-	bool loss;                  /* ought to be 0 */
+	const char *path;           /* path of the value in a queue */
+	const char *of_port;        /* path in a port; NULL: the sum of its queues */
+	bool loss;                  /* the value ought to be 0 */
 };
 
+/* The sum of a value over the queues of a port; *n: how many of them have it. NAN: none has. */
 static double queue_num(const json_t *port, const char *path, unsigned *n)
 {
 	const json_t *q;
@@ -76,7 +78,7 @@ static bool uneven(double v, double mean, unsigned queues)
 	return queues > 1 && isfinite(v) && mean >= UNEVEN_FROM_PPS && (v < UNEVEN_LOW * mean || v > UNEVEN_HIGH * mean);
 }
 
-/* Of a port: does any of its queues stand out? */
+/* True when any queue of the port is out of balance. */
 static bool any_uneven(const struct entry *e, const char *path, double mean, unsigned queues)
 {
 	const json_t *q;
@@ -106,7 +108,7 @@ static void draw_name(const struct col *col, const struct cell *c)
 	sbuf_free(&b);
 }
 
-/* A rate, and a mark behind it. */
+/* Draws a rate, with a mark behind it when it is out of balance. */
 static void draw_rate(const struct col *col, const struct cell *c)
 {
 	double v = value(col, c->e), mean = is_rx(col) ? c->e->rx_mean : c->e->tx_mean;
@@ -119,18 +121,20 @@ static void draw_rate(const struct col *col, const struct cell *c)
 		grid_put(c->g, c->row, c->col + c->width - 1, 1, ROLE_WARN, "!");
 }
 
+/* The share of its port's rate that a queue has. NAN: there is nothing to compare it with. */
 static double share_of(const struct col *col, const struct entry *e)
 {
 	double mean = is_rx(col) ? e->rx_mean : e->tx_mean;
 	unsigned queues = is_rx(col) ? e->rx_queues : e->tx_queues;
 
-	/* of one queue it says nothing */
+	/* The share of an only queue says nothing. */
 	if (e->queue == NULL || !(mean > 0) || queues < 2)
 		return NAN;
 	return value(col, e) / (mean * queues);
 }
 
-/* In a port's row its link stands there, and what it does beside it. */
+/* Draws the share of a queue. The row of a port has its link in the column of Rx shares, and its
+ * state in the column of Rx bars. */
 static void draw_share(const struct col *col, const struct cell *c)
 {
 	double share = share_of(col, c->e);
@@ -145,12 +149,12 @@ static void draw_share(const struct col *col, const struct cell *c)
 		out_cell(json_object_get(c->e->port, "speed_mbps"), OF_MBPS, &b);
 	else
 		sbuf_add(&b, strcmp(link, "unknown") == 0 ? "link ?" : link);
-	int over = b.len > (size_t)c->width; /* "deleted" is one column wider than shares are, and the gap before it has two */
+	int over = b.len > (size_t)c->width; /* "deleted" is one column wider */
 	grid_right(c->g, c->row, c->col - over, c->width + over, page_link_lost(c->e->port) ? ROLE_WARN : ROLE_PORT_LINK, sbuf_str(&b));
 	sbuf_free(&b);
 }
 
-/* Where the bar of a queue ends that carries as much as the others, in the middle. */
+/* Draws the mark in the middle of a bar. The bar of a queue with the mean rate ends there. */
 static void even_mark(struct grid *g, int row, int col, int width, bool ascii)
 {
 	grid_fill(g, row, col + width / 2, 1, ROLE_SEP_TEXT, ascii ? L'|' : L'│');
@@ -174,13 +178,13 @@ static void draw_si(const struct col *col, const struct cell *c)
 	double v = value(col, c->e);
 	enum role role = c->e->queue != NULL ? ROLE_DYN_VALUES : ROLE_TOTAL_DATA;
 
-	/* What only ports have says nothing in the rows of queues. */
+	/* Where only ports have the value, the rows of queues stay empty. */
 	if (isnan(v) && c->e->queue != NULL && col->of_port != NULL)
 		return;
 	page_put_si(c->g, c->row, c->col, c->width, col->loss && v > 0 ? ROLE_WARN : role, v);
 }
 
-/* The sum of cycles says nothing. */
+/* The rows of ports have no cycles: a sum of them says nothing. */
 static void draw_cycles(const struct col *col, const struct cell *c)
 {
 	if (c->e->queue != NULL)
@@ -213,7 +217,7 @@ static void draw_errors(const struct col *col, const struct cell *c)
 	sbuf_free(&b);
 }
 
-/* The lcore, and the share of its time that it works. */
+/* Draws the lcore of the queue's worker, and the share of its time that it is busy. */
 static void draw_worker(const struct col *col, const struct cell *c)
 {
 	if (c->e->queue == NULL)
@@ -230,7 +234,7 @@ static void draw_worker(const struct col *col, const struct cell *c)
 		grid_rightf(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "%d    -", lcore);
 }
 
-/* The one table of columns, from left to right; the highest rank goes first where there is no room. */
+/* All columns, from left to right. Where there is no room, the highest rank goes first. */
 static const struct col cols[] = {
 	{"Port", "  Queue", 10, 0, draw_name},
 	{"Rx ", "pkt/s ", 7, 1, draw_rate, "rx.pps"},
@@ -253,7 +257,8 @@ static const struct col cols[] = {
 };
 #define NCOLS ARRAY_SIZE(cols)
 
-/* Ports from in->first on with their queues. The caller frees. */
+/* The rows of the ports from in->first on and of their queues. *nports: how many ports there are in
+ * all. The caller frees them. */
 static struct entry *entries(const struct page_in *in, unsigned *n, unsigned *nports)
 {
 	const json_t **port = page_ports(in->snap, nports), *q;
@@ -281,7 +286,7 @@ static struct entry *entries(const struct page_in *in, unsigned *n, unsigned *np
 	return list;
 }
 
-/* Which sides have a port of several queues: on the others there is no balance to show. */
+/* Which sides have several queues on some port. Other sides have no balance to show. */
 struct sides {
 	bool rx, tx;
 };
@@ -307,8 +312,9 @@ static bool has_bars(const struct col *col, struct sides several)
 	return col->draw == draw_bar && (is_rx(col) ? several.rx : several.tx);
 }
 
-/* Columns that have room; what is left goes to the names, then to the bars. Without a balance the Tx side needs no columns for it, and those of the
- * Rx side are of link and state alone. */
+/* Places the columns that have room. The room that is left goes to the names, and then to the bars.
+ * Where there is no balance to show, the Tx side has no columns for it, and those of the Rx side
+ * have only the link and the state. */
 static void lay_out(int room, struct sides several, int *width, int *at)
 {
 	int rank[NCOLS], used = 0, bars = 0;
@@ -316,7 +322,7 @@ static void lay_out(int room, struct sides several, int *width, int *at)
 
 	for (size_t i = 0; i < NCOLS; i++) {
 		gone[i] = of_balance(&cols[i]) && !is_rx(&cols[i]) && !several.tx;
-		width[i] = gone[i] ? -GAP : cols[i].width; /* takes no room, nor does the gap before it */
+		width[i] = gone[i] ? -GAP : cols[i].width; /* neither it nor its gap takes room */
 		rank[i] = cols[i].rank;
 	}
 	page_fit(width, rank, NCOLS, GAP, room, at);
@@ -360,7 +366,8 @@ static void draw_titles(struct grid *g, struct sides several, const int *width, 
 	}
 }
 
-/* Rows of the ports that fit with all their queues, of the first at least: the others are on the next page of ports. */
+/* How many rows those ports take that have room with all their queues, but at least those of the
+ * first port. The other ports are shown when the user pages to them. */
 static unsigned whole_ports(const struct entry *list, unsigned n, int room)
 {
 	unsigned end = 0, i;

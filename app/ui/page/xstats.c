@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device's own counters of the selected port that are not zero, with what they gain each second. */
+/* Page xstats: the device's own counters of the selected port that are not zero, with what they
+ * gain each second. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "page_flow.h"
 #include "page_table.h"
 
-#define GAP 4 /* between tables beside each other */
+#define GAP 4 /* columns between two tables */
 
 enum { C_NAME, C_VALUE, C_RATE, COLS };
 
@@ -18,7 +19,7 @@ static const struct table_col columns[COLS] = {
 	[C_RATE] = {"per second", 10, 0, 2, true},
 };
 
-/* Names are the driver's; these words tell of losses in all of them. */
+/* True when a counter counts losses. Names are the driver's, but all drivers use these words. */
 static bool is_loss(const char *name)
 {
 	static const char *const words[] = {"err", "drop", "miss", "discard", "nombuf", "allocation", "crc", "undersize", "fail"};
@@ -61,7 +62,8 @@ static void one_row(const struct table *t, struct grid *g, int row, int col, con
 	sbuf_free(&b);
 }
 
-/* Those to show; *zeros, *unknown: how many are left out. The caller frees. */
+/* The counters to show. *zeros and *unknown are how many are left out, because they are 0 or the
+ * driver does not count them. The caller frees the array. */
 static const json_t **choose(const json_t *values, unsigned *n, unsigned *zeros, unsigned *unknown)
 {
 	const json_t **list = xcalloc(json_array_size(values) + 1, sizeof(*list)), *x;
@@ -114,16 +116,16 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 		}
 	}
 	sbuf_free(&b);
-	/* A name tells more than the last digits. */
+	/* A name says more than the last digits of a value, so names get their width first. */
 	int most = g->cols - 2 - columns[C_VALUE].min;
 	col[C_NAME].min = col[C_NAME].want < most ? col[C_NAME].want : most > columns[C_NAME].min ? most : columns[C_NAME].min;
-	/* As many tables as fit whole beside each other. */
+	/* Tables stand beside each other, as many as there is room for in their full width. */
 	int whole = 2 * 2;
 	for (unsigned i = 0; i < COLS; i++)
 		whole += col[i].want > col[i].min ? col[i].want : col[i].min;
 	unsigned across = (unsigned)((g->cols + GAP) / (whole + GAP)), room = g->rows > 2 ? (unsigned)g->rows - 2 : 0;
 	across = across == 0 ? 1 : across;
-	/* One column while it needs no scrolling: it reads best. */
+	/* No more of them than show all without scrolling: long columns are easier to read. */
 	while (across > 1 && (n + across - 2) / (across - 1) <= room)
 		across--;
 	unsigned down = (n + across - 1) / across;
