@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The smallest program on lib/ctl and lib/dp alone: no command tables, no screen, no Lua. Sends 1,000,000 frames over the built-in wire
- * and checks that the other end counted every one. */
+/* This is the smallest program that uses lib/ctl and lib/dp alone, without command tables, screen
+ * and Lua. It sends 1,000,000 frames over the built-in wire and checks that the other end has
+ * counted every one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -16,7 +17,7 @@ static int fail(const char *what, const struct err *e)
 
 int main(void)
 {
-	const struct ctl_opts opts = {.prog = "wire_send"}; /* no spec: one wire, two ports */
+	const struct ctl_opts opts = {.prog = "wire_send"}; /* no ports named: it gets one wire */
 	struct portset both = {{0}}, sender = {{0}};
 	struct ctl *c;
 	struct err e;
@@ -39,7 +40,7 @@ int main(void)
 
 	if (ctl_start(c, &sender, 0, &e) < 0)
 		return fail("start", &e);
-	do { /* control's loop: one turn posts plans and takes events */
+	do { /* this is control's loop: each turn posts plans and takes events */
 		ctl_turn(c);
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	} while (!ctl_settled(c, &both));

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hot path against bare loops, in one process: short slices in random order, ratios within a round, median over the rounds. One
- * process is one sample of memory layout; bench.py takes the median over several. Prints one JSON line.
- * Arguments: the lcore (default 0), "huge" to use hugepages, --isa NAME for at most that instruction set, --only PATTERN
- * ("probes*") for some rows of ours and the bare loops, --slower PERCENT to report that much more time for our rows, so that
- * one can see whether a comparison finds it. */
+/* The bench measures the hot path against bare loops, in one process. In each round all variants
+ * run a short slice, in random order. The ratio of a variant is the cycles per frame of its base,
+ * divided by its own in the same round. Of cycles and ratios the median over the rounds is printed,
+ * as one line of JSON. One process is one sample of memory layout; bench.py takes the median over
+ * several.
+ *
+ * Arguments: the lcore (default 0); "huge" to use hugepages; --isa NAME for at most that
+ * instruction set; --only PATTERN ("probes*") for some of our rows and the bare loops; --slower
+ * PERCENT to report so much more time for our rows, which shows whether a comparison finds it. */
 #include <fnmatch.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -24,7 +28,7 @@
 
 static const char *isa;  /* NULL: the best there is */
 static const char *only; /* NULL: all rows */
-static double slower;    /* part of its time that each row of ours is given on top */
+static double slower;    /* share of its time that is added to each row of ours */
 
 void die(const char *what)
 {
@@ -40,7 +44,10 @@ void *zeroed(size_t n)
 	return p;
 }
 
-/* ---- a NIC in software: writes descriptors, keeps HOLD frames in flight, gives the oldest back to their pool at once (fast free) ---- */
+/* ---- a NIC in software ---- */
+
+/* It writes descriptors and keeps HOLD frames in flight. In each burst it gives the oldest frames
+ * back to their pool, all at once, as NICs with fast free do. */
 
 struct desc { uint64_t addr; uint32_t len, flags; };
 struct hold {
@@ -53,7 +60,7 @@ struct hold {
 static uint16_t hold_tx(void *q, struct rte_mbuf **m, uint16_t n)
 {
 	struct hold *h = q;
-	unsigned at = h->head % HOLD; /* bursts divide HOLD: they never wrap */
+	unsigned at = h->head % HOLD; /* HOLD is a multiple of bursts, so none wraps */
 
 	if (h->m[at] != NULL)
 		rte_mempool_put_bulk(h->m[at]->pool, (void **)&h->m[at], n);
@@ -97,7 +104,6 @@ static uint16_t null_dev(const char *name, const char *args, struct rte_mempool 
 	return dev;
 }
 
-/* What it sends, it receives. */
 uint16_t loop_dev(const char *name, struct rte_mempool *mp)
 {
 	struct rte_ring *r = rte_ring_create(name, 1024, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
@@ -109,7 +115,8 @@ uint16_t loop_dev(const char *name, struct rte_mempool *mp)
 	return (uint16_t)dev;
 }
 
-/* As control makes them. With small pages DPDK would otherwise give each object a page of its own: all mbufs on the same few cache sets. */
+/* Makes a pool as control does. With small pages DPDK would otherwise give each object a page of
+ * its own, and all mbufs would lie on the same few cache sets. */
 struct rte_mempool *new_pool(void)
 {
 	struct rte_pktmbuf_pool_private priv = {.mbuf_data_room_size = RTE_MBUF_DEFAULT_BUF_SIZE};
@@ -165,7 +172,7 @@ void add_sink(struct variant *v, struct dp_plan *p, uint16_t at, uint16_t dev, u
 	p->task[at] = (struct dp_task){.kind = &dp_kind_sink, .state = &s->base};
 }
 
-/* A share of the bare loop's queue, with marks of its own. */
+/* Makes a share of the bare loop's queue, with marks of its own. */
 static struct dp_txq *new_share(const struct variant *bare)
 {
 	static uint32_t opened;
@@ -180,7 +187,8 @@ static struct dp_txq *new_share(const struct variant *bare)
 	return q;
 }
 
-/* Rows that look at marks have the same ones: each finds its frames in buffers that another has filled. */
+/* Gives all rows that look at marks the same marks: each finds its image in buffers that another
+ * row has filled. */
 static void share_marks(const struct gen_job *j)
 {
 	static const struct gen_job *first;
@@ -196,9 +204,13 @@ static void share_marks(const struct gen_job *j)
 	((struct gen_phase *)(uintptr_t)j->group->phase)->tag = first->group->phase->tag;
 }
 
-/* Sends the row through that share. pps 0: as fast as possible; else frames/s far above reach, so that every turn computes and compares
- * deadlines. Without a job: the row's protocols are not in this build. */
+/* WRITTEN: somebody writes into buffers, so senders look at marks. WITH_SINK: the same worker
+ * counts what comes back. WITHOUT_EXTRAS: bench_off_tx.c sends. WITH_WHEEL: it has timers. */
 enum { WRITTEN = 1, WITH_SINK = 2, WITHOUT_EXTRAS = 4, WITH_WHEEL = 8 };
+
+/* The task that sends the row through that share. pps 0: as fast as possible; else frames/s, too
+ * many to be reached, so that every turn computes and compares deadlines. The task has no job where
+ * this build lacks the row's protocols. */
 static struct dp_task sender(struct variant *v, const struct row *row, struct dp_txq *q, double pps, unsigned flags)
 {
 	struct gen_state *g = zeroed(sizeof(*g));
@@ -229,8 +241,9 @@ static struct dp_task wheel(struct dp_worker *w)
 	return (struct dp_task){.kind = &dp_kind_wheel, .state = &w->wheel->base};
 }
 
-/* On the device, the buffers and with the burst of its bare loop: two pools differ by some percent, by where their buffers lie. With a wheel there is
- * one timer, which is due in some days. */
+/* Fills in a variant that sends the row. It has the device and the buffers of its bare loop, since
+ * two pools differ by some percent, depending on where their buffers lie. With a wheel there is one
+ * timer, which is due in some days. False: this build lacks the row's protocols. */
 static bool gen_open(struct variant *v, const struct row *row, const struct variant *bare, double pps, unsigned flags)
 {
 	bool sink = flags & WITH_SINK;
@@ -255,14 +268,14 @@ static bool gen_open(struct variant *v, const struct row *row, const struct vari
 		tm->fn = never;
 		dp_timer_start(v->w, tm, clock_tsc() + (1ull << 50));
 	}
-	for (int i = 0; i < 4000; i++) /* until all buffers are clean */
+	for (int i = 0; i < 4000; i++) /* afterwards all buffers hold the image */
 		dp_turn(v->w);
 	if (!(flags & WRITTEN) && v->txq->stale != 0)
 		die("buffers did not become clean");
 	return true;
 }
 
-/* A second sender of the same frames, on the same queue by a share of its own. */
+/* Adds a second sender of the same frames to the same queue, with a share of its own. */
 static void join(struct variant *v, const struct row *row, const struct variant *bare)
 {
 	struct dp_plan *p = new_plan(2, 0);
@@ -280,21 +293,23 @@ static uint64_t sent(const struct variant *v)
 	return v->txq->cnt.packets + (v->beside != NULL ? v->beside->cnt.packets : 0);
 }
 
-/* Slices are short: a busy machine takes the CPU away from long ones. */
+/* Runs a slice. It is short, because a busy machine takes the CPU away from long ones. */
 static double gen_slice(struct variant *v)
 {
 	unsigned turns = SLICE / (v->burst < 16 ? 16 : v->burst);
 
 	if (v->beside != NULL)
 		turns /= 2;
-	if (v->burst == 1) /* each frame is of another stream: what they need is in the caches as it is in a long run */
+	/* With bursts of one frame each frame may be of another stream. These turns fill the caches
+	 * as in a long run. */
+	if (v->burst == 1)
 		dp_turns(v->w, 2 * turns);
 	uint64_t before = sent(v), t0 = clock_tsc();
 	dp_turns(v->w, turns);
 	return (double)(clock_tsc() - t0) / (double)(sent(v) - before);
 }
 
-/* Wants none of them, of those that a look at the destination's first byte tells. */
+/* A sort that looks at the first byte of the destination of each frame, and claims none of ours. */
 static void claim_none(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint8_t *owner, uint8_t mine)
 {
 	(void)arg, (void)b;
@@ -465,8 +480,9 @@ static void run_rounds(void)
 					variant[i].ratio[r] = variant[b].cyc[r] / variant[i].cyc[r];
 }
 
-/* On a thread of its own, as workers have: there the distance between stack and thread-local data is fixed. On the main
- * thread it is drawn anew for each process, and one in seven ran 5 to 40 percent slower or faster for its whole life. */
+/* Measures all variants. This runs on a thread of its own, as workers do: there the distance
+ * between stack and thread-local data is fixed. On the main thread it differs from process to
+ * process, and one process in seven ran 5 to 40 percent slower or faster for its whole life. */
 static void *measure(void *arg)
 {
 	(void)arg;
@@ -480,7 +496,7 @@ static void *measure(void *arg)
 	bare_tx_open(add("bare_tx_flight", NULL, bare_tx), hold_dev(), 32);
 	for (unsigned i = 0; i < nrows; i++)
 		add_gen(rows[i].name, &rows[i], rows[i].base, 0, 0);
-	if (wanted("off_tx")) { /* what it costs that there could be rates, probes and the like */
+	if (wanted("off_tx")) { /* the cost of looking for rates, probes and the like */
 		const struct variant *bare = find("bare_tx_32");
 		gen_open(add("no_extras", bare->name, gen_slice), &rows[0], bare, 0, WITHOUT_EXTRAS);
 		gen_open(add("off_tx", "no_extras", gen_slice), &rows[0], bare, 0, 0);
@@ -489,7 +505,7 @@ static void *measure(void *arg)
 	add_gen("probe_paced", row_named("probe"), "bare_tx_32", 1e10, 0);
 	add_gen("wheel_idle", &rows[0], "bare_tx_32", 0, WITH_WHEEL);
 	add_gen("gen_32_marks", &rows[0], "bare_tx_32", 0, WRITTEN);
-	if (wanted("shared_32")) { /* as tasks of several works do: they look at marks too */
+	if (wanted("shared_32")) { /* two shares of a queue, as tasks of several works have them */
 		const struct variant *bare = find("bare_tx_32");
 		struct variant *both = add("shared_32", bare->name, gen_slice);
 		gen_open(both, &rows[0], bare, 0, WRITTEN);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The worker once more, built without taps and sorts: nothing in it looks whether somebody asks something of received frames. */
+/* The worker built once more, without taps and sorts: nothing in it looks whether any work asks for
+ * received frames. */
 #include "bench.h"
 
 #define DP_ASKS(slot) false

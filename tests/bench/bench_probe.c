@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receivers: frames with probes are put into a ring and not timed, then taken, and timed. From this core, where they lie in its caches, and from
- * another one, as on wire ports. */
+/* Rows of receivers. Frames with probes are put into a ring, which is not timed, and then they are
+ * received, which is. They come from this core, in whose caches they lie, or from another core, as
+ * on wire ports. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -12,9 +13,9 @@
 #include "clock.h"
 #include "prx.h"
 
-#define WAITING 512
+#define WAITING 512 /* frames that wait in the ring each time */
 #define TIMES 64
-#define WARM 16 /* times before these: a slice begins with the caches as other rows left them, a worker has its own in them */
+#define WARM 16 /* times before these, which are not counted: other rows had the caches */
 #define BURST 32
 #define LEN 60
 #define AT 42
@@ -26,7 +27,8 @@ struct probes {
 	unsigned nstreams;
 	uint64_t n;        /* frames so far */
 	uint8_t frame[LEN];
-	/* of the other core */
+	/* The thread on another core that fills the ring, if there is one; how often it was asked
+	 * and has filled it. */
 	pthread_t thread;
 	uint64_t asked, filled;
 };
@@ -43,6 +45,7 @@ static void put(const struct probes *s, uint8_t *p, uint64_t sent)
 	memcpy(p + AT + 8, &lo, 8);
 }
 
+/* Puts frames with probes into the ring. */
 static void fill(struct probes *s)
 {
 	struct rte_mbuf *m[BURST];
@@ -53,7 +56,7 @@ static void fill(struct probes *s)
 			die("pool");
 		for (unsigned k = 0; k < BURST; k++, s->n++) {
 			m[k]->pkt_len = m[k]->data_len = LEN;
-			m[k]->packet_type = DP_DST_KNOWN; /* as our senders leave it */
+			m[k]->packet_type = DP_DST_KNOWN; /* our senders leave it so */
 			put(s, rte_pktmbuf_mtod(m[k], uint8_t *), now);
 		}
 		if (rte_eth_tx_burst(s->dev, 0, m, BURST) != BURST)
@@ -61,6 +64,7 @@ static void fill(struct probes *s)
 	}
 }
 
+/* The other core's thread: fills the ring whenever it is asked. */
 static void *far(void *arg)
 {
 	struct probes *s = arg;
@@ -138,13 +142,14 @@ static struct prx *new_prx(unsigned nstreams, bool verify)
 	size_t n = RTE_ALIGN_CEIL(prx_size(&spec), HUGE);
 	void *mem = aligned_alloc(HUGE, n);
 
-	madvise(mem, n, MADV_HUGEPAGE); /* as control does */
+	madvise(mem, n, MADV_HUGEPAGE); /* control does so too */
 	memset(mem, 0, n);
 	prx_init(mem, &spec);
 	return mem;
 }
 
-/* Right sums, so that one who verifies them goes all the way: what the probe adds is always the same. */
+/* Makes a frame with right checksums, so that a receiver that verifies them has the full cost. They
+ * stay right with any probe, because all probes add up to the same sum. */
 static void make_frame(uint8_t *p)
 {
 	static const uint8_t head[42] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0x66, 0xbd,
@@ -157,7 +162,8 @@ static void make_frame(uint8_t *p)
 	p[41] = (uint8_t)sum;
 }
 
-/* base NULL: the bare loop; x NULL: one that only counts. */
+/* Adds a row that receives probes of so many streams. base NULL: it is the bare loop. cpu: where
+ * they come from; UINT32_MAX: from this core. x NULL: the worker only counts frames. */
 static struct variant *row(const char *name, const char *base, unsigned nstreams, unsigned cpu, struct prx *x)
 {
 	struct variant *v = add(name, base, base != NULL ? our_slice : bare_slice);
@@ -189,7 +195,8 @@ static struct variant *row(const char *name, const char *base, unsigned nstreams
 	return v;
 }
 
-/* A bench of frames that the tap rejects would show nothing. */
+/* Adds a row with a receiver of probes. It also checks that the receiver finds them all, because a
+ * bench of frames that it rejects would show nothing. */
 static void prx_row(const char *name, const char *base, unsigned nstreams, unsigned cpu, bool verify)
 {
 	if (!wanted(name))
@@ -202,7 +209,8 @@ static void prx_row(const char *name, const char *base, unsigned nstreams, unsig
 		die("probes are not found");
 }
 
-/* The thread that measures may run on one CPU only; the process began on all that it may have. */
+/* Another CPU than this thread's. UINT32_MAX: there is none. All CPUs of the machine are asked for,
+ * because the thread that measures may itself run on only one. */
 static unsigned other_cpu(void)
 {
 	unsigned own = (unsigned)sched_getcpu();
@@ -220,7 +228,7 @@ void add_probe_rows(void)
 	row("bare_waiting", NULL, 1, UINT32_MAX, NULL);
 	if (wanted("sink_waiting"))
 		row("sink_waiting", "bare_waiting", 1, UINT32_MAX, NULL);
-	if (wanted("off_waiting")) { /* what it costs that there could be taps */
+	if (wanted("off_waiting")) { /* the cost of looking for taps */
 		row("no_taps", "bare_waiting", 1, UINT32_MAX, NULL)->without_taps = true;
 		row("off_waiting", "no_taps", 1, UINT32_MAX, NULL);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the rows of the bench send: streams with values and variations, compiled and made into programs the way control does it. */
+/* This makes what the rows of the bench send: streams with values and variations, compiled and made
+ * into programs as control does. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ struct schedule {
 	struct frun_slot cycle[MAX_CYCLE];
 	uint32_t id[MAX_STREAMS];
 	unsigned nplans, nstreams, ncycle;
-	struct frame_spec *spec; /* of the stream that is being made */
+	struct frame_spec *spec; /* the stream that is being made */
 };
 
 /* ---- streams ---- */
@@ -62,7 +63,7 @@ static void range(struct schedule *s, const char *name, vary_u lo, vary_u hi, va
 	vary(s, name, (struct vary){.kind = VARY_RANGE, .first = first, .lo = lo, .hi = hi, .step = 1});
 }
 
-/* The frame as it stands, at that size, as one more plan. */
+/* Compiles the frame of the stream as it is now, with that size. Returns the number of its plan. */
 static unsigned compile(struct schedule *s, unsigned size)
 {
 	struct err e;
@@ -87,6 +88,7 @@ static unsigned stream(struct schedule *s)
 	return s->nstreams++;
 }
 
+/* Makes the stream the only one of the schedule. */
 static bool only(struct schedule *s, unsigned size)
 {
 	turn(s, stream(s), compile(s, size));
@@ -151,7 +153,8 @@ static bool make_list(struct schedule *s)
 	return only(s, 64);
 }
 
-/* Streams of different addresses and ports. */
+/* Makes n streams with different addresses and ports, and with sizes from min to max. running:
+ * their source ports vary. probe: one frame in so many has a probe; 0: none. */
 static bool many_probed(struct schedule *s, unsigned n, unsigned min, unsigned max, bool running, unsigned probe)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -181,7 +184,7 @@ static bool make_s4096(struct schedule *s) { return many(s, 4096, 64, 64, false)
 static bool make_s4096_probe(struct schedule *s) { return many_probed(s, 4096, 64, 64, false, 1); }
 static bool make_s4096_run(struct schedule *s) { return many(s, 4096, 64, 64, true); }
 
-/* 7:4:1 in weighted round robin. */
+/* Makes one stream of three sizes in the ratio 7:4:1, in weighted round robin. */
 static bool imix(struct schedule *s, unsigned probe)
 {
 	static const unsigned size[] = {64, 570, 1518}, weight[] = {7, 4, 1};
@@ -258,7 +261,9 @@ const struct row *row_named(const char *name)
 
 /* ---- plans ---- */
 
-static uint32_t tags; /* a new one each: the last to open a pool leaves its mark, which gen_32_marks relies on */
+/* The last tag that was given to an image. Each image has a new one: gen_32_marks relies on the
+ * mark that the last row to use a pool leaves there. */
+static uint32_t tags;
 
 static void phase(struct gen_phase *ph, const struct frun_spec *spec, uint32_t *tag)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For cmd_test.c and cmd_doc_test.c: a program in small, two ports of three streams, rows and verbs of every kind. */
+/* A small program for tests of the command language: two ports of three streams, and rows and verbs
+ * of every kind. */
 #pragma once
 #include <errno.h>
 #include <setjmp.h>
@@ -380,7 +381,7 @@ static void h_changed(void *arg, const struct setting *s, unsigned port, unsigne
 	changes++;
 }
 
-/* Rows that no table lists: "ipv4[N].ttl", 3 <= N <= 9. */
+/* Makes rows that no table lists: "ipv4[N].ttl" with N from 3 to 9. */
 static const struct setting *h_row(void *arg, const char *name)
 {
 	static struct setting made[10];
@@ -454,7 +455,8 @@ static inline void ok(const char *line)
 			 strncmp(line, "lua", 3) && strncmp(line, "load", 4) && strncmp(line, "h", 1) ? 0 : -EINVAL);
 }
 
-/* Refused by exec, with the caret there, and nothing has changed. */
+/* The line is refused with this code, at this column and with this part in the message, and nothing
+ * has changed. */
 static inline void refused(const char *line, int rc, int col, const char *part)
 {
 	struct world before = world;

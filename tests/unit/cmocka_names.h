@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmocka from 1.1 to 2: included before all else in what is tested by it. 2 takes the name stop() for a macro of its own, which tests here want for
- * what they test, and asks for another name of assert_in_range(). */
+/* Makes tests build with cmocka 1.1 to 2. A test includes this before everything else. cmocka 2 has
+ * a macro stop(), a name that tests here need for functions of their own, and it has another name
+ * for assert_in_range(). */
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Control with real workers: ports 0 and 1 are a wire, 2 is null. */
+/* Control with real workers, for tests. Ports 0 and 1 are a wire, and port 2 is null. */
 #pragma once
 #include "ctl_wait.h"
 
@@ -21,6 +21,7 @@ static inline void stop(unsigned port)
 	settle(port);
 }
 
+/* Control refuses to start the port, and its message has both texts in it. */
 static inline void refused(unsigned port, const char *word, const char *help)
 {
 	struct portset s = only(port);
@@ -32,6 +33,7 @@ static inline void refused(unsigned port, const char *word, const char *help)
 	assert_false(ctl_sending(c, port));
 }
 
+/* Resets the port to so many streams, at full rate, and clears counters. Returns its settings. */
 static inline struct port_cfg *fresh(unsigned port, unsigned streams)
 {
 	struct portset all = only(0);
@@ -44,7 +46,7 @@ static inline struct port_cfg *fresh(unsigned port, unsigned streams)
 	ctl_turn(c);
 	ctl_clear(c, &all);
 	ctl_port_cfg(c, port)->rate = (struct rate){.kind = RATE_MAX};
-	/* However late: this machine may stand still, and what is counted here is all that was due. */
+	/* This machine may stand still for any time, and tests count all frames that were due. */
 	ctl_port_cfg(c, port)->catchup = (struct catchup){.kind = CATCHUP_KEEP};
 	return ctl_port_cfg(c, port);
 }
@@ -65,6 +67,7 @@ static inline void fixed_size(unsigned port, unsigned id, unsigned size)
 	stream(port, id)->sizes = (struct sizes){.kind = SIZES_FIXED, .n = 1, .item = {{(uint16_t)size, 1}}};
 }
 
+/* A port of a new snapshot, without its queues. */
 static inline struct snap_port now(unsigned port)
 {
 	struct snap *s = ctl_snapshot(c);
@@ -83,6 +86,7 @@ static inline json_t *streams_of(unsigned port)
 	return ctl_streams_json(c, &s);
 }
 
+/* A counter of what a stream has sent; -1: there is no such stream. */
 static inline json_int_t sent(unsigned port, unsigned id, const char *what)
 {
 	json_t *all = streams_of(port), *row;
@@ -104,7 +108,7 @@ static inline void no_events(void)
 		;
 }
 
-/* Turns of control until what was set is in use. */
+/* Turns control until all workers have acknowledged their newest plans. */
 static inline void taken_up(void)
 {
 	ctl_turn(c);
@@ -116,7 +120,7 @@ static inline void taken_up(void)
 	assert_null(plan_behind(c));
 }
 
-/* false: it does not start here. */
+/* Opens control. False: it cannot start here, and the test is skipped. */
 static inline bool live_open(const char *prog)
 {
 	static const char *const specs[] = {"wire", "null"};

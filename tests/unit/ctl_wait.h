@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for what workers do. */
+/* Helpers of tests that wait for workers. */
 #pragma once
 #include <errno.h>
 #include <math.h>
@@ -29,6 +29,7 @@ static inline void pause_ms(long ms)
 	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
 }
 
+/* Turns control until nothing moves on the port any more. */
 static inline void settle(unsigned port)
 {
 	struct portset s = only(port);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device made of a few functions. It checks what no counter shows: what it refused comes again first and in order, no buffer is handed
- * over twice, none is written while the device holds it; and a judge looks at each frame that it takes. */
+/* A fake device for tests, made of a few functions. It checks what no counter shows: frames that it
+ * refused come again first and in order, no buffer is handed over twice, and none is written while
+ * the device holds it. A function of the test judges each frame that it takes. */
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,20 +24,21 @@ enum fake_take { TAKE_ALL, TAKE_NONE, TAKE_RANDOM };
 
 struct fake_q {
 	enum fake_take take;
-	bool keep;               /* give nothing back until fake_release() */
-	bool drops;              /* a tail may be thrown away or built anew in between: what was refused need not come again */
-	bool scribble;           /* somebody writes into frames before they come back, and says so */
-	bool prepares;           /* writes into headers first */
+	bool keep;               /* no frame goes back to its pool until fake_release() */
+	bool drops;              /* frames that were refused need not come again */
+	bool scribble;           /* somebody writes into frames before they go back, and says so */
+	bool prepares;           /* the driver writes into headers first */
 	unsigned rejects;        /* one frame in so many is not fit for the device; 0: none */
 	uint64_t prepared;
-	unsigned hold;           /* frames in flight before the oldest goes back to its pool */
+	unsigned hold;           /* most frames in flight; then the oldest goes back to its pool */
 	struct rte_mbuf *held[FAKE_HOLD];
 	uint32_t sum[FAKE_HOLD];
 	unsigned nheld;
 	struct rte_mbuf *refused[DP_BURST_MAX];
 	unsigned nrefused;
-	void (*judge)(void *arg, const struct rte_mbuf *m); /* NULL: any frame */
-	/* What the driver does to a frame that it takes or refuses, once it has been judged; returns what it keeps of it, or puts in its place. */
+	void (*judge)(void *arg, const struct rte_mbuf *m); /* NULL: any frame is right */
+	/* Does what the driver does to a frame that it takes (or refuses: edits_refused), once the
+	 * frame has been judged. Returns the buffer that lies in its place then. */
 	struct rte_mbuf *(*edit)(struct rte_mbuf *m);
 	bool edits_refused, edits_prepared;
 	void (*rejected)(void *arg, const struct rte_mbuf *m);
@@ -47,6 +49,7 @@ struct fake_q {
 static struct fake_q fake[FAKE_QUEUES];
 static unsigned any_seed;
 
+/* A random number from 0 to below - 1. */
 static inline unsigned any(unsigned below)
 {
 	any_seed = any_seed * 1103515245u + 12345u;
@@ -67,13 +70,15 @@ static inline uint32_t sum_of(const struct rte_mbuf *m)
 	return sum_of_bytes(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
 }
 
-/* Is a frame with that sum one of those that the driver does not want? By high bits of a product: the sum's remainder by a small number is
- * that of all bytes added up, which stays the same when a field and the checksum over it move. */
+/* True when the driver does not want a frame with that sum. The high bits of a product decide. The
+ * remainder of the sum by a small number would be that of all bytes added up, which stays the same
+ * when a field and the checksum over it change together. */
 static inline bool unfit(uint32_t sum, unsigned rejects)
 {
 	return rejects > 0 && (sum * 0x9e3779b1u >> 16) % rejects == 0;
 }
 
+/* Gives the oldest frames back to their pools, all but the newest `keep`. */
 static inline void fake_release(struct fake_q *f, unsigned keep)
 {
 	unsigned n = f->nheld > keep ? f->nheld - keep : 0;
@@ -92,6 +97,7 @@ static inline void fake_release(struct fake_q *f, unsigned keep)
 	f->nheld -= n;
 }
 
+/* The device takes a frame: checks it and holds it. */
 static inline void fake_accept(struct fake_q *f, struct rte_mbuf *m)
 {
 	assert_int_equal(rte_mbuf_refcnt_read(m), 1);
@@ -118,7 +124,7 @@ static uint16_t fake_tx(void *queue, struct rte_mbuf **m, uint16_t n)
 
 	f->calls++;
 	assert_true(n > 0 && n <= DP_BURST_MAX);
-	if (f->nrefused > 0 && !f->drops) { /* the tail first, alone and in order */
+	if (f->nrefused > 0 && !f->drops) { /* the tail must come first, alone and in order */
 		assert_int_equal(n, f->nrefused);
 		assert_memory_equal(m, f->refused, n * sizeof(*m));
 	}
@@ -133,7 +139,8 @@ static uint16_t fake_tx(void *queue, struct rte_mbuf **m, uint16_t n)
 	return (uint16_t)take;
 }
 
-/* As drivers do it: what they need is written into the frame, and the first unfit one ends it. */
+/* Prepares frames as drivers do: writes into them what the device needs, and ends at the first
+ * frame that is not fit. */
 static uint16_t fake_prepare(void *queue, struct rte_mbuf **m, uint16_t n)
 {
 	struct fake_q *f = queue;
@@ -155,7 +162,8 @@ static uint16_t fake_prepare(void *queue, struct rte_mbuf **m, uint16_t n)
 	return n;
 }
 
-/* Random numbers begin anew with each opening: how often one test asked for them, which the clock may decide, is nothing to the next. */
+/* Opens the device. Random numbers begin anew each time: how many of them a test has used may
+ * depend on the clock, and must not matter to the next test. */
 static inline void fake_open(void)
 {
 	static void *data[FAKE_QUEUES], *none[FAKE_QUEUES];

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of a run, for tests of senders. */
 #pragma once
 #include "dp_model.h"
 
-/* The run's time is over, and all but the last look of the worker at the grace that follows; the next turn ends the run. */
+/* Goes to the end of the run's time, and through the grace time after it up to the worker's last
+ * turn in it: the next turn ends the run. */
 static inline void to_last_grace(struct world *x)
 {
 	x->now = x->job.end_tsc;

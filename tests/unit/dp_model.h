@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A port of Tx queues that a test turns by hand, and what each of them has to send: schedules of streams, made into programs as control makes
- * them, and followed frame by frame in the plain way. The number of a stream stands in the last two bytes of eth.dst. */
+/* A model of a sending port. A test turns its Tx queues by hand, and the model follows, frame by
+ * frame, what they have to send. The last two bytes of eth.dst are the number of a stream. */
 #pragma once
 #include "dp_fake.h"
 #include "dp_probe_model.h"
 
-/* One phase as a test writes it. Lives until world_free(): plans and workers point to its programs. */
+/* One phase as a test writes it. Plans and workers point to its programs until world_free(). */
 struct tphase {
 	uint64_t k0, end;
 	unsigned ncycle, nplans, nstreams;
@@ -26,7 +26,7 @@ struct tgroup {
 	uint64_t epoch;
 	bool by_bytes, l2;
 	struct pace_period period;
-	const struct pace_shape *shape; /* deadlines are not checked frame by frame then */
+	const struct pace_shape *shape; /* NULL: deadlines are checked frame by frame */
 	uint64_t limit;
 	unsigned nphases;
 	struct tphase *phase[4];
@@ -36,9 +36,10 @@ struct tgroup {
 struct follow {
 	int32_t stream;
 	uint64_t epoch, i, epoch_i;
-	uint64_t base[MAX_IDS], first[MAX_IDS]; /* ordinals at the schedule's k = 0, and of the first value of what varies */
-	uint64_t t0;             /* deadlines are checked while the rate stays as it was at the start */
-	bool timed;
+	/* By stream: its ordinal at the schedule's k = 0, and that of the first varying value. */
+	uint64_t base[MAX_IDS], first[MAX_IDS];
+	uint64_t t0;
+	bool timed;              /* deadlines are checked: the rate has not changed since t0 */
 };
 
 struct world {
@@ -46,7 +47,7 @@ struct world {
 	unsigned nq;
 	struct dp_txq *txq[FAKE_QUEUES];
 	struct gen_state *gen[FAKE_QUEUES];
-	struct gen_job job;      /* of queue 0; the next plan says this, with these groups */
+	struct gen_job job;      /* job and group are what the next plan will say */
 	unsigned ngroups;
 	struct tgroup group[MAX_GROUPS];
 	struct tgroup adopted[MAX_GROUPS];
@@ -54,9 +55,10 @@ struct world {
 	struct { struct world *x; unsigned q, n; struct follow f[MAX_GROUPS]; } at[FAKE_QUEUES];
 	struct probe_model probe[FAKE_QUEUES];
 	uint64_t sizes[CNT_NSIZES];
-	uint64_t sent[MAX_IDS][2], built[FAKE_QUEUES]; /* frames, bytes per stream; frames that are through */
-	bool gives;              /* frames may be given up: those that come are looked for */
-	uint64_t seq, sched, now; /* now: 0, the clock is asked */
+	/* By stream: frames and bytes that were taken. By queue: frames taken or rejected. */
+	uint64_t sent[MAX_IDS][2], built[FAKE_QUEUES];
+	bool gives;              /* the sender may give up frames, so some may be skipped */
+	uint64_t seq, sched, now; /* now: the test's clock; 0: the real clock is asked */
 	uint32_t tag;
 	struct dp_plan *plan[256];
 	unsigned nplans;
@@ -67,7 +69,7 @@ struct world {
 
 /* ---- streams and schedules ---- */
 
-/* eth/ipv4/udp of that size with FCS; its source port runs from lo to hi, ascending. lo == hi: nothing varies. */
+/* A frame eth/ipv4/udp of that size with FCS; its source port runs from lo to hi. */
 static inline const struct frame_plan *filled_frames(struct world *x, unsigned id, unsigned size, unsigned lo, unsigned hi,
 						       enum frame_fill fill)
 {
@@ -100,7 +102,6 @@ static inline const struct frame_plan *frames_of(struct world *x, unsigned id, u
 	return filled_frames(x, id, size, lo, hi, FILL_ABC);
 }
 
-/* An empty schedule. */
 static inline struct tphase *phase_new(struct world *x)
 {
 	struct tphase *p = zeroed(sizeof(*p));
@@ -112,7 +113,6 @@ static inline struct tphase *phase_new(struct world *x)
 	return p;
 }
 
-/* One more turn of the stream in it. */
 static inline void phase_add(struct tphase *p, unsigned id, const struct frame_plan *plan)
 {
 	unsigned s = 0, f = 0;
@@ -150,7 +150,7 @@ static inline void phase_ready(struct world *x, struct tphase *p)
 	}
 }
 
-/* Frames of the stream among the first k of the phase. */
+/* How many of the first k frames of the phase are of the stream. */
 static inline uint64_t of_stream(const struct tphase *p, unsigned s, uint64_t k)
 {
 	uint64_t all = 0, part = 0;
@@ -194,6 +194,7 @@ static inline const struct tphase *phase_at(const struct tgroup *g, uint64_t k)
 	return p;
 }
 
+/* The group in which the stream is sent on queue q: its own, else the port's. */
 static inline struct follow *follow_of(struct world *x, unsigned q, unsigned id)
 {
 	struct follow *port = NULL;
@@ -214,7 +215,7 @@ static inline uint64_t due_of(const struct tgroup *g, const struct follow *f, ui
 	return f->t0 + units * g->period.cycles + (uint64_t)((unsigned __int128)units * g->period.frac >> 64);
 }
 
-/* The next frame of the group on queue q: its stream, its bytes and its length. */
+/* The next frame of the group on queue q. Returns its stream, and gives its bytes and its plan. */
 static inline unsigned expected(struct world *x, unsigned q, const struct follow *f, uint8_t *out, const struct frame_plan **plan)
 {
 	const struct tgroup *g = adopted_group(x, f->stream);
@@ -229,6 +230,7 @@ static inline unsigned expected(struct world *x, unsigned q, const struct follow
 	return id;
 }
 
+/* Judges a frame that the device took (accepted) or rejected: it must be its group's next one. */
 static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 {
 	struct { struct world *x; unsigned q; } *at = arg;
@@ -248,7 +250,7 @@ static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 	assert_true(!f->timed || (int64_t)((x->now != 0 ? x->now : rte_rdtsc()) - due) >= 0);
 	probe_through(&x->probe[at->q], plan, id, got, want, accepted, (g->period.cycles | g->period.frac) == 0, f->timed ? &due : NULL);
 	assert_int_equal(m->data_len, len);
-	if (m->ol_flags != 0) { /* the device fills them in */
+	if (m->ol_flags != 0) { /* the device fills in the checksums */
 		memset(want + m->l2_len + 10, 0, 2);
 		memset(want + m->l2_len + m->l3_len + 6, 0, 2);
 		if (accepted && fake[at->q].prepares)
@@ -269,10 +271,10 @@ static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 static void judge(void *arg, const struct rte_mbuf *m) { through(arg, m, true); }
 static void judge_rejected(void *arg, const struct rte_mbuf *m) { through(arg, m, false); }
 
-/* The schedule begins anew: streams that were in it keep their ordinals. */
+/* The schedule of a group begins anew. Streams that were in the old one keep their ordinals. */
 static inline void restart(struct follow *f, const struct tgroup *was, const struct tgroup *g, unsigned nq)
 {
-	uint64_t k = (f->i - f->epoch_i) * nq; /* as far as this queue knows */
+	uint64_t k = (f->i - f->epoch_i) * nq; /* the group's frames, as far as this queue knows */
 	const struct tphase *p = phase_at(was, k);
 	uint64_t base[MAX_IDS] = {0};
 
@@ -291,7 +293,7 @@ static inline const struct frame_var *varies(const struct tphase *p, unsigned id
 	return NULL;
 }
 
-/* What varies in another way than before starts with its first value. */
+/* A stream that varies in another way than before starts with the first value of it. */
 static inline void vary_anew(struct follow *f, const struct tphase *was, const struct tphase *p, unsigned nq)
 {
 	for (unsigned s = 0; s < p->nstreams; s++) {
@@ -301,7 +303,7 @@ static inline void vary_anew(struct follow *f, const struct tphase *was, const s
 	}
 }
 
-/* Streams that were in another group go on where they stood there. */
+/* Streams that were in another group go on where they stood in it. */
 static inline void move_streams(struct world *x, const struct follow *old, unsigned nold, struct follow *f, const struct tgroup *g)
 {
 	const struct tphase *to = g->phase[0];
@@ -354,7 +356,7 @@ static inline void follow_plan(struct world *x, unsigned q)
 	}
 	memcpy(x->at[q].f, next, sizeof(next));
 	x->at[q].n = x->ngroups;
-	fake[q].nrefused = 0; /* what was refused is built anew */
+	fake[q].nrefused = 0; /* frames that were refused are built anew */
 }
 
 /* ---- plans ---- */
@@ -371,7 +373,7 @@ static inline struct dp_plan *plan_new(struct world *x, unsigned ntasks, size_t 
 	return p;
 }
 
-/* Plans that a later one has replaced go, as control does it: a worker that looks into one is caught by the address sanitizer. */
+/* Frees replaced plans, as control does. The address sanitizer sees a worker that uses one. */
 static inline void reap(struct world *x)
 {
 	unsigned kept = 0;
@@ -442,7 +444,7 @@ static inline void turns(struct world *x, unsigned n)
 	reap(x);
 }
 
-/* The plan that was posted is in use afterwards. */
+/* Posts a plan, and turns the worker once: then it is in use. */
 static inline void adopt_now(struct world *x)
 {
 	post(x);
@@ -451,7 +453,7 @@ static inline void adopt_now(struct world *x)
 	assert_int_equal(x->w->cells.acked, x->seq);
 }
 
-/* The same by a clock of the test's own: the worker's part is done here, at x->now. */
+/* Does the same on the test's clock: the worker's part is done here, at x->now. */
 static inline void adopt_at(struct world *x)
 {
 	struct dp_plan *p = plan_make(x);
@@ -465,7 +467,7 @@ static inline void adopt_at(struct world *x)
 	reap(x);
 }
 
-/* All that can be sent at x->now. */
+/* Sends all that can be sent at x->now. */
 static inline void poll_at(struct world *x)
 {
 	for (unsigned q = 0; q < x->nq; q++)
@@ -501,7 +503,7 @@ static inline uint64_t total(const struct world *x, size_t offset)
 }
 #define TOTAL(x, counter) total(x, offsetof(struct cnt_tx, counter))
 
-/* What control reads of each stream and of each size is what the device took. */
+/* The counters that control reads, by stream and by size, must be what the device took. */
 static inline void check_counts(const struct world *x)
 {
 	static struct cnt_stream sum[MAX_IDS];
@@ -521,7 +523,7 @@ static inline void check_counts(const struct world *x)
 	}
 }
 
-/* The port sends one schedule as fast as possible. */
+/* Makes the port send one schedule as fast as possible. Returns its group. */
 static inline struct tgroup *one_group(struct world *x, struct tphase *p)
 {
 	x->ngroups = 1;
@@ -565,7 +567,7 @@ static inline struct world *world_new(unsigned nq, unsigned pool)
 	return x;
 }
 
-/* Nothing is lost and nothing is held: every buffer is back in its pool. */
+/* Frees the world. Nothing may be lost or held: every buffer must be back in its pool. */
 static inline void world_free(struct world *x)
 {
 	check_counts(x);

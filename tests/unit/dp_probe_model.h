@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The probes of a Tx queue, followed frame by frame: which one comes next of each stream, and what it says. */
+/* A model of the probes of a Tx queue, for tests. It follows them frame by frame: which probe of
+ * each stream comes next, and what it says. */
 #pragma once
 #include "dp_fake.h"
 #include "frame.h"
 #include "frame_probe.h"
 #include "send_run.h"
 
-/* Of a world of queues, see dp_model.h. */
+/* Bounds of a world, see dp_model.h. */
 #define MAX_IDS 64
 #define MAX_GROUPS 40
 #define MAX_CYCLE 64
 
-/* In every other world some of the streams that are made have probes. */
+/* In about half of the worlds, some of the streams have probes. */
 static bool probing;
 
 struct probe_model {
 	unsigned port, queue;
 	uint64_t sent[MAX_IDS];  /* probes accepted of each stream */
-	uint32_t left[MAX_IDS];  /* frames until the next, where not all have one */
-	const struct frame_plan *seen[MAX_IDS]; /* of the newest frame */
+	uint32_t left[MAX_IDS];  /* frames until the next probe, where not all frames have one */
+	const struct frame_plan *seen[MAX_IDS]; /* the plan of each stream's newest frame */
 	uint64_t last_sent;
 };
 
@@ -28,11 +29,12 @@ static inline void probe_open(struct probe_model *p, struct gen_state *g, struct
 	p->port = txq->port = 5;
 	p->queue = queue;
 	g->probes = (struct gen_probes *)(void *)(g->cell + GEN_MAX_STREAMS); /* there is room for both */
-	for (unsigned s = 0; probing && s < MAX_IDS; s++) /* some pass 2^32 */
+	for (unsigned s = 0; probing && s < MAX_IDS; s++) /* some numbers will pass 2^32 */
 		g->probes->seq[s] = p->sent[s] = s % 2 ? UINT32_MAX - any(100) : 0;
 }
 
-/* All frames that a stream has in a schedule say the same of it. */
+/* Of how many frames of a stream one has a probe; 0: none has. All frames that a stream has in a
+ * schedule get the same answer. */
 static inline uint32_t probe_every(unsigned id, uint64_t sched)
 {
 	return probing ? (const uint32_t[]){0, 1, 1, 1, 1, 2, 5}[(3 * id + sched) % 7] : 0;
@@ -44,7 +46,7 @@ static inline void probe_counts_right(const struct probe_model *p, const struct 
 		assert_int_equal(gen_probes_sent(g, s), p->sent[s]);
 }
 
-/* Is that the frame, but for what a probe says? */
+/* True when the bytes are those of the frame, not looking at what its probe says. */
 static inline bool probe_aside(const uint8_t *got, unsigned got_len, const uint8_t *want, const struct frame_plan *plan)
 {
 	unsigned from = plan->probe_off != 0 ? plan->probe_off : plan->len, to = plan->probe_off != 0 ? from + PROBE_LEN : from;
@@ -52,7 +54,8 @@ static inline bool probe_aside(const uint8_t *got, unsigned got_len, const uint8
 	return got_len == plan->len && memcmp(got, want, from) == 0 && memcmp(got + to, want + to, plan->len - to) == 0;
 }
 
-/* The next number of its stream, or room for one. max: it has no deadline; due: when it was to leave, NULL: that is not known here. */
+/* Checks a probe, which must have the next number of its stream, or the empty room for a probe.
+ * max: frames have no deadlines. due: the frame's deadline; NULL: it is not known here. */
 static inline void probe_check(struct probe_model *m, const struct frame_plan *plan, unsigned id, const uint8_t *at, bool max, const uint64_t *due)
 {
 	uint32_t *left = &m->left[id];
@@ -65,7 +68,8 @@ static inline void probe_check(struct probe_model *m, const struct frame_plan *p
 	struct probe p = probe_of(hi, lo);
 	assert_true(probe_right(hi, lo));
 	assert_int_equal(hi, probe_hi(p.seq, p.port, p.queue, (hi & 31) << 15 | (lo >> 36 & 0x7fff), lo));
-	/* The device may have refused all frames of a schedule in between that has more probes: of it is kept that the next one's turn has come. */
+	/* The device may have refused all frames of a schedule in between that has more probes. All
+	 * that is left of it is that the turn of the next probe may come sooner. */
 	bool sooner = m->seen[id] != plan && lo != probe_lo(PROBE_NONE, 0, 0);
 	m->seen[id] = plan;
 	if (plan->probe_every > 1 && *left > 0 && *left < plan->probe_every && !sooner) {
@@ -92,7 +96,9 @@ static inline void probe_check(struct probe_model *m, const struct frame_plan *p
 	}
 }
 
-/* A frame that the device took or refused. A probe keeps all sums right: the rest of the frame is what it was built as, with or without one. */
+/* Checks the probe in a frame that the device took, and puts the bytes of the wanted frame in its
+ * place, for frames that were refused too. A probe keeps all checksums right, so the rest of the
+ * frame is the same with or without it. */
 static inline void probe_through(struct probe_model *m, const struct frame_plan *plan, unsigned id, uint8_t *got, const uint8_t *want, bool accepted,
 				 bool max, const uint64_t *due)
 {

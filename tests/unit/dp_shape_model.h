@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrivals and rates of every kind for a port that a test turns by a clock of its own, and when their frames are due, in the plain way. */
+/* Arrivals and rates of every kind, for a port that a test turns on a clock of its own. The
+ * deadlines of their frames are computed here in the plain way, to compare with the sender's. */
 #pragma once
 #include "dp_model.h"
 
-#define HZ 1e9 /* cycles are ns here */
+#define HZ 1e9 /* a cycle is a ns here */
 #define T0 1000000u
 
 static struct pace_shape shapes[4];
@@ -22,7 +23,8 @@ static inline void shaped(struct tgroup *g, const struct pace_shape *s)
 	g->period = s->period;
 }
 
-/* Deadline of frame k of the group, all queues; of Poisson arrivals of queue q's own frame i. */
+/* The deadline of frame k of the group, over all queues. With Poisson arrivals each queue has gaps
+ * of its own, so these are added up over the own frames of the queue that sends frame k. */
 static inline uint64_t model_due(const struct world *x, const struct tgroup *g, uint64_t k)
 {
 	uint64_t units = g->by_bytes ? bytes_before(g, k) : k;
@@ -48,7 +50,7 @@ static inline int up(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Deadlines of the first n frames of the port, in order of time. */
+/* Fills due[] with the deadlines of the first n frames of the port, in order of time. */
 static inline void all_due(const struct world *x, const struct tgroup *g, uint64_t *due, unsigned n)
 {
 	for (unsigned k = 0; k < n; k++)
@@ -56,6 +58,7 @@ static inline void all_due(const struct world *x, const struct tgroup *g, uint64
 	qsort(due, n, sizeof(*due), up);
 }
 
+/* Goes to that time, and sends what can be sent then. */
 static inline void to(struct world *x, uint64_t now)
 {
 	x->now = now;
@@ -83,7 +86,7 @@ static inline const struct pace_shape *pattern(unsigned i)
 	return shape(0, &p->a, p->from, p->to, p->step, p->over_ns);
 }
 
-/* What varies says which frame it is. */
+/* The port sends frames in which a field varies, so that each frame can be told from the others. */
 static inline void vary(struct world *x)
 {
 	struct tphase *p = phase_new(x);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device under test between rings of the test, on a clock of the test: frames carry their number, and what comes out is judged by it. */
+/* A device under test between rings of the test, on a clock of the test. Frames carry numbers, by
+ * which the test judges what comes out. */
 #pragma once
 #include "dp_fake.h"
 #include "dut.h"
 
 #define MOST 40000
 #define CELLS (1u << 18)
-#define HEAD 18 /* addresses, type, then the number */
+#define HEAD 18 /* the number stands here, behind addresses and type */
 
 struct got { uint64_t id, at; uint16_t len; uint8_t ring; bool spoilt; };
 
@@ -40,6 +41,7 @@ static inline uint64_t dropped(const struct dut_counts *c)
 	return c->lost + c->queue_drops + c->too_long + c->failed + c->overflow + c->flushed;
 }
 
+/* The account must close: every frame that came in has left, was dropped, or waits. */
 static inline void closes(const struct world *x)
 {
 	struct dut_counts c = counts(x);
@@ -61,7 +63,8 @@ static inline void world_job(struct world *x, const struct dut_job *job)
 	dp_kind_dut.adopt(&x->w, &x->task, old, x->now);
 }
 
-/* Without caches: all buffers are seen at home, and one page for each is enough for the memory that tests have. */
+/* A pool without caches, so that all buffers that are free are in the pool. It is so small that the
+ * memory of tests is enough with a page for each buffer. */
 static inline struct rte_mempool *small_pool(void)
 {
 	static unsigned serial;
@@ -101,7 +104,7 @@ static inline struct world *world_new(const struct dut_job *job, unsigned nrings
 	return x;
 }
 
-/* Every buffer of both sides is at home. */
+/* Frees the world. Every buffer of both sides must be back in its pool. */
 static inline void world_free(struct world *x)
 {
 	dp_kind_dut.drop(&x->w, &x->task, x->now);
@@ -128,7 +131,7 @@ static inline uint8_t filling(uint64_t id, unsigned at)
 	return (uint8_t)(id * 7 + at * 13 + 1);
 }
 
-/* A frame of len bytes without FCS, sent at that time; type as on the wire. */
+/* Puts a frame of len bytes without FCS into a ring, sent at that time. type: its EtherType. */
 static inline void put_type(struct world *x, unsigned ring, unsigned txq, unsigned len, uint64_t tsc, uint16_t type)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(x->theirs);
@@ -151,6 +154,7 @@ static inline void put(struct world *x, unsigned len, uint64_t tsc)
 	put_type(x, 0, 0, len, tsc, 0x0800);
 }
 
+/* Notes a frame that came out. */
 static inline void keep(struct world *x, unsigned ring, const struct rte_mbuf *m)
 {
 	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
@@ -175,7 +179,7 @@ static inline void receive(struct world *x)
 		}
 }
 
-/* Turns of that length until then; what comes out is received at once. */
+/* Turns the device in steps of that length until then, and receives at once what comes out. */
 static inline void run_to(struct world *x, uint64_t then, uint64_t step)
 {
 	while (x->now < then) {
@@ -185,7 +189,8 @@ static inline void run_to(struct world *x, uint64_t then, uint64_t step)
 	}
 }
 
-/* RFC 4737 4.1 over all that came: a number below one that came before. */
+/* How many of all frames that came were out of order (RFC 4737, 4.1): it is out of order when its
+ * number is below one that came before. */
 static inline uint64_t out_of_order(const struct world *x)
 {
 	uint64_t next = 0, n = 0;

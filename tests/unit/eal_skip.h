@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* EAL with memory of its own and one lcore, for tests that need rings or pools; where it does not start they are skipped, not passed. */
+/* Starts EAL with memory of its own and one lcore, for tests that need rings or pools. Where it
+ * does not start, the test is skipped and does not pass. */
 #pragma once
 #include <stdio.h>
 
 #include "base.h"
 #include "dpdk.h"
 
+/* Returns 0, or the exit code of a test that is skipped. */
 static inline int eal_or_skip(const char *prog)
 {
 	char name[64];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A NIC with time stamps, made of the devices of a wire and of functions of DPDK that this program has in the place of the library's own. It has
- * a clock that runs at another frequency, drifts and can be set; it delivers a frame fake.delay cycles after the probe in it was stamped, and says
- * so in its own time; frames are noted as it gets them, and arrive as if they had been sent when they say that they are. */
+/* A fake NIC with time stamps, made of the devices of a wire and of functions of DPDK that the test
+ * has in the place of the library's own. Its clock runs at a frequency of its own, drifts and can
+ * be set. It notes each frame that it gets. It delivers a frame fake.delay cycles after the time
+ * that the frame's probe says, and stamps it with that time on its own clock. */
 #pragma once
 #include <dlfcn.h>
 
@@ -17,16 +18,19 @@ struct fake_sent { uint64_t flagged, stamp, tsc; };
 
 static struct {
 	uint64_t rx_capa, tx_capa;
-	int clock_rc;              /* of reading it */
-	int configure_rc;          /* of a set-up with time stamps */
-	double hz, drift, offset;  /* ticks per second at `since`, their change per second relative to it, ticks at `since` */
+	int clock_rc;              /* what reading the clock returns; not 0: it fails */
+	int configure_rc;          /* below 0: a device cannot be set up with time stamps */
+	/* The clock's ticks at `since` (offset), ticks per second at that time (hz), and how these
+	 * change per second, as a share of hz (drift). */
+	double hz, drift, offset;
 	uint64_t since;
-	double set;                /* ticks that somebody has added */
+	double set;                /* ticks by which somebody has set the clock */
 	uint64_t delay;            /* cycles */
-	unsigned every;            /* every so many frames have no stamp, 0: all have one; */
-	unsigned wrong;            /* and so many one that lies an hour away */
+	unsigned every;            /* one frame in so many has no stamp; 0: all have one */
+	unsigned wrong;            /* the stamp of one frame in so many is an hour off; 0: none */
 	unsigned configured;       /* how often a device was set up */
-	uint64_t rx_offloads[3], tx_offloads[3]; /* asked for, by device of the wire; the last: of others */
+	/* Offloads that were asked for, by device of the wire; the last: of other devices. */
+	uint64_t rx_offloads[3], tx_offloads[3];
 	int offset_of; uint64_t rx_flag, tx_flag;
 	uint16_t dev[2];
 	eth_tx_burst_t tx;
@@ -35,10 +39,10 @@ static struct {
 	unsigned nheld;
 	uint64_t frames;
 	struct fake_sent sent[FAKE_MAX];
-	uint64_t missed;           /* as its xstats say */
+	uint64_t missed;           /* deadlines missed, a counter of its xstats */
 } fake = {.hz = 156.25e6 * (1 + 40e-6), .drift = 0.05e-6, .offset = 123456789012.0};
 
-/* Real devices' times are whole ticks. */
+/* The NIC's time at a time of the TSC. As on real devices it is in whole ticks. */
 static uint64_t fake_ticks(uint64_t tsc)
 {
 	long double t = (long double)(int64_t)(tsc - fake.since) / (long double)clock_hz();
@@ -47,6 +51,7 @@ static uint64_t fake_ticks(uint64_t tsc)
 	return (uint64_t)(int64_t)floorl((long double)fake.offset + (long double)fake.set + (long double)fake.hz * t);
 }
 
+/* The library's own function. */
 static void *real(const char *name)
 {
 	void *f = dlsym(RTLD_NEXT, name);
@@ -113,7 +118,8 @@ static void put_stamp(struct rte_mbuf *m, uint64_t v)
 	*RTE_MBUF_DYNFIELD(m, fake.offset_of, uint64_t *) = v;
 }
 
-/* Frames are eth/ipv4/udp. A probe may say that its frame is to leave in the future; a frame without one arrives at once. */
+/* When a frame arrives, in cycles. Frames are eth/ipv4/udp. The probe in one may say that it is to
+ * leave in the future. A frame without a probe arrives at once. */
 static uint64_t arrival(const struct rte_mbuf *m, uint64_t now)
 {
 	uint64_t w[2], ago;
@@ -140,7 +146,8 @@ static uint16_t fake_nic_tx(void *q, struct rte_mbuf **m, uint16_t n)
 	return took;
 }
 
-/* When it came is what counts; a receiver sees it then or later. */
+/* Hands over frames that have arrived. A stamp says when the frame arrived, however late the
+ * receiver asks. */
 static uint16_t fake_nic_rx(void *q, struct rte_mbuf **m, uint16_t n)
 {
 	static uint64_t number;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random numbers with a seed, and bits and checksums of a frame by the plain way, for tests of what is faster. */
+/* Random numbers with a seed, and bits and checksums of a frame made in the plain way. Tests
+ * compare these with what the faster code makes. */
 #pragma once
 #include <string.h>
 
@@ -36,6 +37,7 @@ static uint32_t words(const uint8_t *p, unsigned n)
 	return sum;
 }
 
+/* Puts the bits of v, highest first, from a bit of the frame on. */
 static void put(uint8_t *b, uint32_t bit, unsigned bits, vary_u v)
 {
 	for (unsigned i = 0; i < bits; i++) {
@@ -45,6 +47,7 @@ static void put(uint8_t *b, uint32_t bit, unsigned bits, vary_u v)
 	}
 }
 
+/* Puts a checksum: CRC-32C, or the one of RFC 1071. */
 static void put_sum(const struct frame_sum *s, uint8_t *b)
 {
 	uint64_t sum;

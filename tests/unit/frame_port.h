@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports with random streams, and queues whose every frame is judged by the plain way: for tests of the frames that workers write. */
+/* Ports with random streams, for tests of the frames that workers write. Every frame of a queue is
+ * judged against one that is made in the plain way. */
 #pragma once
 #include <stdint.h>
 
@@ -19,7 +20,9 @@
 
 struct port {
 	unsigned nstreams, nplans, ncycle, nqueues;
-	unsigned norder; /* slots until the order of streams begins again: the cycle is that so many times as sizes ask for */
+	/* After so many slots the order of streams begins again. The cycle repeats it as often as
+	 * its sizes need. */
+	unsigned norder;
 	struct frame_plan plan[MAX_PLANS];
 	const struct frame_plan *planp[MAX_PLANS];
 	unsigned owner[MAX_PLANS]; /* stream of each plan */
@@ -28,8 +31,8 @@ struct port {
 	uint64_t o0[MAX_STREAMS];
 	uint64_t sched_id;
 	bool offload;
-	bool apart; /* lengths do not lie side by side in objects */
-	/* where the variations of a stream begin, by their id */
+	bool apart; /* the two lengths of an object do not lie side by side */
+	/* Where the variations of streams begin, found by the stream's and the variation's id. */
 	struct { uint32_t stream_id; uint64_t var_id, base; } base[1024];
 	unsigned nbases;
 };
@@ -39,8 +42,8 @@ struct port {
 struct object {
 	uint32_t wide;
 	uint16_t narrow, spare;
-	uint16_t apart; /* in place of narrow */
-	int class; /* whose image it holds, -1: none */
+	uint16_t apart; /* takes the place of narrow if the port's lengths are apart */
+	int class; /* the class whose image it holds; -1: none */
 	uint8_t data[DATA + ROOM];
 };
 
@@ -51,21 +54,21 @@ struct queue {
 	struct object *obj;
 };
 
-/* As seed.h says. */
+/* Sets where the random numbers below begin, as seed.h says. */
 void port_seed(void);
 uint64_t pick(uint64_t n); /* 0..n-1 */
 uint64_t pick_wide(void);
-/* NULL or the name of an instruction set. */
+/* The name of an instruction set, or NULL. */
 const char *pick_isa(void);
 unsigned pick_burst(void);
 
 struct port *random_port(void);
 void free_port(struct port *p);
-/* Where that variation of a stream begins, NULL: at its ordinal 0. */
+/* The ordinal at which that variation of a stream begins. NULL: it begins at ordinal 0. */
 uint64_t *base_of(struct port *p, unsigned stream, uint64_t id);
-/* Of stream's next frame when the port has sent k. */
+/* The ordinal of the stream's next frame when the port has sent k frames. */
 uint64_t ordinal(const struct port *p, unsigned stream, uint64_t k);
-/* Frame k as it must be. */
+/* Makes frame k as it must be. Returns its plan. */
 const struct frame_plan *expect(struct port *p, uint64_t k, uint8_t *out);
 void compile(const struct frame_spec *spec, struct frame_plan *out);
 
@@ -73,7 +76,8 @@ struct frun *program(struct port *p, unsigned queue, const char *isa);
 void *state_of(const struct frun *f);
 void open_queue(struct queue *q, struct port *p, unsigned number, const char *isa);
 void close_queue(struct queue *q);
-/* Another program takes the queue's place, with its own state and the same buffers, none of which holds an image of it. */
+/* Gives the queue another frun with a state of its own. The queue keeps its buffers, none of which
+ * holds an image of the new frun. */
 void next_queue(struct queue *q, struct frun *f, void *state);
-/* The next n own frames, written and judged. */
+/* Writes and judges the next n own frames of the queue. */
 void burst(struct port *p, struct queue *q, unsigned n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames with probes through the made NIC, and what is said of their times. */
+/* Sends frames with probes through the fake NIC, and checks the latencies that are told. */
 #pragma once
 #include "fake_nic.h"
 #include "probe.h"
@@ -50,7 +50,8 @@ static inline double value(const json_t *p, const char *of, const char *kind, co
 	return json_number_value(json_object_get(kind != NULL ? json_object_get(o, kind) : o, key));
 }
 
-/* All latencies are the device's delay, within the error that is stated and the step of a histogram. */
+/* All latencies must be the NIC's delay, within the error that the document states and the width of
+ * a histogram's bin. */
 static inline void latency_is_delay(const json_t *p)
 {
 	double delay = (double)fake.delay / clock_hz() * 1e9;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames with probes, and receivers of them. */
+/* Frames with probes, and receivers of probes, for tests. */
 #pragma once
 #include "dp_fake.h"
 #include "prx.h"
 #include "prx_fields.h"
 
-#define PRX_AT 42   /* eth/ipv4/udp */
+#define PRX_AT 42   /* the probe stands behind eth/ipv4/udp */
 #define PRX_LEN 60
 #define NS_MULT (1ull << 31) /* 2 cycles to the ns */
 
@@ -25,7 +25,7 @@ static inline void put_probe(uint8_t *p, uint32_t seq, unsigned port, unsigned q
 	}
 }
 
-/* RFC 1071, word by word. */
+/* The checksum of RFC 1071, in the plain way. */
 static inline unsigned plain_sum(const uint8_t *p, unsigned n, uint32_t sum)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -51,7 +51,7 @@ static inline void put_frame(uint8_t *p, uint32_t seq, unsigned port, unsigned q
 	put16(p + 40, plain_sum(p + 34, 26, 17 + 26 + (10 << 8) * 2 + 1 + 2));
 }
 
-/* As a worker hands them over. */
+/* Hands a burst to the receiver as a worker does. */
 static inline void prx_burst(struct prx *x, struct rte_mbuf *const *m, unsigned n, uint64_t now)
 {
 	struct dp_burst b = dp_look(m, n);
@@ -70,7 +70,7 @@ static inline struct prx *prx_new(const struct prx_spec *s)
 	return mem;
 }
 
-/* Each instruction set that this CPU has, in turn: all are to find the same. */
+/* Takes turns with the instruction sets that this CPU has: all must find the same. */
 static inline const struct prx_ops *ops_of(unsigned turn)
 {
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests of the socket without a socket: a server whose language is a few verbs of the test's own. */
+/* For tests of the server without a socket: its language has only a few verbs of the test. */
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include "../cmd_objects.h"
 #include "rpc/rpc_in.h"
 
-/* app: the test's own, with a new loop. */
+/* app is the test's own and gets a new loop. */
 static inline struct rpc *rpc_world_open(struct app *app, const struct verb *const *verbs, size_t nverbs)
 {
 	static struct cmd_objects nothing;

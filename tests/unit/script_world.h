@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A state of Lua with a program in small, and chunks that it runs. */
+/* A state of Lua with the small program of cmd_world.h, for tests of scripts. */
 #pragma once
 #include "cmd_world.h"
 #include "script.h"
@@ -47,7 +47,7 @@ static int each_teardown(void **state)
 	return teardown(state);
 }
 
-/* To its end, in at most so many polls. */
+/* Runs a chunk to its end, or for so many polls. Returns VERB_DONE, VERB_PENDING or an error. */
 static int run_polls(const char *text, unsigned most, struct err *e)
 {
 	sbuf_reset(&out);
@@ -60,7 +60,7 @@ static int run_polls(const char *text, unsigned most, struct err *e)
 	return rc;
 }
 
-/* What a chunk prints. */
+/* The chunk must print this. */
 static void prints(const char *text, const char *want)
 {
 	struct err e = {.text = ""};
@@ -71,7 +71,7 @@ static void prints(const char *text, const char *want)
 	assert_string_equal(sbuf_str(&out), want);
 }
 
-/* It fails with a text that has this in it. */
+/* The chunk must fail, with a message that has this text in it. */
 static void fails(const char *text, const char *why)
 {
 	struct err e = {.text = ""};

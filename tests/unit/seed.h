@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where what is random in a test begins: each run the same, so that a gate says the same twice. WIRERATE_SEED=N begins elsewhere, and
- * WIRERATE_SEED=random anew in each run; what is used is printed. */
+/* The seed of a test's random numbers. It is the same in each run, so that a test which fails does
+ * so again. WIRERATE_SEED=N is another seed, and WIRERATE_SEED=random takes a new one in each run.
+ * The seed is printed. */
 #pragma once
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ static inline uint64_t test_seed(void)
 	return n;
 }
 
-/* The same for generators that stay at 0 for ever. */
+/* A seed that is never 0, for generators that would stay at 0 for ever. */
 static inline uint64_t test_seed_not_0(void)
 {
 	return test_seed() * 0x9e3779b97f4a7c15ull | 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts of values: what they are, what they are not, how they are completed: each word as OFFERED says. */
+/* For tests of types of values: which texts are values, which are refused, and how texts are
+ * completed. A test may define VALUE_BYTES, SAME_VALUE and OFFERED before it includes this. */
 #pragma once
 #include <errno.h>
 #include <setjmp.h>
@@ -22,7 +23,7 @@ static _Alignas(16) uint8_t val[VALUE_BYTES], again[VALUE_BYTES];
 #define SAME_VALUE(s, a, b) (memcmp(a, b, (s)->type->size) == 0)
 #endif
 
-/* Canonical text of a text, which must parse, print and parse to the same value. */
+/* The text must be a value that is printed as `canon`, and `canon` must be the same value. */
 static inline void is(const struct vspec *s, const char *text, const char *canon)
 {
 	struct sbuf out = {0}, out2 = {0};
@@ -43,7 +44,8 @@ static inline void is(const struct vspec *s, const char *text, const char *canon
 	sbuf_free(&out2);
 }
 
-/* A refused text: code, column, a part of the message; the message quotes what was given and the value is untouched. */
+/* The text must be refused with this code, at this column and with this part in the message. The
+ * message must say what is allowed, and the value must not change. */
 static inline void not(const struct vspec *s, const char *text, int rc, int col, const char *part)
 {
 	struct err e = {0};
@@ -68,6 +70,7 @@ static inline void offer(void *arg, const char *word)
 	sbuf_addf(arg, OFFERED, word);
 }
 
+/* The words that complete a prefix must be these, each written as OFFERED says. */
 static inline void completes(const struct vspec *s, const char *prefix, const char *words)
 {
 	struct sbuf out = {0};

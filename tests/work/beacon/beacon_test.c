@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The beacon beside a sender of streams at full speed, on one queue of a device that takes what it likes, by plans as control makes them: it is
- * offered at its time, it leaves before other frames do, and everybody's frames are right, in order, and counted. */
+/* Tests the beacon beside a sender of streams at full speed, on one queue of a device that takes as
+ * many frames as it likes, with plans as control makes them. The beacon is offered at its time and
+ * leaves before other frames do, and the frames of both are right, in order, and counted. */
 #include "../../unit/dp_model.h"
 
 #include "beacon_cfg.h"
@@ -11,12 +12,12 @@
 
 extern const struct work work_beacon;
 
-#define OWN 1 /* fake[OWN] has what the device took of beacons */
+#define OWN 1 /* fake[OWN] stands for the beacons' share, fake[0] for the sender's */
 #define POOL 4095
-#define SENDERS 2 /* bursts of a turn: one to the beacon's queue, and one to another */
+#define SENDERS 2 /* bursts of a turn by others: one to the beacon's queue, one to another queue */
 #define PERIOD (x.job->period)
 
-/* How many frames the device takes: what it has room for. */
+/* For how many frames the device has room: it takes no more. */
 enum room { ROOM_ENDLESS, ROOM_ANY, ROOM_HALF, ROOM_NONE };
 
 static struct beacons {
@@ -24,17 +25,19 @@ static struct beacons {
 	struct ctl *c;
 	struct ctl_port *cp;
 	struct ctl_worker cw;
-	struct dp_plan *plan, *gen; /* gen: the model's, of which the sender's task is */
+	struct dp_plan *plan, *gen; /* gen: the model's plan, from which the sender's task is */
 	const struct beacon_state *s;
 	const struct beacon_job *job;
 	enum room room;
-	unsigned left;             /* frames that it has room for, now */
-	uint64_t step;             /* of the made clock for a call of the driver; 0: the real one */
-	uint64_t newest;           /* number of the last beacon that was offered, */
-	uint64_t taken;            /* and of the last that was taken */
-	unsigned offers, takes;    /* bursts since the next beacon's time came: offered, taken at least in part */
-	unsigned waits;            /* taken at least in part since the time of the beacon that waits */
-	unsigned most_offers, most_waits; /* ever, for one beacon */
+	unsigned left;             /* frames for which it has room now */
+	uint64_t step;             /* a call of the driver takes fewer cycles; 0: the real clock */
+	uint64_t newest;           /* number of the last beacon that was offered */
+	uint64_t taken;            /* number of the last beacon that was taken */
+	/* Bursts of others since the time of the next beacon came: those that were offered, and
+	 * those that were taken at least in part. */
+	unsigned offers, takes;
+	unsigned waits;            /* those taken since the time of the beacon that waits */
+	unsigned most_offers, most_waits; /* the most of offers and of waits for any beacon */
 } x;
 
 static uint64_t clock_now(void)
@@ -53,7 +56,7 @@ static unsigned room_for(unsigned n)
 	return take;
 }
 
-/* Between two turns the device has sent some. */
+/* The device has sent some frames between two turns. */
 static void make_room(void)
 {
 	x.left = x.room == ROOM_ANY ? any(65) : x.room == ROOM_HALF ? 16 : 0;
@@ -91,11 +94,11 @@ static void beacon_offered(const struct rte_mbuf *m)
 {
 	uint64_t number = number_of(m);
 
-	assert_int_equal(number, x.s->number); /* nobody offers an old one when a newer one is due */
+	assert_int_equal(number, x.s->number); /* never an old one when a newer one is due */
 	if (number == x.newest)
 		return;
 	x.newest = number;
-	assert_in_range(x.offers, 0, SENDERS); /* in the turn that was under way when its time came */
+	assert_in_range(x.offers, 0, SENDERS); /* those of the turn in which its time came */
 	x.most_offers = RTE_MAX(x.most_offers, x.offers);
 	x.waits = x.takes;
 	x.offers = x.takes = 0;
@@ -117,7 +120,8 @@ static void burst_offered(uint64_t at, bool taken)
 	x.waits += !due && taken && x.s->base.next == DP_NOW;
 }
 
-/* In the place of fake_tx: what one of both was refused is for that one to offer again. */
+/* Takes the place of fake_tx(), for two shares: the frames that were refused to one of them must be
+ * offered again by that one. */
 static uint16_t shared_tx(void *queue, struct rte_mbuf **m, uint16_t n)
 {
 	bool beacon = is_beacon(m[0]);
@@ -148,7 +152,8 @@ static uint16_t shared_tx(void *queue, struct rte_mbuf **m, uint16_t n)
 	return (uint16_t)take;
 }
 
-/* A task that offers a burst in each turn to another queue. It was in the plan before anybody asked for the wheel, as those of other ports are. */
+/* A task that offers a burst to another queue in each turn. It is in the plan before the beacon has
+ * asked for the wheel, as the tasks of other ports are. */
 static unsigned other_poll(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 {
 	(void)w, (void)t, (void)now;
@@ -172,7 +177,8 @@ static void other_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w
 	plan_task(w, &(struct dp_task){.kind = &kind_other, .state = &state}, NULL);
 }
 
-/* The sender: the model's task. It is behind the beacon in plans, as those of the product are behind strangers. */
+/* The sender is the model's task. In plans it is behind the beacon, as the tasks of the product are
+ * behind those of test works. */
 static void sender_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 {
 	(void)c, (void)cp;
@@ -196,7 +202,7 @@ static void open_port(enum dp_edits edits)
 	x.world = world_new(1, POOL);
 	rte_eth_fp_ops[FAKE_DEV].tx_pkt_burst = shared_tx;
 	fake[OWN].judge = judge_beacon;
-	fake[OWN].drops = true; /* a newer one takes the place of what was refused */
+	fake[OWN].drops = true; /* a newer beacon takes the place of one that was refused */
 	x.c = ctl_new();
 	x.cw = (struct ctl_worker){.w = x.world->w, .node = -1};
 	x.c->worker = &x.cw;
@@ -237,7 +243,7 @@ static struct dp_plan *plan_of(bool beacon)
 	return p;
 }
 
-/* Nothing is offered any more, and what is counted for each of both is all there is. */
+/* Nothing is offered any more. The counters of both shares must have every frame. */
 static void close_port(void)
 {
 	struct dp_txq *own = x.cp->tx[0].share[1];
@@ -263,7 +269,7 @@ static void close_port(void)
 	ctl_free(x.c);
 }
 
-/* ---- by a made clock ---- */
+/* ---- on a clock of the test ---- */
 
 static const struct dp_task *same_task(const struct dp_plan *p, const struct dp_task *t)
 {
@@ -273,7 +279,7 @@ static const struct dp_task *same_task(const struct dp_plan *p, const struct dp_
 	return NULL;
 }
 
-/* As a worker takes over a plan; NULL: one without tasks. */
+/* Takes over a plan as a worker does. NULL: a plan without tasks. */
 static void take_over_at(struct dp_plan *next)
 {
 	struct dp_worker *w = x.world->w;
@@ -296,7 +302,7 @@ static void take_over_at(struct dp_plan *next)
 	reap(x.world);
 }
 
-/* As a worker's turn does it; time goes by with each burst. */
+/* Does what a worker does in a turn. Time goes by with each burst. */
 static void turn_at(void)
 {
 	uint64_t now = clock_now();
@@ -316,7 +322,8 @@ static void run_at(unsigned turns, uint64_t first_due)
 	}
 }
 
-/* On for many beacons, while the device changes its mind and the worker loses its CPU now and then; new plans, off and on again. */
+/* Sends many beacons, while the room of the device changes and the worker loses its CPU now and
+ * then. There are new plans, and the beacon is switched off and on again. */
 static void beside_streams(enum dp_edits edits, struct rte_mbuf *(*edit)(struct rte_mbuf *m))
 {
 	x = (struct beacons){.room = ROOM_ANY};
@@ -363,12 +370,12 @@ static void beside_streams(enum dp_edits edits, struct rte_mbuf *(*edit)(struct 
 	x.room = ROOM_NONE;
 	x.world->now += 3 * PERIOD;
 	run_at(100, due);
-	assert_true(txq_has_tail(own)); /* one waits while the port is taken away */
+	assert_true(txq_has_tail(own)); /* a beacon waits while the port is closed */
 	assert_true(x.s->number > 100);
-	assert_true(own->cnt.dropped > 0); /* those that the device kept waiting for a period, */
-	assert_true(own->cnt.unsent > 0);  /* and those whose times passed while the worker had no CPU */
+	assert_true(own->cnt.dropped > 0); /* the device kept them waiting for a period */
+	assert_true(own->cnt.unsent > 0);  /* their times passed while the worker had no CPU */
 	assert_true(own->cnt.stalls > 0);
-	assert_true(x.most_offers == SENDERS && x.most_waits > 0); /* some time came in the middle of a turn */
+	assert_true(x.most_offers == SENDERS && x.most_waits > 0); /* some came due within a turn */
 	take_over_at(NULL);
 	close_port();
 }
@@ -405,7 +412,8 @@ static void test_spoilt(void **state)
 	beside_streams(DP_EDITS_ALL, spoil);
 }
 
-/* Half a burst in each turn, always: no beacon is given up, and all leave in the turn in which they are due. */
+/* The device always takes half a burst in each turn: no beacon is given up, and all leave in the
+ * turn in which they are due. */
 static void test_half_a_burst(void **state)
 {
 	const struct dp_txq *own;
@@ -444,10 +452,10 @@ static void test_no_buffer(void **state)
 	turn_at();
 	turn_at();
 	assert_int_equal(x.s->number, 1);
-	assert_int_equal(own->cnt.nombuf, 3); /* by the timer, and as it asks for turns */
+	assert_int_equal(own->cnt.nombuf, 3); /* by the timer, and by poll() in each turn */
 	x.world->now = x.s->tm.due;
 	turn_at();
-	assert_int_equal(own->cnt.unsent, 1); /* the newer one waits */
+	assert_int_equal(own->cnt.unsent, 1); /* the older one is given up, the newer one waits */
 	for (unsigned i = 0; i < n; i++)
 		rte_mbuf_raw_free(all[i]);
 	turn_at();
@@ -457,7 +465,7 @@ static void test_no_buffer(void **state)
 	close_port();
 }
 
-/* ---- by a worker ---- */
+/* ---- on a worker ---- */
 
 static void take_over_in_turn(struct dp_plan *next)
 {
@@ -471,7 +479,8 @@ static void take_over_in_turn(struct dp_plan *next)
 	plan_free(x.c, was);
 }
 
-/* The same in turns of a real worker and its clock. Whoever takes the CPU away takes it from both: bursts are counted. */
+/* Does the same in turns of a real worker, with the real clock. The beacon's delay is counted in
+ * bursts and not in time, since the machine may take the CPU away at any moment. */
 static void test_in_turns(void **state)
 {
 	(void)state;

@@ -9,11 +9,11 @@
 
 extern const struct work work_beacon;
 
-/* Of the port's first Tx queue; a port that does not send has none. */
+/* What a port has for its first Tx queue. A port without Tx queues has nothing. */
 struct beacon_port {
 	struct beacon_state *state;
 	struct dp_txq *share;
-	bool on;                   /* as it was when settings were last looked at */
+	bool on;                   /* the setting, when touched() looked at it last */
 };
 
 static struct beacon_port *beacon_of(const struct ctl_port *cp)
@@ -46,7 +46,8 @@ static void beacon_port_close(struct ctl *c, struct ctl_port *cp)
 	rte_free(beacon_of(cp)->state);
 }
 
-/* Senders look at the marks of their buffers as soon as somebody writes into them. */
+/* While a work writes into buffers, senders have to look at the marks of theirs. So all ports get
+ * new plans when the setting changes. */
 static void beacon_touched(struct ctl *c, struct ctl_port *cp, uint32_t why)
 {
 	struct beacon_port *p = beacon_of(cp);
@@ -67,7 +68,8 @@ static bool beacon_writes(const struct ctl *c)
 	return false;
 }
 
-/* From an address of ours to all; its type is that of local experiments (IEEE 802). */
+/* The frame goes from a locally administered address to all; its type, 0x88b5, is for local
+ * experiments (IEEE 802). */
 static void make_frame(const struct ctl_port *cp, uint8_t frame[BEACON_LEN])
 {
 	const uint8_t head[BEACON_NUMBER_AT] = {

@@ -2,7 +2,8 @@
 #include "beacon_run.h"
 #include "txq.h"
 
-/* The frame goes into a buffer that the sender of streams may have filled. */
+/* Builds the newest frame, in a buffer in which the sender of streams may have left its image.
+ * False: there is no buffer. */
 static bool build(const struct beacon_state *s, const struct beacon_job *j)
 {
 	rte_be64_t number = rte_cpu_to_be_64(s->number);
@@ -21,7 +22,8 @@ static bool build(const struct beacon_state *s, const struct beacon_job *j)
 	return true;
 }
 
-/* What the device refuses is offered again in the next turn; a device that edits it then gets it built anew. */
+/* Offers the newest frame. If the device refuses it, it is offered again in the next turn; for a
+ * device that edits what it refuses it is built anew. */
 static unsigned offer(struct beacon_state *s, const struct beacon_job *j, uint64_t now)
 {
 	struct dp_txq *q = j->q;
@@ -38,6 +40,7 @@ static unsigned offer(struct beacon_state *s, const struct beacon_job *j, uint64
 	return sent;
 }
 
+/* Gives up the frame that waits, if there is one, and counts it. */
 static void give_up(struct beacon_state *s, struct dp_txq *q)
 {
 	if (s->base.next == DP_NEVER)
@@ -49,7 +52,8 @@ static void give_up(struct beacon_state *s, struct dp_txq *q)
 	s->base.next = DP_NEVER;
 }
 
-/* A frame that waits gives way to a newer one. Where times have passed unseen, the worker had no CPU: the newest alone is sent for them. */
+/* The time of a frame has come. A frame that still waits is given up for it. If the worker had no
+ * CPU and several times have passed, only the newest frame is sent. */
 static unsigned beacon_due(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm, uint64_t now)
 {
 	struct beacon_state *s = (struct beacon_state *)t->state;

@@ -9,11 +9,12 @@
 
 extern const struct work work_echo;
 
-/* Of each queue whose both sides are one worker's. */
+/* What a port has for each queue whose Rx and Tx sides are one worker's. Elements of other queues
+ * are NULL. */
 struct echo_port {
 	struct echo_state **state;
 	struct dp_txq **share;
-	bool on;                   /* as it was when settings were last looked at */
+	bool on;                   /* the setting, when touched() looked at it last */
 };
 
 static struct echo_port *echo_of(const struct ctl_port *cp)
@@ -60,7 +61,8 @@ static void echo_port_close(struct ctl *c, struct ctl_port *cp)
 	free(p->share);
 }
 
-/* Senders look at the marks of their buffers as soon as somebody writes into them. */
+/* While a work writes into buffers, senders have to look at the marks of theirs. So all ports get
+ * new plans when the setting changes. */
 static void echo_touched(struct ctl *c, struct ctl_port *cp, uint32_t why)
 {
 	struct echo_port *p = echo_of(cp);

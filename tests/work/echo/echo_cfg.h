@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The settings of the work echo. */
 #pragma once
 #include <stdbool.h>
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What comes for UDP port 7 goes back to where it came from (RFC 862). */
+/* The work echo, its workers' half: a frame that comes for UDP port 7 goes back to where it came
+ * from (RFC 862). A test work, which shows how a task claims frames and sends received buffers. */
 #pragma once
 #include "dp.h"
 
 struct echo_state {
 	struct dp_state base;
-	struct cnt_sizes sizes; /* of what devices accepted */
+	struct cnt_sizes sizes; /* sizes of the frames that devices accepted */
 };
 
 struct echo_job {
-	struct dp_txq *q;       /* its share of the Tx queue; foreign, since frames lie in the sender's buffers */
+	/* The work's foreign share of the Tx queue: its frames lie in buffers of other pools. */
+	struct dp_txq *q;
 };
 
 extern const struct dp_kind dp_kind_echo;
-dp_sort_fn echo_claims;         /* UDP over IPv4 to port 7 */
+dp_sort_fn echo_claims;         /* claims frames of UDP over IPv4 to port 7 */

@@ -2,7 +2,7 @@
 #include "echo_run.h"
 #include "txq.h"
 
-/* Frames without tags and options, which is what the tests send. */
+/* Claims frames without tags and without options, because the tests send no others. */
 void echo_claims(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint8_t *owner, uint8_t mine)
 {
 	(void)arg, (void)b;
@@ -14,7 +14,7 @@ void echo_claims(const void *arg, const struct dp_burst *b, struct rte_mbuf *con
 	}
 }
 
-/* Addresses and ports of both sides change places; all checksums stay right. */
+/* Exchanges the addresses and ports of both sides. All checksums stay right. */
 static void turn_round(struct rte_mbuf *m)
 {
 	uint8_t *f = rte_pktmbuf_mtod(m, uint8_t *), was[12];
@@ -37,7 +37,7 @@ static void accepted(struct echo_state *s, const uint16_t *size, unsigned n)
 		cell_add(&s->sizes.n[cnt_size_class(size[i])], 1);
 }
 
-/* To a device that edits even what it refuses: that is given up. */
+/* Offers n frames to a device that edits even what it refuses. What it refuses is given up. */
 static unsigned offer_once(struct dp_txq *q, const uint16_t *size, unsigned n, uint64_t now)
 {
 	uint64_t bytes = 0;
@@ -52,7 +52,8 @@ static unsigned offer_once(struct dp_txq *q, const uint16_t *size, unsigned n, u
 	return sent;
 }
 
-/* Sends what is in the share's array; what the device does not take is offered again in the next turn. */
+/* Sends the frames of the share. Those that the device does not accept are offered again in the
+ * next turn. */
 static unsigned offer(const struct dp_task *t, uint64_t now)
 {
 	struct echo_state *s = (struct echo_state *)t->state;
@@ -74,7 +75,7 @@ static void echo_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq 
 	struct dp_txq *q = ((const struct echo_job *)t->job)->q;
 
 	(void)w, (void)rx, (void)b;
-	if (txq_has_tail(q)) { /* the device is behind: these are given up and counted */
+	if (txq_has_tail(q)) { /* the device is behind: the new frames are given up and counted */
 		cell_add(&q->cnt.dropped, n);
 		rte_pktmbuf_free_bulk(m, n);
 		return;
