@@ -399,7 +399,7 @@ static int take_map(struct args *a, const struct opt *o, const char *value, stru
 /* Makes one command of the words that the shell has split and unquoted: words that need quotes get
  * them back. A single word with blanks is not quoted, because it is the whole command: wirerate
  * "start 0 for 2s". The caller frees the result. */
-static char *join(char **word, int n)
+static char *args_join(char **word, int n)
 {
 	struct sbuf b = {0};
 
@@ -474,7 +474,7 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 			return rc;
 	}
 	if (optind < argc)
-		a->command = join(argv + optind, argc - optind);
+		a->command = args_join(argv + optind, argc - optind);
 	if (a->attach)
 		return args_attach(a, argv + optind, argc - optind, e);
 	if (a->command != NULL && a->command[0] == '\0')
@@ -540,7 +540,7 @@ void args_help(struct sbuf *out)
 	sbuf_add(out, exit_codes);
 }
 
-static void roff(const char *text, size_t n, struct sbuf *out)
+static void args_roff(const char *text, size_t n, struct sbuf *out)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (i == 0 && (text[i] == '.' || text[i] == '\''))
@@ -569,13 +569,13 @@ void args_man(struct sbuf *out)
 		const char *h = sbuf_str(&head);
 		h += strspn(h, " ");
 		sbuf_add(out, ".TP\n.B ");
-		roff(h, strlen(h), out);
+		args_roff(h, strlen(h), out);
 		sbuf_addc(out, '\n');
 		for (size_t n; *p != '\0'; p += n + (p[n] == '\n')) {
 			n = strcspn(p, "\n");
 			if (p != opts[i].help)
 				sbuf_add(out, ".br\n");
-			roff(p, n, out);
+			args_roff(p, n, out);
 			sbuf_addc(out, '\n');
 		}
 	}

@@ -35,7 +35,7 @@ extern const struct verb verb_shutdown, verb_quit, verb_page, verb_show_page, ve
 
 /* Says which program runs a line. Commands about the screen or the client itself are run by this
  * program, and all others by the program that serves. */
-static enum sess_place place(void *host, const char *line)
+static enum sess_place attach_place(void *host, const char *line)
 {
 	static const struct verb *const here[] = {&verb_quit, &verb_page, &verb_show_page, &verb_port, &verb_screen, &verb_on, &verb_off, &verb_cls,
 						  &verb_geometry, &verb_theme};
@@ -92,7 +92,7 @@ static void poll_session(void *arg)
 		loop_stop(c->app->loop);
 }
 
-static void turn(void *arg)
+static void attach_turn(void *arg)
 {
 	struct client *c = arg;
 	bool busy = sess_busy(c->sess);
@@ -184,7 +184,7 @@ static int connect_to(struct client *c, struct err *e)
 		.name = c->to.name.s,
 		.cmd = c->app->cmd,
 		.cmd_host = c->app,
-		.place = place,
+		.place = attach_place,
 	};
 
 	/* Anybody might listen at that address, so only a token that the user named is sent there.
@@ -200,7 +200,7 @@ static int connect_to(struct client *c, struct err *e)
 	return learn_ports(c, e);
 }
 
-static void watch(struct client *c)
+static void attach_watch(struct client *c)
 {
 	static const int terminal[] = {SIGWINCH, SIGTSTP, SIGCONT}, ends[] = {SIGTERM, SIGHUP};
 	struct loop *loop = c->app->loop;
@@ -223,12 +223,12 @@ static void run_batch(struct client *c)
 			feed_turn(feed);
 		if (!sess_busy(c->sess) && (feed == NULL || feed_ended(feed)))
 			break;
-		turn(c);
+		attach_turn(c);
 	}
 	feed_free(feed);
 }
 
-static void run(struct client *c)
+static void attach_session(struct client *c)
 {
 	const struct args *a = c->args;
 	struct sbuf hello = {0};
@@ -245,7 +245,7 @@ static void run(struct client *c)
 		run_batch(c);
 }
 
-static int leave(struct client *c)
+static int attach_leave(struct client *c)
 {
 	int code = sess_exit_code(c->sess);
 	bool lost = sess_lost(c->sess);
@@ -264,7 +264,7 @@ static int leave(struct client *c)
 int attach_run(struct app *app, const struct args *args, bool interactive, int *signo)
 {
 	struct client c = {.app = app, .args = args, .interactive = interactive};
-	const struct console_opts con = {.loop = app->loop, .color = args->color, .view = &app->view, .turn = turn, .arg = &c};
+	const struct console_opts con = {.loop = app->loop, .color = args->color, .view = &app->view, .turn = attach_turn, .arg = &c};
 	unsigned nsettings, nverbs;
 	const struct setting *const *settings = set_rows(&nsettings);
 	const struct verb *const *verbs = cmd_verbs(&nverbs);
@@ -279,14 +279,14 @@ int attach_run(struct app *app, const struct args *args, bool interactive, int *
 	code = attach_find(args->attach_to, &c.to, &e) < 0 ? EXIT_USAGE : connect_to(&c, &e) < 0 ? EXIT_PEER : 0;
 	hear_signals(false);
 	if (code == 0) {
-		watch(&c);
-		run(&c);
+		attach_watch(&c);
+		attach_session(&c);
 	} else {
 		visible_print(stderr, "wirerate: %s\n", e.text);
 	}
 	console_free(c.console);
 	if (code == 0)
-		code = leave(&c);
+		code = attach_leave(&c);
 	sess_free(c.sess);
 	cmd_free(app->cmd);
 	attach_to_free(&c.to);

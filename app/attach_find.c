@@ -15,7 +15,7 @@
 
 /* Says whether a process listens on a socket. The kernel refuses connections to a socket that a
  * dead process has left; any other failure counts as somebody who listens. */
-static bool serves(const char *dir, const char *file)
+static bool attach_find_serves(const char *dir, const char *file)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	int n = snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir, file);
@@ -29,7 +29,7 @@ static bool serves(const char *dir, const char *file)
 
 /* Looks for sockets in the runtime directory that somebody listens on. Returns how many there are;
  * names gets their names, and first the name of the first one. */
-static unsigned list(struct sbuf *names, struct sbuf *first)
+static unsigned attach_find_list(struct sbuf *names, struct sbuf *first)
 {
 	struct sbuf dir = {0};
 	struct dirent *d;
@@ -39,7 +39,7 @@ static unsigned list(struct sbuf *names, struct sbuf *first)
 	while (f != NULL && (d = readdir(f)) != NULL) {
 		size_t len = strlen(d->d_name);
 		if (len <= strlen(SUFFIX) || strcmp(d->d_name + len - strlen(SUFFIX), SUFFIX) != 0 ||
-		    !serves(dir.s, d->d_name))
+		    !attach_find_serves(dir.s, d->d_name))
 			continue;
 		sbuf_addf(names, "%s%.*s", n > 0 ? ", " : "", (int)(len - strlen(SUFFIX)), d->d_name);
 		if (n++ == 0)
@@ -62,7 +62,7 @@ static int find_unix(const char *name, struct attach_to *to, struct err *e)
 static int find_any(struct attach_to *to, struct err *e)
 {
 	struct sbuf names = {0}, first = {0};
-	unsigned n = list(&names, &first);
+	unsigned n = attach_find_list(&names, &first);
 	int rc;
 
 	if (n > 1)

@@ -10,7 +10,7 @@
 
 #define SETTLE_POLL_NS 1000000ull
 
-static void wake(void *arg)
+static void batch_wake(void *arg)
 {
 	(void)arg;
 }
@@ -37,7 +37,7 @@ static int end_of_input(struct app *app, const struct batch_opts *opts)
 	stop_unbounded(app, &bounded);
 	if (portset_empty(&bounded))
 		return 0;
-	int timer = loop_timer(app->loop, SETTLE_POLL_NS, SETTLE_POLL_NS, wake, NULL);
+	int timer = loop_timer(app->loop, SETTLE_POLL_NS, SETTLE_POLL_NS, batch_wake, NULL);
 	while (!loop_stopped(app->loop) && (rc = ctl_settled(app->ctl, &bounded)) == 0)
 		opts->turn(opts->arg);
 	loop_timer_del(app->loop, timer);

@@ -19,7 +19,7 @@ struct app_listener {
 	void *arg;
 };
 
-static void sweep(struct app *app)
+static void event_sweep(struct app *app)
 {
 	struct app_listener **p = &app->listeners;
 
@@ -49,7 +49,7 @@ void app_unlisten(struct app_listener *l)
 		return;
 	l->fn = NULL;
 	if (l->app->telling == 0)
-		sweep(l->app);
+		event_sweep(l->app);
 }
 
 void app_tell(struct app *app, const struct app_event *ev)
@@ -60,7 +60,7 @@ void app_tell(struct app *app, const struct app_event *ev)
 			l->fn(l->arg, ev);
 	app->telling--;
 	if (app->telling == 0)
-		sweep(app);
+		event_sweep(app);
 }
 
 void app_events_turn(struct app *app)

@@ -13,7 +13,7 @@
 
 #define MAX_TRIES 100
 
-static int cannot(struct err *e, const char *what, const char *path, int code)
+static int file_cannot(struct err *e, const char *what, const char *path, int code)
 {
 	return err_set(e, EINVAL, "cannot %s '%.400s': %s", what, path, strerror(code));
 }
@@ -60,7 +60,7 @@ static int place_dir(struct place *p, const char *path, const char *full, struct
 	int code = errno;
 	sbuf_free(&dir);
 	if (p->dir < 0)
-		return cannot(e, "write", path, code);
+		return file_cannot(e, "write", path, code);
 	sbuf_add(&p->name, full + n);
 	return 0;
 }
@@ -84,7 +84,7 @@ static int place_behind(struct place *p, const char *path, struct err *e)
 	int code = n < 0 ? errno : fstat(fd, &p->st) != 0 ? errno : 0;
 	close(fd);
 	if (code != 0)
-		return cannot(e, "write", path, code);
+		return file_cannot(e, "write", path, code);
 	full[n] = '\0';
 	int rc = place_dir(p, path, full, e);
 	if (rc < 0)
@@ -105,7 +105,7 @@ static int place_find(struct place *p, const char *path, struct err *e)
 		return err_set(e, EINVAL, "the name of a file is wanted");
 	if (lstat(path, &st) == 0)
 		return place_behind(p, path, e);
-	return errno == ENOENT ? place_dir(p, path, path, e) : cannot(e, "write", path, errno);
+	return errno == ENOENT ? place_dir(p, path, path, e) : file_cannot(e, "write", path, errno);
 }
 
 /* Makes a new file in the folder of the one that it will replace. Returns its file descriptor, and
@@ -153,7 +153,7 @@ static void sync_dir(int at)
 	}
 }
 
-static int replace(const struct place *p, const char *path, int fd, const char *tmp, const char *text, size_t len, struct err *e)
+static int file_swap(const struct place *p, const char *path, int fd, const char *tmp, const char *text, size_t len, struct err *e)
 {
 	int rc = write_all(fd, text, len);
 
@@ -186,7 +186,7 @@ static int write_new(const char *path, const char *text, size_t len, struct err 
 	if (rc == 0) {
 		int fd = rc = open_beside(&p, path, &tmp, e);
 		if (fd >= 0 && text != NULL) {
-			rc = replace(&p, path, fd, tmp.s, text, len, e);
+			rc = file_swap(&p, path, fd, tmp.s, text, len, e);
 		} else if (fd >= 0) {
 			close(fd);
 			unlinkat(p.dir, tmp.s, 0);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static void put(double v, const char *unit, struct sbuf *out)
+static void load_put(double v, const char *unit, struct sbuf *out)
 {
 	out_si(v, out);
 	sbuf_add(out, unit);
@@ -73,19 +73,19 @@ static void put_load(const struct ctl_load *l, struct sbuf *out)
 {
 	if (l->is_max) {
 		sbuf_add(out, "as fast as the device takes them; the link carries ");
-		put(most_pps(l), "pps", out);
+		load_put(most_pps(l), "pps", out);
 	} else {
 		sbuf_add(out, l->low_pps < l->pps ? "at most " : "");
-		put(l->pps, "pps = ", out);
+		load_put(l->pps, "pps = ", out);
 		put_percent(100 * l->l1_bps / l->link_bps, out);
 		sbuf_add(out, " = ");
-		put(l->l1_bps, "bps/l1 = ", out);
-		put(l->l2_bps, "bps/l2", out);
+		load_put(l->l1_bps, "bps/l1 = ", out);
+		load_put(l->l2_bps, "bps/l2", out);
 	}
 	put_sizes(l, out);
 	if (!l->is_max && l->low_pps < l->pps) {
 		sbuf_add(out, ", at least ");
-		put(l->low_pps, "pps", out);
+		load_put(l->low_pps, "pps", out);
 	}
 }
 
@@ -129,7 +129,7 @@ static void put_gap(const struct ctl_load *l, const struct arrival *arrival, str
 	sbuf_add(out, too_much(l) ? "; more than " : "; ");
 	put_link(l, out);
 	sbuf_add(out, too_much(l) ? " carries: " : " carries ");
-	put(most_pps(l), "pps", out);
+	load_put(most_pps(l), "pps", out);
 }
 
 bool app_rate_text(const struct app *app, unsigned port, int stream, struct sbuf *out)
@@ -161,7 +161,7 @@ static void put_every(double ns, const char *more, struct sbuf *out)
 static void put_mean(const struct ctl_load *l, double share, struct sbuf *out)
 {
 	sbuf_add(out, ": ");
-	put(l->pps * share, "pps on average", out);
+	load_put(l->pps * share, "pps on average", out);
 }
 
 static bool put_arrival(const struct app *app, unsigned port, struct sbuf *out)

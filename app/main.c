@@ -167,14 +167,14 @@ static int print_result(void *arg, const char *text)
 	return p->out_err;
 }
 
-static size_t unread(void *arg)
+static size_t prog_unread(void *arg)
 {
 	return spool_waiting(((struct prog *)arg)->spool);
 }
 
 static bool too_much_unread(void *arg)
 {
-	return unread(arg) > UNREAD_MOST;
+	return prog_unread(arg) > UNREAD_MOST;
 }
 
 static void on_session(void *arg, const struct sess_event *ev)
@@ -344,7 +344,7 @@ static void on_workers(void *arg, short revents)
 	ctl_events(p->app.ctl);
 }
 
-static void turn(void *arg)
+static void prog_turn(void *arg)
 {
 	struct prog *p = arg;
 
@@ -387,7 +387,7 @@ static int open_control(struct prog *p)
 
 static void open_session(struct prog *p)
 {
-	const struct console_opts con = {.loop = p->app.loop, .color = p->args.color, .view = &p->app.view, .turn = turn, .arg = p};
+	const struct console_opts con = {.loop = p->app.loop, .color = p->args.color, .view = &p->app.view, .turn = prog_turn, .arg = p};
 	const struct sess_opts opts = {.out_mode = p->args.stream ? OUT_JSON : p->args.out_mode,
 				       .batch = !p->interactive, .person = p->interactive,
 				       .keep_going = p->args.keep_going, .runs = stuck_runs,
@@ -411,7 +411,7 @@ static void open_session(struct prog *p)
 	if (ctl_link_fd(p->app.ctl) >= 0)
 		loop_fd(p->app.loop, ctl_link_fd(p->app.ctl), POLLIN, on_links, p);
 	const struct report_opts rep = {.lines = p->args.stream, .documents = p->args.out_mode == OUT_JSON, .file = p->args.report,
-					.print = print_result, .waiting = unread, .arg = p};
+					.print = print_result, .waiting = prog_unread, .arg = p};
 	p->spool = p->args.stream ? spool_open(p->app.loop, STDOUT_FILENO) : NULL;
 	p->report = report_new(&p->app, &rep);
 	loop_signal(p->app.loop, SIGINT, on_interrupt, p);
@@ -438,11 +438,11 @@ static void run_session(struct prog *p)
 {
 	const struct args *a = &p->args;
 	const char *where = p->rpc != NULL ? rpc_path(p->rpc) : NULL;
-	const struct serve_opts serve = {.args = a, .daemon = p->daemon, .notify = p->notify, .where = where, .turn = turn, .arg = p};
+	const struct serve_opts serve = {.args = a, .daemon = p->daemon, .notify = p->notify, .where = where, .turn = prog_turn, .arg = p};
 	const struct batch_opts opts = {
 		.command = a->command,
 		.read_stdin = a->command == NULL && !isatty(STDIN_FILENO),
-		.turn = turn,
+		.turn = prog_turn,
 		.arg = p,
 	};
 

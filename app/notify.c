@@ -31,7 +31,7 @@ struct notify {
 	bool stopping;
 };
 
-static uint64_t watchdog(void)
+static uint64_t notify_watchdog(void)
 {
 	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
 	uint64_t n = 0;
@@ -52,7 +52,7 @@ struct notify *notify_open(void)
 	if (n > 1 && n < sizeof(to.sun_path) && (path[0] == '/' || path[0] == '@')) {
 		memcpy(to.sun_path, path, n);
 		s = xcalloc(1, sizeof(*s));
-		*s = (struct notify){.to = to, .timer = -1, .watchdog_ns = watchdog()};
+		*s = (struct notify){.to = to, .timer = -1, .watchdog_ns = notify_watchdog()};
 		s->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + (path[0] == '/'));
 		if (path[0] == '@')
 			s->to.sun_path[0] = '\0';
@@ -66,7 +66,7 @@ struct notify *notify_open(void)
 	return s;
 }
 
-static void say(const struct notify *s, const char *text, int flags)
+static void notify_say(const struct notify *s, const char *text, int flags)
 {
 	for (unsigned tries = 0; s->fd >= 0 && tries < READY_TRIES; tries++) {
 		if (sendto(s->fd, text, strlen(text), MSG_NOSIGNAL | flags, (const struct sockaddr *)&s->to, s->len) >= 0)
@@ -96,13 +96,13 @@ static void on_event(void *arg, const struct app_event *ev)
 	if (s->stopping || (ev->kind != APP_EVENT_START && ev->kind != APP_EVENT_END))
 		return;
 	add_status(s, &b);
-	say(s, sbuf_str(&b), MSG_DONTWAIT);
+	notify_say(s, sbuf_str(&b), MSG_DONTWAIT);
 	sbuf_free(&b);
 }
 
 static void feed_watchdog(void *arg)
 {
-	say(arg, "WATCHDOG=1\n", MSG_DONTWAIT);
+	notify_say(arg, "WATCHDOG=1\n", MSG_DONTWAIT);
 }
 
 void notify_ready(struct notify *s, struct app *app, bool forked)
@@ -116,7 +116,7 @@ void notify_ready(struct notify *s, struct app *app, bool forked)
 	if (forked)
 		sbuf_addf(&b, "MAINPID=%ld\n", (long)getpid());
 	add_status(s, &b);
-	say(s, sbuf_str(&b), 0);
+	notify_say(s, sbuf_str(&b), 0);
 	sbuf_free(&b);
 	s->listener = app_listen(app, on_event, s);
 	if (s->watchdog_ns > 1)
@@ -128,7 +128,7 @@ void notify_stopping(struct notify *s)
 	if (s == NULL || s->stopping)
 		return;
 	s->stopping = true;
-	say(s, "STOPPING=1\nSTATUS=stopping\n", MSG_DONTWAIT);
+	notify_say(s, "STOPPING=1\nSTATUS=stopping\n", MSG_DONTWAIT);
 }
 
 void notify_close(struct notify *s)

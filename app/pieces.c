@@ -2,26 +2,26 @@
 #include "pieces.h"
 #include "face.h"
 
-static int at(const void *piece)
+static int pieces_at(const void *piece)
 {
 	return *(const int *)piece;
 }
 
 /* Inserts a piece at its place, behind those with the same place. The lists are short. */
-static void put(const void ***all, unsigned *n, const void *piece)
+static void pieces_put(const void ***all, unsigned *n, const void *piece)
 {
 	unsigned i = (*n)++;
 
 	*all = xrealloc(*all, *n * sizeof(**all));
-	for (; i > 0 && at((*all)[i - 1]) > at(piece); i--)
+	for (; i > 0 && pieces_at((*all)[i - 1]) > pieces_at(piece); i--)
 		(*all)[i] = (*all)[i - 1];
 	(*all)[i] = piece;
 }
 
 static void put_all(const void ***all, unsigned *n, const void *list, size_t size)
 {
-	for (const char *piece = list; piece != NULL && at(piece) != 0; piece += size)
-		put(all, n, piece);
+	for (const char *piece = list; piece != NULL && pieces_at(piece) != 0; piece += size)
+		pieces_put(all, n, piece);
 }
 
 const void **pieces(const void *own, const void *(*of)(const struct face *), size_t size, unsigned *n)

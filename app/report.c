@@ -39,7 +39,7 @@ struct report {
 	json_t *left_last;
 };
 
-static void keep(struct kept *k, json_t *v)
+static void report_keep(struct kept *k, json_t *v)
 {
 	k->total++;
 	if (json_array_size(k->list) == KEPT)
@@ -47,7 +47,7 @@ static void keep(struct kept *k, json_t *v)
 	json_array_append_new(k->list, v);
 }
 
-static void put(json_t *o, const char *key, uint64_t v)
+static void report_put(json_t *o, const char *key, uint64_t v)
 {
 	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
@@ -66,13 +66,13 @@ static void put_text(json_t *o, const char *key, const char *text)
 	sbuf_free(&b);
 }
 
-static json_t *event(const char *name)
+static json_t *report_event(const char *name)
 {
 	json_t *o = json_object();
 
 	json_object_set_new(o, "event", json_string(name));
-	put(o, "time_ns", clock_raw_ns());
-	put(o, "wall_ns", clock_wall_ns());
+	report_put(o, "time_ns", clock_raw_ns());
+	report_put(o, "wall_ns", clock_wall_ns());
 	return o;
 }
 
@@ -90,13 +90,13 @@ static void tell_left_out(struct report *r)
 {
 	if (r->left_out == 0)
 		return;
-	put(r->left_last, "count", r->left_out);
+	report_put(r->left_last, "count", r->left_out);
 	r->left_out = 0;
 	print_json(r, r->left_last);
 }
 
 /* Prints an object as a line, if lines are wanted, and releases it. */
-static void line(struct report *r, json_t *o)
+static void report_line(struct report *r, json_t *o)
 {
 	if (r->opts.lines) {
 		tell_left_out(r);
@@ -107,40 +107,40 @@ static void line(struct report *r, json_t *o)
 
 static void tell_trial(struct report *r, const struct app_event *ev)
 {
-	json_t *o = event("trial"), *trial = json_object_get(ev->doc, "trial");
+	json_t *o = report_event("trial"), *trial = json_object_get(ev->doc, "trial");
 
 	json_object_set(o, "trial", trial);
-	line(r, o);
-	keep(&r->trials, json_incref(trial));
+	report_line(r, o);
+	report_keep(&r->trials, json_incref(trial));
 }
 
 static void tell_check(struct report *r, const struct app_event *ev)
 {
-	json_t *o = event("check");
+	json_t *o = report_event("check");
 	bool passed = json_is_true(json_object_get(ev->doc, "passed"));
 
 	json_object_set_new(o, "passed", json_boolean(passed));
 	put_text(o, "text", ev->text != NULL ? ev->text : "");
-	line(r, o);
+	report_line(r, o);
 	if (passed) {
 		r->passed++;
 	} else {
 		r->not_passed++;
-		keep(&r->misses, out_json_text(ev->text != NULL ? ev->text : ""));
+		report_keep(&r->misses, out_json_text(ev->text != NULL ? ev->text : ""));
 	}
 }
 
 static void tell_port(struct report *r, const struct app_event *ev)
 {
 	bool link = ev->kind == APP_EVENT_LINK;
-	json_t *o = event(link ? "link" : "state");
+	json_t *o = report_event(link ? "link" : "state");
 
-	put(o, "port", ev->port);
+	report_put(o, "port", ev->port);
 	if (link)
 		put_text(o, "text", ev->text != NULL ? ev->text : "");
 	else
 		json_object_set_new(o, "state", json_string(ev->kind == APP_EVENT_START ? "sending" : "idle"));
-	line(r, o);
+	report_line(r, o);
 }
 
 static void tell_interval(struct report *r)
@@ -152,12 +152,12 @@ static void tell_interval(struct report *r)
 	if (r->opts.waiting(r->opts.arg) > INTERVAL_BEHIND_BYTES) {
 		r->left_out++;
 		json_decref(r->left_last);
-		r->left_last = event("dropped");
+		r->left_last = report_event("dropped");
 		return;
 	}
-	json_t *o = event("interval");
+	json_t *o = report_event("interval");
 	json_object_set_new(o, "stats", app_snapshot(r->app, "stats", &e));
-	line(r, o);
+	report_line(r, o);
 }
 
 static void on_event(void *arg, const struct app_event *ev)
@@ -184,9 +184,9 @@ static void on_event(void *arg, const struct app_event *ev)
 	}
 }
 
-static void begin(struct report *r)
+static void report_begin(struct report *r)
 {
-	json_t *o = event("start"), *ports = json_array();
+	json_t *o = report_event("start"), *ports = json_array();
 	struct err e;
 	json_t *stats = app_snapshot(r->app, "stats", &e), *p;
 	size_t i;
@@ -196,9 +196,9 @@ static void begin(struct report *r)
 						       "speed_mbps", json_object_get(p, "speed_mbps")));
 	json_decref(stats);
 	json_object_set_new(o, "version", json_string(WR_VERSION));
-	put(o, "pid", (uint64_t)getpid());
+	report_put(o, "pid", (uint64_t)getpid());
 	json_object_set_new(o, "ports", ports);
-	line(r, o);
+	report_line(r, o);
 }
 
 struct report *report_new(struct app *app, const struct report_opts *opts)
@@ -211,7 +211,7 @@ struct report *report_new(struct app *app, const struct report_opts *opts)
 	r->errors.list = json_array();
 	r->misses.list = json_array();
 	r->listener = app_listen(app, on_event, r);
-	begin(r);
+	report_begin(r);
 	return r;
 }
 
@@ -240,7 +240,7 @@ static bool is_document(const char *line, size_t n)
  * with --json they are printed as lines of their own too. Everything else becomes the text of a
  * line `output`, and so do documents that a script printed, unless --json asks for them as
  * lines. */
-static void printed(struct report *r, const struct sess_event *ev)
+static void report_printed(struct report *r, const struct sess_event *ev)
 {
 	struct sbuf docs = {0}, rest = {0}, text = {0};
 
@@ -258,29 +258,29 @@ static void printed(struct report *r, const struct sess_event *ev)
 		r->opts.print(r->opts.arg, docs.s);
 	}
 	if (text.len > 0) {
-		json_t *o = event("output");
+		json_t *o = report_event("output");
 		put_text(o, "cmd", ev->line);
 		put_text(o, "text", text.s);
-		line(r, o);
+		report_line(r, o);
 	}
 	sbuf_free(&docs);
 	sbuf_free(&text);
 }
 
-static void said(struct report *r, const char *name, const struct sess_event *ev)
+static void report_said(struct report *r, const char *name, const struct sess_event *ev)
 {
-	json_t *o = event(name);
+	json_t *o = report_event(name);
 
 	put_text(o, "cmd", ev->line);
 	put_text(o, "text", ev->text);
 	if (ev->kind == SESS_ERROR)
-		keep(&r->errors, json_incref(json_object_get(o, "text")));
-	line(r, o);
+		report_keep(&r->errors, json_incref(json_object_get(o, "text")));
+	report_line(r, o);
 }
 
-static void done(struct report *r, const struct sess_event *ev)
+static void report_done(struct report *r, const struct sess_event *ev)
 {
-	json_t *o = event("result");
+	json_t *o = report_event("result");
 
 	if (ev->rc == -ECANCELED)
 		r->cancelled++;
@@ -294,9 +294,9 @@ static void done(struct report *r, const struct sess_event *ev)
 	json_object_set_new(o, "ok", json_boolean(ev->rc >= 0));
 	if (ev->rc == -ECANCELED)
 		json_object_set_new(o, "cancelled", json_true());
-	put(o, "exit_code", (uint64_t)ev->exit_code);
+	report_put(o, "exit_code", (uint64_t)ev->exit_code);
 	json_object_set_new(o, "results", ev->results != NULL ? json_incref(ev->results) : json_array());
-	line(r, o);
+	report_line(r, o);
 }
 
 void report_session(struct report *r, const struct sess_event *ev)
@@ -305,16 +305,16 @@ void report_session(struct report *r, const struct sess_event *ev)
 		return;
 	switch (ev->kind) {
 	case SESS_RESULT:
-		printed(r, ev);
+		report_printed(r, ev);
 		break;
 	case SESS_NOTE:
-		said(r, "note", ev);
+		report_said(r, "note", ev);
 		break;
 	case SESS_ERROR:
-		said(r, "error", ev);
+		report_said(r, "error", ev);
 		break;
 	case SESS_DONE:
-		done(r, ev);
+		report_done(r, ev);
 		break;
 	}
 }
@@ -325,18 +325,18 @@ void report_log(struct report *r, const struct log_entry *m)
 
 	if (r == NULL || m->level > LOG_LVL_INFO)
 		return;
-	json_t *o = event(m->level == LOG_LVL_ERROR ? "error" : "note");
+	json_t *o = report_event(m->level == LOG_LVL_ERROR ? "error" : "note");
 	json_object_set_new(o, "level", json_string(levels[m->level]));
 	put_text(o, "text", m->text);
 	if (m->level == LOG_LVL_ERROR)
-		keep(&r->errors, json_incref(json_object_get(o, "text")));
-	line(r, o);
+		report_keep(&r->errors, json_incref(json_object_get(o, "text")));
+	report_line(r, o);
 }
 
 static void put_kept(json_t *o, const char *key, const char *total, const struct kept *k)
 {
 	json_object_set(o, key, k->list);
-	put(o, total, k->total);
+	report_put(o, total, k->total);
 }
 
 /* Says whether no port sends any more. A worker that got no CPU until now may still send; the
@@ -352,22 +352,22 @@ static bool all_idle(const json_t *stats)
 	return true;
 }
 
-static json_t *document(const struct report *r, int exit_code, json_t *signo)
+static json_t *report_document(const struct report *r, int exit_code, json_t *signo)
 {
 	json_t *run = json_object(), *checks = json_object();
 	struct err e;
 
 	json_object_set_new(run, "version", json_string(WR_VERSION));
-	put(run, "began_wall_ns", r->began_wall_ns);
-	put(run, "ended_wall_ns", clock_wall_ns());
-	put(run, "duration_ns", clock_raw_ns() - r->began_ns);
-	put(run, "exit_code", (uint64_t)exit_code);
+	report_put(run, "began_wall_ns", r->began_wall_ns);
+	report_put(run, "ended_wall_ns", clock_wall_ns());
+	report_put(run, "duration_ns", clock_raw_ns() - r->began_ns);
+	report_put(run, "exit_code", (uint64_t)exit_code);
 	json_object_set(run, "signal", signo);
 	json_object_set_new(run, "commands", json_pack("{s:I, s:I, s:I, s:I}", "done", (json_int_t)r->done, "failed", (json_int_t)r->failed,
 						       "refused", (json_int_t)r->refused, "cancelled", (json_int_t)r->cancelled));
 	put_kept(run, "errors", "errors_total", &r->errors);
-	put(checks, "passed", r->passed);
-	put(checks, "failed", r->not_passed);
+	report_put(checks, "passed", r->passed);
+	report_put(checks, "failed", r->not_passed);
 	json_object_set(checks, "texts", r->misses.list);
 	json_object_set_new(run, "checks", checks);
 	put_kept(run, "trials", "trials_total", &r->trials);
@@ -377,7 +377,7 @@ static json_t *document(const struct report *r, int exit_code, json_t *signo)
 	return run;
 }
 
-static int save(const struct report *r, json_t *run, struct err *e)
+static int report_save(const struct report *r, json_t *run, struct err *e)
 {
 	json_t *doc = json_object();
 	struct sbuf b = {0};
@@ -397,13 +397,13 @@ int report_end(struct report *r, int exit_code, int signo, struct err *e)
 {
 	json_t *sig = signo != 0 ? json_integer(signo) : json_null();
 	int code = signo != 0 ? 128 + signo : exit_code;
-	json_t *run = document(r, code, sig), *o = event("end");
-	int rc = r->opts.file != NULL ? save(r, run, e) : 0;
+	json_t *run = report_document(r, code, sig), *o = report_event("end");
+	int rc = r->opts.file != NULL ? report_save(r, run, e) : 0;
 
-	put(o, "exit_code", (uint64_t)code);
+	report_put(o, "exit_code", (uint64_t)code);
 	json_object_set(o, "signal", sig);
 	json_object_set(o, "run", run);
-	line(r, o);
+	report_line(r, o);
 	/* nothing follows the last line, although the loop still turns for its reader */
 	r->opts.lines = false;
 	json_decref(run);

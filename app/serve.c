@@ -9,7 +9,7 @@
 
 enum { EXIT_LACKING = 3 };
 
-static int begin(struct app *app, const struct serve_opts *o)
+static int serve_begin(struct app *app, const struct serve_opts *o)
 {
 	if (o->daemon != NULL)
 		visible_print(stderr, "wirerate: pid %ld serves at %s\n", (long)getpid(), o->where != NULL ? o->where : "no socket");
@@ -36,7 +36,7 @@ int serve_run(struct app *app, struct sess *sess, const struct serve_opts *o)
 	args_exec(a, sess);
 	sess_poll(sess);
 	if (!loop_stopped(app->loop) && !sess_failed(sess)) {
-		code = begin(app, o);
+		code = serve_begin(app, o);
 		while (code == 0 && !loop_stopped(app->loop))
 			o->turn(o->arg);
 		notify_stopping(o->notify);

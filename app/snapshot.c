@@ -57,7 +57,7 @@ void snapshot_forms(struct sbuf *out)
 		sbuf_addf(out, ", %s%s", part->name, forms[part->takes]);
 }
 
-static int unknown(const char *text, size_t len, struct err *e)
+static int snapshot_unknown(const char *text, size_t len, struct err *e)
 {
 	struct sbuf all = {0};
 
@@ -68,7 +68,7 @@ static int unknown(const char *text, size_t len, struct err *e)
 }
 
 /* Reads a number of at most 9 digits at *at, and moves *at behind it. False: there is none. */
-static bool number(const char **at, const char *end, unsigned *out)
+static bool snapshot_number(const char **at, const char *end, unsigned *out)
 {
 	const char *p = *at;
 
@@ -79,7 +79,7 @@ static bool number(const char **at, const char *end, unsigned *out)
 	return any;
 }
 
-static bool take(const char **at, const char *end, char c)
+static bool snapshot_take(const char **at, const char *end, char c)
 {
 	bool there = *at < end && **at == c;
 
@@ -89,35 +89,35 @@ static bool take(const char **at, const char *end, char c)
 
 static bool arg_parse(enum part_takes takes, const char *at, const char *end, struct part_arg *out)
 {
-	bool ok = at == end || (take(&at, end, ':') && takes != PART_ALONE);
+	bool ok = at == end || (snapshot_take(&at, end, ':') && takes != PART_ALONE);
 
 	*out = (struct part_arg){0};
 	switch (takes) {
 	case PART_ALONE:
 		break;
 	case PART_LAST:
-		ok = ok && (at == end || (number(&at, end, &out->n) && out->n > 0));
+		ok = ok && (at == end || (snapshot_number(&at, end, &out->n) && out->n > 0));
 		break;
 	case PART_PORT:
-		ok = ok && number(&at, end, &out->port);
+		ok = ok && snapshot_number(&at, end, &out->port);
 		break;
 	case PART_STREAM:
-		ok = ok && number(&at, end, &out->port) && take(&at, end, '/') && number(&at, end, &out->stream);
+		ok = ok && snapshot_number(&at, end, &out->port) && snapshot_take(&at, end, '/') && snapshot_number(&at, end, &out->stream);
 		break;
 	case PART_WINDOW:
-		ok = ok && number(&at, end, &out->port);
-		if (ok && take(&at, end, '/')) {
-			ok = number(&at, end, &out->first);
-			out->around = ok && take(&at, end, '~');
+		ok = ok && snapshot_number(&at, end, &out->port);
+		if (ok && snapshot_take(&at, end, '/')) {
+			ok = snapshot_number(&at, end, &out->first);
+			out->around = ok && snapshot_take(&at, end, '~');
 			out->stream = out->around ? out->first : 0;
-			ok = ok && (out->around || take(&at, end, '+')) && number(&at, end, &out->n) && out->n > 0;
+			ok = ok && (out->around || snapshot_take(&at, end, '+')) && snapshot_number(&at, end, &out->n) && out->n > 0;
 		}
 		break;
 	}
 	return ok && at == end;
 }
 
-static int there(const struct app *app, const struct item *it, struct err *e)
+static int snapshot_there(const struct app *app, const struct item *it, struct err *e)
 {
 	unsigned n = ctl_nports(app->ctl);
 
@@ -139,16 +139,16 @@ static int item_parse(const struct app *app, const char *text, size_t len, struc
 	name = name < len ? name : len;
 	*out = (struct item){0};
 	if (name == 5 && strncmp(text, "stats", 5) == 0)
-		return name == len ? 0 : unknown(text, len, e);
+		return name == len ? 0 : snapshot_unknown(text, len, e);
 	for (unsigned i = 0; (part = part_at(i)) != NULL; i++)
 		if (strlen(part->name) == name && strncmp(part->name, text, name) == 0)
 			out->part = part;
 	if (out->part == NULL)
-		return unknown(text, len, e);
+		return snapshot_unknown(text, len, e);
 	if (!arg_parse(out->part->takes, text + name, text + len, &out->arg))
 		return err_set(e, EINVAL, "'%.*s' is not how this part is asked for: %s%s", len < 60 ? (int)len : 60, text, out->part->name,
 			       forms[out->part->takes]);
-	return there(app, out, e);
+	return snapshot_there(app, out, e);
 }
 
 static bool same_arg(const struct part_arg *a, const struct part_arg *b)

@@ -30,7 +30,7 @@ struct spool {
 /* Opens the output anew without blocking. O_NONBLOCK cannot be set on fd itself, because it would
  * hold for every process that shares the open file, and these may write into it too. Returns -1 if
  * that is not possible. */
-static int reopen(int fd)
+static int spool_reopen(int fd)
 {
 	char path[64];
 
@@ -53,17 +53,17 @@ struct spool *spool_open(struct loop *loop, int fd)
 		s->file = S_ISREG(st.st_mode) || S_ISBLK(st.st_mode);
 	}
 	if (!s->socket && !s->file)
-		s->own = reopen(fd);
+		s->own = spool_reopen(fd);
 	return s;
 }
 
-static void watch(struct spool *s, bool on);
+static void spool_watch(struct spool *s, bool on);
 
 void spool_close(struct spool *s)
 {
 	if (s == NULL)
 		return;
-	watch(s, false);
+	spool_watch(s, false);
 	if (s->own >= 0)
 		close(s->own);
 	sbuf_free(&s->text);
@@ -93,7 +93,7 @@ static ssize_t write_some(const struct spool *s, const char *text, size_t n)
 	return write(s->fd, text, n < PIPE_BUF ? n : PIPE_BUF);
 }
 
-static void push(struct spool *s)
+static void spool_push(struct spool *s)
 {
 	while (s->err == 0 && s->sent < s->text.len) {
 		ssize_t n = write_some(s, s->text.s + s->sent, s->text.len - s->sent);
@@ -113,16 +113,16 @@ static void push(struct spool *s)
 			sbuf_reset(&s->text);
 		s->sent = 0;
 	}
-	watch(s, s->text.len > 0);
+	spool_watch(s, s->text.len > 0);
 }
 
 static void on_ready(void *arg, short revents)
 {
 	(void)revents;
-	push(arg);
+	spool_push(arg);
 }
 
-static void watch(struct spool *s, bool on)
+static void spool_watch(struct spool *s, bool on)
 {
 	if (on == s->watches)
 		return;
@@ -132,7 +132,7 @@ static void watch(struct spool *s, bool on)
 
 /* Removes the bytes that were taken when they are at least half of the text. So each byte is moved
  * only once or twice. */
-static void tidy(struct spool *s)
+static void spool_tidy(struct spool *s)
 {
 	if (s->sent == 0 || s->sent < s->text.len / 2)
 		return;
@@ -145,12 +145,12 @@ int spool_add(struct spool *s, const char *text)
 {
 	if (s->err != 0)
 		return s->err;
-	tidy(s);
+	spool_tidy(s);
 	if (s->tty)
 		visible_add(&s->text, text, strlen(text));
 	else
 		sbuf_add(&s->text, text);
-	push(s);
+	spool_push(s);
 	return s->err;
 }
 

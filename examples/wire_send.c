@@ -9,7 +9,7 @@
 #include "ctl.h"
 #include "work.h"
 
-static int fail(const char *what, const struct err *e)
+static int wire_send_fail(const char *what, const struct err *e)
 {
 	fprintf(stderr, "wire_send: %s: %s\n", what, e->text);
 	return EXIT_FAILURE;
@@ -23,7 +23,7 @@ int main(void)
 	struct err e;
 
 	if (ctl_open(&c, &opts, &e) < 0)
-		return fail("open", &e);
+		return wire_send_fail("open", &e);
 	portset_add(&both, 0);
 	portset_add(&both, 1);
 	portset_add(&sender, 0);
@@ -39,7 +39,7 @@ int main(void)
 	printf("\n");
 
 	if (ctl_start(c, &sender, 0, &e) < 0)
-		return fail("start", &e);
+		return wire_send_fail("start", &e);
 	do { /* this is control's loop: each turn posts plans and takes events */
 		ctl_turn(c);
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);

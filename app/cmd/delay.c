@@ -3,13 +3,13 @@
 
 #define NS_PER_MS 1000000ull
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int delay_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	(void)e;
 	return pause_start(r, args[0].v.u * NS_PER_MS);
 }
 
-static void cancel(struct cmd_run *r)
+static void delay_cancel(struct cmd_run *r)
 {
 	(void)r;
 }
@@ -18,7 +18,7 @@ static void cancel(struct cmd_run *r)
 static const struct arg_spec args_delay[] = {{ARG_VALUE, "MILLISECONDS", 0, {&vt_uint, 0, 86400000}}, {ARG_END}};
 
 const struct verb verb_delay = {
-	.name = "delay", .args = args_delay, .run = run, .flags = VERB_LOOKS | VERB_NO_LOAD, .poll = pause_poll, .cancel = cancel,
+	.name = "delay", .args = args_delay, .run = delay_run, .flags = VERB_LOOKS | VERB_NO_LOAD, .poll = pause_poll, .cancel = delay_cancel,
 	.progress = pause_progress,
 	.help = "Pktgen's pause in milliseconds; `sleep 100ms` is the same.",
 };

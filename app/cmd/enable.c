@@ -103,7 +103,7 @@ int feature_set(struct cmd_run *r, const struct arg_val *args, bool on, struct e
 	return rc;
 }
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int enable_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	return feature_set(r, args, true, e);
 }
@@ -127,7 +127,7 @@ void features_make(void)
 }
 
 const struct verb verb_enable = {
-	.name = "enable", .args = feature_args, .run = run,
+	.name = "enable", .args = feature_args, .run = enable_run,
 	.help = "Turn a feature of ports on, in Pktgen's words.\n"
 		"Tags and tunnels go into the frames of all streams of the ports, or of the streams that are named: enable 0/3 vlan.\n"
 		"They combine. A tunnel goes behind the IP header: addresses that were set are the outer ones, ipv4[2].dst and\n"

@@ -42,7 +42,7 @@ static void lines_free(struct lines *all)
 
 /* Makes the error of a refused line: "file:12: set 0 rate abc5", a caret, and what is wrong. A line
  * that is too long for the error is left out, but its place is named. Returns -code. */
-static int refuse(const char *file, const struct line *l, const struct err *why, int code, struct err *e)
+static int load_refuse(const char *file, const struct line *l, const struct err *why, int code, struct err *e)
 {
 	struct sbuf where = {0}, text = {0};
 
@@ -65,7 +65,7 @@ static int check_all(struct cmd *cmd, const char *file, const struct lines *all,
 		struct err why = {.col = -1};
 		int rc = cmd_check(cmd, all->l[i].text, &why);
 		if (rc < 0)
-			return refuse(file, &all->l[i], &why, -rc, e);
+			return load_refuse(file, &all->l[i], &why, -rc, e);
 	}
 	return 0;
 }
@@ -91,7 +91,7 @@ static int run_all(struct cmd_run *r, const char *file, const struct lines *all,
 			rc = err_set(&why, EINVAL, "this takes time and cannot be in a file that is loaded");
 		}
 		if (rc < 0) {
-			refuse(file, &all->l[*done], &why, -rc, e);
+			load_refuse(file, &all->l[*done], &why, -rc, e);
 			break;
 		}
 		sbuf_reset(&out);
@@ -143,7 +143,7 @@ static void warn_all(struct cmd_run *r, const uint64_t *counts)
 	}
 }
 
-static int apply(struct cmd_run *r, const char *file, const struct lines *all, struct err *e)
+static int load_apply(struct cmd_run *r, const char *file, const struct lines *all, struct err *e)
 {
 	struct app *app = app_of(r);
 	unsigned np = ctl_nports(app->ctl), done = 0;
@@ -179,7 +179,7 @@ static int apply(struct cmd_run *r, const char *file, const struct lines *all, s
 	return rc;
 }
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int load_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct sbuf text = {0};
 	struct lines all = {0};
@@ -190,7 +190,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 		rc = check_all(r->cmd, args[0].text, &all, e);
 	}
 	if (rc == 0)
-		rc = apply(r, args[0].text, &all, e);
+		rc = load_apply(r, args[0].text, &all, e);
 	lines_free(&all);
 	sbuf_free(&text);
 	return rc;
@@ -199,7 +199,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 static const struct arg_spec args_load[] = {{ARG_FILE, "FILE"}, {ARG_END}};
 
 const struct verb verb_load = {
-	.name = "load", .args = args_load, .run = run, .flags = VERB_NO_LOAD,
+	.name = "load", .args = args_load, .run = load_run, .flags = VERB_NO_LOAD,
 	.help = "Check a file of settings and streams as a whole, then apply it, or nothing of it.\n"
 		"It may hold set, reset, stream and Pktgen's words for settings. Commands that do something, like start, go into a file\n"
 		"for the option -f.",

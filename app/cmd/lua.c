@@ -13,12 +13,12 @@ struct running {
 };
 _Static_assert(sizeof(struct running) <= VERB_STATE_BYTES, "state of a verb");
 
-static struct running *state(struct cmd_run *r)
+static struct running *lua_state(struct cmd_run *r)
 {
 	return (struct running *)r->state;
 }
 
-static void show(struct cmd_run *r, json_t *v)
+static void lua_show(struct cmd_run *r, json_t *v)
 {
 	if (r->out_mode == OUT_TEXT && json_is_string(v)) {
 		sbuf_addf(r->out, "%s\n", json_string_value(v));
@@ -37,18 +37,18 @@ static void show(struct cmd_run *r, json_t *v)
 }
 
 /* When a chunk has ended: prints what it returned, makes that results, and sets the exit code. */
-static int ended(struct cmd_run *r)
+static int lua_ended(struct cmd_run *r)
 {
-	json_t *list = script_results(state(r)->script), *v;
+	json_t *list = script_results(lua_state(r)->script), *v;
 	size_t i;
 
 	json_array_foreach(list, i, v) {
-		if (state(r)->shows && !(json_is_null(v) && json_array_size(list) == 1))
-			show(r, v);
+		if (lua_state(r)->shows && !(json_is_null(v) && json_array_size(list) == 1))
+			lua_show(r, v);
 		cmd_result(r, v);
 	}
 	json_decref(list);
-	r->exit_code = script_exit_code(state(r)->script);
+	r->exit_code = script_exit_code(lua_state(r)->script);
 	return VERB_DONE;
 }
 
@@ -77,21 +77,21 @@ static void move_trace(struct sbuf *note, size_t from, struct err *e)
 static int poll_script(struct cmd_run *r, struct err *e)
 {
 	size_t noted = r->note->len;
-	int rc = script_poll(state(r)->script, e);
+	int rc = script_poll(lua_state(r)->script, e);
 
 	if (rc < 0)
 		move_trace(r->note, noted, e);
-	return rc == VERB_DONE ? ended(r) : rc;
+	return rc == VERB_DONE ? lua_ended(r) : rc;
 }
 
-static bool progress(const struct cmd_run *r, struct cmd_progress *out)
+static bool lua_progress(const struct cmd_run *r, struct cmd_progress *out)
 {
 	return script_progress(((const struct running *)r->state)->script, out);
 }
 
-static void cancel(struct cmd_run *r)
+static void lua_cancel(struct cmd_run *r)
 {
-	script_cancel(state(r)->script);
+	script_cancel(lua_state(r)->script);
 }
 
 static int run_lua(struct cmd_run *r, const struct arg_val *args, struct err *e)
@@ -105,7 +105,7 @@ static int run_lua(struct cmd_run *r, const struct arg_val *args, struct err *e)
 		rc = script_start(s, args[0].text, "=lua", NULL, 0, r->out, r->note, e);
 	if (s == NULL || rc < 0)
 		return rc;
-	*state(r) = (struct running){.script = s, .shows = true};
+	*lua_state(r) = (struct running){.script = s, .shows = true};
 	return poll_script(r, e);
 }
 
@@ -145,7 +145,7 @@ static int run_script(struct cmd_run *r, const struct arg_val *args, struct err 
 	free(buf);
 	if (rc < 0)
 		return rc;
-	*state(r) = (struct running){.script = s};
+	*lua_state(r) = (struct running){.script = s};
 	return poll_script(r, e);
 }
 
@@ -153,16 +153,16 @@ static const struct arg_spec args_lua[] = {{ARG_REST, "chunk"}, {ARG_END}};
 static const struct arg_spec args_script[] = {{ARG_FILE, "FILE"}, {ARG_REST, "args", ARG_OPT}, {ARG_END}};
 
 const struct verb verb_lua = {
-	.name = "lua", .args = args_lua, .run = run_lua, .poll = poll_script, .cancel = cancel,
-	.progress = progress, .flags = VERB_NO_LOAD,
+	.name = "lua", .args = args_lua, .run = run_lua, .poll = poll_script, .cancel = lua_cancel,
+	.progress = lua_progress, .flags = VERB_NO_LOAD,
 	.help = "Run a piece of Lua: lua 'for p = 0, 1 do wr.start(p) end'.\n"
 		"What it returns is printed; an expression alone is returned: lua wr.port[0].rate. Quote what holds blanks, ; or #.\n"
 		"Variables stay until the session ends. `wr` is the module wirerate: settings are properties, commands are functions.\n"
 		"Ctrl-C ends it, also in a loop; ports keep sending.",
 };
 const struct verb verb_script = {
-	.name = "script", .args = args_script, .run = run_script, .poll = poll_script, .cancel = cancel,
-	.progress = progress, .flags = VERB_NO_LOAD | VERB_TRUSTED,
+	.name = "script", .args = args_script, .run = run_script, .poll = poll_script, .cancel = lua_cancel,
+	.progress = lua_progress, .flags = VERB_NO_LOAD | VERB_TRUSTED,
 	.help = "Run a file of Lua: script sweep.lua 64 1518. Its arguments are `...` and the table `arg`.\n"
 		"An error is told with file, line and a traceback, and is a refused command (exit code 2); a failed expect() gives 1.\n"
 		"require() finds modules beside the file, in ~/.config/wirerate/lua, and those that came with the program.\n"

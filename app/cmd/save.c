@@ -206,7 +206,7 @@ static void reader_open(struct reader *rd, const struct setting *row)
 
 /* Does the same as cmd_value_text() for a row of streams, but faster: a value that equals the
  * default is not printed. */
-static bool differs(const struct reader *rd, const struct setting *row, const struct set_obj *obj, struct sbuf *out)
+static bool save_differs(const struct reader *rd, const struct setting *row, const struct set_obj *obj, struct sbuf *out)
 {
 	const void *val = (const char *)obj->cfg + row->offset;
 
@@ -228,7 +228,7 @@ static void collect_stream(struct saving *s, const struct set_obj *obj)
 	struct sbuf text = {0};
 
 	for (unsigned i = 0; i < s->nrows; i++) {
-		if (s->reader[i].val != NULL && differs(&s->reader[i], s->rows[i], obj, &text))
+		if (s->reader[i].val != NULL && save_differs(&s->reader[i], s->rows[i], obj, &text))
 			add_entry(s, i * MAX_NTH, obj->stream, s->rows[i], sbuf_str(&text));
 	}
 	for (unsigned i = 0; i < cfg->frame.vals.n; i++) {
@@ -310,7 +310,7 @@ void save_text(struct cmd *cmd, const struct cmd_host *host, struct port_cfg *st
 	free(s.e);
 }
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int save_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct sbuf text = {0};
 	struct cmd_host host;
@@ -327,7 +327,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 static const struct arg_spec args_save[] = {{ARG_FILE, "FILE"}, {ARG_END}};
 
 const struct verb verb_save = {
-	.name = "save", .args = args_save, .run = run, .flags = VERB_NO_LOAD,
+	.name = "save", .args = args_save, .run = save_run, .flags = VERB_NO_LOAD,
 	.help = "Write the settings and streams of all ports as a command file, for `load` or the option -f.\n"
 		"What has its default is left out, and the file begins with `reset all`. If it cannot be written, the old one stays.",
 };

@@ -121,7 +121,7 @@ static int show_what(struct cmd_run *r)
 	return show_out(r, doc, &what_view);
 }
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int show_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct show_sel sel = {.given = args[1].given, .target = &args[1].target, .col = args[1].col};
 	int rc = 0;
@@ -161,6 +161,6 @@ void show_make(void)
 }
 
 const struct verb verb_show = {
-	.name = "show", .args = args_show, .run = run, .flags = VERB_LOOKS | VERB_NO_LOAD,
+	.name = "show", .args = args_show, .run = show_run, .flags = VERB_LOOKS | VERB_NO_LOAD,
 	.help = "Print a result: as text, or with --json and --csv for programs. Alone: what can be shown.",
 };

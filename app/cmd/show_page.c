@@ -95,7 +95,7 @@ static void draw_whole(const struct page *page, const struct page_in *in, int co
 	grid_free(&g);
 }
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int show_page_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	const struct app *app = app_of(r);
 	unsigned port = app->view.port, stream = app->view.stream;
@@ -133,7 +133,7 @@ static const struct arg_spec args_show_page[] = {
 };
 
 const struct verb verb_show_page = {
-	.name = "show page", .args = args_show_page, .run = run, .flags = VERB_LOOKS | VERB_NO_LOAD,
+	.name = "show page", .args = args_show_page, .run = show_page_run, .flags = VERB_LOOKS | VERB_NO_LOAD,
 	.help = "Print a page of the screen, as wide as the terminal (else COLUMNS, else 80) and with all its rows.\n"
 		"port: the selected one, 0, or with a stream 0/3; without it those of the screen. With --json and --csv: the\n"
 		"snapshot that the page is drawn from.",

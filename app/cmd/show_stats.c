@@ -57,7 +57,7 @@ static const struct out_col stats_cols[] = {
 /* As in Pktgen, each port has a column. */
 static const struct out_view stats_view = {.rows = "ports", .cols = stats_cols, .ncols = ARRAY_SIZE(stats_cols), .transpose = true};
 
-static struct snap *snapshot(struct cmd_run *r)
+static struct snap *show_stats_snapshot(struct cmd_run *r)
 {
 	return ctl_snapshot(app_of(r)->ctl);
 }
@@ -70,7 +70,7 @@ static void snapshot_free(struct snap *s)
 
 static json_t *snapshot_json(struct cmd_run *r, const struct show_sel *sel)
 {
-	struct snap *s = snapshot(r);
+	struct snap *s = show_stats_snapshot(r);
 	json_t *doc = snap_json(s);
 
 	snapshot_free(s);
@@ -236,7 +236,7 @@ static json_t *rate_row(struct cmd_run *r, const struct snap_port *p)
 
 int show_rates(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
-	struct snap *s = snapshot(r);
+	struct snap *s = show_stats_snapshot(r);
 	json_t *doc = show_doc("rates"), *ports = json_array();
 
 	(void)e;

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int shutdown_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct app *app = app_of(r);
 
@@ -20,7 +20,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 static const struct arg_spec none[] = {{ARG_END}};
 
 const struct verb verb_shutdown = {
-	.name = "shutdown", .args = none, .run = run, .flags = VERB_NO_LOAD | VERB_ENDS,
+	.name = "shutdown", .args = none, .run = shutdown_run, .flags = VERB_NO_LOAD | VERB_ENDS,
 	.help = "End a program that was started with --daemon or --serve: ports stop, clients are told.\n"
 		"From `wirerate attach`, where `quit` only detaches.",
 };

@@ -44,12 +44,12 @@ bool pause_progress(const struct cmd_run *r, struct cmd_progress *out)
 	return true;
 }
 
-static void cancel(struct cmd_run *r)
+static void sleep_cancel(struct cmd_run *r)
 {
 	(void)r;
 }
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int sleep_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	(void)e;
 	return pause_start(r, args[0].v.u);
@@ -58,7 +58,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 static const struct arg_spec args_sleep[] = {{ARG_VALUE, "DURATION", 0, {&vt_seconds}}, {ARG_END}};
 
 const struct verb verb_sleep = {
-	.name = "sleep", .args = args_sleep, .run = run, .flags = VERB_LOOKS | VERB_NO_LOAD, .poll = pause_poll, .cancel = cancel,
+	.name = "sleep", .args = args_sleep, .run = sleep_run, .flags = VERB_LOOKS | VERB_NO_LOAD, .poll = pause_poll, .cancel = sleep_cancel,
 	.progress = pause_progress,
 	.help = "Let time pass before the next command. A bare number is seconds, as in Pktgen.",
 };

@@ -55,7 +55,7 @@ static bool load_of(const struct app *app, unsigned port, uint64_t duration_ns, 
 
 /* Tells what was started, with one line for ports that are alike: "ports 0-7: ..., until `stop
  * 0-7`". */
-static void tell(const struct app *app, const struct portset *ports, uint64_t duration_ns, struct sbuf *note)
+static void start_tell(const struct app *app, const struct portset *ports, uint64_t duration_ns, struct sbuf *note)
 {
 	struct alike *all = xcalloc(ctl_nports(app->ctl), sizeof(*all)), one;
 	unsigned n = 0, i;
@@ -100,7 +100,7 @@ int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duratio
 	if (rc == 0)
 		app_tell_reach(app, ports, r->note);
 	if (rc == 0 && !r->batch)
-		tell(app, ports, duration_ns, r->note);
+		start_tell(app, ports, duration_ns, r->note);
 	return rc;
 }
 
@@ -109,7 +109,7 @@ static const struct arg_spec args_start[] = {
 	{ARG_WORD, "latsampler", ARG_OPT}, {ARG_END},
 };
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int start_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct portset ports;
 	int rc = arg_ports(r, &args[0], &ports, e);
@@ -126,7 +126,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 }
 
 const struct verb verb_start = {
-	.name = "start", .args = args_start, .run = run, .flags = VERB_NO_LOAD,
+	.name = "start", .args = args_start, .run = start_run, .flags = VERB_NO_LOAD,
 	.help = "Start sending, all ports at the same time.\n"
 		"With `for` exactly the frames whose time lies within the duration are sent, and the run ends then: what has\n"
 		"not gone 100 ms later is told, and counts as unsent. Else `set <ports> count` bounds the run, or it goes on\n"

@@ -39,7 +39,7 @@ int stop_ports(struct cmd_run *r, const struct portset *ports, struct err *e)
 
 static const struct arg_spec args_stop[] = {{ARG_TARGETS, "ports", ARG_OPT}, {ARG_WORD, "latsampler", ARG_OPT}, {ARG_END}};
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int stop_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct portset ports;
 	int rc = arg_ports_or_all(r, &args[0], &ports, e);
@@ -50,7 +50,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 }
 
 const struct verb verb_stop = {
-	.name = "stop", .args = args_stop, .run = run, .flags = VERB_NO_LOAD, .poll = stop_poll,
+	.name = "stop", .args = args_stop, .run = stop_run, .flags = VERB_NO_LOAD, .poll = stop_poll,
 	.help = "Stop sending, on all ports where none is named. Does nothing on a port that is idle.\n"
 		"latsampler stops the sampler instead, and writes its file: a line `Latency`, then a latency in ns on each.",
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "verbs.h"
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int str_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct portset ports;
 
@@ -12,4 +12,4 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 static const struct arg_spec none[] = {{ARG_END}};
 
-const struct verb verb_str = {.name = "str", .args = none, .run = run, .flags = VERB_NO_LOAD, .help = "Short for `start all`."};
+const struct verb verb_str = {.name = "str", .args = none, .run = str_run, .flags = VERB_NO_LOAD, .help = "Short for `start all`."};

@@ -19,7 +19,7 @@ struct all_made {
 	unsigned n;
 };
 
-static int make(struct ctl *ctl, struct all_made *all, unsigned port, int id, unsigned n, struct err *e)
+static int stream_make(struct ctl *ctl, struct all_made *all, unsigned port, int id, unsigned n, struct err *e)
 {
 	int first = ctl_stream_add(ctl, port, id, n, -1, e);
 
@@ -30,7 +30,7 @@ static int make(struct ctl *ctl, struct all_made *all, unsigned port, int id, un
 	return 0;
 }
 
-static void unmake(struct ctl *ctl, const struct all_made *all)
+static void stream_unmake(struct ctl *ctl, const struct all_made *all)
 {
 	for (unsigned i = all->n; i-- > 0;)
 		for (unsigned s = all->m[i].first + all->m[i].n; s-- > all->m[i].first;)
@@ -76,7 +76,7 @@ static const struct out_view made_view = {.rows = "made", .cols = made_cols, .nc
 
 /* Tells which streams were made. Ids that the program chose are a result of the command. Ids that
  * the user named are no result; they are only a note, and only for a person. */
-static void tell(struct cmd_run *r, const char *what, const struct all_made *all)
+static void stream_tell(struct cmd_run *r, const char *what, const struct all_made *all)
 {
 	json_t *doc = json_object(), *list = json_array();
 
@@ -113,7 +113,7 @@ static int one_stream(const struct arg_val *a, unsigned *port, unsigned *stream,
 	return 0;
 }
 
-static bool there(struct ctl *ctl, unsigned port, unsigned stream)
+static bool stream_exists(struct ctl *ctl, unsigned port, unsigned stream)
 {
 	return stream < ctl_nstreams(ctl, port) && ctl_stream_cfg(ctl, port, stream) != NULL;
 }
@@ -142,14 +142,14 @@ static int make_listed(struct cmd_run *r, const struct arg_val *a, unsigned n, b
 			return err_set(e, EINVAL, "which ids are \"all\" here? Name them, for example %u/1-4", a->target.item[i].p0);
 		for (unsigned p = a->target.item[i].p0; p <= a->target.item[i].p1 && p < ctl_nports(ctl) && rc == 0; p++) {
 			if (!named && !portset_has(&bare, p))
-				rc = make(ctl, all, p, -1, n, e);
+				rc = stream_make(ctl, all, p, -1, n, e);
 			else if (named && !over)
-				rc = make(ctl, all, p, (int)s0, s1 - s0 + 1, e);
+				rc = stream_make(ctl, all, p, (int)s0, s1 - s0 + 1, e);
 			if (!named)
 				portset_add(&bare, p);
 			for (uint32_t s = s0; named && over && s <= s1 && rc == 0; s++)
-				if (!there(ctl, p, s))
-					rc = make(ctl, all, p, (int)s, 1, e);
+				if (!stream_exists(ctl, p, s))
+					rc = stream_make(ctl, all, p, (int)s, 1, e);
 		}
 		if (rc < 0)
 			return rc;
@@ -170,19 +170,19 @@ static int run_add(struct cmd_run *r, const struct arg_val *args, struct err *e)
 				      "`stream add 0 4`");
 	if (args[3].given) {
 		rc = one_stream(&args[3], &port, &stream, e);
-		if (rc == 0 && !there(ctl, port, stream))
+		if (rc == 0 && !stream_exists(ctl, port, stream))
 			rc = no_stream(r, port, stream, args[3].col, e);
 		if (rc < 0)
 			return rc;
 	}
 	rc = make_listed(r, &args[0], n, false, &all, e);
 	if (rc < 0) {
-		unmake(ctl, &all);
+		stream_unmake(ctl, &all);
 		e->col = args[0].col;
 	} else {
 		if (args[3].given)
 			give_all(ctl, &all, port, stream);
-		tell(r, "add", &all);
+		stream_tell(r, "add", &all);
 	}
 	free(all.m);
 	return rc < 0 ? rc : 0;
@@ -196,13 +196,13 @@ static int run_copy(struct cmd_run *r, const struct arg_val *args, struct err *e
 	unsigned port = 0, stream = 0;
 	int rc = one_stream(&args[0], &port, &stream, e);
 
-	if (rc == 0 && !there(ctl, port, stream))
+	if (rc == 0 && !stream_exists(ctl, port, stream))
 		rc = no_stream(r, port, stream, args[0].col, e);
 	if (rc < 0)
 		return rc;
 	rc = make_listed(r, &args[1], 1, true, &all, e);
 	if (rc < 0) {
-		unmake(ctl, &all);
+		stream_unmake(ctl, &all);
 		e->col = args[1].col;
 	} else {
 		const struct stream_cfg *like = ctl_stream_cfg(ctl, port, stream);
@@ -211,7 +211,7 @@ static int run_copy(struct cmd_run *r, const struct arg_val *args, struct err *e
 				for (uint32_t s = t->item[i].s0; s <= t->item[i].s1; s++)
 					give_settings(ctl, p, s, like);
 		give_all(ctl, &all, port, stream);
-		tell(r, "copy", &all);
+		stream_tell(r, "copy", &all);
 	}
 	free(all.m);
 	return rc < 0 ? rc : 0;
@@ -219,12 +219,12 @@ static int run_copy(struct cmd_run *r, const struct arg_val *args, struct err *e
 
 /* Marks the streams s0 to s1 of a port that exist. Returns how many of them were not marked before.
  * map has a bit for each id. */
-static unsigned mark(struct ctl *ctl, unsigned port, uint32_t s0, uint32_t s1, uint64_t *map)
+static unsigned stream_mark(struct ctl *ctl, unsigned port, uint32_t s0, uint32_t s1, uint64_t *map)
 {
 	unsigned n = ctl_nstreams(ctl, port), count = 0;
 
 	for (unsigned s = s0; s <= s1 && s < n; s++) {
-		if (!there(ctl, port, s) || (map[s / 64] >> (s % 64) & 1))
+		if (!stream_exists(ctl, port, s) || (map[s / 64] >> (s % 64) & 1))
 			continue;
 		map[s / 64] |= 1ull << (s % 64);
 		count++;
@@ -249,7 +249,7 @@ static int run_delete(struct cmd_run *r, const struct arg_val *args, struct err 
 			break;
 		}
 		for (unsigned p = t->item[i].p0; p <= t->item[i].p1 && p < np; p++)
-			count[p] += mark(ctl, p, t->item[i].s0, t->item[i].s1, &map[p * MAP_WORDS]);
+			count[p] += stream_mark(ctl, p, t->item[i].s0, t->item[i].s1, &map[p * MAP_WORDS]);
 	}
 	for (unsigned p = 0; p < np && rc == 0; p++)
 		if (count[p] > 0 && count[p] == ctl_stream_total(ctl, p))
@@ -281,12 +281,12 @@ static int run_move(struct cmd_run *r, const struct arg_val *args, struct err *e
 			return err_at(e, EINVAL, args[0].col, "\"%.60s\" is more than one stream, which cannot all become stream %u",
 				      args[0].text, to);
 		for (unsigned p = t->item[i].p0; p <= t->item[i].p1 && p < np; p++) {
-			if (!there(ctl, p, s))
+			if (!stream_exists(ctl, p, s))
 				return no_stream(r, p, s, args[0].col, e);
 			if (portset_has(&seen, p))
 				return err_at(e, EINVAL, args[0].col, "port %u is named twice, and only one stream can become %u/%u", p, p,
 					      to);
-			if (s != to && there(ctl, p, to))
+			if (s != to && stream_exists(ctl, p, to))
 				return err_at(e, EEXIST, args[1].col, "there is a stream %u/%u already; `stream delete %u/%u` removes it", p,
 					      to, p, to);
 			portset_add(&seen, p);

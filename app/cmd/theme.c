@@ -256,7 +256,7 @@ static int show_state(struct cmd_run *r)
 	return 0;
 }
 
-static int load(struct cmd_run *r, const char *name, struct err *e)
+static int theme_load(struct cmd_run *r, const char *name, struct err *e)
 {
 	struct view *v = &app_of(r)->view;
 	struct sbuf path = {0};
@@ -270,7 +270,7 @@ static int load(struct cmd_run *r, const char *name, struct err *e)
 	return rc;
 }
 
-static int save(struct cmd_run *r, const char *path, struct err *e)
+static int theme_save(struct cmd_run *r, const char *path, struct err *e)
 {
 	struct sbuf text = {0};
 
@@ -282,7 +282,7 @@ static int save(struct cmd_run *r, const char *path, struct err *e)
 
 enum { WHAT, FG, BG, ATTR, SAVE, SAVE_FILE, LOAD, LOAD_NAME };
 
-static int change(struct cmd_run *r, int what, const struct arg_val *args)
+static int theme_change(struct cmd_run *r, int what, const struct arg_val *args)
 {
 	struct view *v = &app_of(r)->view;
 	struct theme_style s = {THEME_NONE, THEME_NONE, 0};
@@ -304,7 +304,7 @@ static int change(struct cmd_run *r, int what, const struct arg_val *args)
 	return 0;
 }
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int theme_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	int given = args[SAVE].given + args[LOAD].given + args[WHAT].given, what;
 
@@ -313,9 +313,9 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	if (given > 1)
 		return err_at(e, EINVAL, args[LOAD].given ? args[LOAD].col : args[SAVE].col, "one thing at a time; separate commands with ;");
 	if (args[SAVE].given)
-		return save(r, args[SAVE_FILE].text, e);
+		return theme_save(r, args[SAVE_FILE].text, e);
 	if (args[LOAD].given) {
-		int rc = load(r, args[LOAD_NAME].text, e);
+		int rc = theme_load(r, args[LOAD_NAME].text, e);
 		if (rc < 0)
 			e->col = args[LOAD_NAME].col;
 		return rc;
@@ -327,7 +327,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 		return show_roles(r, ROLES);
 	if (what < ROLES && !args[FG].given)
 		return show_roles(r, what);
-	return change(r, what, args);
+	return theme_change(r, what, args);
 }
 
 static const struct arg_spec args_theme[] = {
@@ -343,7 +343,7 @@ static const struct arg_spec args_theme[] = {
 };
 
 const struct verb verb_theme = {
-	.name = "theme", .args = args_theme, .run = run,
+	.name = "theme", .args = args_theme, .run = theme_run,
 	.help = "Colours of the screen: `theme log.error red none bold` gives a role a foreground, a background and attributes.\n"
 		"A role alone shows its own; `theme show` lists all of them. `theme load` takes a theme by name (`theme load light`)\n"
 		"or by path, `theme save` writes one. Your own are in $XDG_CONFIG_HOME/wirerate/themes; default.theme there is\n"

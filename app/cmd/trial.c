@@ -20,7 +20,7 @@ struct trying {
 };
 _Static_assert(sizeof(struct trying) <= VERB_STATE_BYTES, "state of a verb");
 
-static struct trying *state(struct cmd_run *r)
+static struct trying *trial_state(struct cmd_run *r)
 {
 	return (struct trying *)r->state;
 }
@@ -131,9 +131,9 @@ void trial_print(struct cmd_run *r, const json_t *trial)
 }
 
 /* Sets the exit code. Only a valid trial can fail the limit max-loss. */
-static void judge(struct cmd_run *r, const struct trial_result *res)
+static void trial_judged(struct cmd_run *r, const struct trial_result *res)
 {
-	const struct trying *t = state(r);
+	const struct trying *t = trial_state(r);
 	double loss = trial_loss(&res->sum);
 
 	if (res->verdict != TRIAL_VALID) {
@@ -147,15 +147,15 @@ static void judge(struct cmd_run *r, const struct trial_result *res)
 	}
 }
 
-static void end(struct cmd_run *r)
+static void trial_end(struct cmd_run *r)
 {
-	trial_free(state(r)->trial);
-	state(r)->trial = NULL;
+	trial_free(trial_state(r)->trial);
+	trial_state(r)->trial = NULL;
 }
 
 static int poll_trial(struct cmd_run *r, struct err *e)
 {
-	struct trying *t = state(r);
+	struct trying *t = trial_state(r);
 	int rc = trial_poll(t->trial, e);
 
 	if (rc == 0)
@@ -171,14 +171,14 @@ static int poll_trial(struct cmd_run *r, struct err *e)
 		app_of(r)->trial = json_incref(json_object_get(doc, "trial"));
 		app_tell(app_of(r), &(struct app_event){.kind = APP_EVENT_TRIAL, .doc = doc});
 		json_decref(doc);
-		judge(r, trial_result(t->trial));
+		trial_judged(r, trial_result(t->trial));
 		rc = VERB_DONE;
 	}
-	end(r);
+	trial_end(r);
 	return rc;
 }
 
-static bool progress(const struct cmd_run *r, struct cmd_progress *out)
+static bool trial_tells(const struct cmd_run *r, struct cmd_progress *out)
 {
 	struct trial_progress p;
 	struct sbuf text = {0};
@@ -191,11 +191,11 @@ static bool progress(const struct cmd_run *r, struct cmd_progress *out)
 	return true;
 }
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int trial_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	const struct arg_val *to = &args[2], *rate = &args[4], *time = &args[6], *loss = &args[8];
 	struct app *app = app_of(r);
-	struct trying *t = state(r);
+	struct trying *t = trial_state(r);
 	struct trial_spec spec = {.duration_ns = time->v.u, .cfg = app->tester.trial};
 	int rc = arg_ports(r, &args[0], &spec.tx, e);
 
@@ -222,8 +222,8 @@ static const struct arg_spec args_trial[] = {
 };
 
 const struct verb verb_trial = {
-	.name = "trial", .args = args_trial, .run = run, .flags = VERB_NO_LOAD, .poll = poll_trial, .cancel = end,
-	.progress = progress,
+	.name = "trial", .args = args_trial, .run = trial_run, .flags = VERB_NO_LOAD, .poll = poll_trial, .cancel = trial_end,
+	.progress = trial_tells,
 	.help = "Send for a time, account for every frame, and say whether the numbers may be trusted.\n"
 		"The ports send what is set for them at RATE each, whatever their own rate and count are. What one sends is looked\n"
 		"for on its partner (0-1, 2-3; a port without partner receives on itself), or on the receivers that are named. Then\n"

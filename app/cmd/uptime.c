@@ -17,7 +17,7 @@ __attribute__((constructor)) static void begin(void)
 }
 
 /* After the first second the time is told in whole seconds. */
-static void say(uint64_t ns, struct sbuf *out)
+static void uptime_say(uint64_t ns, struct sbuf *out)
 {
 	time_t s = (time_t)(began_wall_ns / NS_PER_S);
 	char stamp[32];
@@ -30,14 +30,14 @@ static void say(uint64_t ns, struct sbuf *out)
 	sbuf_addf(out, ", since %s\n", stamp);
 }
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int uptime_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	uint64_t ns = clock_raw_ns() - began_ns;
 
 	(void)args;
 	(void)e;
 	if (r->out_mode == OUT_TEXT) {
-		say(ns, r->out);
+		uptime_say(ns, r->out);
 		return 0;
 	}
 	json_t *doc = show_doc("uptime");
@@ -49,6 +49,6 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 static const struct arg_spec none[] = {{ARG_END}};
 
 const struct verb verb_uptime = {
-	.name = "uptime", .args = none, .run = run, .flags = VERB_NO_LOAD | VERB_LOOKS,
+	.name = "uptime", .args = none, .run = uptime_run, .flags = VERB_NO_LOAD | VERB_LOOKS,
 	.help = "Print how long the program has run, and since when.",
 };

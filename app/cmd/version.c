@@ -2,7 +2,7 @@
 /* version: the versions of the program and of DPDK. */
 #include "show.h"
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int version_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	const char *dpdk = ctl_dpdk_version();
 
@@ -21,6 +21,6 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 static const struct arg_spec none[] = {{ARG_END}};
 
 const struct verb verb_version = {
-	.name = "version", .args = none, .run = run, .flags = VERB_NO_LOAD | VERB_HIDDEN,
+	.name = "version", .args = none, .run = version_run, .flags = VERB_NO_LOAD | VERB_HIDDEN,
 	.help = "Print the version of the program and that of the DPDK that it runs on.",
 };

@@ -15,7 +15,7 @@ struct waiting {
 };
 _Static_assert(sizeof(struct waiting) <= VERB_STATE_BYTES, "state of a verb");
 
-static struct waiting *state(struct cmd_run *r)
+static struct waiting *wait_state(struct cmd_run *r)
 {
 	return (struct waiting *)r->state;
 }
@@ -58,7 +58,7 @@ static void tell_all(struct cmd_run *r, const struct portset *ports)
 
 static int poll_wait(struct cmd_run *r, struct err *e)
 {
-	struct waiting *w = state(r);
+	struct waiting *w = wait_state(r);
 	struct sbuf took = {0};
 
 	(void)e;
@@ -84,10 +84,10 @@ static int poll_wait(struct cmd_run *r, struct err *e)
 	return VERB_DONE;
 }
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int wait_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct app *app = app_of(r);
-	struct waiting *w = state(r);
+	struct waiting *w = wait_state(r);
 	int rc = arg_ports_or_all(r, &args[0], &w->ports, e);
 
 	if (rc < 0)
@@ -106,7 +106,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	return VERB_PENDING;
 }
 
-static bool progress(const struct cmd_run *r, struct cmd_progress *out)
+static bool wait_progress(const struct cmd_run *r, struct cmd_progress *out)
 {
 	const struct waiting *w = (const struct waiting *)r->state;
 	uint64_t now = verb_now_ns(), left = w->deadline_ns > now ? w->deadline_ns - now : 0;
@@ -125,7 +125,7 @@ static bool progress(const struct cmd_run *r, struct cmd_progress *out)
 }
 
 /* The ports go on sending; only the command ends. */
-static void cancel(struct cmd_run *r)
+static void wait_cancel(struct cmd_run *r)
 {
 	(void)r;
 }
@@ -135,8 +135,8 @@ static const struct arg_spec args_wait[] = {
 };
 
 const struct verb verb_wait = {
-	.name = "wait", .args = args_wait, .run = run, .flags = VERB_LOOKS | VERB_NO_LOAD, .poll = poll_wait, .cancel = cancel,
-	.progress = progress,
+	.name = "wait", .args = args_wait, .run = wait_run, .flags = VERB_LOOKS | VERB_NO_LOAD, .poll = poll_wait, .cancel = wait_cancel,
+	.progress = wait_progress,
 	.help = "Wait until the ports, or all ports, have stopped sending and their frames have arrived.\n"
 		"They are taken as arrived when no Rx counter of any port has moved for 20 ms, at most 2 s after the last frame.\n"
 		"If DURATION passes first, or a device takes no frame for 10 s, the exit code is 1. Ctrl-C ends the waiting, not the\n"

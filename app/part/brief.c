@@ -38,12 +38,12 @@ static void view_close(struct shown *v)
 	free(v->frame);
 }
 
-static bool steps(const struct vary *v)
+static bool brief_steps(const struct vary *v)
 {
 	return v != NULL && (v->kind == VARY_RANGE || v->kind == VARY_LIST);
 }
 
-static bool draws(const struct vary *v)
+static bool brief_draws(const struct vary *v)
 {
 	return v != NULL && (v->kind == VARY_RANDOM || v->kind == VARY_MASK);
 }
@@ -65,8 +65,8 @@ static const char *mode_of_one(const struct shown *v)
 		const struct frame_val *val = &v->spec.vals.val[i];
 		if (field_val_header(&v->spec.stack, val) < 0)
 			continue;
-		range |= steps(val->vary);
-		rnd |= draws(val->vary);
+		range |= brief_steps(val->vary);
+		rnd |= brief_draws(val->vary);
 	}
 	return range ? "Range" : rnd ? "Random" : "Single";
 }
@@ -100,7 +100,7 @@ static bool word_draws(const struct shown *v, const char *word)
 	const struct field *f = word_field(&v->spec, word, &h);
 	const struct frame_val *val = f != NULL ? field_val(&v->spec, h, f) : NULL;
 
-	return val != NULL && draws(val->vary);
+	return val != NULL && brief_draws(val->vary);
 }
 
 static json_t *flags_of(const struct shown *v)
@@ -289,7 +289,7 @@ static json_t *one_port(struct app *app, unsigned port)
 	return o;
 }
 
-static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int brief_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
 	json_t *list = json_array();
 
@@ -302,4 +302,4 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	return 0;
 }
 
-const struct snap_part part_brief = {.name = "brief", .add = add};
+const struct snap_part part_brief = {.name = "brief", .add = brief_add};

@@ -59,12 +59,12 @@ static unsigned lcores_on(const struct app *app, int cpu, json_t *list, struct s
 	return n;
 }
 
-static json_t *number(long long v, long long unknown)
+static json_t *cpu_part_number(long long v, long long unknown)
 {
 	return v != unknown ? json_integer(v) : json_null();
 }
 
-static json_t *text(const char *s)
+static json_t *cpu_text(const char *s)
 {
 	return s != NULL && s[0] != '\0' ? out_json_text(s) : json_null();
 }
@@ -79,7 +79,7 @@ static void put_lcores(const struct app *app, int cpu, json_t *o)
 
 	json_object_set(o, "lcore", n > 0 ? json_array_get(list, 0) : json_null());
 	json_object_set_new(o, "lcores", list);
-	json_object_set_new(o, "role", text(sbuf_str(&roles)));
+	json_object_set_new(o, "role", cpu_text(sbuf_str(&roles)));
 	sbuf_free(&roles);
 }
 
@@ -88,19 +88,19 @@ static json_t *cpu_json(const struct app *app, const struct machine *m, const st
 	json_t *o = json_object();
 
 	json_object_set_new(o, "cpu", json_integer(c->cpu));
-	json_object_set_new(o, "socket", number(c->socket, -1));
-	json_object_set_new(o, "core", number(c->core, -1));
-	json_object_set_new(o, "node", number(c->node, -1));
+	json_object_set_new(o, "socket", cpu_part_number(c->socket, -1));
+	json_object_set_new(o, "core", cpu_part_number(c->core, -1));
+	json_object_set_new(o, "node", cpu_part_number(c->node, -1));
 	json_object_set_new(o, "isolated", m->knows_isolated ? json_boolean(c->isolated) : json_null());
 	json_object_set_new(o, "nohz_full", m->knows_nohz ? json_boolean(c->nohz) : json_null());
-	json_object_set_new(o, "governor", text(c->governor));
-	json_object_set_new(o, "khz", number((long long)c->khz, 0));
-	json_object_set_new(o, "max_khz", number((long long)c->max_khz, 0));
+	json_object_set_new(o, "governor", cpu_text(c->governor));
+	json_object_set_new(o, "khz", cpu_part_number((long long)c->khz, 0));
+	json_object_set_new(o, "max_khz", cpu_part_number((long long)c->max_khz, 0));
 	put_lcores(app, c->cpu, o);
 	return o;
 }
 
-static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int cpu_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
 	json_t *o = json_object(), *list = json_array(), *floating = json_object();
 	struct machine m;
@@ -109,11 +109,11 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	(void)arg;
 	(void)e;
 	machine_read("", &m);
-	json_object_set_new(o, "model", text(m.model));
-	json_object_set_new(o, "kernel", text(m.kernel));
-	json_object_set_new(o, "sockets", number(m.sockets, 0));
-	json_object_set_new(o, "cores", number(m.cores, 0));
-	json_object_set_new(o, "threads", number(m.n, 0));
+	json_object_set_new(o, "model", cpu_text(m.model));
+	json_object_set_new(o, "kernel", cpu_text(m.kernel));
+	json_object_set_new(o, "sockets", cpu_part_number(m.sockets, 0));
+	json_object_set_new(o, "cores", cpu_part_number(m.cores, 0));
+	json_object_set_new(o, "threads", cpu_part_number(m.n, 0));
 	for (unsigned i = 0; i < m.n; i++)
 		json_array_append_new(list, cpu_json(app, &m, &m.cpu[i]));
 	json_object_set_new(o, "cpus", list);
@@ -124,4 +124,4 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	return 0;
 }
 
-const struct snap_part part_cpu = {.name = "cpu", .add = add};
+const struct snap_part part_cpu = {.name = "cpu", .add = cpu_add};

@@ -2,7 +2,7 @@
 #include "part.h"
 #include "out.h"
 
-static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int frame_part_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
 	struct err why = {.text = ""};
 	json_t *frame = ctl_frame_json(app->ctl, arg->port, arg->stream, &why);
@@ -14,4 +14,4 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	return 0;
 }
 
-const struct snap_part part_frame = {.name = "frame", .takes = PART_STREAM, .add = add};
+const struct snap_part part_frame = {.name = "frame", .takes = PART_STREAM, .add = frame_part_add};

@@ -2,7 +2,7 @@
 #include "part.h"
 
 /* Adds what every page says at its top and what the counters do not have. */
-static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int head_part_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
 	json_t *head = json_object(), *verdict = json_object_get(app->trial, "verdict");
 	struct ctl_progress p;
@@ -20,4 +20,4 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	return 0;
 }
 
-const struct snap_part part_head = {.name = "head", .add = add};
+const struct snap_part part_head = {.name = "head", .add = head_part_add};

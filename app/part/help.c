@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int help_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
 	json_t *list = json_array();
 	struct sbuf syntax = {0}, help = {0};
@@ -27,4 +27,4 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	return 0;
 }
 
-const struct snap_part part_help = {.name = "help", .add = add};
+const struct snap_part part_help = {.name = "help", .add = help_add};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "part.h"
 
-static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int log_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
 	(void)app;
 	(void)snap;
@@ -10,4 +10,4 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	return 0;
 }
 
-const struct snap_part part_log = {.name = "log", .takes = PART_LAST, .add = add};
+const struct snap_part part_log = {.name = "log", .takes = PART_LAST, .add = log_add};

@@ -68,7 +68,7 @@ static long long cpu_number(const char *root, int cpu, const char *name, long lo
 	return end != line && v >= 0 ? v : missing;
 }
 
-static void online(const char *root, struct cpu_list *out)
+static void machine_online(const char *root, struct cpu_list *out)
 {
 	cpu_set_t *set;
 	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
@@ -152,7 +152,7 @@ static void read_nodes(const char *root, struct machine *m)
 }
 
 /* Counts sockets and cores. Both are 0 if the socket or core of any CPU is unknown. */
-static void count(struct machine *m)
+static void machine_count(struct machine *m)
 {
 	for (unsigned i = 0; i < m->n; i++) {
 		bool socket = true, core = true;
@@ -191,7 +191,7 @@ void machine_read(const char *root, struct machine *m)
 	struct cpu_list list;
 
 	*m = (struct machine){0};
-	online(root, &list);
+	machine_online(root, &list);
 	m->cpu = xcalloc(CPUS_MAX, sizeof(*m->cpu));
 	for (int i = 0; i < CPUS_MAX; i++) {
 		struct machine_cpu *c = &m->cpu[m->n];
@@ -215,7 +215,7 @@ void machine_read(const char *root, struct machine *m)
 	read_nodes(root, m);
 	read_cpuinfo(root, m);
 	read_kernel(root, m);
-	count(m);
+	machine_count(m);
 }
 
 void machine_free(struct machine *m)

@@ -23,7 +23,7 @@ struct xstats_memory {
 	struct reading *port;
 };
 
-static void forget(struct reading *r)
+static void xstats_forget(struct reading *r)
 {
 	for (unsigned i = 0; i < r->n; i++)
 		free(r->x[i].name);
@@ -38,7 +38,7 @@ void snapshot_forget(struct app *app)
 	if (m == NULL)
 		return;
 	for (unsigned i = 0; i < m->nports; i++)
-		forget(&m->port[i]);
+		xstats_forget(&m->port[i]);
 	free(m->port);
 	free(m);
 	app->xstats = NULL;
@@ -56,7 +56,7 @@ static struct reading *memory_of(struct app *app, unsigned port)
 
 /* Computes the rates of a reading from an older one. A driver lists its counters in the same order
  * each time. A counter that has gone back was reset, and has no rate. */
-static void rates(const struct reading *old, struct reading *now, double seconds)
+static void xstats_rates(const struct reading *old, struct reading *now, double seconds)
 {
 	for (unsigned i = 0; i < now->n && i < old->n; i++) {
 		now->x[i].has_rate = strcmp(old->x[i].name, now->x[i].name) == 0 && old->x[i].counted && now->x[i].counted &&
@@ -97,7 +97,7 @@ static json_t *values_of(const struct reading *now, const struct reading *rated)
 /* The values of now, with rates. If the reading that is kept is old enough, the rates are made from
  * it and the new reading is kept in its place. Else the rates are those of the reading that is
  * kept. */
-static json_t *take(struct reading *kept, const json_t *xstats, uint64_t time_ns)
+static json_t *xstats_take(struct reading *kept, const json_t *xstats, uint64_t time_ns)
 {
 	uint64_t passed_ns = time_ns - kept->time_ns;
 	double seconds = (double)passed_ns / 1e9;
@@ -106,20 +106,20 @@ static json_t *take(struct reading *kept, const json_t *xstats, uint64_t time_ns
 	read_into(xstats, time_ns, &now);
 	bool old_enough = kept->time_ns == 0 || seconds >= SOONEST_S;
 	if (old_enough && kept->time_ns != 0) {
-		rates(kept, &now, seconds);
+		xstats_rates(kept, &now, seconds);
 		now.since_ns = passed_ns;
 	}
 	json_t *list = values_of(&now, old_enough ? &now : kept);
 	if (old_enough) {
-		forget(kept);
+		xstats_forget(kept);
 		*kept = now;
 	} else {
-		forget(&now);
+		xstats_forget(&now);
 	}
 	return list;
 }
 
-static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int xstats_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
 	struct portset one = {0};
 	struct reading *kept = memory_of(app, arg->port);
@@ -131,11 +131,11 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	uint64_t now_ns = clock_raw_ns();
 	json_object_set_new(o, "port", json_integer(arg->port));
 	json_object_set_new(o, "name", json_string(ctl_port_name(app->ctl, arg->port)));
-	json_object_set_new(o, "values", port != NULL ? take(kept, json_object_get(port, "xstats"), now_ns) : json_array());
+	json_object_set_new(o, "values", port != NULL ? xstats_take(kept, json_object_get(port, "xstats"), now_ns) : json_array());
 	json_object_set_new(o, "interval_ns", kept->since_ns != 0 ? json_integer((json_int_t)kept->since_ns) : json_null());
 	json_object_set_new(doc, "xstats", o);
 	json_decref(all);
 	return 0;
 }
 
-const struct snap_part part_xstats = {.name = "xstats", .takes = PART_PORT, .add = add};
+const struct snap_part part_xstats = {.name = "xstats", .takes = PART_PORT, .add = xstats_add};

@@ -93,7 +93,7 @@ static json_t *with_id(json_t *id)
 }
 
 /* The beginning of an answer: id, ok and the members, which may be NULL. Takes the members. */
-static json_t *head(json_t *id, bool ok, json_t *members)
+static json_t *answer_head(json_t *id, bool ok, json_t *members)
 {
 	json_t *doc = with_id(id);
 
@@ -129,7 +129,7 @@ void answer_ok(struct client *c, json_t *id, json_t *members)
 
 void answer_done(struct client *c, json_t *id, json_t *members, const struct answer_part *part, unsigned nparts)
 {
-	json_t *doc = head(id, true, members);
+	json_t *doc = answer_head(id, true, members);
 	size_t n = put_object(c, doc, part, nparts);
 
 	if (n == 0 || n + 1 > c->rpc->opts.limits.out_bytes) {
@@ -156,7 +156,7 @@ static size_t parts_bytes(const struct answer_part *part, unsigned n)
 
 void answer_failed(struct client *c, json_t *id, int rc, const struct err *e, json_t *members, const struct answer_part *part, unsigned nparts)
 {
-	json_t *doc = head(id, false, members);
+	json_t *doc = answer_head(id, false, members);
 	json_t *err = json_object_get(doc, "error"), *own = error_json(rc, e);
 
 	/* members may have an "error" as well; what is in it is added to the error */

@@ -104,7 +104,7 @@ size_t client_backlog(const struct client *c)
 
 /* Drops the lines that wait, but not the rest of a line that was sent in part. A client that does
  * not read them is about to be disconnected, and its last line needs room. */
-static void cut(struct client *c)
+static void client_cut(struct client *c)
 {
 	const char *nl = c->sent > 0 && c->sent < c->out.len && c->out.s[c->sent - 1] != '\n' ?
 				 memchr(c->out.s + c->sent, '\n', c->out.len - c->sent) : NULL;
@@ -125,7 +125,7 @@ void client_end(struct client *c, const char *why)
 	}
 	log_msg(LOG_LVL_DEBUG, "remote client %s: disconnected: %s", c->name, why);
 	if (client_backlog(c) > c->rpc->opts.limits.out_bytes / 2)
-		cut(c);
+		client_cut(c);
 	json_t *doc = json_pack("{s:s, s:s}", "event", "closed", "text", why);
 	out_json(doc, 0, &c->out);
 	sbuf_addc(&c->out, '\n');
@@ -155,7 +155,7 @@ static bool in_flight(const struct client *c, const struct request *q)
 
 /* Puts a request into the queue, or refuses it; takes the request. It is not begun here: that is a
  * step of its own, and other clients have their steps before. */
-static void enqueue(struct client *c, struct request *q)
+static void client_enqueue(struct client *c, struct request *q)
 {
 	struct err e;
 
@@ -175,7 +175,7 @@ static void enqueue(struct client *c, struct request *q)
 	}
 }
 
-static void offer(void *arg, const char *word, const char *help)
+static void client_offer(void *arg, const char *word, const char *help)
 {
 	json_t *list = arg, *o = json_object();
 
@@ -191,7 +191,7 @@ static void do_complete(struct client *c, const struct request *q)
 	json_t *words = json_array();
 	int start = q->cursor;
 
-	cmd_complete((c->tcp ? &c->rpc->strict : &c->rpc->open)->cmd, q->text, q->cursor, &start, offer, words);
+	cmd_complete((c->tcp ? &c->rpc->strict : &c->rpc->open)->cmd, q->text, q->cursor, &start, client_offer, words);
 	answer_ok(c, q->id, json_pack("{s:i, s:o}", "start", start, "words", words));
 }
 
@@ -265,12 +265,12 @@ static void do_cancel(struct client *c, const struct request *q)
 }
 
 /* Queues a request or answers it; takes the request. */
-static void dispatch(struct client *c, struct request *q)
+static void client_dispatch(struct client *c, struct request *q)
 {
 	switch (q->kind) {
 	case RPC_CMD:
 	case RPC_LUA:
-		enqueue(c, q);
+		client_enqueue(c, q);
 		return;
 	case RPC_COMPLETE:
 	case RPC_SNAPSHOT:
@@ -292,7 +292,7 @@ static void dispatch(struct client *c, struct request *q)
 
 /* Handles the first line of a client that must give a token. If it has no token the client is
  * disconnected; a wrong one is answered later. */
-static void authenticate(struct client *c, const struct request *q)
+static void client_authenticate(struct client *c, const struct request *q)
 {
 	struct err e;
 
@@ -311,7 +311,7 @@ static void authenticate(struct client *c, const struct request *q)
 	client_end(c, "it did not give a token");
 }
 
-static void denied(struct client *c, uint64_t now_ns)
+static void client_denied(struct client *c, uint64_t now_ns)
 {
 	struct rpc *r = c->rpc;
 	struct err e;
@@ -337,10 +337,10 @@ static void take_line(struct client *c, const char *line, size_t len)
 		return;
 	struct request *q = request_parse(line, len, &id, &e);
 	if (!c->authed) {
-		authenticate(c, q);
+		client_authenticate(c, q);
 		request_free(q);
 	} else if (q != NULL) {
-		dispatch(c, q);
+		client_dispatch(c, q);
 	} else {
 		answer_error(c, id, -EINVAL, &e, NULL);
 	}
@@ -362,7 +362,7 @@ static bool may_ask(struct client *c)
 	return c->tokens >= 1;
 }
 
-static bool blocked(const struct client *c)
+static bool client_blocked(const struct client *c)
 {
 	return c->dead || c->end_ns != 0 || c->deny_ns != 0 || client_backlog(c) > c->rpc->opts.limits.out_bytes / 4;
 }
@@ -373,7 +373,7 @@ static bool next_line(struct client *c)
 	char *line;
 	size_t len;
 
-	if (c->aside != NULL || c->hungry || blocked(c) || !may_ask(c))
+	if (c->aside != NULL || c->hungry || client_blocked(c) || !may_ask(c))
 		return false;
 	switch (lines_next(&c->in, &line, &len)) {
 	case LINES_NONE:
@@ -428,7 +428,7 @@ bool client_work(struct client *c, bool first)
 	if (c->running != NULL && (first || work_ready(c)) && work_poll(c))
 		return true;
 	bool more = work_ready(c);
-	if (c->running == NULL && c->head != NULL && !blocked(c)) {
+	if (c->running == NULL && c->head != NULL && !client_blocked(c)) {
 		struct request *q = c->head;
 		c->head = q->next;
 		if (c->head == NULL)
@@ -449,7 +449,7 @@ void client_input(struct client *c, const char *bytes, size_t n)
 	c->hungry = false;
 }
 
-static void receive(struct client *c)
+static void client_receive(struct client *c)
 {
 	static char chunk[CHUNK];
 
@@ -467,7 +467,7 @@ static void on_ready(void *arg, short revents)
 	struct client *c = arg;
 
 	if (revents & POLLIN)
-		receive(c);
+		client_receive(c);
 	/* The connection is closed on both sides or broken. Nobody reads answers, but requests that
 	 * came before are still handled. */
 	else if (revents & (POLLERR | POLLHUP | POLLNVAL))
@@ -475,7 +475,7 @@ static void on_ready(void *arg, short revents)
 	/* POLLOUT needs nothing here: client_flush() sends in each turn */
 }
 
-static void give(struct client *c)
+static void client_give(struct client *c)
 {
 	while (client_backlog(c) > 0) {
 		ssize_t n = send(c->fd, c->out.s + c->sent, client_backlog(c), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -525,7 +525,7 @@ void client_flush(struct client *c)
 		return;
 	events_missed(c);
 	if (!c->gone)
-		give(c);
+		client_give(c);
 	if (c->gone) {
 		flush_gone(c);
 		return;
@@ -534,7 +534,7 @@ void client_flush(struct client *c)
 		events |= POLLOUT;
 	else if (c->end_ns != 0 || (c->eof && c->hungry && !client_busy(c)))
 		c->dead = true;
-	if (c->hungry && !c->eof && !blocked(c))
+	if (c->hungry && !c->eof && !client_blocked(c))
 		events |= POLLIN;
 	/* With no events the loop would not watch it at all, and a client that goes away would not
 	 * be noticed. */
@@ -554,7 +554,7 @@ void client_look(struct client *c, uint64_t now_ns)
 	if (c->dead || c->end_ns != 0)
 		return;
 	if (c->deny_ns != 0 && now_ns >= c->deny_ns)
-		denied(c, now_ns);
+		client_denied(c, now_ns);
 	else if (!c->authed && c->deny_ns == 0 && now_ns >= c->auth_ns) {
 		int rc = err_set(&e, ETIMEDOUT, "no token came in %llu s", AUTH_NS / S);
 		answer_error(c, NULL, rc, &e, NULL);
@@ -567,5 +567,5 @@ void client_look(struct client *c, uint64_t now_ns)
 bool client_waits(const struct client *c)
 {
 	/* a dead client stays, and is counted, until its script can be freed */
-	return c->dead || !c->authed || c->end_ns != 0 || client_backlog(c) > 0 || (!c->hungry && !blocked(c));
+	return c->dead || !c->authed || c->end_ns != 0 || client_backlog(c) > 0 || (!c->hungry && !client_blocked(c));
 }

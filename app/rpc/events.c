@@ -29,7 +29,7 @@ static json_t *event_json(struct rpc *r, const struct app_event *ev)
 
 /* Says whether an event of n bytes may wait for this client. Events may fill only a quarter of the
  * limit, so that there is room for answers. */
-static bool room(const struct client *c, size_t n)
+static bool events_room(const struct client *c, size_t n)
 {
 	return client_backlog(c) + n + 1 <= c->rpc->opts.limits.out_bytes / 4;
 }
@@ -37,7 +37,7 @@ static bool room(const struct client *c, size_t n)
 /* The line `dropped` stands where events are missing, before those that follow. */
 void events_missed(struct client *c)
 {
-	if (c->missed == 0 || !room(c, 64))
+	if (c->missed == 0 || !events_room(c, 64))
 		return;
 	unsigned n = c->missed;
 	c->missed = 0;
@@ -64,7 +64,7 @@ void events_tell(void *arg, const struct app_event *ev)
 			n = strlen(line);
 		}
 		events_missed(c);
-		if (c->missed > 0 || !room(c, n)) {
+		if (c->missed > 0 || !events_room(c, n)) {
 			c->missed++;
 			continue;
 		}

@@ -25,7 +25,7 @@ struct guarded_setting {
 	struct vtype type;
 };
 
-static int refuse(struct err *e, int col, const char *what, const char *word)
+static int guard_refuse(struct err *e, int col, const char *what, const char *word)
 {
 	return err_at(e, EACCES, col, "%s not taken over TCP and from Lua in its sandbox; the program takes them when it is started with "
 		      "--rpc-allow %s", what, word);
@@ -42,12 +42,12 @@ static int run_guarded(struct cmd_run *r, const struct arg_val *args, struct err
 	const struct verb *v = g->real;
 
 	if ((v->flags & VERB_TRUSTED) && !(g->allow & RPC_ALLOW_LUA))
-		return refuse(e, 0, "scripts of files are", "lua");
+		return guard_refuse(e, 0, "scripts of files are", "lua");
 	if ((v->flags & VERB_ENDS) && !(g->allow & RPC_ALLOW_QUIT))
-		return refuse(e, 0, "commands that end the program are", "quit");
+		return guard_refuse(e, 0, "commands that end the program are", "quit");
 	for (unsigned i = 0; v->args != NULL && v->args[i].kind != ARG_END && !(g->allow & RPC_ALLOW_FILES); i++)
 		if (args[i].given && is_file(&v->args[i]))
-			return refuse(e, args[i].col, "names of files are", "files");
+			return guard_refuse(e, args[i].col, "names of files are", "files");
 	return v->run(r, args, e);
 }
 
@@ -74,7 +74,7 @@ static int parse_guarded(const struct vspec *s, const char *text, void *out, str
 {
 	if (strcmp(text, "none") == 0)
 		return s->of->type->parse(s->of, text, out, e);
-	return refuse(e, 0, "names of files are", "files");
+	return guard_refuse(e, 0, "names of files are", "files");
 }
 
 /* The rows of all settings, in which copies replace those that may name a file, if files are

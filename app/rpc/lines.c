@@ -6,7 +6,7 @@
 #define KEEP_BYTES 65536 /* memory that is kept while the buffer is empty */
 
 /* Removes the bytes before `at`, which were given out or dropped. */
-static void tidy(struct lines *l)
+static void lines_tidy(struct lines *l)
 {
 	if (l->at == 0)
 		return;
@@ -29,19 +29,19 @@ void lines_add(struct lines *l, const char *bytes, size_t n)
 		n -= (size_t)(end + 1 - bytes);
 		bytes = end + 1;
 	}
-	tidy(l);
+	lines_tidy(l);
 	sbuf_addn(&l->buf, bytes, n);
 }
 
 /* Drops what is there of a line that is too long; lines_add() drops the rest when it comes. */
-static void discard(struct lines *l)
+static void lines_discard(struct lines *l)
 {
 	l->discard = true;
 	l->at = l->looked = l->buf.len;
-	tidy(l);
+	lines_tidy(l);
 }
 
-static char *newline(const struct lines *l)
+static char *lines_newline(const struct lines *l)
 {
 	return l->buf.len > l->looked ? memchr(l->buf.s + l->looked, '\n', l->buf.len - l->looked) : NULL;
 }
@@ -53,18 +53,18 @@ static bool too_long(struct lines *l)
 	l->looked = l->buf.len;
 	/* memory of an idle client is freed */
 	if (l->at == l->buf.len)
-		tidy(l);
+		lines_tidy(l);
 	return l->buf.len - l->at > l->max;
 }
 
 enum lines_got lines_next(struct lines *l, char **line, size_t *len)
 {
-	char *nl = newline(l);
+	char *nl = lines_newline(l);
 
 	if (nl == NULL && !too_long(l))
 		return LINES_NONE;
 	if (nl == NULL) {
-		discard(l);
+		lines_discard(l);
 		return LINES_LONG;
 	}
 	*line = l->buf.s + l->at;
@@ -76,7 +76,7 @@ enum lines_got lines_next(struct lines *l, char **line, size_t *len)
 
 bool lines_more(struct lines *l)
 {
-	return newline(l) != NULL || too_long(l);
+	return lines_newline(l) != NULL || too_long(l);
 }
 
 void lines_free(struct lines *l)

@@ -159,7 +159,7 @@ void unix_close(struct unix_socket *s)
 
 /* Takes "HOST:PORT", "[IPv6 address]:PORT", ":PORT" or a host alone apart. What is missing gets its
  * default. */
-static int split(const char *where, struct sbuf *host, struct sbuf *port, struct err *e)
+static int listen_split(const char *where, struct sbuf *host, struct sbuf *port, struct err *e)
 {
 	const char *colon = strrchr(where, ':'), *end = where + strlen(where);
 
@@ -224,7 +224,7 @@ int tcp_listen(const char *where, struct sbuf *address, struct err *e)
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
 	struct sbuf host = {0}, port = {0};
 	struct addrinfo *list = NULL;
-	int rc = split(where, &host, &port, e);
+	int rc = listen_split(where, &host, &port, e);
 
 	if (rc == 0) {
 		int code = getaddrinfo(host.s, port.s, &hints, &list);

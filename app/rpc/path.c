@@ -12,7 +12,7 @@
 /* Checks that the directory belongs to this user alone, because others could put traps into it.
  * make: it is made if it is missing, and if it belongs to this user but is open to others, it is
  * closed to them. */
-static int trust(const char *path, bool make, struct err *e)
+static int path_trust(const char *path, bool make, struct err *e)
 {
 	struct stat st;
 
@@ -42,10 +42,10 @@ int rpc_runtime_dir(bool make, struct sbuf *out, struct err *e)
 		sbuf_addf(out, "%s/wirerate", run);
 	else
 		sbuf_addf(out, "/tmp/wirerate-%u", (unsigned)geteuid());
-	return trust(out->s, make, e);
+	return path_trust(out->s, make, e);
 }
 
-static int checked(const struct sbuf *path, struct err *e)
+static int path_checked(const struct sbuf *path, struct err *e)
 {
 	const struct sockaddr_un *a = NULL;
 
@@ -62,7 +62,7 @@ int rpc_socket_path(const char *name, struct sbuf *out, struct err *e)
 	if (strchr(name, '/') != NULL) {
 		sbuf_reset(out);
 		sbuf_add(out, name);
-		return checked(out, e);
+		return path_checked(out, e);
 	}
 	if (*name == '\0')
 		name = RPC_DEFAULT_NAME;
@@ -72,5 +72,5 @@ int rpc_socket_path(const char *name, struct sbuf *out, struct err *e)
 	if (rc < 0)
 		return rc;
 	sbuf_addf(out, "/%s.sock", name);
-	return checked(out, e);
+	return path_checked(out, e);
 }

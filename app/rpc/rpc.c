@@ -39,7 +39,7 @@ static void turn_away(int fd, int code, const char *text)
 
 /* Counts the clients that have not given a token yet: those with the same address as name, or with
  * name NULL all of them. *oldest becomes the one that has been connected for longest. */
-static unsigned unauthed(const struct rpc *r, const char *name, struct client **oldest)
+static unsigned rpc_unauthed(const struct rpc *r, const char *name, struct client **oldest)
 {
 	const char *blank = name != NULL ? strchr(name, ' ') : NULL;
 	size_t host = blank != NULL ? (size_t)(blank - name) + 1 : 0;
@@ -61,7 +61,7 @@ static void make_room(struct rpc *r, const char *name)
 {
 	struct client *oldest = NULL;
 
-	if (unauthed(r, name, &oldest) < UNAUTHED_HOST && unauthed(r, NULL, &oldest) < UNAUTHED)
+	if (rpc_unauthed(r, name, &oldest) < UNAUTHED_HOST && rpc_unauthed(r, NULL, &oldest) < UNAUTHED)
 		return;
 	int fd = oldest->fd;
 	loop_fd(r->app->loop, fd, 0, NULL, NULL);
@@ -109,7 +109,7 @@ static void let_in(struct rpc *r, int fd, bool tcp)
 	client_new(r, fd, tcp, name);
 }
 
-static void wake(void *arg)
+static void rpc_wake(void *arg)
 {
 	(void)arg;
 }
@@ -121,7 +121,7 @@ static void look_often(struct rpc *r, uint64_t every_ns)
 		return;
 	if (r->timer >= 0)
 		loop_timer_del(r->app->loop, r->timer);
-	r->timer = every_ns != 0 ? loop_timer(r->app->loop, every_ns, every_ns, wake, NULL) : -1;
+	r->timer = every_ns != 0 ? loop_timer(r->app->loop, every_ns, every_ns, rpc_wake, NULL) : -1;
 	r->timer_ns = every_ns;
 }
 
@@ -173,7 +173,7 @@ static void on_tcp(void *arg, short revents)
 	accept_some(r, r->tcp_fd, true);
 }
 
-static void woken(void *arg)
+static void rpc_woken(void *arg)
 {
 	struct rpc *r = arg;
 
@@ -183,7 +183,7 @@ static void woken(void *arg)
 static void at_once(struct rpc *r)
 {
 	if (!r->more)
-		loop_timer(r->app->loop, 0, 0, woken, r);
+		loop_timer(r->app->loop, 0, 0, rpc_woken, r);
 	r->more = true;
 }
 
@@ -228,7 +228,7 @@ static bool work_idle(struct rpc *r)
 /* Does steps of clients until none has anything to do or the time of the turn is over. Clients that
  * are not busy come first. So a client that asks for something short waits for the end of the step
  * that was running when it asked, and for no other one. */
-static void work(struct rpc *r)
+static void rpc_work(struct rpc *r)
 {
 	uint64_t end = loop_now_ns() + TURN_NS;
 	bool again = true, first = true;
@@ -258,7 +258,7 @@ void rpc_turn(struct rpc *r)
 	}
 	for (struct client *c = r->clients; c != NULL; c = c->next)
 		client_look(c, now);
-	work(r);
+	rpc_work(r);
 	for (struct client *c = r->clients, *next; c != NULL; c = next) {
 		next = c->next;
 		client_flush(c);

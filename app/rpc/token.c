@@ -12,7 +12,7 @@
 
 #define RANDOM_BYTES 32
 
-static int cannot(struct err *e, const char *what, const char *path, int code)
+static int token_cannot(struct err *e, const char *what, const char *path, int code)
 {
 	return err_set(e, code, "cannot %s the token file '%.400s': %s", what, path, strerror(code));
 }
@@ -28,7 +28,7 @@ static int make_file(const char *path, struct err *e)
 	int rc = 0;
 
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return cannot(e, "make", path, errno);
+		return token_cannot(e, "make", path, errno);
 	for (unsigned i = 0; i < RANDOM_BYTES; i++)
 		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 	memcpy(text + 2 * RANDOM_BYTES, "\n", 2);
@@ -39,7 +39,7 @@ static int make_file(const char *path, struct err *e)
 		rc = err_set(e, -fd, "cannot make the token file '%.400s': %s", path, why);
 	} else {
 		if (write(fd, text, sizeof(text) - 1) != (ssize_t)sizeof(text) - 1 || (link(tmp.s, path) != 0 && errno != EEXIST))
-			rc = cannot(e, "make", path, errno);
+			rc = token_cannot(e, "make", path, errno);
 		close(fd);
 		unlink(tmp.s);
 	}
@@ -89,10 +89,10 @@ int token_read(const char *path, bool make, struct token *out, struct err *e)
 	if (fd < 0)
 		return err_set(e, -fd, "cannot read the token file '%.400s': %s", path, why);
 	ssize_t n = 0;
-	rc = fstat(fd, &st) == 0 ? check_file(path, &st, e) : cannot(e, "read", path, errno);
+	rc = fstat(fd, &st) == 0 ? check_file(path, &st, e) : token_cannot(e, "read", path, errno);
 	if (rc == 0) {
 		n = read(fd, text, sizeof(text));
-		rc = n >= 0 ? take_text(path, text, (size_t)n, out, e) : cannot(e, "read", path, errno);
+		rc = n >= 0 ? take_text(path, text, (size_t)n, out, e) : token_cannot(e, "read", path, errno);
 	}
 	close(fd);
 	explicit_bzero(text, sizeof(text));

@@ -15,8 +15,8 @@ enum { EXIT_REFUSED = 2 };
 #define UTF8_MOST 3                     /* most bytes of a UTF-8 character behind its first byte */
 
 /* Called before something runs for the client: it becomes app->guest, and its page, theme and
- * screen settings take the place of the program's. leave() puts back what was there. */
-static void enter(struct client *c, struct view *kept)
+ * screen settings take the place of the program's. work_leave() puts back what was there. */
+static void work_enter(struct client *c, struct view *kept)
 {
 	struct view *v = &c->rpc->app->view;
 
@@ -25,7 +25,7 @@ static void enter(struct client *c, struct view *kept)
 	c->rpc->app->guest = &c->guest;
 }
 
-static void leave(struct client *c, const struct view *kept)
+static void work_leave(struct client *c, const struct view *kept)
 {
 	struct view *v = &c->rpc->app->view;
 
@@ -147,7 +147,7 @@ static void next_command(struct client *c)
 	sbuf_free(&one);
 }
 
-static void begin(struct client *c)
+static void work_begin(struct client *c)
 {
 	struct request *q = c->running;
 	struct err e = {.col = -1};
@@ -166,14 +166,14 @@ static void begin(struct client *c)
 	}
 }
 
-static bool over(const struct client *c)
+static bool work_over(const struct client *c)
 {
 	if (c->running->kind == RPC_CMD)
 		return !sess_busy(c->sess) && (c->rest == NULL || c->rc < 0);
 	return c->rc < 0 || !script_running(c->script);
 }
 
-static void clear(struct client *c)
+static void work_clear(struct client *c)
 {
 	request_free(c->running);
 	c->running = NULL;
@@ -186,7 +186,7 @@ static void clear(struct client *c)
 
 /* The number of bytes of a text from `from` on that are taken in one step. No UTF-8 character is
  * cut in two. */
-static size_t piece(const struct sbuf *text, size_t from)
+static size_t work_piece(const struct sbuf *text, size_t from)
 {
 	size_t left = text->len - from, n = left < PIECE_BYTES ? left : PIECE_BYTES;
 
@@ -197,21 +197,21 @@ static size_t piece(const struct sbuf *text, size_t from)
 
 /* Writes a piece of the answer's texts as JSON. It is done in pieces because other clients wait
  * meanwhile. Returns false while there is more to write. */
-static bool pack(struct client *c)
+static bool work_pack(struct client *c)
 {
 	const size_t both = c->text.len + c->note.len;
 
 	if (c->packed < both) {
 		bool note = c->packed >= c->text.len;
 		const struct sbuf *from = note ? &c->note : &c->text;
-		size_t at = note ? c->packed - c->text.len : c->packed, n = piece(from, at);
+		size_t at = note ? c->packed - c->text.len : c->packed, n = work_piece(from, at);
 		out_json_inside(from->s + at, n, note ? &c->note_json : &c->text_json);
 		c->packed += n;
 	}
 	return !within_limit(c, c->results.len + c->text_json.len + c->note_json.len) || c->packed == both;
 }
 
-static void answer(struct client *c)
+static void work_answer(struct client *c)
 {
 	json_t *m = json_object();
 	bool json = c->running->mode == OUT_JSON;
@@ -233,22 +233,22 @@ static void answer(struct client *c)
 		answer_failed(c, c->running->id, c->rc, &c->err, m, part, n);
 	else
 		answer_done(c, c->running->id, m, part, n);
-	clear(c);
+	work_clear(c);
 }
 
 /* Goes on with the answer to a request that has ended. Returns true when it is answered. */
-static bool conclude(struct client *c)
+static bool work_conclude(struct client *c)
 {
-	if (!pack(c))
+	if (!work_pack(c))
 		return false;
-	answer(c);
+	work_answer(c);
 	return true;
 }
 
 /* Sends a piece of a text as a line of its own. */
 static void stream_text(struct client *c, const char *key, struct sbuf *text)
 {
-	size_t n = piece(text, 0);
+	size_t n = work_piece(text, 0);
 
 	if (n == 0)
 		return;
@@ -258,7 +258,7 @@ static void stream_text(struct client *c, const char *key, struct sbuf *text)
 }
 
 /* Sends what a request has printed while it runs. In mode JSON everything is in the answer. */
-static void stream(struct client *c)
+static void work_stream(struct client *c)
 {
 	if (c->running->mode == OUT_JSON || (c->running->kind == RPC_CMD && !sess_busy(c->sess)))
 		return;
@@ -287,11 +287,11 @@ static void step_script(struct client *c)
 
 /* After a step: sends what it has printed, or the answer. Returns true when the request is
  * answered. */
-static bool tell(struct client *c)
+static bool work_tell(struct client *c)
 {
-	if (over(c))
-		return conclude(c);
-	stream(c);
+	if (work_over(c))
+		return work_conclude(c);
+	work_stream(c);
 	return false;
 }
 
@@ -300,12 +300,12 @@ void work_start(struct client *c, struct request *q)
 	struct view kept;
 
 	c->running = q;
-	enter(c, &kept);
-	begin(c);
-	if (q->kind == RPC_LUA && !over(c))
+	work_enter(c, &kept);
+	work_begin(c);
+	if (q->kind == RPC_LUA && !work_over(c))
 		step_script(c);
-	leave(c, &kept);
-	tell(c);
+	work_leave(c, &kept);
+	work_tell(c);
 }
 
 bool work_poll(struct client *c)
@@ -314,43 +314,43 @@ bool work_poll(struct client *c)
 
 	if (c->running == NULL)
 		return false;
-	if (over(c))
-		return conclude(c);
-	enter(c, &kept);
+	if (work_over(c))
+		return work_conclude(c);
+	work_enter(c, &kept);
 	if (c->running->kind == RPC_CMD && sess_busy(c->sess))
 		sess_poll(c->sess);
-	if (c->running->kind == RPC_CMD && !over(c) && !sess_busy(c->sess))
+	if (c->running->kind == RPC_CMD && !work_over(c) && !sess_busy(c->sess))
 		next_command(c);
 	else if (c->running->kind == RPC_LUA)
 		step_script(c);
-	leave(c, &kept);
-	return tell(c);
+	work_leave(c, &kept);
+	return work_tell(c);
 }
 
 bool work_ready(const struct client *c)
 {
 	if (c->running == NULL)
 		return false;
-	if (over(c) || (c->running->mode != OUT_JSON && c->text.len + c->note.len > 0))
+	if (work_over(c) || (c->running->mode != OUT_JSON && c->text.len + c->note.len > 0))
 		return true;
 	if (c->running->kind == RPC_CMD)
 		return c->rest != NULL && !sess_busy(c->sess);
 	return c->script != NULL && script_running(c->script) && script_ready(c->script);
 }
 
-static void stop(struct client *c)
+static void work_stop(struct client *c)
 {
 	struct view kept;
 	struct err e;
 
-	enter(c, &kept);
+	work_enter(c, &kept);
 	if (c->running->kind == RPC_CMD) {
 		sess_cancel(c->sess);
 	} else {
 		script_cancel(c->script);
 		c->exit_code = EXIT_REFUSED;
 	}
-	leave(c, &kept);
+	work_leave(c, &kept);
 	/* a command that was only queued tells no end by itself */
 	err_set(&e, ECANCELED, "cancelled");
 	keep_error(c, -ECANCELED, &e, NULL);
@@ -362,9 +362,9 @@ void work_cancel(struct client *c)
 {
 	if (c->running == NULL)
 		return;
-	if (!over(c))
-		stop(c);
-	while (!conclude(c))
+	if (!work_over(c))
+		work_stop(c);
+	while (!work_conclude(c))
 		;
 }
 
@@ -372,6 +372,6 @@ void work_drop(struct client *c)
 {
 	if (c->running == NULL)
 		return;
-	stop(c);
-	clear(c);
+	work_stop(c);
+	work_clear(c);
 }

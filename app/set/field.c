@@ -214,7 +214,7 @@ static bool absent_header(const struct setting *row, const struct frame_stack *s
 
 /* Says whether the user expects to see a value in the frame. That is not so for no bytes, or where
  * a field that stands for a part of the header is set to 0. */
-static bool asks(const struct field_arg *a, const struct frame_val *set)
+static bool field_asks(const struct field_arg *a, const struct frame_val *set)
 {
 	if (a->field->kind == FIELD_BYTES)
 		return set->bytes != NULL && set->bytes->n != 0;
@@ -262,7 +262,7 @@ static bool field_check(const struct setting *row, const struct set_obj *obj, st
 		return true;
 	if (header_at(s, a->proto, a->nth) < 0)
 		return absent_header(row, s, warn);
-	const struct frame *f = asks(a, set) && (a->field->part != NULL || a->field->when.field != NULL) ? frame_of(a, obj, &h) : NULL;
+	const struct frame *f = field_asks(a, set) && (a->field->part != NULL || a->field->when.field != NULL) ? frame_of(a, obj, &h) : NULL;
 	if (f != NULL && !in_frame(a, f, h)) {
 		absent_field(row, f, h, warn);
 		return false;

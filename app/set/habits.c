@@ -8,7 +8,7 @@
 
 #include "edit.h"
 
-static void keep(const struct setting *row, const struct set_obj *obj)
+static void habits_keep(const struct setting *row, const struct set_obj *obj)
 {
 	(void)row;
 	(void)obj;
@@ -62,7 +62,7 @@ static int pps_told(const struct setting *row, const struct set_obj *obj, struct
 	return -EINVAL;
 }
 
-static const struct setting_store pps_store = {.put = pps_put, .get = pps_get, .unset = keep, .told = pps_told};
+static const struct setting_store pps_store = {.put = pps_put, .get = pps_get, .unset = habits_keep, .told = pps_told};
 
 /* ---- jumbo: turns an MTU of 9000 on or off ---- */
 
@@ -86,7 +86,7 @@ static bool jumbo_get(const struct setting *row, const struct set_obj *obj, void
 	return false;
 }
 
-static const struct setting_store jumbo_store = {.put = jumbo_put, .get = jumbo_get, .unset = keep};
+static const struct setting_store jumbo_store = {.put = jumbo_put, .get = jumbo_get, .unset = habits_keep};
 
 /* ---- dscp: the upper six bits of the type of service ---- */
 
@@ -157,7 +157,7 @@ static bool dscp_get(const struct setting *row, const struct set_obj *obj, void 
 	return false;
 }
 
-static const struct setting_store dscp_store = {.put = dscp_put, .get = dscp_get, .unset = keep, .may = dscp_may, .told = dscp_told};
+static const struct setting_store dscp_store = {.put = dscp_put, .get = dscp_get, .unset = habits_keep, .may = dscp_may, .told = dscp_told};
 
 const struct setting set_habit_rows[] = {
 	{.name = "pps", .scope = SCOPE_PORT, .v = {&vt_pps}, .dflt = "1000pps", .flags = SET_DERIVED, .store = &pps_store,

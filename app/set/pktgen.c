@@ -12,7 +12,7 @@
 #include "held.h"
 
 /* The unset() of these rows: they store nothing, so nothing is taken back. */
-static void keep(const struct setting *row, const struct set_obj *obj)
+static void pktgen_keep(const struct setting *row, const struct set_obj *obj)
 {
 	(void)row;
 	(void)obj;
@@ -97,7 +97,7 @@ static int part_edit(struct frame_spec *f, enum frame_part part, bool on, struct
 	return on ? frame_add(f, part, gone, e) : frame_drop(f, part, gone, e);
 }
 
-static int edit(const struct setting *row, struct frame_spec *f, const void *val, struct sbuf *gone, struct err *e)
+static int pktgen_edit(const struct setting *row, struct frame_spec *f, const void *val, struct sbuf *gone, struct err *e)
 {
 	if (row->v.choices == type_words)
 		return type_edit(f, *(const int *)val, gone, e);
@@ -112,7 +112,7 @@ static int edit_may(const struct setting *row, const struct set_obj *obj, const 
 	struct err why;
 
 	frame_spec_copy(&f, &stream_of(obj)->frame);
-	int rc = edit(row, &f, val, NULL, &why);
+	int rc = pktgen_edit(row, &f, val, NULL, &why);
 	frame_spec_free(&f);
 	if (rc < 0)
 		err_set(e, -rc, "%s: stream %u/%u: %.900s", row->name, obj->port, obj->stream, why.text);
@@ -123,7 +123,7 @@ static void edit_put(const struct setting *row, const struct set_obj *obj, const
 {
 	struct sbuf gone = {0};
 
-	edit(row, &((struct stream_cfg *)obj->cfg)->frame, val, &gone, NULL);
+	pktgen_edit(row, &((struct stream_cfg *)obj->cfg)->frame, val, &gone, NULL);
 	gone_keep(obj->cfg, &gone);
 	sbuf_free(&gone);
 }
@@ -190,11 +190,11 @@ static bool part_get(const struct setting *row, const struct set_obj *obj, void 
 	return false;
 }
 
-static const struct setting_store type_store = {.put = edit_put, .get = type_get, .unset = keep, .may = edit_may, .told = type_told};
+static const struct setting_store type_store = {.put = edit_put, .get = type_get, .unset = pktgen_keep, .may = edit_may, .told = type_told};
 static const struct setting_store proto_store = {
-	.put = edit_put, .get = proto_get_word, .unset = keep, .may = edit_may, .told = proto_told,
+	.put = edit_put, .get = proto_get_word, .unset = pktgen_keep, .may = edit_may, .told = proto_told,
 };
-static const struct setting_store part_store = {.put = edit_put, .get = part_get, .unset = keep, .may = edit_may};
+static const struct setting_store part_store = {.put = edit_put, .get = part_get, .unset = pktgen_keep, .may = edit_may};
 
 static bool proto_check(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
@@ -331,7 +331,7 @@ static bool fields_check(const struct setting *row, const struct set_obj *obj, s
 	return false;
 }
 
-static const struct setting_store fields_store = {.put = fields_put, .get = fields_get, .unset = keep};
+static const struct setting_store fields_store = {.put = fields_put, .get = fields_get, .unset = pktgen_keep};
 
 /* A label stack entry of RFC 3032, section 2.1: label, class, bottom of stack, ttl. The bit for the
  * bottom is ignored here, because the frame sets it by itself. */
@@ -389,7 +389,7 @@ static bool mpls_get(const struct setting *row, const struct set_obj *obj, void 
 	return false;
 }
 
-static const struct setting_store mpls_store = {.put = mpls_put, .get = mpls_get, .unset = keep};
+static const struct setting_store mpls_store = {.put = mpls_put, .get = mpls_get, .unset = pktgen_keep};
 static const struct fields mpls_fields = {0, {NULL}, "mpls"};
 
 /* ---- random bits: `rnd 3 20 XXXX` is `rnd.3 20 XXXX` ---- */
@@ -470,7 +470,7 @@ static bool bits_check(const struct setting *row, const struct set_obj *obj, str
 	return false;
 }
 
-static const struct setting_store bits_store = {.put = bits_put, .get = bits_get, .unset = keep};
+static const struct setting_store bits_store = {.put = bits_put, .get = bits_get, .unset = pktgen_keep};
 
 /* ---- random source address and port ---- */
 
@@ -562,7 +562,7 @@ static void rnd_put(const struct setting *row, const struct set_obj *obj, const 
 	}
 }
 
-static const struct setting_store rnd_store = {.put = rnd_put, .get = rnd_get, .unset = keep, .may = rnd_may};
+static const struct setting_store rnd_store = {.put = rnd_put, .get = rnd_get, .unset = pktgen_keep, .may = rnd_may};
 
 #define PART(word_, part_, help_) \
 	{.name = "with." word_, .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .flags = SET_DERIVED, .store = &part_store, \

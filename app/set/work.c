@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-static void *at(const struct setting *row, const struct set_obj *obj)
+static void *work_at(const struct setting *row, const struct set_obj *obj)
 {
 	return (char *)work_cfg(obj->cfg, row->arg) + row->offset;
 }
 
 void set_work_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
-	memcpy(at(row, obj), val, row->v.type->size);
+	memcpy(work_at(row, obj), val, row->v.type->size);
 }
 
 bool set_work_get(const struct setting *row, const struct set_obj *obj, void *val)
@@ -22,7 +22,7 @@ bool set_work_get(const struct setting *row, const struct set_obj *obj, void *va
 
 	row->v.type->parse(&row->v, row->dflt, val, NULL);
 	row->v.type->print(&row->v, val, &dflt);
-	memcpy(val, at(row, obj), row->v.type->size);
+	memcpy(val, work_at(row, obj), row->v.type->size);
 	row->v.type->print(&row->v, val, &now);
 	bool set = strcmp(sbuf_str(&now), sbuf_str(&dflt)) != 0;
 	sbuf_free(&now);
@@ -32,7 +32,7 @@ bool set_work_get(const struct setting *row, const struct set_obj *obj, void *va
 
 void set_work_unset(const struct setting *row, const struct set_obj *obj)
 {
-	row->v.type->parse(&row->v, row->dflt, at(row, obj), NULL);
+	row->v.type->parse(&row->v, row->dflt, work_at(row, obj), NULL);
 }
 
 const struct setting_store set_work_store = {set_work_put, set_work_get, set_work_unset};

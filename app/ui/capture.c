@@ -17,7 +17,7 @@ struct capture {
 };
 
 /* Hands over the whole lines that have arrived; all: also a last line without a newline. */
-static void take(struct capture *c, bool all)
+static void capture_take(struct capture *c, bool all)
 {
 	char bytes[4096];
 	ssize_t n;
@@ -37,10 +37,10 @@ static void take(struct capture *c, bool all)
 	sbuf_free(&lines);
 }
 
-static void readable(void *arg, short revents)
+static void capture_readable(void *arg, short revents)
 {
 	(void)revents;
-	take(arg, false);
+	capture_take(arg, false);
 }
 
 struct capture *capture_open(struct loop *loop, void (*line)(void *arg, const char *text), void *arg)
@@ -62,7 +62,7 @@ struct capture *capture_open(struct loop *loop, void (*line)(void *arg, const ch
 			dup2(ends[1], fd);
 	}
 	close(ends[1]);
-	loop_fd(loop, c->fd, POLLIN, readable, c);
+	loop_fd(loop, c->fd, POLLIN, capture_readable, c);
 	return c;
 }
 
@@ -72,7 +72,7 @@ void capture_close(struct capture *c)
 		return;
 	fflush(stdout);
 	fflush(stderr);
-	take(c, true);
+	capture_take(c, true);
 	loop_fd(c->loop, c->fd, 0, NULL, NULL);
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (c->saved[fd - 1] < 0)

@@ -33,7 +33,7 @@ struct console {
 	int look_timer;      /* for progress; runs while a screen or line prompt can show it */
 };
 
-static bool wants(enum args_color color, int fd)
+static bool console_wants(enum args_color color, int fd)
 {
 	return color == COLOR_ALWAYS || (color == COLOR_AUTO && tty_wants_color(fd));
 }
@@ -50,7 +50,7 @@ struct console *console_new(const struct console_opts *opts)
 	c->can_edit = tty_caps(&f->caps, fileno(f->tty)) && isatty(fileno(f->tty));
 	f->can_screen = c->can_edit && f->caps.can_screen && f->tty == stdout && isatty(STDIN_FILENO);
 	f->shows_out = isatty(STDOUT_FILENO);
-	f->color_out = wants(opts->color, STDOUT_FILENO);
+	f->color_out = console_wants(opts->color, STDOUT_FILENO);
 	f->color_err = f->color_out && (opts->color == COLOR_ALWAYS || isatty(STDERR_FILENO));
 	f->color_tty = f->color_out ||
 		       (f->tty == stderr && opts->color == COLOR_AUTO && tty_wants_color(STDERR_FILENO));
@@ -71,7 +71,7 @@ void console_free(struct console *c)
 }
 
 /* Makes way for text on the terminal. */
-static void hide(struct console *c)
+static void console_hide(struct console *c)
 {
 	/* What is typed at a plain prompt is the terminal's: it stays, and a new prompt follows. */
 	if (c->feed != NULL) {
@@ -84,7 +84,7 @@ static void hide(struct console *c)
 		line_hide(c->line);
 }
 
-static int print(struct console *c, FILE *f, enum role role, const char *text)
+static int console_say(struct console *c, FILE *f, enum role role, const char *text)
 {
 	struct front *fr = &c->f;
 	bool red = role == ROLE_LOG_ERROR && fr->color_err;
@@ -104,7 +104,7 @@ static int print(struct console *c, FILE *f, enum role role, const char *text)
 		sbuf_free(&shown);
 		return 0;
 	}
-	hide(c);
+	console_hide(c);
 	clearerr(f);
 	errno = 0;
 	/* The colour ends before the newline, so that neither a pager nor a line that is cut leaves
@@ -121,12 +121,12 @@ static int print(struct console *c, FILE *f, enum role role, const char *text)
 
 int console_print(struct console *c, bool result, const char *text)
 {
-	return print(c, result ? stdout : stderr, ROLE_LOG_TEXT, text);
+	return console_say(c, result ? stdout : stderr, ROLE_LOG_TEXT, text);
 }
 
 void console_error(struct console *c, const char *text)
 {
-	print(c, stderr, ROLE_LOG_ERROR, text);
+	console_say(c, stderr, ROLE_LOG_ERROR, text);
 }
 
 void front_entered(struct front *f, const char *line)

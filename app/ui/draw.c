@@ -36,7 +36,7 @@ void layout_fit(struct layout *l, int need)
 	l->log_rows = l->prompt - l->log;
 }
 
-static void put(const struct paint *p, int row, int col, enum role role, const wchar_t *text)
+static void draw_put(const struct paint *p, int row, int col, enum role role, const wchar_t *text)
 {
 	cchar_t cell;
 
@@ -62,7 +62,7 @@ int draw_wide(const struct paint *p, int row, int col, int width, enum role role
 			continue;
 		if (used + w > width)
 			break;
-		put(p, row, col + used, role, cell);
+		draw_put(p, row, col + used, role, cell);
 		used += w;
 	}
 	return used;
@@ -84,7 +84,7 @@ void draw_fill(const struct paint *p, int row, int col, int n, enum role role, w
 	const wchar_t text[] = {ch, L'\0'};
 
 	for (int i = 0; i < n; i++)
-		put(p, row, col + i, role, text);
+		draw_put(p, row, col + i, role, text);
 }
 
 void draw_grid(const struct paint *p, int row, const struct grid *g)
@@ -94,6 +94,6 @@ void draw_grid(const struct paint *p, int row, const struct grid *g)
 			const struct grid_cell *cell = &g->cell[r * g->cols + c];
 			const wchar_t text[] = {cell->ch, L'\0'};
 			if (cell->ch != L'\0')
-				put(p, row + r, c, cell->role, text);
+				draw_put(p, row + r, c, cell->role, text);
 		}
 }

@@ -130,7 +130,7 @@ static void bind_no_text(EditLine *el, const struct tty_caps *caps)
 		el_set(el, EL_BIND, caps->keys[i], "wr-no-text", NULL);
 }
 
-static void drain(void *arg, short revents)
+static void edit_drain(void *arg, short revents)
 {
 	struct edit *ed = arg;
 	char bytes[4096];
@@ -160,7 +160,7 @@ static bool open_pty(struct edit *ed)
 	ed->out = second >= 0 ? fdopen(second, "w") : NULL;
 	if (ed->in == NULL || ed->out == NULL)
 		return false;
-	loop_fd(ed->opts.front->loop, ed->master, POLLIN, drain, ed);
+	loop_fd(ed->opts.front->loop, ed->master, POLLIN, edit_drain, ed);
 	return true;
 }
 

@@ -58,7 +58,7 @@ static void hand_over(struct feed *f, size_t n)
 /* True when a command ends behind the first n bytes, whose last one is a newline; false when a
  * quote is open there. The command language itself is asked: a mark that is added behind these
  * bytes becomes a command of its own only outside of quotes. */
-static bool complete(struct feed *f, size_t n)
+static bool feed_complete(struct feed *f, size_t n)
 {
 	struct sbuf probe = {0}, one = {0};
 	bool last = false;
@@ -75,7 +75,7 @@ static bool complete(struct feed *f, size_t n)
 	return last;
 }
 
-static void readable(void *arg, short revents)
+static void feed_readable(void *arg, short revents)
 {
 	struct feed *f = arg;
 	char chunk[CHUNK];
@@ -100,7 +100,7 @@ static void readable(void *arg, short revents)
 	const char *nl = memrchr(f->text.s, '\n', f->text.len);
 	size_t whole = nl != NULL ? (size_t)(nl - f->text.s) + 1 : 0;
 	/* The answer to a question is no command: a quote in it opens nothing. */
-	if (whole > 0 && (sess_asks(f->sess) || complete(f, whole)))
+	if (whole > 0 && (sess_asks(f->sess) || feed_complete(f, whole)))
 		hand_over(f, whole);
 }
 
@@ -110,7 +110,7 @@ void feed_turn(struct feed *f)
 
 	if (want == f->reading)
 		return;
-	loop_fd(f->loop, f->fd, want ? POLLIN : 0, readable, f);
+	loop_fd(f->loop, f->fd, want ? POLLIN : 0, feed_readable, f);
 	f->reading = want;
 }
 

@@ -6,7 +6,7 @@
 
 #define PAGE_KEYS 10 /* 1 to 9, and 0 */
 
-static struct footer_item *add(struct footer *f, const char *key, const char *text)
+static struct footer_item *footer_add(struct footer *f, const char *key, const char *text)
 {
 	struct footer_item *it = &f->item[f->n];
 
@@ -19,7 +19,7 @@ static struct footer_item *add(struct footer *f, const char *key, const char *te
 }
 
 /* Places the items. True when all whose rank is at most `most` have room. */
-static bool place(struct footer *f, const int *rank, int most, int cols)
+static bool footer_place(struct footer *f, const int *rank, int most, int cols)
 {
 	int width[FOOTER_ITEMS];
 
@@ -40,17 +40,17 @@ void footer_make(struct footer *f, const struct key_help *list, bool with_pages,
 	for (unsigned i = 0; with_pages && i < PAGE_KEYS && pages[i] != NULL; i++) {
 		const char key[] = {(char)('0' + (i + 1) % PAGE_KEYS), '\0'};
 		rank[f->n] = 2 + (int)i;
-		add(f, key, pages[i]->name)->page = pages[i];
+		footer_add(f, key, pages[i]->name)->page = pages[i];
 	}
 	unsigned npages = f->n;
 	for (; list->key != NULL && f->n < FOOTER_ITEMS; list++) {
 		if (list->brief == NULL)
 			continue;
 		rank[f->n] = f->n == npages && with_pages ? 1 : 2 + PAGE_KEYS + (int)f->n;
-		add(f, list->key, list->brief);
+		footer_add(f, list->key, list->brief);
 	}
-	if (!place(f, rank, 1 + PAGE_KEYS, cols)) {
+	if (!footer_place(f, rank, 1 + PAGE_KEYS, cols)) {
 		f->tight = with_pages;
-		place(f, rank, 1 + PAGE_KEYS, cols);
+		footer_place(f, rank, 1 + PAGE_KEYS, cols);
 	}
 }

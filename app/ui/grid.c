@@ -240,7 +240,7 @@ static int level_of(double v, double top, int all)
 }
 
 /* Draws a curve of one row, with a mark for each value. */
-static void spark(struct grid *g, int row, int col, int width, const struct curve *c, double top)
+static void grid_spark(struct grid *g, int row, int col, int width, const struct curve *c, double top)
 {
 	static const wchar_t blocks[] = L"▁▂▃▄▅▆▇█", signs[] = L".:-=+*#@";
 	int shown = c->n < (unsigned)width ? (int)c->n : width;
@@ -264,7 +264,7 @@ static int part_of(int level, int base, int steps)
 
 /* A character of braille whose two columns of dots are filled from below. line: the row of dots
  * that is set in any case; -1: none. */
-static wchar_t braille(int left, int right, int line)
+static wchar_t grid_braille(int left, int right, int line)
 {
 	static const uint8_t bit[2][DOTS] = {{0x40, 0x04, 0x02, 0x01}, {0x80, 0x20, 0x10, 0x08}};
 	unsigned dots = 0;
@@ -284,7 +284,7 @@ void grid_curve(struct grid *g, int row, int col, int width, int rows, const str
 		top = isfinite(c->value[i]) && c->value[i] > top ? c->value[i] : top;
 	if (width <= 0 || rows <= 1) {
 		if (width > 0 && rows == 1)
-			spark(g, row, col, width, c, top);
+			grid_spark(g, row, col, width, c, top);
 		return;
 	}
 	int line = isfinite(c->line) && c->line > 0 && top > 0 ? level_of(c->line, top, all) - 1 : -1;
@@ -299,9 +299,9 @@ void grid_curve(struct grid *g, int row, int col, int width, int rows, const str
 			int left = part_of(level[0], base, steps), right = part_of(level[per - 1], base, steps);
 			bool bar = left > 0 || right > 0;
 			if (bar)
-				cell_set(g, row + r, (int64_t)col + x, c->ascii ? L".:#"[left - 1] : braille(left, right, dot), ROLE_BAR);
+				cell_set(g, row + r, (int64_t)col + x, c->ascii ? L".:#"[left - 1] : grid_braille(left, right, dot), ROLE_BAR);
 			else if (dot >= 0)
-				cell_set(g, row + r, (int64_t)col + x, c->ascii ? L'-' : braille(0, 0, dot), ROLE_RATE_COUNT);
+				cell_set(g, row + r, (int64_t)col + x, c->ascii ? L'-' : grid_braille(0, 0, dot), ROLE_RATE_COUNT);
 			else if (base == 0 && (level[0] == 0 || level[per - 1] == 0))
 				cell_set(g, row + r, (int64_t)col + x, L'_', ROLE_ZERO);
 		}

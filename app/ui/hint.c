@@ -7,7 +7,7 @@
 #define LINES_MOST 16 /* up to so many words have a line of their own each */
 #define MAX_WORDS 256
 
-static void offer(void *arg, const char *word, const char *help)
+static void hint_offer(void *arg, const char *word, const char *help)
 {
 	struct hint_list *l = arg;
 
@@ -24,10 +24,10 @@ static void offer(void *arg, const char *word, const char *help)
 	l->n++;
 }
 
-static void find(struct sess *sess, const char *line, struct hint_list *l)
+static void hint_look_up(struct sess *sess, const char *line, struct hint_list *l)
 {
 	*l = (struct hint_list){.start = (int)strlen(line)};
-	sess_complete(sess, line, l->start, &l->start, offer, l);
+	sess_complete(sess, line, l->start, &l->start, hint_offer, l);
 }
 
 /* The first word of the last command on the line. It is part of the line, and *n is its length. */
@@ -54,14 +54,14 @@ void hint_find(struct sess *sess, const char *line, struct hint_list *l)
 	struct hint_list verbs;
 	size_t n;
 
-	find(sess, line, l);
+	hint_look_up(sess, line, l);
 	const char *verb = verb_of(line, &n);
 	if (l->n > 0 || l->forms.len > 0 || n == 0 || *verb == '#')
 		return;
 	/* There are no hints. If that is because the first word is no command, say so. */
 	char *upto = xstrdup(line);
 	upto[(size_t)(verb - line) + n] = '\0';
-	find(sess, upto, &verbs);
+	hint_look_up(sess, upto, &verbs);
 	if (verbs.n == 0)
 		sbuf_addf(&l->forms, "  there is no command \"%.*s\"; `help` lists them\n", (int)(n < 60 ? n : 60), verb);
 	hint_free(&verbs);
@@ -80,7 +80,7 @@ void hint_free(struct hint_list *l)
 }
 
 /* How many bytes at their beginning all words share. This is never a part of a character. */
-static size_t common(const struct hint_list *l)
+static size_t hint_common(const struct hint_list *l)
 {
 	size_t len = strlen(l->item[0].word);
 
@@ -101,7 +101,7 @@ int hint_complete(const struct hint_list *l, const char *line, struct sbuf *more
 
 	if (l->n == 0)
 		return 0;
-	size_t len = common(l);
+	size_t len = hint_common(l);
 	const char *word = l->item[0].word;
 	bool extends = len >= typed && strncmp(word, line + l->start, typed) == 0;
 	if (!extends && l->n > 1)

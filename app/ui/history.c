@@ -47,7 +47,7 @@ static void give_up(struct history *y, int code)
 
 /* Reads the file, and returns its number of lines or -1. libedit can only open a file by its name,
  * so it gets the name of the descriptor. */
-static int load(struct history *y)
+static int history_load(struct history *y)
 {
 	char self[40];
 	const char *why;
@@ -62,7 +62,7 @@ static int load(struct history *y)
 	return lines;
 }
 
-static void shorten(struct history *y)
+static void history_shorten(struct history *y)
 {
 	FILE *f = open_file(y, O_TRUNC);
 	HistEvent ev;
@@ -89,11 +89,11 @@ struct history *history_open(void)
 	if (y->path == NULL)
 		return y;
 	int rc = file_make_parents(y->path);
-	int lines = load(y);
+	int lines = history_load(y);
 	if (rc != 0)
 		give_up(y, -rc);
 	else if (lines > 2 * HISTORY_LINES)
-		shorten(y);
+		history_shorten(y);
 	if (history(y->h, &ev, H_FIRST) == 0 && ev.str != NULL)
 		y->last = xstrdup(ev.str);
 	return y;
@@ -116,7 +116,7 @@ History *history_lines(struct history *y)
 
 /* libedit can only write whole histories. So a history of this one line is written to the end of
  * the file. */
-static void append(struct history *y, const char *line)
+static void history_append(struct history *y, const char *line)
 {
 	HistEvent ev;
 	FILE *f = open_file(y, O_APPEND);
@@ -150,5 +150,5 @@ void history_add(struct history *y, const char *line)
 	y->last = xstrdup(line);
 	history(y->h, &ev, H_ENTER, line);
 	if (y->path != NULL)
-		append(y, line);
+		history_append(y, line);
 }

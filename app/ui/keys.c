@@ -37,14 +37,14 @@ struct keys {
 	unsigned head, n, cap;
 };
 
-static const char *string(const char *cap)
+static const char *keys_string(const char *cap)
 {
 	const char *s = tigetstr((char *)cap);
 
 	return s == NULL || s == (char *)-1 ? "" : s;
 }
 
-static void add(struct keys *k, const char *text, enum key_code code)
+static void keys_add(struct keys *k, const char *text, enum key_code code)
 {
 	size_t n = strlen(text);
 
@@ -60,19 +60,19 @@ static void add(struct keys *k, const char *text, enum key_code code)
 struct keys *keys_new(void)
 {
 	struct keys *k = xcalloc(1, sizeof(*k));
-	bool paste = *string("BE") != '\0' && *string("BD") != '\0' && *string("PS") != '\0' && *string("PE") != '\0';
+	bool paste = *keys_string("BE") != '\0' && *keys_string("BD") != '\0' && *keys_string("PS") != '\0' && *keys_string("PE") != '\0';
 
 	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
-		const char *s = string(named[i].cap);
-		add(k, s, named[i].code);
+		const char *s = keys_string(named[i].cap);
+		keys_add(k, s, named[i].code);
 		/* There are two keypad modes, and some terminals send the form of the other. */
 		if (strlen(s) == 3 && s[0] == ESC && (s[1] == 'O' || s[1] == '[')) {
 			const char other[] = {ESC, s[1] == 'O' ? '[' : 'O', s[2], '\0'};
-			add(k, other, named[i].code);
+			keys_add(k, other, named[i].code);
 		}
 	}
-	k->paste_on = xstrdup(paste ? string("BE") : "");
-	k->paste_off = xstrdup(paste ? string("BD") : "");
+	k->paste_on = xstrdup(paste ? keys_string("BE") : "");
+	k->paste_off = xstrdup(paste ? keys_string("BD") : "");
 	return k;
 }
 
@@ -86,7 +86,7 @@ void keys_free(struct keys *k)
 	free(k);
 }
 
-static struct key *push(struct keys *k, enum key_code code)
+static struct key *keys_push(struct keys *k, enum key_code code)
 {
 	if (k->head > 0 && k->head == k->n)
 		k->head = k->n = 0;
@@ -108,10 +108,10 @@ static void text_byte(struct keys *k, char byte)
 	if (used == (size_t)-1)
 		memset(&k->mbs, 0, sizeof(k->mbs));
 	else if (used <= 1)
-		push(k, K_CHAR)->ch = used == 0 ? L'\0' : wc;
+		keys_push(k, K_CHAR)->ch = used == 0 ? L'\0' : wc;
 }
 
-static void drop(struct keys *k, unsigned n)
+static void keys_forget(struct keys *k, unsigned n)
 {
 	memmove(k->pend, k->pend + n, k->npend - n);
 	k->npend -= n;
@@ -119,7 +119,7 @@ static void drop(struct keys *k, unsigned n)
 
 /* Compares the kept bytes with the terminal's sequences. 1: they are one, and *code says which; 0:
  * they may be the beginning of one; -1: neither. */
-static int match(const struct keys *k, enum key_code *code)
+static int keys_match(const struct keys *k, enum key_code *code)
 {
 	int rc = -1;
 
@@ -150,7 +150,7 @@ static bool seq_ended(const struct keys *k)
 
 /* The kept bytes are a report of the mouse, in one of its two forms. The wheel becomes a key;
  * buttons do nothing. */
-static void mouse(struct keys *k)
+static void keys_mouse(struct keys *k)
 {
 	int button = -1, col = 0, row = 0;
 
@@ -161,7 +161,7 @@ static void mouse(struct keys *k)
 		return;
 	}
 	if (button == 64 || button == 65)
-		push(k, button == 64 ? K_WHEEL_UP : K_WHEEL_DOWN)->row = row - 1;
+		keys_push(k, button == 64 ? K_WHEEL_UP : K_WHEEL_DOWN)->row = row - 1;
 }
 
 static void named_key(struct keys *k, enum key_code code)
@@ -169,23 +169,23 @@ static void named_key(struct keys *k, enum key_code code)
 	if (code == K_PASTE || code == K_PASTED) {
 		k->pasting = code == K_PASTE;
 	} else {
-		struct key *key = push(k, code);
+		struct key *key = keys_push(k, code);
 		memcpy(key->raw, k->pend, k->npend);
 	}
 	k->npend = 0;
 }
 
 /* Makes a key of the kept bytes, or drops some of them. False: they wait for more. */
-static bool decode(struct keys *k)
+static bool keys_decode(struct keys *k)
 {
 	enum key_code code;
 
 	if (k->pend[0] != ESC) {
 		text_byte(k, k->pend[0]);
-		drop(k, 1);
+		keys_forget(k, 1);
 		return true;
 	}
-	int m = match(k, &code);
+	int m = keys_match(k, &code);
 	if (m > 0) {
 		named_key(k, code);
 		return true;
@@ -193,13 +193,13 @@ static bool decode(struct keys *k)
 	if (k->pasting) {
 		if (m == 0)
 			return false;
-		drop(k, 1); /* a pasted text has no keys: its Escape goes */
+		keys_forget(k, 1); /* a pasted text has no keys: its Escape goes */
 		return true;
 	}
 	bool seq = k->npend >= 2 && (k->pend[1] == '[' || k->pend[1] == 'O');
 	if (m < 0 && seq && seq_ended(k)) {
 		k->pend[k->npend] = '\0';
-		mouse(k);
+		keys_mouse(k);
 		k->npend = 0;
 		return true;
 	}
@@ -212,7 +212,7 @@ static bool decode(struct keys *k)
 void keys_byte(struct keys *k, unsigned char byte)
 {
 	k->pend[k->npend++] = (char)byte;
-	while (k->npend > 0 && decode(k))
+	while (k->npend > 0 && keys_decode(k))
 		;
 }
 
@@ -230,7 +230,7 @@ void keys_timeout(struct keys *k)
 
 	memcpy(bytes, k->pend, n);
 	k->npend = 0;
-	push(k, K_CHAR)->ch = (unsigned char)bytes[0];
+	keys_push(k, K_CHAR)->ch = (unsigned char)bytes[0];
 	for (unsigned i = 1; i < n; i++)
 		keys_byte(k, (unsigned char)bytes[i]);
 }

@@ -89,7 +89,7 @@ static void draw_below(struct line *l)
 		fputs(caps->up, l->f->tty);
 }
 
-static void show(struct line *l, bool with_work)
+static void line_put_out(struct line *l, bool with_work)
 {
 	if (!l->waiting || l->paused)
 		return;
@@ -101,7 +101,7 @@ static void show(struct line *l, bool with_work)
 
 void line_show(struct line *l)
 {
-	show(l, true);
+	line_put_out(l, true);
 }
 
 /* Takes the progress off the row below: libedit does not know of it, and may need the row for what
@@ -111,7 +111,7 @@ static void take_below(struct line *l)
 	if (!l->below)
 		return;
 	line_hide(l);
-	show(l, false);
+	line_put_out(l, false);
 }
 
 void line_look(struct line *l)
@@ -148,7 +148,7 @@ static void line_pass(struct line *l)
 	fputs(l->f->caps.cr, l->f->tty);
 }
 
-static const char *prompt(void *arg)
+static const char *line_prompt(void *arg)
 {
 	struct line *l = arg;
 
@@ -255,7 +255,7 @@ static void show_list(void *arg, const struct hint_list *list)
 struct line *line_open(struct front *f)
 {
 	struct line *l = xcalloc(1, sizeof(*l));
-	const struct edit_opts opts = {.front = f, .tty = f->tty, .key = get_key, .list = show_list, .prompt = prompt, .arg = l};
+	const struct edit_opts opts = {.front = f, .tty = f->tty, .key = get_key, .list = show_list, .prompt = line_prompt, .arg = l};
 
 	l->f = f;
 	/* libedit writes a marked part together with the character behind it, so a character must

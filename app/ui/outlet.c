@@ -20,7 +20,7 @@ struct outlet {
 
 /* O_NONBLOCK belongs to an open file and not to a descriptor. On the descriptor that was given to
  * us it would hold for the shell too, so the terminal is opened a second time. */
-static int reopen(int fd)
+static int outlet_reopen(int fd)
 {
 	const int flags = O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
 	char path[64];
@@ -37,7 +37,7 @@ struct outlet *outlet_open(int fd)
 	struct outlet *o = xcalloc(1, sizeof(*o));
 	int memory = memfd_create("screen", MFD_CLOEXEC);
 
-	o->fd = reopen(fd);
+	o->fd = outlet_reopen(fd);
 	o->file = memory >= 0 ? fdopen(memory, "w") : NULL;
 	if (o->fd >= 0 && o->file != NULL)
 		return o;
@@ -79,7 +79,7 @@ void outlet_add(struct outlet *o, const char *text)
 }
 
 /* Takes what was written into the file, and empties it. */
-static void take(struct outlet *o)
+static void outlet_take(struct outlet *o)
 {
 	int memory = fileno(o->file);
 	char bytes[8192];
@@ -96,7 +96,7 @@ static void take(struct outlet *o)
 		;
 }
 
-static void drop(struct outlet *o)
+static void outlet_drop(struct outlet *o)
 {
 	sbuf_reset(&o->text);
 	o->sent = 0;
@@ -104,7 +104,7 @@ static void drop(struct outlet *o)
 
 bool outlet_push(struct outlet *o)
 {
-	take(o);
+	outlet_take(o);
 	while (o->sent < o->text.len) {
 		ssize_t n = write(o->fd, o->text.s + o->sent, o->text.len - o->sent);
 		if (n < 0 && errno == EINTR)
@@ -115,7 +115,7 @@ bool outlet_push(struct outlet *o)
 			break; /* the terminal is gone; whoever reads the keys learns it */
 		o->sent += (size_t)n;
 	}
-	drop(o);
+	outlet_drop(o);
 	return true;
 }
 
@@ -126,7 +126,7 @@ bool outlet_drain(struct outlet *o)
 		int n = poll(&p, 1, DRAIN_MS);
 		if (n > 0 || (n < 0 && errno == EINTR))
 			continue;
-		drop(o);
+		outlet_drop(o);
 		return false;
 	}
 	return true;

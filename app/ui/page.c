@@ -140,7 +140,7 @@ static void put_clock(double ns, struct sbuf *out)
 }
 
 /* Adds a text to the list t, and empties the buffer. */
-static void tell(struct told *t, unsigned *n, enum role role, int rank, struct sbuf *text)
+static void ui_tell(struct told *t, unsigned *n, enum role role, int rank, struct sbuf *text)
 {
 	struct told *to = &t[(*n)++];
 
@@ -162,12 +162,12 @@ static void tell_time(const json_t *snap, const json_t **port, unsigned nports, 
 	if (gone[true] > 0 || gone[false] > 0) {
 		sbuf_add(b, gone[true] > 0 ? "sending " : "sent ");
 		put_clock(gone[gone[true] > 0], b);
-		tell(t, n, ROLE_TOP_SPINNER, 3, b);
+		ui_tell(t, n, ROLE_TOP_SPINNER, 3, b);
 	}
 	if (gone[true] > 0 && left >= 0) {
 		sbuf_add(b, "left ");
 		put_clock(left, b);
-		tell(t, n, ROLE_TOP_SPINNER, 4, b);
+		ui_tell(t, n, ROLE_TOP_SPINNER, 4, b);
 	}
 }
 
@@ -188,7 +188,7 @@ static void tell_errors(const json_t **port, unsigned nports, struct told *t, un
 	sbuf_add(b, sum > 0 ? "errors " : "no errors");
 	if (sum > 0)
 		out_si_digits(sum, 4, b);
-	tell(t, n, sum > 0 ? ROLE_WARN : ROLE_ZERO, sum > 0 ? 1 : 5, b);
+	ui_tell(t, n, sum > 0 ? ROLE_WARN : ROLE_ZERO, sum > 0 ? 1 : 5, b);
 }
 
 /* Puts as many of the texts as there is room for from col on, and the program's name at the end. */
@@ -205,10 +205,10 @@ static void head_rest(const json_t *snap, const json_t **port, unsigned nports, 
 	if (verdict != NULL) {
 		bool valid = strcmp(verdict, "valid") == 0;
 		sbuf_addf(&b, "trial %s", verdict);
-		tell(t, &n, valid ? ROLE_GOOD : ROLE_WARN, valid ? 6 : 2, &b);
+		ui_tell(t, &n, valid ? ROLE_GOOD : ROLE_WARN, valid ? 6 : 2, &b);
 	}
 	sbuf_add(&b, "wirerate");
-	tell(t, &n, ROLE_TOP_COPYRIGHT, 7, &b);
+	ui_tell(t, &n, ROLE_TOP_COPYRIGHT, 7, &b);
 	for (unsigned i = 0; i < n; i++) {
 		size[i] = grid_width(t[i].text);
 		rank[i] = t[i].rank;
@@ -225,7 +225,7 @@ static void head_rest(const json_t *snap, const json_t **port, unsigned nports, 
 	sbuf_free(&b);
 }
 
-static void head(const struct page *page, const struct page_in *in, struct grid *g, const struct page_out *o)
+static void ui_head(const struct page *page, const struct page_in *in, struct grid *g, const struct page_out *o)
 {
 	unsigned n, at = page_first(in, o->of), first = 0, last = 0;
 	const json_t **port = page_ports(in->snap, &n);
@@ -286,7 +286,7 @@ void page_draw(const struct page *page, const struct page_in *in, struct grid *g
 	for (int r = 0; r < body.rows; r++)
 		memcpy(grid_at(g, r + 1, 0), grid_at(&body, r, 0), (size_t)g->cols * sizeof(*g->cell));
 	grid_free(&body);
-	head(page, &shown, g, out);
+	ui_head(page, &shown, g, out);
 }
 
 const json_t **page_ports(const json_t *snap, unsigned *n)

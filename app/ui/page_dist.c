@@ -15,7 +15,7 @@ struct axis {
 	int col, width;
 };
 
-static int column(const struct axis *a, double ns)
+static int page_dist_column(const struct axis *a, double ns)
 {
 	double at = ns > a->from_ns ? log2(ns / a->from_ns) / a->octaves * a->width : 0;
 
@@ -24,7 +24,7 @@ static int column(const struct axis *a, double ns)
 
 /* The count between two places on the axis, which are given in bins. Of a bin that lies there in
  * part it takes the same part of its count. */
-static double between(const json_t *counts, double from, double to)
+static double page_dist_between(const json_t *counts, double from, double to)
 {
 	double sum = 0;
 
@@ -36,13 +36,13 @@ static double between(const json_t *counts, double from, double to)
 }
 
 /* Draws the curve. A small count still shows a dot, and a place without counts shows nothing. */
-static void curve(struct grid *g, int row, int rows, const struct axis *a, const json_t *counts, double per_octave, bool ascii)
+static void page_dist_curve(struct grid *g, int row, int rows, const struct axis *a, const json_t *counts, double per_octave, bool ascii)
 {
 	unsigned n = (unsigned)a->width * (ascii ? 1 : 2);
 	double *v = xcalloc(n, sizeof(*v)), step = a->octaves * per_octave / n;
 
 	for (unsigned i = 0; i < n; i++) {
-		v[i] = between(counts, i * step, (i + 1) * step);
+		v[i] = page_dist_between(counts, i * step, (i + 1) * step);
 		v[i] = v[i] > 0 ? v[i] : NAN;
 	}
 	grid_curve(g, row, a->col, a->width, rows, &(struct curve){.value = v, .n = n, .line = NAN, .ascii = ascii});
@@ -51,7 +51,7 @@ static void curve(struct grid *g, int row, int rows, const struct axis *a, const
 
 /* Puts the names of percentiles below their places. Where two would overlap, the one that is first
  * in the list is shown. */
-static void marks(struct grid *g, int row, const struct axis *a, const json_t *o, bool ascii)
+static void page_dist_marks(struct grid *g, int row, const struct axis *a, const json_t *o, bool ascii)
 {
 	static const struct { const char *name, *path; } known[] = {
 		{"50%", "percentiles_ns.p50"}, {"99%", "percentiles_ns.p99"}, {"99.9%", "percentiles_ns.p99_9"}, {"90%", "percentiles_ns.p90"},
@@ -64,7 +64,7 @@ static void marks(struct grid *g, int row, const struct axis *a, const json_t *o
 		int len = (int)strlen(known[i].name) + 1, col;
 		if (!(ns > 0))
 			continue;
-		col = column(a, ns);
+		col = page_dist_column(a, ns);
 		if (col + len > a->col + a->width || col + len >= (int)sizeof(taken) || memchr(taken + col - 1, 1, (size_t)len + 1) != NULL)
 			continue;
 		memset(taken + col, 1, (size_t)len);
@@ -74,14 +74,14 @@ static void marks(struct grid *g, int row, const struct axis *a, const json_t *o
 }
 
 /* Draws the axis, with a tick and its time at each power of ten. */
-static void ticks(struct grid *g, int row, const struct axis *a, bool ascii)
+static void page_dist_ticks(struct grid *g, int row, const struct axis *a, bool ascii)
 {
 	int end = a->col;
 
 	grid_fill(g, row, a->col, a->width, ROLE_SEP_DASH, ascii ? L'-' : L'─');
 	for (double ns = pow(10, ceil(log10(a->from_ns))); ns < a->from_ns * exp2(a->octaves); ns *= 10) {
 		struct sbuf b = {0};
-		int col = column(a, ns);
+		int col = page_dist_column(a, ns);
 		sbuf_addc(&b, ascii ? '+' : '|');
 		if (ns < 1e3)
 			sbuf_addf(&b, "%.0fns", ns);
@@ -107,9 +107,9 @@ bool dist_draw(struct flow *f, const json_t *o, int rows, bool ascii)
 	a.octaves = a.octaves > LEAST_OCTAVES ? a.octaves : LEAST_OCTAVES;
 	flow_room(f, rows);
 	grid_left(&f->g, f->row, 0, MARGIN - 1, ROLE_DYN_LABEL, "latency");
-	curve(&f->g, f->row, rows - 2, &a, counts, per_octave, ascii);
-	ticks(&f->g, f->row + rows - 2, &a, ascii);
-	marks(&f->g, f->row + rows - 1, &a, o, ascii);
+	page_dist_curve(&f->g, f->row, rows - 2, &a, counts, per_octave, ascii);
+	page_dist_ticks(&f->g, f->row + rows - 2, &a, ascii);
+	page_dist_marks(&f->g, f->row + rows - 1, &a, o, ascii);
 	f->row += rows;
 	return true;
 }

@@ -11,7 +11,7 @@
 
 /* The values of a history, added up over all ports, the newest last. NAN: no port has a value. The
  * caller frees them. */
-static double *history(const json_t **port, unsigned nports, const char *path, unsigned *n)
+static double *page_trend_history(const json_t **port, unsigned nports, const char *path, unsigned *n)
 {
 	double *v;
 
@@ -38,7 +38,7 @@ static double *history(const json_t **port, unsigned nports, const char *path, u
 
 /* The sum of the rates that the sending ports are asked for. NAN: no port sends, or one sends as
  * fast as it can. */
-static double asked(const struct trend *t, const json_t **port, unsigned n)
+static double page_trend_asked(const struct trend *t, const json_t **port, unsigned n)
 {
 	double sum = NAN;
 
@@ -70,9 +70,9 @@ static double round_up(double most)
 /* The highest value of the trend, or the rate that is asked for, if that is higher. */
 static double most_of(const struct trend *t, const json_t **port, unsigned n)
 {
-	double most = asked(t, port, n);
+	double most = page_trend_asked(t, port, n);
 	unsigned len;
-	double *v = history(port, n, t->path, &len);
+	double *v = page_trend_history(port, n, t->path, &len);
 
 	for (unsigned i = 0; i < len; i++)
 		if (isfinite(v[i]) && !(v[i] <= most))
@@ -110,9 +110,9 @@ void trend_text(double top, struct sbuf *out)
 void trend_draw(const struct trend *t, double top, bool mark, const json_t **port, unsigned n, struct grid *g, int row, int col, int width, int rows,
 		bool ascii)
 {
-	struct curve c = {.line = asked(t, port, n), .top = top, .ascii = ascii};
+	struct curve c = {.line = page_trend_asked(t, port, n), .top = top, .ascii = ascii};
 	struct sbuf b = {0};
-	double *v = history(port, n, t->path, &c.n);
+	double *v = page_trend_history(port, n, t->path, &c.n);
 
 	c.value = v;
 	grid_curve(g, row, col, width, rows, &c);

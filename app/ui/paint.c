@@ -45,7 +45,7 @@ static uint32_t palette_rgb(int index)
 }
 
 /* How much two colours differ. The eye sees green best and blue worst. */
-static long distance(uint32_t a, uint32_t b)
+static long paint_distance(uint32_t a, uint32_t b)
 {
 	long r = (long)(a >> 16 & 255) - (long)(b >> 16 & 255);
 	long g = (long)(a >> 8 & 255) - (long)(b >> 8 & 255);
@@ -55,17 +55,17 @@ static long distance(uint32_t a, uint32_t b)
 }
 
 /* The colour of the palette in [first, end) that looks most like rgb. */
-static int nearest(uint32_t rgb, int first, int end)
+static int paint_nearest(uint32_t rgb, int first, int end)
 {
 	int best = first;
 
 	for (int i = first + 1; i < end; i++)
-		if (distance(rgb, palette_rgb(i)) < distance(rgb, palette_rgb(best)))
+		if (paint_distance(rgb, palette_rgb(i)) < paint_distance(rgb, palette_rgb(best)))
 			best = i;
 	return best;
 }
 
-static int direct(const struct paint *p, uint32_t rgb)
+static int paint_direct(const struct paint *p, uint32_t rgb)
 {
 	int value = 0, channel[3] = {(int)(rgb >> 16 & 255), (int)(rgb >> 8 & 255), (int)(rgb & 255)};
 
@@ -95,11 +95,11 @@ static int color_number(const struct paint *p, int32_t color)
 	if (p->colors == 8 && is_grey(rgb))
 		return p->defaults ? -1 : COLOR_WHITE;
 	if (p->colors == DIRECT)
-		return direct(p, rgb);
+		return paint_direct(p, rgb);
 	if (!(color & THEME_RGB) && color < p->colors)
 		return color;
 	/* Of 256 colours, the first 16 may have been changed by the user. */
-	return nearest(rgb, p->colors == 256 ? 16 : 0, p->colors);
+	return paint_nearest(rgb, p->colors == 256 ? 16 : 0, p->colors);
 }
 
 /* The colour pair of two colours, which is made when it is needed first. Where a terminal has fewer
@@ -132,7 +132,7 @@ static attr_t attr_bits(uint32_t attr)
 
 /* Text in the colour of its background cannot be read, and one of Pktgen's themes has `theme
  * default white white off`. Such a style gets the terminal's own background. */
-static struct theme_style readable(struct theme_style s)
+static struct theme_style paint_readable(struct theme_style s)
 {
 	if (s.fg >= 0 && s.fg == s.bg)
 		s.bg = THEME_TERM;
@@ -141,9 +141,9 @@ static struct theme_style readable(struct theme_style s)
 
 static void set_role(struct paint *p, const struct theme *t, enum role role)
 {
-	const struct theme_style base = readable(t->style[ROLE_DEFAULT]), *own = &t->style[role];
+	const struct theme_style base = paint_readable(t->style[ROLE_DEFAULT]), *own = &t->style[role];
 	struct theme_style s = {.fg = own->fg == THEME_NONE ? base.fg : own->fg, .bg = own->bg == THEME_NONE ? base.bg : own->bg};
-	int32_t fg = s.fg, bg = readable(s).bg;
+	int32_t fg = s.fg, bg = paint_readable(s).bg;
 	struct look *l = &p->look[role];
 
 	*l = (struct look){.attr = attr_bits(own->attr)};

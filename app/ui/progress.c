@@ -23,7 +23,7 @@ static void add_bar(double share, bool ascii, struct sbuf *out)
 
 /* Makes "BAR 40%, 18 s left: sent 12M of 30M frames". Where there is little room the end is cut
  * off, which says least. */
-static void describe(const struct cmd_progress *p, int cols, bool ascii, struct sbuf *out)
+static void progress_describe(const struct cmd_progress *p, int cols, bool ascii, struct sbuf *out)
 {
 	bool share = !isnan(p->share), left = p->left_ns != CMD_LEFT_UNKNOWN;
 
@@ -68,7 +68,7 @@ bool progress_look(struct progress *v, struct sess *s, int cols, bool ascii)
 	v->busy = busy;
 	v->text = NULL;
 	if (v->found && (had || old != NULL)) {
-		describe(&p, cols, ascii, &text);
+		progress_describe(&p, cols, ascii, &text);
 		v->text = scroll_wide(sbuf_str(&text), text.len, &len);
 		sbuf_free(&text);
 	}

@@ -20,7 +20,7 @@ static void show_list(void *arg, const struct hint_list *l)
 	sbuf_free(&out);
 }
 
-static void ring(void *arg)
+static void screen_ring(void *arg)
 {
 	(void)arg;
 	beep();
@@ -41,7 +41,7 @@ void screen_resize(struct fullscreen *s)
 	s->resized = true;
 }
 
-static const char *string(const char *cap)
+static const char *screen_string(const char *cap)
 {
 	const char *text = tigetstr((char *)cap);
 
@@ -53,14 +53,14 @@ void screen_tell_leave(struct fullscreen *s)
 	struct sbuf b = {0};
 
 	sbuf_add(&b, keys_paste_off(s->keys));
-	if (s->mouse && *string("XM") != '\0')
-		sbuf_add(&b, tparm((char *)string("XM"), 0, 0, 0, 0, 0, 0, 0, 0, 0));
+	if (s->mouse && *screen_string("XM") != '\0')
+		sbuf_add(&b, tparm((char *)screen_string("XM"), 0, 0, 0, 0, 0, 0, 0, 0, 0));
 	static const char *const caps[] = {"rmkx", "op", "sgr0", "cnorm"};
 	for (size_t i = 0; i < ARRAY_SIZE(caps); i++)
-		sbuf_add(&b, string(caps[i]));
+		sbuf_add(&b, screen_string(caps[i]));
 	/* A terminal without an alternate screen gets the cursor below everything. */
-	sbuf_add(&b, tparm((char *)string("cup"), s->at.rows - 1, 0, 0, 0, 0, 0, 0, 0, 0));
-	sbuf_add(&b, *string("rmcup") != '\0' ? string("rmcup") : "\n");
+	sbuf_add(&b, tparm((char *)screen_string("cup"), s->at.rows - 1, 0, 0, 0, 0, 0, 0, 0, 0));
+	sbuf_add(&b, *screen_string("rmcup") != '\0' ? screen_string("rmcup") : "\n");
 	tty_screen(s->fd, sbuf_str(&b), capture_fd(s->capture));
 	sbuf_free(&b);
 }
@@ -150,7 +150,7 @@ static bool open_curses(struct fullscreen *s, enum args_color color)
 struct fullscreen *screen_open(struct front *f, enum args_color color, struct err *e)
 {
 	struct fullscreen *s = xcalloc(1, sizeof(*s));
-	const struct edit_opts opts = {.front = f, .key = screen_get_key, .list = show_list, .beep = ring, .arg = s};
+	const struct edit_opts opts = {.front = f, .key = screen_get_key, .list = show_list, .beep = screen_ring, .arg = s};
 
 	*s = (struct fullscreen){.f = f, .fd = -1, .timer = -1, .esc_timer = -1, .version = f->view->version, .repaint = f->view->repaint};
 	s->edit = edit_new(&opts);

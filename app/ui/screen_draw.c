@@ -216,7 +216,7 @@ static void draw_footer(struct fullscreen *s)
 }
 
 /* libedit puts a question of its own (a search) behind a newline. On our row it is a blank. */
-static wchar_t shown(wchar_t wc)
+static wchar_t screen_draw_shown(wchar_t wc)
 {
 	return wc == L'\n' ? L' ' : wc;
 }
@@ -230,7 +230,7 @@ static void draw_prompt(struct fullscreen *s)
 	wchar_t *line = xcalloc((size_t)n + 1, sizeof(*line));
 
 	for (int k = 0; k < n; k++) {
-		line[k] = shown(li->buffer[k]);
+		line[k] = screen_draw_shown(li->buffer[k]);
 		cursor += li->buffer + k < li->cursor ? scroll_columns(line[k]) : 0;
 	}
 	draw_fill(s->paint, row, 0, width, ROLE_INPUT, L' ');
@@ -282,7 +282,7 @@ void screen_unwatch(struct fullscreen *s)
 
 /* Hands the terminal what was drawn. The loop watches a terminal that is slow or stopped by Ctrl-S,
  * so that ports and timers do not wait for it. Nothing is drawn until it has taken all. */
-static void push(struct fullscreen *s)
+static void screen_draw_push(struct fullscreen *s)
 {
 	if (s->waits_output || outlet_push(s->out))
 		return;
@@ -347,7 +347,7 @@ static void look_at_work(struct fullscreen *s)
 		s->due_sep = true;
 }
 
-static void draw(struct fullscreen *s)
+static void screen_draw_draw(struct fullscreen *s)
 {
 	if (s->due_all)
 		erase();
@@ -380,11 +380,11 @@ void screen_step(void *arg)
 		screen_take_size(s);
 	follow_view(s);
 	look_at_work(s);
-	push(s); /* a bell or modes may wait to be written */
+	screen_draw_push(s); /* a bell or modes may wait to be written */
 	if (!s->due_page && !s->due_log && !s->due_sep && !s->due_prompt && !s->due_all)
 		return;
 	if (s->waits_output || (loop_now_ns() - s->drawn_ns < TYPED_AHEAD_NS && screen_fd_ready(STDIN_FILENO, POLLIN)))
 		return;
-	draw(s);
-	push(s);
+	screen_draw_draw(s);
+	screen_draw_push(s);
 }

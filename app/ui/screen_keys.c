@@ -58,7 +58,7 @@ void screen_input(void *arg, short revents)
 		s->esc_timer = loop_timer(s->f->loop, wait, 0, on_esc_timeout, s);
 }
 
-static void enter(struct fullscreen *s)
+static void screen_keys_enter(struct fullscreen *s)
 {
 	struct sbuf echo = {0};
 	char *text = edit_text(s->edit);
@@ -85,7 +85,7 @@ static void enter(struct fullscreen *s)
 /* Runs the command that a key stands for, and shows it like a typed one. While a script asks a
  * question the key is refused: it is no answer, and the command would be queued behind a script
  * that may never end. */
-static void command(struct fullscreen *s, const char *verb)
+static void screen_keys_command(struct fullscreen *s, const char *verb)
 {
 	struct sbuf line = {0}, echo = {0};
 
@@ -244,7 +244,7 @@ static bool take_anywhere(struct fullscreen *s, const struct key *k)
 		return true;
 	case K_F5:
 	case K_F6:
-		command(s, k->code == K_F5 ? "start" : "stop");
+		screen_keys_command(s, k->code == K_F5 ? "start" : "stop");
 		return true;
 	case K_F1:
 		show_page(s, page_find("help", NULL));
@@ -308,7 +308,7 @@ static bool take_empty(struct fullscreen *s, const struct key *k)
 }
 
 /* Puts the characters of a key where screen_get_key() finds them. */
-static void feed(struct fullscreen *s, const struct key *k)
+static void screen_keys_feed(struct fullscreen *s, const struct key *k)
 {
 	const char *p = k->raw;
 
@@ -345,7 +345,7 @@ int screen_get_key(void *arg, wchar_t *wc)
 		}
 		if (keys_next(s->keys, &k)) {
 			if (k.pasted || !take_anywhere(s, &k))
-				feed(s, &k);
+				screen_keys_feed(s, &k);
 			continue;
 		}
 		s->due_prompt = true;
@@ -361,7 +361,7 @@ int screen_get_key(void *arg, wchar_t *wc)
 static void take_pasted(struct fullscreen *s, const struct key *k)
 {
 	if (k->code == K_CHAR && (k->ch == L'\n' || k->ch == L'\r')) {
-		enter(s);
+		screen_keys_enter(s);
 	} else if (k->code == K_CHAR) {
 		wchar_t ch = k->ch == L'\t' ? L' ' : k->ch;
 		if (ch >= L' ' && ch != L'\x7f')
@@ -384,13 +384,13 @@ void screen_take_key(struct fullscreen *s, const struct key *k)
 	}
 	if (k->code == K_BACKTAB)
 		return;
-	feed(s, k);
+	screen_keys_feed(s, k);
 	/* In ~/.editrc a key may stand for many (bind -s). These are with libedit, so it is called
 	 * until it asks us for a key. */
 	for (s->macro = MACRO_MAY; s->macro != MACRO_DONE;) {
 		enum edit_did did = edit_key(s->edit);
 		if (did == EDIT_ENTER)
-			enter(s);
+			screen_keys_enter(s);
 		s->ended = s->ended || did == EDIT_END;
 		if (screen_stops(s))
 			break;

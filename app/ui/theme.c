@@ -104,7 +104,7 @@ void theme_default(struct theme *t)
 
 /* Finds the word itself, or one that begins with it, if all words that do have the same value.
  * NULL: there is none. */
-static const struct word *find(const struct word *w, size_t n, const char *text, size_t len)
+static const struct word *theme_look_up(const struct word *w, size_t n, const char *text, size_t len)
 {
 	const struct word *begins = NULL;
 	bool several = false;
@@ -120,7 +120,7 @@ static const struct word *find(const struct word *w, size_t n, const char *text,
 	return several ? NULL : begins;
 }
 
-static const char *nearest(const struct word *w, size_t n, const char *text)
+static const char *theme_nearest(const struct word *w, size_t n, const char *text)
 {
 	const char *names[ARRAY_SIZE(colors) + ARRAY_SIZE(attrs)];
 
@@ -152,7 +152,7 @@ int theme_role(const char *name, enum role *out, struct err *e)
 	return err_set(e, EINVAL, "no role \"%.64s\"; `theme show` lists them", name);
 }
 
-static bool number(const char *text, unsigned long max, int base, unsigned long *out)
+static bool theme_number(const char *text, unsigned long max, int base, unsigned long *out)
 {
 	char *end;
 
@@ -165,23 +165,23 @@ static bool number(const char *text, unsigned long max, int base, unsigned long 
 
 int theme_color(const char *text, int32_t *out, struct err *e)
 {
-	const struct word *w = find(colors, ARRAY_SIZE(colors), text, strlen(text));
+	const struct word *w = theme_look_up(colors, ARRAY_SIZE(colors), text, strlen(text));
 	unsigned long n;
 
 	if (w != NULL) {
 		*out = w->value;
 		return 0;
 	}
-	if (isdigit((unsigned char)*text) && number(text, 255, 10, &n)) {
+	if (isdigit((unsigned char)*text) && theme_number(text, 255, 10, &n)) {
 		*out = (int32_t)n;
 		return 0;
 	}
 	const char *rgb = *text == '#' ? text + 1 : strncmp(text, "0x", 2) == 0 ? text + 2 : "";
-	if (strlen(rgb) == 6 && number(rgb, 0xffffff, 16, &n)) {
+	if (strlen(rgb) == 6 && theme_number(rgb, 0xffffff, 16, &n)) {
 		*out = (int32_t)n | THEME_RGB;
 		return 0;
 	}
-	const char *near = isalpha((unsigned char)*text) ? nearest(colors, ARRAY_SIZE(colors), text) : NULL;
+	const char *near = isalpha((unsigned char)*text) ? theme_nearest(colors, ARRAY_SIZE(colors), text) : NULL;
 	return err_at(e, EINVAL, 0,
 		      "no colour \"%.64s\"%s%s%s; allowed: black, red, green, yellow, blue, magenta, cyan, white, bright_red ..., default "
 		      "(the terminal's own), none (that of the role \"default\"), 0 to 255, 0xrrggbb",
@@ -195,12 +195,12 @@ int theme_attr(const char *text, uint32_t *out, struct err *e)
 
 	for (const char *p = text;; p++) {
 		size_t n = strcspn(p, ",");
-		const struct word *w = find(attrs, ARRAY_SIZE(attrs), p, n);
+		const struct word *w = theme_look_up(attrs, ARRAY_SIZE(attrs), p, n);
 		if (w == NULL) {
 			char one[32];
 			memcpy(one, p, n < sizeof(one) ? n : sizeof(one) - 1);
 			one[n < sizeof(one) ? n : sizeof(one) - 1] = '\0';
-			const char *near = nearest(attrs, ARRAY_SIZE(attrs), one);
+			const char *near = theme_nearest(attrs, ARRAY_SIZE(attrs), one);
 			return err_at(e, EINVAL, (int)(p - text),
 				      "no attribute \"%s\"%s%s%s; allowed: " THEME_ATTRS, one,
 				      near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");

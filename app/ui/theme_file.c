@@ -76,7 +76,7 @@ static bool find_in(const char *dir, const char *name, struct sbuf *path)
 	return access(path->s, R_OK) == 0;
 }
 
-static int unknown(const char *name, struct err *e)
+static int theme_file_unknown(const char *name, struct err *e)
 {
 	struct sbuf known = {0};
 	unsigned n;
@@ -106,7 +106,7 @@ int theme_find(const char *name, struct sbuf *path, struct err *e)
 	if (found)
 		return 0;
 	if (strchr(name, '/') == NULL && (*name == '\0' || access(name, F_OK) != 0))
-		return unknown(name, e);
+		return theme_file_unknown(name, e);
 	sbuf_reset(path);
 	sbuf_add(path, name);
 	return 0;

@@ -149,7 +149,7 @@ void tty_restore(void)
 }
 
 /* SA_RESETHAND has put the default back, so the signal ends the process when it comes again. */
-static void fatal(int signo)
+static void tty_fatal(int signo)
 {
 	tty_restore();
 	raise(signo);
@@ -158,7 +158,7 @@ static void fatal(int signo)
 void tty_on_fatal(void)
 {
 	static const int fatals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT};
-	struct sigaction sa = {.sa_handler = fatal, .sa_flags = SA_RESETHAND | SA_NODEFER}, old;
+	struct sigaction sa = {.sa_handler = tty_fatal, .sa_flags = SA_RESETHAND | SA_NODEFER}, old;
 
 	sigemptyset(&sa.sa_mask);
 	for (size_t i = 0; i < ARRAY_SIZE(fatals); i++) {
@@ -196,7 +196,7 @@ void tty_die_at_once(int signo)
 
 /* Copies a string without its padding, "$<5>": no terminal of today needs it, and only tputs()
  * understands it. */
-static char *unpadded(const char *s)
+static char *tty_unpadded(const char *s)
 {
 	struct sbuf b = {0};
 
@@ -210,11 +210,11 @@ static char *unpadded(const char *s)
 	return b.s != NULL ? b.s : xstrdup("");
 }
 
-static char *cap(const char *name)
+static char *tty_cap(const char *name)
 {
 	const char *s = tigetstr((char *)name);
 
-	return unpadded(s == NULL || s == (char *)-1 ? "" : s);
+	return tty_unpadded(s == NULL || s == (char *)-1 ? "" : s);
 }
 
 static void take_keys(struct tty_caps *t)
@@ -242,13 +242,13 @@ bool tty_caps(struct tty_caps *t, int fd)
 	*t = (struct tty_caps){0};
 	bool ok = type != NULL && *type != '\0' && strcmp(type, "dumb") != 0 && setupterm((char *)type, fd, &err) == OK;
 	if (ok) {
-		t->cr = cap("cr");
-		t->up = cap("cuu1");
-		t->clear_down = cap("ed");
-		t->bold = cap("bold");
-		t->normal = cap("sgr0");
+		t->cr = tty_cap("cr");
+		t->up = tty_cap("cuu1");
+		t->clear_down = tty_cap("ed");
+		t->bold = tty_cap("bold");
+		t->normal = tty_cap("sgr0");
 		const char *fg = tigetstr((char *)"setaf");
-		t->red = unpadded(
+		t->red = tty_unpadded(
 			fg == NULL || fg == (char *)-1 ? "" : tparm((char *)fg, COLOR_RED, 0, 0, 0, 0, 0, 0, 0, 0));
 		take_keys(t);
 		const char *cup = tigetstr((char *)"cup"), *clear_all = tigetstr((char *)"clear");

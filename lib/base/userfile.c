@@ -21,7 +21,7 @@ static const char *is_other(mode_t mode)
 	       S_ISSOCK(mode) ? "it is a socket, not a regular file" : "it is a device, not a regular file";
 }
 
-static int no(int code, const char *text, const char **why)
+static int userfile_no(int code, const char *text, const char **why)
 {
 	*why = text != NULL ? text : strerror(code);
 	return -code;
@@ -37,21 +37,21 @@ int userfile_open_at(int dir, const char *name, int flags, mode_t mode, const ch
 	 * when it is open, in case somebody has exchanged it. */
 	if (fstatat(dir, name, &st, follow) == 0) {
 		if (S_ISLNK(st.st_mode))
-			return no(ELOOP, "it is a link", why);
+			return userfile_no(ELOOP, "it is a link", why);
 		if ((other = is_other(st.st_mode)) != NULL)
-			return no(EINVAL, other, why);
+			return userfile_no(EINVAL, other, why);
 	} else if (errno != ENOENT || !(flags & O_CREAT)) {
-		return no(errno, NULL, why);
+		return userfile_no(errno, NULL, why);
 	}
 	int fd = openat(dir, name, flags | NEVER_WAITS, mode);
 	if (fd < 0)
-		return no(errno, NULL, why);
+		return userfile_no(errno, NULL, why);
 	int code = fstat(fd, &st) != 0 ? errno : 0;
 	other = code == 0 ? is_other(st.st_mode) : NULL;
 	if (code == 0 && other == NULL)
 		return fd;
 	close(fd);
-	return no(code != 0 ? code : EINVAL, other, why);
+	return userfile_no(code != 0 ? code : EINVAL, other, why);
 }
 
 int userfile_open(const char *path, int flags, mode_t mode, const char **why)
@@ -67,7 +67,7 @@ static int open_pipe_too(const char *path, const char **why)
 	if (stat(path, &st) != 0 || !S_ISFIFO(st.st_mode))
 		return userfile_open(path, O_RDONLY, 0, why);
 	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
-	return fd >= 0 ? fd : no(errno, NULL, why);
+	return fd >= 0 ? fd : userfile_no(errno, NULL, why);
 }
 
 /* Appends the rest of a file until it has more than `most` bytes. 0 or errno. */
@@ -110,7 +110,7 @@ static int too_large(const char *path, const struct userfile_kind *k, struct err
 }
 
 /* Refuses a file that is too large, or that holds a zero byte and should not. */
-static int judge(const char *path, const struct userfile_kind *k, const char *text, size_t len, struct err *e)
+static int userfile_judge(const char *path, const struct userfile_kind *k, const char *text, size_t len, struct err *e)
 {
 	if (len > k->most_bytes)
 		return too_large(path, k, e);
@@ -138,7 +138,7 @@ int userfile_read(const char *path, const struct userfile_kind *k, struct sbuf *
 	if (code != 0)
 		rc = err_set(e, EINVAL, "cannot read %s'%.400s': %s", k->what != NULL ? k->what : "", path, strerror(code));
 	else
-		rc = judge(path, k, sbuf_str(out) + start, out->len - start, e);
+		rc = userfile_judge(path, k, sbuf_str(out) + start, out->len - start, e);
 	if (rc != 0 && out->s != NULL) {
 		out->len = start;
 		out->s[start] = '\0';

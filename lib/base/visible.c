@@ -6,7 +6,7 @@
 
 /* The number of bytes of the UTF-8 character that begins at p (RFC 3629: no surrogates, no long
  * forms), and the character in *ch. 0: none begins there. */
-static size_t character(const unsigned char *p, size_t n, uint32_t *ch)
+static size_t visible_character(const unsigned char *p, size_t n, uint32_t *ch)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	size_t len = p[0] < 0x80 ? 1 : (p[0] & 0xe0) == 0xc0 ? 2 : (p[0] & 0xf0) == 0xe0 ? 3 : (p[0] & 0xf8) == 0xf0 ? 4 : 0;
@@ -38,7 +38,7 @@ void visible_add(struct sbuf *out, const char *text, size_t n)
 
 	for (size_t i = 0, len; i < n; i += len) {
 		uint32_t ch = 0;
-		len = character((const unsigned char *)text + i, n - i, &ch);
+		len = visible_character((const unsigned char *)text + i, n - i, &ch);
 		if (len > 0 && !is_obeyed(ch))
 			continue;
 		sbuf_addn(out, text + plain, i - plain);

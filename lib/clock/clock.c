@@ -39,7 +39,7 @@ uint64_t clock_wall_ns(void)
 	return ts_ns(CLOCK_REALTIME);
 }
 
-static uint64_t counter(void)
+static uint64_t clock_counter(void)
 {
 	return clock_tsc();
 }
@@ -48,10 +48,10 @@ static uint64_t counter(void)
  * count that belongs to it is known to half the distance of these two, or to half a step of the
  * counter if that is more. Preemption makes some of these brackets wide, so the narrowest of nine
  * is used. */
-static struct clock_reading take(void)
+static struct clock_reading clock_take(void)
 {
 	struct clock_reading best = {.width = UINT64_MAX};
-	uint64_t step = clock_cal_step(counter);
+	uint64_t step = clock_cal_step(clock_counter);
 
 	for (int i = 0; i < 9; i++) {
 		uint64_t a = clock_tsc(), ns = clock_raw_ns(), b = clock_tsc();
@@ -65,12 +65,12 @@ static struct clock_reading take(void)
 
 void clock_init(void)
 {
-	clock_cal_begin(&cal, take());
+	clock_cal_begin(&cal, clock_take());
 }
 
 void clock_refine(void)
 {
-	clock_cal_add(&cal, take());
+	clock_cal_add(&cal, clock_take());
 }
 
 double clock_hz(void)

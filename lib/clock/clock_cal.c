@@ -75,7 +75,7 @@ static void mark_add(struct clock_cal *c, struct clock_mark m)
 }
 
 /* Decides whether a reading may be used, and counts it as rejected if its bracket is wide. */
-static bool usable(struct clock_cal *c, const struct clock_reading *r)
+static bool clock_cal_usable(struct clock_cal *c, const struct clock_reading *r)
 {
 	if (r->ns < c->last.ns || r->ns - c->last.ns < CLOCK_MIN_STEP_NS)
 		return false;
@@ -98,7 +98,7 @@ bool clock_cal_add(struct clock_cal *c, struct clock_reading r)
 	double moved = 0;
 	bool restart = false;
 
-	if (!usable(c, &r))
+	if (!clock_cal_usable(c, &r))
 		return false;
 	if (r.tsc <= c->last.tsc) { /* the counter was set back: its frequency is not known */
 		moved = 1e6;

@@ -27,7 +27,7 @@ void clock_dev_lost(struct clock_dev *d)
 				.steps = d->steps, .failed = d->failed + 1};
 }
 
-static bool usable(struct clock_dev *d, const struct clock_dev_reading *r)
+static bool clock_dev_usable(struct clock_dev *d, const struct clock_dev_reading *r)
 {
 	if (d->n > 0 && (double)(int64_t)(r->tsc - clock_dev_last(d)->tsc) < d->hz * CLOCK_DEV_STEP_NS / 1e9)
 		return false;
@@ -46,7 +46,7 @@ static bool usable(struct clock_dev *d, const struct clock_dev_reading *r)
 /* Looks at how far the conversion is off at a new reading. The error grew since the last reading,
  * so all times that were converted meanwhile were off by at most as much. Returns true if the
  * error is more than a clock comes to by itself: somebody has set it. */
-static bool judge(struct clock_dev *d, const struct clock_dev_reading *r)
+static bool clock_dev_judge(struct clock_dev *d, const struct clock_dev_reading *r)
 {
 	const struct clock_dev_reading *last = clock_dev_last(d);
 	double cycles = (double)(r->tsc - last->tsc), ticks = (double)(int64_t)(r->ticks - last->ticks);
@@ -62,7 +62,7 @@ static bool judge(struct clock_dev *d, const struct clock_dev_reading *r)
 }
 
 /* Computes the frequency anew from the oldest and the newest reading. */
-static void fit(struct clock_dev *d)
+static void clock_dev_fit(struct clock_dev *d)
 {
 	const struct clock_dev_reading *a = &d->at[0], *b = clock_dev_last(d);
 	double cycles = (double)(b->tsc - a->tsc), ticks = (double)(int64_t)(b->ticks - a->ticks);
@@ -75,10 +75,10 @@ static void fit(struct clock_dev *d)
 
 bool clock_dev_add(struct clock_dev *d, struct clock_dev_reading r)
 {
-	if (!usable(d, &r))
+	if (!clock_dev_usable(d, &r))
 		return false;
 	bool back = d->n > 0 && (int64_t)(r.ticks - clock_dev_last(d)->ticks) < 0;
-	bool step = clock_dev_known(d) ? judge(d, &r) : back;
+	bool step = clock_dev_known(d) ? clock_dev_judge(d, &r) : back;
 	if (step) { /* only the frequency is kept: it is as before, or soon known again */
 		d->steps++;
 		d->n = 0;
@@ -90,7 +90,7 @@ bool clock_dev_add(struct clock_dev *d, struct clock_dev_reading r)
 	}
 	d->at[d->n++] = r;
 	d->readings++;
-	fit(d);
+	clock_dev_fit(d);
 	return true;
 }
 

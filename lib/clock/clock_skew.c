@@ -80,7 +80,7 @@ static double off_ns(const struct clock_cpu *c, double hz)
 	return (double)clock_skew_proven(&c->skew) * 1e9 / hz;
 }
 
-static bool off(const struct clock_cpu *c, double hz)
+static bool clock_skew_off(const struct clock_cpu *c, double hz)
 {
 	double ns = off_ns(c, hz);
 
@@ -96,7 +96,7 @@ int clock_skew_judge(const struct clock_cpu *cpus, unsigned n, int reference, do
 	sbuf_addf(&agree, "%d", reference);
 	for (unsigned i = 0; i < n; i++) {
 		double ns = off_ns(&cpus[i], hz), most = worst != NULL ? off_ns(worst, hz) : 0;
-		if (!off(&cpus[i], hz)) {
+		if (!clock_skew_off(&cpus[i], hz)) {
 			if (cpus[i].unchecked == NULL && cpus[i].cpu != reference)
 				sbuf_addf(&agree, ",%d", cpus[i].cpu);
 		} else if ((ns < 0 ? -ns : ns) > (most < 0 ? -most : most)) {

@@ -76,7 +76,7 @@ struct wanted {
 	bool found;
 };
 
-static void want(void *arg, const char *word)
+static void check_want(void *arg, const char *word)
 {
 	struct wanted *w = arg;
 
@@ -90,7 +90,7 @@ static void check_choices(struct checking *k, const char *row, const struct vspe
 		if (v->choices[i][0] == '\0')
 			continue;
 		if (v->type->complete != NULL)
-			v->type->complete(v, w.word, want, &w);
+			v->type->complete(v, w.word, check_want, &w);
 		if (!w.found)
 			problem(k, row, "choice \"%s\" does not complete", w.word);
 		for (unsigned j = 0; j < i; j++)

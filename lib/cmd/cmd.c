@@ -92,7 +92,7 @@ static int no_load(const char *word, int col, struct err *e)
 
 /* Parses a line into *p. look: the line is only checked. Its streams need not exist, since a line
  * before it may make them, and verbs that `load` does not allow are refused. */
-static int parse(const struct cmd *c, const char *line, bool look, struct parsed *p, struct err *e)
+static int cmd_parse(const struct cmd *c, const char *line, bool look, struct parsed *p, struct err *e)
 {
 	unsigned used = 1;
 	int rc = line_split(line, &p->l, e);
@@ -123,7 +123,7 @@ int cmd_exec(struct cmd *c, struct cmd_run *r, const char *line, struct err *e)
 	r->verb = NULL;
 	r->line = line;
 	r->exit_code = 0;
-	int rc = parse(c, line, false, p, e);
+	int rc = cmd_parse(c, line, false, p, e);
 	if (rc == 0 && p->verb != NULL) {
 		memset(r->state, 0, sizeof(r->state));
 		r->verb = p->verb;
@@ -219,7 +219,7 @@ static int check_values(struct cmd *c, const struct parsed *p, const char *line,
 int cmd_check(struct cmd *c, const char *line, struct err *e)
 {
 	struct parsed *p = xcalloc(1, sizeof(*p));
-	int rc = parse(c, line, true, p, e);
+	int rc = cmd_parse(c, line, true, p, e);
 
 	if (rc == 0 && p->verb != NULL)
 		rc = check_values(c, p, line, e);

@@ -32,7 +32,7 @@ struct completion {
 	const char *head;
 };
 
-static void give(struct completion *k, const char *word, const char *help)
+static void complete_give(struct completion *k, const char *word, const char *help)
 {
 	struct sbuf text = {0}, first = {0};
 
@@ -70,7 +70,7 @@ static void give_value(void *arg, const char *word)
 
 	if (k->head != NULL && word_prefix(word, k->head))
 		word += strlen(k->head);
-	give(k, word, help);
+	complete_give(k, word, help);
 }
 
 /* If the complete words from `at` on begin this name of a verb, offers the word of the name that
@@ -94,7 +94,7 @@ static void offer_verb_word(struct completion *k, const struct verb *v, const ch
 	if (word_prefix(word.s, k->prefix)) {
 		if (stop != NULL)
 			verb_seconds(k->c, word.s, &help);
-		give(k, word.s, stop != NULL ? help.s : v->help);
+		complete_give(k, word.s, stop != NULL ? help.s : v->help);
 	}
 	sbuf_free(&word);
 	sbuf_free(&help);
@@ -149,7 +149,7 @@ static void offer_numbers(struct completion *k, const char *head, size_t head_le
 		sbuf_reset(&word);
 		sbuf_addn(&word, head, head_len);
 		sbuf_add(&word, num);
-		give(k, word.s, i == 0 ? "all of them" : NULL);
+		complete_give(k, word.s, i == 0 ? "all of them" : NULL);
 	}
 	sbuf_free(&word);
 }
@@ -194,7 +194,7 @@ static void offer_name_words(struct completion *k, const struct setting *s, cons
 		char *word = xcalloc(len + 1, 1);
 		memcpy(word, p, strcspn(p, " ,"));
 		if (word_prefix(word, k->prefix))
-			give(k, word, s->help);
+			complete_give(k, word, s->help);
 		free(word);
 	}
 }
@@ -225,7 +225,7 @@ static void offer_more_rows(struct completion *k)
 		sbuf_add(&name, s->name + head);
 		const struct setting *row = word_prefix(name.s, k->prefix) ? h->row(h->arg, name.s) : NULL;
 		if (row != NULL)
-			give(k, name.s, row->help);
+			complete_give(k, name.s, row->help);
 	}
 	sbuf_free(&name);
 }
@@ -254,7 +254,7 @@ static void offer_settings(struct completion *k, unsigned at)
 
 static void give_rest(void *arg, const char *word, const char *help)
 {
-	give(arg, word, help);
+	complete_give(arg, word, help);
 }
 
 static void offer_rest(struct completion *k, unsigned at)
@@ -293,7 +293,7 @@ static void offer_rest(struct completion *k, unsigned at)
 	if (at == k->n)
 		give_form(k, s->name, &s->v);
 	if (at == k->n && k->prefix[0] != '\0' && word_prefix("default", k->prefix))
-		give(k, "default", "take the setting back");
+		complete_give(k, "default", "take the setting back");
 	sbuf_free(&head);
 	sbuf_free(&text);
 }
@@ -332,7 +332,7 @@ static void offer_files(struct completion *k)
 		sbuf_addf(&path, "%s%s", sbuf_str(&dir), names[i]);
 		if (stat(path.s, &st) == 0 && S_ISDIR(st.st_mode))
 			sbuf_addc(&path, '/');
-		give(k, path.s, NULL);
+		complete_give(k, path.s, NULL);
 		free(names[i]);
 	}
 	free(names);
@@ -345,7 +345,7 @@ static void offer_arg(struct completion *k, const struct arg_spec *a, unsigned a
 	switch (a->kind) {
 	case ARG_WORD:
 		if (word_prefix(a->name, k->prefix))
-			give(k, a->name, NULL);
+			complete_give(k, a->name, NULL);
 		break;
 	case ARG_TARGETS:
 		if (!(a->flags & ARG_OPT) || k->prefix[0] == '\0' || looks_like_targets(k->prefix) ||
@@ -355,7 +355,7 @@ static void offer_arg(struct completion *k, const struct arg_spec *a, unsigned a
 	case ARG_CHOICE:
 		for (unsigned i = 0; a->v.choices[i] != NULL; i++)
 			if (word_prefix(a->v.choices[i], k->prefix))
-				give(k, a->v.choices[i], a->about != NULL ? a->about[i] : NULL);
+				complete_give(k, a->v.choices[i], a->about != NULL ? a->about[i] : NULL);
 		break;
 	case ARG_VALUE:
 		k->spec = &a->v;
@@ -399,7 +399,7 @@ static bool fits_arg(const struct arg_spec *a, const char *word)
 /* Matches argument i and those after it against the complete words from `at` on, and offers what
  * may stand where the words end. grouped: argument i belongs to an optional group whose word was
  * given. */
-static void walk(struct completion *k, unsigned i, unsigned at, bool grouped)
+static void complete_walk(struct completion *k, unsigned i, unsigned at, bool grouped)
 {
 	const struct arg_spec *a = k->verb->args;
 
@@ -419,20 +419,20 @@ static void walk(struct completion *k, unsigned i, unsigned at, bool grouped)
 		offer_settings(k, at);
 		k->setting = setting_match(k->c, in, k->w + at, k->n - at, &used, NULL);
 		if (k->setting != NULL)
-			walk(k, i + 1, at + used, false);
+			complete_walk(k, i + 1, at + used, false);
 		return;
 	} else if (a[i].kind == ARG_TARGETS) {
 		if (target_parse(k->w[at].text, &k->targets, NULL) == 0) {
 			k->targets_given = true;
-			walk(k, i + 1, at + 1, false);
+			complete_walk(k, i + 1, at + 1, false);
 			k->targets_given = false;
 			return;
 		}
 	} else if (fits_arg(&a[i], k->w[at].text)) {
-		walk(k, i + 1, at + 1, in_group);
+		complete_walk(k, i + 1, at + 1, in_group);
 	}
 	if (!needed)
-		walk(k, group_end(a, i), at, false);
+		complete_walk(k, group_end(a, i), at, false);
 }
 
 /* Splits the command up to the cursor into words. A quote that is still open is closed at the
@@ -513,7 +513,7 @@ void cmd_complete(struct cmd *c, const char *line, int cursor, int *start,
 				for (unsigned i = 0; i < verb_nargs(k.verb); i++)
 					k.targets_possible |= k.verb->args[i].kind == ARG_TARGETS;
 				if (!(k.verb->flags & VERB_LATER))
-					walk(&k, 0, used, false);
+					complete_walk(&k, 0, used, false);
 				offer_longer_verbs(&k);
 			}
 		}

@@ -150,7 +150,7 @@ json_t *cmd_dump(struct cmd *c)
 
 /* Appends text so that roff shows it as it is: a line that begins with . or ' is no request, a
  * backslash is no escape, and a hyphen stays one that can be copied. */
-static void roff(const char *text, struct sbuf *out)
+static void doc_roff(const char *text, struct sbuf *out)
 {
 	bool start = true;
 
@@ -172,16 +172,16 @@ static void roff_line(const char *label, const char *text, struct sbuf *out)
 	if (text == NULL || text[0] == '\0')
 		return;
 	sbuf_addf(out, ".br\n%s: ", label);
-	roff(text, out);
+	doc_roff(text, out);
 	sbuf_addc(out, '\n');
 }
 
 static void roff_head(const char *syntax, const char *help, struct sbuf *out)
 {
 	sbuf_add(out, ".TP\n.B ");
-	roff(syntax, out);
+	doc_roff(syntax, out);
 	sbuf_addc(out, '\n');
-	roff(help, out);
+	doc_roff(help, out);
 	sbuf_addc(out, '\n');
 }
 

@@ -433,7 +433,7 @@ void verb_seconds(const struct cmd *c, const char *word, struct sbuf *out)
 /* Says whether a verb may be suggested for a word; d is the distance between both. A verb that
  * changes nothing does no harm if it was not meant. Any other is suggested only for a plain typo:
  * one slip, and not in the first letter. */
-static bool plausible(const char *word, const char *name, bool looks, unsigned d)
+static bool find_plausible(const char *word, const char *name, bool looks, unsigned d)
 {
 	if (looks)
 		return d <= 2 && 2 * d < strlen(word);
@@ -450,7 +450,7 @@ static bool verb_nearest(const struct cmd *c, const char *word, char *name, size
 		char first[64];
 		snprintf(first, sizeof(first), "%.*s", (int)strcspn(v->name, " "), v->name);
 		unsigned d = str_distance(word, first);
-		if (d >= best || !plausible(word, first, (v->flags & (VERB_LOOKS | VERB_LATER)) != 0, d))
+		if (d >= best || !find_plausible(word, first, (v->flags & (VERB_LOOKS | VERB_LATER)) != 0, d))
 			continue;
 		best = d;
 		snprintf(name, size, "%s", first);

@@ -19,7 +19,7 @@ struct matching {
 	const struct target *targets; /* those matched before the argument at hand; NULL: none */
 	/* possible: the verb has an ARG_TARGETS. look: streams need not exist. */
 	bool targets_possible, look;
-	unsigned best; /* the weight of the failure in rc and err, see keep(); 0: none yet */
+	unsigned best; /* the weight of the failure in rc and err, see match_keep(); 0: none yet */
 	int rc;
 	struct err err;
 };
@@ -60,7 +60,7 @@ bool looks_like_targets(const char *word)
 
 /* Remembers a failure at word `at` unless a better one is known already. The one that came furthest
  * is the best; at the same word, one that says more than "unexpected" (telling). Returns false. */
-static bool keep(struct matching *m, unsigned at, bool telling, int rc, const struct err *e)
+static bool match_keep(struct matching *m, unsigned at, bool telling, int rc, const struct err *e)
 {
 	unsigned weight = at * 2 + telling + 1;
 
@@ -72,7 +72,7 @@ static bool keep(struct matching *m, unsigned at, bool telling, int rc, const st
 	return false;
 }
 
-static bool unexpected(struct matching *m, unsigned at, const char *word)
+static bool match_unexpected(struct matching *m, unsigned at, const char *word)
 {
 	struct sbuf syntax = {0};
 	struct err e;
@@ -84,10 +84,10 @@ static bool unexpected(struct matching *m, unsigned at, const char *word)
 	else
 		err_at(&e, EINVAL, m->l->w[at].col, "unexpected \"%.40s\"; syntax: %s", m->l->w[at].text, syntax.s);
 	sbuf_free(&syntax);
-	return keep(m, at, false, -EINVAL, &e);
+	return match_keep(m, at, false, -EINVAL, &e);
 }
 
-static bool missing(struct matching *m, unsigned at, const struct arg_spec *a)
+static bool match_missing(struct matching *m, unsigned at, const struct arg_spec *a)
 {
 	struct sbuf syntax = {0}, allowed = {0};
 	struct err e;
@@ -112,7 +112,7 @@ static bool missing(struct matching *m, unsigned at, const struct arg_spec *a)
 	       allowed.len == 0 ? "" : a->kind == ARG_TARGETS ? "; " : "; allowed: ", sbuf_str(&allowed), syntax.s);
 	sbuf_free(&syntax);
 	sbuf_free(&allowed);
-	return keep(m, at, true, -EINVAL, &e);
+	return match_keep(m, at, true, -EINVAL, &e);
 }
 
 static bool match_value(struct matching *m, const struct arg_spec *a, struct arg_val *v, unsigned at)
@@ -135,7 +135,7 @@ static bool match_value(struct matching *m, const struct arg_spec *a, struct arg
 	const struct cmd_word *w = &m->l->w[at];
 	struct err full;
 	err_at(&full, -rc, w->col + w->quoted + (e.col > 0 ? e.col : 0), "%s: %.900s", arg_name(a), e.text);
-	return keep(m, at, true, rc, &full);
+	return match_keep(m, at, true, rc, &full);
 }
 
 static void join_words(struct sbuf *text, const struct cmd_word *w, unsigned n)
@@ -182,7 +182,7 @@ static bool match_targets(struct matching *m, const struct arg_spec *a, struct a
 		return true;
 	}
 	e.col = w->col + w->quoted + (e.col > 0 ? e.col : 0);
-	return keep(m, at, true, rc, &e);
+	return match_keep(m, at, true, rc, &e);
 }
 
 static bool match_setting(struct matching *m, unsigned i, unsigned at, unsigned *used)
@@ -193,13 +193,13 @@ static bool match_setting(struct matching *m, unsigned i, unsigned at, unsigned 
 	const struct setting *s = setting_match(m->c, in, w, m->l->n - at, used, &e);
 
 	if (s == NULL)
-		return keep(m, at, true, -EINVAL, &e);
+		return match_keep(m, at, true, -EINVAL, &e);
 	int rc = setting_later(s, &e);
 	e.col = w->col;
 	if (rc == 0)
 		rc = setting_fits(s, in, w->col, &e);
 	if (rc != 0)
-		return keep(m, at, true, rc, &e);
+		return match_keep(m, at, true, rc, &e);
 	join_words(&m->text[i], w, *used);
 	m->args[i].text = m->text[i].s;
 	m->args[i].setting = s;
@@ -219,7 +219,7 @@ static bool match_one(struct matching *m, unsigned i, unsigned at, unsigned *use
 	switch (a->kind) {
 	case ARG_WORD:
 		if (w->quoted || w->text[0] == '\0' || !word_prefix(a->name, w->text))
-			return unexpected(m, at, (a->flags & ARG_OPT) ? NULL : a->name);
+			return match_unexpected(m, at, (a->flags & ARG_OPT) ? NULL : a->name);
 		return true;
 	case ARG_TARGETS:
 		return match_targets(m, a, v, at);
@@ -252,11 +252,11 @@ static bool match_from(struct matching *m, unsigned i, unsigned at, bool grouped
 	unsigned used = 0;
 
 	if (i == verb_nargs(m->verb))
-		return at == m->l->n ? true : unexpected(m, at, NULL);
+		return at == m->l->n ? true : match_unexpected(m, at, NULL);
 	bool opt = a[i].flags & ARG_OPT;
 	bool needed = !opt || (grouped && a[i].kind != ARG_WORD);
 	if (at == m->l->n && needed)
-		return missing(m, at, &a[i]);
+		return match_missing(m, at, &a[i]);
 	const struct target *before = m->targets;
 	if (at < m->l->n && match_one(m, i, at, &used)) {
 		m->args[i].given = true;

@@ -75,7 +75,7 @@ static bool same_words(const struct name *e, const struct cmd_word *w, unsigned 
 	return true;
 }
 
-static const struct name *chain(const struct names *t, unsigned at, uint64_t hash, const struct cmd_word *w, unsigned k)
+static const struct name *names_chain(const struct names *t, unsigned at, uint64_t hash, const struct cmd_word *w, unsigned k)
 {
 	for (; at != 0; at = t->e[at - 1].next) {
 		const struct name *e = &t->e[at - 1];
@@ -93,10 +93,10 @@ const struct name *names_find(const struct names *t, const struct cmd_word *w, u
 		return NULL;
 	for (unsigned i = 0; i < k; i++)
 		h = fnv1a(fnv1a(h, w[i].text, strlen(w[i].text)), " ", 1);
-	return chain(t, t->head[h & t->mask], h, w, k);
+	return names_chain(t, t->head[h & t->mask], h, w, k);
 }
 
 const struct name *names_more(const struct names *t, const struct name *e, const struct cmd_word *w)
 {
-	return chain(t, e->next, e->hash, w, e->words);
+	return names_chain(t, e->next, e->hash, w, e->words);
 }

@@ -23,7 +23,7 @@ struct line {
 	unsigned n;
 };
 
-static bool skip(const char **p, const char *word)
+static bool notes_skip(const char **p, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -40,8 +40,8 @@ static void read_line(struct line *l)
 	const char *p = l->text, *end = l->text + l->len;
 	char *after;
 
-	l->warning = skip(&p, "warning: ");
-	if ((!skip(&p, "port ") && !skip(&p, "stream ") && !skip(&p, "streams ")) || !isdigit((unsigned char)*p))
+	l->warning = notes_skip(&p, "warning: ");
+	if ((!notes_skip(&p, "port ") && !notes_skip(&p, "stream ") && !notes_skip(&p, "streams ")) || !isdigit((unsigned char)*p))
 		return;
 	unsigned long port = strtoul(p, &after, 10);
 	l->of = l->rest = after;
@@ -54,7 +54,7 @@ static void read_line(struct line *l)
 	l->n = 1;
 }
 
-static bool alike(const struct line *a, const struct line *b)
+static bool notes_alike(const struct line *a, const struct line *b)
 {
 	size_t n = (size_t)(a->text + a->len - a->of);
 
@@ -62,7 +62,7 @@ static bool alike(const struct line *a, const struct line *b)
 	       (a->text[a->warning ? 9 : 0] == b->text[b->warning ? 9 : 0]);
 }
 
-static void put(const struct line *l, struct sbuf *out)
+static void notes_put(const struct line *l, struct sbuf *out)
 {
 	if (l->n <= 1) {
 		sbuf_addn(out, l->text, l->len);
@@ -98,7 +98,7 @@ void notes_group(struct sbuf *note, size_t from)
 		p += l->len;
 		for (unsigned i = n - 1; l->port != NULL && i > 0 && n - i <= LOOK_BACK; i--) {
 			struct line *before = &all[i - 1];
-			if (before->merged || before->port == NULL || !alike(before, l))
+			if (before->merged || before->port == NULL || !notes_alike(before, l))
 				continue;
 			before->port = xrealloc(before->port, (before->n + 1) * sizeof(*before->port));
 			before->port[before->n++] = l->port[0];
@@ -108,7 +108,7 @@ void notes_group(struct sbuf *note, size_t from)
 	}
 	for (unsigned i = 0; i < n; i++) {
 		if (!all[i].merged)
-			put(&all[i], &out);
+			notes_put(&all[i], &out);
 		free(all[i].port);
 	}
 	free(all);

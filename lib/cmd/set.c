@@ -159,7 +159,7 @@ static int expand_streams(const struct cmd *c, unsigned p, unsigned s0, unsigned
 
 /* Adds every object of the list t to *all. A port without streams means its stream 0 if the scope
  * is that of streams. */
-static int expand(const struct cmd *c, const struct target *t, enum cmd_scope scope, struct slots *all, struct err *e)
+static int set_expand(const struct cmd *c, const struct target *t, enum cmd_scope scope, struct slots *all, struct err *e)
 {
 	int rc = target_check(c, t, false, e);
 	unsigned np = host_nports(c);
@@ -411,7 +411,7 @@ int set_apply(struct cmd *c, const struct target *t, const struct setting *s, co
 	else if (rc == 0 && t == NULL)
 		rc = dry ? 0 : expand_fitting(c, s, &all, e);
 	else if (rc == 0)
-		rc = dry ? target_check(c, t, false, e) : expand(c, t, s->scope, &all, e);
+		rc = dry ? target_check(c, t, false, e) : set_expand(c, t, s->scope, &all, e);
 	if (rc == 0 && dry)
 		rc = set_look(s, value, in_value, e);
 	for (unsigned i = 0; rc == 0 && !dry && i < all.n; i++)

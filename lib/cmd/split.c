@@ -74,7 +74,7 @@ bool cmd_next(const char **text, struct sbuf *one)
 	return true;
 }
 
-static unsigned long newlines(const char *from, const char *to)
+static unsigned long split_newlines(const char *from, const char *to)
 {
 	unsigned long n = 0;
 
@@ -123,8 +123,8 @@ bool cmd_next_command(const char **text, unsigned long *line, struct sbuf *one, 
 	while (cmd_next(text, one)) {
 		const char *word = first_word(from, *text);
 		bool any = word < *text;
-		*at = *line + newlines(from, word);
-		*line += newlines(from, *text);
+		*at = *line + split_newlines(from, word);
+		*line += split_newlines(from, *text);
 		from = *text;
 		if (!any)
 			continue;
@@ -294,7 +294,7 @@ void cmd_err_print_at(const char *where, const char *line, const struct err *e, 
 	int col = e->col < (int)strlen(line) ? e->col : (int)strlen(line), from = col;
 	while (from > 0 && line[from - 1] != '\n')
 		from--;
-	char *at = cmd_where(where, newlines(line, line + from));
+	char *at = cmd_where(where, split_newlines(line, line + from));
 	sbuf_addf(&shown, "%s: %s", at, line + from);
 	shifted.col = col - from + (int)strlen(at) + 2;
 	cmd_err_print(shown.s, &shifted, out);

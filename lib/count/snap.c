@@ -26,7 +26,7 @@ void snap_free(struct snap *s)
 	*s = (struct snap){0};
 }
 
-static void put(json_t *o, const char *key, uint64_t v)
+static void snap_put(json_t *o, const char *key, uint64_t v)
 {
 	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
@@ -39,19 +39,19 @@ static void put_rate(json_t *o, const char *key, double v)
 
 /* A name as a JSON string; "?" if it is not UTF-8. Names come from outside (interfaces, files) and
  * may be any bytes. */
-static json_t *text(const char *s)
+static json_t *snap_text(const char *s)
 {
 	json_t *v = json_string(s);
 
 	return v != NULL ? v : json_string("?");
 }
 
-static json_t *counters(const struct counter *table, const void *cells)
+static json_t *snap_counters(const struct counter *table, const void *cells)
 {
 	json_t *o = json_object();
 
 	for (const struct counter *c = table; c->name != NULL; c++)
-		put(o, c->name, *(const uint64_t *)((const char *)cells + c->offset));
+		snap_put(o, c->name, *(const uint64_t *)((const char *)cells + c->offset));
 	return o;
 }
 
@@ -64,7 +64,7 @@ static void add_rate(json_t *o, const struct snap_rate *r)
 static void add_worker(json_t *o, int lcore)
 {
 	if (lcore >= 0)
-		put(o, "worker", (uint64_t)lcore);
+		snap_put(o, "worker", (uint64_t)lcore);
 }
 
 static json_t *rates_json(const struct snap_rate *r)
@@ -79,10 +79,10 @@ static void add_late(json_t *o, const struct snap_late *l)
 {
 	json_t *v = json_object();
 
-	put(v, "bursts", l->count);
-	put(v, "p50", l->p50);
-	put(v, "p99", l->p99);
-	put(v, "max", l->max);
+	snap_put(v, "bursts", l->count);
+	snap_put(v, "p50", l->p50);
+	snap_put(v, "p99", l->p99);
+	snap_put(v, "max", l->max);
 	put_rate(v, "mean", l->mean);
 	if (l->max == UINT64_MAX)
 		json_object_set_new(v, "max", json_null());
@@ -97,9 +97,9 @@ static json_t *queue_json(const struct snap_queue *q, unsigned n)
 {
 	json_t *o = json_object(), *side;
 
-	put(o, "queue", n);
+	snap_put(o, "queue", n);
 	if (q->has_tx) {
-		side = counters(cnt_tx_table, &q->tx);
+		side = snap_counters(cnt_tx_table, &q->tx);
 		add_late(side, &q->late);
 		add_rate(side, &q->tx_rate);
 		put_rate(side, "dropped_pps", q->dropped_pps);
@@ -110,7 +110,7 @@ static json_t *queue_json(const struct snap_queue *q, unsigned n)
 		json_object_set_new(o, "tx", side);
 	}
 	if (q->has_rx) {
-		side = counters(cnt_rx_table, &q->rx);
+		side = snap_counters(cnt_rx_table, &q->rx);
 		add_rate(side, &q->rx_rate);
 		put_rate(side, "cycles_per_burst", q->rx_cycles);
 		add_worker(side, q->rx_worker);
@@ -124,11 +124,11 @@ static json_t *run_json(const struct snap_port *p)
 	json_t *o = json_object();
 
 	json_object_set_new(o, "state", json_string(run_names[p->state]));
-	put(o, "sent", p->run.sent);
-	put(o, "bytes", p->run.bytes);
-	put(o, "unsent", p->run.unsent);
-	put(o, "duration_ns", p->run.duration_ns);
-	put(o, "steady_ns", p->run.steady_ns);
+	snap_put(o, "sent", p->run.sent);
+	snap_put(o, "bytes", p->run.bytes);
+	snap_put(o, "unsent", p->run.unsent);
+	snap_put(o, "duration_ns", p->run.duration_ns);
+	snap_put(o, "steady_ns", p->run.steady_ns);
 	/* "As fast as possible" asks for no number. */
 	put_rate(o, "asked_pps", p->run.asked_max ? (double)NAN : p->run.asked_pps);
 	put_rate(o, "asked_l1_bps", p->run.asked_max ? (double)NAN : p->run.asked_l1_bps);
@@ -144,21 +144,21 @@ static json_t *nic_json(const struct snap_nic *n)
 	json_t *o = json_object(), *tx = json_object(), *rx = json_object();
 
 	if (n->source != NULL)
-		json_object_set_new(o, "source", text(n->source));
+		json_object_set_new(o, "source", snap_text(n->source));
 	if (n->has_tx_packets)
-		put(tx, "packets", n->tx_packets);
+		snap_put(tx, "packets", n->tx_packets);
 	if (n->has_tx_bytes)
-		put(tx, "bytes", n->tx_bytes);
-	put(tx, "errors", n->tx_errors);
+		snap_put(tx, "bytes", n->tx_bytes);
+	snap_put(tx, "errors", n->tx_errors);
 	if (n->has_rx_packets)
-		put(rx, "packets", n->rx_packets);
+		snap_put(rx, "packets", n->rx_packets);
 	if (n->has_rx_bytes)
-		put(rx, "bytes", n->rx_bytes);
-	put(rx, "errors", n->rx_errors);
+		snap_put(rx, "bytes", n->rx_bytes);
+	snap_put(rx, "errors", n->rx_errors);
 	json_object_set_new(o, "tx", tx);
 	json_object_set_new(o, "rx", rx);
 	if (n->has_unconfirmed)
-		put(o, "unconfirmed", n->unconfirmed);
+		snap_put(o, "unconfirmed", n->unconfirmed);
 	return o;
 }
 
@@ -167,7 +167,7 @@ static json_t *history_json(const struct snap_port *p)
 	json_t *o = json_object(), *of[4] = {json_array(), json_array(), json_array(), json_array()};
 	static const char *const names[4] = {"tx_pps", "rx_pps", "tx_l1_bps", "rx_l1_bps"};
 
-	put(o, "interval_ns", SNAP_INTERVAL_NS);
+	snap_put(o, "interval_ns", SNAP_INTERVAL_NS);
 	for (unsigned i = 0; i < p->nhistory; i++) {
 		const struct snap_interval *v = &p->history[i];
 		const double n[4] = {v->tx.pps, v->rx.pps, v->tx.l1_bps, v->rx.l1_bps};
@@ -190,23 +190,23 @@ static json_t *max_json(const struct snap_port *p)
 
 static json_t *port_json(const struct snap_port *p)
 {
-	json_t *o = json_object(), *tx = counters(cnt_tx_table, &p->tx), *rx = counters(cnt_rx_table, &p->rx), *queues = json_array();
+	json_t *o = json_object(), *tx = snap_counters(cnt_tx_table, &p->tx), *rx = snap_counters(cnt_rx_table, &p->rx), *queues = json_array();
 
 	add_late(tx, &p->late);
-	put(o, "port", p->port);
-	json_object_set_new(o, "name", text(p->name));
+	snap_put(o, "port", p->port);
+	json_object_set_new(o, "name", snap_text(p->name));
 	json_object_set_new(o, "link", json_string(link_names[p->link]));
-	put(o, "speed_mbps", p->speed_mbps);
+	snap_put(o, "speed_mbps", p->speed_mbps);
 	json_object_set_new(o, "run", run_json(p));
-	put(tx, "errors", p->tx_errors);
+	snap_put(tx, "errors", p->tx_errors);
 	add_rate(tx, &p->tx_rate);
-	json_object_set_new(tx, "sizes", counters(cnt_sizes_table, &p->tx_sizes));
+	json_object_set_new(tx, "sizes", snap_counters(cnt_sizes_table, &p->tx_sizes));
 	json_object_set_new(o, "tx", tx);
-	put(rx, "missed", p->rx_missed);
-	put(rx, "nombuf", p->rx_nombuf);
-	put(rx, "errors", p->rx_errors);
+	snap_put(rx, "missed", p->rx_missed);
+	snap_put(rx, "nombuf", p->rx_nombuf);
+	snap_put(rx, "errors", p->rx_errors);
 	add_rate(rx, &p->rx_rate);
-	json_object_set_new(rx, "sizes", counters(cnt_sizes_table, &p->rx_sizes));
+	json_object_set_new(rx, "sizes", snap_counters(cnt_sizes_table, &p->rx_sizes));
 	json_object_set_new(o, "rx", rx);
 	json_object_set_new(o, "max", max_json(p));
 	json_object_set_new(o, "history", history_json(p));
@@ -218,7 +218,7 @@ static json_t *port_json(const struct snap_port *p)
 	return o;
 }
 
-static json_t *real(double v)
+static json_t *snap_real(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
@@ -227,30 +227,30 @@ static json_t *worker_json(const struct snap_worker *w)
 {
 	json_t *o = json_object();
 
-	put(o, "lcore", w->lcore);
+	snap_put(o, "lcore", w->lcore);
 	json_object_set_new(o, "cpu", json_integer(w->cpu));
 	json_object_set_new(o, "node", w->node >= 0 ? json_integer(w->node) : json_null());
-	json_object_set_new(o, "busy", real(w->busy));
-	json_object_set_new(o, "wait", real(w->wait));
+	json_object_set_new(o, "busy", snap_real(w->busy));
+	json_object_set_new(o, "wait", snap_real(w->wait));
 	put_rate(o, "loops_per_s", w->loops_per_s);
 	put_rate(o, "pps", w->pps);
-	json_object_set_new(o, "cycles_per_packet", real(w->cycles_per_packet));
+	json_object_set_new(o, "cycles_per_packet", snap_real(w->cycles_per_packet));
 	put_rate(o, "stalls_per_s", w->stalls_per_s);
 	json_object_set_new(o, "asleep", json_boolean(w->asleep));
-	put(o, "loops", w->loops);
-	put(o, "sleeps", w->sleeps);
-	put(o, "yields", w->yields);
-	put(o, "events_lost", w->events_lost);
+	snap_put(o, "loops", w->loops);
+	snap_put(o, "sleeps", w->sleeps);
+	snap_put(o, "yields", w->yields);
+	snap_put(o, "events_lost", w->events_lost);
 	json_t *stall = json_object();
-	put(stall, "count", w->stall.count);
-	put(stall, "total_ns", w->stall.total_ns);
-	put(stall, "longest_ns", w->stall.longest_ns);
-	put(stall, "over_ns", w->stall.over_ns);
+	snap_put(stall, "count", w->stall.count);
+	snap_put(stall, "total_ns", w->stall.total_ns);
+	snap_put(stall, "longest_ns", w->stall.longest_ns);
+	snap_put(stall, "over_ns", w->stall.over_ns);
 	json_object_set_new(o, "stall", stall);
 	json_object_set_new(o, "waited_ns", w->waited_known ? json_integer((json_int_t)w->waited_ns) : json_null());
-	put(o, "plan", w->plan);
-	put(o, "tasks", w->tasks);
-	put(o, "rx_queues", w->rx_queues);
+	snap_put(o, "plan", w->plan);
+	snap_put(o, "tasks", w->tasks);
+	snap_put(o, "rx_queues", w->rx_queues);
 	return o;
 }
 
@@ -259,8 +259,8 @@ json_t *snap_json(const struct snap *s)
 	json_t *o = json_object(), *ports = json_array(), *workers = json_array();
 
 	json_object_set_new(o, "show", json_string("stats"));
-	put(o, "time_ns", s->time_ns);
-	put(o, "wall_ns", s->wall_ns);
+	snap_put(o, "time_ns", s->time_ns);
+	snap_put(o, "wall_ns", s->wall_ns);
 	for (unsigned i = 0; i < s->nports; i++)
 		json_array_append_new(ports, port_json(&s->port[i]));
 	json_object_set_new(o, "ports", ports);

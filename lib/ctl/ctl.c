@@ -109,7 +109,7 @@ void ctl_map_error(const struct ctl *c, unsigned which, struct err *e)
 		err_set(e, EINVAL, "core map: %.900s", why.text);
 }
 
-static int place(struct ctl *c, struct err *e)
+static int ctl_place(struct ctl *c, struct err *e)
 {
 	unsigned l, n = 0, which = 0;
 	int rc;
@@ -249,7 +249,7 @@ static int open_all(struct ctl *c, struct err *e)
 	 * missing. */
 	int rc = eal_room(c, SPEC_PORTS * (c->opts.nports > 0 ? c->opts.nports : 1), 0, e);
 
-	if (rc < 0 || (rc = parse_specs(c, e)) < 0 || (rc = eal_start(c, e)) < 0 || (rc = dev_dummy_pool(e)) < 0 || (rc = place(c, e)) < 0 ||
+	if (rc < 0 || (rc = parse_specs(c, e)) < 0 || (rc = eal_start(c, e)) < 0 || (rc = dev_dummy_pool(e)) < 0 || (rc = ctl_place(c, e)) < 0 ||
 	    (rc = workers_make(c, e)) < 0 || (rc = tsc_check(c, e)) < 0)
 		return rc;
 	for (unsigned i = 0; i < c->nports; i += c->port[i]->need.nports)
@@ -294,7 +294,7 @@ int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 /* Instead of closing, when a worker does not answer: it may still use devices and memory, so they
  * stay until the process ends. What we attached to the kernel would outlive the process and is
  * removed. */
-static void leave(struct ctl *c)
+static void ctl_leave(struct ctl *c)
 {
 	log_msg(LOG_LVL_ERROR, "a worker does not answer; its devices are left as they are");
 	for (unsigned i = 0; i < c->nports; i++) {
@@ -334,7 +334,7 @@ void ctl_close(struct ctl *c)
 	if (c == NULL)
 		return;
 	if (!workers_stop(c)) {
-		leave(c);
+		ctl_leave(c);
 		return;
 	}
 	EACH_WORK(w, ctl_close)

@@ -146,7 +146,7 @@ static int make_pools(struct ctl_port *cp, struct rte_mempool **rx, struct rte_m
 }
 
 /* Makes the error of a call of DPDK that has failed with rc, -errno. Returns -ENODEV. */
-static int fail(struct ctl_port *cp, int rc, const char *what, struct err *e)
+static int dev_fail(struct ctl_port *cp, int rc, const char *what, struct err *e)
 {
 	eal_log_drain();
 	return err_set(e, ENODEV, "port %u (%s): %s failed: %s", cp->p.id, cp->p.spec_text, what, rte_strerror(-rc));
@@ -221,20 +221,20 @@ static int setup_queues(struct ctl_port *cp, struct rte_mempool **rx, struct rte
 
 	rc = rte_eth_dev_adjust_nb_rx_tx_desc(cp->p.dev, &rxd, &txd);
 	if (rc < 0 && rc != -ENOTSUP)
-		return fail(cp, rc, "setting the number of descriptors", e);
+		return dev_fail(cp, rc, "setting the number of descriptors", e);
 	cp->p.rxd = rxd;
 	cp->p.txd = txd;
 	for (uint16_t q = 0; q < cp->dev_nrxq; q++) {
 		rc = rte_eth_rx_queue_setup(cp->p.dev, q, rxd, (unsigned)socket, &info->default_rxconf, rx[q]);
 		if (rc < 0)
-			return fail(cp, rc, "setting up an Rx queue", e);
+			return dev_fail(cp, rc, "setting up an Rx queue", e);
 	}
 	for (uint16_t q = 0; q < cp->dev_ntxq; q++) {
 		struct rte_eth_txconf tc = info->default_txconf;
 		tc.offloads = cp->tx_offloads;
 		rc = rte_eth_tx_queue_setup(cp->p.dev, q, txd, (unsigned)socket, &tc);
 		if (rc < 0)
-			return fail(cp, rc, "setting up a Tx queue", e);
+			return dev_fail(cp, rc, "setting up a Tx queue", e);
 	}
 	return 0;
 }
@@ -252,7 +252,7 @@ static int set_mtu(struct ctl_port *cp, const struct rte_eth_dev_info *info, str
 		return err_set(e, EINVAL, "port %u (%s): mtu %llu is above the device's limit of %u", cp->p.id, cp->p.name,
 			       (unsigned long long)mtu, info->max_mtu);
 	rc = rte_eth_dev_set_mtu(cp->p.dev, (uint16_t)mtu);
-	return rc == 0 ? 0 : fail(cp, rc, "setting the mtu", e);
+	return rc == 0 ? 0 : dev_fail(cp, rc, "setting the mtu", e);
 }
 
 void dev_promiscuous(struct ctl *c, struct ctl_port *cp)
@@ -277,7 +277,7 @@ void dev_promiscuous(struct ctl *c, struct ctl_port *cp)
 
 /* Configures the device and makes pools and queues: all that may fail because the driver cannot do
  * it. After a failure no pool is left. */
-static int configure(struct ctl_port *cp, struct rte_eth_dev_info *info, struct err *e)
+static int dev_configure(struct ctl_port *cp, struct rte_eth_dev_info *info, struct err *e)
 {
 	struct rte_eth_conf conf = {0};
 	struct rte_mempool *rx[PORT_MAX_QUEUES], *tx[PORT_MAX_QUEUES];
@@ -285,7 +285,7 @@ static int configure(struct ctl_port *cp, struct rte_eth_dev_info *info, struct 
 	int rc = rte_eth_dev_info_get(cp->p.dev, info);
 
 	if (rc < 0)
-		return fail(cp, rc, "asking the device what it can do", e);
+		return dev_fail(cp, rc, "asking the device what it can do", e);
 	if (cp->p.nrxq > info->max_rx_queues || cp->p.ntxq > info->max_tx_queues)
 		return err_set(e, EINVAL, "port %u (%s): the map asks for %u Rx and %u Tx queues; the device has %u and %u", cp->p.id,
 			       cp->p.name, cp->p.nrxq, cp->p.ntxq, info->max_rx_queues, info->max_tx_queues);
@@ -297,7 +297,7 @@ static int configure(struct ctl_port *cp, struct rte_eth_dev_info *info, struct 
 		rc = rte_eth_dev_configure(cp->p.dev, cp->dev_nrxq, cp->dev_ntxq, &conf);
 	offload_words(cp);
 	if (rc < 0)
-		return fail(cp, rc, "configuring the device", e);
+		return dev_fail(cp, rc, "configuring the device", e);
 	rc = make_pools(cp, rx, tx, e);
 	if (rc < 0)
 		return rc;
@@ -349,11 +349,11 @@ static void apply_cfg(struct ctl_port *cp)
 int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e)
 {
 	struct rte_eth_dev_info info = {0};
-	int rc = configure(cp, &info, e);
+	int rc = dev_configure(cp, &info, e);
 
 	if (rc < 0 && cp->p.spec->fallback != NULL && cp->p.spec->fallback(&cp->p, e) == 0) {
 		rename_device(cp);
-		rc = configure(cp, &info, e);
+		rc = dev_configure(cp, &info, e);
 	}
 	if (rc < 0)
 		return rc;
@@ -363,7 +363,7 @@ int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e)
 	flow_control_off(cp);
 	rc = rte_eth_dev_start(cp->p.dev);
 	if (rc < 0)
-		return fail(cp, rc, "starting the device", e);
+		return dev_fail(cp, rc, "starting the device", e);
 	if (rte_is_zero_ether_addr(&cp->p.mac) && (rc = rte_eth_macaddr_get(cp->p.dev, &cp->p.mac)) != 0) {
 		log_msg(LOG_LVL_WARN, "port %u (%s) tells no address of its own (%s) and gets one", cp->p.id, cp->p.name, rte_strerror(-rc));
 		port_own_mac(&cp->p);
@@ -400,7 +400,7 @@ void dev_leave(const struct ctl_port *cp, int rc, const char *what)
 }
 
 /* Stops the device, gives up its pools and sets it up with the settings of now. */
-static int reopen(struct ctl *c, struct ctl_port *cp, struct err *e)
+static int dev_reopen(struct ctl *c, struct ctl_port *cp, struct err *e)
 {
 	dev_leave(cp, rte_eth_dev_stop(cp->p.dev), "stopping the device");
 	cp->started = false;
@@ -418,7 +418,7 @@ int dev_restart(struct ctl *c, struct ctl_port *cp, struct err *e)
 	struct port_cfg wanted = cp->p.cfg, had = cp->applied;
 	int rc;
 
-	rc = reopen(c, cp, e);
+	rc = dev_reopen(c, cp, e);
 	if (rc == 0)
 		return 0;
 	cp->p.cfg.mtu = had.mtu;
@@ -427,7 +427,7 @@ int dev_restart(struct ctl *c, struct ctl_port *cp, struct err *e)
 	cp->p.cfg.mbufs = had.mbufs;
 	cp->p.cfg.timestamps = had.timestamps;
 	cp->p.cfg.pacing = had.pacing;
-	if (reopen(c, cp, NULL) < 0)
+	if (dev_reopen(c, cp, NULL) < 0)
 		log_msg(LOG_LVL_ERROR, "port %u (%s) could not be brought back with its former values and is stopped", cp->p.id, cp->p.name);
 	apply_cfg(cp);
 	/* Settings stay as the user wrote them; the device runs with cp->applied. */

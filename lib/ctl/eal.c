@@ -304,7 +304,7 @@ static const char *const lcore_options[] = {"-l", "-c", "--lcores", "-s", NULL};
 static const char *const pci_options[] = {"--no-pci", "-a", "--allow", "-b", "--block", NULL};
 
 /* Finds the CPUs that this process may run on, MAX_LCORES at most, and returns their number. */
-static unsigned cpus(int cpu[MAX_LCORES])
+static unsigned eal_cpus(int cpu[MAX_LCORES])
 {
 	cpu_set_t *set = CPU_ALLOC(4096);
 	size_t size = CPU_ALLOC_SIZE(4096);
@@ -324,7 +324,7 @@ static unsigned cpus(int cpu[MAX_LCORES])
 static int lcores_text(struct sbuf *out, struct err *e)
 {
 	int cpu[MAX_LCORES];
-	unsigned n = cpus(cpu);
+	unsigned n = eal_cpus(cpu);
 
 	if (n == 0)
 		return err_set(e, ENODEV, "cannot read the CPU affinity mask: %s", strerror(errno));
@@ -339,7 +339,7 @@ static int lcores_text(struct sbuf *out, struct err *e)
 int eal_room(const struct ctl *c, unsigned queues, uint64_t pages, struct err *e)
 {
 	int cpu[MAX_LCORES];
-	unsigned n = has_option(c, lcore_options) ? 0 : cpus(cpu);
+	unsigned n = has_option(c, lcore_options) ? 0 : eal_cpus(cpu);
 	const struct eal_wants w = {
 		.workers = n == 0 ? 0 : n == 1 ? 1 : n - 1,
 		.pages = pages,

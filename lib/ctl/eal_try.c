@@ -69,7 +69,7 @@ static unsigned threads_left(unsigned most, int *why)
 }
 
 /* A limit to suggest to the user, which allows n: a power of two. */
-static uint64_t enough(uint64_t n)
+static uint64_t eal_try_enough(uint64_t n)
 {
 	uint64_t round = 64;
 
@@ -93,7 +93,7 @@ int eal_wants_check(const struct eal_wants *w, struct err *e)
 	if (why == EMFILE && getrlimit(RLIMIT_NOFILE, &lim) == 0)
 		return err_set(e, ENODEV,
 			       "DPDK and the ports need %u file descriptors, and %u are left of the %" PRIu64 " that this process may have; "
-			       "`ulimit -n %" PRIu64 "` allows more", fds, left, (uint64_t)lim.rlim_cur, enough(lim.rlim_cur - left + fds));
+			       "`ulimit -n %" PRIu64 "` allows more", fds, left, (uint64_t)lim.rlim_cur, eal_try_enough(lim.rlim_cur - left + fds));
 	if (why != 0 && why != ENOSYS)
 		return err_set(e, ENODEV, "DPDK and the ports need %u file descriptors, and the system gives %u: %s", fds, left, strerror(why));
 	left = threads_left(threads, &why);
@@ -107,7 +107,7 @@ int eal_wants_check(const struct eal_wants *w, struct err *e)
  * prints its usage on stdout and alarms on stderr. */
 struct captured { int fd, keep, file; };
 
-static void capture(struct captured *c, int fd)
+static void eal_try_capture(struct captured *c, int fd)
 {
 	*c = (struct captured){.fd = fd, .keep = dup(fd), .file = memfd_create("eal", MFD_CLOEXEC)};
 	if (c->keep >= 0 && c->file >= 0)
@@ -115,7 +115,7 @@ static void capture(struct captured *c, int fd)
 }
 
 /* Gives the stream its descriptor back, and what was printed meanwhile to write(). */
-static void release(struct captured *c, ssize_t (*write)(void *cookie, const char *text, size_t n))
+static void eal_try_release(struct captured *c, ssize_t (*write)(void *cookie, const char *text, size_t n))
 {
 	char buf[4096];
 	ssize_t n;
@@ -196,13 +196,13 @@ int eal_try(int argc, char **argv, ssize_t (*write)(void *cookie, const char *te
 	}
 	fflush(stdout);
 	fflush(stderr);
-	capture(&out, STDOUT_FILENO);
-	capture(&err, STDERR_FILENO);
+	eal_try_capture(&out, STDOUT_FILENO);
+	eal_try_capture(&err, STDERR_FILENO);
 	int rc = init_or_panic(argc, argv);
 	fflush(stdout);
 	fflush(stderr);
-	release(&out, write);
-	release(&err, write);
+	eal_try_release(&out, write);
+	eal_try_release(&err, write);
 	*panic = atomic_load(&panicked);
 	return rc;
 }

@@ -24,7 +24,7 @@ static const char *const hardware[] = {
 	"net_ngbe_vf", "net_thunderx", "net_cn9k", "net_cn10k", "net_cn20k",
 };
 
-static bool among(const char *name, const char *const *list, size_t n)
+static bool edits_among(const char *name, const char *const *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(name, list[i]) == 0)
@@ -36,11 +36,11 @@ enum dp_edits dev_edits(const char *driver, uint64_t tx_offload_capa)
 {
 	if (driver == NULL)
 		return DP_EDITS_ALL;
-	if (among(driver, hardware, ARRAY_SIZE(hardware)))
+	if (edits_among(driver, hardware, ARRAY_SIZE(hardware)))
 		return DP_EDITS_SHAPE;
 	if (tx_offload_capa & MADE_BY_CPU) /* it offers more than it did when we read it */
 		return DP_EDITS_ALL;
-	if (among(driver, keepers, ARRAY_SIZE(keepers)))
+	if (edits_among(driver, keepers, ARRAY_SIZE(keepers)))
 		return DP_EDITS_NOTHING;
-	return among(driver, copiers, ARRAY_SIZE(copiers)) ? DP_EDITS_SHAPE : DP_EDITS_ALL;
+	return edits_among(driver, copiers, ARRAY_SIZE(copiers)) ? DP_EDITS_SHAPE : DP_EDITS_ALL;
 }

@@ -79,7 +79,7 @@ void held_vspec(const struct held_word *w, bool inc, struct vspec *out)
 
 /* Parses a default into v, which stays zero if the text is none of the values that the type
  * parses. */
-static void parse(const struct held_word *w, bool inc, const char *text, uint8_t v[VT_FIELD_BYTES])
+static void held_parse(const struct held_word *w, bool inc, const char *text, uint8_t v[VT_FIELD_BYTES])
 {
 	struct vspec spec;
 
@@ -90,29 +90,29 @@ static void parse(const struct held_word *w, bool inc, const char *text, uint8_t
 }
 
 /* The defaults of a word for a stream; the port's own address comes from cfg->dflt. */
-static void defaults(const struct stream_cfg *cfg, const struct held_word *w, uint8_t v[4][VT_FIELD_BYTES])
+static void held_defaults(const struct stream_cfg *cfg, const struct held_word *w, uint8_t v[4][VT_FIELD_BYTES])
 {
 	const struct field *f = field_of(w);
 	const struct frame_val *own = f != NULL ? frame_vals_find(&cfg->dflt, proto_find(w->proto), 1, f) : NULL;
 
 	memset(v, 0, 4 * VT_FIELD_BYTES);
 	if (w->dflt[RANGE_START] != NULL)
-		parse(w, false, w->dflt[RANGE_START], v[RANGE_START]);
+		held_parse(w, false, w->dflt[RANGE_START], v[RANGE_START]);
 	else if (own != NULL)
 		memcpy(v[RANGE_START], own->v, VT_FIELD_BYTES);
 	if (w->kind != HELD_RANGE && w->kind != HELD_SIZE)
 		return;
 	if (w->dflt[RANGE_MIN] != NULL)
-		parse(w, false, w->dflt[RANGE_MIN], v[RANGE_MIN]);
+		held_parse(w, false, w->dflt[RANGE_MIN], v[RANGE_MIN]);
 	else
 		memcpy(v[RANGE_MIN], v[RANGE_START], VT_FIELD_BYTES);
 	if (strcmp(w->dflt[RANGE_MAX], ".254") == 0) {
 		memcpy(v[RANGE_MAX], v[RANGE_START], VT_FIELD_BYTES);
 		v[RANGE_MAX][VT_FIELD_BYTES - 1] = 254;
 	} else {
-		parse(w, false, w->dflt[RANGE_MAX], v[RANGE_MAX]);
+		held_parse(w, false, w->dflt[RANGE_MAX], v[RANGE_MAX]);
 	}
-	parse(w, true, w->dflt[RANGE_INC], v[RANGE_INC]);
+	held_parse(w, true, w->dflt[RANGE_INC], v[RANGE_INC]);
 }
 
 void held_values(const struct stream_cfg *cfg, unsigned i, uint8_t v[4][VT_FIELD_BYTES])
@@ -120,7 +120,7 @@ void held_values(const struct stream_cfg *cfg, unsigned i, uint8_t v[4][VT_FIELD
 	if (cfg->held[i].set)
 		memcpy(v, cfg->held[i].v, sizeof(cfg->held[i].v));
 	else
-		defaults(cfg, &held_words[i], v);
+		held_defaults(cfg, &held_words[i], v);
 }
 
 unsigned held_count(const struct stream_cfg *cfg)

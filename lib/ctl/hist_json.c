@@ -23,7 +23,7 @@ static const struct { const char *name; double percent; uint64_t samples; } perc
 
 /* Subtracts the tester's own share from a value. UINT64_MAX, which is beyond the range of the
  * histogram, stays. */
-static uint64_t less(uint64_t v, uint64_t less_ns)
+static uint64_t hist_json_less(uint64_t v, uint64_t less_ns)
 {
 	return v == UINT64_MAX ? v : v > less_ns ? v - less_ns : 0;
 }
@@ -35,13 +35,13 @@ json_t *hist_json(const struct hist *h, uint64_t less_ns)
 
 	for (size_t i = 0; i < ARRAY_SIZE(percentiles); i++)
 		json_object_set_new(pct, percentiles[i].name,
-				    n < percentiles[i].samples ? json_null() : whole_json(less(hist_percentile(h, percentiles[i].percent), less_ns)));
+				    n < percentiles[i].samples ? json_null() : whole_json(hist_json_less(hist_percentile(h, percentiles[i].percent), less_ns)));
 	json_object_set_new(o, "samples", json_integer((json_int_t)n));
 	json_object_set_new(o, "error", h != NULL ? json_real(1.0 / (double)(1u << h->shape.bits)) : json_null());
 	json_object_set_new(o, "above", json_integer(h != NULL ? (json_int_t)cell_get(&h->above) : 0));
-	json_object_set_new(o, "min_ns", n > 0 ? whole_json(less(hist_min(h), less_ns)) : json_null());
+	json_object_set_new(o, "min_ns", n > 0 ? whole_json(hist_json_less(hist_min(h), less_ns)) : json_null());
 	json_object_set_new(o, "mean_ns", n > 0 ? real_json(fmax(hist_mean(h) - (double)less_ns, 0)) : json_null());
-	json_object_set_new(o, "max_ns", n > 0 ? whole_json(less(hist_max(h), less_ns)) : json_null());
+	json_object_set_new(o, "max_ns", n > 0 ? whole_json(hist_json_less(hist_max(h), less_ns)) : json_null());
 	json_object_set_new(o, "stdev_ns", n > 1 ? real_json(hist_stdev(h)) : json_null());
 	/* RFC 5481 4.2 and 6.5: the variation is measured from the smallest delay. */
 	uint64_t high = n >= 1000 ? hist_percentile(h, 99.9) : UINT64_MAX;

@@ -35,7 +35,7 @@ static int limit_queues(const struct ctl_port *cp, uint64_t mbps)
 }
 
 /* Asks the device for what settings and rates want, if that differs from what was asked last. */
-static void ask(struct ctl *c, struct ctl_port *cp)
+static void pacing_ask(struct ctl *c, struct ctl_port *cp)
 {
 	int kind = cp->p.cfg.pacing;
 	uint64_t mbps = kind == PACING_QUEUE ? limit_mbps(c, cp) : 0;
@@ -57,7 +57,7 @@ void pacing_follow(struct ctl *c, struct ctl_port *cp)
 	struct sbuf text = {0};
 	int was = cp->pacing.rc;
 
-	ask(c, cp);
+	pacing_ask(c, cp);
 	if (cp->pacing.rc != 0 && cp->pacing.rc != -EAGAIN && (was == 0 || was == -EAGAIN)) {
 		pacing_text(cp, &text);
 		ctl_note(c, cp->p.id, "port %u: %s", cp->p.id, sbuf_str(&text));
@@ -70,7 +70,7 @@ int ctl_pacing(struct ctl *c, unsigned port, struct err *e)
 	struct ctl_port *cp = c->port[port];
 	struct sbuf text = {0};
 
-	ask(c, cp);
+	pacing_ask(c, cp);
 	if (cp->pacing.rc == 0 || cp->pacing.rc == -EAGAIN)
 		return 0;
 	pacing_text(cp, &text);

@@ -106,7 +106,7 @@ static int check_room(struct dealer *d, const struct map_entry *m, unsigned port
 }
 
 /* Gives the next queue of a side of a port to an lcore. */
-static void push(struct dealer *d, unsigned port, int side, unsigned lcore)
+static void place_push(struct dealer *d, unsigned port, int side, unsigned lcore)
 {
 	if (d->n == d->cap) {
 		d->cap = d->cap ? d->cap * 2 : 16;
@@ -152,7 +152,7 @@ static int deal_side(struct dealer *d, const struct map_entry *m, int side)
 		if (rc < 0)
 			return rc;
 		for (unsigned i = 0; i < n; i++)
-			push(d, port, side, core->v[i % core->n].num);
+			place_push(d, port, side, core->v[i % core->n].num);
 	}
 	return 0;
 }
@@ -178,7 +178,7 @@ static int check_needs(struct dealer *d)
 	return 0;
 }
 
-static int deal(struct dealer *d)
+static int place_deal(struct dealer *d)
 {
 	for (unsigned i = 0; i < d->set->n; i++) {
 		d->which = d->set->v[i].which;
@@ -221,7 +221,7 @@ static int by_port(const void *va, const void *vb)
 }
 
 /* Makes the placement from the dealer, whose queues go into it. */
-static void finish(struct dealer *d, struct placement *out)
+static void place_finish(struct dealer *d, struct placement *out)
 {
 	if (d->n > 1)
 		qsort(d->q, d->n, sizeof(*d->q), by_port);
@@ -248,11 +248,11 @@ static int read_maps(const char *const *maps, unsigned nmaps, const struct place
 	if (rc < 0)
 		return rc;
 	dealer_init(&d, &set, in, nports, e);
-	rc = deal(&d);
+	rc = place_deal(&d);
 	if (rc < 0 && which != NULL)
 		*which = d.which;
 	if (rc == 0 && out != NULL)
-		finish(&d, out);
+		place_finish(&d, out);
 	if (rc == 0 && nq != NULL)
 		memcpy(nq, d.nq, nports * sizeof(*nq));
 	dealer_free(&d);
@@ -282,7 +282,7 @@ struct unit {
 
 /* The worker on this node (-1: on any) that has the fewest units, if they are fewer than room; of
  * several the one with the lowest number. -1: there is none. */
-static int pick(const struct place_in *in, const unsigned *load, unsigned room, int node)
+static int place_pick(const struct place_in *in, const unsigned *load, unsigned room, int node)
 {
 	int best = -1;
 
@@ -298,7 +298,7 @@ static int pick(const struct place_in *in, const unsigned *load, unsigned room, 
 /* Chooses a worker for each unit. Units of ports whose node is known come first and get workers
  * near it, so that no other unit takes those away. No worker gets more units than are needed to
  * place all. */
-static void choose(const struct place_in *in, struct unit *u, unsigned n)
+static void place_choose(const struct place_in *in, struct unit *u, unsigned n)
 {
 	unsigned *load = xcalloc(in->nlcores, sizeof(*load));
 	unsigned room = (n + in->nlcores - 1) / in->nlcores;
@@ -309,7 +309,7 @@ static void choose(const struct place_in *in, struct unit *u, unsigned n)
 
 			if (u[i].worker >= 0 || (near && node < 0))
 				continue;
-			u[i].worker = pick(in, load, room, near ? node : -1);
+			u[i].worker = place_pick(in, load, room, near ? node : -1);
 			if (u[i].worker >= 0)
 				load[u[i].worker]++;
 		}
@@ -345,15 +345,15 @@ int place_auto(const struct place_in *in, struct placement *out, struct err *e)
 			u[n++] = (struct unit){p, rx, tx, -1};
 		}
 	}
-	choose(in, u, n);
+	place_choose(in, u, n);
 	dealer_init(&d, NULL, in, in->nports, e);
 	for (unsigned i = 0; i < n; i++) {
 		if (u[i].rx)
-			push(&d, u[i].port, 0, in->lcore[u[i].worker].lcore);
+			place_push(&d, u[i].port, 0, in->lcore[u[i].worker].lcore);
 		if (u[i].tx)
-			push(&d, u[i].port, 1, in->lcore[u[i].worker].lcore);
+			place_push(&d, u[i].port, 1, in->lcore[u[i].worker].lcore);
 	}
-	finish(&d, out);
+	place_finish(&d, out);
 	dealer_free(&d);
 	free(u);
 	return 0;

@@ -28,13 +28,13 @@ struct reader {
 static const char form[] = "a map is CORES.PORT, for example 1.0, [1:2].0, 2-5:6-9.0 or 1:2.0*4";
 
 /* The column of the reading position. */
-static int at(const struct reader *r)
+static int place_map_at(const struct reader *r)
 {
 	return (int)(r->p - r->text);
 }
 
 /* Skips blanks and returns the sign at the reading position. */
-static char peek(struct reader *r)
+static char place_map_peek(struct reader *r)
 {
 	while (*r->p == ' ' || *r->p == '\t')
 		r->p++;
@@ -42,9 +42,9 @@ static char peek(struct reader *r)
 }
 
 /* Says for an error what stands at the reading position: a sign, or the end. */
-static const char *shown(struct reader *r, char *buf, size_t size)
+static const char *place_map_shown(struct reader *r, char *buf, size_t size)
 {
-	unsigned char c = (unsigned char)peek(r);
+	unsigned char c = (unsigned char)place_map_peek(r);
 
 	if (c == '\0')
 		snprintf(buf, size, "the map ends here");
@@ -56,23 +56,23 @@ static const char *shown(struct reader *r, char *buf, size_t size)
 }
 
 /* -EINVAL: something else was expected at the reading position. */
-static int refuse(struct reader *r, const char *expected)
+static int place_map_refuse(struct reader *r, const char *expected)
 {
 	char buf[64];
 
-	shown(r, buf, sizeof(buf));
-	return err_at(r->e, EINVAL, at(r), "%s: expected %s; %s", buf, expected, form);
+	place_map_shown(r, buf, sizeof(buf));
+	return err_at(r->e, EINVAL, place_map_at(r), "%s: expected %s; %s", buf, expected, form);
 }
 
 static int read_number(struct reader *r, const char *what, unsigned max, unsigned *num, int *col)
 {
-	if (!isdigit((unsigned char)peek(r)))
-		return refuse(r, what);
+	if (!isdigit((unsigned char)place_map_peek(r)))
+		return place_map_refuse(r, what);
 
 	const char *start = r->p;
 	unsigned long v = 0;
 
-	*col = at(r);
+	*col = place_map_at(r);
 	for (; isdigit((unsigned char)*r->p); r->p++)
 		v = v > max ? v : v * 10 + (unsigned)(*r->p - '0');
 	if (v > max) {
@@ -107,7 +107,7 @@ static int read_list(struct reader *r, const char *what, struct map_list *l)
 		if (rc < 0)
 			return rc;
 		to = from;
-		if (peek(r) == '-') {
+		if (place_map_peek(r) == '-') {
 			r->p++;
 			rc = read_number(r, what, MAP_MAX_NUMBER, &to, &col_to);
 			if (rc < 0)
@@ -125,7 +125,7 @@ static int read_list(struct reader *r, const char *what, struct map_list *l)
 			seen[i] = true;
 			list_add(l, i, col);
 		}
-		if (peek(r) != '/')
+		if (place_map_peek(r) != '/')
 			return 0;
 		r->p++;
 	}
@@ -142,30 +142,30 @@ static void list_copy(struct map_list *to, const struct map_list *from)
 static int read_part(struct reader *r, bool ports, struct map_list side[2], bool *split)
 {
 	const char *what = ports ? "a port number" : "an lcore number";
-	char close = '\0', open = peek(r);
-	int open_col = at(r), rc;
+	char close = '\0', open = place_map_peek(r);
+	int open_col = place_map_at(r), rc;
 
 	if (open == '[' || open == '{') {
 		close = open == '[' ? ']' : '}';
 		r->p++;
 	}
-	int first_col = (peek(r), at(r));
+	int first_col = (place_map_peek(r), place_map_at(r));
 	side[0].col = side[1].col = first_col;
 	if (*r->p != ':') {
 		rc = read_list(r, what, &side[0]);
 		if (rc < 0)
 			return rc;
 	}
-	*split = peek(r) == ':';
+	*split = place_map_peek(r) == ':';
 	if (*split) {
 		r->p++;
-		side[1].col = at(r);
-		if (isdigit((unsigned char)peek(r))) {
+		side[1].col = place_map_at(r);
+		if (isdigit((unsigned char)place_map_peek(r))) {
 			rc = read_list(r, what, &side[1]);
 			if (rc < 0)
 				return rc;
 		} else if (*r->p != '\0' && strchr(".]}*,", *r->p) == NULL) {
-			return refuse(r, what);
+			return place_map_refuse(r, what);
 		}
 		if (side[0].n + side[1].n == 0)
 			return err_at(r->e, EINVAL, first_col,
@@ -179,15 +179,15 @@ static int read_part(struct reader *r, bool ports, struct map_list side[2], bool
 			      side[0].n == 0 ? "before" : "behind", side[0].n == 0 ? "[:PORT]" : "[PORT:]");
 	if (close == '\0')
 		return 0;
-	if (peek(r) == ',')
-		return err_at(r->e, EINVAL, at(r),
+	if (place_map_peek(r) == ',')
+		return err_at(r->e, EINVAL, place_map_at(r),
 			      "',' separates maps: inside %c%c numbers are joined with '/', ranges are written 1-3",
 			      open, close);
 	if (*r->p != close) {
 		char buf[64];
 
-		return err_at(r->e, EINVAL, at(r), "%s: the '%c' at column %d is not closed with '%c'",
-			      shown(r, buf, sizeof(buf)), open, open_col + 1, close);
+		return err_at(r->e, EINVAL, place_map_at(r), "%s: the '%c' at column %d is not closed with '%c'",
+			      place_map_shown(r, buf, sizeof(buf)), open, open_col + 1, close);
 	}
 	r->p++;
 	return 0;
@@ -197,20 +197,20 @@ static int read_entry(struct reader *r, struct map_entry *m)
 {
 	int rc;
 
-	if (peek(r) == '\0' || *r->p == ',')
-		return err_at(r->e, EINVAL, at(r), "an empty map: %s", form);
+	if (place_map_peek(r) == '\0' || *r->p == ',')
+		return err_at(r->e, EINVAL, place_map_at(r), "an empty map: %s", form);
 	if (*r->p == '.')
-		return refuse(r, "an lcore number before '.'");
+		return place_map_refuse(r, "an lcore number before '.'");
 	rc = read_part(r, false, m->core, &m->core_split);
 	if (rc < 0)
 		return rc;
-	if (peek(r) != '.')
-		return refuse(r, "'.' and a port number after the cores");
+	if (place_map_peek(r) != '.')
+		return place_map_refuse(r, "'.' and a port number after the cores");
 	r->p++;
 	rc = read_part(r, true, m->port, &m->port_split);
 	if (rc < 0)
 		return rc;
-	if (peek(r) == '*') {
+	if (place_map_peek(r) == '*') {
 		r->p++;
 		rc = read_number(r, "a number of queues", PLACE_MAX_QUEUES, &m->nq, &m->nq_col);
 		if (rc < 0)
@@ -220,8 +220,8 @@ static int read_entry(struct reader *r, struct map_entry *m)
 				      "*0 gives no queues: write *1 to *%d, or leave it out for one per core",
 				      PLACE_MAX_QUEUES);
 	}
-	if (peek(r) != '\0' && *r->p != ',')
-		return refuse(r, "',' or the end after a map");
+	if (place_map_peek(r) != '\0' && *r->p != ',')
+		return place_map_refuse(r, "',' or the end after a map");
 	return 0;
 }
 

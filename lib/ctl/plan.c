@@ -33,7 +33,7 @@ static uint64_t stall_ns(const struct ctl *c)
 
 /* Asks all works to put their tasks on a port into the plan, from the last one of the list to the
  * first, which owns what nobody claims. */
-static void fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
+static void plan_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 {
 	unsigned n = 0;
 
@@ -53,7 +53,7 @@ struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 		struct ctl_port *cp = c->port[i];
 		if (!cp->used || !cp->started)
 			continue;
-		fill(c, cp, w);
+		plan_fill(c, cp, w);
 		for (unsigned q = 0; q < cp->p.nrxq; q++)
 			if (cp->rx_worker[q] == (int)worker)
 				may_sleep &= !cp->p.cfg.idle_busy && !cp->awake;

@@ -112,7 +112,7 @@ void plan_tap(struct dp_rx_slot *slot, const struct dp_tap *tap)
 }
 
 /* Whether the worker receives from this queue. */
-static bool reads(const struct ctl_port *cp, unsigned queue, unsigned worker)
+static bool plan_write_reads(const struct ctl_port *cp, unsigned queue, unsigned worker)
 {
 	return cp->used && cp->started && cp->rx_worker[queue] == (int)worker;
 }
@@ -125,12 +125,12 @@ static void make_slots(struct plan_writer *p)
 
 	for (unsigned i = 0; i < c->nports; i++)
 		for (unsigned q = 0; q < c->port[i]->p.nrxq; q++)
-			n += reads(c->port[i], q, p->worker);
+			n += plan_write_reads(c->port[i], q, p->worker);
 	plan->rx = xcalloc_lines(n * sizeof(*plan->rx));
 	for (unsigned i = 0; i < c->nports; i++)
 		for (unsigned q = 0; q < c->port[i]->p.nrxq; q++) {
 			const struct ctl_port *cp = c->port[i];
-			if (reads(cp, q, p->worker))
+			if (plan_write_reads(cp, q, p->worker))
 				plan->rx[plan->nrx++] = (struct dp_rx_slot){.q = cp->rxq[q], .burst = (uint16_t)cp->p.cfg.rxburst, .owner = NO_OWNER};
 		}
 }

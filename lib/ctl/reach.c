@@ -15,7 +15,7 @@ static const struct frame_val *value_of(const struct stream *s, const struct fra
 	return v != NULL || f == NULL ? v : frame_vals_find(&s->cfg.dflt, p, 1, f);
 }
 
-static bool has(const struct frame_spec *spec, const char *header)
+static bool reach_has(const struct frame_spec *spec, const char *header)
 {
 	const struct proto *p = proto_find(header);
 
@@ -46,7 +46,7 @@ static bool to_nobody(const struct stream *s, const struct frame_spec *spec)
  * address; else NULL. */
 static const char *default_addresses(const struct stream *s, const struct frame_spec *spec)
 {
-	const char *header = has(spec, "ipv4") ? "ipv4" : has(spec, "ipv6") ? "ipv6" : NULL;
+	const char *header = reach_has(spec, "ipv4") ? "ipv4" : reach_has(spec, "ipv6") ? "ipv6" : NULL;
 	bool own;
 
 	if (header == NULL)

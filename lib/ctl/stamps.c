@@ -171,7 +171,7 @@ static int read_clock(const struct ctl_port *cp, uint64_t *ticks)
 
 /* Reads the device's clock between two readings of our counter. Losing the CPU in between makes
  * this bracket wide, so the narrowest of a few brackets is used. */
-static int take(const struct ctl_port *cp, struct clock_dev_reading *best)
+static int stamps_take(const struct ctl_port *cp, struct clock_dev_reading *best)
 {
 	*best = (struct clock_dev_reading){.width = UINT64_MAX};
 	for (int i = 0; i < ROUNDS; i++) {
@@ -202,14 +202,14 @@ static uint64_t next_look(const struct ctl_port *cp)
 	return s->rc < 0 ? s->retry_tsc : clock_dev_next(&s->cal);
 }
 
-static void tell(struct port_stamps *s, const struct dp_clock_view *v)
+static void stamps_tell(struct port_stamps *s, const struct dp_clock_view *v)
 {
 	dp_clock_set(&s->rx, v);
 	dp_clock_set(&s->tx, v);
 }
 
 /* Tells the workers how cycles follow from the device's clock, by what is known now. */
-static void publish(struct port_stamps *s)
+static void stamps_publish(struct port_stamps *s)
 {
 	const struct clock_dev_reading *last = clock_dev_last(&s->cal);
 	struct dp_clock_view v = {.at = last->ticks, .tsc = last->tsc, .mult = (uint64_t)(s->cal.cycles_per_tick * 0x1p40),
@@ -217,31 +217,31 @@ static void publish(struct port_stamps *s)
 				  .slack = (uint64_t)clock_dev_slack(&s->cal) + 1};
 	_Static_assert(DP_CLOCK_SHIFT == 40, "the factors above");
 
-	tell(s, &v);
+	stamps_tell(s, &v);
 }
 
 /* Reads the clock once. A note says when it cannot be read, can be read again, or was set by
  * somebody. */
-static void look(struct ctl *c, struct ctl_port *cp)
+static void stamps_look(struct ctl *c, struct ctl_port *cp)
 {
 	struct port_stamps *s = &cp->stamps;
 	struct clock_dev_reading r;
 	uint64_t steps = s->cal.steps;
 	int was = s->rc;
 
-	s->rc = take(cp, &r);
+	s->rc = stamps_take(cp, &r);
 	if (s->rc < 0) {
 		s->lost = true;
 		clock_dev_lost(&s->cal);
 		s->retry_tsc = clock_tsc() + clock_cycles(RETRY_NS);
-		tell(s, &(struct dp_clock_view){.slack = DP_CLOCK_UNKNOWN});
+		stamps_tell(s, &(struct dp_clock_view){.slack = DP_CLOCK_UNKNOWN});
 		if (was == 0)
 			ctl_note(c, cp->p.id, "port %u (%s): the device's clock cannot be read (%s): its time stamps are not used%s",
 				 cp->p.id, cp->p.name, rte_strerror(-s->rc), s->rc == -ENOTSUP ? "" : " until it can");
 		return;
 	}
 	if (clock_dev_add(&s->cal, r) && clock_dev_known(&s->cal)) {
-		publish(s);
+		stamps_publish(s);
 		if (s->lost)
 			ctl_note(c, cp->p.id, "port %u (%s): the device's clock can be read again and was measured anew: its time stamps are used",
 				 cp->p.id, cp->p.name);
@@ -258,14 +258,14 @@ void stamps_started(struct ctl *c, struct ctl_port *cp)
 		return;
 	find_misses(cp);
 	stamps_clear(cp);
-	look(c, cp);
+	stamps_look(c, cp);
 }
 
 void stamps_turn(struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
 		if (clock_tsc() >= next_look(c->port[i]))
-			look(c, c->port[i]);
+			stamps_look(c, c->port[i]);
 }
 
 uint64_t stamps_next_ns(const struct ctl *c)
@@ -282,7 +282,7 @@ uint64_t stamps_next_ns(const struct ctl *c)
 	return least;
 }
 
-static bool waits(const struct ctl *c)
+static bool stamps_waits(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
 		if (in_use(c->port[i]) && c->port[i]->stamps.rc == 0 && !clock_dev_known(&c->port[i]->stamps.cal))
@@ -295,7 +295,7 @@ void stamps_ready(struct ctl *c)
 	uint64_t until = clock_raw_ns() + PATIENCE_NS;
 
 	stamps_turn(c);
-	while (waits(c) && clock_raw_ns() < until) {
+	while (stamps_waits(c) && clock_raw_ns() < until) {
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 		stamps_turn(c);
 	}
@@ -383,7 +383,7 @@ int ctl_timestamps(struct ctl *c, unsigned port, struct err *e)
 }
 
 /* Returns why the device's clock is not known now, as JSON; null: it is known. */
-static json_t *trouble(const struct ctl_port *cp)
+static json_t *stamps_trouble(const struct ctl_port *cp)
 {
 	const struct port_stamps *s = &cp->stamps;
 
@@ -405,7 +405,7 @@ static json_t *clock_json(const struct ctl_port *cp)
 	json_object_set_new(o, "hz", known ? json_real(d->hz / d->cycles_per_tick) : json_null());
 	json_object_set_new(o, "uncertainty_ppm", known ? json_real(d->slope_error * 1e6) : json_null());
 	json_object_set_new(o, "error_ns", known ? json_real(stamps_error_ns(cp)) : json_null());
-	json_object_set_new(o, "trouble", trouble(cp));
+	json_object_set_new(o, "trouble", stamps_trouble(cp));
 	json_object_set_new(o, "span_ns", json_real(d->n > 0 ? (double)(clock_dev_last(d)->tsc - d->at[0].tsc) / d->hz * 1e9 : 0));
 	return o;
 }

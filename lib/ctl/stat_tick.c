@@ -12,7 +12,7 @@ static struct snap_rate rate_of(uint64_t packets, uint64_t bytes, double seconds
 				  .l1_bps = ((double)bytes + (double)packets * PACE_WIRE_OVERHEAD) * 8 / seconds};
 }
 
-static double mean(uint64_t sum, uint64_t n)
+static double stat_tick_mean(uint64_t sum, uint64_t n)
 {
 	return n > 0 ? (double)sum / (double)n : (double)NAN;
 }
@@ -30,7 +30,7 @@ static void rate_most(struct snap_rate *a, const struct snap_rate *b)
 }
 
 /* Reads what the port has received since open. */
-static void received(const struct ctl_port *cp, uint64_t *packets, uint64_t *bytes)
+static void stat_tick_received(const struct ctl_port *cp, uint64_t *packets, uint64_t *bytes)
 {
 	*packets = *bytes = 0;
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
@@ -42,7 +42,7 @@ static void received(const struct ctl_port *cp, uint64_t *packets, uint64_t *byt
 void most_since(struct ctl_port *cp)
 {
 	cp->rx_since.tsc = clock_tsc();
-	received(cp, &cp->rx_since.packets, &cp->rx_since.bytes);
+	stat_tick_received(cp, &cp->rx_since.packets, &cp->rx_since.bytes);
 }
 
 void most_before(struct ctl *c)
@@ -70,7 +70,7 @@ void most_of_run(struct ctl *c, struct ctl_port *cp, const struct run_result *r)
 		struct ctl_port *rx = c->port[i];
 		if (!rx->used || rx->rx_since.tsc == 0)
 			continue;
-		received(rx, &packets, &bytes);
+		stat_tick_received(rx, &packets, &bytes);
 		now = clock_tsc();
 		if (now <= rx->rx_since.tsc)
 			continue;
@@ -83,7 +83,7 @@ void most_of_run(struct ctl *c, struct ctl_port *cp, const struct run_result *r)
 /* Puts an interval into the history, and its rates into the highest ones unless the port was
  * cleared within it. If the timer was late, the history gets the interval once for each second that
  * it lasted. */
-static void remember(struct ctl_port *cp, const struct snap_interval *v, double seconds)
+static void stat_tick_remember(struct ctl_port *cp, const struct snap_interval *v, double seconds)
 {
 	long times = lround(seconds);
 
@@ -118,8 +118,8 @@ static void tick_queue(struct ctl *c, struct ctl_port *cp, unsigned q, double se
 			.dropped_pps = (double)d->tx.dropped / seconds,
 			.stalls_per_s = (double)d->tx.stalls / seconds,
 			.nombuf_per_s = (double)d->tx.nombuf / seconds,
-			.tx_cycles = mean(d->tx_times.cycles, d->tx_times.bursts),
-			.rx_cycles = mean(d->rx_times.cycles, d->rx_times.bursts),
+			.tx_cycles = stat_tick_mean(d->tx_times.cycles, d->tx_times.bursts),
+			.rx_cycles = stat_tick_mean(d->rx_times.cycles, d->rx_times.bursts),
 		};
 }
 
@@ -138,7 +138,7 @@ static void tick_port(struct ctl *c, struct ctl_port *cp)
 		rate_add(&sum.rx, &cp->last[q].rx);
 	}
 	if (seconds > 0)
-		remember(cp, &sum, seconds);
+		stat_tick_remember(cp, &sum, seconds);
 	cp->prev_ns = now;
 	cp->stuck_ticks = cp->run.active && taken == 0 && refused > 0 ? cp->stuck_ticks + 1 : 0;
 }
@@ -153,7 +153,7 @@ static void tick_worker(struct ctl_worker *cw)
 		cw->busy = fmin((double)(busy - cw->prev_busy) / (double)(tsc - cw->prev_tsc), 1);
 		cw->loops_per_s = (double)(loops - cw->prev_loops) / seconds;
 		cw->pps = (double)cw->moved / seconds;
-		cw->cycles_per_packet = mean(busy - cw->prev_busy, cw->moved);
+		cw->cycles_per_packet = stat_tick_mean(busy - cw->prev_busy, cw->moved);
 		cw->stalls_per_s = (double)cw->stalls / seconds;
 		/* the kernel counts a wait when it ends, so it may be longer than the interval */
 		cw->wait = known && before ? fmin((double)(waited - cw->prev_waited_ns) / 1e9 / seconds, 1) : (double)NAN;

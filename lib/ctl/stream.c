@@ -31,7 +31,7 @@ struct ctl_saved {
 	struct saved_port port[CTL_MAX_PORTS];
 };
 
-static bool bit(const uint64_t *map, uint32_t i)
+static bool stream_bit(const uint64_t *map, uint32_t i)
 {
 	return map[i / 64] >> (i % 64) & 1;
 }
@@ -46,7 +46,7 @@ static uint32_t cell_take(struct ctl_port *cp, unsigned id)
 	if (!cp->run.active)
 		memset(cp->cell_kept, 0, sizeof(cp->cell_kept));
 	for (unsigned n = 0; n < CTL_CELLS; n++, i = (i + 1) % CTL_CELLS)
-		if (i != NO_STREAM && !bit(cp->cell_used, i) && !bit(cp->cell_kept, i)) {
+		if (i != NO_STREAM && !stream_bit(cp->cell_used, i) && !stream_bit(cp->cell_kept, i)) {
 			cp->cell_used[i / 64] |= 1ull << (i % 64);
 			return i;
 		}
@@ -78,7 +78,7 @@ static void make_place(struct ctl_port *cp, unsigned id)
 }
 
 /* Sets nstreams to the highest id + 1 again. */
-static void shrink(struct ctl_port *cp)
+static void stream_shrink(struct ctl_port *cp)
 {
 	while (cp->nstreams > 0 && cp->stream[cp->nstreams - 1] == NULL)
 		cp->nstreams--;
@@ -86,7 +86,7 @@ static void shrink(struct ctl_port *cp)
 
 /* Puts a new stream at this id. It takes over what cfg points to, its dflt too. cell: from
  * cell_take(). */
-static struct stream *put(struct ctl_port *cp, unsigned id, uint32_t cell, const struct stream_cfg *cfg)
+static struct stream *stream_put(struct ctl_port *cp, unsigned id, uint32_t cell, const struct stream_cfg *cfg)
 {
 	struct stream *s = xcalloc(1, sizeof(*s));
 
@@ -102,7 +102,7 @@ static struct stream *put(struct ctl_port *cp, unsigned id, uint32_t cell, const
 	return s;
 }
 
-static void drop(struct ctl_port *cp, unsigned id)
+static void stream_drop(struct ctl_port *cp, unsigned id)
 {
 	struct stream *s = cp->stream[id];
 
@@ -119,7 +119,7 @@ void streams_free(struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < cp->nstreams; i++)
 		if (cp->stream[i] != NULL)
-			drop(cp, i);
+			stream_drop(cp, i);
 	cp->nstreams = 0;
 	free(cp->stream);
 	cp->stream = NULL;
@@ -128,7 +128,7 @@ void streams_free(struct ctl_port *cp)
 
 /* Gives a stream new settings. It takes over what cfg points to. The stream keeps its id and its
  * counters. */
-static void change(struct stream *s, const struct stream_cfg *cfg)
+static void stream_change(struct stream *s, const struct stream_cfg *cfg)
 {
 	uint32_t port = s->cfg.port, id = s->cfg.id;
 
@@ -145,14 +145,14 @@ void streams_default(struct ctl_port *cp)
 
 	for (unsigned i = 1; i < cp->nstreams; i++)
 		if (cp->stream[i] != NULL)
-			drop(cp, i);
-	shrink(cp);
+			stream_drop(cp, i);
+	stream_shrink(cp);
 	stream_cfg_init(&cfg);
 	frame_vals_copy(&cfg.dflt, &cp->dflt);
 	if (stream_at(cp, 0) != NULL)
-		change(cp->stream[0], &cfg);
+		stream_change(cp->stream[0], &cfg);
 	else
-		put(cp, 0, cell_take(cp, 0), &cfg);
+		stream_put(cp, 0, cell_take(cp, 0), &cfg);
 	cp->touched |= WHY_FRAMES | WHY_ORDER;
 }
 
@@ -275,7 +275,7 @@ int ctl_stream_add(struct ctl *c, unsigned port, int id, unsigned n, int like, s
 			stream_cfg_init(&cfg);
 			frame_vals_copy(&cfg.dflt, &cp->dflt);
 		}
-		put(cp, first + i, cell_take(cp, first + i), &cfg);
+		stream_put(cp, first + i, cell_take(cp, first + i), &cfg);
 	}
 	cp->touched |= WHY_ORDER;
 	return (int)first;
@@ -292,8 +292,8 @@ int ctl_stream_delete(struct ctl *c, unsigned port, unsigned id, struct err *e)
 		return err_set(e, EINVAL,
 			       "stream %u/%u is the last one of port %u and stays; `set %u/%u enabled off` silences it",
 			       port, id, port, port, id);
-	drop(cp, id);
-	shrink(cp);
+	stream_drop(cp, id);
+	stream_shrink(cp);
 	cp->touched |= WHY_ORDER;
 	return 0;
 }
@@ -317,7 +317,7 @@ int ctl_stream_move(struct ctl *c, unsigned port, unsigned from, unsigned to, st
 	make_place(cp, to);
 	cp->stream[to] = s;
 	s->cfg.id = to;
-	shrink(cp);
+	stream_shrink(cp);
 	cp->touched |= WHY_ORDER;
 	return 0;
 }
@@ -353,7 +353,7 @@ struct ctl_saved *ctl_save(struct ctl *c)
 static void put_back(struct ctl_port *cp, const struct saved_stream *from, struct stream_cfg *cfg)
 {
 	cp->cell_used[from->cell / 64] |= 1ull << (from->cell % 64);
-	struct stream *s = put(cp, from->cfg.id, from->cell, cfg);
+	struct stream *s = stream_put(cp, from->cfg.id, from->cell, cfg);
 	cp->cell_new[s->cell / 64] &= ~(1ull << (s->cell % 64));
 	s->base = from->base;
 	s->prev = from->prev;
@@ -369,7 +369,7 @@ static void restore_streams(struct ctl_port *cp, const struct saved_port *from)
 			next++;
 		bool was = next < from->n && from->stream[next].cfg.id == i;
 		if (cp->stream[i] != NULL && !(was && from->stream[next].cell == cp->stream[i]->cell))
-			drop(cp, i);
+			stream_drop(cp, i);
 	}
 	for (unsigned n = 0; n < from->n; n++) {
 		const struct saved_stream *st = &from->stream[n];
@@ -379,9 +379,9 @@ static void restore_streams(struct ctl_port *cp, const struct saved_port *from)
 		if (s == NULL)
 			put_back(cp, st, &cfg);
 		else
-			change(s, &cfg);
+			stream_change(s, &cfg);
 	}
-	shrink(cp);
+	stream_shrink(cp);
 }
 
 void ctl_restore(struct ctl *c, const struct ctl_saved *s)

@@ -16,7 +16,7 @@ static int spec_of(const struct stream *s, struct frame_spec *spec, struct sizes
 	return held_apply(&s->cfg, spec, sizes, e);
 }
 
-static const struct stream *find(const struct ctl *c, unsigned port, unsigned stream, struct err *e)
+static const struct stream *stream_frame_find(const struct ctl *c, unsigned port, unsigned stream, struct err *e)
 {
 	const struct stream *s = port < c->nports ? stream_at(c->port[port], stream) : NULL;
 
@@ -27,7 +27,7 @@ static const struct stream *find(const struct ctl *c, unsigned port, unsigned st
 
 int ctl_stream_spec(struct ctl *c, unsigned port, unsigned stream, struct frame_spec *spec, struct sizes *sizes, struct err *e)
 {
-	const struct stream *s = find(c, port, stream, e);
+	const struct stream *s = stream_frame_find(c, port, stream, e);
 
 	*spec = (struct frame_spec){0};
 	return s != NULL ? spec_of(s, spec, sizes, e) : -EINVAL;
@@ -57,7 +57,7 @@ static void put_probe(const struct ctl_port *cp, const struct stream *s, const s
 
 /* Builds the frame with ordinal 0 and size spec->size: its bytes and the places of its headers in
  * *out, and its compiled form in *plan. After a failure there is nothing to free. */
-static int build(const struct ctl_port *cp, const struct stream *s, const struct frame_spec *spec, struct frame *out,
+static int stream_frame_build(const struct ctl_port *cp, const struct stream *s, const struct frame_spec *spec, struct frame *out,
 		 struct frame_plan *plan, struct err *e)
 {
 	int rc = frame_build(spec, &s->cfg.dflt, plan_max_size(cp, &spec->stack), out, e);
@@ -83,7 +83,7 @@ static int first_frame(const struct ctl_port *cp, const struct stream *s, struct
 
 	if (rc == 0) {
 		spec->size = first_size(sizes);
-		rc = build(cp, s, spec, out, plan, &why);
+		rc = stream_frame_build(cp, s, spec, out, plan, &why);
 	}
 	if (rc == 0)
 		return 0;
@@ -106,7 +106,7 @@ int stream_frame(const struct ctl_port *cp, const struct stream *s, struct frame
 
 int ctl_frame(struct ctl *c, unsigned port, unsigned stream, struct frame *out, struct err *e)
 {
-	const struct stream *s = find(c, port, stream, e);
+	const struct stream *s = stream_frame_find(c, port, stream, e);
 
 	return s != NULL ? stream_frame(c->port[port], s, out, e) : -EINVAL;
 }
@@ -159,7 +159,7 @@ static json_t *frame_json(const struct ctl_port *cp, const struct stream *s, con
 
 json_t *ctl_frame_json(struct ctl *c, unsigned port, unsigned stream, struct err *e)
 {
-	const struct stream *s = find(c, port, stream, e);
+	const struct stream *s = stream_frame_find(c, port, stream, e);
 	struct frame_spec spec;
 	struct sizes sizes;
 	struct frame_plan plan;

@@ -57,7 +57,7 @@ static unsigned tx_room(const struct ctl_port *cp)
 	return eal_data_room(dev_mtu(cp)) - RTE_PKTMBUF_HEADROOM;
 }
 
-static int fits(const struct ctl_port *cp, unsigned len, struct err *e)
+static int stream_plan_fits(const struct ctl_port *cp, unsigned len, struct err *e)
 {
 	if (len <= tx_room(cp))
 		return 0;
@@ -130,7 +130,7 @@ int stream_compile(const struct ctl_port *cp, const struct stream_cfg *cfg, cons
 		rc = frame_compile(spec, &cfg->dflt, plan_max_size(cp, &spec->stack), out, e);
 	if (rc < 0)
 		return rc;
-	rc = fits(cp, out->len, e);
+	rc = stream_plan_fits(cp, out->len, e);
 	if (rc < 0)
 		frame_plan_free(out);
 	return rc;
@@ -138,7 +138,7 @@ int stream_compile(const struct ctl_port *cp, const struct stream_cfg *cfg, cons
 
 /* Changes *one so that each of its frames has a probe, whatever the stream's settings (spec) say of
  * probes. If it has no size, it gets the one that the frame has without tell_all. */
-static int probed(const struct ctl_port *cp, const struct stream *s, const struct frame_spec *spec, struct frame_spec *one, struct err *e)
+static int stream_plan_probed(const struct ctl_port *cp, const struct stream *s, const struct frame_spec *spec, struct frame_spec *one, struct err *e)
 {
 	struct frame_plan plain;
 
@@ -155,7 +155,7 @@ static int probed(const struct ctl_port *cp, const struct stream *s, const struc
 }
 
 /* Makes s->frames. After a failure the caller frees what was made of it. */
-static int compile(struct ctl_port *cp, struct stream *s, struct err *e)
+static int stream_plan_compile(struct ctl_port *cp, struct stream *s, struct err *e)
 {
 	/* Both are static because they are large, and control is one thread. plan_of: 1 + the
 	 * index of the plan for a size; all are 0 between calls. */
@@ -182,7 +182,7 @@ static int compile(struct ctl_port *cp, struct stream *s, struct err *e)
 				f->plan = xrealloc(f->plan, cap * sizeof(*f->plan));
 			}
 			one.size = size[i];
-			rc = cp->tell_all ? probed(cp, s, v.spec, &one, e) : 0;
+			rc = cp->tell_all ? stream_plan_probed(cp, s, v.spec, &one, e) : 0;
 			if (rc == 0)
 				rc = stream_compile(cp, &s->cfg, &one, &f->plan[f->nplans], e);
 			if (rc < 0)
@@ -199,7 +199,7 @@ static int compile(struct ctl_port *cp, struct stream *s, struct err *e)
 	return rc;
 }
 
-static int cached(const struct stream *s, struct err *e)
+static int stream_plan_cached(const struct stream *s, struct err *e)
 {
 	return s->rc < 0 ? err_set(e, -s->rc, "%s", s->why) : 0;
 }
@@ -210,9 +210,9 @@ int stream_plans(struct ctl *c, struct ctl_port *cp, struct stream *s, struct er
 	struct err why;
 
 	if (!s->dirty && s->version != 0 && s->for_max == max && s->for_room == room && s->for_tell == cp->tell_all)
-		return cached(s, e);
+		return stream_plan_cached(s, e);
 	stream_plans_free(s);
-	s->rc = compile(cp, s, &why);
+	s->rc = stream_plan_compile(cp, s, &why);
 	if (s->rc < 0) {
 		char name[32];
 		stream_name(cp, s, name, sizeof(name));
@@ -226,7 +226,7 @@ int stream_plans(struct ctl *c, struct ctl_port *cp, struct stream *s, struct er
 	s->for_room = room;
 	s->for_tell = cp->tell_all;
 	s->version = ++c->version_seq;
-	return cached(s, e);
+	return stream_plan_cached(s, e);
 }
 
 void stream_name(const struct ctl_port *cp, const struct stream *s, char *out, size_t size)

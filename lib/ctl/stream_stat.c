@@ -134,7 +134,7 @@ static bool held_varies(const struct stream_cfg *s, unsigned i)
 }
 
 /* The names of everything that changes from frame to frame. */
-static json_t *varies(const struct stream_cfg *s)
+static json_t *stream_stat_varies(const struct stream_cfg *s)
 {
 	json_t *a = json_array();
 
@@ -182,7 +182,7 @@ static json_t *one_stream(const struct ctl_port *cp, const struct stream *s, con
 			  "stream", (int)cfg->id, "enabled", (int)cfg->enabled, "frame", stack_text(&cfg->frame.stack),
 			  "size", value_json(&vt_sizes, &cfg->sizes), "weight", (json_int_t)cfg->weight, "rate",
 			  cfg->rate.set ? value_json(&vt_rate, &cfg->rate.rate) : json_null(), "count",
-			  (json_int_t)cfg->count, "varies", varies(cfg), "tx", "packets",
+			  (json_int_t)cfg->count, "varies", stream_stat_varies(cfg), "tx", "packets",
 			  (json_int_t)(now.packets - s->base.packets), "bytes", (json_int_t)(now.bytes - s->base.bytes),
 			  "pps", s->pps);
 

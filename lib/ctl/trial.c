@@ -21,7 +21,7 @@ static void ports_add(struct portset *to, const struct portset *from)
 
 /* The port that receives what this one sends if no receivers were named: the other port of its pair
  * (0-1, 2-3) if that is used, else the port itself. */
-static unsigned partner(const struct ctl *c, unsigned port)
+static unsigned trial_partner(const struct ctl *c, unsigned port)
 {
 	unsigned other = port ^ 1;
 
@@ -48,8 +48,8 @@ static void make_flows(struct trial *t)
 			continue;
 		struct trial_flow *f = &r->flow[r->nflows++];
 		portset_add(&f->from, i);
-		portset_add(&f->to, partner(t->c, i));
-		portset_add(&t->rx, partner(t->c, i));
+		portset_add(&f->to, trial_partner(t->c, i));
+		portset_add(&t->rx, trial_partner(t->c, i));
 	}
 	t->all = t->spec.tx;
 	ports_add(&t->all, &t->rx);
@@ -133,7 +133,7 @@ static int check_ports(const struct trial *t, struct err *e)
 	return 0;
 }
 
-static int check(const struct trial *t, struct err *e)
+static int trial_check(const struct trial *t, struct err *e)
 {
 	const struct trial_cfg *cfg = &t->spec.cfg;
 
@@ -207,7 +207,7 @@ static void not_told(struct trial *t)
 /* Starts the senders, so that their frames say which ones they are if the trial wants that. If the
  * start fails so, they are started without it. r.not_told gets the reason why some frames tell
  * nothing. */
-static int run(struct trial *t, struct err *e)
+static int trial_run(struct trial *t, struct err *e)
 {
 	const struct run_ask ask = {.duration_ns = t->spec.duration_ns, .own_count = true, .rate = &t->spec.rate,
 				      .grace_ns = t->spec.cfg.overtime_ns};
@@ -224,9 +224,9 @@ static int run(struct trial *t, struct err *e)
 }
 
 /* Starts the senders of the trial itself, and takes the bases before their first frame. */
-static int begin(struct trial *t, struct err *e)
+static int trial_begin(struct trial *t, struct err *e)
 {
-	int rc = run(t, e);
+	int rc = trial_run(t, e);
 
 	if (rc < 0)
 		return rc;
@@ -241,7 +241,7 @@ static int begin(struct trial *t, struct err *e)
 
 /* Starts the learning frames, which the receivers send so that a device under test learns where
  * they are. Receivers without a Tx queue send none. */
-static int learn(struct trial *t, struct err *e)
+static int trial_learn(struct trial *t, struct err *e)
 {
 	const struct trial_cfg *cfg = &t->spec.cfg;
 	struct portset able = {0};
@@ -269,11 +269,11 @@ int trial_start(struct ctl *c, const struct trial_spec *spec, struct trial **out
 	t->told_base = xcalloc(c->nports, sizeof(*t->told_base));
 	t->r.jitter_ns = (double)NAN;
 	make_flows(t);
-	int rc = check(t, e);
+	int rc = trial_check(t, e);
 	if (rc == 0)
 		/* where frames of an earlier run are still on their way, the phase stays
 		 * TRIAL_LEARN until they have arrived */
-		rc = spec->cfg.learn > 0 ? learn(t, e) : ctl_frames_inside(c) ? 0 : begin(t, e);
+		rc = spec->cfg.learn > 0 ? trial_learn(t, e) : ctl_frames_inside(c) ? 0 : trial_begin(t, e);
 	if (rc < 0) {
 		trial_free(t);
 		return rc;
@@ -303,7 +303,7 @@ static int poll_learn(struct trial *t, uint64_t now, struct err *e)
 		t->phase = TRIAL_PAUSE;
 		t->until_ns = now + (t->spec.cfg.learn > 0 ? t->spec.cfg.learn_wait_ns : 0);
 	}
-	return now >= t->until_ns ? begin(t, e) : 0;
+	return now >= t->until_ns ? trial_begin(t, e) : 0;
 }
 
 /* Stops the ports that have not sent everything overtime_ns after their time: a run that went on
@@ -372,7 +372,7 @@ static void poll_send(struct trial *t, uint64_t now)
 /* Is the wait for frames on their way over? It is when every frame is accounted for, or when no
  * counter has moved for drain_ns, and the receivers have looked at their queues since then; but not
  * before drain_min_ns. After drain_max_ns it is over in any case. */
-static bool drained(struct trial *t, uint64_t now)
+static bool trial_drained(struct trial *t, uint64_t now)
 {
 	const struct trial_cfg *cfg = &t->spec.cfg;
 	uint64_t sum = trial_movement(t), waited = now - t->sent_ns;
@@ -394,7 +394,7 @@ static bool drained(struct trial *t, uint64_t now)
 	return waited >= cfg->drain_max_ns || (now - t->moved_ns >= cfg->drain_ns && all_looked(t));
 }
 
-static void finish(struct trial *t)
+static void trial_finish(struct trial *t)
 {
 	trial_read(t);
 	trial_judge(&t->r, &t->spec.cfg);
@@ -419,7 +419,7 @@ int trial_poll(struct trial *t, struct err *e)
 		poll_send(t, now);
 		break;
 	case TRIAL_DRAIN:
-		if (!drained(t, now))
+		if (!trial_drained(t, now))
 			break;
 		t->r.inside = works_inside(t->c, &t->spec.tx);
 		trial_mark_late(t);
@@ -428,7 +428,7 @@ int trial_poll(struct trial *t, struct err *e)
 		/* fall through */
 	case TRIAL_SETTLE:
 		if (now >= t->until_ns)
-			finish(t);
+			trial_finish(t);
 		break;
 	case TRIAL_DONE:
 		break;

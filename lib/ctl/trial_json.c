@@ -48,7 +48,7 @@
 #include "hist_json.h"
 #include "trial.h"
 
-static void put(json_t *o, const char *key, uint64_t v)
+static void trial_json_put(json_t *o, const char *key, uint64_t v)
 {
 	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
@@ -79,23 +79,23 @@ static json_t *fates_json(const struct trial_fates *f)
 {
 	json_t *o = json_object();
 
-	put(o, "sent", f->sent);
-	put(o, "received", f->received);
-	put(o, "not_accepted", f->not_accepted);
-	put(o, "tx_errors", f->tx_errors);
-	put(o, "unconfirmed", f->unconfirmed);
-	put(o, "rx_missed", f->rx_missed);
-	put(o, "rx_nombuf", f->rx_nombuf);
-	put(o, "rx_errors", f->rx_errors);
+	trial_json_put(o, "sent", f->sent);
+	trial_json_put(o, "received", f->received);
+	trial_json_put(o, "not_accepted", f->not_accepted);
+	trial_json_put(o, "tx_errors", f->tx_errors);
+	trial_json_put(o, "unconfirmed", f->unconfirmed);
+	trial_json_put(o, "rx_missed", f->rx_missed);
+	trial_json_put(o, "rx_nombuf", f->rx_nombuf);
+	trial_json_put(o, "rx_errors", f->rx_errors);
 	put_if(o, "corrupted", f->told || f->corrupted > 0, f->corrupted);
-	put(o, "late", f->late);
-	put(o, "unknown", f->unknown);
-	put(o, "lost", f->lost);
-	put(o, "excess", f->excess);
-	put(o, "untold", f->untold);
+	trial_json_put(o, "late", f->late);
+	trial_json_put(o, "unknown", f->unknown);
+	trial_json_put(o, "lost", f->lost);
+	trial_json_put(o, "excess", f->excess);
+	trial_json_put(o, "untold", f->untold);
 	put_if(o, "duplicated", f->told, f->duplicated);
 	put_if(o, "reordered", f->told, f->reordered);
-	put(o, "others", f->others);
+	trial_json_put(o, "others", f->others);
 	return o;
 }
 
@@ -105,13 +105,13 @@ static void put_load(json_t *o, const struct trial_load *l, const struct trial_f
 	put_real(o, "intended_pps", l->max ? (double)NAN : l->intended_pps);
 	put_real(o, "intended_l1_bps", l->max ? (double)NAN : l->intended_l1_bps);
 	put_real(o, "intended_l2_bps", l->max ? (double)NAN : l->intended_l2_bps);
-	put(o, "offered_frames", l->offered);
+	trial_json_put(o, "offered_frames", l->offered);
 	put_real(o, "offered_pps", l->offered_pps);
 	put_real(o, "offered_l1_bps", l->offered_l1_bps);
 	put_real(o, "offered_l2_bps", l->offered_l2_bps);
-	put(o, "duration_ns", l->duration_ns);
-	put(o, "unsent", l->counted && l->intended > f->sent ? l->intended - f->sent : l->counted ? 0 : l->given_up);
-	put(o, "behind", l->behind);
+	trial_json_put(o, "duration_ns", l->duration_ns);
+	trial_json_put(o, "unsent", l->counted && l->intended > f->sent ? l->intended - f->sent : l->counted ? 0 : l->given_up);
+	trial_json_put(o, "behind", l->behind);
 	put_real(o, "loss_ratio", trial_loss(f));
 	json_object_set_new(o, "fates", fates_json(f));
 	json_object_set_new(o, "told_by", json_string(f->told ? "probes" : "counters"));
@@ -138,10 +138,10 @@ static json_t *workers_json(const struct trial_result *r)
 	for (unsigned i = 0; i < r->nworkers; i++) {
 		const struct trial_worker *w = &r->worker[i];
 		json_t *o = json_object();
-		put(o, "lcore", w->lcore);
-		put(o, "stalls", w->stalls);
-		put(o, "stalled_ns", w->stalled_ns);
-		put(o, "longest_ns", w->longest_ns);
+		trial_json_put(o, "lcore", w->lcore);
+		trial_json_put(o, "stalls", w->stalls);
+		trial_json_put(o, "stalled_ns", w->stalled_ns);
+		trial_json_put(o, "longest_ns", w->longest_ns);
 		put_if(o, "waited_ns", w->waited_known, w->waited_ns);
 		put_real(o, "waited_share", w->waited_known && r->span_ns > 0 ? fmin((double)w->waited_ns / (double)r->span_ns, 1) : (double)NAN);
 		json_array_append_new(a, o);
@@ -174,20 +174,20 @@ static json_t *limits_json(const struct trial_cfg *c)
 {
 	json_t *o = json_object();
 
-	put(o, "learn", c->learn);
+	trial_json_put(o, "learn", c->learn);
 	json_object_set_new(o, "learn_rate", rate_json(&c->learn_rate));
-	put(o, "learn_wait_ns", c->learn_wait_ns);
-	put(o, "drain_ns", c->drain_ns);
-	put(o, "drain_min_ns", c->drain_min_ns);
-	put(o, "drain_max_ns", c->drain_max_ns);
-	put(o, "settle_ns", c->settle_ns);
-	put(o, "overtime_ns", c->overtime_ns);
+	trial_json_put(o, "learn_wait_ns", c->learn_wait_ns);
+	trial_json_put(o, "drain_ns", c->drain_ns);
+	trial_json_put(o, "drain_min_ns", c->drain_min_ns);
+	trial_json_put(o, "drain_max_ns", c->drain_max_ns);
+	trial_json_put(o, "settle_ns", c->settle_ns);
+	trial_json_put(o, "overtime_ns", c->overtime_ns);
 	put_real(o, "max_clock_ppm", (double)c->max_clock / 1e3);
 	put_real(o, "max_wait_share", (double)c->max_wait / 1e9);
-	put(o, "max_stall_ns", c->max_stall_ns);
+	trial_json_put(o, "max_stall_ns", c->max_stall_ns);
 	put_real(o, "max_short_share", (double)c->max_short / 1e9);
 	put_real(o, "max_rate_error_ppm", (double)c->max_rate_error / 1e3);
-	put(o, "resolution_ns", c->resolution_ns);
+	trial_json_put(o, "resolution_ns", c->resolution_ns);
 	json_object_set_new(o, "probes", json_boolean(c->told));
 	return o;
 }
@@ -207,16 +207,16 @@ json_t *trial_json(const struct trial_result *r, const struct trial_cfg *cfg)
 	json_object_set_new(o, "reasons", reasons);
 	json_object_set_new(o, "why", why);
 	json_object_set_new(o, "rate", rate_json(&r->rate));
-	put(o, "asked_duration_ns", r->asked_ns);
-	put(o, "time_ns", r->time_ns);
-	put(o, "wall_ns", r->wall_ns);
+	trial_json_put(o, "asked_duration_ns", r->asked_ns);
+	trial_json_put(o, "time_ns", r->time_ns);
+	trial_json_put(o, "wall_ns", r->wall_ns);
 	put_load(o, &r->load, &r->sum);
 	json_object_set_new(o, "directions", flows_json(r));
 	json_object_set_new(o, "latency", latency_json(r));
 	json_object_set_new(o, "no_probes", r->not_told[0] != '\0' ? json_string(r->not_told) : json_null());
 	json_object_set_new(o, "inexact", r->inexact != NULL ? json_string(r->inexact) : json_null());
 	json_object_set_new(o, "verified", r->latency[LATENCY_SENT] != NULL ? json_boolean(r->verified) : json_null());
-	put(o, "inside", r->inside);
+	trial_json_put(o, "inside", r->inside);
 	put_real(clock, "moved_ppm", r->clock_moved_ppm);
 	put_real(clock, "uncertainty_ppm", r->clock_uncertainty_ppm);
 	json_object_set_new(o, "clock", clock);

@@ -52,7 +52,7 @@ uint64_t trial_accounted(const struct trial_fates *f)
 
 /* Takes n frames from the *left that have no fate yet, and returns how many it got. If there are
  * fewer than n, the rest is added to *over: devices may count frames of other senders, too. */
-static uint64_t take(uint64_t *left, uint64_t n, uint64_t *over)
+static uint64_t trial_judge_take(uint64_t *left, uint64_t n, uint64_t *over)
 {
 	uint64_t got = n < *left ? n : *left;
 
@@ -74,20 +74,20 @@ static void close_told(const struct trial_counts *c, struct trial_fates *f)
 	f->reordered = c->reordered;
 	f->excess = arrived > left ? arrived - left : 0;
 	left -= arrived - f->excess;
-	f->corrupted += take(&left, c->damaged, &over);
-	f->tx_errors = take(&left, f->tx_errors, &over);
-	f->unconfirmed = take(&left, f->unconfirmed, &over);
+	f->corrupted += trial_judge_take(&left, c->damaged, &over);
+	f->tx_errors = trial_judge_take(&left, f->tx_errors, &over);
+	f->unconfirmed = trial_judge_take(&left, f->unconfirmed, &over);
 	over = 0;
-	f->rx_missed = take(&left, c->missed, &over);
-	f->rx_nombuf = take(&left, c->nombuf, &over);
-	f->rx_errors = take(&left, c->rx_errors, &over);
+	f->rx_missed = trial_judge_take(&left, c->missed, &over);
+	f->rx_nombuf = trial_judge_take(&left, c->nombuf, &over);
+	f->rx_errors = trial_judge_take(&left, c->rx_errors, &over);
 	/* a frame that workers counted and of which no probe of the trial tells is somebody else's,
 	 * or has lost its probe */
 	uint64_t told = arrived + c->duplicated + c->damaged, counted = c->arrived + c->arrived_late;
 	uint64_t group = c->unicast ? c->group : 0, strange = c->plain > group ? c->plain - group : 0;
 	f->others = counted > told ? counted - told : 0;
 	f->untold = told > counted ? told - counted : 0;
-	f->unknown = take(&left, strange < f->others ? strange : f->others, &over);
+	f->unknown = trial_judge_take(&left, strange < f->others ? strange : f->others, &over);
 	f->others -= f->unknown;
 	f->lost = left;
 }
@@ -175,8 +175,8 @@ double trial_loss(const struct trial_fates *f)
 	return out > 0 && f->unknown == 0 ? 1 - fmin((double)f->received / (double)out, 1) : (double)NAN;
 }
 
-static void say(struct trial_result *r, enum trial_verdict v, const char *fmt, ...) WR_PRINTF(3, 4);
-static void say(struct trial_result *r, enum trial_verdict v, const char *fmt, ...)
+static void trial_judge_say(struct trial_result *r, enum trial_verdict v, const char *fmt, ...) WR_PRINTF(3, 4);
+static void trial_judge_say(struct trial_result *r, enum trial_verdict v, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -191,14 +191,14 @@ static void say(struct trial_result *r, enum trial_verdict v, const char *fmt, .
 static void judge_counters(struct trial_result *r, const struct trial_fates *f)
 {
 	if (f->excess > 0)
-		say(r, TRIAL_COUNTERS, "%" PRIu64 " frames more are accounted for than the %" PRIu64 " that were sent%s", f->excess, f->sent,
+		trial_judge_say(r, TRIAL_COUNTERS, "%" PRIu64 " frames more are accounted for than the %" PRIu64 " that were sent%s", f->excess, f->sent,
 		    f->told ? "" : "; without probes duplicates and frames of others count as received");
 	else if (f->untold > 0)
-		say(r, TRIAL_COUNTERS, "probes tell of %" PRIu64 " frames more than the receivers counted", f->untold);
+		trial_judge_say(r, TRIAL_COUNTERS, "probes tell of %" PRIu64 " frames more than the receivers counted", f->untold);
 	else if (trial_accounted(f) != f->sent)
-		say(r, TRIAL_COUNTERS, "the fates of %" PRIu64 " frames are known, and %" PRIu64 " were sent", trial_accounted(f), f->sent);
+		trial_judge_say(r, TRIAL_COUNTERS, "the fates of %" PRIu64 " frames are known, and %" PRIu64 " were sent", trial_accounted(f), f->sent);
 	else if (f->unknown > 0)
-		say(r, TRIAL_COUNTERS, "%" PRIu64 " frames are missing for which as many came without a probe that can be read: theirs, or those of "
+		trial_judge_say(r, TRIAL_COUNTERS, "%" PRIu64 " frames are missing for which as many came without a probe that can be read: theirs, or those of "
 		    "others", f->unknown);
 }
 
@@ -219,10 +219,10 @@ static void judge_workers(struct trial_result *r, const struct trial_cfg *cfg)
 		 * longer than span_ns */
 		double share = r->span_ns > 0 ? fmin((double)w->waited_ns / (double)r->span_ns, 1) : 0;
 		if (w->waited_known && share > (double)cfg->max_wait / PPB)
-			say(r, TRIAL_PREEMPTED, "worker %u waited for a CPU for %.1f%% of the time; the limit is %g%%", w->lcore, 100 * share,
+			trial_judge_say(r, TRIAL_PREEMPTED, "worker %u waited for a CPU for %.1f%% of the time; the limit is %g%%", w->lcore, 100 * share,
 			    (double)cfg->max_wait / 1e7);
 		if (w->longest_ns > cfg->max_stall_ns)
-			say(r, TRIAL_PREEMPTED, "worker %u stood still for %.3f ms; the limit is %g ms", w->lcore, (double)w->longest_ns / 1e6,
+			trial_judge_say(r, TRIAL_PREEMPTED, "worker %u stood still for %.3f ms; the limit is %g ms", w->lcore, (double)w->longest_ns / 1e6,
 			    (double)cfg->max_stall_ns / 1e6);
 	}
 }
@@ -235,16 +235,16 @@ static void judge_load(struct trial_result *r, const struct trial_tx *tx, const 
 	 * not loaded all the time */
 	if (l->max) {
 		if (l->duration_ns < r->asked_ns && r->asked_ns - l->duration_ns > cfg->max_stall_ns)
-			say(r, TRIAL_LIMITED, "port %u: its device took %" PRIu64 " frames within %.3f ms and none in the rest of the time; the "
+			trial_judge_say(r, TRIAL_LIMITED, "port %u: its device took %" PRIu64 " frames within %.3f ms and none in the rest of the time; the "
 			    "limit is %g ms", tx->port, l->offered, (double)l->duration_ns / 1e6, (double)cfg->max_stall_ns / 1e6);
 		return;
 	}
 	uint64_t all = l->counted ? l->intended : l->offered + l->given_up, few = all > l->offered ? all - l->offered : 0;
 	if ((double)few > (double)cfg->max_short / PPB * (double)all)
-		say(r, TRIAL_LIMITED, "port %u sent %" PRIu64 " of %" PRIu64 " frames, %.3f%% too few; the limit is %g%%", tx->port, l->offered, all,
+		trial_judge_say(r, TRIAL_LIMITED, "port %u sent %" PRIu64 " of %" PRIu64 " frames, %.3f%% too few; the limit is %g%%", tx->port, l->offered, all,
 		    100 * (double)few / (double)all, (double)cfg->max_short / 1e7);
 	if (l->stopped && !l->counted)
-		say(r, TRIAL_LIMITED, "port %u had not sent everything %g ms after its time", tx->port, (double)cfg->overtime_ns / 1e6);
+		trial_judge_say(r, TRIAL_LIMITED, "port %u had not sent everything %g ms after its time", tx->port, (double)cfg->overtime_ns / 1e6);
 	uint64_t due = l->due_ns;
 	/* random arrivals: all frames were due within the time that was asked for */
 	if (due == 0 && !l->counted && l->duration_ns > r->asked_ns)
@@ -253,7 +253,7 @@ static void judge_load(struct trial_result *r, const struct trial_tx *tx, const 
 		return;
 	double off = fabs((double)l->duration_ns - (double)due), ppm = off / (double)due * 1e6;
 	if (off > (double)cfg->resolution_ns && ppm > (double)cfg->max_rate_error / 1e3)
-		say(r, TRIAL_LIMITED, "port %u: the mean rate is off by %.1f ppm, %.3f ms between the first and the last frame; the limit is %g ppm",
+		trial_judge_say(r, TRIAL_LIMITED, "port %u: the mean rate is off by %.1f ppm, %.3f ms between the first and the last frame; the limit is %g ppm",
 		    tx->port, ppm, off / 1e6, (double)cfg->max_rate_error / 1e3);
 }
 
@@ -266,20 +266,20 @@ void trial_judge(struct trial_result *r, const struct trial_cfg *cfg)
 	for (unsigned i = 0; i < r->nflows; i++)
 		judge_counters(r, &r->flow[i].fates);
 	if (r->inexact != NULL && told_by_frames(r))
-		say(r, TRIAL_COUNTERS, "what became of the frames is not known exactly: %s", r->inexact);
+		trial_judge_say(r, TRIAL_COUNTERS, "what became of the frames is not known exactly: %s", r->inexact);
 	if (r->link_changed >= 0)
-		say(r, TRIAL_LINK, "the link of port %d changed", r->link_changed);
+		trial_judge_say(r, TRIAL_LINK, "the link of port %d changed", r->link_changed);
 	if (fabs(r->clock_moved_ppm) > (double)cfg->max_clock / 1e3)
-		say(r, TRIAL_CLOCK, "the calibration of the clock moved by %.1f ppm; the limit is %g ppm", r->clock_moved_ppm,
+		trial_judge_say(r, TRIAL_CLOCK, "the calibration of the clock moved by %.1f ppm; the limit is %g ppm", r->clock_moved_ppm,
 		    (double)cfg->max_clock / 1e3);
 	judge_workers(r, cfg);
 	for (unsigned i = 0; i < r->ntx; i++)
 		judge_load(r, &r->tx[i], cfg);
 	for (unsigned i = 0; i < r->nflows; i++)
 		if (r->flow[i].counts.nombuf > 0)
-			say(r, TRIAL_LIMITED, "our own receivers were without a free buffer %" PRIu64 " times", r->flow[i].counts.nombuf);
+			trial_judge_say(r, TRIAL_LIMITED, "our own receivers were without a free buffer %" PRIu64 " times", r->flow[i].counts.nombuf);
 	if (sum->rx_missed + sum->rx_nombuf > 0)
-		say(r, TRIAL_LIMITED, "%" PRIu64 " frames were lost in our own receivers (missed %" PRIu64 ", no buffer %" PRIu64 ")",
+		trial_judge_say(r, TRIAL_LIMITED, "%" PRIu64 " frames were lost in our own receivers (missed %" PRIu64 ", no buffer %" PRIu64 ")",
 		    sum->rx_missed + sum->rx_nombuf, sum->rx_missed, sum->rx_nombuf);
 	r->verdict = TRIAL_VALID;
 	for (unsigned v = TRIAL_NVERDICTS; --v > 0;)

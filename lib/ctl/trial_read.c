@@ -8,7 +8,7 @@
 
 /* Reads the counters of one direction, without what the frames told. All frames that have arrived
  * so far are in `arrived`, and none in `arrived_late`. */
-static void count(struct trial *t, const struct trial_flow *f, struct trial_counts *out)
+static void trial_read_count(struct trial *t, const struct trial_flow *f, struct trial_counts *out)
 {
 	*out = (struct trial_counts){.unicast = f->counts.unicast};
 	for (unsigned i = 0; i < t->c->nports; i++) {
@@ -73,7 +73,7 @@ uint64_t trial_movement(struct trial *t)
 
 	for (unsigned i = 0; i < t->r.nflows; i++) {
 		struct trial_counts c;
-		count(t, &t->r.flow[i], &c);
+		trial_read_count(t, &t->r.flow[i], &c);
 		sum += c.arrived + c.missed + c.nombuf + c.rx_errors - c.unconfirmed;
 	}
 	return sum;
@@ -84,7 +84,7 @@ bool trial_arrived(struct trial *t)
 	for (unsigned i = 0; i < t->r.nflows; i++) {
 		struct trial_counts c;
 		struct trial_fates fates;
-		count(t, &t->r.flow[i], &c);
+		trial_read_count(t, &t->r.flow[i], &c);
 		trial_close(&c, &fates); /* counters alone first: the witness takes longer */
 		if (fates.lost > 0 || fates.unconfirmed > 0)
 			return false;
@@ -99,7 +99,7 @@ bool trial_arrived(struct trial *t)
 void trial_mark_late(struct trial *t)
 {
 	for (unsigned i = 0; i < t->r.nflows; i++) {
-		count(t, &t->r.flow[i], &t->r.flow[i].counts);
+		trial_read_count(t, &t->r.flow[i], &t->r.flow[i].counts);
 		count_told(t, i, &t->r.flow[i].counts);
 	}
 }
@@ -109,7 +109,7 @@ static void read_flow(struct trial *t, unsigned flow)
 	struct trial_flow *f = &t->r.flow[flow];
 	struct trial_counts now;
 
-	count(t, f, &now);
+	trial_read_count(t, f, &now);
 	count_told(t, flow, &now);
 	now.whole_late = grown(now.whole, f->counts.whole);
 	now.whole -= now.whole_late;
@@ -120,7 +120,7 @@ static void read_flow(struct trial *t, unsigned flow)
 	trial_fates_add(&t->r.sum, &f->fates);
 }
 
-static void bits(double pps, double size, double *l1, double *l2)
+static void trial_read_bits(double pps, double size, double *l1, double *l2)
 {
 	*l1 = pps * (size + PACE_WIRE_OVERHEAD) * 8;
 	*l2 = pps * size * 8;
@@ -158,7 +158,7 @@ static void read_load(struct trial *t, struct trial_tx *tx)
 		/* if the rate was set in bits, run_result() has turned it into frames/s by the mean
 		 * size of the frames that were sent */
 		l->intended_pps = r.intended_pps;
-		bits(l->intended_pps, size, &l->intended_l1_bps, &l->intended_l2_bps);
+		trial_read_bits(l->intended_pps, size, &l->intended_l1_bps, &l->intended_l2_bps);
 	}
 	if (r.first_tsc == 0 || r.last_tsc < r.first_tsc)
 		return;
@@ -167,7 +167,7 @@ static void read_load(struct trial *t, struct trial_tx *tx)
 		l->offered_pps = (double)(n - 1) * 1e9 / (double)l->duration_ns * ((double)l->offered / (double)n);
 	else
 		l->offered_pps = (double)l->offered * 1e9 / (double)t->spec.duration_ns;
-	bits(l->offered_pps, size, &l->offered_l1_bps, &l->offered_l2_bps);
+	trial_read_bits(l->offered_pps, size, &l->offered_l1_bps, &l->offered_l2_bps);
 	l->due_ns = due_ns(t, &r);
 }
 

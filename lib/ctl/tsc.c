@@ -12,7 +12,7 @@
 #define FINE_PPM 1.0
 #define MOVED_PPM 20.0
 
-static int answer(void *arg)
+static int tsc_answer(void *arg)
 {
 	clock_pong(arg);
 	return 0;
@@ -59,7 +59,7 @@ int tsc_check(struct ctl *c, struct err *e)
 		if (u->unchecked != NULL || u->cpu == c->ref_cpu)
 			continue;
 		p[w] = (struct clock_pingpong){0};
-		asked[w] = rte_eal_remote_launch(answer, &p[w], u->lcore) == 0;
+		asked[w] = rte_eal_remote_launch(tsc_answer, &p[w], u->lcore) == 0;
 		if (!asked[w])
 			u->unchecked = "its thread did not start";
 	}
@@ -98,14 +98,14 @@ static json_t *cpu_json(const struct ctl *c, const struct clock_cpu *u, double h
 	return o;
 }
 
-static void doubt(json_t *reasons, bool is, const char *text)
+static void tsc_doubt(json_t *reasons, bool is, const char *text)
 {
 	if (is)
 		json_array_append_new(reasons, json_string(text));
 }
 
 /* Lists why the clock may be worse than its figures say. */
-static json_t *doubts(const struct ctl *c, const struct clock_info *i)
+static json_t *tsc_doubts(const struct ctl *c, const struct clock_info *i)
 {
 	json_t *a = json_array();
 	char text[80];
@@ -116,13 +116,13 @@ static json_t *doubts(const struct ctl *c, const struct clock_info *i)
 		skewed |= c->cpus[w].unchecked == NULL && clock_skew_proven(&c->cpus[w].skew) != 0;
 	}
 	snprintf(text, sizeof(text), "the counter ticks every %.3g ns, and no time is known better", 1e9 / i->hz);
-	doubt(a, 1e9 / i->hz > CLOCK_COARSE_NS, text);
-	doubt(a, i->uncertainty_ppm > FINE_PPM, "the frequency is not yet known to 1 ppm");
-	doubt(a, i->moved_ppm > MOVED_PPM, "the frequency moved by more than 20 ppm in the last minute");
-	doubt(a, !i->constant, "the CPU does not promise a constant frequency of its counter (constant_tsc)");
-	doubt(a, !i->nonstop, "the counter may stop when a CPU sleeps (nonstop_tsc)");
-	doubt(a, unchecked, "the counters of some CPUs were not compared");
-	doubt(a, skewed, "the counters of some CPUs are not quite in step");
+	tsc_doubt(a, 1e9 / i->hz > CLOCK_COARSE_NS, text);
+	tsc_doubt(a, i->uncertainty_ppm > FINE_PPM, "the frequency is not yet known to 1 ppm");
+	tsc_doubt(a, i->moved_ppm > MOVED_PPM, "the frequency moved by more than 20 ppm in the last minute");
+	tsc_doubt(a, !i->constant, "the CPU does not promise a constant frequency of its counter (constant_tsc)");
+	tsc_doubt(a, !i->nonstop, "the counter may stop when a CPU sleeps (nonstop_tsc)");
+	tsc_doubt(a, unchecked, "the counters of some CPUs were not compared");
+	tsc_doubt(a, skewed, "the counters of some CPUs are not quite in step");
 	return a;
 }
 
@@ -136,7 +136,7 @@ json_t *ctl_clock_json(struct ctl *c)
 	clock_info(&i);
 	for (unsigned w = 0; w < c->nworkers; w++)
 		json_array_append_new(cpus, cpu_json(c, &c->cpus[w], i.hz));
-	reasons = doubts(c, &i);
+	reasons = tsc_doubts(c, &i);
 	json_t *o = json_pack("{s:s, s:f, s:f, s:f, s:I, s:s, s:f, s:I, s:I, s:I}", "show", "clock", "hz", i.hz, "tick_ns", 1e9 / i.hz,
 			      "uncertainty_ppm", i.uncertainty_ppm, "span_ns", (json_int_t)i.span_ns, "confidence",
 			      json_array_size(reasons) == 0 ? "high" : "limited", "moved_ppm", i.moved_ppm, "readings",

@@ -13,7 +13,7 @@
 _Static_assert(1 << DIGIT_BITS == DP_WHEEL_LISTS, "a digit is a list");
 _Static_assert(DP_WHEEL_LEVELS * DIGIT_BITS >= 64 - SLOT_BITS, "the last level holds the last slot");
 
-static inline unsigned digit(uint64_t slot, unsigned level)
+static inline unsigned wheel_digit(uint64_t slot, unsigned level)
 {
 	return slot >> level * DIGIT_BITS & (DP_WHEEL_LISTS - 1);
 }
@@ -30,9 +30,9 @@ static inline uint64_t bits_to(unsigned last)
 }
 
 /* Returns the list of the present slot. */
-static inline struct dp_timer **present(struct dp_wheel *wheel)
+static inline struct dp_timer **wheel_present(struct dp_wheel *wheel)
 {
-	return &wheel->list[0][digit(wheel->slot, 0)];
+	return &wheel->list[0][wheel_digit(wheel->slot, 0)];
 }
 
 static void link_timer(struct dp_timer **head, struct dp_timer *tm)
@@ -53,10 +53,10 @@ static void unlink_timer(struct dp_timer *tm)
 }
 
 /* Puts a timer into its list. One whose slot has passed goes into the list of the present slot. */
-static void place(struct dp_wheel *wheel, struct dp_timer *tm)
+static void wheel_place(struct dp_wheel *wheel, struct dp_timer *tm)
 {
 	uint64_t slot = RTE_MAX(tm->due >> SLOT_BITS, wheel->slot);
-	unsigned level = highest_digit(slot ^ wheel->slot), d = digit(slot, level);
+	unsigned level = highest_digit(slot ^ wheel->slot), d = wheel_digit(slot, level);
 
 	wheel->used[level] |= 1ull << d;
 	link_timer(&wheel->list[level][d], tm);
@@ -64,7 +64,7 @@ static void place(struct dp_wheel *wheel, struct dp_timer *tm)
 
 void dp_timer_stop(struct dp_worker *w, struct dp_timer *tm)
 {
-	(void)w; /* the bit in `used` stays, also if the list is empty now; later() clears it */
+	(void)w; /* the bit in `used` stays, also if the list is empty now; wheel_later() clears it */
 	if (tm->at != NULL)
 		unlink_timer(tm);
 }
@@ -75,25 +75,25 @@ void dp_timer_start(struct dp_worker *w, struct dp_timer *tm, uint64_t due)
 
 	dp_timer_stop(w, tm);
 	tm->due = due;
-	place(wheel, tm);
+	wheel_place(wheel, tm);
 	wheel->base.next = RTE_MIN(wheel->base.next, due);
 }
 
 /* Makes a later slot the present one. Timers in the lists up to there are placed anew. */
-static void advance(struct dp_wheel *wheel, uint64_t slot)
+static void wheel_advance(struct dp_wheel *wheel, uint64_t slot)
 {
 	unsigned top = highest_digit(slot ^ wheel->slot);
 
 	wheel->slot = slot;
 	for (unsigned level = 0; level <= top; level++) {
-		uint64_t bits = wheel->used[level] & (level < top ? UINT64_MAX : bits_to(digit(slot, top)));
+		uint64_t bits = wheel->used[level] & (level < top ? UINT64_MAX : bits_to(wheel_digit(slot, top)));
 		wheel->used[level] &= ~bits;
 		for (; bits != 0; bits &= bits - 1) {
 			struct dp_timer **head = &wheel->list[level][__builtin_ctzll(bits)], *tm = *head;
 			*head = NULL;
 			for (struct dp_timer *next; tm != NULL; tm = next) {
 				next = tm->next;
-				place(wheel, tm);
+				wheel_place(wheel, tm);
 			}
 		}
 	}
@@ -101,10 +101,10 @@ static void advance(struct dp_wheel *wheel, uint64_t slot)
 
 /* Returns when the first timer after the present slot is due. If its list has several timers,
  * returns the begin of the time that the list spans. DP_NEVER: there is no timer. */
-static uint64_t later(struct dp_wheel *wheel)
+static uint64_t wheel_later(struct dp_wheel *wheel)
 {
 	for (unsigned level = 0; level < DP_WHEEL_LEVELS; level++) {
-		uint64_t bits = wheel->used[level] & ~bits_to(digit(wheel->slot, level));
+		uint64_t bits = wheel->used[level] & ~bits_to(wheel_digit(wheel->slot, level));
 		for (; bits != 0; bits &= bits - 1) {
 			unsigned d = (unsigned)__builtin_ctzll(bits), shift = level * DIGIT_BITS;
 			const struct dp_timer *first = wheel->list[level][d];
@@ -118,20 +118,20 @@ static uint64_t later(struct dp_wheel *wheel)
 }
 
 /* Returns the time at which the wheel must be polled next. */
-static uint64_t earliest(struct dp_wheel *wheel)
+static uint64_t wheel_earliest(struct dp_wheel *wheel)
 {
 	uint64_t least = DP_NEVER;
 
-	for (const struct dp_timer *tm = *present(wheel); tm != NULL; tm = tm->next)
+	for (const struct dp_timer *tm = *wheel_present(wheel); tm != NULL; tm = tm->next)
 		least = RTE_MIN(least, tm->due);
-	return *present(wheel) != NULL ? least : later(wheel);
+	return *wheel_present(wheel) != NULL ? least : wheel_later(wheel);
 }
 
 /* The wheel may hold timers already: some may have been started before it was in a plan. */
 static void wheel_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
 {
 	(void)t, (void)old, (void)now;
-	w->wheel->base.next = earliest(w->wheel);
+	w->wheel->base.next = wheel_earliest(w->wheel);
 }
 
 /* Collects the timers that are due, then fires them one by one: each may stop others. */
@@ -142,8 +142,8 @@ static unsigned wheel_poll(struct dp_worker *w, const struct dp_task *t, uint64_
 
 	(void)t;
 	if (now >> SLOT_BITS > wheel->slot)
-		advance(wheel, now >> SLOT_BITS);
-	for (struct dp_timer *tm = *present(wheel), *next; tm != NULL; tm = next) {
+		wheel_advance(wheel, now >> SLOT_BITS);
+	for (struct dp_timer *tm = *wheel_present(wheel), *next; tm != NULL; tm = next) {
 		next = tm->next;
 		if (tm->due <= now) {
 			unlink_timer(tm);
@@ -155,7 +155,7 @@ static unsigned wheel_poll(struct dp_worker *w, const struct dp_task *t, uint64_
 		unlink_timer(tm);
 		moved += tm->fn(w, tm->task, tm, now);
 	}
-	wheel->base.next = earliest(wheel);
+	wheel->base.next = wheel_earliest(wheel);
 	return moved;
 }
 

@@ -28,7 +28,7 @@ static const struct dp_task *task_of_state(const struct dp_plan *p, const struct
 }
 
 /* Counts a turn of that length as a stall. */
-static __rte_noinline void stalled(struct dp_worker *w, uint64_t cycles)
+static __rte_noinline void dp_stalled(struct dp_worker *w, uint64_t cycles)
 {
 	struct dp_stalls *s = &w->stalls;
 
@@ -58,12 +58,12 @@ static __rte_noinline void flush_taps(const struct dp_rx_slot *s)
 }
 
 /* Goes from the present plan to the next one and acknowledges it. */
-static void adopt(struct dp_worker *w, const struct dp_plan *next, uint64_t now)
+static void dp_adopt(struct dp_worker *w, const struct dp_plan *next, uint64_t now)
 {
 	const struct dp_plan *old = w->plan;
 
 	if (now - w->turn_tsc > stall_limit(old))
-		stalled(w, now - w->turn_tsc);
+		dp_stalled(w, now - w->turn_tsc);
 	for (unsigned i = 0; old != NULL && i < old->ntasks; i++) {
 		const struct dp_task *t = &old->task[i];
 		if (t->kind->drop != NULL && task_of_state(next, t->state) == NULL)
@@ -86,7 +86,7 @@ static void adopt(struct dp_worker *w, const struct dp_plan *next, uint64_t now)
 	__atomic_store_n(&w->cells.acked, next->seq, __ATOMIC_RELEASE);
 }
 
-static __rte_always_inline void give(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n,
+static __rte_always_inline void dp_give(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n,
 				     const struct dp_burst *b, uint64_t now)
 {
 	t->kind->rx(w, t, q, m, n, b, now);
@@ -109,7 +109,7 @@ static __rte_noinline void give_parts(struct dp_worker *w, const struct dp_plan 
 			have += owner[i] == k;
 		}
 		if (have > 0)
-			give(w, &p->task[k == 0 ? s->owner : s->sort[k - 1].task], s->q, part, have, b, now);
+			dp_give(w, &p->task[k == 0 ? s->owner : s->sort[k - 1].task], s->q, part, have, b, now);
 	}
 }
 
@@ -122,7 +122,7 @@ static __rte_noinline void give_asked(struct dp_worker *w, const struct dp_plan 
 	if (s->nsorts > 0)
 		give_parts(w, p, s, m, n, b, now);
 	else
-		give(w, &p->task[s->owner], s->q, m, n, b, now);
+		dp_give(w, &p->task[s->owner], s->q, m, n, b, now);
 }
 
 /* Receives one burst of a queue and hands it out. Returns its frames. If the queue has taps or
@@ -148,11 +148,11 @@ static __rte_always_inline unsigned receive_one(struct dp_worker *w, const struc
 	if (unlikely(asks))
 		give_asked(w, p, s, m, n, &b, *now);
 	else
-		give(w, &p->task[s->owner], s->q, m, n, &b, *now);
+		dp_give(w, &p->task[s->owner], s->q, m, n, &b, *now);
 	return n;
 }
 
-static unsigned receive(struct dp_worker *w, const struct dp_plan *p, uint64_t *now)
+static unsigned dp_receive(struct dp_worker *w, const struct dp_plan *p, uint64_t *now)
 {
 	unsigned total = 0;
 
@@ -229,7 +229,7 @@ static __rte_noinline unsigned timed_work(struct dp_worker *w, const struct dp_p
 	return total;
 }
 
-static void publish(struct dp_worker *w)
+static void dp_publish(struct dp_worker *w)
 {
 	cell_add(&w->cells.loops, w->turns);
 	cell_add(&w->cells.busy_tsc, w->busy_tsc);
@@ -255,7 +255,7 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 			/* Read now: control frees the plan when it is acknowledged. */
 			bool quit = next != NULL && next->quit;
 			if (next != NULL)
-				adopt(w, next, rte_rdtsc());
+				dp_adopt(w, next, rte_rdtsc());
 			if (quit)
 				return false;
 			p = w->plan;
@@ -273,7 +273,7 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 		} else {
 			now = w->turn_tsc; /* of the turn before: enough without taps and sorts */
 			if (p->nrx > 0)
-				progress = receive(w, p, &now);
+				progress = dp_receive(w, p, &now);
 			if (now == w->turn_tsc)
 				now = rte_rdtsc();
 			for (const struct dp_task *t = first; t < end; t++)
@@ -284,10 +284,10 @@ bool dp_turns(struct dp_worker *w, unsigned turns)
 		if (w->barren == 0)
 			w->busy_tsc += took;
 		if (unlikely(took > longest))
-			stalled(w, took);
+			dp_stalled(w, took);
 		w->turn_tsc = now;
 		if (++w->turns >= DP_PUBLISH_TURNS)
-			publish(w);
+			dp_publish(w);
 		if (likely(progress > 0)) {
 			w->barren = 0;
 			w->progress_tsc = now;

@@ -101,7 +101,7 @@ static int lacks_header(const struct frame_spec *spec, const char *name, struct 
 
 /* Settles seeds and nesting of the variations of fields before the template is built, so that it
  * gets their values of ordinal 0. */
-static int settle(struct compile *c, struct frame_vals *vals, struct err *e)
+static int compile_settle(struct compile *c, struct frame_vals *vals, struct err *e)
 {
 	struct sbuf name = {0};
 	int rc = 0;
@@ -148,7 +148,7 @@ static int add_fields(struct compile *c, const struct frame_vals *vals, struct e
 
 /* True if a field that varies, a checksum, what a checksum covers, or an entry of rnd begins or
  * ends at this bit. */
-static bool border(const struct compile *c, unsigned nfields, uint32_t bit)
+static bool compile_border(const struct compile *c, unsigned nfields, uint32_t bit)
 {
 	const struct frame_plan *p = c->out;
 
@@ -184,11 +184,11 @@ static void add_rnd(struct compile *c, unsigned nfields, unsigned i)
 		return;
 	unsigned low = (unsigned)__builtin_ctz(mask), first = r->nbits - 32 + (unsigned)__builtin_clz(mask), end = r->nbits - low;
 	for (uint32_t b = first; b < end; b++)
-		parts |= b > first && border(c, nfields, base + b);
+		parts |= b > first && compile_border(c, nfields, base + b);
 	for (uint32_t b = first; parts && b < end; b++) {
 		bool on = mask >> (r->nbits - 1 - b) & 1, next = b + 1 < end && (mask >> (r->nbits - 2 - b) & 1);
 		run = on ? run + 1 : 0;
-		if (run == 0 || (next && !border(c, nfields, base + b + 1)))
+		if (run == 0 || (next && !compile_border(c, nfields, base + b + 1)))
 			continue;
 		snprintf(name, sizeof(name), "rnd[%u]+%u", i, b + 1 - run);
 		v.mask = ((vary_u)1 << run) - 1;
@@ -291,7 +291,7 @@ int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, 
 	c->out = out;
 	settled.vals = (struct frame_vals){0};
 	frame_vals_copy(&settled.vals, &spec->vals);
-	int rc = settle(c, &settled.vals, e);
+	int rc = compile_settle(c, &settled.vals, e);
 	if (rc == 0)
 		rc = frame_build(&settled, dflt, max_size, &c->frame, e);
 	if (rc == 0) {

@@ -46,14 +46,14 @@ void compile_drop_sum(struct frame_plan *p, uint32_t bit, unsigned bits)
 }
 
 /* 2^n mod 65535: the weight of a bit n places above the lowest bit of its 16-bit word. */
-static uint32_t power(unsigned n)
+static uint32_t compile_sum_power(unsigned n)
 {
 	return 1u << n % 16;
 }
 
 /* What a number in bits [bit, bit + n) is multiplied by when the bytes [from, to) are added up; 0:
  * it is outside, -1: it is only partly inside. */
-static int32_t share(uint32_t bit, uint32_t n, uint32_t from, uint32_t to)
+static int32_t compile_sum_share(uint32_t bit, uint32_t n, uint32_t from, uint32_t to)
 {
 	uint32_t end = bit + n;
 
@@ -61,23 +61,23 @@ static int32_t share(uint32_t bit, uint32_t n, uint32_t from, uint32_t to)
 		return 0;
 	if (bit < 8 * from || end > 8 * to)
 		return -1;
-	return (int32_t)power(15 - (end - 1 - 8 * from) % 16);
+	return (int32_t)compile_sum_power(15 - (end - 1 - 8 * from) % 16);
 }
 
-static bool covers(const struct frame_sum *s, uint32_t bit, uint32_t n)
+static bool compile_sum_covers(const struct frame_sum *s, uint32_t bit, uint32_t n)
 {
 	return bit < 8u * s->to && bit + n > 8u * s->from;
 }
 
 /* The factor of a number in these bits in checksum s, apart from its effect by other checksums that
  * s covers. False: there is no such factor. */
-static bool direct(const struct frame_sum *s, uint32_t bit, uint32_t n, uint32_t *out)
+static bool compile_sum_direct(const struct frame_sum *s, uint32_t bit, uint32_t n, uint32_t *out)
 {
-	int32_t a = share(bit, n, s->from, s->to), b = 0, d = 0;
+	int32_t a = compile_sum_share(bit, n, s->from, s->to), b = 0, d = 0;
 
 	if (s->alen != 0) {
-		b = share(bit, n, s->src, s->src + s->alen);
-		d = share(bit, n, s->dst, s->dst + s->alen);
+		b = compile_sum_share(bit, n, s->src, s->src + s->alen);
+		d = compile_sum_share(bit, n, s->dst, s->dst + s->alen);
 	}
 	if (a < 0 || b < 0 || d < 0)
 		return false;
@@ -93,8 +93,8 @@ static uint32_t with_inner(const struct frame_plan *p, unsigned c, uint32_t own,
 	uint64_t sum = own;
 
 	for (unsigned i = 0; i < c; i++)
-		if (!p->sum[i].crc32c && covers(s, 8u * p->sum[i].off, 16))
-			sum += (uint64_t)power((p->sum[i].off - s->from) % 2 * 8) * (65535 - inner[i]);
+		if (!p->sum[i].crc32c && compile_sum_covers(s, 8u * p->sum[i].off, 16))
+			sum += (uint64_t)compile_sum_power((p->sum[i].off - s->from) % 2 * 8) * (65535 - inner[i]);
 	return (uint32_t)(sum % 65535);
 }
 
@@ -120,7 +120,7 @@ static bool may_be_zero(const struct frame_plan *p, const struct frame_sum *s)
 }
 
 /* True if variations overlap each other or the random payload. */
-static bool overlap(const struct frame_plan *p)
+static bool compile_sum_overlap(const struct frame_plan *p)
 {
 	uint32_t end = 0;
 
@@ -143,11 +143,11 @@ static bool crc_moves(const struct frame_plan *p)
 		if (p->random_payload && s->to > p->hdr_len)
 			return true;
 		for (unsigned v = 0; v < p->nvars; v++)
-			if (covers(s, p->var[v].bit, p->var[v].bits))
+			if (compile_sum_covers(s, p->var[v].bit, p->var[v].bits))
 				return true;
 		/* inner checksums that follow what varies */
 		for (unsigned i = 0; p->nvars != 0 && i < c; i++)
-			if (covers(s, 8u * p->sum[i].off, 8 * sum_len(&p->sum[i])))
+			if (compile_sum_covers(s, 8u * p->sum[i].off, 8 * sum_len(&p->sum[i])))
 				return true;
 	}
 	return false;
@@ -160,7 +160,7 @@ static bool pay_share(const struct frame_plan *p, const struct frame_sum *s, uin
 	*out = 0;
 	if (!p->random_payload || s->to <= p->hdr_len)
 		return true;
-	*out = power((p->hdr_len - s->from) % 2 * 8);
+	*out = compile_sum_power((p->hdr_len - s->from) % 2 * 8);
 	return s->to == p->len && s->from <= p->hdr_len;
 }
 
@@ -168,7 +168,7 @@ void compile_coef(struct frame_plan *p)
 {
 	p->coef = xcalloc((size_t)p->nsums * p->nvars + 1, sizeof(*p->coef));
 	p->pay_coef = xcalloc(p->nsums + 1u, sizeof(*p->pay_coef));
-	p->linear = !overlap(p) && !crc_moves(p);
+	p->linear = !compile_sum_overlap(p) && !crc_moves(p);
 	uint32_t *inner = xcalloc(p->nsums + 1u, sizeof(*inner));
 	for (unsigned v = 0; v <= p->nvars; v++)
 		for (unsigned c = 0; c < p->nsums; c++) {
@@ -177,7 +177,7 @@ void compile_coef(struct frame_plan *p)
 			inner[c] = 0;
 			if (s->crc32c)
 				continue;
-			if (!(v < p->nvars ? direct(s, p->var[v].bit, p->var[v].bits, &own) : pay_share(p, s, &own)))
+			if (!(v < p->nvars ? compile_sum_direct(s, p->var[v].bit, p->var[v].bits, &own) : pay_share(p, s, &own)))
 				p->linear = false;
 			inner[c] = with_inner(p, c, own, inner);
 			if (v < p->nvars)

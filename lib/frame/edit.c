@@ -51,31 +51,31 @@ static void take_out(struct edit *ed, unsigned at, unsigned n)
 }
 
 /* Takes out all headers from index `at` on. */
-static void cut(struct edit *ed, unsigned at)
+static void edit_cut(struct edit *ed, unsigned at)
 {
 	if (at < ed->s.n)
 		take_out(ed, at, ed->s.n - at);
 }
 
-static bool is(const struct frame_stack *s, unsigned i, const char *name)
+static bool edit_is(const struct frame_stack *s, unsigned i, const char *name)
 {
 	return i < s->n && strcmp(s->hdr[i]->name, name) == 0;
 }
 
 static bool is_ip(const struct frame_stack *s, unsigned i)
 {
-	return is(s, i, "ipv4") || is(s, i, "ipv6");
+	return edit_is(s, i, "ipv4") || edit_is(s, i, "ipv6");
 }
 
 static bool is_tag(const struct frame_stack *s, unsigned i)
 {
-	return is(s, i, "vlan") || is(s, i, "qinq");
+	return edit_is(s, i, "vlan") || edit_is(s, i, "qinq");
 }
 
-static int find(const struct frame_stack *s, const char *name)
+static int edit_find(const struct frame_stack *s, const char *name)
 {
 	for (unsigned i = 0; i < s->n; i++)
-		if (is(s, i, name))
+		if (edit_is(s, i, name))
 			return (int)i;
 	return -1;
 }
@@ -189,7 +189,7 @@ struct name {
 	bool gone;  /* its header is taken out, or the one in its place has no such field */
 };
 
-static struct name renamed(const struct edit *ed, const struct frame_stack *old, const struct proto *p, uint8_t nth, const struct field *f)
+static struct name edit_renamed(const struct edit *ed, const struct frame_stack *old, const struct proto *p, uint8_t nth, const struct field *f)
 {
 	struct name n = {.proto = p, .field = f, .nth = nth};
 	int was = header_at(old, p, nth), now = -1;
@@ -224,7 +224,7 @@ static void move_values(const struct edit *ed, const struct frame_stack *old, st
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct frame_val *v = &vals->val[i];
-		to[i] = renamed(ed, old, v->proto, v->nth, v->field);
+		to[i] = edit_renamed(ed, old, v->proto, v->nth, v->field);
 		to[i].gone = to[i].gone && !frame_val_waits(v);
 		if (to[i].gone && gone != NULL) {
 			sbuf_add(gone, gone->len > 0 ? ", " : "");
@@ -255,7 +255,7 @@ static void move_nest(const struct edit *ed, const struct frame_stack *old, stru
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < nest->n; i++) {
-		struct name to = renamed(ed, old, nest->at[i].proto, nest->at[i].nth, nest->at[i].field);
+		struct name to = edit_renamed(ed, old, nest->at[i].proto, nest->at[i].nth, nest->at[i].field);
 		if (to.gone)
 			continue;
 		nest->at[kept] = nest->at[i];
@@ -277,9 +277,9 @@ static int edit_end(struct edit *ed, struct frame_spec *spec, struct sbuf *gone,
 	if (ed->full)
 		return err_set(e, EINVAL, "a frame has at most %u headers", FRAME_MAX_HDRS);
 	unsigned l4 = ip >= 0 ? past_ip(s, (unsigned)ip) : s->n;
-	if (is(s, l4, "icmp") && is(s, (unsigned)ip, "ipv6"))
+	if (edit_is(s, l4, "icmp") && edit_is(s, (unsigned)ip, "ipv6"))
 		s->hdr[l4] = proto_find("icmpv6");
-	else if (is(s, l4, "icmpv6") && is(s, (unsigned)ip, "ipv4"))
+	else if (edit_is(s, l4, "icmpv6") && edit_is(s, (unsigned)ip, "ipv4"))
 		s->hdr[l4] = proto_find("icmp");
 	for (unsigned i = 0; rc == 0 && i < s->n; i++) {
 		if (i == 0 ? s->hdr[0]->starts : proto_bind(s->hdr[i - 1], s->hdr[i]) != NULL)
@@ -301,7 +301,7 @@ static int edit_end(struct edit *ed, struct frame_spec *spec, struct sbuf *gone,
 static int find_gre(const struct frame_stack *s, bool eth)
 {
 	for (unsigned i = 0; i < s->n; i++)
-		if (is(s, i, "gre") && is(s, i + 1, "eth") == eth)
+		if (edit_is(s, i, "gre") && edit_is(s, i + 1, "eth") == eth)
 			return (int)i;
 	return -1;
 }
@@ -311,33 +311,33 @@ static int find_gre(const struct frame_stack *s, bool eth)
 static int find_vlan(const struct frame_stack *s)
 {
 	for (unsigned i = 1; is_tag(s, i); i++)
-		if (is(s, i, "vlan") && !is(s, i - 1, "qinq"))
+		if (edit_is(s, i, "vlan") && !edit_is(s, i - 1, "qinq"))
 			return (int)i;
 	return -1;
 }
 
 bool frame_has_header(const struct frame_stack *s, const char *name)
 {
-	return find(s, name) >= 0;
+	return edit_find(s, name) >= 0;
 }
 
 bool frame_has(const struct frame_stack *s, enum frame_part part)
 {
 	switch (part) {
 	case PART_VLAN:
-		return find_vlan(s) >= 0 || (is(s, 1, "qinq") && is(s, 2, "vlan"));
+		return find_vlan(s) >= 0 || (edit_is(s, 1, "qinq") && edit_is(s, 2, "vlan"));
 	case PART_QINQ:
-		return is(s, 1, "qinq");
+		return edit_is(s, 1, "qinq");
 	case PART_MPLS:
-		return is(s, past_tags(s), "mpls");
+		return edit_is(s, past_tags(s), "mpls");
 	case PART_GRE:
 		return find_gre(s, false) >= 0;
 	case PART_GRE_ETH:
 		return find_gre(s, true) >= 0;
 	case PART_VXLAN:
-		return find(s, "vxlan") > 0;
+		return edit_find(s, "vxlan") > 0;
 	case PART_GTPU:
-		return find(s, "gtpu") > 0;
+		return edit_find(s, "gtpu") > 0;
 	}
 	return false;
 }
@@ -386,9 +386,9 @@ static int add_gtpu(struct edit *ed, const struct frame_spec *spec, struct err *
 	int ip = inner_ip(&ed->s);
 	unsigned l4 = ip >= 0 ? past_ip(&ed->s, (unsigned)ip) : 0;
 
-	if (ip < 0 || !is(&ed->s, l4, "udp"))
+	if (ip < 0 || !edit_is(&ed->s, l4, "udp"))
 		return no_place(spec, "gtpu", "udp", e);
-	cut(ed, l4 + 1);
+	edit_cut(ed, l4 + 1);
 	put_in(ed, l4 + 1, "gtpu");
 	return 0;
 }
@@ -404,10 +404,10 @@ int frame_add(struct frame_spec *spec, enum frame_part part, struct sbuf *gone, 
 	edit_begin(&ed, &spec->stack);
 	switch (part) {
 	case PART_VLAN:
-		put_in(&ed, is(&ed.s, 1, "qinq") ? 2 : 1, "vlan");
+		put_in(&ed, edit_is(&ed.s, 1, "qinq") ? 2 : 1, "vlan");
 		break;
 	case PART_QINQ:
-		if (!is(&ed.s, 1, "vlan"))
+		if (!edit_is(&ed.s, 1, "vlan"))
 			put_in(&ed, 1, "vlan");
 		put_in(&ed, 1, "qinq");
 		break;
@@ -444,10 +444,10 @@ int frame_drop(struct frame_spec *spec, enum frame_part part, struct sbuf *gone,
 			take_out(&ed, (unsigned)at, 1);
 		break;
 	case PART_QINQ:
-		take_out(&ed, 1, is(&ed.s, 2, "vlan") ? 2 : 1);
+		take_out(&ed, 1, edit_is(&ed.s, 2, "vlan") ? 2 : 1);
 		break;
 	case PART_MPLS:
-		for (unsigned i = past_tags(&ed.s); is(&ed.s, i, "mpls");)
+		for (unsigned i = past_tags(&ed.s); edit_is(&ed.s, i, "mpls");)
 			take_out(&ed, i, 1);
 		break;
 	case PART_GRE:
@@ -455,10 +455,10 @@ int frame_drop(struct frame_spec *spec, enum frame_part part, struct sbuf *gone,
 		drop_tunnel(&ed, (unsigned)find_gre(&ed.s, part == PART_GRE_ETH));
 		break;
 	case PART_VXLAN:
-		drop_tunnel(&ed, (unsigned)find(&ed.s, "vxlan") - 1);
+		drop_tunnel(&ed, (unsigned)edit_find(&ed.s, "vxlan") - 1);
 		break;
 	case PART_GTPU:
-		take_out(&ed, (unsigned)find(&ed.s, "gtpu"), 1);
+		take_out(&ed, (unsigned)edit_find(&ed.s, "gtpu"), 1);
 		break;
 	}
 	return edit_end(&ed, spec, gone, e);
@@ -473,10 +473,10 @@ static unsigned need_ip(struct edit *ed, const char *name)
 	if (ip >= 0)
 		return (unsigned)ip;
 	unsigned at = past_tags(&ed->s);
-	while (is(&ed->s, at, "mpls"))
+	while (edit_is(&ed->s, at, "mpls"))
 		at++;
-	bool arp = is(&ed->s, at, "arp");
-	cut(ed, at + arp);
+	bool arp = edit_is(&ed->s, at, "arp");
+	edit_cut(ed, at + arp);
 	if (!arp)
 		put_in(ed, at, name);
 	ed->s.hdr[at] = proto_find(name);
@@ -489,16 +489,16 @@ int frame_set_net(struct frame_spec *spec, const char *name, struct sbuf *gone, 
 	struct edit ed;
 
 	edit_begin(&ed, &spec->stack);
-	if (strcmp(name, "arp") == 0 && find(&ed.s, "arp") >= 0)
+	if (strcmp(name, "arp") == 0 && edit_find(&ed.s, "arp") >= 0)
 		return 0;
 	unsigned at = need_ip(&ed, strcmp(name, "arp") == 0 ? "ipv4" : name);
-	if (is(&ed.s, at, name))
+	if (edit_is(&ed.s, at, name))
 		return edit_end(&ed, spec, gone, e);
 	take_out(&ed, at + 1, past_ip(&ed.s, at) - at - 1); /* extension headers are of the other version */
 	ed.s.hdr[at] = proto_find(name);
 	if (strcmp(name, "arp") == 0) {
-		cut(&ed, at + 1);
-		for (unsigned first = past_tags(&ed.s); first < at && is(&ed.s, first, "mpls"); at--)
+		edit_cut(&ed, at + 1);
+		for (unsigned first = past_tags(&ed.s); first < at && edit_is(&ed.s, first, "mpls"); at--)
 			take_out(&ed, first, 1);
 	}
 	return edit_end(&ed, spec, gone, e);
@@ -508,18 +508,18 @@ int frame_set_l4(struct frame_spec *spec, const char *name, struct sbuf *gone, s
 {
 	struct edit ed;
 
-	if (find(&spec->stack, "arp") >= 0)
+	if (edit_find(&spec->stack, "arp") >= 0)
 		return 0;
 	edit_begin(&ed, &spec->stack);
 	need_ip(&ed, "ipv4");
 	unsigned ip = (unsigned)inner_ip(&ed.s), at = past_ip(&ed.s, ip);
-	if (strcmp(name, "icmp") == 0 && is(&ed.s, ip, "ipv6"))
+	if (strcmp(name, "icmp") == 0 && edit_is(&ed.s, ip, "ipv6"))
 		name = "icmpv6";
 	if (at == ed.s.n)
 		put_in(&ed, at, name);
 	else
 		ed.s.hdr[at] = proto_find(name);
 	if (at + 1 < ed.s.n && proto_bind(ed.s.hdr[at], ed.s.hdr[at + 1]) == NULL)
-		cut(&ed, at + 1);
+		edit_cut(&ed, at + 1);
 	return edit_end(&ed, spec, gone, e);
 }

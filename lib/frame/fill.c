@@ -14,7 +14,7 @@ static void random_bytes(uint64_t seed, uint8_t *p, unsigned n)
 		p[i] = (uint8_t)(vary_r32(key, i / 4) >> (24 - i % 4 * 8));
 }
 
-static void repeat(const uint8_t *what, size_t len, uint8_t *p, unsigned n)
+static void fill_repeat(const uint8_t *what, size_t len, uint8_t *p, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		p[i] = what[i % len];
@@ -28,7 +28,7 @@ static int user_text(const struct frame_spec *spec, uint8_t *p, unsigned n, stru
 		return err_set(e, EINVAL,
 			       "the payload pattern is user, but the user pattern is empty: set its text, "
 			       "or pattern abc or zero");
-	repeat((const uint8_t *)spec->user, len, p, n);
+	fill_repeat((const uint8_t *)spec->user, len, p, n);
 	return 0;
 }
 
@@ -41,7 +41,7 @@ static int given_bytes(const struct frame_spec *spec, uint8_t *p, unsigned n, st
 			e, EINVAL,
 			"the payload pattern is %s, but there are no bytes: `set <ports> pattern.%s ...` gives them",
 			spec->fill == FILL_HEX ? "hex" : "file", spec->fill == FILL_HEX ? "hex" : "file");
-	repeat(data->b, data->n, p, n);
+	fill_repeat(data->b, data->n, p, n);
 	return 0;
 }
 
@@ -51,7 +51,7 @@ int frame_payload(const struct frame_spec *spec, uint8_t *p, unsigned n, struct 
 
 	switch (spec->fill) {
 	case FILL_ABC:
-		repeat((const uint8_t *)abc, sizeof(abc) - 1, p, n);
+		fill_repeat((const uint8_t *)abc, sizeof(abc) - 1, p, n);
 		return 0;
 	case FILL_ZERO:
 	case FILL_NONE:

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* All bits up to the highest one of `differ`. */
-static vary_u below(vary_u differ)
+static vary_u moves_below(vary_u differ)
 {
 	while ((differ & (differ + 1)) != 0)
 		differ |= differ >> 1;
@@ -16,7 +16,7 @@ static vary_u below(vary_u differ)
 
 /* Bits of a range that never change: those below the lowest bit of the step, unless the first value
  * has others there than the values of later laps. */
-static vary_u still(const struct vary *v)
+static vary_u moves_still(const struct vary *v)
 {
 	vary_u low = (v->step & -v->step) - 1, off = v->down ? v->hi - v->first : v->first - v->lo;
 
@@ -34,9 +34,9 @@ static vary_u bits_of(const struct vary *v)
 		return 0;
 	switch (v->kind) {
 	case VARY_RANGE:
-		return below(v->lo ^ v->hi) & ~still(v);
+		return moves_below(v->lo ^ v->hi) & ~moves_still(v);
 	case VARY_RANDOM:
-		return below(v->lo ^ v->hi);
+		return moves_below(v->lo ^ v->hi);
 	case VARY_LIST:
 		for (unsigned i = 0; i < v->n; i++)
 			differ |= v->list[i] ^ v->list[0];
@@ -48,12 +48,12 @@ static vary_u bits_of(const struct vary *v)
 	}
 }
 
-static void mark(uint8_t *mask, uint32_t bit)
+static void moves_mark(uint8_t *mask, uint32_t bit)
 {
 	mask[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
 }
 
-static bool marked(const uint8_t *mask, uint32_t from, uint32_t to)
+static bool moves_marked(const uint8_t *mask, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to; i++)
 		if (mask[i / 8] >> (7 - i % 8) & 1)
@@ -68,8 +68,8 @@ static unsigned sum_bytes(const struct frame_sum *s)
 
 static bool sum_sees(const struct frame_sum *s, const uint8_t *mask)
 {
-	return marked(mask, 8u * s->from, 8u * s->to) || marked(mask, 8u * s->src, 8u * (s->src + s->alen)) ||
-	       marked(mask, 8u * s->dst, 8u * (s->dst + s->alen));
+	return moves_marked(mask, 8u * s->from, 8u * s->to) || moves_marked(mask, 8u * s->src, 8u * (s->src + s->alen)) ||
+	       moves_marked(mask, 8u * s->dst, 8u * (s->dst + s->alen));
 }
 
 /* True if checksum c changes from frame to frame. The effect of a checksum that c covers is in the
@@ -91,7 +91,7 @@ void frame_moves(const struct frame_plan *plan, uint8_t *varies, uint8_t *follow
 		vary_u bits = bits_of(&v->v);
 		for (unsigned b = 0; b < v->bits; b++)
 			if (bits >> (v->bits - 1u - b) & 1)
-				mark(varies, v->bit + b);
+				moves_mark(varies, v->bit + b);
 	}
 	if (plan->probe_off != 0) {
 		memset(follows + plan->probe_off, 0xff, 2);
@@ -110,7 +110,7 @@ static bool field_marked(const struct frame *f, unsigned i, const struct field *
 		return false;
 	int bit = layout_field(&f->l, i, field);
 	unsigned bits = field->kind == FIELD_BYTES ? 8 * layout_bytes_len(&f->l, i, field) : field->bits;
-	return bit >= 0 && marked(mask, (uint32_t)bit, (uint32_t)bit + bits);
+	return bit >= 0 && moves_marked(mask, (uint32_t)bit, (uint32_t)bit + bits);
 }
 
 json_t *frame_mask_names(const struct frame *f, const uint8_t *mask)
@@ -128,7 +128,7 @@ json_t *frame_mask_names(const struct frame *f, const uint8_t *mask)
 			json_array_append_new(names, json_string(sbuf_str(&name)));
 		}
 	}
-	if (marked(mask, 8 * f->l.tail, 8u * f->len))
+	if (moves_marked(mask, 8 * f->l.tail, 8u * f->len))
 		json_array_append_new(names, json_string("payload"));
 	sbuf_free(&name);
 	return names;

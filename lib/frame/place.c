@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-static uint64_t low64(const uint8_t v[VT_FIELD_BYTES])
+static uint64_t place_low64(const uint8_t v[VT_FIELD_BYTES])
 {
 	uint64_t x = 0;
 
@@ -40,7 +40,7 @@ static const struct bind *bind_above(const struct build *b, unsigned i)
 	return NULL;
 }
 
-static uint64_t has(const struct build *b, unsigned i, const struct field *f, const struct part *except);
+static uint64_t place_covers_one(const struct build *b, unsigned i, const struct field *f, const struct part *except);
 
 /* A field's value as conditions see it before the frame has bytes. `except` is the part about which
  * is asked: it is no reason for itself. */
@@ -50,22 +50,22 @@ static uint64_t number_now(const struct build *b, unsigned i, const struct field
 	uint8_t raw[VT_FIELD_BYTES];
 
 	if (v != NULL)
-		return low64(v->v);
+		return place_low64(v->v);
 	if (f->role == ROLE_HAS)
-		return has(b, i, f, except);
+		return place_covers_one(b, i, f, except);
 	if (b->bind_field[i] == f)
 		return b->bind[i]->value;
 	proto_default(b->l->h[i].proto, f, raw);
-	return low64(raw);
+	return place_low64(raw);
 }
 
-static bool holds(const struct build *b, unsigned i, const struct cond *c, const struct part *except)
+static bool place_holds(const struct build *b, unsigned i, const struct cond *c, const struct part *except)
 {
 	return c->field == NULL || cond_has(c, number_now(b, i, proto_field(b->l->h[i].proto, c->field), except));
 }
 
 /* True if the user has given the field a value that needs its part. */
-static bool asks(const struct build *b, unsigned i, const struct field *f)
+static bool place_asks(const struct build *b, unsigned i, const struct field *f)
 {
 	const struct frame_val *v = place_user(b, i, f);
 
@@ -73,7 +73,7 @@ static bool asks(const struct build *b, unsigned i, const struct field *f)
 		return false;
 	if (f->kind == FIELD_BYTES)
 		return v->bytes != NULL && v->bytes->n != 0;
-	return f->role != ROLE_HERE || low64(v->v) != 0;
+	return f->role != ROLE_HERE || place_low64(v->v) != 0;
 }
 
 /* True if header i has this part. */
@@ -81,23 +81,23 @@ static bool part_here(const struct build *b, unsigned i, const struct part *part
 {
 	const struct proto *p = b->l->h[i].proto;
 
-	if (!holds(b, i, &part->when, part))
+	if (!place_holds(b, i, &part->when, part))
 		return false;
 	if (!part->optional)
 		return true;
 	for (const struct field *f = p->fields; f->name != NULL && b->l->h[i].set != 0; f++)
-		if (f->part == part && asks(b, i, f))
+		if (f->part == part && place_asks(b, i, f))
 			return true;
 	for (unsigned k = 0; k < ARRAY_SIZE(part->seen) && part->seen[k].field != NULL; k++) {
 		const struct field *f = proto_field(p, part->seen[k].field);
 		/* A field inside of a part that fills itself is no reason: it would be its own. */
-		if ((is_set(b, i, f) || (f->role == ROLE_HAS && f->part == NULL)) && holds(b, i, &part->seen[k], part))
+		if ((is_set(b, i, f) || (f->role == ROLE_HAS && f->part == NULL)) && place_holds(b, i, &part->seen[k], part))
 			return true;
 	}
 	return false;
 }
 
-static uint64_t has(const struct build *b, unsigned i, const struct field *f, const struct part *except)
+static uint64_t place_covers_one(const struct build *b, unsigned i, const struct field *f, const struct part *except)
 {
 	const struct proto *p = b->l->h[i].proto;
 	uint64_t yes = f->has_value != 0 ? f->has_value : 1;
@@ -110,12 +110,12 @@ static uint64_t has(const struct build *b, unsigned i, const struct field *f, co
 		if (is_set(b, i, g) && proto_of_has(f, g->name))
 			return yes;
 	proto_default(p, f, no);
-	return low64(no);
+	return place_low64(no);
 }
 
 uint64_t place_has(const struct build *b, unsigned i, const struct field *f)
 {
-	return has(b, i, f, NULL);
+	return place_covers_one(b, i, f, NULL);
 }
 
 /* Bytes of a part behind its fixed ones: what its FIELD_BYTES field holds, and as many as other
@@ -177,7 +177,7 @@ static bool carries_nothing(const struct build *b, unsigned i)
 {
 	const struct proto *p = b->l->h[i].proto;
 
-	return p->closed && holds(b, i, &p->closed_when, NULL);
+	return p->closed && place_holds(b, i, &p->closed_when, NULL);
 }
 
 /* Refuses a probe where the last header carries no payload: its receiver looks for the probe
@@ -254,7 +254,7 @@ const struct field *frame_val_idle(const struct frame_spec *spec, const struct f
 	for (unsigned i = 0; i < l.n; i++) {
 		if (l.h[i].proto != v->proto || l.h[i].nth != v->nth)
 			continue;
-		const struct cond *c = !holds(&b, i, part, NULL) ? part : !holds(&b, i, own, NULL) ? own : NULL;
+		const struct cond *c = !place_holds(&b, i, part, NULL) ? part : !place_holds(&b, i, own, NULL) ? own : NULL;
 		const struct field *f = c != NULL ? proto_field(v->proto, c->field) : NULL;
 		if (f != NULL)
 			*says = number_now(&b, i, f, NULL);

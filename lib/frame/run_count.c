@@ -40,7 +40,7 @@ unsigned frun_stream_at(const struct frun *f, uint64_t i)
 }
 
 /* Sum over the first i slots, in a cycle of n slots with these sums before each. */
-static uint64_t before(const uint32_t *sum, uint32_t n, uint64_t i)
+static uint64_t run_count_before(const uint32_t *sum, uint32_t n, uint64_t i)
 {
 	return i / n * sum[n] + sum[i % n];
 }
@@ -53,13 +53,13 @@ uint64_t frun_bytes(const struct frun *f, uint64_t i, uint64_t n)
 	const uint32_t *sum = f->own_before;
 	uint64_t at = i % f->own, end = at + n;
 	if (end > UINT32_MAX)
-		return before(sum, f->own, end) - sum[at];
+		return run_count_before(sum, f->own, end) - sum[at];
 	return (uint64_t)((uint32_t)end / f->own) * sum[f->own] + sum[(uint32_t)end % f->own] - sum[at];
 }
 
 uint64_t frun_l2(const struct frun *f, uint64_t k)
 {
-	return before(f->size_before, f->ncycle, k);
+	return run_count_before(f->size_before, f->ncycle, k);
 }
 
 uint64_t frun_wire(const struct frun *f, uint64_t k)
@@ -154,7 +154,7 @@ void frun_begin(const struct frun *f, void *state)
 }
 
 /* Frames of stream s among the first n of the cycle. */
-static uint32_t rank(const struct frun *f, unsigned s, uint32_t n)
+static uint32_t run_count_rank(const struct frun *f, unsigned s, uint32_t n)
 {
 	uint32_t low = f->place0[s], high = f->place0[s + 1];
 
@@ -171,7 +171,7 @@ static uint32_t rank(const struct frun *f, unsigned s, uint32_t n)
 /* Ordinal of the first frame of stream s from frame k of the port on. */
 static uint64_t ordinal_at(const struct frun *f, const struct run_state *st, unsigned s, uint64_t k)
 {
-	return st->o0[s] + k / f->ncycle * (f->place0[s + 1] - f->place0[s]) + rank(f, s, (uint32_t)(k % f->ncycle));
+	return st->o0[s] + k / f->ncycle * (f->place0[s + 1] - f->place0[s]) + run_count_rank(f, s, (uint32_t)(k % f->ncycle));
 }
 
 /* Sets the bases of stream sb: variations that stream sa of the old frun has as well keep theirs,
@@ -190,7 +190,7 @@ static void move_bases(const struct frun *from, const struct run_state *a, unsig
 
 /* The index in `from` of the stream with this id; nstreams: there is none. It is asked for
  * ascending ids, and *at says how far the search has come. */
-static unsigned partner(const struct frun *from, uint32_t *at, uint32_t id)
+static unsigned run_count_partner(const struct frun *from, uint32_t *at, uint32_t id)
 {
 	while (*at < from->nstreams && from->stream_id[from->by_id[*at]] < id)
 		(*at)++;
@@ -207,7 +207,7 @@ uint64_t frun_move(const struct frun *from, const void *from_state, const struct
 
 	lay_out(to, b);
 	for (unsigned n = 0; n < to->nstreams; n++) {
-		unsigned sb = to->by_id[n], sa = partner(from, &at, to->stream_id[sb]);
+		unsigned sb = to->by_id[n], sa = run_count_partner(from, &at, to->stream_id[sb]);
 		b->o0[sb] = sa == from->nstreams ? to->o0[sb] : same ? a->o0[sa] : ordinal_at(from, a, sa, k);
 		move_bases(from, a, sa, to, b, sb, same ? ordinal_at(to, b, sb, k) : b->o0[sb]);
 	}
@@ -251,7 +251,7 @@ void frun_next(const struct frun *from, const void *from_state, const struct fru
 
 	lay_out(to, b);
 	for (unsigned n = 0; n < to->nstreams; n++) {
-		unsigned sb = to->by_id[n], sa = partner(from, &at, to->stream_id[sb]);
+		unsigned sb = to->by_id[n], sa = run_count_partner(from, &at, to->stream_id[sb]);
 		b->o0[sb] = to->o0[sb] + (sa < from->nstreams ? a->o0[sa] - from->o0[sa] : 0);
 		move_bases(from, a, sa, to, b, sb, 0);
 	}

@@ -10,7 +10,7 @@
 #define CRC_TARGET __attribute__((target("sse4.2")))
 #define CRC_64(crc, v) (uint32_t)_mm_crc32_u64(crc, v)
 #define CRC_8(crc, v) _mm_crc32_u8(crc, v)
-static bool have(void) { return __builtin_cpu_supports("sse4.2"); }
+static bool run_crc_have(void) { return __builtin_cpu_supports("sse4.2"); }
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 #include <asm/hwcap.h>
@@ -23,7 +23,7 @@ static bool have(void) { return __builtin_cpu_supports("sse4.2"); }
 #define CRC_64(crc, v) __builtin_arm_crc32cd(crc, v)
 #define CRC_8(crc, v) __builtin_arm_crc32cb(crc, v)
 #endif
-static bool have(void) { return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0; }
+static bool run_crc_have(void) { return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0; }
 #endif
 
 uint32_t frun_crc32c_plain(uint32_t crc, const uint8_t *p, unsigned n)
@@ -58,7 +58,7 @@ CRC_TARGET static uint32_t by_cpu(uint32_t crc, const uint8_t *p, unsigned n)
 uint32_t frun_crc32c(uint32_t crc, const uint8_t *p, unsigned n)
 {
 #ifdef CRC_TARGET
-	if (have())
+	if (run_crc_have())
 		return by_cpu(crc, p, n);
 #endif
 	return frun_crc32c_plain(crc, p, n);

@@ -53,7 +53,7 @@ static const struct run_isa *choose_isa(const char *at_most, struct err *e)
 
 /* True if fill and probes can be done in one pass: the CPU can put bytes into a line as RUN_INSERT
  * does, and the one written line holds all of each probe. */
-static bool fuses(const struct frun *f, const struct run_isa *isa)
+static bool run_engine_fuses(const struct frun *f, const struct run_isa *isa)
 {
 #if defined(__x86_64__)
 	uint32_t from = f->data_off + f->probe->off;
@@ -67,7 +67,7 @@ static bool fuses(const struct frun *f, const struct run_isa *isa)
 }
 
 /* Least common multiple, or 0 if it is above the limit. */
-static uint64_t lcm(uint64_t a, uint64_t b, uint64_t limit)
+static uint64_t run_engine_lcm(uint64_t a, uint64_t b, uint64_t limit)
 {
 	uint64_t part = a / gcd(a, b);
 
@@ -84,7 +84,7 @@ static uint64_t cycles_of(const struct frun *f, const struct run_plan *p, const 
 
 /* True if v moves in long straight segments when its stream advances by so many own cycles at a
  * time. */
-static bool straight(const struct frun *f, const struct run_plan *p, const struct run_var *v, uint64_t cycles)
+static bool run_engine_straight(const struct frun *f, const struct run_plan *p, const struct run_var *v, uint64_t cycles)
 {
 	uint64_t o = 0, stride = f->step[p->stream] * cycles, tries = 0;
 	vary_u delta;
@@ -127,7 +127,7 @@ static bool straight_sums(const struct frun *f, const struct run_plan *p, uint64
 
 /* True if lanes can be made at all: sums follow from what varies, and checksums lie on whole
  * words. */
-static bool simple(const struct frun *f)
+static bool run_engine_simple(const struct frun *f)
 {
 	for (uint32_t i = 0; i < f->nplans; i++) {
 		const struct run_plan *p = &f->plan[i];
@@ -148,7 +148,7 @@ static uint64_t turns_constant(const struct frun *f, uint64_t limit)
 	for (uint32_t i = 0; i < f->nplans; i++)
 		for (unsigned v = 0; v < f->plan[i].nvars; v++) {
 			uint64_t n = cycles_of(f, &f->plan[i], &f->var[f->plan[i].var + v].v);
-			turns = n == 0 || n > limit ? 0 : lcm(turns, n, limit);
+			turns = n == 0 || n > limit ? 0 : run_engine_lcm(turns, n, limit);
 			if (turns == 0)
 				return 0;
 		}
@@ -164,10 +164,10 @@ static uint64_t turns_affine(const struct frun *f, uint64_t limit)
 	for (uint32_t i = 0; i < f->nplans; i++)
 		for (unsigned v = 0; v < f->plan[i].nvars; v++) {
 			const struct run_plan *p = &f->plan[i];
-			if (straight(f, p, &f->var[p->var + v], 1))
+			if (run_engine_straight(f, p, &f->var[p->var + v], 1))
 				continue;
 			uint64_t n = cycles_of(f, p, &f->var[p->var + v].v);
-			turns = n == 0 || n > limit ? 0 : lcm(turns, n, limit);
+			turns = n == 0 || n > limit ? 0 : run_engine_lcm(turns, n, limit);
 			if (turns == 0)
 				return 0;
 		}
@@ -175,7 +175,7 @@ static uint64_t turns_affine(const struct frun *f, uint64_t limit)
 	for (uint32_t i = 0; i < f->nplans; i++) {
 		const struct run_plan *p = &f->plan[i];
 		for (unsigned v = 0; v < p->nvars; v++)
-			if (!straight(f, p, &f->var[p->var + v], turns))
+			if (!run_engine_straight(f, p, &f->var[p->var + v], turns))
 				return 0;
 		if (!straight_sums(f, p, turns))
 			return 0;
@@ -254,7 +254,7 @@ static bool use_cols(struct run_make *m, const struct run_isa *isa)
 	return true;
 }
 
-static void choose(struct run_make *m, const struct run_isa *isa)
+static void run_engine_choose(struct run_make *m, const struct run_isa *isa)
 {
 	struct frun *f = &m->f;
 	size_t line = (size_t)f->nlines * RUN_LINE;
@@ -270,12 +270,12 @@ static void choose(struct run_make *m, const struct run_isa *isa)
 		f->engine = "fixed";
 		return;
 	}
-	turns = simple(f) ? turns_constant(f, limit) : 0;
+	turns = run_engine_simple(f) ? turns_constant(f, limit) : 0;
 	if (turns != 0 && (f->own * turns + RUN_OVER) * line <= MANY_BYTES) {
 		use_copy(f, isa, turns);
 		return;
 	}
-	turns = simple(f) ? turns_affine(f, limit) : 0;
+	turns = run_engine_simple(f) ? turns_affine(f, limit) : 0;
 	if (turns != 0 && f->own * turns * 2 * line <= MANY_BYTES)
 		use_affine(f, isa, turns, most);
 	else if ((f->own + RUN_OVER) * line <= MANY_BYTES)
@@ -289,11 +289,11 @@ int run_make_engine(struct run_make *m, struct err *e)
 
 	if (isa == NULL)
 		return -EINVAL;
-	choose(m, isa);
+	run_engine_choose(m, isa);
 	if (f->probe != NULL && f->probes_kind != FRUN_PROBES_SOME)
 		f->probes = f->probes_kind == FRUN_PROBES_ONE ? isa->probes_one :
 			    f->probes_kind == FRUN_PROBES_ROW ? isa->probes_row : isa->probes_all;
-	if (f->probes != NULL && fuses(f, isa))
+	if (f->probes != NULL && run_engine_fuses(f, isa))
 		f->fill_probes = isa->fill_row;
 	snprintf(f->engine_name, sizeof(f->engine_name), "%s%s%s", f->engine, f->lane_len != NULL ? "/" : "", f->lane_len != NULL ? isa->name : "");
 	return 0;

@@ -39,7 +39,7 @@ static void write_moving(struct run_make *m, uint32_t i)
 		write_bytes(m, p->sum[c].off, p->sum[c].off + (p->sum[c].crc32c ? 4u : 2u));
 }
 
-static uint32_t longest(const struct run_make *m)
+static uint32_t run_image_longest(const struct run_make *m)
 {
 	uint32_t best = 0;
 
@@ -52,7 +52,7 @@ static uint32_t longest(const struct run_make *m)
 /* Marks the lines of headers in which frames differ. */
 static void write_differing(struct run_make *m)
 {
-	uint32_t hdrs = 0, l = longest(m);
+	uint32_t hdrs = 0, l = run_image_longest(m);
 	const uint8_t *b = m->source[l]->bytes;
 	bool random = false;
 
@@ -69,7 +69,7 @@ static void write_differing(struct run_make *m)
 }
 
 /* True if frame i may use buffers that hold the image of this class. */
-static bool agrees(const struct run_make *m, const struct frun_class *c, const uint8_t *image, bool random, uint32_t i)
+static bool run_image_agrees(const struct run_make *m, const struct frun_class *c, const uint8_t *image, bool random, uint32_t i)
 {
 	const struct frame_plan *p = m->source[i];
 	unsigned both = p->len < c->len ? p->len : c->len;
@@ -112,14 +112,14 @@ static void add_class(struct run_make *m, uint32_t i, uint32_t *of)
 
 /* Gives each frame a class. `order` has longer frames first, so that an image is as long as any
  * frame of its class. of: by class, the frame whose bytes are the image. */
-static void classify(struct run_make *m, const uint32_t *order, uint32_t *of)
+static void run_image_classify(struct run_make *m, const uint32_t *order, uint32_t *of)
 {
 	struct frun *f = &m->f;
 
 	f->nclasses = 0;
 	for (uint32_t n = 0; n < f->nplans; n++) {
 		uint32_t i = order[n], c = 0;
-		while (c < f->nclasses && !agrees(m, &f->class[c], m->source[of[c]]->bytes, m->source[of[c]]->random_payload, i))
+		while (c < f->nclasses && !run_image_agrees(m, &f->class[c], m->source[of[c]]->bytes, m->source[of[c]]->random_payload, i))
 			c++;
 		if (c == f->nclasses)
 			add_class(m, i, of);
@@ -165,11 +165,11 @@ static void make_classes(struct run_make *m)
 	for (uint32_t i = 0; i < f->nplans; i++)
 		order[i] = i;
 	qsort_r(order, f->nplans, sizeof(*order), by_len, m);
-	classify(m, order, of);
+	run_image_classify(m, order, of);
 	uint16_t max = m->source[order[0]]->len;
 	if (f->nclasses > 1 && max <= SMALL_LEN) {
 		write_bytes(m, 0, max);
-		classify(m, order, of);
+		run_image_classify(m, order, of);
 	}
 	find_dst(m, of);
 	while (from * RUN_LINE < max && m->written[from])

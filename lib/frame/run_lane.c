@@ -47,7 +47,7 @@ void run_put_lane(const struct frun *f, const struct run_state *st, uint32_t lan
 }
 
 /* How often d may be added to x before it leaves 0..65535. */
-static uint32_t room(uint32_t x, int32_t d)
+static uint32_t run_lane_room(uint32_t x, int32_t d)
 {
 	if (d == 0)
 		return RUN_MAX_LEFT;
@@ -73,7 +73,7 @@ static uint32_t step_words(vary_u x, vary_u delta, unsigned bits, uint32_t end, 
 			add = (int32_t)(d - 0x10000);
 		*inc = (uint16_t)(*inc + add);
 		if (!last) {
-			uint32_t r = room((uint32_t)x << up & 0xffff, add);
+			uint32_t r = run_lane_room((uint32_t)x << up & 0xffff, add);
 			most = r < most ? r : most;
 		}
 		x >>= n;

@@ -6,7 +6,7 @@
 
 /* True if all frames are of one stream and vary in the same way: they may differ in their sizes and
  * in bytes that do not vary. */
-static bool alike(const struct run_make *m)
+static bool run_make_cols_alike(const struct run_make *m)
 {
 	const struct frun *f = &m->f;
 	const struct run_plan *a = &f->plan[0];
@@ -37,7 +37,7 @@ static bool alike(const struct run_make *m)
 	return a->nvars <= RUN_COL_VARS && a->nsums <= RUN_COL_SUMS;
 }
 
-static void limbs(vary_u x, unsigned shift, uint32_t *out)
+static void run_make_cols_limbs(vary_u x, unsigned shift, uint32_t *out)
 {
 	for (unsigned l = 0; l < 4; l++)
 		out[l] = (uint32_t)(x << shift >> 32 * l);
@@ -50,8 +50,8 @@ static void source_bits(struct run_col_var *c, unsigned nrandom, unsigned down, 
 	c->source = SOURCE_BITS;
 	c->nrandom = (uint8_t)nrandom;
 	c->up = (int16_t)(c->shift - (int)down);
-	limbs(mask, c->shift, c->mask);
-	limbs(fixed, c->shift, c->fixed);
+	run_make_cols_limbs(mask, c->shift, c->mask);
+	run_make_cols_limbs(fixed, c->shift, c->fixed);
 }
 
 static void source_random(struct run_col_var *c, const struct vary *v, unsigned bits)
@@ -71,7 +71,7 @@ static void source_random(struct run_col_var *c, const struct vary *v, unsigned 
 	}
 }
 
-static void source(struct run_col_var *c, const struct run_var *var)
+static void run_make_cols_source(struct run_col_var *c, const struct run_var *var)
 {
 	const struct vary *v = &var->v;
 
@@ -100,7 +100,7 @@ static int by_place(const void *a, const void *b)
 
 /* The places of the words of all fields and sums, ascending, each one once. Returns how many there
  * are. */
-static unsigned places(const struct frun *f, const struct run_cols *k, uint32_t *out)
+static unsigned run_make_cols_places(const struct frun *f, const struct run_cols *k, uint32_t *out)
 {
 	const struct run_plan *p = &f->plan[0];
 	unsigned n = 0, all = 0;
@@ -132,7 +132,7 @@ static uint8_t slot_of(const struct run_cols *k, uint32_t at)
 static bool make_rows(const struct frun *f, struct run_cols *k)
 {
 	uint32_t at[RUN_COL_VARS * 2 * RUN_COL_LIMBS + RUN_COL_SUMS];
-	unsigned n = places(f, k, at), used = 0;
+	unsigned n = run_make_cols_places(f, k, at), used = 0;
 
 	memset(k->slot_at, 0xff, sizeof(k->slot_at));
 	memset(k->pick, 0x80, sizeof(k->pick));
@@ -199,7 +199,7 @@ bool run_make_cols(struct run_make *m)
 	struct frun *f = &m->f;
 	const struct run_plan *p = &f->plan[0];
 
-	if (!alike(m))
+	if (!run_make_cols_alike(m))
 		return false;
 	struct run_cols *k = aligned_alloc(CACHE_LINE, (sizeof(*k) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
 	if (k == NULL)
@@ -212,7 +212,7 @@ bool run_make_cols(struct run_make *m)
 	k->hdr_len = p->hdr_len;
 	for (unsigned v = 0; v < k->nvars; v++) {
 		k->var[v].var = p->var + v;
-		source(&k->var[v], &f->var[p->var + v]);
+		run_make_cols_source(&k->var[v], &f->var[p->var + v]);
 	}
 	if (!make_rows(f, k)) {
 		free(k);

@@ -8,7 +8,7 @@
 /* Makes room for n more entries in an array of `count`. */
 #define EXTEND(array, count, n) ((array) = xrealloc((array), ((size_t)(count) + (n) + 1) * sizeof(*(array))))
 
-static int check(const struct frun_spec *s, struct err *e)
+static int run_new_check(const struct frun_spec *s, struct err *e)
 {
 	if (s->ncycle == 0 || s->ncycle > FRUN_MAX_CYCLE)
 		return err_set(e, EINVAL, "a cycle of %u frames: 1 to %u are possible, use smaller weights", s->ncycle, FRUN_MAX_CYCLE);
@@ -323,7 +323,7 @@ static void make_probes(struct run_make *m)
 	f->probes_kind = !all ? FRUN_PROBES_SOME : one ? FRUN_PROBES_ONE : row ? FRUN_PROBES_ROW : FRUN_PROBES_ALL;
 }
 
-static void describe(struct run_make *m)
+static void run_new_describe(struct run_make *m)
 {
 	struct frun *f = &m->f;
 	bool full = false, any = false, nic = false, random = false;
@@ -346,7 +346,7 @@ struct piece {
 };
 
 /* Moves everything into one block, and frees the temporary arrays. NULL: no memory. */
-static struct frun *pack(struct run_make *m)
+static struct frun *run_new_pack(struct run_make *m)
 {
 	struct frun *f = &m->f;
 #define PIECE(array, count) {(void **)&f->array, (size_t)(count) * sizeof(*f->array)}
@@ -393,7 +393,7 @@ static void link_parts(struct frun *f, const struct run_make *m)
 }
 
 /* The length of the cycle, or 1 if all its slots are the same. */
-static unsigned shortest(const struct frun_spec *s)
+static unsigned run_new_shortest(const struct frun_spec *s)
 {
 	for (unsigned i = 1; i < s->ncycle; i++)
 		if (s->cycle[i].stream != s->cycle[0].stream || s->cycle[i].plan != s->cycle[0].plan)
@@ -407,9 +407,9 @@ struct frun *frun_new(const struct frun_spec *asked, struct err *e)
 	struct run_make *m;
 	struct frun *f = NULL;
 
-	if (check(spec, e) != 0)
+	if (run_new_check(spec, e) != 0)
 		return NULL;
-	once.ncycle = shortest(asked);
+	once.ncycle = run_new_shortest(asked);
 	m = xcalloc(1, sizeof(*m));
 	m->spec = spec;
 	m->f.ncycle = spec->ncycle;
@@ -428,14 +428,14 @@ struct frun *frun_new(const struct frun_spec *asked, struct err *e)
 	if (rc == 0) {
 		make_sizes(m);
 		make_size_classes(&m->f);
-		describe(m);
+		run_new_describe(m);
 		make_probes(m);
 		run_make_images(m);
 		rc = run_make_engine(m, e);
 	}
 	m->f.state_size = sizeof(struct run_state) + m->f.engine_size + (m->f.nstreams + m->f.nslots) * sizeof(uint64_t);
 	m->f.state_size = (m->f.state_size + 63) / 64 * 64;
-	f = pack(m);
+	f = run_new_pack(m);
 	if (f == NULL)
 		(void)err_set(e, ENOMEM, "no memory for a program of %u streams and %u frames", spec->nstreams, m->f.nplans);
 	else

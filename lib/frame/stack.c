@@ -74,7 +74,7 @@ static int not_allowed(const struct proto *lower, const struct proto *upper, int
 
 /* Parses a stack. *last is the last header of the text; it may be a payload, which *out does not
  * hold. */
-static int parse(const char *text, struct frame_stack *out, const struct proto **last, struct err *e)
+static int stack_parse(const char *text, struct frame_stack *out, const struct proto **last, struct err *e)
 {
 	struct frame_stack s = {0};
 	const struct proto *lower = NULL;
@@ -116,7 +116,7 @@ int frame_stack_parse(const char *text, struct frame_stack *out, struct err *e)
 {
 	const struct proto *last;
 
-	return parse(text, out, &last, e);
+	return stack_parse(text, out, &last, e);
 }
 
 void frame_stack_print(const struct frame_stack *s, struct sbuf *out)
@@ -151,14 +151,14 @@ void frame_stack_complete(const char *text, void (*offer)(void *arg, const char 
 
 	if (slash != NULL) {
 		sbuf_addn(&base, text, (size_t)(slash - text));
-		int rc = parse(sbuf_str(&base), &s, &lower, NULL);
+		int rc = stack_parse(sbuf_str(&base), &s, &lower, NULL);
 		sbuf_addc(&base, '/');
 		if (rc != 0)
 			goto out;
 	}
 	offer_next(lower, sbuf_str(&base), word, offer, arg);
 	/* With a whole name the text is a stack already; what may follow is offered as well. */
-	if (*word != '\0' && parse(text, &s, &lower, NULL) == 0) {
+	if (*word != '\0' && stack_parse(text, &s, &lower, NULL) == 0) {
 		sbuf_reset(&base);
 		sbuf_addf(&base, "%s/", text);
 		offer_next(lower, sbuf_str(&base), "", offer, arg);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct frame_val *find(const struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f)
+static struct frame_val *vals_find(const struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f)
 {
 	for (unsigned i = 0; i < a->n; i++) {
 		struct frame_val *v = &a->val[i];
@@ -18,13 +18,13 @@ static struct frame_val *find(const struct frame_vals *a, const struct proto *p,
 const struct frame_val *frame_vals_find(const struct frame_vals *a, const struct proto *p, unsigned nth,
 					const struct field *f)
 {
-	return find(a, p, nth, f);
+	return vals_find(a, p, nth, f);
 }
 
 /* The entry of a field, new or emptied. A value that it had is freed. */
-static struct frame_val *emptied(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f)
+static struct frame_val *vals_emptied(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f)
 {
-	struct frame_val *val = find(a, p, nth, f);
+	struct frame_val *val = vals_find(a, p, nth, f);
 
 	if (val != NULL) {
 		free(val->vary);
@@ -45,7 +45,7 @@ void frame_vals_set(struct frame_vals *a, const struct proto *p, unsigned nth, c
 	uint8_t copy[VT_FIELD_BYTES]; /* v may lie in the array, which moves when it grows */
 
 	memcpy(copy, v, sizeof(copy));
-	memcpy(emptied(a, p, nth, f)->v, copy, sizeof(copy));
+	memcpy(vals_emptied(a, p, nth, f)->v, copy, sizeof(copy));
 }
 
 void frame_vals_vary(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f,
@@ -53,7 +53,7 @@ void frame_vals_vary(struct frame_vals *a, const struct proto *p, unsigned nth, 
 {
 	struct vary *copy = v->kind != VARY_FIXED ? vary_copy(v) : NULL;
 	vary_u first = vary_at(v, 0);
-	struct frame_val *val = emptied(a, p, nth, f);
+	struct frame_val *val = vals_emptied(a, p, nth, f);
 
 	val->vary = copy;
 	vary_store(first, val->v);
@@ -64,12 +64,12 @@ void frame_vals_bytes(struct frame_vals *a, const struct proto *p, unsigned nth,
 {
 	struct hexbytes *copy = hexbytes_copy(b);
 
-	emptied(a, p, nth, f)->bytes = copy;
+	vals_emptied(a, p, nth, f)->bytes = copy;
 }
 
 bool frame_vals_unset(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f)
 {
-	struct frame_val *val = find(a, p, nth, f);
+	struct frame_val *val = vals_find(a, p, nth, f);
 
 	if (val == NULL)
 		return false;

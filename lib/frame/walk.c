@@ -86,7 +86,7 @@ struct reading {
 	enum verdict verdict;
 };
 
-static void stop(struct reading *r, enum verdict why)
+static void walk_stop(struct reading *r, enum verdict why)
 {
 	r->verdict = why;
 	r->stop = true;
@@ -102,17 +102,17 @@ static void read_field(struct reading *r, const struct field *f)
 	switch (f->role) {
 	case ROLE_VERSION:
 		if (v != default_number(p, f))
-			stop(r, HDR_VERSION);
+			walk_stop(r, HDR_VERSION);
 		break;
 	case ROLE_HLEN:
 		if (bytes < p->len || bytes > r->end - off)
-			stop(r, bytes < p->len ? HDR_LENGTH : HDR_CUT);
+			walk_stop(r, bytes < p->len ? HDR_LENGTH : HDR_CUT);
 		else
 			r->hlen = (unsigned)bytes;
 		break;
 	case ROLE_LEN:
 		if (bytes < r->hlen)
-			stop(r, HDR_LENGTH);
+			walk_stop(r, HDR_LENGTH);
 		else if (bytes > r->end - off)
 			r->verdict = HDR_CUT;
 		else
@@ -129,7 +129,7 @@ static void read_field(struct reading *r, const struct field *f)
 	}
 }
 
-static bool holds(const struct reading *r, const struct cond *c)
+static bool walk_holds(const struct reading *r, const struct cond *c)
 {
 	if (c->field == NULL)
 		return true;
@@ -184,14 +184,14 @@ static unsigned bytes_left(const struct reading *r, const struct field *bytes, u
 /* True if the part is in this header, which has so many bytes left for it. */
 static bool part_seen(const struct reading *r, const struct part *part, unsigned left)
 {
-	if (!holds(r, &part->when))
+	if (!walk_holds(r, &part->when))
 		return false;
 	if (!part->optional)
 		return true;
 	if (part->seen[0].field == NULL)
 		return left > 0 && left >= part->len;
 	for (unsigned k = 0; k < ARRAY_SIZE(part->seen); k++)
-		if (part->seen[k].field != NULL && holds(r, &part->seen[k]))
+		if (part->seen[k].field != NULL && walk_holds(r, &part->seen[k]))
 			return true;
 	return false;
 }
@@ -215,7 +215,7 @@ static unsigned read_parts(struct reading *r, unsigned at, unsigned limit)
 		if (part->option || part == raw || !part_seen(r, part, limit - at))
 			continue;
 		if (part->len > limit - at) {
-			stop(r, HDR_CUT);
+			walk_stop(r, HDR_CUT);
 			break;
 		}
 		const struct field *bytes = bytes_field(p, part);
@@ -269,7 +269,7 @@ static void read_options(struct reading *r, unsigned at, unsigned limit)
 			break;
 		}
 		for (const struct part *part = p->parts; part->name != NULL && from == 0; part++)
-			if (part->option && part->head[0] == o[0] && part->len == n && holds(r, &part->when) && !has_part(r, part))
+			if (part->option && part->head[0] == o[0] && part->len == n && walk_holds(r, &part->when) && !has_part(r, part))
 				known = part;
 		if (known != NULL) {
 			add_part(r, known, at, n);
@@ -296,7 +296,7 @@ static void read_header(struct reading *r)
 	if (!cut) {
 		unsigned limit = fixed ? off + r->hlen : r->end;
 		unsigned at = p->parts != NULL ? read_parts(r, off + p->len, limit) : off + p->len;
-		if (raw != NULL && r->verdict != HDR_CUT && holds(r, &raw->when)) {
+		if (raw != NULL && r->verdict != HDR_CUT && walk_holds(r, &raw->when)) {
 			read_options(r, at, limit);
 			at = limit;
 		}
@@ -304,7 +304,7 @@ static void read_header(struct reading *r)
 			r->hlen = at - off;
 	}
 	l->h[r->i].hlen = r->hlen;
-	if (!cut && p->closed && holds(r, &p->closed_when))
+	if (!cut && p->closed && walk_holds(r, &p->closed_when))
 		r->end = off + r->hlen;
 	l->h[r->i].end = r->end;
 }

@@ -139,7 +139,7 @@ double hist_mean(const struct hist *h)
 	return n == 0 ? NAN : (double)((long double)hist_sum(h) / (long double)n);
 }
 
-static long double middle(const struct hist *h, uint32_t i)
+static long double hist_middle(const struct hist *h, uint32_t i)
 {
 	return (long double)hist_slot_begin(h->shape.bits, i) + (long double)(hist_slot_width(h->shape.bits, i) - 1) / 2;
 }
@@ -149,13 +149,13 @@ double hist_stdev(const struct hist *h)
 	long double sum = 0, squares = 0, n = 0;
 
 	for (uint32_t i = 0; i < h->nslots; i++) {
-		sum += (long double)cell_get(&h->slot[i]) * middle(h, i);
+		sum += (long double)cell_get(&h->slot[i]) * hist_middle(h, i);
 		n += (long double)cell_get(&h->slot[i]);
 	}
 	if (n == 0)
 		return NAN;
 	for (uint32_t i = 0; i < h->nslots; i++) {
-		long double away = middle(h, i) - sum / n;
+		long double away = hist_middle(h, i) - sum / n;
 		squares += (long double)cell_get(&h->slot[i]) * away * away;
 	}
 	return (double)sqrtl(squares / n);

@@ -69,7 +69,7 @@ static void add_counts(struct sbuf *b, const struct hist *h)
 	}
 }
 
-static void encode(struct sbuf *b, const struct hist *h)
+static void hist_log_encode(struct sbuf *b, const struct hist *h)
 {
 	struct sbuf counts = {0};
 	double ratio = 1;
@@ -103,7 +103,7 @@ static void add_base64(struct sbuf *out, const uint8_t *p, size_t n)
 /* Returns a new histogram that can be encoded: its shape is one that decimal digits stand for, and
  * it has room for the values out of range, which are counted at *above_at. *above says how many
  * they are. */
-static struct hist *presentable(const struct hist *h, uint64_t *above, uint64_t *above_at)
+static struct hist *hist_log_presentable(const struct hist *h, uint64_t *above, uint64_t *above_at)
 {
 	struct hist_shape s = {.bits = bits_of_digits[hist_log_digits(h->shape.bits)], .top = h->shape.top};
 	struct hist *to;
@@ -153,12 +153,12 @@ int hist_log_line(const struct hist *h, const char *tag, double from_s, double l
 {
 	struct sbuf plain = {0}, packed = {0};
 	uint64_t above, above_at;
-	struct hist *to = presentable(h, &above, &above_at);
+	struct hist *to = hist_log_presentable(h, &above, &above_at);
 	uLongf n;
 	Bytef *z;
 	int rc;
 
-	encode(&plain, to);
+	hist_log_encode(&plain, to);
 	n = compressBound(plain.len);
 	z = xcalloc(1, n);
 	rc = compress2(z, &n, (const Bytef *)plain.s, plain.len, Z_BEST_COMPRESSION);

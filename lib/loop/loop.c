@@ -129,7 +129,7 @@ int loop_fd(struct loop *l, int fd, short events, loop_fd_fn *fn, void *arg)
 }
 
 /* Takes removed entries out of the arrays. */
-static void squeeze(struct loop *l)
+static void loop_squeeze(struct loop *l)
 {
 	unsigned n = 0;
 
@@ -230,7 +230,7 @@ void loop_turn(struct loop *l, uint64_t max_ns)
 			l->watch[i].fn(l->watch[i].arg, revents);
 	}
 	if (l->holes)
-		squeeze(l);
+		loop_squeeze(l);
 	run_timers(l);
 	for (unsigned i = 0; i < l->nturns; i++)
 		l->turn[i].fn(l->turn[i].arg);

@@ -34,7 +34,7 @@ static void on_turn(void *arg)
 }
 
 /* A signal of the set that is pending; 0: none is. */
-static int pending(const sigset_t *signals)
+static int watchdog_pending(const sigset_t *signals)
 {
 	sigset_t now;
 
@@ -53,7 +53,7 @@ void watchdog_give_back(void)
 
 /* Takes the interrupt that is pending and remembers it. As long as it is pending, a second one
  * would leave no trace. */
-static void keep(const sigset_t *interrupt)
+static void watchdog_keep(const sigset_t *interrupt)
 {
 	const struct timespec now = {0};
 
@@ -62,7 +62,7 @@ static void keep(const sigset_t *interrupt)
 		atomic_store(&kept, false); /* the loop was faster */
 }
 
-static void *watch(void *arg)
+static void *watchdog_watch(void *arg)
 {
 	const struct timespec look = {.tv_nsec = LOOK_NS};
 	const struct watchdog *g = arg;
@@ -78,14 +78,14 @@ static void *watch(void *arg)
 			poll(&p, 1, -1);
 		nanosleep(&look, NULL);
 		/* looks are counted and not time: a process that is stopped cannot answer */
-		int signo = pending(&g->signals), again = pending(&interrupt);
+		int signo = watchdog_pending(&g->signals), again = watchdog_pending(&interrupt);
 		looks = signo != 0 ? looks + 1 : 0;
 		interrupt_looks = again != 0 ? interrupt_looks + 1 : 0;
 		if (looks >= LOOKS || (again != 0 && atomic_load(&kept)))
 			g->end(signo != 0 ? signo : again);
 		unsigned now = atomic_load_explicit(&turns, memory_order_relaxed);
 		if (interrupt_looks >= LOOKS) {
-			keep(&interrupt);
+			watchdog_keep(&interrupt);
 			before = now;
 			interrupt_looks = 0;
 		} else if (now != before) {
@@ -112,7 +112,7 @@ int watchdog_start(struct loop *l, const sigset_t *signals, int interrupt, void 
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	int rc = -pthread_create(&watcher, &attr, watch, g);
+	int rc = -pthread_create(&watcher, &attr, watchdog_watch, g);
 	pthread_attr_destroy(&attr);
 	if (rc != 0) {
 		close(g->fd);

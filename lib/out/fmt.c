@@ -100,7 +100,7 @@ void out_share_digits(double share, int digits, struct sbuf *out)
 }
 
 /* Appends v / unit, rounded to at most three decimals, without zeros at the end. */
-static void trimmed(uint64_t v, uint64_t unit, const char *name, struct sbuf *out)
+static void fmt_trimmed(uint64_t v, uint64_t unit, const char *name, struct sbuf *out)
 {
 	uint64_t thousandths = v / unit * 1000 + (v % unit * 1000 + unit / 2) / unit;
 	unsigned frac = (unsigned)(thousandths % 1000), decimals = 3;
@@ -124,18 +124,18 @@ void out_duration(uint64_t ns, struct sbuf *out)
 	if (ns < NS_PER_US)
 		sbuf_addf(out, "%" PRIu64 "ns", ns);
 	else if (ns < NS_PER_MS)
-		trimmed(ns, NS_PER_US, "us", out);
+		fmt_trimmed(ns, NS_PER_US, "us", out);
 	else if (ns < NS_PER_S - NS_PER_US / 2)
-		trimmed(ns, NS_PER_MS, "ms", out);
+		fmt_trimmed(ns, NS_PER_MS, "ms", out);
 	else if (ns < 60 * NS_PER_S - NS_PER_MS / 2)
-		trimmed(ns, NS_PER_S, "s", out);
+		fmt_trimmed(ns, NS_PER_S, "s", out);
 	else if (s < 3600)
 		sbuf_addf(out, "%" PRIu64 "m%02" PRIu64 "s", s / 60, s % 60);
 	else
 		sbuf_addf(out, "%" PRIu64 "h%02" PRIu64 "m%02" PRIu64 "s", s / 3600, s / 60 % 60, s % 60);
 }
 
-static void grouped(int64_t v, struct sbuf *out)
+static void fmt_grouped(int64_t v, struct sbuf *out)
 {
 	char digits[24];
 	int n = snprintf(digits, sizeof(digits), "%" PRIu64, v < 0 ? -(uint64_t)v : (uint64_t)v);
@@ -154,7 +154,7 @@ void out_real(double v, struct sbuf *out)
 	sbuf_addf(out, fabs(v) >= 999.5 && fabs(v) < 1e15 ? "%.0f" : "%.3g", v); /* no power of ten where all digits are as short */
 }
 
-static void mbps(double v, struct sbuf *out)
+static void fmt_mbps(double v, struct sbuf *out)
 {
 	if (v <= 0)
 		sbuf_addc(out, '-');
@@ -164,7 +164,7 @@ static void mbps(double v, struct sbuf *out)
 		sbuf_addf(out, "%gG", v / 1000);
 }
 
-static void number(const json_t *v, enum out_fmt fmt, struct sbuf *out)
+static void fmt_number(const json_t *v, enum out_fmt fmt, struct sbuf *out)
 {
 	double d = json_number_value(v);
 
@@ -186,11 +186,11 @@ static void number(const json_t *v, enum out_fmt fmt, struct sbuf *out)
 		out_real(d, out);
 		break;
 	case OF_MBPS:
-		mbps(d, out);
+		fmt_mbps(d, out);
 		break;
 	case OF_COUNT:
 		if (json_is_integer(v)) {
-			grouped(json_integer_value(v), out);
+			fmt_grouped(json_integer_value(v), out);
 			break;
 		}
 		/* fall through */
@@ -213,7 +213,7 @@ void out_cell(const json_t *v, enum out_fmt fmt, struct sbuf *out)
 		break;
 	case JSON_INTEGER:
 	case JSON_REAL:
-		number(v, fmt, out);
+		fmt_number(v, fmt, out);
 		break;
 	case JSON_TRUE:
 		sbuf_add(out, "yes");

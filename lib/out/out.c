@@ -58,7 +58,7 @@ static bool of_number(char c)
 
 /* Cuts UTF-8 text to w columns; "~" stands for what is cut off. A number is left out as a whole,
  * because without its end it would be another one. */
-static void cut(char *s, int w)
+static void out_cut(char *s, int w)
 {
 	char *last = s, *begin = s;
 
@@ -80,7 +80,7 @@ static void cut(char *s, int w)
 }
 
 /* Writes a number that is too long again, with fewer digits. */
-static void shorten(const json_t *v, int w, struct sbuf *b)
+static void out_shorten(const json_t *v, int w, struct sbuf *b)
 {
 	for (int digits = 4; digits > 0 && (int)b->len > w; digits--) {
 		sbuf_reset(b);
@@ -101,14 +101,14 @@ static void grid_row(struct grid *g, const json_t *row, const json_t *sub)
 		else
 			out_cell(v, col->fmt, &b);
 		if (!g->csv && col->width > 0 && json_is_number(v))
-			shorten(v, col->width, &b);
+			out_shorten(v, col->width, &b);
 		char *cell = xstrdup(sbuf_str(&b));
 		/* It may be what a user typed, and it goes to a terminal: no newline, no escape. */
 		for (char *p = cell; !g->csv && *p != '\0'; p++)
 			if (iscntrl((unsigned char)*p))
 				*p = '?';
 		if (!g->csv && col->width > 0)
-			cut(cell, col->width);
+			out_cut(cell, col->width);
 		g->cell[g->nrows * g->ncols + c] = cell;
 		sbuf_free(&b);
 	}
@@ -139,7 +139,7 @@ static void grid_free(struct grid *g)
 }
 
 /* Columns that UTF-8 text takes on a screen, one for each code point. */
-static int width(const char *s)
+static int out_width(const char *s)
 {
 	int n = 0;
 
@@ -148,9 +148,9 @@ static int width(const char *s)
 	return n;
 }
 
-static void pad(const char *s, int w, bool right, struct sbuf *out)
+static void out_pad(const char *s, int w, bool right, struct sbuf *out)
 {
-	int fill = w - width(s);
+	int fill = w - out_width(s);
 
 	if (!right)
 		sbuf_add(out, s);
@@ -172,17 +172,17 @@ static void text_table(const struct grid *g, struct sbuf *out)
 	int *w = xcalloc(g->ncols, sizeof(*w));
 
 	for (unsigned c = 0; c < g->ncols; c++) {
-		w[c] = width(grid_col(g, c)->title);
+		w[c] = out_width(grid_col(g, c)->title);
 		for (size_t r = 0; r < g->nrows; r++)
-			if (width(g->cell[r * g->ncols + c]) > w[c])
-				w[c] = width(g->cell[r * g->ncols + c]);
+			if (out_width(g->cell[r * g->ncols + c]) > w[c])
+				w[c] = out_width(g->cell[r * g->ncols + c]);
 	}
 	for (size_t r = 0; r <= g->nrows; r++) {
 		for (unsigned c = 0; c < g->ncols; c++) {
 			const struct out_col *col = grid_col(g, c);
 			if (c > 0)
 				sbuf_add(out, COL_GAP);
-			pad(r == 0 ? col->title : g->cell[(r - 1) * g->ncols + c], w[c], col->fmt != OF_STR, out);
+			out_pad(r == 0 ? col->title : g->cell[(r - 1) * g->ncols + c], w[c], col->fmt != OF_STR, out);
 		}
 		end_line(out);
 	}
@@ -205,19 +205,19 @@ static void text_transposed(const struct grid *g, struct sbuf *out)
 	int *w = xcalloc(g->nrows, sizeof(*w)), label = 0;
 
 	for (unsigned c = 0; c < g->ncols; c++) {
-		if (width(grid_col(g, c)->title) > label)
-			label = width(grid_col(g, c)->title);
+		if (out_width(grid_col(g, c)->title) > label)
+			label = out_width(grid_col(g, c)->title);
 		for (size_t r = 0; r < g->nrows; r++)
-			if (width(g->cell[r * g->ncols + c]) > w[r])
-				w[r] = width(g->cell[r * g->ncols + c]);
+			if (out_width(g->cell[r * g->ncols + c]) > w[r])
+				w[r] = out_width(g->cell[r * g->ncols + c]);
 	}
 	for (unsigned c = 0; c < g->ncols; c++) {
 		if (grid_col(g, c)->some && !says_something(g, c))
 			continue;
-		pad(grid_col(g, c)->title, label, false, out);
+		out_pad(grid_col(g, c)->title, label, false, out);
 		for (size_t r = 0; r < g->nrows; r++) {
 			sbuf_add(out, COL_GAP);
-			pad(g->cell[r * g->ncols + c], w[r], true, out);
+			out_pad(g->cell[r * g->ncols + c], w[r], true, out);
 		}
 		end_line(out);
 	}
@@ -242,7 +242,7 @@ static bool array_of_objects(const json_t *v)
 }
 
 /* Appends a tree without a view: a line or row for each value, named by its path. */
-static void flat(const json_t *v, const char *name, enum out_mode mode, struct sbuf *out)
+static void out_flat(const json_t *v, const char *name, enum out_mode mode, struct sbuf *out)
 {
 	const char *key;
 	json_t *item;
@@ -253,13 +253,13 @@ static void flat(const json_t *v, const char *name, enum out_mode mode, struct s
 		json_object_foreach((json_t *)v, key, item) {
 			sbuf_reset(&b);
 			sbuf_addf(&b, "%s%s%s", name, name[0] != '\0' ? "." : "", key);
-			flat(item, sbuf_str(&b), mode, out);
+			out_flat(item, sbuf_str(&b), mode, out);
 		}
 	} else if (array_of_objects(v)) {
 		json_array_foreach(v, i, item) {
 			sbuf_reset(&b);
 			sbuf_addf(&b, "%s[%zu]", name, i);
-			flat(item, sbuf_str(&b), mode, out);
+			out_flat(item, sbuf_str(&b), mode, out);
 		}
 	} else if (mode == OUT_CSV) {
 		csv_quote(name, out);
@@ -285,7 +285,7 @@ void out_write(enum out_mode mode, const json_t *doc, const struct out_view *vie
 	if (view == NULL) {
 		if (mode == OUT_CSV)
 			sbuf_add(out, "key,value\n");
-		flat(doc, "", mode, out);
+		out_flat(doc, "", mode, out);
 		return;
 	}
 	struct grid g = {.view = view, .csv = mode == OUT_CSV};

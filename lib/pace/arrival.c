@@ -83,7 +83,7 @@ static double units_of(pace_pos x)
 }
 
 /* Cycles that x units take on a ramp: r0 t + dr t^2 / 2 = x, solved for t. */
-static double ramp(const struct pace_shape *s, double x)
+static double arrival_ramp(const struct pace_shape *s, double x)
 {
 	if (x >= s->units)
 		return s->span + (x - s->units) / s->r1;
@@ -92,14 +92,14 @@ static double ramp(const struct pace_shape *s, double x)
 }
 
 /* Units that lie before step j. */
-static double before(const struct pace_shape *s, double j)
+static double arrival_before(const struct pace_shape *s, double j)
 {
 	return s->span * (j * s->r0 + s->dr * j * (j - 1) / 2);
 }
 
 /* Cycles that x units take by steps: first the step in which they end, by before(s, j) = x, then
  * the rest at the rate of that step. */
-static double steps(const struct pace_shape *s, double x)
+static double arrival_steps(const struct pace_shape *s, double x)
 {
 	if (x >= s->units)
 		return s->nsteps * s->span + (x - s->units) / s->r1;
@@ -109,11 +109,11 @@ static double steps(const struct pace_shape *s, double x)
 	 * rate or more; the second loses digits where b is positive. */
 	double j = floor(b > 0 ? 2 * x / s->span / (b + root) : (root - b) / s->dr);
 	/* Rounding may have put the root into a neighbouring step. */
-	while (j > 0 && before(s, j) > x)
+	while (j > 0 && arrival_before(s, j) > x)
 		j--;
-	while (j + 1 < s->nsteps && before(s, j + 1) <= x)
+	while (j + 1 < s->nsteps && arrival_before(s, j + 1) <= x)
 		j++;
-	return j * s->span + (x - before(s, j)) / (s->r0 + j * s->dr);
+	return j * s->span + (x - arrival_before(s, j)) / (s->r0 + j * s->dr);
 }
 
 uint64_t pace_shape_flat(const struct pace_shape *s, pace_pos x)
@@ -122,12 +122,12 @@ uint64_t pace_shape_flat(const struct pace_shape *s, pace_pos x)
 
 	if (s->trend == TREND_STEADY) /* as pace_due() */
 		return n * s->period.cycles + (uint64_t)((pace_pos)n * s->period.frac >> 64) + (uint64_t)((pace_pos)f * s->period.cycles >> 64);
-	double t = s->trend == TREND_RAMP ? ramp(s, units_of(x)) : steps(s, units_of(x));
+	double t = s->trend == TREND_RAMP ? arrival_ramp(s, units_of(x)) : arrival_steps(s, units_of(x));
 	return t < FAR_CYCLES ? (uint64_t)t : 1ull << 62;
 }
 
 /* Whole cycles of n units. */
-static uint64_t times(const struct pace_period *p, uint64_t n)
+static uint64_t arrival_times(const struct pace_period *p, uint64_t n)
 {
 	return n * p->cycles + (uint64_t)((pace_pos)n * p->frac >> 64);
 }
@@ -141,7 +141,7 @@ uint64_t pace_shape_due(const struct pace_shape *s, const struct pace_at *at, ui
 	case ARRIVAL_BURST:
 		if (s->gap)
 			return pace_shape_flat(s, x) + at->k / s->burst * s->off;
-		return pace_shape_flat(s, PACE_POS(at->begin)) + times(&s->wire, (uint64_t)(x >> 64) - at->begin);
+		return pace_shape_flat(s, PACE_POS(at->begin)) + arrival_times(&s->wire, (uint64_t)(x >> 64) - at->begin);
 	case ARRIVAL_JITTER:
 		x += (pace_pos)at->slot * (uint64_t)((pace_pos)pace_random(s->seed, number) * s->width >> 64);
 		return pace_shape_flat(s, x);

@@ -14,7 +14,7 @@ struct words {
 	size_t at[MAX_WORDS], len[MAX_WORDS];
 };
 
-static void split(const char *text, struct words *w)
+static void arrival_text_split(const char *text, struct words *w)
 {
 	size_t i = 0;
 
@@ -29,7 +29,7 @@ static void split(const char *text, struct words *w)
 	}
 }
 
-static bool is(const struct words *w, unsigned i, const char *word)
+static bool arrival_text_is(const struct words *w, unsigned i, const char *word)
 {
 	return i < w->n && w->len[i] == strlen(word) && memcmp(w->text + w->at[i], word, w->len[i]) == 0;
 }
@@ -125,7 +125,7 @@ static int burst_parse(const struct vspec *s, const struct words *w, unsigned *u
 	a->kind = ARRIVAL_BURST;
 	a->burst = (uint32_t)frames;
 	*used = 2;
-	if (!is(w, 2, "gap"))
+	if (!arrival_text_is(w, 2, "gap"))
 		return 0;
 	*used = 4;
 	return value_at(s, w, 3, &time_spec, "does not say how long the gap is: \"gap 1ms\"", &a->gap_ns, e);
@@ -136,20 +136,20 @@ static int kind_parse(const struct vspec *s, const struct words *w, unsigned *us
 	int rc;
 
 	*used = 1;
-	if (is(w, 0, "constant"))
+	if (arrival_text_is(w, 0, "constant"))
 		return 0;
-	if (is(w, 0, "poisson")) {
+	if (arrival_text_is(w, 0, "poisson")) {
 		a->kind = ARRIVAL_POISSON;
 		return 0;
 	}
-	if (is(w, 0, "burst"))
+	if (arrival_text_is(w, 0, "burst"))
 		return burst_parse(s, w, used, a, e);
-	if (is(w, 0, "jitter")) {
+	if (arrival_text_is(w, 0, "jitter")) {
 		a->kind = ARRIVAL_JITTER;
 		*used = 2;
 		return share_at(s, w, 1, 1e-4, 0.5, "does not say how much of the period: \"jitter 20%\", 0.01 to 50%", &a->share, e);
 	}
-	if (is(w, 0, "onoff")) {
+	if (arrival_text_is(w, 0, "onoff")) {
 		a->kind = ARRIVAL_ONOFF;
 		*used = 3;
 		rc = value_at(s, w, 1, &time_spec, "does not say for how long: \"onoff 10ms 90ms\"", &a->on_ns, e);
@@ -165,9 +165,9 @@ static int arrival_one(const struct vspec *s, const char *text, void *out, struc
 	unsigned used = 0;
 
 	memset(&a, 0, sizeof(a));
-	split(text, &w);
+	arrival_text_split(text, &w);
 	int rc = kind_parse(s, &w, &used, &a, e);
-	if (rc == 0 && (a.kind == ARRIVAL_POISSON || a.kind == ARRIVAL_JITTER) && is(&w, used, "seed")) {
+	if (rc == 0 && (a.kind == ARRIVAL_POISSON || a.kind == ARRIVAL_JITTER) && arrival_text_is(&w, used, "seed")) {
 		rc = value_at(s, &w, used + 1, &seed_spec, "does not say which seed: \"seed 7\"", &a.seed, e);
 		used += 2;
 	}
@@ -229,7 +229,7 @@ static unsigned complete_words(const char *prefix, struct words *w)
 {
 	size_t n = strlen(prefix);
 
-	split(prefix, w);
+	arrival_text_split(prefix, w);
 	return w->n - (w->n > 0 && n > 0 && prefix[n - 1] != ' ');
 }
 
@@ -243,9 +243,9 @@ static void arrival_complete(const struct vspec *s, const char *prefix, void (*o
 	(void)s;
 	if (n == 0)
 		offer_words(prefix, first, offer, arg);
-	else if (n == 2 && is(&w, 0, "burst"))
+	else if (n == 2 && arrival_text_is(&w, 0, "burst"))
 		offer_words(prefix, gap, offer, arg);
-	else if ((n == 1 && is(&w, 0, "poisson")) || (n == 2 && is(&w, 0, "jitter")))
+	else if ((n == 1 && arrival_text_is(&w, 0, "poisson")) || (n == 2 && arrival_text_is(&w, 0, "jitter")))
 		offer_words(prefix, seed, offer, arg);
 }
 
@@ -286,14 +286,14 @@ static int catchup_one(const struct vspec *s, const char *text, void *out, struc
 	int rc = 0;
 
 	memset(&c, 0, sizeof(c));
-	split(text, &w);
-	if (is(&w, 0, "skip")) {
+	arrival_text_split(text, &w);
+	if (arrival_text_is(&w, 0, "skip")) {
 		c.kind = CATCHUP_SKIP;
-	} else if (is(&w, 0, "overspeed")) {
+	} else if (arrival_text_is(&w, 0, "overspeed")) {
 		c.kind = CATCHUP_OVERSPEED;
 		used = 2;
 		rc = share_at(s, &w, 1, 1e-4, 100, "does not say how much faster: \"overspeed 10%\", 0.01 to 10000%", &c.share, e);
-	} else if (!is(&w, 0, "keep")) {
+	} else if (!arrival_text_is(&w, 0, "keep")) {
 		rc = fail_at(s, &w, 0, e, w.n == 0 ? "is empty" : "is no way to catch up");
 	}
 	if (rc == 0 && used < w.n)

@@ -41,7 +41,7 @@ static struct hexbytes *parse_bytes(const struct field *f)
 }
 
 /* Writes the defaults of a header or of one of its parts. */
-static void draw(const struct proto *p, const struct part *part, uint8_t *out)
+static void image_draw(const struct proto *p, const struct part *part, uint8_t *out)
 {
 	uint8_t v[VT_FIELD_BYTES];
 
@@ -57,7 +57,7 @@ static void draw(const struct proto *p, const struct part *part, uint8_t *out)
 	}
 }
 
-static void fill(struct image *im, const struct proto *p)
+static void image_fill(struct image *im, const struct proto *p)
 {
 	unsigned n = 0, k = 0;
 
@@ -71,10 +71,10 @@ static void fill(struct image *im, const struct proto *p)
 			im->bytes[i] = parse_bytes(&p->fields[i]);
 	}
 	im->fixed = xcalloc(1, p->len + 1u);
-	draw(p, NULL, im->fixed);
+	image_draw(p, NULL, im->fixed);
 	for (const struct part *part = p->parts; part != NULL && part->name != NULL && k < PROTO_MAX_PARTS; part++) {
 		im->part[k] = xcalloc(1, part->len + 1u);
-		draw(p, part, im->part[k++]);
+		image_draw(p, part, im->part[k++]);
 	}
 	im->proto = p;
 }
@@ -88,7 +88,7 @@ static void fill_all(void)
 		n++;
 	images = xcalloc(n + 1, sizeof(*images));
 	for (unsigned i = 0; i < n; i++)
-		fill(&images[i], proto_table[i]);
+		image_fill(&images[i], proto_table[i]);
 }
 
 /* The image of a protocol; NULL if it is not in the table. */
@@ -123,7 +123,7 @@ void proto_image(const struct proto *p, const struct part *part, uint8_t *out)
 	const struct image *im = image_of(p);
 
 	if (im == NULL)
-		draw(p, part, out);
+		image_draw(p, part, out);
 	else if (part == NULL)
 		memcpy(out, im->fixed, p->len);
 	else

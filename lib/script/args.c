@@ -74,7 +74,7 @@ static unsigned group_end_of(const struct given *g, unsigned i)
 	return i;
 }
 
-static bool begins(const char *word, const char *text)
+static bool args_begins(const char *word, const char *text)
 {
 	return text[0] != '\0' && strncmp(word, text, strlen(text)) == 0;
 }
@@ -82,13 +82,13 @@ static bool begins(const char *word, const char *text)
 static bool fits_choice(const struct arg_spec *a, const char *text)
 {
 	for (unsigned i = 0; a->v.choices[i] != NULL; i++)
-		if (begins(a->v.choices[i], text))
+		if (args_begins(a->v.choices[i], text))
 			return true;
 	return false;
 }
 
 /* Says whether the value at idx may be this argument, by its type and how its text begins. */
-static bool fits(const struct given *g, const struct arg_spec *a, int idx)
+static bool args_fits(const struct given *g, const struct arg_spec *a, int idx)
 {
 	lua_State *L = g->L;
 	int type = lua_type(L, idx);
@@ -97,7 +97,7 @@ static bool fits(const struct given *g, const struct arg_spec *a, int idx)
 
 	switch (a->kind) {
 	case ARG_WORD:
-		return text != NULL && begins(a->name, text);
+		return text != NULL && args_begins(a->name, text);
 	case ARG_TARGETS:
 		return type == LUA_TTABLE || type == LUA_TUSERDATA || n >= 0 ||
 		       (text != NULL && (isdigit((unsigned char)text[0]) || strncmp(text, "all", 3) == 0));
@@ -114,23 +114,23 @@ static bool fits(const struct given *g, const struct arg_spec *a, int idx)
 }
 
 /* Assigns the values from k on to the arguments from i on, just as match.c does with words. */
-static bool align(struct given *g, unsigned i, int k, bool grouped)
+static bool args_align(struct given *g, unsigned i, int k, bool grouped)
 {
 	if (i == g->n || k == g->count)
 		return k == g->count;
 	const struct arg_spec *a = &g->a[i];
 	bool opt = a->flags & ARG_OPT, needed = !opt || (grouped && a->kind != ARG_WORD);
-	if (fits(g, a, g->first + k)) {
+	if (args_fits(g, a, g->first + k)) {
 		g->spec[k] = (int)i;
 		if (a->kind == ARG_REST) {
 			for (int j = k; j < g->count; j++)
 				g->spec[j] = (int)i;
 			return true;
 		}
-		if (align(g, i + 1, k + 1, opt && (a->kind == ARG_WORD || grouped)))
+		if (args_align(g, i + 1, k + 1, opt && (a->kind == ARG_WORD || grouped)))
 			return true;
 	}
-	return needed ? false : align(g, group_end_of(g, i), k, false);
+	return needed ? false : args_align(g, group_end_of(g, i), k, false);
 }
 
 bool props_value_text(lua_State *L, int idx, const struct vspec *v, struct sbuf *out, struct err *e)
@@ -246,7 +246,7 @@ static const struct vspec *value_spec(struct given *g, unsigned i, int setting)
 	return row != NULL ? &row->v : NULL;
 }
 
-static int positional(struct given *g, struct sbuf *line, struct err *e)
+static int args_positional(struct given *g, struct sbuf *line, struct err *e)
 {
 	static const struct arg_spec any = {ARG_VALUE, "argument"}, list = {ARG_TARGETS, "argument"};
 	int setting = 0, rc = 0;
@@ -254,7 +254,7 @@ static int positional(struct given *g, struct sbuf *line, struct err *e)
 	sbuf_add(line, g->verb->name);
 	for (int k = 0; k < g->count; k++)
 		g->spec[k] = -1;
-	if (!align(g, 0, 0, false))
+	if (!args_align(g, 0, 0, false))
 		for (int k = 0; k < g->count; k++)
 			g->spec[k] = -1;
 	for (int k = 0; k < g->count && rc == 0; k++) {
@@ -434,5 +434,5 @@ int args_line(lua_State *L, struct cmd *cmd, const struct verb *v, int first, in
 	luaL_checkstack(L, CMD_MAX_ARGS + 8, "too many arguments");
 	if (g.count == 1 && is_named(L, first))
 		return by_name(&g, first, line, e);
-	return positional(&g, line, e);
+	return args_positional(&g, line, e);
 }

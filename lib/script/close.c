@@ -47,7 +47,7 @@ static void *close_state(void *arg)
 }
 
 /* Starts the thread, with all signals blocked. -errno: it cannot be started. */
-static int start(struct script_closer *c)
+static int close_start(struct script_closer *c)
 {
 	sigset_t all, before;
 
@@ -58,7 +58,7 @@ static int start(struct script_closer *c)
 	return rc;
 }
 
-static void join(struct script *s)
+static void close_join(struct script *s)
 {
 	pthread_join(s->closer->thread, NULL);
 	at_work = NULL;
@@ -73,7 +73,7 @@ bool script_let_go(struct script *s)
 	if (s->closer != NULL) {
 		if (!atomic_load_explicit(&s->closer->done, memory_order_acquire))
 			return false;
-		join(s);
+		close_join(s);
 		return true;
 	}
 	/* The thread may only touch memory. That is sure in the sandbox alone, where scripts have
@@ -86,7 +86,7 @@ bool script_let_go(struct script *s)
 	struct script_closer *c = xcalloc(1, sizeof(*c));
 	c->L = s->L;
 	s->L = NULL;
-	if (start(c) < 0) {
+	if (close_start(c) < 0) {
 		lua_close(c->L);
 		free(c);
 		return true;
@@ -100,7 +100,7 @@ void script_free(struct script *s)
 	if (s == NULL)
 		return;
 	if (s->closer != NULL)
-		join(s);
+		close_join(s);
 	if (s->L != NULL) {
 		leave_state(s);
 		lua_close(s->L);

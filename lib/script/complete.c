@@ -20,7 +20,7 @@ static bool in_chain(char c)
 }
 
 /* Offers a name if it begins with what is there, with the texts before and after it. */
-static void give(struct names *k, const char *before, size_t len, const char *name, const char *after, const char *help)
+static void complete_give(struct names *k, const char *before, size_t len, const char *name, const char *after, const char *help)
 {
 	struct sbuf word = {0}, first = {0};
 
@@ -37,7 +37,7 @@ static void give(struct names *k, const char *before, size_t len, const char *na
 
 static void give_name(struct names *k, const char *name, const char *help)
 {
-	give(k, k->head, k->head_len, name, "", help);
+	complete_give(k, k->head, k->head_len, name, "", help);
 }
 
 static bool is_identifier(const char *name)
@@ -64,7 +64,7 @@ static void give_setting(struct names *k, const struct setting *s)
 	sbuf_addn(&before, k->head, k->head_len - (open ? 2 : 1));
 	sbuf_add(&before, "[\"");
 	if (k->part[0] != '\0' || open)
-		give(k, before.s, before.len, s->name, "\"]", s->help);
+		complete_give(k, before.s, before.len, s->name, "\"]", s->help);
 	sbuf_free(&before);
 }
 

@@ -13,12 +13,12 @@ struct lexer {
 	bool value; /* what was read last ends a value, so an operator after it has two operands */
 };
 
-static int peek(const struct lexer *l, size_t ahead)
+static int dialect_peek(const struct lexer *l, size_t ahead)
 {
 	return l->at + ahead < l->len ? (unsigned char)l->text[l->at + ahead] : -1;
 }
 
-static void step(struct lexer *l)
+static void dialect_step(struct lexer *l)
 {
 	if (l->text[l->at++] == '\n') {
 		l->line++;
@@ -26,10 +26,10 @@ static void step(struct lexer *l)
 	}
 }
 
-static void steps(struct lexer *l, size_t n)
+static void dialect_steps(struct lexer *l, size_t n)
 {
 	while (n-- > 0 && l->at < l->len)
-		step(l);
+		dialect_step(l);
 }
 
 static bool is_name(int c)
@@ -47,22 +47,22 @@ static int long_bracket(const struct lexer *l)
 {
 	size_t n = 1;
 
-	while (peek(l, n) == '=')
+	while (dialect_peek(l, n) == '=')
 		n++;
-	return peek(l, n) == '[' ? (int)n - 1 : -1;
+	return dialect_peek(l, n) == '[' ? (int)n - 1 : -1;
 }
 
 static void skip_long(struct lexer *l, int level)
 {
-	steps(l, (size_t)level + 2);
-	for (; l->at < l->len; step(l)) {
+	dialect_steps(l, (size_t)level + 2);
+	for (; l->at < l->len; dialect_step(l)) {
 		size_t n = 1;
-		if (peek(l, 0) != ']')
+		if (dialect_peek(l, 0) != ']')
 			continue;
-		while (peek(l, n) == '=')
+		while (dialect_peek(l, n) == '=')
 			n++;
-		if ((int)n - 1 == level && peek(l, n) == ']') {
-			steps(l, n + 1);
+		if ((int)n - 1 == level && dialect_peek(l, n) == ']') {
+			dialect_steps(l, n + 1);
 			return;
 		}
 	}
@@ -70,44 +70,44 @@ static void skip_long(struct lexer *l, int level)
 
 static void skip_comment(struct lexer *l)
 {
-	steps(l, 2);
-	int level = peek(l, 0) == '[' ? long_bracket(l) : -1;
+	dialect_steps(l, 2);
+	int level = dialect_peek(l, 0) == '[' ? long_bracket(l) : -1;
 	if (level >= 0) {
 		skip_long(l, level);
 		return;
 	}
-	while (l->at < l->len && peek(l, 0) != '\n')
-		step(l);
+	while (l->at < l->len && dialect_peek(l, 0) != '\n')
+		dialect_step(l);
 }
 
 /* Passes over a string. The end of a line ends it too, except after \z: such a text does not
  * compile for another reason, and the next line is read as usual. */
 static void skip_string(struct lexer *l)
 {
-	int quote = peek(l, 0);
+	int quote = dialect_peek(l, 0);
 
-	for (step(l); l->at < l->len && peek(l, 0) != quote && peek(l, 0) != '\n'; step(l)) {
-		if (peek(l, 0) != '\\')
+	for (dialect_step(l); l->at < l->len && dialect_peek(l, 0) != quote && dialect_peek(l, 0) != '\n'; dialect_step(l)) {
+		if (dialect_peek(l, 0) != '\\')
 			continue;
-		step(l);
-		if (peek(l, 0) != 'z')
+		dialect_step(l);
+		if (dialect_peek(l, 0) != 'z')
 			continue;
-		while (peek(l, 1) != -1 && strchr(" \t\r\n\v\f", peek(l, 1)) != NULL)
-			step(l);
+		while (dialect_peek(l, 1) != -1 && strchr(" \t\r\n\v\f", dialect_peek(l, 1)) != NULL)
+			dialect_step(l);
 	}
-	if (peek(l, 0) == quote)
-		step(l);
+	if (dialect_peek(l, 0) == quote)
+		dialect_step(l);
 }
 
 /* Passes over a number with all letters, points and signs of exponents in it. */
 static void skip_number(struct lexer *l)
 {
-	bool hex = peek(l, 0) == '0' && (peek(l, 1) | 32) == 'x';
+	bool hex = dialect_peek(l, 0) == '0' && (dialect_peek(l, 1) | 32) == 'x';
 
-	for (step(l); is_name(peek(l, 0)) || peek(l, 0) == '.'; step(l)) {
-		int c = peek(l, 0) | 32;
-		if (c == (hex ? 'p' : 'e') && (peek(l, 1) == '+' || peek(l, 1) == '-'))
-			step(l);
+	for (dialect_step(l); is_name(dialect_peek(l, 0)) || dialect_peek(l, 0) == '.'; dialect_step(l)) {
+		int c = dialect_peek(l, 0) | 32;
+		if (c == (hex ? 'p' : 'e') && (dialect_peek(l, 1) == '+' || dialect_peek(l, 1) == '-'))
+			dialect_step(l);
 	}
 }
 
@@ -117,8 +117,8 @@ static void read_name(struct lexer *l)
 					     "or", "repeat", "return", "then", "until", "while"};
 	size_t from = l->at;
 
-	while (is_name(peek(l, 0)))
-		step(l);
+	while (is_name(dialect_peek(l, 0)))
+		dialect_step(l);
 	l->value = true;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (strlen(others[i]) == l->at - from && memcmp(others[i], l->text + from, l->at - from) == 0)
@@ -126,7 +126,7 @@ static void read_name(struct lexer *l)
 }
 
 /* Returns the operator of Lua 5.3 that stands here, and in *instead what to write; NULL: none. */
-static const char *foreign(const struct lexer *l, const char **instead)
+static const char *dialect_foreign(const struct lexer *l, const char **instead)
 {
 	static const struct { const char op[3], *instead; } ops[] = {
 		{"//", "math.floor(a / b)"}, {"<<", "bit.lshift(a, n)"}, {">>", "bit.rshift(a, n)"}, {"&", "bit.band(a, b)"},
@@ -134,7 +134,7 @@ static const char *foreign(const struct lexer *l, const char **instead)
 	};
 
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
-		if (peek(l, 0) != ops[i].op[0] || (ops[i].op[1] != '\0' && peek(l, 1) != ops[i].op[1]))
+		if (dialect_peek(l, 0) != ops[i].op[0] || (ops[i].op[1] != '\0' && dialect_peek(l, 1) != ops[i].op[1]))
 			continue;
 		*instead = ops[i].op[0] == '~' && !l->value ? "bit.bnot(a)" : ops[i].instead;
 		return ops[i].op;
@@ -145,33 +145,33 @@ static const char *foreign(const struct lexer *l, const char **instead)
 static void skip_mark(struct lexer *l)
 {
 	static const char *const two[] = {"~=", "==", "<=", ">=", "::", "..", NULL};
-	int c = peek(l, 0);
+	int c = dialect_peek(l, 0);
 
 	for (size_t i = 0; two[i] != NULL; i++) {
-		if (c == two[i][0] && peek(l, 1) == two[i][1]) {
-			bool dots = strcmp(two[i], "..") == 0 && peek(l, 2) == '.';
-			steps(l, dots ? 3 : 2);
+		if (c == two[i][0] && dialect_peek(l, 1) == two[i][1]) {
+			bool dots = strcmp(two[i], "..") == 0 && dialect_peek(l, 2) == '.';
+			dialect_steps(l, dots ? 3 : 2);
 			l->value = dots; /* "..." is a value, ".." joins two */
 			return;
 		}
 	}
 	l->value = c == ')' || c == ']' || c == '}';
-	step(l);
+	dialect_step(l);
 }
 
 bool dialect_find(const char *text, size_t len, struct dialect *out)
 {
 	struct lexer l = {.text = text, .len = len, .line = 1};
 
-	if (peek(&l, 0) == '#')
-		while (l.at < len && peek(&l, 0) != '\n')
-			step(&l);
+	if (dialect_peek(&l, 0) == '#')
+		while (l.at < len && dialect_peek(&l, 0) != '\n')
+			dialect_step(&l);
 	while (l.at < len) {
-		int c = peek(&l, 0), level = c == '[' ? long_bracket(&l) : -1;
+		int c = dialect_peek(&l, 0), level = c == '[' ? long_bracket(&l) : -1;
 		const char *instead, *op;
 		if (strchr(" \t\r\n\v\f", c) != NULL && c != '\0') {
-			step(&l);
-		} else if (c == '-' && peek(&l, 1) == '-') {
+			dialect_step(&l);
+		} else if (c == '-' && dialect_peek(&l, 1) == '-') {
 			skip_comment(&l);
 		} else if (level >= 0) {
 			skip_long(&l, level);
@@ -179,12 +179,12 @@ bool dialect_find(const char *text, size_t len, struct dialect *out)
 		} else if (c == '"' || c == '\'') {
 			skip_string(&l);
 			l.value = true;
-		} else if (is_digit(c) || (c == '.' && is_digit(peek(&l, 1)))) {
+		} else if (is_digit(c) || (c == '.' && is_digit(dialect_peek(&l, 1)))) {
 			skip_number(&l);
 			l.value = true;
 		} else if (is_name(c)) {
 			read_name(&l);
-		} else if (!(c == '~' && peek(&l, 1) == '=') && (op = foreign(&l, &instead)) != NULL) {
+		} else if (!(c == '~' && dialect_peek(&l, 1) == '=') && (op = dialect_foreign(&l, &instead)) != NULL) {
 			*out = (struct dialect){op, instead, l.line, (unsigned)(l.at - l.bol) + 1};
 			return true;
 		} else {
@@ -196,7 +196,7 @@ bool dialect_find(const char *text, size_t len, struct dialect *out)
 
 /* Says whether a message of the compiler is about the operator that begins with c: such a message
  * names the character at its end. A message about something before the operator names that. */
-static bool near(const char *message, char c)
+static bool dialect_near(const char *message, char c)
 {
 	const char tail[] = {' ', '\'', c, '\'', '\0'};
 	size_t n = strlen(message);
@@ -228,7 +228,7 @@ void dialect_explain(lua_State *L, const char *text, size_t len)
 
 	if (message == NULL || (at = line_in(message, &line)) == NULL || !dialect_find(text, len, &d))
 		return;
-	if (d.line > line || !near(message, d.op[0]))
+	if (d.line > line || !dialect_near(message, d.op[0]))
 		return;
 	lua_pushlstring(L, message, (size_t)(at - message));
 	lua_pushfstring(L, ":%d:%d: '%s' is an operator of Lua 5.3, and this is LuaJIT, which has Lua 5.1's; write %s", (int)d.line, (int)d.col,

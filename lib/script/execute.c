@@ -12,7 +12,7 @@
 extern char **environ;
 
 /* Starts a shell with this text: 0 or an errno. */
-static int start(const char *text, pid_t *pid)
+static int execute_start(const char *text, pid_t *pid)
 {
 	char *const argv[] = {"sh", "-c", (char *)text, NULL};
 	posix_spawnattr_t attr;
@@ -34,7 +34,7 @@ static int start(const char *text, pid_t *pid)
 
 /* execute(command) returns what system() does: the status of the command as wait() gives it, or -1
  * if it could not be started. Without a command it says whether there is a shell. */
-static int execute(lua_State *L)
+static int execute_it(lua_State *L)
 {
 	const char *text = luaL_optstring(L, 1, NULL);
 	int status = -1;
@@ -44,7 +44,7 @@ static int execute(lua_State *L)
 		lua_pushinteger(L, access("/bin/sh", X_OK) == 0);
 		return 1;
 	}
-	if (start(text, &pid) == 0)
+	if (execute_start(text, &pid) == 0)
 		while (waitpid(pid, &status, 0) < 0)
 			if (errno != EINTR) {
 				status = -1;
@@ -57,7 +57,7 @@ static int execute(lua_State *L)
 void execute_open(lua_State *L)
 {
 	lua_getglobal(L, "os");
-	lua_pushcfunction(L, execute);
+	lua_pushcfunction(L, execute_it);
 	lua_setfield(L, -2, "execute");
 	lua_pop(L, 1);
 }

@@ -112,7 +112,7 @@ static int find_module(lua_State *L)
 	return 1;
 }
 
-static void replace(lua_State *L, const char *name, lua_CFunction fn)
+static void files_replace(lua_State *L, const char *name, lua_CFunction fn)
 {
 	lua_getglobal(L, name);
 	lua_pushcclosure(L, fn, 1);
@@ -121,8 +121,8 @@ static void replace(lua_State *L, const char *name, lua_CFunction fn)
 
 void files_open(lua_State *L)
 {
-	replace(L, "loadfile", load_file);
-	replace(L, "dofile", do_file);
+	files_replace(L, "loadfile", load_file);
+	files_replace(L, "dofile", do_file);
 	lua_getglobal(L, "package");
 	lua_getfield(L, -1, "loaders");
 	lua_pushcfunction(L, find_module);

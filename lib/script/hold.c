@@ -46,7 +46,7 @@ void hold_open(struct script *s)
 }
 
 /* Returns the script that a state belongs to. Unlike script_of() it needs no room on the stack. */
-static struct script *owner(lua_State *L)
+static struct script *hold_owner(lua_State *L)
 {
 	void *s;
 
@@ -65,7 +65,7 @@ static uint64_t cpu_ns(void)
 }
 
 /* Returns how many instructions may run between two looks at the clock now. */
-static unsigned interval(const struct script *s)
+static unsigned hold_interval(const struct script *s)
 {
 	unsigned n = LOOK_BYTES >> s->largest;
 
@@ -84,7 +84,7 @@ static void look_after(struct script *s, unsigned instructions)
 void hold_begin(struct script *s)
 {
 	s->hooked = true;
-	look_after(s, interval(s));
+	look_after(s, hold_interval(s));
 }
 
 void hold_end(struct script *s)
@@ -109,8 +109,8 @@ void hold_turn(struct script *s)
 	hold_floor(s);
 	s->slice_ns = script_now_ns() + SLICE_NS;
 	hold_resume(s);
-	if (s->interval != interval(s))
-		look_after(s, interval(s));
+	if (s->interval != hold_interval(s))
+		look_after(s, hold_interval(s));
 }
 
 void hold_resume(struct script *s)
@@ -142,8 +142,8 @@ void hold_block(struct script *s, size_t osize, size_t nsize)
 	while (s->largest > 0 && s->blocks[s->largest] <= 0)
 		s->largest--;
 	/* not at the next look: the next instruction may go over the block */
-	if (s->hooked && !s->opts.jit && s->interval > interval(s))
-		look_after(s, interval(s));
+	if (s->hooked && !s->opts.jit && s->interval > hold_interval(s))
+		look_after(s, hold_interval(s));
 }
 
 int hold_raise_end(lua_State *L, struct script *s)
@@ -225,17 +225,17 @@ static void on_count(lua_State *L, struct script *s)
 	} else if (can && (s->ends != ENDS_NOT || now > s->slice_ns)) {
 		s->yielder = L;
 		lua_yield(L, 0);
-	} else if (s->interval != interval(s)) {
-		look_after(s, interval(s));
+	} else if (s->interval != hold_interval(s)) {
+		look_after(s, hold_interval(s));
 	}
 }
 
 static void on_hook(lua_State *L, lua_Debug *ar)
 {
 	if (ar->event == LUA_HOOKCALL)
-		on_call(L, owner(L));
+		on_call(L, hold_owner(L));
 	else
-		on_count(L, owner(L));
+		on_count(L, hold_owner(L));
 }
 
 /* A text that is given to the compiler in parts, until its time is over. For some texts, such as a
@@ -259,7 +259,7 @@ static const char *read_part(lua_State *L, void *arg, size_t *n)
 
 int hold_load(lua_State *L, const char *text, size_t len, const char *name)
 {
-	const struct script *s = owner(L);
+	const struct script *s = hold_owner(L);
 	struct reading r = {text, text + len, cpu_ns() + LOAD_NS};
 
 	if (!s->opts.sandbox)

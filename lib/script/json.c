@@ -152,7 +152,7 @@ struct taking {
 	bool large;  /* room was not enough */
 };
 
-static bool spend(struct taking *k, size_t bytes, struct err *e)
+static bool script_spend(struct taking *k, size_t bytes, struct err *e)
 {
 	k->large = bytes > k->room;
 	if (k->large)
@@ -162,7 +162,7 @@ static bool spend(struct taking *k, size_t bytes, struct err *e)
 	return !k->large;
 }
 
-static json_t *take(lua_State *L, int idx, struct taking *k, struct err *e);
+static json_t *script_take(lua_State *L, int idx, struct taking *k, struct err *e);
 
 static json_t *take_number(double n, struct err *e)
 {
@@ -194,7 +194,7 @@ static json_t *take_string(lua_State *L, int idx, struct taking *k, struct err *
 	size_t len;
 	const char *text = lua_tolstring(L, idx, &len);
 
-	if (!spend(k, OUT_JSON_STRING + json_length(text, len), e))
+	if (!script_spend(k, OUT_JSON_STRING + json_length(text, len), e))
 		return NULL;
 	json_t *v = json_stringn(text, len);
 
@@ -211,7 +211,7 @@ struct shape {
 	double top;   /* the highest of these */
 };
 
-static void look(lua_State *L, int idx, struct shape *sh)
+static void script_look(lua_State *L, int idx, struct shape *sh)
 {
 	*sh = (struct shape){0};
 	for (lua_pushnil(L); lua_next(L, idx) != 0; lua_pop(L, 1)) {
@@ -243,7 +243,7 @@ static json_t *take_list(lua_State *L, int idx, int first, int last, bool holes,
 
 	for (int i = first; i <= last; i++) {
 		lua_rawgeti(L, idx, i);
-		json_t *v = lua_isnil(L, -1) && holes ? NULL : take(L, lua_gettop(L), k, e);
+		json_t *v = lua_isnil(L, -1) && holes ? NULL : script_take(L, lua_gettop(L), k, e);
 		bool skip = lua_isnil(L, -1) && holes;
 		lua_pop(L, 1);
 		if (v == NULL && !skip) {
@@ -269,12 +269,12 @@ static json_t *take_object(lua_State *L, int idx, struct taking *k, struct err *
 			sbuf_addn(&key, text, len);
 			if (strlen(sbuf_str(&key)) != len)
 				err_set(e, EINVAL, "a key holds a zero byte");
-			else if (spend(k, OUT_JSON_MEMBER + len, e))
-				v = take(L, lua_gettop(L), k, e);
+			else if (script_spend(k, OUT_JSON_MEMBER + len, e))
+				v = script_take(L, lua_gettop(L), k, e);
 		} else if (lua_type(L, -2) == LUA_TNUMBER && isfinite(lua_tonumber(L, -2))) {
 			value_digits(lua_tonumber(L, -2), &key);
-			if (spend(k, OUT_JSON_MEMBER + key.len, e))
-				v = take(L, lua_gettop(L), k, e);
+			if (script_spend(k, OUT_JSON_MEMBER + key.len, e))
+				v = script_take(L, lua_gettop(L), k, e);
 		} else {
 			err_set(e, EINVAL, "a key of a table is a %s: JSON takes strings and numbers", luaL_typename(L, -2));
 		}
@@ -295,7 +295,7 @@ static json_t *table_at(lua_State *L, int idx, struct taking *k, struct err *e)
 {
 	struct shape sh;
 
-	look(L, idx, &sh);
+	script_look(L, idx, &sh);
 	if (has_meta(L, idx, "wirerate.numbered") && sh.zeros == sh.n && sh.top <= NUMBERED_MAX)
 		return take_list(L, idx, 0, sh.n > 0 ? (int)sh.top : -1, true, k, e);
 	if (sh.n == 0)
@@ -318,7 +318,7 @@ static json_t *take_table(lua_State *L, int idx, struct taking *k, struct err *e
 	}
 	k->depth++;
 	/* whether it becomes an array or an object is not known yet: the larger one is counted */
-	json_t *v = spend(k, OUT_JSON_OBJECT, e) ? table_at(L, idx, k, e) : NULL;
+	json_t *v = script_spend(k, OUT_JSON_OBJECT, e) ? table_at(L, idx, k, e) : NULL;
 	k->depth--;
 	return v;
 }
@@ -341,9 +341,9 @@ static json_t *take_cdata(lua_State *L, int idx, struct err *e)
 	return v;
 }
 
-static json_t *take(lua_State *L, int idx, struct taking *k, struct err *e)
+static json_t *script_take(lua_State *L, int idx, struct taking *k, struct err *e)
 {
-	if (!spend(k, OUT_JSON_NUMBER + OUT_JSON_ELEMENT, e))
+	if (!script_spend(k, OUT_JSON_NUMBER + OUT_JSON_ELEMENT, e))
 		return NULL;
 	switch (lua_type(L, idx)) {
 	case LUA_TNIL:
@@ -374,7 +374,7 @@ json_t *json_take(lua_State *L, int idx, bool *large, struct err *e)
 
 	/* reserved at once: an error in the middle would leak what was made so far */
 	luaL_checkstack(L, MAX_DEPTH * 4 + 40, "a table is too deep");
-	json_t *v = take(L, idx < 0 ? lua_gettop(L) + idx + 1 : idx, &k, e);
+	json_t *v = script_take(L, idx < 0 ? lua_gettop(L) + idx + 1 : idx, &k, e);
 	if (large != NULL)
 		*large = k.large;
 	return v;
@@ -399,7 +399,7 @@ static int held_gc(lua_State *L)
 	return 0;
 }
 
-static struct held *hold(lua_State *L)
+static struct held *script_hold(lua_State *L)
 {
 	struct held *h = lua_newuserdata(L, sizeof(*h));
 
@@ -409,13 +409,13 @@ static struct held *hold(lua_State *L)
 	return h;
 }
 
-static int encode(lua_State *L)
+static int script_encode(lua_State *L)
 {
 	const size_t how = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17);
 	struct err e;
 
 	luaL_checkany(L, 1);
-	struct held *h = hold(L);
+	struct held *h = script_hold(L);
 	h->doc = json_take(L, 1, NULL, &e);
 	if (h->doc == NULL)
 		return luaL_error(L, "Cannot serialise: %s", e.text);
@@ -460,7 +460,7 @@ int json_push_taken(lua_State *L, json_t *doc)
 	return rc == 0 ? 1 : lua_error(L);
 }
 
-static int decode(lua_State *L)
+static int script_decode(lua_State *L)
 {
 	size_t len;
 	const char *text = luaL_checklstring(L, 1, &len);
@@ -495,9 +495,9 @@ void json_open(lua_State *L)
 int json_module(lua_State *L)
 {
 	lua_newtable(L);
-	lua_pushcfunction(L, encode);
+	lua_pushcfunction(L, script_encode);
 	lua_setfield(L, -2, "encode");
-	lua_pushcfunction(L, decode);
+	lua_pushcfunction(L, script_decode);
 	lua_setfield(L, -2, "decode");
 	lua_pushlightuserdata(L, NULL);
 	lua_setfield(L, -2, "null");

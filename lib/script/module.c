@@ -14,7 +14,7 @@ static const char prelude[] = {
 #include "prelude.inc"
 };
 
-static int stats(lua_State *L)
+static int module_stats(lua_State *L)
 {
 	struct script *s = script_of(L);
 	const char *parts = luaL_optstring(L, 1, "stats");
@@ -32,7 +32,7 @@ static int stats(lua_State *L)
 	return script_raise(L, lua_tostring(L, -1), NULL, &e, -EINVAL);
 }
 
-static int ports(lua_State *L)
+static int module_ports(lua_State *L)
 {
 	struct script *s = script_of(L);
 	struct target t = {.n = 1};
@@ -48,8 +48,8 @@ static int ports(lua_State *L)
 	return 1;
 }
 
-/* tables() returns the settings and commands as --dump-commands prints them. */
-static int tables(lua_State *L)
+/* module_tables() returns the settings and commands as --dump-commands prints them. */
+static int module_tables(lua_State *L)
 {
 	json_prepare(L);
 	return json_push_taken(L, cmd_dump(script_of(L)->host.cmd));
@@ -83,7 +83,7 @@ static int raw_expect(lua_State *L)
 }
 
 /* Ends the script with an exit code. */
-static int leave(lua_State *L, int code)
+static int module_leave(lua_State *L, int code)
 {
 	struct script *s = script_of(L);
 
@@ -102,17 +102,17 @@ static int exit_code(lua_State *L)
 
 	if (code < 0 || code > 255)
 		return luaL_error(L, "an exit code is 0 to 255");
-	return leave(L, code);
+	return module_leave(L, code);
 }
 
 static int os_exit(lua_State *L)
 {
 	if (lua_isboolean(L, 1))
-		return leave(L, lua_toboolean(L, 1) ? 0 : 1);
+		return module_leave(L, lua_toboolean(L, 1) ? 0 : 1);
 	return exit_code(L);
 }
 
-static int print(lua_State *L)
+static int module_print(lua_State *L)
 {
 	struct script *s = script_of(L);
 	int n = lua_gettop(L);
@@ -148,7 +148,7 @@ static int raw_write(lua_State *L)
 	return 0;
 }
 
-static int digits(lua_State *L)
+static int module_digits(lua_State *L)
 {
 	double n = luaL_checknumber(L, 1);
 	struct sbuf text = {0};
@@ -180,7 +180,7 @@ static int fmt_duration(lua_State *L)
 	return script_push_text(L, &text);
 }
 
-static void put(lua_State *L, int table, const char *name, lua_CFunction fn)
+static void module_put(lua_State *L, int table, const char *name, lua_CFunction fn)
 {
 	lua_pushcfunction(L, fn);
 	lua_setfield(L, table, name);
@@ -189,11 +189,11 @@ static void put(lua_State *L, int table, const char *name, lua_CFunction fn)
 /* Fills the module with what is neither a setting nor a verb nor made by the prelude. */
 static void open_values(lua_State *L, struct script *s, int module)
 {
-	put(L, module, "stats", stats);
-	put(L, module, "ports", ports);
-	put(L, module, "exit", exit_code);
+	module_put(L, module, "stats", module_stats);
+	module_put(L, module, "ports", module_ports);
+	module_put(L, module, "exit", exit_code);
 	script_at_end_open(L, module);
-	put(L, module, "tables", tables);
+	module_put(L, module, "tables", module_tables);
 	lua_pushstring(L, s->host.version != NULL ? s->host.version : "");
 	lua_setfield(L, module, "version");
 	lua_pushstring(L, s->host.dpdk_version != NULL ? s->host.dpdk_version : "");
@@ -201,9 +201,9 @@ static void open_values(lua_State *L, struct script *s, int module)
 	json_module(L);
 	lua_setfield(L, module, "json");
 	lua_newtable(L);
-	put(L, lua_gettop(L), "si", fmt_si);
-	put(L, lua_gettop(L), "duration", fmt_duration);
-	put(L, lua_gettop(L), "digits", digits);
+	module_put(L, lua_gettop(L), "si", fmt_si);
+	module_put(L, lua_gettop(L), "duration", fmt_duration);
+	module_put(L, lua_gettop(L), "digits", module_digits);
 	lua_setfield(L, module, "fmt");
 	lua_newtable(L);
 	lua_setfield(L, module, "set");
@@ -237,15 +237,15 @@ static void open_raw(lua_State *L, struct script *s, int module)
 	time_open(L, s, module);
 	ask_open(L);
 	progress_open(L, module);
-	put(L, raw, "stack", raw_stack);
-	put(L, raw, "expect", raw_expect);
-	put(L, raw, "digits", digits);
-	put(L, raw, "explain", raw_explain);
-	put(L, raw, "write", raw_write);
+	module_put(L, raw, "stack", raw_stack);
+	module_put(L, raw, "expect", raw_expect);
+	module_put(L, raw, "digits", module_digits);
+	module_put(L, raw, "explain", raw_explain);
+	module_put(L, raw, "write", raw_write);
 	lua_pushboolean(L, s->opts.sandbox);
 	lua_setfield(L, raw, "sandbox");
-	put(L, raw, "global_get", props_global_get);
-	put(L, raw, "global_set", props_global_set);
+	module_put(L, raw, "global_get", props_global_get);
+	module_put(L, raw, "global_set", props_global_set);
 }
 
 static void run_prelude(lua_State *L, int raw, int module)
@@ -278,8 +278,8 @@ void module_open(lua_State *L, struct script *s)
 	lua_setfield(L, LUA_REGISTRYINDEX, "wirerate.verb");
 	/* settings that belong to no port are fields of the module too */
 	lua_newtable(L);
-	put(L, lua_gettop(L), "__index", props_global_get);
-	put(L, lua_gettop(L), "__newindex", props_global_set);
+	module_put(L, lua_gettop(L), "__index", props_global_get);
+	module_put(L, lua_gettop(L), "__newindex", props_global_set);
 	lua_setmetatable(L, module);
 	lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
 	lua_pushvalue(L, module);
@@ -289,9 +289,9 @@ void module_open(lua_State *L, struct script *s)
 	lua_pop(L, 1);
 	lua_pushvalue(L, module);
 	lua_setglobal(L, "wr");
-	put(L, LUA_GLOBALSINDEX, "print", print);
+	module_put(L, LUA_GLOBALSINDEX, "print", module_print);
 	lua_getglobal(L, "os");
-	put(L, lua_gettop(L), "exit", os_exit);
+	module_put(L, lua_gettop(L), "exit", os_exit);
 	execute_open(L);
 	lua_settop(L, 0);
 }

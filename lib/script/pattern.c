@@ -20,14 +20,14 @@ struct search {
 };
 
 /* Counts n steps; false: the search is stopped. */
-static bool step(struct search *k, size_t n)
+static bool pattern_step(struct search *k, size_t n)
 {
 	k->steps += n;
 	k->stopped |= k->steps > STEPS_MOST;
 	return !k->stopped;
 }
 
-static const unsigned char *stop(struct search *k)
+static const unsigned char *pattern_stop(struct search *k)
 {
 	k->stopped = true;
 	return NULL;
@@ -58,14 +58,14 @@ static bool in_class(int c, int class)
 static const unsigned char *single_end(struct search *k, const unsigned char *p)
 {
 	if (*p == '%')
-		return p + 1 < k->pattern_end ? p + 2 : stop(k);
+		return p + 1 < k->pattern_end ? p + 2 : pattern_stop(k);
 	if (*p++ != '[')
 		return p;
 	if (p < k->pattern_end && *p == '^')
 		p++;
 	do {
 		if (p >= k->pattern_end)
-			return stop(k);
+			return pattern_stop(k);
 		if (*p++ == '%' && p < k->pattern_end)
 			p++;
 	} while (p >= k->pattern_end || *p != ']');
@@ -82,7 +82,7 @@ static bool in_set(struct search *k, int c, const unsigned char *set, const unsi
 		set++;
 	}
 	while (++set < last) {
-		step(k, 1);
+		pattern_step(k, 1);
 		if (*set == '%') {
 			set++;
 			if (in_class(c, *set))
@@ -101,7 +101,7 @@ static bool in_set(struct search *k, int c, const unsigned char *set, const unsi
 /* Says whether the character at s fits the single item at p; behind is where that item ends. */
 static bool fits_single(struct search *k, const unsigned char *s, const unsigned char *p, const unsigned char *behind)
 {
-	if (s >= k->end || !step(k, 1))
+	if (s >= k->end || !pattern_step(k, 1))
 		return false;
 	switch (*p) {
 	case '.':
@@ -117,7 +117,7 @@ static bool fits_single(struct search *k, const unsigned char *s, const unsigned
 
 /* Matches the rest of the pattern, from p on, at s. Returns where the match ends; NULL: it
  * fails. */
-static const unsigned char *match(struct search *k, const unsigned char *s, const unsigned char *p);
+static const unsigned char *pattern_match(struct search *k, const unsigned char *s, const unsigned char *p);
 
 static const unsigned char *repeat_most(struct search *k, const unsigned char *s, const unsigned char *p, const unsigned char *behind)
 {
@@ -126,7 +126,7 @@ static const unsigned char *repeat_most(struct search *k, const unsigned char *s
 	while (fits_single(k, s + n, p, behind))
 		n++;
 	for (;; n--) {
-		const unsigned char *e = step(k, 1) ? match(k, s + n, behind + 1) : NULL;
+		const unsigned char *e = pattern_step(k, 1) ? pattern_match(k, s + n, behind + 1) : NULL;
 		if (e != NULL || n == 0 || k->stopped)
 			return e;
 	}
@@ -135,21 +135,21 @@ static const unsigned char *repeat_most(struct search *k, const unsigned char *s
 static const unsigned char *repeat_least(struct search *k, const unsigned char *s, const unsigned char *p, const unsigned char *behind)
 {
 	for (;; s++) {
-		const unsigned char *e = step(k, 1) ? match(k, s, behind + 1) : NULL;
+		const unsigned char *e = pattern_step(k, 1) ? pattern_match(k, s, behind + 1) : NULL;
 		if (e != NULL || k->stopped || !fits_single(k, s, p, behind))
 			return e;
 	}
 }
 
-static const unsigned char *balanced(struct search *k, const unsigned char *s, const unsigned char *p)
+static const unsigned char *pattern_balanced(struct search *k, const unsigned char *s, const unsigned char *p)
 {
 	unsigned long open = 1;
 
 	if (k->pattern_end - p < 2)
-		return stop(k);
+		return pattern_stop(k);
 	if (s >= k->end || *s != p[0])
 		return NULL;
-	while (++s < k->end && step(k, 1)) {
+	while (++s < k->end && pattern_step(k, 1)) {
 		if (*s == p[1] && --open == 0)
 			return s + 1;
 		if (*s == p[0] && p[0] != p[1])
@@ -163,11 +163,11 @@ static const unsigned char *open_capture(struct search *k, const unsigned char *
 	bool place = p + 1 < k->pattern_end && p[1] == ')';
 
 	if (k->captures == CAPTURES)
-		return stop(k);
+		return pattern_stop(k);
 	k->capture[k->captures].from = s;
 	k->capture[k->captures].len = 0;
 	k->capture[k->captures++].open = !place;
-	const unsigned char *e = match(k, s, p + 1 + place);
+	const unsigned char *e = pattern_match(k, s, p + 1 + place);
 	if (e == NULL)
 		k->captures--;
 	return e;
@@ -180,10 +180,10 @@ static const unsigned char *close_capture(struct search *k, const unsigned char 
 	while (i > 0 && !k->capture[i - 1].open)
 		i--;
 	if (i == 0)
-		return stop(k);
+		return pattern_stop(k);
 	k->capture[i - 1].open = false;
 	k->capture[i - 1].len = (size_t)(s - k->capture[i - 1].from);
-	const unsigned char *e = match(k, s, p + 1);
+	const unsigned char *e = pattern_match(k, s, p + 1);
 	if (e == NULL)
 		k->capture[i - 1].open = true;
 	return e;
@@ -192,9 +192,9 @@ static const unsigned char *close_capture(struct search *k, const unsigned char 
 static const unsigned char *same_again(struct search *k, const unsigned char *s, unsigned i)
 {
 	if (i >= k->captures || k->capture[i].open)
-		return stop(k);
+		return pattern_stop(k);
 	size_t len = k->capture[i].len;
-	if ((size_t)(k->end - s) < len || !step(k, len / 16 + 1) || memcmp(k->capture[i].from, s, len) != 0)
+	if ((size_t)(k->end - s) < len || !pattern_step(k, len / 16 + 1) || memcmp(k->capture[i].from, s, len) != 0)
 		return NULL;
 	return s + len;
 }
@@ -213,18 +213,18 @@ static bool match_special(struct search *k, const unsigned char **s, const unsig
 
 	switch (at[1]) {
 	case 'b':
-		*s = balanced(k, *s, at + 2);
+		*s = pattern_balanced(k, *s, at + 2);
 		*p = at + 4;
 		return *s != NULL;
 	case 'f':
 		at += 2;
 		if (at >= k->pattern_end || *at != '[')
-			return stop(k) != NULL;
+			return pattern_stop(k) != NULL;
 		behind = single_end(k, at);
 		*p = behind;
 		return behind != NULL && at_frontier(k, *s, at, behind);
 	default:
-		*s = at[1] == '0' ? stop(k) : same_again(k, *s, at[1] - '1');
+		*s = at[1] == '0' ? pattern_stop(k) : same_again(k, *s, at[1] - '1');
 		*p = at + 2;
 		return *s != NULL;
 	}
@@ -232,7 +232,7 @@ static bool match_special(struct search *k, const unsigned char **s, const unsig
 
 static const unsigned char *match_from(struct search *k, const unsigned char *s, const unsigned char *p)
 {
-	while (p < k->pattern_end && step(k, 1)) {
+	while (p < k->pattern_end && pattern_step(k, 1)) {
 		if (*p == '(')
 			return open_capture(k, s, p);
 		if (*p == ')')
@@ -256,7 +256,7 @@ static const unsigned char *match_from(struct search *k, const unsigned char *s,
 			return repeat_least(k, s, p, behind);
 		bool fits = fits_single(k, s, p, behind);
 		if (how == '?') {
-			const unsigned char *e = fits ? match(k, s + 1, behind + 1) : NULL;
+			const unsigned char *e = fits ? pattern_match(k, s + 1, behind + 1) : NULL;
 			if (e != NULL)
 				return e;
 			p = behind + 1;
@@ -270,11 +270,11 @@ static const unsigned char *match_from(struct search *k, const unsigned char *s,
 	return k->stopped ? NULL : s;
 }
 
-static const unsigned char *match(struct search *k, const unsigned char *s, const unsigned char *p)
+static const unsigned char *pattern_match(struct search *k, const unsigned char *s, const unsigned char *p)
 {
 	if (k->depth == DEPTH_MOST) {
 		k->steps = STEPS_MOST + 1;
-		return stop(k);
+		return pattern_stop(k);
 	}
 	k->depth++;
 	const unsigned char *e = match_from(k, s, p);
@@ -294,7 +294,7 @@ static void look_plain(struct search *k)
 			return;
 		while (same < n && s[same] == k->pattern[same])
 			same++;
-		if (same == n || !step(k, same))
+		if (same == n || !pattern_step(k, same))
 			return;
 	}
 }
@@ -306,9 +306,9 @@ static void look_all(struct search *k, bool all)
 	bool fixed = k->pattern < k->pattern_end && *k->pattern == '^';
 	const unsigned char *p = k->pattern + fixed;
 
-	for (const unsigned char *s = k->text; s <= k->end && step(k, 1);) {
+	for (const unsigned char *s = k->text; s <= k->end && pattern_step(k, 1);) {
 		k->captures = 0;
-		const unsigned char *e = match(k, s, p);
+		const unsigned char *e = pattern_match(k, s, p);
 		if (k->stopped || fixed || (e != NULL && !all))
 			return;
 		s = e != NULL && e > s ? e : s + 1;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far a script has come: what it says itself with progress(), and what the command says that it
+/* How far a script has come: what it says itself with progress_it(), and what the command says that it
  * is running. */
 #include "script_int.h"
 
 #include <math.h>
 #include <string.h>
 
-/* progress(done, all, text) says how much of its work the script has done; progress() takes that
+/* progress(done, all, text) says how much of its work the script has done; progress_it() takes that
  * back. */
-static int progress(lua_State *L)
+static int progress_it(lua_State *L)
 {
 	struct script *s = script_of(L);
 
@@ -30,8 +30,8 @@ static int progress(lua_State *L)
 }
 
 /* Fills share and left_ns, supposing that the script goes on as fast as it did until it called
- * progress(). */
-static void left(const struct script *s, struct cmd_progress *out)
+ * progress_it(). */
+static void progress_left(const struct script *s, struct cmd_progress *out)
 {
 	double all = s->says.share > 0 ? (double)(s->says.at_ns - s->begin_ns) / s->says.share : 0;
 	double gone = (double)(script_now_ns() - s->begin_ns);
@@ -59,7 +59,7 @@ bool script_progress(const struct script *s, struct cmd_progress *out)
 	if (!s->running)
 		return false;
 	if (s->says.said) {
-		left(s, out);
+		progress_left(s, out);
 		sbuf_add(&text, s->says.text);
 	} else {
 		sbuf_add(&text, "script, ");
@@ -73,6 +73,6 @@ bool script_progress(const struct script *s, struct cmd_progress *out)
 
 void progress_open(lua_State *L, int module)
 {
-	lua_pushcfunction(L, progress);
+	lua_pushcfunction(L, progress_it);
 	lua_setfield(L, module, "progress");
 }

@@ -78,7 +78,7 @@ static void place_target(const struct place *p, struct target *t)
 
 /* Raises an error at the line of the script that is running. line is the command that a person
  * would have typed, and is freed; NULL: there is none. Does not return. */
-static int refuse(lua_State *L, const struct err *e, int code, struct sbuf *line)
+static int props_refuse(lua_State *L, const struct err *e, int code, struct sbuf *line)
 {
 	struct sbuf where = {0};
 
@@ -92,7 +92,7 @@ static int refuse(lua_State *L, const struct err *e, int code, struct sbuf *line
 
 /* Finds a row by its name. The table is large, so rows that were found are remembered: apart for
  * ports, for streams and for neither, because a name may mean another row there. */
-static const struct setting *find(lua_State *L, const struct place *p, const char *name, struct err *e)
+static const struct setting *props_find(lua_State *L, const struct place *p, const char *name, struct err *e)
 {
 	static const char *const caches[] = {"wirerate.rows", "wirerate.rows/", "wirerate.rows0"};
 	struct script *s = script_of(L);
@@ -135,26 +135,26 @@ static void push_value(void *arg, const struct setting *row, const void *val)
 }
 
 /* Checks that a place is one port or one stream, and not all: 0 or -EINVAL with *e. */
-static int single(const struct place *p, struct err *e)
+static int props_single(const struct place *p, struct err *e)
 {
 	if (p == NULL || (p->port != UINT32_MAX && (!p->has_stream || p->stream != UINT32_MAX)))
 		return 0;
 	return err_set(e, EINVAL, "which one? Values of all of them are read one by one");
 }
 
-static int get(lua_State *L, const struct place *p, const char *name)
+static int props_get(lua_State *L, const struct place *p, const char *name)
 {
 	struct script *s = script_of(L);
 	struct err e = {.col = -1};
-	const struct setting *row = find(L, p, name, &e);
-	int rc = row != NULL ? single(p, &e) : -EINVAL;
+	const struct setting *row = props_find(L, p, name, &e);
+	int rc = row != NULL ? props_single(p, &e) : -EINVAL;
 
 	if (rc == 0)
 		rc = cmd_setting_value(s->host.cmd, row, p != NULL ? p->port : 0, p != NULL && p->has_stream ? p->stream : 0, push_value, L, &e);
 	if (rc == 0)
 		return 1;
 	e.col = -1;
-	return refuse(L, &e, rc, NULL);
+	return props_refuse(L, &e, rc, NULL);
 }
 
 static void type_of(void *arg, const struct setting *row, const void *val)
@@ -194,7 +194,7 @@ static void say_once(struct script *s, size_t from)
 
 /* Writes the value at idx to a row, and makes *line the command that does the same. 0 or -errno
  * with *e, whose column is one of *line. */
-static int write(lua_State *L, const struct place *p, const struct setting *row, int idx, struct sbuf *line, struct err *e)
+static int props_write(lua_State *L, const struct place *p, const struct setting *row, int idx, struct sbuf *line, struct err *e)
 {
 	struct script *s = script_of(L);
 	struct sbuf text = {0};
@@ -222,20 +222,20 @@ static int write(lua_State *L, const struct place *p, const struct setting *row,
 	return rc;
 }
 
-static int set(lua_State *L, const struct place *p, const char *name, int idx)
+static int props_set(lua_State *L, const struct place *p, const char *name, int idx)
 {
 	struct err e = {.col = -1};
-	const struct setting *row = find(L, p, name, &e);
+	const struct setting *row = props_find(L, p, name, &e);
 	struct sbuf line = {0};
 	int rc = -EINVAL;
 
 	script_room(L, script_of(L), 0);
 	if (row != NULL)
-		rc = write(L, p, row, idx, &line, &e);
+		rc = props_write(L, p, row, idx, &line, &e);
 	else
 		e.col = -1;
 	if (rc != 0)
-		return refuse(L, &e, rc, row != NULL ? &line : NULL);
+		return props_refuse(L, &e, rc, row != NULL ? &line : NULL);
 	sbuf_free(&line);
 	return 0;
 }
@@ -246,12 +246,12 @@ int props_global_get(lua_State *L)
 		lua_pushnil(L);
 		return 1;
 	}
-	return get(L, NULL, lua_tostring(L, 2));
+	return props_get(L, NULL, lua_tostring(L, 2));
 }
 
 int props_global_set(lua_State *L)
 {
-	return set(L, NULL, luaL_checkstring(L, 2), 3);
+	return props_set(L, NULL, luaL_checkstring(L, 2), 3);
 }
 
 /* Several settings that are written together, all of them or none. */
@@ -313,7 +313,7 @@ static char *old_text(struct script *s, const struct place *p, const struct sett
 	return old;
 }
 
-static void undo(struct script *s, const struct place *p, struct many *m, unsigned done)
+static void props_undo(struct script *s, const struct place *p, struct many *m, unsigned done)
 {
 	struct target t;
 
@@ -335,8 +335,8 @@ static int set_many(lua_State *L)
 	luaL_argcheck(L, p != NULL && !p->list, 1, "a port or a stream is wanted");
 	luaL_checktype(L, 2, LUA_TTABLE);
 	lua_settop(L, 2);
-	if (single(p, &e) != 0)
-		return refuse(L, &e, -EINVAL, NULL);
+	if (props_single(p, &e) != 0)
+		return props_refuse(L, &e, -EINVAL, NULL);
 	struct many *m = lua_newuserdata(L, sizeof(*m));
 	*m = (struct many){0};
 	luaL_getmetatable(L, "wirerate.many");
@@ -345,10 +345,10 @@ static int set_many(lua_State *L)
 	for (lua_pushnil(L); lua_next(L, 2) != 0; lua_pop(L, 1)) {
 		if (lua_type(L, -2) != LUA_TSTRING)
 			return luaL_error(L, "names of settings are text, not a %s", luaL_typename(L, -2));
-		const struct setting *row = find(L, p, lua_tostring(L, -2), &e);
+		const struct setting *row = props_find(L, p, lua_tostring(L, -2), &e);
 		e.col = -1;
 		if (row == NULL)
-			return refuse(L, &e, -EINVAL, NULL);
+			return props_refuse(L, &e, -EINVAL, NULL);
 		many_add(L, m, s->host.cmd, row, -2);
 		lua_pushlightuserdata(L, (void *)row);
 		lua_pushvalue(L, -2);
@@ -360,7 +360,7 @@ static int set_many(lua_State *L)
 		lua_rawget(L, 4);
 		m->u[i].old = old_text(s, p, m->u[i].row);
 		sbuf_reset(&line);
-		rc = write(L, p, m->u[i].row, lua_gettop(L), &line, &e);
+		rc = props_write(L, p, m->u[i].row, lua_gettop(L), &line, &e);
 		lua_pop(L, 1);
 	}
 	if (rc == 0) {
@@ -368,8 +368,8 @@ static int set_many(lua_State *L)
 		lua_pushvalue(L, 1);
 		return 1;
 	}
-	undo(s, p, m, i - 1);
-	return refuse(L, &e, rc, &line);
+	props_undo(s, p, m, i - 1);
+	return props_refuse(L, &e, rc, &line);
 }
 
 static int push_verb(lua_State *L, const char *name)
@@ -380,7 +380,7 @@ static int push_verb(lua_State *L, const char *name)
 	return 1;
 }
 
-/* The iterator of streams(): gives id and stream in ascending order. Its state is the port and the
+/* The iterator of props_streams(): gives id and stream in ascending order. Its state is the port and the
  * last id. */
 static int next_stream(lua_State *L)
 {
@@ -407,7 +407,7 @@ static int next_stream(lua_State *L)
 	return 0;
 }
 
-static int streams(lua_State *L)
+static int props_streams(lua_State *L)
 {
 	struct place *p = place_at(L, 1);
 
@@ -444,7 +444,7 @@ static int checked_place(lua_State *L, const struct place *p)
 	int rc = cmd_target_check(script_of(L)->host.cmd, &t, &e);
 	e.col = -1;
 	if (rc != 0)
-		return refuse(L, &e, rc, NULL);
+		return props_refuse(L, &e, rc, NULL);
 	place_new(L, p);
 	return 1;
 }
@@ -492,7 +492,7 @@ static int place_index(lua_State *L)
 		return 1;
 	}
 	if (!p->has_stream && strcmp(key, "streams") == 0) {
-		lua_pushcfunction(L, streams);
+		lua_pushcfunction(L, props_streams);
 		return 1;
 	}
 	if (strcmp(key, p->has_stream ? "id" : "number") == 0) {
@@ -506,7 +506,7 @@ static int place_index(lua_State *L)
 	for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
 		if (methods[i].of_stream == p->has_stream && strcmp(methods[i].name, key) == 0)
 			return push_verb(L, methods[i].verb);
-	return get(L, p, key);
+	return props_get(L, p, key);
 }
 
 static int place_newindex(lua_State *L)
@@ -516,7 +516,7 @@ static int place_newindex(lua_State *L)
 	luaL_argcheck(L, p != NULL && !p->list, 1, "a port or a stream is wanted");
 	if (lua_type(L, 2) != LUA_TSTRING)
 		return luaL_error(L, "names of settings are text, not a %s", luaL_typename(L, 2));
-	return set(L, p, lua_tostring(L, 2), 3);
+	return props_set(L, p, lua_tostring(L, 2), 3);
 }
 
 static int place_eq(lua_State *L)
@@ -543,7 +543,7 @@ static int ports_newindex(lua_State *L)
 	return luaL_error(L, "ports are there or not; their settings are set one by one, wr.port[0].rate = ..., or with wr.port[0]:set{...}");
 }
 
-static void put(lua_State *L, const char *name, lua_CFunction fn)
+static void props_put(lua_State *L, const char *name, lua_CFunction fn)
 {
 	lua_pushcfunction(L, fn);
 	lua_setfield(L, -2, name);
@@ -554,16 +554,16 @@ void props_open(lua_State *L, struct script *s)
 {
 	(void)s;
 	luaL_newmetatable(L, PLACE);
-	put(L, "__index", place_index);
-	put(L, "__newindex", place_newindex);
-	put(L, "__eq", place_eq);
-	put(L, "__tostring", place_tostring);
-	put(L, "__call", set_many);
+	props_put(L, "__index", place_index);
+	props_put(L, "__newindex", place_newindex);
+	props_put(L, "__eq", place_eq);
+	props_put(L, "__tostring", place_tostring);
+	props_put(L, "__call", set_many);
 	lua_pushboolean(L, false);
 	lua_setfield(L, -2, "__metatable");
 	lua_pop(L, 1);
 	luaL_newmetatable(L, "wirerate.many");
-	put(L, "__gc", many_gc);
+	props_put(L, "__gc", many_gc);
 	lua_pop(L, 1);
 	lua_newtable(L);
 	lua_setfield(L, LUA_REGISTRYINDEX, "wirerate.rows");
@@ -573,8 +573,8 @@ void props_open(lua_State *L, struct script *s)
 	lua_setfield(L, LUA_REGISTRYINDEX, "wirerate.rows0");
 	lua_newtable(L); /* port */
 	lua_newtable(L);
-	put(L, "__index", ports_index);
-	put(L, "__newindex", ports_newindex);
+	props_put(L, "__index", ports_index);
+	props_put(L, "__newindex", ports_newindex);
 	lua_pushboolean(L, false);
 	lua_setfield(L, -2, "__metatable");
 	lua_setmetatable(L, -2);

@@ -314,7 +314,7 @@ static int safe_setmetatable(lua_State *L)
 	return 1;
 }
 
-static void wrap(lua_State *L, int table, const char *name, lua_CFunction fn, int how, bool plain)
+static void sandbox_wrap(lua_State *L, int table, const char *name, lua_CFunction fn, int how, bool plain)
 {
 	lua_getfield(L, table, name);
 	lua_pushinteger(L, how);
@@ -352,14 +352,14 @@ static void close_state(lua_State *L)
 	put_global(L, "loadstring", safe_load);
 	put_global(L, "require", safe_require);
 	put_global(L, "getmetatable", safe_getmetatable);
-	wrap(L, LUA_GLOBALSINDEX, "setmetatable", safe_setmetatable, 0, false);
+	sandbox_wrap(L, LUA_GLOBALSINDEX, "setmetatable", safe_setmetatable, 0, false);
 	lua_getglobal(L, "string");
 	int string = lua_gettop(L);
-	wrap(L, string, "rep", safe_rep, 0, false);
-	wrap(L, string, "find", safe_pattern, PATTERN_FIRST, true);
-	wrap(L, string, "match", safe_pattern, PATTERN_FIRST, false);
-	wrap(L, string, "gmatch", safe_pattern, PATTERN_ALL, false);
-	wrap(L, string, "gsub", safe_pattern, PATTERN_ALL, false);
+	sandbox_wrap(L, string, "rep", safe_rep, 0, false);
+	sandbox_wrap(L, string, "find", safe_pattern, PATTERN_FIRST, true);
+	sandbox_wrap(L, string, "match", safe_pattern, PATTERN_FIRST, false);
+	sandbox_wrap(L, string, "gmatch", safe_pattern, PATTERN_ALL, false);
+	sandbox_wrap(L, string, "gsub", safe_pattern, PATTERN_ALL, false);
 	lua_settop(L, 0);
 }
 

@@ -229,7 +229,7 @@ static const char *skip_hashbang(const char *text)
 
 /* Pushes the chunk as a function, or a message. A line at the prompt may be just an expression. The
  * sandbox refuses compiled code, which could do anything. */
-static int compile(lua_State *L, const char *text, const char *name, bool sandbox)
+static int script_compile(lua_State *L, const char *text, const char *name, bool sandbox)
 {
 	if (sandbox && text[0] == LUA_SIGNATURE[0]) {
 		lua_pushliteral(L, "compiled chunks are not taken, only text");
@@ -267,7 +267,7 @@ static int start_protected(lua_State *L)
 	if (!s->opts.sandbox)
 		sandbox_path(L, s);
 	luaL_checkstack(L, (int)st->nargs + 8, "too many arguments");
-	if (compile(L, st->text, st->name, s->opts.sandbox) != 0) {
+	if (script_compile(L, st->text, st->name, s->opts.sandbox) != 0) {
 		const char *why = lua_tostring(L, -1);
 		st->rc = err_set(st->e, EINVAL, "%.900s", why != NULL ? why : "it does not compile");
 		return 0;
@@ -286,7 +286,7 @@ static int start_protected(lua_State *L)
 	return 0;
 }
 
-static void begin(struct script *s, struct sbuf *out, struct sbuf *note)
+static void script_begin(struct script *s, struct sbuf *out, struct sbuf *note)
 {
 	s->out = out;
 	s->note = note;
@@ -326,7 +326,7 @@ int script_start(struct script *s, const char *text, const char *name, const cha
 	lua_settop(s->L, 0);
 	if (st.rc != 0)
 		return st.rc;
-	begin(s, out, note);
+	script_begin(s, out, note);
 	hold_begin(s);
 	return 0;
 }
@@ -353,7 +353,7 @@ int script_start_file(struct script *s, const char *path, const char *const *arg
 	return rc;
 }
 
-static void end(struct script *s)
+static void script_end(struct script *s)
 {
 	script_drop_all(s);
 	script_run_at_end(s);
@@ -370,7 +370,7 @@ int script_poll(struct script *s, struct err *e)
 	hold_turn(s);
 	int rc = task_turn(s, e);
 	if (rc != VERB_PENDING)
-		end(s);
+		script_end(s);
 	return rc;
 }
 
@@ -386,6 +386,6 @@ void script_cancel(struct script *s)
 {
 	if (s->running) {
 		s->ends = ENDS_CANCEL;
-		end(s);
+		script_end(s);
 	}
 }

@@ -67,7 +67,7 @@ static void happened_free(struct script_happened *h)
 }
 
 /* Frees the timers and handlers that were stopped, or all of them. */
-static void sweep(struct script *s, bool all)
+static void task_sweep(struct script *s, bool all)
 {
 	for (struct script_timer **p = &s->timers; *p != NULL;) {
 		struct script_timer *t = *p;
@@ -96,7 +96,7 @@ void script_drop_all(struct script *s)
 {
 	while (s->tasks != NULL)
 		task_free(s, s->tasks);
-	sweep(s, true);
+	task_sweep(s, true);
 	while (s->happened != NULL) {
 		struct script_happened *h = s->happened;
 		s->happened = h->next;
@@ -231,7 +231,7 @@ static void add_trace(const char *trace, struct sbuf *note)
 	sbuf_addf(note, "%s\n", trace != NULL ? trace : "");
 }
 
-static int failed(struct script *s, struct script_task *t, struct err *e)
+static int task_failed(struct script *s, struct script_task *t, struct err *e)
 {
 	lua_State *co = t->co;
 
@@ -256,7 +256,7 @@ static int failed(struct script *s, struct script_task *t, struct err *e)
 }
 
 /* Lets a task go on. Returns VERB_PENDING, VERB_DONE if it has ended, or -errno with *e. */
-static int resume(struct script *s, struct script_task *t, struct err *e)
+static int task_resume(struct script *s, struct script_task *t, struct err *e)
 {
 	int n = t->nargs;
 
@@ -278,7 +278,7 @@ static int resume(struct script *s, struct script_task *t, struct err *e)
 		return VERB_PENDING;
 	}
 	if (rc != 0)
-		return failed(s, t, e);
+		return task_failed(s, t, e);
 	if (t == s->main) {
 		s->main_done = true;
 		n = lua_gettop(t->co);
@@ -297,7 +297,7 @@ static int resume(struct script *s, struct script_task *t, struct err *e)
 }
 
 /* Says whether a task can go on. Then what it waited for is on its stack. */
-static bool ready(struct script *s, struct script_task *t)
+static bool task_ready(struct script *s, struct script_task *t)
 {
 	struct err e = {.col = -1};
 
@@ -415,7 +415,7 @@ static bool has_timers(const struct script *s)
 	return false;
 }
 
-static int ended(const struct script *s, int rc, struct err *e)
+static int task_ended(const struct script *s, int rc, struct err *e)
 {
 	switch (s->ends) {
 	case ENDS_TIME:
@@ -453,11 +453,11 @@ int task_turn(struct script *s, struct err *e)
 			task_free(s, t);
 			continue;
 		}
-		rc = ready(s, t) ? resume(s, t, e) : VERB_PENDING;
+		rc = task_ready(s, t) ? task_resume(s, t, e) : VERB_PENDING;
 	}
-	sweep(s, false);
+	task_sweep(s, false);
 	if (s->ends != ENDS_NOT)
-		return ended(s, rc, e);
+		return task_ended(s, rc, e);
 	return s->main_done && s->tasks == NULL && !has_timers(s) ? VERB_DONE : VERB_PENDING;
 }
 

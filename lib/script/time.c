@@ -124,7 +124,7 @@ static int raw_stop(lua_State *L)
 	return 0;
 }
 
-static int now(lua_State *L)
+static int time_now(lua_State *L)
 {
 	struct timespec t;
 
@@ -142,6 +142,6 @@ void time_open(lua_State *L, struct script *s, int module)
 		lua_pushcfunction(L, r->func);
 		lua_setfield(L, -2, r->name);
 	}
-	lua_pushcfunction(L, now);
+	lua_pushcfunction(L, time_now);
 	lua_setfield(L, module, "now");
 }

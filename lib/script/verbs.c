@@ -9,7 +9,7 @@
 
 /* Returns what scripts get of a document: if it has one member which is an object, as in
  * {"trial": {...}}, that object. */
-static const json_t *inner(const json_t *doc)
+static const json_t *verbs_inner(const json_t *doc)
 {
 	if (json_is_object(doc) && json_object_size(doc) == 1) {
 		const json_t *v = json_object_iter_value(json_object_iter((json_t *)doc));
@@ -28,12 +28,12 @@ static void push_documents(lua_State *L, const json_t *results)
 		return;
 	}
 	if (n == 1) {
-		json_push(L, inner(json_array_get(results, 0)));
+		json_push(L, verbs_inner(json_array_get(results, 0)));
 		return;
 	}
 	lua_createtable(L, (int)n, 0);
 	for (size_t i = 0; i < n; i++) {
-		json_push(L, inner(json_array_get(results, i)));
+		json_push(L, verbs_inner(json_array_get(results, i)));
 		lua_rawseti(L, -2, (int)i + 1);
 	}
 }

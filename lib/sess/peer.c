@@ -28,7 +28,7 @@ struct peer {
 	char *lost;    /* why the connection has ended; NULL: it has not */
 };
 
-static void lose(struct peer *p, const char *why)
+static void peer_lose(struct peer *p, const char *why)
 {
 	if (p->lost != NULL)
 		return;
@@ -43,7 +43,7 @@ static void take_line(struct peer *p, const char *text, size_t n)
 	if (json_is_object(o))
 		json_array_append(p->lines, o);
 	else
-		lose(p, "it does not speak the protocol of wirerate");
+		peer_lose(p, "it does not speak the protocol of wirerate");
 	json_decref(o);
 }
 
@@ -63,10 +63,10 @@ static void take_lines(struct peer *p)
 	}
 	p->looked = p->in.len;
 	if (p->in.len > LINE_MOST)
-		lose(p, "it sent a line without end");
+		peer_lose(p, "it sent a line without end");
 }
 
-static void receive(struct peer *p)
+static void peer_receive(struct peer *p)
 {
 	char bytes[65536];
 
@@ -77,7 +77,7 @@ static void receive(struct peer *p)
 		if (n < 0 && errno == EAGAIN)
 			break;
 		if (n <= 0) {
-			lose(p, n == 0 ? "it has ended" : strerror(errno));
+			peer_lose(p, n == 0 ? "it has ended" : strerror(errno));
 			break;
 		}
 		sbuf_addn(&p->in, bytes, (size_t)n);
@@ -87,7 +87,7 @@ static void receive(struct peer *p)
 
 static void on_ready(void *arg, short revents);
 
-static void push(struct peer *p)
+static void peer_push(struct peer *p)
 {
 	while (p->lost == NULL && p->sent < p->out.len) {
 		ssize_t n = send(p->fd, p->out.s + p->sent, p->out.len - p->sent, MSG_NOSIGNAL);
@@ -96,8 +96,8 @@ static void push(struct peer *p)
 		if (n < 0 && errno == EAGAIN)
 			break;
 		if (n <= 0) {
-			receive(p); /* the server may have said why before it closed */
-			lose(p, strerror(errno));
+			peer_receive(p); /* the server may have said why before it closed */
+			peer_lose(p, strerror(errno));
 			return;
 		}
 		p->sent += (size_t)n;
@@ -120,9 +120,9 @@ static void on_ready(void *arg, short revents)
 	struct peer *p = arg;
 
 	if (revents & POLLOUT)
-		push(p);
+		peer_push(p);
 	if (revents & ~POLLOUT)
-		receive(p);
+		peer_receive(p);
 }
 
 /* Waits until a connection is made: 0 or an errno. */
@@ -223,12 +223,12 @@ void peer_send(struct peer *p, json_t *o)
 	if (text != NULL && p->lost == NULL) {
 		sbuf_add(&p->out, text);
 		sbuf_addc(&p->out, '\n');
-		push(p);
+		peer_push(p);
 	}
 	free(text);
 }
 
-static json_t *take(struct peer *p, size_t i)
+static json_t *peer_take(struct peer *p, size_t i)
 {
 	json_t *o = json_incref(json_array_get(p->lines, i));
 
@@ -238,7 +238,7 @@ static json_t *take(struct peer *p, size_t i)
 
 json_t *peer_next(struct peer *p)
 {
-	return json_array_size(p->lines) > 0 ? take(p, 0) : NULL;
+	return json_array_size(p->lines) > 0 ? peer_take(p, 0) : NULL;
 }
 
 json_t *peer_wait(struct peer *p, int max_ms, bool (*has)(void *arg, const json_t *line), void *arg)
@@ -249,7 +249,7 @@ json_t *peer_wait(struct peer *p, int max_ms, bool (*has)(void *arg, const json_
 	for (;;) {
 		for (; seen < json_array_size(p->lines); seen++)
 			if (has(arg, json_array_get(p->lines, seen)))
-				return take(p, seen);
+				return peer_take(p, seen);
 		uint64_t now = loop_now_ns();
 		if (p->lost != NULL || now >= until)
 			return NULL;

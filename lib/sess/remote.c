@@ -52,7 +52,7 @@ struct remote {
 	bool failed, in_poll, told_lost, ends; /* ends: the last command has ended the server */
 };
 
-static json_t *request(struct remote *s, const char *key, json_t *value)
+static json_t *remote_request(struct remote *s, const char *key, json_t *value)
 {
 	json_t *o = json_object();
 
@@ -70,7 +70,7 @@ static json_t *text_json(const char *text)
 	return t != NULL ? t : json_string("?");
 }
 
-static void tell(struct remote *s, enum sess_event_kind kind, const char *text, const struct sess_item *it, int rc, int exit_code, json_t *results)
+static void remote_tell(struct remote *s, enum sess_event_kind kind, const char *text, const struct sess_item *it, int rc, int exit_code, json_t *results)
 {
 	const struct sess_event ev = {.kind = kind, .text = text, .line = it != NULL ? it->line : "", .rc = rc, .exit_code = exit_code,
 				      .results = results};
@@ -80,7 +80,7 @@ static void tell(struct remote *s, enum sess_event_kind kind, const char *text, 
 }
 
 /* Ends a command and frees the item. e is why it was refused; NULL: it was not. */
-static void finish(struct remote *s, struct sess_item *it, int rc, int code, const struct err *e, json_t *results)
+static void remote_finish(struct remote *s, struct sess_item *it, int rc, int code, const struct err *e, json_t *results)
 {
 	if (rc < 0 && rc != -ECANCELED) {
 		if (!s->opts.keep_going && !it->goes_on) {
@@ -92,7 +92,7 @@ static void finish(struct remote *s, struct sess_item *it, int rc, int code, con
 	}
 	if (code > s->exit_code)
 		s->exit_code = code;
-	tell(s, SESS_DONE, NULL, it, rc, code, results);
+	remote_tell(s, SESS_DONE, NULL, it, rc, code, results);
 	sess_item_free(it);
 }
 
@@ -130,12 +130,12 @@ static void print_results(struct remote *s, const struct sess_item *it, const js
 	json_array_foreach(results, i, doc) {
 		struct sbuf text = {0};
 		out_write(OUT_JSON, doc, NULL, &text);
-		tell(s, SESS_RESULT, sbuf_str(&text), it, 0, 0, NULL);
+		remote_tell(s, SESS_RESULT, sbuf_str(&text), it, 0, 0, NULL);
 		sbuf_free(&text);
 	}
 }
 
-static void answered(struct remote *s, const json_t *m)
+static void remote_answered(struct remote *s, const json_t *m)
 {
 	struct sess_item *it = s->running;
 	const json_t *error = json_object_get(m, "error"), *col = json_object_get(error, "col");
@@ -145,17 +145,17 @@ static void answered(struct remote *s, const json_t *m)
 
 	no_command(s);
 	/* what a chunk of Lua printed stands before what it returned */
-	tell(s, SESS_RESULT, json_string_value(json_object_get(m, "text")), it, 0, 0, NULL);
+	remote_tell(s, SESS_RESULT, json_string_value(json_object_get(m, "text")), it, 0, 0, NULL);
 	print_results(s, it, json_object_get(m, "results"));
-	tell(s, SESS_NOTE, json_string_value(json_object_get(m, "notes")), it, 0, 0, NULL);
+	remote_tell(s, SESS_NOTE, json_string_value(json_object_get(m, "notes")), it, 0, 0, NULL);
 	if (json_is_true(json_object_get(m, "ok"))) {
 		s->ends = s->to.place(s->to.cmd_host, it->line) == SESS_THERE_ENDS;
-		finish(s, it, 0, code, NULL, json_object_get(m, "results"));
+		remote_finish(s, it, 0, code, NULL, json_object_get(m, "results"));
 		return;
 	}
 	err_set(&e, EINVAL, "%s", text != NULL ? text : "the server refused it without a reason");
 	e.col = json_is_integer(col) ? (int)json_integer_value(col) : -1;
-	finish(s, it, error_code(json_string_value(json_object_get(error, "code"))), code != 0 ? code : EXIT_REFUSED, &e, NULL);
+	remote_finish(s, it, error_code(json_string_value(json_object_get(error, "code"))), code != 0 ? code : EXIT_REFUSED, &e, NULL);
 }
 
 static void keep_snapshot(struct remote *s, json_t *m)
@@ -199,7 +199,7 @@ static void keep_work(struct remote *s, const json_t *m)
 	s->work_ns = loop_now_ns();
 }
 
-static void take(struct remote *s, json_t *m)
+static void remote_take(struct remote *s, json_t *m)
 {
 	const json_t *id = json_object_get(m, "id"), *text;
 	bool ours = s->running != NULL && json_integer_value(id) == s->run_id;
@@ -209,17 +209,17 @@ static void take(struct remote *s, json_t *m)
 	if (s->running != NULL && json_is_null(id) && json_is_false(json_object_get(m, "ok")))
 		ours = true;
 	if ((text = json_object_get(m, "out")) != NULL && ours)
-		tell(s, SESS_RESULT, json_string_value(text), s->running, 0, 0, NULL);
+		remote_tell(s, SESS_RESULT, json_string_value(text), s->running, 0, 0, NULL);
 	else if ((text = json_object_get(m, "note")) != NULL && ours)
-		tell(s, SESS_NOTE, json_string_value(text), s->running, 0, 0, NULL);
+		remote_tell(s, SESS_NOTE, json_string_value(text), s->running, 0, 0, NULL);
 	else if (json_object_get(m, "ok") != NULL && ours)
-		answered(s, m);
+		remote_answered(s, m);
 	else if (json_object_get(m, "ok") != NULL && s->snap_id != 0 && json_integer_value(id) == s->snap_id)
 		keep_snapshot(s, m); /* it comes too late for the page that asked for it */
 	else if (json_object_get(m, "ok") != NULL && s->ask_id != 0 && json_integer_value(id) == s->ask_id)
 		keep_work(s, m);
 	else if (json_object_get(m, "event") != NULL && strcmp(json_string_value(json_object_get(m, "event")) ?: "", "closed") == 0)
-		tell(s, SESS_NOTE, s->ends ? NULL : json_string_value(json_object_get(m, "text")), NULL, 0, 0, NULL);
+		remote_tell(s, SESS_NOTE, s->ends ? NULL : json_string_value(json_object_get(m, "text")), NULL, 0, 0, NULL);
 	/* anything else answers a request that nobody waits for any more */
 }
 
@@ -231,9 +231,9 @@ static void run_here(struct remote *s, struct sess_item *it)
 	struct err e = {.col = -1};
 	int rc = cmd_exec(s->to.cmd, &r, it->line, &e);
 
-	tell(s, SESS_RESULT, sbuf_str(&out), it, 0, 0, NULL);
-	tell(s, SESS_NOTE, sbuf_str(&note), it, 0, 0, NULL);
-	finish(s, it, rc, rc < 0 ? EXIT_REFUSED : r.exit_code, &e, r.results);
+	remote_tell(s, SESS_RESULT, sbuf_str(&out), it, 0, 0, NULL);
+	remote_tell(s, SESS_NOTE, sbuf_str(&note), it, 0, 0, NULL);
+	remote_finish(s, it, rc, rc < 0 ? EXIT_REFUSED : r.exit_code, &e, r.results);
 	json_decref(r.results);
 	sbuf_free(&out);
 	sbuf_free(&note);
@@ -242,7 +242,7 @@ static void run_here(struct remote *s, struct sess_item *it)
 static void run_there(struct remote *s, struct sess_item *it)
 {
 	static const char *const modes[] = {[OUT_TEXT] = "text", [OUT_CSV] = "csv", [OUT_JSON] = "json"};
-	json_t *o = request(s, "cmd", text_json(it->line));
+	json_t *o = remote_request(s, "cmd", text_json(it->line));
 
 	json_object_set_new(o, "mode", json_string(modes[s->opts.out_mode]));
 	s->running = it;
@@ -262,12 +262,12 @@ static void tell_lost(struct remote *s)
 	if (s->exit_code < EXIT_PEER)
 		s->exit_code = EXIT_PEER;
 	sbuf_addf(&text, "the connection to %s is lost: %s\n", s->name, peer_lost(s->peer));
-	tell(s, SESS_ERROR, sbuf_str(&text), s->running, -EPIPE, EXIT_PEER, NULL);
+	remote_tell(s, SESS_ERROR, sbuf_str(&text), s->running, -EPIPE, EXIT_PEER, NULL);
 	sbuf_free(&text);
 	if (s->running != NULL) {
 		struct sess_item *it = s->running;
 		no_command(s);
-		tell(s, SESS_DONE, NULL, it, -EPIPE, EXIT_PEER, NULL);
+		remote_tell(s, SESS_DONE, NULL, it, -EPIPE, EXIT_PEER, NULL);
 		sess_item_free(it);
 	}
 }
@@ -282,7 +282,7 @@ static void remote_poll(struct sess *base)
 	s->in_poll = true;
 	for (;;) {
 		while ((m = peer_next(s->peer)) != NULL) {
-			take(s, m);
+			remote_take(s, m);
 			json_decref(m);
 		}
 		if (loop_stopped(s->loop))
@@ -324,7 +324,7 @@ static bool remote_progress(struct sess *base, struct cmd_progress *out)
 	struct remote *s = (struct remote *)base;
 
 	if (s->ask_id == 0 && !s->work_refused) {
-		peer_send(s->peer, request(s, "progress", json_true()));
+		peer_send(s->peer, remote_request(s, "progress", json_true()));
 		s->ask_id = s->next_id;
 		s->ask_run = s->run_id;
 	}
@@ -346,9 +346,9 @@ static void remote_cancel(struct sess *base)
 	sess_queue_drop(&s->queue, true, 0);
 	if (it == NULL)
 		return;
-	peer_send(s->peer, request(s, "cancel", json_true()));
+	peer_send(s->peer, remote_request(s, "cancel", json_true()));
 	no_command(s);
-	tell(s, SESS_DONE, NULL, it, -ECANCELED, 0, NULL);
+	remote_tell(s, SESS_DONE, NULL, it, -ECANCELED, 0, NULL);
 	sess_item_free(it);
 }
 
@@ -361,7 +361,7 @@ static void remote_complete(struct sess *base, const char *line, int cursor, int
 			    void (*offer)(void *arg, const char *word, const char *help), void *arg)
 {
 	struct remote *s = (struct remote *)base;
-	json_t *o = request(s, "complete", text_json(line));
+	json_t *o = remote_request(s, "complete", text_json(line));
 	const json_t *w, *at;
 	json_int_t id = s->next_id;
 	size_t i;
@@ -378,7 +378,7 @@ static void remote_complete(struct sess *base, const char *line, int cursor, int
 }
 
 /* Returns the last snapshot that came, if it has these parts; else NULL with *e. */
-static json_t *stale(struct remote *s, const char *parts, struct err *e)
+static json_t *remote_stale(struct remote *s, const char *parts, struct err *e)
 {
 	if (s->had != NULL && strcmp(s->had_parts, parts) == 0)
 		return json_incref(s->had);
@@ -392,9 +392,9 @@ static json_t *remote_snapshot(struct sess *base, const char *parts, struct err 
 	bool late = s->snap_id != 0, asked = late && strcmp(s->snap_parts, parts) == 0;
 
 	if (peer_lost(s->peer) != NULL)
-		return stale(s, parts, e);
+		return remote_stale(s, parts, e);
 	if (!asked) {
-		json_t *o = request(s, "snapshot", text_json(parts));
+		json_t *o = remote_request(s, "snapshot", text_json(parts));
 		free(s->snap_parts);
 		s->snap_parts = xstrdup(parts);
 		if (!late)
@@ -404,12 +404,12 @@ static json_t *remote_snapshot(struct sess *base, const char *parts, struct err 
 	}
 	json_t *m = peer_wait(s->peer, late ? LATE_MS : SNAPSHOT_MS, has_id, &s->snap_id);
 	if (m == NULL)
-		return stale(s, parts, e);
+		return remote_stale(s, parts, e);
 	const char *why = json_string_value(json_object_get(json_object_get(m, "error"), "text"));
 	keep_snapshot(s, m);
 	json_decref(m);
 	if (why == NULL)
-		return stale(s, parts, e);
+		return remote_stale(s, parts, e);
 	err_set(e, EINVAL, "%s", why);
 	return NULL;
 }
@@ -460,7 +460,7 @@ static void remote_free(struct sess *base)
 	free(s);
 }
 
-static bool any(void *arg, const json_t *m)
+static bool remote_any(void *arg, const json_t *m)
 {
 	(void)arg;
 	(void)m;
@@ -484,9 +484,9 @@ static int no_answer(const struct remote *s, struct err *e)
 
 /* Reads the greeting of the server, which must speak version 1 of the protocol, and sends the token
  * if the server wants one. 0 or -errno with *e. */
-static int greet(struct remote *s, const char *token, struct err *e)
+static int remote_greet(struct remote *s, const char *token, struct err *e)
 {
-	json_t *m = peer_wait(s->peer, GREET_MS, any, NULL);
+	json_t *m = peer_wait(s->peer, GREET_MS, remote_any, NULL);
 	int rc = 0;
 
 	if (m == NULL)
@@ -504,7 +504,7 @@ static int greet(struct remote *s, const char *token, struct err *e)
 		return rc;
 	if (token == NULL)
 		return err_set(e, EACCES, "%s wants a token: --token-file FILE names the file that holds it (none is sent without)", s->name);
-	peer_send(s->peer, request(s, "auth", text_json(token)));
+	peer_send(s->peer, remote_request(s, "auth", text_json(token)));
 	m = peer_wait(s->peer, GREET_MS, has_ok, NULL);
 	if (m == NULL)
 		return no_answer(s, e);
@@ -542,7 +542,7 @@ struct sess *sess_remote(const struct sess_remote_opts *to, struct loop *loop, c
 	*s = (struct remote){.base = {&remote_ops}, .to = *to, .opts = *opts, .peer = peer, .loop = loop, .fn = fn,
 			     .arg = arg, .name = xstrdup(to->name)};
 	sess_queue_init(&s->queue);
-	if (greet(s, to->token, e) < 0) {
+	if (remote_greet(s, to->token, e) < 0) {
 		remote_free(&s->base);
 		return NULL;
 	}

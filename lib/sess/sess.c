@@ -34,17 +34,17 @@ struct local {
 };
 
 /* The timer only wakes the loop; the turn that follows polls. */
-static void wake(void *arg)
+static void sess_wake(void *arg)
 {
 	(void)arg;
 }
 
-static void hold(struct local *s, bool on)
+static void sess_hold(struct local *s, bool on)
 {
 	if (s->loop == NULL || on == (s->timer >= 0))
 		return;
 	if (on) {
-		s->timer = loop_timer(s->loop, POLL_NS, POLL_NS, wake, NULL);
+		s->timer = loop_timer(s->loop, POLL_NS, POLL_NS, sess_wake, NULL);
 	} else {
 		loop_timer_del(s->loop, s->timer);
 		s->timer = -1;
@@ -69,7 +69,7 @@ static void local_free(struct sess *base)
 		json_decref(s->run.results);
 		sess_item_free(s->running);
 	}
-	hold(s, false);
+	sess_hold(s, false);
 	sess_queue_drop(&s->queue, true, 0);
 	forget_question(s);
 	if (s->own.free != NULL)
@@ -79,7 +79,7 @@ static void local_free(struct sess *base)
 	free(s);
 }
 
-static void tell(struct local *s, enum sess_event_kind kind, const char *text, const struct sess_item *it, int rc, int exit_code)
+static void sess_tell(struct local *s, enum sess_event_kind kind, const char *text, const struct sess_item *it, int rc, int exit_code)
 {
 	const struct sess_event ev = {
 		.kind = kind, .text = text, .line = it->line, .rc = rc, .exit_code = exit_code,
@@ -89,34 +89,34 @@ static void tell(struct local *s, enum sess_event_kind kind, const char *text, c
 	s->fn(s->arg, &ev);
 }
 
-static void flush(struct local *s, const struct sess_item *it)
+static void sess_flush(struct local *s, const struct sess_item *it)
 {
 	if (s->out.len > 0)
-		tell(s, SESS_RESULT, sbuf_str(&s->out), it, 0, 0);
+		sess_tell(s, SESS_RESULT, sbuf_str(&s->out), it, 0, 0);
 	sbuf_reset(&s->out);
 	if (s->note.len > 0)
-		tell(s, SESS_NOTE, sbuf_str(&s->note), it, 0, 0);
+		sess_tell(s, SESS_NOTE, sbuf_str(&s->note), it, 0, 0);
 	sbuf_reset(&s->note);
 }
 
 /* Reports that a command is done and releases its results. */
 static void tell_done(struct local *s, const struct sess_item *it, int rc, int exit_code)
 {
-	tell(s, SESS_DONE, NULL, it, rc, exit_code);
+	sess_tell(s, SESS_DONE, NULL, it, rc, exit_code);
 	json_decref(s->run.results);
 	s->run.results = NULL;
 }
 
 /* Ends a command, and frees the item. rc is what cmd_exec() or cmd_poll() returned, which is not
  * VERB_PENDING. */
-static void finish(struct local *s, struct sess_item *it, int rc, const struct err *e)
+static void sess_finish(struct local *s, struct sess_item *it, int rc, const struct err *e)
 {
 	int code = s->run.exit_code;
 
 	s->running = NULL;
-	hold(s, false);
+	sess_hold(s, false);
 	forget_question(s);
-	flush(s, it);
+	sess_flush(s, it);
 	if (rc < 0) {
 		if (code == 0)
 			code = rc == -ENODEV ? EXIT_ENVIRONMENT : EXIT_REFUSED;
@@ -170,11 +170,11 @@ static void run_all(struct local *s)
 		}
 		if (rc == VERB_PENDING) {
 			s->running = it;
-			hold(s, true);
-			flush(s, it);
+			sess_hold(s, true);
+			sess_flush(s, it);
 			break;
 		}
-		finish(s, it, rc, &e);
+		sess_finish(s, it, rc, &e);
 	}
 }
 
@@ -251,9 +251,9 @@ static void local_cancel(struct sess *base)
 		return;
 	cmd_cancel(&s->run);
 	s->running = NULL;
-	hold(s, false);
+	sess_hold(s, false);
 	forget_question(s);
-	flush(s, it);
+	sess_flush(s, it);
 	tell_done(s, it, -ECANCELED, s->run.exit_code);
 	sess_item_free(it);
 }

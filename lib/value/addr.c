@@ -19,7 +19,7 @@ static const uint8_t *field_tail(const void *v, size_t n)
 	return (const uint8_t *)v + VT_FIELD_BYTES - n;
 }
 
-static int hexval(char c)
+static int addr_hexval(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
 }
@@ -38,7 +38,7 @@ static int mac_parse(const struct vspec *s, const char *text, void *out, struct 
 				return vspec_fail(s, EINVAL, (int)i, e, text, "is too long for a MAC address");
 			if (group != 0 && n % group == 0 && text[i - 1] != sep)
 				break;
-			mac[n / 2] = (uint8_t)(n % 2 ? mac[n / 2] << 4 | hexval(c) : hexval(c));
+			mac[n / 2] = (uint8_t)(n % 2 ? mac[n / 2] << 4 | addr_hexval(c) : addr_hexval(c));
 			n++;
 			continue;
 		}

@@ -17,7 +17,7 @@ struct words {
 };
 
 /* Splits text at blanks. -EINVAL with *e: it has more or longer words than any value has. */
-static int split(const struct vspec *s, const char *text, struct words *out, struct err *e)
+static int device_split(const struct vspec *s, const char *text, struct words *out, struct err *e)
 {
 	const char *p = text;
 
@@ -106,7 +106,7 @@ static int hits_one(const struct vspec *s, const char *text, void *out, struct e
 	struct hits h = {0};
 	struct words w;
 	unsigned used;
-	int rc = split(s, text, &w, e);
+	int rc = device_split(s, text, &w, e);
 
 	if (rc == 0 && !is_none(&w)) {
 		rc = hits_share(s, text, &w, &h, &used, e);
@@ -177,7 +177,7 @@ static int limit_one(const struct vspec *s, const char *text, void *out, struct 
 	struct rate_limit l = {.rate = {.kind = RATE_MAX}, .queue = s->min};
 	struct words w;
 	unsigned used = 1;
-	int rc = split(s, text, &w, e);
+	int rc = device_split(s, text, &w, e);
 
 	if (rc == 0 && !is_none(&w) && !(w.n == 1 && strcmp(w.w[0], "max") == 0)) {
 		rc = word_value(s, &vt_rate, text, &w, 0, &l.rate, e);
@@ -280,7 +280,7 @@ static int delay_one(const struct vspec *s, const char *text, void *out, struct 
 	struct delay d = {0};
 	struct words w;
 	unsigned used = 1;
-	int rc = split(s, text, &w, e);
+	int rc = device_split(s, text, &w, e);
 
 	if (rc == 0 && !is_none(&w)) {
 		if (w.n > 0 && strcmp(w.w[0], laws[DELAY_NORMAL]) == 0) {
@@ -365,7 +365,7 @@ static int flap_one(const struct vspec *s, const char *text, void *out, struct e
 {
 	struct flap f = {0};
 	struct words w;
-	int rc = split(s, text, &w, e);
+	int rc = device_split(s, text, &w, e);
 
 	if (rc == 0 && !is_none(&w)) {
 		rc = word_value(s, &vt_duration, text, &w, 0, &f.down_ns, e);

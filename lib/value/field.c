@@ -146,7 +146,7 @@ const struct vtype vt_fuint = {.name = "number",
 
 /* flags */
 
-static unsigned nflags(const struct vspec *s)
+static unsigned field_nflags(const struct vspec *s)
 {
 	unsigned n = 0, bits = s->bits ? s->bits : 64;
 
@@ -157,7 +157,7 @@ static unsigned nflags(const struct vspec *s)
 
 static int flag_fail(const struct vspec *s, const char *text, size_t at, const char *word, struct err *e)
 {
-	const char *near = word[0] != '\0' ? str_nearest(word, s->choices, nflags(s)) : NULL;
+	const char *near = word[0] != '\0' ? str_nearest(word, s->choices, field_nflags(s)) : NULL;
 
 	if (near != NULL && near[0] != '\0')
 		return vspec_fail(s, EINVAL, (int)at, e, text, "has an unknown flag \"%s\", did you mean \"%s\"", word,
@@ -167,7 +167,7 @@ static int flag_fail(const struct vspec *s, const char *text, size_t at, const c
 
 static int fflags_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
-	unsigned n = nflags(s);
+	unsigned n = field_nflags(s);
 	u128 v = 0;
 	size_t at = 0;
 	char word[32];
@@ -202,7 +202,7 @@ static int fflags_parse(const struct vspec *s, const char *text, void *out, stru
 static void fflags_print(const struct vspec *s, const void *v, struct sbuf *out)
 {
 	u128 bits = field_load(v), named = 0;
-	unsigned n = nflags(s);
+	unsigned n = field_nflags(s);
 	bool first = true;
 
 	for (unsigned i = 0; i < n; i++)
@@ -242,7 +242,7 @@ static void fflags_complete(const struct vspec *s, const char *prefix, void (*of
 
 	if (head == 0 && word_starts("none", prefix))
 		offer(arg, "none");
-	for (unsigned i = 0; i < nflags(s); i++) {
+	for (unsigned i = 0; i < field_nflags(s); i++) {
 		if (s->choices[i][0] == '\0' || !word_starts(s->choices[i], prefix + head) ||
 		    list_has(prefix, head, s->choices[i]))
 			continue;
@@ -258,7 +258,7 @@ static void fflags_allowed(const struct vspec *s, struct sbuf *out)
 {
 	bool any = false;
 
-	for (unsigned i = 0; i < nflags(s); i++) {
+	for (unsigned i = 0; i < field_nflags(s); i++) {
 		if (s->choices[i][0] == '\0')
 			continue;
 		sbuf_addf(out, "%s%s", any ? "," : "a comma list of ", s->choices[i]);

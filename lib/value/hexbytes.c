@@ -11,7 +11,7 @@ static unsigned most_bytes(const struct vspec *s)
 	return s->max != 0 && s->max < HEXBYTES_MAX ? (unsigned)s->max : HEXBYTES_MAX;
 }
 
-static bool separates(char c)
+static bool hexbytes_separates(char c)
 {
 	return c == ' ' || c == '\t' || c == ':' || c == '-' || c == '.' || c == ',';
 }
@@ -29,8 +29,8 @@ static int hex_parse(const struct vspec *s, const char *text, void *out, struct 
 	uint8_t b[HEXBYTES_MAX];
 
 	for (size_t i = strcmp(text, "none") == 0 ? 4 : 0; text[i] != '\0';) {
-		bool run = i == 0 || separates(text[i - 1]);
-		if (separates(text[i])) {
+		bool run = i == 0 || hexbytes_separates(text[i - 1]);
+		if (hexbytes_separates(text[i])) {
 			if (i == 0 || text[i + 1] == '\0')
 				return vspec_fail(s, EINVAL, (int)i, e, text, "has a separator that separates nothing");
 			i++;

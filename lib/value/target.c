@@ -9,20 +9,20 @@
 
 #define TARGET_SYNTAX "all | N | N-M, each with /streams if wanted, joined by commas without blanks: 0,2-3,1/0-7"
 
-static int fail(struct err *e, int code, size_t col, const char *text, const char *reason)
+static int target_fail(struct err *e, int code, size_t col, const char *text, const char *reason)
 {
 	return err_at(e, code, (int)col, "\"%.40s\" is not a port list: %s; allowed: " TARGET_SYNTAX, text, reason);
 }
 
-static int number(const char *text, size_t *at, uint32_t top, uint32_t *out, struct err *e)
+static int target_number(const char *text, size_t *at, uint32_t top, uint32_t *out, struct err *e)
 {
 	uint64_t v = 0;
 	size_t start = *at;
 
 	if (!isdigit((unsigned char)text[start])) {
 		if (text[start] == '-')
-			return fail(e, EINVAL, start, text, "a number is never negative");
-		return fail(e, EINVAL, start, text, "a number or \"all\" is wanted here");
+			return target_fail(e, EINVAL, start, text, "a number is never negative");
+		return target_fail(e, EINVAL, start, text, "a number or \"all\" is wanted here");
 	}
 	for (; isdigit((unsigned char)text[*at]); (*at)++)
 		if (v <= top)
@@ -34,7 +34,7 @@ static int number(const char *text, size_t *at, uint32_t top, uint32_t *out, str
 	return 0;
 }
 
-static int range(const char *text, size_t *at, uint32_t top, uint32_t *lo, uint32_t *hi, struct err *e)
+static int target_range(const char *text, size_t *at, uint32_t top, uint32_t *lo, uint32_t *hi, struct err *e)
 {
 	size_t start = *at;
 
@@ -44,14 +44,14 @@ static int range(const char *text, size_t *at, uint32_t top, uint32_t *lo, uint3
 		*at += 3;
 		return 0;
 	}
-	int rc = number(text, at, top, lo, e);
+	int rc = target_number(text, at, top, lo, e);
 	*hi = *lo;
 	if (rc != 0 || text[*at] != '-')
 		return rc;
 	(*at)++;
-	rc = number(text, at, top, hi, e);
+	rc = target_number(text, at, top, hi, e);
 	if (rc == 0 && *hi < *lo)
-		return fail(e, EINVAL, start, text, "the range runs backwards");
+		return target_fail(e, EINVAL, start, text, "the range runs backwards");
 	return rc;
 }
 
@@ -64,12 +64,12 @@ int target_parse(const char *text, struct target *out, struct err *e)
 		uint32_t p0 = 0, p1 = 0, s0 = 0, s1 = 0;
 		bool streams = false;
 		if (t.n == ARRAY_SIZE(t.item))
-			return fail(e, ERANGE, at, text, "more than 64 items");
-		int rc = range(text, &at, TARGET_MAX_PORT, &p0, &p1, e);
+			return target_fail(e, ERANGE, at, text, "more than 64 items");
+		int rc = target_range(text, &at, TARGET_MAX_PORT, &p0, &p1, e);
 		if (rc == 0 && text[at] == '/') {
 			at++;
 			streams = true;
-			rc = range(text, &at, TARGET_MAX_STREAM, &s0, &s1, e);
+			rc = target_range(text, &at, TARGET_MAX_STREAM, &s0, &s1, e);
 		}
 		if (rc != 0)
 			return rc;
@@ -81,7 +81,7 @@ int target_parse(const char *text, struct target *out, struct err *e)
 		if (text[at] == '\0')
 			break;
 		if (text[at] != ',')
-			return fail(e, EINVAL, at, text, "a comma or the end is wanted here");
+			return target_fail(e, EINVAL, at, text, "a comma or the end is wanted here");
 	}
 	*out = t;
 	return 0;

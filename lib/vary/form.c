@@ -8,12 +8,12 @@
 
 static const char *const words[FORM_NWORDS + 1] = {"step", "from", "repeat", "seed", "mask", NULL};
 
-static bool blank(char c)
+static bool form_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
-static size_t skip(const char *text, size_t i)
+static size_t form_skip(const char *text, size_t i)
 {
 	return i + strspn(text + i, " \t");
 }
@@ -27,7 +27,7 @@ static bool word_is(const char *text, size_t at, const char *word)
 {
 	size_t n = strlen(word);
 
-	return strncmp(text + at, word, n) == 0 && (text[at + n] == '\0' || blank(text[at + n]));
+	return strncmp(text + at, word, n) == 0 && (text[at + n] == '\0' || form_blank(text[at + n]));
 }
 
 static int word_at(const char *text, size_t at)
@@ -45,7 +45,7 @@ static size_t values_end(const char *text, size_t at)
 	size_t end = word_end(text, at);
 
 	for (;;) {
-		size_t next = skip(text, end);
+		size_t next = form_skip(text, end);
 		bool glued = end > at && (text[end - 1] == ',' || (end > at + 1 && strncmp(text + end - 2, "..", 2) == 0));
 		if (text[next] == '\0' || (!glued && text[next] != ',' && strncmp(text + next, "..", 2) != 0))
 			return end;
@@ -73,25 +73,25 @@ static int scan_word(const struct vspec *s, struct form *f, size_t *i, unsigned 
 	if (f->opt[w].len != 0)
 		return vspec_fail(s, EINVAL, (int)*i, e, text, "says %s twice", words[w]);
 	f->opt[w].word = *i;
-	f->opt[w].at = skip(text, *i + n);
+	f->opt[w].at = form_skip(text, *i + n);
 	f->opt[w].len = word_end(text, f->opt[w].at) - f->opt[w].at;
 	if (f->opt[w].len == 0)
 		return vspec_fail(s, EINVAL, (int)strlen(text), e, text, "says no value for %s", words[w]);
-	*i = skip(text, f->opt[w].at + f->opt[w].len);
+	*i = form_skip(text, f->opt[w].at + f->opt[w].len);
 	return 0;
 }
 
 int form_scan(const struct vspec *s, const char *text, unsigned allowed, struct form *out, struct err *e)
 {
 	struct form f = {.text = text, .random = word_is(text, 0, "random"), .list = word_is(text, 0, "list")};
-	size_t i = f.random || f.list ? skip(text, word_end(text, 0)) : 0;
+	size_t i = f.random || f.list ? form_skip(text, word_end(text, 0)) : 0;
 
 	if (f.list && text[i] == '\0')
 		return vspec_fail(s, EINVAL, (int)i, e, text, "has no values");
 	f.at = i;
 	if (!f.random || word_at(text, i) < 0) {
 		f.len = values_end(text, i) - i;
-		i = skip(text, i + f.len);
+		i = form_skip(text, i + f.len);
 	}
 	while (text[i] != '\0') {
 		int rc = scan_word(s, &f, &i, allowed, e);
@@ -149,9 +149,9 @@ bool form_item(const struct form *f, size_t *at, size_t *item, size_t *len)
 	while (i < end && f->text[i] != ',')
 		i++;
 	size_t first = *at, last = i;
-	while (first < last && blank(f->text[first]))
+	while (first < last && form_blank(f->text[first]))
 		first++;
-	while (last > first && blank(f->text[last - 1]))
+	while (last > first && form_blank(f->text[last - 1]))
 		last--;
 	*item = first;
 	*len = last - first;
@@ -166,7 +166,7 @@ void form_complete(const char *prefix, unsigned range, unsigned random, unsigned
 	unsigned now, given = 0;
 	int last = -1;
 
-	while (begin > 0 && !blank(prefix[begin - 1]))
+	while (begin > 0 && !form_blank(prefix[begin - 1]))
 		begin--;
 	if (begin == 0) {
 		for (unsigned w = 0; w < 2; w++)
@@ -178,7 +178,7 @@ void form_complete(const char *prefix, unsigned range, unsigned random, unsigned
 		return;
 	now = word_is(prefix, 0, "random") ? random : strstr(prefix, "..") != NULL ? range : single;
 	/* every other word has a value after it */
-	for (i = skip(prefix, word_end(prefix, 0)); i < begin; i = skip(prefix, word_end(prefix, i))) {
+	for (i = form_skip(prefix, word_end(prefix, 0)); i < begin; i = form_skip(prefix, word_end(prefix, i))) {
 		last = last < 0 ? word_at(prefix, i) : -1;
 		if (last >= 0)
 			given |= 1u << last;

@@ -33,7 +33,7 @@ static void size_allowed(const struct vspec *s, struct sbuf *out)
 	sbuf_add(out, "; or A..B [step S] [from F] | A,B,C | A:W,B:W | imix [LETTERS] | random A..B [repeat N] [seed S]");
 }
 
-static int bounds(const struct vspec *s, const struct form *f, struct sizes *z, struct err *e)
+static int sizes_text_bounds(const struct vspec *s, const struct form *f, struct sizes *z, struct err *e)
 {
 	size_t dots = form_dots(f), right = dots + 2 + strspn(f->text + dots + 2, " \t"), left = dots;
 	uint16_t a, b;
@@ -58,7 +58,7 @@ static int parse_range(const struct vspec *s, const struct form *f, struct sizes
 	int rc = form_only(s, f, RANGE_WORDS, "a range", e);
 
 	if (rc == 0)
-		rc = bounds(s, f, z, e);
+		rc = sizes_text_bounds(s, f, z, e);
 	if (rc == 0)
 		rc = form_number(f, FORM_STEP, UINT16_MAX, &step, e);
 	if (rc == 0 && f->opt[FORM_FROM].len != 0)
@@ -87,7 +87,7 @@ static int parse_random(const struct vspec *s, const struct form *f, struct size
 	z->kind = SIZES_RANDOM;
 	z->repeat = SIZES_RANDOM_REPEAT;
 	if (rc == 0)
-		rc = bounds(s, f, z, e);
+		rc = sizes_text_bounds(s, f, z, e);
 	if (rc == 0)
 		rc = form_number(f, FORM_REPEAT, SIZES_MAX_COUNT, &z->repeat, e);
 	if (rc == 0)

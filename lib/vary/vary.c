@@ -6,12 +6,12 @@
 
 /* Quotient, and below the remainder. Most values fit 64 bits, and a 128-bit division is a slow
  * call. */
-static vary_u quot(vary_u a, vary_u b)
+static vary_u vary_quot(vary_u a, vary_u b)
 {
 	return (a | b) >> 64 == 0 ? (uint64_t)a / (uint64_t)b : a / b;
 }
 
-static vary_u rest(vary_u a, vary_u b)
+static vary_u vary_rest(vary_u a, vary_u b)
 {
 	return (a | b) >> 64 == 0 ? (uint64_t)a % (uint64_t)b : a % b;
 }
@@ -31,11 +31,11 @@ static struct lap lap_of(const struct vary *v)
 	vary_u off = v->down ? v->hi - v->first : v->first - v->lo;
 
 	return (struct lap){.first = v->first,
-			    .last = quot(v->down ? v->first - v->lo : v->hi - v->first, v->step),
+			    .last = vary_quot(v->down ? v->first - v->lo : v->hi - v->first, v->step),
 			    .base = v->down ? v->hi : v->lo,
-			    .wrap = quot(v->hi - v->lo, v->step),
+			    .wrap = vary_quot(v->hi - v->lo, v->step),
 			    .step = v->down ? -v->step : v->step,
-			    .on = rest(off, v->step) == 0};
+			    .on = vary_rest(off, v->step) == 0};
 }
 
 /* The index of value number p within its lap, and that lap's first value and last index. */
@@ -115,7 +115,7 @@ vary_u vary_at(const struct vary *v, uint64_t o)
 
 /* The number of values before a variation starts over; 1: it is constant, 0: it does not start
  * over, or the number needs more than 64 bits. */
-static uint64_t cycle(const struct vary *v)
+static uint64_t vary_cycle(const struct vary *v)
 {
 	struct lap l;
 
@@ -136,7 +136,7 @@ static uint64_t cycle(const struct vary *v)
 
 uint64_t vary_period(const struct vary *v)
 {
-	uint64_t n = cycle(v), div = v->div > 1 ? v->div : 1;
+	uint64_t n = vary_cycle(v), div = v->div > 1 ? v->div : 1;
 
 	if (n <= 1)
 		return n;
@@ -145,7 +145,7 @@ uint64_t vary_period(const struct vary *v)
 
 /* How many values one stride from ordinal o moves on, and for how many strides that stays so. A
  * value lasts for `div` ordinals. */
-static uint64_t advance(const struct vary *v, uint64_t o, uint64_t stride, uint64_t *strides)
+static uint64_t vary_advance(const struct vary *v, uint64_t o, uint64_t stride, uint64_t *strides)
 {
 	uint64_t div = v->div > 1 ? v->div : 1, in = o % div, more = stride % div;
 
@@ -177,7 +177,7 @@ static uint64_t range_steps(const struct vary *v, uint64_t p, uint64_t adv, vary
 	*delta = 0;
 	if (adv == 0)
 		return UINT64_MAX;
-	vary_u on = quot(last - i, adv), off = back != 0 ? quot(i, back) : 0;
+	vary_u on = vary_quot(last - i, adv), off = back != 0 ? vary_quot(i, back) : 0;
 	*delta = on >= off ? adv * l.step : -(back * l.step);
 	if (off > on)
 		on = off;
@@ -186,7 +186,7 @@ static uint64_t range_steps(const struct vary *v, uint64_t p, uint64_t adv, vary
 
 uint64_t vary_steps(const struct vary *v, uint64_t o, uint64_t stride, vary_u *delta)
 {
-	uint64_t most, n = cycle(v), adv = advance(v, o, stride, &most);
+	uint64_t most, n = vary_cycle(v), adv = vary_advance(v, o, stride, &most);
 
 	*delta = 0;
 	if (n == 1)
@@ -206,7 +206,7 @@ struct said {
 	uint64_t seed, repeat, div, kind, width;
 };
 
-static bool constant(const struct vary *v)
+static bool vary_constant(const struct vary *v)
 {
 	if (v->kind == VARY_RANGE) {
 		struct lap l = lap_of(v);
@@ -215,13 +215,13 @@ static bool constant(const struct vary *v)
 	for (uint32_t i = 1; v->kind == VARY_LIST && i < v->n; i++)
 		if (v->list[i] != v->list[0])
 			return false;
-	return v->kind == VARY_LIST || cycle(v) == 1;
+	return v->kind == VARY_LIST || vary_cycle(v) == 1;
 }
 
-static void say(const struct vary *v, struct said *s)
+static void vary_say(const struct vary *v, struct said *s)
 {
 	memset(s, 0, sizeof(*s));
-	if (constant(v)) {
+	if (vary_constant(v)) {
 		s->x[0] = vary_at(v, 0);
 		return;
 	}
@@ -250,8 +250,8 @@ bool vary_equal(const struct vary *a, const struct vary *b)
 {
 	struct said sa, sb;
 
-	say(a, &sa);
-	say(b, &sb);
+	vary_say(a, &sa);
+	vary_say(b, &sb);
 	return memcmp(&sa, &sb, sizeof(sa)) == 0 &&
 	       (sa.kind != VARY_LIST || memcmp(a->list, b->list, a->n * sizeof(*a->list)) == 0);
 }
@@ -260,7 +260,7 @@ uint64_t vary_hash(const struct vary *v)
 {
 	struct said s;
 
-	say(v, &s);
+	vary_say(v, &s);
 	uint64_t h = fnv1a(FNV_BASIS, &s, sizeof(s));
 	if (s.kind == VARY_LIST)
 		h = fnv1a(h, v->list, v->n * sizeof(*v->list));

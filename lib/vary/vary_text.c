@@ -14,7 +14,7 @@
 #define RANGE_WORDS (BIT(FORM_STEP) | BIT(FORM_FROM))
 #define RANDOM_WORDS (BIT(FORM_REPEAT) | BIT(FORM_SEED))
 
-static unsigned width(const struct vspec *s)
+static unsigned vary_text_width(const struct vspec *s)
 {
 	const struct vspec *of = s->of;
 
@@ -39,12 +39,12 @@ static bool is_flags(const struct vspec *s)
 }
 
 /* The limits of the field itself. */
-static void limits(const struct vspec *s, vary_u *lo, vary_u *hi)
+static void vary_text_limits(const struct vspec *s, vary_u *lo, vary_u *hi)
 {
 	const struct vspec *of = s->of;
 
 	*lo = 0;
-	*hi = top_of(width(s));
+	*hi = top_of(vary_text_width(s));
 	if (of->type != &vt_fuint || (of->min == 0 && of->max == 0))
 		return;
 	*lo = of->min;
@@ -70,9 +70,9 @@ static int one_value(const struct vspec *s, const struct form *f, size_t at, siz
 }
 
 /* Reads a step or a mask: a value of the type of the field, or a number with as many bits. */
-static int amount(const struct vspec *s, const struct form *f, enum form_word w, vary_u *out, struct err *e)
+static int vary_text_amount(const struct vspec *s, const struct form *f, enum form_word w, vary_u *out, struct err *e)
 {
-	const struct vspec number = {.type = &vt_fuint, .bits = (uint16_t)width(s)};
+	const struct vspec number = {.type = &vt_fuint, .bits = (uint16_t)vary_text_width(s)};
 	uint8_t v[VT_FIELD_BYTES];
 	size_t at = f->opt[w].at, len = f->opt[w].len;
 	int rc = -1;
@@ -109,7 +109,7 @@ static int two_bounds(const struct vspec *s, const struct form *f, size_t dots, 
 }
 
 /* A range of one value is that value. */
-static void settle(struct vary *v)
+static void vary_text_settle(struct vary *v)
 {
 	if (v->kind == VARY_RANGE && v->first == (v->down ? v->hi : v->lo) && v->hi - v->lo < v->step)
 		*v = (struct vary){.bits = v->bits, .div = 1, .first = v->first};
@@ -123,7 +123,7 @@ static int range_words(const struct vspec *s, const struct form *f, struct vary 
 	v->step = 1;
 	v->first = v->down ? v->hi : v->lo;
 	if (rc == 0 && f->opt[FORM_STEP].len != 0)
-		rc = amount(s, f, FORM_STEP, &v->step, e);
+		rc = vary_text_amount(s, f, FORM_STEP, &v->step, e);
 	if (rc == 0 && v->step == 0)
 		return vspec_fail(s, ERANGE, (int)f->opt[FORM_STEP].at, e, f->text, "has a step of 0; give the value alone, or a step of 1");
 	if (rc == 0 && f->opt[FORM_FROM].len != 0)
@@ -131,7 +131,7 @@ static int range_words(const struct vspec *s, const struct form *f, struct vary 
 	if (rc == 0 && (v->first < v->lo || v->first > v->hi))
 		return vspec_fail(s, ERANGE, (int)f->opt[FORM_FROM].at, e, f->text, "begins outside of its own range");
 	if (rc == 0)
-		settle(v);
+		vary_text_settle(v);
 	return rc;
 }
 
@@ -157,7 +157,7 @@ static int parse_random(const struct vspec *s, const struct form *f, struct vary
 	if (rc != 0)
 		return rc;
 	v->kind = VARY_RANDOM;
-	limits(s, &v->lo, &v->hi);
+	vary_text_limits(s, &v->lo, &v->hi);
 	if (f->len != 0 && dots == SIZE_MAX)
 		return vspec_fail(s, EINVAL, (int)f->at, e, f->text, "has no range A..B after random");
 	if (f->len != 0) {
@@ -182,12 +182,12 @@ static int parse_mask(const struct vspec *s, const struct form *f, struct vary *
 	if (rc == 0)
 		rc = one_value(s, f, f->at, f->len, &v->first, e);
 	if (rc == 0)
-		rc = amount(s, f, FORM_MASK, &v->mask, e);
+		rc = vary_text_amount(s, f, FORM_MASK, &v->mask, e);
 	if (rc == 0)
 		rc = random_words(f, v, e);
 	if (rc != 0)
 		return rc;
-	limits(s, &lo, &hi);
+	vary_text_limits(s, &lo, &hi);
 	if ((v->first & ~v->mask) < lo || (v->first | v->mask) > hi)
 		return vspec_fail(s, ERANGE, (int)f->opt[FORM_MASK].at, e, f->text, "gives values outside of the field's limits");
 	if (v->mask == 0)
@@ -199,7 +199,7 @@ static int parse_mask(const struct vspec *s, const struct form *f, struct vary *
  * written as interfaces are given theirs (Pktgen's habit), and *one becomes true. */
 static int parse_prefix(const struct vspec *s, const struct form *f, size_t slash, struct vary *v, bool *one, struct err *e)
 {
-	const struct vspec length = {.type = &vt_uint, .max = width(s)};
+	const struct vspec length = {.type = &vt_uint, .max = vary_text_width(s)};
 	uint64_t n;
 	vary_u host;
 	int rc = one_value(s, f, f->at, slash - f->at, &v->first, e);
@@ -207,9 +207,9 @@ static int parse_prefix(const struct vspec *s, const struct form *f, size_t slas
 	if (rc != 0)
 		return rc;
 	if (form_value(f, &length, slash + 1, f->at + f->len - slash - 1, &n, NULL) != 0)
-		return vspec_fail(s, ERANGE, (int)slash + 1, e, f->text, "has a prefix length that is not 0 to %u", width(s));
-	host = n == 0 ? top_of(width(s)) : top_of(width(s)) & (((vary_u)1 << (width(s) - n)) - 1);
-	if (n == width(s))
+		return vspec_fail(s, ERANGE, (int)slash + 1, e, f->text, "has a prefix length that is not 0 to %u", vary_text_width(s));
+	host = n == 0 ? top_of(vary_text_width(s)) : top_of(vary_text_width(s)) & (((vary_u)1 << (vary_text_width(s) - n)) - 1);
+	if (n == vary_text_width(s))
 		host = 0;
 	if ((v->first & host) != 0) {
 		*one = true;
@@ -265,7 +265,7 @@ static int parse_list(const struct vspec *s, const struct form *f, struct vary *
 }
 
 /* The text that a wrong single value may have been meant as, or NULL. */
-static const char *meant(const struct vspec *s, const char *text, char *buf, size_t size)
+static const char *vary_text_meant(const struct vspec *s, const char *text, char *buf, size_t size)
 {
 	static const char *const forms[] = {"random", "list"};
 	size_t n = strcspn(text, " \t");
@@ -306,7 +306,7 @@ static int parse_single(const struct vspec *s, const struct form *f, struct vary
 	if (rc == 0 || rc == -ERANGE)
 		return rc;
 	rc = one_value(&wide, f, f->at, f->len, &v->first, e);
-	const char *hint = f->at == 0 ? meant(s, f->text, buf, sizeof(buf)) : NULL;
+	const char *hint = f->at == 0 ? vary_text_meant(s, f->text, buf, sizeof(buf)) : NULL;
 	if (hint != NULL)
 		return vspec_fail(s, EINVAL, 0, e, f->text, "is unknown, did you mean \"%s\"", hint);
 	return rc;
@@ -315,7 +315,7 @@ static int parse_single(const struct vspec *s, const struct form *f, struct vary
 static int vary_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	struct vary_val *val = out;
-	struct vary v = {.bits = (uint8_t)width(s), .div = 1};
+	struct vary v = {.bits = (uint8_t)vary_text_width(s), .div = 1};
 	vary_u *list = NULL;
 	struct form f;
 	bool one = false;
@@ -406,7 +406,7 @@ static void put_item(const struct vspec *s, vary_u x, struct sbuf *out)
 static void put_range(const struct vspec *s, const struct vary *v, struct sbuf *out)
 {
 	vary_u span = v->hi - v->lo, base = v->down ? v->hi : v->lo;
-	unsigned len = width(s);
+	unsigned len = vary_text_width(s);
 
 	/* from four addresses on a prefix is easier to read than its bounds */
 	if (is_ip(s) && !v->down && span >= 3 && (span & (span + 1)) == 0 && (v->lo & span) == 0) {
@@ -441,7 +441,7 @@ static void put_random(const struct vspec *s, const struct vary *v, struct sbuf 
 {
 	vary_u lo, hi;
 
-	limits(s, &lo, &hi);
+	vary_text_limits(s, &lo, &hi);
 	sbuf_add(out, "random");
 	if (v->lo != lo || v->hi != hi) {
 		sbuf_addc(out, ' ');

@@ -9,14 +9,14 @@
 #include "page_flow.h"
 
 #define LABEL_COLS 13
-#define PORT_COLS 24 /* at least so many for a port; where there are fewer: narrow() */
+#define PORT_COLS 24 /* at least so many for a port; where there are fewer: config_narrow() */
 #define MOST_COLS 56
 #define GAP 2
 #define LCORES 1024  /* more than DPDK has */
 
 typedef void text_fn(const struct page_in *, const json_t *port, struct sbuf *out);
 
-static void plain(const json_t *port, const char *key, enum out_fmt fmt, struct sbuf *out)
+static void config_plain(const json_t *port, const char *key, enum out_fmt fmt, struct sbuf *out)
 {
 	out_cell(out_get(port, key), fmt, out);
 }
@@ -24,55 +24,55 @@ static void plain(const json_t *port, const char *key, enum out_fmt fmt, struct 
 static void t_link(const struct page_in *in, const json_t *port, struct sbuf *out)
 {
 	(void)in;
-	plain(port, "link", OF_STR, out);
+	config_plain(port, "link", OF_STR, out);
 	if (page_num(port, "speed_mbps", 0) > 0) {
 		sbuf_addc(out, ' ');
-		plain(port, "speed_mbps", OF_MBPS, out);
+		config_plain(port, "speed_mbps", OF_MBPS, out);
 	}
 }
 
 static void t_driver(const struct page_in *in, const json_t *port, struct sbuf *out)
 {
 	(void)in;
-	plain(port, "driver", OF_STR, out);
+	config_plain(port, "driver", OF_STR, out);
 }
 
 static void t_spec(const struct page_in *in, const json_t *port, struct sbuf *out)
 {
 	(void)in;
-	plain(port, "spec", OF_STR, out);
+	config_plain(port, "spec", OF_STR, out);
 }
 
 static void t_mac(const struct page_in *in, const json_t *port, struct sbuf *out)
 {
 	(void)in;
-	plain(port, "mac", OF_STR, out);
+	config_plain(port, "mac", OF_STR, out);
 }
 
 static void t_mtu(const struct page_in *in, const json_t *port, struct sbuf *out)
 {
 	(void)in;
-	plain(port, "mtu", OF_STR, out);
+	config_plain(port, "mtu", OF_STR, out);
 }
 
 static void t_queues(const struct page_in *in, const json_t *port, struct sbuf *out)
 {
 	(void)in;
-	plain(port, "rx_queues", OF_COUNT, out);
+	config_plain(port, "rx_queues", OF_COUNT, out);
 	sbuf_add(out, " / ");
-	plain(port, "tx_queues", OF_COUNT, out);
+	config_plain(port, "tx_queues", OF_COUNT, out);
 }
 
 static void t_rings(const struct page_in *in, const json_t *port, struct sbuf *out)
 {
 	(void)in;
-	plain(port, "rxd", OF_STR, out);
+	config_plain(port, "rxd", OF_STR, out);
 	sbuf_add(out, " / ");
-	plain(port, "txd", OF_STR, out);
+	config_plain(port, "txd", OF_STR, out);
 }
 
 /* Appends the lcores that serve one side of the port, each once: "1-4,7". */
-static void lcores(const struct page_in *in, const json_t *port, const char *side, struct sbuf *out)
+static void config_lcores(const struct page_in *in, const json_t *port, const char *side, struct sbuf *out)
 {
 	bool serves[LCORES + 1] = {false};
 	double number = page_num(port, "port", -1);
@@ -98,9 +98,9 @@ static void lcores(const struct page_in *in, const json_t *port, const char *sid
 
 static void t_lcores(const struct page_in *in, const json_t *port, struct sbuf *out)
 {
-	lcores(in, port, "rx", out);
+	config_lcores(in, port, "rx", out);
 	sbuf_add(out, " / ");
-	lcores(in, port, "tx", out);
+	config_lcores(in, port, "tx", out);
 }
 
 static void t_node(const struct page_in *in, const json_t *port, struct sbuf *out)
@@ -109,25 +109,25 @@ static void t_node(const struct page_in *in, const json_t *port, struct sbuf *ou
 	if (page_num(port, "node", -1) < 0)
 		sbuf_add(out, "none");
 	else
-		plain(port, "node", OF_COUNT, out);
+		config_plain(port, "node", OF_COUNT, out);
 }
 
 static void t_pci(const struct page_in *in, const json_t *port, struct sbuf *out)
 {
 	(void)in;
-	plain(port, "pci", OF_STR, out);
+	config_plain(port, "pci", OF_STR, out);
 }
 
 static void t_mbufs(const struct page_in *in, const json_t *port, struct sbuf *out)
 {
 	(void)in;
-	plain(port, "mbufs", OF_COUNT, out);
+	config_plain(port, "mbufs", OF_COUNT, out);
 }
 
 static void t_memory(const struct page_in *in, const json_t *port, struct sbuf *out)
 {
 	(void)in;
-	plain(port, "memory_bytes", OF_BPS, out);
+	config_plain(port, "memory_bytes", OF_BPS, out);
 	sbuf_add(out, "B");
 }
 
@@ -140,19 +140,19 @@ static void t_promiscuous(const struct page_in *in, const json_t *port, struct s
 static void t_offloads(const struct page_in *in, const json_t *port, struct sbuf *out)
 {
 	(void)in;
-	plain(port, "offloads", OF_STR, out);
+	config_plain(port, "offloads", OF_STR, out);
 }
 
 static void t_rss(const struct page_in *in, const json_t *port, struct sbuf *out)
 {
 	(void)in;
-	plain(port, "rss", OF_STR, out);
+	config_plain(port, "rss", OF_STR, out);
 }
 
 static void t_flow_control(const struct page_in *in, const json_t *port, struct sbuf *out)
 {
 	(void)in;
-	plain(port, "flow_control", OF_STR, out);
+	config_plain(port, "flow_control", OF_STR, out);
 }
 
 static void t_notes(const struct page_in *in, const json_t *port, struct sbuf *out)
@@ -198,7 +198,7 @@ static enum role role_of(const struct fact *x, const json_t *port, const char *t
 	return strcmp(text, "-") == 0 ? ROLE_PORT_DATA : x->role;
 }
 
-static bool selected(const struct page_in *in, const json_t *port)
+static bool config_selected(const struct page_in *in, const json_t *port)
 {
 	return page_num(port, "port", -1) == in->port;
 }
@@ -220,7 +220,7 @@ static bool worth_a_row(const struct page_in *in, const struct fact *x, const js
 
 /* Draws one port in all the columns there are. A value stands behind its label, or below it where
  * it is long. */
-static void narrow(const struct page_in *in, const json_t *list, unsigned at, struct flow *f)
+static void config_narrow(const struct page_in *in, const json_t *list, unsigned at, struct flow *f)
 {
 	const json_t *port = json_array_get(list, at);
 	struct sbuf b = {0};
@@ -241,7 +241,7 @@ static void narrow(const struct page_in *in, const json_t *list, unsigned at, st
 	sbuf_free(&b);
 }
 
-static void wide(const struct page_in *in, const json_t *list, unsigned first, unsigned n, int width, struct flow *f)
+static void config_wide(const struct page_in *in, const json_t *list, unsigned first, unsigned n, int width, struct flow *f)
 {
 	struct sbuf b = {0};
 
@@ -264,18 +264,18 @@ static void wide(const struct page_in *in, const json_t *list, unsigned first, u
 	sbuf_free(&b);
 }
 
-static void heading(const struct page_in *in, const json_t *port, struct grid *g, int col, int width)
+static void config_heading(const struct page_in *in, const json_t *port, struct grid *g, int col, int width)
 {
 	struct sbuf b = {0};
 
-	sbuf_addf(&b, "%s%.0f %s", selected(in, port) ? ">" : "", page_num(port, "port", 0), page_str(port, "name", "-"));
+	sbuf_addf(&b, "%s%.0f %s", config_selected(in, port) ? ">" : "", page_num(port, "port", 0), page_str(port, "name", "-"));
 	int n = grid_left(g, 0, col, width, ROLE_PORT_LABEL, sbuf_str(&b));
-	if (selected(in, port))
+	if (config_selected(in, port))
 		grid_select(g, 0, col, n);
 	sbuf_free(&b);
 }
 
-static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+static void config_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	const json_t *list = json_object_get(in->snap, "config");
 	unsigned of = (unsigned)json_array_size(list), first = page_first(in, of), most = of - first;
@@ -297,11 +297,11 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	width = width > MOST_COLS && label > 0 ? MOST_COLS : width;
 	flow_init(&f, g->cols);
 	for (unsigned i = 0; i < n; i++)
-		heading(in, json_array_get(list, first + i), g, label + (int)i * (width + GAP), width);
+		config_heading(in, json_array_get(list, first + i), g, label + (int)i * (width + GAP), width);
 	if (label == 0)
-		narrow(in, list, first, &f);
+		config_narrow(in, list, first, &f);
 	else
-		wide(in, list, first, n, width, &f);
+		config_wide(in, list, first, n, width, &f);
 	flow_show(&f, g, 1, g->rows - 1, 0, in->top, out);
 	flow_free(&f);
 	out->shown = n;
@@ -310,6 +310,6 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 
 /* The file does not have the name of the page, because page_ports() is a function already. */
 const struct page page_config = {
-	.name = "ports", .alias = "config", .parts = "config", .draw = draw,
+	.name = "ports", .alias = "config", .parts = "config", .draw = config_draw,
 	.help = "Device, link, queues, memory and offloads of each port, and what is to be known of it.",
 };

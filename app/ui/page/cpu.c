@@ -418,7 +418,7 @@ static void draw_titles(struct grid *g, const int *width, const int *at, int row
 	}
 }
 
-static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+static void cpu_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	int width[NCOLS], at[NCOLS], titles = g->rows >= 5 ? 2 : g->rows >= 3 ? 1 : 0;
 	const json_t *workers = json_object_get(in->snap, "workers"), *w;
@@ -458,6 +458,6 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 }
 
 const struct page page_cpu = {
-	.name = "cpu", .alias = "workers,system,sys", .parts = "stats,cpu", .draw = draw,
+	.name = "cpu", .alias = "workers,system,sys", .parts = "stats,cpu", .draw = cpu_draw,
 	.help = "What each worker does with its time, and the cores of the machine.",
 };

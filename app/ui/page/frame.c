@@ -93,7 +93,7 @@ static void header_block(struct flow *f, const char *name, double offset, const 
 }
 
 /* Draws the payload or the padding, if there is any. */
-static void rest(struct flow *f, const json_t *frame, const char *name)
+static void frame_rest(struct flow *f, const json_t *frame, const char *name)
 {
 	const json_t *r = json_object_get(frame, name);
 	double len = page_num(r, "len", 0);
@@ -109,7 +109,7 @@ static void rest(struct flow *f, const json_t *frame, const char *name)
 }
 
 /* Draws what varies, each variation in full. */
-static void variations(struct flow *f, const struct page_in *in, const json_t *frame, bool airy)
+static void frame_variations(struct flow *f, const struct page_in *in, const json_t *frame, bool airy)
 {
 	const json_t *s = page_by(json_object_get(in->snap, "streams"), "stream", in->stream), *x;
 	const json_t *names = json_object_get(frame, "varies"), *name;
@@ -133,7 +133,7 @@ static void variations(struct flow *f, const struct page_in *in, const json_t *f
 	pairs_free(&p);
 }
 
-static void headers(struct flow *f, const struct page_in *in, const json_t *frame, bool airy)
+static void frame_headers(struct flow *f, const struct page_in *in, const json_t *frame, bool airy)
 {
 	const json_t *list = json_object_get(frame, "headers"), *h;
 	struct sbuf b = {0};
@@ -148,12 +148,12 @@ static void headers(struct flow *f, const struct page_in *in, const json_t *fram
 		header_block(f, page_str(h, "name", "?"), page_num(h, "offset", 0), &p);
 		pairs_free(&p);
 	}
-	rest(f, frame, "payload");
-	rest(f, frame, "padding");
-	variations(f, in, frame, airy);
+	frame_rest(f, frame, "payload");
+	frame_rest(f, frame, "padding");
+	frame_variations(f, in, frame, airy);
 }
 
-static int nibble(char c)
+static int frame_nibble(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -183,7 +183,7 @@ static void hex_line(struct flow *f, const char *hex, const uint8_t *mark, size_
 		col = 5;
 	for (int i = 0; i < per && at + (size_t)i < len; i++) {
 		size_t k = at + (size_t)i;
-		int hi = nibble(hex[2 * k]), lo = nibble(hex[2 * k + 1]);
+		int hi = frame_nibble(hex[2 * k]), lo = frame_nibble(hex[2 * k + 1]);
 		int byte = hi < 0 || lo < 0 ? '?' : hi << 4 | lo;
 		int c = col + i * 3 + i / 8;
 		enum role role = mark[k] != PAIR_FIXED ? ROLE_VARIES : ROLE_STAT_VALUES;
@@ -212,7 +212,7 @@ static void hex_dump(struct flow *f, const json_t *frame)
 	free(mark);
 }
 
-static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+static void frame_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	const json_t *frame = json_object_get(in->snap, "frame");
 	bool wide = g->cols >= 2 * HEX_COLS;
@@ -221,7 +221,7 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	flow_init(&f, wide ? g->cols - HEX_COLS - GAP : g->cols);
 	flow_init(&h, wide ? HEX_COLS : g->cols);
 	if (json_is_object(frame)) {
-		headers(&f, in, frame, g->rows >= AIRY);
+		frame_headers(&f, in, frame, g->rows >= AIRY);
 		if (g->rows >= AIRY) {
 			flow_room(&f, 1);
 			f.row++;
@@ -245,6 +245,6 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 }
 
 const struct page page_frame = {
-	.name = "frame", .alias = "packet", .parts = "frame:@/#,streams:@/#~1", .one_port = true, .draw = draw,
+	.name = "frame", .alias = "packet", .parts = "frame:@/#,streams:@/#~1", .one_port = true, .draw = frame_draw,
 	.help = "The frame of the selected stream, header by header and as bytes; what varies is marked.",
 };

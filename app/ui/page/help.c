@@ -11,7 +11,7 @@
 
 /* Draws a name, and its text wrapped beside it, or below it where there is too little room. All
  * names stand in a column as wide as the widest. */
-static void entry(struct flow *f, int col, int width, int name_cols, const char *name, const char *text, enum role role, enum role text_role)
+static void help_entry(struct flow *f, int col, int width, int name_cols, const char *name, const char *text, enum role role, enum role text_role)
 {
 	bool beside = width >= name_cols + 20;
 
@@ -22,7 +22,7 @@ static void entry(struct flow *f, int col, int width, int name_cols, const char 
 	flow_text(f, col + (beside ? name_cols + 2 : 1), width - (beside ? name_cols + 2 : 1), text_role, text);
 }
 
-static void keys(struct flow *f, int col, int width)
+static void help_keys(struct flow *f, int col, int width)
 {
 	int widest = 0;
 
@@ -32,10 +32,10 @@ static void keys(struct flow *f, int col, int width)
 		widest = w > widest ? w : widest;
 	}
 	for (unsigned i = 0; keys_help[i].key != NULL; i++)
-		entry(f, col, width, widest, keys_help[i].key, keys_help[i].text, ROLE_KEY, ROLE_KEY_TEXT);
+		help_entry(f, col, width, widest, keys_help[i].key, keys_help[i].text, ROLE_KEY, ROLE_KEY_TEXT);
 }
 
-static void verbs(const struct page_in *in, struct flow *f, int col, int width)
+static void help_verbs(const struct page_in *in, struct flow *f, int col, int width)
 {
 	const json_t *list = json_object_get(in->snap, "help"), *v;
 	int widest = 0;
@@ -47,27 +47,27 @@ static void verbs(const struct page_in *in, struct flow *f, int col, int width)
 		widest = w > widest ? w : widest;
 	}
 	json_array_foreach(list, i, v)
-		entry(f, col, width, widest, page_str(v, "name", "?"), page_str(v, "help", ""), ROLE_STAT_VALUES, ROLE_STAT_LABEL);
+		help_entry(f, col, width, widest, page_str(v, "name", "?"), page_str(v, "help", ""), ROLE_STAT_VALUES, ROLE_STAT_LABEL);
 }
 
-static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+static void help_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	bool beside = g->cols >= BESIDE;
 	int left = beside ? (g->cols - GAP) * 2 / 5 : g->cols;
 	struct flow f;
 
 	flow_init(&f, g->cols);
-	keys(&f, 0, left);
+	help_keys(&f, 0, left);
 	int below = f.row;
 	if (beside)
 		f.row = 0;
-	verbs(in, &f, beside ? left + GAP : 0, beside ? g->cols - left - GAP : g->cols);
+	help_verbs(in, &f, beside ? left + GAP : 0, beside ? g->cols - left - GAP : g->cols);
 	f.row = f.row > below ? f.row : below;
 	flow_show(&f, g, 0, g->rows, 0, in->top, out);
 	flow_free(&f);
 }
 
 const struct page page_help = {
-	.name = "help", .alias = "keys", .parts = "help", .draw = draw,
+	.name = "help", .alias = "keys", .parts = "help", .draw = help_draw,
 	.help = "Keys and commands.",
 };

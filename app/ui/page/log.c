@@ -16,7 +16,7 @@ static enum role role_of(const char *level)
 
 /* Draws a message. Time and level stand before the text where there is room for both. The first
  * letter of the level is always there. */
-static void message(struct flow *f, const json_t *m)
+static void log_message(struct flow *f, const json_t *m)
 {
 	const char *level = page_str(m, "level", "-");
 	int cols = f->g.cols, stamp = cols >= 72 ? STAMP : cols >= 36 ? CLOCK : 0, word = cols >= 50 ? LEVEL : 1;
@@ -28,7 +28,7 @@ static void message(struct flow *f, const json_t *m)
 	flow_text(f, text, cols - text, role_of(level), page_str(m, "text", ""));
 }
 
-static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+static void log_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	const json_t *list = json_object_get(in->snap, "log"), *m;
 	unsigned rows = (unsigned)g->rows, all = 0;
@@ -37,7 +37,7 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 
 	flow_init(&f, g->cols);
 	json_array_foreach(list, i, m)
-		message(&f, m);
+		log_message(&f, m);
 	all = (unsigned)f.row;
 	if (all == 0)
 		grid_put(g, 0, 0, -1, ROLE_STAT_LABEL, "no messages");
@@ -48,6 +48,6 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 }
 
 const struct page page_log = {
-	.name = "log", .alias = "messages", .parts = "log", .tail = true, .draw = draw,
+	.name = "log", .alias = "messages", .parts = "log", .tail = true, .draw = log_draw,
 	.help = "The last messages, the newest at the bottom.",
 };

@@ -41,7 +41,7 @@ struct row {
 };
 
 /* The value at a path in the port, or the sum over all ports. NAN: there is none. */
-static double number(const struct cell *c, const char *path)
+static double main_number(const struct cell *c, const char *path)
 {
 	double sum = NAN;
 
@@ -55,9 +55,9 @@ static double number(const struct cell *c, const char *path)
 	return sum;
 }
 
-/* As number(), but a count with all its digits, which a double cannot hold. False: it is not known,
+/* As main_number(), but a count with all its digits, which a double cannot hold. False: it is not known,
  * or has more than 63 bits. */
-static bool count(const struct cell *c, const char *path, json_int_t *sum)
+static bool main_count(const struct cell *c, const char *path, json_int_t *sum)
 {
 	bool known = false;
 
@@ -79,8 +79,8 @@ static void add_count(const struct cell *c, const char *path, int digits, struct
 {
 	json_int_t n;
 
-	if (digits < ALL_DIGITS || !count(c, path, &n)) {
-		out_si_digits(number(c, path), digits < ALL_DIGITS ? digits : ALL_DIGITS - 1, out);
+	if (digits < ALL_DIGITS || !main_count(c, path, &n)) {
+		out_si_digits(main_number(c, path), digits < ALL_DIGITS ? digits : ALL_DIGITS - 1, out);
 		return;
 	}
 	json_t *v = json_integer(n);
@@ -90,11 +90,11 @@ static void add_count(const struct cell *c, const char *path, int digits, struct
 
 static void fill_rates(const struct row *r, struct cell *c)
 {
-	if (isnan(number(c, r->a)) && isnan(number(c, r->b))) {
+	if (isnan(main_number(c, r->a)) && isnan(main_number(c, r->b))) {
 		sbuf_addc(&c->text, '-');
 		return;
 	}
-	page_pair(number(c, r->a), NULL, "/", number(c, r->b), c->width, &c->text);
+	page_pair(main_number(c, r->a), NULL, "/", main_number(c, r->b), c->width, &c->text);
 }
 
 /* The column of sums has no maximum: ports had theirs at different times. */
@@ -109,7 +109,7 @@ static void fill_max(const struct row *r, struct cell *c)
 /* Fills in one or two counts, with all digits where they fit. */
 static void fill_counts(const struct row *r, struct cell *c)
 {
-	if (isnan(number(c, r->a)) && (r->b == NULL || isnan(number(c, r->b)))) {
+	if (isnan(main_number(c, r->a)) && (r->b == NULL || isnan(main_number(c, r->b)))) {
 		sbuf_addc(&c->text, '-');
 		return;
 	}
@@ -129,7 +129,7 @@ static void fill_counts(const struct row *r, struct cell *c)
 
 #define UNCONFIRMED "nic.unconfirmed"
 
-static bool sends(const struct cell *c)
+static bool main_sends(const struct cell *c)
 {
 	for (unsigned i = 0; i < (c->port != NULL ? 1 : c->n); i++)
 		if (page_sends(c->port != NULL ? c->port : c->all[i]))
@@ -142,9 +142,9 @@ static void fill_losses(const struct row *r, struct cell *c)
 {
 	fill_counts(r, c);
 	/* While a port sends, most of what is not confirmed is on its way. */
-	if (strcmp(r->a, UNCONFIRMED) == 0 && sends(c))
+	if (strcmp(r->a, UNCONFIRMED) == 0 && main_sends(c))
 		return;
-	c->warn = number(c, r->a) > 0 || (r->b != NULL && number(c, r->b) > 0);
+	c->warn = main_number(c, r->a) > 0 || (r->b != NULL && main_number(c, r->b) > 0);
 }
 
 static void fill_name(const struct row *r, struct cell *c)
@@ -201,7 +201,7 @@ struct load { double asked, offered; bool max, differs; };
 
 /* True when each of the last LASTING intervals was off by 0.1 % or more, in the same direction. A
  * single one that is off is only an interruption. */
-static bool lasts(const json_t *port, double asked)
+static bool main_lasts(const json_t *port, double asked)
 {
 	const json_t *sent = out_get(port, "history.tx_pps");
 	size_t n = json_array_size(sent);
@@ -236,7 +236,7 @@ static void load_of(const json_t *port, struct load *l)
 	double off = fabs(l->offered - l->asked);
 	l->differs = !l->max && off >= 0.001 * l->asked && off * (whole ? 1 : seconds) > 1;
 	if (whole && steady >= 0)
-		l->differs &= steady >= 1 + LASTING && lasts(port, l->asked);
+		l->differs &= steady >= 1 + LASTING && main_lasts(port, l->asked);
 	else
 		l->differs &= !changed;
 }
@@ -527,14 +527,14 @@ static int rank_of(const struct row *r, const struct cell *all, bool one)
 {
 	if (one && (r->fill == fill_name || r->rank == RANK_RATE))
 		return r->fill == fill_name ? RANK_RATE : 0;
-	if (r->a != NULL && strcmp(r->a, UNCONFIRMED) == 0 && sends(all))
+	if (r->a != NULL && strcmp(r->a, UNCONFIRMED) == 0 && main_sends(all))
 		return r->rank;
-	if (r->fill == fill_losses && (number(all, r->a) > 0 || (r->b != NULL && number(all, r->b) > 0)))
+	if (r->fill == fill_losses && (main_number(all, r->a) > 0 || (r->b != NULL && main_number(all, r->b) > 0)))
 		return RANK_LOSS;
 	return r->rank;
 }
 
-static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+static void main_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	struct cell c = {.in = in};
 	int one[ARRAY_SIZE(rows)], rank[ARRAY_SIZE(rows)], at[ARRAY_SIZE(rows)];
@@ -587,5 +587,5 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 }
 
 const struct page page_main = {
-	.name = "main", .help = "Rates, counts and settings: a column for each port, and their sums.", .parts = "stats,brief", .draw = draw,
+	.name = "main", .help = "Rates, counts and settings: a column for each port, and their sums.", .parts = "stats,brief", .draw = main_draw,
 };

@@ -59,7 +59,7 @@ static double queue_num(const json_t *port, const char *path, unsigned *n)
 	return sum;
 }
 
-static double value(const struct col *col, const struct entry *e)
+static double queues_value(const struct col *col, const struct entry *e)
 {
 	unsigned n;
 
@@ -73,7 +73,7 @@ static bool is_rx(const struct col *col)
 	return strncmp(col->path, "rx.", 3) == 0;
 }
 
-static bool uneven(double v, double mean, unsigned queues)
+static bool queues_uneven(double v, double mean, unsigned queues)
 {
 	return queues > 1 && isfinite(v) && mean >= UNEVEN_FROM_PPS && (v < UNEVEN_LOW * mean || v > UNEVEN_HIGH * mean);
 }
@@ -85,7 +85,7 @@ static bool any_uneven(const struct entry *e, const char *path, double mean, uns
 	size_t i;
 
 	json_array_foreach(json_object_get(e->port, "queues"), i, q)
-		if (uneven(page_num(q, path, NAN), mean, queues))
+		if (queues_uneven(page_num(q, path, NAN), mean, queues))
 			return true;
 	return false;
 }
@@ -111,9 +111,9 @@ static void draw_name(const struct col *col, const struct cell *c)
 /* Draws a rate, with a mark behind it when it is out of balance. */
 static void draw_rate(const struct col *col, const struct cell *c)
 {
-	double v = value(col, c->e), mean = is_rx(col) ? c->e->rx_mean : c->e->tx_mean;
+	double v = queues_value(col, c->e), mean = is_rx(col) ? c->e->rx_mean : c->e->tx_mean;
 	unsigned queues = is_rx(col) ? c->e->rx_queues : c->e->tx_queues;
-	bool mark = c->e->queue != NULL ? uneven(v, mean, queues) : any_uneven(c->e, col->path, mean, queues);
+	bool mark = c->e->queue != NULL ? queues_uneven(v, mean, queues) : any_uneven(c->e, col->path, mean, queues);
 
 	page_put_si(c->g, c->row, c->col, c->width - 1,
 		    mark && c->e->queue != NULL ? ROLE_WARN : c->e->queue != NULL ? ROLE_PORT_RATE : ROLE_TOTAL_DATA, v);
@@ -130,7 +130,7 @@ static double share_of(const struct col *col, const struct entry *e)
 	/* The share of an only queue says nothing. */
 	if (e->queue == NULL || !(mean > 0) || queues < 2)
 		return NAN;
-	return value(col, e) / (mean * queues);
+	return queues_value(col, e) / (mean * queues);
 }
 
 /* Draws the share of a queue. The row of a port has its link in the column of Rx shares, and its
@@ -175,7 +175,7 @@ static void draw_bar(const struct col *col, const struct cell *c)
 
 static void draw_si(const struct col *col, const struct cell *c)
 {
-	double v = value(col, c->e);
+	double v = queues_value(col, c->e);
 	enum role role = c->e->queue != NULL ? ROLE_DYN_VALUES : ROLE_TOTAL_DATA;
 
 	/* Where only ports have the value, the rows of queues stay empty. */
@@ -188,13 +188,13 @@ static void draw_si(const struct col *col, const struct cell *c)
 static void draw_cycles(const struct col *col, const struct cell *c)
 {
 	if (c->e->queue != NULL)
-		page_put_si(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, value(col, c->e));
+		page_put_si(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, queues_value(col, c->e));
 }
 
 static void draw_full(const struct col *col, const struct cell *c)
 {
 	unsigned n;
-	double full = value(col, c->e), of;
+	double full = queues_value(col, c->e), of;
 
 	of = c->e->queue != NULL ? page_num(c->e->queue, "rx.bursts", NAN) : queue_num(c->e->port, "rx.bursts", &n);
 	if (isfinite(full) && of > 0)
@@ -259,7 +259,7 @@ static const struct col cols[] = {
 
 /* The rows of the ports from in->first on and of their queues. *nports: how many ports there are in
  * all. The caller frees them. */
-static struct entry *entries(const struct page_in *in, unsigned *n, unsigned *nports)
+static struct entry *queues_entries(const struct page_in *in, unsigned *n, unsigned *nports)
 {
 	const json_t **port = page_ports(in->snap, nports), *q;
 	unsigned first = page_first(in, *nports), end = *nports;
@@ -378,11 +378,11 @@ static unsigned whole_ports(const struct entry *list, unsigned n, int room)
 	return end;
 }
 
-static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+static void queues_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	int width[NCOLS], at[NCOLS], titles = g->rows >= 5 ? 2 : g->rows >= 3 ? 1 : 0;
 	unsigned n;
-	struct entry *list = entries(in, &n, &out->of);
+	struct entry *list = queues_entries(in, &n, &out->of);
 
 	if (n == 0)
 		grid_left(g, 0, 0, -1, ROLE_DEFAULT, "no ports");
@@ -405,6 +405,6 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 }
 
 const struct page page_queues = {
-	.name = "queues", .alias = "qstats,stats", .parts = "stats", .draw = draw,
+	.name = "queues", .alias = "qstats,stats", .parts = "stats", .draw = queues_draw,
 	.help = "Rates, losses and workers of each queue, and its share of its port.",
 };

@@ -64,7 +64,7 @@ static void one_row(const struct table *t, struct grid *g, int row, int col, con
 
 /* The counters to show. *zeros and *unknown are how many are left out, because they are 0 or the
  * driver does not count them. The caller frees the array. */
-static const json_t **choose(const json_t *values, unsigned *n, unsigned *zeros, unsigned *unknown)
+static const json_t **xstats_choose(const json_t *values, unsigned *n, unsigned *zeros, unsigned *unknown)
 {
 	const json_t **list = xcalloc(json_array_size(values) + 1, sizeof(*list)), *x;
 	size_t i;
@@ -82,7 +82,7 @@ static const json_t **choose(const json_t *values, unsigned *n, unsigned *zeros,
 	return list;
 }
 
-static void summary(const struct page_in *in, struct grid *g, int row, unsigned n, unsigned zeros, unsigned unknown)
+static void xstats_summary(const struct page_in *in, struct grid *g, int row, unsigned n, unsigned zeros, unsigned unknown)
 {
 	struct sbuf b = {0};
 
@@ -99,10 +99,10 @@ static void summary(const struct page_in *in, struct grid *g, int row, unsigned 
 	sbuf_free(&b);
 }
 
-static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+static void xstats_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	unsigned n, zeros, unknown;
-	const json_t **list = choose(out_get(in->snap, "xstats.values"), &n, &zeros, &unknown);
+	const json_t **list = xstats_choose(out_get(in->snap, "xstats.values"), &n, &zeros, &unknown);
 	struct table_col col[COLS];
 	struct table t = {.col = col, .n = COLS};
 	struct sbuf b = {0};
@@ -140,11 +140,11 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 			if (a * down + out->top + r < n)
 				one_row(&t, g, 1 + (int)r, c, list[a * down + out->top + r]);
 	}
-	summary(in, g, n > 0 ? 1 + (int)out->rows : 0, n, zeros, unknown);
+	xstats_summary(in, g, n > 0 ? 1 + (int)out->rows : 0, n, zeros, unknown);
 	free(list);
 }
 
 const struct page page_xstats = {
-	.name = "xstats", .parts = "xstats:@", .one_port = true, .draw = draw,
+	.name = "xstats", .parts = "xstats:@", .one_port = true, .draw = xstats_draw,
 	.help = "The device's own counters of the selected port that are not zero, and their rates.",
 };

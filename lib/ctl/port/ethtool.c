@@ -13,7 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static int ethtool(const char *name, void *cmd)
+static int ethtool_it(const char *name, void *cmd)
 {
 	struct ifreq ifr = {0};
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -35,13 +35,13 @@ uint64_t kern_speed_mbps(const char *name)
 	struct ethtool_link_settings *s = (struct ethtool_link_settings *)buf;
 
 	s->cmd = ETHTOOL_GLINKSETTINGS;
-	if (ethtool(name, s) != 0 || s->link_mode_masks_nwords >= 0)
+	if (ethtool_it(name, s) != 0 || s->link_mode_masks_nwords >= 0)
 		return 0;
 	int8_t words = (int8_t)-s->link_mode_masks_nwords;
 	memset(buf, 0, sizeof(buf));
 	s->cmd = ETHTOOL_GLINKSETTINGS;
 	s->link_mode_masks_nwords = words;
-	if (ethtool(name, s) != 0 || s->speed == 0 || s->speed == (uint32_t)SPEED_UNKNOWN)
+	if (ethtool_it(name, s) != 0 || s->speed == 0 || s->speed == (uint32_t)SPEED_UNKNOWN)
 		return 0;
 	return s->speed;
 }
@@ -50,7 +50,7 @@ int kern_channels(const char *name)
 {
 	struct ethtool_channels ch = { .cmd = ETHTOOL_GCHANNELS };
 
-	if (ethtool(name, &ch) != 0)
+	if (ethtool_it(name, &ch) != 0)
 		return 1;
 	unsigned n = ch.combined_count > 0 ? ch.combined_count : ch.rx_count < ch.tx_count ? ch.rx_count : ch.tx_count;
 	return n > 0 ? (int)n : 1;
@@ -60,7 +60,7 @@ bool kern_merges_frames(const char *name)
 {
 	struct ethtool_value gro = { .cmd = ETHTOOL_GGRO }, flags = { .cmd = ETHTOOL_GFLAGS };
 
-	return (ethtool(name, &gro) == 0 && gro.data != 0) || (ethtool(name, &flags) == 0 && (flags.data & ETH_FLAG_LRO));
+	return (ethtool_it(name, &gro) == 0 && gro.data != 0) || (ethtool_it(name, &flags) == 0 && (flags.data & ETH_FLAG_LRO));
 }
 
 int kern_node(const char *name)

@@ -177,7 +177,7 @@ bool kport_is_xdp(const struct port *p)
 }
 
 /* Throws away the frames that wait in our rings, and returns how many there were. */
-static uint64_t drain(const struct port *p)
+static uint64_t kport_drain(const struct port *p)
 {
 	struct rte_mbuf *m[64];
 	uint64_t total = 0;
@@ -244,10 +244,10 @@ static void reset_drops(const struct port *p, struct kport *kp)
 static void take_base(struct port *p, struct kport *kp)
 {
 	for (unsigned i = 0; i < 100; i++) {
-		drain(p);
+		kport_drain(p);
 		reset_drops(p, kp);
 		kern_read(&kp->k);
-		if (drain(p) == 0)
+		if (kport_drain(p) == 0)
 			break;
 	}
 	kp->base = kp->k.st;
@@ -326,7 +326,7 @@ void kport_link(struct port *p, enum snap_link *link, uint64_t *speed_mbps)
 }
 
 /* Fills in the port's counters since base, from the numbers that were last read. */
-static void count(const struct kport *kp, struct snap_port *s)
+static void kport_count(const struct kport *kp, struct snap_port *s)
 {
 	struct kern_stats d = {
 		.tx_packets = kp->k.st.tx_packets - kp->base.tx_packets, .tx_bytes = kp->k.st.tx_bytes - kp->base.tx_bytes,
@@ -370,7 +370,7 @@ void kport_stats(struct port *p, struct snap_port *s)
 		read_drops(p, kp);
 		if (kp->tap >= 0)
 			kp->host_sent += ksock_tap_sent(kp->tap);
-		count(kp, s);
+		kport_count(kp, s);
 		if (s->nic.unconfirmed == 0 || kp->how == HOW_TAP || kp->k.gone)
 			break;
 		/* Frames may still wait in a Tx ring: the driver makes the kernel send them only
@@ -445,8 +445,8 @@ void kport_closed(struct port *p)
 	p->priv = NULL;
 }
 
-static void note(json_t *array, const char *fmt, ...) WR_PRINTF(2, 3);
-static void note(json_t *array, const char *fmt, ...)
+static void kport_note(json_t *array, const char *fmt, ...) WR_PRINTF(2, 3);
+static void kport_note(json_t *array, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -461,17 +461,17 @@ static void notes_packet(const struct port *p, const struct kport *kp, json_t *a
 {
 	const char *name = kp->k.name;
 
-	note(array, "AF_PACKET puts IPv4 fragments together before we receive them");
+	kport_note(array, "AF_PACKET puts IPv4 fragments together before we receive them");
 	if (kern_merges_frames(name))
-		note(array, "GRO or LRO is on: merged frames arrive as one, cut to %u bytes; ethtool -K %s gro off lro off",
+		kport_note(array, "GRO or LRO is on: merged frames arrive as one, cut to %u bytes; ethtool -K %s gro off lro off",
 		     kp->frame_size - FRAME_HEAD, name);
 	else
-		note(array, "frames that a local sender has not segmented (GSO) arrive as one, cut to %u bytes; at the sender: ethtool -K IF gso "
+		kport_note(array, "frames that a local sender has not segmented (GSO) arrive as one, cut to %u bytes; at the sender: ethtool -K IF gso "
 		     "off tso off", kp->frame_size - FRAME_HEAD);
 	if (kp->k.xdp_prog != 0)
-		note(array, "an XDP program (id %u) sees the frames first and may take them; ip link set dev %s xdp off", kp->k.xdp_prog, name);
+		kport_note(array, "an XDP program (id %u) sees the frames first and may take them; ip link set dev %s xdp off", kp->k.xdp_prog, name);
 	if (p->nrxq > 1)
-		note(array, "a flow moves to another Rx queue while its own is full");
+		kport_note(array, "a flow moves to another Rx queue while its own is full");
 }
 
 static void notes_xdp(const struct port *p, const struct kport *kp, json_t *array)
@@ -479,16 +479,16 @@ static void notes_xdp(const struct port *p, const struct kport *kp, json_t *arra
 	const char *name = kp->k.name;
 	int channels = kern_channels(name);
 
-	note(array, "every frame that arrives at %s is taken from the kernel while this port is open", name);
+	kport_note(array, "every frame that arrives at %s is taken from the kernel while this port is open", name);
 	if (channels > (int)p->nrxq && !kp->k.gone)
-		note(array, "%s has %d channels and %u of them are received: frames in the others are not seen; ethtool -L %s combined %u",
+		kport_note(array, "%s has %d channels and %u of them are received: frames in the others are not seen; ethtool -L %s combined %u",
 		     name, channels, p->nrxq, name, p->nrxq ? p->nrxq : 1u);
 	if (kp->k.xdp_mode == XDP_ATTACHED_SKB)
-		note(array, "XDP runs in generic mode here: slower, and after the kernel has made a socket buffer of each frame");
+		kport_note(array, "XDP runs in generic mode here: slower, and after the kernel has made a socket buffer of each frame");
 	if (kp->k.kind[0] == '\0')
-		note(array, "tags that the NIC strips are lost; ethtool -K %s rxvlan off", name);
+		kport_note(array, "tags that the NIC strips are lost; ethtool -K %s rxvlan off", name);
 	if (kp->lock < 0)
-		note(array, "no lock file could be made in /run/wirerate: after a kill, remove the program with ip link set dev %s xdp off", name);
+		kport_note(array, "no lock file could be made in /run/wirerate: after a kill, remove the program with ip link set dev %s xdp off", name);
 }
 
 void kport_notes(struct port *p, json_t *array)
@@ -496,19 +496,19 @@ void kport_notes(struct port *p, json_t *array)
 	const struct kport *kp = p->priv;
 
 	if (kp->k.gone)
-		note(array, "interface %s was deleted; its last counters are shown; start the program again when it is back", kp->k.name);
+		kport_note(array, "interface %s was deleted; its last counters are shown; start the program again when it is back", kp->k.name);
 	if (kp->how == HOW_PACKET)
 		notes_packet(p, kp, array);
 	else if (kp->how == HOW_XDP)
 		notes_xdp(p, kp, array);
 	else if (p->nrxq >= p->ntxq)
-		note(array, "what this port sends, the host receives on %s", kp->k.name);
+		kport_note(array, "what this port sends, the host receives on %s", kp->k.name);
 	else
-		note(array, "%s has %u queues and %u of them are received: what the host sends into the others waits and is lost; give the port as "
+		kport_note(array, "%s has %u queues and %u of them are received: what the host sends into the others waits and is lost; give the port as "
 		     "many Rx cores as Tx cores", kp->k.name, p->ntxq, p->nrxq);
 	if (kp->how != HOW_TAP)
-		note(array, "frames above the interface's MTU (%u) are dropped by the kernel without a word and show as unconfirmed", kp->k.mtu);
+		kport_note(array, "frames above the interface's MTU (%u) are dropped by the kernel without a word and show as unconfirmed", kp->k.mtu);
 	if (kp->how != HOW_TAP && kp->host_sent > 0)
-		note(array, "this host has sent %lu frames of its own through %s; the kernel's Tx counter holds them too, unconfirmed does not",
+		kport_note(array, "this host has sent %lu frames of its own through %s; the kernel's Tx counter holds them too, unconfirmed does not",
 		     (unsigned long)kp->host_sent, kp->k.name);
 }

@@ -79,7 +79,7 @@ unsigned ksock_xdp_fds(int *fds, unsigned max)
 	return family_fds(AF_XDP, NULL, 0, fds, max);
 }
 
-static int attach(int fd, struct sock_filter *code, unsigned short n)
+static int ksock_attach(int fd, struct sock_filter *code, unsigned short n)
 {
 	struct sock_fprog prog = { .len = n, .filter = code };
 
@@ -96,7 +96,7 @@ int ksock_filter(int fd, bool in)
 		BPF_STMT(BPF_RET | BPF_K, 0),
 		BPF_STMT(BPF_RET | BPF_K, in ? UINT32_MAX : 0),
 	};
-	return attach(fd, code, ARRAY_SIZE(code));
+	return ksock_attach(fd, code, ARRAY_SIZE(code));
 }
 
 uint64_t ksock_packet_drops(int fd)
@@ -165,7 +165,7 @@ int ksock_tap_open(int ifindex)
 
 	if (fd < 0)
 		return -errno;
-	int rc = attach(fd, code, ARRAY_SIZE(code));
+	int rc = ksock_attach(fd, code, ARRAY_SIZE(code));
 	/* frames for which the socket has no room are counted too, so it needs none */
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &least, sizeof(least));
 	if (rc == 0 && bind(fd, (struct sockaddr *)&sa, sizeof(sa)) != 0)

@@ -131,7 +131,7 @@ static void lock_drop(int lock, const struct kern_if *k)
 }
 
 /* Returns the id of the XDP program that the lock file names; 0: it names none. */
-static uint32_t recorded(int lock)
+static uint32_t kxdp_recorded(int lock)
 {
 	char text[64] = "";
 
@@ -158,7 +158,7 @@ static long lock_owner(const char *path)
 
 void kxdp_unlock(int lock, struct kern_if *k)
 {
-	uint32_t prog = lock >= 0 ? recorded(lock) : 0;
+	uint32_t prog = lock >= 0 ? kxdp_recorded(lock) : 0;
 
 	if (prog != 0 && kern_read(k) == 0 && k->xdp_prog == prog)
 		kern_xdp_detach(k, prog);
@@ -199,7 +199,7 @@ int kxdp_clean(struct kern_if *k, bool *removed, const char *spec, struct err *e
 				       "interface", spec, lock_owner(path), k->name);
 		if (fd < 0)
 			continue;
-		if (k->xdp_prog != 0 && recorded(fd) == k->xdp_prog) {
+		if (k->xdp_prog != 0 && kxdp_recorded(fd) == k->xdp_prog) {
 			remove_pins(k, k->xdp_prog);
 			*removed = kern_xdp_detach(k, k->xdp_prog) == 0;
 			kern_read(k);

@@ -17,7 +17,7 @@ struct pcap_files {
 };
 
 /* Splits "rx=FILE,tx=FILE" into the names of the files, "" for one that is not given. */
-static int split(const char *arg, struct pcap_files *f, struct err *e)
+static int pcap_split(const char *arg, struct pcap_files *f, struct err *e)
 {
 	const char *s = arg;
 
@@ -99,7 +99,7 @@ static int check_tx(const char *arg, const struct pcap_files *f, struct err *e)
 static int pcap_parse(const char *arg, bool take, struct port_need *need, struct err *e)
 {
 	struct pcap_files f;
-	int rc = split(arg, &f, e);
+	int rc = pcap_split(arg, &f, e);
 
 	(void)take;
 	if (rc == 0 && f.rx[0] != '\0')
@@ -120,7 +120,7 @@ static int pcap_open(const char *arg, struct port *const *p, unsigned n, struct 
 	char devname[RTE_ETH_NAME_MAX_LEN], spec[160];
 	struct sbuf args = {0};
 	struct pcap_files f;
-	int rc = split(arg, &f, e);
+	int rc = pcap_split(arg, &f, e);
 
 	(void)n;
 	if (rc != 0)

@@ -13,7 +13,7 @@
 
 /* Reads "3:0.0" or "0000:03:00.0", writes the long form into addr, and lets *args point to what
  * follows a comma: the arguments of the driver. */
-static int split(const char *arg, char addr[16], const char **args, struct err *e)
+static int pci_split(const char *arg, char addr[16], const char **args, struct err *e)
 {
 	unsigned d = 0, b, s, f;
 	int end = 0;
@@ -62,7 +62,7 @@ static void kernel_driver(const char *addr, char *out, size_t size)
 
 /* Can DPDK reach a device that this kernel driver holds? With the last two drivers the kernel goes
  * on using the device as well. */
-static bool usable(const char *driver)
+static bool pci_usable(const char *driver)
 {
 	static const char *const names[] = { "vfio-pci", "igb_uio", "uio_pci_generic", "mlx5_core", "mlx4_core" };
 
@@ -76,7 +76,7 @@ static int pci_parse(const char *arg, bool take, struct port_need *need, struct 
 {
 	char addr[16], path[PATH_MAX], driver[64];
 	const char *args = NULL;
-	int rc = split(arg, addr, &args, e);
+	int rc = pci_split(arg, addr, &args, e);
 
 	(void)take;
 	if (rc != 0)
@@ -88,7 +88,7 @@ static int pci_parse(const char *arg, bool take, struct port_need *need, struct 
 	if (class >= 0 && class >> 16 != 0x02)
 		return err_set(e, ENODEV, "port 'pci:%s': %s is no network device (PCI class %06lx)", arg, addr, class);
 	kernel_driver(addr, driver, sizeof(driver));
-	if (!usable(driver))
+	if (!pci_usable(driver))
 		return err_set(e, ENODEV, "port 'pci:%s': %s is %s%s, where DPDK cannot reach it; modprobe vfio-pci && dpdk-devbind.py "
 			       "--bind=vfio-pci %s (the kernel's interface goes away)", arg, addr,
 			       driver[0] ? "bound to the kernel driver " : "bound to no driver", driver, addr);
@@ -106,7 +106,7 @@ static int pci_open(const char *arg, struct port *const *p, unsigned n, struct e
 {
 	char addr[16], spec[160];
 	const char *args = NULL;
-	int rc = split(arg, addr, &args, e);
+	int rc = pci_split(arg, addr, &args, e);
 
 	(void)n;
 	if (rc != 0)

@@ -38,7 +38,7 @@ static json_t *read_list(const char *path)
 }
 
 /* Is this member of o that text? */
-static bool names(const json_t *o, const char *key, const char *text)
+static bool bias_names(const json_t *o, const char *key, const char *text)
 {
 	const char *s = json_string_value(json_object_get(o, key));
 
@@ -49,12 +49,12 @@ static bool names(const json_t *o, const char *key, const char *text)
 static int port_named(const struct app *app, const json_t *o, const char *key)
 {
 	for (unsigned p = 0; p < ctl_nports(app->ctl); p++)
-		if (names(o, key, ctl_port_name(app->ctl, p)))
+		if (bias_names(o, key, ctl_port_name(app->ctl, p)))
 			return (int)p;
 	return -1;
 }
 
-static uint64_t number(const json_t *o, const char *key)
+static uint64_t bias_number(const json_t *o, const char *key)
 {
 	json_int_t v = json_integer_value(json_object_get(o, key));
 
@@ -70,11 +70,11 @@ void probe_bias_load(const struct app *app)
 	host_name(host, sizeof(host));
 	json_array_foreach(list, i, o) {
 		int tx = port_named(app, o, "tx"), rx = port_named(app, o, "rx");
-		enum probe_clock clock = names(o, "clock", probe_clock_word(PROBE_NIC)) ? PROBE_NIC :
-					 names(o, "clock", probe_clock_word(PROBE_SOFTWARE)) ? PROBE_SOFTWARE : PROBE_CLOCKS;
-		struct probe_bias b = {.known = true, .clock = clock, .median_ns = number(o, "median_ns"), .min_ns = number(o, "min_ns"),
-				       .frames = number(o, "frames"), .wall_ns = number(o, "wall_ns")};
-		if (names(o, "host", host) && tx >= 0 && rx >= 0 && b.frames > 0 && clock != PROBE_CLOCKS)
+		enum probe_clock clock = bias_names(o, "clock", probe_clock_word(PROBE_NIC)) ? PROBE_NIC :
+					 bias_names(o, "clock", probe_clock_word(PROBE_SOFTWARE)) ? PROBE_SOFTWARE : PROBE_CLOCKS;
+		struct probe_bias b = {.known = true, .clock = clock, .median_ns = bias_number(o, "median_ns"), .min_ns = bias_number(o, "min_ns"),
+				       .frames = bias_number(o, "frames"), .wall_ns = bias_number(o, "wall_ns")};
+		if (bias_names(o, "host", host) && tx >= 0 && rx >= 0 && b.frames > 0 && clock != PROBE_CLOCKS)
 			probe_bias_set(app->ctl, (unsigned)tx, (unsigned)rx, &b);
 	}
 	json_decref(list);
@@ -83,7 +83,7 @@ void probe_bias_load(const struct app *app)
 
 /* Puts what control knows of these ports and this clock into the list. It replaces what was kept of
  * the same ports and clock, and what was kept of the same ports without a clock. */
-static void keep(const struct app *app, json_t *list, const char *host, unsigned tx, unsigned rx, enum probe_clock clock)
+static void bias_keep(const struct app *app, json_t *list, const char *host, unsigned tx, unsigned rx, enum probe_clock clock)
 {
 	struct probe_bias b = probe_bias(app->ctl, (int)tx, rx, clock);
 	const char *from = ctl_port_name(app->ctl, tx), *to = ctl_port_name(app->ctl, rx), *word = probe_clock_word(clock);
@@ -92,8 +92,8 @@ static void keep(const struct app *app, json_t *list, const char *host, unsigned
 		return;
 	for (size_t i = json_array_size(list); i-- > 0;) {
 		const json_t *o = json_array_get(list, i);
-		bool clocks = names(o, "clock", word) || json_object_get(o, "clock") == NULL;
-		if (names(o, "host", host) && names(o, "tx", from) && names(o, "rx", to) && clocks)
+		bool clocks = bias_names(o, "clock", word) || json_object_get(o, "clock") == NULL;
+		if (bias_names(o, "host", host) && bias_names(o, "tx", from) && bias_names(o, "rx", to) && clocks)
 			json_array_remove(list, i);
 	}
 	json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "host", host, "tx", from, "rx", to, "clock", word,
@@ -114,7 +114,7 @@ void probe_bias_save(const struct app *app)
 	for (unsigned tx = 0; tx < ctl_nports(app->ctl); tx++)
 		for (unsigned rx = 0; rx < ctl_nports(app->ctl); rx++)
 			for (unsigned clock = 0; clock < PROBE_CLOCKS; clock++)
-				keep(app, list, host, tx, rx, (enum probe_clock)clock);
+				bias_keep(app, list, host, tx, rx, (enum probe_clock)clock);
 	json_t *doc = json_pack("{s:o}", "calibrations", list);
 	char *text = json_dumps(doc, JSON_INDENT(1));
 	int rc = file_make_parents(path);

@@ -29,17 +29,17 @@ struct calibrating {
 };
 _Static_assert(sizeof(struct calibrating) <= VERB_STATE_BYTES, "state of a verb");
 
-static struct calibrating *state(struct cmd_run *r)
+static struct calibrating *calibrate_state(struct cmd_run *r)
 {
 	return (struct calibrating *)r->state;
 }
 
-static unsigned partner(struct ctl *ctl, unsigned port)
+static unsigned calibrate_partner(struct ctl *ctl, unsigned port)
 {
 	return (port ^ 1) < ctl_nports(ctl) ? port ^ 1 : port;
 }
 
-static struct portset one(unsigned port)
+static struct portset calibrate_one(unsigned port)
 {
 	struct portset s = {0};
 
@@ -50,7 +50,7 @@ static struct portset one(unsigned port)
 /* Ends the trial and puts the settings back. */
 static void put_back(struct cmd_run *r)
 {
-	struct calibrating *x = state(r);
+	struct calibrating *x = calibrate_state(r);
 
 	trial_free(x->trial);
 	x->trial = NULL;
@@ -82,17 +82,17 @@ static int set_up(struct ctl *ctl, unsigned port, struct err *e)
 }
 
 /* Begins with the next port: from x->tx on, the first that is to be measured. */
-static int begin(struct cmd_run *r, struct err *e)
+static int calibrate_begin(struct cmd_run *r, struct err *e)
 {
-	struct calibrating *x = state(r);
+	struct calibrating *x = calibrate_state(r);
 	struct ctl *ctl = app_of(r)->ctl;
 
 	while (!portset_has(&x->ports, x->tx))
 		x->tx++;
-	x->rx = partner(ctl, x->tx);
+	x->rx = calibrate_partner(ctl, x->tx);
 	x->before = probe_timed(ctl, x->rx);
 	x->saved = ctl_save(ctl);
-	struct trial_spec spec = {.tx = one(x->tx), .rx = one(x->rx), .rate = {.kind = RATE_PPS, .value = PROBE_PPS}, .duration_ns = DURATION_NS};
+	struct trial_spec spec = {.tx = calibrate_one(x->tx), .rx = calibrate_one(x->rx), .rate = {.kind = RATE_PPS, .value = PROBE_PPS}, .duration_ns = DURATION_NS};
 	trial_cfg_init(&spec.cfg);
 	spec.cfg.overtime_ns = DURATION_NS; /* all frames are sent, even beside other work */
 	int rc = set_up(ctl, x->tx, e);
@@ -106,7 +106,7 @@ static int begin(struct cmd_run *r, struct err *e)
 /* Can a bias be taken from this trial? Returns 0 or -errno, and *e says why. A frame that was not
  * sent, or was sent late, says nothing about the latency of the others and is no reason against it;
  * a frame that was lost, or came from somebody else, is one. */
-static int judge(const struct calibrating *x, const struct trial_result *res, struct err *e)
+static int calibrate_judge(const struct calibrating *x, const struct trial_result *res, struct err *e)
 {
 	const struct trial_fates *f = &res->sum;
 	const struct hist *h = res->latency[LATENCY_SENT];
@@ -143,13 +143,13 @@ static int timed_by(struct ctl *ctl, const struct calibrating *x, uint64_t recei
 }
 
 /* The trial of a port is over: keeps its result, if it is good, and puts the settings back. */
-static int measured(struct cmd_run *r, struct err *e)
+static int calibrate_measured(struct cmd_run *r, struct err *e)
 {
-	struct calibrating *x = state(r);
+	struct calibrating *x = calibrate_state(r);
 	struct ctl *ctl = app_of(r)->ctl;
 	const struct trial_result *res = trial_result(x->trial);
 	enum probe_clock clock;
-	int rc = judge(x, res, e);
+	int rc = calibrate_judge(x, res, e);
 
 	if (rc == 0)
 		rc = timed_by(ctl, x, res->sum.received, &clock, e);
@@ -174,9 +174,9 @@ static const struct out_col cols[] = {
 static const struct out_view view = {.rows = "calibrations", .cols = cols, .ncols = ARRAY_SIZE(cols)};
 
 /* The command ends with rc: what was measured so far is kept, and printed if rc is 0. */
-static int finish(struct cmd_run *r, int rc)
+static int calibrate_finish(struct cmd_run *r, int rc)
 {
-	struct calibrating *x = state(r);
+	struct calibrating *x = calibrate_state(r);
 
 	if (json_array_size(x->done) > 0)
 		probe_bias_save(app_of(r));
@@ -194,19 +194,19 @@ static int finish(struct cmd_run *r, int rc)
 
 static int poll_calibrate(struct cmd_run *r, struct err *e)
 {
-	struct calibrating *x = state(r);
+	struct calibrating *x = calibrate_state(r);
 	int rc = trial_poll(x->trial, e);
 
 	if (rc == 0)
 		return VERB_PENDING;
 	if (rc < 0) {
 		put_back(r);
-		return finish(r, rc);
+		return calibrate_finish(r, rc);
 	}
-	rc = measured(r, e);
+	rc = calibrate_measured(r, e);
 	if (rc == -EBUSY && ++x->tries < TRIES) {
-		rc = begin(r, e);
-		return rc < 0 ? finish(r, rc) : VERB_PENDING;
+		rc = calibrate_begin(r, e);
+		return rc < 0 ? calibrate_finish(r, rc) : VERB_PENDING;
 	}
 	x->tries = 0;
 	if (rc == -EBUSY) { /* the user did nothing wrong, but the measurement is not valid */
@@ -215,16 +215,16 @@ static int poll_calibrate(struct cmd_run *r, struct err *e)
 		rc = 0;
 	}
 	if (rc < 0)
-		return finish(r, rc);
+		return calibrate_finish(r, rc);
 	for (x->tx++; x->tx < PORTSET_MAX; x->tx++)
 		if (portset_has(&x->ports, x->tx)) {
-			rc = begin(r, e);
-			return rc < 0 ? finish(r, rc) : VERB_PENDING;
+			rc = calibrate_begin(r, e);
+			return rc < 0 ? calibrate_finish(r, rc) : VERB_PENDING;
 		}
-	return finish(r, VERB_DONE);
+	return calibrate_finish(r, VERB_DONE);
 }
 
-static bool progress(const struct cmd_run *r, struct cmd_progress *out)
+static bool calibrate_progress(const struct cmd_run *r, struct cmd_progress *out)
 {
 	const struct calibrating *x = (const struct calibrating *)r->state;
 	unsigned done = 0, all = 0;
@@ -241,9 +241,9 @@ static bool progress(const struct cmd_run *r, struct cmd_progress *out)
 	return true;
 }
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int calibrate_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
-	struct calibrating *x = state(r);
+	struct calibrating *x = calibrate_state(r);
 	struct ctl *ctl = app_of(r)->ctl;
 	int rc = arg_ports_or_all(r, &args[0], &x->ports, e);
 
@@ -256,21 +256,21 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	if (portset_empty(&x->ports))
 		return err_set(e, ENODEV, "there is no port to measure");
 	x->done = json_array();
-	rc = begin(r, e);
-	return rc < 0 ? finish(r, rc) : VERB_PENDING;
+	rc = calibrate_begin(r, e);
+	return rc < 0 ? calibrate_finish(r, rc) : VERB_PENDING;
 }
 
-static void cancel(struct cmd_run *r)
+static void calibrate_cancel(struct cmd_run *r)
 {
 	put_back(r);
-	finish(r, -ECANCELED);
+	calibrate_finish(r, -ECANCELED);
 }
 
 static const struct arg_spec args_calibrate[] = {{ARG_TARGETS, "ports", ARG_OPT}, {ARG_END}};
 
 const struct verb verb_calibrate = {
-	.name = "calibrate", .args = args_calibrate, .run = run, .flags = VERB_NO_LOAD, .poll = poll_calibrate, .cancel = cancel,
-	.progress = progress,
+	.name = "calibrate", .args = args_calibrate, .run = calibrate_run, .flags = VERB_NO_LOAD, .poll = poll_calibrate, .cancel = calibrate_cancel,
+	.progress = calibrate_progress,
 	.help = "Measure the tester's own share of a latency, over ports that are looped.\n"
 		"Each port sends 1000 frames of 64 bytes with probes to its partner (0 to 1, 1 to 0; a port without one to\n"
 		"itself), at 2000 a second; the ports must be joined by a cable, or be a wire. What it takes in the median is\n"

@@ -56,7 +56,7 @@ static int set_rate(struct cmd_run *r, unsigned port, uint64_t us, struct err *e
 	return rc;
 }
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int latency_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct portset ports;
 	int rc = arg_ports(r, &args[0], &ports, e);
@@ -81,7 +81,7 @@ static const struct arg_spec args_latency[] = {
 };
 
 const struct verb verb_latency = {
-	.name = "latency", .args = args_latency, .run = run,
+	.name = "latency", .args = args_latency, .run = latency_run,
 	.help = "Pktgen's latency settings: `latency <ports> rate 1000` measures about one frame in 1000 us.\n"
 		"The frames of the traffic carry the probes, in each of them after `enable <ports> latency` or\n"
 		"`set <ports> probe on`. The time becomes a number of frames at the port's rate as it is now:\n"

@@ -94,7 +94,7 @@ struct cols {
 };
 
 /* Chooses the columns that fit into the room, and gives what is left to the names in the first. */
-static void fit(struct cols *c, const struct col *col, unsigned n, int room)
+static void probe_fit(struct cols *c, const struct col *col, unsigned n, int room)
 {
 	int rank[COLS_MAX], used = 0;
 
@@ -113,7 +113,7 @@ static void fit(struct cols *c, const struct col *col, unsigned n, int room)
 	page_fit(c->width, rank, n, 1, room, c->at);
 }
 
-static void heads(const struct cols *c, struct grid *g, int row, bool second)
+static void probe_heads(const struct cols *c, struct grid *g, int row, bool second)
 {
 	for (unsigned i = 0; i < c->n; i++) {
 		const char *text = second ? c->col[i].unit : c->col[i].title;
@@ -127,7 +127,7 @@ static void heads(const struct cols *c, struct grid *g, int row, bool second)
 }
 
 /* Draws the cells of a row from o. way: all missing probes may still be on their way. */
-static void cells(const struct cols *c, struct grid *g, int row, const json_t *o, bool way)
+static void probe_cells(const struct cols *c, struct grid *g, int row, const json_t *o, bool way)
 {
 	for (unsigned i = 1; i < c->n; i++) {
 		int at = c->at[i], w = c->width[i];
@@ -193,7 +193,7 @@ static void port_row(const struct page_in *in, const struct cols *c, struct grid
 		grid_select(g, row, c->at[0], c->width[0]);
 	sbuf_free(&b);
 	const json_t *o = at_port(in, port);
-	cells(c, g, row, o, on_the_way(in, o, "counts", NULL));
+	probe_cells(c, g, row, o, on_the_way(in, o, "counts", NULL));
 }
 
 /* ---- the selected port ---- */
@@ -202,7 +202,7 @@ static void dist_row(struct flow *f, const struct cols *c, const char *name, con
 {
 	flow_room(f, 1);
 	grid_left(&f->g, f->row, c->at[0], c->width[0], ROLE_DYN_LABEL, name);
-	cells(c, &f->g, f->row, o, false);
+	probe_cells(c, &f->g, f->row, o, false);
 	f->row++;
 }
 
@@ -229,7 +229,7 @@ static void pair_share(struct pairs *p, const char *name, const json_t *o, const
 	sbuf_free(&b);
 }
 
-static void figures(struct flow *f, const json_t *o)
+static void probe_figures(struct flow *f, const json_t *o)
 {
 	struct pairs p = {0};
 	struct sbuf extent = {0};
@@ -257,7 +257,7 @@ static void figures(struct flow *f, const json_t *o)
 	sbuf_free(&extent);
 }
 
-static void count(struct sbuf *b, const json_t *n, const char *what)
+static void probe_count(struct sbuf *b, const json_t *n, const char *what)
 {
 	out_cell(n, OF_COUNT, b);
 	sbuf_add(b, what);
@@ -265,7 +265,7 @@ static void count(struct sbuf *b, const json_t *n, const char *what)
 
 /* Says which clock times arrivals now, and which one timed those so far. Both may differ, because a
  * device's clock is not known at first and may be lost. */
-static void sources(struct flow *f, const json_t *stamps)
+static void probe_sources(struct flow *f, const json_t *stamps)
 {
 	bool some = page_num(stamps, "nic", 0) > 0, ours = page_num(stamps, "software", 0) > 0;
 	const char *text = page_str(stamps, "text", NULL);
@@ -277,23 +277,23 @@ static void sources(struct flow *f, const json_t *stamps)
 	if (some || ours) {
 		sbuf_add(&b, "; so far ");
 		const char *most = some ? "nic" : "software";
-		count(&b, json_object_get(stamps, most), page_num(stamps, most, 0) == 1 ? " frame by " : " frames by ");
+		probe_count(&b, json_object_get(stamps, most), page_num(stamps, most, 0) == 1 ? " frame by " : " frames by ");
 		sbuf_add(&b, some ? "stamps" : "our clock");
 	}
 	if (some && ours) {
 		sbuf_add(&b, ", ");
-		count(&b, json_object_get(stamps, "software"), " by our clock");
+		probe_count(&b, json_object_get(stamps, "software"), " by our clock");
 	}
 	if (page_num(stamps, "unstamped", 0) + page_num(stamps, "odd", 0) > 0) {
 		sbuf_add(&b, " (");
-		count(&b, json_object_get(stamps, "unstamped"), " had no stamp, ");
-		count(&b, json_object_get(stamps, "odd"), " one that cannot be)");
+		probe_count(&b, json_object_get(stamps, "unstamped"), " had no stamp, ");
+		probe_count(&b, json_object_get(stamps, "odd"), " one that cannot be)");
 	}
 	flow_text(f, 0, f->g.cols, some && ours ? ROLE_WARN : ROLE_STAT_LABEL, sbuf_str(&b));
 	sbuf_free(&b);
 }
 
-static void remarks(const struct page_in *in, struct flow *f, const json_t *o)
+static void probe_remarks(const struct page_in *in, struct flow *f, const json_t *o)
 {
 	const char *why = page_str(o, "counts.why", NULL);
 	struct sbuf b = {0};
@@ -324,7 +324,7 @@ static void remarks(const struct page_in *in, struct flow *f, const json_t *o)
 	sbuf_free(&b);
 }
 
-static void streams(const struct page_in *in, struct flow *f)
+static void probe_page_streams(const struct page_in *in, struct flow *f)
 {
 	const json_t *list = out_get(in->snap, "latency.streams"), *s;
 	struct cols c;
@@ -332,19 +332,19 @@ static void streams(const struct page_in *in, struct flow *f)
 
 	if (json_array_size(list) == 0)
 		return;
-	fit(&c, stream_cols, ARRAY_SIZE(stream_cols), f->g.cols);
+	probe_fit(&c, stream_cols, ARRAY_SIZE(stream_cols), f->g.cols);
 	flow_room(f, 1);
-	heads(&c, &f->g, f->row++, false);
+	probe_heads(&c, &f->g, f->row++, false);
 	json_array_foreach(list, i, s) {
 		flow_room(f, 1);
 		grid_putf(&f->g, f->row, c.at[0], c.width[0], ROLE_DYN_LABEL, "%d/%d", page_int(s, "port", 0), page_int(s, "stream", 0));
-		cells(&c, &f->g, f->row++, s, on_the_way(in, s, NULL, page_port(in->snap, (unsigned)page_int(s, "port", -1))));
+		probe_cells(&c, &f->g, f->row++, s, on_the_way(in, s, NULL, page_port(in->snap, (unsigned)page_int(s, "port", -1))));
 	}
 }
 
 /* The receiver whose distributions are shown: the selected port, or, if no probe came in there, a
  * port that received what the selected one sent. */
-static const json_t *receiver(const struct page_in *in)
+static const json_t *probe_receiver(const struct page_in *in)
 {
 	const json_t *list = out_get(in->snap, "latency.ports"), *own = page_by(list, "port", in->port), *o;
 	size_t i;
@@ -359,9 +359,9 @@ static const json_t *receiver(const struct page_in *in)
 
 /* Draws what is below the table of ports. room: how many rows the drawing of the distribution may
  * take; with too few of them it is left out. */
-static void detail(const struct page_in *in, struct flow *f, int room)
+static void probe_detail(const struct page_in *in, struct flow *f, int room)
 {
-	const json_t *o = receiver(in);
+	const json_t *o = probe_receiver(in);
 	struct cols c;
 
 	if (o == NULL) {
@@ -369,25 +369,25 @@ static void detail(const struct page_in *in, struct flow *f, int room)
 	} else {
 		if (room >= DIST_LEAST)
 			dist_draw(f, out_get(o, "latency.actual"), room < DIST_MOST ? room : DIST_MOST, in->ascii);
-		fit(&c, dist_cols, ARRAY_SIZE(dist_cols), f->g.cols);
+		probe_fit(&c, dist_cols, ARRAY_SIZE(dist_cols), f->g.cols);
 		flow_room(f, 1);
-		heads(&c, &f->g, f->row++, false);
+		probe_heads(&c, &f->g, f->row++, false);
 		dist_row(f, &c, "latency", out_get(o, "latency.actual"));
 		dist_row(f, &c, "since due", out_get(o, "latency.intended"));
 		dist_row(f, &c, "gap", out_get(o, "gap"));
-		figures(f, o);
-		sources(f, json_object_get(o, "timestamps"));
-		remarks(in, f, o);
+		probe_figures(f, o);
+		probe_sources(f, json_object_get(o, "timestamps"));
+		probe_remarks(in, f, o);
 	}
-	streams(in, f);
+	probe_page_streams(in, f);
 }
 
-static void separator(const struct page_in *in, struct grid *g, int row)
+static void probe_separator(const struct page_in *in, struct grid *g, int row)
 {
 	struct sbuf b = {0};
 
 	grid_fill(g, row, 0, g->cols, ROLE_SEP_DASH, in->ascii ? L'-' : L'─');
-	const json_t *o = receiver(in);
+	const json_t *o = probe_receiver(in);
 	unsigned at = (unsigned)page_int(o, "port", (int)in->port);
 	sbuf_addf(&b, at == in->port ? " port %u " : " port %u, from port %u ", at, in->port);
 	grid_left(g, row, 2, g->cols - 2, ROLE_SEP_TEXT, sbuf_str(&b));
@@ -409,16 +409,16 @@ static void table_of(const struct page_in *in, struct grid *g, const json_t **po
 {
 	struct cols c;
 
-	fit(&c, port_cols, ARRAY_SIZE(port_cols), g->cols);
+	probe_fit(&c, port_cols, ARRAY_SIZE(port_cols), g->cols);
 	for (int i = 0; i < titles; i++)
-		heads(&c, g, i, i > 0 || titles == 1);
+		probe_heads(&c, g, i, i > 0 || titles == 1);
 	if (titles == 1)
 		grid_left(g, 0, c.at[0], c.width[0], ROLE_STAT_LABEL, "Port");
 	for (unsigned i = 0; i < n; i++)
 		port_row(in, &c, g, titles + (int)i, port[first + i]);
 }
 
-static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+static void probe_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	unsigned nports, first;
 	const json_t **port = page_ports(in->snap, &nports);
@@ -437,12 +437,12 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	if (in->max_ports > 0 && n > in->max_ports)
 		n = in->max_ports;
 	flow_init(&f, g->cols);
-	detail(in, &f, 0);
+	probe_detail(in, &f, 0);
 	int spare = room - (int)n - 1 - f.row;
 	if (spare >= DIST_LEAST) {
 		flow_free(&f);
 		flow_init(&f, g->cols);
-		detail(in, &f, spare);
+		probe_detail(in, &f, spare);
 	}
 	/* Ports come first, and the details of the selected one get the rest. If there is not room
 	 * for both, the details get half. */
@@ -456,7 +456,7 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	table_of(in, g, port, first, n, titles);
 	out->shown = n;
 	if (below > 0) {
-		separator(in, g, titles + (int)n);
+		probe_separator(in, g, titles + (int)n);
 		flow_show(&f, g, titles + (int)n + 1, below, 0, in->top, out);
 	}
 	flow_free(&f);
@@ -464,6 +464,6 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 }
 
 const struct page page_latency = {
-	.name = "latency", .alias = "lat", .parts = "stats,latency:@", .draw = draw,
+	.name = "latency", .alias = "lat", .parts = "stats,latency:@", .draw = probe_draw,
 	.help = "Loss, order and latency of the probes at each port, and the distributions at the selected one.",
 };

@@ -4,7 +4,7 @@
 #include "probe.h"
 #include "probe_app.h"
 
-static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int part_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
 	struct portset ports;
 
@@ -17,4 +17,4 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	return 0;
 }
 
-const struct snap_part part_latency = {.name = "latency", .takes = PART_PORT, .add = add};
+const struct snap_part part_latency = {.name = "latency", .takes = PART_PORT, .add = part_add};

@@ -21,7 +21,7 @@
 
 /* Maps zeroed pages. Each is touched here, so that no worker has to wait until the kernel gives
  * it. */
-static void *memory(size_t bytes)
+static void *probe_memory(size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -100,7 +100,7 @@ static uint32_t cells_of(const struct ctl_port *cp)
 }
 
 /* Do the tables of this arm have room for what the port's streams send? */
-static bool covers(const struct probe_arm *a, const struct ctl_port *cp)
+static bool probe_covers(const struct probe_arm *a, const struct ctl_port *cp)
 {
 	unsigned p = cp->p.id;
 
@@ -154,7 +154,7 @@ static void set_latency(struct probe_arm *a, const struct ctl_port *cp)
 /* Works out the spec of an arm. It has room for all streams with probes, whether they are being
  * sent or not, so that tables are seldom made anew. What the arm `was` has room for (NULL: nothing)
  * has room in the new one too. */
-static void shape(struct ctl *c, const struct probe_arm *was, struct probe_arm *a)
+static void probe_shape(struct ctl *c, const struct probe_arm *was, struct probe_arm *a)
 {
 	struct prx_spec *s = &a->spec;
 	uint32_t total = 0;
@@ -221,13 +221,13 @@ static int too_much(const struct ctl *c, const struct probe_arm *a, double bytes
 }
 
 /* Makes the taps of an arm, one for each Rx queue. */
-static int fill(struct ctl *c, struct probe_arm *a, size_t size)
+static int probe_fill(struct ctl *c, struct probe_arm *a, size_t size)
 {
 	a->tap = xcalloc(rx_queues(c) + 1, sizeof(*a->tap));
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		for (unsigned q = 0; cp->used && q < cp->p.nrxq; q++) {
-			struct prx *prx = memory(size);
+			struct prx *prx = probe_memory(size);
 			if (prx == NULL)
 				return -ENOMEM;
 			double gap_ns;
@@ -248,7 +248,7 @@ static int arm_make(struct ctl *c, const struct probe_arm *was, struct probe_arm
 	struct probe_arm *a = xcalloc(1, sizeof(*a));
 
 	a->refs = 1;
-	shape(c, was, a);
+	probe_shape(c, was, a);
 	size_t size = prx_size(&a->spec);
 	a->merge_most = probe_merge_most(c, &a->spec);
 	a->bytes = size * rx_queues(c) + a->merge_most;
@@ -260,7 +260,7 @@ static int arm_make(struct ctl *c, const struct probe_arm *was, struct probe_arm
 		return rc;
 	}
 	a->tap_bytes = size;
-	if (fill(c, a, size) < 0) {
+	if (probe_fill(c, a, size) < 0) {
 		probe_arm_unref(a);
 		return err_set(e, ENOMEM, "no memory for receiving probes: %.0f MB are needed; fewer streams with `latency on` or with "
 			       "probes need less", (double)(size * rx_queues(c)) / MB);
@@ -280,7 +280,7 @@ static void dirty_receivers(struct ctl *c)
 }
 
 /* The arm in use becomes an old one: from the next plans on its tables are not used. */
-static void retire(struct ctl *c)
+static void probe_retire(struct ctl *c)
 {
 	struct probes *p = probes_of(c);
 
@@ -326,7 +326,7 @@ static void clocks_follow(struct ctl *c)
 	}
 }
 
-static int arm(struct ctl *c, struct err *e)
+static int probe_arm_port(struct ctl *c, struct err *e)
 {
 	struct probes *p = probes_of(c);
 	struct probe_arm *a = NULL;
@@ -338,7 +338,7 @@ static int arm(struct ctl *c, struct err *e)
 	if (sending && p->now != NULL)
 		probe_inexact(p, "tables of the receivers were made anew while probes were sent: copies and order across that moment are not "
 			      "told");
-	retire(c);
+	probe_retire(c);
 	if (p->since_ns == 0)
 		p->since_ns = clock_wall_ns();
 	p->now = a;
@@ -367,14 +367,14 @@ int probes_arm(struct ctl *c, const struct portset *starting, struct err *e)
 			continue;
 		wanted = true;
 		probe_cells_begin(c, cp);
-		fits &= covers(p->now, cp);
+		fits &= probe_covers(p->now, cp);
 	}
 	if (!wanted) {
-		retire(c); /* no port sends probes, so no receiver has to look for them */
+		probe_retire(c); /* no port sends probes, so no receiver has to look for them */
 		return 0;
 	}
 	fits &= p->now == NULL || p->now->bytes <= p->limit_bytes;
-	int rc = fits ? 0 : arm(c, e);
+	int rc = fits ? 0 : probe_arm_port(c, e);
 	if (rc == 0 && !p->awake)
 		dirty_receivers(c);
 	return rc;
@@ -409,8 +409,8 @@ bool probes_wait(struct ctl *c, struct ctl_port *cp)
 	if (!cp->run.active || cp->run.stop || cp->run.armed || !probes_wanted(cp))
 		return false;
 	probe_cells_begin(c, cp);
-	if (!covers(p->now, cp)) {
-		if (arm(c, &e) < 0) {
+	if (!probe_covers(p->now, cp)) {
+		if (probe_arm_port(c, &e) < 0) {
 			probe_inexact(p, "the receivers had no memory for the probes of all streams");
 			if (strcmp(p->said, e.text) != 0)
 				ctl_note(c, cp->p.id, "port %u: %s; until then these streams' probes are not received", cp->p.id, e.text);

@@ -10,7 +10,7 @@
 
 /* The structs for the Rx queues of a port. They are made once and kept, because workers may use
  * them as long as they run. NULL: no memory, or no Rx queue. */
-static struct prx_extra *extras(struct ctl *c, unsigned port)
+static struct prx_extra *probe_extra_extras(struct ctl *c, unsigned port)
 {
 	struct prx_extra **at = &probes_of(c)->extra[port];
 	size_t bytes = c->port[port]->p.nrxq * sizeof(**at);
@@ -26,7 +26,7 @@ static struct prx_extra *extras(struct ctl *c, unsigned port)
 }
 
 /* Do settings of the port, or its sampler, ask for any of this? */
-static bool wanted(const struct ctl *c, unsigned port)
+static bool probe_extra_wanted(const struct ctl *c, unsigned port)
 {
 	return probe_cfg_of(c->port[port])->jitter_us != 0 || probes_of(c)->sampler[port].on;
 }
@@ -37,7 +37,7 @@ void probe_extras_follow(struct ctl *c)
 
 	for (unsigned i = 0; a != NULL && i < a->ntaps; i++) {
 		unsigned port = a->tap[i].port;
-		struct prx_extra *x = wanted(c, port) ? extras(c, port) : NULL;
+		struct prx_extra *x = probe_extra_wanted(c, port) ? probe_extra_extras(c, port) : NULL;
 		if (x != NULL)
 			cell_set(&x[a->tap[i].queue].jitter_cycles, clock_cycles(probe_cfg_of(c->port[port])->jitter_us * 1000));
 		prx_set_extra(a->tap[i].prx, x != NULL ? &x[a->tap[i].queue] : NULL);
@@ -99,7 +99,7 @@ int probe_sampler_start(struct ctl *c, unsigned port, struct err *e)
 		return err_set(e, EINVAL, "port %u (%s) has no Rx queue, so no latency can be sampled there", port, cp->p.name);
 	if (s->on)
 		return err_set(e, EBUSY, "port %u is sampling already; `stop %u latsampler` writes the file", port, port);
-	struct prx_extra *x = extras(c, port);
+	struct prx_extra *x = probe_extra_extras(c, port);
 	if (x == NULL)
 		return err_set(e, ENOMEM, "no memory for samples");
 	uint64_t ns, interval = (uint64_t)(clock_hz() * cp->p.nrxq / (double)cfg->rate);

@@ -179,7 +179,7 @@ static const char *const scale_names[PRX_SCALES] = {"1us", "10us", "100us", "1ms
 
 /* The index of dispersion: the variance of the frames in a window divided by their mean. It is 1
  * for Poisson arrivals and 0 for even ones. */
-static double dispersion(const struct rx_sum *s, unsigned scale)
+static double probe_json_dispersion(const struct rx_sum *s, unsigned scale)
 {
 	double n = (double)s->scale[scale].windows, sum = (double)s->scale[scale].sum;
 	double sq = (double)s->scale[scale].sum_sq, mean = sum / n;
@@ -212,7 +212,7 @@ static json_t *gap_json(struct ctl *c, unsigned rx, const struct rx_sum *s)
 	json_object_set_new(o, "near", near);
 	json_object_set_new(o, "cv", n > 1 ? real_json(hist_stdev(h) / hist_mean(h)) : json_null());
 	for (unsigned i = 0; i < PRX_SCALES; i++)
-		json_object_set_new(disp, scale_names[i], real_json(dispersion(s, i)));
+		json_object_set_new(disp, scale_names[i], real_json(probe_json_dispersion(s, i)));
 	json_object_set_new(o, "dispersion", disp);
 	free(h);
 	return o;
@@ -325,7 +325,7 @@ const char *probe_clock_word(enum probe_clock clock)
 	return clock == PROBE_CLOCKS ? "both" : clock == PROBE_NIC ? "nic" : "software";
 }
 
-static struct probe_timed timed(const struct rx_sum *s)
+static struct probe_timed probe_json_timed(const struct rx_sum *s)
 {
 	uint64_t all = s->probes + s->plain + s->damaged + s->foreign;
 
@@ -337,7 +337,7 @@ struct probe_timed probe_timed(struct ctl *c, unsigned port)
 	struct rx_sum s;
 
 	probe_rx_total(c, port, &s);
-	return timed(&s);
+	return probe_json_timed(&s);
 }
 
 /* Which clock timed the frames that came in on the port; if none came, the one that is going to. */
@@ -358,7 +358,7 @@ static struct probe_bias bias_of(struct ctl *c, int tx, unsigned rx)
 
 static json_t *stamps_json(const struct ctl_port *cp, const struct rx_sum *s)
 {
-	struct probe_timed t = timed(s);
+	struct probe_timed t = probe_json_timed(s);
 	bool told = stamps_rx(cp) != NULL || s->stamped > 0;
 	struct sbuf text = {0};
 

@@ -86,7 +86,7 @@ void probe_merge_free(struct probe_merge *m)
 	free(m);
 }
 
-static struct prx_merge *make(struct probe_merge *m, unsigned nqueues, uint32_t nblocks)
+static struct prx_merge *probe_merge_make(struct probe_merge *m, unsigned nqueues, uint32_t nblocks)
 {
 	size_t size = merge_bytes(nqueues, nblocks);
 	struct prx_merge *g = aligned_alloc(CACHE_LINE, size);
@@ -104,7 +104,7 @@ static struct prx_merge *make(struct probe_merge *m, unsigned nqueues, uint32_t 
 struct flow_id { unsigned tx, cell, queue; };
 
 /* Has the flow come in on this tap's queue? */
-static bool heard(const struct probe_tap *t, const struct flow_id *f)
+static bool probe_merge_heard(const struct probe_tap *t, const struct flow_id *f)
 {
 	const struct prx_flow *flow = prx_flow(t->prx, f->tx, f->cell, f->queue);
 
@@ -113,7 +113,7 @@ static bool heard(const struct probe_tap *t, const struct flow_id *f)
 
 /* Looks at the windows of n taps from the tap `first` on. The numbers of queues in g are the places
  * of taps, counted from there. */
-static void pass(struct prx_merge *g, const struct probe_arm *a, const struct flow_id *f, unsigned first, unsigned n)
+static void probe_merge_pass(struct prx_merge *g, const struct probe_arm *a, const struct flow_id *f, unsigned first, unsigned n)
 {
 	uint32_t nblocks;
 
@@ -142,11 +142,11 @@ static void pass_ports(struct probe_arm *a, struct flow_merge *m, const struct f
 		unsigned hears = 0;
 		n = taps_of_port(a, t);
 		for (unsigned i = 0; i < n; i++)
-			hears += heard(&a->tap[t + i], f);
+			hears += probe_merge_heard(&a->tap[t + i], f);
 		struct prx_merge **g = &m->port[a->tap[t].port];
 		if (*g == NULL && hears > 1)
-			*g = make(a->merge, n, a->spec.window_blocks);
-		pass(*g, a, f, t, n);
+			*g = probe_merge_make(a->merge, n, a->spec.window_blocks);
+		probe_merge_pass(*g, a, f, t, n);
 	}
 }
 
@@ -157,18 +157,18 @@ static bool several_ports(const struct probe_arm *a)
 }
 
 /* Looks at the windows of one flow, if it came in on several queues. */
-static void look(struct probe_arm *a, const struct flow_id *f)
+static void probe_merge_look(struct probe_arm *a, const struct flow_id *f)
 {
 	struct flow_merge *m = &a->merge->flow[a->merge->base[f->tx] + f->cell * a->spec.of[f->tx].nqueues + f->queue];
 	unsigned hears = 0;
 
 	for (unsigned t = 0; t < a->ntaps; t++)
-		hears += heard(&a->tap[t], f);
+		hears += probe_merge_heard(&a->tap[t], f);
 	if (hears < 2)
 		return;
 	if (m->all == NULL)
-		m->all = make(a->merge, a->ntaps, a->spec.window_blocks);
-	pass(m->all, a, f, 0, a->ntaps);
+		m->all = probe_merge_make(a->merge, a->ntaps, a->spec.window_blocks);
+	probe_merge_pass(m->all, a, f, 0, a->ntaps);
 	if (several_ports(a))
 		pass_ports(a, m, f);
 }
@@ -194,7 +194,7 @@ bool probe_merge_turn(struct probe_arm *a)
 		if (m->at >= m->nflows)
 			m->at = 0;
 		struct flow_id f = flow_at(a, m->at++);
-		look(a, &f);
+		probe_merge_look(a, &f);
 	}
 	bool moved = m != NULL && m->moved;
 	if (m != NULL)
@@ -231,7 +231,7 @@ void probe_crossed(struct probe_arm *a, int rx, unsigned tx, int cell, struct fl
 	for (unsigned c = c0; c < c1 && c < n; c++)
 		for (unsigned q = 0; q < a->spec.of[tx].nqueues; q++) {
 			struct flow_id f = {tx, c, q};
-			look(a, &f);
+			probe_merge_look(a, &f);
 			add_flow(a, &f, rx, io);
 		}
 }

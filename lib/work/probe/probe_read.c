@@ -114,7 +114,7 @@ static void add_arm(const struct probe_arm *a, unsigned rx, unsigned tx, int cel
 }
 
 /* Adds what all arms have received on port rx. */
-static void live(const struct ctl *c, unsigned rx, unsigned tx, int cell, struct flow_live *io)
+static void probe_read_live(const struct ctl *c, unsigned rx, unsigned tx, int cell, struct flow_live *io)
 {
 	const struct probes *p = probes_of(c);
 
@@ -179,7 +179,7 @@ static void total_at(struct ctl *c, unsigned rx, unsigned tx, int cell, struct f
 	struct flow_live now = {.jitter_cycles = (double)NAN};
 	const struct flow_off *off = off_at(probes_of(c), rx, tx, cell, false);
 
-	live(c, rx, tx, cell, &now);
+	probe_read_live(c, rx, tx, cell, &now);
 	if (off != NULL) {
 		flow_sum_add(&now.sum, &off->sum, false);
 		now.nrxq = off->nrxq > now.nrxq ? off->nrxq : now.nrxq;
@@ -196,7 +196,7 @@ static void total_at(struct ctl *c, unsigned rx, unsigned tx, int cell, struct f
 		io->nrxq = now.nrxq;
 }
 
-static bool receives(const struct ctl *c, const struct portset *receivers, unsigned rx)
+static bool probe_read_receives(const struct ctl *c, const struct portset *receivers, unsigned rx)
 {
 	return c->port[rx]->used && c->port[rx]->p.nrxq > 0 && (receivers == NULL || portset_has(receivers, rx));
 }
@@ -206,7 +206,7 @@ bool probe_several(const struct ctl *c, const struct portset *receivers)
 	unsigned n = 0;
 
 	for (unsigned rx = 0; rx < c->nports; rx++)
-		n += receives(c, receivers, rx);
+		n += probe_read_receives(c, receivers, rx);
 	return n > 1;
 }
 
@@ -234,7 +234,7 @@ static void total_crossed(struct ctl *c, unsigned tx, int cell, const struct por
 		flow_sum_add(&all.sum, &off->sum, false);
 	live_crossed(c, tx, cell, &all);
 	for (unsigned rx = 0; rx < c->nports; rx++)
-		if (receivers != NULL && !receives(c, receivers, rx) && receives(c, NULL, rx))
+		if (receivers != NULL && !probe_read_receives(c, receivers, rx) && probe_read_receives(c, NULL, rx))
 			total_at(c, rx, tx, cell, &rest);
 	out->sum.missed += all.sum.missed;
 	out->all_crossed = all.sum.crossed;
@@ -254,7 +254,7 @@ bool probe_total(struct ctl *c, unsigned tx, int cell, const struct portset *rec
 	if (tx >= PROBE_PORTS || tx >= c->nports)
 		return false;
 	for (unsigned rx = 0; rx < c->nports; rx++)
-		if (receives(c, receivers, rx))
+		if (probe_read_receives(c, receivers, rx))
 			total_at(c, rx, tx, cell, out);
 	if (receivers == NULL || probe_several(c, receivers))
 		total_crossed(c, tx, cell, receivers, out);
@@ -300,7 +300,7 @@ uint64_t probe_sent(struct ctl *c, unsigned tx, int cell)
 
 /* ---- histograms ---- */
 
-static void merge(struct hist **to, const struct hist *from)
+static void probe_read_merge(struct hist **to, const struct hist *from)
 {
 	if (from == NULL)
 		return;
@@ -313,7 +313,7 @@ static void merge_port(const struct probe_arm *a, unsigned rx, enum prx_hist whi
 {
 	for (unsigned t = 0; a != NULL && t < a->ntaps; t++)
 		if (a->tap[t].port == rx)
-			merge(to, prx_port_hist(a->tap[t].prx, which));
+			probe_read_merge(to, prx_port_hist(a->tap[t].prx, which));
 }
 
 /* A histogram of a port since open: what came before the last clear is in it. */
@@ -325,7 +325,7 @@ static struct hist *port_hist_all(struct ctl *c, unsigned rx, enum prx_hist whic
 	for (unsigned i = 0; i <= p->nold; i++)
 		merge_port(i < p->nold ? p->old[i] : p->now, rx, which, &h);
 	if (p->rx[rx] != NULL)
-		merge(&h, p->rx[rx]->past[which]);
+		probe_read_merge(&h, p->rx[rx]->past[which]);
 	return h;
 }
 
@@ -344,7 +344,7 @@ static void merge_cell(const struct probe_arm *a, unsigned rx, unsigned tx, uint
 		return;
 	for (unsigned t = 0; t < a->ntaps; t++)
 		if (a->tap[t].port == rx)
-			merge(to, prx_stream_hist(a->tap[t].prx, tx, cell, which));
+			probe_read_merge(to, prx_stream_hist(a->tap[t].prx, tx, cell, which));
 }
 
 static struct hist *cell_hist_all(struct ctl *c, unsigned rx, unsigned tx, uint32_t cell, enum prx_hist which)
@@ -356,7 +356,7 @@ static struct hist *cell_hist_all(struct ctl *c, unsigned rx, unsigned tx, uint3
 	for (unsigned i = 0; i <= p->nold; i++)
 		merge_cell(i < p->nold ? p->old[i] : p->now, rx, tx, cell, which, &h);
 	if (kept != NULL)
-		merge(&h, kept->past[which]);
+		probe_read_merge(&h, kept->past[which]);
 	return h;
 }
 
@@ -365,13 +365,13 @@ struct hist *probe_cell_hist(struct ctl *c, unsigned tx, uint32_t cell, enum prx
 	struct hist *sum = NULL;
 
 	for (unsigned rx = 0; rx < c->nports; rx++) {
-		if (!receives(c, receivers, rx))
+		if (!probe_read_receives(c, receivers, rx))
 			continue;
 		struct hist *h = cell_hist_all(c, rx, tx, cell, which);
 		const struct flow_off *kept = off_at(probes_of(c), rx, tx, (int)cell, false);
 		if (h != NULL && kept != NULL && kept->base[which] != NULL)
 			hist_subtract(h, kept->base[which]);
-		merge(&sum, h);
+		probe_read_merge(&sum, h);
 		free(h);
 	}
 	return sum;
@@ -405,12 +405,12 @@ static void fold_hists(struct ctl *c, const struct probe_arm *a, const struct pr
 	struct probe_rx *r = rx_at(probes_of(c), t->port);
 
 	for (unsigned w = 0; w < 3; w++)
-		merge(&r->past[w], prx_port_hist(t->prx, (enum prx_hist)w));
+		probe_read_merge(&r->past[w], prx_port_hist(t->prx, (enum prx_hist)w));
 	for (unsigned tx = 0; tx < a->spec.nports; tx++)
 		for (uint32_t i = 0; i < 2 * a->spec.of[tx].nstreams; i++) {
 			const struct hist *h = prx_stream_hist(t->prx, tx, i / 2, (enum prx_hist)(i % 2));
 			if (h != NULL && hist_count(h) > 0)
-				merge(&off_at(probes_of(c), t->port, tx, (int)(i / 2), true)->past[i % 2], h);
+				probe_read_merge(&off_at(probes_of(c), t->port, tx, (int)(i / 2), true)->past[i % 2], h);
 		}
 }
 
@@ -467,7 +467,7 @@ static void begin_at(struct ctl *c, unsigned rx, unsigned tx, int cell)
 	struct flow_live now = {.jitter_cycles = (double)NAN};
 	struct flow_off *off = off_at(probes_of(c), rx, tx, cell, false);
 
-	live(c, rx, tx, cell, &now);
+	probe_read_live(c, rx, tx, cell, &now);
 	if (now.sum.received + now.sum.late + now.sum.corrupted == 0 && off == NULL)
 		return;
 	off = off_at(probes_of(c), rx, tx, cell, true);
@@ -513,7 +513,7 @@ static void begin_cell(struct ctl *c, unsigned tx, uint32_t cell)
 	p->cell_base[tx][cell] = stream_probes(c->port[tx], cell);
 	begin_crossed(c, tx, (int)cell);
 	for (unsigned rx = 0; rx < c->nports; rx++)
-		if (receives(c, NULL, rx)) {
+		if (probe_read_receives(c, NULL, rx)) {
 			begin_at(c, rx, tx, (int)cell);
 			for (unsigned w = PRX_ACTUAL; w <= PRX_INTENDED; w++)
 				begin_hist(c, rx, tx, cell, (enum prx_hist)w);
@@ -550,7 +550,7 @@ void probe_sender_begins(struct ctl *c, unsigned tx)
 	p->sent_base[tx] = sent_raw(c->port[tx], -1);
 	begin_crossed(c, tx, -1);
 	for (unsigned rx = 0; rx < c->nports; rx++)
-		if (receives(c, NULL, rx))
+		if (probe_read_receives(c, NULL, rx))
 			begin_at(c, rx, tx, -1);
 	for (uint32_t cell = 0; cell < PROBE_STREAMS; cell++)
 		if (cell_known(p, tx, cell) || stream_probes(c->port[tx], cell) > 0)

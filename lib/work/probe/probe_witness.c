@@ -56,7 +56,7 @@ static void *probe_base(struct ctl *c, const struct portset *from, const struct 
 
 /* Why the counts since the base are not exact; NULL: they are. What was disturbed before the base
  * does not matter. */
-static const char *inexact(const struct ctl *c, const struct told *base, const struct told *now)
+static const char *probe_witness_inexact(const struct ctl *c, const struct told *base, const struct told *now)
 {
 	if (now->whys == base->whys)
 		return probe_why(&now->live);
@@ -76,7 +76,7 @@ static void probe_read(struct ctl *c, const struct portset *from, const struct p
 	*out = (struct witness_counts){
 		.sent = grown(now.sent, b->sent), .whole = s->received > copies ? s->received - copies : 0, .duplicated = copies,
 		.reordered = s->reordered, .beyond = s->late, .corrupted = s->corrupted, .damaged = grown(now.damaged, b->damaged),
-		.plain = grown(now.plain, b->plain), .jitter_ns = now.live.jitter_cycles * 1e9 / clock_hz(), .inexact = inexact(c, b, &now),
+		.plain = grown(now.plain, b->plain), .jitter_ns = now.live.jitter_cycles * 1e9 / clock_hz(), .inexact = probe_witness_inexact(c, b, &now),
 	};
 }
 

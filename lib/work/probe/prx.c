@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tap: looks at the frames of a burst, and counts their arrival and the sequence numbers and
  * times of their probes. Where it can it takes a batch at once (count_batch()), else frame by frame
- * (look()). */
+ * (prx_look()). */
 #include "prx_own.h"
 
 /* ---- gaps and dispersion ---- */
@@ -33,7 +33,7 @@ static __rte_noinline void close_windows(struct prx *x, uint64_t now)
 }
 
 /* Which of prx_port.near counts this gap. */
-static inline unsigned nearness(uint64_t target, uint64_t gap)
+static inline unsigned prx_nearness(uint64_t target, uint64_t gap)
 {
 	uint64_t off = gap > target ? gap - target : target - gap, times = (off - (off != 0)) / PRX_NEAR_NS, far = 1ull << (PRX_NEARS - 1);
 
@@ -54,10 +54,10 @@ static inline void count_gaps(struct prx *x, unsigned n, uint64_t now)
 		} else {
 			cell_add(&h->above, 1);
 		}
-		cell_add(&x->port.near[nearness(target, gap)], 1);
+		cell_add(&x->port.near[prx_nearness(target, gap)], 1);
 	}
 	cell_add(&h->slot[0], n - 1);
-	cell_add(&x->port.near[nearness(target, 0)], n - 1);
+	cell_add(&x->port.near[prx_nearness(target, 0)], n - 1);
 }
 
 static inline void count_arrivals(struct prx *x, unsigned n, uint64_t now)
@@ -189,7 +189,7 @@ static inline void load_probe(const uint8_t *p, uint64_t *hi, uint64_t *lo)
 
 /* Reads the probe at the place where the last one was found. Returns false if there is no whole
  * probe of a known flow. */
-static inline bool expected(const struct prx *x, const struct rte_mbuf *m, struct found *p)
+static inline bool prx_expected(const struct prx *x, const struct rte_mbuf *m, struct found *p)
 {
 	uint32_t at = x->place[0];
 
@@ -211,7 +211,7 @@ static inline bool sums_bad(const struct rte_mbuf *m)
 
 /* Counts n frames one by one, whatever they are. when: their times of arrival; NULL: all arrived
  * now. */
-static __rte_noinline void look(struct prx *x, struct rte_mbuf *const *m, unsigned n, uint64_t now, const uint64_t *when)
+static __rte_noinline void prx_look(struct prx *x, struct rte_mbuf *const *m, unsigned n, uint64_t now, const uint64_t *when)
 {
 	uint64_t actual = 0, intended = 0;
 	unsigned probes = 0;
@@ -220,7 +220,7 @@ static __rte_noinline void look(struct prx *x, struct rte_mbuf *const *m, unsign
 		struct found p = {.now = unlikely(when != NULL) ? when[i] : now};
 		enum prx_class class = PRX_PROBE;
 		bool known = true;
-		if (x->verify || sums_bad(m[i]) || !expected(x, m[i], &p)) {
+		if (x->verify || sums_bad(m[i]) || !prx_expected(x, m[i], &p)) {
 			class = prx_classify(x, m[i], now, &p.hi, &p.lo);
 			p.flow = class <= PRX_CORRUPTED ? prx_flow_index(x, p.hi, p.lo) : 0;
 		}
@@ -473,7 +473,7 @@ static __rte_noinline bool sums_right(const struct prx *x, struct rte_mbuf *cons
 	return true;
 }
 
-/* Does the same as look() for a batch: a multiple of PRX_LANES of frames, at most PRX_BATCH, that
+/* Does the same as prx_look() for a batch: a multiple of PRX_LANES of frames, at most PRX_BATCH, that
  * all hold a probe at the place where the last one was found. Returns false if they do not, and
  * then nothing was counted. */
 static inline bool count_batch(struct prx *x, const struct dp_burst *all, struct rte_mbuf *const *m, unsigned n, uint64_t now)
@@ -494,7 +494,7 @@ static __rte_noinline void look_timed(struct prx *x, const struct dp_clock *cloc
 	uint64_t when[PRX_BATCH];
 
 	prx_times(x, clock, m, n, now, when);
-	look(x, m, n, now, when);
+	prx_look(x, m, n, now, when);
 	for (unsigned i = 0; i < n; i++)
 		count_arrivals(x, 1, when[i] > x->port.last_tsc ? when[i] : x->port.last_tsc);
 }
@@ -514,7 +514,7 @@ void prx_rx(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, un
 		}
 		k = k > PRX_LANES ? k / PRX_LANES * PRX_LANES : k;
 		if (k < PRX_LANES || unlikely(!plain || !count_batch(x, b, m + i, k, now)))
-			look(x, m + i, k, now, NULL);
+			prx_look(x, m + i, k, now, NULL);
 	}
 	if (likely(clock == NULL))
 		count_arrivals(x, n, now);

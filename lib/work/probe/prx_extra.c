@@ -48,7 +48,7 @@ static void next_sample(struct prx_extra *e, enum prx_sampling how, uint64_t now
 	}
 }
 
-static void sample(struct prx_extra *e, enum prx_sampling how, uint64_t ns, uint64_t now)
+static void prx_extra_sample(struct prx_extra *e, enum prx_sampling how, uint64_t ns, uint64_t now)
 {
 	uint64_t head = e->head;
 
@@ -72,5 +72,5 @@ void prx_extra_count(const struct prx *x, struct prx_extra *e, const struct prx_
 			cell_add(&e->above, 1);
 	}
 	if (how != PRX_NO_SAMPLES && now >= e->next)
-		sample(e, how, prx_ns(x->ns_mult, transit), now);
+		prx_extra_sample(e, how, prx_ns(x->ns_mult, transit), now);
 }

@@ -15,7 +15,7 @@
 double prx_weight[PRX_BATCH];
 
 /* Sets prx_weight. Control calls it before any receiver uses it, and each call writes the same. */
-static void weigh(void)
+static void prx_fields_weigh(void)
 {
 	double w = PRX_JITTER_SHARE;
 
@@ -25,7 +25,7 @@ static void weigh(void)
 
 const struct prx_ops *prx_ops_best(void)
 {
-	weigh();
+	prx_fields_weigh();
 #if defined(__x86_64__)
 	__builtin_cpu_init();
 	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&

@@ -3,7 +3,7 @@
  * what the frame is if it has none. */
 #include "prx_own.h"
 
-static void load(const uint8_t *p, uint64_t *hi, uint64_t *lo)
+static void prx_find_load(const uint8_t *p, uint64_t *hi, uint64_t *lo)
 {
 	memcpy(hi, p, 8);
 	memcpy(lo, p + 8, 8);
@@ -12,7 +12,7 @@ static void load(const uint8_t *p, uint64_t *hi, uint64_t *lo)
 }
 
 /* Puts a place to the front of the known ones; the oldest goes if there are too many. */
-static void remember(struct prx *x, uint32_t place)
+static void prx_find_remember(struct prx *x, uint32_t place)
 {
 	uint32_t i = 0;
 
@@ -42,7 +42,7 @@ static bool is_right_at(const struct frame *f, uint32_t at, uint64_t *hi, uint64
 {
 	if (at + PROBE_LEN > f->len)
 		return false;
-	load(f->p + at, hi, lo);
+	prx_find_load(f->p + at, hi, lo);
 	return probe_right(*hi, *lo);
 }
 
@@ -52,7 +52,7 @@ static bool is_none(uint64_t lo)
 	return lo >> 51 == PROBE_NONE;
 }
 
-static const struct prx_walk *walk(struct frame *f)
+static const struct prx_walk *prx_find_walk(struct frame *f)
 {
 	if (!f->walked)
 		prx_walk(f->p, f->len, &f->walk);
@@ -62,7 +62,7 @@ static const struct prx_walk *walk(struct frame *f)
 
 /* Looks for a probe at every even place: the sum of the 8 words there is computed from the sum at
  * the place before. Returns the place, or UINT32_MAX. */
-static uint32_t search(const struct prx *x, const struct frame *f, uint64_t *hi, uint64_t *lo)
+static uint32_t prx_find_search(const struct prx *x, const struct frame *f, uint64_t *hi, uint64_t *lo)
 {
 	uint32_t end = f->len < PRX_SEARCH ? f->len : PRX_SEARCH, sum = 0;
 
@@ -72,7 +72,7 @@ static uint32_t search(const struct prx *x, const struct frame *f, uint64_t *hi,
 			sum -= (uint32_t)f->p[at - PROBE_LEN] << 8 | f->p[at - PROBE_LEN + 1];
 		if (at < PROBE_LEN - 2 || sum % 65535 != PROBE_SUM)
 			continue;
-		load(f->p + at + 2 - PROBE_LEN, hi, lo);
+		prx_find_load(f->p + at + 2 - PROBE_LEN, hi, lo);
 		if (prx_plausible(x, *hi, *lo, f->now))
 			return at + 2 - PROBE_LEN;
 	}
@@ -88,7 +88,7 @@ static bool one_bit_off(const struct prx *x, const struct frame *f, uint32_t at)
 
 	if (at + PROBE_LEN > f->len)
 		return false;
-	load(f->p + at, &w[0], &w[1]);
+	prx_find_load(f->p + at, &w[0], &w[1]);
 	uint32_t sum = (probe_sum64(w[0]) + probe_sum64(w[1])) % 65535;
 	for (unsigned bit = 0; bit < 16; bit++) {
 		bool set = (sum + 65535 - (1u << bit)) % 65535 == PROBE_SUM, clear = (sum + (1u << bit)) % 65535 == PROBE_SUM;
@@ -108,7 +108,7 @@ static bool one_bit_off(const struct prx *x, const struct frame *f, uint32_t at)
  * bit, or a header or checksum is wrong and probes have been found at this place before. */
 static bool is_damaged(const struct prx *x, struct frame *f)
 {
-	const struct prx_walk *w = walk(f);
+	const struct prx_walk *w = prx_find_walk(f);
 
 	if (x->nplaces == 0)
 		return false;
@@ -121,7 +121,7 @@ static bool is_damaged(const struct prx *x, struct frame *f)
 }
 
 /* Returns the place of the frame's probe, or UINT32_MAX, and then *class says what the frame is. */
-static uint32_t find(struct prx *x, struct frame *f, uint64_t *hi, uint64_t *lo, enum prx_class *class)
+static uint32_t prx_find_find(struct prx *x, struct frame *f, uint64_t *hi, uint64_t *lo, enum prx_class *class)
 {
 	bool foreign = false;
 	uint32_t at;
@@ -136,7 +136,7 @@ static uint32_t find(struct prx *x, struct frame *f, uint64_t *hi, uint64_t *lo,
 			return UINT32_MAX;
 		}
 	}
-	const struct prx_walk *w = walk(f);
+	const struct prx_walk *w = prx_find_walk(f);
 	for (unsigned i = w->nplaces; i-- > 0;) {
 		if (!is_right_at(f, w->place[i], hi, lo))
 			continue;
@@ -153,7 +153,7 @@ static uint32_t find(struct prx *x, struct frame *f, uint64_t *hi, uint64_t *lo,
 		return UINT32_MAX;
 	/* In a frame that is broken no probe is searched: with so many places, one of them may have
 	 * the sum of a probe by chance. */
-	at = x->verify && x->nplaces > 0 && prx_damaged(f->p, w, f->len) ? UINT32_MAX : search(x, f, hi, lo);
+	at = x->verify && x->nplaces > 0 && prx_damaged(f->p, w, f->len) ? UINT32_MAX : prx_find_search(x, f, hi, lo);
 	if (at != UINT32_MAX)
 		cell_add(&x->port.searched, 1);
 	else
@@ -186,15 +186,15 @@ enum prx_class prx_classify(struct prx *x, const struct rte_mbuf *m, uint64_t no
 		if (f.p == NULL)
 			return PRX_PLAIN;
 	}
-	uint32_t at = find(x, &f, hi, lo, &class);
+	uint32_t at = prx_find_find(x, &f, hi, lo, &class);
 	if (at == UINT32_MAX)
 		return class;
-	remember(x, at);
+	prx_find_remember(x, at);
 	if (device_says_bad(m))
 		return PRX_CORRUPTED;
 	if (!x->verify)
 		return PRX_PROBE;
-	const struct prx_walk *w = walk(&f);
+	const struct prx_walk *w = prx_find_walk(&f);
 	if (device_says_good(m) && w->nsums <= 2 && w->bad == UINT32_MAX)
 		return PRX_PROBE;
 	return prx_damaged(f.p, w, at) ? PRX_CORRUPTED : PRX_PROBE;

@@ -10,7 +10,7 @@
 
 /* How far ahead a number may be: by as many frames as could be sent since the last probe that came
  * was sent. */
-static uint64_t reach(const struct prx *x, const struct prx_flow *f, uint64_t now)
+static uint64_t prx_flow_reach(const struct prx *x, const struct prx_flow *f, uint64_t now)
 {
 	return prx_ns(x->ns_mult, now - cell_get(&f->last_tsc) + f->last_transit) / NS_OF_A_FRAME + SLACK;
 }
@@ -29,7 +29,7 @@ enum prx_order prx_order(const struct prx *x, const struct prx_flow *f, uint32_t
 		return PRX_BEHIND;
 	}
 	/* after a long silence a number may be ahead by more than half of all 32-bit numbers */
-	if (ahead <= reach(x, f, now)) {
+	if (ahead <= prx_flow_reach(x, f, now)) {
 		*ext = next + ahead;
 		return PRX_AHEAD;
 	}
@@ -81,7 +81,7 @@ static void mark_ahead(struct prx *x, uint32_t flow, uint64_t ext)
 }
 
 /* How many different numbers have arrived. */
-static uint64_t arrived(const struct prx_flow *f)
+static uint64_t prx_flow_arrived(const struct prx_flow *f)
 {
 	return cell_get(&f->received) - cell_get(&f->duplicate) + cell_get(&f->corrupted);
 }
@@ -92,7 +92,7 @@ static void add_hole(struct prx *x, uint32_t flow, uint64_t from, uint64_t n)
 	struct prx_more *more = &x->more[flow];
 
 	x->hole[(uint64_t)flow * x->holes + more->holes_at] =
-		(struct prx_hole){.from = from, .n = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n, .at = (uint32_t)arrived(&x->flow[flow])};
+		(struct prx_hole){.from = from, .n = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n, .at = (uint32_t)prx_flow_arrived(&x->flow[flow])};
 	more->holes_at = (uint16_t)((more->holes_at + 1) & (x->holes - 1));
 	if (more->holes_used < x->holes)
 		more->holes_used++;
@@ -108,10 +108,10 @@ static void count_extent(struct prx *x, uint32_t flow, uint64_t ext)
 	uint32_t extent = 0;
 
 	if (ext + 1 < cell_get(&f->first))
-		extent = (uint32_t)arrived(f);
+		extent = (uint32_t)prx_flow_arrived(f);
 	for (unsigned i = 0; extent == 0 && i < x->more[flow].holes_used; i++)
 		if (ext - h[i].from < h[i].n)
-			extent = (uint32_t)arrived(f) - h[i].at;
+			extent = (uint32_t)prx_flow_arrived(f) - h[i].at;
 	if (extent == 0) {
 		cell_add(&f->extent_unknown, 1);
 		return;

@@ -4,7 +4,7 @@
 
 struct parts { size_t flow, more, window, hole, hist[3], stream_hist, stream_hist_size, scratch, end; uint32_t nflows; };
 
-static size_t lines(size_t n) { return (n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE; }
+static size_t prx_mem_lines(size_t n) { return (n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE; }
 static bool power_of_two(uint32_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
 /* How many streams get histograms of their own. */
@@ -34,7 +34,7 @@ static unsigned queue_bits(unsigned nqueues)
 static bool lay_out(const struct prx_spec *s, struct parts *p)
 {
 	struct hist_shape port = {PRX_PORT_BITS, PRX_TOP}, stream = {PRX_STREAM_BITS, PRX_TOP};
-	size_t nflows = 0, at = lines(sizeof(struct prx));
+	size_t nflows = 0, at = prx_mem_lines(sizeof(struct prx));
 
 	if (s->nports > PROBE_PORTS || !power_of_two(s->window_blocks) || s->window_blocks < 2 || s->window_blocks > 1u << 24 ||
 	    !power_of_two(s->holes) || s->ns_mult >> PRX_MULT_BITS != 0)
@@ -48,11 +48,11 @@ static bool lay_out(const struct prx_spec *s, struct parts *p)
 	p->flow = at;
 	at += nflows * sizeof(struct prx_flow);
 	p->more = at;
-	at += lines(nflows * sizeof(struct prx_more));
+	at += prx_mem_lines(nflows * sizeof(struct prx_more));
 	p->window = at;
-	at += lines(nflows * s->window_blocks * sizeof(struct prx_block));
+	at += prx_mem_lines(nflows * s->window_blocks * sizeof(struct prx_block));
 	p->hole = at;
-	at += lines(nflows * s->holes * sizeof(struct prx_hole));
+	at += prx_mem_lines(nflows * s->holes * sizeof(struct prx_hole));
 	for (unsigned i = 0; i < 3; i++) {
 		p->hist[i] = at;
 		at += hist_size(port);

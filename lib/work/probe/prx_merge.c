@@ -57,7 +57,7 @@ static bool read_block(const struct prx_block *b, struct prx_block *out)
 }
 
 /* The lowest block that a window can hold if its highest number is no. */
-static uint64_t lowest(const struct prx_merge *g, uint64_t no)
+static uint64_t prx_merge_lowest(const struct prx_merge *g, uint64_t no)
 {
 	return no / 64 >= g->nblocks ? no / 64 - g->nblocks + 1 : 0;
 }
@@ -70,7 +70,7 @@ static void raise_floor(struct prx_merge *g, uint64_t block)
 
 /* Adds what a queue has seen of a block since it was looked at last, and counts what another queue
  * had seen before. */
-static void join(struct prx_merge *g, uint64_t block, uint64_t fresh)
+static void prx_merge_join(struct prx_merge *g, uint64_t block, uint64_t fresh)
 {
 	struct prx_block *b = &g->all[block & (REACH * g->nblocks - 1)];
 
@@ -96,7 +96,7 @@ static void join(struct prx_merge *g, uint64_t block, uint64_t fresh)
  * before are fresh. Nothing is fresh in a block older than the one last seen in its slot: that one
  * was the highest block, which takes the slot in the window only when another becomes the
  * highest. */
-static void judge(struct prx_merge *g, struct queue *q, uint32_t slot, const struct prx_block *b, uint64_t shift)
+static void prx_merge_judge(struct prx_merge *g, struct queue *q, uint32_t slot, const struct prx_block *b, uint64_t shift)
 {
 	struct prx_block *had = &q->had[slot];
 
@@ -109,14 +109,14 @@ static void judge(struct prx_merge *g, struct queue *q, uint32_t slot, const str
 		return;
 	had->bits |= fresh;
 	q->judged += (unsigned)__builtin_popcountll(fresh);
-	join(g, b->no - 1 + (uint64_t)((int64_t)shift >> 6), fresh);
+	prx_merge_join(g, b->no - 1 + (uint64_t)((int64_t)shift >> 6), fresh);
 }
 
 /* n numbers went through a queue's window unseen. All of them are below what the window held
  * afterwards. It matters only if another queue may have seen such numbers. */
-static void missed(struct prx_merge *g, unsigned queue, uint64_t n, uint64_t next)
+static void prx_merge_missed(struct prx_merge *g, unsigned queue, uint64_t n, uint64_t next)
 {
-	uint64_t low = lowest(g, next - 1);
+	uint64_t low = prx_merge_lowest(g, next - 1);
 
 	g->q[queue].judged += n;
 	raise_floor(g, low);
@@ -140,19 +140,19 @@ bool prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *
 	if (g->top != 0) /* the multiple of 2^32 that brings `next` nearest to the top */
 		shift = (g->top - next + (1ull << 31)) & ~0xffffffffull;
 	if (q->low == 0)
-		q->low = lowest(g, cell_get(&f->first) - 1 + shift) + 1;
+		q->low = prx_merge_lowest(g, cell_get(&f->first) - 1 + shift) + 1;
 	bool has_top = prx_block_now(f, &top);
 	for (uint32_t i = 0; i < g->nblocks; i++)
 		if (read_block(&window[i], &b))
-			judge(g, q, i, &b, shift);
+			prx_merge_judge(g, q, i, &b, shift);
 	if (has_top)
-		judge(g, q, (uint32_t)((top.no - 1) & (g->nblocks - 1)), &top, shift);
+		prx_merge_judge(g, q, (uint32_t)((top.no - 1) & (g->nblocks - 1)), &top, shift);
 	next = cell_get(&f->next) + shift;
 	if ((int64_t)(next - g->top) > 0)
 		g->top = next;
 	/* fewer than are judged: duplicates may have come between two reads */
 	if ((int64_t)(distinct - q->judged) > 0)
-		missed(g, queue, distinct - q->judged, next);
+		prx_merge_missed(g, queue, distinct - q->judged, next);
 	return true;
 }
 

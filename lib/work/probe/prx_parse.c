@@ -26,10 +26,10 @@ struct reader {
 	struct prx_walk *w;
 };
 
-static uint32_t get16(const uint8_t *p) { return (uint32_t)p[0] << 8 | p[1]; }
+static uint32_t prx_parse_get16(const uint8_t *p) { return (uint32_t)p[0] << 8 | p[1]; }
 
-/* Moves on behind a header of n bytes, and notes the place. need() has said that they are there. */
-static void behind(struct reader *r, uint32_t n, enum next next)
+/* Moves on behind a header of n bytes, and notes the place. prx_parse_need() has said that they are there. */
+static void prx_parse_behind(struct reader *r, uint32_t n, enum next next)
 {
 	struct prx_walk *w = r->w;
 
@@ -44,7 +44,7 @@ static void behind(struct reader *r, uint32_t n, enum next next)
 }
 
 /* Are n more bytes there? If not the walk ends. */
-static bool need(struct reader *r, uint32_t n)
+static bool prx_parse_need(struct reader *r, uint32_t n)
 {
 	if (r->end - r->at >= n)
 		return true;
@@ -60,14 +60,14 @@ static void bad_but_readable(struct reader *r)
 }
 
 /* Notes that the header here is wrong, and ends the walk. */
-static void bad(struct reader *r)
+static void prx_parse_bad(struct reader *r)
 {
 	bad_but_readable(r);
 	r->next = NEXT_STOP;
 }
 
 /* Notes a checksum that covers n bytes from here on. add: the sum of its pseudo header. */
-static void covers(struct reader *r, uint32_t n, uint32_t add)
+static void prx_parse_covers(struct reader *r, uint32_t n, uint32_t add)
 {
 	struct prx_walk *w = r->w;
 
@@ -81,7 +81,7 @@ static void covers_l4(struct reader *r, uint32_t n, uint32_t number)
 {
 	if (r->part || r->alen == 0)
 		return;
-	covers(r, n, prx_add(r->p + r->src, r->alen) + prx_add(r->p + r->dst, r->alen) + (uint32_t)__builtin_bswap16((uint16_t)number) +
+	prx_parse_covers(r, n, prx_add(r->p + r->src, r->alen) + prx_add(r->p + r->dst, r->alen) + (uint32_t)__builtin_bswap16((uint16_t)number) +
 			__builtin_bswap16((uint16_t)n) + __builtin_bswap16((uint16_t)(n >> 16)));
 }
 
@@ -120,10 +120,10 @@ static enum next of_version(const struct reader *r, uint32_t off)
 
 /* Takes a length field into account: what follows ends n bytes from here. Returns false, and ends
  * the walk, if the frame is shorter than that. */
-static bool bound(struct reader *r, uint32_t n)
+static bool prx_parse_bound(struct reader *r, uint32_t n)
 {
 	if (n > r->end - r->at) {
-		bad(r);
+		prx_parse_bad(r);
 		r->part = true;
 		return false;
 	}
@@ -131,100 +131,100 @@ static bool bound(struct reader *r, uint32_t n)
 	return true;
 }
 
-static void eth(struct reader *r)
+static void prx_parse_eth(struct reader *r)
 {
-	if (need(r, 14))
-		behind(r, 14, of_type(r, get16(r->p + r->at + 12), true));
+	if (prx_parse_need(r, 14))
+		prx_parse_behind(r, 14, of_type(r, prx_parse_get16(r->p + r->at + 12), true));
 }
 
-static void vlan(struct reader *r)
+static void prx_parse_vlan(struct reader *r)
 {
-	if (need(r, 4))
-		behind(r, 4, of_type(r, get16(r->p + r->at + 2), true));
+	if (prx_parse_need(r, 4))
+		prx_parse_behind(r, 4, of_type(r, prx_parse_get16(r->p + r->at + 2), true));
 }
 
-static void llc(struct reader *r)
+static void prx_parse_llc(struct reader *r)
 {
-	if (!bound(r, r->number) || !need(r, 3))
+	if (!prx_parse_bound(r, r->number) || !prx_parse_need(r, 3))
 		return;
 	const uint8_t *p = r->p + r->at;
 	bool snap = p[0] == 0xaa && p[1] == 0xaa && r->end - r->at >= 8;
-	behind(r, 3, NEXT_STOP);
+	prx_parse_behind(r, 3, NEXT_STOP);
 	if (snap)
-		behind(r, 5, of_type(r, get16(p + 6), false));
+		prx_parse_behind(r, 5, of_type(r, prx_parse_get16(p + 6), false));
 }
 
-static void pppoe(struct reader *r)
+static void prx_parse_pppoe(struct reader *r)
 {
-	if (!need(r, 8))
+	if (!prx_parse_need(r, 8))
 		return;
 	const uint8_t *p = r->p + r->at;
-	uint32_t len = get16(p + 4), proto = get16(p + 6);
+	uint32_t len = prx_parse_get16(p + 4), proto = prx_parse_get16(p + 6);
 	if (p[0] >> 4 != 1 || len < 2) {
-		bad(r);
+		prx_parse_bad(r);
 		return;
 	}
-	if (bound(r, len + 6))
-		behind(r, 8, proto == 0x21 ? NEXT_IP4 : proto == 0x57 ? NEXT_IP6 : proto == 0x281 ? NEXT_MPLS : NEXT_STOP);
+	if (prx_parse_bound(r, len + 6))
+		prx_parse_behind(r, 8, proto == 0x21 ? NEXT_IP4 : proto == 0x57 ? NEXT_IP6 : proto == 0x281 ? NEXT_MPLS : NEXT_STOP);
 }
 
-static void mpls(struct reader *r)
+static void prx_parse_mpls(struct reader *r)
 {
-	if (!need(r, 4))
+	if (!prx_parse_need(r, 4))
 		return;
 	bool bottom = (r->p[r->at + 2] & 1) != 0;
 	enum next next = of_version(r, 4);
-	behind(r, 4, !bottom ? NEXT_MPLS : next == NEXT_STOP ? NEXT_ETH : next);
+	prx_parse_behind(r, 4, !bottom ? NEXT_MPLS : next == NEXT_STOP ? NEXT_ETH : next);
 }
 
-static void ip4(struct reader *r)
+static void prx_parse_ip4(struct reader *r)
 {
-	if (!need(r, 20))
+	if (!prx_parse_need(r, 20))
 		return;
 	const uint8_t *p = r->p + r->at;
-	uint32_t hlen = (p[0] & 15) * 4u, len = get16(p + 2);
+	uint32_t hlen = (p[0] & 15) * 4u, len = prx_parse_get16(p + 2);
 	if (p[0] >> 4 != 4 || hlen < 20 || len < hlen) {
-		bad(r);
+		prx_parse_bad(r);
 		return;
 	}
-	if (!bound(r, len))
+	if (!prx_parse_bound(r, len))
 		return;
-	covers(r, hlen, 0);
+	prx_parse_covers(r, hlen, 0);
 	r->alen = 4;
 	r->src = r->at + 12;
 	r->dst = r->at + 16;
 	r->number = p[9];
-	r->part |= (get16(p + 6) & 0x3fff) != 0;
-	behind(r, hlen, (get16(p + 6) & 0x1fff) != 0 ? NEXT_STOP : NEXT_IP_PROTO);
+	r->part |= (prx_parse_get16(p + 6) & 0x3fff) != 0;
+	prx_parse_behind(r, hlen, (prx_parse_get16(p + 6) & 0x1fff) != 0 ? NEXT_STOP : NEXT_IP_PROTO);
 }
 
-static void ip6(struct reader *r)
+static void prx_parse_ip6(struct reader *r)
 {
-	if (!need(r, 40))
+	if (!prx_parse_need(r, 40))
 		return;
 	const uint8_t *p = r->p + r->at;
 	if (p[0] >> 4 != 6) {
-		bad(r);
+		prx_parse_bad(r);
 		return;
 	}
-	if (!bound(r, get16(p + 4) + 40))
+	if (!prx_parse_bound(r, prx_parse_get16(p + 4) + 40))
 		return;
 	r->alen = 16;
 	r->src = r->at + 8;
 	r->dst = r->at + 24;
 	r->number = p[6];
-	behind(r, 40, NEXT_IP_PROTO);
+	prx_parse_behind(r, 40, NEXT_IP_PROTO);
 }
 
 /* The length of an extension header: `unit` times its length field, and `from`. 0: not all of it is
  * here. */
 static uint32_t ext_len(struct reader *r, uint32_t unit, uint32_t from)
 {
-	if (!need(r, 8))
+	if (!prx_parse_need(r, 8))
 		return 0;
 	uint32_t n = r->p[r->at + 1] * unit + from;
 	if (n > r->end - r->at) {
-		bad(r);
+		prx_parse_bad(r);
 		return 0;
 	}
 	return n;
@@ -247,7 +247,7 @@ static void ext_dst(struct reader *r)
 			r->src = r->at + o + 2;
 	}
 	r->number = p[0];
-	behind(r, n, NEXT_IP_PROTO);
+	prx_parse_behind(r, n, NEXT_IP_PROTO);
 }
 
 /* A routing header. If segments are left, the final destination is in it and stands for the
@@ -262,17 +262,17 @@ static void ext_route(struct reader *r)
 	if (p[3] != 0 && n >= 24 && r->alen == 16)
 		r->dst = r->at + 8 + (p[2] == 4 ? 0 : (n - 8) / 16 * 16 - 16);
 	r->number = p[0];
-	behind(r, n, NEXT_IP_PROTO);
+	prx_parse_behind(r, n, NEXT_IP_PROTO);
 }
 
 static void ext_frag(struct reader *r)
 {
-	if (!need(r, 8))
+	if (!prx_parse_need(r, 8))
 		return;
 	const uint8_t *p = r->p + r->at;
-	r->part |= (get16(p + 2) & ~6u) != 0;
+	r->part |= (prx_parse_get16(p + 2) & ~6u) != 0;
 	r->number = p[0];
-	behind(r, 8, get16(p + 2) >> 3 != 0 ? NEXT_STOP : NEXT_IP_PROTO);
+	prx_parse_behind(r, 8, prx_parse_get16(p + 2) >> 3 != 0 ? NEXT_STOP : NEXT_IP_PROTO);
 }
 
 static void ext_plain(struct reader *r, uint32_t unit)
@@ -282,47 +282,47 @@ static void ext_plain(struct reader *r, uint32_t unit)
 	if (n == 0)
 		return;
 	r->number = r->p[r->at];
-	behind(r, n, NEXT_IP_PROTO);
+	prx_parse_behind(r, n, NEXT_IP_PROTO);
 }
 
-static void gtpu(struct reader *r)
+static void prx_parse_gtpu(struct reader *r)
 {
-	if (!need(r, 8))
+	if (!prx_parse_need(r, 8))
 		return;
 	const uint8_t *p = r->p + r->at;
 	if (p[0] >> 5 != 1) {
-		bad(r);
+		prx_parse_bad(r);
 		return;
 	}
 	bool opt = (p[0] & 7) != 0, more = (p[0] & 4) != 0;
 	bool user = p[1] == 255;
-	if (!bound(r, get16(p + 2) + 8u))
+	if (!prx_parse_bound(r, prx_parse_get16(p + 2) + 8u))
 		return;
-	behind(r, 8, NEXT_STOP);
+	prx_parse_behind(r, 8, NEXT_STOP);
 	if (opt) {
-		if (!need(r, 4))
+		if (!prx_parse_need(r, 4))
 			return;
 		unsigned ext = more ? r->p[r->at + 3] : 0;
-		behind(r, 4, NEXT_STOP);
+		prx_parse_behind(r, 4, NEXT_STOP);
 		while (ext != 0 && r->at < r->end && r->p[r->at] != 0 && r->p[r->at] * 4u <= r->end - r->at) {
 			uint32_t n = r->p[r->at] * 4u;
 			ext = r->p[r->at + n - 1];
-			behind(r, n, NEXT_STOP);
+			prx_parse_behind(r, n, NEXT_STOP);
 		}
 	}
 	r->next = user ? of_version(r, 0) : NEXT_STOP;
 }
 
-static void geneve(struct reader *r)
+static void prx_parse_geneve(struct reader *r)
 {
-	if (!need(r, 8))
+	if (!prx_parse_need(r, 8))
 		return;
 	const uint8_t *p = r->p + r->at;
 	uint32_t n = 8 + (p[0] & 63) * 4u;
 	if (p[0] >> 6 != 0 || n > r->end - r->at)
-		bad(r);
+		prx_parse_bad(r);
 	else
-		behind(r, n, of_type(r, get16(p + 2), false));
+		prx_parse_behind(r, n, of_type(r, prx_parse_get16(p + 2), false));
 }
 
 /* Does this UDP port belong to a tunnel? */
@@ -331,99 +331,99 @@ static bool holds_more(uint32_t port)
 	return port == 2152 || port == 6081 || port == 6635 || port == 4789 || port == 8472;
 }
 
-static void udp(struct reader *r)
+static void prx_parse_udp(struct reader *r)
 {
-	if (!need(r, 8))
+	if (!prx_parse_need(r, 8))
 		return;
 	const uint8_t *p = r->p + r->at;
-	uint32_t len = get16(p + 4), dst = get16(p + 2);
+	uint32_t len = prx_parse_get16(p + 4), dst = prx_parse_get16(p + 2);
 	if (len < 8) {
-		bad(r);
+		prx_parse_bad(r);
 		return;
 	}
-	if (!bound(r, len))
+	if (!prx_parse_bound(r, len))
 		return;
-	if (get16(p + 6) != 0)
+	if (prx_parse_get16(p + 6) != 0)
 		covers_l4(r, len, IP_UDP);
 	else if (r->alen == 16 && !holds_more(dst)) /* RFC 8200, 8.1; tunnels may go without: RFC 6935 */
 		bad_but_readable(r);
-	behind(r, 8, NEXT_STOP);
+	prx_parse_behind(r, 8, NEXT_STOP);
 	if (dst == 2152) {
-		gtpu(r);
+		prx_parse_gtpu(r);
 	} else if (dst == 6081) {
-		geneve(r);
+		prx_parse_geneve(r);
 	} else if (dst == 6635) {
 		r->next = NEXT_MPLS;
 	} else if (dst == 4789 || dst == 8472) {
-		if (need(r, 8))
-			behind(r, 8, NEXT_ETH);
+		if (prx_parse_need(r, 8))
+			prx_parse_behind(r, 8, NEXT_ETH);
 	}
 }
 
-static void tcp(struct reader *r)
+static void prx_parse_tcp(struct reader *r)
 {
-	if (!need(r, 20))
+	if (!prx_parse_need(r, 20))
 		return;
 	uint32_t n = (r->p[r->at + 12] >> 4) * 4u;
 	if (n < 20 || n > r->end - r->at) {
-		bad(r);
+		prx_parse_bad(r);
 		return;
 	}
 	covers_l4(r, r->end - r->at, IP_TCP);
-	behind(r, n, NEXT_STOP);
+	prx_parse_behind(r, n, NEXT_STOP);
 }
 
-static void sctp(struct reader *r)
+static void prx_parse_sctp(struct reader *r)
 {
-	if (!need(r, 16))
+	if (!prx_parse_need(r, 16))
 		return;
 	unsigned type = r->p[r->at + 12], nsums = r->w->nsums;
 	if (!r->part)
-		covers(r, r->end - r->at, 0);
+		prx_parse_covers(r, r->end - r->at, 0);
 	if (r->w->nsums > nsums)
 		r->w->sum[nsums].crc32c = true;
-	behind(r, 16, NEXT_STOP);
+	prx_parse_behind(r, 16, NEXT_STOP);
 	if (type == 0 && r->end - r->at >= 12)
-		behind(r, 12, NEXT_STOP);
+		prx_parse_behind(r, 12, NEXT_STOP);
 	else if ((type == 1 || type == 2) && r->end - r->at >= 16)
-		behind(r, 16, NEXT_STOP);
+		prx_parse_behind(r, 16, NEXT_STOP);
 }
 
-static void icmp(struct reader *r)
+static void prx_parse_icmp(struct reader *r)
 {
-	if (!need(r, 8))
+	if (!prx_parse_need(r, 8))
 		return;
 	unsigned type = r->p[r->at];
 	uint32_t more = type == 13 || type == 14 ? 12 : type == 17 || type == 18 ? 4 : 0;
 	if (!r->part)
-		covers(r, r->end - r->at, 0);
-	behind(r, 8, type == 11 || type == 12 || (type >= 3 && type <= 5) ? NEXT_IP4 : NEXT_STOP);
+		prx_parse_covers(r, r->end - r->at, 0);
+	prx_parse_behind(r, 8, type == 11 || type == 12 || (type >= 3 && type <= 5) ? NEXT_IP4 : NEXT_STOP);
 	if (more != 0 && r->end - r->at >= more)
-		behind(r, more, NEXT_STOP);
+		prx_parse_behind(r, more, NEXT_STOP);
 }
 
-static void icmp6(struct reader *r)
+static void prx_parse_icmp6(struct reader *r)
 {
-	if (!need(r, 8))
+	if (!prx_parse_need(r, 8))
 		return;
 	unsigned type = r->p[r->at];
 	covers_l4(r, r->end - r->at, IP_ICMP6);
-	behind(r, 8, type >= 1 && type <= 4 ? NEXT_IP6 : NEXT_STOP);
+	prx_parse_behind(r, 8, type >= 1 && type <= 4 ? NEXT_IP6 : NEXT_STOP);
 }
 
-static void gre(struct reader *r)
+static void prx_parse_gre(struct reader *r)
 {
-	if (!need(r, 4))
+	if (!prx_parse_need(r, 4))
 		return;
-	uint32_t flags = get16(r->p + r->at), type = get16(r->p + r->at + 2);
+	uint32_t flags = prx_parse_get16(r->p + r->at), type = prx_parse_get16(r->p + r->at + 2);
 	uint32_t n = 4u + (flags >> 15) * 4 + (flags >> 13 & 1) * 4 + (flags >> 12 & 1) * 4;
 	if ((flags & 7) != 0 || n > r->end - r->at) {
-		bad(r);
+		prx_parse_bad(r);
 		return;
 	}
 	if (flags >> 15 != 0 && !r->part)
-		covers(r, r->end - r->at, 0);
-	behind(r, n, (flags & 0x4000) != 0 ? NEXT_STOP : of_type(r, type, false));
+		prx_parse_covers(r, r->end - r->at, 0);
+	prx_parse_behind(r, n, (flags & 0x4000) != 0 ? NEXT_STOP : of_type(r, type, false));
 }
 
 static void ip_proto(struct reader *r)
@@ -432,16 +432,16 @@ static void ip_proto(struct reader *r)
 	case IP_IP4: r->next = NEXT_IP4; break;
 	case IP_IP6: r->next = NEXT_IP6; break;
 	case IP_MPLS: r->next = NEXT_MPLS; break;
-	case IP_UDP: udp(r); break;
-	case IP_TCP: tcp(r); break;
-	case IP_SCTP: sctp(r); break;
-	case IP_ICMP: icmp(r); break;
-	case IP_ICMP6: icmp6(r); break;
-	case IP_GRE: gre(r); break;
+	case IP_UDP: prx_parse_udp(r); break;
+	case IP_TCP: prx_parse_tcp(r); break;
+	case IP_SCTP: prx_parse_sctp(r); break;
+	case IP_ICMP: prx_parse_icmp(r); break;
+	case IP_ICMP6: prx_parse_icmp6(r); break;
+	case IP_GRE: prx_parse_gre(r); break;
 	case IP_ESP:
 		r->next = NEXT_STOP;
-		if (need(r, 8))
-			behind(r, 8, NEXT_STOP);
+		if (prx_parse_need(r, 8))
+			prx_parse_behind(r, 8, NEXT_STOP);
 		break;
 	case IP_AH: ext_plain(r, 4); break;
 	case IP_HOPOPT: ext_plain(r, 8); break;
@@ -455,8 +455,8 @@ static void ip_proto(struct reader *r)
 void prx_walk(const uint8_t *frame, uint32_t len, struct prx_walk *w)
 {
 	static void (*const step[])(struct reader *) = {
-		[NEXT_ETH] = eth, [NEXT_VLAN] = vlan, [NEXT_LLC] = llc, [NEXT_IP4] = ip4, [NEXT_IP6] = ip6, [NEXT_MPLS] = mpls,
-		[NEXT_PPPOE] = pppoe, [NEXT_IP_PROTO] = ip_proto,
+		[NEXT_ETH] = prx_parse_eth, [NEXT_VLAN] = prx_parse_vlan, [NEXT_LLC] = prx_parse_llc, [NEXT_IP4] = prx_parse_ip4, [NEXT_IP6] = prx_parse_ip6, [NEXT_MPLS] = prx_parse_mpls,
+		[NEXT_PPPOE] = prx_parse_pppoe, [NEXT_IP_PROTO] = ip_proto,
 	};
 	struct reader r = {.p = frame, .end = len, .next = NEXT_ETH, .w = w};
 
@@ -527,9 +527,9 @@ bool prx_surely_whole(const uint8_t *frame, uint32_t len, uint32_t at)
 	const uint8_t *ip = frame + 14, *u = ip + 20;
 	struct prx_walk w;
 
-	if (len >= 42 && at >= 42 && get16(frame + 12) == 0x0800 && ip[0] == 0x45 && (get16(ip + 6) & 0x3fff) == 0 && ip[9] == IP_UDP) {
-		uint32_t all = get16(ip + 2), n = get16(u + 4);
-		if (all <= len - 14 && all >= 28 && n >= 8 && n <= all - 20 && get16(u + 6) != 0 && !holds_more(get16(u + 2))) {
+	if (len >= 42 && at >= 42 && prx_parse_get16(frame + 12) == 0x0800 && ip[0] == 0x45 && (prx_parse_get16(ip + 6) & 0x3fff) == 0 && ip[9] == IP_UDP) {
+		uint32_t all = prx_parse_get16(ip + 2), n = prx_parse_get16(u + 4);
+		if (all <= len - 14 && all >= 28 && n >= 8 && n <= all - 20 && prx_parse_get16(u + 6) != 0 && !holds_more(prx_parse_get16(u + 2))) {
 			uint64_t sum = add_words(u, n) + add_words(ip + 12, 8) + (uint32_t)__builtin_bswap16(IP_UDP) +
 				       __builtin_bswap16((uint16_t)n);
 			return add_words(ip, 20) % 65535 == 0 && sum % 65535 == 0;

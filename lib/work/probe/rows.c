@@ -17,7 +17,7 @@ static const char *const kinds[] = {[SAMPLER_NONE] = "none", [SAMPLER_SIMPLE] = 
 
 /* Reads the next word at *at, a number from 1 to most, and moves *at behind it. text is the whole
  * value, for messages. */
-static int number(const struct vspec *s, const char *text, const char **at, const char *what, uint32_t most, uint32_t *out, struct err *e)
+static int probe_number(const struct vspec *s, const char *text, const char **at, const char *what, uint32_t most, uint32_t *out, struct err *e)
 {
 	const struct vspec count = {.type = &vt_uint, .min = 1, .max = most};
 	char word[24];
@@ -48,9 +48,9 @@ static int sampler_vparse(const struct vspec *s, const char *text, void *out, st
 	if (v.kind == ARRAY_SIZE(kinds))
 		return vspec_fail(s, EINVAL, 0, e, text, "begins with none of simple, poisson, none");
 	if (v.kind != SAMPLER_NONE) {
-		rc = number(s, text, &at, "number of samples", NUM_MAX, &v.num, e);
+		rc = probe_number(s, text, &at, "number of samples", NUM_MAX, &v.num, e);
 		if (rc == 0)
-			rc = number(s, text, &at, "samples per second", RATE_MAX, &v.rate, e);
+			rc = probe_number(s, text, &at, "samples per second", RATE_MAX, &v.rate, e);
 		if (rc < 0)
 			return rc;
 		at += strspn(at, " ");

@@ -9,7 +9,7 @@
 #include "probe_app.h"
 #include "probe_cfg.h"
 
-static int start(struct cmd_run *r, const struct portset *ports, struct err *e)
+static int sampler_start(struct cmd_run *r, const struct portset *ports, struct err *e)
 {
 	struct ctl *ctl = app_of(r)->ctl;
 	struct portset begun = {0};
@@ -55,7 +55,7 @@ static int stop_one(struct cmd_run *r, unsigned port, struct err *e)
 }
 
 /* Writes the file of each port, even if another could not be written. Returns the first failure. */
-static int stop(struct cmd_run *r, const struct portset *ports, struct err *e)
+static int sampler_stop(struct cmd_run *r, const struct portset *ports, struct err *e)
 {
 	struct err other;
 	int rc = 0;
@@ -70,5 +70,5 @@ static int stop(struct cmd_run *r, const struct portset *ports, struct err *e)
 
 int probe_sampler_turn(struct cmd_run *r, const struct portset *ports, bool on, struct err *e)
 {
-	return on ? start(r, ports, e) : stop(r, ports, e);
+	return on ? sampler_start(r, ports, e) : sampler_stop(r, ports, e);
 }

@@ -40,7 +40,7 @@
 static const struct out_col port_cols[] = {PORT_COLS};
 static const struct out_view port_view = {.rows = "ports", .cols = port_cols, .ncols = ARRAY_SIZE(port_cols), .transpose = true};
 
-/* CSV has columns that say how far the numbers may be trusted too; text says that in remarks(). */
+/* CSV has columns that say how far the numbers may be trusted too; text says that in show_latency_remarks(). */
 static const struct out_col port_cols_csv[] = {
 	PORT_COLS, {"counts.exact", "exact", OF_STR}, {"counts.why", "why", OF_STR}, {"counts.rx_queues", "rx queues", OF_COUNT},
 	{"counts.extent_unknown", "extent unknown", OF_COUNT}, {"verify", "verify", OF_STR}, {"latency.actual.samples", "samples", OF_COUNT},
@@ -68,7 +68,7 @@ static const struct out_view stream_view = {.rows = "streams", .cols = stream_co
 static const struct out_view stream_view_csv = {.rows = "streams", .cols = stream_cols_csv, .ncols = ARRAY_SIZE(stream_cols_csv)};
 
 /* Is this stream of this port among those that the command names? */
-static bool selected(const struct target *t, unsigned port, unsigned stream)
+static bool show_latency_selected(const struct target *t, unsigned port, unsigned stream)
 {
 	for (unsigned i = 0; i < t->n; i++)
 		if (port >= t->item[i].p0 && port <= t->item[i].p1 &&
@@ -77,20 +77,20 @@ static bool selected(const struct target *t, unsigned port, unsigned stream)
 	return false;
 }
 
-/* A small number, such as that of a port or a stream. frames() is for counts, which may be
+/* A small number, such as that of a port or a stream. show_latency_frames() is for counts, which may be
  * large. */
-static unsigned number(const json_t *o, const char *key)
+static unsigned show_latency_number(const json_t *o, const char *key)
 {
 	return (unsigned)json_integer_value(json_object_get(o, key));
 }
 
-static long long frames(const json_t *o, const char *key)
+static long long show_latency_frames(const json_t *o, const char *key)
 {
 	return json_integer_value(json_object_get(o, key));
 }
 
 /* Which clock timed the arrivals at this port. */
-static const char *source(const json_t *port)
+static const char *show_latency_source(const json_t *port)
 {
 	const char *text = json_string_value(json_object_get(json_object_get(port, "timestamps"), "source"));
 
@@ -105,17 +105,17 @@ static void remark_stamps(unsigned id, const json_t *stamps, struct sbuf *out)
 	if (source == NULL || strcmp(source, "software") == 0)
 		return;
 	sbuf_addf(out, "port %u: arrivals are timed %s", id, json_string_value(json_object_get(stamps, "text")));
-	if (frames(stamps, "nic") > 0)
-		sbuf_addf(out, "; so far %lld frames by stamps", frames(stamps, "nic"));
-	if (frames(stamps, "software") > 0)
-		sbuf_addf(out, ", %lld by our clock (%lld had no stamp, %lld one that cannot be)", frames(stamps, "software"),
-			  frames(stamps, "unstamped"), frames(stamps, "odd"));
+	if (show_latency_frames(stamps, "nic") > 0)
+		sbuf_addf(out, "; so far %lld frames by stamps", show_latency_frames(stamps, "nic"));
+	if (show_latency_frames(stamps, "software") > 0)
+		sbuf_addf(out, ", %lld by our clock (%lld had no stamp, %lld one that cannot be)", show_latency_frames(stamps, "software"),
+			  show_latency_frames(stamps, "unstamped"), show_latency_frames(stamps, "odd"));
 	sbuf_addc(out, '\n');
 }
 
 /* Prints in words what the numbers do not say: about each port for which there is something to
  * know, then about all of them. */
-static void remarks(const json_t *doc, struct sbuf *out)
+static void show_latency_remarks(const json_t *doc, struct sbuf *out)
 {
 	const json_t *clock = json_object_get(doc, "clock"), *port;
 	bool asked = json_is_true(json_object_get(doc, "corrected")), corrected = false, biased = false;
@@ -123,24 +123,24 @@ static void remarks(const json_t *doc, struct sbuf *out)
 
 	json_array_foreach(json_object_get(doc, "ports"), i, port) {
 		const json_t *counts = json_object_get(port, "counts"), *why = json_object_get(counts, "why");
-		unsigned id = number(port, "port");
+		unsigned id = show_latency_number(port, "port");
 		corrected |= json_is_true(json_object_get(port, "corrected"));
 		biased |= !json_is_null(json_object_get(port, "bias_ns"));
-		if (number(counts, "rx_queues") > 1)
+		if (show_latency_number(counts, "rx_queues") > 1)
 			sbuf_addf(out, "port %u: probes of one stream and Tx queue came on up to %u Rx queues: order and jitter are judged on "
-				  "each queue alone\n", id, number(counts, "rx_queues"));
+				  "each queue alone\n", id, show_latency_number(counts, "rx_queues"));
 		remark_stamps(id, json_object_get(port, "timestamps"), out);
 		if (why != NULL)
 			sbuf_addf(out, "port %u: not exact: %s\n", id, json_string_value(why));
-		if (frames(port, "early") > 0)
+		if (show_latency_frames(port, "early") > 0)
 			sbuf_addf(out, "port %u: %lld probes came before they were sent, as clocks go, or more than %.1f s after: they count with "
-				  "latency 0\n", id, frames(port, "early"), (double)(1ull << 35) / json_real_value(json_object_get(clock, "hz")));
-		if (json_is_false(json_object_get(port, "verify")) && frames(port, "damaged") > 0)
+				  "latency 0\n", id, show_latency_frames(port, "early"), (double)(1ull << 35) / json_real_value(json_object_get(clock, "hz")));
+		if (json_is_false(json_object_get(port, "verify")) && show_latency_frames(port, "damaged") > 0)
 			sbuf_addf(out, "port %u: frames are damaged, and only damage to probes is found: `set %u verify on` finds all of it\n", id,
 				  id);
 		if (json_is_true(json_object_get(port, "bias_other")))
 			sbuf_addf(out, "port %u: `calibrate` measured the tester's own share by another clock than timed these arrivals (%s): it is "
-				  "not %s\n", id, source(port), asked ? "subtracted" : "shown");
+				  "not %s\n", id, show_latency_source(port), asked ? "subtracted" : "shown");
 		else if (asked && json_is_null(json_object_get(port, "bias_ns")))
 			sbuf_addf(out, "port %u: nothing was subtracted: `calibrate` has not measured it\n", id);
 	}
@@ -167,12 +167,12 @@ static bool any_probes(const json_t *doc)
 			if (json_number_value(out_get(o, port_keys[k])) > 0)
 				return true;
 	json_array_foreach(json_object_get(doc, "streams"), i, o)
-		if (frames(o, "sent") > 0)
+		if (show_latency_frames(o, "sent") > 0)
 			return true;
 	return false;
 }
 
-static void print(struct cmd_run *r, json_t *doc, bool streams)
+static void show_latency_print(struct cmd_run *r, json_t *doc, bool streams)
 {
 	if (r->out_mode == OUT_JSON) {
 		verb_out(r, OUT_JSON, doc, NULL);
@@ -195,12 +195,12 @@ static void print(struct cmd_run *r, json_t *doc, bool streams)
 		sbuf_addc(r->out, '\n');
 	if (streams || some)
 		verb_out(r, OUT_TEXT, doc, &stream_view);
-	remarks(doc, r->out);
+	show_latency_remarks(doc, r->out);
 }
 
 enum { PORTS, CORRECTED };
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int show_latency_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct app *app = app_of(r);
 	struct portset ports;
@@ -223,11 +223,11 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	json_array_foreach(json_object_get(doc, "streams"), i, s) {
 		/* text leaves streams without `latency on` out, because a port may have 4096 */
 		bool line = r->out_mode != OUT_TEXT || streams || !json_is_null(json_object_get(s, "latency"));
-		if (line && (!args[PORTS].given || selected(&args[PORTS].target, number(s, "port"), number(s, "stream"))))
+		if (line && (!args[PORTS].given || show_latency_selected(&args[PORTS].target, show_latency_number(s, "port"), show_latency_number(s, "stream"))))
 			json_array_append(kept, s);
 	}
 	json_object_set_new(doc, "streams", kept);
-	print(r, doc, streams);
+	show_latency_print(r, doc, streams);
 	json_decref(doc);
 	return 0;
 }
@@ -239,7 +239,7 @@ static const struct arg_spec args_show_latency[] = {
 };
 
 const struct verb verb_show_latency = {
-	.name = "show latency", .args = args_show_latency, .run = run, .flags = VERB_LOOKS | VERB_NO_LOAD,
+	.name = "show latency", .args = args_show_latency, .run = show_latency_run, .flags = VERB_LOOKS | VERB_NO_LOAD,
 	.help = "Loss, order, duplicates, latency and gaps, from the probes in received frames.\n"
 		"`set <ports> probe on` puts a probe in each frame, `probe every N` in one of N. A column is a receiving port: what was sent\n"
 		"to it and what became of it. Latency is counted from the moment of sending, \"since due\" from the moment at which the\n"

@@ -58,7 +58,7 @@ static void send_port_close(struct ctl *c, struct ctl_port *cp)
 /* ---- settings that change while it sends ---- */
 
 /* Notes what could not be taken over, unless the last note said the same. */
-static void say(struct ctl *c, struct ctl_port *cp, const char *text)
+static void send_say(struct ctl *c, struct ctl_port *cp, const char *text)
 {
 	struct send_port *sp = send_of(cp);
 
@@ -113,7 +113,7 @@ static void follow_settings(struct ctl *c, struct ctl_port *cp)
 		snprintf(text, sizeof(text),
 			 "port %u: a stream has a count, so who sends how often stays as it is until the next start (weights, counts, rates of "
 			 "their own, set of streams)", cp->p.id);
-	say(c, cp, text);
+	send_say(c, cp, text);
 	if (rc == 0) {
 		program_take(c, cp, &now);
 		sp->order_waits = other;

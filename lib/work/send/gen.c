@@ -7,7 +7,7 @@
 #define SWEEP 32 /* buffers that are looked at with each burst */
 
 /* Writes the image into a buffer that did not hold it. */
-static void refill(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf *m)
+static void gen_refill(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf *m)
 {
 	gen_stamp(gr, m);
 	if (q->stale > 0)
@@ -28,7 +28,7 @@ static struct gen_look look_of(const struct dp_txq *q, const struct gen_grp *gr)
 /* While some buffers are not known to hold the image, a few more are taken through the pool's back
  * end with each burst. The pool hands out the same buffers again and again, so without this some
  * would never be looked at, and the check would never end. */
-static __rte_noinline void sweep(struct dp_txq *q, const struct gen_grp *gr)
+static __rte_noinline void gen_sweep(struct dp_txq *q, const struct gen_grp *gr)
 {
 	const struct gen_look l = look_of(q, gr);
 	void *obj[SWEEP];
@@ -37,7 +37,7 @@ static __rte_noinline void sweep(struct dp_txq *q, const struct gen_grp *gr)
 		for (unsigned i = 0; i < SWEEP; i++) {
 			struct rte_mbuf *m = obj[i];
 			if (!gen_holds(m, &l))
-				refill(q, gr, m);
+				gen_refill(q, gr, m);
 		}
 		rte_mempool_ops_enqueue_bulk(q->pool, obj, SWEEP);
 		q->swept += SWEEP;
@@ -63,9 +63,9 @@ __rte_noinline void gen_clean(struct dp_txq *q, const struct gen_grp *gr, struct
 	}
 	for (unsigned i = 0; i < n; i++)
 		if (!gen_holds(m[i], &l))
-			refill(q, gr, m[i]);
+			gen_refill(q, gr, m[i]);
 	if (q->stale > 0)
-		sweep(q, gr);
+		gen_sweep(q, gr);
 }
 
 /* gen_stamp() for a class other than 0. */
@@ -113,7 +113,7 @@ __rte_noinline void gen_sort_out(const struct dp_txq *q, const struct gen_grp *g
 
 /* Writes headers anew from the image that the driver has changed while it prepared an earlier frame
  * in this buffer, and that frun_fill() does not write. */
-static __rte_noinline void mend(struct dp_txq *q, const struct gen_grp *gr, unsigned n)
+static __rte_noinline void gen_mend(struct dp_txq *q, const struct gen_grp *gr, unsigned n)
 {
 	uint64_t at = gr->i - gr->prog_i;
 
@@ -195,7 +195,7 @@ static __rte_noinline unsigned flush_tail(struct dp_worker *w, const struct gen_
 
 /* Puts into the group's next n frames, which are built, what is known only when they are offered:
  * their times and probes. fuses: the probes are put in while the frames are filled. */
-static inline void finish(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, unsigned n, bool simple, bool fuses)
+static inline void gen_finish_frames(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, unsigned n, bool simple, bool fuses)
 {
 	struct dp_txq *q = j->txq;
 
@@ -208,7 +208,7 @@ static inline void finish(const struct gen_job *j, struct gen_state *g, const st
 /* Lets the driver prepare the frames for its device's checksums. Returns how many are ready: those
  * before the first frame that it refuses. That frame and those after it are built again for the
  * next burst; if it is the first, it is dropped. finished: frames have times and probes already. */
-static __rte_noinline unsigned prepare(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n,
+static __rte_noinline unsigned gen_prepare(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n,
 				       uint64_t now, bool finished)
 {
 	struct dp_txq *q = j->txq;
@@ -246,7 +246,7 @@ static __rte_noinline unsigned send_edited(struct dp_txq *q, const struct gen_gr
 
 /* Builds and offers the group's next n frames. Returns frames moved. simple: gr->simple, a literal:
  * this function is compiled twice, and for simple groups all that they cannot need is left out. */
-static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n,
+static __rte_always_inline unsigned gen_one_burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n,
 					  uint64_t now, const bool simple)
 {
 	struct gen_own *o = gen_own(g);
@@ -271,7 +271,7 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 		return 0;
 	}
 	if (!simple && gr->mends)
-		mend(q, gr, n);
+		gen_mend(q, gr, n);
 	bool fuses = simple && gr->probes == GEN_PROBES_FUSED;
 	if (GEN_EXTRAS && !gr->fixed && !fuses)
 		frun_fill(gr->prog, gr->state, (void *const *)q->m, n);
@@ -279,14 +279,14 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 	 * so times and probes come first. */
 	bool early = !simple && j->prepare && q->edits == DP_EDITS_ALL;
 	if (early)
-		finish(j, g, gr, n, false, false);
+		gen_finish_frames(j, g, gr, n, false, false);
 	if (!simple && j->prepare) {
-		n = prepare(w, j, g, gr, n, now, early);
+		n = gen_prepare(w, j, g, gr, n, now, early);
 		if (n == 0)
 			return 1;
 	}
 	if (!early)
-		finish(j, g, gr, n, simple, fuses);
+		gen_finish_frames(j, g, gr, n, simple, fuses);
 	uint64_t before = cell_get(&q->cnt.bytes);
 	unsigned sent = !simple && unlikely(q->edits == DP_EDITS_ALL) ? send_edited(q, gr, n, now) :
 			txq_send(q, n, simple ? (uint64_t)n * (gr->len + GEN_FCS) : gen_bytes(gr, gr->i, n), now);
@@ -327,7 +327,7 @@ static __rte_always_inline unsigned burst(struct dp_worker *w, const struct gen_
 
 __rte_noinline unsigned gen_burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n, uint64_t now)
 {
-	return burst(w, j, g, gr, n, now, false);
+	return gen_one_burst(w, j, g, gr, n, now, false);
 }
 
 static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t now)
@@ -369,7 +369,7 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 			gen_overtime(w, j, g, now);
 		return 0;
 	}
-	return !GEN_EXTRAS || likely(gr->simple) ? burst(w, j, g, gr, n, now, true) : gen_burst(w, j, g, gr, n, now);
+	return !GEN_EXTRAS || likely(gr->simple) ? gen_one_burst(w, j, g, gr, n, now, true) : gen_burst(w, j, g, gr, n, now);
 }
 
 const struct dp_kind dp_kind_gen = {

@@ -94,7 +94,7 @@ static bool one_mark(const struct gen_job *j)
 /* ---- phases ---- */
 
 /* Sets all members of the group that follow from its phase. */
-static void enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, const struct gen_phase *ph)
+static void gen_adopt_enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, const struct gen_phase *ph)
 {
 	const struct frun_class *cls = frun_class(ph->prog, 0);
 
@@ -145,7 +145,7 @@ static void next_phase(const struct gen_job *j, struct gen_state *g, struct gen_
 		gen_seek(gr);
 		frun_next(from->prog, from->state, from[1].prog, from[1].state);
 		gr->off += gr->bytes ? ended : 0;
-		enter(j, g, gr, from + 1);
+		gen_adopt_enter(j, g, gr, from + 1);
 		if (gr->i != gr->prog_i)
 			gen_seek(gr);
 		if (gr->stream < 0) {
@@ -194,7 +194,7 @@ static void start_group(const struct gen_job *j, struct gen_state *g, struct gen
 	if (gr->arr != NULL)
 		gen_anchor(j, gr, t0, gr->pace.k0, i * j->nqueues);
 	frun_begin(group->phase->prog, group->phase->state);
-	enter(j, g, gr, group->phase);
+	gen_adopt_enter(j, g, gr, group->phase);
 	gen_set_units(j, gr);
 }
 
@@ -223,7 +223,7 @@ static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_g
 		if (gr->stream < 0)
 			gen_fold(g, was.prog, was.i - was.prog_i, 1);
 		set_limit(j, gr);
-		enter(j, g, gr, ph);
+		gen_adopt_enter(j, g, gr, ph);
 		if (gr->i - gr->prog_i != pos)
 			gen_seek(gr);
 		if (gr->stream < 0)
@@ -232,7 +232,7 @@ static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_g
 		if (begins)
 			gr->epoch_i = gr->prog_i;
 		set_limit(j, gr);
-		enter(j, g, gr, ph);
+		gen_adopt_enter(j, g, gr, ph);
 	}
 	if (!gen_same_rate(&was, group)) {
 		/* Frames that are due before that time are with the device already. */
@@ -288,7 +288,7 @@ static void line_up(const struct gen_job *j, struct gen_state *g, uint64_t now)
 }
 
 /* Begins a run. */
-static void begin(const struct gen_job *j, struct gen_state *g, uint64_t now)
+static void gen_adopt_begin(const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
 
@@ -353,7 +353,7 @@ static void take_over(struct gen_own *old, struct gen_grp *gr)
 
 /* Groups that the old plan and the new one have go on; the others start or end here. Both plans
  * have them in the same order. */
-static void regroup(const struct gen_job *j, struct gen_state *g, uint64_t now)
+static void gen_adopt_regroup(const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g), old = *o;
 	uint64_t ahead = j->stamp != NULL ? gen_ahead_stamped(j, g, now) : now;
@@ -388,12 +388,12 @@ static void regroup(const struct gen_job *j, struct gen_state *g, uint64_t now)
 }
 
 /* Takes over a new plan for the run that is going on. */
-static void follow(const struct gen_job *j, struct gen_state *g, uint64_t now)
+static void gen_adopt_follow(const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	gen_chase_end(gen_own(g));
 	gen_rewind(j, g);
 	gen_unsettle(g);
-	regroup(j, g, now);
+	gen_adopt_regroup(j, g, now);
 	gen_settle(g);
 	line_up(j, g, now);
 }
@@ -424,15 +424,15 @@ void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, ui
 	if (j->run != cell_get(&g->run)) {
 		gen_drop_tail(j, g);
 		gen_fold_all(g);
-		begin(j, g, now);
+		gen_adopt_begin(j, g, now);
 	} else if (!gen_is_on(g)) {
 		return; /* this queue has sent all its frames */
 	} else if (j->stop && is_over(j, gen_own(g), now)) { /* what is left is counted first */
-		follow(j, g, now);
+		gen_adopt_follow(j, g, now);
 		gen_rest_begin(gen_own(g));
 		return;
 	} else if (!j->stop) {
-		follow(j, g, now);
+		gen_adopt_follow(j, g, now);
 	}
 	if (j->stop) { /* also if this is the first plan with that run */
 		gen_drop_tail(j, g);

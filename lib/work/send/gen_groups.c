@@ -123,7 +123,7 @@ static __rte_noinline void late_runs(const struct gen_job *j, struct gen_state *
 
 /* The device has accepted `sent` frames: counts them. late: lateness of the first of them;
  * UINT64_MAX: it has no deadline, though others may have one. */
-static void progress(const struct gen_job *j, struct gen_state *g, unsigned sent, uint64_t late, uint64_t now)
+static void gen_groups_progress(const struct gen_job *j, struct gen_state *g, unsigned sent, uint64_t late, uint64_t now)
 {
 	if (sent == 0)
 		return;
@@ -136,7 +136,7 @@ static void progress(const struct gen_job *j, struct gen_state *g, unsigned sent
 }
 
 /* Offers the tail again. Returns how many frames were accepted. */
-static unsigned flush(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+static unsigned gen_groups_flush(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
 	const struct gen_own *o = gen_own(g);
 	const struct gen_run *r = &o->run[o->run_at];
@@ -144,7 +144,7 @@ static unsigned flush(struct dp_worker *w, const struct gen_job *j, struct gen_s
 	uint64_t late = pace_is_max(&gr->pace) ? UINT64_MAX : gen_late(j, gen_due_at(j, gr, r->i + r->done), now);
 	put_probes(j, g);
 	unsigned sent = txq_flush(j->txq, now);
-	progress(j, g, sent, late, now);
+	gen_groups_progress(j, g, sent, late, now);
 	if (txq_has_tail(j->txq))
 		take_probes_back(g);
 	if (!txq_has_tail(j->txq) && gen_own(g)->nlive > 0)
@@ -153,7 +153,7 @@ static unsigned flush(struct dp_worker *w, const struct gen_job *j, struct gen_s
 }
 
 /* Prefetches the group in a slot of the heap, which may be the next one on top. */
-static inline void fetch(struct gen_own *o, unsigned slot)
+static inline void gen_groups_fetch(struct gen_own *o, unsigned slot)
 {
 	if (slot < o->nlive) {
 		const struct gen_grp *gr = gen_grp(o, o->slot[slot].grp);
@@ -180,7 +180,7 @@ static inline uint64_t before_others(const struct gen_job *j, const struct gen_o
  * number. *bytes: their bytes with FCS are added. *late: lateness of the first one, if it has a
  * deadline. A group that comes to the end of its phase ends the burst: it stays on top until its
  * frames are gone. */
-static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t now, uint64_t *bytes, uint64_t *late)
+static unsigned gen_groups_gather(const struct gen_job *j, struct gen_state *g, uint64_t now, uint64_t *bytes, uint64_t *late)
 {
 	struct gen_own *o = gen_own(g);
 	struct dp_txq *q = j->txq;
@@ -196,7 +196,7 @@ static unsigned gather(const struct gen_job *j, struct gen_state *g, uint64_t no
 		if ((int64_t)(ahead - o->slot[0].due) < 0 && ahead < j->end_tsc)
 			break;
 		for (unsigned s = 1; s <= 4; s++)
-			fetch(o, s);
+			gen_groups_fetch(o, s);
 		unsigned part = gen_ready(j, gr, j->burst - n, before_others(j, o, ahead), &over);
 		if (over) {
 			gen_leave(o);
@@ -254,7 +254,7 @@ unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct ge
 		return 1;
 	if (txq_has_tail(j->txq)) {
 		if (likely(j->txq->edits != DP_EDITS_ALL))
-			return flush(w, j, g, now);
+			return gen_groups_flush(w, j, g, now);
 		if (!gen_again(w, j, g, now))
 			return 1;
 	}
@@ -270,14 +270,14 @@ unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct ge
 	}
 	if (j->prepare || j->txq->edits == DP_EDITS_ALL)
 		return one_burst(w, j, g, now);
-	unsigned n = gather(j, g, now, &bytes, &late);
+	unsigned n = gen_groups_gather(j, g, now, &bytes, &late);
 	if (n == 0)
 		return 0;
 	if (unlikely(j->stamp != NULL))
 		put_stamps(j, g);
 	put_probes(j, g);
 	unsigned sent = txq_send(j->txq, n, bytes, now);
-	progress(j, g, sent, late, now);
+	gen_groups_progress(j, g, sent, late, now);
 	if (sent < n) {
 		take_probes_back(g);
 		if (o->nlive == 0 || (o->nlive == 1 && gen_top(o)->i == gen_top(o)->limit_i))

@@ -6,7 +6,7 @@
 #include "gen_own.h"
 
 /* Writes the two words of a probe at byte `off` of the frame. */
-static inline void store(struct rte_mbuf *m, unsigned off, uint64_t hi, uint64_t lo)
+static inline void gen_probe_store(struct rte_mbuf *m, unsigned off, uint64_t hi, uint64_t lo)
 {
 	uint8_t *p = (uint8_t *)m + GEN_DATA_OFF + off;
 	uint64_t be[2] = {rte_cpu_to_be_64(hi), rte_cpu_to_be_64(lo)};
@@ -25,21 +25,21 @@ static inline uint64_t with_check(uint64_t hi, uint64_t lo)
 }
 
 /* Writes the stream's next probe. code: its delay, by probe_delay_code(). */
-static inline void put(struct gen_state *g, const struct frun_probing *b, unsigned stream, unsigned off, uint64_t code, struct rte_mbuf *m)
+static inline void gen_probe_write(struct gen_state *g, const struct frun_probing *b, unsigned stream, unsigned off, uint64_t code, struct rte_mbuf *m)
 {
 	cell_t *c = &g->probes->seq[stream];
 	uint64_t seq = cell_get(c), hi = b->hi | (uint64_t)(uint32_t)seq << 16 | code >> 15;
 	uint64_t lo = b->lo | (uint64_t)stream << 51 | (code & 0x7fff) << 36;
 
 	cell_set(c, seq + 1);
-	store(m, off, with_check(hi, lo), lo);
+	gen_probe_store(m, off, with_check(hi, lo), lo);
 }
 
 static void put_none(struct rte_mbuf *m, unsigned off)
 {
 	uint64_t lo = probe_lo(PROBE_NONE, 0, 0);
 
-	store(m, off, with_check(0, lo), lo);
+	gen_probe_store(m, off, with_check(0, lo), lo);
 }
 
 /* Returns whether this frame of a stream gets a probe, if one of `every` frames does. */
@@ -106,7 +106,7 @@ static __rte_noinline void put_each(struct gen_state *g, const struct gen_grp *g
 		if (sent != NULL)
 			own_b.lo = sent[k] & PROBE_SENT_MASK;
 		if (p->every == 1 || takes_turn(&g->probes->left[p->stream], p->every))
-			put(g, &own_b, p->stream, p->off, b->code != NULL ? b->code[k] : 0, m[k]);
+			gen_probe_write(g, &own_b, p->stream, p->off, b->code != NULL ? b->code[k] : 0, m[k]);
 		else
 			put_none(m[k], p->off);
 		frun_probe_sums(gr->prog, i - gr->prog_i + k, rte_pktmbuf_mtod(m[k], uint8_t *));

@@ -94,7 +94,7 @@ static void change_shape(const struct gen_job *j, const struct gen_grp *was, str
 }
 
 /* Returns whether deadlines are other than one period after the other. */
-static bool patterned(const struct gen_grp *gr)
+static bool gen_rate_patterned(const struct gen_grp *gr)
 {
 	return gr->arr != NULL && (gr->group->shape->kind != ARRIVAL_CONSTANT || gr->group->shape->trend != TREND_STEADY);
 }
@@ -129,7 +129,7 @@ void gen_change_rate(const struct gen_job *j, const struct gen_grp *was, struct 
 		}
 		return;
 	}
-	if (patterned(was) || patterned(gr)) {
+	if (gen_rate_patterned(was) || gen_rate_patterned(gr)) {
 		change_shape(j, was, gr, from);
 		return;
 	}

@@ -35,7 +35,7 @@ static void stand_at(const struct gen_job *j, struct gen_grp *gr, uint64_t i)
 
 /* Returns how many of the next `most` frames of gr, all of its phase, are due before the end of the
  * run. A group without pace has no frames that are due. */
-static uint64_t left(const struct gen_job *j, struct gen_rest *r, struct gen_grp *gr, uint64_t most)
+static uint64_t gen_rest_left(const struct gen_job *j, struct gen_rest *r, struct gen_grp *gr, uint64_t most)
 {
 	if (pace_is_max(&gr->pace))
 		return 0;
@@ -64,7 +64,7 @@ __rte_noinline void gen_rest_turn(struct dp_worker *w, const struct gen_job *j, 
 			return;
 		stand_at(j, &gr, gr.i + r->done);
 		uint64_t phase = gr.end_i - gr.i, part = is_walked(&gr) && phase > TURN_MOST - spent ? TURN_MOST - spent : phase;
-		uint64_t n = left(j, r, &gr, part);
+		uint64_t n = gen_rest_left(j, r, &gr, part);
 		spent += is_walked(&gr) ? n + 1 : SEARCH;
 		r->sum += n;
 		r->done += n;

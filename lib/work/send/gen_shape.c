@@ -111,7 +111,7 @@ __rte_noinline bool gen_over(const struct gen_job *j, const struct gen_grp *gr)
 
 /* Returns when a frame that is due at `due` may leave: at its deadline, or, while the group catches
  * up, as soon as the bounded speed allows. */
-static uint64_t leaves(const struct gen_job *j, const struct gen_arr *a, uint64_t due)
+static uint64_t gen_shape_leaves(const struct gen_job *j, const struct gen_arr *a, uint64_t due)
 {
 	uint64_t since = due - a->chase_due, at = a->chase_tsc + (uint64_t)((pace_pos)since * j->slower >> 64);
 
@@ -127,7 +127,7 @@ void gen_place(const struct gen_job *j, struct gen_grp *gr)
 		return;
 	a->due = shape_due(j, gr, gr->i);
 	gr->pace.k0 = gr->unit;
-	gr->pace.t0 = leaves(j, a, a->due);
+	gr->pace.t0 = gen_shape_leaves(j, a, a->due);
 	a->chasing &= gr->pace.t0 != a->due;
 }
 
@@ -143,7 +143,7 @@ static bool may_leave(const struct gen_job *j, const struct gen_grp *gr, uint64_
 {
 	uint64_t due = shape_due(j, gr, i);
 
-	return due < j->end_tsc && (int64_t)(now - leaves(j, gr->arr, due)) >= 0;
+	return due < j->end_tsc && (int64_t)(now - gen_shape_leaves(j, gr->arr, due)) >= 0;
 }
 
 /* ---- catching up after a stall, without a shape ---- */
@@ -263,7 +263,7 @@ static void take_off(struct gen_state *g, const struct gen_grp *gr, uint64_t n)
 }
 
 /* Gives up the group's next n frames. */
-static void give(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, uint64_t n)
+static void gen_shape_give(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, uint64_t n)
 {
 	if (gr->stream < 0)
 		take_off(g, gr, n);
@@ -289,7 +289,7 @@ bool gen_give_late(struct dp_worker *w, const struct gen_job *j, struct gen_stat
 		uint64_t n = gen_due_before(j, gr, gr->i, walked && most > walk ? walk : most, limit);
 		if (n == 0)
 			break;
-		give(j, g, gr, n);
+		gen_shape_give(j, g, gr, n);
 		gen_arrive(w, j, g, now);
 		walk -= walked ? n : 0;
 		if (walk == 0 && ++o->gave < GIVE_TURNS)

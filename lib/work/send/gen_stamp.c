@@ -4,7 +4,7 @@
 #include "gen_own.h"
 
 /* Brings the view of the device's clock up to date. Returns whether times can be converted. */
-static bool usable(const struct gen_job *j, struct gen_state *g)
+static bool gen_stamp_usable(const struct gen_job *j, struct gen_state *g)
 {
 	struct dp_clock_view *v = &g->stamps.view;
 
@@ -14,7 +14,7 @@ static bool usable(const struct gen_job *j, struct gen_state *g)
 
 uint64_t gen_ahead_stamped(const struct gen_job *j, struct gen_state *g, uint64_t now)
 {
-	return usable(j, g) ? now + j->lead_cycles : now;
+	return gen_stamp_usable(j, g) ? now + j->lead_cycles : now;
 }
 
 /* Returns the device's time for a frame that is due at `due`. Drivers want times in ascending
@@ -37,7 +37,7 @@ static uint64_t in_order(struct gen_state *g, uint64_t due)
 
 void gen_stamp_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n)
 {
-	bool none = pace_is_max(&gr->pace) || !usable(j, g);
+	bool none = pace_is_max(&gr->pace) || !gen_stamp_usable(j, g);
 	struct gen_stamped *before = g->stamps.before + (m - j->txq->m);
 
 	for (unsigned k = 0; k < n; k++) {

@@ -21,30 +21,30 @@ static const struct table_col columns[COLS] = {
 	[C_MIN] = {"min", 5, 0, 0, false}, [C_MAX] = {"max", 5, 0, 0, false},    [C_INC] = {"inc", 5, 0, 0, false},
 };
 
-static bool yes(const json_t *o, const char *key)
+static bool page_range_yes(const json_t *o, const char *key)
 {
 	return json_is_true(json_object_get(o, key));
 }
 
 /* Returns whether a range is shown: if it does something to this frame once ranges are on, or if it
  * was given, even where it can do nothing. */
-static bool shown(const json_t *word)
+static bool page_range_shown(const json_t *word)
 {
-	return json_is_object(word) && (yes(word, "set") || (yes(word, "fits") && page_str(word, "start", NULL) != NULL));
+	return json_is_object(word) && (page_range_yes(word, "set") || (page_range_yes(word, "fits") && page_str(word, "start", NULL) != NULL));
 }
 
 static const char *mark_of(const json_t *word)
 {
-	if (!yes(word, "set"))
+	if (!page_range_yes(word, "set"))
 		return " ";
-	return !yes(word, "fits") ? "!" : yes(word, "moves") ? "*" : "=";
+	return !page_range_yes(word, "fits") ? "!" : page_range_yes(word, "moves") ? "*" : "=";
 }
 
 static enum role role_of(const json_t *word)
 {
-	if (!yes(word, "set"))
+	if (!page_range_yes(word, "set"))
 		return ROLE_STAT_LABEL;
-	return !yes(word, "fits") ? ROLE_WARN : yes(word, "moves") ? ROLE_VARIES : ROLE_STAT_VALUES;
+	return !page_range_yes(word, "fits") ? ROLE_WARN : page_range_yes(word, "moves") ? ROLE_VARIES : ROLE_STAT_VALUES;
 }
 
 /* Returns whether all values of a range fit into their columns. */
@@ -57,7 +57,7 @@ static bool has_room(const struct table *t, const json_t *word)
 }
 
 /* Makes columns as wide as their values, up to `longest`. Returns whether all values fit. */
-static bool fit(struct table *t, struct table_col col[COLS], const json_t *words, int longest, int room)
+static bool page_range_fit(struct table *t, struct table_col col[COLS], const json_t *words, int longest, int room)
 {
 	bool all = true;
 	const json_t *w;
@@ -65,7 +65,7 @@ static bool fit(struct table *t, struct table_col col[COLS], const json_t *words
 
 	memcpy(col, columns, sizeof(columns));
 	json_array_foreach(words, i, w)
-		for (unsigned c = C_NAME; shown(w) && c < COLS; c++) {
+		for (unsigned c = C_NAME; page_range_shown(w) && c < COLS; c++) {
 			int width = grid_width(page_str(w, keys[c], ""));
 			if (width > col[c].want && width <= longest)
 				col[c].want = width;
@@ -73,7 +73,7 @@ static bool fit(struct table *t, struct table_col col[COLS], const json_t *words
 	col[C_NAME].min = col[C_NAME].want;
 	table_fit(t, room);
 	json_array_foreach(words, i, w)
-		all = all && (!shown(w) || has_room(t, w));
+		all = all && (!page_range_shown(w) || has_room(t, w));
 	return all;
 }
 
@@ -95,10 +95,10 @@ static void put_long(const struct table *t, struct flow *f, const json_t *word)
 }
 
 /* Writes the first line: which stream it is, and whether its ranges are on. */
-static void state(const struct page_in *in, const json_t *r, struct flow *f)
+static void page_range_state(const struct page_in *in, const json_t *r, struct flow *f)
 {
 	struct sbuf b = {0};
-	bool on = yes(r, "on");
+	bool on = page_range_yes(r, "on");
 
 	sbuf_addf(&b, "stream %u/%u  ranges %s  %s", in->port, in->stream, on ? "on" : "off", page_str(r, "frame", "-"));
 	if (!on)
@@ -107,7 +107,7 @@ static void state(const struct page_in *in, const json_t *r, struct flow *f)
 	sbuf_free(&b);
 }
 
-static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+static void page_range_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	const json_t *r = json_object_get(in->snap, "ranges"), *words = json_object_get(r, "words"), *w;
 	struct table_col col[COLS];
@@ -122,13 +122,13 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 		flow_free(&f);
 		return;
 	}
-	state(in, r, &f);
-	if (!fit(&t, col, words, g->cols, g->cols))
-		fit(&t, col, words, SHORT, g->cols);
+	page_range_state(in, r, &f);
+	if (!page_range_fit(&t, col, words, g->cols, g->cols))
+		page_range_fit(&t, col, words, SHORT, g->cols);
 	flow_room(&f, 1);
 	table_heads(&t, &f.g, f.row++, 0, ROLE_STAT_LABEL);
 	json_array_foreach(words, i, w) {
-		if (!shown(w))
+		if (!page_range_shown(w))
 			continue;
 		flow_room(&f, 1);
 		table_put(&t, &f.g, f.row, 0, C_MARK, role_of(w), mark_of(w));
@@ -147,6 +147,6 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 }
 
 const struct page page_range = {
-	.name = "range", .parts = "ranges:@/#", .one_port = true, .draw = draw,
+	.name = "range", .parts = "ranges:@/#", .one_port = true, .draw = page_range_draw,
 	.help = "Pktgen's ranges of the selected stream: start, min, max and inc of each field.",
 };

@@ -28,7 +28,7 @@ static const struct table_col columns[COLS] = {
 	[C_TOS] = {"tos", 4, 4, 9, false},        [C_SIZE] = {"size", 4, 0, 3, false},     [C_TEID] = {"teid", 4, 0, 8, false},
 };
 
-static const char *cell(const json_t *s, unsigned i, char number[32])
+static const char *page_seq_cell(const json_t *s, unsigned i, char number[32])
 {
 	if (i == C_ON)
 		return json_is_false(json_object_get(s, "enabled")) ? "off" : "on";
@@ -45,7 +45,7 @@ static void put_row(const struct table *t, struct grid *g, int row, const json_t
 	char number[32];
 
 	for (unsigned i = 0; i < COLS; i++) {
-		const char *text = cell(s, i, number);
+		const char *text = page_seq_cell(s, i, number);
 		bool varies = strstr(text, "..") != NULL || strcmp(text, "random") == 0;
 		enum role role = i == C_ON ? (off ? ROLE_WARN : ROLE_GOOD) : varies ? ROLE_VARIES : ROLE_STAT_VALUES;
 		table_put(t, g, row, MARK, i, role, text);
@@ -61,14 +61,14 @@ static bool all_shown(const struct table *t)
 }
 
 /* Writes everything that is known of one slot. */
-static void detail(const json_t *s, struct flow *f)
+static void page_seq_detail(const json_t *s, struct flow *f)
 {
 	struct pairs p = {0};
 	char number[32];
 
 	for (unsigned i = C_DMAC; i < COLS; i++)
-		if (strcmp(cell(s, i, number), "-") != 0)
-			pairs_add(&p, columns[i].title, cell(s, i, number), PAIR_FIXED);
+		if (strcmp(page_seq_cell(s, i, number), "-") != 0)
+			pairs_add(&p, columns[i].title, page_seq_cell(s, i, number), PAIR_FIXED);
 	if (page_str(s, "tcp_flags", NULL) != NULL)
 		pairs_add(&p, "tcp flags", page_str(s, "tcp_flags", ""), PAIR_FIXED);
 	pairs_add(&p, "frame", page_str(s, "frame", "-"), PAIR_FIXED);
@@ -80,14 +80,14 @@ static void detail(const json_t *s, struct flow *f)
 
 /* Returns how wide column c must be to show what people look for in it: an address of any length,
  * or a range of ports. What is longer may be cut. */
-static int whole(unsigned c, int want)
+static int page_seq_whole(unsigned c, int want)
 {
 	int most = c == C_DIP || c == C_SIP ? LONG_ADDRESS : LONG_OTHER;
 
 	return want < most ? want : most;
 }
 
-static void fit(struct table *t, struct table_col col[COLS], const json_t *list, int room)
+static void page_seq_fit(struct table *t, struct table_col col[COLS], const json_t *list, int room)
 {
 	int addresses = 0;
 	const json_t *s;
@@ -97,7 +97,7 @@ static void fit(struct table *t, struct table_col col[COLS], const json_t *list,
 	memcpy(col, columns, sizeof(columns));
 	json_array_foreach(list, i, s)
 		for (unsigned c = 0; c < COLS; c++) {
-			int w = grid_width(cell(s, c, number));
+			int w = grid_width(page_seq_cell(s, c, number));
 			col[c].want = w > col[c].want ? w : col[c].want;
 		}
 	for (unsigned c = 0; c < COLS; c++)
@@ -105,13 +105,13 @@ static void fit(struct table *t, struct table_col col[COLS], const json_t *list,
 	/* If there is room enough for whole addresses, values are not cut: columns of less
 	 * importance are left out instead. */
 	for (unsigned c = 0; c < COLS; c++)
-		addresses += columns[c].rank == 0 ? whole(c, col[c].want) + TABLE_GAP : 0;
+		addresses += columns[c].rank == 0 ? page_seq_whole(c, col[c].want) + TABLE_GAP : 0;
 	for (unsigned c = 0; c < COLS && addresses - TABLE_GAP <= room; c++)
-		col[c].min = col[c].min < whole(c, col[c].want) ? whole(c, col[c].want) : col[c].min;
+		col[c].min = col[c].min < page_seq_whole(c, col[c].want) ? page_seq_whole(c, col[c].want) : col[c].min;
 	table_fit(t, room);
 }
 
-static void separator(const struct page_in *in, const json_t *s, struct grid *g, int row)
+static void page_seq_separator(const struct page_in *in, const json_t *s, struct grid *g, int row)
 {
 	char text[64];
 
@@ -121,7 +121,7 @@ static void separator(const struct page_in *in, const json_t *s, struct grid *g,
 }
 
 /* Draws the page of a port without slots: it says how to make some. */
-static void empty(const struct page_in *in, struct grid *g)
+static void page_seq_empty(const struct page_in *in, struct grid *g)
 {
 	char text[120];
 	struct flow f;
@@ -134,7 +134,7 @@ static void empty(const struct page_in *in, struct grid *g)
 	flow_free(&f);
 }
 
-static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+static void page_seq_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	const json_t *list = json_object_get(in->snap, "slots"), *selected = page_by(list, "stream", in->stream);
 	unsigned n = (unsigned)json_array_size(list), at = 0;
@@ -144,15 +144,15 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	struct flow f;
 
 	if (n == 0) {
-		empty(in, g);
+		page_seq_empty(in, g);
 		return;
 	}
-	fit(&t, col, list, g->cols - MARK);
+	page_seq_fit(&t, col, list, g->cols - MARK);
 	flow_init(&f, g->cols);
 	/* Stream 0 is not in the list: the first slot is shown below instead. */
 	const json_t *told = selected != NULL ? selected : json_array_get(list, 0);
 	if (!all_shown(&t) && g->rows >= 8) {
-		detail(told, &f);
+		page_seq_detail(told, &f);
 		below = f.row + 1 < g->rows / 2 ? f.row + 1 : g->rows / 2;
 	}
 	while (selected != NULL && at < n && json_array_get(list, at) != selected)
@@ -169,7 +169,7 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 		grid_select(g, 1 + (int)r, 0, g->cols);
 	}
 	if (below > 1) {
-		separator(in, told, g, 1 + (int)show);
+		page_seq_separator(in, told, g, 1 + (int)show);
 		flow_show(&f, g, 2 + (int)show, below - 1, 0, 0, NULL);
 	}
 	double before = page_num(in->snap, "slots_before", 0), total = page_num(in->snap, "slots_total", n);
@@ -181,6 +181,6 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 }
 
 const struct page page_seq = {
-	.name = "seq", .alias = "sequence", .parts = "slots:@/#~64", .one_port = true, .draw = draw,
+	.name = "seq", .alias = "sequence", .parts = "slots:@/#~64", .one_port = true, .draw = page_seq_draw,
 	.help = "Slots of Pktgen's sequence, which are the streams of the selected port from 1 on: addresses, ports, tags, sizes.",
 };

@@ -115,7 +115,7 @@ static void list_show(const struct page_in *in, struct list *l, unsigned rows)
 }
 
 /* Writes what the selected stream sets and varies. s NULL: there is no such stream. */
-static void detail(const struct page_in *in, const json_t *s, struct flow *f)
+static void page_streams_detail(const struct page_in *in, const json_t *s, struct flow *f)
 {
 	const json_t *fields = json_object_get(s, "fields"), *x;
 	struct pairs p = {0};
@@ -156,7 +156,7 @@ static void list_mark(const struct list *l, struct grid *g, int row, int right)
 
 /* Draws the line between the list and what is below it, for example
  * "-- stream 0/3 eth/ipv4/udp * varies ------- 5-9 of 4096 streams -". */
-static void separator(const struct page_in *in, const json_t *s, const struct list *l, struct grid *g, int row)
+static void page_streams_separator(const struct page_in *in, const json_t *s, const struct list *l, struct grid *g, int row)
 {
 	struct sbuf b = {0};
 
@@ -219,7 +219,7 @@ static void table_of(const struct page_in *in, const struct list *l, struct grid
 	sbuf_free(&b);
 }
 
-static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+static void page_streams_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	struct list l;
 	int rows = g->rows - 1, below = 0;
@@ -232,7 +232,7 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	}
 	const json_t *s = page_by(l.json, "stream", in->stream);
 	flow_init(&f, g->cols);
-	detail(in, s, &f);
+	page_streams_detail(in, s, &f);
 	/* What the selected stream sets gets the rows that the list leaves. If there is not room
 	 * for both it gets what it needs, at most a third. */
 	if (rows >= 6) {
@@ -242,7 +242,7 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 	list_show(in, &l, rows > below ? (unsigned)(rows - below) : 0);
 	table_of(in, &l, g);
 	if (below > 1) {
-		separator(in, s, &l, g, 1 + (int)l.shown);
+		page_streams_separator(in, s, &l, g, 1 + (int)l.shown);
 		flow_show(&f, g, 2 + (int)l.shown, below - 1, 0, in->top, out);
 	} else if (l.shown > 0 || rows > 0) {
 		list_mark(&l, g, 0, 0);
@@ -254,6 +254,6 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 }
 
 const struct page page_streams = {
-	.name = "streams", .alias = "rnd", .parts = "streams:@/#~200", .one_port = true, .draw = draw,
+	.name = "streams", .alias = "rnd", .parts = "streams:@/#~200", .one_port = true, .draw = page_streams_draw,
 	.help = "Streams of the selected port, what they send, and what the selected one sets and varies.",
 };

@@ -45,7 +45,7 @@ static json_t *one_word(const struct stream_cfg *cfg, unsigned i, const struct f
 	return o;
 }
 
-static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int part_ranges_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
 	/* A shallow copy, which is only read. */
 	struct stream_cfg asked = *ctl_stream_cfg(app->ctl, arg->port, arg->stream);
@@ -76,4 +76,4 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	return 0;
 }
 
-const struct snap_part part_ranges = {.name = "ranges", .takes = PART_STREAM, .add = add};
+const struct snap_part part_ranges = {.name = "ranges", .takes = PART_STREAM, .add = part_ranges_add};

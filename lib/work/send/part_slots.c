@@ -16,7 +16,7 @@ static json_t *one_slot(struct app *app, unsigned port, unsigned stream, const s
 	return o;
 }
 
-static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int part_slots_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
 	unsigned ids = ctl_nstreams(app->ctl, arg->port), n = arg->n != 0 ? arg->n : WINDOW, first = arg->first, total = 0, before = 0;
 	json_t *list = json_array();
@@ -42,4 +42,4 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	return 0;
 }
 
-const struct snap_part part_slots = {.name = "slots", .takes = PART_WINDOW, .add = add};
+const struct snap_part part_slots = {.name = "slots", .takes = PART_WINDOW, .add = part_slots_add};

@@ -9,7 +9,7 @@
 
 #define WINDOW 256 /* streams, unless the reader says how many */
 
-static void put(json_t *list, const char *name, const char *text, bool varies)
+static void part_streams_put(json_t *list, const char *name, const char *text, bool varies)
 {
 	json_t *o = json_object();
 
@@ -54,7 +54,7 @@ static void add_fields(const struct frame_spec *spec, json_t *list)
 		sbuf_reset(&text);
 		frame_field_name(v->proto, v->nth, v->field, &name);
 		field_val_text(v, &text);
-		put(list, sbuf_str(&name), sbuf_str(&text), field_val_varies(v));
+		part_streams_put(list, sbuf_str(&name), sbuf_str(&text), field_val_varies(v));
 	}
 	sbuf_free(&name);
 	sbuf_free(&text);
@@ -79,7 +79,7 @@ static void add_extras(const struct set_obj *stream, json_t *list)
 	for (unsigned i = 0; i < n; i++) {
 		sbuf_reset(&text);
 		if (set_applies(rows[i], stream) && cmd_value_text(rows[i], stream, &text))
-			put(list, rows[i]->name, sbuf_str(&text), extra_varies(stream->cfg, rows[i]));
+			part_streams_put(list, rows[i]->name, sbuf_str(&text), extra_varies(stream->cfg, rows[i]));
 	}
 	sbuf_free(&text);
 }
@@ -114,7 +114,7 @@ unsigned send_first_around(struct ctl *ctl, unsigned port, unsigned stream, unsi
 	return first;
 }
 
-static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int part_streams_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
 	unsigned first = arg->around ? send_first_around(app->ctl, arg->port, arg->stream, arg->n) : arg->first;
 	json_t *part = ctl_streams_part_json(app->ctl, arg->port, first, arg->n != 0 ? arg->n : WINDOW), *s;
@@ -135,4 +135,4 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	return 0;
 }
 
-const struct snap_part part_streams = {.name = "streams", .takes = PART_WINDOW, .add = add};
+const struct snap_part part_streams = {.name = "streams", .takes = PART_WINDOW, .add = part_streams_add};

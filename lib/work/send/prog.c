@@ -99,7 +99,7 @@ static bool same_group(const struct group *g, const struct group_spec *m, bool o
 }
 
 /* Gives a new frun its state and its tags. */
-static void equip(struct ctl *c, struct prog *p)
+static void prog_equip(struct ctl *c, struct prog *p)
 {
 	unsigned n = frun_nclasses(p->run);
 
@@ -225,7 +225,7 @@ static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct g
 			rc = -EINVAL;
 			break;
 		}
-		equip(c, to);
+		prog_equip(c, to);
 		if (q == 0)
 			g->bytes += frun_size(to->run) + frun_state_size(to->run);
 	}
@@ -262,7 +262,7 @@ static void *copy_of(const void *p, size_t bytes)
 }
 
 /* Gives the group the numbers of its order: those of `like` if the order goes on, else new ones. */
-static void number(struct ctl *c, struct group *g, const struct group *like)
+static void prog_number(struct ctl *c, struct group *g, const struct group *like)
 {
 	if (like != NULL) {
 		g->epoch = like->epoch;
@@ -302,7 +302,7 @@ int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, stru
 	g->member = copy_of(spec->member, g->n * sizeof(*g->member));
 	for (unsigned i = 0; i < g->n; i++)
 		g->member[i].frames->refs++;
-	number(c, g, like);
+	prog_number(c, g, like);
 	g->prog = xcalloc((size_t)np * g->nqueues, sizeof(*g->prog));
 	g->l1 = xcalloc(np, sizeof(*g->l1));
 	g->l2 = xcalloc(np, sizeof(*g->l2));

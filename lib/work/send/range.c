@@ -84,7 +84,7 @@ static int no_such(const char *word, const struct arg_val *args, struct err *e)
 
 enum { PORTS, FIRST, SECOND, PART, VALUE };
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int range_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct sbuf words = {0}, name = {0}, value = {0};
 	struct err own = {.col = -1};
@@ -127,7 +127,7 @@ static const struct arg_spec args_range[] = {
 };
 
 const struct verb verb_range = {
-	.name = "range", .args = args_range, .run = run,
+	.name = "range", .args = args_range, .run = range_run,
 	.help = "Say how a field changes from frame to frame, in Pktgen's words.\n"
 		"start, min, max and inc are given all four at once, or one by its name.\n"
 		"The ranges are held until `enable <ports> range`. The first frame has the value start; each next one inc more, and\n"

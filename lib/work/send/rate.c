@@ -8,7 +8,7 @@
 /* Returns the rate of a group as the settings ask for it, without period and shape. Where frames
  * have different sizes and the rate is one of bits or percent, bytes are paced; otherwise frames.
  * With Poisson arrivals frames are paced too: gaps by bytes would not be exponential. */
-static struct group_rate asked(const struct ctl_port *cp, const struct rate *r, const struct arrival *arrival, const struct group *g)
+static struct group_rate rate_asked(const struct ctl_port *cp, const struct rate *r, const struct arrival *arrival, const struct group *g)
 {
 	struct group_rate a = {.cell = g->cell, .frames = UINT64_MAX};
 	uint64_t speed_bps = plan_speed(cp);
@@ -31,7 +31,7 @@ static struct group_rate asked(const struct ctl_port *cp, const struct rate *r, 
 }
 
 /* Returns whether both ask for the same. */
-static bool same(const struct group_rate *a, const struct group_rate *b)
+static bool rate_same(const struct group_rate *a, const struct group_rate *b)
 {
 	return a->by_bytes == b->by_bytes && a->l2 == b->l2 && a->max == b->max && a->per_s == b->per_s &&
 	       a->sizes == b->sizes && a->shaped == b->shaped && memcmp(&a->spec, &b->spec, sizeof(a->spec)) == 0;
@@ -84,8 +84,8 @@ void rates_follow(struct ctl_port *cp)
 		const struct group_rate *had = rate_of(cp, g->cell);
 		const struct arrival *arrival;
 		const struct rate *set = setting_of(cp, g, &arrival);
-		to[i] = asked(cp, set != NULL ? set : &cp->p.cfg.rate, arrival, g);
-		if (had != NULL && !r->armed && (set == NULL || same(had, &to[i]))) {
+		to[i] = rate_asked(cp, set != NULL ? set : &cp->p.cfg.rate, arrival, g);
+		if (had != NULL && !r->armed && (set == NULL || rate_same(had, &to[i]))) {
 			to[i] = *had;
 		} else {
 			to[i].changed = !r->armed;
@@ -109,7 +109,7 @@ void rates_follow(struct ctl_port *cp)
 }
 
 /* Returns the unit at which frame k begins, in frames or bytes, whichever are paced. */
-static uint64_t begins(const struct group *g, const struct group_rate *a, uint64_t k)
+static uint64_t rate_begins(const struct group *g, const struct group_rate *a, uint64_t k)
 {
 	return a->by_bytes ? group_wire(g, k, a->l2) : k;
 }
@@ -166,7 +166,7 @@ void rates_arm(struct ctl_port *cp)
 			continue;
 		uint64_t due = 0;
 		if (a->frames > 0)
-			due = a->shaped ? start_tsc + shape_due(g, a, a->frames - 1) : pace_due(&p, begins(g, a, a->frames - 1));
+			due = a->shaped ? start_tsc + shape_due(g, a, a->frames - 1) : pace_due(&p, rate_begins(g, a, a->frames - 1));
 		if (due >= r->end_tsc)
 			r->end_tsc = due + 1;
 	}
@@ -216,7 +216,7 @@ uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uin
 			return 0; /* the run was stopped */
 		} else {
 			*all += n;
-			at = begins(sp->program.group[i], a, n);
+			at = rate_begins(sp->program.group[i], a, n);
 		}
 		uint64_t due = pace_due(&p, at);
 		last = due > last ? due : last;
@@ -237,7 +237,7 @@ uint64_t rates_due(const struct ctl_port *cp, uint64_t k)
 	if (a->shaped)
 		return shape_due(sp->program.group[0], a, k) - shape_due(sp->program.group[0], a, 0);
 	p.period = a->period;
-	return pace_due(&p, begins(sp->program.group[0], a, k));
+	return pace_due(&p, rate_begins(sp->program.group[0], a, k));
 }
 
 bool rates_vary(const struct ctl_port *cp)

@@ -29,7 +29,7 @@ int send_slot_make(struct ctl *ctl, unsigned port, unsigned stream, struct err *
 }
 
 /* Enables or disables a stream. One that is to be enabled and does not exist is made. */
-static void enable(struct ctl *ctl, unsigned port, unsigned stream, bool on)
+static void rows_seq_enable(struct ctl *ctl, unsigned port, unsigned stream, bool on)
 {
 	struct stream_cfg *c = ctl_stream_cfg(ctl, port, stream);
 
@@ -49,11 +49,11 @@ static void seq_cnt_put(const struct setting *row, const struct set_obj *obj, co
 	(void)row;
 	if (ctl == NULL)
 		return;
-	enable(ctl, obj->port, 0, k == 0);
+	rows_seq_enable(ctl, obj->port, 0, k == 0);
 	for (unsigned s = 1; s <= k; s++)
-		enable(ctl, obj->port, s, true);
+		rows_seq_enable(ctl, obj->port, s, true);
 	for (unsigned s = (unsigned)k + 1; s < ctl_nstreams(ctl, obj->port); s++)
-		enable(ctl, obj->port, s, false);
+		rows_seq_enable(ctl, obj->port, s, false);
 }
 
 static bool is_enabled(struct ctl *ctl, unsigned port, unsigned stream)
@@ -94,13 +94,13 @@ static int seq_cnt_told(const struct setting *row, const struct set_obj *obj, st
 	return 0;
 }
 
-static void keep(const struct setting *row, const struct set_obj *obj)
+static void rows_seq_keep(const struct setting *row, const struct set_obj *obj)
 {
 	(void)row;
 	(void)obj;
 }
 
-static const struct setting_store seq_cnt_store = {.put = seq_cnt_put, .get = seq_cnt_get, .unset = keep, .told = seq_cnt_told};
+static const struct setting_store seq_cnt_store = {.put = seq_cnt_put, .get = seq_cnt_get, .unset = rows_seq_keep, .told = seq_cnt_told};
 
 const struct setting send_seq_rows[] = {
 	{.name = "seq_cnt", .alias = "seqcnt,seqCnt", .scope = SCOPE_PORT, .v = {&vt_uint, 0, CTL_MAX_STREAMS - 1}, .dflt = "0", .unit = "slots",

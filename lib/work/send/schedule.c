@@ -215,7 +215,7 @@ static void fill_cycle(struct make *m, struct sched_phase *p)
 }
 
 /* a * b, at most UINT64_MAX. */
-static uint64_t times(uint64_t a, uint64_t b)
+static uint64_t schedule_times(uint64_t a, uint64_t b)
 {
 	unsigned __int128 p = (unsigned __int128)a * b;
 
@@ -233,12 +233,12 @@ static int next_phase(struct make *m, struct err *e)
 	if (whole > 0) {
 		uint32_t w = m->turns[0];
 		equal_weights_are_one(m->turns, m->nactive);
-		passes = times(passes, w / m->turns[0]);
+		passes = schedule_times(passes, w / m->turns[0]);
 	}
 	turns = turns_of_pass(m);
-	frames = times(turns, passes);
+	frames = schedule_times(turns, passes);
 	wanted = frames < m->limit - m->k ? frames : m->limit - m->k; /* that will be sent */
-	cycle = whole > 0 ? times(turns, passes_to_repeat(m, worst)) : turns;
+	cycle = whole > 0 ? schedule_times(turns, passes_to_repeat(m, worst)) : turns;
 	if (cycle > wanted)
 		cycle = wanted;
 	if (cycle > SCHED_MAX_CYCLE)
@@ -250,7 +250,7 @@ static int next_phase(struct make *m, struct err *e)
 	struct sched_phase *p = add_phase(m, (unsigned)cycle, frames);
 	fill_cycle(m, p);
 	for (unsigned a = 0; a < m->nactive; a++)
-		m->o[m->active[a]] += times(m->turns[a], passes);
+		m->o[m->active[a]] += schedule_times(m->turns[a], passes);
 	m->k = p->end;
 	m->pass += whole > 0 ? whole : 1;
 	return 1;

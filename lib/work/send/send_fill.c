@@ -61,17 +61,17 @@ static void release_group(struct ctl *c, void *group)
 }
 
 /* Rounds up to whole cache lines. */
-static size_t lines(size_t bytes)
+static size_t send_fill_lines(size_t bytes)
 {
 	return RTE_ALIGN_CEIL(bytes, CACHE_LINE);
 }
 
 /* Cuts a part off the begin of a piece of memory. Parts begin on cache lines. */
-static void *part(uint8_t **mem, size_t bytes)
+static void *send_fill_part(uint8_t **mem, size_t bytes)
 {
 	void *at = *mem;
 
-	*mem += lines(bytes);
+	*mem += send_fill_lines(bytes);
 	return at;
 }
 
@@ -86,18 +86,18 @@ static void fill_queue(const struct ctl *c, const struct ctl_port *cp, unsigned 
 	double hz = clock_hz();
 	size_t groups = pr->ngroups * sizeof(struct gen_group), phases = phases_of(pr) * sizeof(struct gen_phase),
 	       shapes = shapes_of(cp) * sizeof(struct pace_shape), own = gen_mem_size(pr->ngroups);
-	uint8_t *mem = plan_carve(p, lines(sizeof(struct gen_job)) + lines(groups) + lines(phases) + lines(shapes) + lines(own));
-	struct gen_job *j = part(&mem, sizeof(*j));
-	struct gen_group *g = part(&mem, groups);
-	struct gen_phase *ph = part(&mem, phases);
-	struct pace_shape *shape = part(&mem, shapes);
+	uint8_t *mem = plan_carve(p, send_fill_lines(sizeof(struct gen_job)) + send_fill_lines(groups) + send_fill_lines(phases) + send_fill_lines(shapes) + send_fill_lines(own));
+	struct gen_job *j = send_fill_part(&mem, sizeof(*j));
+	struct gen_group *g = send_fill_part(&mem, groups);
+	struct gen_phase *ph = send_fill_part(&mem, phases);
+	struct pace_shape *shape = send_fill_part(&mem, shapes);
 	struct group **about = plan_carve(p, pr->ngroups * sizeof(*about));
 
 	*j = (struct gen_job){
 		.txq = cp->txq[q],
 		.ngroups = (uint16_t)pr->ngroups,
 		.group = g,
-		.mem = part(&mem, own),
+		.mem = send_fill_part(&mem, own),
 		.burst = (uint16_t)cp->p.cfg.burst,
 		.queue = (uint16_t)q,
 		.nqueues = cp->p.ntxq,

@@ -44,7 +44,7 @@ static const struct {
 enum { DMAC, SMAC, DIP, SIP, SPORT, DPORT, NET, L4, VLAN, SIZE, TEID };
 
 /* Refuses the line at word `at`: `found` stands where `what` is wanted; NULL: it is missing. */
-static int fail(const struct line *l, unsigned at, struct err *e, const char *what, const char *found)
+static int sequence_fail(const struct line *l, unsigned at, struct err *e, const char *what, const char *found)
 {
 	int col = at < l->n ? l->w[at].col : l->end_col;
 
@@ -59,7 +59,7 @@ static int too_many(const struct line *l, struct err *e)
 }
 
 /* Adds a row and its value. col: where errors of this value point to; -1: nowhere. */
-static void add(struct line *l, const char *row, const char *text, int col)
+static void sequence_add(struct line *l, const char *row, const char *text, int col)
 {
 	l->set[l->nsets].row = row;
 	l->set[l->nsets].col = col;
@@ -67,24 +67,24 @@ static void add(struct line *l, const char *row, const char *text, int col)
 }
 
 /* Returns the next word. NULL: there is none, and *e says that `what` is missing. */
-static const struct cmd_word *next(struct line *l, const char *what, struct err *e)
+static const struct cmd_word *sequence_next(struct line *l, const char *what, struct err *e)
 {
 	if (l->at == l->n) {
-		fail(l, l->n, e, what, NULL);
+		sequence_fail(l, l->n, e, what, NULL);
 		return NULL;
 	}
 	return &l->w[l->at++];
 }
 
 /* Takes the next word, which must be this key. */
-static int keyword(struct line *l, const char *key, struct err *e)
+static int sequence_keyword(struct line *l, const char *key, struct err *e)
 {
-	const struct cmd_word *w = next(l, key, e);
+	const struct cmd_word *w = sequence_next(l, key, e);
 
 	if (w == NULL)
 		return -EINVAL;
 	if (strcmp(w->text, key) != 0)
-		return fail(l, l->at - 1, e, key, w->text);
+		return sequence_fail(l, l->at - 1, e, key, w->text);
 	return 0;
 }
 
@@ -104,7 +104,7 @@ static int one_of(struct line *l, unsigned at, const char *const *words, struct 
 
 /* Checks that word `at` is a value of type v. mask: it is an address that may have a prefix length
  * behind it, which is checked too. */
-static int value(struct line *l, unsigned at, const struct vspec *v, bool mask, struct err *e)
+static int sequence_value(struct line *l, unsigned at, const struct vspec *v, bool mask, struct err *e)
 {
 	_Alignas(16) uint8_t out[VT_FIELD_BYTES];
 	char text[80];
@@ -133,9 +133,9 @@ static int long_form(struct line *l, bool keys, struct err *e)
 		at[i] = l->n;
 		if (i == TEID && l->at == l->n)
 			break;
-		if (keys && items[i].key != NULL && keyword(l, items[i].key, e) < 0)
+		if (keys && items[i].key != NULL && sequence_keyword(l, items[i].key, e) < 0)
 			return -EINVAL;
-		if (next(l, items[i].what, e) == NULL)
+		if (sequence_next(l, items[i].what, e) == NULL)
 			return -EINVAL;
 		at[i] = l->at - 1;
 	}
@@ -147,7 +147,7 @@ static int long_form(struct line *l, bool keys, struct err *e)
 	for (unsigned i = 0; i < ARRAY_SIZE(items); i++) {
 		bool ip = i == DIP || i == SIP;
 		const struct vspec *v = ip ? (net == 1 ? &ip6 : &ip4) : &items[i].v;
-		int rc = at[i] < l->n && v->type != NULL ? value(l, at[i], v, ip, e) : 0;
+		int rc = at[i] < l->n && v->type != NULL ? sequence_value(l, at[i], v, ip, e) : 0;
 		if (rc < 0)
 			return rc;
 		if (at[i] < l->n)
@@ -157,23 +157,23 @@ static int long_form(struct line *l, bool keys, struct err *e)
 	if (teid && l4 != 0)
 		return err_at(e, EINVAL, l->w[at[TEID]].col, "a TEID makes the frame GTP-U, which needs udp, not %s", l4s[l4]);
 	if (!teid)
-		add(l, "with.gtpu", "off", -1);
-	add(l, "type", nets[net], l->w[at[NET]].col);
-	add(l, "proto", l4s[l4], l->w[at[L4]].col);
+		sequence_add(l, "with.gtpu", "off", -1);
+	sequence_add(l, "type", nets[net], l->w[at[NET]].col);
+	sequence_add(l, "proto", l4s[l4], l->w[at[L4]].col);
 	if (teid)
-		add(l, "with.gtpu", "on", l->w[at[TEID]].col);
-	add(l, "eth.dst", text[DMAC], l->w[at[DMAC]].col);
-	add(l, "eth.src", text[SMAC], l->w[at[SMAC]].col);
-	add(l, net == 1 ? "ipv6.dst" : "ipv4.dst", text[DIP], l->w[at[DIP]].col);
-	add(l, net == 1 ? "ipv6.src" : "ipv4.src", text[SIP], l->w[at[SIP]].col);
+		sequence_add(l, "with.gtpu", "on", l->w[at[TEID]].col);
+	sequence_add(l, "eth.dst", text[DMAC], l->w[at[DMAC]].col);
+	sequence_add(l, "eth.src", text[SMAC], l->w[at[SMAC]].col);
+	sequence_add(l, net == 1 ? "ipv6.dst" : "ipv4.dst", text[DIP], l->w[at[DIP]].col);
+	sequence_add(l, net == 1 ? "ipv6.src" : "ipv4.src", text[SIP], l->w[at[SIP]].col);
 	if (l4 != 2) {
-		add(l, l4 == 0 ? "udp.src" : "tcp.src", text[SPORT], l->w[at[SPORT]].col);
-		add(l, l4 == 0 ? "udp.dst" : "tcp.dst", text[DPORT], l->w[at[DPORT]].col);
+		sequence_add(l, l4 == 0 ? "udp.src" : "tcp.src", text[SPORT], l->w[at[SPORT]].col);
+		sequence_add(l, l4 == 0 ? "udp.dst" : "tcp.dst", text[DPORT], l->w[at[DPORT]].col);
 	}
-	add(l, "vlan.vid", text[VLAN], l->w[at[VLAN]].col);
+	sequence_add(l, "vlan.vid", text[VLAN], l->w[at[VLAN]].col);
 	if (teid)
-		add(l, "gtpu.teid", text[TEID], l->w[at[TEID]].col);
-	add(l, "size", text[SIZE], l->w[at[SIZE]].col);
+		sequence_add(l, "gtpu.teid", text[TEID], l->w[at[TEID]].col);
+	sequence_add(l, "size", text[SIZE], l->w[at[SIZE]].col);
 	return 0;
 }
 
@@ -185,29 +185,29 @@ static int short_form(struct line *l, struct err *e)
 
 	l->at = 1;
 	if (strcmp(first, "cos") == 0) {
-		if ((w[0] = next(l, "cos", e)) == NULL || keyword(l, "tos", e) < 0 || (w[1] = next(l, "tos", e)) == NULL)
+		if ((w[0] = sequence_next(l, "cos", e)) == NULL || sequence_keyword(l, "tos", e) < 0 || (w[1] = sequence_next(l, "tos", e)) == NULL)
 			return -EINVAL;
-		add(l, "vlan.pcp", w[0]->text, w[0]->col);
-		add(l, "tos", w[1]->text, w[1]->col);
+		sequence_add(l, "vlan.pcp", w[0]->text, w[0]->col);
+		sequence_add(l, "tos", w[1]->text, w[1]->col);
 	} else if (strcmp(first, "vxlan") == 0) {
-		if ((w[0] = next(l, "FLAGS", e)) == NULL || keyword(l, "gid", e) < 0 || (w[1] = next(l, "gid", e)) == NULL ||
-		    keyword(l, "vid", e) < 0 || (w[2] = next(l, "vid", e)) == NULL)
+		if ((w[0] = sequence_next(l, "FLAGS", e)) == NULL || sequence_keyword(l, "gid", e) < 0 || (w[1] = sequence_next(l, "gid", e)) == NULL ||
+		    sequence_keyword(l, "vid", e) < 0 || (w[2] = sequence_next(l, "vid", e)) == NULL)
 			return -EINVAL;
 		snprintf(text, sizeof(text), "%.20s %.20s %.20s", w[0]->text, w[1]->text, w[2]->text);
-		add(l, "vxlan", text, w[0]->col);
+		sequence_add(l, "vxlan", text, w[0]->col);
 	} else { /* tcp flag LIST */
-		if ((w[0] = next(l, "flags", e)) == NULL)
+		if ((w[0] = sequence_next(l, "flags", e)) == NULL)
 			return -EINVAL;
 		if (strcmp(w[0]->text, "flags") != 0 && strcmp(w[0]->text, "flag") != 0)
-			return fail(l, 1, e, "flags", w[0]->text);
-		if ((w[1] = next(l, "a list of flags", e)) == NULL)
+			return sequence_fail(l, 1, e, "flags", w[0]->text);
+		if ((w[1] = sequence_next(l, "a list of flags", e)) == NULL)
 			return -EINVAL;
-		add(l, "tcp.flags", w[1]->text, w[1]->col);
+		sequence_add(l, "tcp.flags", w[1]->text, w[1]->col);
 	}
 	return l->at == l->n ? 0 : too_many(l, e);
 }
 
-static int parse(struct line *l, struct err *e)
+static int sequence_parse(struct line *l, struct err *e)
 {
 	const char *first = l->w[0].text;
 
@@ -295,7 +295,7 @@ static int write_all(struct line *l, const struct target *given, const struct po
 	return rc;
 }
 
-static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+static int sequence_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct line l = {.r = r, .end_col = (int)strlen(r->line)};
 	struct cmd_word words[64];
@@ -311,7 +311,7 @@ static int run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 			first++;
 		l.w = words + first;
 		l.n = (unsigned)n - first;
-		rc = parse(&l, &own);
+		rc = sequence_parse(&l, &own);
 		if (rc >= 0)
 			rc = write_all(&l, &args[PORTS].target, &ports, (unsigned)args[SLOT].v.u + 1, &own);
 	}
@@ -329,7 +329,7 @@ static const struct arg_spec args_sequence[] = {
 };
 
 const struct verb verb_sequence = {
-	.name = "sequence", .alias = "seq", .args = args_sequence, .run = run,
+	.name = "sequence", .alias = "seq", .args = args_sequence, .run = sequence_run,
 	.help = "Write slot N of Pktgen's sequence, which is stream N + 1 of the ports.\n"
 		"`set <ports> seq_cnt K` puts the first K slots to use.\n"
 		"seq N P DMAC SMAC DIP SIP/LEN SPORT DPORT ipv4|ipv6 udp|tcp|icmp VLAN SIZE [TEID]\n"

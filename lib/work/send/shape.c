@@ -83,7 +83,7 @@ double shape_pps(const struct group_rate *a, uint64_t ns, bool *ramps)
 }
 
 /* Returns the unit at which frame k begins. */
-static uint64_t begins(const struct group *g, const struct group_rate *a, uint64_t k)
+static uint64_t shape_begins(const struct group *g, const struct group_rate *a, uint64_t k)
 {
 	return a->by_bytes ? group_wire(g, k, a->l2) : k;
 }
@@ -91,13 +91,13 @@ static uint64_t begins(const struct group *g, const struct group_rate *a, uint64
 /* Returns the deadline of frame k in cycles of the clock for which s was made. */
 static uint64_t due_on(const struct group *g, const struct group_rate *a, const struct pace_shape *s, uint64_t k)
 {
-	uint64_t at = begins(g, a, k);
+	uint64_t at = shape_begins(g, a, k);
 	struct pace_at p = {.k = k, .x = PACE_POS(at), .slot = 1};
 
 	if (s->kind == ARRIVAL_BURST && !s->gap)
-		p.begin = begins(g, a, k - k % s->burst);
+		p.begin = shape_begins(g, a, k - k % s->burst);
 	if (s->kind == ARRIVAL_JITTER && a->by_bytes)
-		p.slot = begins(g, a, k + 1) - at;
+		p.slot = shape_begins(g, a, k + 1) - at;
 	return pace_shape_due(s, &p, k);
 }
 

@@ -24,7 +24,7 @@ struct tags {
 	uint32_t last;       /* the newest tag */
 };
 
-static uint64_t mix(uint64_t h, const void *p, size_t n)
+static uint64_t tags_mix(uint64_t h, const void *p, size_t n)
 {
 	const uint8_t *b = p;
 
@@ -50,7 +50,7 @@ static uint64_t flags_of(const struct frun_class *k)
 	       (uint64_t)k->tcp << 4 | (uint64_t)k->dst << 5;
 }
 
-static bool same(const struct tag_entry *t, const struct frun_class *k, unsigned len)
+static bool tags_same(const struct tag_entry *t, const struct frun_class *k, unsigned len)
 {
 	return t->len == len && t->k.len == k->len && t->k.from == k->from && flags_of(&t->k) == flags_of(k) &&
 	       t->k.l2_len == k->l2_len && t->k.l3_len == k->l3_len && t->k.l4_len == k->l4_len &&
@@ -61,13 +61,13 @@ struct tag_entry *tag_take(struct ctl *c, const struct frun *f, const struct fru
 {
 	uint64_t facts[] = {frun_len(f), k->len, k->from, flags_of(k),
 			    (uint64_t)k->l2_len << 32 | (uint64_t)k->l3_len << 16 | k->l4_len};
-	uint64_t hash = mix(mix(1, facts, sizeof(facts)), k->bytes + k->from, tail_len(k));
+	uint64_t hash = tags_mix(tags_mix(1, facts, sizeof(facts)), k->bytes + k->from, tail_len(k));
 
 	if (send_ctl(c)->tags == NULL)
 		send_ctl(c)->tags = xcalloc(1, sizeof(*send_ctl(c)->tags));
 	struct tag_entry **at = &send_ctl(c)->tags->bucket[hash % BUCKETS];
 	for (struct tag_entry *t = *at; t != NULL; t = t->next)
-		if (t->hash == hash && same(t, k, frun_len(f))) {
+		if (t->hash == hash && tags_same(t, k, frun_len(f))) {
 			t->refs++;
 			return t;
 		}

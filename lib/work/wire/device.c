@@ -69,7 +69,7 @@ static bool link_asked_down(const struct ctl_port *a, const struct ctl_port *b)
 
 /* The port by whose settings the link flaps: if both ends ask for it, the one with the lower
  * number. NULL: it does not flap. */
-static const struct ctl_port *flapping(const struct ctl_port *a, const struct ctl_port *b)
+static const struct ctl_port *device_flapping(const struct ctl_port *a, const struct ctl_port *b)
 {
 	const struct ctl_port *low = a->p.id < b->p.id ? a : b, *high = low == a ? b : a;
 
@@ -77,33 +77,33 @@ static const struct ctl_port *flapping(const struct ctl_port *a, const struct ct
 }
 
 /* Do the settings ask for a device between these ports? */
-static bool wanted(const struct ctl_port *to, const struct ctl_port *from)
+static bool device_wanted(const struct ctl_port *to, const struct ctl_port *from)
 {
-	return device_acts(wire_cfg_of(from)) || link_asked_down(to, from) || flapping(to, from) != NULL;
+	return device_acts(wire_cfg_of(from)) || link_asked_down(to, from) || device_flapping(to, from) != NULL;
 }
 
 /* ---- phases ---- */
 
 /* The workers of these n queues get new plans. */
-static void tell(struct ctl *c, const int *worker, unsigned n)
+static void device_tell(struct ctl *c, const int *worker, unsigned n)
 {
 	for (unsigned q = 0; q < n; q++)
 		c->worker[worker[q]].dirty = true;
 }
 
 /* Begins a phase: the workers that it is about get new plans. */
-static void enter(struct ctl *c, struct device *d, enum device_phase phase)
+static void device_enter(struct ctl *c, struct device *d, enum device_phase phase)
 {
 	d->phase = phase;
 	d->seq = c->plan_seq;
-	tell(c, d->to->rx_worker, d->to->p.nrxq);
+	device_tell(c, d->to->rx_worker, d->to->p.nrxq);
 	/* the sender's bursts are stamped from now on, or no longer */
 	if (phase == DEVICE_TURNING || phase == DEVICE_RETURNING)
-		tell(c, d->from->tx_worker, d->from->p.ntxq);
+		device_tell(c, d->from->tx_worker, d->from->p.ntxq);
 }
 
 /* Have the workers of these n queues acknowledged plans of the current phase? */
-static bool heard(const struct ctl *c, const struct device *d, const int *worker, unsigned n)
+static bool device_heard(const struct ctl *c, const struct device *d, const int *worker, unsigned n)
 {
 	for (unsigned q = 0; q < n; q++)
 		if (__atomic_load_n(&c->worker[worker[q]].w->cells.acked, __ATOMIC_ACQUIRE) <= d->seq)
@@ -121,7 +121,7 @@ static bool rings_empty(struct rte_ring *const *r, unsigned n)
 
 /* Are frames inside the device or its rings? The answer is exact only when the sender does not
  * send. */
-static bool holds(struct device *d)
+static bool device_holds(struct device *d)
 {
 	struct dut_counts now;
 
@@ -144,7 +144,7 @@ static void put_away(struct device *d)
 	memset(d->state, 0, sizeof(*d->state));
 }
 
-static void fail(struct ctl *c, struct device *d, const struct err *e)
+static void device_fail(struct ctl *c, struct device *d, const struct err *e)
 {
 	d->failed = true;
 	d->failed_cfg = *wire_cfg_of(d->from);
@@ -157,7 +157,7 @@ static bool same_cfg(const struct wire_cfg *a, const struct wire_cfg *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-static void begin(struct ctl *c, struct device *d)
+static void device_begin(struct ctl *c, struct device *d)
 {
 	struct err e = {.text = ""};
 
@@ -167,56 +167,56 @@ static void begin(struct ctl *c, struct device *d)
 	int rc = d->ready ? device_fill(d, &e) : device_make(d, &e);
 	if (rc < 0) {
 		device_unmake(d);
-		fail(c, d, &e);
+		device_fail(c, d, &e);
 		return;
 	}
-	enter(c, d, DEVICE_TURNING);
+	device_enter(c, d, DEVICE_TURNING);
 }
 
-static void end(struct device *d)
+static void device_end(struct device *d)
 {
 	device_empty(d);
 	d->phase = DEVICE_OFF;
 }
 
 /* Goes on to the next phase when the current one is complete. */
-static void step(struct ctl *c, struct device *d)
+static void device_step(struct ctl *c, struct device *d)
 {
 	struct ctl_port *to = d->to, *from = d->from;
-	bool want = wanted(to, from);
+	bool want = device_wanted(to, from);
 	struct dut_counts now;
 
 	switch (d->phase) {
 	case DEVICE_OFF:
 		if (want)
-			begin(c, d);
+			device_begin(c, d);
 		else
 			d->failed = false; /* what could not be made is no longer asked for */
 		break;
 	case DEVICE_TURNING:
-		if (heard(c, d, to->rx_worker, to->p.nrxq) && heard(c, d, from->tx_worker, from->p.ntxq))
-			enter(c, d, DEVICE_ON);
+		if (device_heard(c, d, to->rx_worker, to->p.nrxq) && device_heard(c, d, from->tx_worker, from->p.ntxq))
+			device_enter(c, d, DEVICE_ON);
 		break;
 	case DEVICE_ON:
 		device_counts(d, &now);
 		if (now.held > 0 && d->idle_told == from->run.active)
 			c->worker[to->rx_worker[0]].dirty = true;
-		if (!want && !from->run.active && !holds(d))
-			enter(c, d, DEVICE_LEAVING);
+		if (!want && !from->run.active && !device_holds(d))
+			device_enter(c, d, DEVICE_LEAVING);
 		break;
 	case DEVICE_LEAVING:
-		if (!heard(c, d, to->rx_worker, 1) || holds(d))
+		if (!device_heard(c, d, to->rx_worker, 1) || device_holds(d))
 			break;
 		put_away(d);
 		if (want) {
-			enter(c, d, DEVICE_ON);
+			device_enter(c, d, DEVICE_ON);
 			break;
 		}
-		enter(c, d, DEVICE_RETURNING);
+		device_enter(c, d, DEVICE_RETURNING);
 		break;
 	case DEVICE_RETURNING:
-		if (heard(c, d, to->rx_worker, to->p.nrxq) && heard(c, d, from->tx_worker, from->p.ntxq))
-			end(d);
+		if (device_heard(c, d, to->rx_worker, to->p.nrxq) && device_heard(c, d, from->tx_worker, from->p.ntxq))
+			device_end(d);
 		break;
 	}
 }
@@ -287,7 +287,7 @@ static void turn_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b)
 
 	look_at_flap(a);
 	look_at_flap(b);
-	f = (struct ctl_port *)(uintptr_t)flapping(a, b);
+	f = (struct ctl_port *)(uintptr_t)device_flapping(a, b);
 	if (f == NULL || link_asked_down(a, b)) {
 		set_link(c, a, b, link_asked_down(a, b));
 		return;
@@ -326,8 +326,8 @@ static void devices_turn(struct ctl *c)
 			continue;
 		if (from->p.id > to->p.id)
 			turn_link(c, to, from);
-		if (to->started && from->started && to->p.nrxq > 0 && (device_of(to) != NULL || wanted(to, from)))
-			step(c, device_between(to, from));
+		if (to->started && from->started && to->p.nrxq > 0 && (device_of(to) != NULL || device_wanted(to, from)))
+			device_step(c, device_between(to, from));
 	}
 }
 
@@ -364,8 +364,8 @@ static uint64_t devices_next_ns(const struct ctl *c)
 		struct dut_counts now;
 		if (from == NULL)
 			continue;
-		if (flapping(to, from) != NULL)
-			ns = RTE_MIN(ns, flap_next_ns(flapping(to, from)));
+		if (device_flapping(to, from) != NULL)
+			ns = RTE_MIN(ns, flap_next_ns(device_flapping(to, from)));
 		if (d == NULL || !to->started || !from->started)
 			continue;
 		if (is_moving(d))
@@ -373,7 +373,7 @@ static uint64_t devices_next_ns(const struct ctl *c)
 		if (d->phase == DEVICE_OFF)
 			continue;
 		device_counts(d, &now);
-		if (now.held > 0 || !wanted(to, from))
+		if (now.held > 0 || !device_wanted(to, from))
 			ns = RTE_MIN(ns, HELD_NS);
 	}
 	return ns;
@@ -426,7 +426,7 @@ static uint64_t devices_inside(const struct ctl *c, const struct portset *from)
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct device *d = device_of(c->port[i]);
 		struct dut_counts now;
-		if (d == NULL || !c->port[i]->started || !portset_has(from, d->from->p.id) || !holds(d))
+		if (d == NULL || !c->port[i]->started || !portset_has(from, d->from->p.id) || !device_holds(d))
 			continue;
 		device_counts(d, &now);
 		sum += now.waiting + now.taken;
@@ -440,7 +440,7 @@ static bool devices_hold(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct device *d = device_of(c->port[i]);
-		if (d != NULL && c->port[i]->started && !d->from->run.active && holds(d))
+		if (d != NULL && c->port[i]->started && !d->from->run.active && device_holds(d))
 			return true;
 	}
 	return false;
@@ -507,7 +507,7 @@ static struct dut_job *fill_job(struct ctl *c, struct device *d, struct plan_wri
 {
 	struct dut_job *j = plan_carve(p, sizeof(*j));
 	struct dut_law *law = plan_carve(p, sizeof(*law));
-	const struct ctl_port *f = flapping(d->to, d->from);
+	const struct ctl_port *f = device_flapping(d->to, d->from);
 
 	device_job(wire_cfg_of(d->from), plan_speed(d->from), j);
 	j->line = &d->line;

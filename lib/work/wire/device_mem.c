@@ -21,7 +21,7 @@ static int stamp_offset(void)
 	return rte_mbuf_dynfield_register(&field);
 }
 
-static void *map(size_t bytes)
+static void *device_mem_map(size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -92,7 +92,7 @@ static int make_pool(struct device *d, struct err *e)
 
 	snprintf(name, sizeof(name), "dut%u_%u", d->to->p.id, serial++);
 	struct rte_mempool *mp = rte_mempool_create_empty(name, n, elt, 0, sizeof(priv), SOCKET_ID_ANY, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
-	void *mem = mp != NULL ? map(bytes) : NULL;
+	void *mem = mp != NULL ? device_mem_map(bytes) : NULL;
 	if (mem == NULL || rte_mempool_set_ops_byname(mp, rte_mbuf_best_mempool_ops(), NULL) != 0) {
 		rte_mempool_free(mp);
 		if (mem != NULL)
@@ -126,7 +126,7 @@ int device_fill(struct device *d, struct err *e)
 	d->line.ncells = MOST_CELLS;
 	cells = (size_t)dut_cells(&d->line) * DUT_CELL;
 	d->mem_bytes = cells + late + DUT_QUEUE_MAX * sizeof(uint64_t);
-	d->mem = map(d->mem_bytes);
+	d->mem = device_mem_map(d->mem_bytes);
 	if (d->mem == NULL)
 		return err_set(e, ENODEV, "no addresses for the frames inside (%s)", strerror(errno));
 	d->line.cells = d->mem;

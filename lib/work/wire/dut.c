@@ -11,23 +11,23 @@ enum purpose { FOR_LOSS = 1, FOR_DUPLICATE, FOR_REORDER, FOR_CORRUPT, FOR_BIT, F
 
 /* Random numbers are a function of (seed, purpose, number), by a counter-based generator:
  * Stafford's variant 13 of the finalizer of MurmurHash3. */
-static inline uint64_t mixed(uint64_t x)
+static inline uint64_t dut_mixed(uint64_t x)
 {
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
 	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
 	return x ^ x >> 31;
 }
 
-static inline uint64_t chance(const struct dut_job *j, uint64_t number, enum purpose why)
+static inline uint64_t dut_chance(const struct dut_job *j, uint64_t number, enum purpose why)
 {
-	return mixed(mixed(j->seed + why * 0x9e3779b97f4a7c15ull) + number * 0x9e3779b97f4a7c15ull);
+	return dut_mixed(dut_mixed(j->seed + why * 0x9e3779b97f4a7c15ull) + number * 0x9e3779b97f4a7c15ull);
 }
 
-static inline bool hits(const struct dut_hits *h, const struct dut_job *j, uint64_t number, enum purpose why)
+static inline bool dut_is_hit(const struct dut_hits *h, const struct dut_job *j, uint64_t number, enum purpose why)
 {
 	if (h->every != 0)
 		return (number + 1) % h->every == 0;
-	return h->below != 0 && chance(j, number, why) < h->below;
+	return h->below != 0 && dut_chance(j, number, why) < h->below;
 }
 
 uint32_t dut_cells(const struct dut_line *l)
@@ -71,7 +71,7 @@ static bool too_long(const struct dut_job *j, const struct rte_mbuf *m)
 
 static bool is_lost(struct dut_state *s, const struct dut_job *j, uint64_t number)
 {
-	if (hits(&j->loss, j, number, FOR_LOSS))
+	if (dut_is_hit(&j->loss, j, number, FOR_LOSS))
 		s->loss_left = j->loss_burst;
 	if (s->loss_left == 0)
 		return false;
@@ -81,7 +81,7 @@ static bool is_lost(struct dut_state *s, const struct dut_job *j, uint64_t numbe
 
 /* Puts a frame into the queue in front of the server, which serves frames at the limit. *served is
  * when the frame has been served. Returns false if there is no room. */
-static bool serve(struct dut_state *s, const struct dut_job *j, uint32_t len, uint64_t *served)
+static bool dut_serve(struct dut_state *s, const struct dut_job *j, uint32_t len, uint64_t *served)
 {
 	uint64_t *times = j->line->service;
 
@@ -103,7 +103,7 @@ static bool serve(struct dut_state *s, const struct dut_job *j, uint32_t len, ui
 }
 
 /* The delay at the random number u of 64 bits, linear between two steps of t. */
-static uint64_t between(const uint64_t *t, uint64_t u)
+static uint64_t dut_between(const uint64_t *t, uint64_t u)
 {
 	uint64_t i = u >> 54, a = t[i], b = t[i + 1];
 
@@ -114,12 +114,12 @@ static uint64_t delay_of(const struct dut_job *j, uint64_t number, enum purpose 
 {
 	if (j->law == NULL && j->spread == 0)
 		return j->delay;
-	uint64_t u = chance(j, number, why);
+	uint64_t u = dut_chance(j, number, why);
 	if (j->law == NULL)
 		return j->delay + (uint64_t)((dut_time)j->spread * u >> 64);
 	if (u >> 54 == 0)
-		return between(j->law->low, u << 10);
-	return u >> 54 == DUT_STEPS - 1 ? between(j->law->high, u << 10) : between(j->law->mid, u);
+		return dut_between(j->law->low, u << 10);
+	return u >> 54 == DUT_STEPS - 1 ? dut_between(j->law->high, u << 10) : dut_between(j->law->mid, u);
 }
 
 static void copy_out(const struct rte_mbuf *m, uint8_t *to)
@@ -131,9 +131,9 @@ static void copy_out(const struct rte_mbuf *m, uint8_t *to)
 }
 
 /* Turns one bit of a frame, if it has the byte that the job names. */
-static void spoil(struct slot *f, const struct dut_job *j)
+static void dut_spoil(struct slot *f, const struct dut_job *j)
 {
-	uint64_t u = chance(j, f->number, FOR_BIT);
+	uint64_t u = dut_chance(j, f->number, FOR_BIT);
 	uint32_t from = f->len > RTE_ETHER_HDR_LEN ? RTE_ETHER_HDR_LEN : 0, at;
 
 	if (j->corrupt_at >= 0 && j->corrupt_at < f->len)
@@ -166,7 +166,7 @@ static void let_go(struct dut_state *s, const struct dut_job *j, uint32_t held, 
 
 /* A frame of Tx queue txq, which is due at `due`, overtakes held frames of this queue. Those that
  * have been overtaken by enough are let go. */
-static void overtake(struct dut_state *s, const struct dut_job *j, unsigned txq, uint64_t due)
+static void dut_overtake(struct dut_state *s, const struct dut_job *j, unsigned txq, uint64_t due)
 {
 	unsigned kept = 0;
 
@@ -182,11 +182,11 @@ static void overtake(struct dut_state *s, const struct dut_job *j, unsigned txq,
 
 /* Puts a frame that arrived into the device, from where it goes out when it is due. copy: it is the
  * second one of a frame that is duplicated. */
-static void store(struct dut_state *s, const struct dut_job *j, const struct rte_mbuf *m, unsigned ring, unsigned txq, uint64_t number,
+static void dut_keep(struct dut_state *s, const struct dut_job *j, const struct rte_mbuf *m, unsigned ring, unsigned txq, uint64_t number,
 		  uint64_t served, bool copy)
 {
 	const struct dut_line *l = j->line;
-	bool fits = m->pkt_len <= l->max_len, hold = fits && !copy && s->nheld < DUT_HELD && hits(&j->reorder, j, number, FOR_REORDER);
+	bool fits = m->pkt_len <= l->max_len, hold = fits && !copy && s->nheld < DUT_HELD && dut_is_hit(&j->reorder, j, number, FOR_REORDER);
 	uint32_t at = !fits ? NONE : hold ? held_take(s, l) : cells_take(s, j, cells_of(m->pkt_len));
 
 	if (at == NONE) {
@@ -196,8 +196,8 @@ static void store(struct dut_state *s, const struct dut_job *j, const struct rte
 	struct slot *f = slot_at(l, at);
 	*f = (struct slot){.number = number, .len = (uint16_t)m->pkt_len, .ring = (uint8_t)ring, .txq = (uint8_t)txq};
 	copy_out(m, f->data);
-	if (hits(&j->corrupt, j, number, FOR_CORRUPT))
-		spoil(f, j);
+	if (dut_is_hit(&j->corrupt, j, number, FOR_CORRUPT))
+		dut_spoil(f, j);
 	s->now.waiting++;
 	f->due = served + delay_of(j, number, copy ? FOR_COPY_DELAY : FOR_DELAY);
 	if (j->in_order)
@@ -210,11 +210,11 @@ static void store(struct dut_state *s, const struct dut_job *j, const struct rte
 	uint64_t due = f->due;
 	schedule(s, l, at, due);
 	if (!copy && s->nheld > 0)
-		overtake(s, j, txq, due);
+		dut_overtake(s, j, txq, due);
 }
 
 /* A frame arrives: decides what becomes of it, in the order that dut.h says. */
-static void arrive(struct dut_state *s, const struct dut_job *j, const struct rte_mbuf *m, unsigned ring)
+static void dut_arrive(struct dut_state *s, const struct dut_job *j, const struct rte_mbuf *m, unsigned ring)
 {
 	struct dut_stamp stamp = stamp_of(j->line, m);
 	uint64_t number = s->number++, served;
@@ -230,13 +230,13 @@ static void arrive(struct dut_state *s, const struct dut_job *j, const struct rt
 		s->now.too_long++;
 	} else if (lost) {
 		s->now.lost++;
-	} else if (!serve(s, j, m->pkt_len, &served)) {
+	} else if (!dut_serve(s, j, m->pkt_len, &served)) {
 		s->now.queue_drops++;
 	} else {
-		store(s, j, m, ring, txq, number, served, false);
-		if (hits(&j->duplicate, j, number, FOR_DUPLICATE)) {
+		dut_keep(s, j, m, ring, txq, number, served, false);
+		if (dut_is_hit(&j->duplicate, j, number, FOR_DUPLICATE)) {
 			s->now.duplicated++;
-			store(s, j, m, ring, txq, number, served, true);
+			dut_keep(s, j, m, ring, txq, number, served, true);
 		}
 	}
 }
@@ -254,12 +254,12 @@ static inline void let_in(struct dut_state *s, const struct dut_job *j, struct d
 {
 	struct rte_mbuf *m = t->m[t->at++];
 
-	arrive(s, j, m, ring);
+	dut_arrive(s, j, m, ring);
 	rte_pktmbuf_free(m);
 }
 
 /* The ring whose next frame was sent before those of all other rings; DUT_QUEUES: all are empty. */
-static unsigned earliest(struct dut_state *s, const struct dut_line *l)
+static unsigned dut_earliest(struct dut_state *s, const struct dut_line *l)
 {
 	unsigned best = DUT_QUEUES;
 	uint64_t best_tsc = 0;
@@ -284,7 +284,7 @@ static unsigned take_in(struct dut_state *s, const struct dut_job *j)
 	unsigned total = 0, ring;
 
 	if (j->line->nrings > 1) {
-		for (; total < TAKE_MOST && (ring = earliest(s, j->line)) != DUT_QUEUES; total++)
+		for (; total < TAKE_MOST && (ring = dut_earliest(s, j->line)) != DUT_QUEUES; total++)
 			let_in(s, j, &t[ring], ring);
 		return total;
 	}
@@ -361,7 +361,7 @@ static unsigned give_out(struct dut_state *s, const struct dut_line *l, uint64_t
 }
 
 /* Shows the counters to control: see dut_read(). */
-static void publish(struct dut_state *s)
+static void dut_publish(struct dut_state *s)
 {
 	const uint64_t *now = (const uint64_t *)&s->now;
 	uint64_t epoch = cell_get(&s->epoch);
@@ -424,7 +424,7 @@ static unsigned dut_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 		out += give_out(s, j->line, in < TAKE_MOST ? now : RTE_MIN(now, s->arrival));
 	}
 	if (in + out > 0)
-		publish(s);
+		dut_publish(s);
 	return in + out;
 }
 
@@ -448,7 +448,7 @@ static void dut_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 	s->now.flushed += s->now.waiting;
 	s->now.waiting = 0;
 	s->nslots = s->used = s->nfifo = s->nlate = s->nheld = s->held_made = s->held_back = 0;
-	publish(s);
+	dut_publish(s);
 }
 
 const struct dp_kind dp_kind_dut = {

@@ -45,7 +45,7 @@ static void put_line(struct grid *g, int row, int col, int width, const struct l
 	page_put_count(g, row, col, width, l->fault && json_integer_value(v) > 0 ? ROLE_WARN : ROLE_STAT_VALUES, v);
 }
 
-static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
+static void wire_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	const json_t *list = json_object_get(in->snap, "wires");
 	int width = g->cols - LABEL < WIDTH ? g->cols - LABEL : WIDTH;
@@ -75,6 +75,6 @@ static void draw(const struct page_in *in, struct grid *g, struct page_out *out)
 }
 
 const struct page page_wire = {
-	.name = "wire", .parts = "wires", .draw = draw,
+	.name = "wire", .parts = "wires", .draw = wire_draw,
 	.help = "What the device under test of each wire has done to frames: taken, handed over, waiting, lost and why.",
 };

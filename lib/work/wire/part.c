@@ -4,7 +4,7 @@
 #include "wire_app.h"
 #include "wire_face.h"
 
-static int add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int part_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
 {
 	struct portset ports;
 
@@ -18,4 +18,4 @@ static int add(struct app *app, const struct snap *snap, const struct part_arg *
 	return 0;
 }
 
-const struct snap_part part_wires = {.name = "wires", .takes = PART_ALONE, .add = add};
+const struct snap_part part_wires = {.name = "wires", .takes = PART_ALONE, .add = part_add};

@@ -24,7 +24,7 @@ static uint16_t stamped_tx(void *sender, struct rte_mbuf **m, uint16_t n)
 static const struct dp_io through_device = {.rx = ring_rx, .tx = stamped_tx};
 
 /* Makes the queue of the job use these functions; io NULL: those of its ethdev. */
-static void turn(const struct reroute_job *j, const struct dp_io *io, void *q)
+static void reroute_turn(const struct reroute_job *j, const struct dp_io *io, void *q)
 {
 	if (j->rxq != NULL) {
 		j->rxq->io = io;
@@ -41,13 +41,13 @@ static void reroute_adopt(struct dp_worker *w, const struct dp_task *t, const vo
 	const struct reroute_job *j = t->job;
 
 	(void)w, (void)old, (void)now;
-	turn(j, &through_device, j->q);
+	reroute_turn(j, &through_device, j->q);
 }
 
 static void reroute_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 {
 	(void)w, (void)now;
-	turn(t->job, NULL, NULL);
+	reroute_turn(t->job, NULL, NULL);
 }
 
 const struct dp_kind dp_kind_reroute = {
