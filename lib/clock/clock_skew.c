@@ -70,9 +70,9 @@ int64_t clock_skew_proven(const struct clock_skew *s)
 {
 	if (s->rounds == 0)
 		return 0;
-	if (s->lo > s->hi) /* the skew was lo or more at one moment, and hi or less at another */
-		return s->lo;
-	return s->lo > 0 ? s->lo : s->hi < 0 ? s->hi : 0;
+	/* The skew was lo or more at one moment, and hi or less at another. */
+	int64_t ahead = s->lo > 0 ? s->lo : 0, behind = s->hi < 0 ? s->hi : 0;
+	return ahead > -behind ? ahead : behind;
 }
 
 static double off_ns(const struct clock_cpu *c, double hz)
