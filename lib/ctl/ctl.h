@@ -9,7 +9,6 @@
 #include "snap.h"
 
 struct ctl;
-struct loop;
 
 struct ctl_opts {
 	const char *prog;

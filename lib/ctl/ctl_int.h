@@ -22,7 +22,6 @@
 /* The run of a port: the one that goes on, or else the last one. */
 struct run {
 	uint64_t id;           /* 0: never started */
-	uint64_t group;        /* the same number for all ports of one start */
 	bool armed;            /* asked for, but run_arm() has not set start_tsc yet */
 	bool active;           /* some queue has not reported the end yet */
 	bool stop;
@@ -130,7 +129,6 @@ struct ctl_port {
 	uint32_t touched;          /* WHY_*: changes that are in no plan yet; 0: there are none */
 	bool paused;               /* no plan has it while a device of its group is restarted */
 	bool promiscuous;          /* last asked of the device */
-	char restart_note[160];
 	unsigned nqueues;          /* max(nrxq, ntxq) */
 	struct rte_mempool **rx_pool; /* [dev_nrxq] */
 	/* Queues that the device was configured with: a paired driver gets as many of both. */
@@ -215,7 +213,7 @@ struct ctl {
 	int ref_cpu;               /* the CPU of control, -1: it has several */
 	struct old_plan *old;      /* plans that were replaced by later ones and not freed yet */
 	unsigned nold, cap_old;
-	uint64_t plan_seq, run_seq, group_seq;
+	uint64_t plan_seq, run_seq;
 	uint64_t version_seq;
 	uint64_t prev_tick_ns;
 	uint64_t stall_ns;

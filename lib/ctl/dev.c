@@ -408,8 +408,12 @@ static int dev_reopen(struct ctl *c, struct ctl_port *cp, struct err *e)
 		cp->p.spec->drain(&cp->p);
 	for (unsigned q = 0; q < cp->dev_nrxq; q++)
 		pool_retire(&cp->rx_pool[q]);
-	for (unsigned q = 0; q < cp->p.ntxq; q++)
-		pool_retire(&cp->txq[q]->pool);
+	for (unsigned q = 0; q < cp->p.ntxq; q++) {
+		struct tx_queue *of = &cp->tx[q];
+		pool_retire(&of->share[0]->pool); /* all shares send from it */
+		for (unsigned i = 1; i < of->n; i++)
+			of->share[i]->pool = NULL;
+	}
 	return dev_setup(c, cp, e);
 }
 

@@ -16,9 +16,8 @@ struct port_need {
 	unsigned nports;          /* ports that this spec makes: 2 for wire, else 1 */
 	/* The most queues of each side; PORT_MAX_QUEUES where only the device knows. */
 	unsigned max_rxq, max_txq;
-	/* EAL must scan the PCI bus. The device is at pci_addr, and open() probes it, not EAL. */
+	/* EAL must scan the PCI bus. open() probes the device, not EAL. */
 	bool pci;
-	char pci_addr[16];
 	bool root;                /* needs CAP_NET_ADMIN or CAP_NET_RAW */
 	bool rx_pool;             /* receives into a pool of ours (not wire, not null) */
 	/* The driver wants as many Rx as Tx queues: max(nrxq, ntxq) of both are configured and set

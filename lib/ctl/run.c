@@ -164,13 +164,11 @@ int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *
 		never_mind(c);
 		return rc;
 	}
-	c->group_seq++;
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		if (!portset_has(ports, i))
 			continue;
 		cp->run = (struct run){.id = ++c->run_seq,
-				       .group = c->group_seq,
 				       .armed = true,
 				       .active = true,
 				       .duration_ns = ask->duration_ns,

@@ -95,7 +95,6 @@ static int pci_parse(const char *arg, bool take, struct port_need *need, struct 
 	need->nports = 1;
 	need->max_rxq = need->max_txq = PORT_MAX_QUEUES;
 	need->pci = true;
-	snprintf(need->pci_addr, sizeof(need->pci_addr), "%s", addr);
 	need->rx_pool = true;
 	need->min_data_room = 2048;
 	need->node = (int)sys_number(addr, "numa_node", 10);
